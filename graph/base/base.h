@@ -1,0 +1,87 @@
+/* base.h - what every folder may use: memory, errors, text, checked arithmetic, hashes, files. Depends on libc only.
+ * Nothing here knows of graphs. Functions that can fail because of a user return false and set an err; a mistake of ours
+ * aborts through MUST. Memory for descriptions comes from arenas and dies with them, all at once. */
+#ifndef TS_BASE_H
+#define TS_BASE_H
+#include "tessera.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MUST(x) ((x) ? (void)0 : must_failed(#x, __FILE__, __LINE__)) /* our own bug: on in every build, aborts */
+#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
+_Noreturn void must_failed(const char *what, const char *file, int line);
+
+/* ---- errors: the first failure is kept, later ones are ignored ---- */
+typedef ts_error err;
+/* All return false, so that a caller can write: return err_set(e, TS_BAD_INPUT, "node %d: ...", i); e may be NULL. */
+bool err_set(err *e, ts_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+bool err_hint(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* appends "\n  hint: ..." */
+bool err_in(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));   /* prefixes "...: " to the text kept */
+bool err_is(const err *e);
+
+/* ---- arena: zeroed, 16-byte aligned, never NULL; everything from it is freed together ---- */
+typedef struct arena {
+    struct chunk *head;
+} arena;
+void *arena_get(arena *a, size_t size);
+void *arena_array(arena *a, size_t count, size_t size); /* checked product */
+char *arena_string(arena *a, const char *s);            /* a copy */
+char *arena_format(arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void arena_free(arena *a);
+size_t arena_bytes(const arena *a); /* handed out so far */
+
+/* ---- text: every printer and every emitter writes to one of these ---- */
+typedef struct text {
+    char *s; /* always terminated once anything was added */
+    size_t len, cap;
+    int depth; /* indentation of text_line, in steps of four */
+} text;
+void text_add(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void text_line(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* indented, ends the line */
+void text_bytes(text *t, const char *s, size_t n);
+void text_json(text *t, const char *s); /* a JSON string with its quotes; bad UTF-8 becomes U+FFFD */
+void text_safe(text *t, const char *s); /* for terminals: control, bidi and invalid bytes as \xNN */
+void text_free(text *t);
+char *text_take(text *t); /* the malloc'ed string, never NULL; t is empty afterwards */
+const char *text_str(const text *t); /* "" when empty */
+
+/* ---- checked arithmetic: true when the result fits. The only place where sizes are multiplied. ---- */
+bool size_add(size_t a, size_t b, size_t *out);
+bool size_mul(size_t a, size_t b, size_t *out);
+bool int_add(int64_t a, int64_t b, int64_t *out);
+bool int_mul(int64_t a, int64_t b, int64_t *out);
+int64_t int_floor_div(int64_t a, int64_t b); /* b > 0; rounds down, as numpy */
+int64_t int_floor_mod(int64_t a, int64_t b);
+
+/* ---- hashes: SHA-256 for content keys, a fast one for tables ---- */
+typedef struct digest {
+    unsigned char b[32];
+} digest;
+typedef struct hasher hasher; /* opaque, heap */
+hasher *hash_begin(void);
+void hash_bytes(hasher *h, const void *p, size_t n);
+void hash_text(hasher *h, const char *s); /* with its length, so that fields cannot run together */
+digest hash_end(hasher *h);               /* frees h */
+void digest_hex(const digest *d, char out[65]);
+uint64_t quick_hash(const void *p, size_t n, uint64_t seed);
+
+/* ---- counter-based random numbers: a pure function of seed and index, the same bits everywhere ---- */
+uint64_t random_bits(uint64_t seed, uint64_t index);   /* splitmix64(seed * 0x9E3779B97F4A7C15 + index) */
+double random_unit(uint64_t seed, uint64_t index);     /* [-1, 1) in steps of 2^-23, from the top 24 bits */
+
+/* ---- files: the only place that opens, maps and replaces them ---- */
+typedef struct mapping {
+    const unsigned char *at;
+    size_t size;
+    void *base;
+    size_t length;
+} mapping;
+bool file_map(const char *path, mapping *out, err *e); /* read-only; size 0 gives at == NULL */
+void file_unmap(mapping *m);
+bool file_read(const char *path, size_t limit, text *out, err *e); /* limit in bytes; over it is an error naming both */
+bool file_save(const char *path, const void *p, size_t n, err *e); /* atomic: temporary, fsync, rename */
+bool file_make_dir(const char *path, err *e);                      /* with parents; an existing folder is fine */
+#endif

@@ -1,0 +1,80 @@
+/* graph.h - lazy and immutable. Building never computes; equal nodes are the same node; creation order is topological. */
+#ifndef TS_GRAPH_H
+#define TS_GRAPH_H
+#include "graph/op.h"
+
+/* leaf: what an input, weight or constant carries beside its type. */
+typedef struct leaf {
+    enum { LEAF_INPUT, LEAF_WEIGHT, LEAF_CONST } kind;
+    const void *data;   /* weights and constants from a file or memory, row-major; NULL: an input, or seeded */
+    double mean, scale; /* seeded: element i is (float)(mean + scale * random_unit(seed, i)) */
+    uint64_t seed;
+    int64_t below;      /* inputs of integers: valid values are [0, below); 0: unknown */
+} leaf;
+
+struct ts_node {
+    const op *op;
+    type type;
+    int id;               /* index in the graph, hence a topological order */
+    int index;            /* which output of its origin */
+    const char *label;    /* leaves and named results; "" otherwise */
+    const attr *attr;     /* one per entry of op->attr, in that order, defaults filled in */
+    const leaf *leaf;     /* leaves only */
+    int n_in;
+    const node *const *in;
+};
+
+typedef struct group { /* a recipe that was expanded here; no part of any node's identity */
+    const op *op;
+    const node *result;
+    int n_in;
+    const node *const *in;
+    const attr *attr;
+    int first, last; /* ids of the nodes made for it lie in [first, last] */
+} group;
+
+struct ts_graph {
+    arena mem;
+    const node **node;
+    int n, cap;
+    group *group;
+    int n_group, cap_group;
+    struct intern *same; /* hash table of nodes */
+    struct folded *folded;
+    err err;
+};
+
+/* Builders give NULL on a mistake and for a NULL operand; g->err keeps the first reason. */
+const node *g_leaf(graph *g, const op *kind, const char *label, const type *t, const leaf *l);
+const node *g_input(graph *g, const char *label, const type *t, int64_t below);
+const node *g_weight(graph *g, const char *label, const type *t, const void *data);  /* data borrowed for the graph's life */
+const node *g_const(graph *g, const char *label, const type *t, const void *data);   /* copies */
+const node *g_scalar(graph *g, dtype d, double v);                                   /* rank 0 */
+const node *g_ints(graph *g, int n, const int64_t *v);                               /* i64[n] */
+const node *g_call(graph *g, const char *call, int n, const node *const *in);        /* "conv strides=[2,2]" */
+const node *g_make(graph *g, const op *o, int n, const node *const *in, const attr *a, int n_attr); /* attributes by name */
+const node *g_call1(graph *g, const char *call, const node *a);
+const node *g_call2(graph *g, const char *call, const node *a, const node *b);
+const node *g_call3(graph *g, const char *call, const node *a, const node *b, const node *c);
+const node *g_callf(graph *g, int n, const node *const *in, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+const node *g_output(graph *g, const node *n, const node *origin, int index); /* marks n as output `index` of origin's operation */
+void g_fail(graph *g, ts_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+const attr *node_attr(const node *n, const char *name); /* MUST exist in the op's specification */
+int64_t node_int(const node *n, const char *name);
+double node_real(const node *n, const char *name);
+bool node_is_leaf(const node *n);
+bool g_defn(const node *n, arena *mem, defn *out, err *e); /* not for leaves */
+
+/* The value of a node that depends on constants only, if it has at most `most` elements; NULL otherwise. Memoised in g. */
+const ts_array *g_value(graph *g, const node *n, int64_t most);
+
+int g_reach(int n, const node *const *root, const node **out); /* all nodes needed, by id; out may be NULL to count */
+void g_print(text *t, int n, const node *const *root);
+bool g_parse(graph *g, const char *source, int max, const node **root, int *n, err *e);
+void g_hash(int n, const node *const *root, char hex[65]);
+bool g_check(const graph *g, err *e); /* every invariant stated here */
+
+/* eval.h's job, declared here because folding needs it: the interpreter. Evaluates one node from its inputs' arrays. */
+bool node_eval(const node *n, const ts_array *const *in, ts_array *out, err *e);
+#endif

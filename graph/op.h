@@ -1,0 +1,82 @@
+/* op.h - one operation, declared once. Exactly one of text, body, lower is given; everything else about the operation is
+ * derived: interpreter, C, fusion, cost, printing, and pointwise gradients. Files in graph/ops/ export ops_NAME[] for NAME.c; the build
+ * writes the table. Inside such a file the order is: helpers, shape, body, grad, record, list. */
+#ifndef TS_OP_H
+#define TS_OP_H
+#include "graph/expr.h"
+
+typedef struct ts_graph graph;
+
+/* An attribute's value; the kind says which field. */
+typedef struct attr {
+    const char *name;
+    char kind; /* i int, f real, s string, I ints, F reals; '-' not given */
+    int n;     /* I, F: how many */
+    int64_t i;
+    double f;
+    const char *s;
+    const int64_t *ints;
+    const double *reals;
+} attr;
+typedef struct attr_spec {
+    const char *name;
+    char kind;
+    const char *fallback; /* as written in a call: "-1", "[1,1]", "none"; NULL: required; "" : may be absent ('-') */
+} attr_spec;
+
+/* defn: one element of a node's value over axes. Axes 0..rank-1 walk the result, later ones are folded away. At most one fold. */
+typedef struct defn {
+    arena *mem;
+    const node *node;
+    int n_axis;
+    int64_t extent[MAX_AXIS];
+    const expr *value;
+} defn;
+int defn_fold(defn *d, int64_t extent);                 /* adds an axis to be folded; gives its number */
+const expr *defn_in(defn *d, int operand);              /* operand broadcast (numpy) to the result's axes */
+const expr *defn_at(defn *d, int operand, const expr *const *subscript);
+
+/* A call as ONNX wrote it, operands already nodes: what an adapter turns into nodes. */
+typedef struct onnx_call {
+    graph *g;
+    const char *type, *domain, *name;
+    int version; /* of the operator set in use */
+    int n_in, n_out;
+    const node *const *in; /* NULL where absent */
+    int n_attr;
+    const attr *attr;
+    const ts_array *const *tensor; /* of attribute i, when it is a tensor (its kind is 't'); else NULL */
+} onnx_call;
+const attr *onnx_attr(const onnx_call *c, const char *name); /* NULL when absent */
+int64_t onnx_int(const onnx_call *c, const char *name, int64_t fallback);
+double onnx_real(const onnx_call *c, const char *name, double fallback);
+/* Integers from attribute `name` if present, else from constant input i; false when absent or not constant (then *e is set). */
+bool onnx_ints(const onnx_call *c, const char *name, int i, int64_t *out, int max, int *n, err *e);
+
+typedef struct onnx_rule {
+    const char *type;
+    int since; /* first operator-set version this rule serves; the newest rule not above the file's version is used */
+    bool (*adapt)(const onnx_call *c, const node **out, err *e); /* NULL: same operands, same attributes */
+} onnx_rule;
+
+typedef struct op {
+    const char *name;        /* identity everywhere: dumps, schemas, cache keys, tests */
+    const char *doc;         /* one sentence */
+    const char *numpy;       /* the oracle, over a b c ... and the attribute names; x = [a, b, ...] for any number */
+    const onnx_rule *onnx;   /* ends with {0}; NULL: not an ONNX operation */
+    const char *axes;        /* letters of the result's axes, from the last one backwards after '|' fold letters: "m n | k" */
+    int arity;               /* -1: any number */
+    const attr_spec *attr;   /* ends with {0} */
+    const char *text;        /* pointwise: the whole definition, over a b c d and numeric attribute names */
+    bool (*shape)(const node *n, type *out, err *e); /* NULL: broadcast, numpy's promoted dtype */
+    bool (*body)(defn *d, err *e);                   /* sets d->value */
+    const node *(*lower)(graph *g, const node *n);   /* n is a draft: type unset, in and attr valid; builds on g */
+    void (*grad)(graph *g, const node *y, const node *dy, const node **dx); /* NULL: follows from text, body or lower */
+    bool (*recognise)(graph *g, const node *n);      /* tags n as the result of a group of this op in an imported graph */
+    const char *cases;       /* tests: lines "f32[2,3] f32[3] axis=1", one a line; every op has some */
+} op;
+extern const op *const *const op_tables[]; /* generated from the file names in graph/ops/; ends with NULL */
+const op *op_find(const char *name);
+const op *op_for_onnx(const char *domain, const char *type, int version, const onnx_rule **rule);
+bool op_check(const op *o, err *e); /* every rule stated above; a test runs it over the table */
+#endif
