@@ -1,0 +1,98 @@
+/* arena.c - memory for descriptions: a list of chunks, filled from the front, freed all at once. Chunks come zeroed from
+ * calloc and are never reused, so nothing has to be cleared again. Descriptions are small: running out of memory for one is
+ * not a state that callers could handle, so it ends the process. */
+#include "graph/base/base.h"
+
+#include <stdalign.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 16, FIRST_CHUNK = 4 << 10, LARGEST_CHUNK = 1 << 20 };
+
+struct chunk {
+    struct chunk *next;
+    size_t used, size;
+    alignas(ALIGN) unsigned char at[];
+};
+
+static struct chunk *chunk_make(const arena *a, size_t size)
+{
+    /* Chunks double, so that many small arenas stay small and a large one makes few calls. */
+    size_t want = a->head ? a->head->size * 2 : FIRST_CHUNK;
+    if (want > LARGEST_CHUNK)
+        want = LARGEST_CHUNK;
+    if (want < size)
+        want = size;
+    size_t bytes;
+    struct chunk *c = size_add(want, sizeof(struct chunk), &bytes) ? calloc(1, bytes) : NULL;
+    MUST(c != NULL);
+    c->size = want;
+    return c;
+}
+
+void *arena_get(arena *a, size_t size)
+{
+    size_t rounded;
+    MUST(size_add(size, ALIGN - 1, &rounded));
+    rounded -= rounded % ALIGN;
+    struct chunk *c = a->head;
+    if (!c || c->size - c->used < rounded) {
+        c = chunk_make(a, rounded);
+        /* A block too large for an ordinary chunk goes behind the head, which keeps its free rest. */
+        if (a->head && rounded > LARGEST_CHUNK / 2) {
+            c->next = a->head->next;
+            a->head->next = c;
+        } else {
+            c->next = a->head;
+            a->head = c;
+        }
+    }
+    void *p = c->at + c->used;
+    c->used += rounded;
+    return p;
+}
+
+void *arena_array(arena *a, size_t count, size_t size)
+{
+    size_t bytes;
+    MUST(size_mul(count, size, &bytes));
+    return arena_get(a, bytes);
+}
+
+char *arena_string(arena *a, const char *s)
+{
+    size_t n = strlen(s) + 1;
+    return memcpy(arena_get(a, n), s, n);
+}
+
+char *arena_format(arena *a, const char *fmt, ...)
+{
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    MUST(n >= 0);
+    char *s = arena_get(a, (size_t)n + 1);
+    vsnprintf(s, (size_t)n + 1, fmt, again);
+    va_end(again);
+    return s;
+}
+
+void arena_free(arena *a)
+{
+    for (struct chunk *c = a->head, *next; c; c = next) {
+        next = c->next;
+        free(c);
+    }
+    a->head = NULL;
+}
+
+size_t arena_bytes(const arena *a)
+{
+    size_t n = 0;
+    for (const struct chunk *c = a->head; c; c = c->next)
+        n += c->used;
+    return n;
+}

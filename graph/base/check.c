@@ -1,0 +1,36 @@
+/* check.c - arithmetic on numbers that somebody else chose. The compiler's builtins compute in unlimited precision and say
+ * whether the result fits. */
+#include "graph/base/base.h"
+
+bool size_add(size_t a, size_t b, size_t *out)
+{
+    return !__builtin_add_overflow(a, b, out);
+}
+
+bool size_mul(size_t a, size_t b, size_t *out)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+
+bool int_add(int64_t a, int64_t b, int64_t *out)
+{
+    return !__builtin_add_overflow(a, b, out);
+}
+
+bool int_mul(int64_t a, int64_t b, int64_t *out)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+
+int64_t int_floor_div(int64_t a, int64_t b)
+{
+    MUST(b > 0);
+    return a / b - (a % b < 0);
+}
+
+int64_t int_floor_mod(int64_t a, int64_t b)
+{
+    MUST(b > 0);
+    int64_t r = a % b;
+    return r < 0 ? r + b : r;
+}

@@ -1,0 +1,92 @@
+/* err.c - the first failure, in words. Text never ends inside a UTF-8 sequence. The message proper is cut early enough that
+ * a hint and where it happened still fit: names from files may be long, remedies are short. */
+#include "graph/base/base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_SIZE = sizeof(((err *)0)->text), MESSAGE_SIZE = 1500 };
+
+void must_failed(const char *what, const char *file, int line)
+{
+    fprintf(stderr, "%s:%d: this must hold: %s\nplease report this as a bug\n", file, line, what);
+    abort();
+}
+
+/* Shortens s, which was cut at some byte, to whole characters. */
+static void drop_partial(char *s)
+{
+    size_t n = strlen(s), back = 0;
+    while (back < 3 && back < n && ((unsigned char)s[n - 1 - back] & 0xC0) == 0x80)
+        back++;
+    if (back == n)
+        return;
+    unsigned char lead = (unsigned char)s[n - 1 - back];
+    size_t need = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC0 ? 1 : 0;
+    if (need > back)
+        s[n - 1 - back] = 0;
+}
+
+/* Formats into s; what does not fit is replaced by "...". */
+static void format_cut(char *s, size_t size, const char *fmt, va_list args)
+{
+    int n = vsnprintf(s, size, fmt, args);
+    if (n < 0 || size < 4)
+        s[0] = 0;
+    else if ((size_t)n >= size) {
+        s[size - 4] = 0;
+        drop_partial(s);
+        memcpy(s + strlen(s), "...", 4);
+    }
+}
+
+bool err_set(err *e, ts_code code, const char *fmt, ...)
+{
+    if (!e || err_is(e))
+        return false;
+    MUST(code != TS_OK);
+    va_list args;
+    va_start(args, fmt);
+    e->code = code;
+    format_cut(e->text, MESSAGE_SIZE, fmt, args);
+    va_end(args);
+    return false;
+}
+
+bool err_hint(err *e, const char *fmt, ...)
+{
+    static const char mark[] = "\n  hint: ";
+    if (!e || !err_is(e))
+        return false;
+    size_t n = strlen(e->text);
+    if (TEXT_SIZE - n < sizeof mark + 4)
+        return false;
+    memcpy(e->text + n, mark, sizeof mark);
+    n += sizeof mark - 1;
+    va_list args;
+    va_start(args, fmt);
+    format_cut(e->text + n, TEXT_SIZE - n, fmt, args);
+    va_end(args);
+    return false;
+}
+
+bool err_in(err *e, const char *fmt, ...)
+{
+    if (!e || !err_is(e))
+        return false;
+    char old[TEXT_SIZE], where[TEXT_SIZE / 4];
+    memcpy(old, e->text, sizeof old);
+    va_list args;
+    va_start(args, fmt);
+    format_cut(where, sizeof where, fmt, args);
+    va_end(args);
+    if (snprintf(e->text, sizeof e->text, "%s: %s", where, old) >= TEXT_SIZE)
+        drop_partial(e->text);
+    return false;
+}
+
+bool err_is(const err *e)
+{
+    return e && e->code != TS_OK;
+}

@@ -1,0 +1,153 @@
+/* text.c - a growing string, and the two escapes: for JSON and for terminals. Strings from files go out through an escape
+ * only. Growing doubles; running out of memory for a text ends the process, as for arenas. */
+#include "graph/base/base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Makes room for n more bytes and the terminator. */
+static void text_room(text *t, size_t n)
+{
+    size_t need, cap = t->cap ? t->cap : 64;
+    MUST(size_add(t->len, n, &need) && size_add(need, 1, &need));
+    if (need <= t->cap)
+        return;
+    while (cap < need)
+        MUST(size_mul(cap, 2, &cap));
+    t->s = realloc(t->s, cap);
+    MUST(t->s != NULL);
+    t->cap = cap;
+}
+
+static void text_add_list(text *t, const char *fmt, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    size_t left = t->cap - t->len;
+    int n = vsnprintf(left ? t->s + t->len : NULL, left, fmt, args);
+    MUST(n >= 0);
+    if ((size_t)n >= left) {
+        text_room(t, (size_t)n);
+        vsnprintf(t->s + t->len, (size_t)n + 1, fmt, again);
+    }
+    va_end(again);
+    t->len += (size_t)n;
+}
+
+void text_add(text *t, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    text_add_list(t, fmt, args);
+    va_end(args);
+}
+
+void text_line(text *t, const char *fmt, ...)
+{
+    size_t start = t->len;
+    text_add(t, "%*s", 4 * t->depth, "");
+    size_t indented = t->len;
+    va_list args;
+    va_start(args, fmt);
+    text_add_list(t, fmt, args);
+    va_end(args);
+    if (t->len == indented)
+        t->len = start; /* an empty line carries no spaces */
+    text_bytes(t, "\n", 1);
+}
+
+void text_bytes(text *t, const char *s, size_t n)
+{
+    text_room(t, n);
+    if (n > 0)
+        memcpy(t->s + t->len, s, n);
+    t->len += n;
+    t->s[t->len] = 0;
+}
+
+/* Bytes of the well-formed UTF-8 character at s (shortest form, no surrogate, at most U+10FFFF), its code in *code; 0 when
+ * there is none. The terminating NUL ends every sequence, so nothing past it is read. */
+static size_t utf8_next(const char *s, uint32_t *code)
+{
+    const unsigned char *u = (const unsigned char *)s;
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (u[0] < 0x80) {
+        *code = u[0];
+        return 1;
+    }
+    size_t n = u[0] >= 0xF8 ? 0 : u[0] >= 0xF0 ? 4 : u[0] >= 0xE0 ? 3 : u[0] >= 0xC0 ? 2 : 0;
+    if (n == 0)
+        return 0;
+    uint32_t c = u[0] & (0xFFU >> (n + 1));
+    for (size_t i = 1; i < n; i++) {
+        if ((u[i] & 0xC0) != 0x80)
+            return 0;
+        c = c << 6 | (u[i] & 0x3FU);
+    }
+    *code = c;
+    return c < least[n] || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF) ? 0 : n;
+}
+
+void text_json(text *t, const char *s)
+{
+    text_bytes(t, "\"", 1);
+    while (*s) {
+        uint32_t code;
+        size_t n = utf8_next(s, &code);
+        if (n == 0)
+            text_bytes(t, "\xEF\xBF\xBD", 3);
+        else if (code == '"' || code == '\\')
+            text_add(t, "\\%c", (int)code);
+        else if (code == '\n')
+            text_bytes(t, "\\n", 2);
+        else if (code < 0x20 || code == 0x7F)
+            text_add(t, "\\u%04x", (unsigned)code);
+        else
+            text_bytes(t, s, n);
+        s += n ? n : 1;
+    }
+    text_bytes(t, "\"", 1);
+}
+
+/* Characters that move the cursor, reorder or hide what stands around them: C0, DEL, C1, zero width, bidi, line separators. */
+static bool is_hazard(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == 0x61C || (c >= 0x200B && c <= 0x200F) ||
+           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
+}
+
+void text_safe(text *t, const char *s)
+{
+    while (*s) {
+        uint32_t code;
+        size_t n = utf8_next(s, &code);
+        if (n > 0 && !is_hazard(code)) {
+            text_bytes(t, s, n);
+            s += n;
+            continue;
+        }
+        for (size_t stop = n ? n : 1; stop > 0; stop--)
+            text_add(t, "\\x%02x", (unsigned)(unsigned char)*s++);
+    }
+}
+
+void text_free(text *t)
+{
+    free(t->s);
+    *t = (text){0};
+}
+
+char *text_take(text *t)
+{
+    text_room(t, 0);
+    t->s[t->len] = 0;
+    char *s = t->s;
+    *t = (text){0};
+    return s;
+}
+
+const char *text_str(const text *t)
+{
+    return t->s ? t->s : "";
+}
