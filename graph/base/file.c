@@ -146,10 +146,22 @@ static bool sync_folder(const char *folder)
     return done;
 }
 
-/* Not a regular file, such as /dev/stdout: written in place, never replaced. */
+/* Devices and pipes, and the links in /dev that stand for open files (/dev/stdout), are written in place, never replaced;
+ * appending keeps what a redirected stdout already holds. Any other link is itself replaced: never followed, so that one
+ * planted in an output folder leads nowhere. */
+static bool is_special(const char *path)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0)
+        return false;
+    if (S_ISLNK(st.st_mode))
+        return strncmp(path, "/dev/", 5) == 0;
+    return !S_ISREG(st.st_mode);
+}
+
 static bool save_special(const char *path, const void *p, size_t n)
 {
-    int fd = open_again(path, O_WRONLY, 0);
+    int fd = open_again(path, O_WRONLY | O_APPEND, 0);
     if (fd < 0)
         return false;
     bool done = write_all(fd, p, n);
@@ -186,10 +198,8 @@ static bool save_regular(arena *a, const char *path, const void *p, size_t n)
 
 bool file_save(const char *path, const void *p, size_t n, err *e)
 {
-    struct stat st;
     arena a = {0};
-    bool special = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
-    bool done = special ? save_special(path, p, n) : save_regular(&a, path, p, n);
+    bool done = is_special(path) ? save_special(path, p, n) : save_regular(&a, path, p, n);
     int why = errno;
     arena_free(&a);
     return done || fail(e, "write", path, why);
