@@ -62,8 +62,9 @@ typedef struct names {
 const expr *x_parse(arena *m, const char *source, const names *known, err *e);
 void x_print(text *t, const expr *x, const char *(*axis_name)(void *user, int axis), void *user); /* loads as label[...] */
 
-/* Replaces axis i by axis[i] (NULL: kept) and, where `from` is met, its load by value, whose own axes are what subscripts say:
- * the tools of fusion. */
+/* Rebuilds x bottom up, each part passed through f once its arguments have been: the tool of fusion. */
+const expr *x_map(arena *m, const expr *x, const expr *(*f)(void *user, const expr *x), void *user);
+/* Replaces axis i by axis[i] (NULL: kept); an axis that is folded may only become another axis. */
 const expr *x_rename(arena *m, const expr *x, int n_axis, const expr *const *axis);
 uint32_t x_axes(const expr *x);                    /* free axes */
 int x_loads(const expr *x, const expr **out, int max); /* distinct loads, in order of appearance; the number found */

@@ -16,7 +16,8 @@ struct ts_node {
     const op *op;
     type type;
     int id;               /* index in the graph, hence a topological order */
-    int index;            /* which output of its origin */
+    int index;            /* which output of its operation */
+    const node *origin;   /* output 0 of that operation; NULL: this node itself. No part of its identity */
     const char *label;    /* leaves and named results; "" otherwise */
     const attr *attr;     /* one per entry of op->attr, in that order, defaults filled in */
     const leaf *leaf;     /* leaves only */
@@ -39,8 +40,10 @@ struct ts_graph {
     int n, cap;
     group *group;
     int n_group, cap_group;
-    struct intern *same; /* hash table of nodes */
-    struct folded *folded;
+    int *same;             /* open hash table of ids + 1 */
+    int cap_same;
+    const ts_array **value; /* by id: what g_value found so far */
+    int cap_value, depth;
     err err;
 };
 
@@ -57,7 +60,10 @@ const node *g_call1(graph *g, const char *call, const node *a);
 const node *g_call2(graph *g, const char *call, const node *a, const node *b);
 const node *g_call3(graph *g, const char *call, const node *a, const node *b, const node *c);
 const node *g_callf(graph *g, int n, const node *const *in, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-const node *g_output(graph *g, const node *n, const node *origin, int index); /* marks n as output `index` of origin's operation */
+/* Marks n as output `index` of an operation whose output 0 is origin. */
+const node *g_output(graph *g, const node *n, const node *origin, int index);
+/* Gives n a name if it has none: for schemas and reports, no part of its identity. */
+void g_label(graph *g, const node *n, const char *label);
 void g_fail(graph *g, ts_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 const attr *node_attr(const node *n, const char *name); /* MUST exist in the op's specification */
@@ -75,6 +81,6 @@ bool g_parse(graph *g, const char *source, int max, const node **root, int *n, e
 void g_hash(int n, const node *const *root, char hex[65]);
 bool g_check(const graph *g, err *e); /* every invariant stated here */
 
-/* eval.h's job, declared here because folding needs it: the interpreter. Evaluates one node from its inputs' arrays. */
+/* The interpreter: evaluates one node that is no leaf from its inputs' arrays into out, a new array. Reals in double. */
 bool node_eval(const node *n, const ts_array *const *in, ts_array *out, err *e);
 #endif

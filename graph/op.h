@@ -75,7 +75,7 @@ typedef struct op {
     bool (*recognise)(graph *g, const node *n);      /* tags n as the result of a group of this op in an imported graph */
     const char *cases;       /* tests: lines "f32[2,3] f32[3] axis=1", one a line; every op has some */
 } op;
-extern const op *const *const op_tables[]; /* generated from the file names in graph/ops/; ends with NULL */
+extern const op *const *const op_tables[]; /* one list per file of graph/ops/, made by the build; ends with NULL */
 const op *op_find(const char *name);
 const op *op_for_onnx(const char *domain, const char *type, int version, const onnx_rule **rule);
 bool op_check(const op *o, err *e); /* every rule stated above; a test runs it over the table */

@@ -1,0 +1,292 @@
+/* expr.c - building, folding and rewriting element expressions. */
+#include "graph/expr.h"
+#include "graph/graph.h"
+
+#include <math.h>
+#include <string.h>
+
+static expr *make(arena *m, xkind kind, dtype d)
+{
+    expr *x = arena_get(m, sizeof *x);
+    x->kind = kind, x->dtype = d;
+    return x;
+}
+
+const expr *x_real(arena *m, double v)
+{
+    expr *x = make(m, X_LIT, TS_N_DTYPE);
+    x->lit = v;
+    return x;
+}
+
+const expr *x_whole(arena *m, int64_t v)
+{
+    expr *x = make(m, X_LIT, TS_N_DTYPE);
+    x->lit = (double)v, x->whole = v, x->is_whole = true;
+    return x;
+}
+
+const expr *x_axis(arena *m, int axis)
+{
+    expr *x = make(m, X_AXIS, TS_I64);
+    x->axis = axis;
+    return x;
+}
+
+const expr *x_load(arena *m, const node *from, const expr *const *subscript)
+{
+    expr *x = make(m, X_LOAD, from->type.dtype);
+    x->from = from, x->n = from->type.rank;
+    for (int i = 0; i < x->n; i++) x->arg[i] = subscript[i];
+    return x;
+}
+
+static bool weak(const expr *x)
+{
+    return x->dtype == TS_N_DTYPE;
+}
+
+/* The dtype in which several arguments meet: literals give way, except that a fractional one makes integers real. */
+static dtype meet(int n, const expr *const *arg)
+{
+    dtype d = TS_N_DTYPE;
+    bool fraction = false;
+    for (int i = 0; i < n; i++) {
+        if (weak(arg[i])) fraction = fraction || !arg[i]->is_whole;
+        else d = d == TS_N_DTYPE ? arg[i]->dtype : dtype_promote(d, arg[i]->dtype);
+    }
+    if (d == TS_N_DTYPE) return fraction ? TS_F64 : TS_I64;
+    if (d == TS_BOOL && n > 1)
+        for (int i = 0; i < n; i++)
+            if (weak(arg[i])) d = TS_I64; /* numpy: True + 1 is an integer */
+    return fraction && dtype_class(d) != D_REAL ? TS_F64 : d;
+}
+
+static const expr *retype(arena *m, dtype d, const expr *a) /* a literal takes the type; anything else is cast */
+{
+    if (!weak(a)) return x_cast(m, d, a);
+    expr *x = make(m, X_LIT, d);
+    *x = *a, x->dtype = d;
+    if (dtype_class(d) == D_REAL) return x->is_whole = false, x;
+    if (!a->is_whole) x->whole = isfinite(a->lit) ? (int64_t)a->lit : a->lit < 0 ? INT64_MIN : INT64_MAX;
+    if (d == TS_BOOL) x->whole = x->whole != 0;
+    x->is_whole = true, x->lit = (double)x->whole;
+    return x;
+}
+
+static const expr *fold_call(arena *m, const fn *f, const expr *const *arg, dtype in, dtype out)
+{
+    double r[MAX_ARG];
+    int64_t w[MAX_ARG];
+    for (int i = 0; i < f->arity; i++) {
+        if (arg[i]->kind != X_LIT) return NULL;
+        r[i] = arg[i]->lit, w[i] = arg[i]->whole;
+    }
+    bool real = dtype_class(in) == D_REAL;
+    const expr *v;
+    if (real && f->result != R_BOOL) v = x_real(m, f->real(r));
+    else v = x_whole(m, real ? f->real(r) != 0 : f->whole(w));
+    return retype(m, out, v);
+}
+
+static bool is_whole(const expr *x, int64_t v)
+{
+    return x->kind == X_LIT && x->is_whole && x->whole == v;
+}
+
+/* x + 0, x * 1 and the like in integers: subscripts must come out clean. Reals are left alone (signed zeros, NaN). */
+static const expr *tidy(arena *m, const char *f, const expr *const *a)
+{
+    bool zero0 = is_whole(a[0], 0), zero1 = is_whole(a[1], 0), one0 = is_whole(a[0], 1), one1 = is_whole(a[1], 1);
+    if (!strcmp(f, "add")) return zero0 ? a[1] : zero1 ? a[0] : NULL;
+    if (!strcmp(f, "sub")) return zero1 ? a[0] : NULL;
+    if (!strcmp(f, "mul")) return zero0 || one1 ? a[0] : zero1 || one0 ? a[1] : NULL;
+    if (!strcmp(f, "floordiv")) return one1 || zero0 ? a[0] : NULL;
+    if (!strcmp(f, "mod")) return one1 ? retype(m, a[0]->dtype, x_whole(m, 0)) : zero0 ? a[0] : NULL;
+    return NULL;
+}
+
+const expr *x_call(arena *m, const char *name, int n, const expr *const *in)
+{
+    const fn *f = fn_find(name);
+    const expr *arg[MAX_ARG];
+    MUST(f && f->arity == n);
+    const int first = f->result == R_SECOND ? 1 : 0;
+    dtype d = meet(n - first, in + first);
+    if (dtype_class(d) == D_REAL ? !f->real : !f->whole) d = f->whole ? TS_BOOL : dtype_float(d);
+    bool all_weak = true;
+    for (int i = 0; i < n; i++) all_weak = all_weak && weak(in[i]), arg[i] = retype(m, i < first ? TS_BOOL : d, in[i]);
+    const dtype out = f->result == R_BOOL ? TS_BOOL : d;
+    if (f->result == R_SECOND && arg[0]->kind == X_LIT) return arg[0]->whole ? arg[1] : arg[2];
+    const expr *known = fold_call(m, f, arg, d, out);
+    if (!known && n == 2 && dtype_class(d) == D_WHOLE) known = tidy(m, name, arg);
+    if (known && all_weak && f->result != R_BOOL) return dtype_class(d) == D_REAL ? x_real(m, known->lit) : x_whole(m, known->whole);
+    if (known) return known;
+    expr *x = make(m, X_CALL, out);
+    x->fn = f, x->n = n;
+    for (int i = 0; i < n; i++) x->arg[i] = arg[i];
+    return x;
+}
+
+const expr *x_cast(arena *m, dtype to, const expr *a)
+{
+    if (a->dtype == to) return a;
+    if (a->kind == X_LIT && (weak(a) || dtype_class(to) == D_REAL) && to != TS_F16 && to != TS_BF16) {
+        expr *bare = make(m, X_LIT, TS_N_DTYPE);
+        *bare = *a, bare->dtype = TS_N_DTYPE;
+        return retype(m, to, bare);
+    }
+    expr *x = make(m, X_CAST, to);
+    x->n = 1, x->arg[0] = weak(a) ? retype(m, a->is_whole ? TS_I64 : TS_F64, a) : a;
+    return x;
+}
+
+const expr *x_fold(arena *m, const char *name, uint32_t axes, const expr *body)
+{
+    const fn *f = fn_find(name);
+    MUST(f && f->arity == 2 && f->unit == f->unit);
+    expr *x = make(m, X_FOLD, f->result == R_BOOL ? TS_BOOL : weak(body) ? TS_F64 : body->dtype);
+    x->fn = f, x->folds = axes, x->n = 1, x->arg[0] = retype(m, x->dtype, body);
+    return x;
+}
+
+const expr *x1(arena *m, const char *f, const expr *a)
+{
+    return x_call(m, f, 1, &a);
+}
+
+const expr *x2(arena *m, const char *f, const expr *a, const expr *b)
+{
+    return x_call(m, f, 2, (const expr *const[]){a, b});
+}
+
+const expr *x3(arena *m, const char *f, const expr *a, const expr *b, const expr *c)
+{
+    return x_call(m, f, 3, (const expr *const[]){a, b, c});
+}
+
+/* ---- rewriting ---- */
+typedef struct memo {
+    const expr *key, *value;
+} memo;
+typedef struct mapper {
+    arena *m;
+    const expr *(*f)(void *user, const expr *x);
+    void *user;
+    memo *slot;
+    size_t n, cap;
+} mapper;
+
+static memo *slot_of(mapper *p, const expr *x)
+{
+    size_t i = (size_t)quick_hash(&x, sizeof x, 1) & (p->cap - 1);
+    while (p->slot[i].key && p->slot[i].key != x) i = (i + 1) & (p->cap - 1);
+    return &p->slot[i];
+}
+
+static void grow(mapper *p)
+{
+    memo *old = p->slot;
+    size_t was = p->cap;
+    p->cap = was ? was * 2 : 64;
+    p->slot = arena_array(p->m, p->cap, sizeof *p->slot);
+    for (size_t i = 0; i < was; i++)
+        if (old[i].key) *slot_of(p, old[i].key) = old[i];
+}
+
+static const expr *map(mapper *p, const expr *x)
+{
+    memo *known = slot_of(p, x);
+    if (known->key) return known->value;
+    const expr *arg[MAX_RANK], *y = x;
+    bool changed = false;
+    for (int i = 0; i < x->n; i++) arg[i] = map(p, x->arg[i]), changed = changed || arg[i] != x->arg[i];
+    if (changed) switch (x->kind) {
+        case X_LOAD: y = x_load(p->m, x->from, arg); break;
+        case X_CALL: y = x_call(p->m, x->fn->name, x->n, arg); break;
+        case X_CAST: y = x_cast(p->m, x->dtype, arg[0]); break;
+        case X_FOLD: y = x_fold(p->m, x->fn->name, x->folds, arg[0]); break;
+        default: break;
+        }
+    y = p->f(p->user, y);
+    if (2 * ++p->n >= p->cap) grow(p);
+    *slot_of(p, x) = (memo){x, y};
+    return y;
+}
+
+const expr *x_map(arena *m, const expr *x, const expr *(*f)(void *user, const expr *x), void *user)
+{
+    mapper p = {.m = m, .f = f, .user = user};
+    grow(&p);
+    return map(&p, x);
+}
+
+typedef struct renaming {
+    arena *m;
+    int n;
+    const expr *const *axis;
+} renaming;
+
+static const expr *rename_one(void *user, const expr *x)
+{
+    const renaming *r = user;
+    if (x->kind == X_AXIS) return x->axis < r->n && r->axis[x->axis] ? r->axis[x->axis] : x;
+    if (x->kind != X_FOLD) return x;
+    uint32_t axes = 0;
+    for (int i = 0; i < MAX_AXIS; i++) {
+        if (!(x->folds >> i & 1)) continue;
+        const expr *to = i < r->n ? r->axis[i] : NULL;
+        MUST(!to || to->kind == X_AXIS);
+        axes |= 1u << (to ? to->axis : i);
+    }
+    return axes == x->folds ? x : x_fold(r->m, x->fn->name, axes, x->arg[0]);
+}
+
+const expr *x_rename(arena *m, const expr *x, int n_axis, const expr *const *axis)
+{
+    return x_map(m, x, rename_one, &(renaming){m, n_axis, axis});
+}
+
+/* ---- asking ---- */
+uint32_t x_axes(const expr *x)
+{
+    uint32_t axes = x->kind == X_AXIS ? 1u << x->axis : 0;
+    for (int i = 0; i < x->n; i++) axes |= x_axes(x->arg[i]);
+    return axes & ~(x->kind == X_FOLD ? x->folds : 0);
+}
+
+bool x_same(const expr *a, const expr *b)
+{
+    if (a == b) return true;
+    if (a->kind != b->kind || a->dtype != b->dtype || a->n != b->n || a->from != b->from || a->fn != b->fn ||
+        a->axis != b->axis || a->folds != b->folds || a->is_whole != b->is_whole || a->whole != b->whole ||
+        memcmp(&a->lit, &b->lit, sizeof a->lit))
+        return false;
+    for (int i = 0; i < a->n; i++)
+        if (!x_same(a->arg[i], b->arg[i])) return false;
+    return true;
+}
+
+static void collect(const expr *x, const expr **out, int max, int *n)
+{
+    for (int i = 0; i < x->n; i++) collect(x->arg[i], out, max, n);
+    if (x->kind != X_LOAD) return;
+    for (int i = 0; i < *n && i < max; i++)
+        if (x_same(out[i], x)) return;
+    if (*n < max) out[*n] = x;
+    ++*n;
+}
+
+int x_loads(const expr *x, const expr **out, int max)
+{
+    int n = 0;
+    collect(x, out, max, &n);
+    return n;
+}
+
+int x_count(const expr *x, xkind kind)
+{
+    int n = x->kind == kind;
+    for (int i = 0; i < x->n; i++) n += x_count(x->arg[i], kind);
+    return n;
+}

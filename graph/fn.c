@@ -1,0 +1,175 @@
+/* fn.c - the table of scalar functions. Adding one is adding a row: interpreter, constant folding, generated code, derivative,
+ * printing and cost follow. Reals are computed in double here; integers and truth values in int64_t, wrapped by the caller. */
+#include "graph/expr.h"
+
+#include <math.h>
+#include <string.h>
+
+#define REAL(name, formula)                                                                                            \
+    static double r_##name(const double *x)                                                                            \
+    {                                                                                                                  \
+        return formula;                                                                                                \
+    }
+#define WHOLE(name, formula)                                                                                           \
+    static int64_t w_##name(const int64_t *x)                                                                          \
+    {                                                                                                                  \
+        return formula;                                                                                                \
+    }
+#define WRAP(a, o, b) (int64_t)((uint64_t)(a)o(uint64_t)(b))
+
+REAL(add, x[0] + x[1])
+REAL(sub, x[0] - x[1])
+REAL(mul, x[0] * x[1])
+REAL(div, x[0] / x[1])
+REAL(neg, -x[0])
+REAL(abs, fabs(x[0]))
+REAL(max, x[0] >= x[1] || x[0] != x[0] ? x[0] : x[1])
+REAL(min, x[0] <= x[1] || x[0] != x[0] ? x[0] : x[1])
+REAL(pow, pow(x[0], x[1]))
+REAL(exp, exp(x[0]))
+REAL(expm1, expm1(x[0]))
+REAL(log, log(x[0]))
+REAL(log1p, log1p(x[0]))
+REAL(sqrt, sqrt(x[0]))
+REAL(sin, sin(x[0]))
+REAL(cos, cos(x[0]))
+REAL(tan, tan(x[0]))
+REAL(asin, asin(x[0]))
+REAL(acos, acos(x[0]))
+REAL(atan, atan(x[0]))
+REAL(atan2, atan2(x[0], x[1]))
+REAL(sinh, sinh(x[0]))
+REAL(cosh, cosh(x[0]))
+REAL(tanh, tanh(x[0]))
+REAL(asinh, asinh(x[0]))
+REAL(acosh, acosh(x[0]))
+REAL(atanh, atanh(x[0]))
+REAL(erf, erf(x[0]))
+REAL(floor, floor(x[0]))
+REAL(ceil, ceil(x[0]))
+REAL(round, nearbyint(x[0]))
+REAL(trunc, trunc(x[0]))
+REAL(sign, x[0] > 0 ? 1 : x[0] < 0 ? -1 : x[0])
+REAL(floordiv, floor(x[0] / x[1]))
+REAL(fmod, fmod(x[0], x[1]))
+REAL(isnan, x[0] != x[0])
+REAL(isinf, isinf(x[0]) != 0)
+REAL(lt, x[0] < x[1])
+REAL(le, x[0] <= x[1])
+REAL(eq, x[0] == x[1])
+REAL(ne, x[0] != x[1])
+REAL(select, x[0] != 0 ? x[1] : x[2])
+static double r_mod(const double *x) /* numpy: the sign of the divisor */
+{
+    double r = fmod(x[0], x[1]);
+    return r != 0 && (r < 0) != (x[1] < 0) ? r + x[1] : r;
+}
+
+WHOLE(add, WRAP(x[0], +, x[1]))
+WHOLE(sub, WRAP(x[0], -, x[1]))
+WHOLE(mul, WRAP(x[0], *, x[1]))
+WHOLE(neg, WRAP(0, -, x[0]))
+WHOLE(abs, x[0] < 0 ? WRAP(0, -, x[0]) : x[0])
+WHOLE(max, x[0] > x[1] ? x[0] : x[1])
+WHOLE(min, x[0] < x[1] ? x[0] : x[1])
+WHOLE(floordiv, x[1] == 0 ? 0 : x[1] == -1 ? WRAP(0, -, x[0]) : x[0] / x[1] - (x[0] % x[1] != 0 && (x[0] < 0) != (x[1] < 0)))
+WHOLE(mod, x[1] == 0 || x[1] == -1 ? 0 : x[0] % x[1] + (x[0] % x[1] != 0 && (x[0] < 0) != (x[1] < 0) ? x[1] : 0))
+WHOLE(fmod, x[1] == 0 || x[1] == -1 ? 0 : x[0] % x[1])
+WHOLE(sign, (x[0] > 0) - (x[0] < 0))
+WHOLE(same, x[0])
+WHOLE(no, (void *)x == NULL)
+WHOLE(lt, x[0] < x[1])
+WHOLE(le, x[0] <= x[1])
+WHOLE(eq, x[0] == x[1])
+WHOLE(ne, x[0] != x[1])
+WHOLE(and, x[0] && x[1])
+WHOLE(or, x[0] || x[1])
+WHOLE(not, !x[0])
+WHOLE(bitand, x[0] & x[1])
+WHOLE(bitor, x[0] | x[1])
+WHOLE(bitxor, x[0] ^ x[1])
+WHOLE(bitnot, ~x[0])
+WHOLE(shl, x[1] < 0 || x[1] > 63 ? 0 : (int64_t)((uint64_t)x[0] << x[1]))
+WHOLE(shr, x[1] < 0 || x[1] > 63 ? (x[0] < 0 ? -1 : 0) : x[0] >> x[1])
+WHOLE(select, x[0] ? x[1] : x[2])
+static int64_t w_pow(const int64_t *x) /* numpy refuses negative exponents; 0 here keeps it total */
+{
+    uint64_t y = 1, b = (uint64_t)x[0];
+    for (int64_t n = x[1]; n > 0; n >>= 1, b *= b)
+        if (n & 1) y *= b;
+    return x[1] < 0 ? 0 : (int64_t)y;
+}
+
+/* Ties of max and min give the whole derivative to the second argument, so that relu = max(a, 0) has derivative 0 at 0. */
+static const fn table[] = {
+    /* name, arity, result, real, whole, C for reals, C for integers, derivatives, unit, cost */
+    {"add", 2, R_SAME, r_add, w_add, "($0 + $1)", "($0 + $1)", {"1", "1"}, 0, 1},
+    {"sub", 2, R_SAME, r_sub, w_sub, "($0 - $1)", "($0 - $1)", {"1", "-1"}, NAN, 1},
+    {"mul", 2, R_SAME, r_mul, w_mul, "($0 * $1)", "($0 * $1)", {"b", "a"}, 1, 1},
+    {"div", 2, R_SAME, r_div, NULL, "($0 / $1)", NULL, {"1 / b", "-y / b"}, NAN, 1},
+    {"neg", 1, R_SAME, r_neg, w_neg, "(-$0)", "(-$0)", {"-1"}, NAN, 1},
+    {"abs", 1, R_SAME, r_abs, w_abs, "fabs@($0)", "($0 < 0 ? -$0 : $0)", {"sign(a)"}, NAN, 1},
+    {"max", 2, R_SAME, r_max, w_max, "max@($0, $1)", "($0 > $1 ? $0 : $1)", {"b < a ? 1 : 0", "b < a ? 0 : 1"}, -INFINITY, 1},
+    {"min", 2, R_SAME, r_min, w_min, "min@($0, $1)", "($0 < $1 ? $0 : $1)", {"a < b ? 1 : 0", "a < b ? 0 : 1"}, INFINITY, 1},
+    {"pow", 2, R_SAME, r_pow, w_pow, "pow@($0, $1)", "whole_pow($0, $1)", {"b * pow(a, b - 1)", "y * log(a)"}, NAN, 10},
+    {"exp", 1, R_SAME, r_exp, NULL, "exp@($0)", NULL, {"y"}, NAN, 10},
+    {"expm1", 1, R_SAME, r_expm1, NULL, "expm1@($0)", NULL, {"y + 1"}, NAN, 10},
+    {"log", 1, R_SAME, r_log, NULL, "log@($0)", NULL, {"1 / a"}, NAN, 10},
+    {"log1p", 1, R_SAME, r_log1p, NULL, "log1p@($0)", NULL, {"1 / (1 + a)"}, NAN, 10},
+    {"sqrt", 1, R_SAME, r_sqrt, NULL, "sqrt@($0)", NULL, {"0.5 / y"}, NAN, 1},
+    {"sin", 1, R_SAME, r_sin, NULL, "sin@($0)", NULL, {"cos(a)"}, NAN, 10},
+    {"cos", 1, R_SAME, r_cos, NULL, "cos@($0)", NULL, {"-sin(a)"}, NAN, 10},
+    {"tan", 1, R_SAME, r_tan, NULL, "tan@($0)", NULL, {"1 + y * y"}, NAN, 10},
+    {"asin", 1, R_SAME, r_asin, NULL, "asin@($0)", NULL, {"1 / sqrt(1 - a * a)"}, NAN, 10},
+    {"acos", 1, R_SAME, r_acos, NULL, "acos@($0)", NULL, {"-1 / sqrt(1 - a * a)"}, NAN, 10},
+    {"atan", 1, R_SAME, r_atan, NULL, "atan@($0)", NULL, {"1 / (1 + a * a)"}, NAN, 10},
+    {"atan2", 2, R_SAME, r_atan2, NULL, "atan2@($0, $1)", NULL, {"b / (a * a + b * b)", "-a / (a * a + b * b)"}, NAN, 10},
+    {"sinh", 1, R_SAME, r_sinh, NULL, "sinh@($0)", NULL, {"cosh(a)"}, NAN, 10},
+    {"cosh", 1, R_SAME, r_cosh, NULL, "cosh@($0)", NULL, {"sinh(a)"}, NAN, 10},
+    {"tanh", 1, R_SAME, r_tanh, NULL, "tanh@($0)", NULL, {"1 - y * y"}, NAN, 10},
+    {"asinh", 1, R_SAME, r_asinh, NULL, "asinh@($0)", NULL, {"1 / sqrt(a * a + 1)"}, NAN, 10},
+    {"acosh", 1, R_SAME, r_acosh, NULL, "acosh@($0)", NULL, {"1 / sqrt(a * a - 1)"}, NAN, 10},
+    {"atanh", 1, R_SAME, r_atanh, NULL, "atanh@($0)", NULL, {"1 / (1 - a * a)"}, NAN, 10},
+    {"erf", 1, R_SAME, r_erf, NULL, "erf@($0)", NULL, {"1.1283791670955126 * exp(-a * a)"}, NAN, 20},
+    {"floor", 1, R_SAME, r_floor, w_same, "floor@($0)", "$0", {"0"}, NAN, 1},
+    {"ceil", 1, R_SAME, r_ceil, w_same, "ceil@($0)", "$0", {"0"}, NAN, 1},
+    {"round", 1, R_SAME, r_round, w_same, "rint@($0)", "$0", {"0"}, NAN, 1},
+    {"trunc", 1, R_SAME, r_trunc, w_same, "trunc@($0)", "$0", {"0"}, NAN, 1},
+    {"sign", 1, R_SAME, r_sign, w_sign, "($0 > 0 ? 1 : $0 < 0 ? -1 : $0)", "(($0 > 0) - ($0 < 0))", {"0"}, NAN, 1},
+    {"floordiv", 2, R_SAME, r_floordiv, w_floordiv, "floor@($0 / $1)", "whole_div($0, $1)", {"0", "0"}, NAN, 1},
+    {"mod", 2, R_SAME, r_mod, w_mod, "floor_mod@($0, $1)", "whole_mod($0, $1)", {"1", "-floordiv(a, b)"}, NAN, 2},
+    {"fmod", 2, R_SAME, r_fmod, w_fmod, "fmod@($0, $1)", "whole_rem($0, $1)", {"1", "-trunc(a / b)"}, NAN, 2},
+    {"isnan", 1, R_BOOL, r_isnan, w_no, "($0 != $0)", "0", {"0"}, NAN, 0},
+    {"isinf", 1, R_BOOL, r_isinf, w_no, "(isinf($0) != 0)", "0", {"0"}, NAN, 0},
+    {"lt", 2, R_BOOL, r_lt, w_lt, "($0 < $1)", "($0 < $1)", {"0", "0"}, NAN, 0},
+    {"le", 2, R_BOOL, r_le, w_le, "($0 <= $1)", "($0 <= $1)", {"0", "0"}, NAN, 0},
+    {"eq", 2, R_BOOL, r_eq, w_eq, "($0 == $1)", "($0 == $1)", {"0", "0"}, NAN, 0},
+    {"ne", 2, R_BOOL, r_ne, w_ne, "($0 != $1)", "($0 != $1)", {"0", "0"}, NAN, 0},
+    {"and", 2, R_BOOL, NULL, w_and, NULL, "($0 && $1)", {"0", "0"}, 1, 0},
+    {"or", 2, R_BOOL, NULL, w_or, NULL, "($0 || $1)", {"0", "0"}, 0, 0},
+    {"not", 1, R_BOOL, NULL, w_not, NULL, "(!$0)", {"0"}, NAN, 0},
+    {"bitand", 2, R_SAME, NULL, w_bitand, NULL, "($0 & $1)", {"0", "0"}, -1, 1},
+    {"bitor", 2, R_SAME, NULL, w_bitor, NULL, "($0 | $1)", {"0", "0"}, 0, 1},
+    {"bitxor", 2, R_SAME, NULL, w_bitxor, NULL, "($0 ^ $1)", {"0", "0"}, 0, 1},
+    {"bitnot", 1, R_SAME, NULL, w_bitnot, NULL, "(~$0)", {"0"}, NAN, 1},
+    {"shl", 2, R_SAME, NULL, w_shl, NULL, "whole_shl($0, $1)", {"0", "0"}, NAN, 1},
+    {"shr", 2, R_SAME, NULL, w_shr, NULL, "whole_shr($0, $1)", {"0", "0"}, NAN, 1},
+    {"select", 3, R_SECOND, r_select, w_select, "($0 ? $1 : $2)", "($0 ? $1 : $2)", {"0", "a ? 1 : 0", "a ? 0 : 1"}, NAN, 0},
+};
+
+int fn_count(void)
+{
+    return COUNT(table);
+}
+
+const fn *fn_at(int i)
+{
+    return &table[i];
+}
+
+const fn *fn_find(const char *name)
+{
+    for (int i = 0; i < COUNT(table); i++)
+        if (!strcmp(table[i].name, name)) return &table[i];
+    return NULL;
+}
