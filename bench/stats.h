@@ -1,0 +1,47 @@
+/* stats.h - what samples say: quantiles, intervals by resampling, and the verdict of a comparison.
+ * Samples are nested in launches (process starts), because launches differ by more than chance inside one of them.
+ * Everything is a pure function of the samples and a seed. Nothing is kept; arrays stay the caller's. */
+#ifndef BENCH_STATS_H
+#define BENCH_STATS_H
+#include <stdint.h>
+
+/* Values of launch l are v[start[l]] .. v[start[l + 1] - 1]; start has launches + 1 entries, start[0] == 0. */
+typedef struct sample_set {
+    int launches;
+    const int *start;
+    const double *v;
+} sample_set;
+
+typedef struct interval {
+    double low, high;
+} interval;
+
+typedef enum verdict { FASTER, SLOWER, SAME, UNDECIDED } verdict;
+const char *verdict_name(verdict v);
+
+typedef struct comparison {
+    verdict verdict;   /* of a against b */
+    double ratio;      /* time of b / time of a: above 1 where a is faster */
+    double low, high;  /* 99 % interval of ratio */
+    double detectable; /* smallest relative difference that could have been told from none, 0.01 = 1 % */
+    int launches, pairs;
+} comparison;
+
+double stats_quantile(const double *v, int n, double q); /* type 7; NaN when n is 0 */
+double stats_median(const double *v, int n);
+double stats_mad(const double *v, int n); /* median absolute deviation from the median, not scaled */
+double stats_mean(const double *v, int n);
+double stats_sd(const double *v, int n);
+
+/* Interval of the median at a confidence such as 0.95: resamples launches, then samples within each, 10,000 times. */
+interval stats_median_interval(const sample_set *s, double confidence, uint64_t seed);
+
+/* Paired: a and b have the same launches and counts, and values with one index were taken one after the other. */
+comparison stats_compare(const sample_set *a, const sample_set *b, double threshold, uint64_t seed);
+/* Unpaired: taken apart from each other, as in two result files. */
+comparison stats_compare_apart(const sample_set *a, const sample_set *b, double threshold, uint64_t seed);
+
+/* A pure function of seed and index, and a number below n from it. */
+uint64_t stats_bits(uint64_t seed, uint64_t index);
+int stats_below(uint64_t seed, uint64_t index, int n);
+#endif
