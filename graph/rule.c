@@ -1,0 +1,166 @@
+/* rule.c - shape rules, axes, and small helpers shared by the files of graph/ops/. */
+#include "graph/rule.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- shape rules ---- */
+static bool broadcast(const node *n, type *out, err *e)
+{
+    const type *in[4];
+    MUST(n->n_in >= 1 && n->n_in <= COUNT(in));
+    for (int i = 0; i < n->n_in; i++) in[i] = &n->in[i]->type;
+    if (!type_broadcast(n->n_in, in, out, e)) return false;
+    out->dtype = in[0]->dtype;
+    for (int i = 1; i < n->n_in; i++) out->dtype = dtype_promote(out->dtype, in[i]->dtype);
+    return true;
+}
+
+bool shape_first(const node *n, type *out, err *e)
+{
+    (void)e;
+    *out = n->in[0]->type;
+    return true;
+}
+
+bool shape_float(const node *n, type *out, err *e)
+{
+    if (!broadcast(n, out, e)) return false;
+    out->dtype = dtype_float(out->dtype);
+    return true;
+}
+
+bool shape_bool(const node *n, type *out, err *e)
+{
+    if (!broadcast(n, out, e)) return false;
+    out->dtype = TS_BOOL;
+    return true;
+}
+
+/* ---- axes ---- */
+bool axes_set(const attr *a, int rank, uint32_t *set, err *e)
+{
+    *set = 0;
+    if (a->kind == '-') return *set = (1u << rank) - 1, true;
+    for (int i = 0; i < a->n; i++) {
+        int axis;
+        if (!axis_norm(a->ints[i], rank, &axis, e)) return err_in(e, "%s", a->name);
+        if (*set >> axis & 1) return err_set(e, TS_BAD_INPUT, "%s: axis %lld is listed twice", a->name, (long long)a->ints[i]);
+        *set |= 1u << axis;
+    }
+    return true;
+}
+
+int axes_list(uint32_t set, int64_t *out)
+{
+    int n = 0;
+    for (int i = 0; set >> i; i++)
+        if (set >> i & 1) out[n++] = i;
+    return n;
+}
+
+bool attr_axis(const node *n, const char *name, int rank, int *out, err *e)
+{
+    return axis_norm(node_int(n, name), rank, out, e) || err_in(e, "%s", name);
+}
+
+/* ---- calls ---- */
+attr attr_int(const char *name, int64_t v)
+{
+    return (attr){.name = name, .kind = 'i', .i = v};
+}
+
+attr attr_real(const char *name, double v)
+{
+    return (attr){.name = name, .kind = 'f', .f = v};
+}
+
+attr attr_word(const char *name, const char *v)
+{
+    return (attr){.name = name, .kind = 's', .s = v};
+}
+
+attr attr_ints(const char *name, int n, const int64_t *v)
+{
+    return (attr){.name = name, .kind = 'I', .n = n, .ints = v};
+}
+
+const node *g_apply(graph *g, const char *op_name, const node *a, int n_attr, const attr *list)
+{
+    const op *o = op_find(op_name);
+    MUST(o);
+    return g_make(g, o, 1, &a, list, n_attr);
+}
+
+const node *g_scalar_like(graph *g, const node *a, double v)
+{
+    return a ? g_scalar(g, a->type.dtype, v) : NULL;
+}
+
+/* ---- expressions ---- */
+const expr *x_offset(arena *m, const expr *x, int64_t scale, int64_t offset)
+{
+    return x2(m, "add", x2(m, "mul", x, x_whole(m, scale)), x_whole(m, offset));
+}
+
+const expr *x_inside(arena *m, const expr *x, int64_t low, int64_t high)
+{
+    return x2(m, "and", x2(m, "le", x_whole(m, low), x), x2(m, "lt", x, x_whole(m, high)));
+}
+
+const expr *x_literal(arena *m, dtype d, double v)
+{
+    if (dtype_class(d) == D_REAL) return x_real(m, v);
+    const bool fits = v > -9.2e18 && v < 9.2e18;
+    return x_whole(m, fits ? (int64_t)v : v < 0 ? INT64_MIN : INT64_MAX);
+}
+
+double dtype_lowest(dtype d)
+{
+    if (dtype_class(d) == D_REAL) return -INFINITY;
+    return dtype_signed(d) ? -ldexp(1, 8 * ts_dtype_bytes(d) - 1) : 0;
+}
+
+/* ---- ONNX ---- */
+const node *onnx_in(const onnx_call *c, int i)
+{
+    return i < c->n_in ? c->in[i] : NULL;
+}
+
+bool onnx_need(const onnx_call *c, int n, err *e)
+{
+    for (int i = 0; i < n; i++)
+        if (!onnx_in(c, i)) return err_set(e, TS_BAD_INPUT, "%s needs %d operands, number %d is missing", c->type, n, i + 1);
+    return true;
+}
+
+bool onnx_has(const onnx_call *c, const char *name, int i)
+{
+    return onnx_attr(c, name) || onnx_in(c, i);
+}
+
+const char *onnx_word(const onnx_call *c, const char *name, const char *fallback)
+{
+    const attr *a = onnx_attr(c, name);
+    return a && a->kind == 's' ? a->s : fallback;
+}
+
+bool onnx_dtype(int64_t code, dtype *out, err *e)
+{
+    /* Numbers of TensorProto.DataType; those left out have no dtype here (strings, complex, 8-bit floats, 4-bit integers). */
+    static const struct {
+        int code;
+        dtype dtype;
+    } table[] = {{1, TS_F32}, {2, TS_U8},   {3, TS_I8},   {4, TS_U16},  {5, TS_I16},  {6, TS_I32},  {7, TS_I64},
+                 {9, TS_BOOL}, {10, TS_F16}, {11, TS_F64}, {12, TS_U32}, {13, TS_U64}, {16, TS_BF16}};
+    for (int i = 0; i < COUNT(table); i++)
+        if (table[i].code == code) return *out = table[i].dtype, true;
+    return err_set(e, TS_UNSUPPORTED, "element type %lld of ONNX is not supported", (long long)code);
+}
+
+bool onnx_give(const onnx_call *c, const node **out, const node *result, err *e)
+{
+    out[0] = result;
+    return result || err_set(e, c->g->err.code ? c->g->err.code : TS_BUG, "%s", c->g->err.text);
+}

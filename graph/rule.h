@@ -1,0 +1,42 @@
+/* rule.h - what several families of operations share: shape rules, lists of axes, calls with ready attributes, and the small
+ * questions that ONNX adapters ask. Knows no operation by name. Attribute values are borrowed until g_make has copied them. */
+#ifndef TS_RULE_H
+#define TS_RULE_H
+#include "graph/graph.h"
+
+/* ---- shape rules: extents broadcast as in numpy, the dtype as named ---- */
+bool shape_first(const node *n, type *out, err *e); /* operand 0 as it is */
+bool shape_float(const node *n, type *out, err *e); /* what numpy's functions of real numbers give: sqrt, exp, ... */
+bool shape_bool(const node *n, type *out, err *e);
+
+/* ---- axes ---- */
+/* The axes listed in attribute a, counted from the end where negative, as a set; absent means all of them. */
+bool axes_set(const attr *a, int rank, uint32_t *set, err *e);
+int axes_list(uint32_t set, int64_t *out); /* ascending; the number of them */
+bool attr_axis(const node *n, const char *name, int rank, int *out, err *e);
+
+/* ---- calls from recipes and adapters ---- */
+attr attr_int(const char *name, int64_t v);
+attr attr_real(const char *name, double v);
+attr attr_word(const char *name, const char *v);
+attr attr_ints(const char *name, int n, const int64_t *v);
+const node *g_apply(graph *g, const char *op, const node *a, int n_attr, const attr *list);
+/* A scalar of a's dtype: what a literal in a recipe becomes. */
+const node *g_scalar_like(graph *g, const node *a, double v);
+
+/* ---- expressions ---- */
+const expr *x_offset(arena *m, const expr *x, int64_t scale, int64_t offset); /* x * scale + offset */
+const expr *x_inside(arena *m, const expr *x, int64_t low, int64_t high);     /* low <= x < high */
+/* A literal for a value of dtype d: reals as they are, integers exactly. */
+const expr *x_literal(arena *m, dtype d, double v);
+double dtype_lowest(dtype d); /* where a maximum starts */
+
+/* ---- ONNX ---- */
+const node *onnx_in(const onnx_call *c, int i); /* NULL where absent */
+bool onnx_need(const onnx_call *c, int n, err *e); /* the first n operands are there: a file may say anything */
+bool onnx_has(const onnx_call *c, const char *name, int i); /* as attribute or as input i */
+const char *onnx_word(const onnx_call *c, const char *name, const char *fallback);
+bool onnx_dtype(int64_t code, dtype *out, err *e); /* TensorProto.DataType */
+/* Ends an adapter: takes the only result, or the graph's reason for having none. */
+bool onnx_give(const onnx_call *c, const node **out, const node *result, err *e);
+#endif
