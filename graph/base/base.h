@@ -44,6 +44,9 @@ void text_line(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3
 void text_bytes(text *t, const char *s, size_t n);
 void text_json(text *t, const char *s); /* a JSON string with its quotes; bad UTF-8 becomes U+FFFD */
 void text_safe(text *t, const char *s); /* for terminals: control, bidi and invalid bytes as \xNN */
+/* Bytes of the well-formed UTF-8 character at s (shortest form, no surrogate, at most U+10FFFF), its code in *code; 0 when
+ * there is none. The terminating NUL ends every sequence, so nothing past it is read. */
+size_t utf8_next(const char *s, uint32_t *code);
 void text_free(text *t);
 char *text_take(text *t); /* the malloc'ed string, never NULL; t is empty afterwards */
 const char *text_str(const text *t); /* "" when empty */

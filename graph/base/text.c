@@ -66,9 +66,7 @@ void text_bytes(text *t, const char *s, size_t n)
     t->s[t->len] = 0;
 }
 
-/* Bytes of the well-formed UTF-8 character at s (shortest form, no surrogate, at most U+10FFFF), its code in *code; 0 when
- * there is none. The terminating NUL ends every sequence, so nothing past it is read. */
-static size_t utf8_next(const char *s, uint32_t *code)
+size_t utf8_next(const char *s, uint32_t *code)
 {
     const unsigned char *u = (const unsigned char *)s;
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
