@@ -278,8 +278,8 @@ static void print_start(text *t, const ts_array *a)
 {
     int bytes = ts_dtype_bytes(a->dtype);
     text dict = {0};
-    text_add(&dict, "{'descr': '%c%c%d', 'fortran_order': False, 'shape': (", bytes > 1 ? '<' : '|', kind_letter(a->dtype),
-             bytes);
+    text_add(&dict, "{'descr': '%c%c%d', 'fortran_order': False, 'shape': (", bytes > 1 ? '<' : '|',
+             kind_letter(a->dtype), bytes);
     for (int i = 0; i < a->rank; i++)
         text_add(&dict, "%s%lld", i ? ", " : "", (long long)a->dim[i]);
     text_add(&dict, a->rank == 1 ? ",), }" : "), }");

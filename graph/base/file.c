@@ -138,7 +138,8 @@ static bool sync_folder(const char *folder)
 {
     int fd = open_again(folder, O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0)
-        return errno == EACCES; /* a folder that may be written but not read: the rename stands, only later is it durable */
+        return errno ==
+               EACCES; /* a folder that may be written but not read: the rename stands, only later is it durable */
     bool done = fsync(fd) == 0 || errno == EINVAL; /* EINVAL: this file system does not sync folders */
     int why = errno;
     close(fd);

@@ -1,0 +1,48 @@
+/* machine.h - where kernels may run: cores, what they share, and the instruction sets. Read from this host or from one line of
+ * text, so that placement is tested on machines that nobody has here. A machine is a plain value.
+ *
+ * Text: words "NAME:COUNT", in any order, all counts for the whole machine:
+ *   package:1 numa:1 l3:2(32MB)=3+1 l2:4(1MB) l1d:4(32KB) core:4(0,1,2,5) line:64 isa:avx512 cpu:EPYC 9754
+ * (32MB) is the size of each, in powers of 1024; =3+1 says how many cores, in order, have each (left out: dealt evenly);
+ * core's numbers are the system's (left out: 0, 1, ...); isa is the best one, which includes those below it; cpu takes the rest
+ * of the line. Only core is required. Left out: one package and numa node, 32KB of l1d and 1MB of l2 for each core, no l3,
+ * lines of 64 bytes, isa plain. */
+#ifndef TS_MACHINE_H
+#define TS_MACHINE_H
+#include "graph/base/base.h"
+
+/* isa: an instruction set that kernels are made for. Each includes those before it in the table. */
+typedef struct isa {
+    const char *name;
+    int vector_bytes, n_register; /* vector registers: how wide, how many */
+} isa;
+const isa *isa_at(int i);              /* plain first; NULL past the end */
+const isa *isa_find(const char *name); /* NULL when there is none */
+const isa *isa_of_host(void);          /* the best that this processor and its system support */
+
+/* tier: something that several cores share, from the outside in. */
+typedef enum tier_kind { TIER_PACKAGE, TIER_NUMA, TIER_L3, TIER_L2, TIER_L1D, N_TIER } tier_kind;
+enum { MAX_CORE = 1024 };
+typedef struct tier {
+    int n;            /* instances in use; 0: there is none */
+    int64_t bytes;    /* of the smallest instance; 0 where size means nothing */
+    int of[MAX_CORE]; /* instance that core i has, 0..n-1, never decreasing */
+} tier;
+
+/* Cores stand in the order of the topology, neighbours share most: a run of cores is a compact part of the machine. */
+typedef struct machine {
+    char cpu[64];     /* model name, safe to print */
+    int n_core;       /* that the calling thread may use; one per physical core, siblings are not counted */
+    int os[MAX_CORE]; /* the system's number of core i, to pin to */
+    tier tier[N_TIER];
+    int line;       /* bytes of a cache line */
+    const isa *isa; /* the best one */
+} machine;
+
+/* fake: the text above; NULL: this host. Load before pinning the calling thread: its mask is what is asked. */
+bool machine_load(machine *m, const char *fake, err *e);
+void machine_print(text *t, const machine *m);                      /* machine_load reads it back */
+int machine_sharers(const machine *m, tier_kind k);                 /* most cores on one instance; 0 without any */
+const isa *machine_isa(const machine *m, const char *name, err *e); /* NULL: the best; NULL and e set when m lacks it */
+int64_t machine_free_memory(void);                                  /* bytes that this process may still take */
+#endif

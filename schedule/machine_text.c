@@ -1,0 +1,218 @@
+/* machine_text.c - a machine in one line, read and written. The form is described in machine.h. */
+#include "schedule/machine.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool machine_parse(machine *m, const char *s, err *e); /* called by machine_load */
+
+static const char *const tier_name[N_TIER] = {"package", "numa", "l3", "l2", "l1d"};
+
+static bool fail(const char *word, const char *why, err *e)
+{
+    err_set(e, TS_BAD_INPUT, "machine: %s at '%.40s'", why, word);
+    return err_hint(e, "write it like: package:1 l3:1(32MB) l2:2(1MB) l1d:2(32KB) core:2 isa:avx512");
+}
+
+/* A number from `least` to `most`, and moves on. */
+static bool number(const char **s, int64_t least, int64_t most, int64_t *out)
+{
+    int64_t v = 0;
+    if (!isdigit((unsigned char)**s))
+        return false;
+    for (; isdigit((unsigned char)**s); ++*s)
+        if (!int_mul(v, 10, &v) || !int_add(v, **s - '0', &v))
+            return false;
+    *out = v;
+    return v >= least && v <= most;
+}
+
+/* 32MB, 32MiB, 32M: the same. */
+static bool size(const char **s, int64_t *out)
+{
+    static const char units[] = "KMGT";
+    if (!number(s, 1, INT64_MAX, out))
+        return false;
+    const char *unit = **s ? strchr(units, **s) : NULL;
+    if (unit && !int_mul(*out, INT64_C(1) << 10 * (unit - units + 1), out))
+        return false;
+    *s += unit != NULL;
+    *s += unit && **s == 'i';
+    *s += **s == 'B';
+    return true;
+}
+
+static bool read_cores(machine *m, const char **s)
+{
+    int64_t n, os;
+    if (!number(s, 1, MAX_CORE, &n))
+        return false;
+    m->n_core = (int)n;
+    for (int i = 0; i < n; i++)
+        m->os[i] = i;
+    if (**s != '(')
+        return true;
+    for (int i = 0; i < n; i++) {
+        ++*s;
+        if (!number(s, 0, INT32_MAX, &os) || **s != (i + 1 < n ? ',' : ')'))
+            return false;
+        m->os[i] = (int)os;
+    }
+    ++*s;
+    return true;
+}
+
+/* Cores are not known yet: the shares are kept in `of`, -1 meaning that none were given. */
+static bool read_tier(tier *r, tier_kind k, const char **s)
+{
+    int64_t n, share;
+    bool sized = k >= TIER_L3;
+    if (!number(s, k == TIER_L3 ? 0 : 1, MAX_CORE, &n))
+        return false;
+    *r = (tier){.n = (int)n, .of = {-1}};
+    if (sized && n > 0) {
+        if (*(*s)++ != '(' || !size(s, &r->bytes) || *(*s)++ != ')')
+            return false;
+    }
+    for (int i = 0; i < n && **s == (i ? '+' : '='); i++) {
+        ++*s;
+        if (!number(s, 1, MAX_CORE, &share) || (i + 1 < n && **s != '+'))
+            return false;
+        r->of[i] = (int)share;
+    }
+    return true;
+}
+
+/* Turns the shares into the instance of each core. */
+static bool deal(const machine *m, tier *r, const char *name, err *e)
+{
+    int share[MAX_CORE], c = 0;
+    if (r->n == 0)
+        r->of[0] = 0;
+    if (r->n > m->n_core)
+        return err_set(e, TS_BAD_INPUT, "machine: %s:%d is more than core:%d", name, r->n, m->n_core);
+    for (int i = 0; i < r->n; i++)
+        share[i] = r->of[0] < 0 ? (i + 1) * m->n_core / r->n - i * m->n_core / r->n : r->of[i];
+    for (int i = 0; i < r->n; i++)
+        for (int j = 0; j < share[i]; j++, c++) {
+            if (c == m->n_core)
+                return err_set(e, TS_BAD_INPUT, "machine: %s is given to more than core:%d", name, m->n_core);
+            r->of[c] = i;
+        }
+    return c == m->n_core || r->n == 0 ||
+           err_set(e, TS_BAD_INPUT, "machine: %s is given to %d of core:%d", name, c, m->n_core);
+}
+
+static bool read_word(machine *m, const char *word, const char **s, err *e)
+{
+    int64_t v;
+    size_t n = strcspn(word, ":");
+    *s = word + n + 1;
+    if (n == 4 && memcmp(word, "core", 4) == 0)
+        return read_cores(m, s) || fail(word, "bad cores", e);
+    if (n == 4 && memcmp(word, "line", 4) == 0) {
+        if (!number(s, 1, 4096, &v))
+            return fail(word, "bad line size", e);
+        m->line = (int)v;
+        return true;
+    }
+    if (n == 3 && memcmp(word, "isa", 3) == 0) {
+        char name[16];
+        size_t length = strcspn(*s, " ");
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : 0), *s);
+        *s += length;
+        m->isa = isa_find(name);
+        return m->isa || fail(word, "unknown instruction set", e);
+    }
+    for (int k = 0; k < N_TIER; k++)
+        if (strlen(tier_name[k]) == n && memcmp(word, tier_name[k], n) == 0)
+            return read_tier(&m->tier[k], (tier_kind)k, s) || fail(word, "bad count, size or shares", e);
+    return fail(word, "unknown word", e);
+}
+
+static void set_defaults(machine *m)
+{
+    static const int64_t each[N_TIER] = {[TIER_L2] = 1 << 20, [TIER_L1D] = 32 << 10};
+    m->line = 64;
+    m->isa = isa_find("plain");
+    for (int k = 0; k < N_TIER; k++)
+        m->tier[k] = (tier){.n = k == TIER_L3 ? 0 : -1, .bytes = each[k], .of = {-1}}; /* -1: one, or one per core */
+}
+
+bool machine_parse(machine *m, const char *s, err *e)
+{
+    set_defaults(m);
+    while (*(s += strspn(s, " "))) {
+        if (strncmp(s, "cpu:", 4) == 0) {
+            text safe = {0};
+            text_safe(&safe, s + 4);
+            snprintf(m->cpu, sizeof m->cpu, "%s", text_str(&safe));
+            text_free(&safe);
+            break;
+        }
+        const char *word = s, *end = s;
+        if (!strchr(s, ':'))
+            return fail(word, "a colon is missing", e);
+        if (!read_word(m, word, &end, e))
+            return false;
+        if (*end && *end != ' ')
+            return fail(end, "unexpected text", e);
+        s = end;
+    }
+    if (m->n_core == 0)
+        return fail("", "no core:N given", e);
+    for (int k = 0; k < N_TIER; k++) {
+        tier *r = &m->tier[k];
+        if (r->n < 0)
+            r->n = r->bytes > 0 ? m->n_core : 1;
+        if (!deal(m, r, tier_name[k], e))
+            return false;
+    }
+    return true;
+}
+
+static void print_size(text *t, int64_t bytes)
+{
+    if (bytes % (1 << 20) == 0)
+        text_add(t, "(%lldMB)", (long long)(bytes >> 20));
+    else if (bytes % (1 << 10) == 0)
+        text_add(t, "(%lldKB)", (long long)(bytes >> 10));
+    else
+        text_add(t, "(%lldB)", (long long)bytes);
+}
+
+/* Shares are written only where dealing evenly would give others. */
+static void print_shares(text *t, const machine *m, const tier *r)
+{
+    int share[MAX_CORE] = {0};
+    bool even = true;
+    for (int c = 0; c < m->n_core; c++)
+        share[r->of[c]]++;
+    for (int i = 0; i < r->n; i++)
+        even = even && share[i] == (i + 1) * m->n_core / r->n - i * m->n_core / r->n;
+    for (int i = 0; i < r->n && !even; i++)
+        text_add(t, "%s%d", i ? "+" : "=", share[i]);
+}
+
+void machine_print(text *t, const machine *m)
+{
+    for (int k = 0; k < N_TIER; k++) {
+        const tier *r = &m->tier[k];
+        text_add(t, "%s:%d", tier_name[k], r->n);
+        if (r->n > 0 && r->bytes > 0)
+            print_size(t, r->bytes);
+        print_shares(t, m, r);
+        text_add(t, " ");
+    }
+    text_add(t, "core:%d", m->n_core);
+    bool plain = true;
+    for (int i = 0; i < m->n_core; i++)
+        plain = plain && m->os[i] == i;
+    for (int i = 0; i < m->n_core && !plain; i++)
+        text_add(t, "%s%d%s", i ? "," : "(", m->os[i], i + 1 < m->n_core ? "" : ")");
+    text_add(t, " line:%d isa:%s", m->line, m->isa->name);
+    if (m->cpu[0])
+        text_add(t, " cpu:%s", m->cpu);
+}
