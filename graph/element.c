@@ -68,14 +68,30 @@ static uint64_t saturate_u64(double v)
     return isnan(v) || v <= 0 ? 0 : v >= 0x1p64 ? UINT64_MAX : (uint64_t)v;
 }
 
+/* Tensors may lie anywhere in a mapped file, so elements are read byte by byte; compilers make one load of it. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tensors are kept as the files have them: little-endian");
+static uint64_t bits_at(const void *p, int64_t i, size_t size)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, (const char *)p + i * (int64_t)size, size);
+    return bits;
+}
+
+static double float_at(const void *p, int64_t i)
+{
+    float v;
+    memcpy(&v, (const char *)p + i * (int64_t)sizeof v, sizeof v);
+    return (double)v;
+}
+
 double load_real(dtype d, const void *p, int64_t i)
 {
     switch (d) {
-    case TS_F32: return (double)((const float *)p)[i];
-    case TS_F64: return ((const double *)p)[i];
-    case TS_F16: return half_load(F16, ((const uint16_t *)p)[i]);
-    case TS_BF16: return half_load(BF16, ((const uint16_t *)p)[i]);
-    case TS_U64: return (double)((const uint64_t *)p)[i];
+    case TS_F32: return float_at(p, i);
+    case TS_F64: return bits_double(bits_at(p, i, 8));
+    case TS_F16: return half_load(F16, (uint16_t)bits_at(p, i, 2));
+    case TS_BF16: return half_load(BF16, (uint16_t)bits_at(p, i, 2));
+    case TS_U64: return (double)bits_at(p, i, 8);
     default: return (double)load_whole(d, p, i);
     }
 }
@@ -83,15 +99,15 @@ double load_real(dtype d, const void *p, int64_t i)
 int64_t load_whole(dtype d, const void *p, int64_t i)
 {
     switch (d) {
-    case TS_I64: return ((const int64_t *)p)[i];
-    case TS_I32: return ((const int32_t *)p)[i];
-    case TS_I16: return ((const int16_t *)p)[i];
-    case TS_I8: return ((const int8_t *)p)[i];
-    case TS_U64: return (int64_t)((const uint64_t *)p)[i];
-    case TS_U32: return ((const uint32_t *)p)[i];
-    case TS_U16: return ((const uint16_t *)p)[i];
-    case TS_U8: return ((const uint8_t *)p)[i];
-    case TS_BOOL: return ((const uint8_t *)p)[i] != 0;
+    case TS_I64: return (int64_t)bits_at(p, i, 8);
+    case TS_I32: return (int32_t)bits_at(p, i, 4);
+    case TS_I16: return (int16_t)bits_at(p, i, 2);
+    case TS_I8: return (int8_t)bits_at(p, i, 1);
+    case TS_U64: return (int64_t)bits_at(p, i, 8);
+    case TS_U32: return (int64_t)bits_at(p, i, 4);
+    case TS_U16: return (int64_t)bits_at(p, i, 2);
+    case TS_U8: return (int64_t)bits_at(p, i, 1);
+    case TS_BOOL: return bits_at(p, i, 1) != 0;
     default: return saturate(load_real(d, p, i), INT64_MIN, INT64_MAX, 0x1p63);
     }
 }

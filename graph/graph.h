@@ -6,7 +6,7 @@
 /* leaf: what an input, weight or constant carries beside its type. */
 typedef struct leaf {
     enum { LEAF_INPUT, LEAF_WEIGHT, LEAF_CONST } kind;
-    const void *data;   /* weights and constants from a file or memory, row-major; NULL: an input, or seeded */
+    const void *data;   /* weights and constants from a file or memory, row-major, not always aligned; NULL: an input, or seeded */
     double mean, scale; /* seeded: element i is (float)(mean + scale * random_unit(seed, i)) */
     uint64_t seed;
     int64_t below;      /* inputs of integers: valid values are [0, below); 0: unknown */

@@ -54,7 +54,7 @@ double onnx_real(const onnx_call *c, const char *name, double fallback);
 bool onnx_ints(const onnx_call *c, const char *name, int i, int64_t *out, int max, int *n, err *e);
 
 typedef struct onnx_rule {
-    const char *type;
+    const char *type; /* other domains than the standard one in front: "com.microsoft.FastGelu" */
     int since; /* first operator-set version this rule serves; the newest rule not above the file's version is used */
     bool (*adapt)(const onnx_call *c, const node **out, err *e); /* NULL: same operands, same attributes */
 } onnx_rule;
@@ -77,6 +77,8 @@ typedef struct op {
 } op;
 extern const op *const *const op_tables[]; /* one list per file of graph/ops/, made by the build; ends with NULL */
 const op *op_find(const char *name);
-const op *op_for_onnx(const char *domain, const char *type, int version, const onnx_rule **rule);
+const op *op_for_onnx(const char *domain, const char *kind, int version, const onnx_rule **rule);
+/* One call through its rule: out[0..n_out) are nodes, NULL for outputs that the file does not use. */
+bool onnx_apply(const op *o, const onnx_rule *rule, const onnx_call *c, const node **out, err *e);
 bool op_check(const op *o, err *e); /* every rule stated above; a test runs it over the table */
 #endif

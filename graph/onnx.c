@@ -1,0 +1,139 @@
+/* onnx.c - from an operator as ONNX names it to the operation that serves it, and what adapters ask of a call. Of the format
+ * itself nothing is known here. An attribute of the wrong kind is put on record in the graph, so that every later call fails. */
+#include "graph/graph.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_standard(const char *domain)
+{
+    return !*domain || !strcmp(domain, "ai.onnx");
+}
+
+/* Rules of other domains than the standard one write it in front: "com.microsoft.FastGelu". */
+static bool serves(const char *rule, const char *domain, const char *kind)
+{
+    if (is_standard(domain))
+        return !strcmp(rule, kind);
+    const size_t n = strlen(domain);
+    return !strncmp(rule, domain, n) && rule[n] == '.' && !strcmp(rule + n + 1, kind);
+}
+
+const op *op_for_onnx(const char *domain, const char *kind, int version, const onnx_rule **rule)
+{
+    const op *found = NULL;
+    *rule = NULL;
+    for (const op *const *const *table = op_tables; *table; table++)
+        for (const op *const *o = *table; *o; o++)
+            for (const onnx_rule *r = (*o)->onnx; r && r->type; r++)
+                if (r->since <= version && (!*rule || r->since > (*rule)->since) && serves(r->type, domain, kind))
+                    found = *o, *rule = r;
+    return found;
+}
+
+const attr *onnx_attr(const onnx_call *c, const char *name)
+{
+    for (int i = 0; i < c->n_attr; i++)
+        if (!strcmp(c->attr[i].name, name))
+            return &c->attr[i];
+    return NULL;
+}
+
+static bool wrong_kind(const onnx_call *c, const char *name, const char *kind)
+{
+    g_fail(c->g, TS_BAD_INPUT, "attribute %s is not %s", name, kind);
+    return false;
+}
+
+int64_t onnx_int(const onnx_call *c, const char *name, int64_t fallback)
+{
+    const attr *a = onnx_attr(c, name);
+    if (a && a->kind != 'i')
+        wrong_kind(c, name, "an integer");
+    return a && a->kind == 'i' ? a->i : fallback;
+}
+
+double onnx_real(const onnx_call *c, const char *name, double fallback)
+{
+    const attr *a = onnx_attr(c, name);
+    if (a && a->kind != 'f')
+        wrong_kind(c, name, "a number");
+    return a && a->kind == 'f' ? a->f : fallback;
+}
+
+static bool too_many(const char *what, int64_t n, int max, err *e)
+{
+    return err_set(e, TS_BAD_INPUT, "%s: %lld values, at most %d make sense", what, (long long)n, max);
+}
+
+static bool ints_of_input(const onnx_call *c, int i, int64_t *out, int max, int *n, err *e)
+{
+    char what[32];
+    snprintf(what, sizeof what, "input %d", i);
+    const type *t = &c->in[i]->type;
+    if (t->rank > 1 || dtype_class(t->dtype) == D_REAL)
+        return err_set(e, TS_BAD_INPUT, "%s is not a list of integers", what);
+    if (type_count(t) > max)
+        return too_many(what, type_count(t), max, e);
+    const ts_array *v = g_value(c->g, c->in[i], max);
+    if (!v)
+        return err_set(e, TS_UNSUPPORTED, "%s decides a shape but depends on values known only at run time", what);
+    *n = (int)type_count(t);
+    for (int k = 0; k < *n; k++)
+        out[k] = load_whole(v->dtype, v->data, k);
+    return true;
+}
+
+bool onnx_ints(const onnx_call *c, const char *name, int i, int64_t *out, int max, int *n, err *e)
+{
+    const attr *a = name && *name ? onnx_attr(c, name) : NULL;
+    *n = 0;
+    if (a && a->kind == 'i' && max >= 1) {
+        *n = 1;
+        out[0] = a->i;
+        return true;
+    }
+    if (a && a->kind != 'I')
+        return err_set(e, TS_BAD_INPUT, "attribute %s is not a list of integers", name);
+    if (a && a->n > max)
+        return too_many(name, a->n, max, e);
+    if (a) {
+        *n = a->n;
+        if (a->n > 0)
+            memcpy(out, a->ints, (size_t)a->n * sizeof *out);
+        return true;
+    }
+    if (i >= 0 && i < c->n_in && c->in[i])
+        return ints_of_input(c, i, out, max, n, e);
+    return err_set(e, TS_BAD_INPUT, "%s is not given", name && *name ? name : "an input with integers");
+}
+
+/* The same operands and attributes under another name: what most operators are. */
+static bool apply_as_is(const op *o, const onnx_call *c, const node **out, err *e)
+{
+    int n = c->n_in;
+    while (n > 0 && !c->in[n - 1])
+        n--;
+    for (int i = 0; i < c->n_attr; i++) {
+        bool known = false;
+        for (const attr_spec *s = o->attr; s && s->name; s++)
+            known = known || !strcmp(s->name, c->attr[i].name);
+        if (!known || c->attr[i].kind == 't')
+            return err_set(e, TS_UNSUPPORTED, "attribute %s is not supported", c->attr[i].name);
+    }
+    if (c->n_out != 1)
+        return err_set(e, TS_BAD_INPUT, "%d outputs, gives 1", c->n_out);
+    for (int i = 0; i < n; i++)
+        if (!c->in[i])
+            return err_set(e, TS_BAD_INPUT, "input %d is missing", i);
+    out[0] = g_make(c->g, o, n, c->in, c->attr, c->n_attr);
+    return out[0] != NULL;
+}
+
+bool onnx_apply(const op *o, const onnx_rule *rule, const onnx_call *c, const node **out, err *e)
+{
+    const bool ok = (rule->adapt ? rule->adapt(c, out, e) : apply_as_is(o, c, out, e)) && !err_is(&c->g->err);
+    if (!ok && err_is(&c->g->err))
+        err_set(e, c->g->err.code, "%s", c->g->err.text);
+    return ok || err_set(e, TS_BUG, "%s was refused without a reason", c->type);
+}
