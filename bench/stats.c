@@ -313,7 +313,8 @@ comparison stats_compare_apart(const sample_set *a, const sample_set *b, double 
         mb[i] -= ma[i];
     launch_spread pa = spread_of(&sa), pb = spread_of(&sb);
     int launches = pa.n < pb.n ? pa.n : pb.n;
-    interval at = widen(central(mb, resamples, COMPARE_CONFIDENCE), pb.mean - pa.mean, pa.variance + pb.variance, launches);
+    interval at =
+        widen(central(mb, resamples, COMPARE_CONFIDENCE), pb.mean - pa.mean, pa.variance + pb.variance, launches);
     comparison c = judge(stats_median(lb, nb) - stats_median(la, na), at, threshold);
     c.launches = launches;
     c.pairs = na < nb ? na : nb;

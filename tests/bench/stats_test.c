@@ -79,7 +79,8 @@ static verdict imagined(uint64_t trial, double sample, double launch, double slo
         b[i] = 70 * exp(weather + sample * noise(4, k) + launch * noise(5, l) + slowdown);
     }
     sample_set sa = {LAUNCHES, start, a}, sb = {LAUNCHES, start, b};
-    comparison (*compare)(const sample_set *, const sample_set *, double, uint64_t) = apart ? stats_compare_apart : stats_compare;
+    comparison (*compare)(const sample_set *, const sample_set *, double, uint64_t) =
+        apart ? stats_compare_apart : stats_compare;
     return compare(&sa, &sb, 0.01, trial).verdict;
 }
 
@@ -92,8 +93,8 @@ static tally repeat(double sample, double launch, double slowdown, bool apart)
     tally t = {0};
     for (uint64_t i = 0; i < TRIALS; i++)
         t.of[imagined(i, sample, launch, slowdown, apart)]++;
-    printf("noise %g, launches %g, slowdown %g%s: faster %d, slower %d, same %d, undecided %d\n", sample, launch, slowdown,
-           apart ? ", apart" : "", t.of[FASTER], t.of[SLOWER], t.of[SAME], t.of[UNDECIDED]);
+    printf("noise %g, launches %g, slowdown %g%s: faster %d, slower %d, same %d, undecided %d\n", sample, launch,
+           slowdown, apart ? ", apart" : "", t.of[FASTER], t.of[SLOWER], t.of[SAME], t.of[UNDECIDED]);
     return t;
 }
 

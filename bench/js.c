@@ -1,0 +1,132 @@
+#include "bench/js.h"
+#include "bench/failure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+cJSON *js_parse(const char *text, const char *what, ts_error *e)
+{
+    const char *end = NULL;
+    cJSON *v = cJSON_ParseWithOpts(text, &end, true);
+    if (v == NULL)
+        bench_fail(e, TS_BAD_INPUT, "%s: not valid JSON at byte %td", what, end != NULL ? end - text : (ptrdiff_t)0);
+    return v;
+}
+
+char *js_print(const cJSON *v, bool pretty)
+{
+    return pretty ? cJSON_Print(v) : cJSON_PrintUnformatted(v);
+}
+
+/* The length of the well-formed UTF-8 sequence at s, or 0: no overlong forms, no surrogates, nothing above U+10FFFF. */
+static int sequence(const unsigned char *s)
+{
+    if (s[0] < 0x80)
+        return 1;
+    int n = s[0] >= 0xC2 && s[0] <= 0xDF ? 2 : (s[0] & 0xF0) == 0xE0 ? 3 : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4 : 0;
+    for (int i = 1; i < n; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
+    bool beyond = (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF4 && s[1] > 0x8F);
+    return overlong || beyond ? 0 : n;
+}
+
+static cJSON *valid_text(const char *value)
+{
+    if (value == NULL)
+        return cJSON_CreateNull();
+    char *copy = strdup(value);
+    if (copy == NULL)
+        return cJSON_CreateNull();
+    for (unsigned char *at = (unsigned char *)copy; *at != 0;) {
+        int n = sequence(at);
+        if (n == 0)
+            *at = '?';
+        at += n == 0 ? 1 : n;
+    }
+    cJSON *v = cJSON_CreateString(copy);
+    free(copy);
+    return v;
+}
+
+void js_text(cJSON *object, const char *key, const char *value)
+{
+    cJSON_AddItemToObject(object, key, valid_text(value));
+}
+
+void js_number(cJSON *object, const char *key, double value)
+{
+    cJSON_AddItemToObject(object, key, isfinite(value) ? cJSON_CreateNumber(value) : cJSON_CreateNull());
+}
+
+void js_flag(cJSON *object, const char *key, bool value)
+{
+    cJSON_AddBoolToObject(object, key, value);
+}
+
+void js_absent(cJSON *object, const char *key, const char *why)
+{
+    cJSON_AddNullToObject(object, key);
+    cJSON *reasons = cJSON_GetObjectItemCaseSensitive(object, "why");
+    if (reasons == NULL)
+        reasons = js_object(object, "why");
+    js_text(reasons, key, why);
+}
+
+static cJSON *added(cJSON *parent, const char *key, cJSON *v)
+{
+    if (key != NULL)
+        cJSON_AddItemToObject(parent, key, v);
+    else
+        cJSON_AddItemToArray(parent, v);
+    return v;
+}
+
+cJSON *js_object(cJSON *parent, const char *key)
+{
+    return added(parent, key, cJSON_CreateObject());
+}
+
+cJSON *js_array(cJSON *parent, const char *key)
+{
+    return added(parent, key, cJSON_CreateArray());
+}
+
+void js_item(cJSON *array, const char *value)
+{
+    cJSON_AddItemToArray(array, valid_text(value));
+}
+
+const cJSON *js_get(const cJSON *object, const char *path)
+{
+    char key[64];
+    while (object != NULL) {
+        size_t n = strcspn(path, "/");
+        snprintf(key, sizeof key, "%.*s", (int)n, path);
+        object = cJSON_GetObjectItemCaseSensitive(object, key);
+        if (path[n] == 0)
+            return object;
+        path += n + 1;
+    }
+    return NULL;
+}
+
+double js_get_number(const cJSON *object, const char *path, double fallback)
+{
+    const cJSON *v = js_get(object, path);
+    return cJSON_IsNumber(v) ? v->valuedouble : fallback;
+}
+
+const char *js_get_text(const cJSON *object, const char *path)
+{
+    const cJSON *v = js_get(object, path);
+    return cJSON_IsString(v) ? v->valuestring : "";
+}
+
+bool js_get_flag(const cJSON *object, const char *path)
+{
+    return cJSON_IsTrue(js_get(object, path));
+}

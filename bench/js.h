@@ -1,0 +1,25 @@
+/* js.h - the little of JSON that measuring needs on top of cJSON: text that is always valid, numbers that may be missing. */
+#ifndef BENCH_JS_H
+#define BENCH_JS_H
+#include "tessera.h"
+
+#include <cjson/cJSON.h>
+
+/* Depth and syntax are checked; what names the text in an error. */
+cJSON *js_parse(const char *text, const char *what, ts_error *e);
+char *js_print(const cJSON *v, bool pretty); /* free() it */
+
+void js_text(cJSON *object, const char *key, const char *value); /* NULL gives null; bad UTF-8 becomes '?' */
+void js_number(cJSON *object, const char *key, double value);    /* not finite gives null */
+void js_flag(cJSON *object, const char *key, bool value);
+/* A value that could not be read: null, and why not under "why". */
+void js_absent(cJSON *object, const char *key, const char *why);
+cJSON *js_object(cJSON *parent, const char *key); /* a new member; key NULL: parent is an array */
+cJSON *js_array(cJSON *parent, const char *key);
+void js_item(cJSON *array, const char *value);
+
+const cJSON *js_get(const cJSON *object, const char *path); /* "memory/peak_bytes"; NULL where missing */
+double js_get_number(const cJSON *object, const char *path, double fallback);
+const char *js_get_text(const cJSON *object, const char *path); /* "" where missing or not text */
+bool js_get_flag(const cJSON *object, const char *path);
+#endif

@@ -1,0 +1,241 @@
+#include "bench/probe.h"
+#include "bench/bench.h"
+#include "bench/clock.h"
+#include "bench/cpus.h"
+#include "bench/failure.h"
+#include "bench/js.h"
+#include "bench/stats.h"
+#include "bench/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { CANARY_TRIPS = 45000, BARRIERS = 2000, PROBE_REPEATS = 7 };
+static const double PROBE_SECONDS = 4e-3; /* of one repeat: long against a timer, short against a change of weather */
+static const size_t KIB = 1024, MIB = 1024 * 1024;
+
+double canary(void)
+{
+    const unit *u = unit_find("plain"); /* never the widest: wide units change clocks on some processors */
+    int64_t start = clock_ns();
+    u->fma_f32(CANARY_TRIPS);
+    return (double)(clock_ns() - start);
+}
+
+/* ---- multiply-add ---- */
+
+typedef struct fma_task {
+    void (*run)(long trips);
+    long trips;
+} fma_task;
+
+static void fma_work(void *arg, int thread)
+{
+    (void)thread;
+    fma_task *t = arg;
+    t->run(t->trips);
+}
+
+/* GFLOP/s of all threads together. */
+static double fma_peak(const cpu_list *cpus, int threads, void (*run)(long trips), double flops_per_trip)
+{
+    fma_task t = {run, 2000};
+    team_job job = {cpus, 1, 3, fma_work, &t};
+    int ran = 0;
+    double seconds = team_best(&job, &ran);
+    t.trips = (long)fmax(2000, PROBE_SECONDS / seconds * 2000);
+    job.threads = threads;
+    job.repeats = PROBE_REPEATS;
+    seconds = team_best(&job, &ran);
+    return flops_per_trip * (double)t.trips * ran / seconds * 1e-9;
+}
+
+static void add_unit(cJSON *list, const cpu_list *cpus, int threads, const unit *u)
+{
+    const char *const dtype[] = {"f32", "f64"};
+    for (int d = 0; d < 2; d++) {
+        void (*run)(long) = d == 0 ? u->fma_f32 : u->fma_f64;
+        double flops = d == 0 ? u->f32_flops : u->f64_flops;
+        cJSON *row = js_object(list, NULL);
+        js_text(row, "isa", u->isa);
+        js_text(row, "dtype", dtype[d]);
+        js_number(row, "gflops", fma_peak(cpus, threads, run, flops));
+        js_number(row, "gflops_1", threads == 1 ? js_get_number(row, "gflops", NAN) : fma_peak(cpus, 1, run, flops));
+    }
+}
+
+/* ---- memory ---- */
+
+typedef struct memory_task {
+    char *base;          /* each thread has its own part of it */
+    size_t part, passes; /* bytes of a thread, and how often it walks them */
+    void (*read)(const void *p, size_t bytes);
+    void (*write)(void *p, size_t bytes);
+} memory_task;
+
+static void memory_work(void *arg, int thread)
+{
+    memory_task *t = arg;
+    char *mine = t->base + t->part * (size_t)thread;
+    for (size_t i = 0; i < t->passes; i++) {
+        if (t->read != NULL)
+            t->read(mine, t->part);
+        else
+            t->write(mine, t->part);
+    }
+}
+
+/* GB/s of all threads together, each on `part` bytes of its own. */
+static double bandwidth(const cpu_list *cpus, int threads, memory_task *t)
+{
+    team_job job = {cpus, threads, 1, memory_work, t};
+    int ran = 0;
+    t->passes = 1;
+    double once = team_best(&job, &ran);
+    t->passes = (size_t)fmax(1, PROBE_SECONDS / fmax(once, 1e-7));
+    job.repeats = t->passes > 1 ? PROBE_REPEATS : 3; /* one walk of main memory is long enough by itself */
+    double seconds = team_best(&job, &ran);
+    return (double)t->part * (double)t->passes * ran / seconds * 1e-9;
+}
+
+static size_t whole_steps(size_t bytes)
+{
+    return bytes < UNIT_STEP ? UNIT_STEP : bytes / UNIT_STEP * UNIT_STEP;
+}
+
+/* Bytes per thread at which each level is met: half of it, so that nothing else has to leave; memory: far more than the last
+ * level, which other tenants may share and which then holds less than it says. 0: no such level apart from the one above. */
+typedef struct level_sizes {
+    size_t l1, l2, l3, dram;
+} level_sizes;
+
+static level_sizes sizes_for(int threads)
+{
+    cache_sizes c = cpus_caches();
+    size_t l1 = c.l1 > 0 ? c.l1 : 32 * KIB, l2 = c.l2 > 0 ? c.l2 : 512 * KIB, l3 = c.l3, n = (size_t)threads;
+    size_t shared = l3 / 2 / n < 16 * MIB ? l3 / 2 / n : 16 * MIB;
+    size_t whole = 4 * l3 > 256 * MIB ? 4 * l3 : 256 * MIB, most = 768 * MIB;
+    size_t available = (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 4;
+    whole = whole > most ? most : whole;
+    whole = whole > available ? available : whole;
+    return (level_sizes){.l1 = whole_steps(l1 / 2),
+                         .l2 = whole_steps(l2 / 2),
+                         .l3 = shared > 2 * l2 ? whole_steps(shared) : 0,
+                         .dram = whole_steps(whole / n)};
+}
+
+static void add_level(cJSON *out, const char *key, double gbs, size_t part)
+{
+    cJSON *row = js_object(cJSON_GetObjectItemCaseSensitive(out, "levels"), NULL);
+    js_text(row, "name", key);
+    js_number(row, "bytes_per_thread", (double)part);
+    js_number(row, "gbs", gbs);
+    js_number(out, key, gbs);
+}
+
+static bool add_bandwidths(cJSON *out, const cpu_list *cpus, int threads, const unit *u, ts_error *e)
+{
+    level_sizes s = sizes_for(threads);
+    size_t whole = s.dram * (size_t)threads;
+    char *base = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED)
+        return bench_fail(e, TS_MEMORY, "probing memory needs %zu MiB", whole / MIB);
+    madvise(base, whole, MADV_HUGEPAGE); /* where the system allows them: page walks are not what is measured */
+    js_array(out, "levels");
+    memory_task t = {.base = base, .part = s.dram, .write = u->write};
+    bandwidth(cpus, threads, &t); /* first touch, each part by the thread that will use it */
+    double write = bandwidth(cpus, threads, &t);
+    t.write = u->stream;
+    double stream = bandwidth(cpus, threads, &t);
+    t.read = u->read;
+    add_level(out, "read_gbs", bandwidth(cpus, threads, &t), t.part);
+    add_level(out, "write_gbs", write, t.part);
+    add_level(out, "stream_gbs", stream, t.part);
+    const char *const key[] = {"l1_gbs", "l2_gbs", "l3_gbs"};
+    const size_t part[] = {s.l1, s.l2, s.l3};
+    for (int i = 0; i < 3; i++) {
+        t.part = part[i];
+        if (part[i] > 0)
+            add_level(out, key[i], bandwidth(cpus, threads, &t), part[i]);
+        else
+            js_absent(out, key[i], "no last-level cache that is larger than the level before it");
+    }
+    munmap(base, whole);
+    return true;
+}
+
+/* ---- synchronisation ---- */
+
+static void barrier_work(void *arg, int thread)
+{
+    (void)thread;
+    for (int i = 0; i < BARRIERS; i++)
+        barrier_wait(arg);
+}
+
+static double barrier_cost(const cpu_list *cpus, int threads)
+{
+    barrier b = {.parties = threads};
+    team_job job = {cpus, threads, 3, barrier_work, &b};
+    int ran = 0;
+    double seconds = team_best(&job, &ran);
+    return ran == threads ? seconds * 1e9 / BARRIERS : NAN;
+}
+
+/* ---- what is handed out ---- */
+
+static int threads_or_cores(int threads, const cpu_list *cpus)
+{
+    return threads > 0 ? threads : cpus->cores;
+}
+
+static char *printed(cJSON *out)
+{
+    char *text = js_print(out, true);
+    cJSON_Delete(out);
+    return text;
+}
+
+char *probe_json(const char *isa, int threads, ts_error *e)
+{
+    const unit *u = unit_find(isa);
+    cpu_list cpus;
+    cpus_allowed(&cpus);
+    threads = threads_or_cores(threads, &cpus);
+    if (u == NULL) {
+        bench_fail(e, TS_DEVICE, "instruction set \"%s\": unknown, or this processor does not have it", isa);
+        return NULL;
+    }
+    if (threads > cpus.n) {
+        bench_fail(e, TS_USAGE, "%d threads: this process may use %d processors", threads, cpus.n);
+        return NULL;
+    }
+    cJSON *out = cJSON_CreateObject(), *list = cJSON_CreateArray();
+    for (const unit *v = units; v->isa != NULL; v++)
+        if (v->present())
+            add_unit(list, &cpus, threads, v);
+    js_text(out, "isa", u->isa);
+    js_number(out, "threads", threads);
+    const cJSON *row;
+    cJSON_ArrayForEach(row, list)
+    {
+        if (strcmp(js_get_text(row, "isa"), u->isa) == 0)
+            js_number(out, strcmp(js_get_text(row, "dtype"), "f32") == 0 ? "fma_f32_gflops" : "fma_f64_gflops",
+                      js_get_number(row, "gflops", NAN));
+    }
+    if (!add_bandwidths(out, &cpus, threads, u, e)) {
+        cJSON_Delete(list);
+        cJSON_Delete(out);
+        return NULL;
+    }
+    js_number(out, "barrier_ns", barrier_cost(&cpus, threads));
+    js_number(out, "canary_ns", canary());
+    clock_facts c = clock_measure();
+    js_number(out, "clock_resolution_ns", c.resolution_ns);
+    js_number(out, "clock_overhead_ns", c.overhead_ns);
+    cJSON_AddItemToObject(out, "units", list);
+    return printed(out);
+}
