@@ -1,0 +1,301 @@
+/* cache.c - opening, finding, publishing. Pruning is in prune.c. */
+#include "backends/c/cache.h"
+#include "backends/c/cache_folder.h"
+#include "backends/c/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { OBJECT_MOST = 256 << 20, MANIFEST_MOST = 512, USE_GRAIN = 3600 };
+
+static bool skip(cache *c, const char *dir, int why)
+{
+    char words[128];
+    text_line(c->notes, "cache folder '%s' cannot be used (%s); going on without it", dir, strerror_r(why, words, sizeof words));
+    return false;
+}
+
+static bool refuse(err *e, const char *dir, const char *reason)
+{
+    err_set(e, TS_FILES, "cache folder '%s' is not safe: %s", dir, reason);
+    return err_hint(e, "name a folder of your own with --cache-dir, or --cache-dir none");
+}
+
+/* mkdir -p with 0700. errno says why when it fails. */
+static bool make_private(const char *dir)
+{
+    arena a = {0};
+    char *path = arena_string(&a, dir);
+    bool ok = true;
+    for (char *slash = strchr(path + 1, '/'); slash && ok; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        ok = mkdir(path, 0700) == 0 || errno == EEXIST || access(path, F_OK) == 0;
+        *slash = '/';
+    }
+    ok = ok && (mkdir(path, 0700) == 0 || errno == EEXIST);
+    int why = errno;
+    arena_free(&a);
+    errno = why;
+    return ok;
+}
+
+/* Why the open folder cannot be trusted, or NULL. */
+static const char *distrust(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return "it cannot be examined";
+    if (st.st_uid != geteuid())
+        return "it belongs to another user";
+    return st.st_mode & 022 ? "others than its owner may write to it" : NULL;
+}
+
+/* c->fd becomes the open v1; -1 and true when there is no usable folder. */
+static bool open_root(cache *c, const char *dir, err *e)
+{
+    struct stat st;
+    const char *reason = NULL;
+    int root = make_private(dir) ? open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    int why = errno;
+    if (lstat(dir, &st) == 0 && S_ISLNK(st.st_mode))
+        reason = "it is a symbolic link";
+    else if (root >= 0)
+        reason = distrust(root);
+    if (root >= 0 && !reason) {
+        why = mkdirat(root, "v1", 0700) == 0 || errno == EEXIST ? 0 : errno;
+        c->fd = openat(root, "v1", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        why = why ? why : errno;
+        reason = c->fd >= 0 ? distrust(c->fd) : NULL;
+    }
+    if (root >= 0)
+        close(root);
+    if (reason)
+        return refuse(e, dir, reason);
+    if (c->fd < 0)
+        skip(c, dir, why);
+    return true;
+}
+
+/* NULL: there is no place for it. */
+static char *folder_of_user(arena *a, const settings *env)
+{
+    if (env->cache)
+        return arena_format(a, "%s/tessera", env->cache);
+    return env->home ? arena_format(a, "%s/.cache/tessera", env->home) : NULL;
+}
+
+bool cache_open(cache **out, const char *dir, const settings *env, text *notes, err *e)
+{
+    *out = NULL;
+    if (dir && strcmp(dir, "none") == 0)
+        return true;
+    arena a = {0};
+    char *path = dir ? arena_string(&a, dir) : folder_of_user(&a, env);
+    if (!path || !*path) {
+        text_line(notes, "no cache folder (neither HOME nor XDG_CACHE_HOME is set); going on without it");
+        arena_free(&a);
+        return true;
+    }
+    for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
+        path[n - 1] = 0; /* a slash at the end would follow a link */
+    cache *c = calloc(1, sizeof *c);
+    MUST(c != NULL);
+    *c = (cache){.fd = -1, .notes = notes, .temp = env->temp};
+    bool ok = open_root(c, path, e);
+    arena_free(&a);
+    if (ok && c->fd >= 0)
+        *out = c;
+    else
+        cache_close(c);
+    return ok;
+}
+
+void cache_close(cache *c)
+{
+    if (c && c->fd >= 0)
+        close(c->fd);
+    free(c);
+}
+
+/* ---- entries ---- */
+
+static void entry_name(const digest *key, char name[ENTRY_NAME])
+{
+    char hex[65];
+    digest_hex(key, hex);
+    snprintf(name, ENTRY_NAME, "%.2s/%s", hex, hex);
+}
+
+void cache_random_name(const char *folder, char name[ENTRY_NAME])
+{
+    unsigned long long r[2] = {0};
+    if (getrandom(r, sizeof r, 0) != sizeof r)
+        r[0] = (unsigned long long)getpid(); /* a name already taken only fails the attempt */
+    snprintf(name, ENTRY_NAME, "%s/%016llx%016llx", folder, r[0], r[1]);
+}
+
+/* The manifest has one possible text for a key and its bytes, so reading it is comparing it. */
+static void manifest(const digest *key, const void *p, size_t n, text *out)
+{
+    hasher *h = hash_begin();
+    hash_bytes(h, p, n);
+    digest sum = hash_end(h);
+    char key_hex[65], sum_hex[65];
+    digest_hex(key, key_hex);
+    digest_hex(&sum, sum_hex);
+    text_line(out, "tessera cache entry 1");
+    text_line(out, "key %s", key_hex);
+    text_line(out, "object %zu bytes sha256 %s", n, sum_hex);
+}
+
+static bool entry_read(int dir, const digest *key, text *out)
+{
+    text stated = {0}, true_one = {0};
+    bool ok = folder_read(dir, "MANIFEST", MANIFEST_MOST, &stated) && folder_read(dir, "object", OBJECT_MOST, out);
+    if (ok) {
+        manifest(key, text_str(out), out->len, &true_one);
+        ok = stated.len == true_one.len && memcmp(stated.s, true_one.s, stated.len) == 0;
+    }
+    text_free(&stated);
+    text_free(&true_one);
+    return ok;
+}
+
+/* Remembers the use for pruning; once an hour is enough. */
+static void entry_used(int dir)
+{
+    struct stat st;
+    if (fstat(dir, &st) == 0 && st.st_mtime + USE_GRAIN < time(NULL))
+        futimens(dir, NULL);
+}
+
+/* Moves the entry to where nobody looks for it. False when it is gone already; one that cannot be moved is ignored. */
+static bool entry_remove(cache *c, const char *entry)
+{
+    char aside[ENTRY_NAME];
+    mkdirat(c->fd, "damaged", 0700);
+    cache_random_name("damaged", aside);
+    return renameat(c->fd, entry, c->fd, aside) == 0 || errno != ENOENT;
+}
+
+bool cache_get(cache *c, const digest *key, text *out)
+{
+    char name[ENTRY_NAME];
+    if (!c)
+        return false;
+    entry_name(key, name);
+    int dir = openat(c->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir < 0 && errno != ELOOP && errno != ENOTDIR)
+        return false;
+    out->len = 0;
+    bool ok = dir >= 0 && entry_read(dir, key, out);
+    if (ok)
+        entry_used(dir);
+    if (dir >= 0)
+        close(dir);
+    if (!ok) {
+        out->len = 0;
+        if (entry_remove(c, name))
+            text_line(c->notes, "K002 cache entry %.12s... is damaged; rebuilt", name + 3);
+    }
+    return ok;
+}
+
+void cache_drop(cache *c, const digest *key)
+{
+    char name[ENTRY_NAME];
+    if (!c)
+        return;
+    entry_name(key, name);
+    entry_remove(c, name);
+}
+
+/* A folder with the entry's files, on the disk before it gets its name. */
+static bool entry_write(cache *c, const char *temp, const digest *key, const void *p, size_t n)
+{
+    mkdirat(c->fd, "tmp", 0700);
+    if (mkdirat(c->fd, temp, 0700) != 0)
+        return false;
+    int dir = openat(c->fd, temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir < 0)
+        return false;
+    text m = {0};
+    manifest(key, p, n, &m);
+    bool ok = folder_write(dir, "object", p, n, true) && folder_write(dir, "MANIFEST", m.s, m.len, true) &&
+              fsync(dir) == 0;
+    int why = errno;
+    text_free(&m);
+    close(dir);
+    errno = why;
+    return ok;
+}
+
+/* Never replaces: a folder with files in it cannot be renamed over, also where the system lacks the flag for it. */
+static bool entry_publish(cache *c, const char *temp, const char *name)
+{
+    mkdirat(c->fd, (char[]){name[0], name[1], 0}, 0700);
+    if (renameat2(c->fd, temp, c->fd, name, RENAME_NOREPLACE) == 0)
+        return true;
+    return (errno == EINVAL || errno == ENOSYS) && renameat(c->fd, temp, c->fd, name) == 0;
+}
+
+void cache_put(cache *c, const digest *key, const void *p, size_t n)
+{
+    char name[ENTRY_NAME], temp[ENTRY_NAME];
+    if (!c || c->unwritable || n > OBJECT_MOST)
+        return;
+    entry_name(key, name);
+    cache_random_name("tmp", temp);
+    bool ok = entry_write(c, temp, key, p, n) && entry_publish(c, temp, name);
+    int why = errno;
+    if (!ok && (why == EEXIST || why == ENOTEMPTY)) {
+        text winner = {0};
+        ok = cache_get(c, key, &winner) || entry_publish(c, temp, name);
+        why = errno;
+        text_free(&winner);
+    }
+    folder_remove(c->fd, temp); /* not there any more if it was published */
+    if (!ok) {
+        char words[128];
+        c->unwritable = true;
+        text_line(c->notes, "the cache cannot be written (%s); going on without keeping what is built",
+                  strerror_r(why, words, sizeof words));
+    }
+}
+
+/* ---- locks ---- */
+
+int cache_lock(cache *c, const digest *key, double seconds)
+{
+    char hex[65], name[ENTRY_NAME];
+    if (!c)
+        return -1;
+    digest_hex(key, hex);
+    snprintf(name, sizeof name, "lock/%s", hex);
+    mkdirat(c->fd, "lock", 0700);
+    int fd = openat(c->fd, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const double step = 0.02;
+    while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (seconds <= 0 || (errno != EWOULDBLOCK && errno != EINTR)) {
+            close(fd);
+            return -1;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * step)}, NULL);
+        seconds -= step;
+    }
+    return fd;
+}
+
+void cache_unlock(int lock)
+{
+    if (lock >= 0)
+        close(lock); /* the kernel drops the lock, also when a process dies */
+}

@@ -1,0 +1,73 @@
+/* folder.c - the *at family of calls, with short writes and interruptions taken care of. */
+#include "backends/c/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool descriptor_write(int fd, const void *p, size_t n)
+{
+    const char *at = p;
+    while (n > 0) {
+        ssize_t done = write(fd, at, n);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        at += done;
+        n -= (size_t)done;
+    }
+    return true;
+}
+
+bool folder_write(int at, const char *name, const void *p, size_t n, bool sync)
+{
+    int fd = openat(at, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return false;
+    bool ok = descriptor_write(fd, p, n) && (!sync || fsync(fd) == 0);
+    int why = errno;
+    if (close(fd) != 0 && ok)
+        return false;
+    errno = why;
+    return ok;
+}
+
+/* O_NONBLOCK: a pipe planted under the name does not hang us. */
+bool folder_read(int at, const char *name, size_t most, text *out)
+{
+    struct stat st;
+    int fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    size_t start = out->len;
+    char piece[65536];
+    while (ok) {
+        ssize_t n = read(fd, piece, sizeof piece);
+        if (n < 0 && errno == EINTR)
+            continue;
+        ok = n >= 0 && out->len - start + (size_t)n <= most;
+        if (n <= 0 || !ok)
+            break;
+        text_bytes(out, piece, (size_t)n);
+    }
+    close(fd);
+    return ok;
+}
+
+void folder_remove(int at, const char *name)
+{
+    int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (dir) {
+        for (const struct dirent *d = readdir(dir); d; d = readdir(dir))
+            unlinkat(fd, d->d_name, 0); /* refuses folders, so also "." and ".." */
+        closedir(dir);
+    } else if (fd >= 0) {
+        close(fd);
+    }
+    unlinkat(at, name, AT_REMOVEDIR);
+}

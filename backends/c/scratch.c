@@ -1,0 +1,79 @@
+/* scratch.c - private folders under the system's place for temporary files. */
+#include "backends/c/scratch.h"
+#include "backends/c/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char prefix[] = "tessera-";
+
+static bool fail(err *e, const char *doing, const char *path, int why)
+{
+    char words[128];
+    return err_set(e, TS_FILES, "cannot %s '%s': %s", doing, path, strerror_r(why, words, sizeof words));
+}
+
+bool scratch_make(scratch *s, const char *temp, err *e)
+{
+    text path = {0};
+    text_add(&path, "%s/%sXXXXXX", temp, prefix);
+    s->path = text_take(&path);
+    if (mkdtemp(s->path))
+        return true;
+    int why = errno;
+    free(s->path);
+    s->path = NULL;
+    fail(e, "make a folder in", temp, why);
+    return err_hint(e, "TMPDIR names another folder for temporary files");
+}
+
+char *scratch_name(const scratch *s, arena *a, const char *name)
+{
+    return arena_format(a, "%s/%s", s->path, name);
+}
+
+bool scratch_write(const scratch *s, const char *name, const void *p, size_t n, err *e)
+{
+    arena a = {0};
+    const char *path = scratch_name(s, &a, name);
+    bool ok = folder_write(AT_FDCWD, path, p, n, false);
+    if (!ok)
+        fail(e, "write", path, errno);
+    arena_free(&a);
+    return ok;
+}
+
+void scratch_remove(scratch *s)
+{
+    if (s->path)
+        folder_remove(AT_FDCWD, s->path);
+    free(s->path);
+    s->path = NULL;
+}
+
+/* Only a private folder of ours with our name's form is touched: the place is shared with everybody. */
+static bool is_stale(int at, const char *name, time_t before)
+{
+    struct stat st;
+    return strlen(name) == sizeof prefix - 1 + 6 && strncmp(name, prefix, sizeof prefix - 1) == 0 &&
+           fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+           (st.st_mode & 0777) == 0700 && st.st_mtime < before;
+}
+
+void scratch_sweep(const char *temp, double seconds)
+{
+    DIR *dir = opendir(temp);
+    if (!dir)
+        return;
+    time_t before = time(NULL) - (time_t)seconds;
+    for (const struct dirent *d = readdir(dir); d; d = readdir(dir))
+        if (is_stale(dirfd(dir), d->d_name, before))
+            folder_remove(dirfd(dir), d->d_name);
+    closedir(dir);
+}
