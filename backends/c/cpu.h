@@ -1,0 +1,7 @@
+/* cpu.h - what this processor can do, as text for cache keys: a home folder may be shared by machines that differ. */
+#ifndef TS_C_CPU_H
+#define TS_C_CPU_H
+#include "graph/base/base.h"
+
+void cpu_features(text *out);
+#endif

@@ -1,0 +1,74 @@
+/* loader.c - dlopen of a sealed memory file. */
+#include "backends/c/loader.h"
+#include "backends/c/elf.h"
+#include "backends/c/folder.h"
+#include "backends/c/scratch.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 64 };
+
+/* The name dlopen sees. It knows libraries by name, and a closed descriptor's number is used again. */
+static void descriptor_path(int fd, char path[PATH_SIZE])
+{
+    snprintf(path, PATH_SIZE, "/proc/self/fd/%d", fd);
+}
+
+static bool open_sealed(loaded *l, const void *image, size_t n)
+{
+    char path[PATH_SIZE];
+    l->fd = memfd_create("tessera", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (l->fd < 0)
+        return false;
+    descriptor_path(l->fd, path);
+    const int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
+    if (descriptor_write(l->fd, image, n) && fcntl(l->fd, F_ADD_SEALS, seals) == 0)
+        l->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    return l->handle;
+}
+
+static bool open_file(loaded *l, const void *image, size_t n, const char *temp, err *e)
+{
+    scratch dir;
+    arena a = {0};
+    if (!scratch_make(&dir, temp, e))
+        return false;
+    if (scratch_write(&dir, "program.so", image, n, e)) {
+        l->handle = dlopen(scratch_name(&dir, &a, "program.so"), RTLD_NOW | RTLD_LOCAL);
+        if (!l->handle)
+            err_set(e, TS_TOOLCHAIN, "T007 the compiled program cannot be loaded: %s", dlerror());
+    }
+    scratch_remove(&dir);
+    arena_free(&a);
+    return l->handle;
+}
+
+bool loader_open(loaded *l, const void *image, size_t n, const char *temp, err *e)
+{
+    *l = (loaded){.fd = -1};
+    const char *fault = elf_fault(image, n, ELF_SHARED);
+    if (fault)
+        return err_set(e, TS_TOOLCHAIN, "T005 the compiled program %s", fault);
+    if (open_sealed(l, image, n) || open_file(l, image, n, temp, e))
+        return true;
+    loader_close(l);
+    return false;
+}
+
+void *loader_symbol(const loaded *l, const char *name)
+{
+    return dlsym(l->handle, name);
+}
+
+void loader_close(loaded *l)
+{
+    if (l->handle)
+        dlclose(l->handle);
+    if (l->fd >= 0)
+        close(l->fd);
+    *l = (loaded){.fd = -1};
+}

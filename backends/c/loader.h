@@ -1,0 +1,15 @@
+/* loader.h - makes code out of bytes in memory. What was verified is what runs: the bytes are copied into a memory file that
+ * is sealed against change, and that file is loaded. Where the system forbids such files a private temporary one serves. */
+#ifndef TS_C_LOADER_H
+#define TS_C_LOADER_H
+#include "graph/base/base.h"
+
+typedef struct loaded {
+    void *handle; /* of dlopen */
+    int fd;       /* stays open: while it does, no other library can get the same name */
+} loaded;
+
+bool loader_open(loaded *l, const void *image, size_t n, const char *temp, err *e); /* a shared library for this machine */
+void *loader_symbol(const loaded *l, const char *name);                             /* NULL: not there */
+void loader_close(loaded *l);
+#endif

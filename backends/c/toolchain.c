@@ -1,0 +1,377 @@
+/* toolchain.c - the course of a build: keys, cache, compilers, linker, loader. */
+#include "backends/c/toolchain.h"
+#include "backends/c/cache.h"
+#include "backends/c/compiler.h"
+#include "backends/c/cpu.h"
+#include "backends/c/elf.h"
+#include "backends/c/folder.h"
+#include "backends/c/loader.h"
+#include "backends/c/scratch.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { IMAGE_MOST = 256 << 20, LOCK_WAIT = 30 };
+static const child_limits usual = {.wall = 60, .cpu = 60, .memory = INT64_C(4) << 30, .file = IMAGE_MOST};
+
+struct cc_program {
+    loaded code;
+};
+
+typedef struct build {
+    const cc_request *r;
+    cc_report *report;
+    settings env;
+    child_limits limits;
+    compiler cc;
+    cache *cache;
+    scratch dir;
+    arena memory;
+    digest *key;    /* of each unit */
+    text *object;   /* of each unit, once there */
+    digest program; /* its key */
+    text image;     /* the shared library */
+} build;
+
+void cc_report_free(cc_report *r)
+{
+    text_free(&r->compiler);
+    text_free(&r->notes);
+    *r = (cc_report){0};
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- keys ---- */
+
+static int flag_count(const cc_request *r)
+{
+    int n = 0;
+    while (r->flags && r->flags[n])
+        n++;
+    return n;
+}
+
+static bool check_flags(const cc_request *r, err *e)
+{
+    for (int i = 0; i < flag_count(r); i++) {
+        const char *fault = compiler_flag_fault(r->flags[i]);
+        if (fault)
+            return err_set(e, TS_USAGE, "T008 compiler option '%s' is not allowed: %s", r->flags[i], fault);
+    }
+    return true;
+}
+
+static void make_keys(build *b)
+{
+    text cpu = {0};
+    cpu_features(&cpu);
+    hasher *h = hash_begin();
+    hash_text(h, "tessera " TS_VERSION " c 1");
+    hash_bytes(h, b->cc.identity.b, sizeof b->cc.identity.b);
+    hash_text(h, b->r->isa ? b->r->isa : "");
+    hash_text(h, text_str(&cpu));
+    for (int i = 0; i < flag_count(b->r); i++)
+        hash_text(h, b->r->flags[i]);
+    digest common = hash_end(h);
+    text_free(&cpu);
+    hasher *all = hash_begin();
+    hash_text(all, "program");
+    for (int i = 0; i < b->r->n; i++) {
+        h = hash_begin();
+        hash_text(h, "unit");
+        hash_bytes(h, common.b, sizeof common.b);
+        hash_text(h, b->r->unit[i].text);
+        b->key[i] = hash_end(h);
+        hash_bytes(all, b->key[i].b, sizeof b->key[i].b);
+    }
+    b->program = hash_end(all);
+}
+
+/* ---- what the compiler said ---- */
+
+/* The first lines, indented and made harmless. */
+static void add_lines(text *out, const text *said)
+{
+    enum { LINES = 8, WIDTH = 200 };
+    const char *at = text_str(said);
+    for (int i = 0; i < LINES && *at; i++) {
+        size_t n = strcspn(at, "\n");
+        char cut[WIDTH + 1] = {0};
+        memcpy(cut, at, n < WIDTH ? n : WIDTH);
+        text_add(out, "\n    ");
+        text_safe(out, cut);
+        at += n + (at[n] == '\n');
+    }
+}
+
+static bool fail_child(const build *b, const child *c, const char *doing, err *e)
+{
+    text fate = {0}, said = {0};
+    child_fate(c, &b->limits, &fate);
+    add_lines(&said, &c->said);
+    const char *code = c->late ? "T004" : c->status != -1 && (c->status & 127) ? "T003" : "T002";
+    err_set(e, TS_TOOLCHAIN, "%s %s %s while %s%s", code, b->cc.path, text_str(&fate), doing, text_str(&said));
+    err_hint(e, "try another instruction set with --isa, or another compiler with TESSERA_CC");
+    text_free(&fate);
+    text_free(&said);
+    return false;
+}
+
+/* Reads what a compiler that claims success has made. */
+static bool take_output(const build *b, const char *path, elf_kind kind, text *out, err *e)
+{
+    bool there = folder_read(AT_FDCWD, path, IMAGE_MOST, out);
+    const char *fault = there ? elf_fault(text_str(out), out->len, kind) : "is missing";
+    if (!fault)
+        return true;
+    err_set(e, TS_TOOLCHAIN, "T005 %s reported success, but its output %s", b->cc.path, fault);
+    return err_hint(e, "try another compiler with TESSERA_CC");
+}
+
+/* ---- compiling ---- */
+
+static char *unit_path(build *b, int i, const char *ending)
+{
+    return scratch_name(&b->dir, &b->memory, arena_format(&b->memory, "u%d.%s", i, ending));
+}
+
+static const char **argv_make(build *b, int room, int *n)
+{
+    const char **argv = arena_array(&b->memory, (size_t)(flag_count(b->r) + room), sizeof *argv);
+    argv[(*n)++] = b->cc.path;
+    for (int i = 0; i < flag_count(b->r); i++)
+        argv[(*n)++] = b->r->flags[i];
+    return argv;
+}
+
+/* The source comes through standard input, so that no path gets into the object. */
+static bool start_unit(build *b, int i, child *c, err *e)
+{
+    static const char *const fixed[] = {"-fPIC", "-pipe", "-c", "-x", "c", "-", "-o"};
+    int n = 0;
+    const char **argv = argv_make(b, COUNT(fixed) + 3, &n), *source = b->r->unit[i].text;
+    for (int k = 0; k < COUNT(fixed); k++)
+        argv[n++] = fixed[k];
+    argv[n++] = unit_path(b, i, "o");
+    char *name = arena_format(&b->memory, "u%d.c", i);
+    return scratch_write(&b->dir, name, source, strlen(source), e) &&
+           child_start(c, &(child_job){argv, b->cc.env, unit_path(b, i, "c"), &b->limits}, e);
+}
+
+static bool end_unit(build *b, int i, const child *c, err *e)
+{
+    if (!child_succeeded(c))
+        return fail_child(b, c, arena_format(&b->memory, "compiling unit %d of %d", i + 1, b->r->n), e);
+    if (!take_output(b, unit_path(b, i, "o"), ELF_OBJECT, &b->object[i], e))
+        return false;
+    cache_put(b->cache, &b->key[i], b->object[i].s, b->object[i].len);
+    b->report->compiled++;
+    return true;
+}
+
+static void say(const build *b, const char *what, int done, int total)
+{
+    if (b->r->progress)
+        b->r->progress(b->r->user, what, done, total);
+}
+
+/* Compiles the units listed, some at a time. The first failure stops the others. */
+static bool compile(build *b, const int *list, int n, err *e)
+{
+    child slot[CHILD_MOST] = {0};
+    int in_slot[CHILD_MOST], next = 0, done = 0;
+    int jobs = b->r->jobs < n ? b->r->jobs : n;
+    bool ok = true;
+    if (n > 0)
+        say(b, "compiling", 0, n);
+    for (int s = 0; s < jobs && ok; s++, next++) {
+        in_slot[s] = list[next];
+        ok = start_unit(b, list[next], &slot[s], e);
+    }
+    for (int s = 0; ok && (s = child_wait(slot, jobs)) >= 0;) {
+        ok = end_unit(b, in_slot[s], &slot[s], e);
+        child_free(&slot[s], 1);
+        slot[s] = (child){0};
+        say(b, "compiling", ++done, n);
+        if (ok && next < n) {
+            in_slot[s] = list[next];
+            ok = start_unit(b, list[next++], &slot[s], e);
+        }
+    }
+    child_free(slot, jobs);
+    return ok;
+}
+
+/* Objects from the cache are written out for the linker as they were verified. */
+static bool make_objects(build *b, err *e)
+{
+    int *missing = arena_array(&b->memory, (size_t)b->r->n, sizeof *missing), n = 0;
+    for (int i = 0; i < b->r->n; i++)
+        if (!cache_get(b->cache, &b->key[i], &b->object[i]))
+            missing[n++] = i;
+        else if (!scratch_write(&b->dir, arena_format(&b->memory, "u%d.o", i), b->object[i].s, b->object[i].len, e))
+            return false;
+    b->report->cached = b->r->n - n;
+    return compile(b, missing, n, e);
+}
+
+static bool link_program(build *b, err *e)
+{
+    int n = 0;
+    const char **argv = argv_make(b, b->r->n + 6, &n), *path = scratch_name(&b->dir, &b->memory, "program.so");
+    argv[n++] = "-shared";
+    argv[n++] = "-o";
+    argv[n++] = path;
+    for (int i = 0; i < b->r->n; i++)
+        argv[n++] = unit_path(b, i, "o");
+    argv[n++] = "-lm";
+    child c;
+    if (!child_start(&c, &(child_job){argv, b->cc.env, NULL, &b->limits}, e))
+        return false;
+    child_wait(&c, 1);
+    bool ok = child_succeeded(&c) ? take_output(b, path, ELF_SHARED, &b->image, e) : fail_child(b, &c, "linking", e);
+    child_free(&c, 1);
+    return ok;
+}
+
+/* ---- the whole ---- */
+
+static bool make_program(build *b, err *e)
+{
+    if (!scratch_make(&b->dir, b->env.temp, e))
+        return false;
+    compiler_temp(&b->cc, b->dir.path);
+    return make_objects(b, e) && link_program(b, e);
+}
+
+static bool check_symbols(const build *b, const loaded *code, err *e)
+{
+    for (const char *const *s = b->r->symbols; s && *s; s++)
+        if (!loader_symbol(code, *s))
+            return err_set(e, TS_TOOLCHAIN, "T006 the program made by %s lacks the function '%s'", b->cc.path, *s);
+    return true;
+}
+
+static bool load(const build *b, loaded *code, err *e)
+{
+    if (!loader_open(code, text_str(&b->image), b->image.len, b->env.temp, e))
+        return false;
+    if (check_symbols(b, code, e))
+        return true;
+    loader_close(code);
+    return false;
+}
+
+/* Kept only once it has proven to load and to hold what it must. The lock saves others the same work, no more. */
+static bool find_or_make(build *b, loaded *code, err *e)
+{
+    b->report->found = cache_get(b->cache, &b->program, &b->image);
+    if (b->report->found)
+        return load(b, code, e);
+    int lock = cache_lock(b->cache, &b->program, LOCK_WAIT);
+    b->report->found = cache_get(b->cache, &b->program, &b->image);
+    bool ok = (b->report->found || make_program(b, e)) && load(b, code, e);
+    if (ok && !b->report->found) {
+        cache_put(b->cache, &b->program, b->image.s, b->image.len);
+        cache_tend(b->cache);
+    }
+    cache_unlock(lock);
+    return ok;
+}
+
+static int processors(void)
+{
+    cpu_set_t set;
+    int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return n < CHILD_MOST ? n : CHILD_MOST;
+}
+
+static void build_free(build *b)
+{
+    for (int i = 0; i < b->r->n && b->object; i++)
+        text_free(&b->object[i]);
+    text_free(&b->image);
+    scratch_remove(&b->dir);
+    compiler_free(&b->cc);
+    cache_close(b->cache);
+    arena_free(&b->memory);
+}
+
+static cc_program *run_build(const cc_request *r, cc_report *report, err *e)
+{
+    build b = {.r = r, .report = report, .env = settings_read(), .limits = r->limits ? *r->limits : usual};
+    loaded code;
+    MUST(r->n > 0 && r->jobs > 0 && r->jobs <= CHILD_MOST);
+    b.key = arena_array(&b.memory, (size_t)r->n, sizeof *b.key);
+    b.object = arena_array(&b.memory, (size_t)r->n, sizeof *b.object);
+    bool ok = check_flags(r, e) && cache_open(&b.cache, r->cache_dir, &b.env, &report->notes, e) &&
+              compiler_find(&b.cc, &b.env, e) && compiler_identify(&b.cc, b.cache, e);
+    if (ok) {
+        text_add(&report->compiler, "%s", b.cc.version);
+        make_keys(&b);
+        ok = find_or_make(&b, &code, e);
+    }
+    build_free(&b);
+    if (!ok)
+        return NULL;
+    cc_program *p = malloc(sizeof *p);
+    MUST(p != NULL);
+    p->code = code;
+    return p;
+}
+
+cc_program *cc_build(const cc_request *r, cc_report *report, err *e)
+{
+    cc_report own = {0};
+    cc_request q = *r;
+    double start = now();
+    if (q.jobs < 1)
+        q.jobs = processors();
+    if (q.jobs > CHILD_MOST)
+        q.jobs = CHILD_MOST;
+    cc_program *p = run_build(&q, &own, e);
+    own.seconds = now() - start;
+    if (report)
+        *report = own;
+    else
+        cc_report_free(&own);
+    return p;
+}
+
+void *cc_symbol(const cc_program *p, const char *name)
+{
+    return loader_symbol(&p->code, name);
+}
+
+void cc_free(cc_program *p)
+{
+    if (p)
+        loader_close(&p->code);
+    free(p);
+}
+
+bool cc_compiler(const char *cache_dir, text *path, text *version, err *e)
+{
+    settings env = settings_read();
+    text notes = {0};
+    cache *known = NULL;
+    compiler c = {0};
+    bool ok = cache_open(&known, cache_dir, &env, &notes, e) && compiler_find(&c, &env, e) && compiler_identify(&c, known, e);
+    if (ok) {
+        text_add(path, "%s", c.path);
+        text_add(version, "%s", c.version);
+    }
+    compiler_free(&c);
+    cache_close(known);
+    text_free(&notes);
+    return ok;
+}
