@@ -83,6 +83,7 @@ typedef struct mapping {
     size_t length;
 } mapping;
 bool file_map(const char *path, mapping *out, err *e); /* read-only; size 0 gives at == NULL */
+bool file_map_fd(int fd, const char *path, mapping *out, err *e); /* the same of an open file, named for messages; fd stays */
 void file_unmap(mapping *m);
 bool file_read(const char *path, size_t limit, text *out, err *e); /* limit in bytes; over it is an error naming both */
 bool file_save(const char *path, const void *p, size_t n, err *e); /* atomic: temporary, fsync, rename */

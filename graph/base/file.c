@@ -27,6 +27,22 @@ static int open_again(const char *path, int flags, mode_t mode)
     return fd;
 }
 
+bool file_map_fd(int fd, const char *path, mapping *out, err *e)
+{
+    *out = (mapping){0};
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return fail(e, "read", path, errno);
+    if (!S_ISREG(st.st_mode))
+        return fail(e, "read", path, S_ISDIR(st.st_mode) ? EISDIR : ESPIPE);
+    size_t size = (size_t)st.st_size;
+    void *base = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+    if (base == MAP_FAILED)
+        return fail(e, "map", path, errno);
+    *out = (mapping){.at = base, .size = size, .base = base, .length = size};
+    return true;
+}
+
 /* O_NONBLOCK: opening a pipe that nobody writes to must not hang; a regular file does not mind. */
 bool file_map(const char *path, mapping *out, err *e)
 {
@@ -34,24 +50,9 @@ bool file_map(const char *path, mapping *out, err *e)
     int fd = open_again(path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0)
         return fail(e, "open", path, errno);
-    struct stat st;
-    if (fstat(fd, &st) != 0) {
-        int why = errno;
-        close(fd);
-        return fail(e, "read", path, why);
-    }
-    if (!S_ISREG(st.st_mode)) {
-        close(fd);
-        return fail(e, "read", path, S_ISDIR(st.st_mode) ? EISDIR : ESPIPE);
-    }
-    size_t size = (size_t)st.st_size;
-    void *base = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
-    int why = errno;
+    bool done = file_map_fd(fd, path, out, e);
     close(fd);
-    if (base == MAP_FAILED)
-        return fail(e, "map", path, why);
-    *out = (mapping){.at = base, .size = size, .base = base, .length = size};
-    return true;
+    return done;
 }
 
 void file_unmap(mapping *m)

@@ -1,0 +1,38 @@
+/* external.h - files beside a model that hold its numbers. Where a model says they lie is not to be believed: a location is
+ * opened from the model's own folder by a kernel that refuses to leave it. A link may lead to the folder in which the model file
+ * really lies, since download caches keep both as links into one folder of blobs. Each file is mapped once. */
+#ifndef TS_EXTERNAL_H
+#define TS_EXTERNAL_H
+#include "graph/base/base.h"
+
+enum { EXTERNAL_FILES = 1024 };
+
+typedef struct external_file {
+    const char *location;
+    mapping map;
+} external_file;
+
+typedef struct external {
+    arena *mem;
+    const char *model; /* path as given */
+    const char *real;  /* folder of the model file behind all links; NULL while not needed */
+    int folder;        /* folder of the model file as given; -1: not open */
+    external_file *file;
+    int n_file;
+} external;
+
+/* Some bytes of a file; size UINT64_MAX: up to its end. */
+typedef struct external_range {
+    const char *location;
+    uint64_t offset, size;
+} external_range;
+
+bool external_open(external *x, arena *mem, const char *model, err *e);
+/* The bytes, mapped until external_free; r->size becomes their number. Errors X001 to X004 name `what` wants them. */
+bool external_get(external *x, external_range *r, const char *what, const unsigned char **out, err *e);
+void external_close(external *x); /* nothing more will be asked for; what is mapped stays */
+void external_free(external *x);
+
+/* The file at location below folder, or -1 with errno; stepwise: without the kernel's help, following no link at all. */
+int external_descend(int folder, const char *location, bool stepwise);
+#endif

@@ -1,0 +1,166 @@
+/* External data: what lies in the model's folder is read, what does not is refused, by name, by link and by kind. */
+#include "import/external.h"
+#include "tests/check.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char root[64];
+
+static const char *at(const char *name)
+{
+    static char path[4][256];
+    static int turn;
+    char *p = path[turn++ % 4];
+    snprintf(p, sizeof path[0], "%s/%s", root, name);
+    return p;
+}
+
+static void write_file(const char *name, const char *content)
+{
+    CHECK(file_save(at(name), content, strlen(content), NULL));
+}
+
+/* Asks for bytes 2..4 of location beside model; the error in e. */
+static bool get(const char *model, const char *location, err *e)
+{
+    arena mem = {0};
+    external x;
+    external_range r = {location, 2, 3};
+    const unsigned char *p = NULL;
+    *e = (err){0};
+    bool ok = external_open(&x, &mem, at(model), e) && external_get(&x, &r, "tensor \"w\"", &p, e);
+    external_close(&x);
+    if (ok)
+        CHECK(!memcmp(p, "cde", 3));
+    external_free(&x);
+    arena_free(&mem);
+    return ok;
+}
+
+static void refuse(const char *model, const char *location, const char *part)
+{
+    err e;
+    CHECK(!get(model, location, &e) && e.code == TS_BAD_INPUT);
+    if (!CHECK(strstr(e.text, part)))
+        fprintf(stderr, "  said: %s\n  want: %s\n", e.text, part);
+}
+
+static void test_names(void)
+{
+    err e;
+    CHECK(get("m/model.onnx", "data.bin", &e));
+    CHECK(get("m/model.onnx", "sub/data.bin", &e));
+    CHECK(get("m/model.onnx", "./data.bin", &e));
+    static const char *const outside[] = {"../secret", "sub/../../secret", "sub/../data.bin", "..",
+                                          "",          "/etc/passwd",      "sub//data.bin",   "sub/"};
+    for (int i = 0; i < COUNT(outside); i++)
+        refuse("m/model.onnx", outside[i], "X001 tensor \"w\": external file \"");
+    refuse("m/model.onnx", "missing.bin", "X002 tensor \"w\": external file \"missing.bin\": No such file");
+    refuse("m/model.onnx", "sub", "X002 tensor \"w\": external file");
+    refuse("m/model.onnx", "pipe", "X002 tensor \"w\": external file");
+    refuse("m/model.onnx", "short.bin",
+           "X003 tensor \"w\": needs 3 bytes from byte 2 on, external file \"short.bin\" has 4");
+}
+
+static void test_links(void)
+{
+    err e;
+    CHECK(get("m/model.onnx", "inside", &e)); /* a link that stays below */
+    refuse("m/model.onnx", "out", "X001");    /* links that do not: relative, absolute, through a folder, to /proc */
+    refuse("m/model.onnx", "absolute", "X001");
+    refuse("m/model.onnx", "up/secret", "X001");
+    refuse("m/model.onnx", "magic", "X001");
+    refuse("m/model.onnx", "loop", "X001");
+    /* Model and data are links into one folder of blobs. */
+    CHECK(get("snapshot/model.onnx", "data.bin", &e));
+    refuse("snapshot/model.onnx", "elsewhere.bin", "X001"); /* not among the blobs */
+}
+
+static void test_stepwise(void)
+{
+    const int folder = open(at("m"), O_PATH | O_DIRECTORY);
+    static const char *const good[] = {"data.bin", "sub/data.bin", "./data.bin"};
+    static const char *const bad[] = {"inside", "out", "absolute", "up/secret", "missing", "data.bin/x", "loop"};
+    for (int i = 0; i < COUNT(good); i++) {
+        const int fd = external_descend(folder, good[i], true);
+        CHECK(fd >= 0);
+        close(fd);
+    }
+    for (int i = 0; i < COUNT(bad); i++)
+        CHECK(external_descend(folder, bad[i], true) < 0);
+    close(folder);
+}
+
+static void test_ranges(void)
+{
+    arena mem = {0};
+    external x;
+    const unsigned char *p, *q;
+    external_range rest = {"data.bin", 6, UINT64_MAX}, all = {"data.bin", 0, 8}, none = {"empty.bin", 0, 0},
+                   wrap = {"data.bin", 4, UINT64_MAX - 3}, far = {"data.bin", UINT64_MAX - 1, UINT64_MAX};
+    CHECK(external_open(&x, &mem, at("m/model.onnx"), NULL));
+    CHECK(external_get(&x, &rest, "w", &p, NULL) && rest.size == 2);
+    CHECK(external_get(&x, &all, "w", &q, NULL) && q + 6 == p && x.n_file == 1); /* mapped once */
+    CHECK(external_get(&x, &none, "w", &p, NULL) && none.size == 0);
+    CHECK(!external_get(&x, &wrap, "w", &p, NULL) && !external_get(&x, &far, "w", &p, NULL));
+    external_free(&x);
+    arena_free(&mem);
+}
+
+int main(void)
+{
+    snprintf(root, sizeof root, "/tmp/tessera-external-XXXXXX");
+    CHECK(mkdtemp(root) != NULL);
+    static const char *const folders[] = {"m", "m/sub", "snapshot", "blobs", "other"};
+    for (int i = 0; i < COUNT(folders); i++)
+        CHECK(file_make_dir(at(folders[i]), NULL));
+    write_file("secret", "abcdefgh");
+    write_file("m/data.bin", "abcdefgh");
+    write_file("m/sub/data.bin", "abcdefgh");
+    write_file("m/short.bin", "abcd");
+    write_file("m/empty.bin", "");
+    write_file("m/model.onnx", "x");
+    write_file("blobs/1", "x");
+    write_file("blobs/2", "abcdefgh");
+    write_file("other/3", "abcdefgh");
+    CHECK(!mkfifo(at("m/pipe"), 0600));
+    CHECK(!symlink("sub/data.bin", at("m/inside")) && !symlink("../secret", at("m/out")) &&
+          !symlink(at("secret"), at("m/absolute")));
+    CHECK(!symlink("..", at("m/up")) && !symlink("/proc/self/exe", at("m/magic")) && !symlink("loop", at("m/loop")));
+    CHECK(!symlink("../blobs/1", at("snapshot/model.onnx")) && !symlink("../blobs/2", at("snapshot/data.bin")) &&
+          !symlink("../other/3", at("snapshot/elsewhere.bin")));
+    test_names();
+    test_links();
+    test_stepwise();
+    test_ranges();
+    static const char *const made[] = {"secret",
+                                       "m/data.bin",
+                                       "m/sub/data.bin",
+                                       "m/short.bin",
+                                       "m/empty.bin",
+                                       "m/model.onnx",
+                                       "blobs/1",
+                                       "blobs/2",
+                                       "other/3",
+                                       "m/pipe",
+                                       "m/inside",
+                                       "m/out",
+                                       "m/absolute",
+                                       "m/up",
+                                       "m/magic",
+                                       "m/loop",
+                                       "snapshot/model.onnx",
+                                       "snapshot/data.bin",
+                                       "snapshot/elsewhere.bin"};
+    for (int i = 0; i < COUNT(made); i++)
+        unlink(at(made[i]));
+    static const char *const left[] = {"m/sub", "m", "snapshot", "blobs", "other", ""};
+    for (int i = 0; i < COUNT(left); i++)
+        CHECK(!rmdir(at(left[i])));
+    return check_done();
+}
