@@ -252,7 +252,7 @@ static bool read_line(reader *r)
     if (!(eat(r, "(") ? read_call(r, o, &made) : read_leaf(r, o, &made))) return false;
     if (r->n == r->cap) {
         r->cap = r->cap ? 2 * r->cap : 256;
-        r->node = realloc(r->node, (size_t)r->cap * sizeof *r->node);
+        r->node = reallocarray(r->node, (size_t)r->cap, sizeof *r->node);
         MUST(r->node);
     }
     r->node[r->n++] = made;

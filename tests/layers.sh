@@ -1,0 +1,50 @@
+#!/bin/sh
+# layers.sh - an include points to the same folder or down. The table below is the whole rule.
+set -eu
+cd "${SOURCE:-$(dirname "$0")/..}"
+layers='
+base      api
+graph     api base
+ops       api base graph
+import    api base graph
+autodiff  api base graph
+schedule  api base graph
+backends  api base graph schedule
+target    api base graph schedule backends
+models    api
+bench     api
+cli       api bench
+'
+git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests' | xargs awk -v layers="$layers" '
+function layer(path) {
+    if (path ~ /^graph\/base\//) return "base"
+    if (path ~ /^graph\/ops\//) return "ops"
+    if (path ~ /^backends\/[^\/]+\//) { sub(/\/[^\/]*$/, "", path); return path } # one target never sees another
+    if (path ~ /^include\// || path == "tessera.h") return "api"
+    sub(/\/.*/, "", path)
+    return path
+}
+function kind(l) { return l ~ /^backends\// ? "target" : l }
+BEGIN {
+    n = split(layers, row, "\n")
+    for (i = 1; i <= n; i++) {
+        k = split(row[i], word, " ")
+        for (j = 2; j <= k; j++) may[word[1], word[j]] = 1
+        if (k) known[word[1]] = 1
+    }
+    known["api"] = 1
+}
+FNR == 1 { from = layer(FILENAME); files++; if (!(kind(from) in known)) complain("is in no layer") }
+function complain(what) { print FILENAME ":" FNR ": " what; bad++ }
+/^[ \t]*#[ \t]*include[ \t]*"/ {
+    split($0, part, "\"")
+    to = layer(part[2]); seen++
+    # Everything from the root; generated headers (.pb-c.h) lie under the same path in the build folder.
+    if (part[2] != "tessera.h" && part[2] !~ /\.pb-c\.h$/ && (getline dummy < part[2]) < 0)
+        complain("\"" part[2] "\" is not a path from the root of the project")
+    close(part[2])
+    if (to != from && !((kind(from), kind(to)) in may))
+        complain(kind(from) " may not include \"" part[2] "\" (" to ")")
+}
+END { printf "layers: %d includes in %d files, %d against the rule\n", seen, files, bad; exit bad > 0 || !seen }
+'

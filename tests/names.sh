@@ -1,0 +1,49 @@
+#!/bin/sh
+# names.sh - nothing about an operation is known outside graph/ops, nothing about a target outside its folder.
+#   operations  a string "name" or "name attr=...", or the record op_name, anywhere else in the engine; in the command and the bench,
+#               whose words for people often are such names too, only where a string is compared with one or called.
+#               Scalar functions (graph/fn.c) share some names, and the leaves belong to the graph itself: both may be named.
+#   targets     their word in graph, import or autodiff; a string "target" in schedule or another target's folder; compared elsewhere;
+#               and no #if asks for one.
+set -eu
+cd "${SOURCE:-$(dirname "$0")/..}"
+ops=$(cat graph/ops/*.c | sed -n 's/.*\.name = "\([a-z_0-9]*\)", *\(\.doc.*\)\{0,1\}$/\1/p')
+leaves=$(sed -n 's/.*\.name = "\([a-z_0-9]*\)".*/\1/p' graph/ops/leaf.c)
+fns=$(sed -n 's/^ *{"\([a-z_0-9]*\)", [0-9].*/\1/p' graph/fn.c)
+targets=$(ls -d backends/*/ 2>/dev/null | sed 's,backends/\(.*\)/,\1,')
+git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests' ':!graph/ops' ':!models' | xargs awk -f tests/source.awk |
+    awk -v ops="$ops" -v spared="$leaves $fns" -v targets="$targets" '
+function complain(what) { print where ": " what; bad++ }
+function compared(before) { return before ~ /(strcmp|strncmp|ts_call[0-9]?|ts_parse|equal|same|[a-z_]*eq)\([^()]*$/ }
+BEGIN {
+    for (n = split(ops, w, /[ \n]+/); n > 0; n--) if (w[n] != "") { op[w[n]] = 1; n_op++ }
+    for (n = split(spared, w, /[ \n]+/); n > 0; n--) delete op[w[n]]
+    for (n = split(targets, w, /[ \n]+/); n > 0; n--) if (w[n] != "") target[w[n]] = 1
+}
+{
+    match($0, /^[^:]*:[0-9]+:/)
+    where = substr($0, 1, RLENGTH - 1); code = substr($0, RLENGTH + 1)
+    file = where; sub(/:.*/, "", file); folder = file; sub(/\/.*/, "", folder)
+    people = folder == "cli" || folder == "bench"
+    # every string of the line, with what stands before it
+    rest = code; before = ""
+    while (match(rest, /"([^"\\]|\\.)*"/)) {
+        s = substr(rest, RSTART + 1, RLENGTH - 2)
+        before = before substr(rest, 1, RSTART - 1)
+        rest = substr(rest, RSTART + RLENGTH)
+        word = s; sub(/ [a-z_]+=.*/, "", word)
+        if (word in op && (!people || compared(before))) complain("operation \"" word "\" named outside graph/ops")
+        if (s in target && file !~ "^backends/" s "/" && (folder == "schedule" || folder == "backends" || compared(before)))
+            complain("target \"" s "\" named outside backends/" s)
+    }
+    # identifiers
+    n = split(code, w, /[^A-Za-z0-9_]+/)
+    for (i = 1; i <= n; i++) {
+        if (w[i] ~ /^op_/ && substr(w[i], 4) in op) complain("record " w[i] " named outside graph/ops")
+        lower = tolower(w[i])
+        if (length(lower) > 3 && lower in target && lower != "null" && folder ~ /^(graph|import|autodiff)$/)
+            complain("target " lower " named in " folder)
+    }
+    if (code ~ /^[ \t]*#[ \t]*(if|elif)/ && code ~ /CUDA|OPENCL|HIP/) complain("the preprocessor asks for a target")
+}
+END { printf "names: %d operations, %d named outside\n", n_op, bad; exit bad > 0 || !n_op }'
