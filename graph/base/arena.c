@@ -68,14 +68,19 @@ char *arena_string(arena *a, const char *s)
 
 char *arena_format(arena *a, const char *fmt, ...)
 {
+    char first[256]; /* most are short: formatted once, then copied */
     va_list args, again;
     va_start(args, fmt);
     va_copy(again, args);
-    int n = vsnprintf(NULL, 0, fmt, args);
+    int n = vsnprintf(first, sizeof first, fmt, args);
     va_end(args);
     MUST(n >= 0);
-    char *s = arena_get(a, (size_t)n + 1);
-    vsnprintf(s, (size_t)n + 1, fmt, again);
+    size_t size = (size_t)n + 1;
+    char *s = arena_get(a, size);
+    if (size <= sizeof first)
+        memcpy(s, first, size);
+    else
+        vsnprintf(s, size, fmt, again);
     va_end(again);
     return s;
 }

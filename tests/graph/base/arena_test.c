@@ -1,0 +1,51 @@
+/* Arena: zeroed, aligned, apart from each other, all sizes, freed at once (leaks show under the sanitizers). */
+#include "graph/base/base.h"
+#include "tests/check.h"
+
+#include <string.h>
+
+static bool is_zero(const unsigned char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (p[i])
+            return false;
+    return true;
+}
+
+int main(void)
+{
+    arena a = {0};
+    CHECK(arena_bytes(&a) == 0);
+    static const size_t sizes[] = {0, 1, 15, 16, 17, 4096, 100000, 3 << 20, 8};
+    unsigned char *at[COUNT(sizes) * 40];
+    int n = 0;
+    bool zero = true, aligned = true, kept = true;
+    for (int round = 0; round < 40; round++)
+        for (int i = 0; i < COUNT(sizes); i++) {
+            unsigned char *p = at[n] = arena_get(&a, sizes[i]);
+            aligned = aligned && (uintptr_t)p % 16 == 0;
+            zero = zero && is_zero(p, sizes[i]);
+            memset(p, n++ % 255 + 1, sizes[i]);
+        }
+    for (int k = 0; k < n; k++)
+        for (size_t i = 0, size = sizes[k % COUNT(sizes)]; i < size; i++)
+            kept = kept && at[k][i] == k % 255 + 1;
+    CHECK(zero);
+    CHECK(aligned);
+    CHECK(kept); /* nobody wrote into a neighbour */
+    size_t before = arena_bytes(&a);
+    CHECK(before >= 40 * (3 << 20));
+
+    CHECK_TEXT(arena_string(&a, "label"), "label");
+    CHECK_TEXT(arena_format(&a, "%s %d", "x", 7), "x 7");
+    char *large = arena_format(&a, "%*s", 70000, "end");
+    CHECK(strlen(large) == 70000);
+    int64_t *v = arena_array(&a, 100, sizeof *v);
+    v[99] = 1;
+    CHECK(arena_bytes(&a) >= before + 70000 + 800);
+    arena_free(&a);
+    CHECK(arena_bytes(&a) == 0);
+    CHECK(arena_get(&a, 8) != NULL); /* usable again */
+    arena_free(&a);
+    return check_done();
+}

@@ -1,0 +1,108 @@
+/* Text: growth, indentation, and the two escapes on hostile bytes. */
+#include "graph/base/base.h"
+#include "tests/check.h"
+
+#include <string.h>
+
+typedef void escape(text *t, const char *s);
+
+static void same(escape *f, const char *in, const char *want)
+{
+    text t = {0};
+    f(&t, in);
+    CHECK_TEXT(text_str(&t), want);
+    text_free(&t);
+}
+
+static void test_growth(void)
+{
+    text t = {0};
+    CHECK_TEXT(text_str(&t), "");
+    for (int i = 0; i < 10000; i++)
+        text_add(&t, "%04d", i);
+    CHECK(t.len == 40000 && strlen(t.s) == 40000);
+    CHECK(strncmp(t.s + 4 * 1234, "1234", 4) == 0);
+    text_bytes(&t, "a\0b", 3);
+    CHECK(t.len == 40003 && memcmp(t.s + 40000, "a\0b", 4) == 0);
+    text_free(&t);
+    CHECK(t.len == 0 && t.s == NULL);
+    char *empty = text_take(&t);
+    CHECK_TEXT(empty, "");
+    ts_free(empty);
+    text_add(&t, "x");
+    char *taken = text_take(&t);
+    CHECK_TEXT(taken, "x");
+    CHECK_TEXT(text_str(&t), "");
+    ts_free(taken);
+}
+
+static void test_lines(void)
+{
+    text t = {0};
+    text_line(&t, "a {");
+    t.depth = 2;
+    text_line(&t, "b%d;", 1);
+    text_line(&t, "%s", "");
+    t.depth = 0;
+    text_line(&t, "}");
+    CHECK_TEXT(t.s, "a {\n        b1;\n\n}\n");
+    text_free(&t);
+}
+
+static void test_json(void)
+{
+    same(text_json, "", "\"\"");
+    same(text_json, "a\"b\\c/\n\t\x01\x7f", "\"a\\\"b\\\\c/\\n\\u0009\\u0001\\u007f\"");
+    same(text_json, "\xC3\xA9\xE2\x82\xAC\xF0\x9D\x84\x9E", "\"\xC3\xA9\xE2\x82\xAC\xF0\x9D\x84\x9E\"");
+    /* lone continuation, truncated, overlong, surrogate, beyond the last character: a replacement for each byte */
+    same(text_json, "\x80", "\"\xEF\xBF\xBD\"");
+    same(text_json, "x\xE2\x82", "\"x\xEF\xBF\xBD\xEF\xBF\xBD\"");
+    same(text_json, "\xC0\xAF", "\"\xEF\xBF\xBD\xEF\xBF\xBD\"");
+    same(text_json, "\xED\xA0\x80", "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
+    same(text_json, "\xF4\x90\x80\x80", "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
+    same(text_json, "\xFF", "\"\xEF\xBF\xBD\"");
+}
+
+static void test_safe(void)
+{
+    same(text_safe, "plain, \xC3\xA9 and \xF0\x9D\x84\x9E", "plain, \xC3\xA9 and \xF0\x9D\x84\x9E");
+    same(text_safe, "\x1b[31m\r\n\t\x7f", "\\x1b[31m\\x0d\\x0a\\x09\\x7f");
+    same(text_safe, "\xC2\x9B", "\\xc2\\x9b"); /* C1: the one-character CSI */
+    same(text_safe,
+         "a\xE2\x80\xAE"
+         "b",
+         "a\\xe2\\x80\\xae"
+         "b");                                          /* right-to-left override */
+    same(text_safe, "\xE2\x81\xA6", "\\xe2\\x81\\xa6"); /* isolate */
+    same(text_safe, "\xD8\x9C", "\\xd8\\x9c");          /* Arabic letter mark */
+    same(text_safe, "\xEF\xBB\xBF", "\\xef\\xbb\\xbf"); /* byte order mark */
+    same(text_safe, "\xFFz\xC0\x80\xE2\x82", "\\xffz\\xc0\\x80\\xe2\\x82");
+}
+
+/* All strings of two bytes: what comes out is printable, and valid where it is not ASCII. */
+static void test_all_pairs(void)
+{
+    bool clean = true;
+    for (int a = 1; a < 256; a++)
+        for (int b = 1; b < 256; b++) {
+            char in[] = {(char)a, (char)b, 0};
+            text t = {0};
+            text_safe(&t, in);
+            bool pair = a >= 0xC2 && a < 0xE0 && b >= 0x80 && b < 0xC0;
+            for (size_t i = 0; i < t.len; i++)
+                clean = clean && (unsigned char)t.s[i] >= 0x20 && t.s[i] != 0x7F &&
+                        (pair || (unsigned char)t.s[i] < 0x80);
+            text_free(&t);
+        }
+    CHECK(clean);
+}
+
+int main(void)
+{
+    test_growth();
+    test_lines();
+    test_json();
+    test_safe();
+    test_all_pairs();
+    return check_done();
+}
