@@ -62,6 +62,7 @@ typedef struct ts_array {
 TS_API bool ts_array_make(ts_array *a, ts_dtype dtype, int rank, const int64_t *dim, ts_error *e); /* zeroed */
 TS_API void ts_array_free(ts_array *a);
 TS_API int64_t ts_array_count(const ts_array *a);
+TS_API double ts_array_at(const ts_array *a, int64_t i); /* element i, 0 <= i < count, of any dtype */
 /* Uniform noise from a seed; integers in [0, below). The same bits everywhere. */
 TS_API void ts_array_random(ts_array *a, uint64_t seed, int64_t below);
 TS_API bool ts_npy_read(const char *path, ts_array *out, ts_error *e);

@@ -1,0 +1,231 @@
+/* args.c - from argv to nouns and options of one verb. */
+#include "cli/args.h"
+
+#include "cli/fail.h"
+#include "cli/suggest.h"
+#include "cli/usage.h"
+#include "cli/value.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct reader {
+    args *a;
+    int argc, at;
+    char **argv;
+    ts_error *e;
+} reader;
+
+static bool unknown_option(reader *r, const char *name)
+{
+    const verb *v = r->a->verb;
+    fail(r->e, TS_USAGE, "%s has no option --%s", v->name, name);
+    suggestion s = suggest_begin(name);
+    const option_group *g;
+    for (int i = 0; (g = verb_group(v, i)); i++) {
+        for (const option *o = g->options; o->name; o++)
+            suggest_offer(&s, o->name);
+    }
+    if (!suggest_hint(&s, "--", r->e))
+        fail_hint(r->e, "tessera help %s lists its options", v->name);
+    return false;
+}
+
+static bool unknown_letter(reader *r, const char *arg, const char *letter)
+{
+    const verb *v = r->a->verb;
+    fail(r->e, TS_USAGE, "%s has no option -%.1s", v->name, letter);
+    size_t length = strcspn(arg + 1, "=");
+    char name[64] = "";
+    if (length < sizeof name)
+        memcpy(name, arg + 1, length);
+    if (length > 1 && verb_option(v, name))
+        fail_hint(r->e, "did you mean --%s?", name);
+    else
+        fail_hint(r->e, "tessera help %s lists its options", v->name);
+    return false;
+}
+
+static bool record(reader *r, const option *o, const char *value)
+{
+    if (value && !value_check(o, value, r->e))
+        return false;
+    r->a->given[r->a->n_given++] = (given){o, value};
+    return true;
+}
+
+/* The value of an option that did not bring it along: the next argument. One that looks like an option is taken for a
+ * forgotten value. */
+static bool record_next(reader *r, const option *o)
+{
+    const char *next = r->at + 1 < r->argc ? r->argv[r->at + 1] : NULL;
+    int64_t number;
+    if (next && (next[0] != '-' || !next[1] || value_integer(next, &number))) {
+        r->at++;
+        return record(r, o, next);
+    }
+    fail(r->e, TS_USAGE, "--%s needs a value: %s", o->name, o->value);
+    if (next && strcmp(next, "--") != 0)
+        fail_hint(r->e, "if \"%s\" is the value, write --%s=%s", next, o->name, next);
+    return false;
+}
+
+static bool read_long(reader *r, const char *arg)
+{
+    const char *equals = strchr(arg, '=');
+    size_t length = equals ? (size_t)(equals - arg) : strlen(arg);
+    char name[64];
+    if (length >= sizeof name)
+        return unknown_option(r, arg);
+    memcpy(name, arg, length);
+    name[length] = 0;
+    const option *o = verb_option(r->a->verb, name);
+    if (!o)
+        return unknown_option(r, name);
+    if (o->kind != FLAG)
+        return equals ? record(r, o, equals + 1) : record_next(r, o);
+    if (equals)
+        return fail(r->e, TS_USAGE, "--%s takes no value, \"%s\" was given", name, equals + 1);
+    return record(r, o, NULL);
+}
+
+/* -q, -sFILE, -s FILE, -qsFILE. */
+static bool read_letters(reader *r, const char *arg)
+{
+    for (const char *c = arg + 1; *c; c++) {
+        const option *o = verb_letter(r->a->verb, *c);
+        if (!o)
+            return unknown_letter(r, arg, c);
+        if (o->kind == FLAG) {
+            if (!record(r, o, NULL))
+                return false;
+            continue;
+        }
+        return c[1] ? record(r, o, c + 1) : record_next(r, o);
+    }
+    return true;
+}
+
+static bool read_all(reader *r)
+{
+    bool only_nouns = false;
+    for (; r->at < r->argc; r->at++) {
+        const char *arg = r->argv[r->at];
+        bool good = true;
+        if (only_nouns || arg[0] != '-' || !arg[1])
+            r->a->noun[r->a->n_nouns++] = arg;
+        else if (strcmp(arg, "--") == 0)
+            only_nouns = true;
+        else if (arg[1] == '-')
+            good = read_long(r, arg + 2);
+        else
+            good = read_letters(r, arg);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+static bool holds(int argc, char **argv, const char *word)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], word) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool args_parse(args *a, const verb *v, int argc, char **argv, ts_error *e)
+{
+    *a = (args){.verb = v, .form = "", .console = console_make(NULL, false, holds(argc, argv, "--json"))};
+    a->help = holds(argc, argv, "--help") || holds(argc, argv, "-h");
+    if (a->help)
+        return true;
+    size_t room = 1;
+    for (int i = 0; i < argc; i++)
+        room += strlen(argv[i]) + 1; /* letters may be several options to an argument */
+    a->noun = calloc((size_t)argc + 1, sizeof *a->noun);
+    a->given = calloc(room, sizeof *a->given);
+    if (!a->noun || !a->given)
+        return fail(e, TS_MEMORY, "no memory for the arguments");
+    reader r = {.a = a, .argc = argc, .argv = argv, .e = e};
+    if (!read_all(&r))
+        return false;
+    a->console = console_make(args_text(a, "color", NULL), args_flag(a, "quiet"), args_flag(a, "json"));
+    return usage_match(v, a->noun, &a->n_nouns, &a->form, e);
+}
+
+void args_free(args *a)
+{
+    free(a->noun);
+    free(a->given);
+}
+
+const char *args_noun(const args *a, int i)
+{
+    return i < a->n_nouns ? a->noun[i] : NULL;
+}
+
+static const option *declared(const args *a, const char *name)
+{
+    const option *o = verb_option(a->verb, name);
+    if (!o)
+        fail_bug("a verb asks for an option that it does not declare", name);
+    return o;
+}
+
+int args_count(const args *a, const char *name)
+{
+    const option *o = declared(a, name);
+    int n = 0;
+    for (int i = 0; i < a->n_given; i++)
+        n += a->given[i].option == o;
+    return n;
+}
+
+const char *args_at(const args *a, const char *name, int i)
+{
+    const option *o = declared(a, name);
+    for (int g = 0; g < a->n_given; g++) {
+        if (a->given[g].option == o && i-- == 0)
+            return a->given[g].value;
+    }
+    return NULL;
+}
+
+bool args_flag(const args *a, const char *name)
+{
+    return args_count(a, name) > 0;
+}
+
+const char *args_text(const args *a, const char *name, const char *otherwise)
+{
+    int n = args_count(a, name);
+    return n ? args_at(a, name, n - 1) : otherwise;
+}
+
+int64_t args_integer(const args *a, const char *name, int64_t otherwise)
+{
+    const char *s = args_text(a, name, NULL);
+    int64_t v = otherwise;
+    if (!s)
+        return otherwise;
+    if (declared(a, name)->kind == BYTES)
+        value_bytes(s, &v);
+    else
+        value_integer(s, &v);
+    return v;
+}
+
+double args_number(const args *a, const char *name, double otherwise)
+{
+    const char *s = args_text(a, name, NULL);
+    double v = otherwise;
+    if (!s)
+        return otherwise;
+    if (declared(a, name)->kind == PERCENT)
+        value_percent(s, &v);
+    else
+        value_seconds(s, &v);
+    return v;
+}

@@ -1,0 +1,35 @@
+/* args.h - a parsed command line. Options may stand anywhere; -- ends them; names are never abbreviated. Values are checked
+ * here, so that reading one cannot fail; asking for an option that the verb does not declare is a bug and aborts. */
+#ifndef TS_ARGS_H
+#define TS_ARGS_H
+#include "cli/console.h"
+#include "cli/verb.h"
+
+typedef struct given {
+    const option *option;
+    const char *value; /* NULL for a flag */
+} given;
+
+typedef struct args {
+    const verb *verb;
+    console console;
+    bool help;         /* -h or --help was among them: nothing else was checked */
+    const char *form;  /* which line of verb->usage fits: its first literal word, or "" */
+    const char **noun; /* what is no option, in order, without the literal word; owned array of pointers into argv */
+    int n_nouns;
+    given *given; /* owned */
+    int n_given;
+} args;
+
+/* argv holds what follows the verb. Whatever the outcome, args_free releases it, and a->console can be used. */
+bool args_parse(args *a, const verb *v, int argc, char **argv, ts_error *e);
+void args_free(args *a);
+
+const char *args_noun(const args *a, int i); /* NULL past the end */
+bool args_flag(const args *a, const char *name);
+const char *args_text(const args *a, const char *name, const char *otherwise);
+int64_t args_integer(const args *a, const char *name, int64_t otherwise); /* INTEGER and BYTES */
+double args_number(const args *a, const char *name, double otherwise); /* SECONDS in seconds, PERCENT as a fraction */
+int args_count(const args *a, const char *name);                       /* occurrences */
+const char *args_at(const args *a, const char *name, int i);           /* value of the i-th occurrence */
+#endif

@@ -1,0 +1,168 @@
+/* console.c - colours, escaping and messages. */
+#include "cli/console.h"
+
+#include "cli/field.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static bool wants_color(int fd, const char *color)
+{
+    if (color && strcmp(color, "always") == 0)
+        return true;
+    if (color && strcmp(color, "never") == 0)
+        return false;
+    const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+    if (none && *none)
+        return false;
+    return term && strcmp(term, "dumb") != 0 && isatty(fd);
+}
+
+console console_make(const char *color, bool quiet, bool json)
+{
+    const char *term = getenv("TERM");
+    bool smart = term && strcmp(term, "dumb") != 0;
+    return (console){
+        .quiet = quiet,
+        .json = json,
+        .color_out = wants_color(STDOUT_FILENO, color),
+        .color_err = wants_color(STDERR_FILENO, color),
+        .live = smart && isatty(STDERR_FILENO),
+    };
+}
+
+const char *console_on(bool color, tone t)
+{
+    static const char *const codes[] = {"", "\033[1m", "\033[2m", "\033[32m", "\033[31m", "\033[33m"};
+    return color ? codes[t] : "";
+}
+
+const char *console_off(bool color)
+{
+    return color ? "\033[0m" : "";
+}
+
+int console_width(void)
+{
+    struct winsize w;
+    return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+}
+
+/* The character at s: its bytes (0 if they are no valid UTF-8) and its code point. */
+static int decode(const unsigned char *s, unsigned *point)
+{
+    static const unsigned lowest[] = {0, 0, 0x80, 0x800, 0x10000};
+    int n = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
+    if (n == 0)
+        return 0;
+    unsigned p = n == 1 ? s[0] : s[0] & (0x7fu >> n);
+    for (int i = 1; i < n; i++) {
+        if (s[i] >> 6 != 2)
+            return 0;
+        p = p << 6 | (s[i] & 0x3fu);
+    }
+    if (p < lowest[n] || p > 0x10ffff || (p >= 0xd800 && p <= 0xdfff))
+        return 0;
+    *point = p;
+    return n;
+}
+
+/* Characters that move the cursor, end a line, or reorder or hide what stands beside them. */
+static bool misleads(unsigned p)
+{
+    return p < 0x20 || (p >= 0x7f && p < 0xa0) || p == 0xad || p == 0x61c || (p >= 0x200b && p <= 0x200f) ||
+           (p >= 0x2028 && p <= 0x202e) || (p >= 0x2060 && p <= 0x206f) || p == 0xfeff;
+}
+
+/* Prints (f may be NULL: counts only) one character or escaped byte at s, and gives the bytes used. */
+static int put_one(FILE *f, const unsigned char *s, int *width)
+{
+    unsigned p = 0;
+    int n = decode(s, &p);
+    bool bad = n == 0 || misleads(p);
+    if (n == 0)
+        n = 1;
+    *width += bad ? 4 * n : 1;
+    if (!f)
+        return n;
+    for (int i = 0; i < n; i++) {
+        if (bad)
+            fprintf(f, "\\x%02x", s[i]);
+        else
+            fputc(s[i], f);
+    }
+    return n;
+}
+
+void put_safe(FILE *f, const char *s)
+{
+    int width = 0;
+    while (*s)
+        s += put_one(f, (const unsigned char *)s, &width);
+}
+
+int safe_width(const char *s)
+{
+    int width = 0;
+    while (*s)
+        s += put_one(NULL, (const unsigned char *)s, &width);
+    return width;
+}
+
+/* Messages may have several lines: a break counts as ours if the next line is indented. */
+static void put_message(FILE *f, const char *s)
+{
+    int width = 0;
+    while (*s) {
+        if (s[0] == '\n' && s[1] == ' ' && s[2] == ' ')
+            fputc(*s++, f);
+        else
+            s += put_one(f, (const unsigned char *)s, &width);
+    }
+    fputc('\n', f);
+}
+
+static void say(const console *c, tone t, const char *kind, const char *fmt, va_list ap)
+{
+    char *s = NULL;
+    if (vasprintf(&s, fmt, ap) < 0)
+        return;
+    fprintf(stderr, "%s%s:%s ", console_on(c->color_err, t), kind, console_off(c->color_err));
+    put_message(stderr, s);
+    free(s);
+}
+
+void console_note(const console *c, const char *fmt, ...)
+{
+    if (c->quiet)
+        return;
+    va_list ap;
+    va_start(ap, fmt);
+    say(c, FAINT, "note", fmt, ap);
+    va_end(ap);
+}
+
+void console_warn(const console *c, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    say(c, CAUTION, "warning", fmt, ap);
+    va_end(ap);
+}
+
+void console_error(const console *c, const ts_error *e)
+{
+    bool color = c->color_err;
+    fprintf(stderr, "%serror:%s ", console_on(color, BAD), console_off(color));
+    put_message(stderr, e->text);
+    if (!c->json)
+        return;
+    cJSON *root = cJSON_CreateObject(), *error = cJSON_AddObjectToObject(root, "error");
+    cJSON_AddNumberToObject(error, "code", e->code);
+    cJSON_AddStringToObject(error, "text", e->text);
+    field_print(root, stdout);
+    cJSON_Delete(root);
+}

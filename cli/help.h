@@ -1,0 +1,15 @@
+/* help.h - texts made from the tables of verbs and options. */
+#ifndef TS_HELP_H
+#define TS_HELP_H
+#include "cli/console.h"
+#include "cli/verb.h"
+
+enum { HELP_WIDTH = 80, HELP_LINES = 40 }; /* what fits a terminal; a test holds every page to it */
+
+void help_overview(FILE *f, bool color); /* `tessera` alone */
+void help_verb(FILE *f, const verb *v, bool color);
+/* "-s, --schema FILE" into out: how help spells an option. */
+void help_spell(char *out, size_t size, const option *o);
+/* The exit codes: meaning of the i-th, NULL past the end. */
+const char *help_exit_code(int i, int *code);
+#endif

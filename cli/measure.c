@@ -1,0 +1,34 @@
+/* measure.c - least, greatest and mean of arrays of any dtype. */
+#include "cli/measure.h"
+
+#include <math.h>
+#include <stdio.h>
+
+measure measure_array(const ts_array *a)
+{
+    measure m = {.count = ts_array_count(a), .min = NAN, .max = NAN, .mean = NAN};
+    double sum = 0;
+    for (int64_t i = 0; i < m.count; i++) {
+        double v = ts_array_at(a, i);
+        if (!isfinite(v)) {
+            m.bad++;
+            continue;
+        }
+        sum += v;
+        m.min = v < m.min || isnan(m.min) ? v : m.min;
+        m.max = v > m.max || isnan(m.max) ? v : m.max;
+    }
+    if (m.count > m.bad)
+        m.mean = sum / (double)(m.count - m.bad);
+    return m;
+}
+
+void measure_shape(char *out, size_t size, int rank, const int64_t *dim)
+{
+    size_t n = (size_t)snprintf(out, size, "[");
+    for (int i = 0; i < rank && n < size; i++) {
+        n += (size_t)snprintf(out + n, size - n, "%s%lld", i ? ", " : "", (long long)dim[i]);
+    }
+    if (n < size)
+        snprintf(out + n, size - n, "]");
+}

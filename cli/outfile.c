@@ -1,0 +1,183 @@
+/* outfile.c - reading, replacing and naming files. */
+#include "cli/outfile.h"
+
+#include "cli/fail.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool cannot(const char *doing, const char *path, ts_error *e)
+{
+    return fail(e, TS_FILES, "cannot %s %s: %s", doing, path, strerror(errno));
+}
+
+static bool write_all(int fd, const char *s, size_t n)
+{
+    while (n > 0) {
+        ssize_t wrote = write(fd, s, n);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote < 0)
+            return false;
+        s += wrote, n -= (size_t)wrote;
+    }
+    return true;
+}
+
+/* A device or pipe has nothing to replace: it is written in place. */
+static bool write_special(const char *path, const char *text, ts_error *e)
+{
+    FILE *f = fopen(path, "w");
+    if (!f)
+        return cannot("write", path, e);
+    bool good = fputs(text, f) >= 0;
+    good = fclose(f) == 0 && good;
+    return good || cannot("write", path, e);
+}
+
+bool outfile_check(const char *path, ts_error *e)
+{
+    struct stat st;
+    if (strcmp(path, "-") == 0)
+        return true;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return fail(e, TS_FILES, "cannot write %s: it is a folder", path);
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return access(path, W_OK) == 0 || cannot("write", path, e);
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    if (!folder)
+        return fail(e, TS_MEMORY, "no memory for a file name");
+    bool good = access(folder, W_OK | X_OK) == 0;
+    free(folder);
+    return good || cannot("write", path, e);
+}
+
+bool outfile_write(const char *path, const char *text, ts_error *e)
+{
+    if (strcmp(path, "-") == 0)
+        return fputs(text, stdout) >= 0 || cannot("write", "standard output", e);
+    struct stat st;
+    if (!outfile_check(path, e))
+        return false;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return write_special(path, text, e);
+    char *temporary = NULL;
+    if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
+        return fail(e, TS_MEMORY, "no memory for a file name");
+    int fd = mkostemp(temporary, 0);
+    bool good = fd >= 0;
+    if (good) {
+        mode_t mask = umask(0);
+        umask(mask);
+        good = fchmod(fd, 0666 & ~mask) == 0 && write_all(fd, text, strlen(text)) && fsync(fd) == 0;
+        good = close(fd) == 0 && good;
+        good = good && rename(temporary, path) == 0;
+        int why = errno;
+        if (!good)
+            unlink(temporary);
+        errno = why;
+    }
+    free(temporary);
+    return good || cannot("write", path, e);
+}
+
+char *outfile_read(const char *path, size_t limit, ts_error *e)
+{
+    bool standard = strcmp(path, "-") == 0;
+    FILE *f = standard ? stdin : fopen(path, "r");
+    if (!f) {
+        cannot("read", path, e);
+        return NULL;
+    }
+    char *s = NULL;
+    size_t n = 0, room = 1 << 16;
+    for (;;) {
+        char *more = realloc(s, room + 1);
+        if (!more)
+            break;
+        s = more;
+        n += fread(s + n, 1, room - n, f);
+        if (n < room || n > limit)
+            break;
+        room *= 2;
+    }
+    if (ferror(f))
+        cannot("read", path, e);
+    else if (!s || (!feof(f) && n <= limit))
+        fail(e, TS_MEMORY, "no memory for %s", path);
+    else if (n > limit)
+        fail(e, TS_BAD_INPUT, "%s is longer than the %zu bytes that such a file may have", path, limit);
+    else if (memchr(s, 0, n))
+        fail(e, TS_BAD_INPUT, "%s is no text: it holds zero bytes", path);
+    if (!standard)
+        fclose(f);
+    if (e->code) {
+        free(s);
+        return NULL;
+    }
+    s[n] = 0;
+    return s;
+}
+
+bool outfile_folder(const char *path, ts_error *e)
+{
+    char *partial = strdup(path);
+    if (!partial)
+        return fail(e, TS_MEMORY, "no memory for a folder name");
+    bool good = true;
+    for (char *c = partial + 1; good && *partial && *c; c++) {
+        if (*c != '/')
+            continue;
+        *c = 0;
+        good = mkdir(partial, 0777) == 0 || errno == EEXIST;
+        *c = '/';
+    }
+    struct stat st;
+    good = good && (mkdir(path, 0777) == 0 || errno == EEXIST);
+    if (!good)
+        cannot("make the folder", path, e);
+    else if (stat(path, &st) != 0)
+        good = cannot("make the folder", path, e);
+    else if (!S_ISDIR(st.st_mode))
+        good = fail(e, TS_FILES, "cannot make the folder %s: it is a file", path);
+    else if (access(path, W_OK) != 0)
+        good = cannot("write into", path, e);
+    free(partial);
+    return good;
+}
+
+static bool harmless(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+           c == '-';
+}
+
+static bool is_taken(const char *name, int n, char (*taken)[OUTFILE_NAME])
+{
+    for (int i = 0; i < n; i++) {
+        if (strcmp(taken[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool outfile_name(char out[OUTFILE_NAME], const char *name, const char *ending, int n, char (*taken)[OUTFILE_NAME])
+{
+    enum { LONGEST = 200 }; /* of the 255 bytes that file systems allow, for a number and a temporary's ending */
+    char stem[LONGEST + 1];
+    int length = 0;
+    for (; name[length] && length < LONGEST; length++)
+        stem[length] = harmless(name[length]) ? name[length] : '_';
+    stem[length] = 0;
+    bool cut = name[length] != 0;
+    snprintf(out, OUTFILE_NAME, "%s%s", stem, ending);
+    int number = 1;
+    while (is_taken(out, n, taken))
+        snprintf(out, OUTFILE_NAME, "%s-%d%s", stem, ++number, ending);
+    return cut || number > 1;
+}

@@ -1,0 +1,48 @@
+/* progress.c - how far long work is: a line that rewrites itself in a terminal, a plain line every ten seconds elsewhere. */
+#include "cli/console.h"
+
+#include <time.h>
+
+static const double live_every = 0.1, plain_every = 10; /* seconds between lines */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+progress progress_begin(const console *c)
+{
+    double t = now();
+    return (progress){.console = c, .begun = t, .shown = t};
+}
+
+void progress_step(void *user, const char *what, int done, int total)
+{
+    progress *p = user;
+    if (p->console->quiet)
+        return;
+    double t = now();
+    if (t - p->shown < (p->console->live ? live_every : plain_every))
+        return;
+    p->shown = t;
+    if (p->console->live)
+        fputs("\r\033[K", stderr);
+    put_safe(stderr, what);
+    if (total > 0)
+        fprintf(stderr, " %d/%d", done, total);
+    fprintf(stderr, " (%.0f s)", t - p->begun);
+    if (p->console->live)
+        fflush(stderr);
+    else
+        fputc('\n', stderr);
+    p->open = p->console->live;
+}
+
+void progress_end(progress *p)
+{
+    if (p->open)
+        fputs("\r\033[K", stderr);
+    p->open = false;
+}

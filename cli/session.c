@@ -1,0 +1,172 @@
+/* session.c - opening a model as the command line says. */
+#include "cli/session.h"
+
+#include "cli/fail.h"
+#include "cli/suggest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_THREADS = 1024 };
+
+static const option model_options[] = {
+    {"dim", 0, PAIR, "NAME=N", "extent of a dimension, as in batch=8; repeats", true, 0, 0},
+    {"in", 0, PAIR, "NAME=FILE.npy", "value (and so shape) of an input; repeats", true, 0, 0},
+    {0},
+};
+const option_group session_model_options = {"Model", model_options};
+
+static const option plan_options[] = {
+    {"target", 0, WORD, "NAME", "back end, as in c or interp (default: c)", false, 0, 0},
+    {"threads", 0, INTEGER, "N", "threads (default: one per core)", false, 1, MOST_THREADS},
+    {"isa", 0, WORD, "NAME", "instruction set (default: the best one here)", false, 0, 0},
+    {"cache-dir", 0, A_FOLDER, "DIR|none", "compiled programs (default: the user's cache)", false, 0, 0},
+    {"mem-limit", 0, BYTES, "SIZE", "refuse plans that need more memory, as in 4G", false, 0, 0},
+    {0},
+};
+const option_group session_plan_options = {"Machine", plan_options};
+
+ts_options session_options(const args *a)
+{
+    return (ts_options){
+        .target = args_text(a, "target", NULL),
+        .isa = args_text(a, "isa", NULL),
+        .cache_dir = args_text(a, "cache-dir", NULL),
+        .threads = (int)args_integer(a, "threads", 0),
+        .mem_limit = args_integer(a, "mem-limit", 0),
+    };
+}
+
+static bool unknown_input(const session *s, const char *pair, ts_error *e)
+{
+    int length = (int)strcspn(pair, "=");
+    char name[128];
+    snprintf(name, sizeof name, "%.*s", length, pair);
+    fail(e, TS_USAGE, "--in \"%s\": the model has no input \"%s\"", pair, name);
+    ts_port port;
+    suggestion near = suggest_begin(name);
+    for (int i = 0; i < s->n_inputs; i++) {
+        if (ts_model_input(s->model, i, &port))
+            suggest_offer(&near, port.name);
+    }
+    if (suggest_hint(&near, "", e))
+        return false;
+    char list[512] = "";
+    for (int i = 0; i < s->n_inputs; i++) {
+        size_t n = strlen(list);
+        if (ts_model_input(s->model, i, &port))
+            snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "", port.name);
+    }
+    fail_hint(e, "its inputs are %s", list);
+    return false;
+}
+
+/* The input whose name stands before an equals sign in pair (names may hold one themselves), or -1. */
+static int find_input(const session *s, const char *pair, const char **file)
+{
+    int found = -1;
+    size_t longest = 0;
+    for (int i = 0; i < s->n_inputs; i++) {
+        ts_port port;
+        if (!ts_model_input(s->model, i, &port))
+            continue;
+        size_t n = strlen(port.name);
+        if (strncmp(pair, port.name, n) != 0 || pair[n] != '=' || (found >= 0 && n <= longest))
+            continue;
+        found = i, longest = n;
+        *file = pair + n + 1;
+    }
+    return found;
+}
+
+static bool read_inputs(session *s, ts_error *e)
+{
+    const args *a = s->args;
+    for (int k = 0; k < args_count(a, "in"); k++) {
+        const char *pair = args_at(a, "in", k), *file = NULL;
+        int i = find_input(s, pair, &file);
+        if (i < 0)
+            return unknown_input(s, pair, e);
+        if (s->source[i])
+            return fail(e, TS_USAGE, "--in \"%s\": this input has a value already: %s", pair, s->source[i]);
+        if (!ts_npy_read(file, &s->value[i], e))
+            return false;
+        s->source[i] = file;
+    }
+    return true;
+}
+
+static bool bind(session *s, ts_error *e)
+{
+    int n = args_count(s->args, "dim");
+    const char **dims = calloc((size_t)n + 1, sizeof *dims);
+    if (!dims)
+        return fail(e, TS_MEMORY, "no memory for %d dimensions", n);
+    for (int i = 0; i < n; i++)
+        dims[i] = args_at(s->args, "dim", i);
+    bool good = ts_model_bind(s->model, n, dims, s->value, e);
+    free(dims);
+    return good;
+}
+
+bool session_open(session *s, const args *a, const char *what, ts_error *e)
+{
+    *s = (session){.args = a, .progress = progress_begin(&a->console), .options = session_options(a)};
+    s->options.progress = progress_step;
+    s->options.user = &s->progress;
+    s->model = ts_model_open(what, e);
+    if (!s->model)
+        return false;
+    s->n_inputs = ts_model_inputs(s->model);
+    s->value = calloc((size_t)s->n_inputs + 1, sizeof *s->value);
+    s->source = calloc((size_t)s->n_inputs + 1, sizeof *s->source);
+    if (!s->value || !s->source)
+        return fail(e, TS_MEMORY, "no memory for %d inputs", s->n_inputs);
+    for (int i = 0; i < s->n_inputs; i++)
+        s->value[i].dtype = TS_N_DTYPE;
+    return read_inputs(s, e) && bind(s, e);
+}
+
+bool session_fill(session *s, uint64_t seed, ts_error *e)
+{
+    for (int i = 0; i < s->n_inputs; i++) {
+        ts_port port;
+        if (s->value[i].data || !ts_model_input(s->model, i, &port))
+            continue;
+        if (!ts_array_make(&s->value[i], port.dtype, port.rank, port.dim, e))
+            return false;
+        /* Where the range of an integer is unknown, 0 and 1 are valid for indices and masks alike. */
+        ts_array_random(&s->value[i], seed + (uint64_t)i, port.below > 0 ? port.below : 2);
+    }
+    return true;
+}
+
+bool session_require(const session *s, ts_error *e)
+{
+    char list[1024] = "";
+    int missing = 0;
+    for (int i = 0; i < s->n_inputs; i++) {
+        ts_port port;
+        if (s->source[i] || !ts_model_input(s->model, i, &port))
+            continue;
+        size_t n = strlen(list);
+        snprintf(list + n, sizeof list - n, "%s%s", missing++ ? ", " : "", port.name);
+    }
+    if (missing == 0)
+        return true;
+    fail(e, TS_USAGE, "no value for %s: %s", missing == 1 ? "input" : "inputs", list);
+    fail_hint(e, "--in NAME=FILE.npy gives one; --seed 1 makes random values for those that are missing");
+    return false;
+}
+
+void session_close(session *s)
+{
+    progress_end(&s->progress);
+    for (int i = 0; s->value && i < s->n_inputs; i++) {
+        if (s->value[i].data)
+            ts_array_free(&s->value[i]);
+    }
+    free(s->value);
+    free(s->source);
+    ts_model_free(s->model);
+}

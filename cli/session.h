@@ -1,0 +1,29 @@
+/* session.h - what verbs that work on a model share: their options, the model with its dimensions bound, the inputs given.
+ * A session stays where it was opened (progress points into it) and is closed whatever became of it. */
+#ifndef TS_SESSION_H
+#define TS_SESSION_H
+#include "cli/args.h"
+
+typedef struct session {
+    const args *args;
+    ts_model *model;
+    ts_options options; /* from --target, --schema, ... */
+    int n_inputs;
+    ts_array *value;     /* of each input; data is NULL where not given; owned */
+    const char **source; /* the file of each input, or NULL */
+    progress progress;
+} session;
+
+extern const option_group session_model_options; /* --dim, --in */
+extern const option_group session_plan_options;  /* --target, --threads, --isa, ... */
+
+/* Opens the model named by `what`, reads the files of --in, binds dimensions. */
+bool session_open(session *s, const args *a, const char *what, ts_error *e);
+/* Makes values for inputs that were not given: by seed, so the same everywhere. */
+bool session_fill(session *s, uint64_t seed, ts_error *e);
+/* Fails, naming them, if inputs are missing. */
+bool session_require(const session *s, ts_error *e);
+void session_close(session *s);
+/* The plan options alone, without a model. */
+ts_options session_options(const args *a);
+#endif

@@ -1,0 +1,149 @@
+/* value.c - strict readers: the whole text counts, nothing overflows. */
+#include "cli/value.h"
+
+#include "cli/fail.h"
+#include "cli/suggest.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool value_integer(const char *s, int64_t *out)
+{
+    const char *digits = *s == '-' ? s + 1 : s;
+    if (!isdigit((unsigned char)*digits))
+        return false;
+    char *end;
+    errno = 0;
+    long long v = strtoll(s, &end, 10);
+    if (errno || *end)
+        return false;
+    *out = v;
+    return true;
+}
+
+/* A plain decimal number: no sign, exponent, hexadecimal or "inf". */
+static bool decimal(const char *s, double *out, const char **end)
+{
+    size_t n = strspn(s, "0123456789.");
+    if (n == 0 || n > 15 || strspn(s, ".") == n)
+        return false;
+    char digits[16];
+    memcpy(digits, s, n);
+    digits[n] = 0;
+    char *stop;
+    *out = strtod(digits, &stop);
+    *end = s + n;
+    return *stop == 0;
+}
+
+typedef struct unit {
+    const char *name;
+    double factor;
+} unit;
+
+static bool scaled(const char *s, const unit *units, double *out)
+{
+    const char *end;
+    if (!decimal(s, out, &end))
+        return false;
+    for (; units->name; units++) {
+        if (strcmp(end, units->name) == 0) {
+            *out *= units->factor;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool value_seconds(const char *s, double *out)
+{
+    static const unit units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"m", 60}, {"h", 3600}, {0}};
+    return scaled(s, units, out) && *out > 0 && *out < 1e9;
+}
+
+bool value_bytes(const char *s, int64_t *out)
+{
+    static const unit units[] = {{"", 1},
+                                 {"B", 1},
+                                 {"K", 1024},
+                                 {"M", 1048576},
+                                 {"G", 1073741824},
+                                 {"T", 1.099511627776e12},
+                                 {"KiB", 1024},
+                                 {"MiB", 1048576},
+                                 {"GiB", 1073741824},
+                                 {"TiB", 1.099511627776e12},
+                                 {0}};
+    double v;
+    if (!scaled(s, units, &v) || v < 1 || v > 9e15)
+        return false;
+    *out = (int64_t)v;
+    return true;
+}
+
+bool value_percent(const char *s, double *out)
+{
+    static const unit units[] = {{"%", 0.01}, {0}};
+    return scaled(s, units, out) && *out < 10;
+}
+
+bool value_listed(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+    for (;; list++) {
+        size_t length = strcspn(list, "|");
+        if (length == n && memcmp(list, word, n) == 0)
+            return true;
+        list += length;
+        if (!*list)
+            return false;
+    }
+}
+
+static bool check_choice(const option *o, const char *value, ts_error *e)
+{
+    if (value_listed(o->value, value))
+        return true;
+    fail(e, TS_USAGE, "--%s \"%s\": must be one of %s", o->name, value, o->value);
+    char words[128];
+    snprintf(words, sizeof words, "%s", o->value);
+    suggestion s = suggest_begin(value);
+    char *rest = words;
+    for (char *w; (w = strsep(&rest, "|"));)
+        suggest_offer(&s, w);
+    suggest_hint(&s, "", e);
+    return false;
+}
+
+static bool check_integer(const option *o, const char *value, ts_error *e)
+{
+    int64_t v;
+    if (value_integer(value, &v) && v >= o->least && v <= o->most)
+        return true;
+    return fail(e, TS_USAGE, "--%s \"%s\": must be a whole number from %lld to %lld", o->name, value,
+                (long long)o->least, (long long)o->most);
+}
+
+bool value_check(const option *o, const char *value, ts_error *e)
+{
+    const char *wanted = NULL, *equals = strchr(value, '=');
+    int64_t i;
+    double d;
+    switch (o->kind) {
+    case CHOICE: return check_choice(o, value, e);
+    case INTEGER: return check_integer(o, value, e);
+    case PAIR: wanted = equals && equals > value && equals[1] ? NULL : o->value; break;
+    case SECONDS: wanted = value_seconds(value, &d) ? NULL : "a time, as in 2s, 500ms or 1m"; break;
+    case BYTES: wanted = value_bytes(value, &i) ? NULL : "a size in bytes, as in 512M or 4G"; break;
+    case PERCENT: wanted = value_percent(value, &d) ? NULL : "a percentage, as in 1%"; break;
+    case WORD:
+    case A_FILE:
+    case A_FOLDER: wanted = *value ? NULL : "something"; break;
+    case FLAG: break;
+    }
+    return !wanted || fail(e, TS_USAGE, "--%s \"%s\": must be %s", o->name, value, wanted);
+}

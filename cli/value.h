@@ -1,0 +1,15 @@
+/* value.h - numbers, times, sizes and percentages as people write them. */
+#ifndef TS_VALUE_H
+#define TS_VALUE_H
+#include "cli/verb.h"
+
+/* Checks a value by its option's kind; on a mistake the error names the option, the value and what is accepted. */
+bool value_check(const option *o, const char *value, ts_error *e);
+/* Each reads the whole of s or fails. */
+bool value_integer(const char *s, int64_t *out);
+bool value_seconds(const char *s, double *out);
+bool value_bytes(const char *s, int64_t *out);
+bool value_percent(const char *s, double *out); /* a fraction: 1% is 0.01 */
+/* Whether word is one of the words in list, which are separated by |. */
+bool value_listed(const char *list, const char *word);
+#endif

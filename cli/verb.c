@@ -1,0 +1,56 @@
+/* verb.c - looking up verbs and their options. */
+#include "cli/verb.h"
+
+#include <string.h>
+
+static const option shared_options[] = {
+    {"quiet", 'q', FLAG, NULL, "no progress, no notes", false, 0, 0},
+    {"json", 0, FLAG, NULL, "one JSON object on standard output", false, 0, 0},
+    {"color", 0, CHOICE, "auto|always|never", "default: auto, not in pipes", false, 0, 0},
+    {"help", 'h', FLAG, NULL, "show this help", false, 0, 0},
+    {0},
+};
+static const option_group shared_group = {"Every verb", shared_options};
+
+const verb *verb_find(const char *name)
+{
+    for (int i = 0; verbs[i]; i++) {
+        if (strcmp(verbs[i]->name, name) == 0)
+            return verbs[i];
+    }
+    return NULL;
+}
+
+const option_group *verb_group(const verb *v, int i)
+{
+    int n = 0;
+    while (v->groups && v->groups[n])
+        n++;
+    if (i < n)
+        return v->groups[i];
+    return i == n ? &shared_group : NULL;
+}
+
+const option *verb_option(const verb *v, const char *name)
+{
+    const option_group *g;
+    for (int i = 0; (g = verb_group(v, i)); i++) {
+        for (const option *o = g->options; o->name; o++) {
+            if (strcmp(o->name, name) == 0)
+                return o;
+        }
+    }
+    return NULL;
+}
+
+const option *verb_letter(const verb *v, char letter)
+{
+    const option_group *g;
+    for (int i = 0; (g = verb_group(v, i)); i++) {
+        for (const option *o = g->options; o->name; o++) {
+            if (o->letter && o->letter == letter)
+                return o;
+        }
+    }
+    return NULL;
+}

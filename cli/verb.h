@@ -1,0 +1,57 @@
+/* verb.h - a command of tessera as one row of data. The row drives parsing, help, suggestions, completions, the manual page
+ * and docs/commands.md, so that none of them can drift from another. A new verb is a new file cli/verbs/NAME.c that exports
+ * `const verb verb_NAME`; the build lists the folder and writes the table. Everything here is a literal and lives for ever. */
+#ifndef TS_VERB_H
+#define TS_VERB_H
+#include "tessera.h"
+
+typedef enum value_kind {
+    FLAG,    /* no value */
+    WORD,    /* any text */
+    PAIR,    /* NAME=VALUE */
+    INTEGER, /* a whole number in [least, most] */
+    SECONDS, /* a positive time: 2s, 500ms, 1m, 1.5 */
+    BYTES,   /* a size: 512M, 4G, 1000000 */
+    PERCENT, /* 1%, 99%, 0.5% */
+    CHOICE,  /* one of the words that `value` lists, separated by | */
+    A_FILE,  /* a path: differs from WORD in completions only */
+    A_FOLDER
+} value_kind;
+
+typedef struct option {
+    const char *name; /* without dashes; NULL ends a table */
+    char letter;      /* of the short spelling, or 0 */
+    value_kind kind;
+    const char *value; /* how help names the value: "FILE" */
+    const char *brief; /* one line, no full stop; says the default if there is one */
+    bool repeats;      /* every occurrence counts; otherwise the last one does */
+    int64_t least, most;
+} option;
+
+typedef struct option_group {
+    const char *title; /* "Options", "Machine" */
+    const option *options;
+} option_group;
+
+struct args;
+
+typedef struct verb {
+    const char *name, *brief;
+    /* What follows the verb, one line per form: lower-case words are literal, upper-case ones are values, [X] may be left
+     * out, X... may be repeated, a|b is a choice: "init MODEL\nlint FILE MODEL\nlist". */
+    const char *usage;
+    const option_group *const *groups; /* ends with NULL; the group that all verbs share is added by itself */
+    const char *const *examples; /* ends with NULL; each "tessera ... # what for"; the first ones are shown first */
+    const char *details;         /* what the options do not say, as one paragraph or several; may be NULL */
+    int (*run)(const struct args *a, ts_error *e); /* an exit code; if e holds an error, that one's code counts */
+    bool hidden;                                   /* absent from lists, still runs */
+} verb;
+
+extern const verb *const verbs[]; /* all commands by name, ends with NULL; written by the build */
+
+const verb *verb_find(const char *name); /* NULL if there is none */
+/* The i-th option group of a verb, the shared one last; NULL past the end. */
+const option_group *verb_group(const verb *v, int i);
+const option *verb_option(const verb *v, const char *name);
+const option *verb_letter(const verb *v, char letter);
+#endif

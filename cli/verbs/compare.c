@@ -1,0 +1,74 @@
+/* compare.c - tessera compare: two files of results, earlier and later. */
+#include "bench/bench.h"
+#include "cli/args.h"
+#include "cli/outfile.h"
+
+#include <stdlib.h>
+
+enum { LONGEST = 256 << 20 }; /* bytes of a results file: samples of thousands of kernels */
+
+static bool compare(const args *a, const char *before, const char *after, char **out, ts_error *e)
+{
+    compare_options o = {
+        .before = before,
+        .after = after,
+        .before_name = args_noun(a, 0),
+        .after_name = args_noun(a, 1),
+        .threshold = args_number(a, "threshold", 0),
+        .allow_env_diff = args_flag(a, "allow-env-diff"),
+    };
+    return bench_compare(&o, out, e);
+}
+
+static bool show(const args *a, const char *comparison, ts_error *e)
+{
+    if (a->console.json)
+        return outfile_write("-", comparison, e);
+    bench_view view = {.colour = a->console.color_out, .width = console_width()};
+    char *table = bench_table(comparison, &view, e);
+    if (table)
+        fputs(table, stdout);
+    free(table);
+    return table != NULL;
+}
+
+static int run(const args *a, ts_error *e)
+{
+    char *before = outfile_read(args_noun(a, 0), LONGEST, e), *after = NULL, *comparison = NULL;
+    if (before)
+        after = outfile_read(args_noun(a, 1), LONGEST, e);
+    int code = TS_OK;
+    if (after && compare(a, before, after, &comparison, e) && show(a, comparison, e)) {
+        for (int i = 0; i < args_count(a, "fail-on"); i++) {
+            if (bench_has_verdict(comparison, args_at(a, "fail-on", i)))
+                code = TS_FAILED;
+        }
+    }
+    free(before);
+    free(after);
+    free(comparison);
+    return code;
+}
+
+static const option options[] = {
+    {"threshold", 0, PERCENT, "PERCENT", "least difference that matters (default: 1%)", false, 0, 0},
+    {"fail-on", 0, CHOICE, "slower|faster|undecided", "exit 1 on such a verdict; repeats", true, 0, 0},
+    {"allow-env-diff", 0, FLAG, NULL, "compare across machines, threads, models or inputs", false, 0, 0},
+    {0},
+};
+static const option_group group = {"Options", options};
+static const option_group *const groups[] = {&group, NULL};
+static const char *const examples[] = {
+    "tessera compare before.json after.json",
+    "tessera compare before.json after.json --fail-on slower # exit 1 then",
+    NULL,
+};
+
+const verb verb_compare = {
+    .name = "compare",
+    .brief = "Compare two files of results of the same model",
+    .usage = "BEFORE AFTER",
+    .groups = groups,
+    .examples = examples,
+    .run = run,
+};

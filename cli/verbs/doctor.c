@@ -1,0 +1,71 @@
+/* doctor.c - tessera doctor: what this machine has, how fast and how quiet it is. */
+#include "bench/bench.h"
+#include "cli/args.h"
+#include "cli/outline.h"
+
+#include <stdlib.h>
+
+/* One part of the examination. A part that fails is a warning and an object with the reason: the others still count. */
+static void examine(cJSON *root, const char *name, char *text, const args *a, ts_error *e)
+{
+    cJSON *part = text ? cJSON_Parse(text) : NULL;
+    free(text);
+    if (!part) {
+        if (!e->code)
+            snprintf(e->text, sizeof e->text, "no result");
+        console_warn(&a->console, "%s: %s", name, e->text);
+        part = cJSON_CreateObject();
+        cJSON_AddStringToObject(part, "failed", e->text);
+    }
+    *e = (ts_error){0};
+    cJSON_AddItemToObject(root, name, part);
+}
+
+static int run(const args *a, ts_error *e)
+{
+    ts_options o = {.threads = (int)args_integer(a, "threads", 0), .isa = args_text(a, "isa", NULL)};
+    progress p = progress_begin(&a->console);
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddStringToObject(root, "format", "doctor/1");
+    cJSON_AddStringToObject(root, "version", TS_VERSION);
+    char *machine = ts_machine_json(&o, e);
+    /* What was asked for by option and does not exist here is an error, not a finding. */
+    if (machine) {
+        examine(root, "machine", machine, a, e);
+        examine(root, "targets", ts_targets_json(), a, e);
+        progress_step(&p, "probing peaks", 1, 3);
+        examine(root, "ceilings", probe_json(o.isa, o.threads, e), a, e);
+        progress_step(&p, "listening for noise", 2, 3);
+        examine(root, "noise", noise_json(e), a, e);
+        examine(root, "environment", environment_json(o.isa, o.threads, 0, e), a, e);
+        progress_end(&p);
+        if (a->console.json)
+            field_print(root, stdout);
+        else
+            outline_print(root, stdout, "", a->console.color_out);
+    }
+    cJSON_Delete(root);
+    return TS_OK;
+}
+
+static const option options[] = {
+    {"threads", 0, INTEGER, "N", "probe with so many threads (default: one per core)", false, 1, 1024},
+    {"isa", 0, WORD, "NAME", "instruction set to probe (default: the best one here)", false, 0, 0},
+    {0},
+};
+static const option_group group = {"Options", options};
+static const option_group *const groups[] = {&group, NULL};
+static const char *const examples[] = {
+    "tessera doctor",
+    "tessera doctor --json > machine.json # to attach to a bug report",
+    NULL,
+};
+
+const verb verb_doctor = {
+    .name = "doctor",
+    .brief = "Show the machine, its compilers, probed peaks and noise",
+    .usage = "",
+    .groups = groups,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,175 @@
+/* run.c - tessera run: inputs to outputs. */
+#include "cli/columns.h"
+#include "cli/fail.h"
+#include "cli/field.h"
+#include "cli/measure.h"
+#include "cli/outfile.h"
+#include "cli/session.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct job {
+    session session;
+    ts_plan *plan;
+    const char *folder;         /* of --out, or NULL */
+    char (*file)[OUTFILE_NAME]; /* of each output */
+    columns table;
+    cJSON *list; /* with --json */
+} job;
+
+static bool feed(job *j, ts_error *e)
+{
+    const args *a = j->session.args;
+    bool random = args_flag(a, "seed") || args_flag(a, "random");
+    if (!random && !session_require(&j->session, e))
+        return false;
+    if (!session_fill(&j->session, (uint64_t)args_integer(a, "seed", 0), e))
+        return false;
+    for (int i = 0; i < j->session.n_inputs; i++) {
+        ts_port port;
+        if (!ts_model_input(j->session.model, i, &port))
+            continue;
+        if (!ts_plan_set(j->plan, i, &j->session.value[i], e))
+            return false;
+    }
+    return true;
+}
+
+static bool save(job *j, int i, const char *name, const ts_array *value, ts_error *e)
+{
+    bool changed = outfile_name(j->file[i], name, ".npy", i, j->file);
+    if (changed)
+        console_note(&j->session.args->console, "output \"%s\" is written to %s", name, j->file[i]);
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s", j->folder, j->file[i]) < 0)
+        return fail(e, TS_MEMORY, "no memory for a file name");
+    bool good = ts_npy_write(path, value, e);
+    free(path);
+    return good;
+}
+
+static void describe_json(job *j, int i, const ts_port *port, const ts_array *value, const measure *m)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddItemToArray(j->list, o);
+    cJSON_AddStringToObject(o, "name", port->name);
+    cJSON_AddStringToObject(o, "dtype", ts_dtype_name(value->dtype));
+    cJSON *shape = cJSON_AddArrayToObject(o, "shape");
+    for (int d = 0; d < value->rank; d++)
+        cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)value->dim[d]));
+    cJSON_AddNumberToObject(o, "min", m->min); /* not a number prints as null */
+    cJSON_AddNumberToObject(o, "max", m->max);
+    cJSON_AddNumberToObject(o, "mean", m->mean);
+    cJSON_AddNumberToObject(o, "not_finite", (double)m->bad);
+    if (j->folder)
+        cJSON_AddStringToObject(o, "file", j->file[i]);
+}
+
+static void describe(job *j, int i, const ts_array *value)
+{
+    ts_port port = {.name = ""};
+    ts_model_output(j->session.model, i, &port);
+    measure m = measure_array(value);
+    const console *c = &j->session.args->console;
+    if (m.bad)
+        console_warn(c, "output \"%s\": %lld of %lld values are NaN or infinite", port.name, (long long)m.bad,
+                     (long long)m.count);
+    if (j->list) {
+        describe_json(j, i, &port, value, &m);
+        return;
+    }
+    char shape[256];
+    measure_shape(shape, sizeof shape, value->rank, value->dim);
+    columns_add(&j->table, "%s", port.name);
+    columns_add(&j->table, "%s", ts_dtype_name(value->dtype));
+    columns_add(&j->table, "%s", shape);
+    columns_add(&j->table, "%.6g", m.min);
+    columns_add(&j->table, "%.6g", m.max);
+    columns_add(&j->table, "%.6g", m.mean);
+}
+
+static bool collect(job *j, ts_error *e)
+{
+    int n = ts_model_outputs(j->session.model);
+    for (int i = 0; i < n; i++) {
+        ts_array value = {0};
+        ts_port port = {.name = ""};
+        ts_model_output(j->session.model, i, &port);
+        if (!ts_plan_get(j->plan, i, &value, e))
+            return false;
+        bool good = !j->folder || save(j, i, port.name, &value, e);
+        if (good)
+            describe(j, i, &value);
+        ts_array_free(&value);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+static bool work(job *j, const args *a, ts_error *e)
+{
+    session *s = &j->session;
+    j->folder = args_text(a, "out", NULL);
+    if (!session_open(s, a, args_noun(a, 0), e))
+        return false;
+    s->options.schema = args_text(a, "schema", NULL);
+    if (j->folder && !outfile_folder(j->folder, e))
+        return false;
+    j->file = calloc((size_t)ts_model_outputs(s->model) + 1, sizeof *j->file);
+    if (!j->file)
+        return fail(e, TS_MEMORY, "no memory for file names");
+    j->plan = ts_plan_make(s->model, &s->options, e);
+    return j->plan && feed(j, e) && ts_plan_build(j->plan, e) && ts_plan_run(j->plan, e) && collect(j, e);
+}
+
+static int run(const args *a, ts_error *e)
+{
+    job j = {0};
+    j.table = columns_make("output|dtype|shape|>min|>max|>mean");
+    cJSON *root = a->console.json ? cJSON_CreateObject() : NULL;
+    if (root)
+        cJSON_AddStringToObject(root, "format", "run/1");
+    j.list = root ? cJSON_AddArrayToObject(root, "outputs") : NULL;
+    bool good = work(&j, a, e);
+    progress_end(&j.session.progress);
+    if (good && root)
+        field_print(root, stdout);
+    if (good && !root)
+        columns_print(&j.table, stdout, "", a->console.color_out);
+    columns_free(&j.table);
+    cJSON_Delete(root);
+    free(j.file);
+    ts_plan_free(j.plan);
+    session_close(&j.session);
+    return TS_OK;
+}
+
+static const option options[] = {
+    {"out", 'o', A_FOLDER, "DIR", "write every output to DIR/NAME.npy", false, 0, 0},
+    {"schema", 's', A_FILE, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
+    {"seed", 0, INTEGER, "N", "random values for inputs that are not given", false, 0, INT64_MAX},
+    {"random", 0, FLAG, NULL, "the same as --seed 0", false, 0, 0},
+    {0},
+};
+static const option_group group = {"Options", options};
+static const option_group *const groups[] = {&group, &session_model_options, &session_plan_options, NULL};
+static const char *const examples[] = {
+    "tessera run minilm --seed 1                       # random inputs",
+    "tessera run model.onnx --in ids=ids.npy --out out # one file per output",
+    "tessera run bert-base --dim seq=64 --seed 1 --json",
+    NULL,
+};
+
+const verb verb_run = {
+    .name = "run",
+    .brief = "Run a model once: inputs to outputs",
+    .usage = "MODEL",
+    .groups = groups,
+    .examples = examples,
+    .details = "MODEL is a built-in name, an .onnx or .json file, or a folder. In file names every character of an "
+               "output's name "
+               "outside [A-Za-z0-9._-] becomes _.",
+    .run = run,
+};
