@@ -135,8 +135,7 @@ bool session_fill(session *s, uint64_t seed, ts_error *e)
             continue;
         if (!ts_array_make(&s->value[i], port.dtype, port.rank, port.dim, e))
             return false;
-        /* Where the range of an integer is unknown, 0 and 1 are valid for indices and masks alike. */
-        ts_array_random(&s->value[i], seed + (uint64_t)i, port.below > 0 ? port.below : 2);
+        ts_array_random(&s->value[i], seed + (uint64_t)i, port.below);
     }
     return true;
 }
