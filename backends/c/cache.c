@@ -19,7 +19,8 @@ enum { OBJECT_MOST = 256 << 20, MANIFEST_MOST = 512, USE_GRAIN = 3600 };
 static bool skip(cache *c, const char *dir, int why)
 {
     char words[128];
-    text_line(c->notes, "cache folder '%s' cannot be used (%s); going on without it", dir, strerror_r(why, words, sizeof words));
+    text_line(c->notes, "cache folder '%s' cannot be used (%s); going on without it", dir,
+              strerror_r(why, words, sizeof words));
     return false;
 }
 

@@ -211,9 +211,10 @@ bool compiler_identify(compiler *c, cache *known, err *e)
 const char *compiler_flag_fault(const char *flag)
 {
     static const char *const good[] = {"-O", "-m", "-f", "-g", "-std=", "-w", "-W", "-D"};
-    static const char *const bad[] = {"-fplugin", "-fpass-plugin", "-fdump", "-fprofile", "-fauto-profile", "-fuse-ld", "-fsave",
-                                      "-fopt-info", "-fcallgraph", "-fmodule", "-mllvm", "-gsplit-dwarf", "-Wl,", "-Wa,",
-                                      "-Wp,", "-wrapper", "-main-file-name", "-fdebug-prefix", "-fstack-usage"};
+    static const char *const bad[] = {"-fplugin", "-fpass-plugin",   "-fdump",         "-fprofile",    "-fauto-profile",
+                                      "-fuse-ld", "-fsave",          "-fopt-info",     "-fcallgraph",  "-fmodule",
+                                      "-mllvm",   "-gsplit-dwarf",   "-Wl,",           "-Wa,",         "-Wp,",
+                                      "-wrapper", "-main-file-name", "-fdebug-prefix", "-fstack-usage"};
     for (int i = 0; i < COUNT(bad); i++)
         if (strncmp(flag, bad[i], strlen(bad[i])) == 0)
             return "it reaches beyond the code being compiled";

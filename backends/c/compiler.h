@@ -10,8 +10,8 @@
 #include "graph/base/base.h"
 
 typedef struct compiler {
-    char *path;      /* what is run: absolute, or as TESSERA_CC says */
-    char *version;   /* first line of its version text */
+    char *path;    /* what is run: absolute, or as TESSERA_CC says */
+    char *version; /* first line of its version text */
     digest identity;
     const char *env[4]; /* the whole environment of its processes, ends with NULL */
     char *env_path, *env_temp;

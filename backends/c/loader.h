@@ -9,7 +9,8 @@ typedef struct loaded {
     int fd;       /* stays open: while it does, no other library can get the same name */
 } loaded;
 
-bool loader_open(loaded *l, const void *image, size_t n, const char *temp, err *e); /* a shared library for this machine */
-void *loader_symbol(const loaded *l, const char *name);                             /* NULL: not there */
+/* image: a shared library for this machine. temp: where a temporary file may go. */
+bool loader_open(loaded *l, const void *image, size_t n, const char *temp, err *e);
+void *loader_symbol(const loaded *l, const char *name); /* NULL: not there */
 void loader_close(loaded *l);
 #endif

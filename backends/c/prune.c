@@ -120,7 +120,8 @@ static void prune_stale(cache *c, const char *name, double seconds)
     time_t before = time(NULL) - (time_t)seconds;
     for (const struct dirent *d = readdir(dir); d; d = readdir(dir)) {
         struct stat st;
-        if (d->d_name[0] == '.' || fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || st.st_mtime > before)
+        if (d->d_name[0] == '.' || fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+            st.st_mtime > before)
             continue;
         if (S_ISDIR(st.st_mode))
             folder_remove(dirfd(dir), d->d_name);

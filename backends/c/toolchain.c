@@ -365,7 +365,8 @@ bool cc_compiler(const char *cache_dir, text *path, text *version, err *e)
     text notes = {0};
     cache *known = NULL;
     compiler c = {0};
-    bool ok = cache_open(&known, cache_dir, &env, &notes, e) && compiler_find(&c, &env, e) && compiler_identify(&c, known, e);
+    bool ok = cache_open(&known, cache_dir, &env, &notes, e) && compiler_find(&c, &env, e) &&
+              compiler_identify(&c, known, e);
     if (ok) {
         text_add(path, "%s", c.path);
         text_add(version, "%s", c.version);

@@ -295,7 +295,8 @@ static void test_prune(rig *g)
 {
     enum { N = 8, EACH = SIZE + 8192 };
     text notes = {0};
-    char *dir = rig_path(g, "pruned"), *stale = rig_path(g, "pruned/v1/tmp/left"), *swept = rig_path(g, "tmp/tessera-abcdef");
+    char *dir = rig_path(g, "pruned"), *stale = rig_path(g, "pruned/v1/tmp/left"),
+         *swept = rig_path(g, "tmp/tessera-abcdef");
     char *other = rig_path(g, "tmp/tessera-others");
     cache *c = opened(dir, &notes);
     for (int i = 0; i < N; i++) {

@@ -22,8 +22,13 @@ typedef float function(float);
 
 static cc_request request(const char *cache_dir)
 {
-    return (cc_request){.n = COUNT(units), .unit = units, .flags = flags, .isa = "plain", .cache_dir = cache_dir,
-                        .symbols = symbols, .jobs = 2};
+    return (cc_request){.n = COUNT(units),
+                        .unit = units,
+                        .flags = flags,
+                        .isa = "plain",
+                        .cache_dir = cache_dir,
+                        .symbols = symbols,
+                        .jobs = 2};
 }
 
 static float call(const cc_program *p, float x)
@@ -43,8 +48,8 @@ static bool builds(const cc_request *r, int compiled, int cached, bool found)
     bool ok = CHECK(p != NULL) && CHECK(call(p, 2) == 7) && CHECK(report.compiled == compiled) &&
               CHECK(report.cached == cached) && CHECK(report.found == found) && CHECK(report.compiler.len > 0);
     if (!ok)
-        fprintf(stderr, "  %d compiled, %d cached, found %d; %s; %s\n", report.compiled, report.cached, report.found, e.text,
-                text_str(&report.notes));
+        fprintf(stderr, "  %d compiled, %d cached, found %d; %s; %s\n", report.compiled, report.cached, report.found,
+                e.text, text_str(&report.notes));
     cc_free(p);
     cc_report_free(&report);
     return ok;
@@ -127,7 +132,8 @@ static void fails(rig *g, const char *script, const child_limits *limits, const 
     rig_compiler(g, "fake", script);
     time_t start = time(NULL);
     cc_program *p = cc_build(&r, NULL, &e);
-    if (!CHECK(!p) || !CHECK(e.code == TS_TOOLCHAIN) || !CHECK(strstr(e.text, part)) || !CHECK(strstr(e.text, and_part)))
+    if (!CHECK(!p) || !CHECK(e.code == TS_TOOLCHAIN) || !CHECK(strstr(e.text, part)) ||
+        !CHECK(strstr(e.text, and_part)))
         fprintf(stderr, "  script: %s\n  message: %s\n", script, e.text);
     CHECK(strstr(e.text, "hint: "));
     CHECK(time(NULL) - start <= 3);
@@ -137,7 +143,8 @@ static void fails(rig *g, const char *script, const child_limits *limits, const 
 
 static void test_failures(rig *g)
 {
-    fails(g, "echo 'k.c:1:2: error: no \033[31mway' >&2; exit 1", NULL, "T002", "exited with status 1 while compiling unit 1 of 2");
+    fails(g, "echo 'k.c:1:2: error: no \033[31mway' >&2; exit 1", NULL, "T002",
+          "exited with status 1 while compiling unit 1 of 2");
     fails(g, "echo 'k.c:1:2: error: no \033[31mway' >&2; exit 1", NULL, "T002", "    k.c:1:2: error: no \\x1b[31mway");
     fails(g, "kill -SEGV $$", NULL, "T003", "was killed by signal 11 while compiling");
     fails(g, "kill -KILL $$", NULL, "T003", "killed by signal 9 (out of memory?)");
@@ -149,12 +156,13 @@ static void test_failures(rig *g)
     fails(g, "echo text > $out", NULL, "T005", "its output is not an ELF file");
     fails(g, "gcc \"$@\" && head -c 300 $out > $out.x && mv $out.x $out", NULL, "T005", "its output is truncated");
     fails(g, "gcc -shared -fPIC -x c - -o $out < /dev/null", NULL, "T005", "is not an object file");
-    fails(g, "gcc \"$@\" && printf '\\001' | dd of=$out bs=1 seek=4 conv=notrunc 2>/dev/null", NULL, "T005", "another machine");
+    fails(g, "gcc \"$@\" && printf '\\001' | dd of=$out bs=1 seek=4 conv=notrunc 2>/dev/null", NULL, "T005",
+          "another machine");
     fails(g, "exec head -c 3000000 /dev/zero > $out", &short_time, "T003", "limit of 1048576 bytes for a file");
-    fails(g, "case $* in *-shared*) gcc \"$@\" && head -c 9000 $out > $out.x && mv $out.x $out;; *) gcc \"$@\";; esac", NULL,
-          "T005", "its output is truncated");
-    fails(g, "case $* in *-shared*) echo no linker >&2; exit 3;; *) gcc \"$@\";; esac", NULL, "exited with status 3 while linking",
-          "    no linker");
+    fails(g, "case $* in *-shared*) gcc \"$@\" && head -c 9000 $out > $out.x && mv $out.x $out;; *) gcc \"$@\";; esac",
+          NULL, "T005", "its output is truncated");
+    fails(g, "case $* in *-shared*) echo no linker >&2; exit 3;; *) gcc \"$@\";; esac", NULL,
+          "exited with status 3 while linking", "    no linker");
 }
 
 static void test_symbols(rig *g)
@@ -168,7 +176,8 @@ static void test_symbols(rig *g)
     r = request("none");
     r.flags = bad;
     e = (err){0};
-    CHECK(!cc_build(&r, NULL, &e) && e.code == TS_USAGE && strstr(e.text, "T008") && strstr(e.text, "-fplugin=evil.so"));
+    CHECK(!cc_build(&r, NULL, &e) && e.code == TS_USAGE && strstr(e.text, "T008") &&
+          strstr(e.text, "-fplugin=evil.so"));
     const cc_unit undefined = {"float nowhere(float); float run(float x) { return nowhere(x); }\n"};
     r = request("none");
     r.unit = &undefined;
@@ -182,7 +191,8 @@ static void test_no_compiler(rig *g)
     err e = {0};
     cc_request r = request("none");
     setenv("TESSERA_CC", "no-such-compiler", 1);
-    CHECK(!cc_build(&r, NULL, &e) && e.code == TS_TOOLCHAIN && strstr(e.text, "T001") && strstr(e.text, "no-such-compiler"));
+    CHECK(!cc_build(&r, NULL, &e) && e.code == TS_TOOLCHAIN && strstr(e.text, "T001") &&
+          strstr(e.text, "no-such-compiler"));
     char *path = arena_string(&g->memory, getenv("PATH"));
     unsetenv("TESSERA_CC");
     setenv("PATH", g->root, 1);
@@ -192,7 +202,8 @@ static void test_no_compiler(rig *g)
     setenv("PATH", path, 1);
     text where = {0}, version = {0};
     e = (err){0};
-    CHECK(cc_compiler("none", &where, &version, &e) && where.s[0] == '/' && version.len > 0 && !strchr(version.s, '\n'));
+    CHECK(cc_compiler("none", &where, &version, &e) && where.s[0] == '/' && version.len > 0 &&
+          !strchr(version.s, '\n'));
     text_free(&where);
     text_free(&version);
 }
@@ -204,8 +215,11 @@ static void test_environment(rig *g)
     setenv("CPATH", "/nowhere", 1);
     setenv("LD_PRELOAD_X", "x", 1);
     signal(SIGPIPE, SIG_IGN);
-    rig_compiler(g, "spy", arena_format(&g->memory, "env > %s; ls -l /proc/self/fd | grep -c -e '->' >> %s; "
-                                        "grep SigIgn /proc/self/status >> %s; exec gcc \"$@\"", seen_file, seen_file, seen_file));
+    rig_compiler(g, "spy",
+                 arena_format(&g->memory,
+                              "env > %s; ls -l /proc/self/fd | grep -c -e '->' >> %s; "
+                              "grep SigIgn /proc/self/status >> %s; exec gcc \"$@\"",
+                              seen_file, seen_file, seen_file));
     int leak = dup(0);
     cc_request r = request("none");
     r.jobs = 1;
@@ -216,7 +230,8 @@ static void test_environment(rig *g)
     err e = {0};
     CHECK(file_read(seen_file, 1 << 16, &got, &e));
     CHECK(strstr(text_str(&got), "PATH=") && strstr(text_str(&got), "LC_ALL=C\n") && strstr(text_str(&got), "TMPDIR="));
-    CHECK(!strstr(text_str(&got), "CPATH") && !strstr(text_str(&got), "LD_PRELOAD") && !strstr(text_str(&got), "HOME="));
+    CHECK(!strstr(text_str(&got), "CPATH") && !strstr(text_str(&got), "LD_PRELOAD") &&
+          !strstr(text_str(&got), "HOME="));
     CHECK(strstr(text_str(&got), "\n4\n")); /* three streams, and the folder that ls has open */
     const char *ignored = strstr(text_str(&got), "SigIgn:");
     CHECK(ignored && (strtoull(ignored + 7, NULL, 16) & 0x7fffffff) == 0); /* from 32 on they are the C library's own */
@@ -228,12 +243,14 @@ int main(void)
 {
     rig g;
     rig_make(&g);
+    int open_files = rig_count("/proc/self/fd");
     test_cache(&g);
     test_many_programs(&g);
     test_failures(&g);
     test_symbols(&g);
     test_no_compiler(&g);
     test_environment(&g);
+    CHECK(rig_count("/proc/self/fd") == open_files);
     rig_free(&g);
     return check_done();
 }
