@@ -7,8 +7,13 @@
 #               and no #if asks for one.
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
-ops=$(cat graph/ops/*.c | sed -n 's/.*\.name = "\([a-z_0-9]*\)", *\(\.doc.*\)\{0,1\}$/\1/p')
-leaves=$(sed -n 's/.*\.name = "\([a-z_0-9]*\)".*/\1/p' graph/ops/leaf.c)
+# The names of the records in a file: the first .name after each "const op ... = {".
+records() {
+    awk '/const op [a-z_0-9]+ = \{/ { want = 1 }
+        want && match($0, /\.name = "[a-z_0-9]+"/) { print substr($0, RSTART + 9, RLENGTH - 10); want = 0 }' "$@"
+}
+ops=$(records graph/ops/*.c)
+leaves=$(records graph/ops/leaf.c)
 fns=$(sed -n 's/^ *{"\([a-z_0-9]*\)", [0-9].*/\1/p' graph/fn.c)
 targets=$(ls -d backends/*/ 2>/dev/null | sed 's,backends/\(.*\)/,\1,')
 git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests' ':!graph/ops' ':!models' | xargs awk -f tests/source.awk |
