@@ -1,0 +1,110 @@
+/* Several processes build the same program at once in one cache, and some are killed meanwhile: the others get it right and
+ * in time, and what stays in the cache serves the next one. */
+#include "backends/c/toolchain.h"
+#include "tests/backends/c/rig.h"
+#include "tests/check.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BUILDERS = 4, ROUNDS = 5 };
+static const char *const flags[] = {"-O1", NULL}, *const symbols[] = {"run", NULL};
+typedef int function(void);
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* 0: built and right. */
+static int build(const char *cache_dir, int number, cc_report *report)
+{
+    arena a = {0};
+    err e = {0};
+    const cc_unit unit[] = {{arena_format(&a, "int part(void) { return %d; }\n", number)},
+                            {"int part(void); int other(void) { return part() + 1; }\n"},
+                            {"int other(void); int run(void) { return other() + 1; }\n"}};
+    cc_request r = {
+        .n = COUNT(unit), .unit = unit, .flags = flags, .cache_dir = cache_dir, .symbols = symbols, .jobs = 2};
+    cc_program *p = cc_build(&r, report, &e);
+    void *symbol = p ? cc_symbol(p, "run") : NULL;
+    function *run;
+    memcpy(&run, &symbol, sizeof run);
+    bool ok = p && run() == number + 2 && report->notes.len == 0;
+    if (!ok)
+        fprintf(stderr, "  %s%s\n", e.text, text_str(&report->notes));
+    cc_free(p);
+    arena_free(&a);
+    return ok ? 0 : 1;
+}
+
+static void start(pid_t *pid, const char *cache_dir, int number)
+{
+    fflush(stdout);
+    for (int i = 0; i < BUILDERS; i++)
+        if ((pid[i] = fork()) == 0) {
+            cc_report report;
+            _exit(build(cache_dir, number, &report));
+        }
+}
+
+/* How many compilations the stand-in was asked for. */
+static int compilations(rig *g)
+{
+    text log = {0};
+    int n = 0;
+    CHECK(file_read(rig_path(g, "cc.log"), 1 << 20, &log, NULL));
+    for (const char *at = text_str(&log); (at = strstr(at, " -c -x c ")); at++)
+        n++;
+    text_free(&log);
+    return n;
+}
+
+static void test_together(rig *g)
+{
+    pid_t pid[BUILDERS];
+    start(pid, rig_path(g, "together"), 1);
+    for (int i = 0; i < BUILDERS; i++) {
+        int status;
+        CHECK(waitpid(pid[i], &status, 0) == pid[i] && status == 0);
+    }
+    CHECK(compilations(g) == 3); /* the lock spared the others the work */
+}
+
+static void test_killed(rig *g, int round)
+{
+    pid_t pid[BUILDERS];
+    char *dir = rig_path(g, arena_format(&g->memory, "killed%d", round / 2));
+    double begin = now();
+    start(pid, dir, round);
+    usleep((unsigned)(random_bits(3, (uint64_t)round) % 120000));
+    for (int i = 0; i < BUILDERS; i++) {
+        int status;
+        if (i % 2 == 0)
+            kill(pid[i], SIGKILL);
+        CHECK(waitpid(pid[i], &status, 0) == pid[i]);
+        CHECK(status == 0 || (i % 2 == 0 && WIFSIGNALED(status)));
+    }
+    cc_report report;
+    CHECK(build(dir, round, &report) == 0 && report.found);
+    cc_report_free(&report);
+    CHECK(now() - begin < 20);
+}
+
+int main(void)
+{
+    rig g;
+    rig_make(&g);
+    rig_compiler(&g, "cc", "exec gcc \"$@\"");
+    test_together(&g);
+    for (int round = 0; round < ROUNDS; round++)
+        test_killed(&g, round);
+    rig_free(&g);
+    return check_done();
+}
