@@ -153,3 +153,13 @@ const isa *machine_isa(const machine *m, const char *name, err *e)
     text_free(&has);
     return NULL;
 }
+
+/* More threads than cores are allowed: they share cores, slowly, and compute the same. */
+int machine_threads(const machine *m, int asked, err *e)
+{
+    if (asked >= 0 && asked <= MAX_CORE)
+        return asked > 0 ? asked : m->n_core;
+    err_set(e, TS_USAGE, "%d threads: not in 1...%d", asked, MAX_CORE);
+    err_hint(e, "leave it out for one per core: %d", m->n_core);
+    return 0;
+}

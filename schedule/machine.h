@@ -44,5 +44,6 @@ bool machine_load(machine *m, const char *fake, err *e);
 void machine_print(text *t, const machine *m);                      /* machine_load reads it back */
 int machine_sharers(const machine *m, tier_kind k);                 /* most cores on one instance; 0 without any */
 const isa *machine_isa(const machine *m, const char *name, err *e); /* NULL: the best; NULL and e set when m lacks it */
+int machine_threads(const machine *m, int asked, err *e);           /* 0: one per core; 0 and e set when out of range */
 int64_t machine_free_memory(void);                                  /* bytes that this process may still take */
 #endif

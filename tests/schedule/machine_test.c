@@ -1,0 +1,179 @@
+/* Machines from text, their defaults, refusals, and this host: whatever it is, it prints as text that reads back. */
+#include "schedule/machine.h"
+#include "tests/check.h"
+
+#include <sched.h>
+#include <string.h>
+
+static void prints(const char *in, const char *want)
+{
+    machine m;
+    err e = {0};
+    text t = {0};
+    if (CHECK(machine_load(&m, in, &e))) {
+        machine_print(&t, &m);
+        CHECK_TEXT(t.s, want);
+        text again = {0};
+        CHECK(machine_load(&m, t.s, &e));
+        machine_print(&again, &m);
+        CHECK_TEXT(again.s, t.s);
+        text_free(&again);
+    }
+    text_free(&t);
+}
+
+static void test_text(void)
+{
+    prints("core:1", "package:1 numa:1 l3:0 l2:1(1MB) l1d:1(32KB) core:1 line:64 isa:plain");
+    prints("package:1 l3:1(32MB) l2:2(1MB) l1d:2(32KB) core:2 isa:avx512",
+           "package:1 numa:1 l3:1(32MB) l2:2(1MB) l1d:2(32KB) core:2 line:64 isa:avx512");
+    prints(
+        "  isa:avx2 core:3(4,6,9)  line:128 l3:2(36608KiB)=2+1 l1d:3(48K) cpu:Some CPU: 3 GHz",
+        "package:1 numa:1 l3:2(36608KB)=2+1 l2:3(1MB) l1d:3(48KB) core:3(4,6,9) line:128 isa:avx2 cpu:Some CPU: 3 GHz");
+    prints("core:2 l3:1(1000B) cpu:a\x1b[0m",
+           "package:1 numa:1 l3:1(1000B) l2:2(1MB) l1d:2(32KB) core:2 line:64 isa:plain cpu:a\\x1b[0m");
+}
+
+static void test_tiers(void)
+{
+    machine m;
+    err e = {0};
+    CHECK(machine_load(&m, "package:2 numa:2 l3:4(16MB)=3+1+2+2 l2:4(2MB) core:8(0,2,4,6,8,10,12,14) isa:avx512", &e));
+    static const int l3[] = {0, 0, 0, 1, 2, 2, 3, 3};
+    for (int c = 0; c < 8; c++) {
+        CHECK(m.tier[TIER_L3].of[c] == l3[c] && m.tier[TIER_L2].of[c] == c / 2 && m.tier[TIER_PACKAGE].of[c] == c / 4);
+        CHECK(m.tier[TIER_L1D].of[c] == c && m.os[c] == 2 * c);
+    }
+    CHECK(m.tier[TIER_L3].bytes == 16 << 20 && m.tier[TIER_L1D].bytes == 32 << 10 && m.line == 64);
+    CHECK(machine_sharers(&m, TIER_L3) == 3 && machine_sharers(&m, TIER_L2) == 2 &&
+          machine_sharers(&m, TIER_NUMA) == 4);
+    CHECK(machine_load(&m, "core:5 l2:2(1MB)", &e)); /* five cores on two: dealt as evenly as possible */
+    CHECK(m.tier[TIER_L2].of[1] == 0 && m.tier[TIER_L2].of[2] == 1 && m.tier[TIER_L2].of[4] == 1);
+    CHECK(machine_sharers(&m, TIER_L3) == 0);
+}
+
+static void test_refusals(void)
+{
+    static const char *const wrong[] = {"",
+                                        "core",
+                                        "core:",
+                                        "core:0",
+                                        "core:x",
+                                        "core:1025",
+                                        "core:99999999999999999999",
+                                        "core:-1",
+                                        "core:2(0",
+                                        "core:2(0,1",
+                                        "core:2(0)",
+                                        "core:2(0,1,2)",
+                                        "core:2(0,1)x",
+                                        "core:2 l2:0",
+                                        "core:2 l2:2",
+                                        "core:2 l2:2()",
+                                        "core:2 l2:2(0KB)",
+                                        "core:2 l2:2(1MB",
+                                        "core:2 l2:2(1XB)",
+                                        "core:2 l2:2(99999999999TB)",
+                                        "core:2 l2:3(1MB)",
+                                        "core:4 l2:2(1MB)=3+2",
+                                        "core:4 l2:2(1MB)=1+1",
+                                        "core:4 l2:2(1MB)=4",
+                                        "core:4 l2:2(1MB)=0+4",
+                                        "core:4 package:0",
+                                        "core:2 isa:sse9",
+                                        "core:2 isa:",
+                                        "core:2 isa:a-name-that-is-far-too-long",
+                                        "core:2 line:0",
+                                        "core:2 gpu:1",
+                                        "core:2 :3",
+                                        "core:2 l2",
+                                        "l3:1(1MB)"};
+    for (int i = 0; i < COUNT(wrong); i++) {
+        machine m;
+        err e = {0};
+        if (!CHECK(!machine_load(&m, wrong[i], &e) && e.code == TS_BAD_INPUT && strncmp(e.text, "machine: ", 9) == 0))
+            CHECK_TEXT(wrong[i], e.text);
+    }
+}
+
+static void test_isa(void)
+{
+    CHECK_TEXT(isa_at(0)->name, "plain");
+    CHECK(isa_at(-1) == NULL && isa_at(3) == NULL && isa_find("neon") == NULL);
+    CHECK(isa_find("avx512")->vector_bytes == 64 && isa_find("avx512")->n_register == 32);
+    CHECK(isa_find("avx2")->vector_bytes == 32 && isa_find("avx2")->n_register == 16);
+    machine m;
+    err e = {0};
+    CHECK(machine_load(&m, "core:1 isa:avx2", &e));
+    CHECK(machine_isa(&m, NULL, &e) == isa_find("avx2") && machine_isa(&m, "plain", &e) == isa_find("plain"));
+    CHECK(machine_isa(&m, "avx512", &e) == NULL && e.code == TS_UNSUPPORTED);
+    CHECK_TEXT(e.text, "this processor lacks avx512; it has plain, avx2");
+    e = (err){0};
+    CHECK(machine_isa(&m, "mmx", &e) == NULL && e.code == TS_USAGE);
+    CHECK_TEXT(e.text, "there is no instruction set 'mmx'; known are plain, avx2, avx512");
+    e = (err){0};
+    CHECK(machine_threads(&m, 0, &e) == 1 && machine_threads(&m, 5, &e) == 5 && !err_is(&e));
+    CHECK(machine_threads(&m, -1, &e) == 0 && e.code == TS_USAGE);
+    CHECK(machine_threads(&m, MAX_CORE + 1, NULL) == 0);
+}
+
+static bool open_to_us(int core)
+{
+    cpu_set_t mask;
+    return sched_getaffinity(0, sizeof mask, &mask) != 0 || CPU_ISSET((size_t)core, &mask);
+}
+
+static void test_host(void)
+{
+    machine m;
+    err e = {0};
+    CHECK(machine_load(&m, NULL, &e) && m.n_core >= 1 && m.line >= 16 && m.isa && m.cpu[0]);
+    for (int c = 0; c < m.n_core; c++)
+        CHECK(open_to_us(m.os[c]));
+    for (int k = 0; k < N_TIER; k++) {
+        const tier *r = &m.tier[k];
+        CHECK(r->n <= m.n_core && (r->n > 0 || k == TIER_L3) && r->of[m.n_core - 1] == (r->n ? r->n - 1 : 0));
+        CHECK((r->bytes > 0) == (k >= TIER_L3 && r->n > 0));
+    }
+    text t = {0};
+    machine_print(&t, &m);
+    prints(t.s, t.s);
+    text_free(&t);
+    int64_t free_bytes = machine_free_memory();
+    CHECK(free_bytes > 1 << 20 && free_bytes < INT64_MAX);
+
+    /* With the mask narrowed to the last core, that one is all there is. */
+    int last = m.os[m.n_core - 1];
+    cpu_set_t mask, was;
+    CHECK(sched_getaffinity(0, sizeof was, &was) == 0);
+    CPU_ZERO(&mask);
+    CPU_SET((size_t)last, &mask);
+    CHECK(sched_setaffinity(0, sizeof mask, &mask) == 0);
+    CHECK(machine_load(&m, NULL, &e) && m.n_core == 1 && m.os[0] == last && m.tier[TIER_L2].n == 1);
+    CHECK(sched_setaffinity(0, sizeof was, &was) == 0);
+}
+
+static void test_json(void)
+{
+    err e = {0};
+    ts_options o = {.isa = "plain", .threads = 3};
+    char *s = ts_machine_json(&o, &e);
+    CHECK(s && strstr(s, "\"isa\":\"plain\",\"threads\":3") && strstr(s, "{\"name\":\"l1d\",\"bytes\":"));
+    ts_free(s);
+    s = ts_machine_json(NULL, &e);
+    CHECK(s != NULL);
+    ts_free(s);
+    o.isa = "mmx";
+    CHECK(ts_machine_json(&o, &e) == NULL && e.code == TS_USAGE);
+}
+
+int main(void)
+{
+    test_text();
+    test_tiers();
+    test_refusals();
+    test_isa();
+    test_host();
+    test_json();
+    return check_done();
+}
