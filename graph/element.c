@@ -1,5 +1,6 @@
-/* element.c - one element between memory and the two computing classes, for every data type. The half types are kept as bits:
- * sign, exponent, mantissa, with the exponent biased as in every IEEE format; one pair of functions serves both. */
+/* element.c - one element between memory and the two computing classes, for every data type. The half types are kept as
+ * bits: sign, exponent, mantissa, with the exponent biased as in every IEEE format; one pair of functions serves both.
+ */
 #include "graph/type.h"
 
 #include <math.h>
@@ -30,8 +31,8 @@ static double half_load(half f, uint16_t bits)
     return bits_double(sign | wide << 52 | mantissa << (52 - f.mantissa));
 }
 
-/* Rounds once, from the double, to nearest even. A carry out of the mantissa moves the exponent up by itself, from subnormal
- * to normal and from the largest value to infinity alike. */
+/* Rounds once, from the double, to nearest even. A carry out of the mantissa moves the exponent up by itself, from
+ * subnormal to normal and from the largest value to infinity alike. */
 static uint16_t half_store(half f, double v)
 {
     uint64_t b;
@@ -55,7 +56,8 @@ static uint16_t half_store(half f, double v)
     return (uint16_t)(sign | (lead + (uint32_t)kept));
 }
 
-/* Truncates toward zero; what does not fit becomes the nearest bound, NaN zero. high is exclusive: a power of two, exact. */
+/* Truncates toward zero; what does not fit becomes the nearest bound, NaN zero. high is exclusive: a power of two,
+ * exact. */
 static int64_t saturate(double v, int64_t low, int64_t most, double high)
 {
     if (isnan(v))
@@ -130,11 +132,11 @@ void store_real(dtype d, void *p, int64_t i, double v)
     case TS_BOOL: ((uint8_t *)p)[i] = v != 0; return; /* NaN is true, as in numpy */
     case TS_N_DTYPE: break;
     }
-    MUST(!"a dtype");
+    MUST((unsigned)d < TS_N_DTYPE);
 }
 
-/* Integers of more than 53 bits on their way to a half type: the bits that a double would round are folded into the lowest
- * one kept (round to odd), so that the second rounding still sees on which side of a tie the value lies. */
+/* Integers of more than 53 bits on their way to a half type: the bits that a double would round are folded into the
+ * lowest one kept (round to odd), so that the second rounding still sees on which side of a tie the value lies. */
 static double whole_for_half(int64_t v)
 {
     if (v > -(INT64_C(1) << 53) && v < INT64_C(1) << 53)
@@ -161,5 +163,5 @@ void store_whole(dtype d, void *p, int64_t i, int64_t v)
     case TS_BOOL: ((uint8_t *)p)[i] = v != 0; return;
     case TS_N_DTYPE: break;
     }
-    MUST(!"a dtype");
+    MUST((unsigned)d < TS_N_DTYPE);
 }

@@ -1,7 +1,7 @@
-/* npy.c - numpy's file format, versions 1.0, 2.0, 3.0: a magic, a version, the length of a header, the header, the values.
- * The header is a Python dict; only the literals that numpy writes are read, and nothing is evaluated. Fortran order and
- * foreign byte order are turned into ours. Files are untrusted: sizes are checked against the file before memory is asked for.
- * bf16 has no name in the format and is written as '<u2', its bits. */
+/* npy.c - numpy's file format, versions 1.0, 2.0, 3.0: a magic, a version, the length of a header, the header, the
+ * values. The header is a Python dict; only the literals that numpy writes are read, and nothing is evaluated. Fortran
+ * order and foreign byte order are turned into ours. Files are untrusted: sizes are checked against the file before
+ * memory is asked for. bf16 has no name in the format and is written as '<u2', its bits. */
 #include "graph/type.h"
 
 #include <stdlib.h>

@@ -14,8 +14,8 @@ static const hwloc_obj_type_t tier_type[N_TIER] = {
     [TIER_L2] = HWLOC_OBJ_L2CACHE,      [TIER_L1D] = HWLOC_OBJ_L1CACHE,
 };
 
-/* Only what a machine is made of. hwloc's own cpuid walk binds the thread to every core in turn; the system's tables know as
- * much, without moving anybody. */
+/* Only what a machine is made of. hwloc's own cpuid walk binds the thread to every core in turn; the system's tables
+ * know as much, without moving anybody. */
 static bool topology_load(hwloc_topology_t *t, err *e)
 {
     if (hwloc_topology_init(t) != 0)

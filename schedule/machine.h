@@ -1,12 +1,12 @@
-/* machine.h - where kernels may run: cores, what they share, and the instruction sets. Read from this host or from one line of
- * text, so that placement is tested on machines that nobody has here. A machine is a plain value.
+/* machine.h - where kernels may run: cores, what they share, and the instruction sets. Read from this host or from one
+ * line of text, so that placement is tested on machines that nobody has here. A machine is a plain value.
  *
  * Text: words "NAME:COUNT", in any order, all counts for the whole machine:
  *   package:1 numa:1 l3:2(32MB)=3+1 l2:4(1MB) l1d:4(32KB) core:4(0,1,2,5) line:64 isa:avx512 cpu:EPYC 9754
- * (32MB) is the size of each, in powers of 1024; =3+1 says how many cores, in order, have each (left out: dealt evenly);
- * core's numbers are the system's (left out: 0, 1, ...); isa is the best one, which includes those below it; cpu takes the rest
- * of the line. Only core is required. Left out: one package and numa node, 32KB of l1d and 1MB of l2 for each core, no l3,
- * lines of 64 bytes, isa plain. */
+ * (32MB) is the size of each, in powers of 1024; =3+1 says how many cores, in order, have each (left out: dealt
+ * evenly); core's numbers are the system's (left out: 0, 1, ...); isa is the best one, which includes those below it;
+ * cpu takes the rest of the line. Only core is required. Left out: one package and numa node, 32KB of l1d and 1MB of l2
+ * for each core, no l3, lines of 64 bytes, isa plain. */
 #ifndef TS_MACHINE_H
 #define TS_MACHINE_H
 #include "graph/base/base.h"

@@ -1,4 +1,5 @@
-/* machine_json.c - the machine as `tessera doctor` shows it, under the caller's choice of instruction set and threads. */
+/* machine_json.c - the machine as `tessera doctor` shows it, under the caller's choice of instruction set and threads.
+ */
 #include "schedule/machine.h"
 
 static void caches(text *t, const machine *m)

@@ -1,6 +1,6 @@
-/* machine_memory.c - how much memory this process may still take: the least of what the system can give without swapping, what
- * is left of the control group (containers), and what is left of the address space limit. With overcommit an allocation of
- * more than that succeeds and the process is killed later; so plans ask first. */
+/* machine_memory.c - how much memory this process may still take: the least of what the system can give without
+ * swapping, what is left of the control group (containers), and what is left of the address space limit. With
+ * overcommit an allocation of more than that succeeds and the process is killed later; so plans ask first. */
 #include "schedule/machine.h"
 
 #include <stdlib.h>
@@ -25,8 +25,8 @@ static int64_t look_up(const char *path, const char *key)
     return v;
 }
 
-/* The group's folder under `mount` for the line of /proc/self/cgroup that starts after `id`; inside a container the path is
- * often that of the host, then the mount itself is the group. */
+/* The group's folder under `mount` for the line of /proc/self/cgroup that starts after `id`; inside a container the
+ * path is often that of the host, then the mount itself is the group. */
 static void group_folder(text *out, const char *id, const char *mount)
 {
     text t = {0};

@@ -1,6 +1,6 @@
-/* arena.c - memory for descriptions: a list of chunks, filled from the front, freed all at once. Chunks come zeroed from
- * calloc and are never reused, so nothing has to be cleared again. Descriptions are small: running out of memory for one is
- * not a state that callers could handle, so it ends the process. */
+/* arena.c - memory for descriptions: a list of chunks, filled from the front, freed all at once. Chunks come zeroed
+ * from calloc and are never reused, so nothing has to be cleared again. Descriptions are small: running out of memory
+ * for one is not a state that callers could handle, so it ends the process. */
 #include "graph/base/base.h"
 
 #include <stdalign.h>

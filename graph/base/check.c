@@ -1,5 +1,5 @@
-/* check.c - arithmetic on numbers that somebody else chose. The compiler's builtins compute in unlimited precision and say
- * whether the result fits. */
+/* check.c - arithmetic on numbers that somebody else chose. The compiler's builtins compute in unlimited precision and
+ * say whether the result fits. */
 #include "graph/base/base.h"
 
 bool size_add(size_t a, size_t b, size_t *out)

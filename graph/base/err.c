@@ -1,5 +1,5 @@
-/* err.c - the first failure, in words. Text never ends inside a UTF-8 sequence. The message proper is cut early enough that
- * a hint and where it happened still fit: names from files may be long, remedies are short. */
+/* err.c - the first failure, in words. Text never ends inside a UTF-8 sequence. The message proper is cut early enough
+ * that a hint and where it happened still fit: names from files may be long, remedies are short. */
 #include "graph/base/base.h"
 
 #include <stdio.h>

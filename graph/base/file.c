@@ -1,5 +1,5 @@
-/* file.c - the only place that opens, maps and replaces files. A reader of a saved file sees the old bytes or the new ones,
- * also after a crash or a power failure. Every descriptor is closed on exec. */
+/* file.c - the only place that opens, maps and replaces files. A reader of a saved file sees the old bytes or the new
+ * ones, also after a crash or a power failure. Every descriptor is closed on exec. */
 #include "graph/base/base.h"
 
 #include <errno.h>
@@ -148,9 +148,9 @@ static bool sync_folder(const char *folder)
     return done;
 }
 
-/* Devices and pipes, and the links in /dev that stand for open files (/dev/stdout), are written in place, never replaced;
- * appending keeps what a redirected stdout already holds. Any other link is itself replaced: never followed, so that one
- * planted in an output folder leads nowhere. */
+/* Devices and pipes, and the links in /dev that stand for open files (/dev/stdout), are written in place, never
+ * replaced; appending keeps what a redirected stdout already holds. Any other link is itself replaced: never followed,
+ * so that one planted in an output folder leads nowhere. */
 static bool is_special(const char *path)
 {
     struct stat st;
@@ -173,7 +173,8 @@ static bool save_special(const char *path, const void *p, size_t n)
     return done;
 }
 
-/* errno says why when this is false. A failed fsync is final: the kernel may have dropped the pages, so no second try. */
+/* errno says why when this is false. A failed fsync is final: the kernel may have dropped the pages, so no second try.
+ */
 static bool save_regular(arena *a, const char *path, const void *p, size_t n)
 {
     char *folder = folder_of(a, path), *name = NULL;

@@ -1,4 +1,5 @@
-/* hash.c - SHA-256 where a collision would be a wrong answer (content keys), a quick hash where it costs a comparison. */
+/* hash.c - SHA-256 where a collision would be a wrong answer (content keys), a quick hash where it costs a comparison.
+ */
 #include "graph/base/base.h"
 
 #include <openssl/evp.h>
@@ -53,8 +54,8 @@ void digest_hex(const digest *d, char out[65])
     out[64] = 0;
 }
 
-/* Each step is invertible, so two inputs of one length collide only through the multiplications' loss of order, never by
- * a word being swallowed. The multiplier carries low bits up, the shift brings high bits back down. */
+/* Each step is invertible, so two inputs of one length collide only through the multiplications' loss of order, never
+ * by a word being swallowed. The multiplier carries low bits up, the shift brings high bits back down. */
 static uint64_t stir(uint64_t h, uint64_t word)
 {
     h = (h ^ word) * UINT64_C(0xD6E8FEB86659FD93);

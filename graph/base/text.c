@@ -1,5 +1,5 @@
-/* text.c - a growing string, and the two escapes: for JSON and for terminals. Strings from files go out through an escape
- * only. Growing doubles; running out of memory for a text ends the process, as for arenas. */
+/* text.c - a growing string, and the two escapes: for JSON and for terminals. Strings from files go out through an
+ * escape only. Growing doubles; running out of memory for a text ends the process, as for arenas. */
 #include "graph/base/base.h"
 
 #include <stdio.h>
@@ -108,7 +108,8 @@ void text_json(text *t, const char *s)
     text_bytes(t, "\"", 1);
 }
 
-/* Characters that move the cursor, reorder or hide what stands around them: C0, DEL, C1, zero width, bidi, line separators. */
+/* Characters that move the cursor, reorder or hide what stands around them: C0, DEL, C1, zero width, bidi, line
+ * separators. */
 static bool is_hazard(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == 0x61C || (c >= 0x200B && c <= 0x200F) ||

@@ -1,4 +1,5 @@
-/* Elements: every half value both ways, every rounding boundary of both half types, saturation, truncation, wrapping. */
+/* Elements: every half value both ways, every rounding boundary of both half types, saturation, truncation, wrapping.
+ */
 #include "graph/type.h"
 #include "tests/check.h"
 
@@ -34,8 +35,8 @@ static void test_half(dtype d, int exponent_bits, int mantissa_bits)
         back = back &&
                (isnan(want) ? isnan(meaning(stored(d, v), exponent_bits, mantissa_bits)) : stored(d, v) == bits);
     }
-    /* Between a value and the next: the middle goes to the even one, the doubles beside it to the nearer one. Beyond the
-     * largest value "the next" is where the exponent would go on. */
+    /* Between a value and the next: the middle goes to the even one, the doubles beside it to the nearer one. Beyond
+     * the largest value "the next" is where the exponent would go on. */
     for (unsigned bits = 0; bits < infinite; bits++) {
         double low = meaning(bits, exponent_bits, mantissa_bits);
         double high = bits + 1 == infinite ? 2 * low - meaning(bits - 1, exponent_bits, mantissa_bits)

@@ -1,5 +1,5 @@
-/* npy files: what numpy writes is read, what is written numpy reads (tests/graph/npy_numpy_test.sh asks numpy itself), and
- * malformed files are refused with their code. */
+/* npy files: what numpy writes is read, what is written numpy reads (tests/graph/npy_numpy_test.sh asks numpy itself),
+ * and malformed files are refused with their code. */
 #include "graph/type.h"
 #include "tests/check.h"
 #include "tests/scratch.h"
