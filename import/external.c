@@ -15,7 +15,7 @@ enum { READ = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY }; /* a pipe must not
 /* ---- containment ---- */
 
 /* Each component opened without following links; ".." was refused before. */
-static int descend_stepwise(int folder, const char *location)
+int external_descend_stepwise(int folder, const char *location)
 {
     int at = dup(folder);
     while (at >= 0) {
@@ -41,14 +41,12 @@ static int descend_stepwise(int folder, const char *location)
     return -1;
 }
 
-int external_descend(int folder, const char *location, bool stepwise)
+int external_descend(int folder, const char *location)
 {
-    if (stepwise)
-        return descend_stepwise(folder, location);
     const struct open_how how = {.flags = READ, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
     const long fd = syscall(SYS_openat2, folder, location, &how, sizeof how);
     if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* an old kernel, or a sandbox that does not know the call */
-        return descend_stepwise(folder, location);
+        return external_descend_stepwise(folder, location);
     return (int)fd;
 }
 
@@ -88,7 +86,7 @@ static int descend_linked(external *x, const char *location)
     const int folder = open(x->real, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0)
         return -1;
-    const int fd = descend_stepwise(folder, name);
+    const int fd = external_descend_stepwise(folder, name);
     const int why = errno;
     close(folder);
     errno = why;
@@ -113,7 +111,7 @@ static bool map(external *x, const char *location, const char *what, mapping *ou
 {
     if (!is_below(location))
         return leaves(location, what, e);
-    int fd = external_descend(x->folder, location, false);
+    int fd = external_descend(x->folder, location);
     if (fd < 0 && (errno == EXDEV || errno == ELOOP))
         fd = descend_linked(x, location);
     if (fd < 0)
@@ -152,17 +150,14 @@ bool external_open(external *x, arena *mem, const char *model, err *e)
     return err_set(e, TS_FILES, "cannot open the folder of '%s': %s", model, strerror_r(errno, words, sizeof words));
 }
 
-bool external_get(external *x, external_range *r, const char *what, const unsigned char **out, err *e)
+bool external_get(external *x, const external_range *r, const char *what, const unsigned char **out, err *e)
 {
     const mapping *m = find(x, r->location, what, e);
     if (!m)
         return false;
-    const uint64_t size = r->size == UINT64_MAX ? 0 : r->size;
-    if (r->offset > m->size || size > m->size - r->offset)
+    if (r->offset > m->size || r->size > m->size - r->offset)
         return err_set(e, TS_BAD_INPUT, "X003 %s: needs %llu bytes from byte %llu on, external file \"%s\" has %zu",
-                       what, (ull)size, (ull)r->offset, r->location, m->size);
-    if (r->size == UINT64_MAX)
-        r->size = m->size - r->offset;
+                       what, (ull)r->size, (ull)r->offset, r->location, m->size);
     *out = m->size ? m->at + r->offset : (const unsigned char *)"";
     return true;
 }

@@ -21,18 +21,18 @@ typedef struct external {
     int n_file;
 } external;
 
-/* Some bytes of a file; size UINT64_MAX: up to its end. */
 typedef struct external_range {
     const char *location;
-    uint64_t offset, size;
+    uint64_t offset, size; /* bytes */
 } external_range;
 
 bool external_open(external *x, arena *mem, const char *model, err *e);
-/* The bytes, mapped until external_free; r->size becomes their number. Errors X001 to X004 name `what` wants them. */
-bool external_get(external *x, external_range *r, const char *what, const unsigned char **out, err *e);
+/* The bytes, mapped until external_free. Errors X001 to X004 name `what` wants them. */
+bool external_get(external *x, const external_range *r, const char *what, const unsigned char **out, err *e);
 void external_close(external *x); /* nothing more will be asked for; what is mapped stays */
 void external_free(external *x);
 
-/* The file at location below folder, or -1 with errno; stepwise: without the kernel's help, following no link at all. */
-int external_descend(int folder, const char *location, bool stepwise);
+/* The file at location below folder, or -1 with errno. The second does without the kernel's rule and follows no link at all. */
+int external_descend(int folder, const char *location);
+int external_descend_stepwise(int folder, const char *location);
 #endif

@@ -1,0 +1,18 @@
+/* tensor.h - tensors of an ONNX file as arrays that lie where the file has them. Bytes are decoded only where the format does
+ * not keep them as they are in memory. Tensors come from a scanned file: their payloads are spans. */
+#ifndef TS_ONNX_TENSOR_H
+#define TS_ONNX_TENSOR_H
+#include "import/onnx/onnx.pb-c.h"
+#include "import/reader.h"
+
+enum { ONNX_DECODED = 1 << 30 }; /* bytes of decoded tensors in one file */
+
+typedef struct onnx_source {
+    model_file *file; /* its mappings are pointed into; decoded tensors go to its arena */
+    size_t decoded;
+} onnx_source;
+
+/* Both give TS_UNSUPPORTED for what is well-formed but has no dtype here. */
+bool onnx_element(int code, const char *what, dtype *out, err *e);
+bool onnx_tensor(onnx_source *s, const Onnx__Tensor *t, ts_array *out, err *e);
+#endif

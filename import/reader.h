@@ -1,0 +1,63 @@
+/* reader.h - a network as its file gives it, in a form through which no file format shows: values that the file holds, and steps
+ * that make values from values, all known by name. A reader fills it from one format and checks what is particular to that
+ * format; builder.c checks the rest. All memory is the arena's or a mapped file's and lasts until model_file_free. */
+#ifndef TS_READER_H
+#define TS_READER_H
+#include "graph/op.h"
+#include "import/external.h"
+
+/* A tensor in the file. Its data lies where the file has it: not always aligned, never to be written. */
+typedef struct held {
+    const char *name;
+    ts_array value;
+} held;
+
+typedef struct step {
+    const char *type, *domain, *name; /* domain "" is the standard one */
+    int n_in, n_out, n_attr;
+    const char *const *in, *const *out; /* "" where absent */
+    const attr *attr;
+    const ts_array *const *tensor; /* of attributes of kind 't'; else NULL */
+} step;
+
+typedef struct opset {
+    const char *domain;
+    int version;
+} opset;
+
+enum { MODEL_ELEMENTS_LOG2 = 40 };
+#define MODEL_ELEMENTS (INT64_C(1) << MODEL_ELEMENTS_LOG2) /* of one tensor */
+
+/* What a format says about a free dimension beside its name; all optional (0). */
+typedef struct extent {
+    const char *symbol;
+    int64_t least, most, fallback;
+} extent;
+
+typedef struct model_file {
+    arena mem;
+    mapping map; /* the file itself */
+    external external;
+    const char *name;
+    int n_opset, n_input, n_output, n_held, n_step, n_extent;
+    opset *opset;
+    ts_port *input,
+        *output; /* rank -1: not stated; every free dimension has a symbol; dtype of outputs may be TS_N_DTYPE */
+    held *held;
+    step *step;
+    extent *extent;
+    /* What the format can say and no part of import can do, a line each: reported together with unsupported operators. */
+    int n_refused, cap_refused;
+    const char **refused;
+} model_file;
+void model_file_refuse(model_file *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void model_file_free(model_file *f);
+
+typedef struct reader {
+    const char *name, *doc;
+    /* Whether a file is of this format, by its name and its first n bytes (n may be 0). */
+    bool (*is)(const char *path, const unsigned char *head, size_t n);
+    bool (*read)(const char *path, model_file *out, err *e); /* out is zero; the caller frees it in any case */
+} reader;
+extern const reader *const readers[]; /* const reader reader_NAME in import/, gathered by the build; ends with NULL */
+#endif
