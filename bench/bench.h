@@ -1,8 +1,9 @@
 /* bench.h - measuring one model under several schemas and in other runtimes, and saying which is faster.
  *
- * What is timed: every contestant (a schema, or a peer runtime) is a process of its own that answers lines on a pipe. Results
- * are compared with a plain f64 evaluation first; what is wrong is INVALID and gets no time. The rest run in random order
- * within each round, over several launches, stopped (SIGSTOP) while others run. See docs/bench.md for the protocol.
+ * What is timed: every contestant (a schema, or a peer runtime) is a process of its own that answers lines on a pipe.
+ * Results are compared with a plain f64 evaluation first; what is wrong is INVALID and gets no time. The rest run in
+ * random order within each round, over several launches, stopped (SIGSTOP) while others run. See docs/bench.md for the
+ * protocol.
  * Needs: a verb "bench-worker" of the program that calls bench_worker; the model in the form that ts_model_open takes.
  * Ownership: every char* that is handed out is freed with free(). Nothing here prints; text and JSON are returned. */
 #ifndef BENCH_H
@@ -13,60 +14,66 @@
 #include <stdint.h>
 
 typedef struct bench_options {
-    const char *model;          /* a built-in name, a file or a folder; required */
-    int n_dims;                 /* "seq=128" */
+    const char *model; /* a built-in name, a file or a folder; required */
+    int n_dims;        /* "seq=128" */
     const char *const *dims;
-    int n_inputs;               /* "NAME=FILE.npy"; inputs that are not given come from the seed */
+    int n_inputs; /* "NAME=FILE.npy"; inputs that are not given come from the seed */
     const char *const *inputs;
-    int n_schemas;              /* files or names of built-in schemas; none: the guess alone */
+    int n_schemas; /* files or names of built-in schemas; none: the guess alone */
     const char *const *schemas;
-    int n_peers;                /* "onnxruntime": a script of that name in peers/ */
+    int n_peers; /* "onnxruntime": a script of that name in peers/ */
     const char *const *peers;
     const char *target, *isa, *cache_dir; /* as in ts_options */
-    int threads;                /* 0: one per core of the affinity mask */
-    int64_t mem_limit;          /* as in ts_options */
-    double min_time;            /* seconds of samples per contestant over all launches; 0: 3 s and at least 30 samples */
-    int launches;               /* 0: 5 */
-    double threshold;           /* differences below it do not matter; 0: 0.01 */
-    double tolerance;           /* of the largest output; 0: 1e-4, or 1e-10 for f64 outputs */
-    double timeout;             /* seconds that one answer of a contestant may take; 0: 600 */
-    uint64_t seed;              /* of inputs, orders and resampling */
-    const char *program;        /* what to execute as a worker; NULL: this program */
-    const char *peers_dir;      /* NULL: found from the program's place */
-    const char *python;         /* NULL: "python3" */
-    const char *repro;          /* the command line, kept in the results; may be NULL */
+    int threads;                          /* 0: one per core of the affinity mask */
+    int64_t mem_limit;                    /* as in ts_options */
+    /* Seconds of samples per contestant over all launches; 0: 3 s and at least 30 samples */
+    double min_time;
+    int launches;          /* 0: 5 */
+    double threshold;      /* differences below it do not matter; 0: 0.01 */
+    double tolerance;      /* of the largest output; 0: 1e-4, or 1e-10 for f64 outputs */
+    double timeout;        /* seconds that one answer of a contestant may take; 0: 600 */
+    uint64_t seed;         /* of inputs, orders and resampling */
+    const char *program;   /* what to execute as a worker; NULL: this program */
+    const char *peers_dir; /* NULL: found from the program's place */
+    const char *python;    /* NULL: "python3" */
+    const char *repro;     /* the command line, kept in the results; may be NULL */
     void (*progress)(void *user, const char *what, int done, int total);
     void *user;
 } bench_options;
 
-/* Measures and gives the results/1 object as JSON. False when nothing could be measured because of the user's model, schema
- * or options: e has the code and reason. A contestant that is wrong, dies or hangs is INVALID in the results instead. */
+/* Measures and gives the results/1 object as JSON. False when nothing could be measured because of the user's model,
+ * schema or options: e has the code and reason. A contestant that is wrong, dies or hangs is INVALID in
+ * the results instead. */
 bool bench_run(const bench_options *o, char **results, ts_error *e);
 
-/* What people see of a results/1 or comparison/1 object: the table, verdicts, notes. NULL if the text is not such JSON. */
+/* What people see of a results/1 or comparison/1 object: the table, verdicts, notes. NULL if the text is not
+ * such JSON. */
 typedef struct bench_view {
     bool colour;
     int width; /* columns; 0: not limited */
 } bench_view;
 char *bench_table(const char *results, const bench_view *v, ts_error *e);
 
-/* Compares candidates of the same name, or the only ones, of two results/1 texts: "after vs before". comparison/1 JSON. */
+/* Compares candidates of the same name, or the only ones, of two results/1 texts: "after vs before".
+ * comparison/1 JSON. */
 typedef struct compare_options {
     const char *before, *after;           /* results/1 texts */
     const char *before_name, *after_name; /* for the reader: file names */
     double threshold;                     /* 0: 0.01 */
-    bool allow_env_diff;                  /* else different machines, threads, models or inputs are refused (TS_USAGE) */
+    /* Else different machines, threads, models or inputs are refused (TS_USAGE) */
+    bool allow_env_diff;
 } compare_options;
 bool bench_compare(const compare_options *o, char **comparison, ts_error *e);
 
 /* True when a verdict in results or comparison JSON is the one named ("slower", "undecided"): for --fail-on. */
 bool bench_has_verdict(const char *json, const char *verdict);
 
-/* The hidden verb: takes no arguments, reads its task and commands from stdin, answers on stdout. Gives the exit code. */
+/* The hidden verb: takes no arguments, reads its task and commands from stdin, answers on stdout. Gives the
+ * exit code. */
 int bench_worker(int argc, char **argv);
 
-/* Measured ceilings (about a second) on the first cores, pinned: fma_f32_gflops, fma_f64_gflops, read_gbs, l1_gbs, ... and
- * "units": every instruction set that the machine has. isa NULL: the widest. threads 0: one per core. */
+/* Measured ceilings (about a second) on the first cores, pinned: fma_f32_gflops, fma_f64_gflops, read_gbs, l1_gbs, ...
+ * and "units": every instruction set that the machine has. isa NULL: the widest. threads 0: one per core. */
 char *probe_json(const char *isa, int threads, ts_error *e);
 
 /* The machine and its state now: values, or null beside a "why" entry; never invented. */

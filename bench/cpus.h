@@ -21,8 +21,8 @@ typedef struct cache_sizes {
 cache_sizes cpus_caches(void);
 int cpus_quota(void); /* processors that the cgroup grants, rounded up; 0: not limited */
 
-/* Seconds of the best of `repeats` runs of work(arg, thread) on `threads` pinned threads that start together: from the first
- * start to the last end. ran: how many threads could be created; the time is infinite if none. */
+/* Seconds of the best of `repeats` runs of work(arg, thread) on `threads` pinned threads that start together: from the
+ * first start to the last end. ran: how many threads could be created; the time is infinite if none. */
 typedef struct team_job {
     const cpu_list *cpus;
     int threads, repeats;

@@ -1,4 +1,5 @@
-/* js.h - the little of JSON that measuring needs on top of cJSON: text that is always valid, numbers that may be missing. */
+/* js.h - the little of JSON that measuring needs on top of cJSON: text that is always valid, numbers that
+ * may be missing. */
 #ifndef BENCH_JS_H
 #define BENCH_JS_H
 #include "tessera.h"

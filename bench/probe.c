@@ -106,8 +106,9 @@ static size_t whole_steps(size_t bytes)
     return bytes < UNIT_STEP ? UNIT_STEP : bytes / UNIT_STEP * UNIT_STEP;
 }
 
-/* Bytes per thread at which each level is met: half of it, so that nothing else has to leave; memory: far more than the last
- * level, which other tenants may share and which then holds less than it says. 0: no such level apart from the one above. */
+/* Bytes per thread at which each level is met: half of it, so that nothing else has to leave; memory: far more than the
+ * last level, which other tenants may share and which then holds less than it says. 0: no such level apart from
+ * the one above. */
 typedef struct level_sizes {
     size_t l1, l2, l3, dram;
 } level_sizes;

@@ -1,4 +1,5 @@
-/* stats.c - quantiles, the hierarchical bootstrap and verdicts. Rules and their evidence: docs/bench.md, "Statistics". */
+/* stats.c - quantiles, the hierarchical bootstrap and verdicts. Rules and their evidence:
+ * docs/bench.md, "Statistics". */
 #include "bench/stats.h"
 
 #include <math.h>
@@ -161,8 +162,8 @@ static int resamples_for(int n)
     return affordable < FEWEST_RESAMPLES ? FEWEST_RESAMPLES : affordable < RESAMPLES ? (int)affordable : RESAMPLES;
 }
 
-/* medians[b] of resampled sets: launches are drawn, then samples within each. Draws are numbered, so that anyone can repeat
- * them (tests/bench/stats_oracle.py does). Launches without samples are not drawn. */
+/* medians[b] of resampled sets: launches are drawn, then samples within each. Draws are numbered, so that anyone can
+ * repeat them (tests/bench/stats_oracle.py does). Launches without samples are not drawn. */
 static void resample_medians(const sample_set *s, uint64_t seed, int resamples, double *medians)
 {
     int *start = calloc((size_t)s->launches + 1, sizeof *start);
@@ -242,9 +243,10 @@ static launch_spread spread_of(const sample_set *s)
     return p;
 }
 
-/* With five launches the bootstrap alone cannot reach 99 %: it says "different" whenever all five lean the same way, which
- * chance does in 6 % of cases. Where there are launches enough, the interval also covers what they say among themselves;
- * in simulation this holds false alarms near 1 % at any spread between launches (tests/bench/stats_test.c). */
+/* With five launches the bootstrap alone cannot reach 99 %: it says "different" whenever all five lean the same way,
+ * which chance does in 6 % of cases. Where there are launches enough, the interval also covers what they say among
+ * themselves; in simulation this holds false alarms near 1 % at any spread between
+ * launches (tests/bench/stats_test.c). */
 static interval widen(interval at, double mean, double variance, int launches)
 {
     if (launches < 3)
@@ -313,8 +315,8 @@ comparison stats_compare_apart(const sample_set *a, const sample_set *b, double 
         mb[i] -= ma[i];
     launch_spread pa = spread_of(&sa), pb = spread_of(&sb);
     int launches = pa.n < pb.n ? pa.n : pb.n;
-    interval at =
-        widen(central(mb, resamples, COMPARE_CONFIDENCE), pb.mean - pa.mean, pa.variance + pb.variance, launches);
+    interval at = widen(central(mb, resamples, COMPARE_CONFIDENCE), pb.mean - pa.mean, pa.variance + pb.variance,
+                        launches);
     comparison c = judge(stats_median(lb, nb) - stats_median(la, na), at, threshold);
     c.launches = launches;
     c.pairs = na < nb ? na : nb;

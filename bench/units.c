@@ -10,7 +10,8 @@ static bool has_always(void)
 
 #if defined(__x86_64__)
 
-/* acc = acc * 0.999 + 0.001 tends to 1. Two units of four cycles' latency need eight chains; more hide the loop's own cost. */
+/* acc = acc * 0.999 + 0.001 tends to 1. Two units of four cycles' latency need eight chains; more hide the
+ * loop's own cost. */
 static const double factors[2] = {0.999, 0.001};
 static const float factors_f32[2] = {0.999f, 0.001f};
 

@@ -1,5 +1,5 @@
-/* session.h - what verbs that work on a model share: their options, the model with its dimensions bound, the inputs given.
- * A session stays where it was opened (progress points into it) and is closed whatever became of it. */
+/* session.h - what verbs that work on a model share: their options, the model with its dimensions bound, the inputs
+ * given. A session stays where it was opened (progress points into it) and is closed whatever became of it. */
 #ifndef TS_SESSION_H
 #define TS_SESSION_H
 #include "cli/args.h"

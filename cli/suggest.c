@@ -52,8 +52,8 @@ void suggest_offer(suggestion *s, const char *candidate)
 
 bool suggest_hint(const suggestion *s, const char *prefix, ts_error *e)
 {
-    /* One edit is always a typing slip; beyond that a third of a word may be wrong, and never more than three letters, before
-     * a guess stops helping. */
+    /* One edit is always a typing slip; beyond that a third of a word may be wrong, and never more than three letters,
+     * before a guess stops helping. */
     int allowed = least((int)(strlen(s->word) / 3), 3);
     if (s->n == 0 || s->distance > (allowed > 1 ? allowed : 1))
         return false;

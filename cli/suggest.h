@@ -1,5 +1,5 @@
-/* suggest.h - the nearest known words to a mistyped one. Offer every candidate, then ask for a hint. Candidates are kept by
- * pointer and must outlive the suggestion. */
+/* suggest.h - the nearest known words to a mistyped one. Offer every candidate, then ask for a hint. Candidates are
+ * kept by pointer and must outlive the suggestion. */
 #ifndef TS_SUGGEST_H
 #define TS_SUGGEST_H
 #include "tessera.h"
@@ -13,7 +13,8 @@ typedef struct suggestion {
     const char *nearest[SUGGEST_MAX];
 } suggestion;
 
-/* Edits that turn a into b: insert, delete, replace, or swap two neighbours. Words of more than 63 bytes are far from all. */
+/* Edits that turn a into b: insert, delete, replace, or swap two neighbours. Words of more than 63 bytes are
+ * far from all. */
 int suggest_distance(const char *a, const char *b);
 suggestion suggest_begin(const char *word);
 void suggest_offer(suggestion *s, const char *candidate);

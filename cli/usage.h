@@ -15,7 +15,7 @@ bool usage_token_next(const char **at, usage_token *out);
 /* The line after the one that holds `line`, or NULL. */
 const char *usage_next(const char *line);
 int usage_length(const char *line); /* bytes, without the line break */
-/* Finds the line that the nouns fit and checks their number. Its literal word is moved from the nouns to *form ("" if the
- * line has none). */
+/* Finds the line that the nouns fit and checks their number. Its literal word is moved from the nouns to *form ("" if
+ * the line has none). */
 bool usage_match(const verb *v, const char **noun, int *n, const char **form, ts_error *e);
 #endif

@@ -1,6 +1,7 @@
-/* verb.h - a command of tessera as one row of data. The row drives parsing, help, suggestions, completions, the manual page
- * and docs/commands.md, so that none of them can drift from another. A new verb is a new file cli/verbs/NAME.c that exports
- * `const verb verb_NAME`; the build lists the folder and writes the table. Everything here is a literal and lives for ever. */
+/* verb.h - a command of tessera as one row of data. The row drives parsing, help, suggestions, completions, the manual
+ * page and docs/commands.md, so that none of them can drift from another. A new verb is a new file cli/verbs/NAME.c
+ * that exports `const verb verb_NAME`; the build lists the folder and writes the table. Everything here is a literal
+ * and lives for ever. */
 #ifndef TS_VERB_H
 #define TS_VERB_H
 #include "tessera.h"
@@ -37,8 +38,8 @@ struct args;
 
 typedef struct verb {
     const char *name, *brief;
-    /* What follows the verb, one line per form: lower-case words are literal, upper-case ones are values, [X] may be left
-     * out, X... may be repeated, a|b is a choice: "init MODEL\nlint FILE MODEL\nlist". */
+    /* What follows the verb, one line per form: lower-case words are literal, upper-case ones are values, [X] may be
+     * left out, X... may be repeated, a|b is a choice: "init MODEL\nlint FILE MODEL\nlist". */
     const char *usage;
     const option_group *const *groups; /* ends with NULL; the group that all verbs share is added by itself */
     const char *const *examples; /* ends with NULL; each "tessera ... # what for"; the first ones are shown first */

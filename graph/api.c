@@ -13,7 +13,8 @@ ts_graph *ts_graph_make(void)
 
 void ts_graph_free(ts_graph *g)
 {
-    if (!g) return;
+    if (!g)
+        return;
     arena_free(&g->mem);
     free(g);
 }
@@ -25,9 +26,11 @@ bool ts_graph_ok(const ts_graph *g, ts_error *e)
 
 static bool make_type(ts_graph *g, ts_dtype d, int rank, const int64_t *dim, type *out)
 {
-    if (rank < 0 || rank > MAX_RANK) return g_fail(g, TS_BAD_INPUT, "rank %d is not in 0...%d", rank, MAX_RANK), false;
+    if (rank < 0 || rank > MAX_RANK)
+        return g_fail(g, TS_BAD_INPUT, "rank %d is not in 0...%d", rank, MAX_RANK), false;
     *out = (type){.dtype = d, .rank = rank};
-    if (rank) memcpy(out->dim, dim, (size_t)rank * sizeof *dim);
+    if (rank)
+        memcpy(out->dim, dim, (size_t)rank * sizeof *dim);
     return type_valid(out, &g->err);
 }
 
@@ -41,8 +44,10 @@ ts_tensor ts_weight(ts_graph *g, const char *name, ts_dtype d, int rank, const i
                     uint64_t seed)
 {
     type t;
-    if (!make_type(g, d, rank, dim, &t)) return NULL;
-    return g_leaf(g, op_find("weight"), name, &t, &(leaf){.kind = LEAF_WEIGHT, .mean = mean, .scale = scale, .seed = seed});
+    if (!make_type(g, d, rank, dim, &t))
+        return NULL;
+    return g_leaf(g, op_find("weight"), name, &t,
+                  &(leaf){.kind = LEAF_WEIGHT, .mean = mean, .scale = scale, .seed = seed});
 }
 
 ts_tensor ts_constant(ts_graph *g, const char *name, const ts_array *value)

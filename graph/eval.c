@@ -1,4 +1,5 @@
-/* eval.c - the interpreter: slow, obvious, and the judge of every other way to compute. Reals in double, integers as integers. */
+/* eval.c - the interpreter: slow, obvious, and the judge of every other way to compute. Reals in double,
+ * integers as integers. */
 #include "graph/graph.h"
 
 #include <math.h>
@@ -27,8 +28,10 @@ static bool is_real(const expr *x)
 static value rounded(dtype d, value a) /* what storing as d and loading back gives; f32 stays in double until stored */
 {
     unsigned char b[16];
-    if (d == TS_I64 || d == TS_F64 || d == TS_F32) return a;
-    if (dtype_class(d) == D_REAL) return store_real(d, b, 0, a.d), (value){.d = load_real(d, b, 0)};
+    if (d == TS_I64 || d == TS_F64 || d == TS_F32)
+        return a;
+    if (dtype_class(d) == D_REAL)
+        return store_real(d, b, 0, a.d), (value){.d = load_real(d, b, 0)};
     return store_whole(d, b, 0, d == TS_BOOL ? a.i != 0 : a.i), (value){.i = load_whole(d, b, 0)};
 }
 
@@ -36,11 +39,13 @@ static value eval_load(env *v, const expr *x)
 {
     int64_t at = 0;
     int k = 0;
-    while (v->n->in[k] != x->from) k++;
+    while (v->n->in[k] != x->from)
+        k++;
     for (int i = 0; i < x->n; i++) {
         const int64_t s = eval(v, x->arg[i]).i, dim = x->from->type.dim[i];
         if (s < 0 || s >= dim) {
-            err_set(v->e, TS_NUMERICS, "%s: index %lld is outside 0...%lld of axis %d", v->n->op->name, (long long)s, (long long)dim - 1, i);
+            err_set(v->e, TS_NUMERICS, "%s: index %lld is outside 0...%lld of axis %d", v->n->op->name, (long long)s,
+                    (long long)dim - 1, i);
             return (value){0};
         }
         at = at * dim + s;
@@ -52,15 +57,20 @@ static value eval_load(env *v, const expr *x)
 static value eval_call(env *v, const expr *x)
 {
     value a[MAX_ARG];
-    if (x->fn->result == R_SECOND) return eval(v, x->arg[eval(v, x->arg[0]).i ? 1 : 2]); /* lazy: the other arm may be out of range */
-    for (int i = 0; i < x->n; i++) a[i] = eval(v, x->arg[i]);
+    /* Lazy: the other arm may be out of range */
+    if (x->fn->result == R_SECOND)
+        return eval(v, x->arg[eval(v, x->arg[0]).i ? 1 : 2]);
+    for (int i = 0; i < x->n; i++)
+        a[i] = eval(v, x->arg[i]);
     if (!is_real(x->arg[0])) {
         int64_t w[MAX_ARG];
-        for (int i = 0; i < x->n; i++) w[i] = a[i].i;
+        for (int i = 0; i < x->n; i++)
+            w[i] = a[i].i;
         return rounded(x->dtype, (value){.i = x->fn->whole(w)});
     }
     double r[MAX_ARG];
-    for (int i = 0; i < x->n; i++) r[i] = a[i].d;
+    for (int i = 0; i < x->n; i++)
+        r[i] = a[i].d;
     const double y = x->fn->real(r);
     return x->fn->result == R_BOOL ? (value){.i = y != 0} : rounded(x->dtype, (value){.d = y});
 }
@@ -72,8 +82,10 @@ static value eval_cast(env *v, const expr *x)
         const double d = is_real(x->arg[0]) ? a.d : x->arg[0]->dtype == TS_U64 ? (double)(uint64_t)a.i : (double)a.i;
         return rounded(x->dtype, (value){.d = x->dtype == TS_F32 ? (double)(float)d : d});
     }
-    if (!is_real(x->arg[0])) return rounded(x->dtype, a);
-    if (x->dtype == TS_BOOL) return (value){.i = a.d != 0};
+    if (!is_real(x->arg[0]))
+        return rounded(x->dtype, a);
+    if (x->dtype == TS_BOOL)
+        return (value){.i = a.d != 0};
     unsigned char b[16];
     store_real(x->dtype, b, 0, a.d);
     return (value){.i = load_whole(x->dtype, b, 0)};
@@ -81,26 +93,32 @@ static value eval_cast(env *v, const expr *x)
 
 static void fold_from(env *v, const expr *x, int axis, value *acc)
 {
-    while (axis < MAX_AXIS && !(x->folds >> axis & 1)) axis++;
+    while (axis < MAX_AXIS && !(x->folds >> axis & 1))
+        axis++;
     if (axis == MAX_AXIS) {
         const value y = eval(v, x->arg[0]);
-        if (is_real(x)) acc->d = x->fn->real((const double[]){acc->d, y.d});
-        else acc->i = x->fn->whole((const int64_t[]){acc->i, y.i});
+        if (is_real(x))
+            acc->d = x->fn->real((const double[]){acc->d, y.d});
+        else
+            acc->i = x->fn->whole((const int64_t[]){acc->i, y.i});
         return;
     }
-    for (int64_t i = 0; i < v->extent[axis] && !err_is(v->e); i++) v->axis[axis] = i, fold_from(v, x, axis + 1, acc);
+    for (int64_t i = 0; i < v->extent[axis] && !err_is(v->e); i++)
+        v->axis[axis] = i, fold_from(v, x, axis + 1, acc);
 }
 
 static value eval_fold(env *v, const expr *x)
 {
     value acc;
     const double unit = x->fn->unit;
-    if (is_real(x)) acc.d = unit;
+    if (is_real(x))
+        acc.d = unit;
     else if (isinf(unit)) {
         unsigned char b[16];
         store_real(x->dtype, b, 0, unit);
         acc.i = load_whole(x->dtype, b, 0);
-    } else acc.i = (int64_t)unit;
+    } else
+        acc.i = (int64_t)unit;
     fold_from(v, x, 0, &acc);
     return is_real(x) ? acc : rounded(x->dtype, acc);
 }
@@ -121,12 +139,15 @@ static value eval(env *v, const expr *x)
 static void walk(env *v, const defn *d, ts_array *out, int axis, int64_t *at)
 {
     if (axis < out->rank) {
-        for (int64_t i = 0; i < d->extent[axis] && !err_is(v->e); i++) v->axis[axis] = i, walk(v, d, out, axis + 1, at);
+        for (int64_t i = 0; i < d->extent[axis] && !err_is(v->e); i++)
+            v->axis[axis] = i, walk(v, d, out, axis + 1, at);
         return;
     }
     const value y = eval(v, d->value);
-    if (is_real(d->value)) store_real(out->dtype, out->data, (*at)++, y.d);
-    else store_whole(out->dtype, out->data, (*at)++, y.i);
+    if (is_real(d->value))
+        store_real(out->dtype, out->data, (*at)++, y.d);
+    else
+        store_whole(out->dtype, out->data, (*at)++, y.i);
 }
 
 bool node_eval(const node *n, const ts_array *const *in, ts_array *out, err *e)
@@ -140,7 +161,8 @@ bool node_eval(const node *n, const ts_array *const *in, ts_array *out, err *e)
         env v = {.n = n, .in = in, .extent = d.extent, .e = &own};
         walk(&v, &d, out, 0, &at);
         ok = !err_is(&own);
-        if (!ok) ts_array_free(out);
+        if (!ok)
+            ts_array_free(out);
     }
     arena_free(&mem);
     return ok || err_set(e, own.code, "%s", own.text);
@@ -151,7 +173,8 @@ enum { MAX_CHAIN = 4096 };
 
 static const ts_array *leaf_value(graph *g, const node *n)
 {
-    if (n->leaf->kind == LEAF_INPUT || !n->leaf->data) return NULL;
+    if (n->leaf->kind == LEAF_INPUT || !n->leaf->data)
+        return NULL;
     ts_array *a = arena_get(&g->mem, sizeof *a);
     *a = (ts_array){n->type.dtype, n->type.rank, {0}, (void *)(uintptr_t)n->leaf->data};
     memcpy(a->dim, n->type.dim, sizeof n->type.dim);
@@ -162,11 +185,15 @@ static const ts_array *compute(graph *g, const node *n, int64_t most)
 {
     const ts_array **in = arena_array(&g->mem, (size_t)n->n_in + 1, sizeof *in);
     ts_array got, *keep;
-    if (++g->depth > MAX_CHAIN) return g->depth--, NULL;
+    if (++g->depth > MAX_CHAIN)
+        return g->depth--, NULL;
     bool known = true;
-    for (int i = 0; known && i < n->n_in; i++) known = (in[i] = g_value(g, n->in[i], most * 16)); /* inputs may be larger */
+    /* Inputs may be larger */
+    for (int i = 0; known && i < n->n_in; i++)
+        known = (in[i] = g_value(g, n->in[i], most * 16));
     g->depth--;
-    if (!known || !node_eval(n, in, &got, NULL)) return NULL;
+    if (!known || !node_eval(n, in, &got, NULL))
+        return NULL;
     const size_t bytes = (size_t)type_bytes(&n->type);
     keep = arena_get(&g->mem, sizeof *keep);
     *keep = got, keep->data = memcpy(arena_get(&g->mem, bytes + 1), got.data, bytes);
@@ -177,10 +204,12 @@ static const ts_array *compute(graph *g, const node *n, int64_t most)
 const ts_array *g_value(graph *g, const node *n, int64_t most)
 {
     static const ts_array none;
-    if (type_count(&n->type) > most) return NULL;
+    if (type_count(&n->type) > most)
+        return NULL;
     if (g->cap_value < g->cap) {
         const ts_array **more = arena_array(&g->mem, (size_t)g->cap, sizeof *more);
-        if (g->cap_value) memcpy(more, g->value, (size_t)g->cap_value * sizeof *more);
+        if (g->cap_value)
+            memcpy(more, g->value, (size_t)g->cap_value * sizeof *more);
         g->value = more, g->cap_value = g->cap;
     }
     if (!g->value[n->id]) {

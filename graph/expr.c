@@ -37,7 +37,8 @@ const expr *x_load(arena *m, const node *from, const expr *const *subscript)
 {
     expr *x = make(m, X_LOAD, from->type.dtype);
     x->from = from, x->n = from->type.rank;
-    for (int i = 0; i < x->n; i++) x->arg[i] = subscript[i];
+    for (int i = 0; i < x->n; i++)
+        x->arg[i] = subscript[i];
     return x;
 }
 
@@ -52,24 +53,32 @@ static dtype meet(int n, const expr *const *arg)
     dtype d = TS_N_DTYPE;
     bool fraction = false;
     for (int i = 0; i < n; i++) {
-        if (weak(arg[i])) fraction = fraction || !arg[i]->is_whole;
-        else d = d == TS_N_DTYPE ? arg[i]->dtype : dtype_promote(d, arg[i]->dtype);
+        if (weak(arg[i]))
+            fraction = fraction || !arg[i]->is_whole;
+        else
+            d = d == TS_N_DTYPE ? arg[i]->dtype : dtype_promote(d, arg[i]->dtype);
     }
-    if (d == TS_N_DTYPE) return fraction ? TS_F64 : TS_I64;
+    if (d == TS_N_DTYPE)
+        return fraction ? TS_F64 : TS_I64;
     if (d == TS_BOOL && n > 1)
         for (int i = 0; i < n; i++)
-            if (weak(arg[i])) d = TS_I64; /* numpy: True + 1 is an integer */
+            if (weak(arg[i]))
+                d = TS_I64; /* numpy: True + 1 is an integer */
     return fraction && dtype_class(d) != D_REAL ? TS_F64 : d;
 }
 
 static const expr *retype(arena *m, dtype d, const expr *a) /* a literal takes the type; anything else is cast */
 {
-    if (!weak(a)) return x_cast(m, d, a);
+    if (!weak(a))
+        return x_cast(m, d, a);
     expr *x = make(m, X_LIT, d);
     *x = *a, x->dtype = d;
-    if (dtype_class(d) == D_REAL) return x->is_whole = false, x;
-    if (!a->is_whole) x->whole = isfinite(a->lit) ? (int64_t)a->lit : a->lit < 0 ? INT64_MIN : INT64_MAX;
-    if (d == TS_BOOL) x->whole = x->whole != 0;
+    if (dtype_class(d) == D_REAL)
+        return x->is_whole = false, x;
+    if (!a->is_whole)
+        x->whole = isfinite(a->lit) ? (int64_t)a->lit : a->lit < 0 ? INT64_MIN : INT64_MAX;
+    if (d == TS_BOOL)
+        x->whole = x->whole != 0;
     x->is_whole = true, x->lit = (double)x->whole;
     return x;
 }
@@ -79,13 +88,16 @@ static const expr *fold_call(arena *m, const fn *f, const expr *const *arg, dtyp
     double r[MAX_ARG];
     int64_t w[MAX_ARG];
     for (int i = 0; i < f->arity; i++) {
-        if (arg[i]->kind != X_LIT) return NULL;
+        if (arg[i]->kind != X_LIT)
+            return NULL;
         r[i] = arg[i]->lit, w[i] = arg[i]->whole;
     }
     bool real = dtype_class(in) == D_REAL;
     const expr *v;
-    if (real && f->result != R_BOOL) v = x_real(m, f->real(r));
-    else v = x_whole(m, real ? f->real(r) != 0 : f->whole(w));
+    if (real && f->result != R_BOOL)
+        v = x_real(m, f->real(r));
+    else
+        v = x_whole(m, real ? f->real(r) != 0 : f->whole(w));
     return retype(m, out, v);
 }
 
@@ -98,11 +110,16 @@ static bool is_whole(const expr *x, int64_t v)
 static const expr *tidy(arena *m, const char *f, const expr *const *a)
 {
     bool zero0 = is_whole(a[0], 0), zero1 = is_whole(a[1], 0), one0 = is_whole(a[0], 1), one1 = is_whole(a[1], 1);
-    if (!strcmp(f, "add")) return zero0 ? a[1] : zero1 ? a[0] : NULL;
-    if (!strcmp(f, "sub")) return zero1 ? a[0] : NULL;
-    if (!strcmp(f, "mul")) return zero0 || one1 ? a[0] : zero1 || one0 ? a[1] : NULL;
-    if (!strcmp(f, "floordiv")) return one1 || zero0 ? a[0] : NULL;
-    if (!strcmp(f, "mod")) return one1 ? retype(m, a[0]->dtype, x_whole(m, 0)) : zero0 ? a[0] : NULL;
+    if (!strcmp(f, "add"))
+        return zero0 ? a[1] : zero1 ? a[0] : NULL;
+    if (!strcmp(f, "sub"))
+        return zero1 ? a[0] : NULL;
+    if (!strcmp(f, "mul"))
+        return zero0 || one1 ? a[0] : zero1 || one0 ? a[1] : NULL;
+    if (!strcmp(f, "floordiv"))
+        return one1 || zero0 ? a[0] : NULL;
+    if (!strcmp(f, "mod"))
+        return one1 ? retype(m, a[0]->dtype, x_whole(m, 0)) : zero0 ? a[0] : NULL;
     return NULL;
 }
 
@@ -113,24 +130,32 @@ const expr *x_call(arena *m, const char *name, int n, const expr *const *in)
     MUST(f && f->arity == n);
     const int first = f->result == R_SECOND ? 1 : 0;
     dtype d = meet(n - first, in + first);
-    if (dtype_class(d) == D_REAL ? !f->real : !f->whole) d = f->whole ? TS_BOOL : dtype_float(d);
+    if (dtype_class(d) == D_REAL ? !f->real : !f->whole)
+        d = f->whole ? TS_BOOL : dtype_float(d);
     bool all_weak = true;
-    for (int i = 0; i < n; i++) all_weak = all_weak && weak(in[i]), arg[i] = retype(m, i < first ? TS_BOOL : d, in[i]);
+    for (int i = 0; i < n; i++)
+        all_weak = all_weak && weak(in[i]), arg[i] = retype(m, i < first ? TS_BOOL : d, in[i]);
     const dtype out = f->result == R_BOOL ? TS_BOOL : d;
-    if (f->result == R_SECOND && arg[0]->kind == X_LIT) return arg[0]->whole ? arg[1] : arg[2];
+    if (f->result == R_SECOND && arg[0]->kind == X_LIT)
+        return arg[0]->whole ? arg[1] : arg[2];
     const expr *known = fold_call(m, f, arg, d, out);
-    if (!known && n == 2 && dtype_class(d) == D_WHOLE) known = tidy(m, name, arg);
-    if (known && all_weak && f->result != R_BOOL) return dtype_class(d) == D_REAL ? x_real(m, known->lit) : x_whole(m, known->whole);
-    if (known) return known;
+    if (!known && n == 2 && dtype_class(d) == D_WHOLE)
+        known = tidy(m, name, arg);
+    if (known && all_weak && f->result != R_BOOL)
+        return dtype_class(d) == D_REAL ? x_real(m, known->lit) : x_whole(m, known->whole);
+    if (known)
+        return known;
     expr *x = make(m, X_CALL, out);
     x->fn = f, x->n = n;
-    for (int i = 0; i < n; i++) x->arg[i] = arg[i];
+    for (int i = 0; i < n; i++)
+        x->arg[i] = arg[i];
     return x;
 }
 
 const expr *x_cast(arena *m, dtype to, const expr *a)
 {
-    if (a->dtype == to) return a;
+    if (a->dtype == to)
+        return a;
     if (a->kind == X_LIT && (weak(a) || dtype_class(to) == D_REAL) && to != TS_F16 && to != TS_BF16) {
         expr *bare = make(m, X_LIT, TS_N_DTYPE);
         *bare = *a, bare->dtype = TS_N_DTYPE;
@@ -180,7 +205,8 @@ typedef struct mapper {
 static memo *slot_of(mapper *p, const expr *x)
 {
     size_t i = (size_t)quick_hash(&x, sizeof x, 1) & (p->cap - 1);
-    while (p->slot[i].key && p->slot[i].key != x) i = (i + 1) & (p->cap - 1);
+    while (p->slot[i].key && p->slot[i].key != x)
+        i = (i + 1) & (p->cap - 1);
     return &p->slot[i];
 }
 
@@ -191,17 +217,21 @@ static void grow(mapper *p)
     p->cap = was ? was * 2 : 64;
     p->slot = arena_array(p->m, p->cap, sizeof *p->slot);
     for (size_t i = 0; i < was; i++)
-        if (old[i].key) *slot_of(p, old[i].key) = old[i];
+        if (old[i].key)
+            *slot_of(p, old[i].key) = old[i];
 }
 
 static const expr *map(mapper *p, const expr *x)
 {
     memo *known = slot_of(p, x);
-    if (known->key) return known->value;
+    if (known->key)
+        return known->value;
     const expr *arg[MAX_RANK], *y = x;
     bool changed = false;
-    for (int i = 0; i < x->n; i++) arg[i] = map(p, x->arg[i]), changed = changed || arg[i] != x->arg[i];
-    if (changed) switch (x->kind) {
+    for (int i = 0; i < x->n; i++)
+        arg[i] = map(p, x->arg[i]), changed = changed || arg[i] != x->arg[i];
+    if (changed)
+        switch (x->kind) {
         case X_LOAD: y = x_load(p->m, x->from, arg); break;
         case X_CALL: y = x_call(p->m, x->fn->name, x->n, arg); break;
         case X_CAST: y = x_cast(p->m, x->dtype, arg[0]); break;
@@ -209,7 +239,8 @@ static const expr *map(mapper *p, const expr *x)
         default: break;
         }
     y = p->f(p->user, y);
-    if (2 * ++p->n >= p->cap) grow(p);
+    if (2 * ++p->n >= p->cap)
+        grow(p);
     *slot_of(p, x) = (memo){x, y};
     return y;
 }
@@ -230,11 +261,14 @@ typedef struct renaming {
 static const expr *rename_one(void *user, const expr *x)
 {
     const renaming *r = user;
-    if (x->kind == X_AXIS) return x->axis < r->n && r->axis[x->axis] ? r->axis[x->axis] : x;
-    if (x->kind != X_FOLD) return x;
+    if (x->kind == X_AXIS)
+        return x->axis < r->n && r->axis[x->axis] ? r->axis[x->axis] : x;
+    if (x->kind != X_FOLD)
+        return x;
     uint32_t axes = 0;
     for (int i = 0; i < MAX_AXIS; i++) {
-        if (!(x->folds >> i & 1)) continue;
+        if (!(x->folds >> i & 1))
+            continue;
         const expr *to = i < r->n ? r->axis[i] : NULL;
         MUST(!to || to->kind == X_AXIS);
         axes |= 1u << (to ? to->axis : i);
@@ -251,29 +285,36 @@ const expr *x_rename(arena *m, const expr *x, int n_axis, const expr *const *axi
 uint32_t x_axes(const expr *x)
 {
     uint32_t axes = x->kind == X_AXIS ? 1u << x->axis : 0;
-    for (int i = 0; i < x->n; i++) axes |= x_axes(x->arg[i]);
+    for (int i = 0; i < x->n; i++)
+        axes |= x_axes(x->arg[i]);
     return axes & ~(x->kind == X_FOLD ? x->folds : 0);
 }
 
 bool x_same(const expr *a, const expr *b)
 {
-    if (a == b) return true;
+    if (a == b)
+        return true;
     if (a->kind != b->kind || a->dtype != b->dtype || a->n != b->n || a->from != b->from || a->fn != b->fn ||
         a->axis != b->axis || a->folds != b->folds || a->is_whole != b->is_whole || a->whole != b->whole ||
         memcmp(&a->lit, &b->lit, sizeof a->lit))
         return false;
     for (int i = 0; i < a->n; i++)
-        if (!x_same(a->arg[i], b->arg[i])) return false;
+        if (!x_same(a->arg[i], b->arg[i]))
+            return false;
     return true;
 }
 
 static void collect(const expr *x, const expr **out, int max, int *n)
 {
-    for (int i = 0; i < x->n; i++) collect(x->arg[i], out, max, n);
-    if (x->kind != X_LOAD) return;
+    for (int i = 0; i < x->n; i++)
+        collect(x->arg[i], out, max, n);
+    if (x->kind != X_LOAD)
+        return;
     for (int i = 0; i < *n && i < max; i++)
-        if (x_same(out[i], x)) return;
-    if (*n < max) out[*n] = x;
+        if (x_same(out[i], x))
+            return;
+    if (*n < max)
+        out[*n] = x;
     ++*n;
 }
 
@@ -287,6 +328,7 @@ int x_loads(const expr *x, const expr **out, int max)
 int x_count(const expr *x, xkind kind)
 {
     int n = x->kind == kind;
-    for (int i = 0; i < x->n; i++) n += x_count(x->arg[i], kind);
+    for (int i = 0; i < x->n; i++)
+        n += x_count(x->arg[i], kind);
     return n;
 }

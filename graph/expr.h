@@ -1,6 +1,6 @@
 /* expr.h - the value of one element as a function of loop axes, and the table of scalar functions it is made of.
- * Expressions are immutable and shared; they live in the arena that built them. Every expression has a dtype: literals are
- * weak (they take the dtype of what they meet), axes are i64, loads have their node's dtype. */
+ * Expressions are immutable and shared; they live in the arena that built them. Every expression has a dtype: literals
+ * are weak (they take the dtype of what they meet), axes are i64, loads have their node's dtype. */
 #ifndef TS_EXPR_H
 #define TS_EXPR_H
 #include "graph/type.h"
@@ -8,7 +8,8 @@
 typedef struct ts_node node;
 enum { MAX_AXIS = 20, MAX_ARG = 4 };
 
-typedef enum fresult { R_SAME, R_BOOL, R_SECOND } fresult; /* dtype of a call: promoted arguments, bool, or of arguments 2.. */
+/* Dtype of a call: promoted arguments, bool, or of arguments 2.. */
+typedef enum fresult { R_SAME, R_BOOL, R_SECOND } fresult;
 
 /* fn: a scalar function; the only place that knows what it means. */
 typedef struct fn {
@@ -17,10 +18,11 @@ typedef struct fn {
     fresult result;
     double (*real)(const double *x);    /* on real arguments; NULL: not defined for them */
     int64_t (*whole)(const int64_t *x); /* on integers and truth values; NULL: arguments become f64 first */
-    const char *c_real, *c_whole;       /* C-like spelling; $0 $1 $2 are arguments, a trailing f is added to libm names: "exp@($0)" */
-    const char *diff[3];                /* derivative by a, b, c over a b c and y (the result); NULL: none */
-    double unit;                        /* start value when folding an axis; NAN: may not fold */
-    int cost;                           /* flops; 0 for selection and comparison */
+    /* C-like spelling; $0 $1 $2 are arguments, a trailing f is added to libm names: "exp@($0)" */
+    const char *c_real, *c_whole;
+    const char *diff[3]; /* derivative by a, b, c over a b c and y (the result); NULL: none */
+    double unit;         /* start value when folding an axis; NAN: may not fold */
+    int cost;            /* flops; 0 for selection and comparison */
 } fn;
 const fn *fn_find(const char *name);
 int fn_count(void);
@@ -30,14 +32,14 @@ typedef enum xkind { X_LIT, X_AXIS, X_LOAD, X_CALL, X_CAST, X_FOLD } xkind;
 typedef struct expr expr;
 struct expr {
     xkind kind;
-    dtype dtype;         /* TS_N_DTYPE: a weak literal */
-    double lit;          /* X_LIT, real */
-    int64_t whole;       /* X_LIT, exact integer value when is_whole */
-    bool is_whole;       /* X_LIT */
-    int axis;            /* X_AXIS */
-    uint32_t folds;      /* X_FOLD: set of axes folded away, 1u << axis */
-    const node *from;    /* X_LOAD: the node read, never an operand number */
-    const fn *fn;        /* X_CALL, X_FOLD */
+    dtype dtype;      /* TS_N_DTYPE: a weak literal */
+    double lit;       /* X_LIT, real */
+    int64_t whole;    /* X_LIT, exact integer value when is_whole */
+    bool is_whole;    /* X_LIT */
+    int axis;         /* X_AXIS */
+    uint32_t folds;   /* X_FOLD: set of axes folded away, 1u << axis */
+    const node *from; /* X_LOAD: the node read, never an operand number */
+    const fn *fn;     /* X_CALL, X_FOLD */
     int n;
     const expr *arg[MAX_RANK]; /* call: arguments; load: one subscript per dimension; cast, fold: the body */
 };
@@ -50,7 +52,8 @@ const expr *x_call(arena *m, const char *fn, int n, const expr *const *arg);
 const expr *x_cast(arena *m, dtype to, const expr *a); /* no-op when a has that dtype */
 const expr *x_fold(arena *m, const char *fn, uint32_t axes, const expr *body);
 const expr *x1(arena *m, const char *fn, const expr *a);
-const expr *x2(arena *m, const char *fn, const expr *a, const expr *b); /* folds literals and x+0, x*1, ... of integers */
+/* Folds literals and x+0, x*1, ... of integers */
+const expr *x2(arena *m, const char *fn, const expr *a, const expr *b);
 const expr *x3(arena *m, const char *fn, const expr *a, const expr *b, const expr *c);
 
 typedef struct names {
@@ -58,16 +61,18 @@ typedef struct names {
     const char *name[MAX_RANK + MAX_AXIS];
     const expr *value[MAX_RANK + MAX_AXIS];
 } names;
-/* "max(a, 0)", "x < 0 ? 0 : x*x": + - * / % < <= > >= == != ! && || ?: unary minus, calls of the table, numbers, names. */
+/* "max(a, 0)", "x < 0 ? 0 : x*x": + - * / % < <= > >= == != ! && || ?: unary minus, calls of the table,
+ * numbers, names. */
 const expr *x_parse(arena *m, const char *source, const names *known, err *e);
-void x_print(text *t, const expr *x, const char *(*axis_name)(void *user, int axis), void *user); /* loads as label[...] */
+/* Loads as label[...] */
+void x_print(text *t, const expr *x, const char *(*axis_name)(void *user, int axis), void *user);
 
 /* Rebuilds x bottom up, each part passed through f once its arguments have been: the tool of fusion. */
 const expr *x_map(arena *m, const expr *x, const expr *(*f)(void *user, const expr *x), void *user);
 /* Replaces axis i by axis[i] (NULL: kept); an axis that is folded may only become another axis. */
 const expr *x_rename(arena *m, const expr *x, int n_axis, const expr *const *axis);
-uint32_t x_axes(const expr *x);                    /* free axes */
+uint32_t x_axes(const expr *x);                        /* free axes */
 int x_loads(const expr *x, const expr **out, int max); /* distinct loads, in order of appearance; the number found */
-int x_count(const expr *x, xkind kind);            /* occurrences, shared parts counted each time */
-bool x_same(const expr *a, const expr *b);         /* structural */
+int x_count(const expr *x, xkind kind);                /* occurrences, shared parts counted each time */
+bool x_same(const expr *a, const expr *b);             /* structural */
 #endif

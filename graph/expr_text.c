@@ -26,10 +26,13 @@ static const expr *fail(parser *p, const char *what)
 
 static bool eat(parser *p, const char *s)
 {
-    while (isspace((unsigned char)*p->at)) p->at++;
+    while (isspace((unsigned char)*p->at))
+        p->at++;
     size_t n = strlen(s);
-    if (strncmp(p->at, s, n)) return false;
-    if (n == 1 && strchr("<>!=", *s) && p->at[1] == '=') return false; /* "<" is not the start of "<=" */
+    if (strncmp(p->at, s, n))
+        return false;
+    if (n == 1 && strchr("<>!=", *s) && p->at[1] == '=')
+        return false; /* "<" is not the start of "<=" */
     p->at += n;
     return true;
 }
@@ -40,7 +43,8 @@ static const expr *number(parser *p)
     const char *start = p->at;
     double v = strtod(start, &end);
     bool whole = true;
-    for (const char *s = start; s < end; s++) whole = whole && isdigit((unsigned char)*s);
+    for (const char *s = start; s < end; s++)
+        whole = whole && isdigit((unsigned char)*s);
     p->at = end;
     return whole && v < 1e15 ? x_whole(p->m, (int64_t)v) : x_real(p->m, v);
 }
@@ -51,7 +55,8 @@ static const expr *named(parser *p)
     size_t n = 0;
     const char *start = p->at;
     while (isalnum((unsigned char)*p->at) || *p->at == '_') {
-        if (n + 1 < sizeof name) name[n++] = *p->at;
+        if (n + 1 < sizeof name)
+            name[n++] = *p->at;
         p->at++;
     }
     name[n] = 0;
@@ -59,18 +64,25 @@ static const expr *named(parser *p)
         const expr *arg[MAX_ARG];
         const fn *f = fn_find(name);
         int k = 0;
-        if (!f) return p->at = start, fail(p, "no such function");
+        if (!f)
+            return p->at = start, fail(p, "no such function");
         do {
-            if (k == MAX_ARG || !(arg[k++] = choice(p))) return fail(p, "too many arguments");
+            if (k == MAX_ARG || !(arg[k++] = choice(p)))
+                return fail(p, "too many arguments");
         } while (eat(p, ","));
-        if (!eat(p, ")")) return fail(p, "')' expected");
-        if (k != f->arity) return p->at = start, fail(p, "wrong number of arguments");
+        if (!eat(p, ")"))
+            return fail(p, "')' expected");
+        if (k != f->arity)
+            return p->at = start, fail(p, "wrong number of arguments");
         return x_call(p->m, name, k, arg);
     }
     for (int i = 0; i < p->known->n; i++)
-        if (!strcmp(p->known->name[i], name)) return p->known->value[i];
-    if (!strcmp(name, "inf")) return x_real(p->m, INFINITY);
-    if (!strcmp(name, "nan")) return x_real(p->m, NAN);
+        if (!strcmp(p->known->name[i], name))
+            return p->known->value[i];
+    if (!strcmp(name, "inf"))
+        return x_real(p->m, INFINITY);
+    if (!strcmp(name, "nan"))
+        return x_real(p->m, NAN);
     p->at = start;
     return fail(p, "unknown name");
 }
@@ -78,13 +90,20 @@ static const expr *named(parser *p)
 static const expr *unary(parser *p)
 {
     const expr *x;
-    if (++p->depth > MAX_DEPTH) return fail(p, "nested too deeply");
-    if (eat(p, "-")) x = (x = unary(p)) ? x1(p->m, "neg", x) : NULL;
-    else if (eat(p, "!")) x = (x = unary(p)) ? x1(p->m, "not", x) : NULL;
-    else if (eat(p, "(")) x = (x = choice(p)) && !eat(p, ")") ? fail(p, "')' expected") : x;
-    else if (isdigit((unsigned char)*p->at) || *p->at == '.') x = number(p);
-    else if (isalpha((unsigned char)*p->at) || *p->at == '_') x = named(p);
-    else x = fail(p, "a value expected");
+    if (++p->depth > MAX_DEPTH)
+        return fail(p, "nested too deeply");
+    if (eat(p, "-"))
+        x = (x = unary(p)) ? x1(p->m, "neg", x) : NULL;
+    else if (eat(p, "!"))
+        x = (x = unary(p)) ? x1(p->m, "not", x) : NULL;
+    else if (eat(p, "("))
+        x = (x = choice(p)) && !eat(p, ")") ? fail(p, "')' expected") : x;
+    else if (isdigit((unsigned char)*p->at) || *p->at == '.')
+        x = number(p);
+    else if (isalpha((unsigned char)*p->at) || *p->at == '_')
+        x = named(p);
+    else
+        x = fail(p, "a value expected");
     p->depth--;
     return x;
 }
@@ -94,14 +113,15 @@ static const struct {
     const char *sign, *fn;
     int level;
     bool swap;
-} binary[] = {{"*", "mul", 0, false}, {"/", "div", 0, false}, {"%", "mod", 0, false},  {"+", "add", 1, false},
-              {"-", "sub", 1, false}, {"<=", "le", 2, false}, {">=", "le", 2, true},   {"<", "lt", 2, false},
-              {">", "lt", 2, true},   {"==", "eq", 3, false}, {"!=", "ne", 3, false},  {"&&", "and", 4, false},
+} binary[] = {{"*", "mul", 0, false}, {"/", "div", 0, false}, {"%", "mod", 0, false}, {"+", "add", 1, false},
+              {"-", "sub", 1, false}, {"<=", "le", 2, false}, {">=", "le", 2, true},  {"<", "lt", 2, false},
+              {">", "lt", 2, true},   {"==", "eq", 3, false}, {"!=", "ne", 3, false}, {"&&", "and", 4, false},
               {"||", "or", 5, false}};
 
 static const expr *level(parser *p, int l)
 {
-    if (l < 0) return unary(p);
+    if (l < 0)
+        return unary(p);
     const expr *x = level(p, l - 1);
     for (int i = 0; x && i < COUNT(binary);) {
         if (binary[i].level != l || !eat(p, binary[i].sign)) {
@@ -109,7 +129,8 @@ static const expr *level(parser *p, int l)
             continue;
         }
         const expr *y = level(p, l - 1);
-        if (!y) return NULL;
+        if (!y)
+            return NULL;
         x = binary[i].swap ? x2(p->m, binary[i].fn, y, x) : x2(p->m, binary[i].fn, x, y);
         i = 0;
     }
@@ -119,9 +140,12 @@ static const expr *level(parser *p, int l)
 static const expr *choice(parser *p)
 {
     const expr *c = level(p, 5), *a, *b;
-    if (!c || !eat(p, "?")) return c;
-    if (!(a = choice(p))) return NULL;
-    if (!eat(p, ":")) return fail(p, "':' expected");
+    if (!c || !eat(p, "?"))
+        return c;
+    if (!(a = choice(p)))
+        return NULL;
+    if (!eat(p, ":"))
+        return fail(p, "':' expected");
     return (b = choice(p)) ? x3(p->m, "select", c, a, b) : NULL;
 }
 
@@ -129,20 +153,25 @@ const expr *x_parse(arena *m, const char *source, const names *known, err *e)
 {
     parser p = {m, source, source, known, e, 0};
     const expr *x = choice(&p);
-    while (x && isspace((unsigned char)*p.at)) p.at++;
+    while (x && isspace((unsigned char)*p.at))
+        p.at++;
     return x && *p.at ? fail(&p, "end expected") : x;
 }
 
 /* ---- printing ---- */
 static void print_literal(text *t, const expr *x)
 {
-    if (x->is_whole) text_add(t, "%lld", (long long)x->whole);
-    else if (isnan(x->lit)) text_add(t, "nan");
-    else if (isinf(x->lit)) text_add(t, x->lit < 0 ? "-inf" : "inf");
+    if (x->is_whole)
+        text_add(t, "%lld", (long long)x->whole);
+    else if (isnan(x->lit))
+        text_add(t, "nan");
+    else if (isinf(x->lit))
+        text_add(t, x->lit < 0 ? "-inf" : "inf");
     else {
         size_t at = t->len;
         text_add(t, "%.17g", x->lit);
-        if (!strpbrk(t->s + at, ".en")) text_add(t, ".0"); /* a real literal stays one when read back */
+        if (!strpbrk(t->s + at, ".en"))
+            text_add(t, ".0"); /* a real literal stays one when read back */
     }
 }
 
@@ -157,17 +186,21 @@ void x_print(text *t, const expr *x, const char *(*axis_name)(void *user, int ax
     case X_FOLD:
         text_add(t, "fold %s", x->fn->name);
         for (int i = 0; i < MAX_AXIS; i++)
-            if (x->folds >> i & 1) text_add(t, " %s", axis_name(user, i));
+            if (x->folds >> i & 1)
+                text_add(t, " %s", axis_name(user, i));
         text_add(t, " (");
         break;
     case X_CALL:
         for (int i = 0; i < COUNT(binary); i++)
-            if (!binary[i].swap && !strcmp(binary[i].fn, x->fn->name)) sign = binary[i].sign;
+            if (!binary[i].swap && !strcmp(binary[i].fn, x->fn->name))
+                sign = binary[i].sign;
         text_add(t, sign ? "(" : "%s(", x->fn->name);
     }
     for (int i = 0; i < x->n; i++) {
-        if (i && sign) text_add(t, " %s ", sign);
-        else if (i) text_add(t, ", ");
+        if (i && sign)
+            text_add(t, " %s ", sign);
+        else if (i)
+            text_add(t, ", ");
         x_print(t, x->arg[i], axis_name, user);
     }
     text_add(t, x->kind == X_LOAD ? "]" : ")");

@@ -27,21 +27,29 @@ bool node_is_leaf(const node *n)
 static bool leaf_same(const node *a, const node *b)
 {
     const leaf *p = a->leaf, *q = b->leaf;
-    if (!p || !q) return p == q;
-    if (p->kind != q->kind || p->mean != q->mean || p->scale != q->scale || p->seed != q->seed || strcmp(a->label, b->label)) return false;
-    if (p->data == q->data) return true;
+    if (!p || !q)
+        return p == q;
+    if (p->kind != q->kind || p->mean != q->mean || p->scale != q->scale || p->seed != q->seed ||
+        strcmp(a->label, b->label))
+        return false;
+    if (p->data == q->data)
+        return true;
     const int64_t bytes = type_bytes(&a->type);
-    return p->kind == LEAF_CONST && q->kind == LEAF_CONST && p->data && q->data && bytes <= SMALL_CONST && !memcmp(p->data, q->data, (size_t)bytes);
+    return p->kind == LEAF_CONST && q->kind == LEAF_CONST && p->data && q->data && bytes <= SMALL_CONST &&
+           !memcmp(p->data, q->data, (size_t)bytes);
 }
 
 static bool node_same(const node *a, const node *b)
 {
-    if (a->op != b->op || a->n_in != b->n_in || a->index != b->index || !type_equal(&a->type, &b->type)) return false;
+    if (a->op != b->op || a->n_in != b->n_in || a->index != b->index || !type_equal(&a->type, &b->type))
+        return false;
     for (int i = 0; i < a->n_in; i++)
-        if (a->in[i] != b->in[i]) return false;
+        if (a->in[i] != b->in[i])
+            return false;
     int k = 0;
     for (const attr_spec *s = a->op->attr; s && s->name; s++, k++)
-        if (!attr_same(&a->attr[k], &b->attr[k])) return false;
+        if (!attr_same(&a->attr[k], &b->attr[k]))
+            return false;
     return leaf_same(a, b);
 }
 
@@ -49,11 +57,13 @@ static uint64_t node_hash(const node *n)
 {
     uint64_t h = quick_hash(&n->op, sizeof n->op, (uint64_t)n->index);
     h = quick_hash(n->type.dim, (size_t)n->type.rank * sizeof *n->type.dim, h + (uint64_t)n->type.dtype);
-    for (int i = 0; i < n->n_in; i++) h = quick_hash(&n->in[i], sizeof n->in[i], h);
+    for (int i = 0; i < n->n_in; i++)
+        h = quick_hash(&n->in[i], sizeof n->in[i], h);
     int k = 0;
     for (const attr_spec *s = n->op->attr; s && s->name; s++, k++)
         h = n->attr[k].kind == 'i' ? quick_hash(&n->attr[k].i, sizeof n->attr[k].i, h) : h + (uint64_t)n->attr[k].n;
-    if (n->leaf) h = quick_hash(n->label, strlen(n->label), h + n->leaf->seed);
+    if (n->leaf)
+        h = quick_hash(n->label, strlen(n->label), h + n->leaf->seed);
     if (n->leaf && n->leaf->kind == LEAF_CONST && type_bytes(&n->type) <= SMALL_CONST)
         h = quick_hash(n->leaf->data, (size_t)type_bytes(&n->type), h);
     return h;
@@ -62,7 +72,8 @@ static uint64_t node_hash(const node *n)
 static int *place_of(graph *g, const node *n)
 {
     uint64_t i = node_hash(n) & (uint64_t)(g->cap_same - 1);
-    while (g->same[i] && !node_same(g->node[g->same[i] - 1], n)) i = (i + 1) & (uint64_t)(g->cap_same - 1);
+    while (g->same[i] && !node_same(g->node[g->same[i] - 1], n))
+        i = (i + 1) & (uint64_t)(g->cap_same - 1);
     return &g->same[i];
 }
 
@@ -70,17 +81,21 @@ static void grow(graph *g)
 {
     const int cap = g->cap ? g->cap * 2 : 256;
     const node **more = arena_array(&g->mem, (size_t)cap, sizeof *more);
-    if (g->n) memcpy(more, g->node, (size_t)g->n * sizeof *more);
+    if (g->n)
+        memcpy(more, g->node, (size_t)g->n * sizeof *more);
     g->node = more, g->cap = cap, g->cap_same = 4 * cap;
     g->same = arena_array(&g->mem, (size_t)g->cap_same, sizeof *g->same);
-    for (int i = 0; i < g->n; i++) *place_of(g, g->node[i]) = i + 1;
+    for (int i = 0; i < g->n; i++)
+        *place_of(g, g->node[i]) = i + 1;
 }
 
 static const node *intern(graph *g, const node *draft)
 {
-    if (g->n == g->cap) grow(g);
+    if (g->n == g->cap)
+        grow(g);
     int *place = place_of(g, draft);
-    if (*place) return g->node[*place - 1];
+    if (*place)
+        return g->node[*place - 1];
     node *n = arena_get(&g->mem, sizeof *n);
     *n = *draft, n->id = g->n;
     g->node[g->n] = n;
@@ -91,7 +106,8 @@ static const node *intern(graph *g, const node *draft)
 /* ---- leaves ---- */
 const node *g_leaf(graph *g, const op *kind, const char *label, const type *t, const leaf *l)
 {
-    if (err_is(&g->err) || !type_valid(t, &g->err)) return NULL;
+    if (err_is(&g->err) || !type_valid(t, &g->err))
+        return NULL;
     leaf *own = arena_get(&g->mem, sizeof *own);
     *own = *l;
     node draft = {.op = kind, .type = *t, .label = arena_string(&g->mem, label ? label : ""), .leaf = own};
@@ -117,7 +133,8 @@ const node *g_weight(graph *g, const char *label, const type *t, const void *dat
 
 const node *g_const(graph *g, const char *label, const type *t, const void *data)
 {
-    if (err_is(&g->err) || !type_valid(t, &g->err)) return NULL;
+    if (err_is(&g->err) || !type_valid(t, &g->err))
+        return NULL;
     const size_t bytes = (size_t)type_bytes(t);
     void *copy = memcpy(arena_get(&g->mem, bytes + 1), data ? data : "", data ? bytes : 0);
     return g_leaf(g, leaf_op("const"), label, t, &(leaf){.kind = LEAF_CONST, .data = copy});
@@ -126,8 +143,10 @@ const node *g_const(graph *g, const char *label, const type *t, const void *data
 const node *g_scalar(graph *g, dtype d, double v)
 {
     unsigned char bytes[16] = {0};
-    if (dtype_class(d) == D_REAL) store_real(d, bytes, 0, v);
-    else store_whole(d, bytes, 0, (int64_t)v);
+    if (dtype_class(d) == D_REAL)
+        store_real(d, bytes, 0, v);
+    else
+        store_whole(d, bytes, 0, (int64_t)v);
     return g_const(g, NULL, &(type){.dtype = d}, bytes);
 }
 
@@ -138,18 +157,22 @@ const node *g_ints(graph *g, int n, const int64_t *v)
 
 void g_label(graph *g, const node *n, const char *label)
 {
-    if (n && !*n->label) ((node *)(uintptr_t)n)->label = arena_string(&g->mem, label); /* not yet named: nobody has read it */
+    /* Not yet named: nobody has read it */
+    if (n && !*n->label)
+        ((node *)(uintptr_t)n)->label = arena_string(&g->mem, label);
 }
 
 /* ---- operations ---- */
 static void remember_group(graph *g, const node *draft, const node *result, int first)
 {
     for (int i = g->n_group - 1; i >= 0 && i >= g->n_group - 64; i--)
-        if (g->group[i].result == result && g->group[i].op == draft->op) return;
+        if (g->group[i].result == result && g->group[i].op == draft->op)
+            return;
     if (g->n_group == g->cap_group) {
         const int cap = g->cap_group ? 2 * g->cap_group : 64;
         group *more = arena_array(&g->mem, (size_t)cap, sizeof *more);
-        if (g->n_group) memcpy(more, g->group, (size_t)g->n_group * sizeof *more);
+        if (g->n_group)
+            memcpy(more, g->group, (size_t)g->n_group * sizeof *more);
         g->group = more, g->cap_group = cap;
     }
     g->group[g->n_group++] = (group){draft->op, result, draft->n_in, draft->in, draft->attr, first, g->n - 1};
@@ -160,7 +183,8 @@ static const node *expand(graph *g, const node *draft)
     const int first = g->n;
     const node *result = draft->op->lower(g, draft);
     if (!result) {
-        if (!err_is(&g->err)) g_fail(g, TS_BAD_INPUT, "%s: cannot be applied to these operands", draft->op->name);
+        if (!err_is(&g->err))
+            g_fail(g, TS_BAD_INPUT, "%s: cannot be applied to these operands", draft->op->name);
         return NULL;
     }
     remember_group(g, draft, result, first);
@@ -169,7 +193,8 @@ static const node *expand(graph *g, const node *draft)
 
 static bool infer(const node *n, type *out, err *e)
 {
-    if (n->op->shape) return n->op->shape(n, out, e);
+    if (n->op->shape)
+        return n->op->shape(n, out, e);
     const type *in[MAX_ARG];
     for (int i = 0; i < n->n_in; i++) {
         in[i] = &n->in[i]->type;
@@ -180,17 +205,23 @@ static bool infer(const node *n, type *out, err *e)
 
 const node *g_make(graph *g, const op *o, int n, const node *const *in, const attr *a, int n_attr)
 {
-    if (err_is(&g->err)) return NULL;
+    if (err_is(&g->err))
+        return NULL;
     for (int i = 0; i < n; i++)
-        if (!in[i]) return g_fail(g, TS_BAD_INPUT, "%s: operand %d is missing", o->name, i), NULL;
-    if (o->arity >= 0 && n != o->arity) return g_fail(g, TS_BAD_INPUT, "%s: %d operands given, takes %d", o->name, n, o->arity), NULL;
+        if (!in[i])
+            return g_fail(g, TS_BAD_INPUT, "%s: operand %d is missing", o->name, i), NULL;
+    if (o->arity >= 0 && n != o->arity)
+        return g_fail(g, TS_BAD_INPUT, "%s: %d operands given, takes %d", o->name, n, o->arity), NULL;
     node draft = {.op = o, .label = "", .n_in = n};
     draft.attr = attr_fill(&g->mem, o, n_attr, a, &g->err);
-    if (!draft.attr) return NULL;
+    if (!draft.attr)
+        return NULL;
     const node **own = arena_array(&g->mem, (size_t)n + 1, sizeof *own);
-    if (n) memcpy(own, in, (size_t)n * sizeof *own);
+    if (n)
+        memcpy(own, in, (size_t)n * sizeof *own);
     draft.in = own;
-    if (o->lower) return expand(g, &draft);
+    if (o->lower)
+        return expand(g, &draft);
     if (!infer(&draft, &draft.type, &g->err) || !type_valid(&draft.type, &g->err)) {
         err_in(&g->err, "%s", o->name);
         return NULL;
@@ -203,12 +234,15 @@ const node *g_call(graph *g, const char *call, int n, const node *const *in)
     char name[MAX_WORD];
     attr given[MAX_ATTR];
     int n_given;
-    if (err_is(&g->err)) return NULL;
+    if (err_is(&g->err))
+        return NULL;
     const size_t len = strcspn(call, " ");
     snprintf(name, sizeof name, "%.*s", (int)len, call);
     const op *o = op_find(name);
-    if (!o) return g_fail(g, TS_BAD_INPUT, "no operation \"%s\"; `tessera ops` lists them", name), NULL;
-    if (!attr_parse(&g->mem, o, call + len, given, &n_given, &g->err)) return NULL;
+    if (!o)
+        return g_fail(g, TS_BAD_INPUT, "no operation \"%s\"; `tessera ops` lists them", name), NULL;
+    if (!attr_parse(&g->mem, o, call + len, given, &n_given, &g->err))
+        return NULL;
     return g_make(g, o, n, in, given, n_given);
 }
 
@@ -240,7 +274,8 @@ const node *g_callf(graph *g, int n, const node *const *in, const char *fmt, ...
 
 const node *g_output(graph *g, const node *n, const node *origin, int index)
 {
-    if (!n || !origin || !index) return n;
+    if (!n || !origin || !index)
+        return n;
     node draft = *n;
     draft.index = index, draft.origin = origin;
     return intern(g, &draft);
@@ -250,7 +285,8 @@ const attr *node_attr(const node *n, const char *name)
 {
     int k = 0;
     for (const attr_spec *s = n->op->attr; s && s->name; s++, k++)
-        if (!strcmp(s->name, name)) return &n->attr[k];
+        if (!strcmp(s->name, name))
+            return &n->attr[k];
     MUST(!"attribute is in the specification");
     return NULL;
 }
@@ -268,15 +304,19 @@ double node_real(const node *n, const char *name)
 int g_reach(int n, const node *const *root, const node **out)
 {
     int most = -1, count = 0;
-    for (int i = 0; i < n; i++) most = root[i]->id > most ? root[i]->id : most;
+    for (int i = 0; i < n; i++)
+        most = root[i]->id > most ? root[i]->id : most;
     const node **need = calloc((size_t)most + 2, sizeof *need);
     MUST(need);
-    for (int i = 0; i < n; i++) need[root[i]->id] = root[i];
+    for (int i = 0; i < n; i++)
+        need[root[i]->id] = root[i];
     for (int id = most; id >= 0; id--)
-        for (int i = 0; need[id] && i < need[id]->n_in; i++) need[need[id]->in[i]->id] = need[id]->in[i];
+        for (int i = 0; need[id] && i < need[id]->n_in; i++)
+            need[need[id]->in[i]->id] = need[id]->in[i];
     for (int id = 0; id <= most; id++)
         if (need[id]) {
-            if (out) out[count] = need[id];
+            if (out)
+                out[count] = need[id];
             count++;
         }
     free(need);
@@ -287,13 +327,18 @@ bool g_check(const graph *g, err *e)
 {
     for (int i = 0; i < g->n; i++) {
         const node *n = g->node[i];
-        if (n->id != i) return err_set(e, TS_BUG, "node %d has id %d", i, n->id);
-        if (!type_valid(&n->type, e)) return err_in(e, "node %d", i);
+        if (n->id != i)
+            return err_set(e, TS_BUG, "node %d has id %d", i, n->id);
+        if (!type_valid(&n->type, e))
+            return err_in(e, "node %d", i);
         for (int k = 0; k < n->n_in; k++)
-            if (n->in[k]->id >= i || g->node[n->in[k]->id] != n->in[k]) return err_set(e, TS_BUG, "node %d: operand %d is not older", i, k);
-        if (node_is_leaf(n) != (n->op->arity == 0 && !n->op->text && !n->op->body)) return err_set(e, TS_BUG, "node %d: leaf and op disagree", i);
+            if (n->in[k]->id >= i || g->node[n->in[k]->id] != n->in[k])
+                return err_set(e, TS_BUG, "node %d: operand %d is not older", i, k);
+        if (node_is_leaf(n) != (n->op->arity == 0 && !n->op->text && !n->op->body))
+            return err_set(e, TS_BUG, "node %d: leaf and op disagree", i);
         for (int k = 0; k < i && g->n < 2000; k++)
-            if (node_same(g->node[k], n)) return err_set(e, TS_BUG, "nodes %d and %d are equal", k, i);
+            if (node_same(g->node[k], n))
+                return err_set(e, TS_BUG, "nodes %d and %d are equal", k, i);
     }
     return true;
 }

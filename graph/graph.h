@@ -1,4 +1,5 @@
-/* graph.h - lazy and immutable. Building never computes; equal nodes are the same node; creation order is topological. */
+/* graph.h - lazy and immutable. Building never computes; equal nodes are the same node; creation order
+ * is topological. */
 #ifndef TS_GRAPH_H
 #define TS_GRAPH_H
 #include "graph/op.h"
@@ -6,21 +7,22 @@
 /* leaf: what an input, weight or constant carries beside its type. */
 typedef struct leaf {
     enum { LEAF_INPUT, LEAF_WEIGHT, LEAF_CONST } kind;
-    const void *data;   /* weights and constants from a file or memory, row-major, not always aligned; NULL: an input, or seeded */
+    /* Weights and constants from a file or memory, row-major, not always aligned; NULL: an input, or seeded */
+    const void *data;
     double mean, scale; /* seeded: element i is (float)(mean + scale * random_unit(seed, i)) */
     uint64_t seed;
-    int64_t below;      /* inputs of integers: valid values are [0, below); 0: unknown */
+    int64_t below; /* inputs of integers: valid values are [0, below); 0: unknown */
 } leaf;
 
 struct ts_node {
     const op *op;
     type type;
-    int id;               /* index in the graph, hence a topological order */
-    int index;            /* which output of its operation */
-    const node *origin;   /* output 0 of that operation; NULL: this node itself. No part of its identity */
-    const char *label;    /* leaves and named results; "" otherwise */
-    const attr *attr;     /* one per entry of op->attr, in that order, defaults filled in */
-    const leaf *leaf;     /* leaves only */
+    int id;             /* index in the graph, hence a topological order */
+    int index;          /* which output of its operation */
+    const node *origin; /* output 0 of that operation; NULL: this node itself. No part of its identity */
+    const char *label;  /* leaves and named results; "" otherwise */
+    const attr *attr;   /* one per entry of op->attr, in that order, defaults filled in */
+    const leaf *leaf;   /* leaves only */
     int n_in;
     const node *const *in;
 };
@@ -40,7 +42,7 @@ struct ts_graph {
     int n, cap;
     group *group;
     int n_group, cap_group;
-    int *same;             /* open hash table of ids + 1 */
+    int *same; /* open hash table of ids + 1 */
     int cap_same;
     const ts_array **value; /* by id: what g_value found so far */
     int cap_value, depth;
@@ -50,12 +52,14 @@ struct ts_graph {
 /* Builders give NULL on a mistake and for a NULL operand; g->err keeps the first reason. */
 const node *g_leaf(graph *g, const op *kind, const char *label, const type *t, const leaf *l);
 const node *g_input(graph *g, const char *label, const type *t, int64_t below);
-const node *g_weight(graph *g, const char *label, const type *t, const void *data);  /* data borrowed for the graph's life */
-const node *g_const(graph *g, const char *label, const type *t, const void *data);   /* copies */
-const node *g_scalar(graph *g, dtype d, double v);                                   /* rank 0 */
-const node *g_ints(graph *g, int n, const int64_t *v);                               /* i64[n] */
-const node *g_call(graph *g, const char *call, int n, const node *const *in);        /* "conv strides=[2,2]" */
-const node *g_make(graph *g, const op *o, int n, const node *const *in, const attr *a, int n_attr); /* attributes by name */
+/* Data borrowed for the graph's life */
+const node *g_weight(graph *g, const char *label, const type *t, const void *data);
+const node *g_const(graph *g, const char *label, const type *t, const void *data); /* copies */
+const node *g_scalar(graph *g, dtype d, double v);                                 /* rank 0 */
+const node *g_ints(graph *g, int n, const int64_t *v);                             /* i64[n] */
+const node *g_call(graph *g, const char *call, int n, const node *const *in);      /* "conv strides=[2,2]" */
+/* Attributes by name */
+const node *g_make(graph *g, const op *o, int n, const node *const *in, const attr *a, int n_attr);
 const node *g_call1(graph *g, const char *call, const node *a);
 const node *g_call2(graph *g, const char *call, const node *a, const node *b);
 const node *g_call3(graph *g, const char *call, const node *a, const node *b, const node *c);
@@ -72,7 +76,8 @@ double node_real(const node *n, const char *name);
 bool node_is_leaf(const node *n);
 bool g_defn(const node *n, arena *mem, defn *out, err *e); /* not for leaves */
 
-/* The value of a node that depends on constants only, if it has at most `most` elements; NULL otherwise. Memoised in g. */
+/* The value of a node that depends on constants only, if it has at most `most` elements; NULL otherwise. Memoised
+ * in g. */
 const ts_array *g_value(graph *g, const node *n, int64_t most);
 
 int g_reach(int n, const node *const *root, const node **out); /* all nodes needed, by id; out may be NULL to count */
@@ -81,6 +86,7 @@ bool g_parse(graph *g, const char *source, int max, const node **root, int *n, e
 void g_hash(int n, const node *const *root, char hex[65]);
 bool g_check(const graph *g, err *e); /* every invariant stated here */
 
-/* The interpreter: evaluates one node that is no leaf from its inputs' arrays into out, a new array. Reals in double. */
+/* The interpreter: evaluates one node that is no leaf from its inputs' arrays into out, a new array. Reals
+ * in double. */
 bool node_eval(const node *n, const ts_array *const *in, ts_array *out, err *e);
 #endif

@@ -1,5 +1,6 @@
-/* onnx.c - from an operator as ONNX names it to the operation that serves it, and what adapters ask of a call. Of the format
- * itself nothing is known here. An attribute of the wrong kind is put on record in the graph, so that every later call fails. */
+/* onnx.c - from an operator as ONNX names it to the operation that serves it, and what adapters ask of a call. Of the
+ * format itself nothing is known here. An attribute of the wrong kind is put on record in the graph, so that every
+ * later call fails. */
 #include "graph/graph.h"
 
 #include <stdio.h>

@@ -8,7 +8,8 @@ const op *op_find(const char *name)
 {
     for (const op *const *const *table = op_tables; *table; table++)
         for (const op *const *o = *table; *o; o++)
-            if (!strcmp((*o)->name, name)) return *o;
+            if (!strcmp((*o)->name, name))
+                return *o;
     return NULL;
 }
 
@@ -41,11 +42,13 @@ static bool defn_from_text(defn *d, err *e)
     static const char *const letter[] = {"a", "b", "c", "d"};
     const op *o = d->node->op;
     names known = {0};
-    for (int i = 0; i < d->node->n_in; i++) known.name[i] = letter[i], known.value[i] = defn_in(d, i);
+    for (int i = 0; i < d->node->n_in; i++)
+        known.name[i] = letter[i], known.value[i] = defn_in(d, i);
     known.n = d->node->n_in;
     for (const attr_spec *s = o->attr; s && s->name; s++) {
         const attr *a = node_attr(d->node, s->name);
-        if (a->kind != 'i' && a->kind != 'f') continue;
+        if (a->kind != 'i' && a->kind != 'f')
+            continue;
         known.name[known.n] = s->name;
         known.value[known.n++] = a->kind == 'i' ? x_whole(d->mem, a->i) : x_real(d->mem, a->f);
     }
@@ -58,7 +61,8 @@ bool g_defn(const node *n, arena *mem, defn *out, err *e)
     *out = (defn){.mem = mem, .node = n, .n_axis = n->type.rank};
     memcpy(out->extent, n->type.dim, sizeof n->type.dim);
     MUST(!node_is_leaf(n));
-    if (!(n->op->text ? defn_from_text(out, e) : n->op->body(out, e))) return err_in(e, "%s", n->op->name);
+    if (!(n->op->text ? defn_from_text(out, e) : n->op->body(out, e)))
+        return err_in(e, "%s", n->op->name);
     out->value = x_cast(mem, n->type.dtype, out->value);
     return true;
 }
@@ -71,20 +75,32 @@ static bool bad(err *e, const op *o, const char *what)
 bool op_check(const op *o, err *e)
 {
     const bool bare = o->arity == 0 && !o->text && !o->body && !o->lower;
-    if (!o->name || !*o->name) return bad(e, o, "has no name");
+    if (!o->name || !*o->name)
+        return bad(e, o, "has no name");
     for (const char *s = o->name; *s; s++)
-        if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789_", *s)) return bad(e, o, "name is not lower-case words");
-    if (op_find(o->name) != o) return bad(e, o, "name is taken twice");
-    if (!o->doc || !*o->doc || o->doc[strlen(o->doc) - 1] != '.') return bad(e, o, "doc is not a sentence");
-    if (bare) return true;
-    if (!!o->text + !!o->body + !!o->lower != 1) return bad(e, o, "needs exactly one of text, body, lower");
-    if (!o->numpy) return bad(e, o, "has no numpy oracle");
-    if (!o->cases || !*o->cases) return bad(e, o, "has no cases");
-    if (o->text && (o->arity < 1 || o->arity > 4)) return bad(e, o, "text takes 1 to 4 operands");
-    if (o->body && !o->shape) return bad(e, o, "a body needs a shape rule");
+        if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789_", *s))
+            return bad(e, o, "name is not lower-case words");
+    if (op_find(o->name) != o)
+        return bad(e, o, "name is taken twice");
+    if (!o->doc || !*o->doc || o->doc[strlen(o->doc) - 1] != '.')
+        return bad(e, o, "doc is not a sentence");
+    if (bare)
+        return true;
+    if (!!o->text + !!o->body + !!o->lower != 1)
+        return bad(e, o, "needs exactly one of text, body, lower");
+    if (!o->numpy)
+        return bad(e, o, "has no numpy oracle");
+    if (!o->cases || !*o->cases)
+        return bad(e, o, "has no cases");
+    if (o->text && (o->arity < 1 || o->arity > 4))
+        return bad(e, o, "text takes 1 to 4 operands");
+    if (o->body && !o->shape)
+        return bad(e, o, "a body needs a shape rule");
     for (const attr_spec *s = o->attr; s && s->name; s++)
-        if (!strchr("ifsIF", s->kind)) return bad(e, o, "attribute of unknown kind");
+        if (!strchr("ifsIF", s->kind))
+            return bad(e, o, "attribute of unknown kind");
     for (const onnx_rule *r = o->onnx; r && r->type; r++)
-        if (r->since < 1) return bad(e, o, "ONNX rule without a version");
+        if (r->since < 1)
+            return bad(e, o, "ONNX rule without a version");
     return true;
 }

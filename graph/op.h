@@ -1,6 +1,6 @@
-/* op.h - one operation, declared once. Exactly one of text, body, lower is given; everything else about the operation is
- * derived: interpreter, C, fusion, cost, printing, and pointwise gradients. Files in graph/ops/ export ops_NAME[] for NAME.c; the build
- * writes the table. Inside such a file the order is: helpers, shape, body, grad, record, list. */
+/* op.h - one operation, declared once. Exactly one of text, body, lower is given; everything else about the operation
+ * is derived: interpreter, C, fusion, cost, printing, and pointwise gradients. Files in graph/ops/ export ops_NAME[]
+ * for NAME.c; the build writes the table. Inside such a file the order is: helpers, shape, body, grad, record, list. */
 #ifndef TS_OP_H
 #define TS_OP_H
 #include "graph/expr.h"
@@ -24,7 +24,8 @@ typedef struct attr_spec {
     const char *fallback; /* as written in a call: "-1", "[1,1]", "none"; NULL: required; "" : may be absent ('-') */
 } attr_spec;
 
-/* defn: one element of a node's value over axes. Axes 0..rank-1 walk the result, later ones are folded away. At most one fold. */
+/* defn: one element of a node's value over axes. Axes 0..rank-1 walk the result, later ones are folded away. At most
+ * one fold. */
 typedef struct defn {
     arena *mem;
     const node *node;
@@ -32,8 +33,8 @@ typedef struct defn {
     int64_t extent[MAX_AXIS];
     const expr *value;
 } defn;
-int defn_fold(defn *d, int64_t extent);                 /* adds an axis to be folded; gives its number */
-const expr *defn_in(defn *d, int operand);              /* operand broadcast (numpy) to the result's axes */
+int defn_fold(defn *d, int64_t extent);    /* adds an axis to be folded; gives its number */
+const expr *defn_in(defn *d, int operand); /* operand broadcast (numpy) to the result's axes */
 const expr *defn_at(defn *d, int operand, const expr *const *subscript);
 
 /* A call as ONNX wrote it, operands already nodes: what an adapter turns into nodes. */
@@ -50,7 +51,8 @@ typedef struct onnx_call {
 const attr *onnx_attr(const onnx_call *c, const char *name); /* NULL when absent */
 int64_t onnx_int(const onnx_call *c, const char *name, int64_t fallback);
 double onnx_real(const onnx_call *c, const char *name, double fallback);
-/* Integers from attribute `name` if present, else from constant input i; false when absent or not constant (then *e is set). */
+/* Integers from attribute `name` if present, else from constant input i; false when absent or not constant (then
+ * *e is set). */
 bool onnx_ints(const onnx_call *c, const char *name, int i, int64_t *out, int max, int *n, err *e);
 
 typedef struct onnx_rule {
@@ -60,20 +62,22 @@ typedef struct onnx_rule {
 } onnx_rule;
 
 typedef struct op {
-    const char *name;        /* identity everywhere: dumps, schemas, cache keys, tests */
-    const char *doc;         /* one sentence */
-    const char *numpy;       /* the oracle, over a b c ... and the attribute names; x = [a, b, ...] for any number */
-    const onnx_rule *onnx;   /* ends with {0}; NULL: not an ONNX operation */
-    const char *axes;        /* letters of the result's axes, from the last one backwards after '|' fold letters: "m n | k" */
-    int arity;               /* -1: any number */
-    const attr_spec *attr;   /* ends with {0} */
-    const char *text;        /* pointwise: the whole definition, over a b c d and numeric attribute names */
+    const char *name;      /* identity everywhere: dumps, schemas, cache keys, tests */
+    const char *doc;       /* one sentence */
+    const char *numpy;     /* the oracle, over a b c ... and the attribute names; x = [a, b, ...] for any number */
+    const onnx_rule *onnx; /* ends with {0}; NULL: not an ONNX operation */
+    /* Letters of the result's axes, from the last one backwards after '|' fold letters: "m n | k" */
+    const char *axes;
+    int arity;             /* -1: any number */
+    const attr_spec *attr; /* ends with {0} */
+    const char *text;      /* pointwise: the whole definition, over a b c d and numeric attribute names */
     bool (*shape)(const node *n, type *out, err *e); /* NULL: broadcast, numpy's promoted dtype */
     bool (*body)(defn *d, err *e);                   /* sets d->value */
     const node *(*lower)(graph *g, const node *n);   /* n is a draft: type unset, in and attr valid; builds on g */
     void (*grad)(graph *g, const node *y, const node *dy, const node **dx); /* NULL: follows from text, body or lower */
-    bool (*recognise)(graph *g, const node *n);      /* tags n as the result of a group of this op in an imported graph */
-    const char *cases;       /* tests: lines "f32[2,3] f32[3] axis=1", one a line; every op has some */
+    /* Tags n as the result of a group of this op in an imported graph */
+    bool (*recognise)(graph *g, const node *n);
+    const char *cases; /* tests: lines "f32[2,3] f32[3] axis=1", one a line; every op has some */
 } op;
 extern const op *const *const op_tables[]; /* one list per file of graph/ops/, made by the build; ends with NULL */
 const op *op_find(const char *name);

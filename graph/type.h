@@ -1,4 +1,5 @@
-/* type.h - data type and extents: plain values, copied and compared, never allocated. An extent may be 0; rank 0 is one element. */
+/* type.h - data type and extents: plain values, copied and compared, never allocated. An extent may be 0; rank 0
+ * is one element. */
 #ifndef TS_TYPE_H
 #define TS_TYPE_H
 #include "graph/base/base.h"
@@ -17,14 +18,16 @@ dclass dtype_class(dtype d);
 bool dtype_signed(dtype d);
 bool dtype_parse(const char *name, dtype *out);
 dtype dtype_promote(dtype a, dtype b); /* numpy.result_type of two arrays */
-dtype dtype_float(dtype d);            /* what numpy's sqrt gives: real types stay, small integers f16/f32, others f64 */
-int64_t type_count(const type *t);     /* elements; extents are valid, so it fits */
+/* What numpy's sqrt gives: real types stay, small integers f16/f32, others f64 */
+dtype dtype_float(dtype d);
+int64_t type_count(const type *t); /* elements; extents are valid, so it fits */
 int64_t type_bytes(const type *t);
 bool type_equal(const type *a, const type *b);
 bool type_valid(const type *t, err *e); /* rank, negative extents, overflow of count and bytes */
-bool type_broadcast(int n, const type *const *in, type *out, err *e); /* numpy's rule for the extents; dtype untouched */
-bool axis_norm(int64_t axis, int rank, int *out, err *e);             /* negative axes count from the end */
-void type_print(text *t, const type *y);                              /* f32[2,3] */
+/* Numpy's rule for the extents; dtype untouched */
+bool type_broadcast(int n, const type *const *in, type *out, err *e);
+bool axis_norm(int64_t axis, int rank, int *out, err *e); /* negative axes count from the end */
+void type_print(text *t, const type *y);                  /* f32[2,3] */
 
 /* One element between memory and the two computing classes. Half types round to nearest even. */
 double load_real(dtype d, const void *p, int64_t i);

@@ -1,5 +1,5 @@
-/* name.h - what a name from a file may be: well-formed UTF-8 without control bytes, at most so many bytes. Names are labels
- * for messages and lookup only; nothing is generated from them. */
+/* name.h - what a name from a file may be: well-formed UTF-8 without control bytes, at most so many bytes. Names are
+ * labels for messages and lookup only; nothing is generated from them. */
 #ifndef TS_NAME_H
 #define TS_NAME_H
 #include "graph/base/base.h"

@@ -1,14 +1,15 @@
 /* tessera.h - the public interface of Tessera, a model runner that shows and steers its schedule.
  *
- * A graph of immutable tensors says what is wanted; building one computes nothing. A model is a graph with named inputs and
- * outputs, from a built-in name, an ONNX file or a JSON graph. A plan is a model scheduled for a target under a tiling schema;
- * it explains itself as JSON, generates C, and runs.
+ * A graph of immutable tensors says what is wanted; building one computes nothing. A model is a graph with named inputs
+ * and outputs, from a built-in name, an ONNX file or a JSON graph. A plan is a model scheduled for a target under a
+ * tiling schema; it explains itself as JSON, generates C, and runs.
  *
- * Errors: functions that can fail take a ts_error, return false or NULL, and keep the first failure. Code is also the exit code
- * that the command would end with. The library never prints, never exits, and installs no signal handlers.
- * Threads: a graph or model is built by one thread; a plan is used by one thread at a time; different plans are independent.
- * Ownership: tensors belong to their graph, a graph to its model if it has one; what a function returns as char* is yours to
- * free with ts_free. Shapes count elements, sizes are bytes, times are seconds. */
+ * Errors: functions that can fail take a ts_error, return false or NULL, and keep the first failure. Code is also the
+ * exit code that the command would end with. The library never prints, never exits, and installs no signal handlers.
+ * Threads: a graph or model is built by one thread; a plan is used by one thread at a time; different plans are
+ * independent.
+ * Ownership: tensors belong to their graph, a graph to its model if it has one; what a function returns as char* is
+ * yours to free with ts_free. Shapes count elements, sizes are bytes, times are seconds. */
 #ifndef TESSERA_H
 #define TESSERA_H
 #include <stdbool.h>
@@ -25,17 +26,17 @@ enum { TS_MAX_RANK = 8 };
 
 typedef enum ts_code {
     TS_OK = 0,
-    TS_FAILED = 1,       /* a comparison asked for failed, or an invalid result */
-    TS_USAGE = 2,        /* bad flag or argument */
-    TS_BAD_INPUT = 3,    /* model, schema or data malformed */
-    TS_UNSUPPORTED = 4,  /* valid but not supported: operator, dtype, version, shape */
-    TS_TOOLCHAIN = 5,    /* compiler missing, failed, timed out */
-    TS_NUMERICS = 6,     /* output outside tolerance, index out of range */
-    TS_MEMORY = 7,       /* would exceed the limit, or allocation failed */
-    TS_FILES = 8,        /* cannot read or write, disk full */
-    TS_DEVICE = 9,       /* device absent, lost, faulted */
-    TS_DIVERGED = 10,    /* training met NaN or Inf */
-    TS_BUG = 70,         /* an internal error */
+    TS_FAILED = 1,      /* a comparison asked for failed, or an invalid result */
+    TS_USAGE = 2,       /* bad flag or argument */
+    TS_BAD_INPUT = 3,   /* model, schema or data malformed */
+    TS_UNSUPPORTED = 4, /* valid but not supported: operator, dtype, version, shape */
+    TS_TOOLCHAIN = 5,   /* compiler missing, failed, timed out */
+    TS_NUMERICS = 6,    /* output outside tolerance, index out of range */
+    TS_MEMORY = 7,      /* would exceed the limit, or allocation failed */
+    TS_FILES = 8,       /* cannot read or write, disk full */
+    TS_DEVICE = 9,      /* device absent, lost, faulted */
+    TS_DIVERGED = 10,   /* training met NaN or Inf */
+    TS_BUG = 70,        /* an internal error */
     TS_TIMEOUT = 124
 } ts_code;
 
@@ -45,7 +46,20 @@ typedef struct ts_error {
 } ts_error;
 
 typedef enum ts_dtype {
-    TS_F32, TS_F64, TS_F16, TS_BF16, TS_I64, TS_I32, TS_I16, TS_I8, TS_U64, TS_U32, TS_U16, TS_U8, TS_BOOL, TS_N_DTYPE
+    TS_F32,
+    TS_F64,
+    TS_F16,
+    TS_BF16,
+    TS_I64,
+    TS_I32,
+    TS_I16,
+    TS_I8,
+    TS_U64,
+    TS_U32,
+    TS_U16,
+    TS_U8,
+    TS_BOOL,
+    TS_N_DTYPE
 } ts_dtype;
 TS_API const char *ts_dtype_name(ts_dtype d); /* "f32" */
 TS_API int ts_dtype_bytes(ts_dtype d);
@@ -78,7 +92,8 @@ TS_API void ts_graph_free(ts_graph *g);
 TS_API bool ts_graph_ok(const ts_graph *g, ts_error *e);
 
 TS_API ts_tensor ts_input(ts_graph *g, const char *name, ts_dtype dtype, int rank, const int64_t *dim);
-/* A weight whose element i is (float)(mean + scale * u_i), u_i in [-1, 1) from seed and i; filled when a plan is built. */
+/* A weight whose element i is (float)(mean + scale * u_i), u_i in [-1, 1) from seed and i; filled when a plan
+ * is built. */
 TS_API ts_tensor ts_weight(ts_graph *g, const char *name, ts_dtype dtype, int rank, const int64_t *dim, double mean,
                            double scale, uint64_t seed);
 TS_API ts_tensor ts_constant(ts_graph *g, const char *name, const ts_array *value); /* copies; name may be NULL */
@@ -92,14 +107,16 @@ TS_API ts_tensor ts_call3(ts_graph *g, const char *call, ts_tensor a, ts_tensor 
 TS_API const char *ts_name(ts_tensor t); /* label of an input, weight or named result; else "" */
 TS_API ts_dtype ts_type(ts_tensor t);
 TS_API int ts_rank(ts_tensor t);
-TS_API const int64_t *ts_shape(ts_tensor t); /* ts_rank(t) extents */
-TS_API int ts_index(ts_tensor t);            /* which output of its operation: 0, 1, ... */
-TS_API ts_tensor ts_origin(ts_tensor t);     /* output 0 of the same operation */
+TS_API const int64_t *ts_shape(ts_tensor t);         /* ts_rank(t) extents */
+TS_API int ts_index(ts_tensor t);                    /* which output of its operation: 0, 1, ... */
+TS_API ts_tensor ts_origin(ts_tensor t);             /* output 0 of the same operation */
 TS_API int ts_node_count(int n, const ts_tensor *t); /* nodes that the tensors need, themselves included */
 TS_API char *ts_print(int n, const ts_tensor *t);    /* the text form; ts_parse reads it back */
-/* Appends the text form's nodes to g and gives its results; weights come back as named inputs unless they were seeded. */
+/* Appends the text form's nodes to g and gives its results; weights come back as named inputs unless they
+ * were seeded. */
 TS_API bool ts_parse(ts_graph *g, const char *text, int max, ts_tensor *out, int *n, ts_error *e);
-TS_API void ts_hash(int n, const ts_tensor *t, char hex[65]); /* structure, names, dtypes, shapes, attributes; not weight data */
+/* Structure, names, dtypes, shapes, attributes; not weight data */
+TS_API void ts_hash(int n, const ts_tensor *t, char hex[65]);
 
 /* ---- models ---- */
 typedef struct ts_model ts_model;
@@ -119,15 +136,15 @@ TS_API int ts_model_inputs(const ts_model *m);
 TS_API bool ts_model_input(const ts_model *m, int i, ts_port *out);
 TS_API int ts_model_outputs(const ts_model *m);
 TS_API bool ts_model_output(const ts_model *m, int i, ts_port *out); /* shape known after ts_model_bind */
-/* Binds dimensions ("seq=128"), then the shapes of given inputs, then defaults of built-in models, and builds the graph.
- * shapes[i] (rank and dim used, data ignored) belongs to input i; NULL, or dtype TS_N_DTYPE, where not given. */
+/* Binds dimensions ("seq=128"), then the shapes of given inputs, then defaults of built-in models, and builds the
+ * graph. shapes[i] (rank and dim used, data ignored) belongs to input i; NULL, or dtype TS_N_DTYPE, where not given. */
 TS_API bool ts_model_bind(ts_model *m, int n, const char *const *dims, const ts_array *shapes, ts_error *e);
-TS_API ts_graph *ts_model_graph(ts_model *m);           /* NULL before bind */
+TS_API ts_graph *ts_model_graph(ts_model *m); /* NULL before bind */
 TS_API ts_tensor ts_model_tensor(const ts_model *m, int output);
 TS_API char *ts_model_json(const ts_model *m, ts_error *e); /* what `tessera show --json` prints */
 
-/* A built-in model: a row in a table that the build makes from models/. build reads extents with ts_dim, makes inputs and
- * weights on the graph, and names results with ts_result. */
+/* A built-in model: a row in a table that the build makes from models/. build reads extents with ts_dim, makes inputs
+ * and weights on the graph, and names results with ts_result. */
 typedef struct ts_builder {
     const char *name, *doc;
     const char *dims; /* defaults: "batch=1 seq=128" */
@@ -158,11 +175,14 @@ TS_API bool ts_plan_build(ts_plan *p, ts_error *e); /* compiles or finds the pro
 TS_API bool ts_plan_set(ts_plan *p, int input, const ts_array *value, ts_error *e); /* copies; kept until set again */
 TS_API bool ts_plan_run(ts_plan *p, ts_error *e);
 TS_API bool ts_plan_get(ts_plan *p, int output, ts_array *out, ts_error *e); /* a new array, yours */
-/* Runs kernel by kernel, `repeats` times; seconds[k] is the median of kernel k. As many as "kernels" in ts_plan_json. */
+/* Runs kernel by kernel, `repeats` times; seconds[k] is the median of kernel k. As many as "kernels"
+ * in ts_plan_json. */
 TS_API bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *e);
-/* plan/1: target, isa, threads, kernels with nests, levels, notes and refusals; memory; build facts. See docs/plan.md. */
+/* plan/1: target, isa, threads, kernels with nests, levels, notes and refusals; memory; build facts.
+ * See docs/plan.md. */
 TS_API char *ts_plan_json(ts_plan *p, ts_error *e);
-TS_API bool ts_plan_emit(ts_plan *p, const char *dir, ts_error *e); /* a stand-alone program: sources, weights, Makefile */
+/* a stand-alone program: sources, weights, Makefile */
+TS_API bool ts_plan_emit(ts_plan *p, const char *dir, ts_error *e);
 TS_API void ts_plan_free(ts_plan *p);
 
 /* Evaluates several tensors at once, common parts once. over: values for inputs, by name. out: n new arrays, yours. */
@@ -174,11 +194,12 @@ TS_API bool ts_eval(int n, const ts_tensor *t, int n_given, const ts_given *give
                     ts_error *e);
 
 /* ---- tables and machine, as JSON ---- */
-TS_API char *ts_schema_guess(ts_model *m, const ts_options *o, ts_error *e); /* a tiling/1 file that the guess amounts to */
-TS_API char *ts_ops_json(void);      /* the operation table */
-TS_API char *ts_axes_json(void);     /* op name -> axis letters */
-TS_API char *ts_schemas_json(void);  /* names of built-in schemas, per target */
-TS_API char *ts_targets_json(void);  /* targets: name, usable, reason */
+/* a tiling/1 file that the guess amounts to */
+TS_API char *ts_schema_guess(ts_model *m, const ts_options *o, ts_error *e);
+TS_API char *ts_ops_json(void);                                 /* the operation table */
+TS_API char *ts_axes_json(void);                                /* op name -> axis letters */
+TS_API char *ts_schemas_json(void);                             /* names of built-in schemas, per target */
+TS_API char *ts_targets_json(void);                             /* targets: name, usable, reason */
 TS_API char *ts_machine_json(const ts_options *o, ts_error *e); /* cores, caches, isas, free memory */
 
 #ifdef __cplusplus

@@ -3,11 +3,12 @@
  *   DIR/v1/ab/<key>/{object,MANIFEST}   entries; ab are the first two digits of the key
  *   DIR/v1/tmp, damaged, lock           being written; set aside; advisory locks
  *
- * What is found is verified each time: the bytes handed out are the bytes whose SHA-256 the manifest states for that key, and
- * they are handed out in memory, so nothing can change between check and use. An entry appears whole or not at all; whoever
- * comes second uses the first one's. No correctness depends on locks. Folders are 0700, files 0600; a folder that others
- * could write to is refused. A cache that cannot be written, or is not there, is no error: work goes on without it.
- * NULL stands for no cache in every function. One thread uses a cache at a time; any number of processes may. */
+ * What is found is verified each time: the bytes handed out are the bytes whose SHA-256 the manifest states for that
+ * key, and they are handed out in memory, so nothing can change between check and use. An entry appears whole or not at
+ * all; whoever comes second uses the first one's. No correctness depends on locks. Folders are 0700, files 0600; a
+ * folder that others could write to is refused. A cache that cannot be written, or is not there, is no error: work goes
+ * on without it. NULL stands for no cache in every function. One thread uses a cache at a time; any number
+ * of processes may. */
 #ifndef TS_C_CACHE_H
 #define TS_C_CACHE_H
 #include "backends/c/settings.h"
@@ -15,8 +16,9 @@
 
 typedef struct cache cache;
 
-/* dir NULL: the user's cache folder; "none": no cache. *out is NULL when there is none to be used; notes says why, and gets
- * a line for everything else that a person should know, as long as the cache is open. False: refused, it is not safe. */
+/* dir NULL: the user's cache folder; "none": no cache. *out is NULL when there is none to be used; notes says why, and
+ * gets a line for everything else that a person should know, as long as the cache is open. False: refused, it
+ * is not safe. */
 bool cache_open(cache **out, const char *dir, const settings *env, text *notes, err *e);
 void cache_close(cache *c);
 
@@ -24,7 +26,8 @@ bool cache_get(cache *c, const digest *key, text *out); /* false: not there; dam
 void cache_put(cache *c, const digest *key, const void *p, size_t n);
 void cache_drop(cache *c, const digest *key);
 
-/* So that two processes do not make the same thing at once: waits up to that many seconds, then -1 and go ahead anyway. */
+/* So that two processes do not make the same thing at once: waits up to that many seconds, then -1 and go
+ * ahead anyway. */
 int cache_lock(cache *c, const digest *key, double seconds);
 void cache_unlock(int lock);
 

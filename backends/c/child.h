@@ -1,8 +1,9 @@
 /* child.h - programs started without a shell, watched, limited, and cleaned up after.
  * A child gets its own process group, a file or nothing as standard input, only the environment given, no descriptor of
- * ours, default signals, and limits on time, memory and file sizes. What it prints on either stream is read to the end, of
- * which the first 64 KiB are kept. When it ends, or its time is up, its whole group is killed: nothing stays behind.
- * One thread owns a set of children. The limits guard against accidents, not against malice: the compiler is trusted. */
+ * ours, default signals, and limits on time, memory and file sizes. What it prints on either stream is read to the end,
+ * of which the first 64 KiB are kept. When it ends, or its time is up, its whole group is killed: nothing stays behind.
+ * One thread owns a set of children. The limits guard against accidents, not against malice: the compiler
+ * is trusted. */
 #ifndef TS_C_CHILD_H
 #define TS_C_CHILD_H
 #include "graph/base/base.h"

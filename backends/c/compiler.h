@@ -1,7 +1,7 @@
 /* compiler.h - the system's C compiler: where it is, and exactly which one.
- * The identity is a hash of its version text and of the contents of its driver and of the compiler proper behind it. It is
- * worked out once and remembered in the cache under the files' paths, times, sizes and inodes, so that a later start runs
- * nothing. Strings belong to the compiler until compiler_free. */
+ * The identity is a hash of its version text and of the contents of its driver and of the compiler proper behind it. It
+ * is worked out once and remembered in the cache under the files' paths, times, sizes and inodes, so that a later start
+ * runs nothing. Strings belong to the compiler until compiler_free. */
 #ifndef TS_C_COMPILER_H
 #define TS_C_COMPILER_H
 #include "backends/c/cache.h"
@@ -22,6 +22,7 @@ void compiler_temp(compiler *c, const char *temp);            /* where its tempo
 bool compiler_identify(compiler *c, cache *known, err *e);
 void compiler_free(compiler *c);
 
-/* Says why an option may not be passed on (it names files, loads plug-ins, or changes which programs run); NULL: fine. */
+/* Says why an option may not be passed on (it names files, loads plug-ins, or changes which programs run);
+ * NULL: fine. */
 const char *compiler_flag_fault(const char *flag);
 #endif

@@ -1,5 +1,5 @@
-/* elf.c - the header, and that every table and segment that it announces lies inside the file: a truncated library would
- * otherwise be mapped and fault at its first use. */
+/* elf.c - the header, and that every table and segment that it announces lies inside the file: a truncated library
+ * would otherwise be mapped and fault at its first use. */
 #include "backends/c/elf.h"
 
 #include <elf.h>

@@ -1,4 +1,5 @@
-/* folder.h - work on files relative to an open folder, so that no path is looked up twice. errno says why on failure. */
+/* folder.h - work on files relative to an open folder, so that no path is looked up twice. errno says why
+ * on failure. */
 #ifndef TS_C_FOLDER_H
 #define TS_C_FOLDER_H
 #include "graph/base/base.h"

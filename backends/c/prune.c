@@ -111,7 +111,8 @@ static void prune_entries(cache *c, int64_t limit)
     free(all.at);
 }
 
-/* Files and folders in `name` that nobody touched for so long. A lock that goes away while held costs a double compile. */
+/* Files and folders in `name` that nobody touched for so long. A lock that goes away while held costs a
+ * double compile. */
 static void prune_stale(cache *c, const char *name, double seconds)
 {
     DIR *dir = open_folder(c->fd, name);

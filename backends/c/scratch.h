@@ -1,6 +1,6 @@
 /* scratch.h - a private folder for the files of one build, gone afterwards.
- * Its name cannot be guessed and nobody else may enter it. It holds plain files only, no folders. Folders that a killed process
- * left behind are swept away when they are a day old. */
+ * Its name cannot be guessed and nobody else may enter it. It holds plain files only, no folders. Folders that a killed
+ * process left behind are swept away when they are a day old. */
 #ifndef TS_C_SCRATCH_H
 #define TS_C_SCRATCH_H
 #include "graph/base/base.h"

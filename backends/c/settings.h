@@ -1,5 +1,5 @@
-/* settings.h - the environment variables that the C back end listens to; settings.c is the only file here that reads them.
- * The strings belong to the environment and stay valid while the program does not change it. */
+/* settings.h - the environment variables that the C back end listens to; settings.c is the only file here that reads
+ * them. The strings belong to the environment and stay valid while the program does not change it. */
 #ifndef TS_C_SETTINGS_H
 #define TS_C_SETTINGS_H
 

@@ -89,8 +89,8 @@ static bool spin_until_changed(const gate *g, unsigned old)
     }
 }
 
-/* Sleepers announce themselves before they look a last time, openers change the word before they look for sleepers; both in
- * one order for all (sequentially consistent), so one of the two sees the other. */
+/* Sleepers announce themselves before they look a last time, openers change the word before they look for sleepers;
+ * both in one order for all (sequentially consistent), so one of the two sees the other. */
 static void gate_wait(gate *g, unsigned old, bool spin)
 {
     if (spin && spin_until_changed(g, old))

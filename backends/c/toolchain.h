@@ -1,8 +1,8 @@
 /* toolchain.h - turns C text into functions that can be called.
- * Each unit is compiled on its own and kept in the cache under a key of everything that matters: Tessera's version, text,
- * compiler, flags, instruction set, processor features. The linked program is kept too, so a second process runs no compiler.
- * Units are compiled in parallel, without a shell, under limits. A broken, missing or read-only cache costs time, never
- * correctness. Unit texts are ours: nothing from a model's file is in them. */
+ * Each unit is compiled on its own and kept in the cache under a key of everything that matters: Tessera's version,
+ * text, compiler, flags, instruction set, processor features. The linked program is kept too, so a second process runs
+ * no compiler. Units are compiled in parallel, without a shell, under limits. A broken, missing or read-only cache
+ * costs time, never correctness. Unit texts are ours: nothing from a model's file is in them. */
 #ifndef TS_C_TOOLCHAIN_H
 #define TS_C_TOOLCHAIN_H
 #include "backends/c/child.h"
@@ -35,7 +35,8 @@ typedef struct cc_report {
 void cc_report_free(cc_report *r);
 
 typedef struct cc_program cc_program;
-/* report may be NULL; else it is set, also on failure. NULL with e set: TS_TOOLCHAIN, or TS_FILES for an unsafe cache. */
+/* report may be NULL; else it is set, also on failure. NULL with e set: TS_TOOLCHAIN, or TS_FILES for an
+ * unsafe cache. */
 cc_program *cc_build(const cc_request *r, cc_report *report, err *e);
 void *cc_symbol(const cc_program *p, const char *name);
 void cc_free(cc_program *p);

@@ -1,6 +1,6 @@
 /* base.h - what every folder may use: memory, errors, text, checked arithmetic, hashes, files. Depends on libc only.
- * Nothing here knows of graphs. Functions that can fail because of a user return false and set an err; a mistake of ours
- * aborts through MUST. Memory for descriptions comes from arenas and dies with them, all at once. */
+ * Nothing here knows of graphs. Functions that can fail because of a user return false and set an err; a mistake of
+ * ours aborts through MUST. Memory for descriptions comes from arenas and dies with them, all at once. */
 #ifndef TS_BASE_H
 #define TS_BASE_H
 #include "tessera.h"
@@ -19,7 +19,8 @@ typedef ts_error err;
 /* All return false, so that a caller can write: return err_set(e, TS_BAD_INPUT, "node %d: ...", i); e may be NULL. */
 bool err_set(err *e, ts_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 bool err_hint(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* appends "\n  hint: ..." */
-bool err_in(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));   /* prefixes "...: " to the text kept */
+/* Prefixes "...: " to the text kept */
+bool err_in(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool err_is(const err *e);
 
 /* ---- arena: zeroed, 16-byte aligned, never NULL; everything from it is freed together ---- */
@@ -44,11 +45,11 @@ void text_line(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3
 void text_bytes(text *t, const char *s, size_t n);
 void text_json(text *t, const char *s); /* a JSON string with its quotes; bad UTF-8 becomes U+FFFD */
 void text_safe(text *t, const char *s); /* for terminals: control, bidi and invalid bytes as \xNN */
-/* Bytes of the well-formed UTF-8 character at s (shortest form, no surrogate, at most U+10FFFF), its code in *code; 0 when
- * there is none. The terminating NUL ends every sequence, so nothing past it is read. */
+/* Bytes of the well-formed UTF-8 character at s (shortest form, no surrogate, at most U+10FFFF), its code in *code; 0
+ * when there is none. The terminating NUL ends every sequence, so nothing past it is read. */
 size_t utf8_next(const char *s, uint32_t *code);
 void text_free(text *t);
-char *text_take(text *t); /* the malloc'ed string, never NULL; t is empty afterwards */
+char *text_take(text *t);            /* the malloc'ed string, never NULL; t is empty afterwards */
 const char *text_str(const text *t); /* "" when empty */
 
 /* ---- checked arithmetic: true when the result fits. The only place where sizes are multiplied. ---- */
@@ -72,8 +73,8 @@ void digest_hex(const digest *d, char out[65]);
 uint64_t quick_hash(const void *p, size_t n, uint64_t seed);
 
 /* ---- counter-based random numbers: a pure function of seed and index, the same bits everywhere ---- */
-uint64_t random_bits(uint64_t seed, uint64_t index);   /* splitmix64(seed * 0x9E3779B97F4A7C15 + index) */
-double random_unit(uint64_t seed, uint64_t index);     /* [-1, 1) in steps of 2^-23, from the top 24 bits */
+uint64_t random_bits(uint64_t seed, uint64_t index); /* splitmix64(seed * 0x9E3779B97F4A7C15 + index) */
+double random_unit(uint64_t seed, uint64_t index);   /* [-1, 1) in steps of 2^-23, from the top 24 bits */
 
 /* ---- files: the only place that opens, maps and replaces them ---- */
 typedef struct mapping {
@@ -83,7 +84,8 @@ typedef struct mapping {
     size_t length;
 } mapping;
 bool file_map(const char *path, mapping *out, err *e); /* read-only; size 0 gives at == NULL */
-bool file_map_fd(int fd, const char *path, mapping *out, err *e); /* the same of an open file, named for messages; fd stays */
+/* The same of an open file, named for messages; fd stays */
+bool file_map_fd(int fd, const char *path, mapping *out, err *e);
 void file_unmap(mapping *m);
 bool file_read(const char *path, size_t limit, text *out, err *e); /* limit in bytes; over it is an error naming both */
 bool file_save(const char *path, const void *p, size_t n, err *e); /* atomic: temporary, fsync, rename */

@@ -1,5 +1,5 @@
-/* scan.c - one pass over the wire format. A message's end may lie beyond the file when the file was cut; the scan goes on to
- * the last byte there is, so that the error can name the element in which the file ends. */
+/* scan.c - one pass over the wire format. A message's end may lie beyond the file when the file was cut; the scan goes
+ * on to the last byte there is, so that the error can name the element in which the file ends. */
 #include "import/onnx/scan.h"
 #include "import/name.h"
 #include "import/onnx/onnx.pb-c.h"

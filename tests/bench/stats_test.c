@@ -1,5 +1,5 @@
-/* Statistics against stored values of numpy and scipy, and against machines that are imagined: the rate of false alarms,
- * and whether real differences are found. */
+/* Statistics against stored values of numpy and scipy, and against machines that are imagined: the rate of false
+ * alarms, and whether real differences are found. */
 #include "bench/stats.h"
 #include "tests/bench/stats_expected.h"
 #include "tests/check.h"
@@ -65,7 +65,8 @@ static double noise(uint64_t seed, uint64_t i)
     return sum * 1.7 + (stats_bits(seed, 5 * i + 4) % 20 == 0 ? 4 : 0);
 }
 
-/* Both contestants share the weather of a round; each launch favours one or the other by about `launch` (its addresses). */
+/* Both contestants share the weather of a round; each launch favours one or the other by about
+ * `launch` (its addresses). */
 static verdict imagined(uint64_t trial, double sample, double launch, double slowdown, bool apart)
 {
     double a[N], b[N];
@@ -79,8 +80,8 @@ static verdict imagined(uint64_t trial, double sample, double launch, double slo
         b[i] = 70 * exp(weather + sample * noise(4, k) + launch * noise(5, l) + slowdown);
     }
     sample_set sa = {LAUNCHES, start, a}, sb = {LAUNCHES, start, b};
-    comparison (*compare)(const sample_set *, const sample_set *, double, uint64_t) =
-        apart ? stats_compare_apart : stats_compare;
+    comparison (*compare)(const sample_set *, const sample_set *, double, uint64_t) = apart ? stats_compare_apart
+                                                                                            : stats_compare;
     return compare(&sa, &sb, 0.01, trial).verdict;
 }
 

@@ -10,9 +10,18 @@ static void distances(void)
         const char *a, *b;
         int distance;
     } rows[] = {
-        {"", "", 0},          {"bench", "bench", 0},    {"bench", "bnech", 1}, {"bench", "benchh", 1},
-        {"bench", "bech", 1}, {"bench", "bemch", 1},    {"", "abc", 3},        {"abc", "", 3},
-        {"run", "show", 4},   {"kitten", "sitting", 3}, {"ca", "abc", 3}, /* a swap may not be edited again: the restricted distance */
+        {"", "", 0},
+        {"bench", "bench", 0},
+        {"bench", "bnech", 1},
+        {"bench", "benchh", 1},
+        {"bench", "bech", 1},
+        {"bench", "bemch", 1},
+        {"", "abc", 3},
+        {"abc", "", 3},
+        /* a swap may not be edited again: the restricted distance */
+        {"run", "show", 4},
+        {"kitten", "sitting", 3},
+        {"ca", "abc", 3},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!CHECK(suggest_distance(rows[i].a, rows[i].b) == rows[i].distance))

@@ -1,4 +1,5 @@
-/* What adapters may rely on: rules chosen by domain and version, attributes by name and kind, integers from constants. */
+/* What adapters may rely on: rules chosen by domain and version, attributes by name and kind, integers
+ * from constants. */
 #include "graph/graph.h"
 #include "tests/check.h"
 

@@ -1,5 +1,5 @@
-/* wire.h - writes ONNX files in memory for the tests of import, good ones and bad ones. Inner messages are built in texts of
- * their own and consumed by the message that takes them. */
+/* wire.h - writes ONNX files in memory for the tests of import, good ones and bad ones. Inner messages are built in
+ * texts of their own and consumed by the message that takes them. */
 #ifndef TS_TEST_WIRE_H
 #define TS_TEST_WIRE_H
 #include "graph/base/base.h"

@@ -1,5 +1,5 @@
-/* rig.h - a private place for a test of the C tool chain: a folder for everything, with its own TMPDIR, and scripts that stand
- * in for compilers. */
+/* rig.h - a private place for a test of the C tool chain: a folder for everything, with its own TMPDIR, and scripts
+ * that stand in for compilers. */
 #ifndef TS_TESTS_RIG_H
 #define TS_TESTS_RIG_H
 #include "graph/base/base.h"
@@ -12,8 +12,8 @@ typedef struct rig {
 void rig_make(rig *g);
 void rig_free(rig *g);                    /* removes the whole folder */
 char *rig_path(rig *g, const char *name); /* a path in it */
-/* A program that answers who it is and otherwise runs the script, with $out the file to make; TESSERA_CC names it, and each
- * start adds a line to NAME.log. */
+/* A program that answers who it is and otherwise runs the script, with $out the file to make; TESSERA_CC names it, and
+ * each start adds a line to NAME.log. */
 void rig_compiler(rig *g, const char *name, const char *script);
 int rig_lines(const char *path);   /* 0 when there is no such file */
 int rig_count(const char *folder); /* what is in it, -1 when there is no such folder */

@@ -1,5 +1,5 @@
-/* Several processes build the same program at once in one cache, and some are killed meanwhile: the others get it right and
- * in time, and what stays in the cache serves the next one. */
+/* Several processes build the same program at once in one cache, and some are killed meanwhile: the others get it right
+ * and in time, and what stays in the cache serves the next one. */
 #include "backends/c/toolchain.h"
 #include "tests/backends/c/rig.h"
 #include "tests/check.h"

@@ -1,5 +1,5 @@
-/* Teams of every size, also larger than the machine: each barrier holds, the caller gets back what it had. Clean under the
- * thread sanitizer. */
+/* Teams of every size, also larger than the machine: each barrier holds, the caller gets back what it had. Clean under
+ * the thread sanitizer. */
 #include "backends/c/team.h"
 #include "tests/check.h"
 
