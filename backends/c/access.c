@@ -1,0 +1,73 @@
+/* access.c - where a stage's loads and results are: offsets as forms of its axes. */
+#include "backends/c/emit.h"
+
+#include <string.h>
+
+dtype stored_as(const plan *p, const node *n)
+{
+    const bool real = dtype_class(n->type.dtype) == D_REAL;
+    return p->reference && real && !node_is_leaf(n) ? TS_F64 : n->type.dtype;
+}
+
+dtype source_dtype(const emitter *m, int load)
+{
+    return stored_as(m->p, m->s->load[load]->from);
+}
+
+static bool has_expr(void *user, const atom *a)
+{
+    (void)user;
+    return a->kind == A_EXPR;
+}
+
+/* Subscripts of a load; one that is not linear is checked against its dimension when it runs. */
+static void subscripts(emitter *m, const expr *load, const lin *const *axis, const lin **out)
+{
+    for (int i = 0; i < load->n; i++) {
+        out[i] = lin_of(&m->sp, load->arg[i], axis);
+        if (!lin_uses(out[i], has_expr, NULL)) continue;
+        out[i] = lin_of(&m->sp, x2(m->mem, "at", load->arg[i], x_whole(m->mem, load->from->type.dim[i])), axis);
+    }
+}
+
+/* In the slice that a stage of this kernel holds: shared axes count from where the shared loops stand, the others from 0. */
+static const lin *slice_offset(emitter *m, const stage *from, const lin *const *sub, const lin *const *axis)
+{
+    const lin *sum = lin_const(&m->sp, 0);
+    int64_t stride = 1;
+    const type *t = &from->node->type;
+    const uint32_t shared = (1u << from->n_shared) - 1;
+    for (int d = t->rank; d-- > 0;) {
+        if (x_axes(from->store[d]) & shared) continue;
+        sum = lin_add(&m->sp, sum, sub[d], stride);
+        stride *= t->dim[d];
+    }
+    for (int a = from->n_shared; a-- > 0;) {
+        sum = lin_add(&m->sp, sum, lin_add(&m->sp, axis[a], m->base[a], -1), stride);
+        stride *= nest_left(m->k, from, a, -1);
+    }
+    return sum;
+}
+
+const lin *source_offset(emitter *m, int load, const lin *const *axis)
+{
+    const expr *x = m->s->load[load];
+    const source *q = &m->source[m->at][load];
+    const lin *sub[MAX_RANK], *sum = lin_const(&m->sp, 0);
+    if (q->from == FROM_COPY) {
+        for (int a = 0; a < m->s->n_axis; a++)
+            if (q->stride[a]) sum = lin_add(&m->sp, sum, lin_add(&m->sp, axis[a], q->base[a], -1), q->stride[a]);
+        return sum;
+    }
+    subscripts(m, x, axis, sub);
+    if (q->from == FROM_STAGE) return slice_offset(m, &m->k->stage[q->stage], sub, axis);
+    return layout_offset(&m->sp, m->operand[q->operand].layout, sub);
+}
+
+const lin *store_offset(emitter *m, const lin *const *axis)
+{
+    const lin *sub[MAX_RANK];
+    for (int i = 0; i < m->s->node->type.rank; i++) sub[i] = lin_of(&m->sp, m->s->store[i], axis);
+    if (m->s->scratch) return slice_offset(m, m->s, sub, axis);
+    return layout_offset(&m->sp, &m->p->home[m->s->node->id].layout, sub);
+}

@@ -1,0 +1,101 @@
+/* emit.h - C text of one kernel: inside this folder only. A kernel becomes one function over pointers and (part, parts), and a
+ * tile function for each distinct shape of register tile. Identifiers are counters; no text of a model gets in. */
+#ifndef TS_C_EMIT_H
+#define TS_C_EMIT_H
+#include "backends/cstyle.h"
+#include "schedule/nest.h"
+
+enum { MAX_OPERAND = 64, MAX_TILE = 96 };
+
+typedef struct operand { /* a pointer that the kernel takes */
+    const node *node;
+    const layout *layout;
+    int leaf; /* index in plan.leaf, or -1 */
+    bool written;
+    char name[8]; /* x0, x1, ... read; y0, y1, ... written */
+} operand;
+
+typedef struct source { /* where a load of a stage finds its element */
+    enum { FROM_MEMORY, FROM_STAGE, FROM_COPY } from;
+    int operand;               /* FROM_MEMORY */
+    int stage;                 /* FROM_STAGE: the earlier stage that holds it in scratch */
+    int64_t stride[MAX_AXIS];  /* FROM_COPY: scratch strides by axis of this stage; 0: not part of it */
+    const lin *base[MAX_AXIS]; /* FROM_COPY: the axes' values where the copy was made */
+    int64_t offset;            /* bytes in scratch, of a stage's slice or of a copy */
+} source;
+
+typedef struct tile_made { /* a tile function: equal stages and extents share it */
+    int stage, number;
+    int64_t cur[MAX_AXIS];
+    uint64_t loads;         /* those it takes pointers of */
+    uint32_t passed;        /* axes it takes as numbers */
+    bool faults, ahead;     /* takes the fault flag; takes a pointer to fetch from */
+    int64_t c[MAX_LOADS + 1]; /* constant that stays inside the tile, of each load and, last, of the result */
+    uint64_t whole;         /* loads (bit 63: the result) indexed from their start, not from where the tile starts */
+} tile_made;
+
+typedef struct emitter {
+    const plan *p;
+    const kernel *k;
+    arena *mem;
+    space sp;
+    text tiles, body;
+    int n_operand;
+    operand operand[MAX_OPERAND];
+    int64_t scratch, scratch_most; /* bytes in use, and the most */
+    const lin *shared_axis[MAX_AXIS];
+    int64_t shared_cur[MAX_AXIS];
+    int64_t slice[16]; /* offset of each scratch stage's slice */
+    /* the stage being written */
+    int at;
+    const stage *s;
+    const expr *fold;
+    int result; /* the operand it writes, when not to scratch */
+    source source[16][MAX_LOADS];
+    const lin *axis[MAX_AXIS]; /* value of each axis at this place */
+    const lin *base[MAX_AXIS]; /* the part of it that the shared loops give */
+    int64_t cur[MAX_AXIS];     /* what each has left here: constants */
+    bool outer_fold;           /* a folded loop outside the tile: partial sums wait in the result */
+    int lane;                  /* the tile's vector loop over a folded axis, or -1 */
+    int n_tile;
+    tile_made tile[MAX_TILE];
+    struct { /* what is fetched ahead of the tile being written */
+        int load, loop, level;
+        int64_t lines, calls; /* of a slice; tiles over which it is spread */
+    } ahead;                  /* lines 0: nothing */
+    /* inside a tile function */
+    tile_made *into;           /* NULL outside */
+    const lin *inner[MAX_AXIS]; /* symbol of where the tile starts plus its loops */
+    const lin *plain[MAX_AXIS]; /* the same with the axis passed in as a number: for guards and what is not linear */
+    err *e;
+} emitter;
+
+dtype stored_as(const plan *p, const node *n); /* how an activation lies in memory */
+/* access.c: offsets in elements within a load's source, and within the result's place. */
+const lin *source_offset(emitter *m, int load, const lin *const *axis);
+const lin *store_offset(emitter *m, const lin *const *axis);
+dtype source_dtype(const emitter *m, int load);
+/* text.c: expressions and addresses as text, in the tile or outside. */
+enum { RESULT = 63 }; /* stands for the result where a load's number is asked */
+writer emit_writer(emitter *m);
+void emit_lin(emitter *m, text *t, const lin *a);
+void emit_pointer(emitter *m, text *t, const tile_made *f, int load); /* outside: the pointer that tile f is given */
+void emit_result(emitter *m, text *t);                               /* in a tile: the element y[...] */
+void emit_acc(emitter *m, text *t, bool merged);
+void emit_combine(emitter *m, text *t, const char *a, const char *b); /* a (+) b of the stage's fold */
+const char *acc_type(const emitter *m);
+/* tile.c */
+void emit_tile(emitter *m);
+/* ahead.c: fetching the next slice of an operand into a cache, spread over the tiles of the present one. */
+void ahead_enter(emitter *m, int loop);         /* outside, at a loop of the stage: sets up what its staging asks for */
+void ahead_leave(emitter *m, int loop);
+void emit_fetch(emitter *m);                    /* in the tile's innermost fold loop */
+void emit_ahead(emitter *m, text *t);           /* the argument of a call */
+/* copy.c: copies what the inner loops read of an operand into scratch. */
+bool copy_enter(emitter *m, int stage, bool shared, int loop);
+/* kernel.c: the text of a unit, with its functions' name from its own content; gives operands and scratch in m. */
+bool emit_kernel(emitter *m, const plan *p, const kernel *k, text *out, char name[24], err *e);
+/* prelude.c */
+extern const spelling c_spelling[];
+void c_prelude(text *t, const text *unit); /* what `unit` uses */
+#endif

@@ -1,0 +1,182 @@
+/* text.c - what a stage reads, writes and combines, as C text. Inside a tile function pointers x0, x1, ... (by load) and y stand
+ * where the tile starts; outside, the kernel's own pointers (by operand) are indexed in full. */
+#include "backends/c/emit.h"
+
+#include <string.h>
+
+static void write_index(void *user, text *t, const expr *x)
+{
+    writer w = emit_writer(user);
+    c_expr(&w, t, x);
+}
+
+void emit_lin(emitter *m, text *t, const lin *a)
+{
+    lin_print(&m->sp, t, a, write_index, m);
+}
+
+static void write_axis(void *user, text *t, int axis)
+{
+    emitter *m = user;
+    if (m->into) m->into->passed |= 1u << axis;
+    text_add(t, "(");
+    emit_lin(m, t, m->into ? m->plain[axis] : m->axis[axis]);
+    text_add(t, ")");
+}
+
+/* ---- telling where a tile starts from what its own loops add ---- */
+typedef bool leaf_test(void *user, const atom *a);
+
+static bool in_expr(emitter *m, const expr *x, leaf_test *test)
+{
+    for (int a = 0; a < m->s->n_axis; a++)
+        if (x_axes(x) >> a & 1 && lin_uses(m->inner[a], test, m)) return true;
+    return false;
+}
+
+static bool is_start(void *user, const atom *a)
+{
+    emitter *m = user;
+    return a->kind == A_VAR ? *m->sp.var[a->var].name == '@' : in_expr(m, a->x, is_start);
+}
+
+static bool is_inner(void *user, const atom *a)
+{
+    emitter *m = user;
+    return a->kind == A_VAR ? *m->sp.var[a->var].name != '@' : in_expr(m, a->x, is_inner);
+}
+
+/* What the tile adds to a pointer that stands where it starts; NULL when a term mixes both. */
+static const lin *rest_of(emitter *m, const lin *whole)
+{
+    const lin *rest = lin_const(&m->sp, whole->c);
+    for (int i = 0; i < whole->n; i++) {
+        const lin one = {0, 1, &whole->t[i]};
+        const bool in = lin_uses(&one, is_inner, m);
+        if (in && lin_uses(&one, is_start, m)) return NULL;
+        if (in) rest = lin_add(&m->sp, rest, &one, 1);
+    }
+    return rest;
+}
+
+static void note_passed(emitter *m, const lin *a) /* axes whose numbers the text of a form mentions */
+{
+    for (int i = 0; i < a->n; i++) {
+        const atom *q = a->t[i].a;
+        if (q->kind == A_DIV) note_passed(m, q->of);
+        for (int x = 0; q->kind == A_VAR && x < m->s->n_axis; x++)
+            if (lin_coef(m->plain[x], q->var) && !lin_coef(m->inner[x], q->var)) m->into->passed |= 1u << x;
+    }
+}
+
+static void write_place(emitter *m, text *t, int load) /* [index] of a load, or of the result */
+{
+    const lin *whole = load == RESULT ? store_offset(m, m->inner) : source_offset(m, load, m->inner), *at = rest_of(m, whole);
+    m->into->c[load == RESULT ? MAX_LOADS : load] = whole->c;
+    if (!at) {
+        at = load == RESULT ? store_offset(m, m->plain) : source_offset(m, load, m->plain);
+        note_passed(m, at);
+        m->into->whole |= 1ull << load;
+    }
+    text_add(t, "[");
+    emit_lin(m, t, at);
+    text_add(t, "]");
+}
+
+void emit_result(emitter *m, text *t)
+{
+    text_add(t, "y");
+    write_place(m, t, RESULT);
+}
+
+static int number_of(const emitter *m, const expr *x)
+{
+    int i = 0;
+    while (i < m->s->n_load && !x_same(m->s->load[i], x)) i++;
+    MUST(i < m->s->n_load);
+    return i;
+}
+
+static void write_pointer(emitter *m, text *t, int load)
+{
+    const source *q = &m->source[m->at][load];
+    if (q->from == FROM_MEMORY) text_add(t, "%s", m->operand[q->operand].name);
+    else text_add(t, "(const %s *)(scratch + %lld)", c_memory(source_dtype(m, load)), (long long)(q->from == FROM_STAGE ? m->slice[q->stage] : q->offset));
+}
+
+static void write_load(void *user, text *t, const expr *x)
+{
+    emitter *m = user;
+    const int i = number_of(m, x);
+    const char *wrap = c_load(source_dtype(m, i));
+    text_add(t, "%s", wrap);
+    if (m->into) {
+        m->into->loads |= 1ull << i;
+        text_add(t, "x%d", i);
+        write_place(m, t, i);
+    } else {
+        text_add(t, "(");
+        write_pointer(m, t, i);
+        text_add(t, ")[");
+        emit_lin(m, t, source_offset(m, i, m->axis));
+        text_add(t, "]");
+    }
+    text_add(t, "%s", *wrap ? ")" : "");
+}
+
+static void add_offset(emitter *m, text *t, const lin *at)
+{
+    if (!at->n && !at->c) return;
+    text_add(t, " + ");
+    emit_lin(m, t, at);
+}
+
+void emit_pointer(emitter *m, text *t, const tile_made *f, int load) /* where tile f starts, or the start of it all */
+{
+    const bool result = load == RESULT;
+    if (!result) write_pointer(m, t, load);
+    else if (m->s->scratch) text_add(t, "(%s *)(scratch + %lld)", c_memory(stored_as(m->p, m->s->node)), (long long)m->slice[m->at]);
+    else text_add(t, "%s", m->operand[m->result].name);
+    if (f->whole >> load & 1) return;
+    const lin *at = result ? store_offset(m, m->axis) : source_offset(m, load, m->axis);
+    add_offset(m, t, lin_add(&m->sp, at, lin_const(&m->sp, 1), -f->c[result ? MAX_LOADS : load]));
+}
+
+static void write_fold(void *user, text *t, const expr *x)
+{
+    (void)x;
+    emit_acc(user, t, true);
+}
+
+writer emit_writer(emitter *m)
+{
+    return (writer){.override = c_spelling, .wide = m->p->reference, .load = write_load, .axis = write_axis, .fold = write_fold, .user = m};
+}
+
+/* ---- accumulators ---- */
+const char *acc_type(const emitter *m)
+{
+    return c_value(m->fold->dtype, m->p->reference);
+}
+
+void emit_acc(emitter *m, text *t, bool merged) /* acc[m3][n4]; merged: lanes of a folded vector loop are in the first */
+{
+    text_add(t, "acc");
+    for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
+        const int a = m->s->nest.loop[l].axis;
+        const bool folded = m->s->folds >> a & 1;
+        if (folded && l != m->lane) continue;
+        if (folded && merged) text_add(t, "[0]");
+        else text_add(t, "[%s%d]", m->s->letter[a], l);
+    }
+}
+
+void emit_combine(emitter *m, text *t, const char *a, const char *b)
+{
+    const bool real = dtype_class(m->fold->dtype) == D_REAL, narrow = strcmp(acc_type(m), "double") != 0;
+    for (const char *s = real ? m->fold->fn->c_real : m->fold->fn->c_whole; *s; s++) {
+        if (*s == '@') text_add(t, "%s", narrow ? "f" : "");
+        else if (*s == '$') text_add(t, "%s", *++s == '0' ? a : b);
+        else text_bytes(t, s, 1);
+    }
+}

@@ -1,0 +1,282 @@
+/* tile.c - the innermost part of a stage: accumulators, the serial folds around them, and what follows the fold.
+ *
+ * The text is scalar loops with constant bounds; loops marked @unroll and @vector carry pragmas, and the compiler turns the
+ * array of accumulators into registers. (Measured: the same speed as named vector registers, and the text stays readable.) */
+#include "backends/c/emit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef enum phase { CLEAR, BODY, MERGE, FINISH } phase;
+
+/* ---- one element of each phase ---- */
+static void write_unit(const emitter *m, text *t)
+{
+    const expr *f = m->fold;
+    unsigned char b[16];
+    expr lit = {.kind = X_LIT, .dtype = f->dtype, .lit = f->fn->unit};
+    if (dtype_class(f->dtype) != D_REAL) {
+        store_real(f->dtype, b, 0, f->fn->unit);
+        lit.is_whole = true, lit.whole = load_whole(f->dtype, b, 0);
+    }
+    c_literal(t, &lit, m->p->reference);
+}
+
+static void clear_one(emitter *m)
+{
+    text line = {0};
+    emit_acc(m, &line, false);
+    text_add(&line, " = ");
+    write_unit(m, &line);
+    text_line(&m->body, "%s;", line.s);
+    text_free(&line);
+}
+
+static void body_one(emitter *m)
+{
+    writer w = emit_writer(m);
+    text acc = {0}, line = {0};
+    const expr *x = m->fold->arg[0];
+    emit_acc(m, &acc, false);
+    c_temporaries(&w, &m->body, x);
+    const bool product = dtype_class(x->dtype) == D_REAL && x->kind == X_CALL && !strcmp(x->fn->name, "mul") && !strcmp(m->fold->fn->name, "add");
+    if (product) {
+        text_add(&line, "%s(", strcmp(acc_type(m), "double") ? "FMA" : "FMA64");
+        c_expr(&w, &line, x->arg[0]), text_add(&line, ", "), c_expr(&w, &line, x->arg[1]);
+        text_add(&line, ", %s)", acc.s);
+    } else {
+        text value = {0};
+        c_expr(&w, &value, x);
+        emit_combine(m, &line, acc.s, value.s);
+        text_free(&value);
+    }
+    text_line(&m->body, "%s = %s;", acc.s, line.s);
+    text_free(&acc), text_free(&line);
+}
+
+static void merge_one(emitter *m) /* the lanes of a folded vector loop, in a fixed order: halves while they are vectors */
+{
+    const int a = m->s->nest.loop[m->lane].axis;
+    int64_t lanes = nest_left(m->k, m->s, a, m->lane - 1);
+    text at = {0}, low = {0}, high = {0}, sum = {0};
+    emit_acc(m, &at, true);
+    at.s[at.len -= 3] = 0; /* without its [0] */
+    text_add(&low, "%s[i]", at.s);
+    for (int64_t half; lanes > 16; lanes = half) {
+        half = (lanes + 1) / 2;
+        text_add(&high, "%s[i + %lld]", at.s, (long long)half);
+        emit_combine(m, &sum, low.s, high.s);
+        text_line(&m->body, "SIMD");
+        text_line(&m->body, "for (long i = 0; i < %lld; i++) %s = %s;", (long long)(lanes - half), low.s, sum.s);
+        high.len = sum.len = 0;
+    }
+    text_add(&high, "%s[0]", at.s);
+    sum.len = 0;
+    emit_combine(m, &sum, high.s, low.s);
+    if (lanes > 1) text_line(&m->body, "for (long i = 1; i < %lld; i++) %s = %s;", (long long)lanes, high.s, sum.s);
+    text_free(&at), text_free(&low), text_free(&high), text_free(&sum);
+}
+
+static void finish_one(emitter *m)
+{
+    writer w = emit_writer(m);
+    text value = {0}, y = {0}, acc = {0}, sum = {0};
+    const char *wrap = c_store(stored_as(m->p, m->s->node));
+    emit_result(m, &y);
+    if (m->outer_fold) { /* partial sums wait in the result */
+        emit_acc(m, &acc, true);
+        emit_combine(m, &sum, y.s, acc.s);
+        text_line(&m->body, "if (!first) %s = %s;", acc.s, sum.s);
+    }
+    c_temporaries(&w, &m->body, m->s->value);
+    c_expr(&w, &value, m->s->value);
+    if (m->outer_fold) text_line(&m->body, "%s = last ? %s : %s;", y.s, value.s, acc.s);
+    else text_line(&m->body, "%s = %s%s%s;", y.s, wrap, value.s, *wrap ? ")" : "");
+    text_free(&value), text_free(&y), text_free(&acc), text_free(&sum);
+}
+
+/* ---- loops ---- */
+typedef struct saved {
+    int64_t cur[MAX_AXIS];
+    const lin *inner[MAX_AXIS], *plain[MAX_AXIS];
+} saved;
+
+static void save(const emitter *m, saved *s)
+{
+    memcpy(s->cur, m->cur, sizeof s->cur), memcpy(s->inner, m->inner, sizeof s->inner), memcpy(s->plain, m->plain, sizeof s->plain);
+}
+
+static void restore(emitter *m, const saved *s)
+{
+    memcpy(m->cur, s->cur, sizeof s->cur), memcpy(m->inner, s->inner, sizeof s->inner), memcpy(m->plain, s->plain, sizeof s->plain);
+}
+
+/* Opens part `part` of loop l (0: its full trips, 1: the clipped one); false when there is none. */
+static bool enter(emitter *m, int l, int part, bool simd)
+{
+    const loop *q = &m->s->nest.loop[l];
+    const int64_t left = m->cur[q->axis], full = left / q->step, rest = left % q->step, trips = part ? 1 : full, first = part ? full : 0;
+    char name[16];
+    if (!(part ? rest : full)) return false;
+    snprintf(name, sizeof name, "%s%d", m->s->letter[q->axis], l);
+    if (trips == 1) text_line(&m->body, "{ enum { %s = %lld }; (void)%s;", name, (long long)first, name);
+    else {
+        if (q->role == UNROLL) text_line(&m->body, "UNROLL(%lld)", (long long)trips);
+        if (simd) text_line(&m->body, "SIMD");
+        text_line(&m->body, "for (long %s = 0; %s < %lld; %s++) {", name, name, (long long)trips, name);
+    }
+    m->body.depth++;
+    const lin *at = lin_var(&m->sp, var_add(&m->sp, name, first, first + trips - 1));
+    m->inner[q->axis] = lin_add(&m->sp, m->inner[q->axis], at, q->step);
+    m->plain[q->axis] = lin_add(&m->sp, m->plain[q->axis], at, q->step);
+    m->cur[q->axis] = part ? rest : q->step;
+    return true;
+}
+
+static void leave(emitter *m)
+{
+    m->body.depth--;
+    text_line(&m->body, "}");
+}
+
+static void register_loops(emitter *m, int l, phase ph)
+{
+    static void (*const one[])(emitter *) = {clear_one, body_one, merge_one, finish_one};
+    if (l == m->s->nest.n) {
+        one[ph](m);
+        return;
+    }
+    const loop *q = &m->s->nest.loop[l];
+    const bool folded = m->s->folds >> q->axis & 1;
+    if (folded && ph != BODY && !(ph == CLEAR && l == m->lane)) {
+        register_loops(m, l + 1, ph);
+        return;
+    }
+    for (int part = 0; part < 2; part++) {
+        saved was;
+        save(m, &was);
+        if (folded && ph == CLEAR) m->cur[q->axis] = nest_left(m->k, m->s, q->axis, l - 1); /* all lanes, clipped trips too */
+        if (enter(m, l, part, q->role == VECTOR && ph != MERGE)) {
+            register_loops(m, l + 1, ph);
+            leave(m);
+        }
+        restore(m, &was);
+    }
+}
+
+static void fold_loops(emitter *m, int l, int unrolled)
+{
+    if (l == unrolled) {
+        emit_fetch(m);
+        register_loops(m, l, BODY);
+        return;
+    }
+    for (int part = 0; part < 2; part++) {
+        saved was;
+        save(m, &was);
+        if (enter(m, l, part, false)) {
+            fold_loops(m, l + 1, unrolled);
+            leave(m);
+        }
+        restore(m, &was);
+    }
+}
+
+static void declare_acc(emitter *m)
+{
+    text dims = {0};
+    for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
+        const loop *q = &m->s->nest.loop[l];
+        const bool folded = m->s->folds >> q->axis & 1;
+        if (folded && l != m->lane) continue;
+        int64_t have = folded ? nest_left(m->k, m->s, q->axis, l - 1) : m->cur[q->axis] < q->range ? m->cur[q->axis] : q->range;
+        text_add(&dims, "[%lld]", (long long)((have + q->step - 1) / q->step));
+    }
+    text_line(&m->body, "%s acc%s;", acc_type(m), text_str(&dims));
+    text_free(&dims);
+}
+
+/* Where the tile starts: a symbol for each axis, times what all loops outside advance it by. */
+static void start_symbols(emitter *m)
+{
+    const int tile = nest_tile(m->s);
+    for (int a = 0; a < m->s->n_axis; a++) {
+        int64_t step = 0;
+        char name[16];
+        for (int i = 0; a < m->s->n_shared && i < m->k->shared.n; i++)
+            if (m->k->shared.loop[i].axis == a) step = m->k->shared.loop[i].step;
+        for (int l = 0; l < tile; l++)
+            if (m->s->nest.loop[l].axis == a) step = m->s->nest.loop[l].step;
+        m->inner[a] = m->plain[a] = lin_const(&m->sp, 0);
+        if (!step) continue;
+        snprintf(name, sizeof name, "@%s", m->s->letter[a]);
+        m->inner[a] = lin_scale(&m->sp, lin_var(&m->sp, var_add(&m->sp, name, 0, m->s->extent[a] / step)), step);
+        snprintf(name, sizeof name, "%s_at", m->s->letter[a]);
+        m->plain[a] = lin_var(&m->sp, var_add(&m->sp, name, 0, m->s->extent[a]));
+    }
+}
+
+static void write_head(emitter *m, const tile_made *f, text *out)
+{
+    text_add(out, "static void tile%d(%s *restrict y", f->number, c_memory(stored_as(m->p, m->s->node)));
+    for (int i = 0; i < m->s->n_load; i++)
+        if (f->loads >> i & 1) text_add(out, ", const %s *restrict x%d", c_memory(source_dtype(m, i)), i);
+    for (int a = 0; a < m->s->n_axis; a++)
+        if (f->passed >> a & 1) text_add(out, ", const long %s_at", m->s->letter[a]);
+    if (m->outer_fold) text_add(out, ", const int first, const int last");
+    if (f->ahead) text_add(out, ", const char *ahead");
+    if (f->faults) text_add(out, ", int *fault");
+    text_add(out, ")\n{\n");
+}
+
+static tile_made *make_tile(emitter *m)
+{
+    tile_made *f = &m->tile[m->n_tile];
+    text was = m->body;
+    saved outer;
+    const int n_var = m->sp.n;
+    if (m->n_tile == MAX_TILE) {
+        err_set(m->e, TS_UNSUPPORTED, "more than %d shapes of tile in one kernel: choose steps that divide the extents", MAX_TILE);
+        return NULL;
+    }
+    *f = (tile_made){.stage = m->at, .number = m->n_tile++};
+    memcpy(f->cur, m->cur, sizeof f->cur);
+    save(m, &outer);
+    m->body = (text){.depth = 1};
+    m->into = f;
+    start_symbols(m);
+    if (m->fold) {
+        declare_acc(m);
+        register_loops(m, nest_unrolled(m->s), CLEAR);
+        fold_loops(m, nest_tile(m->s), nest_unrolled(m->s));
+        if (m->lane >= 0) register_loops(m, nest_unrolled(m->s), MERGE);
+    }
+    register_loops(m, nest_unrolled(m->s), FINISH);
+    f->faults = m->body.s && strstr(m->body.s, "fault") != NULL;
+    write_head(m, f, &m->tiles);
+    text_add(&m->tiles, "%s}\n\n", text_str(&m->body));
+    text_free(&m->body);
+    m->body = was, m->into = NULL, m->sp.n = n_var;
+    restore(m, &outer);
+    return f;
+}
+
+void emit_tile(emitter *m)
+{
+    const tile_made *f = NULL;
+    text call = {0};
+    for (int i = 0; i < m->n_tile && !f; i++)
+        if (m->tile[i].stage == m->at && !memcmp(m->tile[i].cur, m->cur, (size_t)m->s->n_axis * sizeof *m->cur)) f = &m->tile[i];
+    if (!f && !(f = make_tile(m))) return;
+    text_add(&call, "tile%d(", f->number);
+    emit_pointer(m, &call, f, RESULT);
+    for (int i = 0; i < m->s->n_load; i++)
+        if (f->loads >> i & 1) text_add(&call, ", "), emit_pointer(m, &call, f, i);
+    for (int a = 0; a < m->s->n_axis; a++)
+        if (f->passed >> a & 1) text_add(&call, ", "), emit_lin(m, &call, m->axis[a]);
+    if (m->outer_fold) text_add(&call, ", first, last");
+    if (f->ahead) text_add(&call, ", "), emit_ahead(m, &call);
+    if (f->faults) text_add(&call, ", fault");
+    text_line(&m->body, "%s);", call.s);
+    text_free(&call);
+}

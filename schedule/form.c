@@ -1,0 +1,371 @@
+/* form.c - the second half of the fusion pass: clusters of items become kernels of stages; axes of one element go, neighbours
+ * that every access walks as one are merged (batch and row of a product become m), axes get their letters, and values that
+ * are read through transposed views get the order of dimensions in which all reads are linear. */
+#include "schedule/fuse.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- stages ---- */
+static void make_stage(fuser *f, const item *it, int shared, stage *s)
+{
+    arena *m = &f->p->mem;
+    const expr *axis[MAX_AXIS];
+    const type *t = &it->node->type;
+    *s = (stage){.node = it->node, .scratch = !it->root};
+    for (int i = 0; i < it->n_axis; i++) {
+        const bool folded = i >= t->rank;
+        axis[i] = x_whole(m, 0);
+        if (it->extent[i] == 1 && !folded) continue;
+        axis[i] = x_axis(m, s->n_axis);
+        if (folded) s->folds |= 1u << s->n_axis;
+        else s->n_result = s->n_axis + 1;
+        s->extent[s->n_axis++] = it->extent[i];
+    }
+    s->n_shared = shared;
+    for (int i = 0; i < t->rank; i++) s->store[i] = axis[i];
+    s->value = x_rename(m, it->value, it->n_axis, axis);
+}
+
+const expr *stage_fold(const stage *s)
+{
+    const expr *open[64] = {s->value};
+    for (int n = 1; n-- > 0;) {
+        const expr *x = open[n];
+        if (x->kind == X_FOLD) return x;
+        for (int i = 0; x->kind != X_LOAD && i < x->n && n < COUNT(open); i++) open[n++] = x->arg[i];
+    }
+    return NULL;
+}
+
+static void find_loads(arena *m, stage *s) /* those under the fold first */
+{
+    const expr *load[MAX_LOADS], *fold = stage_fold(s);
+    int n = fold ? x_loads(fold, load, MAX_LOADS) : 0;
+    const expr *all[MAX_LOADS];
+    const int total = x_loads(s->value, all, MAX_LOADS);
+    MUST(total <= MAX_LOADS);
+    for (int i = 0; i < total; i++) {
+        int k = 0;
+        while (k < n && !x_same(load[k], all[i])) k++;
+        if (k == n) load[n++] = all[i];
+    }
+    s->n_load = n;
+    s->load = arena_array(m, (size_t)n + 1, sizeof *s->load);
+    memcpy(s->load, load, (size_t)n * sizeof *load);
+}
+
+/* ---- is an access linear in the axes? ---- */
+static bool counts_as_axis(void *user, const atom *a)
+{
+    (void)user;
+    return a->kind == A_VAR;
+}
+
+static bool linear(arena *m, const stage *s, const layout *y, const expr *const *sub, int rank)
+{
+    space sp = {.mem = m};
+    const lin *axis[MAX_AXIS], *at[MAX_RANK];
+    for (int i = 0; i < s->n_axis; i++) axis[i] = lin_var(&sp, var_add(&sp, "", 0, s->extent[i] > 0 ? s->extent[i] - 1 : 0));
+    for (int i = 0; i < rank; i++) at[i] = lin_of(&sp, sub[i], axis);
+    const lin *sum = layout_offset(&sp, y, at);
+    for (int i = 0; i < sum->n; i++)
+        if (sum->t[i].a->kind == A_DIV && lin_uses(sum->t[i].a->of, counts_as_axis, NULL)) return false;
+    return true;
+}
+
+static const layout *layout_in(const plan *p, const node *n)
+{
+    return &p->home[n->id].layout;
+}
+
+static bool reads_linear(fuser *f, const stage *s, const node *only) /* of every load, or of those of one node */
+{
+    const expr *load[MAX_LOADS];
+    const int n = x_loads(s->value, load, MAX_LOADS);
+    arena scratch = {0};
+    bool ok = n <= MAX_LOADS;
+    for (int i = 0; ok && i < n; i++)
+        if (!only || load[i]->from == only) ok = linear(&scratch, s, layout_in(f->p, load[i]->from), load[i]->arg, load[i]->n);
+    arena_free(&scratch);
+    return ok;
+}
+
+/* ---- the order of dimensions in memory ---- */
+static int latest_axis(const expr *x)
+{
+    const uint32_t axes = x_axes(x);
+    int last = -1;
+    for (int i = 0; i < MAX_AXIS; i++)
+        if (axes >> i & 1) last = i;
+    return last;
+}
+
+static void order_by(layout *y, const type *t, const expr *const *sub) /* dimensions by the axis that walks them */
+{
+    int dim[MAX_RANK];
+    for (int i = 0; i < t->rank; i++) {
+        int k = i;
+        for (; k > 0 && latest_axis(sub[dim[k - 1]]) > latest_axis(sub[i]); k--) dim[k] = dim[k - 1];
+        dim[k] = i;
+    }
+    y->n = 0;
+    for (int i = 0; i < t->rank; i++) layout_digit(y, dim[i], 1, t->dim[dim[i]]);
+    MUST(layout_seal(y, t));
+}
+
+static bool all_linear(fuser *f, const node *n)
+{
+    for (int k = 0; k < f->p->n_kernel; k++)
+        for (int i = 0; i < f->p->kernel[k].n_stage; i++)
+            if (!reads_linear(f, &f->p->kernel[k].stage[i], n)) return false;
+    return true;
+}
+
+static void choose_order(fuser *f, const node *n)
+{
+    layout *y = &f->p->home[n->id].layout;
+    const layout rows = *y;
+    if (all_linear(f, n)) return;
+    for (int k = 0; k < f->p->n_kernel; k++)
+        for (int i = 0; i < f->p->kernel[k].n_stage; i++) {
+            const expr *load[MAX_LOADS];
+            const int count = x_loads(f->p->kernel[k].stage[i].value, load, MAX_LOADS);
+            for (int j = 0; j < count && j < MAX_LOADS; j++) {
+                if (load[j]->from != n) continue;
+                order_by(y, &n->type, load[j]->arg);
+                if (all_linear(f, n)) return;
+                *y = rows;
+            }
+        }
+}
+
+/* ---- merging neighbouring axes ---- */
+static void merge_in(arena *m, stage *s, int a) /* axes a and a + 1 become one */
+{
+    const int64_t inner = s->extent[a + 1];
+    const expr *axis[MAX_AXIS], *both = x_axis(m, a);
+    for (int i = 0; i < s->n_axis; i++) axis[i] = x_axis(m, i > a ? i - 1 : i);
+    axis[a] = x2(m, "floordiv", both, x_whole(m, inner));
+    axis[a + 1] = x2(m, "mod", both, x_whole(m, inner));
+    s->value = x_rename(m, s->value, s->n_axis, axis);
+    for (int i = 0; i < s->node->type.rank; i++) s->store[i] = x_rename(m, s->store[i], s->n_axis, axis);
+    s->extent[a] *= inner;
+    for (int i = a + 1; i + 1 < s->n_axis; i++) s->extent[i] = s->extent[i + 1];
+    const uint32_t low = (1u << (a + 1)) - 1;
+    s->folds = (s->folds & low) | ((s->folds >> 1) & ~low);
+    s->n_axis--;
+    if (a + 1 < s->n_result) s->n_result--;
+    if (a + 1 < s->n_shared) s->n_shared--;
+}
+
+static bool stage_is_linear(fuser *f, const stage *s)
+{
+    arena m = {0};
+    const bool ok = linear(&m, s, layout_in(f->p, s->node), s->store, s->node->type.rank) && reads_linear(f, s, NULL);
+    arena_free(&m);
+    return ok;
+}
+
+static bool try_merge(fuser *f, kernel *k, int from, int to, int a) /* in stages [from, to) */
+{
+    stage trial[MAX_STAGES];
+    for (int i = from; i < to; i++) {
+        trial[i] = k->stage[i];
+        merge_in(&f->p->mem, &trial[i], a);
+        if (!stage_is_linear(f, &trial[i])) return false;
+    }
+    memcpy(k->stage + from, trial + from, (size_t)(to - from) * sizeof *trial);
+    return true;
+}
+
+static void merge_axes(fuser *f, kernel *k)
+{
+    for (int i = 0; i < k->n_stage; i++)
+        if (!stage_is_linear(f, &k->stage[i])) return; /* nothing to gain where accesses are not linear anyway */
+    for (int a = 0; a + 1 < k->n_shared;)
+        if (try_merge(f, k, 0, k->n_stage, a)) k->n_shared--;
+        else a++;
+    for (int i = 0; i < k->n_stage; i++) {
+        stage *s = &k->stage[i];
+        for (int a = s->n_shared; a + 1 < s->n_result;)
+            if (!try_merge(f, k, i, i + 1, a)) a++;
+    }
+}
+
+/* ---- letters ---- */
+static int words(const char *s, char out[][MAX_LETTER], int max)
+{
+    int n = 0, used;
+    while (n < max && sscanf(s, "%7s%n", out[n], &used) == 1) n++, s += used;
+    return n;
+}
+
+/* Result axes from the last letter backwards; more axes than letters are b, b1, ...; folded ones in order. */
+static void name_axes(stage *s, const op *o, int first)
+{
+    char result[MAX_AXIS][MAX_LETTER], fold[MAX_AXIS][MAX_LETTER], left[64] = "";
+    const char *bar = o->axes ? strchr(o->axes, '|') : NULL;
+    if (o->axes) snprintf(left, sizeof left, "%.*s", bar ? (int)(bar - o->axes) : (int)strlen(o->axes), o->axes);
+    int nr = words(left, result, MAX_AXIS), nf = bar ? words(bar + 1, fold, MAX_AXIS) : 0, extra = 0;
+    const bool plain = !s->folds && !nr;
+    for (int a = s->n_result - 1; a >= first; a--) {
+        const int back = s->n_result - 1 - a;
+        if (back < nr) memcpy(s->letter[a], result[nr - 1 - back], MAX_LETTER);
+        else if (plain) snprintf(s->letter[a], MAX_LETTER, s->n_result - first == 1 ? "e" : back == 0 ? "c" : back == 1 ? "r" : "r%d", back - 1);
+        else snprintf(s->letter[a], MAX_LETTER, extra ? "b%d" : "b", extra), extra++;
+    }
+    for (int a = s->n_result, i = 0; a < s->n_axis; a++, i++) {
+        if (i < nf) memcpy(s->letter[a], fold[i], MAX_LETTER);
+        else snprintf(s->letter[a], MAX_LETTER, i ? "f%d" : "f", i);
+    }
+}
+
+static const group *group_of(const fuser *f, const cluster *c) /* the largest recipe whose result is here, most of it too */
+{
+    const graph *g = f->p->g;
+    const group *best = NULL;
+    for (int i = 0; i < g->n_group; i++) {
+        const group *q = &g->group[i];
+        int inside = 0;
+        bool result = false;
+        for (int k = 0; k < c->n; k++) {
+            const int id = c->member[k]->node->id;
+            inside += id >= q->first && id <= q->last;
+            result = result || c->member[k]->node == q->result;
+        }
+        if (result && 2 * inside > c->n && (!best || q->last - q->first > best->last - best->first)) best = q;
+    }
+    return best;
+}
+
+static double work(const stage *s)
+{
+    double n = 1;
+    for (int i = 0; i < s->n_axis; i++) n *= (double)s->extent[i];
+    return n;
+}
+
+static void name_stage(kernel *k, int i, const char *name) /* unique among the kernel's */
+{
+    int same = 0;
+    for (int j = 0; j < i; j++) same += !strncmp(k->stage[j].name, name, strlen(name));
+    snprintf(k->stage[i].name, sizeof k->stage[i].name, same ? "%.20s%d" : "%.20s", name, same + 1);
+}
+
+static void name_kernel(fuser *f, const cluster *c, kernel *k)
+{
+    const group *q = c->n > 1 ? group_of(f, c) : NULL;
+    k->main = k->n_stage - 1;
+    for (int i = 0; i < k->n_stage; i++)
+        if (work(&k->stage[i]) > work(&k->stage[k->main])) k->main = i;
+    k->op = q ? q->op->name : c->member[k->main]->main->op->name;
+    for (int i = 0; i < k->n_stage; i++) {
+        stage *s = &k->stage[i];
+        name_stage(k, i, c->member[i]->main->op->name);
+        name_axes(s, c->member[i]->main->op, k->n_shared);
+        for (int a = 0; a < k->n_shared; a++) { /* the rows of a group: its letters in order, else r, r1, ... */
+            char letter[MAX_AXIS][MAX_LETTER];
+            const int n = q && q->op->axes ? words(q->op->axes, letter, MAX_AXIS) : 0;
+            const int at = n - 1 - (k->stage[k->main].n_result - 1 - a);
+            if (k->n_stage > 1 && at >= 0 && at < n && *letter[at] != '|') memcpy(s->letter[a], letter[at], MAX_LETTER);
+            else if (k->n_stage > 1) snprintf(s->letter[a], MAX_LETTER, a ? "r%d" : "r", a);
+        }
+    }
+    k->label = c->member[k->n_stage - 1]->node->label;
+    for (int i = 0; i < k->n_stage && !*k->label; i++) { /* else the name of a weight it reads */
+        const expr *load[MAX_LOADS];
+        const int n = x_loads(k->stage[i].value, load, MAX_LOADS);
+        for (int j = 0; j < n && j < MAX_LOADS && !*k->label; j++)
+            if (load[j]->from->leaf && load[j]->from->leaf->kind != LEAF_INPUT) k->label = load[j]->from->label;
+    }
+}
+
+/* ---- costs ---- */
+enum { MAX_SEEN = 512 };
+typedef struct seen {
+    int n;
+    const expr *x[MAX_SEEN];
+} seen;
+
+static double count_flops(const expr *x, seen *s) /* shared parts are computed once */
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->x[i] == x) return 0;
+    if (s->n < MAX_SEEN) s->x[s->n++] = x;
+    double n = x->kind == X_CALL && dtype_class(x->dtype) == D_REAL ? x->fn->cost : x->kind == X_FOLD ? x->fn->cost : 0;
+    for (int i = 0; x->kind != X_LOAD && i < x->n; i++) n += count_flops(x->arg[i], s);
+    return n;
+}
+
+static double flops_of(const expr *x)
+{
+    seen s = {0};
+    return count_flops(x, &s);
+}
+
+
+static void count_work(plan *p, kernel *k)
+{
+    for (int i = 0; i < k->n_stage; i++) {
+        const stage *s = &k->stage[i];
+        const expr *fold = stage_fold(s), *load[MAX_LOADS];
+        double results = (double)type_count(&s->node->type), folded = 1;
+        for (int a = s->n_result; a < s->n_axis; a++) folded *= (double)s->extent[a];
+        k->flops += results * (flops_of(s->value) + (fold ? flops_of(fold) * (folded - 1) : 0));
+        if (!s->scratch) k->bytes += (double)type_bytes(&s->node->type);
+        const int n = x_loads(s->value, load, MAX_LOADS);
+        for (int j = 0; j < n && j < MAX_LOADS; j++) {
+            bool inside = false;
+            for (int o = 0; o < i; o++) inside = inside || k->stage[o].node == load[j]->from;
+            double read = work(s) / (fold ? 1 : folded), whole = (double)type_count(&load[j]->from->type);
+            if (!inside) k->bytes += (read < whole ? read : whole) * ts_dtype_bytes(load[j]->from->type.dtype);
+        }
+    }
+    (void)p;
+}
+
+static bool read_outside(const fuser *f, const item *it)
+{
+    for (int i = 0; i < f->n; i++) {
+        const item *r = f->item[f->need[i]->id];
+        const expr *load[MAX_LOADS];
+        if (!r || r->inlined || r->kernel == it->kernel) continue;
+        const int n = x_loads(r->value, load, MAX_LOADS);
+        for (int k = 0; k < n && k < MAX_LOADS; k++)
+            if (load[k]->from == it->node) return true;
+    }
+    return false;
+}
+
+bool form_kernels(fuser *f, err *e)
+{
+    plan *p = f->p;
+    p->kernel = arena_array(&p->mem, (size_t)f->n_kernel + 1, sizeof *p->kernel);
+    p->home = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *p->home);
+    for (int i = 0; i < f->n; i++) p->home[f->need[i]->id].where = NOWHERE, layout_rows(&p->home[f->need[i]->id].layout, &f->need[i]->type);
+    for (int i = 0; i < f->n_order; i++) {
+        const cluster *c = &f->kernel[f->order[i]];
+        kernel *k = &p->kernel[p->n_kernel++];
+        *k = (kernel){.n_stage = c->n, .n_shared = c->n > 1 ? c->shared : 0, .notes = "", .rule = ""};
+        k->stage = arena_array(&p->mem, (size_t)c->n, sizeof *k->stage);
+        for (int s = 0; s < c->n; s++) {
+            const expr *load[MAX_LOADS];
+            make_stage(f, c->member[s], k->n_shared, &k->stage[s]);
+            if (x_loads(k->stage[s].value, load, MAX_LOADS) > MAX_LOADS)
+                return err_set(e, TS_UNSUPPORTED, "%s: a kernel that reads more than %d tensors", c->member[s]->node->op->name, MAX_LOADS);
+            if (c->n == 1 || read_outside(f, c->member[s])) k->stage[s].scratch = false;
+        }
+    }
+    for (int i = 0; i < f->n; i++) {
+        const item *it = f->item[f->need[i]->id];
+        if (it && !it->inlined && !it->root) choose_order(f, it->node);
+    }
+    for (int i = 0; i < p->n_kernel; i++) {
+        merge_axes(f, &p->kernel[i]);
+        for (int s = 0; s < p->kernel[i].n_stage; s++) find_loads(&p->mem, &p->kernel[i].stage[s]);
+        name_kernel(f, &f->kernel[f->order[i]], &p->kernel[i]);
+        count_work(p, &p->kernel[i]);
+    }
+    return true;
+}

@@ -1,0 +1,314 @@
+/* fuse.c - which nodes become kernels, and with which others: the fusion pass.
+ *
+ * Requires: a graph and its roots. Guarantees: every kernel's stages compute all that is read from memory; loads name leaves,
+ * values of earlier kernels, or earlier stages of the same kernel; a stage has at most one fold.
+ *
+ * Two mechanisms, both derived from definitions alone:
+ *  - inlining: a node's expression replaces its loads. Pure movement always; pointwise work where it is not repeated; a fold
+ *    under the pointwise work that follows it (its epilogue).
+ *  - sharing loops: what is left materialised joins the kernel of a value it reads when both walk the same leading axes
+ *    element by element: softmax, layer norm and attention become one kernel each, their rows held in scratch. */
+#include "schedule/fuse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- expressions of nodes with what is inlined put in ---- */
+typedef struct substitution {
+    fuser *f;
+    item *into;
+    int n_axis; /* of the definition being extended: folded axes of what comes in are added after these */
+    int64_t *extent;
+} substitution;
+
+static const expr *literal_of(arena *m, const node *n) /* a constant of one element is a literal */
+{
+    if (!n->leaf || n->leaf->kind != LEAF_CONST || type_count(&n->type) != 1) return NULL;
+    if (dtype_class(n->type.dtype) == D_REAL) return x_cast(m, n->type.dtype, x_real(m, load_real(n->type.dtype, n->leaf->data, 0)));
+    return x_cast(m, n->type.dtype, x_whole(m, load_whole(n->type.dtype, n->leaf->data, 0)));
+}
+
+static const expr *put_in(void *user, const expr *x)
+{
+    substitution *s = user;
+    if (x->kind != X_LOAD) return x;
+    const expr *lit = literal_of(&s->f->p->mem, x->from);
+    if (lit) return lit;
+    const item *from = s->f->item[x->from->id];
+    if (!from || !from->inlined) return x;
+    if (from->fold) s->into->main = from->main;
+    const expr *axis[MAX_AXIS] = {0};
+    for (int i = 0; i < x->n; i++) axis[i] = x->arg[i];
+    for (int i = x->n; i < from->n_axis; i++) {
+        MUST(s->n_axis < MAX_AXIS);
+        axis[i] = x_axis(&s->f->p->mem, s->n_axis);
+        s->extent[s->n_axis++] = from->extent[i];
+    }
+    return x_rename(&s->f->p->mem, from->value, from->n_axis, axis);
+}
+
+static bool define(fuser *f, item *it, err *e)
+{
+    defn d;
+    if (!g_defn(it->node, &f->p->mem, &d, e)) return false;
+    it->n_axis = d.n_axis;
+    memcpy(it->extent, d.extent, sizeof d.extent);
+    substitution s = {f, it, d.n_axis, it->extent};
+    it->value = x_map(&f->p->mem, d.value, put_in, &s);
+    it->n_axis = s.n_axis;
+    it->fold = x_count(it->value, X_FOLD) > 0;
+    if (!it->main) it->main = it->node;
+    return true;
+}
+
+/* ---- what may be inlined ---- */
+static int64_t volume(const item *it) /* times the innermost expression is evaluated */
+{
+    int64_t n = 1;
+    for (int i = 0; i < it->n_axis; i++) n *= it->extent[i];
+    return n;
+}
+
+static bool is_view(const item *it)
+{
+    return it->value->kind == X_LOAD;
+}
+
+/* Reads every element of p exactly once, at p[its own axes in some order]. */
+static bool walks_along(const expr *load, const item *reader)
+{
+    uint32_t seen = 0;
+    for (int i = 0; i < load->n; i++) {
+        if (load->arg[i]->kind == X_LIT && load->from->type.dim[i] == 1) continue;
+        if (load->arg[i]->kind != X_AXIS || seen >> load->arg[i]->axis & 1) return false;
+        seen |= 1u << load->arg[i]->axis;
+    }
+    for (int i = 0; i < reader->n_axis; i++)
+        if (reader->extent[i] != 1 && !(seen >> i & 1)) return false;
+    return true;
+}
+
+static bool has_other_fold(fuser *f, const item *reader, const item *but)
+{
+    const expr *load[MAX_LOADS];
+    const int n = x_loads(reader->raw, load, MAX_LOADS);
+    if (x_count(reader->raw, X_FOLD)) return true;
+    for (int i = 0; i < n && i < MAX_LOADS; i++) {
+        const item *o = f->item[load[i]->from->id];
+        if (o && o != but && o->inlined && o->fold) return true;
+    }
+    return false;
+}
+
+/* The one reader of it, or NULL when there are several, or none, or it is a result itself. */
+static item *only_reader(fuser *f, const item *it)
+{
+    return it->n_reader == 1 && !it->root ? f->item[it->reader] : NULL;
+}
+
+static int loads_of(const item *reader, const node *n, const expr **out)
+{
+    const expr *load[MAX_LOADS];
+    const int total = x_loads(reader->raw, load, MAX_LOADS);
+    int k = 0;
+    for (int i = 0; i < total && i < MAX_LOADS; i++)
+        if (load[i]->from == n) *out = load[i], k++;
+    return k;
+}
+
+static void decide_inline(fuser *f, item *it)
+{
+    if (it->root) return;
+    if (is_view(it)) {
+        it->inlined = true;
+        return;
+    }
+    if (f->p->reference) return;
+    item *r = only_reader(f, it);
+    const expr *load;
+    if (!r || loads_of(r, it->node, &load) != 1) return;
+    if (it->fold) it->inlined = r->raw->kind != X_LOAD && !has_other_fold(f, r, it) && walks_along(load, r);
+    else it->inlined = volume(r) <= type_count(&it->node->type);
+}
+
+/* ---- building the items ---- */
+static bool make_items(fuser *f, err *e)
+{
+    plan *p = f->p;
+    const int count = g_reach(p->n_root, p->root, NULL);
+    f->need = arena_array(&p->mem, (size_t)count + 1, sizeof *f->need);
+    f->n = g_reach(p->n_root, p->root, f->need);
+    f->item = arena_array(&p->mem, (size_t)p->g->n, sizeof *f->item);
+    for (int i = 0; i < f->n; i++) {
+        const node *n = f->need[i];
+        if (node_is_leaf(n)) continue;
+        item *it = f->item[n->id] = arena_get(&p->mem, sizeof *it);
+        defn d;
+        it->node = n, it->reader = -1;
+        if (!g_defn(n, &p->mem, &d, e)) return false;
+        it->raw = it->value = d.value, it->n_axis = d.n_axis;
+        memcpy(it->extent, d.extent, sizeof d.extent);
+        for (int k = 0; k < n->n_in; k++) {
+            item *from = f->item[n->in[k]->id];
+            if (from && from->reader != n->id) from->reader = n->id, from->n_reader++;
+        }
+    }
+    for (int i = 0; i < p->n_root; i++)
+        if (f->item[p->root[i]->id]) f->item[p->root[i]->id]->root = true;
+    for (int i = 0; i < f->n; i++) {
+        item *it = f->item[f->need[i]->id];
+        if (!it) continue;
+        if (!define(f, it, e)) return false;
+        decide_inline(f, it);
+    }
+    return true;
+}
+
+/* ---- sharing loops ---- */
+static int real_dims(const type *t, int *dim) /* the dimensions that have more than one element */
+{
+    int n = 0;
+    for (int i = 0; i < t->rank; i++)
+        if (t->dim[i] != 1) dim[n++] = i;
+    return n;
+}
+
+/* How many leading axes reader b walks in step with producer a: a[i0, i1, ...] read at b's own leading axes. */
+static int common_axes(const item *a, const item *b)
+{
+    const expr *load[MAX_LOADS];
+    int da[MAX_RANK], db[MAX_RANK], most = real_dims(&a->node->type, da), nb = real_dims(&b->node->type, db);
+    const int n = x_loads(b->value, load, MAX_LOADS);
+    if (n > MAX_LOADS) return 0;
+    if (most > nb) most = nb;
+    for (int i = 0; i < n; i++) {
+        int k = 0;
+        if (load[i]->from != a->node) continue;
+        while (k < most && load[i]->arg[da[k]]->kind == X_AXIS && load[i]->arg[da[k]]->axis == db[k]) k++;
+        most = k;
+    }
+    return most;
+}
+
+static bool same_rows(const item *a, const item *b, int shared)
+{
+    int da[MAX_RANK], db[MAX_RANK];
+    if (real_dims(&a->node->type, da) < shared || real_dims(&b->node->type, db) < shared) return false;
+    for (int i = 0; i < shared; i++)
+        if (a->node->type.dim[da[i]] != b->node->type.dim[db[i]]) return false;
+    return true;
+}
+
+/* A contraction reads its operands many times. Walking only rows of it is free when each operand has the rows' axes, or at
+ * least a batch axis and a slice that stays in the cache; weights have neither, and would be streamed again for every row. */
+static bool rows_are_cheap(const fuser *f, const item *it, int shared)
+{
+    const expr *load[MAX_LOADS];
+    int dim[MAX_RANK];
+    uint32_t rows = 0;
+    const int n = x_loads(it->value, load, MAX_LOADS);
+    real_dims(&it->node->type, dim);
+    for (int i = 0; i < shared; i++) rows |= 1u << dim[i];
+    for (int i = 0; i < n && i < MAX_LOADS; i++) {
+        uint32_t axes = 0;
+        int64_t slice = ts_dtype_bytes(load[i]->from->type.dtype);
+        for (int k = 0; k < load[i]->n; k++) axes |= x_axes(load[i]->arg[k]);
+        if (!(axes & ~rows) || (axes & rows) == rows) continue;
+        for (int a = 0; a < it->n_axis; a++)
+            if ((axes & ~rows) >> a & 1) slice *= it->extent[a];
+        if (volume(it) / type_count(&it->node->type) < 8 || slice <= 4096) continue; /* little reuse, or a vector */
+        if (!(axes & rows) || slice > plan_cache_bytes(f->p, 2) / 2) return false;
+    }
+    return true;
+}
+
+static bool reaches(fuser *f, const node *n, int to, int oldest, int from) /* does n depend on the kernel, from outside? */
+{
+    item *it = f->item[n->id];
+    if (!it || n->id < oldest || it->mark == from) return false;
+    it->mark = from;
+    if (!it->inlined && it->kernel == to) return true;
+    for (int i = 0; i < n->n_in; i++)
+        if (reaches(f, n->in[i], to, oldest, from)) return true;
+    return false;
+}
+
+/* Would joining close a cycle: some operand of b outside the kernel that needs the kernel? Inlined ones are looked through. */
+static bool cycle(fuser *f, const item *b, int to, int from)
+{
+    const expr *load[MAX_LOADS];
+    const int n = x_loads(b->value, load, MAX_LOADS);
+    const int oldest = f->kernel[to].member[0]->node->id;
+    for (int i = 0; i < n && i < MAX_LOADS; i++) {
+        item *o = f->item[load[i]->from->id];
+        if (!o || o->kernel == to) continue;
+        if (reaches(f, load[i]->from, to, oldest, from)) return true;
+    }
+    return n > MAX_LOADS;
+}
+
+static bool join(fuser *f, item *b, int to)
+{
+    cluster *c = &f->kernel[to];
+    int shared = c->n == 1 ? MAX_RANK : c->shared;
+    if (c->n == MAX_STAGES) return false;
+    for (int i = 0; i < c->n; i++) {
+        const int n = common_axes(c->member[i], b);
+        shared = n < shared ? n : shared;
+    }
+    if (shared < 1) return false;
+    for (int i = 0; i < c->n; i++)
+        if (!same_rows(c->member[i], b, shared) || !rows_are_cheap(f, c->member[i], shared)) return false;
+    if (!rows_are_cheap(f, b, shared)) return false;
+    bool folds = b->fold;
+    for (int i = 0; i < c->n; i++) folds = folds || c->member[i]->fold;
+    if (!folds || cycle(f, b, to, ++f->visit)) return false;
+    c->member[c->n++] = b, c->shared = shared, b->kernel = to;
+    return true;
+}
+
+static void cluster_items(fuser *f)
+{
+    f->kernel = arena_array(&f->p->mem, (size_t)f->n + 1, sizeof *f->kernel);
+    for (int i = 0; i < f->n; i++) {
+        item *it = f->item[f->need[i]->id];
+        const expr *load[MAX_LOADS];
+        if (!it || it->inlined) continue;
+        it->kernel = -1;
+        const int n = x_loads(it->value, load, MAX_LOADS);
+        for (int k = 0; !f->p->reference && k < n && k < MAX_LOADS && it->kernel < 0; k++) {
+            const item *from = f->item[load[k]->from->id];
+            if (from && from->kernel >= 0) join(f, it, from->kernel);
+        }
+        if (it->kernel >= 0) continue;
+        f->kernel[f->n_kernel] = (cluster){.n = 1, .member = {it}};
+        it->kernel = f->n_kernel++;
+    }
+}
+
+/* Kernels in an order in which each one's operands are there: by the last of its members, moved behind what it needs. */
+static void visit(fuser *f, int k)
+{
+    cluster *c = &f->kernel[k];
+    if (c->done) return;
+    c->done = true;
+    for (int i = 0; i < c->n; i++) {
+        const expr *load[MAX_LOADS];
+        const int n = x_loads(c->member[i]->value, load, MAX_LOADS);
+        for (int j = 0; j < n && j < MAX_LOADS; j++) {
+            const item *from = f->item[load[j]->from->id];
+            if (from && from->kernel != k) visit(f, from->kernel);
+        }
+    }
+    f->order[f->n_order++] = k;
+}
+
+bool pass_fuse(plan *p, err *e)
+{
+    fuser f = {.p = p};
+    if (!make_items(&f, e)) return false;
+    cluster_items(&f);
+    f.order = arena_array(&p->mem, (size_t)f.n_kernel + 1, sizeof *f.order);
+    for (int k = 0; k < f.n_kernel; k++) visit(&f, k);
+    return form_kernels(&f, e);
+}

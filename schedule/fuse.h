@@ -1,0 +1,33 @@
+/* fuse.h - shared by the two halves of the fusion pass: fuse.c decides, form.c writes kernels and stages down. */
+#ifndef TS_FUSE_H
+#define TS_FUSE_H
+#include "schedule/plan.h"
+
+enum { MAX_STAGES = 12 };
+typedef struct item { /* a node that is not a leaf, on its way into a kernel */
+    const node *node;
+    const expr *raw;   /* as the op defines it */
+    const expr *value; /* with what is inlined put in */
+    int n_axis;
+    int64_t extent[MAX_AXIS];
+    bool fold, inlined, root;
+    const node *main;     /* the node that declared the fold, else the node itself: names the axes */
+    int n_reader, reader; /* nodes that read it, and the last of them */
+    int kernel, mark;
+} item;
+typedef struct cluster {
+    int n, shared; /* members; leading axes (of more than one element) walked together */
+    item *member[MAX_STAGES];
+    bool done;
+} cluster;
+typedef struct fuser {
+    plan *p;
+    int n;
+    const node **need;
+    item **item; /* by node id; NULL for leaves */
+    int n_kernel, n_order, visit;
+    cluster *kernel;
+    int *order;
+} fuser;
+bool form_kernels(fuser *f, err *e);
+#endif

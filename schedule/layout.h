@@ -1,0 +1,32 @@
+/* layout.h - where the elements of a tensor lie. A layout is a list of digits from outside in: digit i counts
+ * (subscript[dim] mod span) / step, stride elements apart; the outermost digit of a dimension has its whole extent as span.
+ * "i/64 j/64 i/8 j/16 i j" is a two-level tiled matrix. A ragged last block is padded; what lies in padding is unspecified. */
+#ifndef TS_LAYOUT_H
+#define TS_LAYOUT_H
+#include "schedule/index.h"
+
+enum { MAX_DIGIT = 16 };
+typedef struct digit {
+    int dim;
+    int64_t step, span, stride;
+} digit;
+typedef struct layout {
+    int n;
+    digit digit[MAX_DIGIT];
+    int64_t size; /* elements, padding included */
+} layout;
+
+void layout_rows(layout *y, const type *t); /* row-major */
+bool layout_is_rows(const layout *y, const type *t);
+bool layout_same(const layout *a, const layout *b);
+/* Appends a digit for dim: subscript / step within span. layout_seal computes strides and size when all are there and merges
+ * neighbours of one dimension; false when a dimension of more than one element never reaches step 1. */
+bool layout_digit(layout *y, int dim, int64_t step, int64_t span);
+bool layout_seal(layout *y, const type *t);
+/* "n/48 k n", dimensions by the letters given; layout_print writes what layout_parse reads. */
+bool layout_parse(layout *y, const type *t, const char *const *letter, const char *source, err *e);
+void layout_print(text *t, const layout *y, const char *const *letter);
+const lin *layout_offset(space *s, const layout *y, const lin *const *subscript); /* in elements */
+/* Copies a row-major tensor into the layout (padding zeroed), or part `part` of `parts` of its outermost digit. */
+void layout_pack(const layout *y, const type *t, void *to, const void *from, int part, int parts);
+#endif

@@ -1,0 +1,23 @@
+/* nest.h - the notation of loops: how a kernel is walked, read from outside in.
+ *
+ *   axis[/step][@role][+operand[@space][*stages]] ...
+ *
+ * A kernel of one stage has one such list. A kernel of several has the loops that its stages share, then each stage's own:
+ * "h@core q/32 ; matmul: n/48 q/8 k q@unroll n@vector ; ..."; stages left out are guessed. The last loop of each axis has
+ * step 1. Roles: none is serial, @core spreads over the cores, @unroll and @vector make the register tile, which is what
+ * follows the last serial loop over an axis that is not folded. What prints parses. */
+#ifndef TS_NEST_H
+#define TS_NEST_H
+#include "schedule/plan.h"
+
+/* Refused with a reason: e names the loop and says what would do. */
+bool nest_parse(kernel *k, const char *source, err *e);
+bool nest_parse_stage(kernel *k, int which, const char *source, err *e); /* one list, over what the shared loops leave */
+bool nest_parse_shared(kernel *k, const char *source, err *e);
+void nest_print(text *t, const kernel *k, bool derived); /* derived: staging nobody wrote is shown, in brackets */
+/* What an axis has left under the shared loops, and under loop l of the stage (l = -1: under none of its own). */
+int64_t nest_left(const kernel *k, const stage *s, int axis, int l);
+int nest_tile(const stage *s);     /* first loop of the tile: serial folds, then unrolled and vector loops */
+int nest_unrolled(const stage *s); /* first loop after which all are unrolled or vector */
+int64_t loop_trips(const loop *l);
+#endif

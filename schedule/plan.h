@@ -1,0 +1,108 @@
+/* plan.h - everything a back end needs: kernels in order, how each is walked, where values live.
+ *
+ * A stage computes one node's value over axes; a kernel is one or more stages under shared outer loops, the values that only
+ * later stages read being held for one trip of those loops in scratch memory. Axes 0..n_shared-1 of every stage are those of
+ * the kernel's shared loops. A plan is read-only once made; it lives in its own arena and borrows the graph. */
+#ifndef TS_PLAN_H
+#define TS_PLAN_H
+#include "schedule/layout.h"
+#include "schedule/machine.h"
+
+typedef enum role { SERIAL, UNROLL, VECTOR, CORE } role;
+enum { MAX_LOOP = 24, MAX_LETTER = 8, MAX_STAGING = 8 };
+typedef struct loop {
+    int axis;
+    int64_t step, range; /* covers `range` (what its axis has left) in strides of step */
+    role role;
+} loop;
+typedef struct nest {
+    int n;
+    loop loop[MAX_LOOP];
+} nest;
+
+/* staging: +operand at a loop copies what the inner loops read of it into scratch, in the order in which they walk it;
+ * +operand@l2*2 fetches the slice of the next trip into a cache. */
+typedef struct staging {
+    int loop; /* index in the stage's nest, or in the kernel's shared nest */
+    bool shared;
+    int load;          /* which of the stage's loads */
+    int level, stages; /* level 0: copied; 1, 2: that cache; stages: slices held, the current one included; 0: "@none" */
+    bool derived;
+} staging;
+
+enum { MAX_LOADS = 64 };
+typedef struct stage {
+    const node *node;
+    char name[24];
+    int n_axis, n_shared, n_result; /* shared axes first, then the other result axes, then folded ones */
+    int64_t extent[MAX_AXIS];
+    char letter[MAX_AXIS][MAX_LETTER];
+    uint32_t folds;
+    const expr *value;              /* at most one fold, over `folds` */
+    const expr *store[MAX_RANK];    /* the node's subscripts as functions of the axes */
+    bool scratch;                   /* lives only inside the kernel */
+    nest nest;                      /* over what the shared loops leave */
+    int n_load;                     /* distinct loads, those under the fold first: operands a, b, c, ... of the notation */
+    const expr **load;
+    int *leaf;                      /* of each load: the entry of plan.leaf it reads, or -1 */
+    int n_staging;
+    staging staging[MAX_STAGING];
+} stage;
+
+typedef struct kernel {
+    char name[16];       /* k0, k1, ... in order of first appearance; equal kernels share code, not this */
+    const char *op;      /* what rules match: the main operation or group */
+    const char *label;   /* a name from the model, for people; "" */
+    int n_stage, n_shared;
+    stage *stage;
+    nest shared;
+    int main;            /* index of the stage that names the axes */
+    const char *rule;    /* the schema rule that chose the loops */
+    const char *notes;   /* lines: refused candidates, clipped steps, misfits; "" when there are none */
+    double flops, bytes; /* derived from the definitions; compulsory traffic */
+} kernel;
+
+typedef enum where { IN_ARENA, IN_INPUT, IN_LEAF, IN_OUTPUT, NOWHERE } where;
+typedef struct home { /* where a node's value lives */
+    where where;
+    int index;      /* of the input, leaf or output */
+    int64_t offset; /* bytes in the arena */
+    int64_t bytes;
+    int first, last; /* kernels between which it is alive */
+    layout layout;
+} home;
+
+typedef struct packed { /* a weight or constant in one layout */
+    const node *node;
+    layout layout;
+} packed;
+
+typedef struct plan {
+    arena mem;
+    const machine *on;
+    const struct isa *isa;
+    int threads;
+    bool reference; /* plain loops, reals in f64 */
+    graph *g;
+    int n_root;
+    const node *const *root;
+    int n_kernel;
+    kernel *kernel;
+    home *home; /* by node id */
+    int n_input;
+    const node **input; /* the inputs that the roots need, by id */
+    int n_leaf;
+    packed *leaf;
+    int64_t arena_bytes, lower_bound; /* lower bound: the largest set of values alive at once */
+    const struct schema *schema;
+} plan;
+
+const expr *stage_fold(const stage *s); /* the fold in its value, or NULL */
+int64_t plan_cache_bytes(const plan *p, int level); /* of level 1, 2, 3 for one core; 3 shared by all of them */
+
+/* Passes, in this order; each says in its file what it requires and guarantees, and plan_check holds after each. */
+bool pass_fuse(plan *p, err *e);   /* graph -> kernels of stages; letters, collapsed axes */
+bool pass_loops(plan *p, err *e);  /* schema and guess -> nests, layouts of weights */
+bool pass_memory(plan *p, err *e); /* lifetimes -> homes in the arena */
+bool plan_check(const plan *p, err *e);
+#endif

@@ -1,0 +1,46 @@
+/* schema.h - tiling/1 files: an ordered list of rules, match -> loops, layouts. The first rule whose match fits a kernel decides.
+ * A schema is read-only once loaded and lives in the arena given; it is untrusted text. */
+#ifndef TS_SCHEMA_H
+#define TS_SCHEMA_H
+#include "schedule/plan.h"
+
+enum { MAX_RULE_LOOPS = 16, MAX_RULE_DIMS = 16, MAX_RULE_OPS = 32 };
+typedef struct dim_test { /* "n": ">=768", "64..512", "%48==0", "128" */
+    const char *axis;
+    int64_t low, high, multiple; /* inclusive; multiple 0: any */
+} dim_test;
+typedef struct rule_layout {
+    const char *operand; /* "a", "b", ... as in loops */
+    const char *text;    /* "n/48 k n" */
+} rule_layout;
+typedef struct rule {
+    const char *name;
+    const char *place; /* where it stands, for messages: "/rules/0" */
+    int n_op;
+    const char *op[MAX_RULE_OPS]; /* operation or group; none: any */
+    const char *glob;             /* of the kernel's label; NULL: any */
+    const char *dtype;            /* NULL: any */
+    int n_dim;
+    dim_test dim[MAX_RULE_DIMS];
+    int n_loops;
+    const char *loops[MAX_RULE_LOOPS]; /* alternatives, tried in order; "guess" is one */
+    int n_layout;
+    rule_layout layout[MAX_STAGING];
+    bool fuse, optional;
+    const char *compute; /* NULL or "f32" today; others are refused by name */
+} rule;
+typedef struct schema {
+    const char *name;   /* as it calls itself, else its file's name */
+    const char *source; /* path or "built in" */
+    int n_rule;
+    rule *rule;
+    char hash[65]; /* SHA-256 of the effective text, after extends and override */
+} schema;
+
+/* what: a path (contains '/' or ends in .json), or the name of a built-in schema of the target; NULL or "guess": no rules. */
+bool schema_load(arena *m, const char *what, const char *target, schema *out, err *e);
+/* The first rule from `start` on that fits kernel k, or -1. dims are those of the main stage, shared axes included. */
+int schema_match(const schema *s, const kernel *k, int start);
+/* Lines of warnings: rules that no kernel of the plan uses, with the nearest kernels' ops and dims. used: by rule. */
+void schema_unused(const schema *s, const plan *p, const bool *used, text *out);
+#endif
