@@ -1,7 +1,7 @@
 /* console.c - colours, escaping and messages. */
 #include "cli/console.h"
 
-#include "cli/field.h"
+#include "cli/reply.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -160,9 +160,9 @@ void console_error(const console *c, const ts_error *e)
     put_message(stderr, e->text);
     if (!c->json)
         return;
-    cJSON *root = cJSON_CreateObject(), *error = cJSON_AddObjectToObject(root, "error");
-    cJSON_AddNumberToObject(error, "code", e->code);
-    cJSON_AddStringToObject(error, "text", e->text);
-    field_print(root, stdout);
+    cJSON *root = cJSON_CreateObject(), *error = js_object(root, "error");
+    js_number(error, "code", e->code);
+    js_text(error, "text", e->text);
+    reply_print(root);
     cJSON_Delete(root);
 }

@@ -1,6 +1,6 @@
 /* fail.h - mistakes of users as values. The first failure is kept; later ones are ignored. All return false, so that a
- * caller can write: return fail(e, TS_USAGE, "..."). Texts may hold names from files: the console escapes them
- * when it prints. */
+ * caller can write: return fail(e, TS_USAGE, "..."). Texts may hold names from files: the console escapes them when it
+ * prints. */
 #ifndef TS_FAIL_H
 #define TS_FAIL_H
 #include "tessera.h"

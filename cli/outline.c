@@ -6,167 +6,203 @@
 #include <math.h>
 #include <string.h>
 
-static void scaled(char *out, size_t size, double v, double step, const char *const *units)
-{
-    while (fabs(v) >= step && units[1])
-        v /= step, units++;
-    const char *form = v == floor(v) && fabs(v) < 1000 ? "%.0f%s"
-                       : fabs(v) < 10                  ? "%.2f%s"
-                       : fabs(v) < 100                 ? "%.1f%s"
-                                                       : "%.0f%s";
-    snprintf(out, size, form, v, *units);
-}
-
-void outline_bytes(char *out, size_t size, double bytes)
-{
-    static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB", NULL};
-    scaled(out, size, bytes, 1024, units);
-}
-
-void outline_seconds(char *out, size_t size, double seconds)
-{
-    static const char *const units[] = {" ns", " us", " ms", NULL};
-    if (seconds >= 1)
-        snprintf(out, size, "%.3g s", seconds);
-    else
-        scaled(out, size, seconds * 1e9, 1000, units);
-}
-
-void outline_count(char *out, size_t size, double n)
-{
-    static const char *const units[] = {"", " k", " M", " G", " T", NULL};
-    scaled(out, size, n, 1000, units);
-}
-
-static bool ends_with(const char *name, const char *ending, size_t *stem)
-{
-    size_t n = strlen(name), k = strlen(ending);
-    if (n <= k || strcmp(name + n - k, ending) != 0)
-        return false;
-    *stem = n - k;
-    return true;
-}
-
-static void spaced(char *name)
-{
-    for (; *name; name++) {
-        if (*name == '_')
-            *name = ' ';
-    }
-}
-
-/* A member's name without its unit, and its value with it. */
-static void labelled(const cJSON *v, char *label, char *value, size_t size)
-{
-    const char *name = v->string ? v->string : "";
-    size_t stem = strlen(name);
-    double x = v->valuedouble;
-    if (!cJSON_IsNumber(v))
-        snprintf(value, size, "%s",
-                 cJSON_IsString(v) ? v->valuestring
-                 : cJSON_IsTrue(v) ? "yes"
-                 : cJSON_IsNull(v) ? "-"
-                                   : "no");
-    else if (ends_with(name, "_bytes", &stem))
-        outline_bytes(value, size, x);
-    else if (ends_with(name, "_gflops", &stem))
-        snprintf(value, size, "%.4g GFLOP/s", x);
-    else if (ends_with(name, "_gops", &stem))
-        snprintf(value, size, "%.4g Gop/s", x);
-    else if (ends_with(name, "_gbs", &stem))
-        snprintf(value, size, "%.4g GB/s", x);
-    else if (ends_with(name, "_ns", &stem))
-        outline_seconds(value, size, x * 1e-9);
-    else if (ends_with(name, "_mhz", &stem))
-        snprintf(value, size, "%.0f MHz", x);
-    else if (ends_with(name, "_pct", &stem))
-        snprintf(value, size, "%.3g %%", x);
-    else if (x == floor(x) && fabs(x) < 1e15)
-        snprintf(value, size, "%.0f", x);
-    else
-        snprintf(value, size, "%.6g", x);
-    snprintf(label, size, "%.*s", (int)stem, name);
-    spaced(label);
-}
-
 enum { CELL = 512 };
 
-static bool is_plain(const cJSON *v)
-{
-    return !cJSON_IsObject(v) && !cJSON_IsArray(v);
-}
+/* ---- numbers ---- */
 
-/* A list of plain values on one line. */
-static void joined(const cJSON *list, char *out, size_t size)
+/* Three digits, and the largest unit that keeps them before the point. */
+static void scaled(char *out, size_t size, double v, double step, const char *const *units)
 {
-    char label[CELL], value[CELL];
-    size_t n = 0;
-    *out = 0;
-    for (const cJSON *v = list->child; v && n < size; v = v->next) {
-        labelled(v, label, value, sizeof value);
-        n += (size_t)snprintf(out + n, size - n, "%s%s", n ? ", " : "", value);
+    while (fabs(v) >= step && units[1]) {
+        v /= step;
+        units++;
     }
+    bool whole = v == floor(v) && fabs(v) < 1000;
+    int decimals = whole || fabs(v) >= 100 ? 0 : fabs(v) >= 10 ? 1 : 2;
+    snprintf(out, size, "%.*f%s", decimals, v, *units);
 }
 
-static void heading(FILE *f, const char *indent, const char *name, bool color)
-{
-    char words[CELL];
-    snprintf(words, sizeof words, "%s", name);
-    spaced(words);
-    fprintf(f, "%s%s", indent, console_on(color, BOLD));
-    put_safe(f, words);
-    fprintf(f, "%s\n", console_off(color));
-}
+static const char *const byte_units[] = {" B", " KiB", " MiB", " GiB", " TiB", NULL};
+static const char *const second_units[] = {" ns", " us", " ms", " s", NULL};
+static const char *const count_units[] = {"", " k", " M", " G", " T", NULL};
 
-/* A list of objects: the members of the first one that are plain become columns. */
-static void table(const cJSON *list, FILE *f, const char *indent, bool color)
+/* How the ending of a name is shown: scaled by steps, or with a fixed unit. */
+static const struct {
+    const char *ending, *unit;
+    const char *const *units;
+    double step;
+} endings[] = {
+    {"bytes", NULL, byte_units, 1024}, {"ns", NULL, second_units, 1000}, {"flops", NULL, count_units, 1000},
+    {"gflops", " GFLOP/s", NULL, 0},   {"gops", " Gop/s", NULL, 0},      {"gbs", " GB/s", NULL, 0},
+    {"mhz", " MHz", NULL, 0},          {"percent", " %", NULL, 0},
+};
+
+/* The row for a name like "l2_bytes" or "bytes", or -1; *stem is the length without the ending. */
+static int ending_of(const char *name, size_t *stem)
 {
-    char label[CELL], value[CELL];
-    const char *name[COLUMNS_MAX];
-    columns t = {0};
-    for (const cJSON *v = list->child->child; v && t.n < COLUMNS_MAX; v = v->next) {
-        if (!is_plain(v))
+    size_t n = strlen(name);
+    *stem = n;
+    for (int i = 0; i < (int)(sizeof endings / sizeof *endings); i++) {
+        size_t k = strlen(endings[i].ending);
+        if (n < k || strcmp(name + n - k, endings[i].ending) != 0 || (n > k && name[n - k - 1] != '_'))
             continue;
-        labelled(v, label, value, sizeof value);
-        name[t.n] = v->string;
-        columns_head(&t, cJSON_IsNumber(v), label);
+        if (n > k)
+            *stem = n - k - 1;
+        return i;
     }
-    for (const cJSON *row = t.n ? list->child : NULL; row; row = row->next) {
-        for (int i = 0; i < t.n; i++) {
-            const cJSON *v = cJSON_GetObjectItemCaseSensitive(row, name[i]);
-            if (v && is_plain(v))
-                labelled(v, label, value, sizeof value);
-            else
-                snprintf(value, sizeof value, "-");
-            columns_add(&t, "%s", value);
+    return -1;
+}
+
+static void number(char *out, size_t size, const char *name, double v)
+{
+    size_t stem;
+    int row = ending_of(name, &stem);
+    if (row >= 0 && endings[row].units)
+        scaled(out, size, v, endings[row].step, endings[row].units);
+    else if (row >= 0)
+        snprintf(out, size, "%.4g%s", v, endings[row].unit);
+    else if (v == floor(v) && fabs(v) < 1e15)
+        snprintf(out, size, "%.0f", v);
+    else
+        snprintf(out, size, "%.6g", v);
+}
+
+/* ---- values and their names ---- */
+
+static void joined(char *out, size_t size, const char *name, const cJSON *list)
+{
+    bool numbers = cJSON_IsNumber(list->child);
+    char value[CELL];
+    size_t n = 0;
+    const cJSON *v;
+    cJSON_ArrayForEach(v, list)
+    {
+        outline_value(value, sizeof value, name, v);
+        n += (size_t)snprintf(out + n, size - n, "%s%s", n ? ", " : numbers ? "[" : "", value);
+        if (n >= size)
+            return;
+    }
+    if (n == 0 || numbers)
+        snprintf(out + n, size - n, n ? "]" : "[]");
+}
+
+void outline_value(char *out, size_t size, const char *name, const cJSON *v)
+{
+    if (cJSON_IsNumber(v))
+        number(out, size, name, v->valuedouble);
+    else if (cJSON_IsString(v))
+        snprintf(out, size, "%s", v->valuestring);
+    else if (cJSON_IsBool(v))
+        snprintf(out, size, "%s", cJSON_IsTrue(v) ? "yes" : "no");
+    else if (cJSON_IsArray(v))
+        joined(out, size, name, v);
+    else if (cJSON_IsObject(v)) /* in a list: what it is called */
+        snprintf(out, size, "%s", js_get_text(v, "name"));
+    else
+        snprintf(out, size, "-");
+}
+
+/* A name as words: without its unit if a number follows, underscores as spaces. */
+static void words(char *out, size_t size, const char *name, bool of_number)
+{
+    size_t length = strlen(name);
+    if (of_number)
+        ending_of(name, &length);
+    snprintf(out, size, "%.*s", (int)length, name);
+    for (; *out; out++) {
+        if (*out == '_')
+            *out = ' ';
+    }
+}
+
+static bool is_line(const cJSON *v)
+{
+    return cJSON_IsArray(v) ? !cJSON_IsObject(v->child) && !cJSON_IsArray(v->child) : !cJSON_IsObject(v);
+}
+
+/* ---- tables and outlines ---- */
+
+static int heads_of(columns *t, const char *names[], const cJSON *first)
+{
+    char head[CELL];
+    int n = 0;
+    for (const cJSON *v = first ? first->child : NULL; v && n < COLUMNS_MAX; v = v->next) {
+        if (!is_line(v))
+            continue;
+        names[n++] = v->string;
+        words(head, sizeof head, v->string, cJSON_IsNumber(v));
+        columns_head(t, cJSON_IsNumber(v), head);
+    }
+    return n;
+}
+
+static void rows(columns *t, const char *const *names, const cJSON *list)
+{
+    char value[CELL];
+    const cJSON *row;
+    cJSON_ArrayForEach(row, list)
+    {
+        for (int i = 0; i < t->n; i++) {
+            outline_value(value, sizeof value, names[i], cJSON_GetObjectItemCaseSensitive(row, names[i]));
+            columns_add(t, "%s", value);
         }
     }
-    if (t.n)
-        columns_print(&t, f, indent, color);
+}
+
+void outline_table(const cJSON *list, const char *heads, FILE *f, const char *indent, bool color)
+{
+    columns t = {0};
+    const char *names[COLUMNS_MAX];
+    char copy[CELL], head[CELL];
+    snprintf(copy, sizeof copy, "%s", heads ? heads : "");
+    char *rest = copy;
+    for (char *name; heads && t.n < COLUMNS_MAX && (name = strsep(&rest, "|"));) {
+        bool right = *name == '>';
+        names[t.n] = name + right;
+        words(head, sizeof head, name + right, right);
+        columns_head(&t, right, head);
+    }
+    if (!heads)
+        heads_of(&t, names, list ? list->child : NULL);
+    if (t.n == 0)
+        return;
+    rows(&t, names, list);
+    columns_print(&t, f, indent, color);
+}
+
+static void put_lines(const cJSON *o, FILE *f, const char *indent)
+{
+    char label[CELL], value[CELL];
+    columns t = columns_make("|");
+    const cJSON *v;
+    cJSON_ArrayForEach(v, o)
+    {
+        if (!is_line(v))
+            continue;
+        words(label, sizeof label, v->string ? v->string : "", cJSON_IsNumber(v));
+        outline_value(value, sizeof value, v->string ? v->string : "", v);
+        columns_add(&t, "%s", label);
+        columns_add(&t, "%s", value);
+    }
+    columns_print(&t, f, indent, false);
 }
 
 void outline_print(const cJSON *o, FILE *f, const char *indent, bool color)
 {
-    char label[CELL], value[CELL], deeper[64];
-    columns t = columns_make("|");
-    for (const cJSON *v = o->child; v; v = v->next) {
-        bool list = cJSON_IsArray(v) && (!v->child || is_plain(v->child));
-        if (!is_plain(v) && !list)
-            continue;
-        labelled(v, label, value, sizeof value);
-        if (list)
-            joined(v, value, sizeof value);
-        columns_add(&t, "%s", label);
-        columns_add(&t, "%s", *value ? value : "-");
-    }
-    columns_print(&t, f, indent, false);
+    char deeper[64], label[CELL];
+    put_lines(o, f, indent);
     snprintf(deeper, sizeof deeper, "%s  ", indent);
-    for (const cJSON *v = o->child; v; v = v->next) {
-        if (is_plain(v) || !v->child || (cJSON_IsArray(v) && is_plain(v->child)))
+    const cJSON *v;
+    cJSON_ArrayForEach(v, o)
+    {
+        if (is_line(v) || !v->child)
             continue;
-        heading(f, indent, v->string ? v->string : "", color);
+        words(label, sizeof label, v->string ? v->string : "", false);
+        fprintf(f, "%s%s", indent, console_on(color, BOLD));
+        put_safe(f, label);
+        fprintf(f, "%s\n", console_off(color));
         if (cJSON_IsArray(v))
-            table(v, f, deeper, color);
+            outline_table(v, NULL, f, deeper, color);
         else
             outline_print(v, f, deeper, color);
     }

@@ -1,5 +1,5 @@
-/* progress.c - how far long work is: a line that rewrites itself in a terminal, a plain line every
- * ten seconds elsewhere. */
+/* progress.c - how far long work is: a line that rewrites itself in a terminal, a plain line every ten seconds
+ * elsewhere. */
 #include "cli/console.h"
 
 #include <time.h>

@@ -13,8 +13,8 @@ typedef struct suggestion {
     const char *nearest[SUGGEST_MAX];
 } suggestion;
 
-/* Edits that turn a into b: insert, delete, replace, or swap two neighbours. Words of more than 63 bytes are
- * far from all. */
+/* Edits that turn a into b: insert, delete, replace, or swap two neighbours. Words of more than 63 bytes are far from
+ * all. */
 int suggest_distance(const char *a, const char *b);
 suggestion suggest_begin(const char *word);
 void suggest_offer(suggestion *s, const char *candidate);

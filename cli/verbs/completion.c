@@ -1,6 +1,6 @@
 /* completion.c - tessera completion: scripts for shells, from the same tables as help. */
 #include "cli/args.h"
-#include "cli/field.h"
+#include "cli/reply.h"
 #include "cli/usage.h"
 
 #include <stdlib.h>
@@ -232,10 +232,9 @@ static int run(const args *a, ts_error *e)
     if (f == stdout)
         return TS_OK;
     fclose(f);
-    cJSON *root = cJSON_CreateObject();
-    cJSON_AddStringToObject(root, "format", "completion/1");
-    cJSON_AddStringToObject(root, "script", script);
-    field_print(root, stdout);
+    cJSON *root = reply_make("completion/1");
+    js_text(root, "script", script);
+    reply_print(root);
     cJSON_Delete(root);
     free(script);
     return TS_OK;

@@ -15,7 +15,7 @@ static void examine(cJSON *root, const char *name, char *text, const args *a, ts
             snprintf(e->text, sizeof e->text, "no result");
         console_warn(&a->console, "%s: %s", name, e->text);
         part = cJSON_CreateObject();
-        cJSON_AddStringToObject(part, "failed", e->text);
+        js_text(part, "failed", e->text);
     }
     *e = (ts_error){0};
     cJSON_AddItemToObject(root, name, part);
@@ -25,9 +25,8 @@ static int run(const args *a, ts_error *e)
 {
     ts_options o = {.threads = (int)args_integer(a, "threads", 0), .isa = args_text(a, "isa", NULL)};
     progress p = progress_begin(&a->console);
-    cJSON *root = cJSON_CreateObject();
-    cJSON_AddStringToObject(root, "format", "doctor/1");
-    cJSON_AddStringToObject(root, "version", TS_VERSION);
+    cJSON *root = reply_make("doctor/1");
+    js_text(root, "version", TS_VERSION);
     char *machine = ts_machine_json(&o, e);
     /* What was asked for by option and does not exist here is an error, not a finding. */
     if (machine) {
@@ -40,7 +39,7 @@ static int run(const args *a, ts_error *e)
         examine(root, "environment", environment_json(o.isa, o.threads, 0, e), a, e);
         progress_end(&p);
         if (a->console.json)
-            field_print(root, stdout);
+            reply_print(root);
         else
             outline_print(root, stdout, "", a->console.color_out);
     }

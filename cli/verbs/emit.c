@@ -1,6 +1,6 @@
 /* emit.c - tessera emit: the model as a program of its own. */
 #include "cli/fail.h"
-#include "cli/field.h"
+#include "cli/reply.h"
 #include "cli/session.h"
 
 static bool work(session *s, const args *a, const char *folder, ts_error *e)
@@ -30,10 +30,9 @@ static int run(const args *a, ts_error *e)
         console_note(&a->console, "wrote %s; build it with make -C %s", folder, folder);
         return TS_OK;
     }
-    cJSON *root = cJSON_CreateObject();
-    cJSON_AddStringToObject(root, "format", "emit/1");
-    cJSON_AddStringToObject(root, "folder", folder);
-    field_print(root, stdout);
+    cJSON *root = reply_make("emit/1");
+    js_text(root, "folder", folder);
+    reply_print(root);
     cJSON_Delete(root);
     return TS_OK;
 }

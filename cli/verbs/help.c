@@ -3,31 +3,49 @@
 #include "cli/args.h"
 #include "cli/columns.h"
 #include "cli/fail.h"
-#include "cli/field.h"
+#include "cli/reply.h"
 #include "cli/manual.h"
 #include "cli/suggest.h"
 
 #include <string.h>
 
+static int print(cJSON *root)
+{
+    reply_print(root);
+    cJSON_Delete(root);
+    return TS_OK;
+}
+
 static int topic_exit(const args *a, ts_error *e)
 {
     (void)e;
     columns t = columns_make(">code|meaning");
+    cJSON *root = cJSON_CreateObject();
     const char *meaning;
     int code;
     for (int i = 0; (meaning = help_exit_code(i, &code)); i++) {
-        columns_add(&t, "%d", code);
+        char number[16];
+        snprintf(number, sizeof number, "%d", code);
+        js_text(root, number, meaning);
+        columns_add(&t, "%s", number);
         columns_add(&t, "%s", meaning);
     }
+    if (a->console.json) {
+        columns_free(&t);
+        return print(root);
+    }
+    cJSON_Delete(root);
     columns_print(&t, stdout, "", a->console.color_out);
     return TS_OK;
 }
 
 static int topic_axes(const args *a, ts_error *e)
 {
-    cJSON *axes = field_parse(ts_axes_json(), e);
+    cJSON *axes = reply_take(ts_axes_json(), e);
+    if (!axes || a->console.json)
+        return axes ? print(axes) : TS_BUG;
     columns t = columns_make("operation|axes");
-    for (const cJSON *op = axes ? axes->child : NULL; op; op = op->next) {
+    for (const cJSON *op = axes->child; op; op = op->next) {
         columns_add(&t, "%s", op->string);
         columns_add(&t, "%s", cJSON_IsString(op) ? op->valuestring : "");
     }
@@ -58,46 +76,48 @@ static int unknown(const char *name, ts_error *e)
     return e->code;
 }
 
-/* The tables as data, for those who write wrappers and editors. */
-static int print_json(void)
+static cJSON *described(const verb *v)
 {
     cJSON *root = cJSON_CreateObject();
-    cJSON_AddStringToObject(root, "format", "help/1");
-    cJSON *list = cJSON_AddArrayToObject(root, "verbs");
-    for (int i = 0; verbs[i]; i++) {
-        cJSON *v = cJSON_CreateObject(), *options;
-        cJSON_AddItemToArray(list, v);
-        cJSON_AddStringToObject(v, "name", verbs[i]->name);
-        cJSON_AddStringToObject(v, "brief", verbs[i]->brief);
-        cJSON_AddStringToObject(v, "usage", verbs[i]->usage);
-        cJSON_AddBoolToObject(v, "hidden", verbs[i]->hidden);
-        options = cJSON_AddArrayToObject(v, "options");
-        const option_group *g;
-        for (int k = 0; (g = verb_group(verbs[i], k)); k++) {
-            for (const option *o = g->options; o->name; o++) {
-                cJSON *item = cJSON_CreateObject();
-                cJSON_AddItemToArray(options, item);
-                cJSON_AddStringToObject(item, "name", o->name);
-                cJSON_AddStringToObject(item, "value", o->kind == FLAG ? "" : o->value);
-                cJSON_AddStringToObject(item, "brief", o->brief);
-                cJSON_AddBoolToObject(item, "repeats", o->repeats);
-            }
+    js_text(root, "name", v->name);
+    js_text(root, "brief", v->brief);
+    js_text(root, "usage", v->usage);
+    cJSON *options = js_array(root, "options");
+    const option_group *g;
+    for (int i = 0; (g = verb_group(v, i)); i++) {
+        for (const option *o = g->options; o->name; o++) {
+            cJSON *item = cJSON_CreateObject();
+            cJSON_AddItemToArray(options, item);
+            js_text(item, "name", o->name);
+            js_text(item, "value", o->kind == FLAG ? "" : o->value);
+            js_text(item, "brief", o->brief);
+            js_flag(item, "repeats", o->repeats);
         }
     }
-    field_print(root, stdout);
-    cJSON_Delete(root);
-    return TS_OK;
+    return root;
+}
+
+/* The tables as data, for those who write wrappers and editors. */
+static cJSON *all_described(void)
+{
+    cJSON *root = reply_make("help/1");
+    cJSON *list = js_array(root, "verbs");
+    for (int i = 0; verbs[i]; i++) {
+        if (!verbs[i]->hidden)
+            cJSON_AddItemToArray(list, described(verbs[i]));
+    }
+    return root;
 }
 
 static int run(const args *a, ts_error *e)
 {
     const char *name = args_noun(a, 0);
-    if (a->console.json)
-        return print_json();
     if (args_flag(a, "markdown"))
         return manual_markdown(stdout), TS_OK;
     if (args_flag(a, "man"))
         return manual_man(stdout), TS_OK;
+    if (!name && a->console.json)
+        return print(all_described());
     if (!name)
         return help_overview(stdout, a->console.color_out), TS_OK;
     for (const topic *t = topics; t->name; t++) {
@@ -107,6 +127,8 @@ static int run(const args *a, ts_error *e)
     const verb *v = verb_find(name);
     if (!v)
         return unknown(name, e);
+    if (a->console.json)
+        return print(described(v));
     help_verb(stdout, v, a->console.color_out);
     return TS_OK;
 }

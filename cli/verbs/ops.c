@@ -1,54 +1,41 @@
 /* ops.c - tessera ops: the operation table. */
 #include "cli/args.h"
-#include "cli/columns.h"
-#include "cli/field.h"
+#include "cli/outline.h"
 
-#include <string.h>
-
-static void names_of(const cJSON *list, char *out, size_t size)
+/* The same table from the other side: a row per operator of the format and version from which a rule serves it. */
+static cJSON *by_operator(const cJSON *ops)
 {
-    size_t n = 0;
-    *out = 0;
-    for (const cJSON *v = list; v && n < size; v = v->next) {
-        const char *name = cJSON_IsString(v) ? v->valuestring : field_text(v, "type", field_text(v, "name", ""));
-        n += (size_t)snprintf(out + n, size - n, "%s%s", n ? " " : "", name);
-    }
-}
-
-/* One row per operation; with onnx one row per operator of the format. */
-static void fill(columns *t, const cJSON *ops, bool onnx)
-{
-    char names[512];
-    for (const cJSON *op = ops; op; op = op->next) {
-        for (const cJSON *rule = onnx ? field_list(op, "onnx") : NULL; rule; rule = rule->next) {
-            columns_add(t, "%s", field_text(rule, "type", ""));
-            columns_add(t, "%.0f", field_number(rule, "since", 1));
-            columns_add(t, "%s", field_text(op, "name", ""));
+    cJSON *rows = cJSON_CreateArray();
+    const cJSON *op, *rule;
+    cJSON_ArrayForEach(op, ops)
+    {
+        cJSON_ArrayForEach(rule, js_get(op, "onnx"))
+        {
+            cJSON *row = js_object(rows, NULL);
+            js_text(row, "onnx", js_get_text(rule, "type"));
+            js_number(row, "since", js_get_number(rule, "since", 1));
+            js_text(row, "operation", js_get_text(op, "name"));
         }
-        if (onnx)
-            continue;
-        names_of(field_list(op, "attributes"), names, sizeof names);
-        columns_add(t, "%s", field_text(op, "name", ""));
-        columns_add(t, "%s", field_text(op, "axes", ""));
-        columns_add(t, "%s", names);
-        columns_add(t, "%s", field_text(op, "doc", ""));
     }
+    return rows;
 }
 
 static int run(const args *a, ts_error *e)
 {
-    cJSON *table = field_parse(ts_ops_json(), e);
-    if (!table)
+    cJSON *root = reply_take(ts_ops_json(), e);
+    if (!root)
         return e->code;
-    bool onnx = args_flag(a, "onnx");
-    columns t = columns_make(onnx ? "onnx|>since|operation" : "operation|axes|attributes|what it does");
-    fill(&t, cJSON_IsArray(table) ? table->child : field_list(table, "ops"), onnx);
+    const cJSON *ops = js_get(root, "ops");
+    cJSON *rows = by_operator(ops);
+    bool color = a->console.color_out;
     if (a->console.json)
-        field_print(table, stdout);
+        reply_print(root);
+    else if (args_flag(a, "onnx"))
+        outline_table(rows, "onnx|>since|operation", stdout, "", color);
     else
-        columns_print(&t, stdout, "", a->console.color_out);
-    columns_free(&t);
-    cJSON_Delete(table);
+        outline_table(ops, "name|axes|attributes|doc", stdout, "", color);
+    cJSON_Delete(rows);
+    cJSON_Delete(root);
     return TS_OK;
 }
 

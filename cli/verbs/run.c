@@ -1,12 +1,10 @@
 /* run.c - tessera run: inputs to outputs. */
-#include "cli/columns.h"
 #include "cli/fail.h"
-#include "cli/field.h"
 #include "cli/measure.h"
 #include "cli/outfile.h"
+#include "cli/outline.h"
 #include "cli/session.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 typedef struct job {
@@ -14,8 +12,7 @@ typedef struct job {
     ts_plan *plan;
     const char *folder;         /* of --out, or NULL */
     char (*file)[OUTFILE_NAME]; /* of each output */
-    columns table;
-    cJSON *list; /* with --json */
+    cJSON *outputs;             /* what is told of each one */
 } job;
 
 static bool feed(job *j, ts_error *e)
@@ -49,44 +46,24 @@ static bool save(job *j, int i, const char *name, const ts_array *value, ts_erro
     return good;
 }
 
-static void describe_json(job *j, int i, const ts_port *port, const ts_array *value, const measure *m)
+static void describe(job *j, int i, const char *name, const ts_array *value)
 {
-    cJSON *o = cJSON_CreateObject();
-    cJSON_AddItemToArray(j->list, o);
-    cJSON_AddStringToObject(o, "name", port->name);
-    cJSON_AddStringToObject(o, "dtype", ts_dtype_name(value->dtype));
-    cJSON *shape = cJSON_AddArrayToObject(o, "shape");
+    measure m = measure_array(value);
+    if (m.bad)
+        console_warn(&j->session.args->console, "output \"%s\": %lld of %lld values are NaN or infinite", name,
+                     (long long)m.bad, (long long)m.count);
+    cJSON *o = js_object(j->outputs, NULL);
+    js_text(o, "name", name);
+    js_text(o, "dtype", ts_dtype_name(value->dtype));
+    cJSON *shape = js_array(o, "shape");
     for (int d = 0; d < value->rank; d++)
         cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)value->dim[d]));
-    cJSON_AddNumberToObject(o, "min", m->min); /* not a number prints as null */
-    cJSON_AddNumberToObject(o, "max", m->max);
-    cJSON_AddNumberToObject(o, "mean", m->mean);
-    cJSON_AddNumberToObject(o, "not_finite", (double)m->bad);
+    js_number(o, "min", m.min);
+    js_number(o, "max", m.max);
+    js_number(o, "mean", m.mean);
+    js_number(o, "not_finite", (double)m.bad);
     if (j->folder)
-        cJSON_AddStringToObject(o, "file", j->file[i]);
-}
-
-static void describe(job *j, int i, const ts_array *value)
-{
-    ts_port port = {.name = ""};
-    ts_model_output(j->session.model, i, &port);
-    measure m = measure_array(value);
-    const console *c = &j->session.args->console;
-    if (m.bad)
-        console_warn(c, "output \"%s\": %lld of %lld values are NaN or infinite", port.name, (long long)m.bad,
-                     (long long)m.count);
-    if (j->list) {
-        describe_json(j, i, &port, value, &m);
-        return;
-    }
-    char shape[256];
-    measure_shape(shape, sizeof shape, value->rank, value->dim);
-    columns_add(&j->table, "%s", port.name);
-    columns_add(&j->table, "%s", ts_dtype_name(value->dtype));
-    columns_add(&j->table, "%s", shape);
-    columns_add(&j->table, "%.6g", m.min);
-    columns_add(&j->table, "%.6g", m.max);
-    columns_add(&j->table, "%.6g", m.mean);
+        js_text(o, "file", j->file[i]);
 }
 
 static bool collect(job *j, ts_error *e)
@@ -100,7 +77,7 @@ static bool collect(job *j, ts_error *e)
             return false;
         bool good = !j->folder || save(j, i, port.name, &value, e);
         if (good)
-            describe(j, i, &value);
+            describe(j, i, port.name, &value);
         ts_array_free(&value);
         if (!good)
             return false;
@@ -126,19 +103,14 @@ static bool work(job *j, const args *a, ts_error *e)
 
 static int run(const args *a, ts_error *e)
 {
-    job j = {0};
-    j.table = columns_make("output|dtype|shape|>min|>max|>mean");
-    cJSON *root = a->console.json ? cJSON_CreateObject() : NULL;
-    if (root)
-        cJSON_AddStringToObject(root, "format", "run/1");
-    j.list = root ? cJSON_AddArrayToObject(root, "outputs") : NULL;
+    cJSON *root = reply_make("run/1");
+    job j = {.outputs = js_array(root, "outputs")};
     bool good = work(&j, a, e);
     progress_end(&j.session.progress);
-    if (good && root)
-        field_print(root, stdout);
-    if (good && !root)
-        columns_print(&j.table, stdout, "", a->console.color_out);
-    columns_free(&j.table);
+    if (good && a->console.json)
+        reply_print(root);
+    else if (good)
+        outline_table(j.outputs, "name|dtype|shape|>min|>max|>mean", stdout, "", a->console.color_out);
     cJSON_Delete(root);
     free(j.file);
     ts_plan_free(j.plan);

@@ -1,7 +1,7 @@
 /* schema.c - tessera schema: starting, checking and listing tiling schemas. */
 #include "cli/columns.h"
 #include "cli/fail.h"
-#include "cli/field.h"
+#include "cli/reply.h"
 #include "cli/outfile.h"
 #include "cli/session.h"
 
@@ -20,18 +20,18 @@ static bool init(session *s, const args *a, ts_error *e)
 
 static bool list(const args *a, ts_error *e)
 {
-    cJSON *targets = field_parse(ts_schemas_json(), e);
+    cJSON *targets = reply_take(ts_schemas_json(), e);
     if (!targets)
         return false;
     columns t = columns_make("target|schema");
     for (const cJSON *target = targets->child; target; target = target->next) {
         for (const cJSON *name = target->child; name; name = name->next) {
             columns_add(&t, "%s", target->string);
-            columns_add(&t, "%s", cJSON_IsString(name) ? name->valuestring : field_text(name, "name", ""));
+            columns_add(&t, "%s", cJSON_IsString(name) ? name->valuestring : js_get_text(name, "name"));
         }
     }
     if (a->console.json)
-        field_print(targets, stdout);
+        reply_print(targets);
     else
         columns_print(&t, stdout, "", a->console.color_out);
     columns_free(&t);
@@ -45,7 +45,7 @@ static bool lint(session *s, const args *a, ts_error *e)
         return false;
     s->options.schema = args_noun(a, 0);
     ts_plan *plan = ts_plan_make(s->model, &s->options, e);
-    cJSON *json = plan ? field_parse(ts_plan_json(plan, e), e) : NULL;
+    cJSON *json = plan ? reply_take(ts_plan_json(plan, e), e) : NULL;
     ts_plan_free(plan);
     if (!json)
         return false;

@@ -1,6 +1,6 @@
 /* version.c - tessera version. */
 #include "cli/args.h"
-#include "cli/field.h"
+#include "cli/reply.h"
 #include "cli/verb.h"
 
 static int run(const args *a, ts_error *e)
@@ -10,11 +10,10 @@ static int run(const args *a, ts_error *e)
         printf("tessera %s\n", TS_VERSION);
         return TS_OK;
     }
-    cJSON *o = cJSON_CreateObject();
-    cJSON_AddStringToObject(o, "format", "version/1");
-    cJSON_AddStringToObject(o, "version", TS_VERSION);
-    cJSON_AddStringToObject(o, "compiler", __VERSION__);
-    field_print(o, stdout);
+    cJSON *o = reply_make("version/1");
+    js_text(o, "version", TS_VERSION);
+    js_text(o, "compiler", __VERSION__);
+    reply_print(o);
     cJSON_Delete(o);
     return TS_OK;
 }

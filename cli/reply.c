@@ -1,0 +1,33 @@
+/* reply.c - taking and printing JSON. */
+#include "cli/reply.h"
+
+#include "cli/fail.h"
+
+#include <stdio.h>
+
+cJSON *reply_take(char *text, ts_error *e)
+{
+    if (!text)
+        return NULL;
+    cJSON *o = cJSON_Parse(text);
+    ts_free(text);
+    if (!o)
+        fail(e, TS_BUG, "the library gave text that is no JSON");
+    return o;
+}
+
+cJSON *reply_make(const char *format)
+{
+    cJSON *o = cJSON_CreateObject();
+    js_text(o, "format", format);
+    return o;
+}
+
+void reply_print(const cJSON *o)
+{
+    char *s = js_print(o, true);
+    if (!s)
+        fail_bug("out of memory", "reply");
+    printf("%s\n", s);
+    cJSON_free(s);
+}
