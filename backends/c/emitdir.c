@@ -1,0 +1,329 @@
+/* emitdir.c - the folder of a stand-alone program, written under another name and renamed when it is complete. */
+#include "backends/c/emitdir.h"
+#include "backends/c/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ALIGN = 64 };
+
+static size_t padded(size_t bytes)
+{
+    size_t sum;
+    MUST(size_add(bytes, ALIGN - 1, &sum));
+    return sum / ALIGN * ALIGN;
+}
+
+static int count(const emit_parts *p, emit_kind kind)
+{
+    int n = 0;
+    for (int i = 0; i < p->n_space; i++)
+        n += p->space[i].kind == kind;
+    return n;
+}
+
+static void add_lines(text *t, const char *const *lines)
+{
+    for (; *lines; lines++)
+        text_line(t, "%s", *lines);
+}
+
+static void note_origin(text *t, const char *file, const char *what)
+{
+    text_line(t, "/* %s - written by Tessera " TS_VERSION ". %s */", file, what);
+}
+
+/* ---- model.h ---- */
+
+static void make_header(const emit_parts *p, text *t)
+{
+    static const char *const lines[] = {
+        "",
+        "/* What numpy writes into a .npy file about an array of this type and shape, and the bytes of its values. */",
+        "typedef struct model_port {",
+        "    const char *npy;",
+        "    size_t bytes;",
+        "} model_port;",
+        "extern const model_port model_input[], model_output[];",
+        "",
+        "typedef struct model model;",
+        "model *model_open(const char *weights); /* the file weights.bin; NULL: it cannot be read, or too little "
+        "memory */",
+        "/* Pointers to the values of each input and output, aligned to 64 bytes. One run at a time. */",
+        "void model_run(model *m, const void *const *input, void *const *output);",
+        "void model_close(model *m);",
+        "#endif",
+        NULL,
+    };
+    note_origin(t, "model.h", "The model as a few C functions.");
+    text_line(t, "#ifndef MODEL_H\n#define MODEL_H\n#include <stddef.h>\n");
+    text_line(t, "enum { MODEL_INPUTS = %d, MODEL_OUTPUTS = %d, MODEL_THREADS = %d };", count(p, EMIT_INPUT),
+              count(p, EMIT_OUTPUT), p->threads);
+    add_lines(t, lines);
+}
+
+/* ---- model.c ---- */
+
+static void add_npy(text *t, const emit_space *s)
+{
+    static const char *const names[TS_N_DTYPE] = {
+        [TS_F32] = "<f4", [TS_F64] = "<f8", [TS_F16] = "<f2", [TS_BF16] = "<u2", [TS_I64] = "<i8",
+        [TS_I32] = "<i4", [TS_I16] = "<i2", [TS_I8] = "|i1",  [TS_U64] = "<u8",  [TS_U32] = "<u4",
+        [TS_U16] = "<u2", [TS_U8] = "|u1",  [TS_BOOL] = "|b1"};
+    text_add(t, "{'descr': '%s', 'fortran_order': False, 'shape': (", names[s->dtype]);
+    for (int i = 0; i < s->rank; i++)
+        text_add(t, "%s%lld", i ? ", " : "", (long long)s->dim[i]);
+    text_add(t, s->rank == 1 ? ",), }" : "), }");
+}
+
+static void add_ports(const emit_parts *p, text *t, const char *name, emit_kind kind)
+{
+    text_line(t, "const model_port %s[] = {", name);
+    for (int i = 0; i < p->n_space; i++) {
+        const emit_space *s = &p->space[i];
+        if (s->kind != kind)
+            continue;
+        text_add(t, "    {\"");
+        add_npy(t, s);
+        text_line(t, "\", %zu},", s->bytes);
+    }
+    text_line(t, "    {NULL, 0},\n};");
+}
+
+static void add_spaces(const emit_parts *p, text *t)
+{
+    static const char *const names[] = {"SCRATCH", "WEIGHT", "INPUT", "OUTPUT"};
+    size_t at = 0;
+    text_line(t, "enum { N_SPACE = %d };", p->n_space);
+    text_line(t, "/* What the program's pointers lead to; `at` is the place in weights.bin. */");
+    text_line(
+        t, "static const struct {\n    enum { SCRATCH, WEIGHT, INPUT, OUTPUT } kind;\n    long at;\n    size_t bytes;");
+    text_line(t, "} space[] = {");
+    for (int i = 0; i < p->n_space; i++) {
+        const emit_space *s = &p->space[i];
+        text_line(t, "    {%s, %zu, %zu},", names[s->kind], s->kind == EMIT_WEIGHT ? at : 0, s->bytes);
+        if (s->kind == EMIT_WEIGHT)
+            at += padded(s->bytes);
+    }
+    text_line(t, "    {SCRATCH, 0, 0},\n};");
+}
+
+/* With one thread the team is nobody. */
+static void add_team(const emit_parts *p, text *t)
+{
+    static const char *const alone[] = {
+        "struct team;",
+        "static void wait_all(void *team)",
+        "{",
+        "    (void)team;",
+        "}",
+        "",
+        "static struct team *team_make(int threads)",
+        "{",
+        "    static char one;",
+        "    return threads == 1 ? (struct team *)(void *)&one : NULL;",
+        "}",
+        "",
+        "static void team_run(struct team *t, void (*work)(void *arg, int part, int parts), void *arg)",
+        "{",
+        "    (void)t;",
+        "    work(arg, 0, 1);",
+        "}",
+        "",
+        "static void team_free(struct team *t)",
+        "{",
+        "    (void)t;",
+        "}",
+        "",
+        NULL,
+    };
+    if (p->threads == 1)
+        add_lines(t, alone);
+}
+
+static void make_model(const emit_parts *p, text *t)
+{
+    note_origin(t, "model.c", "Memory of the model, and its runs.");
+    text_line(t, "#include \"model.h\"");
+    if (p->threads > 1)
+        text_line(t, "#include \"team.h\"");
+    text_line(t, "\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>");
+    text_line(t, "#if defined(__x86_64__)\n#include <immintrin.h>\n#endif\n");
+    text_line(t, "void %s(void *const *space, int part, int parts, void (*wait)(void *team), void *team);", p->entry);
+    text_line(t, "static void (*const entry)(void *const *, int, int, void (*)(void *), void *) = %s;\n", p->entry);
+    add_ports(p, t, "model_input", EMIT_INPUT);
+    add_ports(p, t, "model_output", EMIT_OUTPUT);
+    text_line(t, "%s", "");
+    add_spaces(p, t);
+    text_line(t, "%s", "");
+    add_team(p, t);
+    add_lines(t, emit_model_lines);
+}
+
+/* ---- Makefile ---- */
+
+static void make_makefile(const emit_parts *p, text *t)
+{
+    bool team = p->threads > 1;
+    text_line(t,
+              "# Written by Tessera " TS_VERSION ". make builds ./model; the flags are those that it was tested with.");
+    text_add(t, "CFLAGS =");
+    for (const char *const *f = p->flags; f && *f; f++)
+        text_add(t, " %s", *f);
+    text_line(t, "\nLDLIBS = -lm%s", team ? " -lpthread" : "");
+    text_add(t, "OBJECTS = main.o model.o%s", team ? " team.o" : "");
+    for (int i = 0; i < p->n_unit; i++)
+        text_add(t, " k%d.o", i);
+    text_line(t, "\n\nmodel: $(OBJECTS)\n\t$(CC) $(CFLAGS) -o $@ $(OBJECTS) $(LDLIBS)\n");
+    text_line(t, "main.o model.o: model.h%s", team ? "\nmodel.o team.o: team.h" : "");
+    text_line(t, "\nclean:\n\trm -f model $(OBJECTS)\n\n.PHONY: clean");
+}
+
+/* ---- writing ---- */
+
+typedef struct output {
+    char *dir, *temp; /* the final name; the name while it is written */
+    int fd;           /* temp, open */
+    arena memory;
+} output;
+
+static bool fail(const output *o, const char *what, err *e)
+{
+    char words[128];
+    int why = errno;
+    return err_set(e, TS_FILES, "cannot write '%s'%s%s: %s", o->dir, *what ? "/" : "", what,
+                   strerror_r(why, words, sizeof words));
+}
+
+static bool write_text(output *o, const char *name, text *t, err *e)
+{
+    bool ok = folder_write(o->fd, name, text_str(t), t->len, true) || fail(o, name, e);
+    text_free(t);
+    return ok;
+}
+
+static bool write_lines(output *o, const char *name, const char *const *lines, err *e)
+{
+    text t = {0};
+    add_lines(&t, lines);
+    return write_text(o, name, &t, e);
+}
+
+static bool write_units(output *o, const emit_parts *p, err *e)
+{
+    for (int i = 0; i < p->n_unit; i++) {
+        const char *name = arena_format(&o->memory, "k%d.c", i);
+        if (!folder_write(o->fd, name, p->unit[i], strlen(p->unit[i]), true))
+            return fail(o, name, e);
+    }
+    return true;
+}
+
+static bool write_weights(output *o, const emit_parts *p, err *e)
+{
+    static const char zeros[ALIGN];
+    int fd = openat(o->fd, "weights.bin", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    bool ok = fd >= 0;
+    for (int i = 0; i < p->n_space && ok; i++) {
+        const emit_space *s = &p->space[i];
+        if (s->kind == EMIT_WEIGHT)
+            ok = descriptor_write(fd, s->data, s->bytes) && descriptor_write(fd, zeros, padded(s->bytes) - s->bytes);
+    }
+    ok = ok && fsync(fd) == 0;
+    if (!ok)
+        fail(o, "weights.bin", e);
+    if (fd >= 0 && close(fd) != 0 && ok)
+        ok = fail(o, "weights.bin", e);
+    return ok;
+}
+
+static bool write_all(output *o, const emit_parts *p, err *e)
+{
+    text header = {0}, model = {0}, makefile = {0}, ports = {0};
+    make_header(p, &header);
+    make_model(p, &model);
+    make_makefile(p, &makefile);
+    text_add(&ports, "%s", p->ports ? p->ports : "");
+    bool ok = write_units(o, p, e) && write_text(o, "model.h", &header, e) && write_text(o, "model.c", &model, e) &&
+              write_text(o, "Makefile", &makefile, e) && write_lines(o, "main.c", emit_main_lines, e) &&
+              (p->threads == 1 ||
+               (write_lines(o, "team.h", emit_team_header_lines, e) && write_lines(o, "team.c", emit_team_lines, e))) &&
+              (!p->ports || write_text(o, "ports.json", &ports, e)) && write_weights(o, p, e);
+    text_free(&header);
+    text_free(&model);
+    text_free(&makefile);
+    text_free(&ports);
+    return ok;
+}
+
+/* Files were private while they were written; now they get what the user's mask allows. */
+static void open_up(output *o)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    int again = openat(o->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = again >= 0 ? fdopendir(again) : NULL;
+    for (const struct dirent *d = dir ? readdir(dir) : NULL; d; d = readdir(dir))
+        if (d->d_name[0] != '.')
+            fchmodat(o->fd, d->d_name, 0666 & ~mask, 0);
+    if (dir)
+        closedir(dir);
+    fchmod(o->fd, 0777 & ~mask);
+}
+
+/* An empty folder is replaced; one with something in it is the user's. */
+static bool publish(output *o, err *e)
+{
+    open_up(o);
+    if (fsync(o->fd) == 0 && rename(o->temp, o->dir) == 0)
+        return true;
+    if (errno != ENOTEMPTY && errno != EEXIST)
+        return fail(o, "", e);
+    err_set(e, TS_FILES, "cannot write '%s': the folder is not empty", o->dir);
+    return err_hint(e, "remove it, or name a new one with -o");
+}
+
+/* Before the work, so that nobody waits for a refusal. */
+static bool check_target(output *o, err *e)
+{
+    DIR *dir = opendir(o->dir);
+    int n = 0;
+    if (!dir)
+        return errno == ENOENT || fail(o, "", e);
+    while (readdir(dir))
+        n++;
+    closedir(dir);
+    if (n <= 2)
+        return true;
+    err_set(e, TS_FILES, "cannot write '%s': the folder is not empty", o->dir);
+    return err_hint(e, "remove it, or name a new one with -o");
+}
+
+bool emit_dir(const char *dir, const emit_parts *p, err *e)
+{
+    output o = {.fd = -1};
+    MUST(p->threads >= 1 && p->n_space >= 0);
+    o.dir = arena_string(&o.memory, dir);
+    for (size_t n = strlen(o.dir); n > 1 && o.dir[n - 1] == '/'; n--)
+        o.dir[n - 1] = 0;
+    o.temp = arena_format(&o.memory, "%s.XXXXXX", o.dir);
+    bool ok = check_target(&o, e);
+    if (ok && !mkdtemp(o.temp)) {
+        ok = fail(&o, "", e);
+    } else if (ok) {
+        o.fd = open(o.temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        ok = (o.fd >= 0 || fail(&o, "", e)) && write_all(&o, p, e) && publish(&o, e);
+        if (o.fd >= 0)
+            close(o.fd);
+        if (!ok)
+            folder_remove(AT_FDCWD, o.temp);
+    }
+    arena_free(&o.memory);
+    return ok;
+}

@@ -1,0 +1,45 @@
+/* emitdir.h - writes a program that stands alone: C sources, weights, a header to call it by, a small main and a Makefile. It
+ * needs a C compiler, libm and, with threads, pthreads.
+ *
+ *   k0.c, k1.c, ...   the units, as they are built here: the same text and flags, hence the same bits
+ *   model.h, model.c  the interface, the table of spaces, loading of weights
+ *   team.h, team.c    only with threads
+ *   main.c            runs it on .npy files, or on zeros against the clock
+ *   weights.bin       all weights, each at a multiple of 64 bytes
+ *   Makefile, ports.json
+ *
+ * The folder appears whole or not at all. No text of a model gets in, except into ports.json. */
+#ifndef TS_C_EMITDIR_H
+#define TS_C_EMITDIR_H
+#include "graph/base/base.h"
+
+/* space: a block of memory that the program's code is given a pointer to, aligned to 64 bytes. */
+typedef enum emit_kind { EMIT_SCRATCH, EMIT_WEIGHT, EMIT_INPUT, EMIT_OUTPUT } emit_kind;
+typedef struct emit_space {
+    emit_kind kind;
+    size_t bytes;
+    const void *data; /* of a weight */
+    ts_dtype dtype;   /* of an input or output, with rank and dim: what a person hands in and gets */
+    int rank;
+    int64_t dim[TS_MAX_RANK];
+} emit_space;
+
+typedef struct emit_parts {
+    int n_unit;
+    const char *const *unit; /* C text */
+    /* One unit defines: void ENTRY(void *const *space, int part, int parts, void (*wait)(void *team), void *team).
+     * Every thread calls it with its part; wait is the barrier. */
+    const char *entry;
+    int n_space;
+    const emit_space *space; /* in the order of the pointers; the i-th input is input i, so with outputs */
+    int threads;
+    const char *const *flags; /* of the compiler, NULL at the end */
+    const char *ports;        /* text of ports.json, with the names of inputs and outputs; NULL: no such file */
+} emit_parts;
+
+bool emit_dir(const char *dir, const emit_parts *p, err *e);
+
+/* emitdir_text.c: the parts that do not depend on the model, line by line, NULL at the end. */
+extern const char *const emit_model_lines[], *const emit_main_lines[], *const emit_team_header_lines[],
+                                                                           *const emit_team_lines[];
+#endif
