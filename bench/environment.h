@@ -1,0 +1,17 @@
+/* environment.h - the machine as it is now, for the results: what could matter and could be read. */
+#ifndef BENCH_ENVIRONMENT_H
+#define BENCH_ENVIRONMENT_H
+#include "bench/js.h"
+
+#include <stdint.h>
+
+/* Processor time since the machine started, in ticks, of the processors together. */
+typedef struct cpu_ticks {
+    double all, stolen;
+} cpu_ticks;
+cpu_ticks cpu_ticks_now(void);
+double stolen_share(cpu_ticks from, cpu_ticks to); /* NaN where it cannot be read */
+
+/* isa, threads: what is used; NULL and 0 where that is not known. Gives an object of the caller's. */
+cJSON *environment_read(const char *isa, int threads, uint64_t seed);
+#endif
