@@ -1,0 +1,123 @@
+#include "bench/verify.h"
+#include "bench/failure.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { VERIFY_PATH = 4096 };
+
+/* What a result of this dtype may differ by, of the largest: a few hundred roundings, as deep networks add them up. */
+static double tolerance_of(ts_dtype d)
+{
+    switch (d) {
+    case TS_F64: return 1e-10;
+    case TS_F32: return 1e-4;
+    case TS_F16: return 1e-2;
+    case TS_BF16: return 5e-2;
+    default: return 0;
+    }
+}
+
+static double half_value(uint16_t h)
+{
+    int exponent = h >> 10 & 31, fraction = h & 1023;
+    double v = exponent == 31  ? (fraction != 0 ? NAN : INFINITY)
+               : exponent == 0 ? ldexp(fraction, -24)
+                               : ldexp(1024 + fraction, exponent - 25);
+    return h >> 15 != 0 ? -v : v;
+}
+
+static double brain_value(uint16_t h)
+{
+    uint32_t bits = (uint32_t)h << 16;
+    float v;
+    memcpy(&v, &bits, sizeof v);
+    return (double)v;
+}
+
+double array_value(const ts_array *a, int64_t i)
+{
+    const void *p = a->data;
+    switch (a->dtype) {
+    case TS_F32: return (double)((const float *)p)[i];
+    case TS_F64: return ((const double *)p)[i];
+    case TS_F16: return half_value(((const uint16_t *)p)[i]);
+    case TS_BF16: return brain_value(((const uint16_t *)p)[i]);
+    case TS_I64: return (double)((const int64_t *)p)[i];
+    case TS_I32: return ((const int32_t *)p)[i];
+    case TS_I16: return ((const int16_t *)p)[i];
+    case TS_I8: return ((const int8_t *)p)[i];
+    case TS_U64: return (double)((const uint64_t *)p)[i];
+    case TS_U32: return ((const uint32_t *)p)[i];
+    case TS_U16: return ((const uint16_t *)p)[i];
+    case TS_U8:
+    case TS_BOOL: return ((const uint8_t *)p)[i];
+    case TS_N_DTYPE: break;
+    }
+    return NAN;
+}
+
+static double difference(double got, double want)
+{
+    if (got == want || (isnan(got) && isnan(want)))
+        return 0; /* equal infinities, too */
+    double d = fabs(got - want);
+    return isnan(d) ? INFINITY : d;
+}
+
+static bool same_shape(const ts_array *a, const ts_array *b)
+{
+    return a->rank == b->rank && (a->rank == 0 || memcmp(a->dim, b->dim, sizeof *a->dim * (size_t)a->rank) == 0);
+}
+
+static bool compare_output(int i, const ts_array *got, const ts_array *want, double tolerance, numerics *out,
+                           ts_error *e)
+{
+    if (!same_shape(got, want))
+        return bench_fail(e, TS_NUMERICS, "output %d has another shape than the reference's", i);
+    double most = 0, scale = 0;
+    int64_t worst = 0, n = ts_array_count(want);
+    for (int64_t k = 0; k < n; k++) {
+        double w = array_value(want, k), d = difference(array_value(got, k), w);
+        if (d > most) {
+            most = d;
+            worst = k;
+        }
+        if (isfinite(w))
+            scale = fmax(scale, fabs(w));
+    }
+    double rel = most == 0 ? 0 : scale > 0 ? most / scale : INFINITY;
+    out->max_abs = fmax(out->max_abs, most);
+    out->max_rel = fmax(out->max_rel, rel);
+    out->tolerance = fmax(out->tolerance, tolerance);
+    if (rel <= tolerance)
+        return true;
+    return bench_fail(
+        e, TS_NUMERICS,
+        "wrong: output %d, element %lld is %.9g and should be %.9g; off by %.3g of the largest, allowed %.3g", i,
+        (long long)worst, array_value(got, worst), array_value(want, worst), rel, tolerance);
+}
+
+bool verify_outputs(const verify_task *t, numerics *out, ts_error *e)
+{
+    *out = (numerics){0};
+    bool right = true;
+    for (int i = 0; i < t->outputs; i++) {
+        char path[VERIFY_PATH];
+        ts_array want = {.dtype = TS_N_DTYPE}, got = {.dtype = TS_N_DTYPE};
+        snprintf(path, sizeof path, "%s/%d.npy", t->reference, i);
+        bool read = ts_npy_read(path, &want, e);
+        snprintf(path, sizeof path, "%s/%d.npy", t->got, i);
+        read = read && ts_npy_read(path, &got, e);
+        double usual = tolerance_of(want.dtype) > 0 ? tolerance_of(got.dtype) : 0; /* the reference may be wider */
+        double tolerance = usual > 0 && t->tolerance > 0 ? t->tolerance : usual;
+        right = read && compare_output(i, &got, &want, tolerance, out, e) && right;
+        ts_array_free(&want);
+        ts_array_free(&got);
+        if (!read)
+            return false;
+    }
+    return right;
+}

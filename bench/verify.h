@@ -1,0 +1,22 @@
+/* verify.h - is it right before it is timed: outputs in npy files against the reference's. */
+#ifndef BENCH_VERIFY_H
+#define BENCH_VERIFY_H
+#include "tessera.h"
+
+typedef struct numerics {
+    double max_abs;   /* largest |got - reference| */
+    double max_rel;   /* largest over outputs of: largest |got - reference| / largest |reference| */
+    double tolerance; /* that max_rel was held against: the given one, else that of the outputs' dtype */
+} numerics;
+
+typedef struct verify_task {
+    const char *reference, *got; /* folders with 0.npy, 1.npy, ... */
+    int outputs;
+    double tolerance; /* 0: by dtype; integers must always be equal */
+} verify_task;
+
+/* False with the reason when an output is missing, of another shape, or outside the tolerance (TS_NUMERICS). */
+bool verify_outputs(const verify_task *t, numerics *out, ts_error *e);
+
+double array_value(const ts_array *a, int64_t i); /* element i as a number */
+#endif

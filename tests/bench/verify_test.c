@@ -1,0 +1,102 @@
+/* Right or wrong: tolerances per dtype, shapes, NaN and infinity, missing outputs. */
+#include "bench/verify.h"
+#include "tests/check.h"
+#include "tests/scratch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static char want_dir[256], got_dir[256];
+
+static void put(const char *dir, int i, const ts_array *a)
+{
+    char path[300];
+    ts_error e = {0};
+    snprintf(path, sizeof path, "%s/%d.npy", dir, i);
+    CHECK(ts_npy_write(path, a, &e));
+}
+
+/* Whether `got` passes for `want`, both of n elements. */
+static bool passes(ts_dtype d, int n, void *want, void *got, double tolerance, numerics *m)
+{
+    ts_array w = {.dtype = d, .rank = 1, .dim = {n}, .data = want}, g = w;
+    g.data = got;
+    put(want_dir, 0, &w);
+    put(got_dir, 0, &g);
+    ts_error e = {0};
+    verify_task t = {want_dir, got_dir, 1, tolerance};
+    bool right = verify_outputs(&t, m, &e);
+    CHECK(right == (e.code == TS_OK) && (right || e.code == TS_NUMERICS));
+    return right;
+}
+
+static void test_tolerance(void)
+{
+    numerics m;
+    float want[3] = {-8, 1, 0}, near[3] = {-8, 1.0007f, 0}, far[3] = {-8, 1.0009f, 0};
+    CHECK(passes(TS_F32, 3, want, near, 0, &m)); /* 1e-4 of 8 */
+    CHECK(fabs(m.max_abs - 7e-4) < 1e-6 && fabs(m.max_rel - 7e-4 / 8) < 1e-7 && m.tolerance == 1e-4);
+    CHECK(!passes(TS_F32, 3, want, far, 0, &m));
+    CHECK(passes(TS_F32, 3, want, far, 1e-3, &m) && m.tolerance == 1e-3);
+    double dw[2] = {1, 2}, dg[2] = {1, 2 + 1e-9};
+    CHECK(!passes(TS_F64, 2, dw, dg, 0, &m));
+    int64_t iw[2] = {1000000, 7}, ig[2] = {1000000, 8};
+    CHECK(passes(TS_I64, 2, iw, iw, 0, &m) && m.max_rel == 0);
+    CHECK(!passes(TS_I64, 2, iw, ig, 0.5, &m)); /* integers must be equal whatever was asked */
+}
+
+static void test_specials(void)
+{
+    numerics m;
+    float want[3] = {NAN, INFINITY, 1}, other[3] = {1, INFINITY, 1}, finite[3] = {NAN, 1, 1}, zero[1] = {0},
+          tiny[1] = {1e-30f};
+    CHECK(passes(TS_F32, 3, want, want, 0, &m) && m.max_abs == 0);
+    CHECK(!passes(TS_F32, 3, want, other, 0, &m) && !passes(TS_F32, 3, want, finite, 0, &m));
+    CHECK(!passes(TS_F32, 1, zero, tiny, 0, &m)); /* nothing is small beside nothing */
+}
+
+static void test_shapes(void)
+{
+    float v[6] = {0};
+    ts_array a = {.dtype = TS_F32, .rank = 1, .dim = {6}, .data = v},
+             b = {.dtype = TS_F32, .rank = 2, .dim = {2, 3}, .data = v};
+    put(want_dir, 0, &a);
+    put(got_dir, 0, &b);
+    verify_task t = {want_dir, got_dir, 1, 0};
+    numerics m;
+    ts_error e = {0}, f = {0};
+    CHECK(!verify_outputs(&t, &m, &e));
+    CHECK_TEXT(e.text, "output 0 has another shape than the reference's");
+    put(got_dir, 0, &a);
+    t.outputs = 2;
+    CHECK(!verify_outputs(&t, &m, &f) && strstr(f.text, "1.npy") != NULL);
+}
+
+static void test_values(void)
+{
+    uint16_t half[4] = {0x3C00, 0xC000, 0x0001, 0x7C00}, brain[2] = {0x3F80, 0xC040};
+    uint8_t bytes[2] = {0, 255};
+    ts_array a = {.dtype = TS_F16, .rank = 1, .dim = {4}, .data = half};
+    CHECK(array_value(&a, 0) == 1 && array_value(&a, 1) == -2 && array_value(&a, 2) == ldexp(1, -24) &&
+          isinf(array_value(&a, 3)));
+    a = (ts_array){.dtype = TS_BF16, .rank = 1, .dim = {2}, .data = brain};
+    CHECK(array_value(&a, 0) == 1 && array_value(&a, 1) == -3);
+    a = (ts_array){.dtype = TS_U8, .rank = 1, .dim = {2}, .data = bytes};
+    CHECK(array_value(&a, 1) == 255);
+}
+
+int main(void)
+{
+    scratch s = scratch_make();
+    snprintf(want_dir, sizeof want_dir, "%s/want", s.path);
+    snprintf(got_dir, sizeof got_dir, "%s/got", s.path);
+    CHECK(mkdir(want_dir, 0700) == 0 && mkdir(got_dir, 0700) == 0);
+    test_tolerance();
+    test_specials();
+    test_shapes();
+    test_values();
+    scratch_remove(&s);
+    return check_done();
+}
