@@ -1,0 +1,22 @@
+/* protocol.h - what a contestant is told and answers, line by line (bench/worker.c and bench/peers/ speak it):
+ *
+ *   open {"model","dims","inputs":[{"name","path"}],"seed","threads",...}
+ *                       -> READY {"plan","inputs","outputs","hash","version",...}
+ *                          FAILED {"code","text"}   ABSENT {"text"}: there is nothing to run it with
+ *   save DIR            -> SAVED              outputs of one pass as DIR/0.npy, DIR/1.npy, ... in the model's order
+ *   run WARM PASSES     -> TIME NS            WARM untimed passes, then PASSES timed ones as one interval
+ *   profile REPEATS     -> PROFILE {"seconds":[...]}   per kernel, or null
+ *   quit                   (or end of input)
+ *
+ * Any answer may be preceded by lines PROGRESS {"what","done","total"}. FAILED may answer any command.
+ * Nobody works unasked: a contestant that waits for a command is blocked in a read. */
+#ifndef BENCH_PROTOCOL_H
+#define BENCH_PROTOCOL_H
+
+#define SAY_READY "READY"
+#define SAY_FAILED "FAILED"
+#define SAY_ABSENT "ABSENT"
+#define SAY_SAVED "SAVED"
+#define SAY_TIME "TIME"
+#define SAY_PROFILE "PROFILE"
+#endif

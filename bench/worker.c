@@ -1,0 +1,378 @@
+/* worker.c - one contestant of ours: a model under one schema, in a process of its own. Protocol: bench/protocol.h. */
+#include "bench/bench.h"
+#include "bench/clock.h"
+#include "bench/failure.h"
+#include "bench/js.h"
+#include "bench/protocol.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_WORKER_INPUTS = 4096, PATH_SIZE = 4096 };
+
+typedef struct worker {
+    cJSON *task;
+    ts_model *model;
+    ts_plan *plan;
+    int n_inputs, n_outputs;
+    ts_array *values;         /* of each input */
+    char (*paths)[PATH_SIZE]; /* where they were read from or written to; "" where nowhere */
+    double seconds[4];        /* reading, binding, planning, building */
+} worker;
+
+static bool answer_json(const char *word, cJSON *v)
+{
+    char *text = js_print(v, false);
+    printf("%s %s\n", word, text != NULL ? text : "{}");
+    fflush(stdout);
+    free(text);
+    cJSON_Delete(v);
+    return true;
+}
+
+static void answer_failure(const ts_error *e)
+{
+    cJSON *v = cJSON_CreateObject();
+    js_number(v, "code", (double)e->code);
+    js_text(v, "text", e->text);
+    answer_json(SAY_FAILED, v);
+}
+
+static void tell_progress(void *user, const char *what, int done, int total)
+{
+    (void)user;
+    cJSON *v = cJSON_CreateObject();
+    js_text(v, "what", what);
+    js_number(v, "done", done);
+    js_number(v, "total", total);
+    answer_json("PROGRESS", v);
+}
+
+/* ---- opening ---- */
+
+static const char *text_or_null(const cJSON *task, const char *key)
+{
+    const char *s = js_get_text(task, key);
+    return *s != 0 ? s : NULL;
+}
+
+static int input_index(const worker *w, const char *name)
+{
+    ts_port port;
+    for (int i = 0; i < w->n_inputs; i++)
+        if (ts_model_input(w->model, i, &port) && strcmp(port.name, name) == 0)
+            return i;
+    return -1;
+}
+
+static bool unknown_input(const worker *w, const char *name, ts_error *e)
+{
+    char known[512] = "";
+    size_t n = 0;
+    ts_port port;
+    for (int i = 0; i < w->n_inputs && n < sizeof known; i++)
+        if (ts_model_input(w->model, i, &port))
+            n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i > 0 ? ", " : "", port.name);
+    bench_fail(e, TS_USAGE, "the model has no input \"%s\"", name);
+    return bench_hint(e, "its inputs: %s", known);
+}
+
+static bool read_inputs(worker *w, ts_error *e)
+{
+    const cJSON *given;
+    cJSON_ArrayForEach(given, js_get(w->task, "inputs"))
+    {
+        const char *name = js_get_text(given, "name"), *path = js_get_text(given, "path");
+        int i = input_index(w, name);
+        if (i < 0)
+            return unknown_input(w, name, e);
+        ts_array_free(&w->values[i]);
+        w->values[i].dtype = TS_N_DTYPE;
+        if (!ts_npy_read(path, &w->values[i], e))
+            return false;
+        snprintf(w->paths[i], sizeof w->paths[i], "%s", path);
+    }
+    return true;
+}
+
+static bool bind_model(worker *w, ts_error *e)
+{
+    const cJSON *dims = js_get(w->task, "dims"), *dim;
+    const char *list[64];
+    int n = 0;
+    cJSON_ArrayForEach(dim, dims)
+    {
+        if (n == (int)(sizeof list / sizeof *list))
+            return bench_fail(e, TS_USAGE, "more than %d dimensions are bound", n);
+        list[n++] = dim->valuestring;
+    }
+    return ts_model_bind(w->model, n, list, w->values, e);
+}
+
+/* Integers are drawn below what the model states; where it states nothing, 0 and 1 are legal as tokens, masks and types. */
+static bool draw_input(worker *w, int i, const ts_port *port, ts_error *e)
+{
+    static const uint64_t stride = 1000003; /* each input has its own stream */
+    uint64_t seed = (uint64_t)js_get_number(w->task, "seed", 0) + stride * (uint64_t)(i + 1);
+    if (!ts_array_make(&w->values[i], port->dtype, port->rank, port->dim, e))
+        return false;
+    ts_array_random(&w->values[i], seed, port->below > 0 ? port->below : 2);
+    const char *dir = js_get_text(w->task, "input_dir");
+    if (*dir == 0)
+        return true;
+    snprintf(w->paths[i], sizeof w->paths[i], "%s/%d.npy", dir, i);
+    return ts_npy_write(w->paths[i], &w->values[i], e);
+}
+
+static bool set_inputs(worker *w, ts_error *e)
+{
+    for (int i = 0; i < w->n_inputs; i++) {
+        ts_port port;
+        if (!ts_model_input(w->model, i, &port))
+            return bench_fail(e, TS_BUG, "input %d has no description", i);
+        if (w->values[i].dtype == TS_N_DTYPE && !draw_input(w, i, &port, e))
+            return false;
+        if (!ts_plan_set(w->plan, i, &w->values[i], e))
+            return false;
+    }
+    return true;
+}
+
+static bool make_plan(worker *w, ts_error *e)
+{
+    ts_options o = {.target = text_or_null(w->task, "target"),
+                    .schema = text_or_null(w->task, "schema"),
+                    .isa = text_or_null(w->task, "isa"),
+                    .cache_dir = text_or_null(w->task, "cache_dir"),
+                    .threads = (int)js_get_number(w->task, "threads", 0),
+                    .reference = js_get_flag(w->task, "reference"),
+                    .mem_limit = (int64_t)js_get_number(w->task, "mem_limit", 0),
+                    .progress = tell_progress};
+    int64_t start = clock_ns();
+    w->plan = ts_plan_make(w->model, &o, e);
+    w->seconds[2] = (double)(clock_ns() - start) * 1e-9;
+    if (w->plan == NULL)
+        return false;
+    start = clock_ns();
+    bool built = ts_plan_build(w->plan, e);
+    w->seconds[3] = (double)(clock_ns() - start) * 1e-9;
+    return built;
+}
+
+static bool open_model(worker *w, ts_error *e)
+{
+    int64_t start = clock_ns();
+    w->model = ts_model_open(js_get_text(w->task, "model"), e);
+    if (w->model == NULL)
+        return false;
+    w->n_inputs = ts_model_inputs(w->model);
+    if (w->n_inputs > MAX_WORKER_INPUTS)
+        return bench_fail(e, TS_UNSUPPORTED, "%d inputs; at most %d can be measured", w->n_inputs, MAX_WORKER_INPUTS);
+    w->values = calloc((size_t)w->n_inputs + 1, sizeof *w->values);
+    w->paths = calloc((size_t)w->n_inputs + 1, sizeof *w->paths);
+    if (w->values == NULL || w->paths == NULL)
+        return bench_fail(e, TS_MEMORY, "no memory for %d inputs", w->n_inputs);
+    for (int i = 0; i < w->n_inputs; i++)
+        w->values[i].dtype = TS_N_DTYPE; /* not given */
+    w->seconds[0] = (double)(clock_ns() - start) * 1e-9;
+    if (!read_inputs(w, e))
+        return false;
+    start = clock_ns();
+    bool bound = bind_model(w, e);
+    w->n_outputs = bound ? ts_model_outputs(w->model) : 0;
+    w->seconds[1] = (double)(clock_ns() - start) * 1e-9;
+    return bound;
+}
+
+/* ---- what it says about itself ---- */
+
+static void add_port(cJSON *list, const ts_port *port, const char *path)
+{
+    cJSON *row = js_object(list, NULL);
+    js_text(row, "name", port->name);
+    js_text(row, "dtype", ts_dtype_name(port->dtype));
+    cJSON *shape = js_array(row, "shape");
+    for (int d = 0; d < port->rank; d++)
+        cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)port->dim[d]));
+    if (path != NULL)
+        js_text(row, "path", path);
+}
+
+static bool add_plan(cJSON *facts, worker *w, ts_error *e)
+{
+    char *text = ts_plan_json(w->plan, e);
+    cJSON *plan = text != NULL ? js_parse(text, "the plan", e) : NULL;
+    ts_free(text);
+    if (plan != NULL)
+        cJSON_AddItemToObject(facts, "plan", plan);
+    return plan != NULL;
+}
+
+static void add_hash(cJSON *facts, const worker *w)
+{
+    ts_tensor *out = calloc((size_t)w->n_outputs + 1, sizeof *out);
+    char hex[65] = "";
+    for (int i = 0; out != NULL && i < w->n_outputs; i++)
+        out[i] = ts_model_tensor(w->model, i);
+    if (out != NULL)
+        ts_hash(w->n_outputs, out, hex);
+    js_text(facts, "hash", hex);
+    free(out);
+}
+
+static bool tell_facts(worker *w, ts_error *e)
+{
+    cJSON *facts = cJSON_CreateObject();
+    js_text(facts, "version", TS_VERSION);
+    static const char *const step[] = {"read_s", "bind_s", "plan_s", "build_s"};
+    for (int i = 0; i < 4; i++)
+        js_number(facts, step[i], w->seconds[i]);
+    cJSON *inputs = js_array(facts, "inputs"), *outputs = js_array(facts, "outputs");
+    ts_port port;
+    for (int i = 0; i < w->n_inputs; i++)
+        if (ts_model_input(w->model, i, &port))
+            add_port(inputs, &port, w->paths[i]);
+    for (int i = 0; i < w->n_outputs; i++)
+        if (ts_model_output(w->model, i, &port))
+            add_port(outputs, &port, NULL);
+    add_hash(facts, w);
+    if (!add_plan(facts, w, e)) {
+        cJSON_Delete(facts);
+        return false;
+    }
+    return answer_json(SAY_READY, facts);
+}
+
+/* ---- commands ---- */
+
+static bool do_open(worker *w, const char *rest, ts_error *e)
+{
+    if (w->task != NULL)
+        return bench_fail(e, TS_BUG, "opened twice");
+    w->task = js_parse(rest, "the task", e);
+    return w->task != NULL && open_model(w, e) && make_plan(w, e) && set_inputs(w, e) && tell_facts(w, e);
+}
+
+static bool do_save(worker *w, const char *dir, ts_error *e)
+{
+    if (!ts_plan_run(w->plan, e))
+        return false;
+    for (int i = 0; i < w->n_outputs; i++) {
+        char path[PATH_SIZE];
+        ts_array out = {0};
+        snprintf(path, sizeof path, "%s/%d.npy", dir, i);
+        if (!ts_plan_get(w->plan, i, &out, e))
+            return false;
+        bool saved = ts_npy_write(path, &out, e);
+        ts_array_free(&out);
+        if (!saved)
+            return false;
+    }
+    puts(SAY_SAVED);
+    return true;
+}
+
+static bool do_run(worker *w, const char *rest, ts_error *e)
+{
+    int warm = 0, passes = 0;
+    if (sscanf(rest, "%d %d", &warm, &passes) != 2 || warm < 0 || passes < 1)
+        return bench_fail(e, TS_BUG, "run %s: two counts are needed", rest);
+    for (int i = 0; i < warm; i++)
+        if (!ts_plan_run(w->plan, e))
+            return false;
+    int64_t start = clock_ns();
+    for (int i = 0; i < passes; i++)
+        if (!ts_plan_run(w->plan, e))
+            return false;
+    printf(SAY_TIME " %lld\n", (long long)(clock_ns() - start));
+    return true;
+}
+
+static int kernel_count(worker *w, ts_error *e)
+{
+    char *text = ts_plan_json(w->plan, e);
+    cJSON *plan = text != NULL ? js_parse(text, "the plan", e) : NULL;
+    int n = cJSON_GetArraySize(js_get(plan, "kernels"));
+    cJSON_Delete(plan);
+    ts_free(text);
+    return n;
+}
+
+static bool do_profile(worker *w, const char *rest, ts_error *e)
+{
+    int n = kernel_count(w, e);
+    double *seconds = calloc((size_t)n + 1, sizeof *seconds);
+    bool good = seconds != NULL && ts_plan_profile(w->plan, (int)strtol(rest, NULL, 10), seconds, n, e);
+    if (good) {
+        cJSON *v = cJSON_CreateObject();
+        cJSON_AddItemToObject(v, "seconds", cJSON_CreateDoubleArray(seconds, n));
+        answer_json(SAY_PROFILE, v);
+    }
+    free(seconds);
+    return good;
+}
+
+static const struct command {
+    const char *word;
+    bool (*obey)(worker *w, const char *rest, ts_error *e);
+} commands[] = {{"open", do_open}, {"save", do_save}, {"run", do_run}, {"profile", do_profile}};
+
+static void obey(worker *w, char *line)
+{
+    ts_error e = {0};
+    size_t n = strcspn(line, " ");
+    const char *rest = line[n] != 0 ? line + n + 1 : "";
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        const struct command *c = &commands[i];
+        if (strlen(c->word) != n || strncmp(line, c->word, n) != 0)
+            continue;
+        if (w->plan == NULL && c->obey != do_open)
+            bench_fail(&e, TS_BUG, "%s before open", c->word);
+        else if (c->obey(w, rest, &e)) {
+            fflush(stdout);
+            return;
+        }
+        break;
+    }
+    bench_fail(&e, TS_BUG, "unknown command \"%.40s\"", line);
+    answer_failure(&e);
+}
+
+static void release(worker *w)
+{
+    for (int i = 0; i < w->n_inputs && w->values != NULL; i++)
+        if (w->values[i].dtype != TS_N_DTYPE)
+            ts_array_free(&w->values[i]);
+    ts_plan_free(w->plan);
+    ts_model_free(w->model);
+    cJSON_Delete(w->task);
+    free(w->values);
+    free(w->paths);
+}
+
+int bench_worker(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    worker w = {0};
+    char *line = NULL;
+    size_t cap = 0;
+    for (;;) {
+        errno = 0;
+        ssize_t n = getline(&line, &cap, stdin);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            break;
+        line[strcspn(line, "\n")] = 0;
+        if (strcmp(line, "quit") == 0)
+            break;
+        obey(&w, line);
+    }
+    free(line);
+    release(&w);
+    return TS_OK;
+}
