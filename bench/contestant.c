@@ -1,0 +1,301 @@
+/* contestant.c - one contestant through one launch: started, opened, verified, warmed up, sampled, profiled, closed. */
+#include "bench/clock.h"
+#include "bench/failure.h"
+#include "bench/protocol.h"
+#include "bench/race.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MOST_WARM_UPS = 200, PROFILE_REPEATS = 20 };
+static const double WARM_UP_SECONDS = 0.5, PROFILE_SECONDS = 0.3, STEADY = 0.01;
+
+static void out_of_race(contestant *c, standing s, const char *reason)
+{
+    c->standing = s;
+    snprintf(c->reason, sizeof c->reason, "%s", reason);
+}
+
+static void pass_on_progress(void *user, const char *line)
+{
+    const race *r = user;
+    cJSON *v = cJSON_Parse(line);
+    if (v != NULL && r->o.progress != NULL)
+        r->o.progress(r->o.user, js_get_text(v, "what"), (int)js_get_number(v, "done", 0),
+                      (int)js_get_number(v, "total", 0));
+    cJSON_Delete(v);
+}
+
+static bool stopped(ts_error *e)
+{
+    return bench_fail(e, TS_FAILED, "stopped by a signal; nothing was written");
+}
+
+/* Mistakes in what the person gave. They end the run with their message: a race without the schema in question is not
+ * what was asked for. */
+static bool is_mistake(ts_code code)
+{
+    return code == TS_USAGE || code == TS_BAD_INPUT || code == TS_UNSUPPORTED || code == TS_FILES || code == TS_DEVICE;
+}
+
+static bool refused(contestant *c, const char *json, ts_error *e)
+{
+    cJSON *v = cJSON_Parse(json);
+    ts_code code = (ts_code)(int)js_get_number(v, "code", TS_BUG);
+    const char *text = js_get_text(v, "text");
+    bool ours = c->peer == NULL && (is_mistake(code) || c->reference);
+    if (ours && c->schema != NULL && strstr(text, c->schema) == NULL)
+        bench_fail(e, code, "schema %s: %s", c->schema, text);
+    else if (ours)
+        bench_fail(e, code, "%s", text);
+    out_of_race(c, INVALID, *text != 0 ? text : "failed without a reason");
+    cJSON_Delete(v);
+    return !ours;
+}
+
+/* Asks; rest is what follows the expected word, or NULL when the contestant is out of the race (or all must stop: false). */
+static bool ask(race *r, contestant *c, const char *text, const char *expected, const char **rest, ts_error *e)
+{
+    question q = {text, r->o.timeout, r->interrupt, pass_on_progress, r};
+    const char *line;
+    char why[REASON], reason[REASON];
+    answer a = process_ask(&c->process, &q, &line);
+    size_t n = strlen(expected);
+    *rest = NULL;
+    if (a == INTERRUPTED)
+        return stopped(e);
+    if (a == ANSWERED && strncmp(line, expected, n) == 0 && (line[n] == ' ' || line[n] == 0)) {
+        *rest = line[n] == ' ' ? line + n + 1 : line + n;
+        return true;
+    }
+    bool go_on = true;
+    if (a == ANSWERED && strncmp(line, SAY_FAILED " ", sizeof SAY_FAILED) == 0)
+        go_on = refused(c, line + sizeof SAY_FAILED, e);
+    else if (a == ANSWERED && strncmp(line, SAY_ABSENT " ", sizeof SAY_ABSENT) == 0) {
+        cJSON *v = cJSON_Parse(line + sizeof SAY_ABSENT);
+        out_of_race(c, ABSENT, js_get_text(v, "text"));
+        cJSON_Delete(v);
+    } else if (a == ANSWERED) {
+        snprintf(reason, sizeof reason, "answered \"%.100s\" to \"%.40s\"", line, text);
+        out_of_race(c, INVALID, reason);
+    } else if (a == TOO_LATE) {
+        snprintf(reason, sizeof reason, "timeout: no answer to \"%.40s\" in %g s", text, r->o.timeout);
+        out_of_race(c, INVALID, reason);
+    } else {
+        process_end(&c->process, why, sizeof why);
+        snprintf(reason, sizeof reason, "its process %.1900s", why);
+        out_of_race(c, INVALID, reason);
+    }
+    process_end(&c->process, NULL, 0);
+    if (c->reference && go_on)
+        return bench_fail(e, TS_FAILED, "the reference, which every result is compared with: %.1900s", c->reason);
+    return go_on;
+}
+
+/* ---- opening ---- */
+
+static void add_inputs(cJSON *task, const race *r)
+{
+    cJSON *list = js_array(task, "inputs");
+    const cJSON *port;
+    cJSON_ArrayForEach(port, js_get(r->judge.facts, "inputs"))
+    {
+        cJSON *row = js_object(list, NULL);
+        js_text(row, "name", js_get_text(port, "name"));
+        js_text(row, "path", js_get_text(port, "path"));
+    }
+    for (int i = 0; r->judge.facts == NULL && i < r->o.n_inputs; i++) {
+        const char *text = r->o.inputs[i];
+        size_t n = strcspn(text, "=");
+        char name[512];
+        snprintf(name, sizeof name, "%.*s", (int)n, text);
+        cJSON *row = js_object(list, NULL);
+        js_text(row, "name", name);
+        js_text(row, "path", text[n] == '=' ? text + n + 1 : "");
+    }
+}
+
+static char *task_line(const race *r, const contestant *c)
+{
+    const bench_options *o = &r->o;
+    cJSON *task = cJSON_CreateObject();
+    char path[RACE_PATH];
+    js_text(task, "model", c->peer != NULL && peer_model(o->model, path) ? path : o->model);
+    cJSON *dims = js_array(task, "dims");
+    for (int i = 0; i < o->n_dims; i++)
+        js_item(dims, o->dims[i]);
+    add_inputs(task, r);
+    js_number(task, "seed", (double)o->seed);
+    js_number(task, "threads", o->threads);
+    js_number(task, "mem_limit", (double)o->mem_limit);
+    js_flag(task, "reference", c->reference);
+    if (c->reference)
+        js_text(task, "input_dir", r->dir);
+    if (!c->reference && o->target != NULL)
+        js_text(task, "target", o->target);
+    if (!c->reference && o->isa != NULL)
+        js_text(task, "isa", o->isa);
+    if (c->schema != NULL)
+        js_text(task, "schema", c->schema);
+    if (o->cache_dir != NULL)
+        js_text(task, "cache_dir", o->cache_dir);
+    char *text = js_print(task, false), *line = NULL;
+    if (asprintf(&line, "open %s", text) < 0)
+        line = NULL;
+    free(text);
+    cJSON_Delete(task);
+    return line;
+}
+
+static bool start(race *r, contestant *c, ts_error *e)
+{
+    const char *ours[] = {r->o.program, "bench-worker", NULL}, *theirs[] = {r->o.python, "-u", c->script, NULL};
+    char log[RACE_PATH];
+    snprintf(log, sizeof log, "%s/%d.log", r->dir, c->reference ? -1 : (int)(c - r->of));
+    process_spec s = {c->peer != NULL ? theirs : ours, &r->cpus, r->o.threads, log};
+    return process_start(&c->process, &s, e);
+}
+
+static bool open_model(race *r, contestant *c, ts_error *e)
+{
+    char *line = task_line(r, c);
+    if (line == NULL)
+        return bench_fail(e, TS_MEMORY, "no memory for a task");
+    const char *rest;
+    bool go_on = ask(r, c, line, SAY_READY, &rest, e);
+    free(line);
+    if (go_on && rest != NULL && c->facts == NULL) {
+        c->facts = cJSON_Parse(rest);
+        c->n_kernels = cJSON_GetArraySize(js_get(c->facts, "plan/kernels"));
+        if (c->facts == NULL)
+            out_of_race(c, INVALID, "what it says about itself is not JSON");
+    }
+    return go_on;
+}
+
+/* ---- verifying ---- */
+
+static bool verify(race *r, contestant *c, ts_error *e)
+{
+    char dir[RACE_PATH], reference[RACE_PATH], command[RACE_PATH + 16];
+    snprintf(reference, sizeof reference, "%s/reference", r->dir);
+    snprintf(dir, sizeof dir, "%s/%s", r->dir, c->reference ? "reference" : "outputs");
+    snprintf(command, sizeof command, "save %s", dir);
+    mkdir(dir, 0700);
+    const char *rest;
+    if (!ask(r, c, command, SAY_SAVED, &rest, e) || rest == NULL || c->reference)
+        return e->code == TS_OK;
+    verify_task t = {reference, dir, cJSON_GetArraySize(js_get(r->judge.facts, "outputs")), r->o.tolerance};
+    numerics n;
+    ts_error wrong = {0};
+    bool right = verify_outputs(&t, &n, &wrong);
+    c->numerics.max_abs = fmax(c->numerics.max_abs, n.max_abs);
+    c->numerics.max_rel = fmax(c->numerics.max_rel, n.max_rel);
+    c->numerics.tolerance = n.tolerance;
+    if (!right)
+        out_of_race(c, INVALID, wrong.text);
+    return true;
+}
+
+/* ---- timing ---- */
+
+static bool run_passes(race *r, contestant *c, int warm, int passes, double *ns, ts_error *e)
+{
+    char command[64];
+    const char *rest;
+    snprintf(command, sizeof command, "run %d %d", warm, passes);
+    if (!ask(r, c, command, SAY_TIME, &rest, e))
+        return false;
+    char *end = NULL;
+    double total = rest != NULL ? strtod(rest, &end) : NAN;
+    if (rest != NULL && (end == rest || !(total > 0)))
+        out_of_race(c, INVALID, "its clock did not move");
+    *ns = total / passes;
+    return true;
+}
+
+/* Until three passes in a row agree, or half a second is over; the last three then estimate a pass. */
+static bool warm_up(race *r, contestant *c, ts_error *e)
+{
+    double last[3] = {NAN, NAN, NAN};
+    int64_t end = clock_ns() + (int64_t)(WARM_UP_SECONDS * 1e9);
+    for (int i = 0; i < MOST_WARM_UPS && c->standing == IN_RACE; i++) {
+        if (!run_passes(r, c, 0, 1, &last[i % 3], e))
+            return false;
+        double low = fmin(last[0], fmin(last[1], last[2])), high = fmax(last[0], fmax(last[1], last[2]));
+        bool agree = i >= 2 && high - low <= STEADY * low;
+        if (agree || clock_ns() >= end)
+            break;
+    }
+    if (c->pass_ns == 0)
+        c->pass_ns = fmin(last[0], fmin(last[1], last[2]));
+    return true;
+}
+
+bool contestant_open(race *r, contestant *c, ts_error *e)
+{
+    if (c->standing != IN_RACE)
+        return true;
+    if (!start(r, c, e) || !open_model(r, c, e))
+        return false;
+    if (c->standing == IN_RACE && !verify(r, c, e))
+        return false;
+    if (c->standing == IN_RACE && !c->reference && !warm_up(r, c, e))
+        return false;
+    if (c->standing != IN_RACE)
+        process_end(&c->process, NULL, 0);
+    process_halt(&c->process);
+    return true;
+}
+
+bool contestant_turn(race *r, contestant *c, double *ns, ts_error *e)
+{
+    bool go_on = run_passes(r, c, c->warm, c->passes, ns, e);
+    process_halt(&c->process);
+    return go_on;
+}
+
+bool contestant_profile(race *r, contestant *c, ts_error *e)
+{
+    if (c->standing != IN_RACE || c->peer != NULL || c->n_kernels == 0)
+        return true;
+    double repeats = fmin(PROFILE_REPEATS, fmax(1, PROFILE_SECONDS * 1e9 / fmax(c->pass_ns, 1)));
+    char command[64];
+    const char *rest;
+    snprintf(command, sizeof command, "profile %d", (int)repeats);
+    if (!ask(r, c, command, SAY_PROFILE, &rest, e))
+        return false;
+    cJSON *v = rest != NULL ? cJSON_Parse(rest) : NULL;
+    const cJSON *seconds = js_get(v, "seconds"), *s;
+    size_t n = (size_t)c->n_kernels, rows = (size_t)c->profiles + 1;
+    bool whole = cJSON_GetArraySize(seconds) == c->n_kernels;
+    double *all = whole ? reallocarray(c->kernel_ns, rows * n, sizeof *all) : NULL;
+    if (all != NULL) {
+        c->kernel_ns = all;
+        double *row = all + (rows - 1) * n;
+        cJSON_ArrayForEach(s, seconds) *row++ = s->valuedouble * 1e9;
+        c->profiles++;
+    }
+    cJSON_Delete(v);
+    process_halt(&c->process);
+    return true;
+}
+
+void contestant_close(contestant *c)
+{
+    double peak = process_peak_bytes(&c->process);
+    if (peak > c->peak_bytes)
+        c->peak_bytes = peak;
+    process_end(&c->process, NULL, 0);
+}
+
+void contestant_free(contestant *c)
+{
+    process_end(&c->process, NULL, 0);
+    cJSON_Delete(c->facts);
+    free(c->samples);
+    free(c->kernel_ns);
+}

@@ -1,0 +1,84 @@
+/* peer.c - other runtimes: a script peers/NAME.py each, which speaks bench/protocol.h. Adding one is adding its file. */
+#include "bench/failure.h"
+#include "bench/race.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool is_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Beside the sources of the build folder that this program is in, or where it was installed to. */
+enum { FOLDER = RACE_PATH - 512 };
+static bool peers_folder(const race *r, char path[FOLDER])
+{
+    static const char *const from[] = {"../bench/peers", "../../bench/peers", "../share/tessera/peers"};
+    char self[RACE_PATH / 2];
+    if (r->o.peers_dir != NULL) {
+        snprintf(path, FOLDER, "%s", r->o.peers_dir);
+        return is_folder(path);
+    }
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = 0;
+    char *slash = strrchr(self, '/');
+    if (slash == NULL)
+        return false;
+    *slash = 0;
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
+        snprintf(path, FOLDER, "%s/%s", self, from[i]);
+        if (is_folder(path))
+            return true;
+    }
+    return false;
+}
+
+static void list_scripts(const char *folder, char *out, size_t size)
+{
+    DIR *d = opendir(folder);
+    size_t used = 0;
+    out[0] = 0;
+    for (const struct dirent *entry; d != NULL && (entry = readdir(d)) != NULL && used < size;) {
+        size_t n = strlen(entry->d_name);
+        if (n > 3 && entry->d_name[0] != '_' && strcmp(entry->d_name + n - 3, ".py") == 0)
+            used += (size_t)snprintf(out + used, size - used, "%s%.*s", used > 0 ? ", " : "", (int)n - 3,
+                                     entry->d_name);
+    }
+    if (d != NULL)
+        closedir(d);
+}
+
+bool peer_script(const race *r, const char *name, char path[RACE_PATH], ts_error *e)
+{
+    char folder[FOLDER], known[512];
+    if (!peers_folder(r, folder)) {
+        bench_fail(e, TS_FILES, "peer %s: the folder with the scripts of peers is not beside this program", name);
+        return bench_hint(e, "it is bench/peers in the sources");
+    }
+    bool plain = *name != 0 && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(name);
+    snprintf(path, RACE_PATH, "%s/%.200s.py", folder, plain ? name : "?");
+    if (plain && is_file(path))
+        return true;
+    list_scripts(folder, known, sizeof known);
+    bench_fail(e, TS_USAGE, "unknown peer \"%s\"", name);
+    return bench_hint(e, "known: %s", known);
+}
+
+bool peer_model(const char *model, char path[RACE_PATH])
+{
+    size_t n = strlen(model);
+    bool named = n > 5 && strcmp(model + n - 5, ".onnx") == 0;
+    snprintf(path, RACE_PATH, "%s%s", model, named ? "" : "/model.onnx");
+    return is_file(path);
+}

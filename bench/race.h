@@ -1,0 +1,71 @@
+/* race.h - a measurement under way: who takes part, what they were asked, what was seen. Shared by the files that run it
+ * (run, contestant) and write it down (results). Owned by bench_run; all in it dies with race_free. */
+#ifndef BENCH_RACE_H
+#define BENCH_RACE_H
+#include "bench/bench.h"
+#include "bench/cpus.h"
+#include "bench/environment.h"
+#include "bench/js.h"
+#include "bench/process.h"
+#include "bench/stats.h"
+#include "bench/verify.h"
+
+enum { RACE_PATH = 4096, REASON = 2048 };
+
+typedef enum standing { IN_RACE, INVALID, ABSENT } standing;
+
+typedef struct sample {
+    double ns;     /* one pass */
+    double canary; /* the slower of the canaries before and after */
+} sample;
+
+typedef struct contestant {
+    char name[256];         /* unique in the race */
+    const char *schema;     /* as given; NULL: the guess, or a peer */
+    const char *peer;       /* as given; NULL: ours */
+    char script[RACE_PATH]; /* of a peer */
+    bool reference;
+    standing standing;
+    char reason[REASON]; /* why it is not in the race */
+    process process;
+    cJSON *facts;      /* what it answered to open in the first launch */
+    numerics numerics; /* worst over the launches */
+    double peak_bytes;
+    double pass_ns; /* estimated in the first launch */
+    int warm, passes;
+    sample *samples; /* of all launches in order */
+    int n_samples;
+    int n_kernels;
+    double *kernel_ns; /* [launch][kernel] */
+    int profiles;      /* launches that were profiled */
+} contestant;
+
+typedef struct race {
+    bench_options o; /* with defaults filled in */
+    cpu_list cpus;
+    char dir[RACE_PATH / 2]; /* private, removed at the end */
+    int interrupt;           /* becomes readable when a signal asks to stop; -1: none */
+    contestant judge;        /* the reference */
+    contestant *of;          /* candidates, then peers */
+    int n, n_candidates;
+    int rounds;       /* per launch, of everybody alike */
+    int *start;       /* launches + 1: index of a launch's first sample */
+    bool few_samples; /* fewer than wanted were affordable */
+    cJSON *ceilings;
+    cpu_ticks ticks_before, ticks_after;
+} race;
+
+/* contestant.c: each returns false when all must stop; e says why. That a contestant fails is no reason to stop: see standing. */
+bool contestant_open(race *r, contestant *c, ts_error *e);             /* start, open, verify, warm up, estimate */
+bool contestant_turn(race *r, contestant *c, double *ns, ts_error *e); /* one sample; halts it again */
+bool contestant_profile(race *r, contestant *c, ts_error *e);
+void contestant_close(contestant *c); /* records its memory, ends its process */
+void contestant_free(contestant *c);
+
+/* results.c */
+char *results_print(const race *r);
+
+/* peer.c: the script of a peer, and the ONNX file of a model. False with the reason. */
+bool peer_script(const race *r, const char *name, char path[RACE_PATH], ts_error *e);
+bool peer_model(const char *model, char path[RACE_PATH]);
+#endif

@@ -1,0 +1,406 @@
+/* results.c - what was measured, as a results/1 object. Field by field: docs/bench.md, "Results". */
+#include "bench/failure.h"
+#include "bench/race.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double CANARY_MOVES = 1.005; /* beyond it a sample is flagged */
+
+/* ---- samples and statistics ---- */
+
+typedef struct series { /* of one contestant, in the order of its samples */
+    double *ns, *canary;
+    int n;
+    double usual; /* median of the canaries of everybody */
+} series;
+
+static series series_of(const race *r, const contestant *c, double usual)
+{
+    int n = c->standing == IN_RACE ? r->start[r->o.launches] : 0;
+    series s = {calloc((size_t)n + 1, sizeof(double)), calloc((size_t)n + 1, sizeof(double)), 0, usual};
+    for (; s.ns != NULL && s.canary != NULL && s.n < n; s.n++) {
+        s.ns[s.n] = c->samples[s.n].ns;
+        s.canary[s.n] = c->samples[s.n].canary;
+    }
+    return s;
+}
+
+static void series_free(series *s)
+{
+    free(s->ns);
+    free(s->canary);
+}
+
+static double usual_canary(const race *r)
+{
+    int each = r->start[r->o.launches], n = 0;
+    double *all = calloc((size_t)each * (size_t)r->n + 1, sizeof *all);
+    for (int i = 0; all != NULL && i < r->n; i++)
+        for (int k = 0; r->of[i].standing == IN_RACE && k < each; k++)
+            all[n++] = r->of[i].samples[k].canary;
+    double median = stats_median(all, n);
+    free(all);
+    return median;
+}
+
+static bool disturbed(const series *s, int i)
+{
+    return s->canary[i] > CANARY_MOVES * s->usual;
+}
+
+static int count_disturbed(const series *s)
+{
+    int n = 0;
+    for (int i = 0; i < s->n; i++)
+        n += disturbed(s, i);
+    return n;
+}
+
+static void add_stats(cJSON *row, const race *r, const series *s)
+{
+    if (s->n == 0) {
+        cJSON_AddNullToObject(row, "stats");
+        return;
+    }
+    cJSON *v = js_object(row, "stats");
+    sample_set set = {r->o.launches, r->start, s->ns};
+    interval at = stats_median_interval(&set, 0.95, r->o.seed);
+    double mean = stats_mean(s->ns, s->n), sd = stats_sd(s->ns, s->n);
+    js_number(v, "n", s->n);
+    js_number(v, "launches", r->o.launches);
+    js_number(v, "min_ns", stats_quantile(s->ns, s->n, 0));
+    js_number(v, "median_ns", stats_median(s->ns, s->n));
+    js_number(v, "low_ns", at.low);
+    js_number(v, "high_ns", at.high);
+    js_number(v, "p10_ns", stats_quantile(s->ns, s->n, 0.1));
+    js_number(v, "p90_ns", stats_quantile(s->ns, s->n, 0.9));
+    js_number(v, "p99_ns", stats_quantile(s->ns, s->n, 0.99));
+    js_number(v, "max_ns", stats_quantile(s->ns, s->n, 1));
+    js_number(v, "mean_ns", mean);
+    js_number(v, "sd_ns", sd);
+    js_number(v, "cv", sd / mean);
+    js_number(v, "mad_ns", stats_mad(s->ns, s->n));
+    js_number(v, "flagged", count_disturbed(s));
+}
+
+static void add_samples(cJSON *row, const race *r, const series *s)
+{
+    cJSON *launches = js_array(row, "samples");
+    for (int l = 0; l < r->o.launches && s->n > 0; l++) {
+        cJSON *list = js_array(launches, NULL);
+        for (int i = r->start[l]; i < r->start[l + 1]; i++) {
+            cJSON *one = js_object(list, NULL);
+            js_number(one, "ns", round(s->ns[i]));
+            js_number(one, "canary_ns", round(s->canary[i]));
+            if (disturbed(s, i))
+                js_item(js_array(one, "flags"), "canary");
+        }
+    }
+}
+
+/* ---- kernels ---- */
+
+static double median_of_kernel(const contestant *c, int k)
+{
+    double *v = calloc((size_t)c->profiles + 1, sizeof *v);
+    for (int l = 0; v != NULL && l < c->profiles; l++)
+        v[l] = c->kernel_ns[l * c->n_kernels + k];
+    double median = stats_median(v, v != NULL ? c->profiles : 0);
+    free(v);
+    return median;
+}
+
+/* The bandwidth of the innermost level that holds what the kernel moves: what it reads may have been left there by the one
+ * before. A lower bound of the time, so that a share of peak is never flattered. */
+static double bandwidth_for(const race *r, double bytes, const char **level)
+{
+    cache_sizes c = cpus_caches();
+    double threads = r->o.threads;
+    const double holds[] = {(double)c.l2 * threads, (double)c.l3, INFINITY};
+    const char *const key[] = {"l2_gbs", "l3_gbs", "read_gbs"};
+    double rate = NAN;
+    for (int i = 0; i < 3 && isnan(rate); i++) {
+        *level = key[i];
+        if (bytes <= holds[i])
+            rate = js_get_number(r->ceilings, key[i], NAN);
+    }
+    return rate;
+}
+
+static void add_shares(cJSON *row, const race *r, const char *isa, double ns)
+{
+    double flops = js_get_number(row, "flops", 0), bytes = js_get_number(row, "bytes", 0), peak = NAN, best = 0;
+    const char *dtype = js_get_text(row, "dtype"), *level = "";
+    const cJSON *unit;
+    cJSON_ArrayForEach(unit, js_get(r->ceilings, "units"))
+    {
+        if (strcmp(js_get_text(unit, "isa"), isa) == 0 &&
+            strcmp(js_get_text(unit, "dtype"), strcmp(dtype, "f64") == 0 ? "f64" : "f32") == 0)
+            peak = js_get_number(unit, "gflops", NAN);
+    }
+    double compute = flops / peak, memory = bytes / bandwidth_for(r, bytes, &level); /* GFLOP/s is FLOP per ns */
+    best = fmax(compute, memory);
+    js_number(row, "peak_share", ns > 0 ? best / ns : NAN);
+    js_text(row, "bound", compute >= memory ? "fma" : level);
+}
+
+static void add_kernels(cJSON *row, const race *r, const contestant *c)
+{
+    cJSON *list = js_array(row, "kernels");
+    const char *isa = js_get_text(c->facts, "plan/isa");
+    const cJSON *kernel;
+    int k = 0;
+    cJSON_ArrayForEach(kernel, js_get(c->facts, "plan/kernels"))
+    {
+        cJSON *one = cJSON_Duplicate(kernel, true);
+        double ns = median_of_kernel(c, k++);
+        if (js_get(one, "calls") == NULL)
+            js_number(one, "calls", 1);
+        js_number(one, "median_ns", ns);
+        add_shares(one, r, isa, ns);
+        cJSON_AddItemToArray(list, one);
+    }
+}
+
+/* ---- contestants ---- */
+
+static double total_flops(const contestant *c)
+{
+    double sum = 0;
+    const cJSON *kernel;
+    cJSON_ArrayForEach(kernel, js_get(c->facts, "plan/kernels")) sum += js_get_number(kernel, "flops", 0);
+    return sum;
+}
+
+static void add_memory(cJSON *row, const contestant *c)
+{
+    const cJSON *planned = js_get(c->facts, "plan/memory");
+    cJSON *memory = cJSON_IsObject(planned) ? cJSON_Duplicate(planned, true) : cJSON_CreateObject();
+    cJSON_DeleteItemFromObjectCaseSensitive(memory, "peak_bytes"); /* the process's, which includes everything */
+    js_number(memory, "peak_bytes", c->peak_bytes > 0 ? c->peak_bytes : NAN);
+    cJSON_AddItemToObject(row, "memory", memory);
+}
+
+static void add_numerics(cJSON *row, const contestant *c)
+{
+    cJSON *v = js_object(row, "numerics");
+    bool known = c->numerics.tolerance > 0 || c->standing == IN_RACE;
+    js_number(v, "max_abs", known ? c->numerics.max_abs : NAN);
+    js_number(v, "max_rel", known ? c->numerics.max_rel : NAN);
+    js_number(v, "tolerance", known ? c->numerics.tolerance : NAN);
+}
+
+static void add_build(cJSON *row, const contestant *c)
+{
+    cJSON *v = js_object(row, "build");
+    static const char *const key[] = {"read_s", "bind_s", "plan_s", "build_s"};
+    for (size_t i = 0; i < sizeof key / sizeof *key; i++)
+        js_number(v, key[i], js_get_number(c->facts, key[i], NAN));
+    const cJSON *planned = js_get(c->facts, "plan/build"), *item;
+    cJSON_ArrayForEach(item, planned)
+    {
+        if (item->string != NULL && js_get(v, item->string) == NULL)
+            cJSON_AddItemToObject(v, item->string, cJSON_Duplicate(item, true));
+    }
+}
+
+/* FNV-1a of a schema file: enough to see that two results came from the same text. */
+static void add_schema_hash(cJSON *row, const char *schema)
+{
+    FILE *f = schema != NULL ? fopen(schema, "rb") : NULL;
+    if (f == NULL)
+        return;
+    uint64_t h = 0xCBF29CE484222325u;
+    for (int c = fgetc(f); c != EOF; c = fgetc(f))
+        h = (h ^ (uint64_t)c) * 0x100000001B3u;
+    fclose(f);
+    char hex[17];
+    snprintf(hex, sizeof hex, "%016llx", (unsigned long long)h);
+    js_text(row, "schema_hash", hex);
+}
+
+static void add_contestant(cJSON *list, const race *r, const contestant *c, double usual)
+{
+    static const char *const status[] = {"VALID", "INVALID", "ABSENT"};
+    cJSON *row = js_object(list, NULL);
+    series s = series_of(r, c, usual);
+    js_text(row, "name", c->name);
+    js_text(row, "status", status[c->standing]);
+    js_text(row, "reason", c->standing == IN_RACE ? NULL : c->reason);
+    if (c->peer != NULL)
+        js_text(row, "version", c->facts != NULL ? js_get_text(c->facts, "version") : NULL);
+    else
+        js_text(row, "schema", c->schema);
+    add_schema_hash(row, c->schema);
+    add_stats(row, r, &s);
+    if (s.n > 0) {
+        js_number(row, "warm_passes", c->warm);
+        js_number(row, "passes_per_sample", c->passes);
+    }
+    if (c->peer == NULL) {
+        js_number(row, "flops", total_flops(c));
+        add_kernels(row, r, c);
+        add_build(row, c);
+    }
+    add_memory(row, c);
+    add_numerics(row, c);
+    if (c->peer == NULL && js_get(c->facts, "plan") != NULL) {
+        cJSON *plan = cJSON_Duplicate(js_get(c->facts, "plan"), true);
+        cJSON_DeleteItemFromObjectCaseSensitive(plan, "kernels"); /* above, with their times */
+        cJSON_DeleteItemFromObjectCaseSensitive(plan, "memory");
+        cJSON_AddItemToObject(row, "plan", plan);
+    }
+    if (c->peer != NULL && js_get(c->facts, "settings") != NULL)
+        cJSON_AddItemToObject(row, "settings", cJSON_Duplicate(js_get(c->facts, "settings"), true));
+    add_samples(row, r, &s);
+    series_free(&s);
+}
+
+/* ---- comparisons ---- */
+
+static void add_comparison(cJSON *list, const race *r, const contestant *a, const contestant *b)
+{
+    series sa = series_of(r, a, 0), sb = series_of(r, b, 0);
+    sample_set x = {r->o.launches, r->start, sa.ns}, y = {r->o.launches, r->start, sb.ns};
+    comparison c = stats_compare(&x, &y, r->o.threshold, r->o.seed);
+    cJSON *row = js_object(list, NULL);
+    js_text(row, "a", a->name);
+    js_text(row, "b", b->name);
+    js_text(row, "verdict", verdict_name(c.verdict));
+    js_number(row, "ratio", c.ratio);
+    js_number(row, "low", c.low);
+    js_number(row, "high", c.high);
+    js_number(row, "detectable", c.detectable);
+    js_number(row, "threshold", r->o.threshold);
+    js_number(row, "pairs", c.pairs);
+    js_number(row, "launches", c.launches);
+    series_free(&sa);
+    series_free(&sb);
+}
+
+/* Every candidate against everyone after it; peers are not compared with each other. */
+static void add_comparisons(cJSON *out, const race *r)
+{
+    cJSON *list = js_array(out, "comparisons");
+    for (int i = 0; i < r->n_candidates; i++)
+        for (int k = i + 1; k < r->n; k++)
+            if (r->of[i].standing == IN_RACE && r->of[k].standing == IN_RACE)
+                add_comparison(list, r, &r->of[i], &r->of[k]);
+}
+
+/* ---- the whole ---- */
+
+static void add_model(cJSON *out, const race *r)
+{
+    cJSON *model = js_object(out, "model");
+    js_text(model, "name", r->o.model);
+    js_text(model, "hash", js_get_text(r->judge.facts, "hash"));
+    cJSON *dims = js_array(model, "dims");
+    for (int i = 0; i < r->o.n_dims; i++)
+        js_item(dims, r->o.dims[i]);
+    const char *const list[] = {"inputs", "outputs"};
+    for (int i = 0; i < 2; i++) {
+        cJSON *ports = cJSON_Duplicate(js_get(r->judge.facts, list[i]), true), *port;
+        cJSON_ArrayForEach(port, ports)
+        {
+            if (strncmp(js_get_text(port, "path"), r->dir, strlen(r->dir)) == 0)
+                cJSON_DeleteItemFromObjectCaseSensitive(port, "path"); /* drawn from the seed */
+        }
+        cJSON_AddItemToObject(model, list[i], ports);
+    }
+}
+
+static void add_config(cJSON *out, const race *r)
+{
+    cJSON *v = js_object(out, "config");
+    js_text(v, "model", r->o.model);
+    js_text(v, "target", r->o.target);
+    js_text(v, "isa", r->o.isa);
+    js_number(v, "threads", r->o.threads);
+    js_number(v, "min_time_s", r->o.min_time > 0 ? r->o.min_time : NAN);
+    js_number(v, "launches", r->o.launches);
+    js_number(v, "rounds", r->rounds);
+    js_number(v, "threshold", r->o.threshold);
+    js_number(v, "confidence", 0.99);
+    js_number(v, "tolerance", r->o.tolerance > 0 ? r->o.tolerance : NAN);
+    js_number(v, "timeout_s", r->o.timeout);
+    js_number(v, "seed", (double)r->o.seed);
+}
+
+static void note(cJSON *list, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void note(cJSON *list, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    js_item(list, text);
+}
+
+static void add_notes(cJSON *out, const race *r, double usual)
+{
+    static const double much_stolen = 0.02;
+    cJSON *list = js_array(out, "notes");
+    int n = r->start[r->o.launches], all = 0, flagged = 0;
+    for (int i = 0; i < r->n; i++) {
+        series s = series_of(r, &r->of[i], usual);
+        all += s.n;
+        flagged += count_disturbed(&s);
+        series_free(&s);
+    }
+    if (all > 0 && r->few_samples)
+        note(list, "%d samples each: too few to decide small differences; 30 are wanted (--min-time)", n);
+    if (all > 0 && r->o.launches < 3)
+        note(list,
+             "%d launch%s: how much launches differ is not known, so intervals are too narrow; 5 are wanted "
+             "(--launches)",
+             r->o.launches, r->o.launches == 1 ? "" : "es");
+    if (flagged > 0)
+        note(list, "%d of %d samples flagged (canary more than 0.5 %% above its median); kept", flagged, all);
+    double stolen = stolen_share(r->ticks_before, r->ticks_after);
+    if (stolen > much_stolen)
+        note(list, "other guests took %.1f %% of the processor time meanwhile", 100 * stolen);
+    if (strcmp(js_get_text(out, "environment/tool/build"), "release") != 0)
+        note(list, "this is a %s build: its times mean little", js_get_text(out, "environment/tool/build"));
+}
+
+static cJSON *environment_of(const race *r)
+{
+    const char *isa = r->o.isa;
+    for (int i = 0; i < r->n_candidates && isa == NULL; i++)
+        if (*js_get_text(r->of[i].facts, "plan/isa") != 0)
+            isa = js_get_text(r->of[i].facts, "plan/isa");
+    cJSON *v = environment_read(isa, r->o.threads, r->o.seed);
+    js_number(v, "steal_share", stolen_share(r->ticks_before, r->ticks_after));
+    cJSON *pinned = js_array(v, "pinned_to");
+    for (int i = 0; i < r->o.threads; i++)
+        cJSON_AddItemToArray(pinned, cJSON_CreateNumber(r->cpus.cpu[i]));
+    return v;
+}
+
+char *results_print(const race *r)
+{
+    cJSON *out = cJSON_CreateObject();
+    double usual = usual_canary(r);
+    js_text(out, "format", "results/1");
+    js_text(out, "tool", "tessera " TS_VERSION);
+    if (r->o.repro != NULL)
+        js_text(out, "repro", r->o.repro);
+    add_config(out, r);
+    add_model(out, r);
+    cJSON_AddItemToObject(out, "environment", environment_of(r));
+    cJSON_AddItemToObject(out, "ceilings", cJSON_Duplicate(r->ceilings, true));
+    cJSON *candidates = js_array(out, "candidates"), *peers = js_array(out, "peers");
+    for (int i = 0; i < r->n; i++)
+        add_contestant(i < r->n_candidates ? candidates : peers, r, &r->of[i], usual);
+    add_comparisons(out, r);
+    add_notes(out, r, usual);
+    char *text = js_print(out, false);
+    cJSON_Delete(out);
+    return text;
+}

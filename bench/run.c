@@ -1,0 +1,335 @@
+/* run.c - the measuring protocol: the reference once, then launches of all contestants, rounds in random order within each.
+ * Reasons for every step and number: docs/bench.md, "How it measures". */
+#include "bench/bench.h"
+#include "bench/clock.h"
+#include "bench/failure.h"
+#include "bench/probe.h"
+#include "bench/race.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LAUNCHES = 5, SAMPLES = 30, FEWEST_ROUNDS = 2, MOST_ROUNDS = 100, MOST_LAUNCHES = 1000, MOST_CONTESTANTS = 60 };
+static const double MIN_TIME = 3, TIMEOUT = 600, THRESHOLD = 0.01;
+static const double SAMPLE_NS = 1e6;     /* a shorter one would measure the timer and the waking up */
+static const double WARM_BELOW_NS = 2e8; /* longer passes warm their caches in a negligible part of themselves */
+static const double PATIENCE_NS = 60e9;  /* for the samples wanted: slower contestants get fewer, with a note */
+
+/* ---- signals: asked for while waiting, so that contestants and files are gone before the process is ---- */
+
+typedef struct signals {
+    sigset_t before, watched;
+} signals;
+
+static int signals_hold(signals *s)
+{
+    sigemptyset(&s->watched);
+    sigaddset(&s->watched, SIGINT);
+    sigaddset(&s->watched, SIGTERM);
+    sigaddset(&s->watched, SIGHUP);
+    int fd = signalfd(-1, &s->watched, SFD_CLOEXEC | SFD_NONBLOCK);
+    sigset_t held = s->watched;
+    sigaddset(&held, SIGPIPE); /* a contestant that dies while it is written to is an answer, not an end */
+    sigprocmask(SIG_BLOCK, &held, &s->before);
+    return fd;
+}
+
+/* A signal that asked to stop is still pending, and now takes its course. */
+static void signals_release(const signals *s, int fd)
+{
+    sigset_t pipe_only;
+    const struct timespec now = {0};
+    sigemptyset(&pipe_only);
+    sigaddset(&pipe_only, SIGPIPE);
+    if (!sigismember(&s->before, SIGPIPE))
+        while (sigtimedwait(&pipe_only, NULL, &now) == SIGPIPE) {}
+    if (fd >= 0)
+        close(fd);
+    sigprocmask(SIG_SETMASK, &s->before, NULL);
+}
+
+/* ---- setting up ---- */
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st, (void)kind, (void)at;
+    return remove(path);
+}
+
+static bool make_dir(race *r, ts_error *e)
+{
+    const char *base = secure_getenv("TMPDIR");
+    snprintf(r->dir, sizeof r->dir, "%s/tessera-bench-XXXXXX", base != NULL && strlen(base) < 1024 ? base : "/tmp");
+    if (mkdtemp(r->dir) != NULL)
+        return true;
+    bench_fail(e, TS_FILES, "cannot make a temporary folder %s: %s", r->dir, strerror(errno));
+    r->dir[0] = 0;
+    return bench_hint(e, "set TMPDIR to a folder that can be written");
+}
+
+static bool fill_defaults(race *r, ts_error *e)
+{
+    bench_options *o = &r->o;
+    if (o->model == NULL)
+        return bench_fail(e, TS_USAGE, "no model is given");
+    if (o->launches < 0 || o->launches > MOST_LAUNCHES)
+        return bench_fail(e, TS_USAGE, "%d launches: at most %d", o->launches, MOST_LAUNCHES);
+    if (!(o->min_time >= 0) || !(o->threshold >= 0) || !(o->tolerance >= 0) || !(o->timeout >= 0))
+        return bench_fail(e, TS_USAGE, "times, threshold and tolerance must not be negative");
+    if (o->threads < 0 || o->threads > r->cpus.n)
+        return bench_fail(e, TS_USAGE, "%d threads: this process may use %d processors", o->threads, r->cpus.n);
+    o->launches = o->launches > 0 ? o->launches : LAUNCHES;
+    o->threads = o->threads > 0 ? o->threads : r->cpus.cores;
+    o->threshold = o->threshold > 0 ? o->threshold : THRESHOLD;
+    o->timeout = o->timeout > 0 ? o->timeout : TIMEOUT;
+    o->program = o->program != NULL ? o->program : "/proc/self/exe";
+    o->python = o->python != NULL ? o->python : "python3";
+    return true;
+}
+
+static bool name_taken(const race *r, int n, const char *name)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(r->of[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* A file's name without its folder where that is enough to tell it from the others; equal ones are numbered. */
+static void name_contestant(race *r, int i)
+{
+    contestant *c = &r->of[i];
+    const char *given = c->peer != NULL ? c->peer : c->schema != NULL ? c->schema : "guess";
+    const char *slash = strrchr(given, '/');
+    snprintf(c->name, sizeof c->name, "%.240s", slash != NULL && slash[1] != 0 ? slash + 1 : given);
+    if (name_taken(r, i, c->name))
+        snprintf(c->name, sizeof c->name, "%.240s", given);
+    for (int k = 2; name_taken(r, i, c->name); k++)
+        snprintf(c->name, sizeof c->name, "%.240s #%d", given, k);
+}
+
+static bool enter_contestants(race *r, ts_error *e)
+{
+    const bench_options *o = &r->o;
+    char path[RACE_PATH];
+    r->n_candidates = o->n_schemas > 0 ? o->n_schemas : 1;
+    r->n = r->n_candidates + o->n_peers;
+    if (r->n > MOST_CONTESTANTS)
+        return bench_fail(e, TS_USAGE, "%d contestants: at most %d", r->n, MOST_CONTESTANTS);
+    r->of = calloc((size_t)r->n, sizeof *r->of);
+    r->start = calloc((size_t)o->launches + 1, sizeof *r->start);
+    if (r->of == NULL || r->start == NULL)
+        return bench_fail(e, TS_MEMORY, "no memory for %d contestants", r->n);
+    for (int i = 0; i < r->n; i++) {
+        contestant *c = &r->of[i];
+        if (i < o->n_schemas)
+            c->schema = o->schemas[i];
+        if (i >= r->n_candidates)
+            c->peer = o->peers[i - r->n_candidates];
+        if (c->peer != NULL && !peer_script(r, c->peer, c->script, e))
+            return false;
+        if (c->peer != NULL && !peer_model(o->model, path)) {
+            c->standing = ABSENT;
+            snprintf(c->reason, sizeof c->reason, "a peer needs an ONNX file, and %.200s is not one", o->model);
+        }
+        name_contestant(r, i);
+    }
+    return true;
+}
+
+static void tell(const race *r, const char *what, int done, int total)
+{
+    if (r->o.progress != NULL)
+        r->o.progress(r->o.user, what, done, total);
+}
+
+static bool probe_ceilings(race *r, ts_error *e)
+{
+    tell(r, "probing the ceilings of this machine", 0, 1);
+    char *text = probe_json(r->o.isa, r->o.threads, e);
+    r->ceilings = text != NULL ? cJSON_Parse(text) : NULL;
+    free(text);
+    return r->ceilings != NULL;
+}
+
+/* The inputs that it drew and the outputs that it computed stay as files; the process itself is not needed any more. */
+static bool run_judge(race *r, ts_error *e)
+{
+    tell(r, "computing the reference", 0, 1);
+    snprintf(r->judge.name, sizeof r->judge.name, "reference");
+    r->judge.reference = true;
+    bool good = contestant_open(r, &r->judge, e);
+    contestant_close(&r->judge);
+    return good && r->judge.standing == IN_RACE;
+}
+
+/* ---- launches ---- */
+
+/* Rounds from the slowest, passes from each: everybody gets the wanted time, and one sample in every round. */
+static void plan_rounds(race *r)
+{
+    bool given = r->o.min_time > 0;
+    double budget = (given ? r->o.min_time : MIN_TIME) * 1e9 / r->o.launches, slowest = SAMPLE_NS;
+    for (int i = 0; i < r->n; i++)
+        if (r->of[i].standing == IN_RACE)
+            slowest = fmax(slowest, r->of[i].pass_ns);
+    double wanted = given ? FEWEST_ROUNDS : ceil((double)SAMPLES / r->o.launches);
+    double affordable = fmax(FEWEST_ROUNDS, floor(PATIENCE_NS / r->o.launches / slowest));
+    r->rounds = (int)fmin(MOST_ROUNDS, fmax(ceil(budget / slowest), fmin(wanted, affordable)));
+    for (int i = 0; i < r->n; i++) {
+        contestant *c = &r->of[i];
+        double pass = fmax(c->pass_ns, 1);
+        c->passes = (int)fmin(INT_MAX, fmax(1, ceil(fmax(SAMPLE_NS, budget / r->rounds) / pass - 0.5)));
+        c->warm = pass >= WARM_BELOW_NS ? 0 : (int)fmin(INT_MAX, ceil(SAMPLE_NS / pass));
+    }
+    r->few_samples = r->rounds * r->o.launches < SAMPLES;
+}
+
+static bool open_all(race *r, int launch, ts_error *e)
+{
+    char what[320];
+    for (int i = 0; i < r->n; i++) {
+        snprintf(what, sizeof what, "launch %d of %d: starting and verifying %s", launch + 1, r->o.launches,
+                 r->of[i].name);
+        tell(r, what, launch, r->o.launches);
+        if (!contestant_open(r, &r->of[i], e))
+            return false;
+    }
+    return true;
+}
+
+/* A new order in every round (Fisher and Yates, from the seed). */
+static void shuffle(const race *r, int launch, int round, int *order)
+{
+    uint64_t at = ((uint64_t)launch * MOST_ROUNDS + (uint64_t)round) * MOST_CONTESTANTS;
+    for (int i = 0; i < r->n; i++)
+        order[i] = i;
+    for (int i = r->n - 1; i > 0; i--) {
+        int j = stats_below(r->o.seed, at + (uint64_t)i, i + 1), t = order[i];
+        order[i] = order[j];
+        order[j] = t;
+    }
+}
+
+/* On the first of the contestants' processors, where everybody stands still. */
+static double canary_there(const race *r)
+{
+    cpus_pin(&r->cpus, 0, 1);
+    double ns = canary();
+    cpus_pin(&r->cpus, 0, r->cpus.n);
+    return ns;
+}
+
+static bool race_round(race *r, int launch, int round, ts_error *e)
+{
+    int order[MOST_CONTESTANTS], at = r->start[launch] + round;
+    shuffle(r, launch, round, order);
+    double before = canary_there(r);
+    for (int i = 0; i < r->n; i++) {
+        contestant *c = &r->of[order[i]];
+        if (c->standing != IN_RACE)
+            continue;
+        double ns = 0;
+        if (!contestant_turn(r, c, &ns, e))
+            return false;
+        double after = canary_there(r);
+        c->samples[at] = (sample){ns, fmax(before, after)};
+        before = after;
+    }
+    return true;
+}
+
+static bool make_room(race *r, int launch)
+{
+    int n = r->start[launch] + r->rounds;
+    for (int i = 0; i < r->n; i++) {
+        sample *more = reallocarray(r->of[i].samples, (size_t)n, sizeof *more);
+        if (more == NULL)
+            return false;
+        r->of[i].samples = more;
+        r->of[i].n_samples = n;
+    }
+    r->start[launch + 1] = n;
+    return true;
+}
+
+static bool race_launch(race *r, int launch, ts_error *e)
+{
+    char what[64];
+    if (!open_all(r, launch, e))
+        return false;
+    if (launch == 0)
+        plan_rounds(r);
+    if (!make_room(r, launch))
+        return bench_fail(e, TS_MEMORY, "no memory for samples");
+    snprintf(what, sizeof what, "launch %d of %d: timing", launch + 1, r->o.launches);
+    for (int round = 0; round < r->rounds; round++) {
+        tell(r, what, launch * r->rounds + round, r->o.launches * r->rounds);
+        if (!race_round(r, launch, round, e))
+            return false;
+    }
+    for (int i = 0; i < r->n; i++)
+        if (!contestant_profile(r, &r->of[i], e))
+            return false;
+    for (int i = 0; i < r->n; i++)
+        contestant_close(&r->of[i]);
+    return true;
+}
+
+static bool race_all(race *r, ts_error *e)
+{
+    if (!fill_defaults(r, e) || !make_dir(r, e) || !enter_contestants(r, e) || !probe_ceilings(r, e) ||
+        !run_judge(r, e))
+        return false;
+    r->ticks_before = cpu_ticks_now();
+    for (int l = 0; l < r->o.launches; l++)
+        if (!race_launch(r, l, e))
+            return false;
+    r->ticks_after = cpu_ticks_now();
+    tell(r, "done", r->o.launches, r->o.launches);
+    return true;
+}
+
+static void race_free(race *r)
+{
+    contestant_free(&r->judge);
+    for (int i = 0; i < r->n && r->of != NULL; i++)
+        contestant_free(&r->of[i]);
+    if (r->dir[0] != 0)
+        nftw(r->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    cJSON_Delete(r->ceilings);
+    free(r->of);
+    free(r->start);
+    free(r);
+}
+
+bool bench_run(const bench_options *o, char **results, ts_error *e)
+{
+    ts_error own = {0};
+    e = e != NULL ? e : &own;
+    *results = NULL;
+    race *r = calloc(1, sizeof *r);
+    if (r == NULL)
+        return bench_fail(e, TS_MEMORY, "no memory");
+    r->o = *o;
+    cpus_allowed(&r->cpus);
+    signals held;
+    r->interrupt = signals_hold(&held);
+    bool good = race_all(r, e);
+    if (good)
+        *results = results_print(r);
+    int interrupt = r->interrupt;
+    race_free(r);
+    signals_release(&held, interrupt);
+    return good;
+}

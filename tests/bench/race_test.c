@@ -1,0 +1,215 @@
+/* The measuring protocol on contestants that behave as told (tests/bench/fake.sh): right, wrong, dying, hanging, refusing. */
+#include "bench/bench.h"
+#include "bench/js.h"
+#include "tests/check.h"
+#include "tests/scratch.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char program[4096];
+
+static void write_outputs(const scratch *s)
+{
+    float right[4] = {1, -2, 3, 0.5f}, wrong[4] = {1, -2, 3.01f, 0.5f};
+    ts_array a = {.dtype = TS_F32, .rank = 1, .dim = {4}, .data = right};
+    char path[256];
+    ts_error e = {0};
+    snprintf(path, sizeof path, "%s/right.npy", s->path);
+    CHECK(ts_npy_write(path, &a, &e));
+    a.data = wrong;
+    snprintf(path, sizeof path, "%s/wrong.npy", s->path);
+    CHECK(ts_npy_write(path, &a, &e));
+    setenv("FAKE_DATA", s->path, 1);
+}
+
+static bench_options options_for(int n, const char *const *schemas)
+{
+    return (bench_options){.model = "imagined",
+                           .n_schemas = n,
+                           .schemas = schemas,
+                           .threads = 1,
+                           .launches = 3,
+                           .min_time = 0.9,
+                           .timeout = 20,
+                           .program = program};
+}
+
+static cJSON *race_of(const bench_options *o, ts_error *e)
+{
+    char *text = NULL;
+    bool good = bench_run(o, &text, e);
+    CHECK(good == (text != NULL) && good == (e->code == TS_OK));
+    cJSON *v = text != NULL ? js_parse(text, "results", e) : NULL;
+    free(text);
+    return v;
+}
+
+static const cJSON *item(const cJSON *v, const char *list, int i)
+{
+    return cJSON_GetArrayItem(js_get(v, list), i);
+}
+
+static void test_measures(void)
+{
+    const char *const schemas[] = {"right", "folder/slower", "slow", "right"};
+    bench_options o = options_for(4, schemas);
+    ts_error e = {0};
+    o.schemas = (const char *const[]){"right", "slower", "slow", "right"};
+    cJSON *v = race_of(&o, &e);
+    CHECK_TEXT(e.text, "");
+    CHECK_TEXT(js_get_text(v, "format"), "results/1");
+    CHECK(js_get_number(v, "environment/threads", 0) == 1 && js_get_number(v, "ceilings/fma_f32_gflops", 0) > 0);
+    const char *const names[] = {"right", "slower", "slow", "right #2"};
+    for (int i = 0; i < 4; i++) {
+        const cJSON *c = item(v, "candidates", i);
+        CHECK_TEXT(js_get_text(c, "name"), names[i]);
+        CHECK_TEXT(js_get_text(c, "status"), "VALID");
+        CHECK(cJSON_IsNull(js_get(c, "reason")));
+        /* the slowest pass is 20 ms: 0.3 s a launch make 15 rounds */
+        CHECK(js_get_number(c, "stats/n", 0) == 45 && cJSON_GetArraySize(js_get(c, "samples")) == 3);
+        CHECK(js_get_number(c, "numerics/max_abs", -1) == 0 && js_get_number(c, "memory/peak_bytes", 0) > 1e5);
+        CHECK(js_get_number(c, "memory/arena_bytes", 0) == 64);
+        const cJSON *k = item(c, "kernels", 0);
+        CHECK(fabs(js_get_number(k, "median_ns", 0) - 4e6) < 1 && js_get_number(k, "calls", 0) == 1);
+        CHECK_TEXT(js_get_text(k, "bound"), "fma");
+        double peak = js_get_number(item(v, "ceilings/units", cJSON_GetArraySize(js_get(v, "ceilings/units")) - 2),
+                                    "gflops", NAN);
+        CHECK(fabs(js_get_number(k, "peak_share", 0) - 1e6 / peak / 4e6) < 1e-9);
+        CHECK_TEXT(js_get_text(item(c, "kernels", 1), "bound"), "read_gbs");
+    }
+    CHECK(fabs(js_get_number(item(v, "candidates", 0), "stats/median_ns", 0) - 1e7) < 3e4);
+    const char *const verdicts[] = {"FASTER", "FASTER", "SAME", "FASTER", "SLOWER", "SLOWER"};
+    const double ratios[] = {1.03, 2, 1, 2 / 1.03, 1 / 1.03, 0.5};
+    CHECK(cJSON_GetArraySize(js_get(v, "comparisons")) == 6);
+    for (int i = 0; i < 6; i++) {
+        const cJSON *c = item(v, "comparisons", i);
+        CHECK_TEXT(js_get_text(c, "verdict"), verdicts[i]);
+        CHECK(fabs(js_get_number(c, "ratio", 0) / ratios[i] - 1) < 0.004);
+        CHECK(js_get_number(c, "low", 9) <= js_get_number(c, "ratio", 0) &&
+              js_get_number(c, "high", 0) >= js_get_number(c, "ratio", 9));
+    }
+    cJSON_Delete(v);
+}
+
+static void test_failures(void)
+{
+    const char *const schemas[] = {"right", "wrong", "crash", "late_crash", "babble", "unbuilt", "mute"};
+    bench_options o = options_for(7, schemas);
+    ts_error e = {0};
+    cJSON *v = race_of(&o, &e);
+    CHECK_TEXT(js_get_text(item(v, "candidates", 0), "status"), "VALID");
+    const char *const reasons[] = {
+        "",
+        "wrong: output 0, element 2 is 3.00999999 and should be 3; off by 0.00333 of the largest, allowed 0.0001",
+        "its process killed by signal 11 (Segmentation fault)",
+        "its process killed by signal 6 (Aborted): died of age",
+        "answered \"what a day\" to \"run 0 1\"",
+        "cc: not found",
+        "its process ended with code 9: something is broken here",
+    };
+    for (int i = 1; i < 7; i++) {
+        const cJSON *c = item(v, "candidates", i);
+        CHECK_TEXT(js_get_text(c, "status"), "INVALID");
+        CHECK_TEXT(js_get_text(c, "reason"), reasons[i]);
+        CHECK(cJSON_IsNull(js_get(c, "stats"))); /* no time */
+    }
+    CHECK(fabs(js_get_number(item(v, "candidates", 1), "numerics/max_rel", 0) - 0.01 / 3) < 1e-6);
+    CHECK(cJSON_GetArraySize(js_get(v, "comparisons")) == 0);
+    cJSON_Delete(v);
+}
+
+static void test_hang(void)
+{
+    const char *const schemas[] = {"hang", "right"};
+    bench_options o = options_for(2, schemas);
+    ts_error e = {0};
+    o.timeout = 0.5;
+    o.launches = 1;
+    cJSON *v = race_of(&o, &e);
+    CHECK_TEXT(js_get_text(item(v, "candidates", 0), "reason"), "timeout: no answer to \"run 0 1\" in 0.5 s");
+    CHECK_TEXT(js_get_text(item(v, "candidates", 1), "status"), "VALID");
+    bool noted = false;
+    const cJSON *n;
+    cJSON_ArrayForEach(n, js_get(v, "notes"))
+        noted |= strncmp(n->valuestring, "1 launch: how much launches differ", 34) == 0;
+    CHECK(noted);
+    cJSON_Delete(v);
+}
+
+static void test_mistakes(void)
+{
+    const char *const schemas[] = {"right", "refuses"};
+    bench_options o = options_for(2, schemas);
+    ts_error e = {0};
+    CHECK(race_of(&o, &e) == NULL && e.code == TS_BAD_INPUT);
+    CHECK_TEXT(e.text, "schema refuses: rule 2: no axis \"q\"");
+    const char *const peers[] = {"nobody"};
+    ts_error f = {0};
+    o = options_for(1, schemas);
+    o.n_peers = 1;
+    o.peers = peers;
+    o.peers_dir = getenv("FAKE_DATA");
+    CHECK(race_of(&o, &f) == NULL && f.code == TS_USAGE && strstr(f.text, "unknown peer \"nobody\"") != NULL);
+    ts_error g = {0};
+    o = options_for(1, schemas);
+    o.threads = 4000;
+    CHECK(race_of(&o, &g) == NULL && g.code == TS_USAGE && strstr(g.text, "4000 threads") != NULL);
+    ts_error h = {0};
+    o = options_for(1, schemas);
+    o.program = "/nonexistent/tessera";
+    CHECK(race_of(&o, &h) == NULL);
+    CHECK_TEXT(h.text, "the reference, which every result is compared with: its process cannot be executed");
+}
+
+static int folders_left(const char *base)
+{
+    DIR *d = opendir(base);
+    int n = 0;
+    for (const struct dirent *entry; d != NULL && (entry = readdir(d)) != NULL;)
+        n += strncmp(entry->d_name, "tessera-bench-", 14) == 0;
+    if (d != NULL)
+        closedir(d);
+    return n;
+}
+
+/* A signal while a contestant hangs: it takes its usual course, after everything is tidied up. */
+static void test_signal(void)
+{
+    const char *const schemas[] = {"hang"};
+    bench_options o = options_for(1, schemas);
+    pid_t pid = fork();
+    if (pid == 0) {
+        char *text = NULL;
+        ts_error e = {0};
+        bench_run(&o, &text, &e);
+        _exit(0);
+    }
+    int status = 0;
+    sleep(4);
+    kill(pid, SIGTERM);
+    CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+}
+
+int main(void)
+{
+    const char *source = getenv("SOURCE");
+    snprintf(program, sizeof program, "%s/tests/bench/fake.sh", source != NULL ? source : ".");
+    scratch s = scratch_make();
+    write_outputs(&s);
+    setenv("TMPDIR", s.path, 1);
+    test_measures();
+    test_failures();
+    test_hang();
+    test_mistakes();
+    test_signal();
+    CHECK(folders_left(s.path) == 0);
+    scratch_remove(&s);
+    return check_done();
+}
