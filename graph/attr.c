@@ -109,6 +109,21 @@ static bool convert(arena *m, attr *a, char kind)
     return false;
 }
 
+/* What an attribute points to is the caller's: a copy lives as long as the node. */
+static void own(arena *m, attr *a)
+{
+    if (a->kind == 's')
+        a->s = arena_string(m, a->s);
+    if (a->kind != 'I' && a->kind != 'F')
+        return;
+    const void *from = a->kind == 'I' ? (const void *)a->ints : a->reals;
+    void *copy = arena_array(m, (size_t)a->n + 1, sizeof(double)); /* both kinds have eight bytes */
+    if (a->n)
+        memcpy(copy, from, (size_t)a->n * sizeof(double));
+    a->ints = a->kind == 'I' ? copy : NULL;
+    a->reals = a->kind == 'F' ? copy : NULL;
+}
+
 const attr *attr_fill(arena *m, const op *o, int n, const attr *given, err *e)
 {
     int k = 0, total = 0;
@@ -126,6 +141,7 @@ const attr *attr_fill(arena *m, const op *o, int n, const attr *given, err *e)
         if (out[k].kind != '-') {
             if (!convert(m, &out[k], s->kind))
                 return err_set(e, TS_BAD_INPUT, "%s: attribute %s has the wrong kind", o->name, s->name), NULL;
+            own(m, &out[k]);
         } else if (!s->fallback) {
             return err_set(e, TS_BAD_INPUT, "%s: attribute %s is missing", o->name, s->name), NULL;
         } else if (*s->fallback) {

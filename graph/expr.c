@@ -33,15 +33,6 @@ const expr *x_axis(arena *m, int axis)
     return x;
 }
 
-const expr *x_load(arena *m, const node *from, const expr *const *subscript)
-{
-    expr *x = make(m, X_LOAD, from->type.dtype);
-    x->from = from, x->n = from->type.rank;
-    for (int i = 0; i < x->n; i++)
-        x->arg[i] = subscript[i];
-    return x;
-}
-
 static bool weak(const expr *x)
 {
     return x->dtype == TS_N_DTYPE;
@@ -80,6 +71,15 @@ static const expr *retype(arena *m, dtype d, const expr *a) /* a literal takes t
     if (d == TS_BOOL)
         x->whole = x->whole != 0;
     x->is_whole = true, x->lit = (double)x->whole;
+    return x;
+}
+
+const expr *x_load(arena *m, const node *from, const expr *const *subscript)
+{
+    expr *x = make(m, X_LOAD, from->type.dtype);
+    x->from = from, x->n = from->type.rank;
+    for (int i = 0; i < x->n; i++)
+        x->arg[i] = retype(m, TS_I64, subscript[i]);
     return x;
 }
 

@@ -77,7 +77,7 @@ typedef struct op {
     void (*grad)(graph *g, const node *y, const node *dy, const node **dx); /* NULL: follows from text, body or lower */
     /* Tags n as the result of a group of this op in an imported graph */
     bool (*recognise)(graph *g, const node *n);
-    const char *cases; /* tests: lines "f32[2,3] f32[3] axis=1", one a line; every op has some */
+    const char *cases; /* tests: lines "f32[2,3] f32[3] axis=1"; marks behind brackets: tests/graph/ops/oracle.py */
 } op;
 extern const op *const *const op_tables[]; /* one list per file of graph/ops/, made by the build; ends with NULL */
 const op *op_find(const char *name);

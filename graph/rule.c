@@ -10,10 +10,13 @@ static bool broadcast(const node *n, type *out, err *e)
 {
     const type *in[4];
     MUST(n->n_in >= 1 && n->n_in <= COUNT(in));
-    for (int i = 0; i < n->n_in; i++) in[i] = &n->in[i]->type;
-    if (!type_broadcast(n->n_in, in, out, e)) return false;
+    for (int i = 0; i < n->n_in; i++)
+        in[i] = &n->in[i]->type;
+    if (!type_broadcast(n->n_in, in, out, e))
+        return false;
     out->dtype = in[0]->dtype;
-    for (int i = 1; i < n->n_in; i++) out->dtype = dtype_promote(out->dtype, in[i]->dtype);
+    for (int i = 1; i < n->n_in; i++)
+        out->dtype = dtype_promote(out->dtype, in[i]->dtype);
     return true;
 }
 
@@ -26,14 +29,16 @@ bool shape_first(const node *n, type *out, err *e)
 
 bool shape_float(const node *n, type *out, err *e)
 {
-    if (!broadcast(n, out, e)) return false;
+    if (!broadcast(n, out, e))
+        return false;
     out->dtype = dtype_float(out->dtype);
     return true;
 }
 
 bool shape_bool(const node *n, type *out, err *e)
 {
-    if (!broadcast(n, out, e)) return false;
+    if (!broadcast(n, out, e))
+        return false;
     out->dtype = TS_BOOL;
     return true;
 }
@@ -42,11 +47,14 @@ bool shape_bool(const node *n, type *out, err *e)
 bool axes_set(const attr *a, int rank, uint32_t *set, err *e)
 {
     *set = 0;
-    if (a->kind == '-') return *set = (1u << rank) - 1, true;
+    if (a->kind == '-')
+        return *set = (1u << rank) - 1, true;
     for (int i = 0; i < a->n; i++) {
         int axis;
-        if (!axis_norm(a->ints[i], rank, &axis, e)) return err_in(e, "%s", a->name);
-        if (*set >> axis & 1) return err_set(e, TS_BAD_INPUT, "%s: axis %lld is listed twice", a->name, (long long)a->ints[i]);
+        if (!axis_norm(a->ints[i], rank, &axis, e))
+            return err_in(e, "%s", a->name);
+        if (*set >> axis & 1)
+            return err_set(e, TS_BAD_INPUT, "%s: axis %lld is listed twice", a->name, (long long)a->ints[i]);
         *set |= 1u << axis;
     }
     return true;
@@ -56,7 +64,8 @@ int axes_list(uint32_t set, int64_t *out)
 {
     int n = 0;
     for (int i = 0; set >> i; i++)
-        if (set >> i & 1) out[n++] = i;
+        if (set >> i & 1)
+            out[n++] = i;
     return n;
 }
 
@@ -111,14 +120,16 @@ const expr *x_inside(arena *m, const expr *x, int64_t low, int64_t high)
 
 const expr *x_literal(arena *m, dtype d, double v)
 {
-    if (dtype_class(d) == D_REAL) return x_real(m, v);
+    if (dtype_class(d) == D_REAL)
+        return x_real(m, v);
     const bool fits = v > -9.2e18 && v < 9.2e18;
     return x_whole(m, fits ? (int64_t)v : v < 0 ? INT64_MIN : INT64_MAX);
 }
 
 double dtype_lowest(dtype d)
 {
-    if (dtype_class(d) == D_REAL) return -INFINITY;
+    if (dtype_class(d) == D_REAL)
+        return -INFINITY;
     return dtype_signed(d) ? -ldexp(1, 8 * ts_dtype_bytes(d) - 1) : 0;
 }
 
@@ -131,7 +142,8 @@ const node *onnx_in(const onnx_call *c, int i)
 bool onnx_need(const onnx_call *c, int n, err *e)
 {
     for (int i = 0; i < n; i++)
-        if (!onnx_in(c, i)) return err_set(e, TS_BAD_INPUT, "%s needs %d operands, number %d is missing", c->type, n, i + 1);
+        if (!onnx_in(c, i))
+            return err_set(e, TS_BAD_INPUT, "%s needs %d operands, number %d is missing", c->type, n, i + 1);
     return true;
 }
 
@@ -148,14 +160,15 @@ const char *onnx_word(const onnx_call *c, const char *name, const char *fallback
 
 bool onnx_dtype(int64_t code, dtype *out, err *e)
 {
-    /* Numbers of TensorProto.DataType; those left out have no dtype here (strings, complex, 8-bit floats, 4-bit integers). */
+    /* TensorProto.DataType; those left out have no dtype here: strings, complex, 8-bit floats, 4-bit integers. */
     static const struct {
         int code;
         dtype dtype;
-    } table[] = {{1, TS_F32}, {2, TS_U8},   {3, TS_I8},   {4, TS_U16},  {5, TS_I16},  {6, TS_I32},  {7, TS_I64},
+    } table[] = {{1, TS_F32},  {2, TS_U8},   {3, TS_I8},   {4, TS_U16},  {5, TS_I16},  {6, TS_I32},  {7, TS_I64},
                  {9, TS_BOOL}, {10, TS_F16}, {11, TS_F64}, {12, TS_U32}, {13, TS_U64}, {16, TS_BF16}};
     for (int i = 0; i < COUNT(table); i++)
-        if (table[i].code == code) return *out = table[i].dtype, true;
+        if (table[i].code == code)
+            return *out = table[i].dtype, true;
     return err_set(e, TS_UNSUPPORTED, "element type %lld of ONNX is not supported", (long long)code);
 }
 

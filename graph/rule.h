@@ -1,5 +1,6 @@
-/* rule.h - what several families of operations share: shape rules, lists of axes, calls with ready attributes, and the small
- * questions that ONNX adapters ask. Knows no operation by name. Attribute values are borrowed until g_make has copied them. */
+/* rule.h - what several families of operations share: shape rules, lists of axes, calls with ready attributes, and
+ * the small questions that ONNX adapters ask. Knows no operation by name. Attribute values are borrowed until
+ * g_make has copied them. */
 #ifndef TS_RULE_H
 #define TS_RULE_H
 #include "graph/graph.h"
@@ -32,7 +33,7 @@ const expr *x_literal(arena *m, dtype d, double v);
 double dtype_lowest(dtype d); /* where a maximum starts */
 
 /* ---- ONNX ---- */
-const node *onnx_in(const onnx_call *c, int i); /* NULL where absent */
+const node *onnx_in(const onnx_call *c, int i);    /* NULL where absent */
 bool onnx_need(const onnx_call *c, int n, err *e); /* the first n operands are there: a file may say anything */
 bool onnx_has(const onnx_call *c, const char *name, int i); /* as attribute or as input i */
 const char *onnx_word(const onnx_call *c, const char *name, const char *fallback);

@@ -1,9 +1,10 @@
-/* arithmetic.c - the operations of school, element by element. Division of integers gives reals, as in numpy; ONNX's Div of
- * integers drops the fraction and is trunc_divide here. */
+/* arithmetic.c - the operations of school, element by element. Division of integers gives reals, as in numpy;
+ * ONNX's Div of integers drops the fraction and is trunc_divide here. */
 #include "graph/rule.h"
 
-static const char two[] = "f32[2,3] f32[2,3]\nf32[2,8]! f32[8]!\nf64[4,1] f64[1,5]\ni32[2,3] i32[3]\nf32[2,3] f64[3]\n"
-                          "f32[2] i64[2]\nf32[0,3] f32[3]\nf32[] f32[]\nu8[5] i8[5]\nf16[4] f16[4]\ni64[9]! i64[9]!";
+static const char two[] = 
+    "f32[2,3] f32[2,3]\nf32[2,8]! f32[8]!\nf64[4,1] f64[1,5]\ni32[2,3] i32[3]\nf32[2,3] f64[3]\nf32[2] i64[2]\n"
+    "f32[0,3] f32[3]\nf32[] f32[]\nu8[5] i8[5]\nf16[4] f16[4]\ni64[9]! i64[9]!";
 static const char one[] = "f32[2,3]\nf32[16]!\nf64[4,1,2]\ni32[7]!\ni64[]\nf32[0,3]\nu8[5]\nf16[4]";
 
 /* ---- ONNX ---- */
@@ -11,7 +12,8 @@ static const char one[] = "f32[2,3]\nf32[16]!\nf64[4,1,2]\ni32[7]!\ni64[]\nf32[0
 static const node *chain(const onnx_call *c, const char *op_name)
 {
     const node *y = c->in[0];
-    for (int i = 1; i < c->n_in; i++) y = g_call2(c->g, op_name, y, c->in[i]);
+    for (int i = 1; i < c->n_in; i++)
+        y = g_call2(c->g, op_name, y, c->in[i]);
     return y;
 }
 
@@ -32,32 +34,37 @@ static bool adapt_min(const onnx_call *c, const node **out, err *e)
 
 static bool adapt_mean(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e)) return false;
+    if (!onnx_need(c, 1, e))
+        return false;
     const node *sum = chain(c, "add");
     return onnx_give(c, out, g_call2(c->g, "divide", sum, g_scalar_like(c->g, sum, c->n_in)), e);
 }
 
 static bool adapt_div(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 2, e)) return false;
+    if (!onnx_need(c, 2, e))
+        return false;
     const bool real = dtype_class(c->in[0]->type.dtype) == D_REAL;
     return onnx_give(c, out, g_call2(c->g, real ? "divide" : "trunc_divide", c->in[0], c->in[1]), e);
 }
 
 static bool adapt_mod(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 2, e)) return false;
+    if (!onnx_need(c, 2, e))
+        return false;
     return onnx_give(c, out, g_call2(c->g, onnx_int(c, "fmod", 0) ? "fmod" : "mod", c->in[0], c->in[1]), e);
 }
 
 /* The result has the dtype of the base; a real base takes the exponent in its own dtype. */
 static bool adapt_pow(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 2, e)) return false;
+    if (!onnx_need(c, 2, e))
+        return false;
     const dtype base = c->in[0]->type.dtype;
     const attr to = attr_word("to", ts_dtype_name(base));
     const node *b = c->in[1];
-    if (b->type.dtype != base && dtype_class(base) == D_REAL) b = g_apply(c->g, "cast", b, 1, &to);
+    if (b->type.dtype != base && dtype_class(base) == D_REAL)
+        b = g_apply(c->g, "cast", b, 1, &to);
     const node *y = g_call2(c->g, "power", c->in[0], b);
     return onnx_give(c, out, y && y->type.dtype != base ? g_apply(c->g, "cast", y, 1, &to) : y, e);
 }
@@ -65,22 +72,30 @@ static bool adapt_pow(const onnx_call *c, const node **out, err *e)
 /* Before 11 the bounds are attributes, since then operands; each may be absent. */
 static bool adapt_clip(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e)) return false;
+    if (!onnx_need(c, 1, e))
+        return false;
     const node *y = c->in[0], *low = onnx_in(c, 1), *high = onnx_in(c, 2);
-    if (onnx_attr(c, "min")) low = g_scalar_like(c->g, y, onnx_real(c, "min", 0));
-    if (onnx_attr(c, "max")) high = g_scalar_like(c->g, y, onnx_real(c, "max", 0));
-    if (low && high) return onnx_give(c, out, g_call3(c->g, "clip", y, low, high), e);
-    if (low) y = g_call2(c->g, "maximum", y, low);
-    if (high) y = g_call2(c->g, "minimum", y, high);
+    if (onnx_attr(c, "min"))
+        low = g_scalar_like(c->g, y, onnx_real(c, "min", 0));
+    if (onnx_attr(c, "max"))
+        high = g_scalar_like(c->g, y, onnx_real(c, "max", 0));
+    if (low && high)
+        return onnx_give(c, out, g_call3(c->g, "clip", y, low, high), e);
+    if (low)
+        y = g_call2(c->g, "maximum", y, low);
+    if (high)
+        y = g_call2(c->g, "minimum", y, high);
     return onnx_give(c, out, y, e);
 }
 
 /* ---- shape ---- */
 static bool divide_shape(const node *n, type *out, err *e) /* numpy: two integers of any width give f64 */
 {
-    if (!shape_float(n, out, e)) return false;
+    if (!shape_float(n, out, e))
+        return false;
     const dtype d = dtype_promote(n->in[0]->type.dtype, n->in[1]->type.dtype);
-    if (dtype_class(d) != D_REAL) out->dtype = TS_F64;
+    if (dtype_class(d) != D_REAL)
+        out->dtype = TS_F64;
     return true;
 }
 
@@ -88,10 +103,14 @@ static bool divide_shape(const node *n, type *out, err *e) /* numpy: two integer
 /* A constant exponent of 2, 3, 0.5 or -1 is products, a root or a quotient, not a call of pow. */
 static const expr *small_power(arena *m, const expr *a, double exponent)
 {
-    if (exponent == 2) return x2(m, "mul", a, a);
-    if (exponent == 3) return x2(m, "mul", x2(m, "mul", a, a), a);
-    if (exponent == 0.5) return x1(m, "sqrt", a);
-    if (exponent == -1) return x2(m, "div", x_real(m, 1), a);
+    if (exponent == 2)
+        return x2(m, "mul", a, a);
+    if (exponent == 3)
+        return x2(m, "mul", x2(m, "mul", a, a), a);
+    if (exponent == 0.5)
+        return x1(m, "sqrt", a);
+    if (exponent == -1)
+        return x2(m, "div", x_real(m, 1), a);
     return NULL;
 }
 
@@ -103,14 +122,16 @@ static bool power_body(defn *d, err *e)
     const expr *base = x_cast(d->mem, d->node->type.dtype, defn_in(d, 0));
     if (known && dtype_class(d->node->type.dtype) == D_REAL)
         d->value = small_power(d->mem, base, load_real(b->type.dtype, b->leaf->data, 0));
-    if (!d->value) d->value = x2(d->mem, "pow", base, defn_in(d, 1));
+    if (!d->value)
+        d->value = x2(d->mem, "pow", base, defn_in(d, 1));
     return true;
 }
 
 static bool power_shape(const node *n, type *out, err *e)
 {
     const dtype a = n->in[0]->type.dtype, b = n->in[1]->type.dtype;
-    if (!type_broadcast(2, (const type *const[]){&n->in[0]->type, &n->in[1]->type}, out, e)) return false;
+    if (!type_broadcast(2, (const type *const[]){&n->in[0]->type, &n->in[1]->type}, out, e))
+        return false;
     out->dtype = a == TS_BOOL && b == TS_BOOL ? TS_I8 : dtype_promote(a, b);
     return true;
 }
@@ -161,8 +182,8 @@ static const op power_op = {
     .name = "power", .doc = "First value raised to the second.", .numpy = "np.power(a, b)",
     .onnx = (const onnx_rule[]){{"Pow", 7, adapt_pow}, {0}},
     .arity = 2, .axes = "e", .shape = power_shape, .body = power_body,
-    .cases = "f32[2,3] f32[2,3]\nf32[2,8]! f32[8]!\nf32[4] f32[]=2\nf32[4] f32[]=3\nf32[4] f32[1]=0.5\nf64[4] f64[]=-1\n"
-             "i64[2,3] u8[3]<9\ni32[4] u8[]=2\nf32[3] i64[]=2\nf32[3] f64[]=1.5\nf32[0,3] f32[3]"};
+    .cases = "f32[2,3] f32[2,3]\nf32[2,8]! f32[8]!\nf32[4] f32[]=2\nf32[4] f32[]=3\nf32[4] f32[1]=0.5\n"
+             "f64[4] f64[]=-1\ni64[2,3] u8[3]<9\ni32[4] u8[]=2\nf32[3] i64[]=2\nf32[3] f64[]=1.5\nf32[0,3] f32[3]"};
 
 static const op maximum_op = {
     .name = "maximum", .doc = "Larger of two values; NaN if one is.", .numpy = "np.maximum(a, b)",
@@ -200,6 +221,6 @@ static const op square_op = {
     .name = "square", .doc = "Value times itself.", .numpy = "np.square(a)",
     .arity = 1, .axes = "e", .text = "a * a", .cases = one};
 
-const op *const ops_arithmetic[] = {&add_op,  &subtract_op, &multiply_op, &divide_op,  &trunc_divide_op, &floor_divide_op,
-                                    &mod_op,  &fmod_op,     &power_op,    &maximum_op, &minimum_op,      &clip_op,
-                                    &negative_op, &abs_op,  &sign_op,     &square_op,  NULL};
+const op *const ops_arithmetic[] = {
+    &add_op, &subtract_op, &multiply_op, &divide_op, &trunc_divide_op, &floor_divide_op, &mod_op, &fmod_op, &power_op,
+    &maximum_op, &minimum_op, &clip_op, &negative_op, &abs_op, &sign_op, &square_op, NULL};

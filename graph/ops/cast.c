@@ -5,13 +5,15 @@
 static bool adapt_cast(const onnx_call *c, const node **out, err *e)
 {
     dtype d;
-    if (!onnx_need(c, 1, e) || !onnx_dtype(onnx_int(c, "to", 0), &d, e)) return false;
+    if (!onnx_need(c, 1, e) || !onnx_dtype(onnx_int(c, "to", 0), &d, e))
+        return false;
     return onnx_give(c, out, g_apply(c->g, "cast", c->in[0], 1, (attr[]){attr_word("to", ts_dtype_name(d))}), e);
 }
 
 static bool adapt_cast_like(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 2, e)) return false;
+    if (!onnx_need(c, 2, e))
+        return false;
     const char *to = ts_dtype_name(c->in[1]->type.dtype);
     return onnx_give(c, out, g_apply(c->g, "cast", c->in[0], 1, (attr[]){attr_word("to", to)}), e);
 }
@@ -24,15 +26,19 @@ static bool adapt_identity(const onnx_call *c, const node **out, err *e)
 /* Outside of training nothing is dropped; the mask, where asked for, is all true. */
 static bool adapt_dropout(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e)) return false;
+    if (!onnx_need(c, 1, e))
+        return false;
     if (onnx_in(c, 2)) {
         int64_t training;
         int n;
-        if (!onnx_ints(c, "", 2, &training, 1, &n, e)) return false;
-        if (n && training) return err_set(e, TS_UNSUPPORTED, "Dropout in training mode");
+        if (!onnx_ints(c, "", 2, &training, 1, &n, e))
+            return false;
+        if (n && training)
+            return err_set(e, TS_UNSUPPORTED, "Dropout in training mode");
     }
     out[0] = c->in[0];
-    if (c->n_out < 2) return true;
+    if (c->n_out < 2)
+        return true;
     const node *yes = g_scalar(c->g, TS_BOOL, 1);
     const attr shape = attr_ints("shape", c->in[0]->type.rank, c->in[0]->type.dim);
     return onnx_give(c, out + 1, g_apply(c->g, "broadcast_to", yes, 1, &shape), e);
@@ -58,10 +64,12 @@ static const op cast_op = {
     .name = "cast", .doc = "The same values in another dtype; reals lose their fraction when they become integers.",
     .numpy = "a.astype(dtypes[to])",
     .onnx = (const onnx_rule[]){{"Cast", 6, adapt_cast}, {"CastLike", 15, adapt_cast_like}, {0}},
-    .arity = 1, .axes = "e", .attr = (const attr_spec[]){{"to", 's', NULL}, {0}}, .shape = cast_shape, .body = cast_body,
-    .cases = "f32[2,3] to=f64\nf64[7] to=f32\nf32[9] to=i64\nf64[9] to=i32\nf32[9] to=i8\ni64[9] to=f32\ni32[9]! to=i8\n"
-             "i8[9]! to=u8\nbool[5] to=f32\nf32[16]! to=bool\ni64[9] to=bool\nf32[16]! to=f16\nf16[4] to=f32\nf32[0,2] to=i64\n"
-             "u64[4] to=f64\nf32[] to=f32"};
+    .arity = 1, .axes = "e",
+    .attr = (const attr_spec[]){{"to", 's', NULL}, {0}},
+    .shape = cast_shape, .body = cast_body,
+    .cases = "f32[2,3] to=f64\nf64[7] to=f32\nf32[9] to=i64\nf64[9] to=i32\nf32[9] to=i8\ni64[9] to=f32\n"
+             "i32[9]! to=i8\ni8[9]! to=u8\nbool[5] to=f32\nf32[16]! to=bool\ni64[9] to=bool\nf32[16]! to=f16\n"
+             "f16[4] to=f32\nf32[0,2] to=i64\nu64[4] to=f64\nf32[] to=f32"};
 
 static const op identity_op = {
     .name = "identity", .doc = "The value itself.", .numpy = "a",

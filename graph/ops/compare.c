@@ -3,18 +3,23 @@
 
 #include <math.h>
 
-static const char two[] = "f32[2,3] f32[2,3]\nf32[16]! f32[16]!\ni64[4,1] i64[1,5]\ni32[30] i32[]\nf32[2,3] f64[3]\nf32[0,3] f32[3]\n"
-                          "u8[5] i8[5]\nbool[9] bool[9]\nf16[4] f16[4]";
-static const char truths[] = "bool[2,3] bool[2,3]\nbool[8] bool[]\nbool[4,1] bool[1,3]\nf32[16]! f32[16]!\ni64[9] i64[9]\nbool[0,3] bool[3]";
+static const char two[] =
+    "f32[2,3] f32[2,3]\nf32[16]! f32[16]!\ni64[4,1] i64[1,5]\ni32[30] i32[]\nf32[2,3] f64[3]\nf32[0,3] f32[3]\n"
+    "u8[5] i8[5]\nbool[9] bool[9]\nf16[4] f16[4]";
+static const char truths[] =
+    "bool[2,3] bool[2,3]\nbool[8] bool[]\nbool[4,1] bool[1,3]\nf32[16]! f32[16]!\ni64[9] i64[9]\nbool[0,3] bool[3]";
 
 /* ---- ONNX ---- */
 static bool adapt_isinf(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e)) return false;
+    if (!onnx_need(c, 1, e))
+        return false;
     const node *a = c->in[0];
     const bool negative = onnx_int(c, "detect_negative", 1), positive = onnx_int(c, "detect_positive", 1);
-    if (negative == positive && positive) return onnx_give(c, out, g_call1(c->g, "isinf", a), e);
-    if (negative == positive) return onnx_give(c, out, g_call2(c->g, "less", a, a), e); /* never */
+    if (negative == positive && positive)
+        return onnx_give(c, out, g_call1(c->g, "isinf", a), e);
+    if (negative == positive)
+        return onnx_give(c, out, g_call2(c->g, "less", a, a), e); /* never */
     return onnx_give(c, out, g_call2(c->g, "equal", a, g_scalar_like(c->g, a, positive ? INFINITY : -INFINITY)), e);
 }
 
@@ -22,7 +27,8 @@ static bool adapt_isinf(const onnx_call *c, const node **out, err *e)
 static bool where_shape(const node *n, type *out, err *e)
 {
     const type *a = &n->in[1]->type, *b = &n->in[2]->type;
-    if (!type_broadcast(3, (const type *const[]){&n->in[0]->type, a, b}, out, e)) return false;
+    if (!type_broadcast(3, (const type *const[]){&n->in[0]->type, a, b}, out, e))
+        return false;
     out->dtype = dtype_promote(a->dtype, b->dtype);
     return true;
 }
@@ -75,7 +81,8 @@ static const op xor_op = {
 static const op not_op = {
     .name = "logical_not", .doc = "Whether the value is false.", .numpy = "np.logical_not(a)",
     .onnx = (const onnx_rule[]){{"Not", 1, NULL}, {0}},
-    .arity = 1, .axes = "e", .text = "!a", .shape = shape_bool, .cases = "bool[2,3]\nbool[]\nf32[16]!\ni64[9]\nbool[0,2]"};
+    .arity = 1, .axes = "e", .text = "!a", .shape = shape_bool,
+    .cases = "bool[2,3]\nbool[]\nf32[16]!\ni64[9]\nbool[0,2]"};
 
 static const op isnan_op = {
     .name = "isnan", .doc = "Whether the value is not a number.", .numpy = "np.isnan(a)",
@@ -91,8 +98,9 @@ static const op where_op = {
     .name = "where", .doc = "Second value where the first is true, else the third.", .numpy = "np.where(a, b, c)",
     .onnx = (const onnx_rule[]){{"Where", 9, NULL}, {0}},
     .arity = 3, .axes = "e", .text = "a ? b : c", .shape = where_shape,
-    .cases = "bool[2,3] f32[2,3] f32[2,3]\nbool[4,1] f32[3] f32[]\nbool[1,1,3] i64[2,3] i64[1]\nbool[5] f32[5] f64[5]\n"
-             "f32[16]! f32[16]! f32[16]\nbool[6] i32[6] f32[6]\nbool[0,3] f32[3] f32[]"};
+    .cases = "bool[2,3] f32[2,3] f32[2,3]\nbool[4,1] f32[3] f32[]\nbool[1,1,3] i64[2,3] i64[1]\n"
+             "bool[5] f32[5] f64[5]\nf32[16]! f32[16]! f32[16]\nbool[6] i32[6] f32[6]\nbool[0,3] f32[3] f32[]"};
 
-const op *const ops_compare[] = {&equal_op, &not_equal_op, &less_op, &less_equal_op, &greater_op, &greater_equal_op, &and_op,
-                                 &or_op,    &xor_op,       &not_op,  &isnan_op,      &isinf_op,   &where_op,         NULL};
+const op *const ops_compare[] = {
+    &equal_op, &not_equal_op, &less_op, &less_equal_op, &greater_op, &greater_equal_op, &and_op, &or_op, &xor_op,
+    &not_op, &isnan_op, &isinf_op, &where_op, NULL};

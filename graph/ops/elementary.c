@@ -104,7 +104,8 @@ static const op atanh_op = {
 static const op erf_op = {
     .name = "erf", .doc = "Error function.", .numpy = "erf(a)",
     .onnx = (const onnx_rule[]){{"Erf", 9, NULL}, {0}},
-    .arity = 1, .axes = "e", .text = "erf(a)", .shape = shape_float, .cases = "f32[2,3]\nf32[16]!\nf64[16]!\nf32[0,3]\nf16[5]"};
+    .arity = 1, .axes = "e", .text = "erf(a)", .shape = shape_float,
+    .cases = "f32[2,3]\nf32[16]!\nf64[16]!\nf32[0,3]\nf16[5]"};
 
 /* ---- rounding: integers stay as they are ---- */
 static const char rounded[] = "f32[2,3]\nf32[16]!\nf64[16]!\nf32[]\nf32[0,3]\nf16[5]";
@@ -128,7 +129,7 @@ static const op trunc_op = {
     .name = "trunc", .doc = "Value without its fraction.", .numpy = "np.trunc(a)",
     .arity = 1, .axes = "e", .text = "trunc(a)", .cases = rounded};
 
-const op *const ops_elementary[] = {&exp_op,  &expm1_op, &log_op,  &log1p_op, &sqrt_op, &rsqrt_op, &reciprocal_op,
-                                    &sin_op,  &cos_op,   &tan_op,  &asin_op,  &acos_op, &atan_op,  &atan2_op,
-                                    &sinh_op, &cosh_op,  &tanh_op, &asinh_op, &acosh_op, &atanh_op, &erf_op,
-                                    &floor_op, &ceil_op, &round_op, &trunc_op, NULL};
+const op *const ops_elementary[] = {
+    &exp_op, &expm1_op, &log_op, &log1p_op, &sqrt_op, &rsqrt_op, &reciprocal_op, &sin_op, &cos_op, &tan_op, &asin_op,
+    &acos_op, &atan_op, &atan2_op, &sinh_op, &cosh_op, &tanh_op, &asinh_op, &acosh_op, &atanh_op, &erf_op, &floor_op,
+    &ceil_op, &round_op, &trunc_op, NULL};

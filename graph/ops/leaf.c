@@ -1,11 +1,12 @@
-/* leaf.c - what a graph starts from: inputs, weights and constants. They have a type but no definition; ONNX operators whose
- * result is known once shapes are (Constant, Shape, Size) become constants here. */
+/* leaf.c - what a graph starts from: inputs, weights and constants. They have a type but no definition; ONNX
+ * operators whose result is known once shapes are (Constant, Shape, Size) become constants here. */
 #include "graph/rule.h"
 
 static bool constant_tensor(const onnx_call *c, const ts_array *a, const node **out, err *e)
 {
     type t = {.dtype = a->dtype, .rank = a->rank};
-    for (int i = 0; i < a->rank; i++) t.dim[i] = a->dim[i];
+    for (int i = 0; i < a->rank; i++)
+        t.dim[i] = a->dim[i];
     return onnx_give(c, out, g_const(c->g, "", &t, a->data), e);
 }
 
@@ -13,13 +14,19 @@ static bool adapt_constant(const onnx_call *c, const node **out, err *e)
 {
     for (int i = 0; i < c->n_attr; i++) {
         const attr *a = &c->attr[i];
-        if (c->tensor && c->tensor[i]) return constant_tensor(c, c->tensor[i], out, e);
-        if (a->kind == 'i') return onnx_give(c, out, g_const(c->g, "", &(type){.dtype = TS_I64}, &a->i), e);
-        if (a->kind == 'f') return onnx_give(c, out, g_scalar(c->g, TS_F32, a->f), e);
-        if (a->kind == 'I') return onnx_give(c, out, g_ints(c->g, a->n, a->ints), e);
-        if (a->kind != 'F') continue;
+        if (c->tensor && c->tensor[i])
+            return constant_tensor(c, c->tensor[i], out, e);
+        if (a->kind == 'i')
+            return onnx_give(c, out, g_const(c->g, "", &(type){.dtype = TS_I64}, &a->i), e);
+        if (a->kind == 'f')
+            return onnx_give(c, out, g_scalar(c->g, TS_F32, a->f), e);
+        if (a->kind == 'I')
+            return onnx_give(c, out, g_ints(c->g, a->n, a->ints), e);
+        if (a->kind != 'F')
+            continue;
         float *v = arena_array(&c->g->mem, (size_t)a->n + 1, sizeof *v);
-        for (int k = 0; k < a->n; k++) v[k] = (float)a->reals[k];
+        for (int k = 0; k < a->n; k++)
+            v[k] = (float)a->reals[k];
         return onnx_give(c, out, g_const(c->g, "", &(type){.dtype = TS_F32, .rank = 1, .dim = {a->n}}, v), e);
     }
     return err_set(e, TS_UNSUPPORTED, "Constant without a dense numeric value");
@@ -28,21 +35,25 @@ static bool adapt_constant(const onnx_call *c, const node **out, err *e)
 /* Bounds of a range of dimensions as in Python's shape[start:end]. */
 static int clamp_dim(int64_t i, int rank)
 {
-    if (i < 0) i += rank;
+    if (i < 0)
+        i += rank;
     return i < 0 ? 0 : i > rank ? rank : (int)i;
 }
 
 static bool adapt_shape(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e)) return false;
+    if (!onnx_need(c, 1, e))
+        return false;
     const type *t = &c->in[0]->type;
-    const int first = clamp_dim(onnx_int(c, "start", 0), t->rank), last = clamp_dim(onnx_int(c, "end", t->rank), t->rank);
+    const int first = clamp_dim(onnx_int(c, "start", 0), t->rank),
+              last = clamp_dim(onnx_int(c, "end", t->rank), t->rank);
     return onnx_give(c, out, g_ints(c->g, last > first ? last - first : 0, t->dim + first), e);
 }
 
 static bool adapt_size(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e)) return false;
+    if (!onnx_need(c, 1, e))
+        return false;
     const int64_t count = type_count(&c->in[0]->type);
     return onnx_give(c, out, g_const(c->g, "", &(type){.dtype = TS_I64}, &count), e);
 }
@@ -54,6 +65,7 @@ static const op weight_op = {.name = "weight", .doc = "A tensor that belongs to 
 static const op const_op = {
     .name = "const",
     .doc = "A tensor whose value is known while the graph is built.",
-    .onnx = (const onnx_rule[]){{"Constant", 1, adapt_constant}, {"Shape", 1, adapt_shape}, {"Size", 1, adapt_size}, {0}}};
+    .onnx = (const onnx_rule[]){
+        {"Constant", 1, adapt_constant}, {"Shape", 1, adapt_shape}, {"Size", 1, adapt_size}, {0}}};
 
 const op *const ops_leaf[] = {&input_op, &weight_op, &const_op, NULL};

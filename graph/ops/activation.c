@@ -1,0 +1,148 @@
+/* activation.c - the non-linear functions between layers, element by element. */
+#include "graph/rule.h"
+
+#include <string.h>
+
+static const char real[] = "f32[2,3]\nf32[16]!\nf64[3,1,2]\nf64[16]!\ni32[7]\nf32[]\nf32[0,3]\nf16[5]";
+
+/* ---- ONNX ---- */
+static bool adapt_gelu(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 1, e))
+        return false;
+    const attr approximate = attr_word("approximate", onnx_word(c, "approximate", "none"));
+    return onnx_give(c, out, g_apply(c->g, "gelu", c->in[0], 1, &approximate), e);
+}
+
+/* ---- shape, body ---- */
+static bool gelu_shape(const node *n, type *out, err *e)
+{
+    const char *how = node_attr(n, "approximate")->s;
+    if (strcmp(how, "none") && strcmp(how, "tanh"))
+        return err_set(e, TS_BAD_INPUT, "approximate: \"%s\" is neither none nor tanh", how);
+    return shape_float(n, out, e);
+}
+
+/* 0.7071... is 1/sqrt(2), 0.7978... is sqrt(2/pi). */
+static bool gelu_body(defn *d, err *e)
+{
+    const names known = {.n = 1, .name = {"a"}, .value = {x_cast(d->mem, d->node->type.dtype, defn_in(d, 0))}};
+    const bool exact = !strcmp(node_attr(d->node, "approximate")->s, "none");
+    d->value = x_parse(d->mem,
+                       exact ? "0.5 * a * (1 + erf(a * 0.70710678118654752))"
+                             : "0.5 * a * (1 + tanh(0.79788456080286536 * (a + 0.044715 * a * a * a)))",
+                       &known, e);
+    return d->value != NULL;
+}
+
+/* ---- records ---- */
+static const op relu_op = {
+    .name = "relu", .doc = "Larger of the value and zero.", .numpy = "np.maximum(a, 0)",
+    .onnx = (const onnx_rule[]){{"Relu", 6, NULL}, {0}},
+    .arity = 1, .axes = "e", .text = "max(a, 0)",
+    .cases = "f32[2,3]\nf32[16]!\nf64[4]\ni32[7]!\nu8[4]\nf32[0,3]\nf16[5]"};
+
+static const op leaky_relu_op = {
+    .name = "leaky_relu", .doc = "The value, scaled by alpha where it is negative.",
+    .numpy = "np.where(a < 0, alpha * a, a)",
+    .onnx = (const onnx_rule[]){{"LeakyRelu", 6, NULL}, {0}},
+    .arity = 1, .axes = "e", .attr = (const attr_spec[]){{"alpha", 'f', "0.01"}, {0}},
+    .text = "a < 0 ? alpha * a : a", .shape = shape_float,
+    .cases = "f32[2,3]\nf32[16]! alpha=0.2\nf64[5] alpha=-1.5\nf32[0]"};
+
+static const op prelu_op = {
+    .name = "prelu", .doc = "The first value, scaled by the second where it is negative.",
+    .numpy = "np.where(a < 0, b * a, a)",
+    .onnx = (const onnx_rule[]){{"PRelu", 7, NULL}, {0}},
+    .arity = 2, .axes = "e", .text = "a < 0 ? b * a : a",
+    .cases = "f32[2,3] f32[3]\nf32[2,3,4] f32[3,1]\nf64[5] f64[]\nf32[0] f32[]"};
+
+static const op elu_op = {
+    .name = "elu", .doc = "The value, or alpha * (exp(value) - 1) where it is negative.",
+    .numpy = "np.where(a < 0, alpha * np.expm1(a), a)",
+    .onnx = (const onnx_rule[]){{"Elu", 6, NULL}, {0}},
+    .arity = 1, .axes = "e", .attr = (const attr_spec[]){{"alpha", 'f', "1"}, {0}},
+    .text = "a < 0 ? alpha * expm1(a) : a", .shape = shape_float,
+    .cases = "f32[2,3]\nf32[16]! alpha=0.5\nf64[5]\nf32[0]"};
+
+static const op celu_op = {
+    .name = "celu", .doc = "Elu whose slope is continuous at zero for every alpha.",
+    .numpy = "np.maximum(0, a) + np.minimum(0, alpha * np.expm1(a / alpha))",
+    .onnx = (const onnx_rule[]){{"Celu", 12, NULL}, {0}},
+    .arity = 1, .axes = "e", .attr = (const attr_spec[]){{"alpha", 'f', "1"}, {0}},
+    .text = "max(a, 0) + min(alpha * expm1(a / alpha), 0)", .shape = shape_float,
+    .cases = "f32[2,3]\nf32[9] alpha=0.5\nf64[5]\nf32[0]"};
+
+static const op selu_op = {
+    .name = "selu", .doc = "Elu scaled so that layers keep mean and variance.",
+    .numpy = "gamma * np.where(a > 0, a, alpha * np.expm1(a))",
+    .onnx = (const onnx_rule[]){{"Selu", 6, NULL}, {0}},
+    .arity = 1, .axes = "e",
+    .attr = (const attr_spec[]){{"alpha", 'f', "1.6732632423543772"}, {"gamma", 'f', "1.0507009873554805"}, {0}},
+    .text = "gamma * (a > 0 ? a : alpha * expm1(a))", .shape = shape_float,
+    .cases = "f32[2,3]\nf32[16]! alpha=0.5\nf64[5]\nf32[0]"};
+
+static const op sigmoid_op = {
+    .name = "sigmoid", .doc = "Logistic function.", .numpy = "1 / (1 + np.exp(-a))",
+    .onnx = (const onnx_rule[]){{"Sigmoid", 6, NULL}, {0}},
+    .arity = 1, .axes = "e", .text = "1 / (1 + exp(-a))", .shape = shape_float, .cases = real};
+
+static const op silu_op = {
+    .name = "silu", .doc = "The value times its logistic function.", .numpy = "a / (1 + np.exp(-alpha * a))",
+    .onnx = (const onnx_rule[]){{"Swish", 24, NULL}, {0}},
+    .arity = 1, .axes = "e", .attr = (const attr_spec[]){{"alpha", 'f', "1"}, {0}},
+    .text = "a / (1 + exp(-alpha * a))", .shape = shape_float, .cases = real};
+
+static const op quick_gelu_op = {
+    .name = "quick_gelu", .doc = "The value times the logistic function of 1.702 times the value.",
+    .numpy = "a / (1 + np.exp(-1.702 * a))",
+    .arity = 1, .axes = "e", .text = "a / (1 + exp(-1.702 * a))", .shape = shape_float, .cases = real};
+
+static const op gelu_op = {
+    .name = "gelu",
+    .doc = "The value times the chance that a normal variable is smaller; exact, or by the tanh formula.",
+    .numpy = "0.5 * a * (1 + erf(a * 0.5 ** 0.5)) if approximate == 'none' else 0.5 * a * (1 + np.tanh((2 / np.pi) "
+             "** 0.5 * (a + 0.044715 * a * a * a)))",
+    .onnx = (const onnx_rule[]){{"Gelu", 20, adapt_gelu}, {0}},
+    .arity = 1, .axes = "e", .attr = (const attr_spec[]){{"approximate", 's', "none"}, {0}},
+    .shape = gelu_shape, .body = gelu_body,
+    .cases = "f32[2,3]\nf32[16]!\nf64[2,3]\nf64[9] approximate=tanh\nf32[4,5] approximate=tanh\ni32[7]\nf32[0,3]\n"
+             "f16[5]"};
+
+static const op hard_sigmoid_op = {
+    .name = "hard_sigmoid", .doc = "A line of slope alpha through beta, cut at 0 and 1.",
+    .numpy = "np.maximum(0, np.minimum(1, alpha * a + beta))",
+    .onnx = (const onnx_rule[]){{"HardSigmoid", 6, NULL}, {0}},
+    .arity = 1, .axes = "e", .attr = (const attr_spec[]){{"alpha", 'f', "0.2"}, {"beta", 'f', "0.5"}, {0}},
+    .text = "max(min(alpha * a + beta, 1), 0)", .shape = shape_float,
+    .cases = "f32[2,3]\nf32[16]! alpha=0.5\nf64[5] beta=0.25\nf32[0]"};
+
+static const op hard_swish_op = {
+    .name = "hard_swish", .doc = "The value times a line from 0 at -3 to 1 at 3.",
+    .numpy = "a * np.maximum(0, np.minimum(1, a / 6 + 0.5))",
+    .onnx = (const onnx_rule[]){{"HardSwish", 14, NULL}, {0}},
+    .arity = 1, .axes = "e", .text = "a * max(min(a / 6 + 0.5, 1), 0)", .shape = shape_float,
+    .cases = "f32[2,3]\nf64[9]\nf32[0]"};
+
+static const op softplus_op = {
+    .name = "softplus", .doc = "log(1 + exp(value)), without overflow.", .numpy = "np.logaddexp(a, 0)",
+    .onnx = (const onnx_rule[]){{"Softplus", 1, NULL}, {0}},
+    .arity = 1, .axes = "e", .text = "max(a, 0) + log1p(exp(-abs(a)))", .shape = shape_float,
+    .cases = "f32[2,3]\nf32[16]!\nf64[9]\nf32[0]"};
+
+static const op softsign_op = {
+    .name = "softsign", .doc = "The value over 1 plus its size.", .numpy = "a / (1 + np.abs(a))",
+    .onnx = (const onnx_rule[]){{"Softsign", 1, NULL}, {0}},
+    .arity = 1, .axes = "e", .text = "a / (1 + abs(a))", .shape = shape_float,
+    .cases = "f32[2,3]\nf64[9]\ni32[4]\nf32[0]"};
+
+static const op mish_op = {
+    .name = "mish", .doc = "The value times the hyperbolic tangent of its softplus.",
+    .numpy = "a * np.tanh(np.logaddexp(a, 0))",
+    .onnx = (const onnx_rule[]){{"Mish", 18, NULL}, {0}},
+    .arity = 1, .axes = "e", .text = "a * tanh(max(a, 0) + log1p(exp(-abs(a))))", .shape = shape_float,
+    .cases = "f32[2,3]\nf64[9]\nf32[0]"};
+
+const op *const ops_activation[] = {
+    &relu_op, &leaky_relu_op, &prelu_op, &elu_op, &celu_op, &selu_op, &sigmoid_op, &silu_op, &quick_gelu_op, &gelu_op,
+    &hard_sigmoid_op, &hard_swish_op, &softplus_op, &softsign_op, &mish_op, NULL};

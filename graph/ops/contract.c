@@ -1,0 +1,97 @@
+/* contract.c - products summed over a shared axis: the matrix product in all of numpy's forms. */
+#include "graph/rule.h"
+
+/* ---- ONNX ---- */
+/* y = alpha * A' B' + beta * C, where ' is a transpose if asked for; C broadcasts and may be absent since version
+ * 11. */
+static bool adapt_gemm(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 2, e))
+        return false;
+    graph *g = c->g;
+    const node *a = c->in[0], *b = c->in[1], *bias = onnx_in(c, 2);
+    if (a->type.rank != 2 || b->type.rank != 2)
+        return err_set(e, TS_BAD_INPUT, "Gemm of ranks %d and %d, not 2", a->type.rank, b->type.rank);
+    if (onnx_int(c, "transA", 0))
+        a = g_call1(g, "transpose", a);
+    if (onnx_int(c, "transB", 0))
+        b = g_call1(g, "transpose", b);
+    const double alpha = onnx_real(c, "alpha", 1), beta = onnx_real(c, "beta", 1);
+    const node *y = g_call2(g, "matmul", a, b);
+    if (alpha != 1)
+        y = g_call2(g, "multiply", y, g_scalar_like(g, y, alpha));
+    if (bias && beta != 1 && beta != 0)
+        bias = g_call2(g, "multiply", bias, g_scalar_like(g, bias, beta));
+    if (bias && beta != 0)
+        y = g_call2(g, "add", y, bias);
+    return onnx_give(c, out, y, e);
+}
+
+/* ---- shape ---- */
+/* A vector is a row on the left, a column on the right, and its axis is missing in the result. */
+static bool matmul_shape(const node *n, type *out, err *e)
+{
+    const type *a = &n->in[0]->type, *b = &n->in[1]->type;
+    if (a->rank == 0 || b->rank == 0)
+        return err_set(e, TS_BAD_INPUT, "a scalar has no axis to sum over; multiply instead");
+    const int64_t ka = a->dim[a->rank - 1], kb = b->dim[b->rank == 1 ? 0 : b->rank - 2];
+    if (ka != kb)
+        return err_set(e, TS_BAD_INPUT, "inner extents %lld and %lld differ", (long long)ka, (long long)kb);
+    type left = *a, right = *b;
+    left.rank = a->rank < 2 ? 0 : a->rank - 2, right.rank = b->rank < 2 ? 0 : b->rank - 2;
+    if (!type_broadcast(2, (const type *const[]){&left, &right}, out, e))
+        return false;
+    out->dtype = dtype_promote(a->dtype, b->dtype);
+    if (out->rank + (a->rank > 1) + (b->rank > 1) > MAX_RANK)
+        return err_set(e, TS_BAD_INPUT, "the result would have too many axes");
+    if (a->rank > 1)
+        out->dim[out->rank++] = a->dim[a->rank - 2];
+    if (b->rank > 1)
+        out->dim[out->rank++] = b->dim[b->rank - 1];
+    return true;
+}
+
+/* ---- body ---- */
+/* Subscripts of an operand's leading axes, of which the result has `lead`; those of extent 1 are read at 0. */
+static void batch_subscripts(const defn *d, const type *t, int lead, const expr **sub)
+{
+    for (int i = 0; i < t->rank - 2; i++) {
+        const int axis = lead - (t->rank - 2) + i;
+        sub[i] = t->dim[i] == 1 && d->extent[axis] != 1 ? x_whole(d->mem, 0) : x_axis(d->mem, axis);
+    }
+}
+
+/* y[b..., m, n] = sum over k of a[b..., m, k] * b[b..., k, n] */
+static bool matmul_body(defn *d, err *e)
+{
+    const type *a = &d->node->in[0]->type, *b = &d->node->in[1]->type;
+    const int lead = d->node->type.rank - (a->rank > 1) - (b->rank > 1);
+    const expr *left[MAX_RANK], *right[MAX_RANK];
+    (void)e;
+    const int fold = defn_fold(d, a->dim[a->rank - 1]);
+    const expr *k = x_axis(d->mem, fold);
+    batch_subscripts(d, a, lead, left);
+    batch_subscripts(d, b, lead, right);
+    if (a->rank > 1)
+        left[a->rank - 2] = x_axis(d->mem, lead);
+    left[a->rank - 1] = k;
+    right[b->rank == 1 ? 0 : b->rank - 2] = k;
+    if (b->rank > 1)
+        right[b->rank - 1] = x_axis(d->mem, lead + (a->rank > 1));
+    const bool truth = d->node->type.dtype == TS_BOOL;
+    const expr *product = x2(d->mem, truth ? "and" : "mul", defn_at(d, 0, left), defn_at(d, 1, right));
+    d->value = x_fold(d->mem, truth ? "or" : "add", 1u << fold, product);
+    return true;
+}
+
+/* ---- records ---- */
+static const op matmul_op = {
+    .name = "matmul", .doc = "Matrix product over the last two axes; leading axes broadcast.", .numpy = "a @ b",
+    .onnx = (const onnx_rule[]){{"MatMul", 1, NULL}, {"Gemm", 7, adapt_gemm}, {0}},
+    .arity = 2, .axes = "b m n | k", .shape = matmul_shape, .body = matmul_body,
+    .cases = "f32[2,3] f32[3,4]\nf32[5,7] f32[7]\nf32[7] f32[7,5]\nf32[7] f32[7]\nf32[2,3,4] f32[4,5]\n"
+             "f32[2,3,4] f32[2,4,5]\nf32[6,1,3,4] f32[2,4,5]\nf32[4] f32[2,4,5]\nf32[2,3,4] f32[4]\n"
+             "f64[9,8] f64[8,7]\ni32[3,4] i32[4,2]\ni64[2,2] u8[2,2]\nf32[2,3] f64[3,2]\nbool[3,4] bool[4,3]\n"
+             "f32[2,0] f32[0,3]\nf32[0,3] f32[3,2]\nf32[1,1] f32[1,1]\nf32[17,33] f32[33,19]"};
+
+const op *const ops_contract[] = {&matmul_op, NULL};

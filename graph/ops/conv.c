@@ -1,0 +1,129 @@
+/* conv.c - convolution over 1, 2 or 3 spatial axes, channels first: x[n, ic, space...] with w[oc, ic / group,
+ * kernel...]. The bias is an addition of its own, which fusion brings back. */
+#include "graph/window.h"
+
+/* ---- ONNX ---- */
+static bool adapt_conv(const onnx_call *c, const node **out, err *e)
+{
+    attr list[4];
+    if (!onnx_need(c, 2, e))
+        return false;
+    const type *x = &c->in[0]->type, *w = &c->in[1]->type;
+    if (x->rank != w->rank)
+        return err_set(e, TS_BAD_INPUT, "Conv: ranks %d and %d differ", x->rank, w->rank);
+    if (!window_adapt(c, w->dim + 2, list, e))
+        return false;
+    list[3] = attr_int("group", onnx_int(c, "group", 1));
+    const node *y = g_make(c->g, op_find("conv"), 2, c->in, list, COUNT(list));
+    if (y && onnx_in(c, 2)) {
+        int64_t shape[MAX_RANK] = {c->in[2]->type.rank ? c->in[2]->type.dim[0] : 1, 1, 1,
+                                   1}; /* beside channels: 1 for each spatial axis */
+        y = g_call2(c->g, "add", y,
+                    g_apply(c->g, "reshape", c->in[2], 1, (attr[]){attr_ints("shape", x->rank - 1, shape)}));
+    }
+    return onnx_give(c, out, y, e);
+}
+
+/* ---- shape ---- */
+static bool conv_shape(const node *n, type *out, err *e)
+{
+    const type *x = &n->in[0]->type, *w = &n->in[1]->type;
+    const int64_t groups = node_int(n, "group");
+    window win;
+    if (x->rank != w->rank)
+        return err_set(e, TS_BAD_INPUT, "input of rank %d, weight of rank %d", x->rank, w->rank);
+    if (!window_read(n, w->dim + 2, &win, e))
+        return false;
+    if (groups < 1 || w->dim[0] % groups || x->dim[1] % groups || x->dim[1] / groups != w->dim[1])
+        return err_set(e, TS_BAD_INPUT, "%lld input channels in %lld groups, but the weight takes %lld and gives %lld",
+                       (long long)x->dim[1], (long long)groups, (long long)w->dim[1], (long long)w->dim[0]);
+    *out = (type){.dtype = dtype_promote(x->dtype, w->dtype), .rank = x->rank, .dim = {x->dim[0], w->dim[0]}};
+    for (int s = 0; s < win.n; s++)
+        out->dim[s + 2] = win.out[s];
+    return true;
+}
+
+/* ---- body ---- */
+/* y[n, oc, o...] = sum over ic, k... of x[n, first(oc) + ic, o * stride - before + k * dilation] * w[oc, ic, k...] */
+static bool conv_body(defn *d, err *e)
+{
+    const type *w = &d->node->in[1]->type;
+    const int64_t groups = node_int(d->node, "group"), inputs = w->dim[1],
+                  outputs = w->dim[0] / groups; /* of a group */
+    const expr *at[MAX_RANK], *weight[MAX_RANK];
+    window win;
+    arena *m = d->mem;
+    if (!window_read(d->node, w->dim + 2, &win, e))
+        return false;
+    int axis = defn_fold(d, inputs);
+    uint32_t folds = 1u << axis;
+    weight[0] = x_axis(m, 1), weight[1] = x_axis(m, axis);
+    const expr *first = x2(m, "mul", x2(m, "floordiv", x_axis(m, 1), x_whole(m, outputs ? outputs : 1)),
+                           x_whole(m, inputs));
+    at[0] = x_axis(m, 0), at[1] = groups == 1 ? weight[1] : x2(m, "add", first, weight[1]);
+    for (int s = 0; s < win.n; s++) {
+        axis = defn_fold(d, win.kernel[s]), folds |= 1u << axis;
+        weight[s + 2] = x_axis(m, axis);
+        at[s + 2] = window_place(m, &win, s, x_axis(m, s + 2), weight[s + 2]);
+    }
+    const expr *x = defn_at(d, 0, at), *inside = window_inside(m, &win, at + 2);
+    if (inside)
+        x = x3(m, "select", inside, x, x_whole(m, 0));
+    x = x2(m, "mul", x_cast(m, d->node->type.dtype, x), defn_at(d, 1, weight));
+    d->value = x_fold(m, "add", folds, x);
+    return true;
+}
+
+/* ---- recipe ---- */
+static const node *conv_lower(graph *g, const node *n)
+{
+    static const char *const by_space[] = {"conv1d", "conv2d", "conv3d"};
+    const int space = n->in[0]->type.rank - 2;
+    if (space < 1 || space > COUNT(by_space))
+        return g_fail(g, TS_UNSUPPORTED, "conv: rank %d: 1 to 3 spatial axes are supported", space + 2), NULL;
+    attr list[4];
+    int k = 0;
+    for (int i = 0; i < COUNT(list); i++)
+        if (n->attr[i].kind != '-')
+            list[k++] = n->attr[i];
+    return g_make(g, op_find(by_space[space - 1]), 2, n->in, list, k);
+}
+
+/* ---- records ---- */
+static const attr_spec attributes[] = {
+    {"strides", 'I', ""}, {"dilations", 'I', ""}, {"pads", 'I', ""}, {"group", 'i', "1"}, {0}};
+static const char oracle[] = "conv(a, b, strides, dilations, pads, group)";
+
+static const op conv_op = {
+    .name = "conv",
+    .doc = "Convolution over the axes behind batch and channel; pads are all beginnings, then all ends.",
+    .numpy = oracle,
+    .onnx = (const onnx_rule[]){{"Conv", 1, adapt_conv}, {0}},
+    .arity = 2, .axes = "n oc oh ow | ic kh kw", .attr = attributes, .lower = conv_lower,
+    .cases = "f32[1,3,9] f32[4,3,3]\nf32[2,4,5,6] f32[6,2,3,3] pads=[1,1,1,1] group=2\n"
+             "f32[1,2,4,5,3] f32[2,2,2,2,2] strides=[2,1,1]"};
+
+static const op conv1d_op = {
+    .name = "conv1d", .doc = "Convolution over one axis.", .numpy = oracle,
+    .arity = 2, .axes = "n oc ow | ic kw", .attr = attributes, .shape = conv_shape, .body = conv_body,
+    .cases = "f32[1,3,28] f32[32,3,5]\nf32[1,3,28] f32[8,3,5] strides=[2] pads=[3,3]\n"
+             "f64[2,4,9] f64[4,1,3] group=4 pads=[2,0]\nf32[2,3,11] f32[2,3,2] dilations=[3]\n"
+             "i32[1,2,5] i32[2,2,3]\nf32[0,3,5] f32[2,3,2]\nf32[1,0,5] f32[2,0,2]"};
+
+static const op conv2d_op = {
+    .name = "conv2d", .doc = "Convolution over two axes.", .numpy = oracle,
+    .arity = 2, .axes = "n oc oh ow | ic kh kw", .attr = attributes, .shape = conv_shape, .body = conv_body,
+    .cases = "f32[1,3,14,19] f32[8,3,5,5]\nf32[1,3,14,19] f32[8,3,5,5] strides=[2,2] pads=[3,3,3,3]\n"
+             "f32[2,8,7,7] f32[4,8,1,1]\nf32[2,8,7,7] f32[4,8,1,1] strides=[2,2]\n"
+             "f32[1,6,8,8] f32[6,1,3,3] group=6 pads=[1,1,1,1]\n"
+             "f32[1,4,9,8] f32[6,2,3,2] group=2 dilations=[2,3] pads=[0,1,2,3]\n"
+             "f64[2,3,6,5] f64[4,3,3,3] strides=[1,2] pads=[1,0,0,1]\nf32[1,2,3,3] f32[1,2,3,3]"};
+
+static const op conv3d_op = {
+    .name = "conv3d", .doc = "Convolution over three axes.", .numpy = oracle,
+    .arity = 2, .axes = "n oc od oh ow | ic kd kh kw", .attr = attributes, .shape = conv_shape, .body = conv_body,
+    .cases = "f32[1,2,4,5,6] f32[3,2,2,3,3]\n"
+             "f32[1,2,4,5,6] f32[2,1,3,3,3] group=2 pads=[1,1,1,1,1,1] strides=[2,1,2]\n"
+             "f64[1,1,5,5,5] f64[1,1,2,2,2] dilations=[2,1,3]"};
+
+const op *const ops_conv[] = {&conv_op, &conv1d_op, &conv2d_op, &conv3d_op, NULL};

@@ -1,0 +1,164 @@
+/* count.c - values made of places alone: counting along an axis, and finding places. */
+#include "graph/rule.h"
+
+#include <math.h>
+
+/* ---- ONNX ---- */
+/* start + step * [0, 1, ...) up to limit, all constants. */
+static bool adapt_range(const onnx_call *c, const node **out, err *e)
+{
+    double v[3];
+    if (!onnx_need(c, 3, e))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        const ts_array *a = g_value(c->g, c->in[i], 1);
+        if (!a || ts_array_count(a) != 1)
+            return err_set(e, TS_UNSUPPORTED, "Range: operand %d is not a constant number", i + 1);
+        v[i] = load_real(a->dtype, a->data, 0);
+    }
+    const double count = ceil((v[1] - v[0]) / v[2]);
+    if (!(v[2] != 0 && count < 0x1p53))
+        return err_set(e, TS_BAD_INPUT, "Range from %g to %g by %g", v[0], v[1], v[2]);
+    const dtype d = c->in[0]->type.dtype;
+    const node *y = g_callf(c->g, 0, NULL, "iota count=%lld to=%s", (long long)(count > 0 ? count : 0),
+                            ts_dtype_name(d));
+    if (v[2] != 1)
+        y = g_call2(c->g, "multiply", y, g_scalar(c->g, d, v[2]));
+    if (v[0] != 0)
+        y = g_call2(c->g, "add", y, g_scalar(c->g, d, v[0]));
+    return onnx_give(c, out, y, e);
+}
+
+static bool best(const onnx_call *c, const char *op_name, const node **out, err *e)
+{
+    if (!onnx_need(c, 1, e))
+        return false;
+    if (onnx_int(c, "select_last_index", 0))
+        return err_set(e, TS_UNSUPPORTED, "%s with select_last_index", c->type);
+    const attr list[] = {attr_int("axis", onnx_int(c, "axis", 0)), attr_int("keepdims", onnx_int(c, "keepdims", 1))};
+    return onnx_give(c, out, g_apply(c->g, op_name, c->in[0], COUNT(list), list), e);
+}
+
+static bool adapt_argmax(const onnx_call *c, const node **out, err *e)
+{
+    return best(c, "argmax", out, e);
+}
+
+static bool adapt_argmin(const onnx_call *c, const node **out, err *e)
+{
+    return best(c, "argmin", out, e);
+}
+
+/* ---- shape ---- */
+static bool iota_shape(const node *n, type *out, err *e)
+{
+    const char *to = node_attr(n, "to")->s;
+    *out = (type){.rank = 1, .dim = {node_int(n, "count")}};
+    return dtype_parse(to, &out->dtype) || err_set(e, TS_BAD_INPUT, "to: \"%s\" is not a dtype", to);
+}
+
+static bool place_shape(const node *n, type *out, err *e)
+{
+    const type *t = &n->in[0]->type, *top = &n->in[1]->type;
+    int axis;
+    if (!attr_axis(n, "axis", t->rank, &axis, e))
+        return false;
+    if (t->dim[axis] == 0)
+        return err_set(e, TS_BAD_INPUT, "axis %d is empty and has no places", axis);
+    *out = (type){.dtype = TS_I64};
+    for (int i = 0; i < t->rank; i++) {
+        if (top->rank != t->rank || top->dim[i] != (i == axis ? 1 : t->dim[i]))
+            return err_set(e, TS_BAD_INPUT,
+                           "the second operand must have the first one's shape with extent 1 along axis %d", axis);
+        if (i != axis)
+            out->dim[out->rank++] = t->dim[i];
+    }
+    return true;
+}
+
+/* ---- body ---- */
+static bool iota_body(defn *d, err *e)
+{
+    (void)e;
+    d->value = x_cast(d->mem, d->node->type.dtype, x_axis(d->mem, 0));
+    return true;
+}
+
+/* y = smallest i with a[..., i, ...] == b[..., 0, ...] or NaN there; 0 if there is none. As a maximum: of n - i
+ * where found, else 0; then n minus that, where n itself means none. */
+static bool place_body(defn *d, err *e)
+{
+    const type *t = &d->node->in[0]->type;
+    const expr *sub[MAX_RANK], *top[MAX_RANK];
+    int axis;
+    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
+        return false;
+    const int fold = defn_fold(d, t->dim[axis]);
+    for (int i = 0, k = 0; i < t->rank; i++)
+        sub[i] = top[i] = x_axis(d->mem, i == axis ? fold : k++);
+    top[axis] = x_whole(d->mem, 0);
+    const expr *a = defn_at(d, 0, sub), *b = defn_at(d, 1, top);
+    const expr *found = x2(d->mem, "or", x2(d->mem, "eq", a, b), x1(d->mem, "isnan", a));
+    const expr *n = x_whole(d->mem, t->dim[axis]), *rest = x2(d->mem, "sub", n, sub[axis]);
+    const expr *far = x_fold(d->mem, "max", 1u << fold, x3(d->mem, "select", found, rest, x_whole(d->mem, 0)));
+    d->value = x2(d->mem, "mod", x2(d->mem, "sub", n, far), n);
+    return true;
+}
+
+/* ---- recipes ---- */
+static const node *place_of(graph *g, const node *n, const char *extreme)
+{
+    const node *x = n->in[0];
+    int axis;
+    if (!attr_axis(n, "axis", x->type.rank, &axis, &g->err))
+        return NULL;
+    const node *y = g_callf(g, 1, &x, "%s axes=[%d] keepdims=1", extreme, axis);
+    y = g_callf(g, 2, (const node *const[]){x, y}, "place axis=%d", axis);
+    return node_int(n, "keepdims") ? g_callf(g, 1, &y, "expand_dims axes=[%d]", axis) : y;
+}
+
+static const node *argmax_lower(graph *g, const node *n)
+{
+    return place_of(g, n, "max");
+}
+
+static const node *argmin_lower(graph *g, const node *n)
+{
+    return place_of(g, n, "min");
+}
+
+/* ---- records ---- */
+static const attr_spec along[] = {{"axis", 'i', "0"}, {"keepdims", 'i', "0"}, {0}};
+static const char cases[] = 
+    "f32[7]\nf32[3,4]\nf32[3,4] axis=1\ni64[2,9,3] axis=1 keepdims=1\nf32[16]!\nf64[2,3] axis=-1\nf32[0,2] axis=1\n"
+    "u8[40]";
+
+static const op iota_op = {
+    .name = "iota", .doc = "0, 1, 2, ... up to but not including count.",
+    .numpy = "np.arange(count).astype(dtypes[to])",
+    .onnx = (const onnx_rule[]){{"Range", 11, adapt_range}, {0}},
+    .arity = 0, .axes = "e", .attr = (const attr_spec[]){{"count", 'i', NULL}, {"to", 's', "i64"}, {0}},
+    .shape = iota_shape, .body = iota_body, .cases = "count=5\ncount=0\ncount=7 to=f32\ncount=3 to=i32"};
+
+static const op place_op = {
+    .name = "place",
+    .doc = "First place along an axis where the first operand equals the second, whose extent there is 1.",
+    .numpy = "np.argmax((a == b) | np.isnan(a), axis)",
+    .arity = 2, .axes = "r | c",
+    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}},
+    .shape = place_shape, .body = place_body,
+    .cases = "i64[9,5] i64[1,5]\ni32[3,4] i32[3,1] axis=1\nf32[16]! f32[1]\nu8[2,6,3] u8[2,1,3] axis=-2"};
+
+static const op argmax_op = {
+    .name = "argmax", .doc = "Place of the largest element along an axis; the first of several, or of NaN.",
+    .numpy = "np.argmax(a, axis, keepdims=bool(keepdims))",
+    .onnx = (const onnx_rule[]){{"ArgMax", 1, adapt_argmax}, {0}},
+    .arity = 1, .axes = "r | c", .attr = along, .lower = argmax_lower, .cases = cases};
+
+static const op argmin_op = {
+    .name = "argmin", .doc = "Place of the smallest element along an axis; the first of several, or of NaN.",
+    .numpy = "np.argmin(a, axis, keepdims=bool(keepdims))",
+    .onnx = (const onnx_rule[]){{"ArgMin", 1, adapt_argmin}, {0}},
+    .arity = 1, .axes = "r | c", .attr = along, .lower = argmin_lower, .cases = cases};
+
+const op *const ops_count[] = {&iota_op, &place_op, &argmax_op, &argmin_op, NULL};

@@ -1,0 +1,194 @@
+/* gather.c - reading where another tensor says. Negative places count from the end; places outside are refused
+ * when met. */
+#include "graph/rule.h"
+
+/* ---- helpers ---- */
+static const expr *wrapped(arena *m, const expr *place, int64_t dim) /* place, as an integer that may be negative */
+{
+    const expr *i = x_cast(m, TS_I64, place);
+    if (!dtype_signed(place->dtype))
+        return i;
+    return x3(m, "select", x2(m, "lt", i, x_whole(m, 0)), x2(m, "add", i, x_whole(m, dim)), i);
+}
+
+static bool whole_places(const node *n, err *e)
+{
+    const dtype d = n->in[1]->type.dtype;
+    return dtype_class(d) == D_WHOLE ||
+           err_set(e, TS_BAD_INPUT, "places are of dtype %s, not integers", ts_dtype_name(d));
+}
+
+/* ---- ONNX ---- */
+/* One constant place is a slice: the rest of the network then reads it in place. */
+static const node *gather_one(const onnx_call *c, int axis, int64_t at)
+{
+    const node *a = c->in[0];
+    const type *t = &a->type, *places = &c->in[1]->type;
+    int64_t start[MAX_RANK] = {0}, size[MAX_RANK], shape[2 * MAX_RANK];
+    int rank = 0;
+    for (int i = 0; i < t->rank; i++) {
+        size[i] = i == axis ? 1 : t->dim[i];
+        for (int k = 0; i == axis && k < places->rank; k++)
+            shape[rank++] = 1;
+        if (i != axis)
+            shape[rank++] = t->dim[i];
+    }
+    start[axis] = at < 0 ? at + t->dim[axis] : at;
+    const attr cut[] = {attr_ints("starts", t->rank, start), attr_ints("sizes", t->rank, size)};
+    const node *y = g_apply(c->g, "slice", a, COUNT(cut), cut);
+    return g_apply(c->g, "reshape", y, 1, (attr[]){attr_ints("shape", rank, shape)});
+}
+
+static bool adapt_gather(const onnx_call *c, const node **out, err *e)
+{
+    int axis;
+    if (!onnx_need(c, 2, e) || !axis_norm(onnx_int(c, "axis", 0), c->in[0]->type.rank, &axis, e))
+        return false;
+    const ts_array *place = type_count(&c->in[1]->type) == 1 ? g_value(c->g, c->in[1], 1) : NULL;
+    if (place)
+        return onnx_give(c, out, gather_one(c, axis, load_whole(place->dtype, place->data, 0)), e);
+    return onnx_give(c, out, g_callf(c->g, 2, c->in, "gather axis=%d", axis), e);
+}
+
+/* ---- shape ---- */
+static bool gather_shape(const node *n, type *out, err *e)
+{
+    const type *t = &n->in[0]->type, *places = &n->in[1]->type;
+    int axis;
+    if (!attr_axis(n, "axis", t->rank, &axis, e) || !whole_places(n, e))
+        return false;
+    *out = (type){.dtype = t->dtype};
+    if (t->rank - 1 + places->rank > MAX_RANK)
+        return err_set(e, TS_BAD_INPUT, "the result would have rank %d", t->rank - 1 + places->rank);
+    for (int i = 0; i < t->rank; i++) {
+        for (int k = 0; i == axis && k < places->rank; k++)
+            out->dim[out->rank++] = places->dim[k];
+        if (i != axis)
+            out->dim[out->rank++] = t->dim[i];
+    }
+    return true;
+}
+
+static bool gather_nd_shape(const node *n, type *out, err *e)
+{
+    const type *t = &n->in[0]->type, *places = &n->in[1]->type;
+    const int64_t batch = node_int(n, "batch_dims");
+    if (!whole_places(n, e))
+        return false;
+    if (places->rank < 1 || batch < 0 || batch >= places->rank || batch > t->rank)
+        return err_set(e, TS_BAD_INPUT, "batch_dims: %lld of places of rank %d", (long long)batch, places->rank);
+    const int64_t depth = batch + places->dim[places->rank - 1]; /* leading axes of the operand that are used up */
+    if (depth > t->rank)
+        return err_set(e, TS_BAD_INPUT, "places of length %lld for rank %d", (long long)(depth - batch), t->rank);
+    const int rank = places->rank - 1 + t->rank - (int)depth;
+    if (rank > MAX_RANK)
+        return err_set(e, TS_BAD_INPUT, "the result would have rank %d", rank);
+    for (int i = 0; i < batch; i++)
+        if (t->dim[i] != places->dim[i])
+            return err_set(e, TS_BAD_INPUT, "batch axis %d differs", i);
+    *out = (type){.dtype = t->dtype, .rank = rank};
+    for (int i = 0; i < rank; i++)
+        out->dim[i] = i < places->rank - 1 ? places->dim[i] : t->dim[i - (places->rank - 1) + depth];
+    return true;
+}
+
+static bool along_shape(const node *n, type *out, err *e)
+{
+    const type *t = &n->in[0]->type, *places = &n->in[1]->type;
+    int axis;
+    if (!attr_axis(n, "axis", t->rank, &axis, e) || !whole_places(n, e))
+        return false;
+    if (places->rank != t->rank)
+        return err_set(e, TS_BAD_INPUT, "places have rank %d, the operand %d", places->rank, t->rank);
+    *out = *places, out->dtype = t->dtype;
+    for (int i = 0; i < t->rank; i++)
+        if (i != axis && places->dim[i] > t->dim[i])
+            return err_set(e, TS_BAD_INPUT, "axis %d of the places is too long", i);
+    return true;
+}
+
+/* ---- body ---- */
+/* y[..., p..., ...] = a[..., places[p...], ...]: the axes of the places stand where the operand's axis was. */
+static bool gather_body(defn *d, err *e)
+{
+    const type *t = &d->node->in[0]->type, *places = &d->node->in[1]->type;
+    const expr *sub[MAX_RANK], *at[MAX_RANK];
+    int axis;
+    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
+        return false;
+    for (int k = 0; k < places->rank; k++)
+        at[k] = x_axis(d->mem, axis + k);
+    for (int i = 0; i < t->rank; i++)
+        sub[i] = x_axis(d->mem, i < axis ? i : i - 1 + places->rank);
+    sub[axis] = wrapped(d->mem, defn_at(d, 1, at), t->dim[axis]);
+    d->value = defn_at(d, 0, sub);
+    return true;
+}
+
+/* y[b..., p..., rest...] = a[b..., places[b..., p..., 0], places[b..., p..., 1], ..., rest...] */
+static bool gather_nd_body(defn *d, err *e)
+{
+    const type *t = &d->node->in[0]->type, *places = &d->node->in[1]->type;
+    const int batch = (int)node_int(d->node, "batch_dims"), last = places->rank - 1, depth = (int)places->dim[last];
+    const expr *sub[MAX_RANK], *at[MAX_RANK];
+    (void)e;
+    for (int k = 0; k < last; k++)
+        at[k] = x_axis(d->mem, k);
+    for (int i = 0; i < t->rank; i++) {
+        if (i < batch)
+            sub[i] = x_axis(d->mem, i);
+        else if (i < batch + depth)
+            at[last] = x_whole(d->mem, i - batch), sub[i] = wrapped(d->mem, defn_at(d, 1, at), t->dim[i]);
+        else
+            sub[i] = x_axis(d->mem, i - batch - depth + last);
+    }
+    d->value = defn_at(d, 0, sub);
+    return true;
+}
+
+static bool along_body(defn *d, err *e)
+{
+    const type *t = &d->node->in[0]->type;
+    const expr *sub[MAX_RANK];
+    int axis;
+    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
+        return false;
+    for (int i = 0; i < t->rank; i++)
+        sub[i] = x_axis(d->mem, i);
+    sub[axis] = wrapped(d->mem, defn_at(d, 1, sub), t->dim[axis]);
+    d->value = defn_at(d, 0, sub);
+    return true;
+}
+
+/* ---- records ---- */
+static const op gather_op = {
+    .name = "gather", .doc = "The parts of the first tensor along an axis that the second lists, as in an embedding.",
+    .numpy = "np.take(a, b, axis=axis)",
+    .onnx = (const onnx_rule[]){{"Gather", 1, adapt_gather}, {0}},
+    .arity = 2, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}}, .shape = gather_shape, .body = gather_body,
+    .cases = "f32[5,4] i64[2,3]<5\nf32[5,4] i64[]<5\nf32[2,5,3] i32[4]<5 axis=1\ni64[3,4] u8[2]<4 axis=-1\n"
+             "f32[5,4] i64[0]\nf32[5,0] i64[2]<5\nbool[6] i64[7]<6\nf32[0,4] i64[0,2]"};
+
+static const op gather_nd_op = {
+    .name = "gather_nd",
+    .doc = "The parts of the first tensor at the places that the last axis of the second spells out.",
+    .numpy = "a[(*np.indices(b.shape[:-1], sparse=True)[:batch_dims], *np.moveaxis(b, -1, 0))]",
+    .onnx = (const onnx_rule[]){{"GatherND", 11, NULL}, {0}},
+    .arity = 2,
+    .attr = (const attr_spec[]){{"batch_dims", 'i', "0"}, {0}},
+    .shape = gather_nd_shape, .body = gather_nd_body,
+    .cases = "f32[4,5] i64[3,2]<4\nf32[4,5] i64[3,1]<4\nf32[4,4,2] i64[2,3,2]<4\n"
+             "f32[2,3,4] i64[2,5,1]<3 batch_dims=1\ni64[2,3,4] i32[2,1]<3 batch_dims=1\nf32[4] i64[0,1]\n"
+             "f32[4,5] i64[2]<4"};
+
+static const op along_op = {
+    .name = "take_along_axis",
+    .doc = "Elements of the first tensor whose place along one axis is read from the second.",
+    .numpy = "np.take_along_axis(a[tuple(slice(n) if i != axis % a.ndim else slice(None) for i, n in "
+             "enumerate(b.shape))], b, axis)",
+    .onnx = (const onnx_rule[]){{"GatherElements", 11, NULL}, {0}},
+    .arity = 2, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}}, .shape = along_shape, .body = along_body,
+    .cases = "f32[3,4] i64[2,4]<3\nf32[3,4] i64[3,5]<4 axis=1\ni64[2,3,4] i32[2,3,1]<4 axis=-1\nf32[3,4] i64[0,4]\n"
+             "f32[3,4] i64[2,2]<3"};
+
+const op *const ops_gather[] = {&gather_op, &gather_nd_op, &along_op, NULL};

@@ -1,0 +1,249 @@
+/* join.c - larger tensors out of smaller ones: concatenation, padding, repetition. */
+#include "graph/rule.h"
+
+#include <string.h>
+
+/* ---- ONNX ---- */
+static bool adapt_concat(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 1, e) || !onnx_need(c, c->n_in, e))
+        return false;
+    if (c->n_in == 1)
+        return onnx_give(c, out, c->in[0], e);
+    const attr axis = attr_int("axis",
+                               onnx_int(c, "axis", 1)); /* 1 was the default up to version 3; then it became required */
+    return onnx_give(c, out, g_make(c->g, op_find("concat"), c->n_in, c->in, &axis, 1), e);
+}
+
+/* Pads: attribute up to version 10, then operand 1, since 18 for the axes in operand 3. The value: attribute or
+ * operand 2. */
+static bool adapt_pad(const onnx_call *c, const node **out, err *e)
+{
+    int64_t given[2 * MAX_RANK], axes[MAX_RANK], pads[2 * MAX_RANK] = {0};
+    int n, n_axes;
+    if (!onnx_need(c, 1, e) ||
+        !onnx_ints(c, onnx_attr(c, "paddings") ? "paddings" : "pads", 1, given, 2 * MAX_RANK, &n, e))
+        return false;
+    const int rank = n_axes = c->in[0]->type.rank;
+    for (int i = 0; i < rank; i++)
+        axes[i] = i;
+    if (onnx_in(c, 3) && !onnx_ints(c, "", 3, axes, MAX_RANK, &n_axes, e))
+        return false;
+    if (n != 2 * n_axes)
+        return err_set(e, TS_BAD_INPUT, "Pad: %d numbers for %d axes", n, n_axes);
+    for (int i = 0, axis; i < n_axes; i++) {
+        if (!axis_norm(axes[i], rank, &axis, e))
+            return false;
+        pads[axis] = given[i], pads[axis + rank] = given[i + n_axes];
+    }
+    double value = onnx_real(c, "value", 0);
+    if (onnx_in(c, 2)) {
+        const ts_array *v = g_value(c->g, c->in[2], 1);
+        if (!v || ts_array_count(v) != 1)
+            return err_set(e, TS_UNSUPPORTED, "Pad: the value is not a constant number");
+        value = load_real(v->dtype, v->data, 0);
+    }
+    const attr list[] = {attr_ints("pads", 2 * rank, pads), attr_word("mode", onnx_word(c, "mode", "constant")),
+                         attr_real("value", value)};
+    return onnx_give(c, out, g_apply(c->g, "pad", c->in[0], COUNT(list), list), e);
+}
+
+static bool adapt_tile(const onnx_call *c, const node **out, err *e)
+{
+    int64_t reps[MAX_RANK];
+    int n;
+    if (!onnx_need(c, 2, e) || !onnx_ints(c, "", 1, reps, MAX_RANK, &n, e))
+        return false;
+    return onnx_give(c, out, g_apply(c->g, "tile", c->in[0], 1, (attr[]){attr_ints("reps", n, reps)}), e);
+}
+
+/* ---- shape ---- */
+static bool concat_shape(const node *n, type *out, err *e)
+{
+    int axis;
+    if (n->n_in < 1)
+        return err_set(e, TS_BAD_INPUT, "nothing to join");
+    *out = n->in[0]->type;
+    if (!attr_axis(n, "axis", out->rank, &axis, e))
+        return false;
+    for (int k = 1; k < n->n_in; k++) {
+        const type *t = &n->in[k]->type;
+        bool ok = t->rank == out->rank;
+        for (int i = 0; ok && i < t->rank; i++)
+            ok = i == axis || t->dim[i] == out->dim[i];
+        if (!ok)
+            return err_set(e, TS_BAD_INPUT, "operand %d differs from the first beside axis %d", k, axis);
+        out->dtype = dtype_promote(out->dtype, t->dtype);
+        if (!int_add(out->dim[axis], t->dim[axis], &out->dim[axis]))
+            return err_set(e, TS_BAD_INPUT, "too many elements");
+    }
+    return true;
+}
+
+static bool pad_shape(const node *n, type *out, err *e)
+{
+    const attr *pads = node_attr(n, "pads");
+    const char *mode = node_attr(n, "mode")->s;
+    *out = n->in[0]->type;
+    if (strcmp(mode, "constant") && strcmp(mode, "reflect") && strcmp(mode, "edge"))
+        return err_set(e, TS_UNSUPPORTED, "mode: \"%s\" is none of constant, reflect, edge", mode);
+    if (pads->n != 2 * out->rank)
+        return err_set(e, TS_BAD_INPUT, "pads: %d numbers for rank %d", pads->n, out->rank);
+    for (int i = 0; i < out->rank; i++) {
+        const int64_t dim = out->dim[i];
+        int64_t *y = &out->dim[i];
+        if (!int_add(*y, pads->ints[i], y) || !int_add(*y, pads->ints[i + out->rank], y) || *y < 0)
+            return err_set(e, TS_BAD_INPUT, "pads: axis %d gets a negative or too large extent", i);
+        if (dim == 0 && *y > 0 && strcmp(mode, "constant"))
+            return err_set(e, TS_BAD_INPUT, "axis %d is empty: nothing to repeat", i);
+    }
+    return true;
+}
+
+static bool tile_shape(const node *n, type *out, err *e)
+{
+    const attr *reps = node_attr(n, "reps");
+    const type *t = &n->in[0]->type;
+    if (reps->n > MAX_RANK)
+        return err_set(e, TS_BAD_INPUT, "reps: rank %d is above %d", reps->n, MAX_RANK);
+    *out = (type){.dtype = t->dtype, .rank = reps->n > t->rank ? reps->n : t->rank};
+    for (int i = 0; i < out->rank; i++) { /* both lists are aligned at their ends; what is missing counts as 1 */
+        const int from = i - (out->rank - t->rank), r = i - (out->rank - reps->n);
+        if (!int_mul(from < 0 ? 1 : t->dim[from], r < 0 ? 1 : reps->ints[r], &out->dim[i]))
+            return err_set(e, TS_BAD_INPUT, "too many elements");
+    }
+    return true;
+}
+
+/* ---- body ---- */
+/* The operand whose stretch holds the place, asked from the first on; the last needs no question. */
+static const expr *pick(defn *d, int axis, int operand, int64_t start)
+{
+    const node *n = d->node;
+    const int64_t dim = n->in[operand]->type.dim[axis];
+    const expr *sub[MAX_RANK];
+    for (int i = 0; i < n->type.rank; i++)
+        sub[i] = x_axis(d->mem, i);
+    sub[axis] = x_offset(d->mem, sub[axis], 1, -start);
+    const expr *here = x_cast(d->mem, n->type.dtype, defn_at(d, operand, sub));
+    int next = operand + 1;
+    while (next < n->n_in && n->in[next]->type.dim[axis] == 0)
+        next++;
+    if (next == n->n_in)
+        return here;
+    const expr *before = x2(d->mem, "lt", x_axis(d->mem, axis), x_whole(d->mem, start + dim));
+    return x3(d->mem, "select", before, here, pick(d, axis, next, start + dim));
+}
+
+static bool concat_body(defn *d, err *e)
+{
+    int axis, first = 0;
+    if (!attr_axis(d->node, "axis", d->node->type.rank, &axis, e))
+        return false;
+    while (first + 1 < d->node->n_in && d->node->in[first]->type.dim[axis] == 0)
+        first++;
+    d->value = pick(d, axis, first, 0);
+    return true;
+}
+
+/* Where place i of the padded axis reads, for i counted from the operand's first element. */
+static const expr *reflected(arena *m, const expr *i, int64_t dim)
+{
+    if (dim == 1)
+        return x_whole(m, 0);
+    const expr *turn = x2(m, "mod", i, x_whole(m, 2 * (dim - 1))); /* there and back again */
+    return x2(m, "sub", x_whole(m, dim - 1), x1(m, "abs", x2(m, "sub", turn, x_whole(m, dim - 1))));
+}
+
+static const expr *clamped(arena *m, const expr *i, int64_t dim)
+{
+    return x2(m, "max", x2(m, "min", i, x_whole(m, dim - 1)), x_whole(m, 0));
+}
+
+static bool pad_body(defn *d, err *e)
+{
+    const attr *pads = node_attr(d->node, "pads");
+    const char *mode = node_attr(d->node, "mode")->s;
+    const type *from = &d->node->in[0]->type;
+    const expr *sub[MAX_RANK], *inside = NULL;
+    (void)e;
+    for (int i = 0; i < from->rank; i++) {
+        const int64_t dim = from->dim[i], before = pads->ints[i], after = pads->ints[i + from->rank];
+        sub[i] = x_offset(d->mem, x_axis(d->mem, i), 1, -before);
+        if (before <= 0 && after <= 0)
+            continue;
+        if (!strcmp(mode, "reflect"))
+            sub[i] = reflected(d->mem, sub[i], dim);
+        else if (!strcmp(mode, "edge"))
+            sub[i] = clamped(d->mem, sub[i], dim);
+        else {
+            const expr *here = x_inside(d->mem, sub[i], 0, dim);
+            inside = inside ? x2(d->mem, "and", inside, here) : here;
+        }
+    }
+    d->value = defn_at(d, 0, sub);
+    if (inside)
+        d->value = x3(d->mem, "select", inside, d->value, x_literal(d->mem, from->dtype, node_real(d->node, "value")));
+    return true;
+}
+
+static bool tile_body(defn *d, err *e)
+{
+    const type *from = &d->node->in[0]->type;
+    const int skip = d->node->type.rank - from->rank;
+    const expr *sub[MAX_RANK];
+    (void)e;
+    for (int i = 0; i < from->rank; i++) {
+        const expr *at = x_axis(d->mem, i + skip);
+        const bool once = d->node->type.dim[i + skip] == from->dim[i];
+        sub[i] = once ? at : x2(d->mem, "mod", at, x_whole(d->mem, from->dim[i] ? from->dim[i] : 1));
+    }
+    d->value = defn_at(d, 0, sub);
+    return true;
+}
+
+/* ---- recipe ---- */
+static const node *stack_lower(graph *g, const node *n)
+{
+    const node **part = arena_array(&g->mem, (size_t)n->n_in + 1, sizeof *part);
+    const attr at = attr_ints("axes", 1, (int64_t[]){node_int(n, "axis")});
+    for (int i = 0; i < n->n_in; i++)
+        part[i] = g_apply(g, "expand_dims", n->in[i], 1, &at);
+    return g_callf(g, n->n_in, part, "concat axis=%lld", (long long)node_int(n, "axis"));
+}
+
+/* ---- records ---- */
+static const op concat_op = {
+    .name = "concat", .doc = "Tensors joined along an axis they already have.", .numpy = "np.concatenate(x, axis)",
+    .onnx = (const onnx_rule[]){{"Concat", 1, adapt_concat}, {0}},
+    .arity = -1, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}}, .shape = concat_shape, .body = concat_body,
+    .cases = "f32[2,3] f32[4,3]\nf32[2,3] f32[2,1] f32[2,2] axis=-1\ni64[3] f64[2]\nf32[0,3] f32[2,3] f32[0,3]\n"
+             "f32[2]\nf32[0] f32[0]\nbool[2] bool[3] bool[1] bool[4]\ni32[2,1,3] i64[2,2,3] axis=1\n"
+             "f32[1,2] f32[0,2]"};
+
+static const op stack_op = {
+    .name = "stack", .doc = "Tensors of equal shape joined along a new axis.", .numpy = "np.stack(x, axis)",
+    .arity = -1, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}}, .lower = stack_lower,
+    .cases = "f32[2,3] f32[2,3]\nf32[2,3] f32[2,3] f32[2,3] axis=-1\ni64[] i64[]\nf32[0] f32[0] axis=1"};
+
+static const op pad_op = {
+    .name = "pad",
+    .doc = "More (or with negative numbers fewer) elements at both ends of the axes: first all beginnings, then all "
+           "ends.",
+    .numpy = "pad(a, pads, mode, value)",
+    .onnx = (const onnx_rule[]){{"Pad", 1, adapt_pad}, {0}},
+    .arity = 1, .attr = (const attr_spec[]){{"pads", 'I', NULL}, {"mode", 's', "constant"}, {"value", 'f', "0"}, {0}},
+    .shape = pad_shape, .body = pad_body,
+    .cases = "f32[2,3] pads=[1,0,0,2]\nf32[2,3] pads=[1,2,3,4] value=-inf\ni64[4] pads=[2,1] value=7\n"
+             "f32[2,4] pads=[0,-1,0,2]\nf32[2,4] pads=[0,-1,0,-2]\nf64[2,5] pads=[1,2,1,3] mode=reflect\n"
+             "f32[3] pads=[7,8] mode=reflect\nf32[1] pads=[2,2] mode=reflect\nf32[2,3] pads=[2,0,0,3] mode=edge\n"
+             "f32[0,2] pads=[1,1,1,0]\nbool[3] pads=[1,1]\nf32[] pads=[]"};
+
+static const op tile_op = {
+    .name = "tile", .doc = "The whole tensor repeated along its axes.", .numpy = "np.tile(a, reps)",
+    .onnx = (const onnx_rule[]){{"Tile", 6, adapt_tile}, {0}},
+    .arity = 1, .attr = (const attr_spec[]){{"reps", 'I', NULL}, {0}}, .shape = tile_shape, .body = tile_body,
+    .cases = "f32[2,3] reps=[2,1]\nf32[3] reps=[2,2]\ni64[2,1,3] reps=[2]\nf32[2,3] reps=[0,1]\n"
+             "f32[0,2] reps=[3,2]\nf32[] reps=[4]"};
+
+const op *const ops_join[] = {&concat_op, &stack_op, &pad_op, &tile_op, NULL};

@@ -1,0 +1,325 @@
+/* normalize.c - softmax and the normalisations, as recipes over reductions and arithmetic. Each stays visible as a
+ * group, which a schema or a schedule may treat as one. */
+#include "graph/rule.h"
+
+/* ---- helpers ---- */
+static const node *over(graph *g, const char *op_name, const node *x, int n, const int64_t *axes)
+{
+    const attr list[] = {attr_int("keepdims", 1), attr_ints("axes", n, axes)};
+    return g_apply(g, op_name, x, COUNT(list), list);
+}
+
+/* (x - mean) / sqrt(variance + epsilon), both over the given axes. */
+static const node *standard(graph *g, const node *x, int n, const int64_t *axes, double epsilon)
+{
+    const node *away = g_call2(g, "subtract", x, over(g, "mean", x, n, axes));
+    const node *variance = over(g, "mean", g_call1(g, "square", away), n, axes);
+    return g_call2(g, "multiply", away,
+                   g_call1(g, "rsqrt", g_call2(g, "add", variance, g_scalar_like(g, variance, epsilon))));
+}
+
+/* A vector over channels, shaped to stand beside x[batch, channel, ...]. */
+static const node *by_channel(graph *g, const node *x, const node *v)
+{
+    int64_t shape[MAX_RANK] = {0};
+    if (!x || !v)
+        return NULL;
+    if (v->type.rank != 1 || x->type.rank < 2 || v->type.dim[0] != x->type.dim[1])
+        return g_fail(g, TS_BAD_INPUT, "a vector with one number for each channel of axis 1 is wanted"), NULL;
+    for (int i = 1; i < x->type.rank; i++)
+        shape[i - 1] = i == 1 ? x->type.dim[1] : 1;
+    return g_apply(g, "reshape", v, 1, (attr[]){attr_ints("shape", x->type.rank - 1, shape)});
+}
+
+static const node *scaled(graph *g, const node *y, const node *scale, const node *bias)
+{
+    y = scale ? g_call2(g, "multiply", y, scale) : y;
+    return bias ? g_call2(g, "add", y, bias) : y;
+}
+
+static bool operands(graph *g, const node *n, int least, int most)
+{
+    if (n->n_in >= least && n->n_in <= most)
+        return true;
+    g_fail(g, TS_BAD_INPUT, "%s: %d operands given, takes %d to %d", n->op->name, n->n_in, least, most);
+    return false;
+}
+
+/* ---- ONNX ---- */
+/* Before version 13 the axes from `axis` on (1 if absent) count as one; since then softmax runs along one axis
+ * (the last if absent). */
+static const node *softmax_as(const onnx_call *c, const char *op_name, err *e)
+{
+    const type *t = &c->in[0]->type;
+    int64_t axis = onnx_int(c, "axis", c->version < 13 ? 1 : -1), shape[2] = {1, 1};
+    if (axis < 0)
+        axis += t->rank;
+    if (axis < 0 || axis > t->rank)
+        return err_set(e, TS_BAD_INPUT, "%s: axis %lld of rank %d", c->type, (long long)axis, t->rank), NULL;
+    if (c->version >= 13 || axis == t->rank - 1)
+        return g_callf(c->g, 1, c->in, "%s axis=%d", op_name, (int)axis);
+    for (int i = 0; i < t->rank; i++)
+        if (!int_mul(shape[i >= axis], t->dim[i], &shape[i >= axis]))
+            return err_set(e, TS_BAD_INPUT, "%s: too many elements", c->type), NULL;
+    const node *flat = g_apply(c->g, "reshape", c->in[0], 1, (attr[]){attr_ints("shape", 2, shape)});
+    return g_apply(c->g, "reshape", g_call1(c->g, op_name, flat), 1, (attr[]){attr_ints("shape", t->rank, t->dim)});
+}
+
+static bool adapt_softmax(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 1, e))
+        return false;
+    const node *y = softmax_as(c, "softmax", e);
+    return (y || !err_is(e)) && onnx_give(c, out, y, e);
+}
+
+static bool adapt_log_softmax(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 1, e))
+        return false;
+    const node *y = softmax_as(c, "log_softmax", e);
+    return (y || !err_is(e)) && onnx_give(c, out, y, e);
+}
+
+/* Calls op_name with the operands that are there and with the node's epsilon and axis. */
+static bool with_epsilon(const onnx_call *c, const char *op_name, int64_t axis, const node **out, err *e)
+{
+    if (!onnx_need(c, 2, e))
+        return false;
+    if (c->n_out > 1)
+        return err_set(e, TS_UNSUPPORTED, "%s with its mean and deviation as outputs", c->type);
+    const attr list[] = {attr_real("epsilon", onnx_real(c, "epsilon", 1e-5)), attr_int("axis", axis)};
+    return onnx_give(c, out, g_make(c->g, op_find(op_name), onnx_in(c, 2) ? 3 : 2, c->in, list, COUNT(list)), e);
+}
+
+static bool adapt_layer_norm(const onnx_call *c, const node **out, err *e)
+{
+    return with_epsilon(c, "layer_norm", onnx_int(c, "axis", -1), out, e);
+}
+
+static bool adapt_rms_norm(const onnx_call *c, const node **out, err *e)
+{
+    return with_epsilon(c, "rms_norm", onnx_int(c, "axis", -1), out, e);
+}
+
+static bool adapt_batch_norm(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 5, e))
+        return false;
+    if (onnx_int(c, "training_mode", 0) || c->n_out > 1)
+        return err_set(e, TS_UNSUPPORTED, "BatchNormalization in training mode");
+    if (!onnx_int(c, "spatial", 1))
+        return err_set(e, TS_UNSUPPORTED, "BatchNormalization with spatial=0");
+    const attr epsilon = attr_real("epsilon", onnx_real(c, "epsilon", 1e-5));
+    return onnx_give(c, out, g_make(c->g, op_find("batch_norm"), 5, c->in, &epsilon, 1), e);
+}
+
+static bool adapt_instance_norm(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 3, e))
+        return false;
+    const attr epsilon = attr_real("epsilon", onnx_real(c, "epsilon", 1e-5));
+    return onnx_give(c, out, g_make(c->g, op_find("instance_norm"), 3, c->in, &epsilon, 1), e);
+}
+
+/* Up to version 20 scale and bias have one number for each group, later for each channel. */
+static bool adapt_group_norm(const onnx_call *c, const node **out, err *e)
+{
+    const node *in[3];
+    if (!onnx_need(c, 3, e))
+        return false;
+    const int64_t groups = onnx_int(c, "num_groups", 0);
+    const type *t = &c->in[0]->type;
+    if (groups < 1 || t->rank < 2 || t->dim[1] % groups)
+        return err_set(e, TS_BAD_INPUT, "GroupNormalization: num_groups %lld", (long long)groups);
+    for (int i = 0; i < 3; i++) {
+        in[i] = c->in[i];
+        if (i == 0 || c->version >= 21 || in[i]->type.rank != 1 || in[i]->type.dim[0] != groups)
+            continue;
+        const int64_t column[] = {groups, 1}, grid[] = {groups, t->dim[1] / groups}, all[] = {t->dim[1]};
+        in[i] = g_apply(c->g, "reshape", in[i], 1, (attr[]){attr_ints("shape", 2, column)});
+        in[i] = g_apply(c->g, "broadcast_to", in[i], 1, (attr[]){attr_ints("shape", 2, grid)});
+        in[i] = g_apply(c->g, "reshape", in[i], 1, (attr[]){attr_ints("shape", 1, all)});
+    }
+    const attr list[] = {attr_int("groups", groups), attr_real("epsilon", onnx_real(c, "epsilon", 1e-5))};
+    return onnx_give(c, out, g_make(c->g, op_find("group_norm"), 3, in, list, COUNT(list)), e);
+}
+
+/* ---- recipes ---- */
+/* x - max(x): the same softmax, and no exponential above 1. */
+static const node *lowered(graph *g, const node *n)
+{
+    const node *x = n->in[0];
+    int axis;
+    if (!attr_axis(n, "axis", x->type.rank, &axis, &g->err))
+        return NULL;
+    if (x->type.dim[axis] == 0)
+        return x;
+    return g_call2(g, "subtract", x, over(g, "max", x, 1, (int64_t[]){axis}));
+}
+
+static const node *softmax_lower(graph *g, const node *n)
+{
+    const node *z = g_call1(g, "exp", lowered(g, n));
+    return g_call2(g, "divide", z, over(g, "sum", z, 1, (int64_t[]){node_int(n, "axis")}));
+}
+
+static const node *log_softmax_lower(graph *g, const node *n)
+{
+    const node *x = lowered(g, n);
+    const node *sum = over(g, "sum", g_call1(g, "exp", x), 1, (int64_t[]){node_int(n, "axis")});
+    return g_call2(g, "subtract", x, g_call1(g, "log", sum));
+}
+
+/* The axes from `axis` to the last. */
+static int trailing(graph *g, const node *n, int64_t *axes)
+{
+    int first, count = 0;
+    const int rank = n->in[0]->type.rank;
+    if (!attr_axis(n, "axis", rank, &first, &g->err))
+        return 0;
+    for (int i = first; i < rank; i++)
+        axes[count++] = i;
+    return count;
+}
+
+static const node *layer_norm_lower(graph *g, const node *n)
+{
+    int64_t axes[MAX_RANK];
+    if (!operands(g, n, 1, 3))
+        return NULL;
+    const int count = trailing(g, n, axes);
+    if (!count)
+        return NULL;
+    const node *y = standard(g, n->in[0], count, axes, node_real(n, "epsilon"));
+    return scaled(g, y, n->n_in > 1 ? n->in[1] : NULL, n->n_in > 2 ? n->in[2] : NULL);
+}
+
+static const node *rms_norm_lower(graph *g, const node *n)
+{
+    int64_t axes[MAX_RANK];
+    const node *x = n->in[0];
+    if (!operands(g, n, 1, 3))
+        return NULL;
+    const int count = trailing(g, n, axes);
+    if (!count)
+        return NULL;
+    const node *square = over(g, "mean", g_call1(g, "square", x), count, axes);
+    square = g_call2(g, "add", square, g_scalar_like(g, square, node_real(n, "epsilon")));
+    const node *y = g_call2(g, "multiply", x, g_call1(g, "rsqrt", square));
+    return scaled(g, y, n->n_in > 1 ? n->in[1] : NULL, n->n_in > 2 ? n->in[2] : NULL);
+}
+
+/* x * factor + shift with factor = scale / sqrt(var + epsilon) and shift = bias - mean * factor: both depend on
+ * weights only, so a plan can compute them once. */
+static const node *batch_norm_lower(graph *g, const node *n)
+{
+    const node *x = n->in[0], *scale = n->in[1], *bias = n->in[2], *mean = n->in[3], *var = n->in[4];
+    const node *spread = g_call1(g, "sqrt", g_call2(g, "add", var, g_scalar_like(g, var, node_real(n, "epsilon"))));
+    const node *factor = g_call2(g, "divide", scale, spread);
+    const node *shift = g_call2(g, "subtract", bias, g_call2(g, "multiply", mean, factor));
+    return scaled(g, x, by_channel(g, x, factor), by_channel(g, x, shift));
+}
+
+/* Channels in groups: [batch, group, everything else] is normalised over the last axis. */
+static const node *grouped(graph *g, const node *n, int64_t groups)
+{
+    const node *x = n->in[0], *scale = by_channel(g, x, n->in[1]), *bias = by_channel(g, x, n->in[2]);
+    if (!scale || !bias)
+        return NULL;
+    if (groups < 1 || x->type.dim[1] % groups)
+        return g_fail(g, TS_BAD_INPUT, "%s: %lld channels in %lld groups", n->op->name, (long long)x->type.dim[1],
+                      (long long)groups),
+               NULL;
+    int64_t part = x->type.dim[1] / groups;
+    for (int i = 2; i < x->type.rank; i++)
+        if (!int_mul(part, x->type.dim[i], &part))
+            return g_fail(g, TS_BAD_INPUT, "%s: too many elements", n->op->name), NULL;
+    const int64_t shape[] = {x->type.dim[0], groups, part};
+    const node *y = g_apply(g, "reshape", x, 1, (attr[]){attr_ints("shape", 3, shape)});
+    y = standard(g, y, 1, (int64_t[]){2}, node_real(n, "epsilon"));
+    return scaled(g, g_apply(g, "reshape", y, 1, (attr[]){attr_ints("shape", x->type.rank, x->type.dim)}), scale, bias);
+}
+
+static const node *group_norm_lower(graph *g, const node *n)
+{
+    return grouped(g, n, node_int(n, "groups"));
+}
+
+static const node *instance_norm_lower(graph *g, const node *n)
+{
+    return grouped(g, n, n->in[0]->type.rank > 1 ? n->in[0]->type.dim[1] : 0);
+}
+
+/* ---- records ---- */
+static const attr_spec along[] = {{"axis", 'i', "-1"}, {0}};
+static const attr_spec from_axis[] = {{"axis", 'i', "-1"}, {"epsilon", 'f', "1e-05"}, {0}};
+static const attr_spec only_epsilon[] = {{"epsilon", 'f', "1e-05"}, {0}};
+
+static const op softmax_op = {
+    .name = "softmax", .doc = "Exponentials divided by their sum along an axis.",
+    .numpy = "(z := np.exp(a - a.max(axis, keepdims=True, initial=-np.inf))) / z.sum(axis, keepdims=True)",
+    .onnx = (const onnx_rule[]){{"Softmax", 1, adapt_softmax}, {0}},
+    .arity = 1, .axes = "r c", .attr = along, .lower = softmax_lower,
+    .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]\nf32[4,100]"};
+
+static const op log_softmax_op = {
+    .name = "log_softmax", .doc = "Logarithm of softmax along an axis.",
+    .numpy = "(z := a - a.max(axis, keepdims=True, initial=-np.inf)) - np.log(np.exp(z).sum(axis, keepdims=True))",
+    .onnx = (const onnx_rule[]){{"LogSoftmax", 1, adapt_log_softmax}, {0}},
+    .arity = 1, .axes = "r c", .attr = along, .lower = log_softmax_lower,
+    .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]"};
+
+static const op layer_norm_op = {
+    .name = "layer_norm",
+    .doc = "Mean 0 and variance 1 over the axes from `axis` on; then scale and bias where given.",
+    .numpy = "(lambda t: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * (1 if b is "
+             "None else b) + (0 if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
+    .onnx = (const onnx_rule[]){{"LayerNormalization", 17, adapt_layer_norm}, {0}},
+    .arity = -1, .axes = "r c", .attr = from_axis, .lower = layer_norm_lower,
+    .cases = "f32[2,8] f32[8] f32[8]\nf32[2,3,16] f32[16] f32[16] epsilon=1e-12\n"
+             "f32[2,3,4] f32[3,4] f32[3,4] axis=1\nf64[5,7] f64[7]\nf32[3,5]\nf32[0,4] f32[4] f32[4]"};
+
+static const op rms_norm_op = {
+    .name = "rms_norm", .doc = "Mean square 1 over the axes from `axis` on; then scale and bias where given.",
+    .numpy = "(lambda t: a / np.sqrt(np.square(a).mean(t, keepdims=True) + epsilon) * (1 if b is None else b) + (0 "
+             "if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
+    .onnx = (const onnx_rule[]){
+        {"RMSNormalization", 23, adapt_rms_norm}, {"SimplifiedLayerNormalization", 1, adapt_rms_norm}, {0}},
+    .arity = -1, .axes = "r c", .attr = from_axis, .lower = rms_norm_lower,
+    .cases = "f32[2,8] f32[8]\nf32[2,3,4] f32[3,4] axis=1\nf64[5,7] f64[7] f64[7]\nf32[3,5]\nf32[0,4] f32[4]"};
+
+static const op batch_norm_op = {
+    .name = "batch_norm",
+    .doc = "Scale, bias, mean and variance of each channel (axis 1), as they stand after training.",
+    .numpy = "(lambda v: (a - v(x[3])) / np.sqrt(v(x[4]) + epsilon) * v(b) + v(c))(lambda v: v.reshape(-1, *[1] * "
+             "(a.ndim - 2)))",
+    .onnx = (const onnx_rule[]){{"BatchNormalization", 7, adapt_batch_norm}, {0}},
+    .arity = 5, .axes = "n c h w", .attr = only_epsilon, .lower = batch_norm_lower,
+    .cases = "f32[2,3,4,5] f32[3] f32[3] f32[3] f32[3]+\nf64[4,3] f64[3] f64[3] f64[3] f64[3]+ epsilon=0.001\n"
+             "f32[0,2,3] f32[2] f32[2] f32[2] f32[2]+"};
+
+static const op group_norm_op = {
+    .name = "group_norm",
+    .doc = "Mean 0 and variance 1 over groups of channels and all of space; then scale and bias of each channel.",
+    .numpy = "(lambda z, v: ((z - z.mean(-1, keepdims=True)) / np.sqrt(z.var(-1, keepdims=True) + "
+             "epsilon)).reshape(a.shape) * v(b) + v(c))(a.reshape(a.shape[0], groups, -1), lambda v: v.reshape(-1, "
+             "*[1] * (a.ndim - 2)))",
+    .onnx = (const onnx_rule[]){{"GroupNormalization", 18, adapt_group_norm}, {0}},
+    .arity = 3, .axes = "n g c",
+    .attr = (const attr_spec[]){{"groups", 'i', NULL}, {"epsilon", 'f', "1e-05"}, {0}},
+    .lower = group_norm_lower,
+    .cases = "f32[2,8,4,3] f32[8] f32[8] groups=4\nf32[2,6,5] f32[6] f32[6] groups=1\n"
+             "f64[1,4,2,2] f64[4] f64[4] groups=4 epsilon=0.001"};
+
+static const op instance_norm_op = {
+    .name = "instance_norm", .doc = "Mean 0 and variance 1 over all of space; then scale and bias of each channel.",
+    .numpy = "(lambda t, v: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * v(b) + "
+             "v(c))(tuple(range(2, a.ndim)), lambda v: v.reshape(-1, *[1] * (a.ndim - 2)))",
+    .onnx = (const onnx_rule[]){{"InstanceNormalization", 6, adapt_instance_norm}, {0}},
+    .arity = 3, .axes = "n c h w", .attr = only_epsilon, .lower = instance_norm_lower,
+    .cases = "f32[2,3,4,5] f32[3] f32[3]\nf64[1,2,7] f64[2] f64[2] epsilon=0.001"};
+
+const op *const ops_normalize[] = {
+    &softmax_op, &log_softmax_op, &layer_norm_op, &rms_norm_op, &batch_norm_op, &group_norm_op, &instance_norm_op,
+    NULL};

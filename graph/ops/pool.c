@@ -1,0 +1,181 @@
+/* pool.c - the largest or the mean of every window of a channels-first tensor [batch, channel, space...]. */
+#include "graph/window.h"
+
+/* ---- ONNX ---- */
+static bool pooled(const onnx_call *c, const char *op_name, const node **out, err *e)
+{
+    attr list[6];
+    int64_t kernel[MAX_SPACE];
+    int n;
+    if (!onnx_need(c, 1, e) || !onnx_ints(c, "kernel_shape", -1, kernel, MAX_SPACE, &n, e))
+        return false;
+    if (n != c->in[0]->type.rank - 2)
+        return err_set(e, TS_BAD_INPUT, "%s: %d kernel extents for rank %d", c->type, n, c->in[0]->type.rank);
+    if (c->n_out > 1)
+        return err_set(e, TS_UNSUPPORTED, "%s with the places of its results", c->type);
+    if (!window_adapt(c, kernel, list, e))
+        return false;
+    list[3] = attr_ints("kernel", n, kernel), list[4] = attr_int("ceil_mode", onnx_int(c, "ceil_mode", 0));
+    list[5] = attr_int("count_include_pad", onnx_int(c, "count_include_pad", 0));
+    const bool counts = onnx_attr(c, "count_include_pad");
+    return onnx_give(c, out, g_apply(c->g, op_name, c->in[0], counts ? 6 : 5, list), e);
+}
+
+static bool adapt_max_pool(const onnx_call *c, const node **out, err *e)
+{
+    return pooled(c, "max_pool", out, e);
+}
+
+static bool adapt_average_pool(const onnx_call *c, const node **out, err *e)
+{
+    return pooled(c, "average_pool", out, e);
+}
+
+static const node *over_space(const onnx_call *c, const char *op_name)
+{
+    int64_t axes[MAX_RANK];
+    const int rank = c->in[0]->type.rank;
+    for (int i = 2; i < rank; i++)
+        axes[i - 2] = i;
+    const attr list[] = {attr_ints("axes", rank > 2 ? rank - 2 : 0, axes), attr_int("keepdims", 1)};
+    return g_apply(c->g, op_name, c->in[0], COUNT(list), list);
+}
+
+static bool adapt_global_average(const onnx_call *c, const node **out, err *e)
+{
+    return onnx_need(c, 1, e) && onnx_give(c, out, over_space(c, "mean"), e);
+}
+
+static bool adapt_global_max(const onnx_call *c, const node **out, err *e)
+{
+    return onnx_need(c, 1, e) && onnx_give(c, out, over_space(c, "max"), e);
+}
+
+/* ---- shape ---- */
+static bool read_window(const node *n, window *w, err *e)
+{
+    const attr *kernel = node_attr(n, "kernel");
+    if (kernel->n != n->in[0]->type.rank - 2)
+        return err_set(e, TS_BAD_INPUT, "kernel: %d extents for rank %d", kernel->n, n->in[0]->type.rank);
+    if (!window_read(n, kernel->ints, w, e))
+        return false;
+    for (int s = 0; s < w->n; s++) /* a window of padding alone would have no largest element and no mean */
+        if (w->before[s] > (w->kernel[s] - 1) * w->dilation[s] || w->after[s] > (w->kernel[s] - 1) * w->dilation[s] ||
+            w->in[s] == 0)
+            return err_set(e, TS_BAD_INPUT, "pads: a window along spatial axis %d would hold padding only", s);
+    return true;
+}
+
+static bool pool_shape(const node *n, type *out, err *e)
+{
+    window w;
+    if (!read_window(n, &w, e))
+        return false;
+    *out = n->in[0]->type;
+    for (int s = 0; s < w.n; s++)
+        out->dim[s + 2] = w.out[s];
+    return true;
+}
+
+static bool average_shape(const node *n, type *out, err *e)
+{
+    if (!pool_shape(n, out, e))
+        return false;
+    if (dtype_class(out->dtype) != D_REAL)
+        out->dtype = TS_F64;
+    return true;
+}
+
+/* ---- body ---- */
+static const expr *element(defn *d, const window *w, double outside, uint32_t *folds)
+{
+    const expr *at[MAX_RANK] = {x_axis(d->mem, 0), x_axis(d->mem, 1)};
+    *folds = 0;
+    for (int s = 0; s < w->n; s++) {
+        const int axis = defn_fold(d, w->kernel[s]);
+        *folds |= 1u << axis;
+        at[s + 2] = window_place(d->mem, w, s, x_axis(d->mem, s + 2), x_axis(d->mem, axis));
+    }
+    const expr *x = defn_at(d, 0, at), *inside = window_inside(d->mem, w, at + 2);
+    if (inside)
+        x = x3(d->mem, "select", inside, x, x_literal(d->mem, d->node->in[0]->type.dtype, outside));
+    return x_cast(d->mem, d->node->type.dtype, x);
+}
+
+static bool max_body(defn *d, err *e)
+{
+    window w;
+    uint32_t folds;
+    if (!read_window(d->node, &w, e))
+        return false;
+    const expr *x = element(d, &w, dtype_lowest(d->node->type.dtype), &folds);
+    d->value = x_fold(d->mem, "max", folds, x);
+    return true;
+}
+
+/* Kernel points of result o along spatial axis s that lie in [low, high): those k with low <= o * stride - before
+ * + k * dilation < high. */
+static const expr *points(arena *m, const window *w, int s, int64_t low, int64_t high)
+{
+    const int64_t step = w->dilation[s];
+    const expr *start = x_offset(m, x_axis(m, s + 2), w->stride[s], -w->before[s]);
+    const expr *first = x2(m, "floordiv", x2(m, "sub", x_whole(m, low + step - 1), start),
+                           x_whole(m, step)); /* rounded up */
+    const expr *last = x2(m, "floordiv", x2(m, "sub", x_whole(m, high + step - 1), start), x_whole(m, step));
+    return x2(m, "sub", x2(m, "min", last, x_whole(m, w->kernel[s])), x2(m, "max", first, x_whole(m, 0)));
+}
+
+/* The divisor counts real elements, or with count_include_pad also padding, but nothing beyond it. */
+static bool average_body(defn *d, err *e)
+{
+    window w;
+    uint32_t folds;
+    if (!read_window(d->node, &w, e))
+        return false;
+    const bool padding = node_int(d->node, "count_include_pad");
+    const expr *x = element(d, &w, 0, &folds), *count = x_whole(d->mem, 1);
+    for (int s = 0; s < w.n; s++) {
+        const int64_t low = padding ? -w.before[s] : 0, high = w.in[s] + (padding ? w.after[s] : 0);
+        const int64_t last = (w.out[s] - 1) * w.stride[s] - w.before[s] + (w.kernel[s] - 1) * w.dilation[s];
+        const bool full = -w.before[s] >= low && last < high;
+        count = x2(d->mem, "mul", count, full ? x_whole(d->mem, w.kernel[s]) : points(d->mem, &w, s, low, high));
+    }
+    d->value = x2(d->mem, "div", x_fold(d->mem, "add", folds, x), x_cast(d->mem, d->node->type.dtype, count));
+    return true;
+}
+
+/* ---- records ---- */
+static const op max_pool_op = {
+    .name = "max_pool", .doc = "Largest element of every window.",
+    .numpy = "windows(a, kernel, strides, dilations, pads, ceil_mode, -np.inf).max(axis=tuple(range(a.ndim, 2 * "
+             "a.ndim - 2)))",
+    .onnx = (const onnx_rule[]){{"MaxPool", 1, adapt_max_pool}, {"GlobalMaxPool", 1, adapt_global_max}, {0}},
+    .arity = 1, .axes = "n c oh ow | kh kw",
+    .attr = (const attr_spec[]){
+        {"kernel", 'I', NULL}, {"strides", 'I', ""}, {"dilations", 'I', ""}, {"pads", 'I', ""}, {"ceil_mode", 'i', "0"}, {0}},
+    .shape = pool_shape, .body = max_body,
+    .cases = "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
+             "f32[2,2,9] kernel=[3] strides=[2] ceil_mode=1\ni32[1,2,6,6] kernel=[2,3] pads=[1,0,0,2]\n"
+             "f64[1,1,5,6,7] kernel=[2,2,3] strides=[2,1,3]\nf32[1,2,10,10] kernel=[3,2] dilations=[2,3]\n"
+             "u8[1,1,4,4] kernel=[3,3] pads=[1,1,1,1]\nf32[0,2,4,4] kernel=[2,2]\n"
+             "f32[1,1,6,5] kernel=[3,3] strides=[2,2] pads=[0,0,1,1] ceil_mode=1"};
+
+static const op average_pool_op = {
+    .name = "average_pool", .doc = "Mean of every window, over its real elements or also over padded zeros.",
+    .numpy = "average_pool(a, kernel, strides, dilations, pads, ceil_mode, count_include_pad)",
+    .onnx = (const onnx_rule[]){
+        {"AveragePool", 1, adapt_average_pool}, {"GlobalAveragePool", 1, adapt_global_average}, {0}},
+    .arity = 1, .axes = "n c oh ow | kh kw",
+    .attr = (const attr_spec[]){
+        {"kernel", 'I', NULL}, {"strides", 'I', ""}, {"dilations", 'I', ""}, {"pads", 'I', ""}, {"ceil_mode", 'i', "0"},
+        {"count_include_pad", 'i', "0"}, {0}},
+    .shape = average_shape, .body = average_body,
+    .cases = "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
+             "f32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1] count_include_pad=1\n"
+             "f32[2,2,9] kernel=[3] strides=[2] pads=[1,0] ceil_mode=1\n"
+             "f32[2,2,10] kernel=[3] strides=[2] pads=[1,1] ceil_mode=1 count_include_pad=1\n"
+             "f64[1,1,5,6,7] kernel=[2,2,3] strides=[2,1,3]\n"
+             "f32[1,2,10,10] kernel=[3,2] dilations=[2,3] pads=[2,3,1,0]\ni32[1,1,4,4] kernel=[2,2]\n"
+             "f32[0,2,4,4] kernel=[2,2]"};
+
+const op *const ops_pool[] = {&max_pool_op, &average_pool_op, NULL};

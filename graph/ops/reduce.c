@@ -1,0 +1,302 @@
+/* reduce.c - many elements to one along listed axes, or along all of them. Empty sums are 0, empty products 1,
+ * empty means NaN; an empty maximum is a mistake, as in numpy. */
+#include "graph/rule.h"
+
+#include <string.h>
+
+static const char common[] =
+    "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\ni32[4,3] axes=[1]\ni64[3,2]\n"
+    "u8[6,2] axes=[0]\nf32[7] keepdims=1\nf32[3,0] axes=[0]\nf32[2,3] axes=[]\nf32[]\nf32[37,5] axes=[0]";
+static const char also_empty[] =
+    "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\ni32[4,3] axes=[1]\ni64[3,2]\n"
+    "u8[6,2] axes=[0]\nf32[7] keepdims=1\nf32[3,0] axes=[1]\nf32[0]\nf32[2,3] axes=[]\nf32[]\nbool[4,3] "
+    "axes=[0]\nf32[37,5] axes=[0]";
+static const attr_spec over[] = {{"axes", 'I', ""}, {"keepdims", 'i', "0"}, {0}};
+
+/* ---- ONNX ---- */
+/* The axes are an attribute, or since 13 or 18 an operand; none at all means all, or with noop_with_empty_axes
+ * nothing. The result keeps the operand's dtype, where numpy would widen small integers. */
+static const node *reduce_as(const onnx_call *c, const char *op_name, err *e)
+{
+    int64_t axes[MAX_RANK];
+    int n = 0;
+    if (!onnx_need(c, 1, e))
+        return NULL;
+    if (onnx_has(c, "axes", 1) && !onnx_ints(c, "axes", 1, axes, MAX_RANK, &n, e))
+        return NULL;
+    if (n == 0 && onnx_int(c, "noop_with_empty_axes", 0))
+        return c->in[0];
+    const attr list[] = {attr_int("keepdims", onnx_int(c, "keepdims", 1)), attr_ints("axes", n, axes)};
+    const node *y = g_apply(c->g, op_name, c->in[0], n ? 2 : 1, list);
+    const dtype d = c->in[0]->type.dtype;
+    if (y && y->type.dtype != d)
+        y = g_apply(c->g, "cast", y, 1, (attr[]){attr_word("to", ts_dtype_name(d))});
+    onnx_give(c, &y, y, e);
+    return y;
+}
+
+static bool adapt(const onnx_call *c, const node **out, err *e)
+{
+    static const char *const name[][2] = {{"ReduceSum", "sum"},
+                                          {"ReduceMean", "mean"},
+                                          {"ReduceProd", "prod"},
+                                          {"ReduceMax", "max"},
+                                          {"ReduceMin", "min"},
+                                          {"ReduceL1", "norm1"},
+                                          {"ReduceSumSquare", "sum_square"},
+                                          {"ReduceL2", "norm2"},
+                                          {"ReduceLogSumExp", "logsumexp"}};
+    int i = 0;
+    while (strcmp(name[i][0], c->type))
+        i++;
+    return (out[0] = reduce_as(c, name[i][1], e));
+}
+
+static bool adapt_log_sum(const onnx_call *c, const node **out, err *e)
+{
+    const node *sum = reduce_as(c, "sum", e);
+    return sum && onnx_give(c, out, g_call1(c->g, "log", sum), e);
+}
+
+/* ---- shape ---- */
+static bool reduced(const node *n, dtype d, type *out, err *e)
+{
+    const type *t = &n->in[0]->type;
+    uint32_t set;
+    if (!axes_set(node_attr(n, "axes"), t->rank, &set, e))
+        return false;
+    *out = (type){.dtype = d};
+    for (int i = 0; i < t->rank; i++)
+        if (!(set >> i & 1))
+            out->dim[out->rank++] = t->dim[i];
+        else if (node_int(n, "keepdims"))
+            out->dim[out->rank++] = 1;
+    return true;
+}
+
+static bool sum_shape(const node *n, type *out, err *e) /* numpy sums small integers as 64-bit ones */
+{
+    const dtype d = n->in[0]->type.dtype;
+    const dtype wide = d == TS_BOOL || dtype_signed(d) ? TS_I64 : TS_U64;
+    return reduced(n, dtype_class(d) == D_REAL ? d : wide, out, e);
+}
+
+static bool mean_shape(const node *n, type *out, err *e)
+{
+    const dtype d = n->in[0]->type.dtype;
+    return reduced(n, dtype_class(d) == D_REAL ? d : TS_F64, out, e);
+}
+
+static bool extreme_shape(const node *n, type *out, err *e)
+{
+    const type *t = &n->in[0]->type;
+    uint32_t set;
+    if (!axes_set(node_attr(n, "axes"), t->rank, &set, e))
+        return false;
+    for (int i = 0; i < t->rank; i++)
+        if (set >> i & 1 && t->dim[i] == 0)
+            return err_set(e, TS_BAD_INPUT, "axis %d is empty and has no extreme element", i);
+    return reduced(n, t->dtype, out, e);
+}
+
+static bool truth_shape(const node *n, type *out, err *e)
+{
+    return reduced(n, TS_BOOL, out, e);
+}
+
+/* ---- body ---- */
+/* The operand's element over the result's axes and the folded ones, in the dtype that is folded; their set and
+ * their count. */
+static const expr *element(defn *d, dtype in, uint32_t *folds, int64_t *count)
+{
+    const type *t = &d->node->in[0]->type;
+    const expr *sub[MAX_RANK];
+    uint32_t set;
+    int kept = 0;
+    *folds = 0, *count = 1;
+    MUST(axes_set(node_attr(d->node, "axes"), t->rank, &set, NULL));
+    for (int i = 0; i < t->rank; i++) {
+        if (!(set >> i & 1)) {
+            sub[i] = x_axis(d->mem, kept++);
+            continue;
+        }
+        const int axis = defn_fold(d, t->dim[i]);
+        sub[i] = x_axis(d->mem, axis);
+        *folds |= 1u << axis, *count *= t->dim[i], kept += node_int(d->node, "keepdims") != 0;
+    }
+    return x_cast(d->mem, in, defn_at(d, 0, sub));
+}
+
+static bool fold_body(defn *d, err *e)
+{
+    static const char *const fold[][2] = {{"sum", "add"}, {"prod", "mul"}, {"max", "max"},
+                                          {"min", "min"}, {"any", "or"},   {"all", "and"}};
+    uint32_t folds;
+    int64_t count;
+    int i = 0;
+    (void)e;
+    while (strcmp(fold[i][0], d->node->op->name))
+        i++;
+    const expr *x = element(d, d->node->type.dtype, &folds, &count);
+    d->value = folds ? x_fold(d->mem, fold[i][1], folds, x) : x;
+    return true;
+}
+
+static bool mean_body(defn *d, err *e)
+{
+    uint32_t folds;
+    int64_t count;
+    (void)e;
+    const expr *x = element(d, d->node->type.dtype, &folds, &count);
+    d->value = folds ? x2(d->mem, "div", x_fold(d->mem, "add", folds, x), x_real(d->mem, (double)count)) : x;
+    return true;
+}
+
+/* ---- recipes ---- */
+/* Another reduction over n's axes. */
+static const node *over_axes(graph *g, const node *n, const char *op_name, const node *x, bool keepdims)
+{
+    attr list[2] = {attr_int("keepdims", keepdims), *node_attr(n, "axes")};
+    return g_apply(g, op_name, x, list[1].kind == '-' ? 1 : 2, list);
+}
+
+static const node *over_same(graph *g, const node *n, const char *op_name, const node *x)
+{
+    return over_axes(g, n, op_name, x, node_int(n, "keepdims"));
+}
+
+static const node *var_lower(graph *g, const node *n)
+{
+    const type *t = &n->in[0]->type;
+    const node *away = g_call2(g, "subtract", n->in[0], over_axes(g, n, "mean", n->in[0], true));
+    const node *sum = over_same(g, n, "sum", g_call1(g, "square", away));
+    int64_t count = 1;
+    uint32_t set;
+    if (!axes_set(node_attr(n, "axes"), t->rank, &set, &g->err))
+        return NULL;
+    for (int i = 0; i < t->rank; i++)
+        if (set >> i & 1)
+            count *= t->dim[i];
+    const double rest = (double)count - node_real(n, "correction");
+    return g_call2(g, "divide", sum, g_scalar_like(g, sum, rest > 0 ? rest : 0));
+}
+
+static const node *std_lower(graph *g, const node *n)
+{
+    attr list[3] = {attr_int("keepdims", node_int(n, "keepdims")), attr_real("correction", node_real(n, "correction")),
+                    *node_attr(n, "axes")};
+    return g_call1(g, "sqrt", g_apply(g, "var", n->in[0], list[2].kind == '-' ? 2 : 3, list));
+}
+
+static const node *norm1_lower(graph *g, const node *n)
+{
+    return over_same(g, n, "sum", g_call1(g, "abs", n->in[0]));
+}
+
+static const node *sum_square_lower(graph *g, const node *n)
+{
+    return over_same(g, n, "sum", g_call1(g, "square", n->in[0]));
+}
+
+static const node *norm2_lower(graph *g, const node *n)
+{
+    return g_call1(g, "sqrt", over_same(g, n, "sum_square", n->in[0]));
+}
+
+/* log(sum(exp(x - m))) + m is the same for every m; the maximum keeps exp in range, 0 stands in where that is
+ * infinite. */
+static const node *logsumexp_lower(graph *g, const node *n)
+{
+    const node *top = over_axes(g, n, "max", n->in[0], true);
+    top = g_call3(g, "where", g_call1(g, "isinf", top), g_scalar_like(g, top, 0), top);
+    const node *sum = over_axes(g, n, "sum", g_call1(g, "exp", g_call2(g, "subtract", n->in[0], top)), true);
+    const node *y = g_call2(g, "add", g_call1(g, "log", sum), top);
+    if (node_int(n, "keepdims"))
+        return y;
+    const attr axes = *node_attr(n, "axes");
+    if (axes.kind != '-')
+        return g_apply(g, "squeeze", y, 1, &axes);
+    return g_apply(g, "reshape", y, 1, (attr[]){attr_ints("shape", 0, NULL)});
+}
+
+/* ---- records ---- */
+static const op sum_op = {
+    .name = "sum", .doc = "Sum over axes.", .numpy = "a.sum(axis=axes, keepdims=bool(keepdims))",
+    .onnx = (const onnx_rule[]){{"ReduceSum", 1, adapt}, {"ReduceLogSum", 1, adapt_log_sum}, {0}},
+    .arity = 1, .axes = "r | c", .attr = over, .shape = sum_shape, .body = fold_body, .cases = also_empty};
+
+static const op mean_op = {
+    .name = "mean", .doc = "Mean over axes.", .numpy = "a.mean(axis=axes, keepdims=bool(keepdims))",
+    .onnx = (const onnx_rule[]){{"ReduceMean", 1, adapt}, {0}},
+    .arity = 1, .axes = "r | c", .attr = over, .shape = mean_shape, .body = mean_body, .cases = also_empty};
+
+static const op prod_op = {
+    .name = "prod", .doc = "Product over axes.", .numpy = "a.prod(axis=axes, keepdims=bool(keepdims))",
+    .onnx = (const onnx_rule[]){{"ReduceProd", 1, adapt}, {0}},
+    .arity = 1, .axes = "r | c", .attr = over, .shape = sum_shape, .body = fold_body, .cases = also_empty};
+
+static const op max_op = {
+    .name = "max", .doc = "Largest element over axes; NaN if there is one.",
+    .numpy = "a.max(axis=axes, keepdims=bool(keepdims))",
+    .onnx = (const onnx_rule[]){{"ReduceMax", 1, adapt}, {0}},
+    .arity = 1, .axes = "r | c", .attr = over, .shape = extreme_shape, .body = fold_body, .cases = common};
+
+static const op min_op = {
+    .name = "min", .doc = "Smallest element over axes; NaN if there is one.",
+    .numpy = "a.min(axis=axes, keepdims=bool(keepdims))",
+    .onnx = (const onnx_rule[]){{"ReduceMin", 1, adapt}, {0}},
+    .arity = 1, .axes = "r | c", .attr = over, .shape = extreme_shape, .body = fold_body, .cases = common};
+
+static const op any_op = {
+    .name = "any", .doc = "Whether an element over axes is true.",
+    .numpy = "a.any(axis=axes, keepdims=bool(keepdims))",
+    .arity = 1, .axes = "r | c", .attr = over, .shape = truth_shape, .body = fold_body, .cases = also_empty};
+
+static const op all_op = {
+    .name = "all", .doc = "Whether all elements over axes are true.",
+    .numpy = "a.all(axis=axes, keepdims=bool(keepdims))",
+    .arity = 1, .axes = "r | c", .attr = over, .shape = truth_shape, .body = fold_body, .cases = also_empty};
+
+static const attr_spec spread[] = {{"axes", 'I', ""}, {"keepdims", 'i', "0"}, {"correction", 'f', "0"}, {0}};
+static const char spread_cases[] = 
+    "f32[2,3]\nf32[2,3,4] axes=[1]\nf64[5,4] axes=[0] correction=1\ni32[4,3] axes=[1]\nf32[7] keepdims=1\n"
+    "f64[2,3,4] axes=[0,-1]\nf32[3,0] axes=[0]\nf32[1] correction=1";
+
+static const op var_op = {
+    .name = "var", .doc = "Mean squared distance from the mean over axes; correction is taken off the count.",
+    .numpy = "a.var(axis=axes, keepdims=bool(keepdims), ddof=correction)",
+    .arity = 1, .axes = "r | c", .attr = spread, .lower = var_lower, .cases = spread_cases};
+
+static const op std_op = {
+    .name = "std", .doc = "Square root of the variance over axes.",
+    .numpy = "a.std(axis=axes, keepdims=bool(keepdims), ddof=correction)",
+    .arity = 1, .axes = "r | c", .attr = spread, .lower = std_lower, .cases = spread_cases};
+
+static const op norm1_op = {
+    .name = "norm1", .doc = "Sum of sizes over axes.", .numpy = "np.abs(a).sum(axis=axes, keepdims=bool(keepdims))",
+    .onnx = (const onnx_rule[]){{"ReduceL1", 1, adapt}, {0}},
+    .arity = 1, .axes = "r | c", .attr = over, .lower = norm1_lower, .cases = common};
+
+static const op norm2_op = {
+    .name = "norm2", .doc = "Square root of the sum of squares over axes.",
+    .numpy = "np.sqrt(np.square(a).sum(axis=axes, keepdims=bool(keepdims)))",
+    .onnx = (const onnx_rule[]){{"ReduceL2", 1, adapt}, {0}},
+    .arity = 1, .axes = "r | c", .attr = over, .lower = norm2_lower, .cases = common};
+
+static const op sum_square_op = {
+    .name = "sum_square", .doc = "Sum of squares over axes.",
+    .numpy = "np.square(a).sum(axis=axes, keepdims=bool(keepdims))",
+    .onnx = (const onnx_rule[]){{"ReduceSumSquare", 1, adapt}, {0}},
+    .arity = 1, .axes = "r | c", .attr = over, .lower = sum_square_lower, .cases = common};
+
+static const op logsumexp_op = {
+    .name = "logsumexp", .doc = "Logarithm of the sum of exponentials over axes, without overflow.",
+    .numpy = "np.log(np.exp(a).sum(axis=axes, keepdims=bool(keepdims)))",
+    .onnx = (const onnx_rule[]){{"ReduceLogSumExp", 1, adapt}, {0}},
+    .arity = 1, .axes = "r | c", .attr = over, .lower = logsumexp_lower,
+    .cases = "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\n"
+             "f32[7] keepdims=1\nf32[3,0] axes=[0]\nf32[]"};
+
+const op *const ops_reduce[] = {
+    &sum_op, &mean_op, &prod_op, &max_op, &min_op, &any_op, &all_op, &var_op, &std_op, &norm1_op, &norm2_op,
+    &sum_square_op, &logsumexp_op, NULL};

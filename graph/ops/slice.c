@@ -1,0 +1,301 @@
+/* slice.c - parts of a tensor: slices, splits, reversed axes, and numpy's basic indexing. Ends do not appear: a
+ * slice says where it starts, how it steps and how much it takes, which is the same for steps forwards and
+ * backwards. */
+#include "graph/rule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct cut { /* along every axis of the operand */
+    int64_t start[MAX_RANK], step[MAX_RANK], size[MAX_RANK];
+} cut;
+
+/* ---- helpers ---- */
+static cut whole(const type *t)
+{
+    cut c = {0};
+    for (int i = 0; i < t->rank; i++)
+        c.start[i] = 0, c.step[i] = 1, c.size[i] = t->dim[i];
+    return c;
+}
+
+/* Python's slice.indices: bounds beyond the axis are moved to its ends. */
+static bool take(cut *c, int axis, int64_t dim, int64_t start, int64_t end, int64_t step, err *e)
+{
+    if (step == 0 || step == INT64_MIN)
+        return err_set(e, TS_BAD_INPUT, "slice: step %lld along axis %d", (long long)step, axis);
+    const int64_t low = step < 0 ? -1 : 0, high = step < 0 ? dim - 1 : dim;
+    if (start < 0)
+        start += dim;
+    if (end < 0)
+        end += dim;
+    start = start < low ? low : start > high ? high : start;
+    end = end < low ? low : end > high ? high : end;
+    const int64_t length = step < 0 ? start - end : end - start, pace = step < 0 ? -step : step;
+    c->start[axis] = start, c->step[axis] = step;
+    c->size[axis] = length <= 0 ? 0 : (length - 1) / pace + 1;
+    return true;
+}
+
+static const node *make(graph *g, const node *a, const cut *c)
+{
+    const int n = a->type.rank;
+    const attr list[] = {attr_ints("starts", n, c->start), attr_ints("steps", n, c->step),
+                         attr_ints("sizes", n, c->size)};
+    return g_apply(g, "slice", a, COUNT(list), list);
+}
+
+/* ---- ONNX ---- */
+static bool adapt_slice(const onnx_call *c, const node **out, err *e)
+{
+    int64_t start[MAX_RANK], end[MAX_RANK], axes[MAX_RANK], steps[MAX_RANK];
+    int n, m, n_axes = -1, n_steps = -1;
+    if (!onnx_need(c, 1, e) || !onnx_ints(c, "starts", 1, start, MAX_RANK, &n, e))
+        return false;
+    if (!onnx_ints(c, "ends", 2, end, MAX_RANK, &m, e))
+        return false;
+    if (onnx_has(c, "axes", 3) && !onnx_ints(c, "axes", 3, axes, MAX_RANK, &n_axes, e))
+        return false;
+    if (onnx_in(c, 4) && !onnx_ints(c, "", 4, steps, MAX_RANK, &n_steps, e))
+        return false;
+    const type *t = &c->in[0]->type;
+    if (m != n || (n_axes >= 0 && n_axes != n) || (n_steps >= 0 && n_steps != n) || n > t->rank)
+        return err_set(e, TS_BAD_INPUT, "Slice: %d starts, %d ends for rank %d", n, m, t->rank);
+    cut k = whole(t);
+    for (int i = 0; i < n; i++) {
+        int axis = i;
+        if (n_axes >= 0 && !axis_norm(axes[i], t->rank, &axis, e))
+            return false;
+        if (!take(&k, axis, t->dim[axis], start[i], end[i], n_steps >= 0 ? steps[i] : 1, e))
+            return false;
+    }
+    return onnx_give(c, out, make(c->g, c->in[0], &k), e);
+}
+
+/* Sizes: given, or as even as numpy's array_split of ONNX makes them: all but the last of equal length, rounded up. */
+static bool adapt_split(const onnx_call *c, const node **out, err *e)
+{
+    enum { MOST = 256 };
+    int64_t size[MOST];
+    int n = c->n_out, axis;
+    if (!onnx_need(c, 1, e) || !axis_norm(onnx_int(c, "axis", 0), c->in[0]->type.rank, &axis, e))
+        return false;
+    if (n < 1 || n > MOST)
+        return err_set(e, TS_UNSUPPORTED, "Split into %d parts, not 1...%d", n, MOST);
+    const int64_t dim = c->in[0]->type.dim[axis];
+    const int64_t each = (dim + n - 1) / n;
+    for (int i = 0; i < n; i++)
+        size[i] = dim - i * each > each ? each : dim - i * each > 0 ? dim - i * each : 0;
+    if (onnx_has(c, "split", 1) && !onnx_ints(c, "split", 1, size, MOST, &n, e))
+        return false;
+    if (n != c->n_out)
+        return err_set(e, TS_BAD_INPUT, "Split: %d sizes for %d outputs", n, c->n_out);
+    for (int i = 0; i < n; i++) {
+        const attr list[] = {attr_int("axis", axis), attr_ints("sizes", n, size), attr_int("part", i)};
+        if (!onnx_give(c, out + i, g_apply(c->g, "split", c->in[0], COUNT(list), list), e))
+            return false;
+    }
+    return true;
+}
+
+/* ---- shape ---- */
+static bool slice_shape(const node *n, type *out, err *e)
+{
+    const attr *start = node_attr(n, "starts"), *step = node_attr(n, "steps"), *size = node_attr(n, "sizes");
+    *out = n->in[0]->type;
+    if (start->n != out->rank || size->n != out->rank || (step->kind != '-' && step->n != out->rank))
+        return err_set(e, TS_BAD_INPUT, "starts, steps and sizes need one number for each of %d axes", out->rank);
+    for (int i = 0; i < out->rank; i++) {
+        const int64_t dim = out->dim[i], count = size->ints[i], first = start->ints[i];
+        int64_t last = 0;
+        bool ok = count >= 0 && int_mul(count - 1, step->kind == '-' ? 1 : step->ints[i], &last) &&
+                  int_add(last, first, &last);
+        ok = ok && (count == 0 || (first >= 0 && first < dim && last >= 0 && last < dim));
+        if (!ok)
+            return err_set(e, TS_BAD_INPUT, "axis %d of extent %lld does not hold the slice", i, (long long)dim);
+        out->dim[i] = count;
+    }
+    return true;
+}
+
+/* ---- body ---- */
+static bool slice_body(defn *d, err *e)
+{
+    const attr *start = node_attr(d->node, "starts"), *step = node_attr(d->node, "steps");
+    const expr *sub[MAX_RANK];
+    (void)e;
+    for (int i = 0; i < d->node->type.rank; i++)
+        sub[i] = x_offset(d->mem, x_axis(d->mem, i), step->kind == '-' ? 1 : step->ints[i], start->ints[i]);
+    d->value = defn_at(d, 0, sub);
+    return true;
+}
+
+/* ---- recipes ---- */
+/* All parts are made, so that they are outputs 0, 1, ... of one operation; the wanted one is the result. */
+static const node *split_lower(graph *g, const node *n)
+{
+    const node *a = n->in[0], *first = NULL, *wanted = NULL;
+    const attr *sizes = node_attr(n, "sizes"), *parts = node_attr(n, "parts");
+    const int64_t part = node_int(n, "part"), count = sizes->kind == 'I' ? sizes->n : parts->kind == 'i' ? parts->i : 0;
+    int axis;
+    if (!attr_axis(n, "axis", a->type.rank, &axis, &g->err))
+        return NULL;
+    const int64_t dim = a->type.dim[axis];
+    if (count < 1 || part < 0 || part >= count || (sizes->kind != 'I' && (dim % count || count > 1 << 16)))
+        return g_fail(g, TS_BAD_INPUT, "split: part %lld of %lld of an axis of extent %lld", (long long)part,
+                      (long long)count, (long long)dim),
+               NULL;
+    int64_t offset = 0;
+    for (int i = 0; i < count; i++) {
+        cut c = whole(&a->type);
+        const int64_t size = sizes->kind == 'I' ? sizes->ints[i] : dim / count;
+        c.start[axis] = offset, c.size[axis] = size;
+        const node *piece = g_output(g, make(g, a, &c), first, i);
+        if (!piece)
+            return NULL;
+        if (i == 0)
+            first = piece;
+        if (i == part)
+            wanted = piece;
+        offset += size; /* each piece lay inside the axis, so the sum does */
+    }
+    if (offset != dim)
+        return g_fail(g, TS_BAD_INPUT, "split: the sizes add up to %lld of %lld", (long long)offset, (long long)dim),
+               NULL;
+    return wanted;
+}
+
+static const node *flip_lower(graph *g, const node *n)
+{
+    const type *t = &n->in[0]->type;
+    cut c = whole(t);
+    uint32_t set;
+    if (!axes_set(node_attr(n, "axes"), t->rank, &set, &g->err))
+        return NULL;
+    for (int i = 0; i < t->rank; i++)
+        if (set >> i & 1)
+            c.start[i] = t->dim[i] ? t->dim[i] - 1 : 0, c.step[i] = -1;
+    return make(g, n->in[0], &c);
+}
+
+/* One item of a key: an integer, start:stop:step with any of them left out, "..." or "None". */
+typedef struct item {
+    enum { ITEM_AT, ITEM_SLICE, ITEM_REST, ITEM_NEW } kind;
+    bool has[3];
+    int64_t v[3];
+} item;
+
+static bool read_item(const char **at, item *out)
+{
+    const char *s = *at;
+    char *end;
+    *out = (item){.kind = ITEM_AT};
+    if (!strncmp(s, "...", 3))
+        return out->kind = ITEM_REST, *at = s + 3, true;
+    if (!strncmp(s, "None", 4))
+        return out->kind = ITEM_NEW, *at = s + 4, true;
+    for (int i = 0; i < 3; i++) {
+        out->v[i] = strtoll(s, &end, 10);
+        out->has[i] = end != s, s = end;
+        if (*s != ':' || i == 2)
+            break;
+        out->kind = ITEM_SLICE, s++;
+    }
+    *at = s;
+    return out->kind == ITEM_SLICE || out->has[0];
+}
+
+static int read_key(const char *key, item *out, int max)
+{
+    int n = 0;
+    for (const char *s = key; *s; n++) {
+        if (n == max || !read_item(&s, &out[n]) || (*s && *s != ','))
+            return -1;
+        s += *s == ',';
+    }
+    return n;
+}
+
+/* Cuts one axis by an integer or a slice. */
+static bool cut_axis(cut *c, int axis, int64_t dim, const item *k, err *e)
+{
+    const int64_t step = k->has[2] ? k->v[2] : 1, at = k->v[0] < 0 ? k->v[0] + dim : k->v[0];
+    if (k->kind == ITEM_SLICE) {
+        const int64_t start = step < 0 ? INT64_MAX : 0, end = step < 0 ? INT64_MIN : INT64_MAX;
+        return take(c, axis, dim, k->has[0] ? k->v[0] : start, k->has[1] ? k->v[1] : end, step, e);
+    }
+    c->start[axis] = at, c->size[axis] = 1;
+    if (at >= 0 && at < dim)
+        return true;
+    return err_set(e, TS_BAD_INPUT, "index: %lld is outside axis %d of extent %lld", (long long)k->v[0], axis,
+                   (long long)dim);
+}
+
+/* A slice, then a reshape that drops the axes of integers and adds those of None. */
+static const node *index_lower(graph *g, const node *n)
+{
+    enum { MOST = 2 * MAX_RANK + 1 };
+    const type *t = &n->in[0]->type;
+    const char *key = node_attr(n, "key")->s;
+    item list[MOST + 1];
+    int used = 0, rests = 0, axis = 0, rank = 0, count = read_key(key, list, MOST);
+    int64_t shape[3 * MAX_RANK + 1];
+    cut c = whole(t);
+    for (int i = 0; i < count; i++)
+        used += list[i].kind <= ITEM_SLICE, rests += list[i].kind == ITEM_REST;
+    if (count < 0 || used > t->rank || rests > 1)
+        return g_fail(g, TS_BAD_INPUT, "index: [%s] does not fit rank %d", key, t->rank), NULL;
+    if (!rests)
+        list[count++] = (item){.kind = ITEM_REST};
+    for (const item *k = list; k < list + count; k++) {
+        for (int rest = t->rank - used; k->kind == ITEM_REST && rest > 0; rest--)
+            shape[rank++] = t->dim[axis++];
+        if (k->kind == ITEM_NEW)
+            shape[rank++] = 1;
+        if (k->kind <= ITEM_SLICE && !cut_axis(&c, axis, t->dim[axis], k, &g->err))
+            return NULL;
+        if (k->kind == ITEM_SLICE)
+            shape[rank++] = c.size[axis];
+        axis += k->kind <= ITEM_SLICE;
+    }
+    if (rank > MAX_RANK)
+        return g_fail(g, TS_BAD_INPUT, "index: [%s] gives rank %d", key, rank), NULL;
+    return g_apply(g, "reshape", make(g, n->in[0], &c), 1, (attr[]){attr_ints("shape", rank, shape)});
+}
+
+/* ---- records ---- */
+static const op slice_op = {
+    .name = "slice", .doc = "Elements at start, start + step, ... along every axis.",
+    .numpy = "a[np.ix_(*[s + t * np.arange(n) for s, t, n in zip(starts, steps or [1] * a.ndim, sizes)])]",
+    .onnx = (const onnx_rule[]){{"Slice", 1, adapt_slice}, {0}},
+    .arity = 1, .attr = (const attr_spec[]){{"starts", 'I', NULL}, {"sizes", 'I', NULL}, {"steps", 'I', ""}, {0}},
+    .shape = slice_shape, .body = slice_body,
+    .cases = "f32[4,5] starts=[1,0] sizes=[2,5]\nf32[4,5] starts=[3,1] sizes=[4,2] steps=[-1,3]\n"
+             "i64[7] starts=[6] sizes=[3] steps=[-2]\nf64[2,3,4] starts=[0,1,2] sizes=[2,0,1]\n"
+             "f32[] starts=[] sizes=[]\nbool[5] starts=[2] sizes=[3]"};
+
+static const op split_op = {
+    .name = "split", .doc = "One of several parts along an axis: equal ones, or of given sizes.",
+    .numpy = "np.split(a, np.cumsum(sizes)[:-1] if sizes else parts, axis)[part]",
+    .onnx = (const onnx_rule[]){{"Split", 1, adapt_split}, {0}},
+    .arity = 1,
+    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {"parts", 'i', ""}, {"sizes", 'I', ""}, {"part", 'i', "0"}, {0}},
+    .lower = split_lower,
+    .cases = "f32[4,8] parts=2\nf32[4,8] parts=2 part=1\nf32[2,6] axis=-1 sizes=[1,3,2] part=1\n"
+             "i64[6,2] parts=3 part=2\nf32[5,0] axis=1 parts=1\nf32[4] sizes=[4,0] part=1"};
+
+static const op flip_op = {
+    .name = "flip", .doc = "The listed axes, or all of them, in reverse.", .numpy = "np.flip(a, axes)",
+    .arity = 1, .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}}, .lower = flip_lower,
+    .cases = "f32[2,3]\nf32[2,3] axes=[1]\ni64[4]\nf32[2,3,4] axes=[0,-1]\nf32[0,2]\nf32[]"};
+
+static const op index_op = {
+    .name = "index", .doc = "Basic indexing as in Python: integers, slices, None and an ellipsis, without blanks.",
+    .numpy = "a[eval('np.s_[' + key + ']')]",
+    .arity = 1, .attr = (const attr_spec[]){{"key", 's', NULL}, {0}}, .lower = index_lower,
+    .cases = "f32[4,5,6] key=1\nf32[4,5,6] key=-1,2\nf32[4,5,6] key=1:3\nf32[4,5,6] key=::-1\nf32[4,5,6] key=...,0\n"
+             "f32[4,5,6] key=:,None,1:100:2\nf32[4,5,6] key=1,...,-3:\nf32[4,5,6] key=None,...,None\n"
+             "i64[7] key=5:1:-2\nf32[4,5] key=3,4\nf32[4,5] key=2:2\nf32[0,3] key=:,1\n"
+             "f32[4,5] key=-100:100,-2::-1\nf32[4] key=..."};
+
+const op *const ops_slice[] = {&slice_op, &split_op, &flip_op, &index_op, NULL};

@@ -1,0 +1,315 @@
+/* view.c - the same elements under other axes: reshape, transpose, broadcast and their relatives. Every definition
+ * is one load, so that a scheduler can make it a way of reading instead of a copy. */
+#include "graph/rule.h"
+
+/* ---- ONNX ---- */
+/* 0 keeps the extent (unless allowzero), -1 takes what is left. */
+static bool adapt_reshape(const onnx_call *c, const node **out, err *e)
+{
+    int64_t shape[MAX_RANK];
+    int n;
+    if (!onnx_need(c, 1, e) || !onnx_ints(c, "shape", 1, shape, MAX_RANK, &n, e))
+        return false;
+    const type *t = &c->in[0]->type;
+    for (int i = 0; i < n && !onnx_int(c, "allowzero", 0); i++)
+        if (shape[i] == 0 && i < t->rank)
+            shape[i] = t->dim[i];
+    return onnx_give(c, out, g_apply(c->g, "reshape", c->in[0], 1, (attr[]){attr_ints("shape", n, shape)}), e);
+}
+
+static bool adapt_flatten(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 1, e))
+        return false;
+    const type *t = &c->in[0]->type;
+    int64_t axis = onnx_int(c, "axis", 1), shape[2] = {1, 1};
+    if (axis < 0)
+        axis += t->rank;
+    if (axis < 0 || axis > t->rank)
+        return err_set(e, TS_BAD_INPUT, "Flatten: axis %lld of rank %d", (long long)axis, t->rank);
+    for (int i = 0; i < t->rank; i++)
+        if (!int_mul(shape[i >= axis], t->dim[i], &shape[i >= axis]))
+            return err_set(e, TS_BAD_INPUT, "Flatten: too many elements");
+    return onnx_give(c, out, g_apply(c->g, "reshape", c->in[0], 1, (attr[]){attr_ints("shape", 2, shape)}), e);
+}
+
+static bool adapt_transpose(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 1, e))
+        return false;
+    attr a = {0};
+    if (onnx_attr(c, "perm"))
+        a = *onnx_attr(c, "perm"), a.name = "axes";
+    return onnx_give(c, out, g_apply(c->g, "transpose", c->in[0], a.name != NULL, &a), e);
+}
+
+static bool with_axes(const onnx_call *c, const char *op_name, const node **out, err *e)
+{
+    int64_t axes[MAX_RANK];
+    int n;
+    if (!onnx_ints(c, "axes", 1, axes, MAX_RANK, &n, e))
+        return false;
+    return onnx_give(c, out, g_apply(c->g, op_name, c->in[0], 1, (attr[]){attr_ints("axes", n, axes)}), e);
+}
+
+static bool adapt_unsqueeze(const onnx_call *c, const node **out, err *e)
+{
+    return onnx_need(c, 1, e) && with_axes(c, "expand_dims", out, e);
+}
+
+static bool adapt_squeeze(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 1, e))
+        return false;
+    if (onnx_has(c, "axes", 1))
+        return with_axes(c, "squeeze", out, e);
+    return onnx_give(c, out, g_call1(c->g, "squeeze", c->in[0]), e);
+}
+
+/* Expand broadcasts both ways: an extent of 1 in the wanted shape keeps that of the operand. */
+static bool adapt_expand(const onnx_call *c, const node **out, err *e)
+{
+    type want = {0}, both;
+    if (!onnx_need(c, 1, e) || !onnx_ints(c, "shape", 1, want.dim, MAX_RANK, &want.rank, e))
+        return false;
+    for (int i = 0; i < want.rank; i++)
+        if (want.dim[i] < 0)
+            return err_set(e, TS_BAD_INPUT, "Expand: extent %lld", (long long)want.dim[i]);
+    if (!type_broadcast(2, (const type *const[]){&c->in[0]->type, &want}, &both, e))
+        return false;
+    const attr shape = attr_ints("shape", both.rank, both.dim);
+    return onnx_give(c, out, g_apply(c->g, "broadcast_to", c->in[0], 1, &shape), e);
+}
+
+static bool adapt_constant_of_shape(const onnx_call *c, const node **out, err *e)
+{
+    int64_t shape[MAX_RANK];
+    int n;
+    const node *value = NULL;
+    if (!onnx_need(c, 1, e) || !onnx_ints(c, "", 0, shape, MAX_RANK, &n, e))
+        return false;
+    for (int i = 0; i < c->n_attr; i++)
+        if (c->tensor && c->tensor[i] && ts_array_count(c->tensor[i]) == 1)
+            value = g_const(c->g, "", &(type){.dtype = c->tensor[i]->dtype}, c->tensor[i]->data);
+    if (!value && c->n_attr)
+        return err_set(e, TS_BAD_INPUT, "ConstantOfShape: the value is not one number");
+    if (!value)
+        value = g_scalar(c->g, TS_F32, 0);
+    return onnx_give(c, out, g_apply(c->g, "broadcast_to", value, 1, (attr[]){attr_ints("shape", n, shape)}), e);
+}
+
+/* ---- shape ---- */
+static bool too_many(const node *n, const attr *a, err *e)
+{
+    return err_set(e, TS_BAD_INPUT, "%s: rank %d is above %d", n->op->name, a->n, MAX_RANK);
+}
+
+static bool reshape_shape(const node *n, type *out, err *e)
+{
+    const attr *shape = node_attr(n, "shape");
+    const int64_t have = type_count(&n->in[0]->type);
+    int64_t known = 1;
+    int open = -1;
+    if (shape->n > MAX_RANK)
+        return too_many(n, shape, e);
+    *out = (type){.dtype = n->in[0]->type.dtype, .rank = shape->n};
+    for (int i = 0; i < shape->n; i++) {
+        const int64_t v = out->dim[i] = shape->ints[i];
+        if (v == -1 && open < 0)
+            open = i;
+        else if (v < 0)
+            return err_set(e, TS_BAD_INPUT, "shape: %s", v == -1 ? "more than one -1" : "negative extent");
+        else if (!int_mul(known, v, &known))
+            return err_set(e, TS_BAD_INPUT, "shape: too many elements");
+    }
+    if (open >= 0 && known && have % known == 0)
+        out->dim[open] = have / known, known = have;
+    if (open >= 0 ? out->dim[open] >= 0 : known == have)
+        return true;
+    return err_set(e, TS_BAD_INPUT, "%lld elements do not fit the wanted shape", (long long)have);
+}
+
+static bool transpose_shape(const node *n, type *out, err *e)
+{
+    const type *t = &n->in[0]->type;
+    const attr *axes = node_attr(n, "axes");
+    uint32_t set;
+    *out = *t;
+    if (axes->kind != '-' && axes->n != t->rank)
+        return err_set(e, TS_BAD_INPUT, "axes: %d listed, the operand has %d", axes->n, t->rank);
+    if (!axes_set(axes, t->rank, &set, e))
+        return false;
+    for (int i = 0; i < t->rank; i++)
+        out->dim[i] = t->dim[axes->kind == '-' ? t->rank - 1 - i : (axes->ints[i] + t->rank) % t->rank];
+    return true;
+}
+
+static bool broadcast_shape(const node *n, type *out, err *e)
+{
+    const attr *shape = node_attr(n, "shape");
+    type want = {.dtype = n->in[0]->type.dtype, .rank = shape->n};
+    if (shape->n > MAX_RANK)
+        return too_many(n, shape, e);
+    for (int i = 0; i < shape->n; i++)
+        want.dim[i] = shape->ints[i];
+    if (!type_valid(&want, e) || !type_broadcast(2, (const type *const[]){&n->in[0]->type, &want}, out, e))
+        return false;
+    out->dtype = want.dtype;
+    return type_equal(out, &want) || err_set(e, TS_BAD_INPUT, "the operand is larger than the wanted shape");
+}
+
+/* ---- body ---- */
+/* The place of an element within axes [first, last) of the result, counted row by row. */
+static const expr *row_major(const defn *d, int first, int last)
+{
+    const expr *at = x_whole(d->mem, 0);
+    int64_t stride = 1;
+    for (int i = last - 1; i >= first; i--) {
+        if (d->extent[i] != 1)
+            at = x2(d->mem, "add", x2(d->mem, "mul", x_axis(d->mem, i), x_whole(d->mem, stride)), at);
+        stride *= d->extent[i];
+    }
+    return at;
+}
+
+/* Subscripts [first, last) of the operand from that place. */
+static void unfold(const defn *d, const type *from, int first, int last, const expr *at, const expr **sub)
+{
+    int64_t inner = 1, outer = 1;
+    for (int i = first; i < last; i++)
+        outer *= from->dim[i];
+    const int64_t all = outer;
+    for (int i = last - 1; i >= first; i--) {
+        const expr *s = x2(d->mem, "floordiv", at, x_whole(d->mem, inner));
+        if (from->dim[i] == 1)
+            s = x_whole(d->mem, 0);
+        else if (inner * from->dim[i] < all)
+            s = x2(d->mem, "mod", s, x_whole(d->mem, from->dim[i]));
+        sub[i] = s;
+        inner *= from->dim[i];
+    }
+}
+
+/* Extents are matched in groups of equal product: [2,3,64] -> [2,3,8,8] leaves the first two axes alone and
+ * divides only the last, instead of dividing one long number. */
+static bool reshape_body(defn *d, err *e)
+{
+    const type *from = &d->node->in[0]->type, *to = &d->node->type;
+    const expr *sub[MAX_RANK];
+    (void)e;
+    for (int i = 0; i < from->rank; i++)
+        sub[i] = x_whole(d->mem, 0);
+    for (int i = 0, j = 0, i0, j0; type_count(to) && (i < from->rank || j < to->rank);) {
+        int64_t p = i < from->rank ? from->dim[i] : 1, q = j < to->rank ? to->dim[j] : 1;
+        i0 = i, j0 = j;
+        i += i < from->rank, j += j < to->rank;
+        while (p != q)
+            if (p < q)
+                p *= from->dim[i++];
+            else
+                q *= to->dim[j++];
+        unfold(d, from, i0, i, row_major(d, j0, j), sub);
+    }
+    d->value = defn_at(d, 0, sub);
+    return true;
+}
+
+static bool transpose_body(defn *d, err *e)
+{
+    const attr *axes = node_attr(d->node, "axes");
+    const int rank = d->node->type.rank;
+    const expr *sub[MAX_RANK];
+    (void)e;
+    for (int i = 0; i < rank; i++)
+        sub[axes->kind == '-' ? rank - 1 - i : (axes->ints[i] + rank) % rank] = x_axis(d->mem, i);
+    d->value = defn_at(d, 0, sub);
+    return true;
+}
+
+static bool broadcast_body(defn *d, err *e)
+{
+    (void)e;
+    d->value = defn_in(d, 0);
+    return true;
+}
+
+/* ---- recipes ---- */
+static const node *expand_dims_lower(graph *g, const node *n)
+{
+    const type *t = &n->in[0]->type;
+    const attr *axes = node_attr(n, "axes");
+    const int rank = t->rank + axes->n;
+    uint32_t set;
+    int64_t shape[MAX_RANK];
+    if (axes->n > MAX_RANK || rank > MAX_RANK)
+        return too_many(n, axes, &g->err), NULL;
+    if (!axes_set(axes, rank, &set, &g->err))
+        return NULL;
+    for (int i = 0, k = 0; i < rank; i++)
+        shape[i] = set >> i & 1 ? 1 : t->dim[k++];
+    return g_apply(g, "reshape", n->in[0], 1, (attr[]){attr_ints("shape", rank, shape)});
+}
+
+static const node *squeeze_lower(graph *g, const node *n)
+{
+    const type *t = &n->in[0]->type;
+    const attr *axes = node_attr(n, "axes");
+    uint32_t set;
+    int64_t shape[MAX_RANK];
+    int rank = 0;
+    if (!axes_set(axes, t->rank, &set, &g->err))
+        return NULL;
+    for (int i = 0; i < t->rank; i++) {
+        const bool listed = set >> i & 1;
+        if (listed && axes->kind != '-' && t->dim[i] != 1)
+            return g_fail(g, TS_BAD_INPUT, "squeeze: axis %d has extent %lld, not 1", i, (long long)t->dim[i]), NULL;
+        if (!listed || t->dim[i] != 1)
+            shape[rank++] = t->dim[i];
+    }
+    return g_apply(g, "reshape", n->in[0], 1, (attr[]){attr_ints("shape", rank, shape)});
+}
+
+/* ---- records ---- */
+static const op reshape_op = {
+    .name = "reshape", .doc = "The same elements in row order under other extents; one -1 takes what is left.",
+    .numpy = "a.reshape(shape)",
+    .onnx = (const onnx_rule[]){{"Reshape", 1, adapt_reshape}, {"Flatten", 1, adapt_flatten}, {0}},
+    .arity = 1, .attr = (const attr_spec[]){{"shape", 'I', NULL}, {0}}, .shape = reshape_shape, .body = reshape_body,
+    .cases = "f32[2,3,64] shape=[2,3,8,8]\nf32[2,3,8,8] shape=[2,3,-1]\nf64[6,4] shape=[4,6]\n"
+             "i32[2,1,3] shape=[2,3]\nf32[4] shape=[1,4,1]\nf32[] shape=[1,1]\nf32[1] shape=[]\n"
+             "f32[2,3,4] shape=[24]\nf32[24] shape=[2,-1,4]\nf32[0,3] shape=[3,0]\nf32[0,3] shape=[-1,5]\n"
+             "bool[4,3] shape=[2,6]\nf32[6,10,2] shape=[4,15,2]\nf32[1,1,1] shape=[1]"};
+
+static const op transpose_op = {
+    .name = "transpose", .doc = "The axes in another order; reversed when none is given.",
+    .numpy = "np.transpose(a, axes)",
+    .onnx = (const onnx_rule[]){{"Transpose", 1, adapt_transpose}, {0}},
+    .arity = 1, .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}}, .shape = transpose_shape, .body = transpose_body,
+    .cases = "f32[2,3]\nf32[2,3,4,5] axes=[0,2,1,3]\ni64[2,3,4] axes=[-1,0,1]\nf64[4]\nf32[]\n"
+             "f32[2,0,3] axes=[1,2,0]\nbool[3,2,1]"};
+
+static const op broadcast_op = {
+    .name = "broadcast_to", .doc = "The value repeated along new axes and axes of extent 1.",
+    .numpy = "np.broadcast_to(a, shape)",
+    .onnx = (const onnx_rule[]){{"Expand", 8, adapt_expand}, {"ConstantOfShape", 9, adapt_constant_of_shape}, {0}},
+    .arity = 1,
+    .attr = (const attr_spec[]){{"shape", 'I', NULL}, {0}},
+    .shape = broadcast_shape, .body = broadcast_body,
+    .cases = "f32[3] shape=[2,3]\nf32[2,1] shape=[2,4]\ni64[] shape=[2,2]\nf32[1,3] shape=[0,3]\n"
+             "f64[2,3] shape=[2,3]\nbool[1] shape=[1,1,5]"};
+
+static const op expand_dims_op = {
+    .name = "expand_dims", .doc = "New axes of extent 1 at the listed places of the result.",
+    .numpy = "np.expand_dims(a, axes)",
+    .onnx = (const onnx_rule[]){{"Unsqueeze", 1, adapt_unsqueeze}, {0}},
+    .arity = 1, .attr = (const attr_spec[]){{"axes", 'I', NULL}, {0}}, .lower = expand_dims_lower,
+    .cases = "f32[2,3] axes=[0]\nf32[2,3] axes=[1,-1]\ni64[] axes=[0,1]\nf32[0,3] axes=[2]\nf32[2] axes=[]"};
+
+static const op squeeze_op = {
+    .name = "squeeze", .doc = "Without the listed axes of extent 1, or without all of them.",
+    .numpy = "np.squeeze(a, axes)",
+    .onnx = (const onnx_rule[]){{"Squeeze", 1, adapt_squeeze}, {0}},
+    .arity = 1, .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}}, .lower = squeeze_lower,
+    .cases = "f32[1,3,1]\nf32[1,3,1] axes=[0]\ni64[1,1] axes=[-1]\nf32[2,3]\nf32[0,1]\nf32[2,1] axes=[]"};
+
+const op *const ops_view[] = {&reshape_op, &transpose_op, &broadcast_op, &expand_dims_op, &squeeze_op, NULL};

@@ -1,0 +1,167 @@
+/* Every record of the operation table keeps the rules of op.h, and every case of it builds. With `table` prints the
+ * table as JSON; with `eval` computes what the lines on stdin ask for: "call | in0.npy =in1.npy | out.npy", where =
+ * marks an operand whose value is known while the graph is built. tests/graph/ops/oracle.py compares the results with
+ * numpy's. */
+#include "graph/graph.h"
+#include "tests/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_OPERAND = 16, MAX_LINE = 4096 };
+
+/* ---- records ---- */
+/* "f32[2,3]!" at *at becomes an input; what follows the bracket is for the oracle. */
+static const node *operand(graph *g, const char **at, int number)
+{
+    type t = {0};
+    char name[16];
+    char *end;
+    const size_t n = strcspn(*at, "[");
+    snprintf(name, sizeof name, "%.*s", (int)n, *at);
+    if (!dtype_parse(name, &t.dtype))
+        return NULL;
+    for (*at += n + 1; **at && **at != ']'; *at = end + (*end == ','))
+        t.dim[t.rank++] = strtoll(*at, &end, 10);
+    *at += strcspn(*at, " ");
+    snprintf(name, sizeof name, "x%d", number);
+    return g_input(g, name, &t, 0);
+}
+
+/* The node that a case line describes. */
+static const node *build_case(graph *g, const op *o, const char *line)
+{
+    const node *in[MAX_OPERAND], *x;
+    int n = 0;
+    while (*line && (x = operand(g, &line, n))) {
+        in[n++] = x;
+        line += strspn(line, " ");
+    }
+    return g_callf(g, n, in, "%s %s", o->name, line);
+}
+
+static void check_definitions(const graph *g, const char *where)
+{
+    for (int i = 0; i < g->n; i++) {
+        arena m = {0};
+        defn d;
+        err e = {0};
+        if (node_is_leaf(g->node[i]))
+            continue;
+        if (!CHECK(g_defn(g->node[i], &m, &d, &e)))
+            printf("  %s: %s\n", where, e.text);
+        else if (!CHECK(x_count(d.value, X_FOLD) <= 1))
+            printf("  %s: a definition has at most one fold\n", where);
+        arena_free(&m);
+    }
+}
+
+static void check_cases(const op *o)
+{
+    char line[MAX_LINE];
+    for (const char *s = o->cases; s && *s; s += s[strcspn(s, "\n")] ? strcspn(s, "\n") + 1 : strcspn(s, "\n")) {
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(s, "\n"), s);
+        graph *g = ts_graph_make();
+        err e = {0};
+        if (!CHECK(build_case(g, o, line)) || !CHECK(g_check(g, &e)))
+            printf("  %s: %s: %s\n", o->name, line, e.code ? e.text : g->err.text);
+        else
+            check_definitions(g, o->name);
+        ts_graph_free(g);
+    }
+}
+
+static void check_table(void)
+{
+    for (const op *const *const *table = op_tables; *table; table++)
+        for (const op *const *o = *table; *o; o++) {
+            err e = {0};
+            if (!CHECK(op_check(*o, &e)))
+                printf("  %s\n", e.text);
+            check_cases(*o);
+        }
+}
+
+/* ---- evaluation ---- */
+/* Every node on the way to y, by id; values of leaves are given. */
+static bool evaluate(const node *y, ts_array *value, err *e)
+{
+    const node **need = calloc((size_t)y->id + 1, sizeof *need);
+    const int n = g_reach(1, &y, need);
+    bool ok = true;
+    for (int i = 0; ok && i < n; i++) {
+        const ts_array *in[MAX_OPERAND];
+        for (int k = 0; k < need[i]->n_in; k++)
+            in[k] = &value[need[i]->in[k]->id];
+        if (need[i]->leaf && need[i]->leaf->kind == LEAF_CONST) {
+            ok = ts_array_make(&value[need[i]->id], need[i]->type.dtype, need[i]->type.rank, need[i]->type.dim, e);
+            if (ok)
+                memcpy(value[need[i]->id].data, need[i]->leaf->data, (size_t)type_bytes(&need[i]->type));
+        } else if (!node_is_leaf(need[i]))
+            ok = node_eval(need[i], in, &value[need[i]->id], e);
+    }
+    free(need);
+    return ok;
+}
+
+static bool run_line(char *line, err *e)
+{
+    char *rest = line, *call = strtok_r(rest, "|", &rest), *inputs = strtok_r(rest, "|", &rest);
+    char *out = strtok_r(rest, " \n", &rest);
+    graph *g = ts_graph_make();
+    const node *in[MAX_OPERAND];
+    ts_array given[MAX_OPERAND] = {0};
+    int n = 0;
+    bool ok = true;
+    for (char *path; ok && (path = strtok_r(inputs, " ", &inputs)); n++) {
+        char name[16];
+        const bool known = *path == '=';
+        ok = ts_npy_read(path + known, &given[n], e);
+        snprintf(name, sizeof name, "x%d", n);
+        in[n] = !ok     ? NULL
+                : known ? ts_constant(g, "", &given[n])
+                        : ts_input(g, name, given[n].dtype, given[n].rank, given[n].dim);
+    }
+    call[strlen(call) - 1] = 0; /* the blank before the bar */
+    const node *y = ok ? g_call(g, call, n, in) : NULL;
+    ok = ok && ts_graph_ok(g, e);
+    if (ok) {
+        ts_array *value = calloc((size_t)g->n, sizeof *value);
+        for (int i = 0; i < n; i++)
+            if (in[i]->leaf->kind == LEAF_INPUT)
+                value[in[i]->id] = given[i], given[i].data = NULL;
+        ok = evaluate(y, value, e) && ts_npy_write(out, &value[y->id], e);
+        for (int i = 0; i < g->n; i++)
+            ts_array_free(&value[i]);
+        free(value);
+    }
+    for (int i = 0; i < n; i++)
+        ts_array_free(&given[i]);
+    ts_graph_free(g);
+    return ok;
+}
+
+static int evaluate_lines(void)
+{
+    char line[MAX_LINE];
+    while (fgets(line, sizeof line, stdin)) {
+        err e = {0};
+        puts(run_line(line, &e) ? "ok" : e.text);
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && !strcmp(argv[1], "eval"))
+        return evaluate_lines();
+    if (argc > 1) {
+        char *json = ts_ops_json();
+        fputs(json, stdout);
+        ts_free(json);
+        return 0;
+    }
+    check_table();
+    return check_done();
+}
