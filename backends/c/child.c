@@ -62,8 +62,10 @@ static int spawn(pid_t *pid, const child_job *job, int in, int out)
     posix_spawn_file_actions_adddup2(&files, in, 0);
     posix_spawn_file_actions_adddup2(&files, out, 1);
     posix_spawn_file_actions_adddup2(&files, out, 2);
+#ifdef __GLIBC_PREREQ
 #if __GLIBC_PREREQ(2, 34)
-    posix_spawn_file_actions_addclosefrom_np(&files, 3);
+    posix_spawn_file_actions_addclosefrom_np(&files, 3); /* older ones pass on what the host opened without CLOEXEC */
+#endif
 #endif
     posix_spawnattr_setpgroup(&attr, 0);
     posix_spawnattr_setsigmask(&attr, &none);

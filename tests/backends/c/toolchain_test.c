@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -123,6 +125,19 @@ static void test_many_programs(rig *g)
     }
 }
 
+/* Whatever a compiler left running would have become our child. */
+static bool nobody_left(void)
+{
+    for (int i = 0; i < 200; i++) {
+        pid_t pid = waitpid(-1, NULL, WNOHANG);
+        if (pid < 0)
+            return errno == ECHILD;
+        if (pid == 0)
+            usleep(5000);
+    }
+    return false;
+}
+
 /* What a script in the place of the compiler leads to: a message with these parts, soon, and nothing kept. */
 static void fails(rig *g, const char *script, const child_limits *limits, const char *part, const char *and_part)
 {
@@ -137,12 +152,14 @@ static void fails(rig *g, const char *script, const child_limits *limits, const 
         fprintf(stderr, "  script: %s\n  message: %s\n", script, e.text);
     CHECK(strstr(e.text, "hint: "));
     CHECK(time(NULL) - start <= 3);
+    CHECK(nobody_left());
     CHECK(rig_count(g->temp) == 0);
     cc_free(p);
 }
 
 static void test_failures(rig *g)
 {
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     fails(g, "echo 'k.c:1:2: error: no \033[31mway' >&2; exit 1", NULL, "T002",
           "exited with status 1 while compiling unit 1 of 2");
     fails(g, "echo 'k.c:1:2: error: no \033[31mway' >&2; exit 1", NULL, "T002", "    k.c:1:2: error: no \\x1b[31mway");
@@ -151,6 +168,7 @@ static void test_failures(rig *g)
     fails(g, "sleep 100 & sleep 100", &short_time, "T004", "ran for more than 0.4 s and was stopped");
     fails(g, "exec >&- 2>&-; sleep 100", &short_time, "T004", "ran for more than 0.4 s");
     fails(g, "while :; do echo endless; done", &short_time, "T004", "    endless");
+    fails(g, "sleep 100 & exit 1", NULL, "T002", "exited with status 1 while compiling");
     fails(g, "exit 0", NULL, "T005", "its output is missing");
     fails(g, ": > $out", NULL, "T005", "its output is empty");
     fails(g, "echo text > $out", NULL, "T005", "its output is not an ELF file");
