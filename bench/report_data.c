@@ -1,0 +1,357 @@
+#include "bench/report_data.h"
+#include "bench/failure.h"
+#include "bench/report_page.h"
+#include "bench/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct block {
+    struct block *next;
+    double align[];
+};
+
+void *report_get(report *r, size_t count, size_t size)
+{
+    if (size && count > (SIZE_MAX / 2) / size)
+        abort();
+    struct block *b = calloc(1, sizeof *b + count * size);
+    if (!b)
+        abort();
+    b->next = r->blocks;
+    r->blocks = b;
+    return b->align;
+}
+
+void report_free(report *r)
+{
+    for (struct block *b = r->blocks, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    cJSON_Delete(r->root);
+    locale_t points = uselocale(r->before);
+    if (points != LC_GLOBAL_LOCALE && points != r->before)
+        freelocale(points);
+    *r = (report){0};
+}
+
+double result_number(const cJSON *object, const char *key)
+{
+    double v = js_get_number(object, key, (double)NAN);
+    return isfinite(v) ? v : (double)NAN;
+}
+
+int result_count(const cJSON *list)
+{
+    return cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
+}
+
+/* ---- one contestant ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static launch launch_read(report *r, const cJSON *list)
+{
+    size_t n = (size_t)result_count(list);
+    launch l = {0, report_get(r, n, sizeof(double)), report_get(r, n, sizeof(double)), report_get(r, n, sizeof(bool))};
+    const cJSON *s;
+    if (!n)
+        return l;
+    cJSON_ArrayForEach(s, list)
+    {
+        if (!cJSON_IsObject(s) || !(result_number(s, "ns") >= 0))
+            continue;
+        const cJSON *flags = cJSON_GetObjectItemCaseSensitive(s, "flags");
+        l.ns[l.n] = result_number(s, "ns");
+        l.canary[l.n] = result_number(s, "canary_ns");
+        l.flagged[l.n++] = result_count(flags) > 0 || result_number(s, "flags") > 0 || *js_get_text(s, "flags");
+    }
+    return l;
+}
+
+static void samples_read(report *r, contestant *c)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(c->json, "samples"), *l;
+    if (!cJSON_IsArray(list))
+        return;
+    c->launches = report_get(r, (size_t)result_count(list), sizeof *c->launches);
+    cJSON_ArrayForEach(l, list)
+    {
+        launch got = launch_read(r, l);
+        if (got.n)
+            c->launches[c->n_launch++] = got;
+        c->n_sample += got.n;
+    }
+    c->sorted = report_get(r, (size_t)c->n_sample, sizeof(double));
+    int at = 0;
+    for (int i = 0; i < c->n_launch; i++)
+        for (int k = 0; k < c->launches[i].n; k++) {
+            c->n_flagged += c->launches[i].flagged[k];
+            c->sorted[at++] = c->launches[i].ns[k];
+        }
+    qsort(c->sorted, (size_t)c->n_sample, sizeof(double), by_value);
+}
+
+static void stats_read(contestant *c)
+{
+    const cJSON *s = cJSON_GetObjectItemCaseSensitive(c->json, "stats");
+    c->stats = (stats){.n = result_number(s, "n"),
+                       .min = result_number(s, "min_ns"),
+                       .median = result_number(s, "median_ns"),
+                       .p90 = result_number(s, "p90_ns"),
+                       .mean = result_number(s, "mean_ns"),
+                       .sd = result_number(s, "sd_ns"),
+                       .mad = result_number(s, "mad_ns"),
+                       .low = result_number(s, "low_ns"),
+                       .high = result_number(s, "high_ns")};
+    if (!c->n_sample)
+        return;
+    if (isnan(c->stats.n))
+        c->stats.n = c->n_sample;
+    if (isnan(c->stats.min))
+        c->stats.min = c->sorted[0];
+    if (isnan(c->stats.median))
+        c->stats.median = stats_quantile(c->sorted, c->n_sample, 0.5);
+    if (isnan(c->stats.p90))
+        c->stats.p90 = stats_quantile(c->sorted, c->n_sample, 0.9);
+}
+
+static void levels_read(report *r, kernel *k, const cJSON *list)
+{
+    const cJSON *l;
+    if (!result_count(list))
+        return;
+    k->levels = report_get(r, (size_t)result_count(list), sizeof *k->levels);
+    cJSON_ArrayForEach(l, list)
+    {
+        if (!cJSON_IsObject(l))
+            continue;
+        k->levels[k->n_level++] = (level){js_get_text(l, "loop"), js_get_text(l, "level"), result_number(l, "trips"),
+                                          result_number(l, "working_set"), result_number(l, "share")};
+    }
+}
+
+static void kernels_read(report *r, contestant *c)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(c->json, "kernels"), *k;
+    c->kernel_ns = c->gap_ns = (double)NAN;
+    if (!result_count(list))
+        return;
+    c->kernels = report_get(r, (size_t)result_count(list), sizeof *c->kernels);
+    double sum = 0;
+    cJSON_ArrayForEach(k, list)
+    {
+        if (!cJSON_IsObject(k))
+            continue;
+        kernel *out = &c->kernels[c->n_kernel++];
+        *out = (kernel){.name = js_get_text(k, "name"),
+                        .op = js_get_text(k, "op"),
+                        .rule = js_get_text(k, "rule"),
+                        .loops = js_get_text(k, "loops"),
+                        .dtype = js_get_text(k, "dtype"),
+                        .calls = result_number(k, "calls"),
+                        .ns = result_number(k, "median_ns"),
+                        .flops = result_number(k, "flops"),
+                        .bytes = result_number(k, "bytes"),
+                        .peak_share = result_number(k, "peak_share"),
+                        .notes = cJSON_GetObjectItemCaseSensitive(k, "notes")};
+        levels_read(r, out, cJSON_GetObjectItemCaseSensitive(k, "levels"));
+        if (out->ns > 0)
+            sum += out->ns;
+    }
+    if (sum <= 0)
+        return;
+    c->kernel_ns = sum;
+    c->gap_ns = c->stats.median - sum;
+}
+
+static void memory_read(report *r, contestant *c)
+{
+    const cJSON *m = cJSON_GetObjectItemCaseSensitive(c->json, "memory"), *b;
+    c->peak_bytes = result_number(m, "peak_bytes");
+    c->arena_bytes = result_number(m, "arena_bytes");
+    c->lower_bound_bytes = result_number(m, "lower_bound_bytes");
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(m, "buffers");
+    if (!result_count(list))
+        return;
+    c->buffers = report_get(r, (size_t)result_count(list), sizeof *c->buffers);
+    cJSON_ArrayForEach(b, list)
+    {
+        buffer got = {js_get_text(b, "name"), result_number(b, "bytes"), result_number(b, "offset"),
+                      result_number(b, "first"), result_number(b, "last")};
+        if (got.bytes >= 0 && got.offset >= 0 && got.first >= 0 && got.last >= got.first)
+            c->buffers[c->n_buffer++] = got;
+    }
+}
+
+static void contestants_read(report *r, const char *key, bool peer)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(r->root, key))
+    {
+        if (!cJSON_IsObject(item))
+            continue;
+        if (r->n == MAX_CONTESTANTS) {
+            r->n_left++;
+            continue;
+        }
+        contestant *c = &r->of[r->n++];
+        const cJSON *numerics = cJSON_GetObjectItemCaseSensitive(item, "numerics");
+        *c = (contestant){.name = js_get_text(item, "name"),
+                          .status = js_get_text(item, "status"),
+                          .reason = js_get_text(item, "reason"),
+                          .version = js_get_text(item, "version"),
+                          .peer = peer,
+                          .max_abs = result_number(numerics, "max_abs"),
+                          .max_rel = result_number(numerics, "max_rel"),
+                          .tolerance = result_number(numerics, "tolerance"),
+                          .json = item};
+        samples_read(r, c);
+        stats_read(c);
+        kernels_read(r, c);
+        memory_read(r, c);
+        c->valid = c->stats.median > 0 && (peer || !*c->status || !strcmp(c->status, "VALID"));
+    }
+}
+
+/* ---- comparisons and the pair to explain ---- */
+
+static int find(const report *r, const char *name)
+{
+    for (int i = 0; i < r->n; i++)
+        if (!strcmp(r->of[i].name, name))
+            return i;
+    return -1;
+}
+
+static void comparisons_read(report *r)
+{
+    const cJSON *c;
+    double threshold = result_number(r->config, "threshold");
+    cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(r->root, "comparisons"))
+    {
+        if (!cJSON_IsObject(c))
+            continue;
+        if (r->n_comparison == MAX_COMPARISONS) {
+            r->n_left++;
+            continue;
+        }
+        pairing *out = &r->comparisons[r->n_comparison++];
+        *out = (pairing){.a = js_get_text(c, "a"),
+                         .b = js_get_text(c, "b"),
+                         .word = js_get_text(c, "verdict"),
+                         .ratio = result_number(c, "ratio"),
+                         .low = result_number(c, "low"),
+                         .high = result_number(c, "high"),
+                         .detectable = result_number(c, "detectable"),
+                         .threshold = result_number(c, "threshold")};
+        out->ia = find(r, out->a);
+        out->ib = find(r, out->b);
+        if (isnan(out->threshold))
+            out->threshold = threshold > 0 ? threshold : 0.01;
+    }
+}
+
+const char *report_model(const report *r)
+{
+    const cJSON *model = cJSON_GetObjectItemCaseSensitive(r->root, "model");
+    const char *name = cJSON_IsString(model) ? cJSON_GetStringValue(model) : js_get_text(model, "name");
+    if (!*name)
+        name = js_get_text(r->config, "model");
+    return *name ? name : "a model";
+}
+
+double report_peak(const report *r)
+{
+    bool f64 = r->best >= 0 && r->of[r->best].n_kernel && !strcmp(r->of[r->best].kernels[0].dtype, "f64");
+    return result_number(r->ceilings, f64 ? "fma_f64_gflops" : "fma_f32_gflops");
+}
+
+static int fastest(const report *r)
+{
+    int best = -1;
+    for (int i = 0; i < r->n; i++)
+        if (!r->of[i].peer && r->of[i].valid && (best < 0 || r->of[i].stats.median < r->of[best].stats.median))
+            best = i;
+    return best;
+}
+
+/* The best is always charted: it changes places with the last charted one. */
+static void best_find(report *r)
+{
+    r->best = fastest(r);
+    if (r->best < r->charted)
+        return;
+    contestant moved = r->of[r->best];
+    r->of[r->best] = r->of[r->charted - 1];
+    r->of[r->charted - 1] = moved;
+    r->best = r->charted - 1;
+}
+
+/* The winner against the candidate it was compared with first: with two candidates there is no choice. */
+static void pair_choose(report *r)
+{
+    r->fast = r->slow = -1;
+    int best = r->best, other = -1;
+    for (int i = 0; i < r->n_comparison && best >= 0; i++) {
+        const pairing *c = &r->comparisons[i];
+        int against = c->ia == best ? c->ib : c->ib == best ? c->ia : -1;
+        if (against < 0 || against >= r->charted || r->of[against].peer || !r->of[against].valid)
+            continue;
+        r->match = c;
+        other = against;
+        break;
+    }
+    for (int i = 0; i < r->charted && other < 0; i++)
+        if (i != best && !r->of[i].peer && r->of[i].valid)
+            other = i;
+    if (best < 0 || other < 0)
+        return;
+    r->fast = best;
+    r->slow = other;
+}
+
+static bool format_known(const report *r, ts_error *e)
+{
+    page shown = {0};
+    const char *format = js_get_text(r->root, "format");
+    if (!strcmp(format, "results/1"))
+        return true;
+    page_plain(&shown, format);
+    if (*format)
+        bench_fail(e, TS_BAD_INPUT, "the results have format \"%.60s\"; this version reads results/1",
+                   page_str(&shown));
+    else
+        bench_fail(e, TS_BAD_INPUT, "the results have no \"format\": \"results/1\"");
+    bench_hint(e, "give a file that tessera bench wrote with -o");
+    page_free(&shown);
+    return false;
+}
+
+bool report_read(report *r, const char *results_json, ts_error *e)
+{
+    locale_t points = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    *r = (report){.before = uselocale(points)};
+    r->root = js_parse(results_json, "the results", e);
+    if (!r->root || !format_known(r, e)) {
+        report_free(r);
+        return false;
+    }
+    r->environment = cJSON_GetObjectItemCaseSensitive(r->root, "environment");
+    r->ceilings = cJSON_GetObjectItemCaseSensitive(r->root, "ceilings");
+    r->config = cJSON_GetObjectItemCaseSensitive(r->root, "config");
+    contestants_read(r, "candidates", false);
+    contestants_read(r, "peers", true);
+    r->charted = r->n < MAX_CHARTED ? r->n : MAX_CHARTED;
+    best_find(r);
+    comparisons_read(r);
+    pair_choose(r);
+    report_kinds(r);
+    return true;
+}

@@ -1,0 +1,129 @@
+/* report_data.h - a results/1 document as the report reads it.
+ * Every field but the candidates' names may be missing: a missing number is NAN, a missing text "", a missing list
+ * has n 0, so the sections need no other case. Times are nanoseconds, sizes bytes, shares 1 = 100 %. All texts are
+ * foreign. Everything points into the report's JSON tree or its own memory and dies with report_free. */
+#ifndef TS_REPORT_DATA_H
+#define TS_REPORT_DATA_H
+#include "bench/js.h"
+#include "tessera.h"
+
+#include <cjson/cJSON.h>
+#include <locale.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+    MAX_CONTESTANTS = 64, /* candidates and peers that are read */
+    MAX_CHARTED = 6,      /* that have a mark of their own and appear in charts */
+    MAX_COMPARISONS = 256
+};
+
+typedef struct stats {
+    double n, min, median, p90, mean, sd, mad, low, high; /* low, high: 95 % interval of the median */
+} stats;
+
+typedef struct launch {
+    int n;
+    double *ns, *canary;
+    bool *flagged;
+} launch;
+
+typedef struct level { /* one loop of a nest */
+    const char *loop, *level;
+    double trips, bytes, share; /* the working set of one trip, and its part of the level's capacity */
+} level;
+
+typedef struct kernel {
+    const char *name, *op, *rule, *loops, *dtype;
+    double calls, ns, flops, bytes, peak_share; /* ns, flops, bytes: of all calls in one pass */
+    int n_level;
+    level *levels;
+    const cJSON *notes;
+} kernel;
+
+typedef struct buffer {
+    const char *name;
+    double bytes, offset, first, last; /* alive from kernel `first` to kernel `last` */
+} buffer;
+
+typedef struct contestant {
+    const char *name, *status, *reason, *version;
+    bool valid, peer;
+    stats stats;
+    int n_launch, n_sample, n_flagged;
+    launch *launches;
+    double *sorted; /* all samples, ascending */
+    int n_kernel;
+    kernel *kernels;
+    double kernel_ns, gap_ns; /* in kernels; median minus that */
+    double peak_bytes, arena_bytes, lower_bound_bytes;
+    int n_buffer;
+    buffer *buffers;
+    double max_abs, max_rel, tolerance;
+    const cJSON *json;
+} contestant;
+
+/* Kernels that are one thing repeated (the same projection in twelve layers): equal op, flops and name up to its
+ * digits. */
+typedef struct part {
+    int count;
+    double ns, bytes, peak_share; /* sums; the share is weighted by time */
+    const kernel *heaviest;       /* NULL when this contestant has none of the kind */
+} part;
+typedef struct kind {
+    const char *name, *op; /* name: digits that differ are shown as "*" */
+    double flops;          /* of one kernel */
+    part of[MAX_CHARTED];
+} kind;
+
+/* The time of the explained pair (or of the best candidate alone), per rule where the schemas name the same ones,
+ * else per op. */
+typedef struct group {
+    const char *name;
+    double fast, slow;
+    const kernel *fast_kernel, *slow_kernel; /* the heaviest ones, or NULL */
+} group;
+typedef struct groups {
+    const char *by; /* "rule" or "op" */
+    int n;
+    group *of; /* by difference, the largest first */
+} groups;
+
+typedef struct pairing {
+    const char *a, *b, *word;
+    int ia, ib; /* contestants, or -1 */
+    double ratio, low, high, detectable, threshold;
+} pairing;
+
+typedef struct report {
+    cJSON *root;
+    const cJSON *environment, *ceilings, *config;
+    int n; /* contestants: candidates first, in the order of the file, then peers */
+    contestant of[MAX_CONTESTANTS];
+    int charted; /* the first so many contestants have marks */
+    int n_left;  /* contestants and comparisons that were not read */
+    int n_comparison;
+    pairing comparisons[MAX_COMPARISONS];
+    int n_kind;
+    kind *kinds;          /* by time, the heaviest first */
+    int best;             /* the fastest valid candidate, or -1 */
+    int fast, slow;       /* the pair that "where" and "why" explain: charted candidates, or -1; fast is the best */
+    const pairing *match; /* the comparison of that pair, or NULL */
+    groups groups;
+    struct block *blocks;
+    locale_t before; /* the caller's; numbers are read and written with points until report_free */
+} report;
+
+/* Groups the kernels of the charted contestants into r->kinds, and the pair's into r->groups; part of report_read. */
+void report_kinds(report *r);
+
+bool report_read(report *r, const char *results_json, ts_error *e);
+void report_free(report *r);
+void *report_get(report *r, size_t count, size_t size); /* zeroed memory of the report's lifetime, never NULL */
+
+double result_number(const cJSON *object, const char *key); /* NAN where missing or not finite */
+int result_count(const cJSON *list);
+
+double report_peak(const report *r);       /* GFLOP/s of multiply-adds in the dtype of the kernels; NAN */
+const char *report_model(const report *r); /* the model's name, or "a model" */
+#endif

@@ -1,0 +1,229 @@
+/* Twelve layers are one thing twelve times: kernels whose names differ only in numbers standing alone (layer.0.query,
+ * layer.1.query) and that have the same op and flops are one kind. It is by kinds that candidates are compared. */
+#include "bench/report_data.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct row {
+    const char *pattern;
+    kernel *k;
+    int owner, index;
+} row;
+
+static bool edge(char c)
+{
+    return !c || strchr("./_-:[] ", c);
+}
+
+/* "layer.11.ffn1" -> "layer.*.ffn1" */
+static const char *pattern_of(report *r, const char *name)
+{
+    size_t n = strlen(name), at = 0;
+    char *out = report_get(r, n + 2, 1);
+    for (size_t i = 0; i < n;) {
+        size_t end = i;
+        while (isdigit((unsigned char)name[end]))
+            end++;
+        if (end > i && (i == 0 || edge(name[i - 1])) && edge(name[end])) {
+            out[at++] = '*';
+            i = end;
+        } else {
+            out[at++] = name[i++];
+        }
+    }
+    return out;
+}
+
+static double known(double v)
+{
+    return isnan(v) ? -1 : v;
+}
+
+static int same_kind(const row *a, const row *b)
+{
+    int by_name = strcmp(a->pattern, b->pattern), by_op = strcmp(a->k->op, b->k->op);
+    double fa = known(a->k->flops), fb = known(b->k->flops);
+    return by_name ? by_name : by_op ? by_op : (fa > fb) - (fa < fb);
+}
+
+static int by_kind(const void *x, const void *y)
+{
+    const row *a = x, *b = y;
+    int order = same_kind(a, b);
+    if (order)
+        return order;
+    return a->owner != b->owner ? a->owner - b->owner : a->index - b->index;
+}
+
+static void part_add(part *p, kernel *k)
+{
+    double ns = k->ns > 0 ? k->ns : 0;
+    if (!p->heaviest || ns > p->heaviest->ns)
+        p->heaviest = k;
+    p->peak_share += ns * k->peak_share;
+    p->ns += ns;
+    p->bytes += k->bytes;
+    p->count++;
+}
+
+static double heaviest_time(const kind *k)
+{
+    double most = 0;
+    for (int c = 0; c < MAX_CHARTED; c++)
+        if (k->of[c].ns > most)
+            most = k->of[c].ns;
+    return most;
+}
+
+static int by_time(const void *x, const void *y)
+{
+    const kind *a = x, *b = y;
+    double ta = heaviest_time(a), tb = heaviest_time(b);
+    if (ta != tb)
+        return ta < tb ? 1 : -1;
+    int by_name = strcmp(a->name, b->name), by_op = strcmp(a->op, b->op);
+    return by_name ? by_name
+           : by_op ? by_op
+                   : (known(a->flops) > known(b->flops)) - (known(a->flops) < known(b->flops));
+}
+
+/* rows are sorted: one kind after the other */
+static void kinds_fill(report *r, const row *rows, int n)
+{
+    for (int i = 0; i < n; i++) {
+        bool first = i == 0 || same_kind(&rows[i - 1], &rows[i]) != 0;
+        if (first)
+            r->kinds[r->n_kind++] = (kind){.name = rows[i].k->name, .op = rows[i].k->op, .flops = rows[i].k->flops};
+        kind *now = &r->kinds[r->n_kind - 1];
+        if (strcmp(now->name, rows[i].k->name) != 0)
+            now->name = rows[i].pattern;
+        part_add(&now->of[rows[i].owner], rows[i].k);
+    }
+    for (int i = 0; i < r->n_kind; i++)
+        for (int c = 0; c < MAX_CHARTED; c++) {
+            part *p = &r->kinds[i].of[c];
+            p->peak_share = p->ns > 0 ? p->peak_share / p->ns : (double)NAN;
+        }
+    qsort(r->kinds, (size_t)r->n_kind, sizeof(kind), by_time);
+}
+
+/* ---- the pair by rule or op ---- */
+
+static const part nothing = {0};
+
+/* A pair, or the best alone against nothing. */
+static const part *fast_part(const report *r, const kind *k)
+{
+    return &k->of[r->best];
+}
+
+static const part *slow_part(const report *r, const kind *k)
+{
+    return r->slow >= 0 ? &k->of[r->slow] : &nothing;
+}
+
+static const char *rule_of(const report *r, const kind *k)
+{
+    const kernel *a = fast_part(r, k)->heaviest, *b = slow_part(r, k)->heaviest;
+    if (r->slow < 0)
+        return a->rule;
+    return a && b && !strcmp(a->rule, b->rule) ? a->rule : "";
+}
+
+static bool absent(const report *r, const kind *k)
+{
+    return !fast_part(r, k)->heaviest && !slow_part(r, k)->heaviest;
+}
+
+/* Rules say more than ops, if both schemas name them alike and there are several. */
+static bool rules_agree(const report *r)
+{
+    const char *first = NULL;
+    bool several = false;
+    for (int i = 0; i < r->n_kind; i++) {
+        if (absent(r, &r->kinds[i]))
+            continue;
+        const char *rule = rule_of(r, &r->kinds[i]);
+        if (!*rule)
+            return false;
+        if (!first)
+            first = rule;
+        several |= strcmp(first, rule) != 0;
+    }
+    return several;
+}
+
+static int by_group_name(const void *x, const void *y)
+{
+    return strcmp(((const group *)x)->name, ((const group *)y)->name);
+}
+
+static int by_difference(const void *x, const void *y)
+{
+    const group *a = x, *b = y;
+    double da = fabs(a->slow - a->fast), db = fabs(b->slow - b->fast);
+    return da != db ? (da < db ? 1 : -1) : by_group_name(x, y);
+}
+
+static const kernel *heavier(const kernel *a, const kernel *b)
+{
+    return !a || (b && b->ns > a->ns) ? b : a;
+}
+
+/* Equal names lie beside each other. */
+static int groups_merge(group *of, int n)
+{
+    int merged = 0;
+    for (int i = 0; i < n; i++) {
+        if (!merged || strcmp(of[merged - 1].name, of[i].name) != 0) {
+            of[merged++] = of[i];
+            continue;
+        }
+        group *g = &of[merged - 1];
+        g->fast += of[i].fast;
+        g->slow += of[i].slow;
+        g->fast_kernel = heavier(g->fast_kernel, of[i].fast_kernel);
+        g->slow_kernel = heavier(g->slow_kernel, of[i].slow_kernel);
+    }
+    return merged;
+}
+
+static void groups_make(report *r)
+{
+    bool rules = rules_agree(r);
+    groups g = {.by = rules ? "rule" : "op", .of = report_get(r, (size_t)r->n_kind, sizeof *g.of)};
+    for (int i = 0; i < r->n_kind; i++) {
+        const kind *k = &r->kinds[i];
+        const part *a = fast_part(r, k), *b = slow_part(r, k);
+        if (!absent(r, k))
+            g.of[g.n++] = (group){rules ? rule_of(r, k) : k->op, a->ns, b->ns, a->heaviest, b->heaviest};
+    }
+    qsort(g.of, (size_t)g.n, sizeof *g.of, by_group_name);
+    g.n = groups_merge(g.of, g.n);
+    qsort(g.of, (size_t)g.n, sizeof *g.of, by_difference);
+    r->groups = g;
+}
+
+void report_kinds(report *r)
+{
+    size_t total = 0;
+    int n = 0;
+    for (int c = 0; c < r->charted; c++)
+        total += (size_t)r->of[c].n_kernel;
+    if (!total)
+        return;
+    row *rows = report_get(r, total, sizeof *rows);
+    r->kinds = report_get(r, total, sizeof *r->kinds);
+    for (int c = 0; c < r->charted; c++)
+        for (int i = 0; i < r->of[c].n_kernel; i++) {
+            kernel *k = &r->of[c].kernels[i];
+            rows[n++] = (row){pattern_of(r, k->name), k, c, i};
+        }
+    qsort(rows, (size_t)n, sizeof *rows, by_kind);
+    kinds_fill(r, rows, n);
+    if (r->best >= 0)
+        groups_make(r);
+}
