@@ -1,0 +1,17 @@
+/* report.h - one self-contained HTML page from a results/1 document.
+ * It needs no network, no fonts and no scripts, carries the results inside, and is byte for byte the same for the
+ * same input. Names in the results are hostile and shown escaped. See docs/report.md for how to read it. */
+#ifndef TS_REPORT_H
+#define TS_REPORT_H
+#include "tessera.h"
+
+#include <stdbool.h>
+
+/* *html is malloc'ed and the caller's. False when the text is not results/1. */
+bool report_write(const char *results_json, char **html, ts_error *e);
+
+/* The short forms of the same results: Markdown to paste (verdict, table, environment), and one CSV row per
+ * contestant. */
+bool report_markdown(const char *results_json, char **markdown, ts_error *e);
+bool report_csv(const char *results_json, char **csv, ts_error *e);
+#endif

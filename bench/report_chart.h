@@ -1,0 +1,43 @@
+/* report_chart.h - what the charts of a report share: scales, frames with a text alternative, and the marks of
+ * contestants. A mark is a colour and a shape of equal area, so that nothing depends on seeing colours. Colours are
+ * CSS classes (k0 ... k5, kp for peers) and follow light, dark and print. Coordinates are clamped: no value of the
+ * results can break a chart. */
+#ifndef TS_REPORT_CHART_H
+#define TS_REPORT_CHART_H
+#include "bench/report_data.h"
+#include "bench/report_page.h"
+
+typedef struct axis {
+    double lo, hi;   /* values; lo < hi, and 0 < lo when log */
+    double from, to; /* where they are drawn */
+    bool log;
+} axis;
+double axis_at(const axis *a, double v);
+/* Round numbers (1, 2, 5 times a power of ten) within the axis, at most max: how many. */
+int axis_ticks(const axis *a, double *out, int max);
+
+/* Ticks of a scale of times, named in the unit of its end: 20 ms. */
+typedef struct tick {
+    double at; /* where it is drawn */
+    word name;
+} tick;
+int axis_time_ticks(const axis *a, tick *out, int max);
+
+/* <figure><svg>: title, then whatever is added until chart_body becomes the long description for those who cannot
+ * see it. */
+void chart_open(page *p, int width, int height, const char *title);
+void chart_body(page *p);
+void chart_close(page *p); /* </svg>; tables and notes of the figure follow, then figure_close */
+void figure_close(page *p);
+/* The numbers of a chart, folded away: <details><summary>...<table>. heads: column titles, "#" before those of
+ * numbers. */
+void table_open(page *p, const char *summary, int n, const char *const *heads);
+void table_close(page *p);
+
+const char *mark_class(const report *r, int c);                    /* "k0" */
+void mark_path(page *p, int c, double x, double y, double radius); /* path data of the shape around x, y */
+void mark_name(page *p, const report *r, int c);                   /* HTML: the mark and the escaped name */
+void name_clip(page *p, const report *r, int c, int columns);      /* for SVG text: the name alone */
+void legend(page *p, const report *r, int a, int b);               /* marks and names; b -1 leaves it out */
+void kind_name(page *p, const kind *k);                            /* layer.*.query × 12, and its op */
+#endif

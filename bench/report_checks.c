@@ -1,0 +1,247 @@
+/* Section 2: can I trust it? A checklist of fixed rules with their findings; then every sample and the environment. */
+#include "bench/report_parts.h"
+#include "bench/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_NOTES = 20 };
+
+typedef enum mood { FINE, CARE, FAILED } mood;
+
+static void check_row(page *p, mood m, const char *what, const page *finding)
+{
+    static const char *const sign[] = {"<span class=\"sign ok\">✓ yes</span>",
+                                       "<span class=\"sign warn\">! partly</span>",
+                                       "<span class=\"sign bad\">✗ no</span>"};
+    page_add(p, "<tr><td>%s</td><td>%s</td><td>%s</td></tr>\n", sign[m], what, page_str(finding));
+}
+
+typedef mood check(const report *r, page *out); /* no finding: nothing to check */
+
+static void separate(page *out)
+{
+    if (out->len)
+        page_add(out, "; ");
+}
+
+static mood results_right(const report *r, page *out)
+{
+    mood m = FINE;
+    for (int i = 0; i < r->n; i++) {
+        const contestant *c = &r->of[i];
+        bool wrong = (!c->valid && !c->peer) || c->max_rel > c->tolerance;
+        if (isnan(c->max_rel) && isnan(c->max_abs) && !wrong)
+            continue;
+        separate(out);
+        mark_name(out, r, i);
+        if (isnan(c->max_rel) && isnan(c->max_abs))
+            page_add(out, " has no result");
+        else if (isnan(c->max_rel))
+            page_add(out, " is off by %s at most", word_number(c->max_abs).s);
+        else
+            page_add(out, " is off by %s of the largest value at most", word_number(c->max_rel).s);
+        if (!isnan(c->tolerance))
+            page_add(out, " (allowed: %s)", word_number(c->tolerance).s);
+        if (wrong)
+            page_add(out, ": "), page_text(out, *c->reason ? c->reason : c->status);
+        if (wrong)
+            m = FAILED;
+    }
+    return m;
+}
+
+static mood enough_samples(const report *r, page *out)
+{
+    mood m = FINE;
+    for (int i = 0; i < r->n; i++) {
+        const contestant *c = &r->of[i];
+        if (isnan(c->stats.n))
+            continue;
+        separate(out);
+        mark_name(out, r, i);
+        page_add(out, " %s", word_count(c->stats.n).s);
+        if (c->n_launch)
+            page_add(out, " in %d launch%s", c->n_launch, c->n_launch == 1 ? "" : "es");
+        if (c->stats.n < 30 || (c->n_launch && c->n_launch < 3))
+            m = CARE;
+    }
+    if (m == CARE)
+        page_add(out,
+                 ". At least 30 samples in 3 or more launches are wanted: one process may be lucky with its addresses");
+    return m;
+}
+
+static mood difference_seen(const report *r, page *out)
+{
+    if (!r->match || isnan(r->match->detectable))
+        return FINE;
+    double found = fabs(log(r->match->ratio));
+    page_add(out, "differences from %s on can be told from none here; found: %s", word_share(r->match->detectable).s,
+             word_share(exp(found) - 1).s);
+    return outcome_of(r->match) == NOT_DECIDED ? CARE : FINE;
+}
+
+static mood few_flagged(const report *r, page *out)
+{
+    mood m = FINE;
+    int all = 0, flagged = 0;
+    for (int i = 0; i < r->n; i++) {
+        all += r->of[i].n_sample;
+        flagged += r->of[i].n_flagged;
+        if (r->of[i].n_flagged * 5 > r->of[i].n_sample)
+            m = FAILED;
+    }
+    if (!all)
+        return FINE;
+    page_add(out, "%d of %d samples are flagged%s", flagged, all,
+             flagged ? "; they are kept, and the median hardly moves" : "");
+    return m == FINE && flagged * 20 > all ? CARE : m;
+}
+
+double canary_median(const contestant *c)
+{
+    double *all = calloc((size_t)c->n_sample + 1, sizeof *all);
+    int n = 0;
+    for (int l = 0; all && l < c->n_launch; l++)
+        for (int i = 0; i < c->launches[l].n; i++)
+            if (c->launches[l].canary[i] > 0)
+                all[n++] = c->launches[l].canary[i];
+    double median = n ? stats_median(all, n) : (double)NAN;
+    free(all);
+    return median;
+}
+
+static mood same_conditions(const report *r, page *out)
+{
+    double lo = INFINITY, hi = 0;
+    for (int i = 0; i < r->n; i++) {
+        double m = canary_median(&r->of[i]);
+        if (m < lo)
+            lo = m;
+        if (m > hi)
+            hi = m;
+    }
+    if (!(hi > 0))
+        return FINE;
+    page_add(out, "the canary, a fixed piece of work beside each sample, took the same time for all to within %s",
+             word_share(fmax(hi / lo - 1, 0.0001)).s);
+    return hi / lo - 1 > 0.02 ? FAILED : hi / lo - 1 > 0.005 ? CARE : FINE;
+}
+
+/* Last third against first third of a launch, median over launches: throttling and warming show here. */
+static double drift_of(const contestant *c)
+{
+    double *drift = calloc((size_t)c->n_launch + 1, sizeof *drift);
+    int n = 0;
+    for (int l = 0; drift && l < c->n_launch; l++) {
+        const launch *one = &c->launches[l];
+        int third = one->n / 3;
+        if (third < 3)
+            continue;
+        double first = stats_median(one->ns, third), last = stats_median(one->ns + one->n - third, third);
+        if (first > 0)
+            drift[n++] = last / first - 1;
+    }
+    double median = n ? stats_median(drift, n) : (double)NAN;
+    free(drift);
+    return median;
+}
+
+static mood no_drift(const report *r, page *out)
+{
+    mood m = FINE;
+    for (int i = 0; i < r->n; i++) {
+        double drift = drift_of(&r->of[i]);
+        if (isnan(drift))
+            continue;
+        separate(out);
+        mark_name(out, r, i);
+        page_add(out, " %s%s", drift > 0 ? "+" : "", word_share(round(drift * 1000) / 1000).s);
+        if (fabs(drift) > 0.02)
+            m = CARE;
+    }
+    if (out->len)
+        page_add(out, " from the first to the last third of a launch");
+    return m;
+}
+
+static mood all_accounted(const report *r, page *out)
+{
+    mood m = FINE;
+    for (int i = 0; i < r->n; i++) {
+        const contestant *c = &r->of[i];
+        if (isnan(c->gap_ns))
+            continue;
+        double gap = c->gap_ns / c->stats.median;
+        separate(out);
+        mark_name(out, r, i);
+        page_add(out, " %s", word_share(1 - gap).s);
+        if (gap < -0.05 || gap > 0.2)
+            m = CARE;
+    }
+    if (out->len)
+        page_add(out, " of the time is in kernels, timed one by one%s",
+                 m == CARE ? ": the sum is not close to the whole, so shares are rough" : "");
+    return m;
+}
+
+static mood not_stolen(const report *r, page *out)
+{
+    double steal = result_number(r->environment, "steal_share");
+    if (isnan(steal))
+        return FINE;
+    page_add(out, "other guests of this machine took %s of the processor time", word_share(steal).s);
+    return steal > 0.02 ? FAILED : steal > 0.005 ? CARE : FINE;
+}
+
+static void checklist(page *p, const report *r)
+{
+    static const struct {
+        const char *question;
+        check *ask;
+    } rows[] = {{"Are the results right?", results_right},
+                {"Enough samples?", enough_samples},
+                {"Fine enough to see the difference?", difference_seen},
+                {"Few disturbed samples?", few_flagged},
+                {"Same conditions for all?", same_conditions},
+                {"No drift?", no_drift},
+                {"Is all time accounted for?", all_accounted},
+                {"Processor not taken away?", not_stolen}};
+    page_add(p, "<div class=\"wide\"><table class=\"checks\"><tbody>\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        page finding = {0};
+        mood m = rows[i].ask(r, &finding);
+        if (finding.len)
+            check_row(p, m, rows[i].question, &finding);
+        page_free(&finding);
+    }
+    page_add(p, "</tbody></table></div>\n");
+}
+
+/* What the measurement itself had to say. */
+static void notes(page *p, const report *r)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(r->root, "notes"), *n;
+    int shown = 0;
+    cJSON_ArrayForEach(n, list)
+    {
+        if (!cJSON_IsString(n) || shown++ >= MAX_NOTES)
+            continue;
+        page_add(p, "<p class=\"soft\">note: ");
+        page_text(p, n->valuestring);
+        page_add(p, "</p>\n");
+    }
+}
+
+const char *part_trust(page *p, const report *r)
+{
+    if (!r->n)
+        return "the results name no candidate";
+    checklist(p, r);
+    notes(p, r);
+    samples_strip(p, r);
+    environment_facts(p, r);
+    return NULL;
+}

@@ -1,0 +1,39 @@
+/* The results inside the page: the page is the data. Digit for digit as they came, unless that would burst the
+ * budget of 1.5 MB for the page; then the bulkiest lists go first, and "x-left-out" says which. */
+#include "bench/report_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUDGET = 900 * 1024 };
+
+static void drop(cJSON *at, const char *key)
+{
+    cJSON *item;
+    cJSON_DeleteItemFromObjectCaseSensitive(at, key);
+    cJSON_ArrayForEach(item, at) drop(item, key);
+}
+
+void report_embed(page *p, const report *r, const char *results_json)
+{
+    static const char *const bulky[] = {"samples", "buffers",    "levels",     "notes",
+                                        "kernels", "candidates", "environment"};
+    size_t start = p->len;
+    page_embed(p, results_json);
+    if (p->len - start <= BUDGET)
+        return;
+    cJSON *less = cJSON_Duplicate(r->root, true), *left = less ? cJSON_AddArrayToObject(less, "x-left-out") : NULL;
+    if (!left)
+        abort();
+    for (size_t i = 0; i < sizeof bulky / sizeof *bulky && p->len - start > BUDGET; i++) {
+        drop(less, bulky[i]);
+        cJSON_AddItemToArray(left, cJSON_CreateString(bulky[i]));
+        char *text = cJSON_PrintUnformatted(less);
+        if (!text)
+            abort();
+        p->len = start;
+        page_embed(p, text);
+        free(text);
+    }
+    cJSON_Delete(less);
+}

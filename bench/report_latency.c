@@ -1,0 +1,170 @@
+/* Section 7: how much does one pass vary? The part of passes that are done within a time, and percentiles. */
+#include "bench/report_parts.h"
+#include "bench/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { WIDTH = 980, LEFT = 52, MIDDLE = 510, RIGHT = 970, TOP = 12, BOTTOM = 250, MAX_POINTS = 240, FEW = 300 };
+
+/* Two views of the same samples: times as they are, and each candidate relative to its own median. */
+typedef struct view {
+    axis x, y;
+    bool relative;
+} view;
+
+static double shown(const view *v, const contestant *o, double ns)
+{
+    return v->relative ? 100 * (ns / o->stats.median - 1) : ns;
+}
+
+static view view_make(const report *r, bool relative, double left, double right)
+{
+    view v = {.y = {0, 1, BOTTOM, TOP, false}, .relative = relative};
+    double lo = INFINITY, hi = -INFINITY;
+    for (int c = 0; c < r->charted; c++) {
+        const contestant *o = &r->of[c];
+        if (!o->n_sample)
+            continue;
+        lo = fmin(lo, shown(&v, o, o->sorted[0]));
+        hi = fmax(
+            hi,
+            shown(&v, o, stats_quantile(o->sorted, o->n_sample, 0.99))); /* a freak sample must not squeeze the rest */
+    }
+    double pad = fmax(0.04 * (hi - lo), relative ? 0.02 : 0.001 * hi);
+    v.x = (axis){lo - pad, hi + pad, left, right, !relative && hi / lo > 4 && lo > pad};
+    return v;
+}
+
+static void curve(page *p, const report *r, int c, const view *v)
+{
+    const contestant *o = &r->of[c];
+    int n = o->n_sample, stride = 1 + n / MAX_POINTS;
+    page_add(p, "<path class=\"line %s\" d=\"M%.1f %.1f", mark_class(r, c), axis_at(&v->x, shown(v, o, o->sorted[0])),
+             axis_at(&v->y, 0));
+    for (int i = 0; i < n; i += stride) {
+        if (shown(v, o, o->sorted[i]) > v->x.hi)
+            break;
+        page_add(p, "H%.1fV%.1f", axis_at(&v->x, shown(v, o, o->sorted[i])), axis_at(&v->y, (i + 1.0) / n));
+    }
+    double end = shown(v, o, o->sorted[n - 1]);
+    if (end > v->x.hi)
+        page_add(p, "H%.1f", v->x.to);
+    else
+        page_add(p, "H%.1fV%.1f", axis_at(&v->x, end), axis_at(&v->y, 1));
+    page_add(p, "\"/><path class=\"fill %s\" d=\"", mark_class(r, c));
+    for (int i = 1; i < 10; i += 2)
+        mark_path(p, c, axis_at(&v->x, shown(v, o, stats_quantile(o->sorted, n, i / 10.0))), axis_at(&v->y, i / 10.0),
+                  4);
+    page_add(p, "\"/>\n");
+}
+
+static void view_draw(page *p, const report *r, const view *v)
+{
+    tick ticks[8];
+    double values[8];
+    for (int i = 0; i <= 4; i++) {
+        page_add(p, "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>", v->x.from, axis_at(&v->y, i / 4.0), v->x.to);
+        if (!v->relative)
+            page_add(p, "<text class=\"soft small end\" x=\"%.1f\" y=\"%.1f\">%d %%</text>", v->x.from - 8,
+                     axis_at(&v->y, i / 4.0) + 4, i * 25);
+    }
+    int n = v->relative ? axis_ticks(&v->x, values, 6) : axis_time_ticks(&v->x, ticks, 6);
+    for (int i = 0; v->relative && i < n; i++) {
+        ticks[i] = (tick){axis_at(&v->x, values[i]), word_tick(values[i], "%")};
+        if (values[i] > 0)
+            snprintf(ticks[i].name.s, sizeof ticks[i].name.s, "+%.40s", word_tick(values[i], "%").s);
+    }
+    for (int i = 0; i < n; i++)
+        page_add(p,
+                 "<path class=\"grid\" d=\"M%.1f %dV%d\"/><text class=\"soft small mid\" x=\"%.1f\" y=\"%d\">%s</text>",
+                 ticks[i].at, TOP, BOTTOM, ticks[i].at, BOTTOM + 17, ticks[i].name.s);
+    page_add(p, "<text class=\"soft small mid\" x=\"%.1f\" y=\"%d\">%s →</text>\n", (v->x.from + v->x.to) / 2,
+             BOTTOM + 36, v->relative ? "distance from its own median" : "time of one pass");
+    for (int c = 0; c < r->charted; c++)
+        if (r->of[c].n_sample)
+            curve(p, r, c, v);
+}
+
+static void percentiles(page *p, const report *r)
+{
+    static const double q[] = {0, 0.1, 0.5, 0.9, 0.99, 1};
+    page_add(p, "<div class=\"wide\"><table><thead><tr><th>candidate</th><th class=\"num\">samples</th><th "
+                "class=\"num\">best</th><th class=\"num\">10 %%</th>"
+                "<th class=\"num\">50 %%</th><th class=\"num\">90 %%</th><th class=\"num\">99 %%</th><th "
+                "class=\"num\">worst</th><th class=\"num\">spread</th></tr>"
+                "</thead><tbody>\n");
+    for (int c = 0; c < r->n; c++) {
+        const contestant *o = &r->of[c];
+        if (!o->n_sample)
+            continue;
+        page_add(p, "<tr><td>");
+        mark_name(p, r, c);
+        page_add(p, "</td><td class=\"num\">%d</td>", o->n_sample);
+        for (int i = 0; i < 6; i++) {
+            if (i == 4 && o->n_sample < FEW)
+                page_add(p, "<td class=\"num soft\">n &lt; %d</td>", FEW);
+            else
+                page_add(p, "<td class=\"num\">%s</td>", word_time(stats_quantile(o->sorted, o->n_sample, q[i])).s);
+        }
+        page_add(p, "<td class=\"num\">%s</td></tr>\n",
+                 word_share(1.4826 * stats_mad(o->sorted, o->n_sample) / o->stats.median).s);
+    }
+    page_add(p,
+             "</tbody></table></div><p class=\"soft\">Spread: 1.48 × the median distance from the median, which for a "
+             "bell curve is its standard "
+             "deviation. 99 %% is given from %d samples on.</p>\n",
+             FEW);
+}
+
+/* The plainest evidence that there is. */
+static void overlap(page *p, const report *r)
+{
+    if (r->fast < 0 || !r->of[r->fast].n_sample || !r->of[r->slow].n_sample)
+        return;
+    const contestant *a = &r->of[r->fast], *b = &r->of[r->slow];
+    int beaten = 0;
+    while (beaten < b->n_sample && b->sorted[beaten] <= a->sorted[a->n_sample - 1])
+        beaten++;
+    page_add(p, "<p class=\"lead\">");
+    if (beaten)
+        page_add(p, "%d of %d samples of ", beaten, b->n_sample), mark_name(p, r, r->slow),
+            page_add(p, " are as fast as the slowest one of ");
+    else
+        page_add(p, "Even the fastest sample of "), mark_name(p, r, r->slow),
+            page_add(p, " is slower than the slowest one of ");
+    mark_name(p, r, r->fast);
+    page_add(p, ".</p>\n");
+}
+
+const char *part_latency(page *p, const report *r)
+{
+    bool any = false;
+    for (int c = 0; c < r->charted; c++)
+        any |= r->of[c].n_sample > 0;
+    if (!any)
+        return "the results hold no single samples";
+    overlap(p, r);
+    page_add(p, "<div class=\"legend\">");
+    for (int c = 0; c < r->charted; c++)
+        if (r->of[c].n_sample)
+            page_add(p, "<span>"), mark_name(p, r, c), page_add(p, "</span>");
+    page_add(p, "</div>\n");
+    chart_open(p, WIDTH, BOTTOM + 42, "Part of passes done within a time");
+    for (int c = 0; c < r->charted; c++) {
+        const contestant *o = &r->of[c];
+        if (!o->n_sample)
+            continue;
+        page_text(p, o->name);
+        page_add(p, ": half within %s, 90 %% within %s. ", word_time(stats_quantile(o->sorted, o->n_sample, 0.5)).s,
+                 word_time(stats_quantile(o->sorted, o->n_sample, 0.9)).s);
+    }
+    chart_body(p);
+    view absolute = view_make(r, false, LEFT, MIDDLE - 20), relative = view_make(r, true, MIDDLE + 20, RIGHT);
+    view_draw(p, r, &absolute);
+    view_draw(p, r, &relative);
+    chart_close(p);
+    percentiles(p, r);
+    figure_close(p);
+    return NULL;
+}

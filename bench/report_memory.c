@@ -1,0 +1,171 @@
+/* Section 6: how much memory? Peak and arena against the lower bound (the largest set of values alive at once), and
+ * where each buffer lies and how long it lives. */
+#include "bench/report_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 980, LEFT = 70, RIGHT = 965, TOP = 8, HEIGHT = 220, MAX_RECTS = 120, MAX_ROWS = 10 };
+
+static void totals(page *p, const report *r)
+{
+    page_add(p, "<div class=\"wide\"><table><thead><tr><th>candidate</th><th class=\"num\">peak of the process</th><th "
+                "class=\"num\">arena of values</th>"
+                "<th class=\"num\">lower bound</th><th class=\"num\">arena ÷ bound</th></tr></thead><tbody>\n");
+    for (int i = 0; i < r->n; i++) {
+        const contestant *c = &r->of[i];
+        if (isnan(c->peak_bytes) && isnan(c->arena_bytes))
+            continue;
+        page_add(p, "<tr><td>");
+        mark_name(p, r, i);
+        page_add(p,
+                 "</td><td class=\"num\">%s</td><td class=\"num\">%s</td><td class=\"num\">%s</td><td "
+                 "class=\"num\">%s</td></tr>\n",
+                 word_bytes(c->peak_bytes).s, word_bytes(c->arena_bytes).s, word_bytes(c->lower_bound_bytes).s,
+                 word_ratio(c->arena_bytes / c->lower_bound_bytes).s);
+    }
+    page_add(p, "</tbody></table></div>\n");
+}
+
+static int by_bytes(const void *x, const void *y)
+{
+    const buffer *a = *(const buffer *const *)x, *b = *(const buffer *const *)y;
+    return a->bytes != b->bytes ? (a->bytes < b->bytes ? 1 : -1) : (a > b) - (a < b);
+}
+
+static const buffer **largest(const contestant *c)
+{
+    const buffer **of = calloc((size_t)c->n_buffer + 1, sizeof *of);
+    if (!of)
+        abort();
+    for (int i = 0; i < c->n_buffer; i++)
+        of[i] = &c->buffers[i];
+    qsort(of, (size_t)c->n_buffer, sizeof *of, by_bytes);
+    return of;
+}
+
+static void rectangle(page *p, const report *r, int c, const buffer *b, const axis *x, const axis *y, bool own)
+{
+    double x0 = axis_at(x, b->first), x1 = axis_at(x, b->last + 1), y0 = axis_at(y, b->offset + b->bytes),
+           y1 = axis_at(y, b->offset);
+    if (!own) {
+        page_add(p, "M%.1f %.1fH%.1fV%.1fH%.1fz", x0, y0, x1, y1, x0);
+        return;
+    }
+    page_add(p, "<rect class=\"tint %s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>",
+             mark_class(r, c), x0, y0, x1 - x0, y1 - y0);
+    page_text(p, b->name);
+    page_add(p, ": %s at %s, kernels %.0f to %.0f</title></rect>", word_bytes(b->bytes).s, word_bytes(b->offset).s,
+             b->first, b->last);
+}
+
+static void gantt(page *p, const report *r, int c, const buffer *const *of)
+{
+    const contestant *o = &r->of[c];
+    axis x = {0, 1, LEFT, RIGHT, false}, y = {0, 1, TOP + HEIGHT, TOP, false};
+    for (int i = 0; i < o->n_buffer; i++) {
+        x.hi = fmax(x.hi, of[i]->last + 1);
+        y.hi = fmax(y.hi, of[i]->offset + of[i]->bytes);
+    }
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
+    int u = 0;
+    double unit = 1, ticks[6];
+    while (u < 3 && y.hi >= 1024 * unit)
+        unit *= 1024, u++;
+    axis steps = {0, y.hi / unit, y.from, y.to, false};
+    int n = axis_ticks(&steps, ticks, 4);
+    for (int i = 0; i < n; i++)
+        page_add(p,
+                 "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text class=\"soft small end\" x=\"%d\" y=\"%.1f\">%s</text>",
+                 LEFT, axis_at(&steps, ticks[i]), RIGHT, LEFT - 6, axis_at(&steps, ticks[i]) + 4,
+                 word_tick(ticks[i], units[u]).s);
+    page_add(p,
+             "<path class=\"axis\" d=\"M%d %dH%d\"/><text class=\"soft small mid\" x=\"%d\" y=\"%d\">kernels, in the "
+             "order of running (%.0f) →</text>\n",
+             LEFT, TOP + HEIGHT, RIGHT, (LEFT + RIGHT) / 2, TOP + HEIGHT + 18, x.hi);
+    for (int i = 0; i < o->n_buffer && i < MAX_RECTS; i++)
+        rectangle(p, r, c, of[i], &x, &y, true);
+    if (o->n_buffer > MAX_RECTS) { /* the small ones in one path */
+        page_add(p, "<path class=\"tint %s\" d=\"", mark_class(r, c));
+        for (int i = MAX_RECTS; i < o->n_buffer && i < 40 * MAX_RECTS; i++)
+            rectangle(p, r, c, of[i], &x, &y, false);
+        page_add(p, "\"/>");
+    }
+    if (o->lower_bound_bytes > 0)
+        page_add(p,
+                 "<path class=\"axis\" stroke-dasharray=\"5 4\" d=\"M%d %.1fH%d\"/><text class=\"small end halo\" "
+                 "x=\"%d\" y=\"%.1f\">lower bound %s</text>",
+                 LEFT, axis_at(&y, o->lower_bound_bytes), RIGHT, RIGHT, axis_at(&y, o->lower_bound_bytes) - 5,
+                 word_bytes(o->lower_bound_bytes).s);
+}
+
+static void buffers_table(page *p, const contestant *c, const buffer *const *of)
+{
+    table_open(p, "The largest buffers, as a table", 4,
+               (const char *const[]){"buffer", "#size", "#offset", "#alive in kernels"});
+    for (int i = 0; i < c->n_buffer && i < MAX_ROWS; i++) {
+        page_add(p, "<tr><td>");
+        page_text(p, of[i]->name);
+        page_add(p, "</td><td class=\"num\">%s</td><td class=\"num\">%s</td><td class=\"num\">%.0f to %.0f</td></tr>\n",
+                 word_bytes(of[i]->bytes).s, word_bytes(of[i]->offset).s, of[i]->first, of[i]->last);
+    }
+    table_close(p);
+}
+
+static bool same_buffers(const contestant *a, const contestant *b)
+{
+    if (a->n_buffer != b->n_buffer)
+        return false;
+    for (int i = 0; i < a->n_buffer; i++) {
+        const buffer *x = &a->buffers[i], *y = &b->buffers[i];
+        if (strcmp(x->name, y->name) != 0 || x->bytes != y->bytes || x->offset != y->offset || x->first != y->first ||
+            x->last != y->last)
+            return false;
+    }
+    return true;
+}
+
+/* Each plan of memory once, with the names of all candidates that have it. */
+static void plan(page *p, const report *r, int c)
+{
+    page_add(p, "<h3>What lies where, and how long</h3><p class=\"lead\">");
+    for (int i = c; i < r->charted; i++) {
+        if (!same_buffers(&r->of[c], &r->of[i]))
+            continue;
+        if (i > c)
+            page_add(p, " and ");
+        mark_name(p, r, i);
+    }
+    page_add(p, ": each rectangle is one value, from the kernel that makes it to the last one that reads it. Empty "
+                "space is memory that "
+                "nobody uses at that moment.</p>\n");
+    const buffer **of = largest(&r->of[c]);
+    chart_open(p, WIDTH, TOP + HEIGHT + 24, "Buffers over kernels");
+    page_add(p, "%d buffers in an arena of %s; the lower bound is %s.", r->of[c].n_buffer,
+             word_bytes(r->of[c].arena_bytes).s, word_bytes(r->of[c].lower_bound_bytes).s);
+    chart_body(p);
+    gantt(p, r, c, of);
+    chart_close(p);
+    buffers_table(p, &r->of[c], of);
+    figure_close(p);
+    free(of);
+}
+
+const char *part_memory(page *p, const report *r)
+{
+    bool any = false;
+    for (int i = 0; i < r->n; i++)
+        any |= !isnan(r->of[i].peak_bytes) || !isnan(r->of[i].arena_bytes);
+    if (!any)
+        return "the results hold no memory sizes";
+    totals(p, r);
+    for (int c = 0; c < r->charted; c++) {
+        bool shown = !r->of[c].n_buffer;
+        for (int i = 0; i < c; i++)
+            shown |= same_buffers(&r->of[i], &r->of[c]);
+        if (!shown)
+            plan(p, r, c);
+    }
+    return NULL;
+}

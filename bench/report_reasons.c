@@ -1,0 +1,273 @@
+/* Why one schema is faster: fixed rules that look at the numbers and say one sentence each, or nothing. No rule
+ * guesses: what is said is in the results, and where no rule speaks the report says that the numbers do not explain
+ * it. A rule weighs as much as the time that it speaks of; the report shows the heaviest first. */
+#include "bench/report_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef bool rule(const report *r, reason *out);
+
+static double difference(const report *r)
+{
+    return r->of[r->slow].stats.median - r->of[r->fast].stats.median;
+}
+
+static void quoted(page *p, const char *s)
+{
+    page_add(p, "<b class=\"name\">");
+    page_text(p, *s ? s : "(no name)");
+    page_add(p, "</b>");
+}
+
+/* Below this the two are the same to the eye, and reasons for a difference would be inventions. */
+static bool differ(const report *r)
+{
+    return r->fast >= 0 && difference(r) > 0.01 * r->of[r->fast].stats.median;
+}
+
+static bool most_of_it(const report *r, reason *out)
+{
+    if (!differ(r) || !r->groups.n)
+        return false;
+    const group *g = &r->groups.of[0];
+    double gain = g->slow - g->fast, share = gain / difference(r);
+    if (!(share > 0.1))
+        return false;
+    if (share < 1.2)
+        page_add(&out->html, "%s of the difference is in ", word_share(share < 1 ? share : 1).s);
+    else
+        page_add(&out->html, "The largest gain is in ");
+    quoted(&out->html, g->name);
+    page_add(&out->html, " (%s of %s): %s under ", word_time(gain).s, word_time(difference(r)).s, word_time(g->slow).s);
+    mark_name(&out->html, r, r->slow);
+    page_add(&out->html, ", %s under ", word_time(g->fast).s);
+    mark_name(&out->html, r, r->fast);
+    page_add(&out->html, ".");
+    out->weight = 2 * gain;
+    return true;
+}
+
+static double gain_of(const report *r, const kind *k)
+{
+    return k->of[r->fast].heaviest && k->of[r->slow].heaviest ? k->of[r->slow].ns - k->of[r->fast].ns : 0;
+}
+
+const level *level_fullest(const kernel *k, const char *name)
+{
+    const level *most = NULL;
+    for (int i = 0; i < k->n_level; i++)
+        if (!strcmp(k->levels[i].level, name) && k->levels[i].share > (most ? most->share : 0))
+            most = &k->levels[i];
+    return most;
+}
+
+/* A level that the slow nest overflows and the fast one does not. */
+static const level *overflow(const kernel *slow, const kernel *fast)
+{
+    for (int i = 0; i < slow->n_level; i++) {
+        const level *s = &slow->levels[i], *f = level_fullest(fast, s->level);
+        if (*s->level && s->share > 1 && (!f || f->share <= 1) && level_fullest(slow, s->level) == s)
+            return s;
+    }
+    return NULL;
+}
+
+static void working_set(page *p, const report *r, int c, const level *l)
+{
+    page_add(p, "loop <code>");
+    page_text(p, l->loop);
+    page_add(p, "</code> of ");
+    mark_name(p, r, c);
+    page_add(p, " works on %s, %s of ", word_bytes(l->bytes).s, word_share(l->share).s);
+    page_text(p, l->level);
+}
+
+static bool cache_overflow(const report *r, reason *out)
+{
+    const kind *best = NULL;
+    double gain = 0; /* of all kinds with an overflow: they share the cause */
+    for (int i = 0; i < r->n_kind && differ(r); i++) {
+        const kind *k = &r->kinds[i];
+        double g = gain_of(r, k);
+        if (!(g > 0) || !overflow(k->of[r->slow].heaviest, k->of[r->fast].heaviest))
+            continue;
+        gain += g;
+        if (!best || g > gain_of(r, best))
+            best = k;
+    }
+    if (!best || gain < 0.05 * difference(r))
+        return false;
+    const kernel *slow = best->of[r->slow].heaviest, *fast = best->of[r->fast].heaviest;
+    const level *s = overflow(slow, fast), *f = level_fullest(fast, s->level);
+    quoted(&out->html, best->name);
+    page_add(&out->html, ": ");
+    working_set(&out->html, r, r->slow, s);
+    page_add(&out->html, ": it does not fit, and data is fetched again and again. ");
+    if (f) {
+        page_add(&out->html, "The ");
+        working_set(&out->html, r, r->fast, f);
+        page_add(&out->html, ": it stays there. ");
+    }
+    page_add(&out->html, "Kernels like this account for %s of the difference.", word_share(gain / difference(r)).s);
+    out->weight = gain;
+    return true;
+}
+
+static bool peak_share(const report *r, reason *out)
+{
+    const kind *best = NULL;
+    for (int i = 0; i < r->n_kind && differ(r); i++) {
+        const kind *k = &r->kinds[i];
+        double a = k->of[r->fast].peak_share, b = k->of[r->slow].peak_share;
+        if (a - b > 0.03 && gain_of(r, k) > (best ? gain_of(r, best) : 0))
+            best = k;
+    }
+    if (!best)
+        return false;
+    quoted(&out->html, best->name);
+    page_add(&out->html, " reaches %s of what the measured ceilings allow under ",
+             word_share(best->of[r->fast].peak_share).s);
+    mark_name(&out->html, r, r->fast);
+    page_add(&out->html, " and %s under ", word_share(best->of[r->slow].peak_share).s);
+    mark_name(&out->html, r, r->slow);
+    page_add(&out->html, ".");
+    out->weight = gain_of(r, best) * 0.9;
+    return true;
+}
+
+static bool outside_kernels(const report *r, reason *out)
+{
+    if (!differ(r))
+        return false;
+    double a = r->of[r->fast].gap_ns, b = r->of[r->slow].gap_ns;
+    if (!(fabs(b - a) > 0.05 * difference(r)))
+        return false;
+    page_add(&out->html, "Time outside kernels (waiting at barriers, starting kernels) is %s under ",
+             word_time(b > 0 ? b : 0).s);
+    mark_name(&out->html, r, r->slow);
+    page_add(&out->html, " and %s under ", word_time(a > 0 ? a : 0).s);
+    mark_name(&out->html, r, r->fast);
+    page_add(&out->html, ".");
+    out->weight = fabs(b - a);
+    return true;
+}
+
+static bool kernel_count(const report *r, reason *out)
+{
+    if (r->fast < 0)
+        return false;
+    int a = r->of[r->fast].n_kernel, b = r->of[r->slow].n_kernel;
+    if (!a || !b || a == b)
+        return false;
+    mark_name(&out->html, r, r->fast);
+    page_add(&out->html, " runs %d kernels, ", a);
+    mark_name(&out->html, r, r->slow);
+    page_add(&out->html, " %d: %s fuses more.", b, a < b ? "the faster one" : "the slower one");
+    out->weight = 0.1 * difference(r);
+    return true;
+}
+
+static bool against_it(const report *r, reason *out)
+{
+    if (!differ(r))
+        return false;
+    const group *worst = NULL;
+    for (int i = 0; i < r->groups.n; i++) {
+        const group *g = &r->groups.of[i];
+        if (g->fast - g->slow > (worst ? worst->fast - worst->slow : 0.03 * difference(r)))
+            worst = g;
+    }
+    if (!worst)
+        return false;
+    page_add(&out->html, "Against it: in ");
+    quoted(&out->html, worst->name);
+    page_add(&out->html, ", ");
+    mark_name(&out->html, r, r->fast);
+    page_add(&out->html, " is the slower one by %s (%s against %s).", word_time(worst->fast - worst->slow).s,
+             word_time(worst->fast).s, word_time(worst->slow).s);
+    out->weight = worst->fast - worst->slow;
+    return true;
+}
+
+static bool alike(const report *r, reason *out)
+{
+    if (r->fast < 0 || differ(r) || !r->groups.n)
+        return false;
+    const group *g = &r->groups.of[0];
+    page_add(&out->html, "The two spend their time alike: the largest difference in any %s is %s, in ", r->groups.by,
+             word_time(fabs(g->slow - g->fast)).s);
+    quoted(&out->html, g->name);
+    page_add(&out->html, ".");
+    out->weight = fabs(g->slow - g->fast);
+    return true;
+}
+
+/* Kernels that move data as fast as memory can: no loop order helps them. */
+static bool memory_bound(const report *r, reason *out)
+{
+    int best = r->best, n = 0;
+    double roof = result_number(r->ceilings, "read_gbs"), ns = 0; /* GB/s is bytes per ns */
+    if (best < 0 || !(roof > 0))
+        return false;
+    for (int i = 0; i < r->of[best].n_kernel; i++) {
+        const kernel *k = &r->of[best].kernels[i];
+        if (!(k->bytes / k->ns > 0.7 * roof) || k->peak_share > 0.5)
+            continue;
+        ns += k->ns;
+        n++;
+    }
+    if (!(ns > 0.02 * r->of[best].stats.median))
+        return false;
+    page_add(&out->html, "%d kernels of ", n);
+    mark_name(&out->html, r, best);
+    page_add(&out->html,
+             " (%s of its time) move data at more than 70 %% of the measured memory bandwidth: no tiling makes them "
+             "much faster, only moving less does.",
+             word_share(ns / r->of[best].stats.median).s);
+    out->weight = 0.02 * ns;
+    return true;
+}
+
+/* How far the best is from what the machine could do: each kernel at the probed peak or at memory speed, whichever
+ * is slower. */
+static bool what_is_left(const report *r, reason *out)
+{
+    int best = r->best;
+    double peak = report_peak(r), floor_ns = 0;
+    if (best < 0 || !(peak > 0) || !r->of[best].n_kernel)
+        return false;
+    for (int i = 0; i < r->of[best].n_kernel; i++)
+        floor_ns += r->of[best].kernels[i].flops > 0 ? r->of[best].kernels[i].flops / peak : 0;
+    double median = r->of[best].stats.median;
+    if (!(floor_ns > 0) || floor_ns > 1.2 * median)
+        return false;
+    page_add(&out->html, "What is left: all of this arithmetic at the probed FMA peak would take %s; ",
+             word_time(floor_ns).s);
+    mark_name(&out->html, r, best);
+    page_add(&out->html, " takes %s, so it runs at %s of that peak as a whole.", word_time(median).s,
+             word_share(floor_ns / median).s);
+    out->weight = 1;
+    return true;
+}
+
+static int by_weight(const void *x, const void *y)
+{
+    const reason *a = x, *b = y;
+    return a->weight != b->weight ? (a->weight < b->weight ? 1 : -1) : strcmp(page_str(&a->html), page_str(&b->html));
+}
+
+int reasons_find(const report *r, reason out[MAX_REASONS])
+{
+    static rule *const rules[] = {most_of_it, cache_overflow, peak_share,   outside_kernels, kernel_count,
+                                  against_it, alike,          memory_bound, what_is_left};
+    int n = 0;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        out[n] = (reason){0};
+        if (rules[i](r, &out[n]))
+            n++;
+    }
+    qsort(out, (size_t)n, sizeof *out, by_weight);
+    return n;
+}

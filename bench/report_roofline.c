@@ -1,0 +1,280 @@
+/* The roofline: how much arithmetic per byte a kernel does, how fast it does it, and what the machine allows at
+ * most. All roofs are measured ones. One mark per kind of kernel and candidate, its area the time it takes; an arrow
+ * leads from the slower candidate's mark to the faster one's. */
+#include "bench/report_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    WIDTH = 980,
+    HEIGHT = 470,
+    LEFT = 62,
+    RIGHT = 965,
+    TOP = 20,
+    BOTTOM = 425,
+    MAX_BUBBLES = 24,
+    MAX_LABELS = 6,
+    MAX_ROOFS = 8
+};
+
+typedef struct bubble {
+    const kind *k;
+    int c;
+    double x, y, radius; /* flops per byte, GFLOP/s; drawn radius */
+    double ns;
+} bubble;
+
+typedef struct roofs {
+    double peak; /* GFLOP/s, NAN if unknown */
+    int n;
+    struct {
+        const char *key;
+        double gbs;
+    } of[MAX_ROOFS]; /* ascending */
+} roofs;
+
+/* read_gbs is memory, l2_gbs a cache; bandwidths of writing are no roofs of what is mostly read. */
+static bool is_roof(const char *key)
+{
+    return !strcmp(key, "read_gbs") || (key[0] == 'l' && key[1] >= '1' && key[1] <= '9' && !strcmp(key + 2, "_gbs"));
+}
+
+static roofs roofs_read(const report *r)
+{
+    roofs out = {.peak = report_peak(r)};
+    const cJSON *v;
+    cJSON_ArrayForEach(v, r->ceilings)
+    {
+        if (!cJSON_IsNumber(v) || !v->string || !is_roof(v->string) || !(v->valuedouble > 0) ||
+            !isfinite(v->valuedouble))
+            continue;
+        int at = out.n < MAX_ROOFS ? out.n++ : MAX_ROOFS;
+        if (at == MAX_ROOFS)
+            break;
+        while (at > 0 && out.of[at - 1].gbs > v->valuedouble)
+            out.of[at] = out.of[at - 1], at--;
+        out.of[at].key = v->string;
+        out.of[at].gbs = v->valuedouble;
+    }
+    return out;
+}
+
+/* Kinds that take at least half a percent of the time; *light counts the others. */
+static int bubbles_make(const report *r, bubble *out, int *light)
+{
+    int n = 0;
+    double most = 0;
+    *light = 0;
+    for (int i = 0; i < r->n_kind; i++)
+        for (int side = 0; side < 2; side++) {
+            int c = side ? r->slow : r->best;
+            const part *of = c < 0 ? NULL : &r->kinds[i].of[c];
+            if (!of || !(of->ns > 0) || !(of->bytes > 0) || !(r->kinds[i].flops > 0))
+                continue;
+            if (n == 2 * MAX_BUBBLES || r->kinds[i].of[r->best].ns < 0.005 * r->of[r->best].kernel_ns) {
+                *light += side == 0;
+                continue;
+            }
+            double flops = r->kinds[i].flops * of->count;
+            out[n++] = (bubble){&r->kinds[i], c, flops / of->bytes, flops / of->ns, 0, of->ns};
+            if (of->ns > most)
+                most = of->ns;
+        }
+    for (int i = 0; i < n; i++)
+        out[i].radius = fmax(3, 24 * sqrt(out[i].ns / most));
+    return n;
+}
+
+static void axes_make(const roofs *roof, const bubble *b, int n, axis *x, axis *y)
+{
+    double x0 = INFINITY, x1 = 0, y0 = INFINITY, y1 = roof->peak > 0 ? roof->peak : 0;
+    for (int i = 0; i < n; i++) {
+        x0 = fmin(x0, b[i].x);
+        x1 = fmax(x1, b[i].x);
+        y0 = fmin(y0, b[i].y);
+        y1 = fmax(y1, b[i].y);
+    }
+    for (int i = 0; i < roof->n && roof->peak > 0; i++) { /* all knees are in the picture */
+        x0 = fmin(x0, roof->peak / roof->of[i].gbs);
+        x1 = fmax(x1, roof->peak / roof->of[i].gbs);
+    }
+    *x = (axis){x0 / 2, x1 * 2.5, LEFT, RIGHT, true};
+    *y = (axis){y0 / 1.8, y1 * 1.45, BOTTOM, TOP, true};
+}
+
+static void frame(page *p, const axis *x, const axis *y)
+{
+    double ticks[12];
+    int n = axis_ticks(x, ticks, 12);
+    for (int i = 0; i < n; i++)
+        page_add(
+            p, "<path class=\"grid\" d=\"M%.1f %dV%d\"/><text class=\"soft small mid\" x=\"%.1f\" y=\"%d\">%.3g</text>",
+            axis_at(x, ticks[i]), TOP, BOTTOM, axis_at(x, ticks[i]), BOTTOM + 17, ticks[i]);
+    n = axis_ticks(y, ticks, 10);
+    for (int i = 0; i < n; i++)
+        page_add(
+            p, "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text class=\"soft small end\" x=\"%d\" y=\"%.1f\">%.3g</text>",
+            LEFT, axis_at(y, ticks[i]), RIGHT, LEFT - 8, axis_at(y, ticks[i]) + 4, ticks[i]);
+    page_add(p, "<text class=\"soft small mid\" x=\"%d\" y=\"%d\">arithmetic per byte moved (flop/B) →</text>",
+             (LEFT + RIGHT) / 2, BOTTOM + 36);
+    page_add(p, "<text class=\"soft small\" x=\"%d\" y=\"%d\">GFLOP/s ↑</text>\n", LEFT, TOP - 7);
+}
+
+static void roofs_draw(page *p, const roofs *roof, const axis *x, const axis *y)
+{
+    double slope = (y->from - y->to) / log(y->hi / y->lo) / ((x->to - x->from) / log(x->hi / x->lo));
+    double degrees = atan(slope) * 180 / 3.14159265358979;
+    for (int i = 0; i < roof->n; i++) {
+        double gbs = roof->of[i].gbs, ridge = roof->peak > 0 ? roof->peak / gbs : x->hi;
+        double from = fmax(x->lo, y->lo / gbs), to = fmin(ridge, x->hi);
+        if (!(to > from))
+            continue;
+        page_add(p, "<path class=\"axis\" stroke-dasharray=\"%s\" d=\"M%.1f %.1fL%.1f %.1f\"/>", i ? "5 4" : "none",
+                 axis_at(x, from), axis_at(y, from * gbs), axis_at(x, to), axis_at(y, to * gbs));
+        double at = from * pow(to / from, 0.06), tx = axis_at(x, at), ty = axis_at(y, at * gbs) - 6;
+        page_add(p, "<text class=\"soft small\" transform=\"translate(%.1f %.1f) rotate(%.1f)\">", tx, ty, -degrees);
+        if (*roof->of[i].key == 'l')
+            page_add(p, "L%c", roof->of[i].key[1]);
+        else
+            page_add(p, "memory");
+        page_add(p, " %s GB/s</text>", word_number(gbs).s);
+    }
+    if (!(roof->peak > 0))
+        return;
+    double from = roof->n ? fmax(x->lo, roof->peak / roof->of[roof->n - 1].gbs) : x->lo;
+    page_add(p,
+             "<path class=\"axis\" stroke-width=\"1.6\" d=\"M%.1f %.1fH%d\"/><text class=\"soft small\" x=\"%.1f\" "
+             "y=\"%.1f\">FMA peak, probed: %s "
+             "GFLOP/s</text>\n",
+             axis_at(x, from), axis_at(y, roof->peak), RIGHT, axis_at(x, from) + 6, axis_at(y, roof->peak) - 7,
+             word_number(roof->peak).s);
+}
+
+static void arrow(page *p, const report *r, const bubble *from, const bubble *to, const axis *x, const axis *y)
+{
+    double x0 = axis_at(x, from->x), y0 = axis_at(y, from->y), x1 = axis_at(x, to->x), y1 = axis_at(y, to->y);
+    double dx = x1 - x0, dy = y1 - y0, d = hypot(dx, dy);
+    if (d < 7)
+        return;
+    dx /= d;
+    dy /= d;
+    page_add(p,
+             "<path class=\"thin %s\" stroke-width=\"1.8\" d=\"M%.1f %.1fL%.1f %.1fm%.1f %.1fl%.1f %.1fl%.1f %.1f\"/>",
+             mark_class(r, to->c), x0, y0, x1, y1, -6 * dx - 4 * dy, -6 * dy + 4 * dx, 6 * dx + 4 * dy, 6 * dy - 4 * dx,
+             -6 * dx + 4 * dy, -6 * dy - 4 * dx);
+}
+
+static void bubble_draw(page *p, const report *r, const bubble *b, const axis *x, const axis *y)
+{
+    page_add(p, "<path class=\"tint %s\" d=\"", mark_class(r, b->c));
+    mark_path(p, b->c, axis_at(x, b->x), axis_at(y, b->y), b->radius);
+    page_add(p, "\"><title>");
+    page_text(p, b->k->name);
+    page_add(p, ", ");
+    page_text(p, r->of[b->c].name);
+    page_add(p, ": %s, %s GFLOP/s, %s flop/B</title></path>\n", word_time(b->ns).s, word_number(b->y).s,
+             word_number(b->x).s);
+}
+
+static int as_near(const bubble *b, int n, int i, const axis *x, const axis *y)
+{
+    int near = 0;
+    for (int j = i + 1; j < n; j++)
+        near += b[j].c == b[i].c &&
+                hypot(axis_at(x, b[j].x) - axis_at(x, b[i].x), axis_at(y, b[j].y) - axis_at(y, b[i].y)) < 12;
+    return near;
+}
+
+/* The fast candidate's largest ones get a name to the left, one name for those that lie on each other, lines apart. */
+static void labels_draw(page *p, const report *r, const bubble *b, int n, const axis *x, const axis *y)
+{
+    double taken[MAX_LABELS][2];
+    int at[MAX_LABELS], shown = 0;
+    for (int i = 0; i < n && shown < MAX_LABELS; i++) {
+        bool covered = b[i].c != r->best;
+        double tx = axis_at(x, b[i].x) - b[i].radius - 8, ty = axis_at(y, b[i].y) + 4;
+        for (int j = 0; j < shown; j++)
+            covered |= hypot(axis_at(x, b[at[j]].x) - axis_at(x, b[i].x), axis_at(y, b[at[j]].y) - axis_at(y, b[i].y)) <
+                       12;
+        if (covered)
+            continue;
+        for (int j = 0; j < shown; j++)
+            if (fabs(taken[j][0] - tx) < 260 && fabs(taken[j][1] - ty) < 15)
+                ty = taken[j][1] + 16;
+        at[shown] = i;
+        taken[shown][0] = tx;
+        taken[shown++][1] = ty;
+        int more = as_near(b, n, i, x, y);
+        bool left = tx > LEFT + 250;
+        page_add(p, "<text class=\"small halo%s\" x=\"%.1f\" y=\"%.1f\">", left ? " end" : "",
+                 left ? tx : tx + 2 * b[i].radius + 16, ty);
+        page_clip(p, b[i].k->name, 34);
+        if (more)
+            page_add(p, " and %d like it", more);
+        page_add(p, "</text>\n");
+    }
+}
+
+static void roofline_table(page *p, const report *r, const bubble *b, int n)
+{
+    table_open(p, "The same as a table", 6,
+               (const char *const[]){"kernel", "candidate", "#time", "#flop/B", "#GFLOP/s", "#of roof"});
+    for (int i = 0; i < n; i++) {
+        page_add(p, "<tr><td>");
+        kind_name(p, b[i].k);
+        page_add(p, "</td><td>");
+        mark_name(p, r, b[i].c);
+        page_add(p,
+                 "</td><td class=\"num\">%s</td><td class=\"num\">%s</td><td class=\"num\">%s</td><td "
+                 "class=\"num\">%s</td></tr>\n",
+                 word_time(b[i].ns).s, word_number(b[i].x).s, word_number(b[i].y).s,
+                 word_share(b[i].k->of[b[i].c].peak_share).s);
+    }
+    table_close(p);
+}
+
+void roofline(page *p, const report *r)
+{
+    bubble b[2 * MAX_BUBBLES];
+    int light, n = bubbles_make(r, b, &light);
+    roofs roof = roofs_read(r);
+    page_add(p, "<h3>How close to what the machine can do?</h3>\n");
+    if (!n) {
+        page_add(p, "<p class=\"missing\">No kernel has both flops and bytes, so there is no roofline.</p>\n");
+        return;
+    }
+    page_add(p,
+             "<p class=\"lead\">Higher is better, and nothing can be above the lines: the flat one is the arithmetic "
+             "that the machine does at "
+             "most, the slanted ones what its memories deliver, all measured in this run. The larger a mark, the more "
+             "time it takes%s.</p>\n",
+             r->slow >= 0 ? "; arrows lead from the slower candidate to the faster one" : "");
+    axis x, y;
+    axes_make(&roof, b, n, &x, &y);
+    legend(p, r, r->best, r->slow);
+    chart_open(p, WIDTH, HEIGHT, "Roofline");
+    for (int i = 0; i < n && i < 8; i++) {
+        page_text(p, b[i].k->name);
+        page_add(p, " under ");
+        page_text(p, r->of[b[i].c].name);
+        page_add(p, ": %s GFLOP/s at %s flop/B. ", word_number(b[i].y).s, word_number(b[i].x).s);
+    }
+    chart_body(p);
+    frame(p, &x, &y);
+    roofs_draw(p, &roof, &x, &y);
+    for (int i = 0; i < n; i++)
+        bubble_draw(p, r, &b[i], &x, &y);
+    for (int i = 0; i + 1 < n; i++)
+        if (b[i].k == b[i + 1].k)
+            arrow(p, r, &b[i + 1], &b[i], &x, &y);
+    labels_draw(p, r, b, n, &x, &y);
+    chart_close(p);
+    if (light)
+        page_add(p,
+                 "<p class=\"soft\">%d light kernels, under half a percent of the time each, are left out of the "
+                 "picture.</p>\n",
+                 light);
+    roofline_table(p, r, b, n);
+    figure_close(p);
+}

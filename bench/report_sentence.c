@@ -1,0 +1,117 @@
+/* Verdicts as sentences, for people who have not read how comparing works. The same words go to HTML and Markdown. */
+#include "bench/report_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+outcome outcome_of(const pairing *c)
+{
+    static const struct {
+        const char *word;
+        outcome is;
+    } table[] = {
+        {"FASTER", FIRST_FASTER}, {"SLOWER", SECOND_FASTER}, {"SAME", NO_DIFFERENCE}, {"UNDECIDED", NOT_DECIDED}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (!strcmp(c->word, table[i].word))
+            return table[i].is;
+    return NO_VERDICT;
+}
+
+static void faster(page *p, const report *r, const pairing *c, name_writer *name)
+{
+    bool first = outcome_of(c) == FIRST_FASTER;
+    double times = first ? c->ratio : 1 / c->ratio; /* how much longer the slower one takes */
+    int win = first ? c->ia : c->ib, lose = first ? c->ib : c->ia;
+    const char *winner = first ? c->a : c->b, *loser = first ? c->b : c->a;
+    name(p, r, win, winner);
+    if (times >= 2) {
+        page_add(p, " is %.*f times as fast as ", times < 9.95 ? 2 : 1, times);
+        name(p, r, lose, loser);
+    } else {
+        page_add(p, " is faster: ");
+        name(p, r, lose, loser);
+        if (times > 1)
+            page_add(p, " takes %s more time", word_share(times - 1).s);
+        else
+            page_add(p, " takes more time");
+    }
+    page_add(p, ".");
+}
+
+void verdict_sentence(page *p, const report *r, const pairing *c, name_writer *name)
+{
+    outcome is = outcome_of(c);
+    if (is == FIRST_FASTER || is == SECOND_FASTER) {
+        faster(p, r, c, name);
+        return;
+    }
+    name(p, r, c->ia, c->a);
+    page_add(p, is == NOT_DECIDED ? " or " : " and ");
+    name(p, r, c->ib, c->b);
+    page_add(p, is == NO_DIFFERENCE ? " take the same time."
+                : is == NOT_DECIDED ? ": not decided."
+                                    : " were not compared.");
+}
+
+void verdict_certainty(page *p, const report *r, const pairing *c)
+{
+    double confidence = result_number(r->config, "confidence");
+    word band = word_share(c->threshold), sure = word_share(confidence > 0 && confidence < 1 ? confidence : 0.99);
+    outcome is = outcome_of(c);
+    if (is == NO_VERDICT)
+        return;
+    if (isnan(c->low) || isnan(c->high)) {
+        page_add(p, "The results hold no interval, so how sure this is cannot be told.");
+        return;
+    }
+    page_add(p, is == NOT_DECIDED ? "The " : "This is sure: the ");
+    page_add(p, "%s interval of the ratio of times, %s … %s, ", sure.s, word_ratio(c->low).s, word_ratio(c->high).s);
+    if (is == NOT_DECIDED)
+        page_add(p, "reaches across the edge of the ±%s that count as equal. More launches (--launches) narrow it.",
+                 band.s);
+    else
+        page_add(p,
+                 is == NO_DIFFERENCE ? "lies inside the ±%s that count as equal."
+                                     : "lies wholly beyond the ±%s that count as equal.",
+                 band.s);
+    if (!isnan(c->detectable))
+        page_add(p, " A difference of %s or more would have been seen.", word_share(c->detectable).s);
+}
+
+/* The other candidates that the comparisons do not tell apart from the best. */
+static void ties(page *p, const report *r, int best, name_writer *name)
+{
+    int n = 0;
+    for (int i = 0; i < r->n_comparison; i++) {
+        const pairing *c = &r->comparisons[i];
+        int other = c->ia == best ? c->ib : c->ib == best ? c->ia : -1;
+        bool equal = outcome_of(c) == NO_DIFFERENCE || outcome_of(c) == NOT_DECIDED;
+        if (other < 0 || !equal || c == r->match || r->of[other].peer)
+            continue;
+        page_add(p, n++ ? ", " : " Not told apart from it: ");
+        name(p, r, other, r->of[other].name);
+    }
+    if (n)
+        page_add(p, ".");
+}
+
+void verdict_headline(page *p, const report *r, name_writer *name)
+{
+    int best = r->best, valid = 0;
+    for (int i = 0; i < r->n; i++)
+        valid += !r->of[i].peer && r->of[i].valid;
+    if (best < 0) {
+        page_add(p, "No candidate is valid: there is no time to compare.");
+    } else if (r->match && valid == 2) {
+        verdict_sentence(p, r, r->match, name);
+    } else if (valid > 1) {
+        page_add(p, "Of %d candidates, ", valid);
+        name(p, r, best, r->of[best].name);
+        page_add(p, " has the lowest time, %s.", word_time(r->of[best].stats.median).s);
+        ties(p, r, best, name);
+    } else {
+        name(p, r, best, r->of[best].name);
+        page_add(p, " takes %s%s.", word_time(r->of[best].stats.median).s,
+                 r->n > 1 ? "; no other candidate is valid" : "");
+    }
+}

@@ -1,0 +1,471 @@
+/* The report of made-up results: every section, its budgets, its bytes, and what hostile names can do to it
+ * (nothing). */
+#include "bench/report.h"
+#include "bench/report_page.h"
+#include "tests/bench/report_fixture.h"
+#include "tests/check.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_BYTES = 1500000, MAX_SVG = 3000, DEPTH = 64 };
+
+typedef struct made {
+    char *json, *html;
+} made;
+
+static made make(const char *name)
+{
+    made m = {.json = fixture_make(name)};
+    ts_error e = {0};
+    CHECK(report_write(m.json, &m.html, &e));
+    CHECK_TEXT(e.text, "");
+    return m;
+}
+
+static void unmake(made *m)
+{
+    free(m->json);
+    free(m->html);
+}
+
+static int count(const char *in, const char *what)
+{
+    int n = 0;
+    for (const char *at = strstr(in, what); at; at = strstr(at + 1, what))
+        n++;
+    return n;
+}
+
+static bool has(const char *in, const char *what)
+{
+    if (!strstr(in, what))
+        printf("missing: %s\n", what);
+    return strstr(in, what) != NULL;
+}
+
+/* ---- a reader of the HTML that the report may write: every element closed in order, attributes in double quotes
+ * ---- */
+
+typedef struct reader {
+    const char *at;
+    char open[DEPTH][16];
+    int depth, svg; /* elements within svg so far */
+    const char *wrong;
+} reader;
+
+static bool is_void(const char *name)
+{
+    return !strcmp(name, "meta") || !strcmp(name, "br");
+}
+
+static size_t word_length(const char *s)
+{
+    return strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-");
+}
+
+static void read_attributes(reader *r, bool *closed)
+{
+    while (*r->at == ' ') {
+        r->at++;
+        r->at += word_length(r->at);
+        if (*r->at++ != '=' || *r->at++ != '"')
+            r->wrong = "an attribute without a quoted value";
+        if (r->wrong)
+            return;
+        r->at += strcspn(r->at, "\"<");
+        if (*r->at++ != '"')
+            r->wrong = "'<' in an attribute";
+        if (r->wrong)
+            return;
+    }
+    *closed = *r->at == '/';
+    r->at += *closed;
+    if (*r->at++ != '>')
+        r->wrong = "a tag that does not end";
+}
+
+static void read_open(reader *r)
+{
+    char name[16];
+    size_t n = word_length(r->at);
+    bool closed = false;
+    snprintf(name, sizeof name, "%.*s", (int)n, r->at);
+    r->at += n;
+    for (int i = 0; i < r->depth; i++)
+        r->svg += !strcmp(r->open[i], "svg");
+    read_attributes(r, &closed);
+    if (r->wrong || closed || is_void(name))
+        return;
+    if (r->depth == DEPTH)
+        r->wrong = "too deep";
+    else
+        snprintf(r->open[r->depth++], 16, "%s", name);
+    const char *raw = !strcmp(name, "script") ? "</script>" : !strcmp(name, "style") ? "</style>" : NULL;
+    if (!raw)
+        return;
+    r->at = strstr(r->at, raw);
+    if (!r->at)
+        r->at = "", r->wrong = "script or style without an end";
+}
+
+static void read_close(reader *r)
+{
+    size_t n = word_length(r->at);
+    const char *open = r->depth ? r->open[--r->depth] : "";
+    if (strlen(open) != n || strncmp(open, r->at, n) != 0 || r->at[n] != '>')
+        r->wrong = "an end tag that fits no open element";
+    else
+        r->at += n + 1;
+}
+
+/* NULL if well formed, else what is wrong; *svg: elements inside svg. */
+static const char *read_html(const char *html, int *svg)
+{
+    static const char doctype[] = "<!DOCTYPE html>\n";
+    reader r = {.at = html + strlen(doctype)};
+    if (strncmp(html, doctype, strlen(doctype)) != 0)
+        return "no doctype";
+    while (*r.at && !r.wrong) {
+        r.at += strcspn(r.at, "<>");
+        if (*r.at == '>')
+            r.wrong = "a bare '>'";
+        else if (r.at[0] == '<' && r.at[1] == '/')
+            r.at += 2, read_close(&r);
+        else if (*r.at == '<')
+            r.at++, read_open(&r);
+    }
+    *svg = r.svg;
+    if (r.wrong)
+        printf("%s before: %.80s\n", r.wrong, r.at);
+    return r.wrong ? r.wrong : r.depth ? "elements left open" : NULL;
+}
+
+/* ---- properties of every report ---- */
+
+static bool all_utf8_and_visible(const char *s)
+{
+    for (size_t i = 0, n = strlen(s); i < n;) {
+        uint32_t code = 0;
+        int len = page_utf8(s + i, n - i, &code);
+        if (!len || (page_hidden(code) && code != '\n'))
+            return printf("byte %zu: U+%04x\n", i, (unsigned)code), false;
+        i += (size_t)len;
+    }
+    return true;
+}
+
+static void check_figures(const char *html)
+{
+    CHECK(count(html, "<figure>") == count(html, "</figure>"));
+    for (const char *f = strstr(html, "<figure>"); f; f = strstr(f + 1, "<figure>")) {
+        const char *end = strstr(f, "</figure>"), *title = strstr(f, "<title>"), *desc = strstr(f, "<desc>"),
+                   *table = strstr(f, "<table");
+        CHECK(strstr(f, "role=\"img\"") < end);
+        CHECK(title && title < end && title[7] != '<');
+        CHECK(desc && desc < end && desc[6] != '<');
+        CHECK(table && table < end);
+    }
+}
+
+/* Nothing is fetched: no addresses but places in the page itself. */
+static void check_closed(const char *html)
+{
+    const char *policy = "default-src 'none'; style-src 'unsafe-inline'";
+    CHECK(has(html, policy));
+    CHECK(count(html, "url(") == count(html, "url(#gap)"));
+    CHECK(count(html, "href=") == count(html, "href=\"#"));
+    static const char *const never[] = {"src=",  "@import", "http:", "https:",  "javascript:", "<script>",
+                                        "<link", "<iframe", "<img",  " onload", " onclick"};
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        CHECK(!strstr(html, never[i]) || (printf("%s\n", never[i]), false));
+    CHECK(count(html, "<script") == 1 && count(html, "</script") == 1);
+}
+
+static cJSON *embedded(const char *html)
+{
+    const char *tag = "<script type=\"application/json\" id=\"results\">", *from = strstr(html, tag),
+               *to = strstr(html, "</script>");
+    if (!CHECK(from && to && to > from))
+        return NULL;
+    from += strlen(tag);
+    return cJSON_ParseWithLength(from, (size_t)(to - from));
+}
+
+static void check_any(const char *name)
+{
+    made m = make(name), again = make(name);
+    int svg = 0;
+    CHECK_TEXT(read_html(m.html, &svg) ? "not well formed" : "well formed", "well formed");
+    CHECK(svg <= MAX_SVG || (printf("%s: %d elements\n", name, svg), false));
+    CHECK(strlen(m.html) <= MAX_BYTES || (printf("%s: %zu bytes\n", name, strlen(m.html)), false));
+    CHECK(!strcmp(m.html, again.html));
+    CHECK(all_utf8_and_visible(m.html));
+    check_figures(m.html);
+    check_closed(m.html);
+    CHECK(!strstr(m.html, "nan") && !strstr(m.html, "inf<") && !strstr(m.html, "-0.0"));
+    cJSON *data = embedded(m.html);
+    CHECK_TEXT(cJSON_GetStringValue(cJSON_GetObjectItem(data, "format")), "results/1");
+    cJSON_Delete(data);
+    unmake(&m);
+    unmake(&again);
+}
+
+/* ---- what they say ---- */
+
+static void check_sections(const char *html, const char *wanted)
+{
+    static const char *const id[] = {"verdict", "trust",   "where",   "why",     "time",
+                                     "memory",  "latency", "kernels", "appendix"};
+    const char *last = html;
+    for (int i = 0; i < 9; i++) {
+        char tag[64], left[64];
+        snprintf(tag, sizeof tag, "<section class=\"card\" id=\"%s\">", id[i]);
+        snprintf(left, sizeof left, "<p class=\"missing\">%d · ", i + 1);
+        const char *at = strstr(html, wanted[i] == '+' ? tag : left);
+        CHECK((at && at > last) || (printf("section %s\n", id[i]), false));
+        CHECK(!strstr(html, wanted[i] == '+' ? left : tag));
+        if (at)
+            last = at;
+    }
+}
+
+static void test_bert(void)
+{
+    made m = make("bert");
+    check_sections(m.html, "+++++++++");
+    CHECK(has(m.html, "blocked</b></span> is faster: "));
+    CHECK(has(m.html, "rows-outside</b></span> takes 49\u00a0% more time."));
+    CHECK(has(
+        m.html,
+        "This is sure: the 99\u00a0% interval of the ratio of times, 1.48× … 1.50×, lies wholly beyond the ±1\u00a0%"));
+    CHECK(has(m.html, "87\u00a0% of the difference is in <b class=\"name\">feed forward</b>"));
+    CHECK(has(m.html, "works on 9.00\u00a0MiB, 450\u00a0% of L2: it does not fit"));
+    CHECK(has(m.html, "<mark>n/384@core</mark>"));
+    CHECK(has(m.html, "Even the fastest sample of "));
+    CHECK(count(m.html, "<figure>") == 7); /* forest, samples, waterfall, roofline, bars, buffers, percentiles */
+    CHECK(count(m.html, "class=\"sign ok\">✓ yes") == 8);
+    CHECK(count(m.html, "class=\"tint") >= 14);
+    CHECK(count(m.html, " over\"") == 4);
+    CHECK(count(m.html, "encoder.layer.*.ffn.up") > 5);
+    cJSON *data = embedded(m.html), *given = cJSON_Parse(m.json);
+    CHECK(cJSON_Compare(data, given, true));
+    cJSON_Delete(data);
+    cJSON_Delete(given);
+    unmake(&m);
+}
+
+static void test_verdicts(void)
+{
+    made same = make("same"), open = make("undecided"), wrong = make("invalid"), one = make("single");
+    CHECK(has(same.html, "blocked-64</b></span> take the same time."));
+    CHECK(has(same.html, "lies inside the ±1\u00a0% that count as equal"));
+    CHECK(has(same.html, "The two spend their time alike"));
+    CHECK(has(same.html, "does not start at zero"));
+    CHECK(has(open.html, "blocked-64</b></span>: not decided."));
+    CHECK(has(open.html, "More launches (--launches) narrow it."));
+    CHECK(has(open.html, "! partly"));
+    CHECK(has(wrong.html, "; no other candidate is valid."));
+    CHECK(has(wrong.html, "✗ INVALID"));
+    CHECK(has(wrong.html, "(allowed: 0.0001): correctness"));
+    check_sections(wrong.html, "++-++++++");
+    check_sections(one.html, "++-++++++");
+    CHECK(has(one.html, "Where is left out: it needs two valid candidates."));
+    unmake(&same);
+    unmake(&open);
+    unmake(&wrong);
+    unmake(&one);
+}
+
+static void test_bare(void)
+{
+    made m = make("bare");
+    check_sections(m.html, "+++++"
+                           "+-++");
+    CHECK(has(m.html, "Latency is left out: the results hold no single samples."));
+    CHECK(has(m.html, "The results hold no working sets."));
+    unmake(&m);
+}
+
+static void test_hostile(void)
+{
+    made m = make("hostile");
+    CHECK(has(m.html, "&lt;/script&gt;&lt;script&gt;alert(&#39;a&#39;)&lt;/script&gt;&quot;&amp;lt;"));
+    CHECK(has(m.html, "line\\x0abreak \\x1b[31mred \\u{202e}turned \\u{2066} \\xff\\xfe \\xc0\\xaf \\xed\\xa0\\x80 | ` "
+                      "=cmd() --&gt;"));
+    CHECK(!strstr(m.html, "<script>alert"));
+    cJSON *data = embedded(m.html);
+    const cJSON *first = cJSON_GetArrayItem(cJSON_GetObjectItem(data, "candidates"), 0);
+    CHECK_TEXT(cJSON_GetStringValue(cJSON_GetObjectItem(first, "name")), "</script><script>alert('a')</script>\"&lt;");
+    cJSON_Delete(data);
+    unmake(&m);
+}
+
+static void test_large(void)
+{
+    made m = make("large");
+    CHECK(has(m.html, "\"x-left-out\":[\"samples\"]") || has(m.html, "\"x-left-out\":[\"samples\",\"buffers\"]"));
+    CHECK(has(m.html, "th sample is drawn"));
+    CHECK(has(m.html, "Of 4 candidates, "));
+    unmake(&m);
+}
+
+static void test_short_forms(void)
+{
+    char *bert = fixture_make("bert"), *hostile = fixture_make("hostile"), *out = NULL;
+    CHECK(report_markdown(bert, &out, NULL));
+    CHECK(has(out, "**`blocked` is faster: `rows-outside` takes 49 % more time.** This is sure: "));
+    CHECK(has(out, "| `blocked` | 70.6 ms | "));
+    CHECK(
+        has(out, "`bert-base` · `batch=1` · `seq=128` · `Xeon, family 6 model 207` · 2 threads · `avx512` · tessera "));
+    CHECK(all_utf8_and_visible(out));
+    free(out);
+    CHECK(report_markdown(hostile, &out, NULL));
+    CHECK(
+        has(out, "\\x1b[31mred \\u{202e}turned \\u{2066} \\xff\\xfe \\xc0\\xaf \\xed\\xa0\\x80 \\| ` =cmd() --> `` |"));
+    CHECK(all_utf8_and_visible(out));
+    free(out);
+    CHECK(report_csv(hostile, &out, NULL));
+    CHECK(count(out, "\r\n") == 4 && count(out, "\n") == 4);
+    CHECK(has(out, "\"</script><script>alert('a')</script>\"\"&lt;\",candidate,"));
+    free(out);
+    free(bert);
+    free(hostile);
+}
+
+static void test_refusals(void)
+{
+    static const struct {
+        const char *text, *says;
+    } bad[] = {
+        {"{\"format\":\"results/1\"", "the results: not valid JSON at byte 21"},
+        {"{}", "the results have no \"format\": \"results/1\"\n  hint: give a file that tessera bench wrote with -o"},
+        {"{\"format\":\"results/2\"}", "the results have format \"results/2\"; this version reads results/1\n  hint: "
+                                       "give a file that tessera bench wrote with -o"},
+        {"[]", "the results have no \"format\": \"results/1\"\n  hint: give a file that tessera bench wrote with -o"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ts_error e = {0};
+        char *html = NULL;
+        CHECK(!report_write(bad[i].text, &html, &e) && !html);
+        CHECK(e.code == TS_BAD_INPUT);
+        CHECK_TEXT(e.text, bad[i].says);
+    }
+}
+
+/* ---- any field may be missing, or be anything else ---- */
+
+static const char *const instead[] = {
+    "null", "-1e308", "1e308", "0", "\"x\"", "[]", "{}", "[[{\"ns\":1}]]", "{\"a\":{\"ns\":5,\"name\":7}}"};
+
+/* Replaces every member in turn: the first and last of a list stand for all. */
+static int damage(cJSON *root, cJSON *at)
+{
+    int n = 0;
+    for (cJSON *item = at->child; item; item = item->next) {
+        if (cJSON_IsArray(at) && item != at->child && item->next)
+            continue;
+        for (size_t i = 0; i < sizeof instead / sizeof *instead; i++) {
+            cJSON *other = cJSON_Parse(instead[i]), saved = *item;
+            char *html = NULL;
+            item->type = other->type;
+            item->valuestring = other->valuestring;
+            item->valuedouble = other->valuedouble;
+            item->child = other->child;
+            char *text = cJSON_PrintUnformatted(root);
+            int svg = 0;
+            if (report_write(text, &html, NULL))
+                CHECK(!read_html(html, &svg));
+            free(html);
+            free(text);
+            *item = saved;
+            cJSON_Delete(other);
+            n++;
+        }
+        n += damage(root, item);
+    }
+    return n;
+}
+
+static void test_tolerance(void)
+{
+    char *json = fixture_make("bare");
+    cJSON *root = cJSON_Parse(json);
+    int n = damage(root, root);
+    CHECK(n > 500);
+    cJSON_Delete(root);
+    free(json);
+}
+
+/* ---- the page ---- */
+
+static void check_written(void (*write)(page *, const char *), const char *given, const char *want)
+{
+    page p = {0};
+    write(&p, given);
+    CHECK_TEXT(page_str(&p), want);
+    page_free(&p);
+}
+
+static void clip5(page *p, const char *s)
+{
+    page_clip(p, s, 5);
+}
+
+static void test_escapes(void)
+{
+    check_written(page_text, "<a b='c' d=\"e\">&amp;", "&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;amp;");
+    check_written(page_text, "\x7f\xc2\x85\xe2\x80\x8b\xef\xbb\xbf\xf3\xa0\x80\xa1",
+                  "\\x7f\\x85\\u{200b}\\u{feff}\\u{e0021}");
+    check_written(page_text, "\xe0\x80\xaf\xf8\xe2\x82 €é😀", "\\xe0\\x80\\xaf\\xf8\\xe2\\x82 €é😀");
+    check_written(page_text, NULL, "");
+    check_written(page_code, "a\n\tb\r", "a\n\tb\\x0d");
+    check_written(page_plain, "<a&\x1b", "<a&\\x1b");
+    check_written(clip5, "abcde", "abcde");
+    check_written(clip5, "abcdef", "abcd…");
+    check_written(clip5,
+                  "ab\x1b"
+                  "cd",
+                  "ab…");
+    check_written(clip5, "<<<<<<", "&lt;&lt;&lt;&lt;…");
+    check_written(page_embed, "{ \"a\" : \"</x \\\" <\xe2\x80\xae\xff\n\" , \"b\":[1.50, -2e3]\n}",
+                  "{\"a\":\"\\u003c/x \\\" \\u003c\\u202e\\ufffd\\u000a\",\"b\":[1.50,-2e3]}");
+    check_written(page_embed, "\"\xf3\xa0\x80\xa1\"", "\"\\udb40\\udc21\"");
+}
+
+static void test_words(void)
+{
+    CHECK_TEXT(word_time(71.34e6).s, "71.3\u00a0ms");
+    CHECK_TEXT(word_time(999.6e3).s, "1.00\u00a0ms");
+    CHECK_TEXT(word_time(403.4).s, "403\u00a0ns");
+    CHECK_TEXT(word_time((double)NAN).s, "–");
+    CHECK_TEXT(word_gain(-3.1e6).s, "−3.10\u00a0ms");
+    CHECK_TEXT(word_bytes(2.125 * 1048576).s, "2.12\u00a0MiB");
+    CHECK_TEXT(word_bytes(1023.9 * 1024).s, "1.00\u00a0MiB");
+    CHECK_TEXT(word_share(0.01).s, "1\u00a0%");
+    CHECK_TEXT(word_share(-0.00001).s, "0.00\u00a0%");
+    CHECK_TEXT(word_share(0.894).s, "89\u00a0%");
+    CHECK_TEXT(word_ratio(1.0124).s, "1.012×");
+    CHECK_TEXT(word_ratio(5.649).s, "5.65×");
+    CHECK_TEXT(word_count(1234567).s, "1\u00a0234\u00a0567");
+    CHECK_TEXT(word_number(8.7e-7).s, "8.7e-07");
+}
+
+int main(void)
+{
+    for (int i = 0; fixture_name(i); i++)
+        check_any(fixture_name(i));
+    test_bert();
+    test_verdicts();
+    test_bare();
+    test_hostile();
+    test_large();
+    test_short_forms();
+    test_refusals();
+    test_tolerance();
+    test_escapes();
+    test_words();
+    return check_done();
+}
