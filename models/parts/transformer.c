@@ -1,0 +1,41 @@
+#include "models/parts/transformer.h"
+
+#include <float.h>
+
+ts_tensor transformer_places(maker *mk, ts_tensor table, int64_t first, int64_t rows)
+{
+    return maker_call(mk, 1, &table, "slice starts=[%lld,0] sizes=[%lld,%lld]", (long long)first, (long long)rows,
+                      (long long)maker_extent(table, 1));
+}
+
+ts_tensor transformer_mask(maker *mk, ts_tensor attention_mask)
+{
+    /* Beside the lowest f32 every score vanishes, in f32 and in f64 alike: a row that is padded throughout becomes the
+     * plain mean, the same in every precision, and never NaN. */
+    ts_tensor padded = ts_call2(mk->g, "subtract", ts_scalar(mk->g, TS_F32, 1),
+                                ts_call1(mk->g, "cast to=f32", attention_mask));
+    ts_tensor mask = ts_call2(mk->g, "multiply", padded, ts_scalar(mk->g, TS_F32, -FLT_MAX));
+    return maker_call(mk, 1, &mask, "reshape shape=[%lld,1,1,%lld]", (long long)maker_extent(mask, 0),
+                      (long long)maker_extent(mask, 1));
+}
+
+ts_tensor transformer_split(maker *mk, ts_tensor x, int heads)
+{
+    ts_tensor parts = maker_call(mk, 1, &x, "reshape shape=[%lld,%lld,%d,%lld]", (long long)maker_extent(x, 0),
+                                 (long long)maker_extent(x, 1), heads, (long long)(maker_extent(x, 2) / heads));
+    return ts_call1(mk->g, "transpose axes=[0,2,1,3]", parts);
+}
+
+ts_tensor transformer_merge(maker *mk, ts_tensor x)
+{
+    ts_tensor parts = ts_call1(mk->g, "transpose axes=[0,2,1,3]", x);
+    return maker_call(mk, 1, &parts, "reshape shape=[%lld,%lld,%lld]", (long long)maker_extent(parts, 0),
+                      (long long)maker_extent(parts, 1), (long long)(maker_extent(parts, 2) * maker_extent(parts, 3)));
+}
+
+ts_tensor transformer_feed(maker *mk, ts_tensor x, const feed *f)
+{
+    const int64_t width = maker_extent(x, -1);
+    ts_tensor y = ts_call1(mk->g, f->function, layer_dense(mk, x, f->inner, 1, f->up));
+    return layer_dense(mk, y, width, 1, f->down);
+}
