@@ -1,0 +1,160 @@
+#include "bench/cell.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Decodes one sequence; 0 bytes: not valid UTF-8. */
+static int decode(const unsigned char *s, uint32_t *out)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    int n = s[0] < 0x80 ? 1 : (s[0] & 0xE0) == 0xC0 ? 2 : (s[0] & 0xF0) == 0xE0 ? 3 : (s[0] & 0xF8) == 0xF0 ? 4 : 0;
+    if (n == 0)
+        return 0;
+    uint32_t c = n == 1 ? s[0] : s[0] & (0xFFu >> (n + 1));
+    for (int i = 1; i < n; i++) {
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+        c = c << 6 | (s[i] & 0x3Fu);
+    }
+    if (c < least[n] || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF))
+        return 0;
+    *out = c;
+    return n;
+}
+
+typedef struct range {
+    uint32_t first, last;
+} range;
+
+static int within(const range *r, size_t n, uint32_t c)
+{
+    for (size_t i = 0; i < n; i++)
+        if (c >= r[i].first && c <= r[i].last)
+            return 1;
+    return 0;
+}
+
+/* What would move the cursor, hide text or turn its direction. */
+static int is_harmful(uint32_t c)
+{
+    static const range harmful[] = {{0, 0x1F},        {0x7F, 0x9F},     {0x200B, 0x200F}, {0x2028, 0x202E},
+                                    {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE0FFF}};
+    return within(harmful, sizeof harmful / sizeof *harmful, c);
+}
+
+/* Blocks of the East Asian Width and general category tables of Unicode, coarse at their edges. */
+static int columns(uint32_t c)
+{
+    static const range none[] = {{0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},   {0x1AB0, 0x1AFF},
+                                 {0x1DC0, 0x1DFF}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}};
+    static const range wide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0xA4CF},  {0xAC00, 0xD7A3},
+                                 {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},  {0xFFE0, 0xFFE6},
+                                 {0x1F300, 0x1F64F}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
+    return within(none, sizeof none / sizeof *none, c) ? 0 : within(wide, sizeof wide / sizeof *wide, c) ? 2 : 1;
+}
+
+int cell_width(const char *s)
+{
+    int width = 0;
+    uint32_t c = 0;
+    for (int n; *s != 0; s += n > 0 ? n : 1) {
+        n = decode((const unsigned char *)s, &c);
+        width += n > 0 ? columns(c) : 1;
+    }
+    return width;
+}
+
+/* The start of s that takes at most `width` columns, in bytes. */
+static size_t fitting(const char *s, int width)
+{
+    const char *at = s;
+    uint32_t c = 0;
+    while (*at != 0) {
+        int n = decode((const unsigned char *)at, &c);
+        width -= n > 0 ? columns(c) : 1;
+        if (width < 0)
+            break;
+        at += n > 0 ? n : 1;
+    }
+    return (size_t)(at - s);
+}
+
+char *cell_text(const char *s, int width)
+{
+    size_t n = strlen(s), used = 0;
+    char *out = calloc(n + 2, 4); /* a byte becomes four characters at most; room for the ellipsis */
+    for (size_t i = 0; out != NULL && i < n;) {
+        uint32_t c = 0;
+        int k = decode((const unsigned char *)s + i, &c), step = k > 0 ? k : 1;
+        for (int j = 0; j < step; j++) {
+            if (k == 0 || is_harmful(c))
+                used += (size_t)snprintf(out + used, 5, "\\x%02X", (unsigned char)s[i + (size_t)j]);
+            else
+                out[used++] = s[i + (size_t)j];
+        }
+        i += (size_t)step;
+    }
+    if (out != NULL && width > 0 && cell_width(out) > width)
+        snprintf(out + fitting(out, width - 1), 4, "\xE2\x80\xA6");
+    return out;
+}
+
+void cell_put(FILE *f, const char *s, int width, int right)
+{
+    int blanks = width - cell_width(s);
+    blanks = blanks > 0 ? blanks : 0;
+    fprintf(f, "%*s%s%*s", right ? blanks : 0, "", s, right ? 0 : blanks, "");
+}
+
+quantity cell_number(double v)
+{
+    quantity q = {"-"};
+    double size = fabs(v);
+    if (!isfinite(v))
+        return q;
+    if (size != 0 && (size < 1e-3 || size >= 1e6))
+        snprintf(q.s, sizeof q.s, "%.2e", v);
+    else
+        snprintf(q.s, sizeof q.s, "%.*f",
+                 size >= 99.95 || size == 0 ? 0
+                 : size >= 9.995            ? 1
+                 : size >= 0.9995           ? 2
+                                            : 3,
+                 v);
+    return q;
+}
+
+static quantity with_unit(double v, const char *unit)
+{
+    quantity n = cell_number(v), q;
+    snprintf(q.s, sizeof q.s, "%.20s %s", n.s, unit);
+    return q;
+}
+
+quantity cell_time(double ns)
+{
+    return !isfinite(ns)  ? cell_number(ns)
+           : ns < 999.5   ? with_unit(ns, "ns")
+           : ns < 999.5e3 ? with_unit(ns * 1e-3, "\xC2\xB5s")
+           : ns < 999.5e6 ? with_unit(ns * 1e-6, "ms")
+                          : with_unit(ns * 1e-9, "s");
+}
+
+quantity cell_bytes(double bytes)
+{
+    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    int i = 0;
+    for (; i < 4 && bytes >= 999.5; i++)
+        bytes /= 1024;
+    return isfinite(bytes) ? with_unit(bytes, unit[i]) : cell_number(bytes);
+}
+
+quantity cell_share(double v)
+{
+    quantity q = cell_number(v);
+    if (isfinite(v))
+        snprintf(q.s, sizeof q.s, "%.0f %%", 100 * v);
+    return q;
+}

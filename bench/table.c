@@ -1,0 +1,285 @@
+/* table.c - results/1 and comparison/1 as people see them: what was measured where, a row each, verdicts, notes. */
+#include "bench/bench.h"
+#include "bench/cell.h"
+#include "bench/failure.h"
+#include "bench/js.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct table {
+    FILE *f;
+    const bench_view *view;
+} table;
+
+static const char *tint(const table *t, const char *word)
+{
+    static const struct {
+        const char *word, *code;
+    } tints[] = {{"FASTER", "\033[32m"},  {"SLOWER", "\033[31m"}, {"SAME", "\033[36m"}, {"UNDECIDED", "\033[33m"},
+                 {"INVALID", "\033[31m"}, {"ABSENT", "\033[33m"}, {"VALID", "\033[32m"}};
+    for (size_t i = 0; t->view->colour && i < sizeof tints / sizeof *tints; i++)
+        if (strcmp(word, tints[i].word) == 0)
+            return tints[i].code;
+    return "";
+}
+
+static void put_word(const table *t, const char *word)
+{
+    const char *code = tint(t, word);
+    fprintf(t->f, "%s%s%s", code, word, *code != 0 ? "\033[0m" : "");
+}
+
+static void put_name(const table *t, const char *s)
+{
+    char *safe = cell_text(s, 0);
+    fputs(safe != NULL ? safe : "?", t->f);
+    free(safe);
+}
+
+/* ---- the first line: model and machine ---- */
+
+static void put_heading(const table *t, const cJSON *v)
+{
+    const cJSON *dim;
+    put_name(t, js_get_text(v, "model/name"));
+    cJSON_ArrayForEach(dim, js_get(v, "model/dims"))
+    {
+        fputs("  ", t->f);
+        put_name(t, cJSON_GetStringValue(dim));
+    }
+    int threads = (int)js_get_number(v, "environment/threads", 0);
+    fprintf(t->f, "   %d thread%s (", threads, threads == 1 ? "" : "s");
+    put_name(t, js_get_text(v, "environment/cpu"));
+    fputs(", ", t->f);
+    put_name(t, js_get_text(v, "environment/isa"));
+    fprintf(t->f, ")   peak %s GFLOP/s f32, %s GB/s (probed)\n",
+            cell_number(js_get_number(v, "ceilings/fma_f32_gflops", NAN)).s,
+            cell_number(js_get_number(v, "ceilings/read_gbs", NAN)).s);
+}
+
+/* ---- rows ---- */
+
+enum { COLUMNS = 8, NAME_LEAST = 8 };
+static const char *const heads[COLUMNS] = {"contestant", "median", "95% CI", "p90",
+                                           "GFLOP/s",    "peak",   "memory", "status"};
+
+typedef struct row {
+    char *cell[COLUMNS]; /* each of its own */
+    const char *reason;
+} row;
+
+static char *own(const char *s)
+{
+    char *copy = strdup(s);
+    return copy != NULL ? copy : calloc(1, 1);
+}
+
+/* The rate is of the model's arithmetic as the first candidate's plan counts it: the same work for everybody. */
+static row row_of(const cJSON *c, double flops, double peak)
+{
+    row r = {.reason = js_get_text(c, "reason")};
+    double ns = js_get_number(c, "stats/median_ns", NAN);
+    char interval[72];
+    snprintf(interval, sizeof interval, "%s \xE2\x80\xA6 %s", cell_time(js_get_number(c, "stats/low_ns", NAN)).s,
+             cell_time(js_get_number(c, "stats/high_ns", NAN)).s);
+    r.cell[0] = cell_text(js_get_text(c, "name"), 0);
+    r.cell[1] = own(cell_time(ns).s);
+    r.cell[2] = own(isfinite(ns) ? interval : "-");
+    r.cell[3] = own(cell_time(js_get_number(c, "stats/p90_ns", NAN)).s);
+    r.cell[4] = own(cell_number(flops > 0 ? flops / ns : NAN).s);
+    r.cell[5] = own(cell_share(flops > 0 ? flops / ns / peak : NAN).s);
+    r.cell[6] = own(cell_bytes(js_get_number(c, "memory/peak_bytes", NAN)).s);
+    r.cell[7] = own(js_get_text(c, "status"));
+    return r;
+}
+
+static int cell_limit(const table *t, const int *width)
+{
+    int others = 0;
+    for (int k = 1; k < COLUMNS; k++)
+        others += width[k] + 2;
+    int left = t->view->width - others;
+    return t->view->width == 0 || width[0] <= left ? width[0] : left > NAME_LEAST ? left : NAME_LEAST;
+}
+
+static void put_row(const table *t, char *const *cell, const int *width)
+{
+    char *name = cell_text(cell[0], width[0]);
+    cell_put(t->f, name != NULL ? name : "", width[0], 0);
+    free(name);
+    for (int k = 1; k + 1 < COLUMNS; k++) {
+        fputs("  ", t->f);
+        cell_put(t->f, cell[k], width[k], 1);
+    }
+    fputs("  ", t->f);
+    put_word(t, cell[COLUMNS - 1]);
+    fputc('\n', t->f);
+}
+
+static void put_rows(const table *t, row *rows, int n)
+{
+    int width[COLUMNS];
+    for (int k = 0; k < COLUMNS; k++) {
+        width[k] = cell_width(heads[k]);
+        for (int i = 0; i < n; i++)
+            width[k] = cell_width(rows[i].cell[k]) > width[k] ? cell_width(rows[i].cell[k]) : width[k];
+    }
+    width[0] = cell_limit(t, width);
+    put_row(t, (char *const *)heads, width);
+    for (int i = 0; i < n; i++) {
+        put_row(t, rows[i].cell, width);
+        if (*rows[i].reason != 0) {
+            fputs("  ", t->f);
+            put_name(t, rows[i].reason);
+            fputc('\n', t->f);
+        }
+    }
+}
+
+static void put_contestants(const table *t, const cJSON *v)
+{
+    const cJSON *lists[] = {js_get(v, "candidates"), js_get(v, "peers")}, *c;
+    int most = cJSON_GetArraySize(lists[0]) + cJSON_GetArraySize(lists[1]), n = 0;
+    row *rows = calloc((size_t)most + 1, sizeof *rows);
+    double flops = 0, peak = js_get_number(v, "ceilings/fma_f32_gflops", NAN);
+    cJSON_ArrayForEach(c, lists[0]) flops = flops > 0 ? flops : js_get_number(c, "flops", 0);
+    for (int i = 0; i < 2 && rows != NULL; i++)
+        cJSON_ArrayForEach(c, lists[i]) rows[n++] = row_of(c, flops, peak);
+    if (rows != NULL)
+        put_rows(t, rows, n);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < COLUMNS; k++)
+            free(rows[i].cell[k]);
+    free(rows);
+}
+
+/* ---- verdicts ---- */
+
+static void put_verdict(const table *t, const cJSON *c)
+{
+    int launches = (int)js_get_number(c, "launches", 0), pairs = (int)js_get_number(c, "pairs", 0);
+    put_name(t, js_get_text(c, "a"));
+    fputs(" vs ", t->f);
+    put_name(t, js_get_text(c, "b"));
+    fputs(": ", t->f);
+    put_word(t, js_get_text(c, "verdict"));
+    fprintf(t->f, " %.3fx (99%% CI %.3f \xE2\x80\xA6 %.3f), %d launch%s, %d pairs, detectable >= %.1f%%\n",
+            js_get_number(c, "ratio", NAN), js_get_number(c, "low", NAN), js_get_number(c, "high", NAN), launches,
+            launches == 1 ? "" : "es", pairs, 100 * js_get_number(c, "detectable", NAN));
+}
+
+static const cJSON *candidate(const cJSON *v, const char *name)
+{
+    const cJSON *c;
+    cJSON_ArrayForEach(c, js_get(v, "candidates"))
+    {
+        if (strcmp(js_get_text(c, "name"), name) == 0)
+            return c;
+    }
+    return NULL;
+}
+
+/* Nanoseconds of the kernels whose `key` is `value`. */
+static double time_in(const cJSON *c, const char *key, const char *value)
+{
+    const cJSON *k;
+    double sum = 0;
+    cJSON_ArrayForEach(k, js_get(c, "kernels"))
+    {
+        double ns = js_get_number(k, "median_ns", NAN);
+        sum += strcmp(js_get_text(k, key), value) == 0 && isfinite(ns) ? ns : 0;
+    }
+    return sum;
+}
+
+/* Where the difference comes from: the operation with the largest part of it. Only what both were profiled for. */
+static void put_reason(const table *t, const cJSON *v, const cJSON *comparison)
+{
+    const cJSON *a = candidate(v, js_get_text(comparison, "a")), *b = candidate(v, js_get_text(comparison, "b")), *k;
+    double whole = js_get_number(b, "stats/median_ns", NAN) - js_get_number(a, "stats/median_ns", NAN), most = 0;
+    const char *verdict = js_get_text(comparison, "verdict"), *where = NULL;
+    if (a == NULL || b == NULL || (strcmp(verdict, "FASTER") != 0 && strcmp(verdict, "SLOWER") != 0))
+        return;
+    cJSON_ArrayForEach(k, js_get(a, "kernels"))
+    {
+        const char *op = js_get_text(k, "op");
+        double part = (time_in(b, "op", op) - time_in(a, "op", op)) / whole;
+        if (isfinite(part) && part > most) {
+            most = part;
+            where = op;
+        }
+    }
+    if (where == NULL || most < 0.05)
+        return;
+    fprintf(t->f, "  %s of the difference is in \"", most > 1 ? "more than all" : cell_share(most).s);
+    put_name(t, where);
+    fprintf(t->f, "\": %s against %s\n", cell_time(time_in(a, "op", where)).s, cell_time(time_in(b, "op", where)).s);
+}
+
+static void put_notes(const table *t, const cJSON *v)
+{
+    const cJSON *n;
+    cJSON_ArrayForEach(n, js_get(v, "notes"))
+    {
+        fputs("note: ", t->f);
+        put_name(t, cJSON_IsString(n) ? n->valuestring : "");
+        fputc('\n', t->f);
+    }
+}
+
+static void put_results(const table *t, const cJSON *v)
+{
+    const cJSON *c;
+    put_heading(t, v);
+    put_contestants(t, v);
+    cJSON_ArrayForEach(c, js_get(v, "comparisons"))
+    {
+        put_verdict(t, c);
+        put_reason(t, v, c);
+    }
+    put_notes(t, v);
+}
+
+static void put_comparison(const table *t, const cJSON *v)
+{
+    const cJSON *c;
+    cJSON_ArrayForEach(c, js_get(v, "differences"))
+    {
+        fputs("differs: ", t->f);
+        put_name(t, js_get_text(c, "key"));
+        fputs(": ", t->f);
+        put_name(t, js_get_text(c, "before"));
+        fputs(" before, ", t->f);
+        put_name(t, js_get_text(c, "after"));
+        fputs(" after\n", t->f);
+    }
+    cJSON_ArrayForEach(c, js_get(v, "comparisons")) put_verdict(t, c);
+    put_notes(t, v);
+}
+
+char *bench_table(const char *results, const bench_view *view, ts_error *e)
+{
+    static const bench_view plain = {0};
+    static const struct {
+        const char *format;
+        void (*put)(const table *t, const cJSON *v);
+    } forms[] = {{"results/1", put_results}, {"comparison/1", put_comparison}};
+    cJSON *v = js_parse(results, "results", e);
+    char *text = NULL;
+    size_t size = 0;
+    for (size_t i = 0; v != NULL && i < sizeof forms / sizeof *forms; i++) {
+        if (strcmp(js_get_text(v, "format"), forms[i].format) != 0)
+            continue;
+        table t = {open_memstream(&text, &size), view != NULL ? view : &plain};
+        if (t.f == NULL)
+            break;
+        forms[i].put(&t, v);
+        fclose(t.f);
+    }
+    if (v != NULL && text == NULL)
+        bench_fail(e, TS_BAD_INPUT, "not results: \"format\" is neither results/1 nor comparison/1");
+    cJSON_Delete(v);
+    return text;
+}
