@@ -1,0 +1,210 @@
+/* compare.c - two result files: what may be compared, and how what was measured after stands to what was measured before.
+ * Files are measured apart, so there are no pairs: medians are resampled independently and intervals are wider. */
+#include "bench/bench.h"
+#include "bench/failure.h"
+#include "bench/js.h"
+#include "bench/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const double THRESHOLD = 0.01;
+
+/* What makes times incomparable, and what only has to be known. */
+static const struct {
+    const char *path;
+    bool forbids;
+} conditions[] = {{"environment/cpu", true},   {"environment/threads", true},   {"environment/isa", true},
+                  {"config/target", true},     {"config/seed", true},           {"model/hash", true},
+                  {"model/inputs", true},      {"environment/governor", false}, {"environment/microcode", false},
+                  {"environment/os", false},   {"environment/libc", false},     {"environment/huge_pages", false},
+                  {"environment/tool", false}, {"environment/machine", false},  {"environment/hypervisor_name", false}};
+
+typedef struct pair_of_files {
+    cJSON *before, *after;
+    const compare_options *o;
+} pair_of_files;
+
+static cJSON *read_results(const char *text, const char *name, ts_error *e)
+{
+    cJSON *v = js_parse(text != NULL ? text : "", name, e);
+    if (v != NULL && strcmp(js_get_text(v, "format"), "results/1") != 0) {
+        bench_fail(e, TS_BAD_INPUT, "%s: \"format\" is \"%.40s\", expected results/1", name, js_get_text(v, "format"));
+        cJSON_Delete(v);
+        return NULL;
+    }
+    return v;
+}
+
+static void add_value(cJSON *row, const char *key, const cJSON *v)
+{
+    char *text = cJSON_IsString(v) ? NULL : v != NULL ? js_print(v, false) : NULL;
+    js_text(row, key, cJSON_IsString(v) ? v->valuestring : text != NULL ? text : "not stated");
+    free(text);
+}
+
+/* Lists what differs; false when something does that makes the times incomparable. */
+static bool add_differences(cJSON *out, const pair_of_files *p, ts_error *e)
+{
+    cJSON *list = js_array(out, "differences");
+    for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
+        const cJSON *x = js_get(p->before, conditions[i].path), *y = js_get(p->after, conditions[i].path);
+        if ((x == NULL && y == NULL) || (x != NULL && y != NULL && cJSON_Compare(x, y, true)))
+            continue;
+        cJSON *row = js_object(list, NULL);
+        js_text(row, "key", conditions[i].path);
+        add_value(row, "before", x);
+        add_value(row, "after", y);
+        if (conditions[i].forbids && !p->o->allow_env_diff) {
+            bench_fail(e, TS_USAGE, "the results cannot be compared: %s is %.200s before and %.200s after",
+                       conditions[i].path, js_get_text(row, "before"), js_get_text(row, "after"));
+            return bench_hint(e, "--allow-env-diff compares them nevertheless");
+        }
+    }
+    return true;
+}
+
+/* ---- samples ---- */
+
+typedef struct taken {
+    sample_set set;
+    int *start;
+    double *v;
+} taken;
+
+static taken samples_of(const cJSON *candidate)
+{
+    const cJSON *launches = js_get(candidate, "samples"), *l, *s;
+    int n = 0, n_launches = cJSON_GetArraySize(launches), at = 0;
+    cJSON_ArrayForEach(l, launches) n += cJSON_GetArraySize(l);
+    taken t = {.start = calloc((size_t)n_launches + 1, sizeof(int)), .v = calloc((size_t)n + 1, sizeof(double))};
+    n = 0;
+    if (t.start == NULL || t.v == NULL)
+        return t;
+    cJSON_ArrayForEach(l, launches)
+    {
+        cJSON_ArrayForEach(s, l)
+        {
+            double ns = js_get_number(s, "ns", NAN);
+            if (ns > 0)
+                t.v[n++] = ns;
+        }
+        t.start[++at] = n;
+    }
+    t.set = (sample_set){n_launches, t.start, t.v};
+    return t;
+}
+
+static void taken_free(taken *t)
+{
+    free(t->start);
+    free(t->v);
+}
+
+/* ---- comparing ---- */
+
+static const cJSON *find_candidate(const cJSON *results, const char *name)
+{
+    const cJSON *c;
+    cJSON_ArrayForEach(c, js_get(results, "candidates"))
+    {
+        if (strcmp(js_get_text(c, "name"), name) == 0)
+            return c;
+    }
+    return NULL;
+}
+
+static bool is_valid(cJSON *notes, const cJSON *c, const char *file)
+{
+    char text[1024];
+    if (strcmp(js_get_text(c, "status"), "VALID") == 0)
+        return true;
+    snprintf(text, sizeof text, "%.200s in %.200s is %.40s: %.500s", js_get_text(c, "name"), file,
+             js_get_text(c, "status"), js_get_text(c, "reason"));
+    js_item(notes, text);
+    return false;
+}
+
+static void add_comparison(cJSON *out, const pair_of_files *p, const cJSON *before, const cJSON *after)
+{
+    cJSON *notes = cJSON_GetObjectItemCaseSensitive(out, "notes");
+    if (!is_valid(notes, before, p->o->before_name) || !is_valid(notes, after, p->o->after_name))
+        return;
+    double threshold = p->o->threshold > 0 ? p->o->threshold : THRESHOLD;
+    taken a = samples_of(after), b = samples_of(before);
+    comparison c = stats_compare_apart(&a.set, &b.set, threshold, 0);
+    cJSON *row = js_object(cJSON_GetObjectItemCaseSensitive(out, "comparisons"), NULL);
+    char label[600];
+    snprintf(label, sizeof label, "%.250s (%.250s)", js_get_text(after, "name"), p->o->after_name);
+    js_text(row, "a", label);
+    snprintf(label, sizeof label, "%.250s (%.250s)", js_get_text(before, "name"), p->o->before_name);
+    js_text(row, "b", label);
+    js_text(row, "verdict", verdict_name(c.verdict));
+    js_number(row, "ratio", c.ratio);
+    js_number(row, "low", c.low);
+    js_number(row, "high", c.high);
+    js_number(row, "detectable", c.detectable);
+    js_number(row, "threshold", threshold);
+    js_number(row, "pairs", c.pairs);
+    js_number(row, "launches", c.launches);
+    if (c.launches < 3)
+        js_item(notes, "fewer than 3 launches: how much launches differ is not known, so intervals are too narrow");
+    taken_free(&a);
+    taken_free(&b);
+}
+
+static bool add_comparisons(cJSON *out, const pair_of_files *p, ts_error *e)
+{
+    const cJSON *before = js_get(p->before, "candidates"), *after = js_get(p->after, "candidates"), *c;
+    int matched = 0;
+    js_array(out, "comparisons");
+    js_array(out, "notes");
+    cJSON_ArrayForEach(c, after)
+    {
+        const cJSON *same = find_candidate(p->before, js_get_text(c, "name"));
+        matched += same != NULL;
+        if (same != NULL)
+            add_comparison(out, p, same, c);
+    }
+    if (matched == 0 && cJSON_GetArraySize(before) == 1 && cJSON_GetArraySize(after) == 1) {
+        add_comparison(out, p, cJSON_GetArrayItem(before, 0), cJSON_GetArrayItem(after, 0));
+        matched = 1;
+    }
+    if (matched > 0)
+        return true;
+    bench_fail(e, TS_USAGE, "%s and %s have no candidate of the same name", p->o->before_name, p->o->after_name);
+    return bench_hint(e, "name the schema files alike, or measure one schema in each");
+}
+
+bool bench_compare(const compare_options *o, char **comparison_text, ts_error *e)
+{
+    compare_options named = *o;
+    named.before_name = o->before_name != NULL ? o->before_name : "before";
+    named.after_name = o->after_name != NULL ? o->after_name : "after";
+    pair_of_files p = {.o = &named};
+    cJSON *out = cJSON_CreateObject();
+    js_text(out, "format", "comparison/1");
+    js_text(out, "before", named.before_name);
+    js_text(out, "after", named.after_name);
+    p.before = read_results(o->before, named.before_name, e);
+    p.after = p.before != NULL ? read_results(o->after, named.after_name, e) : NULL;
+    bool good = p.after != NULL && add_differences(out, &p, e) && add_comparisons(out, &p, e);
+    *comparison_text = good ? js_print(out, false) : NULL;
+    cJSON_Delete(p.before);
+    cJSON_Delete(p.after);
+    cJSON_Delete(out);
+    return good;
+}
+
+bool bench_has_verdict(const char *json, const char *wanted)
+{
+    cJSON *v = cJSON_Parse(json);
+    const cJSON *c;
+    bool found = false;
+    cJSON_ArrayForEach(c, js_get(v, "comparisons")) found |= strcasecmp(js_get_text(c, "verdict"), wanted) == 0;
+    cJSON_Delete(v);
+    return found;
+}

@@ -1,0 +1,107 @@
+/* Two result files: verdicts about what was measured after, refusals where the conditions differ, invalid candidates. */
+#include "bench/bench.h"
+#include "bench/js.h"
+#include "bench/stats.h"
+#include "tests/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Results of one candidate whose samples lie around `ns`. */
+static char *results_of(const char *name, double ns, const char *cpu, const char *status, uint64_t seed)
+{
+    cJSON *v = cJSON_CreateObject();
+    js_text(v, "format", "results/1");
+    js_text(js_object(v, "environment"), "cpu", cpu);
+    cJSON *c = js_object(js_array(v, "candidates"), NULL);
+    js_text(c, "name", name);
+    js_text(c, "status", status);
+    cJSON *launches = js_array(c, "samples");
+    for (int l = 0; l < 5; l++) {
+        cJSON *list = js_array(launches, NULL);
+        for (int i = 0; i < 10; i++)
+            js_number(js_object(list, NULL), "ns", ns * (1 + 0.001 * stats_below(seed, (uint64_t)(l * 10 + i), 5)));
+    }
+    char *text = js_print(v, false);
+    cJSON_Delete(v);
+    return text;
+}
+
+static cJSON *compared(compare_options *o, ts_error *e)
+{
+    char *text = NULL;
+    bool good = bench_compare(o, &text, e);
+    CHECK(good == (text != NULL) && good == (e->code == TS_OK));
+    cJSON *v = text != NULL ? cJSON_Parse(text) : NULL;
+    free(text);
+    return v;
+}
+
+static void test_verdicts(void)
+{
+    char *before = results_of("s", 1e7, "cpu", "VALID", 1), *same = results_of("s", 1e7, "cpu", "VALID", 2);
+    char *slower = results_of("s", 1.03e7, "cpu", "VALID", 3);
+    compare_options o = {.before = before, .after = slower, .before_name = "base.json", .after_name = "new.json"};
+    ts_error e = {0};
+    char *text = NULL;
+    CHECK(bench_compare(&o, &text, &e));
+    CHECK(bench_has_verdict(text, "slower") && !bench_has_verdict(text, "faster"));
+    char *table = bench_table(text, NULL, &e);
+    CHECK(table != NULL && strncmp(table, "s (new.json) vs s (base.json): SLOWER 0.97", 42) == 0);
+    free(table);
+    free(text);
+    o.after = same;
+    cJSON *v = compared(&o, &e);
+    const cJSON *c = cJSON_GetArrayItem(js_get(v, "comparisons"), 0);
+    CHECK_TEXT(js_get_text(c, "verdict"), "SAME");
+    CHECK(fabs(js_get_number(c, "ratio", 0) - 1) < 0.003 && js_get_number(c, "launches", 0) == 5);
+    cJSON_Delete(v);
+    free(before);
+    free(same);
+    free(slower);
+}
+
+static void test_conditions(void)
+{
+    char *here = results_of("s", 1e7, "this cpu", "VALID", 1), *there = results_of("s", 1e7, "that cpu", "VALID", 2);
+    compare_options o = {.before = here, .after = there};
+    ts_error e = {0}, f = {0};
+    CHECK(compared(&o, &e) == NULL && e.code == TS_USAGE);
+    CHECK_TEXT(e.text, "the results cannot be compared: environment/cpu is this cpu before and that cpu after\n"
+                       "  hint: --allow-env-diff compares them nevertheless");
+    o.allow_env_diff = true;
+    cJSON *v = compared(&o, &f);
+    CHECK(cJSON_GetArraySize(js_get(v, "comparisons")) == 1 && cJSON_GetArraySize(js_get(v, "differences")) == 1);
+    cJSON_Delete(v);
+    free(here);
+    free(there);
+}
+
+static void test_candidates(void)
+{
+    char *a = results_of("one", 1e7, "cpu", "VALID", 1), *b = results_of("two", 1e7, "cpu", "VALID", 2);
+    char *bad = results_of("one", 1e7, "cpu", "INVALID", 2);
+    compare_options o = {.before = a, .after = b};
+    ts_error e = {0}, f = {0}, g = {0};
+    cJSON *v = compared(&o, &e); /* one in each: those are meant */
+    CHECK(cJSON_GetArraySize(js_get(v, "comparisons")) == 1);
+    cJSON_Delete(v);
+    o.after = bad;
+    v = compared(&o, &f);
+    CHECK(cJSON_GetArraySize(js_get(v, "comparisons")) == 0 && cJSON_GetArraySize(js_get(v, "notes")) == 1);
+    cJSON_Delete(v);
+    o.after = "{\"format\":\"plan/1\"}";
+    CHECK(compared(&o, &g) == NULL && g.code == TS_BAD_INPUT);
+    free(a);
+    free(b);
+    free(bad);
+}
+
+int main(void)
+{
+    test_verdicts();
+    test_conditions();
+    test_candidates();
+    return check_done();
+}
