@@ -85,8 +85,8 @@ static bool pad_shape(const node *n, type *out, err *e)
     const attr *pads = node_attr(n, "pads");
     const char *mode = node_attr(n, "mode")->s;
     *out = n->in[0]->type;
-    if (strcmp(mode, "constant") && strcmp(mode, "reflect") && strcmp(mode, "edge"))
-        return err_set(e, TS_UNSUPPORTED, "mode: \"%s\" is none of constant, reflect, edge", mode);
+    if (strcmp(mode, "constant") && strcmp(mode, "reflect") && strcmp(mode, "edge") && strcmp(mode, "wrap"))
+        return err_set(e, TS_UNSUPPORTED, "mode: \"%s\" is none of constant, reflect, edge, wrap", mode);
     if (pads->n != 2 * out->rank)
         return err_set(e, TS_BAD_INPUT, "pads: %d numbers for rank %d", pads->n, out->rank);
     for (int i = 0; i < out->rank; i++) {
@@ -176,6 +176,8 @@ static bool pad_body(defn *d, err *e)
             sub[i] = reflected(d->mem, sub[i], dim);
         else if (!strcmp(mode, "edge"))
             sub[i] = clamped(d->mem, sub[i], dim);
+        else if (!strcmp(mode, "wrap"))
+            sub[i] = x2(d->mem, "mod", sub[i], x_whole(d->mem, dim));
         else {
             const expr *here = x_inside(d->mem, sub[i], 0, dim);
             inside = inside ? x2(d->mem, "and", inside, here) : here;
@@ -237,7 +239,7 @@ static const op pad_op = {
     .cases = "f32[2,3] pads=[1,0,0,2]\nf32[2,3] pads=[1,2,3,4] value=-inf\ni64[4] pads=[2,1] value=7\n"
              "f32[2,4] pads=[0,-1,0,2]\nf32[2,4] pads=[0,-1,0,-2]\nf64[2,5] pads=[1,2,1,3] mode=reflect\n"
              "f32[3] pads=[7,8] mode=reflect\nf32[1] pads=[2,2] mode=reflect\nf32[2,3] pads=[2,0,0,3] mode=edge\n"
-             "f32[0,2] pads=[1,1,1,0]\nbool[3] pads=[1,1]\nf32[] pads=[]"};
+             "f32[2,3] pads=[3,1,0,5] mode=wrap\nf32[0,2] pads=[1,1,1,0]\nbool[3] pads=[1,1]\nf32[] pads=[]"};
 
 static const op tile_op = {
     .name = "tile", .doc = "The whole tensor repeated along its axes.", .numpy = "np.tile(a, reps)",

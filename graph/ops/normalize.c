@@ -9,13 +9,18 @@ static const node *over(graph *g, const char *op_name, const node *x, int n, con
     return g_apply(g, op_name, x, COUNT(list), list);
 }
 
+/* 1 / sqrt(mean(y * y) + epsilon) over the given axes. */
+static const node *inverse_size(graph *g, const node *y, int n, const int64_t *axes, double epsilon)
+{
+    const node *square = over(g, "mean", g_call1(g, "square", y), n, axes);
+    return g_call1(g, "rsqrt", g_call2(g, "add", square, g_scalar_like(g, square, epsilon)));
+}
+
 /* (x - mean) / sqrt(variance + epsilon), both over the given axes. */
 static const node *standard(graph *g, const node *x, int n, const int64_t *axes, double epsilon)
 {
     const node *away = g_call2(g, "subtract", x, over(g, "mean", x, n, axes));
-    const node *variance = over(g, "mean", g_call1(g, "square", away), n, axes);
-    return g_call2(g, "multiply", away,
-                   g_call1(g, "rsqrt", g_call2(g, "add", variance, g_scalar_like(g, variance, epsilon))));
+    return g_call2(g, "multiply", away, inverse_size(g, away, n, axes, epsilon));
 }
 
 /* A vector over channels, shaped to stand beside x[batch, channel, ...]. */
@@ -86,15 +91,26 @@ static bool with_epsilon(const onnx_call *c, const char *op_name, int64_t axis, 
 {
     if (!onnx_need(c, 2, e))
         return false;
-    if (c->n_out > 1)
-        return err_set(e, TS_UNSUPPORTED, "%s with its mean and deviation as outputs", c->type);
     const attr list[] = {attr_real("epsilon", onnx_real(c, "epsilon", 1e-5)), attr_int("axis", axis)};
     return onnx_give(c, out, g_make(c->g, op_find(op_name), onnx_in(c, 2) ? 3 : 2, c->in, list, COUNT(list)), e);
 }
 
+/* Further outputs are the mean and the inverse deviation: parts of the recipe, hence the same nodes. */
 static bool adapt_layer_norm(const onnx_call *c, const node **out, err *e)
 {
-    return with_epsilon(c, "layer_norm", onnx_int(c, "axis", -1), out, e);
+    int64_t axes[MAX_RANK];
+    int axis, n = 0;
+    if (!with_epsilon(c, "layer_norm", onnx_int(c, "axis", -1), out, e))
+        return false;
+    const node *x = c->in[0];
+    if (!axis_norm(onnx_int(c, "axis", -1), x->type.rank, &axis, e))
+        return false;
+    for (int i = axis; i < x->type.rank; i++)
+        axes[n++] = i;
+    const node *mean = over(c->g, "mean", x, n, axes), *away = g_call2(c->g, "subtract", x, mean);
+    if (c->n_out > 1 && !onnx_give(c, out + 1, mean, e))
+        return false;
+    return c->n_out < 3 || onnx_give(c, out + 2, inverse_size(c->g, away, n, axes, onnx_real(c, "epsilon", 1e-5)), e);
 }
 
 static bool adapt_rms_norm(const onnx_call *c, const node **out, err *e)
@@ -204,9 +220,7 @@ static const node *rms_norm_lower(graph *g, const node *n)
     const int count = trailing(g, n, axes);
     if (!count)
         return NULL;
-    const node *square = over(g, "mean", g_call1(g, "square", x), count, axes);
-    square = g_call2(g, "add", square, g_scalar_like(g, square, node_real(n, "epsilon")));
-    const node *y = g_call2(g, "multiply", x, g_call1(g, "rsqrt", square));
+    const node *y = g_call2(g, "multiply", x, inverse_size(g, x, count, axes, node_real(n, "epsilon")));
     return scaled(g, y, n->n_in > 1 ? n->in[1] : NULL, n->n_in > 2 ? n->in[2] : NULL);
 }
 

@@ -7,6 +7,9 @@
 static const char common[] =
     "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\ni32[4,3] axes=[1]\ni64[3,2]\n"
     "u8[6,2] axes=[0]\nf32[7] keepdims=1\nf32[3,0] axes=[0]\nf32[2,3] axes=[]\nf32[]\nf32[37,5] axes=[0]";
+static const char extremes[] =
+    "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\ni32[4,3] axes=[1]\ni64[3,2]\n"
+    "u8[6,2] axes=[0]\nf32[16]!\nf64[2,9]! axes=[1]\nbool[4,3] axes=[0]\nbool[2]\ni8[5]! keepdims=1\nf32[3,0] axes=[0]\nf32[]";
 static const char also_empty[] =
     "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\ni32[4,3] axes=[1]\ni64[3,2]\n"
     "u8[6,2] axes=[0]\nf32[7] keepdims=1\nf32[3,0] axes=[1]\nf32[0]\nf32[2,3] axes=[]\nf32[]\nbool[4,3] "
@@ -129,8 +132,8 @@ static const expr *element(defn *d, dtype in, uint32_t *folds, int64_t *count)
 
 static bool fold_body(defn *d, err *e)
 {
-    static const char *const fold[][2] = {{"sum", "add"}, {"prod", "mul"}, {"max", "max"},
-                                          {"min", "min"}, {"any", "or"},   {"all", "and"}};
+    static const char *const fold[][3] = {{"sum", "add", "or"}, {"prod", "mul", "and"}, {"max", "max", "or"},
+                                          {"min", "min", "and"}, {"any", "", "or"},    {"all", "", "and"}};
     uint32_t folds;
     int64_t count;
     int i = 0;
@@ -138,7 +141,7 @@ static bool fold_body(defn *d, err *e)
     while (strcmp(fold[i][0], d->node->op->name))
         i++;
     const expr *x = element(d, d->node->type.dtype, &folds, &count);
-    d->value = folds ? x_fold(d->mem, fold[i][1], folds, x) : x;
+    d->value = folds ? x_fold(d->mem, fold[i][d->node->type.dtype == TS_BOOL ? 2 : 1], folds, x) : x;
     return true;
 }
 
@@ -207,6 +210,8 @@ static const node *norm2_lower(graph *g, const node *n)
  * infinite. */
 static const node *logsumexp_lower(graph *g, const node *n)
 {
+    if (type_count(&n->in[0]->type) == 0)
+        return g_call1(g, "log", over_same(g, n, "sum", g_call1(g, "exp", n->in[0])));
     const node *top = over_axes(g, n, "max", n->in[0], true);
     top = g_call3(g, "where", g_call1(g, "isinf", top), g_scalar_like(g, top, 0), top);
     const node *sum = over_axes(g, n, "sum", g_call1(g, "exp", g_call2(g, "subtract", n->in[0], top)), true);
@@ -239,13 +244,13 @@ static const op max_op = {
     .name = "max", .doc = "Largest element over axes; NaN if there is one.",
     .numpy = "a.max(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceMax", 1, adapt}, {0}},
-    .arity = 1, .axes = "r | c", .attr = over, .shape = extreme_shape, .body = fold_body, .cases = common};
+    .arity = 1, .axes = "r | c", .attr = over, .shape = extreme_shape, .body = fold_body, .cases = extremes};
 
 static const op min_op = {
     .name = "min", .doc = "Smallest element over axes; NaN if there is one.",
     .numpy = "a.min(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceMin", 1, adapt}, {0}},
-    .arity = 1, .axes = "r | c", .attr = over, .shape = extreme_shape, .body = fold_body, .cases = common};
+    .arity = 1, .axes = "r | c", .attr = over, .shape = extreme_shape, .body = fold_body, .cases = extremes};
 
 static const op any_op = {
     .name = "any", .doc = "Whether an element over axes is true.",
@@ -295,7 +300,7 @@ static const op logsumexp_op = {
     .onnx = (const onnx_rule[]){{"ReduceLogSumExp", 1, adapt}, {0}},
     .arity = 1, .axes = "r | c", .attr = over, .lower = logsumexp_lower,
     .cases = "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\n"
-             "f32[7] keepdims=1\nf32[3,0] axes=[0]\nf32[]"};
+             "f32[7] keepdims=1\nf32[3,0] axes=[0]\nf32[3,0] axes=[1]\nf32[]"};
 
 const op *const ops_reduce[] = {
     &sum_op, &mean_op, &prod_op, &max_op, &min_op, &any_op, &all_op, &var_op, &std_op, &norm1_op, &norm2_op,
