@@ -71,8 +71,8 @@ static char *folder_of(arena *mem, const char *path)
     return arena_format(mem, "%.*s", slash == path ? 1 : (int)(slash - path), path);
 }
 
-/* A link that leads out of the model's folder is followed only to a file in the folder where the model
- * file really lies. */
+/* A link that leads out of the model's folder is followed only to a file in the folder where the model file really
+ * lies. */
 static int descend_linked(external *x, const char *location)
 {
     char real[PATH_MAX];

@@ -1,6 +1,7 @@
-/* external.h - files beside a model that hold its numbers. Where a model says they lie is not to be believed: a location is
- * opened from the model's own folder by a kernel that refuses to leave it. A link may lead to the folder in which the model file
- * really lies, since download caches keep both as links into one folder of blobs. Each file is mapped once. */
+/* external.h - files beside a model that hold its numbers. Where a model says they lie is not to be believed: a
+ * location is opened from the model's own folder by a kernel that refuses to leave it. A link may lead to the folder in
+ * which the model file really lies, since download caches keep both as links into one folder of blobs. Each file is
+ * mapped once. */
 #ifndef TS_EXTERNAL_H
 #define TS_EXTERNAL_H
 #include "graph/base/base.h"
@@ -32,7 +33,8 @@ bool external_get(external *x, const external_range *r, const char *what, const 
 void external_close(external *x); /* nothing more will be asked for; what is mapped stays */
 void external_free(external *x);
 
-/* The file at location below folder, or -1 with errno. The second does without the kernel's rule and follows no link at all. */
+/* The file at location below folder, or -1 with errno. The second does without the kernel's rule and follows no link at
+ * all. */
 int external_descend(int folder, const char *location);
 int external_descend_stepwise(int folder, const char *location);
 #endif

@@ -1,6 +1,7 @@
-/* reader.h - a network as its file gives it, in a form through which no file format shows: values that the file holds, and steps
- * that make values from values, all known by name. A reader fills it from one format and checks what is particular to that
- * format; builder.c checks the rest. All memory is the arena's or a mapped file's and lasts until model_file_free. */
+/* reader.h - a network as its file gives it, in a form through which no file format shows: values that the file holds,
+ * and steps that make values from values, all known by name. A reader fills it from one format and checks what is
+ * particular to that format; builder.c checks the rest. All memory is the arena's or a mapped file's and lasts until
+ * model_file_free. */
 #ifndef TS_READER_H
 #define TS_READER_H
 #include "graph/op.h"
@@ -10,6 +11,7 @@
 typedef struct held {
     const char *name;
     ts_array value;
+    const char *refused; /* why nobody here can use it; NULL: usable */
 } held;
 
 typedef struct step {
@@ -18,6 +20,7 @@ typedef struct step {
     const char *const *in, *const *out; /* "" where absent */
     const attr *attr;
     const ts_array *const *tensor; /* of attributes of kind 't'; else NULL */
+    const char *refused;           /* why nobody here can do it, as far as the format tells; NULL: to be seen */
 } step;
 
 typedef struct opset {
@@ -28,25 +31,26 @@ typedef struct opset {
 enum { MODEL_ELEMENTS_LOG2 = 40 };
 #define MODEL_ELEMENTS (INT64_C(1) << MODEL_ELEMENTS_LOG2) /* of one tensor */
 
-/* What a format says about a free dimension beside its name; all optional (0). */
-typedef struct extent {
+/* What a format may say about a free dimension beside its name: most 0: no bound, fallback -1: none. */
+typedef struct dim_rule {
     const char *symbol;
     int64_t least, most, fallback;
-} extent;
+} dim_rule;
 
 typedef struct model_file {
     arena mem;
     mapping map; /* the file itself */
     external external;
     const char *name;
-    int n_opset, n_input, n_output, n_held, n_step, n_extent;
+    int n_opset, n_input, n_output, n_held, n_step, n_rule;
     opset *opset;
     ts_port *input,
         *output; /* rank -1: not stated; every free dimension has a symbol; dtype of outputs may be TS_N_DTYPE */
     held *held;
     step *step;
-    extent *extent;
-    /* What the format can say and no part of import can do, a line each: reported together with unsupported operators. */
+    dim_rule *rule;
+    /* Inputs and outputs of a kind that nothing here can be, a sentence each. What is refused is reported together with
+     * operators that are not supported, if the outputs need it. */
     int n_refused, cap_refused;
     const char **refused;
 } model_file;
@@ -55,6 +59,7 @@ void model_file_free(model_file *f);
 
 typedef struct reader {
     const char *name, *doc;
+    const char *in_folder; /* the file that stands for a folder: "model.onnx" */
     /* Whether a file is of this format, by its name and its first n bytes (n may be 0). */
     bool (*is)(const char *path, const unsigned char *head, size_t n);
     bool (*read)(const char *path, model_file *out, err *e); /* out is zero; the caller frees it in any case */

@@ -69,7 +69,7 @@ static bool adapt_squeeze(const onnx_call *c, const node **out, err *e)
 /* Expand broadcasts both ways: an extent of 1 in the wanted shape keeps that of the operand. */
 static bool adapt_expand(const onnx_call *c, const node **out, err *e)
 {
-    type want = {0}, both;
+    type want = {0}, both = {0};
     if (!onnx_need(c, 1, e) || !onnx_ints(c, "shape", 1, want.dim, MAX_RANK, &want.rank, e))
         return false;
     for (int i = 0; i < want.rank; i++)

@@ -1,5 +1,5 @@
-/* reader.c - an ONNX file as values and steps. Only what belongs to the format is known here: its messages, its ways to leave
- * things out, its versions. What operators mean is the business of graph/ops. */
+/* reader.c - an ONNX file as values and steps. Only what belongs to the format is known here: its messages, its ways to
+ * leave things out, its versions. What operators mean is the business of graph/ops. */
 #include "import/name.h"
 #include "import/names.h"
 #include "import/onnx/scan.h"
@@ -84,7 +84,7 @@ static bool read_port(model_file *f, const Onnx__ValueInfo *v, const char *role,
     if (t->elem_type && !onnx_element(t->elem_type, what, &p->dtype, &own)) {
         if (own.code != TS_UNSUPPORTED)
             return err_set(e, own.code, "%s", own.text);
-        model_file_refuse(f, "%s", own.text);
+        model_file_refuse(f, "%s: %s", what, own.text);
     }
     return !t->shape || read_extents(f, t->shape, p, what, e);
 }
@@ -242,10 +242,11 @@ static bool read_step(onnx_source *s, const Onnx__Node *n, size_t i, err *e)
         err_set(&own, TS_BAD_INPUT, "M017 attribute %s is given twice", twice);
     else if (read_attributes(s, n, out, &own))
         return true;
-    in_node(n, i, &own);
-    if (own.code != TS_UNSUPPORTED)
+    if (own.code != TS_UNSUPPORTED) {
+        in_node(n, i, &own);
         return err_set(e, own.code, "%s", own.text);
-    model_file_refuse(f, "%s", own.text);
+    }
+    out->refused = arena_string(&f->mem, own.text);
     return true;
 }
 
@@ -258,7 +259,8 @@ static bool read_steps(onnx_source *s, const Onnx__Graph *g, err *e)
     return true;
 }
 
-/* Calls of functions that the file itself defines: a definition of its own wins over a known operator of the same name. */
+/* Calls of functions that the file itself defines: a definition of its own wins over a known operator of the same name.
+ */
 static void refuse_functions(model_file *f, const Onnx__Model *m)
 {
     arena scratch = {0};
@@ -269,8 +271,7 @@ static void refuse_functions(model_file *f, const Onnx__Model *m)
                  0);
     for (int i = 0; m->n_functions > 0 && i < f->n_step; i++)
         if (name_find(&local, arena_format(&scratch, "%s.%s", f->step[i].domain, f->step[i].type)) >= 0)
-            model_file_refuse(f, "M030 node[%d] \"%s\": function %s.%s is defined in the model", i, f->step[i].name,
-                              f->step[i].domain, f->step[i].type);
+            f->step[i].refused = "M030 a function that the model itself defines";
     arena_free(&scratch);
 }
 
@@ -278,7 +279,7 @@ static void refuse_functions(model_file *f, const Onnx__Model *m)
 static bool read_tensors(onnx_source *s, const Onnx__Graph *g, name_table *given, err *e)
 {
     model_file *f = s->file;
-    f->held = arena_array(&f->mem, g->n_initializer, sizeof *f->held);
+    f->held = arena_array(&f->mem, g->n_initializer + g->n_sparse_initializer, sizeof *f->held);
     for (size_t i = 0; i < g->n_initializer; i++) {
         held *h = &f->held[f->n_held];
         err own = {0};
@@ -288,11 +289,14 @@ static bool read_tensors(onnx_source *s, const Onnx__Graph *g, name_table *given
             continue;
         if (own.code != TS_UNSUPPORTED)
             return err_set(e, own.code, "%s", own.text);
-        model_file_refuse(f, "%s", own.text);
+        h->refused = arena_string(&f->mem, own.text);
     }
-    for (size_t i = 0; i < g->n_sparse_initializer; i++)
-        model_file_refuse(f, "M030 sparse tensor \"%s\"",
-                          or_empty(g->sparse_initializer[i]->values ? g->sparse_initializer[i]->values->name : ""));
+    for (size_t i = 0; i < g->n_sparse_initializer; i++) {
+        const Onnx__Tensor *values = g->sparse_initializer[i]->values;
+        f->held[f->n_held] = (held){.name = or_empty(values ? values->name : ""), .refused = "M030 a sparse tensor"};
+        name_add(given, f->held[f->n_held].name, f->n_held);
+        f->n_held++;
+    }
     return true;
 }
 
@@ -355,5 +359,8 @@ static bool read_onnx(const char *path, model_file *out, err *e)
     return ok || err_in(e, "%s", path);
 }
 
-const reader reader_onnx = {
-    .name = "onnx", .doc = "ONNX, opset 7 to 28, with external data", .is = is_onnx, .read = read_onnx};
+const reader reader_onnx = {.name = "onnx",
+                            .doc = "ONNX, opset 7 to 28, with external data",
+                            .in_folder = "model.onnx",
+                            .is = is_onnx,
+                            .read = read_onnx};

@@ -31,7 +31,7 @@ bool onnx_element(int code, const char *what, dtype *out, err *e)
         return true;
     for (int i = 0; i < COUNT(foreign); i++)
         if (foreign[i].code == code)
-            return err_set(e, TS_UNSUPPORTED, "%s: elements of type %s", what, foreign[i].name);
+            return err_set(e, TS_UNSUPPORTED, "elements of type %s", foreign[i].name);
     return err_set(e, TS_BAD_INPUT, "M019 %s: element type %d is none of the format's", what, code);
 }
 
@@ -250,7 +250,7 @@ bool onnx_tensor(onnx_source *s, const Onnx__Tensor *t, ts_array *out, err *e)
         !find_payload(t, what, &p, e))
         return false;
     if (t->segment)
-        return err_set(e, TS_UNSUPPORTED, "%s: stored in segments", what);
+        return err_set(e, TS_UNSUPPORTED, "stored in segments");
     const size_t bytes = (size_t)ts_array_count(out) * (size_t)ts_dtype_bytes(out->dtype);
     bool ok;
     if (t->data_location == 1)

@@ -1,0 +1,53 @@
+#include "import/model.h"
+
+#include <string.h>
+
+void lacks_add(lacks *l, const char *what, const char *reason, const char *place)
+{
+    for (int i = 0; i < l->n; i++)
+        if (!strcmp(l->all[i].what, what) && !strcmp(l->all[i].reason, reason)) {
+            l->all[i].count++;
+            return;
+        }
+    if (l->n == l->cap) {
+        const int cap = l->cap ? 2 * l->cap : 16;
+        lack *more = arena_array(&l->mem, (size_t)cap, sizeof *more);
+        if (l->n > 0)
+            memcpy(more, l->all, (size_t)l->n * sizeof *more);
+        l->all = more;
+        l->cap = cap;
+    }
+    l->all[l->n++] = (lack){arena_string(&l->mem, what), arena_string(&l->mem, reason), arena_string(&l->mem, place),
+                            1};
+}
+
+/* One line for each, until the error is full; the number of those left out ends it. */
+bool lacks_tell(const lacks *l, err *e)
+{
+    enum { ROOM = 1200 };
+    text t = {0};
+    if (l->n == 0)
+        return true;
+    int shown = 0;
+    for (; shown < l->n && t.len < ROOM; shown++) {
+        const lack *x = &l->all[shown];
+        text_add(&t, "\n  %s", x->what);
+        if (*x->reason)
+            text_add(&t, ": %s", x->reason);
+        if (*x->first && x->count > 1)
+            text_add(&t, "; %d times, first in %s", x->count, x->first);
+        else if (*x->first)
+            text_add(&t, "; in %s", x->first);
+    }
+    if (shown < l->n)
+        text_add(&t, "\n  and %d more", l->n - shown);
+    err_set(e, TS_UNSUPPORTED, "M016 not supported:%s", text_str(&t));
+    text_free(&t);
+    return false;
+}
+
+void lacks_free(lacks *l)
+{
+    arena_free(&l->mem);
+    *l = (lacks){0};
+}

@@ -1,0 +1,177 @@
+/* links.c - names to numbers: every name made once, every name used made somewhere, and an order in which nothing is
+ * used before it is made. Files list their steps in that order by rule, not always in fact. */
+#include "import/model.h"
+#include "import/names.h"
+
+#include <string.h>
+
+/* node[3] "name" */
+static const char *place(const model_file *f, arena *mem, int i)
+{
+    return arena_format(mem, "node[%d] \"%s\"", i, f->step[i].name);
+}
+
+static const char *maker(const model_file *f, const links *l, arena *mem, int value)
+{
+    if (value < f->n_input)
+        return "the inputs";
+    if (value < f->n_input + f->n_held)
+        return "the tensors of the file";
+    int i = f->n_step - 1;
+    while (l->first_out[i] > value)
+        i--;
+    return place(f, mem, i);
+}
+
+static bool declare(const model_file *f, const links *l, arena *mem, name_table *t, const char *name, int value, err *e)
+{
+    const int first = name_add(t, name, value);
+    if (first == value)
+        return true;
+    return err_set(e, TS_BAD_INPUT, "M013 value \"%s\" is produced by %s and by %s", name, maker(f, l, mem, first),
+                   maker(f, l, mem, value));
+}
+
+static bool declare_all(const model_file *f, links *l, arena *mem, name_table *t, err *e)
+{
+    int *first_out = arena_array(mem, (size_t)f->n_step + 1, sizeof *first_out);
+    int n = f->n_input + f->n_held;
+    for (int i = 0; i < f->n_step; i++) {
+        first_out[i] = n;
+        n += f->step[i].n_out;
+    }
+    first_out[f->n_step] = l->n_value = n;
+    l->first_out = first_out;
+    for (int i = 0; i < f->n_input; i++)
+        if (!declare(f, l, mem, t, f->input[i].name, i, e))
+            return false;
+    for (int i = 0; i < f->n_held; i++)
+        if (!declare(f, l, mem, t, f->held[i].name, f->n_input + i, e))
+            return false;
+    for (int i = 0; i < f->n_step; i++)
+        for (int k = 0; k < f->step[i].n_out; k++)
+            if (*f->step[i].out[k] && !declare(f, l, mem, t, f->step[i].out[k], first_out[i] + k, e))
+                return false;
+    return true;
+}
+
+static bool resolve(const model_file *f, links *l, arena *mem, const name_table *t, err *e)
+{
+    int *first_in = arena_array(mem, (size_t)f->n_step + 1, sizeof *first_in), n = 0;
+    for (int i = 0; i < f->n_step; i++) {
+        first_in[i] = n;
+        n += f->step[i].n_in;
+    }
+    first_in[f->n_step] = n;
+    int *operand = arena_array(mem, (size_t)n, sizeof *operand);
+    for (int i = 0; i < f->n_step; i++)
+        for (int k = 0; k < f->step[i].n_in; k++) {
+            const char *name = f->step[i].in[k];
+            const int value = *name ? name_find(t, name) : -1;
+            operand[first_in[i] + k] = value;
+            if (*name && value < 0)
+                return err_set(e, TS_BAD_INPUT, "M012 %s: input \"%s\" is not defined", place(f, mem, i), name);
+        }
+    int *result = arena_array(mem, (size_t)f->n_output, sizeof *result);
+    for (int i = 0; i < f->n_output; i++) {
+        result[i] = name_find(t, f->output[i].name);
+        if (result[i] < 0)
+            return err_set(e, TS_BAD_INPUT, "M012 output \"%s\" is not defined", f->output[i].name);
+    }
+    l->first_in = first_in, l->operand = operand, l->result = result;
+    return true;
+}
+
+/* Depth first over what is needed, with a stack of its own; a step that meets itself again is on a cycle. */
+typedef struct walk {
+    const model_file *f;
+    const links *l;
+    arena *mem;
+    const int *owner; /* value -> step that makes it, -1 for inputs and held values */
+    unsigned char *state;
+    int *stack, *next, *order;
+    int n_order;
+} walk;
+enum { NEW, OPEN, DONE };
+
+static bool visit(walk *w, int root, err *e)
+{
+    int depth = 0;
+    if (root < 0 || w->state[root] == DONE)
+        return true;
+    w->stack[0] = root;
+    w->state[root] = OPEN;
+    while (depth >= 0) {
+        const int i = w->stack[depth], k = w->next[i]++;
+        if (k == w->f->step[i].n_in) {
+            w->state[i] = DONE;
+            w->order[w->n_order++] = i;
+            depth--;
+            continue;
+        }
+        const int value = w->l->operand[w->l->first_in[i] + k], need = value < 0 ? -1 : w->owner[value];
+        if (need < 0 || w->state[need] == DONE)
+            continue;
+        if (w->state[need] == OPEN)
+            return err_set(e, TS_BAD_INPUT, "M012 cycle: %s needs \"%s\" of %s, which itself needs what %s makes",
+                           place(w->f, w->mem, i), w->f->step[i].in[k], place(w->f, w->mem, need),
+                           place(w->f, w->mem, i));
+        w->state[need] = OPEN;
+        w->stack[++depth] = need;
+    }
+    return true;
+}
+
+static void mark_needed(const model_file *f, const links *l, const int *owner, unsigned char *needed, int *stack)
+{
+    int n = 0;
+    for (int i = 0; i < f->n_output; i++)
+        if (owner[l->result[i]] >= 0 && !needed[owner[l->result[i]]]) {
+            needed[owner[l->result[i]]] = 1;
+            stack[n++] = owner[l->result[i]];
+        }
+    while (n > 0) {
+        const int i = stack[--n];
+        for (int k = l->first_in[i]; k < l->first_in[i + 1]; k++) {
+            const int need = l->operand[k] < 0 ? -1 : owner[l->operand[k]];
+            if (need >= 0 && !needed[need]) {
+                needed[need] = 1;
+                stack[n++] = need;
+            }
+        }
+    }
+}
+
+/* Files that are in order stay in their order: a step comes earlier only where another one needs it. */
+static bool sort_steps(const model_file *f, links *l, arena *mem, arena *scratch, err *e)
+{
+    int *owner = arena_array(scratch, (size_t)l->n_value, sizeof *owner);
+    for (int i = 0; i < l->n_value; i++)
+        owner[i] = -1;
+    for (int i = 0; i < f->n_step; i++)
+        for (int v = l->first_out[i]; v < l->first_out[i + 1]; v++)
+            owner[v] = i;
+    unsigned char *needed = arena_array(scratch, (size_t)f->n_step, 1);
+    walk w = {.f = f, .l = l, .mem = mem, .owner = owner};
+    w.state = arena_array(scratch, (size_t)f->n_step, 1);
+    w.stack = arena_array(scratch, (size_t)f->n_step, sizeof *w.stack);
+    w.next = arena_array(scratch, (size_t)f->n_step, sizeof *w.next);
+    w.order = arena_array(mem, (size_t)f->n_step, sizeof *w.order);
+    mark_needed(f, l, owner, needed, w.stack);
+    for (int i = 0; i < f->n_step; i++)
+        if (needed[i] && !visit(&w, i, e))
+            return false;
+    l->order = w.order, l->n_order = w.n_order;
+    return true;
+}
+
+bool links_make(const model_file *f, arena *mem, links *out, err *e)
+{
+    arena scratch = {0};
+    name_table t = {.mem = &scratch};
+    *out = (links){0};
+    const bool ok = declare_all(f, out, mem, &t, e) && resolve(f, out, mem, &t, e) &&
+                    sort_steps(f, out, mem, &scratch, e);
+    arena_free(&scratch);
+    return ok;
+}

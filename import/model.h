@@ -1,0 +1,96 @@
+/* model.h - what ts_model is: a network from a file or from a built-in recipe, its ports, and once its dimensions are
+ * bound, its graph. Names, ports and links live as long as the model; graph and nodes until the next bind. */
+#ifndef TS_MODEL_H
+#define TS_MODEL_H
+#include "graph/graph.h"
+#include "import/reader.h"
+
+/* How the steps of a file hang together. Values are numbered: inputs first, then what the file holds, then outputs of
+ * steps. */
+typedef struct links {
+    int n_value, n_order;
+    const int *operand;   /* values that all steps take, one step after the other; -1 where absent */
+    const int *first_in;  /* where a step's operands begin in it */
+    const int *first_out; /* the value that is a step's output 0 */
+    const int *order;     /* the steps that the outputs need, each behind those that it needs; n_order of them */
+    const int *result;    /* the value of each output of the model */
+} links;
+bool links_make(const model_file *f, arena *mem, links *out, err *e);
+
+/* A named dimension. */
+typedef struct dimension {
+    const char *symbol;
+    int64_t extent;      /* -1: not bound */
+    int64_t least, most; /* bounds that the format states; most 0: none */
+    int64_t fallback;    /* -1: none */
+    const char *by;      /* who bound it, for messages */
+} dimension;
+typedef struct dims {
+    arena *mem;
+    int n;
+    dimension *all;
+} dims;
+dimension *dims_find(const dims *d, const char *symbol);
+void dims_reset(dims *d); /* as before anything was bound */
+/* "seq=128", as given on a command line. */
+bool dims_set(dims *d, const char *assignment, err *e);
+/* What the shape given for an input says about it and about the dimensions; p gets its extents. */
+bool dims_match(dims *d, ts_port *p, const ts_array *shape, err *e);
+bool dims_default(dims *d, err *e); /* fallbacks for what is not bound */
+/* Every free extent of p; an error names the dimension that is not bound and says how to bind it. */
+bool dims_fill(const dims *d, ts_port *p, err *e);
+
+/* What a recipe wants and nobody here can do, gathered so that all of it is said at once. */
+typedef struct lack {
+    const char *what;   /* "Foo (opset 17, f32)", or a whole sentence */
+    const char *reason; /* "" when there is nothing to add */
+    const char *first;  /* the first place of it; "" for sentences */
+    int count;
+} lack;
+typedef struct lacks {
+    arena mem;
+    lack *all;
+    int n, cap;
+} lacks;
+void lacks_add(lacks *l, const char *what, const char *reason, const char *place);
+bool lacks_tell(const lacks *l, err *e); /* false and TS_UNSUPPORTED when there are any */
+void lacks_free(lacks *l);
+
+typedef struct ports {
+    int n_input, n_output;
+    ts_port *input, *output;
+} ports;
+
+struct ts_model {
+    arena mem;
+    const char *path;          /* file, or name of the built-in model */
+    const ts_builder *builder; /* NULL: from a file */
+    model_file file;
+    links links;
+    dims dims;
+    ports *declared; /* a built-in model's are learned when they are asked for: see builtin_ports */
+    /* After ts_model_bind, until the next one: */
+    graph *graph;
+    arena bound_mem; /* of what follows */
+    ports *bound;
+    const node **result; /* one per output */
+    struct build *build; /* what a built-in recipe said so far */
+};
+
+/* The steps of a file as nodes on g; input has the extents, result gets a node per output. Without input, only says
+ * what is not supported. */
+bool builder_run(const model_file *f, const links *l, const ts_port *input, graph *g, const node **result, err *e);
+/* Valid values of inputs of integers that choose entries along an axis are [0, its extent), of those that are asked
+ * only whether they are zero [0, 2): below[i] for input[i], 0 where nothing is known. */
+void below_find(int n_result, const node *const *result, int n, const node *const *input, int64_t *below);
+
+/* ---- built-in models ---- */
+extern const ts_builder
+    *const builder_tables[]; /* const ts_builder builders_NAME[] in models/, gathered by the build */
+const ts_builder *builtin_find(const char *name);
+bool builtin_open(ts_model *m, err *e);
+/* Inputs and outputs at the default extents; an extent that follows a dimension is free and has its symbol. */
+const ports *builtin_ports(const ts_model *m);
+/* Builds at the extents bound, the defaults for the rest: m->bound and m->result. */
+bool builtin_bind(ts_model *m, err *e);
+#endif
