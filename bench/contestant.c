@@ -152,7 +152,7 @@ static char *task_line(const race *r, const contestant *c)
 
 static bool start(race *r, contestant *c, ts_error *e)
 {
-    const char *ours[] = {r->o.program, "bench-worker", NULL}, *theirs[] = {r->o.python, "-u", c->script, NULL};
+    const char *ours[] = {r->o.program, "bench-worker", NULL}, *theirs[] = {r->o.python, "-B", "-u", c->script, NULL};
     char log[RACE_PATH];
     snprintf(log, sizeof log, "%s/%d.log", r->dir, c->reference ? -1 : (int)(c - r->of));
     process_spec s = {c->peer != NULL ? theirs : ours, &r->cpus, r->o.threads, log};

@@ -143,6 +143,46 @@ static void test_hang(void)
     cJSON_Delete(v);
 }
 
+static void put_file(const char *folder, const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "w");
+    CHECK(f != NULL && fclose(f) == 0);
+}
+
+/* Peers: their own program, an ONNX file or a folder with one; without either they are absent and the race goes on. */
+static void test_peers(void)
+{
+    const char *const schemas[] = {"slow"}, *const peers[] = {"other"}, *folder = getenv("FAKE_DATA");
+    bench_options o = options_for(1, schemas);
+    ts_error e = {0};
+    o.launches = 1;
+    o.n_peers = 1;
+    o.peers = peers;
+    o.peers_dir = folder;
+    o.python = program;
+    put_file(folder, "other.py");
+    cJSON *v = race_of(&o, &e);
+    CHECK_TEXT(js_get_text(item(v, "peers", 0), "status"), "ABSENT");
+    CHECK_TEXT(js_get_text(item(v, "peers", 0), "reason"), "a peer needs an ONNX file, and imagined is not one");
+    CHECK_TEXT(js_get_text(item(v, "candidates", 0), "status"), "VALID");
+    cJSON_Delete(v);
+    put_file(folder, "model.onnx");
+    o.model = folder;
+    v = race_of(&o, &e);
+    CHECK_TEXT(e.text, "");
+    const cJSON *p = item(v, "peers", 0), *c = item(v, "comparisons", 0);
+    CHECK_TEXT(js_get_text(p, "name"), "other");
+    CHECK_TEXT(js_get_text(p, "status"), "VALID");
+    CHECK(fabs(js_get_number(p, "stats/median_ns", 0) - 1e7) < 3e4 && js_get(p, "kernels") == NULL);
+    CHECK_TEXT(js_get_text(c, "a"), "slow");
+    CHECK_TEXT(js_get_text(c, "b"), "other");
+    CHECK_TEXT(js_get_text(c, "verdict"), "SLOWER");
+    CHECK(fabs(js_get_number(c, "ratio", 0) - 0.5) < 0.002); /* time of b / time of a */
+    cJSON_Delete(v);
+}
+
 static void test_mistakes(void)
 {
     const char *const schemas[] = {"right", "refuses"};
@@ -192,7 +232,7 @@ static void test_signal(void)
         _exit(0);
     }
     int status = 0;
-    sleep(4);
+    sleep(2); /* about where it hangs; an earlier signal must do as well */
     kill(pid, SIGTERM);
     CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 }
@@ -207,6 +247,7 @@ int main(void)
     test_measures();
     test_failures();
     test_hang();
+    test_peers();
     test_mistakes();
     test_signal();
     CHECK(folders_left(s.path) == 0);

@@ -1,0 +1,91 @@
+"""What the scripts of other runtimes share: bench/protocol.h on stdin and stdout.
+
+A peer is a class with
+    open(model, inputs, threads) -> facts    model: path of an ONNX file; inputs: {name: array}
+    run()                                    one pass, results complete when it returns
+    outputs() -> arrays                      of the last pass, in the model's order
+It raises Absent where there is nothing to run with. Importing this file takes the scripts' folder off the module path, for
+the scripts are named after the packages that they import."""
+import gc
+import json
+import os
+import sys
+import time
+
+sys.path[:] = [p for p in sys.path if os.path.realpath(p or ".") != os.path.dirname(os.path.realpath(__file__))]
+
+
+class Absent(Exception):
+    pass
+
+
+def package(name):
+    """The module, or Absent with one line of why."""
+    try:
+        return __import__(name)
+    except ImportError as reason:
+        raise Absent(f"the Python package {name} is not usable: {reason}") from None
+
+
+def processors(threads):
+    return sorted(os.sched_getaffinity(0))[:threads]
+
+
+class Contestant:
+    def __init__(self, peer):
+        self.peer = peer
+        # Packages print what they like: answers go where only this class writes.
+        self.answers = os.fdopen(os.dup(1), "w")
+        os.dup2(2, 1)
+
+    def say(self, word, value=None):
+        line = word if value is None else f"{word} {value if isinstance(value, (int, str)) else json.dumps(value)}"
+        self.answers.write(line + "\n")
+        self.answers.flush()
+
+    def open(self, text):
+        numpy = package("numpy")
+        task = json.loads(text)
+        inputs = {i["name"]: numpy.load(i["path"]) for i in task["inputs"]}
+        facts = self.peer.open(task["model"], inputs, task["threads"])
+        gc.disable()  # a collection in the middle of a pass is not the runtime's time
+        self.say("READY", facts)
+
+    def save(self, folder):
+        numpy = package("numpy")
+        self.peer.run()
+        for i, value in enumerate(self.peer.outputs()):
+            numpy.save(os.path.join(folder, f"{i}.npy"), value)
+        self.say("SAVED")
+
+    def run(self, counts):
+        warm, passes = map(int, counts.split())
+        run, now = self.peer.run, lambda: time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+        for _ in range(warm):
+            run()
+        start = now()
+        for _ in range(passes):
+            run()
+        self.say("TIME", now() - start)
+
+    def profile(self, _):
+        self.say("PROFILE", {"seconds": None})
+
+    def serve(self):
+        commands = {"open": self.open, "save": self.save, "run": self.run, "profile": self.profile}
+        for line in sys.stdin:
+            word, _, rest = line.rstrip("\n").partition(" ")
+            if word == "quit":
+                break
+            try:
+                commands[word](rest)
+            except Absent as reason:
+                self.say("ABSENT", {"text": str(reason)})
+            except Exception as reason:  # whatever a package throws is its answer
+                self.say("FAILED", {"code": 1, "text": f"{type(reason).__name__}: {reason}"[:1500]})
+        self.answers.flush()
+        os._exit(0)  # without waiting for the package's threads
+
+
+def serve(peer):
+    Contestant(peer).serve()

@@ -1,0 +1,90 @@
+"""Speaks bench/protocol.h with every script in bench/peers on y = relu(x), as an ONNX file written here byte by byte."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy
+
+folder = pathlib.Path(sys.argv[1])
+scripts = sorted(p for p in folder.glob("*.py") if p.name[0] != "_")
+
+
+def field(number, value):
+    """A field of the wire format: an integer, or bytes with their length."""
+    if isinstance(value, int):
+        return bytes([number << 3, value])
+    assert len(value) < 128
+    return bytes([number << 3 | 2, len(value)]) + value
+
+
+def port(name):
+    """ValueInfoProto: a float tensor of shape [2, n]."""
+    shape = field(1, field(1, 2)) + field(1, field(2, b"n"))
+    return field(1, name) + field(2, field(1, field(1, 1) + field(2, shape)))
+
+
+def model():
+    node = field(1, b"x") + field(2, b"y") + field(4, b"Relu")
+    graph = field(1, node) + field(2, b"g") + field(11, port(b"x")) + field(12, port(b"y"))
+    return field(1, 8) + field(7, graph) + field(8, field(2, 17))
+
+
+class Talk:
+    def __init__(self, script, **more):
+        env = {**os.environ, **more}
+        self.process = subprocess.Popen([sys.executable, "-B", "-u", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL, text=True, env=env)
+
+    def ask(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        word, _, rest = self.process.stdout.readline().rstrip("\n").partition(" ")
+        return word, rest
+
+    def quit(self):
+        self.process.stdin.close()
+        assert self.process.wait(20) == 0
+
+
+def check_present(script, task, where, want):
+    talk = Talk(script)
+    word, rest = talk.ask(task)
+    if word == "ABSENT":
+        print(f"{script.stem}: absent: {json.loads(rest)['text']}")
+        return talk.quit()
+    assert word == "READY", (word, rest)
+    assert json.loads(rest)["version"]
+    assert talk.ask(f"save {where}") == ("SAVED", "")
+    assert numpy.array_equal(numpy.load(f"{where}/0.npy"), want)
+    word, ns = talk.ask("run 2 5")
+    assert word == "TIME" and 0 < int(ns) < 10**10, (word, ns)
+    word, rest = talk.ask("dance")
+    assert word == "FAILED" and "dance" in json.loads(rest)["text"]
+    print(f"{script.stem}: right, and timed")
+    talk.quit()
+
+
+def check_absent(script, task, where):
+    """With every package it may want replaced by one that cannot be imported, and that prints."""
+    for name in ("onnxruntime", "openvino", "torch", "onnx2torch"):
+        pathlib.Path(where, name + ".py").write_text('print("READY {}")\nraise ImportError("gone")\n')
+    talk = Talk(script, PYTHONPATH=where)
+    word, rest = talk.ask(task)
+    assert word == "ABSENT" and "gone" in json.loads(rest)["text"], (word, rest)
+    talk.quit()
+
+
+assert scripts, folder
+with tempfile.TemporaryDirectory() as where, tempfile.TemporaryDirectory() as fakes:
+    x = numpy.array([[1, -2, 3], [-4, 5, -6]], dtype=numpy.float32)
+    numpy.save(f"{where}/x.npy", x)
+    path = pathlib.Path(where, "relu.onnx")
+    path.write_bytes(model())
+    task = "open " + json.dumps({"model": str(path), "threads": 1, "inputs": [{"name": "x", "path": f"{where}/x.npy"}]})
+    for script in scripts:
+        check_absent(script, task, fakes)
+        check_present(script, task, where, numpy.maximum(x, 0))
+print(f"peers: {len(scripts)} scripts")
