@@ -152,7 +152,8 @@ static const op max_pool_op = {
     .onnx = (const onnx_rule[]){{"MaxPool", 1, adapt_max_pool}, {"GlobalMaxPool", 1, adapt_global_max}, {0}},
     .arity = 1, .axes = "n c oh ow | kh kw",
     .attr = (const attr_spec[]){
-        {"kernel", 'I', NULL}, {"strides", 'I', ""}, {"dilations", 'I', ""}, {"pads", 'I', ""}, {"ceil_mode", 'i', "0"}, {0}},
+        {"kernel", 'I', NULL}, {"strides", 'I', ""}, {"dilations", 'I', ""}, {"pads", 'I', ""},
+        {"ceil_mode", 'i', "0"}, {0}},
     .shape = pool_shape, .body = max_body,
     .cases = "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
              "f32[2,2,9] kernel=[3] strides=[2] ceil_mode=1\ni32[1,2,6,6] kernel=[2,3] pads=[1,0,0,2]\n"

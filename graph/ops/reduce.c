@@ -8,8 +8,9 @@ static const char common[] =
     "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\ni32[4,3] axes=[1]\ni64[3,2]\n"
     "u8[6,2] axes=[0]\nf32[7] keepdims=1\nf32[3,0] axes=[0]\nf32[2,3] axes=[]\nf32[]\nf32[37,5] axes=[0]";
 static const char extremes[] =
-    "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\ni32[4,3] axes=[1]\ni64[3,2]\n"
-    "u8[6,2] axes=[0]\nf32[16]!\nf64[2,9]! axes=[1]\nbool[4,3] axes=[0]\nbool[2]\ni8[5]! keepdims=1\nf32[3,0] axes=[0]\nf32[]";
+    "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\ni32[4,3] axes=[1]\n"
+    "i64[3,2]\nu8[6,2] axes=[0]\nf32[16]!\nf64[2,9]! axes=[1]\nbool[4,3] axes=[0]\nbool[2]\n"
+    "i8[5]! keepdims=1\nf32[3,0] axes=[0]\nf32[]";
 static const char also_empty[] =
     "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\ni32[4,3] axes=[1]\ni64[3,2]\n"
     "u8[6,2] axes=[0]\nf32[7] keepdims=1\nf32[3,0] axes=[1]\nf32[0]\nf32[2,3] axes=[]\nf32[]\nbool[4,3] "

@@ -146,7 +146,7 @@ class Case:
             return f"shape {got.shape}, numpy's {want.shape}"
         if want.dtype.kind != "f":
             return "" if np.array_equal(got, want) else self.difference(got, want, got != want)
-        # Either the same bits as numpy, or close to what numpy gives in f64: its own f32 sums and roots are rounded too.
+        # Either close to numpy's value, or to what it gives in f64: its own f32 sums and roots are rounded too.
         wide = [v.astype(np.float64) if v.dtype.kind == "f" else v for v in self.inputs]
         exact = self.oracle(wide).astype(np.float64)
         finite = np.abs(exact[np.isfinite(exact)])

@@ -1,0 +1,303 @@
+/* Adapters: ONNX calls in every version that means something else, held against results worked out by hand. A row is
+ * "Type version operands ; attributes => results": an operand is a constant dtype[shape]=v,v,... (its values repeat;
+ * 1, 2, 3, ... when none are given), "-" where it is absent; an attribute of tensor kind is name={operand}. */
+#include "graph/graph.h"
+#include "tests/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 16, MAX_TEXT = 1024 };
+static const char *const rows[] = {
+    /* constants and shapes */
+    "Constant 13 ; value={i64[2]=3,4} => i64[2] 3 4",
+    "Constant 13 ; value_int=7 => i64[] 7",
+    "Constant 13 ; value_float=0.5 => f32[] 0.5",
+    "Constant 13 ; value_ints=[1,2,3] => i64[3] 1 2 3",
+    "Constant 13 ; value_floats=[0.5,1.5] => f32[2] 0.5 1.5",
+    "Shape 13 f32[2,3,4] => i64[3] 2 3 4",
+    "Shape 15 f32[2,3,4] ; start=1 => i64[2] 3 4",
+    "Shape 15 f32[2,3,4] ; start=-2 end=-1 => i64[1] 3",
+    "Shape 15 f32[2,3,4] ; start=2 end=1 => i64[0]",
+    "Size 13 f32[2,3,4] => i64[] 24",
+    "ConstantOfShape 9 i64[2]=2,2 ; value={i32[1]=5} => i32[2,2] 5 5 5 5",
+    "ConstantOfShape 9 i64[1]=2 => f32[2] 0 0",
+    "ConstantOfShape 9 i64[0] ; value={f32[1]=5} => f32[] 5",
+    "Range 11 i64[]=2 i64[]=11 i64[]=3 => i64[3] 2 5 8",
+    "Range 11 f32[]=1 f32[]=0 f32[]=-0.25 => f32[4] 1 0.75 0.5 0.25",
+    "Range 11 i64[]=3 i64[]=1 i64[]=1 => i64[0]",
+    "Range 11 i64[]=3 i64[]=1 i64[]=0 => !Range from 3 to 1 by 0",
+    /* arithmetic */
+    "Sum 8 f32[2] f32[2] f32[1]=10 => f32[2] 12 14",
+    "Mean 8 f32[2] f32[2]=3,6 => f32[2] 2 4",
+    "Max 8 f32[2] f32[2]=9,0 f32[]=1.5 => f32[2] 9 2",
+    "Min 8 f32[2] => f32[2] 1 2",
+    "Div 14 i64[4]=7,-7,7,-7 i64[4]=2,2,-2,-2 => i64[4] 3 -3 -3 3",
+    "Div 14 f32[2]=7,-7 f32[]=2 => f32[2] 3.5 -3.5",
+    "Mod 13 i32[2]=7,-7 i32[]=3 => i32[2] 1 2",
+    "Mod 13 f32[2]=7,-7 f32[]=3 ; fmod=1 => f32[2] 1 -1",
+    "Pow 15 f32[2]=3,4 i64[]=2 => f32[2] 9 16",
+    "Pow 15 i32[2]=3,4 f32[]=0.5 => i32[2] 1 2",
+    "Clip 6 f32[4]=-2,0.5,3,9 ; min=0.0 max=6.0 => f32[4] 0 0.5 3 6",
+    "Clip 13 f32[3]=-2,0.5,3 f32[]=0 => f32[3] 0 0.5 3",
+    "Clip 13 f32[3]=-2,0.5,3 - f32[]=1 => f32[3] -2 0.5 1",
+    "Clip 13 i64[3]=-2,0,3 i64[]=-1 i64[]=1 => i64[3] -1 0 1",
+    "Clip 13 f32[2] => f32[2] 1 2",
+    "Cast 13 f32[3]=-1.5,0,2.9 ; to=7 => i64[3] -1 0 2",
+    "Cast 13 f32[2]=0,2 ; to=9 => bool[2] 0 1",
+    "Cast 13 f32[2] ; to=8 => !element type 8 of ONNX is not supported",
+    "CastLike 15 i64[2] f32[1] => f32[2] 1 2",
+    "IsInf 10 f32[3]=-inf,1,inf ; detect_negative=0 => bool[3] 0 0 1",
+    "IsInf 10 f32[3]=-inf,1,inf ; detect_positive=0 => bool[3] 1 0 0",
+    "IsInf 10 f32[3]=-inf,1,inf ; detect_positive=0 detect_negative=0 => bool[3] 0 0 0",
+    "Dropout 13 f32[2] => f32[2] 1 2",
+    "Dropout 13 outputs=2 f32[2] f32[]=0.5 bool[]=0 => f32[2] 1 2 ; bool[2] 1 1",
+    "Dropout 13 f32[2] f32[]=0.5 bool[]=1 => !Dropout in training mode",
+    /* views */
+    "Reshape 13 f32[2,3] i64[2]=0,-1 => f32[2,3] 1 2 3 4 5 6",
+    "Reshape 13 f32[2,3] i64[3]=-1,1,2 => f32[3,1,2] 1 2 3 4 5 6",
+    "Reshape 14 f32[0,3] i64[2]=3,0 ; allowzero=1 => f32[3,0]",
+    "Reshape 14 f32[0,3] i64[2]=0,5 => f32[0,5]",
+    "Reshape 13 f32[2,3] i64[1]=4 => !6 elements do not fit the wanted shape",
+    "Flatten 13 f32[2,1,3] => f32[2,3] 1 2 3 4 5 6",
+    "Flatten 13 f32[2,1,3] ; axis=0 => f32[1,6] 1 2 3 4 5 6",
+    "Flatten 13 f32[2,1,3] ; axis=-1 => f32[2,3] 1 2 3 4 5 6",
+    "Flatten 13 f32[2,3] ; axis=3 => !Flatten: axis 3 of rank 2",
+    "Transpose 13 f32[2,3] => f32[3,2] 1 4 2 5 3 6",
+    "Transpose 13 f32[1,2,3] ; perm=[2,0,1] => f32[3,1,2] 1 4 2 5 3 6",
+    "Unsqueeze 11 f32[2] ; axes=[0,2] => f32[1,2,1] 1 2",
+    "Unsqueeze 13 f32[2] i64[2]=0,-1 => f32[1,2,1] 1 2",
+    "Squeeze 11 f32[1,2,1] ; axes=[0] => f32[2,1] 1 2",
+    "Squeeze 13 f32[1,2,1] i64[1]=-1 => f32[1,2] 1 2",
+    "Squeeze 13 f32[1,2,1] => f32[2] 1 2",
+    "Squeeze 13 f32[1,2,1] i64[1]=1 => !squeeze: axis 1 has extent 2, not 1",
+    "Expand 13 f32[2,1] i64[1]=3 => f32[2,3] 1 1 1 2 2 2",
+    "Expand 13 f32[2,1] i64[3]=2,1,1 => f32[2,2,1] 1 2 1 2",
+    /* parts */
+    "Slice 1 f32[2,3] ; starts=[0,1] ends=[9,-1] => f32[2,1] 2 5",
+    "Slice 1 f32[2,3] ; starts=[1] ends=[3] axes=[1] => f32[2,2] 2 3 5 6",
+    "Slice 13 f32[5] i64[1]=-1 i64[1]=-100 i64[1]=0 i64[1]=-2 => f32[3] 5 3 1",
+    "Slice 13 f32[2,3] i64[1]=1 i64[1]=9223372036854775807 i64[1]=-1 => f32[2,2] 2 3 5 6",
+    "Slice 13 f32[5] i64[1]=3 i64[1]=1 => f32[0]",
+    "Slice 13 f32[5] i64[1]=0 i64[1]=5 i64[1]=0 i64[1]=0 => !slice: step 0 along axis 0",
+    "Slice 13 f32[5] i64[2]=0 i64[1]=5 => !Slice: 2 starts, 1 ends for rank 1",
+    "Split 2 outputs=2 f32[4] => f32[2] 1 2 ; f32[2] 3 4",
+    "Split 11 outputs=2 f32[2,3] ; axis=1 split=[1,2] => f32[2,1] 1 4 ; f32[2,2] 2 3 5 6",
+    "Split 13 outputs=3 f32[5] i64[3]=1,0,4 => f32[1] 1 ; f32[0] ; f32[4] 2 3 4 5",
+    "Split 18 outputs=3 f32[7] ; num_outputs=3 => f32[3] 1 2 3 ; f32[3] 4 5 6 ; f32[1] 7",
+    "Split 13 outputs=2 f32[5] i64[2]=1,3 => !split: the sizes add up to 4 of 5",
+    "Gather 13 f32[2,3] i64[]=-1 => f32[3] 4 5 6",
+    "Gather 13 f32[2,3] i64[1]=1 ; axis=1 => f32[2,1] 2 5",
+    "Gather 13 f32[2,3] i64[2]=2,-3 ; axis=1 => f32[2,2] 3 1 6 4",
+    "Gather 13 f32[2,3] i64[]=2 => !axis 0 of extent 2 does not hold the slice",
+    "GatherElements 13 f32[2,2] i64[2,1]=1,0 ; axis=1 => f32[2,1] 2 3",
+    "GatherND 13 f32[2,2] i64[2,2]=0,1,1,0 => f32[2] 2 3",
+    "Concat 13 f32[1,2] f32[1,2]=7 ; axis=-1 => f32[1,4] 1 2 7 7",
+    "Concat 3 f32[1,2] f32[1,1]=7 => f32[1,3] 1 2 7",
+    "Pad 2 f32[2] ; pads=[1,2] value=9.0 => f32[5] 9 1 2 9 9",
+    "Pad 13 f32[2] i64[2]=1,0 f32[]=8 => f32[3] 8 1 2",
+    "Pad 18 f32[1,2] i64[2]=1,1 - i64[1]=-1 => f32[1,4] 0 1 2 0",
+    "Pad 13 f32[3] i64[2]=2,0 ; mode=reflect => f32[5] 3 2 1 2 3",
+    "Tile 13 f32[1,2] i64[2]=2,2 => f32[2,4] 1 2 1 2 1 2 1 2",
+    "Trilu 14 f32[2,2] => f32[2,2] 1 2 0 4",
+    "Trilu 14 f32[2,2] i64[]=-1 ; upper=0 => f32[2,2] 0 0 3 0",
+    /* reductions */
+    "ReduceSum 11 f32[2,3] ; axes=[1] => f32[2,1] 6 15",
+    "ReduceSum 13 f32[2,3] i64[1]=0 ; keepdims=0 => f32[3] 5 7 9",
+    "ReduceSum 13 i32[2,3] => i32[1,1] 21",
+    "ReduceSum 13 f32[2] i64[0] ; noop_with_empty_axes=1 => f32[2] 1 2",
+    "ReduceMean 18 f32[2,3] i64[2]=0,-1 ; keepdims=0 => f32[] 3.5",
+    "ReduceMax 13 f32[2,3] ; axes=[0] keepdims=0 => f32[3] 4 5 6",
+    "ReduceL2 13 f32[2]=3,4 => f32[1] 5",
+    "ReduceL1 13 f32[2]=3,-4 => f32[1] 7",
+    "ReduceSumSquare 13 f32[2]=3,4 => f32[1] 25",
+    "ReduceLogSum 13 f32[2]=0.25,0.75 => f32[1] 0",
+    "ReduceProd 13 i64[4] ; keepdims=0 => i64[] 24",
+    "ArgMax 13 f32[2,3]=1,9,3,7,5,7 ; axis=-1 => i64[2,1] 1 0",
+    "ArgMin 13 f32[2,2]=1,9,0,9 ; keepdims=0 => i64[2] 1 0",
+    /* products, windows */
+    "Gemm 13 f32[2,2] f32[2,2] f32[2]=10,20 => f32[2,2] 17 30 25 42",
+    "Gemm 13 f32[2,2] f32[2,2] ; transA=1 => f32[2,2] 10 14 14 20",
+    "Gemm 13 f32[2,2] f32[2,2] f32[1]=10 ; transB=1 alpha=2.0 beta=0.5 => f32[2,2] 15 27 27 55",
+    "Gemm 13 f32[2,2,2] f32[2,2] => !Gemm of ranks 3 and 2, not 2",
+    "Conv 11 f32[1,1,3] f32[1,1,2]=1 f32[1]=10 => f32[1,1,2] 13 15",
+    "Conv 11 f32[1,1,3] f32[1,1,2]=1 ; auto_pad=SAME_UPPER => f32[1,1,3] 3 5 3",
+    "Conv 11 f32[1,1,3] f32[1,1,2]=1 ; auto_pad=SAME_LOWER => f32[1,1,3] 1 3 5",
+    "Conv 11 f32[1,1,4] f32[1,1,2]=1 ; auto_pad=VALID strides=[2] => f32[1,1,2] 3 7",
+    "Conv 11 f32[1,1,3] f32[1,1,2]=1 ; pads=[1] => !Conv: 1 pads for 1 spatial axes",
+    "Conv 11 f32[1,3,3] f32[1,1,2] => !3 input channels in 1 groups, but the weight takes 1 and gives 1",
+    "MaxPool 12 f32[1,1,4] ; kernel_shape=[2] strides=[2] => f32[1,1,2] 2 4",
+    "MaxPool 12 f32[1,1,3]=-3,-1,-2 ; kernel_shape=[2] strides=[2] pads=[1,0] => f32[1,1,2] -3 -1",
+    "MaxPool 12 outputs=2 f32[1,1,4] ; kernel_shape=[2] => !MaxPool with the places of its results",
+    "AveragePool 11 f32[1,1,3] ; kernel_shape=[2] pads=[1,0] => f32[1,1,3] 1 1.5 2.5",
+    "AveragePool 11 f32[1,1,3] ; kernel_shape=[2] pads=[1,0] count_include_pad=1 => f32[1,1,3] 0.5 1.5 2.5",
+    "AveragePool 11 f32[1,1,3] ; kernel_shape=[2] strides=[2] ceil_mode=1 => f32[1,1,2] 1.5 3",
+    "GlobalAveragePool 1 f32[1,2,2] => f32[1,2,1] 1.5 3.5",
+    "GlobalMaxPool 1 f32[1,2,2] => f32[1,2,1] 2 4",
+    /* norms */
+    "Softmax 11 f32[1,2,2]=0 => f32[1,2,2] 0.25 0.25 0.25 0.25",
+    "Softmax 13 f32[1,2,2]=0 => f32[1,2,2] 0.5 0.5 0.5 0.5",
+    "Softmax 13 f32[2,1]=0 ; axis=0 => f32[2,1] 0.5 0.5",
+    "LogSoftmax 13 f32[2]=0,-inf => f32[2] 0 -inf",
+    "LayerNormalization 17 outputs=3 f32[1,2]=3,5 f32[2]=1,2 f32[2]=10 ; epsilon=0.0 => f32[1,2] 9 12 ; f32[1,1] 4 ; "
+    "f32[1,1] 1",
+    "LayerNormalization 17 f32[1,2]=3,5 f32[2]=1 ; epsilon=3.0 => f32[1,2] -0.5 0.5",
+    "BatchNormalization 15 f32[1,2,1]=3,5 f32[2]=2 f32[2]=1 f32[2]=1 f32[2]=4 ; epsilon=0.0 => f32[1,2,1] 3 5",
+    "BatchNormalization 15 f32[1,1,1] f32[1] f32[1] f32[1] f32[1] ; training_mode=1 => !BatchNormalization in training "
+    "mode",
+    "InstanceNormalization 6 f32[1,1,2]=3,5 f32[1]=2 f32[1]=1 ; epsilon=0.0 => f32[1,1,2] -1 3",
+    "GroupNormalization 18 f32[1,2,2]=3,5,0,2 f32[2]=2 f32[2]=1 ; num_groups=2 epsilon=0.0 => f32[1,2,2] -1 3 -1 3",
+    "GroupNormalization 18 f32[1,4]=3,5,0,2 f32[2]=1,2 f32[2]=0,9 ; num_groups=2 epsilon=0.0 => f32[1,4] -1 1 7 11",
+    "RMSNormalization 23 f32[1,2]=3,-3 f32[2]=2 ; epsilon=0.0 => f32[1,2] 2 -2",
+    "Gelu 20 f32[2]=0,9 => f32[2] 0 9",
+    "Gelu 20 f32[1]=0 ; approximate=tanh => f32[1] 0",
+    "Gelu 20 f32[1]=0 ; approximate=fast => !approximate: \"fast\" is neither none nor tanh",
+    /* what a broken file may say */
+    "Relu 13 => !0 operands given, takes 1",
+    "Gemm 13 f32[2,2] => !Gemm needs 2 operands, number 2 is missing",
+    "Gather 13 - i64[1] => !Gather needs 2 operands, number 1 is missing",
+    "LeakyRelu 6 f32[2] ; beta=0.5 => !attribute beta is not supported",
+    "Concat 13 f32[2] - f32[2] ; axis=0 => !Concat needs 3 operands, number 2 is missing",
+};
+
+/* ---- reading a row ---- */
+typedef struct call {
+    onnx_call onnx;
+    const node *in[MOST];
+    attr attr[MOST];
+    const ts_array *tensor[MOST];
+    ts_array value[2 * MOST]; /* everything made here */
+    int n_value;
+    int64_t ints[MOST][MOST];
+    double reals[MOST][MOST];
+} call;
+
+static const ts_array *read_array(call *c, const char *s)
+{
+    ts_array *a = &c->value[c->n_value++];
+    dtype d;
+    int64_t dim[MAX_RANK];
+    char name[8], *end;
+    int rank = 0;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(s, "["), s);
+    for (s += strcspn(s, "[") + 1; *s != ']'; s = end + (*end == ','))
+        dim[rank++] = strtoll(s, &end, 10);
+    const char *first = *++s == '=' ? s + 1 : NULL, *at = first;
+    if (!CHECK(dtype_parse(name, &d)) || !CHECK(ts_array_make(a, d, rank, dim, NULL)))
+        return NULL;
+    for (int64_t i = 0; i < ts_array_count(a); i++) {
+        if (!first)
+            store_real(d, a->data, i, (double)i + 1);
+        else if (dtype_class(d) == D_REAL)
+            store_real(d, a->data, i, strtod(at, &end));
+        else
+            store_whole(d, a->data, i, strtoll(at, &end, 10));
+        if (first)
+            at = *end == ',' ? end + 1 : first;
+    }
+    return a;
+}
+
+static void read_attr(call *c, char *s)
+{
+    attr *a = &c->attr[c->onnx.n_attr];
+    char *value = s + strcspn(s, "=") + 1, *end;
+    value[-1] = 0;
+    a->name = s;
+    a->kind = 's', a->s = value;
+    const bool real = strchr(value, '.') || strchr(value, 'e');
+    if (*value == '{') {
+        value[strcspn(value, "}")] = 0;
+        a->kind = 't', c->tensor[c->onnx.n_attr] = read_array(c, value + 1);
+    } else if (*value == '[') {
+        double *reals = c->reals[c->onnx.n_attr];
+        int64_t *ints = c->ints[c->onnx.n_attr];
+        for (char *at = value + 1; *at != ']'; at = end + (*end == ','))
+            reals[a->n] = strtod(at, &end), ints[a->n] = (int64_t)reals[a->n], a->n++;
+        a->kind = real ? 'F' : 'I', a->ints = ints, a->reals = reals;
+    } else if (strspn(value, "-0123456789.") == strlen(value))
+        a->kind = real ? 'f' : 'i', a->i = strtoll(value, NULL, 10), a->f = strtod(value, NULL);
+    c->onnx.n_attr++;
+}
+
+/* "Type version [outputs=n] operands [; attributes]" */
+static void read_call(call *c, graph *g, char *row)
+{
+    char *rest = row, *word = strtok_r(rest, " ", &rest);
+    bool attributes = false;
+    c->onnx = (onnx_call){.g = g, .type = word, .domain = "", .name = "", .n_out = 1, .in = c->in, .attr = c->attr};
+    c->onnx.tensor = c->tensor;
+    c->onnx.version = (int)strtol(strtok_r(rest, " ", &rest), NULL, 10);
+    while ((word = strtok_r(rest, " ", &rest))) {
+        if (!strcmp(word, ";"))
+            attributes = true;
+        else if (!strncmp(word, "outputs=", 8))
+            c->onnx.n_out = (int)strtol(word + 8, NULL, 10);
+        else if (attributes)
+            read_attr(c, word);
+        else
+            c->in[c->onnx.n_in++] = *word == '-' ? NULL : ts_constant(g, "", read_array(c, word));
+    }
+}
+
+/* ---- running it ---- */
+static void print_value(text *t, const ts_array *a)
+{
+    type y = {.dtype = a->dtype, .rank = a->rank};
+    memcpy(y.dim, a->dim, sizeof y.dim);
+    type_print(t, &y);
+    for (int64_t i = 0; i < ts_array_count(a); i++)
+        text_add(t, " %.6g", load_real(a->dtype, a->data, i) + 0.0); /* no negative zeros */
+}
+
+static void run(call *c, text *t)
+{
+    const node *out[MOST] = {NULL};
+    const onnx_rule *rule;
+    err e = {0};
+    const op *o = op_for_onnx("", c->onnx.type, c->onnx.version, &rule);
+    if (!o) {
+        text_add(t, "no operation");
+        return;
+    }
+    if (!onnx_apply(o, rule, &c->onnx, out, &e)) {
+        text_add(t, "!%s", e.text);
+        return;
+    }
+    for (int i = 0; i < c->onnx.n_out; i++) {
+        const ts_array *v = out[i] ? g_value(c->onnx.g, out[i], 1 << 20) : NULL;
+        text_add(t, i ? " ; " : "");
+        if (v)
+            print_value(t, v);
+        else
+            text_add(t, "nothing");
+    }
+}
+
+static void check_row(const char *row)
+{
+    char copy[MAX_TEXT];
+    const char *want = strstr(row, " => ") + 4;
+    snprintf(copy, sizeof copy, "%.*s", (int)(want - 4 - row), row);
+    graph *g = ts_graph_make();
+    call *c = calloc(1, sizeof *c);
+    text got = {0};
+    read_call(c, g, copy);
+    run(c, &got);
+    const bool refused = *want == '!';
+    if (!CHECK(refused ? *text_str(&got) == '!' && strstr(text_str(&got), want + 1) : !strcmp(text_str(&got), want)))
+        printf("  %s\n  got: %s\n", row, text_str(&got));
+    for (int i = 0; i < c->n_value; i++)
+        ts_array_free(&c->value[i]);
+    text_free(&got);
+    free(c);
+    ts_graph_free(g);
+}
+
+int main(void)
+{
+    for (int i = 0; i < COUNT(rows); i++)
+        check_row(rows[i]);
+    return check_done();
+}
