@@ -184,7 +184,8 @@ static const node *expand(graph *g, const node *draft)
     const node *result = draft->op->lower(g, draft);
     if (!result) {
         if (!err_is(&g->err))
-            g_fail(g, TS_BAD_INPUT, "%s: cannot be applied to these operands", draft->op->name);
+            g_fail(g, TS_BAD_INPUT, "cannot be applied to these operands");
+        err_in(&g->err, "%s", draft->op->name);
         return NULL;
     }
     remember_group(g, draft, result, first);

@@ -41,11 +41,11 @@ static bool trilu_body(defn *d, err *e)
 static const node *attention_lower(graph *g, const node *n)
 {
     if (n->n_in < 3 || n->n_in > 4)
-        return g_fail(g, TS_BAD_INPUT, "attention: %d operands given, takes q, k, v and perhaps a mask", n->n_in), NULL;
+        return g_fail(g, TS_BAD_INPUT, "%d operands given, takes q, k, v and perhaps a mask", n->n_in), NULL;
     const node *q = n->in[0], *k = n->in[1];
     const int rank = k->type.rank;
     if (q->type.rank < 2 || rank < 2)
-        return g_fail(g, TS_BAD_INPUT, "attention: q and k need at least 2 axes"), NULL;
+        return g_fail(g, TS_BAD_INPUT, "q and k need at least 2 axes"), NULL;
     int64_t axes[MAX_RANK];
     for (int i = 0; i < rank; i++)
         axes[i] = i < rank - 2 ? i : 2 * rank - 3 - i; /* the last two change places */

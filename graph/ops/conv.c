@@ -80,7 +80,7 @@ static const node *conv_lower(graph *g, const node *n)
     static const char *const by_space[] = {"conv1d", "conv2d", "conv3d"};
     const int space = n->in[0]->type.rank - 2;
     if (space < 1 || space > COUNT(by_space))
-        return g_fail(g, TS_UNSUPPORTED, "conv: rank %d: 1 to 3 spatial axes are supported", space + 2), NULL;
+        return g_fail(g, TS_UNSUPPORTED, "rank %d: 1 to 3 spatial axes are supported", space + 2), NULL;
     attr list[4];
     int k = 0;
     for (int i = 0; i < COUNT(list); i++)

@@ -46,7 +46,7 @@ static bool operands(graph *g, const node *n, int least, int most)
 {
     if (n->n_in >= least && n->n_in <= most)
         return true;
-    g_fail(g, TS_BAD_INPUT, "%s: %d operands given, takes %d to %d", n->op->name, n->n_in, least, most);
+    g_fail(g, TS_BAD_INPUT, "%d operands given, takes %d to %d", n->n_in, least, most);
     return false;
 }
 
@@ -232,7 +232,8 @@ static const node *batch_norm_lower(graph *g, const node *n)
     const node *spread = g_call1(g, "sqrt", g_call2(g, "add", var, g_scalar_like(g, var, node_real(n, "epsilon"))));
     const node *factor = g_call2(g, "divide", scale, spread);
     const node *shift = g_call2(g, "subtract", bias, g_call2(g, "multiply", mean, factor));
-    return scaled(g, x, by_channel(g, x, factor), by_channel(g, x, shift));
+    factor = by_channel(g, x, factor), shift = by_channel(g, x, shift);
+    return factor && shift ? scaled(g, x, factor, shift) : NULL;
 }
 
 /* Channels in groups: [batch, group, everything else] is normalised over the last axis. */
@@ -242,13 +243,13 @@ static const node *grouped(graph *g, const node *n, int64_t groups)
     if (!scale || !bias)
         return NULL;
     if (groups < 1 || x->type.dim[1] % groups)
-        return g_fail(g, TS_BAD_INPUT, "%s: %lld channels in %lld groups", n->op->name, (long long)x->type.dim[1],
+        return g_fail(g, TS_BAD_INPUT, "%lld channels in %lld groups", (long long)x->type.dim[1],
                       (long long)groups),
                NULL;
     int64_t part = x->type.dim[1] / groups;
     for (int i = 2; i < x->type.rank; i++)
         if (!int_mul(part, x->type.dim[i], &part))
-            return g_fail(g, TS_BAD_INPUT, "%s: too many elements", n->op->name), NULL;
+            return g_fail(g, TS_BAD_INPUT, "too many elements"), NULL;
     const int64_t shape[] = {x->type.dim[0], groups, part};
     const node *y = g_apply(g, "reshape", x, 1, (attr[]){attr_ints("shape", 3, shape)});
     y = standard(g, y, 1, (int64_t[]){2}, node_real(n, "epsilon"));

@@ -142,7 +142,7 @@ static const node *split_lower(graph *g, const node *n)
         return NULL;
     const int64_t dim = a->type.dim[axis];
     if (count < 1 || part < 0 || part >= count || (sizes->kind != 'I' && (dim % count || count > 1 << 16)))
-        return g_fail(g, TS_BAD_INPUT, "split: part %lld of %lld of an axis of extent %lld", (long long)part,
+        return g_fail(g, TS_BAD_INPUT, "part %lld of %lld of an axis of extent %lld", (long long)part,
                       (long long)count, (long long)dim),
                NULL;
     int64_t offset = 0;
@@ -160,7 +160,7 @@ static const node *split_lower(graph *g, const node *n)
         offset += size; /* each piece lay inside the axis, so the sum does */
     }
     if (offset != dim)
-        return g_fail(g, TS_BAD_INPUT, "split: the sizes add up to %lld of %lld", (long long)offset, (long long)dim),
+        return g_fail(g, TS_BAD_INPUT, "the sizes add up to %lld of %lld", (long long)offset, (long long)dim),
                NULL;
     return wanted;
 }
@@ -227,7 +227,7 @@ static bool cut_axis(cut *c, int axis, int64_t dim, const item *k, err *e)
     c->start[axis] = at, c->size[axis] = 1;
     if (at >= 0 && at < dim)
         return true;
-    return err_set(e, TS_BAD_INPUT, "index: %lld is outside axis %d of extent %lld", (long long)k->v[0], axis,
+    return err_set(e, TS_BAD_INPUT, "%lld is outside axis %d of extent %lld", (long long)k->v[0], axis,
                    (long long)dim);
 }
 
@@ -244,7 +244,7 @@ static const node *index_lower(graph *g, const node *n)
     for (int i = 0; i < count; i++)
         used += list[i].kind <= ITEM_SLICE, rests += list[i].kind == ITEM_REST;
     if (count < 0 || used > t->rank || rests > 1)
-        return g_fail(g, TS_BAD_INPUT, "index: [%s] does not fit rank %d", key, t->rank), NULL;
+        return g_fail(g, TS_BAD_INPUT, "[%s] does not fit rank %d", key, t->rank), NULL;
     if (!rests)
         list[count++] = (item){.kind = ITEM_REST};
     for (const item *k = list; k < list + count; k++) {
@@ -259,7 +259,7 @@ static const node *index_lower(graph *g, const node *n)
         axis += k->kind <= ITEM_SLICE;
     }
     if (rank > MAX_RANK)
-        return g_fail(g, TS_BAD_INPUT, "index: [%s] gives rank %d", key, rank), NULL;
+        return g_fail(g, TS_BAD_INPUT, "[%s] gives rank %d", key, rank), NULL;
     return g_apply(g, "reshape", make(g, n->in[0], &c), 1, (attr[]){attr_ints("shape", rank, shape)});
 }
 

@@ -99,9 +99,9 @@ static bool adapt_constant_of_shape(const onnx_call *c, const node **out, err *e
 }
 
 /* ---- shape ---- */
-static bool too_many(const node *n, const attr *a, err *e)
+static bool rank_allowed(int rank, err *e)
 {
-    return err_set(e, TS_BAD_INPUT, "%s: rank %d is above %d", n->op->name, a->n, MAX_RANK);
+    return rank <= MAX_RANK || err_set(e, TS_BAD_INPUT, "rank %d is above %d", rank, MAX_RANK);
 }
 
 static bool reshape_shape(const node *n, type *out, err *e)
@@ -110,8 +110,8 @@ static bool reshape_shape(const node *n, type *out, err *e)
     const int64_t have = type_count(&n->in[0]->type);
     int64_t known = 1;
     int open = -1;
-    if (shape->n > MAX_RANK)
-        return too_many(n, shape, e);
+    if (!rank_allowed(shape->n, e))
+        return false;
     *out = (type){.dtype = n->in[0]->type.dtype, .rank = shape->n};
     for (int i = 0; i < shape->n; i++) {
         const int64_t v = out->dim[i] = shape->ints[i];
@@ -148,8 +148,8 @@ static bool broadcast_shape(const node *n, type *out, err *e)
 {
     const attr *shape = node_attr(n, "shape");
     type want = {.dtype = n->in[0]->type.dtype, .rank = shape->n};
-    if (shape->n > MAX_RANK)
-        return too_many(n, shape, e);
+    if (!rank_allowed(shape->n, e))
+        return false;
     for (int i = 0; i < shape->n; i++)
         want.dim[i] = shape->ints[i];
     if (!type_valid(&want, e) || !type_broadcast(2, (const type *const[]){&n->in[0]->type, &want}, out, e))
@@ -241,9 +241,7 @@ static const node *expand_dims_lower(graph *g, const node *n)
     const int rank = t->rank + axes->n;
     uint32_t set;
     int64_t shape[MAX_RANK];
-    if (axes->n > MAX_RANK || rank > MAX_RANK)
-        return too_many(n, axes, &g->err), NULL;
-    if (!axes_set(axes, rank, &set, &g->err))
+    if (!rank_allowed(rank, &g->err) || !axes_set(axes, rank, &set, &g->err))
         return NULL;
     for (int i = 0, k = 0; i < rank; i++)
         shape[i] = set >> i & 1 ? 1 : t->dim[k++];
@@ -262,7 +260,7 @@ static const node *squeeze_lower(graph *g, const node *n)
     for (int i = 0; i < t->rank; i++) {
         const bool listed = set >> i & 1;
         if (listed && axes->kind != '-' && t->dim[i] != 1)
-            return g_fail(g, TS_BAD_INPUT, "squeeze: axis %d has extent %lld, not 1", i, (long long)t->dim[i]), NULL;
+            return g_fail(g, TS_BAD_INPUT, "axis %d has extent %lld, not 1", i, (long long)t->dim[i]), NULL;
         if (!listed || t->dim[i] != 1)
             shape[rank++] = t->dim[i];
     }

@@ -1,0 +1,176 @@
+/* What calls give: the type and definition of the result, or the sentence that refuses it. A row is "operands ; call =>
+ * result". A way of reading (reshape, transpose, slice, broadcast) must come out as one load, and what may be out of
+ * range under a select. */
+#include "graph/graph.h"
+#include "tests/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 16, MAX_TEXT = 1024 };
+static const char *const rows[] = {
+    "f32[2,3,64] ; reshape shape=[2,3,8,8] => f32[2,3,8,8] n0[i, j, ((k * 8) + l)]",
+    "f32[2,3,8,8] ; reshape shape=[2,3,64] => f32[2,3,64] n0[i, j, floordiv(k, 8), (k % 8)]",
+    "f32[6,4] ; reshape shape=[4,6] => f32[4,6] n0[floordiv(((i * 6) + j), 4), (((i * 6) + j) % 4)]",
+    "f32[1,5,1] ; reshape shape=[5] => f32[5] n0[0, i, 0]",
+    "f32[2,3,4] ; transpose axes=[0,2,1] => f32[2,4,3] n0[i, k, j]",
+    "f32[3,1] ; broadcast_to shape=[2,3,4] => f32[2,3,4] n0[j, 0]",
+    "f32[9,9] ; slice starts=[8,2] sizes=[3,2] steps=[-2,3] => f32[3,2] n0[((i * -2) + 8), ((j * 3) + 2)]",
+    "f32[4,6] ; split axis=1 parts=2 part=1 => f32[4,3] n0[i, (j + 3)]",
+    "f32[4,6] ; index key=1,::2 => f32[3] n1[0, i]",
+    "f32[2,3] f32[2,1] f32[2,2] ; concat axis=1 => f32[2,6] select((j < 3), n0[i, j], select((j < 4), n1[i, (j + -3)], "
+    "n2[i, (j + -4)]))",
+    "f32[3,4] ; pad pads=[1,0,0,2] => f32[4,6] select((((0 <= (i + -1)) && ((i + -1) < 3)) && ((0 <= j) && (j < 4))), "
+    "n0[(i + -1), j], 0.0)",
+    "f32[3,4] ; pad pads=[0,1,0,1] mode=edge => f32[3,6] n0[i, max(min((j + -1), 3), 0)]",
+    "f32[5] ; pad pads=[2,2] mode=reflect => f32[9] n0[(4 - abs((((i + -2) % 8) - 4)))]",
+    "f32[2,3] ; tile reps=[2,1] => f32[4,3] n0[(i % 2), j]",
+    "f32[9,4] i64[2,3] ; gather => f32[2,3,4] n0[select((n1[i, j] < 0), (n1[i, j] + 9), n1[i, j]), k]",
+    "f32[9,4] u8[2] ; gather axis=1 => f32[9,2] n0[i, i64(n1[j])]",
+    "f32[4,5] i64[3,2] ; gather_nd => f32[3] n0[select((n1[i, 0] < 0), (n1[i, 0] + 4), n1[i, 0]), select((n1[i, 1] < "
+    "0), (n1[i, 1] + 5), n1[i, 1])]",
+    "f32[2,3,4] f32[4,5] ; matmul => f32[2,3,5] fold add l ((n0[i, j, l] * n1[l, k]))",
+    "f32[7,1,2,3] f32[6,3,4] ; matmul => f32[7,6,2,4] fold add m ((n0[i, 0, k, m] * n1[j, m, l]))",
+    "f32[3] f32[3] ; matmul => f32[] fold add i ((n0[i] * n1[i]))",
+    "f32[1,3,8,8] f32[4,3,3,3] ; conv2d pads=[1,1,1,1] strides=[2,2] => f32[1,4,4,4] fold add m n o ((select(((0 <= "
+    "(((k * 2) + -1) + n)) && (0 <= (((l * 2) + -1) + o))), n0[i, m, (((k * 2) + -1) + n), (((l * 2) + -1) + o)], 0.0) "
+    "* n1[j, m, n, o]))",
+    "f32[1,4,8] f32[6,2,1] ; conv1d group=2 => f32[1,6,8] fold add l m ((n0[i, ((floordiv(j, 3) * 2) + l), k] * n1[j, "
+    "l, m]))",
+    "i8[1,2,5] ; max_pool kernel=[2] pads=[1,0] => i8[1,2,5] fold max l (select((0 <= ((k + -1) + l)), n0[i, j, ((k + "
+    "-1) + l)], -128))",
+    "f32[1,2,5] ; average_pool kernel=[3] pads=[1,0] strides=[2] => f32[1,2,2] (fold add l (select((0 <= (((k * 2) + "
+    "-1) + l)), n0[i, j, (((k * 2) + -1) + l)], 0.0)) / f32((min((5 - ((k * 2) + -1)), 3) - max((0 - ((k * 2) + -1)), "
+    "0))))",
+    "f32[3,4] ; sum axes=[0] keepdims=1 => f32[1,4] fold add k (n0[k, j])",
+    "i8[3,4] ; mean axes=[-1] => f64[3] (fold add j (f64(n0[i, j])) / 4.0)",
+    "u8[3] ; sum => u64[] fold add i (u64(n0[i]))",
+    "f32[3,4] ; max axes=[] => f32[3,4] n0[i, j]",
+    "bool[4] f32[4,4] f64[] ; where => f64[4,4] select(n0[j], f64(n1[i, j]), n2[])",
+    "bool[3] ; max => bool[] fold or i (n0[i])",
+    "i32[2] ; exp => f64[2] exp(f64(n0[i]))",
+    "i8[2] ; sqrt => f16[2] sqrt(f16(n0[i]))",
+    "f32[2] ; cast to=i64 => i64[2] i64(n0[i])",
+    "f32[3,3] ; trilu k=1 => f32[3,3] select(((i + 1) <= j), n0[i, j], 0.0)",
+    "; iota count=4 to=f32 => f32[4] f32(i)",
+    "f32[2] ; leaky_relu alpha=0.5 => f32[2] select((n0[i] < 0.0), (0.5 * n0[i]), n0[i])",
+    "f32[2] ; gelu => f32[2] ((0.5 * n0[i]) * (1.0 + erf((n0[i] * 0.70710678118654757))))",
+    "f32[2] ; gelu approximate=tanh => f32[2] ((0.5 * n0[i]) * (1.0 + tanh((0.79788456080286541 * (n0[i] + "
+    "(((0.044714999999999998 * n0[i]) * n0[i]) * n0[i]))))))",
+    "f32[2] f32[2] ; power => f32[2] pow(n0[i], n1[i])",
+    "f32[2,3] f32[4] ; add => !add: shapes do not broadcast: f32[2,3] and f32[4] differ in axis -1",
+    "f32[2,3] ; reshape shape=[5] => !reshape: 6 elements do not fit the wanted shape",
+    "f32[2,3] ; reshape shape=[-1,-1] => !reshape: shape: more than one -1",
+    "f32[2,3] ; reshape shape=[2,-3] => !reshape: shape: negative extent",
+    "f32[2,3] ; reshape => !reshape: attribute shape is missing",
+    "f32[2,3] ; transpose axes=[0] => !transpose: axes: 1 listed, the operand has 2",
+    "f32[2,3] ; transpose axes=[0,0] => !transpose: axes: axis 0 is listed twice",
+    "f32[2,3] ; transpose axes=[0,2] => !transpose: axes: axis 2 is out of range for rank 2",
+    "f32[2,3] ; broadcast_to shape=[3] => !broadcast_to: the operand is larger than the wanted shape",
+    "f32[2,3] ; slice starts=[0,1] sizes=[2,3] => !slice: axis 1 of extent 3 does not hold the slice",
+    "f32[2,3] ; slice starts=[0] sizes=[2] => !slice: starts, steps and sizes need one number for each of 2 axes",
+    "f32[5] ; split parts=2 => !split: part 0 of 2 of an axis of extent 5",
+    "f32[5] ; split sizes=[2,2] => !split: the sizes add up to 4 of 5",
+    "f32[4,6] ; index key=4 => !index: 4 is outside axis 0 of extent 4",
+    "f32[4,6] ; index key=0,0,0 => !index: [0,0,0] does not fit rank 2",
+    "f32[4,6] ; index key=a => !index: [a] does not fit rank 2",
+    "f32[2,3] f32[2] ; concat => !concat: operand 1 differs from the first beside axis 0",
+    "f32[2,3] f32[3,3] ; concat axis=1 => !concat: operand 1 differs from the first beside axis 1",
+    "f32[2,3] ; pad pads=[1] => !pad: pads: 1 numbers for rank 2",
+    "f32[2,3] ; pad pads=[-2,0,-1,0] => !pad: pads: axis 0 gets a negative or too large extent",
+    "f32[9,4] f32[2] ; gather => !gather: places are of dtype f32, not integers",
+    "f32[2] i64[1] ; gather axis=1 => !gather: axis: axis 1 is out of range for rank 1",
+    "f32[2,3] f32[2,3] ; matmul => !matmul: inner extents 3 and 2 differ",
+    "f32[] f32[2,3] ; matmul => !matmul: a scalar has no axis to sum over; multiply instead",
+    "f32[1,3,8,8] f32[4,2,3,3] ; conv => !conv: conv2d: 3 input channels in 1 groups, but the weight takes 2 and gives "
+    "4",
+    "f32[1,3,2,2] f32[4,3,3,3] ; conv => !conv: conv2d: a window of 3 does not fit spatial axis 0 of extent 2",
+    "f32[3,4] f32[3,4] ; conv => !conv: rank 2: 1 to 3 spatial axes are supported",
+    "f32[1,3,8,8] f32[4,3,3,3] ; conv strides=[0,1] => !conv: conv2d: strides: 0 is below 1",
+    "f32[1,3,8,8] f32[4,3,3,3] ; conv pads=[1,1] => !conv: conv2d: pads: 2 numbers, 4 wanted",
+    "f32[1,2,5] ; max_pool kernel=[2] pads=[2,0] => !max_pool: pads: a window along spatial axis 0 would hold padding "
+    "only",
+    "f32[3,0] ; max axes=[1] => !max: axis 1 is empty and has no extreme element",
+    "f32[3,4] ; sum axes=[2] => !sum: axes: axis 2 is out of range for rank 2",
+    "f32[3,4] ; sum axes=[0,-2] => !sum: axes: axis -2 is listed twice",
+    "f32[2] ; cast to=f99 => !cast: to: \"f99\" is not a dtype",
+    "f32[2,3] ; softmax axis=2 => !softmax: axis: axis 2 is out of range for rank 2",
+    "f32[2,3] f32[4] ; layer_norm => !layer_norm: multiply: shapes do not broadcast: f32[2,3] and f32[4] differ in "
+    "axis -1",
+    "f32[2,3] f32[3] f32[3] f32[3] ; layer_norm => !layer_norm: 4 operands given, takes 1 to 3",
+    "f32[2,3] f32[4] f32[4] f32[4] f32[4] ; batch_norm => !batch_norm: a vector with one number for each channel of "
+    "axis 1 is wanted",
+    "f32[2,3] f32[3] f32[3] ; group_norm groups=2 => !group_norm: 3 channels in 2 groups",
+    "f32[2,3] ; attention => !attention: 1 operands given, takes q, k, v and perhaps a mask",
+    "f32[2] f32[2] ; relu => !relu: 2 operands given, takes 1",
+    "f32[2] ; relu slope=1 => !relu: no attribute \"slope\"; it has: none",
+    "f32[2] ; softly => !no operation \"softly\"; `tessera ops` lists them",
+    "f32[2,1,1,1,1,1] ; expand_dims axes=[0,1,2] => !expand_dims: rank 9 is above 8",
+    "f32[2,3] ; squeeze axes=[1] => !squeeze: axis 1 has extent 3, not 1",
+};
+
+static const char *axis_name(void *user, int axis)
+{
+    static const char *const letter[MAX_AXIS] = {"i", "j", "k", "l", "m", "n", "o", "p", "q", "r",
+                                                 "s", "t", "u", "v", "w", "x", "y", "z", "A", "B"};
+    (void)user;
+    return letter[axis];
+}
+
+static const node *read_operand(graph *g, const char *s, int number)
+{
+    type t = {0};
+    char name[16], *end;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(s, "["), s);
+    if (!CHECK(dtype_parse(name, &t.dtype)))
+        return NULL;
+    for (s += strcspn(s, "[") + 1; *s != ']'; s = end + (*end == ','))
+        t.dim[t.rank++] = strtoll(s, &end, 10);
+    snprintf(name, sizeof name, "x%d", number);
+    return g_input(g, name, &t, 0);
+}
+
+static void define(graph *g, char *row, text *t)
+{
+    const node *in[MOST];
+    int n = 0;
+    char *rest = row, *word;
+    while ((word = strtok_r(rest, " ", &rest)) && strcmp(word, ";"))
+        in[n] = read_operand(g, word, n), n++;
+    const node *y = g_call(g, rest, n, in);
+    if (!y) {
+        text_add(t, "!%s", g->err.text);
+        return;
+    }
+    arena m = {0};
+    defn d;
+    err e = {0};
+    type_print(t, &y->type);
+    text_add(t, " ");
+    if (CHECK(node_is_leaf(y) || g_defn(y, &m, &d, &e)))
+        x_print(t, d.value, axis_name, NULL);
+    arena_free(&m);
+}
+
+static void check_row(const char *row)
+{
+    char copy[MAX_TEXT];
+    const char *want = strstr(row, " => ") + 4;
+    snprintf(copy, sizeof copy, "%.*s", (int)(want - 4 - row), row);
+    graph *g = ts_graph_make();
+    text got = {0};
+    define(g, copy, &got);
+    const size_t line = strcspn(text_str(&got), "\n"); /* the hint goes without saying */
+    if (!CHECK(line == strlen(want) && !strncmp(text_str(&got), want, line)))
+        printf("  %s\n  got: %.*s\n", row, (int)line, text_str(&got));
+    text_free(&got);
+    ts_graph_free(g);
+}
+
+int main(void)
+{
+    for (int i = 0; i < COUNT(rows); i++)
+        check_row(rows[i]);
+    return check_done();
+}
