@@ -76,6 +76,9 @@ double node_real(const node *n, const char *name);
 bool node_is_leaf(const node *n);
 bool g_defn(const node *n, arena *mem, defn *out, err *e); /* not for leaves */
 
+/* Operations on reals that computing n takes; a multiplication with its addition counts as two. */
+double node_flops(const node *n);
+
 /* The value of a node that depends on constants only, if it has at most `most` elements; NULL otherwise. Memoised
  * in g. */
 const ts_array *g_value(graph *g, const node *n, int64_t most);

@@ -1,0 +1,144 @@
+/* describe.c - a model as a JSON object of format model/1: its ports, and once it is bound its nodes. Numbers of nodes are
+ * those of the text form: n0, n1, ... */
+#include "graph/attr.h"
+#include "import/model.h"
+
+#include <stdlib.h>
+
+typedef struct writer {
+    text t;
+    const node **all;
+    int n;
+    int *number; /* by id */
+} writer;
+
+static void add_shape(text *t, int rank, const int64_t *dim)
+{
+    text_add(t, "\"shape\":[");
+    for (int i = 0; i < rank; i++)
+        text_add(t, "%s%lld", i ? "," : "", (long long)dim[i]);
+    text_add(t, "]");
+}
+
+static void add_port(text *t, const ts_port *p)
+{
+    text_add(t, "{\"name\":");
+    text_json(t, p->name);
+    text_add(t, ",\"dtype\":\"%s\",", p->dtype == TS_N_DTYPE ? "unknown" : ts_dtype_name(p->dtype));
+    add_shape(t, p->rank, p->dim);
+    text_add(t, ",\"dims\":[");
+    for (int i = 0; i < p->rank; i++) {
+        text_add(t, i ? "," : "");
+        text_json(t, p->symbol[i] ? p->symbol[i] : "");
+    }
+    text_add(t, "]");
+}
+
+static void add_ports(writer *w, const ts_model *m)
+{
+    ts_port p;
+    text_add(&w->t, ",\"inputs\":[");
+    for (int i = 0; ts_model_input(m, i, &p); i++) {
+        text_add(&w->t, i ? "," : "");
+        add_port(&w->t, &p);
+        text_add(&w->t, ",\"below\":%lld}", (long long)p.below);
+    }
+    text_add(&w->t, "],\"outputs\":[");
+    for (int i = 0; ts_model_output(m, i, &p); i++) {
+        text_add(&w->t, i ? "," : "");
+        add_port(&w->t, &p);
+        text_add(&w->t, w->n ? ",\"node\":%d}" : "}", w->n ? w->number[ts_model_tensor(m, i)->id] : 0);
+    }
+    text_add(&w->t, "]");
+}
+
+static void add_dims(writer *w, const ts_model *m)
+{
+    text_add(&w->t, ",\"dims\":{");
+    for (int i = 0; i < m->dims.n; i++) {
+        const dimension *d = &m->dims.all[i];
+        text_add(&w->t, i ? "," : "");
+        text_json(&w->t, d->symbol);
+        text_add(&w->t, ":%lld", (long long)(d->extent >= 0 ? d->extent : d->fallback));
+    }
+    text_add(&w->t, "}");
+}
+
+static void add_attributes(text *t, const node *n)
+{
+    int k = 0;
+    text_add(t, ",\"attributes\":\"");
+    text given = {0};
+    for (const attr_spec *s = n->op->attr; s && s->name; s++)
+        attr_print(&given, &n->attr[k++]);
+    /* Printed as in a call: words of our own making and numbers, with nothing to escape. */
+    text_add(t, "%s\"", given.len ? given.s + 1 : "");
+    text_free(&given);
+}
+
+static void add_node(writer *w, int i)
+{
+    const node *n = w->all[i];
+    text_add(&w->t, "%s{\"id\":%d,\"op\":\"%s\",\"label\":", i ? "," : "", i, n->op->name);
+    text_json(&w->t, n->label);
+    text_add(&w->t, ",\"dtype\":\"%s\",", ts_dtype_name(n->type.dtype));
+    add_shape(&w->t, n->type.rank, n->type.dim);
+    text_add(&w->t, ",\"in\":[");
+    for (int k = 0; k < n->n_in; k++)
+        text_add(&w->t, "%s%d", k ? "," : "", w->number[n->in[k]->id]);
+    text_add(&w->t, "]");
+    add_attributes(&w->t, n);
+    text_add(&w->t, ",\"flops\":%.17g}", node_flops(n));
+}
+
+static void add_totals(writer *w, const ts_model *m)
+{
+    char hex[65];
+    double total = 0;
+    int64_t parameters = 0, bytes = 0;
+    for (int i = 0; i < w->n; i++) {
+        const node *n = w->all[i];
+        total += node_flops(n);
+        if (!node_is_leaf(n) || n->leaf->kind != LEAF_WEIGHT)
+            continue;
+        parameters += type_count(&n->type);
+        bytes += type_bytes(&n->type);
+    }
+    ts_hash(m->bound->n_output, m->result, hex);
+    text_add(&w->t, ",\"hash\":\"%s\",\"parameters\":%lld,\"weight_bytes\":%lld,\"flops\":%.17g", hex,
+             (long long)parameters, (long long)bytes, total);
+}
+
+static void number_nodes(writer *w, const ts_model *m)
+{
+    const int roots = m->bound->n_output;
+    w->n = g_reach(roots, m->result, NULL);
+    w->all = calloc((size_t)w->n + 1, sizeof *w->all);
+    w->number = calloc((size_t)m->graph->n + 1, sizeof *w->number);
+    MUST(w->all && w->number);
+    g_reach(roots, m->result, w->all);
+    for (int i = 0; i < w->n; i++)
+        w->number[w->all[i]->id] = i;
+}
+
+char *ts_model_json(const ts_model *m, ts_error *e)
+{
+    writer w = {0};
+    (void)e;
+    if (m->bound)
+        number_nodes(&w, m);
+    text_add(&w.t, "{\"format\":\"model/1\",\"name\":");
+    text_json(&w.t, m->path);
+    text_add(&w.t, ",\"bound\":%s", m->bound ? "true" : "false");
+    add_dims(&w, m);
+    if (m->bound)
+        add_totals(&w, m);
+    add_ports(&w, m);
+    text_add(&w.t, ",\"nodes\":[");
+    for (int i = 0; i < w.n; i++)
+        add_node(&w, i);
+    text_add(&w.t, "]}\n");
+    free(w.all);
+    free(w.number);
+    return text_take(&w.t);
+}
