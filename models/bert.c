@@ -28,13 +28,14 @@ static ts_tensor embeddings(maker *mk, const bert *b, ts_tensor ids, ts_tensor t
 /* x[b, s, width]; mask[b, 1, 1, s] */
 static ts_tensor encoder(maker *mk, const bert *b, ts_tensor x, ts_tensor mask)
 {
+    const double gain = layer_branch(2 * b->layers);
     ts_tensor query = transformer_split(mk, layer_dense(mk, x, b->width, 1, "attention.self.query"), b->heads);
     ts_tensor key = transformer_split(mk, layer_dense(mk, x, b->width, 1, "attention.self.key"), b->heads);
     ts_tensor value = transformer_split(mk, layer_dense(mk, x, b->width, 1, "attention.self.value"), b->heads);
     ts_tensor seen = ts_call(mk->g, "attention", 4, (const ts_tensor[]){query, key, value, mask});
-    seen = layer_dense(mk, transformer_merge(mk, seen), b->width, 1, "attention.output.dense");
+    seen = layer_dense(mk, transformer_merge(mk, seen), b->width, gain, "attention.output.dense");
     x = layer_norm(mk, ts_call2(mk->g, "add", seen, x), epsilon, "attention.output.LayerNorm");
-    const feed f = {b->inner, "gelu", "intermediate.dense", "output.dense"};
+    const feed f = {b->inner, gain, "gelu", "intermediate.dense", "output.dense"};
     return layer_norm(mk, ts_call2(mk->g, "add", transformer_feed(mk, x, &f), x), epsilon, "output.LayerNorm");
 }
 

@@ -30,13 +30,13 @@ static ts_tensor attend(maker *mk, const gpt2 *c, ts_tensor x, ts_tensor mask, c
     for (int i = 0; i < 2; i++)
         own->present[i] = own->past[i] ? ts_call2(mk->g, "concat axis=2", own->past[i], part[i + 1]) : part[i + 1];
     const ts_tensor in[] = {part[0], own->present[0], own->present[1], mask};
-    return layer_dense(mk, transformer_merge(mk, ts_call(mk->g, "attention causal=1", 4, in)), c->width, 1,
-                       "attn.c_proj");
+    ts_tensor seen = transformer_merge(mk, ts_call(mk->g, "attention causal=1", 4, in));
+    return layer_dense(mk, seen, c->width, layer_branch(2 * c->layers), "attn.c_proj");
 }
 
 static ts_tensor block(maker *mk, const gpt2 *c, ts_tensor x, ts_tensor mask, cache *own)
 {
-    const feed f = {c->inner, "gelu approximate=tanh", "mlp.c_fc", "mlp.c_proj"};
+    const feed f = {c->inner, layer_branch(2 * c->layers), "gelu approximate=tanh", "mlp.c_fc", "mlp.c_proj"};
     x = ts_call2(mk->g, "add", x, attend(mk, c, layer_norm(mk, x, epsilon, "ln_1"), mask, own));
     return ts_call2(mk->g, "add", x, transformer_feed(mk, layer_norm(mk, x, epsilon, "ln_2"), &f));
 }

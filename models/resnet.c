@@ -13,23 +13,31 @@ typedef struct resnet {
     int width, classes; /* of the first stage; each later one doubles it */
 } resnet;
 
-/* A relu keeps half of the mean square, so what it follows has twice; what ends a branch adds little to the shortcut. */
-static const double before_relu = M_SQRT2, ends_branch = 0.5;
+static const double before_relu = M_SQRT2; /* a relu keeps half of the mean square */
 
 static ts_tensor relu(maker *mk, ts_tensor x)
 {
     return ts_call1(mk->g, "relu", x);
 }
 
+static double last_gain(const resnet *r)
+{
+    int branches = 0;
+    for (int s = 0; s < STAGES; s++)
+        branches += r->blocks[s];
+    return layer_branch(branches);
+}
+
 static ts_tensor branch(maker *mk, const resnet *r, ts_tensor x, int width, int stride)
 {
+    const double last = last_gain(r);
     if (!r->bottleneck) {
         x = relu(mk, layer_conv(mk, x, (conv){width, 3, stride, before_relu}, "conv1"));
-        return layer_conv(mk, x, (conv){width, 3, 1, ends_branch}, "conv2");
+        return layer_conv(mk, x, (conv){width, 3, 1, last}, "conv2");
     }
     x = relu(mk, layer_conv(mk, x, (conv){width, 1, 1, before_relu}, "conv1"));
     x = relu(mk, layer_conv(mk, x, (conv){width, 3, stride, before_relu}, "conv2"));
-    return layer_conv(mk, x, (conv){4 * width, 1, 1, ends_branch}, "conv3");
+    return layer_conv(mk, x, (conv){4 * width, 1, 1, last}, "conv3");
 }
 
 static ts_tensor block(maker *mk, const resnet *r, ts_tensor x, int width, int stride)

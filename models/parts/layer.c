@@ -15,6 +15,11 @@ static double scale_for(double gain, int64_t products)
     return gain * sqrt(3 / (double)(products > 0 ? products : 1));
 }
 
+double layer_branch(int branches)
+{
+    return 1 / sqrt(branches);
+}
+
 ts_tensor layer_table(maker *mk, int64_t rows, int64_t width, double scale, const char *name)
 {
     return maker_weight(mk, name, ".weight", 2, (const int64_t[]){rows, width}, 0, scale);

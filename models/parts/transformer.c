@@ -37,5 +37,5 @@ ts_tensor transformer_feed(maker *mk, ts_tensor x, const feed *f)
 {
     const int64_t width = maker_extent(x, -1);
     ts_tensor y = ts_call1(mk->g, f->function, layer_dense(mk, x, f->inner, 1, f->up));
-    return layer_dense(mk, y, width, 1, f->down);
+    return layer_dense(mk, y, width, f->gain, f->down);
 }

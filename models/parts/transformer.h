@@ -1,9 +1,10 @@
-/* transformer.h - the parts of a transformer block. Letters: b batch, s positions, t positions seen, h heads, d = width / h. */
+/* transformer.h - the parts of a transformer block.
+ * Letters: b batch, s positions, t positions seen, h heads, d = width / h. */
 #ifndef TS_MODELS_TRANSFORMER_H
 #define TS_MODELS_TRANSFORMER_H
 #include "models/parts/layer.h"
 
-/* The first `rows` rows of a table, from row `first` on: positions need no gather. */
+/* Rows first ... first + rows - 1 of a table: positions that are known need no gather. */
 ts_tensor transformer_places(maker *mk, ts_tensor table, int64_t first, int64_t rows);
 /* i64[b, t], 0 where padded -> f32[b, 1, 1, t], added to scores: 0 where seen, else the lowest number */
 ts_tensor transformer_mask(maker *mk, ts_tensor attention_mask);
@@ -12,6 +13,7 @@ ts_tensor transformer_merge(maker *mk, ts_tensor x);            /* [b, h, s, d] 
 
 typedef struct feed { /* two dense layers with a function between */
     int64_t inner;
+    double gain;                      /* of the layer down */
     const char *function, *up, *down; /* a call, and the names of the layers */
 } feed;
 ts_tensor transformer_feed(maker *mk, ts_tensor x, const feed *f);
