@@ -1,6 +1,7 @@
 #include "bench/report_chart.h"
 
 #include <math.h>
+#include <string.h>
 
 double axis_at(const axis *a, double v)
 {
@@ -83,12 +84,25 @@ void figure_close(page *p)
     page_add(p, "</figure>\n");
 }
 
+void table_heads(page *p, int n, const char *const *heads)
+{
+    page_add(p, "<thead><tr>");
+    for (int i = 0; i < n; i++) {
+        bool number = heads[i][0] == '#';
+        page_add(p, "<th%s>%s</th>", number ? " class=\"num\"" : "", heads[i] + number);
+    }
+    page_add(p, "</tr></thead><tbody>\n");
+}
+
+void cell_number(page *p, word w)
+{
+    page_add(p, "<td class=\"num\">%s</td>", w.s);
+}
+
 void table_open(page *p, const char *summary, int n, const char *const *heads)
 {
-    page_add(p, "<details><summary>%s</summary><div class=\"wide\"><table><thead><tr>", summary);
-    for (int i = 0; i < n; i++)
-        page_add(p, heads[i][0] == '#' ? "<th class=\"num\">%s</th>" : "<th>%s</th>", heads[i] + (heads[i][0] == '#'));
-    page_add(p, "</tr></thead><tbody>\n");
+    page_add(p, "<details><summary>%s</summary><div class=\"wide\"><table>", summary);
+    table_heads(p, n, heads);
 }
 
 void table_close(page *p)
@@ -122,14 +136,16 @@ void mark_path(page *p, int c, double x, double y, double r)
 
 void mark_name(page *p, const report *r, int c)
 {
-    page_add(p, "<span class=\"who\">");
+    const char *name = c >= 0 ? r->of[c].name : "";
+    bool is_short = strlen(name) <= 30; /* then mark and name stay on one line */
+    page_add(p, "<span%s>", is_short ? " class=\"who\"" : "");
     if (c >= 0 && c < r->charted) {
         page_add(p, "<svg class=\"mark %s\" viewBox=\"-8 -8 16 16\" aria-hidden=\"true\"><path d=\"", mark_class(r, c));
         mark_path(p, c, 0, 0, 5);
         page_add(p, "\"/></svg>");
     }
     page_add(p, "<b class=\"name\">");
-    page_text(p, c >= 0 ? r->of[c].name : "");
+    page_name(p, name);
     page_add(p, "</b></span>");
 }
 
@@ -155,7 +171,7 @@ void kind_name(page *p, const kind *k)
         if (k->of[c].count > count)
             count = k->of[c].count;
     page_add(p, "<b class=\"name\">");
-    page_text(p, *k->name ? k->name : "(no name)");
+    page_name(p, *k->name ? k->name : "(no name)");
     page_add(p, "</b>");
     if (count > 1)
         page_add(p, " <span class=\"soft\">× %d</span>", count);

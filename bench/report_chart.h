@@ -31,6 +31,8 @@ void chart_close(page *p); /* </svg>; tables and notes of the figure follow, the
 void figure_close(page *p);
 /* The numbers of a chart, folded away: <details><summary>...<table>. heads: column titles, "#" before those of
  * numbers. */
+void table_heads(page *p, int n, const char *const *heads); /* <thead>, then <tbody> stays open */
+void cell_number(page *p, word w);                          /* <td> of a number */
 void table_open(page *p, const char *summary, int n, const char *const *heads);
 void table_close(page *p);
 

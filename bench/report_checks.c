@@ -26,6 +26,18 @@ static void separate(page *out)
         page_add(out, "; ");
 }
 
+static void error_of(page *out, const contestant *c)
+{
+    if (isnan(c->max_rel) && isnan(c->max_abs))
+        page_add(out, " no result");
+    else if (isnan(c->max_rel))
+        page_add(out, " %s, absolute", word_number(c->max_abs).s);
+    else
+        page_add(out, " %s", word_number(c->max_rel).s);
+    if (!isnan(c->tolerance))
+        page_add(out, " (allowed: %s)", word_number(c->tolerance).s);
+}
+
 static mood results_right(const report *r, page *out)
 {
     mood m = FINE;
@@ -34,20 +46,14 @@ static mood results_right(const report *r, page *out)
         bool wrong = (!c->valid && !c->peer) || c->max_rel > c->tolerance;
         if (isnan(c->max_rel) && isnan(c->max_abs) && !wrong)
             continue;
-        separate(out);
+        page_add(out, out->len ? "; " : "largest error as a part of the largest value: ");
         mark_name(out, r, i);
-        if (isnan(c->max_rel) && isnan(c->max_abs))
-            page_add(out, " has no result");
-        else if (isnan(c->max_rel))
-            page_add(out, " is off by %s at most", word_number(c->max_abs).s);
-        else
-            page_add(out, " is off by %s of the largest value at most", word_number(c->max_rel).s);
-        if (!isnan(c->tolerance))
-            page_add(out, " (allowed: %s)", word_number(c->tolerance).s);
-        if (wrong)
-            page_add(out, ": "), page_text(out, *c->reason ? c->reason : c->status);
-        if (wrong)
+        error_of(out, c);
+        if (wrong) {
             m = FAILED;
+            page_add(out, ": ");
+            page_clip(out, *c->reason ? c->reason : c->status, 200);
+        }
     }
     return m;
 }
@@ -158,7 +164,8 @@ static mood no_drift(const report *r, page *out)
             continue;
         separate(out);
         mark_name(out, r, i);
-        page_add(out, " %s%s", drift > 0 ? "+" : "", word_share(round(drift * 1000) / 1000).s);
+        double shown = round(drift * 1000) / 1000;
+        page_add(out, " %s%s", shown > 0 ? "+" : "", word_share(shown).s);
         if (fabs(drift) > 0.02)
             m = CARE;
     }

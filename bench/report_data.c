@@ -294,27 +294,26 @@ static void best_find(report *r)
     r->best = r->charted - 1;
 }
 
-/* The winner against the candidate it was compared with first: with two candidates there is no choice. */
+/* The winner against the next best: if that is sure, so is the rest. */
 static void pair_choose(report *r)
 {
+    int next = -1;
     r->fast = r->slow = -1;
-    int best = r->best, other = -1;
-    for (int i = 0; i < r->n_comparison && best >= 0; i++) {
-        const pairing *c = &r->comparisons[i];
-        int against = c->ia == best ? c->ib : c->ib == best ? c->ia : -1;
-        if (against < 0 || against >= r->charted || r->of[against].peer || !r->of[against].valid)
+    for (int i = 0; i < r->charted && r->best >= 0; i++) {
+        if (i == r->best || r->of[i].peer || !r->of[i].valid)
             continue;
-        r->match = c;
-        other = against;
-        break;
+        if (next < 0 || r->of[i].stats.median < r->of[next].stats.median)
+            next = i;
     }
-    for (int i = 0; i < r->charted && other < 0; i++)
-        if (i != best && !r->of[i].peer && r->of[i].valid)
-            other = i;
-    if (best < 0 || other < 0)
+    if (next < 0)
         return;
-    r->fast = best;
-    r->slow = other;
+    r->fast = r->best;
+    r->slow = next;
+    for (int i = 0; i < r->n_comparison && !r->match; i++) {
+        const pairing *c = &r->comparisons[i];
+        if ((c->ia == r->fast && c->ib == r->slow) || (c->ia == r->slow && c->ib == r->fast))
+            r->match = c;
+    }
 }
 
 static bool format_known(const report *r, ts_error *e)

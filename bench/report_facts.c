@@ -6,17 +6,37 @@
 
 enum { MAX_DEPTH = 4, MAX_FACTS = 200 };
 
+/* Numbers whose key ends in a unit are said in it. */
+static const struct {
+    const char *ending;
+    word (*say)(double);
+} units[] = {{"_bytes", word_bytes}, {"_ns", word_time}, {"_share", word_share}};
+
+static size_t unit_of(const char *key)
+{
+    for (size_t i = 0; key && i < sizeof units / sizeof *units; i++) {
+        size_t n = strlen(key), m = strlen(units[i].ending);
+        if (n > m && !strcmp(key + n - m, units[i].ending))
+            return i;
+    }
+    return SIZE_MAX;
+}
+
 static void value(page *p, const cJSON *v)
 {
     const cJSON *item;
     const char *between = "";
-    if (cJSON_IsString(v))
+    if (cJSON_IsString(v)) {
         page_text(p, v->valuestring);
-    else if (cJSON_IsBool(v))
+    } else if (cJSON_IsBool(v)) {
         page_add(p, cJSON_IsTrue(v) ? "yes" : "no");
-    else if (cJSON_IsNumber(v))
-        page_add(p, "%.10g", v->valuedouble);
-    else if (cJSON_IsArray(v)) {
+    } else if (cJSON_IsNumber(v)) {
+        size_t unit = unit_of(v->string);
+        if (unit != SIZE_MAX)
+            page_add(p, "%s", units[unit].say(v->valuedouble).s);
+        else
+            page_add(p, "%.10g", v->valuedouble);
+    } else if (cJSON_IsArray(v)) {
         cJSON_ArrayForEach(item, v)
         {
             page_add(p, "%s", between);
@@ -24,48 +44,65 @@ static void value(page *p, const cJSON *v)
                 value(p, item);
             between = ", ";
         }
-    } else
+    } else {
         page_add(p, "–");
+    }
+}
+
+/* "l2_bytes" in "caches" -> "caches l2": the data itself has the exact keys. */
+static void label(page *p, const char *prefix, const cJSON *v)
+{
+    page plain = {0};
+    const char *key = v->string ? v->string : "";
+    size_t unit = cJSON_IsNumber(v) ? unit_of(key) : SIZE_MAX;
+    page_bytes(&plain, key, strlen(key) - (unit == SIZE_MAX ? 0 : strlen(units[unit].ending)));
+    for (char *c = plain.s; *c; c++)
+        *c = *c == '_' ? ' ' : *c;
+    page_add(p, "%s%s", prefix, *prefix ? " " : "");
+    page_text(p, plain.s);
+    page_free(&plain);
+}
+
+static void unknown(page *p, const cJSON *object, const cJSON *v)
+{
+    const char *why = v->string ? js_get_text(cJSON_GetObjectItemCaseSensitive(object, "why"), v->string) : "";
+    page_add(p, "<span class=\"soft\">unknown%s", *why ? ": " : "");
+    page_text(p, why);
+    page_add(p, "</span>");
 }
 
 typedef struct walk {
     page *p;
-    const cJSON *why; /* reasons for nulls, by key */
     int n;
 } walk;
 
 static void flatten(walk *w, const cJSON *object, const char *prefix, int depth)
 {
-    const cJSON *v;
+    const cJSON *v, *why = cJSON_GetObjectItemCaseSensitive(object, "why");
     cJSON_ArrayForEach(v, object)
     {
-        page key = {0};
-        if (v == w->why || w->n >= MAX_FACTS)
+        page name = {0};
+        if (v == why || w->n >= MAX_FACTS)
             continue;
-        page_add(&key, "%s%s", prefix, *prefix && v->string ? " " : "");
-        page_text(&key, v->string);
+        label(&name, prefix, v);
         if (cJSON_IsObject(v) && depth < MAX_DEPTH) {
-            flatten(w, v, page_str(&key), depth + 1);
+            flatten(w, v, page_str(&name), depth + 1);
         } else {
             w->n++;
-            page_add(w->p, "<div><dt>%s</dt><dd>", page_str(&key));
-            if (cJSON_IsNull(v)) {
-                page_add(w->p, "<span class=\"soft\">unknown");
-                if (v->string && *js_get_text(w->why, v->string))
-                    page_add(w->p, ": "), page_text(w->p, js_get_text(w->why, v->string));
-                page_add(w->p, "</span>");
-            } else {
+            page_add(w->p, "<div><dt>%s</dt><dd>", page_str(&name));
+            if (cJSON_IsNull(v))
+                unknown(w->p, object, v);
+            else
                 value(w->p, v);
-            }
             page_add(w->p, "</dd></div>\n");
         }
-        page_free(&key);
+        page_free(&name);
     }
 }
 
 void facts(page *p, const cJSON *object)
 {
-    walk w = {p, cJSON_GetObjectItemCaseSensitive(object, "why"), 0};
+    walk w = {p, 0};
     page_add(p, "<dl class=\"facts\">\n");
     flatten(&w, object, "", 0);
     page_add(p, "</dl>\n");
@@ -87,7 +124,7 @@ static int differences(page *p, const report *r)
             page_add(p, "<tr><td>");
             mark_name(p, r, i);
             page_add(p, "</td><td>");
-            page_text(p, v->string);
+            label(p, "", v);
             page_add(p, "</td><td class=\"differs\">≠ ");
             value(p, v);
             page_add(p, "</td><td>");

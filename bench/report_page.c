@@ -126,7 +126,8 @@ static int shown(char out[24], const char *s, int len, uint32_t code)
 typedef struct manner {
     size_t columns;
     bool html;
-    const char *kept; /* control characters that stay */
+    const char *kept;   /* control characters that stay */
+    const char *breaks; /* characters after which a line may break */
 } manner;
 
 static void escape(page *p, const char *s, manner m)
@@ -152,6 +153,8 @@ static void escape(page *p, const char *s, manner m)
         if (used + (size_t)wide < m.columns)
             before_last = p->len + strlen(out);
         page_bytes(p, out, strlen(out));
+        if (len == 1 && strchr(m.breaks, s[i]))
+            page_add(p, "<wbr>");
         used += (size_t)wide;
         i += len ? (size_t)len : 1;
     }
@@ -159,22 +162,27 @@ static void escape(page *p, const char *s, manner m)
 
 void page_text(page *p, const char *s)
 {
-    escape(p, s, (manner){SIZE_MAX / 2, true, ""});
+    escape(p, s, (manner){SIZE_MAX / 2, true, "", ""});
+}
+
+void page_name(page *p, const char *s)
+{
+    escape(p, s, (manner){120, true, "", "./_:"});
 }
 
 void page_clip(page *p, const char *s, int columns)
 {
-    escape(p, s, (manner){columns < 1 ? 1 : (size_t)columns, true, ""});
+    escape(p, s, (manner){columns < 1 ? 1 : (size_t)columns, true, "", ""});
 }
 
 void page_code(page *p, const char *s)
 {
-    escape(p, s, (manner){SIZE_MAX / 2, true, "\n\t"});
+    escape(p, s, (manner){SIZE_MAX / 2, true, "\n\t", ""});
 }
 
 void page_plain(page *p, const char *s)
 {
-    escape(p, s, (manner){SIZE_MAX / 2, false, ""});
+    escape(p, s, (manner){SIZE_MAX / 2, false, "", ""});
 }
 
 static void embed_code(page *p, uint32_t c)

@@ -21,6 +21,7 @@ void page_free(page *p);
 /* HTML, good for elements and quoted attributes. Bytes that are not UTF-8, control characters and marks that turn or
  * hide text are shown as \x1b or \u{202e}. s may be NULL. */
 void page_text(page *p, const char *s);
+void page_name(page *p, const char *s); /* a name in running text: at most 120 columns, may break after . / _ : */
 void page_clip(page *p, const char *s, int columns); /* at most so many characters, the last one "…" if cut */
 void page_code(page *p, const char *s);              /* keeps line breaks and tabs */
 void page_plain(page *p, const char *s);             /* the same without HTML's entities: for text that is no HTML */

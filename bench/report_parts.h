@@ -28,6 +28,7 @@ typedef enum outcome { NO_VERDICT, FIRST_FASTER, SECOND_FASTER, NO_DIFFERENCE, N
 typedef void name_writer(page *p, const report *r, int c, const char *text);
 void plain_name(page *p, const report *r, int c, const char *text); /* the escaped text alone */
 outcome outcome_of(const pairing *c);
+bool decided(const report *r); /* the explained pair differs, and that is sure; or nothing compared them */
 void verdict_sentence(page *p, const report *r, const pairing *c, name_writer *name);
 void verdict_certainty(page *p, const report *r, const pairing *c);
 /* What the run as a whole says: the explained pair, or the fastest, or that nothing is valid. */

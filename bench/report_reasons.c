@@ -17,19 +17,13 @@ static double difference(const report *r)
 static void quoted(page *p, const char *s)
 {
     page_add(p, "<b class=\"name\">");
-    page_text(p, *s ? s : "(no name)");
+    page_name(p, *s ? s : "(no name)");
     page_add(p, "</b>");
-}
-
-/* Below this the two are the same to the eye, and reasons for a difference would be inventions. */
-static bool differ(const report *r)
-{
-    return r->fast >= 0 && difference(r) > 0.01 * r->of[r->fast].stats.median;
 }
 
 static bool most_of_it(const report *r, reason *out)
 {
-    if (!differ(r) || !r->groups.n)
+    if (!decided(r) || !r->groups.n)
         return false;
     const group *g = &r->groups.of[0];
     double gain = g->slow - g->fast, share = gain / difference(r);
@@ -88,7 +82,7 @@ static bool cache_overflow(const report *r, reason *out)
 {
     const kind *best = NULL;
     double gain = 0; /* of all kinds with an overflow: they share the cause */
-    for (int i = 0; i < r->n_kind && differ(r); i++) {
+    for (int i = 0; i < r->n_kind && decided(r); i++) {
         const kind *k = &r->kinds[i];
         double g = gain_of(r, k);
         if (!(g > 0) || !overflow(k->of[r->slow].heaviest, k->of[r->fast].heaviest))
@@ -118,7 +112,7 @@ static bool cache_overflow(const report *r, reason *out)
 static bool peak_share(const report *r, reason *out)
 {
     const kind *best = NULL;
-    for (int i = 0; i < r->n_kind && differ(r); i++) {
+    for (int i = 0; i < r->n_kind && decided(r); i++) {
         const kind *k = &r->kinds[i];
         double a = k->of[r->fast].peak_share, b = k->of[r->slow].peak_share;
         if (a - b > 0.03 && gain_of(r, k) > (best ? gain_of(r, best) : 0))
@@ -139,7 +133,7 @@ static bool peak_share(const report *r, reason *out)
 
 static bool outside_kernels(const report *r, reason *out)
 {
-    if (!differ(r))
+    if (!decided(r))
         return false;
     double a = r->of[r->fast].gap_ns, b = r->of[r->slow].gap_ns;
     if (!(fabs(b - a) > 0.05 * difference(r)))
@@ -156,7 +150,7 @@ static bool outside_kernels(const report *r, reason *out)
 
 static bool kernel_count(const report *r, reason *out)
 {
-    if (r->fast < 0)
+    if (!decided(r))
         return false;
     int a = r->of[r->fast].n_kernel, b = r->of[r->slow].n_kernel;
     if (!a || !b || a == b)
@@ -171,7 +165,7 @@ static bool kernel_count(const report *r, reason *out)
 
 static bool against_it(const report *r, reason *out)
 {
-    if (!differ(r))
+    if (!decided(r))
         return false;
     const group *worst = NULL;
     for (int i = 0; i < r->groups.n; i++) {
@@ -191,13 +185,17 @@ static bool against_it(const report *r, reason *out)
     return true;
 }
 
-static bool alike(const report *r, reason *out)
+/* Reasons for a difference that is not sure would be inventions. */
+static bool not_sure(const report *r, reason *out)
 {
-    if (r->fast < 0 || differ(r) || !r->groups.n)
+    if (r->fast < 0 || decided(r) || !r->groups.n)
         return false;
     const group *g = &r->groups.of[0];
-    page_add(&out->html, "The two spend their time alike: the largest difference in any %s is %s, in ", r->groups.by,
-             word_time(fabs(g->slow - g->fast)).s);
+    bool same = r->match && outcome_of(r->match) == NO_DIFFERENCE;
+    page_add(&out->html,
+             same ? "The two spend their time alike: the largest difference in any %s is %s, in "
+                  : "Nothing is sure yet; the largest difference seen in any %s is %s, in ",
+             r->groups.by, word_time(fabs(g->slow - g->fast)).s);
     quoted(&out->html, g->name);
     page_add(&out->html, ".");
     out->weight = fabs(g->slow - g->fast);
@@ -261,7 +259,7 @@ static int by_weight(const void *x, const void *y)
 int reasons_find(const report *r, reason out[MAX_REASONS])
 {
     static rule *const rules[] = {most_of_it, cache_overflow, peak_share,   outside_kernels, kernel_count,
-                                  against_it, alike,          memory_bound, what_is_left};
+                                  against_it, not_sure,       memory_bound, what_is_left};
     int n = 0;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         out[n] = (reason){0};

@@ -17,6 +17,14 @@ outcome outcome_of(const pairing *c)
     return NO_VERDICT;
 }
 
+bool decided(const report *r)
+{
+    outcome is = r->match ? outcome_of(r->match) : NO_VERDICT;
+    if (r->match)
+        return is == FIRST_FASTER || is == SECOND_FASTER;
+    return r->fast >= 0 && r->of[r->slow].stats.median > 1.01 * r->of[r->fast].stats.median;
+}
+
 static void faster(page *p, const report *r, const pairing *c, name_writer *name)
 {
     bool first = outcome_of(c) == FIRST_FASTER;
@@ -53,10 +61,26 @@ void verdict_sentence(page *p, const report *r, const pairing *c, name_writer *n
                                     : " were not compared.");
 }
 
+static void detectable(page *p, const pairing *c)
+{
+    if (isnan(c->detectable))
+        return;
+    if (outcome_of(c) == NOT_DECIDED)
+        page_add(p, " As it stands, only differences from %s on can be told.", word_share(c->detectable).s);
+    else
+        page_add(p, " A difference of %s or more would have been seen.", word_share(c->detectable).s);
+}
+
 void verdict_certainty(page *p, const report *r, const pairing *c)
 {
+    static const char *const lies[] = {
+        [FIRST_FASTER] = "lies wholly beyond the ±%s that count as equal.",
+        [SECOND_FASTER] = "lies wholly beyond the ±%s that count as equal.",
+        [NO_DIFFERENCE] = "lies inside the ±%s that count as equal.",
+        [NOT_DECIDED] =
+            "reaches across the edge of the ±%s that count as equal. More launches (--launches) narrow it."};
     double confidence = result_number(r->config, "confidence");
-    word band = word_share(c->threshold), sure = word_share(confidence > 0 && confidence < 1 ? confidence : 0.99);
+    word sure = word_share(confidence > 0 && confidence < 1 ? confidence : 0.99);
     outcome is = outcome_of(c);
     if (is == NO_VERDICT)
         return;
@@ -64,18 +88,10 @@ void verdict_certainty(page *p, const report *r, const pairing *c)
         page_add(p, "The results hold no interval, so how sure this is cannot be told.");
         return;
     }
-    page_add(p, is == NOT_DECIDED ? "The " : "This is sure: the ");
-    page_add(p, "%s interval of the ratio of times, %s … %s, ", sure.s, word_ratio(c->low).s, word_ratio(c->high).s);
-    if (is == NOT_DECIDED)
-        page_add(p, "reaches across the edge of the ±%s that count as equal. More launches (--launches) narrow it.",
-                 band.s);
-    else
-        page_add(p,
-                 is == NO_DIFFERENCE ? "lies inside the ±%s that count as equal."
-                                     : "lies wholly beyond the ±%s that count as equal.",
-                 band.s);
-    if (!isnan(c->detectable))
-        page_add(p, " A difference of %s or more would have been seen.", word_share(c->detectable).s);
+    page_add(p, "%s %s interval of the ratio of times, %s … %s, ", is == NOT_DECIDED ? "The" : "This is sure: the",
+             sure.s, word_ratio(c->low).s, word_ratio(c->high).s);
+    page_add(p, lies[is], word_share(c->threshold).s);
+    detectable(p, c);
 }
 
 /* The other candidates that the comparisons do not tell apart from the best. */
@@ -95,6 +111,32 @@ static void ties(page *p, const report *r, int best, name_writer *name)
         page_add(p, ".");
 }
 
+static int candidates(const report *r)
+{
+    int n = 0;
+    for (int i = 0; i < r->n; i++)
+        n += !r->of[i].peer;
+    return n;
+}
+
+static void among_several(page *p, const report *r, int valid, name_writer *name)
+{
+    outcome is = r->match ? outcome_of(r->match) : NO_VERDICT;
+    if (is == NO_DIFFERENCE || is == NOT_DECIDED) {
+        page_add(p, "Of %d candidates, the two fastest: ", valid);
+        verdict_sentence(p, r, r->match, name);
+        ties(p, r, r->best, name);
+        return;
+    }
+    page_add(p, "Of %d candidates, ", valid);
+    name(p, r, r->fast, r->of[r->fast].name);
+    page_add(p, " is the fastest: ");
+    name(p, r, r->slow, r->of[r->slow].name);
+    page_add(p, ", the next one, takes %s more time.",
+             word_share(r->of[r->slow].stats.median / r->of[r->fast].stats.median - 1).s);
+    ties(p, r, r->best, name);
+}
+
 void verdict_headline(page *p, const report *r, name_writer *name)
 {
     int best = r->best, valid = 0;
@@ -104,14 +146,11 @@ void verdict_headline(page *p, const report *r, name_writer *name)
         page_add(p, "No candidate is valid: there is no time to compare.");
     } else if (r->match && valid == 2) {
         verdict_sentence(p, r, r->match, name);
-    } else if (valid > 1) {
-        page_add(p, "Of %d candidates, ", valid);
-        name(p, r, best, r->of[best].name);
-        page_add(p, " has the lowest time, %s.", word_time(r->of[best].stats.median).s);
-        ties(p, r, best, name);
+    } else if (r->slow >= 0) {
+        among_several(p, r, valid, name);
     } else {
         name(p, r, best, r->of[best].name);
         page_add(p, " takes %s%s.", word_time(r->of[best].stats.median).s,
-                 r->n > 1 ? "; no other candidate is valid" : "");
+                 candidates(r) > 1 ? "; no other candidate is valid" : "");
     }
 }

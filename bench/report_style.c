@@ -22,7 +22,7 @@ static const char dark[] =
 static const char *const rules[] = {
     "*{box-sizing:border-box}\n",
     "html{-webkit-text-size-adjust:100%;print-color-adjust:exact;-webkit-print-color-adjust:exact}\n",
-    "body{margin:0;background:var(--bg);color:var(--ink);font:16px/1.55 system-ui,-apple-system,'Segoe UI',"
+    "body{margin:0;background:var(--bg);color:var(--ink);font:1rem/1.55 system-ui,-apple-system,'Segoe UI',"
         "Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif;font-variant-numeric:tabular-nums}\n",
     "main,header,footer{max-width:1060px;margin:0 auto;padding:0 24px}\n",
     "header{padding-top:36px}\n",
@@ -49,7 +49,7 @@ static const char *const rules[] = {
     ".badge{display:inline-block;font-size:.78rem;font-weight:700;letter-spacing:.06em;padding:2px 10px;"
         "border-radius:99px;border:1.5px solid currentColor;margin:0 0 12px}\n",
     ".who{display:inline-block;max-width:100%}\n",
-    ".name{overflow-wrap:anywhere;unicode-bidi:isolate;font-weight:600}\n",
+    ".name{overflow-wrap:break-word;unicode-bidi:isolate;font-weight:600}\n",
     "code,pre,.code{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace;"
         "font-size:.86em;unicode-bidi:isolate}\n",
     "svg.mark{width:.95em;height:.95em;vertical-align:-.1em;margin-right:.28em;flex:none}\n",
@@ -95,11 +95,14 @@ static const char *const rules[] = {
     ".wide{overflow-x:auto}\n",
     "td .code,td code{overflow-wrap:anywhere}\n",
     ".times td{padding-top:9px;padding-bottom:9px;vertical-align:middle}\n",
-    ".times .bar{width:44%}\n",
+    ".checks td:nth-child(2){white-space:nowrap}\n",
+    ".times td:first-child{min-width:190px}\n",
+    ".times .bar{width:42%}\n",
     ".track{display:block;height:20px;border-radius:4px;background:var(--k);min-width:2px}\n",
     ".kp .track{opacity:.55}\n",
     ".share{display:block;height:4px;border-radius:2px;background:var(--k0);margin-top:3px;min-width:1px}\n",
     ".big{font-size:1.12rem;font-weight:650}\n",
+    ".big small{display:block;font-size:.78rem;font-weight:400;color:var(--soft)}\n",
     "details{margin:6px 0 4px}\n",
     "summary{cursor:pointer;color:var(--soft);font-size:.88rem;padding:4px 0}\n",
     "summary:hover{color:var(--ink)}\n",
@@ -150,15 +153,14 @@ static const char *const rules[] = {
         "figure>svg{min-width:640px}"
     "}\n",
     "@media print{"
-        "details::details-content{content-visibility:visible;display:block;height:auto}"
-        "summary{list-style:none}"
-    "}\n",
-    "@media print{"
-        "nav{display:none}"
-        ".card{box-shadow:none;break-inside:avoid-page}"
-        "figure,tr,.reason{break-inside:avoid}"
-        "h2{break-after:avoid}"
-        "body{font-size:10pt}"
+        ":root{--bg:#fff;--ink:#000;--soft:#444}"
+        "html{font-size:11px}"
+        "nav,summary{display:none}"
+        "main,header,footer{max-width:none;padding:0}"
+        ".card{box-shadow:none;border:0;border-top:1px solid var(--line);border-radius:0;padding:18px 0 0}"
+        "figure>svg,tr,.reason,.short,.cell{break-inside:avoid}"
+        "h2,h3,.lead,.legend,thead{break-after:avoid}"
+        ".wide{overflow:visible}"
         "@page{margin:14mm}"
     "}\n",
 };

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { WIDTH = 980, PLOT_FROM = 310, PLOT_TO = 720, ROW = 32, MAX_ROWS = 24, MAX_GROUP_ROWS = 8 };
+enum { WIDTH = 980, PLOT_FROM = 310, PLOT_TO = 705, ROW = 32, MAX_ROWS = 24, MAX_GROUP_ROWS = 8 };
 
 static void marked(page *p, const report *r, int c, const char *text)
 {
@@ -21,56 +21,68 @@ static void marked(page *p, const report *r, int c, const char *text)
 static void badge(page *p, const report *r)
 {
     static const char *const words[] = {"NO VERDICT", "FASTER", "FASTER", "SAME", "UNDECIDED"};
-    int best = r->best;
-    if (best < 0)
+    outcome is = r->match ? outcome_of(r->match) : NO_VERDICT;
+    if (r->best < 0)
         page_add(p, "<span class=\"badge bad\">INVALID</span>\n");
-    else if (r->match) {
-        outcome is = outcome_of(r->match);
-        int win = is == FIRST_FASTER ? r->match->ia : is == SECOND_FASTER ? r->match->ib : -1;
-        page_add(p, "<span class=\"badge %s ink\">%s</span>\n",
-                 win >= 0            ? mark_class(r, win)
-                 : is == NOT_DECIDED ? "kp"
-                                     : "ki",
-                 words[is]);
+    else if (is == FIRST_FASTER || is == SECOND_FASTER)
+        page_add(p, "<span class=\"badge %s ink\">%s</span>\n", mark_class(r, r->best), words[is]);
+    else if (r->match)
+        page_add(p, "<span class=\"badge ki ink\">%s</span>\n", words[is]);
+}
+
+static void status(page *p, const contestant *c)
+{
+    if (c->valid) {
+        page_add(p, c->peer ? "<span class=\"soft\">peer</span>" : "<span class=\"sign ok\">✓ valid</span>");
+    } else {
+        page_add(p, "<span class=\"sign bad\">✗ ");
+        page_text(p, *c->status ? c->status : "no time");
+        page_add(p, "</span>");
     }
+    if (*c->reason) {
+        page_add(p, "<br><span class=\"soft\">");
+        page_clip(p, c->reason, 200);
+        page_add(p, "</span>");
+    }
+}
+
+static void times_row(page *p, const report *r, int i, double longest)
+{
+    const contestant *c = &r->of[i];
+    const stats *s = &c->stats;
+    page_add(p, "<tr class=\"%s\"><td>", mark_class(r, i));
+    mark_name(p, r, i);
+    if (*c->version) {
+        page_add(p, " <span class=\"soft\">");
+        page_text(p, c->version);
+        page_add(p, "</span>");
+    }
+    page_add(p, "</td><td class=\"bar\">");
+    if (s->median > 0)
+        page_add(p, "<span class=\"track\" style=\"width:%.1f%%\"></span>", 100 * s->median / longest);
+    page_add(p, "</td><td class=\"num big\">%s", word_time(s->median).s);
+    if (s->high > 0 && s->low > 0)
+        page_add(p, "<small>± %s</small>", word_share(fmax(s->high - s->median, s->median - s->low) / s->median).s);
+    page_add(p, "</td>");
+    cell_number(p, word_time(s->min));
+    cell_number(p, word_time(s->p90));
+    page_add(p, "<td>");
+    status(p, c);
+    page_add(p, "</td></tr>\n");
 }
 
 static void times(page *p, const report *r)
 {
     double longest = 0;
-    for (int i = 0; i < r->n; i++)
+    for (int i = 0; i < r->n; i++) {
         if (r->of[i].stats.median > longest)
             longest = r->of[i].stats.median;
-    page_add(p, "<div class=\"wide\"><table class=\"times\"><thead><tr><th>candidate</th><th class=\"bar\">time of one "
-                "pass</th>"
-                "<th class=\"num\">median</th><th class=\"num\">best</th><th class=\"num\">90 %% "
-                "within</th><th>status</th></tr>"
-                "</thead><tbody>\n");
-    for (int i = 0; i < r->n; i++) {
-        const contestant *c = &r->of[i];
-        page_add(p, "<tr class=\"%s\"><td>", mark_class(r, i));
-        mark_name(p, r, i);
-        if (*c->version)
-            page_add(p, " <span class=\"soft\">"), page_text(p, c->version), page_add(p, "</span>");
-        page_add(p, "</td><td class=\"bar\">");
-        if (c->stats.median > 0)
-            page_add(p, "<span class=\"track\" style=\"width:%.1f%%\"></span>", 100 * c->stats.median / longest);
-        page_add(p, "</td><td class=\"num big\">%s", word_time(c->stats.median).s);
-        if (c->stats.high > 0)
-            page_add(p, "<br><small class=\"soft\">%s … %s</small>", word_time(c->stats.low).s,
-                     word_time(c->stats.high).s);
-        page_add(p, "</td><td class=\"num\">%s</td><td class=\"num\">%s</td><td>", word_time(c->stats.min).s,
-                 word_time(c->stats.p90).s);
-        if (c->valid)
-            page_add(p, "<span class=\"sign ok\">%s</span>", c->peer ? "peer" : "✓ valid");
-        else
-            page_add(p, "<span class=\"sign bad\">✗ ");
-        if (!c->valid)
-            page_text(p, *c->status ? c->status : "no time"), page_add(p, "</span>");
-        if (*c->reason)
-            page_add(p, "<br><span class=\"soft\">"), page_text(p, c->reason), page_add(p, "</span>");
-        page_add(p, "</td></tr>\n");
     }
+    page_add(p, "<div class=\"wide\"><table class=\"times\">");
+    table_heads(p, 6,
+                (const char *const[]){"candidate", "time of one pass", "#median", "#best", "#90 % within", "status"});
+    for (int i = 0; i < r->n; i++)
+        times_row(p, r, i, longest);
     page_add(p, "</tbody></table></div>\n");
 }
 
@@ -79,7 +91,7 @@ static void reasons_in_short(page *p, const report *r)
     reason found[MAX_REASONS];
     int n = reasons_find(r, found);
     if (n)
-        page_add(p, "<div class=\"short\"><h3>Why, in short</h3><ol>\n");
+        page_add(p, "<div class=\"short\"><h3>%s</h3><ol>\n", decided(r) ? "Why, in short" : "In short");
     for (int i = 0; i < n; i++) {
         if (i < 3)
             page_add(p, "<li>%s</li>\n", page_str(&found[i].html));

@@ -141,50 +141,61 @@ static int by_gain(const void *x, const void *y)
     return ga != gb ? (ga < gb ? 1 : -1) : (a->k > b->k) - (a->k < b->k);
 }
 
-static void pareto_row(page *p, const report *r, const entry *e, double part_of_all, double running)
+/* total is NAN where the two do not differ: parts of next to nothing would be nonsense. */
+static void pareto_row(page *p, const report *r, const entry *e, double running, double total)
 {
     const part *slow = &e->k->of[r->slow], *fast = &e->k->of[r->fast];
+    double share = running / total;
     page_add(p, "<tr><td>");
     kind_name(p, e->k);
-    page_add(p,
-             "</td><td class=\"num\">%s</td><td class=\"num\">%s</td><td class=\"num\">%s</td><td class=\"num\">%s</td>"
-             "<td class=\"num\">%s<span class=\"share\" style=\"width:%.1f%%\"></span></td></tr>\n",
-             word_time(slow->heaviest ? slow->ns : (double)NAN).s, word_time(fast->heaviest ? fast->ns : (double)NAN).s,
-             word_gain(-e->gain).s, word_share(part_of_all).s, word_share(running).s,
-             running < 0   ? 0
-             : running > 1 ? 100
-                           : running * 100);
+    page_add(p, "</td>");
+    cell_number(p, word_time(slow->heaviest ? slow->ns : (double)NAN));
+    cell_number(p, word_time(fast->heaviest ? fast->ns : (double)NAN));
+    cell_number(p, word_gain(-e->gain));
+    cell_number(p, word_share(e->gain / total));
+    page_add(p, "<td class=\"num\">%s", word_share(share).s);
+    if (share > 0)
+        page_add(p, "<span class=\"share\" style=\"width:%.1f%%\"></span>", fmin(100, 100 * share));
+    page_add(p, "</td></tr>\n");
+}
+
+static entry *entries_make(const report *r, int *n)
+{
+    entry *of = calloc((size_t)r->n_kind + 1, sizeof *of);
+    *n = 0;
+    if (!of)
+        abort();
+    for (int i = 0; i < r->n_kind; i++) {
+        const part *slow = &r->kinds[i].of[r->slow], *fast = &r->kinds[i].of[r->fast];
+        if (slow->heaviest || fast->heaviest)
+            of[(*n)++] = (entry){&r->kinds[i], slow->ns - fast->ns};
+    }
+    qsort(of, (size_t)*n, sizeof *of, by_gain);
+    return of;
 }
 
 static void pareto(page *p, const report *r)
 {
-    entry *of = calloc((size_t)r->n_kind + 1, sizeof *of);
-    int n = 0;
-    double all = r->of[r->slow].kernel_ns - r->of[r->fast].kernel_ns, running = 0;
-    for (int i = 0; of && i < r->n_kind; i++) {
-        const part *slow = &r->kinds[i].of[r->slow], *fast = &r->kinds[i].of[r->fast];
-        if (slow->heaviest || fast->heaviest)
-            of[n++] = (entry){&r->kinds[i], slow->ns - fast->ns};
+    int n = 0, shown = 0;
+    entry *of = entries_make(r, &n);
+    double total = r->of[r->slow].kernel_ns - r->of[r->fast].kernel_ns, running = 0;
+    page_add(p, "<h3>Kernels by what they contribute</h3><div class=\"wide\"><table><thead><tr><th>kernel</th>");
+    for (int i = 0; i < 2; i++) {
+        page_add(p, "<th class=\"num\">");
+        mark_name(p, r, i ? r->fast : r->slow);
+        page_add(p, "</th>");
     }
-    if (n)
-        qsort(of, (size_t)n, sizeof *of, by_gain);
-    page_add(p, "<h3>Kernels by what they contribute</h3><div class=\"wide\"><table><thead><tr><th>kernel</th><th "
-                "class=\"num\">");
-    mark_name(p, r, r->slow);
-    page_add(p, "</th><th class=\"num\">");
-    mark_name(p, r, r->fast);
-    page_add(p, "</th><th class=\"num\">difference</th><th class=\"num\">of all</th><th class=\"num\">running "
-                "total</th></tr></thead><tbody>\n");
-    int shown = 0;
+    page_add(p, "<th class=\"num\">difference</th><th class=\"num\">of all</th><th class=\"num\">running total</th>"
+                "</tr></thead><tbody>\n");
     for (; shown < n && shown < MAX_KINDS; shown++) {
-        if (shown >= FEW && fabs(of[shown].gain) < 0.002 * fabs(all))
+        if (shown >= FEW && fabs(of[shown].gain) < 0.002 * fabs(total))
             break;
         running += of[shown].gain;
-        pareto_row(p, r, &of[shown], of[shown].gain / all, running / all);
+        pareto_row(p, r, &of[shown], running, decided(r) ? total : (double)NAN);
     }
     page_add(p, "</tbody></table></div>\n");
     if (n > shown)
-        page_add(p, "<p class=\"soft\">%d more contribute %s together.</p>\n", n - shown, word_gain(running - all).s);
+        page_add(p, "<p class=\"soft\">The other %d: %s together.</p>\n", n - shown, word_gain(running - total).s);
     free(of);
 }
 

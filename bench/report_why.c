@@ -109,7 +109,7 @@ static void nests(page *p, const report *r)
                      "of each %s runs them; what is marked differs.</p><div class=\"wide\"><table><tbody>\n",
                      r->groups.by);
         page_add(p, "<tr><th colspan=\"2\"><span class=\"name\">");
-        page_text(p, r->groups.of[i].name);
+        page_name(p, r->groups.of[i].name);
         page_add(p, "</span></th></tr>\n");
         nest(p, r, r->fast, a->loops, b->loops);
         nest(p, r, r->slow, b->loops, a->loops);
@@ -201,7 +201,7 @@ static void fit(page *p, const report *r)
         if (!(g->fast_kernel && g->fast_kernel->n_level) && !(g->slow_kernel && g->slow_kernel->n_level))
             continue;
         page_add(p, "<tr><td class=\"rulename\"><b class=\"name\">");
-        page_text(p, *g->name ? g->name : "(no name)");
+        page_name(p, *g->name ? g->name : "(no name)");
         page_add(p, "</b></td>");
         for (int l = 0; l < n; l++) {
             cell(p, r, r->best, g->fast_kernel, names[l]);

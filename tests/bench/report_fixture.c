@@ -254,7 +254,7 @@ static void compare_add(cJSON *list, const char *a, const char *b, const char *v
     put(c, "low", ratio[1]);
     put(c, "high", ratio[2]);
     if (!plain)
-        put(c, "detectable", 0.004);
+        put(c, "detectable", (ratio[2] - ratio[1]) / 2 / ratio[0]);
     cJSON_AddItemToArray(list, c);
 }
 
