@@ -74,6 +74,18 @@ void chart_body(page *p)
     page_add(p, "</desc>\n");
 }
 
+void grid_x(page *p, double x, double top, double bottom, const char *name)
+{
+    page_add(p, "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>", x, top, bottom);
+    page_add(p, "<text class=\"soft small mid\" x=\"%.1f\" y=\"%.1f\">%s</text>", x, bottom + 17, name);
+}
+
+void grid_y(page *p, double y, double left, double right, const char *name)
+{
+    page_add(p, "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>", left, y, right);
+    page_add(p, "<text class=\"soft small end\" x=\"%.1f\" y=\"%.1f\">%s</text>", left - 8, y + 4, name);
+}
+
 void chart_close(page *p)
 {
     page_add(p, "</svg>\n");
@@ -99,15 +111,41 @@ void cell_number(page *p, word w)
     page_add(p, "<td class=\"num\">%s</td>", w.s);
 }
 
+void cell_text(page *p, const char *s)
+{
+    page_add(p, "<td>");
+    page_text(p, s);
+    page_add(p, "</td>");
+}
+
+void cell_mark(page *p, const report *r, int c)
+{
+    page_add(p, "<td>");
+    mark_name(p, r, c);
+    page_add(p, "</td>");
+}
+
+void sheet_open(page *p, int n, const char *const *heads)
+{
+    page_add(p, "<div class=\"wide\"><table>");
+    table_heads(p, n, heads);
+}
+
+void sheet_close(page *p)
+{
+    page_add(p, "</tbody></table></div>\n");
+}
+
 void table_open(page *p, const char *summary, int n, const char *const *heads)
 {
-    page_add(p, "<details><summary>%s</summary><div class=\"wide\"><table>", summary);
-    table_heads(p, n, heads);
+    page_add(p, "<details><summary>%s</summary>", summary);
+    sheet_open(p, n, heads);
 }
 
 void table_close(page *p)
 {
-    page_add(p, "</tbody></table></div></details>\n");
+    sheet_close(p);
+    page_add(p, "</details>\n");
 }
 
 /* ---- marks ---- */

@@ -27,12 +27,19 @@ int axis_time_ticks(const axis *a, tick *out, int max);
  * see it. */
 void chart_open(page *p, int width, int height, const char *title);
 void chart_body(page *p);
+/* A line of the grid with its name below it, and to the left of it. */
+void grid_x(page *p, double x, double top, double bottom, const char *name);
+void grid_y(page *p, double y, double left, double right, const char *name);
 void chart_close(page *p); /* </svg>; tables and notes of the figure follow, then figure_close */
 void figure_close(page *p);
 /* The numbers of a chart, folded away: <details><summary>...<table>. heads: column titles, "#" before those of
  * numbers. */
 void table_heads(page *p, int n, const char *const *heads); /* <thead>, then <tbody> stays open */
 void cell_number(page *p, word w);                          /* <td> of a number */
+void cell_text(page *p, const char *s);                     /* <td> of foreign text */
+void cell_mark(page *p, const report *r, int c);            /* <td> of a contestant */
+void sheet_open(page *p, int n, const char *const *heads);  /* a table in full view */
+void sheet_close(page *p);
 void table_open(page *p, const char *summary, int n, const char *const *heads);
 void table_close(page *p);
 

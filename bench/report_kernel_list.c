@@ -9,19 +9,19 @@ enum { MAX_KINDS = 40, MAX_NOTES = 12, MAX_LEVEL_ROWS = 16 };
 
 static void levels(page *p, const kernel *k)
 {
-    page_add(p, "<table><thead><tr><th>loop</th><th class=\"num\">trips</th><th class=\"num\">working "
-                "set</th><th>level</th><th class=\"num\">of it</th></tr></thead><tbody>\n");
+    sheet_open(p, 5, (const char *const[]){"loop", "#trips", "#working set", "level", "#of it"});
     for (int i = 0; i < k->n_level && i < MAX_LEVEL_ROWS; i++) {
         const level *l = &k->levels[i];
         page_add(p, "<tr><td><span class=\"code\">");
         page_text(p, l->loop);
-        page_add(p, "</span></td><td class=\"num\">%s</td><td class=\"num\">%s</td><td>", word_count(l->trips).s,
-                 word_bytes(l->bytes).s);
-        page_text(p, l->level);
-        page_add(p, "</td><td class=\"num\">%s%s</td></tr>\n", word_share(l->share).s,
+        page_add(p, "</span></td>");
+        cell_number(p, word_count(l->trips));
+        cell_number(p, word_bytes(l->bytes));
+        cell_text(p, l->level);
+        page_add(p, "<td class=\"num\">%s%s</td></tr>\n", word_share(l->share).s,
                  l->share > 1 ? " <span class=\"bad\">✗</span>" : "");
     }
-    page_add(p, "</tbody></table>\n");
+    sheet_close(p);
 }
 
 static void notes(page *p, const kernel *k)

@@ -64,10 +64,7 @@ static void view_draw(page *p, const report *r, const view *v)
     tick ticks[8];
     double values[8];
     for (int i = 0; i <= 4; i++) {
-        page_add(p, "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>", v->x.from, axis_at(&v->y, i / 4.0), v->x.to);
-        if (!v->relative)
-            page_add(p, "<text class=\"soft small end\" x=\"%.1f\" y=\"%.1f\">%d %%</text>", v->x.from - 8,
-                     axis_at(&v->y, i / 4.0) + 4, i * 25);
+        grid_y(p, axis_at(&v->y, i / 4.0), v->x.from, v->x.to, v->relative ? "" : word_tick(i * 25, "%").s);
     }
     int n = v->relative ? axis_ticks(&v->x, values, 6) : axis_time_ticks(&v->x, ticks, 6);
     for (int i = 0; v->relative && i < n; i++) {
@@ -76,9 +73,7 @@ static void view_draw(page *p, const report *r, const view *v)
             snprintf(ticks[i].name.s, sizeof ticks[i].name.s, "+%.40s", word_tick(values[i], "%").s);
     }
     for (int i = 0; i < n; i++)
-        page_add(p,
-                 "<path class=\"grid\" d=\"M%.1f %dV%d\"/><text class=\"soft small mid\" x=\"%.1f\" y=\"%d\">%s</text>",
-                 ticks[i].at, TOP, BOTTOM, ticks[i].at, BOTTOM + 17, ticks[i].name.s);
+        grid_x(p, ticks[i].at, TOP, BOTTOM, ticks[i].name.s);
     page_add(p, "<text class=\"soft small mid\" x=\"%.1f\" y=\"%d\">%s →</text>\n", (v->x.from + v->x.to) / 2,
              BOTTOM + 36, v->relative ? "distance from its own median" : "time of one pass");
     for (int c = 0; c < r->charted; c++)
@@ -89,31 +84,29 @@ static void view_draw(page *p, const report *r, const view *v)
 static void percentiles(page *p, const report *r)
 {
     static const double q[] = {0, 0.1, 0.5, 0.9, 0.99, 1};
-    page_add(p, "<div class=\"wide\"><table><thead><tr><th>candidate</th><th class=\"num\">samples</th><th "
-                "class=\"num\">best</th><th class=\"num\">10 %%</th>"
-                "<th class=\"num\">50 %%</th><th class=\"num\">90 %%</th><th class=\"num\">99 %%</th><th "
-                "class=\"num\">worst</th><th class=\"num\">spread</th></tr>"
-                "</thead><tbody>\n");
+    sheet_open(p, 9,
+               (const char *const[]){"candidate", "#samples", "#best", "#10 %", "#50 %", "#90 %", "#99 %", "#worst",
+                                     "#spread"});
     for (int c = 0; c < r->n; c++) {
         const contestant *o = &r->of[c];
         if (!o->n_sample)
             continue;
-        page_add(p, "<tr><td>");
-        mark_name(p, r, c);
-        page_add(p, "</td><td class=\"num\">%d</td>", o->n_sample);
-        for (int i = 0; i < 6; i++) {
-            if (i == 4 && o->n_sample < FEW)
+        page_add(p, "<tr>");
+        cell_mark(p, r, c);
+        cell_number(p, word_count(o->n_sample));
+        for (size_t i = 0; i < sizeof q / sizeof *q; i++) {
+            if (q[i] == 0.99 && o->n_sample < FEW)
                 page_add(p, "<td class=\"num soft\">n &lt; %d</td>", FEW);
             else
-                page_add(p, "<td class=\"num\">%s</td>", word_time(stats_quantile(o->sorted, o->n_sample, q[i])).s);
+                cell_number(p, word_time(stats_quantile(o->sorted, o->n_sample, q[i])));
         }
-        page_add(p, "<td class=\"num\">%s</td></tr>\n",
-                 word_share(1.4826 * stats_mad(o->sorted, o->n_sample) / o->stats.median).s);
+        cell_number(p, word_share(1.4826 * stats_mad(o->sorted, o->n_sample) / o->stats.median));
+        page_add(p, "</tr>\n");
     }
+    sheet_close(p);
     page_add(p,
-             "</tbody></table></div><p class=\"soft\">Spread: 1.48 × the median distance from the median, which for a "
-             "bell curve is its standard "
-             "deviation. 99 %% is given from %d samples on.</p>\n",
+             "<p class=\"soft\">Spread: 1.48 × the median distance from the median, which for a bell curve is its "
+             "standard deviation. 99 %% is given from %d samples on.</p>\n",
              FEW);
 }
 

@@ -10,22 +10,22 @@ enum { WIDTH = 980, LEFT = 70, RIGHT = 965, TOP = 8, HEIGHT = 220, MAX_RECTS = 1
 
 static void totals(page *p, const report *r)
 {
-    page_add(p, "<div class=\"wide\"><table><thead><tr><th>candidate</th><th class=\"num\">peak of the process</th><th "
-                "class=\"num\">arena of values</th>"
-                "<th class=\"num\">lower bound</th><th class=\"num\">arena ÷ bound</th></tr></thead><tbody>\n");
+    sheet_open(p, 5,
+               (const char *const[]){"candidate", "#peak of the process", "#arena of values", "#lower bound",
+                                     "#arena ÷ bound"});
     for (int i = 0; i < r->n; i++) {
         const contestant *c = &r->of[i];
         if (isnan(c->peak_bytes) && isnan(c->arena_bytes))
             continue;
-        page_add(p, "<tr><td>");
-        mark_name(p, r, i);
-        page_add(p,
-                 "</td><td class=\"num\">%s</td><td class=\"num\">%s</td><td class=\"num\">%s</td><td "
-                 "class=\"num\">%s</td></tr>\n",
-                 word_bytes(c->peak_bytes).s, word_bytes(c->arena_bytes).s, word_bytes(c->lower_bound_bytes).s,
-                 word_ratio(c->arena_bytes / c->lower_bound_bytes).s);
+        page_add(p, "<tr>");
+        cell_mark(p, r, i);
+        cell_number(p, word_bytes(c->peak_bytes));
+        cell_number(p, word_bytes(c->arena_bytes));
+        cell_number(p, word_bytes(c->lower_bound_bytes));
+        cell_number(p, word_ratio(c->arena_bytes / c->lower_bound_bytes));
+        page_add(p, "</tr>\n");
     }
-    page_add(p, "</tbody></table></div>\n");
+    sheet_close(p);
 }
 
 static int by_bytes(const void *x, const void *y)
@@ -76,14 +76,10 @@ static void gantt(page *p, const report *r, int c, const buffer *const *of)
     axis steps = {0, y.hi / unit, y.from, y.to, false};
     int n = axis_ticks(&steps, ticks, 4);
     for (int i = 0; i < n; i++)
-        page_add(p,
-                 "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text class=\"soft small end\" x=\"%d\" y=\"%.1f\">%s</text>",
-                 LEFT, axis_at(&steps, ticks[i]), RIGHT, LEFT - 6, axis_at(&steps, ticks[i]) + 4,
-                 word_tick(ticks[i], units[u]).s);
-    page_add(p,
-             "<path class=\"axis\" d=\"M%d %dH%d\"/><text class=\"soft small mid\" x=\"%d\" y=\"%d\">kernels, in the "
-             "order of running (%.0f) →</text>\n",
-             LEFT, TOP + HEIGHT, RIGHT, (LEFT + RIGHT) / 2, TOP + HEIGHT + 18, x.hi);
+        grid_y(p, axis_at(&steps, ticks[i]), LEFT, RIGHT, word_tick(ticks[i], units[u]).s);
+    page_add(p, "<path class=\"axis\" d=\"M%d %dH%d\"/>", LEFT, TOP + HEIGHT, RIGHT);
+    page_add(p, "<text class=\"soft small mid\" x=\"%d\" y=\"%d\">kernels, in the order of running (%.0f) →</text>\n",
+             (LEFT + RIGHT) / 2, TOP + HEIGHT + 18, x.hi);
     for (int i = 0; i < o->n_buffer && i < MAX_RECTS; i++)
         rectangle(p, r, c, of[i], &x, &y, true);
     if (o->n_buffer > MAX_RECTS) { /* the small ones in one path */
@@ -105,10 +101,11 @@ static void buffers_table(page *p, const contestant *c, const buffer *const *of)
     table_open(p, "The largest buffers, as a table", 4,
                (const char *const[]){"buffer", "#size", "#offset", "#alive in kernels"});
     for (int i = 0; i < c->n_buffer && i < MAX_ROWS; i++) {
-        page_add(p, "<tr><td>");
-        page_text(p, of[i]->name);
-        page_add(p, "</td><td class=\"num\">%s</td><td class=\"num\">%s</td><td class=\"num\">%.0f to %.0f</td></tr>\n",
-                 word_bytes(of[i]->bytes).s, word_bytes(of[i]->offset).s, of[i]->first, of[i]->last);
+        page_add(p, "<tr>");
+        cell_text(p, of[i]->name);
+        cell_number(p, word_bytes(of[i]->bytes));
+        cell_number(p, word_bytes(of[i]->offset));
+        page_add(p, "<td class=\"num\">%.0f to %.0f</td></tr>\n", of[i]->first, of[i]->last);
     }
     table_close(p);
 }

@@ -108,14 +108,10 @@ static void frame(page *p, const axis *x, const axis *y)
     double ticks[12];
     int n = axis_ticks(x, ticks, 12);
     for (int i = 0; i < n; i++)
-        page_add(
-            p, "<path class=\"grid\" d=\"M%.1f %dV%d\"/><text class=\"soft small mid\" x=\"%.1f\" y=\"%d\">%.3g</text>",
-            axis_at(x, ticks[i]), TOP, BOTTOM, axis_at(x, ticks[i]), BOTTOM + 17, ticks[i]);
+        grid_x(p, axis_at(x, ticks[i]), TOP, BOTTOM, word_tick(ticks[i], "").s);
     n = axis_ticks(y, ticks, 10);
     for (int i = 0; i < n; i++)
-        page_add(
-            p, "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text class=\"soft small end\" x=\"%d\" y=\"%.1f\">%.3g</text>",
-            LEFT, axis_at(y, ticks[i]), RIGHT, LEFT - 8, axis_at(y, ticks[i]) + 4, ticks[i]);
+        grid_y(p, axis_at(y, ticks[i]), LEFT, RIGHT, word_tick(ticks[i], "").s);
     page_add(p, "<text class=\"soft small mid\" x=\"%d\" y=\"%d\">arithmetic per byte moved (flop/B) →</text>",
              (LEFT + RIGHT) / 2, BOTTOM + 36);
     page_add(p, "<text class=\"soft small\" x=\"%d\" y=\"%d\">GFLOP/s ↑</text>\n", LEFT, TOP - 7);
@@ -223,13 +219,13 @@ static void roofline_table(page *p, const report *r, const bubble *b, int n)
     for (int i = 0; i < n; i++) {
         page_add(p, "<tr><td>");
         kind_name(p, b[i].k);
-        page_add(p, "</td><td>");
-        mark_name(p, r, b[i].c);
-        page_add(p,
-                 "</td><td class=\"num\">%s</td><td class=\"num\">%s</td><td class=\"num\">%s</td><td "
-                 "class=\"num\">%s</td></tr>\n",
-                 word_time(b[i].ns).s, word_number(b[i].x).s, word_number(b[i].y).s,
-                 word_share(b[i].k->of[b[i].c].peak_share).s);
+        page_add(p, "</td>");
+        cell_mark(p, r, b[i].c);
+        cell_number(p, word_time(b[i].ns));
+        cell_number(p, word_number(b[i].x));
+        cell_number(p, word_number(b[i].y));
+        cell_number(p, word_share(b[i].k->of[b[i].c].peak_share));
+        page_add(p, "</tr>\n");
     }
     table_close(p);
 }

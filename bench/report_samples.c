@@ -98,19 +98,21 @@ static void samples_table(page *p, const report *r)
 {
     table_open(p, "Launch by launch, as a table", 5,
                (const char *const[]){"candidate", "#launch", "#samples", "#median", "#flagged"});
-    for (int i = 0; i < r->charted; i++)
+    for (int i = 0; i < r->charted; i++) {
         for (int l = 0; l < r->of[i].n_launch && l < MAX_LAUNCHES; l++) {
             const launch *one = &r->of[i].launches[l];
             int flagged = 0;
             for (int k = 0; k < one->n; k++)
                 flagged += one->flagged[k];
-            page_add(p, "<tr><td>");
-            mark_name(p, r, i);
-            page_add(p,
-                     "</td><td class=\"num\">%d</td><td class=\"num\">%d</td><td class=\"num\">%s</td><td "
-                     "class=\"num\">%d</td></tr>\n",
-                     l + 1, one->n, word_time(stats_median(one->ns, one->n)).s, flagged);
+            page_add(p, "<tr>");
+            cell_mark(p, r, i);
+            cell_number(p, word_count(l + 1));
+            cell_number(p, word_count(one->n));
+            cell_number(p, word_time(stats_median(one->ns, one->n)));
+            cell_number(p, word_count(flagged));
+            page_add(p, "</tr>\n");
         }
+    }
     table_close(p);
 }
 

@@ -121,19 +121,18 @@ static void ops_table(page *p, const report *r, const op_time *of, int n)
     }
     page_add(p, "</tr></thead><tbody>\n");
     for (int i = 0; i <= n; i++) {
-        page_add(p, "<tr><td>");
-        page_text(p, i < n ? of[i].op : "outside kernels");
-        page_add(p, "</td>");
+        page_add(p, "<tr>");
+        cell_text(p, i < n ? of[i].op : "outside kernels");
         for (int c = 0; c < r->charted; c++) {
+            double ns = i < n ? of[i].ns[c] : r->of[c].gap_ns;
             if (isnan(r->of[c].kernel_ns))
                 continue;
-            double ns = i < n ? of[i].ns[c] : r->of[c].gap_ns;
-            page_add(p, "<td class=\"num\">%s</td><td class=\"num\">%s</td>", word_time(ns).s,
-                     word_share(ns / r->of[c].stats.median).s);
+            cell_number(p, word_time(ns));
+            cell_number(p, word_share(ns / r->of[c].stats.median));
         }
         page_add(p, "</tr>\n");
     }
-    page_add(p, "</tbody></table></div></details>\n");
+    table_close(p);
 }
 
 static void stacked(page *p, const report *r, const op_time *of, int n)
@@ -185,40 +184,42 @@ static const kind *kind_at(const report *r, const part *p)
     return &r->kinds[(size_t)((const char *)p - (const char *)r->kinds) / sizeof(kind)];
 }
 
+static void pareto_row(page *p, const report *r, const part *of, double all, double running)
+{
+    page_add(p, "<tr><td>");
+    kind_name(p, kind_at(r, of));
+    page_add(p, "</td>");
+    cell_text(p, of->heaviest->rule);
+    cell_number(p, word_time(of->ns));
+    cell_number(p, word_share(of->peak_share));
+    cell_number(p, word_share(of->ns / all));
+    page_add(p, "<td class=\"num\">%s<span class=\"share\" style=\"width:%.1f%%\"></span></td></tr>\n",
+             word_share(running).s, fmin(100, 100 * running));
+}
+
 static void pareto(page *p, const report *r)
 {
     const part **of = calloc((size_t)r->n_kind + 1, sizeof *of);
     double all = r->of[r->best].kernel_ns, running = 0;
-    int n = 0;
+    int n = 0, shown = 0;
     if (!of)
         abort();
-    for (int i = 0; i < r->n_kind; i++)
+    for (int i = 0; i < r->n_kind; i++) {
         if (r->kinds[i].of[r->best].ns > 0)
             of[n++] = &r->kinds[i].of[r->best];
+    }
     qsort(of, (size_t)n, sizeof *of, by_best);
     page_add(p, "<h3>Kernels of ");
     mark_name(p, r, r->best);
-    page_add(p, " by time</h3><div class=\"wide\"><table><thead><tr><th>kernel</th><th>rule</th><th "
-                "class=\"num\">time</th><th class=\"num\">of roof</th>"
-                "<th class=\"num\">share</th><th class=\"num\">running total</th></tr></thead><tbody>\n");
-    int shown = 0;
+    page_add(p, " by time</h3>");
+    sheet_open(p, 6, (const char *const[]){"kernel", "rule", "#time", "#of roof", "#share", "#running total"});
     for (; shown < n && shown < MAX_KINDS && (shown < FEW || of[shown]->ns > 0.002 * all); shown++) {
-        const part *now = of[shown];
-        running += now->ns / all;
-        page_add(p, "<tr><td>");
-        kind_name(p, kind_at(r, now));
-        page_add(p, "</td><td>");
-        page_text(p, now->heaviest->rule);
-        page_add(p,
-                 "</td><td class=\"num\">%s</td><td class=\"num\">%s</td><td class=\"num\">%s</td><td "
-                 "class=\"num\">%s<span class=\"share\" "
-                 "style=\"width:%.1f%%\"></span></td></tr>\n",
-                 word_time(now->ns).s, word_share(now->peak_share).s, word_share(now->ns / all).s,
-                 word_share(running).s, fmin(100, 100 * running));
+        running += of[shown]->ns / all;
+        pareto_row(p, r, of[shown], all, running);
     }
-    page_add(p, "</tbody></table></div>\n");
+    sheet_close(p);
     if (n > shown)
-        page_add(p, "<p class=\"soft\">%d more take %s together.</p>\n", n - shown, word_time((1 - running) * all).s);
+        page_add(p, "<p class=\"soft\">The other %d: %s together.</p>\n", n - shown, word_time((1 - running) * all).s);
     free(of);
 }
 

@@ -137,10 +137,7 @@ static void forest_frame(page *p, const axis *x, double threshold, double bottom
     flat.log = !narrow;
     int n = axis_ticks(&flat, ticks, 7);
     for (int i = 0; i < n; i++)
-        page_add(p,
-                 "<path class=\"grid\" d=\"M%.1f 22V%.1f\"/><text class=\"soft small mid\" x=\"%.1f\" "
-                 "y=\"%.1f\">%.4g×</text>",
-                 axis_at(x, ticks[i]), bottom, axis_at(x, ticks[i]), bottom + 16, ticks[i]);
+        grid_x(p, axis_at(x, ticks[i]), 22, bottom, word_tick(ticks[i], "×").s);
     page_add(p, "<path class=\"axis\" d=\"M%.1f 22V%.1f\"/>", axis_at(x, 1), bottom);
     page_add(p, "<text class=\"soft small\" x=\"%d\" y=\"14\">first takes less time →</text>", PLOT_TO - 128);
     page_add(p, "<text class=\"soft small\" x=\"%d\" y=\"14\">← second takes less time</text>\n", PLOT_FROM);
@@ -196,18 +193,42 @@ static double forest_groups(page *p, const report *r, const axis *x, double y)
     return y + 24;
 }
 
+static void forest_table(page *p, const report *r)
+{
+    table_open(p, "The same as a table", 6,
+               (const char *const[]){"first", "second", "verdict", "#ratio", "#low", "#high"});
+    for (int i = 0; i < r->n_comparison; i++) {
+        const pairing *c = &r->comparisons[i];
+        page_add(p, "<tr>");
+        cell_text(p, c->a);
+        cell_text(p, c->b);
+        cell_text(p, c->word);
+        cell_number(p, word_ratio(c->ratio));
+        cell_number(p, word_ratio(c->low));
+        cell_number(p, word_ratio(c->high));
+        page_add(p, "</tr>\n");
+    }
+    for (int i = 0; i < r->groups.n && r->fast >= 0; i++) {
+        const group *g = &r->groups.of[i];
+        page_add(p, "<tr>");
+        cell_text(p, g->name);
+        page_add(p, "<td></td><td></td>");
+        cell_number(p, word_ratio(g->fast > 0 ? g->slow / g->fast : (double)NAN));
+        page_add(p, "<td></td><td></td></tr>\n");
+    }
+    table_close(p);
+}
+
 static void forest(page *p, const report *r)
 {
     int rows = r->n_comparison < MAX_ROWS ? r->n_comparison : MAX_ROWS;
     int below = r->fast < 0 ? 0 : r->groups.n < MAX_GROUP_ROWS ? r->groups.n : MAX_GROUP_ROWS;
     double bottom = 30 + rows * ROW + (below ? 34 + 24 * below : 0), y = 26 + ROW / 2.0;
     axis x = ratios_axis(r, rows);
-    page_add(
-        p,
-        "<h3>How much, and how sure</h3><p class=\"lead\">Each line is the interval in which the ratio of times lies; "
-        "the shaded "
-        "band is what counts as equal. A line clear of the band is a decided difference. Hollow marks come from timing "
-        "kernel by kernel and have no interval.</p>\n");
+    page_add(p,
+             "<h3>How much, and how sure</h3>\n<p class=\"lead\">Each line is the interval in which the ratio of times "
+             "lies; the shaded band is what counts as equal. A line clear of the band is a decided difference. "
+             "Hollow marks come from timing kernel by kernel and have no interval.</p>\n");
     chart_open(p, WIDTH, (int)bottom + 24, "Ratios of times with their intervals");
     for (int i = 0; i < rows; i++) {
         verdict_sentence(p, r, &r->comparisons[i], plain_name);
@@ -221,22 +242,7 @@ static void forest(page *p, const report *r)
     if (below)
         forest_groups(p, r, &x, y);
     chart_close(p);
-    table_open(p, "The same as a table", 6,
-               (const char *const[]){"first", "second", "verdict", "#ratio", "#low", "#high"});
-    for (int i = 0; i < r->n_comparison; i++) {
-        const pairing *c = &r->comparisons[i];
-        page_add(p, "<tr><td>"), page_text(p, c->a), page_add(p, "</td><td>"), page_text(p, c->b);
-        page_add(p, "</td><td>"), page_text(p, c->word);
-        page_add(p, "</td><td class=\"num\">%s</td><td class=\"num\">%s</td><td class=\"num\">%s</td></tr>\n",
-                 word_ratio(c->ratio).s, word_ratio(c->low).s, word_ratio(c->high).s);
-    }
-    for (int i = 0; i < r->groups.n && r->fast >= 0; i++) {
-        const group *g = &r->groups.of[i];
-        page_add(p, "<tr><td colspan=\"2\">"), page_text(p, g->name);
-        page_add(p, "</td><td></td><td class=\"num\">%s</td><td></td><td></td></tr>\n",
-                 word_ratio(g->fast > 0 ? g->slow / g->fast : (double)NAN).s);
-    }
-    table_close(p);
+    forest_table(p, r);
     figure_close(p);
 }
 

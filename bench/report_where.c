@@ -96,10 +96,7 @@ static void waterfall(page *p, const report *r, const step *steps, int n)
     chart_body(p);
     int marks = axis_time_ticks(&x, ticks, 8);
     for (int i = 0; i < marks; i++)
-        page_add(
-            p,
-            "<path class=\"grid\" d=\"M%.1f 4V%.1f\"/><text class=\"soft small mid\" x=\"%.1f\" y=\"%.1f\">%s</text>",
-            ticks[i].at, bottom, ticks[i].at, bottom + 16, ticks[i].name.s);
+        grid_x(p, ticks[i].at, 4, bottom, ticks[i].name.s);
     total_bar(p, r, r->slow, &x, y);
     for (int i = 0; i < n; i++)
         step_bar(p, r, &steps[i], &x, y += ROW);
@@ -109,21 +106,22 @@ static void waterfall(page *p, const report *r, const step *steps, int n)
         page_add(p, "<p class=\"soft\">The scale does not start at zero, so that the steps can be seen.</p>\n");
 }
 
+static void steps_row(page *p, const char *name, double slow, double fast)
+{
+    page_add(p, "<tr>");
+    cell_text(p, name);
+    cell_number(p, word_time(slow));
+    cell_number(p, word_time(fast));
+    cell_number(p, word_gain(fast - slow));
+    page_add(p, "</tr>\n");
+}
+
 static void steps_table(page *p, const report *r)
 {
     table_open(p, "The same as a table", 4, (const char *const[]){"", "#slower", "#faster", "#difference"});
-    for (int i = 0; i < r->groups.n; i++) {
-        const group *g = &r->groups.of[i];
-        page_add(p, "<tr><td>");
-        page_text(p, g->name);
-        page_add(p, "</td><td class=\"num\">%s</td><td class=\"num\">%s</td><td class=\"num\">%s</td></tr>\n",
-                 word_time(g->slow).s, word_time(g->fast).s, word_gain(g->fast - g->slow).s);
-    }
-    double a = r->of[r->slow].gap_ns, b = r->of[r->fast].gap_ns;
-    page_add(p,
-             "<tr><td>outside kernels</td><td class=\"num\">%s</td><td class=\"num\">%s</td><td "
-             "class=\"num\">%s</td></tr>\n",
-             word_time(a).s, word_time(b).s, word_gain(b - a).s);
+    for (int i = 0; i < r->groups.n; i++)
+        steps_row(p, r->groups.of[i].name, r->groups.of[i].slow, r->groups.of[i].fast);
+    steps_row(p, "outside kernels", r->of[r->slow].gap_ns, r->of[r->fast].gap_ns);
     table_close(p);
 }
 
