@@ -106,19 +106,19 @@ void table_heads(page *p, int n, const char *const *heads)
     page_add(p, "</tr></thead><tbody>\n");
 }
 
-void cell_number(page *p, word w)
+void td_number(page *p, word w)
 {
     page_add(p, "<td class=\"num\">%s</td>", w.s);
 }
 
-void cell_text(page *p, const char *s)
+void td_text(page *p, const char *s)
 {
     page_add(p, "<td>");
     page_text(p, s);
     page_add(p, "</td>");
 }
 
-void cell_mark(page *p, const report *r, int c)
+void td_mark(page *p, const report *r, int c)
 {
     page_add(p, "<td>");
     mark_name(p, r, c);

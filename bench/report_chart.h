@@ -35,9 +35,9 @@ void figure_close(page *p);
 /* The numbers of a chart, folded away: <details><summary>...<table>. heads: column titles, "#" before those of
  * numbers. */
 void table_heads(page *p, int n, const char *const *heads); /* <thead>, then <tbody> stays open */
-void cell_number(page *p, word w);                          /* <td> of a number */
-void cell_text(page *p, const char *s);                     /* <td> of foreign text */
-void cell_mark(page *p, const report *r, int c);            /* <td> of a contestant */
+void td_number(page *p, word w);                            /* <td> of a number */
+void td_text(page *p, const char *s);                       /* <td> of foreign text */
+void td_mark(page *p, const report *r, int c);              /* <td> of a contestant */
 void sheet_open(page *p, int n, const char *const *heads);  /* a table in full view */
 void sheet_close(page *p);
 void table_open(page *p, const char *summary, int n, const char *const *heads);

@@ -15,9 +15,9 @@ static void levels(page *p, const kernel *k)
         page_add(p, "<tr><td><span class=\"code\">");
         page_text(p, l->loop);
         page_add(p, "</span></td>");
-        cell_number(p, word_count(l->trips));
-        cell_number(p, word_bytes(l->bytes));
-        cell_text(p, l->level);
+        td_number(p, word_count(l->trips));
+        td_number(p, word_bytes(l->bytes));
+        td_text(p, l->level);
         page_add(p, "<td class=\"num\">%s%s</td></tr>\n", word_share(l->share).s,
                  l->share > 1 ? " <span class=\"bad\">✗</span>" : "");
     }

@@ -92,15 +92,15 @@ static void percentiles(page *p, const report *r)
         if (!o->n_sample)
             continue;
         page_add(p, "<tr>");
-        cell_mark(p, r, c);
-        cell_number(p, word_count(o->n_sample));
+        td_mark(p, r, c);
+        td_number(p, word_count(o->n_sample));
         for (size_t i = 0; i < sizeof q / sizeof *q; i++) {
             if (q[i] == 0.99 && o->n_sample < FEW)
                 page_add(p, "<td class=\"num soft\">n &lt; %d</td>", FEW);
             else
-                cell_number(p, word_time(stats_quantile(o->sorted, o->n_sample, q[i])));
+                td_number(p, word_time(stats_quantile(o->sorted, o->n_sample, q[i])));
         }
-        cell_number(p, word_share(1.4826 * stats_mad(o->sorted, o->n_sample) / o->stats.median));
+        td_number(p, word_share(1.4826 * stats_mad(o->sorted, o->n_sample) / o->stats.median));
         page_add(p, "</tr>\n");
     }
     sheet_close(p);

@@ -18,11 +18,11 @@ static void totals(page *p, const report *r)
         if (isnan(c->peak_bytes) && isnan(c->arena_bytes))
             continue;
         page_add(p, "<tr>");
-        cell_mark(p, r, i);
-        cell_number(p, word_bytes(c->peak_bytes));
-        cell_number(p, word_bytes(c->arena_bytes));
-        cell_number(p, word_bytes(c->lower_bound_bytes));
-        cell_number(p, word_ratio(c->arena_bytes / c->lower_bound_bytes));
+        td_mark(p, r, i);
+        td_number(p, word_bytes(c->peak_bytes));
+        td_number(p, word_bytes(c->arena_bytes));
+        td_number(p, word_bytes(c->lower_bound_bytes));
+        td_number(p, word_ratio(c->arena_bytes / c->lower_bound_bytes));
         page_add(p, "</tr>\n");
     }
     sheet_close(p);
@@ -102,9 +102,9 @@ static void buffers_table(page *p, const contestant *c, const buffer *const *of)
                (const char *const[]){"buffer", "#size", "#offset", "#alive in kernels"});
     for (int i = 0; i < c->n_buffer && i < MAX_ROWS; i++) {
         page_add(p, "<tr>");
-        cell_text(p, of[i]->name);
-        cell_number(p, word_bytes(of[i]->bytes));
-        cell_number(p, word_bytes(of[i]->offset));
+        td_text(p, of[i]->name);
+        td_number(p, word_bytes(of[i]->bytes));
+        td_number(p, word_bytes(of[i]->offset));
         page_add(p, "<td class=\"num\">%.0f to %.0f</td></tr>\n", of[i]->first, of[i]->last);
     }
     table_close(p);

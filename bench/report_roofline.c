@@ -220,11 +220,11 @@ static void roofline_table(page *p, const report *r, const bubble *b, int n)
         page_add(p, "<tr><td>");
         kind_name(p, b[i].k);
         page_add(p, "</td>");
-        cell_mark(p, r, b[i].c);
-        cell_number(p, word_time(b[i].ns));
-        cell_number(p, word_number(b[i].x));
-        cell_number(p, word_number(b[i].y));
-        cell_number(p, word_share(b[i].k->of[b[i].c].peak_share));
+        td_mark(p, r, b[i].c);
+        td_number(p, word_time(b[i].ns));
+        td_number(p, word_number(b[i].x));
+        td_number(p, word_number(b[i].y));
+        td_number(p, word_share(b[i].k->of[b[i].c].peak_share));
         page_add(p, "</tr>\n");
     }
     table_close(p);

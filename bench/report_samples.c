@@ -105,11 +105,11 @@ static void samples_table(page *p, const report *r)
             for (int k = 0; k < one->n; k++)
                 flagged += one->flagged[k];
             page_add(p, "<tr>");
-            cell_mark(p, r, i);
-            cell_number(p, word_count(l + 1));
-            cell_number(p, word_count(one->n));
-            cell_number(p, word_time(stats_median(one->ns, one->n)));
-            cell_number(p, word_count(flagged));
+            td_mark(p, r, i);
+            td_number(p, word_count(l + 1));
+            td_number(p, word_count(one->n));
+            td_number(p, word_time(stats_median(one->ns, one->n)));
+            td_number(p, word_count(flagged));
             page_add(p, "</tr>\n");
         }
     }

@@ -122,13 +122,13 @@ static void ops_table(page *p, const report *r, const op_time *of, int n)
     page_add(p, "</tr></thead><tbody>\n");
     for (int i = 0; i <= n; i++) {
         page_add(p, "<tr>");
-        cell_text(p, i < n ? of[i].op : "outside kernels");
+        td_text(p, i < n ? of[i].op : "outside kernels");
         for (int c = 0; c < r->charted; c++) {
             double ns = i < n ? of[i].ns[c] : r->of[c].gap_ns;
             if (isnan(r->of[c].kernel_ns))
                 continue;
-            cell_number(p, word_time(ns));
-            cell_number(p, word_share(ns / r->of[c].stats.median));
+            td_number(p, word_time(ns));
+            td_number(p, word_share(ns / r->of[c].stats.median));
         }
         page_add(p, "</tr>\n");
     }
@@ -189,10 +189,10 @@ static void pareto_row(page *p, const report *r, const part *of, double all, dou
     page_add(p, "<tr><td>");
     kind_name(p, kind_at(r, of));
     page_add(p, "</td>");
-    cell_text(p, of->heaviest->rule);
-    cell_number(p, word_time(of->ns));
-    cell_number(p, word_share(of->peak_share));
-    cell_number(p, word_share(of->ns / all));
+    td_text(p, of->heaviest->rule);
+    td_number(p, word_time(of->ns));
+    td_number(p, word_share(of->peak_share));
+    td_number(p, word_share(of->ns / all));
     page_add(p, "<td class=\"num\">%s<span class=\"share\" style=\"width:%.1f%%\"></span></td></tr>\n",
              word_share(running).s, fmin(100, 100 * running));
 }

@@ -64,8 +64,8 @@ static void times_row(page *p, const report *r, int i, double longest)
     if (s->high > 0 && s->low > 0)
         page_add(p, "<small>± %s</small>", word_share(fmax(s->high - s->median, s->median - s->low) / s->median).s);
     page_add(p, "</td>");
-    cell_number(p, word_time(s->min));
-    cell_number(p, word_time(s->p90));
+    td_number(p, word_time(s->min));
+    td_number(p, word_time(s->p90));
     page_add(p, "<td>");
     status(p, c);
     page_add(p, "</td></tr>\n");
@@ -200,20 +200,20 @@ static void forest_table(page *p, const report *r)
     for (int i = 0; i < r->n_comparison; i++) {
         const pairing *c = &r->comparisons[i];
         page_add(p, "<tr>");
-        cell_text(p, c->a);
-        cell_text(p, c->b);
-        cell_text(p, c->word);
-        cell_number(p, word_ratio(c->ratio));
-        cell_number(p, word_ratio(c->low));
-        cell_number(p, word_ratio(c->high));
+        td_text(p, c->a);
+        td_text(p, c->b);
+        td_text(p, c->word);
+        td_number(p, word_ratio(c->ratio));
+        td_number(p, word_ratio(c->low));
+        td_number(p, word_ratio(c->high));
         page_add(p, "</tr>\n");
     }
     for (int i = 0; i < r->groups.n && r->fast >= 0; i++) {
         const group *g = &r->groups.of[i];
         page_add(p, "<tr>");
-        cell_text(p, g->name);
+        td_text(p, g->name);
         page_add(p, "<td></td><td></td>");
-        cell_number(p, word_ratio(g->fast > 0 ? g->slow / g->fast : (double)NAN));
+        td_number(p, word_ratio(g->fast > 0 ? g->slow / g->fast : (double)NAN));
         page_add(p, "<td></td><td></td></tr>\n");
     }
     table_close(p);

@@ -109,10 +109,10 @@ static void waterfall(page *p, const report *r, const step *steps, int n)
 static void steps_row(page *p, const char *name, double slow, double fast)
 {
     page_add(p, "<tr>");
-    cell_text(p, name);
-    cell_number(p, word_time(slow));
-    cell_number(p, word_time(fast));
-    cell_number(p, word_gain(fast - slow));
+    td_text(p, name);
+    td_number(p, word_time(slow));
+    td_number(p, word_time(fast));
+    td_number(p, word_gain(fast - slow));
     page_add(p, "</tr>\n");
 }
 
@@ -147,10 +147,10 @@ static void pareto_row(page *p, const report *r, const entry *e, double running,
     page_add(p, "<tr><td>");
     kind_name(p, e->k);
     page_add(p, "</td>");
-    cell_number(p, word_time(slow->heaviest ? slow->ns : (double)NAN));
-    cell_number(p, word_time(fast->heaviest ? fast->ns : (double)NAN));
-    cell_number(p, word_gain(-e->gain));
-    cell_number(p, word_share(e->gain / total));
+    td_number(p, word_time(slow->heaviest ? slow->ns : (double)NAN));
+    td_number(p, word_time(fast->heaviest ? fast->ns : (double)NAN));
+    td_number(p, word_gain(-e->gain));
+    td_number(p, word_share(e->gain / total));
     page_add(p, "<td class=\"num\">%s", word_share(share).s);
     if (share > 0)
         page_add(p, "<span class=\"share\" style=\"width:%.1f%%\"></span>", fmin(100, 100 * share));
