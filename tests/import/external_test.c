@@ -1,6 +1,7 @@
 /* External data: what lies in the model's folder is read, what does not is refused, by name, by link and by kind. */
 #include "import/external.h"
 #include "tests/check.h"
+#include "tests/scratch.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,14 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char root[64];
+static scratch folder;
 
 static const char *at(const char *name)
 {
     static char path[4][256];
     static int turn;
     char *p = path[turn++ % 4];
-    snprintf(p, sizeof path[0], "%s/%s", root, name);
+    snprintf(p, sizeof path[0], "%s/%s", folder.path, name);
     return p;
 }
 
@@ -83,17 +84,17 @@ static void test_links(void)
 
 static void test_stepwise(void)
 {
-    const int folder = open(at("m"), O_PATH | O_DIRECTORY);
+    const int base = open(at("m"), O_PATH | O_DIRECTORY);
     static const char *const good[] = {"data.bin", "sub/data.bin", "./data.bin"};
     static const char *const bad[] = {"inside", "out", "absolute", "up/secret", "missing", "data.bin/x", "loop"};
     for (int i = 0; i < COUNT(good); i++) {
-        const int fd = external_descend_stepwise(folder, good[i]);
+        const int fd = external_descend_stepwise(base, good[i]);
         CHECK(fd >= 0);
         close(fd);
     }
     for (int i = 0; i < COUNT(bad); i++)
-        CHECK(external_descend_stepwise(folder, bad[i]) < 0);
-    close(folder);
+        CHECK(external_descend_stepwise(base, bad[i]) < 0);
+    close(base);
 }
 
 static void test_ranges(void)
@@ -116,20 +117,17 @@ static void test_ranges(void)
 
 int main(void)
 {
-    snprintf(root, sizeof root, "/tmp/tessera-external-XXXXXX");
-    CHECK(mkdtemp(root) != NULL);
+    folder = scratch_make();
     static const char *const folders[] = {"m", "m/sub", "snapshot", "blobs", "other"};
     for (int i = 0; i < COUNT(folders); i++)
         CHECK(file_make_dir(at(folders[i]), NULL));
-    write_file("secret", "abcdefgh");
-    write_file("m/data.bin", "abcdefgh");
-    write_file("m/sub/data.bin", "abcdefgh");
+    static const char *const full[] = {"secret", "m/data.bin", "m/sub/data.bin", "blobs/2", "other/3"};
+    for (int i = 0; i < COUNT(full); i++)
+        write_file(full[i], "abcdefgh");
     write_file("m/short.bin", "abcd");
     write_file("m/empty.bin", "");
     write_file("m/model.onnx", "x");
     write_file("blobs/1", "x");
-    write_file("blobs/2", "abcdefgh");
-    write_file("other/3", "abcdefgh");
     CHECK(!mkfifo(at("m/pipe"), 0600));
     CHECK(!symlink("sub/data.bin", at("m/inside")) && !symlink("../secret", at("m/out")) &&
           !symlink(at("secret"), at("m/absolute")));
@@ -140,29 +138,6 @@ int main(void)
     test_links();
     test_stepwise();
     test_ranges();
-    static const char *const made[] = {"secret",
-                                       "m/data.bin",
-                                       "m/sub/data.bin",
-                                       "m/short.bin",
-                                       "m/empty.bin",
-                                       "m/model.onnx",
-                                       "blobs/1",
-                                       "blobs/2",
-                                       "other/3",
-                                       "m/pipe",
-                                       "m/inside",
-                                       "m/out",
-                                       "m/absolute",
-                                       "m/up",
-                                       "m/magic",
-                                       "m/loop",
-                                       "snapshot/model.onnx",
-                                       "snapshot/data.bin",
-                                       "snapshot/elsewhere.bin"};
-    for (int i = 0; i < COUNT(made); i++)
-        unlink(at(made[i]));
-    static const char *const left[] = {"m/sub", "m", "snapshot", "blobs", "other", ""};
-    for (int i = 0; i < COUNT(left); i++)
-        CHECK(!rmdir(at(left[i])));
+    scratch_remove(&folder);
     return check_done();
 }

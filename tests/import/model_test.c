@@ -3,13 +3,14 @@
 #include "import/model.h"
 #include "tests/check.h"
 #include "tests/import/wire.h"
+#include "tests/scratch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static char path[64];
+static char path[160];
 
 static ts_model *open_model(wire_model *m, err *e)
 {
@@ -423,10 +424,8 @@ static void test_paths(void)
 
 int main(void)
 {
-    snprintf(path, sizeof path, "/tmp/tessera-model-XXXXXX.onnx");
-    const int fd = mkstemps(path, 5);
-    CHECK(fd >= 0);
-    close(fd);
+    scratch folder = scratch_make();
+    snprintf(path, sizeof path, "%s/model.onnx", folder.path);
     test_links();
     test_long();
     test_dims();
@@ -438,6 +437,6 @@ int main(void)
     test_bad_nodes();
     test_budget();
     test_paths();
-    unlink(path);
+    scratch_remove(&folder);
     return check_done();
 }

@@ -2,15 +2,15 @@
 #include "import/reader.h"
 #include "tests/check.h"
 #include "tests/import/wire.h"
+#include "tests/scratch.h"
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-static char path[64];
+static char path[160];
 extern const reader reader_onnx;
 
 static bool read_text(text *file, model_file *f, err *e)
@@ -206,7 +206,7 @@ static void refuse_external(const char *location, const char *offset, const char
 
 static void test_external(void)
 {
-    char data[80];
+    char data[200];
     const float w[] = {0, 1, 2, 3, 4};
     const char *name = strrchr(path, '/') + 1;
     snprintf(data, sizeof data, "%s.data", path);
@@ -374,10 +374,8 @@ static void test_large(void)
 
 int main(void)
 {
-    snprintf(path, sizeof path, "/tmp/tessera-onnx-XXXXXX");
-    const int fd = mkstemp(path);
-    CHECK(fd >= 0);
-    close(fd);
+    scratch folder = scratch_make();
+    snprintf(path, sizeof path, "%s/model.onnx", folder.path);
     test_reads();
     test_typed();
     test_bad_tensors();
@@ -386,6 +384,6 @@ int main(void)
     test_bad_nodes();
     test_refused();
     test_large();
-    unlink(path);
+    scratch_remove(&folder);
     return check_done();
 }
