@@ -1,10 +1,12 @@
 #!/bin/sh
-# banned.sh - what no source may use, and what the library may not: printing, exiting, reading the environment, mutable globals.
+# banned.sh - what no source may use, and what the library may not: printing, exiting, reading the environment, mutable
+# globals.
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 list() { git ls-files -co --exclude-standard -- "$@" | xargs awk -v strings=no -f tests/source.awk; }
 bad=0
-# refuse WHY PATTERN [ALLOWED]: complains of every line of code (stdin) with PATTERN, except where ALLOWED matches FILE:LINE:CODE.
+# refuse WHY PATTERN [ALLOWED]: complains of every line of code (stdin) with PATTERN, except where ALLOWED matches
+# FILE:LINE:CODE.
 refuse() {
     found=$(grep -E ":[0-9]+:(.*[^A-Za-z0-9_.>])?($2)" | grep -vE "${3:-^$}") || return 0
     printf '%s\n' "$found" | sed "s/^\([^:]*:[0-9]*\):.*/\1: $1/"
@@ -22,11 +24,13 @@ refuse 'writes without a bound: use text_add or snprintf' '(strcpy|strcat|v?spri
 refuse 'hides errors: use strtol and its end pointer' '(atoi|atol|atoll|atof) *\(' <"$all"
 refuse 'races: use mkstemp' '(tmpnam|tempnam|mktemp) *\(' <"$all"
 refuse 'unbounded stack: use an arena' '(alloca|__builtin_alloca) *\(' <"$all"
-refuse 'keeps hidden state: use strtok_r or strcspn' '(strtok|asctime|ctime|gmtime|localtime|rand|srand|setlocale) *\(' <"$all"
+refuse 'keeps hidden state: use strtok_r or strcspn' \
+    '(strtok|asctime|ctime|gmtime|localtime|rand|srand|setlocale) *\(' <"$all"
 refuse 'unchecked product: use arena_array, calloc, size_mul or int_mul' \
     '(malloc|realloc|arena_get) *\([^;]* \* [^;]*\)' <"$all"
 refuse 'dead code: git remembers' '# *if +0' <"$all"
-refuse 'the library never prints' '(printf|puts|putchar|perror|vprintf|fputs|fprintf|dprintf) *\(' '^graph/base/err\.c:' <"$library"
+refuse 'the library never prints' '(printf|puts|putchar|perror|vprintf|fputs|fprintf|dprintf) *\(' \
+    '^graph/base/err\.c:' <"$library"
 refuse 'the library never ends the process' '(exit|_exit|abort|quick_exit) *\(' '^graph/base/err\.c:' <"$library"
 refuse 'no getenv in place' '(getenv|secure_getenv) *\(' '(^|/)settings\.c:' <"$library"
 # Top level is what stands in the first column; constants and the state that the system wants static are fine.

@@ -1,10 +1,11 @@
 #!/bin/sh
 # names.sh - nothing about an operation is known outside graph/ops, nothing about a target outside its folder.
-#   operations  a string "name" or "name attr=...", or the record op_name, anywhere else in the engine; in the command and the bench,
-#               whose words for people often are such names too, only where a string is compared with one or called.
-#               Scalar functions (graph/fn.c) share some names, and the leaves belong to the graph itself: both may be named.
-#   targets     their word in graph, import or autodiff; a string "target" in schedule or another target's folder; compared elsewhere
-#               (a target of one letter, which is an axis too, only there); and no #if asks for one.
+#   operations  a string "name" or "name attr=...", or the record op_name, anywhere else in the engine; in the command
+#               and the bench, whose words for people often are such names too, only where a string is compared with one
+#               or called. Scalar functions (graph/fn.c) share some names, and the leaves belong to the graph itself:
+#               both may be named.
+#   targets     their word in graph, import or autodiff; a string "target" in schedule or another target's folder;
+#               compared elsewhere (a target of one letter, which is an axis too, only there); and no #if asks for one.
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 # The names of the records in a file: the first .name after each "const op ... = {".
@@ -38,7 +39,8 @@ BEGIN {
         rest = substr(rest, RSTART + RLENGTH)
         word = s; sub(/ [a-z_]+=.*/, "", word)
         if (word in op && (!people || compared(before))) complain("operation \"" word "\" named outside graph/ops")
-        if (s in target && file !~ "^backends/" s "/" && (compared(before) || (length(s) > 1 && (folder == "schedule" || folder == "backends"))))
+        planning = length(s) > 1 && (folder == "schedule" || folder == "backends")
+        if (s in target && file !~ "^backends/" s "/" && (planning || compared(before)))
             complain("target \"" s "\" named outside backends/" s)
     }
     # identifiers

@@ -1,5 +1,6 @@
 #!/bin/sh
-# sizes.sh - files of at most 800 lines, functions of at most 80, lines of at most 120 columns; says what is wanted (500, 40).
+# sizes.sh - files of at most 800 lines, functions of at most 80, lines of at most 120 columns; says what is wanted
+# (500, 40).
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 git ls-files -co --exclude-standard -- '*.c' '*.h' | LC_ALL=C xargs awk -v columns=150 '

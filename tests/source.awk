@@ -1,5 +1,5 @@
-# source.awk - C without its comments, as FILE:LINE:CODE for the architecture tests to match against. String and character
-# literals are kept; with -v strings=no their contents go too.
+# source.awk - C without its comments, as FILE:LINE:CODE for the architecture tests to match against. String and
+# character literals are kept; with -v strings=no their contents go too.
 FNR == 1 { inside = 0 }
 {
     line = $0; code = ""; quote = ""
