@@ -125,7 +125,7 @@ static void decide_inline(fuser *f, item *it)
     }
     if (f->p->reference) return;
     item *r = only_reader(f, it);
-    const expr *load;
+    const expr *load = NULL;
     if (!r || loads_of(r, it->node, &load) != 1) return;
     if (it->fold) it->inlined = r->raw->kind != X_LOAD && !has_other_fold(f, r, it) && walks_along(load, r);
     else it->inlined = volume(r) <= type_count(&it->node->type);

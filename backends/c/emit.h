@@ -12,7 +12,7 @@ typedef struct operand { /* a pointer that the kernel takes */
     const layout *layout;
     int leaf; /* index in plan.leaf, or -1 */
     bool written;
-    char name[8]; /* x0, x1, ... read; y0, y1, ... written */
+    char name[16]; /* x0, x1, ... read; y0, y1, ... written */
 } operand;
 
 typedef struct source { /* where a load of a stage finds its element */
