@@ -15,8 +15,9 @@ static const struct {
     {"flagged", "a sample whose canary was slow, or during which the processor was taken away; it is kept and shown"},
     {"ratio",
      "the time of the second one of a comparison divided by that of the first one; above 1 the first one is faster"},
-    {"interval", "the true ratio lies in it in 99 of 100 such experiments; found by drawing launches and samples again "
-                 "10 000 times"},
+    {"interval", "the true ratio lies in it in 99 of 100 such experiments; from drawing launches and samples again, "
+                 "and from how much "
+                 "launches differ"},
     {"counts as equal", "differences below this do not matter, whether they are certain or not"},
     {"FASTER, SLOWER", "the whole interval lies on one side of 1, and the difference is large enough to matter"},
     {"SAME", "the whole interval lies within what counts as equal"},

@@ -155,6 +155,7 @@ static void kernels_read(report *r, contestant *c)
                         .rule = js_get_text(k, "rule"),
                         .loops = js_get_text(k, "loops"),
                         .dtype = js_get_text(k, "dtype"),
+                        .bound = js_get_text(k, "bound"),
                         .calls = result_number(k, "calls"),
                         .ns = result_number(k, "median_ns"),
                         .flops = result_number(k, "flops"),

@@ -34,8 +34,8 @@ typedef struct level { /* one loop of a nest */
 } level;
 
 typedef struct kernel {
-    const char *name, *op, *rule, *loops, *dtype;
-    double calls, ns, flops, bytes, peak_share; /* ns, flops, bytes: of all calls in one pass */
+    const char *name, *op, *rule, *loops, *dtype, *bound; /* bound: "fma", or the ceiling of bytes that holds it back */
+    double calls, ns, flops, bytes, peak_share;           /* ns, flops, bytes: of all calls in one pass */
     int n_level;
     level *levels;
     const cJSON *notes;

@@ -1,4 +1,5 @@
 #include "bench/report_page.h"
+#include "bench/utf8.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -67,40 +68,6 @@ void page_free(page *p)
 
 /* ---- foreign text ---- */
 
-int page_utf8(const char *s, size_t n, uint32_t *code)
-{
-    const unsigned char *u = (const unsigned char *)s;
-    if (u[0] < 0x80)
-        return *code = u[0], 1;
-    int len = u[0] >= 0xf0 ? 4 : u[0] >= 0xe0 ? 3 : 2;
-    if (u[0] < 0xc2 || u[0] > 0xf4 || (size_t)len > n)
-        return 0;
-    uint32_t c = u[0] & (0xffu >> (len + 1));
-    for (int i = 1; i < len; i++) {
-        if ((u[i] & 0xc0) != 0x80)
-            return 0;
-        c = c << 6 | (u[i] & 0x3fu);
-    }
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* longer spellings of a short code are refused */
-    if (c < least[len] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-        return 0;
-    *code = c;
-    return len;
-}
-
-bool page_hidden(uint32_t c)
-{
-    static const struct {
-        uint32_t first, last;
-    } hidden[] = {{0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
-                  {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
-                  {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xfffe, 0xffff}, {0xe0000, 0xe0fff}};
-    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
-        if (c >= hidden[i].first && c <= hidden[i].last)
-            return true;
-    return false;
-}
-
 static const char *entity(uint32_t code)
 {
     switch (code) {
@@ -118,7 +85,7 @@ static int shown(char out[24], const char *s, int len, uint32_t code)
 {
     if (!len)
         return snprintf(out, 24, "\\x%02x", (unsigned)(unsigned char)*s);
-    if (!page_hidden(code))
+    if (!utf8_hidden(code))
         return memcpy(out, s, (size_t)len), out[len] = 0, 1;
     return snprintf(out, 24, code < 0x100 ? "\\x%02x" : "\\u{%x}", (unsigned)code);
 }
@@ -136,7 +103,7 @@ static void escape(page *p, const char *s, manner m)
     for (size_t i = 0; i < n;) {
         uint32_t code = 0;
         char out[24];
-        int len = page_utf8(s + i, n - i, &code);
+        int len = utf8_next(s + i, n - i, &code);
         const char *named = m.html && len == 1 ? entity(code) : NULL;
         bool keep = len == 1 && strchr(m.kept, s[i]);
         int wide = 1;
@@ -198,7 +165,7 @@ void page_embed(page *p, const char *json)
     bool in_string = false;
     for (size_t i = 0, n = strlen(json); i < n;) {
         uint32_t code = 0xfffd;
-        int len = page_utf8(json + i, n - i, &code);
+        int len = utf8_next(json + i, n - i, &code);
         if (!in_string) {
             if (code > ' ' && code < 0x7f)
                 page_bytes(p, json + i, 1);
@@ -207,7 +174,7 @@ void page_embed(page *p, const char *json)
             page_bytes(p, json + i, 2); /* the parser has checked what follows a backslash */
             len = 2;
         } else {
-            if (!len || code == '<' || page_hidden(code))
+            if (!len || code == '<' || utf8_hidden(code))
                 embed_code(p, code);
             else
                 page_bytes(p, json + i, (size_t)len);

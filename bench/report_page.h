@@ -4,9 +4,7 @@
  * element). The text belongs to whoever made the page; page_free or page_take ends it. Running out of memory aborts. */
 #ifndef TS_REPORT_PAGE_H
 #define TS_REPORT_PAGE_H
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 typedef struct page {
     char *s; /* terminated once anything was added */
@@ -27,10 +25,6 @@ void page_code(page *p, const char *s);              /* keeps line breaks and ta
 void page_plain(page *p, const char *s);             /* the same without HTML's entities: for text that is no HTML */
 /* A JSON text as the content of a script element: same values, no white space, no '<', nothing invisible. */
 void page_embed(page *p, const char *json);
-
-/* One character of UTF-8: its length and code, or 0 when the bytes are not UTF-8. n > 0. */
-int page_utf8(const char *s, size_t n, uint32_t *code);
-bool page_hidden(uint32_t code); /* control characters, and marks that turn or hide text */
 
 /* Numbers in the words of a person, three significant digits; "–" for a missing one (NAN). */
 typedef struct word {

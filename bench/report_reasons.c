@@ -202,28 +202,31 @@ static bool not_sure(const report *r, reason *out)
     return true;
 }
 
-/* Kernels that move data as fast as memory can: no loop order helps them. */
+/* Kernels that move data as fast as the memory that holds it can: no loop order helps them. */
 static bool memory_bound(const report *r, reason *out)
 {
-    int best = r->best, n = 0;
-    double roof = result_number(r->ceilings, "read_gbs"), ns = 0; /* GB/s is bytes per ns */
-    if (best < 0 || !(roof > 0))
+    double ns = 0;
+    int n = 0;
+    if (r->best < 0)
         return false;
-    for (int i = 0; i < r->of[best].n_kernel; i++) {
-        const kernel *k = &r->of[best].kernels[i];
-        if (!(k->bytes / k->ns > 0.7 * roof) || k->peak_share > 0.5)
+    const contestant *best = &r->of[r->best];
+    for (int i = 0; i < best->n_kernel; i++) {
+        const kernel *k = &best->kernels[i];
+        if (!*k->bound || !strcmp(k->bound, "fma") || !(k->peak_share > 0.7) || !(k->ns > 0))
             continue;
         ns += k->ns;
         n++;
     }
-    if (!(ns > 0.02 * r->of[best].stats.median))
+    double share = ns / best->stats.median;
+    if (!(share > 0.02))
         return false;
-    page_add(&out->html, "%d kernels of ", n);
-    mark_name(&out->html, r, best);
-    page_add(&out->html,
-             " (%s of its time) move data at more than 70 %% of the measured memory bandwidth: no tiling makes them "
-             "much faster, only moving less does.",
-             word_share(ns / r->of[best].stats.median).s);
+    page_add(&out->html, "%d kernel%s of ", n, n == 1 ? "" : "s");
+    mark_name(&out->html, r, r->best);
+    page_add(
+        &out->html,
+        " (%s of its time) move data at more than 70 %% of what the memory that holds it delivers: no loop order makes "
+        "them much faster, only moving less does.",
+        word_share(share).s);
     out->weight = 0.02 * ns;
     return true;
 }

@@ -230,6 +230,16 @@ static void roofline_table(page *p, const report *r, const bubble *b, int n)
     table_close(p);
 }
 
+static void describe(page *p, const report *r, const bubble *b, int n)
+{
+    for (int i = 0; i < n && i < 8; i++) {
+        page_text(p, b[i].k->name);
+        page_add(p, " under ");
+        page_text(p, r->of[b[i].c].name);
+        page_add(p, ": %s GFLOP/s at %s flop/B. ", word_number(b[i].y).s, word_number(b[i].x).s);
+    }
+}
+
 void roofline(page *p, const report *r)
 {
     bubble b[2 * MAX_BUBBLES];
@@ -240,22 +250,18 @@ void roofline(page *p, const report *r)
         page_add(p, "<p class=\"missing\">No kernel has both flops and bytes, so there is no roofline.</p>\n");
         return;
     }
-    page_add(p,
-             "<p class=\"lead\">Higher is better, and nothing can be above the lines: the flat one is the arithmetic "
-             "that the machine does at "
-             "most, the slanted ones what its memories deliver, all measured in this run. The larger a mark, the more "
-             "time it takes%s.</p>\n",
-             r->slow >= 0 ? "; arrows lead from the slower candidate to the faster one" : "");
+    page_add(
+        p,
+        "<p class=\"lead\">Higher is better. The flat line is the arithmetic that the machine does at most, the "
+        "slanted "
+        "ones what each of its memories delivers, all measured in this run; a mark above a slanted line has its data "
+        "in a nearer memory. The larger a mark, the more time it takes%s.</p>\n",
+        r->slow >= 0 ? "; arrows lead from the slower candidate to the faster one" : "");
     axis x, y;
     axes_make(&roof, b, n, &x, &y);
     legend(p, r, r->best, r->slow);
     chart_open(p, WIDTH, HEIGHT, "Roofline");
-    for (int i = 0; i < n && i < 8; i++) {
-        page_text(p, b[i].k->name);
-        page_add(p, " under ");
-        page_text(p, r->of[b[i].c].name);
-        page_add(p, ": %s GFLOP/s at %s flop/B. ", word_number(b[i].y).s, word_number(b[i].x).s);
-    }
+    describe(p, r, b, n);
     chart_body(p);
     frame(p, &x, &y);
     roofs_draw(p, &roof, &x, &y);

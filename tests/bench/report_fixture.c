@@ -1,6 +1,7 @@
 #include "tests/bench/report_fixture.h"
 
 #include <cjson/cJSON.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -121,7 +122,9 @@ static double kernel_add(cJSON *list, maker *m, const shape *s, int number, doub
     put(k, "median_ns", ns);
     put(k, "flops", flops);
     put(k, "bytes", bytes);
-    put(k, "peak_share", round3(flops / ns / peak));
+    double least = fmax(flops / peak, bytes / 240); /* GB/s of the level that holds it */
+    put(k, "peak_share", round3(least / ns));
+    say(k, "bound", flops / peak > bytes / 240 ? "fma" : "l2_gbs");
     if (!m->plain)
         nest_add(k, s, m->slow > 0.5);
     cJSON_AddItemToArray(list, k);

@@ -2,6 +2,7 @@
  * (nothing). */
 #include "bench/report.h"
 #include "bench/report_page.h"
+#include "bench/utf8.h"
 #include "tests/bench/report_fixture.h"
 #include "tests/check.h"
 
@@ -150,8 +151,8 @@ static bool all_utf8_and_visible(const char *s)
 {
     for (size_t i = 0, n = strlen(s); i < n;) {
         uint32_t code = 0;
-        int len = page_utf8(s + i, n - i, &code);
-        if (!len || (page_hidden(code) && code != '\n'))
+        int len = utf8_next(s + i, n - i, &code);
+        if (!len || (utf8_hidden(code) && code != '\n'))
             return printf("byte %zu: U+%04x\n", i, (unsigned)code), false;
         i += (size_t)len;
     }
