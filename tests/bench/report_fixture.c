@@ -209,11 +209,21 @@ static void memory_add(cJSON *c, maker *m, int layers)
             snprintf(name, sizeof name, "layer.%d.%s", l, one[i].name);
             say(b, "name", name);
             put(b, "bytes", one[i].kib * 1024);
-            put(b, "offset", one[i].offset * 1024);
+            put(b, "offset",
+                one[i].offset * 1024 + (m->slow > 1 ? (m->slow - 1) * 640 * 1024 : 0)); /* variants differ */
             put(b, "first", 1 + 9 * l + one[i].first);
             put(b, "last", 1 + 9 * l + one[i].last);
             cJSON_AddItemToArray(list, b);
         }
+    for (int k = 1; k < 9 * layers; k++) { /* partial sums of each kernel */
+        cJSON *b = cJSON_CreateObject();
+        say(b, "name", "partial");
+        put(b, "bytes", 24 * 1024);
+        put(b, "offset", (3456 + 24 * (k % 4)) * 1024);
+        put(b, "first", k);
+        put(b, "last", k);
+        cJSON_AddItemToArray(list, b);
+    }
 }
 
 typedef struct setting {

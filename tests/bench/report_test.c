@@ -311,6 +311,8 @@ static void test_large(void)
     CHECK(has(m.html, "\"x-left-out\":[\"samples\"]") || has(m.html, "\"x-left-out\":[\"samples\",\"buffers\"]"));
     CHECK(has(m.html, "th sample is drawn"));
     CHECK(has(m.html, "Of 4 candidates, "));
+    CHECK(count(m.html, "Buffers over kernels") == 3); /* the first two share one plan of memory */
+    CHECK(count(m.html, "buffers in an arena") == 3);
     unmake(&m);
 }
 
