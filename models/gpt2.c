@@ -1,7 +1,7 @@
 /* gpt2.c - GPT-2 (Radford et al. 2019): every position sees itself and those before it, and what enters a layer is
- * normalised first. With past > 0 the keys and values of earlier positions come in as past.N.key and past.N.value
- * [b, h, past, d]; those of all positions always go out as present.N.key and present.N.value [b, h, past + seq, d], so
- * that generation goes on where a run ended. Weights are named as in checkpoints; the output head is the embedding. */
+ * normalised first. The keys and values of earlier positions come in as past.N.key and past.N.value [b, h, past, d],
+ * without elements at past=0; those of all positions go out as present.N.key and present.N.value [b, h, past + seq, d],
+ * so that generation goes on where a run ended. Weights are named as in checkpoints; the output head is the embedding. */
 #include "models/parts/transformer.h"
 
 #include <stdio.h>
@@ -21,6 +21,11 @@ typedef struct cache { /* keys and values of one layer: what was, and what will 
 static const double epsilon = 1e-5;
 static const char *const kept[] = {"key", "value"};
 
+static ts_tensor behind(maker *mk, ts_tensor past, ts_tensor now)
+{
+    return maker_extent(past, 2) > 0 ? ts_call2(mk->g, "concat axis=2", past, now) : now;
+}
+
 /* x[b, s, width], mask[b, 1, 1, past + s] -> what the positions see, [b, s, width] */
 static ts_tensor attend(maker *mk, const gpt2 *c, ts_tensor x, ts_tensor mask, cache *own)
 {
@@ -28,7 +33,7 @@ static ts_tensor attend(maker *mk, const gpt2 *c, ts_tensor x, ts_tensor mask, c
     for (int i = 0; i < 3; i++)
         part[i] = transformer_split(mk, maker_call(mk, 1, &all, "split axis=-1 parts=3 part=%d", i), c->heads);
     for (int i = 0; i < 2; i++)
-        own->present[i] = own->past[i] ? ts_call2(mk->g, "concat axis=2", own->past[i], part[i + 1]) : part[i + 1];
+        own->present[i] = behind(mk, own->past[i], part[i + 1]);
     const ts_tensor in[] = {part[0], own->present[0], own->present[1], mask};
     ts_tensor seen = transformer_merge(mk, ts_call(mk->g, "attention causal=1", 4, in));
     return layer_dense(mk, seen, c->width, layer_branch(2 * c->layers), "attn.c_proj");
@@ -44,7 +49,7 @@ static ts_tensor block(maker *mk, const gpt2 *c, ts_tensor x, ts_tensor mask, ca
 static void cache_inputs(maker *mk, const gpt2 *c, int64_t batch, int64_t past, cache *all)
 {
     const int64_t dim[] = {batch, c->heads, past, c->width / c->heads};
-    for (int i = 0; i < 2 * c->layers && past > 0; i++) {
+    for (int i = 0; i < 2 * c->layers; i++) {
         char name[32];
         snprintf(name, sizeof name, "past.%d.%s", i / 2, kept[i % 2]);
         all[i / 2].past[i % 2] = ts_input(mk->g, name, TS_F32, 4, dim);

@@ -1,4 +1,4 @@
-/* rig.h - built-in models for tests: bound by one line of dimensions, and looked into. */
+/* rig.h - built-in models for tests: bound by one line of dimensions and looked into. */
 #ifndef TS_TESTS_MODELS_RIG_H
 #define TS_TESTS_MODELS_RIG_H
 #include "graph/graph.h"

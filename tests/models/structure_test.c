@@ -27,7 +27,8 @@ static const shaped shapes[] = {
      "input_ids i64[0,1] <30522, attention_mask i64[0,1] <2, token_type_ids i64[0,1] <2"
      " -> last_hidden_state f32[0,1,384]"},
     {"gpt2-tiny", "",
-     "input_ids i64[1,16] <1024, attention_mask i64[1,16] <2 -> logits f32[1,16,1024], "
+     "input_ids i64[1,16] <1024, attention_mask i64[1,16] <2, past.0.key f32[1,2,0,64], past.0.value f32[1,2,0,64], "
+     "past.1.key f32[1,2,0,64], past.1.value f32[1,2,0,64] -> logits f32[1,16,1024], "
      "present.0.key f32[1,2,16,64], present.0.value f32[1,2,16,64], "
      "present.1.key f32[1,2,16,64], present.1.value f32[1,2,16,64]"},
     {"gpt2-tiny", "batch=2 seq=3 past=5 last=1",
@@ -63,6 +64,23 @@ static void test_shapes(void)
         text_free(&got);
         ts_model_free(m);
     }
+}
+
+/* The cache that is given says how long it is. */
+static void test_past_from_shape(void)
+{
+    ts_error e = {0};
+    ts_port p;
+    ts_array given[6];
+    for (int i = 0; i < COUNT(given); i++)
+        given[i] = (ts_array){.dtype = TS_N_DTYPE};
+    given[4] = (ts_array){.dtype = TS_F32, .rank = 4, .dim = {2, 2, 5, 64}};
+    ts_model *m = ts_model_open("gpt2-tiny", &e);
+    CHECK(ts_model_inputs(m) == COUNT(given));
+    if (!CHECK(ts_model_bind(m, 1, (const char *const[]){"seq=1"}, given, &e)))
+        printf("%s\n", e.text);
+    CHECK(ts_model_input(m, 1, &p) && p.dim[0] == 2 && p.dim[1] == 6);
+    ts_model_free(m);
 }
 
 /* ---- weights ---- */
@@ -204,7 +222,8 @@ static void test_nodes(void)
     printf("nodes: bert-tiny %d, bert-base %d, bert-large %d\n", tiny, base, large);
     CHECK(tiny > 0 && (base - tiny) * 12 == (large - base) * 10);
     CHECK(nodes_of("bert-base", "batch=4 seq=33") == base);
-    CHECK(nodes_of("gpt2", "seq=5 past=3") == nodes_of("gpt2", "seq=5") + 12 * 4); /* two inputs, two joined */
+    CHECK(nodes_of("gpt2", "seq=5 past=3") ==
+          nodes_of("gpt2", "seq=5") + 12 * 4); /* in each layer two inputs, two joined */
     CHECK(nodes_of("gpt2", "last=1") == nodes_of("gpt2", "") + 1);
 }
 
@@ -289,6 +308,7 @@ static void test_time(void)
 int main(void)
 {
     test_shapes();
+    test_past_from_shape();
     test_parameters();
     test_every_model();
     test_weights_fixed();
