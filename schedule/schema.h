@@ -15,7 +15,8 @@ typedef struct rule_layout {
 } rule_layout;
 typedef struct rule {
     const char *name;
-    const char *place; /* where it stands, for messages: "/rules/0" */
+    /* Where it and its loops stand, to start messages with: "bert.json:14:16 (/rules/0/loops)" */
+    const char *place, *loops_place;
     int n_op;
     const char *op[MAX_RULE_OPS]; /* operation or group; none: any */
     const char *glob;             /* of the kernel's label; NULL: any */
@@ -26,15 +27,15 @@ typedef struct rule {
     const char *loops[MAX_RULE_LOOPS]; /* alternatives, tried in order; "guess" is one */
     int n_layout;
     rule_layout layout[MAX_STAGING];
-    bool fuse, optional;
-    const char *compute; /* NULL or "f32" today; others are refused by name */
+    bool fuse, optional; /* fuse: "auto"; else "none" */
+    const char *compute; /* NULL or "f32"; others are refused by name */
 } rule;
 typedef struct schema {
     const char *name;   /* as it calls itself, else its file's name */
     const char *source; /* path or "built in" */
     int n_rule;
     rule *rule;
-    char hash[65]; /* SHA-256 of the effective text, after extends and override */
+    char hash[65]; /* SHA-256 of the rules as they count, after extends and override */
 } schema;
 
 /* what: a path (contains '/' or ends in .json), or the name of a built-in schema of the target; NULL or "guess": no rules. */

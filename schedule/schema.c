@@ -1,0 +1,242 @@
+/* schema.c - finding and reading schema files: what they extend, what they override there, and their rules.
+ *
+ * The rules that count are the file's own, then those of the schema that it extends, with the overrides put in. Pointers of
+ * "override" lead into the schema extended as it stands, before any rule of the file itself comes in front. */
+#include "schedule/schema.h"
+#include "schedule/schema_rule.h"
+#include "schedule/schemas.h"
+
+#include <string.h>
+
+enum { MAX_RULES = 1024, MAX_EXTENDS = 8 };
+static const char guess_name[] = "guess";
+
+typedef struct loading {
+    arena *m;
+    const char *target;
+    int n;
+    const char *chain[MAX_EXTENDS]; /* from the one asked for to the one being read */
+    err *e;
+} loading;
+
+static bool ends_in_json(const char *s)
+{
+    const size_t n = strlen(s);
+    return n > 5 && !strcmp(s + n - 5, ".json");
+}
+
+static const builtin_schema *builtin(const char *target, const char *name)
+{
+    for (const builtin_schema *b = builtin_schemas; b->name; b++)
+        if (!strcmp(b->target, target) && !strcmp(b->name, name))
+            return b;
+    return NULL;
+}
+
+/* "no schema "x"", with those that there are; from: who asks, NULL for the person. */
+static bool no_schema(loading *l, const char *what, const json *from)
+{
+    const char *list[64] = {guess_name};
+    int n = 1;
+    text all = {0};
+    for (const builtin_schema *b = builtin_schemas; b->name && n < COUNT(list) - 1; b++)
+        if (!strcmp(b->target, l->target))
+            list[n++] = b->name;
+    for (int i = 0; i < n; i++)
+        text_add(&all, "%s%s", i ? ", " : "", list[i]);
+    const char *near = word_nearest(what, list);
+    if (from)
+        json_refuse(l->e, from, TS_BAD_INPUT, "no schema \"%s\" is built in for target %s", what, l->target);
+    else
+        err_set(l->e, TS_BAD_INPUT, "no schema \"%s\" is built in for target %s", what, l->target);
+    if (near)
+        err_hint(l->e, "did you mean \"%s\"? Files end in .json or have a / in their path", near);
+    else
+        err_hint(l->e, "built in are: %s; files end in .json or have a / in their path", text_str(&all));
+    text_free(&all);
+    return false;
+}
+
+static json *read_source(loading *l, const char *what, bool file, const json *from)
+{
+    text t = {0};
+    json *root = NULL;
+    if (!file) {
+        const builtin_schema *b = builtin(l->target, what);
+        if (!b)
+            return no_schema(l, what, from), NULL;
+        return json_read(l->m, arena_format(l->m, "%s (built in)", what), b->text, strlen(b->text), l->e);
+    }
+    err own = {0};
+    if (file_read(what, JSON_BYTES, &t, &own))
+        root = json_read(l->m, what, t.s, t.len, l->e);
+    else if (from)
+        json_refuse(l->e, from, own.code, "%s", own.text);
+    else
+        err_set(l->e, own.code, "%s", own.text);
+    text_free(&t);
+    return root;
+}
+
+static bool load_rules(loading *l, const char *what, bool file, const json *from, json **top, json **rules);
+
+/* Where "extends" leads: the rules there, or none for the guess. */
+static bool load_base(loading *l, const json *v, const char *here, bool file, json **rules)
+{
+    json *top;
+    *rules = NULL;
+    if (!json_want(v, JSON_TEXT, l->e))
+        return false;
+    if (!strcmp(v->text, guess_name))
+        return true;
+    if (strchr(v->text, '/')) {
+        json_refuse(l->e, v, TS_BAD_INPUT, "extends \"%s\" leads out of the file's folder", v->text);
+        return err_hint(l->e, "extends takes a file of the same folder, a built-in schema, or \"guess\"");
+    }
+    if (!ends_in_json(v->text))
+        return load_rules(l, v->text, false, v, &top, rules);
+    if (!file)
+        return json_refuse(l->e, v, TS_BAD_INPUT, "a built-in schema extends built-in ones only");
+    const char *slash = strrchr(here, '/');
+    const char *path = arena_format(l->m, "%.*s%s", slash ? (int)(slash - here + 1) : 0, here, v->text);
+    return load_rules(l, path, true, v, &top, rules);
+}
+
+static bool override(loading *l, const json *v, const json *extends, json *base)
+{
+    json root = {.kind = JSON_OBJECT, .first = base, .file = v->file, .at = v->at};
+    if (!json_want(v, JSON_OBJECT, l->e))
+        return false;
+    if (!extends)
+        return json_refuse(l->e, v, TS_BAD_INPUT, "\"override\" without \"extends\": there is nothing to override");
+    for (const json *i = v->first; i; i = i->next) {
+        if (!strcmp(i->key, "//"))
+            continue;
+        if (strncmp(i->key, "/rules/", 7))
+            return json_refuse(l->e, i, TS_BAD_INPUT, "\"%s\": only what is under \"/rules/\" can be overridden",
+                               i->key);
+        if (!json_put(l->m, &root, i->key, i, l->e))
+            return false;
+    }
+    return true;
+}
+
+static bool check_top(loading *l, const json *top)
+{
+    const char *const format = "tiling/1";
+    const json *v;
+    if (!json_want(top, JSON_OBJECT, l->e))
+        return false;
+    if (!(v = json_get(top, "format"))) {
+        json_refuse(l->e, top, TS_BAD_INPUT, "no \"format\"");
+        return err_hint(l->e, "a schema starts { \"format\": \"%s\", ...", format);
+    }
+    if (!json_want(v, JSON_TEXT, l->e))
+        return false;
+    if (strcmp(v->text, format))
+        return json_refuse(l->e, v, TS_BAD_INPUT, "format \"%s\" is not known; this is \"%s\"", v->text, format);
+    if (!json_known(top, "format name extends override target rules", l->e))
+        return false;
+    if ((v = json_get(top, "name")) && !json_want(v, JSON_TEXT, l->e))
+        return false;
+    if ((v = json_get(top, "target"))) {
+        if (!json_want(v, JSON_TEXT, l->e))
+            return false;
+        if (strcmp(v->text, l->target))
+            return json_refuse(l->e, v, TS_BAD_INPUT, "the schema is for target \"%s\", the plan for \"%s\"", v->text,
+                               l->target);
+    }
+    return true;
+}
+
+/* Own rules in front of the others; where messages say they stand does not change. */
+static json *join(arena *m, json *own, json *base)
+{
+    json *all = arena_get(m, sizeof *all), **end = &all->first;
+    *all = own ? *own : (json){.kind = JSON_LIST};
+    all->key = "rules", all->next = NULL;
+    if (base) {
+        while (*end)
+            end = &(*end)->next;
+        *end = base->first;
+    }
+    return all;
+}
+
+static bool load_rules(loading *l, const char *what, bool file, const json *from, json **top, json **rules)
+{
+    json *base = NULL, *own, *v;
+    for (int i = 0; i < l->n; i++)
+        if (!strcmp(l->chain[i], what))
+            return json_refuse(l->e, from, TS_BAD_INPUT, "\"%s\" extends itself", what);
+    if (l->n == MAX_EXTENDS)
+        return json_refuse(l->e, from, TS_BAD_INPUT, "more than %d schemas extend each other", MAX_EXTENDS);
+    l->chain[l->n++] = what;
+    if (!(*top = read_source(l, what, file, from)) || !check_top(l, *top))
+        return false;
+    const json *extends = json_get(*top, "extends");
+    if (extends && !load_base(l, extends, what, file, &base))
+        return false;
+    if ((own = json_get(*top, "rules")) && !json_want(own, JSON_LIST, l->e))
+        return false;
+    if (!own && !extends)
+        return json_refuse(l->e, *top, TS_BAD_INPUT, "neither \"rules\" nor \"extends\"");
+    base = join(l->m, base, NULL);
+    if ((v = json_get(*top, "override")) && !override(l, v, extends, base))
+        return false;
+    *rules = join(l->m, own, base);
+    return true;
+}
+
+static void hash_rules(const json *rules, char hex[65])
+{
+    text t = {0};
+    hasher *h = hash_begin();
+    json_print(&t, rules);
+    hash_bytes(h, t.s, t.len);
+    const digest d = hash_end(h);
+    digest_hex(&d, hex);
+    text_free(&t);
+}
+
+bool schema_load(arena *m, const char *what, const char *target, schema *out, err *e)
+{
+    loading l = {.m = m, .target = target, .e = e};
+    json *top, *rules = &(json){.kind = JSON_LIST}, *name;
+    *out = (schema){.name = guess_name, .source = "built in"};
+    const bool guess = !what || !strcmp(what, guess_name);
+    const bool file = !guess && (strchr(what, '/') || ends_in_json(what));
+    if (!guess) {
+        if (!load_rules(&l, what, file, NULL, &top, &rules))
+            return false;
+        const char *slash = strrchr(what, '/');
+        out->name = (name = json_get(top, "name")) ? name->text : arena_string(m, slash ? slash + 1 : what);
+        out->source = file ? arena_string(m, what) : out->source;
+    }
+    hash_rules(rules, out->hash);
+    int n = 0;
+    for (const json *i = rules->first; i; i = i->next)
+        if (n++ == MAX_RULES)
+            return json_refuse(e, i, TS_BAD_INPUT, "more than %d rules", MAX_RULES);
+    out->rule = arena_array(m, (size_t)n + 1, sizeof *out->rule);
+    for (const json *i = rules->first; i; i = i->next, out->n_rule++)
+        if (!rule_read(m, i, out->n_rule, &out->rule[out->n_rule], e))
+            return false;
+    return true;
+}
+
+char *ts_schemas_json(void) /* {"TARGET": ["NAME", ...], ...} */
+{
+    text t = {0};
+    const builtin_schema *before = NULL;
+    text_add(&t, "{");
+    for (const builtin_schema *b = builtin_schemas; b->name; before = b++) {
+        const bool same = before && !strcmp(before->target, b->target);
+        if (!same)
+            text_add(&t, before ? "],\n " : ""), text_json(&t, b->target), text_add(&t, ":[");
+        text_add(&t, same ? "," : "");
+        text_json(&t, b->name);
+    }
+    text_add(&t, before ? "]}\n" : "}\n");
+    return text_take(&t);
+}

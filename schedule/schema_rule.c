@@ -1,0 +1,222 @@
+/* schema_rule.c - reading rules. */
+#include "schedule/schema_rule.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_WORD = 200 };
+
+bool json_want(const json *v, json_kind kind, err *e)
+{
+    if (v->kind == kind)
+        return true;
+    return json_refuse(e, v, TS_BAD_INPUT, "%s expected, not %s", json_kind_name(kind), json_kind_name(v->kind));
+}
+
+static bool read_text(const json *object, const char *key, const char **out, err *e) /* untouched when absent */
+{
+    const json *v = json_get(object, key);
+    if (!v)
+        return true;
+    if (!json_want(v, JSON_TEXT, e))
+        return false;
+    return *(*out = v->text) ? true : json_refuse(e, v, TS_BAD_INPUT, "\"%s\" is empty", key);
+}
+
+/* "x", or ["x", "y"] */
+static bool read_texts(const json *object, const char *key, const char **out, int max, int *n, err *e)
+{
+    const json *v = json_get(object, key);
+    const json *i = v && v->kind == JSON_LIST ? v->first : v;
+    if (!v)
+        return true;
+    if (!i)
+        return json_refuse(e, v, TS_BAD_INPUT, "\"%s\" is an empty list; leave it out instead", key);
+    for (; i; i = v->kind == JSON_LIST ? i->next : NULL) {
+        if (i->kind != JSON_TEXT)
+            return json_refuse(e, i, TS_BAD_INPUT, "text or a list of texts expected, not %s", json_kind_name(i->kind));
+        if (!i->text[strspn(i->text, " ")])
+            return json_refuse(e, i, TS_BAD_INPUT, "empty text");
+        if (*n == max)
+            return json_refuse(e, i, TS_BAD_INPUT, "more than %d in \"%s\"", max, key);
+        out[(*n)++] = i->text;
+    }
+    return true;
+}
+
+/* ---- match ---- */
+static bool number(const char **s, int64_t *out)
+{
+    char *end;
+    *s += strspn(*s, " ");
+    if (**s < '0' || **s > '9' || strspn(*s, "0123456789") > 15)
+        return false;
+    *out = strtoll(*s, &end, 10);
+    *s = end + strspn(end, " ");
+    return true;
+}
+
+static bool after(const char **s, const char *start)
+{
+    const size_t n = strlen(start);
+    return !strncmp(*s, start, n) && (*s += n);
+}
+
+bool dim_test_parse(const char *source, dim_test *out)
+{
+    const char *s = source + strspn(source, " ");
+    dim_test d = {.axis = out->axis, .low = 0, .high = INT64_MAX};
+    bool ok;
+    if (after(&s, ">="))
+        ok = number(&s, &d.low);
+    else if (after(&s, "<="))
+        ok = number(&s, &d.high);
+    else if (after(&s, ">"))
+        ok = number(&s, &d.low) && ++d.low;
+    else if (after(&s, "<"))
+        ok = number(&s, &d.high) && d.high-- > 0;
+    else if (after(&s, "%"))
+        ok = number(&s, &d.multiple) && d.multiple > 0 && after(&s, "==0");
+    else {
+        ok = number(&s, &d.low);
+        d.high = d.low;
+        if (ok && after(&s, ".."))
+            ok = number(&s, &d.high) && d.low <= d.high;
+    }
+    *out = d;
+    return ok && !s[strspn(s, " ")];
+}
+
+void dim_test_print(text *t, const dim_test *d)
+{
+    if (d->multiple)
+        text_add(t, "%%%lld==0", (long long)d->multiple);
+    else if (d->high == INT64_MAX)
+        text_add(t, ">=%lld", (long long)d->low);
+    else if (d->low == d->high)
+        text_add(t, "%lld", (long long)d->low);
+    else
+        text_add(t, "%lld..%lld", (long long)d->low, (long long)d->high);
+}
+
+static bool read_dims(const json *v, rule *r, err *e)
+{
+    if (!json_want(v, JSON_OBJECT, e))
+        return false;
+    for (const json *i = v->first; i; i = i->next) {
+        if (!strcmp(i->key, "//"))
+            continue;
+        char whole[32];
+        const char *source = i->text;
+        if (r->n_dim == MAX_RULE_DIMS)
+            return json_refuse(e, i, TS_BAD_INPUT, "more than %d dims", MAX_RULE_DIMS);
+        if (i->kind == JSON_NUMBER && i->number >= 0 && i->number <= 1e15)
+            snprintf(whole, sizeof whole, "%.17g", i->number), source = whole;
+        if (i->kind != JSON_TEXT && i->kind != JSON_NUMBER)
+            return json_refuse(e, i, TS_BAD_INPUT, "text or a number expected, not %s", json_kind_name(i->kind));
+        dim_test *d = &r->dim[r->n_dim++];
+        d->axis = i->key;
+        if (!source || !dim_test_parse(source, d)) {
+            json_refuse(e, i, TS_BAD_INPUT, "\"%.60s\" is no test of an extent", source ? source : "a negative number");
+            return err_hint(e, "tests look like \">=768\", \"<=64\", \"64..512\", \"128\", \"%%48==0\"");
+        }
+    }
+    return true;
+}
+
+static bool known_op(const json *v, const char *name, err *e)
+{
+    const char *list[MAX_WORD + 1];
+    int n = 0;
+    if (op_find(name))
+        return true;
+    for (const op *const *const *table = op_tables; *table; table++)
+        for (const op *const *o = *table; *o && n < MAX_WORD; o++)
+            list[n++] = (*o)->name;
+    list[n] = NULL;
+    const char *near = word_nearest(name, list);
+    json_refuse(e, v, TS_BAD_INPUT, "no operation \"%s\"%s%s%s", name, near ? "; did you mean \"" : "",
+                near ? near : "", near ? "\"?" : "");
+    return err_hint(e, "tessera ops lists them");
+}
+
+static bool read_match(const json *v, rule *r, err *e)
+{
+    const json *dims;
+    dtype d;
+    if (!json_want(v, JSON_OBJECT, e) || !json_known(v, "op name dims dtype", e))
+        return false;
+    if (!read_texts(v, "op", r->op, MAX_RULE_OPS, &r->n_op, e) || !read_text(v, "name", &r->glob, e) ||
+        !read_text(v, "dtype", &r->dtype, e))
+        return false;
+    const json *ops = json_get(v, "op");
+    for (int i = 0; i < r->n_op; i++)
+        if (!known_op(ops, r->op[i], e))
+            return false;
+    if (r->dtype && !dtype_parse(r->dtype, &d))
+        return json_refuse(e, json_get(v, "dtype"), TS_BAD_INPUT, "no data type \"%s\"", r->dtype);
+    return !(dims = json_get(v, "dims")) || read_dims(dims, r, e);
+}
+
+/* ---- the rest ---- */
+static bool read_layout(const json *v, rule *r, err *e)
+{
+    if (!json_want(v, JSON_OBJECT, e))
+        return false;
+    for (const json *i = v->first; i; i = i->next) {
+        if (!strcmp(i->key, "//"))
+            continue;
+        if (!json_want(i, JSON_TEXT, e))
+            return false;
+        if (!strcmp(i->key, "y"))
+            return json_refuse(e, i, TS_UNSUPPORTED, "layouts of results are not available; operands a, b, ... are");
+        if (i->key[0] < 'a' || i->key[0] > 'z' || i->key[1])
+            return json_refuse(e, i, TS_BAD_INPUT, "no operand \"%s\"; they are a, b, ... as in loops", i->key);
+        if (r->n_layout == MAX_STAGING)
+            return json_refuse(e, i, TS_BAD_INPUT, "more than %d layouts", MAX_STAGING);
+        r->layout[r->n_layout++] = (rule_layout){i->key, i->text};
+    }
+    return true;
+}
+
+/* "KEY WORD WORD...": one of the words, the first if none is given; others are for the future. */
+static bool read_choice(const json *v, const char *choice, const char **out, err *e)
+{
+    word_list list;
+    words_split(choice, &list);
+    const char *const *known = list.word + 1, *given = NULL;
+    if (!read_text(v, list.word[0], &given, e))
+        return false;
+    while (given && *known && strcmp(given, *known))
+        known++;
+    if (*known) {
+        *out = given;
+        return true;
+    }
+    json_refuse(e, json_get(v, list.word[0]), TS_UNSUPPORTED, "%s \"%s\" is not available", list.word[0], given);
+    return err_hint(e, "available: %s", choice + strlen(list.word[0]) + 1);
+}
+
+bool rule_read(arena *m, const json *v, int number_of_it, rule *r, err *e)
+{
+    const char *fuse, *place;
+    const json *part;
+    if (!json_want(v, JSON_OBJECT, e) || !json_known(v, "name match loops layout fuse place compute optional", e))
+        return false;
+    part = json_get(v, "loops");
+    *r = (rule){.name = arena_format(m, "rule %d", number_of_it), .place = json_where(m, v)};
+    r->loops_place = part ? json_where(m, part) : r->place;
+    if (!read_text(v, "name", &r->name, e) || !read_texts(v, "loops", r->loops, MAX_RULE_LOOPS, &r->n_loops, e) ||
+        !read_choice(v, "fuse auto none", &fuse, e) || !read_choice(v, "place auto cpu", &place, e) ||
+        !read_choice(v, "compute f32", &r->compute, e))
+        return false;
+    r->fuse = !fuse || strcmp(fuse, "none");
+    if ((part = json_get(v, "optional"))) {
+        if (!json_want(part, JSON_TRUTH, e))
+            return false;
+        r->optional = part->truth;
+    }
+    return (!(part = json_get(v, "match")) || read_match(part, r, e)) &&
+           (!(part = json_get(v, "layout")) || read_layout(part, r, e));
+}
