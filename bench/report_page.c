@@ -226,7 +226,8 @@ word word_time(double ns)
 word word_tick(double v, const char *unit)
 {
     word w;
-    snprintf(w.s, sizeof w.s, "%.4g%s%.8s", v, *unit && v != 0 ? "\u00a0" : "", v != 0 ? unit : "");
+    bool apart = *unit && v != 0 && strcmp(unit, "×") != 0;
+    snprintf(w.s, sizeof w.s, "%.4g%s%.8s", v, apart ? "\u00a0" : "", v != 0 ? unit : "");
     return w;
 }
 

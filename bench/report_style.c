@@ -147,6 +147,8 @@ static const char *const rules[] = {
         "vertical-align:-.06em}\n",
     "@media(max-width:640px){"
         "main,header,footer{padding:0 14px}"
+        "header{padding-top:20px}"
+        ".checks td:nth-child(2){white-space:normal}"
         ".card{padding:18px 16px}"
         ".verdict{font-size:1.3rem}"
         "figure{overflow-x:auto}"
