@@ -137,6 +137,15 @@ static void levels_read(report *r, kernel *k, const cJSON *list)
     }
 }
 
+/* People know a kernel by what the model calls it; its own name is a counter. */
+static const char *known_as(const cJSON *k)
+{
+    const cJSON *label = js_get(k, "label");
+    if (!label)
+        return js_get_text(k, "name");
+    return *js_get_text(k, "label") ? js_get_text(k, "label") : js_get_text(k, "op");
+}
+
 static void kernels_read(report *r, contestant *c)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(c->json, "kernels"), *k;
@@ -150,7 +159,7 @@ static void kernels_read(report *r, contestant *c)
         if (!cJSON_IsObject(k))
             continue;
         kernel *out = &c->kernels[c->n_kernel++];
-        *out = (kernel){.name = js_get_text(k, "name"),
+        *out = (kernel){.name = known_as(k),
                         .op = js_get_text(k, "op"),
                         .rule = js_get_text(k, "rule"),
                         .loops = js_get_text(k, "loops"),

@@ -3,6 +3,7 @@
 #include "bench/report_parts.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_KINDS = 40, MAX_NOTES = 12, MAX_LEVEL_ROWS = 16 };
@@ -40,6 +41,21 @@ static void notes(page *p, const kernel *k)
     }
 }
 
+/* "shared ; a: loops ; b: loops": a line for each stage. */
+static void loops(page *p, const char *s)
+{
+    static const char between[] = " ; ";
+    page_add(p, "<pre>");
+    for (const char *end; (end = strstr(s, between)); s = end + strlen(between)) {
+        char *stage = strndup(s, (size_t)(end - s));
+        page_code(p, stage);
+        page_add(p, "\n");
+        free(stage);
+    }
+    page_code(p, s);
+    page_add(p, "</pre>\n");
+}
+
 static void one(page *p, const report *r, const kind *k, int c)
 {
     const part *of = &k->of[c];
@@ -60,7 +76,7 @@ static void one(page *p, const report *r, const kind *k, int c)
         page_add(p, " · rule <b class=\"name\">"), page_text(p, of->heaviest->rule), page_add(p, "</b>");
     page_add(p, "</p>\n");
     if (*of->heaviest->loops)
-        page_add(p, "<pre>"), page_code(p, of->heaviest->loops), page_add(p, "</pre>\n");
+        loops(p, of->heaviest->loops);
     if (of->heaviest->n_level)
         levels(p, of->heaviest);
     notes(p, of->heaviest);

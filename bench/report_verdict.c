@@ -35,8 +35,8 @@ static void status(page *p, const contestant *c)
     if (c->valid) {
         page_add(p, c->peer ? "<span class=\"soft\">peer</span>" : "<span class=\"sign ok\">✓ valid</span>");
     } else {
-        page_add(p, "<span class=\"sign bad\">✗ ");
-        page_text(p, *c->status ? c->status : "no time");
+        page_add(p, c->peer ? "<span class=\"soft\">" : "<span class=\"sign bad\">✗ ");
+        page_clip(p, *c->status ? c->status : "no time", 40);
         page_add(p, "</span>");
     }
     if (*c->reason) {

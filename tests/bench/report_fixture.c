@@ -84,7 +84,9 @@ static void nest_add(cJSON *at, const shape *s, bool slow)
     double panel = k * 48 * 4 / 1024, rows = k * 8 * 4 / 1024, all = s->m * k * 4 / 1024;
     if (strcmp(s->op, "matmul") != 0 || s->m < 8) {
         say(at, "loops",
-            !strcmp(s->op, "attention") ? "b h q/32@core s/64+scores d q@unroll s@vector" : "r@core c@vector");
+            !strcmp(s->op, "attention")
+                ? "b h q/32@core ; scores: s/64 d q@unroll s@vector ; out: s/64 d/16@vector q@unroll"
+                : "r@core c@vector");
         level_add(levels, "r@core", "L1", s->m, 9, 48);
         return;
     }
@@ -115,7 +117,10 @@ static double kernel_add(cJSON *list, maker *m, const shape *s, int number, doub
     double flops = s->k > 0 ? 2 * s->m * s->n * s->k : 8 * s->m * s->n;
     double bytes = 4 * (s->k > 0 ? s->m * s->k + s->k * s->n + s->m * s->n : 2 * s->m * s->n);
     double ns = (double)(int64_t)((s->fast_us + m->slow * (s->slow_us - s->fast_us)) * 1000 * (1 + 0.004 * noise(m)));
-    say(k, "name", name);
+    say(k, m->plain ? "name" : "label", name);
+    snprintf(name, sizeof name, "k%d", cJSON_GetArraySize(list));
+    if (!m->plain)
+        say(k, "name", name);
     say(k, "op", s->op);
     say(k, "rule", s->rule);
     put(k, "calls", 1);
@@ -341,6 +346,14 @@ static char *document(const setting *s)
         samples_add(peer, &m, 116.2e6, s->launches, s->n);
         cJSON_AddItemToArray(peers, peer);
         compare_add(comparisons, s->a, "onnxruntime", "FASTER", (double[]){1.61, 1.60, 1.62}, s->plain);
+    }
+    if (s->invalid) {
+        cJSON *absent = cJSON_CreateObject();
+        say(absent, "name", "openvino");
+        say(absent, "status", "ABSENT");
+        say(absent, "reason", "the Python package openvino is not installed");
+        cJSON_AddNullToObject(absent, "stats");
+        cJSON_AddItemToArray(peers, absent);
     }
     char *text = cJSON_Print(root);
     cJSON_Delete(root);

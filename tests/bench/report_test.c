@@ -246,6 +246,7 @@ static void test_bert(void)
     CHECK(has(m.html, "87\u00a0% of the difference is in <b class=\"name\">feed forward</b>"));
     CHECK(has(m.html, "works on 9.00\u00a0MiB, 450\u00a0% of L2: it does not fit"));
     CHECK(has(m.html, "<mark>n/384@core</mark>"));
+    CHECK(has(m.html, "<pre>b h q/32@core\nscores: s/64 d q@unroll s@vector\nout: "));
     CHECK(has(m.html, "Even the fastest sample of "));
     CHECK(count(m.html, "<figure>") == 7); /* forest, samples, waterfall, roofline, bars, buffers, percentiles */
     CHECK(count(m.html, "class=\"sign ok\">✓ yes") == 8);
@@ -271,6 +272,7 @@ static void test_verdicts(void)
     CHECK(has(open.html, "! partly"));
     CHECK(has(wrong.html, "; no other candidate is valid."));
     CHECK(has(wrong.html, "✗ INVALID"));
+    CHECK(has(wrong.html, "<span class=\"soft\">ABSENT</span><br><span class=\"soft\">the Python package"));
     CHECK(has(wrong.html, "(allowed: 0.0001): correctness"));
     check_sections(wrong.html, "++-++++++");
     check_sections(one.html, "++-++++++");
