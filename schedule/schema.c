@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MAX_RULES = 1024, MAX_EXTENDS = 8 };
+enum { MAX_RULES = 1024, MAX_EXTENDS = 8, SCHEMA_DEPTH = 32, SCHEMA_BYTES = 1 << 20 };
 static const char guess_name[] = "guess";
 
 typedef struct loading {
@@ -65,11 +65,11 @@ static json *read_source(loading *l, const char *what, bool file, const json *fr
         const builtin_schema *b = builtin(l->target, what);
         if (!b)
             return no_schema(l, what, from), NULL;
-        return json_read(l->m, arena_format(l->m, "%s (built in)", what), b->text, strlen(b->text), l->e);
+        return json_read(l->m, arena_format(l->m, "%s (built in)", what), b->text, strlen(b->text), SCHEMA_DEPTH, l->e);
     }
     err own = {0};
-    if (file_read(what, JSON_BYTES, &t, &own))
-        root = json_read(l->m, what, t.s, t.len, l->e);
+    if (file_read(what, SCHEMA_BYTES, &t, &own))
+        root = json_read(l->m, what, t.s, t.len, SCHEMA_DEPTH, l->e);
     else if (from)
         json_refuse(l->e, from, own.code, "%s", own.text);
     else

@@ -7,13 +7,6 @@
 
 enum { MAX_WORD = 200 };
 
-bool json_want(const json *v, json_kind kind, err *e)
-{
-    if (v->kind == kind)
-        return true;
-    return json_refuse(e, v, TS_BAD_INPUT, "%s expected, not %s", json_kind_name(kind), json_kind_name(v->kind));
-}
-
 static bool read_text(const json *object, const char *key, const char **out, err *e) /* untouched when absent */
 {
     const json *v = json_get(object, key);

@@ -1,11 +1,10 @@
 /* schema_rule.h - one rule of a schema from its JSON: every key checked, every refusal with its place. */
 #ifndef TS_SCHEMA_RULE_H
 #define TS_SCHEMA_RULE_H
+#include "graph/base/json.h"
 #include "schedule/schema.h"
-#include "schedule/schema_json.h"
 
 bool rule_read(arena *m, const json *v, int number, rule *out, err *e); /* number: its place among the rules, from 0 */
-bool json_want(const json *v, json_kind kind, err *e);                  /* refuses another kind by name */
 /* ">=768", "<=64", ">1", "<64", "64..512", "128", "%48==0"; false when it is none of these */
 bool dim_test_parse(const char *source, dim_test *out);
 void dim_test_print(text *t, const dim_test *d); /* what dim_test_parse reads */

@@ -1,11 +1,10 @@
-/* schema_json.h - strict JSON for schema files: what cJSON reads, with the place of every value beside it. The text must be
- * UTF-8, at most 32 levels deep, without control characters in strings and without duplicate keys. Values live in the arena
+/* json.h - strict JSON for the files that people write: what cJSON reads, with the place of every value beside it. The text
+ * must be UTF-8, of bounded depth, without control characters in strings and without duplicate keys. Values live in the arena
  * given, cJSON's own are gone on return. Everything read is untrusted. */
-#ifndef TS_SCHEMA_JSON_H
-#define TS_SCHEMA_JSON_H
+#ifndef TS_JSON_H
+#define TS_JSON_H
 #include "graph/base/base.h"
 
-enum { JSON_DEPTH = 32, JSON_BYTES = 1 << 20 };
 typedef enum json_kind { JSON_NULL, JSON_TRUTH, JSON_NUMBER, JSON_TEXT, JSON_LIST, JSON_OBJECT } json_kind;
 typedef struct json_file {
     const char *name, *text; /* name: for messages */
@@ -23,9 +22,13 @@ struct json {
     const json *origin; /* a value put in another's place: where it came from, else NULL */
 };
 
-json *json_read(arena *m, const char *name, const char *source, size_t n, err *e); /* NULL with e set */
-json *json_get(const json *object, const char *key);                               /* NULL when absent */
-const char *json_kind_name(json_kind k);                                           /* "a list" */
+/* NULL with e set; depth: of lists and objects within each other, at most so many. */
+json *json_read(arena *m, const char *name, const char *source, size_t n, int depth, err *e);
+json *json_get(const json *object, const char *key);   /* NULL when absent */
+const char *json_kind_name(json_kind k);               /* "a list" */
+bool json_want(const json *v, json_kind kind, err *e); /* refuses another kind by name */
+/* Whether v is a number written as an integer that fits; exact where `number` is not. */
+bool json_whole(const json *v, int64_t *out);
 /* Puts value where pointer (RFC 6901) leads, under root; the last member of the path may be new. */
 bool json_put(arena *m, json *root, const char *pointer, const json *value, err *e);
 /* "FILE:LINE:COLUMN (POINTER)" */

@@ -1,7 +1,8 @@
-/* schema_json.c - cJSON says what, a scan of the same text beside its tree says where. */
-#include "schedule/schema_json.h"
+/* json.c - cJSON says what, a scan of the same text beside its tree says where. */
+#include "graph/base/json.h"
 
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +84,14 @@ static bool refuse_at(err *e, const json_file *f, size_t at, const char *what)
     return false;
 }
 
-static bool check_bytes(const json_file *f, size_t n, err *e)
+static bool refuse_deep(err *e, const json_file *f, size_t at, int most)
+{
+    char what[64];
+    snprintf(what, sizeof what, "nested more than %d levels deep", most);
+    return refuse_at(e, f, at, what);
+}
+
+static bool check_bytes(const json_file *f, size_t n, int most, err *e)
 {
     const char *s = f->text;
     bool quoted = false;
@@ -101,8 +109,8 @@ static bool check_bytes(const json_file *f, size_t n, err *e)
             step = s[i + 1] >= 32 ? 2 : 1; /* ASCII; anything else is wrong and found by itself */
         } else if (code == '"')
             quoted = !quoted;
-        else if (!quoted && (code == '[' || code == '{') && ++depth > JSON_DEPTH)
-            return refuse_at(e, f, i, "nested more than 32 levels deep");
+        else if (!quoted && (code == '[' || code == '{') && ++depth > most)
+            return refuse_deep(e, f, i, most);
         else if (!quoted && (code == ']' || code == '}'))
             depth--;
     }
@@ -233,15 +241,13 @@ static bool check_keys(const json *v, err *e) /* comments may repeat */
     return ok;
 }
 
-json *json_read(arena *m, const char *name, const char *source, size_t n, err *e)
+json *json_read(arena *m, const char *name, const char *source, size_t n, int depth, err *e)
 {
     json_file *f = arena_get(m, sizeof *f);
-    if (n > JSON_BYTES)
-        return err_set(e, TS_BAD_INPUT, "%s: more than %d bytes", name, JSON_BYTES), NULL;
     char *own = arena_get(m, n + 1); /* zeroed: terminated */
     memcpy(own, source, n);
     *f = (json_file){arena_string(m, name), own};
-    if (!check_bytes(f, n, e))
+    if (!check_bytes(f, n, depth, e))
         return NULL;
     const char *end = own;
     cJSON *c = cJSON_ParseWithLengthOpts(own, n + 1, &end, true);
@@ -266,6 +272,23 @@ const char *json_kind_name(json_kind k)
 {
     static const char *const name[] = {"null", "a truth value", "a number", "text", "a list", "an object"};
     return name[k];
+}
+
+bool json_want(const json *v, json_kind kind, err *e)
+{
+    if (v->kind == kind)
+        return true;
+    return json_refuse(e, v, TS_BAD_INPUT, "%s expected, not %s", json_kind_name(kind), json_kind_name(v->kind));
+}
+
+bool json_whole(const json *v, int64_t *out)
+{
+    char *end;
+    if (v->kind != JSON_NUMBER)
+        return false;
+    errno = 0;
+    *out = strtoll(v->file->text + v->at, &end, 10);
+    return !errno && *end != '.' && *end != 'e' && *end != 'E';
 }
 
 /* One segment of a pointer, unescaped; NULL at the end. *bad: an escape that is none. */
