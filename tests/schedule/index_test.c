@@ -1,0 +1,273 @@
+/* Integer forms: whatever was simplified must still be the same number. Random trees of sums, floors and remainders are built
+ * twice, as forms and as plain arithmetic, and compared at points; what must cancel is compared as text. */
+#include "schedule/index.h"
+#include "tests/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { VARS = 4, POINTS = 40, TREES = 4000 };
+
+/* ---- direct arithmetic ---- */
+typedef struct tree {
+    enum { NUMBER, VARIABLE, SUM, FLOOR, REST } kind;
+    int64_t n; /* the number, the variable, the factor of b in a + n * b, or the divisor */
+    const struct tree *a, *b;
+} tree;
+
+static int64_t tree_at(const tree *t, const int64_t *v)
+{
+    switch (t->kind) {
+    case NUMBER: return t->n;
+    case VARIABLE: return v[t->n];
+    case SUM: return tree_at(t->a, v) + t->n * tree_at(t->b, v);
+    case FLOOR: return int_floor_div(tree_at(t->a, v), t->n);
+    default: return int_floor_mod(tree_at(t->a, v), t->n);
+    }
+}
+
+static void tree_print(text *t, const tree *a)
+{
+    static const char *const sign[] = {"", "v", "", "/", "%"};
+    if (a->kind == NUMBER || a->kind == VARIABLE) {
+        text_add(t, "%s%lld", sign[a->kind], (long long)a->n);
+        return;
+    }
+    text_add(t, "(");
+    tree_print(t, a->a);
+    if (a->kind == SUM)
+        text_add(t, " + %lld*", (long long)a->n), tree_print(t, a->b);
+    else
+        text_add(t, " %s %lld", sign[a->kind], (long long)a->n);
+    text_add(t, ")");
+}
+
+/* ---- both at once ---- */
+typedef struct pair {
+    const tree *t;
+    const lin *f;
+} pair;
+typedef struct dice {
+    arena *m;
+    space *s;
+    uint64_t at;
+} dice;
+
+static int64_t roll(dice *d, int64_t low, int64_t high)
+{
+    return low + (int64_t)(random_bits(7, d->at++) % (uint64_t)(high - low + 1));
+}
+
+static const tree *keep(dice *d, tree t)
+{
+    tree *own = arena_get(d->m, sizeof *own);
+    *own = t;
+    return own;
+}
+
+static pair grow(dice *d, int depth)
+{
+    const int64_t kind = depth ? roll(d, 0, 5) : roll(d, 0, 1);
+    if (kind == 0) {
+        const int64_t n = roll(d, -20, 20);
+        return (pair){keep(d, (tree){.kind = NUMBER, .n = n}), lin_const(d->s, n)};
+    }
+    if (kind == 1) {
+        const int64_t v = roll(d, 0, VARS - 1);
+        return (pair){keep(d, (tree){.kind = VARIABLE, .n = v}), lin_var(d->s, (int)v)};
+    }
+    const pair a = grow(d, depth - 1);
+    if (kind <= 3) {
+        const pair b = grow(d, depth - 1);
+        const int64_t times = roll(d, -9, 16);
+        return (pair){keep(d, (tree){SUM, times, a.t, b.t}), lin_add(d->s, a.f, b.f, times)};
+    }
+    const int64_t by = roll(d, 1, 12);
+    if (kind == 4)
+        return (pair){keep(d, (tree){FLOOR, by, a.t, NULL}), lin_div(d->s, a.f, by)};
+    return (pair){keep(d, (tree){REST, by, a.t, NULL}), lin_mod(d->s, a.f, by)};
+}
+
+static int64_t lin_at(const lin *a, const int64_t *v)
+{
+    int64_t sum = a->c;
+    for (int i = 0; i < a->n; i++) {
+        const atom *x = a->t[i].a;
+        MUST(x->kind != A_EXPR);
+        sum += a->t[i].coef * (x->kind == A_VAR ? v[x->var] : int_floor_div(lin_at(x->of, v), x->by));
+    }
+    return sum;
+}
+
+static void report(const char *what, const pair *p, const space *s, const int64_t *v)
+{
+    text t = {0};
+    tree_print(&t, p->t);
+    text_add(&t, "  as  ");
+    lin_print(s, &t, p->f, NULL, NULL);
+    printf("  %s: %s at %lld %lld %lld %lld: %lld, form %lld\n", what, t.s, (long long)v[0], (long long)v[1],
+           (long long)v[2], (long long)v[3], (long long)tree_at(p->t, v), (long long)lin_at(p->f, v));
+    text_free(&t);
+}
+
+static void add_variables(space *s)
+{
+    static const int64_t low[VARS] = {0, 0, -5, 3}, high[VARS] = {7, 127, 11, 3};
+    static const char *const name[VARS] = {"i", "j", "k", "one"};
+    for (int v = 0; v < VARS; v++)
+        CHECK(var_add(s, name[v], low[v], high[v]) == v);
+}
+
+static void test_values(void)
+{
+    int wrong = 0;
+    for (int n = 0; n < TREES && wrong < 5; n++) {
+        arena m = {0};
+        space s = {.mem = &m};
+        dice d = {&m, &s, (uint64_t)n << 20};
+        int64_t low, high, v[VARS];
+        add_variables(&s);
+        const pair p = grow(&d, 5);
+        lin_range(&s, p.f, &low, &high);
+        for (int k = 0; k < POINTS; k++) {
+            for (int i = 0; i < VARS; i++)
+                v[i] = roll(&d, s.var[i].low, s.var[i].high);
+            const int64_t want = tree_at(p.t, v);
+            if (lin_at(p.f, v) != want)
+                report("another number", &p, &s, v), wrong++;
+            else if (want < low || want > high)
+                report("out of its range", &p, &s, v), wrong++;
+        }
+        const pair again = p;
+        if (!lin_same(p.f, again.f) || (lin_same(p.f, lin_add(&s, p.f, lin_const(&s, 1), 1))))
+            report("not the same as itself", &p, &s, v), wrong++;
+        arena_free(&m);
+    }
+    CHECK(wrong == 0);
+}
+
+/* ---- expressions become forms ---- */
+static const expr *to_expr(arena *m, const tree *t)
+{
+    const expr *a = t->a ? to_expr(m, t->a) : NULL, *n = x_whole(m, t->n);
+    switch (t->kind) {
+    case NUMBER: return n;
+    case VARIABLE: return x_axis(m, (int)t->n);
+    case SUM: return x2(m, "add", a, x2(m, "mul", n, to_expr(m, t->b)));
+    case FLOOR: return x2(m, "floordiv", a, n);
+    default: return x2(m, "mod", a, n);
+    }
+}
+
+static void test_expressions(void)
+{
+    int wrong = 0;
+    for (int n = 0; n < TREES / 4 && wrong < 5; n++) {
+        arena m = {0};
+        space s = {.mem = &m};
+        dice d = {&m, &s, (uint64_t)(n + TREES) << 20};
+        const lin *axis[VARS];
+        int64_t v[VARS];
+        add_variables(&s);
+        for (int i = 0; i < VARS; i++)
+            axis[i] = lin_var(&s, i);
+        pair p = grow(&d, 4);
+        p.f = lin_of(&s, to_expr(&m, p.t), axis);
+        for (int k = 0; k < POINTS; k++) {
+            for (int i = 0; i < VARS; i++)
+                v[i] = roll(&d, s.var[i].low, s.var[i].high);
+            if (tree_at(p.t, v) != lin_at(p.f, v))
+                report("expression", &p, &s, v), wrong++;
+        }
+        arena_free(&m);
+    }
+    CHECK(wrong == 0);
+}
+
+/* ---- what must cancel ---- */
+static void print_expr(void *user, text *t, const expr *x)
+{
+    (void)user;
+    text_add(t, "<%s>", x->kind == X_LOAD ? "load" : "?");
+}
+
+static void prints(const space *s, const lin *a, const char *want)
+{
+    text t = {0};
+    lin_print(s, &t, a, print_expr, NULL);
+    CHECK_TEXT(t.s, want);
+    text_free(&t);
+}
+
+static const lin *sum(space *s, const lin *a, int64_t times, const lin *b)
+{
+    return lin_add(s, b, a, times);
+}
+
+static void test_cancelling(void)
+{
+    arena m = {0};
+    space s = {.mem = &m};
+    const lin *i = lin_var(&s, var_add(&s, "i", 0, 7)), *j = lin_var(&s, var_add(&s, "j", 0, 15));
+    const lin *x = lin_var(&s, var_add(&s, "x", 0, 1000)), *z = lin_var(&s, var_add(&s, "z", -9, 9));
+    prints(&s, lin_const(&s, -3), "-3");
+    prints(&s, lin_add(&s, lin_scale(&s, i, -2), lin_const(&s, 5), 1), "-2 * i + 5");
+    prints(&s, lin_add(&s, i, j, -1), "i - j");
+    prints(&s, lin_add(&s, i, i, -1), "0");
+    /* a split axis: digits come out again */
+    const lin *split = sum(&s, i, 16, j);
+    prints(&s, lin_div(&s, split, 16), "i");
+    prints(&s, lin_mod(&s, split, 16), "j");
+    prints(&s, lin_div(&s, sum(&s, split, 4, lin_const(&s, 3)), 64), "i");
+    prints(&s, lin_mod(&s, split, 128), "j + 16 * i");
+    /* a row-major blocked subscript is the subscript */
+    prints(&s, sum(&s, lin_div(&s, x, 64), 64, lin_mod(&s, x, 64)), "x");
+    prints(&s, lin_div(&s, lin_div(&s, x, 8), 4), "((x) / 32)");
+    prints(&s, lin_div(&s, lin_scale(&s, x, 6), 4), "((3 * x) / 2)");
+    prints(&s, lin_div(&s, sum(&s, x, 12, lin_const(&s, 7)), 6), "2 * x + 1");
+    prints(&s, lin_mod(&s, x, 64), "x - 64 * ((x) / 64)");
+    prints(&s, lin_div(&s, x, 1001), "0");
+    prints(&s, lin_div(&s, z, 4), "whole_div(z, 4)"); /* C's / would round up below zero */
+    prints(&s, lin_div(&s, lin_add(&s, z, lin_const(&s, 9), 1), 4), "whole_div(z + 1, 4) + 2");
+    CHECK(lin_pure(split) && !lin_pure(lin_mod(&s, x, 64)));
+    CHECK(lin_coef(split, 0) == 16 && lin_coef(split, 1) == 1 && lin_coef(split, 2) == 0);
+    CHECK(lin_same(sum(&s, i, 2, j), lin_add(&s, lin_add(&s, j, i, 1), i, 1)) && !lin_same(i, j));
+    arena_free(&m);
+}
+
+static bool is_expr(void *user, const atom *a)
+{
+    ++*(int *)user;
+    return a->kind == A_EXPR;
+}
+
+/* A gathered index is an atom of its own: it may be scaled and split, its range is not known. */
+static void test_gathered(void)
+{
+    arena m = {0};
+    space s = {.mem = &m};
+    const node n = {.type = {.dtype = TS_I64, .rank = 1, .dim = {10}}};
+    const expr *at = x_axis(&m, 0), *load = x_load(&m, &n, &at);
+    const lin *axis[] = {lin_var(&s, var_add(&s, "i", 0, 9))};
+    const lin *f = lin_of(&s, x2(&m, "add", x2(&m, "mul", load, x_whole(&m, 768)), at), axis);
+    int64_t low, high;
+    int leaves = 0;
+    prints(&s, f, "768 * <load> + i");
+    prints(&s, lin_div(&s, f, 768), "<load>");
+    prints(&s, lin_div(&s, f, 2), "384 * <load> + ((i) / 2)");
+    lin_range(&s, f, &low, &high);
+    CHECK(low == INT64_MIN && high == INT64_MAX);
+    CHECK(lin_uses(f, is_expr, &leaves) && !lin_uses(axis[0], is_expr, &leaves) && !lin_pure(f));
+    const lin *twice = lin_of(&s, x2(&m, "sub", load, load), axis);
+    prints(&s, twice, "0");
+    arena_free(&m);
+}
+
+int main(void)
+{
+    test_values();
+    test_expressions();
+    test_cancelling();
+    test_gathered();
+    return check_done();
+}
