@@ -1,0 +1,182 @@
+/* The notation of loops: what prints parses, how far loops reach, and every refusal in its words. */
+#include "schedule/nest.h"
+#include "tests/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- kernels made by hand: letters, extents, folds and operands are all that nests know ---- */
+typedef struct fake {
+    kernel k;
+    stage s[2];
+} fake;
+
+static void axes(stage *s, const char *letters, const int64_t *extent, int result, int shared)
+{
+    for (const char *at = letters; *at; at++) {
+        snprintf(s->letter[s->n_axis], MAX_LETTER, "%c", *at);
+        if (s->n_axis >= result)
+            s->folds |= 1u << s->n_axis;
+        s->extent[s->n_axis] = extent[s->n_axis];
+        s->n_axis++;
+    }
+    s->n_result = result, s->n_shared = shared;
+}
+
+static void product(fake *f) /* y[m,n] = sum over k of a[m,k] b[k,n], a bias c */
+{
+    static const int64_t extent[] = {128, 768, 100};
+    *f = (fake){.k = {.n_stage = 1}};
+    f->k.stage = f->s;
+    snprintf(f->s[0].name, sizeof f->s[0].name, "product");
+    axes(&f->s[0], "mnk", extent, 2, 0);
+    f->s[0].n_load = 3;
+}
+
+static void two_stages(fake *f) /* scores of a head and block of queries, then what they weigh */
+{
+    static const int64_t scores[] = {12, 128, 128, 64}, context[] = {12, 128, 64, 128};
+    *f = (fake){.k = {.n_stage = 2, .n_shared = 2, .main = 0}};
+    f->k.stage = f->s;
+    snprintf(f->s[0].name, sizeof f->s[0].name, "scores");
+    snprintf(f->s[1].name, sizeof f->s[1].name, "context");
+    axes(&f->s[0], "hqnk", scores, 3, 2);
+    axes(&f->s[1], "hqds", context, 3, 2);
+    f->s[0].n_load = f->s[1].n_load = 2;
+}
+
+typedef void maker(fake *f);
+
+static void reads(maker *make, const char *source, const char *want)
+{
+    fake f, again;
+    err e = {0};
+    text t = {0}, u = {0};
+    make(&f), make(&again);
+    if (!CHECK(nest_parse(&f.k, source, &e))) {
+        printf("  %s\n", e.text);
+        return;
+    }
+    nest_print(&t, &f.k, true);
+    CHECK_TEXT(t.s, want);
+    CHECK(nest_parse(&again.k, t.s, &e));
+    nest_print(&u, &again.k, true);
+    CHECK_TEXT(text_str(&u), t.s);
+    for (int i = 0; i < f.k.n_stage; i++)
+        CHECK(!memcmp(&f.s[i].nest, &again.s[i].nest, sizeof f.s[i].nest) &&
+              !memcmp(f.s[i].staging, again.s[i].staging, sizeof f.s[i].staging));
+    text_free(&t), text_free(&u);
+}
+
+static void same(maker *make, const char *source)
+{
+    reads(make, source, source);
+}
+
+static void test_round_trip(void)
+{
+    same(product, "m n k");
+    same(product, "n/384@core n/48 m/8 k/4 k@unroll m@unroll n@vector");
+    same(product, "n/48@core m/8 k m@unroll n@vector");
+    same(product, "n/48+b@l2*2 m/8+a k m@unroll n@vector");
+    same(product, "n/48+b@l1*3+a@l2*2 m/8+c@none k m@unroll n@vector");
+    reads(product, "  n/48+b@l2   m/8  k m@unroll n@vector ", "n/48+b@l2*2 m/8 k m@unroll n@vector");
+    same(product, "m/1000 m n k/100 k"); /* one clipped trip */
+    same(two_stages, "h@core q/32 ; scores: q/8 n/32 k q@unroll n@vector ; context: q s d@vector");
+    same(two_stages, "h@core+scores.b q/32+context.b ; scores: q n k ; context: q/8 s/4 s@unroll q@unroll d@vector");
+}
+
+static void test_reach(void)
+{
+    fake f;
+    err e = {0};
+    product(&f);
+    CHECK(nest_parse(&f.k, "n/100 n/48 k/300 m/8 k/4 k@unroll m@unroll n@vector", &e));
+    const stage *s = f.s;
+    const nest *q = &s->nest;
+    CHECK(q->loop[0].range == 768 && loop_trips(&q->loop[0]) == 8); /* the last trip clipped: 68 */
+    CHECK(q->loop[1].range == 100 && loop_trips(&q->loop[1]) == 3);
+    CHECK(q->loop[2].range == 100 && loop_trips(&q->loop[2]) == 1);
+    CHECK(loop_trips(&q->loop[7]) == 48);
+    CHECK(nest_left(&f.k, s, 1, -1) == 768 && nest_left(&f.k, s, 1, 0) == 100 && nest_left(&f.k, s, 1, 1) == 48);
+    CHECK(nest_left(&f.k, s, 2, 2) == 100 && nest_left(&f.k, s, 2, 4) == 4 && nest_left(&f.k, s, 2, 7) == 1);
+    CHECK(nest_unrolled(s) == 5 && nest_tile(s) == 4); /* k/4 folds inside the tile, m/8 is outside */
+    two_stages(&f);
+    CHECK(nest_parse(&f.k, "h q/32 ; scores: q/8 n/32 k q@unroll n@vector ; context: q s d@vector", &e));
+    CHECK(nest_left(&f.k, &f.s[0], 0, -1) == 1 && nest_left(&f.k, &f.s[0], 1, -1) == 32 &&
+          nest_left(&f.k, &f.s[0], 1, 0) == 8);
+    CHECK(nest_left(&f.k, &f.s[1], 1, -1) == 32 && nest_left(&f.k, &f.s[1], 3, -1) == 128);
+}
+
+/* ---- refusals ---- */
+typedef struct refusal {
+    maker *make;
+    const char *source, *want; /* want: after the source and its column */
+    int column;                /* 0: the message names none */
+} refusal;
+
+static const refusal refusals[] = {
+    {product, "m n q", "no axis \"q\" here; the axes are: m n k", 5},
+    {product, "m n, k", "a blank expected between loops", 4},
+    {product, "m n k @core", "no axis \"@core\" here; the axes are: m n k", 7},
+    {product, "m n k m", "axis m is walked twice", 8},
+    {product, "m@unroll m@vector", "axis m is walked twice", 18},
+    {product, "m n", "axis k never reaches step 1", 4},
+    {product, "m n/48 k", "axis n never reaches step 1", 9},
+    {product, "", "axis m never reaches step 1", 1},
+    {product, "m/0 m n k", "a number of at least 1 expected", 3},
+    {product, "m/ m n k", "a number of at least 1 expected", 3},
+    {product, "m/99999999999 m n k", "a number of at least 1 expected", 3},
+    {product, "m n k@core", "axis k folds: it cannot be spread over cores", 11},
+    {product, "m@cores n k", "no role \"cores\"; the roles are: core, unroll, vector (or none)", 3},
+    {product, "m n/4@vector n k", "the vector loop of n must be its last, without a step", 13},
+    {product, "m n@vector k", "the vector loop must be the last", 13},
+    {product, "m/8 m@unroll n k", "serial loop n inside an unrolled one", 17},
+    {product, "n/48 m@unroll k n@vector", "m would be unrolled 128 times; at most 64", 25},
+    {product, "m@core n/48@core k n@vector", "a second @core loop: one loop is spread over the cores", 28},
+    {product, "m+d n k", "no operand \"d\"; product reads 3: a, b, ... in the order of its definition", 3},
+    {product, "m+y n k", "no operand \"y\"; product reads 3: a, b, ... in the order of its definition", 3},
+    {product, "m+ab n k", "no operand \"ab\"; product reads 3: a, b, ... in the order of its definition", 3},
+    {product, "m+b@l3 n k", "no space \"l3\"; the spaces are: l1, l2, none", 5},
+    {product, "m+b@l2*9 n k", "2 to 8 stages, and only in a cache (@l1, @l2)", 9},
+    {product, "m+b*2 n k", "2 to 8 stages, and only in a cache (@l1, @l2)", 6},
+    {product, "m+a+b+c+a+b+c+a+b+c n k", "more than 8 operands staged", 20},
+    {product,
+     "m/64 m/63 m/62 m/61 m/60 m/59 m/58 m/57 m/56 m/55 m/54 m/53 m/52 m/51 m/50 m/49 m/48 m/47 m/46 m/45 m/44 m/43 "
+     "m/42 m n k",
+     "more than 24 loops", 119},
+    {two_stages, "h q@unroll ; scores: n k", "loops that stages share are serial or @core", 11},
+    {two_stages, "h n ; scores: q k", "no axis \"n\" here; the axes are: h q", 3},
+    {two_stages, "h q ; scores: n@core k", "@core belongs to the loops that the stages share", 0},
+    {two_stages, "h q ; scores: n k h", "axis h is walked twice", 0},
+    {two_stages, "h q ; softmax: n k", "the kernel has no stage \"softmax\"", 0},
+    {two_stages, "h q ; scores n k", "a stage's name and ':' expected after ';'", 0},
+};
+
+static void test_refusals(void)
+{
+    for (int i = 0; i < COUNT(refusals); i++) {
+        const refusal *r = &refusals[i];
+        fake f;
+        err e = {0};
+        char want[500], column[30] = "";
+        r->make(&f);
+        if (r->column)
+            snprintf(column, sizeof column, ", column %d", r->column);
+        snprintf(want, sizeof want, "loops \"%s\"%s: %s", r->source, column, r->want);
+        if (!CHECK(!nest_parse(&f.k, r->source, &e) && e.code == TS_BAD_INPUT))
+            printf("  not refused: %s\n", r->source);
+        if (r->column)
+            CHECK_TEXT(e.text, want);
+        else if (!CHECK(strstr(e.text, r->want)))
+            printf("  got:  %s\n  want: %s\n", e.text, r->want);
+    }
+}
+
+int main(void)
+{
+    test_round_trip();
+    test_reach();
+    test_refusals();
+    return check_done();
+}
