@@ -60,21 +60,14 @@ bool layout_is_rows(const layout *y, const type *t)
     return layout_same(y, &rows);
 }
 
-static bool outermost(const layout *y, int i)
-{
-    for (int j = 0; j < i; j++)
-        if (y->digit[j].dim == y->digit[i].dim) return false;
-    return true;
-}
-
 const lin *layout_offset(space *s, const layout *y, const lin *const *subscript)
 {
-    const lin *sum = lin_const(s, 0);
+    const lin *sum = lin_const(s, 0), *left[MAX_RANK] = {0};
     for (int i = 0; i < y->n; i++) {
         const digit *g = &y->digit[i];
-        const lin *a = subscript[g->dim];
-        if (!outermost(y, i)) a = lin_mod(s, a, g->span);
+        const lin *a = left[g->dim] ? left[g->dim] : subscript[g->dim];
         sum = lin_add(s, sum, lin_div(s, a, g->step), g->stride);
+        left[g->dim] = lin_mod(s, a, g->step); /* steps need not divide each other: of what is left, not of the subscript */
     }
     return sum;
 }

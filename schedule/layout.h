@@ -1,5 +1,6 @@
 /* layout.h - where the elements of a tensor lie. A layout is a list of digits from outside in: digit i counts
- * (subscript[dim] mod span) / step, stride elements apart; the outermost digit of a dimension has its whole extent as span.
+ * rest / step, stride elements apart, where rest is what the dimension's digits outside it leave of the subscript (mod their
+ * steps, which need not divide each other) and lies below span: the extent, then the step before.
  * "i/64 j/64 i/8 j/16 i j" is a two-level tiled matrix. A ragged last block is padded; what lies in padding is unspecified. */
 #ifndef TS_LAYOUT_H
 #define TS_LAYOUT_H
