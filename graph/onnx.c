@@ -57,6 +57,8 @@ int64_t onnx_int(const onnx_call *c, const char *name, int64_t fallback)
 double onnx_real(const onnx_call *c, const char *name, double fallback)
 {
     const attr *a = onnx_attr(c, name);
+    if (a && a->kind == 'i') /* "1" for "1.0" in files that people write */
+        return (double)a->i;
     if (a && a->kind != 'f')
         wrong_kind(c, name, "a number");
     return a && a->kind == 'f' ? a->f : fallback;

@@ -123,7 +123,7 @@ static bool map(external *x, const char *location, const char *what, mapping *ou
     return ok || err_set(e, TS_BAD_INPUT, "X002 %s: external file: %s", what, own.text);
 }
 
-static const mapping *find(external *x, const char *location, const char *what, err *e)
+const mapping *external_map(external *x, const char *location, const char *what, err *e)
 {
     for (int i = 0; i < x->n_file; i++)
         if (!strcmp(x->file[i].location, location))
@@ -153,7 +153,7 @@ bool external_open(external *x, arena *mem, const char *model, err *e)
 
 bool external_get(external *x, const external_range *r, const char *what, const unsigned char **out, err *e)
 {
-    const mapping *m = find(x, r->location, what, e);
+    const mapping *m = external_map(x, r->location, what, e);
     if (!m)
         return false;
     if (r->offset > m->size || r->size > m->size - r->offset)

@@ -28,6 +28,8 @@ typedef struct external_range {
 } external_range;
 
 bool external_open(external *x, arena *mem, const char *model, err *e);
+/* The whole file, mapped until external_free; NULL with e set. */
+const mapping *external_map(external *x, const char *location, const char *what, err *e);
 /* The bytes, mapped until external_free. Errors X001 to X004 name `what` wants them. */
 bool external_get(external *x, const external_range *r, const char *what, const unsigned char **out, err *e);
 void external_close(external *x); /* nothing more will be asked for; what is mapped stays */

@@ -397,7 +397,7 @@ static void test_paths(void)
     char folder[] = "/tmp/tessera-folder-XXXXXX", inside[128];
     CHECK(mkdtemp(folder) != NULL);
     CHECK(!ts_model_open(folder, &e));
-    said(&e, TS_FILES, "holds no model.onnx");
+    said(&e, TS_FILES, "holds no graph.json or model.onnx");
     snprintf(inside, sizeof inside, "%s/model.onnx", folder);
     wire_model m;
     text file = {0};

@@ -1,0 +1,11 @@
+/* safetensors.h - the tensors of a safetensors file: 8 bytes with the length of a JSON header, the header, then the data, every
+ * byte of which belongs to exactly one tensor. */
+#ifndef TS_SAFETENSORS_H
+#define TS_SAFETENSORS_H
+#include "import/reader.h"
+
+enum { SAFETENSORS_HEADER = 100000000 }; /* bytes, the most that the format allows */
+
+/* The tensors in file, which stays mapped as long as they are used; NULL with e set. Names and list live in mem. */
+held *safetensors_read(arena *mem, const char *name, const mapping *file, int *n, err *e);
+#endif
