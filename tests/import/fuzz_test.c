@@ -1,4 +1,4 @@
-/* Damaged ONNX files: whatever was flipped, cut, doubled or inserted, opening and binding ends in a model or in one message. With
+/* Damaged ONNX, graph/1 and safetensors files: whatever was flipped, cut, doubled or inserted, opening and binding ends in a model or in one message. With
  * arguments, a file to start from, a number of rounds and dimensions: import-fuzz-test model.onnx 100000 batch=2 seq=3. */
 #include "import/model.h"
 #include "tests/check.h"
@@ -41,6 +41,17 @@ static void whole_model(text *out)
     wire_node(&m, "pow", "Pow l,l z");
     wire_end(&m, out);
 }
+
+static const char json_model[] =
+    "{\"format\":\"graph/"
+    "1\",\"name\":\"tiny\",\"opset\":{\"\":17},\"dims\":{\"batch\":{\"min\":1,\"max\":64,\"default\":4}},"
+    "\"inputs\":[{\"name\":\"x\",\"dtype\":\"f32\",\"shape\":[\"batch\",3]}],\"outputs\":[{\"name\":\"y\"}],"
+    "\"weights\":{\"file\":\"w.safetensors\"},\"constants\":{\"half\":{\"dtype\":\"f32\",\"shape\":[],\"data\":[0.5]}},"
+    "\"nodes\":[{\"name\":\"fc\",\"op\":\"Gemm\",\"in\":[\"x\",\"w\",\"b\"],\"out\":[\"h\"],\"attr\":{\"transB\":1}},"
+    "{\"op\":\"Mul\",\"in\":[\"h\",\"half\"],\"out\":[\"m\"]},"
+    "{\"op\":\"LeakyRelu\",\"in\":[\"m\"],\"out\":[\"y\"],\"attr\":{\"alpha\":0.25}}]}";
+static const char header[] = "{\"w\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]},"
+                             "\"b\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[24,32]}}";
 
 static size_t pick(uint64_t seed, uint64_t *turn, size_t below)
 {
@@ -89,7 +100,8 @@ static int good, bad;
 static int n_given = 2;
 static const char *const *given = (const char *const[]){"batch=2", "seq=3"};
 
-static void try_file(const char *path)
+/* Opens and binds the model at path, of which some file was damaged. */
+static void try_model(const char *path)
 {
     err e = {0};
     ts_model *m = ts_model_open(path, &e);
@@ -103,43 +115,73 @@ static void try_file(const char *path)
     ts_model_free(m);
 }
 
-static void fuzz(const text *whole, const char *path, int rounds)
+static void save(const char *path, const text *t)
 {
+    FILE *f = fopen(path, "wb");
+    if (CHECK(f && fwrite(text_str(t), 1, t->len, f) == t->len))
+        fclose(f);
+}
+
+/* Writes damaged copies of whole to path and tries the model; ends with the file undamaged. */
+static void fuzz(const text *whole, const char *path, const char *model, int rounds)
+{
+    save(path, whole);
+    const int before = good;
+    try_model(model);
+    CHECK(good == before + 1);
     for (int i = 0; i < rounds; i++) {
         text t = {0};
         uint64_t turn = 0;
         text_bytes(&t, whole->s, whole->len);
         for (size_t k = 1 + pick((uint64_t)i, &turn, MOST_DAMAGE); k > 0 && t.len > 0; k--)
             damage(&t, (uint64_t)i, &turn);
-        FILE *f = fopen(path, "wb");
-        CHECK(f && fwrite(text_str(&t), 1, t.len, f) == t.len);
-        fclose(f);
-        try_file(path);
+        save(path, &t);
+        try_model(model);
         text_free(&t);
     }
+    save(path, whole);
+    printf("%s: %d files read, %d refused\n", path, good, bad);
+}
+
+static void fuzz_all(const char *folder)
+{
+    static const float numbers[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    char onnx[160], json[160], weights[160];
+    text whole = {0}, graph_text = {0}, tensors = {0};
+    const uint64_t length = sizeof header - 1;
+    snprintf(onnx, sizeof onnx, "%s/model.onnx", folder);
+    snprintf(json, sizeof json, "%s/graph.json", folder);
+    snprintf(weights, sizeof weights, "%s/w.safetensors", folder);
+    whole_model(&whole);
+    fuzz(&whole, onnx, onnx, ROUNDS);
+    text_bytes(&tensors, (const char *)&length, sizeof length);
+    text_bytes(&tensors, header, length);
+    text_bytes(&tensors, (const char *)numbers, sizeof numbers);
+    text_add(&graph_text, "%s", json_model);
+    save(weights, &tensors);
+    n_given = 0;
+    fuzz(&graph_text, json, json, ROUNDS);
+    fuzz(&tensors, weights, json, ROUNDS);
+    text_free(&whole);
+    text_free(&graph_text);
+    text_free(&tensors);
 }
 
 int main(int argc, char **argv)
 {
     scratch folder = scratch_make();
-    char path[160];
-    text whole = {0};
-    snprintf(path, sizeof path, "%s/model.onnx", folder.path);
     if (argc > 2) {
+        char path[160];
+        text whole = {0};
+        snprintf(path, sizeof path, "%s/model.onnx", folder.path);
         n_given = argc - 3;
         given = (const char *const *)argv + 3;
-        CHECK(file_read(argv[1], 1 << 30, &whole, NULL));
-        fuzz(&whole, path, (int)strtol(argv[2], NULL, 10));
-    } else {
-        whole_model(&whole);
-        CHECK(file_save(path, whole.s, whole.len, NULL));
-        try_file(path);
-        CHECK(good == 1); /* undamaged, it is fine */
-        fuzz(&whole, path, ROUNDS);
-    }
+        if (CHECK(file_read(argv[1], 1 << 30, &whole, NULL)))
+            fuzz(&whole, path, path, (int)strtol(argv[2], NULL, 10));
+        text_free(&whole);
+    } else
+        fuzz_all(folder.path);
     CHECK(bad > 0);
-    printf("%d files read, %d refused\n", good, bad);
-    text_free(&whole);
     scratch_remove(&folder);
     return check_done();
 }
