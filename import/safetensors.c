@@ -160,7 +160,7 @@ static bool header_length(const mapping *file, size_t *out, err *e)
 
 held *safetensors_read(arena *mem, const char *name, const mapping *file, int *n, err *e)
 {
-    size_t length;
+    size_t length = 0;
     err own = {0};
     held *out = NULL;
     if (header_length(file, &length, &own)) {
