@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+enum { MAX_LACKS = 256 }; /* told apart; more than an error can hold */
+
 void lacks_add(lacks *l, const char *what, const char *reason, const char *place)
 {
     for (int i = 0; i < l->n; i++)
@@ -9,6 +11,10 @@ void lacks_add(lacks *l, const char *what, const char *reason, const char *place
             l->all[i].count++;
             return;
         }
+    if (l->n == MAX_LACKS) {
+        l->more++;
+        return;
+    }
     if (l->n == l->cap) {
         const int cap = l->cap ? 2 * l->cap : 16;
         lack *more = arena_array(&l->mem, (size_t)cap, sizeof *more);
@@ -40,7 +46,7 @@ bool lacks_tell(const lacks *l, err *e)
             text_add(&t, "; in %s", x->first);
     }
     if (shown < l->n)
-        text_add(&t, "\n  and %d more", l->n - shown);
+        text_add(&t, "\n  and %d more", l->n - shown + l->more);
     err_set(e, TS_UNSUPPORTED, "M016 not supported:%s", text_str(&t));
     text_free(&t);
     return false;

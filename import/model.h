@@ -40,7 +40,7 @@ bool dims_default(dims *d, err *e); /* fallbacks for what is not bound */
 /* Every free extent of p; an error names the dimension that is not bound and says how to bind it. */
 bool dims_fill(const dims *d, ts_port *p, err *e);
 
-/* What a recipe wants and nobody here can do, gathered so that all of it is said at once. */
+/* What a model wants and nobody here can do, gathered so that all of it is said at once. */
 typedef struct lack {
     const char *what;   /* "Foo (opset 17, f32)", or a whole sentence */
     const char *reason; /* "" when there is nothing to add */
@@ -50,7 +50,7 @@ typedef struct lack {
 typedef struct lacks {
     arena mem;
     lack *all;
-    int n, cap;
+    int n, cap, more; /* more: beyond those told apart */
 } lacks;
 void lacks_add(lacks *l, const char *what, const char *reason, const char *place);
 bool lacks_tell(const lacks *l, err *e); /* false and TS_UNSUPPORTED when there are any */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NEWEST_IR = 14, FIRST_IR_WITH_OPSETS = 3, NEWEST_OPSET = 28 };
+enum { NEWEST_IR = 14, FIRST_IR_WITH_OPSETS = 3, NEWEST_OPSET = 28, MAX_PORTS = 4096 };
 
 static const char *or_empty(const char *s)
 {
@@ -96,12 +96,16 @@ static bool read_ports(model_file *f, const Onnx__Graph *g, const name_table *gi
     f->output = arena_array(&f->mem, g->n_output, sizeof *f->output);
     for (size_t i = 0; i < g->n_input; i++)
         if (name_find(given, or_empty(g->input[i]->name)) < 0) {
+            if (f->n_input == MAX_PORTS)
+                return err_set(e, TS_BAD_INPUT, "M005 more than %d inputs", MAX_PORTS);
             ts_port *p = &f->input[f->n_input++];
             if (!read_port(f, g->input[i], "input", p, e))
                 return false;
             if (p->dtype == TS_N_DTYPE && f->n_refused == 0)
                 return err_set(e, TS_BAD_INPUT, "M019 input \"%s\" has no element type", p->name);
         }
+    if (g->n_output > MAX_PORTS)
+        return err_set(e, TS_BAD_INPUT, "M005 more than %d outputs", MAX_PORTS);
     for (size_t i = 0; i < g->n_output; i++)
         if (!read_port(f, g->output[i], "output", &f->output[f->n_output++], e))
             return false;

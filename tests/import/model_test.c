@@ -314,6 +314,16 @@ static void test_unsupported(void)
     refuse_bind(&m, 1, batch2, TS_UNSUPPORTED,
                 "M016 not supported:\n  com.acme.Foo (opset 1, f32); 2 times, first in node[0] \"one\"\n"
                 "  com.acme.Foo (opset 1); in node[1] \"two\"\n  Bar (opset 17, f32); in node[3] \"four\"");
+    begin(&m); /* more than an error can hold */
+    char from[16] = "x";
+    for (int i = 0; i < 400; i++) {
+        char spec[64];
+        snprintf(spec, sizeof spec, "com.acme.Op%d %s t%d", i, from, i);
+        snprintf(from, sizeof from, "t%d", i);
+        wire_node(&m, "deep", spec);
+    }
+    wire_node(&m, "end", "Relu t399 y");
+    refuse_bind(&m, 1, batch2, TS_UNSUPPORTED, "\n  and 3");
     begin(&m); /* said before what is not bound */
     wire_node(&m, "four", "Bar x y");
     refuse_bind(&m, 0, NULL, TS_UNSUPPORTED, "Bar (opset 17); in node[0] \"four\"");
