@@ -80,7 +80,7 @@ typedef struct packed { /* a weight or constant in one layout */
 typedef struct plan {
     arena mem;
     const machine *on;
-    const struct isa *isa;
+    const isa *isa;
     int threads;
     bool reference; /* plain loops, reals in f64 */
     graph *g;
@@ -93,9 +93,21 @@ typedef struct plan {
     const node **input; /* the inputs that the roots need, by id */
     int n_leaf;
     packed *leaf;
+    int cap_leaf;
     int64_t arena_bytes, lower_bound; /* lower bound: the largest set of values alive at once */
-    const struct schema *schema;
+    const struct schema *schema; /* NULL: the guess alone */
+    bool *rule_used;             /* by rule of the schema */
 } plan;
+
+typedef struct plan_wish {
+    const machine *on; /* borrowed for the plan's life */
+    const isa *isa;
+    const char *target, *schema; /* as in ts_options */
+    int threads;
+    bool reference;
+} plan_wish;
+plan *plan_make(graph *g, int n_root, const node *const *root, const plan_wish *wish, err *e); /* NULL with e set */
+void plan_free(plan *p);
 
 const expr *stage_fold(const stage *s); /* the fold in its value, or NULL */
 int64_t plan_cache_bytes(const plan *p, int level); /* of level 1, 2, 3 for one core; 3 shared by all of them */

@@ -1,0 +1,277 @@
+/* c.c - the C back end: writes the program, has the system's compiler build it, lays out weights, and runs it on a pinned team. */
+#include "backends/backend.h"
+#include "backends/c/program.h"
+#include "backends/c/team.h"
+#include "backends/c/toolchain.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+typedef struct ts_run { /* as c_run_type says */
+    char *arena;
+    void *const *leaf, *const *input;
+    char *scratch;
+    long scratch_bytes;
+    int *fault;
+    void (*wait)(void *team);
+    void *team;
+} ts_run;
+
+struct program {
+    const plan *p;
+    cc_program *code;
+    team *team;
+    void (*run)(const ts_run *r, long part, long parts);
+    void (*step)(const ts_run *r, long kernel, long part, long parts);
+    ts_run args;
+    void **leaf;
+    char *weights, *arena; /* mapped */
+    size_t weight_bytes, arena_bytes, scratch_bytes;
+    int64_t *leaf_at;      /* offset in weights, or -1: used where it is */
+    int fault, kernel;     /* kernel: the one being timed */
+};
+
+/* Memory for much data: on huge pages where the system gives them; touched first by who uses it. */
+static char *map_memory(size_t bytes, err *e)
+{
+    const size_t two = 2 << 20, size = (bytes + two - 1) / two * two;
+    char *m = mmap(NULL, size + two, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (m == MAP_FAILED) return err_set(e, TS_MEMORY, "cannot map %zu bytes", size), NULL;
+    char *at = (char *)(((uintptr_t)m + two - 1) / two * two);
+    if (at > m) munmap(m, (size_t)(at - m));
+    if (at + size < m + size + two) munmap(at + size, (size_t)(m + two - at));
+    madvise(at, size, MADV_HUGEPAGE);
+    return at;
+}
+
+static size_t mapped_size(size_t bytes)
+{
+    return (bytes + (2 << 20) - 1) / (2 << 20) * (2 << 20);
+}
+
+static void drop(program *g)
+{
+    if (!g) return;
+    team_free(g->team);
+    cc_free(g->code);
+    if (g->weights) munmap(g->weights, mapped_size(g->weight_bytes));
+    if (g->arena) munmap(g->arena, mapped_size(g->arena_bytes));
+    free(g->leaf), free(g->leaf_at), free(g);
+}
+
+/* ---- weights ---- */
+static bool used_in_place(const packed *w)
+{
+    const leaf *l = w->node->leaf;
+    return l->data && (uintptr_t)l->data % (uintptr_t)ts_dtype_bytes(w->node->type.dtype) == 0 && layout_is_rows(&w->layout, &w->node->type);
+}
+
+static void load_leaf(const program *g, int i, int part, int parts, char *buffer)
+{
+    const packed *w = &g->p->leaf[i];
+    char *to = g->weights + g->leaf_at[i];
+    const int64_t n = type_count(&w->node->type);
+    if (layout_is_rows(&w->layout, &w->node->type)) {
+        const int64_t first = n * part / parts, end = n * (part + 1) / parts;
+        leaf_read(w->node, to + first * ts_dtype_bytes(w->node->type.dtype), first, end);
+        return;
+    }
+    const void *from = w->node->leaf->data;
+    if (!from || (uintptr_t)from % 8) leaf_read(w->node, buffer, 0, n), from = buffer; /* seeded, or not aligned */
+    layout_pack(&w->layout, &w->node->type, to, from, from == buffer ? 0 : part, from == buffer ? 1 : parts);
+}
+
+static void load_weights(void *arg, int part, int parts)
+{
+    const program *g = arg;
+    int64_t most = 0;
+    for (int i = 0; i < g->p->n_leaf; i++) {
+        const int64_t bytes = type_bytes(&g->p->leaf[i].node->type);
+        most = bytes > most ? bytes : most;
+    }
+    char *buffer = malloc((size_t)most + 1);
+    MUST(buffer);
+    for (int i = 0; i < g->p->n_leaf; i++) {
+        const leaf *l = g->p->leaf[i].node->leaf;
+        const bool whole = g->leaf_at[i] >= 0 && !layout_is_rows(&g->p->leaf[i].layout, &g->p->leaf[i].node->type) && (!l->data || (uintptr_t)l->data % 8);
+        if (g->leaf_at[i] < 0 || (whole && i % parts != part)) continue; /* what must be made in one piece, by turns */
+        load_leaf(g, i, part, parts, buffer);
+    }
+    free(buffer);
+}
+
+static bool place_weights(program *g, err *e)
+{
+    const plan *p = g->p;
+    g->leaf = calloc((size_t)p->n_leaf + 1, sizeof *g->leaf), g->leaf_at = calloc((size_t)p->n_leaf + 1, sizeof *g->leaf_at);
+    MUST(g->leaf && g->leaf_at);
+    for (int i = 0; i < p->n_leaf; i++) {
+        const packed *w = &p->leaf[i];
+        size_t bytes;
+        g->leaf_at[i] = -1;
+        if (used_in_place(w)) {
+            g->leaf[i] = (void *)(uintptr_t)w->node->leaf->data;
+            continue;
+        }
+        g->leaf_at[i] = (int64_t)g->weight_bytes;
+        if (!size_mul((size_t)w->layout.size, (size_t)ts_dtype_bytes(w->node->type.dtype), &bytes) || !size_add(g->weight_bytes, bytes + 127, &g->weight_bytes))
+            return err_set(e, TS_MEMORY, "the weights have too many bytes");
+        g->weight_bytes = g->weight_bytes / 64 * 64;
+    }
+    if (g->weight_bytes && !(g->weights = map_memory(g->weight_bytes, e))) return false;
+    for (int i = 0; i < p->n_leaf; i++)
+        if (g->leaf_at[i] >= 0) g->leaf[i] = g->weights + g->leaf_at[i];
+    return !g->weight_bytes || team_run(g->team, load_weights, g, e);
+}
+
+/* ---- building ---- */
+static const char *const *flags_of(const isa *i)
+{
+    static const char *const plain[] = {"-std=gnu11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd", "-fPIC", NULL};
+    static const char *const avx2[] = {"-std=gnu11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd", "-fPIC",
+                                       "-mavx2", "-mfma", NULL};
+    static const char *const avx512[] = {"-std=gnu11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd", "-fPIC",
+                                         "-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq", "-mavx2", "-mfma", "-mprefer-vector-width=512", NULL};
+    return !strcmp(i->name, "avx512") ? avx512 : !strcmp(i->name, "avx2") ? avx2 : plain;
+}
+
+static void tell(const plan *p, const c_program *c, const cc_report *r, const program *g, text *facts)
+{
+    text_add(facts, "\"compiler\":");
+    text_json(facts, text_str(&r->compiler));
+    text_add(facts, ",\"units\":%d,\"compiled\":%d,\"cached\":%d,\"seconds\":%.6f,\"found\":%s,\"notes\":", c->n_unit + 1, r->compiled, r->cached, r->seconds,
+             r->found ? "true" : "false");
+    text_json(facts, text_str(&r->notes));
+    text_add(facts, ",\"packed_bytes\":%zu,\"scratch_bytes\":%lld", g->weight_bytes, (long long)c->scratch_most);
+    (void)p;
+}
+
+static bool compile(program *g, c_program *c, const build_wish *w, text *facts, err *e)
+{
+    static const char *const symbols[] = {"run", "step", NULL};
+    cc_unit *all = calloc((size_t)c->n_unit + 1, sizeof *all);
+    cc_report report = {0};
+    MUST(all);
+    for (int i = 0; i < c->n_unit; i++) all[i].text = c->unit[i].text;
+    all[c->n_unit].text = c->calls;
+    const cc_request r = {.n = c->n_unit + 1, .unit = all, .flags = flags_of(g->p->isa), .isa = g->p->isa->name, .cache_dir = w->cache_dir,
+                          .symbols = symbols, .progress = w->progress, .user = w->user};
+    g->code = cc_build(&r, &report, e);
+    if (g->code) {
+        *(void **)&g->run = cc_symbol(g->code, "run");
+        *(void **)&g->step = cc_symbol(g->code, "step");
+        tell(g->p, c, &report, g, facts);
+    }
+    cc_report_free(&report);
+    free(all);
+    return g->code != NULL;
+}
+
+static program *build(const plan *p, const build_wish *w, text *facts, err *e)
+{
+    c_program c;
+    program *g = calloc(1, sizeof *g);
+    MUST(g);
+    g->p = p;
+    if (!c_program_write(p, &c, e)) return drop(g), NULL;
+    bool ok = compile(g, &c, w, facts, e);
+    ok = ok && (g->team = team_make(p->threads, p->threads <= p->on->n_core ? p->on->os : NULL, e)) && place_weights(g, e);
+    if (ok) {
+        g->scratch_bytes = ((size_t)c.scratch_most + 4095) / 4096 * 4096;
+        const size_t arena_part = ((size_t)p->arena_bytes + 4095) / 4096 * 4096;
+        g->arena_bytes = arena_part + g->scratch_bytes * (size_t)p->threads + 4096;
+        ok = (g->arena = map_memory(g->arena_bytes, e)) != NULL;
+        g->args = (ts_run){.arena = g->arena, .leaf = g->leaf, .scratch = g->arena + arena_part, .scratch_bytes = (long)g->scratch_bytes,
+                           .fault = &g->fault, .wait = team_wait_entry, .team = g->team};
+    }
+    c_program_free(&c);
+    if (ok) return g;
+    drop(g);
+    return NULL;
+}
+
+/* ---- running ---- */
+static void work_all(void *arg, int part, int parts)
+{
+    const program *g = arg;
+    g->run(&g->args, part, parts);
+}
+
+static void work_one(void *arg, int part, int parts)
+{
+    const program *g = arg;
+    g->step(&g->args, g->kernel, part, parts);
+}
+
+static bool check_fault(program *g, err *e)
+{
+    if (!g->fault) return true;
+    g->fault = 0;
+    err_set(e, TS_NUMERICS, "an index read from the data lies outside its axis");
+    return err_hint(e, "check integer inputs against the sizes of the tables they index");
+}
+
+static bool run(program *g, void *const *input, err *e)
+{
+    g->args.input = input;
+    return team_run(g->team, work_all, g, e) && check_fault(g, e);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool time_kernels(program *g, void *const *input, double *seconds, err *e)
+{
+    g->args.input = input;
+    for (g->kernel = 0; g->kernel < g->p->n_kernel; g->kernel++) {
+        const double start = now();
+        if (!team_run(g->team, work_one, g, e)) return false;
+        seconds[g->kernel] = now() - start;
+    }
+    return check_fault(g, e);
+}
+
+static bool get(program *g, int root, ts_array *out, err *e)
+{
+    const plan *p = g->p;
+    const node *n = p->root[root];
+    const home *h = &p->home[n->id];
+    const int64_t count = type_count(&n->type);
+    (void)e;
+    if (n->leaf && n->leaf->kind == LEAF_INPUT) {
+        int i = 0;
+        while (p->input[i] != n) i++;
+        memcpy(out->data, g->args.input[i], (size_t)type_bytes(&n->type));
+    } else if (n->leaf) leaf_read(n, out->data, 0, count);
+    else if (stored_as(p, n) == n->type.dtype) memcpy(out->data, g->arena + h->offset, (size_t)type_bytes(&n->type));
+    else
+        for (int64_t i = 0; i < count; i++) store_real(n->type.dtype, out->data, i, ((const double *)(g->arena + h->offset))[i]);
+    return true;
+}
+
+static bool usable(text *why)
+{
+    err e = {0};
+    text path = {0}, version = {0};
+    const bool ok = cc_compiler(NULL, &path, &version, &e);
+    if (!ok) text_add(why, "%s", e.text);
+    text_free(&path), text_free(&version);
+    return ok;
+}
+
+const backend backend_c = {
+    .name = "c",
+    .doc = "C text, one function per kernel, built by the system's compiler and run on pinned threads.",
+    .usable = usable,
+    .build = build,
+    .run = run,
+    .time = time_kernels,
+    .get = get,
+    .drop = drop,
+};

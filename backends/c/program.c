@@ -1,0 +1,153 @@
+/* program.c - the program of a plan: kernels called in order, with a barrier only where one part may need, or overwrite, what
+ * another part works on. */
+#include "backends/c/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char c_run_type[] = "typedef struct ts_run {\n"
+                          "    char *arena;\n"
+                          "    void *const *leaf, *const *input;\n"
+                          "    char *scratch;\n"
+                          "    long scratch_bytes; /* for each part */\n"
+                          "    int *fault;\n"
+                          "    void (*wait)(void *team);\n"
+                          "    void *team;\n"
+                          "} ts_run;\n";
+
+void c_program_free(c_program *c)
+{
+    for (int i = 0; i < c->n_unit; i++) free(c->unit[i].text);
+    free(c->unit), free(c->calls);
+    *c = (c_program){0};
+}
+
+/* ---- barriers ---- */
+typedef struct range {
+    int64_t from, to;
+} range;
+typedef struct traffic { /* of the arena, since the last barrier */
+    range *read, *write;
+    int n_read, n_write;
+} traffic;
+
+static bool overlaps(const range *a, int n, range b)
+{
+    for (int i = 0; i < n; i++)
+        if (a[i].from < b.to && b.from < a[i].to) return true;
+    return false;
+}
+
+static range range_of(const plan *p, const node *n)
+{
+    const home *h = &p->home[n->id];
+    return h->where == IN_ARENA ? (range){h->offset, h->offset + h->bytes} : (range){0, 0};
+}
+
+static bool conflicts(const plan *p, const traffic *t, const operand *o, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const range r = range_of(p, o[i].node);
+        if (overlaps(t->write, t->n_write, r) || (o[i].written && overlaps(t->read, t->n_read, r))) return true;
+    }
+    return false;
+}
+
+static void remember(const plan *p, traffic *t, const operand *o, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (o[i].written) t->write[t->n_write++] = range_of(p, o[i].node);
+        else t->read[t->n_read++] = range_of(p, o[i].node);
+    }
+}
+
+/* ---- text ---- */
+static void write_pointer(const plan *p, text *t, const operand *o)
+{
+    const home *h = &p->home[o->node->id];
+    int input = 0;
+    if (o->leaf >= 0) text_add(t, "r->leaf[%d]", o->leaf);
+    else if (h->where == IN_ARENA) text_add(t, "r->arena + %lld", (long long)h->offset);
+    else {
+        while (p->input[input] != o->node) input++;
+        text_add(t, "r->input[%d]", input);
+    }
+}
+
+static void write_call(const plan *p, text *t, int k, const char *name, const emitter *m)
+{
+    text_add(t, "static void call%d(const ts_run *r, long part, long parts)\n{\n    void *const at[] = {", k);
+    for (int i = 0; i < m->n_operand; i++) text_add(t, "%s", i ? ", " : ""), write_pointer(p, t, &m->operand[i]);
+    text_add(t, "%s};\n", m->n_operand ? "" : "0");
+    text_add(t, "    %s(at, r->scratch + part * r->scratch_bytes, r->fault, part, parts);\n}\n", name);
+}
+
+static int unit_of(c_program *c, const char *name, const text *body)
+{
+    for (int i = 0; i < c->n_unit; i++)
+        if (!strcmp(c->unit[i].name, name)) return i;
+    text t = {0};
+    c->unit = realloc(c->unit, (size_t)(c->n_unit + 1) * sizeof *c->unit);
+    MUST(c->unit);
+    memcpy(c->unit[c->n_unit].name, name, sizeof c->unit->name);
+    c_prelude(&t, body);
+    text_add(&t, "%s", text_str(body));
+    c->unit[c->n_unit].text = text_take(&t);
+    return c->n_unit++;
+}
+
+typedef struct writing {
+    const plan *p;
+    c_program *c;
+    text protos, calls, run;
+    traffic since;
+} writing;
+
+static bool write_kernel(writing *w, int k, err *e)
+{
+    arena mem = {0};
+    text body = {0};
+    char name[24];
+    emitter *m = calloc(1, sizeof *m);
+    MUST(m);
+    m->mem = &mem;
+    const bool ok = emit_kernel(m, w->p, &w->p->kernel[k], &body, name, e);
+    if (ok) {
+        const int known = w->c->n_unit;
+        if (unit_of(w->c, name, &body) == known) text_add(&w->protos, "void %s(void *const *at, char *scratch, int *fault, long part, long parts);\n", name);
+        write_call(w->p, &w->calls, k, name, m);
+        if (conflicts(w->p, &w->since, m->operand, m->n_operand)) {
+            text_add(&w->run, "    if (parts > 1) r->wait(r->team);\n");
+            w->since.n_read = w->since.n_write = 0;
+        }
+        remember(w->p, &w->since, m->operand, m->n_operand);
+        text_add(&w->run, "    call%d(r, part, parts);\n", k);
+        if (m->scratch_most > w->c->scratch_most) w->c->scratch_most = m->scratch_most;
+    }
+    text_free(&body);
+    arena_free(&mem);
+    free(m);
+    return ok;
+}
+
+bool c_program_write(const plan *p, c_program *out, err *e)
+{
+    writing w = {.p = p, .c = out};
+    const size_t most = (size_t)p->n_kernel * MAX_OPERAND + 1;
+    w.since.read = calloc(most, sizeof *w.since.read), w.since.write = calloc(most, sizeof *w.since.write);
+    MUST(w.since.read && w.since.write);
+    bool ok = true;
+    *out = (c_program){0};
+    for (int k = 0; ok && k < p->n_kernel; k++) ok = write_kernel(&w, k, e);
+    text t = {0};
+    text_add(&t, "%s\n%s\n%s\n", c_run_type, text_str(&w.protos), text_str(&w.calls));
+    text_add(&t, "void run(const ts_run *r, long part, long parts)\n{\n    (void)r, (void)part, (void)parts;\n%s}\n\n", text_str(&w.run));
+    text_add(&t, "void step(const ts_run *r, long kernel, long part, long parts)\n{\n    static void (*const call[])(const ts_run *, long, long) = {");
+    for (int k = 0; k < p->n_kernel; k++) text_add(&t, "call%d, ", k);
+    text_add(&t, "0};\n    call[kernel](r, part, parts);\n}\n");
+    out->calls = text_take(&t);
+    text_free(&w.protos), text_free(&w.calls), text_free(&w.run);
+    free(w.since.read), free(w.since.write);
+    if (!ok) c_program_free(out);
+    return ok;
+}

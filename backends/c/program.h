@@ -1,0 +1,20 @@
+/* program.h - a plan as C text: one unit for each distinct kernel, and one that calls them in order. Deterministic bytes: the
+ * same plan gives the same text. */
+#ifndef TS_C_PROGRAM_H
+#define TS_C_PROGRAM_H
+#include "backends/c/emit.h"
+
+typedef struct unit {
+    char name[24]; /* of its function */
+    char *text;    /* with its prelude */
+} unit;
+typedef struct c_program {
+    int n_unit;
+    unit *unit;
+    char *calls;          /* the unit that calls kernels: run and step */
+    int64_t scratch_most; /* bytes for each part */
+} c_program;
+bool c_program_write(const plan *p, c_program *out, err *e);
+void c_program_free(c_program *c);
+extern const char c_run_type[]; /* the declaration of what run takes, also for stand-alone programs */
+#endif

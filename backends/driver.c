@@ -1,0 +1,275 @@
+/* driver.c - the plans of tessera.h: a model, a schedule, a back end, and the values that go in and out. */
+#include "backends/backend.h"
+#include "schedule/explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ts_plan {
+    machine on;
+    char *cache_dir, *schema;
+    build_wish wish;
+    const backend *target;
+    plan *plan;
+    program *program;
+    text facts;
+    int n_port;        /* of the model: inputs by their number there */
+    int *input_of;     /* plan input of a port, or -1 when nothing needs it */
+    ts_array *given;   /* per plan input */
+    char **input_name;
+};
+
+const backend *backend_find(const char *name, err *e)
+{
+    text have = {0};
+    for (const backend *const *b = backends; *b; b++) {
+        if (!strcmp((*b)->name, name)) {
+            text_free(&have);
+            return *b;
+        }
+        text_add(&have, "%s%s", have.len ? ", " : "", (*b)->name);
+    }
+    err_set(e, TS_USAGE, "no target \"%s\"", name);
+    err_hint(e, "the targets are: %s", text_str(&have));
+    text_free(&have);
+    return NULL;
+}
+
+void leaf_read(const node *n, void *to, int64_t first, int64_t end)
+{
+    const leaf *l = n->leaf;
+    const size_t width = (size_t)ts_dtype_bytes(n->type.dtype);
+    if (l->data) {
+        memcpy(to, (const char *)l->data + (size_t)first * width, (size_t)(end - first) * width);
+        return;
+    }
+    for (int64_t i = first; i < end; i++) {
+        const double v = (float)(l->mean + l->scale * random_unit(l->seed, (uint64_t)i));
+        if (n->type.dtype == TS_F32) ((float *)to)[i - first] = (float)v;
+        else if (dtype_class(n->type.dtype) == D_REAL) store_real(n->type.dtype, to, i - first, v);
+        else store_whole(n->type.dtype, to, i - first, (int64_t)v);
+    }
+}
+
+/* ---- making ---- */
+static bool set_up(ts_plan *p, const ts_options *o, int n_root, const node *const *root, graph *g, err *e)
+{
+    const ts_options none = {0};
+    if (!o) o = &none;
+    if (!(p->target = backend_find(o->target ? o->target : "c", e))) return false;
+    text why = {0};
+    const bool usable = !p->target->usable || p->target->usable(&why);
+    if (!usable) err_set(e, TS_DEVICE, "target %s cannot be used here: %s", p->target->name, text_str(&why));
+    text_free(&why);
+    if (!usable || !machine_load(&p->on, NULL, e)) return false;
+    plan_wish w = {.on = &p->on, .target = p->target->name, .schema = o->schema, .reference = o->reference};
+    if (!(w.isa = machine_isa(&p->on, o->isa, e))) return false;
+    if (!(w.threads = machine_threads(&p->on, o->threads, e))) return false;
+    p->wish = (build_wish){.progress = o->progress, .user = o->user};
+    if (o->cache_dir) p->wish.cache_dir = p->cache_dir = strdup(o->cache_dir);
+    if (!(p->plan = plan_make(g, n_root, root, &w, e))) return false;
+    p->given = calloc((size_t)p->plan->n_input + 1, sizeof *p->given);
+    MUST(p->given);
+    return true;
+}
+
+ts_plan *ts_plan_make(ts_model *m, const ts_options *o, ts_error *e)
+{
+    graph *g = ts_model_graph(m);
+    const int n = ts_model_outputs(m), n_in = ts_model_inputs(m);
+    if (!g) return err_set(e, TS_USAGE, "the model's dimensions are not bound yet: ts_model_bind comes first"), NULL;
+    const node **root = calloc((size_t)n + 1, sizeof *root);
+    ts_plan *p = calloc(1, sizeof *p);
+    MUST(root && p);
+    for (int i = 0; i < n; i++) root[i] = ts_model_tensor(m, i);
+    bool ok = set_up(p, o, n, root, g, e);
+    p->n_port = n_in;
+    p->input_of = calloc((size_t)n_in + 1, sizeof *p->input_of);
+    MUST(p->input_of);
+    for (int i = 0; ok && i < n_in; i++) {
+        ts_port port;
+        ts_model_input(m, i, &port);
+        p->input_of[i] = -1;
+        for (int k = 0; k < p->plan->n_input; k++)
+            if (!strcmp(p->plan->input[k]->label, port.name)) p->input_of[i] = k;
+    }
+    free(root);
+    if (ok) return p;
+    ts_plan_free(p);
+    return NULL;
+}
+
+void ts_plan_free(ts_plan *p)
+{
+    if (!p) return;
+    if (p->program) p->target->drop(p->program);
+    for (int i = 0; p->plan && i < p->plan->n_input; i++) ts_array_free(&p->given[i]);
+    plan_free(p->plan);
+    text_free(&p->facts);
+    free(p->given), free(p->input_of), free(p->cache_dir), free(p);
+}
+
+bool ts_plan_build(ts_plan *p, ts_error *e)
+{
+    if (p->program) return true;
+    if (!p->target->build) return err_set(e, TS_UNSUPPORTED, "target %s plans and emits, but does not run", p->target->name);
+    p->facts.len = 0;
+    p->program = p->target->build(p->plan, &p->wish, &p->facts, e);
+    return p->program != NULL;
+}
+
+/* ---- values ---- */
+static bool give(ts_plan *p, int k, const ts_array *value, ts_error *e)
+{
+    const node *n = p->plan->input[k];
+    const type t = {.dtype = value->dtype, .rank = value->rank};
+    type have = t;
+    memcpy(have.dim, value->dim, sizeof have.dim);
+    for (int i = have.rank; i < MAX_RANK; i++) have.dim[i] = n->type.dim[i];
+    if (!type_equal(&have, &n->type)) {
+        text a = {0}, b = {0};
+        type_print(&a, &have), type_print(&b, &n->type);
+        err_set(e, TS_BAD_INPUT, "input \"%s\" is %s, the model takes %s", n->label, a.s, b.s);
+        text_free(&a), text_free(&b);
+        return false;
+    }
+    ts_array copy;
+    if (!ts_array_make(&copy, value->dtype, value->rank, value->dim, e)) return false;
+    memcpy(copy.data, value->data, (size_t)type_bytes(&n->type));
+    ts_array_free(&p->given[k]);
+    p->given[k] = copy;
+    return true;
+}
+
+bool ts_plan_set(ts_plan *p, int input, const ts_array *value, ts_error *e)
+{
+    if (input < 0 || input >= p->n_port) return err_set(e, TS_USAGE, "input %d is not in 0...%d", input, p->n_port - 1);
+    return p->input_of[input] < 0 || give(p, p->input_of[input], value, e);
+}
+
+static bool gather_inputs(ts_plan *p, void **input, err *e)
+{
+    for (int i = 0; i < p->plan->n_input; i++) {
+        if (!p->given[i].data) return err_set(e, TS_USAGE, "input \"%s\" has no value", p->plan->input[i]->label);
+        input[i] = p->given[i].data;
+    }
+    return true;
+}
+
+bool ts_plan_run(ts_plan *p, ts_error *e)
+{
+    void **input = calloc((size_t)p->plan->n_input + 1, sizeof *input);
+    MUST(input);
+    const bool ok = ts_plan_build(p, e) && gather_inputs(p, input, e) && p->target->run(p->program, input, e);
+    free(input);
+    return ok;
+}
+
+bool ts_plan_get(ts_plan *p, int output, ts_array *out, ts_error *e)
+{
+    if (!p->program) return err_set(e, TS_USAGE, "the plan has not run yet");
+    if (output < 0 || output >= p->plan->n_root) return err_set(e, TS_USAGE, "output %d is not in 0...%d", output, p->plan->n_root - 1);
+    const type *t = &p->plan->root[output]->type;
+    if (!ts_array_make(out, t->dtype, t->rank, t->dim, e)) return false;
+    if (p->target->get(p->program, output, out, e)) return true;
+    ts_array_free(out);
+    return false;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *e)
+{
+    const int k = p->plan->n_kernel;
+    if (n < k) return err_set(e, TS_USAGE, "room for %d kernels, the plan has %d", n, k);
+    if (!ts_plan_build(p, e)) return false;
+    if (!p->target->time) return err_set(e, TS_UNSUPPORTED, "target %s does not time kernels", p->target->name);
+    void **input = calloc((size_t)p->plan->n_input + 1, sizeof *input);
+    double *all = calloc((size_t)repeats * (size_t)k + 1, sizeof *all), *one = calloc((size_t)repeats + 1, sizeof *one);
+    MUST(input && all && one);
+    bool ok = gather_inputs(p, input, e);
+    for (int r = 0; ok && r < repeats; r++) ok = p->target->time(p->program, input, all + (size_t)r * (size_t)k, e);
+    for (int i = 0; ok && i < k; i++) {
+        for (int r = 0; r < repeats; r++) one[r] = all[(size_t)r * (size_t)k + (size_t)i];
+        qsort(one, (size_t)repeats, sizeof *one, ascending);
+        seconds[i] = one[repeats / 2];
+    }
+    free(input), free(all), free(one);
+    return ok;
+}
+
+char *ts_plan_json(ts_plan *p, ts_error *e)
+{
+    (void)e;
+    text t = {0};
+    plan_explain(p->plan, p->target->name, text_str(&p->facts), &t);
+    return text_take(&t);
+}
+
+bool ts_plan_emit(ts_plan *p, const char *dir, ts_error *e)
+{
+    if (!p->target->emit) return err_set(e, TS_UNSUPPORTED, "target %s does not write stand-alone programs", p->target->name);
+    return p->target->emit(p->plan, dir, e);
+}
+
+/* ---- evaluating tensors ---- */
+static bool give_all(ts_plan *p, int n, const ts_given *given, err *e)
+{
+    for (int i = 0; i < n; i++) {
+        bool found = false;
+        for (int k = 0; k < p->plan->n_input; k++) {
+            if (strcmp(p->plan->input[k]->label, given[i].name)) continue;
+            found = true;
+            if (!give(p, k, &given[i].value, e)) return false;
+        }
+        if (!found) return err_set(e, TS_USAGE, "no input \"%s\" is needed by these tensors", given[i].name);
+    }
+    return true;
+}
+
+bool ts_eval(int n, const ts_tensor *t, int n_given, const ts_given *given, const ts_options *o, ts_array *out, ts_error *e)
+{
+    graph none = {0}; /* plans look into the graph by id only */
+    int most = 0, got = 0;
+    for (int i = 0; i < n; i++) {
+        if (!t[i]) return err_set(e, TS_USAGE, "tensor %d is NULL: ask ts_graph_ok for the mistake", i);
+        most = t[i]->id + 1 > most ? t[i]->id + 1 : most;
+    }
+    const node **all = calloc((size_t)most + 1, sizeof *all), **need = calloc((size_t)most + 1, sizeof *need);
+    MUST(all && need);
+    const int count = g_reach(n, t, need);
+    for (int i = 0; i < count; i++) all[need[i]->id] = need[i];
+    for (int i = 0; i < most; i++)
+        if (!all[i]) all[i] = need[0];
+    none.node = all, none.n = none.cap = most;
+    ts_plan *p = calloc(1, sizeof *p);
+    MUST(p);
+    bool ok = set_up(p, o, n, t, &none, e) && give_all(p, n_given, given, e) && ts_plan_run(p, e);
+    while (ok && got < n) ok = ts_plan_get(p, got, &out[got], e) && ++got;
+    for (int i = 0; !ok && i < got; i++) ts_array_free(&out[i]);
+    ts_plan_free(p);
+    free(all), free(need);
+    return ok;
+}
+
+char *ts_targets_json(void)
+{
+    text t = {0};
+    text_add(&t, "[");
+    for (const backend *const *b = backends; *b; b++) {
+        text why = {0};
+        const bool usable = !(*b)->usable || (*b)->usable(&why);
+        text_add(&t, "%s{\"name\":\"%s\",\"doc\":", b == backends ? "" : ",", (*b)->name);
+        text_json(&t, (*b)->doc);
+        text_add(&t, ",\"usable\":%s,\"reason\":", usable ? "true" : "false");
+        text_json(&t, text_str(&why));
+        text_add(&t, "}");
+        text_free(&why);
+    }
+    text_add(&t, "]");
+    return text_take(&t);
+}
