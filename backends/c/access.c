@@ -30,6 +30,12 @@ static void subscripts(emitter *m, const expr *load, const lin *const *axis, con
     }
 }
 
+/* An axis counted from where the slice begins. Inside a tile that is part of where the tile starts, which its pointer has. */
+static const lin *relative(emitter *m, const lin *axis, const lin *base)
+{
+    return m->into ? axis : lin_add(&m->sp, axis, base, -1);
+}
+
 /* In the slice that a stage of this kernel holds: shared axes count from where the shared loops stand, the others from 0. */
 static const lin *slice_offset(emitter *m, const stage *from, const lin *const *sub, const lin *const *axis)
 {
@@ -43,7 +49,7 @@ static const lin *slice_offset(emitter *m, const stage *from, const lin *const *
         stride *= t->dim[d];
     }
     for (int a = from->n_shared; a-- > 0;) {
-        sum = lin_add(&m->sp, sum, lin_add(&m->sp, axis[a], m->base[a], -1), stride);
+        sum = lin_add(&m->sp, sum, relative(m, axis[a], m->base[a]), stride);
         stride *= nest_left(m->k, from, a, -1);
     }
     return sum;
@@ -56,7 +62,7 @@ const lin *source_offset(emitter *m, int load, const lin *const *axis)
     const lin *sub[MAX_RANK], *sum = lin_const(&m->sp, 0);
     if (q->from == FROM_COPY) {
         for (int a = 0; a < m->s->n_axis; a++)
-            if (q->stride[a]) sum = lin_add(&m->sp, sum, lin_add(&m->sp, axis[a], q->base[a], -1), q->stride[a]);
+            if (q->stride[a]) sum = lin_add(&m->sp, sum, relative(m, axis[a], q->base[a]), q->stride[a]);
         return sum;
     }
     subscripts(m, x, axis, sub);

@@ -72,7 +72,6 @@ static void note_passed(emitter *m, const lin *a) /* axes whose numbers the text
 static void write_place(emitter *m, text *t, int load) /* [index] of a load, or of the result */
 {
     const lin *whole = load == RESULT ? store_offset(m, m->inner) : source_offset(m, load, m->inner), *at = rest_of(m, whole);
-    m->into->c[load == RESULT ? MAX_LOADS : load] = whole->c;
     if (!at) {
         at = load == RESULT ? store_offset(m, m->plain) : source_offset(m, load, m->plain);
         note_passed(m, at);
@@ -137,7 +136,13 @@ void emit_pointer(emitter *m, text *t, const tile_made *f, int load) /* where ti
     if (!result) write_pointer(m, t, load);
     else if (m->s->scratch) text_add(t, "(%s *)(scratch + %lld)", c_memory(stored_as(m->p, m->s->node)), (long long)m->slice[m->at]);
     else text_add(t, "%s", m->operand[m->result].name);
-    if (f->whole >> load & 1) return;
+    if (f->whole >> load & 1) { /* indexed from its start; for a slice, from where axes that are 0 would be */
+        const lin *zero[MAX_AXIS];
+        for (int a = 0; a < m->s->n_axis; a++) zero[a] = lin_const(&m->sp, 0);
+        if (result ? m->s->scratch : m->source[m->at][load].from != FROM_MEMORY)
+            add_offset(m, t, result ? store_offset(m, zero) : source_offset(m, load, zero));
+        return;
+    }
     const lin *at = result ? store_offset(m, m->axis) : source_offset(m, load, m->axis);
     add_offset(m, t, lin_add(&m->sp, at, lin_const(&m->sp, 1), -f->c[result ? MAX_LOADS : load]));
 }

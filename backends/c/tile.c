@@ -245,6 +245,8 @@ static tile_made *make_tile(emitter *m)
     m->body = (text){.depth = 1};
     m->into = f;
     start_symbols(m);
+    for (int i = 0; i < m->s->n_load; i++) f->c[i] = source_offset(m, i, m->inner)->c;
+    f->c[MAX_LOADS] = store_offset(m, m->inner)->c;
     if (m->fold) {
         declare_acc(m);
         register_loops(m, nest_unrolled(m->s), CLEAR);
