@@ -154,7 +154,7 @@ static const fn table[] = {
     {"bitnot", 1, R_SAME, NULL, w_bitnot, NULL, "(~$0)", {"0"}, NAN, 1},
     {"shl", 2, R_SAME, NULL, w_shl, NULL, "whole_shl($0, $1)", {"0", "0"}, NAN, 1},
     {"shr", 2, R_SAME, NULL, w_shr, NULL, "whole_shr($0, $1)", {"0", "0"}, NAN, 1},
-    {"at", 2, R_SAME, NULL, w_same, NULL, "at($0, $1, fault)", {"0", "0"}, NAN, 0}, /* a subscript, checked against 0 <= a < b */
+    {"at", 2, R_SAME, NULL, w_same, NULL, "checked($0, $1, fault)", {"0", "0"}, NAN, 0}, /* a subscript, checked against 0 <= a < b */
     {"select", 3, R_SECOND, r_select, w_select, "($0 ? $1 : $2)", "($0 ? $1 : $2)", {"0", "a ? 1 : 0", "a ? 0 : 1"}, NAN, 0},
 };
 

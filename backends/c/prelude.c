@@ -170,8 +170,8 @@ static const struct {
      "    if (x <= low) return is_signed ? (int64_t)(UINT64_MAX << (bits - 1)) : 0;\n"
      "    return x >= 0x1p63 ? (int64_t)(uint64_t)x : (int64_t)x;\n"
      "}\n"},
-    {"at",
-     "FUNCTION int64_t at(int64_t i, int64_t n, int *fault) /* a gathered index, checked */\n"
+    {"checked",
+     "FUNCTION int64_t checked(int64_t i, int64_t n, int *fault) /* a gathered index, checked */\n"
      "{\n"
      "    if (i >= 0 && i < n) return i;\n"
      "    *fault = 1;\n"
