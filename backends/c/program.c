@@ -87,7 +87,7 @@ static int unit_of(c_program *c, const char *name, const text *body)
     for (int i = 0; i < c->n_unit; i++)
         if (!strcmp(c->unit[i].name, name)) return i;
     text t = {0};
-    c->unit = realloc(c->unit, (size_t)(c->n_unit + 1) * sizeof *c->unit);
+    c->unit = reallocarray(c->unit, (size_t)c->n_unit + 1, sizeof *c->unit);
     MUST(c->unit);
     memcpy(c->unit[c->n_unit].name, name, sizeof c->unit->name);
     c_prelude(&t, body);
