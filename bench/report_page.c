@@ -103,7 +103,7 @@ static void escape(page *p, const char *s, manner m)
     for (size_t i = 0; i < n;) {
         uint32_t code = 0;
         char out[24];
-        int len = utf8_next(s + i, n - i, &code);
+        int len = utf8_read(s + i, n - i, &code);
         const char *named = m.html && len == 1 ? entity(code) : NULL;
         bool keep = len == 1 && strchr(m.kept, s[i]);
         int wide = 1;
@@ -165,7 +165,7 @@ void page_embed(page *p, const char *json)
     bool in_string = false;
     for (size_t i = 0, n = strlen(json); i < n;) {
         uint32_t code = 0xfffd;
-        int len = utf8_next(json + i, n - i, &code);
+        int len = utf8_read(json + i, n - i, &code);
         if (!in_string) {
             if (code > ' ' && code < 0x7f)
                 page_bytes(p, json + i, 1);

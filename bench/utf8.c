@@ -1,6 +1,6 @@
 #include "bench/utf8.h"
 
-int utf8_next(const char *s, size_t n, uint32_t *code)
+int utf8_read(const char *s, size_t n, uint32_t *code)
 {
     const unsigned char *u = (const unsigned char *)s;
     if (u[0] < 0x80)

@@ -151,7 +151,7 @@ static bool all_utf8_and_visible(const char *s)
 {
     for (size_t i = 0, n = strlen(s); i < n;) {
         uint32_t code = 0;
-        int len = utf8_next(s + i, n - i, &code);
+        int len = utf8_read(s + i, n - i, &code);
         if (!len || (utf8_hidden(code) && code != '\n'))
             return printf("byte %zu: U+%04x\n", i, (unsigned)code), false;
         i += (size_t)len;
