@@ -35,7 +35,7 @@ static void print(text *t, const machine *m, const isa *chosen, int threads)
     for (int i = 0; isa_at(i) && isa_at(i) <= m->isa; i++)
         text_add(t, "%s{\"name\":\"%s\",\"vector_bytes\":%d,\"registers\":%d}", i ? "," : "", isa_at(i)->name,
                  isa_at(i)->vector_bytes, isa_at(i)->n_register);
-    text_add(t, "],\"isa\":\"%s\",\"threads\":%d,\"free_memory\":%lld,\"text\":", chosen->name, threads,
+    text_add(t, "],\"isa\":\"%s\",\"threads\":%d,\"free_memory_bytes\":%lld,\"text\":", chosen->name, threads,
              (long long)machine_free_memory());
     text line = {0};
     machine_print(&line, m);
