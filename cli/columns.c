@@ -53,14 +53,28 @@ void columns_add(columns *t, const char *fmt, ...)
     add(t, s);
 }
 
-static void put_cell(FILE *f, const char *s, int width, bool right, bool last)
+/* Spaces are owed until something follows, so that no line ends in them. */
+static void put_cell(FILE *f, const char *s, int width, bool right, int *owed)
 {
     int pad = width - safe_width(s);
     if (right)
-        fprintf(f, "%*s", pad, "");
-    put_safe(f, s);
-    if (!right && !last)
-        fprintf(f, "%*s", pad, "");
+        *owed += pad;
+    if (*s) {
+        fprintf(f, "%*s", *owed, "");
+        *owed = 0;
+        put_safe(f, s);
+    }
+    if (!right)
+        *owed += pad;
+}
+
+static bool has_heading(const columns *t)
+{
+    for (int i = 0; i < t->n; i++) {
+        if (t->cell[i][0])
+            return true;
+    }
+    return false;
 }
 
 void columns_print(columns *t, FILE *f, const char *indent, bool color)
@@ -71,19 +85,12 @@ void columns_print(columns *t, FILE *f, const char *indent, bool color)
         if (w > width[i % t->n])
             width[i % t->n] = w;
     }
-    int first = t->n;
-    for (int i = 0; i < t->n; i++)
-        first = t->cell[i][0] ? 0 : first;
-    for (int i = first; i < t->count; i++) {
-        int c = i % t->n;
-        bool last = c == t->n - 1 || i == t->count - 1;
-        if (c == 0)
-            fprintf(f, "%s%s", indent, i == 0 ? console_on(color, BOLD) : "");
-        else
-            fputs("  ", f);
-        put_cell(f, t->cell[i], width[c], t->right[c], last);
-        if (last)
-            fprintf(f, "%s\n", i < t->n ? console_off(color) : "");
+    for (int i = has_heading(t) ? 0 : t->n; i < t->count; i += t->n) {
+        int owed = 0;
+        fprintf(f, "%s%s", indent, console_on(color && i == 0, BOLD));
+        for (int c = 0; c < t->n && i + c < t->count; c++, owed += 2)
+            put_cell(f, t->cell[i + c], width[c], t->right[c], &owed);
+        fprintf(f, "%s\n", console_off(color && i == 0));
     }
     columns_free(t);
 }

@@ -1,6 +1,7 @@
 /* console.c - colours, escaping and messages. */
 #include "cli/console.h"
 
+#include "bench/utf8.h"
 #include "cli/reply.h"
 
 #include <stdarg.h>
@@ -51,49 +52,16 @@ int console_width(void)
     return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
 }
 
-/* The character at s: its bytes (0 if they are no valid UTF-8) and its code point. */
-static int decode(const unsigned char *s, unsigned *point)
-{
-    static const unsigned lowest[] = {0, 0, 0x80, 0x800, 0x10000};
-    int n = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
-    if (n == 0)
-        return 0;
-    unsigned p = n == 1 ? s[0] : s[0] & (0x7fu >> n);
-    for (int i = 1; i < n; i++) {
-        if (s[i] >> 6 != 2)
-            return 0;
-        p = p << 6 | (s[i] & 0x3fu);
-    }
-    if (p < lowest[n] || p > 0x10ffff || (p >= 0xd800 && p <= 0xdfff))
-        return 0;
-    *point = p;
-    return n;
-}
-
-/* Characters that move the cursor, end a line, or reorder or hide what stands beside them. */
-static bool misleads(unsigned p)
-{
-    return p < 0x20 || (p >= 0x7f && p < 0xa0) || p == 0xad || p == 0x61c || (p >= 0x200b && p <= 0x200f) ||
-           (p >= 0x2028 && p <= 0x202e) || (p >= 0x2060 && p <= 0x206f) || p == 0xfeff;
-}
-
 /* Prints (f may be NULL: counts only) one character or escaped byte at s, and gives the bytes used. */
-static int put_one(FILE *f, const unsigned char *s, int *width)
+static int put_one(FILE *f, const char *s, int *width)
 {
-    unsigned p = 0;
-    int n = decode(s, &p);
-    bool bad = n == 0 || misleads(p);
-    if (n == 0)
-        n = 1;
+    uint32_t code = 0;
+    int n = utf8_read(s, strnlen(s, 4), &code);
+    bool bad = n == 0 || utf8_hidden(code);
+    n = n ? n : 1;
     *width += bad ? 4 * n : 1;
-    if (!f)
-        return n;
-    for (int i = 0; i < n; i++) {
-        if (bad)
-            fprintf(f, "\\x%02x", s[i]);
-        else
-            fputc(s[i], f);
-    }
+    for (int i = 0; f && i < n; i++)
+        fprintf(f, bad ? "\\x%02x" : "%c", (unsigned char)s[i]);
     return n;
 }
 
@@ -101,14 +69,14 @@ void put_safe(FILE *f, const char *s)
 {
     int width = 0;
     while (*s)
-        s += put_one(f, (const unsigned char *)s, &width);
+        s += put_one(f, s, &width);
 }
 
 int safe_width(const char *s)
 {
     int width = 0;
     while (*s)
-        s += put_one(NULL, (const unsigned char *)s, &width);
+        s += put_one(NULL, s, &width);
     return width;
 }
 
@@ -120,7 +88,7 @@ static void put_message(FILE *f, const char *s)
         if (s[0] == '\n' && s[1] == ' ' && s[2] == ' ')
             fputc(*s++, f);
         else
-            s += put_one(f, (const unsigned char *)s, &width);
+            s += put_one(f, s, &width);
     }
     fputc('\n', f);
 }

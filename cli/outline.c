@@ -29,12 +29,13 @@ static const char *const count_units[] = {"", " k", " M", " G", " T", NULL};
 /* How the ending of a name is shown: scaled by steps, or with a fixed unit. */
 static const struct {
     const char *ending, *unit;
+    double factor;
     const char *const *units;
     double step;
 } endings[] = {
-    {"bytes", NULL, byte_units, 1024}, {"ns", NULL, second_units, 1000}, {"flops", NULL, count_units, 1000},
-    {"gflops", " GFLOP/s", NULL, 0},   {"gops", " Gop/s", NULL, 0},      {"gbs", " GB/s", NULL, 0},
-    {"mhz", " MHz", NULL, 0},          {"percent", " %", NULL, 0},
+    {"bytes", NULL, 1, byte_units, 1024}, {"ns", NULL, 1, second_units, 1000}, {"flops", NULL, 1, count_units, 1000},
+    {"gflops", " GFLOP/s", 1, NULL, 0},   {"gops", " Gop/s", 1, NULL, 0},      {"gbs", " GB/s", 1, NULL, 0},
+    {"mhz", " MHz", 1, NULL, 0},          {"percent", " %", 1, NULL, 0},       {"share", " %", 100, NULL, 0},
 };
 
 /* The row for a name like "l2_bytes" or "bytes", or -1; *stem is the length without the ending. */
@@ -60,7 +61,7 @@ static void number(char *out, size_t size, const char *name, double v)
     if (row >= 0 && endings[row].units)
         scaled(out, size, v, endings[row].step, endings[row].units);
     else if (row >= 0)
-        snprintf(out, size, "%.4g%s", v, endings[row].unit);
+        snprintf(out, size, "%.4g%s", v * endings[row].factor, endings[row].unit);
     else if (v == floor(v) && fabs(v) < 1e15)
         snprintf(out, size, "%.0f", v);
     else
@@ -83,7 +84,7 @@ static void joined(char *out, size_t size, const char *name, const cJSON *list)
             return;
     }
     if (n == 0 || numbers)
-        snprintf(out + n, size - n, n ? "]" : "[]");
+        snprintf(out + n, size - n, n ? "]" : "-");
 }
 
 void outline_value(char *out, size_t size, const char *name, const cJSON *v)
@@ -170,19 +171,22 @@ void outline_table(const cJSON *list, const char *heads, FILE *f, const char *in
     columns_print(&t, f, indent, color);
 }
 
+/* A missing value is shown with the reason, if the object has one under "why". */
 static void put_lines(const cJSON *o, FILE *f, const char *indent)
 {
     char label[CELL], value[CELL];
     columns t = columns_make("|");
-    const cJSON *v;
+    const cJSON *v, *why = cJSON_GetObjectItemCaseSensitive(o, "why");
     cJSON_ArrayForEach(v, o)
     {
         if (!is_line(v))
             continue;
-        words(label, sizeof label, v->string ? v->string : "", cJSON_IsNumber(v));
-        outline_value(value, sizeof value, v->string ? v->string : "", v);
+        const char *name = v->string ? v->string : "";
+        const char *reason = cJSON_IsNull(v) && cJSON_IsObject(why) ? js_get_text(why, name) : "";
+        words(label, sizeof label, name, cJSON_IsNumber(v));
+        outline_value(value, sizeof value, name, v);
         columns_add(&t, "%s", label);
-        columns_add(&t, "%s", value);
+        columns_add(&t, *reason ? "%s (%s)" : "%s", value, reason);
     }
     columns_print(&t, f, indent, false);
 }
@@ -195,7 +199,7 @@ void outline_print(const cJSON *o, FILE *f, const char *indent, bool color)
     const cJSON *v;
     cJSON_ArrayForEach(v, o)
     {
-        if (is_line(v) || !v->child)
+        if (is_line(v) || !v->child || (v->string && strcmp(v->string, "why") == 0))
             continue;
         words(label, sizeof label, v->string ? v->string : "", false);
         fprintf(f, "%s%s", indent, console_on(color, BOLD));

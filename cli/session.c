@@ -129,13 +129,14 @@ bool session_open(session *s, const args *a, const char *what, ts_error *e)
 
 bool session_fill(session *s, uint64_t seed, ts_error *e)
 {
+    static const uint64_t stride = 1000003; /* each input has its own stream, the same one as in bench */
     for (int i = 0; i < s->n_inputs; i++) {
         ts_port port;
         if (s->value[i].data || !ts_model_input(s->model, i, &port))
             continue;
         if (!ts_array_make(&s->value[i], port.dtype, port.rank, port.dim, e))
             return false;
-        ts_array_random(&s->value[i], seed + (uint64_t)i, port.below);
+        ts_array_random(&s->value[i], seed + stride * (uint64_t)(i + 1), port.below);
     }
     return true;
 }

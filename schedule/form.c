@@ -221,6 +221,18 @@ static void name_axes(stage *s, const op *o, int first)
     }
 }
 
+static void make_unique(stage *s) /* a letter that is taken gets a number */
+{
+    for (int a = 0; a < s->n_axis; a++) {
+        char plain[MAX_LETTER];
+        memcpy(plain, s->letter[a], sizeof plain);
+        for (int b = 0, n = 1; b < a;) {
+            if (strcmp(s->letter[a], s->letter[b])) b++;
+            else snprintf(s->letter[a], MAX_LETTER, "%.4s%d", plain, n++ % 100), b = 0;
+        }
+    }
+}
+
 static const group *group_of(const fuser *f, const cluster *c) /* the largest recipe whose result is here, most of it too */
 {
     const graph *g = f->p->g;
@@ -272,6 +284,7 @@ static void name_kernel(fuser *f, const cluster *c, kernel *k)
             else if (k->n_stage > 1) snprintf(s->letter[a], MAX_LETTER, a ? "r%d" : "r", a);
         }
     }
+    for (int i = 0; i < k->n_stage; i++) make_unique(&k->stage[i]);
     k->label = c->member[k->n_stage - 1]->node->label;
     for (int i = 0; i < k->n_stage && !*k->label; i++) { /* else the name of a weight it reads */
         const expr *load[MAX_LOADS];

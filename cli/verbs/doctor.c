@@ -37,6 +37,7 @@ static int run(const args *a, ts_error *e)
         progress_step(&p, "listening for noise", 2, 3);
         examine(root, "noise", noise_json(e), a, e);
         examine(root, "environment", environment_json(o.isa, o.threads, 0, e), a, e);
+        cJSON_DeleteItemFromObjectCaseSensitive(cJSON_GetObjectItemCaseSensitive(root, "environment"), "machine");
         progress_end(&p);
         if (a->console.json)
             reply_print(root);

@@ -15,18 +15,18 @@ typedef struct job {
     cJSON *outputs;             /* what is told of each one */
 } job;
 
+/* Before anything is planned: what is missing is said at once. */
+static bool gather(job *j, const args *a, ts_error *e)
+{
+    bool random = args_flag(a, "seed") || args_flag(a, "random");
+    if (!random)
+        return session_require(&j->session, e);
+    return session_fill(&j->session, (uint64_t)args_integer(a, "seed", 0), e);
+}
+
 static bool feed(job *j, ts_error *e)
 {
-    const args *a = j->session.args;
-    bool random = args_flag(a, "seed") || args_flag(a, "random");
-    if (!random && !session_require(&j->session, e))
-        return false;
-    if (!session_fill(&j->session, (uint64_t)args_integer(a, "seed", 0), e))
-        return false;
     for (int i = 0; i < j->session.n_inputs; i++) {
-        ts_port port;
-        if (!ts_model_input(j->session.model, i, &port))
-            continue;
         if (!ts_plan_set(j->plan, i, &j->session.value[i], e))
             return false;
     }
@@ -89,16 +89,16 @@ static bool work(job *j, const args *a, ts_error *e)
 {
     session *s = &j->session;
     j->folder = args_text(a, "out", NULL);
-    if (!session_open(s, a, args_noun(a, 0), e))
+    if (!session_open(s, a, args_noun(a, 0), e) || !gather(j, a, e))
         return false;
-    s->options.schema = args_text(a, "schema", NULL);
     if (j->folder && !outfile_folder(j->folder, e))
         return false;
     j->file = calloc((size_t)ts_model_outputs(s->model) + 1, sizeof *j->file);
     if (!j->file)
         return fail(e, TS_MEMORY, "no memory for file names");
+    s->options.schema = args_text(a, "schema", NULL);
     j->plan = ts_plan_make(s->model, &s->options, e);
-    return j->plan && feed(j, e) && ts_plan_build(j->plan, e) && ts_plan_run(j->plan, e) && collect(j, e);
+    return j->plan && ts_plan_build(j->plan, e) && feed(j, e) && ts_plan_run(j->plan, e) && collect(j, e);
 }
 
 static int run(const args *a, ts_error *e)

@@ -60,7 +60,7 @@ static void tables(void)
     columns_add(&bare, "%d", 12);
     columns_print(&bare, f, "", false);
     fclose(f);
-    CHECK_TEXT(out, "  name      n  note\n  größe     1  \n  x\\x0a  1000  last\na  12\n");
+    CHECK_TEXT(out, "  name      n  note\n  größe     1\n  x\\x0a  1000  last\na  12\n");
     free(out);
 }
 

@@ -1,0 +1,105 @@
+/* main.c - finds the verb, runs it, reports the error, ends with its code. Signals end the process in one place. */
+#include "cli/args.h"
+#include "cli/fail.h"
+#include "cli/help.h"
+#include "cli/suggest.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What is written is replaced by renaming, so that stopping at any point leaves whole files. */
+static void stop(int signal)
+{
+    _exit(128 + signal);
+}
+
+/* abort() is how the library and fail_bug report mistakes of ours. */
+static void broken(int signal)
+{
+    (void)signal;
+    static const char text[] = "this is a bug in Tessera; please report it with the command and `tessera version`\n";
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+        _exit(TS_BUG);
+    _exit(TS_BUG);
+}
+
+static void handle(int signal, void (*by)(int))
+{
+    struct sigaction now = {0}, before;
+    if (sigaction(signal, NULL, &before) == 0 && before.sa_handler == SIG_IGN)
+        return; /* nohup */
+    now.sa_handler = by;
+    sigaction(signal, &now, NULL);
+}
+
+static bool unknown_verb(const char *name, ts_error *e)
+{
+    fail(e, TS_USAGE, "there is no verb \"%s\"", name);
+    suggestion s = suggest_begin(name);
+    for (int i = 0; verbs[i]; i++) {
+        if (!verbs[i]->hidden)
+            suggest_offer(&s, verbs[i]->name);
+    }
+    if (!suggest_hint(&s, "", e))
+        fail_hint(e, "tessera alone lists the verbs");
+    return false;
+}
+
+static int run_verb(const verb *v, args *a, ts_error *e)
+{
+    if (a->help) {
+        help_verb(stdout, v, a->console.color_out);
+        return TS_OK;
+    }
+    int code = v->run(a, e);
+    return e->code ? (int)e->code : code;
+}
+
+/* Standard output may be a full disk. */
+static int finish(int code, const console *c, ts_error *e)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    if (e->code)
+        return code;
+    fail(e, TS_FILES, "cannot write to standard output: the disk is full or the reader is gone");
+    console plain = *c;
+    plain.json = false;
+    console_error(&plain, e);
+    return e->code;
+}
+
+static int command(int argc, char **argv)
+{
+    ts_error e = {0};
+    args a = {.console = console_make(NULL, false, false)};
+    for (int i = 1; i < argc; i++)
+        a.console.json |= strcmp(argv[i], "--json") == 0;
+    const char *name = argc > 1 ? argv[1] : "--help";
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        help_overview(stdout, a.console.color_out);
+        return finish(TS_OK, &a.console, &e);
+    }
+    const verb *v = verb_find(strcmp(name, "--version") == 0 ? "version" : name);
+    int code = TS_USAGE;
+    if (!v)
+        unknown_verb(name, &e);
+    else if (args_parse(&a, v, argc - 2, argv + 2, &e))
+        code = run_verb(v, &a, &e);
+    if (e.code) {
+        code = (int)e.code;
+        console_error(&a.console, &e);
+    }
+    code = finish(code, &a.console, &e);
+    args_free(&a);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    handle(SIGINT, stop);
+    handle(SIGTERM, stop);
+    handle(SIGABRT, broken);
+    return command(argc, argv);
+}

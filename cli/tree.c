@@ -1,0 +1,359 @@
+/* tree.c - building, folding and printing the tree of names. */
+#include "cli/tree.h"
+
+#include "cli/columns.h"
+#include "cli/fail.h"
+#include "cli/outline.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KINDS = 32, KINDS_SHOWN = 8, NAME = 256 };
+
+struct branch {
+    char *name;     /* of this level only */
+    branch **child; /* in order of first appearance */
+    int n_child, cap_child;
+    const cJSON **node; /* operations that belong here and not deeper, in order */
+    int n_node, cap_node;
+    double parameters; /* of weights that belong here and not deeper */
+};
+
+static void *grown(void *list, int n, int *cap, size_t size)
+{
+    if (n < *cap)
+        return list;
+    *cap = *cap ? 2 * *cap : 8;
+    list = reallocarray(list, (size_t)*cap, size);
+    if (!list)
+        fail_bug("out of memory", "tree");
+    return list;
+}
+
+/* ---- building ---- */
+
+static branch *branch_make(const char *name, size_t length)
+{
+    branch *b = calloc(1, sizeof *b);
+    if (b)
+        b->name = strndup(name, length);
+    if (!b || !b->name)
+        fail_bug("out of memory", "tree");
+    return b;
+}
+
+static branch *child_of(branch *b, const char *name, size_t length)
+{
+    for (int i = 0; i < b->n_child; i++) {
+        if (strncmp(b->child[i]->name, name, length) == 0 && !b->child[i]->name[length])
+            return b->child[i];
+    }
+    b->child = grown(b->child, b->n_child, &b->cap_child, sizeof *b->child);
+    return b->child[b->n_child++] = branch_make(name, length);
+}
+
+/* The branch of a dotted name without its last part. */
+static branch *at(branch *root, const char *name)
+{
+    branch *b = root;
+    for (;;) {
+        name += strspn(name, "./");
+        size_t length = strcspn(name, "./");
+        if (length == 0 || !name[length])
+            return b;
+        b = child_of(b, name, length);
+        name += length;
+    }
+}
+
+static bool is_weight(const cJSON *node)
+{
+    return strcmp(js_get_text(node, "op"), "weight") == 0;
+}
+
+static double elements(const cJSON *node)
+{
+    double n = 1;
+    const cJSON *d;
+    cJSON_ArrayForEach(d, js_get(node, "shape")) n *= d->valuedouble;
+    return n;
+}
+
+typedef struct place {
+    const cJSON *node;
+    branch *home, *user; /* where it belongs; where its users do, if that is one place. NULL for leaves */
+    bool fixed, split;   /* its name or a weight says so; its users are in several places */
+} place;
+
+typedef struct builder {
+    branch *root;
+    int n;
+    place *of; /* by id */
+} builder;
+
+static place *operand(const builder *b, const cJSON *id)
+{
+    return id->valueint >= 0 && id->valueint < b->n ? &b->of[id->valueint] : NULL;
+}
+
+/* Names of results say nothing of place; only those with a path do. A nameless operation belongs to the first weight among
+ * its operands, else to where the latest of its operands was made. */
+static void find_home(builder *b, place *p)
+{
+    const char *label = js_get_text(p->node, "label");
+    const cJSON *in;
+    p->home = b->root;
+    p->fixed = label[strcspn(label, "./")] != 0;
+    if (p->fixed)
+        p->home = at(b->root, label);
+    const place *latest = NULL;
+    cJSON_ArrayForEach(in, js_get(p->node, "in"))
+    {
+        const place *o = operand(b, in);
+        if (p->fixed || !o)
+            continue;
+        if (is_weight(o->node) && *js_get_text(o->node, "label")) {
+            p->home = at(b->root, js_get_text(o->node, "label"));
+            p->fixed = true;
+        } else if (o->home && (!latest || o > latest)) {
+            latest = o;
+            p->home = o->home;
+        }
+    }
+}
+
+/* What costs nothing (a view) belongs to its users rather than to its maker. Called from the last node to the first. */
+static void settle(builder *b, place *p)
+{
+    if (!p->fixed && p->user && !p->split && js_get_number(p->node, "flops", 0) == 0)
+        p->home = p->user;
+    const cJSON *in;
+    cJSON_ArrayForEach(in, js_get(p->node, "in"))
+    {
+        place *o = operand(b, in);
+        if (!o)
+            continue;
+        o->split |= o->user && o->user != p->home;
+        o->user = p->home;
+    }
+}
+
+static bool is_operation(const cJSON *node)
+{
+    const cJSON *in = js_get(node, "in");
+    return in && in->child;
+}
+
+static void fill(builder *b, const cJSON *nodes)
+{
+    const cJSON *node;
+    cJSON_ArrayForEach(node, nodes)
+    {
+        place *p = &b->of[b->n++];
+        p->node = node;
+        if (is_weight(node))
+            at(b->root, js_get_text(node, "label"))->parameters += elements(node);
+        if (is_operation(node))
+            find_home(b, p);
+    }
+    for (int i = b->n - 1; i >= 0; i--) {
+        if (b->of[i].home)
+            settle(b, &b->of[i]);
+    }
+    for (int i = 0; i < b->n; i++) {
+        branch *home = b->of[i].home;
+        if (!home)
+            continue;
+        home->node = grown(home->node, home->n_node, &home->cap_node, sizeof *home->node);
+        home->node[home->n_node++] = b->of[i].node;
+    }
+}
+
+branch *tree_make(const cJSON *nodes)
+{
+    builder b = {.root = branch_make("", 0)};
+    b.of = calloc((size_t)cJSON_GetArraySize(nodes) + 1, sizeof *b.of);
+    if (!b.of)
+        fail_bug("out of memory", "tree");
+    fill(&b, nodes);
+    free(b.of);
+    return b.root;
+}
+
+void tree_free(branch *b)
+{
+    if (!b)
+        return;
+    for (int i = 0; i < b->n_child; i++)
+        tree_free(b->child[i]);
+    free(b->child);
+    free(b->node);
+    free(b->name);
+    free(b);
+}
+
+/* ---- sums and likeness ---- */
+
+static double parameters(const branch *b)
+{
+    double sum = b->parameters;
+    for (int i = 0; i < b->n_child; i++)
+        sum += parameters(b->child[i]);
+    return sum;
+}
+
+static double operations(const branch *b)
+{
+    double sum = 0;
+    for (int i = 0; i < b->n_node; i++)
+        sum += js_get_number(b->node[i], "flops", 0);
+    for (int i = 0; i < b->n_child; i++)
+        sum += operations(b->child[i]);
+    return sum;
+}
+
+/* Equal but for the digits in names. */
+static bool like(const char *a, const char *b)
+{
+    for (;;) {
+        bool da = isdigit((unsigned char)*a), db = isdigit((unsigned char)*b);
+        if (da && db) {
+            a += strspn(a, "0123456789");
+            b += strspn(b, "0123456789");
+        } else if (*a != *b) {
+            return false;
+        } else if (!*a++) {
+            return true;
+        } else {
+            b++;
+        }
+    }
+}
+
+static bool same(const branch *a, const branch *b)
+{
+    if (a->n_child != b->n_child || a->n_node != b->n_node || a->parameters != b->parameters)
+        return false;
+    for (int i = 0; i < a->n_node; i++) {
+        if (strcmp(js_get_text(a->node[i], "op"), js_get_text(b->node[i], "op")) != 0 ||
+            !cJSON_Compare(js_get(a->node[i], "shape"), js_get(b->node[i], "shape"), true))
+            return false;
+    }
+    for (int i = 0; i < a->n_child; i++) {
+        if (!like(a->child[i]->name, b->child[i]->name) || !same(a->child[i], b->child[i]))
+            return false;
+    }
+    return true;
+}
+
+/* ---- printing ---- */
+
+typedef struct printer {
+    columns table;
+    int depth; /* levels left */
+} printer;
+
+/* The kinds of operations in a branch, by first appearance. */
+static int gather_ops(const branch *b, bool deep, const char *kinds[], int n)
+{
+    for (int i = 0; i < b->n_node; i++) {
+        const char *op = js_get_text(b->node[i], "op");
+        int k = 0;
+        while (k < n && strcmp(kinds[k], op) != 0)
+            k++;
+        if (k == n && n < KINDS)
+            kinds[n++] = op;
+    }
+    for (int i = 0; deep && i < b->n_child; i++)
+        n = gather_ops(b->child[i], true, kinds, n);
+    return n;
+}
+
+static void put_ops(columns *t, const branch *b, bool deep)
+{
+    const char *kinds[KINDS];
+    int n = gather_ops(b, deep, kinds, 0);
+    char ops[NAME] = "";
+    for (int i = 0; i < n && i <= KINDS_SHOWN; i++) {
+        size_t used = strlen(ops);
+        snprintf(ops + used, sizeof ops - used, "%s%s", i ? " " : "", i < KINDS_SHOWN ? kinds[i] : "...");
+    }
+    columns_add(t, "%s", ops);
+}
+
+static const cJSON *last_node(const branch *b, bool deep)
+{
+    if (deep && b->n_child)
+        return last_node(b->child[b->n_child - 1], true);
+    return b->n_node ? b->node[b->n_node - 1] : NULL;
+}
+
+static void cell(columns *t, double v)
+{
+    char s[32] = "";
+    if (v > 0)
+        outline_value(s, sizeof s, "flops", &(cJSON){.type = cJSON_Number, .valuedouble = v});
+    columns_add(t, "%s", s);
+}
+
+static void put_row(printer *p, const branch *b, const char *name, int level, int times, bool deep)
+{
+    char shape[NAME] = "";
+    const cJSON *last = last_node(b, deep);
+    if (last)
+        outline_value(shape, sizeof shape, "shape", js_get(last, "shape"));
+    columns_add(&p->table, "%*s%s", 2 * level, "", name);
+    columns_add(&p->table, times > 1 ? "%d x" : "", times);
+    cell(&p->table, parameters(b));
+    cell(&p->table, operations(b));
+    put_ops(&p->table, b, deep);
+    columns_add(&p->table, "%s", shape);
+}
+
+static void put_children(printer *p, const branch *b, int level);
+
+/* A chain of only children is one line: "encoder.layer". */
+static void put_branch(printer *p, const branch *b, const char *name, int level, int times)
+{
+    if (b->n_child == 1 && b->n_node == 0 && b->parameters == 0) {
+        char longer[NAME];
+        snprintf(longer, sizeof longer, "%s%s%s", name, *name ? "." : "", b->child[0]->name);
+        put_branch(p, b->child[0], longer, level, times);
+        return;
+    }
+    bool deep = level + 1 >= p->depth || b->n_child == 0;
+    put_row(p, b, name, level, times, deep);
+    if (!deep)
+        put_children(p, b, level + 1);
+}
+
+static void put_children(printer *p, const branch *b, int level)
+{
+    for (int i = 0, n; i < b->n_child; i += n) {
+        const branch *first = b->child[i];
+        for (n = 1; i + n < b->n_child; n++) {
+            const branch *next = b->child[i + n];
+            if (!like(first->name, next->name) || !same(first, next))
+                break;
+        }
+        char name[NAME];
+        const char *last = b->child[i + n - 1]->name, *digits = last + strcspn(last, "0123456789");
+        if (n > 1)
+            snprintf(name, sizeof name, "%s-%s", first->name, digits);
+        else
+            snprintf(name, sizeof name, "%s", first->name);
+        put_branch(p, first, name, level, n);
+    }
+}
+
+void tree_print(const branch *root, int depth, FILE *f, bool color)
+{
+    printer p = {.table = columns_make("name|>|>parameters|>flops|operations|result"), .depth = depth};
+    branch own = *root; /* what has no place in the tree */
+    own.n_child = 0;
+    if (own.n_node)
+        put_row(&p, &own, "(no name)", 0, 1, false);
+    put_children(&p, root, 0);
+    columns_print(&p.table, f, "", color);
+}

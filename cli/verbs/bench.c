@@ -1,0 +1,189 @@
+/* bench.c - tessera bench: which of several schemas, or which runtime, is faster. */
+#include "bench/bench.h"
+#include "bench/report.h"
+#include "cli/fail.h"
+#include "cli/outfile.h"
+#include "cli/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* All values of a repeated option; for free(). */
+static const char **all(const args *a, const char *name, int *n)
+{
+    *n = args_count(a, name);
+    const char **list = calloc((size_t)*n + 1, sizeof *list);
+    if (!list)
+        fail_bug("out of memory", name);
+    for (int i = 0; i < *n; i++)
+        list[i] = args_at(a, name, i);
+    return list;
+}
+
+static void put_quoted(FILE *f, const char *s)
+{
+    bool plain = *s &&
+                 strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=/.,:@%") == strlen(s);
+    if (plain) {
+        fputs(s, f);
+        return;
+    }
+    fputc('\'', f);
+    for (; *s; s++) {
+        if (*s == '\'')
+            fputs("'\\''", f);
+        else
+            fputc(*s, f);
+    }
+    fputc('\'', f);
+}
+
+/* The command line that gives these results again, quoted for a shell; for free(). */
+static char *repro(const args *a)
+{
+    char *s = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&s, &n);
+    if (!f)
+        fail_bug("out of memory", "the command line");
+    fprintf(f, "tessera %s", a->verb->name);
+    for (int i = 0; i < a->n_nouns; i++) {
+        fputc(' ', f);
+        put_quoted(f, a->noun[i]);
+    }
+    for (int i = 0; i < a->n_given; i++) {
+        fprintf(f, " --%s", a->given[i].option->name);
+        if (!a->given[i].value)
+            continue;
+        fputc(' ', f);
+        put_quoted(f, a->given[i].value);
+    }
+    fclose(f);
+    return s;
+}
+
+static bench_options options_of(const args *a, progress *p)
+{
+    ts_options machine = session_options(a);
+    bench_options o = {
+        .model = args_noun(a, 0),
+        .target = machine.target,
+        .isa = machine.isa,
+        .cache_dir = machine.cache_dir,
+        .threads = machine.threads,
+        .mem_limit = machine.mem_limit,
+        .min_time = args_number(a, "min-time", 0),
+        .launches = (int)args_integer(a, "launches", 0),
+        .threshold = args_number(a, "threshold", 0),
+        .timeout = args_number(a, "timeout", 0),
+        .seed = (uint64_t)args_integer(a, "seed", 0),
+        .repro = repro(a),
+        .progress = progress_step,
+        .user = p,
+    };
+    o.dims = all(a, "dim", &o.n_dims);
+    o.inputs = all(a, "in", &o.n_inputs);
+    o.schemas = all(a, "schema", &o.n_schemas);
+    o.peers = all(a, "peer", &o.n_peers);
+    return o;
+}
+
+static void release(bench_options *o)
+{
+    free((void *)o->dims);
+    free((void *)o->inputs);
+    free((void *)o->schemas);
+    free((void *)o->peers);
+    free((void *)o->repro);
+}
+
+static bool write_report(const char *path, const char *results, ts_error *e)
+{
+    char *html = NULL;
+    bool good = report_write(results, &html, e) && outfile_write(path, html, e);
+    free(html);
+    return good;
+}
+
+/* The files first: what was measured over minutes must not be lost to a closed terminal. */
+static bool publish(const args *a, const char *results, ts_error *e)
+{
+    const char *out = args_text(a, "out", NULL), *report = args_text(a, "report", NULL);
+    if (out && !outfile_write(out, results, e))
+        return false;
+    if (report && !write_report(report, results, e))
+        return false;
+    if (out && strcmp(out, "-") == 0)
+        return true;
+    if (a->console.json)
+        return outfile_write("-", results, e);
+    bench_view view = {.colour = a->console.color_out, .width = console_width()};
+    char *table = bench_table(results, &view, e);
+    if (!table)
+        return false;
+    fputs(table, stdout);
+    free(table);
+    if (report)
+        console_note(&a->console, "the report is in %s", report);
+    return true;
+}
+
+static int verdict(const args *a, const char *results)
+{
+    for (int i = 0; i < args_count(a, "fail-on"); i++) {
+        if (bench_has_verdict(results, args_at(a, "fail-on", i)))
+            return TS_FAILED;
+    }
+    return TS_OK;
+}
+
+static int run(const args *a, ts_error *e)
+{
+    const char *out = args_text(a, "out", NULL), *report = args_text(a, "report", NULL);
+    if (out && !outfile_check(out, e))
+        return e->code;
+    if (report && !outfile_check(report, e))
+        return e->code;
+    progress p = progress_begin(&a->console);
+    bench_options o = options_of(a, &p);
+    char *results = NULL;
+    bool good = bench_run(&o, &results, e);
+    progress_end(&p);
+    release(&o);
+    int code = good && publish(a, results, e) ? verdict(a, results) : TS_OK;
+    free(results);
+    return code;
+}
+
+static const option options[] = {
+    {"schema", 's', A_FILE, "FILE|NAME", "a schema to time; repeats (default: the guess)", true, 0, 0},
+    {"peer", 0, WORD, "NAME", "time another runtime, as in onnxruntime; repeats", true, 0, 0},
+    {"min-time", 0, SECONDS, "TIME", "samples per contestant, all launches (default: 3s)", false, 0, 0},
+    {"launches", 0, INTEGER, "N", "processes per contestant (default: 5)", false, 1, 1000},
+    {"threshold", 0, PERCENT, "PERCENT", "least difference that matters (default: 1%)", false, 0, 0},
+    {"fail-on", 0, CHOICE, "slower|faster|undecided", "exit 1 on such a verdict; repeats", true, 0, 0},
+    {"timeout", 0, SECONDS, "TIME", "for one answer of a contestant (default: 10m)", false, 0, 0},
+    {"seed", 0, INTEGER, "N", "of inputs, orders and resampling (default: 0)", false, 0, INT64_MAX},
+    {"out", 'o', A_FILE, "FILE", "write results/1 as JSON", false, 0, 0},
+    {"report", 0, A_FILE, "FILE", "write one HTML page that explains the verdict", false, 0, 0},
+    {0},
+};
+static const option_group group = {"Options", options};
+static const option_group *const groups[] = {&group, &session_model_options, &session_plan_options, NULL};
+static const char *const examples[] = {
+    "tessera bench bert-base --dim seq=128 -s a.json -s b.json --report report.html",
+    "tessera bench model.onnx --peer onnxruntime --threads 2 -o results.json",
+    "tessera bench resnet-18 --min-time 2s --launches 1 --json # quick, for scripts",
+    NULL,
+};
+
+const verb verb_bench = {
+    .name = "bench",
+    .brief = "Time a model under several schemas, with a verdict",
+    .usage = "MODEL",
+    .groups = groups,
+    .examples = examples,
+    .details = "Contestants are checked against plain f64 loops, then timed in turns. Verdicts are FASTER, SLOWER, "
+               "SAME, UNDECIDED.",
+    .run = run,
+};

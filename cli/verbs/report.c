@@ -1,0 +1,46 @@
+/* report.c - tessera report: results as one HTML page. */
+#include "bench/report.h"
+#include "cli/args.h"
+#include "cli/outfile.h"
+
+#include <stdlib.h>
+
+enum { LONGEST = 256 << 20 }; /* bytes of a results file */
+
+static int run(const args *a, ts_error *e)
+{
+    bool csv = args_flag(a, "csv"), markdown = args_flag(a, "markdown");
+    const char *out = args_text(a, "out", csv || markdown ? "-" : "report.html");
+    if (!outfile_check(out, e))
+        return e->code;
+    char *results = outfile_read(args_noun(a, 0), LONGEST, e), *page = NULL;
+    bool (*write)(const char *, char **, ts_error *) = csv ? report_csv : markdown ? report_markdown : report_write;
+    if (results && write(results, &page, e) && outfile_write(out, page, e))
+        console_note(&a->console, "wrote %s", out);
+    free(results);
+    free(page);
+    return TS_OK;
+}
+
+static const option options[] = {
+    {"out", 'o', A_FILE, "FILE", "where to write (default: report.html; rows: standard output)", false, 0, 0},
+    {"markdown", 0, FLAG, NULL, "verdict and table to paste, instead of a page", false, 0, 0},
+    {"csv", 0, FLAG, NULL, "one row per contestant, instead of a page", false, 0, 0},
+    {0},
+};
+static const option_group group = {"Options", options};
+static const option_group *const groups[] = {&group, NULL};
+static const char *const examples[] = {
+    "tessera report results.json -o report.html",
+    "tessera report results.json --markdown      # to paste into a review",
+    NULL,
+};
+
+const verb verb_report = {
+    .name = "report",
+    .brief = "Turn results into one HTML page, Markdown or CSV",
+    .usage = "RESULTS",
+    .groups = groups,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,206 @@
+/* show.c - tessera show: a model as a tree, as JSON, as its hash, or as the text of one stage. */
+#include "cli/columns.h"
+#include "cli/fail.h"
+#include "cli/outline.h"
+#include "cli/session.h"
+#include "cli/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PORTS_SHOWN = 12, DEPTH = 4 };
+
+/* Extents with the names that were bound to them: "[batch=1, seq=128, 768]"; before that "[batch, seq, 768]". */
+static void shape_text(char *out, size_t size, const ts_port *p)
+{
+    size_t n = (size_t)snprintf(out, size, p->rank < 0 ? "?" : "[");
+    for (int i = 0; i < p->rank && n < size; i++) {
+        const char *symbol = p->symbol[i] ? p->symbol[i] : "", *comma = i ? ", " : "";
+        if (p->dim[i] < 0)
+            n += (size_t)snprintf(out + n, size - n, "%s%s", comma, *symbol ? symbol : "?");
+        else
+            n += (size_t)snprintf(out + n, size - n, "%s%s%s%lld", comma, symbol, *symbol ? "=" : "",
+                                  (long long)p->dim[i]);
+    }
+    if (p->rank >= 0 && n < size)
+        snprintf(out + n, size - n, "]");
+}
+
+static void put_more(columns *t, const char *what, int n)
+{
+    columns_add(t, "...");
+    columns_add(t, "%d more %s", n, what);
+    for (int i = 2; i < t->n; i++)
+        columns_add(t, "%s", "");
+}
+
+static void put_port(columns *t, const char *what, const ts_port *p)
+{
+    char shape[256], below[32] = "";
+    shape_text(shape, sizeof shape, p);
+    if (p->below > 0)
+        snprintf(below, sizeof below, "below %lld", (long long)p->below);
+    columns_add(t, "%s", what);
+    columns_add(t, "%s", p->name);
+    columns_add(t, "%s", p->dtype == TS_N_DTYPE ? "?" : ts_dtype_name(p->dtype));
+    columns_add(t, "%s", shape);
+    columns_add(t, "%s", below);
+}
+
+/* A cache has dozens of ports that are alike. */
+static void put_ports(const session *s)
+{
+    columns t = columns_make("||||");
+    ts_port p;
+    int n = ts_model_inputs(s->model), i;
+    for (i = 0; i < n && i < PORTS_SHOWN && ts_model_input(s->model, i, &p); i++)
+        put_port(&t, "input", &p);
+    if (i < n)
+        put_more(&t, "inputs", n - i);
+    n = ts_model_outputs(s->model);
+    for (i = 0; i < n && i < PORTS_SHOWN && ts_model_output(s->model, i, &p); i++)
+        put_port(&t, "output", &p);
+    if (i < n)
+        put_more(&t, "outputs", n - i);
+    columns_print(&t, stdout, "", false);
+}
+
+/* The outputs as tensors; for free(). */
+static ts_tensor *results(const session *s, int *n)
+{
+    *n = ts_model_outputs(s->model);
+    ts_tensor *t = calloc((size_t)*n + 1, sizeof *t);
+    if (!t)
+        fail_bug("out of memory", "show");
+    for (int i = 0; i < *n; i++)
+        t[i] = ts_model_tensor(s->model, i);
+    return t;
+}
+
+static bool show_hash(const session *s)
+{
+    int n;
+    char hex[65];
+    ts_tensor *t = results(s, &n);
+    ts_hash(n, t, hex);
+    free(t);
+    if (!s->args->console.json) {
+        printf("%s\n", hex);
+        return true;
+    }
+    cJSON *root = reply_make("hash/1");
+    js_text(root, "hash", hex);
+    reply_print(root);
+    cJSON_Delete(root);
+    return true;
+}
+
+static bool show_stage(session *s, const char *stage, ts_error *e)
+{
+    char *text = NULL;
+    if (strcmp(stage, "graph") == 0) {
+        int n;
+        ts_tensor *t = results(s, &n);
+        text = ts_print(n, t);
+        free(t);
+    } else {
+        ts_plan *plan = ts_plan_make(s->model, &s->options, e);
+        text = plan ? ts_plan_json(plan, e) : NULL;
+        ts_plan_free(plan);
+    }
+    if (!text)
+        return false;
+    if (s->args->console.json && strcmp(stage, "graph") == 0) {
+        cJSON *root = reply_make("text/1");
+        js_text(root, "text", text);
+        reply_print(root);
+        cJSON_Delete(root);
+    } else {
+        fputs(text, stdout);
+    }
+    ts_free(text);
+    return true;
+}
+
+static void put_totals(const cJSON *root)
+{
+    char parameters[32], bytes[32], flops[32];
+    outline_value(parameters, sizeof parameters, "flops", js_get(root, "parameters"));
+    outline_value(bytes, sizeof bytes, "bytes", js_get(root, "weight_bytes"));
+    outline_value(flops, sizeof flops, "flops", js_get(root, "flops"));
+    int nodes = cJSON_GetArraySize(js_get(root, "nodes"));
+    printf("\n%d nodes, %s parameters (%s), %sFLOP\n", nodes, parameters, bytes, flops);
+}
+
+/* What is known before dimensions are bound is shown without the tree. */
+static bool show_model(const session *s, bool bound, ts_error *e)
+{
+    cJSON *root = reply_take(ts_model_json(s->model, e), e);
+    const args *a = s->args;
+    if (!root)
+        return false;
+    if (a->console.json) {
+        reply_print(root);
+        cJSON_Delete(root);
+        return true;
+    }
+    put_ports(s);
+    if (bound) {
+        branch *tree = tree_make(js_get(root, "nodes"));
+        fputc('\n', stdout);
+        tree_print(tree, (int)args_integer(a, "depth", DEPTH), stdout, a->console.color_out);
+        put_totals(root);
+        tree_free(tree);
+    }
+    cJSON_Delete(root);
+    return true;
+}
+
+static bool show(session *s, const args *a, ts_error *e)
+{
+    const char *stage = args_text(a, "stage", NULL);
+    bool whole = !stage && !args_flag(a, "hash");
+    bool bound = session_open(s, a, args_noun(a, 0), e);
+    bool asked = args_flag(a, "dim") || args_flag(a, "in");
+    if (!bound && (!s->model || e->code != TS_USAGE || asked || !whole))
+        return false;
+    if (!bound)
+        console_note(&a->console, "%s", e->text);
+    *e = (ts_error){0};
+    if (args_flag(a, "hash"))
+        return show_hash(s);
+    return stage ? show_stage(s, stage, e) : show_model(s, bound, e);
+}
+
+static int run(const args *a, ts_error *e)
+{
+    session s = {0};
+    show(&s, a, e);
+    session_close(&s);
+    return TS_OK;
+}
+
+static const option options[] = {
+    {"depth", 0, INTEGER, "N", "levels of names to show (default: 4)", false, 1, 64},
+    {"hash", 0, FLAG, NULL, "the content hash of the graph, nothing else", false, 0, 0},
+    {"stage", 0, CHOICE, "graph|plan", "the text of a stage, as it parses back", false, 0, 0},
+    {0},
+};
+static const option_group group = {"Options", options};
+static const option_group *const groups[] = {&group, &session_model_options, &session_plan_options, NULL};
+static const char *const examples[] = {
+    "tessera show bert-base",
+    "tessera show model.onnx --dim batch=1 --dim seq=128 --depth 2",
+    "tessera show minilm --hash         # the same on every machine",
+    "tessera show minilm --stage graph  # every node, one a line",
+    NULL,
+};
+
+const verb verb_show = {
+    .name = "show",
+    .brief = "Show a model: inputs, outputs, layers, operations",
+    .usage = "MODEL",
+    .groups = groups,
+    .examples = examples,
+    .run = run,
+};

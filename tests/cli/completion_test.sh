@@ -1,0 +1,37 @@
+#!/bin/sh
+# The scripts load, and in bash the words offered are those of the tables.
+. "$SOURCE/tests/cli/expect.sh"
+for shell in bash zsh fish; do
+    "$TESSERA" completion $shell >"$dir/$shell" || wrong "no script for $shell"
+    command -v $shell >/dev/null || continue
+    checked=$((checked + 1))
+    $shell -n "$dir/$shell" || wrong "$shell does not read its script"
+done
+
+# offers WORD LINE...: among the completions of the last word of the line is WORD
+offers() {
+    want=$1
+    shift
+    checked=$((checked + 1))
+    # shellcheck disable=SC2016
+    got=$(bash -c '. "$0"; compopt() { :; }; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tessera; echo " ${COMPREPLY[*]} "' \
+        "$dir/bash" "$@")
+    case $got in
+    *" $want "*) ;;
+    *) wrong "completing \"$*\" does not offer $want" "$got" ;;
+    esac
+}
+if command -v bash >/dev/null; then
+    offers bench tessera be
+    offers bench tessera ''
+    offers --min-time tessera bench m --min
+    offers --json tessera version --
+    offers never tessera bench m --color n
+    offers slower tessera compare a b --fail-on ''
+    offers zsh tessera completion z
+    offers run tessera help r
+    cd "$dir" && mkdir folder && touch file.json
+    offers file.json tessera run m -s fi
+    offers folder tessera run m --out fo
+fi
+finish

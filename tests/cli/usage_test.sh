@@ -1,0 +1,65 @@
+#!/bin/sh
+# Wrong command lines: each has its exit code, one message that names the value, and the remedy.
+. "$SOURCE/tests/cli/expect.sh"
+
+# verbs and nouns
+expect 2 'there is no verb "bnech"' bnech
+expect 2 'did you mean bench?' bnech
+expect 2 'did you mean help?' hlep
+expect 2 'tessera alone lists the verbs' frobnicate
+expect 2 'there is no verb ""' ''
+expect 2 'there is no verb "--threads"' --threads 2
+expect 2 'run: MODEL is missing' run
+expect 2 'run: MODEL is missing' run --seed 1
+expect 2 'do not know what to do with "two"' run one two
+expect 2 'do not know what to do with "--seed"' run one -- --seed
+expect 2 'compare: AFTER is missing' compare before.json
+expect 2 'completion does not know "tcsh"' completion tcsh
+expect 2 'no help on "bnch"' help bnch
+expect 2 'did you mean tessera help bench?' help bnch
+
+# options
+expect 2 'run has no option --treads' run m --treads 2
+expect 2 'did you mean --threads?' run m --treads 2
+expect 2 'did you mean --seed?' run m --sede=1
+expect 2 'tessera help run lists its options' run m --workspace 2
+expect 2 'run has no option --thread' run m --thread 2
+expect 2 'run has no option -Z' run m -Z
+expect 2 'did you mean --dim?' run m -dim seq=1
+expect 2 '--seed needs a value: N' run m --seed
+expect 2 '--out needs a value: DIR' run m --out --quiet
+expect 2 'write --out=--quiet' run m --out --quiet
+expect 2 '--quiet takes no value, "yes" was given' run m --quiet=yes
+expect 2 '--seed "1x": must be a whole number from 0 to' run m --seed 1x
+expect 2 '--seed "-1": must be a whole number from 0 to' run m --seed -1
+expect 2 '--threads "0": must be a whole number from 1 to 1024' run m --threads 0
+expect 2 '--threads "99999999999999999999"' run m --threads 99999999999999999999
+expect 2 '--threads "many"' run m --threads=many
+expect 2 '--dim "seq": must be NAME=N' run m --dim seq
+expect 2 '--in "x.npy": must be NAME=FILE.npy' run m --in x.npy
+expect 2 '--mem-limit "lots": must be a size in bytes' run m --mem-limit lots
+expect 2 '--color "blue": must be one of auto|always|never' run m --color blue
+expect 2 '--min-time "0": must be a time' bench m --min-time 0
+expect 2 '--min-time "2 s": must be a time' bench m '--min-time=2 s'
+expect 2 '--launches "0"' bench m --launches 0
+expect 2 '--fail-on "slow"' bench m --fail-on slow
+expect 2 'did you mean slower?' bench m --fail-on slowr
+expect 2 '--threshold "1": must be a percentage' compare a b --threshold 1
+expect 2 '--out ""' run m --out ''
+expect 2 'emit: --out is missing' emit m
+
+# names cannot forge messages
+expect 2 'there is no verb "\x1b[2Jx"' "$(printf '\033[2Jx')"
+expect 2 'run has no option --a\x0aerror' run m "$(printf -- '--a\nerror')"
+
+# what is right
+expect 0 'tessera 0.' version
+expect 0 'tessera 0.' --version
+expect 0 'tessera 0.' version -q --color never
+expect 0 '"version":' version --json
+expect 0 'tessera run' run --help
+expect 0 'tessera run' run m --treads -h
+expect 0 'tessera run' help run
+expect 0 'UNDECIDED' help bench
+expect 0 "toolchain" help exit
+finish

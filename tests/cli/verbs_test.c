@@ -1,0 +1,154 @@
+/* What must hold of every row of the table of verbs, the ones to come included. */
+#include "cli/args.h"
+#include "cli/help.h"
+#include "cli/suggest.h"
+#include "cli/usage.h"
+#include "tests/check.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *help_of(const verb *v)
+{
+    char *s = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&s, &n);
+    if (v)
+        help_verb(f, v, false);
+    else
+        help_overview(f, false);
+    fclose(f);
+    return s;
+}
+
+static void fits_a_terminal(const verb *v)
+{
+    char *s = help_of(v);
+    int lines = 0;
+    for (const char *c = s; *c; lines++) {
+        size_t n = strcspn(c, "\n");
+        if (!CHECK(n <= HELP_WIDTH))
+            fprintf(stderr, "  %.*s\n", (int)n, c);
+        c += n + (c[n] == '\n');
+    }
+    if (!CHECK(lines <= HELP_LINES))
+        fprintf(stderr, "  %s: %d lines\n", v ? v->name : "overview", lines);
+    free(s);
+}
+
+static void is_whole(const verb *v)
+{
+    CHECK(verb_find(v->name) == v);
+    CHECK(v->brief[0] && isupper((unsigned char)v->brief[0]) && v->brief[strlen(v->brief) - 1] != '.');
+    CHECK(v->usage && v->run && v->examples && v->examples[0]);
+    const option_group *g;
+    for (int i = 0; (g = verb_group(v, i)); i++) {
+        for (const option *o = g->options; o->name; o++) {
+            if (!CHECK(verb_option(v, o->name) == o && (!o->letter || verb_letter(v, o->letter) == o)))
+                fprintf(stderr, "  %s --%s is declared twice\n", v->name, o->name);
+            CHECK(o->brief && o->brief[0] && (o->kind == FLAG) == !o->value);
+            CHECK((o->kind == INTEGER) == (o->least < o->most));
+        }
+    }
+}
+
+/* An example up to its # or | is a command line that its verb accepts. */
+static void example_parses(const verb *v, const char *example)
+{
+    char line[512];
+    snprintf(line, sizeof line, "%s", example);
+    line[strcspn(line, "#|>")] = 0;
+    char *words[64], *rest = line;
+    int n = 0;
+    for (char *w; n < 64 && (w = strsep(&rest, " "));) {
+        if (*w)
+            words[n++] = w;
+    }
+    if (!CHECK(n >= 2 && strcmp(words[0], "tessera") == 0 && strcmp(words[1], v->name) == 0))
+        return;
+    args a;
+    ts_error e = {0};
+    if (!CHECK(args_parse(&a, v, n - 2, words + 2, &e)))
+        fprintf(stderr, "  %s: %s\n", example, e.text);
+    args_free(&a);
+}
+
+static bool suggests(const suggestion *s, const char *word)
+{
+    for (int i = 0; i < s->n; i++) {
+        if (strcmp(s->nearest[i], word) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void offer_all(suggestion *s, const verb *v)
+{
+    const option_group *g;
+    for (int i = 0; v && (g = verb_group(v, i)); i++) {
+        for (const option *o = g->options; o->name; o++)
+            suggest_offer(s, o->name);
+    }
+    for (int i = 0; !v && verbs[i]; i++)
+        suggest_offer(s, verbs[i]->name);
+}
+
+/* One typing slip in `word` (of verb v, or a verb's own name if NULL) leads back to it, unless it makes another known word. */
+static void slip(const verb *v, const char *word, const char *typed)
+{
+    if (!*typed || (v ? verb_option(v, typed) != NULL : verb_find(typed) != NULL))
+        return;
+    suggestion s = suggest_begin(typed);
+    offer_all(&s, v);
+    ts_error e = {0};
+    if (!CHECK(suggest_hint(&s, "", &e) && (s.n == SUGGEST_MAX || suggests(&s, word))))
+        fprintf(stderr, "  \"%s\" does not lead to \"%s\"\n", typed, word);
+}
+
+static void all_slips(const verb *v, const char *word)
+{
+    size_t n = strlen(word);
+    char typed[64];
+    for (size_t i = 0; i <= n; i++) {
+        for (char c = 'a'; c <= 'z'; c++) {
+            snprintf(typed, sizeof typed, "%.*s%c%s", (int)i, word, c, word + i);
+            slip(v, word, typed);
+            if (i == n)
+                continue;
+            snprintf(typed, sizeof typed, "%.*s%c%s", (int)i, word, c, word + i + 1);
+            slip(v, word, typed);
+        }
+        if (i == n)
+            continue;
+        snprintf(typed, sizeof typed, "%.*s%s", (int)i, word, word + i + 1);
+        slip(v, word, typed);
+        if (i + 1 == n)
+            continue;
+        snprintf(typed, sizeof typed, "%.*s%c%c%s", (int)i, word, word[i + 1], word[i], word + i + 2);
+        slip(v, word, typed);
+    }
+}
+
+static void slips_of(const verb *v)
+{
+    all_slips(NULL, v->name);
+    const option_group *g;
+    for (int i = 0; (g = verb_group(v, i)); i++) {
+        for (const option *o = g->options; o->name; o++)
+            all_slips(v, o->name);
+    }
+}
+
+int main(void)
+{
+    fits_a_terminal(NULL);
+    for (int i = 0; verbs[i]; i++) {
+        is_whole(verbs[i]);
+        fits_a_terminal(verbs[i]);
+        for (int k = 0; verbs[i]->examples[k]; k++)
+            example_parses(verbs[i], verbs[i]->examples[k]);
+        slips_of(verbs[i]);
+    }
+    return check_done();
+}
