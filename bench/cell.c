@@ -1,28 +1,9 @@
 #include "bench/cell.h"
+#include "bench/utf8.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Decodes one sequence; 0 bytes: not valid UTF-8. */
-static int decode(const unsigned char *s, uint32_t *out)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    int n = s[0] < 0x80 ? 1 : (s[0] & 0xE0) == 0xC0 ? 2 : (s[0] & 0xF0) == 0xE0 ? 3 : (s[0] & 0xF8) == 0xF0 ? 4 : 0;
-    if (n == 0)
-        return 0;
-    uint32_t c = n == 1 ? s[0] : s[0] & (0xFFu >> (n + 1));
-    for (int i = 1; i < n; i++) {
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-        c = c << 6 | (s[i] & 0x3Fu);
-    }
-    if (c < least[n] || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF))
-        return 0;
-    *out = c;
-    return n;
-}
 
 typedef struct range {
     uint32_t first, last;
@@ -34,14 +15,6 @@ static int within(const range *r, size_t n, uint32_t c)
         if (c >= r[i].first && c <= r[i].last)
             return 1;
     return 0;
-}
-
-/* What would move the cursor, hide text or turn its direction. */
-static int is_harmful(uint32_t c)
-{
-    static const range harmful[] = {{0, 0x1F},        {0x7F, 0x9F},     {0x200B, 0x200F}, {0x2028, 0x202E},
-                                    {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE0FFF}};
-    return within(harmful, sizeof harmful / sizeof *harmful, c);
 }
 
 /* Blocks of the East Asian Width and general category tables of Unicode, coarse at their edges. */
@@ -60,7 +33,7 @@ int cell_width(const char *s)
     int width = 0;
     uint32_t c = 0;
     for (int n; *s != 0; s += n > 0 ? n : 1) {
-        n = decode((const unsigned char *)s, &c);
+        n = utf8_read(s, strlen(s), &c);
         width += n > 0 ? columns(c) : 1;
     }
     return width;
@@ -72,7 +45,7 @@ static size_t fitting(const char *s, int width)
     const char *at = s;
     uint32_t c = 0;
     while (*at != 0) {
-        int n = decode((const unsigned char *)at, &c);
+        int n = utf8_read(at, strlen(at), &c);
         width -= n > 0 ? columns(c) : 1;
         if (width < 0)
             break;
@@ -87,9 +60,9 @@ char *cell_text(const char *s, int width)
     char *out = calloc(n + 2, 4); /* a byte becomes four characters at most; room for the ellipsis */
     for (size_t i = 0; out != NULL && i < n;) {
         uint32_t c = 0;
-        int k = decode((const unsigned char *)s + i, &c), step = k > 0 ? k : 1;
+        int k = utf8_read(s + i, n - i, &c), step = k > 0 ? k : 1;
         for (int j = 0; j < step; j++) {
-            if (k == 0 || is_harmful(c))
+            if (k == 0 || utf8_hidden(c))
                 used += (size_t)snprintf(out + used, 5, "\\x%02X", (unsigned char)s[i + (size_t)j]);
             else
                 out[used++] = s[i + (size_t)j];

@@ -142,22 +142,27 @@ static void *member_main(void *user)
     return NULL;
 }
 
-/* Infinite when there was nobody. */
-static double best_repeat(const member *m, int n, int repeats)
+static team_time times_of(const member *m, int n, int repeats)
 {
-    double best = INFINITY;
+    team_time t = {.ran = n, .together = INFINITY};
     for (int r = 0; r < repeats && n > 0; r++) {
         int64_t start = INT64_MAX, end = INT64_MIN;
         for (int i = 0; i < n; i++) {
             start = m[i].times[2 * r] < start ? m[i].times[2 * r] : start;
             end = m[i].times[2 * r + 1] > end ? m[i].times[2 * r + 1] : end;
         }
-        best = fmin(best, (double)(end - start) * 1e-9);
+        t.together = fmin(t.together, (double)(end - start) * 1e-9);
     }
-    return best;
+    for (int i = 0; i < n; i++) {
+        double best = INFINITY;
+        for (int r = 0; r < repeats; r++)
+            best = fmin(best, (double)(m[i].times[2 * r + 1] - m[i].times[2 * r]) * 1e-9);
+        t.rate += 1 / best;
+    }
+    return t;
 }
 
-double team_best(const team_job *job, int *ran)
+team_time team_run(const team_job *job)
 {
     size_t threads = (size_t)job->threads, repeats = (size_t)job->repeats;
     member *m = calloc(threads, sizeof *m);
@@ -175,9 +180,8 @@ double team_best(const team_job *job, int *ran)
     pthread_mutex_unlock(&gate);
     for (int i = 0; i < n; i++)
         pthread_join(m[i].thread, NULL);
-    double best = best_repeat(m, n, job->repeats);
+    team_time t = times_of(m, n, job->repeats);
     free(times);
     free(m);
-    *ran = n;
-    return best;
+    return t;
 }

@@ -21,15 +21,20 @@ typedef struct cache_sizes {
 cache_sizes cpus_caches(void);
 int cpus_quota(void); /* processors that the cgroup grants, rounded up; 0: not limited */
 
-/* Seconds of the best of `repeats` runs of work(arg, thread) on `threads` pinned threads that start together: from the
- * first start to the last end. ran: how many threads could be created; the time is infinite if none. */
+/* Runs work(arg, thread) `repeats` times on `threads` pinned threads that start each repeat together. Bests are over repeats:
+ * a busy machine disturbs most of them, and rarely all. */
 typedef struct team_job {
     const cpu_list *cpus;
     int threads, repeats;
     void (*work)(void *arg, int thread);
     void *arg;
 } team_job;
-double team_best(const team_job *job, int *ran);
+typedef struct team_time {
+    int ran;         /* threads that could be created */
+    double together; /* seconds of the best repeat, from the first start to the last end; infinite if nobody ran */
+    double rate;     /* works per second, summed over threads, each by its own best repeat */
+} team_time;
+team_time team_run(const team_job *job);
 
 /* A spinning barrier. */
 typedef struct barrier {

@@ -1,5 +1,6 @@
 #include "bench/js.h"
 #include "bench/failure.h"
+#include "bench/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,20 +21,6 @@ char *js_print(const cJSON *v, bool pretty)
     return pretty ? cJSON_Print(v) : cJSON_PrintUnformatted(v);
 }
 
-/* The length of the well-formed UTF-8 sequence at s, or 0: no overlong forms, no surrogates, nothing above U+10FFFF. */
-static int sequence(const unsigned char *s)
-{
-    if (s[0] < 0x80)
-        return 1;
-    int n = s[0] >= 0xC2 && s[0] <= 0xDF ? 2 : (s[0] & 0xF0) == 0xE0 ? 3 : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4 : 0;
-    for (int i = 1; i < n; i++)
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-    bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
-    bool beyond = (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF4 && s[1] > 0x8F);
-    return overlong || beyond ? 0 : n;
-}
-
 static cJSON *valid_text(const char *value)
 {
     if (value == NULL)
@@ -41,8 +28,9 @@ static cJSON *valid_text(const char *value)
     char *copy = strdup(value);
     if (copy == NULL)
         return cJSON_CreateNull();
-    for (unsigned char *at = (unsigned char *)copy; *at != 0;) {
-        int n = sequence(at);
+    uint32_t code = 0;
+    for (char *at = copy; *at != 0;) {
+        int n = utf8_read(at, strlen(at), &code);
         if (n == 0)
             *at = '?';
         at += n == 0 ? 1 : n;

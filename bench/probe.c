@@ -13,8 +13,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { CANARY_TRIPS = 45000, BARRIERS = 2000, PROBE_REPEATS = 7 };
-static const double PROBE_SECONDS = 4e-3; /* of one repeat: long against a timer, short against a change of weather */
+enum { CANARY_TRIPS = 45000, BARRIERS = 500, PIECES = 32, PROBE_REPEATS = 25 };
+static const double PROBE_SECONDS = 1e-3; /* of one repeat: long against a timer, short against a slice of time */
 static const size_t KIB = 1024, MIB = 1024 * 1024;
 
 double canary(void)
@@ -44,13 +44,10 @@ static double fma_peak(const cpu_list *cpus, int threads, void (*run)(long trips
 {
     fma_task t = {run, 2000};
     team_job job = {cpus, 1, 3, fma_work, &t};
-    int ran = 0;
-    double seconds = team_best(&job, &ran);
-    t.trips = (long)fmax(2000, PROBE_SECONDS / seconds * 2000);
+    t.trips = (long)fmax(2000, PROBE_SECONDS / team_run(&job).together * 2000);
     job.threads = threads;
     job.repeats = PROBE_REPEATS;
-    seconds = team_best(&job, &ran);
-    return flops_per_trip * (double)t.trips * ran / seconds * 1e-9;
+    return flops_per_trip * (double)t.trips * team_run(&job).rate * 1e-9;
 }
 
 static void add_unit(cJSON *list, const cpu_list *cpus, int threads, const unit *u)
@@ -70,8 +67,10 @@ static void add_unit(cJSON *list, const cpu_list *cpus, int threads, const unit 
 /* ---- memory ---- */
 
 typedef struct memory_task {
-    char *base;          /* each thread has its own part of it */
-    size_t part, passes; /* bytes of a thread, and how often it walks them */
+    char *base;         /* each thread has its own `part` of it, */
+    size_t part, piece; /* and walks a piece of that, `passes` times, the next piece at the next turn */
+    size_t passes;
+    size_t *turn; /* of each thread */
     void (*read)(const void *p, size_t bytes);
     void (*write)(void *p, size_t bytes);
 } memory_task;
@@ -79,26 +78,27 @@ typedef struct memory_task {
 static void memory_work(void *arg, int thread)
 {
     memory_task *t = arg;
-    char *mine = t->base + t->part * (size_t)thread;
+    size_t at = t->turn[thread]++ % (t->part / t->piece) * t->piece;
+    char *mine = t->base + t->part * (size_t)thread + at;
     for (size_t i = 0; i < t->passes; i++) {
         if (t->read != NULL)
-            t->read(mine, t->part);
+            t->read(mine, t->piece);
         else
-            t->write(mine, t->part);
+            t->write(mine, t->piece);
     }
 }
 
-/* GB/s of all threads together, each on `part` bytes of its own. */
+/* GB/s of all threads together. */
 static double bandwidth(const cpu_list *cpus, int threads, memory_task *t)
 {
     team_job job = {cpus, threads, 1, memory_work, t};
-    int ran = 0;
     t->passes = 1;
-    double once = team_best(&job, &ran);
-    t->passes = (size_t)fmax(1, PROBE_SECONDS / fmax(once, 1e-7));
-    job.repeats = t->passes > 1 ? PROBE_REPEATS : 3; /* one walk of main memory is long enough by itself */
-    double seconds = team_best(&job, &ran);
-    return (double)t->part * (double)t->passes * ran / seconds * 1e-9;
+    double once = team_run(&job).together;
+    if (t->piece == t->part) /* stays where it is after the first walk: more of them make a time to measure */
+        t->passes = (size_t)fmax(1, PROBE_SECONDS / fmax(once, 1e-7));
+    job.repeats = t->piece == t->part ? PROBE_REPEATS : (int)(t->part / t->piece);
+    team_time best = team_run(&job);
+    return (double)t->piece * (double)t->passes * best.ran / best.together * 1e-9;
 }
 
 static size_t whole_steps(size_t bytes)
@@ -125,7 +125,7 @@ static level_sizes sizes_for(int threads)
     return (level_sizes){.l1 = whole_steps(l1 / 2),
                          .l2 = whole_steps(l2 / 2),
                          .l3 = shared > 2 * l2 ? whole_steps(shared) : 0,
-                         .dram = whole_steps(whole / n)};
+                         .dram = whole_steps(whole / n / PIECES) * PIECES};
 }
 
 static void add_level(cJSON *out, const char *key, double gbs, size_t part)
@@ -142,11 +142,14 @@ static bool add_bandwidths(cJSON *out, const cpu_list *cpus, int threads, const 
     level_sizes s = sizes_for(threads);
     size_t whole = s.dram * (size_t)threads;
     char *base = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (base == MAP_FAILED)
+    size_t *turn = calloc((size_t)threads, sizeof *turn);
+    if (base == MAP_FAILED || turn == NULL) {
+        free(turn);
         return bench_fail(e, TS_MEMORY, "probing memory needs %zu MiB", whole / MIB);
+    }
     madvise(base, whole, MADV_HUGEPAGE); /* where the system allows them: page walks are not what is measured */
     js_array(out, "levels");
-    memory_task t = {.base = base, .part = s.dram, .write = u->write};
+    memory_task t = {.base = base, .part = s.dram, .piece = s.dram / PIECES, .turn = turn, .write = u->write};
     bandwidth(cpus, threads, &t); /* first touch, each part by the thread that will use it */
     double write = bandwidth(cpus, threads, &t);
     t.write = u->stream;
@@ -158,12 +161,13 @@ static bool add_bandwidths(cJSON *out, const cpu_list *cpus, int threads, const 
     const char *const key[] = {"l1_gbs", "l2_gbs", "l3_gbs"};
     const size_t part[] = {s.l1, s.l2, s.l3};
     for (int i = 0; i < 3; i++) {
-        t.part = part[i];
+        t.part = t.piece = part[i];
         if (part[i] > 0)
             add_level(out, key[i], bandwidth(cpus, threads, &t), part[i]);
         else
             js_absent(out, key[i], "no last-level cache that is larger than the level before it");
     }
+    free(turn);
     munmap(base, whole);
     return true;
 }
@@ -180,10 +184,9 @@ static void barrier_work(void *arg, int thread)
 static double barrier_cost(const cpu_list *cpus, int threads)
 {
     barrier b = {.parties = threads};
-    team_job job = {cpus, threads, 3, barrier_work, &b};
-    int ran = 0;
-    double seconds = team_best(&job, &ran);
-    return ran == threads ? seconds * 1e9 / BARRIERS : NAN;
+    team_job job = {cpus, threads, PROBE_REPEATS, barrier_work, &b};
+    team_time best = team_run(&job);
+    return best.ran == threads ? best.together * 1e9 / BARRIERS : NAN;
 }
 
 /* ---- what is handed out ---- */
