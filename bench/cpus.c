@@ -119,7 +119,7 @@ void barrier_wait(barrier *b)
 }
 
 typedef struct member {
-    const team_job *job;
+    const cpus_job *job;
     barrier *together;
     int index;
     pthread_mutex_t *gate; /* held until it is known how many threads there are */
@@ -142,9 +142,9 @@ static void *member_main(void *user)
     return NULL;
 }
 
-static team_time times_of(const member *m, int n, int repeats)
+static cpus_time times_of(const member *m, int n, int repeats)
 {
-    team_time t = {.ran = n, .together = INFINITY};
+    cpus_time t = {.ran = n, .together = INFINITY};
     for (int r = 0; r < repeats && n > 0; r++) {
         int64_t start = INT64_MAX, end = INT64_MIN;
         for (int i = 0; i < n; i++) {
@@ -162,7 +162,7 @@ static team_time times_of(const member *m, int n, int repeats)
     return t;
 }
 
-team_time team_run(const team_job *job)
+cpus_time cpus_run(const cpus_job *job)
 {
     size_t threads = (size_t)job->threads, repeats = (size_t)job->repeats;
     member *m = calloc(threads, sizeof *m);
@@ -180,7 +180,7 @@ team_time team_run(const team_job *job)
     pthread_mutex_unlock(&gate);
     for (int i = 0; i < n; i++)
         pthread_join(m[i].thread, NULL);
-    team_time t = times_of(m, n, job->repeats);
+    cpus_time t = times_of(m, n, job->repeats);
     free(times);
     free(m);
     return t;

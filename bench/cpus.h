@@ -23,18 +23,18 @@ int cpus_quota(void); /* processors that the cgroup grants, rounded up; 0: not l
 
 /* Runs work(arg, thread) `repeats` times on `threads` pinned threads that start each repeat together. Bests are over repeats:
  * a busy machine disturbs most of them, and rarely all. */
-typedef struct team_job {
+typedef struct cpus_job {
     const cpu_list *cpus;
     int threads, repeats;
     void (*work)(void *arg, int thread);
     void *arg;
-} team_job;
-typedef struct team_time {
+} cpus_job;
+typedef struct cpus_time {
     int ran;         /* threads that could be created */
     double together; /* seconds of the best repeat, from the first start to the last end; infinite if nobody ran */
     double rate;     /* works per second, summed over threads, each by its own best repeat */
-} team_time;
-team_time team_run(const team_job *job);
+} cpus_time;
+cpus_time cpus_run(const cpus_job *job);
 
 /* A spinning barrier. */
 typedef struct barrier {

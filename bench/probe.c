@@ -43,11 +43,11 @@ static void fma_work(void *arg, int thread)
 static double fma_peak(const cpu_list *cpus, int threads, void (*run)(long trips), double flops_per_trip)
 {
     fma_task t = {run, 2000};
-    team_job job = {cpus, 1, 3, fma_work, &t};
-    t.trips = (long)fmax(2000, PROBE_SECONDS / team_run(&job).together * 2000);
+    cpus_job job = {cpus, 1, 3, fma_work, &t};
+    t.trips = (long)fmax(2000, PROBE_SECONDS / cpus_run(&job).together * 2000);
     job.threads = threads;
     job.repeats = PROBE_REPEATS;
-    return flops_per_trip * (double)t.trips * team_run(&job).rate * 1e-9;
+    return flops_per_trip * (double)t.trips * cpus_run(&job).rate * 1e-9;
 }
 
 static void add_unit(cJSON *list, const cpu_list *cpus, int threads, const unit *u)
@@ -91,13 +91,13 @@ static void memory_work(void *arg, int thread)
 /* GB/s of all threads together. */
 static double bandwidth(const cpu_list *cpus, int threads, memory_task *t)
 {
-    team_job job = {cpus, threads, 1, memory_work, t};
+    cpus_job job = {cpus, threads, 1, memory_work, t};
     t->passes = 1;
-    double once = team_run(&job).together;
+    double once = cpus_run(&job).together;
     if (t->piece == t->part) /* stays where it is after the first walk: more of them make a time to measure */
         t->passes = (size_t)fmax(1, PROBE_SECONDS / fmax(once, 1e-7));
     job.repeats = t->piece == t->part ? PROBE_REPEATS : (int)(t->part / t->piece);
-    team_time best = team_run(&job);
+    cpus_time best = cpus_run(&job);
     return (double)t->piece * (double)t->passes * best.ran / best.together * 1e-9;
 }
 
@@ -184,8 +184,8 @@ static void barrier_work(void *arg, int thread)
 static double barrier_cost(const cpu_list *cpus, int threads)
 {
     barrier b = {.parties = threads};
-    team_job job = {cpus, threads, PROBE_REPEATS, barrier_work, &b};
-    team_time best = team_run(&job);
+    cpus_job job = {cpus, threads, PROBE_REPEATS, barrier_work, &b};
+    cpus_time best = cpus_run(&job);
     return best.ran == threads ? best.together * 1e9 / BARRIERS : NAN;
 }
 

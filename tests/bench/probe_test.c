@@ -81,8 +81,8 @@ static void test_barrier(void)
     cpu_list l;
     cpus_allowed(&l);
     meeting m = {.b = {.parties = 3}}; /* more than this machine may have: spinning must give way */
-    team_job job = {&l, 3, 1, meet, &m};
-    team_time t = team_run(&job);
+    cpus_job job = {&l, 3, 1, meet, &m};
+    cpus_time t = cpus_run(&job);
     CHECK(t.ran == 3 && m.here == 600 && m.early == 0 && t.together > 0 && t.together < 60);
     CHECK(t.rate >= 3 / t.together * 0.999); /* each by itself is no slower than all together */
 }
