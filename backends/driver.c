@@ -210,6 +210,18 @@ char *ts_plan_json(ts_plan *p, ts_error *e)
     return text_take(&t);
 }
 
+char *ts_schema_guess(ts_model *m, const ts_options *o, ts_error *e)
+{
+    ts_options own = o ? *o : (ts_options){0};
+    text t = {0};
+    own.schema = NULL;
+    ts_plan *p = ts_plan_make(m, &own, e);
+    if (!p) return NULL;
+    plan_schema(p->plan, p->target->name, &t);
+    ts_plan_free(p);
+    return text_take(&t);
+}
+
 bool ts_plan_emit(ts_plan *p, const char *dir, ts_error *e)
 {
     if (!p->target->emit) return err_set(e, TS_UNSUPPORTED, "target %s does not write stand-alone programs", p->target->name);

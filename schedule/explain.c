@@ -1,22 +1,423 @@
-/* explain.c - a plan as JSON. */
+/* explain.c - a plan as JSON: kernels with their loops, what fits where, and what is worth knowing about them. */
 #include "schedule/explain.h"
+#include "schedule/explain_fit.h"
 #include "schedule/nest.h"
+#include "schedule/schema.h"
+
+#include <string.h>
+
+enum { MAX_ROWS_APART = 8, PAGE = 4096 }; /* lines that a set of the first cache holds; bytes after which sets repeat */
+static const char *const level_name[] = {"registers", "L1", "L2", "L3", "memory"};
+
+/* ---- JSON ---- */
+static void key(text *t, const char *name) /* with the comma that it needs */
+{
+    const char last = t->len ? t->s[t->len - 1] : '{';
+    text_add(t, "%s\"%s\":", last == '{' || last == '[' ? "" : ",", name);
+}
+
+static void put_text(text *t, const char *name, const char *s)
+{
+    key(t, name);
+    text_json(t, s);
+}
+
+static void put_whole(text *t, const char *name, double v)
+{
+    key(t, name);
+    text_add(t, "%.0f", v);
+}
+
+static void put_share(text *t, const char *name, double v)
+{
+    key(t, name);
+    text_add(t, "%.4g", v);
+}
+
+static void put_taken(text *t, const char *name, text *s) /* frees s */
+{
+    put_text(t, name, text_str(s));
+    text_free(s);
+}
+
+static void open_one(text *t) /* an object of a list */
+{
+    text_add(t, t->s[t->len - 1] == '[' ? "{" : ",{");
+}
+
+static void put_line(text *t, const char *s, size_t n) /* a text of a list */
+{
+    text line = {0};
+    text_bytes(&line, s, n);
+    text_add(t, t->s[t->len - 1] == '[' ? "" : ",");
+    text_json(t, text_str(&line));
+    text_free(&line);
+}
+
+static void put_lines(text *t, const char *s)
+{
+    for (size_t n; *s; s += n + (s[n] == '\n')) {
+        n = strcspn(s, "\n");
+        if (n)
+            put_line(t, s, n);
+    }
+}
+
+/* ---- parts of a kernel ---- */
+static void put_dims(text *t, const stage *s)
+{
+    key(t, "dims");
+    text_add(t, "{");
+    for (int a = 0; a < s->n_axis; a++)
+        put_whole(t, s->letter[a], (double)s->extent[a]);
+    text_add(t, "}");
+}
+
+static void put_stages(text *t, const plan *p, const kernel *k)
+{
+    key(t, "stages");
+    text_add(t, "[");
+    for (int i = 0; i < k->n_stage; i++) {
+        text loops = {0};
+        open_one(t);
+        put_text(t, "name", k->stage[i].name);
+        put_dims(t, &k->stage[i]);
+        nest_print_stage(&loops, k, i, true);
+        put_taken(t, "loops", &loops);
+        if (stage_fold(&k->stage[i]))
+            put_whole(t, "registers", (double)fit_registers(p, &k->stage[i]));
+        text_add(t, "}");
+    }
+    text_add(t, "]");
+}
+
+/* Dimensions of one element are left out; the others go by the axis that walks them, or by their number. */
+static void print_layout(text *t, const layout *y, const stage *s, const expr *const *sub, const type *of)
+{
+    char number[MAX_RANK][8];
+    const char *letter[MAX_RANK];
+    layout shown = {.n = 0};
+    for (int d = 0; d < of->rank; d++) {
+        text name = {0};
+        text_add(&name, "d%d", d);
+        memcpy(number[d], name.s, name.len + 1);
+        text_free(&name);
+        letter[d] = sub[d]->kind == X_AXIS ? s->letter[sub[d]->axis] : number[d];
+    }
+    for (int i = 0; i < y->n; i++)
+        if (of->dim[y->digit[i].dim] != 1)
+            shown.digit[shown.n++] = y->digit[i];
+    layout_print(t, &shown, letter);
+}
+
+static void put_operand(text *t, const stage *s, const char *stage_name, char letter, const node *n, const layout *y,
+                        const expr *const *sub)
+{
+    text name = {0}, shape = {0}, order = {0};
+    open_one(t);
+    text_add(&name, "%s%s%c", stage_name, *stage_name ? "." : "", letter);
+    put_taken(t, "operand", &name);
+    put_text(t, "tensor", n->label);
+    type_print(&shape, &n->type);
+    put_taken(t, "type", &shape);
+    print_layout(&order, y, s, sub, &n->type);
+    put_taken(t, "layout", &order);
+    text_add(t, "}");
+}
+
+static bool within(const kernel *k, const node *n) /* a value of the kernel's own, in scratch memory */
+{
+    for (int i = 0; i < k->n_stage; i++)
+        if (k->stage[i].node == n && k->stage[i].scratch)
+            return true;
+    return false;
+}
+
+static void put_operands(text *t, const plan *p, const kernel *k)
+{
+    key(t, "operands");
+    text_add(t, "[");
+    for (int i = 0; i < k->n_stage; i++) {
+        const stage *s = &k->stage[i];
+        const char *name = k->n_stage > 1 ? s->name : "";
+        for (int j = 0; j < s->n_load && j < 26; j++) {
+            const node *n = s->load[j]->from;
+            const int entry = s->leaf ? s->leaf[j] : -1;
+            if (!within(k, n))
+                put_operand(t, s, name, (char)('a' + j), n,
+                            entry >= 0 ? &p->leaf[entry].layout : &p->home[n->id].layout, s->load[j]->arg);
+        }
+        if (!s->scratch)
+            put_operand(t, s, name, 'y', s->node, &p->home[s->node->id].layout, s->store);
+    }
+    text_add(t, "]");
+}
+
+/* ---- levels: what a trip of each loop works on ---- */
+static void put_level(text *t, const plan *p, const kernel *k, const stage *s, int depth)
+{
+    const bool shared = depth <= k->shared.n;
+    const stage *named = shared ? &k->stage[k->main] : s;
+    const loop *l = fit_loop(k, named, depth);
+    const bool tile = !shared && depth > k->shared.n + nest_unrolled(s);
+    text name = {0};
+    double share = 0;
+    const int level = tile ? 0 : fit_level(p, k, shared && k->n_stage > 1 ? NULL : s, depth, &share);
+    open_one(t);
+    if (!shared && k->n_stage > 1)
+        put_text(t, "stage", s->name);
+    loop_print(&name, named, l);
+    put_taken(t, "loop", &name);
+    put_text(t, "axis", named->letter[l->axis]);
+    put_whole(t, "trips", (double)loop_trips(l));
+    put_whole(t, "step", (double)l->step);
+    put_whole(t, "tail", (double)(l->range % l->step)); /* of the last trip, when it is clipped; else 0 */
+    put_whole(t, "working_set", fit_bytes(p, k, shared && k->n_stage > 1 ? NULL : s, depth));
+    put_text(t, "level", level_name[level]);
+    if (level && level < 4)
+        put_share(t, "share", share);
+    text_add(t, "}");
+}
+
+static void put_levels(text *t, const plan *p, const kernel *k)
+{
+    key(t, "levels");
+    text_add(t, "[");
+    for (int d = 1; d <= k->shared.n; d++)
+        put_level(t, p, k, &k->stage[k->main], d);
+    for (int i = 0; i < k->n_stage; i++)
+        for (int d = k->shared.n + 1; d <= fit_depth(k, &k->stage[i]); d++)
+            put_level(t, p, k, &k->stage[i], d);
+    text_add(t, "]");
+}
+
+static void put_traffic(text *t, const plan *p, const kernel *k)
+{
+    key(t, "traffic");
+    text_add(t, "{");
+    for (int level = 1; level <= 3; level++)
+        put_whole(t, level_name[level], fit_traffic(p, k, level));
+    text_add(t, "}");
+}
+
+/* ---- notes ---- */
+typedef struct notes {
+    const plan *p;
+    const kernel *k;
+    const stage *s;
+    text *t;
+} notes;
+
+static void begin_note(const notes *n, text *line)
+{
+    if (n->k->n_stage > 1)
+        text_add(line, "%s: ", n->s->name);
+}
+
+static void end_note(const notes *n, text *line)
+{
+    put_line(n->t, line->s, line->len);
+    text_free(line);
+}
+
+static void note_clipped(const notes *n)
+{
+    for (int l = 0; l < n->s->nest.n; l++) {
+        const loop *q = &n->s->nest.loop[l];
+        text line = {0};
+        if (q->step <= q->range || q->step == 1)
+            continue;
+        begin_note(n, &line);
+        text_add(&line, "loop ");
+        loop_print(&line, n->s, q);
+        text_add(&line, ": only %lld are left there, so it is one clipped trip", (long long)q->range);
+        end_note(n, &line);
+    }
+}
+
+/* What the tile walks again and again should stay in the second cache. */
+static void note_working_set(const notes *n)
+{
+    const int l = nest_tile(n->s), depth = n->k->shared.n + l;
+    const double bytes = fit_bytes(n->p, n->k, n->s, depth), cache = (double)plan_cache_bytes(n->p, 2);
+    text line = {0};
+    if (!stage_fold(n->s) || l < 1 || bytes <= cache)
+        return;
+    begin_note(n, &line);
+    text_add(&line, "loop ");
+    loop_print(&line, n->s, &n->s->nest.loop[l - 1]);
+    text_add(&line,
+             ": one trip works on %.0f KiB, %.0f %% of L2 (%.0f KiB): smaller steps outside it, or a step for a folded "
+             "axis, would fit",
+             bytes / 1024, 100 * bytes / cache, cache / 1024);
+    end_note(n, &line);
+}
+
+static void note_registers(const notes *n)
+{
+    const int64_t used = fit_registers(n->p, n->s);
+    text line = {0};
+    if (used <= n->p->isa->n_register)
+        return;
+    begin_note(n, &line);
+    text_add(&line, "the register tile takes %lld vector registers, %s has %d: some go through memory; unroll less",
+             (long long)used, n->p->isa->name, n->p->isa->n_register);
+    end_note(n, &line);
+}
+
+/* Neighbours a multiple of 4096 bytes apart share one set of the first cache, which holds 8 to 12 of them. */
+static void note_strides(const notes *n)
+{
+    const stage *s = n->s;
+    for (int j = 0; j < s->n_load && j < 26 && stage_fold(s); j++)
+        for (int a = 0; a < s->n_axis; a++) {
+            const int64_t stride = within(n->k, s->load[j]->from) ? 0 : fit_stride(n->p, s, j, a);
+            const int64_t rows = nest_left(n->k, s, a, nest_tile(s) - 1);
+            text line = {0};
+            bool copied = false;
+            for (int g = 0; g < s->n_staging; g++)
+                copied = copied || (s->staging[g].load == j && !s->staging[g].level && s->staging[g].stages);
+            if (!stride || stride % PAGE || rows <= MAX_ROWS_APART || copied)
+                continue;
+            begin_note(n, &line);
+            text_add(
+                &line,
+                "operand %c: the tile walks %lld steps of %s that lie %lld bytes apart, a multiple of %d: they compete "
+                "for the same few places in L1; +%c at an outer loop copies them together",
+                'a' + j, (long long)rows, s->letter[a], (long long)stride, PAGE, 'a' + j);
+            end_note(n, &line);
+        }
+}
+
+static void put_notes(text *t, const plan *p, const kernel *k)
+{
+    key(t, "notes");
+    text_add(t, "[");
+    put_lines(t, k->notes);
+    for (int i = 0; i < k->n_stage; i++) {
+        const notes n = {p, k, &k->stage[i], t};
+        note_clipped(&n);
+        note_working_set(&n);
+        note_registers(&n);
+        note_strides(&n);
+    }
+    text_add(t, "]");
+}
+
+/* ---- kernels ---- */
+static double waste_of(const plan *p, const kernel *k) /* of all stages, by their work */
+{
+    double real = 0, full = 0;
+    for (int i = 0; i < k->n_stage; i++) {
+        double work = 1;
+        for (int a = 0; a < k->stage[i].n_axis; a++)
+            work *= (double)k->stage[i].extent[a];
+        real += work, full += work * (1 + fit_waste(p, k, &k->stage[i]));
+    }
+    return real > 0 ? full / real - 1 : 0;
+}
+
+static void put_kernel(text *t, const plan *p, int i)
+{
+    const kernel *k = &p->kernel[i];
+    const stage *s = &k->stage[k->main];
+    text name = {0}, loops = {0}, derived = {0};
+    open_one(t);
+    text_add(&name, "k%d", i);
+    put_taken(t, "name", &name);
+    put_text(t, "op", k->op);
+    put_text(t, "label", k->label);
+    put_text(t, "rule", k->rule);
+    put_text(t, "dtype", ts_dtype_name(s->node->type.dtype));
+    put_dims(t, s);
+    nest_print(&loops, k, false);
+    put_taken(t, "loops", &loops);
+    nest_print(&derived, k, true);
+    put_taken(t, "derived", &derived);
+    put_stages(t, p, k);
+    put_operands(t, p, k);
+    put_whole(t, "flops", k->flops);
+    put_whole(t, "bytes", k->bytes);
+    put_whole(t, "calls", 1);
+    put_levels(t, p, k);
+    put_traffic(t, p, k);
+    if (stage_fold(s)) {
+        key(t, "registers");
+        text_add(t, "{\"used\":%lld,\"of\":%d}", (long long)fit_registers(p, s), p->isa->n_register);
+    }
+    put_share(t, "tail_waste", waste_of(p, k));
+    put_notes(t, p, k);
+    text_add(t, "}");
+}
+
+/* ---- the plan ---- */
+static void put_schema(text *t, const plan *p, const char *target)
+{
+    arena m = {0};
+    schema guess;
+    const schema *s = p->schema;
+    if (!s)
+        MUST(schema_load(&m, NULL, target, &guess, NULL));
+    s = s ? s : &guess;
+    key(t, "schema");
+    text_add(t, "{");
+    put_text(t, "name", s->name);
+    put_text(t, "source", s->source);
+    put_text(t, "hash", s->hash);
+    text_add(t, "}");
+    arena_free(&m);
+}
+
+static void put_memory(text *t, const plan *p)
+{
+    double weights = 0;
+    for (int i = 0; i < p->n_leaf; i++)
+        weights += (double)p->leaf[i].layout.size * ts_dtype_bytes(p->leaf[i].node->type.dtype);
+    key(t, "memory");
+    text_add(t, "{");
+    put_whole(t, "arena_bytes", (double)p->arena_bytes);
+    put_whole(t, "lower_bound_bytes", (double)p->lower_bound);
+    put_whole(t, "weights_bytes", weights);
+    key(t, "buffers");
+    text_add(t, "[");
+    for (int id = 0; id < p->g->n; id++) {
+        const home *h = &p->home[id];
+        text name = {0};
+        if (h->where != IN_ARENA)
+            continue;
+        open_one(t);
+        put_text(t, "name", *p->g->node[id]->label ? p->g->node[id]->label : p->kernel[h->first].label);
+        text_add(&name, "k%d", h->first);
+        put_taken(t, "kernel", &name);
+        put_whole(t, "bytes", (double)h->bytes);
+        put_whole(t, "offset", (double)h->offset);
+        put_whole(t, "first", h->first);
+        put_whole(t, "last", h->last);
+        text_add(t, "}");
+    }
+    text_add(t, "]}");
+}
 
 void plan_explain(const plan *p, const char *target, const char *facts, text *out)
 {
-    text_add(out, "{\"format\":\"plan/1\",\"target\":\"%s\",\"isa\":\"%s\",\"threads\":%d,\"kernels\":[", target, p->isa->name, p->threads);
-    for (int i = 0; i < p->n_kernel; i++) {
-        const kernel *k = &p->kernel[i];
-        text loops = {0};
-        text_add(out, "%s{\"name\":\"k%d\",\"op\":\"%s\",\"label\":", i ? "," : "", i, k->op);
-        text_json(out, k->label);
-        text_add(out, ",\"rule\":");
-        text_json(out, k->rule);
-        nest_print(&loops, k, true);
-        text_add(out, ",\"loops\":");
-        text_json(out, text_str(&loops));
-        text_add(out, ",\"flops\":%.0f,\"bytes\":%.0f,\"calls\":1}", k->flops, k->bytes);
-        text_free(&loops);
-    }
-    text_add(out, "],\"memory\":{\"arena_bytes\":%lld,\"lower_bound_bytes\":%lld},\"build\":{%s}}", (long long)p->arena_bytes, (long long)p->lower_bound, facts);
+    text unused = {0};
+    text_add(out, "{");
+    put_text(out, "format", "plan/1");
+    put_text(out, "target", target);
+    put_text(out, "isa", p->isa->name);
+    put_whole(out, "threads", p->threads);
+    put_schema(out, p, target);
+    key(out, "kernels");
+    text_add(out, "[");
+    for (int i = 0; i < p->n_kernel; i++)
+        put_kernel(out, p, i);
+    text_add(out, "]");
+    put_memory(out, p);
+    key(out, "notes");
+    text_add(out, "[");
+    if (p->schema)
+        schema_unused(p->schema, p, p->rule_used, &unused);
+    put_lines(out, text_str(&unused));
+    text_add(out, "],\"build\":{%s}}\n", facts);
+    text_free(&unused);
 }

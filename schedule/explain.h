@@ -1,10 +1,10 @@
-/* explain.h - a plan as JSON, plan/1: what explain, bench and report show. */
+/* explain.h - a plan as JSON, plan/1: what explain, bench and report show; docs/plan.md has its keys. */
 #ifndef TS_EXPLAIN_H
 #define TS_EXPLAIN_H
 #include "schedule/plan.h"
 
 /* facts: members of a JSON object that the back end adds under "build"; "" when there are none. */
 void plan_explain(const plan *p, const char *target, const char *facts, text *out);
-/* A tiling/1 file that the plan's guessed loops amount to. */
+/* A tiling/1 file that the plan's loops amount to: read back for the same model, it gives the same plan. */
 void plan_schema(const plan *p, const char *target, text *out);
 #endif

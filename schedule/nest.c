@@ -231,13 +231,18 @@ static void print_staging(text *t, const kernel *k, const stage *s, const stagin
     (void)k;
 }
 
+void loop_print(text *t, const stage *s, const loop *l)
+{
+    text_add(t, "%s", s->letter[l->axis]);
+    if (l->step > 1) text_add(t, "/%lld", (long long)l->step);
+    if (l->role != SERIAL) text_add(t, "@%s", role_name[l->role]);
+}
+
 static void print_loops(text *t, const kernel *k, const stage *s, const nest *q, bool derived)
 {
     for (int i = 0; i < q->n; i++) {
-        const loop *l = &q->loop[i];
-        text_add(t, "%s%s", i ? " " : "", s->letter[l->axis]);
-        if (l->step > 1) text_add(t, "/%lld", (long long)l->step);
-        if (l->role != SERIAL) text_add(t, "@%s", role_name[l->role]);
+        if (i) text_add(t, " ");
+        loop_print(t, s, &q->loop[i]);
         for (int j = 0; j < k->n_stage; j++) {
             const stage *o = &k->stage[j];
             for (int g = 0; g < o->n_staging; g++)
@@ -246,6 +251,11 @@ static void print_loops(text *t, const kernel *k, const stage *s, const nest *q,
                     print_staging(t, k, o, &o->staging[g]);
         }
     }
+}
+
+void nest_print_stage(text *t, const kernel *k, int which, bool derived)
+{
+    print_loops(t, k, &k->stage[which], &k->stage[which].nest, derived);
 }
 
 void nest_print(text *t, const kernel *k, bool derived)

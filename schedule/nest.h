@@ -15,6 +15,8 @@ bool nest_parse(kernel *k, const char *source, err *e);
 bool nest_parse_stage(kernel *k, int which, const char *source, err *e); /* one list, over what the shared loops leave */
 bool nest_parse_shared(kernel *k, const char *source, err *e);
 void nest_print(text *t, const kernel *k, bool derived); /* derived: staging nobody wrote is shown, in brackets */
+void nest_print_stage(text *t, const kernel *k, int which, bool derived); /* its own loops alone */
+void loop_print(text *t, const stage *s, const loop *l);                  /* "n/48@core" */
 /* What an axis has left under the shared loops, and under loop l of the stage (l = -1: under none of its own). */
 int64_t nest_left(const kernel *k, const stage *s, int axis, int l);
 int nest_tile(const stage *s);     /* first loop of the tile: serial folds, then unrolled and vector loops */

@@ -1,0 +1,350 @@
+/* explain_fit.c - working sets by interval arithmetic on subscripts, and what follows from them. */
+#include "schedule/explain_fit.h"
+#include "schedule/fuse.h"
+#include "schedule/nest.h"
+
+#include <string.h>
+
+int fit_depth(const kernel *k, const stage *s)
+{
+    return k->shared.n + s->nest.n;
+}
+
+const loop *fit_loop(const kernel *k, const stage *s, int depth)
+{
+    return depth <= k->shared.n ? &k->shared.loop[depth - 1] : &s->nest.loop[depth - 1 - k->shared.n];
+}
+
+/* What each axis has left under the loops entered. */
+static void find_left(const kernel *k, const stage *s, int depth, int64_t *left)
+{
+    memcpy(left, s->extent, (size_t)s->n_axis * sizeof *left);
+    for (int d = 1; d <= depth; d++) {
+        const loop *l = fit_loop(k, s, d);
+        if (d <= k->shared.n && l->axis >= s->n_shared)
+            continue;
+        if (l->step < left[l->axis])
+            left[l->axis] = l->step;
+    }
+}
+
+/* ---- how many elements ---- */
+typedef struct span {
+    int64_t low, high; /* inclusive */
+    bool known;
+} span;
+
+static span span_of(const expr *x, const int64_t *left);
+
+static span span_of_division(span a, int64_t by, bool rest)
+{
+    const int64_t low = int_floor_div(a.low, by), high = int_floor_div(a.high, by);
+    if (!rest)
+        return (span){low, high, true};
+    return low == high ? (span){a.low - low * by, a.high - low * by, true} : (span){0, by - 1, true};
+}
+
+static span span_of_call(const expr *x, const int64_t *left)
+{
+    const char *f = x->fn->name;
+    const span none = {0, 0, false}, a = span_of(x->arg[0], left), b = x->n > 1 ? span_of(x->arg[1], left) : a;
+    if (!a.known || !b.known || x->n != 2)
+        return none;
+    const bool fixed = b.low == b.high;
+    if (!strcmp(f, "add"))
+        return (span){a.low + b.low, a.high + b.high, true};
+    if (!strcmp(f, "sub"))
+        return (span){a.low - b.high, a.high - b.low, true};
+    if (!strcmp(f, "mul") && fixed)
+        return b.low >= 0 ? (span){a.low * b.low, a.high * b.low, true} : (span){a.high * b.low, a.low * b.low, true};
+    if (!strcmp(f, "mul") && a.low == a.high && a.low >= 0)
+        return (span){b.low * a.low, b.high * a.low, true};
+    if ((!strcmp(f, "floordiv") || !strcmp(f, "mod")) && fixed && b.low > 0)
+        return span_of_division(a, b.low, *f == 'm');
+    return none;
+}
+
+static span span_of(const expr *x, const int64_t *left)
+{
+    if (x->kind == X_LIT)
+        return (span){x->whole, x->whole, x->is_whole};
+    if (x->kind == X_AXIS)
+        return (span){0, left[x->axis] > 0 ? left[x->axis] - 1 : 0, true};
+    return x->kind == X_CALL ? span_of_call(x, left) : (span){0, 0, false};
+}
+
+static uint32_t axes_of(const expr *const *sub, int n)
+{
+    uint32_t axes = 0;
+    for (int i = 0; i < n; i++)
+        axes |= x_axes(sub[i]);
+    return axes;
+}
+
+/* The box that the subscripts span, or as many as there are combinations of the axes, whichever is less. */
+static double count_elements(const stage *s, const expr *const *sub, const type *t, const int64_t *left)
+{
+    const uint32_t axes = axes_of(sub, t->rank);
+    double box = 1, steps = 1;
+    for (int i = 0; i < t->rank; i++) {
+        const span r = span_of(sub[i], left);
+        const int64_t low = r.low > 0 ? r.low : 0, high = r.high < t->dim[i] ? r.high : t->dim[i] - 1;
+        box *= !r.known ? (double)t->dim[i] : high < low ? 0 : (double)(high - low + 1);
+    }
+    for (int a = 0; a < s->n_axis; a++)
+        if (axes >> a & 1)
+            steps *= (double)left[a];
+    return box < steps ? box : steps;
+}
+
+/* ---- the values that a stage, or the kernel, touches ---- */
+typedef struct part {
+    const node *node;
+    uint32_t axes;
+    double bytes;
+    bool scratch; /* lives within the kernel */
+} part;
+enum { MAX_PARTS = MAX_STAGES * 32 };
+typedef struct parts {
+    int n;
+    part part[MAX_PARTS];
+} parts;
+
+static part *find_part(parts *all, const node *n)
+{
+    int i = 0;
+    while (i < all->n && all->part[i].node != n)
+        i++;
+    if (i == all->n && i < MAX_PARTS)
+        all->part[all->n++] = (part){.node = n};
+    return i < MAX_PARTS ? &all->part[i] : NULL;
+}
+
+static void add_part(const plan *p, const kernel *k, const stage *s, const node *n, const expr *const *sub,
+                     const int64_t *left, parts *all)
+{
+    part *q = find_part(all, n);
+    if (!q)
+        return;
+    const bool wide = p->reference && dtype_class(n->type.dtype) == D_REAL;
+    const double width = wide ? 8 : ts_dtype_bytes(n->type.dtype), most = width * (double)type_count(&n->type);
+    q->bytes += width * count_elements(s, sub, &n->type, left);
+    q->bytes = q->bytes < most ? q->bytes : most;
+    q->axes |= axes_of(sub, n->type.rank);
+    for (int i = 0; i < k->n_stage; i++)
+        q->scratch = q->scratch || (k->stage[i].node == n && k->stage[i].scratch);
+}
+
+static void stage_parts(const plan *p, const kernel *k, const stage *s, int depth, parts *all)
+{
+    int64_t left[MAX_AXIS];
+    find_left(k, s, depth, left);
+    all->n = 0;
+    for (int i = 0; i < s->n_load; i++)
+        add_part(p, k, s, s->load[i]->from, s->load[i]->arg, left, all);
+    add_part(p, k, s, s->node, s->store, left, all);
+}
+
+static void find_parts(const plan *p, const kernel *k, const stage *s, int depth, parts *all)
+{
+    if (s) {
+        stage_parts(p, k, s, depth, all);
+        return;
+    }
+    parts one;
+    all->n = 0;
+    for (int i = 0; i < k->n_stage; i++) {
+        stage_parts(p, k, &k->stage[i], depth, &one);
+        for (int j = 0; j < one.n; j++) {
+            part *q = find_part(all, one.part[j].node);
+            if (!q)
+                continue;
+            q->bytes = q->bytes > one.part[j].bytes ? q->bytes : one.part[j].bytes;
+            q->axes |= one.part[j].axes & ((1u << k->n_shared) - 1);
+            q->scratch = one.part[j].scratch;
+        }
+    }
+}
+
+double fit_bytes(const plan *p, const kernel *k, const stage *s, int depth)
+{
+    parts all;
+    double sum = 0;
+    find_parts(p, k, s, depth, &all);
+    for (int i = 0; i < all.n; i++)
+        sum += all.part[i].bytes;
+    return sum;
+}
+
+/* Where the loop that is spread over the cores is, in depth; 0: none. */
+static int core_depth(const kernel *k, const stage *s)
+{
+    for (int d = 1; d <= (s ? fit_depth(k, s) : k->shared.n); d++)
+        if (fit_loop(k, s, d)->role == CORE)
+            return d;
+    return 0;
+}
+
+/* How many cores have their own piece of a part at that depth. */
+static double cores_of(const plan *p, const kernel *k, const stage *s, int depth, const part *q)
+{
+    const int core = core_depth(k, s);
+    if (!core || depth < core)
+        return 1;
+    const loop *l = fit_loop(k, s, core);
+    const int64_t trips = loop_trips(l), cores = trips < p->threads ? trips : p->threads;
+    return q->axes >> l->axis & 1 || q->scratch ? (double)cores : 1;
+}
+
+double fit_bytes_shared(const plan *p, const kernel *k, const stage *s, int depth)
+{
+    parts all;
+    double sum = 0;
+    find_parts(p, k, s, depth, &all);
+    for (int i = 0; i < all.n; i++)
+        sum += all.part[i].bytes * cores_of(p, k, s, depth, &all.part[i]);
+    return sum;
+}
+
+int fit_level(const plan *p, const kernel *k, const stage *s, int depth, double *share)
+{
+    const double own = fit_bytes(p, k, s, depth);
+    for (int level = 1; level <= 3; level++) {
+        const double bytes = level < 3 ? own : fit_bytes_shared(p, k, s, depth);
+        *share = bytes / (double)plan_cache_bytes(p, level);
+        if (*share <= 1)
+            return level;
+    }
+    return 4;
+}
+
+/* ---- traffic ---- */
+/* Is what the loop does not move along still there in its next trip? What it moves along has passed by meanwhile: once if the
+ * next loop walks it, twice, the old and the new, if every trip of that loop needs all of it. */
+static bool stays(const plan *p, const kernel *k, const stage *s, int depth, int level)
+{
+    parts all, around;
+    double bytes = 0;
+    const int most = s ? fit_depth(k, s) : k->shared.n;
+    find_parts(p, k, s, depth, &all);
+    find_parts(p, k, s, depth ? depth - 1 : 0, &around);
+    for (int i = 0; i < all.n; i++) {
+        const part *q = &all.part[i];
+        const bool moves = depth && q->axes >> fit_loop(k, s, depth)->axis & 1;
+        const bool walked = depth < most && q->axes >> fit_loop(k, s, depth + 1)->axis & 1;
+        const double two = 2 * q->bytes < around.part[i].bytes ? 2 * q->bytes : around.part[i].bytes;
+        bytes += (moves && !walked ? two : q->bytes) * (level < 3 ? 1 : cores_of(p, k, s, depth, q));
+    }
+    return bytes <= (double)plan_cache_bytes(p, level);
+}
+
+/* A value comes once, and again for every trip of a loop that does not move along it, if a loop within that one does, all of
+ * them outside what the cache holds. */
+static double come_again(const kernel *k, const stage *s, int depth, uint32_t axes)
+{
+    double times = 1;
+    int last = depth;
+    while (last > 0 && !(axes >> fit_loop(k, s, last)->axis & 1))
+        last--;
+    for (int d = 1; d < last; d++)
+        if (!(axes >> fit_loop(k, s, d)->axis & 1))
+            times *= (double)loop_trips(fit_loop(k, s, d));
+    return times;
+}
+
+static double traffic_from(const plan *p, const kernel *k, const stage *s, int depth, bool scratch)
+{
+    parts all;
+    double sum = 0;
+    find_parts(p, k, s, 0, &all);
+    for (int i = 0; i < all.n; i++)
+        if (scratch || !all.part[i].scratch)
+            sum += all.part[i].bytes * come_again(k, s, depth, all.part[i].axes);
+    return sum;
+}
+
+double fit_traffic(const plan *p, const kernel *k, int level)
+{
+    for (int d = 0; d <= k->shared.n && k->n_stage > 1; d++)
+        if (stays(p, k, NULL, d, level))
+            return traffic_from(p, k, NULL, d, false);
+    double sum = 0;
+    for (int i = 0; i < k->n_stage; i++) {
+        const stage *s = &k->stage[i];
+        int d = k->n_stage > 1 ? k->shared.n + 1 : 0;
+        while (d < fit_depth(k, s) && !stays(p, k, s, d, level))
+            d++;
+        sum += traffic_from(p, k, s, d, true);
+    }
+    return sum;
+}
+
+/* ---- registers and edges ---- */
+static int64_t lanes_of(const plan *p, const stage *s)
+{
+    const expr *fold = stage_fold(s);
+    const dtype d = fold ? fold->dtype : s->node->type.dtype;
+    return p->isa->vector_bytes / (p->reference || ts_dtype_bytes(d) == 8 ? 8 : 4);
+}
+
+int64_t fit_registers(const plan *p, const stage *s)
+{
+    const expr *fold = stage_fold(s), *load[MAX_LOADS];
+    const int64_t lane = lanes_of(p, s);
+    int64_t rows = 1, vectors = 1;
+    if (!fold)
+        return 0;
+    for (int l = nest_unrolled(s); l < s->nest.n; l++) {
+        const loop *q = &s->nest.loop[l];
+        if (q->role == VECTOR)
+            vectors = (loop_trips(q) + lane - 1) / lane;
+        else if (!(s->folds >> q->axis & 1))
+            rows *= loop_trips(q);
+    }
+    return rows * vectors + (x_loads(fold, load, MAX_LOADS) > 1 ? vectors : 0) + 1;
+}
+
+/* Extent of an axis once every trip of its loops from number l on is a full one. */
+static double padded(const plan *p, const stage *s, int axis, int l, int64_t left)
+{
+    while (l < s->nest.n && s->nest.loop[l].axis != axis)
+        l++;
+    if (l == s->nest.n)
+        return (double)left;
+    const loop *q = &s->nest.loop[l];
+    const int64_t lane = lanes_of(p, s);
+    if (q->role == VECTOR)
+        return (double)((left + lane - 1) / lane * lane);
+    if (q->step == 1)
+        return (double)left;
+    const int64_t step = q->step < left ? q->step : left;
+    return (double)((left + step - 1) / step) * padded(p, s, axis, l + 1, step);
+}
+
+double fit_waste(const plan *p, const kernel *k, const stage *s)
+{
+    double real = 1, full = 1;
+    int64_t left[MAX_AXIS];
+    find_left(k, s, k->shared.n, left);
+    for (int a = 0; a < s->n_axis; a++)
+        real *= (double)left[a], full *= padded(p, s, a, 0, left[a]);
+    return real > 0 ? full / real - 1 : 0;
+}
+
+int64_t fit_stride(const plan *p, const stage *s, int load, int axis)
+{
+    arena m = {0};
+    space sp = {.mem = &m};
+    const expr *x = s->load[load];
+    const lin *at[MAX_AXIS], *sub[MAX_RANK];
+    const layout *y = &p->home[x->from->id].layout;
+    if (s->leaf && s->leaf[load] >= 0)
+        y = &p->leaf[s->leaf[load]].layout;
+    for (int a = 0; a < s->n_axis; a++)
+        at[a] = lin_var(&sp, var_add(&sp, "", 0, s->extent[a] > 1 ? s->extent[a] - 1 : 1));
+    for (int i = 0; i < x->n; i++)
+        sub[i] = lin_of(&sp, x->arg[i], at);
+    const int64_t n = lin_coef(layout_offset(&sp, y, sub), axis) * ts_dtype_bytes(x->from->type.dtype);
+    arena_free(&m);
+    return n;
+}

@@ -1,0 +1,102 @@
+#include "tests/schedule/planned.h"
+#include "tests/check.h"
+
+#include <stdio.h>
+
+const char two_cores[] = "l3:1(32MB) l2:2(1MB) l1d:2(32KB) core:2 isa:avx512";
+
+/* ---- a graph, a machine, a schema: a plan ---- */
+bool make_plan(planned *b, const setting *s)
+{
+    err e = {0};
+    char path[200];
+    text schema = {0};
+    *b = (planned){.g = ts_graph_make(), .folder = scratch_make()};
+    snprintf(path, sizeof path, "%s/test.json", b->folder.path);
+    text_add(&schema, "{\"format\":\"tiling/1\",\"rules\":[%s]}", s->rules ? s->rules : "");
+    const node *root = s->make(b->g);
+    bool ok = root && machine_load(&b->on, s->machine, &e) && file_save(path, schema.s, schema.len, &e);
+    const plan_wish w = {&b->on, isa_find(s->isa), "c", s->rules ? path : NULL, s->threads, false};
+    b->p = ok ? plan_make(b->g, 1, &root, &w, &e) : NULL;
+    if (!CHECK(b->p != NULL))
+        printf("  %s %s\n", e.text, b->g->err.text);
+    text_free(&schema);
+    return b->p != NULL;
+}
+
+void free_plan(planned *b)
+{
+    plan_free(b->p);
+    ts_graph_free(b->g);
+    scratch_remove(&b->folder);
+}
+
+/* ---- graphs ---- */
+static const node *input(graph *g, const char *label, int rank, int64_t a, int64_t b, int64_t c, int64_t d)
+{
+    const type t = {.dtype = TS_F32, .rank = rank, .dim = {a, b, c, d}};
+    return g_input(g, label, &t, 0);
+}
+
+static const node *weight(graph *g, const char *label, int64_t a, int64_t b)
+{
+    const int64_t dim[] = {a, b};
+    return ts_weight(g, label, TS_F32, b ? 2 : 1, dim, 0, 1, 1);
+}
+
+const node *product(graph *g)
+{
+    return g_call2(g, "matmul", input(g, "x", 2, 128, 768, 0, 0), weight(g, "w", 768, 768));
+}
+
+const node *small_product(graph *g)
+{
+    return g_call2(g, "matmul", input(g, "x", 2, 24, 40, 0, 0), input(g, "y", 2, 40, 36, 0, 0));
+}
+
+const node *wide_rows(graph *g) /* rows of 4096 bytes */
+{
+    return g_call2(g, "matmul", input(g, "x", 2, 64, 1024, 0, 0), input(g, "y", 2, 1024, 1024, 0, 0));
+}
+
+const node *deep(graph *g)
+{
+    return g_call2(g, "matmul", input(g, "x", 2, 64, 16384, 0, 0), input(g, "y", 2, 16384, 64, 0, 0));
+}
+
+const node *convolution(graph *g)
+{
+    const type t = {.dtype = TS_F32, .rank = 4, .dim = {8, 4, 3, 3}};
+    return g_call2(g, "conv2d strides=[1,1] pads=[0,0,0,0]", input(g, "x", 4, 1, 4, 10, 12), g_input(g, "w", &t, 0));
+}
+
+const node *strided(graph *g)
+{
+    const type t = {.dtype = TS_F32, .rank = 4, .dim = {8, 4, 3, 3}};
+    return g_call2(g, "conv2d strides=[2,3] pads=[1,1,1,1]", input(g, "x", 4, 2, 4, 11, 12), g_input(g, "w", &t, 0));
+}
+
+const node *normalized(graph *g)
+{
+    const node *x = input(g, "x", 3, 2, 37, 96, 0);
+    return g_call3(g, "layer_norm axis=-1 epsilon=1e-5", g_call2(g, "add", x, g_call1(g, "tanh", x)),
+                   weight(g, "gain", 96, 0), weight(g, "shift", 96, 0));
+}
+
+const node *strange_names(graph *g)
+{
+    const node *x = input(g, "in \"put\"\n\x1b[31m", 2, 4, 64, 0, 0);
+    return g_call2(g, "matmul", x, weight(g, "w\\eight \xff\xc3\xa9 </script>", 64, 32));
+}
+
+/* several products, alike and not, with names, and a softmax over their result */
+const node *network(graph *g)
+{
+    const node *x = input(g, "x", 2, 33, 70, 0, 0);
+    static const char *const label[] = {"l.0", "l.1", "l.2*"};
+    for (int i = 0; i < 3; i++) {
+        const node *y = g_call2(g, "matmul", x, weight(g, label[i], 70, 70));
+        x = i == 2 ? g_call1(g, "softmax axis=-1", y) : g_call2(g, "add", x, g_call1(g, "gelu", y));
+    }
+    return g_call2(g, "matmul", x, weight(g, "head", 70, 11));
+}
