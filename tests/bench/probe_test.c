@@ -1,4 +1,4 @@
-/* Ceilings: loose bounds only, for a busy machine must pass too. */
+/* Ceilings: loose bounds only, for a busy machine must pass too. ctest: serial */
 #include "bench/bench.h"
 #include "bench/clock.h"
 #include "bench/cpus.h"

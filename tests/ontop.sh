@@ -1,0 +1,49 @@
+#!/bin/sh
+# ontop.sh - adding something is a new file and no edit. Into a copy of the tree go the files of tests/ontop: an
+# operation, a reader, a back end, a model, a verb, a schema and a test; the copy is built, each of them is used once,
+# and git must see new files only.
+# ctest: large timeout=600
+set -eu
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+cd "$SOURCE"
+git ls-files -co --exclude-standard -z | xargs -0 cp --parents -t "$copy"
+cd "$copy"
+git init -q .
+git add -A
+(cd tests/ontop && find . -type f) >"$copy/.git/fixtures"
+while read -r file; do
+    [ ! -e "$file" ] || { echo "$file exists already: a fixture must be a new file"; exit 1; }
+done <"$copy/.git/fixtures"
+cp -R tests/ontop/. .
+cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 >build.log || { cat build.log; exit 1; }
+cmake --build build -j 2 --target command added-test >build.log || { grep -v '^\[' build.log; exit 1; }
+
+PATH=$copy/build:$PATH
+want() { # want WHAT PATTERN COMMAND...: COMMAND succeeds and prints a line with PATTERN
+    what=$1 pattern=$2
+    shift 2
+    "$@" >out 2>&1 && grep -q "$pattern" out || { echo "$what: no line with '$pattern' from: $*"; cat out; exit 1; }
+    rm out
+}
+run() { # run WHAT MODEL [OPTION...]: on random inputs it leaves a result
+    what=$1
+    shift
+    tessera run "$@" --seed 1 --out out.dir >out 2>&1 && [ -s out.dir/y.npy ] ||
+        { echo "$what: no result from: tessera run $*"; cat out; exit 1; }
+    rm -r out out.dir
+}
+printf 'ontop 4' >file.ontop
+want operation ontop_cube tessera ops
+want verb 'on top' tessera ontop
+want 'back end' ontop tessera doctor
+run model ontop-model --dim n=3
+run reader file.ontop
+run 'back end' ontop-model --target ontop
+run schema ontop-model -s ontop
+build/tests/added-test
+rm file.ontop build.log
+changed=$(git diff --name-only)
+[ -z "$changed" ] || { echo "tracked files changed:"; echo "$changed"; exit 1; }
+new=$(git ls-files -o --exclude-standard | sort)
+[ "$new" = "$(sed 's,^\./,,' .git/fixtures | sort)" ] || { echo "files left behind:"; echo "$new"; exit 1; }
