@@ -1,0 +1,75 @@
+#!/bin/sh
+# bench_test.sh - the whole way: a model, two schemas, one verdict; results that parse; comparing files; mistakes; a signal.
+# Times are only asked for what nobody can miss: a tiled product against textbook loops.  ctest: serial
+. "$SOURCE/tests/cli/expect.sh"
+export TMPDIR="$dir"
+cat >"$dir/product.json" <<'TEXT'
+{ "format": "graph/1", "name": "product", "opset": { "": 17 },
+  "inputs":  [ { "name": "x", "dtype": "f32", "shape": [256, 512] }, { "name": "w", "dtype": "f32", "shape": [512, 512] } ],
+  "outputs": [ { "name": "y" } ],
+  "nodes": [ { "name": "mm", "op": "MatMul", "in": ["x", "w"], "out": ["h"] },
+             { "name": "act", "op": "Relu", "in": ["h"], "out": ["y"] } ] }
+TEXT
+quick="--min-time 60ms --launches 3 --threads 1"
+# shellcheck disable=SC2086
+"$TESSERA" bench "$dir/product.json" -s guess -s naive $quick --peer onnxruntime --json >"$dir/r.json" 2>"$dir/err"
+[ $? = 0 ] || wrong "bench: $(cat "$dir/err")"
+python3 - "$dir/r.json" <<'PY' || wrong "results: $(head -c 2000 "$dir/r.json")"
+import json, sys
+r = json.load(open(sys.argv[1]))
+assert r["format"] == "results/1"
+assert r["environment"]["threads"] == 1 and r["environment"]["isa"] and r["environment"]["cpu"]
+assert r["ceilings"]["fma_f32_gflops"] > 0 and r["ceilings"]["read_gbs"] > 0
+a, b = r["candidates"]
+for c in a, b:
+    assert c["status"] == "VALID" and c["reason"] is None, c["reason"]
+    s = c["stats"]
+    assert s["n"] >= 6 and 0 < s["min_ns"] <= s["median_ns"] <= s["p90_ns"], s
+    assert s["n"] == sum(len(launch) for launch in c["samples"]) and len(c["samples"]) == 3
+    assert c["memory"]["peak_bytes"] > 1e6
+    assert 0 <= c["numerics"]["max_rel"] <= 1e-4 == c["numerics"]["tolerance"]
+    assert c["kernels"] and sum(k["flops"] for k in c["kernels"]) >= 2 * 256 * 512 * 512
+    for k in c["kernels"]:
+        assert set(k) >= {"name", "op", "rule", "calls", "median_ns", "flops", "bytes", "peak_share"}
+        assert k["median_ns"] > 0 and 0 < k["peak_share"] < 1.2, k
+(c,) = r["comparisons"]
+assert (c["a"], c["b"], c["verdict"]) == ("guess", "naive", "FASTER"), c
+assert c["ratio"] > 1.5 and c["low"] <= c["ratio"] <= c["high"]
+assert abs(c["ratio"] * a["stats"]["median_ns"] / b["stats"]["median_ns"] - 1) < 0.3  # time of b / time of a
+(p,) = r["peers"]
+assert p["name"] == "onnxruntime" and p["status"] == "ABSENT" and "needs an ONNX file" in p["reason"]
+PY
+
+# the same file twice; the slower one after the faster one
+python3 - "$dir" <<'PY'
+import json, sys
+r = json.load(open(sys.argv[1] + "/r.json"))
+fast, slow = r["candidates"]
+for name, candidate in (("fast", fast), ("slow", dict(slow, name=fast["name"]))):
+    json.dump(dict(r, candidates=[candidate]), open(f"{sys.argv[1]}/{name}.json", "w"))
+PY
+expect 0 "SLOWER" compare "$dir/fast.json" "$dir/slow.json"
+expect 0 "FASTER" compare "$dir/slow.json" "$dir/fast.json"
+"$TESSERA" compare "$dir/fast.json" "$dir/slow.json" --fail-on slower >/dev/null 2>&1
+[ $? = 1 ] || wrong "compare --fail-on slower: not exit code 1"
+"$TESSERA" compare "$dir/slow.json" "$dir/fast.json" --fail-on slower >/dev/null 2>&1
+[ $? = 0 ] || wrong "compare --fail-on slower: fails although it is faster"
+
+# what a person types wrong; nothing is measured then
+expect 2 'unknown peer "nobody"' bench "$dir/product.json" --peer nobody
+expect 2 'no input "z"' bench "$dir/product.json" --in "z=$dir/z.npy"
+expect 2 '1000 threads' bench "$dir/product.json" --threads 1000
+expect 9 'avx1024' bench "$dir/product.json" --isa avx1024
+echo '{ "format": "tiling/1", "rules": [ { "match": { "op": "matmul" }, "loops": ["m n q"] } ] }' >"$dir/bad.json"
+expect 3 'bad.json' bench "$dir/product.json" -s guess -s "$dir/bad.json"
+
+# a signal in the middle: its exit code, and no process or file left behind
+checked=$((checked + 1))
+"$TESSERA" bench "$dir/product.json" --min-time 30s >/dev/null 2>&1 &
+pid=$!
+sleep 4
+kill -TERM $pid
+wait $pid
+[ $? = 143 ] || wrong "SIGTERM while measuring: not exit code 143"
+ls -d "$dir"/tessera-bench-* 2>/dev/null && wrong "SIGTERM while measuring: its folder is left"
+finish
