@@ -77,7 +77,7 @@ static void put_stages(text *t, const plan *p, const kernel *k)
 {
     key(t, "stages");
     text_add(t, "[");
-    for (int i = 0; i < k->n_stage; i++) {
+    for (int i = 0; k->n_stage > 1 && i < k->n_stage; i++) { /* of one stage all is said already */
         text loops = {0};
         open_one(t);
         put_text(t, "name", k->stage[i].name);
@@ -331,9 +331,11 @@ static void put_kernel(text *t, const plan *p, int i)
     put_text(t, "dtype", ts_dtype_name(s->node->type.dtype));
     put_dims(t, s);
     nest_print(&loops, k, false);
-    put_taken(t, "loops", &loops);
     nest_print(&derived, k, true);
-    put_taken(t, "derived", &derived);
+    put_text(t, "loops", text_str(&loops));
+    if (strcmp(text_str(&loops), text_str(&derived)))
+        put_text(t, "derived", text_str(&derived));
+    text_free(&loops), text_free(&derived);
     put_stages(t, p, k);
     put_operands(t, p, k);
     put_whole(t, "flops", k->flops);

@@ -81,7 +81,8 @@ static bool by_rule(plan *p, kernel *k, const rule *r, bool *chosen, err *e)
         note(p, k, why.text);
     }
     if (!*chosen && r->n_loops && !r->optional) {
-        err_set(e, TS_BAD_INPUT, "rule \"%s\" (%s) on %s %s: every alternative is refused:%s", r->name, r->place, k->op, k->label, text_str(&all));
+        err_set(e, TS_BAD_INPUT, "%s: rule \"%s\" on %s %s: every alternative is refused:%s", r->loops_place, r->name, k->op, k->label,
+                text_str(&all));
         err_hint(e, "add \"guess\" to its loops, or \"optional\": true to pass on to the next rule");
     }
     text_free(&all);
@@ -103,7 +104,7 @@ static bool choose(plan *p, kernel *k, const rule **used, err *e)
         break;
     }
     if (!*used) k->rule = "guess";
-    return try_loops(p, k, "guess", e);
+    return try_loops(p, k, "guess", e) || err_in(e, "kernel %d (%s)", (int)(k - p->kernel), k->op);
 }
 
 /* ---- layouts of weights ---- */
@@ -158,6 +159,22 @@ static const char *rule_layout_of(const rule *r, int load)
     return NULL;
 }
 
+static void note_layouts(plan *p, kernel *k, const rule *r) /* those that cannot be followed */
+{
+    const stage *s = &k->stage[k->main];
+    for (int i = 0; r && i < r->n_layout; i++) {
+        const int load = r->layout[i].operand[0] - 'a';
+        const node *n = load < s->n_load ? s->load[load]->from : NULL;
+        int axis[MAX_RANK];
+        const char *why = !n                                           ? "there is no such operand"
+                          : !n->leaf || n->leaf->kind == LEAF_INPUT    ? "only weights and constants are laid out"
+                          : !plain_axes(s->load[load], axis)           ? "it is not read along its dimensions"
+                                                                       : NULL;
+        if (why)
+            note(p, k, arena_format(&p->mem, "layout of %s by rule \"%s\" left aside: %s", r->layout[i].operand, r->name, why));
+    }
+}
+
 static bool lay_out(plan *p, kernel *k, int which, const rule *r, err *e)
 {
     stage *s = &k->stage[which];
@@ -174,7 +191,8 @@ static bool lay_out(plan *p, kernel *k, int which, const rule *r, err *e)
         if (wanted && plain) {
             const char *letter[MAX_RANK];
             for (int d = 0; d < n->type.rank; d++) letter[d] = axis[d] < 0 ? "?" : s->letter[axis[d]];
-            if (!layout_parse(&y, &n->type, letter, wanted, e)) return err_in(e, "rule \"%s\" (%s)", r->name, r->place);
+            if (!layout_parse(&y, &n->type, letter, wanted, e))
+                return err_in(e, "%s: rule \"%s\" on %s %s, operand %c", r->place, r->name, k->op, k->label, 'a' + i);
         } else if (plain && matrix && stage_fold(s) && k->n_stage == 1 && !p->reference) {
             if (!walked(s, s->load[i], axis, &y)) layout_rows(&y, &n->type);
         }
@@ -188,9 +206,10 @@ bool pass_loops(plan *p, err *e)
     for (int i = 0; i < p->n_kernel; i++) {
         kernel *k = &p->kernel[i];
         const rule *r;
-        if (!choose(p, k, &r, e)) return err_in(e, "kernel %d (%s)", i, k->op);
+        if (!choose(p, k, &r, e)) return false;
         for (int s = 0; s < k->n_stage; s++)
             if (!lay_out(p, k, s, s == k->main ? r : NULL, e)) return false;
+        note_layouts(p, k, r);
         guess_ahead(p, k);
     }
     return true;

@@ -2,26 +2,46 @@
 #include "tests/check.h"
 
 #include <stdio.h>
+#include <string.h>
 
 const char two_cores[] = "l3:1(32MB) l2:2(1MB) l1d:2(32KB) core:2 isa:avx512";
 
 /* ---- a graph, a machine, a schema: a plan ---- */
-bool make_plan(planned *b, const setting *s)
+static void begin(planned *b, const setting *s, err *e)
 {
-    err e = {0};
     char path[200];
     text schema = {0};
     *b = (planned){.g = ts_graph_make(), .folder = scratch_make()};
     snprintf(path, sizeof path, "%s/test.json", b->folder.path);
-    text_add(&schema, "{\"format\":\"tiling/1\",\"rules\":[%s]}", s->rules ? s->rules : "");
+    text_add(&schema, "{\"format\":\"tiling/1\",\"rules\":[\n%s]}", s->rules ? s->rules : "");
     const node *root = s->make(b->g);
-    bool ok = root && machine_load(&b->on, s->machine, &e) && file_save(path, schema.s, schema.len, &e);
+    bool ok = ts_graph_ok(b->g, e) && machine_load(&b->on, s->machine, e) && file_save(path, schema.s, schema.len, e);
     const plan_wish w = {&b->on, isa_find(s->isa), "c", s->rules ? path : NULL, s->threads, false};
-    b->p = ok ? plan_make(b->g, 1, &root, &w, &e) : NULL;
-    if (!CHECK(b->p != NULL))
-        printf("  %s %s\n", e.text, b->g->err.text);
+    b->p = ok ? plan_make(b->g, 1, &root, &w, e) : NULL;
     text_free(&schema);
+}
+
+bool make_plan(planned *b, const setting *s)
+{
+    err e = {0};
+    begin(b, s, &e);
+    if (!CHECK(b->p != NULL))
+        printf("  %s\n", e.text);
     return b->p != NULL;
+}
+
+void plan_is_refused(const setting *s, ts_code code, const char *want)
+{
+    err e = {0};
+    planned b;
+    begin(&b, s, &e);
+    const size_t n = strlen(b.folder.path);
+    char *at = strstr(e.text, b.folder.path);
+    if (at)
+        memmove(at, at + n + 1, strlen(at + n + 1) + 1);
+    CHECK(!b.p && e.code == code);
+    CHECK_TEXT(e.text, want);
+    free_plan(&b);
 }
 
 void free_plan(planned *b)

@@ -18,6 +18,7 @@ typedef struct planned {
 } planned;
 bool make_plan(planned *b, const setting *s); /* false, and a failed check, when there is none; free in any case */
 void free_plan(planned *b);
+void plan_is_refused(const setting *s, ts_code code, const char *want); /* want: without the schema's folder */
 
 extern const char two_cores[]; /* 32 KB, 1 MB each, 32 MB together */
 maker product;                 /* matmul m=128 n=768 k=768, weights "w" */

@@ -1,0 +1,108 @@
+/* ctest: timeout=600
+ * The schemas that come with Tessera: legal for every instruction set and number of threads, in use where they claim to be, and
+ * computing what the interpreter computes, to the bit on small integers. */
+#include "schedule/schemas.h"
+#include "schedule/plan.h"
+#include "tests/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char two_cores[] = "l3:1(32MB) l2:2(1MB) l1d:2(32KB) core:8 isa:avx512";
+static const char *const isas[] = {"plain", "avx2", "avx512"};
+
+static void check_plan(const builtin_schema *s, const plan *p, const char *set)
+{
+    int decided = 0, as_written = 0;
+    for (int i = 0; i < p->n_kernel; i++) {
+        decided += strcmp(p->kernel[i].rule, "guess") != 0;
+        as_written += strcmp(p->kernel[i].rule, "guess") && !*p->kernel[i].notes;
+    }
+    if (!CHECK(decided >= 72)) /* of each of twelve layers: query, key, value, output, up, down */
+        printf("  %s, %s: %d kernels decided\n", s->name, set, decided);
+    if (!strcmp(set, "avx512") && !CHECK(as_written == decided))
+        printf("  %s: %d of %d as written\n", s->name, as_written, decided);
+}
+
+static void test_legal(void)
+{
+    err e = {0};
+    machine on;
+    const char *dims[] = {"batch=1", "seq=128"};
+    ts_model *m = ts_model_open("bert-base", &e);
+    if (!CHECK(m && ts_model_bind(m, 2, dims, NULL, &e) && machine_load(&on, two_cores, &e)))
+        return;
+    const node *root = ts_model_tensor(m, 0);
+    for (const builtin_schema *s = builtin_schemas; s->name; s++)
+        for (int i = 0; i < COUNT(isas); i++)
+            for (int threads = 1; threads <= 5; threads++) {
+                err why = {0};
+                const plan_wish w = {&on, isa_find(isas[i]), s->target, s->name, threads, false};
+                plan *p = plan_make(ts_model_graph(m), 1, &root, &w, &why);
+                if (CHECK(p != NULL))
+                    check_plan(s, p, isas[i]);
+                else
+                    printf("  %s, %s, %d threads: %s\n", s->name, isas[i], threads, why.text);
+                plan_free(p);
+            }
+    ts_model_free(m);
+}
+
+/* ---- the same integers as the interpreter ---- */
+static ts_tensor whole_weight(ts_graph *g, int64_t a, int64_t b, uint64_t seed)
+{
+    const int64_t dim[] = {a, b};
+    ts_array v;
+    err e = {0};
+    MUST(ts_array_make(&v, TS_F32, 2, dim, &e));
+    for (int64_t i = 0; i < a * b; i++)
+        ((float *)v.data)[i] = (float)((int)(random_bits(seed, (uint64_t)i) % 7) - 3);
+    ts_tensor t = ts_constant(g, "w", &v);
+    ts_array_free(&v);
+    return t;
+}
+
+static bool same_values(const ts_array *a, const ts_array *b)
+{
+    return ts_array_count(a) == ts_array_count(b) &&
+           !memcmp(a->data, b->data, (size_t)ts_array_count(a) * sizeof(float));
+}
+
+static void test_values(void)
+{
+    ts_graph *g = ts_graph_make();
+    err e = {0};
+    ts_array want, got;
+    /* nothing divides; k of 300 and of 1030 meet both rules of panels */
+    ts_tensor x = whole_weight(g, 35, 1030, 1), y = ts_call2(g, "matmul", x, whole_weight(g, 1030, 300, 2));
+    y = ts_call2(g, "matmul", ts_call1(g, "relu", y), whole_weight(g, 300, 257, 3));
+    const ts_options interp = {.target = "interp"};
+    if (!CHECK(ts_eval(1, &y, 0, NULL, &interp, &want, &e))) {
+        printf("  %s\n", e.text);
+        return;
+    }
+    for (const builtin_schema *s = builtin_schemas; s->name; s++)
+        for (int i = 0; i < COUNT(isas); i++) {
+            err why = {0};
+            const ts_options o = {.target = s->target, .schema = s->name, .isa = isas[i], .threads = 1};
+            if (isa_find(isas[i])->vector_bytes > isa_of_host()->vector_bytes)
+                continue;
+            if (!CHECK(ts_eval(1, &y, 0, NULL, &o, &got, &why))) {
+                printf("  %s, %s: %s\n", s->name, isas[i], why.text);
+                continue;
+            }
+            if (!CHECK(same_values(&want, &got)))
+                printf("  %s, %s: other numbers than the interpreter's\n", s->name, isas[i]);
+            ts_array_free(&got);
+        }
+    ts_array_free(&want);
+    ts_graph_free(g);
+}
+
+int main(void)
+{
+    test_legal();
+    test_values();
+    return check_done();
+}

@@ -1,0 +1,102 @@
+/* Rules at work: the first that fits decides, alternatives in order, what is refused and in which words, layouts of weights. */
+#include "schedule/nest.h"
+#include "tests/check.h"
+#include "tests/schedule/planned.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LOOPS(s) "{\"name\":\"r\",\"loops\":" s "}"
+
+static void chosen(maker *make, const char *rules, const char *rule, const char *loops, const char *notes)
+{
+    planned b;
+    text t = {0};
+    if (make_plan(&b, &(setting){make, two_cores, "avx512", rules, 2})) {
+        nest_print(&t, b.p->kernel, false);
+        CHECK_TEXT(b.p->kernel->rule, rule);
+        CHECK_TEXT(text_str(&t), loops);
+        CHECK_TEXT(b.p->kernel->notes, notes);
+    }
+    text_free(&t);
+    free_plan(&b);
+}
+
+static void test_choice(void)
+{
+    chosen(product, LOOPS("\"m n k\"") "," LOOPS("\"n m k\""), "r", "m n k", "");
+    chosen(product, "{\"match\":{\"op\":\"conv2d\"},\"loops\":\"m n k\"}," LOOPS("\"n m k\""), "r", "n m k", "");
+    chosen(product, LOOPS("[\"m q\",\"n m k\"]"), "r", "n m k",
+           "loops \"m q\", column 3: no axis \"q\" here; the axes are: m n k\n");
+    chosen(product, "{\"loops\":\"m m\",\"optional\":true}," LOOPS("\"n m k\""), "r", "n m k",
+           "loops \"m m\", column 4: axis m is walked twice\n");
+    chosen(product, "{\"name\":\"laid\",\"layout\":{\"b\":\"n k\"}}", "laid",
+           "n/96@core m/4 k/4 k@unroll m@unroll n@vector", "");
+    chosen(product, "{\"loops\":\"m m\",\"optional\":true}", "guess", "n/96@core m/4 k/4 k@unroll m@unroll n@vector",
+           "loops \"m m\", column 4: axis m is walked twice\n");
+}
+
+static void refused(maker *make, const char *rules, const char *want)
+{
+    plan_is_refused(&(setting){make, two_cores, "avx512", rules, 2}, TS_BAD_INPUT, want);
+}
+
+static void test_refused(void)
+{
+    static const char hint[] =
+        "\n  hint: add \"guess\" to its loops, or \"optional\": true to pass on to the next rule";
+    static const struct {
+        const char *loops, *why;
+    } one[] = {
+        {"[\"m n\",\"m n k k\"]",
+         "loops \"m n\", column 4: axis k never reaches step 1\n  loops \"m n k k\", column 8: axis k is walked twice"},
+        {"\"m n k@core\"", "loops \"m n k@core\", column 11: axis k folds: it cannot be spread over cores"},
+        {"\"m/64 n/64 k m@unroll n@vector\"", "the register tile needs 16384 bytes of accumulators; the 32 vector "
+                                              "registers hold 2048: use smaller unrolled and vector loops"},
+    };
+    for (int i = 0; i < COUNT(one); i++) {
+        char rules[200], want[600];
+        snprintf(rules, sizeof rules, "{\"name\":\"r\",\"loops\":%s}", one[i].loops);
+        snprintf(want, sizeof want,
+                 "test.json:2:21 (/rules/0/loops): rule \"r\" on matmul w: every alternative is refused:\n  %s%s",
+                 one[i].why, hint);
+        refused(product, rules, want);
+    }
+    refused(product, "{\"name\":\"r\",\"layout\":{\"b\":\"n/48 k\"}}",
+            "test.json:2:1 (/rules/0): rule \"r\" on matmul w, operand b: layout \"n/48 k\": n never reaches step 1");
+}
+
+static void laid_out(const char *rule, const char *want, const char *notes)
+{
+    static const char *const letter[] = {"k", "n"};
+    planned b;
+    text t = {0};
+    if (make_plan(&b, &(setting){product, two_cores, "avx512", rule, 2})) {
+        const stage *s = b.p->kernel->stage;
+        CHECK(s->leaf[0] == -1 && s->leaf[1] == 0 && b.p->n_leaf == 1);
+        layout_print(&t, &b.p->leaf[0].layout, letter);
+        CHECK_TEXT(text_str(&t), want);
+        CHECK_TEXT(b.p->kernel->notes, notes);
+    }
+    text_free(&t);
+    free_plan(&b);
+}
+
+static void test_layouts(void)
+{
+    laid_out(LOOPS("\"n/48 m/8 k m@unroll n@vector\""), "n/48 k n", ""); /* the order in which loops walk it */
+    laid_out(LOOPS("\"k n m\""), "k n", "");
+    laid_out(LOOPS("\"n/384@core n/48 k/64 m/8 k m@unroll n@vector\""), "n/48 k n", "");
+    laid_out("{\"loops\":\"n/48 m/8 k m@unroll n@vector\",\"layout\":{\"b\":\"k/8 n k\"}}", "k/8 n k", "");
+    laid_out("{\"name\":\"r\",\"loops\":\"k n m\",\"layout\":{\"a\":\"k m\",\"f\":\"k\"}}", "k n",
+             "layout of a by rule \"r\" left aside: only weights and constants are laid out\n"
+             "layout of f by rule \"r\" left aside: there is no such operand\n");
+}
+
+int main(void)
+{
+    test_choice();
+    test_refused();
+    test_layouts();
+    return check_done();
+}
