@@ -281,6 +281,43 @@ const expr *x_rename(arena *m, const expr *x, int n_axis, const expr *const *axi
     return x_map(m, x, rename_one, &(renaming){m, n_axis, axis});
 }
 
+/* ---- sharing ---- */
+typedef struct pool {
+    const expr **all;
+    size_t n, cap;
+    arena *m;
+} pool;
+
+static bool alike(const expr *a, const expr *b) /* the same when their arguments are shared already */
+{
+    if (a->kind != b->kind || a->dtype != b->dtype || a->n != b->n || a->from != b->from || a->fn != b->fn ||
+        a->axis != b->axis || a->folds != b->folds || a->is_whole != b->is_whole || a->whole != b->whole ||
+        memcmp(&a->lit, &b->lit, sizeof a->lit))
+        return false;
+    for (int i = 0; i < a->n; i++)
+        if (a->arg[i] != b->arg[i]) return false;
+    return true;
+}
+
+static const expr *share_one(void *user, const expr *x)
+{
+    pool *p = user;
+    for (size_t i = 0; i < p->n; i++)
+        if (alike(p->all[i], x)) return p->all[i];
+    if (p->n == p->cap) {
+        const size_t cap = p->cap ? 2 * p->cap : 64;
+        const expr **more = arena_array(p->m, cap, sizeof *more);
+        if (p->n) memcpy(more, p->all, p->n * sizeof *more);
+        p->all = more, p->cap = cap;
+    }
+    return p->all[p->n++] = x;
+}
+
+const expr *x_share(arena *m, const expr *x)
+{
+    return x_map(m, x, share_one, &(pool){.m = m});
+}
+
 /* ---- asking ---- */
 uint32_t x_axes(const expr *x)
 {

@@ -24,7 +24,7 @@ static void make_stage(fuser *f, const item *it, int shared, stage *s)
     }
     s->n_shared = shared;
     for (int i = 0; i < t->rank; i++) s->store[i] = axis[i];
-    s->value = x_rename(m, it->value, it->n_axis, axis);
+    s->value = x_share(m, x_rename(m, it->value, it->n_axis, axis));
 }
 
 const expr *stage_fold(const stage *s)
@@ -376,7 +376,11 @@ bool form_kernels(fuser *f, err *e)
     }
     for (int i = 0; i < p->n_kernel; i++) {
         merge_axes(f, &p->kernel[i]);
-        for (int s = 0; s < p->kernel[i].n_stage; s++) find_loads(&p->mem, &p->kernel[i].stage[s]);
+        for (int s = 0; s < p->kernel[i].n_stage; s++) {
+            stage *st = &p->kernel[i].stage[s];
+            st->value = x_share(&p->mem, st->value);
+            find_loads(&p->mem, st);
+        }
         name_kernel(f, &f->kernel[f->order[i]], &p->kernel[i]);
         count_work(p, &p->kernel[i]);
     }

@@ -19,6 +19,7 @@ typedef struct substitution {
     item *into;
     int n_axis; /* of the definition being extended: folded axes of what comes in are added after these */
     int64_t *extent;
+    int fold_axis; /* the first of them; 0: none yet */
 } substitution;
 
 static const expr *literal_of(arena *m, const node *n) /* a constant of one element is a literal */
@@ -39,10 +40,13 @@ static const expr *put_in(void *user, const expr *x)
     if (from->fold) s->into->main = from->main;
     const expr *axis[MAX_AXIS] = {0};
     for (int i = 0; i < x->n; i++) axis[i] = x->arg[i];
+    const bool first = from->n_axis > x->n && !s->fold_axis;
+    if (first) s->fold_axis = s->n_axis; /* the one fold may come in along several paths: the same axes every time */
     for (int i = x->n; i < from->n_axis; i++) {
-        MUST(s->n_axis < MAX_AXIS);
-        axis[i] = x_axis(&s->f->p->mem, s->n_axis);
-        s->extent[s->n_axis++] = from->extent[i];
+        const int a = s->fold_axis + i - x->n;
+        MUST(a < MAX_AXIS);
+        axis[i] = x_axis(&s->f->p->mem, a);
+        if (first) s->extent[s->n_axis++] = from->extent[i];
     }
     return x_rename(&s->f->p->mem, from->value, from->n_axis, axis);
 }
@@ -53,7 +57,7 @@ static bool define(fuser *f, item *it, err *e)
     if (!g_defn(it->node, &f->p->mem, &d, e)) return false;
     it->n_axis = d.n_axis;
     memcpy(it->extent, d.extent, sizeof d.extent);
-    substitution s = {f, it, d.n_axis, it->extent};
+    substitution s = {f, it, d.n_axis, it->extent, 0};
     it->value = x_map(&f->p->mem, d.value, put_in, &s);
     it->n_axis = s.n_axis;
     it->fold = x_count(it->value, X_FOLD) > 0;
@@ -62,7 +66,7 @@ static bool define(fuser *f, item *it, err *e)
 }
 
 /* ---- what may be inlined ---- */
-static int64_t volume(const item *it) /* times the innermost expression is evaluated */
+static int64_t volume(const item *it) /* times the innermost expression of its own definition is evaluated */
 {
     int64_t n = 1;
     for (int i = 0; i < it->n_axis; i++) n *= it->extent[i];
@@ -71,10 +75,10 @@ static int64_t volume(const item *it) /* times the innermost expression is evalu
 
 static bool is_view(const item *it)
 {
-    return it->value->kind == X_LOAD;
+    return it->raw->kind == X_LOAD;
 }
 
-/* Reads every element of p exactly once, at p[its own axes in some order]. */
+/* Reads every element exactly once, at the reader's own axes in some order. */
 static bool walks_along(const expr *load, const item *reader)
 {
     uint32_t seen = 0;
@@ -88,50 +92,59 @@ static bool walks_along(const expr *load, const item *reader)
     return true;
 }
 
-static bool has_other_fold(fuser *f, const item *reader, const item *but)
+static const expr *only_load(const item *reader, const node *n) /* NULL when it reads n at several places */
 {
-    const expr *load[MAX_LOADS];
-    const int n = x_loads(reader->raw, load, MAX_LOADS);
-    if (x_count(reader->raw, X_FOLD)) return true;
-    for (int i = 0; i < n && i < MAX_LOADS; i++) {
-        const item *o = f->item[load[i]->from->id];
-        if (o && o != but && o->inlined && o->fold) return true;
-    }
-    return false;
-}
-
-/* The one reader of it, or NULL when there are several, or none, or it is a result itself. */
-static item *only_reader(fuser *f, const item *it)
-{
-    return it->n_reader == 1 && !it->root ? f->item[it->reader] : NULL;
-}
-
-static int loads_of(const item *reader, const node *n, const expr **out)
-{
-    const expr *load[MAX_LOADS];
+    const expr *load[MAX_LOADS], *found = NULL;
     const int total = x_loads(reader->raw, load, MAX_LOADS);
-    int k = 0;
-    for (int i = 0; i < total && i < MAX_LOADS; i++)
-        if (load[i]->from == n) *out = load[i], k++;
-    return k;
+    for (int i = 0; i < total && i < MAX_LOADS; i++) {
+        if (load[i]->from != n) continue;
+        if (found) return NULL;
+        found = load[i];
+    }
+    return found;
 }
 
+/* Decided from the results backwards: a node goes into the kernel of the one materialised node that all its readers end up in
+ * (its owner), if nothing is computed more often for it. Pure movement always goes. */
 static void decide_inline(fuser *f, item *it)
 {
-    if (it->root) return;
-    if (is_view(it)) {
-        it->inlined = true;
-        return;
+    item *owner = NULL;
+    bool along = true, fits = true, moved = false;
+    for (int i = 0; i < it->n_reader; i++) {
+        item *r = f->item[it->reader[i]];
+        const expr *load = only_load(r, it->node);
+        if (!r->owner || (owner && owner != r->owner)) fits = false;
+        owner = r->owner;
+        along = along && load && walks_along(load, r);
+        fits = fits && load && volume(r) <= type_count(&it->node->type) && (!is_view(r) || r->once);
+        moved = moved || is_view(r);
     }
-    if (f->p->reference) return;
-    item *r = only_reader(f, it);
-    const expr *load = NULL;
-    if (!r || loads_of(r, it->node, &load) != 1) return;
-    if (it->fold) it->inlined = r->raw->kind != X_LOAD && !has_other_fold(f, r, it) && walks_along(load, r);
-    else it->inlined = volume(r) <= type_count(&it->node->type);
+    it->owner = it, it->once = fits;
+    if (it->root) return;
+    if (is_view(it)) it->inlined = true, it->owner = fits || it->n_reader == 1 || owner ? owner : NULL;
+    else if (!f->p->reference && owner && fits && (it->n_reader == 1 || along)) {
+        if (it->fold && (moved || !along || owner->takes_fold)) return;
+        it->inlined = true, it->owner = owner;
+        owner->takes_fold = owner->takes_fold || it->fold;
+    }
+    if (!is_view(it)) return;
+    for (int i = 0; i < it->n_reader; i++) /* movement that several kernels read belongs to none of them */
+        if (f->item[it->reader[i]]->owner != it->owner) it->owner = NULL;
 }
 
 /* ---- building the items ---- */
+static void add_reader(fuser *f, item *it, int reader)
+{
+    if (!it || (it->n_reader && it->reader[it->n_reader - 1] == reader)) return;
+    if (it->n_reader == it->cap_reader) {
+        const int cap = it->cap_reader ? 2 * it->cap_reader : 4;
+        int *more = arena_array(&f->p->mem, (size_t)cap, sizeof *more);
+        if (it->n_reader) memcpy(more, it->reader, (size_t)it->n_reader * sizeof *more);
+        it->reader = more, it->cap_reader = cap;
+    }
+    it->reader[it->n_reader++] = reader;
+}
+
 static bool make_items(fuser *f, err *e)
 {
     plan *p = f->p;
@@ -144,23 +157,19 @@ static bool make_items(fuser *f, err *e)
         if (node_is_leaf(n)) continue;
         item *it = f->item[n->id] = arena_get(&p->mem, sizeof *it);
         defn d;
-        it->node = n, it->reader = -1;
+        it->node = n;
         if (!g_defn(n, &p->mem, &d, e)) return false;
         it->raw = it->value = d.value, it->n_axis = d.n_axis;
+        it->fold = it->takes_fold = x_count(d.value, X_FOLD) > 0;
         memcpy(it->extent, d.extent, sizeof d.extent);
-        for (int k = 0; k < n->n_in; k++) {
-            item *from = f->item[n->in[k]->id];
-            if (from && from->reader != n->id) from->reader = n->id, from->n_reader++;
-        }
+        for (int k = 0; k < n->n_in; k++) add_reader(f, f->item[n->in[k]->id], n->id);
     }
     for (int i = 0; i < p->n_root; i++)
         if (f->item[p->root[i]->id]) f->item[p->root[i]->id]->root = true;
-    for (int i = 0; i < f->n; i++) {
-        item *it = f->item[f->need[i]->id];
-        if (!it) continue;
-        if (!define(f, it, e)) return false;
-        decide_inline(f, it);
-    }
+    for (int i = f->n; i-- > 0;)
+        if (f->item[f->need[i]->id]) decide_inline(f, f->item[f->need[i]->id]);
+    for (int i = 0; i < f->n; i++)
+        if (f->item[f->need[i]->id] && !define(f, f->item[f->need[i]->id], e)) return false;
     return true;
 }
 
@@ -208,7 +217,8 @@ static bool rows_are_cheap(const fuser *f, const item *it, int shared)
     uint32_t rows = 0;
     const int n = x_loads(it->value, load, MAX_LOADS);
     real_dims(&it->node->type, dim);
-    for (int i = 0; i < shared; i++) rows |= 1u << dim[i];
+    int64_t own = type_count(&it->node->type);
+    for (int i = 0; i < shared; i++) rows |= 1u << dim[i], own /= it->node->type.dim[dim[i]];
     for (int i = 0; i < n && i < MAX_LOADS; i++) {
         uint32_t axes = 0;
         int64_t slice = ts_dtype_bytes(load[i]->from->type.dtype);
@@ -217,6 +227,7 @@ static bool rows_are_cheap(const fuser *f, const item *it, int shared)
         for (int a = 0; a < it->n_axis; a++)
             if ((axes & ~rows) >> a & 1) slice *= it->extent[a];
         if (volume(it) / type_count(&it->node->type) < 8 || slice <= 4096) continue; /* little reuse, or a vector */
+        if (own < 16) return false; /* nothing would be left for a register tile */
         if (!(axes & rows) || slice > plan_cache_bytes(f->p, 2) / 2) return false;
     }
     return true;

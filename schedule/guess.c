@@ -142,11 +142,11 @@ static bool stage_transposed(const plan *p, const kernel *k, const stage *s, int
         bool inside = false;
         const int n = x_loads(fold, load, MAX_LOADS);
         for (int j = 0; j < n; j++) inside = inside || x_same(load[j], s->load[i]);
+        for (int j = 0; j < k->n_stage; j++) inside = inside && k->stage[j].node != s->load[i]->from;
         if (!inside || is_weight(s->load[i]->from) || !(axes_of_load(s->load[i]) >> column & 1)) continue;
         const int64_t stride = stride_of(p, s, i, column);
         if (stride == 1 || stride == 0) continue;
         text_add(name, "+%c", 'a' + i);
-        (void)k;
         return true;
     }
     return false;
@@ -173,13 +173,14 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, te
         put(t, s, column, 1, "vector");
         return;
     }
-    if (!by_column && spread) put(t, s, row, tile.rows, "core"), spread = false;
-    else if (rows > 512 && rows > 2 * tile.rows) put(t, s, row, 256, "");
+    const bool by_row = !by_column && spread;
+    if (by_row) put(t, s, row, tile.rows, "core");
+    else if (row >= 0 && rows > 512 && rows > 2 * tile.rows) put(t, s, row, 256, "");
     if (columns > width) put(t, s, column, width, spread && by_column ? "core" : "");
     const int fold = s->n_result;
     const bool plain = s->n_axis == fold + 1;
     if (plain && s->extent[fold] > LONG_FOLD && ts_dtype_bytes(s->node->type.dtype) == 4 && !s->scratch) put(t, s, fold, FOLD_BLOCK, "");
-    if (row >= 0 && (by_column || !core)) put(t, s, row, tile.rows, "");
+    if (row >= 0 && !by_row) put(t, s, row, tile.rows, "");
     for (int a = fold; a < s->n_axis; a++) put(t, s, a, plain && s->extent[a] >= 16 ? 4 : 1, "");
     if (plain && s->extent[fold] >= 16) put(t, s, fold, 1, "unroll");
     if (row >= 0) put(t, s, row, 1, "unroll");

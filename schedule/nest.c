@@ -123,6 +123,8 @@ static bool read_staging(reader *r)
         if (!g.level || v < 2 || v > 8) return refuse(r, "2 to 8 stages, and only in a cache (@l1, @l2)");
         g.stages = (int)v;
     }
+    for (int i = 0; !g.level && i < r->k->n_stage; i++)
+        if (r->k->stage[i].node == s->load[g.load]->from) return refuse(r, "operand %c is computed in this kernel: it is in scratch already", 'a' + g.load);
     if (s->n_staging == MAX_STAGING) return refuse(r, "more than %d operands staged", MAX_STAGING);
     s->staging[s->n_staging++] = g;
     return true;
