@@ -25,6 +25,7 @@ static void scaled(char *out, size_t size, double v, double step, const char *co
 static const char *const byte_units[] = {" B", " KiB", " MiB", " GiB", " TiB", NULL};
 static const char *const second_units[] = {" ns", " us", " ms", " s", NULL};
 static const char *const count_units[] = {"", " k", " M", " G", " T", NULL};
+static const char *const flop_units[] = {" FLOP", " kFLOP", " MFLOP", " GFLOP", " TFLOP", NULL};
 
 /* How the ending of a name is shown: scaled by steps, or with a fixed unit. */
 static const struct {
@@ -33,9 +34,17 @@ static const struct {
     const char *const *units;
     double step;
 } endings[] = {
-    {"bytes", NULL, 1, byte_units, 1024}, {"ns", NULL, 1, second_units, 1000}, {"flops", NULL, 1, count_units, 1000},
-    {"gflops", " GFLOP/s", 1, NULL, 0},   {"gops", " Gop/s", 1, NULL, 0},      {"gbs", " GB/s", 1, NULL, 0},
-    {"mhz", " MHz", 1, NULL, 0},          {"percent", " %", 1, NULL, 0},       {"share", " %", 100, NULL, 0},
+    {"bytes", NULL, 1, byte_units, 1024},
+    {"working_set", NULL, 1, byte_units, 1024},
+    {"ns", NULL, 1, second_units, 1000},
+    {"flops", NULL, 1, flop_units, 1000},
+    {"parameters", NULL, 1, count_units, 1000},
+    {"gflops", " GFLOP/s", 1, NULL, 0},
+    {"gops", " Gop/s", 1, NULL, 0},
+    {"gbs", " GB/s", 1, NULL, 0},
+    {"mhz", " MHz", 1, NULL, 0},
+    {"percent", " %", 1, NULL, 0},
+    {"share", " %", 100, NULL, 0},
 };
 
 /* The row for a name like "l2_bytes" or "bytes", or -1; *stem is the length without the ending. */
@@ -61,7 +70,7 @@ static void number(char *out, size_t size, const char *name, double v)
     if (row >= 0 && endings[row].units)
         scaled(out, size, v, endings[row].step, endings[row].units);
     else if (row >= 0)
-        snprintf(out, size, "%.4g%s", v * endings[row].factor, endings[row].unit);
+        snprintf(out, size, "%.3g%s", v * endings[row].factor, endings[row].unit);
     else if (v == floor(v) && fabs(v) < 1e15)
         snprintf(out, size, "%.0f", v);
     else

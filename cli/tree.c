@@ -289,11 +289,12 @@ static const cJSON *last_node(const branch *b, bool deep)
     return b->n_node ? b->node[b->n_node - 1] : NULL;
 }
 
-static void cell(columns *t, double v)
+/* Nothing for zero. */
+static void put_count(columns *t, const char *name, double v)
 {
     char s[32] = "";
     if (v > 0)
-        outline_value(s, sizeof s, "flops", &(cJSON){.type = cJSON_Number, .valuedouble = v});
+        outline_value(s, sizeof s, name, &(cJSON){.type = cJSON_Number, .valuedouble = v});
     columns_add(t, "%s", s);
 }
 
@@ -305,8 +306,8 @@ static void put_row(printer *p, const branch *b, const char *name, int level, in
         outline_value(shape, sizeof shape, "shape", js_get(last, "shape"));
     columns_add(&p->table, "%*s%s", 2 * level, "", name);
     columns_add(&p->table, times > 1 ? "%d x" : "", times);
-    cell(&p->table, parameters(b));
-    cell(&p->table, operations(b));
+    put_count(&p->table, "parameters", parameters(b));
+    put_count(&p->table, "flops", operations(b));
     put_ops(&p->table, b, deep);
     columns_add(&p->table, "%s", shape);
 }
@@ -349,7 +350,7 @@ static void put_children(printer *p, const branch *b, int level)
 
 void tree_print(const branch *root, int depth, FILE *f, bool color)
 {
-    printer p = {.table = columns_make("name|>|>parameters|>flops|operations|result"), .depth = depth};
+    printer p = {.table = columns_make("name|>|>parameters|>work|operations|result"), .depth = depth};
     branch own = *root; /* what has no place in the tree */
     own.n_child = 0;
     if (own.n_node)

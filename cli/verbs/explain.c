@@ -1,9 +1,7 @@
 /* explain.c - tessera explain: what a schema makes of a model, kernel by kernel. */
-#include "cli/columns.h"
 #include "cli/fail.h"
 #include "cli/outline.h"
 #include "cli/session.h"
-#include "cli/value.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -17,7 +15,7 @@ typedef struct family {
 
 static bool alike(const cJSON *a, const cJSON *b)
 {
-    static const char *const keys[] = {"op", "rule", "loops", "flops", "bytes", "stages", "levels", "notes", "refused"};
+    static const char *const keys[] = {"op", "rule", "dtype", "dims", "derived", "levels", "notes"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const cJSON *x = js_get(a, keys[i]), *y = js_get(b, keys[i]);
         if ((x || y) && !cJSON_Compare(x, y, true))
@@ -83,79 +81,101 @@ static void put_toned(const view *v, tone t, const char *s)
     fputs(console_off(v->color), v->f);
 }
 
-/* "k3  matmul  encoder.layer.0.query  12 x  rule projections" */
+/* "k2  matmul f32  encoder.layer.0.query.weight and 5 alike  (rule projections)" */
 static void put_title(const view *v, const family *m)
 {
+    const char *label = js_get_text(m->first, "label");
     put_toned(v, BOLD, js_get_text(m->first, "name"));
-    static const char *const keys[] = {"op", "label"};
-    for (int i = 0; i < 2; i++) {
-        const char *s = js_get_text(m->first, keys[i]);
-        if (!*s)
-            continue;
-        fputs("  ", v->f);
-        put_safe(v->f, s);
-    }
+    fprintf(v->f, "  %s %s%s", js_get_text(m->first, "op"), js_get_text(m->first, "dtype"), *label ? "  " : "");
+    put_safe(v->f, label);
     if (m->count > 1)
-        fprintf(v->f, "  and %d alike", m->count - 1);
-    const char *rule = js_get_text(m->first, "rule");
-    if (*rule) {
-        fputs("  rule ", v->f);
-        put_safe(v->f, rule);
-    }
+        fprintf(v->f, "%sand %d alike", *label ? " " : "  ", m->count - 1);
+    fputs("  (rule ", v->f);
+    put_safe(v->f, js_get_text(m->first, "rule"));
+    fputs(")\n", v->f);
+}
+
+static void put_fact(const view *v, const char *before, const cJSON *kernel, const char *name, const char *after)
+{
+    char value[64];
+    outline_value(value, sizeof value, name, js_get(kernel, name));
+    fprintf(v->f, "%s%s%s", before, value, after);
+}
+
+/* "m=128 n=768 k=768  151 MFLOP  2.77 MiB  28 of 32 registers  tail waste 0 %" */
+static void put_facts(const view *v, const cJSON *kernel)
+{
+    const cJSON *d, *used = js_get(kernel, "registers/used");
+    fputs("   ", v->f);
+    cJSON_ArrayForEach(d, js_get(kernel, "dims")) fprintf(v->f, " %s=%.0f", d->string, d->valuedouble);
+    put_fact(v, "  ", kernel, "flops", "");
+    put_fact(v, "  ", kernel, "bytes", "");
+    if (used)
+        fprintf(v->f, "  %.0f of %.0f registers", used->valuedouble, js_get_number(kernel, "registers/of", 0));
+    if (js_get_number(kernel, "tail_waste", 0) > 0)
+        fprintf(v->f, "  tail waste %.2g %%", 100 * js_get_number(kernel, "tail_waste", 0));
     fputc('\n', v->f);
 }
 
-/* All numbers on one line: "flops 151 M, bytes 3.2 MiB, registers 24". */
-static void put_numbers(const view *v, const cJSON *o, const char *indent)
-{
-    const cJSON *m;
-    int n = 0;
-    cJSON_ArrayForEach(m, o)
-    {
-        if (!cJSON_IsNumber(m))
-            continue;
-        char value[64];
-        outline_value(value, sizeof value, m->string, m);
-        fprintf(v->f, "%s%s %s", n++ ? ", " : indent, m->string, value);
-    }
-    if (n)
-        fputc('\n', v->f);
-}
-
-/* A text of several lines, or a list of texts, each line with what it is: "note: ...". */
-static void put_lines(const view *v, const char *what, const char *s)
+/* Shared loops, then those of each stage: "r/4 ; mean: r c@vector ; add: r e@vector", one a line. */
+static void put_loops(const view *v, const char *s)
 {
     while (*s) {
-        size_t n = strcspn(s, "\n");
+        const char *end = strstr(s, " ; ");
+        size_t n = end ? (size_t)(end - s) : strlen(s);
         char *line = strndup(s, n);
-        if (line && *line) {
-            fputs("    ", v->f);
-            put_toned(v, FAINT, what);
-            fputs(*what ? ": " : "", v->f);
-            put_safe(v->f, line);
-            fputc('\n', v->f);
-        }
+        if (!line)
+            fail_bug("out of memory", "explain");
+        fputs("    ", v->f);
+        put_safe(v->f, line);
+        fputc('\n', v->f);
         free(line);
-        s += n + (s[n] == '\n');
+        s += end ? n + 3 : n;
     }
 }
 
-/* What a kernel says beyond its title, in its own order: texts, lists of texts, tables. */
-static void put_members(const view *v, const cJSON *kernel)
+/* What a trip of each loop works on, down to the register tile. */
+static void put_levels(const view *v, const cJSON *levels)
 {
-    static const char title[] = "name|op|label|rule";
-    const cJSON *m, *line;
-    cJSON_ArrayForEach(m, kernel)
+    cJSON *shown = cJSON_CreateArray();
+    const cJSON *l;
+    bool stages = false;
+    cJSON_ArrayForEach(l, levels)
     {
-        if (cJSON_IsString(m) && !value_listed(title, m->string)) {
-            put_lines(v, strcmp(m->string, "loops") == 0 ? "" : m->string, m->valuestring);
-        } else if (cJSON_IsArray(m) && cJSON_IsObject(m->child)) {
-            outline_table(m, NULL, v->f, "    ", v->color);
-        } else if (cJSON_IsArray(m)) {
-            cJSON_ArrayForEach(line, m) put_lines(v, m->string, cJSON_IsString(line) ? line->valuestring : "");
-        }
+        if (strcmp(js_get_text(l, "level"), "registers") == 0)
+            continue;
+        stages |= js_get(l, "stage") != NULL;
+        cJSON_AddItemToArray(shown, cJSON_Duplicate(l, true));
     }
-    put_numbers(v, kernel, "    ");
+    const char *heads = "loop|>trips|>tail|>working_set|level|>share";
+    const char *with_stages = "stage|loop|>trips|>tail|>working_set|level|>share";
+    if (cJSON_GetArraySize(shown))
+        outline_table(shown, stages ? with_stages : heads, v->f, "    ", v->color);
+    cJSON_Delete(shown);
+}
+
+static void put_notes(const view *v, const char *indent, const cJSON *notes)
+{
+    const cJSON *n;
+    cJSON_ArrayForEach(n, notes)
+    {
+        fputs(indent, v->f);
+        put_toned(v, CAUTION, "note: ");
+        put_safe(v->f, cJSON_IsString(n) ? n->valuestring : "");
+        fputc('\n', v->f);
+    }
+}
+
+static void put_kernel(const view *v, const family *m)
+{
+    const cJSON *k = m->first;
+    put_title(v, m);
+    put_facts(v, k);
+    put_loops(v, js_get_text(k, "derived"));
+    put_levels(v, js_get(k, "levels"));
+    outline_table(js_get(k, "operands"), "operand|tensor|type|layout", v->f, "    ", v->color);
+    put_notes(v, "    ", js_get(k, "notes"));
+    fputc('\n', v->f);
 }
 
 static void put_all(const args *a, const cJSON *root)
@@ -163,11 +183,18 @@ static void put_all(const args *a, const cJSON *root)
     view v = {stdout, a->console.color_out};
     int n;
     family *list = families(js_get(root, "kernels"), args_flag(a, "all"), &n);
-    for (int i = 0; i < n; i++) {
-        put_title(&v, &list[i]);
-        put_members(&v, list[i].first);
-    }
+    printf("target %s  %s  %.0f threads  schema ", js_get_text(root, "target"), js_get_text(root, "isa"),
+           js_get_number(root, "threads", 0));
+    put_toned(&v, PLAIN, js_get_text(root, "schema/name"));
+    printf("  %d kernels\n\n", cJSON_GetArraySize(js_get(root, "kernels")));
+    for (int i = 0; i < n; i++)
+        put_kernel(&v, &list[i]);
     free(list);
+    const cJSON *memory = js_get(root, "memory");
+    put_fact(&v, "memory: ", memory, "arena_bytes", "");
+    put_fact(&v, " of values (at least ", memory, "lower_bound_bytes", ")");
+    put_fact(&v, ", ", memory, "weights_bytes", " of weights\n");
+    put_notes(&v, "", js_get(root, "notes"));
 }
 
 static bool explain(session *s, const args *a, ts_error *e)

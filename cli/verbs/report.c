@@ -4,6 +4,7 @@
 #include "cli/outfile.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { LONGEST = 256 << 20 }; /* bytes of a results file */
 
@@ -15,7 +16,8 @@ static int run(const args *a, ts_error *e)
         return e->code;
     char *results = outfile_read(args_noun(a, 0), LONGEST, e), *page = NULL;
     bool (*write)(const char *, char **, ts_error *) = csv ? report_csv : markdown ? report_markdown : report_write;
-    if (results && write(results, &page, e) && outfile_write(out, page, e))
+    bool good = results && write(results, &page, e) && outfile_write(out, page, e);
+    if (good && strcmp(out, "-") != 0)
         console_note(&a->console, "wrote %s", out);
     free(results);
     free(page);

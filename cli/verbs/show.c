@@ -125,11 +125,11 @@ static bool show_stage(session *s, const char *stage, ts_error *e)
 static void put_totals(const cJSON *root)
 {
     char parameters[32], bytes[32], flops[32];
-    outline_value(parameters, sizeof parameters, "flops", js_get(root, "parameters"));
+    outline_value(parameters, sizeof parameters, "parameters", js_get(root, "parameters"));
     outline_value(bytes, sizeof bytes, "bytes", js_get(root, "weight_bytes"));
     outline_value(flops, sizeof flops, "flops", js_get(root, "flops"));
     int nodes = cJSON_GetArraySize(js_get(root, "nodes"));
-    printf("\n%d nodes, %s parameters (%s), %sFLOP\n", nodes, parameters, bytes, flops);
+    printf("\n%d nodes, %s parameters (%s), %s\n", nodes, parameters, bytes, flops);
 }
 
 /* What is known before dimensions are bound is shown without the tree. */

@@ -28,10 +28,11 @@ if command -v bash >/dev/null; then
     offers --json tessera version --
     offers never tessera bench m --color n
     offers slower tessera compare a b --fail-on ''
+    offers init tessera schema ''
     offers zsh tessera completion z
     offers run tessera help r
     cd "$dir" && mkdir folder && touch file.json
-    offers file.json tessera run m -s fi
+    offers file.json tessera run m -s 'fi'
     offers folder tessera run m --out fo
 fi
 finish

@@ -39,26 +39,26 @@ int main(void)
 {
     cJSON *nodes = cJSON_Parse(model);
     char *s = printed(nodes, 4);
-    CHECK_TEXT(s, "name            parameters   flops  operations        result\n"
-                  "(no name)                        8  cast tanh         [4]\n"
-                  "emb                     80          gather            [4, 8]\n"
-                  "layer                  128  1.09 k\n"
-                  "  0-1.fc   2 x          64     544  matmul relu       [4, 8]\n"
-                  "head                    16      34  slice matmul exp  [1, 2]\n"
-                  "evil\\x1b                         4  tanh              [4]\n");
+    CHECK_TEXT(s, "name            parameters        work  operations        result\n"
+                  "(no name)                       8 FLOP  cast tanh         [4]\n"
+                  "emb                     80              gather            [4, 8]\n"
+                  "layer                  128  1.09 kFLOP\n"
+                  "  0-1.fc   2 x          64    544 FLOP  matmul relu       [4, 8]\n"
+                  "head                    16     34 FLOP  slice matmul exp  [1, 2]\n"
+                  "evil\\x1b                        4 FLOP  tanh              [4]\n");
     free(s);
     s = printed(nodes, 1);
-    CHECK_TEXT(s, "name         parameters   flops  operations        result\n"
-                  "(no name)                     8  cast tanh         [4]\n"
-                  "emb                  80          gather            [4, 8]\n"
-                  "layer               128  1.09 k  matmul relu       [4, 8]\n"
-                  "head                 16      34  slice matmul exp  [1, 2]\n"
-                  "evil\\x1b                      4  tanh              [4]\n");
+    CHECK_TEXT(s, "name         parameters        work  operations        result\n"
+                  "(no name)                    8 FLOP  cast tanh         [4]\n"
+                  "emb                  80              gather            [4, 8]\n"
+                  "layer               128  1.09 kFLOP  matmul relu       [4, 8]\n"
+                  "head                 16     34 FLOP  slice matmul exp  [1, 2]\n"
+                  "evil\\x1b                     4 FLOP  tanh              [4]\n");
     free(s);
     cJSON_Delete(nodes);
     nodes = cJSON_Parse("[]");
     s = printed(nodes, 4);
-    CHECK_TEXT(s, "name    parameters  flops  operations  result\n");
+    CHECK_TEXT(s, "name    parameters  work  operations  result\n");
     free(s);
     s = printed(NULL, 4);
     CHECK(s);

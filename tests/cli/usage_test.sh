@@ -14,6 +14,10 @@ expect 2 'run: MODEL is missing' run --seed 1
 expect 2 'do not know what to do with "two"' run one two
 expect 2 'do not know what to do with "--seed"' run one -- --seed
 expect 2 'compare: AFTER is missing' compare before.json
+expect 2 'schema: say what to do' schema
+expect 2 'schema does not know "innit"' schema innit
+expect 2 'did you mean init?' schema innit
+expect 2 'schema lint: MODEL is missing' schema lint a.json
 expect 2 'completion does not know "tcsh"' completion tcsh
 expect 2 'no help on "bnch"' help bnch
 expect 2 'did you mean tessera help bench?' help bnch

@@ -1,0 +1,126 @@
+/* schema.c - tessera schema: starting, checking and listing tiling schemas. */
+#include "cli/fail.h"
+#include "cli/outfile.h"
+#include "cli/outline.h"
+#include "cli/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* With --json a schema still is one JSON object; it needs no wrapping. */
+static bool init(session *s, const args *a, ts_error *e)
+{
+    if (!session_open(s, a, args_noun(a, 0), e))
+        return false;
+    char *text = ts_schema_guess(s->model, &s->options, e);
+    const char *out = args_text(a, "out", "-");
+    bool good = text && outfile_write(out, text, e);
+    if (good && strcmp(out, "-") != 0)
+        console_note(&a->console, "wrote %s", out);
+    ts_free(text);
+    return good;
+}
+
+static bool list(const args *a, ts_error *e)
+{
+    cJSON *targets = reply_take(ts_schemas_json(), e);
+    if (!targets)
+        return false;
+    if (a->console.json)
+        reply_print(targets);
+    else
+        outline_print(targets, stdout, "", a->console.color_out);
+    cJSON_Delete(targets);
+    return true;
+}
+
+/* What a person would want to know before timing: which kernels the rules reach, and every note about those. */
+static cJSON *findings(const cJSON *plan)
+{
+    cJSON *root = reply_make("lint/1"), *notes = NULL;
+    const cJSON *kernel, *note;
+    int all = 0, reached = 0;
+    notes = js_array(root, "notes");
+    cJSON_ArrayForEach(note, js_get(plan, "notes")) cJSON_AddItemToArray(notes, cJSON_Duplicate(note, true));
+    cJSON_ArrayForEach(kernel, js_get(plan, "kernels"))
+    {
+        all++;
+        if (strcmp(js_get_text(kernel, "rule"), "guess") == 0)
+            continue;
+        reached++;
+        cJSON_ArrayForEach(note, js_get(kernel, "notes"))
+        {
+            char *line = NULL;
+            const char *text = cJSON_IsString(note) ? note->valuestring : "";
+            if (asprintf(&line, "%s %s: %s", js_get_text(kernel, "op"), js_get_text(kernel, "label"), text) < 0)
+                fail_bug("out of memory", "lint");
+            js_item(notes, line);
+            free(line);
+        }
+    }
+    js_number(root, "kernels", all);
+    js_number(root, "reached", reached);
+    return root;
+}
+
+static bool lint(session *s, const args *a, ts_error *e)
+{
+    if (!session_open(s, a, args_noun(a, 1), e))
+        return false;
+    s->options.schema = args_noun(a, 0);
+    ts_plan *plan = ts_plan_make(s->model, &s->options, e);
+    cJSON *json = plan ? reply_take(ts_plan_json(plan, e), e) : NULL;
+    ts_plan_free(plan);
+    if (!json)
+        return false;
+    cJSON *root = findings(json);
+    const cJSON *note;
+    if (a->console.json)
+        reply_print(root);
+    cJSON_ArrayForEach(note, js_get(root, "notes"))
+    {
+        if (!a->console.json)
+            console_warn(&a->console, "%s", note->valuestring);
+    }
+    if (!a->console.json)
+        printf("%.0f of %.0f kernels follow its rules, %d warnings\n", js_get_number(root, "reached", 0),
+               js_get_number(root, "kernels", 0), cJSON_GetArraySize(js_get(root, "notes")));
+    cJSON_Delete(root);
+    cJSON_Delete(json);
+    return true;
+}
+
+static int run(const args *a, ts_error *e)
+{
+    session s = {0};
+    if (strcmp(a->form, "init") == 0)
+        init(&s, a, e);
+    else if (strcmp(a->form, "list") == 0)
+        list(a, e);
+    else
+        lint(&s, a, e);
+    session_close(&s);
+    return TS_OK;
+}
+
+static const option options[] = {
+    {"out", 'o', A_FILE, "FILE", "where init writes (default: standard output)", false, 0, 0},
+    {0},
+};
+static const option_group group = {"Options", options};
+static const option_group *const groups[] = {&group, &session_model_options, &session_plan_options, NULL};
+static const char *const examples[] = {
+    "tessera schema init bert-base -o mine.json # the built-in guess, to edit",
+    "tessera schema lint mine.json bert-base    # what fits, what does not, and why",
+    "tessera schema list                        # schemas that come with Tessera",
+    NULL,
+};
+
+const verb verb_schema = {
+    .name = "schema",
+    .brief = "Start, check and list tiling schemas",
+    .usage = "init MODEL\nlint FILE MODEL\nlist",
+    .groups = groups,
+    .examples = examples,
+    .run = run,
+};
