@@ -1,0 +1,97 @@
+#!/bin/sh
+# Bad models, inputs and schemas: each ends with its exit code and one message that names the value, the place and the remedy,
+# and leaves nothing behind.
+. "$SOURCE/tests/cli/expect.sh"
+cd "$dir" || exit 1
+python3 - <<'PY' || exit 77
+import numpy as np
+np.save("ids.npy", np.zeros((1, 8), np.int64))
+np.save("real.npy", np.zeros((1, 8), np.float32))
+np.save("cube.npy", np.zeros((1, 8, 2), np.int64))
+np.save("complex.npy", np.zeros((1, 8), np.complex64))
+PY
+printf 'hi' >junk.onnx
+: >empty.onnx
+mkdir folder
+
+# models
+expect 8 'there is no file, folder or built-in model "bert-bse"' run bert-bse
+expect 8 'built-in models are' show nothing.onnx
+expect 3 'junk.onnx' show junk.onnx
+expect 3 'file is empty' show empty.onnx
+expect 8 'holds no graph.json or model.onnx' show folder
+
+# dimensions
+expect 2 'the model has no dimension "sq"' run bert-tiny --dim sq=8
+expect 2 'its dimensions are batch, seq' run bert-tiny --dim sq=8
+expect 2 '"seq=x"' run bert-tiny --dim seq=x
+expect 2 '"seq=-1"' run bert-tiny --dim seq=-1
+expect 3 'dimension "seq" is 9 by --dim seq=9 and 8 by the value of input "input_ids"' \
+    run bert-tiny --in input_ids=ids.npy --dim seq=9 --random
+expect 3 'dimension "seq" is 0' run bert-tiny --dim seq=0 --random
+
+# inputs
+expect 2 'no value for inputs: input_ids, attention_mask, token_type_ids' run bert-tiny
+expect 2 '--seed 1 makes random values' run bert-tiny
+expect 2 'no value for inputs: attention_mask, token_type_ids' run bert-tiny --in input_ids=ids.npy
+expect 2 'the model has no input "input_id"' run bert-tiny --in input_id=ids.npy
+expect 2 'did you mean input_ids?' run bert-tiny --in input_id=ids.npy
+expect 2 'its inputs are input_ids, attention_mask' run bert-tiny --in workspace=ids.npy
+expect 2 'this input has a value already' run bert-tiny --in input_ids=ids.npy --in input_ids=ids.npy
+expect 8 "none.npy" run bert-tiny --in input_ids=none.npy
+expect 3 'junk.onnx' run bert-tiny --in input_ids=junk.onnx
+expect 3 '<c8' run bert-tiny --in input_ids=complex.npy
+expect 3 'rank 3' run bert-tiny --in input_ids=cube.npy --random
+expect 3 'input "input_ids"' run bert-tiny --in input_ids=real.npy --random
+
+# outputs
+expect 8 'cannot make the folder ids.npy: it is a file' run bert-tiny --random --out ids.npy
+expect 8 'cannot write folder: it is a folder' schema init bert-tiny -o folder
+expect 8 'cannot write none/x.json' schema init bert-tiny -o none/x.json
+expect 8 'cannot write none/r.json' bench bert-tiny -o none/r.json
+expect 8 'cannot read none.json' compare none.json none.json
+expect 8 'cannot read none.json' report none.json
+
+# back ends and machines
+expect 2 '"nothing"' run bert-tiny --random --target nothing
+expect 2 "no instruction set 'sse9'" run bert-tiny --random --isa sse9
+
+# schemas
+schema() { # CODE TEXT JSON
+    printf '%s' "$3" >"$dir/s.json"
+    expect "$1" "$2" explain bert-tiny --dim seq=8 -s s.json
+}
+rule() { # CODE TEXT JSON
+    schema "$1" "$2" "{\"format\":\"tiling/1\",\"name\":\"x\",\"rules\":[$3]}"
+}
+matmul() { # TEXT LOOPS
+    rule 3 "$1" "{\"match\":{\"op\":[\"matmul\"]},\"loops\":[\"$2\"]}"
+}
+expect 8 'none.json' explain bert-tiny -s none.json
+expect 3 'built in are: guess' explain bert-tiny -s nothing
+schema 3 's.json:1:2: the JSON text ends too early' '{'
+schema 3 's.json:1:1: an object expected' '[]'
+schema 3 'format "tiling/2" is not known' '{"format":"tiling/2","rules":[]}'
+schema 3 'did you mean "rules"?' '{"format":"tiling/1","rulez":[]}'
+schema 3 'the key "rules" twice' '{"format":"tiling/1","rules":[],"rules":[]}'
+schema 3 'the schema is for target "cuda"' '{"format":"tiling/1","target":"cuda","rules":[]}'
+schema 3 "leads out of the file's folder" '{"format":"tiling/1","extends":"../x.json","rules":[]}'
+rule 3 'did you mean "loops"?' '{"match":{"op":["matmul"]},"loopz":["m n k"]}'
+rule 3 'no operation "matmull"' '{"match":{"op":["matmull"]},"loops":["m n k"]}'
+rule 3 'is no test of an extent' '{"match":{"dims":{"n":"x"}},"loops":["m n k"]}'
+rule 4 'compute "bf16" is not available' '{"loops":["m n k"],"compute":"bf16"}'
+matmul 'no axis "q" here; the axes are: m n k' 'm n q'
+matmul 'axis m is walked twice' 'm n k m'
+matmul 'axis k never reaches step 1' 'm n'
+matmul 'axis k folds: it cannot be spread over cores' 'k@core m n'
+matmul 'vector registers hold' 'n/512 m/64 k m@unroll n@vector'
+matmul 'no role "warp"' 'm n k@warp'
+matmul 'a number of at least 1 expected' 'm/0 n k'
+for f in ./* ./.*; do
+    case $f in
+    ./. | ./.. | ./ids.npy | ./real.npy | ./cube.npy | ./complex.npy | ./junk.onnx | ./empty.onnx | ./folder | ./s.json) ;;
+    ./out | ./err | ./json) ;;
+    *) wrong "left behind: $f" ;;
+    esac
+done
+finish

@@ -1,0 +1,89 @@
+#!/bin/sh
+# Verbs that work, on a model of two layers: what they print, what they write, what --json says.
+. "$SOURCE/tests/cli/expect.sh"
+cd "$dir" || exit 1
+python3 -c 'import numpy' 2>/dev/null || { echo "skipped: python3 has no numpy"; exit 77; }
+small="--dim seq=8 --threads 2"
+
+# json NAME EXPRESSION ARGUMENT...: the command ends well, prints one JSON object d, and EXPRESSION holds of it
+json() {
+    name=$1 expression=$2
+    shift 2
+    checked=$((checked + 1))
+    "$TESSERA" "$@" --json >"$name.json" 2>err || wrong "tessera $* --json: exit code $?" "$(head -c 300 err)"
+    python3 - "$name.json" "$expression" <<'PY' || wrong "tessera $* --json: not so: $expression" "$(head -c 300 "$name.json")"
+import json, math, sys
+d = json.load(open(sys.argv[1]))
+sys.exit(not eval("(" + sys.argv[2] + ")"))
+PY
+}
+
+# shellcheck disable=SC2086
+{
+expect 0 'last_hidden_state  f32    [1, 8, 128]' run bert-tiny --seed 1 $small
+json run 'd["format"] == "run/1" and d["outputs"][0]["name"] == "last_hidden_state" and d["outputs"][0]["shape"] == [1, 8, 128]
+    and d["outputs"][0]["not_finite"] == 0' run bert-tiny --seed 1 --out deep/out $small
+"$TESSERA" run bert-tiny --seed 1 --out again $small -q >text 2>err || wrong "run --out fails"
+[ -s err ] && wrong "run -q writes to standard error" "$(cat err)"
+for f in last_hidden_state pooler_output; do
+    cmp -s "deep/out/$f.npy" "again/$f.npy" || wrong "two runs from one seed differ in $f, or wrote nothing"
+done
+python3 - <<'PY' || wrong "what was printed is not what was written"
+import json, numpy as np
+d = json.load(open("run.json"))
+for o in d["outputs"]:
+    a = np.load("deep/out/" + o["file"]).astype(np.float64)
+    assert list(a.shape) == o["shape"] and str(a.dtype) == "float64"
+    assert abs(a.min() - o["min"]) < 1e-6 and abs(a.max() - o["max"]) < 1e-6 and abs(a.mean() - o["mean"]) < 1e-6
+PY
+
+# values given and values from a seed are the same thing
+python3 -c 'import numpy as np; np.save("ids.npy", np.arange(8).reshape(1, 8)); np.save("one.npy", np.ones((1, 8), np.int64))'
+ones="--in attention_mask=one.npy --in token_type_ids=one.npy"
+expect 0 pooler_output run bert-tiny --in input_ids=ids.npy $ones --out c
+expect 0 pooler_output run bert-tiny --in input_ids=ids.npy $ones --out interp --target interp
+python3 - <<'PY' || wrong "c and interp differ"
+import numpy as np
+a, b = np.load("c/last_hidden_state.npy"), np.load("interp/last_hidden_state.npy")
+assert np.abs(a - b).max() <= 1e-5 * np.abs(b).max()
+PY
+
+json show 'd["format"] == "model/1" and d["bound"] and len(d["nodes"]) > 50' show bert-tiny $small
+json hash 'len(d["hash"]) == 64' show bert-tiny --hash $small
+[ "$("$TESSERA" show bert-tiny --hash $small)" = "$("$TESSERA" show bert-tiny --hash $small)" ] || wrong "hashes of two processes differ"
+expect 0 '  0-1                    2 x' show bert-tiny $small
+expect 0 'return' show bert-tiny --stage graph $small
+json plan 'd["format"] == "plan/1" and d["threads"] == 2 and len(d["kernels"]) > 10' explain bert-tiny $small
+json few '{k["op"] for k in d["kernels"]} == {"matmul"}' explain bert-tiny --op matmul $small
+expect 0 'alike' explain bert-tiny --op '*query*' $small
+expect 2 'no kernel of this plan' explain bert-tiny --op nothing $small
+expect 2 'tessera explain without --op shows all' explain bert-tiny --op nothing $small
+
+# the guess as a file gives the same loops
+expect 0 '"format": "tiling/1"' schema init bert-tiny $small
+expect 0 'wrote guess.json' schema init bert-tiny -o guess.json $small
+json lint 'd["format"] == "lint/1" and d["reached"] == d["kernels"]' schema lint guess.json bert-tiny $small
+json same '[k["derived"] for k in d["kernels"]] == [k["derived"] for k in json.load(open("plan.json"))["kernels"]]' \
+    explain bert-tiny -s guess.json $small
+json schemas 'all(isinstance(v, list) for v in d.values())' schema list
+
+json doctor 'd["ceilings"]["fma_f32_gflops"] > 1 and d["machine"]["cores"] >= 1 and "noise" in d' doctor
+expect 0 'GFLOP/s' doctor
+json ops '"matmul" in [o["name"] for o in d["ops"]]' ops
+expect 0 'MatMul' ops --onnx
+json axes 'd["matmul"]' help axes
+
+# measuring: files, verdict, exit codes
+quick="--min-time 0.1s --launches 1"
+json bench 'd["format"] == "results/1" and [c["status"] for c in d["candidates"]] == ["VALID", "VALID"]
+    and d["comparisons"][0]["verdict"] == "SLOWER"' bench bert-tiny -s naive -s guess $small $quick -o results.json --report report.html
+python3 -m json.tool results.json >/dev/null || wrong "results.json is no JSON"
+grep -q '<svg' report.html || wrong "report.html has no charts"
+expect 0 'times as fast as `naive`' report results.json --markdown
+expect 0 '"naive",candidate' report results.json --csv
+"$TESSERA" bench bert-tiny -s naive -s guess $small $quick --fail-on slower -q >out 2>err
+[ $? = 1 ] || wrong "bench --fail-on slower: not exit code 1" "$(head -c 300 err)"
+expect 0 'guess' compare results.json results.json
+json compared 'd["format"] == "comparison/1"' compare results.json results.json
+}
+finish
