@@ -84,8 +84,9 @@ static void write_cast(writer *w, text *t, const expr *x)
     if (x->dtype == TS_BOOL) text_add(t, "("), c_expr(w, t, a), text_add(t, " != 0)");
     else if (is_real(x)) {
         const bool rounds = (x->dtype == TS_F16 || x->dtype == TS_BF16) && !w->wide;
-        text_add(t, rounds ? "%s%s" : "", x->dtype == TS_F16 ? "half_to_float(float_to_half" : "bfloat_to_float(float_to_bfloat", "((float)(");
-        if (!rounds) text_add(t, "(%s)(", c_value(x->dtype, w->wide));
+        const char *there = x->dtype == TS_F16 ? "half_to_float(float_to_half" : "bfloat_to_float(float_to_bfloat";
+        if (rounds) text_add(t, "%s((float)(", there);
+        else text_add(t, "(%s)(", c_value(x->dtype, w->wide));
         c_expr(w, t, a);
         text_add(t, rounds ? ")))" : ")");
     } else if (is_real(a)) { /* truncates; saturates where C would be undefined */

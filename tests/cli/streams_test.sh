@@ -1,5 +1,5 @@
 #!/bin/sh
-# Streams, signals, colours, start-up.  ctest: serial
+# Streams, signals, colours, start-up.  ctest: serial large
 . "$SOURCE/tests/cli/expect.sh"
 
 # a full disk behind standard output
