@@ -1,0 +1,30 @@
+# What `cmake --install` leaves is enough: a C program finds it through pkg-config, builds against the shared and the
+# static library, and computes; the header is C++ as well; and the shared library shows what the header declares and
+# nothing else.
+set -eu
+to=$(mktemp -d)
+trap 'rm -rf "$to"' EXIT
+cmake --install "$BUILD" --prefix "$to/usr" >/dev/null
+PKG_CONFIG_PATH=$(dirname "$(find "$to/usr" -name tessera.pc)")
+export PKG_CONFIG_PATH
+lib=$(pkg-config --variable=libdir tessera)
+sanitizers=$(grep -q 'TESSERA_SANITIZE:BOOL=ON' "$BUILD/CMakeCache.txt" && echo -fsanitize=address,undefined || true)
+strict="-std=c11 -Wall -Wextra -Wpedantic -Werror $sanitizers"
+expected='interp: 0 3 12 0
+c: 0 3 12 0'
+
+cc $strict "$SOURCE/tests/install/example.c" $(pkg-config --cflags --libs tessera) -o "$to/shared"
+cc $strict "$SOURCE/tests/install/example.c" $(pkg-config --cflags tessera) "$lib/libtessera.a" \
+    $(pkg-config --libs libprotobuf-c libcjson hwloc libcrypto) -lm -ldl -pthread -o "$to/static"
+for program in shared static; do
+    got=$(LD_LIBRARY_PATH=$lib "$to/$program") || { echo "the $program example failed"; exit 1; }
+    [ "$got" = "$expected" ] || { printf '%s example printed\n%s\nwanted\n%s\n' "$program" "$got" "$expected"; exit 1; }
+done
+"$to/usr/bin/tessera" version >/dev/null
+cc -std=c11 -fsyntax-only -x c++ "$to/usr/include/tessera.h" 2>/dev/null || [ -z "$(command -v g++ clang++)" ] ||
+    "$(command -v g++ clang++ | head -1)" -fsyntax-only -Wall -Werror -x c++ "$to/usr/include/tessera.h"
+
+grep -o '\<ts_[a-z0-9_]*(' "$SOURCE/include/tessera.h" | tr -d '(' | sort -u >"$to/declared"
+nm -D --defined-only "$lib/libtessera.so" | awk '{ print $NF }' | sort -u >"$to/exported"
+[ -s "$to/declared" ]
+diff "$to/declared" "$to/exported" || { echo "header (<) and library (>) differ"; exit 1; }
