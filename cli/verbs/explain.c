@@ -15,7 +15,7 @@ typedef struct family {
 
 static bool alike(const cJSON *a, const cJSON *b)
 {
-    static const char *const keys[] = {"op", "rule", "dtype", "dims", "derived", "levels", "notes"};
+    static const char *const keys[] = {"op", "rule", "dtype", "dims", "loops", "derived", "levels", "notes"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const cJSON *x = js_get(a, keys[i]), *y = js_get(b, keys[i]);
         if ((x || y) && !cJSON_Compare(x, y, true))
@@ -113,7 +113,7 @@ static void put_facts(const view *v, const cJSON *kernel)
     if (used)
         fprintf(v->f, "  %.0f of %.0f registers", used->valuedouble, js_get_number(kernel, "registers/of", 0));
     if (js_get_number(kernel, "tail_waste", 0) > 0)
-        fprintf(v->f, "  tail waste %.2g %%", 100 * js_get_number(kernel, "tail_waste", 0));
+        fprintf(v->f, "  tail waste %.3g %%", 100 * js_get_number(kernel, "tail_waste", 0));
     fputc('\n', v->f);
 }
 
@@ -171,7 +171,8 @@ static void put_kernel(const view *v, const family *m)
     const cJSON *k = m->first;
     put_title(v, m);
     put_facts(v, k);
-    put_loops(v, js_get_text(k, "derived"));
+    /* with what was derived, where that adds anything */
+    put_loops(v, js_get_text(k, js_get(k, "derived") ? "derived" : "loops"));
     put_levels(v, js_get(k, "levels"));
     outline_table(js_get(k, "operands"), "operand|tensor|type|layout", v->f, "    ", v->color);
     put_notes(v, "    ", js_get(k, "notes"));
