@@ -88,8 +88,7 @@ void emit_fetch(emitter *m)
         const loop *r = &m->s->nest.loop[l];
         snprintf(name, sizeof name, "%s%d", m->s->letter[r->axis], l);
         const size_t n = strlen(at);
-        if (scale == 1) snprintf(at + n, sizeof at - n, "%s", name);
-        else snprintf(at + n, sizeof at - n, " + %lld * %s", (long long)scale, name);
+        snprintf(at + n, sizeof at - n, "%s%lld * %s", n ? " + " : "", (long long)scale, name);
         scale *= loop_trips(r);
     }
     m->into->ahead = true;
