@@ -9,7 +9,22 @@
 typedef struct fake {
     kernel k;
     stage s[2];
+    node value[2], input;
+    expr load[2]; /* of what the kernel computes first, of an input */
+    const expr *list[3];
 } fake;
+
+/* Operands of a stage: inputs, and the first stage's value as the first one if it computes with that. */
+static void operands(fake *f, stage *s, int n, bool computed)
+{
+    f->load[0] = (expr){.kind = X_LOAD, .from = &f->value[0]}, f->load[1] = (expr){.kind = X_LOAD, .from = &f->input};
+    for (int i = 0; i < 3; i++)
+        f->list[i] = &f->load[1];
+    s->n_load = n;
+    s->load = f->list;
+    if (computed)
+        f->list[0] = &f->load[0];
+}
 
 static void axes(stage *s, const char *letters, const int64_t *extent, int result, int shared)
 {
@@ -30,7 +45,8 @@ static void product(fake *f) /* y[m,n] = sum over k of a[m,k] b[k,n], a bias c *
     f->k.stage = f->s;
     snprintf(f->s[0].name, sizeof f->s[0].name, "product");
     axes(&f->s[0], "mnk", extent, 2, 0);
-    f->s[0].n_load = 3;
+    f->s[0].node = &f->value[0];
+    operands(f, &f->s[0], 3, false);
 }
 
 static void two_stages(fake *f) /* scores of a head and block of queries, then what they weigh */
@@ -42,7 +58,8 @@ static void two_stages(fake *f) /* scores of a head and block of queries, then w
     snprintf(f->s[1].name, sizeof f->s[1].name, "context");
     axes(&f->s[0], "hqnk", scores, 3, 2);
     axes(&f->s[1], "hqds", context, 3, 2);
-    f->s[0].n_load = f->s[1].n_load = 2;
+    for (int i = 0; i < 2; i++)
+        f->s[i].node = &f->value[i], operands(f, &f->s[i], 2, true);
 }
 
 typedef void maker(fake *f);
@@ -145,6 +162,7 @@ static const refusal refusals[] = {
      "m/64 m/63 m/62 m/61 m/60 m/59 m/58 m/57 m/56 m/55 m/54 m/53 m/52 m/51 m/50 m/49 m/48 m/47 m/46 m/45 m/44 m/43 "
      "m/42 m n k",
      "more than 24 loops", 119},
+    {two_stages, "h+context.a q ; scores: n k", "operand a is computed in this kernel: it is in scratch already", 12},
     {two_stages, "h q@unroll ; scores: n k", "loops that stages share are serial or @core", 11},
     {two_stages, "h n ; scores: q k", "no axis \"n\" here; the axes are: h q", 3},
     {two_stages, "h q ; scores: n@core k", "@core belongs to the loops that the stages share", 0},
