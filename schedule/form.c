@@ -265,6 +265,22 @@ static void name_stage(kernel *k, int i, const char *name) /* unique among the k
     snprintf(k->stage[i].name, sizeof k->stage[i].name, same ? "%.20s%d" : "%.20s", name, same + 1);
 }
 
+/* An axis that stages share goes by the letter that the group gives the last dimension of its result that it walks, else by r. */
+static void name_shared(const kernel *k, const group *q, int a, char out[MAX_LETTER])
+{
+    char letter[MAX_AXIS][MAX_LETTER];
+    int n = q && q->op->axes ? words(q->op->axes, letter, MAX_AXIS) : 0;
+    if (k->n_stage == 1) return;
+    for (int i = 0; i < n; i++)
+        if (*letter[i] == '|') n = i;
+    memcpy(out, "r", sizeof "r");
+    for (int i = 0; i < k->n_stage && n; i++)
+        for (int d = 0; q->result == k->stage[i].node && d < q->result->type.rank; d++) {
+            const int at = n - q->result->type.rank + d;
+            if (at >= 0 && x_axes(k->stage[i].store[d]) >> a & 1) memcpy(out, letter[at], MAX_LETTER);
+        }
+}
+
 static void name_kernel(fuser *f, const cluster *c, kernel *k)
 {
     const group *q = c->n > 1 ? group_of(f, c) : NULL;
@@ -276,13 +292,7 @@ static void name_kernel(fuser *f, const cluster *c, kernel *k)
         stage *s = &k->stage[i];
         name_stage(k, i, c->member[i]->main->op->name);
         name_axes(s, c->member[i]->main->op, k->n_shared);
-        for (int a = 0; a < k->n_shared; a++) { /* the rows of a group: its letters in order, else r, r1, ... */
-            char letter[MAX_AXIS][MAX_LETTER];
-            const int n = q && q->op->axes ? words(q->op->axes, letter, MAX_AXIS) : 0;
-            const int at = n - 1 - (k->stage[k->main].n_result - 1 - a);
-            if (k->n_stage > 1 && at >= 0 && at < n && *letter[at] != '|') memcpy(s->letter[a], letter[at], MAX_LETTER);
-            else if (k->n_stage > 1) snprintf(s->letter[a], MAX_LETTER, a ? "r%d" : "r", a);
-        }
+        for (int a = 0; a < k->n_shared; a++) name_shared(k, q, a, s->letter[a]);
     }
     for (int i = 0; i < k->n_stage; i++) make_unique(&k->stage[i]);
     k->label = c->member[k->n_stage - 1]->node->label;

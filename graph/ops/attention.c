@@ -79,7 +79,7 @@ static const op attention_op = {
     .name = "attention",
     .doc = "Mean of the values v, weighted by softmax of the scaled products of queries q and keys k plus a mask.",
     .numpy = "attention(a, b, c, d, scale, causal)",
-    .arity = -1, .axes = "b h q s d",
+    .arity = -1, .axes = "b h q d | s",
     .attr = (const attr_spec[]){{"scale", 'f', ""}, {"causal", 'i', "0"}, {0}},
     .lower = attention_lower,
     .cases = "f32[2,3,5,8] f32[2,3,7,8] f32[2,3,7,4]\nf32[1,2,4,8] f32[1,2,4,8] f32[1,2,4,8] causal=1\n"

@@ -168,6 +168,7 @@ static void test_working_sets(void)
     working_sets(convolution, NULL, 1);
     working_sets(strided, "n oh/3 oc/4 ic/2 kh ow/2 ic oh kw oc ow", 2); /* a box around what strides step over */
     working_sets(normalized, NULL, 1);
+    working_sets(attention, NULL, 1);
     working_sets(network, NULL, 1);
 }
 

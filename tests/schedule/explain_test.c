@@ -128,6 +128,25 @@ static void test_names(void)
     free_plan(&b);
 }
 
+/* Loops that stages share go by the letters of the group. */
+static void test_group(void)
+{
+    planned b;
+    cJSON *root = read_plan(&(setting){attention, two_cores, "avx512", NULL, 2}, &b);
+    CHECK_TEXT(text_at(root, "kernels/0/op"), "attention");
+    CHECK(cJSON_GetArraySize(at(root, "kernels")) == 1 && cJSON_GetArraySize(at(root, "kernels/0/stages")) > 3);
+    CHECK(number_at(root, "kernels/0/dims/q") == 40 &&
+          number_at(root, "kernels/0/dims/h") == 6); /* b and h walked as one */
+    CHECK(strstr(text_at(root, "kernels/0/loops"), "h"));
+    cJSON_Delete(root);
+    free_plan(&b);
+    root = read_plan(&(setting){normalized, two_cores, "avx512", NULL, 2}, &b);
+    CHECK_TEXT(text_at(root, "kernels/0/op"), "layer_norm");
+    CHECK(number_at(root, "kernels/0/dims/r") == 2 * 37);
+    cJSON_Delete(root);
+    free_plan(&b);
+}
+
 /* ---- traffic ---- */
 static void test_traffic(void)
 {
@@ -241,8 +260,8 @@ static void same_plan(maker *make, const char *set, int threads)
 
 static void test_schema(void)
 {
-    static maker *const all[] = {product, small_product, deep,          convolution,
-                                 strided, normalized,    strange_names, network};
+    static maker *const all[] = {product,    small_product, deep,      convolution, strided,
+                                 normalized, strange_names, attention, network};
     static const char *const isas[] = {"plain", "avx2", "avx512"};
     for (int i = 0; i < COUNT(all); i++)
         for (int j = 0; j < COUNT(isas); j++)
@@ -254,6 +273,7 @@ int main(void)
 {
     test_document();
     test_names();
+    test_group();
     test_traffic();
     test_notes();
     test_tails();

@@ -120,3 +120,10 @@ const node *network(graph *g)
     }
     return g_call2(g, "matmul", x, weight(g, "head", 70, 11));
 }
+
+const node *attention(graph *g)
+{
+    const node *q = input(g, "q", 4, 2, 3, 40, 16), *k = input(g, "k", 4, 2, 3, 24, 16),
+               *v = input(g, "v", 4, 2, 3, 24, 8);
+    return g_call3(g, "attention", q, k, v);
+}
