@@ -13,7 +13,7 @@ typedef struct build_wish {
 
 typedef struct backend {
     const char *name, *doc;
-    bool (*usable)(text *why); /* here, now; why not */
+    bool (*usable)(text *why); /* here, now; why not, or with what */
     program *(*build)(const plan *p, const build_wish *w, text *facts, err *e); /* facts: members of a JSON object */
     /* input[i]: the value of plan input i. Results stay in the program until the next run. */
     bool (*run)(program *g, void *const *input, err *e);

@@ -277,7 +277,7 @@ char *ts_targets_json(void)
         const bool usable = !(*b)->usable || (*b)->usable(&why);
         text_add(&t, "%s{\"name\":\"%s\",\"doc\":", b == backends ? "" : ",", (*b)->name);
         text_json(&t, (*b)->doc);
-        text_add(&t, ",\"usable\":%s,\"reason\":", usable ? "true" : "false");
+        text_add(&t, ",\"usable\":%s,\"%s\":", usable ? "true" : "false", usable ? "with" : "reason");
         text_json(&t, text_str(&why));
         text_add(&t, "}");
         text_free(&why);

@@ -96,12 +96,29 @@ static void joined(char *out, size_t size, const char *name, const cJSON *list)
         snprintf(out + n, size - n, n ? "]" : "-");
 }
 
+/* The further lines of a message follow on the same line. */
+static void one_line(char *out, size_t size, const char *s)
+{
+    size_t n = 0;
+    while (*s && n + 3 < size) {
+        if (s[0] != '\n' || s[1] != ' ') {
+            out[n++] = *s++;
+            continue;
+        }
+        out[n++] = ';';
+        out[n++] = ' ';
+        s++;
+        s += strspn(s, " ");
+    }
+    out[n] = 0;
+}
+
 void outline_value(char *out, size_t size, const char *name, const cJSON *v)
 {
     if (cJSON_IsNumber(v))
         number(out, size, name, v->valuedouble);
     else if (cJSON_IsString(v))
-        snprintf(out, size, "%s", v->valuestring);
+        one_line(out, size, v->valuestring);
     else if (cJSON_IsBool(v))
         snprintf(out, size, "%s", cJSON_IsTrue(v) ? "yes" : "no");
     else if (cJSON_IsArray(v))

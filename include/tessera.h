@@ -199,7 +199,7 @@ TS_API char *ts_schema_guess(ts_model *m, const ts_options *o, ts_error *e);
 TS_API char *ts_ops_json(void);                                 /* the operation table */
 TS_API char *ts_axes_json(void);                                /* op name -> axis letters */
 TS_API char *ts_schemas_json(void);                             /* names of built-in schemas, per target */
-TS_API char *ts_targets_json(void);                             /* targets: name, usable, reason */
+TS_API char *ts_targets_json(void);                             /* targets: name, usable, with what or the reason why not */
 TS_API char *ts_machine_json(const ts_options *o, ts_error *e); /* cores, caches, isas, free memory */
 
 #ifdef __cplusplus

@@ -260,7 +260,10 @@ static bool usable(text *why)
     err e = {0};
     text path = {0}, version = {0};
     const bool ok = cc_compiler(NULL, &path, &version, &e);
-    if (!ok) text_add(why, "%s", e.text);
+    if (ok)
+        text_add(why, "%s: %s", text_str(&path), text_str(&version));
+    else
+        text_add(why, "%s", e.text);
     text_free(&path), text_free(&version);
     return ok;
 }

@@ -21,6 +21,21 @@ static void examine(cJSON *root, const char *name, char *text, const args *a, ts
     cJSON_AddItemToObject(root, name, part);
 }
 
+static void put_parts(const cJSON *root, bool color)
+{
+    const cJSON *part;
+    cJSON_ArrayForEach(part, root)
+    {
+        if (!cJSON_IsObject(part) && !cJSON_IsArray(part))
+            continue;
+        printf("%s%s%s\n", console_on(color, BOLD), part->string, console_off(color));
+        if (cJSON_IsArray(part))
+            outline_table(part, "name|usable|with|reason", stdout, "  ", color);
+        else
+            outline_print(part, stdout, "  ", color);
+    }
+}
+
 static int run(const args *a, ts_error *e)
 {
     ts_options o = {.threads = (int)args_integer(a, "threads", 0), .isa = args_text(a, "isa", NULL)};
@@ -42,7 +57,7 @@ static int run(const args *a, ts_error *e)
         if (a->console.json)
             reply_print(root);
         else
-            outline_print(root, stdout, "", a->console.color_out);
+            put_parts(root, a->console.color_out);
     }
     cJSON_Delete(root);
     return TS_OK;

@@ -70,6 +70,14 @@ json schemas 'all(isinstance(v, list) for v in d.values())' schema list
 
 json doctor 'd["ceilings"]["fma_f32_gflops"] > 1 and d["machine"]["cores"] >= 1 and "noise" in d' doctor
 expect 0 'GFLOP/s' doctor
+# without a compiler there is still the interpreter, and doctor says what is missing
+without() { env -i PATH=/nonexistent "$TESSERA" "$@" >out 2>err; }
+checked=$((checked + 3))
+without run bert-tiny --seed 1 $small --cache-dir none
+[ $? = 5 ] || wrong "run without a compiler: not exit code 5" "$(cat err)"
+grep -q 'no C compiler found' err || wrong "run without a compiler does not say so" "$(cat err)"
+without run bert-tiny --seed 1 $small --target interp || wrong "interp needs a compiler" "$(cat err)"
+without doctor && grep -q 'c  *no .*no C compiler found' out || wrong "doctor without a compiler" "$(head -c 900 out err)"
 json ops '"matmul" in [o["name"] for o in d["ops"]]' ops
 expect 0 'MatMul' ops --onnx
 json axes 'd["matmul"]' help axes
