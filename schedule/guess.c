@@ -175,7 +175,7 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, te
     }
     const bool by_row = !by_column && spread;
     if (by_row) put(t, s, row, tile.rows, "core");
-    else if (row >= 0 && rows > 512 && rows > 2 * tile.rows) put(t, s, row, 256, "");
+    else if (row >= 0 && rows > 512 && rows > 2 * tile.rows) put(t, s, row, 256 / tile.rows * tile.rows, "");
     if (columns > width) put(t, s, column, width, spread && by_column ? "core" : "");
     const int fold = s->n_result;
     const bool plain = s->n_axis == fold + 1;

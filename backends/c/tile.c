@@ -196,7 +196,13 @@ static void declare_acc(emitter *m)
     text_free(&dims);
 }
 
-/* Where the tile starts: a symbol for each axis, times what all loops outside advance it by. */
+static int64_t common(int64_t a, int64_t b)
+{
+    for (int64_t r; b; a = b, b = r) r = a % b;
+    return a;
+}
+
+/* Where the tile starts: a symbol for each axis, times what every loop outside advances it by a multiple of. */
 static void start_symbols(emitter *m)
 {
     const int tile = nest_tile(m->s);
@@ -204,9 +210,9 @@ static void start_symbols(emitter *m)
         int64_t step = 0;
         char name[16];
         for (int i = 0; a < m->s->n_shared && i < m->k->shared.n; i++)
-            if (m->k->shared.loop[i].axis == a) step = m->k->shared.loop[i].step;
+            if (m->k->shared.loop[i].axis == a) step = common(m->k->shared.loop[i].step, step);
         for (int l = 0; l < tile; l++)
-            if (m->s->nest.loop[l].axis == a) step = m->s->nest.loop[l].step;
+            if (m->s->nest.loop[l].axis == a) step = common(m->s->nest.loop[l].step, step);
         m->inner[a] = m->plain[a] = lin_const(&m->sp, 0);
         if (!step) continue;
         snprintf(name, sizeof name, "@%s", m->s->letter[a]);
