@@ -202,7 +202,7 @@ static bool verify(race *r, contestant *c, ts_error *e)
 
 /* ---- timing ---- */
 
-static bool run_passes(race *r, contestant *c, int warm, int passes, double *ns, ts_error *e)
+static bool run_passes(race *r, contestant *c, int warm, int passes, sample *s, ts_error *e)
 {
     char command[64];
     const char *rest;
@@ -213,25 +213,30 @@ static bool run_passes(race *r, contestant *c, int warm, int passes, double *ns,
     double total = rest != NULL ? strtod(rest, &end) : NAN;
     if (rest != NULL && (end == rest || !(total > 0)))
         out_of_race(c, INVALID, "its clock did not move");
-    *ns = total / passes;
+    s->ns = total / passes;
+    s->taken = rest != NULL && *end == ' ' ? (int)strtol(end, NULL, 10) : 0;
     return true;
 }
 
-/* Until three passes in a row agree, or half a second is over; the last three then estimate a pass. */
+/* Until three passes in a row agree, or half a second is over. The fastest of all estimates a pass: samples are to be equally
+ * long for everybody, and what disturbs a pass only makes it longer. */
 static bool warm_up(race *r, contestant *c, ts_error *e)
 {
-    double last[3] = {NAN, NAN, NAN};
+    double last[3] = {NAN, NAN, NAN}, best = INFINITY;
     int64_t end = clock_ns() + (int64_t)(WARM_UP_SECONDS * 1e9);
     for (int i = 0; i < MOST_WARM_UPS && c->standing == IN_RACE; i++) {
-        if (!run_passes(r, c, 0, 1, &last[i % 3], e))
+        sample s = {0};
+        if (!run_passes(r, c, 0, 1, &s, e))
             return false;
+        last[i % 3] = s.ns;
+        best = fmin(best, s.ns);
         double low = fmin(last[0], fmin(last[1], last[2])), high = fmax(last[0], fmax(last[1], last[2]));
         bool agree = i >= 2 && high - low <= STEADY * low;
         if (agree || clock_ns() >= end)
             break;
     }
     if (c->pass_ns == 0)
-        c->pass_ns = fmin(last[0], fmin(last[1], last[2]));
+        c->pass_ns = best;
     return true;
 }
 
@@ -251,9 +256,9 @@ bool contestant_open(race *r, contestant *c, ts_error *e)
     return true;
 }
 
-bool contestant_turn(race *r, contestant *c, double *ns, ts_error *e)
+bool contestant_turn(race *r, contestant *c, sample *s, ts_error *e)
 {
-    bool go_on = run_passes(r, c, c->warm, c->passes, ns, e);
+    bool go_on = run_passes(r, c, c->warm, c->passes, s, e);
     process_halt(&c->process);
     return go_on;
 }

@@ -17,6 +17,7 @@ typedef enum standing { IN_RACE, INVALID, ABSENT } standing;
 typedef struct sample {
     double ns;     /* one pass */
     double canary; /* the slower of the canaries before and after */
+    int taken;     /* how often a processor was taken from one of its threads meanwhile */
 } sample;
 
 typedef struct contestant {
@@ -56,8 +57,8 @@ typedef struct race {
 } race;
 
 /* contestant.c: each returns false when all must stop; e says why. That a contestant fails is no reason to stop: see standing. */
-bool contestant_open(race *r, contestant *c, ts_error *e);             /* start, open, verify, warm up, estimate */
-bool contestant_turn(race *r, contestant *c, double *ns, ts_error *e); /* one sample; halts it again */
+bool contestant_open(race *r, contestant *c, ts_error *e);            /* start, open, verify, warm up, estimate */
+bool contestant_turn(race *r, contestant *c, sample *s, ts_error *e); /* one sample; halts it again */
 bool contestant_profile(race *r, contestant *c, ts_error *e);
 void contestant_close(contestant *c); /* records its memory, ends its process */
 void contestant_free(contestant *c);

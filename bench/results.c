@@ -9,30 +9,60 @@
 #include <string.h>
 
 static const double CANARY_MOVES = 1.005; /* beyond it a sample is flagged */
+enum { ENOUGH = 30 };                     /* undisturbed samples, to set the others aside */
 
 /* ---- samples and statistics ---- */
 
-typedef struct series { /* of one contestant, in the order of its samples */
-    double *ns, *canary;
-    int n;
-    double usual; /* median of the canaries of everybody */
+/* Samples, or ratios of them, that count: by launch. Owned. */
+typedef struct series {
+    double *v;
+    int *start; /* launches + 1 */
+    int n, aside;
 } series;
 
-static series series_of(const race *r, const contestant *c, double usual)
+typedef bool counts(const race *r, const contestant *a, const contestant *b, int i);
+
+static bool all_count(const race *r, const contestant *a, const contestant *b, int i)
 {
-    int n = c->standing == IN_RACE ? r->start[r->o.launches] : 0;
-    series s = {calloc((size_t)n + 1, sizeof(double)), calloc((size_t)n + 1, sizeof(double)), 0, usual};
-    for (; s.ns != NULL && s.canary != NULL && s.n < n; s.n++) {
-        s.ns[s.n] = c->samples[s.n].ns;
-        s.canary[s.n] = c->samples[s.n].canary;
+    (void)r, (void)a, (void)b, (void)i;
+    return true;
+}
+
+/* A sample during which a thread lost its processor tells more of the neighbour than of the contestant. */
+static bool undisturbed(const race *r, const contestant *a, const contestant *b, int i)
+{
+    (void)r;
+    return a->samples[i].taken == 0 && b->samples[i].taken == 0;
+}
+
+static series collect(const race *r, const contestant *a, const contestant *b, counts *ask)
+{
+    int launches = r->o.launches, each = a->standing == IN_RACE ? r->start[launches] : 0;
+    series s = {calloc((size_t)each + 1, sizeof(double)), calloc((size_t)launches + 1, sizeof(int)), 0, 0};
+    for (int l = 0; l < launches && s.v != NULL && s.start != NULL; l++) {
+        for (int i = r->start[l]; i < r->start[l + 1] && i < each; i++)
+            if (ask(r, a, b, i))
+                s.v[s.n++] = a->samples[i].ns;
+        s.start[l + 1] = s.n;
     }
+    s.aside = each - s.n;
     return s;
 }
 
 static void series_free(series *s)
 {
-    free(s->ns);
-    free(s->canary);
+    free(s->v);
+    free(s->start);
+}
+
+/* Those samples of a that were taken in rounds in which neither a nor b was disturbed; all of them where too few were not. */
+static series series_of(const race *r, const contestant *a, const contestant *b)
+{
+    series s = collect(r, a, b, undisturbed);
+    if (s.n >= ENOUGH || s.aside == 0)
+        return s;
+    series_free(&s);
+    return collect(r, a, b, all_count);
 }
 
 static double usual_canary(const race *r)
@@ -47,57 +77,70 @@ static double usual_canary(const race *r)
     return median;
 }
 
-static bool disturbed(const series *s, int i)
+typedef struct tally {
+    int all, canary, taken;
+} tally;
+
+static tally tally_of(const race *r, const contestant *c, double usual)
 {
-    return s->canary[i] > CANARY_MOVES * s->usual;
+    tally t = {.all = c->standing == IN_RACE ? r->start[r->o.launches] : 0};
+    for (int i = 0; i < t.all; i++) {
+        t.canary += c->samples[i].canary > CANARY_MOVES * usual;
+        t.taken += c->samples[i].taken > 0;
+    }
+    return t;
 }
 
-static int count_disturbed(const series *s)
+static void add_stats(cJSON *row, const race *r, const contestant *c, double usual)
 {
-    int n = 0;
-    for (int i = 0; i < s->n; i++)
-        n += disturbed(s, i);
-    return n;
-}
-
-static void add_stats(cJSON *row, const race *r, const series *s)
-{
-    if (s->n == 0) {
+    series s = series_of(r, c, c);
+    if (s.n == 0) {
         cJSON_AddNullToObject(row, "stats");
+        series_free(&s);
         return;
     }
     cJSON *v = js_object(row, "stats");
-    sample_set set = {r->o.launches, r->start, s->ns};
+    tally t = tally_of(r, c, usual);
+    sample_set set = {r->o.launches, s.start, s.v};
     interval at = stats_median_interval(&set, 0.95, r->o.seed);
-    double mean = stats_mean(s->ns, s->n), sd = stats_sd(s->ns, s->n);
-    js_number(v, "n", s->n);
+    double mean = stats_mean(s.v, s.n), sd = stats_sd(s.v, s.n);
+    js_number(v, "n", s.n);
     js_number(v, "launches", r->o.launches);
-    js_number(v, "min_ns", stats_quantile(s->ns, s->n, 0));
-    js_number(v, "median_ns", stats_median(s->ns, s->n));
+    js_number(v, "min_ns", stats_quantile(s.v, s.n, 0));
+    js_number(v, "median_ns", stats_median(s.v, s.n));
     js_number(v, "low_ns", at.low);
     js_number(v, "high_ns", at.high);
-    js_number(v, "p10_ns", stats_quantile(s->ns, s->n, 0.1));
-    js_number(v, "p90_ns", stats_quantile(s->ns, s->n, 0.9));
-    js_number(v, "p99_ns", stats_quantile(s->ns, s->n, 0.99));
-    js_number(v, "max_ns", stats_quantile(s->ns, s->n, 1));
+    js_number(v, "p10_ns", stats_quantile(s.v, s.n, 0.1));
+    js_number(v, "p90_ns", stats_quantile(s.v, s.n, 0.9));
+    js_number(v, "p99_ns", stats_quantile(s.v, s.n, 0.99));
+    js_number(v, "max_ns", stats_quantile(s.v, s.n, 1));
     js_number(v, "mean_ns", mean);
     js_number(v, "sd_ns", sd);
     js_number(v, "cv", sd / mean);
-    js_number(v, "mad_ns", stats_mad(s->ns, s->n));
-    js_number(v, "flagged", count_disturbed(s));
+    js_number(v, "mad_ns", stats_mad(s.v, s.n));
+    js_number(v, "flagged", t.canary);
+    js_number(v, "disturbed", t.taken);
+    js_number(v, "set_aside", s.aside);
+    series_free(&s);
 }
 
-static void add_samples(cJSON *row, const race *r, const series *s)
+static void add_samples(cJSON *row, const race *r, const contestant *c, double usual)
 {
     cJSON *launches = js_array(row, "samples");
-    for (int l = 0; l < r->o.launches && s->n > 0; l++) {
+    for (int l = 0; l < r->o.launches && c->standing == IN_RACE; l++) {
         cJSON *list = js_array(launches, NULL);
         for (int i = r->start[l]; i < r->start[l + 1]; i++) {
-            cJSON *one = js_object(list, NULL);
-            js_number(one, "ns", round(s->ns[i]));
-            js_number(one, "canary_ns", round(s->canary[i]));
-            if (disturbed(s, i))
-                js_item(js_array(one, "flags"), "canary");
+            const sample *s = &c->samples[i];
+            cJSON *one = js_object(list, NULL), *flags;
+            js_number(one, "ns", round(s->ns));
+            js_number(one, "canary_ns", round(s->canary));
+            if (s->taken == 0 && s->canary <= CANARY_MOVES * usual)
+                continue;
+            flags = js_array(one, "flags");
+            if (s->canary > CANARY_MOVES * usual)
+                js_item(flags, "canary");
+            if (s->taken > 0)
+                js_item(flags, "disturbed");
         }
     }
 }
@@ -227,7 +270,6 @@ static void add_contestant(cJSON *list, const race *r, const contestant *c, doub
 {
     static const char *const status[] = {"VALID", "INVALID", "ABSENT"};
     cJSON *row = js_object(list, NULL);
-    series s = series_of(r, c, usual);
     js_text(row, "name", c->name);
     js_text(row, "status", status[c->standing]);
     js_text(row, "reason", c->standing == IN_RACE ? NULL : c->reason);
@@ -236,8 +278,8 @@ static void add_contestant(cJSON *list, const race *r, const contestant *c, doub
     else
         js_text(row, "schema", c->schema);
     add_schema_hash(row, c->schema);
-    add_stats(row, r, &s);
-    if (s.n > 0) {
+    add_stats(row, r, c, usual);
+    if (c->standing == IN_RACE) {
         js_number(row, "warm_passes", c->warm);
         js_number(row, "passes_per_sample", c->passes);
     }
@@ -256,16 +298,15 @@ static void add_contestant(cJSON *list, const race *r, const contestant *c, doub
     }
     if (c->peer != NULL && js_get(c->facts, "settings") != NULL)
         cJSON_AddItemToObject(row, "settings", cJSON_Duplicate(js_get(c->facts, "settings"), true));
-    add_samples(row, r, &s);
-    series_free(&s);
+    add_samples(row, r, c, usual);
 }
 
 /* ---- comparisons ---- */
 
 static void add_comparison(cJSON *list, const race *r, const contestant *a, const contestant *b)
 {
-    series sa = series_of(r, a, 0), sb = series_of(r, b, 0);
-    sample_set x = {r->o.launches, r->start, sa.ns}, y = {r->o.launches, r->start, sb.ns};
+    series sa = series_of(r, a, b), sb = series_of(r, b, a);
+    sample_set x = {r->o.launches, sa.start, sa.v}, y = {r->o.launches, sb.start, sb.v};
     comparison c = stats_compare(&x, &y, r->o.threshold, r->o.seed);
     cJSON *row = js_object(list, NULL);
     js_text(row, "a", a->name);
@@ -346,11 +387,14 @@ static void add_notes(cJSON *out, const race *r, double usual)
 {
     static const double much_stolen = 0.02;
     cJSON *list = js_array(out, "notes");
-    int n = r->start[r->o.launches], all = 0, flagged = 0;
+    int n = r->start[r->o.launches], all = 0, flagged = 0, taken = 0, aside = 0;
     for (int i = 0; i < r->n; i++) {
-        series s = series_of(r, &r->of[i], usual);
-        all += s.n;
-        flagged += count_disturbed(&s);
+        tally t = tally_of(r, &r->of[i], usual);
+        series s = series_of(r, &r->of[i], &r->of[i]);
+        all += t.all;
+        flagged += t.canary;
+        taken += t.taken;
+        aside += s.aside;
         series_free(&s);
     }
     if (all > 0 && r->few_samples)
@@ -362,6 +406,9 @@ static void add_notes(cJSON *out, const race *r, double usual)
              r->o.launches, r->o.launches == 1 ? "" : "es");
     if (flagged > 0)
         note(list, "%d of %d samples flagged (canary more than 0.5 %% above its median); kept", flagged, all);
+    if (taken > 0)
+        note(list, "%d of %d samples lost a processor to another process meanwhile; %d of them are set aside%s", taken,
+             all, aside, aside < taken ? ", the others kept because too few would be left: the machine is busy" : "");
     double stolen = stolen_share(r->ticks_before, r->ticks_after);
     if (stolen > much_stolen)
         note(list, "other guests took %.1f %% of the processor time meanwhile", 100 * stolen);

@@ -239,11 +239,11 @@ static bool race_round(race *r, int launch, int round, ts_error *e)
         contestant *c = &r->of[order[i]];
         if (c->standing != IN_RACE)
             continue;
-        double ns = 0;
-        if (!contestant_turn(r, c, &ns, e))
+        c->samples[at] = (sample){0};
+        if (!contestant_turn(r, c, &c->samples[at], e))
             return false;
         double after = canary_there(r);
-        c->samples[at] = (sample){ns, fmax(before, after)};
+        c->samples[at].canary = fmax(before, after);
         before = after;
     }
     return true;

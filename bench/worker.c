@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { MAX_WORKER_INPUTS = 4096, PATH_SIZE = 4096 };
 
@@ -275,6 +276,13 @@ static bool do_save(worker *w, const char *dir, ts_error *e)
     return true;
 }
 
+/* How often a processor was taken from one of the threads so far. */
+static long preemptions(void)
+{
+    struct rusage u;
+    return getrusage(RUSAGE_SELF, &u) == 0 ? u.ru_nivcsw : 0;
+}
+
 static bool do_run(worker *w, const char *rest, ts_error *e)
 {
     int warm = 0, passes = 0;
@@ -283,11 +291,13 @@ static bool do_run(worker *w, const char *rest, ts_error *e)
     for (int i = 0; i < warm; i++)
         if (!ts_plan_run(w->plan, e))
             return false;
+    long taken_away = preemptions();
     int64_t start = clock_ns();
     for (int i = 0; i < passes; i++)
         if (!ts_plan_run(w->plan, e))
             return false;
-    printf(SAY_TIME " %lld\n", (long long)(clock_ns() - start));
+    int64_t ns = clock_ns() - start;
+    printf(SAY_TIME " %lld %ld\n", (long long)ns, preemptions() - taken_away);
     return true;
 }
 

@@ -9,6 +9,7 @@ the scripts are named after the packages that they import."""
 import gc
 import json
 import os
+import resource
 import sys
 import time
 
@@ -29,6 +30,10 @@ def package(name):
 
 def processors(threads):
     return sorted(os.sched_getaffinity(0))[:threads]
+
+
+def preemptions():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
 
 
 class Contestant:
@@ -63,10 +68,11 @@ class Contestant:
         run, now = self.peer.run, lambda: time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
         for _ in range(warm):
             run()
-        start = now()
+        taken, start = preemptions(), now()
         for _ in range(passes):
             run()
-        self.say("TIME", now() - start)
+        ns = now() - start
+        self.say("TIME", f"{ns} {preemptions() - taken}")
 
     def profile(self, _):
         self.say("PROFILE", {"seconds": None})

@@ -42,6 +42,10 @@ while IFS= read -r line; do
         case $name in
         slower) tell_time "$3" 10300000 ;;
         slow) tell_time "$3" 20000000 ;;
+        robbed) # three samples of five lose the processor, and take three times as long
+            [ $((count % 5)) -lt 3 ] && tell_time "$3" 30000000 | sed 's/$/ 2/' && count=$((count + 1)) && continue
+            tell_time "$3" 10000000
+            ;;
         *) tell_time "$3" 10000000 ;;
         esac
         ;;

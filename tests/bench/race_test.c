@@ -98,6 +98,32 @@ static void test_measures(void)
     cJSON_Delete(v);
 }
 
+/* What a neighbour did is set aside as long as enough is left, and kept with a note where it is not. */
+static void test_disturbed(void)
+{
+    const char *const schemas[] = {"right", "robbed"};
+    bench_options o = options_for(2, schemas);
+    ts_error e = {0};
+    o.min_time = 3;
+    cJSON *v = race_of(&o, &e);
+    const cJSON *robbed = item(v, "candidates", 1), *c = item(v, "comparisons", 0);
+    double all = js_get_number(robbed, "stats/n", 0) + js_get_number(robbed, "stats/set_aside", 0);
+    CHECK(all >= 90 && fabs(js_get_number(robbed, "stats/set_aside", 0) / all - 0.6) < 0.02);
+    CHECK(fabs(js_get_number(robbed, "stats/median_ns", 0) - 1e7) < 3e4);
+    CHECK_TEXT(js_get_text(c, "verdict"), "SAME");
+    CHECK(js_get_number(c, "pairs", 0) == js_get_number(robbed, "stats/n", -1));
+    const cJSON *first = cJSON_GetArrayItem(cJSON_GetArrayItem(js_get(robbed, "samples"), 0), 0), *s;
+    int flagged = 0;
+    cJSON_ArrayForEach(s, cJSON_GetArrayItem(js_get(robbed, "samples"), 0)) flagged += js_get(s, "flags") != NULL;
+    CHECK(first != NULL && flagged > 0);
+    cJSON_Delete(v);
+    o.min_time = 0.3; /* 10 rounds of which 4 are good: too few */
+    v = race_of(&o, &e);
+    CHECK(js_get_number(item(v, "candidates", 1), "stats/set_aside", -1) == 0);
+    CHECK_TEXT(js_get_text(item(v, "comparisons", 0), "verdict"), "FASTER"); /* than what was robbed all the time */
+    cJSON_Delete(v);
+}
+
 static void test_failures(void)
 {
     const char *const schemas[] = {"right", "wrong", "crash", "late_crash", "babble", "unbuilt", "mute"};
@@ -245,6 +271,7 @@ int main(void)
     write_outputs(&s);
     setenv("TMPDIR", s.path, 1);
     test_measures();
+    test_disturbed();
     test_failures();
     test_hang();
     test_peers();
