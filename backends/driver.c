@@ -57,11 +57,8 @@ static bool set_up(ts_plan *p, const ts_options *o, int n_root, const node *cons
     const ts_options none = {0};
     if (!o) o = &none;
     if (!(p->target = backend_find(o->target ? o->target : "c", e))) return false;
-    text why = {0};
-    const bool usable = !p->target->usable || p->target->usable(&why);
-    if (!usable) err_set(e, TS_DEVICE, "target %s cannot be used here: %s", p->target->name, text_str(&why));
-    text_free(&why);
-    if (!usable || !machine_load(&p->on, NULL, e)) return false;
+    if (!machine_load(&p->on, NULL, e))
+        return false;
     plan_wish w = {.on = &p->on, .target = p->target->name, .schema = o->schema, .reference = o->reference};
     if (!(w.isa = machine_isa(&p->on, o->isa, e))) return false;
     if (!(w.threads = machine_threads(&p->on, o->threads, e))) return false;
