@@ -20,6 +20,7 @@ static const cc_unit units[] = {
 };
 static const char *const flags[] = {"-std=c11", "-O2", NULL}, *const symbols[] = {"run", NULL};
 static const child_limits short_time = {.wall = 0.4, .cpu = 10, .memory = INT64_C(4) << 30, .file = 1 << 20};
+static const child_limits small_file = {.wall = 60, .cpu = 10, .memory = INT64_C(4) << 30, .file = 1 << 20};
 typedef float function(float);
 
 static cc_request request(const char *cache_dir)
@@ -177,7 +178,7 @@ static void test_failures(rig *g)
     fails(g, "gcc \"$@\" && printf '\\001' | dd of=$out bs=1 seek=4 conv=notrunc 2>/dev/null", NULL, "T005",
           "another machine");
     fails(g, "sleep 0.2; exec head -c 3000000 /dev/zero > $out", /* limits hold some moments after the start */
-          &short_time, "T003", "limit of 1048576 bytes for a file");
+          &small_file, "T003", "limit of 1048576 bytes for a file");
     fails(g, "case $* in *-shared*) gcc \"$@\" && head -c 9000 $out > $out.x && mv $out.x $out;; *) gcc \"$@\";; esac",
           NULL, "T005", "its output is truncated");
     fails(g, "case $* in *-shared*) echo no linker >&2; exit 3;; *) gcc \"$@\";; esac", NULL,
