@@ -2,7 +2,7 @@
 #include "backends/c/loader.h"
 #include "backends/c/elf.h"
 #include "backends/c/folder.h"
-#include "backends/c/scratch.h"
+#include "backends/c/workdir.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -33,16 +33,16 @@ static bool open_sealed(loaded *l, const void *image, size_t n)
 
 static bool open_file(loaded *l, const void *image, size_t n, const char *temp, err *e)
 {
-    scratch dir;
+    workdir dir;
     arena a = {0};
-    if (!scratch_make(&dir, temp, e))
+    if (!workdir_make(&dir, temp, e))
         return false;
-    if (scratch_write(&dir, "program.so", image, n, e)) {
-        l->handle = dlopen(scratch_name(&dir, &a, "program.so"), RTLD_NOW | RTLD_LOCAL);
+    if (workdir_write(&dir, "program.so", image, n, e)) {
+        l->handle = dlopen(workdir_name(&dir, &a, "program.so"), RTLD_NOW | RTLD_LOCAL);
         if (!l->handle)
             err_set(e, TS_TOOLCHAIN, "T007 the compiled program cannot be loaded: %s", dlerror());
     }
-    scratch_remove(&dir);
+    workdir_remove(&dir);
     arena_free(&a);
     return l->handle;
 }

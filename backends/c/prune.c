@@ -2,7 +2,7 @@
 #include "backends/c/cache.h"
 #include "backends/c/cache_folder.h"
 #include "backends/c/folder.h"
-#include "backends/c/scratch.h"
+#include "backends/c/workdir.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -153,5 +153,5 @@ void cache_tend(cache *c)
     futimens(stamp, NULL);
     close(stamp);
     cache_prune(c, INT64_C(1) << 30, DAY);
-    scratch_sweep(c->temp, DAY);
+    workdir_sweep(c->temp, DAY);
 }

@@ -6,7 +6,7 @@
 #include "backends/c/elf.h"
 #include "backends/c/folder.h"
 #include "backends/c/loader.h"
-#include "backends/c/scratch.h"
+#include "backends/c/workdir.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -28,7 +28,7 @@ typedef struct build {
     child_limits limits;
     compiler cc;
     cache *cache;
-    scratch dir;
+    workdir dir;
     arena memory;
     digest *key;    /* of each unit */
     text *object;   /* of each unit, once there */
@@ -141,7 +141,7 @@ static bool take_output(const build *b, const char *path, elf_kind kind, text *o
 
 static char *unit_path(build *b, int i, const char *ending)
 {
-    return scratch_name(&b->dir, &b->memory, arena_format(&b->memory, "u%d.%s", i, ending));
+    return workdir_name(&b->dir, &b->memory, arena_format(&b->memory, "u%d.%s", i, ending));
 }
 
 static const char **argv_make(build *b, int room, int *n)
@@ -163,7 +163,7 @@ static bool start_unit(build *b, int i, child *c, err *e)
         argv[n++] = fixed[k];
     argv[n++] = unit_path(b, i, "o");
     char *name = arena_format(&b->memory, "u%d.c", i);
-    return scratch_write(&b->dir, name, source, strlen(source), e) &&
+    return workdir_write(&b->dir, name, source, strlen(source), e) &&
            child_start(c, &(child_job){argv, b->cc.env, unit_path(b, i, "c"), &b->limits}, e);
 }
 
@@ -218,7 +218,7 @@ static bool make_objects(build *b, err *e)
     for (int i = 0; i < b->r->n; i++)
         if (!cache_get(b->cache, &b->key[i], &b->object[i]))
             missing[n++] = i;
-        else if (!scratch_write(&b->dir, arena_format(&b->memory, "u%d.o", i), b->object[i].s, b->object[i].len, e))
+        else if (!workdir_write(&b->dir, arena_format(&b->memory, "u%d.o", i), b->object[i].s, b->object[i].len, e))
             return false;
     b->report->cached = b->r->n - n;
     return compile(b, missing, n, e);
@@ -227,7 +227,7 @@ static bool make_objects(build *b, err *e)
 static bool link_program(build *b, err *e)
 {
     int n = 0;
-    const char **argv = argv_make(b, b->r->n + 6, &n), *path = scratch_name(&b->dir, &b->memory, "program.so");
+    const char **argv = argv_make(b, b->r->n + 6, &n), *path = workdir_name(&b->dir, &b->memory, "program.so");
     argv[n++] = "-shared";
     argv[n++] = "-o";
     argv[n++] = path;
@@ -247,7 +247,7 @@ static bool link_program(build *b, err *e)
 
 static bool make_program(build *b, err *e)
 {
-    if (!scratch_make(&b->dir, b->env.temp, e))
+    if (!workdir_make(&b->dir, b->env.temp, e))
         return false;
     compiler_temp(&b->cc, b->dir.path);
     return make_objects(b, e) && link_program(b, e);
@@ -300,7 +300,7 @@ static void build_free(build *b)
     for (int i = 0; i < b->r->n && b->object; i++)
         text_free(&b->object[i]);
     text_free(&b->image);
-    scratch_remove(&b->dir);
+    workdir_remove(&b->dir);
     compiler_free(&b->cc);
     cache_close(b->cache);
     arena_free(&b->memory);

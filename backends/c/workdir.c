@@ -1,5 +1,5 @@
-/* scratch.c - private folders under the system's place for temporary files. */
-#include "backends/c/scratch.h"
+/* workdir.c - private folders under the system's place for temporary files. */
+#include "backends/c/workdir.h"
 #include "backends/c/folder.h"
 
 #include <dirent.h>
@@ -19,7 +19,7 @@ static bool fail(err *e, const char *doing, const char *path, int why)
     return err_set(e, TS_FILES, "cannot %s '%s': %s", doing, path, strerror_r(why, words, sizeof words));
 }
 
-bool scratch_make(scratch *s, const char *temp, err *e)
+bool workdir_make(workdir *s, const char *temp, err *e)
 {
     text path = {0};
     text_add(&path, "%s/%sXXXXXX", temp, prefix);
@@ -33,15 +33,15 @@ bool scratch_make(scratch *s, const char *temp, err *e)
     return err_hint(e, "TMPDIR names another folder for temporary files");
 }
 
-char *scratch_name(const scratch *s, arena *a, const char *name)
+char *workdir_name(const workdir *s, arena *a, const char *name)
 {
     return arena_format(a, "%s/%s", s->path, name);
 }
 
-bool scratch_write(const scratch *s, const char *name, const void *p, size_t n, err *e)
+bool workdir_write(const workdir *s, const char *name, const void *p, size_t n, err *e)
 {
     arena a = {0};
-    const char *path = scratch_name(s, &a, name);
+    const char *path = workdir_name(s, &a, name);
     bool ok = folder_write(AT_FDCWD, path, p, n, false);
     if (!ok)
         fail(e, "write", path, errno);
@@ -49,7 +49,7 @@ bool scratch_write(const scratch *s, const char *name, const void *p, size_t n, 
     return ok;
 }
 
-void scratch_remove(scratch *s)
+void workdir_remove(workdir *s)
 {
     if (s->path)
         folder_remove(AT_FDCWD, s->path);
@@ -66,7 +66,7 @@ static bool is_stale(int at, const char *name, time_t before)
            (st.st_mode & 0777) == 0700 && st.st_mtime < before;
 }
 
-void scratch_sweep(const char *temp, double seconds)
+void workdir_sweep(const char *temp, double seconds)
 {
     DIR *dir = opendir(temp);
     if (!dir)
