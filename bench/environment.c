@@ -83,12 +83,6 @@ cpu_ticks cpu_ticks_now(void)
     return t;
 }
 
-double load_now(void)
-{
-    char line[LINE];
-    return first_line("/proc/loadavg", line) ? strtod(line, NULL) : NAN;
-}
-
 double stolen_share(cpu_ticks from, cpu_ticks to)
 {
     return to.all > from.all ? (to.stolen - from.stolen) / (to.all - from.all) : NAN;
@@ -177,8 +171,8 @@ static void add_company(cJSON *out)
     bool guest = keyed_line("/proc/cpuinfo", "flags", line) && strstr(line, " hypervisor") != NULL;
     js_flag(out, "hypervisor", guest);
     text_of_file(out, "hypervisor_name", "/sys/class/dmi/id/sys_vendor", "not readable");
-    if (isfinite(load_now()))
-        js_number(out, "load", load_now());
+    if (first_line("/proc/loadavg", line))
+        js_number(out, "load", strtod(line, NULL));
     else
         js_absent(out, "load", "not readable");
 }
@@ -285,7 +279,8 @@ char *noise_json(ts_error *e)
     js_number(out, "max_ns", stats_quantile(v, n, 1));
     js_number(out, "disturbed_share", n > 0 ? (double)slow / n : NAN);
     js_number(out, "steal_share", stolen_share(before, cpu_ticks_now()));
-    js_number(out, "load", load_now());
+    char line[LINE];
+    js_number(out, "load", first_line("/proc/loadavg", line) ? strtod(line, NULL) : NAN);
     free(v);
     char *text = js_print(out, true);
     cJSON_Delete(out);

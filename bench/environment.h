@@ -10,7 +10,6 @@ typedef struct cpu_ticks {
     double all, stolen;
 } cpu_ticks;
 cpu_ticks cpu_ticks_now(void);
-double load_now(void);                             /* of the last minute; NaN where it cannot be read */
 double stolen_share(cpu_ticks from, cpu_ticks to); /* NaN where it cannot be read */
 
 /* isa, threads: what is used; NULL and 0 where that is not known. Gives an object of the caller's. */

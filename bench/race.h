@@ -53,7 +53,6 @@ typedef struct race {
     int *start;       /* launches + 1: index of a launch's first sample */
     bool few_samples; /* fewer than wanted were affordable */
     cJSON *ceilings;
-    double load_before; /* of others: ours has not begun */
     cpu_ticks ticks_before, ticks_after;
 } race;
 

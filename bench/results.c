@@ -423,8 +423,6 @@ static cJSON *environment_of(const race *r)
         if (*js_get_text(r->of[i].facts, "plan/isa") != 0)
             isa = js_get_text(r->of[i].facts, "plan/isa");
     cJSON *v = environment_read(isa, r->o.threads, r->o.seed);
-    cJSON_DeleteItemFromObjectCaseSensitive(v, "load");
-    js_number(v, "load", r->load_before);
     js_number(v, "steal_share", stolen_share(r->ticks_before, r->ticks_after));
     cJSON *pinned = js_array(v, "pinned_to");
     for (int i = 0; i < r->o.threads; i++)

@@ -322,7 +322,6 @@ bool bench_run(const bench_options *o, char **results, ts_error *e)
     if (r == NULL)
         return bench_fail(e, TS_MEMORY, "no memory");
     r->o = *o;
-    r->load_before = load_now();
     cpus_allowed(&r->cpus);
     signals held;
     r->interrupt = signals_hold(&held);

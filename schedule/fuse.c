@@ -104,6 +104,11 @@ static const expr *only_load(const item *reader, const node *n) /* NULL when it 
     return found;
 }
 
+static bool apart(const fuser *f, const item *it) /* by the schema's wish; views are no work of their own */
+{
+    return f->p->apart && f->p->apart[it->node->id] && !is_view(it);
+}
+
 /* Decided from the results backwards: a node goes into the kernel of the one materialised node that all its readers end up in
  * (its owner), if nothing is computed more often for it. Pure movement always goes. */
 static void decide_inline(fuser *f, item *it)
@@ -120,7 +125,7 @@ static void decide_inline(fuser *f, item *it)
         moved = moved || is_view(r);
     }
     it->owner = it, it->once = fits;
-    if (it->root) return;
+    if (it->root || apart(f, it) || (owner && !is_view(it) && apart(f, owner))) return;
     if (is_view(it)) it->inlined = true, it->owner = fits || it->n_reader == 1 || owner ? owner : NULL;
     else if (!f->p->reference && owner && fits && (it->n_reader == 1 || along)) {
         if (it->fold && (moved || !along || owner->takes_fold)) return;
@@ -263,7 +268,7 @@ static bool join(fuser *f, item *b, int to)
 {
     cluster *c = &f->kernel[to];
     int shared = c->n == 1 ? MAX_RANK : c->shared;
-    if (c->n == MAX_STAGES) return false;
+    if (c->n == MAX_STAGES || apart(f, b) || apart(f, c->member[0])) return false;
     for (int i = 0; i < c->n; i++) {
         const int n = common_axes(c->member[i], b);
         shared = n < shared ? n : shared;

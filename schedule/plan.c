@@ -27,7 +27,7 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_wish *
     static const struct {
         const char *name;
         bool (*run)(plan *p, err *e);
-    } passes[] = {{"fuse", pass_fuse}, {"loops", pass_loops}, {"memory", pass_memory}};
+    } passes[] = {{"fuse", pass_fuse}, {"apart", pass_apart}, {"loops", pass_loops}, {"memory", pass_memory}};
     plan *p = calloc(1, sizeof *p);
     MUST(p);
     *p = (plan){.on = wish->on, .isa = wish->isa, .threads = wish->threads, .reference = wish->reference, .g = g, .n_root = n_root};

@@ -97,6 +97,7 @@ typedef struct plan {
     int64_t arena_bytes, lower_bound; /* lower bound: the largest set of values alive at once */
     const struct schema *schema; /* NULL: the guess alone */
     bool *rule_used;             /* by rule of the schema */
+    bool *apart;                 /* by node id: not to be fused with others; NULL: none */
 } plan;
 
 typedef struct plan_wish {
@@ -114,6 +115,7 @@ int64_t plan_cache_bytes(const plan *p, int level); /* of level 1, 2, 3 for one 
 
 /* Passes, in this order; each says in its file what it requires and guarantees, and plan_check holds after each. */
 bool pass_fuse(plan *p, err *e);   /* graph -> kernels of stages; letters, collapsed axes */
+bool pass_apart(plan *p, err *e);  /* takes apart what the schema wants so */
 bool pass_loops(plan *p, err *e);  /* schema and guess -> nests, layouts of weights */
 bool pass_memory(plan *p, err *e); /* lifetimes -> homes in the arena */
 bool plan_check(const plan *p, err *e);

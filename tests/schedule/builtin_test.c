@@ -4,12 +4,14 @@
 #include "schedule/schemas.h"
 #include "schedule/plan.h"
 #include "tests/check.h"
+#include "tests/schedule/planned.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char two_cores[] = "l3:1(32MB) l2:2(1MB) l1d:2(32KB) core:8 isa:avx512";
+static const char eight_cores[] = "l3:1(32MB) l2:8(1MB) l1d:8(32KB) core:8 isa:avx512";
 static const char *const isas[] = {"plain", "avx2", "avx512"};
 
 static void check_plan(const builtin_schema *s, const plan *p, const char *set)
@@ -31,7 +33,7 @@ static void test_legal(void)
     machine on;
     const char *dims[] = {"batch=1", "seq=128"};
     ts_model *m = ts_model_open("bert-base", &e);
-    if (!CHECK(m && ts_model_bind(m, 2, dims, NULL, &e) && machine_load(&on, two_cores, &e)))
+    if (!CHECK(m && ts_model_bind(m, 2, dims, NULL, &e) && machine_load(&on, eight_cores, &e)))
         return;
     const node *root = ts_model_tensor(m, 0);
     for (const builtin_schema *s = builtin_schemas; s->name; s++)
@@ -100,9 +102,59 @@ static void test_values(void)
     ts_graph_free(g);
 }
 
+/* ---- kernels taken apart compute the same ---- */
+static void same_apart(maker *make, int n_input, const char *const *name)
+{
+    scratch folder = scratch_make();
+    ts_graph *g = ts_graph_make();
+    ts_tensor y = make(g);
+    ts_given given[3] = {{0}};
+    ts_array fused, apart;
+    char path[200];
+    err e = {0};
+    snprintf(path, sizeof path, "%s/apart.json", folder.path);
+    static const char rules[] = "{\"format\":\"tiling/1\",\"rules\":[{\"fuse\":\"none\"}]}";
+    bool ok = file_save(path, rules, strlen(rules), &e);
+    for (int i = 0; ok && i < n_input; i++) {
+        const node *x = NULL;
+        for (int k = 0; k < g->n; k++)
+            x = strcmp(g->node[k]->label, name[i]) ? x : g->node[k];
+        given[i].name = name[i];
+        ok = CHECK(x) && ts_array_make(&given[i].value, TS_F32, x->type.rank, x->type.dim, &e);
+        if (ok)
+            ts_array_random(&given[i].value, (uint64_t)i, 0);
+    }
+    const ts_options interp = {.target = "interp"}, o = {.target = "c", .schema = path, .threads = 2};
+    if (CHECK(ok && ts_eval(1, &y, n_input, given, &interp, &fused, &e)) &&
+        CHECK(ts_eval(1, &y, n_input, given, &o, &apart, &e))) {
+        double most = 0, size = 0;
+        for (int64_t i = 0; i < ts_array_count(&fused); i++) {
+            const double a = ts_array_at(&fused, i), b = ts_array_at(&apart, i);
+            most = fmax(most, fabs(a - b)), size = fmax(size, fabs(a));
+        }
+        if (!CHECK(most <= 1e-5 * size))
+            printf("  off by %g of %g\n", most, size);
+        ts_array_free(&fused), ts_array_free(&apart);
+    } else
+        printf("  %s\n", e.text);
+    for (int i = 0; i < n_input; i++)
+        ts_array_free(&given[i].value);
+    ts_graph_free(g);
+    scratch_remove(&folder);
+}
+
+static void test_apart(void)
+{
+    static const char *const one[] = {"x"}, *const three[] = {"q", "k", "v"};
+    same_apart(network, 1, one);
+    same_apart(normalized, 1, one);
+    same_apart(attention, 3, three);
+}
+
 int main(void)
 {
     test_legal();
     test_values();
+    test_apart();
     return check_done();
 }

@@ -1,5 +1,6 @@
 /* Rules at work: the first that fits decides, alternatives in order, what is refused and in which words, layouts of weights. */
 #include "schedule/nest.h"
+#include "schedule/schema.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
 
@@ -8,13 +9,13 @@
 
 #define LOOPS(s) "{\"name\":\"r\",\"loops\":" s "}"
 
-static void chosen(maker *make, const char *rules, const char *rule, const char *loops, const char *notes)
+static void chosen(maker *make, const char *rules, const char *by, const char *loops, const char *notes)
 {
     planned b;
     text t = {0};
     if (make_plan(&b, &(setting){make, two_cores, "avx512", rules, 2})) {
         nest_print(&t, b.p->kernel, false);
-        CHECK_TEXT(b.p->kernel->rule, rule);
+        CHECK_TEXT(b.p->kernel->rule, by);
         CHECK_TEXT(text_str(&t), loops);
         CHECK_TEXT(b.p->kernel->notes, notes);
     }
@@ -66,12 +67,12 @@ static void test_refused(void)
             "test.json:2:1 (/rules/0): rule \"r\" on matmul w, operand b: layout \"n/48 k\": n never reaches step 1");
 }
 
-static void laid_out(const char *rule, const char *want, const char *notes)
+static void laid_out(const char *rules, const char *want, const char *notes)
 {
     static const char *const letter[] = {"k", "n"};
     planned b;
     text t = {0};
-    if (make_plan(&b, &(setting){product, two_cores, "avx512", rule, 2})) {
+    if (make_plan(&b, &(setting){product, two_cores, "avx512", rules, 2})) {
         const stage *s = b.p->kernel->stage;
         CHECK(s->leaf[0] == -1 && s->leaf[1] == 0 && b.p->n_leaf == 1);
         layout_print(&t, &b.p->leaf[0].layout, letter);
@@ -93,10 +94,41 @@ static void test_layouts(void)
              "layout of f by rule \"r\" left aside: there is no such operand\n");
 }
 
+/* ---- fuse ---- */
+static void kernels(maker *make, const char *rules, const char *want)
+{
+    planned b;
+    text t = {0};
+    if (make_plan(&b, &(setting){make, two_cores, "avx512", rules, 2})) {
+        for (int i = 0; i < b.p->n_kernel; i++)
+            text_add(&t, "%s%s", i ? " " : "", b.p->kernel[i].op);
+        CHECK_TEXT(text_str(&t), want);
+        err e = {0};
+        CHECK(plan_check(b.p, &e));
+        for (int i = 0; i < (rules ? b.p->schema->n_rule : 0); i++)
+            CHECK(b.p->rule_used[i]);
+    }
+    text_free(&t);
+    free_plan(&b);
+}
+
+static void test_fuse(void)
+{
+    kernels(network, NULL, "matmul matmul matmul softmax matmul");
+    kernels(network, "{\"match\":{\"op\":\"softmax\"},\"fuse\":\"none\"}",
+            "matmul matmul matmul max subtract exp sum divide matmul");
+    kernels(network, "{\"match\":{\"name\":\"l.0\"},\"fuse\":\"none\"}",
+            "matmul gelu add matmul matmul softmax matmul");
+    kernels(network, "{\"fuse\":\"auto\"}", "matmul matmul matmul softmax matmul");
+    kernels(attention, NULL, "attention");
+    kernels(attention, "{\"fuse\":\"none\"}", "matmul multiply max subtract exp sum divide matmul");
+}
+
 int main(void)
 {
     test_choice();
     test_refused();
     test_layouts();
+    test_fuse();
     return check_done();
 }

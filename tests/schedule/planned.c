@@ -124,6 +124,6 @@ const node *network(graph *g)
 const node *attention(graph *g)
 {
     const node *q = input(g, "q", 4, 2, 3, 40, 16), *k = input(g, "k", 4, 2, 3, 24, 16),
-               *v = input(g, "v", 4, 2, 3, 24, 8);
+               *v = input(g, "v", 4, 2, 3, 24, 32);
     return g_call3(g, "attention", q, k, v);
 }
