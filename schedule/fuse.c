@@ -232,7 +232,7 @@ static bool rows_are_cheap(const fuser *f, const item *it, int shared)
         for (int a = 0; a < it->n_axis; a++)
             if ((axes & ~rows) >> a & 1) slice *= it->extent[a];
         if (volume(it) / type_count(&it->node->type) < 8) continue; /* little reuse */
-        if (own < 16) return false;                                 /* nothing would be left for a register tile */
+        if (own < 4) return false;                                  /* nothing would be left for a register tile */
         if (slice <= 4096) continue;                                /* a vector */
         if (!(axes & rows) || slice > plan_cache_bytes(f->p, 2) / 2) return false;
     }
