@@ -1,0 +1,187 @@
+/* ctest: large timeout=900
+ * Sums of small integers are exact in any order, so whatever the loops, layouts, threads and instructions, the C target
+ * must give the interpreter's bits. Rows that start with "~" have real functions in them: equal within a few roundings.
+ * All rows are one plan, so that kernels follow each other as in a model: values that overlap in memory show, too. */
+#include "tests/backends/row.h"
+#include "tests/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
+
+static const char *const rows[] = {
+    /* products */
+    "a f32[37,70]; w! f32[70,53]; y matmul a w",
+    "a f32[64,1030]; w! f32[1030,96]; y matmul a w",
+    "a f32[1,300]; w! f32[300,400]; y matmul a w",
+    "a f32[300]; b f32[300,50]; y matmul a b",
+    "a f32[130,20]; b f32[20,300]; y matmul a b",
+    "a f32[3,17,40]; b f32[3,40,50]; y matmul a b",
+    "a f32[3,17,40]; w! f32[40,50]; y matmul a w",
+    "a f32[2,3,17,24]; b f32[2,3,33,24]; t transpose axes=[0,1,3,2] b; y matmul a t",
+    "a f32[2,19,36]; b f32[36,70]; r reshape shape=[2,19,6,6] a; t transpose axes=[0,2,1,3] r; u transpose "
+    "axes=[0,2,1,3] t; "
+    "s reshape shape=[38,36] u; y matmul s b",
+    "a f32[40,37]; b f32[40,50]; t transpose a; y matmul t b",
+    "a f32[33,70]; w! f32[70,60]; c! f32[60]; x f32[33,60]; p matmul a w; q add p c; r relu q; y add r x",
+    "a f32[65,48]; w! f32[48,96]; c! f32[96]; v! f32[96,48]; p matmul a w; q add p c; r relu q; s matmul r v; y add s "
+    "a",
+    "a f64[33,70]; b f64[70,35]; y matmul a b",
+    "a i32[33,70]; b i32[70,35]; y matmul a b",
+    "a i64[20,70]; b i8[70,35]; y matmul a b",
+    /* convolutions */
+    "x f32[1,3,20,22]; w! f32[8,3,3,3]; y conv2d pads=[1,1,1,1] x w",
+    "x f32[2,3,21,22]; w! f32[20,3,5,5]; y conv2d strides=[2,2] pads=[2,2,2,2] x w",
+    "x f32[2,8,14,15]; w! f32[40,8,1,1]; y conv2d x w",
+    "x f32[2,8,15,15]; w! f32[24,8,1,1]; y conv2d strides=[2,2] x w",
+    "x f32[1,12,17,18]; w! f32[24,4,3,3]; y conv2d group=3 pads=[1,1,1,1] x w",
+    "x f32[1,16,17,18]; w! f32[16,1,3,3]; y conv2d group=16 pads=[1,1,1,1] strides=[2,1] x w",
+    "x f32[1,4,19,18]; w! f32[10,4,3,2]; y conv2d dilations=[2,3] pads=[0,1,2,3] x w",
+    "x f32[2,3,40]; w! f32[9,3,5]; y conv1d strides=[3] pads=[2,1] x w",
+    "x f32[1,8,13,13]; w! f32[8,8,3,3]; c! f32[1,8,1,1]; p conv2d pads=[1,1,1,1] x w; q add p c; r relu q; y add r x",
+    "x f32[2,3,32,32]; w! f32[16,3,7,7]; c! f32[1,16,1,1]; p conv2d strides=[2,2] pads=[3,3,3,3] x w; q add p c; r "
+    "relu q; "
+    "y max_pool kernel=[3,3] strides=[2,2] pads=[1,1,1,1] r",
+    "x f32[1,8,16,16]; w! f32[12,8,3,3]; v! f32[12,8,1,1]; p conv2d strides=[2,2] pads=[1,1,1,1] x w; "
+    "q conv2d strides=[2,2] x v; s add p q; y relu s",
+    "x f32[1,8,12,12]; w! f32[8,8,1,1]; v! f32[8,8,3,3]; u! f32[8,8,1,1]; p conv2d x w; q relu p; "
+    "r conv2d pads=[1,1,1,1] q v; s relu r; t conv2d s u; z add t x; y relu z",
+    "x i32[1,4,12,13]; w i32[6,4,3,3]; y conv2d pads=[1,0,1,2] x w",
+    "x f64[1,4,12,13]; w f64[6,4,3,3]; y conv2d strides=[1,2] x w",
+    /* windows and folds */
+    "x f32[2,5,19,17]; y max_pool kernel=[3,2] strides=[2,1] pads=[1,0,1,1] x",
+    "x f32[2,5,20,16]; y average_pool kernel=[2,2] strides=[2,2] x",
+    "x f32[2,16,8,8]; y mean axes=[2,3] x",
+    "x f32[70,80]; y sum axes=[0] x",
+    "x f32[70,333]; y sum axes=[1] x",
+    "x f32[130,150]; y sum x",
+    "x f32[9,20,101]; y sum axes=[1] x",
+    "x f32[9,20,101]; y sum axes=[0,2] keepdims=1 x",
+    "x f32[9,20,101]; y max axes=[1] x",
+    "x f32[9,20,101]; y min axes=[2] x",
+    "x i32[30,700]; y sum axes=[1] x",
+    "x i8[30,700]; y max axes=[0] x",
+    "x f64[30,700]; y sum axes=[1] x",
+    "x f32[60,300]; m max axes=[1] keepdims=1 x; d subtract x m; y sum axes=[1] d",
+    "x f32[60,300]; y argmax axis=1 x",
+    /* movement */
+    "t! f32[90,40]; i i64[3,60]<90; y gather t i",
+    "t! f32[90,40]; i i64[3,60]<90; p! f32[60,40]; g gather t i; y add g p",
+    "a f32[60,100]; b f32[60,33]; y concat axis=1 a b",
+    "a f32[60,100]; b f32[7,100]; c concat axis=0 a b; y relu c",
+    "a f32[40,96]; p split axis=1 parts=3 a; q split axis=1 parts=3 part=1 a; r split axis=1 parts=3 part=2 a; m "
+    "multiply p q; "
+    "y add m r",
+    "a f32[60,100]; y slice starts=[50,3] sizes=[20,40] steps=[-2,2] a",
+    "a f32[7,30,100]; y transpose axes=[2,0,1] a",
+    "a f32[7,30,100]; t transpose axes=[1,0,2] a; r reshape shape=[30,700] t; y add r r",
+    "a f32[60,300]; p pad pads=[1,2,3,4] a; y sum axes=[0] p",
+    "a f32[200,100]; b f32[100]; c f32[200,1]; p multiply a b; q add p c; y maximum q a",
+    "a i64[200,100]; b i64[1,100]; p multiply a b; y subtract p a",
+    "a u8[200,100]; b u8[100]; p add a b; y maximum p a",
+    "a bool[200,100]; b f32[200,100]; c f32[100]; y where a b c",
+    "a f32[40,50]; w! f32[50,96]; p matmul a w; r reshape shape=[40,8,12] p; t transpose axes=[1,0,2] r; "
+    "u transpose axes=[1,0,2] t; y reshape shape=[40,96] u",
+    /* real functions */
+    "~a f32[60,300]; y softmax axis=-1 a",
+    "~a f32[60,300]; y softmax axis=0 a",
+    "~a f32[60,300]; g! f32[300]; b! f32[300]; y layer_norm a g b",
+    "~q f32[2,3,40,16]; k f32[2,3,33,16]; v f32[2,3,33,20]; y attention q k v",
+    "~q f32[1,4,50,16]; k f32[1,4,50,16]; v f32[1,4,50,16]; y attention causal=1 q k v",
+    "~a f32[40,64]; w! f32[64,100]; p matmul a w; y gelu p",
+    "~a f64[40,64]; w! f64[64,100]; p matmul a w; g gelu p; y softmax g",
+    "~x f32[70,48]; w! f32[48,48]; c! f32[48]; p matmul x w; q add p c; r add q x; g! f32[48]; b! f32[48]; y "
+    "layer_norm r g b",
+    "~x f32[2,8,9,9]; a f32[8]; b f32[8]; c f32[8]; v! f32[8]; s square v; y batch_norm x a b c s",
+};
+
+typedef struct bench {
+    ts_graph *g;
+    row_inputs in;
+    ts_tensor root[COUNT(rows)];
+    ts_array want[COUNT(rows)];
+} bench;
+
+static double tolerance_of(int i)
+{
+    return *rows[i] == '~' ? 2e-5 : 0;
+}
+
+static bool prepare(bench *b)
+{
+    const ts_options interp = {.target = "interp"};
+    ts_error e = {0};
+    b->g = ts_graph_make();
+    for (int i = 0; i < COUNT(rows); i++)
+        if (!(b->root[i] = row_build(b->g, rows[i] + (*rows[i] == '~'), i, &b->in)))
+            return false;
+    if (CHECK(ts_eval(COUNT(rows), b->root, b->in.n, b->in.given, &interp, b->want, &e)))
+        return true;
+    printf("  %s\n", e.text);
+    return false;
+}
+
+static void compare(bench *b, const ts_options *o)
+{
+    ts_array got[COUNT(rows)];
+    ts_error e = {0};
+    char how[100];
+    snprintf(how, sizeof how, "%s, %s, %d threads", o->schema ? o->schema : "guess", o->isa, o->threads);
+    if (!CHECK(ts_eval(COUNT(rows), b->root, b->in.n, b->in.given, o, got, &e))) {
+        printf("  %s: %s\n", how, e.text);
+        return;
+    }
+    for (int i = 0; i < COUNT(rows); i++) {
+        const int64_t at = row_differs(&b->want[i], &got[i], tolerance_of(i));
+        if (!CHECK(at < 0))
+            printf("  %s: %s\n    element %lld is %.9g, not %.9g\n", how, rows[i], (long long)at,
+                   ts_array_at(&got[i], at), ts_array_at(&b->want[i], at));
+        ts_array_free(&got[i]);
+    }
+}
+
+/* The names that ts_schemas_json lists for target c, after NULL for the guess; all is cut into pieces. */
+static int schemas_of_c(char *all, const char **out, int max)
+{
+    int n = 0;
+    char *rest = NULL, *at = strstr(all, "\"c\":["), *end = at ? strchr(at, ']') : NULL;
+    out[n++] = NULL;
+    if (!CHECK(at && end))
+        return n;
+    *end = 0;
+    for (char *s = strtok_r(at + 5, "\",\n ", &rest); s && n < max; s = strtok_r(NULL, "\",\n ", &rest))
+        out[n++] = s;
+    CHECK(n > 1);
+    return n;
+}
+
+int main(void)
+{
+    static const char *const isas[] = {"avx512", "avx2", "plain"};
+    static const int threads[] = {1, 2, 3, 5};
+    static bench b;
+    const char *schema[16];
+    char *all = ts_schemas_json();
+    const int n = schemas_of_c(all, schema, COUNT(schema));
+    if (!prepare(&b))
+        return check_done();
+    for (int i = 0; i < COUNT(isas); i++) {
+        ts_options o = {.isa = isas[i]};
+        ts_error lacks = {0};
+        char *machine = ts_machine_json(&o, &lacks);
+        for (int t = 0; machine && t < COUNT(threads); t++)
+            for (int s = 0; s < n; s++) {
+                o.threads = threads[t], o.schema = schema[s];
+                compare(&b, &o);
+            }
+        ts_free(machine);
+    }
+    for (int i = 0; i < COUNT(rows); i++)
+        ts_array_free(&b.want[i]);
+    row_inputs_free(&b.in);
+    ts_graph_free(b.g);
+    ts_free(all);
+    return check_done();
+}
