@@ -6,6 +6,7 @@
 #include "cli/session.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct job {
     session session;
@@ -22,6 +23,22 @@ static bool gather(job *j, const args *a, ts_error *e)
     if (!random)
         return session_require(&j->session, e);
     return session_fill(&j->session, (uint64_t)args_integer(a, "seed", 0), e);
+}
+
+/* What happened while the program was made and a person should know: a cache that cannot be written, for one. */
+static void tell(job *j)
+{
+    const console *c = &j->session.args->console;
+    ts_error ignored = {0};
+    cJSON *root = c->quiet ? NULL : reply_take(ts_plan_json(j->plan, &ignored), &ignored);
+    const char *line = js_get_text(root, "build/notes");
+    while (*line) {
+        int n = (int)strcspn(line, "\n");
+        if (n)
+            console_note(c, "%.*s", n, line);
+        line += n + (line[n] == '\n');
+    }
+    cJSON_Delete(root);
 }
 
 static bool feed(job *j, ts_error *e)
@@ -98,7 +115,11 @@ static bool work(job *j, const args *a, ts_error *e)
         return fail(e, TS_MEMORY, "no memory for file names");
     s->options.schema = args_text(a, "schema", NULL);
     j->plan = ts_plan_make(s->model, &s->options, e);
-    return j->plan && ts_plan_build(j->plan, e) && feed(j, e) && ts_plan_run(j->plan, e) && collect(j, e);
+    if (!j->plan || !ts_plan_build(j->plan, e))
+        return false;
+    progress_end(&s->progress);
+    tell(j);
+    return feed(j, e) && ts_plan_run(j->plan, e) && collect(j, e);
 }
 
 static int run(const args *a, ts_error *e)

@@ -37,6 +37,10 @@ for o in d["outputs"]:
     assert abs(a.min() - o["min"]) < 1e-6 and abs(a.max() - o["max"]) < 1e-6 and abs(a.mean() - o["mean"]) < 1e-6
 PY
 
+# a cache that cannot be written is said, and gone without
+expect 0 'note: ' run bert-tiny --seed 1 $small --cache-dir /proc/none
+expect 0 pooler_output run bert-tiny --seed 1 $small --cache-dir /proc/none
+
 # values given and values from a seed are the same thing
 python3 -c 'import numpy as np; np.save("ids.npy", np.arange(8).reshape(1, 8)); np.save("one.npy", np.ones((1, 8), np.int64))'
 ones="--in attention_mask=one.npy --in token_type_ids=one.npy"
