@@ -1,12 +1,12 @@
 /* c.c - the C back end: writes the program, has the system's compiler build it, lays out weights, and runs it on a pinned team. */
 #include "backends/backend.h"
+#include "backends/c/pages.h"
 #include "backends/c/program.h"
 #include "backends/c/team.h"
 #include "backends/c/toolchain.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
 typedef struct ts_run { /* as c_run_type says */
@@ -30,34 +30,17 @@ struct program {
     char *weights, *arena; /* mapped */
     size_t weight_bytes, arena_bytes, scratch_bytes;
     int64_t *leaf_at;      /* offset in weights, or -1: used where it is */
+    page_files files;      /* mapped ones, whose pages go once copied */
     int fault, kernel;     /* kernel: the one being timed */
 };
-
-/* Memory for much data: on huge pages where the system gives them; touched first by who uses it. */
-static char *map_memory(size_t bytes, err *e)
-{
-    const size_t two = 2 << 20, size = (bytes + two - 1) / two * two;
-    char *m = mmap(NULL, size + two, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (m == MAP_FAILED) return err_set(e, TS_MEMORY, "cannot map %zu bytes", size), NULL;
-    char *at = (char *)(((uintptr_t)m + two - 1) / two * two);
-    if (at > m) munmap(m, (size_t)(at - m));
-    if (at + size < m + size + two) munmap(at + size, (size_t)(m + two - at));
-    madvise(at, size, MADV_HUGEPAGE);
-    return at;
-}
-
-static size_t mapped_size(size_t bytes)
-{
-    return (bytes + (2 << 20) - 1) / (2 << 20) * (2 << 20);
-}
 
 static void drop(program *g)
 {
     if (!g) return;
     team_free(g->team);
     cc_free(g->code);
-    if (g->weights) munmap(g->weights, mapped_size(g->weight_bytes));
-    if (g->arena) munmap(g->arena, mapped_size(g->arena_bytes));
+    pages_unmap(g->weights, g->weight_bytes);
+    pages_unmap(g->arena, g->arena_bytes);
     free(g->leaf), free(g->leaf_at), free(g);
 }
 
@@ -83,6 +66,17 @@ static void load_leaf(const program *g, int i, int part, int parts, char *buffer
     layout_pack(&w->layout, &w->node->type, to, from, from == buffer ? 0 : part, from == buffer ? 1 : parts);
 }
 
+/* What was copied from a file need not stay in memory. A part releases what it read: of a packed leaf, nothing but the whole. */
+static void release_leaf(const program *g, int i, int part, int parts, int first)
+{
+    const packed *w = &g->p->leaf[i];
+    const size_t bytes = (size_t)type_bytes(&w->node->type);
+    const char *from = w->node->leaf->data;
+    if (!from) return;
+    if (layout_is_rows(&w->layout, &w->node->type)) pages_release(&g->files, from + bytes * (size_t)first / (size_t)parts, bytes / (size_t)parts);
+    else if (part == 0 || parts == 1) pages_release(&g->files, from, bytes);
+}
+
 static void load_weights(void *arg, int part, int parts)
 {
     const program *g = arg;
@@ -98,6 +92,7 @@ static void load_weights(void *arg, int part, int parts)
         const bool whole = g->leaf_at[i] >= 0 && !layout_is_rows(&g->p->leaf[i].layout, &g->p->leaf[i].node->type) && (!l->data || (uintptr_t)l->data % 8);
         if (g->leaf_at[i] < 0 || (whole && i % parts != part)) continue; /* what must be made in one piece, by turns */
         load_leaf(g, i, part, parts, buffer);
+        release_leaf(g, i, part, whole ? 1 : parts, whole ? 0 : part);
     }
     free(buffer);
 }
@@ -120,9 +115,10 @@ static bool place_weights(program *g, err *e)
             return err_set(e, TS_MEMORY, "the weights have too many bytes");
         g->weight_bytes = g->weight_bytes / 64 * 64;
     }
-    if (g->weight_bytes && !(g->weights = map_memory(g->weight_bytes, e))) return false;
+    if (g->weight_bytes && !(g->weights = pages_map(g->weight_bytes, e))) return false;
     for (int i = 0; i < p->n_leaf; i++)
         if (g->leaf_at[i] >= 0) g->leaf[i] = g->weights + g->leaf_at[i];
+    pages_find_files(&g->files);
     return !g->weight_bytes || team_run(g->team, load_weights, g, e);
 }
 
@@ -182,7 +178,7 @@ static program *build(const plan *p, const build_wish *w, text *facts, err *e)
         g->scratch_bytes = ((size_t)c.scratch_most + 4095) / 4096 * 4096;
         const size_t arena_part = ((size_t)p->arena_bytes + 4095) / 4096 * 4096;
         g->arena_bytes = arena_part + g->scratch_bytes * (size_t)p->threads + 4096;
-        ok = (g->arena = map_memory(g->arena_bytes, e)) != NULL;
+        ok = (g->arena = pages_map(g->arena_bytes, e)) != NULL;
         g->args = (ts_run){.arena = g->arena, .leaf = g->leaf, .scratch = g->arena + arena_part, .scratch_bytes = (long)g->scratch_bytes,
                            .fault = &g->fault, .wait = team_wait_entry, .team = g->team};
     }

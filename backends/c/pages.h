@@ -1,0 +1,21 @@
+/* pages.h - memory for much data, and giving back pages of files that are no longer needed. */
+#ifndef TS_C_PAGES_H
+#define TS_C_PAGES_H
+#include "graph/base/base.h"
+
+/* Zeroed memory, on huge pages where the system gives them, first touched by who uses it. NULL with e set. */
+char *pages_map(size_t bytes, err *e);
+void pages_unmap(char *at, size_t bytes);
+
+/* The read-only file mappings of this process, as they were when asked. */
+typedef struct page_files {
+    int n;
+    struct {
+        uintptr_t from, to;
+    } range[256];
+} page_files;
+void pages_find_files(page_files *f);
+/* Takes whole pages within [p, p + n) out of memory, if they are a file's and cannot have been changed: reading them again
+ * brings them back. Keeps a model that was copied from its file from counting twice. */
+void pages_release(const page_files *f, const void *p, size_t n);
+#endif
