@@ -1,5 +1,5 @@
-/* backend.h - a back end is this table: `const backend backend_NAME` in backends/NAME/, gathered by the build. It turns a plan
- * into something that runs. A NULL function means "cannot"; the driver then says so. */
+/* backend.h - a back end is this table: `const backend backend_NAME` in backends/NAME/, gathered by the build. It turns
+ * a plan into something that runs. A NULL function means "cannot"; the driver then says so. */
 #ifndef TS_BACKEND_H
 #define TS_BACKEND_H
 #include "schedule/plan.h"
@@ -13,16 +13,17 @@ typedef struct build_wish {
 
 typedef struct backend {
     const char *name, *doc;
-    bool (*usable)(text *why); /* here, now; why not, or with what */
+    bool (*usable)(text *why);                                                  /* here, now; why not, or with what */
     program *(*build)(const plan *p, const build_wish *w, text *facts, err *e); /* facts: members of a JSON object */
     /* input[i]: the value of plan input i. Results stay in the program until the next run. */
     bool (*run)(program *g, void *const *input, err *e);
     bool (*time)(program *g, void *const *input, double *seconds, err *e); /* the same, with seconds of each kernel */
-    bool (*get)(program *g, int root, ts_array *out, err *e);              /* row-major, in the root's own dtype, out's memory */
-    bool (*emit)(const plan *p, const char *dir, err *e);                  /* a stand-alone program */
+    /* Row-major, in the root's own dtype, out's memory */
+    bool (*get)(program *g, int root, ts_array *out, err *e);
+    bool (*emit)(const plan *p, const char *dir, err *e); /* a stand-alone program */
     void (*drop)(program *g);
 } backend;
-extern const backend *const backends[]; /* ends with NULL */
+extern const backend *const backends[];                /* ends with NULL */
 const backend *backend_find(const char *name, err *e); /* NULL with the list of those there are */
 /* Calls f(arg, i) for weights: what a seeded or borrowed leaf holds, row-major, into `to`, elements [first, end). */
 void leaf_read(const node *n, void *to, int64_t first, int64_t end);

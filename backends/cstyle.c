@@ -6,14 +6,15 @@
 
 const char *c_memory(dtype d)
 {
-    static const char *const name[] = {"float",    "double",   "uint16_t", "uint16_t", "int64_t", "int32_t", "int16_t",
-                                       "int8_t",   "uint64_t", "uint32_t", "uint16_t", "uint8_t", "uint8_t"};
+    static const char *const name[] = {"float",  "double",   "uint16_t", "uint16_t", "int64_t", "int32_t", "int16_t",
+                                       "int8_t", "uint64_t", "uint32_t", "uint16_t", "uint8_t", "uint8_t"};
     return name[d];
 }
 
 const char *c_value(dtype d, bool wide)
 {
-    if (dtype_class(d) != D_REAL) return d == TS_BOOL ? "int" : c_memory(d);
+    if (dtype_class(d) != D_REAL)
+        return d == TS_BOOL ? "int" : c_memory(d);
     return d == TS_F64 || wide ? "double" : "float";
 }
 
@@ -41,18 +42,24 @@ void c_literal(text *t, const expr *x, bool wide)
 {
     if (!is_real(x)) {
         const int64_t v = x->is_whole ? x->whole : (int64_t)x->lit;
-        if (v == INT64_MIN) text_add(t, "INT64_MIN");
-        else text_add(t, v < 0 ? "(%lld)" : "%lld", (long long)v);
+        if (v == INT64_MIN)
+            text_add(t, "INT64_MIN");
+        else
+            text_add(t, v < 0 ? "(%lld)" : "%lld", (long long)v);
         return;
     }
     const bool narrow = strcmp(c_value(x->dtype, wide), "double") != 0;
-    if (isnan(x->lit)) text_add(t, "NAN");
-    else if (isinf(x->lit)) text_add(t, x->lit < 0 ? "(-INFINITY)" : "INFINITY");
+    if (isnan(x->lit))
+        text_add(t, "NAN");
+    else if (isinf(x->lit))
+        text_add(t, x->lit < 0 ? "(-INFINITY)" : "INFINITY");
     else {
-        if (x->lit < 0 || (x->lit == 0 && signbit(x->lit))) text_add(t, "(");
+        if (x->lit < 0 || (x->lit == 0 && signbit(x->lit)))
+            text_add(t, "(");
         const size_t at = t->len;
         text_add(t, narrow ? "%.9g" : "%.17g", narrow ? (double)(float)x->lit : x->lit);
-        if (!strpbrk(t->s + at, ".e")) text_add(t, ".0");
+        if (!strpbrk(t->s + at, ".e"))
+            text_add(t, ".0");
         text_add(t, "%s%s", narrow ? "f" : "", x->lit < 0 || (x->lit == 0 && signbit(x->lit)) ? ")" : "");
     }
 }
@@ -62,7 +69,8 @@ static const char *spelled(const writer *w, const expr *x)
     const expr *arg = x->arg[x->fn->result == R_SECOND ? 1 : 0];
     const bool real = is_real(arg);
     for (const spelling *s = w->override; real && s && s->fn; s++)
-        if (!strcmp(s->fn, x->fn->name) && s->narrow == !is_double(w, arg->dtype)) return s->text;
+        if (!strcmp(s->fn, x->fn->name) && s->narrow == !is_double(w, arg->dtype))
+            return s->text;
     return real ? x->fn->c_real : x->fn->c_whole;
 }
 
@@ -70,29 +78,37 @@ static void write_call(writer *w, text *t, const expr *x)
 {
     const bool narrow = !is_double(w, x->arg[x->fn->result == R_SECOND ? 1 : 0]->dtype);
     const bool wraps = dtype_class(x->dtype) == D_WHOLE && x->dtype != TS_I64 && x->fn->result == R_SAME;
-    if (wraps) text_add(t, "(%s)", c_memory(x->dtype));
+    if (wraps)
+        text_add(t, "(%s)", c_memory(x->dtype));
     for (const char *s = spelled(w, x); *s; s++) {
-        if (*s == '@') text_add(t, "%s", narrow ? "f" : "");
-        else if (*s == '$') c_expr(w, t, x->arg[*++s - '0']);
-        else text_bytes(t, s, 1);
+        if (*s == '@')
+            text_add(t, "%s", narrow ? "f" : "");
+        else if (*s == '$')
+            c_expr(w, t, x->arg[*++s - '0']);
+        else
+            text_bytes(t, s, 1);
     }
 }
 
 static void write_cast(writer *w, text *t, const expr *x)
 {
     const expr *a = x->arg[0];
-    if (x->dtype == TS_BOOL) text_add(t, "("), c_expr(w, t, a), text_add(t, " != 0)");
+    if (x->dtype == TS_BOOL)
+        text_add(t, "("), c_expr(w, t, a), text_add(t, " != 0)");
     else if (is_real(x)) {
         const bool rounds = (x->dtype == TS_F16 || x->dtype == TS_BF16) && !w->wide;
         const char *there = x->dtype == TS_F16 ? "half_to_float(float_to_half" : "bfloat_to_float(float_to_bfloat";
-        if (rounds) text_add(t, "%s((float)(", there);
-        else text_add(t, "(%s)(", c_value(x->dtype, w->wide));
+        if (rounds)
+            text_add(t, "%s((float)(", there);
+        else
+            text_add(t, "(%s)(", c_value(x->dtype, w->wide));
         c_expr(w, t, a);
         text_add(t, rounds ? ")))" : ")");
     } else if (is_real(a)) { /* truncates; saturates where C would be undefined */
         text_add(t, "(%s)real_to_whole((double)(", c_memory(x->dtype)), c_expr(w, t, a);
         text_add(t, "), %d, %d)", 8 * ts_dtype_bytes(x->dtype), dtype_signed(x->dtype));
-    } else text_add(t, "(%s)(", c_memory(x->dtype)), c_expr(w, t, a), text_add(t, ")");
+    } else
+        text_add(t, "(%s)(", c_memory(x->dtype)), c_expr(w, t, a), text_add(t, ")");
 }
 
 void c_expr(writer *w, text *t, const expr *x)
@@ -116,22 +132,28 @@ void c_expr(writer *w, text *t, const expr *x)
 static int uses_in(const char *s, int arg) /* how often a spelling repeats an argument */
 {
     int n = 0;
-    for (; *s; s++) n += *s == '$' && s[1] == '0' + arg;
+    for (; *s; s++)
+        n += *s == '$' && s[1] == '0' + arg;
     return n;
 }
 
 static void count_uses(writer *w, const expr *x, int times, bool lazy)
 {
     int i = 0;
-    if (x->kind == X_LIT || x->kind == X_AXIS) return;
-    while (i < w->n_known && w->known[i].x != x) i++;
+    if (x->kind == X_LIT || x->kind == X_AXIS)
+        return;
+    while (i < w->n_known && w->known[i].x != x)
+        i++;
     const bool again = i < w->n_known;
     if (!again) {
-        if (w->n_known == COUNT(w->known)) return;
+        if (w->n_known == COUNT(w->known))
+            return;
         w->known[w->n_known].x = x, w->known[w->n_known++].temp = -1;
     }
-    if (!lazy) w->known[i].temp -= times; /* below -2: used at least twice where it is always computed */
-    if (again || x->kind == X_LOAD || x->kind == X_FOLD) return;
+    if (!lazy)
+        w->known[i].temp -= times; /* below -2: used at least twice where it is always computed */
+    if (again || x->kind == X_LOAD || x->kind == X_FOLD)
+        return;
     for (int k = 0; k < x->n; k++) {
         const bool select = x->kind == X_CALL && x->fn->result == R_SECOND && k > 0;
         count_uses(w, x->arg[k], x->kind == X_CALL ? uses_in(spelled(w, x), k) : 1, lazy || select);
@@ -141,11 +163,15 @@ static void count_uses(writer *w, const expr *x, int times, bool lazy)
 static void name_uses(writer *w, text *out, const expr *x)
 {
     int i = 0;
-    while (i < w->n_known && w->known[i].x != x) i++;
-    if (i == w->n_known || w->known[i].temp >= 0 || x->kind == X_FOLD) return;
+    while (i < w->n_known && w->known[i].x != x)
+        i++;
+    if (i == w->n_known || w->known[i].temp >= 0 || x->kind == X_FOLD)
+        return;
     if (x->kind != X_LOAD)
-        for (int k = 0; k < x->n; k++) name_uses(w, out, x->arg[k]);
-    if (w->known[i].temp > -3) return;
+        for (int k = 0; k < x->n; k++)
+            name_uses(w, out, x->arg[k]);
+    if (w->known[i].temp > -3)
+        return;
     text line = {0};
     c_expr(w, &line, x);
     w->known[i].temp = w->n_temp++;

@@ -1,5 +1,6 @@
-/* cstyle.h - expressions as text of the C-like languages: what a stage computes, one element at a time. Each back end says how
- * loads, axes and folds are spelled where it stands, and overrides the spelling of functions that it has better. */
+/* cstyle.h - expressions as text of the C-like languages: what a stage computes, one element at a time. Each back end
+ * says how loads, axes and folds are spelled where it stands, and overrides the spelling of functions that
+ * it has better. */
 #ifndef TS_CSTYLE_H
 #define TS_CSTYLE_H
 #include "schedule/plan.h"
@@ -25,8 +26,8 @@ typedef struct writer {
     int n_known;
 } writer;
 
-const char *c_memory(dtype d);                   /* type of an element in memory */
-const char *c_value(dtype d, bool wide);         /* type in which it computes */
+const char *c_memory(dtype d);           /* type of an element in memory */
+const char *c_value(dtype d, bool wide); /* type in which it computes */
 void c_literal(text *t, const expr *x, bool wide);
 void c_expr(writer *w, text *t, const expr *x);
 /* Statements that name what x uses more than once; c_expr(x) then refers to them. Lines go to `out`. */

@@ -13,9 +13,9 @@ struct ts_plan {
     plan *plan;
     program *program;
     text facts;
-    int n_port;        /* of the model: inputs by their number there */
-    int *input_of;     /* plan input of a port, or -1 when nothing needs it */
-    ts_array *given;   /* per plan input */
+    int n_port;      /* of the model: inputs by their number there */
+    int *input_of;   /* plan input of a port, or -1 when nothing needs it */
+    ts_array *given; /* per plan input */
     char **input_name;
 };
 
@@ -45,9 +45,12 @@ void leaf_read(const node *n, void *to, int64_t first, int64_t end)
     }
     for (int64_t i = first; i < end; i++) {
         const double v = (float)(l->mean + l->scale * random_unit(l->seed, (uint64_t)i));
-        if (n->type.dtype == TS_F32) ((float *)to)[i - first] = (float)v;
-        else if (dtype_class(n->type.dtype) == D_REAL) store_real(n->type.dtype, to, i - first, v);
-        else store_whole(n->type.dtype, to, i - first, (int64_t)v);
+        if (n->type.dtype == TS_F32)
+            ((float *)to)[i - first] = (float)v;
+        else if (dtype_class(n->type.dtype) == D_REAL)
+            store_real(n->type.dtype, to, i - first, v);
+        else
+            store_whole(n->type.dtype, to, i - first, (int64_t)v);
     }
 }
 
@@ -55,16 +58,22 @@ void leaf_read(const node *n, void *to, int64_t first, int64_t end)
 static bool set_up(ts_plan *p, const ts_options *o, int n_root, const node *const *root, graph *g, err *e)
 {
     const ts_options none = {0};
-    if (!o) o = &none;
-    if (!(p->target = backend_find(o->target ? o->target : "c", e))) return false;
+    if (!o)
+        o = &none;
+    if (!(p->target = backend_find(o->target ? o->target : "c", e)))
+        return false;
     if (!machine_load(&p->on, NULL, e))
         return false;
     plan_wish w = {.on = &p->on, .target = p->target->name, .schema = o->schema, .reference = o->reference};
-    if (!(w.isa = machine_isa(&p->on, o->isa, e))) return false;
-    if (!(w.threads = machine_threads(&p->on, o->threads, e))) return false;
+    if (!(w.isa = machine_isa(&p->on, o->isa, e)))
+        return false;
+    if (!(w.threads = machine_threads(&p->on, o->threads, e)))
+        return false;
     p->wish = (build_wish){.progress = o->progress, .user = o->user};
-    if (o->cache_dir) p->wish.cache_dir = p->cache_dir = strdup(o->cache_dir);
-    if (!(p->plan = plan_make(g, n_root, root, &w, e))) return false;
+    if (o->cache_dir)
+        p->wish.cache_dir = p->cache_dir = strdup(o->cache_dir);
+    if (!(p->plan = plan_make(g, n_root, root, &w, e)))
+        return false;
     p->given = calloc((size_t)p->plan->n_input + 1, sizeof *p->given);
     MUST(p->given);
     return true;
@@ -74,11 +83,13 @@ ts_plan *ts_plan_make(ts_model *m, const ts_options *o, ts_error *e)
 {
     graph *g = ts_model_graph(m);
     const int n = ts_model_outputs(m), n_in = ts_model_inputs(m);
-    if (!g) return err_set(e, TS_USAGE, "the model's dimensions are not bound yet: ts_model_bind comes first"), NULL;
+    if (!g)
+        return err_set(e, TS_USAGE, "the model's dimensions are not bound yet: ts_model_bind comes first"), NULL;
     const node **root = calloc((size_t)n + 1, sizeof *root);
     ts_plan *p = calloc(1, sizeof *p);
     MUST(root && p);
-    for (int i = 0; i < n; i++) root[i] = ts_model_tensor(m, i);
+    for (int i = 0; i < n; i++)
+        root[i] = ts_model_tensor(m, i);
     bool ok = set_up(p, o, n, root, g, e);
     p->n_port = n_in;
     p->input_of = calloc((size_t)n_in + 1, sizeof *p->input_of);
@@ -88,19 +99,24 @@ ts_plan *ts_plan_make(ts_model *m, const ts_options *o, ts_error *e)
         ts_model_input(m, i, &port);
         p->input_of[i] = -1;
         for (int k = 0; k < p->plan->n_input; k++)
-            if (!strcmp(p->plan->input[k]->label, port.name)) p->input_of[i] = k;
+            if (!strcmp(p->plan->input[k]->label, port.name))
+                p->input_of[i] = k;
     }
     free(root);
-    if (ok) return p;
+    if (ok)
+        return p;
     ts_plan_free(p);
     return NULL;
 }
 
 void ts_plan_free(ts_plan *p)
 {
-    if (!p) return;
-    if (p->program) p->target->drop(p->program);
-    for (int i = 0; p->plan && i < p->plan->n_input; i++) ts_array_free(&p->given[i]);
+    if (!p)
+        return;
+    if (p->program)
+        p->target->drop(p->program);
+    for (int i = 0; p->plan && i < p->plan->n_input; i++)
+        ts_array_free(&p->given[i]);
     plan_free(p->plan);
     text_free(&p->facts);
     free(p->given), free(p->input_of), free(p->cache_dir), free(p);
@@ -108,8 +124,10 @@ void ts_plan_free(ts_plan *p)
 
 bool ts_plan_build(ts_plan *p, ts_error *e)
 {
-    if (p->program) return true;
-    if (!p->target->build) return err_set(e, TS_UNSUPPORTED, "target %s plans and emits, but does not run", p->target->name);
+    if (p->program)
+        return true;
+    if (!p->target->build)
+        return err_set(e, TS_UNSUPPORTED, "target %s plans and emits, but does not run", p->target->name);
     p->facts.len = 0;
     p->program = p->target->build(p->plan, &p->wish, &p->facts, e);
     return p->program != NULL;
@@ -122,7 +140,8 @@ static bool give(ts_plan *p, int k, const ts_array *value, ts_error *e)
     const type t = {.dtype = value->dtype, .rank = value->rank};
     type have = t;
     memcpy(have.dim, value->dim, sizeof have.dim);
-    for (int i = have.rank; i < MAX_RANK; i++) have.dim[i] = n->type.dim[i];
+    for (int i = have.rank; i < MAX_RANK; i++)
+        have.dim[i] = n->type.dim[i];
     if (!type_equal(&have, &n->type)) {
         text a = {0}, b = {0};
         type_print(&a, &have), type_print(&b, &n->type);
@@ -131,7 +150,8 @@ static bool give(ts_plan *p, int k, const ts_array *value, ts_error *e)
         return false;
     }
     ts_array copy;
-    if (!ts_array_make(&copy, value->dtype, value->rank, value->dim, e)) return false;
+    if (!ts_array_make(&copy, value->dtype, value->rank, value->dim, e))
+        return false;
     memcpy(copy.data, value->data, (size_t)type_bytes(&n->type));
     ts_array_free(&p->given[k]);
     p->given[k] = copy;
@@ -140,14 +160,16 @@ static bool give(ts_plan *p, int k, const ts_array *value, ts_error *e)
 
 bool ts_plan_set(ts_plan *p, int input, const ts_array *value, ts_error *e)
 {
-    if (input < 0 || input >= p->n_port) return err_set(e, TS_USAGE, "input %d is not in 0...%d", input, p->n_port - 1);
+    if (input < 0 || input >= p->n_port)
+        return err_set(e, TS_USAGE, "input %d is not in 0...%d", input, p->n_port - 1);
     return p->input_of[input] < 0 || give(p, p->input_of[input], value, e);
 }
 
 static bool gather_inputs(ts_plan *p, void **input, err *e)
 {
     for (int i = 0; i < p->plan->n_input; i++) {
-        if (!p->given[i].data) return err_set(e, TS_USAGE, "input \"%s\" has no value", p->plan->input[i]->label);
+        if (!p->given[i].data)
+            return err_set(e, TS_USAGE, "input \"%s\" has no value", p->plan->input[i]->label);
         input[i] = p->given[i].data;
     }
     return true;
@@ -164,11 +186,15 @@ bool ts_plan_run(ts_plan *p, ts_error *e)
 
 bool ts_plan_get(ts_plan *p, int output, ts_array *out, ts_error *e)
 {
-    if (!p->program) return err_set(e, TS_USAGE, "the plan has not run yet");
-    if (output < 0 || output >= p->plan->n_root) return err_set(e, TS_USAGE, "output %d is not in 0...%d", output, p->plan->n_root - 1);
+    if (!p->program)
+        return err_set(e, TS_USAGE, "the plan has not run yet");
+    if (output < 0 || output >= p->plan->n_root)
+        return err_set(e, TS_USAGE, "output %d is not in 0...%d", output, p->plan->n_root - 1);
     const type *t = &p->plan->root[output]->type;
-    if (!ts_array_make(out, t->dtype, t->rank, t->dim, e)) return false;
-    if (p->target->get(p->program, output, out, e)) return true;
+    if (!ts_array_make(out, t->dtype, t->rank, t->dim, e))
+        return false;
+    if (p->target->get(p->program, output, out, e))
+        return true;
     ts_array_free(out);
     return false;
 }
@@ -182,16 +208,21 @@ static int ascending(const void *a, const void *b)
 bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *e)
 {
     const int k = p->plan->n_kernel;
-    if (n < k) return err_set(e, TS_USAGE, "room for %d kernels, the plan has %d", n, k);
-    if (!ts_plan_build(p, e)) return false;
-    if (!p->target->time) return err_set(e, TS_UNSUPPORTED, "target %s does not time kernels", p->target->name);
+    if (n < k)
+        return err_set(e, TS_USAGE, "room for %d kernels, the plan has %d", n, k);
+    if (!ts_plan_build(p, e))
+        return false;
+    if (!p->target->time)
+        return err_set(e, TS_UNSUPPORTED, "target %s does not time kernels", p->target->name);
     void **input = calloc((size_t)p->plan->n_input + 1, sizeof *input);
     double *all = calloc((size_t)repeats * (size_t)k + 1, sizeof *all), *one = calloc((size_t)repeats + 1, sizeof *one);
     MUST(input && all && one);
     bool ok = gather_inputs(p, input, e);
-    for (int r = 0; ok && r < repeats; r++) ok = p->target->time(p->program, input, all + (size_t)r * (size_t)k, e);
+    for (int r = 0; ok && r < repeats; r++)
+        ok = p->target->time(p->program, input, all + (size_t)r * (size_t)k, e);
     for (int i = 0; ok && i < k; i++) {
-        for (int r = 0; r < repeats; r++) one[r] = all[(size_t)r * (size_t)k + (size_t)i];
+        for (int r = 0; r < repeats; r++)
+            one[r] = all[(size_t)r * (size_t)k + (size_t)i];
         qsort(one, (size_t)repeats, sizeof *one, ascending);
         seconds[i] = one[repeats / 2];
     }
@@ -213,7 +244,8 @@ char *ts_schema_guess(ts_model *m, const ts_options *o, ts_error *e)
     text t = {0};
     own.schema = NULL;
     ts_plan *p = ts_plan_make(m, &own, e);
-    if (!p) return NULL;
+    if (!p)
+        return NULL;
     plan_schema(p->plan, p->target->name, &t);
     ts_plan_free(p);
     return text_take(&t);
@@ -221,7 +253,8 @@ char *ts_schema_guess(ts_model *m, const ts_options *o, ts_error *e)
 
 bool ts_plan_emit(ts_plan *p, const char *dir, ts_error *e)
 {
-    if (!p->target->emit) return err_set(e, TS_UNSUPPORTED, "target %s does not write stand-alone programs", p->target->name);
+    if (!p->target->emit)
+        return err_set(e, TS_UNSUPPORTED, "target %s does not write stand-alone programs", p->target->name);
     return p->target->emit(p->plan, dir, e);
 }
 
@@ -231,35 +264,44 @@ static bool give_all(ts_plan *p, int n, const ts_given *given, err *e)
     for (int i = 0; i < n; i++) {
         bool found = false;
         for (int k = 0; k < p->plan->n_input; k++) {
-            if (strcmp(p->plan->input[k]->label, given[i].name)) continue;
+            if (strcmp(p->plan->input[k]->label, given[i].name))
+                continue;
             found = true;
-            if (!give(p, k, &given[i].value, e)) return false;
+            if (!give(p, k, &given[i].value, e))
+                return false;
         }
-        if (!found) return err_set(e, TS_USAGE, "no input \"%s\" is needed by these tensors", given[i].name);
+        if (!found)
+            return err_set(e, TS_USAGE, "no input \"%s\" is needed by these tensors", given[i].name);
     }
     return true;
 }
 
-bool ts_eval(int n, const ts_tensor *t, int n_given, const ts_given *given, const ts_options *o, ts_array *out, ts_error *e)
+bool ts_eval(int n, const ts_tensor *t, int n_given, const ts_given *given, const ts_options *o, ts_array *out,
+             ts_error *e)
 {
     graph none = {0}; /* plans look into the graph by id only */
     int most = 0, got = 0;
     for (int i = 0; i < n; i++) {
-        if (!t[i]) return err_set(e, TS_USAGE, "tensor %d is NULL: ask ts_graph_ok for the mistake", i);
+        if (!t[i])
+            return err_set(e, TS_USAGE, "tensor %d is NULL: ask ts_graph_ok for the mistake", i);
         most = t[i]->id + 1 > most ? t[i]->id + 1 : most;
     }
     const node **all = calloc((size_t)most + 1, sizeof *all), **need = calloc((size_t)most + 1, sizeof *need);
     MUST(all && need);
     const int count = g_reach(n, t, need);
-    for (int i = 0; i < count; i++) all[need[i]->id] = need[i];
+    for (int i = 0; i < count; i++)
+        all[need[i]->id] = need[i];
     for (int i = 0; i < most; i++)
-        if (!all[i]) all[i] = need[0];
+        if (!all[i])
+            all[i] = need[0];
     none.node = all, none.n = none.cap = most;
     ts_plan *p = calloc(1, sizeof *p);
     MUST(p);
     bool ok = set_up(p, o, n, t, &none, e) && give_all(p, n_given, given, e) && ts_plan_run(p, e);
-    while (ok && got < n) ok = ts_plan_get(p, got, &out[got], e) && ++got;
-    for (int i = 0; !ok && i < got; i++) ts_array_free(&out[i]);
+    while (ok && got < n)
+        ok = ts_plan_get(p, got, &out[got], e) && ++got;
+    for (int i = 0; !ok && i < got; i++)
+        ts_array_free(&out[i]);
     ts_plan_free(p);
     free(all), free(need);
     return ok;

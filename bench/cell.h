@@ -1,10 +1,12 @@
-/* cell.h - text for columns on a terminal: names from files made harmless, widths as seen, quantities in three digits. */
+/* cell.h - text for columns on a terminal: names from files made harmless, widths as seen, quantities in
+ * three digits. */
 #ifndef BENCH_CELL_H
 #define BENCH_CELL_H
 #include <stddef.h>
 #include <stdio.h>
 
-/* Control, bidirectional and invalid bytes as \xNN; at most `width` columns (0: any), cut with an ellipsis. free() it. */
+/* Control, bidirectional and invalid bytes as \xNN; at most `width` columns (0: any), cut with an ellipsis.
+ * free() it. */
 char *cell_text(const char *s, int width);
 int cell_width(const char *s); /* columns that valid text takes: wide characters two, combining ones none */
 /* s and blanks up to `width` columns; right: blanks first. */

@@ -1,5 +1,6 @@
-/* compare.c - two result files: what may be compared, and how what was measured after stands to what was measured before.
- * Files are measured apart, so there are no pairs: medians are resampled independently and intervals are wider. */
+/* compare.c - two result files: what may be compared, and how what was measured after stands to what was measured
+ * before. Files are measured apart, so there are no pairs: medians are resampled independently and intervals
+ * are wider. */
 #include "bench/bench.h"
 #include "bench/failure.h"
 #include "bench/js.h"

@@ -56,7 +56,8 @@ static bool refused(contestant *c, const char *json, ts_error *e)
     return !ours;
 }
 
-/* Asks; rest is what follows the expected word, or NULL when the contestant is out of the race (or all must stop: false). */
+/* Asks; rest is what follows the expected word, or NULL when the contestant is out of the race (or all
+ * must stop: false). */
 static bool ask(race *r, contestant *c, const char *text, const char *expected, const char **rest, ts_error *e)
 {
     question q = {text, r->o.timeout, r->interrupt, pass_on_progress, r};
@@ -218,8 +219,8 @@ static bool run_passes(race *r, contestant *c, int warm, int passes, sample *s, 
     return true;
 }
 
-/* Until three passes in a row agree, or half a second is over. The fastest of all estimates a pass: samples are to be equally
- * long for everybody, and what disturbs a pass only makes it longer. */
+/* Until three passes in a row agree, or half a second is over. The fastest of all estimates a pass: samples are to be
+ * equally long for everybody, and what disturbs a pass only makes it longer. */
 static bool warm_up(race *r, contestant *c, ts_error *e)
 {
     double last[3] = {NAN, NAN, NAN}, best = INFINITY;

@@ -21,8 +21,8 @@ typedef struct cache_sizes {
 cache_sizes cpus_caches(void);
 int cpus_quota(void); /* processors that the cgroup grants, rounded up; 0: not limited */
 
-/* Runs work(arg, thread) `repeats` times on `threads` pinned threads that start each repeat together. Bests are over repeats:
- * a busy machine disturbs most of them, and rarely all. */
+/* Runs work(arg, thread) `repeats` times on `threads` pinned threads that start each repeat together. Bests are over
+ * repeats: a busy machine disturbs most of them, and rarely all. */
 typedef struct cpus_job {
     const cpu_list *cpus;
     int threads, repeats;

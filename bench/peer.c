@@ -1,4 +1,5 @@
-/* peer.c - other runtimes: a script peers/NAME.py each, which speaks bench/protocol.h. Adding one is adding its file. */
+/* peer.c - other runtimes: a script peers/NAME.py each, which speaks bench/protocol.h. Adding one is adding
+ * its file. */
 #include "bench/failure.h"
 #include "bench/race.h"
 

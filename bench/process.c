@@ -182,7 +182,8 @@ void process_halt(process *p)
     siginfo_t info;
     if (p->pid == 0 || p->halted || kill(-p->pid, SIGSTOP) != 0)
         return;
-    /* Whether it stands still or has died: its end is seen, with its cause, by who asks next. WNOWAIT leaves that to them. */
+    /* Whether it stands still or has died: its end is seen, with its cause, by who asks next. WNOWAIT leaves
+     * that to them. */
     waitid(P_PID, (id_t)p->pid, &info, WSTOPPED | WEXITED | WNOWAIT);
     p->halted = true;
 }
@@ -235,7 +236,8 @@ static void describe(const process *p, int status, char *why, size_t size)
         snprintf(why, size, "ended with code %d%s%s", WIFEXITED(status) ? WEXITSTATUS(status) : -1, between, tail);
 }
 
-/* Whether it has gone, waiting at most so many seconds. It stays a zombie: its process group's number is not given away. */
+/* Whether it has gone, waiting at most so many seconds. It stays a zombie: its process group's number is
+ * not given away. */
 static bool gone(pid_t pid, double seconds)
 {
     int64_t deadline = clock_ns() + (int64_t)(seconds * 1e9);

@@ -4,7 +4,8 @@
  *                       -> READY {"plan","inputs","outputs","hash","version",...}
  *                          FAILED {"code","text"}   ABSENT {"text"}: there is nothing to run it with
  *   save DIR            -> SAVED              outputs of one pass as DIR/0.npy, DIR/1.npy, ... in the model's order
- *   run WARM PASSES     -> TIME NS TAKEN      WARM untimed passes, then PASSES timed ones as one interval; TAKEN: how often
+ *   run WARM PASSES     -> TIME NS TAKEN      WARM untimed passes, then PASSES timed ones as one interval; TAKEN: how
+ * often
  *                                             a processor was taken from one of its threads meanwhile
  *   profile REPEATS     -> PROFILE {"seconds":[...]}   per kernel, or null
  *   quit                   (or end of input)

@@ -1,5 +1,5 @@
-/* race.h - a measurement under way: who takes part, what they were asked, what was seen. Shared by the files that run it
- * (run, contestant) and write it down (results). Owned by bench_run; all in it dies with race_free. */
+/* race.h - a measurement under way: who takes part, what they were asked, what was seen. Shared by the files that run
+ * it (run, contestant) and write it down (results). Owned by bench_run; all in it dies with race_free. */
 #ifndef BENCH_RACE_H
 #define BENCH_RACE_H
 #include "bench/bench.h"
@@ -56,7 +56,8 @@ typedef struct race {
     cpu_ticks ticks_before, ticks_after;
 } race;
 
-/* contestant.c: each returns false when all must stop; e says why. That a contestant fails is no reason to stop: see standing. */
+/* contestant.c: each returns false when all must stop; e says why. That a contestant fails is no reason to
+ * stop: see standing. */
 bool contestant_open(race *r, contestant *c, ts_error *e);            /* start, open, verify, warm up, estimate */
 bool contestant_turn(race *r, contestant *c, sample *s, ts_error *e); /* one sample; halts it again */
 bool contestant_profile(race *r, contestant *c, ts_error *e);

@@ -55,7 +55,8 @@ static void series_free(series *s)
     free(s->start);
 }
 
-/* Those samples of a that were taken in rounds in which neither a nor b was disturbed; all of them where too few were not. */
+/* Those samples of a that were taken in rounds in which neither a nor b was disturbed; all of them where too
+ * few were not. */
 static series series_of(const race *r, const contestant *a, const contestant *b)
 {
     series s = collect(r, a, b, undisturbed);
@@ -157,8 +158,8 @@ static double median_of_kernel(const contestant *c, int k)
     return median;
 }
 
-/* The bandwidth of the innermost level that holds what the kernel moves: what it reads may have been left there by the one
- * before. A lower bound of the time, so that a share of peak is never flattered. */
+/* The bandwidth of the innermost level that holds what the kernel moves: what it reads may have been left there by the
+ * one before. A lower bound of the time, so that a share of peak is never flattered. */
 static double bandwidth_for(const race *r, double bytes, const char **level)
 {
     cache_sizes c = cpus_caches();

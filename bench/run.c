@@ -1,5 +1,5 @@
-/* run.c - the measuring protocol: the reference once, then launches of all contestants, rounds in random order within each.
- * Reasons for every step and number: docs/bench.md, "How it measures". */
+/* run.c - the measuring protocol: the reference once, then launches of all contestants, rounds in random order within
+ * each. Reasons for every step and number: docs/bench.md, "How it measures". */
 #include "bench/bench.h"
 #include "bench/clock.h"
 #include "bench/failure.h"

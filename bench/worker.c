@@ -113,7 +113,8 @@ static bool bind_model(worker *w, ts_error *e)
     return ts_model_bind(w->model, n, list, w->values, e);
 }
 
-/* Integers are drawn below what the model states; where it states nothing, 0 and 1 are legal as tokens, masks and types. */
+/* Integers are drawn below what the model states; where it states nothing, 0 and 1 are legal as tokens,
+ * masks and types. */
 static bool draw_input(worker *w, int i, const ts_port *port, ts_error *e)
 {
     static const uint64_t stride = 1000003; /* each input has its own stream */

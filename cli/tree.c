@@ -97,8 +97,8 @@ static place *operand(const builder *b, const cJSON *id)
     return id->valueint >= 0 && id->valueint < b->n ? &b->of[id->valueint] : NULL;
 }
 
-/* Names of results say nothing of place; only those with a path do. A nameless operation belongs to the first weight among
- * its operands, else to where the latest of its operands was made. */
+/* Names of results say nothing of place; only those with a path do. A nameless operation belongs to the first weight
+ * among its operands, else to where the latest of its operands was made. */
 static void find_home(builder *b, place *p)
 {
     const char *label = js_get_text(p->node, "label");

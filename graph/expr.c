@@ -295,7 +295,8 @@ static bool alike(const expr *a, const expr *b) /* the same when their arguments
         memcmp(&a->lit, &b->lit, sizeof a->lit))
         return false;
     for (int i = 0; i < a->n; i++)
-        if (a->arg[i] != b->arg[i]) return false;
+        if (a->arg[i] != b->arg[i])
+            return false;
     return true;
 }
 
@@ -303,11 +304,13 @@ static const expr *share_one(void *user, const expr *x)
 {
     pool *p = user;
     for (size_t i = 0; i < p->n; i++)
-        if (alike(p->all[i], x)) return p->all[i];
+        if (alike(p->all[i], x))
+            return p->all[i];
     if (p->n == p->cap) {
         const size_t cap = p->cap ? 2 * p->cap : 64;
         const expr **more = arena_array(p->m, cap, sizeof *more);
-        if (p->n) memcpy(more, p->all, p->n * sizeof *more);
+        if (p->n)
+            memcpy(more, p->all, p->n * sizeof *more);
         p->all = more, p->cap = cap;
     }
     return p->all[p->n++] = x;

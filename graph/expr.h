@@ -71,7 +71,7 @@ void x_print(text *t, const expr *x, const char *(*axis_name)(void *user, int ax
 const expr *x_map(arena *m, const expr *x, const expr *(*f)(void *user, const expr *x), void *user);
 /* Replaces axis i by axis[i] (NULL: kept); an axis that is folded may only become another axis. */
 const expr *x_rename(arena *m, const expr *x, int n_axis, const expr *const *axis);
-const expr *x_share(arena *m, const expr *x); /* equal parts become the same part */
+const expr *x_share(arena *m, const expr *x);          /* equal parts become the same part */
 uint32_t x_axes(const expr *x);                        /* free axes */
 int x_loads(const expr *x, const expr **out, int max); /* distinct loads, in order of appearance; the number found */
 int x_count(const expr *x, xkind kind);                /* occurrences, shared parts counted each time */

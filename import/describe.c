@@ -1,5 +1,5 @@
-/* describe.c - a model as a JSON object of format model/1: its ports, and once it is bound its nodes. Numbers of nodes are
- * those of the text form: n0, n1, ... */
+/* describe.c - a model as a JSON object of format model/1: its ports, and once it is bound its nodes. Numbers of nodes
+ * are those of the text form: n0, n1, ... */
 #include "graph/attr.h"
 #include "import/model.h"
 

@@ -1,5 +1,5 @@
-/* json.c - graph/1 files: the same steps as an ONNX file has, for people to write and to compare, with the weights beside them
- * in a safetensors file.
+/* json.c - graph/1 files: the same steps as an ONNX file has, for people to write and to compare, with the weights
+ * beside them in a safetensors file.
  *
  *   { "format": "graph/1", "name": "tiny", "opset": { "": 17 },
  *     "dims":    { "batch": { "min": 1, "max": 64, "default": 1 } },

@@ -1,5 +1,5 @@
-/* safetensors.h - the tensors of a safetensors file: 8 bytes with the length of a JSON header, the header, then the data, every
- * byte of which belongs to exactly one tensor. */
+/* safetensors.h - the tensors of a safetensors file: 8 bytes with the length of a JSON header, the header, then the
+ * data, every byte of which belongs to exactly one tensor. */
 #ifndef TS_SAFETENSORS_H
 #define TS_SAFETENSORS_H
 #include "import/reader.h"

@@ -196,10 +196,11 @@ TS_API bool ts_eval(int n, const ts_tensor *t, int n_given, const ts_given *give
 /* ---- tables and machine, as JSON ---- */
 /* a tiling/1 file that the guess amounts to */
 TS_API char *ts_schema_guess(ts_model *m, const ts_options *o, ts_error *e);
-TS_API char *ts_ops_json(void);                                 /* the operation table */
-TS_API char *ts_axes_json(void);                                /* op name -> axis letters */
-TS_API char *ts_schemas_json(void);                             /* names of built-in schemas, per target */
-TS_API char *ts_targets_json(void);                             /* targets: name, usable, with what or the reason why not */
+TS_API char *ts_ops_json(void);     /* the operation table */
+TS_API char *ts_axes_json(void);    /* op name -> axis letters */
+TS_API char *ts_schemas_json(void); /* names of built-in schemas, per target */
+/* Targets: name, usable, with what or the reason why not */
+TS_API char *ts_targets_json(void);
 TS_API char *ts_machine_json(const ts_options *o, ts_error *e); /* cores, caches, isas, free memory */
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
 /* bert.c - encoders of the BERT family (Devlin et al. 2018): every position sees every other one that is not padding,
- * and each sum is normalised after it was formed. Inputs, results and weights are named as exports to ONNX name them. */
+ * and each sum is normalised after it was formed. Inputs, results and weights are named as exports to ONNX
+ * name them. */
 #include "models/parts/transformer.h"
 
 #include <stddef.h>

@@ -1,7 +1,8 @@
 /* gpt2.c - GPT-2 (Radford et al. 2019): every position sees itself and those before it, and what enters a layer is
  * normalised first. The keys and values of earlier positions come in as past.N.key and past.N.value [b, h, past, d],
  * without elements at past=0; those of all positions go out as present.N.key and present.N.value [b, h, past + seq, d],
- * so that generation goes on where a run ended. Weights are named as in checkpoints; the output head is the embedding. */
+ * so that generation goes on where a run ended. Weights are named as in checkpoints; the output head is
+ * the embedding. */
 #include "models/parts/transformer.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* resnet.c - residual networks for images (He et al. 2015; where a bottleneck halves the image its 3x3 convolution does,
- * which is called v1.5). Batch normalisation is folded into each convolution's weight and bias, as exports for inference
- * have it. x[n, 3, size, size] -> y[n, classes]. */
+/* resnet.c - residual networks for images (He et al. 2015; where a bottleneck halves the image its 3x3 convolution
+ * does, which is called v1.5). Batch normalisation is folded into each convolution's weight and bias, as exports for
+ * inference have it. x[n, 3, size, size] -> y[n, classes]. */
 #include "models/parts/layer.h"
 
 #include <math.h>

@@ -219,8 +219,8 @@ int fit_level(const plan *p, const kernel *k, const stage *s, int depth, double 
 }
 
 /* ---- traffic ---- */
-/* Is what the loop does not move along still there in its next trip? What it moves along has passed by meanwhile: once if the
- * next loop walks it, twice, the old and the new, if every trip of that loop needs all of it. */
+/* Is what the loop does not move along still there in its next trip? What it moves along has passed by meanwhile: once
+ * if the next loop walks it, twice, the old and the new, if every trip of that loop needs all of it. */
 static bool stays(const plan *p, const kernel *k, const stage *s, int depth, int level)
 {
     parts all, around;
@@ -238,8 +238,8 @@ static bool stays(const plan *p, const kernel *k, const stage *s, int depth, int
     return bytes <= (double)plan_cache_bytes(p, level);
 }
 
-/* A value comes once, and again for every trip of a loop that does not move along it, if a loop within that one does, all of
- * them outside what the cache holds. */
+/* A value comes once, and again for every trip of a loop that does not move along it, if a loop within that one does,
+ * all of them outside what the cache holds. */
 static double come_again(const kernel *k, const stage *s, int depth, uint32_t axes)
 {
     double times = 1;

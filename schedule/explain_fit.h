@@ -1,5 +1,6 @@
-/* explain_fit.h - how loops fit the machine: what one trip of a loop works on, how often a cache is filled anew, how many
- * registers the tile takes, what ragged edges cost. Derived from subscripts, extents and sizes alone; nothing is measured.
+/* explain_fit.h - how loops fit the machine: what one trip of a loop works on, how often a cache is filled anew, how
+ * many registers the tile takes, what ragged edges cost. Derived from subscripts, extents and sizes alone; nothing is
+ * measured.
  *
  * depth counts loops entered, the shared ones of the kernel first, then the stage's own: 0 is the whole kernel. */
 #ifndef TS_EXPLAIN_FIT_H
@@ -8,7 +9,8 @@
 
 int fit_depth(const kernel *k, const stage *s);                   /* of all loops entered */
 const loop *fit_loop(const kernel *k, const stage *s, int depth); /* the loop that depth entered last; depth > 0 */
-/* Bytes of distinct elements that one trip reads or writes. s NULL: of all stages; depth then counts shared loops only. */
+/* Bytes of distinct elements that one trip reads or writes. s NULL: of all stages; depth then counts shared
+ * loops only. */
 double fit_bytes(const plan *p, const kernel *k, const stage *s, int depth);
 /* The same, of all cores at once: parts that the spread loop walks count once for each. */
 double fit_bytes_shared(const plan *p, const kernel *k, const stage *s, int depth);
@@ -21,6 +23,7 @@ double fit_traffic(const plan *p, const kernel *k, int level);
 int64_t fit_registers(const plan *p, const stage *s);
 double fit_waste(const plan *p, const kernel *k,
                  const stage *s); /* work of full tiles and vectors over real work, less 1 */
-/* How far apart neighbours along an axis lie in memory, in bytes; 0 when the load does not move or not by one number. */
+/* How far apart neighbours along an axis lie in memory, in bytes; 0 when the load does not move or not by
+ * one number. */
 int64_t fit_stride(const plan *p, const stage *s, int load, int axis);
 #endif

@@ -1,4 +1,5 @@
-/* explain_schema.c - a plan's loops as a schema file: one rule for each operation and extents, to be edited and given back. */
+/* explain_schema.c - a plan's loops as a schema file: one rule for each operation and extents, to be edited
+ * and given back. */
 #include "schedule/explain.h"
 #include "schedule/nest.h"
 
@@ -45,8 +46,8 @@ static int find_families(const plan *p, family *all)
     return n;
 }
 
-/* Rules with names come before those that take the rest. A rule fits kernels with axes that it does not speak of, so those
- * that speak of more come first. */
+/* Rules with names come before those that take the rest. A rule fits kernels with axes that it does not speak of, so
+ * those that speak of more come first. */
 static int by_reach(const void *a, const void *b)
 {
     const family *x = a, *y = b;

@@ -1,6 +1,6 @@
-/* form.c - the second half of the fusion pass: clusters of items become kernels of stages; axes of one element go, neighbours
- * that every access walks as one are merged (batch and row of a product become m), axes get their letters, and values that
- * are read through transposed views get the order of dimensions in which all reads are linear. */
+/* form.c - the second half of the fusion pass: clusters of items become kernels of stages; axes of one element go,
+ * neighbours that every access walks as one are merged (batch and row of a product become m), axes get their letters,
+ * and values that are read through transposed views get the order of dimensions in which all reads are linear. */
 #include "schedule/fuse.h"
 
 #include <stdio.h>
@@ -16,14 +16,18 @@ static void make_stage(fuser *f, const item *it, int shared, stage *s)
     for (int i = 0; i < it->n_axis; i++) {
         const bool folded = i >= t->rank;
         axis[i] = x_whole(m, 0);
-        if (it->extent[i] == 1 && !folded) continue;
+        if (it->extent[i] == 1 && !folded)
+            continue;
         axis[i] = x_axis(m, s->n_axis);
-        if (folded) s->folds |= 1u << s->n_axis;
-        else s->n_result = s->n_axis + 1;
+        if (folded)
+            s->folds |= 1u << s->n_axis;
+        else
+            s->n_result = s->n_axis + 1;
         s->extent[s->n_axis++] = it->extent[i];
     }
     s->n_shared = shared;
-    for (int i = 0; i < t->rank; i++) s->store[i] = axis[i];
+    for (int i = 0; i < t->rank; i++)
+        s->store[i] = axis[i];
     s->value = x_share(m, x_rename(m, it->value, it->n_axis, axis));
 }
 
@@ -32,8 +36,10 @@ const expr *stage_fold(const stage *s)
     const expr *open[64] = {s->value};
     for (int n = 1; n-- > 0;) {
         const expr *x = open[n];
-        if (x->kind == X_FOLD) return x;
-        for (int i = 0; x->kind != X_LOAD && i < x->n && n < COUNT(open); i++) open[n++] = x->arg[i];
+        if (x->kind == X_FOLD)
+            return x;
+        for (int i = 0; x->kind != X_LOAD && i < x->n && n < COUNT(open); i++)
+            open[n++] = x->arg[i];
     }
     return NULL;
 }
@@ -47,8 +53,10 @@ static void find_loads(arena *m, stage *s) /* those under the fold first */
     MUST(total <= MAX_LOADS);
     for (int i = 0; i < total; i++) {
         int k = 0;
-        while (k < n && !x_same(load[k], all[i])) k++;
-        if (k == n) load[n++] = all[i];
+        while (k < n && !x_same(load[k], all[i]))
+            k++;
+        if (k == n)
+            load[n++] = all[i];
     }
     s->n_load = n;
     s->load = arena_array(m, (size_t)n + 1, sizeof *s->load);
@@ -66,11 +74,14 @@ static bool linear(arena *m, const stage *s, const layout *y, const expr *const 
 {
     space sp = {.mem = m};
     const lin *axis[MAX_AXIS], *at[MAX_RANK];
-    for (int i = 0; i < s->n_axis; i++) axis[i] = lin_var(&sp, var_add(&sp, "", 0, s->extent[i] > 0 ? s->extent[i] - 1 : 0));
-    for (int i = 0; i < rank; i++) at[i] = lin_of(&sp, sub[i], axis);
+    for (int i = 0; i < s->n_axis; i++)
+        axis[i] = lin_var(&sp, var_add(&sp, "", 0, s->extent[i] > 0 ? s->extent[i] - 1 : 0));
+    for (int i = 0; i < rank; i++)
+        at[i] = lin_of(&sp, sub[i], axis);
     const lin *sum = layout_offset(&sp, y, at);
     for (int i = 0; i < sum->n; i++)
-        if (sum->t[i].a->kind == A_DIV && lin_uses(sum->t[i].a->of, counts_as_axis, NULL)) return false;
+        if (sum->t[i].a->kind == A_DIV && lin_uses(sum->t[i].a->of, counts_as_axis, NULL))
+            return false;
     return true;
 }
 
@@ -86,7 +97,8 @@ static bool reads_linear(fuser *f, const stage *s, const node *only) /* of every
     arena scratch = {0};
     bool ok = n <= MAX_LOADS;
     for (int i = 0; ok && i < n; i++)
-        if (!only || load[i]->from == only) ok = linear(&scratch, s, layout_in(f->p, load[i]->from), load[i]->arg, load[i]->n);
+        if (!only || load[i]->from == only)
+            ok = linear(&scratch, s, layout_in(f->p, load[i]->from), load[i]->arg, load[i]->n);
     arena_free(&scratch);
     return ok;
 }
@@ -97,7 +109,8 @@ static int latest_axis(const expr *x)
     const uint32_t axes = x_axes(x);
     int last = -1;
     for (int i = 0; i < MAX_AXIS; i++)
-        if (axes >> i & 1) last = i;
+        if (axes >> i & 1)
+            last = i;
     return last;
 }
 
@@ -106,11 +119,13 @@ static void order_by(layout *y, const type *t, const expr *const *sub) /* dimens
     int dim[MAX_RANK];
     for (int i = 0; i < t->rank; i++) {
         int k = i;
-        for (; k > 0 && latest_axis(sub[dim[k - 1]]) > latest_axis(sub[i]); k--) dim[k] = dim[k - 1];
+        for (; k > 0 && latest_axis(sub[dim[k - 1]]) > latest_axis(sub[i]); k--)
+            dim[k] = dim[k - 1];
         dim[k] = i;
     }
     y->n = 0;
-    for (int i = 0; i < t->rank; i++) layout_digit(y, dim[i], 1, t->dim[dim[i]]);
+    for (int i = 0; i < t->rank; i++)
+        layout_digit(y, dim[i], 1, t->dim[dim[i]]);
     MUST(layout_seal(y, t));
 }
 
@@ -118,7 +133,8 @@ static bool all_linear(fuser *f, const node *n)
 {
     for (int k = 0; k < f->p->n_kernel; k++)
         for (int i = 0; i < f->p->kernel[k].n_stage; i++)
-            if (!reads_linear(f, &f->p->kernel[k].stage[i], n)) return false;
+            if (!reads_linear(f, &f->p->kernel[k].stage[i], n))
+                return false;
     return true;
 }
 
@@ -126,15 +142,18 @@ static void choose_order(fuser *f, const node *n)
 {
     layout *y = &f->p->home[n->id].layout;
     const layout rows = *y;
-    if (all_linear(f, n)) return;
+    if (all_linear(f, n))
+        return;
     for (int k = 0; k < f->p->n_kernel; k++)
         for (int i = 0; i < f->p->kernel[k].n_stage; i++) {
             const expr *load[MAX_LOADS];
             const int count = x_loads(f->p->kernel[k].stage[i].value, load, MAX_LOADS);
             for (int j = 0; j < count && j < MAX_LOADS; j++) {
-                if (load[j]->from != n) continue;
+                if (load[j]->from != n)
+                    continue;
                 order_by(y, &n->type, load[j]->arg);
-                if (all_linear(f, n)) return;
+                if (all_linear(f, n))
+                    return;
                 *y = rows;
             }
         }
@@ -145,18 +164,23 @@ static void merge_in(arena *m, stage *s, int a) /* axes a and a + 1 become one *
 {
     const int64_t inner = s->extent[a + 1];
     const expr *axis[MAX_AXIS], *both = x_axis(m, a);
-    for (int i = 0; i < s->n_axis; i++) axis[i] = x_axis(m, i > a ? i - 1 : i);
+    for (int i = 0; i < s->n_axis; i++)
+        axis[i] = x_axis(m, i > a ? i - 1 : i);
     axis[a] = x2(m, "floordiv", both, x_whole(m, inner));
     axis[a + 1] = x2(m, "mod", both, x_whole(m, inner));
     s->value = x_rename(m, s->value, s->n_axis, axis);
-    for (int i = 0; i < s->node->type.rank; i++) s->store[i] = x_rename(m, s->store[i], s->n_axis, axis);
+    for (int i = 0; i < s->node->type.rank; i++)
+        s->store[i] = x_rename(m, s->store[i], s->n_axis, axis);
     s->extent[a] *= inner;
-    for (int i = a + 1; i + 1 < s->n_axis; i++) s->extent[i] = s->extent[i + 1];
+    for (int i = a + 1; i + 1 < s->n_axis; i++)
+        s->extent[i] = s->extent[i + 1];
     const uint32_t low = (1u << (a + 1)) - 1;
     s->folds = (s->folds & low) | ((s->folds >> 1) & ~low);
     s->n_axis--;
-    if (a + 1 < s->n_result) s->n_result--;
-    if (a + 1 < s->n_shared) s->n_shared--;
+    if (a + 1 < s->n_result)
+        s->n_result--;
+    if (a + 1 < s->n_shared)
+        s->n_shared--;
 }
 
 static bool stage_is_linear(fuser *f, const stage *s)
@@ -173,7 +197,8 @@ static bool try_merge(fuser *f, kernel *k, int from, int to, int a) /* in stages
     for (int i = from; i < to; i++) {
         trial[i] = k->stage[i];
         merge_in(&f->p->mem, &trial[i], a);
-        if (!stage_is_linear(f, &trial[i])) return false;
+        if (!stage_is_linear(f, &trial[i]))
+            return false;
     }
     memcpy(k->stage + from, trial + from, (size_t)(to - from) * sizeof *trial);
     return true;
@@ -182,14 +207,18 @@ static bool try_merge(fuser *f, kernel *k, int from, int to, int a) /* in stages
 static void merge_axes(fuser *f, kernel *k)
 {
     for (int i = 0; i < k->n_stage; i++)
-        if (!stage_is_linear(f, &k->stage[i])) return; /* nothing to gain where accesses are not linear anyway */
+        if (!stage_is_linear(f, &k->stage[i]))
+            return; /* nothing to gain where accesses are not linear anyway */
     for (int a = 0; a + 1 < k->n_shared;)
-        if (try_merge(f, k, 0, k->n_stage, a)) k->n_shared--;
-        else a++;
+        if (try_merge(f, k, 0, k->n_stage, a))
+            k->n_shared--;
+        else
+            a++;
     for (int i = 0; i < k->n_stage; i++) {
         stage *s = &k->stage[i];
         for (int a = s->n_shared; a + 1 < s->n_result;)
-            if (!try_merge(f, k, i, i + 1, a)) a++;
+            if (!try_merge(f, k, i, i + 1, a))
+                a++;
     }
 }
 
@@ -197,7 +226,8 @@ static void merge_axes(fuser *f, kernel *k)
 static int words(const char *s, char out[][MAX_LETTER], int max)
 {
     int n = 0, used;
-    while (n < max && sscanf(s, "%7s%n", out[n], &used) == 1) n++, s += used;
+    while (n < max && sscanf(s, "%7s%n", out[n], &used) == 1)
+        n++, s += used;
     return n;
 }
 
@@ -206,18 +236,29 @@ static void name_axes(stage *s, const op *o, int first)
 {
     char result[MAX_AXIS][MAX_LETTER], fold[MAX_AXIS][MAX_LETTER], left[64] = "";
     const char *bar = o->axes ? strchr(o->axes, '|') : NULL;
-    if (o->axes) snprintf(left, sizeof left, "%.*s", bar ? (int)(bar - o->axes) : (int)strlen(o->axes), o->axes);
+    if (o->axes)
+        snprintf(left, sizeof left, "%.*s", bar ? (int)(bar - o->axes) : (int)strlen(o->axes), o->axes);
     int nr = words(left, result, MAX_AXIS), nf = bar ? words(bar + 1, fold, MAX_AXIS) : 0, extra = 0;
     const bool plain = !s->folds && !nr;
     for (int a = s->n_result - 1; a >= first; a--) {
         const int back = s->n_result - 1 - a;
-        if (back < nr) memcpy(s->letter[a], result[nr - 1 - back], MAX_LETTER);
-        else if (plain) snprintf(s->letter[a], MAX_LETTER, s->n_result - first == 1 ? "e" : back == 0 ? "c" : back == 1 ? "r" : "r%d", back - 1);
-        else snprintf(s->letter[a], MAX_LETTER, extra ? "b%d" : "b", extra), extra++;
+        if (back < nr)
+            memcpy(s->letter[a], result[nr - 1 - back], MAX_LETTER);
+        else if (plain)
+            snprintf(s->letter[a], MAX_LETTER,
+                     s->n_result - first == 1 ? "e"
+                     : back == 0              ? "c"
+                     : back == 1              ? "r"
+                                              : "r%d",
+                     back - 1);
+        else
+            snprintf(s->letter[a], MAX_LETTER, extra ? "b%d" : "b", extra), extra++;
     }
     for (int a = s->n_result, i = 0; a < s->n_axis; a++, i++) {
-        if (i < nf) memcpy(s->letter[a], fold[i], MAX_LETTER);
-        else snprintf(s->letter[a], MAX_LETTER, i ? "f%d" : "f", i);
+        if (i < nf)
+            memcpy(s->letter[a], fold[i], MAX_LETTER);
+        else
+            snprintf(s->letter[a], MAX_LETTER, i ? "f%d" : "f", i);
     }
 }
 
@@ -227,13 +268,16 @@ static void make_unique(stage *s) /* a letter that is taken gets a number */
         char plain[MAX_LETTER];
         memcpy(plain, s->letter[a], sizeof plain);
         for (int b = 0, n = 1; b < a;) {
-            if (strcmp(s->letter[a], s->letter[b])) b++;
-            else snprintf(s->letter[a], MAX_LETTER, "%.4s%d", plain, n++ % 100), b = 0;
+            if (strcmp(s->letter[a], s->letter[b]))
+                b++;
+            else
+                snprintf(s->letter[a], MAX_LETTER, "%.4s%d", plain, n++ % 100), b = 0;
         }
     }
 }
 
-static const group *group_of(const fuser *f, const cluster *c) /* the largest recipe whose result is here, most of it too */
+/* The largest recipe whose result is here, most of it too */
+static const group *group_of(const fuser *f, const cluster *c)
 {
     const graph *g = f->p->g;
     const group *best = NULL;
@@ -246,7 +290,8 @@ static const group *group_of(const fuser *f, const cluster *c) /* the largest re
             inside += id >= q->first && id <= q->last;
             result = result || c->member[k]->node == q->result;
         }
-        if (result && 2 * inside > c->n && (!best || q->last - q->first > best->last - best->first)) best = q;
+        if (result && 2 * inside > c->n && (!best || q->last - q->first > best->last - best->first))
+            best = q;
     }
     return best;
 }
@@ -254,30 +299,36 @@ static const group *group_of(const fuser *f, const cluster *c) /* the largest re
 static double work(const stage *s)
 {
     double n = 1;
-    for (int i = 0; i < s->n_axis; i++) n *= (double)s->extent[i];
+    for (int i = 0; i < s->n_axis; i++)
+        n *= (double)s->extent[i];
     return n;
 }
 
 static void name_stage(kernel *k, int i, const char *name) /* unique among the kernel's */
 {
     int same = 0;
-    for (int j = 0; j < i; j++) same += !strncmp(k->stage[j].name, name, strlen(name));
+    for (int j = 0; j < i; j++)
+        same += !strncmp(k->stage[j].name, name, strlen(name));
     snprintf(k->stage[i].name, sizeof k->stage[i].name, same ? "%.20s%d" : "%.20s", name, same + 1);
 }
 
-/* An axis that stages share goes by the letter that the group gives the last dimension of its result that it walks, else by r. */
+/* An axis that stages share goes by the letter that the group gives the last dimension of its result that it walks,
+ * else by r. */
 static void name_shared(const kernel *k, const group *q, int a, char out[MAX_LETTER])
 {
     char letter[MAX_AXIS][MAX_LETTER];
     int n = q && q->op->axes ? words(q->op->axes, letter, MAX_AXIS) : 0;
-    if (k->n_stage == 1) return;
+    if (k->n_stage == 1)
+        return;
     for (int i = 0; i < n; i++)
-        if (*letter[i] == '|') n = i;
+        if (*letter[i] == '|')
+            n = i;
     memcpy(out, "r", sizeof "r");
     for (int i = 0; i < k->n_stage && n; i++)
         for (int d = 0; q->result == k->stage[i].node && d < q->result->type.rank; d++) {
             const int at = n - q->result->type.rank + d;
-            if (at >= 0 && x_axes(k->stage[i].store[d]) >> a & 1) memcpy(out, letter[at], MAX_LETTER);
+            if (at >= 0 && x_axes(k->stage[i].store[d]) >> a & 1)
+                memcpy(out, letter[at], MAX_LETTER);
         }
 }
 
@@ -286,21 +337,25 @@ static void name_kernel(fuser *f, const cluster *c, kernel *k)
     const group *q = c->n > 1 ? group_of(f, c) : NULL;
     k->main = k->n_stage - 1;
     for (int i = 0; i < k->n_stage; i++)
-        if (work(&k->stage[i]) > work(&k->stage[k->main])) k->main = i;
+        if (work(&k->stage[i]) > work(&k->stage[k->main]))
+            k->main = i;
     k->op = q ? q->op->name : c->member[k->main]->main->op->name;
     for (int i = 0; i < k->n_stage; i++) {
         stage *s = &k->stage[i];
         name_stage(k, i, c->member[i]->main->op->name);
         name_axes(s, c->member[i]->main->op, k->n_shared);
-        for (int a = 0; a < k->n_shared; a++) name_shared(k, q, a, s->letter[a]);
+        for (int a = 0; a < k->n_shared; a++)
+            name_shared(k, q, a, s->letter[a]);
     }
-    for (int i = 0; i < k->n_stage; i++) make_unique(&k->stage[i]);
+    for (int i = 0; i < k->n_stage; i++)
+        make_unique(&k->stage[i]);
     k->label = c->member[k->n_stage - 1]->node->label;
     for (int i = 0; i < k->n_stage && !*k->label; i++) { /* else the name of a weight it reads */
         const expr *load[MAX_LOADS];
         const int n = x_loads(k->stage[i].value, load, MAX_LOADS);
         for (int j = 0; j < n && j < MAX_LOADS && !*k->label; j++)
-            if (load[j]->from->leaf && load[j]->from->leaf->kind != LEAF_INPUT) k->label = load[j]->from->label;
+            if (load[j]->from->leaf && load[j]->from->leaf->kind != LEAF_INPUT)
+                k->label = load[j]->from->label;
     }
 }
 
@@ -314,10 +369,13 @@ typedef struct seen {
 static double count_flops(const expr *x, seen *s) /* shared parts are computed once */
 {
     for (int i = 0; i < s->n; i++)
-        if (s->x[i] == x) return 0;
-    if (s->n < MAX_SEEN) s->x[s->n++] = x;
+        if (s->x[i] == x)
+            return 0;
+    if (s->n < MAX_SEEN)
+        s->x[s->n++] = x;
     double n = x->kind == X_CALL && dtype_class(x->dtype) == D_REAL ? x->fn->cost : x->kind == X_FOLD ? x->fn->cost : 0;
-    for (int i = 0; x->kind != X_LOAD && i < x->n; i++) n += count_flops(x->arg[i], s);
+    for (int i = 0; x->kind != X_LOAD && i < x->n; i++)
+        n += count_flops(x->arg[i], s);
     return n;
 }
 
@@ -327,22 +385,25 @@ static double flops_of(const expr *x)
     return count_flops(x, &s);
 }
 
-
 static void count_work(plan *p, kernel *k)
 {
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
         const expr *fold = stage_fold(s), *load[MAX_LOADS];
         double results = (double)type_count(&s->node->type), folded = 1;
-        for (int a = s->n_result; a < s->n_axis; a++) folded *= (double)s->extent[a];
+        for (int a = s->n_result; a < s->n_axis; a++)
+            folded *= (double)s->extent[a];
         k->flops += results * (flops_of(s->value) + (fold ? flops_of(fold) * (folded - 1) : 0));
-        if (!s->scratch) k->bytes += (double)type_bytes(&s->node->type);
+        if (!s->scratch)
+            k->bytes += (double)type_bytes(&s->node->type);
         const int n = x_loads(s->value, load, MAX_LOADS);
         for (int j = 0; j < n && j < MAX_LOADS; j++) {
             bool inside = false;
-            for (int o = 0; o < i; o++) inside = inside || k->stage[o].node == load[j]->from;
+            for (int o = 0; o < i; o++)
+                inside = inside || k->stage[o].node == load[j]->from;
             double read = work(s) / (fold ? 1 : folded), whole = (double)type_count(&load[j]->from->type);
-            if (!inside) k->bytes += (read < whole ? read : whole) * ts_dtype_bytes(load[j]->from->type.dtype);
+            if (!inside)
+                k->bytes += (read < whole ? read : whole) * ts_dtype_bytes(load[j]->from->type.dtype);
         }
     }
     (void)p;
@@ -353,10 +414,12 @@ static bool read_outside(const fuser *f, const item *it)
     for (int i = 0; i < f->n; i++) {
         const item *r = f->item[f->need[i]->id];
         const expr *load[MAX_LOADS];
-        if (!r || r->inlined || r->kernel == it->kernel) continue;
+        if (!r || r->inlined || r->kernel == it->kernel)
+            continue;
         const int n = x_loads(r->value, load, MAX_LOADS);
         for (int k = 0; k < n && k < MAX_LOADS; k++)
-            if (load[k]->from == it->node) return true;
+            if (load[k]->from == it->node)
+                return true;
     }
     return false;
 }
@@ -366,7 +429,8 @@ bool form_kernels(fuser *f, err *e)
     plan *p = f->p;
     p->kernel = arena_array(&p->mem, (size_t)f->n_kernel + 1, sizeof *p->kernel);
     p->home = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *p->home);
-    for (int i = 0; i < f->n; i++) p->home[f->need[i]->id].where = NOWHERE, layout_rows(&p->home[f->need[i]->id].layout, &f->need[i]->type);
+    for (int i = 0; i < f->n; i++)
+        p->home[f->need[i]->id].where = NOWHERE, layout_rows(&p->home[f->need[i]->id].layout, &f->need[i]->type);
     for (int i = 0; i < f->n_order; i++) {
         const cluster *c = &f->kernel[f->order[i]];
         kernel *k = &p->kernel[p->n_kernel++];
@@ -376,13 +440,16 @@ bool form_kernels(fuser *f, err *e)
             const expr *load[MAX_LOADS];
             make_stage(f, c->member[s], k->n_shared, &k->stage[s]);
             if (x_loads(k->stage[s].value, load, MAX_LOADS) > MAX_LOADS)
-                return err_set(e, TS_UNSUPPORTED, "%s: a kernel that reads more than %d tensors", c->member[s]->node->op->name, MAX_LOADS);
-            if (c->n == 1 || read_outside(f, c->member[s])) k->stage[s].scratch = false;
+                return err_set(e, TS_UNSUPPORTED, "%s: a kernel that reads more than %d tensors",
+                               c->member[s]->node->op->name, MAX_LOADS);
+            if (c->n == 1 || read_outside(f, c->member[s]))
+                k->stage[s].scratch = false;
         }
     }
     for (int i = 0; i < f->n; i++) {
         const item *it = f->item[f->need[i]->id];
-        if (it && !it->inlined && !it->root) choose_order(f, it->node);
+        if (it && !it->inlined && !it->root)
+            choose_order(f, it->node);
     }
     for (int i = 0; i < p->n_kernel; i++) {
         merge_axes(f, &p->kernel[i]);

@@ -11,12 +11,12 @@ typedef struct item { /* a node that is not a leaf, on its way into a kernel */
     int n_axis;
     int64_t extent[MAX_AXIS];
     bool fold, inlined, root;
-    const node *main;     /* the node that declared the fold, else the node itself: names the axes */
+    const node *main; /* the node that declared the fold, else the node itself: names the axes */
     int n_reader, cap_reader;
-    int *reader;          /* ids of the nodes that read it */
-    struct item *owner;   /* the materialised node in whose kernel it is computed; NULL: several (movement only) */
-    bool once;            /* movement: no element is read more than once through it */
-    bool takes_fold;      /* as an owner: has its fold */
+    int *reader;        /* ids of the nodes that read it */
+    struct item *owner; /* the materialised node in whose kernel it is computed; NULL: several (movement only) */
+    bool once;          /* movement: no element is read more than once through it */
+    bool takes_fold;    /* as an owner: has its fold */
     int kernel, mark;
 } item;
 typedef struct cluster {

@@ -1,9 +1,10 @@
 /* guess.c - loops when nobody said otherwise.
  *
- * A contraction gets a register tile: the last result axis as vectors, the axis before it unrolled, the pair chosen by how well
- * it fits registers, extents and loads per multiply-add (the closed form used by generators of such kernels). A long fold is
- * cut so that the slice of the streamed operand stays in the second cache. A reduction runs its contiguous axis in vectors.
- * Everything else is rows of vectors. The outermost loop with enough trips is spread over the cores. */
+ * A contraction gets a register tile: the last result axis as vectors, the axis before it unrolled, the pair chosen by
+ * how well it fits registers, extents and loads per multiply-add (the closed form used by generators of such kernels).
+ * A long fold is cut so that the slice of the streamed operand stays in the second cache. A reduction runs its
+ * contiguous axis in vectors. Everything else is rows of vectors. The outermost loop with enough trips is spread over
+ * the cores. */
 #include "schedule/guess.h"
 
 #include <string.h>
@@ -20,11 +21,13 @@ static int lanes(const plan *p, const stage *s)
 static uint32_t axes_of_load(const expr *x)
 {
     uint32_t axes = 0;
-    for (int i = 0; i < x->n; i++) axes |= x_axes(x->arg[i]);
+    for (int i = 0; i < x->n; i++)
+        axes |= x_axes(x->arg[i]);
     return axes;
 }
 
-/* How far apart in memory neighbours along an axis are, in elements; 0 when it does not move, -1 when that is not one number. */
+/* How far apart in memory neighbours along an axis are, in elements; 0 when it does not move, -1 when that is
+ * not one number. */
 static int64_t stride_of(const plan *p, const stage *s, int load, int axis)
 {
     arena m = {0};
@@ -32,12 +35,15 @@ static int64_t stride_of(const plan *p, const stage *s, int load, int axis)
     const lin *at[MAX_AXIS], *sub[MAX_RANK];
     const expr *x = s->load[load];
     int v[MAX_AXIS];
-    for (int a = 0; a < s->n_axis; a++) at[a] = lin_var(&sp, v[a] = var_add(&sp, "", 0, s->extent[a] > 1 ? s->extent[a] - 1 : 1));
-    for (int i = 0; i < x->n; i++) sub[i] = lin_of(&sp, x->arg[i], at);
+    for (int a = 0; a < s->n_axis; a++)
+        at[a] = lin_var(&sp, v[a] = var_add(&sp, "", 0, s->extent[a] > 1 ? s->extent[a] - 1 : 1));
+    for (int i = 0; i < x->n; i++)
+        sub[i] = lin_of(&sp, x->arg[i], at);
     const lin *sum = layout_offset(&sp, &p->home[x->from->id].layout, sub);
     int64_t c = lin_coef(sum, v[axis]);
     for (int i = 0; i < sum->n; i++)
-        if (sum->t[i].a->kind != A_VAR && axes_of_load(x) >> axis & 1 && !c) c = -1;
+        if (sum->t[i].a->kind != A_VAR && axes_of_load(x) >> axis & 1 && !c)
+            c = -1;
     arena_free(&m);
     return c;
 }
@@ -52,13 +58,16 @@ static bool contracts(const stage *s)
 {
     const expr *fold = stage_fold(s);
     const expr *load[MAX_LOADS];
-    if (!fold) return false;
+    if (!fold)
+        return false;
     const int n = x_loads(fold, load, MAX_LOADS);
     uint32_t result = 0;
     for (int a = 0; a < s->n_result; a++)
-        if (s->extent[a] > 1) result |= 1u << a;
+        if (s->extent[a] > 1)
+            result |= 1u << a;
     for (int i = 0; i < n; i++)
-        if (n > 1 && (axes_of_load(load[i]) & result) != result) return true;
+        if (n > 1 && (axes_of_load(load[i]) & result) != result)
+            return true;
     return n > 1;
 }
 
@@ -74,11 +83,15 @@ static shape best_tile(const plan *p, int64_t rows, int64_t columns, int64_t lan
     for (int64_t v = 1; v <= 6; v++)
         for (int64_t r = 1; r <= 16 && r <= rows; r++) {
             const int64_t width = v * lane;
-            if (r * v + v + 1 > p->isa->n_register || (v > 1 && (v - 1) * lane >= columns)) continue;
-            const double fit = (double)(rows * columns) / (double)((rows + r - 1) / r * r * ((columns + width - 1) / width * width));
-            const double loads = (double)(r + v) / (double)(r * v), busy = r * v >= LATENCY ? 1 : (double)(r * v) / LATENCY;
+            if (r * v + v + 1 > p->isa->n_register || (v > 1 && (v - 1) * lane >= columns))
+                continue;
+            const double fit = (double)(rows * columns) /
+                               (double)((rows + r - 1) / r * r * ((columns + width - 1) / width * width));
+            const double loads = (double)(r + v) / (double)(r * v),
+                         busy = r * v >= LATENCY ? 1 : (double)(r * v) / LATENCY;
             const double score = fit * busy / (1 + 0.25 * loads);
-            if (score > most * 1.0001) most = score, best = (shape){r, v};
+            if (score > most * 1.0001)
+                most = score, best = (shape){r, v};
         }
     return best;
 }
@@ -91,16 +104,20 @@ static int64_t left_of(const kernel *k, const stage *s, int a)
 static void put(text *t, const stage *s, int a, int64_t step, const char *how)
 {
     text_add(t, "%s%s", t->len ? " " : "", s->letter[a]);
-    if (step > 1) text_add(t, "/%lld", (long long)step);
-    if (*how) text_add(t, "@%s", how);
+    if (step > 1)
+        text_add(t, "/%lld", (long long)step);
+    if (*how)
+        text_add(t, "@%s", how);
 }
 
-/* Result axes other than `but` that have something left, from outside in; the one with most trips for the cores first. */
+/* Result axes other than `but` that have something left, from outside in; the one with most trips for the
+ * cores first. */
 static void put_outer(const plan *p, const kernel *k, const stage *s, text *t, uint32_t but, bool core)
 {
     for (int a = 0; a < s->n_result; a++) {
         const bool done = but >> a & 1 || (left_of(k, s, a) == 1 && (k->n_stage > 1 || s->extent[a] == 1));
-        if (done) continue;
+        if (done)
+            continue;
         const bool spread = core && left_of(k, s, a) >= p->threads;
         put(t, s, a, 1, spread ? "core" : "");
         core = core && !spread;
@@ -110,7 +127,8 @@ static void put_outer(const plan *p, const kernel *k, const stage *s, text *t, u
 static double total_work(const stage *s)
 {
     double n = 1;
-    for (int a = 0; a < s->n_axis; a++) n *= (double)s->extent[a];
+    for (int a = 0; a < s->n_axis; a++)
+        n *= (double)s->extent[a];
     return n;
 }
 
@@ -125,12 +143,15 @@ static int row_axis(const kernel *k, const stage *s, int column)
     const expr *load[MAX_LOADS];
     const int n = x_loads(stage_fold(s), load, MAX_LOADS);
     for (int a = s->n_result - 1; a >= 0; a--) {
-        if (a == column || left_of(k, s, a) <= 1) continue;
+        if (a == column || left_of(k, s, a) <= 1)
+            continue;
         for (int i = 0; i < n; i++)
-            if (!(axes_of_load(load[i]) >> a & 1) && axes_of_load(load[i]) >> column & 1) return a;
+            if (!(axes_of_load(load[i]) >> a & 1) && axes_of_load(load[i]) >> column & 1)
+                return a;
     }
     for (int a = s->n_result - 1; a >= 0; a--)
-        if (a != column && left_of(k, s, a) > 1) return a;
+        if (a != column && left_of(k, s, a) > 1)
+            return a;
     return -1;
 }
 
@@ -141,11 +162,15 @@ static bool stage_transposed(const plan *p, const kernel *k, const stage *s, int
         const expr *load[MAX_LOADS];
         bool inside = false;
         const int n = x_loads(fold, load, MAX_LOADS);
-        for (int j = 0; j < n; j++) inside = inside || x_same(load[j], s->load[i]);
-        for (int j = 0; j < k->n_stage; j++) inside = inside && k->stage[j].node != s->load[i]->from;
-        if (!inside || is_weight(s->load[i]->from) || !(axes_of_load(s->load[i]) >> column & 1)) continue;
+        for (int j = 0; j < n; j++)
+            inside = inside || x_same(load[j], s->load[i]);
+        for (int j = 0; j < k->n_stage; j++)
+            inside = inside && k->stage[j].node != s->load[i]->from;
+        if (!inside || is_weight(s->load[i]->from) || !(axes_of_load(s->load[i]) >> column & 1))
+            continue;
         const int64_t stride = stride_of(p, s, i, column);
-        if (stride == 1 || stride == 0) continue;
+        if (stride == 1 || stride == 0)
+            continue;
         text_add(name, "+%c", 'a' + i);
         return true;
     }
@@ -163,27 +188,38 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, te
     text outer = {0};
     put_outer(p, k, s, &outer, used, core);
     bool spread = core && !(outer.s && strstr(outer.s, "@core"));
-    if (outer.len) text_add(t, "%s", outer.s);
+    if (outer.len)
+        text_add(t, "%s", outer.s);
     text_free(&outer);
     const bool by_column = columns / width >= p->threads || row < 0;
     if (row < 0 && columns > width) { /* one row: several streams of the matrix at once */
         put(t, s, column, 8 * width < columns ? 8 * width : width, spread ? "core" : "");
-        for (int a = s->n_result; a < s->n_axis; a++) put(t, s, a, 1, "");
-        if (8 * width < columns) put(t, s, column, width, "unroll");
+        for (int a = s->n_result; a < s->n_axis; a++)
+            put(t, s, a, 1, "");
+        if (8 * width < columns)
+            put(t, s, column, width, "unroll");
         put(t, s, column, 1, "vector");
         return;
     }
     const bool by_row = !by_column && spread;
-    if (by_row) put(t, s, row, tile.rows, "core");
-    else if (row >= 0 && rows > 512 && rows > 2 * tile.rows) put(t, s, row, 256 / tile.rows * tile.rows, "");
-    if (columns > width) put(t, s, column, width, spread && by_column ? "core" : "");
+    if (by_row)
+        put(t, s, row, tile.rows, "core");
+    else if (row >= 0 && rows > 512 && rows > 2 * tile.rows)
+        put(t, s, row, 256 / tile.rows * tile.rows, "");
+    if (columns > width)
+        put(t, s, column, width, spread && by_column ? "core" : "");
     const int fold = s->n_result;
     const bool plain = s->n_axis == fold + 1;
-    if (plain && s->extent[fold] > LONG_FOLD && ts_dtype_bytes(s->node->type.dtype) == 4 && !s->scratch) put(t, s, fold, FOLD_BLOCK, "");
-    if (row >= 0 && !by_row) put(t, s, row, tile.rows, "");
-    for (int a = fold; a < s->n_axis; a++) put(t, s, a, plain && s->extent[a] >= 16 ? 4 : 1, "");
-    if (plain && s->extent[fold] >= 16) put(t, s, fold, 1, "unroll");
-    if (row >= 0) put(t, s, row, 1, "unroll");
+    if (plain && s->extent[fold] > LONG_FOLD && ts_dtype_bytes(s->node->type.dtype) == 4 && !s->scratch)
+        put(t, s, fold, FOLD_BLOCK, "");
+    if (row >= 0 && !by_row)
+        put(t, s, row, tile.rows, "");
+    for (int a = fold; a < s->n_axis; a++)
+        put(t, s, a, plain && s->extent[a] >= 16 ? 4 : 1, "");
+    if (plain && s->extent[fold] >= 16)
+        put(t, s, fold, 1, "unroll");
+    if (row >= 0)
+        put(t, s, row, 1, "unroll");
     put(t, s, column, 1, "vector");
 }
 
@@ -192,28 +228,35 @@ static void guess_reduction(const plan *p, const kernel *k, const stage *s, text
     int across = -1; /* the folded axis that walks memory */
     for (int a = s->n_result; a < s->n_axis; a++)
         for (int i = 0; i < s->n_load; i++)
-            if (stride_of(p, s, i, a) == 1) across = a;
+            if (stride_of(p, s, i, a) == 1)
+                across = a;
     put_outer(p, k, s, t, across < 0 && s->n_result ? 1u << (s->n_result - 1) : 0, worth_cores(p, k, s));
     const int64_t width = 4 * lanes(p, s);
     if (across >= 0) {
         for (int a = s->n_result; a < s->n_axis; a++)
-            if (a != across) put(t, s, a, 1, "");
-        if (s->extent[across] > width) put(t, s, across, width, "");
+            if (a != across)
+                put(t, s, a, 1, "");
+        if (s->extent[across] > width)
+            put(t, s, across, width, "");
         put(t, s, across, 1, "vector");
         return;
     }
     const int column = s->n_result - 1;
     const bool core = worth_cores(p, k, s) && !(t->s && strstr(t->s, "@core"));
-    if (column >= 0 && left_of(k, s, column) > width) put(t, s, column, width, core ? "core" : "");
-    for (int a = s->n_result; a < s->n_axis; a++) put(t, s, a, 1, "");
-    if (column >= 0) put(t, s, column, 1, "vector");
+    if (column >= 0 && left_of(k, s, column) > width)
+        put(t, s, column, width, core ? "core" : "");
+    for (int a = s->n_result; a < s->n_axis; a++)
+        put(t, s, a, 1, "");
+    if (column >= 0)
+        put(t, s, column, 1, "vector");
 }
 
 static void guess_rows(const plan *p, const kernel *k, const stage *s, text *t)
 {
     const int column = s->n_result - 1;
     const bool core = worth_cores(p, k, s);
-    if (column < 0) return;
+    if (column < 0)
+        return;
     put_outer(p, k, s, t, 1u << column, core);
     const int64_t n = left_of(k, s, column), block = 4096;
     if (core && !(t->s && strstr(t->s, "@core"))) {
@@ -226,25 +269,33 @@ static void guess_rows(const plan *p, const kernel *k, const stage *s, text *t)
 void guess_stage(const plan *p, const kernel *k, int which, text *out)
 {
     const stage *s = &k->stage[which];
-    if (contracts(s) && s->n_result) guess_contraction(p, k, s, out);
-    else if (stage_fold(s)) guess_reduction(p, k, s, out);
-    else guess_rows(p, k, s, out);
+    if (contracts(s) && s->n_result)
+        guess_contraction(p, k, s, out);
+    else if (stage_fold(s))
+        guess_reduction(p, k, s, out);
+    else
+        guess_rows(p, k, s, out);
 }
 
 void guess_shared(const plan *p, const kernel *k, text *out)
 {
     const stage *s = &k->stage[k->main];
     bool heavy = false, core = p->threads > 1;
-    for (int i = 0; i < k->n_stage; i++) heavy = heavy || contracts(&k->stage[i]);
+    for (int i = 0; i < k->n_stage; i++)
+        heavy = heavy || contracts(&k->stage[i]);
     double work = 0;
-    for (int i = 0; i < k->n_stage; i++) work += total_work(&k->stage[i]);
+    for (int i = 0; i < k->n_stage; i++)
+        work += total_work(&k->stage[i]);
     core = core && work >= SMALL_WORK;
     for (int a = 0; a < k->n_shared; a++) {
         const bool last = a == k->n_shared - 1;
         int64_t step = 1;
-        if (last && heavy) step = s->extent[a] > 32 ? 32 : s->extent[a];
-        else if (last) step = 4;
-        if (step > s->extent[a]) step = s->extent[a];
+        if (last && heavy)
+            step = s->extent[a] > 32 ? 32 : s->extent[a];
+        else if (last)
+            step = 4;
+        if (step > s->extent[a])
+            step = s->extent[a];
         const int64_t trips = (s->extent[a] + step - 1) / step;
         const bool spread = core && (trips >= p->threads || last);
         put(out, s, a, step, spread ? "core" : "");
@@ -264,25 +315,34 @@ static int64_t elements_under(const kernel *k, const stage *s, int load, int l)
     const uint32_t axes = axes_of_load(s->load[load]);
     int64_t n = 1;
     for (int a = 0; a < s->n_axis; a++)
-        if (axes >> a & 1) n *= nest_left(k, s, a, l);
+        if (axes >> a & 1)
+            n *= nest_left(k, s, a, l);
     return n;
 }
 
 void guess_ahead(const plan *p, kernel *k)
 {
     stage *s = &k->stage[0];
-    if (k->n_stage > 1 || !stage_fold(s) || !contracts(s) || p->reference) return;
+    if (k->n_stage > 1 || !stage_fold(s) || !contracts(s) || p->reference)
+        return;
     for (int i = 0; i < s->n_staging; i++)
-        if (s->staging[i].level || !s->staging[i].stages) return;
+        if (s->staging[i].level || !s->staging[i].stages)
+            return;
     for (int j = 0; j < s->n_load && s->n_staging < MAX_STAGING; j++) {
         int l = nest_tile(s) - 1;
         double work = 1;
-        if (!is_weight(s->load[j]->from)) continue;
-        while (l >= 0 && !(axes_of_load(s->load[j]) >> s->nest.loop[l].axis & 1)) l--;
-        if (l < 0) continue;
+        if (!is_weight(s->load[j]->from))
+            continue;
+        while (l >= 0 && !(axes_of_load(s->load[j]) >> s->nest.loop[l].axis & 1))
+            l--;
+        if (l < 0)
+            continue;
         const int64_t slice = elements_under(k, s, j, l);
-        for (int a = 0; a < s->n_axis; a++) work *= (double)nest_left(k, s, a, l);
-        if (work / (double)slice < 4 || slice * ts_dtype_bytes(s->load[j]->from->type.dtype) > plan_cache_bytes(p, 2) / 2) continue;
+        for (int a = 0; a < s->n_axis; a++)
+            work *= (double)nest_left(k, s, a, l);
+        if (work / (double)slice < 4 ||
+            slice * ts_dtype_bytes(s->load[j]->from->type.dtype) > plan_cache_bytes(p, 2) / 2)
+            continue;
         s->staging[s->n_staging++] = (staging){.loop = l, .load = j, .level = 2, .stages = 2, .derived = true};
     }
 }

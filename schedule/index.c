@@ -16,7 +16,8 @@ static const lin *make(space *s, int64_t c, int n, const term *t)
 {
     lin *a = arena_get(s->mem, sizeof *a);
     term *own = arena_array(s->mem, (size_t)n + 1, sizeof *own);
-    if (n) memcpy(own, t, (size_t)n * sizeof *t);
+    if (n)
+        memcpy(own, t, (size_t)n * sizeof *t);
     *a = (lin){c, n, own};
     return a;
 }
@@ -36,43 +37,55 @@ static const lin *single(space *s, const atom *a)
 const lin *lin_var(space *s, int v)
 {
     const var *r = &s->var[v];
-    if (r->low == r->high) return lin_const(s, r->low);
+    if (r->low == r->high)
+        return lin_const(s, r->low);
     return single(s, &(atom){.kind = A_VAR, .var = v});
 }
 
 static bool atom_same(const atom *a, const atom *b)
 {
-    if (a->kind != b->kind) return false;
-    if (a->kind == A_VAR) return a->var == b->var;
-    if (a->kind == A_DIV) return a->by == b->by && lin_same(a->of, b->of);
+    if (a->kind != b->kind)
+        return false;
+    if (a->kind == A_VAR)
+        return a->var == b->var;
+    if (a->kind == A_DIV)
+        return a->by == b->by && lin_same(a->of, b->of);
     return x_same(a->x, b->x);
 }
 
 bool lin_same(const lin *a, const lin *b)
 {
-    if (a->c != b->c || a->n != b->n) return false;
+    if (a->c != b->c || a->n != b->n)
+        return false;
     for (int i = 0; i < a->n; i++) {
         int j = 0;
-        while (j < b->n && !(b->t[j].coef == a->t[i].coef && atom_same(a->t[i].a, b->t[j].a))) j++;
-        if (j == b->n) return false;
+        while (j < b->n && !(b->t[j].coef == a->t[i].coef && atom_same(a->t[i].a, b->t[j].a)))
+            j++;
+        if (j == b->n)
+            return false;
     }
     return true;
 }
 
 const lin *lin_add(space *s, const lin *a, const lin *b, int64_t times)
 {
-    if (!times || (!b->n && !b->c)) return a;
+    if (!times || (!b->n && !b->c))
+        return a;
     term *t = arena_array(s->mem, (size_t)(a->n + b->n + 1), sizeof *t);
     int n = a->n, k = 0;
-    if (a->n) memcpy(t, a->t, (size_t)a->n * sizeof *t);
+    if (a->n)
+        memcpy(t, a->t, (size_t)a->n * sizeof *t);
     for (int i = 0; i < b->n; i++) {
         int j = 0;
-        while (j < n && !atom_same(t[j].a, b->t[i].a)) j++;
-        if (j == n) t[n++] = (term){0, b->t[i].a};
+        while (j < n && !atom_same(t[j].a, b->t[i].a))
+            j++;
+        if (j == n)
+            t[n++] = (term){0, b->t[i].a};
         t[j].coef += times * b->t[i].coef;
     }
     for (int i = 0; i < n; i++)
-        if (t[i].coef) t[k++] = t[i];
+        if (t[i].coef)
+            t[k++] = t[i];
     return make(s, a->c + times * b->c, k, t);
 }
 
@@ -84,11 +97,14 @@ const lin *lin_scale(space *s, const lin *a, int64_t times)
 static void atom_range(const space *s, const atom *a, int64_t *low, int64_t *high)
 {
     *low = INT64_MIN, *high = INT64_MAX;
-    if (a->kind == A_VAR) *low = s->var[a->var].low, *high = s->var[a->var].high;
+    if (a->kind == A_VAR)
+        *low = s->var[a->var].low, *high = s->var[a->var].high;
     if (a->kind == A_DIV) {
         lin_range(s, a->of, low, high);
-        if (*low != INT64_MIN) *low = int_floor_div(*low, a->by);
-        if (*high != INT64_MAX) *high = int_floor_div(*high, a->by);
+        if (*low != INT64_MIN)
+            *low = int_floor_div(*low, a->by);
+        if (*high != INT64_MAX)
+            *high = int_floor_div(*high, a->by);
     }
 }
 
@@ -110,35 +126,42 @@ void lin_range(const space *s, const lin *a, int64_t *low, int64_t *high)
 static int64_t common_factor(const lin *a, int64_t g)
 {
     for (int i = 0; i < a->n; i++)
-        for (int64_t b = a->t[i].coef < 0 ? -a->t[i].coef : a->t[i].coef, r; b; r = g % b, g = b, b = r) continue;
+        for (int64_t b = a->t[i].coef < 0 ? -a->t[i].coef : a->t[i].coef, r; b; r = g % b, g = b, b = r)
+            continue;
     return g;
 }
 
-/* floor(rest / by) where nothing of rest is a multiple of by: gone when its range stays within one step; inner floors merge,
- * floor(floor(x / p) / q) = floor(x / (p q)); a common factor g goes, floor(g x / (g n)) = floor(x / n). */
+/* floor(rest / by) where nothing of rest is a multiple of by: gone when its range stays within one step; inner floors
+ * merge, floor(floor(x / p) / q) = floor(x / (p q)); a common factor g goes, floor(g x / (g n)) = floor(x / n). */
 static const lin *floor_of(space *s, const lin *rest, int64_t by)
 {
     int64_t low, high;
     lin_range(s, rest, &low, &high);
-    if (low != INT64_MIN && int_floor_div(low, by) == int_floor_div(high, by)) return lin_const(s, int_floor_div(low, by));
+    if (low != INT64_MIN && int_floor_div(low, by) == int_floor_div(high, by))
+        return lin_const(s, int_floor_div(low, by));
     if (!rest->c && rest->n == 1 && rest->t->coef == 1 && rest->t->a->kind == A_DIV)
         return lin_div(s, rest->t->a->of, rest->t->a->by * by);
     const int64_t g = common_factor(rest, by);
-    if (g == 1) return single(s, &(atom){.kind = A_DIV, .of = rest, .by = by});
+    if (g == 1)
+        return single(s, &(atom){.kind = A_DIV, .of = rest, .by = by});
     term *t = arena_array(s->mem, (size_t)rest->n + 1, sizeof *t);
-    for (int i = 0; i < rest->n; i++) t[i] = (term){rest->t[i].coef / g, rest->t[i].a};
+    for (int i = 0; i < rest->n; i++)
+        t[i] = (term){rest->t[i].coef / g, rest->t[i].a};
     return lin_div(s, make(s, int_floor_div(rest->c, g), rest->n, t), by / g);
 }
 
 const lin *lin_div(space *s, const lin *a, int64_t by)
 {
     MUST(by > 0);
-    if (by == 1) return a;
+    if (by == 1)
+        return a;
     const lin *out = lin_const(s, int_floor_div(a->c, by)), *rest = lin_const(s, int_floor_mod(a->c, by));
     for (int i = 0; i < a->n; i++) { /* terms that by divides leave the floor */
         const lin *one = make(s, 0, 1, &(term){1, a->t[i].a});
-        if (a->t[i].coef % by == 0) out = lin_add(s, out, one, a->t[i].coef / by);
-        else rest = lin_add(s, rest, one, a->t[i].coef);
+        if (a->t[i].coef % by == 0)
+            out = lin_add(s, out, one, a->t[i].coef / by);
+        else
+            rest = lin_add(s, rest, one, a->t[i].coef);
     }
     return lin_add(s, out, floor_of(s, rest, by), 1);
 }
@@ -152,44 +175,58 @@ static const lin *of_call(space *s, const expr *x, const lin *const *axis)
 {
     const lin *a = lin_of(s, x->arg[0], axis), *b = x->n == 2 ? lin_of(s, x->arg[1], axis) : NULL;
     const char *f = x->fn->name;
-    if (!strcmp(f, "neg")) return lin_scale(s, a, -1);
-    if (!b) return NULL;
-    if (!strcmp(f, "add")) return lin_add(s, a, b, 1);
-    if (!strcmp(f, "sub")) return lin_add(s, a, b, -1);
-    if (!strcmp(f, "mul") && !b->n) return lin_scale(s, a, b->c);
-    if (!strcmp(f, "mul") && !a->n) return lin_scale(s, b, a->c);
-    if (!strcmp(f, "floordiv") && !b->n && b->c > 0) return lin_div(s, a, b->c);
-    if (!strcmp(f, "mod") && !b->n && b->c > 0) return lin_mod(s, a, b->c);
+    if (!strcmp(f, "neg"))
+        return lin_scale(s, a, -1);
+    if (!b)
+        return NULL;
+    if (!strcmp(f, "add"))
+        return lin_add(s, a, b, 1);
+    if (!strcmp(f, "sub"))
+        return lin_add(s, a, b, -1);
+    if (!strcmp(f, "mul") && !b->n)
+        return lin_scale(s, a, b->c);
+    if (!strcmp(f, "mul") && !a->n)
+        return lin_scale(s, b, a->c);
+    if (!strcmp(f, "floordiv") && !b->n && b->c > 0)
+        return lin_div(s, a, b->c);
+    if (!strcmp(f, "mod") && !b->n && b->c > 0)
+        return lin_mod(s, a, b->c);
     return NULL;
 }
 
 const lin *lin_of(space *s, const expr *x, const lin *const *axis)
 {
     const lin *a = NULL;
-    if (x->kind == X_LIT) return lin_const(s, x->is_whole ? x->whole : (int64_t)x->lit);
-    if (x->kind == X_AXIS) return axis[x->axis];
-    if (x->kind == X_CALL && x->dtype == TS_I64) a = of_call(s, x, axis);
+    if (x->kind == X_LIT)
+        return lin_const(s, x->is_whole ? x->whole : (int64_t)x->lit);
+    if (x->kind == X_AXIS)
+        return axis[x->axis];
+    if (x->kind == X_CALL && x->dtype == TS_I64)
+        a = of_call(s, x, axis);
     return a ? a : single(s, &(atom){.kind = A_EXPR, .x = x});
 }
 
 bool lin_uses(const lin *a, bool (*test)(void *user, const atom *leaf), void *user)
 {
     for (int i = 0; i < a->n; i++)
-        if (a->t[i].a->kind == A_DIV ? lin_uses(a->t[i].a->of, test, user) : test(user, a->t[i].a)) return true;
+        if (a->t[i].a->kind == A_DIV ? lin_uses(a->t[i].a->of, test, user) : test(user, a->t[i].a))
+            return true;
     return false;
 }
 
 int64_t lin_coef(const lin *a, int v)
 {
     for (int i = 0; i < a->n; i++)
-        if (a->t[i].a->kind == A_VAR && a->t[i].a->var == v) return a->t[i].coef;
+        if (a->t[i].a->kind == A_VAR && a->t[i].a->var == v)
+            return a->t[i].coef;
     return 0;
 }
 
 bool lin_pure(const lin *a)
 {
     for (int i = 0; i < a->n; i++)
-        if (a->t[i].a->kind != A_VAR) return false;
+        if (a->t[i].a->kind != A_VAR)
+            return false;
     return true;
 }
 
@@ -198,8 +235,10 @@ typedef void expr_printer(void *user, text *t, const expr *x);
 static void print_atom(const space *s, text *t, const atom *a, expr_printer *expr_text, void *user)
 {
     int64_t low, high;
-    if (a->kind == A_VAR) text_add(t, "%s", s->var[a->var].name);
-    else if (a->kind == A_EXPR) expr_text(user, t, a->x);
+    if (a->kind == A_VAR)
+        text_add(t, "%s", s->var[a->var].name);
+    else if (a->kind == A_EXPR)
+        expr_text(user, t, a->x);
     else {
         lin_range(s, a->of, &low, &high);
         text_add(t, low >= 0 ? "((" : "whole_div(");
@@ -212,11 +251,16 @@ void lin_print(const space *s, text *t, const lin *a, expr_printer *expr_text, v
 {
     for (int i = 0; i < a->n; i++) {
         const int64_t c = a->t[i].coef, size = c < 0 ? -c : c;
-        if (i) text_add(t, c < 0 ? " - " : " + ");
-        else if (c < 0) text_add(t, "-");
-        if (size != 1) text_add(t, "%lld * ", (long long)size);
+        if (i)
+            text_add(t, c < 0 ? " - " : " + ");
+        else if (c < 0)
+            text_add(t, "-");
+        if (size != 1)
+            text_add(t, "%lld * ", (long long)size);
         print_atom(s, t, a->t[i].a, expr_text, user);
     }
-    if (!a->n) text_add(t, "%lld", (long long)a->c);
-    else if (a->c) text_add(t, " %c %lld", a->c < 0 ? '-' : '+', (long long)(a->c < 0 ? -a->c : a->c));
+    if (!a->n)
+        text_add(t, "%lld", (long long)a->c);
+    else if (a->c)
+        text_add(t, " %c %lld", a->c < 0 ? '-' : '+', (long long)(a->c < 0 ? -a->c : a->c));
 }

@@ -1,8 +1,8 @@
-/* index.h - integer forms of loop variables: what subscripts and addresses become. A form is a sum of coefficients times atoms
- * plus a constant; an atom is a variable, the floor of a form over a number, or an expression that is not linear (a gathered
- * index). x % n is written x - n * floor(x / n), so that blocked and split subscripts cancel by themselves: with row-major
- * strides, (x / 64) * 64 + x % 64 is x. Forms are immutable and live in the arena of their space, which knows every
- * variable's range. */
+/* index.h - integer forms of loop variables: what subscripts and addresses become. A form is a sum of coefficients
+ * times atoms plus a constant; an atom is a variable, the floor of a form over a number, or an expression that is not
+ * linear (a gathered index). x % n is written x - n * floor(x / n), so that blocked and split subscripts cancel by
+ * themselves: with row-major strides, (x / 64) * 64 + x % 64 is x. Forms are immutable and live in the arena of their
+ * space, which knows every variable's range. */
 #ifndef TS_INDEX_H
 #define TS_INDEX_H
 #include "graph/graph.h"
@@ -46,9 +46,11 @@ const lin *lin_mod(space *s, const lin *a, int64_t by);
 const lin *lin_of(space *s, const expr *x, const lin *const *axis);
 bool lin_same(const lin *a, const lin *b);
 void lin_range(const space *s, const lin *a, int64_t *low, int64_t *high); /* INT64_MIN, MAX when unknown */
-bool lin_uses(const lin *a, bool (*test)(void *user, const atom *leaf), void *user); /* any variable or expression passing test */
+/* Any variable or expression passing test */
+bool lin_uses(const lin *a, bool (*test)(void *user, const atom *leaf), void *user);
 int64_t lin_coef(const lin *a, int v); /* of variable v; 0 when it does not occur outside divisions */
 bool lin_pure(const lin *a);           /* variables only: linear */
 /* C text: expressions through the callback, variables by name. */
-void lin_print(const space *s, text *t, const lin *a, void (*expr_text)(void *user, text *t, const expr *x), void *user);
+void lin_print(const space *s, text *t, const lin *a, void (*expr_text)(void *user, text *t, const expr *x),
+               void *user);
 #endif

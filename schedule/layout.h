@@ -1,7 +1,8 @@
 /* layout.h - where the elements of a tensor lie. A layout is a list of digits from outside in: digit i counts
- * rest / step, stride elements apart, where rest is what the dimension's digits outside it leave of the subscript (mod their
- * steps, which need not divide each other) and lies below span: the extent, then the step before.
- * "i/64 j/64 i/8 j/16 i j" is a two-level tiled matrix. A ragged last block is padded; what lies in padding is unspecified. */
+ * rest / step, stride elements apart, where rest is what the dimension's digits outside it leave of the subscript (mod
+ * their steps, which need not divide each other) and lies below span: the extent, then the step before.
+ * "i/64 j/64 i/8 j/16 i j" is a two-level tiled matrix. A ragged last block is padded; what lies in
+ * padding is unspecified. */
 #ifndef TS_LAYOUT_H
 #define TS_LAYOUT_H
 #include "schedule/index.h"
@@ -20,8 +21,8 @@ typedef struct layout {
 void layout_rows(layout *y, const type *t); /* row-major */
 bool layout_is_rows(const layout *y, const type *t);
 bool layout_same(const layout *a, const layout *b);
-/* Appends a digit for dim: subscript / step within span. layout_seal computes strides and size when all are there and merges
- * neighbours of one dimension; false when a dimension of more than one element never reaches step 1. */
+/* Appends a digit for dim: subscript / step within span. layout_seal computes strides and size when all are there and
+ * merges neighbours of one dimension; false when a dimension of more than one element never reaches step 1. */
 bool layout_digit(layout *y, int dim, int64_t step, int64_t span);
 bool layout_seal(layout *y, const type *t);
 /* "n/48 k n", dimensions by the letters given; layout_print writes what layout_parse reads. */

@@ -1,7 +1,7 @@
 /* loops.c - the pass that gives every kernel its loops, and every weight the layout in which its loops walk it.
  *
- * Requires: kernels from the fusion pass. Guarantees: every stage's nest walks all its axes; a load of a weight names the entry
- * of plan.leaf whose layout it expects. Each candidate that was refused is noted with its reason. */
+ * Requires: kernels from the fusion pass. Guarantees: every stage's nest walks all its axes; a load of a weight names
+ * the entry of plan.leaf whose layout it expects. Each candidate that was refused is noted with its reason. */
 #include "schedule/guess.h"
 #include "schedule/schema.h"
 
@@ -22,12 +22,15 @@ static bool guess(const plan *p, kernel *k, bool shared, err *e)
         ok = nest_parse_shared(k, text_str(&t), e);
     }
     for (int i = 0; ok && i < k->n_stage; i++) {
-        if (k->stage[i].nest.n) continue;
+        if (k->stage[i].nest.n)
+            continue;
         t.len = 0;
-        if (t.s) *t.s = 0;
+        if (t.s)
+            *t.s = 0;
         guess_stage(p, k, i, &t);
         ok = nest_parse_stage(k, i, text_str(&t), e);
-        if (!ok) err_in(e, "guess \"%s\"", text_str(&t));
+        if (!ok)
+            err_in(e, "guess \"%s\"", text_str(&t));
     }
     text_free(&t);
     return ok;
@@ -36,7 +39,8 @@ static bool guess(const plan *p, kernel *k, bool shared, err *e)
 static void reset(kernel *k)
 {
     k->shared.n = 0;
-    for (int i = 0; i < k->n_stage; i++) k->stage[i].nest.n = k->stage[i].n_staging = 0;
+    for (int i = 0; i < k->n_stage; i++)
+        k->stage[i].nest.n = k->stage[i].n_staging = 0;
 }
 
 /* Partial sums wait in the result, which must hold them exactly as the accumulator does. */
@@ -47,14 +51,20 @@ static bool check_kernel(const plan *p, const kernel *k, err *e)
         const expr *fold = stage_fold(s);
         for (int l = 0; fold && l < nest_tile(s); l++)
             if (s->folds >> s->nest.loop[l].axis & 1 && s->node->type.dtype != fold->dtype)
-                return err_set(e, TS_BAD_INPUT, "loop %s folds outside the register tile, but partial sums (%s) do not fit the result (%s)",
-                               s->letter[s->nest.loop[l].axis], ts_dtype_name(fold->dtype), ts_dtype_name(s->node->type.dtype));
+                return err_set(
+                    e, TS_BAD_INPUT,
+                    "loop %s folds outside the register tile, but partial sums (%s) do not fit the result (%s)",
+                    s->letter[s->nest.loop[l].axis], ts_dtype_name(fold->dtype), ts_dtype_name(s->node->type.dtype));
         int64_t accumulators = 1;
         for (int l = nest_unrolled(s); fold && l < s->nest.n; l++)
-            if (!(s->folds >> s->nest.loop[l].axis & 1) || s->nest.loop[l].role == VECTOR) accumulators *= loop_trips(&s->nest.loop[l]);
-        const int64_t bytes = accumulators * (fold ? ts_dtype_bytes(fold->dtype) : 1), most = (int64_t)p->isa->vector_bytes * p->isa->n_register;
+            if (!(s->folds >> s->nest.loop[l].axis & 1) || s->nest.loop[l].role == VECTOR)
+                accumulators *= loop_trips(&s->nest.loop[l]);
+        const int64_t bytes = accumulators * (fold ? ts_dtype_bytes(fold->dtype) : 1),
+                      most = (int64_t)p->isa->vector_bytes * p->isa->n_register;
         if (fold && bytes > 4 * most)
-            return err_set(e, TS_BAD_INPUT, "the register tile needs %lld bytes of accumulators; the %d vector registers hold %lld: use smaller unrolled and vector loops",
+            return err_set(e, TS_BAD_INPUT,
+                           "the register tile needs %lld bytes of accumulators; the %d vector registers hold %lld: use "
+                           "smaller unrolled and vector loops",
                            (long long)bytes, p->isa->n_register, (long long)most);
     }
     return true;
@@ -63,7 +73,8 @@ static bool check_kernel(const plan *p, const kernel *k, err *e)
 static bool try_loops(plan *p, kernel *k, const char *loops, err *e)
 {
     reset(k);
-    if (!strcmp(loops, "guess")) return guess(p, k, true, e) && check_kernel(p, k, e);
+    if (!strcmp(loops, "guess"))
+        return guess(p, k, true, e) && check_kernel(p, k, e);
     return nest_parse(k, loops, e) && guess(p, k, false, e) && check_kernel(p, k, e);
 }
 
@@ -81,8 +92,8 @@ static bool by_rule(plan *p, kernel *k, const rule *r, bool *chosen, err *e)
         note(p, k, why.text);
     }
     if (!*chosen && r->n_loops && !r->optional) {
-        err_set(e, TS_BAD_INPUT, "%s: rule \"%s\" on %s %s: every alternative is refused:%s", r->loops_place, r->name, k->op, k->label,
-                text_str(&all));
+        err_set(e, TS_BAD_INPUT, "%s: rule \"%s\" on %s %s: every alternative is refused:%s", r->loops_place, r->name,
+                k->op, k->label, text_str(&all));
         err_hint(e, "add \"guess\" to its loops, or \"optional\": true to pass on to the next rule");
     }
     text_free(&all);
@@ -95,15 +106,20 @@ static bool choose(plan *p, kernel *k, const rule **used, err *e)
     for (int at = 0; p->schema && (at = schema_match(p->schema, k, at)) >= 0; at++) {
         const rule *r = &p->schema->rule[at];
         bool chosen = false;
-        if (r->n_loops && !by_rule(p, k, r, &chosen, e)) return false;
-        if (!chosen && r->n_loops) continue;
+        if (r->n_loops && !by_rule(p, k, r, &chosen, e))
+            return false;
+        if (!chosen && r->n_loops)
+            continue;
         *used = r;
         p->rule_used[at] = true;
-        if (!chosen) k->rule = r->name;
-        if (chosen) return true;
+        if (!chosen)
+            k->rule = r->name;
+        if (chosen)
+            return true;
         break;
     }
-    if (!*used) k->rule = "guess";
+    if (!*used)
+        k->rule = "guess";
     return try_loops(p, k, "guess", e) || err_in(e, "kernel %d (%s)", (int)(k - p->kernel), k->op);
 }
 
@@ -113,8 +129,10 @@ static bool plain_axes(const expr *x, int *axis) /* every subscript one axis of 
     uint32_t seen = 0;
     for (int i = 0; i < x->n; i++) {
         axis[i] = -1;
-        if (x->arg[i]->kind == X_LIT && x->from->type.dim[i] == 1) continue;
-        if (x->arg[i]->kind != X_AXIS || seen >> x->arg[i]->axis & 1) return false;
+        if (x->arg[i]->kind == X_LIT && x->from->type.dim[i] == 1)
+            continue;
+        if (x->arg[i]->kind != X_AXIS || seen >> x->arg[i]->axis & 1)
+            return false;
         axis[i] = x->arg[i]->axis;
         seen |= 1u << axis[i];
     }
@@ -130,9 +148,11 @@ static bool walked(const stage *s, const expr *x, const int *axis, layout *y)
     for (int l = 0; l < s->nest.n; l++)
         for (int d = 0; d < x->n; d++) {
             const loop *q = &s->nest.loop[l];
-            if (axis[d] != q->axis || left[d] <= 1) continue;
+            if (axis[d] != q->axis || left[d] <= 1)
+                continue;
             const int64_t step = q->step < left[d] ? q->step : left[d];
-            if (!layout_digit(y, d, step, left[d])) return false;
+            if (!layout_digit(y, d, step, left[d]))
+                return false;
             left[d] = step;
         }
     return layout_seal(y, &x->from->type);
@@ -141,11 +161,13 @@ static bool walked(const stage *s, const expr *x, const int *axis, layout *y)
 static int leaf_entry(plan *p, const node *n, const layout *y)
 {
     for (int i = 0; i < p->n_leaf; i++)
-        if (p->leaf[i].node == n && layout_same(&p->leaf[i].layout, y)) return i;
+        if (p->leaf[i].node == n && layout_same(&p->leaf[i].layout, y))
+            return i;
     if (p->n_leaf == p->cap_leaf) {
         const int cap = p->cap_leaf ? 2 * p->cap_leaf : 256;
         packed *more = arena_array(&p->mem, (size_t)cap, sizeof *more);
-        if (p->n_leaf) memcpy(more, p->leaf, (size_t)p->n_leaf * sizeof *more);
+        if (p->n_leaf)
+            memcpy(more, p->leaf, (size_t)p->n_leaf * sizeof *more);
         p->leaf = more, p->cap_leaf = cap;
     }
     p->leaf[p->n_leaf] = (packed){n, *y};
@@ -155,7 +177,8 @@ static int leaf_entry(plan *p, const node *n, const layout *y)
 static const char *rule_layout_of(const rule *r, int load)
 {
     for (int i = 0; r && i < r->n_layout; i++)
-        if (r->layout[i].operand[0] == 'a' + load && !r->layout[i].operand[1]) return r->layout[i].text;
+        if (r->layout[i].operand[0] == 'a' + load && !r->layout[i].operand[1])
+            return r->layout[i].text;
     return NULL;
 }
 
@@ -166,12 +189,14 @@ static void note_layouts(plan *p, kernel *k, const rule *r) /* those that cannot
         const int load = r->layout[i].operand[0] - 'a';
         const node *n = load < s->n_load ? s->load[load]->from : NULL;
         int axis[MAX_RANK];
-        const char *why = !n                                           ? "there is no such operand"
-                          : !n->leaf || n->leaf->kind == LEAF_INPUT    ? "only weights and constants are laid out"
-                          : !plain_axes(s->load[load], axis)           ? "it is not read along its dimensions"
-                                                                       : NULL;
+        const char *why = !n                                        ? "there is no such operand"
+                          : !n->leaf || n->leaf->kind == LEAF_INPUT ? "only weights and constants are laid out"
+                          : !plain_axes(s->load[load], axis)        ? "it is not read along its dimensions"
+                                                                    : NULL;
         if (why)
-            note(p, k, arena_format(&p->mem, "layout of %s by rule \"%s\" left aside: %s", r->layout[i].operand, r->name, why));
+            note(p, k,
+                 arena_format(&p->mem, "layout of %s by rule \"%s\" left aside: %s", r->layout[i].operand, r->name,
+                              why));
     }
 }
 
@@ -185,16 +210,19 @@ static bool lay_out(plan *p, kernel *k, int which, const rule *r, err *e)
         int axis[MAX_RANK];
         layout y;
         s->leaf[i] = -1;
-        if (!n->leaf || n->leaf->kind == LEAF_INPUT) continue;
+        if (!n->leaf || n->leaf->kind == LEAF_INPUT)
+            continue;
         layout_rows(&y, &n->type);
         const bool plain = plain_axes(s->load[i], axis), matrix = type_count(&n->type) >= 4096 && n->type.rank > 1;
         if (wanted && plain) {
             const char *letter[MAX_RANK];
-            for (int d = 0; d < n->type.rank; d++) letter[d] = axis[d] < 0 ? "?" : s->letter[axis[d]];
+            for (int d = 0; d < n->type.rank; d++)
+                letter[d] = axis[d] < 0 ? "?" : s->letter[axis[d]];
             if (!layout_parse(&y, &n->type, letter, wanted, e))
                 return err_in(e, "%s: rule \"%s\" on %s %s, operand %c", r->place, r->name, k->op, k->label, 'a' + i);
         } else if (plain && matrix && stage_fold(s) && k->n_stage == 1 && !p->reference) {
-            if (!walked(s, s->load[i], axis, &y)) layout_rows(&y, &n->type);
+            if (!walked(s, s->load[i], axis, &y))
+                layout_rows(&y, &n->type);
         }
         s->leaf[i] = leaf_entry(p, n, &y);
     }
@@ -206,9 +234,11 @@ bool pass_loops(plan *p, err *e)
     for (int i = 0; i < p->n_kernel; i++) {
         kernel *k = &p->kernel[i];
         const rule *r;
-        if (!choose(p, k, &r, e)) return false;
+        if (!choose(p, k, &r, e))
+            return false;
         for (int s = 0; s < k->n_stage; s++)
-            if (!lay_out(p, k, s, s == k->main ? r : NULL, e)) return false;
+            if (!lay_out(p, k, s, s == k->main ? r : NULL, e))
+                return false;
         note_layouts(p, k, r);
         guess_ahead(p, k);
     }

@@ -17,23 +17,27 @@ int64_t nest_left(const kernel *k, const stage *s, int axis, int l)
 {
     int64_t left = s->extent[axis];
     for (int i = 0; axis < s->n_shared && i < k->shared.n; i++)
-        if (k->shared.loop[i].axis == axis && k->shared.loop[i].step < left) left = k->shared.loop[i].step;
+        if (k->shared.loop[i].axis == axis && k->shared.loop[i].step < left)
+            left = k->shared.loop[i].step;
     for (int i = 0; i <= l; i++)
-        if (s->nest.loop[i].axis == axis && s->nest.loop[i].step < left) left = s->nest.loop[i].step;
+        if (s->nest.loop[i].axis == axis && s->nest.loop[i].step < left)
+            left = s->nest.loop[i].step;
     return left;
 }
 
 int nest_unrolled(const stage *s)
 {
     int l = s->nest.n;
-    while (l > 0 && (s->nest.loop[l - 1].role == UNROLL || s->nest.loop[l - 1].role == VECTOR)) l--;
+    while (l > 0 && (s->nest.loop[l - 1].role == UNROLL || s->nest.loop[l - 1].role == VECTOR))
+        l--;
     return l;
 }
 
 int nest_tile(const stage *s)
 {
     int l = nest_unrolled(s);
-    while (l > 0 && s->nest.loop[l - 1].role == SERIAL && s->folds >> s->nest.loop[l - 1].axis & 1) l--;
+    while (l > 0 && s->nest.loop[l - 1].role == SERIAL && s->folds >> s->nest.loop[l - 1].axis & 1)
+        l--;
     return l;
 }
 
@@ -62,7 +66,8 @@ static bool refuse(reader *r, const char *fmt, ...)
 static size_t word(const char *s)
 {
     size_t n = 0;
-    while (isalnum((unsigned char)s[n]) || s[n] == '_') n++;
+    while (isalnum((unsigned char)s[n]) || s[n] == '_')
+        n++;
     return n;
 }
 
@@ -72,8 +77,10 @@ static bool read_axis(reader *r, int *axis)
     const int end = r->shared ? r->s->n_shared : r->s->n_axis;
     text have = {0};
     for (*axis = 0; *axis < end; ++*axis)
-        if (strlen(r->s->letter[*axis]) == n && !strncmp(r->s->letter[*axis], r->at, n)) return r->at += n, true;
-    for (int a = 0; a < end; a++) text_add(&have, "%s%s", a ? " " : "", r->s->letter[a]);
+        if (strlen(r->s->letter[*axis]) == n && !strncmp(r->s->letter[*axis], r->at, n))
+            return r->at += n, true;
+    for (int a = 0; a < end; a++)
+        text_add(&have, "%s%s", a ? " " : "", r->s->letter[a]);
     refuse(r, "no axis \"%.*s\" here; the axes are: %s", (int)(n ? n : strcspn(r->at, " ")), r->at, text_str(&have));
     text_free(&have);
     return false;
@@ -83,7 +90,8 @@ static bool read_number(reader *r, int64_t *out)
 {
     char *end;
     *out = strtoll(r->at, &end, 10);
-    if (end == r->at || *out < 1 || *out > (1 << 30)) return refuse(r, "a number of at least 1 expected");
+    if (end == r->at || *out < 1 || *out > (1 << 30))
+        return refuse(r, "a number of at least 1 expected");
     return r->at = end, true;
 }
 
@@ -91,7 +99,8 @@ static bool read_role(reader *r, role *out)
 {
     const size_t n = word(r->at);
     for (int i = 0; i < COUNT(role_name); i++)
-        if (strlen(role_name[i]) == n && !strncmp(role_name[i], r->at, n)) return *out = (role)i, r->at += n, true;
+        if (strlen(role_name[i]) == n && !strncmp(role_name[i], r->at, n))
+            return *out = (role)i, r->at += n, true;
     return refuse(r, "no role \"%.*s\"; the roles are: core, unroll, vector (or none)", (int)n, r->at);
 }
 
@@ -103,29 +112,38 @@ static bool read_staging(reader *r)
     size_t n = word(r->at);
     if (r->at[n] == '.') {
         for (int i = 0; i < r->k->n_stage; i++)
-            if (strlen(r->k->stage[i].name) == n && !strncmp(r->k->stage[i].name, r->at, n)) s = &r->k->stage[i];
+            if (strlen(r->k->stage[i].name) == n && !strncmp(r->k->stage[i].name, r->at, n))
+                s = &r->k->stage[i];
         r->at += n + 1, n = word(r->at);
     }
     if (n != 1 || *r->at < 'a' || *r->at - 'a' >= s->n_load)
-        return refuse(r, "no operand \"%.*s\"; %s reads %d: a, b, ... in the order of its definition", (int)n, r->at, s->name, s->n_load);
+        return refuse(r, "no operand \"%.*s\"; %s reads %d: a, b, ... in the order of its definition", (int)n, r->at,
+                      s->name, s->n_load);
     g.load = *r->at++ - 'a';
     if (*r->at == '@') {
         const char *const level[] = {"none", "l1", "l2"};
         r->at++, n = word(r->at);
-        for (g.level = 0; g.level < 3 && !(strlen(level[g.level]) == n && !strncmp(level[g.level], r->at, n)); g.level++) continue;
-        if (g.level == 3) return refuse(r, "no space \"%.*s\"; the spaces are: l1, l2, none", (int)n, r->at);
+        for (g.level = 0; g.level < 3 && !(strlen(level[g.level]) == n && !strncmp(level[g.level], r->at, n));
+             g.level++)
+            continue;
+        if (g.level == 3)
+            return refuse(r, "no space \"%.*s\"; the spaces are: l1, l2, none", (int)n, r->at);
         r->at += n, g.stages = g.level ? 2 : 0;
     }
     if (*r->at == '*') {
         int64_t v;
         r->at++;
-        if (!read_number(r, &v)) return false;
-        if (!g.level || v < 2 || v > 8) return refuse(r, "2 to 8 stages, and only in a cache (@l1, @l2)");
+        if (!read_number(r, &v))
+            return false;
+        if (!g.level || v < 2 || v > 8)
+            return refuse(r, "2 to 8 stages, and only in a cache (@l1, @l2)");
         g.stages = (int)v;
     }
     for (int i = 0; !g.level && i < r->k->n_stage; i++)
-        if (r->k->stage[i].node == s->load[g.load]->from) return refuse(r, "operand %c is computed in this kernel: it is in scratch already", 'a' + g.load);
-    if (s->n_staging == MAX_STAGING) return refuse(r, "more than %d operands staged", MAX_STAGING);
+        if (r->k->stage[i].node == s->load[g.load]->from)
+            return refuse(r, "operand %c is computed in this kernel: it is in scratch already", 'a' + g.load);
+    if (s->n_staging == MAX_STAGING)
+        return refuse(r, "more than %d operands staged", MAX_STAGING);
     s->staging[s->n_staging++] = g;
     return true;
 }
@@ -133,21 +151,31 @@ static bool read_staging(reader *r)
 static bool read_loop(reader *r)
 {
     loop l = {.step = 1};
-    if (!read_axis(r, &l.axis)) return false;
+    if (!read_axis(r, &l.axis))
+        return false;
     const char *letter = r->s->letter[l.axis];
     l.range = r->left[l.axis];
-    if (*r->at == '/' && (r->at++, !read_number(r, &l.step))) return false;
-    if (*r->at == '@' && (r->at++, !read_role(r, &l.role))) return false;
-    if (r->into->n == MAX_LOOP) return refuse(r, "more than %d loops", MAX_LOOP);
-    if (l.range == 0 && r->s->extent[l.axis] != 0) return refuse(r, "axis %s is walked twice", letter);
-    if (l.role == CORE && r->s->folds >> l.axis & 1) return refuse(r, "axis %s folds: it cannot be spread over cores", letter);
-    if (l.role == VECTOR && l.step != 1) return refuse(r, "the vector loop of %s must be its last, without a step", letter);
-    if (r->shared && (l.role == UNROLL || l.role == VECTOR)) return refuse(r, "loops that stages share are serial or @core");
-    r->left[l.axis] = l.step == 1 ? 0 : l.step < l.range ? l.step : l.range; /* a step beyond the extent is one clipped trip */
+    if (*r->at == '/' && (r->at++, !read_number(r, &l.step)))
+        return false;
+    if (*r->at == '@' && (r->at++, !read_role(r, &l.role)))
+        return false;
+    if (r->into->n == MAX_LOOP)
+        return refuse(r, "more than %d loops", MAX_LOOP);
+    if (l.range == 0 && r->s->extent[l.axis] != 0)
+        return refuse(r, "axis %s is walked twice", letter);
+    if (l.role == CORE && r->s->folds >> l.axis & 1)
+        return refuse(r, "axis %s folds: it cannot be spread over cores", letter);
+    if (l.role == VECTOR && l.step != 1)
+        return refuse(r, "the vector loop of %s must be its last, without a step", letter);
+    if (r->shared && (l.role == UNROLL || l.role == VECTOR))
+        return refuse(r, "loops that stages share are serial or @core");
+    /* a step beyond the extent is one clipped trip */
+    r->left[l.axis] = l.step == 1 ? 0 : l.step < l.range ? l.step : l.range;
     r->into->loop[r->into->n++] = l;
     while (*r->at == '+') {
         r->at++;
-        if (!read_staging(r)) return false;
+        if (!read_staging(r))
+            return false;
     }
     return !*r->at || *r->at == ' ' || *r->at == ';' || refuse(r, "a blank expected between loops");
 }
@@ -159,11 +187,17 @@ static bool check_order(reader *r)
     int cores = 0;
     for (int i = 0; i < q->n; i++) {
         const loop *l = &q->loop[i];
-        if (l->role == VECTOR && i < q->n - 1) return refuse(r, "the vector loop must be the last");
-        if (tile && (l->role == SERIAL || l->role == CORE)) return refuse(r, "serial loop %s inside an unrolled one", r->s->letter[l->axis]);
-        if (l->role == UNROLL || l->role == VECTOR) tile = true;
-        if (l->role == CORE && ++cores > 1) return refuse(r, "a second @core loop: one loop is spread over the cores");
-        if (l->role == UNROLL && loop_trips(l) > 64) return refuse(r, "%s would be unrolled %lld times; at most 64", r->s->letter[l->axis], (long long)loop_trips(l));
+        if (l->role == VECTOR && i < q->n - 1)
+            return refuse(r, "the vector loop must be the last");
+        if (tile && (l->role == SERIAL || l->role == CORE))
+            return refuse(r, "serial loop %s inside an unrolled one", r->s->letter[l->axis]);
+        if (l->role == UNROLL || l->role == VECTOR)
+            tile = true;
+        if (l->role == CORE && ++cores > 1)
+            return refuse(r, "a second @core loop: one loop is spread over the cores");
+        if (l->role == UNROLL && loop_trips(l) > 64)
+            return refuse(r, "%s would be unrolled %lld times; at most 64", r->s->letter[l->axis],
+                          (long long)loop_trips(l));
     }
     return true;
 }
@@ -172,16 +206,20 @@ static bool read_loops(reader *r, char stop)
 {
     r->into->n = 0;
     for (r->at += strspn(r->at, " "); *r->at && *r->at != stop; r->at += strspn(r->at, " "))
-        if (!read_loop(r)) return false;
-    if (!check_order(r)) return false;
+        if (!read_loop(r))
+            return false;
+    if (!check_order(r))
+        return false;
     for (int a = 0; !r->shared && a < r->s->n_axis; a++)
-        if (r->left[a] > 1) return refuse(r, "axis %s never reaches step 1", r->s->letter[a]);
+        if (r->left[a] > 1)
+            return refuse(r, "axis %s never reaches step 1", r->s->letter[a]);
     return true;
 }
 
 bool nest_parse_shared(kernel *k, const char *source, err *e)
 {
-    reader r = {.k = k, .s = &k->stage[k->main], .into = &k->shared, .shared = true, .from = source, .at = source, .e = e};
+    reader r = {
+        .k = k, .s = &k->stage[k->main], .into = &k->shared, .shared = true, .from = source, .at = source, .e = e};
     memcpy(r.left, r.s->extent, sizeof r.left);
     return read_loops(&r, ';');
 }
@@ -191,32 +229,43 @@ bool nest_parse_stage(kernel *k, int which, const char *source, err *e)
     reader r = {.k = k, .s = &k->stage[which], .into = &k->stage[which].nest, .from = source, .at = source, .e = e};
     for (int a = 0; a < r.s->n_axis; a++) {
         r.left[a] = nest_left(k, r.s, a, -1);
-        if (r.left[a] == 1 && a < r.s->n_shared && k->n_stage > 1) r.left[a] = 0; /* nothing left to walk */
+        if (r.left[a] == 1 && a < r.s->n_shared && k->n_stage > 1)
+            r.left[a] = 0; /* nothing left to walk */
     }
-    if (!read_loops(&r, ';')) return false;
+    if (!read_loops(&r, ';'))
+        return false;
     for (int i = 0; k->n_stage > 1 && i < r.into->n; i++)
-        if (r.into->loop[i].role == CORE) return refuse(&r, "@core belongs to the loops that the stages share");
+        if (r.into->loop[i].role == CORE)
+            return refuse(&r, "@core belongs to the loops that the stages share");
     return true;
 }
 
 bool nest_parse(kernel *k, const char *source, err *e)
 {
-    for (int i = 0; i < k->n_stage; i++) k->stage[i].n_staging = 0;
-    if (k->n_stage == 1) return nest_parse_stage(k, 0, source, e);
-    if (!nest_parse_shared(k, source, e)) return false;
+    for (int i = 0; i < k->n_stage; i++)
+        k->stage[i].n_staging = 0;
+    if (k->n_stage == 1)
+        return nest_parse_stage(k, 0, source, e);
+    if (!nest_parse_shared(k, source, e))
+        return false;
     for (const char *at = strchr(source, ';'); at; at = strchr(at + 1, ';')) {
         const char *name = at + 1 + strspn(at + 1, " ");
         const size_t n = word(name);
         bool found = false;
-        if (!n) continue;
-        if (name[n] != ':') return err_set(e, TS_BAD_INPUT, "loops \"%s\": a stage's name and ':' expected after ';'", source);
+        if (!n)
+            continue;
+        if (name[n] != ':')
+            return err_set(e, TS_BAD_INPUT, "loops \"%s\": a stage's name and ':' expected after ';'", source);
         for (int i = 0; i < k->n_stage; i++) {
             stage *s = &k->stage[i];
-            if (strlen(s->name) != n || strncmp(s->name, name, n)) continue;
+            if (strlen(s->name) != n || strncmp(s->name, name, n))
+                continue;
             found = true;
-            if (!nest_parse_stage(k, i, name + n + 1, e)) return false;
+            if (!nest_parse_stage(k, i, name + n + 1, e))
+                return false;
         }
-        if (!found) return err_set(e, TS_BAD_INPUT, "loops \"%s\": the kernel has no stage \"%.*s\"", source, (int)n, name);
+        if (!found)
+            return err_set(e, TS_BAD_INPUT, "loops \"%s\": the kernel has no stage \"%.*s\"", source, (int)n, name);
     }
     return true;
 }
@@ -225,10 +274,13 @@ bool nest_parse(kernel *k, const char *source, err *e)
 static void print_staging(text *t, const kernel *k, const stage *s, const staging *g)
 {
     text_add(t, "%s+", g->derived ? "[" : "");
-    if (g->shared) text_add(t, "%s.", s->name);
+    if (g->shared)
+        text_add(t, "%s.", s->name);
     text_add(t, "%c", 'a' + g->load);
-    if (!g->stages) text_add(t, "@none");
-    else if (g->level) text_add(t, "@l%d*%d", g->level, g->stages);
+    if (!g->stages)
+        text_add(t, "@none");
+    else if (g->level)
+        text_add(t, "@l%d*%d", g->level, g->stages);
     text_add(t, "%s", g->derived ? "]" : "");
     (void)k;
 }
@@ -236,20 +288,23 @@ static void print_staging(text *t, const kernel *k, const stage *s, const stagin
 void loop_print(text *t, const stage *s, const loop *l)
 {
     text_add(t, "%s", s->letter[l->axis]);
-    if (l->step > 1) text_add(t, "/%lld", (long long)l->step);
-    if (l->role != SERIAL) text_add(t, "@%s", role_name[l->role]);
+    if (l->step > 1)
+        text_add(t, "/%lld", (long long)l->step);
+    if (l->role != SERIAL)
+        text_add(t, "@%s", role_name[l->role]);
 }
 
 static void print_loops(text *t, const kernel *k, const stage *s, const nest *q, bool derived)
 {
     for (int i = 0; i < q->n; i++) {
-        if (i) text_add(t, " ");
+        if (i)
+            text_add(t, " ");
         loop_print(t, s, &q->loop[i]);
         for (int j = 0; j < k->n_stage; j++) {
             const stage *o = &k->stage[j];
             for (int g = 0; g < o->n_staging; g++)
-                if (o->staging[g].loop == i && o->staging[g].shared == (q == &k->shared) && (o == s || q == &k->shared) &&
-                    (derived || !o->staging[g].derived))
+                if (o->staging[g].loop == i && o->staging[g].shared == (q == &k->shared) &&
+                    (o == s || q == &k->shared) && (derived || !o->staging[g].derived))
                     print_staging(t, k, o, &o->staging[g]);
         }
     }

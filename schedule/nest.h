@@ -2,17 +2,18 @@
  *
  *   axis[/step][@role][+operand[@space][*stages]] ...
  *
- * A kernel of one stage has one such list. A kernel of several has the loops that its stages share, then each stage's own:
- * "h@core q/32 ; matmul: n/48 q/8 k q@unroll n@vector ; ..."; stages left out are guessed. The last loop of each axis has
- * step 1. Roles: none is serial, @core spreads over the cores, @unroll and @vector make the register tile, which is what
- * follows the last serial loop over an axis that is not folded. What prints parses. */
+ * A kernel of one stage has one such list. A kernel of several has the loops that its stages share, then each stage's
+ * own: "h@core q/32 ; matmul: n/48 q/8 k q@unroll n@vector ; ..."; stages left out are guessed. The last loop of each
+ * axis has step 1. Roles: none is serial, @core spreads over the cores, @unroll and @vector make the register tile,
+ * which is what follows the last serial loop over an axis that is not folded. What prints parses. */
 #ifndef TS_NEST_H
 #define TS_NEST_H
 #include "schedule/plan.h"
 
 /* Refused with a reason: e names the loop and says what would do. */
 bool nest_parse(kernel *k, const char *source, err *e);
-bool nest_parse_stage(kernel *k, int which, const char *source, err *e); /* one list, over what the shared loops leave */
+/* One list, over what the shared loops leave */
+bool nest_parse_stage(kernel *k, int which, const char *source, err *e);
 bool nest_parse_shared(kernel *k, const char *source, err *e);
 void nest_print(text *t, const kernel *k, bool derived); /* derived: staging nobody wrote is shown, in brackets */
 void nest_print_stage(text *t, const kernel *k, int which, bool derived); /* its own loops alone */

@@ -19,7 +19,8 @@ static void find_inputs(plan *p)
     g_reach(p->n_root, p->root, need);
     p->input = arena_array(&p->mem, (size_t)n + 1, sizeof *p->input);
     for (int i = 0; i < n; i++)
-        if (need[i]->leaf && need[i]->leaf->kind == LEAF_INPUT) p->input[p->n_input++] = need[i];
+        if (need[i]->leaf && need[i]->leaf->kind == LEAF_INPUT)
+            p->input[p->n_input++] = need[i];
 }
 
 plan *plan_make(graph *g, int n_root, const node *const *root, const plan_wish *wish, err *e)
@@ -30,7 +31,12 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_wish *
     } passes[] = {{"fuse", pass_fuse}, {"apart", pass_apart}, {"loops", pass_loops}, {"memory", pass_memory}};
     plan *p = calloc(1, sizeof *p);
     MUST(p);
-    *p = (plan){.on = wish->on, .isa = wish->isa, .threads = wish->threads, .reference = wish->reference, .g = g, .n_root = n_root};
+    *p = (plan){.on = wish->on,
+                .isa = wish->isa,
+                .threads = wish->threads,
+                .reference = wish->reference,
+                .g = g,
+                .n_root = n_root};
     p->root = memcpy(arena_array(&p->mem, (size_t)n_root + 1, sizeof *root), root, (size_t)n_root * sizeof *root);
     find_inputs(p);
     bool ok = true;
@@ -40,15 +46,18 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_wish *
         p->schema = s;
         p->rule_used = arena_array(&p->mem, (size_t)(ok ? s->n_rule : 0) + 1, sizeof *p->rule_used);
     }
-    for (int i = 0; ok && i < COUNT(passes); i++) ok = passes[i].run(p, e) && plan_check(p, e);
-    if (ok) return p;
+    for (int i = 0; ok && i < COUNT(passes); i++)
+        ok = passes[i].run(p, e) && plan_check(p, e);
+    if (ok)
+        return p;
     plan_free(p);
     return NULL;
 }
 
 void plan_free(plan *p)
 {
-    if (!p) return;
+    if (!p)
+        return;
     arena own = p->mem;
     arena_free(&own);
     free(p);
@@ -57,13 +66,17 @@ void plan_free(plan *p)
 /* ---- invariants ---- */
 static bool made_before(const plan *p, const node *n, int kernel_at, int stage_at)
 {
-    if (node_is_leaf(n)) return true;
+    if (node_is_leaf(n))
+        return true;
     for (int k = 0; k <= kernel_at; k++)
         for (int s = 0; s < p->kernel[k].n_stage; s++) {
             const stage *st = &p->kernel[k].stage[s];
-            if (st->node != n) continue;
-            if (k == kernel_at && s >= stage_at) continue;
-            if (st->scratch && k != kernel_at) continue;
+            if (st->node != n)
+                continue;
+            if (k == kernel_at && s >= stage_at)
+                continue;
+            if (st->scratch && k != kernel_at)
+                continue;
             return true;
         }
     return false;
@@ -74,13 +87,17 @@ bool plan_check(const plan *p, err *e)
     for (int k = 0; k < p->n_kernel; k++)
         for (int s = 0; s < p->kernel[k].n_stage; s++) {
             const stage *st = &p->kernel[k].stage[s];
-            if (x_count(st->value, X_FOLD) > 1 && stage_fold(st) && st->n_load == 0) continue;
+            if (x_count(st->value, X_FOLD) > 1 && stage_fold(st) && st->n_load == 0)
+                continue;
             for (int i = 0; i < st->n_load; i++)
                 if (!made_before(p, st->load[i]->from, k, s))
-                    return err_set(e, TS_BUG, "kernel %d, stage %s reads node %d before it is computed", k, st->name, st->load[i]->from->id);
+                    return err_set(e, TS_BUG, "kernel %d, stage %s reads node %d before it is computed", k, st->name,
+                                   st->load[i]->from->id);
             for (int a = 0; st->nest.n && a < st->n_axis; a++) {
                 int64_t left = nest_left(&p->kernel[k], st, a, st->nest.n - 1);
-                if (left > 1) return err_set(e, TS_BUG, "kernel %d, stage %s does not walk all of %s", k, st->name, st->letter[a]);
+                if (left > 1)
+                    return err_set(e, TS_BUG, "kernel %d, stage %s does not walk all of %s", k, st->name,
+                                   st->letter[a]);
             }
         }
     return true;

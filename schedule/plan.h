@@ -1,8 +1,9 @@
 /* plan.h - everything a back end needs: kernels in order, how each is walked, where values live.
  *
- * A stage computes one node's value over axes; a kernel is one or more stages under shared outer loops, the values that only
- * later stages read being held for one trip of those loops in scratch memory. Axes 0..n_shared-1 of every stage are those of
- * the kernel's shared loops. A plan is read-only once made; it lives in its own arena and borrows the graph. */
+ * A stage computes one node's value over axes; a kernel is one or more stages under shared outer loops, the values that
+ * only later stages read being held for one trip of those loops in scratch memory. Axes 0..n_shared-1 of every stage
+ * are those of the kernel's shared loops. A plan is read-only once made; it lives in its own arena and
+ * borrows the graph. */
 #ifndef TS_PLAN_H
 #define TS_PLAN_H
 #include "schedule/layout.h"
@@ -25,8 +26,9 @@ typedef struct nest {
 typedef struct staging {
     int loop; /* index in the stage's nest, or in the kernel's shared nest */
     bool shared;
-    int load;          /* which of the stage's loads */
-    int level, stages; /* level 0: copied; 1, 2: that cache; stages: slices held, the current one included; 0: "@none" */
+    int load; /* which of the stage's loads */
+    /* Level 0: copied; 1, 2: that cache; stages: slices held, the current one included; 0: "@none" */
+    int level, stages;
     bool derived;
 } staging;
 
@@ -38,21 +40,22 @@ typedef struct stage {
     int64_t extent[MAX_AXIS];
     char letter[MAX_AXIS][MAX_LETTER];
     uint32_t folds;
-    const expr *value;              /* at most one fold, over `folds` */
-    const expr *store[MAX_RANK];    /* the node's subscripts as functions of the axes */
-    bool scratch;                   /* lives only inside the kernel */
-    nest nest;                      /* over what the shared loops leave */
-    int n_load;                     /* distinct loads, those under the fold first: operands a, b, c, ... of the notation */
+    const expr *value;           /* at most one fold, over `folds` */
+    const expr *store[MAX_RANK]; /* the node's subscripts as functions of the axes */
+    bool scratch;                /* lives only inside the kernel */
+    nest nest;                   /* over what the shared loops leave */
+    /* Distinct loads, those under the fold first: operands a, b, c, ... of the notation */
+    int n_load;
     const expr **load;
-    int *leaf;                      /* of each load: the entry of plan.leaf it reads, or -1 */
+    int *leaf; /* of each load: the entry of plan.leaf it reads, or -1 */
     int n_staging;
     staging staging[MAX_STAGING];
 } stage;
 
 typedef struct kernel {
-    char name[16];       /* k0, k1, ... in order of first appearance; equal kernels share code, not this */
-    const char *op;      /* what rules match: the main operation or group */
-    const char *label;   /* a name from the model, for people; "" */
+    char name[16];     /* k0, k1, ... in order of first appearance; equal kernels share code, not this */
+    const char *op;    /* what rules match: the main operation or group */
+    const char *label; /* a name from the model, for people; "" */
     int n_stage, n_shared;
     stage *stage;
     nest shared;
@@ -95,9 +98,9 @@ typedef struct plan {
     packed *leaf;
     int cap_leaf;
     int64_t arena_bytes, lower_bound; /* lower bound: the largest set of values alive at once */
-    const struct schema *schema; /* NULL: the guess alone */
-    bool *rule_used;             /* by rule of the schema */
-    bool *apart;                 /* by node id: not to be fused with others; NULL: none */
+    const struct schema *schema;      /* NULL: the guess alone */
+    bool *rule_used;                  /* by rule of the schema */
+    bool *apart;                      /* by node id: not to be fused with others; NULL: none */
 } plan;
 
 typedef struct plan_wish {
@@ -110,7 +113,7 @@ typedef struct plan_wish {
 plan *plan_make(graph *g, int n_root, const node *const *root, const plan_wish *wish, err *e); /* NULL with e set */
 void plan_free(plan *p);
 
-const expr *stage_fold(const stage *s); /* the fold in its value, or NULL */
+const expr *stage_fold(const stage *s);             /* the fold in its value, or NULL */
 int64_t plan_cache_bytes(const plan *p, int level); /* of level 1, 2, 3 for one core; 3 shared by all of them */
 
 /* Passes, in this order; each says in its file what it requires and guarantees, and plan_check holds after each. */

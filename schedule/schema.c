@@ -1,7 +1,8 @@
 /* schema.c - finding and reading schema files: what they extend, what they override there, and their rules.
  *
- * The rules that count are the file's own, then those of the schema that it extends, with the overrides put in. Pointers of
- * "override" lead into the schema extended as it stands, before any rule of the file itself comes in front. */
+ * The rules that count are the file's own, then those of the schema that it extends, with the overrides put in.
+ * Pointers of "override" lead into the schema extended as it stands, before any rule of the file itself comes
+ * in front. */
 #include "schedule/schema.h"
 #include "schedule/schema_rule.h"
 #include "schedule/schemas.h"

@@ -1,5 +1,5 @@
-/* schema.h - tiling/1 files: an ordered list of rules, match -> loops, layouts. The first rule whose match fits a kernel decides.
- * A schema is read-only once loaded and lives in the arena given; it is untrusted text. */
+/* schema.h - tiling/1 files: an ordered list of rules, match -> loops, layouts. The first rule whose match fits a
+ * kernel decides. A schema is read-only once loaded and lives in the arena given; it is untrusted text. */
 #ifndef TS_SCHEMA_H
 #define TS_SCHEMA_H
 #include "schedule/plan.h"
@@ -38,7 +38,8 @@ typedef struct schema {
     char hash[65]; /* SHA-256 of the rules as they count, after extends and override */
 } schema;
 
-/* what: a path (contains '/' or ends in .json), or the name of a built-in schema of the target; NULL or "guess": no rules. */
+/* what: a path (contains '/' or ends in .json), or the name of a built-in schema of the target; NULL or
+ * "guess": no rules. */
 bool schema_load(arena *m, const char *what, const char *target, schema *out, err *e);
 /* The first rule from `start` on that fits kernel k, or -1. dims are those of the main stage, shared axes included. */
 int schema_match(const schema *s, const kernel *k, int start);

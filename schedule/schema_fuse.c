@@ -1,7 +1,8 @@
 /* schema_fuse.c - the pass that takes kernels apart again where a schema says "fuse": "none".
  *
- * Requires: kernels from the fusion pass. Guarantees: no kernel whose first fitting rule says so computes more than one node, but
- * for views. Fusion runs again with those nodes kept apart, since what was fused with them may now go elsewhere. */
+ * Requires: kernels from the fusion pass. Guarantees: no kernel whose first fitting rule says so computes more than one
+ * node, but for views. Fusion runs again with those nodes kept apart, since what was fused with them may
+ * now go elsewhere. */
 #include "schedule/schema.h"
 
 static bool computed_elsewhere(const plan *p, const kernel *k,

@@ -25,18 +25,21 @@ static void subscripts(emitter *m, const expr *load, const lin *const *axis, con
 {
     for (int i = 0; i < load->n; i++) {
         out[i] = lin_of(&m->sp, load->arg[i], axis);
-        if (!lin_uses(out[i], has_expr, NULL)) continue;
+        if (!lin_uses(out[i], has_expr, NULL))
+            continue;
         out[i] = lin_of(&m->sp, x2(m->mem, "at", load->arg[i], x_whole(m->mem, load->from->type.dim[i])), axis);
     }
 }
 
-/* An axis counted from where the slice begins. Inside a tile that is part of where the tile starts, which its pointer has. */
+/* An axis counted from where the slice begins. Inside a tile that is part of where the tile starts, which
+ * its pointer has. */
 static const lin *relative(emitter *m, const lin *axis, const lin *base)
 {
     return m->into ? axis : lin_add(&m->sp, axis, base, -1);
 }
 
-/* In the slice that a stage of this kernel holds: shared axes count from where the shared loops stand, the others from 0. */
+/* In the slice that a stage of this kernel holds: shared axes count from where the shared loops stand, the
+ * others from 0. */
 static const lin *slice_offset(emitter *m, const stage *from, const lin *const *sub, const lin *const *axis)
 {
     const lin *sum = lin_const(&m->sp, 0);
@@ -44,7 +47,8 @@ static const lin *slice_offset(emitter *m, const stage *from, const lin *const *
     const type *t = &from->node->type;
     const uint32_t shared = (1u << from->n_shared) - 1;
     for (int d = t->rank; d-- > 0;) {
-        if (x_axes(from->store[d]) & shared) continue;
+        if (x_axes(from->store[d]) & shared)
+            continue;
         sum = lin_add(&m->sp, sum, sub[d], stride);
         stride *= t->dim[d];
     }
@@ -62,18 +66,22 @@ const lin *source_offset(emitter *m, int load, const lin *const *axis)
     const lin *sub[MAX_RANK], *sum = lin_const(&m->sp, 0);
     if (q->from == FROM_COPY) {
         for (int a = 0; a < m->s->n_axis; a++)
-            if (q->stride[a]) sum = lin_add(&m->sp, sum, relative(m, axis[a], q->base[a]), q->stride[a]);
+            if (q->stride[a])
+                sum = lin_add(&m->sp, sum, relative(m, axis[a], q->base[a]), q->stride[a]);
         return sum;
     }
     subscripts(m, x, axis, sub);
-    if (q->from == FROM_STAGE) return slice_offset(m, &m->k->stage[q->stage], sub, axis);
+    if (q->from == FROM_STAGE)
+        return slice_offset(m, &m->k->stage[q->stage], sub, axis);
     return layout_offset(&m->sp, m->operand[q->operand].layout, sub);
 }
 
 const lin *store_offset(emitter *m, const lin *const *axis)
 {
     const lin *sub[MAX_RANK];
-    for (int i = 0; i < m->s->node->type.rank; i++) sub[i] = lin_of(&m->sp, m->s->store[i], axis);
-    if (m->s->scratch) return slice_offset(m, m->s, sub, axis);
+    for (int i = 0; i < m->s->node->type.rank; i++)
+        sub[i] = lin_of(&m->sp, m->s->store[i], axis);
+    if (m->s->scratch)
+        return slice_offset(m, m->s, sub, axis);
     return layout_offset(&m->sp, &m->p->home[m->s->node->id].layout, sub);
 }

@@ -1,5 +1,5 @@
-/* copy.c - staging into scratch: what the inner loops read of an operand is copied once, in the order in which they walk it, so
- * that a transposed operand is read in rows by the tile. */
+/* copy.c - staging into scratch: what the inner loops read of an operand is copied once, in the order in which they
+ * walk it, so that a transposed operand is read in rows by the tile. */
 #include "backends/c/emit.h"
 
 #include <stdio.h>
@@ -11,29 +11,36 @@ static int walk_order(const stage *s, uint32_t axes, int *order)
     int n = 0, vector = -1;
     for (int l = 0; l < s->nest.n; l++) {
         const int a = s->nest.loop[l].axis;
-        if (s->nest.loop[l].role == VECTOR) vector = a;
+        if (s->nest.loop[l].role == VECTOR)
+            vector = a;
     }
     for (int l = 0; l < s->nest.n; l++) {
         const int a = s->nest.loop[l].axis;
-        if (!(axes >> a & 1) || a == vector) continue;
+        if (!(axes >> a & 1) || a == vector)
+            continue;
         axes &= ~(1u << a);
         order[n++] = a;
     }
-    if (vector >= 0 && axes >> vector & 1) order[n++] = vector;
+    if (vector >= 0 && axes >> vector & 1)
+        order[n++] = vector;
     return n;
 }
 
-static int contiguous_axis(emitter *m, int load, const int *order, int n) /* the one that walks neighbours in memory, or -1 */
+/* The one that walks neighbours in memory, or -1 */
+static int contiguous_axis(emitter *m, int load, const int *order, int n)
 {
     space sp = {.mem = m->mem};
     const lin *axis[MAX_AXIS], *sub[MAX_RANK];
     const expr *x = m->s->load[load];
     int v[MAX_AXIS];
-    for (int a = 0; a < m->s->n_axis; a++) axis[a] = lin_var(&sp, v[a] = var_add(&sp, "", 0, 1 << 20));
-    for (int i = 0; i < x->n; i++) sub[i] = lin_of(&sp, x->arg[i], axis);
+    for (int a = 0; a < m->s->n_axis; a++)
+        axis[a] = lin_var(&sp, v[a] = var_add(&sp, "", 0, 1 << 20));
+    for (int i = 0; i < x->n; i++)
+        sub[i] = lin_of(&sp, x->arg[i], axis);
     const lin *at = layout_offset(&sp, m->operand[m->source[m->at][load].operand].layout, sub);
     for (int i = 0; i < n; i++)
-        if (lin_coef(at, v[order[i]]) == 1) return order[i];
+        if (lin_coef(at, v[order[i]]) == 1)
+            return order[i];
     return -1;
 }
 
@@ -52,18 +59,23 @@ static void copy_loops(emitter *m, source *to, int load, const int *order, int n
         const bool blocked = turn && (a == fast || i == n - 1);
         snprintf(name, sizeof name, "i%d", a);
         const int v = var_add(&m->sp, name, 0, m->cur[a] - 1);
-        if (blocked) text_line(&m->body, "for (long b%d = 0; b%d < %lld; b%d += 16)", a, a, (long long)m->cur[a], a);
-        else text_line(&m->body, "for (long i%d = 0; i%d < %lld; i%d++)", a, a, (long long)m->cur[a], a);
+        if (blocked)
+            text_line(&m->body, "for (long b%d = 0; b%d < %lld; b%d += 16)", a, a, (long long)m->cur[a], a);
+        else
+            text_line(&m->body, "for (long i%d = 0; i%d < %lld; i%d++)", a, a, (long long)m->cur[a], a);
         m->axis[a] = lin_add(&m->sp, m->axis[a], lin_var(&m->sp, v), 1);
         at = lin_add(&m->sp, at, lin_var(&m->sp, v), to->stride[a]);
         m->body.depth++;
     }
     if (turn) {
         const int slow = order[n - 1];
-        text_line(&m->body, "for (long i%d = b%d; i%d < MIN(b%d + 16, %lld); i%d++)", slow, slow, slow, slow, (long long)m->cur[slow], slow);
-        text_line(&m->body, "    for (long i%d = b%d; i%d < MIN(b%d + 16, %lld); i%d++)", fast, fast, fast, fast, (long long)m->cur[fast], fast);
+        text_line(&m->body, "for (long i%d = b%d; i%d < MIN(b%d + 16, %lld); i%d++)", slow, slow, slow, slow,
+                  (long long)m->cur[slow], slow);
+        text_line(&m->body, "    for (long i%d = b%d; i%d < MIN(b%d + 16, %lld); i%d++)", fast, fast, fast, fast,
+                  (long long)m->cur[fast], fast);
     }
-    text_add(&line, "%s((%s *)(scratch + %lld))[", turn ? "        " : "", c_memory(source_dtype(m, load)), (long long)to->offset);
+    text_add(&line, "%s((%s *)(scratch + %lld))[", turn ? "        " : "", c_memory(source_dtype(m, load)),
+             (long long)to->offset);
     emit_lin(m, &line, at);
     text_add(&line, "] = (");
     emit_pointer(m, &line, &(tile_made){0}, load);
@@ -82,13 +94,17 @@ bool copy_enter(emitter *m, int which, bool shared, int l)
         source *q = &m->source[which][g->load];
         int order[MAX_AXIS];
         uint32_t axes = 0;
-        if (g->shared != shared || g->loop != l || g->level || !g->stages || q->from == FROM_STAGE) continue;
-        for (int k = 0; k < x->n; k++) axes |= x_axes(x->arg[k]);
+        if (g->shared != shared || g->loop != l || g->level || !g->stages || q->from == FROM_STAGE)
+            continue;
+        for (int k = 0; k < x->n; k++)
+            axes |= x_axes(x->arg[k]);
         source copy = {.from = FROM_COPY, .operand = q->operand, .offset = m->scratch};
         const int n = walk_order(s, axes, order);
         int64_t stride = 1;
-        for (int k = n; k-- > 0;) copy.stride[order[k]] = stride, stride *= nest_left(m->k, s, order[k], shared ? -1 : l);
-        for (int a = 0; a < s->n_axis; a++) copy.base[a] = m->axis[a];
+        for (int k = n; k-- > 0;)
+            copy.stride[order[k]] = stride, stride *= nest_left(m->k, s, order[k], shared ? -1 : l);
+        for (int a = 0; a < s->n_axis; a++)
+            copy.base[a] = m->axis[a];
         q->from = FROM_MEMORY;
         m->scratch += (stride * ts_dtype_bytes(stored_as(m->p, x->from)) + 63) / 64 * 64;
         m->scratch_most = m->scratch > m->scratch_most ? m->scratch : m->scratch_most;

@@ -1,5 +1,6 @@
-/* emit.h - C text of one kernel: inside this folder only. A kernel becomes one function over pointers and (part, parts), and a
- * tile function for each distinct shape of register tile. Identifiers are counters; no text of a model gets in. */
+/* emit.h - C text of one kernel: inside this folder only. A kernel becomes one function over pointers and (part,
+ * parts), and a tile function for each distinct shape of register tile. Identifiers are counters; no text of a model
+ * gets in. */
 #ifndef TS_C_EMIT_H
 #define TS_C_EMIT_H
 #include "backends/cstyle.h"
@@ -27,11 +28,11 @@ typedef struct source { /* where a load of a stage finds its element */
 typedef struct tile_made { /* a tile function: equal stages and extents share it */
     int stage, number;
     int64_t cur[MAX_AXIS];
-    uint64_t loads;         /* those it takes pointers of */
-    uint32_t passed;        /* axes it takes as numbers */
-    bool faults, ahead;     /* takes the fault flag; takes a pointer to fetch from */
+    uint64_t loads;           /* those it takes pointers of */
+    uint32_t passed;          /* axes it takes as numbers */
+    bool faults, ahead;       /* takes the fault flag; takes a pointer to fetch from */
     int64_t c[MAX_LOADS + 1]; /* constant that stays inside the tile, of each load and, last, of the result */
-    uint64_t whole;         /* loads (bit 63: the result) indexed from their start, not from where the tile starts */
+    uint64_t whole;           /* loads (bit 63: the result) indexed from their start, not from where the tile starts */
 } tile_made;
 
 typedef struct emitter {
@@ -64,7 +65,7 @@ typedef struct emitter {
         int64_t lines, calls; /* of a slice; tiles over which it is spread */
     } ahead;                  /* lines 0: nothing */
     /* inside a tile function */
-    tile_made *into;           /* NULL outside */
+    tile_made *into;            /* NULL outside */
     const lin *inner[MAX_AXIS]; /* symbol of where the tile starts plus its loops */
     const lin *plain[MAX_AXIS]; /* the same with the axis passed in as a number: for guards and what is not linear */
     err *e;
@@ -80,17 +81,17 @@ enum { RESULT = 63 }; /* stands for the result where a load's number is asked */
 writer emit_writer(emitter *m);
 void emit_lin(emitter *m, text *t, const lin *a);
 void emit_pointer(emitter *m, text *t, const tile_made *f, int load); /* outside: the pointer that tile f is given */
-void emit_result(emitter *m, text *t);                               /* in a tile: the element y[...] */
+void emit_result(emitter *m, text *t);                                /* in a tile: the element y[...] */
 void emit_acc(emitter *m, text *t, bool merged);
 void emit_combine(emitter *m, text *t, const char *a, const char *b); /* a (+) b of the stage's fold */
 const char *acc_type(const emitter *m);
 /* tile.c */
 void emit_tile(emitter *m);
 /* ahead.c: fetching the next slice of an operand into a cache, spread over the tiles of the present one. */
-void ahead_enter(emitter *m, int loop);         /* outside, at a loop of the stage: sets up what its staging asks for */
+void ahead_enter(emitter *m, int loop); /* outside, at a loop of the stage: sets up what its staging asks for */
 void ahead_leave(emitter *m, int loop);
-void emit_fetch(emitter *m);                    /* in the tile's innermost fold loop */
-void emit_ahead(emitter *m, text *t);           /* the argument of a call */
+void emit_fetch(emitter *m);          /* in the tile's innermost fold loop */
+void emit_ahead(emitter *m, text *t); /* the argument of a call */
 /* copy.c: copies what the inner loops read of an operand into scratch. */
 bool copy_enter(emitter *m, int stage, bool shared, int loop);
 /* kernel.c: the text of a unit, with its functions' name from its own content; gives operands and scratch in m. */

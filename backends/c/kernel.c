@@ -1,5 +1,5 @@
-/* kernel.c - the loops around the tiles, and the function that holds them. Extents are constants, so a loop whose step does not
- * divide is cut into full trips and one clipped trip, each written out with its own constants. */
+/* kernel.c - the loops around the tiles, and the function that holds them. Extents are constants, so a loop whose step
+ * does not divide is cut into full trips and one clipped trip, each written out with its own constants. */
 #include "backends/c/emit.h"
 
 #include <stdio.h>
@@ -8,7 +8,8 @@
 static int operand_of(emitter *m, const node *n, const layout *y, int entry, bool written)
 {
     for (int i = 0; i < m->n_operand; i++)
-        if (m->operand[i].node == n && m->operand[i].written == written && layout_same(m->operand[i].layout, y)) return i;
+        if (m->operand[i].node == n && m->operand[i].written == written && layout_same(m->operand[i].layout, y))
+            return i;
     if (m->n_operand == MAX_OPERAND) {
         err_set(m->e, TS_UNSUPPORTED, "a kernel over more than %d tensors", MAX_OPERAND);
         return 0;
@@ -29,14 +30,18 @@ static void find_sources(emitter *m)
             const node *n = s->load[j]->from;
             *q = (source){.from = FROM_MEMORY};
             for (int o = 0; o < i; o++)
-                if (k->stage[o].node == n && k->stage[o].scratch) q->from = FROM_STAGE, q->stage = o;
-            if (q->from == FROM_STAGE) continue;
+                if (k->stage[o].node == n && k->stage[o].scratch)
+                    q->from = FROM_STAGE, q->stage = o;
+            if (q->from == FROM_STAGE)
+                continue;
             const int entry = s->leaf ? s->leaf[j] : -1;
-            q->operand = operand_of(m, n, entry >= 0 ? &m->p->leaf[entry].layout : &m->p->home[n->id].layout, entry, false);
+            q->operand = operand_of(m, n, entry >= 0 ? &m->p->leaf[entry].layout : &m->p->home[n->id].layout, entry,
+                                    false);
         }
     }
     for (int i = 0; i < k->n_stage; i++)
-        if (!k->stage[i].scratch) operand_of(m, k->stage[i].node, &m->p->home[k->stage[i].node->id].layout, -1, true);
+        if (!k->stage[i].scratch)
+            operand_of(m, k->stage[i].node, &m->p->home[k->stage[i].node->id].layout, -1, true);
 }
 
 static void give_slices(emitter *m)
@@ -44,8 +49,10 @@ static void give_slices(emitter *m)
     for (int i = 0; i < m->k->n_stage; i++) {
         const stage *s = &m->k->stage[i];
         int64_t n = ts_dtype_bytes(stored_as(m->p, s->node));
-        if (!s->scratch) continue;
-        for (int a = 0; a < s->n_result; a++) n *= nest_left(m->k, s, a, -1);
+        if (!s->scratch)
+            continue;
+        for (int a = 0; a < s->n_result; a++)
+            n *= nest_left(m->k, s, a, -1);
         m->slice[i] = m->scratch;
         m->scratch += (n + 63) / 64 * 64;
     }
@@ -65,18 +72,26 @@ static bool enter(emitter *m, const loop *q, const char *letter, int number, int
 {
     const int64_t left = m->cur[q->axis], full = left / q->step, rest = left % q->step, trips = full + !!rest;
     char n[24];
-    if (!(part ? rest : full)) return false;
+    if (!(part ? rest : full))
+        return false;
     snprintf(n, sizeof n, "%s%d", letter, number);
-    if (q->role == CORE && part) text_line(&m->body, "if (part == parts - 1) {");
+    if (q->role == CORE && part)
+        text_line(&m->body, "if (part == parts - 1) {");
     else if (q->role == CORE && rest)
-        text_line(&m->body, "for (long %s = %lldL * part / parts; %s < MIN(%lldL, %lldL * (part + 1) / parts); %s++) {", n, (long long)trips, n, (long long)full, (long long)trips, n);
+        text_line(&m->body, "for (long %s = %lldL * part / parts; %s < MIN(%lldL, %lldL * (part + 1) / parts); %s++) {",
+                  n, (long long)trips, n, (long long)full, (long long)trips, n);
     else if (q->role == CORE)
-        text_line(&m->body, "for (long %s = %lldL * part / parts; %s < %lldL * (part + 1) / parts; %s++) {", n, (long long)trips, n, (long long)trips, n);
-    else if (part || full == 1) text_line(&m->body, "{");
-    else text_line(&m->body, "for (long %s = 0; %s < %lld; %s++) {", n, n, (long long)full, n);
+        text_line(&m->body, "for (long %s = %lldL * part / parts; %s < %lldL * (part + 1) / parts; %s++) {", n,
+                  (long long)trips, n, (long long)trips, n);
+    else if (part || full == 1)
+        text_line(&m->body, "{");
+    else
+        text_line(&m->body, "for (long %s = 0; %s < %lld; %s++) {", n, n, (long long)full, n);
     m->body.depth++;
     const bool fixed = part || (full == 1 && q->role != CORE);
-    if (fixed) text_line(&m->body, "enum { %s = %lld };", n, (long long)(part ? full : 0)), text_line(&m->body, "(void)%s;", n);
+    if (fixed)
+        text_line(&m->body, "enum { %s = %lld };", n, (long long)(part ? full : 0)),
+            text_line(&m->body, "(void)%s;", n);
     const int v = var_add(&m->sp, n, part ? full : 0, part ? full : full - 1);
     const lin *at = q->role == CORE && full == 1 && !part ? lin_const(&m->sp, 0) : lin_var(&m->sp, v);
     m->axis[q->axis] = lin_add(&m->sp, m->axis[q->axis], at, q->step);
@@ -117,9 +132,11 @@ static void walk(emitter *m, int l)
         place was;
         const int64_t trips = (m->cur[q->axis] + q->step - 1) / q->step;
         save(m, &was);
-        if (!enter(m, q, letter, l, part)) continue;
+        if (!enter(m, q, letter, l, part))
+            continue;
         if (folds) {
-            text_line(&m->body, "const int first_%d = first && %s%d == 0, last_%d = last && %s%d == %lld;", l, letter, l, l, letter, l, (long long)trips - 1);
+            text_line(&m->body, "const int first_%d = first && %s%d == 0, last_%d = last && %s%d == %lld;", l, letter,
+                      l, l, letter, l, (long long)trips - 1);
             text_line(&m->body, "{");
             m->body.depth++;
             text_line(&m->body, "const int first = first_%d, last = last_%d;", l, l);
@@ -128,7 +145,8 @@ static void walk(emitter *m, int l)
         ahead_enter(m, l);
         walk(m, l + 1);
         ahead_leave(m, l);
-        if (folds) leave(m);
+        if (folds)
+            leave(m);
         leave(m);
         restore(m, &was);
     }
@@ -144,17 +162,23 @@ static void write_stage(emitter *m, int i)
     }
     for (int l = 0; l < s->nest.n; l++) {
         const bool folded = s->folds >> s->nest.loop[l].axis & 1;
-        if (folded && l < nest_tile(s)) m->outer_fold = true;
-        if (folded && s->nest.loop[l].role == VECTOR) m->lane = l;
+        if (folded && l < nest_tile(s))
+            m->outer_fold = true;
+        if (folded && s->nest.loop[l].role == VECTOR)
+            m->lane = l;
     }
     for (int o = 0; o < m->n_operand; o++)
-        if (m->operand[o].written && m->operand[o].node == s->node) m->result = o;
-    if (m->k->n_stage > 1) text_line(&m->body, "{");
+        if (m->operand[o].written && m->operand[o].node == s->node)
+            m->result = o;
+    if (m->k->n_stage > 1)
+        text_line(&m->body, "{");
     m->body.depth += m->k->n_stage > 1;
-    if (m->outer_fold) text_line(&m->body, "const int first = 1, last = 1;");
+    if (m->outer_fold)
+        text_line(&m->body, "const int first = 1, last = 1;");
     walk(m, 0);
     m->body.depth -= m->k->n_stage > 1;
-    if (m->k->n_stage > 1) text_line(&m->body, "}");
+    if (m->k->n_stage > 1)
+        text_line(&m->body, "}");
 }
 
 static void copies_at(emitter *m, int l) /* operands of any stage staged at a shared loop */
@@ -172,7 +196,8 @@ static void copies_at(emitter *m, int l) /* operands of any stage staged at a sh
 static void walk_shared(emitter *m, int l)
 {
     if (l == m->k->shared.n) {
-        for (int i = 0; i < m->k->n_stage && !err_is(m->e); i++) write_stage(m, i);
+        for (int i = 0; i < m->k->n_stage && !err_is(m->e); i++)
+            write_stage(m, i);
         return;
     }
     const loop *q = &m->k->shared.loop[l];
@@ -182,7 +207,8 @@ static void walk_shared(emitter *m, int l)
         char letter[MAX_LETTER + 2];
         snprintf(letter, sizeof letter, "%s_", m->k->stage[m->k->main].letter[q->axis]);
         memcpy(m->axis, m->shared_axis, sizeof m->axis), memcpy(m->cur, m->shared_cur, sizeof m->cur);
-        if (!enter(m, q, letter, l, part)) continue;
+        if (!enter(m, q, letter, l, part))
+            continue;
         m->shared_axis[q->axis] = m->axis[q->axis], m->shared_cur[q->axis] = m->cur[q->axis];
         copies_at(m, l);
         walk_shared(m, l + 1);
@@ -194,9 +220,11 @@ static void walk_shared(emitter *m, int l)
 static bool has_core(const kernel *k)
 {
     for (int i = 0; i < k->shared.n; i++)
-        if (k->shared.loop[i].role == CORE) return true;
+        if (k->shared.loop[i].role == CORE)
+            return true;
     for (int i = 0; k->n_stage == 1 && i < k->stage->nest.n; i++)
-        if (k->stage->nest.loop[i].role == CORE) return true;
+        if (k->stage->nest.loop[i].role == CORE)
+            return true;
     return false;
 }
 
@@ -205,10 +233,12 @@ static void write_function(emitter *m, text *out, const char *name)
     text_add(out, "void %s(void *const *at, char *scratch, int *fault, long part, long parts)\n{\n", name);
     for (int i = 0; i < m->n_operand; i++) {
         const operand *o = &m->operand[i];
-        text_add(out, "    %s%s *%s = at[%d];\n", o->written ? "" : "const ", c_memory(stored_as(m->p, o->node)), o->name, i);
+        text_add(out, "    %s%s *%s = at[%d];\n", o->written ? "" : "const ", c_memory(stored_as(m->p, o->node)),
+                 o->name, i);
     }
     text_add(out, "    (void)scratch, (void)fault, (void)part, (void)parts;\n");
-    if (!has_core(m->k)) text_add(out, "    if (part) return;\n");
+    if (!has_core(m->k))
+        text_add(out, "    if (part) return;\n");
     text_add(out, "%s}\n", text_str(&m->body));
 }
 
@@ -224,8 +254,10 @@ bool emit_kernel(emitter *m, const plan *p, const kernel *k, text *out, char nam
         m->shared_cur[a] = a < k->n_shared ? k->stage[k->main].extent[a] : 1;
     }
     m->body.depth = 1;
-    if (k->n_stage > 1) walk_shared(m, 0);
-    else write_stage(m, 0);
+    if (k->n_stage > 1)
+        walk_shared(m, 0);
+    else
+        write_stage(m, 0);
     text whole = {0};
     text_add(&whole, "%s", text_str(&m->tiles));
     write_function(m, &whole, "kernel");

@@ -17,9 +17,11 @@ char *pages_map(size_t bytes, err *e)
 {
     const size_t size = whole(bytes);
     char *m = mmap(NULL, size + two, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (m == MAP_FAILED) return err_set(e, TS_MEMORY, "cannot map %zu bytes", size), NULL;
+    if (m == MAP_FAILED)
+        return err_set(e, TS_MEMORY, "cannot map %zu bytes", size), NULL;
     char *at = (char *)(((uintptr_t)m + two - 1) / two * two);
-    if (at > m) munmap(m, (size_t)(at - m));
+    if (at > m)
+        munmap(m, (size_t)(at - m));
     munmap(at + size, (size_t)(m + two - at));
     madvise(at, size, MADV_HUGEPAGE);
     return at;
@@ -27,7 +29,8 @@ char *pages_map(size_t bytes, err *e)
 
 void pages_unmap(char *at, size_t bytes)
 {
-    if (at) munmap(at, whole(bytes));
+    if (at)
+        munmap(at, whole(bytes));
 }
 
 void pages_find_files(page_files *f)
@@ -38,16 +41,20 @@ void pages_find_files(page_files *f)
     while (maps && f->n < COUNT(f->range) && fgets(line, sizeof line, maps)) {
         unsigned long from, to, inode;
         char mode[8];
-        if (sscanf(line, "%lx-%lx %7s %*x %*x:%*x %lu", &from, &to, mode, &inode) != 4) continue;
-        if (!inode || strcmp(mode, "r--p")) continue;
+        if (sscanf(line, "%lx-%lx %7s %*x %*x:%*x %lu", &from, &to, mode, &inode) != 4)
+            continue;
+        if (!inode || strcmp(mode, "r--p"))
+            continue;
         f->range[f->n].from = from, f->range[f->n++].to = to;
     }
-    if (maps) fclose(maps);
+    if (maps)
+        fclose(maps);
 }
 
 void pages_release(const page_files *f, const void *p, size_t n)
 {
     const uintptr_t page = 4096, from = ((uintptr_t)p + page - 1) / page * page, to = ((uintptr_t)p + n) / page * page;
     for (int i = 0; i < f->n && from < to; i++)
-        if (f->range[i].from <= from && to <= f->range[i].to) madvise((void *)from, to - from, MADV_DONTNEED);
+        if (f->range[i].from <= from && to <= f->range[i].to)
+            madvise((void *)from, to - from, MADV_DONTNEED);
 }

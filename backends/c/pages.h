@@ -15,7 +15,7 @@ typedef struct page_files {
     } range[256];
 } page_files;
 void pages_find_files(page_files *f);
-/* Takes whole pages within [p, p + n) out of memory, if they are a file's and cannot have been changed: reading them again
- * brings them back. Keeps a model that was copied from its file from counting twice. */
+/* Takes whole pages within [p, p + n) out of memory, if they are a file's and cannot have been changed: reading them
+ * again brings them back. Keeps a model that was copied from its file from counting twice. */
 void pages_release(const page_files *f, const void *p, size_t n);
 #endif

@@ -1,5 +1,5 @@
-/* program.c - the program of a plan: kernels called in order, with a barrier only where one part may need, or overwrite, what
- * another part works on. */
+/* program.c - the program of a plan: kernels called in order, with a barrier only where one part may need, or
+ * overwrite, what another part works on. */
 #include "backends/c/program.h"
 
 #include <stdlib.h>
@@ -17,7 +17,8 @@ const char c_run_type[] = "typedef struct ts_run {\n"
 
 void c_program_free(c_program *c)
 {
-    for (int i = 0; i < c->n_unit; i++) free(c->unit[i].text);
+    for (int i = 0; i < c->n_unit; i++)
+        free(c->unit[i].text);
     free(c->unit), free(c->calls);
     *c = (c_program){0};
 }
@@ -34,7 +35,8 @@ typedef struct traffic { /* of the arena, since the last barrier */
 static bool overlaps(const range *a, int n, range b)
 {
     for (int i = 0; i < n; i++)
-        if (a[i].from < b.to && b.from < a[i].to) return true;
+        if (a[i].from < b.to && b.from < a[i].to)
+            return true;
     return false;
 }
 
@@ -48,7 +50,8 @@ static bool conflicts(const plan *p, const traffic *t, const operand *o, int n)
 {
     for (int i = 0; i < n; i++) {
         const range r = range_of(p, o[i].node);
-        if (overlaps(t->write, t->n_write, r) || (o[i].written && overlaps(t->read, t->n_read, r))) return true;
+        if (overlaps(t->write, t->n_write, r) || (o[i].written && overlaps(t->read, t->n_read, r)))
+            return true;
     }
     return false;
 }
@@ -56,8 +59,10 @@ static bool conflicts(const plan *p, const traffic *t, const operand *o, int n)
 static void remember(const plan *p, traffic *t, const operand *o, int n)
 {
     for (int i = 0; i < n; i++) {
-        if (o[i].written) t->write[t->n_write++] = range_of(p, o[i].node);
-        else t->read[t->n_read++] = range_of(p, o[i].node);
+        if (o[i].written)
+            t->write[t->n_write++] = range_of(p, o[i].node);
+        else
+            t->read[t->n_read++] = range_of(p, o[i].node);
     }
 }
 
@@ -66,10 +71,13 @@ static void write_pointer(const plan *p, text *t, const operand *o)
 {
     const home *h = &p->home[o->node->id];
     int input = 0;
-    if (o->leaf >= 0) text_add(t, "r->leaf[%d]", o->leaf);
-    else if (h->where == IN_ARENA) text_add(t, "r->arena + %lld", (long long)h->offset);
+    if (o->leaf >= 0)
+        text_add(t, "r->leaf[%d]", o->leaf);
+    else if (h->where == IN_ARENA)
+        text_add(t, "r->arena + %lld", (long long)h->offset);
     else {
-        while (p->input[input] != o->node) input++;
+        while (p->input[input] != o->node)
+            input++;
         text_add(t, "r->input[%d]", input);
     }
 }
@@ -77,7 +85,8 @@ static void write_pointer(const plan *p, text *t, const operand *o)
 static void write_call(const plan *p, text *t, int k, const char *name, const emitter *m)
 {
     text_add(t, "static void call%d(const ts_run *r, long part, long parts)\n{\n    void *const at[] = {", k);
-    for (int i = 0; i < m->n_operand; i++) text_add(t, "%s", i ? ", " : ""), write_pointer(p, t, &m->operand[i]);
+    for (int i = 0; i < m->n_operand; i++)
+        text_add(t, "%s", i ? ", " : ""), write_pointer(p, t, &m->operand[i]);
     text_add(t, "%s};\n", m->n_operand ? "" : "0");
     text_add(t, "    %s(at, r->scratch + part * r->scratch_bytes, r->fault, part, parts);\n}\n", name);
 }
@@ -85,7 +94,8 @@ static void write_call(const plan *p, text *t, int k, const char *name, const em
 static int unit_of(c_program *c, const char *name, const text *body)
 {
     for (int i = 0; i < c->n_unit; i++)
-        if (!strcmp(c->unit[i].name, name)) return i;
+        if (!strcmp(c->unit[i].name, name))
+            return i;
     text t = {0};
     c->unit = reallocarray(c->unit, (size_t)c->n_unit + 1, sizeof *c->unit);
     MUST(c->unit);
@@ -114,7 +124,8 @@ static bool write_kernel(writing *w, int k, err *e)
     const bool ok = emit_kernel(m, w->p, &w->p->kernel[k], &body, name, e);
     if (ok) {
         const int known = w->c->n_unit;
-        if (unit_of(w->c, name, &body) == known) text_add(&w->protos, "void %s(void *const *at, char *scratch, int *fault, long part, long parts);\n", name);
+        if (unit_of(w->c, name, &body) == known)
+            text_add(&w->protos, "void %s(void *const *at, char *scratch, int *fault, long part, long parts);\n", name);
         write_call(w->p, &w->calls, k, name, m);
         if (conflicts(w->p, &w->since, m->operand, m->n_operand)) {
             text_add(&w->run, "    if (parts > 1) r->wait(r->team);\n");
@@ -122,7 +133,8 @@ static bool write_kernel(writing *w, int k, err *e)
         }
         remember(w->p, &w->since, m->operand, m->n_operand);
         text_add(&w->run, "    call%d(r, part, parts);\n", k);
-        if (m->scratch_most > w->c->scratch_most) w->c->scratch_most = m->scratch_most;
+        if (m->scratch_most > w->c->scratch_most)
+            w->c->scratch_most = m->scratch_most;
     }
     text_free(&body);
     arena_free(&mem);
@@ -138,16 +150,21 @@ bool c_program_write(const plan *p, c_program *out, err *e)
     MUST(w.since.read && w.since.write);
     bool ok = true;
     *out = (c_program){0};
-    for (int k = 0; ok && k < p->n_kernel; k++) ok = write_kernel(&w, k, e);
+    for (int k = 0; ok && k < p->n_kernel; k++)
+        ok = write_kernel(&w, k, e);
     text t = {0};
     text_add(&t, "%s\n%s\n%s\n", c_run_type, text_str(&w.protos), text_str(&w.calls));
-    text_add(&t, "void run(const ts_run *r, long part, long parts)\n{\n    (void)r, (void)part, (void)parts;\n%s}\n\n", text_str(&w.run));
-    text_add(&t, "void step(const ts_run *r, long kernel, long part, long parts)\n{\n    static void (*const call[])(const ts_run *, long, long) = {");
-    for (int k = 0; k < p->n_kernel; k++) text_add(&t, "call%d, ", k);
+    text_add(&t, "void run(const ts_run *r, long part, long parts)\n{\n    (void)r, (void)part, (void)parts;\n%s}\n\n",
+             text_str(&w.run));
+    text_add(&t, "void step(const ts_run *r, long kernel, long part, long parts)\n{\n    static void (*const "
+                 "call[])(const ts_run *, long, long) = {");
+    for (int k = 0; k < p->n_kernel; k++)
+        text_add(&t, "call%d, ", k);
     text_add(&t, "0};\n    call[kernel](r, part, parts);\n}\n");
     out->calls = text_take(&t);
     text_free(&w.protos), text_free(&w.calls), text_free(&w.run);
     free(w.since.read), free(w.since.write);
-    if (!ok) c_program_free(out);
+    if (!ok)
+        c_program_free(out);
     return ok;
 }

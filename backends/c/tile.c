@@ -1,7 +1,8 @@
 /* tile.c - the innermost part of a stage: accumulators, the serial folds around them, and what follows the fold.
  *
- * The text is scalar loops with constant bounds; loops marked @unroll and @vector carry pragmas, and the compiler turns the
- * array of accumulators into registers. (Measured: the same speed as named vector registers, and the text stays readable.) */
+ * The text is scalar loops with constant bounds; loops marked @unroll and @vector carry pragmas, and the compiler turns
+ * the array of accumulators into registers. (Measured: the same speed as named vector registers, and the
+ * text stays readable.) */
 #include "backends/c/emit.h"
 
 #include <stdio.h>
@@ -39,7 +40,8 @@ static void body_one(emitter *m)
     const expr *x = m->fold->arg[0];
     emit_acc(m, &acc, false);
     c_temporaries(&w, &m->body, x);
-    const bool product = dtype_class(x->dtype) == D_REAL && x->kind == X_CALL && !strcmp(x->fn->name, "mul") && !strcmp(m->fold->fn->name, "add");
+    const bool product = dtype_class(x->dtype) == D_REAL && x->kind == X_CALL && !strcmp(x->fn->name, "mul") &&
+                         !strcmp(m->fold->fn->name, "add");
     if (product) {
         text_add(&line, "%s(", strcmp(acc_type(m), "double") ? "FMA" : "FMA64");
         c_expr(&w, &line, x->arg[0]), text_add(&line, ", "), c_expr(&w, &line, x->arg[1]);
@@ -54,7 +56,8 @@ static void body_one(emitter *m)
     text_free(&acc), text_free(&line);
 }
 
-static void merge_one(emitter *m) /* the lanes of a folded vector loop, in a fixed order: halves while they are vectors */
+/* The lanes of a folded vector loop, in a fixed order: halves while they are vectors */
+static void merge_one(emitter *m)
 {
     const int a = m->s->nest.loop[m->lane].axis;
     int64_t lanes = nest_left(m->k, m->s, a, m->lane - 1);
@@ -73,7 +76,8 @@ static void merge_one(emitter *m) /* the lanes of a folded vector loop, in a fix
     text_add(&high, "%s[0]", at.s);
     sum.len = 0;
     emit_combine(m, &sum, high.s, low.s);
-    if (lanes > 1) text_line(&m->body, "for (long i = 1; i < %lld; i++) %s = %s;", (long long)lanes, high.s, sum.s);
+    if (lanes > 1)
+        text_line(&m->body, "for (long i = 1; i < %lld; i++) %s = %s;", (long long)lanes, high.s, sum.s);
     text_free(&at), text_free(&low), text_free(&high), text_free(&sum);
 }
 
@@ -90,8 +94,10 @@ static void finish_one(emitter *m)
     }
     c_temporaries(&w, &m->body, m->s->value);
     c_expr(&w, &value, m->s->value);
-    if (m->outer_fold) text_line(&m->body, "%s = last ? %s : %s;", y.s, value.s, acc.s);
-    else text_line(&m->body, "%s = %s%s%s;", y.s, wrap, value.s, *wrap ? ")" : "");
+    if (m->outer_fold)
+        text_line(&m->body, "%s = last ? %s : %s;", y.s, value.s, acc.s);
+    else
+        text_line(&m->body, "%s = %s%s%s;", y.s, wrap, value.s, *wrap ? ")" : "");
     text_free(&value), text_free(&y), text_free(&acc), text_free(&sum);
 }
 
@@ -103,26 +109,33 @@ typedef struct saved {
 
 static void save(const emitter *m, saved *s)
 {
-    memcpy(s->cur, m->cur, sizeof s->cur), memcpy(s->inner, m->inner, sizeof s->inner), memcpy(s->plain, m->plain, sizeof s->plain);
+    memcpy(s->cur, m->cur, sizeof s->cur), memcpy(s->inner, m->inner, sizeof s->inner),
+        memcpy(s->plain, m->plain, sizeof s->plain);
 }
 
 static void restore(emitter *m, const saved *s)
 {
-    memcpy(m->cur, s->cur, sizeof s->cur), memcpy(m->inner, s->inner, sizeof s->inner), memcpy(m->plain, s->plain, sizeof s->plain);
+    memcpy(m->cur, s->cur, sizeof s->cur), memcpy(m->inner, s->inner, sizeof s->inner),
+        memcpy(m->plain, s->plain, sizeof s->plain);
 }
 
 /* Opens part `part` of loop l (0: its full trips, 1: the clipped one); false when there is none. */
 static bool enter(emitter *m, int l, int part, bool simd)
 {
     const loop *q = &m->s->nest.loop[l];
-    const int64_t left = m->cur[q->axis], full = left / q->step, rest = left % q->step, trips = part ? 1 : full, first = part ? full : 0;
+    const int64_t left = m->cur[q->axis], full = left / q->step, rest = left % q->step, trips = part ? 1 : full,
+                  first = part ? full : 0;
     char name[16];
-    if (!(part ? rest : full)) return false;
+    if (!(part ? rest : full))
+        return false;
     snprintf(name, sizeof name, "%s%d", m->s->letter[q->axis], l);
-    if (trips == 1) text_line(&m->body, "{ enum { %s = %lld }; (void)%s;", name, (long long)first, name);
+    if (trips == 1)
+        text_line(&m->body, "{ enum { %s = %lld }; (void)%s;", name, (long long)first, name);
     else {
-        if (q->role == UNROLL) text_line(&m->body, "UNROLL(%lld)", (long long)trips);
-        if (simd) text_line(&m->body, "SIMD");
+        if (q->role == UNROLL)
+            text_line(&m->body, "UNROLL(%lld)", (long long)trips);
+        if (simd)
+            text_line(&m->body, "SIMD");
         text_line(&m->body, "for (long %s = 0; %s < %lld; %s++) {", name, name, (long long)trips, name);
     }
     m->body.depth++;
@@ -155,7 +168,9 @@ static void register_loops(emitter *m, int l, phase ph)
     for (int part = 0; part < 2; part++) {
         saved was;
         save(m, &was);
-        if (folded && ph == CLEAR) m->cur[q->axis] = nest_left(m->k, m->s, q->axis, l - 1); /* all lanes, clipped trips too */
+        /* All lanes, clipped trips too */
+        if (folded && ph == CLEAR)
+            m->cur[q->axis] = nest_left(m->k, m->s, q->axis, l - 1);
         if (enter(m, l, part, q->role == VECTOR && ph != MERGE)) {
             register_loops(m, l + 1, ph);
             leave(m);
@@ -188,8 +203,11 @@ static void declare_acc(emitter *m)
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
         const loop *q = &m->s->nest.loop[l];
         const bool folded = m->s->folds >> q->axis & 1;
-        if (folded && l != m->lane) continue;
-        int64_t have = folded ? nest_left(m->k, m->s, q->axis, l - 1) : m->cur[q->axis] < q->range ? m->cur[q->axis] : q->range;
+        if (folded && l != m->lane)
+            continue;
+        int64_t have = folded                       ? nest_left(m->k, m->s, q->axis, l - 1)
+                       : m->cur[q->axis] < q->range ? m->cur[q->axis]
+                                                    : q->range;
         text_add(&dims, "[%lld]", (long long)((have + q->step - 1) / q->step));
     }
     text_line(&m->body, "%s acc%s;", acc_type(m), text_str(&dims));
@@ -198,7 +216,8 @@ static void declare_acc(emitter *m)
 
 static int64_t common(int64_t a, int64_t b)
 {
-    for (int64_t r; b; a = b, b = r) r = a % b;
+    for (int64_t r; b; a = b, b = r)
+        r = a % b;
     return a;
 }
 
@@ -210,11 +229,14 @@ static void start_symbols(emitter *m)
         int64_t step = 0;
         char name[16];
         for (int i = 0; a < m->s->n_shared && i < m->k->shared.n; i++)
-            if (m->k->shared.loop[i].axis == a) step = common(m->k->shared.loop[i].step, step);
+            if (m->k->shared.loop[i].axis == a)
+                step = common(m->k->shared.loop[i].step, step);
         for (int l = 0; l < tile; l++)
-            if (m->s->nest.loop[l].axis == a) step = common(m->s->nest.loop[l].step, step);
+            if (m->s->nest.loop[l].axis == a)
+                step = common(m->s->nest.loop[l].step, step);
         m->inner[a] = m->plain[a] = lin_const(&m->sp, 0);
-        if (!step) continue;
+        if (!step)
+            continue;
         snprintf(name, sizeof name, "@%s", m->s->letter[a]);
         m->inner[a] = lin_scale(&m->sp, lin_var(&m->sp, var_add(&m->sp, name, 0, m->s->extent[a] / step)), step);
         snprintf(name, sizeof name, "%s_at", m->s->letter[a]);
@@ -226,12 +248,17 @@ static void write_head(emitter *m, const tile_made *f, text *out)
 {
     text_add(out, "static void tile%d(%s *restrict y", f->number, c_memory(stored_as(m->p, m->s->node)));
     for (int i = 0; i < m->s->n_load; i++)
-        if (f->loads >> i & 1) text_add(out, ", const %s *restrict x%d", c_memory(source_dtype(m, i)), i);
+        if (f->loads >> i & 1)
+            text_add(out, ", const %s *restrict x%d", c_memory(source_dtype(m, i)), i);
     for (int a = 0; a < m->s->n_axis; a++)
-        if (f->passed >> a & 1) text_add(out, ", const long %s_at", m->s->letter[a]);
-    if (m->outer_fold) text_add(out, ", const int first, const int last");
-    if (f->ahead) text_add(out, ", const char *ahead");
-    if (f->faults) text_add(out, ", int *fault");
+        if (f->passed >> a & 1)
+            text_add(out, ", const long %s_at", m->s->letter[a]);
+    if (m->outer_fold)
+        text_add(out, ", const int first, const int last");
+    if (f->ahead)
+        text_add(out, ", const char *ahead");
+    if (f->faults)
+        text_add(out, ", int *fault");
     text_add(out, ")\n{\n");
 }
 
@@ -242,7 +269,8 @@ static tile_made *make_tile(emitter *m)
     saved outer;
     const int n_var = m->sp.n;
     if (m->n_tile == MAX_TILE) {
-        err_set(m->e, TS_UNSUPPORTED, "more than %d shapes of tile in one kernel: choose steps that divide the extents", MAX_TILE);
+        err_set(m->e, TS_UNSUPPORTED, "more than %d shapes of tile in one kernel: choose steps that divide the extents",
+                MAX_TILE);
         return NULL;
     }
     *f = (tile_made){.stage = m->at, .number = m->n_tile++};
@@ -251,13 +279,15 @@ static tile_made *make_tile(emitter *m)
     m->body = (text){.depth = 1};
     m->into = f;
     start_symbols(m);
-    for (int i = 0; i < m->s->n_load; i++) f->c[i] = source_offset(m, i, m->inner)->c;
+    for (int i = 0; i < m->s->n_load; i++)
+        f->c[i] = source_offset(m, i, m->inner)->c;
     f->c[MAX_LOADS] = store_offset(m, m->inner)->c;
     if (m->fold) {
         declare_acc(m);
         register_loops(m, nest_unrolled(m->s), CLEAR);
         fold_loops(m, nest_tile(m->s), nest_unrolled(m->s));
-        if (m->lane >= 0) register_loops(m, nest_unrolled(m->s), MERGE);
+        if (m->lane >= 0)
+            register_loops(m, nest_unrolled(m->s), MERGE);
     }
     register_loops(m, nest_unrolled(m->s), FINISH);
     f->faults = m->body.s && strstr(m->body.s, "fault") != NULL;
@@ -274,17 +304,24 @@ void emit_tile(emitter *m)
     const tile_made *f = NULL;
     text call = {0};
     for (int i = 0; i < m->n_tile && !f; i++)
-        if (m->tile[i].stage == m->at && !memcmp(m->tile[i].cur, m->cur, (size_t)m->s->n_axis * sizeof *m->cur)) f = &m->tile[i];
-    if (!f && !(f = make_tile(m))) return;
+        if (m->tile[i].stage == m->at && !memcmp(m->tile[i].cur, m->cur, (size_t)m->s->n_axis * sizeof *m->cur))
+            f = &m->tile[i];
+    if (!f && !(f = make_tile(m)))
+        return;
     text_add(&call, "tile%d(", f->number);
     emit_pointer(m, &call, f, RESULT);
     for (int i = 0; i < m->s->n_load; i++)
-        if (f->loads >> i & 1) text_add(&call, ", "), emit_pointer(m, &call, f, i);
+        if (f->loads >> i & 1)
+            text_add(&call, ", "), emit_pointer(m, &call, f, i);
     for (int a = 0; a < m->s->n_axis; a++)
-        if (f->passed >> a & 1) text_add(&call, ", "), emit_lin(m, &call, m->axis[a]);
-    if (m->outer_fold) text_add(&call, ", first, last");
-    if (f->ahead) text_add(&call, ", "), emit_ahead(m, &call);
-    if (f->faults) text_add(&call, ", fault");
+        if (f->passed >> a & 1)
+            text_add(&call, ", "), emit_lin(m, &call, m->axis[a]);
+    if (m->outer_fold)
+        text_add(&call, ", first, last");
+    if (f->ahead)
+        text_add(&call, ", "), emit_ahead(m, &call);
+    if (f->faults)
+        text_add(&call, ", fault");
     text_line(&m->body, "%s);", call.s);
     text_free(&call);
 }

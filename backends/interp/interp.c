@@ -1,5 +1,5 @@
-/* interp.c - the interpreter as a target: node by node, element by element, from the definitions alone. It fuses nothing,
- * accepts everything, and judges everybody; it is slow. */
+/* interp.c - the interpreter as a target: node by node, element by element, from the definitions alone. It fuses
+ * nothing, accepts everything, and judges everybody; it is slow. */
 #include "backends/backend.h"
 
 #include <stdlib.h>
@@ -16,8 +16,10 @@ struct program {
 static void drop(program *g)
 {
     for (int i = 0; g && i < g->n; i++)
-        if (g->own[i]) ts_array_free(&g->value[i]);
-    if (g) free(g->need), free(g->value), free(g->own);
+        if (g->own[i])
+            ts_array_free(&g->value[i]);
+    if (g)
+        free(g->need), free(g->value), free(g->own);
     free(g);
 }
 
@@ -32,8 +34,10 @@ static bool fill_leaf(program *g, int i, err *e)
 {
     const node *n = g->need[i];
     g->value[i] = empty(n);
-    if (n->leaf->kind == LEAF_INPUT) return true;
-    if (!ts_array_make(&g->value[i], n->type.dtype, n->type.rank, n->type.dim, e)) return false;
+    if (n->leaf->kind == LEAF_INPUT)
+        return true;
+    if (!ts_array_make(&g->value[i], n->type.dtype, n->type.rank, n->type.dim, e))
+        return false;
     g->own[i] = true;
     leaf_read(n, g->value[i].data, 0, type_count(&n->type));
     return true;
@@ -51,8 +55,10 @@ static program *build(const plan *p, const build_wish *w, text *facts, err *e)
     g_reach(p->n_root, p->root, g->need);
     bool ok = true;
     for (int i = 0; ok && i < g->n; i++)
-        if (node_is_leaf(g->need[i])) ok = fill_leaf(g, i, e);
-    if (ok) return g;
+        if (node_is_leaf(g->need[i]))
+            ok = fill_leaf(g, i, e);
+    if (ok)
+        return g;
     drop(g);
     return NULL;
 }
@@ -62,25 +68,32 @@ static int place(const program *g, const node *n)
     int low = 0, high = g->n - 1;
     while (low < high) {
         const int mid = (low + high) / 2;
-        if (g->need[mid]->id < n->id) low = mid + 1;
-        else high = mid;
+        if (g->need[mid]->id < n->id)
+            low = mid + 1;
+        else
+            high = mid;
     }
     return low;
 }
 
 static bool run(program *g, void *const *input, err *e)
 {
-    for (int i = 0; i < g->p->n_input; i++) g->value[place(g, g->p->input[i])].data = input[i];
+    for (int i = 0; i < g->p->n_input; i++)
+        g->value[place(g, g->p->input[i])].data = input[i];
     for (int i = 0; i < g->n; i++) {
         const node *n = g->need[i];
-        if (node_is_leaf(n)) continue;
+        if (node_is_leaf(n))
+            continue;
         const ts_array **in = calloc((size_t)n->n_in + 1, sizeof *in);
         MUST(in);
-        for (int k = 0; k < n->n_in; k++) in[k] = &g->value[place(g, n->in[k])];
-        if (g->own[i]) ts_array_free(&g->value[i]);
+        for (int k = 0; k < n->n_in; k++)
+            in[k] = &g->value[place(g, n->in[k])];
+        if (g->own[i])
+            ts_array_free(&g->value[i]);
         g->own[i] = node_eval(n, in, &g->value[i], e);
         free(in);
-        if (!g->own[i]) return false;
+        if (!g->own[i])
+            return false;
     }
     return true;
 }
@@ -95,7 +108,8 @@ static bool get(program *g, int root, ts_array *out, err *e)
 
 const backend backend_interp = {
     .name = "interp",
-    .doc = "The interpreter: every definition as it is written, in double precision; slow, and the judge of the others.",
+    .doc =
+        "The interpreter: every definition as it is written, in double precision; slow, and the judge of the others.",
     .build = build,
     .run = run,
     .get = get,

@@ -117,7 +117,8 @@ static bool check_bytes(const json_file *f, size_t n, int most, err *e)
     return true;
 }
 
-/* cJSON stops behind the first byte of a string that it cannot read, or where one should start; elsewhere at the place itself. */
+/* cJSON stops behind the first byte of a string that it cannot read, or where one should start; elsewhere at
+ * the place itself. */
 static size_t culprit(const char *s, size_t at)
 {
     size_t before = at ? at - 1 : 0;

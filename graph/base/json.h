@@ -1,6 +1,6 @@
-/* json.h - strict JSON for the files that people write: what cJSON reads, with the place of every value beside it. The text
- * must be UTF-8, of bounded depth, without control characters in strings and without duplicate keys. Values live in the arena
- * given, cJSON's own are gone on return. Everything read is untrusted. */
+/* json.h - strict JSON for the files that people write: what cJSON reads, with the place of every value beside it. The
+ * text must be UTF-8, of bounded depth, without control characters in strings and without duplicate keys. Values live
+ * in the arena given, cJSON's own are gone on return. Everything read is untrusted. */
 #ifndef TS_JSON_H
 #define TS_JSON_H
 #include "graph/base/base.h"

@@ -1,4 +1,5 @@
-/* Two result files: verdicts about what was measured after, refusals where the conditions differ, invalid candidates. */
+/* Two result files: verdicts about what was measured after, refusals where the conditions differ,
+ * invalid candidates. */
 #include "bench/bench.h"
 #include "bench/js.h"
 #include "bench/stats.h"

@@ -1,4 +1,5 @@
-/* The measuring protocol on contestants that behave as told (tests/bench/fake.sh): right, wrong, dying, hanging, refusing. */
+/* The measuring protocol on contestants that behave as told (tests/bench/fake.sh): right, wrong,
+ * dying, hanging, refusing. */
 #include "bench/bench.h"
 #include "bench/js.h"
 #include "tests/check.h"

@@ -94,7 +94,8 @@ static void offer_all(suggestion *s, const verb *v)
         suggest_offer(s, verbs[i]->name);
 }
 
-/* One typing slip in `word` (of verb v, or a verb's own name if NULL) leads back to it, unless it makes another known word. */
+/* One typing slip in `word` (of verb v, or a verb's own name if NULL) leads back to it, unless it makes
+ * another known word. */
 static void slip(const verb *v, const char *word, const char *typed)
 {
     if (!*typed || (v ? verb_option(v, typed) != NULL : verb_find(typed) != NULL))

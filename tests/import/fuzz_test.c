@@ -1,5 +1,6 @@
-/* Damaged ONNX, graph/1 and safetensors files: whatever was flipped, cut, doubled or inserted, opening and binding ends in a model or in one message. With
- * arguments, a file to start from, a number of rounds and dimensions: import-fuzz-test model.onnx 100000 batch=2 seq=3. */
+/* Damaged ONNX, graph/1 and safetensors files: whatever was flipped, cut, doubled or inserted, opening and binding ends
+ * in a model or in one message. With arguments, a file to start from, a number of rounds and dimensions:
+ * import-fuzz-test model.onnx 100000 batch=2 seq=3. */
 #include "import/model.h"
 #include "tests/check.h"
 #include "tests/import/wire.h"

@@ -1,5 +1,6 @@
-/* Models as exporters write them, with their reference inputs and outputs, where TESSERA_MODELS names a folder that has them:
- * all are imported and bound by the shapes of their inputs; small ones are interpreted, some run. ctest: timeout=600 */
+/* Models as exporters write them, with their reference inputs and outputs, where TESSERA_MODELS names a folder that has
+ * them: all are imported and bound by the shapes of their inputs; small ones are interpreted, some
+ * run. ctest: timeout=600 */
 #include "import/model.h"
 #include "tests/check.h"
 #include "tests/import/evaluate.h"

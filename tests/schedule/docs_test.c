@@ -1,4 +1,5 @@
-/* docs/schema.md and docs/plan.md are true: their schemas load, their nests are legal, and every key of a plan is explained. */
+/* docs/schema.md and docs/plan.md are true: their schemas load, their nests are legal, and every key of a
+ * plan is explained. */
 #include "schedule/explain.h"
 #include "schedule/nest.h"
 #include "schedule/schema.h"

@@ -62,8 +62,9 @@ static double simulated(const kernel *k, int64_t bytes)
     return 4.0 * (double)c.misses;
 }
 
-/* The estimate of what comes into a cache, against a cache. It looks at whole trips, so it may say more by what one trip leaves
- * behind for the next, and less by what the next one brings too early: a quarter either way is enough to compare nests. */
+/* The estimate of what comes into a cache, against a cache. It looks at whole trips, so it may say more by what one
+ * trip leaves behind for the next, and less by what the next one brings too early: a quarter either way is enough to
+ * compare nests. */
 static void test_simulated(void)
 {
     static const char *const loops[] = {"m n k",          "n k m",          "k m n",

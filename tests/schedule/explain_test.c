@@ -1,5 +1,5 @@
-/* Plans as JSON: what is said of loops, caches, registers and edges, against counting by hand; and the schema that a plan
- * amounts to, which must give the plan again. */
+/* Plans as JSON: what is said of loops, caches, registers and edges, against counting by hand; and the schema that a
+ * plan amounts to, which must give the plan again. */
 #include "schedule/explain.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
@@ -154,8 +154,8 @@ static void test_traffic(void)
     planned b;
     cJSON *root = read_plan(&(setting){product, two_cores, "avx512", panels, 2}, &b);
     const cJSON *k = at(root, "kernels/0");
-    /* n outside: weights come into L2 once; a stays there. In L1 a tile's slices follow each other: a comes for each of 16
-     * panels, a panel for each of 16 blocks of rows */
+    /* n outside: weights come into L2 once; a stays there. In L1 a tile's slices follow each other: a comes for each of
+     * 16 panels, a panel for each of 16 blocks of rows */
     CHECK(number_at(k, "traffic/L2") == a + w + y && number_at(k, "traffic/L3") == a + w + y);
     CHECK(number_at(k, "traffic/L1") == 16 * a + 16 * w + y);
     cJSON_Delete(root);

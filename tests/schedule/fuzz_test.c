@@ -1,4 +1,5 @@
-/* Schema files and loops, damaged and invented: each gives a schema or nest that holds, or a message with its place; nothing else. */
+/* Schema files and loops, damaged and invented: each gives a schema or nest that holds, or a message with its place;
+ * nothing else. */
 #include "schedule/nest.h"
 #include "schedule/schema.h"
 #include "schedule/schemas.h"

@@ -1,4 +1,5 @@
-/* Rules at work: the first that fits decides, alternatives in order, what is refused and in which words, layouts of weights. */
+/* Rules at work: the first that fits decides, alternatives in order, what is refused and in which words,
+ * layouts of weights. */
 #include "schedule/nest.h"
 #include "schedule/schema.h"
 #include "tests/check.h"

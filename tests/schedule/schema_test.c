@@ -1,5 +1,5 @@
-/* Schema files: what is read, what is refused and in which words, what extends and override amount to, and which kernels a rule
- * is for. */
+/* Schema files: what is read, what is refused and in which words, what extends and override amount to, and which
+ * kernels a rule is for. */
 #include "schedule/schema.h"
 #include "schedule/schemas.h"
 #include "tests/check.h"

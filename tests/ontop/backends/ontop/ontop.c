@@ -1,4 +1,5 @@
-/* ontop.c - a back end that the project does not have: it takes every plan and answers ones, in whatever shape is asked for. */
+/* ontop.c - a back end that the project does not have: it takes every plan and answers ones, in whatever shape
+ * is asked for. */
 #include "backends/backend.h"
 
 #include <stdlib.h>
