@@ -56,7 +56,9 @@ static void make_header(const emit_parts *p, text *t)
         "model *model_open(const char *weights); /* the file weights.bin; NULL: it cannot be read, or too little "
         "memory */",
         "/* Pointers to the values of each input and output, aligned to 64 bytes. One run at a time. */",
-        "void model_run(model *m, const void *const *input, void *const *output);",
+        "int model_run(model *m, const void *const *input, void *const *output); /* 0: an index in the inputs is "
+        "outside "
+        "its axis */",
         "void model_close(model *m);",
         "#endif",
         NULL,
@@ -155,8 +157,10 @@ static void make_model(const emit_parts *p, text *t)
         text_line(t, "#include \"team.h\"");
     text_line(t, "\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>");
     text_line(t, "#if defined(__x86_64__)\n#include <immintrin.h>\n#endif\n");
-    text_line(t, "void %s(void *const *space, int part, int parts, void (*wait)(void *team), void *team);", p->entry);
-    text_line(t, "static void (*const entry)(void *const *, int, int, void (*)(void *), void *) = %s;\n", p->entry);
+    text_line(t, "void %s(void *const *space, int *fault, int part, int parts, void (*wait)(void *team), void *team);",
+              p->entry);
+    text_line(t, "static void (*const entry)(void *const *, int *, int, int, void (*)(void *), void *) = %s;\n",
+              p->entry);
     add_ports(p, t, "model_input", EMIT_INPUT);
     add_ports(p, t, "model_output", EMIT_OUTPUT);
     text_line(t, "%s", "");
@@ -179,7 +183,7 @@ static void make_makefile(const emit_parts *p, text *t)
     text_line(t, "\nLDLIBS = -lm%s", team ? " -lpthread" : "");
     text_add(t, "OBJECTS = main.o model.o%s", team ? " team.o" : "");
     for (int i = 0; i < p->n_unit; i++)
-        text_add(t, " k%d.o", i);
+        text_add(t, " %s.o", p->unit[i].name);
     text_line(t, "\n\nmodel: $(OBJECTS)\n\t$(CC) $(CFLAGS) -o $@ $(OBJECTS) $(LDLIBS)\n");
     text_line(t, "main.o model.o: model.h%s", team ? "\nmodel.o team.o: team.h" : "");
     text_line(t, "\nclean:\n\trm -f model $(OBJECTS)\n\n.PHONY: clean");
@@ -218,23 +222,35 @@ static bool write_lines(output *o, const char *name, const char *const *lines, e
 static bool write_units(output *o, const emit_parts *p, err *e)
 {
     for (int i = 0; i < p->n_unit; i++) {
-        const char *name = arena_format(&o->memory, "k%d.c", i);
-        if (!folder_write(o->fd, name, p->unit[i], strlen(p->unit[i]), true))
+        const char *name = arena_format(&o->memory, "%s.c", p->unit[i].name);
+        if (!folder_write(o->fd, name, p->unit[i].text, strlen(p->unit[i].text), true))
             return fail(o, name, e);
     }
     return true;
 }
 
+/* One weight and the padding behind it. */
+static bool write_weight(const emit_parts *p, int i, int fd)
+{
+    size_t bytes = padded(p->space[i].bytes);
+    char *buffer = calloc(bytes / ALIGN + 1, ALIGN);
+    if (!buffer)
+        return errno = ENOMEM, false;
+    p->weight(p->arg, i, buffer);
+    bool ok = descriptor_write(fd, buffer, bytes);
+    int why = errno;
+    free(buffer);
+    errno = why;
+    return ok;
+}
+
 static bool write_weights(output *o, const emit_parts *p, err *e)
 {
-    static const char zeros[ALIGN];
     int fd = openat(o->fd, "weights.bin", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     bool ok = fd >= 0;
-    for (int i = 0; i < p->n_space && ok; i++) {
-        const emit_space *s = &p->space[i];
-        if (s->kind == EMIT_WEIGHT)
-            ok = descriptor_write(fd, s->data, s->bytes) && descriptor_write(fd, zeros, padded(s->bytes) - s->bytes);
-    }
+    for (int i = 0; i < p->n_space && ok; i++)
+        if (p->space[i].kind == EMIT_WEIGHT)
+            ok = write_weight(p, i, fd);
     ok = ok && fsync(fd) == 0;
     if (!ok)
         fail(o, "weights.bin", e);

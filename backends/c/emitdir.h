@@ -1,7 +1,7 @@
 /* emitdir.h - writes a program that stands alone: C sources, weights, a header to call it by, a small main and a Makefile. It
  * needs a C compiler, libm and, with threads, pthreads.
  *
- *   k0.c, k1.c, ...   the units, as they are built here: the same text and flags, hence the same bits
+ *   NAME.c, ...       the units, as they are built here: the same text and flags, hence the same bits
  *   model.h, model.c  the interface, the table of spaces, loading of weights
  *   team.h, team.c    only with threads
  *   main.c            runs it on .npy files, or on zeros against the clock
@@ -18,20 +18,28 @@ typedef enum emit_kind { EMIT_SCRATCH, EMIT_WEIGHT, EMIT_INPUT, EMIT_OUTPUT } em
 typedef struct emit_space {
     emit_kind kind;
     size_t bytes;
-    const void *data; /* of a weight */
-    ts_dtype dtype;   /* of an input or output, with rank and dim: what a person hands in and gets */
+    ts_dtype dtype; /* of an input or output, with rank and dim: what a person hands in and gets */
     int rank;
     int64_t dim[TS_MAX_RANK];
 } emit_space;
 
+typedef struct emit_unit {
+    const char *name, *text; /* a C identifier, and C */
+} emit_unit;
+
 typedef struct emit_parts {
     int n_unit;
-    const char *const *unit; /* C text */
-    /* One unit defines: void ENTRY(void *const *space, int part, int parts, void (*wait)(void *team), void *team).
-     * Every thread calls it with its part; wait is the barrier. */
+    const emit_unit *unit;
+    /* One unit defines: void ENTRY(void *const *space, int *fault, int part, int parts, void (*wait)(void *), void *team).
+     * Every thread calls it with its part; wait is the barrier, and *fault, 0 before, is set when an index read from the
+     * inputs lies outside its axis. */
     const char *entry;
     int n_space;
     const emit_space *space; /* in the order of the pointers; the i-th input is input i, so with outputs */
+    /* Puts the bytes of a weight, a space, into `to`, which is zeroed; called once for each, so that they need not all be
+     * in memory at once. */
+    void (*weight)(void *arg, int space, void *to);
+    void *arg;
     int threads;
     const char *const *flags; /* of the compiler, NULL at the end */
     const char *ports;        /* text of ports.json, with the names of inputs and outputs; NULL: no such file */

@@ -15,25 +15,32 @@
 
 enum { ROWS = 3, COLUMNS = 5 };
 /* y = x * w + b over rows, by parts, through scratch memory; z counts the parts that came. */
-static const char *const units[] = {
-    "void k0(const float *x, const float *w, float *s, long from, long to)\n{\n"
-    "    for (long i = from; i < to; i++)\n        for (long j = 0; j < 5; j++)\n            s[5 * i + j] = x[5 * i + "
-    "j] * w[j];\n}\n",
-    "void k0(const float *x, const float *w, float *s, long from, long to);\n"
-    "void run7(void *const *space, int part, int parts, void (*wait)(void *), void *team)\n{\n"
-    "    const float *x = space[1], *w = space[0], *b = space[3];\n    float *s = space[2], *y = space[4];\n"
-    "    int *z = space[5];\n    k0(x, w, s, 3l * part / parts, 3l * (part + 1) / parts);\n    wait(team);\n"
-    "    for (long i = part; i < 15; i += parts)\n        y[14 - i] = s[14 - i] + b[0];\n"
-    "    wait(team);\n    if (part == 0)\n        z[0] = parts;\n}\n"};
+static const emit_unit units[] = {
+    {"k0",
+     "void k0(const float *x, const float *w, float *s, long from, long to)\n{\n"
+     "    for (long i = from; i < to; i++)\n        for (long j = 0; j < 5; j++)\n            s[5 * i + j] = x[5 * i + "
+     "j] * w[j];\n}\n"},
+    {"whole", "void k0(const float *x, const float *w, float *s, long from, long to);\n"
+              "void run7(void *const *space, int *fault, int part, int parts, void (*wait)(void *), void *team)\n{\n"
+              "    const float *x = space[1], *w = space[0], *b = space[3];\n    float *s = space[2], *y = space[4];\n"
+              "    int *z = space[5];\n    k0(x, w, s, 3l * part / parts, 3l * (part + 1) / parts);\n    wait(team);\n"
+              "    for (long i = part; i < 15; i += parts)\n        y[14 - i] = s[14 - i] + b[0];\n"
+              "    wait(team);\n    if (part == 0)\n        z[0] = parts;\n    *fault = x[0] > 1;\n}\n"}};
 static const float w[COLUMNS] = {1, 2, 3, 4, 5}, b[1] = {0.25f};
 static const char *const flags[] = {"-O2", "-std=c11", "-Wall", "-Wextra", "-Werror", NULL};
 
-static emit_space spaces[] = {{EMIT_WEIGHT, sizeof w, w, TS_F32, 0, {0}},
-                              {EMIT_INPUT, ROWS *COLUMNS * 4, NULL, TS_F32, 2, {ROWS, COLUMNS}},
-                              {EMIT_SCRATCH, ROWS *COLUMNS * 4, NULL, TS_F32, 0, {0}},
-                              {EMIT_WEIGHT, sizeof b, b, TS_F32, 0, {0}},
-                              {EMIT_OUTPUT, ROWS *COLUMNS * 4, NULL, TS_F32, 2, {ROWS, COLUMNS}},
-                              {EMIT_OUTPUT, 4, NULL, TS_I32, 0, {0}}};
+static emit_space spaces[] = {{EMIT_WEIGHT, sizeof w, TS_F32, 0, {0}},
+                              {EMIT_INPUT, ROWS *COLUMNS * 4, TS_F32, 2, {ROWS, COLUMNS}},
+                              {EMIT_SCRATCH, ROWS *COLUMNS * 4, TS_F32, 0, {0}},
+                              {EMIT_WEIGHT, sizeof b, TS_F32, 0, {0}},
+                              {EMIT_OUTPUT, ROWS *COLUMNS * 4, TS_F32, 2, {ROWS, COLUMNS}},
+                              {EMIT_OUTPUT, 4, TS_I32, 0, {0}}};
+
+static void weight(void *arg, int space, void *to)
+{
+    (void)arg;
+    memcpy(to, space ? b : w, space ? sizeof b : sizeof w);
+}
 
 static emit_parts parts(int threads)
 {
@@ -42,6 +49,7 @@ static emit_parts parts(int threads)
                         .entry = "run7",
                         .n_space = COUNT(spaces),
                         .space = spaces,
+                        .weight = weight,
                         .threads = threads,
                         .flags = flags,
                         .ports = "{\"inputs\": [\"x\"]}\n"};
@@ -117,6 +125,9 @@ static void test_program(rig *g, int threads)
     char *log = arena_format(&g->memory, "%s/log", dir);
     CHECK(program(dir, wrong) == 1 && strstr(content(g, log), "output1.npy: does not hold {'descr': '<f4'"));
     CHECK(program(dir, many) == 2 && strstr(content(g, log), "usage: ./model [1 .npy files]"));
+    ((float *)x.data)[0] = 2;
+    CHECK(ts_npy_write(arena_format(&g->memory, "%s/x.npy", dir), &x, &e));
+    CHECK(program(dir, run) == 1 && strstr(content(g, log), "the inputs: an index lies outside its axis"));
     CHECK(program(dir, zeros) == 0 && strstr(content(g, log), "runs: median"));
     ts_array_free(&x);
 }
@@ -143,18 +154,17 @@ static void test_folder(rig *g)
 static void test_full(rig *g)
 {
     err e = {0};
-    static float large[4096];
+    enum { LARGE = 1 << 14 };
     emit_space many[COUNT(spaces)];
     memcpy(many, spaces, sizeof many);
-    many[3].data = large;
-    many[3].bytes = sizeof large;
+    many[3].bytes = LARGE;
     emit_parts p = parts(1);
     p.space = many;
     struct rlimit limit, less;
     int before = rig_count(g->root);
     MUST(getrlimit(RLIMIT_FSIZE, &limit) == 0);
     less = limit;
-    less.rlim_cur = sizeof large / 2;
+    less.rlim_cur = LARGE / 2;
     signal(SIGXFSZ, SIG_IGN);
     MUST(setrlimit(RLIMIT_FSIZE, &less) == 0);
     CHECK(!emit_dir(rig_path(g, "full"), &p, &e) && e.code == TS_FILES && strstr(e.text, "weights.bin"));
