@@ -26,7 +26,7 @@ struct program {
     void (*run)(const ts_run *r, long part, long parts);
     void (*step)(const ts_run *r, long kernel, long part, long parts);
     ts_run args;
-    void **leaf;
+    void **leaf, **input; /* input: of the last run, for results that are inputs */
     char *weights, *arena; /* mapped */
     size_t weight_bytes, arena_bytes, scratch_bytes;
     int64_t *leaf_at;      /* offset in weights, or -1: used where it is */
@@ -41,7 +41,7 @@ static void drop(program *g)
     cc_free(g->code);
     pages_unmap(g->weights, g->weight_bytes);
     pages_unmap(g->arena, g->arena_bytes);
-    free(g->leaf), free(g->leaf_at), free(g);
+    free(g->leaf), free(g->input), free(g->leaf_at), free(g);
 }
 
 /* ---- weights ---- */
@@ -123,16 +123,6 @@ static bool place_weights(program *g, err *e)
 }
 
 /* ---- building ---- */
-static const char *const *flags_of(const isa *i)
-{
-    static const char *const plain[] = {"-std=gnu11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd", "-fPIC", NULL};
-    static const char *const avx2[] = {"-std=gnu11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd", "-fPIC",
-                                       "-mavx2", "-mfma", NULL};
-    static const char *const avx512[] = {"-std=gnu11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd", "-fPIC",
-                                         "-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq", "-mavx2", "-mfma", "-mprefer-vector-width=512", NULL};
-    return !strcmp(i->name, "avx512") ? avx512 : !strcmp(i->name, "avx2") ? avx2 : plain;
-}
-
 static void tell(const plan *p, const c_program *c, const cc_report *r, const program *g, text *facts)
 {
     text_add(facts, "\"compiler\":");
@@ -152,7 +142,7 @@ static bool compile(program *g, c_program *c, const build_wish *w, text *facts, 
     MUST(all);
     for (int i = 0; i < c->n_unit; i++) all[i].text = c->unit[i].text;
     all[c->n_unit].text = c->calls;
-    const cc_request r = {.n = c->n_unit + 1, .unit = all, .flags = flags_of(g->p->isa), .isa = g->p->isa->name, .cache_dir = w->cache_dir,
+    const cc_request r = {.n = c->n_unit + 1, .unit = all, .flags = c_flags(g->p->isa), .isa = g->p->isa->name, .cache_dir = w->cache_dir,
                           .symbols = symbols, .progress = w->progress, .user = w->user};
     g->code = cc_build(&r, &report, e);
     if (g->code) {
@@ -171,6 +161,8 @@ static program *build(const plan *p, const build_wish *w, text *facts, err *e)
     program *g = calloc(1, sizeof *g);
     MUST(g);
     g->p = p;
+    g->input = calloc((size_t)p->n_input + 1, sizeof *g->input);
+    MUST(g->input);
     if (!c_program_write(p, &c, e)) return drop(g), NULL;
     bool ok = compile(g, &c, w, facts, e);
     ok = ok && (g->team = team_make(p->threads, p->threads <= p->on->n_core ? p->on->os : NULL, e)) && place_weights(g, e);
@@ -179,7 +171,7 @@ static program *build(const plan *p, const build_wish *w, text *facts, err *e)
         const size_t arena_part = ((size_t)p->arena_bytes + 4095) / 4096 * 4096;
         g->arena_bytes = arena_part + g->scratch_bytes * (size_t)p->threads + 4096;
         ok = (g->arena = pages_map(g->arena_bytes, e)) != NULL;
-        g->args = (ts_run){.arena = g->arena, .leaf = g->leaf, .scratch = g->arena + arena_part, .scratch_bytes = (long)g->scratch_bytes,
+        g->args = (ts_run){.arena = g->arena, .leaf = g->leaf, .input = g->input, .scratch = g->arena + arena_part, .scratch_bytes = (long)g->scratch_bytes,
                            .fault = &g->fault, .wait = team_wait_entry, .team = g->team};
     }
     c_program_free(&c);
@@ -211,7 +203,7 @@ static bool check_fault(program *g, err *e)
 
 static bool run(program *g, void *const *input, err *e)
 {
-    g->args.input = input;
+    memcpy(g->input, input, (size_t)g->p->n_input * sizeof *input);
     return team_run(g->team, work_all, g, e) && check_fault(g, e);
 }
 
@@ -224,7 +216,7 @@ static double now(void)
 
 static bool time_kernels(program *g, void *const *input, double *seconds, err *e)
 {
-    g->args.input = input;
+    memcpy(g->input, input, (size_t)g->p->n_input * sizeof *input);
     for (g->kernel = 0; g->kernel < g->p->n_kernel; g->kernel++) {
         const double start = now();
         if (!team_run(g->team, work_one, g, e)) return false;
@@ -243,7 +235,7 @@ static bool get(program *g, int root, ts_array *out, err *e)
     if (n->leaf && n->leaf->kind == LEAF_INPUT) {
         int i = 0;
         while (p->input[i] != n) i++;
-        memcpy(out->data, g->args.input[i], (size_t)type_bytes(&n->type));
+        memcpy(out->data, g->input[i], (size_t)type_bytes(&n->type));
     } else if (n->leaf) leaf_read(n, out->data, 0, count);
     else if (stored_as(p, n) == n->type.dtype) memcpy(out->data, g->arena + h->offset, (size_t)type_bytes(&n->type));
     else
@@ -272,5 +264,6 @@ const backend backend_c = {
     .run = run,
     .time = time_kernels,
     .get = get,
+    .emit = c_standalone,
     .drop = drop,
 };
