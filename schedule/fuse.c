@@ -223,6 +223,7 @@ static bool rows_are_cheap(const fuser *f, const item *it, int shared)
     const int n = x_loads(it->value, load, MAX_LOADS);
     real_dims(&it->node->type, dim);
     int64_t own = type_count(&it->node->type);
+    if (own == 0) return true; /* nothing is computed */
     for (int i = 0; i < shared; i++) rows |= 1u << dim[i], own /= it->node->type.dim[dim[i]];
     for (int i = 0; i < n && i < MAX_LOADS; i++) {
         uint32_t axes = 0;

@@ -46,14 +46,23 @@ static bool is_inner(void *user, const atom *a)
     return a->kind == A_VAR ? *m->sp.var[a->var].name != '@' : in_expr(m, a->x, is_inner);
 }
 
-/* What the tile adds to a pointer that stands where it starts; NULL when a term mixes both. */
+/* Whether what a term of the tile's own loops adds is 0 where they start, so that the pointer does not have it already. */
+static bool starts_at_zero(const atom *a)
+{
+    if (a->kind != A_DIV) return a->kind == A_VAR;
+    bool linear = int_floor_div(a->of->c, a->by) == 0;
+    for (int i = 0; i < a->of->n; i++) linear = linear && a->of->t[i].a->kind == A_VAR;
+    return linear;
+}
+
+/* What the tile adds to a pointer that stands where it starts; NULL when a term mixes both, as a gathered index does. */
 static const lin *rest_of(emitter *m, const lin *whole)
 {
     const lin *rest = lin_const(&m->sp, whole->c);
     for (int i = 0; i < whole->n; i++) {
         const lin one = {0, 1, &whole->t[i]};
         const bool in = lin_uses(&one, is_inner, m);
-        if (in && lin_uses(&one, is_start, m)) return NULL;
+        if (in && (lin_uses(&one, is_start, m) || !starts_at_zero(whole->t[i].a))) return NULL;
         if (in) rest = lin_add(&m->sp, rest, &one, 1);
     }
     return rest;

@@ -1,0 +1,96 @@
+/* tile_test.c - generated C against the interpreter where a tile's pointers are hard to place: indices that are gathered,
+ * subscripts with divisions, extents of 0. */
+#include "graph/graph.h"
+#include "tests/check.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const char *const graphs[] = {
+    /* rows far apart, folded with the row axis inside the tile */
+    "n0 = input \"i\" below=1024 : i64[1,5]\n"
+    "n1 = weight \"w\" mean=0 scale=1 seed=1 : f32[1024,128]\n"
+    "n2 = gather(n1, n0) axis=0 : f32[1,5,128]\n"
+    "n3 = sum(n2) axes=[2] keepdims=1 : f32[1,5,1]\n"
+    "return n3\n",
+    "n0 = input \"i\" below=1024 : i64[1,5]\n"
+    "n1 = weight \"w\" mean=0 scale=1 seed=1 : f32[3,1024,40]\n"
+    "n2 = gather(n1, n0) axis=1 : f32[3,1,5,40]\n"
+    "n3 = max(n2) axes=[0,3] keepdims=0 : f32[1,5]\n"
+    "return n3\n",
+    /* 7 + i places on, counted in other rows: floor((i + 7) / 6) is 1 where a tile starts */
+    "n0 = weight \"w\" mean=0 scale=1 seed=1 : f32[11,6]\n"
+    "n1 = reshape(n0) shape=[66] : f32[66]\n"
+    "n2 = slice(n1) starts=[7] sizes=[50] : f32[50]\n"
+    "n3 = input \"x\" : f32[50,20]\n"
+    "n4 = transpose(n0) axes=[1,0] : f32[6,11]\n"
+    "n5 = reshape(n4) shape=[66] : f32[66]\n"
+    "n6 = slice(n5) starts=[7] sizes=[50] : f32[50]\n"
+    "n7 = matmul(n6, n3) : f32[20]\n"
+    "n8 = add(n2, n6) : f32[50]\n"
+    "return n7, n8\n",
+    /* nothing at all */
+    "n0 = input \"i\" below=9 : i64[0,5]\n"
+    "n1 = weight \"w\" mean=0 scale=1 seed=1 : f32[9,128]\n"
+    "n2 = gather(n1, n0) axis=0 : f32[0,5,128]\n"
+    "n3 = weight \"v\" mean=0 scale=1 seed=2 : f32[128,64]\n"
+    "n4 = matmul(n2, n3) : f32[0,5,64]\n"
+    "n5 = mean(n4) axes=[2] keepdims=1 : f32[0,5,1]\n"
+    "n6 = subtract(n4, n5) : f32[0,5,64]\n"
+    "return n6\n",
+};
+
+static bool same(const ts_array *a, const ts_array *b)
+{
+    double off = 0, largest = 0;
+    for (int64_t i = 0; i < ts_array_count(b); i++) {
+        off = fmax(off, fabs(ts_array_at(a, i) - ts_array_at(b, i)));
+        largest = fmax(largest, fabs(ts_array_at(b, i)));
+    }
+    return off <= 0x1p-23 * 16 * largest; /* sums of up to 128 random numbers in f32 */
+}
+
+/* Every input of g, random within what it allows. */
+static int give(const graph *g, ts_given *in, ts_error *e)
+{
+    int n = 0;
+    for (int i = 0; i < g->n; i++) {
+        const node *x = g->node[i];
+        if (!x->leaf || x->leaf->kind != LEAF_INPUT)
+            continue;
+        in[n].name = x->label;
+        if (ts_array_make(&in[n].value, x->type.dtype, x->type.rank, x->type.dim, e))
+            ts_array_random(&in[n++].value, 3, x->leaf->below);
+    }
+    return n;
+}
+
+static void test(const char *source)
+{
+    ts_error e = {0};
+    ts_graph *g = ts_graph_make();
+    ts_tensor t[4];
+    ts_array judge[4] = {0}, ours[4] = {0};
+    ts_given in[4] = {0};
+    int n = 0;
+    bool ok = ts_parse(g, source, COUNT(t), t, &n, &e);
+    const int given = ok ? give(g, in, &e) : 0;
+    ok = ok && ts_eval(n, t, given, in, &(ts_options){.target = "interp"}, judge, &e) &&
+         ts_eval(n, t, given, in, &(ts_options){.target = "c"}, ours, &e);
+    for (int i = 0; ok && i < n; i++)
+        ok = same(&ours[i], &judge[i]);
+    if (!CHECK(ok))
+        printf("%s%s\n", source, e.text);
+    for (int i = 0; i < n; i++)
+        ts_array_free(&judge[i]), ts_array_free(&ours[i]);
+    for (int i = 0; i < given; i++)
+        ts_array_free(&in[i].value);
+    ts_graph_free(g);
+}
+
+int main(void)
+{
+    for (int i = 0; i < COUNT(graphs); i++)
+        test(graphs[i]);
+    return check_done();
+}
