@@ -238,7 +238,11 @@ static const expr *map(mapper *p, const expr *x)
         case X_FOLD: y = x_fold(p->m, x->fn->name, x->folds, arg[0]); break;
         default: break;
         }
-    y = p->f(p->user, y);
+    bool done = false; /* a call that became one of its arguments, as 0 + x does: that has been through f */
+    for (int i = 0; changed && i < x->n; i++)
+        done = done || y == arg[i];
+    if (!done)
+        y = p->f(p->user, y);
     if (2 * ++p->n >= p->cap)
         grow(p);
     *slot_of(p, x) = (memo){x, y};

@@ -48,6 +48,8 @@ static const char *const rows[] = {
     "q conv2d strides=[2,2] x v; s add p q; y relu s",
     "x f32[1,8,12,12]; w! f32[8,8,1,1]; v! f32[8,8,3,3]; u! f32[8,8,1,1]; p conv2d x w; q relu p; "
     "r conv2d pads=[1,1,1,1] q v; s relu r; t conv2d s u; z add t x; y relu z",
+    "x f32[1,4,3,2]; w! f32[5,4,2,2]; y conv2d x w", /* one column: places are those of the kernel alone */
+    "x f32[2,8,2,2]; w! f32[9,8,3,3]; y conv2d strides=[2,2] pads=[1,1,1,1] x w",
     "x i32[1,4,12,13]; w i32[6,4,3,3]; y conv2d pads=[1,0,1,2] x w",
     "x f64[1,4,12,13]; w f64[6,4,3,3]; y conv2d strides=[1,2] x w",
     /* windows and folds */
