@@ -55,6 +55,20 @@ void leaf_read(const node *n, void *to, int64_t first, int64_t end)
 }
 
 /* ---- making ---- */
+static bool fits(const plan *p, int64_t limit, err *e)
+{
+    int64_t need = p->arena_bytes;
+    const int64_t have = limit ? limit : machine_free_memory();
+    for (int i = 0; i < p->n_leaf; i++) {
+        int64_t bytes;
+        if (!int_mul(p->leaf[i].layout.size, ts_dtype_bytes(p->leaf[i].node->type.dtype), &bytes) || !int_add(need, bytes, &need)) need = INT64_MAX;
+    }
+    if (need <= have) return true;
+    err_set(e, TS_MEMORY, "the plan needs %lld bytes (%lld of them for values, the rest for weights), %lld are %s", (long long)need,
+            (long long)p->arena_bytes, (long long)have, limit ? "allowed" : "free");
+    return err_hint(e, "bind smaller dimensions, or raise the limit with --mem-limit");
+}
+
 static bool set_up(ts_plan *p, const ts_options *o, int n_root, const node *const *root, graph *g, err *e)
 {
     const ts_options none = {0};
@@ -72,7 +86,7 @@ static bool set_up(ts_plan *p, const ts_options *o, int n_root, const node *cons
     p->wish = (build_wish){.progress = o->progress, .user = o->user};
     if (o->cache_dir)
         p->wish.cache_dir = p->cache_dir = strdup(o->cache_dir);
-    if (!(p->plan = plan_make(g, n_root, root, &w, e)))
+    if (!(p->plan = plan_make(g, n_root, root, &w, e)) || !fits(p->plan, o->mem_limit, e))
         return false;
     p->given = calloc((size_t)p->plan->n_input + 1, sizeof *p->given);
     MUST(p->given);
@@ -115,7 +129,7 @@ void ts_plan_free(ts_plan *p)
         return;
     if (p->program)
         p->target->drop(p->program);
-    for (int i = 0; p->plan && i < p->plan->n_input; i++)
+    for (int i = 0; p->given && i < p->plan->n_input; i++)
         ts_array_free(&p->given[i]);
     plan_free(p->plan);
     text_free(&p->facts);

@@ -191,11 +191,20 @@ static bool stage_is_linear(fuser *f, const stage *s)
     return ok;
 }
 
+/* Axes that the value uses as numbers, outside subscripts: guards of padding, masks. Merged, each use would be a division. */
+static uint32_t bare_axes(const expr *x)
+{
+    uint32_t axes = x->kind == X_AXIS ? 1u << x->axis : 0;
+    for (int i = 0; x->kind != X_LOAD && i < x->n; i++) axes |= bare_axes(x->arg[i]);
+    return axes;
+}
+
 static bool try_merge(fuser *f, kernel *k, int from, int to, int a) /* in stages [from, to) */
 {
     stage trial[MAX_STAGES];
     for (int i = from; i < to; i++) {
         trial[i] = k->stage[i];
+        if (bare_axes(trial[i].value) & 3u << a) return false;
         merge_in(&f->p->mem, &trial[i], a);
         if (!stage_is_linear(f, &trial[i]))
             return false;
