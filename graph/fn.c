@@ -6,16 +6,17 @@
 #include <math.h>
 #include <string.h>
 
-/* clang-format off: a row is a line */
-#define REAL(name, formula)                 \
-    static double r_##name(const double *x) \
-    {                                       \
-        return formula;                     \
+/* A row is a line. */
+/* clang-format off */
+#define REAL(name, formula)                                                                                            \
+    static double r_##name(const double *x)                                                                            \
+    {                                                                                                                  \
+        return formula;                                                                                                \
     }
-#define WHOLE(name, formula)                  \
-    static int64_t w_##name(const int64_t *x) \
-    {                                         \
-        return formula;                       \
+#define WHOLE(name, formula)                                                                                           \
+    static int64_t w_##name(const int64_t *x)                                                                          \
+    {                                                                                                                  \
+        return formula;                                                                                                \
     }
 #define WRAP(a, o, b) (int64_t)((uint64_t)(a)o(uint64_t)(b))
 
@@ -74,9 +75,8 @@ WHOLE(neg, WRAP(0, -, x[0]))
 WHOLE(abs, x[0] < 0 ? WRAP(0, -, x[0]) : x[0])
 WHOLE(max, x[0] > x[1] ? x[0] : x[1])
 WHOLE(min, x[0] < x[1] ? x[0] : x[1])
-WHOLE(floordiv, x[1] == 0    ? 0
-                : x[1] == -1 ? WRAP(0, -, x[0])
-                             : x[0] / x[1] - (x[0] % x[1] != 0 && (x[0] < 0) != (x[1] < 0)))
+WHOLE(floordiv, x[1] == 0 ? 0 : x[1] == -1 ? WRAP(0, -, x[0])
+                : x[0] / x[1] - (x[0] % x[1] != 0 && (x[0] < 0) != (x[1] < 0)))
 WHOLE(mod, x[1] == 0 || x[1] == -1 ? 0 : x[0] % x[1] + (x[0] % x[1] != 0 && (x[0] < 0) != (x[1] < 0) ? x[1] : 0))
 WHOLE(fmod, x[1] == 0 || x[1] == -1 ? 0 : x[0] % x[1])
 WHOLE(sign, (x[0] > 0) - (x[0] < 0))
@@ -93,15 +93,14 @@ WHOLE(bitand, x[0] & x[1])
 WHOLE(bitor, x[0] | x[1])
 WHOLE(bitxor, x[0] ^ x[1])
 WHOLE(bitnot, ~x[0])
-WHOLE(shl, x[1]<0 || x[1]> 63 ? 0 : (int64_t)((uint64_t)x[0] << x[1]))
-WHOLE(shr, x[1]<0 || x[1]> 63 ? (x[0] < 0 ? -1 : 0) : x[0] >> x[1])
+WHOLE(shl, x[1] < 0 || x[1] > 63 ? 0 : (int64_t)((uint64_t)x[0] << x[1]))
+WHOLE(shr, x[1] < 0 || x[1] > 63 ? (x[0] < 0 ? -1 : 0) : x[0] >> x[1])
 WHOLE(select, x[0] ? x[1] : x[2])
 static int64_t w_pow(const int64_t *x) /* numpy refuses negative exponents; 0 here keeps it total */
 {
     uint64_t y = 1, b = (uint64_t)x[0];
     for (int64_t n = x[1]; n > 0; n >>= 1, b *= b)
-        if (n & 1)
-            y *= b;
+        if (n & 1) y *= b;
     return x[1] < 0 ? 0 : (int64_t)y;
 }
 
@@ -115,26 +114,10 @@ static const fn table[] = {
     {"div", 2, R_SAME, r_div, NULL, "($0 / $1)", NULL, {"1 / b", "-y / b"}, NAN, 1},
     {"neg", 1, R_SAME, r_neg, w_neg, "(-$0)", "(-$0)", {"-1"}, NAN, 1},
     {"abs", 1, R_SAME, r_abs, w_abs, "fabs@($0)", "($0 < 0 ? -$0 : $0)", {"sign(a)"}, NAN, 1},
-    {"max",
-     2,
-     R_SAME,
-     r_max,
-     w_max,
-     "max@($0, $1)",
-     "($0 > $1 ? $0 : $1)",
-     {"b < a ? 1 : 0", "b < a ? 0 : 1"},
-     -INFINITY,
-     1},
-    {"min",
-     2,
-     R_SAME,
-     r_min,
-     w_min,
-     "min@($0, $1)",
-     "($0 < $1 ? $0 : $1)",
-     {"a < b ? 1 : 0", "a < b ? 0 : 1"},
-     INFINITY,
-     1},
+    {"max", 2, R_SAME, r_max, w_max, "max@($0, $1)", "($0 > $1 ? $0 : $1)",
+     {"b < a ? 1 : 0", "b < a ? 0 : 1"}, -INFINITY, 1},
+    {"min", 2, R_SAME, r_min, w_min, "min@($0, $1)", "($0 < $1 ? $0 : $1)",
+     {"a < b ? 1 : 0", "a < b ? 0 : 1"}, INFINITY, 1},
     {"pow", 2, R_SAME, r_pow, w_pow, "pow@($0, $1)", "whole_pow($0, $1)", {"b * pow(a, b - 1)", "y * log(a)"}, NAN, 10},
     {"exp", 1, R_SAME, r_exp, NULL, "exp@($0)", NULL, {"y"}, NAN, 10},
     {"expm1", 1, R_SAME, r_expm1, NULL, "expm1@($0)", NULL, {"y + 1"}, NAN, 10},
@@ -147,16 +130,8 @@ static const fn table[] = {
     {"asin", 1, R_SAME, r_asin, NULL, "asin@($0)", NULL, {"1 / sqrt(1 - a * a)"}, NAN, 10},
     {"acos", 1, R_SAME, r_acos, NULL, "acos@($0)", NULL, {"-1 / sqrt(1 - a * a)"}, NAN, 10},
     {"atan", 1, R_SAME, r_atan, NULL, "atan@($0)", NULL, {"1 / (1 + a * a)"}, NAN, 10},
-    {"atan2",
-     2,
-     R_SAME,
-     r_atan2,
-     NULL,
-     "atan2@($0, $1)",
-     NULL,
-     {"b / (a * a + b * b)", "-a / (a * a + b * b)"},
-     NAN,
-     10},
+    {"atan2", 2, R_SAME, r_atan2, NULL, "atan2@($0, $1)", NULL,
+     {"b / (a * a + b * b)", "-a / (a * a + b * b)"}, NAN, 10},
     {"sinh", 1, R_SAME, r_sinh, NULL, "sinh@($0)", NULL, {"cosh(a)"}, NAN, 10},
     {"cosh", 1, R_SAME, r_cosh, NULL, "cosh@($0)", NULL, {"sinh(a)"}, NAN, 10},
     {"tanh", 1, R_SAME, r_tanh, NULL, "tanh@($0)", NULL, {"1 - y * y"}, NAN, 10},
@@ -189,16 +164,8 @@ static const fn table[] = {
     {"shr", 2, R_SAME, NULL, w_shr, NULL, "whole_shr($0, $1)", {"0", "0"}, NAN, 1},
     /* a subscript, checked against 0 <= a < b */
     {"at", 2, R_SAME, NULL, w_same, NULL, "checked($0, $1, fault)", {"0", "0"}, NAN, 0},
-    {"select",
-     3,
-     R_SECOND,
-     r_select,
-     w_select,
-     "($0 ? $1 : $2)",
-     "($0 ? $1 : $2)",
-     {"0", "a ? 1 : 0", "a ? 0 : 1"},
-     NAN,
-     0},
+    {"select", 3, R_SECOND, r_select, w_select, "($0 ? $1 : $2)", "($0 ? $1 : $2)",
+     {"0", "a ? 1 : 0", "a ? 0 : 1"}, NAN, 0},
 };
 /* clang-format on */
 

@@ -10,104 +10,118 @@ const spelling c_spelling[] = {
     {"max", true, "fast_max($0, $1)"}, {"min", true, "fast_min($0, $1)"}, {0},
 };
 
-/* clang-format off: a line is a line of the program */
-static const char head[] = "#include <math.h>\n"
-                           "#include <stdint.h>\n"
-                           "#include <string.h>\n"
-                           "#define TEXT(x) _Pragma(#x)\n"
-                           "#if defined(__clang__)\n"
-                           "#define UNROLL(n) TEXT(clang loop unroll_count(n))\n"
-                           "#elif defined(__GNUC__)\n"
-                           "#define UNROLL(n) TEXT(GCC unroll n)\n"
-                           "#else\n"
-                           "#define UNROLL(n)\n"
-                           "#endif\n"
-                           "#ifdef __GNUC__\n"
-                           "#define SIMD _Pragma(\"omp simd\")\n"
-                           "#define PREFETCH(p, level) __builtin_prefetch(p, 0, (level) == 1 ? 3 : 2)\n"
-                           "#define MAY_BE_UNUSED __attribute__((unused))\n"
-                           "#else\n"
-                           "#define SIMD\n"
-                           "#define PREFETCH(p, level) ((void)0)\n"
-                           "#define MAY_BE_UNUSED\n"
-                           "#endif\n"
-                           "#ifdef __FMA__\n"
-                           "#define FMA(a, b, c) __builtin_fmaf(a, b, c)\n"
-                           "#define FMA64(a, b, c) __builtin_fma(a, b, c)\n"
-                           "#else\n"
-                           "#define FMA(a, b, c) ((a) * (b) + (c))\n"
-                           "#define FMA64(a, b, c) ((a) * (b) + (c))\n"
-                           "#endif\n"
-                           "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n"
-                           "#define FUNCTION static inline MAY_BE_UNUSED\n"
-                           "\n";
+/* A line is a line of the program. */
+/* clang-format off */
+static const char head[] =
+    "#include <math.h>\n"
+    "#include <stdint.h>\n"
+    "#include <string.h>\n"
+    "#define TEXT(x) _Pragma(#x)\n"
+    "#if defined(__clang__)\n"
+    "#define UNROLL(n) TEXT(clang loop unroll_count(n))\n"
+    "#elif defined(__GNUC__)\n"
+    "#define UNROLL(n) TEXT(GCC unroll n)\n"
+    "#else\n"
+    "#define UNROLL(n)\n"
+    "#endif\n"
+    "#ifdef __GNUC__\n"
+    "#define SIMD _Pragma(\"omp simd\")\n"
+    "#define PREFETCH(p, level) __builtin_prefetch(p, 0, (level) == 1 ? 3 : 2)\n"
+    "#define MAY_BE_UNUSED __attribute__((unused))\n"
+    "#else\n"
+    "#define SIMD\n"
+    "#define PREFETCH(p, level) ((void)0)\n"
+    "#define MAY_BE_UNUSED\n"
+    "#endif\n"
+    "#ifdef __FMA__\n"
+    "#define FMA(a, b, c) __builtin_fmaf(a, b, c)\n"
+    "#define FMA64(a, b, c) __builtin_fma(a, b, c)\n"
+    "#else\n"
+    "#define FMA(a, b, c) ((a) * (b) + (c))\n"
+    "#define FMA64(a, b, c) ((a) * (b) + (c))\n"
+    "#endif\n"
+    "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n"
+    "#define FUNCTION static inline MAY_BE_UNUSED\n"
+    "\n";
 
 static const struct {
     const char *name, *text;
-} function[] = {
-    /* each uses only those above it */
-    {"fast_max", "FUNCTION float fast_max(float a, float b) { return a >= b || a != a ? a : b; }\n"},
-    {"fast_min", "FUNCTION float fast_min(float a, float b) { return a <= b || a != a ? a : b; }\n"},
-    {"maxf", "FUNCTION float maxf(float a, float b) { return a >= b || a != a ? a : b; }\n"},
-    {"minf", "FUNCTION float minf(float a, float b) { return a <= b || a != a ? a : b; }\n"},
-    {"max", "FUNCTION double max(double a, double b) { return a >= b || a != a ? a : b; }\n"},
-    {"min", "FUNCTION double min(double a, double b) { return a <= b || a != a ? a : b; }\n"},
-    {"bits_float", "FUNCTION float bits_float(uint32_t u) { float f; memcpy(&f, &u, 4); return f; }\n"},
-    {"float_bits", "FUNCTION uint32_t float_bits(float f) { uint32_t u; memcpy(&u, &f, 4); return u; }\n"},
-    {"scale_by", "/* 2^n for -252 <= n <= 254, in two factors so that the ends do not overflow early */\n"
-                 "FUNCTION float scale_by(float x, int32_t n)\n"
-                 "{\n"
-                 "    const int32_t a = n >> 1, b = n - a;\n"
-                 "    return x * bits_float((uint32_t)(a + 127) << 23) * bits_float((uint32_t)(b + 127) << 23);\n"
-                 "}\n"},
-    {"fast_exp", "FUNCTION float fast_exp(float x) /* 1 ULP; 0 below -104, infinity above 88.73 */\n"
-                 "{\n"
-                 "    const float c = x < -104.0f ? -104.0f : x > 89.0f ? 89.0f : x;\n"
-                 "    const float shifted = FMA(c, 1.44269504f, 12582912.0f), n = shifted - 12582912.0f;\n"
-                 "    float r = FMA(n, -0.693359375f, c);\n"
-                 "    r = FMA(n, 2.12194440e-4f, r);\n"
-                 "    float q = FMA(0.0013814610f, r, 0.0083687101f);\n"
-                 "    q = FMA(q, r, 0.041668389f);\n"
-                 "    q = FMA(q, r, 0.16666521f);\n"
-                 "    q = FMA(q, r, 0.49999994f);\n"
-                 "    q = FMA(r * r, q, r + 1.0f);\n"
-                 "    return scale_by(q, (int32_t)(float_bits(shifted) - 0x4b400000u));\n"
-                 "}\n"},
-    {"fast_erf", "FUNCTION float fast_erf(float x) /* 2.3 ULP */\n"
-                 "{\n"
-                 "    const float size = fabsf(x), a = size > 3.925f ? 3.925f : size, t = x * x;\n"
-                 "    float s = FMA(-5.6314189e-4f, t, 0.0049175506f);\n"
-                 "    s = FMA(s, t, -0.026711311f);\n"
-                 "    s = FMA(s, t, 0.11280180f);\n"
-                 "    s = FMA(s, t, -0.37612325f);\n"
-                 "    s = x * FMA(s, t, 1.1283791f);\n"
-                 "    float l = FMA(1.9822070e-4f, a, -0.0030654997f);\n"
-                 "    l = FMA(l, a, 0.022315249f);\n"
-                 "    l = FMA(l, a, -0.10411374f);\n"
-                 "    l = FMA(l, a, -0.63697600f);\n"
-                 "    l = FMA(l, a, -1.1277972f);\n"
-                 "    l = FMA(l, a, -1.6643909e-4f);\n"
-                 "    l = copysignf(1.0f - fast_exp(l), x);\n"
-                 "    return size < 0.95f || x != x ? s : l;\n"
-                 "}\n"},
-    {"fast_tanh", "FUNCTION float fast_tanh(float x) /* 4 ULP */\n"
-                  "{\n"
-                  "    const float size = fabsf(x), t = x * x;\n"
-                  "    float s = FMA(-0.0056f, t, 0.0209f);\n"
-                  "    s = FMA(s, t, -0.0537f);\n"
-                  "    s = FMA(s, t, 0.13332f);\n"
-                  "    s = FMA(s, t, -0.333333f);\n"
-                  "    s = FMA(s * t, x, x);\n"
-                  "    const float e = fast_exp(2.0f * size), l = copysignf(1.0f - 2.0f / (e + 1.0f), x);\n"
-                  "    return size < 0.3f || x != x ? s : l;\n"
-                  "}\n"},
-    {"half_to_float", "FUNCTION float half_to_float(uint16_t h)\n"
-                      "{\n"
-                      "    const uint32_t sign = (uint32_t)(h & 0x8000) << 16, rest = h & 0x7fff;\n"
-                      "    if (rest >= 0x7c00) return bits_float(sign | 0x7f800000 | (rest & 0x3ff) << 13);\n"
-                      "    const float size = bits_float(rest << 13) * 0x1p112f;\n"
-                      "    return sign ? -size : size;\n"
-                      "}\n"},
+} function[] = { /* each uses only those above it */
+    {"fast_max",
+     "FUNCTION float fast_max(float a, float b) { return a >= b || a != a ? a : b; }\n"},
+    {"fast_min",
+     "FUNCTION float fast_min(float a, float b) { return a <= b || a != a ? a : b; }\n"},
+    {"maxf",
+     "FUNCTION float maxf(float a, float b) { return a >= b || a != a ? a : b; }\n"},
+    {"minf",
+     "FUNCTION float minf(float a, float b) { return a <= b || a != a ? a : b; }\n"},
+    {"max",
+     "FUNCTION double max(double a, double b) { return a >= b || a != a ? a : b; }\n"},
+    {"min",
+     "FUNCTION double min(double a, double b) { return a <= b || a != a ? a : b; }\n"},
+    {"bits_float",
+     "FUNCTION float bits_float(uint32_t u) { float f; memcpy(&f, &u, 4); return f; }\n"},
+    {"float_bits",
+     "FUNCTION uint32_t float_bits(float f) { uint32_t u; memcpy(&u, &f, 4); return u; }\n"},
+    {"scale_by",
+     "/* 2^n for -252 <= n <= 254, in two factors so that the ends do not overflow early */\n"
+     "FUNCTION float scale_by(float x, int32_t n)\n"
+     "{\n"
+     "    const int32_t a = n >> 1, b = n - a;\n"
+     "    return x * bits_float((uint32_t)(a + 127) << 23) * bits_float((uint32_t)(b + 127) << 23);\n"
+     "}\n"},
+    {"fast_exp",
+     "FUNCTION float fast_exp(float x) /* 1 ULP; 0 below -104, infinity above 88.73 */\n"
+     "{\n"
+     "    const float c = x < -104.0f ? -104.0f : x > 89.0f ? 89.0f : x;\n"
+     "    const float shifted = FMA(c, 1.44269504f, 12582912.0f), n = shifted - 12582912.0f;\n"
+     "    float r = FMA(n, -0.693359375f, c);\n"
+     "    r = FMA(n, 2.12194440e-4f, r);\n"
+     "    float q = FMA(0.0013814610f, r, 0.0083687101f);\n"
+     "    q = FMA(q, r, 0.041668389f);\n"
+     "    q = FMA(q, r, 0.16666521f);\n"
+     "    q = FMA(q, r, 0.49999994f);\n"
+     "    q = FMA(r * r, q, r + 1.0f);\n"
+     "    return scale_by(q, (int32_t)(float_bits(shifted) - 0x4b400000u));\n"
+     "}\n"},
+    {"fast_erf",
+     "FUNCTION float fast_erf(float x) /* 2.3 ULP */\n"
+     "{\n"
+     "    const float size = fabsf(x), a = size > 3.925f ? 3.925f : size, t = x * x;\n"
+     "    float s = FMA(-5.6314189e-4f, t, 0.0049175506f);\n"
+     "    s = FMA(s, t, -0.026711311f);\n"
+     "    s = FMA(s, t, 0.11280180f);\n"
+     "    s = FMA(s, t, -0.37612325f);\n"
+     "    s = x * FMA(s, t, 1.1283791f);\n"
+     "    float l = FMA(1.9822070e-4f, a, -0.0030654997f);\n"
+     "    l = FMA(l, a, 0.022315249f);\n"
+     "    l = FMA(l, a, -0.10411374f);\n"
+     "    l = FMA(l, a, -0.63697600f);\n"
+     "    l = FMA(l, a, -1.1277972f);\n"
+     "    l = FMA(l, a, -1.6643909e-4f);\n"
+     "    l = copysignf(1.0f - fast_exp(l), x);\n"
+     "    return size < 0.95f || x != x ? s : l;\n"
+     "}\n"},
+    {"fast_tanh",
+     "FUNCTION float fast_tanh(float x) /* 4 ULP */\n"
+     "{\n"
+     "    const float size = fabsf(x), t = x * x;\n"
+     "    float s = FMA(-0.0056f, t, 0.0209f);\n"
+     "    s = FMA(s, t, -0.0537f);\n"
+     "    s = FMA(s, t, 0.13332f);\n"
+     "    s = FMA(s, t, -0.333333f);\n"
+     "    s = FMA(s * t, x, x);\n"
+     "    const float e = fast_exp(2.0f * size), l = copysignf(1.0f - 2.0f / (e + 1.0f), x);\n"
+     "    return size < 0.3f || x != x ? s : l;\n"
+     "}\n"},
+    {"half_to_float",
+     "FUNCTION float half_to_float(uint16_t h)\n"
+     "{\n"
+     "    const uint32_t sign = (uint32_t)(h & 0x8000) << 16, rest = h & 0x7fff;\n"
+     "    if (rest >= 0x7c00) return bits_float(sign | 0x7f800000 | (rest & 0x3ff) << 13);\n"
+     "    const float size = bits_float(rest << 13) * 0x1p112f;\n"
+     "    return sign ? -size : size;\n"
+     "}\n"},
     {"float_to_half",
      "FUNCTION uint16_t float_to_half(float f) /* to nearest, ties to even */\n"
      "{\n"
@@ -117,51 +131,59 @@ static const struct {
      "    if (size < 0x38800000) return (uint16_t)(sign | (uint32_t)rintf(bits_float(size) * 0x1p24f));\n"
      "    return (uint16_t)(sign | ((size - 0x38000000 + 0xfff + (size >> 13 & 1)) >> 13));\n"
      "}\n"},
-    {"bfloat_to_float", "FUNCTION float bfloat_to_float(uint16_t h) { return bits_float((uint32_t)h << 16); }\n"},
-    {"float_to_bfloat", "FUNCTION uint16_t float_to_bfloat(float f)\n"
-                        "{\n"
-                        "    const uint32_t u = float_bits(f);\n"
-                        "    return (uint16_t)(f != f ? (u >> 16 | 0x40) : (u + 0x7fff + (u >> 16 & 1)) >> 16);\n"
-                        "}\n"},
+    {"bfloat_to_float",
+     "FUNCTION float bfloat_to_float(uint16_t h) { return bits_float((uint32_t)h << 16); }\n"},
+    {"float_to_bfloat",
+     "FUNCTION uint16_t float_to_bfloat(float f)\n"
+     "{\n"
+     "    const uint32_t u = float_bits(f);\n"
+     "    return (uint16_t)(f != f ? (u >> 16 | 0x40) : (u + 0x7fff + (u >> 16 & 1)) >> 16);\n"
+     "}\n"},
     {"whole_div",
      "FUNCTION int64_t whole_div(int64_t a, int64_t b)\n"
      "{\n"
      "    return b == 0 ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b - (a % b != 0 && (a < 0) != (b < 0));\n"
      "}\n"},
-    {"whole_mod", "FUNCTION int64_t whole_mod(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b + (a % b != "
-                  "0 && (a < 0) != (b < 0) ? b : 0); }\n"},
-    {"whole_rem", "FUNCTION int64_t whole_rem(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }\n"},
-    {"whole_shl", "FUNCTION int64_t whole_shl(int64_t a, int64_t n) { return n < 0 || n > 63 ? 0 : "
-                  "(int64_t)((uint64_t)a << n); }\n"},
+    {"whole_mod",
+     "FUNCTION int64_t whole_mod(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : "
+     "a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0); }\n"},
+    {"whole_rem",
+     "FUNCTION int64_t whole_rem(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }\n"},
+    {"whole_shl",
+     "FUNCTION int64_t whole_shl(int64_t a, int64_t n) { return n < 0 || n > 63 ? 0 : (int64_t)((uint64_t)a << n); }\n"},
     {"whole_shr",
      "FUNCTION int64_t whole_shr(int64_t a, int64_t n) { return n < 0 || n > 63 ? (a < 0 ? -1 : 0) : a >> n; }\n"},
-    {"whole_pow", "FUNCTION int64_t whole_pow(int64_t a, int64_t n)\n"
-                  "{\n"
-                  "    uint64_t y = 1, b = (uint64_t)a;\n"
-                  "    for (int64_t k = n; k > 0; k >>= 1, b *= b)\n"
-                  "        if (k & 1) y *= b;\n"
-                  "    return n < 0 ? 0 : (int64_t)y;\n"
-                  "}\n"},
-    {"floor_mod", "FUNCTION double floor_mod(double a, double b) { const double r = fmod(a, b); return r != 0 && (r < "
-                  "0) != (b < 0) ? r + b : r; }\n"},
-    {"floor_modf", "FUNCTION float floor_modf(float a, float b) { const float r = fmodf(a, b); return r != 0 && (r < "
-                   "0) != (b < 0) ? r + b : r; }\n"},
+    {"whole_pow",
+     "FUNCTION int64_t whole_pow(int64_t a, int64_t n)\n"
+     "{\n"
+     "    uint64_t y = 1, b = (uint64_t)a;\n"
+     "    for (int64_t k = n; k > 0; k >>= 1, b *= b)\n"
+     "        if (k & 1) y *= b;\n"
+     "    return n < 0 ? 0 : (int64_t)y;\n"
+     "}\n"},
+    {"floor_mod",
+     "FUNCTION double floor_mod(double a, double b) { const double r = fmod(a, b); "
+     "return r != 0 && (r < 0) != (b < 0) ? r + b : r; }\n"},
+    {"floor_modf",
+     "FUNCTION float floor_modf(float a, float b) { const float r = fmodf(a, b); "
+     "return r != 0 && (r < 0) != (b < 0) ? r + b : r; }\n"},
     {"real_to_whole",
      "FUNCTION int64_t real_to_whole(double x, int bits, int is_signed) /* truncates; saturates; NaN gives 0 */\n"
      "{\n"
      "    const double high = ldexp(1, bits - is_signed), low = is_signed ? -high : 0;\n"
      "    if (x != x) return 0;\n"
-     "    if (x >= high) return is_signed ? (int64_t)((UINT64_C(1) << (bits - 1)) - 1) : (int64_t)(UINT64_MAX >> (64 - "
-     "bits));\n"
+     "    if (x >= high) return is_signed ? (int64_t)((UINT64_C(1) << (bits - 1)) - 1) "
+     ": (int64_t)(UINT64_MAX >> (64 - bits));\n"
      "    if (x <= low) return is_signed ? (int64_t)(UINT64_MAX << (bits - 1)) : 0;\n"
      "    return x >= 0x1p63 ? (int64_t)(uint64_t)x : (int64_t)x;\n"
      "}\n"},
-    {"checked", "FUNCTION int64_t checked(int64_t i, int64_t n, int *fault) /* a gathered index, checked */\n"
-                "{\n"
-                "    if (i >= 0 && i < n) return i;\n"
-                "    *fault = 1;\n"
-                "    return 0;\n"
-                "}\n"},
+    {"checked",
+     "FUNCTION int64_t checked(int64_t i, int64_t n, int *fault) /* a gathered index, checked */\n"
+     "{\n"
+     "    if (i >= 0 && i < n) return i;\n"
+     "    *fault = 1;\n"
+     "    return 0;\n"
+     "}\n"},
 };
 /* clang-format on */
 
