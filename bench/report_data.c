@@ -146,6 +146,13 @@ static const char *known_as(const cJSON *k)
     return *js_get_text(k, "label") ? js_get_text(k, "label") : js_get_text(k, "op");
 }
 
+static void traffic_read(kernel *k, const cJSON *object)
+{
+    static const char *const into[] = {"L1", "L2", "L3"};
+    for (int i = 0; i < 3; i++)
+        k->traffic[i] = result_number(object, into[i]);
+}
+
 static void kernels_read(report *r, contestant *c)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(c->json, "kernels"), *k;
@@ -172,6 +179,7 @@ static void kernels_read(report *r, contestant *c)
                         .peak_share = result_number(k, "peak_share"),
                         .notes = cJSON_GetObjectItemCaseSensitive(k, "notes")};
         levels_read(r, out, cJSON_GetObjectItemCaseSensitive(k, "levels"));
+        traffic_read(out, cJSON_GetObjectItemCaseSensitive(k, "traffic"));
         if (out->ns > 0)
             sum += out->ns;
     }

@@ -36,6 +36,7 @@ typedef struct level { /* one loop of a nest */
 typedef struct kernel {
     const char *name, *op, *rule, *loops, *dtype, *bound; /* bound: "fma", or the ceiling of bytes that holds it back */
     double calls, ns, flops, bytes, peak_share;           /* ns, flops, bytes: of all calls in one pass */
+    double traffic[3]; /* bytes into L1, L2, L3 from outside, estimated, of one call */
     int n_level;
     level *levels;
     const cJSON *notes;

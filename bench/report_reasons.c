@@ -109,6 +109,61 @@ static bool cache_overflow(const report *r, reason *out)
     return true;
 }
 
+/* ---- traffic: what has to come into a cache again and again ---- */
+
+typedef struct flow {
+    const kind *kind;
+    int level;         /* 0: into L1 */
+    double more, time; /* bytes of one call that the slow nest brings in addition; what all calls take at the ceiling */
+} flow;
+
+static flow worst_flow(const report *r, const kind *k)
+{
+    static const char *const ceiling[] = {"l2_gbs", "l3_gbs", "read_gbs"}; /* of what is outside L1, L2, L3 */
+    const kernel *slow = k->of[r->slow].heaviest, *fast = k->of[r->fast].heaviest;
+    flow worst = {k, -1, 0, 0};
+    for (int i = 0; i < 3; i++) {
+        double more = slow->traffic[i] - fast->traffic[i], gbs = result_number(r->ceilings, ceiling[i]);
+        double time = more * k->of[r->slow].count / gbs; /* GB/s is bytes per ns */
+        if (slow->traffic[i] > 1.25 * fast->traffic[i] && time > worst.time)
+            worst = (flow){k, i, more, time};
+    }
+    return worst;
+}
+
+static bool traffic(const report *r, reason *out)
+{
+    static const char *const name[] = {"L1", "L2", "L3"}, *const outside[] = {"L2", "L3", "memory"};
+    flow most = {0};
+    double gain = 0; /* of all kinds that bring more into the same cache */
+    for (int i = 0; i < r->n_kind && decided(r); i++) {
+        if (!(gain_of(r, &r->kinds[i]) > 0))
+            continue;
+        flow f = worst_flow(r, &r->kinds[i]);
+        if (f.time > most.time)
+            most = f;
+    }
+    for (int i = 0; most.kind && i < r->n_kind; i++)
+        if (gain_of(r, &r->kinds[i]) > 0 && worst_flow(r, &r->kinds[i]).level == most.level)
+            gain += gain_of(r, &r->kinds[i]);
+    if (!most.kind || gain < 0.05 * difference(r) || most.time < 0.1 * gain_of(r, most.kind))
+        return false;
+    const kernel *slow = most.kind->of[r->slow].heaviest, *fast = most.kind->of[r->fast].heaviest;
+    quoted(&out->html, most.kind->name);
+    page_add(&out->html, ": under ");
+    mark_name(&out->html, r, r->slow);
+    page_add(&out->html, " its loops bring %s into %s, under ", word_bytes(slow->traffic[most.level]).s,
+             name[most.level]);
+    mark_name(&out->html, r, r->fast);
+    page_add(&out->html,
+             " %s (estimated): what was there has gone before it is walked again. At the probed speed of %s that takes "
+             "%s more; ",
+             word_bytes(fast->traffic[most.level]).s, outside[most.level], word_time(most.time).s);
+    page_add(&out->html, "kernels like this account for %s of the difference.", word_share(gain / difference(r)).s);
+    out->weight = gain * 1.1;
+    return true;
+}
+
 static bool peak_share(const report *r, reason *out)
 {
     const kind *best = NULL;
@@ -261,8 +316,8 @@ static int by_weight(const void *x, const void *y)
 
 int reasons_find(const report *r, reason out[MAX_REASONS])
 {
-    static rule *const rules[] = {most_of_it, cache_overflow, peak_share,   outside_kernels, kernel_count,
-                                  against_it, not_sure,       memory_bound, what_is_left};
+    static rule *const rules[] = {most_of_it,   traffic,    cache_overflow, peak_share,   outside_kernels,
+                                  kernel_count, against_it, not_sure,       memory_bound, what_is_left};
     int n = 0;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         out[n] = (reason){0};

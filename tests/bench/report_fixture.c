@@ -81,6 +81,10 @@ static void nest_add(cJSON *at, const shape *s, bool slow)
 {
     cJSON *levels = cJSON_AddArrayToObject(at, "levels"), *notes = cJSON_AddArrayToObject(at, "notes");
     double k = slow || s->k < 768 ? s->k : 768; /* the fast schema cuts a long k */
+    cJSON *traffic = child(at, "traffic");
+    put(traffic, "L3", 4 * (s->m * s->k + s->k * s->n + s->m * s->n));
+    put(traffic, "L2", 4 * (s->m * s->k + s->k * s->n * (slow && s->m > 8 ? s->m / 8 : 1) + s->m * s->n));
+    put(traffic, "L1", 4 * s->k * s->n * (s->m < 8 ? 1 : s->m / 8));
     double panel = k * 48 * 4 / 1024, rows = k * 8 * 4 / 1024, all = s->m * k * 4 / 1024;
     if (strcmp(s->op, "matmul") != 0 || s->m < 8) {
         say(at, "loops",

@@ -245,6 +245,10 @@ static void test_bert(void)
         "This is sure: the 99\u00a0% interval of the ratio of times, 1.48× … 1.50×, lies wholly beyond the ±1\u00a0%"));
     CHECK(has(m.html, "87\u00a0% of the difference is in <b class=\"name\">feed forward</b>"));
     CHECK(has(m.html, "works on 9.00\u00a0MiB, 450\u00a0% of L2: it does not fit"));
+    CHECK(has(m.html, " its loops bring 146\u00a0MiB into L2, under "));
+    CHECK(has(
+        m.html,
+        " 10.9\u00a0MiB (estimated): what was there has gone before it is walked again. At the probed speed of L3"));
     CHECK(has(m.html, "<mark>n/384@core</mark>"));
     CHECK(has(m.html, "<pre>b h q/32@core\nscores: s/64 d q@unroll s@vector\nout: "));
     CHECK(has(m.html, "Even the fastest sample of "));
