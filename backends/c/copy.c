@@ -57,22 +57,22 @@ static void copy_loops(emitter *m, source *to, int load, const int *order, int n
         const int a = walk[i];
         char name[16];
         const bool blocked = turn && (a == fast || i == n - 1);
-        snprintf(name, sizeof name, "i%d", a);
+        snprintf(name, sizeof name, "copy%d", a);
         const int v = var_add(&m->sp, name, 0, m->cur[a] - 1);
         if (blocked)
-            text_line(&m->body, "for (long b%d = 0; b%d < %lld; b%d += 16)", a, a, (long long)m->cur[a], a);
+            text_line(&m->body, "for (long block%d = 0; block%d < %lld; block%d += 16)", a, a, (long long)m->cur[a], a);
         else
-            text_line(&m->body, "for (long i%d = 0; i%d < %lld; i%d++)", a, a, (long long)m->cur[a], a);
+            text_line(&m->body, "for (long copy%d = 0; copy%d < %lld; copy%d++)", a, a, (long long)m->cur[a], a);
         m->axis[a] = lin_add(&m->sp, m->axis[a], lin_var(&m->sp, v), 1);
         at = lin_add(&m->sp, at, lin_var(&m->sp, v), to->stride[a]);
         m->body.depth++;
     }
     if (turn) {
         const int slow = order[n - 1];
-        text_line(&m->body, "for (long i%d = b%d; i%d < MIN(b%d + 16, %lld); i%d++)", slow, slow, slow, slow,
-                  (long long)m->cur[slow], slow);
-        text_line(&m->body, "    for (long i%d = b%d; i%d < MIN(b%d + 16, %lld); i%d++)", fast, fast, fast, fast,
-                  (long long)m->cur[fast], fast);
+        text_line(&m->body, "for (long copy%d = block%d; copy%d < MIN(block%d + 16, %lld); copy%d++)", slow, slow, slow,
+                  slow, (long long)m->cur[slow], slow);
+        text_line(&m->body, "    for (long copy%d = block%d; copy%d < MIN(block%d + 16, %lld); copy%d++)", fast, fast,
+                  fast, fast, (long long)m->cur[fast], fast);
     }
     text_add(&line, "%s((%s *)(scratch + %lld))[", turn ? "        " : "", c_memory(source_dtype(m, load)),
              (long long)to->offset);

@@ -148,7 +148,8 @@ int64_t row_differs(const ts_array *want, const ts_array *got, double tolerance)
         return 0;
     for (int64_t i = 0; i < n; i++) {
         const double a = ts_array_at(want, i), b = ts_array_at(got, i);
-        if (!memcmp((char *)want->data + (size_t)i * width, (char *)got->data + (size_t)i * width, width))
+        if ((tolerance == 0 && a == b) ||
+            !memcmp((char *)want->data + (size_t)i * width, (char *)got->data + (size_t)i * width, width))
             continue;
         if (tolerance == 0 || !(fabs(a - b) <= tolerance * (1 + fabs(a))))
             return i;

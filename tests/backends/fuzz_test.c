@@ -1,0 +1,190 @@
+/* ctest: large timeout=600
+ * fuzz_test N SEED: N random graphs under random schedules. A schedule is refused with a reason, or computes what the
+ * interpreter computes, to the bit: values are small integers. Graphs go through the compiler several at a time.
+ * The long run: fuzz_test 10000 1. */
+#include "schedule/plan.h"
+#include "tests/backends/random_loops.h"
+#include "tests/backends/row.h"
+#include "tests/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { AT_ONCE = 6, DEFAULT_CASES = 48, MOST_SHOWN = 10 };
+
+typedef struct trial {
+    dice d;
+    ts_graph *g;
+    text row[AT_ONCE];
+    ts_tensor root[AT_ONCE];
+    ts_array want[AT_ONCE];
+    row_inputs in;
+    text schema;
+    const char *path; /* of the schema */
+    ts_options o;
+} trial;
+static struct { /* over all trials, for the last line */
+    int kernels, as_asked, refused, wrong;
+} total;
+
+static bool make_graphs(trial *t)
+{
+    const ts_options interp = {.target = "interp"};
+    err e = {0};
+    t->g = ts_graph_make();
+    for (int i = 0; i < AT_ONCE; i++) {
+        random_row(&t->d, &t->row[i]);
+        if (!(t->root[i] = row_build(t->g, text_str(&t->row[i]), i, &t->in)))
+            return false;
+    }
+    if (CHECK(ts_eval(AT_ONCE, t->root, t->in.n, t->in.given, &interp, t->want, &e)))
+        return true;
+    printf("  interpreter: %s\n", e.text);
+    return false;
+}
+
+static void add_rule(trial *t, const kernel *k, bool strict)
+{
+    const stage *s = &k->stage[k->main];
+    text loops = {0};
+    total.kernels++;
+    random_loops(&t->d, k, &loops);
+    text_add(&t->schema, "{\"match\":{\"op\":[\"%s\"],\"dims\":{", k->op);
+    for (int a = 0; a < s->n_axis; a++)
+        text_add(&t->schema, "%s\"%s\":%lld", a ? "," : "", s->letter[a], (long long)s->extent[a]);
+    text_add(&t->schema, "}},\"loops\":[");
+    text_json(&t->schema, text_str(&loops));
+    text_add(&t->schema, "%s]", strict ? "" : ",\"guess\"");
+    for (int i = 0, n = 0; strict && i < s->n_load && i < 26; i++) {
+        text lay = {0};
+        const node *from = s->load[i]->from;
+        if (from->leaf && from->leaf->kind != LEAF_INPUT && roll(&t->d, 3) == 0)
+            random_layout(&t->d, s, s->load[i], &lay);
+        if (lay.len) {
+            text_add(&t->schema, "%s\"%c\":", n++ ? "," : ",\"layout\":{", 'a' + i);
+            text_json(&t->schema, text_str(&lay));
+        }
+        text_free(&lay);
+        if (i + 1 == s->n_load || i == 25)
+            text_add(&t->schema, n ? "}" : "");
+    }
+    text_add(&t->schema, "}");
+    text_free(&loops);
+}
+
+static plan *plan_with(const trial *t, const machine *on, const char *schema, err *e)
+{
+    const plan_wish w = {on, isa_find(t->o.isa), "c", schema, t->o.threads, false};
+    return plan_make(t->g, AT_ONCE, t->root, &w, e);
+}
+
+/* A schema with a rule for every kernel; strict ones are refused when one alternative is. */
+static bool make_schema(trial *t, const machine *on, bool strict)
+{
+    err e = {0};
+    plan *p = plan_with(t, on, NULL, &e);
+    if (!CHECK(p != NULL)) {
+        printf("  the guess: %s\n", e.text);
+        return false;
+    }
+    t->schema.len = 0;
+    text_add(&t->schema, "{\"format\":\"tiling/1\",\"rules\":[\n");
+    for (int i = 0, n = 0; i < p->n_kernel; i++) {
+        if (!p->kernel[i].stage[p->kernel[i].main].n_axis) /* one element: there are no loops */
+            continue;
+        text_add(&t->schema, n++ ? ",\n" : "");
+        add_rule(t, &p->kernel[i], strict);
+    }
+    text_add(&t->schema, "]}\n");
+    plan_free(p);
+    return CHECK(file_save(t->path, text_str(&t->schema), t->schema.len, &e));
+}
+
+static void show(const trial *t, int i)
+{
+    printf("  seed %llu: %s, %d threads\n  %s\n%s", (unsigned long long)t->d.seed, t->o.isa, t->o.threads,
+           i < 0 ? "" : text_str(&t->row[i]), text_str(&t->schema));
+}
+
+/* Does the schema plan? A refusal needs its reason; one with "guess" everywhere is none. */
+static bool plans(trial *t, const machine *on, bool strict)
+{
+    err e = {0};
+    plan *p = plan_with(t, on, t->path, &e);
+    if (!p) {
+        total.refused++;
+        if (!CHECK(strict && (e.code == TS_BAD_INPUT || e.code == TS_UNSUPPORTED) && strlen(e.text) > 20)) {
+            printf("  refused: %s\n", e.text);
+            for (int i = 0; i < AT_ONCE; i++)
+                show(t, i);
+        }
+        return false;
+    }
+    for (int i = 0; i < p->n_kernel; i++)
+        total.as_asked += !*p->kernel[i].notes;
+    plan_free(p);
+    return true;
+}
+
+static void compare(trial *t)
+{
+    ts_array got[AT_ONCE];
+    err e = {0};
+    if (!ts_eval(AT_ONCE, t->root, t->in.n, t->in.given, &t->o, got, &e)) {
+        if (!CHECK(e.code == TS_UNSUPPORTED)) { /* too many shapes of tile */
+            printf("  %s\n", e.text);
+            show(t, -1);
+        }
+        return;
+    }
+    for (int i = 0; i < AT_ONCE; i++) {
+        const int64_t at = row_differs(&t->want[i], &got[i], 0);
+        if (!CHECK(at < 0) && total.wrong++ < MOST_SHOWN) {
+            printf("  element %lld is %.9g, not %.9g\n", (long long)at, ts_array_at(&got[i], at),
+                   ts_array_at(&t->want[i], at));
+            show(t, i);
+        }
+        ts_array_free(&got[i]);
+    }
+}
+
+static void try_once(const machine *on, const char *path, uint64_t seed)
+{
+    static const char *const isas[] = {"plain", "avx2", "avx512"};
+    trial t = {.d = {seed, 0}, .path = path};
+    do
+        t.o.isa = isas[roll(&t.d, COUNT(isas))];
+    while (isa_find(t.o.isa)->vector_bytes > on->isa->vector_bytes);
+    t.o.threads = 1 + (int)roll(&t.d, 5), t.o.schema = t.path, t.o.cache_dir = "none";
+    if (make_graphs(&t)) {
+        const bool strict = roll(&t.d, 4) == 0;
+        bool ok = make_schema(&t, on, strict) && plans(&t, on, strict);
+        if (!ok && strict)
+            ok = make_schema(&t, on, false) && plans(&t, on, false);
+        if (ok)
+            compare(&t);
+    }
+    for (int i = 0; i < AT_ONCE; i++)
+        ts_array_free(&t.want[i]), text_free(&t.row[i]);
+    row_inputs_free(&t.in), text_free(&t.schema), ts_graph_free(t.g);
+}
+
+int main(int argc, char **argv)
+{
+    const long cases = argc > 1 ? strtol(argv[1], NULL, 10) : DEFAULT_CASES;
+    const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    char path[] = "/tmp/tessera-fuzz-XXXXXX.json";
+    const int file = mkstemps(path, 5);
+    machine on;
+    err e = {0};
+    if (CHECK(file >= 0 && machine_load(&on, NULL, &e)))
+        for (long i = 0; i < cases; i += AT_ONCE)
+            try_once(&on, path, seed + (uint64_t)(i / AT_ONCE));
+    printf("%d kernels, %d walked as asked, %d schemas refused, %d wrong results\n", total.kernels, total.as_asked,
+           total.refused, total.wrong);
+    CHECK(total.as_asked * 2 > total.kernels); /* schedules are tried, not only refused */
+    close(file), unlink(path);
+    return check_done();
+}

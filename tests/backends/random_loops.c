@@ -1,0 +1,156 @@
+#include "tests/backends/random_loops.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_UNROLLED = 48, MAX_CHAIN = 4 };
+
+typedef struct chain { /* the loops of one axis, from outside in: steps fall to 1 */
+    int n, used;
+    int64_t step[MAX_CHAIN], left;
+    bool tile; /* the last one belongs to the register tile */
+} chain;
+
+static void split(dice *d, chain *c, int64_t left)
+{
+    static const int64_t steps[] = {2, 3, 4, 5, 7, 8, 16, 24, 32, 48, 100};
+    *c = (chain){.left = left};
+    for (int64_t i = roll(d, 3); i > 0; i--) {
+        const int64_t step = steps[roll(d, COUNT(steps))];
+        if (c->n && step >= c->step[c->n - 1])
+            continue;
+        c->step[c->n++] = step;
+    }
+    c->step[c->n++] = 1;
+}
+
+static int64_t last_trips(const chain *c)
+{
+    return c->n > 1 && c->step[c->n - 2] < c->left ? c->step[c->n - 2] : c->left;
+}
+
+static void put_staging(dice *d, const stage *s, const char *prefix, text *t)
+{
+    static const char *const spaces[] = {"", "", "@l2*2", "@l1*3", "@none"};
+    if (s->n_load && roll(d, 6) == 0)
+        text_add(t, "+%s%c%s", prefix, 'a' + (int)roll(d, s->n_load), spaces[roll(d, COUNT(spaces))]);
+}
+
+static void put_loop(const stage *s, int a, int64_t step, const char *how, text *t)
+{
+    text_add(t, "%s%s", t->len && t->s[t->len - 1] != ' ' ? " " : "", s->letter[a]);
+    if (step > 1)
+        text_add(t, "/%lld", (long long)step);
+    text_add(t, "%s", how);
+}
+
+/* Loops outside the register tile, in any order that keeps each axis's own. */
+static void put_outer(dice *d, const stage *s, chain *c, bool cores, text *t)
+{
+    int left = 0;
+    for (int a = 0; a < s->n_axis; a++)
+        left += c[a].n - c[a].tile;
+    while (left > 0) {
+        const int a = (int)roll(d, s->n_axis);
+        if (c[a].used >= c[a].n - c[a].tile)
+            continue;
+        const bool core = cores && !(s->folds >> a & 1) && roll(d, 3) == 0;
+        put_loop(s, a, c[a].step[c[a].used++], core ? "@core" : "", t);
+        put_staging(d, s, "", t);
+        cores = cores && !core;
+        left--;
+    }
+}
+
+static void put_stage(dice *d, const stage *s, const int64_t *extent, bool cores, text *t)
+{
+    chain c[MAX_AXIS];
+    int64_t unrolled = 1;
+    int tile[MAX_AXIS], n = 0;
+    int vector = s->n_axis && roll(d, 4) ? (int)roll(d, s->n_axis) : -1;
+    for (int a = 0; a < s->n_axis; a++) {
+        split(d, &c[a], extent[a]);
+        if (extent[a] == 1 && a < s->n_shared)
+            c[a].n = 0;
+        if (!c[a].n && a == vector)
+            vector = -1;
+        c[a].tile = c[a].n && (a == vector || (roll(d, 3) == 0 && last_trips(&c[a]) * unrolled <= MOST_UNROLLED));
+        if (!c[a].tile || a == vector)
+            continue;
+        unrolled *= last_trips(&c[a]);
+        const int k = (int)roll(d, ++n);
+        tile[n - 1] = tile[k], tile[k] = a;
+    }
+    put_outer(d, s, c, cores, t);
+    for (int i = 0; i < n; i++)
+        put_loop(s, tile[i], 1, "@unroll", t);
+    if (vector >= 0)
+        put_loop(s, vector, 1, "@vector", t);
+}
+
+static void put_shared(dice *d, const kernel *k, int64_t *left, text *t)
+{
+    const stage *s = &k->stage[k->main];
+    bool core = roll(d, 2);
+    for (int a = 0; a < k->n_shared; a++) {
+        chain c;
+        split(d, &c, left[a]);
+        c.n -= c.n > 1 && roll(d, 2); /* the stages walk what is left */
+        for (int i = 0; i < c.n; i++) {
+            put_loop(s, a, c.step[i], core && roll(d, 2) ? (core = false, "@core") : "", t);
+            char prefix[40];
+            const stage *o = &k->stage[roll(d, k->n_stage)];
+            snprintf(prefix, sizeof prefix, "%s.", o->name);
+            put_staging(d, o, prefix, t);
+        }
+        left[a] = c.step[c.n - 1] < left[a] ? c.step[c.n - 1] : left[a];
+    }
+}
+
+static void spoil(dice *d, text *t) /* one character of it */
+{
+    static const char some[] = "abkmn/@+*:; 10-,";
+    if (t->len && roll(d, 25) == 0)
+        t->s[roll(d, (int64_t)t->len)] = some[roll(d, sizeof some - 1)];
+}
+
+void random_loops(dice *d, const kernel *k, text *out)
+{
+    int64_t left[MAX_AXIS] = {0};
+    if (k->n_stage == 1)
+        put_stage(d, k->stage, k->stage->extent, true, out);
+    else {
+        memcpy(left, k->stage[k->main].extent, sizeof left);
+        put_shared(d, k, left, out);
+        for (int i = 0; i < k->n_stage; i++) {
+            int64_t own[MAX_AXIS];
+            if (roll(d, 3) == 0)
+                continue; /* guessed */
+            memcpy(own, k->stage[i].extent, sizeof own);
+            memcpy(own, left, (size_t)k->n_shared * sizeof *own);
+            text_add(out, " ; %s: ", k->stage[i].name);
+            put_stage(d, &k->stage[i], own, false, out);
+        }
+    }
+    spoil(d, out);
+}
+
+void random_layout(dice *d, const stage *s, const expr *load, text *out)
+{
+    chain c[MAX_RANK];
+    int axis[MAX_RANK], left = 0;
+    for (int i = 0; i < load->n; i++) {
+        if (load->arg[i]->kind != X_AXIS)
+            return;
+        axis[i] = load->arg[i]->axis;
+        split(d, &c[i], load->from->type.dim[i]);
+        left += c[i].n;
+    }
+    while (left > 0) {
+        const int i = (int)roll(d, load->n);
+        if (c[i].used == c[i].n)
+            continue;
+        put_loop(s, axis[i], c[i].step[c[i].used++], "", out);
+        left--;
+    }
+}

@@ -1,0 +1,9 @@
+/* random_loops.h - loops as somebody may write them: random orders, steps, roles and staging, mostly legal. */
+#ifndef TS_RANDOM_LOOPS_H
+#define TS_RANDOM_LOOPS_H
+#include "schedule/plan.h"
+#include "tests/backends/random_row.h"
+
+void random_loops(dice *d, const kernel *k, text *out);
+void random_layout(dice *d, const stage *s, const expr *load, text *out); /* of an operand; empty when it has none */
+#endif
