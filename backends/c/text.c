@@ -15,10 +15,20 @@ void emit_lin(emitter *m, text *t, const lin *a)
     lin_print(&m->sp, t, a, write_index, m);
 }
 
+static void note_passed(emitter *m, const lin *a) /* axes whose numbers the text of a form mentions */
+{
+    for (int i = 0; i < a->n; i++) {
+        const atom *q = a->t[i].a;
+        if (q->kind == A_DIV) note_passed(m, q->of);
+        for (int x = 0; q->kind == A_VAR && x < m->s->n_axis; x++)
+            if (lin_coef(m->plain[x], q->var) && !lin_coef(m->inner[x], q->var)) m->into->passed |= 1u << x;
+    }
+}
+
 static void write_axis(void *user, text *t, int axis)
 {
     emitter *m = user;
-    if (m->into) m->into->passed |= 1u << axis;
+    if (m->into) note_passed(m, m->plain[axis]);
     text_add(t, "(");
     emit_lin(m, t, m->into ? m->plain[axis] : m->axis[axis]);
     text_add(t, ")");
@@ -66,16 +76,6 @@ static const lin *rest_of(emitter *m, const lin *whole)
         if (in) rest = lin_add(&m->sp, rest, &one, 1);
     }
     return rest;
-}
-
-static void note_passed(emitter *m, const lin *a) /* axes whose numbers the text of a form mentions */
-{
-    for (int i = 0; i < a->n; i++) {
-        const atom *q = a->t[i].a;
-        if (q->kind == A_DIV) note_passed(m, q->of);
-        for (int x = 0; q->kind == A_VAR && x < m->s->n_axis; x++)
-            if (lin_coef(m->plain[x], q->var) && !lin_coef(m->inner[x], q->var)) m->into->passed |= 1u << x;
-    }
 }
 
 static void write_place(emitter *m, text *t, int load) /* [index] of a load, or of the result */

@@ -70,6 +70,14 @@ cp -r again before
 expect 8 "cannot write 'again': the folder is not empty" emit bert-tiny --dim seq=8 -o again
 diff -r again before >&2 || wrong "a refusal changed the folder"
 
+# windows: tiles at edges take their place as numbers, and only those that they use
+python3 -c 'import numpy as np; np.save("image.npy", np.random.default_rng(2).standard_normal((1, 3, 32, 32), np.float32))'
+expect 0 "wrote windows; build it" emit resnet-tiny --threads 2 -o windows
+built windows
+"$TESSERA" run resnet-tiny --in x=image.npy --threads 2 -o windows.want -q >/dev/null || wrong "run resnet-tiny fails"
+(cd windows && ./model ../image.npy) || wrong "windows: the program fails"
+same windows 0 windows.want/y.npy
+
 # outputs that are inputs or constants, indices that are checked, names that are not nice
 expect 0 "wrote graph; build it" emit graph.json --threads 2 -o graph
 built graph
