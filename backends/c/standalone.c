@@ -136,8 +136,8 @@ static char *program_text(const standalone *s)
     const plan *p = s->p;
     text t = {0};
     text_add(&t, "#include <string.h>\n\n%s\n", s->code.calls);
-    text_line(&t,
-              "void program(void *const *space, int *fault, int part, int parts, void (*wait)(void *team), void *team)");
+    text_line(
+        &t, "void program(void *const *space, int *fault, int part, int parts, void (*wait)(void *team), void *team)");
     text_line(&t, "{");
     text_line(&t, "    const ts_run r = {.arena = space[%d], .leaf = space + %d, .input = space + %d,", ARENA,
               leaf_space(0), input_space(p, 0));
