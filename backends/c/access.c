@@ -20,14 +20,26 @@ static bool has_expr(void *user, const atom *a)
     return a->kind == A_EXPR;
 }
 
-/* Subscripts of a load; one that is not linear is checked against its dimension when it runs. */
+static bool within(const emitter *m, const lin *a, int64_t extent)
+{
+    int64_t low, high;
+    lin_range(&m->sp, a, &low, &high);
+    return low >= 0 && high < extent;
+}
+
+/* Subscripts of a load; one that is not linear is checked against its dimension when it runs. A copy also takes what a
+ * condition keeps the tile from reading (padding, the other part of a concat): there it reads the nearest element. */
 static void subscripts(emitter *m, const expr *load, const lin *const *axis, const lin **out)
 {
     for (int i = 0; i < load->n; i++) {
         out[i] = lin_of(&m->sp, load->arg[i], axis);
-        if (!lin_uses(out[i], has_expr, NULL))
-            continue;
-        out[i] = lin_of(&m->sp, x2(m->mem, "at", load->arg[i], x_whole(m->mem, load->from->type.dim[i])), axis);
+        const int64_t extent = load->from->type.dim[i];
+        if (lin_uses(out[i], has_expr, NULL))
+            out[i] = lin_of(&m->sp, x2(m->mem, "at", load->arg[i], x_whole(m->mem, extent)), axis);
+        else if (m->copying && !within(m, out[i], extent)) {
+            const expr *below = x2(m->mem, "min", load->arg[i], x_whole(m->mem, extent - 1));
+            out[i] = lin_of(&m->sp, x2(m->mem, "max", below, x_whole(m->mem, 0)), axis);
+        }
     }
 }
 

@@ -78,7 +78,9 @@ static void copy_loops(emitter *m, source *to, int load, const int *order, int n
              (long long)to->offset);
     emit_lin(m, &line, at);
     text_add(&line, "] = (");
+    m->copying = true;
     emit_pointer(m, &line, &(tile_made){0}, load);
+    m->copying = false;
     text_line(&m->body, "%s)[0];", line.s);
     text_free(&line);
     m->body.depth -= n;
