@@ -5,17 +5,36 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The order of the copy's axes, from outside in: as the loops under it walk them, the vector axis last. */
-static int walk_order(const stage *s, uint32_t axes, int *order)
+/* What a full trip of a loop leaves of an axis: a loop that stages share, or one of the stage's own. */
+static int64_t left_in(const emitter *m, int a, bool shared, int l)
 {
+    const kernel *k = m->k;
+    int64_t left = m->s->extent[a];
+    if (!shared)
+        return nest_left(k, m->s, a, l);
+    for (int i = 0; i <= l && a < m->s->n_shared; i++)
+        if (k->shared.loop[i].axis == a && k->shared.loop[i].step < left)
+            left = k->shared.loop[i].step;
+    return left;
+}
+
+/* The order of the copy's axes, from outside in: as the loops under it walk them, the vector axis last; first those that only
+ * later shared loops walk. */
+static int walk_order(const emitter *m, uint32_t axes, bool shared, int l, int *order)
+{
+    const stage *s = m->s;
     int n = 0, vector = -1;
-    for (int l = 0; l < s->nest.n; l++) {
-        const int a = s->nest.loop[l].axis;
-        if (s->nest.loop[l].role == VECTOR)
-            vector = a;
+    uint32_t own = 0;
+    for (int i = 0; i < s->nest.n; i++) {
+        own |= 1u << s->nest.loop[i].axis;
+        if (s->nest.loop[i].role == VECTOR)
+            vector = s->nest.loop[i].axis;
     }
-    for (int l = 0; l < s->nest.n; l++) {
-        const int a = s->nest.loop[l].axis;
+    for (int a = 0; shared && a < s->n_shared; a++)
+        if ((axes & ~own) >> a & 1 && left_in(m, a, true, l) > 1)
+            order[n++] = a;
+    for (int i = 0; i < s->nest.n; i++) {
+        const int a = s->nest.loop[i].axis;
         if (!(axes >> a & 1) || a == vector)
             continue;
         axes &= ~(1u << a);
@@ -101,10 +120,10 @@ bool copy_enter(emitter *m, int which, bool shared, int l)
         for (int k = 0; k < x->n; k++)
             axes |= x_axes(x->arg[k]);
         source copy = {.from = FROM_COPY, .operand = q->operand, .offset = m->scratch};
-        const int n = walk_order(s, axes, order);
+        const int n = walk_order(m, axes, shared, l, order);
         int64_t stride = 1;
         for (int k = n; k-- > 0;)
-            copy.stride[order[k]] = stride, stride *= nest_left(m->k, s, order[k], shared ? -1 : l);
+            copy.stride[order[k]] = stride, stride *= left_in(m, order[k], shared, l);
         for (int a = 0; a < s->n_axis; a++)
             copy.base[a] = m->axis[a];
         q->from = FROM_MEMORY;

@@ -1,5 +1,5 @@
 /* tile_test.c - generated C against the interpreter where a tile's pointers are hard to place: indices that are gathered,
- * subscripts with divisions, extents of 0. */
+ * subscripts with divisions, copies made further out, extents of 0. */
 #include "graph/graph.h"
 #include "tests/check.h"
 
@@ -29,6 +29,26 @@ static const char *const graphs[] = {
     "n7 = matmul(n6, n3) : f32[20]\n"
     "n8 = add(n2, n6) : f32[50]\n"
     "return n7, n8\n",
+    /* an operand turned before rows are cut: the copy has all rows, a tile some of them */
+    "n0 = input \"x\" : f32[2,64,3,3]\n"
+    "n1 = input \"z\" : f32[2,256,2,2]\n"
+    "n2 = weight \"w\" mean=0 scale=0.1 seed=1 : f32[256,64,1,1]\n"
+    "n3 = conv2d(n0, n2) strides=[2,2] pads=[0,0,0,0] group=1 : f32[2,256,2,2]\n"
+    "n4 = add(n3, n1) : f32[2,256,2,2]\n"
+    "n5 = relu(n4) : f32[2,256,2,2]\n"
+    "n6 = mean(n5) axes=[2,3] keepdims=0 : f32[2,256]\n"
+    "return n6\n",
+    /* keys that are a result, and are turned for the scores too */
+    "n0 = input \"x\" : f32[1,5,256]\n"
+    "n1 = slice(n0) starts=[0,0,128] sizes=[1,5,128] : f32[1,5,128]\n"
+    "n2 = reshape(n1) shape=[1,5,2,64] : f32[1,5,2,64]\n"
+    "n3 = transpose(n2) axes=[0,2,1,3] : f32[1,2,5,64]\n"
+    "n4 = transpose(n3) axes=[0,1,3,2] : f32[1,2,64,5]\n"
+    "n5 = slice(n0) starts=[0,0,0] sizes=[1,5,128] : f32[1,5,128]\n"
+    "n6 = reshape(n5) shape=[1,5,2,64] : f32[1,5,2,64]\n"
+    "n7 = transpose(n6) axes=[0,2,1,3] : f32[1,2,5,64]\n"
+    "n8 = matmul(n7, n4) : f32[1,2,5,5]\n"
+    "return n3, n8\n",
     /* nothing at all */
     "n0 = input \"i\" below=9 : i64[0,5]\n"
     "n1 = weight \"w\" mean=0 scale=1 seed=1 : f32[9,128]\n"
