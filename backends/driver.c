@@ -61,11 +61,14 @@ static bool fits(const plan *p, int64_t limit, err *e)
     const int64_t have = limit ? limit : machine_free_memory();
     for (int i = 0; i < p->n_leaf; i++) {
         int64_t bytes;
-        if (!int_mul(p->leaf[i].layout.size, ts_dtype_bytes(p->leaf[i].node->type.dtype), &bytes) || !int_add(need, bytes, &need)) need = INT64_MAX;
+        if (!int_mul(p->leaf[i].layout.size, ts_dtype_bytes(p->leaf[i].node->type.dtype), &bytes) ||
+            !int_add(need, bytes, &need))
+            need = INT64_MAX;
     }
-    if (need <= have) return true;
-    err_set(e, TS_MEMORY, "the plan needs %lld bytes (%lld of them for values, the rest for weights), %lld are %s", (long long)need,
-            (long long)p->arena_bytes, (long long)have, limit ? "allowed" : "free");
+    if (need <= have)
+        return true;
+    err_set(e, TS_MEMORY, "the plan needs %lld bytes (%lld of them for values, the rest for weights), %lld are %s",
+            (long long)need, (long long)p->arena_bytes, (long long)have, limit ? "allowed" : "free");
     return err_hint(e, "bind smaller dimensions, or raise the limit with --mem-limit");
 }
 

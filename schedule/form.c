@@ -44,6 +44,26 @@ const expr *stage_fold(const stage *s)
     return NULL;
 }
 
+static const expr *find_guard(const expr *x, const expr *load)
+{
+    const bool guard = x->kind == X_CALL && x->fn->result == R_SECOND &&
+                       ((x_same(x->arg[1], load) && x->arg[2]->kind == X_LIT) ||
+                        (x_same(x->arg[2], load) && x->arg[1]->kind == X_LIT));
+    if (guard)
+        return x_axes(x) == x_axes(load) ? x : NULL;
+    for (int i = 0; x->kind != X_LOAD && i < x->n; i++) {
+        const expr *found = find_guard(x->arg[i], load);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+const expr *stage_guard(const stage *s, int load)
+{
+    return find_guard(s->value, s->load[load]);
+}
+
 static void find_loads(arena *m, stage *s) /* those under the fold first */
 {
     const expr *load[MAX_LOADS], *fold = stage_fold(s);
@@ -195,7 +215,8 @@ static bool stage_is_linear(fuser *f, const stage *s)
 static uint32_t bare_axes(const expr *x)
 {
     uint32_t axes = x->kind == X_AXIS ? 1u << x->axis : 0;
-    for (int i = 0; x->kind != X_LOAD && i < x->n; i++) axes |= bare_axes(x->arg[i]);
+    for (int i = 0; x->kind != X_LOAD && i < x->n; i++)
+        axes |= bare_axes(x->arg[i]);
     return axes;
 }
 
@@ -204,7 +225,8 @@ static bool try_merge(fuser *f, kernel *k, int from, int to, int a) /* in stages
     stage trial[MAX_STAGES];
     for (int i = from; i < to; i++) {
         trial[i] = k->stage[i];
-        if (bare_axes(trial[i].value) & 3u << a) return false;
+        if (bare_axes(trial[i].value) & 3u << a)
+            return false;
         merge_in(&f->p->mem, &trial[i], a);
         if (!stage_is_linear(f, &trial[i]))
             return false;

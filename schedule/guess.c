@@ -155,6 +155,7 @@ static int row_axis(const kernel *k, const stage *s, int column)
     return -1;
 }
 
+/* An operand under the fold that the vector axis does not walk in one piece, or only under a guard: copied, it is. */
 static bool stage_transposed(const plan *p, const kernel *k, const stage *s, int column, text *name)
 {
     const expr *fold = stage_fold(s);
@@ -169,7 +170,7 @@ static bool stage_transposed(const plan *p, const kernel *k, const stage *s, int
         if (!inside || is_weight(s->load[i]->from) || !(axes_of_load(s->load[i]) >> column & 1))
             continue;
         const int64_t stride = stride_of(p, s, i, column);
-        if (stride == 1 || stride == 0)
+        if ((stride == 1 || stride == 0) && !stage_guard(s, i))
             continue;
         text_add(name, "+%c", 'a' + i);
         return true;
@@ -188,8 +189,11 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, te
     text outer = {0};
     put_outer(p, k, s, &outer, used, core);
     bool spread = core && !(outer.s && strstr(outer.s, "@core"));
-    if (outer.len)
+    if (outer.len) {
         text_add(t, "%s", outer.s);
+        if (k->n_stage == 1 && !p->reference)
+            stage_transposed(p, k, s, column, t);
+    }
     text_free(&outer);
     const bool by_column = columns / width >= p->threads || row < 0;
     if (row < 0 && columns > width) { /* one row: several streams of the matrix at once */

@@ -113,7 +113,9 @@ typedef struct plan_wish {
 plan *plan_make(graph *g, int n_root, const node *const *root, const plan_wish *wish, err *e); /* NULL with e set */
 void plan_free(plan *p);
 
-const expr *stage_fold(const stage *s);             /* the fold in its value, or NULL */
+const expr *stage_fold(const stage *s); /* the fold in its value, or NULL */
+/* "inside ? x[...] : 0" around a load, where the condition depends on nothing but the load's axes: padding. NULL: none. */
+const expr *stage_guard(const stage *s, int load);
 int64_t plan_cache_bytes(const plan *p, int level); /* of level 1, 2, 3 for one core; 3 shared by all of them */
 
 /* Passes, in this order; each says in its file what it requires and guarantees, and plan_check holds after each. */

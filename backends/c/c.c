@@ -26,17 +26,18 @@ struct program {
     void (*run)(const ts_run *r, long part, long parts);
     void (*step)(const ts_run *r, long kernel, long part, long parts);
     ts_run args;
-    void **leaf, **input; /* input: of the last run, for results that are inputs */
+    void **leaf, **input;  /* input: of the last run, for results that are inputs */
     char *weights, *arena; /* mapped */
     size_t weight_bytes, arena_bytes, scratch_bytes;
-    int64_t *leaf_at;      /* offset in weights, or -1: used where it is */
-    page_files files;      /* mapped ones, whose pages go once copied */
-    int fault, kernel;     /* kernel: the one being timed */
+    int64_t *leaf_at;  /* offset in weights, or -1: used where it is */
+    page_files files;  /* mapped ones, whose pages go once copied */
+    int fault, kernel; /* kernel: the one being timed */
 };
 
 static void drop(program *g)
 {
-    if (!g) return;
+    if (!g)
+        return;
     team_free(g->team);
     cc_free(g->code);
     pages_unmap(g->weights, g->weight_bytes);
@@ -48,7 +49,8 @@ static void drop(program *g)
 static bool used_in_place(const packed *w)
 {
     const leaf *l = w->node->leaf;
-    return l->data && (uintptr_t)l->data % (uintptr_t)ts_dtype_bytes(w->node->type.dtype) == 0 && layout_is_rows(&w->layout, &w->node->type);
+    return l->data && (uintptr_t)l->data % (uintptr_t)ts_dtype_bytes(w->node->type.dtype) == 0 &&
+           layout_is_rows(&w->layout, &w->node->type);
 }
 
 static void load_leaf(const program *g, int i, int part, int parts, char *buffer)
@@ -62,7 +64,8 @@ static void load_leaf(const program *g, int i, int part, int parts, char *buffer
         return;
     }
     const void *from = w->node->leaf->data;
-    if (!from || (uintptr_t)from % 8) leaf_read(w->node, buffer, 0, n), from = buffer; /* seeded, or not aligned */
+    if (!from || (uintptr_t)from % 8)
+        leaf_read(w->node, buffer, 0, n), from = buffer; /* seeded, or not aligned */
     layout_pack(&w->layout, &w->node->type, to, from, from == buffer ? 0 : part, from == buffer ? 1 : parts);
 }
 
@@ -72,9 +75,12 @@ static void release_leaf(const program *g, int i, int part, int parts, int first
     const packed *w = &g->p->leaf[i];
     const size_t bytes = (size_t)type_bytes(&w->node->type);
     const char *from = w->node->leaf->data;
-    if (!from) return;
-    if (layout_is_rows(&w->layout, &w->node->type)) pages_release(&g->files, from + bytes * (size_t)first / (size_t)parts, bytes / (size_t)parts);
-    else if (part == 0 || parts == 1) pages_release(&g->files, from, bytes);
+    if (!from)
+        return;
+    if (layout_is_rows(&w->layout, &w->node->type))
+        pages_release(&g->files, from + bytes * (size_t)first / (size_t)parts, bytes / (size_t)parts);
+    else if (part == 0 || parts == 1)
+        pages_release(&g->files, from, bytes);
 }
 
 static void load_weights(void *arg, int part, int parts)
@@ -89,8 +95,10 @@ static void load_weights(void *arg, int part, int parts)
     MUST(buffer);
     for (int i = 0; i < g->p->n_leaf; i++) {
         const leaf *l = g->p->leaf[i].node->leaf;
-        const bool whole = g->leaf_at[i] >= 0 && !layout_is_rows(&g->p->leaf[i].layout, &g->p->leaf[i].node->type) && (!l->data || (uintptr_t)l->data % 8);
-        if (g->leaf_at[i] < 0 || (whole && i % parts != part)) continue; /* what must be made in one piece, by turns */
+        const bool whole = g->leaf_at[i] >= 0 && !layout_is_rows(&g->p->leaf[i].layout, &g->p->leaf[i].node->type) &&
+                           (!l->data || (uintptr_t)l->data % 8);
+        if (g->leaf_at[i] < 0 || (whole && i % parts != part))
+            continue; /* what must be made in one piece, by turns */
         load_leaf(g, i, part, parts, buffer);
         release_leaf(g, i, part, whole ? 1 : parts, whole ? 0 : part);
     }
@@ -100,7 +108,8 @@ static void load_weights(void *arg, int part, int parts)
 static bool place_weights(program *g, err *e)
 {
     const plan *p = g->p;
-    g->leaf = calloc((size_t)p->n_leaf + 1, sizeof *g->leaf), g->leaf_at = calloc((size_t)p->n_leaf + 1, sizeof *g->leaf_at);
+    g->leaf = calloc((size_t)p->n_leaf + 1, sizeof *g->leaf),
+    g->leaf_at = calloc((size_t)p->n_leaf + 1, sizeof *g->leaf_at);
     MUST(g->leaf && g->leaf_at);
     for (int i = 0; i < p->n_leaf; i++) {
         const packed *w = &p->leaf[i];
@@ -111,13 +120,16 @@ static bool place_weights(program *g, err *e)
             continue;
         }
         g->leaf_at[i] = (int64_t)g->weight_bytes;
-        if (!size_mul((size_t)w->layout.size, (size_t)ts_dtype_bytes(w->node->type.dtype), &bytes) || !size_add(g->weight_bytes, bytes + 127, &g->weight_bytes))
+        if (!size_mul((size_t)w->layout.size, (size_t)ts_dtype_bytes(w->node->type.dtype), &bytes) ||
+            !size_add(g->weight_bytes, bytes + 127, &g->weight_bytes))
             return err_set(e, TS_MEMORY, "the weights have too many bytes");
         g->weight_bytes = g->weight_bytes / 64 * 64;
     }
-    if (g->weight_bytes && !(g->weights = pages_map(g->weight_bytes, e))) return false;
+    if (g->weight_bytes && !(g->weights = pages_map(g->weight_bytes, e)))
+        return false;
     for (int i = 0; i < p->n_leaf; i++)
-        if (g->leaf_at[i] >= 0) g->leaf[i] = g->weights + g->leaf_at[i];
+        if (g->leaf_at[i] >= 0)
+            g->leaf[i] = g->weights + g->leaf_at[i];
     pages_find_files(&g->files);
     return !g->weight_bytes || team_run(g->team, load_weights, g, e);
 }
@@ -127,8 +139,9 @@ static void tell(const plan *p, const c_program *c, const cc_report *r, const pr
 {
     text_add(facts, "\"compiler\":");
     text_json(facts, text_str(&r->compiler));
-    text_add(facts, ",\"units\":%d,\"compiled\":%d,\"cached\":%d,\"seconds\":%.6f,\"found\":%s,\"notes\":", c->n_unit + 1, r->compiled, r->cached, r->seconds,
-             r->found ? "true" : "false");
+    text_add(facts,
+             ",\"units\":%d,\"compiled\":%d,\"cached\":%d,\"seconds\":%.6f,\"found\":%s,\"notes\":", c->n_unit + 1,
+             r->compiled, r->cached, r->seconds, r->found ? "true" : "false");
     text_json(facts, text_str(&r->notes));
     text_add(facts, ",\"packed_bytes\":%zu,\"scratch_bytes\":%lld", g->weight_bytes, (long long)c->scratch_most);
     (void)p;
@@ -140,10 +153,17 @@ static bool compile(program *g, c_program *c, const build_wish *w, text *facts, 
     cc_unit *all = calloc((size_t)c->n_unit + 1, sizeof *all);
     cc_report report = {0};
     MUST(all);
-    for (int i = 0; i < c->n_unit; i++) all[i].text = c->unit[i].text;
+    for (int i = 0; i < c->n_unit; i++)
+        all[i].text = c->unit[i].text;
     all[c->n_unit].text = c->calls;
-    const cc_request r = {.n = c->n_unit + 1, .unit = all, .flags = c_flags(g->p->isa), .isa = g->p->isa->name, .cache_dir = w->cache_dir,
-                          .symbols = symbols, .progress = w->progress, .user = w->user};
+    const cc_request r = {.n = c->n_unit + 1,
+                          .unit = all,
+                          .flags = c_flags(g->p->isa),
+                          .isa = g->p->isa->name,
+                          .cache_dir = w->cache_dir,
+                          .symbols = symbols,
+                          .progress = w->progress,
+                          .user = w->user};
     g->code = cc_build(&r, &report, e);
     if (g->code) {
         *(void **)&g->run = cc_symbol(g->code, "run");
@@ -163,19 +183,28 @@ static program *build(const plan *p, const build_wish *w, text *facts, err *e)
     g->p = p;
     g->input = calloc((size_t)p->n_input + 1, sizeof *g->input);
     MUST(g->input);
-    if (!c_program_write(p, &c, e)) return drop(g), NULL;
+    if (!c_program_write(p, &c, e))
+        return drop(g), NULL;
     bool ok = compile(g, &c, w, facts, e);
-    ok = ok && (g->team = team_make(p->threads, p->threads <= p->on->n_core ? p->on->os : NULL, e)) && place_weights(g, e);
+    ok = ok && (g->team = team_make(p->threads, p->threads <= p->on->n_core ? p->on->os : NULL, e)) &&
+         place_weights(g, e);
     if (ok) {
         g->scratch_bytes = ((size_t)c.scratch_most + 4095) / 4096 * 4096;
         const size_t arena_part = ((size_t)p->arena_bytes + 4095) / 4096 * 4096;
         g->arena_bytes = arena_part + g->scratch_bytes * (size_t)p->threads + 4096;
         ok = (g->arena = pages_map(g->arena_bytes, e)) != NULL;
-        g->args = (ts_run){.arena = g->arena, .leaf = g->leaf, .input = g->input, .scratch = g->arena + arena_part, .scratch_bytes = (long)g->scratch_bytes,
-                           .fault = &g->fault, .wait = team_wait_entry, .team = g->team};
+        g->args = (ts_run){.arena = g->arena,
+                           .leaf = g->leaf,
+                           .input = g->input,
+                           .scratch = g->arena + arena_part,
+                           .scratch_bytes = (long)g->scratch_bytes,
+                           .fault = &g->fault,
+                           .wait = team_wait_entry,
+                           .team = g->team};
     }
     c_program_free(&c);
-    if (ok) return g;
+    if (ok)
+        return g;
     drop(g);
     return NULL;
 }
@@ -195,7 +224,8 @@ static void work_one(void *arg, int part, int parts)
 
 static bool check_fault(program *g, err *e)
 {
-    if (!g->fault) return true;
+    if (!g->fault)
+        return true;
     g->fault = 0;
     err_set(e, TS_NUMERICS, "an index read from the data lies outside its axis");
     return err_hint(e, "check integer inputs against the sizes of the tables they index");
@@ -219,7 +249,8 @@ static bool time_kernels(program *g, void *const *input, double *seconds, err *e
     memcpy(g->input, input, (size_t)g->p->n_input * sizeof *input);
     for (g->kernel = 0; g->kernel < g->p->n_kernel; g->kernel++) {
         const double start = now();
-        if (!team_run(g->team, work_one, g, e)) return false;
+        if (!team_run(g->team, work_one, g, e))
+            return false;
         seconds[g->kernel] = now() - start;
     }
     return check_fault(g, e);
@@ -234,12 +265,16 @@ static bool get(program *g, int root, ts_array *out, err *e)
     (void)e;
     if (n->leaf && n->leaf->kind == LEAF_INPUT) {
         int i = 0;
-        while (p->input[i] != n) i++;
+        while (p->input[i] != n)
+            i++;
         memcpy(out->data, g->input[i], (size_t)type_bytes(&n->type));
-    } else if (n->leaf) leaf_read(n, out->data, 0, count);
-    else if (stored_as(p, n) == n->type.dtype) memcpy(out->data, g->arena + h->offset, (size_t)type_bytes(&n->type));
+    } else if (n->leaf)
+        leaf_read(n, out->data, 0, count);
+    else if (stored_as(p, n) == n->type.dtype)
+        memcpy(out->data, g->arena + h->offset, (size_t)type_bytes(&n->type));
     else
-        for (int64_t i = 0; i < count; i++) store_real(n->type.dtype, out->data, i, ((const double *)(g->arena + h->offset))[i]);
+        for (int64_t i = 0; i < count; i++)
+            store_real(n->type.dtype, out->data, i, ((const double *)(g->arena + h->offset))[i]);
     return true;
 }
 

@@ -96,14 +96,49 @@ static void copy_loops(emitter *m, source *to, int load, const int *order, int n
     text_add(&line, "%s((%s *)(scratch + %lld))[", turn ? "        " : "", c_memory(source_dtype(m, load)),
              (long long)to->offset);
     emit_lin(m, &line, at);
-    text_add(&line, "] = (");
-    m->copying = true;
-    emit_pointer(m, &line, &(tile_made){0}, load);
-    m->copying = false;
-    text_line(&m->body, "%s)[0];", line.s);
+    const expr *guard = stage_guard(m->s, load);
+    if (guard) { /* zeros where the condition does not hold */
+        const char *wrap = c_store(source_dtype(m, load));
+        writer w = emit_writer(m);
+        text_add(&line, "] = %s", wrap);
+        c_expr(&w, &line, guard);
+        text_line(&m->body, "%s%s;", line.s, *wrap ? ")" : "");
+    } else {
+        text_add(&line, "] = (");
+        m->copying = true;
+        emit_pointer(m, &line, &(tile_made){0}, load);
+        m->copying = false;
+        text_line(&m->body, "%s)[0];", line.s);
+    }
     text_free(&line);
     m->body.depth -= n;
     memcpy(m->axis, was, sizeof was);
+}
+
+typedef struct taken {
+    const expr *guard[MAX_STAGING], *load[MAX_STAGING];
+    int n;
+} taken;
+
+static const expr *without_guard(void *user, const expr *x)
+{
+    const taken *t = user;
+    for (int i = 0; i < t->n; i++)
+        if (x == t->guard[i])
+            return t->load[i];
+    return x;
+}
+
+const expr *copy_value(emitter *m, const stage *s)
+{
+    taken t = {0};
+    for (int i = 0; i < s->n_staging; i++) {
+        const staging *g = &s->staging[i];
+        const expr *guard = g->level || !g->stages ? NULL : stage_guard(s, g->load);
+        if (guard)
+            t.guard[t.n] = guard, t.load[t.n++] = s->load[g->load];
+    }
+    return t.n ? x_map(m->mem, s->value, without_guard, &t) : s->value;
 }
 
 bool copy_enter(emitter *m, int which, bool shared, int l)

@@ -50,6 +50,7 @@ typedef struct emitter {
     /* the stage being written */
     int at;
     const stage *s;
+    const expr *value; /* what it computes, without guards that copies have taken over */
     const expr *fold;
     int result; /* the operand it writes, when not to scratch */
     source source[16][MAX_LOADS];
@@ -95,6 +96,7 @@ void emit_fetch(emitter *m);          /* in the tile's innermost fold loop */
 void emit_ahead(emitter *m, text *t); /* the argument of a call */
 /* copy.c: copies what the inner loops read of an operand into scratch. */
 bool copy_enter(emitter *m, int stage, bool shared, int loop);
+const expr *copy_value(emitter *m, const stage *s); /* a padded operand that is copied has its zeros there */
 /* kernel.c: the text of a unit, with its functions' name from its own content; gives operands and scratch in m. */
 bool emit_kernel(emitter *m, const plan *p, const kernel *k, text *out, char name[24], err *e);
 /* prelude.c */

@@ -19,16 +19,19 @@ static void note_passed(emitter *m, const lin *a) /* axes whose numbers the text
 {
     for (int i = 0; i < a->n; i++) {
         const atom *q = a->t[i].a;
-        if (q->kind == A_DIV) note_passed(m, q->of);
+        if (q->kind == A_DIV)
+            note_passed(m, q->of);
         for (int x = 0; q->kind == A_VAR && x < m->s->n_axis; x++)
-            if (lin_coef(m->plain[x], q->var) && !lin_coef(m->inner[x], q->var)) m->into->passed |= 1u << x;
+            if (lin_coef(m->plain[x], q->var) && !lin_coef(m->inner[x], q->var))
+                m->into->passed |= 1u << x;
     }
 }
 
 static void write_axis(void *user, text *t, int axis)
 {
     emitter *m = user;
-    if (m->into) note_passed(m, m->plain[axis]);
+    if (m->into)
+        note_passed(m, m->plain[axis]);
     text_add(t, "(");
     emit_lin(m, t, m->into ? m->plain[axis] : m->axis[axis]);
     text_add(t, ")");
@@ -40,7 +43,8 @@ typedef bool leaf_test(void *user, const atom *a);
 static bool in_expr(emitter *m, const expr *x, leaf_test *test)
 {
     for (int a = 0; a < m->s->n_axis; a++)
-        if (x_axes(x) >> a & 1 && lin_uses(m->inner[a], test, m)) return true;
+        if (x_axes(x) >> a & 1 && lin_uses(m->inner[a], test, m))
+            return true;
     return false;
 }
 
@@ -59,9 +63,11 @@ static bool is_inner(void *user, const atom *a)
 /* Whether what a term of the tile's own loops adds is 0 where they start, so that the pointer does not have it already. */
 static bool starts_at_zero(const atom *a)
 {
-    if (a->kind != A_DIV) return a->kind == A_VAR;
+    if (a->kind != A_DIV)
+        return a->kind == A_VAR;
     bool linear = int_floor_div(a->of->c, a->by) == 0;
-    for (int i = 0; i < a->of->n; i++) linear = linear && a->of->t[i].a->kind == A_VAR;
+    for (int i = 0; i < a->of->n; i++)
+        linear = linear && a->of->t[i].a->kind == A_VAR;
     return linear;
 }
 
@@ -72,15 +78,18 @@ static const lin *rest_of(emitter *m, const lin *whole)
     for (int i = 0; i < whole->n; i++) {
         const lin one = {0, 1, &whole->t[i]};
         const bool in = lin_uses(&one, is_inner, m);
-        if (in && (lin_uses(&one, is_start, m) || !starts_at_zero(whole->t[i].a))) return NULL;
-        if (in) rest = lin_add(&m->sp, rest, &one, 1);
+        if (in && (lin_uses(&one, is_start, m) || !starts_at_zero(whole->t[i].a)))
+            return NULL;
+        if (in)
+            rest = lin_add(&m->sp, rest, &one, 1);
     }
     return rest;
 }
 
 static void write_place(emitter *m, text *t, int load) /* [index] of a load, or of the result */
 {
-    const lin *whole = load == RESULT ? store_offset(m, m->inner) : source_offset(m, load, m->inner), *at = rest_of(m, whole);
+    const lin *whole = load == RESULT ? store_offset(m, m->inner) : source_offset(m, load, m->inner),
+              *at = rest_of(m, whole);
     if (!at) {
         at = load == RESULT ? store_offset(m, m->plain) : source_offset(m, load, m->plain);
         note_passed(m, at);
@@ -100,7 +109,8 @@ void emit_result(emitter *m, text *t)
 static int number_of(const emitter *m, const expr *x)
 {
     int i = 0;
-    while (i < m->s->n_load && !x_same(m->s->load[i], x)) i++;
+    while (i < m->s->n_load && !x_same(m->s->load[i], x))
+        i++;
     MUST(i < m->s->n_load);
     return i;
 }
@@ -108,8 +118,11 @@ static int number_of(const emitter *m, const expr *x)
 static void write_pointer(emitter *m, text *t, int load)
 {
     const source *q = &m->source[m->at][load];
-    if (q->from == FROM_MEMORY) text_add(t, "%s", m->operand[q->operand].name);
-    else text_add(t, "(const %s *)(scratch + %lld)", c_memory(source_dtype(m, load)), (long long)(q->from == FROM_STAGE ? m->slice[q->stage] : q->offset));
+    if (q->from == FROM_MEMORY)
+        text_add(t, "%s", m->operand[q->operand].name);
+    else
+        text_add(t, "(const %s *)(scratch + %lld)", c_memory(source_dtype(m, load)),
+                 (long long)(q->from == FROM_STAGE ? m->slice[q->stage] : q->offset));
 }
 
 static void write_load(void *user, text *t, const expr *x)
@@ -134,7 +147,8 @@ static void write_load(void *user, text *t, const expr *x)
 
 static void add_offset(emitter *m, text *t, const lin *at)
 {
-    if (!at->n && !at->c) return;
+    if (!at->n && !at->c)
+        return;
     text_add(t, " + ");
     emit_lin(m, t, at);
 }
@@ -142,12 +156,16 @@ static void add_offset(emitter *m, text *t, const lin *at)
 void emit_pointer(emitter *m, text *t, const tile_made *f, int load) /* where tile f starts, or the start of it all */
 {
     const bool result = load == RESULT;
-    if (!result) write_pointer(m, t, load);
-    else if (m->s->scratch) text_add(t, "(%s *)(scratch + %lld)", c_memory(stored_as(m->p, m->s->node)), (long long)m->slice[m->at]);
-    else text_add(t, "%s", m->operand[m->result].name);
+    if (!result)
+        write_pointer(m, t, load);
+    else if (m->s->scratch)
+        text_add(t, "(%s *)(scratch + %lld)", c_memory(stored_as(m->p, m->s->node)), (long long)m->slice[m->at]);
+    else
+        text_add(t, "%s", m->operand[m->result].name);
     if (f->whole >> load & 1) { /* indexed from its start; for a slice, from where axes that are 0 would be */
         const lin *zero[MAX_AXIS];
-        for (int a = 0; a < m->s->n_axis; a++) zero[a] = lin_const(&m->sp, 0);
+        for (int a = 0; a < m->s->n_axis; a++)
+            zero[a] = lin_const(&m->sp, 0);
         if (result ? m->s->scratch : m->source[m->at][load].from != FROM_MEMORY)
             add_offset(m, t, result ? store_offset(m, zero) : source_offset(m, load, zero));
         return;
@@ -164,7 +182,12 @@ static void write_fold(void *user, text *t, const expr *x)
 
 writer emit_writer(emitter *m)
 {
-    return (writer){.override = c_spelling, .wide = m->p->reference, .load = write_load, .axis = write_axis, .fold = write_fold, .user = m};
+    return (writer){.override = c_spelling,
+                    .wide = m->p->reference,
+                    .load = write_load,
+                    .axis = write_axis,
+                    .fold = write_fold,
+                    .user = m};
 }
 
 /* ---- accumulators ---- */
@@ -173,15 +196,19 @@ const char *acc_type(const emitter *m)
     return c_value(m->fold->dtype, m->p->reference);
 }
 
-void emit_acc(emitter *m, text *t, bool merged) /* acc[m3][n4]; merged: lanes of a folded vector loop are in the first */
+void emit_acc(emitter *m, text *t,
+              bool merged) /* acc[m3][n4]; merged: lanes of a folded vector loop are in the first */
 {
     text_add(t, "acc");
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
         const int a = m->s->nest.loop[l].axis;
         const bool folded = m->s->folds >> a & 1;
-        if (folded && l != m->lane) continue;
-        if (folded && merged) text_add(t, "[0]");
-        else text_add(t, "[%s%d]", m->s->letter[a], l);
+        if (folded && l != m->lane)
+            continue;
+        if (folded && merged)
+            text_add(t, "[0]");
+        else
+            text_add(t, "[%s%d]", m->s->letter[a], l);
     }
 }
 
@@ -189,8 +216,11 @@ void emit_combine(emitter *m, text *t, const char *a, const char *b)
 {
     const bool real = dtype_class(m->fold->dtype) == D_REAL, narrow = strcmp(acc_type(m), "double") != 0;
     for (const char *s = real ? m->fold->fn->c_real : m->fold->fn->c_whole; *s; s++) {
-        if (*s == '@') text_add(t, "%s", narrow ? "f" : "");
-        else if (*s == '$') text_add(t, "%s", *++s == '0' ? a : b);
-        else text_bytes(t, s, 1);
+        if (*s == '@')
+            text_add(t, "%s", narrow ? "f" : "");
+        else if (*s == '$')
+            text_add(t, "%s", *++s == '0' ? a : b);
+        else
+            text_bytes(t, s, 1);
     }
 }

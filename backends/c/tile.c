@@ -92,8 +92,8 @@ static void finish_one(emitter *m)
         emit_combine(m, &sum, y.s, acc.s);
         text_line(&m->body, "if (!first) %s = %s;", acc.s, sum.s);
     }
-    c_temporaries(&w, &m->body, m->s->value);
-    c_expr(&w, &value, m->s->value);
+    c_temporaries(&w, &m->body, m->value);
+    c_expr(&w, &value, m->value);
     if (m->outer_fold)
         text_line(&m->body, "%s = last ? %s : %s;", y.s, value.s, acc.s);
     else
