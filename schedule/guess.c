@@ -300,6 +300,7 @@ void guess_shared(const plan *p, const kernel *k, text *out)
             step = 4;
         if (step > s->extent[a])
             step = s->extent[a];
+        step = step < 1 ? 1 : step;
         const int64_t trips = (s->extent[a] + step - 1) / step;
         const bool spread = core && (trips >= p->threads || last);
         put(out, s, a, step, spread ? "core" : "");
