@@ -1,5 +1,5 @@
-/* products.c - a chain of matrix products with weights of their own, as cold as a network's: what share of the multiply-add
- * peak do products reach by themselves? x [m,k] @ [k,n] @ [n,k] @ ... */
+/* products.c - a chain of matrix products with weights of their own, as cold as a network's: what share of the
+ * multiply-add peak do products reach by themselves? x [m,k] @ [k,n] @ [n,k] @ ... */
 #include "tessera.h"
 
 #include <math.h>

@@ -211,7 +211,8 @@ static bool stage_is_linear(fuser *f, const stage *s)
     return ok;
 }
 
-/* Axes that the value uses as numbers, outside subscripts: guards of padding, masks. Merged, each use would be a division. */
+/* Axes that the value uses as numbers, outside subscripts: guards of padding, masks. Merged, each use would
+ * be a division. */
 static uint32_t bare_axes(const expr *x)
 {
     uint32_t axes = x->kind == X_AXIS ? 1u << x->axis : 0;

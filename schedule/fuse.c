@@ -1,10 +1,11 @@
 /* fuse.c - which nodes become kernels, and with which others: the fusion pass.
  *
- * Requires: a graph and its roots. Guarantees: every kernel's stages compute all that is read from memory; loads name leaves,
- * values of earlier kernels, or earlier stages of the same kernel; a stage has at most one fold.
+ * Requires: a graph and its roots. Guarantees: every kernel's stages compute all that is read from memory; loads name
+ * leaves, values of earlier kernels, or earlier stages of the same kernel; a stage has at most one fold.
  *
  * Two mechanisms, both derived from definitions alone:
- *  - inlining: a node's expression replaces its loads. Pure movement always; pointwise work where it is not repeated; a fold
+ *  - inlining: a node's expression replaces its loads. Pure movement always; pointwise work where it is not repeated; a
+ * fold
  *    under the pointwise work that follows it (its epilogue).
  *  - sharing loops: what is left materialised joins the kernel of a value it reads when both walk the same leading axes
  *    element by element: softmax, layer norm and attention become one kernel each, their rows held in scratch. */
@@ -24,29 +25,38 @@ typedef struct substitution {
 
 static const expr *literal_of(arena *m, const node *n) /* a constant of one element is a literal */
 {
-    if (!n->leaf || n->leaf->kind != LEAF_CONST || type_count(&n->type) != 1) return NULL;
-    if (dtype_class(n->type.dtype) == D_REAL) return x_cast(m, n->type.dtype, x_real(m, load_real(n->type.dtype, n->leaf->data, 0)));
+    if (!n->leaf || n->leaf->kind != LEAF_CONST || type_count(&n->type) != 1)
+        return NULL;
+    if (dtype_class(n->type.dtype) == D_REAL)
+        return x_cast(m, n->type.dtype, x_real(m, load_real(n->type.dtype, n->leaf->data, 0)));
     return x_cast(m, n->type.dtype, x_whole(m, load_whole(n->type.dtype, n->leaf->data, 0)));
 }
 
 static const expr *put_in(void *user, const expr *x)
 {
     substitution *s = user;
-    if (x->kind != X_LOAD) return x;
+    if (x->kind != X_LOAD)
+        return x;
     const expr *lit = literal_of(&s->f->p->mem, x->from);
-    if (lit) return lit;
+    if (lit)
+        return lit;
     const item *from = s->f->item[x->from->id];
-    if (!from || !from->inlined) return x;
-    if (from->fold) s->into->main = from->main;
+    if (!from || !from->inlined)
+        return x;
+    if (from->fold)
+        s->into->main = from->main;
     const expr *axis[MAX_AXIS] = {0};
-    for (int i = 0; i < x->n; i++) axis[i] = x->arg[i];
+    for (int i = 0; i < x->n; i++)
+        axis[i] = x->arg[i];
     const bool first = from->n_axis > x->n && !s->fold_axis;
-    if (first) s->fold_axis = s->n_axis; /* the one fold may come in along several paths: the same axes every time */
+    if (first)
+        s->fold_axis = s->n_axis; /* the one fold may come in along several paths: the same axes every time */
     for (int i = x->n; i < from->n_axis; i++) {
         const int a = s->fold_axis + i - x->n;
         MUST(a < MAX_AXIS);
         axis[i] = x_axis(&s->f->p->mem, a);
-        if (first) s->extent[s->n_axis++] = from->extent[i];
+        if (first)
+            s->extent[s->n_axis++] = from->extent[i];
     }
     return x_rename(&s->f->p->mem, from->value, from->n_axis, axis);
 }
@@ -54,14 +64,16 @@ static const expr *put_in(void *user, const expr *x)
 static bool define(fuser *f, item *it, err *e)
 {
     defn d;
-    if (!g_defn(it->node, &f->p->mem, &d, e)) return false;
+    if (!g_defn(it->node, &f->p->mem, &d, e))
+        return false;
     it->n_axis = d.n_axis;
     memcpy(it->extent, d.extent, sizeof d.extent);
     substitution s = {f, it, d.n_axis, it->extent, 0};
     it->value = x_map(&f->p->mem, d.value, put_in, &s);
     it->n_axis = s.n_axis;
     it->fold = x_count(it->value, X_FOLD) > 0;
-    if (!it->main) it->main = it->node;
+    if (!it->main)
+        it->main = it->node;
     return true;
 }
 
@@ -69,7 +81,8 @@ static bool define(fuser *f, item *it, err *e)
 static int64_t volume(const item *it) /* times the innermost expression of its own definition is evaluated */
 {
     int64_t n = 1;
-    for (int i = 0; i < it->n_axis; i++) n *= it->extent[i];
+    for (int i = 0; i < it->n_axis; i++)
+        n *= it->extent[i];
     return n;
 }
 
@@ -83,12 +96,15 @@ static bool walks_along(const expr *load, const item *reader)
 {
     uint32_t seen = 0;
     for (int i = 0; i < load->n; i++) {
-        if (load->arg[i]->kind == X_LIT && load->from->type.dim[i] == 1) continue;
-        if (load->arg[i]->kind != X_AXIS || seen >> load->arg[i]->axis & 1) return false;
+        if (load->arg[i]->kind == X_LIT && load->from->type.dim[i] == 1)
+            continue;
+        if (load->arg[i]->kind != X_AXIS || seen >> load->arg[i]->axis & 1)
+            return false;
         seen |= 1u << load->arg[i]->axis;
     }
     for (int i = 0; i < reader->n_axis; i++)
-        if (reader->extent[i] != 1 && !(seen >> i & 1)) return false;
+        if (reader->extent[i] != 1 && !(seen >> i & 1))
+            return false;
     return true;
 }
 
@@ -97,8 +113,10 @@ static const expr *only_load(const item *reader, const node *n) /* NULL when it 
     const expr *load[MAX_LOADS], *found = NULL;
     const int total = x_loads(reader->raw, load, MAX_LOADS);
     for (int i = 0; i < total && i < MAX_LOADS; i++) {
-        if (load[i]->from != n) continue;
-        if (found) return NULL;
+        if (load[i]->from != n)
+            continue;
+        if (found)
+            return NULL;
         found = load[i];
     }
     return found;
@@ -109,8 +127,8 @@ static bool apart(const fuser *f, const item *it) /* by the schema's wish; views
     return f->p->apart && f->p->apart[it->node->id] && !is_view(it);
 }
 
-/* Decided from the results backwards: a node goes into the kernel of the one materialised node that all its readers end up in
- * (its owner), if nothing is computed more often for it. Pure movement always goes. */
+/* Decided from the results backwards: a node goes into the kernel of the one materialised node that all its readers end
+ * up in (its owner), if nothing is computed more often for it. Pure movement always goes. */
 static void decide_inline(fuser *f, item *it)
 {
     item *owner = NULL;
@@ -118,33 +136,41 @@ static void decide_inline(fuser *f, item *it)
     for (int i = 0; i < it->n_reader; i++) {
         item *r = f->item[it->reader[i]];
         const expr *load = only_load(r, it->node);
-        if (!r->owner || (owner && owner != r->owner)) fits = false;
+        if (!r->owner || (owner && owner != r->owner))
+            fits = false;
         owner = r->owner;
         along = along && load && walks_along(load, r);
         fits = fits && load && volume(r) <= type_count(&it->node->type) && (!is_view(r) || r->once);
         moved = moved || is_view(r);
     }
     it->owner = it, it->once = fits;
-    if (it->root || apart(f, it) || (owner && !is_view(it) && apart(f, owner))) return;
-    if (is_view(it)) it->inlined = true, it->owner = fits || it->n_reader == 1 || owner ? owner : NULL;
+    if (it->root || apart(f, it) || (owner && !is_view(it) && apart(f, owner)))
+        return;
+    if (is_view(it))
+        it->inlined = true, it->owner = fits || it->n_reader == 1 || owner ? owner : NULL;
     else if (!f->p->reference && owner && fits && (it->n_reader == 1 || along)) {
-        if (it->fold && (moved || !along || owner->takes_fold)) return;
+        if (it->fold && (moved || !along || owner->takes_fold))
+            return;
         it->inlined = true, it->owner = owner;
         owner->takes_fold = owner->takes_fold || it->fold;
     }
-    if (!is_view(it)) return;
+    if (!is_view(it))
+        return;
     for (int i = 0; i < it->n_reader; i++) /* movement that several kernels read belongs to none of them */
-        if (f->item[it->reader[i]]->owner != it->owner) it->owner = NULL;
+        if (f->item[it->reader[i]]->owner != it->owner)
+            it->owner = NULL;
 }
 
 /* ---- building the items ---- */
 static void add_reader(fuser *f, item *it, int reader)
 {
-    if (!it || (it->n_reader && it->reader[it->n_reader - 1] == reader)) return;
+    if (!it || (it->n_reader && it->reader[it->n_reader - 1] == reader))
+        return;
     if (it->n_reader == it->cap_reader) {
         const int cap = it->cap_reader ? 2 * it->cap_reader : 4;
         int *more = arena_array(&f->p->mem, (size_t)cap, sizeof *more);
-        if (it->n_reader) memcpy(more, it->reader, (size_t)it->n_reader * sizeof *more);
+        if (it->n_reader)
+            memcpy(more, it->reader, (size_t)it->n_reader * sizeof *more);
         it->reader = more, it->cap_reader = cap;
     }
     it->reader[it->n_reader++] = reader;
@@ -159,22 +185,28 @@ static bool make_items(fuser *f, err *e)
     f->item = arena_array(&p->mem, (size_t)p->g->n, sizeof *f->item);
     for (int i = 0; i < f->n; i++) {
         const node *n = f->need[i];
-        if (node_is_leaf(n)) continue;
+        if (node_is_leaf(n))
+            continue;
         item *it = f->item[n->id] = arena_get(&p->mem, sizeof *it);
         defn d;
         it->node = n;
-        if (!g_defn(n, &p->mem, &d, e)) return false;
+        if (!g_defn(n, &p->mem, &d, e))
+            return false;
         it->raw = it->value = d.value, it->n_axis = d.n_axis;
         it->fold = it->takes_fold = x_count(d.value, X_FOLD) > 0;
         memcpy(it->extent, d.extent, sizeof d.extent);
-        for (int k = 0; k < n->n_in; k++) add_reader(f, f->item[n->in[k]->id], n->id);
+        for (int k = 0; k < n->n_in; k++)
+            add_reader(f, f->item[n->in[k]->id], n->id);
     }
     for (int i = 0; i < p->n_root; i++)
-        if (f->item[p->root[i]->id]) f->item[p->root[i]->id]->root = true;
+        if (f->item[p->root[i]->id])
+            f->item[p->root[i]->id]->root = true;
     for (int i = f->n; i-- > 0;)
-        if (f->item[f->need[i]->id]) decide_inline(f, f->item[f->need[i]->id]);
+        if (f->item[f->need[i]->id])
+            decide_inline(f, f->item[f->need[i]->id]);
     for (int i = 0; i < f->n; i++)
-        if (f->item[f->need[i]->id] && !define(f, f->item[f->need[i]->id], e)) return false;
+        if (f->item[f->need[i]->id] && !define(f, f->item[f->need[i]->id], e))
+            return false;
     return true;
 }
 
@@ -183,7 +215,8 @@ static int real_dims(const type *t, int *dim) /* the dimensions that have more t
 {
     int n = 0;
     for (int i = 0; i < t->rank; i++)
-        if (t->dim[i] != 1) dim[n++] = i;
+        if (t->dim[i] != 1)
+            dim[n++] = i;
     return n;
 }
 
@@ -193,12 +226,16 @@ static int common_axes(const item *a, const item *b)
     const expr *load[MAX_LOADS];
     int da[MAX_RANK], db[MAX_RANK], most = real_dims(&a->node->type, da), nb = real_dims(&b->node->type, db);
     const int n = x_loads(b->value, load, MAX_LOADS);
-    if (n > MAX_LOADS) return 0;
-    if (most > nb) most = nb;
+    if (n > MAX_LOADS)
+        return 0;
+    if (most > nb)
+        most = nb;
     for (int i = 0; i < n; i++) {
         int k = 0;
-        if (load[i]->from != a->node) continue;
-        while (k < most && load[i]->arg[da[k]]->kind == X_AXIS && load[i]->arg[da[k]]->axis == db[k]) k++;
+        if (load[i]->from != a->node)
+            continue;
+        while (k < most && load[i]->arg[da[k]]->kind == X_AXIS && load[i]->arg[da[k]]->axis == db[k])
+            k++;
         most = k;
     }
     return most;
@@ -207,14 +244,17 @@ static int common_axes(const item *a, const item *b)
 static bool same_rows(const item *a, const item *b, int shared)
 {
     int da[MAX_RANK], db[MAX_RANK];
-    if (real_dims(&a->node->type, da) < shared || real_dims(&b->node->type, db) < shared) return false;
+    if (real_dims(&a->node->type, da) < shared || real_dims(&b->node->type, db) < shared)
+        return false;
     for (int i = 0; i < shared; i++)
-        if (a->node->type.dim[da[i]] != b->node->type.dim[db[i]]) return false;
+        if (a->node->type.dim[da[i]] != b->node->type.dim[db[i]])
+            return false;
     return true;
 }
 
-/* A contraction reads its operands many times. Walking only rows of it is free when each operand has the rows' axes, or at
- * least a batch axis and a slice that stays in the cache; weights have neither, and would be streamed again for every row. */
+/* A contraction reads its operands many times. Walking only rows of it is free when each operand has the rows' axes, or
+ * at least a batch axis and a slice that stays in the cache; weights have neither, and would be streamed again for
+ * every row. */
 static bool rows_are_cheap(const fuser *f, const item *it, int shared)
 {
     const expr *load[MAX_LOADS];
@@ -223,35 +263,49 @@ static bool rows_are_cheap(const fuser *f, const item *it, int shared)
     const int n = x_loads(it->value, load, MAX_LOADS);
     real_dims(&it->node->type, dim);
     int64_t own = type_count(&it->node->type);
-    if (own == 0) return true; /* nothing is computed */
-    for (int i = 0; i < shared; i++) rows |= 1u << dim[i], own /= it->node->type.dim[dim[i]];
+    if (own == 0)
+        return true; /* nothing is computed */
+    for (int i = 0; i < shared; i++)
+        rows |= 1u << dim[i], own /= it->node->type.dim[dim[i]];
     for (int i = 0; i < n && i < MAX_LOADS; i++) {
         uint32_t axes = 0;
         int64_t slice = ts_dtype_bytes(load[i]->from->type.dtype);
-        for (int k = 0; k < load[i]->n; k++) axes |= x_axes(load[i]->arg[k]);
-        if (!(axes & ~rows) || (axes & rows) == rows) continue;
+        for (int k = 0; k < load[i]->n; k++)
+            axes |= x_axes(load[i]->arg[k]);
+        if (!(axes & ~rows) || (axes & rows) == rows)
+            continue;
         for (int a = 0; a < it->n_axis; a++)
-            if ((axes & ~rows) >> a & 1) slice *= it->extent[a];
-        if (volume(it) / type_count(&it->node->type) < 8) continue; /* little reuse */
-        if (own < 4) return false;                                  /* nothing would be left for a register tile */
-        if (slice <= 4096) continue;                                /* a vector */
-        if (!(axes & rows) || slice > plan_cache_bytes(f->p, 2) / 2) return false;
+            if ((axes & ~rows) >> a & 1)
+                slice *= it->extent[a];
+        if (volume(it) / type_count(&it->node->type) < 8)
+            continue; /* little reuse */
+        if (own < 4)
+            return false; /* nothing would be left for a register tile */
+        if (slice <= 4096)
+            continue; /* a vector */
+        if (!(axes & rows) || slice > plan_cache_bytes(f->p, 2) / 2)
+            return false;
     }
     return true;
 }
 
-static bool reaches(fuser *f, const node *n, int to, int oldest, int from) /* does n depend on the kernel, from outside? */
+/* Does n depend on the kernel, from outside? */
+static bool reaches(fuser *f, const node *n, int to, int oldest, int from)
 {
     item *it = f->item[n->id];
-    if (!it || n->id < oldest || it->mark == from) return false;
+    if (!it || n->id < oldest || it->mark == from)
+        return false;
     it->mark = from;
-    if (!it->inlined && it->kernel == to) return true;
+    if (!it->inlined && it->kernel == to)
+        return true;
     for (int i = 0; i < n->n_in; i++)
-        if (reaches(f, n->in[i], to, oldest, from)) return true;
+        if (reaches(f, n->in[i], to, oldest, from))
+            return true;
     return false;
 }
 
-/* Would joining close a cycle: some operand of b outside the kernel that needs the kernel? Inlined ones are looked through. */
+/* Would joining close a cycle: some operand of b outside the kernel that needs the kernel? Inlined ones
+ * are looked through. */
 static bool cycle(fuser *f, const item *b, int to, int from)
 {
     const expr *load[MAX_LOADS];
@@ -259,8 +313,10 @@ static bool cycle(fuser *f, const item *b, int to, int from)
     const int oldest = f->kernel[to].member[0]->node->id;
     for (int i = 0; i < n && i < MAX_LOADS; i++) {
         item *o = f->item[load[i]->from->id];
-        if (!o || o->kernel == to) continue;
-        if (reaches(f, load[i]->from, to, oldest, from)) return true;
+        if (!o || o->kernel == to)
+            continue;
+        if (reaches(f, load[i]->from, to, oldest, from))
+            return true;
     }
     return n > MAX_LOADS;
 }
@@ -269,18 +325,24 @@ static bool join(fuser *f, item *b, int to)
 {
     cluster *c = &f->kernel[to];
     int shared = c->n == 1 ? MAX_RANK : c->shared;
-    if (c->n == MAX_STAGES || apart(f, b) || apart(f, c->member[0])) return false;
+    if (c->n == MAX_STAGES || apart(f, b) || apart(f, c->member[0]))
+        return false;
     for (int i = 0; i < c->n; i++) {
         const int n = common_axes(c->member[i], b);
         shared = n < shared ? n : shared;
     }
-    if (shared < 1) return false;
+    if (shared < 1)
+        return false;
     for (int i = 0; i < c->n; i++)
-        if (!same_rows(c->member[i], b, shared) || !rows_are_cheap(f, c->member[i], shared)) return false;
-    if (!rows_are_cheap(f, b, shared)) return false;
+        if (!same_rows(c->member[i], b, shared) || !rows_are_cheap(f, c->member[i], shared))
+            return false;
+    if (!rows_are_cheap(f, b, shared))
+        return false;
     bool folds = b->fold;
-    for (int i = 0; i < c->n; i++) folds = folds || c->member[i]->fold;
-    if (!folds || cycle(f, b, to, ++f->visit)) return false;
+    for (int i = 0; i < c->n; i++)
+        folds = folds || c->member[i]->fold;
+    if (!folds || cycle(f, b, to, ++f->visit))
+        return false;
     c->member[c->n++] = b, c->shared = shared, b->kernel = to;
     return true;
 }
@@ -291,31 +353,37 @@ static void cluster_items(fuser *f)
     for (int i = 0; i < f->n; i++) {
         item *it = f->item[f->need[i]->id];
         const expr *load[MAX_LOADS];
-        if (!it || it->inlined) continue;
+        if (!it || it->inlined)
+            continue;
         it->kernel = -1;
         const int n = x_loads(it->value, load, MAX_LOADS);
         for (int k = 0; !f->p->reference && k < n && k < MAX_LOADS && it->kernel < 0; k++) {
             const item *from = f->item[load[k]->from->id];
-            if (from && from->kernel >= 0) join(f, it, from->kernel);
+            if (from && from->kernel >= 0)
+                join(f, it, from->kernel);
         }
-        if (it->kernel >= 0) continue;
+        if (it->kernel >= 0)
+            continue;
         f->kernel[f->n_kernel] = (cluster){.n = 1, .member = {it}};
         it->kernel = f->n_kernel++;
     }
 }
 
-/* Kernels in an order in which each one's operands are there: by the last of its members, moved behind what it needs. */
+/* Kernels in an order in which each one's operands are there: by the last of its members, moved behind what
+ * it needs. */
 static void visit(fuser *f, int k)
 {
     cluster *c = &f->kernel[k];
-    if (c->done) return;
+    if (c->done)
+        return;
     c->done = true;
     for (int i = 0; i < c->n; i++) {
         const expr *load[MAX_LOADS];
         const int n = x_loads(c->member[i]->value, load, MAX_LOADS);
         for (int j = 0; j < n && j < MAX_LOADS; j++) {
             const item *from = f->item[load[j]->from->id];
-            if (from && from->kernel != k) visit(f, from->kernel);
+            if (from && from->kernel != k)
+                visit(f, from->kernel);
         }
     }
     f->order[f->n_order++] = k;
@@ -324,9 +392,11 @@ static void visit(fuser *f, int k)
 bool pass_fuse(plan *p, err *e)
 {
     fuser f = {.p = p};
-    if (!make_items(&f, e)) return false;
+    if (!make_items(&f, e))
+        return false;
     cluster_items(&f);
     f.order = arena_array(&p->mem, (size_t)f.n_kernel + 1, sizeof *f.order);
-    for (int k = 0; k < f.n_kernel; k++) visit(&f, k);
+    for (int k = 0; k < f.n_kernel; k++)
+        visit(&f, k);
     return form_kernels(&f, e);
 }

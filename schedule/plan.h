@@ -114,7 +114,8 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_wish *
 void plan_free(plan *p);
 
 const expr *stage_fold(const stage *s); /* the fold in its value, or NULL */
-/* "inside ? x[...] : 0" around a load, where the condition depends on nothing but the load's axes: padding. NULL: none. */
+/* "inside ? x[...] : 0" around a load, where the condition depends on nothing but the load's axes: padding.
+ * NULL: none. */
 const expr *stage_guard(const stage *s, int load);
 int64_t plan_cache_bytes(const plan *p, int level); /* of level 1, 2, 3 for one core; 3 shared by all of them */
 

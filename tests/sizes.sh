@@ -3,7 +3,7 @@
 # (500, 40).
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
-git ls-files -co --exclude-standard -- '*.c' '*.h' | LC_ALL=C xargs awk -v columns=190 '
+git ls-files -co --exclude-standard -- '*.c' '*.h' | LC_ALL=C xargs awk -v columns=120 '
 function complain(what) { print FILENAME ":" FNR ": " what; bad++ }
 function end_of_file() {
     if (!name) return

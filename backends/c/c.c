@@ -1,4 +1,5 @@
-/* c.c - the C back end: writes the program, has the system's compiler build it, lays out weights, and runs it on a pinned team. */
+/* c.c - the C back end: writes the program, has the system's compiler build it, lays out weights, and runs it on a
+ * pinned team. */
 #include "backends/backend.h"
 #include "backends/c/pages.h"
 #include "backends/c/program.h"
@@ -69,7 +70,8 @@ static void load_leaf(const program *g, int i, int part, int parts, char *buffer
     layout_pack(&w->layout, &w->node->type, to, from, from == buffer ? 0 : part, from == buffer ? 1 : parts);
 }
 
-/* What was copied from a file need not stay in memory. A part releases what it read: of a packed leaf, nothing but the whole. */
+/* What was copied from a file need not stay in memory. A part releases what it read: of a packed leaf, nothing
+ * but the whole. */
 static void release_leaf(const program *g, int i, int part, int parts, int first)
 {
     const packed *w = &g->p->leaf[i];

@@ -18,8 +18,8 @@ static int64_t left_in(const emitter *m, int a, bool shared, int l)
     return left;
 }
 
-/* The order of the copy's axes, from outside in: as the loops under it walk them, the vector axis last; first those that only
- * later shared loops walk. */
+/* The order of the copy's axes, from outside in: as the loops under it walk them, the vector axis last; first those
+ * that only later shared loops walk. */
 static int walk_order(const emitter *m, uint32_t axes, bool shared, int l, int *order)
 {
     const stage *s = m->s;

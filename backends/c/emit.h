@@ -59,7 +59,7 @@ typedef struct emitter {
     int64_t cur[MAX_AXIS];     /* what each has left here: constants */
     bool outer_fold;           /* a folded loop outside the tile: partial sums wait in the result */
     int lane;                  /* the tile's vector loop over a folded axis, or -1 */
-    bool copying; /* what is addressed is copied, whether it will be used or not */
+    bool copying;              /* what is addressed is copied, whether it will be used or not */
     int n_tile;
     tile_made tile[MAX_TILE];
     struct { /* what is fetched ahead of the tile being written */

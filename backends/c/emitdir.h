@@ -1,5 +1,5 @@
-/* emitdir.h - writes a program that stands alone: C sources, weights, a header to call it by, a small main and a Makefile. It
- * needs a C compiler, libm and, with threads, pthreads.
+/* emitdir.h - writes a program that stands alone: C sources, weights, a header to call it by, a small main and a
+ * Makefile. It needs a C compiler, libm and, with threads, pthreads.
  *
  *   NAME.c, ...       the units, as they are built here: the same text and flags, hence the same bits
  *   model.h, model.c  the interface, the table of spaces, loading of weights
@@ -30,14 +30,14 @@ typedef struct emit_unit {
 typedef struct emit_parts {
     int n_unit;
     const emit_unit *unit;
-    /* One unit defines: void ENTRY(void *const *space, int *fault, int part, int parts, void (*wait)(void *), void *team).
-     * Every thread calls it with its part; wait is the barrier, and *fault, 0 before, is set when an index read from the
-     * inputs lies outside its axis. */
+    /* One unit defines: void ENTRY(void *const *space, int *fault, int part, int parts, void (*wait)(void *), void
+     * *team). Every thread calls it with its part; wait is the barrier, and *fault, 0 before, is set when an index read
+     * from the inputs lies outside its axis. */
     const char *entry;
     int n_space;
     const emit_space *space; /* in the order of the pointers; the i-th input is input i, so with outputs */
-    /* Puts the bytes of a weight, a space, into `to`, which is zeroed; called once for each, so that they need not all be
-     * in memory at once. */
+    /* Puts the bytes of a weight, a space, into `to`, which is zeroed; called once for each, so that they need not all
+     * be in memory at once. */
     void (*weight)(void *arg, int space, void *to);
     void *arg;
     int threads;

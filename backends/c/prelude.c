@@ -150,7 +150,8 @@ static const struct {
     {"whole_rem",
      "FUNCTION int64_t whole_rem(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }\n"},
     {"whole_shl",
-     "FUNCTION int64_t whole_shl(int64_t a, int64_t n) { return n < 0 || n > 63 ? 0 : (int64_t)((uint64_t)a << n); }\n"},
+     "FUNCTION int64_t whole_shl(int64_t a, int64_t n) { return n < 0 || n > 63 ? 0 : "
+     "(int64_t)((uint64_t)a << n); }\n"},
     {"whole_shr",
      "FUNCTION int64_t whole_shr(int64_t a, int64_t n) { return n < 0 || n > 63 ? (a < 0 ? -1 : 0) : a >> n; }\n"},
     {"whole_pow",

@@ -1,5 +1,5 @@
-/* program.h - a plan as C text: one unit for each distinct kernel, and one that calls them in order. Deterministic bytes: the
- * same plan gives the same text. */
+/* program.h - a plan as C text: one unit for each distinct kernel, and one that calls them in order. Deterministic
+ * bytes: the same plan gives the same text. */
 #ifndef TS_C_PROGRAM_H
 #define TS_C_PROGRAM_H
 #include "backends/c/emit.h"

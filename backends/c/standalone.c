@@ -1,5 +1,6 @@
-/* standalone.c - a plan as a program of its own: the units that a run here would build, and one function between them and the
- * spaces of emitdir.h, which lie in this order: arena, scratch, weights, inputs, outputs, then constants that are outputs. */
+/* standalone.c - a plan as a program of its own: the units that a run here would build, and one function between them
+ * and the spaces of emitdir.h, which lie in this order: arena, scratch, weights, inputs, outputs, then constants that
+ * are outputs. */
 #include "backends/backend.h"
 #include "backends/c/emitdir.h"
 #include "backends/c/program.h"
@@ -130,7 +131,8 @@ static void weight(void *arg, int at, void *to)
 
 /* ---- text ---- */
 
-/* The unit that calls the kernels, and the entry behind it: what emitdir.h asks for, in terms of what c_run_type says. */
+/* The unit that calls the kernels, and the entry behind it: what emitdir.h asks for, in terms of what
+ * c_run_type says. */
 static char *program_text(const standalone *s)
 {
     const plan *p = s->p;

@@ -1,5 +1,5 @@
-/* text.c - what a stage reads, writes and combines, as C text. Inside a tile function pointers x0, x1, ... (by load) and y stand
- * where the tile starts; outside, the kernel's own pointers (by operand) are indexed in full. */
+/* text.c - what a stage reads, writes and combines, as C text. Inside a tile function pointers x0, x1, ... (by load)
+ * and y stand where the tile starts; outside, the kernel's own pointers (by operand) are indexed in full. */
 #include "backends/c/emit.h"
 
 #include <string.h>
@@ -60,7 +60,8 @@ static bool is_inner(void *user, const atom *a)
     return a->kind == A_VAR ? *m->sp.var[a->var].name != '@' : in_expr(m, a->x, is_inner);
 }
 
-/* Whether what a term of the tile's own loops adds is 0 where they start, so that the pointer does not have it already. */
+/* Whether what a term of the tile's own loops adds is 0 where they start, so that the pointer does not have
+ * it already. */
 static bool starts_at_zero(const atom *a)
 {
     if (a->kind != A_DIV)
@@ -71,7 +72,8 @@ static bool starts_at_zero(const atom *a)
     return linear;
 }
 
-/* What the tile adds to a pointer that stands where it starts; NULL when a term mixes both, as a gathered index does. */
+/* What the tile adds to a pointer that stands where it starts; NULL when a term mixes both, as a gathered
+ * index does. */
 static const lin *rest_of(emitter *m, const lin *whole)
 {
     const lin *rest = lin_const(&m->sp, whole->c);

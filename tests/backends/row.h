@@ -19,7 +19,7 @@ typedef struct row_inputs { /* of all rows of one graph */
  * row is wrong. */
 ts_tensor row_build(ts_graph *g, const char *row, int number, row_inputs *in);
 void row_inputs_free(row_inputs *in);
-/* The first element that differs, or -1: in any bit if tolerance is 0, else by more than tolerance * (1 + |want|). The sign
- * of zero is left aside: max(0, -0) may be either, and compilers take -(a * b + c) for -a * b - c. */
+/* The first element that differs, or -1: in any bit if tolerance is 0, else by more than tolerance * (1 + |want|). The
+ * sign of zero is left aside: max(0, -0) may be either, and compilers take -(a * b + c) for -a * b - c. */
 int64_t row_differs(const ts_array *want, const ts_array *got, double tolerance);
 #endif

@@ -10,6 +10,7 @@ typedef struct arrays { /* one for each input or each result of a model */
 void arrays_free(arrays *a);
 arrays outcome_inputs(const ts_model *m, uint64_t seed); /* random, integers within what the model allows */
 bool outcome_run(ts_model *m, const char *target, const arrays *in, arrays *out, ts_error *e);
-/* The largest difference, relative to the largest number of b; infinite where shapes differ or a number is not finite. */
+/* The largest difference, relative to the largest number of b; infinite where shapes differ or a number is
+ * not finite. */
 double outcome_distance(const ts_array *a, const ts_array *b);
 #endif

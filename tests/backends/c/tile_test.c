@@ -1,5 +1,5 @@
-/* tile_test.c - generated C against the interpreter where a tile's pointers are hard to place: indices that are gathered,
- * subscripts with divisions, copies made further out, extents of 0. */
+/* tile_test.c - generated C against the interpreter where a tile's pointers are hard to place: indices that are
+ * gathered, subscripts with divisions, copies made further out, extents of 0. */
 #include "graph/graph.h"
 #include "tests/check.h"
 
