@@ -245,7 +245,9 @@ static void guess_reduction(const plan *p, const kernel *k, const stage *s, text
         put(t, s, across, 1, "vector");
         return;
     }
-    const int column = s->n_result - 1;
+    int column = s->n_result - 1;
+    if (k->n_stage > 1 && column >= 0 && column < s->n_shared && left_of(k, s, column) == 1)
+        column = -1;
     const bool core = worth_cores(p, k, s) && !(t->s && strstr(t->s, "@core"));
     if (column >= 0 && left_of(k, s, column) > width)
         put(t, s, column, width, core ? "core" : "");
@@ -261,6 +263,10 @@ static void guess_rows(const plan *p, const kernel *k, const stage *s, text *t)
     const bool core = worth_cores(p, k, s);
     if (column < 0)
         return;
+    if (k->n_stage > 1 && column < s->n_shared && left_of(k, s, column) == 1) {
+        put_outer(p, k, s, t, 1u << column, false);
+        return;
+    }
     put_outer(p, k, s, t, 1u << column, core);
     const int64_t n = left_of(k, s, column), block = 4096;
     if (core && !(t->s && strstr(t->s, "@core"))) {
@@ -270,9 +276,23 @@ static void guess_rows(const plan *p, const kernel *k, const stage *s, text *t)
     put(t, s, column, 1, "vector");
 }
 
+/* The shared loops walk the last result axis to its end: what is left is walked plainly. */
+static void guess_rest(const plan *p, const kernel *k, const stage *s, text *t)
+{
+    put_outer(p, k, s, t, 1u << (s->n_result - 1), false);
+    for (int a = s->n_result; a < s->n_axis; a++)
+        put(t, s, a, 1, "");
+}
+
 void guess_stage(const plan *p, const kernel *k, int which, text *out)
 {
     const stage *s = &k->stage[which];
+    const int column = s->n_result - 1;
+    if (k->n_stage > 1 && column >= 0 && column < s->n_shared && left_of(k, s, column) == 1 && stage_fold(s) &&
+        contracts(s)) {
+        guess_rest(p, k, s, out);
+        return;
+    }
     if (contracts(s) && s->n_result)
         guess_contraction(p, k, s, out);
     else if (stage_fold(s))
