@@ -80,7 +80,7 @@ void emit_ahead(emitter *m, text *t)
     for (int l = tile - 1; l > m->ahead.loop; l--) {
         const loop *q = &m->s->nest.loop[l];
         if (loop_trips(q) > 1)
-            text_add(t, " + %lld * %s%d", (long long)scale, m->s->letter[q->axis], l);
+            text_add(t, " + %lld * %s_%d", (long long)scale, m->s->letter[q->axis], l);
         scale *= loop_trips(q);
     }
 }
@@ -101,14 +101,14 @@ void emit_fetch(emitter *m)
     int64_t scale = 1;
     for (int l = inner; l >= tile; l--) { /* which trip of the fold this is */
         const loop *r = &m->s->nest.loop[l];
-        snprintf(name, sizeof name, "%s%d", m->s->letter[r->axis], l);
+        snprintf(name, sizeof name, "%s_%d", m->s->letter[r->axis], l);
         const size_t n = strlen(at);
         snprintf(at + n, sizeof at - n, "%s%lld * %s", n ? " + " : "", (long long)scale, name);
         scale *= loop_trips(r);
     }
     m->into->ahead = true;
     if (every > 1)
-        text_line(&m->body, "if (%s%d %% %lld == 0)", m->s->letter[q->axis], inner, (long long)every);
+        text_line(&m->body, "if (%s_%d %% %lld == 0)", m->s->letter[q->axis], inner, (long long)every);
     for (int64_t i = 0; i < per; i++)
         text_line(&m->body, "%sPREFETCH(ahead + (%s) %s %lld%s, %d);", every > 1 ? "    " : "", at,
                   every > 1 ? "/" : "*", (long long)(every > 1 ? every : per * LINE),

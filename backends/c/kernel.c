@@ -74,7 +74,7 @@ static bool enter(emitter *m, const loop *q, const char *letter, int number, int
     char n[24];
     if (!(part ? rest : full))
         return false;
-    snprintf(n, sizeof n, "%s%d", letter, number);
+    snprintf(n, sizeof n, "%s_%d", letter, number);
     if (q->role == CORE && part)
         text_line(&m->body, "if (part == parts - 1) {");
     else if (q->role == CORE && rest)
@@ -135,7 +135,7 @@ static void walk(emitter *m, int l)
         if (!enter(m, q, letter, l, part))
             continue;
         if (folds) {
-            text_line(&m->body, "const int first_%d = first && %s%d == 0, last_%d = last && %s%d == %lld;", l, letter,
+            text_line(&m->body, "const int first_%d = first && %s_%d == 0, last_%d = last && %s_%d == %lld;", l, letter,
                       l, l, letter, l, (long long)trips - 1);
             text_line(&m->body, "{");
             m->body.depth++;

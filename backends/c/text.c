@@ -210,7 +210,7 @@ void emit_acc(emitter *m, text *t,
         if (folded && merged)
             text_add(t, "[0]");
         else
-            text_add(t, "[%s%d]", m->s->letter[a], l);
+            text_add(t, "[%s_%d]", m->s->letter[a], l);
     }
 }
 

@@ -128,7 +128,7 @@ static bool enter(emitter *m, int l, int part, bool simd)
     char name[16];
     if (!(part ? rest : full))
         return false;
-    snprintf(name, sizeof name, "%s%d", m->s->letter[q->axis], l);
+    snprintf(name, sizeof name, "%s_%d", m->s->letter[q->axis], l);
     if (trips == 1)
         text_line(&m->body, "{ enum { %s = %lld }; (void)%s;", name, (long long)first, name);
     else {
