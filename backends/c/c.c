@@ -1,5 +1,4 @@
-/* c.c - the C back end: writes the program, has the system's compiler build it, lays out weights, and runs it on a
- * pinned team. */
+/* c.c - the C back end: writes the program, has the system's compiler build it, lays out weights, and runs it on a pinned team. */
 #include "backends/backend.h"
 #include "backends/c/pages.h"
 #include "backends/c/program.h"
@@ -65,24 +64,22 @@ static void load_leaf(const program *g, int i, int part, int parts, char *buffer
         return;
     }
     const void *from = w->node->leaf->data;
-    if (!from || (uintptr_t)from % 8)
-        leaf_read(w->node, buffer, 0, n), from = buffer; /* seeded, or not aligned */
+    if (!from)
+        leaf_read(w->node, buffer, 0, n), from = buffer; /* seeded */
     layout_pack(&w->layout, &w->node->type, to, from, from == buffer ? 0 : part, from == buffer ? 1 : parts);
 }
 
-/* What was copied from a file need not stay in memory. A part releases what it read: of a packed leaf, nothing
- * but the whole. */
-static void release_leaf(const program *g, int i, int part, int parts, int first)
+/* What was copied from a file need not stay in memory. */
+static void release_leaf(const program *g, int i)
 {
-    const packed *w = &g->p->leaf[i];
-    const size_t bytes = (size_t)type_bytes(&w->node->type);
-    const char *from = w->node->leaf->data;
-    if (!from)
-        return;
-    if (layout_is_rows(&w->layout, &w->node->type))
-        pages_release(&g->files, from + bytes * (size_t)first / (size_t)parts, bytes / (size_t)parts);
-    else if (part == 0 || parts == 1)
-        pages_release(&g->files, from, bytes);
+    const node *n = g->p->leaf[i].node;
+    if (n->leaf->data)
+        pages_release(&g->files, n->leaf->data, (size_t)type_bytes(&n->type));
+}
+
+static bool made_whole(const packed *w) /* seeded, and laid out otherwise than in rows: by one part alone */
+{
+    return !w->node->leaf->data && !layout_is_rows(&w->layout, &w->node->type);
 }
 
 static void load_weights(void *arg, int part, int parts)
@@ -90,19 +87,22 @@ static void load_weights(void *arg, int part, int parts)
     const program *g = arg;
     int64_t most = 0;
     for (int i = 0; i < g->p->n_leaf; i++) {
-        const int64_t bytes = type_bytes(&g->p->leaf[i].node->type);
+        const int64_t bytes = made_whole(&g->p->leaf[i]) ? type_bytes(&g->p->leaf[i].node->type) : 0;
         most = bytes > most ? bytes : most;
     }
     char *buffer = malloc((size_t)most + 1);
     MUST(buffer);
     for (int i = 0; i < g->p->n_leaf; i++) {
-        const leaf *l = g->p->leaf[i].node->leaf;
-        const bool whole = g->leaf_at[i] >= 0 && !layout_is_rows(&g->p->leaf[i].layout, &g->p->leaf[i].node->type) &&
-                           (!l->data || (uintptr_t)l->data % 8);
-        if (g->leaf_at[i] < 0 || (whole && i % parts != part))
-            continue; /* what must be made in one piece, by turns */
-        load_leaf(g, i, part, parts, buffer);
-        release_leaf(g, i, part, whole ? 1 : parts, whole ? 0 : part);
+        if (g->leaf_at[i] < 0)
+            continue;
+        const bool whole = made_whole(&g->p->leaf[i]);
+        if (!whole || i % parts == part)
+            load_leaf(g, i, part, parts, buffer);
+        if (whole)
+            continue;
+        team_wait(g->team); /* a part that still reads would bring the pages back */
+        if (part == 0)
+            release_leaf(g, i);
     }
     free(buffer);
 }
