@@ -1,4 +1,4 @@
-/* c.c - the C back end: writes the program, has the system's compiler build it, lays out weights, and runs it on a pinned team. */
+/* c.c - the C back end: writes the program, has the compiler build it, lays out weights, runs it on a pinned team. */
 #include "backends/backend.h"
 #include "backends/c/pages.h"
 #include "backends/c/program.h"
