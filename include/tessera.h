@@ -13,6 +13,7 @@
 #ifndef TESSERA_H
 #define TESSERA_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -192,6 +193,19 @@ typedef struct ts_given {
 } ts_given;
 TS_API bool ts_eval(int n, const ts_tensor *t, int n_given, const ts_given *given, const ts_options *o, ts_array *out,
                     ts_error *e);
+
+/* ---- text: the numbers that a model over text was trained on ---- */
+typedef struct ts_tokenizer ts_tokenizer;
+/* what: a vocab.txt (WordPiece as BERT's), a tokenizer.json (WordPiece, byte-level BPE), a folder with one of them, or
+ * "bytes": byte b is token b. Read-only once opened. */
+TS_API ts_tokenizer *ts_tokenizer_open(const char *what, ts_error *e);
+TS_API void ts_tokenizer_free(ts_tokenizer *t);
+TS_API int64_t ts_tokenizer_size(const ts_tokenizer *t);                  /* ids are in [0, size) */
+TS_API int64_t ts_tokenizer_id(const ts_tokenizer *t, const char *token); /* -1: there is none, as in "[PAD]" */
+/* n bytes of text, any bytes, as *count ids; whole: with the tokens that the tokenizer puts around a text. */
+TS_API int64_t *ts_tokenizer_encode(const ts_tokenizer *t, const char *text, size_t n, bool whole, int64_t *count);
+/* The text of n ids without special tokens, terminated; it may hold NUL, hence *bytes. */
+TS_API char *ts_tokenizer_decode(const ts_tokenizer *t, const int64_t *id, int64_t n, size_t *bytes);
 
 /* ---- tables and machine, as JSON ---- */
 /* a tiling/1 file that the guess amounts to */

@@ -1,0 +1,113 @@
+/* unicode.c - categories, case and normal forms through utf8proc, which is given well-formed characters only. */
+#include "import/text/unicode.h"
+
+#include <stdlib.h>
+#include <utf8proc.h>
+
+enum { REPLACEMENT = 0xFFFD, DOTTED_I = 0x130, DOT_ABOVE = 0x307 };
+
+/* base.h's utf8_next needs a terminated string; text here may hold NUL and end anywhere. */
+size_t unicode_next(const char *s, size_t n, uint32_t *code)
+{
+    utf8proc_int32_t c;
+    const utf8proc_ssize_t most = n < 4 ? (utf8proc_ssize_t)n : 4;
+    const utf8proc_ssize_t step = utf8proc_iterate((const utf8proc_uint8_t *)s, most, &c);
+    *code = step > 0 ? (uint32_t)c : REPLACEMENT;
+    return step > 0 ? (size_t)step : 1;
+}
+
+void unicode_put(text *t, uint32_t code)
+{
+    utf8proc_uint8_t bytes[4];
+    text_bytes(t, (const char *)bytes, (size_t)utf8proc_encode_char((utf8proc_int32_t)code, bytes));
+}
+
+static utf8proc_category_t category(uint32_t c)
+{
+    return utf8proc_category((utf8proc_int32_t)c);
+}
+
+static bool within(utf8proc_category_t c, utf8proc_category_t first, utf8proc_category_t last)
+{
+    return c >= first && c <= last;
+}
+
+bool unicode_is_space(uint32_t c)
+{
+    return (c >= 9 && c <= 13) || c == 0x85 || within(category(c), UTF8PROC_CATEGORY_ZS, UTF8PROC_CATEGORY_ZP);
+}
+
+bool unicode_is_letter(uint32_t c)
+{
+    return within(category(c), UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LO);
+}
+
+bool unicode_is_number(uint32_t c)
+{
+    return within(category(c), UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO);
+}
+
+bool unicode_is_digit(uint32_t c)
+{
+    return category(c) == UTF8PROC_CATEGORY_ND;
+}
+
+bool unicode_is_mark(uint32_t c)
+{
+    return category(c) == UTF8PROC_CATEGORY_MN;
+}
+
+bool unicode_is_control(uint32_t c)
+{
+    return within(category(c), UTF8PROC_CATEGORY_CC, UTF8PROC_CATEGORY_CO);
+}
+
+bool unicode_is_punct(uint32_t c)
+{
+    const bool ascii = (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96) || (c >= 123 && c <= 126);
+    return ascii || within(category(c), UTF8PROC_CATEGORY_PC, UTF8PROC_CATEGORY_PO);
+}
+
+/* The blocks that BERT's tokenizer treats as words of one character. */
+bool unicode_is_ideograph(uint32_t c)
+{
+    static const uint32_t block[][2] = {{0x4E00, 0x9FFF},   {0x3400, 0x4DBF},   {0x20000, 0x2A6DF}, {0x2A700, 0x2B73F},
+                                        {0x2B740, 0x2B81F}, {0x2B820, 0x2CEAF}, {0xF900, 0xFAFF},   {0x2F800, 0x2FA1F}};
+    for (int i = 0; i < COUNT(block); i++)
+        if (c >= block[i][0] && c <= block[i][1])
+            return true;
+    return false;
+}
+
+/* Decomposed as a whole, so that marks get their canonical order, then composed in place. */
+void unicode_normal(text *out, const char *s, size_t n, unicode_form form)
+{
+    const bool compat = form == UNICODE_NFKD || form == UNICODE_NFKC,
+               compose = form == UNICODE_NFC || form == UNICODE_NFKC;
+    const utf8proc_option_t how = (utf8proc_option_t)((compose ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) |
+                                                      (compat ? UTF8PROC_COMPAT : 0) | UTF8PROC_STABLE);
+    text clean = {0};
+    for (size_t i = 0, step; i < n; i += step) {
+        uint32_t c;
+        step = unicode_next(s + i, n - i, &c);
+        unicode_put(&clean, c);
+    }
+    utf8proc_uint8_t *done = NULL;
+    const utf8proc_ssize_t got = utf8proc_map((const utf8proc_uint8_t *)text_str(&clean), (utf8proc_ssize_t)clean.len,
+                                              &done, how);
+    MUST(got >= 0);
+    text_bytes(out, (const char *)done, (size_t)got);
+    free(done);
+    text_free(&clean);
+}
+
+void unicode_lower(text *out, const char *s, size_t n)
+{
+    for (size_t i = 0, step; i < n; i += step) {
+        uint32_t c;
+        step = unicode_next(s + i, n - i, &c);
+        unicode_put(out, c == DOTTED_I ? 'i' : (uint32_t)utf8proc_tolower((utf8proc_int32_t)c));
+        if (c == DOTTED_I)
+            unicode_put(out, DOT_ABOVE);
+    }
+}
