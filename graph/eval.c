@@ -35,6 +35,12 @@ static value rounded(dtype d, value a) /* what storing as d and loading back giv
     return store_whole(d, b, 0, d == TS_BOOL ? a.i != 0 : a.i), (value){.i = load_whole(d, b, 0)};
 }
 
+static bool outside(env *v, int64_t s, int64_t dim, int axis)
+{
+    return (s < 0 || s >= dim) && !err_set(v->e, TS_NUMERICS, "%s: index %lld is outside 0...%lld of axis %d",
+                                           v->n->op->name, (long long)s, (long long)dim - 1, axis);
+}
+
 static value eval_load(env *v, const expr *x)
 {
     int64_t at = 0;
@@ -43,11 +49,8 @@ static value eval_load(env *v, const expr *x)
         k++;
     for (int i = 0; i < x->n; i++) {
         const int64_t s = eval(v, x->arg[i]).i, dim = x->from->type.dim[i];
-        if (s < 0 || s >= dim) {
-            err_set(v->e, TS_NUMERICS, "%s: index %lld is outside 0...%lld of axis %d", v->n->op->name, (long long)s,
-                    (long long)dim - 1, i);
+        if (outside(v, s, dim, i))
             return (value){0};
-        }
         at = at * dim + s;
     }
     const void *p = v->in[k]->data;
@@ -132,34 +135,71 @@ static value eval(env *v, const expr *x)
     case X_CALL: return eval_call(v, x);
     case X_CAST: return eval_cast(v, x);
     case X_FOLD: return eval_fold(v, x);
+    case X_SCATTER: break; /* the whole of a definition: put_in */
     }
     return (value){0};
 }
 
-static void walk(env *v, const defn *d, ts_array *out, int axis, int64_t *at)
+/* A scatter's updates in index order, into the result as it stands. */
+static void put_in(env *v, const expr *x, int axis, value *result)
 {
-    if (axis < out->rank) {
-        for (int64_t i = 0; i < d->extent[axis] && !err_is(v->e); i++)
-            v->axis[axis] = i, walk(v, d, out, axis + 1, at);
+    while (axis < MAX_AXIS && !(x->folds >> axis & 1))
+        axis++;
+    for (int64_t i = 0; axis < MAX_AXIS && i < v->extent[axis] && !err_is(v->e); i++)
+        v->axis[axis] = i, put_in(v, x, axis + 1, result);
+    if (axis < MAX_AXIS)
         return;
+    int64_t at = 0;
+    for (int i = 2; i < x->n; i++) {
+        const int64_t s = eval(v, x->arg[i]).i, dim = v->n->type.dim[i - 2];
+        if (outside(v, s, dim, i - 2))
+            return;
+        at = at * dim + s;
     }
-    const value y = eval(v, d->value);
-    if (is_real(d->value))
-        store_real(out->dtype, out->data, (*at)++, y.d);
+    const value y = eval(v, x->arg[1]);
+    value *to = &result[at];
+    if (!x->fn)
+        *to = y;
+    else if (is_real(x))
+        to->d = x->fn->real((const double[]){to->d, y.d});
     else
-        store_whole(out->dtype, out->data, (*at)++, y.i);
+        *to = rounded(x->dtype, (value){.i = x->fn->whole((const int64_t[]){to->i, y.i})});
+}
+
+static void walk(env *v, const expr *x, int rank, int axis, value **at)
+{
+    if (axis < rank)
+        for (int64_t i = 0; i < v->extent[axis] && !err_is(v->e); i++)
+            v->axis[axis] = i, walk(v, x, rank, axis + 1, at);
+    else
+        *(*at)++ = eval(v, x);
+}
+
+static void store(const expr *x, const value *from, int64_t n, ts_array *out)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (is_real(x))
+            store_real(out->dtype, out->data, i, from[i].d);
+        else
+            store_whole(out->dtype, out->data, i, from[i].i);
 }
 
 bool node_eval(const node *n, const ts_array *const *in, ts_array *out, err *e)
 {
     arena mem = {0};
     defn d;
-    int64_t at = 0;
     err own = {0};
     bool ok = g_defn(n, &mem, &d, &own) && ts_array_make(out, n->type.dtype, n->type.rank, n->type.dim, &own);
     if (ok) {
         env v = {.n = n, .in = in, .extent = d.extent, .e = &own};
-        walk(&v, &d, out, 0, &at);
+        const int64_t count = type_count(&n->type);
+        value *all = calloc((size_t)count + 1, sizeof *all), *at = all;
+        MUST(all);
+        walk(&v, d.value->kind == X_SCATTER ? d.value->arg[0] : d.value, n->type.rank, 0, &at);
+        if (d.value->kind == X_SCATTER)
+            put_in(&v, d.value, 0, all);
+        store(d.value, all, count, out);
+        free(all);
         ok = !err_is(&own);
         if (!ok)
             ts_array_free(out);

@@ -175,6 +175,19 @@ const expr *x_fold(arena *m, const char *name, uint32_t axes, const expr *body)
     return x;
 }
 
+const expr *x_scatter(arena *m, dtype d, const char *name, uint32_t axes, const expr *start, const expr *update,
+                      int rank, const expr *const *at)
+{
+    const fn *f = name ? fn_find(name) : NULL;
+    MUST(!name || (f && f->arity == 2));
+    expr *x = make(m, X_SCATTER, d);
+    x->fn = f, x->folds = axes, x->n = rank + 2;
+    x->arg[0] = retype(m, d, start), x->arg[1] = retype(m, d, update);
+    for (int i = 0; i < rank; i++)
+        x->arg[2 + i] = retype(m, TS_I64, at[i]);
+    return x;
+}
+
 const expr *x1(arena *m, const char *f, const expr *a)
 {
     return x_call(m, f, 1, &a);
@@ -226,7 +239,7 @@ static const expr *map(mapper *p, const expr *x)
     memo *known = slot_of(p, x);
     if (known->key)
         return known->value;
-    const expr *arg[MAX_RANK], *y = x;
+    const expr *arg[MAX_PART], *y = x;
     bool changed = false;
     for (int i = 0; i < x->n; i++)
         arg[i] = map(p, x->arg[i]), changed = changed || arg[i] != x->arg[i];
@@ -236,6 +249,9 @@ static const expr *map(mapper *p, const expr *x)
         case X_CALL: y = x_call(p->m, x->fn->name, x->n, arg); break;
         case X_CAST: y = x_cast(p->m, x->dtype, arg[0]); break;
         case X_FOLD: y = x_fold(p->m, x->fn->name, x->folds, arg[0]); break;
+        case X_SCATTER:
+            y = x_scatter(p->m, x->dtype, x->fn ? x->fn->name : NULL, x->folds, arg[0], arg[1], x->n - 2, arg + 2);
+            break;
         default: break;
         }
     bool done = false; /* a call that became one of its arguments, as 0 + x does: that has been through f */
@@ -267,7 +283,7 @@ static const expr *rename_one(void *user, const expr *x)
     const renaming *r = user;
     if (x->kind == X_AXIS)
         return x->axis < r->n && r->axis[x->axis] ? r->axis[x->axis] : x;
-    if (x->kind != X_FOLD)
+    if (!x->folds)
         return x;
     uint32_t axes = 0;
     for (int i = 0; i < MAX_AXIS; i++) {
@@ -277,7 +293,11 @@ static const expr *rename_one(void *user, const expr *x)
         MUST(!to || to->kind == X_AXIS);
         axes |= 1u << (to ? to->axis : i);
     }
-    return axes == x->folds ? x : x_fold(r->m, x->fn->name, axes, x->arg[0]);
+    if (axes == x->folds)
+        return x;
+    expr *y = make(r->m, x->kind, x->dtype);
+    *y = *x, y->folds = axes;
+    return y;
 }
 
 const expr *x_rename(arena *m, const expr *x, int n_axis, const expr *const *axis)
@@ -331,7 +351,7 @@ uint32_t x_axes(const expr *x)
     uint32_t axes = x->kind == X_AXIS ? 1u << x->axis : 0;
     for (int i = 0; i < x->n; i++)
         axes |= x_axes(x->arg[i]);
-    return axes & ~(x->kind == X_FOLD ? x->folds : 0);
+    return axes & ~x->folds;
 }
 
 bool x_same(const expr *a, const expr *b)

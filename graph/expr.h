@@ -6,7 +6,7 @@
 #include "graph/type.h"
 
 typedef struct ts_node node;
-enum { MAX_AXIS = 20, MAX_ARG = 4 };
+enum { MAX_AXIS = 20, MAX_ARG = 4, MAX_PART = MAX_RANK + 2 };
 
 /* Dtype of a call: promoted arguments, bool, or of arguments 2.. */
 typedef enum fresult { R_SAME, R_BOOL, R_SECOND } fresult;
@@ -28,7 +28,10 @@ const fn *fn_find(const char *name);
 int fn_count(void);
 const fn *fn_at(int i);
 
-typedef enum xkind { X_LIT, X_AXIS, X_LOAD, X_CALL, X_CAST, X_FOLD } xkind;
+/* A scatter is the second form of storing, only ever the whole value of a definition: the result starts as arg[0], over
+ * the result's axes; then, for every point of the axes `folds` in index order, arg[1] is put in at the subscripts
+ * arg[2...]: combined by fn with what is there, or in its place when fn is NULL. */
+typedef enum xkind { X_LIT, X_AXIS, X_LOAD, X_CALL, X_CAST, X_FOLD, X_SCATTER } xkind;
 typedef struct expr expr;
 struct expr {
     xkind kind;
@@ -37,11 +40,11 @@ struct expr {
     int64_t whole;    /* X_LIT, exact integer value when is_whole */
     bool is_whole;    /* X_LIT */
     int axis;         /* X_AXIS */
-    uint32_t folds;   /* X_FOLD: set of axes folded away, 1u << axis */
+    uint32_t folds;   /* X_FOLD, X_SCATTER: set of axes folded away, 1u << axis */
     const node *from; /* X_LOAD: the node read, never an operand number */
-    const fn *fn;     /* X_CALL, X_FOLD */
+    const fn *fn;     /* X_CALL, X_FOLD, X_SCATTER */
     int n;
-    const expr *arg[MAX_RANK]; /* call: arguments; load: one subscript per dimension; cast, fold: the body */
+    const expr *arg[MAX_PART]; /* call: arguments; load: one subscript per dimension; cast, fold: the body */
 };
 
 const expr *x_real(arena *m, double v);
@@ -51,6 +54,9 @@ const expr *x_load(arena *m, const node *from, const expr *const *subscript); /*
 const expr *x_call(arena *m, const char *fn, int n, const expr *const *arg);
 const expr *x_cast(arena *m, dtype to, const expr *a); /* no-op when a has that dtype */
 const expr *x_fold(arena *m, const char *fn, uint32_t axes, const expr *body);
+/* at: as many subscripts as the result has dims; fn NULL: the last one stays. Over all axes in `axes`. */
+const expr *x_scatter(arena *m, dtype d, const char *fn, uint32_t axes, const expr *start, const expr *update, int rank,
+                      const expr *const *at);
 const expr *x1(arena *m, const char *fn, const expr *a);
 /* Folds literals and x+0, x*1, ... of integers */
 const expr *x2(arena *m, const char *fn, const expr *a, const expr *b);

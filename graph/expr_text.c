@@ -190,6 +190,13 @@ void x_print(text *t, const expr *x, const char *(*axis_name)(void *user, int ax
                 text_add(t, " %s", axis_name(user, i));
         text_add(t, " (");
         break;
+    case X_SCATTER:
+        text_add(t, "scatter %s", x->fn ? x->fn->name : "set");
+        for (int i = 0; i < MAX_AXIS; i++)
+            if (x->folds >> i & 1)
+                text_add(t, " %s", axis_name(user, i));
+        text_add(t, " (");
+        break;
     case X_CALL:
         for (int i = 0; i < COUNT(binary); i++)
             if (!binary[i].swap && !strcmp(binary[i].fn, x->fn->name))

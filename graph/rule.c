@@ -118,6 +118,14 @@ const expr *x_inside(arena *m, const expr *x, int64_t low, int64_t high)
     return x2(m, "and", x2(m, "le", x_whole(m, low), x), x2(m, "lt", x, x_whole(m, high)));
 }
 
+const expr *x_place(arena *m, const expr *place, int64_t extent)
+{
+    const expr *i = x_cast(m, TS_I64, place);
+    if (!dtype_signed(place->dtype))
+        return i;
+    return x3(m, "select", x2(m, "lt", i, x_whole(m, 0)), x2(m, "add", i, x_whole(m, extent)), i);
+}
+
 const expr *x_literal(arena *m, dtype d, double v)
 {
     if (dtype_class(d) == D_REAL)

@@ -28,6 +28,8 @@ const node *g_scalar_like(graph *g, const node *a, double v);
 /* ---- expressions ---- */
 const expr *x_offset(arena *m, const expr *x, int64_t scale, int64_t offset); /* x * scale + offset */
 const expr *x_inside(arena *m, const expr *x, int64_t low, int64_t high);     /* low <= x < high */
+/* A place along an axis of that extent, as an integer: negative ones count from the end. */
+const expr *x_place(arena *m, const expr *place, int64_t extent);
 /* A literal for a value of dtype d: reals as they are, integers exactly. */
 const expr *x_literal(arena *m, dtype d, double v);
 double dtype_lowest(dtype d); /* where a maximum starts */

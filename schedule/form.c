@@ -31,6 +31,11 @@ static void make_stage(fuser *f, const item *it, int shared, stage *s)
     s->value = x_share(m, x_rename(m, it->value, it->n_axis, axis));
 }
 
+bool stage_nested(const stage *s)
+{
+    return s->value->kind != X_SCATTER;
+}
+
 const expr *stage_fold(const stage *s)
 {
     const expr *open[64] = {s->value};
@@ -239,7 +244,7 @@ static bool try_merge(fuser *f, kernel *k, int from, int to, int a) /* in stages
 static void merge_axes(fuser *f, kernel *k)
 {
     for (int i = 0; i < k->n_stage; i++)
-        if (!stage_is_linear(f, &k->stage[i]))
+        if (!stage_nested(&k->stage[i]) || !stage_is_linear(f, &k->stage[i]))
             return; /* nothing to gain where accesses are not linear anyway */
     for (int a = 0; a + 1 < k->n_shared;)
         if (try_merge(f, k, 0, k->n_stage, a))
@@ -425,7 +430,11 @@ static void count_work(plan *p, kernel *k)
         double results = (double)type_count(&s->node->type), folded = 1;
         for (int a = s->n_result; a < s->n_axis; a++)
             folded *= (double)s->extent[a];
-        k->flops += results * (flops_of(s->value) + (fold ? flops_of(fold) * (folded - 1) : 0));
+        if (s->value->kind == X_SCATTER)
+            k->flops += results * flops_of(s->value->arg[0]) +
+                        folded * (flops_of(s->value->arg[1]) + (s->value->fn ? s->value->fn->cost : 0));
+        else
+            k->flops += results * (flops_of(s->value) + (fold ? flops_of(fold) * (folded - 1) : 0));
         if (!s->scratch)
             k->bytes += (double)type_bytes(&s->node->type);
         const int n = x_loads(s->value, load, MAX_LOADS);

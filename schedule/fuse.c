@@ -8,7 +8,8 @@
  * fold
  *    under the pointwise work that follows it (its epilogue).
  *  - sharing loops: what is left materialised joins the kernel of a value it reads when both walk the same leading axes
- *    element by element: softmax, layer norm and attention become one kernel each, their rows held in scratch. */
+ *    element by element: softmax, layer norm and attention become one kernel each, their rows held in scratch.
+ * A scatter, which stores where indices say, takes in movement only and is a kernel of its own. */
 #include "schedule/fuse.h"
 
 #include <stdlib.h>
@@ -144,7 +145,7 @@ static void decide_inline(fuser *f, item *it)
         moved = moved || is_view(r);
     }
     it->owner = it, it->once = fits;
-    if (it->root || apart(f, it) || (owner && !is_view(it) && apart(f, owner)))
+    if (it->root || it->alone || apart(f, it) || (owner && !is_view(it) && apart(f, owner)))
         return;
     if (is_view(it))
         it->inlined = true, it->owner = fits || it->n_reader == 1 || owner ? owner : NULL;
@@ -193,7 +194,9 @@ static bool make_items(fuser *f, err *e)
         if (!g_defn(n, &p->mem, &d, e))
             return false;
         it->raw = it->value = d.value, it->n_axis = d.n_axis;
-        it->fold = it->takes_fold = x_count(d.value, X_FOLD) > 0;
+        it->fold = x_count(d.value, X_FOLD) > 0;
+        it->alone = d.value->kind == X_SCATTER;
+        it->takes_fold = it->fold || it->alone;
         memcpy(it->extent, d.extent, sizeof d.extent);
         for (int k = 0; k < n->n_in; k++)
             add_reader(f, f->item[n->in[k]->id], n->id);
@@ -325,7 +328,7 @@ static bool join(fuser *f, item *b, int to)
 {
     cluster *c = &f->kernel[to];
     int shared = c->n == 1 ? MAX_RANK : c->shared;
-    if (c->n == MAX_STAGES || apart(f, b) || apart(f, c->member[0]))
+    if (c->n == MAX_STAGES || b->alone || c->member[0]->alone || apart(f, b) || apart(f, c->member[0]))
         return false;
     for (int i = 0; i < c->n; i++) {
         const int n = common_axes(c->member[i], b);

@@ -73,6 +73,12 @@ static bool check_kernel(const plan *p, const kernel *k, err *e)
 static bool try_loops(plan *p, kernel *k, const char *loops, err *e)
 {
     reset(k);
+    if (!stage_nested(k->stage))
+        return !strcmp(loops, "guess") ||
+               err_set(e, TS_BAD_INPUT,
+                       "loops \"%s\": %s stores where its indices say; its loops follow from its definition, and no "
+                       "others can be chosen",
+                       loops, k->stage->name);
     if (!strcmp(loops, "guess"))
         return guess(p, k, true, e) && check_kernel(p, k, e);
     return nest_parse(k, loops, e) && guess(p, k, false, e) && check_kernel(p, k, e);

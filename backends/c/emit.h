@@ -89,6 +89,8 @@ void emit_combine(emitter *m, text *t, const char *a, const char *b); /* a (+) b
 const char *acc_type(const emitter *m);
 /* tile.c */
 void emit_tile(emitter *m);
+/* scatter.c: the loops of a stage that stores where its indices say */
+void emit_scatter(emitter *m);
 /* ahead.c: fetching the next slice of an operand into a cache, spread over the tiles of the present one. */
 void ahead_enter(emitter *m, int loop); /* outside, at a loop of the stage: sets up what its staging asks for */
 void ahead_leave(emitter *m, int loop);

@@ -171,6 +171,10 @@ static void write_stage(emitter *m, int i)
     for (int o = 0; o < m->n_operand; o++)
         if (m->operand[o].written && m->operand[o].node == s->node)
             m->result = o;
+    if (!stage_nested(s)) {
+        emit_scatter(m);
+        return;
+    }
     if (m->k->n_stage > 1)
         text_line(&m->body, "{");
     m->body.depth += m->k->n_stage > 1;
@@ -220,6 +224,8 @@ static void walk_shared(emitter *m, int l)
 
 static bool has_core(const kernel *k)
 {
+    if (!stage_nested(k->stage))
+        return true;
     for (int i = 0; i < k->shared.n; i++)
         if (k->shared.loop[i].role == CORE)
             return true;

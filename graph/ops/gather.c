@@ -3,14 +3,6 @@
 #include "graph/rule.h"
 
 /* ---- helpers ---- */
-static const expr *wrapped(arena *m, const expr *place, int64_t dim) /* place, as an integer that may be negative */
-{
-    const expr *i = x_cast(m, TS_I64, place);
-    if (!dtype_signed(place->dtype))
-        return i;
-    return x3(m, "select", x2(m, "lt", i, x_whole(m, 0)), x2(m, "add", i, x_whole(m, dim)), i);
-}
-
 static bool whole_places(const node *n, err *e)
 {
     const dtype d = n->in[1]->type.dtype;
@@ -120,7 +112,7 @@ static bool gather_body(defn *d, err *e)
         at[k] = x_axis(d->mem, axis + k);
     for (int i = 0; i < t->rank; i++)
         sub[i] = x_axis(d->mem, i < axis ? i : i - 1 + places->rank);
-    sub[axis] = wrapped(d->mem, defn_at(d, 1, at), t->dim[axis]);
+    sub[axis] = x_place(d->mem, defn_at(d, 1, at), t->dim[axis]);
     d->value = defn_at(d, 0, sub);
     return true;
 }
@@ -138,7 +130,7 @@ static bool gather_nd_body(defn *d, err *e)
         if (i < batch)
             sub[i] = x_axis(d->mem, i);
         else if (i < batch + depth)
-            at[last] = x_whole(d->mem, i - batch), sub[i] = wrapped(d->mem, defn_at(d, 1, at), t->dim[i]);
+            at[last] = x_whole(d->mem, i - batch), sub[i] = x_place(d->mem, defn_at(d, 1, at), t->dim[i]);
         else
             sub[i] = x_axis(d->mem, i - batch - depth + last);
     }
@@ -155,7 +147,7 @@ static bool along_body(defn *d, err *e)
         return false;
     for (int i = 0; i < t->rank; i++)
         sub[i] = x_axis(d->mem, i);
-    sub[axis] = wrapped(d->mem, defn_at(d, 1, sub), t->dim[axis]);
+    sub[axis] = x_place(d->mem, defn_at(d, 1, sub), t->dim[axis]);
     d->value = defn_at(d, 0, sub);
     return true;
 }

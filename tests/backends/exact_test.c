@@ -86,6 +86,17 @@ static const char *const rows[] = {
     "a bool[200,100]; b f32[200,100]; c f32[100]; y where a b c",
     "a f32[40,50]; w! f32[50,96]; p matmul a w; r reshape shape=[40,8,12] p; t transpose axes=[1,0,2] r; "
     "u transpose axes=[1,0,2] t; y reshape shape=[40,96] u",
+    /* scatters */
+    "a f32[90,40]; i i64[3,60]<90; x f32[3,60,40]; y scatter reduce=add a i x",
+    "a f32[3,90,40]; i i64[60]<90; x f32[3,60,40]; y scatter axis=1 a i x",
+    "a f32[90]; i i64[300]<90; x f32[300]; y scatter reduce=add a i x",
+    "a f32[20,70]; i i64[20,90]<70; x f32[20,90]; r relu x; p put_along_axis axis=1 reduce=max a i r; y add p a",
+    "a i32[20,70]; i i32[9,70]<20; x i32[9,70]; y put_along_axis reduce=mul a i x",
+    "a f32[20,30,8]; i i64[50,2]<20; x f32[50,8]; y scatter_nd reduce=add a i x",
+    "a bool[20,30]; i u8[50]<20; x bool[50,30]; y scatter reduce=add a i x",
+    "a f64[7,5]; i i64[2]<5; x f64[]; y scatter_nd a i x",
+    "z! f32[1,1]; b broadcast_to shape=[60,30] z; i i64[40]<60; x f32[30,40]; t transpose x; y scatter reduce=add b i "
+    "t",
     /* real functions */
     "~a f32[60,300]; y softmax axis=-1 a",
     "~a f32[60,300]; y softmax axis=0 a",

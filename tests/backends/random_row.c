@@ -280,10 +280,42 @@ static bool window(growing *w, int a) /* conv2d, or max_pool */
     return true;
 }
 
+static int places(growing *w, int64_t n, int64_t below)
+{
+    value *v = &w->v[w->n];
+    *v = (value){.rank = 1, .dim = {n}, .bound = (double)below};
+    text_add(w->row, "; v%d i64[%lld]<%lld", w->n, (long long)n, (long long)below);
+    return w->n++;
+}
+
+static bool scatter(growing *w, int a) /* as what is put in, or as what it is put into */
+{
+    value y = w->v[a];
+    int64_t dim[TS_MAX_RANK];
+    char call[80];
+    if (!y.rank || w->n > MAX_VALUES - 4)
+        return false;
+    const int at = (int)roll(w->d, y.rank);
+    const bool from = roll(w->d, 2);
+    memcpy(dim, y.dim, sizeof dim);
+    dim[at] = 1 + roll(w->d, 40);
+    const int64_t n = from ? y.dim[at] : dim[at];
+    y.bound = (y.bound > LEAF_BOUND ? y.bound : LEAF_BOUND) * (double)(n + 1);
+    if (from)
+        y.dim[at] = dim[at];
+    if (!fits(&y, 1) || !fits(&(value){.rank = y.rank, .dim = {n}}, count(&y) / y.dim[at]))
+        return false;
+    const int b = leaf(w, y.rank, dim), i = places(w, n, y.dim[at]);
+    snprintf(call, sizeof call, "scatter axis=%d reduce=%s v%d v%d v%d", at, roll(w->d, 3) ? "add" : "set",
+             from ? b : a, i, from ? a : b);
+    result(w, &y, call);
+    return true;
+}
+
 void random_row(dice *d, text *row)
 {
-    static bool (*const grow[])(growing *, int) = {matmul,    matmul,  pointwise, pointwise, alone,  fold,
-                                                   transpose, reshape, slice,     concat,    window, window};
+    static bool (*const grow[])(growing *, int) = {matmul,  matmul, pointwise, pointwise, alone,  fold,   transpose,
+                                                   reshape, slice,  concat,    window,    window, scatter};
     growing w = {.d = d, .row = row};
     value first = {.rank = 2 + (int)roll(d, 3)};
     for (int i = 0; i < first.rank; i++)

@@ -84,7 +84,17 @@ def attention(q, k, v, mask, scale, causal):
     return z / z.sum(-1, keepdims=True) @ v
 
 
-words = {"np": np, "dtypes": dtypes, "erf": erf, "pad": pad, "windows": windows, "average_pool": average_pool,
+def scatter(a, where, updates, reduce):
+    y = a.copy()
+    at = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+    if reduce == "set":
+        y[where] = updates
+    else:
+        at[reduce].at(y, where, updates)
+    return y
+
+
+words = {"scatter": scatter, "np": np, "dtypes": dtypes, "erf": erf, "pad": pad, "windows": windows, "average_pool": average_pool,
          "conv": conv, "attention": attention}
 
 

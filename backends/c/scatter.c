@@ -1,0 +1,173 @@
+/* scatter.c - loops that store where indices say. Each part owns a range of one of the result's dimensions: it writes
+ * the start there, then walks all updates in index order and puts in those that fall into its range. So every element
+ * meets its updates in the same order, whatever the number of parts. A dimension that an axis of the updates walks
+ * element by element is divided rather than tested. */
+#include "backends/c/emit.h"
+
+#include <stdio.h>
+
+typedef struct scattering {
+    emitter *m;
+    const expr *x;
+    const lin *at[MAX_RANK]; /* where an update goes, by dimension; NULL: not known yet */
+    int direct[MAX_RANK];    /* the axis of the updates that walks the dimension alone, or -1 */
+    int cut;                 /* the dimension that is divided, or -1: part 0 does it all */
+    int open;                /* blocks to be closed */
+} scattering;
+
+static void open_loop(scattering *c, int a, const char *from, const char *to, bool simd)
+{
+    emitter *m = c->m;
+    char name[24];
+    snprintf(name, sizeof name, "%s_%d", m->s->letter[a], a);
+    if (simd)
+        text_line(&m->body, "SIMD");
+    text_line(&m->body, "for (long %s = %s; %s < %s; %s++) {", name, from, name, to, name);
+    m->axis[a] = lin_var(&m->sp, var_add(&m->sp, name, 0, m->s->extent[a] > 0 ? m->s->extent[a] - 1 : 0));
+    m->body.depth++, c->open++;
+}
+
+static void close_all(scattering *c)
+{
+    for (; c->open; c->open--)
+        c->m->body.depth--, text_line(&c->m->body, "}");
+}
+
+static const type *result_type(const scattering *c)
+{
+    return &c->m->s->node->type;
+}
+
+/* An axis that appears as a subscript of its own and stays inside. */
+static void find_direct(scattering *c)
+{
+    const stage *s = c->m->s;
+    uint32_t seen = 0;
+    for (int d = 0; d < result_type(c)->rank; d++) {
+        const expr *at = c->x->arg[2 + d];
+        c->direct[d] = -1;
+        if (at->kind != X_AXIS || seen >> at->axis & 1 || s->extent[at->axis] > result_type(c)->dim[d])
+            continue;
+        c->direct[d] = at->axis, seen |= 1u << at->axis;
+    }
+}
+
+static void choose_cut(scattering *c)
+{
+    const type *t = result_type(c);
+    int direct = -1, any = -1;
+    for (int d = 0; d < t->rank; d++) {
+        if (c->m->s->store[d]->kind != X_AXIS) /* of one element */
+            continue;
+        if (any < 0 || t->dim[d] > t->dim[any])
+            any = d;
+        if (c->direct[d] >= 0 && (direct < 0 || t->dim[d] > t->dim[direct]))
+            direct = d;
+    }
+    c->cut = direct >= 0 && t->dim[direct] >= c->m->p->threads ? direct : any;
+}
+
+static void put(emitter *m, const lin *place, const expr *x, const fn *f)
+{
+    writer w = emit_writer(m);
+    const dtype d = stored_as(m->p, m->s->node);
+    text y = {0}, value = {0}, old = {0}, sum = {0};
+    text_add(&y, "%s[", m->operand[m->result].name);
+    emit_lin(m, &y, place);
+    text_add(&y, "]");
+    c_temporaries(&w, &m->body, x);
+    c_expr(&w, &value, x);
+    text_add(&old, "%s%s%s", c_load(d), y.s, *c_load(d) ? ")" : "");
+    if (f)
+        emit_combine(m, &sum, old.s, value.s);
+    text_line(&m->body, "%s = %s%s%s;", y.s, c_store(d), f ? sum.s : value.s, *c_store(d) ? ")" : "");
+    text_free(&y), text_free(&value), text_free(&old), text_free(&sum);
+}
+
+static void write_start(scattering *c)
+{
+    emitter *m = c->m;
+    const stage *s = m->s;
+    const lin *sub[MAX_RANK];
+    const int cut = c->cut >= 0 ? s->store[c->cut]->axis : -1;
+    char end[24];
+    for (int a = 0; a < s->n_result; a++) {
+        snprintf(end, sizeof end, "%lld", (long long)s->extent[a]);
+        open_loop(c, a, a == cut ? "low" : "0", a == cut ? "high" : end, a == s->n_result - 1);
+    }
+    for (int d = 0; d < result_type(c)->rank; d++)
+        sub[d] = lin_of(&m->sp, s->store[d], m->axis);
+    put(m, layout_offset(&m->sp, &m->p->home[s->node->id].layout, sub), c->x->arg[0], NULL);
+    close_all(c);
+}
+
+/* Subscripts whose axes are all open get their names, are checked, and tested against the part's range. */
+static bool name_subscripts(scattering *c, uint32_t open)
+{
+    emitter *m = c->m;
+    bool named = false;
+    for (int d = 0; d < result_type(c)->rank; d++) {
+        const expr *at = c->x->arg[2 + d];
+        const int64_t extent = result_type(c)->dim[d];
+        if (c->at[d] || x_axes(at) & ~open)
+            continue;
+        if (c->direct[d] >= 0) {
+            c->at[d] = m->axis[c->direct[d]];
+            continue;
+        }
+        writer w = emit_writer(m);
+        text value = {0};
+        char name[16];
+        const expr *checked = x2(m->mem, "at", at, x_whole(m->mem, extent));
+        c_temporaries(&w, &m->body, checked);
+        c_expr(&w, &value, checked);
+        snprintf(name, sizeof name, "at%d", d);
+        text_line(&m->body, "const long %s = %s;", name, value.s);
+        text_free(&value);
+        c->at[d] = lin_var(&m->sp, var_add(&m->sp, name, 0, extent > 0 ? extent - 1 : 0)), named = true;
+        if (d != c->cut)
+            continue;
+        text_line(&m->body, "if (%s >= low && %s < high) {", name, name);
+        m->body.depth++, c->open++;
+    }
+    return named;
+}
+
+static void write_updates(scattering *c)
+{
+    emitter *m = c->m;
+    const stage *s = m->s;
+    uint32_t open = 0;
+    name_subscripts(c, open);
+    for (int a = s->n_result; a < s->n_axis; a++) {
+        const bool divided = c->cut >= 0 && c->direct[c->cut] == a;
+        bool apart = a == s->n_axis - 1; /* the last axis puts every update elsewhere, and no index has to be read */
+        for (int d = 0; d < result_type(c)->rank; d++)
+            apart = apart && (c->at[d] || c->direct[d] == a);
+        bool walks = false;
+        for (int d = 0; d < result_type(c)->rank; d++)
+            walks = walks || c->direct[d] == a;
+        char end[48];
+        snprintf(end, sizeof end, divided ? "MIN(high, %lldL)" : "%lld", (long long)s->extent[a]);
+        open_loop(c, a, divided ? "low" : "0", end, apart && walks);
+        open |= 1u << a;
+        name_subscripts(c, open);
+    }
+    put(m, layout_offset(&m->sp, &m->p->home[s->node->id].layout, c->at), c->x->arg[1], c->x->fn);
+    close_all(c);
+}
+
+void emit_scatter(emitter *m)
+{
+    scattering c = {.m = m, .x = m->s->value};
+    m->fold = c.x; /* what emit_combine combines with */
+    find_direct(&c);
+    choose_cut(&c);
+    if (c.cut >= 0) {
+        const long long n = result_type(&c)->dim[c.cut];
+        text_line(&m->body, "const long low = %lldL * part / parts, high = %lldL * (part + 1) / parts;", n, n);
+    } else
+        text_line(&m->body, "if (part) return;");
+    write_start(&c);
+    write_updates(&c);
+}

@@ -1,0 +1,233 @@
+/* scatter.c - writing where another tensor says: the opposites of gather.c, and their gradients. Updates meet in index
+ * order: of several that are set at one place the last one stays. Negative places count from the end; places outside
+ * are refused when met. */
+#include "graph/rule.h"
+
+#include <string.h>
+
+/* ---- helpers ---- */
+static const struct {
+    const char *name, *fn, *truth; /* truth: for dtype bool, as numpy adds and multiplies them */
+} kinds[] = {
+    {"set", NULL, NULL}, {"add", "add", "or"}, {"mul", "mul", "and"}, {"max", "max", "or"}, {"min", "min", "and"}};
+
+static int kind_of(const char *name)
+{
+    for (int i = 0; i < COUNT(kinds); i++)
+        if (!strcmp(kinds[i].name, name))
+            return i;
+    return -1;
+}
+
+static bool scatter_start(const node *n, type *out, err *e) /* what all of them check */
+{
+    const type *y = &n->in[0]->type, *places = &n->in[1]->type, *x = &n->in[2]->type;
+    const char *how = node_attr(n, "reduce")->s;
+    *out = *y;
+    if (kind_of(how) < 0)
+        return err_set(e, TS_BAD_INPUT, "reduce: \"%s\" is none of set, add, mul, max, min", how);
+    if (dtype_class(places->dtype) != D_WHOLE)
+        return err_set(e, TS_BAD_INPUT, "places are of dtype %s, not integers", ts_dtype_name(places->dtype));
+    return x->dtype == y->dtype || err_set(e, TS_BAD_INPUT, "updates are %s, what they are put into is %s",
+                                           ts_dtype_name(x->dtype), ts_dtype_name(y->dtype));
+}
+
+static bool same_dims(const type *t, const type *want, err *e) /* of the updates */
+{
+    bool same = t->rank == want->rank;
+    for (int i = 0; same && i < t->rank; i++)
+        same = t->dim[i] == want->dim[i];
+    if (same)
+        return true;
+    text have = {0}, need = {0};
+    type_print(&have, t), type_print(&need, want);
+    err_set(e, TS_BAD_INPUT, "updates are %s, places and operand ask for %s", have.s, need.s);
+    text_free(&have), text_free(&need);
+    return false;
+}
+
+/* The updates' axes, after the result's. */
+static void update_axes(defn *d, const expr **axis, uint32_t *set)
+{
+    const type *x = &d->node->in[2]->type;
+    *set = 0;
+    for (int i = 0; i < x->rank; i++) {
+        const int a = defn_fold(d, x->dim[i]);
+        axis[i] = x_axis(d->mem, a), *set |= 1u << a;
+    }
+}
+
+static void give(defn *d, uint32_t set, const expr *const *axis, const expr *const *at)
+{
+    const int k = kind_of(node_attr(d->node, "reduce")->s);
+    const dtype t = d->node->type.dtype;
+    d->value = x_scatter(d->mem, t, t == TS_BOOL ? kinds[k].truth : kinds[k].fn, set, defn_in(d, 0),
+                         defn_at(d, 2, axis), d->node->type.rank, at);
+}
+
+/* ---- ONNX ---- */
+static bool adapt(const onnx_call *c, const char *op_name, int n_attr, attr *list, const node **out, err *e)
+{
+    const char *how = onnx_word(c, "reduction", "none");
+    if (!onnx_need(c, 3, e))
+        return false;
+    list[n_attr] = attr_word("reduce", strcmp(how, "none") ? how : "set");
+    return onnx_give(c, out, g_make(c->g, op_find(op_name), 3, c->in, list, n_attr + 1), e);
+}
+
+static bool adapt_along(const onnx_call *c, const node **out, err *e)
+{
+    attr list[2] = {attr_int("axis", onnx_int(c, "axis", 0))};
+    return adapt(c, "put_along_axis", 1, list, out, e);
+}
+
+static bool adapt_nd(const onnx_call *c, const node **out, err *e)
+{
+    attr list[1];
+    return adapt(c, "scatter_nd", 0, list, out, e);
+}
+
+/* ---- shape ---- */
+static bool scatter_shape(const node *n, type *out, err *e)
+{
+    const type *y = &n->in[0]->type, *places = &n->in[1]->type;
+    type want = {.dtype = y->dtype};
+    int axis;
+    if (!scatter_start(n, out, e) || !attr_axis(n, "axis", y->rank, &axis, e))
+        return false;
+    if (y->rank - 1 + places->rank > MAX_RANK)
+        return err_set(e, TS_BAD_INPUT, "the updates would have rank %d", y->rank - 1 + places->rank);
+    for (int i = 0; i < y->rank; i++) {
+        for (int k = 0; i == axis && k < places->rank; k++)
+            want.dim[want.rank++] = places->dim[k];
+        if (i != axis)
+            want.dim[want.rank++] = y->dim[i];
+    }
+    return same_dims(&n->in[2]->type, &want, e);
+}
+
+static bool scatter_nd_shape(const node *n, type *out, err *e)
+{
+    const type *y = &n->in[0]->type, *places = &n->in[1]->type;
+    type want = *places;
+    if (!scatter_start(n, out, e))
+        return false;
+    if (places->rank < 1 || places->dim[places->rank - 1] > y->rank)
+        return err_set(e, TS_BAD_INPUT, "places of rank %d and length %lld for rank %d", places->rank,
+                       places->rank ? (long long)places->dim[places->rank - 1] : 0, y->rank);
+    const int depth = (int)places->dim[places->rank - 1];
+    if (places->rank - 1 + y->rank - depth > MAX_RANK)
+        return err_set(e, TS_BAD_INPUT, "the updates would have rank %d", places->rank - 1 + y->rank - depth);
+    want.dtype = y->dtype, want.rank = places->rank - 1;
+    for (int i = depth; i < y->rank; i++)
+        want.dim[want.rank++] = y->dim[i];
+    return same_dims(&n->in[2]->type, &want, e);
+}
+
+static bool along_shape(const node *n, type *out, err *e)
+{
+    const type *y = &n->in[0]->type, *places = &n->in[1]->type;
+    type want = *places;
+    int axis;
+    if (!scatter_start(n, out, e) || !attr_axis(n, "axis", y->rank, &axis, e))
+        return false;
+    if (places->rank != y->rank)
+        return err_set(e, TS_BAD_INPUT, "places have rank %d, the operand %d", places->rank, y->rank);
+    for (int i = 0; i < y->rank; i++)
+        if (i != axis && places->dim[i] > y->dim[i])
+            return err_set(e, TS_BAD_INPUT, "axis %d of the places is too long", i);
+    want.dtype = y->dtype;
+    return same_dims(&n->in[2]->type, &want, e);
+}
+
+/* ---- body ---- */
+/* y = a; y[..., places[p...], ...] += x[..., p..., ...] */
+static bool scatter_body(defn *d, err *e)
+{
+    const type *y = &d->node->type, *places = &d->node->in[1]->type;
+    const expr *x[MAX_RANK], *at[MAX_RANK];
+    uint32_t set;
+    int axis;
+    if (!attr_axis(d->node, "axis", y->rank, &axis, e))
+        return false;
+    update_axes(d, x, &set);
+    for (int i = 0; i < y->rank; i++)
+        at[i] = x[i < axis ? i : i - 1 + places->rank];
+    at[axis] = x_place(d->mem, defn_at(d, 1, x + axis), y->dim[axis]);
+    give(d, set, x, at);
+    return true;
+}
+
+/* y = a; y[places[p..., 0], places[p..., 1], ..., rest...] += x[p..., rest...] */
+static bool scatter_nd_body(defn *d, err *e)
+{
+    const type *y = &d->node->type, *places = &d->node->in[1]->type;
+    const int last = places->rank - 1, depth = (int)places->dim[last];
+    const expr *x[MAX_RANK], *at[MAX_RANK], *place[MAX_RANK];
+    uint32_t set;
+    (void)e;
+    update_axes(d, x, &set);
+    memcpy(place, x, (size_t)last * sizeof *place);
+    for (int i = 0; i < y->rank; i++) {
+        place[last] = x_whole(d->mem, i);
+        at[i] = i < depth ? x_place(d->mem, defn_at(d, 1, place), y->dim[i]) : x[last + i - depth];
+    }
+    give(d, set, x, at);
+    return true;
+}
+
+static bool along_body(defn *d, err *e)
+{
+    const type *y = &d->node->type;
+    const expr *x[MAX_RANK], *at[MAX_RANK];
+    uint32_t set;
+    int axis;
+    if (!attr_axis(d->node, "axis", y->rank, &axis, e))
+        return false;
+    update_axes(d, x, &set);
+    memcpy(at, x, (size_t)y->rank * sizeof *at);
+    at[axis] = x_place(d->mem, defn_at(d, 1, x), y->dim[axis]);
+    give(d, set, x, at);
+    return true;
+}
+
+/* ---- records ---- */
+static const attr_spec along_axis[] = {{"axis", 'i', "0"}, {"reduce", 's', "set"}, {0}};
+
+static const op scatter_op = {
+    .name = "scatter",
+    .doc = "The first tensor with parts along an axis, those that the second lists, set to those of the third or "
+           "combined with them; reduce=add is the gradient of gather.",
+    .numpy = "scatter(a, (slice(None),) * (axis % a.ndim) + (b,), c, reduce)",
+    .arity = 3, .axes = "r | u", .attr = along_axis, .shape = scatter_shape, .body = scatter_body,
+    .cases = "f32[5,4] i64[2,3]<5 f32[2,3,4] reduce=add\nf32[5,4] i64[]<5 f32[4]\nf32[2,5,3] i32[4]<5 f32[2,4,3] "
+             "axis=1 reduce=max\ni64[3,4] u8[2]<4 i64[3,2] axis=-1 reduce=mul\nf32[5,4] i64[0] f32[0,4]\nbool[6] "
+             "i64[9]<6 bool[9] reduce=add\nf16[4,3] i64[7]<4 f16[7,3] reduce=add\ni32[7] i64[9]<7 i32[9]\nf64[3,2] "
+             "i64[8]<3 f64[8,2] reduce=min\ni8[4] i64[9]<4 i8[9] reduce=add\nf32[40,33] i64[64]<40 f32[64,33] "
+             "reduce=add"};
+
+static const op scatter_nd_op = {
+    .name = "scatter_nd",
+    .doc = "The first tensor with the parts at the places that the last axis of the second spells out set to those "
+           "of the third, or combined with them.",
+    .numpy = "scatter(a, tuple(np.moveaxis(b, -1, 0)), c, reduce)",
+    .onnx = (const onnx_rule[]){{"ScatterND", 11, adapt_nd}, {0}},
+    .arity = 3, .axes = "r | u", .attr = (const attr_spec[]){{"reduce", 's', "set"}, {0}},
+    .shape = scatter_nd_shape, .body = scatter_nd_body,
+    .cases = "f32[4,5] i64[3,2]<4 f32[3]\nf32[4,5] i64[6,1]<4 f32[6,5] reduce=add\nf32[4,4,2] i64[2,3,2]<4 "
+             "f32[2,3,2] reduce=mul\ni64[4] i32[2,5,1]<4 i64[2,5] reduce=max\nf32[4,5] i64[2]<4 f32[]\nf32[4] "
+             "i64[0,1] f32[0]\nf64[3,3] i64[9,2]<3 f64[9] reduce=min"};
+
+static const op along_op = {
+    .name = "put_along_axis",
+    .doc = "The first tensor with elements whose place along one axis is read from the second set to those of the "
+           "third, or combined with them.",
+    .numpy = "scatter(a, tuple(b if i == axis % a.ndim else j for i, j in enumerate(np.indices(b.shape, "
+             "sparse=True))), c, reduce)",
+    .onnx = (const onnx_rule[]){{"Scatter", 9, adapt_along}, {"ScatterElements", 11, adapt_along}, {0}},
+    .arity = 3, .axes = "r | u", .attr = along_axis, .shape = along_shape, .body = along_body,
+    .cases = "f32[3,4] i64[2,4]<3 f32[2,4]\nf32[3,4] i64[3,5]<4 f32[3,5] axis=1 reduce=add\ni64[2,3,4] i32[2,3,1]<4 "
+             "i64[2,3,1] axis=-1 reduce=mul\nf32[3,4] i64[0,4] f32[0,4]\nf32[3,4] i64[2,2]<3 f32[2,2] reduce=max\n"
+             "f32[7] i64[9]<7 f32[9] reduce=min"};
+
+const op *const ops_scatter[] = {&scatter_op, &scatter_nd_op, &along_op, NULL};
