@@ -88,12 +88,16 @@ static const lin *rest_of(emitter *m, const lin *whole)
     return rest;
 }
 
+static const lin *offset_of(emitter *m, int load, const lin *const *axis)
+{
+    return load == RESULT ? store_offset(m, axis) : source_offset(m, load, axis);
+}
+
 static void write_place(emitter *m, text *t, int load) /* [index] of a load, or of the result */
 {
-    const lin *whole = load == RESULT ? store_offset(m, m->inner) : source_offset(m, load, m->inner),
-              *at = rest_of(m, whole);
+    const lin *at = rest_of(m, offset_of(m, load, m->inner));
     if (!at) {
-        at = load == RESULT ? store_offset(m, m->plain) : source_offset(m, load, m->plain);
+        at = offset_of(m, load, m->plain);
         note_passed(m, at);
         m->into->whole |= 1ull << load;
     }
@@ -155,6 +159,21 @@ static void add_offset(emitter *m, text *t, const lin *at)
     emit_lin(m, t, at);
 }
 
+/* Where element 0 of all would be, from where the slice or copy in scratch begins: the tile's index is of
+ * the whole, constants and all. */
+static const lin *start_of_all(emitter *m, int load)
+{
+    const lin *zero[MAX_AXIS], *slice, *all;
+    tile_made inside;
+    for (int a = 0; a < m->s->n_axis; a++)
+        zero[a] = lin_const(&m->sp, 0);
+    slice = offset_of(m, load, zero);
+    m->into = &inside;
+    all = offset_of(m, load, zero);
+    m->into = NULL;
+    return lin_add(&m->sp, slice, all, -1);
+}
+
 void emit_pointer(emitter *m, text *t, const tile_made *f, int load) /* where tile f starts, or the start of it all */
 {
     const bool result = load == RESULT;
@@ -164,15 +183,11 @@ void emit_pointer(emitter *m, text *t, const tile_made *f, int load) /* where ti
         text_add(t, "(%s *)(scratch + %lld)", c_memory(stored_as(m->p, m->s->node)), (long long)m->slice[m->at]);
     else
         text_add(t, "%s", m->operand[m->result].name);
-    if (f->whole >> load & 1) { /* indexed from its start; for a slice, from where axes that are 0 would be */
-        const lin *zero[MAX_AXIS];
-        for (int a = 0; a < m->s->n_axis; a++)
-            zero[a] = lin_const(&m->sp, 0);
-        if (result ? m->s->scratch : m->source[m->at][load].from != FROM_MEMORY)
-            add_offset(m, t, result ? store_offset(m, zero) : source_offset(m, load, zero));
+    if (f->whole >> load & 1) {
+        add_offset(m, t, start_of_all(m, load));
         return;
     }
-    const lin *at = result ? store_offset(m, m->axis) : source_offset(m, load, m->axis);
+    const lin *at = offset_of(m, load, m->axis);
     add_offset(m, t, lin_add(&m->sp, at, lin_const(&m->sp, 1), -f->c[result ? MAX_LOADS : load]));
 }
 

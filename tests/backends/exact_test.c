@@ -50,6 +50,9 @@ static const char *const rows[] = {
     "r conv2d pads=[1,1,1,1] q v; s relu r; t conv2d s u; z add t x; y relu z",
     "x f32[1,4,3,2]; w! f32[5,4,2,2]; y conv2d x w", /* one column: places are those of the kernel alone */
     "x f32[2,8,2,2]; w! f32[9,8,3,3]; y conv2d strides=[2,2] pads=[1,1,1,1] x w",
+    /* in one kernel, a group cut by tiles: padding before what scratch holds */
+    "x f32[2,6,2,20]; w! f32[4,6,2,2]; v! f32[16,2,1,2]; p conv2d strides=[2,1] pads=[1,1,0,1] x w; "
+    "y conv2d group=2 strides=[2,1] pads=[0,1,0,1] p v",
     "x i32[1,4,12,13]; w i32[6,4,3,3]; y conv2d pads=[1,0,1,2] x w",
     "x f64[1,4,12,13]; w f64[6,4,3,3]; y conv2d strides=[1,2] x w",
     /* windows and folds */

@@ -5,6 +5,7 @@
 #include "schedule/plan.h"
 #include "tests/backends/random_loops.h"
 #include "tests/backends/row.h"
+#include "tests/backends/shrink.h"
 #include "tests/check.h"
 
 #include <stdio.h>
@@ -90,14 +91,14 @@ static bool make_schema(trial *t, const machine *on, bool strict)
         return false;
     }
     t->schema.len = 0;
-    text_add(&t->schema, "{\"format\":\"tiling/1\",\"rules\":[\n");
+    text_add(&t->schema, "{\"format\":\"tiling/1\",\"rules\":[");
     for (int i = 0, n = 0; i < p->n_kernel; i++) {
         if (!p->kernel[i].stage[p->kernel[i].main].n_axis) /* one element: there are no loops */
             continue;
-        text_add(&t->schema, n++ ? ",\n" : "");
+        text_add(&t->schema, n++ ? "\n," : "\n");
         add_rule(t, &p->kernel[i], strict);
     }
-    text_add(&t->schema, "]}\n");
+    text_add(&t->schema, "\n]}\n");
     plan_free(p);
     return CHECK(file_save(t->path, text_str(&t->schema), t->schema.len, &e));
 }
@@ -128,6 +129,17 @@ static bool plans(trial *t, const machine *on, bool strict)
     return true;
 }
 
+static void show_small(const trial *t, int i)
+{
+    fault f = {.number = i, .o = t->o};
+    text_add(&f.row, "%s", text_str(&t->row[i])), text_add(&f.schema, "%s", text_str(&t->schema));
+    if (fault_shows(&f)) {
+        fault_shrink(&f);
+        printf("  as few as show it:\n  %s\n%s", text_str(&f.row), text_str(&f.schema));
+    }
+    text_free(&f.row), text_free(&f.schema);
+}
+
 static void compare(trial *t)
 {
     ts_array got[AT_ONCE];
@@ -144,7 +156,7 @@ static void compare(trial *t)
         if (!CHECK(at < 0) && total.wrong++ < MOST_SHOWN) {
             printf("  element %lld is %.9g, not %.9g\n", (long long)at, ts_array_at(&got[i], at),
                    ts_array_at(&t->want[i], at));
-            show(t, i);
+            show(t, i), show_small(t, i);
         }
         ts_array_free(&got[i]);
     }

@@ -1,0 +1,90 @@
+#include "tests/backends/shrink.h"
+#include "tests/backends/row.h"
+
+#include <string.h>
+
+bool fault_shows(const fault *f)
+{
+    const ts_options interp = {.target = "interp"};
+    row_inputs in = {0};
+    ts_array want = {0}, got = {0};
+    err e = {0};
+    ts_graph *g = ts_graph_make();
+    ts_tensor t = row_build(g, text_str(&f->row), f->number, &in);
+    const bool shows = t && file_save(f->o.schema, text_str(&f->schema), f->schema.len, &e) &&
+                       ts_eval(1, &t, in.n, in.given, &interp, &want, &e) &&
+                       ts_eval(1, &t, in.n, in.given, &f->o, &got, &e) && row_differs(&want, &got, 0) >= 0;
+    ts_array_free(&want), ts_array_free(&got);
+    row_inputs_free(&in), ts_graph_free(g);
+    return shows;
+}
+
+/* Puts `with` in the place of [from, end) of t, and takes it back unless the fault still shows. */
+static bool replaced(fault *f, text *t, size_t from, size_t end, const char *with)
+{
+    text was = {0};
+    text_add(&was, "%s", text_str(t));
+    t->len = from;
+    text_add(t, "%s%s", with, was.s + end);
+    const bool shows = fault_shows(f);
+    if (!shows)
+        t->len = 0, text_add(t, "%s", was.s);
+    text_free(&was);
+    return shows;
+}
+
+/* Pieces of the schema that begin with one of `first` and end before one of `stop`, the last ones first. */
+static bool cut(fault *f, const char *first, const char *stop)
+{
+    bool any = false;
+    for (size_t i = f->schema.len; i-- > 0;)
+        if (i < f->schema.len && strchr(first, f->schema.s[i]))
+            any |= replaced(f, &f->schema, i, i + 1 + strcspn(f->schema.s + i + 1, stop), "");
+    return any;
+}
+
+/* "v3 f32[4,5]" for "v3 matmul v1 v2", the statement that begins at `from`. */
+static void as_input(const fault *f, size_t from, size_t end, text *out)
+{
+    text row = {0};
+    row_inputs in = {0};
+    ts_graph *g = ts_graph_make();
+    text_bytes(&row, f->row.s, end);
+    ts_tensor t = row_build(g, text_str(&row), f->number, &in);
+    text_add(out, "; %.*s f32[", (int)strcspn(f->row.s + from + 2, " "), f->row.s + from + 2);
+    for (int i = 0; t && i < ts_rank(t); i++)
+        text_add(out, "%s%lld", i ? "," : "", (long long)ts_shape(t)[i]);
+    text_add(out, "]");
+    text_free(&row), row_inputs_free(&in), ts_graph_free(g);
+}
+
+/* The last statement goes, or others become inputs; what is then not used is left for the eye. */
+static bool cut_row(fault *f)
+{
+    bool any = false;
+    for (size_t i = f->row.len; i-- > 0;) {
+        if (i >= f->row.len || f->row.s[i] != ';')
+            continue;
+        const size_t end = i + 1 + strcspn(f->row.s + i + 1, ";");
+        text leaf = {0};
+        if (end == f->row.len)
+            any |= replaced(f, &f->row, i, end, "");
+        else if (strncmp(f->row.s + i + 2 + strcspn(f->row.s + i + 2, " "), " f32[", 5))
+            as_input(f, i, end, &leaf), any |= replaced(f, &f->row, i, end, text_str(&leaf));
+        text_free(&leaf);
+    }
+    return any;
+}
+
+void fault_shrink(fault *f)
+{
+    bool any = true;
+    while (any) {
+        any = cut_row(f);
+        any |= cut(f, "\n", "\n");     /* a rule */
+        any |= cut(f, ";", ";\"");     /* a stage's loops */
+        any |= cut(f, "+", "+ ;\"");   /* staging */
+        any |= cut(f, "@/", "@+ ;\""); /* a role, a step */
+        any |= cut(f, " ", " ;\"");    /* a loop */
+    }
+}

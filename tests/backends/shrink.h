@@ -1,0 +1,16 @@
+/* shrink.h - a graph and a schema that go wrong together, made smaller for as long as what is left still computes wrong
+ * numbers: statements of the row go or become inputs; rules, stages' loops, staging, roles and steps go. */
+#ifndef TS_SHRINK_H
+#define TS_SHRINK_H
+#include "graph/base/base.h"
+#include "tessera.h"
+
+typedef struct fault {
+    text row, schema;
+    int number;   /* of the row: seeds its values */
+    ts_options o; /* its schema is the path at which the text of the schema is saved */
+} fault;
+
+bool fault_shows(const fault *f); /* does it compute, and something else than the interpreter? */
+void fault_shrink(fault *f);
+#endif
