@@ -33,10 +33,24 @@ int nest_unrolled(const stage *s)
     return l;
 }
 
+bool staging_copies(const staging *g)
+{
+    return !g->level && g->stages;
+}
+
+static bool copies_at(const stage *s, int l)
+{
+    for (int i = 0; i < s->n_staging; i++)
+        if (staging_copies(&s->staging[i]) && !s->staging[i].shared && s->staging[i].loop == l)
+            return true;
+    return false;
+}
+
 int nest_tile(const stage *s)
 {
     int l = nest_unrolled(s);
-    while (l > 0 && s->nest.loop[l - 1].role == SERIAL && s->folds >> s->nest.loop[l - 1].axis & 1)
+    while (l > 0 && s->nest.loop[l - 1].role == SERIAL && s->folds >> s->nest.loop[l - 1].axis & 1 &&
+           !copies_at(s, l - 1))
         l--;
     return l;
 }
@@ -139,6 +153,10 @@ static bool read_staging(reader *r)
             return refuse(r, "2 to 8 stages, and only in a cache (@l1, @l2)");
         g.stages = (int)v;
     }
+    const role how = r->into->loop[g.loop].role;
+    if (g.stages && (how == UNROLL || how == VECTOR))
+        return refuse(r, "loop %s is within the register tile: operand %c can be staged at the loops outside it",
+                      r->s->letter[r->into->loop[g.loop].axis], 'a' + g.load);
     for (int i = 0; !g.level && i < r->k->n_stage; i++)
         if (r->k->stage[i].node == s->load[g.load]->from)
             return refuse(r, "operand %c is computed in this kernel: it is in scratch already", 'a' + g.load);

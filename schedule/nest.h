@@ -5,7 +5,7 @@
  * A kernel of one stage has one such list. A kernel of several has the loops that its stages share, then each stage's
  * own: "h@core q/32 ; matmul: n/48 q/8 k q@unroll n@vector ; ..."; stages left out are guessed. The last loop of each
  * axis has step 1. Roles: none is serial, @core spreads over the cores, @unroll and @vector make the register tile,
- * which is what follows the last serial loop over an axis that is not folded. What prints parses. */
+ * which is what follows the last serial loop over an axis that is not folded, or that copies. What prints parses. */
 #ifndef TS_NEST_H
 #define TS_NEST_H
 #include "schedule/plan.h"
@@ -20,7 +20,9 @@ void nest_print_stage(text *t, const kernel *k, int which, bool derived); /* its
 void loop_print(text *t, const stage *s, const loop *l);                  /* "n/48@core" */
 /* What an axis has left under the shared loops, and under loop l of the stage (l = -1: under none of its own). */
 int64_t nest_left(const kernel *k, const stage *s, int axis, int l);
-int nest_tile(const stage *s);     /* first loop of the tile: serial folds, then unrolled and vector loops */
-int nest_unrolled(const stage *s); /* first loop after which all are unrolled or vector */
+/* First loop of the tile: serial folds under the last loop that copies, then unrolled and vector loops */
+int nest_tile(const stage *s);
+int nest_unrolled(const stage *s);     /* first loop after which all are unrolled or vector */
+bool staging_copies(const staging *g); /* rather than fetches, or keeps the guess from fetching */
 int64_t loop_trips(const loop *l);
 #endif

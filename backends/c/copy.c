@@ -134,7 +134,7 @@ const expr *copy_value(emitter *m, const stage *s)
     taken t = {0};
     for (int i = 0; i < s->n_staging; i++) {
         const staging *g = &s->staging[i];
-        const expr *guard = g->level || !g->stages ? NULL : stage_guard(s, g->load);
+        const expr *guard = staging_copies(g) ? stage_guard(s, g->load) : NULL;
         if (guard)
             t.guard[t.n] = guard, t.load[t.n++] = s->load[g->load];
     }
@@ -150,7 +150,7 @@ bool copy_enter(emitter *m, int which, bool shared, int l)
         source *q = &m->source[which][g->load];
         int order[MAX_AXIS];
         uint32_t axes = 0;
-        if (g->shared != shared || g->loop != l || g->level || !g->stages || q->from == FROM_STAGE)
+        if (g->shared != shared || g->loop != l || !staging_copies(g) || q->from == FROM_STAGE)
             continue;
         for (int k = 0; k < x->n; k++)
             axes |= x_axes(x->arg[k]);

@@ -3,20 +3,26 @@
 
 #include <string.h>
 
-bool fault_shows(const fault *f)
+computed fault_compute(const fault *f, err *e)
 {
     const ts_options interp = {.target = "interp"};
     row_inputs in = {0};
     ts_array want = {0}, got = {0};
-    err e = {0};
     ts_graph *g = ts_graph_make();
     ts_tensor t = row_build(g, text_str(&f->row), f->number, &in);
-    const bool shows = t && file_save(f->o.schema, text_str(&f->schema), f->schema.len, &e) &&
-                       ts_eval(1, &t, in.n, in.given, &interp, &want, &e) &&
-                       ts_eval(1, &t, in.n, in.given, &f->o, &got, &e) && row_differs(&want, &got, 0) >= 0;
+    computed how = NOTHING;
+    if (t && file_save(f->o.schema, text_str(&f->schema), f->schema.len, e) &&
+        ts_eval(1, &t, in.n, in.given, &interp, &want, e) && ts_eval(1, &t, in.n, in.given, &f->o, &got, e))
+        how = row_differs(&want, &got, 0) < 0 ? AS_WANTED : OTHERWISE;
     ts_array_free(&want), ts_array_free(&got);
     row_inputs_free(&in), ts_graph_free(g);
-    return shows;
+    return how;
+}
+
+static bool shows(const fault *f)
+{
+    err e = {0};
+    return fault_compute(f, &e) == OTHERWISE;
 }
 
 /* Puts `with` in the place of [from, end) of t, and takes it back unless the fault still shows. */
@@ -26,11 +32,11 @@ static bool replaced(fault *f, text *t, size_t from, size_t end, const char *wit
     text_add(&was, "%s", text_str(t));
     t->len = from;
     text_add(t, "%s%s", with, was.s + end);
-    const bool shows = fault_shows(f);
-    if (!shows)
+    const bool still = shows(f);
+    if (!still)
         t->len = 0, text_add(t, "%s", was.s);
     text_free(&was);
-    return shows;
+    return still;
 }
 
 /* Pieces of the schema that begin with one of `first` and end before one of `stop`, the last ones first. */

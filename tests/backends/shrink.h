@@ -11,6 +11,7 @@ typedef struct fault {
     ts_options o; /* its schema is the path at which the text of the schema is saved */
 } fault;
 
-bool fault_shows(const fault *f); /* does it compute, and something else than the interpreter? */
-void fault_shrink(fault *f);
+typedef enum computed { NOTHING, OTHERWISE, AS_WANTED } computed; /* held against the interpreter */
+computed fault_compute(const fault *f, err *e);                   /* NOTHING: e says why */
+void fault_shrink(fault *f);                                      /* one that computes otherwise */
 #endif

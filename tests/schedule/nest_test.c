@@ -118,6 +118,8 @@ static void test_reach(void)
     CHECK(nest_left(&f.k, s, 1, -1) == 768 && nest_left(&f.k, s, 1, 0) == 100 && nest_left(&f.k, s, 1, 1) == 48);
     CHECK(nest_left(&f.k, s, 2, 2) == 100 && nest_left(&f.k, s, 2, 4) == 4 && nest_left(&f.k, s, 2, 7) == 1);
     CHECK(nest_unrolled(s) == 5 && nest_tile(s) == 4); /* k/4 folds inside the tile, m/8 is outside */
+    CHECK(nest_parse(&f.k, "n/48 m/8 k/300+a k/4 k m@unroll n@vector", &e));
+    CHECK(nest_unrolled(s) == 5 && nest_tile(s) == 3); /* a copy is made outside the tile */
     two_stages(&f);
     CHECK(nest_parse(&f.k, "h q/32 ; scores: q/8 n/32 k q@unroll n@vector ; context: q s d@vector", &e));
     CHECK(nest_left(&f.k, &f.s[0], 0, -1) == 1 && nest_left(&f.k, &f.s[0], 1, -1) == 32 &&
@@ -154,6 +156,8 @@ static const refusal refusals[] = {
     {product, "m+d n k", "no operand \"d\"; product reads 3: a, b, ... in the order of its definition", 3},
     {product, "m+y n k", "no operand \"y\"; product reads 3: a, b, ... in the order of its definition", 3},
     {product, "m+ab n k", "no operand \"ab\"; product reads 3: a, b, ... in the order of its definition", 3},
+    {product, "n/48 m/8 k m@unroll+a n@vector",
+     "loop m is within the register tile: operand a can be staged at the loops outside it", 22},
     {product, "m+b@l3 n k", "no space \"l3\"; the spaces are: l1, l2, none", 5},
     {product, "m+b@l2*9 n k", "2 to 8 stages, and only in a cache (@l1, @l2)", 9},
     {product, "m+b*2 n k", "2 to 8 stages, and only in a cache (@l1, @l2)", 6},
