@@ -13,9 +13,10 @@ struct ts_plan {
     plan *plan;
     program *program;
     text facts;
-    int n_port;      /* of the model: inputs by their number there */
-    int *input_of;   /* plan input of a port, or -1 when nothing needs it */
-    ts_array *given; /* per plan input */
+    int n_port;            /* of the model: inputs by their number there */
+    int *input_of;         /* plan input of a port, or -1 when nothing needs it */
+    const preset **preset; /* of a port: the only value that it may have; or NULL */
+    ts_array *given;       /* per plan input */
     char **input_name;
 };
 
@@ -96,22 +97,13 @@ static bool set_up(ts_plan *p, const ts_options *o, int n_root, const node *cons
     return true;
 }
 
-ts_plan *ts_plan_make(ts_model *m, const ts_options *o, ts_error *e)
+static void find_ports(ts_plan *p, ts_model *m, const graph *g)
 {
-    graph *g = ts_model_graph(m);
-    const int n = ts_model_outputs(m), n_in = ts_model_inputs(m);
-    if (!g)
-        return err_set(e, TS_USAGE, "the model's dimensions are not bound yet: ts_model_bind comes first"), NULL;
-    const node **root = calloc((size_t)n + 1, sizeof *root);
-    ts_plan *p = calloc(1, sizeof *p);
-    MUST(root && p);
-    for (int i = 0; i < n; i++)
-        root[i] = ts_model_tensor(m, i);
-    bool ok = set_up(p, o, n, root, g, e);
-    p->n_port = n_in;
-    p->input_of = calloc((size_t)n_in + 1, sizeof *p->input_of);
-    MUST(p->input_of);
-    for (int i = 0; ok && i < n_in; i++) {
+    p->n_port = ts_model_inputs(m);
+    p->input_of = calloc((size_t)p->n_port + 1, sizeof *p->input_of);
+    p->preset = calloc((size_t)p->n_port + 1, sizeof *p->preset);
+    MUST(p->input_of && p->preset);
+    for (int i = 0; i < p->n_port; i++) {
         ts_port port;
         ts_model_input(m, i, &port);
         p->input_of[i] = -1;
@@ -119,6 +111,29 @@ ts_plan *ts_plan_make(ts_model *m, const ts_options *o, ts_error *e)
             if (!strcmp(p->plan->input[k]->label, port.name))
                 p->input_of[i] = k;
     }
+    for (int k = 0; k < g->n; k++) {
+        const node *n = g->node[k];
+        ts_port port;
+        for (int i = 0; n->leaf && n->leaf->preset && n->leaf->preset->used && ts_model_input(m, i, &port); i++)
+            if (!strcmp(n->label, port.name))
+                p->preset[i] = n->leaf->preset;
+    }
+}
+
+ts_plan *ts_plan_make(ts_model *m, const ts_options *o, ts_error *e)
+{
+    graph *g = ts_model_graph(m);
+    const int n = ts_model_outputs(m);
+    if (!g)
+        return err_set(e, TS_USAGE, "the model's dimensions are not bound yet: ts_model_bind comes first"), NULL;
+    const node **root = calloc((size_t)n + 1, sizeof *root);
+    ts_plan *p = calloc(1, sizeof *p);
+    MUST(root && p);
+    for (int i = 0; i < n; i++)
+        root[i] = ts_model_tensor(m, i);
+    const bool ok = set_up(p, o, n, root, g, e);
+    if (ok)
+        find_ports(p, m, g);
     free(root);
     if (ok)
         return p;
@@ -136,7 +151,7 @@ void ts_plan_free(ts_plan *p)
         ts_array_free(&p->given[i]);
     plan_free(p->plan);
     text_free(&p->facts);
-    free(p->given), free(p->input_of), free(p->cache_dir), free(p);
+    free(p->given), free(p->input_of), free(p->preset), free(p->cache_dir), free(p);
 }
 
 bool ts_plan_build(ts_plan *p, ts_error *e)
@@ -175,10 +190,23 @@ static bool give(ts_plan *p, int k, const ts_array *value, ts_error *e)
     return true;
 }
 
+static bool same_array(const ts_array *a, const ts_array *b)
+{
+    bool same = a->dtype == b->dtype && a->rank == b->rank;
+    for (int i = 0; same && i < a->rank; i++)
+        same = a->dim[i] == b->dim[i];
+    return same && !memcmp(a->data, b->data, (size_t)ts_array_count(a) * (size_t)ts_dtype_bytes(a->dtype));
+}
+
 bool ts_plan_set(ts_plan *p, int input, const ts_array *value, ts_error *e)
 {
     if (input < 0 || input >= p->n_port)
         return err_set(e, TS_USAGE, "input %d is not in 0...%d", input, p->n_port - 1);
+    const ts_array *only = p->preset[input] ? &p->preset[input]->value : NULL;
+    if (only && !same_array(only, value)) {
+        err_set(e, TS_USAGE, "input %d has another value than the one from which shapes were derived", input);
+        return err_hint(e, "bind the model again with this value");
+    }
     return p->input_of[input] < 0 || give(p, p->input_of[input], value, e);
 }
 

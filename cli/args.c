@@ -137,7 +137,9 @@ static bool holds(int argc, char **argv, const char *word)
 
 bool args_parse(args *a, const verb *v, int argc, char **argv, ts_error *e)
 {
-    *a = (args){.verb = v, .form = "", .console = console_make(NULL, false, holds(argc, argv, "--json"))};
+    *a = (args){.verb = v,
+                .form = "",
+                .console = console_make(NULL, false, verb_answers_json(v) && holds(argc, argv, "--json"))};
     a->help = holds(argc, argv, "--help") || holds(argc, argv, "-h");
     if (a->help)
         return true;
@@ -151,7 +153,8 @@ bool args_parse(args *a, const verb *v, int argc, char **argv, ts_error *e)
     reader r = {.a = a, .argc = argc, .argv = argv, .e = e};
     if (!read_all(&r))
         return false;
-    a->console = console_make(args_text(a, "color", NULL), args_flag(a, "quiet"), args_flag(a, "json"));
+    a->console = console_make(args_text(a, "color", NULL), args_flag(a, "quiet"),
+                              verb_answers_json(v) && args_flag(a, "json"));
     return usage_match(v, a->noun, &a->n_nouns, &a->form, e);
 }
 

@@ -74,14 +74,14 @@ static int command(int argc, char **argv)
 {
     ts_error e = {0};
     args a = {.console = console_make(NULL, false, false)};
-    for (int i = 1; i < argc; i++)
-        a.console.json |= strcmp(argv[i], "--json") == 0;
     const char *name = argc > 1 ? argv[1] : "--help";
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
         help_overview(stdout, a.console.color_out);
         return finish(TS_OK, &a.console, &e);
     }
     const verb *v = verb_find(strcmp(name, "--version") == 0 ? "version" : name);
+    for (int i = 1; i < argc; i++)
+        a.console.json |= strcmp(argv[i], "--json") == 0 && (!v || verb_answers_json(v));
     int code = TS_USAGE;
     if (!v)
         unknown_verb(name, &e);

@@ -4,13 +4,15 @@
 #include <string.h>
 
 static const option shared_options[] = {
-    {"quiet", 'q', FLAG, NULL, "no progress, no notes", false, 0, 0},
     {"json", 0, FLAG, NULL, "one JSON object on standard output", false, 0, 0},
+    {"quiet", 'q', FLAG, NULL, "no progress, no notes", false, 0, 0},
     {"color", 0, CHOICE, "auto|always|never", "default: auto, not in pipes", false, 0, 0},
     {"help", 'h', FLAG, NULL, "show this help", false, 0, 0},
     {0},
 };
 static const option_group shared_group = {"Every verb", shared_options};
+/* For verbs with a --json of their own, which names a file. */
+static const option_group plain_group = {"Every verb", shared_options + 1};
 
 const verb *verb_find(const char *name)
 {
@@ -28,6 +30,12 @@ const option_group *verb_group(const verb *v, int i)
         n++;
     if (i < n)
         return v->groups[i];
+    for (int k = 0; k < n; k++) {
+        for (const option *o = v->groups[k]->options; o->name; o++) {
+            if (i == n && strcmp(o->name, "json") == 0)
+                return &plain_group;
+        }
+    }
     return i == n ? &shared_group : NULL;
 }
 
@@ -41,6 +49,11 @@ const option *verb_option(const verb *v, const char *name)
         }
     }
     return NULL;
+}
+
+bool verb_answers_json(const verb *v)
+{
+    return verb_option(v, "json")->kind == FLAG;
 }
 
 const option *verb_letter(const verb *v, char letter)

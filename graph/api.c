@@ -37,7 +37,7 @@ static bool make_type(ts_graph *g, ts_dtype d, int rank, const int64_t *dim, typ
 ts_tensor ts_input(ts_graph *g, const char *name, ts_dtype d, int rank, const int64_t *dim)
 {
     type t;
-    return make_type(g, d, rank, dim, &t) ? g_input(g, name, &t, 0) : NULL;
+    return make_type(g, d, rank, dim, &t) ? g_input(g, name, &t, NULL) : NULL;
 }
 
 ts_tensor ts_weight(ts_graph *g, const char *name, ts_dtype d, int rank, const int64_t *dim, double mean, double scale,

@@ -213,6 +213,9 @@ enum { MAX_CHAIN = 4096 };
 
 static const ts_array *leaf_value(graph *g, const node *n)
 {
+    preset *k = n->leaf->preset;
+    if (k && k->value.data)
+        return k->used = true, &k->value;
     if (n->leaf->kind == LEAF_INPUT || !n->leaf->data)
         return NULL;
     ts_array *a = arena_get(&g->mem, sizeof *a);

@@ -121,9 +121,9 @@ static const op *leaf_op(const char *name)
     return o;
 }
 
-const node *g_input(graph *g, const char *label, const type *t, int64_t below)
+const node *g_input(graph *g, const char *label, const type *t, preset *k)
 {
-    return g_leaf(g, leaf_op("input"), label, t, &(leaf){.kind = LEAF_INPUT, .below = below});
+    return g_leaf(g, leaf_op("input"), label, t, &(leaf){.kind = LEAF_INPUT, .preset = k});
 }
 
 const node *g_weight(graph *g, const char *label, const type *t, const void *data)

@@ -4,6 +4,13 @@
 #define TS_GRAPH_H
 #include "graph/op.h"
 
+/* preset: the value of an input, given before anything is planned. Where a shape or the flow of a model was derived
+ * from it, it is used, and every run has to bring the same one. */
+typedef struct preset {
+    ts_array value;
+    bool used;
+} preset;
+
 /* leaf: what an input, weight or constant carries beside its type. */
 typedef struct leaf {
     enum { LEAF_INPUT, LEAF_WEIGHT, LEAF_CONST } kind;
@@ -11,7 +18,8 @@ typedef struct leaf {
     const void *data;
     double mean, scale; /* seeded: element i is (float)(mean + scale * random_unit(seed, i)) */
     uint64_t seed;
-    int64_t below; /* inputs of integers: valid values are [0, below); 0: unknown */
+    int64_t below;  /* inputs of integers: valid values are [0, below); 0: unknown */
+    preset *preset; /* inputs; NULL: nothing is. No part of any identity */
 } leaf;
 
 struct ts_node {
@@ -51,7 +59,7 @@ struct ts_graph {
 
 /* Builders give NULL on a mistake and for a NULL operand; g->err keeps the first reason. */
 const node *g_leaf(graph *g, const op *kind, const char *label, const type *t, const leaf *l);
-const node *g_input(graph *g, const char *label, const type *t, int64_t below);
+const node *g_input(graph *g, const char *label, const type *t, preset *k); /* k: may be NULL, else outlives g */
 /* Data borrowed for the graph's life */
 const node *g_weight(graph *g, const char *label, const type *t, const void *data);
 const node *g_const(graph *g, const char *label, const type *t, const void *data); /* copies */

@@ -247,7 +247,7 @@ static bool read_leaf(reader *r, const op *o, const node **out)
     if (l.kind != LEAF_CONST)
         return *out = g_leaf(r->g, l.kind == LEAF_INPUT ? op_find("input") : o, label, &t, &l), *out != NULL;
     if (n < 0)
-        return *out = g_input(r->g, label, &t, 0), *out != NULL;
+        return *out = g_input(r->g, label, &t, NULL), *out != NULL;
     if (n != type_count(&t))
         return fail(r, "as many values as the type has elements expected");
     unsigned char data[INLINE_CONST * 8];

@@ -201,23 +201,24 @@ static bool build_step(builder *b, int i, err *e)
 }
 
 /* ---- ports ---- */
-static bool build_inputs(builder *b, const ts_port *input, err *e)
+static bool build_inputs(builder *b, const binding *with, err *e)
 {
-    for (int i = 0; i < b->f->n_input; i++) {
-        type t = {.dtype = input[i].dtype, .rank = input[i].rank};
-        memcpy(t.dim, input[i].dim, sizeof t.dim);
-        b->value[i] = g_input(b->g, input[i].name, &t, 0);
+    for (int i = 0; i < with->n; i++) {
+        const ts_port *p = &with->input[i];
+        type t = {.dtype = p->dtype, .rank = p->rank};
+        memcpy(t.dim, p->dim, sizeof t.dim);
+        b->value[i] = g_input(b->g, p->name, &t, &with->preset[i]);
         if (!b->value[i])
-            return err_set(e, b->g->err.code, "input \"%s\": %s", input[i].name, b->g->err.text);
+            return err_set(e, b->g->err.code, "input \"%s\": %s", p->name, b->g->err.text);
     }
     return true;
 }
 
-static bool build(builder *b, const ts_port *input, const node **result, err *e)
+static bool build(builder *b, const binding *with, const node **result, err *e)
 {
     for (int i = 0; i < b->f->n_refused; i++)
         lacks_add(&b->lacks, b->f->refused[i], "", "");
-    if (input && !build_inputs(b, input, e))
+    if (with && !build_inputs(b, with, e))
         return false;
     for (int i = 0; i < b->l->n_order; i++)
         if (!build_step(b, b->l->order[i], e))
@@ -232,12 +233,12 @@ static bool build(builder *b, const ts_port *input, const node **result, err *e)
     return true;
 }
 
-bool builder_run(const model_file *f, const links *l, const ts_port *input, graph *g, const node **result, err *e)
+bool builder_run(const model_file *f, const links *l, const binding *with, graph *g, const node **result, err *e)
 {
     arena mem = {0};
-    builder b = {.f = f, .l = l, .g = g, .mem = &mem, .bound = input != NULL};
+    builder b = {.f = f, .l = l, .g = g, .mem = &mem, .bound = with != NULL};
     b.value = arena_array(&mem, (size_t)l->n_value, sizeof *b.value);
-    const bool ok = build(&b, input, result, e);
+    const bool ok = build(&b, with, result, e);
     lacks_free(&b.lacks);
     arena_free(&mem);
     return ok;

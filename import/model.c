@@ -196,15 +196,38 @@ static bool bind_dims(ts_model *m, int n, const char *const *given, const ts_arr
     return true;
 }
 
+/* Values that are given together with their shapes. */
+static preset *make_presets(ts_model *m, int n, const ts_array *values)
+{
+    preset *k = arena_array(&m->bound_mem, (size_t)n, sizeof *k);
+    for (int i = 0; values && i < n; i++)
+        if (values[i].dtype != TS_N_DTYPE && values[i].dtype == m->declared->input[i].dtype)
+            k[i].value = values[i];
+    return k;
+}
+
+/* They are the caller's: those that were used are copied, the others forgotten. */
+static void keep_presets(ts_model *m, const binding *with)
+{
+    for (int i = 0; i < with->n; i++) {
+        ts_array *a = &with->preset[i].value;
+        const size_t bytes = (size_t)ts_array_count(a) * (size_t)ts_dtype_bytes(a->dtype);
+        if (a->data)
+            a->data = with->preset[i].used ? memcpy(arena_get(&m->bound_mem, bytes + 1), a->data, bytes) : NULL;
+    }
+}
+
 /* What is not supported is said before what is not bound: no extent would help. */
-static bool build_file(ts_model *m, ts_port *input, const err *unbound, err *e)
+static bool build_file(ts_model *m, ts_port *input, const ts_array *values, const err *unbound, err *e)
 {
     const ports *p = m->declared;
+    const binding with = {p->n_input, input, make_presets(m, p->n_input, values)};
     m->result = arena_array(&m->bound_mem, (size_t)p->n_output, sizeof *m->result);
-    if (!builder_run(&m->file, &m->links, err_is(unbound) ? NULL : input, m->graph, m->result, e))
+    if (!builder_run(&m->file, &m->links, err_is(unbound) ? NULL : &with, m->graph, m->result, e))
         return err_in(e, "%s", m->path);
     if (err_is(unbound))
         return err_set(e, unbound->code, "%s", unbound->text);
+    keep_presets(m, &with);
     m->bound = arena_get(&m->bound_mem, sizeof *m->bound);
     *m->bound = (ports){p->n_input, p->n_output, input, copy_ports(&m->bound_mem, p->n_output, p->output)};
     return true;
@@ -259,7 +282,7 @@ bool ts_model_bind(ts_model *m, int n, const char *const *given, const ts_array 
     unbind(m);
     m->graph = ts_graph_make();
     const bool bound = bind_dims(m, n, given, shapes, &input, &unbound);
-    const bool ok = (m->builder ? bound && builtin_bind(m, &own) : build_file(m, input, &unbound, &own)) &&
+    const bool ok = (m->builder ? bound && builtin_bind(m, &own) : build_file(m, input, shapes, &unbound, &own)) &&
                     check_shapes(m, shapes, &own);
     if (ok) {
         describe_outputs(m);

@@ -77,9 +77,15 @@ struct ts_model {
     struct build *build; /* what a built-in recipe said so far */
 };
 
-/* The steps of a file as nodes on g; input has the extents, result gets a node per output. Without input, only says
- * what is not supported. */
-bool builder_run(const model_file *f, const links *l, const ts_port *input, graph *g, const node **result, err *e);
+/* What a graph is built for: inputs with all their extents, and those of their values that are known already. */
+typedef struct binding {
+    int n;
+    ts_port *input;
+    preset *preset;
+} binding;
+/* The steps of a file as nodes on g; result gets a node per output. Without a binding, only says what is not supported.
+ */
+bool builder_run(const model_file *f, const links *l, const binding *b, graph *g, const node **result, err *e);
 /* Valid values of inputs of integers that choose entries along an axis are [0, its extent), of those that are asked
  * only whether they are zero [0, 2): below[i] for input[i], 0 where nothing is known. */
 void below_find(int n_result, const node *const *result, int n, const node *const *input, int64_t *below);

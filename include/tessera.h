@@ -83,6 +83,18 @@ TS_API void ts_array_random(ts_array *a, uint64_t seed, int64_t below);
 TS_API bool ts_npy_read(const char *path, ts_array *out, ts_error *e);
 TS_API bool ts_npy_write(const char *path, const ts_array *a, ts_error *e);
 
+/* A value as ONNX has them: an array, a sequence of n values, or an optional with n = 0 or 1 of them. */
+typedef enum ts_kind { TS_TENSOR, TS_SEQUENCE, TS_OPTIONAL } ts_kind;
+typedef struct ts_value {
+    ts_kind kind;
+    ts_array array; /* of a tensor */
+    int n;
+    struct ts_value *item;
+} ts_value;
+/* A protobuf file as ONNX tests have them, input_0.pb. form: as a port states it. Release with ts_value_free. */
+TS_API bool ts_value_read(const char *path, const char *form, ts_value *out, ts_error *e);
+TS_API void ts_value_free(ts_value *v);
+
 /* ---- graphs: lazy, immutable; equal expressions are the same tensor ---- */
 typedef struct ts_graph ts_graph;
 typedef const struct ts_node *ts_tensor; /* lives as long as its graph; compare pointers for identity */
@@ -128,6 +140,8 @@ typedef struct ts_port {
     int64_t dim[TS_MAX_RANK];        /* -1 while a symbol is unbound */
     const char *symbol[TS_MAX_RANK]; /* the dimension's name, or NULL */
     int64_t below;                   /* integers: a random value must lie in [0, below); 0 if unknown */
+    const char *form; /* NULL: a tensor; else what holds tensors, from outside in: 's' a sequence, 'o' an optional */
+    int whole; /* after ts_model_bind: the input or output as the file declares it that this is, or is an entry of */
 } ts_port;
 
 /* what: a built-in name, an .onnx or .json file, or a folder with model.onnx or graph.json. Nothing is bound yet. */
@@ -138,7 +152,8 @@ TS_API bool ts_model_input(const ts_model *m, int i, ts_port *out);
 TS_API int ts_model_outputs(const ts_model *m);
 TS_API bool ts_model_output(const ts_model *m, int i, ts_port *out); /* shape known after ts_model_bind */
 /* Binds dimensions ("seq=128"), then the shapes of given inputs, then defaults of built-in models, and builds the
- * graph. shapes[i] (rank and dim used, data ignored) belongs to input i; NULL, or dtype TS_N_DTYPE, where not given. */
+ * graph. shapes[i] belongs to input i; NULL, or dtype TS_N_DTYPE, where not given. Where its data is given too, and a
+ * shape or the flow of the model depends on it, that value is the only one that plans of this binding take. */
 TS_API bool ts_model_bind(ts_model *m, int n, const char *const *dims, const ts_array *shapes, ts_error *e);
 TS_API ts_graph *ts_model_graph(ts_model *m); /* NULL before bind */
 TS_API ts_tensor ts_model_tensor(const ts_model *m, int output);

@@ -1,0 +1,168 @@
+/* archive.c - an archive of cases, unpacked into a folder that goes away by itself. Archives are not to be trusted:
+ * names that leave the folder, links and more than MOST_BYTES are refused. */
+#include "cli/cases/cases.h"
+#include "cli/fail.h"
+#include "cli/outfile.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MOST_BYTES (INT64_C(4) << 30) /* of all files together */
+enum { BLOCK = 1 << 16, MOST_NAME = 1024 };
+
+typedef struct unpacking {
+    struct archive *from;
+    const char *path, *tiers, *folder;
+    int64_t bytes;
+    ts_error *e;
+} unpacking;
+
+/* "./P0/test_add/model.onnx" without what is in front; NULL for what must not be unpacked anywhere. */
+static const char *clean(const char *name)
+{
+    while (name[0] == '.' && name[1] == '/')
+        name += 2;
+    if (!*name || *name == '/' || strlen(name) > MOST_NAME)
+        return NULL;
+    for (const char *s = name; s; s = strchr(s, '/')) {
+        s += *s == '/';
+        if (s[0] == '.' && s[1] == '.' && (s[2] == '/' || !s[2]))
+            return NULL;
+        if (!*s)
+            break;
+    }
+    return name;
+}
+
+static bool wanted(const unpacking *u, const char *name)
+{
+    const size_t n = strcspn(name, "/");
+    return !name[n] ? strcmp(name, "index.tsv") == 0 : !u->tiers || filter_lists(u->tiers, name, n);
+}
+
+static bool make_parents(char *path, size_t from)
+{
+    for (char *s = path + from; (s = strchr(s, '/')); s++) {
+        *s = 0;
+        const bool good = mkdir(path, 0700) == 0 || access(path, X_OK) == 0;
+        *s = '/';
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+static bool copy(unpacking *u, int to)
+{
+    char block[BLOCK];
+    la_ssize_t n;
+    while ((n = archive_read_data(u->from, block, sizeof block)) > 0) {
+        if ((u->bytes += n) > MOST_BYTES)
+            return fail(u->e, TS_MEMORY, "%s: unpacks to more than %lld bytes", u->path, (long long)MOST_BYTES);
+        for (la_ssize_t at = 0; at < n;) {
+            const ssize_t k = write(to, block + at, (size_t)(n - at));
+            if (k <= 0)
+                return fail(u->e, TS_FILES, "cannot write below %s", u->folder);
+            at += k;
+        }
+    }
+    return n == 0 || fail(u->e, TS_BAD_INPUT, "%s: %s", u->path, archive_error_string(u->from));
+}
+
+static bool take(unpacking *u, struct archive_entry *entry)
+{
+    const char *name = archive_entry_pathname(entry);
+    const char *safe = name ? clean(name) : NULL;
+    if (name && strcmp(name, "./") != 0 && !safe)
+        return fail(u->e, TS_BAD_INPUT, "%s: the entry \"%.200s\" would leave its folder", u->path, name);
+    if (!safe || archive_entry_filetype(entry) != AE_IFREG || !wanted(u, safe))
+        return true;
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s", u->folder, safe) < 0)
+        return fail(u->e, TS_MEMORY, "no memory for a file name");
+    const int to = make_parents(path, strlen(u->folder) + 1)
+                       ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)
+                       : -1;
+    const bool good = to >= 0 ? copy(u, to) : fail(u->e, TS_FILES, "cannot write %s", path);
+    if (to >= 0)
+        close(to);
+    free(path);
+    return good;
+}
+
+bool archive_unpack(const char *path, const char *tiers, const char *folder, ts_error *e)
+{
+    unpacking u = {.from = archive_read_new(), .path = path, .tiers = tiers, .folder = folder, .e = e};
+    struct archive_entry *entry;
+    if (!u.from)
+        return fail(e, TS_MEMORY, "no memory to read %s", path);
+    archive_read_support_filter_all(u.from);
+    archive_read_support_format_all(u.from);
+    int got = archive_read_open_filename(u.from, path, BLOCK);
+    bool good = got == ARCHIVE_OK;
+    while (good && (got = archive_read_next_header(u.from, &entry)) == ARCHIVE_OK)
+        good = take(&u, entry);
+    if (got != ARCHIVE_OK && got != ARCHIVE_EOF)
+        good = fail(e, TS_BAD_INPUT, "%s: %s", path, archive_error_string(u.from));
+    archive_read_free(u.from);
+    return good;
+}
+
+/* ---- the folder ---- */
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+    (void)st, (void)kind, (void)ftw;
+    return remove(path);
+}
+
+/* Waits until nobody holds the other end of the pipe any more. */
+_Noreturn static void watch(int from, const char *folder)
+{
+    char byte;
+    setsid();
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    for (int fd = 0; fd <= 2; fd++)
+        close(fd);
+    while (read(from, &byte, 1) > 0)
+        ;
+    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    _exit(0);
+}
+
+char *archive_folder(int *janitor, ts_error *e)
+{
+    const char *root = getenv("TMPDIR");
+    char *folder = NULL;
+    int ends[2];
+    *janitor = -1;
+    if (asprintf(&folder, "%s/tessera-cases-XXXXXX", root && *root == '/' ? root : "/tmp") < 0)
+        return fail(e, TS_MEMORY, "no memory for a file name"), NULL;
+    if (!mkdtemp(folder) || pipe2(ends, O_CLOEXEC) != 0) {
+        fail(e, TS_FILES, "cannot make the temporary folder %s", folder);
+        free(folder);
+        return NULL;
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+        if (fork() > 0) /* whose parent is gone needs nobody to wait for it */
+            _exit(0);
+        close(ends[1]);
+        watch(ends[0], folder);
+    }
+    close(ends[0]);
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    *janitor = ends[1];
+    return folder;
+}

@@ -1,0 +1,188 @@
+/* find.c - which cases there are. */
+#include "cli/cases/cases.h"
+#include "cli/fail.h"
+#include "cli/outfile.h"
+
+#include <dirent.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { INDEX_BYTES = 64 << 20, DEPTH = 8 };
+
+bool filter_lists(const char *list, const char *word, size_t length)
+{
+    while (*list) {
+        const size_t n = strcspn(list, ",");
+        if (n == length && memcmp(list, word, n) == 0)
+            return true;
+        list += n + (list[n] == ',');
+    }
+    return false;
+}
+
+static bool passes(const case_filter *f, const char *tier, const char *name, const char *op)
+{
+    return (!f->tiers || filter_lists(f->tiers, tier, strlen(tier))) && (!f->name || !fnmatch(f->name, name, 0)) &&
+           (!f->op || filter_lists(f->op, op, strlen(op)) || filter_lists(f->op, op, strcspn(op, "-")));
+}
+
+static bool is_file(const char *folder, const char *name)
+{
+    char path[4096];
+    struct stat st;
+    const int n = snprintf(path, sizeof path, "%s/%s", folder, name);
+    return n > 0 && n < (int)sizeof path && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static bool add(cases *c, const test_case *t, ts_error *e)
+{
+    if (c->n == c->cap) {
+        const int cap = c->cap ? 2 * c->cap : 256;
+        test_case *more = reallocarray(c->all, (size_t)cap, sizeof *more);
+        if (!more)
+            return fail(e, TS_MEMORY, "no memory for %d cases", cap);
+        c->all = more, c->cap = cap;
+    }
+    test_case *own = &c->all[c->n];
+    *own = (test_case){strdup(t->folder), strdup(t->tier), strdup(t->name), strdup(t->op)};
+    c->n++;
+    return (own->folder && own->tier && own->name && own->op) || fail(e, TS_MEMORY, "no memory for a case");
+}
+
+/* ---- with an index ---- */
+static bool take_row(cases *c, const char *folder, char *row, const case_filter *f, ts_error *e)
+{
+    char *tier = strsep(&row, "\t"), *name = strsep(&row, "\t"), *op = strsep(&row, "\t");
+    char *path = NULL;
+    if (!tier || !name || !*tier || !*name)
+        return true;
+    if (!passes(f, tier, name, op ? op : ""))
+        return c->skipped++, true;
+    if (strstr(tier, "..") || strstr(name, "..") || strchr(tier, '/') || strchr(name, '/'))
+        return fail(e, TS_BAD_INPUT, "%s/index.tsv: \"%s/%s\" is no name of a case", folder, tier, name);
+    if (asprintf(&path, "%s/%s/%s", folder, tier, name) < 0)
+        return fail(e, TS_MEMORY, "no memory for a file name");
+    const bool good = add(c, &(test_case){path, tier, name, op ? op : (char[]){""}}, e);
+    free(path);
+    return good;
+}
+
+static bool read_index(cases *c, const char *folder, const case_filter *f, ts_error *e)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s/index.tsv", folder) < 0)
+        return fail(e, TS_MEMORY, "no memory for a file name");
+    char *text = outfile_read(path, INDEX_BYTES, e), *rest = text;
+    free(path);
+    if (!text)
+        return false;
+    bool good = strsep(&rest, "\n") != NULL; /* the heading */
+    for (char *row; good && (row = strsep(&rest, "\n"));)
+        good = take_row(c, folder, row, f, e);
+    free(text);
+    return good;
+}
+
+/* ---- without ---- */
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int shown(const struct dirent *d)
+{
+    return d->d_name[0] != '.';
+}
+
+static const char *last_part(const char *path)
+{
+    const char *s = strrchr(path, '/');
+    return s ? s + 1 : path;
+}
+
+/* A case's tier is the name of the folder that it lies in. */
+static bool walk(cases *c, const char *folder, const char *above, const case_filter *f, ts_error *e)
+{
+    struct dirent **entry = NULL;
+    if (is_file(folder, "model.onnx")) {
+        char tier[256], name[256], none[] = "", *own = strdup(folder);
+        snprintf(tier, sizeof tier, "%s", above);
+        snprintf(name, sizeof name, "%s", last_part(folder));
+        const bool in = passes(f, tier, name, "");
+        c->skipped += !in;
+        const bool good = own && (!in || add(c, &(test_case){own, tier, name, none}, e));
+        free(own);
+        return good;
+    }
+    const int n = scandir(folder, &entry, shown, by_name);
+    bool good = n >= 0 || fail(e, TS_FILES, "cannot read the folder %s", folder);
+    for (int i = 0; i < n; i++) {
+        char path[4096];
+        struct stat st;
+        const int length = snprintf(path, sizeof path, "%s/%s", folder, entry[i]->d_name);
+        if (good && length < (int)sizeof path && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+            good = walk(c, path, last_part(folder), f, e);
+        free(entry[i]);
+    }
+    free(entry);
+    return good;
+}
+
+static bool in_folder(cases *c, const char *path, const case_filter *f, ts_error *e)
+{
+    char *whole = realpath(path, NULL);
+    if (!whole)
+        return fail(e, TS_FILES, "cannot read the folder %s", path);
+    char *above = strdup(whole);
+    *strrchr(above, '/') = 0;
+    const bool good = is_file(whole, "index.tsv") ? read_index(c, whole, f, e) : walk(c, whole, last_part(above), f, e);
+    free(above);
+    free(whole);
+    return good;
+}
+
+static bool in_archive(cases *c, const char *path, const case_filter *f, ts_error *e)
+{
+    int janitor;
+    char *folder = archive_folder(&janitor, e);
+    if (!folder)
+        return false;
+    c->unpacked = reallocarray(c->unpacked, (size_t)c->n_unpacked + 1, sizeof *c->unpacked);
+    c->janitor = reallocarray(c->janitor, (size_t)c->n_unpacked + 1, sizeof *c->janitor);
+    if (!c->unpacked || !c->janitor)
+        fail_bug("out of memory", "cases");
+    c->unpacked[c->n_unpacked] = folder;
+    c->janitor[c->n_unpacked++] = janitor;
+    return archive_unpack(path, f->tiers, folder, e) && in_folder(c, folder, f, e);
+}
+
+bool cases_find(cases *c, const char *path, const case_filter *f, ts_error *e)
+{
+    struct stat st;
+    const int before = c->n + c->skipped;
+    if (stat(path, &st) != 0)
+        return fail(e, TS_FILES, "there is no file or folder \"%s\"", path);
+    const bool good = S_ISDIR(st.st_mode) ? in_folder(c, path, f, e) : in_archive(c, path, f, e);
+    if (good && c->n + c->skipped == before) {
+        fail(e, TS_BAD_INPUT, "%s holds no case", path);
+        return fail_hint(e, "a case is a folder with model.onnx and test_data_set_0");
+    }
+    return good;
+}
+
+void cases_free(cases *c)
+{
+    for (int i = 0; i < c->n; i++) {
+        free(c->all[i].folder), free(c->all[i].tier), free(c->all[i].name), free(c->all[i].op);
+    }
+    for (int i = 0; i < c->n_unpacked; i++) {
+        close(c->janitor[i]);
+        free(c->unpacked[i]);
+    }
+    free(c->all), free(c->unpacked), free(c->janitor);
+    *c = (cases){0};
+}

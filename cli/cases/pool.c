@@ -1,0 +1,178 @@
+/* pool.c - cases in processes of their own: what crashes or hangs ends alone. */
+#include "cli/cases/cases.h"
+#include "cli/fail.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_JOBS = 64 };
+
+typedef struct slot {
+    pid_t pid; /* 0: free */
+    int which; /* case */
+    int from;  /* an outcome comes here */
+    int said;  /* what it wrote to stderr */
+    double begun;
+    size_t got;
+    outcome out;
+} slot;
+
+typedef struct pool {
+    const cases *c;
+    const case_wish *w;
+    slot slot[MOST_JOBS];
+    int next, finished;
+} pool;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+_Noreturn static void work(const pool *p, const slot *s, int to)
+{
+    outcome out = {0};
+    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGABRT, SIG_DFL);
+    dup2(nothing, STDIN_FILENO);
+    dup2(nothing, STDOUT_FILENO);
+    dup2(s->said, STDERR_FILENO);
+    case_run(&p->c->all[s->which], p->w, &out);
+    const char *at = (const char *)&out;
+    for (size_t left = sizeof out; left > 0;) {
+        const ssize_t n = write(to, at, left);
+        if (n <= 0)
+            _exit(1);
+        at += n, left -= (size_t)n;
+    }
+    _exit(0);
+}
+
+static bool start(pool *p, slot *s, ts_error *e)
+{
+    int ends[2];
+    *s = (slot){.which = p->next++, .begun = now(), .said = memfd_create("stderr", MFD_CLOEXEC)};
+    if (s->said < 0 || pipe2(ends, O_CLOEXEC) != 0)
+        return fail(e, TS_FILES, "no descriptor for another process");
+    fflush(NULL);
+    s->pid = fork();
+    if (s->pid == 0)
+        work(p, s, ends[1]);
+    close(ends[1]);
+    s->from = ends[0];
+    if (s->pid < 0) {
+        s->pid = 0;
+        return fail(e, TS_MEMORY, "cannot start another process");
+    }
+    setpgid(s->pid, s->pid); /* whoever of the two comes first */
+    return true;
+}
+
+/* What it said last, as one line. */
+static void last_words(const slot *s, char *out, size_t size)
+{
+    char tail[400];
+    const off_t end = lseek(s->said, 0, SEEK_END);
+    const off_t from = end > (off_t)sizeof tail - 1 ? end - (off_t)sizeof tail + 1 : 0;
+    const ssize_t n = pread(s->said, tail, sizeof tail - 1, from);
+    tail[n > 0 ? n : 0] = 0;
+    for (char *c = tail; *c; c++)
+        *c = *c == '\n' ? ' ' : *c;
+    snprintf(out, size, "%s", tail);
+}
+
+static void finish(pool *p, slot *s, bool late, outcome *all)
+{
+    int status = 0;
+    if (late)
+        kill(-s->pid, SIGKILL);
+    waitpid(s->pid, &status, 0);
+    outcome *out = &all[s->which];
+    *out = s->out;
+    if (s->got != sizeof s->out) {
+        char words[400];
+        last_words(s, words, sizeof words);
+        *out = (outcome){.code = late ? TS_TIMEOUT : TS_BUG};
+        if (late)
+            snprintf(out->reason, sizeof out->reason, "not finished after %g s", p->w->seconds);
+        else if (WIFSIGNALED(status))
+            snprintf(out->reason, sizeof out->reason, "ended by signal %d: %s", WTERMSIG(status), words);
+        else
+            snprintf(out->reason, sizeof out->reason, "ended with status %d: %s", WEXITSTATUS(status), words);
+    }
+    out->seconds = now() - s->begun;
+    close(s->from);
+    close(s->said);
+    s->pid = 0;
+    p->finished++;
+}
+
+/* Takes what came; true when nothing more will. */
+static bool receive(slot *s)
+{
+    char *to = (char *)&s->out;
+    const size_t room = sizeof s->out - s->got;
+    const ssize_t n = read(s->from, to + s->got, room);
+    if (n > 0)
+        s->got += (size_t)n;
+    return n <= 0 || s->got == sizeof s->out;
+}
+
+static void wait_for_some(pool *p, int jobs, outcome *all)
+{
+    struct pollfd fd[MOST_JOBS];
+    double nearest = p->w->seconds;
+    for (int i = 0; i < jobs; i++) {
+        const slot *s = &p->slot[i];
+        fd[i] = (struct pollfd){.fd = s->pid ? s->from : -1, .events = POLLIN};
+        const double left = s->begun + p->w->seconds - now();
+        if (s->pid && left < nearest)
+            nearest = left > 0 ? left : 0;
+    }
+    if (poll(fd, (nfds_t)jobs, (int)(nearest * 1000) + 1) < 0)
+        return;
+    for (int i = 0; i < jobs; i++) {
+        slot *s = &p->slot[i];
+        if (s->pid && fd[i].revents && receive(s))
+            finish(p, s, false, all);
+        else if (s->pid && now() - s->begun > p->w->seconds)
+            finish(p, s, true, all);
+    }
+}
+
+static void stop_all(pool *p, int jobs, outcome *all)
+{
+    for (int i = 0; i < jobs; i++)
+        if (p->slot[i].pid)
+            finish(p, &p->slot[i], true, all);
+}
+
+bool cases_run(const cases *c, const case_wish *w, outcome *out, void (*done)(void *user, int n, const char *name),
+               void *user, ts_error *e)
+{
+    pool p = {.c = c, .w = w};
+    const int jobs = w->jobs < MOST_JOBS ? w->jobs : MOST_JOBS;
+    bool good = true;
+    while (good && p.finished < c->n) {
+        for (int i = 0; good && i < jobs && p.next < c->n; i++)
+            good = p.slot[i].pid || start(&p, &p.slot[i], e);
+        if (good)
+            wait_for_some(&p, jobs, out);
+        done(user, p.finished, p.next < c->n ? c->all[p.next].name : "");
+    }
+    stop_all(&p, jobs, out);
+    return good;
+}

@@ -1,0 +1,175 @@
+/* run.c - one case: its model on each of its data sets, results against those stored. */
+#include "cli/cases/cases.h"
+#include "cli/fail.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct trial {
+    const case_wish *w;
+    ts_model *model;
+    char folder[4096]; /* of the data set */
+    int n_in;
+    ts_value *in;
+} trial;
+
+/* ---- comparing ---- */
+static void describe(const ts_array *a, char *out, size_t size)
+{
+    size_t n = (size_t)snprintf(out, size, "%s[", ts_dtype_name(a->dtype));
+    for (int i = 0; i < a->rank && n < size; i++)
+        n += (size_t)snprintf(out + n, size - n, "%s%lld", i ? "," : "", (long long)a->dim[i]);
+    if (n < size)
+        snprintf(out + n, size - n, "]");
+}
+
+static bool close_enough(double got, double want)
+{
+    static const double relative = 1e-3, absolute = 1e-7;
+    if (isnan(want) || isnan(got))
+        return isnan(want) && isnan(got);
+    return got == want || fabs(got - want) <= absolute + relative * fabs(want);
+}
+
+bool case_compare(const ts_array *got, const ts_array *want, char *why, size_t size)
+{
+    bool same = got->dtype == want->dtype && got->rank == want->rank;
+    for (int i = 0; same && i < got->rank; i++)
+        same = got->dim[i] == want->dim[i];
+    if (!same) {
+        char a[128], b[128];
+        describe(got, a, sizeof a), describe(want, b, sizeof b);
+        snprintf(why, size, "is %s, expected %s", a, b);
+        return false;
+    }
+    int64_t first = -1, bad = 0;
+    const int64_t n = ts_array_count(want);
+    for (int64_t i = 0; i < n; i++)
+        if (!close_enough(ts_array_at(got, i), ts_array_at(want, i))) {
+            bad++;
+            first = first < 0 ? i : first;
+        }
+    if (bad)
+        snprintf(why, size, "differs in %lld of %lld elements, first in element %lld: %.9g, expected %.9g",
+                 (long long)bad, (long long)n, (long long)first, ts_array_at(got, first), ts_array_at(want, first));
+    return bad == 0;
+}
+
+/* ---- one data set ---- */
+static bool has(const trial *t, const char *kind, int k, char *path, size_t size)
+{
+    const int n = snprintf(path, size, "%s/%s_%d.pb", t->folder, kind, k);
+    return n > 0 && n < (int)size && access(path, R_OK) == 0;
+}
+
+static bool read_inputs(trial *t, ts_error *e)
+{
+    char path[4200];
+    for (int k = 0; k < t->n_in; k++) {
+        ts_port port;
+        ts_model_input(t->model, k, &port);
+        if (!has(t, "input", k, path, sizeof path))
+            return fail(e, TS_FILES, "no value for input %d, \"%s\"", k, port.name);
+        if (!ts_value_read(path, port.form, &t->in[k], e))
+            return false;
+    }
+    return true;
+}
+
+static bool check_outputs(trial *t, ts_plan *plan, ts_error *e)
+{
+    char path[4200], why[400];
+    const int n = ts_model_outputs(t->model);
+    for (int k = 0; k < n; k++) {
+        ts_port port;
+        ts_value want;
+        ts_array got = {0};
+        ts_model_output(t->model, k, &port);
+        if (!has(t, "output", k, path, sizeof path))
+            return fail(e, TS_FILES, "no value for output %d, \"%s\"", k, port.name);
+        if (!ts_value_read(path, port.form, &want, e))
+            return false;
+        bool good = ts_plan_get(plan, k, &got, e);
+        if (good && !case_compare(&got, &want.array, why, sizeof why))
+            good = fail(e, TS_FAILED, "output %d, \"%s\", %s", k, port.name, why);
+        ts_value_free(&want);
+        ts_array_free(&got);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+static bool compute(trial *t, ts_error *e)
+{
+    ts_array *shapes = calloc((size_t)t->n_in + 1, sizeof *shapes);
+    if (!shapes)
+        return fail(e, TS_MEMORY, "no memory for %d inputs", t->n_in);
+    for (int k = 0; k < t->n_in; k++)
+        shapes[k] = t->in[k].array;
+    bool good = ts_model_bind(t->model, 0, NULL, shapes, e);
+    ts_plan *plan = good ? ts_plan_make(t->model, &t->w->options, e) : NULL;
+    good = plan != NULL;
+    for (int k = 0; good && k < t->n_in; k++)
+        good = ts_plan_set(plan, k, &shapes[k], e);
+    good = good && ts_plan_run(plan, e) && check_outputs(t, plan, e);
+    ts_plan_free(plan);
+    free(shapes);
+    return good;
+}
+
+static bool run_set(trial *t, ts_error *e)
+{
+    t->n_in = ts_model_inputs(t->model);
+    t->in = calloc((size_t)t->n_in + 1, sizeof *t->in);
+    if (!t->in)
+        return fail(e, TS_MEMORY, "no memory for %d inputs", t->n_in);
+    const bool good = read_inputs(t, e) && compute(t, e);
+    for (int k = 0; k < t->n_in; k++)
+        ts_value_free(&t->in[k]);
+    free(t->in);
+    return good;
+}
+
+static bool run_all(const test_case *c, const case_wish *w, ts_error *e)
+{
+    char path[4096];
+    bool good = true;
+    int set = 0;
+    snprintf(path, sizeof path, "%s/model.onnx", c->folder);
+    for (; good; set++) {
+        trial t = {.w = w};
+        const int n = snprintf(t.folder, sizeof t.folder, "%s/test_data_set_%d", c->folder, set);
+        if (n >= (int)sizeof t.folder || access(t.folder, X_OK) != 0)
+            break;
+        t.model = ts_model_open(path, e);
+        good = t.model && run_set(&t, e);
+        ts_model_free(t.model);
+    }
+    return good && (set > 0 || fail(e, TS_FILES, "no test_data_set_0 in %s", c->folder));
+}
+
+/* The error as one line, without the case's own folder in front of file names. */
+static void put_reason(const test_case *c, const ts_error *e, outcome *out)
+{
+    const size_t own = strlen(c->folder);
+    size_t n = 0;
+    for (const char *s = e->text; *s && n + 1 < sizeof out->reason; s++) {
+        if (strncmp(s, c->folder, own) == 0 && s[own] == '/')
+            s += own + 1;
+        if (*s != '\n')
+            out->reason[n++] = *s;
+    }
+    out->reason[n] = 0;
+}
+
+void case_run(const test_case *c, const case_wish *w, outcome *out)
+{
+    ts_error e = {0};
+    out->passed = run_all(c, w, &e);
+    out->code = e.code;
+    put_reason(c, &e, out);
+}

@@ -1,0 +1,211 @@
+/* onnx_test.c - tessera onnx-test: conformance cases as the ONNX project keeps them. */
+#include "cli/args.h"
+#include "cli/cases/cases.h"
+#include "cli/columns.h"
+#include "cli/fail.h"
+#include "cli/outfile.h"
+#include "cli/reply.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_JOBS = 64 };
+
+typedef struct report {
+    cases cases;
+    outcome *out;
+    progress progress;
+} report;
+
+static void step(void *user, int n, const char *name)
+{
+    report *r = user;
+    progress_step(&r->progress, name, n, r->cases.n);
+}
+
+/* ---- tables ---- */
+typedef struct row {
+    const char *tier, *op;
+    int n, passed;
+    double seconds;
+} row;
+
+static int compare_rows(const void *a, const void *b)
+{
+    const row *x = a, *y = b;
+    const int tier = strcmp(x->tier, y->tier);
+    return tier ? tier : strcmp(x->op, y->op);
+}
+
+/* One row per case, sorted, equal ones added up; the number left. by_op: operators apart. */
+static int gather(const report *r, bool by_op, row *rows)
+{
+    int n = 0;
+    for (int i = 0; i < r->cases.n; i++) {
+        const test_case *t = &r->cases.all[i];
+        rows[i] = (row){t->tier, by_op ? t->op : "", 1, r->out[i].passed, r->out[i].seconds};
+    }
+    qsort(rows, (size_t)r->cases.n, sizeof *rows, compare_rows);
+    for (int i = 0; i < r->cases.n; i++) {
+        if (n == 0 || compare_rows(&rows[n - 1], &rows[i]) != 0) {
+            rows[n++] = rows[i];
+            continue;
+        }
+        rows[n - 1].n++, rows[n - 1].passed += rows[i].passed, rows[n - 1].seconds += rows[i].seconds;
+    }
+    return n;
+}
+
+static void put_table(const report *r, bool by_op, bool color)
+{
+    row *rows = calloc((size_t)r->cases.n + 1, sizeof *rows);
+    if (!rows)
+        fail_bug("out of memory", "onnx-test");
+    const int n = gather(r, by_op, rows);
+    columns t = columns_make(by_op ? "tier|operator|>passed|>failed|>seconds" : "tier|>passed|>failed|>seconds");
+    for (int i = 0; i < n; i++) {
+        columns_add(&t, "%s", rows[i].tier);
+        if (by_op)
+            columns_add(&t, "%s", rows[i].op);
+        columns_add(&t, "%d", rows[i].passed);
+        columns_add(&t, "%d", rows[i].n - rows[i].passed);
+        columns_add(&t, "%.2f", rows[i].seconds);
+    }
+    columns_print(&t, stdout, "", color);
+    free(rows);
+}
+
+static int count_passed(const report *r)
+{
+    int passed = 0;
+    for (int i = 0; i < r->cases.n; i++)
+        passed += r->out[i].passed;
+    return passed;
+}
+
+static void put_failures(const report *r)
+{
+    for (int i = 0; i < r->cases.n; i++) {
+        const test_case *t = &r->cases.all[i];
+        if (r->out[i].passed)
+            continue;
+        printf("FAILED %s/", t->tier);
+        put_safe(stdout, t->name);
+        printf(" (");
+        put_safe(stdout, t->op);
+        printf("): ");
+        put_safe(stdout, r->out[i].reason);
+        fputc('\n', stdout);
+    }
+}
+
+static void put_report(const report *r, bool color)
+{
+    const int passed = count_passed(r);
+    put_failures(r);
+    put_table(r, true, color);
+    fputc('\n', stdout);
+    put_table(r, false, color);
+    printf("%d passed, %d failed, %d skipped\n", passed, r->cases.n - passed, r->cases.skipped);
+}
+
+static bool write_json(const report *r, const char *path, ts_error *e)
+{
+    cJSON *root = reply_make("onnx-test/1");
+    js_number(root, "passed", count_passed(r));
+    js_number(root, "failed", r->cases.n - count_passed(r));
+    js_number(root, "skipped", r->cases.skipped);
+    cJSON *list = js_array(root, "cases");
+    for (int i = 0; i < r->cases.n; i++) {
+        const test_case *t = &r->cases.all[i];
+        cJSON *o = js_object(list, NULL);
+        js_text(o, "tier", t->tier);
+        js_text(o, "case", t->name);
+        js_text(o, "operator", t->op);
+        js_flag(o, "passed", r->out[i].passed);
+        js_number(o, "code", r->out[i].code);
+        js_number(o, "seconds", r->out[i].seconds);
+        js_text(o, "reason", r->out[i].reason);
+    }
+    char *text = js_print(root, true);
+    const bool good = text && outfile_write(path, text, e);
+    free(text);
+    cJSON_Delete(root);
+    return good;
+}
+
+/* ---- the verb ---- */
+static case_wish wish_of(const args *a)
+{
+    const char *variant = args_text(a, "variant", "stored");
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return (case_wish){
+        .options = {.target = args_text(a, "target", NULL), .cache_dir = args_text(a, "cache-dir", NULL), .threads = 1},
+        .variant = !strcmp(variant, "symbolic")       ? SYMBOLIC
+                   : !strcmp(variant, "initializers") ? INITIALIZERS
+                                                      : AS_STORED,
+        .seconds = args_number(a, "timeout", 60),
+        .jobs = (int)args_integer(a, "jobs", cores > 0 ? cores : 1),
+    };
+}
+
+static bool find(report *r, const args *a, ts_error *e)
+{
+    const case_filter f = {args_text(a, "tier", NULL), args_text(a, "name", NULL), args_text(a, "op", NULL)};
+    for (int i = 0; args_noun(a, i); i++)
+        if (!cases_find(&r->cases, args_noun(a, i), &f, e))
+            return false;
+    r->out = calloc((size_t)r->cases.n + 1, sizeof *r->out);
+    return r->out || fail(e, TS_MEMORY, "no memory for %d cases", r->cases.n);
+}
+
+static int run(const args *a, ts_error *e)
+{
+    report r = {.progress = progress_begin(&a->console)};
+    const case_wish w = wish_of(a);
+    const char *json = args_text(a, "json", NULL);
+    const bool good = (!json || outfile_check(json, e)) && find(&r, a, e) &&
+                      cases_run(&r.cases, &w, r.out, step, &r, e);
+    const bool passed = good && count_passed(&r) == r.cases.n;
+    progress_end(&r.progress);
+    if (good && (!json || write_json(&r, json, e)))
+        put_report(&r, a->console.color_out);
+    cases_free(&r.cases);
+    free(r.out);
+    return passed ? TS_OK : TS_FAILED;
+}
+
+static const option options[] = {
+    {"tier", 0, WORD, "P0,P1", "only cases of these tiers", false, 0, 0},
+    {"op", 0, WORD, "Add,Conv", "only cases of these operators", false, 0, 0},
+    {"name", 0, WORD, "PATTERN", "only cases whose name fits, as in 'test_conv*'", false, 0, 0},
+    {"variant", 0, CHOICE, "stored|symbolic|initializers",
+     "models as stored, with free extents, or with all inputs but the first held (default: stored)", false, 0, 0},
+    {"target", 0, WORD, "NAME", "back end, as in c or interp (default: c)", false, 0, 0},
+    {"jobs", 'j', INTEGER, "N", "cases at a time (default: one per core)", false, 1, MOST_JOBS},
+    {"timeout", 0, SECONDS, "TIME", "for one case (default: 60s)", false, 0, 0},
+    {"cache-dir", 0, A_FOLDER, "DIR|none", "compiled programs (default: the user's cache)", false, 0, 0},
+    {"json", 0, A_FILE, "FILE", "write every result to FILE", false, 0, 0},
+    {0},
+};
+static const option_group group = {"Options", options};
+static const option_group *const groups[] = {&group, NULL};
+static const char *const examples[] = {
+    "tessera onnx-test backend-cases.tar.xz --tier P0,P1",
+    "tessera onnx-test onnx/backend/test/data/node --target interp --jobs 4",
+    "tessera onnx-test cases --name 'test_conv*' --json results.json",
+    NULL,
+};
+
+const verb verb_onnx_test = {
+    .name = "onnx-test",
+    .brief = "Run ONNX conformance cases",
+    .usage = "PATH...",
+    .groups = groups,
+    .examples = examples,
+    .details = "PATH is a folder with cases, or an archive of one; its index.tsv, if it has one, names tier, case and "
+               "operator. A case passes when every output has the shape, dtype and values stored (rtol 1e-3, atol "
+               "1e-7). What is not supported has failed; skipped is only what a filter left out.",
+    .run = run,
+};

@@ -1,0 +1,64 @@
+/* Inputs whose values decide shapes: read while a model is bound, and held to that value when it runs. */
+#include "import/model.h"
+#include "tests/check.h"
+#include "tests/import/wire.h"
+#include "tests/scratch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static char path[160];
+
+static ts_model *open_reshape(void)
+{
+    wire_model m;
+    text file = {0};
+    wire_begin(&m);
+    wire_input(&m, "x f32 6");
+    wire_input(&m, "shape i64 2");
+    wire_output(&m, "y f32 *");
+    wire_node(&m, "r", "Reshape x,shape y");
+    wire_end(&m, &file);
+    CHECK(file_save(path, text_str(&file), file.len, NULL));
+    text_free(&file);
+    return ts_model_open(path, NULL);
+}
+
+static void test_values(void)
+{
+    int64_t to[] = {3, 2}, other[] = {2, 3};
+    float x[] = {1, 2, 3, 4, 5, 6};
+    ts_array given[] = {{TS_F32, 1, {6}, x}, {TS_I64, 1, {2}, to}},
+             no_value[] = {{TS_F32, 1, {6}, x}, {TS_I64, 1, {2}, NULL}};
+    ts_error e = {0};
+    ts_port p;
+    ts_model *m = open_reshape();
+    CHECK(!ts_model_bind(m, 0, NULL, no_value, &e) && e.code == TS_UNSUPPORTED);
+    CHECK(strstr(e.text, "input 1 decides a shape but depends on values known only at run time") != NULL);
+    e = (ts_error){0};
+    CHECK(ts_model_bind(m, 0, NULL, given, &e) && ts_model_output(m, 0, &p) && p.rank == 2 && p.dim[0] == 3);
+    to[0] = 1; /* the model has a copy of its own */
+    ts_plan *plan = ts_plan_make(m, &(ts_options){.target = "interp"}, &e);
+    const ts_array wrong = {TS_I64, 1, {2}, other}, right = {TS_I64, 1, {2}, (int64_t[]){3, 2}};
+    CHECK(plan && ts_plan_set(plan, 0, &given[0], &e));
+    x[5] = 7; /* nothing was derived from x: any value will do */
+    CHECK(ts_plan_set(plan, 0, &given[0], &e) && ts_plan_set(plan, 1, &right, &e) && ts_plan_run(plan, &e));
+    ts_array y;
+    if (CHECK(ts_plan_get(plan, 0, &y, &e))) {
+        CHECK(((float *)y.data)[5] == 7);
+        ts_array_free(&y);
+    }
+    CHECK(!ts_plan_set(plan, 1, &wrong, &e) && e.code == TS_USAGE);
+    CHECK(strstr(e.text, "input 1 has another value than the one from which shapes were derived") != NULL);
+    ts_plan_free(plan);
+    ts_model_free(m);
+}
+
+int main(void)
+{
+    scratch folder = scratch_make();
+    snprintf(path, sizeof path, "%s/model.onnx", folder.path);
+    test_values();
+    scratch_remove(&folder);
+    return check_done();
+}
