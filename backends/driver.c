@@ -17,7 +17,8 @@ struct ts_plan {
     int *input_of;         /* plan input of a port, or -1 when nothing needs it */
     const preset **preset; /* of a port: the only value that it may have; or NULL */
     ts_array *given;       /* per plan input */
-    char **input_name;
+    int n_state;
+    int *state; /* the plan input that root n_root - n_state + i becomes after a run */
 };
 
 const backend *backend_find(const char *name, err *e)
@@ -151,7 +152,7 @@ void ts_plan_free(ts_plan *p)
         ts_array_free(&p->given[i]);
     plan_free(p->plan);
     text_free(&p->facts);
-    free(p->given), free(p->input_of), free(p->preset), free(p->cache_dir), free(p);
+    free(p->given), free(p->input_of), free(p->preset), free(p->state), free(p->cache_dir), free(p);
 }
 
 bool ts_plan_build(ts_plan *p, ts_error *e)
@@ -224,7 +225,9 @@ bool ts_plan_run(ts_plan *p, ts_error *e)
 {
     void **input = calloc((size_t)p->plan->n_input + 1, sizeof *input);
     MUST(input);
-    const bool ok = ts_plan_build(p, e) && gather_inputs(p, input, e) && p->target->run(p->program, input, e);
+    bool ok = ts_plan_build(p, e) && gather_inputs(p, input, e) && p->target->run(p->program, input, e);
+    for (int i = 0; ok && i < p->n_state; i++)
+        ok = p->target->get(p->program, p->plan->n_root - p->n_state + i, &p->given[p->state[i]], e);
     free(input);
     return ok;
 }
@@ -233,8 +236,9 @@ bool ts_plan_get(ts_plan *p, int output, ts_array *out, ts_error *e)
 {
     if (!p->program)
         return err_set(e, TS_USAGE, "the plan has not run yet");
-    if (output < 0 || output >= p->plan->n_root)
-        return err_set(e, TS_USAGE, "output %d is not in 0...%d", output, p->plan->n_root - 1);
+    const int n_output = p->plan->n_root - p->n_state;
+    if (output < 0 || output >= n_output)
+        return err_set(e, TS_USAGE, "output %d is not in 0...%d", output, n_output - 1);
     const type *t = &p->plan->root[output]->type;
     if (!ts_array_make(out, t->dtype, t->rank, t->dim, e))
         return false;
@@ -242,6 +246,83 @@ bool ts_plan_get(ts_plan *p, int output, ts_array *out, ts_error *e)
         return true;
     ts_array_free(out);
     return false;
+}
+
+/* ---- plans over tensors ---- */
+static int find_input(const ts_plan *p, const node *n)
+{
+    for (int k = 0; k < p->plan->n_input; k++)
+        if (p->plan->input[k] == n)
+            return k;
+    return -1;
+}
+
+/* Every input is a port of its own. */
+static bool number_ports(ts_plan *p, int n_state, const ts_state *state, err *e)
+{
+    p->n_port = p->plan->n_input, p->n_state = n_state;
+    p->input_of = calloc((size_t)p->n_port + 1, sizeof *p->input_of);
+    p->preset = calloc((size_t)p->n_port + 1, sizeof *p->preset);
+    p->state = calloc((size_t)n_state + 1, sizeof *p->state);
+    MUST(p->input_of && p->preset && p->state);
+    for (int i = 0; i < p->n_port; i++)
+        p->input_of[i] = i;
+    for (int i = 0; i < n_state; i++)
+        if ((p->state[i] = find_input(p, state[i].from)) < 0)
+            return err_set(e, TS_USAGE, "state %d: \"%s\" is no input that the tensors need", i, state[i].from->label);
+    return true;
+}
+
+ts_plan *ts_plan_of(ts_graph *g, int n, const ts_tensor *t, int n_state, const ts_state *state, const ts_options *o,
+                    ts_error *e)
+{
+    const node **root = calloc((size_t)n + (size_t)n_state + 1, sizeof *root);
+    ts_plan *p = calloc(1, sizeof *p);
+    MUST(root && p);
+    bool ok = ts_graph_ok(g, e);
+    for (int i = 0; ok && i < n + n_state; i++) {
+        root[i] = i < n ? t[i] : state[i - n].to;
+        ok = root[i] ? true : err_set(e, TS_USAGE, "tensor %d is NULL", i);
+        if (ok && i >= n && !type_equal(&root[i]->type, &state[i - n].from->type))
+            ok = err_set(e, TS_USAGE, "state %d: \"%s\" becomes something of another shape or dtype", i - n,
+                         state[i - n].from->label);
+    }
+    ok = ok && set_up(p, o, n + n_state, root, g, e) && number_ports(p, n_state, state, e);
+    free(root);
+    if (ok)
+        return p;
+    ts_plan_free(p);
+    return NULL;
+}
+
+int ts_plan_find(const ts_plan *p, const char *input)
+{
+    for (int i = 0; i < p->n_port; i++)
+        if (p->input_of[i] >= 0 && !strcmp(p->plan->input[p->input_of[i]]->label, input))
+            return i;
+    return -1;
+}
+
+bool ts_plan_value(ts_plan *p, int input, ts_array *out, ts_error *e)
+{
+    const int k = input >= 0 && input < p->n_port ? p->input_of[input] : -1;
+    if (k < 0 || !p->given[k].data)
+        return err_set(e, TS_USAGE, "input %d has no value", input);
+    const ts_array *from = &p->given[k];
+    if (!ts_array_make(out, from->dtype, from->rank, from->dim, e))
+        return false;
+    memcpy(out->data, from->data, (size_t)type_bytes(&p->plan->input[k]->type));
+    return true;
+}
+
+bool ts_leaf_value(ts_tensor t, ts_array *out, ts_error *e)
+{
+    if (!t->leaf || t->leaf->kind == LEAF_INPUT)
+        return err_set(e, TS_USAGE, "\"%s\" has no value of its own", t->label);
+    if (!ts_array_make(out, t->type.dtype, t->type.rank, t->type.dim, e))
+        return false;
+    leaf_read(t, out->data, 0, type_count(&t->type));
+    return true;
 }
 
 static int ascending(const void *a, const void *b)

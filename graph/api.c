@@ -128,6 +128,35 @@ bool ts_parse(ts_graph *g, const char *source, int max, ts_tensor *out, int *n, 
     return g_parse(g, source, max, out, n, e);
 }
 
+const char *ts_op_name(ts_tensor t)
+{
+    return t->op->name;
+}
+
+int ts_leaves(int n, const ts_tensor *t, ts_tensor *out)
+{
+    const int count = g_reach(n, t, NULL);
+    const node **need = calloc((size_t)count + 1, sizeof *need);
+    int k = 0;
+    MUST(need);
+    g_reach(n, t, need);
+    for (int i = 0; i < count; i++) {
+        if (!need[i]->leaf || need[i]->leaf->kind == LEAF_CONST)
+            continue;
+        if (out)
+            out[k] = need[i];
+        k++;
+    }
+    free(need);
+    return k;
+}
+
+bool ts_replace(ts_graph *g, int n, const ts_tensor *t, int n_pair, const ts_tensor *from, const ts_tensor *to,
+                ts_tensor *out)
+{
+    return g_replace(g, n, t, n_pair, from, to, out);
+}
+
 void ts_hash(int n, const ts_tensor *t, char hex[65])
 {
     g_hash(n, t, hex);

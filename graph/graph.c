@@ -163,10 +163,10 @@ void g_label(graph *g, const node *n, const char *label)
 }
 
 /* ---- operations ---- */
-static void remember_group(graph *g, const node *draft, const node *result, int first)
+void g_group(graph *g, const group *q)
 {
     for (int i = g->n_group - 1; i >= 0 && i >= g->n_group - 64; i--)
-        if (g->group[i].result == result && g->group[i].op == draft->op)
+        if (g->group[i].result == q->result && g->group[i].op == q->op)
             return;
     if (g->n_group == g->cap_group) {
         const int cap = g->cap_group ? 2 * g->cap_group : 64;
@@ -175,7 +175,7 @@ static void remember_group(graph *g, const node *draft, const node *result, int 
             memcpy(more, g->group, (size_t)g->n_group * sizeof *more);
         g->group = more, g->cap_group = cap;
     }
-    g->group[g->n_group++] = (group){draft->op, result, draft->n_in, draft->in, draft->attr, first, g->n - 1};
+    g->group[g->n_group++] = *q;
 }
 
 static const node *expand(graph *g, const node *draft)
@@ -188,7 +188,7 @@ static const node *expand(graph *g, const node *draft)
         err_in(&g->err, "%s", draft->op->name);
         return NULL;
     }
-    remember_group(g, draft, result, first);
+    g_group(g, &(group){draft->op, result, draft->n_in, draft->in, draft->attr, first, g->n - 1});
     return result;
 }
 

@@ -76,6 +76,12 @@ const node *g_callf(graph *g, int n, const node *const *in, const char *fmt, ...
 const node *g_output(graph *g, const node *n, const node *origin, int index);
 /* Gives n a name if it has none: for schemas and reports, no part of its identity. */
 void g_label(graph *g, const node *n, const char *label);
+/* Records a recipe's expansion. */
+void g_group(graph *g, const group *q);
+/* out[i]: root[i] with every from[k] replaced by to[k], of the same type; what does not depend on any is shared. False,
+ * with the reason in g, when that cannot be. */
+bool g_replace(graph *g, int n, const node *const *root, int n_pair, const node *const *from, const node *const *to,
+               const node **out);
 void g_fail(graph *g, ts_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 const attr *node_attr(const node *n, const char *name); /* MUST exist in the op's specification */

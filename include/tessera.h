@@ -121,10 +121,17 @@ TS_API const char *ts_name(ts_tensor t); /* label of an input, weight or named r
 TS_API ts_dtype ts_type(ts_tensor t);
 TS_API int ts_rank(ts_tensor t);
 TS_API const int64_t *ts_shape(ts_tensor t);         /* ts_rank(t) extents */
+TS_API const char *ts_op_name(ts_tensor t);          /* "matmul"; "input", "weight" and "const" for leaves */
 TS_API int ts_index(ts_tensor t);                    /* which output of its operation: 0, 1, ... */
 TS_API ts_tensor ts_origin(ts_tensor t);             /* output 0 of the same operation */
 TS_API int ts_node_count(int n, const ts_tensor *t); /* nodes that the tensors need, themselves included */
-TS_API char *ts_print(int n, const ts_tensor *t);    /* the text form; ts_parse reads it back */
+/* The inputs and weights that the tensors need, in order of creation; out may be NULL to count them. */
+TS_API int ts_leaves(int n, const ts_tensor *t, ts_tensor *out);
+/* out[i]: t[i] computed from to[k] in place of every from[k], which has the same shape and dtype. What does not depend
+ * on any of them is shared. False, with the reason in the graph, when that cannot be. */
+TS_API bool ts_replace(ts_graph *g, int n, const ts_tensor *t, int n_pair, const ts_tensor *from, const ts_tensor *to,
+                       ts_tensor *out);
+TS_API char *ts_print(int n, const ts_tensor *t); /* the text form; ts_parse reads it back */
 /* Appends the text form's nodes to g and gives its results; weights come back as named inputs unless they
  * were seeded. */
 TS_API bool ts_parse(ts_graph *g, const char *text, int max, ts_tensor *out, int *n, ts_error *e);
@@ -200,6 +207,20 @@ TS_API char *ts_plan_json(ts_plan *p, ts_error *e);
 /* a stand-alone program: sources, weights, Makefile */
 TS_API bool ts_plan_emit(ts_plan *p, const char *dir, ts_error *e);
 TS_API void ts_plan_free(ts_plan *p);
+
+/* A plan over tensors of one graph instead of a model's outputs. Its inputs are those that the tensors need, numbered by
+ * ts_plan_find. State: after each run, the input `from` holds what `to` was: weights that a step updates, a cache that
+ * it appends to. `to` is no output. The graph must outlive the plan. */
+typedef struct ts_state {
+    ts_tensor from, to;
+} ts_state;
+TS_API ts_plan *ts_plan_of(ts_graph *g, int n, const ts_tensor *t, int n_state, const ts_state *state,
+                           const ts_options *o, ts_error *e);
+TS_API int ts_plan_find(const ts_plan *p, const char *input); /* -1: nothing needs it */
+TS_API bool ts_plan_value(ts_plan *p, int input, ts_array *out,
+                          ts_error *e); /* what an input holds; a new array, yours */
+/* The values of a weight or constant; a new array, yours. */
+TS_API bool ts_leaf_value(ts_tensor t, ts_array *out, ts_error *e);
 
 /* Evaluates several tensors at once, common parts once. over: values for inputs, by name. out: n new arrays, yours. */
 typedef struct ts_given {

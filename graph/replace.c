@@ -1,0 +1,90 @@
+/* replace.c - the same computation over other operands: what depends on a replaced node is made again, everything else
+ * is shared. Recipes stay visible: their groups are carried over. */
+#include "graph/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct replacing {
+    graph *g;
+    int n;
+    const node **now; /* by old id: what stands for it */
+} replacing;
+
+static const node *remake(replacing *r, const node *old)
+{
+    const node *in[MAX_ARG], **operand = old->n_in > MAX_ARG ? calloc((size_t)old->n_in, sizeof *operand) : in;
+    MUST(operand);
+    bool same = true;
+    for (int i = 0; i < old->n_in; i++) {
+        operand[i] = r->now[old->in[i]->id];
+        same = same && operand[i] == old->in[i];
+    }
+    int n_attr = 0;
+    for (const attr_spec *s = old->op->attr; s && s->name; s++)
+        n_attr++;
+    const node *made = same ? old : g_make(r->g, old->op, old->n_in, operand, old->attr, n_attr);
+    if (operand != in)
+        free(operand);
+    if (!same && made && old->origin)
+        made = g_output(r->g, made, r->now[old->origin->id], old->index);
+    if (made && made != old && !node_is_leaf(made))
+        g_label(r->g, made, old->label);
+    return made;
+}
+
+/* A group whose nodes were made again, if they came out as the same number of nodes. */
+static void carry_group(replacing *r, const group *q)
+{
+    graph *g = r->g;
+    const node *result = q->result->id < r->n ? r->now[q->result->id] : NULL;
+    if (!result || result == q->result)
+        return;
+    const node **in = arena_array(&g->mem, (size_t)q->n_in + 1, sizeof *in);
+    int first = result->id, last = result->id;
+    for (int i = 0; i < q->n_in; i++)
+        if (!(in[i] = q->in[i]->id < r->n ? r->now[q->in[i]->id] : NULL))
+            return;
+    for (int id = q->first; id <= q->last && id < r->n; id++) {
+        const node *n = r->now[id];
+        if (!n || n == g->node[id])
+            continue;
+        first = n->id < first ? n->id : first, last = n->id > last ? n->id : last;
+    }
+    g_group(g, &(group){q->op, result, q->n_in, in, q->attr, first, last});
+}
+
+bool g_replace(graph *g, int n, const node *const *root, int n_pair, const node *const *from, const node *const *to,
+               const node **out)
+{
+    for (int i = 0; i < n; i++)
+        if (!root[i])
+            return g_fail(g, TS_BAD_INPUT, "replacing in tensor %d, which is missing", i), false;
+    const int n_old = g->n, n_group = g->n_group;
+    replacing r = {.g = g, .n = n_old, .now = calloc((size_t)n_old + 1, sizeof *r.now)};
+    const node **need = calloc((size_t)n_old + 1, sizeof *need);
+    MUST(r.now && need);
+    bool good = !err_is(&g->err);
+    for (int i = 0; good && i < n_pair; i++) {
+        if (!type_equal(&from[i]->type, &to[i]->type))
+            g_fail(g, TS_BAD_INPUT, "replacing \"%s\" by \"%s\", which has another shape or dtype", from[i]->label,
+                   to[i]->label);
+        good = !err_is(&g->err);
+    }
+    const int count = g_reach(n, root, need);
+    for (int i = 0; good && i < count; i++) {
+        const node *now = NULL;
+        for (int k = 0; k < n_pair && !now; k++)
+            now = from[k] == need[i] ? to[k] : NULL;
+        if (!now)
+            now = need[i]->leaf ? need[i] : remake(&r, need[i]);
+        r.now[need[i]->id] = now;
+        good = now != NULL;
+    }
+    for (int i = 0; good && i < n_group; i++)
+        carry_group(&r, &g->group[i]);
+    for (int i = 0; good && i < n; i++)
+        out[i] = r.now[root[i]->id];
+    free(need), free(r.now);
+    return good;
+}
