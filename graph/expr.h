@@ -67,11 +67,14 @@ typedef struct names {
     const char *name[MAX_RANK + MAX_AXIS];
     const expr *value[MAX_RANK + MAX_AXIS];
 } names;
-/* "max(a, 0)", "x < 0 ? 0 : x*x": + - * / % < <= > >= == != ! && || ?: unary minus, calls of the table,
- * numbers, names. */
+/* "max(a, 0)", "x < 0 ? 0 : x*x": + - * / % < <= > >= == != ! && || ?: unary minus, calls of the table, casts
+ * "f32(a)", numbers, names; "a[i, j+1]" where a's value is a load: the element of that tensor. */
 const expr *x_parse(arena *m, const char *source, const names *known, err *e);
 /* Loads as label[...] */
 void x_print(text *t, const expr *x, const char *(*axis_name)(void *user, int axis), void *user);
+
+/* The same without folds, as x_parse reads it back, without blanks; end writes axes and loads. */
+void x_write(text *t, const expr *x, void (*end)(text *t, const expr *x, void *user), void *user);
 
 /* Rebuilds x bottom up, each part passed through f once its arguments have been: the tool of fusion. */
 const expr *x_map(arena *m, const expr *x, const expr *(*f)(void *user, const expr *x), void *user);

@@ -49,6 +49,56 @@ static const expr *number(parser *p)
     return whole && v < 1e15 ? x_whole(p->m, (int64_t)v) : x_real(p->m, v);
 }
 
+/* Arguments up to the closing bracket; how many, or -1. */
+static int arguments(parser *p, const char *close, int max, const expr **arg)
+{
+    int k = 0;
+    if (eat(p, close))
+        return 0;
+    do {
+        if (k == max)
+            return fail(p, "too many arguments"), -1;
+        if (!(arg[k++] = choice(p)))
+            return -1;
+    } while (eat(p, ","));
+    return eat(p, close) ? k : (fail(p, "a closing bracket expected"), -1);
+}
+
+static const expr *called(parser *p, const char *name, const char *start)
+{
+    const expr *arg[MAX_ARG];
+    const fn *f = fn_find(name);
+    dtype d;
+    const bool cast = dtype_parse(name, &d);
+    if (!f && !cast)
+        return p->at = start, fail(p, "no such function");
+    const int k = arguments(p, ")", MAX_ARG, arg);
+    if (k < 0)
+        return NULL;
+    if (k != (cast ? 1 : f->arity))
+        return p->at = start, fail(p, "wrong number of arguments");
+    return cast ? x_cast(p->m, d, arg[0]) : x_call(p->m, name, k, arg);
+}
+
+/* A name; with subscripts, the element of the tensor that the name's value is loaded from. */
+static const expr *known_value(parser *p, const expr *value)
+{
+    const expr *sub[MAX_RANK];
+    if (!eat(p, "["))
+        return value;
+    if (value->kind != X_LOAD)
+        return fail(p, "only tensors have subscripts");
+    const int k = arguments(p, "]", MAX_RANK, sub);
+    if (k < 0)
+        return NULL;
+    if (k != value->from->type.rank)
+        return fail(p, "as many subscripts as the tensor has axes expected");
+    for (int i = 0; i < k; i++)
+        if (sub[i]->dtype != TS_N_DTYPE ? sub[i]->dtype != TS_I64 : !sub[i]->is_whole)
+            return fail(p, "subscripts are of dtype i64");
+    return x_load(p->m, value->from, sub);
+}
+
 static const expr *named(parser *p)
 {
     char name[32];
@@ -60,25 +110,11 @@ static const expr *named(parser *p)
         p->at++;
     }
     name[n] = 0;
-    if (eat(p, "(")) {
-        const expr *arg[MAX_ARG];
-        const fn *f = fn_find(name);
-        int k = 0;
-        if (!f)
-            return p->at = start, fail(p, "no such function");
-        do {
-            if (k == MAX_ARG || !(arg[k++] = choice(p)))
-                return fail(p, "too many arguments");
-        } while (eat(p, ","));
-        if (!eat(p, ")"))
-            return fail(p, "')' expected");
-        if (k != f->arity)
-            return p->at = start, fail(p, "wrong number of arguments");
-        return x_call(p->m, name, k, arg);
-    }
+    if (eat(p, "("))
+        return called(p, name, start);
     for (int i = 0; i < p->known->n; i++)
         if (!strcmp(p->known->name[i], name))
-            return p->known->value[i];
+            return known_value(p, p->known->value[i]);
     if (!strcmp(name, "inf"))
         return x_real(p->m, INFINITY);
     if (!strcmp(name, "nan"))
@@ -211,4 +247,23 @@ void x_print(text *t, const expr *x, const char *(*axis_name)(void *user, int ax
         x_print(t, x->arg[i], axis_name, user);
     }
     text_add(t, x->kind == X_LOAD ? "]" : ")");
+}
+
+void x_write(text *t, const expr *x, void (*end)(text *t, const expr *x, void *user), void *user)
+{
+    MUST(x->kind != X_FOLD);
+    if (x->kind == X_LIT) {
+        print_literal(t, x);
+        return;
+    }
+    if (x->kind == X_AXIS || x->kind == X_LOAD) {
+        end(t, x, user);
+        return;
+    }
+    text_add(t, "%s(", x->kind == X_CAST ? ts_dtype_name(x->dtype) : x->fn->name);
+    for (int i = 0; i < x->n; i++) {
+        text_add(t, i ? "," : "");
+        x_write(t, x->arg[i], end, user);
+    }
+    text_add(t, ")");
 }

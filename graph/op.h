@@ -74,7 +74,10 @@ typedef struct op {
     bool (*shape)(const node *n, type *out, err *e); /* NULL: broadcast, numpy's promoted dtype */
     bool (*body)(defn *d, err *e);                   /* sets d->value */
     const node *(*lower)(graph *g, const node *n);   /* n is a draft: type unset, in and attr valid; builds on g */
-    void (*grad)(graph *g, const node *y, const node *dy, const node **dx); /* NULL: follows from text, body or lower */
+    /* The gradient of operand k, in its shape or one that broadcasts to or from it; NULL: none. call: op, in and attr
+     * of the call; y: its value; dy: the gradient of y. Only where it is better than what follows from text, body or
+     * lower, which is done for an op without. */
+    const node *(*grad)(graph *g, const node *call, const node *y, const node *dy, int k);
     /* Tags n as the result of a group of this op in an imported graph */
     bool (*recognise)(graph *g, const node *n);
     const char *cases; /* tests: lines "f32[2,3] f32[3] axis=1"; marks behind brackets: tests/graph/ops/oracle.py */

@@ -25,6 +25,19 @@ const node *g_apply(graph *g, const char *op, const node *a, int n_attr, const a
 /* A scalar of a's dtype: what a literal in a recipe becomes. */
 const node *g_scalar_like(graph *g, const node *a, double v);
 
+/* ---- tensors of a wanted type, and spelled out (defined in graph/ops) ---- */
+const node *g_summed(graph *g, const node *a, int n, const int64_t *axes, bool keepdims); /* a itself when n is 0 */
+const node *g_filled(graph *g, const type *t, double v);                                  /* v everywhere */
+/* a in type t: summed over the axes along which a value of that type would be repeated, repeated where a would. */
+const node *g_fitted(graph *g, const node *a, const type *t);
+const node *g_formula(graph *g, int n, const node *const *in, const char *text); /* of a, b, ...: "a*exp(b)" */
+typedef struct spelling { /* over rank axes of the result, then n_fold folded ones: "a[i0,i2]*b[i2,i1]" */
+    int rank, n_fold;
+    const int64_t *extent;
+    const char *fold, *text;
+} spelling;
+const node *g_element(graph *g, int n, const node *const *in, const spelling *s);
+
 /* ---- expressions ---- */
 const expr *x_offset(arena *m, const expr *x, int64_t scale, int64_t offset); /* x * scale + offset */
 const expr *x_inside(arena *m, const expr *x, int64_t low, int64_t high);     /* low <= x < high */

@@ -138,6 +138,16 @@ TS_API bool ts_parse(ts_graph *g, const char *text, int max, ts_tensor *out, int
 /* Structure, names, dtypes, shapes, attributes; not weight data */
 TS_API void ts_hash(int n, const ts_tensor *t, char hex[65]);
 
+/* ---- gradients ---- */
+/* grad[j] = the gradient of the sum over i of seed[i] * out[i] with respect to in[j], as a tensor of in[j]'s shape and
+ * dtype: lazy like any other, so it prints, runs on every target and has gradients itself. in: any tensors of real
+ * dtype, inner ones too. seed: NULL, or one for each output, of its shape and dtype; NULL stands for 1 and is for
+ * outputs of one element. Integers, truth values and what is computed from them carry no gradient; an input without a
+ * way to an output gets zeros. Elements that share a maximum or minimum get equal parts of its gradient. False, with
+ * the reason in the graph, for an operation that has no gradient. */
+TS_API bool ts_chain_rule(ts_graph *g, int n_out, const ts_tensor *out, const ts_tensor *seed, int n_in,
+                          const ts_tensor *in, ts_tensor *grad);
+
 /* ---- models ---- */
 typedef struct ts_model ts_model;
 typedef struct ts_port {

@@ -84,11 +84,63 @@ static bool matmul_body(defn *d, err *e)
     return true;
 }
 
+/* ---- grad ---- */
+static const node *shaped(graph *g, const node *a, int rank, const int64_t *dim)
+{
+    bool same = a && a->type.rank == rank;
+    for (int i = 0; same && i < rank; i++)
+        same = a->type.dim[i] == dim[i];
+    return !a || same ? a : g_apply(g, "reshape", a, 1, (attr[]){attr_ints("shape", rank, dim)});
+}
+
+static const node *turned(graph *g, const node *a) /* the last two axes change places */
+{
+    int64_t axes[MAX_RANK];
+    const int rank = a ? a->type.rank : 0;
+    for (int i = 0; i < rank; i++)
+        axes[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
+    return a ? g_apply(g, "transpose", a, 1, (attr[]){attr_ints("axes", rank, axes)}) : NULL;
+}
+
+/* All leading axes and the rows as one axis of rows. */
+static const node *rows(graph *g, const node *a)
+{
+    int64_t shape[] = {1, a->type.dim[a->type.rank - 1]};
+    for (int i = 0; i + 1 < a->type.rank; i++)
+        shape[0] *= a->type.dim[i];
+    return shaped(g, a, 2, shape);
+}
+
+/* da = dy b', db = a' dy: products again, so that what is known of matmul holds for them. Where one b serves all
+ * leading axes of a, db is one product over all their rows, not a sum of products. */
+static const node *matmul_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    const node *a = call->in[0], *b = call->in[1];
+    const type was = call->in[k]->type;
+    type t = dy->type;
+    if (a->type.rank == 1)
+        a = shaped(g, a, 2, (const int64_t[]){1, a->type.dim[0]});
+    if (b->type.rank == 1)
+        b = shaped(g, b, 2, (const int64_t[]){b->type.dim[0], 1});
+    t.rank = y->type.rank - (call->in[0]->type.rank > 1) - (call->in[1]->type.rank > 1);
+    t.dim[t.rank++] = a->type.dim[a->type.rank - 2], t.dim[t.rank++] = b->type.dim[b->type.rank - 1];
+    dy = shaped(g, dy, t.rank, t.dim);
+    const node *da = NULL;
+    if (k == 0)
+        da = g_call2(g, "matmul", dy, turned(g, b));
+    else if (b->type.rank == 2 && dy)
+        da = g_call2(g, "matmul", turned(g, rows(g, a)), rows(g, dy));
+    else
+        da = g_call2(g, "matmul", turned(g, a), dy);
+    return was.rank == 1 && da && da->type.rank == 2 ? shaped(g, da, 1, was.dim) : da;
+}
+
 /* ---- records ---- */
 static const op matmul_op = {
     .name = "matmul", .doc = "Matrix product over the last two axes; leading axes broadcast.", .numpy = "a @ b",
     .onnx = (const onnx_rule[]){{"MatMul", 1, NULL}, {"Gemm", 7, adapt_gemm}, {0}},
     .arity = 2, .axes = "b m n | k", .shape = matmul_shape, .body = matmul_body,
+    .grad = matmul_grad,
     .cases = "f32[2,3] f32[3,4]\nf32[5,7] f32[7]\nf32[7] f32[7,5]\nf32[7] f32[7]\nf32[2,3,4] f32[4,5]\n"
              "f32[2,3,4] f32[2,4,5]\nf32[6,1,3,4] f32[2,4,5]\nf32[4] f32[2,4,5]\nf32[2,3,4] f32[4]\n"
              "f64[9,8] f64[8,7]\ni32[3,4] i32[4,2]\ni64[2,2] u8[2,2]\nf32[2,3] f64[3,2]\nbool[3,4] bool[4,3]\n"

@@ -266,6 +266,23 @@ static const node *instance_norm_lower(graph *g, const node *n)
     return grouped(g, n, n->in[0]->type.rank > 1 ? n->in[0]->type.dim[1] : 0);
 }
 
+/* ---- grad ---- */
+/* Derived from the recipe they would also pass through the maximum, which cancels out. */
+static const node *softmax_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    const int64_t axis = node_int(call, "axis");
+    (void)k;
+    const node *sum = over(g, "sum", g_call2(g, "multiply", dy, y), 1, &axis);
+    return g_call2(g, "multiply", g_call2(g, "subtract", dy, sum), y);
+}
+
+static const node *log_softmax_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    const int64_t axis = node_int(call, "axis");
+    (void)k;
+    return g_call2(g, "subtract", dy, g_call2(g, "multiply", g_call1(g, "exp", y), over(g, "sum", dy, 1, &axis)));
+}
+
 /* ---- records ---- */
 static const attr_spec along[] = {{"axis", 'i', "-1"}, {0}};
 static const attr_spec from_axis[] = {{"axis", 'i', "-1"}, {"epsilon", 'f', "1e-05"}, {0}};
@@ -275,14 +292,14 @@ static const op softmax_op = {
     .name = "softmax", .doc = "Exponentials divided by their sum along an axis.",
     .numpy = "(z := np.exp(a - a.max(axis, keepdims=True, initial=-np.inf))) / z.sum(axis, keepdims=True)",
     .onnx = (const onnx_rule[]){{"Softmax", 1, adapt_softmax}, {0}},
-    .arity = 1, .axes = "r c", .attr = along, .lower = softmax_lower,
+    .arity = 1, .axes = "r c", .attr = along, .lower = softmax_lower, .grad = softmax_grad,
     .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]\nf32[4,100]"};
 
 static const op log_softmax_op = {
     .name = "log_softmax", .doc = "Logarithm of softmax along an axis.",
     .numpy = "(z := a - a.max(axis, keepdims=True, initial=-np.inf)) - np.log(np.exp(z).sum(axis, keepdims=True))",
     .onnx = (const onnx_rule[]){{"LogSoftmax", 1, adapt_log_softmax}, {0}},
-    .arity = 1, .axes = "r c", .attr = along, .lower = log_softmax_lower,
+    .arity = 1, .axes = "r c", .attr = along, .lower = log_softmax_lower, .grad = log_softmax_grad,
     .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]"};
 
 static const op layer_norm_op = {

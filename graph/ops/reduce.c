@@ -225,16 +225,50 @@ static const node *logsumexp_lower(graph *g, const node *n)
     return g_apply(g, "reshape", y, 1, (attr[]){attr_ints("shape", 0, NULL)});
 }
 
+/* ---- grad ---- */
+static const node *kept(graph *g, const node *call, const node *y) /* with the reduced axes as 1 */
+{
+    type t = call->in[0]->type;
+    uint32_t set;
+    if (!axes_set(node_attr(call, "axes"), t.rank, &set, &g->err))
+        return NULL;
+    for (int i = 0; i < t.rank; i++)
+        t.dim[i] = set >> i & 1 ? 1 : t.dim[i];
+    return y->type.rank == t.rank ? y : g_apply(g, "reshape", y, 1, (attr[]){attr_ints("shape", t.rank, t.dim)});
+}
+
+static const node *sum_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    (void)y, (void)k;
+    return kept(g, call, dy);
+}
+
+static const node *mean_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    (void)k;
+    const double part = (double)type_count(&y->type) / (double)type_count(&call->in[0]->type);
+    return g_call2(g, "multiply", kept(g, call, dy), g_scalar_like(g, dy, part));
+}
+
+/* dy * softmax; derived from the recipe it would also pass through the maximum, which cancels out. */
+static const node *logsumexp_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    const node *share = g_call1(g, "exp", g_call2(g, "subtract", call->in[k], kept(g, call, y)));
+    return g_call2(g, "multiply", kept(g, call, dy), share);
+}
+
 /* ---- records ---- */
 static const op sum_op = {
     .name = "sum", .doc = "Sum over axes.", .numpy = "a.sum(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceSum", 1, adapt}, {"ReduceLogSum", 1, adapt_log_sum}, {0}},
-    .arity = 1, .axes = "r | c", .attr = over, .shape = sum_shape, .body = fold_body, .cases = also_empty};
+    .arity = 1, .axes = "r | c", .attr = over, .shape = sum_shape, .body = fold_body, .grad = sum_grad,
+    .cases = also_empty};
 
 static const op mean_op = {
     .name = "mean", .doc = "Mean over axes.", .numpy = "a.mean(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceMean", 1, adapt}, {0}},
-    .arity = 1, .axes = "r | c", .attr = over, .shape = mean_shape, .body = mean_body, .cases = also_empty};
+    .arity = 1, .axes = "r | c", .attr = over, .shape = mean_shape, .body = mean_body, .grad = mean_grad,
+    .cases = also_empty};
 
 static const op prod_op = {
     .name = "prod", .doc = "Product over axes.", .numpy = "a.prod(axis=axes, keepdims=bool(keepdims))",
@@ -299,7 +333,7 @@ static const op logsumexp_op = {
     .name = "logsumexp", .doc = "Logarithm of the sum of exponentials over axes, without overflow.",
     .numpy = "np.log(np.exp(a).sum(axis=axes, keepdims=bool(keepdims)))",
     .onnx = (const onnx_rule[]){{"ReduceLogSumExp", 1, adapt}, {0}},
-    .arity = 1, .axes = "r | c", .attr = over, .lower = logsumexp_lower,
+    .arity = 1, .axes = "r | c", .attr = over, .lower = logsumexp_lower, .grad = logsumexp_grad,
     .cases = "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\n"
              "f32[7] keepdims=1\nf32[3,0] axes=[0]\nf32[3,0] axes=[1]\nf32[]"};
 

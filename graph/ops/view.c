@@ -267,12 +267,38 @@ static const node *squeeze_lower(graph *g, const node *n)
     return g_apply(g, "reshape", n->in[0], 1, (attr[]){attr_ints("shape", rank, shape)});
 }
 
+/* ---- grad ---- */
+static const node *reshape_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    const type *t = &call->in[k]->type;
+    (void)y;
+    return g_apply(g, "reshape", dy, 1, (attr[]){attr_ints("shape", t->rank, t->dim)});
+}
+
+static const node *transpose_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    const attr *axes = node_attr(call, "axes");
+    const int rank = y->type.rank;
+    int64_t back[MAX_RANK];
+    (void)k;
+    for (int i = 0; i < rank; i++)
+        back[axes->kind == '-' ? rank - 1 - i : (axes->ints[i] + rank) % rank] = i;
+    return g_apply(g, "transpose", dy, 1, (attr[]){attr_ints("axes", rank, back)});
+}
+
+static const node *broadcast_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    (void)g, (void)call, (void)y, (void)k;
+    return dy; /* a gradient is summed to its operand's shape */
+}
+
 /* ---- records ---- */
 static const op reshape_op = {
     .name = "reshape", .doc = "The same elements in row order under other extents; one -1 takes what is left.",
     .numpy = "a.reshape(shape)",
     .onnx = (const onnx_rule[]){{"Reshape", 1, adapt_reshape}, {"Flatten", 1, adapt_flatten}, {0}},
     .arity = 1, .attr = (const attr_spec[]){{"shape", 'I', NULL}, {0}}, .shape = reshape_shape, .body = reshape_body,
+    .grad = reshape_grad,
     .cases = "f32[2,3,64] shape=[2,3,8,8]\nf32[2,3,8,8] shape=[2,3,-1]\nf64[6,4] shape=[4,6]\n"
              "i32[2,1,3] shape=[2,3]\nf32[4] shape=[1,4,1]\nf32[] shape=[1,1]\nf32[1] shape=[]\n"
              "f32[2,3,4] shape=[24]\nf32[24] shape=[2,-1,4]\nf32[0,3] shape=[3,0]\nf32[0,3] shape=[-1,5]\n"
@@ -283,6 +309,7 @@ static const op transpose_op = {
     .numpy = "np.transpose(a, axes)",
     .onnx = (const onnx_rule[]){{"Transpose", 1, adapt_transpose}, {0}},
     .arity = 1, .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}}, .shape = transpose_shape, .body = transpose_body,
+    .grad = transpose_grad,
     .cases = "f32[2,3]\nf32[2,3,4,5] axes=[0,2,1,3]\ni64[2,3,4] axes=[-1,0,1]\nf64[4]\nf32[]\n"
              "f32[2,0,3] axes=[1,2,0]\nbool[3,2,1]"};
 
@@ -292,7 +319,7 @@ static const op broadcast_op = {
     .onnx = (const onnx_rule[]){{"Expand", 8, adapt_expand}, {"ConstantOfShape", 9, adapt_constant_of_shape}, {0}},
     .arity = 1,
     .attr = (const attr_spec[]){{"shape", 'I', NULL}, {0}},
-    .shape = broadcast_shape, .body = broadcast_body,
+    .shape = broadcast_shape, .body = broadcast_body, .grad = broadcast_grad,
     .cases = "f32[3] shape=[2,3]\nf32[2,1] shape=[2,4]\ni64[] shape=[2,2]\nf32[1,3] shape=[0,3]\n"
              "f64[2,3] shape=[2,3]\nbool[1] shape=[1,1,5]"};
 

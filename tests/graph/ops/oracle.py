@@ -94,7 +94,35 @@ def scatter(a, where, updates, reduce):
     return y
 
 
-words = {"scatter": scatter, "np": np, "dtypes": dtypes, "erf": erf, "pad": pad, "windows": windows, "average_pool": average_pool,
+spelled = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "exp": np.exp, "abs": np.abs, "sqrt": np.sqrt,
+           "select": np.where, "lt": np.less, "le": np.less_equal, "and_": np.logical_and, **dtypes}
+folded = {"add": np.sum, "mul": np.prod, "max": np.max}
+
+
+def said(text, names):
+    return eval(text.replace("and(", "and_("), {**spelled, **names})
+
+
+def formula(text, x):
+    return said(text, dict(zip("abcdefgh", x)))
+
+
+def element(text, x, dims, folds, fold):
+    """An element outside, which no condition lets through, reads as the nearest one."""
+    class Near:
+        def __init__(self, a):
+            self.a = a
+
+        def __getitem__(self, at):
+            at = at if isinstance(at, tuple) else (at,)
+            return self.a[tuple(np.clip(i, 0, n - 1) for i, n in zip(at, self.a.shape))]
+    grid = np.indices(dims + folds)
+    y = said(text, {**dict(zip("abcdefgh", map(Near, x))), **{f"i{k}": g for k, g in enumerate(grid)}})
+    return folded[fold](y, tuple(range(len(dims), len(grid)))) if folds else y
+
+
+words = {"np": np, "dtypes": dtypes, "erf": erf, "pad": pad, "windows": windows, "average_pool": average_pool,
+         "scatter": scatter, "formula": formula, "element": element,
          "conv": conv, "attention": attention}
 
 

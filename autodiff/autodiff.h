@@ -1,0 +1,38 @@
+/* autodiff.h - gradients as nodes. The reverse pass (chain.c) asks every node on the way for the gradient of its
+ * operands: a written one if the operation has it, else one derived from its definition (derive.c: what one element
+ * depends on; adjoint.c: where its parts go; emit.c: as nodes). Nothing here knows an operation by its meaning. */
+#ifndef TS_AUTODIFF_H
+#define TS_AUTODIFF_H
+#include "graph/graph.h"
+
+/* The derivative of x by the load `by` (every part of x that is the same load), without simplifying reals beyond 0, 1
+ * and -1. NULL with *e unset: it is 0. Folds count as constants. */
+const expr *d_expr(arena *m, const expr *x, const expr *by, err *e);
+/* Products and sums where NULL is 0; a selection that may give 0 stays outside, so that 0 * inf is not met. */
+const expr *d_mul(arena *m, const expr *a, const expr *b);
+const expr *d_add(arena *m, const expr *a, const expr *b);
+const expr *x_replace(arena *m, const expr *x, const expr *from, const expr *to); /* every part that is the same */
+
+/* sum: one element over axes, `n_axis` of them, of which those from `rank` on are folded with fold. */
+typedef struct sum {
+    int rank, n_axis;
+    int64_t extent[MAX_AXIS];
+    int source[MAX_AXIS]; /* of a folded axis, where adjoint made it: the axis it was before, or -1 */
+    const char *fold;
+    const expr *value;
+} sum;
+
+/* Where y's elements come from, turned around: `term`, over the axes of y's definition d, is what the element of x at
+ * load's subscripts receives; out is what an element of x receives. */
+bool adjoint(const defn *d, const expr *load, const expr *term, sum *out, err *e);
+
+/* A node that has these elements; NULL and g->err where an operation cannot hold them. */
+const node *emit_sum(graph *g, const sum *s);
+/* Pointwise over shape (axes 0..rank-1, every load as numpy broadcasts): one named operation where there is one. */
+const node *emit_pointwise(graph *g, const type *shape, const expr *value);
+bool is_pointwise(const type *shape, const expr *value);
+
+/* The gradient that operand `of` (a node that y reads) receives through y, of of's type, from y's definition alone;
+ * NULL: none. */
+const node *derive(graph *g, const node *y, const node *dy, const node *of);
+#endif

@@ -1,0 +1,153 @@
+/* chain.c - the reverse pass. From the outputs backwards, every node on a way to an input hands what it received on to
+ * its operands. Nodes that depend on no input are never asked, so what is frozen costs nothing. */
+#include "autodiff/autodiff.h"
+#include "graph/rule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct pass {
+    graph *g;
+    int n; /* nodes that were there before */
+    bool *active, *wanted;
+    const node **received;
+    const group **group; /* by id of its result: a recipe with a gradient of its own */
+} pass;
+
+static bool is_real(const node *n)
+{
+    return dtype_class(n->type.dtype) == D_REAL;
+}
+
+/* ---- recipes taken as one ---- */
+/* Whether an input lies strictly inside: then the way through the parts must be taken. */
+static bool holds_wanted(const pass *p, const group *r)
+{
+    bool *seen = calloc((size_t)r->result->id + 1, sizeof *seen), found = false;
+    MUST(seen);
+    seen[r->result->id] = true;
+    for (int id = r->result->id; id >= 0 && !found; id--) {
+        const node *n = p->g->node[id];
+        bool outside = !seen[id];
+        for (int i = 0; i < r->n_in; i++)
+            outside = outside || r->in[i] == n;
+        if (outside)
+            continue;
+        found = n != r->result && p->wanted[id];
+        for (int i = 0; i < n->n_in; i++)
+            seen[n->in[i]->id] = true;
+    }
+    free(seen);
+    return found;
+}
+
+static void find_groups(pass *p)
+{
+    for (int i = 0; i < p->g->n_group; i++) {
+        const group *r = &p->g->group[i];
+        bool same = !r->op->grad || r->result->id >= p->n;
+        for (int k = 0; k < r->n_in; k++)
+            same = same || r->in[k]->id >= r->result->id;
+        if (!same && p->active[r->result->id] && !holds_wanted(p, r))
+            p->group[r->result->id] = r;
+    }
+}
+
+/* ---- the pass ---- */
+static void receive(pass *p, const node *n, const node *part)
+{
+    const node **to = &p->received[n->id];
+    if (!part)
+        return;
+    MUST(type_equal(&part->type, &n->type));
+    *to = *to ? g_call2(p->g, "add", *to, part) : part;
+}
+
+static void hand_on(pass *p, const node *y)
+{
+    const group *r = p->group[y->id];
+    node whole = *y;
+    const node *dy = p->received[y->id];
+    if (r)
+        whole.op = r->op, whole.n_in = r->n_in, whole.in = r->in, whole.attr = r->attr;
+    for (int k = 0; k < whole.n_in && !err_is(&p->g->err); k++) {
+        const node *x = whole.in[k];
+        bool before = false;
+        for (int i = 0; i < k && !whole.op->grad; i++)
+            before = before || whole.in[i] == x; /* a derived gradient is that of all places where x is read */
+        if (!p->active[x->id] || before)
+            continue;
+        const node *dx = whole.op->grad ? whole.op->grad(p->g, &whole, y, dy, k) : derive(p->g, y, dy, x);
+        receive(p, x, g_fitted(p->g, dx, &x->type));
+    }
+}
+
+static bool begin(pass *p, int n_out, const node *const *out, int n_in, const node *const *in)
+{
+    graph *g = p->g;
+    for (int i = 0; i < n_in; i++) {
+        if (!in[i])
+            return false;
+        if (!is_real(in[i]))
+            return g_fail(g, TS_BAD_INPUT, "gradient with respect to \"%s\": values of dtype %s have none",
+                          in[i]->label, ts_dtype_name(in[i]->type.dtype)),
+                   false;
+        p->wanted[in[i]->id] = p->active[in[i]->id] = true;
+    }
+    for (int id = 0; id < p->n; id++)
+        for (int i = 0; i < g->node[id]->n_in && is_real(g->node[id]); i++)
+            p->active[id] = p->active[id] || p->active[g->node[id]->in[i]->id];
+    for (int i = 0; i < n_out; i++)
+        if (!out[i])
+            return false;
+    find_groups(p);
+    return true;
+}
+
+static bool seed_outputs(pass *p, int n, const node *const *out, const node *const *seed)
+{
+    graph *g = p->g;
+    for (int i = 0; i < n; i++) {
+        const node *s = seed ? seed[i] : NULL;
+        const type *t = &out[i]->type;
+        if (!is_real(out[i]))
+            return g_fail(g, TS_BAD_INPUT, "gradient of output %d: values of dtype %s have none", i,
+                          ts_dtype_name(t->dtype)),
+                   false;
+        if (!s && type_count(t) != 1)
+            return g_fail(g, TS_BAD_INPUT,
+                          "gradient of output %d: it has %lld elements, so a seed must say how they "
+                          "count",
+                          i, (long long)type_count(t)),
+                   false;
+        if (!s)
+            s = g_filled(g, t, 1);
+        if (s && !type_equal(&s->type, t))
+            return g_fail(g, TS_BAD_INPUT, "gradient of output %d: the seed's shape or dtype is another", i), false;
+        if (s && p->active[out[i]->id])
+            receive(p, out[i], s);
+    }
+    return true;
+}
+
+bool ts_chain_rule(ts_graph *g, int n_out, const ts_tensor *out, const ts_tensor *seed, int n_in, const ts_tensor *in,
+                   ts_tensor *grad)
+{
+    const size_t count = (size_t)g->n + 1;
+    pass p = {.g = g, .n = g->n, .active = calloc(count, 1), .wanted = calloc(count, 1)};
+    p.received = calloc(count, sizeof *p.received), p.group = calloc(count, sizeof *p.group);
+    MUST(p.active && p.wanted && p.received && p.group);
+    if (!err_is(&g->err) && begin(&p, n_out, out, n_in, in) && seed_outputs(&p, n_out, out, seed))
+        for (int id = p.n - 1; id >= 0 && !err_is(&g->err); id--)
+            if (p.received[id] && !node_is_leaf(g->node[id]))
+                hand_on(&p, g->node[id]);
+    for (int i = 0; i < n_in && !err_is(&g->err); i++) {
+        grad[i] = p.received[in[i]->id];
+        if (!grad[i]) /* no way from it to an output */
+            grad[i] = g_filled(g, &in[i]->type, 0);
+    }
+    for (int i = 0; i < n_in && err_is(&g->err); i++)
+        grad[i] = NULL;
+    free(p.active), free(p.wanted), free(p.received), free((void *)p.group);
+    return !err_is(&g->err);
+}

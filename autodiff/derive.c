@@ -1,0 +1,211 @@
+/* derive.c - the gradient of one node by its definition: derivative of the element, times what arrives, sent where the
+ * element was read. */
+#include "autodiff/autodiff.h"
+#include "graph/rule.h"
+
+#include <string.h>
+
+enum { MAX_READ = 64 };
+typedef struct deriving {
+    graph *g;
+    defn d;
+    const node *y, *of;
+    const expr *dy, *fold; /* fold: NULL where the definition has none */
+    const node *folded;    /* the fold's value as a node, made when needed */
+    err e;
+} deriving;
+
+static const expr *find_fold(const expr *x)
+{
+    const expr *found = x->kind == X_FOLD ? x : NULL;
+    for (int i = 0; i < x->n && !found; i++)
+        found = find_fold(x->arg[i]);
+    return found;
+}
+
+static const expr *load_at(arena *m, const node *n) /* its element at axes 0, 1, ... */
+{
+    const expr *sub[MAX_RANK];
+    for (int i = 0; i < n->type.rank; i++)
+        sub[i] = x_axis(m, i);
+    return x_load(m, n, sub);
+}
+
+/* The value of the fold: y itself where nothing follows it. */
+static const expr *folded(deriving *v)
+{
+    if (!v->folded && x_same(v->fold, v->d.value))
+        v->folded = v->y;
+    if (!v->folded) {
+        sum s = {.rank = v->y->type.rank, .n_axis = v->d.n_axis, .fold = v->fold->fn->name, .value = v->fold->arg[0]};
+        memcpy(s.extent, v->d.extent, sizeof s.extent);
+        v->folded = emit_sum(v->g, &s);
+    }
+    return v->folded ? load_at(v->d.mem, v->folded) : NULL;
+}
+
+static const expr *without_fold(deriving *v, const expr *x) /* its value loaded instead */
+{
+    if (!x || !v->fold || !x_count(x, X_FOLD))
+        return x;
+    const expr *value = folded(v);
+    return value ? x_replace(v->d.mem, x, v->fold, value) : NULL;
+}
+
+/* How many elements share the extreme value: each gets its part. */
+static const expr *ties(deriving *v, const expr *extreme)
+{
+    arena *m = v->d.mem;
+    const expr *body = v->fold->arg[0], *one = x_cast(m, body->dtype, x_real(m, 1));
+    sum s = {.rank = v->y->type.rank, .n_axis = v->d.n_axis, .fold = "add"};
+    memcpy(s.extent, v->d.extent, sizeof s.extent);
+    s.value = x3(m, "select", x2(m, "eq", body, extreme), one, x_whole(m, 0));
+    const node *count = emit_sum(v->g, &s);
+    return count ? load_at(m, count) : NULL;
+}
+
+static bool is_zero(const expr *x)
+{
+    return x->kind == X_LIT && x->lit == 0;
+}
+
+static const node *send(deriving *v, const expr *load, const expr *term)
+{
+    sum s;
+    if (!term || !adjoint(&v->d, load, term, &s, &v->e) || is_zero(s.value))
+        return NULL;
+    return emit_sum(v->g, &s);
+}
+
+/* The axes that adjoint made from d's axes [first, ...) moved behind the others, which become axes of the result. */
+static void fold_only(arena *m, sum *s, int first)
+{
+    sum was = *s;
+    const expr *map[MAX_AXIS] = {0};
+    for (int pass = 0, n = s->rank; pass < 2; pass++)
+        for (int i = was.rank; i < was.n_axis; i++)
+            if ((was.source[i] >= first) == pass) {
+                map[i] = x_axis(m, n), s->extent[n++] = was.extent[i];
+                s->rank += !pass;
+            }
+    s->value = x_rename(m, s->value, MAX_AXIS, map);
+}
+
+/* y = the product over k of b(k). The part of b(j) is the product of the others, so that zeros do no harm: a product
+ * over l of b(l), where term stands in for b(j). */
+static const node *through_product(deriving *v, const expr *load, const expr *term)
+{
+    arena *m = v->d.mem;
+    defn d = v->d;
+    sum s;
+    int64_t axes[MAX_AXIS];
+    const int rank = load->from->type.rank;
+    const expr *other[MAX_AXIS] = {0}, *same = NULL;
+    for (int i = 0; i < v->d.n_axis; i++) {
+        if (!(v->fold->folds >> i & 1))
+            continue;
+        if (d.n_axis + rank >= MAX_AXIS)
+            return err_set(&v->e, TS_UNSUPPORTED, "its gradient needs more than %d axes", MAX_AXIS), NULL;
+        other[i] = x_axis(m, defn_fold(&d, d.extent[i]));
+        const expr *here = x2(m, "eq", other[i], x_axis(m, i));
+        same = same ? x2(m, "and", same, here) : here;
+    }
+    term = x3(m, "select", same, term, x_rename(m, v->fold->arg[0], MAX_AXIS, other));
+    if (!adjoint(&d, load, term, &s, &v->e))
+        return NULL;
+    fold_only(m, &s, v->d.n_axis);
+    if (s.rank > MAX_RANK)
+        return err_set(&v->e, TS_UNSUPPORTED, "its gradient needs more than %d axes", MAX_RANK), NULL;
+    s.fold = "mul";
+    const node *each = emit_sum(v->g, &s);
+    for (int i = rank; i < s.rank; i++)
+        axes[i - rank] = i;
+    return g_summed(v->g, each, s.rank - rank, axes, false);
+}
+
+/* The part of x that is read inside the fold. */
+static const node *through_fold(deriving *v, const expr *load)
+{
+    arena *m = v->d.mem;
+    const expr *weight = without_fold(v, d_expr(m, v->d.value, v->fold, &v->e));
+    const expr *term = d_mul(m, weight, d_mul(m, d_expr(m, v->fold->arg[0], load, &v->e), v->dy));
+    if (!term)
+        return NULL;
+    if (!strcmp(v->fold->fn->name, "add"))
+        return send(v, load, term);
+    if (!strcmp(v->fold->fn->name, "mul"))
+        return through_product(v, load, term);
+    if (strcmp(v->fold->fn->name, "max") && strcmp(v->fold->fn->name, "min"))
+        return err_set(&v->e, TS_UNSUPPORTED, "folds with %s have no gradient", v->fold->fn->name), NULL;
+    const expr *extreme = folded(v), *count = extreme ? ties(v, extreme) : NULL;
+    if (!count)
+        return NULL;
+    const expr *hit = x2(m, "eq", v->fold->arg[0], extreme);
+    return send(v, load, x3(m, "select", hit, x2(m, "div", term, count), x_whole(m, 0)));
+}
+
+/* A part of y's own element that is costly is read instead of computed again. */
+static const expr *reusing(deriving *v, const expr *term)
+{
+    const expr *x = v->d.value;
+    if (!term || x->kind != X_CALL || x->fn->cost < 10 || v->fold)
+        return term;
+    return x_replace(v->d.mem, term, x, load_at(v->d.mem, v->y));
+}
+
+static const node *through_load(deriving *v, const expr *load)
+{
+    arena *m = v->d.mem;
+    const expr *term = reusing(v, d_mul(m, without_fold(v, d_expr(m, v->d.value, load, &v->e)), v->dy));
+    if (!term || err_is(&v->e))
+        return NULL;
+    if (is_pointwise(&v->y->type, load) && is_pointwise(&v->y->type, term))
+        return g_fitted(v->g, emit_pointwise(v->g, &v->y->type, term), &v->of->type);
+    return send(v, load, term);
+}
+
+static void gather_up(graph *g, const node **total, const node *part, const type *t)
+{
+    part = g_fitted(g, part, t); /* the same shape already: only the dtype may differ */
+    if (part)
+        *total = *total ? g_call2(g, "add", *total, part) : part;
+}
+
+static bool is_in(const expr *x, const expr *load)
+{
+    bool found = x_same(x, load);
+    for (int i = 0; i < x->n && !found; i++)
+        found = is_in(x->arg[i], load);
+    return found;
+}
+
+const node *derive(graph *g, const node *y, const node *dy, const node *of)
+{
+    arena mem = {0};
+    deriving v = {.g = g, .y = y, .of = of};
+    const expr *load[MAX_READ];
+    const node *total = NULL;
+    if (!type_count(&y->type) || !type_count(&of->type))
+        return NULL;
+    if (g_defn(y, &mem, &v.d, &v.e)) {
+        const int n = x_loads(v.d.value, load, MAX_READ);
+        v.fold = find_fold(v.d.value), v.dy = load_at(&mem, dy);
+        if (n > MAX_READ)
+            err_set(&v.e, TS_UNSUPPORTED, "its element reads %d places", n);
+        for (int i = 0; i < n && i < MAX_READ && !err_is(&v.e); i++) {
+            if (load[i]->from != of)
+                continue;
+            gather_up(g, &total, through_load(&v, load[i]), &of->type);
+            if (v.fold && is_in(v.fold, load[i]))
+                gather_up(g, &total, through_fold(&v, load[i]), &of->type);
+        }
+    }
+    arena_free(&mem);
+    if (err_is(&v.e) && !err_is(&g->err))
+        g_fail(g, v.e.code, "%s", v.e.text);
+    if (err_is(&g->err)) {
+        err_in(&g->err, "gradient of %s", y->op->name);
+        return NULL;
+    }
+    return total;
+}

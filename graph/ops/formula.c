@@ -1,0 +1,230 @@
+/* formula.c - operations spelled out in their call: what gradients, and people, write when no named operation fits.
+ * Operands are a, b, c, ... in order. */
+#include "graph/linear.h"
+#include "graph/rule.h"
+
+#include <string.h>
+
+enum { MAX_OPERAND = 8 };
+static const char letters[MAX_OPERAND][2] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+static const char places[MAX_AXIS][4] = {"i0",  "i1",  "i2",  "i3",  "i4",  "i5",  "i6",  "i7",  "i8",  "i9",
+                                         "i10", "i11", "i12", "i13", "i14", "i15", "i16", "i17", "i18", "i19"};
+
+/* ---- helpers ---- */
+static bool operands(const node *n, err *e)
+{
+    return (n->n_in >= 1 && n->n_in <= MAX_OPERAND) ||
+           err_set(e, TS_BAD_INPUT, "%d operands given, takes 1 to %d", n->n_in, MAX_OPERAND);
+}
+
+static const expr *at_zero(arena *m, const node *a)
+{
+    const expr *sub[MAX_RANK];
+    for (int i = 0; i < a->type.rank; i++)
+        sub[i] = x_whole(m, 0);
+    return x_load(m, a, sub);
+}
+
+/* The dtype that a text gives; extents play no part in it. */
+static bool dtype_of(const node *n, const names *known, arena *m, dtype *out, err *e)
+{
+    const expr *x = x_parse(m, node_attr(n, "text")->s, known, e);
+    if (!x)
+        return false;
+    if (x->dtype == TS_N_DTYPE)
+        return err_set(e, TS_BAD_INPUT, "text: \"%s\" uses no operand", node_attr(n, "text")->s);
+    return *out = x->dtype, true;
+}
+
+/* ---- formula ---- */
+static bool formula_shape(const node *n, type *out, err *e)
+{
+    arena mem = {0};
+    const type *in[MAX_OPERAND];
+    names known = {.n = n->n_in};
+    if (!operands(n, e))
+        return false;
+    for (int i = 0; i < n->n_in; i++)
+        in[i] = &n->in[i]->type, known.name[i] = letters[i], known.value[i] = at_zero(&mem, n->in[i]);
+    const bool ok = type_broadcast(n->n_in, in, out, e) && dtype_of(n, &known, &mem, &out->dtype, e);
+    arena_free(&mem);
+    return ok;
+}
+
+static bool formula_body(defn *d, err *e)
+{
+    names known = {.n = d->node->n_in};
+    for (int i = 0; i < known.n; i++)
+        known.name[i] = letters[i], known.value[i] = defn_in(d, i);
+    d->value = x_parse(d->mem, node_attr(d->node, "text")->s, &known, e);
+    return d->value != NULL;
+}
+
+/* ---- element ---- */
+static int64_t extents(const node *n, int64_t *extent, err *e)
+{
+    const attr *dims = node_attr(n, "dims"), *folds = node_attr(n, "folds");
+    int total = 0;
+    if (dims->n > MAX_RANK || dims->n + folds->n > MAX_AXIS)
+        return err_set(e, TS_BAD_INPUT, "dims, folds: more than %d and %d axes", MAX_RANK, MAX_AXIS), -1;
+    for (int i = 0; i < dims->n; i++)
+        extent[total++] = dims->ints[i];
+    for (int i = 0; i < folds->n; i++)
+        extent[total++] = folds->ints[i];
+    for (int i = 0; i < total; i++)
+        if (extent[i] < 0)
+            return err_set(e, TS_BAD_INPUT, "extent %lld", (long long)extent[i]), -1;
+    return total;
+}
+
+static const expr *spelled(const node *n, arena *m, int n_axis, err *e)
+{
+    names known = {.n = n->n_in + n_axis};
+    for (int i = 0; i < n->n_in; i++)
+        known.name[i] = letters[i], known.value[i] = at_zero(m, n->in[i]);
+    for (int i = 0; i < n_axis; i++)
+        known.name[n->n_in + i] = places[i], known.value[n->n_in + i] = x_axis(m, i);
+    return x_parse(m, node_attr(n, "text")->s, &known, e);
+}
+
+/* Whether the conditions that hold here say 0 <= x, or x < limit. */
+static bool promised(int n, const expr *const *fact, const expr *x, bool low, int64_t limit)
+{
+    for (int i = 0; i < n; i++) {
+        linear a, b, c, want;
+        const bool lt = !strcmp(fact[i]->fn->name, "lt");
+        if (!linear_of(fact[i]->arg[0], &a) || !linear_of(fact[i]->arg[1], &b) || !linear_of(x, &c))
+            continue;
+        /* fact: 0 <= b - a - lt; wanted: 0 <= x, or 0 <= limit - 1 - x: it follows if the difference is >= 0 */
+        linear have = b;
+        const linear edge = {.plus = low ? 0 : limit - 1};
+        if (!linear_add(&b, -1, &a, &have) || !linear_add(&edge, low ? 1 : -1, &c, &want))
+            continue;
+        have.plus -= lt;
+        if (linear_add(&want, -1, &have, &want) && want.n == 0 && want.plus >= 0)
+            return true;
+    }
+    return false;
+}
+
+typedef struct scope { /* comparisons known to be true where an expression is evaluated */
+    const int64_t *extent;
+    int n;
+    const expr *fact[2 * MAX_AXIS];
+} scope;
+
+static void believe(scope *s, const expr *condition)
+{
+    if (condition->kind != X_CALL)
+        return;
+    if (!strcmp(condition->fn->name, "and"))
+        believe(s, condition->arg[0]), believe(s, condition->arg[1]);
+    else if ((!strcmp(condition->fn->name, "lt") || !strcmp(condition->fn->name, "le")) && s->n < COUNT(s->fact))
+        s->fact[s->n++] = condition;
+}
+
+/* A place that is read must lie inside: by the extents of the axes, or by a condition around it. Places that are
+ * loaded are checked when they are met. */
+static bool inside(const expr *x, const scope *s, err *e)
+{
+    if (x->kind == X_CALL && x->fn->result == R_SECOND) {
+        scope then = *s;
+        believe(&then, x->arg[0]);
+        return inside(x->arg[0], s, e) && inside(x->arg[1], &then, e) && inside(x->arg[2], s, e);
+    }
+    for (int i = 0; i < x->n; i++)
+        if (!inside(x->arg[i], s, e))
+            return false;
+    for (int i = 0; x->kind == X_LOAD && i < x->n; i++) {
+        int64_t low, high;
+        const int64_t dim = x->from->type.dim[i];
+        if (x_count(x->arg[i], X_LOAD))
+            continue;
+        if (!x_range(x->arg[i], s->extent, &low, &high))
+            return err_set(e, TS_UNSUPPORTED, "text: the range of subscript %d cannot be told", i);
+        if ((low < 0 && !promised(s->n, s->fact, x->arg[i], true, dim)) ||
+            (high >= dim && !promised(s->n, s->fact, x->arg[i], false, dim)))
+            return err_set(e, TS_BAD_INPUT, "text: subscript %d reaches from %lld to %lld, the axis has %lld", i,
+                           (long long)low, (long long)high, (long long)dim);
+    }
+    return true;
+}
+
+static bool element_shape(const node *n, type *out, err *e)
+{
+    arena mem = {0};
+    int64_t extent[MAX_AXIS];
+    bool empty = false;
+    if (!operands(n, e))
+        return false;
+    const int total = (int)extents(n, extent, e);
+    const fn *f = fn_find(node_attr(n, "fold")->s);
+    if (total < 0)
+        return false;
+    if (!f || f->unit != f->unit)
+        return err_set(e, TS_BAD_INPUT, "fold: \"%s\" is no function to fold with", node_attr(n, "fold")->s);
+    *out = (type){.rank = node_attr(n, "dims")->n};
+    memcpy(out->dim, extent, (size_t)out->rank * sizeof *extent);
+    for (int i = 0; i < total; i++)
+        empty = empty || extent[i] == 0;
+    const expr *x = spelled(n, &mem, total, e);
+    bool ok = x && (empty || inside(x, &(scope){.extent = extent}, e));
+    if (ok && x->dtype == TS_N_DTYPE)
+        ok = err_set(e, TS_BAD_INPUT, "text: \"%s\" uses no operand", node_attr(n, "text")->s);
+    if (ok)
+        out->dtype = f->result == R_BOOL && total > out->rank ? TS_BOOL : x->dtype;
+    arena_free(&mem);
+    return ok;
+}
+
+static bool element_body(defn *d, err *e)
+{
+    const attr *folds = node_attr(d->node, "folds");
+    uint32_t set = 0;
+    for (int i = 0; i < folds->n; i++)
+        set |= 1u << defn_fold(d, folds->ints[i]);
+    d->value = spelled(d->node, d->mem, d->n_axis, e);
+    if (d->value && set)
+        d->value = x_fold(d->mem, node_attr(d->node, "fold")->s, set, d->value);
+    return d->value != NULL;
+}
+
+/* ---- calls ---- */
+const node *g_formula(graph *g, int n, const node *const *in, const char *source)
+{
+    return g_make(g, op_find("formula"), n, in, (attr[]){attr_word("text", source)}, 1);
+}
+
+const node *g_element(graph *g, int n, const node *const *in, const spelling *s)
+{
+    const attr list[] = {attr_ints("dims", s->rank, s->extent), attr_ints("folds", s->n_fold, s->extent + s->rank),
+                         attr_word("fold", s->fold), attr_word("text", s->text)};
+    return g_make(g, op_find("element"), n, in, list, COUNT(list));
+}
+
+/* ---- records ---- */
+static const op formula_op = {
+    .name = "formula",
+    .doc = "A function of operands a, b, c, ... spelled out without blanks, element by element: a*exp(-b).",
+    .numpy = "formula(text, x)",
+    .arity = -1, .axes = "e", .attr = (const attr_spec[]){{"text", 's', NULL}, {0}},
+    .shape = formula_shape, .body = formula_body,
+    .cases = "f32[2,3] text=a*a\nf32[2,3] f32[3] text=a*exp(-abs(b))\nf64[4,1] f32[3] f64[] text=a-b/(2+c*c)\n"
+             "f32[5] f32[5] text=select(lt(a,b),a,b*0.5)\ni32[4] i32[4] text=a+3*b\nf32[3] i64[3] text=a*f32(b)\n"
+             "f32[4] text=a<0.5\nf32[0,2] text=sqrt(abs(a))"};
+
+static const op element_op = {
+    .name = "element",
+    .doc = "One element at i0, i1, ... spelled out without blanks, over axes `dims`, then `folds` to be folded away.",
+    .numpy = "element(text, x, dims, folds, fold)",
+    .arity = -1,
+    .attr = (const attr_spec[]){
+        {"dims", 'I', NULL}, {"folds", 'I', "[]"}, {"fold", 's', "add"}, {"text", 's', NULL}, {0}},
+    .shape = element_shape, .body = element_body,
+    .cases = "f32[2,3] dims=[3,2] text=a[i1,i0]\nf32[4,5] f32[5,3] dims=[4,3] folds=[5] text=a[i0,i2]*b[i2,i1]\n"
+             "f32[7] dims=[5] folds=[3] fold=max text=a[i0+i1]\nf32[6] dims=[] folds=[6] fold=mul text=a[i0]+1\n"
+             "f64[4] dims=[6] text=select(and(le(1,i0),lt(i0,5)),a[i0-1],0)\n"
+             "f32[6] i64[4]<6 dims=[4] text=a[abs(b[i0])]\nf32[3,2] dims=[2,0] text=a[i1,i0]\n"
+             "f32[2,3] dims=[3] folds=[2] text=a[i1,i0]*f32(i0)\ni64[4] dims=[2] folds=[2] text=a[i0*2+i1]"};
+
+const op *const ops_formula[] = {&formula_op, &element_op, NULL};
