@@ -78,6 +78,8 @@ static void hand_on(pass *p, const node *y)
         if (!p->active[x->id] || before)
             continue;
         const node *dx = whole.op->grad ? whole.op->grad(p->g, &whole, y, dy, k) : derive(p->g, y, dy, x);
+        if (err_is(&p->g->err))
+            err_in(&p->g->err, "gradient of %s", whole.op->name);
         receive(p, x, g_fitted(p->g, dx, &x->type));
     }
 }

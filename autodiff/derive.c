@@ -189,6 +189,8 @@ const node *derive(graph *g, const node *y, const node *dy, const node *of)
         return NULL;
     if (g_defn(y, &mem, &v.d, &v.e)) {
         const int n = x_loads(v.d.value, load, MAX_READ);
+        if (v.d.value->kind == X_SCATTER)
+            err_set(&v.e, TS_UNSUPPORTED, "what is put into places has no derived gradient");
         v.fold = find_fold(v.d.value), v.dy = load_at(&mem, dy);
         if (n > MAX_READ)
             err_set(&v.e, TS_UNSUPPORTED, "its element reads %d places", n);
@@ -201,11 +203,7 @@ const node *derive(graph *g, const node *y, const node *dy, const node *of)
         }
     }
     arena_free(&mem);
-    if (err_is(&v.e) && !err_is(&g->err))
+    if (err_is(&v.e))
         g_fail(g, v.e.code, "%s", v.e.text);
-    if (err_is(&g->err)) {
-        err_in(&g->err, "gradient of %s", y->op->name);
-        return NULL;
-    }
-    return total;
+    return err_is(&g->err) ? NULL : total;
 }

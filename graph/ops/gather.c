@@ -152,12 +152,29 @@ static bool along_body(defn *d, err *e)
     return true;
 }
 
+/* ---- grad ---- */
+/* Adding what arrives where it was read from, where asking every place whether it was read would be slow. */
+static const node *gather_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    const node *in[] = {g_filled(g, &call->in[0]->type, 0), call->in[1], dy};
+    (void)y;
+    return k ? NULL : g_callf(g, 3, in, "scatter reduce=add axis=%lld", (long long)node_int(call, "axis"));
+}
+
+static const node *along_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    const node *in[] = {g_filled(g, &call->in[0]->type, 0), call->in[1], dy};
+    (void)y;
+    return k ? NULL : g_callf(g, 3, in, "put_along_axis reduce=add axis=%lld", (long long)node_int(call, "axis"));
+}
+
 /* ---- records ---- */
 static const op gather_op = {
     .name = "gather", .doc = "The parts of the first tensor along an axis that the second lists, as in an embedding.",
     .numpy = "np.take(a, b, axis=axis)",
     .onnx = (const onnx_rule[]){{"Gather", 1, adapt_gather}, {0}},
     .arity = 2, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}}, .shape = gather_shape, .body = gather_body,
+    .grad = gather_grad,
     .cases = "f32[5,4] i64[2,3]<5\nf32[5,4] i64[]<5\nf32[2,5,3] i32[4]<5 axis=1\ni64[3,4] u8[2]<4 axis=-1\n"
              "f32[5,4] i64[0]\nf32[5,0] i64[2]<5\nbool[6] i64[7]<6\nf32[0,4] i64[0,2]"};
 
@@ -180,6 +197,7 @@ static const op along_op = {
              "enumerate(b.shape))], b, axis)",
     .onnx = (const onnx_rule[]){{"GatherElements", 11, NULL}, {0}},
     .arity = 2, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}}, .shape = along_shape, .body = along_body,
+    .grad = along_grad,
     .cases = "f32[3,4] i64[2,4]<3\nf32[3,4] i64[3,5]<4 axis=1\ni64[2,3,4] i32[2,3,1]<4 axis=-1\nf32[3,4] i64[0,4]\n"
              "f32[3,4] i64[2,2]<3"};
 

@@ -191,6 +191,57 @@ static bool along_body(defn *d, err *e)
     return true;
 }
 
+/* ---- grad ---- */
+/* The call of one of the three kinds with other operands, or of the operation that reads where it writes. */
+static const node *again(graph *g, const node *call, const node *a, const node *updates, const char *how)
+{
+    attr list[2] = {attr_word("reduce", how)};
+    const bool axis = !strcmp(call->op->attr[0].name, "axis");
+    if (axis)
+        list[1] = attr_int("axis", node_int(call, "axis"));
+    return g_make(g, call->op, 3, (const node *const[]){a, call->in[1], updates}, list, 1 + axis);
+}
+
+static const node *read_back(graph *g, const node *call, const node *a)
+{
+    static const char *const of[][2] = {
+        {"scatter", "gather"}, {"scatter_nd", "gather_nd"}, {"put_along_axis", "take_along_axis"}};
+    attr list[1];
+    int i = 0;
+    while (strcmp(of[i][0], call->op->name))
+        i++;
+    const bool axis = !strcmp(call->op->attr[0].name, "axis");
+    if (axis)
+        list[0] = attr_int("axis", node_int(call, "axis"));
+    return g_make(g, op_find(of[i][1]), 2, (const node *const[]){a, call->in[1]}, list, axis);
+}
+
+/* Which update stayed at its place: number the updates, set the numbers, read them back. */
+static const node *stayed(graph *g, const node *call)
+{
+    const type *t = &call->in[2]->type;
+    const node *number = g_callf(g, 0, NULL, "iota count=%lld", (long long)type_count(t));
+    type places = call->in[0]->type;
+    places.dtype = TS_I64;
+    number = g_apply(g, "reshape", number, 1, (attr[]){attr_ints("shape", t->rank, t->dim)});
+    const node *last = again(g, call, g_filled(g, &places, 0), number, "set");
+    return g_call2(g, "equal", last ? read_back(g, call, last) : NULL, number);
+}
+
+static const node *scatter_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    const char *how = node_attr(call, "reduce")->s;
+    (void)y;
+    if (!strcmp(how, "add"))
+        return k == 0 ? dy : read_back(g, call, dy);
+    if (strcmp(how, "set"))
+        return g_fail(g, TS_UNSUPPORTED, "reduce=%s has no gradient, only set and add have", how), NULL;
+    if (k == 0)
+        return again(g, call, dy, g_filled(g, &call->in[2]->type, 0), "set");
+    const node *got = read_back(g, call, dy);
+    return g_call3(g, "where", stayed(g, call), got, g_scalar_like(g, got, 0));
+}
+
 /* ---- records ---- */
 static const attr_spec along_axis[] = {{"axis", 'i', "0"}, {"reduce", 's', "set"}, {0}};
 
@@ -199,7 +250,7 @@ static const op scatter_op = {
     .doc = "The first tensor with parts along an axis, those that the second lists, set to those of the third or "
            "combined with them; reduce=add is the gradient of gather.",
     .numpy = "scatter(a, (slice(None),) * (axis % a.ndim) + (b,), c, reduce)",
-    .arity = 3, .axes = "r | u", .attr = along_axis, .shape = scatter_shape, .body = scatter_body,
+    .arity = 3, .axes = "r | u", .attr = along_axis, .shape = scatter_shape, .body = scatter_body, .grad = scatter_grad,
     .cases = "f32[5,4] i64[2,3]<5 f32[2,3,4] reduce=add\nf32[5,4] i64[]<5 f32[4]\nf32[2,5,3] i32[4]<5 f32[2,4,3] "
              "axis=1 reduce=max\ni64[3,4] u8[2]<4 i64[3,2] axis=-1 reduce=mul\nf32[5,4] i64[0] f32[0,4]\nbool[6] "
              "i64[9]<6 bool[9] reduce=add\nf16[4,3] i64[7]<4 f16[7,3] reduce=add\ni32[7] i64[9]<7 i32[9]\nf64[3,2] "
@@ -213,7 +264,7 @@ static const op scatter_nd_op = {
     .numpy = "scatter(a, tuple(np.moveaxis(b, -1, 0)), c, reduce)",
     .onnx = (const onnx_rule[]){{"ScatterND", 11, adapt_nd}, {0}},
     .arity = 3, .axes = "r | u", .attr = (const attr_spec[]){{"reduce", 's', "set"}, {0}},
-    .shape = scatter_nd_shape, .body = scatter_nd_body,
+    .shape = scatter_nd_shape, .body = scatter_nd_body, .grad = scatter_grad,
     .cases = "f32[4,5] i64[3,2]<4 f32[3]\nf32[4,5] i64[6,1]<4 f32[6,5] reduce=add\nf32[4,4,2] i64[2,3,2]<4 "
              "f32[2,3,2] reduce=mul\ni64[4] i32[2,5,1]<4 i64[2,5] reduce=max\nf32[4,5] i64[2]<4 f32[]\nf32[4] "
              "i64[0,1] f32[0]\nf64[3,3] i64[9,2]<3 f64[9] reduce=min"};
@@ -225,7 +276,7 @@ static const op along_op = {
     .numpy = "scatter(a, tuple(b if i == axis % a.ndim else j for i, j in enumerate(np.indices(b.shape, "
              "sparse=True))), c, reduce)",
     .onnx = (const onnx_rule[]){{"Scatter", 9, adapt_along}, {"ScatterElements", 11, adapt_along}, {0}},
-    .arity = 3, .axes = "r | u", .attr = along_axis, .shape = along_shape, .body = along_body,
+    .arity = 3, .axes = "r | u", .attr = along_axis, .shape = along_shape, .body = along_body, .grad = scatter_grad,
     .cases = "f32[3,4] i64[2,4]<3 f32[2,4]\nf32[3,4] i64[3,5]<4 f32[3,5] axis=1 reduce=add\ni64[2,3,4] i32[2,3,1]<4 "
              "i64[2,3,1] axis=-1 reduce=mul\nf32[3,4] i64[0,4] f32[0,4]\nf32[3,4] i64[2,2]<3 f32[2,2] reduce=max\n"
              "f32[7] i64[9]<7 f32[9] reduce=min"};
