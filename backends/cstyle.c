@@ -125,7 +125,8 @@ void c_expr(writer *w, text *t, const expr *x)
     case X_FOLD: w->fold(w->user, t, x); break;
     case X_CALL: write_call(w, t, x); break;
     case X_CAST: write_cast(w, t, x); break;
-    case X_SCATTER: MUST(!"part of an expression"); break;
+    case X_SCATTER:
+    case X_ROUTINE: MUST(!"part of an expression"); break;
     }
 }
 

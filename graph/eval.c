@@ -135,7 +135,8 @@ static value eval(env *v, const expr *x)
     case X_CALL: return eval_call(v, x);
     case X_CAST: return eval_cast(v, x);
     case X_FOLD: return eval_fold(v, x);
-    case X_SCATTER: break; /* the whole of a definition: put_in */
+    case X_SCATTER:
+    case X_ROUTINE: break; /* the whole of a definition */
     }
     return (value){0};
 }
@@ -184,6 +185,34 @@ static void store(const expr *x, const value *from, int64_t n, ts_array *out)
             store_whole(out->dtype, out->data, i, from[i].i);
 }
 
+static bool eval_expression(const node *n, const ts_array *const *in, const defn *d, ts_array *out, err *e)
+{
+    env v = {.n = n, .in = in, .extent = d->extent, .e = e};
+    const expr *x = d->value;
+    const int64_t count = type_count(&n->type);
+    value *all = calloc((size_t)count + 1, sizeof *all), *at = all;
+    MUST(all);
+    walk(&v, x->kind == X_SCATTER ? x->arg[0] : x, n->type.rank, 0, &at);
+    if (x->kind == X_SCATTER)
+        put_in(&v, x, 0, all);
+    store(x, all, count, out);
+    free(all);
+    return !err_is(e);
+}
+
+static bool run_routine(const node *n, const ts_array *const *in, const expr *x, ts_array *out)
+{
+    void *at[MAX_PART + 1];
+    char types[MAX_PART + 2] = {0}, *scratch = malloc((size_t)x->scratch + 1);
+    MUST(scratch);
+    for (int i = 0; i < n->n_in; i++)
+        at[i] = in[i]->data, types[i] = routine_type(in[i]->dtype, false);
+    at[n->n_in] = out->data, types[n->n_in] = routine_type(out->dtype, false);
+    x->run->run(at, types, x->param, scratch, 0, 1);
+    free(scratch);
+    return true;
+}
+
 bool node_eval(const node *n, const ts_array *const *in, ts_array *out, err *e)
 {
     arena mem = {0};
@@ -191,16 +220,7 @@ bool node_eval(const node *n, const ts_array *const *in, ts_array *out, err *e)
     err own = {0};
     bool ok = g_defn(n, &mem, &d, &own) && ts_array_make(out, n->type.dtype, n->type.rank, n->type.dim, &own);
     if (ok) {
-        env v = {.n = n, .in = in, .extent = d.extent, .e = &own};
-        const int64_t count = type_count(&n->type);
-        value *all = calloc((size_t)count + 1, sizeof *all), *at = all;
-        MUST(all);
-        walk(&v, d.value->kind == X_SCATTER ? d.value->arg[0] : d.value, n->type.rank, 0, &at);
-        if (d.value->kind == X_SCATTER)
-            put_in(&v, d.value, 0, all);
-        store(d.value, all, count, out);
-        free(all);
-        ok = !err_is(&own);
+        ok = d.value->kind == X_ROUTINE ? run_routine(n, in, d.value, out) : eval_expression(n, in, &d, out, &own);
         if (!ok)
             ts_array_free(out);
     }

@@ -188,6 +188,28 @@ const expr *x_scatter(arena *m, dtype d, const char *name, uint32_t axes, const 
     return x;
 }
 
+char routine_type(dtype d, bool wide)
+{
+    MUST(d == TS_F32 || d == TS_F64 || d == TS_I64 || d == TS_U64 || d == TS_BOOL);
+    return d == TS_I64 ? 'l' : d == TS_U64 ? 'u' : d == TS_BOOL ? 'b' : d == TS_F64 || wide ? 'd' : 'f';
+}
+
+const expr *x_routine(arena *m, const node *n, const routine *run, int n_param, const int64_t *param, int64_t scratch)
+{
+    expr *x = make(m, X_ROUTINE, n->type.dtype);
+    int64_t *own = arena_array(m, (size_t)n_param + 1, sizeof *own);
+    MUST(n->n_in <= MAX_PART);
+    memcpy(own, param, (size_t)n_param * sizeof *own);
+    x->run = run, x->param = own, x->n_param = n_param, x->scratch = scratch, x->n = n->n_in;
+    for (int i = 0; i < n->n_in; i++) {
+        const expr *sub[MAX_RANK];
+        for (int d = 0; d < n->in[i]->type.rank; d++)
+            sub[d] = x_axis(m, n->type.rank + d), x->folds |= 1u << (n->type.rank + d);
+        x->arg[i] = x_load(m, n->in[i], sub);
+    }
+    return x;
+}
+
 const expr *x1(arena *m, const char *f, const expr *a)
 {
     return x_call(m, f, 1, &a);
@@ -252,6 +274,12 @@ static const expr *map(mapper *p, const expr *x)
         case X_SCATTER:
             y = x_scatter(p->m, x->dtype, x->fn ? x->fn->name : NULL, x->folds, arg[0], arg[1], x->n - 2, arg + 2);
             break;
+        case X_ROUTINE: {
+            expr *own = make(p->m, x->kind, x->dtype);
+            *own = *x, y = own;
+            memcpy(own->arg, arg, (size_t)x->n * sizeof *arg);
+            break;
+        }
         default: break;
         }
     bool done = false; /* a call that became one of its arguments, as 0 + x does: that has been through f */
@@ -316,7 +344,7 @@ static bool alike(const expr *a, const expr *b) /* the same when their arguments
 {
     if (a->kind != b->kind || a->dtype != b->dtype || a->n != b->n || a->from != b->from || a->fn != b->fn ||
         a->axis != b->axis || a->folds != b->folds || a->is_whole != b->is_whole || a->whole != b->whole ||
-        memcmp(&a->lit, &b->lit, sizeof a->lit))
+        a->param != b->param || memcmp(&a->lit, &b->lit, sizeof a->lit))
         return false;
     for (int i = 0; i < a->n; i++)
         if (a->arg[i] != b->arg[i])
@@ -360,7 +388,7 @@ bool x_same(const expr *a, const expr *b)
         return true;
     if (a->kind != b->kind || a->dtype != b->dtype || a->n != b->n || a->from != b->from || a->fn != b->fn ||
         a->axis != b->axis || a->folds != b->folds || a->is_whole != b->is_whole || a->whole != b->whole ||
-        memcmp(&a->lit, &b->lit, sizeof a->lit))
+        a->param != b->param || memcmp(&a->lit, &b->lit, sizeof a->lit))
         return false;
     for (int i = 0; i < a->n; i++)
         if (!x_same(a->arg[i], b->arg[i]))

@@ -28,21 +28,42 @@ const fn *fn_find(const char *name);
 int fn_count(void);
 const fn *fn_at(int i);
 
+/* A C function: for what no expression says, as sorting. Compiled into the library from graph/routines/NAME.c, and that
+ * file's text travels with generated programs, so it includes nothing but C headers. at: the operands, row-major, then
+ * the result; types: one character each: f d (reals of 4, 8 bytes) l u (i64, u64) b (bool); param: numbers that the
+ * operation chose, extents as a rule. Part `part` of `parts` does its share; scratch is its own. */
+typedef void routine_code(void *const *at, const char *types, const int64_t *param, char *scratch, long part,
+                          long parts);
+typedef struct routine {
+    const char *name; /* of the file; the function is routine_NAME */
+    routine_code *run;
+} routine;
+/* As a routine takes it; wide: reals are stored as f64. MUST be one of those above. */
+char routine_type(dtype d, bool wide);
+extern const struct routine_text { /* written by the build; ends with {0} */
+    const char *name, *text;
+} routine_texts[];
+
 /* A scatter is the second form of storing, only ever the whole value of a definition: the result starts as arg[0], over
  * the result's axes; then, for every point of the axes `folds` in index order, arg[1] is put in at the subscripts
- * arg[2...]: combined by fn with what is there, or in its place when fn is NULL. */
-typedef enum xkind { X_LIT, X_AXIS, X_LOAD, X_CALL, X_CAST, X_FOLD, X_SCATTER } xkind;
+ * arg[2...]: combined by fn with what is there, or in its place when fn is NULL. A routine, too, is the whole of a
+ * definition: arg[...] are loads of its operands, over axes that stand for all of each. */
+typedef enum xkind { X_LIT, X_AXIS, X_LOAD, X_CALL, X_CAST, X_FOLD, X_SCATTER, X_ROUTINE } xkind;
 typedef struct expr expr;
 struct expr {
     xkind kind;
-    dtype dtype;      /* TS_N_DTYPE: a weak literal */
-    double lit;       /* X_LIT, real */
-    int64_t whole;    /* X_LIT, exact integer value when is_whole */
-    bool is_whole;    /* X_LIT */
-    int axis;         /* X_AXIS */
-    uint32_t folds;   /* X_FOLD, X_SCATTER: set of axes folded away, 1u << axis */
-    const node *from; /* X_LOAD: the node read, never an operand number */
-    const fn *fn;     /* X_CALL, X_FOLD, X_SCATTER */
+    dtype dtype;        /* TS_N_DTYPE: a weak literal */
+    double lit;         /* X_LIT, real */
+    int64_t whole;      /* X_LIT, exact integer value when is_whole */
+    bool is_whole;      /* X_LIT */
+    int axis;           /* X_AXIS */
+    uint32_t folds;     /* set of axes folded away, 1u << axis; else 0 */
+    const node *from;   /* X_LOAD: the node read, never an operand number */
+    const fn *fn;       /* X_CALL, X_FOLD, X_SCATTER */
+    const routine *run; /* X_ROUTINE, with its numbers and the bytes of scratch memory that a part needs */
+    const int64_t *param;
+    int n_param;
+    int64_t scratch;
     int n;
     const expr *arg[MAX_PART]; /* call: arguments; load: one subscript per dimension; cast, fold: the body */
 };
@@ -57,6 +78,8 @@ const expr *x_fold(arena *m, const char *fn, uint32_t axes, const expr *body);
 /* at: as many subscripts as the result has dims; fn NULL: the last one stays. Over all axes in `axes`. */
 const expr *x_scatter(arena *m, dtype d, const char *fn, uint32_t axes, const expr *start, const expr *update, int rank,
                       const expr *const *at);
+/* Of a whole node: its operands in order; param is copied. */
+const expr *x_routine(arena *m, const node *n, const routine *run, int n_param, const int64_t *param, int64_t scratch);
 const expr *x1(arena *m, const char *fn, const expr *a);
 /* Folds literals and x+0, x*1, ... of integers */
 const expr *x2(arena *m, const char *fn, const expr *a, const expr *b);

@@ -226,6 +226,7 @@ void x_print(text *t, const expr *x, const char *(*axis_name)(void *user, int ax
                 text_add(t, " %s", axis_name(user, i));
         text_add(t, " (");
         break;
+    case X_ROUTINE: text_add(t, "routine %s(", x->run->name); break;
     case X_SCATTER:
         text_add(t, "scatter %s", x->fn ? x->fn->name : "set");
         for (int i = 0; i < MAX_AXIS; i++)

@@ -33,7 +33,7 @@ static void make_stage(fuser *f, const item *it, int shared, stage *s)
 
 bool stage_nested(const stage *s)
 {
-    return s->value->kind != X_SCATTER;
+    return s->value->kind != X_SCATTER && s->value->kind != X_ROUTINE;
 }
 
 const expr *stage_fold(const stage *s)
@@ -169,6 +169,9 @@ static void choose_order(fuser *f, const node *n)
     const layout rows = *y;
     if (all_linear(f, n))
         return;
+    for (int i = 0; i < f->item[n->id]->n_reader; i++)
+        if (f->item[f->item[n->id]->reader[i]]->whole)
+            return;
     for (int k = 0; k < f->p->n_kernel; k++)
         for (int i = 0; i < f->p->kernel[k].n_stage; i++) {
             const expr *load[MAX_LOADS];

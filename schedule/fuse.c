@@ -9,7 +9,8 @@
  *    under the pointwise work that follows it (its epilogue).
  *  - sharing loops: what is left materialised joins the kernel of a value it reads when both walk the same leading axes
  *    element by element: softmax, layer norm and attention become one kernel each, their rows held in scratch.
- * A scatter, which stores where indices say, takes in movement only and is a kernel of its own. */
+ * A scatter, which stores where indices say, takes in movement only and is a kernel of its own; a routine takes in
+ * nothing. */
 #include "schedule/fuse.h"
 
 #include <stdlib.h>
@@ -70,7 +71,7 @@ static bool define(fuser *f, item *it, err *e)
     it->n_axis = d.n_axis;
     memcpy(it->extent, d.extent, sizeof d.extent);
     substitution s = {f, it, d.n_axis, it->extent, 0};
-    it->value = x_map(&f->p->mem, d.value, put_in, &s);
+    it->value = it->whole ? d.value : x_map(&f->p->mem, d.value, put_in, &s);
     it->n_axis = s.n_axis;
     it->fold = x_count(it->value, X_FOLD) > 0;
     if (!it->main)
@@ -145,6 +146,9 @@ static void decide_inline(fuser *f, item *it)
         moved = moved || is_view(r);
     }
     it->owner = it, it->once = fits;
+    for (int i = 0; i < it->n_reader; i++)
+        if (f->item[it->reader[i]]->whole)
+            return;
     if (it->root || it->alone || apart(f, it) || (owner && !is_view(it) && apart(f, owner)))
         return;
     if (is_view(it))
@@ -195,7 +199,8 @@ static bool make_items(fuser *f, err *e)
             return false;
         it->raw = it->value = d.value, it->n_axis = d.n_axis;
         it->fold = x_count(d.value, X_FOLD) > 0;
-        it->alone = d.value->kind == X_SCATTER;
+        it->whole = d.value->kind == X_ROUTINE;
+        it->alone = it->whole || d.value->kind == X_SCATTER;
         it->takes_fold = it->fold || it->alone;
         memcpy(it->extent, d.extent, sizeof d.extent);
         for (int k = 0; k < n->n_in; k++)

@@ -76,8 +76,8 @@ static bool try_loops(plan *p, kernel *k, const char *loops, err *e)
     if (!stage_nested(k->stage))
         return !strcmp(loops, "guess") ||
                err_set(e, TS_BAD_INPUT,
-                       "loops \"%s\": %s stores where its indices say; its loops follow from its definition, and no "
-                       "others can be chosen",
+                       "loops \"%s\": the loops of %s are its own and no others can be chosen: it is a routine, or "
+                       "stores where its indices say",
                        loops, k->stage->name);
     if (!strcmp(loops, "guess"))
         return guess(p, k, true, e) && check_kernel(p, k, e);
@@ -197,6 +197,7 @@ static void note_layouts(plan *p, kernel *k, const rule *r) /* those that cannot
         int axis[MAX_RANK];
         const char *why = !n                                        ? "there is no such operand"
                           : !n->leaf || n->leaf->kind == LEAF_INPUT ? "only weights and constants are laid out"
+                          : s->value->kind == X_ROUTINE             ? "a routine takes it in rows"
                           : !plain_axes(s->load[load], axis)        ? "it is not read along its dimensions"
                                                                     : NULL;
         if (why)
@@ -219,7 +220,8 @@ static bool lay_out(plan *p, kernel *k, int which, const rule *r, err *e)
         if (!n->leaf || n->leaf->kind == LEAF_INPUT)
             continue;
         layout_rows(&y, &n->type);
-        const bool plain = plain_axes(s->load[i], axis), matrix = type_count(&n->type) >= 4096 && n->type.rank > 1;
+        const bool plain = s->value->kind != X_ROUTINE && plain_axes(s->load[i], axis),
+                   matrix = type_count(&n->type) >= 4096 && n->type.rank > 1;
         if (wanted && plain) {
             const char *letter[MAX_RANK];
             for (int d = 0; d < n->type.rank; d++)

@@ -91,6 +91,8 @@ const char *acc_type(const emitter *m);
 void emit_tile(emitter *m);
 /* scatter.c: the loops of a stage that stores where its indices say */
 void emit_scatter(emitter *m);
+/* routine.c: a call of a routine, with its text */
+void emit_routine(emitter *m);
 /* ahead.c: fetching the next slice of an operand into a cache, spread over the tiles of the present one. */
 void ahead_enter(emitter *m, int loop); /* outside, at a loop of the stage: sets up what its staging asks for */
 void ahead_leave(emitter *m, int loop);

@@ -33,9 +33,8 @@ static bool best(const onnx_call *c, const char *op_name, const node **out, err 
 {
     if (!onnx_need(c, 1, e))
         return false;
-    if (onnx_int(c, "select_last_index", 0))
-        return err_set(e, TS_UNSUPPORTED, "%s with select_last_index", c->type);
-    const attr list[] = {attr_int("axis", onnx_int(c, "axis", 0)), attr_int("keepdims", onnx_int(c, "keepdims", 1))};
+    const attr list[] = {attr_int("axis", onnx_int(c, "axis", 0)), attr_int("keepdims", onnx_int(c, "keepdims", 1)),
+                         attr_int("last", onnx_int(c, "select_last_index", 0))};
     return onnx_give(c, out, g_apply(c->g, op_name, c->in[0], COUNT(list), list), e);
 }
 
@@ -85,7 +84,7 @@ static bool iota_body(defn *d, err *e)
 }
 
 /* y = smallest i with a[..., i, ...] == b[..., 0, ...] or NaN there; 0 if there is none. As a maximum: of n - i
- * where found, else 0; then n minus that, where n itself means none. */
+ * where found, else 0; then n minus that, where n itself means none. The last one is the maximum of i itself. */
 static bool place_body(defn *d, err *e)
 {
     const type *t = &d->node->in[0]->type;
@@ -100,6 +99,10 @@ static bool place_body(defn *d, err *e)
     const expr *a = defn_at(d, 0, sub), *b = defn_at(d, 1, top);
     const expr *found = x2(d->mem, "or", x2(d->mem, "eq", a, b), x1(d->mem, "isnan", a));
     const expr *n = x_whole(d->mem, t->dim[axis]), *rest = x2(d->mem, "sub", n, sub[axis]);
+    if (node_int(d->node, "last")) {
+        d->value = x_fold(d->mem, "max", 1u << fold, x3(d->mem, "select", found, sub[axis], x_whole(d->mem, 0)));
+        return true;
+    }
     const expr *far = x_fold(d->mem, "max", 1u << fold, x3(d->mem, "select", found, rest, x_whole(d->mem, 0)));
     d->value = x2(d->mem, "mod", x2(d->mem, "sub", n, far), n);
     return true;
@@ -113,7 +116,7 @@ static const node *place_of(graph *g, const node *n, const char *extreme)
     if (!attr_axis(n, "axis", x->type.rank, &axis, &g->err))
         return NULL;
     const node *y = g_callf(g, 1, &x, "%s axes=[%d] keepdims=1", extreme, axis);
-    y = g_callf(g, 2, (const node *const[]){x, y}, "place axis=%d", axis);
+    y = g_callf(g, 2, (const node *const[]){x, y}, "place axis=%d last=%d", axis, node_int(n, "last") != 0);
     return node_int(n, "keepdims") ? g_callf(g, 1, &y, "expand_dims axes=[%d]", axis) : y;
 }
 
@@ -128,10 +131,10 @@ static const node *argmin_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const attr_spec along[] = {{"axis", 'i', "0"}, {"keepdims", 'i', "0"}, {0}};
+static const attr_spec along[] = {{"axis", 'i', "0"}, {"keepdims", 'i', "0"}, {"last", 'i', "0"}, {0}};
 static const char cases[] = 
     "f32[7]\nf32[3,4]\nf32[3,4] axis=1\ni64[2,9,3] axis=1 keepdims=1\nf32[16]!\nf64[2,3] axis=-1\nf32[0,2] axis=1\n"
-    "u8[40]";
+    "u8[40]\ni64[2,9,3] axis=1 last=1\nf32[16]! last=1";
 
 static const op iota_op = {
     .name = "iota", .doc = "0, 1, 2, ... up to but not including count.",
@@ -142,22 +145,22 @@ static const op iota_op = {
 
 static const op place_op = {
     .name = "place",
-    .doc = "First place along an axis where the first operand equals the second, whose extent there is 1.",
-    .numpy = "np.argmax((a == b) | np.isnan(a), axis)",
+    .doc = "First or last place along an axis where the first operand equals the second, whose extent there is 1.",
+    .numpy = "far(np.argmax, (a == b) | np.isnan(a), axis, 0, last)",
     .arity = 2, .axes = "r | c",
-    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}},
+    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {"last", 'i', "0"}, {0}},
     .shape = place_shape, .body = place_body,
-    .cases = "i64[9,5] i64[1,5]\ni32[3,4] i32[3,1] axis=1\nf32[16]! f32[1]\nu8[2,6,3] u8[2,1,3] axis=-2"};
+    .cases = "i64[9,5] i64[1,5]\ni32[3,4] i32[3,1] axis=1\nf32[16]! f32[1]\nu8[2,6,3] u8[2,1,3] axis=-2\ni64[60,5]<2 i64[1,5]=1 last=1"};
 
 static const op argmax_op = {
-    .name = "argmax", .doc = "Place of the largest element along an axis; the first of several, or of NaN.",
-    .numpy = "np.argmax(a, axis, keepdims=bool(keepdims))",
+    .name = "argmax", .doc = "Place of the largest element along an axis; the first or last of several, or of NaN.",
+    .numpy = "far(np.argmax, a, axis, keepdims, last)",
     .onnx = (const onnx_rule[]){{"ArgMax", 1, adapt_argmax}, {0}},
     .arity = 1, .axes = "r | c", .attr = along, .lower = argmax_lower, .cases = cases};
 
 static const op argmin_op = {
-    .name = "argmin", .doc = "Place of the smallest element along an axis; the first of several, or of NaN.",
-    .numpy = "np.argmin(a, axis, keepdims=bool(keepdims))",
+    .name = "argmin", .doc = "Place of the smallest element along an axis; the first or last of several, or of NaN.",
+    .numpy = "far(np.argmin, a, axis, keepdims, last)",
     .onnx = (const onnx_rule[]){{"ArgMin", 1, adapt_argmin}, {0}},
     .arity = 1, .axes = "r | c", .attr = along, .lower = argmin_lower, .cases = cases};
 

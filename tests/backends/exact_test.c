@@ -100,6 +100,12 @@ static const char *const rows[] = {
     "a f64[7,5]; i i64[2]<5; x f64[]; y scatter_nd a i x",
     "z! f32[1,1]; b broadcast_to shape=[60,30] z; i i64[40]<60; x f32[30,40]; t transpose x; y scatter reduce=add b i "
     "t",
+    /* routines */
+    "a f32[20,70]; b negative a; o order axis=1 b; y take_along_axis axis=1 b o",
+    "a f32[20,70,3]; t transpose axes=[1,0,2] a; y argsort axis=0 descending=1 t",
+    "a i32[300,5]; y sort axis=0 a",
+    "a u64[90]; y top_k k=7 a",
+    "a! bool[40,3]; y nonzero a",
     /* real functions */
     "~a f32[60,300]; y softmax axis=-1 a",
     "~a f32[60,300]; y softmax axis=0 a",

@@ -94,6 +94,20 @@ def scatter(a, where, updates, reduce):
     return y
 
 
+def order(a, axis, descending, count):
+    n = a.shape[axis]
+    if descending:
+        places = n - 1 - np.flip(np.argsort(np.flip(a, axis), axis, kind="stable"), axis)
+    else:
+        places = np.argsort(a, axis, kind="stable")
+    return np.take(places, np.arange(n if count < 0 else count), axis)
+
+
+def far(find, a, axis, keepdims, last):
+    i = find(np.flip(a, axis) if last else a, axis, keepdims=bool(keepdims))
+    return a.shape[axis] - 1 - i if last else i
+
+
 spelled = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "exp": np.exp, "abs": np.abs, "sqrt": np.sqrt,
            "select": np.where, "lt": np.less, "le": np.less_equal, "and_": np.logical_and, **dtypes}
 folded = {"add": np.sum, "mul": np.prod, "max": np.max}
@@ -122,7 +136,7 @@ def element(text, x, dims, folds, fold):
 
 
 words = {"np": np, "dtypes": dtypes, "erf": erf, "pad": pad, "windows": windows, "average_pool": average_pool,
-         "scatter": scatter, "formula": formula, "element": element,
+         "scatter": scatter, "order": order, "far": far, "formula": formula, "element": element,
          "conv": conv, "attention": attention}
 
 

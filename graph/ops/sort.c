@@ -1,0 +1,181 @@
+/* sort.c - orders: by a routine that works on keys of a few dtypes; the others become those first. Equal elements keep
+ * the order of their places. NaN comes last, or, descending, first. */
+#include "graph/rule.h"
+
+/* ---- helpers ---- */
+extern routine_code routine_argsort;
+static const routine argsort_routine = {"argsort", routine_argsort};
+
+/* x as keys in the same order. */
+static const node *keys(graph *g, const node *x)
+{
+    const dtype d = x->type.dtype;
+    const bool is_key = d == TS_F64 || d == TS_U64 || d == TS_BOOL;
+    const char *to = is_key ? NULL : dtype_class(d) == D_REAL ? "f32" : "i64";
+    return to ? g_apply(g, "cast", x, 1, (attr[]){attr_word("to", to)}) : x;
+}
+
+static const node *order(graph *g, const node *x, int64_t axis, bool descending, int64_t count)
+{
+    return x ? g_callf(g, 1, (const node *[]){keys(g, x)}, "order axis=%lld descending=%d count=%lld", (long long)axis,
+                       descending, (long long)count)
+             : NULL;
+}
+
+static const node *taken(graph *g, const node *x, const node *places, int64_t axis)
+{
+    return g_callf(g, 2, (const node *[]){x, places}, "take_along_axis axis=%lld", (long long)axis);
+}
+
+/* ---- ONNX ---- */
+static bool adapt_top_k(const onnx_call *c, const node **out, err *e)
+{
+    const int64_t largest = onnx_int(c, "largest", 1);
+    int64_t k;
+    int axis, n;
+    if (!onnx_need(c, 1, e) || !axis_norm(onnx_int(c, "axis", -1), c->in[0]->type.rank, &axis, e) ||
+        !onnx_ints(c, "k", 1, &k, 1, &n, e))
+        return false;
+    if (n != 1)
+        return err_set(e, TS_BAD_INPUT, "TopK: k is not one number");
+    const node *places = order(c->g, c->in[0], axis, largest, k);
+    return onnx_give(c, out, taken(c->g, c->in[0], places, axis), e) &&
+           (c->n_out < 2 || onnx_give(c, out + 1, places, e));
+}
+
+static bool adapt_nonzero(const onnx_call *c, const node **out, err *e)
+{
+    return onnx_need(c, 1, e) && onnx_give(c, out, g_call1(c->g, "nonzero", c->in[0]), e);
+}
+
+static bool adapt_compress(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 2, e))
+        return false;
+    const node *x = c->in[0], *places = g_call1(c->g, "nonzero", c->in[1]);
+    int64_t axis = 0;
+    if (onnx_attr(c, "axis"))
+        axis = onnx_int(c, "axis", 0);
+    else
+        x = g_callf(c->g, 1, &x, "reshape shape=[%lld]", (long long)type_count(&x->type));
+    places = g_callf(c->g, 1, &places, "reshape shape=[-1]");
+    return onnx_give(c, out, g_callf(c->g, 2, (const node *[]){x, places}, "gather axis=%lld", (long long)axis), e);
+}
+
+/* ---- shape ---- */
+static bool order_shape(const node *n, type *out, err *e)
+{
+    const int64_t count = node_int(n, "count");
+    const dtype d = n->in[0]->type.dtype;
+    int axis;
+    *out = n->in[0]->type, out->dtype = TS_I64;
+    if (!attr_axis(n, "axis", out->rank, &axis, e))
+        return false;
+    if (d != TS_F32 && d != TS_F64 && d != TS_I64 && d != TS_U64 && d != TS_BOOL)
+        return err_set(e, TS_BAD_INPUT, "%s is no dtype of keys: f32, f64, i64, u64, bool are", ts_dtype_name(d));
+    if (count < -1 || count > out->dim[axis])
+        return err_set(e, TS_BAD_INPUT, "count: %lld of %lld elements", (long long)count, (long long)out->dim[axis]);
+    if (count >= 0)
+        out->dim[axis] = count;
+    return true;
+}
+
+/* ---- body ---- */
+static bool order_body(defn *d, err *e)
+{
+    const type *t = &d->node->in[0]->type;
+    int64_t outer = 1, inner = 1;
+    int axis;
+    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
+        return false;
+    for (int i = 0; i < t->rank; i++)
+        outer *= i < axis ? t->dim[i] : 1, inner *= i > axis ? t->dim[i] : 1;
+    const int64_t param[] = {outer, t->dim[axis], inner, d->node->type.dim[axis], node_int(d->node, "descending")};
+    d->value = x_routine(d->mem, d->node, &argsort_routine, COUNT(param), param, 32 * t->dim[axis]);
+    return true;
+}
+
+/* ---- recipes ---- */
+static const node *argsort_lower(graph *g, const node *n)
+{
+    return order(g, n->in[0], node_int(n, "axis"), node_int(n, "descending"), -1);
+}
+
+static const node *sort_lower(graph *g, const node *n)
+{
+    return taken(g, n->in[0], argsort_lower(g, n), node_int(n, "axis"));
+}
+
+static const node *top_k_lower(graph *g, const node *n)
+{
+    const int64_t axis = node_int(n, "axis");
+    return taken(g, n->in[0], order(g, n->in[0], axis, node_int(n, "largest"), node_int(n, "k")), axis);
+}
+
+/* The places of true elements in a flat view come first in the order of truth; their count is the result's extent. */
+static const node *nonzero_lower(graph *g, const node *n)
+{
+    const node *x = n->in[0];
+    const type *t = &x->type;
+    const node *row[MAX_RANK];
+    if (t->rank == 0)
+        return g_fail(g, TS_BAD_INPUT, "a scalar has no places"), NULL;
+    x = g_call2(g, "not_equal", x, g_scalar(g, t->dtype, 0));
+    x = g_callf(g, 1, &x, "reshape shape=[%lld]", (long long)type_count(t));
+    const node *total = g_call1(g, "sum", x);
+    const ts_array *count = total ? g_value(g, total, 1 << 20) : NULL;
+    if (!count)
+        return g_fail(g, TS_UNSUPPORTED,
+                      "how many elements are not zero is the result's extent and has to be known while the graph is "
+                      "built: its operand must be a constant"),
+               NULL;
+    const node *flat = order(g, x, 0, true, load_whole(count->dtype, count->data, 0));
+    for (int i = t->rank; i-- > 0;) {
+        const node *extent = g_scalar(g, TS_I64, (double)(t->dim[i] > 0 ? t->dim[i] : 1));
+        row[i] = g_call2(g, "mod", flat, extent);
+        flat = g_call2(g, "floor_divide", flat, extent);
+    }
+    return g_call(g, "stack axis=0", t->rank, row);
+}
+
+/* ---- records ---- */
+static const attr_spec along[] = {{"axis", 'i', "-1"}, {"descending", 'i', "0"}, {0}};
+static const char cases[] = "f32[3,70]\nf32[3,20]!\ni64[40,3] axis=0\nu8[2,30,2] axis=1 descending=1\nbool[9]\nf16[17] "
+                            "descending=1\nu64[9]! descending=1\nu64[12]!\ni8[20]!\nf64[2,17]! axis=1 descending=1\n"
+                            "f32[0,4] axis=0\nf32[1]";
+
+static const op order_op = {
+    .name = "order", .doc = "Places along an axis in the order of their elements, of keys; the first `count` of them.",
+    .numpy = "order(a, axis, descending, count)",
+    .arity = 1, .axes = "c",
+    .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {"descending", 'i', "0"}, {"count", 'i', "-1"}, {0}},
+    .shape = order_shape, .body = order_body,
+    .cases = "f32[3,70] count=5\nf64[3,20]! descending=1\ni64[40,3] axis=0\nbool[2,9,2] axis=1 count=3 "
+             "descending=1\nf32[4] count=0"};
+
+static const op argsort_op = {
+    .name = "argsort", .doc = "Places along an axis in the order of their elements.",
+    .numpy = "order(a, axis, descending, -1)",
+    .arity = 1, .axes = "c", .attr = along, .lower = argsort_lower, .cases = cases};
+
+static const op sort_op = {
+    .name = "sort", .doc = "Elements along an axis in order.",
+    .numpy = "np.take_along_axis(a, order(a, axis, descending, -1), axis)",
+    .arity = 1, .axes = "c", .attr = along, .lower = sort_lower, .cases = cases};
+
+static const op top_k_op = {
+    .name = "top_k", .doc = "The k largest elements along an axis, descending, or the k smallest, ascending.",
+    .numpy = "np.take_along_axis(a, order(a, axis, largest, k), axis)",
+    .onnx = (const onnx_rule[]){{"TopK", 1, adapt_top_k}, {0}},
+    .arity = 1, .axes = "c",
+    .attr = (const attr_spec[]){{"k", 'i', NULL}, {"axis", 'i', "-1"}, {"largest", 'i', "1"}, {0}},
+    .lower = top_k_lower,
+    .cases = "f32[3,70] k=5\ni32[40,3] axis=0 k=7 largest=0\nf32[2,3]! k=3\nu64[9]! k=2\nf32[4] k=0"};
+
+static const op nonzero_op = {
+    .name = "nonzero", .doc = "The places of elements that are not zero, a column each; of a constant.",
+    .numpy = "np.array(np.nonzero(a))",
+    .onnx = (const onnx_rule[]){{"NonZero", 9, adapt_nonzero}, {"Compress", 9, adapt_compress}, {0}},
+    .arity = 1, .axes = "r c", .lower = nonzero_lower, .cases = "f32[3,4]=1\ni64[5]=0\nbool[2,3,2]=1"};
+
+const op *const ops_sort[] = {&order_op, &argsort_op, &sort_op, &top_k_op, &nonzero_op, NULL};
