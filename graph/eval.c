@@ -203,12 +203,12 @@ static bool eval_expression(const node *n, const ts_array *const *in, const defn
 static bool run_routine(const node *n, const ts_array *const *in, const expr *x, ts_array *out)
 {
     void *at[MAX_PART + 1];
-    char types[MAX_PART + 2] = {0}, *scratch = malloc((size_t)x->scratch + 1);
+    char types[MAX_PART + 2] = {0}, *scratch = malloc((size_t)x->run->scratch + 1);
     MUST(scratch);
     for (int i = 0; i < n->n_in; i++)
         at[i] = in[i]->data, types[i] = routine_type(in[i]->dtype, false);
     at[n->n_in] = out->data, types[n->n_in] = routine_type(out->dtype, false);
-    x->run->run(at, types, x->param, scratch, 0, 1);
+    x->run->run(at, types, x->run->param, scratch, 0, 1);
     free(scratch);
     return true;
 }

@@ -194,19 +194,12 @@ char routine_type(dtype d, bool wide)
     return d == TS_I64 ? 'l' : d == TS_U64 ? 'u' : d == TS_BOOL ? 'b' : d == TS_F64 || wide ? 'd' : 'f';
 }
 
-const expr *x_routine(arena *m, const node *n, const routine *run, int n_param, const int64_t *param, int64_t scratch)
+const expr *x_routine(arena *m, dtype d, const routine *run, uint32_t axes, int n, const expr *const *operand)
 {
-    expr *x = make(m, X_ROUTINE, n->type.dtype);
-    int64_t *own = arena_array(m, (size_t)n_param + 1, sizeof *own);
-    MUST(n->n_in <= MAX_PART);
-    memcpy(own, param, (size_t)n_param * sizeof *own);
-    x->run = run, x->param = own, x->n_param = n_param, x->scratch = scratch, x->n = n->n_in;
-    for (int i = 0; i < n->n_in; i++) {
-        const expr *sub[MAX_RANK];
-        for (int d = 0; d < n->in[i]->type.rank; d++)
-            sub[d] = x_axis(m, n->type.rank + d), x->folds |= 1u << (n->type.rank + d);
-        x->arg[i] = x_load(m, n->in[i], sub);
-    }
+    expr *x = make(m, X_ROUTINE, d);
+    MUST(n <= MAX_PART);
+    x->run = run, x->folds = axes, x->n = n;
+    memcpy(x->arg, operand, (size_t)n * sizeof *operand);
     return x;
 }
 
@@ -344,7 +337,7 @@ static bool alike(const expr *a, const expr *b) /* the same when their arguments
 {
     if (a->kind != b->kind || a->dtype != b->dtype || a->n != b->n || a->from != b->from || a->fn != b->fn ||
         a->axis != b->axis || a->folds != b->folds || a->is_whole != b->is_whole || a->whole != b->whole ||
-        a->param != b->param || memcmp(&a->lit, &b->lit, sizeof a->lit))
+        a->run != b->run || memcmp(&a->lit, &b->lit, sizeof a->lit))
         return false;
     for (int i = 0; i < a->n; i++)
         if (a->arg[i] != b->arg[i])
@@ -388,7 +381,7 @@ bool x_same(const expr *a, const expr *b)
         return true;
     if (a->kind != b->kind || a->dtype != b->dtype || a->n != b->n || a->from != b->from || a->fn != b->fn ||
         a->axis != b->axis || a->folds != b->folds || a->is_whole != b->is_whole || a->whole != b->whole ||
-        a->param != b->param || memcmp(&a->lit, &b->lit, sizeof a->lit))
+        a->run != b->run || memcmp(&a->lit, &b->lit, sizeof a->lit))
         return false;
     for (int i = 0; i < a->n; i++)
         if (!x_same(a->arg[i], b->arg[i]))

@@ -34,9 +34,12 @@ const fn *fn_at(int i);
  * operation chose, extents as a rule. Part `part` of `parts` does its share; scratch is its own. */
 typedef void routine_code(void *const *at, const char *types, const int64_t *param, char *scratch, long part,
                           long parts);
-typedef struct routine {
-    const char *name; /* of the file; the function is routine_NAME */
+typedef struct routine { /* as one node calls it */
+    const char *name;    /* of the file; the function is routine_NAME */
     routine_code *run;
+    int n_param;
+    const int64_t *param;
+    int64_t scratch; /* bytes that a part needs */
 } routine;
 /* As a routine takes it; wide: reals are stored as f64. MUST be one of those above. */
 char routine_type(dtype d, bool wide);
@@ -60,10 +63,7 @@ struct expr {
     uint32_t folds;     /* set of axes folded away, 1u << axis; else 0 */
     const node *from;   /* X_LOAD: the node read, never an operand number */
     const fn *fn;       /* X_CALL, X_FOLD, X_SCATTER */
-    const routine *run; /* X_ROUTINE, with its numbers and the bytes of scratch memory that a part needs */
-    const int64_t *param;
-    int n_param;
-    int64_t scratch;
+    const routine *run; /* X_ROUTINE */
     int n;
     const expr *arg[MAX_PART]; /* call: arguments; load: one subscript per dimension; cast, fold: the body */
 };
@@ -78,8 +78,8 @@ const expr *x_fold(arena *m, const char *fn, uint32_t axes, const expr *body);
 /* at: as many subscripts as the result has dims; fn NULL: the last one stays. Over all axes in `axes`. */
 const expr *x_scatter(arena *m, dtype d, const char *fn, uint32_t axes, const expr *start, const expr *update, int rank,
                       const expr *const *at);
-/* Of a whole node: its operands in order; param is copied. */
-const expr *x_routine(arena *m, const node *n, const routine *run, int n_param, const int64_t *param, int64_t scratch);
+/* Loads of the operands over all axes in `axes`. */
+const expr *x_routine(arena *m, dtype d, const routine *run, uint32_t axes, int n, const expr *const *operand);
 const expr *x1(arena *m, const char *fn, const expr *a);
 /* Folds literals and x+0, x*1, ... of integers */
 const expr *x2(arena *m, const char *fn, const expr *a, const expr *b);

@@ -36,6 +36,32 @@ const expr *defn_in(defn *d, int operand)
     return defn_at(d, operand, sub);
 }
 
+void defn_routine(defn *d, const routine *r)
+{
+    const node *n = d->node;
+    const expr *operand[MAX_PART];
+    const int first = d->n_axis;
+    routine *own = arena_get(d->mem, sizeof *own);
+    int64_t *param = arena_array(d->mem, (size_t)r->n_param + 1, sizeof *param);
+    memcpy(param, r->param, (size_t)r->n_param * sizeof *param);
+    *own = *r, own->param = param;
+    MUST(n->n_in <= MAX_PART);
+    for (int i = 0; i < n->n_in; i++) { /* axis first + k walks dimension k of every operand */
+        const expr *sub[MAX_RANK];
+        for (int k = 0; k < n->in[i]->type.rank; k++) {
+            const int64_t extent = n->in[i]->type.dim[k];
+            if (first + k == d->n_axis)
+                defn_fold(d, extent);
+            if (d->extent[first + k] < extent)
+                d->extent[first + k] = extent;
+            sub[k] = x_axis(d->mem, first + k);
+        }
+        operand[i] = defn_at(d, i, sub);
+    }
+    const uint32_t axes = ((1u << d->n_axis) - 1) & ~((1u << first) - 1);
+    d->value = x_routine(d->mem, n->type.dtype, own, axes, n->n_in, operand);
+}
+
 /* Pointwise operations: a, b, c, d are the operands, numeric attributes go by their names. */
 static bool defn_from_text(defn *d, err *e)
 {

@@ -36,6 +36,8 @@ typedef struct defn {
 int defn_fold(defn *d, int64_t extent);    /* adds an axis to be folded; gives its number */
 const expr *defn_in(defn *d, int operand); /* operand broadcast (numpy) to the result's axes */
 const expr *defn_at(defn *d, int operand, const expr *const *subscript);
+/* The definition is this routine over all operands; r and its numbers are copied. */
+void defn_routine(defn *d, const routine *r);
 
 /* A call as ONNX wrote it, operands already nodes: what an adapter turns into nodes. */
 typedef struct onnx_call {

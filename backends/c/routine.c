@@ -28,11 +28,11 @@ void emit_routine(emitter *m)
     text_add(&m->tiles, "#define ROUTINE static\n%s\n", text_of(x->run));
     text_line(&m->body, "void *const with[] = {%s%s};", text_str(&at), m->operand[m->result].name);
     text_add(&m->body, "    static const int64_t param[] = {");
-    for (int i = 0; i < x->n_param; i++)
-        text_add(&m->body, "%lld, ", (long long)x->param[i]);
+    for (int i = 0; i < x->run->n_param; i++)
+        text_add(&m->body, "%lld, ", (long long)x->run->param[i]);
     text_add(&m->body, "0};\n");
     text_line(&m->body, "routine_%s(with, \"%s\", param, scratch, part, parts);", x->run->name, types.s);
-    if (m->scratch_most < x->scratch)
-        m->scratch_most = (x->scratch + 63) / 64 * 64;
+    if (m->scratch_most < x->run->scratch)
+        m->scratch_most = (x->run->scratch + 63) / 64 * 64;
     text_free(&types), text_free(&at);
 }

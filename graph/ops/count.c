@@ -150,7 +150,8 @@ static const op place_op = {
     .arity = 2, .axes = "r | c",
     .attr = (const attr_spec[]){{"axis", 'i', "0"}, {"last", 'i', "0"}, {0}},
     .shape = place_shape, .body = place_body,
-    .cases = "i64[9,5] i64[1,5]\ni32[3,4] i32[3,1] axis=1\nf32[16]! f32[1]\nu8[2,6,3] u8[2,1,3] axis=-2\ni64[60,5]<2 i64[1,5]=1 last=1"};
+    .cases = "i64[9,5] i64[1,5]\ni32[3,4] i32[3,1] axis=1\nf32[16]! f32[1]\nu8[2,6,3] u8[2,1,3] axis=-2\n"
+             "i64[60,5]<2 i64[1,5]=1 last=1"};
 
 static const op argmax_op = {
     .name = "argmax", .doc = "Place of the largest element along an axis; the first or last of several, or of NaN.",

@@ -4,7 +4,6 @@
 
 /* ---- helpers ---- */
 extern routine_code routine_argsort;
-static const routine argsort_routine = {"argsort", routine_argsort};
 
 /* x as keys in the same order. */
 static const node *keys(graph *g, const node *x)
@@ -91,7 +90,7 @@ static bool order_body(defn *d, err *e)
     for (int i = 0; i < t->rank; i++)
         outer *= i < axis ? t->dim[i] : 1, inner *= i > axis ? t->dim[i] : 1;
     const int64_t param[] = {outer, t->dim[axis], inner, d->node->type.dim[axis], node_int(d->node, "descending")};
-    d->value = x_routine(d->mem, d->node, &argsort_routine, COUNT(param), param, 32 * t->dim[axis]);
+    defn_routine(d, &(routine){"argsort", routine_argsort, COUNT(param), param, 32 * t->dim[axis]});
     return true;
 }
 
