@@ -9,7 +9,7 @@ extern routine_code routine_argsort;
 static const node *keys(graph *g, const node *x)
 {
     const dtype d = x->type.dtype;
-    const bool is_key = d == TS_F64 || d == TS_U64 || d == TS_BOOL;
+    const bool is_key = d == TS_F32 || d == TS_F64 || d == TS_I64 || d == TS_U64 || d == TS_BOOL;
     const char *to = is_key ? NULL : dtype_class(d) == D_REAL ? "f32" : "i64";
     return to ? g_apply(g, "cast", x, 1, (attr[]){attr_word("to", to)}) : x;
 }

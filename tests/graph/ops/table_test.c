@@ -12,7 +12,21 @@
 enum { MAX_OPERAND = 16, MAX_LINE = 4096 };
 
 /* ---- records ---- */
-/* "f32[2,3]!" at *at becomes an input; what follows the bracket is for the oracle. */
+/* Every element of a constant. */
+static const node *filled(graph *g, const type *t, double v)
+{
+    void *data = calloc((size_t)type_bytes(t) + 1, 1);
+    for (int64_t i = 0; i < type_count(t); i++)
+        if (dtype_class(t->dtype) == D_REAL)
+            store_real(t->dtype, data, i, v);
+        else
+            store_whole(t->dtype, data, i, (int64_t)v);
+    const node *n = g_const(g, NULL, t, data);
+    free(data);
+    return n;
+}
+
+/* "f32[2,3]!" at *at becomes an input, "f32[2,3]=1" a constant; what else follows the bracket is for the oracle. */
 static const node *operand(graph *g, const char **at, int number)
 {
     type t = {0};
@@ -24,7 +38,10 @@ static const node *operand(graph *g, const char **at, int number)
         return NULL;
     for (*at += n + 1; **at && **at != ']'; *at = end + (*end == ','))
         t.dim[t.rank++] = strtoll(*at, &end, 10);
+    const char *mark = **at ? ++*at : *at;
     *at += strcspn(*at, " ");
+    if (*mark == '=')
+        return filled(g, &t, strtod(mark + 1, NULL));
     snprintf(name, sizeof name, "x%d", number);
     return g_input(g, name, &t, 0);
 }
