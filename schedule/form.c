@@ -1,6 +1,6 @@
 /* form.c - the second half of the fusion pass: clusters of items become kernels of stages; axes of one element go,
- * neighbours that every access walks as one are merged (batch and row of a product become m), axes get their letters,
- * and values that are read through transposed views get the order of dimensions in which all reads are linear. */
+ * neighbours that every access walks as one are merged (batch and row of a product become m), and axes get their
+ * letters. */
 #include "schedule/fuse.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static void make_stage(fuser *f, const item *it, int shared, stage *s)
         if (folded)
             s->folds |= 1u << s->n_axis;
         else
-            s->n_result = s->n_axis + 1;
+            s->n_result = s->n_axis + 1, s->dim[s->n_axis] = i;
         s->extent[s->n_axis++] = it->extent[i];
     }
     s->n_shared = shared;
@@ -88,105 +88,6 @@ static void find_loads(arena *m, stage *s) /* those under the fold first */
     memcpy(s->load, load, (size_t)n * sizeof *load);
 }
 
-/* ---- is an access linear in the axes? ---- */
-static bool counts_as_axis(void *user, const atom *a)
-{
-    (void)user;
-    return a->kind == A_VAR;
-}
-
-static bool linear(arena *m, const stage *s, const layout *y, const expr *const *sub, int rank)
-{
-    space sp = {.mem = m};
-    const lin *axis[MAX_AXIS], *at[MAX_RANK];
-    for (int i = 0; i < s->n_axis; i++)
-        axis[i] = lin_var(&sp, var_add(&sp, "", 0, s->extent[i] > 0 ? s->extent[i] - 1 : 0));
-    for (int i = 0; i < rank; i++)
-        at[i] = lin_of(&sp, sub[i], axis);
-    const lin *sum = layout_offset(&sp, y, at);
-    for (int i = 0; i < sum->n; i++)
-        if (sum->t[i].a->kind == A_DIV && lin_uses(sum->t[i].a->of, counts_as_axis, NULL))
-            return false;
-    return true;
-}
-
-static const layout *layout_in(const plan *p, const node *n)
-{
-    return &p->home[n->id].layout;
-}
-
-static bool reads_linear(fuser *f, const stage *s, const node *only) /* of every load, or of those of one node */
-{
-    const expr *load[MAX_LOADS];
-    const int n = x_loads(s->value, load, MAX_LOADS);
-    arena scratch = {0};
-    bool ok = n <= MAX_LOADS;
-    for (int i = 0; ok && i < n; i++)
-        if (!only || load[i]->from == only)
-            ok = linear(&scratch, s, layout_in(f->p, load[i]->from), load[i]->arg, load[i]->n);
-    arena_free(&scratch);
-    return ok;
-}
-
-/* ---- the order of dimensions in memory ---- */
-static int latest_axis(const expr *x)
-{
-    const uint32_t axes = x_axes(x);
-    int last = -1;
-    for (int i = 0; i < MAX_AXIS; i++)
-        if (axes >> i & 1)
-            last = i;
-    return last;
-}
-
-static void order_by(layout *y, const type *t, const expr *const *sub) /* dimensions by the axis that walks them */
-{
-    int dim[MAX_RANK];
-    for (int i = 0; i < t->rank; i++) {
-        int k = i;
-        for (; k > 0 && latest_axis(sub[dim[k - 1]]) > latest_axis(sub[i]); k--)
-            dim[k] = dim[k - 1];
-        dim[k] = i;
-    }
-    y->n = 0;
-    for (int i = 0; i < t->rank; i++)
-        layout_digit(y, dim[i], 1, t->dim[dim[i]]);
-    MUST(layout_seal(y, t));
-}
-
-static bool all_linear(fuser *f, const node *n)
-{
-    for (int k = 0; k < f->p->n_kernel; k++)
-        for (int i = 0; i < f->p->kernel[k].n_stage; i++)
-            if (!reads_linear(f, &f->p->kernel[k].stage[i], n))
-                return false;
-    return true;
-}
-
-static void choose_order(fuser *f, const node *n)
-{
-    layout *y = &f->p->home[n->id].layout;
-    const layout rows = *y;
-    if (all_linear(f, n))
-        return;
-    for (int i = 0; i < f->item[n->id]->n_reader; i++)
-        if (f->item[f->item[n->id]->reader[i]]->whole)
-            return;
-    for (int k = 0; k < f->p->n_kernel; k++)
-        for (int i = 0; i < f->p->kernel[k].n_stage; i++) {
-            const expr *load[MAX_LOADS];
-            const int count = x_loads(f->p->kernel[k].stage[i].value, load, MAX_LOADS);
-            for (int j = 0; j < count && j < MAX_LOADS; j++) {
-                if (load[j]->from != n)
-                    continue;
-                order_by(y, &n->type, load[j]->arg);
-                if (all_linear(f, n))
-                    return;
-                *y = rows;
-            }
-        }
-}
-
 /* ---- merging neighbouring axes ---- */
 static void merge_in(arena *m, stage *s, int a) /* axes a and a + 1 become one */
 {
@@ -202,6 +103,8 @@ static void merge_in(arena *m, stage *s, int a) /* axes a and a + 1 become one *
     s->extent[a] *= inner;
     for (int i = a + 1; i + 1 < s->n_axis; i++)
         s->extent[i] = s->extent[i + 1];
+    for (int i = a; i + 1 < s->n_result; i++)
+        s->dim[i] = s->dim[i + 1];
     const uint32_t low = (1u << (a + 1)) - 1;
     s->folds = (s->folds & low) | ((s->folds >> 1) & ~low);
     s->n_axis--;
@@ -209,14 +112,6 @@ static void merge_in(arena *m, stage *s, int a) /* axes a and a + 1 become one *
         s->n_result--;
     if (a + 1 < s->n_shared)
         s->n_shared--;
-}
-
-static bool stage_is_linear(fuser *f, const stage *s)
-{
-    arena m = {0};
-    const bool ok = linear(&m, s, layout_in(f->p, s->node), s->store, s->node->type.rank) && reads_linear(f, s, NULL);
-    arena_free(&m);
-    return ok;
 }
 
 /* Axes that the value uses as numbers, outside subscripts: guards of padding, masks. Merged, each use would
@@ -234,10 +129,11 @@ static bool try_merge(fuser *f, kernel *k, int from, int to, int a) /* in stages
     stage trial[MAX_STAGES];
     for (int i = from; i < to; i++) {
         trial[i] = k->stage[i];
-        if (bare_axes(trial[i].value) & 3u << a)
+        if (bare_axes(trial[i].value) & 3u << a || stage_block(f->p, &trial[i], a) > 1 ||
+            stage_block(f->p, &trial[i], a + 1) > 1)
             return false;
         merge_in(&f->p->mem, &trial[i], a);
-        if (!stage_is_linear(f, &trial[i]))
+        if (!order_linear(f->p, &trial[i]))
             return false;
     }
     memcpy(k->stage + from, trial + from, (size_t)(to - from) * sizeof *trial);
@@ -247,7 +143,7 @@ static bool try_merge(fuser *f, kernel *k, int from, int to, int a) /* in stages
 static void merge_axes(fuser *f, kernel *k)
 {
     for (int i = 0; i < k->n_stage; i++)
-        if (!stage_nested(&k->stage[i]) || !stage_is_linear(f, &k->stage[i]))
+        if (!stage_nested(&k->stage[i]) || !order_linear(f->p, &k->stage[i]))
             return; /* nothing to gain where accesses are not linear anyway */
     for (int a = 0; a + 1 < k->n_shared;)
         if (try_merge(f, k, 0, k->n_stage, a))
@@ -271,7 +167,8 @@ static int words(const char *s, char out[][MAX_LETTER], int max)
     return n;
 }
 
-/* Result axes from the last letter backwards; more axes than letters are b, b1, ...; folded ones in order. */
+/* Result axes by the dimension they walk where each has a letter; else from the last letter backwards, and more axes
+ * than letters are b, b1, ...; folded axes in order. */
 static void name_axes(stage *s, const op *o, int first)
 {
     char result[MAX_AXIS][MAX_LETTER], fold[MAX_AXIS][MAX_LETTER], left[64] = "";
@@ -281,7 +178,7 @@ static void name_axes(stage *s, const op *o, int first)
     int nr = words(left, result, MAX_AXIS), nf = bar ? words(bar + 1, fold, MAX_AXIS) : 0, extra = 0;
     const bool plain = !s->folds && !nr;
     for (int a = s->n_result - 1; a >= first; a--) {
-        const int back = s->n_result - 1 - a;
+        const int back = nr < s->node->type.rank ? s->n_result - 1 - a : s->node->type.rank - 1 - s->dim[a];
         if (back < nr)
             memcpy(s->letter[a], result[nr - 1 - back], MAX_LETTER);
         else if (plain)
@@ -490,11 +387,7 @@ bool form_kernels(fuser *f, err *e)
                 k->stage[s].scratch = false;
         }
     }
-    for (int i = 0; i < f->n; i++) {
-        const item *it = f->item[f->need[i]->id];
-        if (it && !it->inlined && !it->root)
-            choose_order(f, it->node);
-    }
+    order_values(f);
     for (int i = 0; i < p->n_kernel; i++) {
         merge_axes(f, &p->kernel[i]);
         for (int s = 0; s < p->kernel[i].n_stage; s++) {

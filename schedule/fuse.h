@@ -1,4 +1,5 @@
-/* fuse.h - shared by the two halves of the fusion pass: fuse.c decides, form.c writes kernels and stages down. */
+/* fuse.h - shared by the parts of the fusion pass: fuse.c decides, form.c writes kernels and stages down, order.c lays
+ * their values out. */
 #ifndef TS_FUSE_H
 #define TS_FUSE_H
 #include "schedule/plan.h"
@@ -35,4 +36,9 @@ typedef struct fuser {
     int *order;
 } fuser;
 bool form_kernels(fuser *f, err *e);
+/* Gives the values between kernels the layouts in which they are walked best. Stages are there, their axes not
+ * merged yet. */
+void order_values(fuser *f);
+/* All that stage s touches lies along its axes; where a dimension lies in blocks, along the axis in steps of one. */
+bool order_linear(const plan *p, const stage *s);
 #endif

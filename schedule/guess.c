@@ -5,20 +5,20 @@
  * A long fold is cut so that the slice of the streamed operand stays in the second cache. A reduction runs its
  * contiguous axis in vectors. Everything else is rows of vectors. The outermost loop with enough trips is spread over
  * the cores. */
-#include "schedule/guess.h"
+#include "schedule/guess_parts.h"
 
 #include <string.h>
 
 enum { LATENCY = 8, LONG_FOLD = 1024, FOLD_BLOCK = 768, SMALL_WORK = 16384 };
 
-static int lanes(const plan *p, const stage *s)
+int guess_lanes(const plan *p, const stage *s)
 {
     const expr *fold = stage_fold(s);
     const dtype d = fold ? fold->dtype : s->node->type.dtype;
     return p->isa->vector_bytes / (p->reference || ts_dtype_bytes(d) == 8 ? 8 : 4);
 }
 
-static uint32_t axes_of_load(const expr *x)
+uint32_t guess_axes(const expr *x)
 {
     uint32_t axes = 0;
     for (int i = 0; i < x->n; i++)
@@ -42,19 +42,19 @@ static int64_t stride_of(const plan *p, const stage *s, int load, int axis)
     const lin *sum = layout_offset(&sp, &p->home[x->from->id].layout, sub);
     int64_t c = lin_coef(sum, v[axis]);
     for (int i = 0; i < sum->n; i++)
-        if (sum->t[i].a->kind != A_VAR && axes_of_load(x) >> axis & 1 && !c)
+        if (sum->t[i].a->kind != A_VAR && guess_axes(x) >> axis & 1 && !c)
             c = -1;
     arena_free(&m);
     return c;
 }
 
-static bool is_weight(const node *n)
+bool guess_weight(const node *n)
 {
     return n->leaf && n->leaf->kind != LEAF_INPUT;
 }
 
 /* A contraction: something under the fold is read again for every step of an axis that it does not have. */
-static bool contracts(const stage *s)
+bool guess_contracts(const stage *s)
 {
     const expr *fold = stage_fold(s);
     const expr *load[MAX_LOADS];
@@ -66,17 +66,13 @@ static bool contracts(const stage *s)
         if (s->extent[a] > 1)
             result |= 1u << a;
     for (int i = 0; i < n; i++)
-        if (n > 1 && (axes_of_load(load[i]) & result) != result)
+        if (n > 1 && (guess_axes(load[i]) & result) != result)
             return true;
     return n > 1;
 }
 
 /* ---- the register tile ---- */
-typedef struct shape {
-    int64_t rows, vectors;
-} shape;
-
-static shape best_tile(const plan *p, int64_t rows, int64_t columns, int64_t lane)
+shape guess_tile(const plan *p, int64_t rows, int64_t columns, int64_t lane)
 {
     shape best = {1, 1};
     double most = 0;
@@ -101,7 +97,7 @@ static int64_t left_of(const kernel *k, const stage *s, int a)
     return nest_left(k, s, a, -1);
 }
 
-static void put(text *t, const stage *s, int a, int64_t step, const char *how)
+void guess_put(text *t, const stage *s, int a, int64_t step, const char *how)
 {
     text_add(t, "%s%s", t->len ? " " : "", s->letter[a]);
     if (step > 1)
@@ -119,7 +115,7 @@ static void put_outer(const plan *p, const kernel *k, const stage *s, text *t, u
         if (done)
             continue;
         const bool spread = core && left_of(k, s, a) >= p->threads;
-        put(t, s, a, 1, spread ? "core" : "");
+        guess_put(t, s, a, 1, spread ? "core" : "");
         core = core && !spread;
     }
 }
@@ -132,7 +128,7 @@ static double total_work(const stage *s)
     return n;
 }
 
-static bool worth_cores(const plan *p, const kernel *k, const stage *s)
+bool guess_cores(const plan *p, const kernel *k, const stage *s)
 {
     return k->n_stage == 1 && p->threads > 1 && total_work(s) >= SMALL_WORK;
 }
@@ -146,7 +142,7 @@ static int row_axis(const kernel *k, const stage *s, int column)
         if (a == column || left_of(k, s, a) <= 1)
             continue;
         for (int i = 0; i < n; i++)
-            if (!(axes_of_load(load[i]) >> a & 1) && axes_of_load(load[i]) >> column & 1)
+            if (!(guess_axes(load[i]) >> a & 1) && guess_axes(load[i]) >> column & 1)
                 return a;
     }
     for (int a = s->n_result - 1; a >= 0; a--)
@@ -167,7 +163,7 @@ static bool stage_transposed(const plan *p, const kernel *k, const stage *s, int
             inside = inside || x_same(load[j], s->load[i]);
         for (int j = 0; j < k->n_stage; j++)
             inside = inside && k->stage[j].node != s->load[i]->from;
-        if (!inside || is_weight(s->load[i]->from) || !(axes_of_load(s->load[i]) >> column & 1))
+        if (!inside || guess_weight(s->load[i]->from) || !(guess_axes(s->load[i]) >> column & 1))
             continue;
         const int64_t stride = stride_of(p, s, i, column);
         if ((stride == 1 || stride == 0) && !stage_guard(s, i))
@@ -181,11 +177,11 @@ static bool stage_transposed(const plan *p, const kernel *k, const stage *s, int
 static void guess_contraction(const plan *p, const kernel *k, const stage *s, text *t)
 {
     const int column = s->n_result - 1, row = row_axis(k, s, column);
-    const int64_t lane = lanes(p, s), columns = left_of(k, s, column), rows = row >= 0 ? left_of(k, s, row) : 1;
-    const shape tile = best_tile(p, rows, columns, lane);
+    const int64_t lane = guess_lanes(p, s), columns = left_of(k, s, column), rows = row >= 0 ? left_of(k, s, row) : 1;
+    const shape tile = guess_tile(p, rows, columns, lane);
     const int64_t width = tile.vectors * lane;
     uint32_t used = 1u << column | (row >= 0 ? 1u << row : 0);
-    const bool core = worth_cores(p, k, s);
+    const bool core = guess_cores(p, k, s);
     text outer = {0};
     put_outer(p, k, s, &outer, used, core);
     bool spread = core && !(outer.s && strstr(outer.s, "@core"));
@@ -197,34 +193,34 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, te
     text_free(&outer);
     const bool by_column = columns / width >= p->threads || row < 0;
     if (row < 0 && columns > width) { /* one row: several streams of the matrix at once */
-        put(t, s, column, 8 * width < columns ? 8 * width : width, spread ? "core" : "");
+        guess_put(t, s, column, 8 * width < columns ? 8 * width : width, spread ? "core" : "");
         for (int a = s->n_result; a < s->n_axis; a++)
-            put(t, s, a, 1, "");
+            guess_put(t, s, a, 1, "");
         if (8 * width < columns)
-            put(t, s, column, width, "unroll");
-        put(t, s, column, 1, "vector");
+            guess_put(t, s, column, width, "unroll");
+        guess_put(t, s, column, 1, "vector");
         return;
     }
     const bool by_row = !by_column && spread;
     if (by_row)
-        put(t, s, row, tile.rows, "core");
+        guess_put(t, s, row, tile.rows, "core");
     else if (row >= 0 && rows > 512 && rows > 2 * tile.rows)
-        put(t, s, row, 256 / tile.rows * tile.rows, "");
+        guess_put(t, s, row, 256 / tile.rows * tile.rows, "");
     if (columns > width)
-        put(t, s, column, width, spread && by_column ? "core" : "");
+        guess_put(t, s, column, width, spread && by_column ? "core" : "");
     const int fold = s->n_result;
     const bool plain = s->n_axis == fold + 1;
     if (plain && s->extent[fold] > LONG_FOLD && ts_dtype_bytes(s->node->type.dtype) == 4 && !s->scratch)
-        put(t, s, fold, FOLD_BLOCK, "");
+        guess_put(t, s, fold, FOLD_BLOCK, "");
     if (row >= 0 && !by_row)
-        put(t, s, row, tile.rows, "");
+        guess_put(t, s, row, tile.rows, "");
     for (int a = fold; a < s->n_axis; a++)
-        put(t, s, a, plain && s->extent[a] >= 16 ? 4 : 1, "");
+        guess_put(t, s, a, plain && s->extent[a] >= 16 ? 4 : 1, "");
     if (plain && s->extent[fold] >= 16)
-        put(t, s, fold, 1, "unroll");
+        guess_put(t, s, fold, 1, "unroll");
     if (row >= 0)
-        put(t, s, row, 1, "unroll");
-    put(t, s, column, 1, "vector");
+        guess_put(t, s, row, 1, "unroll");
+    guess_put(t, s, column, 1, "vector");
 }
 
 static void guess_reduction(const plan *p, const kernel *k, const stage *s, text *t)
@@ -234,33 +230,33 @@ static void guess_reduction(const plan *p, const kernel *k, const stage *s, text
         for (int i = 0; i < s->n_load; i++)
             if (stride_of(p, s, i, a) == 1)
                 across = a;
-    put_outer(p, k, s, t, across < 0 && s->n_result ? 1u << (s->n_result - 1) : 0, worth_cores(p, k, s));
-    const int64_t width = 4 * lanes(p, s);
+    put_outer(p, k, s, t, across < 0 && s->n_result ? 1u << (s->n_result - 1) : 0, guess_cores(p, k, s));
+    const int64_t width = 4 * guess_lanes(p, s);
     if (across >= 0) {
         for (int a = s->n_result; a < s->n_axis; a++)
             if (a != across)
-                put(t, s, a, 1, "");
+                guess_put(t, s, a, 1, "");
         if (s->extent[across] > width)
-            put(t, s, across, width, "");
-        put(t, s, across, 1, "vector");
+            guess_put(t, s, across, width, "");
+        guess_put(t, s, across, 1, "vector");
         return;
     }
     int column = s->n_result - 1;
     if (k->n_stage > 1 && column >= 0 && column < s->n_shared && left_of(k, s, column) == 1)
         column = -1;
-    const bool core = worth_cores(p, k, s) && !(t->s && strstr(t->s, "@core"));
+    const bool core = guess_cores(p, k, s) && !(t->s && strstr(t->s, "@core"));
     if (column >= 0 && left_of(k, s, column) > width)
-        put(t, s, column, width, core ? "core" : "");
+        guess_put(t, s, column, width, core ? "core" : "");
     for (int a = s->n_result; a < s->n_axis; a++)
-        put(t, s, a, 1, "");
+        guess_put(t, s, a, 1, "");
     if (column >= 0)
-        put(t, s, column, 1, "vector");
+        guess_put(t, s, column, 1, "vector");
 }
 
 static void guess_rows(const plan *p, const kernel *k, const stage *s, text *t)
 {
     const int column = s->n_result - 1;
-    const bool core = worth_cores(p, k, s);
+    const bool core = guess_cores(p, k, s);
     if (column < 0)
         return;
     if (k->n_stage > 1 && column < s->n_shared && left_of(k, s, column) == 1) {
@@ -271,9 +267,9 @@ static void guess_rows(const plan *p, const kernel *k, const stage *s, text *t)
     const int64_t n = left_of(k, s, column), block = 4096;
     if (core && !(t->s && strstr(t->s, "@core"))) {
         const int64_t part = (n + p->threads - 1) / p->threads;
-        put(t, s, column, part < block ? (part + 63) / 64 * 64 : block, "core");
+        guess_put(t, s, column, part < block ? (part + 63) / 64 * 64 : block, "core");
     }
-    put(t, s, column, 1, "vector");
+    guess_put(t, s, column, 1, "vector");
 }
 
 /* The shared loops walk the last result axis to its end: what is left is walked plainly. */
@@ -281,19 +277,21 @@ static void guess_rest(const plan *p, const kernel *k, const stage *s, text *t)
 {
     put_outer(p, k, s, t, 1u << (s->n_result - 1), false);
     for (int a = s->n_result; a < s->n_axis; a++)
-        put(t, s, a, 1, "");
+        guess_put(t, s, a, 1, "");
 }
 
 void guess_stage(const plan *p, const kernel *k, int which, text *out)
 {
     const stage *s = &k->stage[which];
     const int column = s->n_result - 1;
+    if (guess_blocks(p, k, s, out))
+        return;
     if (k->n_stage > 1 && column >= 0 && column < s->n_shared && left_of(k, s, column) == 1 && stage_fold(s) &&
-        contracts(s)) {
+        guess_contracts(s)) {
         guess_rest(p, k, s, out);
         return;
     }
-    if (contracts(s) && s->n_result)
+    if (guess_contracts(s) && s->n_result)
         guess_contraction(p, k, s, out);
     else if (stage_fold(s))
         guess_reduction(p, k, s, out);
@@ -306,7 +304,7 @@ void guess_shared(const plan *p, const kernel *k, text *out)
     const stage *s = &k->stage[k->main];
     bool heavy = false, core = p->threads > 1;
     for (int i = 0; i < k->n_stage; i++)
-        heavy = heavy || contracts(&k->stage[i]);
+        heavy = heavy || guess_contracts(&k->stage[i]);
     double work = 0;
     for (int i = 0; i < k->n_stage; i++)
         work += total_work(&k->stage[i]);
@@ -323,11 +321,12 @@ void guess_shared(const plan *p, const kernel *k, text *out)
         step = step < 1 ? 1 : step;
         const int64_t trips = (s->extent[a] + step - 1) / step;
         const bool spread = core && (trips >= p->threads || last);
-        put(out, s, a, step, spread ? "core" : "");
+        guess_put(out, s, a, step, spread ? "core" : "");
         core = core && !spread;
         for (int i = 0; heavy && a == (k->n_shared > 1 ? k->n_shared - 2 : 0) && i < k->n_stage; i++) {
             text staged = {0};
-            if (contracts(&k->stage[i]) && stage_transposed(p, k, &k->stage[i], k->stage[i].n_result - 1, &staged))
+            if (guess_contracts(&k->stage[i]) &&
+                stage_transposed(p, k, &k->stage[i], k->stage[i].n_result - 1, &staged))
                 text_add(out, "+%s.%s", k->stage[i].name, staged.s + 1);
             text_free(&staged);
         }
@@ -337,7 +336,7 @@ void guess_shared(const plan *p, const kernel *k, text *out)
 /* ---- fetching ahead ---- */
 static int64_t elements_under(const kernel *k, const stage *s, int load, int l)
 {
-    const uint32_t axes = axes_of_load(s->load[load]);
+    const uint32_t axes = guess_axes(s->load[load]);
     int64_t n = 1;
     for (int a = 0; a < s->n_axis; a++)
         if (axes >> a & 1)
@@ -348,7 +347,7 @@ static int64_t elements_under(const kernel *k, const stage *s, int load, int l)
 void guess_ahead(const plan *p, kernel *k)
 {
     stage *s = &k->stage[0];
-    if (k->n_stage > 1 || !stage_fold(s) || !contracts(s) || p->reference)
+    if (k->n_stage > 1 || !stage_fold(s) || !guess_contracts(s) || p->reference)
         return;
     for (int i = 0; i < s->n_staging; i++)
         if (s->staging[i].level || !s->staging[i].stages)
@@ -356,9 +355,9 @@ void guess_ahead(const plan *p, kernel *k)
     for (int j = 0; j < s->n_load && s->n_staging < MAX_STAGING; j++) {
         int l = nest_tile(s) - 1;
         double work = 1;
-        if (!is_weight(s->load[j]->from))
+        if (!guess_weight(s->load[j]->from))
             continue;
-        while (l >= 0 && !(axes_of_load(s->load[j]) >> s->nest.loop[l].axis & 1))
+        while (l >= 0 && !(guess_axes(s->load[j]) >> s->nest.loop[l].axis & 1))
             l--;
         if (l < 0)
             continue;

@@ -39,6 +39,7 @@ typedef struct stage {
     int n_axis, n_shared, n_result; /* shared axes first, then the other result axes, then folded ones */
     int64_t extent[MAX_AXIS];
     char letter[MAX_AXIS][MAX_LETTER];
+    int dim[MAX_AXIS]; /* that a result axis walks; of merged ones the last */
     uint32_t folds;
     const expr *value;           /* at most one fold, over `folds` */
     const expr *store[MAX_RANK]; /* the node's subscripts as functions of the axes */
@@ -119,6 +120,11 @@ bool stage_nested(const stage *s);
 /* "inside ? x[...] : 0" around a load, where the condition depends on nothing but the load's axes: padding.
  * NULL: none. */
 const expr *stage_guard(const stage *s, int load);
+/* The steps in which an axis must be walked to stay within blocks of what the stage touches; 1: any. */
+int64_t stage_block(const plan *p, const stage *s, int axis);
+/* The last result axis that weights under the fold have, where what they are multiplied with has a later one (channels
+ * before pixels); else -1. */
+int stage_given(const stage *s);
 int64_t plan_cache_bytes(const plan *p, int level); /* of level 1, 2, 3 for one core; 3 shared by all of them */
 
 /* Passes, in this order; each says in its file what it requires and guarantees, and plan_check holds after each. */

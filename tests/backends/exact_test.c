@@ -48,6 +48,22 @@ static const char *const rows[] = {
     "q conv2d strides=[2,2] x v; s add p q; y relu s",
     "x f32[1,8,12,12]; w! f32[8,8,1,1]; v! f32[8,8,3,3]; u! f32[8,8,1,1]; p conv2d x w; q relu p; "
     "r conv2d pads=[1,1,1,1] q v; s relu r; t conv2d s u; z add t x; y relu z",
+    /* values between convolutions: blocks of channels where all readers can walk them */
+    "x f32[2,3,21,19]; w! f32[20,3,3,3]; v! f32[37,20,3,3]; p conv2d pads=[1,1,1,1] x w; "
+    "q max_pool kernel=[3,3] strides=[2,2] pads=[1,1,1,1] p; y conv2d pads=[1,1,1,1] q v",
+    "x f32[1,20,13,14]; w! f32[40,20,1,1]; v! f32[40,1,3,3]; u! f32[33,40,1,1]; p conv2d x w; "
+    "q conv2d group=40 pads=[1,1,1,1] strides=[2,2] p v; y conv2d q u",
+    "x f32[1,16,15,15]; w! f32[64,16,1,1]; v! f32[64,16,3,3]; u! f32[24,16,3,3]; p conv2d x w; "
+    "q conv2d group=4 pads=[1,1,1,1] p v; r slice starts=[0,16,0,0] sizes=[1,16,15,15] q; y conv2d r u",
+    "x f32[1,9,10,11]; w! f32[24,9,3,3]; v! f32[8,9,3,3]; u! f32[7,32,1,1]; p conv2d pads=[1,1,1,1] x w; "
+    "q conv2d pads=[1,1,1,1] x v; c concat axis=1 p q; y conv2d c u",
+    "x f32[2,9,8,8]; w! f32[24,9,3,3]; v! f32[216,10]; p conv2d strides=[2,2] x w; m max_pool kernel=[1,1] p; "
+    "r reshape shape=[2,216] m; y matmul r v",
+    "x f32[2,9,8,8]; w! f32[36,9,3,3]; p conv2d pads=[1,1,1,1] x w; c! f32[1,36,1,1]; a add p c; q relu a; "
+    "y sum axes=[2,3] q",
+    "x f32[2,9,8,8]; w! f32[36,9,3,3]; p conv2d x w; t transpose axes=[0,2,3,1] p; v! f32[36,20]; y matmul t v",
+    "x f32[1,9,8,30]; w! f32[36,9,3,3]; p conv2d x w; q max_pool kernel=[2,2] p; y sum axes=[1] q",
+    "x f64[1,9,8,10]; w! f64[18,9,3,3]; v! f64[5,18,3,3]; p conv2d pads=[1,1,1,1] x w; y conv2d p v",
     "x f32[1,4,3,2]; w! f32[5,4,2,2]; y conv2d x w", /* one column: places are those of the kernel alone */
     "x f32[2,8,2,2]; w! f32[9,8,3,3]; y conv2d strides=[2,2] pads=[1,1,1,1] x w",
     /* in one kernel, a group cut by tiles: padding before what scratch holds */

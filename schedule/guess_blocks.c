@@ -1,0 +1,262 @@
+/* guess_blocks.c - loops of stages whose values lie in blocks (n c/16 h w c), or whose weights give another axis than
+ * the last: convolutions above all, and the pools and sums between them.
+ *
+ * A contraction's register tile is pixels by vectors of channels: weights come as vectors, laid out as they are walked,
+ * and what they are multiplied with as single numbers, so nothing is copied or turned. Around it a panel of weights
+ * stays in the second cache while pixels pass by (deep folds are cut for that), and where the image is larger than the
+ * cache, a block of its rows stays while panels pass by. */
+#include "schedule/guess_parts.h"
+
+#include <string.h>
+
+typedef struct around { /* one contraction */
+    const plan *p;
+    const stage *s;
+    int column, row, line; /* axes: channels given; pixels of a line; lines of the image, or -1 */
+    int deep;              /* the longest folded axis */
+    int64_t lane, width, rows, cut,
+        block; /* columns and rows of the tile; of deep, 0: whole; of line or row, 0: whole */
+    int core;  /* axis that is spread over the cores, or -1 */
+} around;
+
+static bool any_blocks(const plan *p, const stage *s)
+{
+    for (int a = 0; a < s->n_axis; a++)
+        if (stage_block(p, s, a) > 1)
+            return true;
+    return false;
+}
+
+static int64_t divided(int64_t n, int64_t by)
+{
+    return (n + by - 1) / by;
+}
+
+static double evenly(int64_t trips, int threads) /* the share of the cores' time that has work */
+{
+    return (double)trips / (double)(divided(trips, threads) * threads);
+}
+
+/* ---- contractions ---- */
+static void choose_axes(around *c)
+{
+    const stage *s = c->s;
+    c->column = stage_given(s) >= 0 ? stage_given(s) : s->n_result - 1;
+    c->row = c->line = -1, c->deep = s->n_result;
+    for (int a = s->n_result; a-- > 0;) {
+        if (a == c->column || s->extent[a] <= 1)
+            continue;
+        if (c->row < 0)
+            c->row = a;
+        else if (c->line < 0 && a > c->column)
+            c->line = a;
+    }
+    for (int a = s->n_result; a < s->n_axis; a++)
+        if (s->extent[a] > s->extent[c->deep])
+            c->deep = a;
+}
+
+static double bytes_of(const stage *s, bool weights) /* of the operands under the fold */
+{
+    const expr *load[MAX_LOADS];
+    const int n = x_loads(stage_fold(s), load, MAX_LOADS);
+    double sum = 0;
+    for (int i = 0; i < n && i < MAX_LOADS; i++)
+        if (guess_weight(load[i]->from) == weights)
+            sum += (double)type_bytes(&load[i]->from->type);
+    return sum;
+}
+
+static void choose_tile(around *c)
+{
+    const stage *s = c->s;
+    const int64_t block = stage_block(c->p, s, c->column), columns = s->extent[c->column];
+    c->lane = block > 1 ? block : guess_lanes(c->p, s);
+    const shape t = guess_tile(c->p, c->row < 0 ? 1 : s->extent[c->row], columns, c->lane);
+    c->rows = t.rows, c->width = t.vectors * c->lane;
+}
+
+/* Deep folds are cut so that a panel's slice takes a sixth of the second cache: the next one is fetched beside it. */
+static void choose_cut(around *c)
+{
+    const stage *s = c->s;
+    const expr *fold = stage_fold(s);
+    const int64_t most = plan_cache_bytes(c->p, 2) / 6, step = stage_block(c->p, s, c->deep);
+    int64_t slice = c->width * ts_dtype_bytes(fold->dtype), pixels = 1;
+    for (int a = s->n_result; a < s->n_axis; a++)
+        slice *= a == c->deep ? 1 : s->extent[a];
+    for (int a = 0; a < s->n_result; a++)
+        pixels *= a == c->column ? 1 : s->extent[a];
+    c->cut = 0;
+    if (slice * s->extent[c->deep] <= most || s->node->type.dtype != fold->dtype || pixels <= 2 * c->rows)
+        return;
+    const int64_t pieces = divided(slice * s->extent[c->deep], most), unit = step > 1 ? step : 4;
+    const int64_t length = divided(divided(s->extent[c->deep], pieces), unit) * unit;
+    c->cut = length < s->extent[c->deep] ? length : 0;
+}
+
+/* Lines (or runs of pixels) of which the operand takes a quarter of the second cache, the same number for every part */
+static void choose_block(around *c, double outer, bool cores)
+{
+    const stage *s = c->s;
+    const int a = c->line >= 0 ? c->line : c->row;
+    c->block = 0, c->core = -1;
+    const int threads = cores ? c->p->threads : 1;
+    const int64_t panels = divided(s->extent[c->column], c->width);
+    const int64_t unit = a == c->row ? c->rows : 1;
+    const int64_t units = a < 0 ? 1 : divided(s->extent[a], unit);
+    const double image = bytes_of(s, false) / outer, most = (double)plan_cache_bytes(c->p, 2) / 4;
+    int64_t blocks = image > most ? (int64_t)(image / most) + 1 : 1;
+    const bool by_pixels = threads > 1 && units >= threads && evenly(panels, threads) < 0.95;
+    const bool large = threads > 1 && units >= 4 * threads && image > bytes_of(s, true);
+    if (a >= 0 && (by_pixels || large))
+        c->core = a, blocks = divided(blocks, threads) * threads;
+    else if (threads > 1 && panels > 1)
+        c->core = c->column;
+    blocks = blocks < units ? blocks : units;
+    if (blocks > 1)
+        c->block = divided(units, blocks) * unit;
+}
+
+static void put_fold(const around *c, text *t)
+{
+    const stage *s = c->s;
+    const int64_t step = stage_block(c->p, s, c->deep), left = c->cut ? c->cut : s->extent[c->deep];
+    const bool in_blocks = step > 1 && left > step;
+    bool alone = true;
+    for (int a = s->n_result; a < s->n_axis; a++)
+        alone = alone && (a == c->deep || s->extent[a] == 1);
+    if (in_blocks || !alone)
+        guess_put(t, s, c->deep, in_blocks ? step : left > 1 && !in_blocks && alone ? step : 1, "");
+    for (int a = s->n_result; a < s->n_axis; a++)
+        if (a != c->deep)
+            guess_put(t, s, a, 1, "");
+    if (in_blocks || alone) {
+        const bool four = alone && left >= 4;
+        guess_put(t, s, c->deep, four ? 4 : 1, "");
+        if (four)
+            guess_put(t, s, c->deep, 1, "unroll");
+    }
+}
+
+static const char *core_of(const around *c, int axis)
+{
+    return c->core == axis ? "core" : "";
+}
+
+static void put_contraction(const around *c, text *t)
+{
+    const stage *s = c->s;
+    const int a = c->line >= 0 ? c->line : c->row;
+    if (c->block)
+        guess_put(t, s, a, c->block, core_of(c, a));
+    const bool panels = s->extent[c->column] > c->width;
+    if (panels)
+        guess_put(t, s, c->column, c->width, core_of(c, c->column));
+    if (c->cut)
+        guess_put(t, s, c->deep, c->cut, "");
+    if (c->line >= 0 && !(a == c->line && c->block == 1))
+        guess_put(t, s, c->line, 1, "");
+    const int64_t left = c->block && a == c->row ? c->block : c->row < 0 ? 1 : s->extent[c->row];
+    if (c->row >= 0 && left > c->rows)
+        guess_put(t, s, c->row, c->rows, "");
+    put_fold(c, t);
+    if (c->row >= 0 && !(a == c->row && c->block == 1))
+        guess_put(t, s, c->row, 1, "unroll");
+    if (c->width > c->lane)
+        guess_put(t, s, c->column, c->lane, "unroll");
+    guess_put(t, s, c->column, 1, "vector");
+}
+
+static void guess_contraction(const plan *p, const kernel *k, const stage *s, text *t)
+{
+    around c = {.p = p, .s = s};
+    bool cores = guess_cores(p, k, s);
+    double outer = 1;
+    choose_axes(&c);
+    choose_tile(&c);
+    choose_cut(&c);
+    for (int a = 0; a < s->n_result; a++) {
+        if (a == c.column || a == c.row || a == c.line)
+            continue;
+        const bool spread = cores && evenly(s->extent[a], p->threads) >= 0.95;
+        guess_put(t, s, a, 1, spread ? "core" : "");
+        cores = cores && !spread;
+        outer *= (double)s->extent[a];
+    }
+    choose_block(&c, outer, cores);
+    put_contraction(&c, t);
+}
+
+/* ---- all else: rows of blocks ---- */
+static int block_axis(const plan *p, const stage *s, int from, int to)
+{
+    for (int a = from; a < to; a++)
+        if (stage_block(p, s, a) > 1)
+            return a;
+    return -1;
+}
+
+static void guess_rows(const plan *p, const kernel *k, const stage *s, text *t)
+{
+    enum { RUN = 8 };
+    const int kept = block_axis(p, s, 0, s->n_result), column = kept >= 0 ? kept : block_axis(p, s, 0, s->n_axis);
+    const int64_t block = stage_block(p, s, column), trips = divided(s->extent[column], block);
+    const bool folded = s->folds >> column & 1;
+    bool core = guess_cores(p, k, s);
+    int row = -1;
+    for (int a = 0; a < s->n_result && !folded; a++)
+        if (a != column && s->extent[a] > 1)
+            row = a;
+    if (trips > 1 && !folded) {
+        const bool spread = core && trips >= p->threads;
+        guess_put(t, s, column, block, spread ? "core" : "");
+        core = core && !spread;
+    }
+    for (int a = 0; a < s->n_result; a++) {
+        const int64_t step = a == row ? RUN : 1;
+        if (a == column || s->extent[a] <= step)
+            continue;
+        const bool spread = core && divided(s->extent[a], step) >= p->threads;
+        guess_put(t, s, a, step, spread ? "core" : "");
+        core = core && !spread;
+    }
+    for (int a = s->n_result; a < s->n_axis; a++)
+        if (a != column)
+            guess_put(t, s, a, 1, "");
+    if (folded && trips > 1)
+        guess_put(t, s, column, block, "");
+    if (row >= 0)
+        guess_put(t, s, row, 1, "unroll");
+    guess_put(t, s, column, 1, "vector");
+}
+
+/* Loops over pixels would have to copy: an operand under the fold is padded, or its last axis has gaps. */
+static bool would_copy(const stage *s)
+{
+    const expr *load[MAX_LOADS];
+    const int n = x_loads(stage_fold(s), load, MAX_LOADS);
+    for (int i = 0; i < n && i < MAX_LOADS; i++) {
+        const expr *last = load[i]->n ? load[i]->arg[load[i]->n - 1] : NULL;
+        int number = 0;
+        while (s->load[number] != load[i] && !x_same(s->load[number], load[i]))
+            number++;
+        if (!guess_weight(load[i]->from) && (stage_guard(s, number) || (last && last->kind != X_AXIS)))
+            return true;
+    }
+    return false;
+}
+
+bool guess_blocks(const plan *p, const kernel *k, const stage *s, text *out)
+{
+    const bool blocks = any_blocks(p, s), contraction = guess_contracts(s);
+    if (p->reference || k->n_stage > 1 || !s->n_result || (!blocks && !contraction))
+        return false;
+    if (contraction && (blocks || (stage_given(s) >= 0 && would_copy(s))))
+        guess_contraction(p, k, s, out);
+    else if (blocks)
+        guess_rows(p, k, s, out);
+    else
+        return false;
+    return true;
+}
