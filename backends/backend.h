@@ -15,10 +15,11 @@ typedef struct backend {
     const char *name, *doc;
     bool (*usable)(text *why);                                                  /* here, now; why not, or with what */
     program *(*build)(const plan *p, const build_wish *w, text *facts, err *e); /* facts: members of a JSON object */
-    /* input[i]: the value of plan input i. Results stay in the program until the next run. */
+    /* input[i]: the value of plan input i. Results stay in the program until the next run, save those whose home is an
+     * input: they are written there. */
     bool (*run)(program *g, void *const *input, err *e);
     bool (*time)(program *g, void *const *input, double *seconds, err *e); /* the same, with seconds of each kernel */
-    /* Row-major, in the root's own dtype, out's memory */
+    /* Row-major, in the root's own dtype, out's memory; for roots that are no inputs and have no home there */
     bool (*get)(program *g, int root, ts_array *out, err *e);
     bool (*emit)(const plan *p, const char *dir, err *e); /* a stand-alone program */
     void (*drop)(program *g);

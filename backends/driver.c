@@ -17,8 +17,7 @@ struct ts_plan {
     int *input_of;         /* plan input of a port, or -1 when nothing needs it */
     const preset **preset; /* of a port: the only value that it may have; or NULL */
     ts_array *given;       /* per plan input */
-    int n_state;
-    int *state; /* the plan input that root n_root - n_state + i becomes after a run */
+    ts_array *old;         /* per root: what an input that is a root, and becomes something else, was before the run */
 };
 
 const backend *backend_find(const char *name, err *e)
@@ -74,7 +73,12 @@ static bool fits(const plan *p, int64_t limit, err *e)
     return err_hint(e, "bind smaller dimensions, or raise the limit with --mem-limit");
 }
 
-static bool set_up(ts_plan *p, const ts_options *o, int n_root, const node *const *root, graph *g, err *e)
+typedef struct wanted {
+    int n_root, n_state; /* the last roots are what state[] becomes */
+    const node *const *root, *const *state;
+} wanted;
+
+static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g, err *e)
 {
     const ts_options none = {0};
     if (!o)
@@ -83,7 +87,12 @@ static bool set_up(ts_plan *p, const ts_options *o, int n_root, const node *cons
         return false;
     if (!machine_load(&p->on, NULL, e))
         return false;
-    plan_wish w = {.on = &p->on, .target = p->target->name, .schema = o->schema, .reference = o->reference};
+    plan_wish w = {.on = &p->on,
+                   .target = p->target->name,
+                   .schema = o->schema,
+                   .reference = o->reference,
+                   .n_state = want->n_state,
+                   .state = want->state};
     if (!(w.isa = machine_isa(&p->on, o->isa, e)))
         return false;
     if (!(w.threads = machine_threads(&p->on, o->threads, e)))
@@ -91,10 +100,11 @@ static bool set_up(ts_plan *p, const ts_options *o, int n_root, const node *cons
     p->wish = (build_wish){.progress = o->progress, .user = o->user};
     if (o->cache_dir)
         p->wish.cache_dir = p->cache_dir = strdup(o->cache_dir);
-    if (!(p->plan = plan_make(g, n_root, root, &w, e)) || !fits(p->plan, o->mem_limit, e))
+    if (!(p->plan = plan_make(g, want->n_root, want->root, &w, e)) || !fits(p->plan, o->mem_limit, e))
         return false;
     p->given = calloc((size_t)p->plan->n_input + 1, sizeof *p->given);
-    MUST(p->given);
+    p->old = calloc((size_t)p->plan->n_root + 1, sizeof *p->old);
+    MUST(p->given && p->old);
     return true;
 }
 
@@ -132,7 +142,7 @@ ts_plan *ts_plan_make(ts_model *m, const ts_options *o, ts_error *e)
     MUST(root && p);
     for (int i = 0; i < n; i++)
         root[i] = ts_model_tensor(m, i);
-    const bool ok = set_up(p, o, n, root, g, e);
+    const bool ok = set_up(p, o, &(wanted){.n_root = n, .root = root}, g, e);
     if (ok)
         find_ports(p, m, g);
     free(root);
@@ -150,9 +160,11 @@ void ts_plan_free(ts_plan *p)
         p->target->drop(p->program);
     for (int i = 0; p->given && i < p->plan->n_input; i++)
         ts_array_free(&p->given[i]);
+    for (int i = 0; p->old && i < p->plan->n_root; i++)
+        ts_array_free(&p->old[i]);
     plan_free(p->plan);
     text_free(&p->facts);
-    free(p->given), free(p->input_of), free(p->preset), free(p->state), free(p->cache_dir), free(p);
+    free(p->given), free(p->input_of), free(p->preset), free(p->old), free(p->cache_dir), free(p);
 }
 
 bool ts_plan_build(ts_plan *p, ts_error *e)
@@ -182,12 +194,9 @@ static bool give(ts_plan *p, int k, const ts_array *value, ts_error *e)
         text_free(&a), text_free(&b);
         return false;
     }
-    ts_array copy;
-    if (!ts_array_make(&copy, value->dtype, value->rank, value->dim, e))
+    if (!p->given[k].data && !ts_array_make(&p->given[k], value->dtype, value->rank, value->dim, e))
         return false;
-    memcpy(copy.data, value->data, (size_t)type_bytes(&n->type));
-    ts_array_free(&p->given[k]);
-    p->given[k] = copy;
+    memcpy(p->given[k].data, value->data, (size_t)type_bytes(&n->type));
     return true;
 }
 
@@ -221,13 +230,66 @@ static bool gather_inputs(ts_plan *p, void **input, err *e)
     return true;
 }
 
+/* ---- state ---- */
+static int input_number(const plan *p, const node *n) /* of an input, or of a result that is written into one; or -1 */
+{
+    int i = p->n_input - 1;
+    if (!node_is_leaf(n))
+        return p->home[n->id].where == IN_INPUT ? p->home[n->id].index : -1;
+    while (i >= 0 && p->input[i] != n)
+        i--;
+    return i;
+}
+
+static bool copy_array(ts_array *to, const ts_array *from, err *e)
+{
+    if (!from->data)
+        return err_set(e, TS_USAGE, "the plan has not run yet");
+    if (!to->data && !ts_array_make(to, from->dtype, from->rank, from->dim, e))
+        return false;
+    memcpy(to->data, from->data, (size_t)ts_array_count(from) * (size_t)ts_dtype_bytes(from->dtype));
+    return true;
+}
+
+/* Roots that are inputs which become something else. */
+static bool keep_old(ts_plan *p, err *e)
+{
+    const plan *q = p->plan;
+    for (int r = 0; r < q->n_root; r++)
+        for (int c = 0; c < q->n_carried; c++)
+            if (q->root[r] == q->input[q->carried[c].input] &&
+                !copy_array(&p->old[r], &p->given[q->carried[c].input], e))
+                return false;
+    return true;
+}
+
+static bool value_of(ts_plan *p, int root, ts_array *out, err *e)
+{
+    const int k = input_number(p->plan, p->plan->root[root]);
+    const ts_array *have = p->old[root].data ? &p->old[root] : k >= 0 ? &p->given[k] : NULL;
+    return have ? copy_array(out, have, e) : p->target->get(p->program, root, out, e);
+}
+
+static bool carry_over(ts_plan *p, err *e)
+{
+    const plan *q = p->plan;
+    for (int i = 0; i < q->n_carried; i++) {
+        const carried *c = &q->carried[i];
+        const home *h = &q->home[q->root[c->root]->id];
+        if (h->where == IN_INPUT && h->index == c->input)
+            continue;
+        if (!value_of(p, c->root, &p->given[c->input], e))
+            return false;
+    }
+    return true;
+}
+
 bool ts_plan_run(ts_plan *p, ts_error *e)
 {
     void **input = calloc((size_t)p->plan->n_input + 1, sizeof *input);
     MUST(input);
-    bool ok = ts_plan_build(p, e) && gather_inputs(p, input, e) && p->target->run(p->program, input, e);
-    for (int i = 0; ok && i < p->n_state; i++)
-        ok = p->target->get(p->program, p->plan->n_root - p->n_state + i, &p->given[p->state[i]], e);
+    const bool ok = ts_plan_build(p, e) && gather_inputs(p, input, e) && keep_old(p, e) &&
+                    p->target->run(p->program, input, e) && carry_over(p, e);
     free(input);
     return ok;
 }
@@ -236,59 +298,47 @@ bool ts_plan_get(ts_plan *p, int output, ts_array *out, ts_error *e)
 {
     if (!p->program)
         return err_set(e, TS_USAGE, "the plan has not run yet");
-    const int n_output = p->plan->n_root - p->n_state;
+    const int n_output = p->plan->n_root - p->plan->n_carried;
     if (output < 0 || output >= n_output)
         return err_set(e, TS_USAGE, "output %d is not in 0...%d", output, n_output - 1);
     const type *t = &p->plan->root[output]->type;
     if (!ts_array_make(out, t->dtype, t->rank, t->dim, e))
         return false;
-    if (p->target->get(p->program, output, out, e))
+    if (value_of(p, output, out, e))
         return true;
     ts_array_free(out);
     return false;
 }
 
 /* ---- plans over tensors ---- */
-static int find_input(const ts_plan *p, const node *n)
+static void number_ports(ts_plan *p) /* every input is a port of its own */
 {
-    for (int k = 0; k < p->plan->n_input; k++)
-        if (p->plan->input[k] == n)
-            return k;
-    return -1;
-}
-
-/* Every input is a port of its own. */
-static bool number_ports(ts_plan *p, int n_state, const ts_state *state, err *e)
-{
-    p->n_port = p->plan->n_input, p->n_state = n_state;
+    p->n_port = p->plan->n_input;
     p->input_of = calloc((size_t)p->n_port + 1, sizeof *p->input_of);
     p->preset = calloc((size_t)p->n_port + 1, sizeof *p->preset);
-    p->state = calloc((size_t)n_state + 1, sizeof *p->state);
-    MUST(p->input_of && p->preset && p->state);
+    MUST(p->input_of && p->preset);
     for (int i = 0; i < p->n_port; i++)
         p->input_of[i] = i;
-    for (int i = 0; i < n_state; i++)
-        if ((p->state[i] = find_input(p, state[i].from)) < 0)
-            return err_set(e, TS_USAGE, "state %d: \"%s\" is no input that the tensors need", i, state[i].from->label);
-    return true;
 }
 
 ts_plan *ts_plan_of(ts_graph *g, int n, const ts_tensor *t, int n_state, const ts_state *state, const ts_options *o,
                     ts_error *e)
 {
-    const node **root = calloc((size_t)n + (size_t)n_state + 1, sizeof *root);
+    const node **root = calloc((size_t)n + (size_t)n_state + 1, sizeof *root),
+               **from = calloc((size_t)n_state + 1, sizeof *from);
     ts_plan *p = calloc(1, sizeof *p);
-    MUST(root && p);
+    MUST(root && from && p);
     bool ok = ts_graph_ok(g, e);
     for (int i = 0; ok && i < n + n_state; i++) {
         root[i] = i < n ? t[i] : state[i - n].to;
-        ok = root[i] ? true : err_set(e, TS_USAGE, "tensor %d is NULL", i);
-        if (ok && i >= n && !type_equal(&root[i]->type, &state[i - n].from->type))
-            ok = err_set(e, TS_USAGE, "state %d: \"%s\" becomes something of another shape or dtype", i - n,
-                         state[i - n].from->label);
+        if (i >= n)
+            from[i - n] = state[i - n].from;
+        ok = (root[i] && (i < n || from[i - n])) || err_set(e, TS_USAGE, "tensor %d is NULL", i);
     }
-    ok = ok && set_up(p, o, n + n_state, root, g, e) && number_ports(p, n_state, state, e);
-    free(root);
+    ok = ok && set_up(p, o, &(wanted){n + n_state, n_state, root, from}, g, e);
+    if (ok)
+        number_ports(p);
+    free(root), free(from);
     if (ok)
         return p;
     ts_plan_free(p);
@@ -308,11 +358,8 @@ bool ts_plan_value(ts_plan *p, int input, ts_array *out, ts_error *e)
     const int k = input >= 0 && input < p->n_port ? p->input_of[input] : -1;
     if (k < 0 || !p->given[k].data)
         return err_set(e, TS_USAGE, "input %d has no value", input);
-    const ts_array *from = &p->given[k];
-    if (!ts_array_make(out, from->dtype, from->rank, from->dim, e))
-        return false;
-    memcpy(out->data, from->data, (size_t)type_bytes(&p->plan->input[k]->type));
-    return true;
+    *out = (ts_array){0};
+    return copy_array(out, &p->given[k], e);
 }
 
 bool ts_leaf_value(ts_tensor t, ts_array *out, ts_error *e)
@@ -331,6 +378,18 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Kernels that write into inputs write into copies of them. */
+static bool stand_ins(const ts_plan *p, void **input, ts_array *copy, err *e)
+{
+    for (int i = 0; i < p->plan->n_carried; i++) {
+        const int k = p->plan->carried[i].input;
+        if (!copy_array(&copy[i], &p->given[k], e))
+            return false;
+        input[k] = copy[i].data;
+    }
+    return true;
+}
+
 bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *e)
 {
     const int k = p->plan->n_kernel;
@@ -342,8 +401,9 @@ bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *
         return err_set(e, TS_UNSUPPORTED, "target %s does not time kernels", p->target->name);
     void **input = calloc((size_t)p->plan->n_input + 1, sizeof *input);
     double *all = calloc((size_t)repeats * (size_t)k + 1, sizeof *all), *one = calloc((size_t)repeats + 1, sizeof *one);
-    MUST(input && all && one);
-    bool ok = gather_inputs(p, input, e);
+    ts_array *stand_in = calloc((size_t)p->plan->n_carried + 1, sizeof *stand_in);
+    MUST(input && all && one && stand_in);
+    bool ok = gather_inputs(p, input, e) && stand_ins(p, input, stand_in, e);
     for (int r = 0; ok && r < repeats; r++)
         ok = p->target->time(p->program, input, all + (size_t)r * (size_t)k, e);
     for (int i = 0; ok && i < k; i++) {
@@ -352,7 +412,9 @@ bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *
         qsort(one, (size_t)repeats, sizeof *one, ascending);
         seconds[i] = one[repeats / 2];
     }
-    free(input), free(all), free(one);
+    for (int i = 0; i < p->plan->n_carried; i++)
+        ts_array_free(&stand_in[i]);
+    free(input), free(all), free(one), free(stand_in);
     return ok;
 }
 
@@ -381,6 +443,8 @@ bool ts_plan_emit(ts_plan *p, const char *dir, ts_error *e)
 {
     if (!p->target->emit)
         return err_set(e, TS_UNSUPPORTED, "target %s does not write stand-alone programs", p->target->name);
+    if (p->plan->n_carried)
+        return err_set(e, TS_UNSUPPORTED, "a stand-alone program keeps no state: make the plan without");
     return p->target->emit(p->plan, dir, e);
 }
 
@@ -423,7 +487,8 @@ bool ts_eval(int n, const ts_tensor *t, int n_given, const ts_given *given, cons
     none.node = all, none.n = none.cap = most;
     ts_plan *p = calloc(1, sizeof *p);
     MUST(p);
-    bool ok = set_up(p, o, n, t, &none, e) && give_all(p, n_given, given, e) && ts_plan_run(p, e);
+    bool ok = set_up(p, o, &(wanted){.n_root = n, .root = t}, &none, e) && give_all(p, n_given, given, e) &&
+              ts_plan_run(p, e);
     while (ok && got < n)
         ok = ts_plan_get(p, got, &out[got], e) && ++got;
     for (int i = 0; !ok && i < got; i++)

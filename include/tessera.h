@@ -209,7 +209,7 @@ TS_API bool ts_plan_set(ts_plan *p, int input, const ts_array *value, ts_error *
 TS_API bool ts_plan_run(ts_plan *p, ts_error *e);
 TS_API bool ts_plan_get(ts_plan *p, int output, ts_array *out, ts_error *e); /* a new array, yours */
 /* Runs kernel by kernel, `repeats` times; seconds[k] is the median of kernel k. As many as "kernels"
- * in ts_plan_json. */
+ * in ts_plan_json. State keeps its values. */
 TS_API bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *e);
 /* plan/1: target, isa, threads, kernels with nests, levels, notes and refusals; memory; build facts.
  * See docs/plan.md. */
@@ -219,8 +219,12 @@ TS_API bool ts_plan_emit(ts_plan *p, const char *dir, ts_error *e);
 TS_API void ts_plan_free(ts_plan *p);
 
 /* A plan over tensors of one graph instead of a model's outputs. Its inputs are those that the tensors need, numbered by
- * ts_plan_find. State: after each run, the input `from` holds what `to` was: weights that a step updates, a cache that
- * it appends to. `to` is no output. The graph must outlive the plan. */
+ * ts_plan_find. The graph must outlive the plan.
+ * State: after each run, the input `from` holds what `to` was: weights that a step updates, moments, a cache that it
+ * appends to. Both have one dtype and shape; `to` is no output, unless it is given as one too; an input becomes one
+ * thing. Within a run everybody reads the old value; an output that is `from` itself is the old value. `to` is written
+ * into the input's own buffer where nothing reads the old value afterwards, and copied at the end of the run elsewhere;
+ * "state" in ts_plan_json says which. After a run that failed, state is to be set again. */
 typedef struct ts_state {
     ts_tensor from, to;
 } ts_state;

@@ -370,6 +370,23 @@ static void put_schema(text *t, const plan *p, const char *target)
     arena_free(&m);
 }
 
+static void put_state(text *t, const plan *p)
+{
+    if (!p->n_carried)
+        return;
+    key(t, "state");
+    text_add(t, "[");
+    for (int i = 0; i < p->n_carried; i++) {
+        const carried *c = &p->carried[i];
+        const home *h = &p->home[p->root[c->root]->id];
+        open_one(t);
+        put_text(t, "input", p->input[c->input]->label);
+        key(t, "in_place");
+        text_add(t, "%s}", h->where == IN_INPUT && h->index == c->input ? "true" : "false");
+    }
+    text_add(t, "]");
+}
+
 static void put_memory(text *t, const plan *p)
 {
     double weights = 0;
@@ -397,7 +414,9 @@ static void put_memory(text *t, const plan *p)
         put_whole(t, "last", h->last);
         text_add(t, "}");
     }
-    text_add(t, "]}");
+    text_add(t, "]");
+    put_state(t, p);
+    text_add(t, "}");
 }
 
 void plan_explain(const plan *p, const char *target, const char *facts, text *out)

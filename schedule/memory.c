@@ -1,8 +1,10 @@
-/* memory.c - lifetimes and places: best fit in one arena, values aligned to cache lines.
+/* memory.c - lifetimes and places: best fit in one arena, values aligned to cache lines. A result may lie over an
+ * operand that dies in its kernel; such values are placed as one.
  *
- * Requires: kernels in order. Guarantees: every value read from memory has a home; two that are alive at the same time
- * do not overlap. The lower bound reported is the largest set of values alive at once. */
-#include "schedule/plan.h"
+ * Requires: kernels in order, with their loops. Guarantees: every value read from memory has a home; two that are alive
+ * at the same time do not overlap, save a result and what it lies over, in the kernel of both. The lower bound reported
+ * is the largest set of values alive at once. */
+#include "schedule/reuse.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,41 +70,117 @@ static int64_t most_alive(const plan *p, home *const *all, int n)
     for (int k = 0; k < p->n_kernel; k++) {
         int64_t sum = 0;
         for (int i = 0; i < n; i++)
-            if (all[i]->first <= k && k <= all[i]->last)
+            if (all[i]->first <= k && k <= all[i]->last && !(all[i]->over && all[i]->first == k))
                 sum += all[i]->bytes;
         most = sum > most ? sum : most;
     }
     return most;
 }
 
-bool pass_memory(plan *p, err *e)
+/* ---- results over operands ---- */
+/* The operand that the result of a stage can take the place of: the one with the least room to spare, or NULL. */
+static const node *dying_operand(const plan *p, int at, int which, const bool *taken)
 {
-    int n = 0;
-    home **all = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *all);
-    find_lifetimes(p);
+    const kernel *k = &p->kernel[at];
+    const home *w = &p->home[k->stage[which].node->id];
+    const node *best = NULL;
+    for (int i = 0; i <= which; i++)
+        for (int j = 0; j < k->stage[i].n_load; j++) {
+            const node *n = k->stage[i].load[j]->from;
+            const home *r = &p->home[n->id];
+            if (r->where == IN_ARENA && r->first < at && r->last == at && !taken[n->id] && r->bytes >= w->bytes &&
+                (!best || r->bytes < p->home[best->id].bytes) && reuse_legal(p, k, which, n))
+                best = n;
+        }
+    return best;
+}
+
+static void find_reuse(plan *p)
+{
+    bool *taken = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *taken);
+    for (int k = 0; k < p->n_kernel; k++)
+        for (int s = 0; s < p->kernel[k].n_stage; s++) {
+            stage *st = &p->kernel[k].stage[s];
+            home *h = &p->home[st->node->id];
+            if (st->scratch || h->where != IN_ARENA || !(st->over = h->over = dying_operand(p, k, s, taken)))
+                continue;
+            taken[h->over->id] = true;
+        }
+}
+
+/* ---- places ---- */
+static bool find_bytes(plan *p, err *e)
+{
+    for (int id = 0; id < p->g->n; id++) {
+        home *h = &p->home[id];
+        const node *v = p->g->node[id];
+        const bool wide = p->reference && dtype_class(v->type.dtype) == D_REAL;
+        int64_t bytes;
+        if (h->where != IN_ARENA)
+            continue;
+        if (!int_mul(h->layout.size, wide ? 8 : ts_dtype_bytes(v->type.dtype), &bytes))
+            return err_set(e, TS_MEMORY, "a value of the model has too many bytes");
+        h->bytes = (bytes + ALIGN - 1) / ALIGN * ALIGN, h->index = id;
+    }
+    return true;
+}
+
+/* Values that lie over each other are one, from the first one's making to the last one's end, as large as the first. */
+static int64_t place_all(plan *p, home **all, int n)
+{
+    home **placed = arena_array(&p->mem, (size_t)n + 1, sizeof *placed);
+    int *last = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *last), m = 0;
+    int64_t size = 0;
+    for (int i = 0; i < n; i++)
+        last[all[i]->index] = all[i]->last;
+    for (int i = 0; i < n; i++) {
+        home *head = all[i];
+        while (head->over)
+            head = &p->home[head->over->id];
+        head->last = head->last > last[all[i]->index] ? head->last : last[all[i]->index];
+        if (head == all[i])
+            placed[m++] = head;
+    }
+    qsort(placed, (size_t)m, sizeof *placed, by_size);
+    for (int i = 0; i < m; i++) {
+        placed[i]->offset = best_fit(placed, i, placed[i]);
+        if (placed[i]->offset + placed[i]->bytes > size)
+            size = placed[i]->offset + placed[i]->bytes;
+    }
+    for (int i = 0; i < n; i++) {
+        const home *head = all[i];
+        while (head->over)
+            head = &p->home[head->over->id];
+        all[i]->offset = head->offset, all[i]->last = last[all[i]->index];
+    }
+    return size;
+}
+
+static void find_roots(plan *p)
+{
     for (int i = 0; i < p->n_root; i++) {
         home *h = &p->home[p->root[i]->id];
         if (!node_is_leaf(p->root[i]))
             h->where = IN_ARENA, h->last = p->n_kernel;
     }
-    for (int id = 0; id < p->g->n; id++) {
-        home *h = &p->home[id];
-        const node *v = p->g->node[id];
-        if (h->where != IN_ARENA)
-            continue;
-        const bool wide = p->reference && dtype_class(v->type.dtype) == D_REAL;
-        int64_t bytes;
-        if (!int_mul(h->layout.size, wide ? 8 : ts_dtype_bytes(v->type.dtype), &bytes))
-            return err_set(e, TS_MEMORY, "a value of the model has too many bytes");
-        h->bytes = (bytes + ALIGN - 1) / ALIGN * ALIGN, h->index = id;
-        all[n++] = h;
-    }
-    qsort(all, (size_t)n, sizeof *all, by_size);
-    for (int i = 0; i < n; i++) {
-        all[i]->offset = best_fit(all, i, all[i]);
-        if (all[i]->offset + all[i]->bytes > p->arena_bytes)
-            p->arena_bytes = all[i]->offset + all[i]->bytes;
-    }
+}
+
+bool pass_memory(plan *p, err *e)
+{
+    int n = 0;
+    home **all = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *all);
+    carry_order(p);
+    find_lifetimes(p);
+    find_roots(p);
+    carry_in_place(p);
+    if (!find_bytes(p, e))
+        return false;
+    for (int id = 0; id < p->g->n; id++)
+        if (p->home[id].where == IN_ARENA)
+            all[n++] = &p->home[id];
+    if (!p->own_places)
+        find_reuse(p);
+    p->arena_bytes = place_all(p, all, n);
     p->lower_bound = most_alive(p, all, n);
     return true;
 }

@@ -23,6 +23,38 @@ static void find_inputs(plan *p)
             p->input[p->n_input++] = need[i];
 }
 
+/* ---- state ---- */
+static bool carry(plan *p, int root, const node *into, int which, err *e)
+{
+    const node *from = p->root[root];
+    int i = 0;
+    while (i < p->n_input && p->input[i] != into)
+        i++;
+    if (i == p->n_input)
+        return err_set(e, TS_USAGE, "state %d: \"%s\" is no input that the tensors need", which, into->label);
+    for (int k = 0; k < which; k++)
+        if (p->carried[k].input == i)
+            return err_set(e, TS_USAGE, "state %d: \"%s\" becomes something else already", which, into->label);
+    if (!type_equal(&from->type, &into->type)) {
+        text a = {0}, b = {0};
+        type_print(&a, &into->type), type_print(&b, &from->type);
+        err_set(e, TS_USAGE, "state %d: \"%s\" is %s and would become %s", which, into->label, a.s, b.s);
+        text_free(&a), text_free(&b);
+        return false;
+    }
+    p->carried[p->n_carried++] = (carried){root, i};
+    return true;
+}
+
+static bool carry_all(plan *p, const plan_wish *wish, err *e)
+{
+    p->carried = arena_array(&p->mem, (size_t)wish->n_state + 1, sizeof *p->carried);
+    for (int i = 0; i < wish->n_state; i++)
+        if (!carry(p, p->n_root - wish->n_state + i, wish->state[i], i, e))
+            return false;
+    return true;
+}
+
 plan *plan_make(graph *g, int n_root, const node *const *root, const plan_wish *wish, err *e)
 {
     static const struct {
@@ -35,12 +67,13 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_wish *
                 .isa = wish->isa,
                 .threads = wish->threads,
                 .reference = wish->reference,
+                .own_places = wish->own_places,
                 .g = g,
                 .n_root = n_root};
     p->root = memcpy(arena_array(&p->mem, (size_t)n_root + 1, sizeof *root), root, (size_t)n_root * sizeof *root);
     find_inputs(p);
-    bool ok = true;
-    if (wish->schema && !wish->reference) {
+    bool ok = carry_all(p, wish, e);
+    if (ok && wish->schema && !wish->reference) {
         schema *s = arena_get(&p->mem, sizeof *s);
         ok = schema_load(&p->mem, wish->schema, wish->target, s, e);
         p->schema = s;

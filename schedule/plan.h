@@ -44,7 +44,8 @@ typedef struct stage {
     const expr *value;           /* at most one fold, over `folds` */
     const expr *store[MAX_RANK]; /* the node's subscripts as functions of the axes */
     bool scratch;                /* lives only inside the kernel */
-    nest nest;                   /* over what the shared loops leave */
+    const node *over; /* the operand in whose place it is written, element by element as it is read; or NULL */
+    nest nest;        /* over what the shared loops leave */
     /* Distinct loads, those under the fold first: operands a, b, c, ... of the notation */
     int n_load;
     const expr **load;
@@ -69,8 +70,9 @@ typedef struct kernel {
 typedef enum where { IN_ARENA, IN_INPUT, IN_LEAF, IN_OUTPUT, NOWHERE } where;
 typedef struct home { /* where a node's value lives */
     where where;
-    int index;      /* of the input, leaf or output */
-    int64_t offset; /* bytes in the arena */
+    int index;        /* of the input, leaf or output */
+    const node *over; /* in the arena: the value whose place it takes; the offset is the same */
+    int64_t offset;   /* bytes in the arena */
     int64_t bytes;
     int first, last; /* kernels between which it is alive */
     layout layout;
@@ -81,12 +83,17 @@ typedef struct packed { /* a weight or constant in one layout */
     layout layout;
 } packed;
 
+typedef struct carried { /* after a run the input's buffer holds the root */
+    int root, input;
+} carried;
+
 typedef struct plan {
     arena mem;
     const machine *on;
     const isa *isa;
     int threads;
-    bool reference; /* plain loops, reals in f64 */
+    bool reference;  /* plain loops, reals in f64 */
+    bool own_places; /* as wished */
     graph *g;
     int n_root;
     const node *const *root;
@@ -95,6 +102,8 @@ typedef struct plan {
     home *home; /* by node id */
     int n_input;
     const node **input; /* the inputs that the roots need, by id */
+    int n_carried;
+    carried *carried; /* root by root; one whose home is the input is written there, others are copied after the run */
     int n_leaf;
     packed *leaf;
     int cap_leaf;
@@ -110,6 +119,9 @@ typedef struct plan_wish {
     const char *target, *schema; /* as in ts_options */
     int threads;
     bool reference;
+    bool own_places; /* no result lies over an operand in the arena */
+    int n_state;     /* the last roots: state[i], an input, is to hold what root n_root - n_state + i was */
+    const node *const *state;
 } plan_wish;
 plan *plan_make(graph *g, int n_root, const node *const *root, const plan_wish *wish, err *e); /* NULL with e set */
 void plan_free(plan *p);

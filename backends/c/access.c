@@ -76,6 +76,8 @@ const lin *source_offset(emitter *m, int load, const lin *const *axis)
     const expr *x = m->s->load[load];
     const source *q = &m->source[m->at][load];
     const lin *sub[MAX_RANK], *sum = lin_const(&m->sp, 0);
+    if (q->from == FROM_RESULT)
+        return store_offset(m, axis);
     if (q->from == FROM_COPY) {
         for (int a = 0; a < m->s->n_axis; a++)
             if (q->stride[a])

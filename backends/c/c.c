@@ -265,12 +265,7 @@ static bool get(program *g, int root, ts_array *out, err *e)
     const home *h = &p->home[n->id];
     const int64_t count = type_count(&n->type);
     (void)e;
-    if (n->leaf && n->leaf->kind == LEAF_INPUT) {
-        int i = 0;
-        while (p->input[i] != n)
-            i++;
-        memcpy(out->data, g->input[i], (size_t)type_bytes(&n->type));
-    } else if (n->leaf)
+    if (n->leaf)
         leaf_read(n, out->data, 0, count);
     else if (stored_as(p, n) == n->type.dtype)
         memcpy(out->data, g->arena + h->offset, (size_t)type_bytes(&n->type));

@@ -16,9 +16,9 @@ typedef struct operand { /* a pointer that the kernel takes */
     char name[16]; /* x0, x1, ... read; y0, y1, ... written */
 } operand;
 
-typedef struct source { /* where a load of a stage finds its element */
-    enum { FROM_MEMORY, FROM_STAGE, FROM_COPY } from;
-    int operand;               /* FROM_MEMORY */
+typedef struct source {                                            /* where a load of a stage finds its element */
+    enum { FROM_MEMORY, FROM_STAGE, FROM_COPY, FROM_RESULT } from; /* FROM_RESULT: where it is about to write */
+    int operand;                                                   /* FROM_MEMORY */
     int stage;                 /* FROM_STAGE: the earlier stage that holds it in scratch */
     int64_t stride[MAX_AXIS];  /* FROM_COPY: scratch strides by axis of this stage; 0: not part of it */
     const lin *base[MAX_AXIS]; /* FROM_COPY: the axes' values where the copy was made */

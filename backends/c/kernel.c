@@ -20,6 +20,14 @@ static int operand_of(emitter *m, const node *n, const layout *y, int entry, boo
     return m->n_operand++;
 }
 
+static bool copied(const stage *s, int load)
+{
+    for (int i = 0; i < s->n_staging; i++)
+        if (s->staging[i].load == load && staging_copies(&s->staging[i]))
+            return true;
+    return false;
+}
+
 static void find_sources(emitter *m)
 {
     const kernel *k = m->k;
@@ -32,7 +40,9 @@ static void find_sources(emitter *m)
             for (int o = 0; o < i; o++)
                 if (k->stage[o].node == n && k->stage[o].scratch)
                     q->from = FROM_STAGE, q->stage = o;
-            if (q->from == FROM_STAGE)
+            if (s->over == n && !copied(s, j)) /* read through the result's pointer: nothing else points there */
+                q->from = FROM_RESULT;
+            if (q->from != FROM_MEMORY)
                 continue;
             const int entry = s->leaf ? s->leaf[j] : -1;
             q->operand = operand_of(m, n, entry >= 0 ? &m->p->leaf[entry].layout : &m->p->home[n->id].layout, entry,

@@ -40,10 +40,23 @@ static bool overlaps(const range *a, int n, range b)
     return false;
 }
 
-static range range_of(const plan *p, const node *n)
+static int input_of(const plan *p, const node *n) /* the input that it is, or is written into; or -1 */
+{
+    if (p->home[n->id].where == IN_INPUT)
+        return p->home[n->id].index;
+    for (int i = 0; i < p->n_input; i++)
+        if (p->input[i] == n)
+            return i;
+    return -1;
+}
+
+static range range_of(const plan *p, const node *n) /* inputs are behind the arena, one place each */
 {
     const home *h = &p->home[n->id];
-    return h->where == IN_ARENA ? (range){h->offset, h->offset + h->bytes} : (range){0, 0};
+    const int input = input_of(p, n);
+    if (h->where == IN_ARENA)
+        return (range){h->offset, h->offset + h->bytes};
+    return input < 0 ? (range){0, 0} : (range){p->arena_bytes + input, p->arena_bytes + input + 1};
 }
 
 static bool conflicts(const plan *p, const traffic *t, const operand *o, int n)
@@ -70,16 +83,12 @@ static void remember(const plan *p, traffic *t, const operand *o, int n)
 static void write_pointer(const plan *p, text *t, const operand *o)
 {
     const home *h = &p->home[o->node->id];
-    int input = 0;
     if (o->leaf >= 0)
         text_add(t, "r->leaf[%d]", o->leaf);
     else if (h->where == IN_ARENA)
         text_add(t, "r->arena + %lld", (long long)h->offset);
-    else {
-        while (p->input[input] != o->node)
-            input++;
-        text_add(t, "r->input[%d]", input);
-    }
+    else
+        text_add(t, "r->input[%d]", input_of(p, o->node));
 }
 
 static void write_call(const plan *p, text *t, int k, const char *name, const emitter *m)

@@ -137,7 +137,9 @@ static void write_load(void *user, text *t, const expr *x)
     const int i = number_of(m, x);
     const char *wrap = c_load(source_dtype(m, i));
     text_add(t, "%s", wrap);
-    if (m->into) {
+    if (m->into && m->source[m->at][i].from == FROM_RESULT)
+        emit_result(m, t);
+    else if (m->into) {
         m->into->loads |= 1ull << i;
         text_add(t, "x%d", i);
         write_place(m, t, i);

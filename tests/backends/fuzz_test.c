@@ -77,7 +77,7 @@ static void add_rule(trial *t, const kernel *k, bool strict)
 
 static plan *plan_with(const trial *t, const machine *on, const char *schema, err *e)
 {
-    const plan_wish w = {on, isa_find(t->o.isa), "c", schema, t->o.threads, false};
+    const plan_wish w = {.on = on, .isa = isa_find(t->o.isa), .target = "c", .schema = schema, .threads = t->o.threads};
     return plan_make(t->g, AT_ONCE, t->root, &w, e);
 }
 

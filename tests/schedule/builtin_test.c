@@ -40,7 +40,8 @@ static void test_legal(void)
         for (int i = 0; i < COUNT(isas); i++)
             for (int threads = 1; threads <= 5; threads++) {
                 err why = {0};
-                const plan_wish w = {&on, isa_find(isas[i]), s->target, s->name, threads, false};
+                const plan_wish w = {
+                    .on = &on, .isa = isa_find(isas[i]), .target = s->target, .schema = s->name, .threads = threads};
                 plan *p = plan_make(ts_model_graph(m), 1, &root, &w, &why);
                 if (CHECK(p != NULL))
                     check_plan(s, p, isas[i]);

@@ -1,0 +1,153 @@
+/* carry_test.c - state: what the next run finds in its inputs, written in place or copied, is what the last one made of
+ * it; held against plans without state, whose outputs are handed on by hand. */
+#include "tests/backends/row.h"
+#include "tests/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { N = 6, RUNS = 3 };
+#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
+
+/* A step of descent with momentum, v' = v / 2 + x^T (x p), p' = p - v' / 8, and the old sum of p; two inputs that
+ * change places, one of which is an output; a turn, which cannot be in place. */
+typedef struct step {
+    ts_graph *g;
+    ts_tensor out[2]; /* sum, left */
+    ts_state state[5];
+    ts_tensor input[N];
+} step;
+
+static void make_step(step *s)
+{
+    const int64_t square[] = {40, 40}, row[] = {9};
+    ts_graph *g = s->g = ts_graph_make();
+    ts_tensor x = ts_input(g, "x", TS_F32, 2, square), p = ts_input(g, "p", TS_F32, 2, square),
+              v = ts_input(g, "v", TS_F32, 2, square), left = ts_input(g, "left", TS_F32, 1, row),
+              right = ts_input(g, "right", TS_F32, 1, row), turned = ts_input(g, "turned", TS_F32, 2, square),
+              slope = ts_call2(g, "matmul", ts_call1(g, "transpose", x), ts_call2(g, "matmul", x, p)),
+              speed = ts_call2(g, "add", ts_call2(g, "multiply", v, ts_scalar(g, TS_F32, 0.5)), slope),
+              next = ts_call2(g, "subtract", p, ts_call2(g, "multiply", speed, ts_scalar(g, TS_F32, 0.125)));
+    *s = (step){
+        .g = g,
+        .out = {ts_call1(g, "sum", p), left},
+        .state = {{p, next}, {v, speed}, {left, right}, {right, left}, {turned, ts_call1(g, "transpose", turned)}},
+        .input = {x, p, v, left, right, turned}};
+}
+
+static bool set_all(const step *s, ts_plan *p, ts_error *e)
+{
+    bool ok = true;
+    for (int i = 0; ok && i < N; i++) {
+        ts_array a;
+        ok = ts_array_make(&a, ts_type(s->input[i]), ts_rank(s->input[i]), ts_shape(s->input[i]), e);
+        ts_array_random(&a, 7 + (uint64_t)i, 0);
+        ok = ok && ts_plan_set(p, ts_plan_find(p, ts_name(s->input[i])), &a, e);
+        ts_array_free(&a);
+    }
+    return ok;
+}
+
+/* RUNS runs, state handed on by hand: last the outputs of the last one, then what the state became. */
+static bool run_by_hand(const step *s, const ts_options *o, ts_array *last, ts_error *e)
+{
+    ts_tensor all[COUNT(s->out) + COUNT(s->state)] = {s->out[0], s->out[1]};
+    for (int i = 0; i < COUNT(s->state); i++)
+        all[COUNT(s->out) + i] = s->state[i].to;
+    ts_plan *p = ts_plan_of(s->g, COUNT(all), all, 0, NULL, o, e);
+    bool ok = p && set_all(s, p, e);
+    for (int r = 0; ok && r < RUNS; r++) {
+        ok = ts_plan_run(p, e);
+        for (int i = 0; ok && i < COUNT(all); i++)
+            ts_array_free(&last[i]), ok = ts_plan_get(p, i, &last[i], e);
+        for (int i = 0; ok && i < COUNT(s->state); i++)
+            ok = ts_plan_set(p, ts_plan_find(p, ts_name(s->state[i].from)), &last[COUNT(s->out) + i], e);
+    }
+    ts_plan_free(p);
+    return ok;
+}
+
+static bool same_state(const step *s, ts_plan *p, const ts_array *want, ts_error *e)
+{
+    bool same = true;
+    for (int i = 0; same && i < COUNT(s->out) + COUNT(s->state); i++) {
+        ts_array got = {0};
+        const int k = i - COUNT(s->out);
+        same = k < 0 ? ts_plan_get(p, i, &got, e)
+                     : ts_plan_value(p, ts_plan_find(p, ts_name(s->state[k].from)), &got, e);
+        same = same && CHECK(row_differs(&want[i], &got, 0) < 0);
+        ts_array_free(&got);
+    }
+    return same;
+}
+
+static void test_target(const step *s, const ts_options *o)
+{
+    ts_error e = {0};
+    ts_array want[COUNT(s->out) + COUNT(s->state)] = {0};
+    double seconds[64];
+    bool ok = run_by_hand(s, o, want, &e);
+    ts_plan *p = ts_plan_of(s->g, COUNT(s->out), s->out, COUNT(s->state), s->state, o, &e);
+    ok = ok && p && set_all(s, p, &e);
+    for (int r = 0; ok && r < RUNS; r++)
+        ok = ts_plan_run(p, &e);
+    ok = ok && same_state(s, p, want, &e);
+    if (ok && !strcmp(o->target, "c")) /* profiling leaves the state alone */
+        ok = set_all(s, p, &e) && ts_plan_profile(p, 2, seconds, COUNT(seconds), &e);
+    for (int r = 0; ok && !strcmp(o->target, "c") && r < RUNS; r++)
+        ok = ts_plan_run(p, &e);
+    ok = ok && same_state(s, p, want, &e);
+    if (!CHECK(ok))
+        printf("  %s: %s\n", o->target, e.text);
+    for (int i = 0; i < COUNT(want); i++)
+        ts_array_free(&want[i]);
+    ts_plan_free(p);
+}
+
+static void test_places(const step *s)
+{
+    ts_error e = {0};
+    ts_plan *p = ts_plan_of(s->g, 2, s->out, COUNT(s->state), s->state, &(ts_options){.threads = 2}, &e);
+    char *json = p ? ts_plan_json(p, &e) : NULL, *at = json ? strstr(json, "\"state\"") : NULL;
+    if (CHECK(at != NULL)) {
+        at[strcspn(at, "]") + 1] = 0;
+        CHECK_TEXT(at, "\"state\":[{\"input\":\"p\",\"in_place\":true},{\"input\":\"v\",\"in_place\":true},"
+                       "{\"input\":\"left\",\"in_place\":false},{\"input\":\"right\",\"in_place\":false},"
+                       "{\"input\":\"turned\",\"in_place\":false}]");
+    }
+    ts_free(json);
+    ts_plan_free(p);
+}
+
+static void refused(const step *s, int n, const ts_state *state, const char *want)
+{
+    ts_error e = {0};
+    ts_plan *p = ts_plan_of(s->g, 1, s->out, n, state, NULL, &e);
+    CHECK(!p && e.code == TS_USAGE);
+    CHECK_TEXT(e.text, want);
+    ts_plan_free(p);
+}
+
+static void test_refusals(const step *s)
+{
+    const ts_tensor p = s->state[0].from, next = s->state[0].to, v = s->state[1].from, turned = s->state[4].from;
+    refused(s, 2, (ts_state[]){{p, next}, {p, v}}, "state 1: \"p\" becomes something else already");
+    refused(s, 1, &(ts_state){p, s->out[0]}, "state 0: \"p\" is f32[40,40] and would become f32[]");
+    refused(s, 1, &(ts_state){turned, next}, "state 0: \"turned\" is no input that the tensors need");
+    refused(s, 1, &(ts_state){next, p}, "state 0: \"\" is no input that the tensors need");
+    refused(s, 1, &(ts_state){NULL, p}, "tensor 1 is NULL");
+}
+
+int main(void)
+{
+    step s;
+    make_step(&s);
+    for (int threads = 1; threads <= 3; threads++)
+        test_target(&s, &(ts_options){.target = "c", .threads = threads});
+    test_target(&s, &(ts_options){.target = "c", .threads = 2, .reference = true});
+    test_target(&s, &(ts_options){.target = "interp"});
+    test_places(&s);
+    test_refusals(&s);
+    ts_graph_free(s.g);
+    return check_done();
+}
