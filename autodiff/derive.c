@@ -189,8 +189,8 @@ const node *derive(graph *g, const node *y, const node *dy, const node *of)
         return NULL;
     if (g_defn(y, &mem, &v.d, &v.e)) {
         const int n = x_loads(v.d.value, load, MAX_READ);
-        if (v.d.value->kind == X_SCATTER)
-            err_set(&v.e, TS_UNSUPPORTED, "what is put into places has no derived gradient");
+        if (x_alone(v.d.value))
+            err_set(&v.e, TS_UNSUPPORTED, "routines, states and what is put into places have no derived gradient");
         v.fold = find_fold(v.d.value), v.dy = load_at(&mem, dy);
         if (n > MAX_READ)
             err_set(&v.e, TS_UNSUPPORTED, "its element reads %d places", n);

@@ -125,7 +125,9 @@ void c_expr(writer *w, text *t, const expr *x)
     case X_FOLD: w->fold(w->user, t, x); break;
     case X_CALL: write_call(w, t, x); break;
     case X_CAST: write_cast(w, t, x); break;
+    case X_STATE: text_add(t, "s%d%s", x->axis, w->state); break;
     case X_SCATTER:
+    case X_WALK:
     case X_ROUTINE: MUST(!"part of an expression"); break;
     }
 }
@@ -142,7 +144,7 @@ static int uses_in(const char *s, int arg) /* how often a spelling repeats an ar
 static void count_uses(writer *w, const expr *x, int times, bool lazy)
 {
     int i = 0;
-    if (x->kind == X_LIT || x->kind == X_AXIS)
+    if (x->kind == X_LIT || x->kind == X_AXIS || x->kind == X_STATE)
         return;
     while (i < w->n_known && w->known[i].x != x)
         i++;

@@ -15,6 +15,7 @@ typedef struct env {
     const ts_array *const *in;
     const int64_t *extent;
     int64_t axis[MAX_AXIS];
+    value state[MAX_STATE];
     err *e;
 } env;
 
@@ -135,8 +136,10 @@ static value eval(env *v, const expr *x)
     case X_CALL: return eval_call(v, x);
     case X_CAST: return eval_cast(v, x);
     case X_FOLD: return eval_fold(v, x);
+    case X_STATE: return v->state[x->axis];
     case X_SCATTER:
-    case X_ROUTINE: break; /* the whole of a definition */
+    case X_ROUTINE:
+    case X_WALK: break; /* the whole of a definition */
     }
     return (value){0};
 }
@@ -176,6 +179,53 @@ static void walk(env *v, const expr *x, int rank, int axis, value **at)
         *(*at)++ = eval(v, x);
 }
 
+/* ---- states carried along axes ---- */
+static void step(env *v, const expr *x)
+{
+    value next[MAX_STATE];
+    const int n = x->n / 2;
+    for (int k = 0; k < n; k++)
+        next[k] = eval(v, x->arg[n + k]);
+    memcpy(v->state, next, (size_t)n * sizeof *next);
+}
+
+static void fold_states(env *v, const expr *x, int axis)
+{
+    while (axis < MAX_AXIS && !(x->folds >> axis & 1))
+        axis++;
+    for (int64_t i = 0; axis < MAX_AXIS && i < v->extent[axis] && !err_is(v->e); i++)
+        v->axis[axis] = i, fold_states(v, x, axis + 1);
+    if (axis == MAX_AXIS)
+        step(v, x);
+}
+
+/* All points of the result's axes from `axis` on; those along a scan at once. */
+static void walk_states(env *v, const expr *x, int axis, int64_t at, value *result)
+{
+    const type *t = &v->n->type;
+    const bool scan = !x->folds;
+    if (axis < t->rank) {
+        const int64_t n = scan && axis == x->axis ? 1 : t->dim[axis];
+        for (int64_t i = 0; i < n && !err_is(v->e); i++)
+            v->axis[axis] = i, walk_states(v, x, axis + 1, at * t->dim[axis] + i, result);
+        return;
+    }
+    for (int k = 0; k < x->n / 2; k++)
+        v->state[k] = eval(v, x->arg[k]);
+    if (!scan) {
+        fold_states(v, x, 0);
+        result[at] = eval(v, x->arg[x->n - 1]);
+        return;
+    }
+    int64_t stride = 1;
+    for (int i = x->axis + 1; i < t->rank; i++)
+        stride *= t->dim[i];
+    for (int64_t i = 0; i < t->dim[x->axis] && !err_is(v->e); i++) {
+        v->axis[x->axis] = i, step(v, x);
+        result[at + i * stride] = eval(v, x->arg[x->n - 1]);
+    }
+}
+
 static void store(const expr *x, const value *from, int64_t n, ts_array *out)
 {
     for (int64_t i = 0; i < n; i++)
@@ -192,7 +242,10 @@ static bool eval_expression(const node *n, const ts_array *const *in, const defn
     const int64_t count = type_count(&n->type);
     value *all = calloc((size_t)count + 1, sizeof *all), *at = all;
     MUST(all);
-    walk(&v, x->kind == X_SCATTER ? x->arg[0] : x, n->type.rank, 0, &at);
+    if (x->kind == X_WALK)
+        walk_states(&v, x, 0, 0, all);
+    else
+        walk(&v, x->kind == X_SCATTER ? x->arg[0] : x, n->type.rank, 0, &at);
     if (x->kind == X_SCATTER)
         put_in(&v, x, 0, all);
     store(x, all, count, out);

@@ -203,6 +203,32 @@ const expr *x_routine(arena *m, dtype d, const routine *run, uint32_t axes, int 
     return x;
 }
 
+const expr *x_state(arena *m, dtype d, int k)
+{
+    expr *x = make(m, X_STATE, d);
+    x->axis = k;
+    return x;
+}
+
+const expr *x_walk(arena *m, uint32_t folds, int axis, int n, const expr *const *start, const expr *const *step,
+                   const expr *result)
+{
+    expr *x = make(m, X_WALK, result->dtype);
+    MUST(n >= 1 && n <= MAX_STATE && !weak(result));
+    x->folds = folds, x->axis = folds ? 0 : axis, x->n = 2 * n + 1;
+    for (int k = 0; k < n; k++) {
+        MUST(!weak(start[k]));
+        x->arg[k] = start[k], x->arg[n + k] = retype(m, start[k]->dtype, step[k]);
+    }
+    x->arg[2 * n] = result;
+    return x;
+}
+
+bool x_alone(const expr *x)
+{
+    return x->kind == X_SCATTER || x->kind == X_ROUTINE || x->kind == X_WALK;
+}
+
 const expr *x1(arena *m, const char *f, const expr *a)
 {
     return x_call(m, f, 1, &a);
@@ -249,6 +275,15 @@ static void grow(mapper *p)
             *slot_of(p, old[i].key) = old[i];
 }
 
+static const expr *with_parts(arena *m, const expr *x, const expr *const *arg)
+{
+    expr *y = make(m, x->kind, x->dtype);
+    *y = *x;
+    for (int i = 0; i < x->n; i++)
+        y->arg[i] = retype(m, x->arg[i]->dtype, arg[i]);
+    return y;
+}
+
 static const expr *map(mapper *p, const expr *x)
 {
     memo *known = slot_of(p, x);
@@ -265,14 +300,8 @@ static const expr *map(mapper *p, const expr *x)
         case X_CAST: y = x_cast(p->m, x->dtype, arg[0]); break;
         case X_FOLD: y = x_fold(p->m, x->fn->name, x->folds, arg[0]); break;
         case X_SCATTER:
-            y = x_scatter(p->m, x->dtype, x->fn ? x->fn->name : NULL, x->folds, arg[0], arg[1], x->n - 2, arg + 2);
-            break;
-        case X_ROUTINE: {
-            expr *own = make(p->m, x->kind, x->dtype);
-            *own = *x, y = own;
-            memcpy(own->arg, arg, (size_t)x->n * sizeof *arg);
-            break;
-        }
+        case X_ROUTINE:
+        case X_WALK: y = with_parts(p->m, x, arg); break;
         default: break;
         }
     bool done = false; /* a call that became one of its arguments, as 0 + x does: that has been through f */
@@ -304,6 +333,12 @@ static const expr *rename_one(void *user, const expr *x)
     const renaming *r = user;
     if (x->kind == X_AXIS)
         return x->axis < r->n && r->axis[x->axis] ? r->axis[x->axis] : x;
+    if (x->kind == X_WALK && !x->folds && x->axis < r->n && r->axis[x->axis]) {
+        expr *y = make(r->m, x->kind, x->dtype);
+        MUST(r->axis[x->axis]->kind == X_AXIS);
+        *y = *x, y->axis = r->axis[x->axis]->axis;
+        return y;
+    }
     if (!x->folds)
         return x;
     uint32_t axes = 0;

@@ -6,7 +6,7 @@
 #include "graph/type.h"
 
 typedef struct ts_node node;
-enum { MAX_AXIS = 20, MAX_ARG = 4, MAX_PART = MAX_RANK + 2 };
+enum { MAX_AXIS = 20, MAX_ARG = 4, MAX_PART = MAX_RANK + 2, MAX_STATE = 4 };
 
 /* Dtype of a call: promoted arguments, bool, or of arguments 2.. */
 typedef enum fresult { R_SAME, R_BOOL, R_SECOND } fresult;
@@ -47,11 +47,16 @@ extern const struct routine_text { /* written by the build; ends with {0} */
     const char *name, *text;
 } routine_texts[];
 
-/* A scatter is the second form of storing, only ever the whole value of a definition: the result starts as arg[0], over
- * the result's axes; then, for every point of the axes `folds` in index order, arg[1] is put in at the subscripts
- * arg[2...]: combined by fn with what is there, or in its place when fn is NULL. A routine, too, is the whole of a
- * definition: arg[...] are loads of its operands, over axes that stand for all of each. */
-typedef enum xkind { X_LIT, X_AXIS, X_LOAD, X_CALL, X_CAST, X_FOLD, X_SCATTER, X_ROUTINE } xkind;
+/* The last three are only ever the whole value of a definition.
+ * Scatter, the second form of storing: the result starts as arg[0], over the result's axes; then, for every point of the
+ * axes `folds` in index order, arg[1] is put in at the subscripts arg[2...]: combined by fn with what is there, or in
+ * its place when fn is NULL.
+ * Routine: arg[...] are loads of its operands, over axes that stand for all of each.
+ * Walk, a fold or a scan that carries several states: state k starts as arg[k] and becomes arg[n_state + k], over the
+ * states before the step, in index order: at every point of the axes `folds`, the value being the last arg when all is
+ * done; or, where there are none, along the result's axis `axis`, the value at each point being the last arg after its
+ * step. */
+typedef enum xkind { X_LIT, X_AXIS, X_LOAD, X_CALL, X_CAST, X_FOLD, X_STATE, X_SCATTER, X_ROUTINE, X_WALK } xkind;
 typedef struct expr expr;
 struct expr {
     xkind kind;
@@ -59,7 +64,7 @@ struct expr {
     double lit;         /* X_LIT, real */
     int64_t whole;      /* X_LIT, exact integer value when is_whole */
     bool is_whole;      /* X_LIT */
-    int axis;           /* X_AXIS */
+    int axis;           /* X_AXIS; X_STATE: which one; X_WALK: of a scan */
     uint32_t folds;     /* set of axes folded away, 1u << axis; else 0 */
     const node *from;   /* X_LOAD: the node read, never an operand number */
     const fn *fn;       /* X_CALL, X_FOLD, X_SCATTER */
@@ -80,6 +85,11 @@ const expr *x_scatter(arena *m, dtype d, const char *fn, uint32_t axes, const ex
                       const expr *const *at);
 /* Loads of the operands over all axes in `axes`. */
 const expr *x_routine(arena *m, dtype d, const routine *run, uint32_t axes, int n, const expr *const *operand);
+const expr *x_state(arena *m, dtype d, int k);
+/* States have the dtypes of start, the value that of result. folds: of a fold; axis: of a scan, when folds is 0. */
+const expr *x_walk(arena *m, uint32_t folds, int axis, int n, const expr *const *start, const expr *const *step,
+                   const expr *result);
+bool x_alone(const expr *x); /* the whole of a definition: scatter, routine, walk */
 const expr *x1(arena *m, const char *fn, const expr *a);
 /* Folds literals and x+0, x*1, ... of integers */
 const expr *x2(arena *m, const char *fn, const expr *a, const expr *b);

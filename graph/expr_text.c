@@ -217,6 +217,7 @@ void x_print(text *t, const expr *x, const char *(*axis_name)(void *user, int ax
     switch (x->kind) {
     case X_LIT: print_literal(t, x); return;
     case X_AXIS: text_add(t, "%s", axis_name(user, x->axis)); return;
+    case X_STATE: text_add(t, "s%d", x->axis); return;
     case X_LOAD: text_add(t, "n%d[", x->from->id); break;
     case X_CAST: text_add(t, "%s(", ts_dtype_name(x->dtype)); break;
     case X_FOLD:
@@ -228,7 +229,10 @@ void x_print(text *t, const expr *x, const char *(*axis_name)(void *user, int ax
         break;
     case X_ROUTINE: text_add(t, "routine %s(", x->run->name); break;
     case X_SCATTER:
-        text_add(t, "scatter %s", x->fn ? x->fn->name : "set");
+    case X_WALK:
+        text_add(t, x->kind == X_WALK ? "walk" : "scatter %s", x->fn ? x->fn->name : "set");
+        if (x->kind == X_WALK && !x->folds)
+            text_add(t, " along %s", axis_name(user, x->axis));
         for (int i = 0; i < MAX_AXIS; i++)
             if (x->folds >> i & 1)
                 text_add(t, " %s", axis_name(user, i));
@@ -252,7 +256,7 @@ void x_print(text *t, const expr *x, const char *(*axis_name)(void *user, int ax
 
 void x_write(text *t, const expr *x, void (*end)(text *t, const expr *x, void *user), void *user)
 {
-    MUST(x->kind != X_FOLD);
+    MUST(x->kind != X_FOLD && x->kind != X_STATE && !x_alone(x));
     if (x->kind == X_LIT) {
         print_literal(t, x);
         return;

@@ -16,7 +16,8 @@ static void make_stage(fuser *f, const item *it, int shared, stage *s)
     for (int i = 0; i < it->n_axis; i++) {
         const bool folded = i >= t->rank;
         axis[i] = x_whole(m, 0);
-        if (it->extent[i] == 1 && !folded)
+        const bool scanned = it->value->kind == X_WALK && !it->value->folds && it->value->axis == i;
+        if (it->extent[i] == 1 && !folded && !scanned)
             continue;
         axis[i] = x_axis(m, s->n_axis);
         if (folded)
@@ -33,7 +34,7 @@ static void make_stage(fuser *f, const item *it, int shared, stage *s)
 
 bool stage_nested(const stage *s)
 {
-    return s->value->kind != X_SCATTER && s->value->kind != X_ROUTINE;
+    return !x_alone(s->value);
 }
 
 const expr *stage_fold(const stage *s)

@@ -9,8 +9,8 @@
  *    under the pointwise work that follows it (its epilogue).
  *  - sharing loops: what is left materialised joins the kernel of a value it reads when both walk the same leading axes
  *    element by element: softmax, layer norm and attention become one kernel each, their rows held in scratch.
- * A scatter, which stores where indices say, takes in movement only and is a kernel of its own; a routine takes in
- * nothing. */
+ * A scatter, a routine and a walk are kernels of their own. A walk takes in what it reads once, a scatter movement only,
+ * a routine nothing. */
 #include "schedule/fuse.h"
 
 #include <stdlib.h>
@@ -200,7 +200,7 @@ static bool make_items(fuser *f, err *e)
         it->raw = it->value = d.value, it->n_axis = d.n_axis;
         it->fold = x_count(d.value, X_FOLD) > 0;
         it->whole = d.value->kind == X_ROUTINE;
-        it->alone = it->whole || d.value->kind == X_SCATTER;
+        it->alone = x_alone(d.value);
         it->takes_fold = it->fold || it->alone;
         memcpy(it->extent, d.extent, sizeof d.extent);
         for (int k = 0; k < n->n_in; k++)

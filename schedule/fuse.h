@@ -12,7 +12,7 @@ typedef struct item { /* a node that is not a leaf, on its way into a kernel */
     int n_axis;
     int64_t extent[MAX_AXIS];
     bool fold, inlined, root;
-    bool alone, whole; /* a scatter or routine: a kernel of its own; a routine: takes its operands whole, in rows */
+    bool alone, whole; /* a kernel of its own; a routine: takes its operands whole, in rows */
     const node *main;  /* the node that declared the fold, else the node itself: names the axes */
     int n_reader, cap_reader;
     int *reader;        /* ids of the nodes that read it */

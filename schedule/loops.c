@@ -77,7 +77,7 @@ static bool try_loops(plan *p, kernel *k, const char *loops, err *e)
         return !strcmp(loops, "guess") ||
                err_set(e, TS_BAD_INPUT,
                        "loops \"%s\": the loops of %s are its own and no others can be chosen: it is a routine, or "
-                       "stores where its indices say",
+                       "walks an axis with states, or stores where its indices say",
                        loops, k->stage->name);
     if (!strcmp(loops, "guess"))
         return guess(p, k, true, e) && check_kernel(p, k, e);

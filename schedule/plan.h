@@ -127,7 +127,8 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_wish *
 void plan_free(plan *p);
 
 const expr *stage_fold(const stage *s); /* the fold in its value, or NULL */
-/* Nests walk it. A scatter has loops that follow from its definition, a routine its own; each is a kernel by itself. */
+/* Nests walk it. Scatters and walks have loops that follow from their definition, routines their own; each is a kernel
+ * by itself. */
 bool stage_nested(const stage *s);
 /* "inside ? x[...] : 0" around a load, where the condition depends on nothing but the load's axes: padding.
  * NULL: none. */

@@ -89,6 +89,11 @@ void emit_combine(emitter *m, text *t, const char *a, const char *b); /* a (+) b
 const char *acc_type(const emitter *m);
 /* tile.c */
 void emit_tile(emitter *m);
+/* plain.c: loops written as they are, for what no nest walks. */
+void plain_loop(emitter *m, int axis, const char *from, const char *to, bool simd);    /* opens it */
+void plain_end(emitter *m, int n);                                                     /* closes n loops */
+void plain_put(emitter *m, writer *w, const lin *place, const expr *x, bool combined); /* y[place] = x, or y (+) x */
+void emit_walk(emitter *m); /* walk.c: states carried along axes */
 /* scatter.c: the loops of a stage that stores where its indices say */
 void emit_scatter(emitter *m);
 /* routine.c: a call of a routine, with its text */

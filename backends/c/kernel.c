@@ -182,7 +182,7 @@ static void write_stage(emitter *m, int i)
         if (m->operand[o].written && m->operand[o].node == s->node)
             m->result = o;
     if (!stage_nested(s)) {
-        (s->value->kind == X_ROUTINE ? emit_routine : emit_scatter)(m);
+        (s->value->kind == X_ROUTINE ? emit_routine : s->value->kind == X_WALK ? emit_walk : emit_scatter)(m);
         return;
     }
     if (m->k->n_stage > 1)

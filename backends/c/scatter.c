@@ -12,26 +12,8 @@ typedef struct scattering {
     const lin *at[MAX_RANK]; /* where an update goes, by dimension; NULL: not known yet */
     int direct[MAX_RANK];    /* the axis of the updates that walks the dimension alone, or -1 */
     int cut;                 /* the dimension that is divided, or -1: part 0 does it all */
-    int open;                /* blocks to be closed */
+    int tests;               /* blocks opened for a test against the part's range */
 } scattering;
-
-static void open_loop(scattering *c, int a, const char *from, const char *to, bool simd)
-{
-    emitter *m = c->m;
-    char name[24];
-    snprintf(name, sizeof name, "%s_%d", m->s->letter[a], a);
-    if (simd)
-        text_line(&m->body, "SIMD");
-    text_line(&m->body, "for (long %s = %s; %s < %s; %s++) {", name, from, name, to, name);
-    m->axis[a] = lin_var(&m->sp, var_add(&m->sp, name, 0, m->s->extent[a] > 0 ? m->s->extent[a] - 1 : 0));
-    m->body.depth++, c->open++;
-}
-
-static void close_all(scattering *c)
-{
-    for (; c->open; c->open--)
-        c->m->body.depth--, text_line(&c->m->body, "}");
-}
 
 static const type *result_type(const scattering *c)
 {
@@ -67,38 +49,19 @@ static void choose_cut(scattering *c)
     c->cut = direct >= 0 && t->dim[direct] >= c->m->p->threads ? direct : any;
 }
 
-static void put(emitter *m, const lin *place, const expr *x, const fn *f)
-{
-    writer w = emit_writer(m);
-    const dtype d = stored_as(m->p, m->s->node);
-    text y = {0}, value = {0}, old = {0}, sum = {0};
-    text_add(&y, "%s[", m->operand[m->result].name);
-    emit_lin(m, &y, place);
-    text_add(&y, "]");
-    c_temporaries(&w, &m->body, x);
-    c_expr(&w, &value, x);
-    text_add(&old, "%s%s%s", c_load(d), y.s, *c_load(d) ? ")" : "");
-    if (f)
-        emit_combine(m, &sum, old.s, value.s);
-    text_line(&m->body, "%s = %s%s%s;", y.s, c_store(d), f ? sum.s : value.s, *c_store(d) ? ")" : "");
-    text_free(&y), text_free(&value), text_free(&old), text_free(&sum);
-}
-
 static void write_start(scattering *c)
 {
     emitter *m = c->m;
     const stage *s = m->s;
-    const lin *sub[MAX_RANK];
+    writer w = emit_writer(m);
     const int cut = c->cut >= 0 ? s->store[c->cut]->axis : -1;
     char end[24];
     for (int a = 0; a < s->n_result; a++) {
         snprintf(end, sizeof end, "%lld", (long long)s->extent[a]);
-        open_loop(c, a, a == cut ? "low" : "0", a == cut ? "high" : end, a == s->n_result - 1);
+        plain_loop(m, a, a == cut ? "low" : "0", a == cut ? "high" : end, a == s->n_result - 1);
     }
-    for (int d = 0; d < result_type(c)->rank; d++)
-        sub[d] = lin_of(&m->sp, s->store[d], m->axis);
-    put(m, layout_offset(&m->sp, &m->p->home[s->node->id].layout, sub), c->x->arg[0], NULL);
-    close_all(c);
+    plain_put(m, &w, store_offset(m, m->axis), c->x->arg[0], false);
+    plain_end(m, s->n_result);
 }
 
 /* Subscripts whose axes are all open get their names, are checked, and tested against the part's range. */
@@ -128,7 +91,7 @@ static bool name_subscripts(scattering *c, uint32_t open)
         if (d != c->cut)
             continue;
         text_line(&m->body, "if (%s >= low && %s < high) {", name, name);
-        m->body.depth++, c->open++;
+        m->body.depth++, c->tests++;
     }
     return named;
 }
@@ -137,6 +100,7 @@ static void write_updates(scattering *c)
 {
     emitter *m = c->m;
     const stage *s = m->s;
+    writer w = emit_writer(m);
     uint32_t open = 0;
     name_subscripts(c, open);
     for (int a = s->n_result; a < s->n_axis; a++) {
@@ -149,12 +113,12 @@ static void write_updates(scattering *c)
             walks = walks || c->direct[d] == a;
         char end[48];
         snprintf(end, sizeof end, divided ? "MIN(high, %lldL)" : "%lld", (long long)s->extent[a]);
-        open_loop(c, a, divided ? "low" : "0", end, apart && walks);
+        plain_loop(m, a, divided ? "low" : "0", end, apart && walks);
         open |= 1u << a;
         name_subscripts(c, open);
     }
-    put(m, layout_offset(&m->sp, &m->p->home[s->node->id].layout, c->at), c->x->arg[1], c->x->fn);
-    close_all(c);
+    plain_put(m, &w, layout_offset(&m->sp, &m->p->home[s->node->id].layout, c->at), c->x->arg[1], c->x->fn);
+    plain_end(m, s->n_axis - s->n_result + c->tests);
 }
 
 void emit_scatter(emitter *m)

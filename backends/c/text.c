@@ -206,6 +206,7 @@ writer emit_writer(emitter *m)
                     .load = write_load,
                     .axis = write_axis,
                     .fold = write_fold,
+                    .state = "",
                     .user = m};
 }
 

@@ -116,6 +116,13 @@ static const char *const rows[] = {
     "a f64[7,5]; i i64[2]<5; x f64[]; y scatter_nd a i x",
     "z! f32[1,1]; b broadcast_to shape=[60,30] z; i i64[40]<60; x f32[30,40]; t transpose x; y scatter reduce=add b i "
     "t",
+    /* states */
+    "a f32[20,70]; r relu a; y cumsum axis=1 r",
+    "a f32[20,170]; b f32[20,170]; c add a b; y cumsum axis=0 exclusive=1 c",
+    "a f32[3,20,170]; y cumsum axis=1 reverse=1 a",
+    "a i32[70]; p cummax reverse=1 a; y add p a",
+    "a bool[5,70,9]; t transpose axes=[2,1,0] a; y cumsum axis=1 t",
+    "a f64[1,70]; y cummin a",
     /* routines */
     "a f32[20,70]; b negative a; o order axis=1 b; y take_along_axis axis=1 b o",
     "a f32[20,70,3]; t transpose axes=[1,0,2] a; y argsort axis=0 descending=1 t",

@@ -108,6 +108,19 @@ def far(find, a, axis, keepdims, last):
     return a.shape[axis] - 1 - i if last else i
 
 
+def cumulate(how, a, axis, exclusive, reverse):
+    """With the unit before it, and without the last, where it excludes each one."""
+    a = np.flip(a, axis) if reverse else a
+    y = {"add": np.cumsum, "mul": np.cumprod, "max": np.maximum.accumulate, "min": np.minimum.accumulate}[how](a, axis)
+    if exclusive:
+        limits = np.finfo(y.dtype) if y.dtype.kind == "f" else np.iinfo(y.dtype)
+        low, high = (-np.inf, np.inf) if y.dtype.kind == "f" else (limits.min, limits.max)
+        unit = {"add": 0, "mul": 1, "max": low, "min": high}[how]
+        first = np.full_like(np.take(y, [0], axis), unit)
+        y = np.concatenate([first, np.take(y, range(y.shape[axis] - 1), axis)], axis)
+    return np.flip(y, axis) if reverse else y
+
+
 spelled = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "exp": np.exp, "abs": np.abs, "sqrt": np.sqrt,
            "select": np.where, "lt": np.less, "le": np.less_equal, "and_": np.logical_and, **dtypes}
 folded = {"add": np.sum, "mul": np.prod, "max": np.max}
@@ -136,7 +149,7 @@ def element(text, x, dims, folds, fold):
 
 
 words = {"np": np, "dtypes": dtypes, "erf": erf, "pad": pad, "windows": windows, "average_pool": average_pool,
-         "scatter": scatter, "order": order, "far": far, "formula": formula, "element": element,
+         "scatter": scatter, "order": order, "cumulate": cumulate, "far": far, "formula": formula, "element": element,
          "conv": conv, "attention": attention}
 
 

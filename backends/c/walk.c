@@ -1,0 +1,135 @@
+/* walk.c - states carried along axes: folds of several values, and scans. Parts share the longest other axis of the
+ * result. Where the last axis of the result is not the one that is walked, a block of it has its states in arrays, so
+ * that a step is a loop of vectors; else one row after the other is walked. */
+#include "backends/c/emit.h"
+
+#include <stdio.h>
+
+enum { BLOCK = 64 };
+typedef struct walking {
+    emitter *m;
+    const expr *x;
+    writer w;
+    int n, cut, lane; /* states; the axis that parts share, and the one in blocks: or -1 */
+} walking;
+
+static void open_lane(walking *k)
+{
+    if (k->lane >= 0)
+        plain_loop(k->m, k->lane, "block", "end", true);
+    else
+        text_line(&k->m->body, "{"), k->m->body.depth++;
+}
+
+static void declare(walking *k)
+{
+    text line = {0};
+    for (int i = 0; i < k->n; i++) {
+        text_add(&line, "%s s%d", c_value(k->x->arg[i]->dtype, k->m->p->reference), i);
+        text_line(&k->m->body, k->lane >= 0 ? "%s[%d];" : "%s;", line.s, BLOCK);
+        line.len = 0;
+    }
+    text_free(&line);
+}
+
+/* s0, s1, ... become parts first, first + 1, ... of the expression, all computed from what they were. */
+static void set_states(walking *k, int first, bool together)
+{
+    emitter *m = k->m;
+    for (int i = 0; i < k->n; i++) {
+        const expr *x = k->x->arg[first + i];
+        text value = {0};
+        c_temporaries(&k->w, &m->body, x);
+        c_expr(&k->w, &value, x);
+        if (together)
+            text_line(&m->body, "const %s next%d = %s;", c_value(x->dtype, m->p->reference), i, value.s);
+        else
+            text_line(&m->body, "s%d%s = %s;", i, k->w.state, value.s);
+        text_free(&value);
+    }
+    for (int i = 0; together && i < k->n; i++)
+        text_line(&m->body, "s%d%s = next%d;", i, k->w.state, i);
+}
+
+static void put_result(walking *k)
+{
+    plain_put(k->m, &k->w, store_offset(k->m, k->m->axis), k->x->arg[2 * k->n], false);
+}
+
+static int walk_axes(walking *k) /* opens the loops that are walked; their number */
+{
+    const stage *s = k->m->s;
+    int n = 0;
+    for (int a = 0; a < s->n_axis; a++) {
+        char end[24];
+        if (k->x->folds ? !(k->x->folds >> a & 1) : a != k->x->axis)
+            continue;
+        snprintf(end, sizeof end, "%lld", (long long)s->extent[a]);
+        plain_loop(k->m, a, "0", end, false), n++;
+    }
+    return n;
+}
+
+static void write_rows(walking *k)
+{
+    emitter *m = k->m;
+    declare(k);
+    open_lane(k);
+    set_states(k, 0, false);
+    plain_end(m, 1);
+    const int loops = walk_axes(k);
+    open_lane(k);
+    set_states(k, k->n, true);
+    if (!k->x->folds)
+        put_result(k);
+    plain_end(m, 1 + loops);
+    if (!k->x->folds)
+        return;
+    open_lane(k);
+    put_result(k);
+    plain_end(m, 1);
+}
+
+static void choose_axes(walking *k)
+{
+    const stage *s = k->m->s;
+    const int scan = k->x->folds ? -1 : k->x->axis;
+    k->cut = -1;
+    for (int a = 0; a < s->n_result; a++)
+        if (a != scan && (k->cut < 0 || s->extent[a] > s->extent[k->cut]))
+            k->cut = a;
+    k->lane = s->n_result && s->n_result - 1 != scan ? s->n_result - 1 : -1;
+}
+
+void emit_walk(emitter *m)
+{
+    const stage *s = m->s;
+    walking k = {.m = m, .x = s->value, .w = emit_writer(m), .n = s->value->n / 2};
+    char state[40];
+    int loops = 0;
+    choose_axes(&k);
+    if (k.cut >= 0)
+        text_line(&m->body, "const long low = %lldL * part / parts, high = %lldL * (part + 1) / parts;",
+                  (long long)s->extent[k.cut], (long long)s->extent[k.cut]);
+    else
+        text_line(&m->body, "if (part) return;");
+    for (int a = 0; a < s->n_result; a++) {
+        char end[24];
+        if (a == k.lane || (!k.x->folds && a == k.x->axis))
+            continue;
+        snprintf(end, sizeof end, "%lld", (long long)s->extent[a]);
+        plain_loop(m, a, a == k.cut ? "low" : "0", a == k.cut ? "high" : end, false), loops++;
+    }
+    if (k.lane >= 0) {
+        char end[24];
+        snprintf(end, sizeof end, k.lane == k.cut ? "high" : "%lldL", (long long)s->extent[k.lane]);
+        text_line(&m->body, "for (long block = %s; block < %s; block += %d) {", k.lane == k.cut ? "low" : "0", end,
+                  BLOCK);
+        m->body.depth++, loops++;
+        text_line(&m->body, "const long end = MIN(block + %d, %s);", BLOCK, end);
+        snprintf(state, sizeof state, "[%s_%d - block]", s->letter[k.lane], k.lane);
+        k.w.state = state;
+    }
+    write_rows(&k);
+    plain_end(m, loops);
+}
