@@ -9,6 +9,7 @@
 typedef struct preset {
     ts_array value;
     bool used;
+    bool held; /* no input at all: a constant or weight with this value */
 } preset;
 
 /* leaf: what an input, weight or constant carries beside its type. */

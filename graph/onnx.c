@@ -32,6 +32,18 @@ const op *op_for_onnx(const char *domain, const char *kind, int version, const o
     return found;
 }
 
+const op *op_for_form(const char *domain, const char *kind, int version, const onnx_form **form)
+{
+    const op *found = NULL;
+    *form = NULL;
+    for (const op *const *const *table = op_tables; *table; table++)
+        for (const op *const *o = *table; *o; o++)
+            for (const onnx_form *r = (*o)->form; r && r->type; r++)
+                if (r->since <= version && (!*form || r->since > (*form)->since) && serves(r->type, domain, kind))
+                    found = *o, *form = r;
+    return found;
+}
+
 const attr *onnx_attr(const onnx_call *c, const char *name)
 {
     for (int i = 0; i < c->n_attr; i++)
@@ -133,10 +145,21 @@ static bool apply_as_is(const op *o, const onnx_call *c, const node **out, err *
     return out[0] != NULL;
 }
 
-bool onnx_apply(const op *o, const onnx_rule *rule, const onnx_call *c, const node **out, err *e)
+/* An adapter says why, or the graph does. */
+static bool ended(const onnx_call *c, bool ok, err *e)
 {
-    const bool ok = (rule->adapt ? rule->adapt(c, out, e) : apply_as_is(o, c, out, e)) && !err_is(&c->g->err);
+    ok = ok && !err_is(&c->g->err);
     if (!ok && err_is(&c->g->err))
         err_set(e, c->g->err.code, "%s", c->g->err.text);
     return ok || err_set(e, TS_BUG, "%s was refused without a reason", c->type);
+}
+
+bool onnx_apply(const op *o, const onnx_rule *rule, const onnx_call *c, const node **out, err *e)
+{
+    return ended(c, rule->adapt ? rule->adapt(c, out, e) : apply_as_is(o, c, out, e), e);
+}
+
+bool onnx_make(const onnx_form *form, const onnx_call *c, onnx_value *out, err *e)
+{
+    return ended(c, form->make(c, out, e), e);
 }

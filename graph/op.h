@@ -39,8 +39,29 @@ const expr *defn_at(defn *d, int operand, const expr *const *subscript);
 /* The definition is this routine over all operands; r and its numbers are copied. */
 void defn_routine(defn *d, const routine *r);
 
+/* A value that the steps of a file pass on: a node, or what holds several while a graph is built (no node does). */
+typedef struct onnx_value {
+    const node *node;             /* NULL: none, or a list */
+    const struct onnx_list *list; /* NULL: none, or a node */
+} onnx_value;
+typedef struct onnx_list {
+    bool optional; /* of at most one value; otherwise a sequence */
+    dtype dtype;   /* of tensors to come, when it is an empty sequence; TS_N_DTYPE: not known */
+    int n;
+    const onnx_value *item;
+} onnx_list;
+
 /* A call as ONNX wrote it, operands already nodes: what an adapter turns into nodes. */
-typedef struct onnx_call {
+typedef struct onnx_call onnx_call;
+/* One pass through the graph that is a call's attribute: as many values in as it has inputs, at most as many out as it
+ * has outputs. */
+typedef struct onnx_pass {
+    const char *attribute;
+    int n_in, n_out;
+    const onnx_value *in;
+    onnx_value *out;
+} onnx_pass;
+struct onnx_call {
     graph *g;
     const char *type, *domain, *name;
     int version; /* of the operator set in use */
@@ -49,7 +70,10 @@ typedef struct onnx_call {
     int n_attr;
     const attr *attr;
     const ts_array *const *tensor; /* of attribute i, when it is a tensor (its kind is 't'); else NULL */
-} onnx_call;
+    const onnx_value *value;       /* operands, lists among them */
+    bool (*pass)(const onnx_call *c, const onnx_pass *p, err *e);
+    void *user; /* whoever made the call */
+};
 const attr *onnx_attr(const onnx_call *c, const char *name); /* NULL when absent */
 int64_t onnx_int(const onnx_call *c, const char *name, int64_t fallback);
 double onnx_real(const onnx_call *c, const char *name, double fallback);
@@ -62,12 +86,20 @@ typedef struct onnx_rule {
     int since; /* first operator-set version this rule serves; the newest rule not above the file's version is used */
     bool (*adapt)(const onnx_call *c, const node **out, err *e); /* NULL: same operands, same attributes */
 } onnx_rule;
+/* The same for calls with lists or graphs among what they take or give. Where a type has both, the form serves calls
+ * with a list among their operands. */
+typedef struct onnx_form {
+    const char *type;
+    int since;
+    bool (*make)(const onnx_call *c, onnx_value *out, err *e);
+} onnx_form;
 
 typedef struct op {
     const char *name;      /* identity everywhere: dumps, schemas, cache keys, tests */
     const char *doc;       /* one sentence */
     const char *numpy;     /* the oracle, over a b c ... and the attribute names; x = [a, b, ...] for any number */
     const onnx_rule *onnx; /* ends with {0}; NULL: not an ONNX operation */
+    const onnx_form *form; /* ends with {0} */
     /* Letters of the result's axes, from the last one backwards after '|' fold letters: "m n | k" */
     const char *axes;
     int arity;             /* -1: any number */
@@ -87,7 +119,9 @@ typedef struct op {
 extern const op *const *const op_tables[]; /* one list per file of graph/ops/, made by the build; ends with NULL */
 const op *op_find(const char *name);
 const op *op_for_onnx(const char *domain, const char *kind, int version, const onnx_rule **rule);
+const op *op_for_form(const char *domain, const char *kind, int version, const onnx_form **form);
 /* One call through its rule: out[0..n_out) are nodes, NULL for outputs that the file does not use. */
 bool onnx_apply(const op *o, const onnx_rule *rule, const onnx_call *c, const node **out, err *e);
+bool onnx_make(const onnx_form *form, const onnx_call *c, onnx_value *out, err *e);
 bool op_check(const op *o, err *e); /* every rule stated above; a test runs it over the table */
 #endif

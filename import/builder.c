@@ -1,6 +1,7 @@
 /* builder.c - steps become nodes. Extents are numbers by now, so shape arithmetic is arithmetic on constants: a step
- * whose operands are constants becomes a constant itself as long as that is small. Steps that nobody can do are
- * gathered, and so are those behind them left out, until everything else was tried. */
+ * whose operands are constants becomes a constant itself as long as that is small. Graphs inside steps and functions
+ * are gone through each time that somebody passes through them: loops come out unrolled, calls inlined. Steps that
+ * nobody can do are gathered, and so are those behind them left out, until everything else was tried. */
 #include "import/model.h"
 
 #include <stdio.h>
@@ -10,18 +11,33 @@ enum {
     FOLD_ELEMENTS = 65536,  /* of a result that becomes a constant */
     FOLD_WORK = 4 << 20,    /* elements walked to compute it */
     FOLD_TOTAL = 256 << 20, /* bytes of all such constants */
+    MOST_STEPS = 1 << 20,   /* gone through, each time counted */
+    MOST_DEPTH = 48,        /* graphs in graphs, calls in calls */
 };
 
 typedef struct builder {
     const model_file *f;
-    const links *l;
     graph *g;
-    arena *mem;         /* until the graph is built */
-    const node **value; /* by number; NULL: not made */
-    bool bound;         /* extents are known */
-    int64_t folded;     /* bytes of constants made here */
+    arena *mem;     /* until the graph is built */
+    bool bound;     /* extents are known */
+    int64_t folded; /* bytes of constants made here */
+    int steps, depth;
     lacks lacks;
 } builder;
+
+/* One pass through a graph. */
+typedef struct frame {
+    builder *b;
+    const body *body;
+    const links *l;
+    onnx_value *value; /* by number */
+    const opset *opset;
+    int n_opset;
+    const function *function; /* that the graph belongs to, or NULL */
+    const step *call;         /* of that function, its attributes resolved */
+    const char *where;        /* in front of places: "node[3] \"loop\", " */
+    const struct frame *outer;
+} frame;
 
 /* ---- what the file holds ---- */
 
@@ -37,15 +53,20 @@ static const node *held_node(const builder *b, const held *h)
     return steers ? g_const(b->g, "", &t, a->data) : g_weight(b->g, h->name, &t, a->data);
 }
 
-static const node *value_at(builder *b, int i)
+static onnx_value value_at(frame *f, int i)
 {
-    const int k = i - b->f->n_input;
-    const held *h = k >= 0 && k < b->f->n_held ? &b->f->held[k] : NULL;
+    const int k = i - f->body->n_input;
+    const held *h = k >= 0 && k < f->body->n_held ? &f->body->held[k] : NULL;
     if (h && h->refused)
-        lacks_add(&b->lacks, arena_format(b->mem, "tensor \"%s\"", h->name), h->refused, "");
-    else if (h && !b->value[i])
-        b->value[i] = held_node(b, h);
-    return i < 0 ? NULL : b->value[i];
+        lacks_add(&f->b->lacks, arena_format(f->b->mem, "tensor \"%s\"", h->name), h->refused, "");
+    else if (h && !f->value[i].node)
+        f->value[i].node = held_node(f->b, h);
+    return i < 0 ? (onnx_value){0} : f->value[i];
+}
+
+static bool is_absent(const onnx_value *v)
+{
+    return !v->node && !v->list;
 }
 
 /* ---- folding ---- */
@@ -92,7 +113,7 @@ static bool fold(builder *b, const onnx_call *c, int first, const node **out, er
 }
 
 /* ---- steps ---- */
-static int version_of(const model_file *f, const char *domain)
+static int version_of(const frame *f, const char *domain)
 {
     for (int i = 0; i < f->n_opset; i++)
         if (!strcmp(f->opset[i].domain, domain))
@@ -100,59 +121,45 @@ static int version_of(const model_file *f, const char *domain)
     return 1; /* a domain that the file does not import */
 }
 
-static const char *place(builder *b, int i)
+static const char *place(const frame *f, int i)
 {
-    return arena_format(b->mem, "node[%d] \"%s\"", i, b->f->step[i].name);
+    return arena_format(f->b->mem, "%snode[%d] \"%s\"", f->where, i, f->body->step[i].name);
 }
 
 /* "com.acme.Foo (opset 1, f32)": operator, version and the dtype that it works on, if it is known. */
-static void add_lack(builder *b, int i, const node *operand, const char *reason)
+static void add_lack(const frame *f, int i, const node *operand, const char *reason)
 {
-    const step *s = &b->f->step[i];
-    const char *what = arena_format(b->mem, "%s%s%s (opset %d%s%s)", s->domain, *s->domain ? "." : "", s->type,
-                                    version_of(b->f, s->domain), operand ? ", " : "",
+    const step *s = &f->body->step[i];
+    const char *what = arena_format(f->b->mem, "%s%s%s (opset %d%s%s)", s->domain, *s->domain ? "." : "", s->type,
+                                    version_of(f, s->domain), operand ? ", " : "",
                                     operand ? ts_dtype_name(operand->type.dtype) : "");
-    lacks_add(&b->lacks, what, reason, place(b, i));
+    lacks_add(&f->b->lacks, what, reason, place(f, i));
 }
 
-static bool check_size(builder *b, int i, const node *n, err *e)
+static bool check_size(const frame *f, int i, const node *n, err *e)
 {
     if (type_count(&n->type) <= MODEL_ELEMENTS)
         return true;
     text t = {0};
     type_print(&t, &n->type);
-    err_set(e, TS_MEMORY, "M025 %s %s: output %s has more than 2^40 elements", place(b, i), b->f->step[i].type,
+    err_set(e, TS_MEMORY, "M025 %s %s: output %s has more than 2^40 elements", place(f, i), f->body->step[i].type,
             text_str(&t));
     text_free(&t);
     return false;
 }
 
 /* The operands of step i; false when one was not made because of a lack further up. */
-static bool operands(builder *b, int i, const node **in)
+static bool operands(frame *f, int i, onnx_value *value, const node **in)
 {
-    const step *s = &b->f->step[i];
+    const step *s = &f->body->step[i];
     bool all = true;
     for (int k = 0; k < s->n_in; k++) {
-        in[k] = value_at(b, b->l->operand[b->l->first_in[i] + k]);
-        all = all && (in[k] || !*s->in[k]);
+        const int from = f->l->operand[f->l->first_in[i] + k];
+        value[k] = value_at(f, from);
+        in[k] = value[k].node;
+        all = all && (!is_absent(&value[k]) || !*s->in[k] || (from >= 0 && from < f->body->n_input && f->function));
     }
     return all;
-}
-
-/* Takes the results of step i over: sizes checked, folded where possible, named after the step. */
-static bool keep(builder *b, int i, const onnx_call *c, int first, const node **out, err *e)
-{
-    const step *s = &b->f->step[i];
-    for (int k = 0; k < s->n_out; k++) {
-        if (!out[k])
-            continue;
-        if (!check_size(b, i, out[k], e) || !fold(b, c, first, &out[k], e))
-            return false;
-        if (!node_is_leaf(out[k]))
-            g_label(b->g, out[k], *s->name ? s->name : s->out[k]);
-        b->value[b->l->first_out[i] + k] = out[k];
-    }
-    return true;
 }
 
 static int outputs_of(const step *s)
@@ -163,82 +170,325 @@ static int outputs_of(const step *s)
     return n;
 }
 
-static bool build_step(builder *b, int i, err *e)
+/* ---- attributes of functions ---- */
+
+/* What the caller gave, what the function falls back to, or nothing. */
+static const attr *given_attribute(const frame *f, const char *name, const ts_array **tensor)
 {
-    const step *s = &b->f->step[i];
+    const step *call = f->call;
+    for (int i = 0; call && i < call->n_attr; i++)
+        if (!strcmp(call->attr[i].name, name)) {
+            *tensor = call->tensor ? call->tensor[i] : NULL;
+            return &call->attr[i];
+        }
+    for (int i = 0; f->function && i < f->function->n_attr; i++)
+        if (!strcmp(f->function->attr[i].name, name)) {
+            *tensor = f->function->tensor[i];
+            return &f->function->attr[i];
+        }
+    return NULL;
+}
+
+/* s with every reference replaced by what it stands for. */
+static step resolved(const frame *f, const step *s)
+{
+    step own = *s;
+    attr *list = arena_array(f->b->mem, (size_t)s->n_attr, sizeof *list);
+    const ts_array **tensor = arena_array(f->b->mem, (size_t)s->n_attr, sizeof *tensor);
+    own.n_attr = 0;
+    for (int i = 0; i < s->n_attr; i++) {
+        const attr *a = &s->attr[i];
+        const ts_array *t = s->tensor ? s->tensor[i] : NULL;
+        if (a->kind == 'r')
+            a = given_attribute(f, a->s, &t);
+        if (!a)
+            continue;
+        list[own.n_attr] = *a;
+        list[own.n_attr].name = s->attr[i].name;
+        tensor[own.n_attr++] = t;
+    }
+    own.attr = list, own.tensor = tensor;
+    return own;
+}
+
+/* ---- graphs in steps ---- */
+static bool run_frame(frame *f, const onnx_pass *p, err *e);
+
+typedef struct making {
+    frame *f;
+    int step;
+    const step *own; /* its attributes resolved */
+} making;
+
+static bool pass_through(const onnx_call *c, const onnx_pass *p, err *e)
+{
+    const making *m = c->user;
+    frame *outer = m->f;
+    const attr *a = onnx_attr(c, p->attribute);
+    if (!a || a->kind != 'g' || a->i >= m->own->n_body)
+        return err_set(e, TS_BAD_INPUT, "attribute %s is not a graph", p->attribute);
+    frame inner = *outer;
+    inner.body = &m->own->body[a->i], inner.l = inner.body->links, inner.outer = outer;
+    inner.where = arena_format(outer->b->mem, "%s, ", place(outer, m->step));
+    if (p->n_in != inner.body->n_input || p->n_out > inner.body->n_output)
+        return err_set(e, TS_BAD_INPUT, "the graph in %s has %d inputs and %d outputs, %d and %d are needed",
+                       p->attribute, inner.body->n_input, inner.body->n_output, p->n_in, p->n_out);
+    return run_frame(&inner, p, e);
+}
+
+static const function *function_for(const builder *b, const onnx_call *c)
+{
+    for (int i = 0; i < b->f->n_function; i++)
+        if (!strcmp(b->f->function[i].name, c->type) && !strcmp(b->f->function[i].domain, c->domain))
+            return &b->f->function[i];
+    return NULL;
+}
+
+static bool call_function(frame *f, int i, const function *to, const onnx_call *c, onnx_value *out, err *e)
+{
+    const making *m = c->user;
+    const int n = to->body.n_input;
+    if (c->n_in > n || c->n_out > to->body.n_output)
+        return err_set(e, TS_BAD_INPUT, "the function has %d inputs and %d outputs, %d and %d are used", n,
+                       to->body.n_output, c->n_in, c->n_out);
+    onnx_value *in = arena_array(f->b->mem, (size_t)n, sizeof *in);
+    for (int k = 0; k < c->n_in; k++)
+        in[k] = c->value[k];
+    frame inner = {f->b, &to->body, to->body.links, .function = to, .call = m->own};
+    inner.opset = to->opset, inner.n_opset = to->n_opset;
+    inner.where = arena_format(f->b->mem, "%s, ", place(f, i));
+    return run_frame(&inner, &(onnx_pass){NULL, n, c->n_out, in, out}, e);
+}
+
+/* Without operands: only for what is not supported further in. */
+static bool look_inside(frame *f, int i, const function *to, const onnx_call *c, err *e)
+{
+    bool ok = true;
+    if (to)
+        return call_function(f, i, to, &(onnx_call){.user = c->user}, NULL, e);
+    for (int k = 0; ok && k < c->n_attr; k++) {
+        const making *m = c->user;
+        if (c->attr[k].kind != 'g')
+            continue;
+        const int n = m->own->body[c->attr[k].i].n_input;
+        onnx_value *none = arena_array(f->b->mem, (size_t)n, sizeof *none);
+        ok = pass_through(c, &(onnx_pass){c->attr[k].name, n, 0, none, NULL}, e);
+    }
+    return ok;
+}
+
+/* ---- one step ---- */
+
+/* Takes the results of step i over: sizes checked, folded where possible, named after the step. */
+static bool keep(frame *f, int i, const onnx_call *c, int first, onnx_value *out, err *e)
+{
+    const step *s = &f->body->step[i];
+    for (int k = 0; k < outputs_of(s); k++) {
+        const node *n = out[k].node;
+        if (n && (!check_size(f, i, n, e) || (first >= 0 && !fold(f->b, c, first, &out[k].node, e))))
+            return false;
+        if (n && !node_is_leaf(out[k].node))
+            g_label(f->b->g, out[k].node, *s->name ? s->name : s->out[k]);
+        f->value[f->l->first_out[i] + k] = out[k];
+    }
+    return true;
+}
+
+/* Who makes a step: a function of the file, a rule of an operation, or a form. */
+typedef struct maker {
+    const function *function;
+    const op *op;
     const onnx_rule *rule;
-    const op *o = op_for_onnx(s->domain, s->type, version_of(b->f, s->domain), &rule);
-    const node **in = arena_array(b->mem, (size_t)s->n_in, sizeof *in);
-    const node **out = arena_array(b->mem, (size_t)s->n_out, sizeof *out);
-    const bool ready = operands(b, i, in);
-    const node *subject = s->n_in > 0 ? in[0] : NULL;
-    if (!o || s->refused)
-        add_lack(b, i, subject, s->refused ? s->refused : "");
-    else if (!ready && b->lacks.n == 0 && b->bound)
-        add_lack(b, i, subject, "one of its inputs is an optional output that its maker does not give");
-    if (!o || s->refused || !ready)
+    const onnx_form *form;
+} maker;
+
+static maker maker_of(const builder *b, const onnx_call *c)
+{
+    bool lists = false;
+    maker m = {.function = function_for(b, c)};
+    for (int i = 0; i < c->n_in; i++)
+        lists = lists || c->value[i].list;
+    if (!m.function && !lists)
+        m.op = op_for_onnx(c->domain, c->type, c->version, &m.rule);
+    if (!m.function && !m.op)
+        m.op = op_for_form(c->domain, c->type, c->version, &m.form);
+    return m;
+}
+
+static bool apply(const maker *m, const onnx_call *c, onnx_value *out, err *e)
+{
+    if (m->form)
+        return onnx_make(m->form, c, out, e);
+    const node **result = arena_array(&c->g->mem, (size_t)c->n_out + 1, sizeof *result);
+    if (!onnx_apply(m->op, m->rule, c, result, e))
+        return false;
+    for (int i = 0; i < c->n_out; i++)
+        out[i].node = result[i];
+    return true;
+}
+
+static bool make_step(frame *f, int i, const onnx_call *c, bool ready, err *e)
+{
+    builder *b = f->b;
+    const step *s = &f->body->step[i];
+    const maker by = maker_of(b, c);
+    const node *subject = c->n_in > 0 ? c->in[0] : NULL;
+    onnx_value *out = arena_array(b->mem, (size_t)s->n_out + 1, sizeof *out);
+    const int lacking = b->lacks.n + b->lacks.more, first = b->g->n;
+    if ((!by.op && !by.function) || s->refused) {
+        add_lack(f, i, subject, s->refused ? s->refused : "");
         return true;
+    }
+    if (!ready) {
+        if (lacking == 0 && b->bound)
+            add_lack(f, i, subject, "one of its inputs is an optional output that its maker does not give");
+        return look_inside(f, i, by.function, c, e);
+    }
+    err own = {0};
+    if (by.function ? call_function(f, i, by.function, c, out, &own) : apply(&by, c, out, &own))
+        return keep(f, i, c, by.rule ? first : -1, out, e);
+    b->g->err = (err){0};
+    if (own.code != TS_UNSUPPORTED && !strncmp(own.text, "M0", 2)) /* said further in */
+        return err_set(e, own.code, "%s", own.text);
+    if (own.code != TS_UNSUPPORTED)
+        return err_set(e, own.code, "M024 %s %s: %s", place(f, i), s->type, own.text);
+    if (lacking == b->lacks.n + b->lacks.more) /* else it was said further in */
+        add_lack(f, i, subject, own.text);
+    return true;
+}
+
+static bool build_step(frame *f, int i, err *e)
+{
+    builder *b = f->b;
+    const step *s = &f->body->step[i];
+    const step own = f->function ? resolved(f, s) : *s;
+    onnx_value *value = arena_array(b->mem, (size_t)s->n_in, sizeof *value);
+    const node **in = arena_array(b->mem, (size_t)s->n_in, sizeof *in);
+    const bool ready = operands(f, i, value, in);
+    making m = {f, i, &own};
+    if (++b->steps > MOST_STEPS)
+        return err_set(e, TS_MEMORY, "M025 %s %s: more than %d steps when loops are unrolled and functions inlined",
+                       place(f, i), s->type, MOST_STEPS);
     const onnx_call c = {.g = b->g,
                          .type = s->type,
                          .domain = s->domain,
                          .name = s->name,
-                         .version = version_of(b->f, s->domain),
+                         .version = version_of(f, s->domain),
                          .n_in = s->n_in,
                          .n_out = outputs_of(s),
                          .in = in,
-                         .n_attr = s->n_attr,
-                         .attr = s->attr,
-                         .tensor = s->tensor};
-    const int first = b->g->n;
-    err own = {0};
-    if (onnx_apply(o, rule, &c, out, &own))
-        return keep(b, i, &c, first, out, e);
-    b->g->err = (err){0};
-    if (own.code != TS_UNSUPPORTED)
-        return err_set(e, own.code, "M024 %s %s: %s", place(b, i), s->type, own.text);
-    add_lack(b, i, subject, own.text);
+                         .n_attr = own.n_attr,
+                         .attr = own.attr,
+                         .tensor = own.tensor,
+                         .value = value,
+                         .pass = pass_through,
+                         .user = &m};
+    return make_step(f, i, &c, ready, e);
+}
+
+static bool run_steps(frame *f, err *e)
+{
+    for (int i = 0; i < f->l->n_order; i++)
+        if (!build_step(f, f->l->order[i], e))
+            return false;
     return true;
+}
+
+/* Results that were not made because of a lack are none. */
+static bool run_frame(frame *f, const onnx_pass *p, err *e)
+{
+    builder *b = f->b;
+    const links *l = f->l;
+    f->value = arena_array(b->mem, (size_t)l->n_value, sizeof *f->value);
+    for (int i = 0; i < p->n_in; i++)
+        f->value[i] = p->in[i];
+    for (int i = 0; i < l->n_capture; i++)
+        f->value[l->n_value - l->n_capture + i] = value_at((frame *)(uintptr_t)f->outer, l->capture[i]);
+    if (++b->depth > MOST_DEPTH)
+        return err_set(e, TS_BAD_INPUT, "M004 graphs and functions are nested more than %d deep", MOST_DEPTH);
+    const bool ok = run_steps(f, e);
+    b->depth--;
+    for (int i = 0; ok && i < p->n_out; i++) {
+        p->out[i] = value_at(f, l->result[i]);
+        if (is_absent(&p->out[i]) && b->lacks.n > 0)
+            return err_set(e, TS_UNSUPPORTED, "something inside is not supported");
+    }
+    return ok;
 }
 
 /* ---- ports ---- */
-static bool build_inputs(builder *b, const binding *with, err *e)
+static const node *build_input(const builder *b, const binding *with, int i, err *e)
 {
-    for (int i = 0; i < with->n; i++) {
-        const ts_port *p = &with->input[i];
-        type t = {.dtype = p->dtype, .rank = p->rank};
-        memcpy(t.dim, p->dim, sizeof t.dim);
-        b->value[i] = g_input(b->g, p->name, &t, &with->preset[i]);
-        if (!b->value[i])
-            return err_set(e, b->g->err.code, "input \"%s\": %s", p->name, b->g->err.text);
+    const ts_port *p = &with->input[i];
+    preset *k = &with->preset[i];
+    type t = {.dtype = p->dtype, .rank = p->rank};
+    memcpy(t.dim, p->dim, sizeof t.dim);
+    const node *n = k->held ? held_node(b, &(held){.name = p->name, .value = k->value}) : g_input(b->g, p->name, &t, k);
+    if (!n)
+        err_set(e, b->g->err.code, "input \"%s\": %s", p->name, b->g->err.text);
+    return n;
+}
+
+/* A sequence or optional again from its tensors, which begin at *next. Their names say where they belong. */
+static onnx_value whole_input(const builder *b, const binding *with, const char *name, const char *form, int *next,
+                              err *e)
+{
+    onnx_value v = {0};
+    const size_t n = strlen(name);
+    if (!*form) {
+        v.node = build_input(b, with, (*next)++, e);
+        return v;
+    }
+    onnx_list *l = arena_get(&b->g->mem, sizeof *l);
+    onnx_value *item = arena_array(&b->g->mem, (size_t)(with->n - *next) + 1, sizeof *item);
+    while (*next < with->n && !strncmp(with->input[*next].name, name, n) && with->input[*next].name[n] == '[') {
+        const char *inner = arena_format(b->mem, "%s[%d]", name, l->n);
+        item[l->n++] = whole_input(b, with, inner, form + 1, next, e);
+        if (err_is(e))
+            break;
+    }
+    l->optional = *form == 'o', l->dtype = TS_N_DTYPE, l->item = item;
+    v.list = l;
+    return v;
+}
+
+static bool build_inputs(frame *f, const binding *with, err *e)
+{
+    int next = 0;
+    for (int i = 0; i < f->body->n_input; i++) {
+        const ts_port *p = &f->body->input[i];
+        f->value[i] = whole_input(f->b, with, p->name, p->form ? p->form : "", &next, e);
+        if (err_is(e))
+            return false;
     }
     return true;
 }
 
-static bool build(builder *b, const binding *with, const node **result, err *e)
+static bool build(frame *f, const binding *with, onnx_value *result, err *e)
 {
+    builder *b = f->b;
     for (int i = 0; i < b->f->n_refused; i++)
         lacks_add(&b->lacks, b->f->refused[i], "", "");
-    if (with && !build_inputs(b, with, e))
+    if (with && !build_inputs(f, with, e))
         return false;
-    for (int i = 0; i < b->l->n_order; i++)
-        if (!build_step(b, b->l->order[i], e))
-            return false;
-    if (!lacks_tell(&b->lacks, e))
+    if (!run_steps(f, e) || !lacks_tell(&b->lacks, e))
         return false;
-    for (int i = 0; b->bound && i < b->f->n_output; i++) {
-        result[i] = value_at(b, b->l->result[i]);
-        if (!result[i])
-            return err_set(e, TS_BAD_INPUT, "M012 output \"%s\": its node gives no such result", b->f->output[i].name);
+    for (int i = 0; b->bound && i < f->body->n_output; i++) {
+        result[i] = value_at(f, f->l->result[i]);
+        if (is_absent(&result[i]))
+            return err_set(e, TS_BAD_INPUT, "M012 output \"%s\": its node gives no such result",
+                           f->body->output[i].name);
     }
     return true;
 }
 
-bool builder_run(const model_file *f, const links *l, const binding *with, graph *g, const node **result, err *e)
+bool builder_run(const model_file *file, const binding *with, graph *g, onnx_value *result, err *e)
 {
     arena mem = {0};
-    builder b = {.f = f, .l = l, .g = g, .mem = &mem, .bound = with != NULL};
-    b.value = arena_array(&mem, (size_t)l->n_value, sizeof *b.value);
-    const bool ok = build(&b, with, result, e);
+    builder b = {.f = file, .g = g, .mem = &mem, .bound = with != NULL};
+    frame f = {&b, &file->main, file->main.links, .opset = file->opset, .n_opset = file->n_opset, .where = ""};
+    f.value = arena_array(&mem, (size_t)f.l->n_value, sizeof *f.value);
+    const bool ok = build(&f, with, result, e);
     lacks_free(&b.lacks);
     arena_free(&mem);
     return ok;

@@ -161,15 +161,15 @@ static bool read_ports(model_file *f, const json *root, err *e)
     const json *in, *out;
     if (!need(root, "inputs", JSON_LIST, &in, e) || !need(root, "outputs", JSON_LIST, &out, e))
         return false;
-    f->input = arena_array(&f->mem, length_of(in), sizeof *f->input);
-    f->output = arena_array(&f->mem, length_of(out), sizeof *f->output);
+    f->main.input = arena_array(&f->mem, length_of(in), sizeof *f->main.input);
+    f->main.output = arena_array(&f->mem, length_of(out), sizeof *f->main.output);
     for (const json *i = in->first; i; i = i->next)
-        if (!read_port(i, true, &f->input[f->n_input++], e))
+        if (!read_port(i, true, &f->main.input[f->main.n_input++], e))
             return false;
     for (const json *i = out->first; i; i = i->next)
-        if (!read_port(i, false, &f->output[f->n_output++], e))
+        if (!read_port(i, false, &f->main.output[f->main.n_output++], e))
             return false;
-    return f->n_output > 0 || json_refuse(e, out, TS_BAD_INPUT, "a graph has at least one output");
+    return f->main.n_output > 0 || json_refuse(e, out, TS_BAD_INPUT, "a graph has at least one output");
 }
 
 /* ---- numbers in the file itself ---- */
@@ -269,14 +269,14 @@ static bool read_held(model_file *f, const json *root, err *e)
     if (!want(root, "weights", JSON_OBJECT, &weights, e) || !want(root, "constants", JSON_OBJECT, &constants, e) ||
         (weights && !read_weights(f, weights, &from_file, &n, e)))
         return false;
-    f->held = arena_array(&f->mem, (size_t)n + length_of(constants), sizeof *f->held);
+    f->main.held = arena_array(&f->mem, (size_t)n + length_of(constants), sizeof *f->main.held);
     if (n > 0)
-        memcpy(f->held, from_file, (size_t)n * sizeof *f->held);
-    f->n_held = n;
+        memcpy(f->main.held, from_file, (size_t)n * sizeof *f->main.held);
+    f->main.n_held = n;
     for (const json *i = constants ? constants->first : NULL; i; i = i->next) {
         if (is_comment(i))
             continue;
-        held *h = &f->held[f->n_held++];
+        held *h = &f->main.held[f->main.n_held++];
         h->name = i->key;
         if (!read_tensor(&f->mem, i, &h->value, e))
             return false;
@@ -386,9 +386,9 @@ static bool read_steps(model_file *f, const json *root, err *e)
     const json *all;
     if (!need(root, "nodes", JSON_LIST, &all, e))
         return false;
-    f->step = arena_array(&f->mem, length_of(all), sizeof *f->step);
+    f->main.step = arena_array(&f->mem, length_of(all), sizeof *f->main.step);
     for (const json *i = all->first; i; i = i->next)
-        if (!read_step(&f->mem, i, &f->step[f->n_step++], e))
+        if (!read_step(&f->mem, i, &f->main.step[f->main.n_step++], e))
             return false;
     return true;
 }

@@ -1,17 +1,42 @@
 /* links.c - names to numbers: every name made once, every name used made somewhere, and an order in which nothing is
- * used before it is made. Files list their steps in that order by rule, not always in fact. */
+ * used before it is made. Files list their steps in that order by rule, not always in fact. A graph inside a step takes
+ * names that it does not have from the graph around it; they count as operands of that step. */
 #include "import/model.h"
 #include "import/names.h"
 
 #include <string.h>
 
+/* The names of one graph while it is linked. */
+typedef struct scope {
+    const body *f;
+    links *l;
+    name_table table;
+    struct scope *outer; /* NULL: names come from nowhere else */
+    int *capture;        /* values of the outer graph */
+    int cap_capture;
+    int *operand;
+    int n_operand, cap_operand;
+    arena *mem, *scratch;
+} scope;
+
+static int *grown(arena *mem, int *list, int n, int *cap)
+{
+    if (n < *cap)
+        return list;
+    *cap = *cap ? 2 * *cap : 16;
+    int *more = arena_array(mem, (size_t)*cap, sizeof *more);
+    if (n > 0)
+        memcpy(more, list, (size_t)n * sizeof *more);
+    return more;
+}
+
 /* node[3] "name" */
-static const char *place(const model_file *f, arena *mem, int i)
+static const char *place(const body *f, arena *mem, int i)
 {
     return arena_format(mem, "node[%d] \"%s\"", i, f->step[i].name);
 }
 
-static const char *maker(const model_file *f, const links *l, arena *mem, int value)
+static const char *maker(const body *f, const links *l, arena *mem, int value)
 {
     if (value < f->n_input)
         return "the inputs";
@@ -23,7 +48,7 @@ static const char *maker(const model_file *f, const links *l, arena *mem, int va
     return place(f, mem, i);
 }
 
-static bool declare(const model_file *f, const links *l, arena *mem, name_table *t, const char *name, int value, err *e)
+static bool declare(const body *f, const links *l, arena *mem, name_table *t, const char *name, int value, err *e)
 {
     const int first = name_add(t, name, value);
     if (first == value)
@@ -32,7 +57,7 @@ static bool declare(const model_file *f, const links *l, arena *mem, name_table 
                    maker(f, l, mem, value));
 }
 
-static bool declare_all(const model_file *f, links *l, arena *mem, name_table *t, err *e)
+static bool declare_all(const body *f, links *l, arena *mem, name_table *t, err *e)
 {
     int *first_out = arena_array(mem, (size_t)f->n_step + 1, sizeof *first_out);
     int n = f->n_input + f->n_held;
@@ -55,36 +80,80 @@ static bool declare_all(const model_file *f, links *l, arena *mem, name_table *t
     return true;
 }
 
-static bool resolve(const model_file *f, links *l, arena *mem, const name_table *t, err *e)
+/* The value called so here or further out, or -1. What is found further out becomes a value here. */
+static int find(scope *s, const char *name)
 {
-    int *first_in = arena_array(mem, (size_t)f->n_step + 1, sizeof *first_in), n = 0;
-    for (int i = 0; i < f->n_step; i++) {
-        first_in[i] = n;
-        n += f->step[i].n_in;
+    const int own = name_find(&s->table, name);
+    if (own >= 0 || !s->outer)
+        return own;
+    const int from = find(s->outer, name);
+    if (from < 0)
+        return -1;
+    s->capture = grown(s->scratch, s->capture, s->l->n_capture, &s->cap_capture);
+    s->capture[s->l->n_capture++] = from;
+    return name_add(&s->table, name, s->l->n_value++);
+}
+
+static void add_operand(scope *s, int value)
+{
+    s->operand = grown(s->scratch, s->operand, s->n_operand, &s->cap_operand);
+    s->operand[s->n_operand++] = value;
+}
+
+static bool link_body(body *f, scope *outer, arena *mem, arena *scratch, err *e);
+
+static bool resolve_step(scope *s, int i, err *e)
+{
+    const step *t = &s->f->step[i];
+    for (int k = 0; k < t->n_in; k++) {
+        const char *name = t->in[k];
+        const int value = *name ? find(s, name) : -1;
+        if (*name && value < 0)
+            return err_set(e, TS_BAD_INPUT, "M012 %s: input \"%s\" is not defined", place(s->f, s->mem, i), name);
+        add_operand(s, value);
     }
-    first_in[f->n_step] = n;
-    int *operand = arena_array(mem, (size_t)n, sizeof *operand);
-    for (int i = 0; i < f->n_step; i++)
-        for (int k = 0; k < f->step[i].n_in; k++) {
-            const char *name = f->step[i].in[k];
-            const int value = *name ? name_find(t, name) : -1;
-            operand[first_in[i] + k] = value;
-            if (*name && value < 0)
-                return err_set(e, TS_BAD_INPUT, "M012 %s: input \"%s\" is not defined", place(f, mem, i), name);
-        }
-    int *result = arena_array(mem, (size_t)f->n_output, sizeof *result);
+    for (int k = 0; k < t->n_body; k++) {
+        if (!link_body(&t->body[k], s, s->mem, s->scratch, e))
+            return err_in(e, "%s", place(s->f, s->mem, i));
+        for (int c = 0; c < t->body[k].links->n_capture; c++)
+            add_operand(s, t->body[k].links->capture[c]);
+    }
+    return true;
+}
+
+static int *kept(arena *mem, const int *list, int n)
+{
+    int *own = arena_array(mem, (size_t)n, sizeof *own);
+    if (n > 0)
+        memcpy(own, list, (size_t)n * sizeof *own);
+    return own;
+}
+
+static bool resolve(scope *s, err *e)
+{
+    const body *f = s->f;
+    links *l = s->l;
+    int *first_in = arena_array(s->mem, (size_t)f->n_step + 1, sizeof *first_in);
+    for (int i = 0; i < f->n_step; i++) {
+        first_in[i] = s->n_operand;
+        if (!resolve_step(s, i, e))
+            return false;
+    }
+    first_in[f->n_step] = s->n_operand;
+    int *result = arena_array(s->mem, (size_t)f->n_output, sizeof *result);
     for (int i = 0; i < f->n_output; i++) {
-        result[i] = name_find(t, f->output[i].name);
+        result[i] = find(s, f->output[i].name);
         if (result[i] < 0)
             return err_set(e, TS_BAD_INPUT, "M012 output \"%s\" is not defined", f->output[i].name);
     }
-    l->first_in = first_in, l->operand = operand, l->result = result;
+    l->first_in = first_in, l->operand = kept(s->mem, s->operand, s->n_operand), l->result = result;
+    l->capture = kept(s->mem, s->capture, l->n_capture);
     return true;
 }
 
 /* Depth first over what is needed, with a stack of its own; a step that meets itself again is on a cycle. */
 typedef struct walk {
-    const model_file *f;
+    const body *f;
     const links *l;
     arena *mem;
     const int *owner; /* value -> step that makes it, -1 for inputs and held values */
@@ -103,7 +172,7 @@ static bool visit(walk *w, int root, err *e)
     w->state[root] = OPEN;
     while (depth >= 0) {
         const int i = w->stack[depth], k = w->next[i]++;
-        if (k == w->f->step[i].n_in) {
+        if (k == w->l->first_in[i + 1] - w->l->first_in[i]) {
             w->state[i] = DONE;
             w->order[w->n_order++] = i;
             depth--;
@@ -114,15 +183,15 @@ static bool visit(walk *w, int root, err *e)
             continue;
         if (w->state[need] == OPEN)
             return err_set(e, TS_BAD_INPUT, "M012 cycle: %s needs \"%s\" of %s, which itself needs what %s makes",
-                           place(w->f, w->mem, i), w->f->step[i].in[k], place(w->f, w->mem, need),
-                           place(w->f, w->mem, i));
+                           place(w->f, w->mem, i), w->f->step[need].out[value - w->l->first_out[need]],
+                           place(w->f, w->mem, need), place(w->f, w->mem, i));
         w->state[need] = OPEN;
         w->stack[++depth] = need;
     }
     return true;
 }
 
-static void mark_needed(const model_file *f, const links *l, const int *owner, unsigned char *needed, int *stack)
+static void mark_needed(const body *f, const links *l, const int *owner, unsigned char *needed, int *stack)
 {
     int n = 0;
     for (int i = 0; i < f->n_output; i++)
@@ -143,7 +212,7 @@ static void mark_needed(const model_file *f, const links *l, const int *owner, u
 }
 
 /* Files that are in order stay in their order: a step comes earlier only where another one needs it. */
-static bool sort_steps(const model_file *f, links *l, arena *mem, arena *scratch, err *e)
+static bool sort_steps(const body *f, links *l, arena *mem, arena *scratch, err *e)
 {
     int *owner = arena_array(scratch, (size_t)l->n_value, sizeof *owner);
     for (int i = 0; i < l->n_value; i++)
@@ -165,13 +234,20 @@ static bool sort_steps(const model_file *f, links *l, arena *mem, arena *scratch
     return true;
 }
 
-bool links_make(const model_file *f, arena *mem, links *out, err *e)
+static bool link_body(body *f, scope *outer, arena *mem, arena *scratch, err *e)
+{
+    f->links = arena_get(mem, sizeof *f->links);
+    scope s = {.f = f, .l = f->links, .table = {.mem = scratch}, .outer = outer, .mem = mem, .scratch = scratch};
+    return declare_all(f, s.l, mem, &s.table, e) && resolve(&s, e) && sort_steps(f, s.l, mem, scratch, e);
+}
+
+bool links_make(model_file *f, arena *mem, err *e)
 {
     arena scratch = {0};
-    name_table t = {.mem = &scratch};
-    *out = (links){0};
-    const bool ok = declare_all(f, out, mem, &t, e) && resolve(f, out, mem, &t, e) &&
-                    sort_steps(f, out, mem, &scratch, e);
+    bool ok = link_body(&f->main, NULL, mem, &scratch, e);
+    for (int i = 0; ok && i < f->n_function; i++)
+        ok = link_body(&f->function[i].body, NULL, mem, &scratch, e) ||
+             err_in(e, "function %s.%s", f->function[i].domain, f->function[i].name);
     arena_free(&scratch);
     return ok;
 }

@@ -5,17 +5,19 @@
 #include "graph/graph.h"
 #include "import/reader.h"
 
-/* How the steps of a file hang together. Values are numbered: inputs first, then what the file holds, then outputs of
- * steps. */
+/* How the steps of a graph hang together. Values are numbered: inputs first, then what the file holds, then outputs of
+ * steps, then what comes from the graph around it. */
 typedef struct links {
-    int n_value, n_order;
-    const int *operand;   /* values that all steps take, one step after the other; -1 where absent */
+    int n_value, n_order, n_capture;
+    const int *operand;   /* values that all steps take, one step after the other; -1 where absent. Behind those that a
+                             step names stand those that the graphs in it take from here */
     const int *first_in;  /* where a step's operands begin in it */
     const int *first_out; /* the value that is a step's output 0 */
     const int *order;     /* the steps that the outputs need, each behind those that it needs; n_order of them */
-    const int *result;    /* the value of each output of the model */
+    const int *result;    /* the value of each output of the graph */
+    const int *capture;   /* by the graph around it: the values that this one takes from there */
 } links;
-bool links_make(const model_file *f, arena *mem, links *out, err *e);
+bool links_make(model_file *f, arena *mem, err *e); /* of all graphs in f */
 
 /* A named dimension. */
 typedef struct dimension {
@@ -66,7 +68,6 @@ struct ts_model {
     const char *path;          /* file, or name of the built-in model */
     const ts_builder *builder; /* NULL: from a file */
     model_file file;
-    links links;
     dims dims;
     ports *declared; /* a built-in model's are learned when they are asked for: see builtin_ports */
     /* After ts_model_bind, until the next one: */
@@ -77,15 +78,19 @@ struct ts_model {
     struct build *build; /* what a built-in recipe said so far */
 };
 
-/* What a graph is built for: inputs with all their extents, and those of their values that are known already. */
+const ports *model_ports(const ts_model *m); /* as bound, or as declared */
+void model_unbind(ts_model *m);
+
+/* What a graph is built for: inputs with all their extents, those that are entries of the same sequence one after the
+ * other, and the values that are known already. */
 typedef struct binding {
     int n;
     ts_port *input;
     preset *preset;
 } binding;
-/* The steps of a file as nodes on g; result gets a node per output. Without a binding, only says what is not supported.
+/* The steps of a file as nodes on g; result gets a value per output. Without a binding, only says what is not supported.
  */
-bool builder_run(const model_file *f, const links *l, const binding *b, graph *g, const node **result, err *e);
+bool builder_run(const model_file *f, const binding *b, graph *g, onnx_value *result, err *e);
 /* Valid values of inputs of integers that choose entries along an axis are [0, its extent), of those that are asked
  * only whether they are zero [0, 2): below[i] for input[i], 0 where nothing is known. */
 void below_find(int n_result, const node *const *result, int n, const node *const *input, int64_t *below);

@@ -14,19 +14,42 @@ typedef struct held {
     const char *refused; /* why nobody here can use it; NULL: usable */
 } held;
 
+struct body;
+
 typedef struct step {
     const char *type, *domain, *name; /* domain "" is the standard one */
-    int n_in, n_out, n_attr;
+    int n_in, n_out, n_attr, n_body;
     const char *const *in, *const *out; /* "" where absent */
-    const attr *attr;
-    const ts_array *const *tensor; /* of attributes of kind 't'; else NULL */
-    const char *refused;           /* why nobody here can do it, as far as the format tells; NULL: to be seen */
+    const attr *attr;                   /* inside functions of kind 'r' too: the caller's attribute named s */
+    const ts_array *const *tensor;      /* of attributes of kind 't'; else NULL */
+    struct body *body;                  /* attribute of kind 'g': body[i] of these */
+    const char *refused;                /* why nobody here can do it, as far as the format tells; NULL: to be seen */
 } step;
 
 typedef struct opset {
     const char *domain;
     int version;
 } opset;
+
+/* A graph: the model's own, one inside a step (which sees the values around it too), or what a function does. */
+typedef struct body {
+    int n_input, n_output, n_held, n_step;
+    ts_port *input,
+        *output; /* rank -1: not stated; every free dimension has a symbol; dtype of outputs may be TS_N_DTYPE */
+    held *held;
+    step *step;
+    struct links *links; /* by links_make */
+} body;
+
+/* What a file defines by itself: a step whose type is its name stands for its steps. */
+typedef struct function {
+    const char *domain, *name;
+    int n_opset, n_attr;
+    opset *opset;
+    const attr *attr; /* of those that a step may leave out, the value then; tensors as in a step */
+    const ts_array *const *tensor;
+    body body;
+} function;
 
 enum { MODEL_ELEMENTS_LOG2 = 40 };
 #define MODEL_ELEMENTS (INT64_C(1) << MODEL_ELEMENTS_LOG2) /* of one tensor */
@@ -42,12 +65,10 @@ typedef struct model_file {
     mapping map; /* the file itself */
     external external;
     const char *name;
-    int n_opset, n_input, n_output, n_held, n_step, n_rule;
+    int n_opset, n_function, n_rule;
     opset *opset;
-    ts_port *input,
-        *output; /* rank -1: not stated; every free dimension has a symbol; dtype of outputs may be TS_N_DTYPE */
-    held *held;
-    step *step;
+    body main;
+    function *function;
     dim_rule *rule;
     /* Inputs and outputs of a kind that nothing here can be, a sentence each. What is refused is reported together with
      * operators that are not supported, if the outputs need it. */

@@ -172,6 +172,16 @@ TS_API bool ts_model_output(const ts_model *m, int i, ts_port *out); /* shape kn
  * graph. shapes[i] belongs to input i; NULL, or dtype TS_N_DTYPE, where not given. Where its data is given too, and a
  * shape or the flow of the model depends on it, that value is the only one that plans of this binding take. */
 TS_API bool ts_model_bind(ts_model *m, int n, const char *const *dims, const ts_array *shapes, ts_error *e);
+/* The same with all that a binding can say. Inputs that are sequences or optionals come apart into the tensors in them,
+ * "x[0]" and so on; so do outputs. */
+typedef struct ts_binding {
+    int n_dim;
+    const char *const *dim; /* "seq=128" */
+    const ts_value *value;  /* of every input of the unbound model, or NULL; as shapes above */
+    const bool *hold;       /* inputs whose value becomes part of the model; NULL: none */
+    bool free;              /* extents that the model states for inputs count for nothing, those of values do */
+} ts_binding;
+TS_API bool ts_model_bind_values(ts_model *m, const ts_binding *b, ts_error *e);
 TS_API ts_graph *ts_model_graph(ts_model *m); /* NULL before bind */
 TS_API ts_tensor ts_model_tensor(const ts_model *m, int output);
 TS_API char *ts_model_json(const ts_model *m, ts_error *e); /* what `tessera show --json` prints */

@@ -12,8 +12,9 @@ typedef struct trial {
     const case_wish *w;
     ts_model *model;
     char folder[4096]; /* of the data set */
-    int n_in;
+    int n_in, n_out;
     ts_value *in;
+    ts_port *output; /* as the file declares them */
 } trial;
 
 /* ---- comparing ---- */
@@ -79,58 +80,112 @@ static bool read_inputs(trial *t, ts_error *e)
     return true;
 }
 
+/* The tensors in a value, in order; NULL past the end. */
+static const ts_array *tensor_in(const ts_value *v, int *at)
+{
+    if (v->kind == TS_TENSOR)
+        return (*at)-- == 0 ? &v->array : NULL;
+    for (int i = 0; i < v->n; i++) {
+        const ts_array *found = tensor_in(&v->item[i], at);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+static bool check_output(trial *t, ts_plan *plan, int i, const ts_array *want, ts_error *e)
+{
+    char why[400];
+    ts_array got = {0};
+    ts_port port;
+    ts_model_output(t->model, i, &port);
+    bool good = ts_plan_get(plan, i, &got, e);
+    if (good && !case_compare(&got, want, why, sizeof why))
+        good = fail(e, TS_FAILED, "output %d, \"%s\", %s", port.whole, port.name, why);
+    ts_array_free(&got);
+    return good;
+}
+
+/* Output k as the file declares it, against as many of the outputs that it came apart into; *next is the first. */
+static bool check_value(trial *t, ts_plan *plan, int k, int *next, ts_error *e)
+{
+    char path[4200];
+    ts_value want;
+    ts_port port = {.name = t->output[k].name};
+    const int n = ts_model_outputs(t->model);
+    if (!has(t, "output", k, path, sizeof path))
+        return fail(e, TS_FILES, "no value for output %d, \"%s\"", k, port.name);
+    bool good = ts_value_read(path, t->output[k].form, &want, e);
+    for (int i = 0; good; i++) {
+        int at = i;
+        const ts_array *a = tensor_in(&want, &at);
+        const bool more = *next < n && ts_model_output(t->model, *next, &port) && port.whole == k;
+        if (!a && !more)
+            break;
+        if (!a || !more)
+            good = fail(e, TS_FAILED, "output %d, \"%s\", has %s than %d entries", k, port.name,
+                        more ? "more" : "not more", i);
+        good = good && check_output(t, plan, (*next)++, a, e);
+    }
+    ts_value_free(&want);
+    return good;
+}
+
 static bool check_outputs(trial *t, ts_plan *plan, ts_error *e)
 {
-    char path[4200], why[400];
-    const int n = ts_model_outputs(t->model);
-    for (int k = 0; k < n; k++) {
-        ts_port port;
-        ts_value want;
-        ts_array got = {0};
-        ts_model_output(t->model, k, &port);
-        if (!has(t, "output", k, path, sizeof path))
-            return fail(e, TS_FILES, "no value for output %d, \"%s\"", k, port.name);
-        if (!ts_value_read(path, port.form, &want, e))
+    int next = 0;
+    for (int k = 0; k < t->n_out; k++)
+        if (!check_value(t, plan, k, &next, e))
             return false;
-        bool good = ts_plan_get(plan, k, &got, e);
-        if (good && !case_compare(&got, &want.array, why, sizeof why))
-            good = fail(e, TS_FAILED, "output %d, \"%s\", %s", k, port.name, why);
-        ts_value_free(&want);
-        ts_array_free(&got);
-        if (!good)
-            return false;
+    return true;
+}
+
+static bool set_inputs(trial *t, ts_plan *plan, ts_error *e)
+{
+    int whole = -1, entry = 0;
+    ts_port port;
+    for (int i = 0; ts_model_input(t->model, i, &port); i++) {
+        entry = port.whole == whole ? entry + 1 : 0;
+        whole = port.whole;
+        int at = entry;
+        const ts_array *a = tensor_in(&t->in[whole], &at);
+        if (!a || !ts_plan_set(plan, i, a, e))
+            return a ? false : fail(e, TS_BUG, "input \"%s\" has no value", port.name);
     }
     return true;
 }
 
 static bool compute(trial *t, ts_error *e)
 {
-    ts_array *shapes = calloc((size_t)t->n_in + 1, sizeof *shapes);
-    if (!shapes)
+    bool *hold = calloc((size_t)t->n_in + 1, sizeof *hold);
+    if (!hold)
         return fail(e, TS_MEMORY, "no memory for %d inputs", t->n_in);
-    for (int k = 0; k < t->n_in; k++)
-        shapes[k] = t->in[k].array;
-    bool good = ts_model_bind(t->model, 0, NULL, shapes, e);
-    ts_plan *plan = good ? ts_plan_make(t->model, &t->w->options, e) : NULL;
-    good = plan != NULL;
-    for (int k = 0; good && k < t->n_in; k++)
-        good = ts_plan_set(plan, k, &shapes[k], e);
-    good = good && ts_plan_run(plan, e) && check_outputs(t, plan, e);
+    for (int k = 1; k < t->n_in; k++)
+        hold[k] = t->w->variant == INITIALIZERS;
+    const ts_binding b = {.value = t->in, .hold = hold, .free = t->w->variant == SYMBOLIC};
+    const bool bound = ts_model_bind_values(t->model, &b, e);
+    ts_plan *plan = bound ? ts_plan_make(t->model, &t->w->options, e) : NULL;
+    const bool good = plan && set_inputs(t, plan, e) && ts_plan_run(plan, e) && check_outputs(t, plan, e);
     ts_plan_free(plan);
-    free(shapes);
+    free(hold);
     return good;
 }
 
 static bool run_set(trial *t, ts_error *e)
 {
     t->n_in = ts_model_inputs(t->model);
+    t->n_out = ts_model_outputs(t->model);
     t->in = calloc((size_t)t->n_in + 1, sizeof *t->in);
-    if (!t->in)
+    t->output = calloc((size_t)t->n_out + 1, sizeof *t->output);
+    if (!t->in || !t->output)
         return fail(e, TS_MEMORY, "no memory for %d inputs", t->n_in);
+    for (int k = 0; k < t->n_out; k++)
+        ts_model_output(t->model, k, &t->output[k]);
     const bool good = read_inputs(t, e) && compute(t, e);
     for (int k = 0; k < t->n_in; k++)
         ts_value_free(&t->in[k]);
     free(t->in);
+    free(t->output);
     return good;
 }
 

@@ -128,6 +128,8 @@ int main(void)
         {"exports-small/bert_op11.onnx", "exports-small/refs/bert_op11", interpret, 1e-5},
         {"exports-small/bert_op17.onnx", "exports-small/refs/bert_op17", interpret, 1e-5},
         {"exports-small/bert_static_op13.onnx", "exports-small/refs/bert_static_op13", interpret, 1e-5},
+        {"exports-small/bert_fn15.onnx", "exports-small/refs/bert_fn15", interpret, 1e-5},
+        {"exports-small/loopif.onnx", "exports-small/refs/loopif", run, 1e-5},
         {"exports-small/evalmode.onnx", "exports-small/refs/evalmode", interpret, 1e-5},
         {"exports-small/minilm_op13.onnx", "exports-small/refs/minilm_op13", interpret, 1e-5},
         {"exports-small/minilm_op17.onnx", "exports-small/refs/minilm_op17", interpret, 1e-5},

@@ -67,17 +67,20 @@ static void test_reads(void)
     if (!CHECK(read_text(&file, &f, &e)))
         fprintf(stderr, "  said: %s\n", e.text);
     CHECK(f.n_opset == 1 && f.opset[0].version == 17 && !*f.opset[0].domain);
-    CHECK(f.n_input == 4 && f.n_output == 1 && f.n_held == 1 && f.n_step == 3 && f.n_refused == 0);
-    CHECK_TEXT(f.input[0].name, "x");
-    CHECK(f.input[0].rank == 2 && f.input[0].dim[0] == -1 && f.input[0].dim[1] == 3 && !f.input[0].symbol[1]);
-    CHECK_TEXT(f.input[0].symbol[0], "batch");
-    CHECK(f.input[1].dtype == TS_I64 && f.input[1].rank == 4 && f.input[1].dim[1] == 7 && f.input[1].dim[3] == 0);
-    CHECK_TEXT(f.input[1].symbol[0], "z.0"); /* free dimensions without a name get one */
-    CHECK_TEXT(f.input[1].symbol[2], "z.2");
-    CHECK(f.input[2].rank == 0 && f.input[3].rank == -1);
-    CHECK(f.held[0].value.dtype == TS_F32 && f.held[0].value.dim[0] == 3 && !memcmp(f.held[0].value.data, w, sizeof w));
-    CHECK((const unsigned char *)f.held[0].value.data > f.map.at); /* in the mapping, not copied */
-    const step *one = &f.step[0], *two = &f.step[1], *three = &f.step[2];
+    CHECK(f.main.n_input == 4 && f.main.n_output == 1 && f.main.n_held == 1 && f.main.n_step == 3 && f.n_refused == 0);
+    CHECK_TEXT(f.main.input[0].name, "x");
+    CHECK(f.main.input[0].rank == 2 && f.main.input[0].dim[0] == -1 && f.main.input[0].dim[1] == 3 &&
+          !f.main.input[0].symbol[1]);
+    CHECK_TEXT(f.main.input[0].symbol[0], "batch");
+    CHECK(f.main.input[1].dtype == TS_I64 && f.main.input[1].rank == 4 && f.main.input[1].dim[1] == 7 &&
+          f.main.input[1].dim[3] == 0);
+    CHECK_TEXT(f.main.input[1].symbol[0], "z.0"); /* free dimensions without a name get one */
+    CHECK_TEXT(f.main.input[1].symbol[2], "z.2");
+    CHECK(f.main.input[2].rank == 0 && f.main.input[3].rank == -1);
+    CHECK(f.main.held[0].value.dtype == TS_F32 && f.main.held[0].value.dim[0] == 3 &&
+          !memcmp(f.main.held[0].value.data, w, sizeof w));
+    CHECK((const unsigned char *)f.main.held[0].value.data > f.map.at); /* in the mapping, not copied */
+    const step *one = &f.main.step[0], *two = &f.main.step[1], *three = &f.main.step[2];
     CHECK(one->n_attr == 4 && one->attr[0].kind == 'f' && one->attr[0].f == 0.5 && one->attr[1].kind == 'I' &&
           one->attr[1].ints[1] == -2 && one->attr[3].kind == 'i' && one->attr[3].i == -1);
     CHECK_TEXT(one->attr[2].s, "up");
@@ -130,9 +133,9 @@ static void test_typed(void)
         text_free(&packed);
         if (!CHECK(read_text(&file, &f, &e)))
             fprintf(stderr, "  %s: %s\n", ts_dtype_name(row[i].dtype), e.text);
-        else if (CHECK(f.n_held == 1 && f.held[0].value.dtype == row[i].dtype))
+        else if (CHECK(f.main.n_held == 1 && f.main.held[0].value.dtype == row[i].dtype))
             for (int k = 0; k < 3; k++)
-                CHECK(load_whole(row[i].dtype, f.held[0].value.data, k) == row[i].value[k]);
+                CHECK(load_whole(row[i].dtype, f.main.held[0].value.data, k) == row[i].value[k]);
         model_file_free(&f);
     }
     text half = {0}, file = {0}, reals = {0};
@@ -140,12 +143,12 @@ static void test_typed(void)
     err e;
     wire_varint(&half, 0x3E00); /* 1.5 as the bits of a half */
     typed_model(&file, 10, TENSOR_INT32S, &half, 1);
-    CHECK(read_text(&file, &f, &e) && load_real(TS_F16, f.held[0].value.data, 0) == 1.5);
+    CHECK(read_text(&file, &f, &e) && load_real(TS_F16, f.main.held[0].value.data, 0) == 1.5);
     model_file_free(&f);
     text_free(&half);
     text_bytes(&reals, (const char *)(const double[]){-2.5, 1e300}, 16);
     typed_model(&file, 11, TENSOR_DOUBLES, &reals, 2);
-    CHECK(read_text(&file, &f, &e) && load_real(TS_F64, f.held[0].value.data, 1) == 1e300);
+    CHECK(read_text(&file, &f, &e) && load_real(TS_F64, f.main.held[0].value.data, 1) == 1e300);
     model_file_free(&f);
     text_free(&reals);
 }
@@ -221,7 +224,8 @@ static void test_external(void)
         wire_external(&m, "w", (int64_t[]){1, 4}, data, "4", i ? "16" : NULL);
         wire_end(&m, &file);
         if (CHECK(read_text(&file, &f, &e)))
-            CHECK(load_real(TS_F32, f.held[0].value.data, 0) == 1 && load_real(TS_F32, f.held[0].value.data, 3) == 4);
+            CHECK(load_real(TS_F32, f.main.held[0].value.data, 0) == 1 &&
+                  load_real(TS_F32, f.main.held[0].value.data, 3) == 4);
         model_file_free(&f);
     }
     refuse_external(data, "8", "16", "X003 tensor \"w\": needs 16 bytes from byte 8 on");
@@ -315,7 +319,7 @@ static void test_bad_nodes(void)
 static void test_refused(void)
 {
     wire_model m;
-    text n = {0}, a = {0}, file = {0}, function = {0};
+    text n = {0}, a = {0}, file = {0}, block = {0};
     model_file f;
     err e;
     begin(&m);
@@ -331,15 +335,17 @@ static void test_refused(void)
     wire_node(&m, "call", "local.Block x y");
     wire_text(&m.graph, GRAPH_SPARSE, "");
     wire_end(&m, &file);
-    wire_text(&function, 1, "Block");
-    wire_text(&function, 10, "local");
-    wire_inner(&file, MODEL_FUNCTION, &function);
-    CHECK(read_text(&file, &f, &e) && f.n_refused == 1 && f.n_held == 2 && f.n_step == 2);
+    wire_text(&block, 1, "Block");
+    wire_text(&block, 10, "local");
+    wire_inner(&file, MODEL_FUNCTION, &block);
+    CHECK(read_text(&file, &f, &e) && f.n_refused == 1 && f.main.n_held == 2 && f.main.n_step == 2);
     CHECK_TEXT(f.refused[0], "input \"c\": elements of type complex64");
-    CHECK_TEXT(f.held[0].refused, "elements of type string");
-    CHECK_TEXT(f.held[1].refused, "M030 a sparse tensor");
-    CHECK_TEXT(f.step[0].refused, "M030 control flow is not supported");
-    CHECK_TEXT(f.step[1].refused, "M030 a function that the model itself defines");
+    CHECK_TEXT(f.main.held[0].refused, "elements of type string");
+    CHECK_TEXT(f.main.held[1].refused, "M030 a sparse tensor");
+    CHECK(f.main.step[0].n_body == 1 && f.main.step[0].attr[0].kind == 'g' && !f.main.step[0].refused);
+    CHECK(f.n_function == 1);
+    CHECK_TEXT(f.function[0].name, "Block");
+    CHECK_TEXT(f.function[0].domain, "local");
     model_file_free(&f);
 }
 
@@ -373,7 +379,7 @@ static void test_large(void)
     if (!CHECK(reader_onnx.read(path, &f, &e)))
         fprintf(stderr, "  said: %s\n", e.text);
     getrusage(RUSAGE_SELF, &after);
-    CHECK(f.n_held == 1 && ts_array_count(&f.held[0].value) == SIZE / 4);
+    CHECK(f.main.n_held == 1 && ts_array_count(&f.main.held[0].value) == SIZE / 4);
     CHECK(after.ru_maxrss - before.ru_maxrss < 20000); /* kilobytes */
     model_file_free(&f);
     text_free(&t);

@@ -126,7 +126,9 @@ static void wire_attribute(text *node, char *given)
     *value++ = 0;
     text a = {0};
     wire_text(&a, ATTRIBUTE_NAME, given);
-    if (*value == '[')
+    if (*value == '@') /* a function's attribute */
+        wire_text(&a, ATTRIBUTE_REF, value + 1);
+    else if (*value == '[')
         wire_list(&a, value);
     else if (strspn(value, "-0123456789") == strlen(value)) {
         wire_int(&a, ATTRIBUTE_INT, (uint64_t)strtoll(value, NULL, 10));
@@ -149,7 +151,7 @@ static void wire_names(text *node, int field, char *list)
         wire_text(node, field, strcmp(name[i], "-") ? name[i] : "");
 }
 
-void wire_node(wire_model *m, const char *name, const char *spec)
+void wire_flow(wire_model *m, const char *name, const char *spec, int n_graph, const wire_graph *graphs)
 {
     char copy[512], *word[MAX_WORDS];
     snprintf(copy, sizeof copy, "%s", spec);
@@ -166,7 +168,19 @@ void wire_node(wire_model *m, const char *name, const char *spec)
     wire_names(&node, NODE_OUTPUT, word[2]);
     for (int i = 3; i < n; i++)
         wire_attribute(&node, word[i]);
+    for (int i = 0; i < n_graph; i++) {
+        text a = {0};
+        wire_text(&a, ATTRIBUTE_NAME, graphs[i].attribute);
+        wire_inner(&a, ATTRIBUTE_GRAPH, &graphs[i].inner->graph);
+        wire_int(&a, ATTRIBUTE_KIND, 5);
+        wire_inner(&node, NODE_ATTRIBUTE, &a);
+    }
     wire_inner(&m->graph, GRAPH_NODE, &node);
+}
+
+void wire_node(wire_model *m, const char *name, const char *spec)
+{
+    wire_flow(m, name, spec, 0, NULL);
 }
 
 static void begin_tensor(text *t, const char *name, int type, int rank, const int64_t *dim)
@@ -205,6 +219,44 @@ void wire_external(wire_model *m, const char *name, const int64_t shape[2], cons
     wire_pair(&t, "offset", offset);
     wire_pair(&t, "length", length);
     wire_inner(&m->graph, GRAPH_TENSOR, &t);
+}
+
+/* Nodes have field 1 in a graph and field 7 in a function. */
+static void copy_nodes(const text *graph, text *to)
+{
+    for (size_t at = 0; at < graph->len;) {
+        const unsigned char field = (unsigned char)graph->s[at++] >> 3;
+        size_t length = 0;
+        for (int shift = 0;; shift += 7) {
+            const unsigned char byte = (unsigned char)graph->s[at++];
+            length |= (size_t)(byte & 0x7F) << shift;
+            if (byte < 0x80)
+                break;
+        }
+        if (field == GRAPH_NODE)
+            wire_bytes(to, 7, graph->s + at, length);
+        at += length;
+    }
+}
+
+void wire_function(text *file, const char *spec, wire_model *inner)
+{
+    char copy[512], *word[MAX_WORDS];
+    snprintf(copy, sizeof copy, "%s", spec);
+    split(copy, " ", word);
+    text f = {0}, o = {0};
+    char *dot = strrchr(word[0], '.');
+    *dot = 0;
+    wire_text(&f, 1, dot + 1);
+    wire_text(&f, 10, word[0]);
+    wire_names(&f, 4, word[1]);
+    wire_names(&f, 5, word[2]);
+    copy_nodes(&inner->graph, &f);
+    wire_text(&o, 1, "");
+    wire_int(&o, 2, (uint64_t)inner->opset);
+    wire_inner(&f, 9, &o);
+    wire_inner(file, MODEL_FUNCTION, &f);
+    text_free(&inner->graph);
 }
 
 void wire_end(wire_model *m, text *out)

@@ -65,6 +65,14 @@ void wire_input(wire_model *m, const char *spec);
 void wire_output(wire_model *m, const char *spec);
 /* "Gemm a,b,c y alpha=0.5 axes=[1,2] axis=-1 mode=text": node of that name. */
 void wire_node(wire_model *m, const char *name, const char *spec);
+/* The same with graphs as attributes; consumes their texts. */
+typedef struct wire_graph {
+    const char *attribute;
+    wire_model *inner;
+} wire_graph;
+void wire_flow(wire_model *m, const char *name, const char *spec, int n, const wire_graph *graphs);
+/* "local.Twice a,b y,z": a function whose body are the nodes of inner, which is consumed; into *file, after wire_end. */
+void wire_function(text *file, const char *spec, wire_model *inner);
 void wire_tensor(wire_model *m, const char *name, int type, int rank, const int64_t *dim, const void *raw,
                  size_t bytes);
 /* A tensor of one dimension, shape = {type, extent}, whose bytes lie in another file; NULL: key absent. */

@@ -1,0 +1,359 @@
+/* flow.c - branches and loops, gone while a graph is built: a condition that is known picks its branch, a loop whose
+ * end is known comes out unrolled. A condition known only at run time picks between the results of both branches, or
+ * holds the state of a loop that has ended. */
+#include "graph/rule.h"
+
+#include <string.h>
+
+static const int64_t FOREVER = INT64_MAX;
+
+/* ---- helpers ---- */
+typedef enum truth { NO, YES, LATER } truth;
+
+/* One truth value, or LATER when it is known only at run time. */
+static bool known_truth(const onnx_call *c, const node *n, const char *what, truth *out, err *e)
+{
+    if (n->type.dtype != TS_BOOL || type_count(&n->type) != 1)
+        return err_set(e, TS_BAD_INPUT, "the %s is not one truth value", what);
+    const ts_array *v = g_value(c->g, n, 1);
+    *out = !v ? LATER : load_whole(TS_BOOL, v->data, 0) ? YES : NO;
+    return true;
+}
+
+static const node *as_scalar(graph *g, const node *n)
+{
+    return n && n->type.rank ? g_callf(g, 1, &n, "reshape shape=[]") : n;
+}
+
+/* yes where cond, a scalar, holds; no otherwise. */
+static bool pick(const onnx_call *c, const node *cond, const onnx_value *yes, const onnx_value *no, onnx_value *out,
+                 err *e)
+{
+    if (!yes->node && !no->node && !yes->list && !no->list)
+        return true;
+    if (!yes->node || !no->node)
+        return err_set(e, TS_UNSUPPORTED, "a sequence or an optional depends on a condition known only at run time");
+    if (yes->node == no->node)
+        return *out = *yes, true;
+    if (!type_equal(&yes->node->type, &no->node->type)) {
+        text a = {0}, b = {0};
+        type_print(&a, &yes->node->type), type_print(&b, &no->node->type);
+        err_set(e, TS_UNSUPPORTED, "a condition known only at run time decides between %s and %s", text_str(&a),
+                text_str(&b));
+        text_free(&a), text_free(&b);
+        return false;
+    }
+    out->node = g_call3(c->g, "where", cond, yes->node, no->node);
+    return out->node != NULL;
+}
+
+static onnx_value *values(const onnx_call *c, int n)
+{
+    return arena_array(&c->g->mem, (size_t)n + 1, sizeof(onnx_value));
+}
+
+/* ---- If ---- */
+static bool make_if(const onnx_call *c, onnx_value *out, err *e)
+{
+    truth t;
+    if (!onnx_need(c, 1, e) || !known_truth(c, c->in[0], "condition", &t, e))
+        return false;
+    if (t != LATER)
+        return c->pass(c, &(onnx_pass){t == YES ? "then_branch" : "else_branch", 0, c->n_out, NULL, out}, e);
+    onnx_value *yes = values(c, c->n_out), *no = values(c, c->n_out);
+    if (!c->pass(c, &(onnx_pass){"then_branch", 0, c->n_out, NULL, yes}, e) ||
+        !c->pass(c, &(onnx_pass){"else_branch", 0, c->n_out, NULL, no}, e))
+        return false;
+    const node *cond = as_scalar(c->g, c->in[0]);
+    for (int i = 0; i < c->n_out; i++)
+        if (!pick(c, cond, &yes[i], &no[i], &out[i], e))
+            return false;
+    return true;
+}
+
+/* ---- what loops gather ---- */
+typedef struct gathered {
+    int n, cap;
+    const node **item;
+} gathered;
+
+static void gather(const onnx_call *c, gathered *all, const node *n)
+{
+    if (all->n == all->cap) {
+        all->cap = all->cap ? 2 * all->cap : 16;
+        const node **more = arena_array(&c->g->mem, (size_t)all->cap, sizeof *more);
+        if (all->n)
+            memcpy(more, all->item, (size_t)all->n * sizeof *more);
+        all->item = more;
+    }
+    all->item[all->n++] = n;
+}
+
+/* The items along a new axis; like: what an item would be, if there is none. */
+static const node *joined(graph *g, const gathered *all, const node *like, int64_t axis, bool backwards)
+{
+    if (all->n == 0) {
+        type t = like->type;
+        if (axis < 0)
+            axis += t.rank + 1;
+        if (axis < 0 || axis > t.rank || t.rank == MAX_RANK)
+            return g_fail(g, TS_BAD_INPUT, "axis %lld of a result of rank %d", (long long)axis, t.rank + 1), NULL;
+        memmove(t.dim + axis + 1, t.dim + axis, (size_t)(t.rank - axis) * sizeof *t.dim);
+        t.dim[axis] = 0, t.rank++;
+        return g_const(g, "", &t, NULL);
+    }
+    for (int i = 0; backwards && i < all->n / 2; i++) {
+        const node *n = all->item[i];
+        all->item[i] = all->item[all->n - 1 - i], all->item[all->n - 1 - i] = n;
+    }
+    return g_callf(g, all->n, all->item, "stack axis=%lld", (long long)axis);
+}
+
+/* ---- Loop ---- */
+typedef struct loop {
+    const onnx_call *c;
+    int n_state, n_scan;
+    int64_t trips;
+    truth go;
+    const node *active; /* while go is LATER: whether the loop still runs */
+    onnx_value *in;     /* number of the trip, condition, state */
+    onnx_value *out;    /* condition, state, what is gathered */
+    gathered *scan;
+} loop;
+
+static bool begin_loop(loop *l, err *e)
+{
+    const onnx_call *c = l->c;
+    const node *most = onnx_in(c, 0), *cond = onnx_in(c, 1);
+    l->trips = FOREVER, l->go = YES;
+    if (most && type_count(&most->type) == 1 && dtype_class(most->type.dtype) == D_WHOLE) {
+        const ts_array *v = g_value(c->g, most, 1);
+        if (!v)
+            return err_set(e, TS_UNSUPPORTED, "the number of trips is known only at run time");
+        l->trips = load_whole(v->dtype, v->data, 0);
+    } else if (most)
+        return err_set(e, TS_BAD_INPUT, "the number of trips is not one integer");
+    if (cond && !known_truth(c, cond, "condition", &l->go, e))
+        return false;
+    l->active = l->go == LATER ? as_scalar(c->g, cond) : NULL;
+    l->n_state = c->n_in > 2 ? c->n_in - 2 : 0;
+    l->n_scan = c->n_out > l->n_state ? c->n_out - l->n_state : 0;
+    l->in = values(c, 2 + l->n_state), l->out = values(c, 1 + l->n_state + l->n_scan);
+    l->scan = arena_array(&c->g->mem, (size_t)l->n_scan + 1, sizeof *l->scan);
+    for (int i = 0; i < l->n_state; i++)
+        l->in[2 + i] = c->value[2 + i];
+    return true;
+}
+
+static bool pass_loop(loop *l, int64_t trip, err *e)
+{
+    graph *g = l->c->g;
+    const unsigned char yes = 1;
+    l->in[0].node = g_const(g, "", &(type){.dtype = TS_I64}, &trip);
+    l->in[1].node = l->active ? l->active : g_const(g, "", &(type){.dtype = TS_BOOL}, &yes);
+    return l->c->pass(l->c, &(onnx_pass){"body", 2 + l->n_state, 1 + l->n_state + l->n_scan, l->in, l->out}, e);
+}
+
+/* After a pass: its results become the state, unless the loop had ended before. */
+static bool step_loop(loop *l, err *e)
+{
+    const onnx_call *c = l->c;
+    truth next;
+    if (!l->out[0].node || !known_truth(c, l->out[0].node, "condition", &next, e))
+        return err_set(e, TS_BAD_INPUT, "the body gives no condition");
+    for (int i = 0; i < l->n_scan; i++) {
+        if (!l->out[1 + l->n_state + i].node)
+            return err_set(e, TS_BAD_INPUT, "what the loop gathers in output %d is no tensor", l->n_state + i);
+        gather(c, &l->scan[i], l->out[1 + l->n_state + i].node);
+    }
+    for (int i = 0; i < l->n_state; i++) {
+        onnx_value kept = l->out[1 + i];
+        if (l->active && !pick(c, l->active, &l->out[1 + i], &l->in[2 + i], &kept, e))
+            return false;
+        l->in[2 + i] = kept;
+    }
+    if (next == NO && !l->active)
+        l->go = NO;
+    else if (next == LATER || l->active) {
+        const node *more = as_scalar(c->g, l->out[0].node);
+        l->active = l->active ? g_call2(c->g, "logical_and", l->active, more) : more;
+        l->go = LATER;
+    }
+    return true;
+}
+
+/* Results of a loop that makes no trip have the types that one would have given. */
+static bool like_items(loop *l, err *e)
+{
+    for (int i = 0; i < l->n_scan; i++)
+        if (l->scan[i].n == 0)
+            return pass_loop(l, 0, e);
+    return true;
+}
+
+static bool make_loop(const onnx_call *c, onnx_value *out, err *e)
+{
+    loop l = {.c = c};
+    if (!begin_loop(&l, e))
+        return false;
+    for (int64_t trip = 0; trip < l.trips && l.go != NO; trip++) {
+        if (l.go == LATER && (l.trips == FOREVER || l.n_scan > 0))
+            return err_set(e, TS_UNSUPPORTED, "its end is known only at run time, and %s",
+                           l.n_scan ? "it gathers a result for every trip" : "nothing bounds it");
+        if (!pass_loop(&l, trip, e) || !step_loop(&l, e))
+            return false;
+    }
+    for (int i = 0; i < l.n_state && i < c->n_out; i++)
+        out[i] = l.in[2 + i];
+    if (!like_items(&l, e))
+        return false;
+    for (int i = 0; i < l.n_scan; i++)
+        out[l.n_state + i].node = joined(c->g, &l.scan[i], l.out[1 + l.n_state + i].node, 0, false);
+    return true;
+}
+
+/* ---- Scan ---- */
+enum { MOST_SCANNED = 64 };
+
+typedef struct scan {
+    const onnx_call *c;
+    int n_state, n_in, n_out; /* of them: state, scanned inputs, gathered outputs */
+    int64_t axis_in[MOST_SCANNED], axis_out[MOST_SCANNED], back_in[MOST_SCANNED], back_out[MOST_SCANNED];
+    int64_t trips;
+} scan;
+
+static bool read_list(const onnx_call *c, const char *name, int64_t *out, int want, err *e)
+{
+    int n;
+    memset(out, 0, MOST_SCANNED * sizeof *out);
+    if (!onnx_attr(c, name))
+        return true;
+    return onnx_ints(c, name, -1, out, MOST_SCANNED, &n, e) &&
+           (n == want || err_set(e, TS_BAD_INPUT, "%s has %d entries, expected %d", name, n, want));
+}
+
+static bool begin_scan(scan *s, err *e)
+{
+    const onnx_call *c = s->c;
+    const int64_t n = onnx_int(c, "num_scan_inputs", 0);
+    if (n < 1 || n > c->n_in || n > MOST_SCANNED)
+        return err_set(e, TS_BAD_INPUT, "num_scan_inputs is %lld of %d inputs", (long long)n, c->n_in);
+    s->n_in = (int)n, s->n_state = c->n_in - s->n_in, s->n_out = c->n_out - s->n_state;
+    if (s->n_out > MOST_SCANNED)
+        return err_set(e, TS_UNSUPPORTED, "more than %d gathered outputs", MOST_SCANNED);
+    s->n_out = s->n_out > 0 ? s->n_out : 0;
+    if (!onnx_need(c, c->n_in, e) || !read_list(c, "scan_input_axes", s->axis_in, s->n_in, e) ||
+        !read_list(c, "scan_output_axes", s->axis_out, s->n_out, e) ||
+        !read_list(c, "scan_input_directions", s->back_in, s->n_in, e) ||
+        !read_list(c, "scan_output_directions", s->back_out, s->n_out, e))
+        return false;
+    for (int i = 0; i < s->n_in; i++) {
+        const type *t = &c->in[s->n_state + i]->type;
+        int axis;
+        if (!axis_norm(s->axis_in[i], t->rank, &axis, e))
+            return err_in(e, "scan_input_axes");
+        s->axis_in[i] = axis;
+        if (i > 0 && t->dim[axis] != s->trips)
+            return err_set(e, TS_BAD_INPUT, "scanned inputs have %lld and %lld entries", (long long)s->trips,
+                           (long long)t->dim[axis]);
+        s->trips = t->dim[axis];
+    }
+    return true;
+}
+
+/* Entry `at` of x along an axis. */
+static const node *entry(graph *g, const node *x, int64_t axis, int64_t at)
+{
+    int64_t starts[MAX_RANK] = {0}, sizes[MAX_RANK];
+    memcpy(sizes, x->type.dim, sizeof sizes);
+    starts[axis] = at, sizes[axis] = 1;
+    const attr part[] = {attr_ints("starts", x->type.rank, starts), attr_ints("sizes", x->type.rank, sizes)};
+    const node *one = g_apply(g, "slice", x, COUNT(part), part);
+    return g_callf(g, 1, &one, "squeeze axes=[%lld]", (long long)axis);
+}
+
+static bool pass_scan(const scan *s, int64_t trip, onnx_value *in, onnx_value *out, err *e)
+{
+    const onnx_call *c = s->c;
+    for (int i = 0; i < s->n_in; i++) {
+        const node *x = c->in[s->n_state + i];
+        if (s->trips > 0) {
+            in[s->n_state + i].node = entry(c->g, x, s->axis_in[i], s->back_in[i] ? s->trips - 1 - trip : trip);
+            continue;
+        }
+        type t = x->type; /* no entry to look at: one of zeros has the right type */
+        memmove(t.dim + s->axis_in[i], t.dim + s->axis_in[i] + 1, (size_t)(t.rank - 1 - s->axis_in[i]) * sizeof *t.dim);
+        t.rank--;
+        const node *zero = g_scalar(c->g, t.dtype, 0);
+        const attr shape = attr_ints("shape", t.rank, t.dim);
+        in[s->n_state + i].node = g_apply(c->g, "broadcast_to", zero, 1, &shape);
+    }
+    return c->pass(c, &(onnx_pass){"body", c->n_in, s->n_state + s->n_out, in, out}, e);
+}
+
+static bool make_scan(const onnx_call *c, onnx_value *out, err *e)
+{
+    scan s = {.c = c};
+    gathered all[MOST_SCANNED] = {{0}};
+    if (!begin_scan(&s, e))
+        return false;
+    onnx_value *in = values(c, c->n_in), *got = values(c, s.n_state + s.n_out);
+    for (int i = 0; i < s.n_state; i++)
+        in[i] = c->value[i];
+    for (int64_t trip = 0; trip < s.trips || (trip == 0 && s.n_out > 0); trip++) {
+        if (!pass_scan(&s, trip, in, got, e))
+            return false;
+        for (int i = 0; trip < s.trips && i < s.n_state; i++)
+            in[i] = got[i];
+        for (int i = 0; i < s.n_out; i++) {
+            if (!got[s.n_state + i].node)
+                return err_set(e, TS_BAD_INPUT, "output %d of the body is no tensor", s.n_state + i);
+            if (trip < s.trips)
+                gather(c, &all[i], got[s.n_state + i].node);
+        }
+    }
+    for (int i = 0; i < s.n_state && i < c->n_out; i++)
+        out[i] = in[i];
+    for (int i = 0; i < s.n_out; i++)
+        out[s.n_state + i].node = joined(c->g, &all[i], got[s.n_state + i].node, s.axis_out[i], s.back_out[i] != 0);
+    return true;
+}
+
+/* Version 8 scans every entry of a batch by itself, along axis 1. */
+static bool make_scan_8(const onnx_call *c, onnx_value *out, err *e)
+{
+    if (onnx_in(c, 0))
+        return err_set(e, TS_UNSUPPORTED, "sequences of several lengths");
+    const int n = c->n_in - 1;
+    if (n < 1 || !c->in[1] || c->in[1]->type.rank < 1)
+        return err_set(e, TS_BAD_INPUT, "Scan without an operand that has a batch");
+    const int64_t batch = c->in[1]->type.dim[0];
+    gathered all[MOST_SCANNED] = {{0}};
+    if (c->n_out > MOST_SCANNED)
+        return err_set(e, TS_UNSUPPORTED, "more than %d outputs", MOST_SCANNED);
+    for (int64_t b = 0; b < batch; b++) {
+        onnx_value *in = values(c, n), *got = values(c, c->n_out);
+        const node **node_in = arena_array(&c->g->mem, (size_t)n + 1, sizeof *node_in);
+        for (int i = 0; i < n; i++) {
+            if (!c->in[1 + i] || c->in[1 + i]->type.rank < 1 || c->in[1 + i]->type.dim[0] != batch)
+                return err_set(e, TS_BAD_INPUT, "operand %d has no batch of %lld", i + 1, (long long)batch);
+            in[i].node = node_in[i] = entry(c->g, c->in[1 + i], 0, b);
+        }
+        onnx_call one = *c;
+        one.n_in = n, one.in = node_in, one.value = in;
+        if (!make_scan(&one, got, e))
+            return false;
+        for (int i = 0; i < c->n_out; i++)
+            gather(c, &all[i], got[i].node);
+    }
+    for (int i = 0; i < c->n_out; i++)
+        out[i].node = batch ? joined(c->g, &all[i], NULL, 0, false) : NULL;
+    return batch > 0 || err_set(e, TS_UNSUPPORTED, "an empty batch");
+}
+
+static const op flow_op = {
+    .name = "flow", .doc = "Branches and loops of a file, resolved while its graph is built.",
+    .form = (const onnx_form[]){{"If", 1, make_if}, {"Loop", 1, make_loop}, {"Scan", 8, make_scan_8},
+                                {"Scan", 9, make_scan}, {0}}};
+
+const op *const ops_flow[] = {&flow_op, NULL};

@@ -1,0 +1,290 @@
+/* bind.c - a model at given extents: dimensions as asked for, then as values have them, then by default; then the graph.
+ * Sequences and optionals are known by their values only, so they come apart into the tensors in them, each an input or
+ * output of its own: "x[0]". */
+#include "import/model.h"
+
+#include <string.h>
+
+void model_unbind(ts_model *m)
+{
+    ts_graph_free(m->graph);
+    arena_free(&m->bound_mem);
+    m->graph = NULL, m->bound = NULL, m->result = NULL, m->build = NULL;
+    m->bound_mem = (arena){0};
+}
+
+/* ---- inputs ---- */
+
+/* The inputs that a binding gives a graph, as they come apart. */
+typedef struct parts {
+    ts_model *m;
+    int n, cap;
+    ts_port *port;
+    preset *preset;
+} parts;
+
+static ts_port *add_part(parts *p, const ts_port *port, const ts_array *value, bool hold)
+{
+    if (p->n == p->cap) {
+        const int cap = p->cap ? 2 * p->cap : 16;
+        ts_port *port_more = arena_array(&p->m->bound_mem, (size_t)cap, sizeof *port_more);
+        preset *more = arena_array(&p->m->bound_mem, (size_t)cap, sizeof *more);
+        if (p->n > 0) {
+            memcpy(port_more, p->port, (size_t)p->n * sizeof *port_more);
+            memcpy(more, p->preset, (size_t)p->n * sizeof *more);
+        }
+        p->port = port_more, p->preset = more, p->cap = cap;
+    }
+    p->port[p->n] = *port;
+    p->preset[p->n].held = hold;
+    if (value && value->dtype == port->dtype)
+        p->preset[p->n].value = *value;
+    return &p->port[p->n++];
+}
+
+static bool add_entries(parts *p, const ts_port *whole, const char *name, const char *form, const ts_value *v, err *e)
+{
+    const ts_kind kind = *form == 's' ? TS_SEQUENCE : *form == 'o' ? TS_OPTIONAL : TS_TENSOR;
+    if (v->kind != kind)
+        return err_set(e, TS_BAD_INPUT, "input \"%s\" is a %s, the value given is none", name,
+                       kind == TS_SEQUENCE   ? "sequence"
+                       : kind == TS_OPTIONAL ? "optional"
+                                             : "tensor");
+    for (int i = 0; kind != TS_TENSOR && i < v->n; i++)
+        if (!add_entries(p, whole, arena_format(&p->m->bound_mem, "%s[%d]", name, i), form + 1, &v->item[i], e))
+            return false;
+    if (kind != TS_TENSOR)
+        return true;
+    const ts_array *a = &v->array;
+    if (a->dtype != whole->dtype)
+        return err_set(e, TS_BAD_INPUT, "input \"%s\" is of %s, the value given of %s", name,
+                       ts_dtype_name(whole->dtype), ts_dtype_name(a->dtype));
+    ts_port *port = add_part(p, whole, a, false);
+    port->name = name, port->rank = a->rank;
+    memcpy(port->dim, a->dim, sizeof port->dim);
+    return true;
+}
+
+static bool bind_input(parts *p, int i, const ts_port *from, const ts_binding *b, err *e)
+{
+    const ts_value *v = b->value ? &b->value[i] : NULL;
+    ts_port port = *from;
+    port.whole = i;
+    if (!port.form) {
+        const bool given = v && v->array.dtype != TS_N_DTYPE;
+        const bool hold = given && v->array.data && b->hold && b->hold[i];
+        add_part(p, &port, given ? &v->array : NULL, hold);
+        return true;
+    }
+    if (!v || v->kind == TS_TENSOR) {
+        err_set(e, TS_USAGE, "input \"%s\" holds as many tensors as its value has, and none is given", port.name);
+        return err_hint(e, "ts_model_bind_values takes values of this kind");
+    }
+    return add_entries(p, &port, port.name, port.form, v, e);
+}
+
+/* Dimensions as asked for, then as the shapes of inputs have them, then by default. */
+static bool bind_dims(ts_model *m, const ts_binding *b, const ports *p, ts_port *input, err *e)
+{
+    dims_reset(&m->dims);
+    for (int i = 0; i < b->n_dim; i++)
+        if (!dims_set(&m->dims, b->dim[i], e))
+            return false;
+    for (int i = 0; i < p->n_input; i++) {
+        input[i] = p->input[i];
+        input[i].rank = b->free && b->value && !input[i].form ? -1 : input[i].rank;
+        const ts_array *a = b->value && !input[i].form ? &b->value[i].array : NULL;
+        if (a && a->dtype != TS_N_DTYPE && !dims_match(&m->dims, &input[i], a, e))
+            return false;
+    }
+    if (!dims_default(&m->dims, e))
+        return false;
+    for (int i = 0; i < p->n_input; i++)
+        if (!input[i].form && !dims_fill(&m->dims, &input[i], e))
+            return false;
+    return true;
+}
+
+static bool bind_inputs(ts_model *m, const ts_binding *b, parts *out, err *e)
+{
+    const ports *p = b->value ? model_ports(m) : m->declared;
+    ts_port *input = arena_array(&m->bound_mem, (size_t)p->n_input, sizeof *input);
+    *out = (parts){.m = m};
+    if (!bind_dims(m, b, p, input, e))
+        return false;
+    for (int i = 0; i < p->n_input; i++)
+        if (!bind_input(out, i, &input[i], b, e))
+            return false;
+    return true;
+}
+
+/* Values are the caller's: those that the graph is made from are copied, the others forgotten. */
+static void keep_presets(ts_model *m, const binding *with)
+{
+    for (int i = 0; i < with->n; i++) {
+        preset *k = &with->preset[i];
+        const size_t bytes = (size_t)ts_array_count(&k->value) * (size_t)ts_dtype_bytes(k->value.dtype);
+        if (k->value.data)
+            k->value.data = k->used ? memcpy(arena_get(&m->bound_mem, bytes + 1), k->value.data, bytes) : NULL;
+    }
+}
+
+/* What is held lasts as long as the graph. */
+static void copy_held(ts_model *m, parts *p)
+{
+    for (int i = 0; i < p->n; i++) {
+        ts_array *a = &p->preset[i].value;
+        const size_t bytes = (size_t)ts_array_count(a) * (size_t)ts_dtype_bytes(a->dtype);
+        if (p->preset[i].held)
+            a->data = memcpy(arena_get(&m->bound_mem, bytes + 1), a->data, bytes);
+    }
+}
+
+static int without_held(const parts *p, ts_port *to)
+{
+    int n = 0;
+    for (int i = 0; i < p->n; i++)
+        if (!p->preset[i].held)
+            to[n++] = p->port[i];
+    return n;
+}
+
+/* ---- outputs ---- */
+typedef struct results {
+    ts_model *m;
+    int n, cap;
+    ts_port *port;
+    const node **node;
+} results;
+
+static void add_result(results *r, const ts_port *whole, const char *name, const onnx_value *v)
+{
+    if (v->list) {
+        for (int i = 0; i < v->list->n; i++)
+            add_result(r, whole, arena_format(&r->m->bound_mem, "%s[%d]", name, i), &v->list->item[i]);
+        return;
+    }
+    if (r->n == r->cap) {
+        const int cap = r->cap ? 2 * r->cap : 16;
+        ts_port *port = arena_array(&r->m->bound_mem, (size_t)cap, sizeof *port);
+        const node **node_more = arena_array(&r->m->bound_mem, (size_t)cap, sizeof *node_more);
+        if (r->n > 0) {
+            memcpy(port, r->port, (size_t)r->n * sizeof *port);
+            memcpy(node_more, r->node, (size_t)r->n * sizeof *node_more);
+        }
+        r->port = port, r->node = node_more, r->cap = cap;
+    }
+    ts_port *p = &r->port[r->n];
+    *p = *whole;
+    p->name = name, p->dtype = v->node->type.dtype, p->rank = v->node->type.rank;
+    memcpy(p->dim, v->node->type.dim, sizeof p->dim);
+    r->node[r->n++] = v->node;
+}
+
+static void take_results(ts_model *m, const onnx_value *result, ports *to)
+{
+    results r = {.m = m};
+    for (int i = 0; i < m->declared->n_output; i++) {
+        ts_port whole = m->declared->output[i];
+        whole.whole = i;
+        add_result(&r, &whole, whole.name, &result[i]);
+    }
+    to->n_output = r.n, to->output = r.port;
+    m->result = r.node;
+}
+
+/* ---- the graph ---- */
+
+/* What is not supported is said before what is not bound: no extent would help. */
+static bool build_file(ts_model *m, parts *p, const err *unbound, err *e)
+{
+    const binding with = {p->n, p->port, p->preset};
+    onnx_value *result = arena_array(&m->bound_mem, (size_t)m->declared->n_output, sizeof *result);
+    copy_held(m, p);
+    if (!builder_run(&m->file, err_is(unbound) ? NULL : &with, m->graph, result, e))
+        return err_in(e, "%s", m->path);
+    if (err_is(unbound))
+        return err_set(e, unbound->code, "%s", unbound->text);
+    keep_presets(m, &with);
+    ports *bound = arena_get(&m->bound_mem, sizeof *bound);
+    bound->input = arena_array(&m->bound_mem, (size_t)p->n, sizeof *bound->input);
+    bound->n_input = without_held(p, bound->input);
+    take_results(m, result, bound);
+    m->bound = bound;
+    return true;
+}
+
+static void describe_below(ts_model *m)
+{
+    const ports *p = m->bound;
+    const node **input = arena_array(&m->bound_mem, (size_t)p->n_input, sizeof *input);
+    int64_t *below = arena_array(&m->bound_mem, (size_t)p->n_input, sizeof *below);
+    for (int i = 0; i < m->graph->n; i++) {
+        const node *n = m->graph->node[i];
+        for (int k = 0; node_is_leaf(n) && n->leaf->kind == LEAF_INPUT && k < p->n_input; k++)
+            if (!strcmp(n->label, p->input[k].name))
+                input[k] = n;
+    }
+    below_find(p->n_output, m->result, p->n_input, input, below);
+    for (int k = 0; k < p->n_input; k++)
+        if (p->input[k].below == 0)
+            p->input[k].below = below[k];
+}
+
+/* A recipe makes its inputs itself: whether they came out as the values given have them. */
+static bool check_shapes(const ts_model *m, const ts_value *value, err *e)
+{
+    for (int i = 0; value && m->builder && i < m->declared->n_input && i < m->bound->n_input; i++) {
+        const ts_port *p = &m->bound->input[i];
+        const ts_array *a = &value[i].array;
+        for (int k = 0; a->dtype != TS_N_DTYPE && k < p->rank; k++)
+            if (a->rank != p->rank || a->dim[k] != p->dim[k])
+                return err_set(e, TS_BAD_INPUT,
+                               "input \"%s\": dimension %d is %lld in the value given, %lld in the model", p->name, k,
+                               (long long)a->dim[k], (long long)p->dim[k]);
+    }
+    return true;
+}
+
+static void describe_outputs(ts_model *m)
+{
+    for (int i = 0; i < m->bound->n_output; i++) {
+        ts_port *p = &m->bound->output[i];
+        p->dtype = m->result[i]->type.dtype;
+        p->rank = m->result[i]->type.rank;
+        memcpy(p->dim, m->result[i]->type.dim, sizeof p->dim);
+    }
+}
+
+bool ts_model_bind_values(ts_model *m, const ts_binding *b, ts_error *e)
+{
+    err unbound = {0}, own = {0};
+    parts p;
+    model_unbind(m);
+    m->graph = ts_graph_make();
+    const bool bound = bind_inputs(m, b, &p, &unbound);
+    if ((m->builder ? bound && builtin_bind(m, &own) : build_file(m, &p, &unbound, &own)) &&
+        check_shapes(m, b->value, &own)) {
+        describe_outputs(m);
+        describe_below(m);
+        return true;
+    }
+    model_unbind(m);
+    return err_set(e, err_is(&own) ? own.code : unbound.code, "%s", err_is(&own) ? own.text : unbound.text);
+}
+
+bool ts_model_bind(ts_model *m, int n, const char *const *given, const ts_array *shapes, ts_error *e)
+{
+    arena mem = {0};
+    ts_value *value = NULL;
+    if (shapes) {
+        model_unbind(m); /* inputs are those that the model declares */
+        const int count = ts_model_inputs(m);
+        value = arena_array(&mem, (size_t)count, sizeof *value);
+        for (int i = 0; i < count; i++)
+            value[i].array = shapes[i];
+    }
+    const bool ok = ts_model_bind_values(m, &(ts_binding){.n_dim = n, .dim = given, .value = value}, e);
+    arena_free(&mem);
+    return ok;
+}

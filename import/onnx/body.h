@@ -1,0 +1,18 @@
+/* body.h - the messages of an ONNX file that hold steps: its graph, graphs inside of nodes, functions. */
+#ifndef TS_ONNX_BODY_H
+#define TS_ONNX_BODY_H
+#include "import/names.h"
+#include "import/onnx/tensor.h"
+
+enum { ONNX_PORTS = 4096 }; /* inputs or outputs of one graph */
+
+const char *onnx_text(const char *s);   /* "" for a field that is absent */
+const char *onnx_domain(const char *s); /* "" for the standard one */
+
+/* Everything but ports; names of tensors are added to given. function: attributes may refer to a caller's. */
+bool onnx_steps(onnx_source *s, size_t n, Onnx__Node *const *from, body *out, err *e);
+bool onnx_tensors(onnx_source *s, const Onnx__Graph *g, body *out, name_table *given, err *e);
+/* A value given in the file is no input, even where it is listed as one: its default is what everybody means. */
+bool onnx_ports(onnx_source *s, const Onnx__Graph *g, const name_table *given, body *out, err *e);
+bool onnx_attributes(onnx_source *s, size_t n, Onnx__Attribute *const *from, step *out, err *e);
+#endif
