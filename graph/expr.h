@@ -48,9 +48,9 @@ extern const struct routine_text { /* written by the build; ends with {0} */
 } routine_texts[];
 
 /* The last three are only ever the whole value of a definition.
- * Scatter, the second form of storing: the result starts as arg[0], over the result's axes; then, for every point of the
- * axes `folds` in index order, arg[1] is put in at the subscripts arg[2...]: combined by fn with what is there, or in
- * its place when fn is NULL.
+ * Scatter, the second form of storing: the result starts as arg[0], over the result's axes; then, for every point of
+ * the axes `folds` in index order, arg[1] is put in at the subscripts arg[2...]: combined by fn with what is there, or
+ * in its place when fn is NULL.
  * Routine: arg[...] are loads of its operands, over axes that stand for all of each.
  * Walk, a fold or a scan that carries several states: state k starts as arg[k] and becomes arg[n_state + k], over the
  * states before the step, in index order: at every point of the axes `folds`, the value being the last arg when all is

@@ -1,4 +1,5 @@
-/* cumulate.c - running totals along an axis: scans of one or two states. */
+/* cumulate.c - what is carried along an axis: running totals, places of running extremes, linear recurrences. Scans of
+ * one or two states. */
 #include "graph/rule.h"
 
 #include <math.h>
@@ -70,9 +71,28 @@ static bool scan_shape(const node *n, type *out, err *e)
     return err_set(e, TS_BAD_INPUT, "fn: \"%s\" is none of add, mul, max, min", f);
 }
 
+static bool place_shape(const node *n, type *out, err *e)
+{
+    const char *f = node_attr(n, "fn")->s;
+    int axis;
+    *out = n->in[0]->type, out->dtype = TS_I64;
+    if (strcmp(f, "max") && strcmp(f, "min"))
+        return err_set(e, TS_BAD_INPUT, "fn: \"%s\" is neither max nor min", f);
+    return attr_axis(n, "axis", out->rank, &axis, e);
+}
+
+static bool linear_shape(const node *n, type *out, err *e)
+{
+    int axis;
+    *out = n->in[0]->type;
+    if (!type_equal(out, &n->in[1]->type) || dtype_class(out->dtype) != D_REAL)
+        return err_set(e, TS_BAD_INPUT, "its operands are reals of one type");
+    return attr_axis(n, "axis", out->rank, &axis, e);
+}
+
 /* ---- body ---- */
-/* y[..., i, ...] = a[..., 0, ...] + ... + a[..., i, ...]; exclusive: without the last, the total before the step being a
- * second state. */
+/* y[..., i, ...] = a[..., 0, ...] + ... + a[..., i, ...]; exclusive: without the last, the total before the step being
+ * a second state. */
 static bool scan_body(defn *d, err *e)
 {
     const type *t = &d->node->type;
@@ -83,10 +103,97 @@ static bool scan_body(defn *d, err *e)
     if (!attr_axis(d->node, "axis", t->rank, &axis, e))
         return false;
     const expr *total = x_state(d->mem, own, 0), *before = x_state(d->mem, own, 1), *none = start_of(d->mem, f, own);
-    const expr *start[] = {none, none}, *step[] = {x2(d->mem, f->name, total, x_cast(d->mem, own, defn_in(d, 0))), total};
+    const expr *start[] = {none, none}, *x = x_cast(d->mem, own, defn_in(d, 0));
+    const expr *step[] = {x2(d->mem, f->name, total, x), total};
     d->value = x_walk(d->mem, 0, axis, exclusive ? 2 : 1, start, step,
                       x_cast(d->mem, t->dtype, exclusive ? before : total));
     return true;
+}
+
+/* The largest so far and its place. */
+static bool place_body(defn *d, err *e)
+{
+    const dtype t = d->node->in[0]->type.dtype;
+    const fn *f = fn_find(node_attr(d->node, "fn")->s);
+    const bool max = !strcmp(f->name, "max");
+    int axis;
+    if (!attr_axis(d->node, "axis", d->node->type.rank, &axis, e))
+        return false;
+    const expr *best = x_state(d->mem, t, 0), *at = x_state(d->mem, TS_I64, 1), *x = defn_in(d, 0);
+    const expr *first = x1(d->mem, "isnan", x), *more = x2(d->mem, "lt", max ? best : x, max ? x : best);
+    first = x2(d->mem, "and", first, x1(d->mem, "not", x1(d->mem, "isnan", best)));
+    const expr *better = x2(d->mem, "or", more, first);
+    const expr *start[] = {start_of(d->mem, f, t), x_cast(d->mem, TS_I64, x_whole(d->mem, 0))};
+    const expr *step[] = {x3(d->mem, "select", better, x, best),
+                          x3(d->mem, "select", better, x_axis(d->mem, axis), at)};
+    d->value = x_walk(d->mem, 0, axis, 2, start, step, at);
+    return true;
+}
+
+/* y[..., i, ...] = a[..., i, ...] y[..., i - 1, ...] + b[..., i, ...], from 0 */
+static bool linear_body(defn *d, err *e)
+{
+    const type *t = &d->node->type;
+    const dtype own = ts_dtype_bytes(t->dtype) < 4 ? TS_F32 : t->dtype;
+    int axis;
+    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
+        return false;
+    const expr *y = x_state(d->mem, own, 0), *start = x_cast(d->mem, own, x_real(d->mem, 0));
+    const expr *step = x2(d->mem, "mul", x_cast(d->mem, own, defn_in(d, 0)), y);
+    step = x2(d->mem, "add", step, x_cast(d->mem, own, defn_in(d, 1)));
+    d->value = x_walk(d->mem, 0, axis, 1, &start, &step, x_cast(d->mem, t->dtype, y));
+    return true;
+}
+
+/* ---- grad ---- */
+static const node *reversed(graph *g, const node *x, long long axis)
+{
+    return g_callf(g, 1, &x, "flip axes=[%lld]", axis);
+}
+
+/* Moved along the axis by one, towards its end or its start; 0 comes in. */
+static const node *shifted(graph *g, const node *x, int axis, int by)
+{
+    int64_t pads[2 * MAX_RANK] = {0};
+    pads[axis] = by, pads[axis + x->type.rank] = -by;
+    return g_apply(g, "pad", x, 1, (attr[]){attr_ints("pads", 2 * x->type.rank, pads)});
+}
+
+/* h[i] = b[i] + a[i + 1] h[i + 1] */
+static const node *backwards(graph *g, const node *a, const node *b, int axis)
+{
+    const node *in[] = {reversed(g, shifted(g, a, axis, -1), axis), reversed(g, b, axis)};
+    return reversed(g, g_callf(g, 2, in, "linear_scan axis=%d", axis), axis);
+}
+
+/* Of sums: sums from the end. Of products: all before times what those behind make of dy, without a division. Of
+ * extremes: dy goes to their places. An exclusive scan is the other one, moved by one. */
+static const node *scan_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    const char *f = node_attr(call, "fn")->s;
+    const node *x = call->in[0];
+    int axis;
+    (void)k;
+    if (!attr_axis(call, "axis", y->type.rank, &axis, &g->err))
+        return NULL;
+    if (node_int(call, "exclusive"))
+        dy = shifted(g, dy, axis, -1);
+    if (!strcmp(f, "add"))
+        return reversed(g, g_callf(g, 1, (const node *[]){reversed(g, dy, axis)}, "scan axis=%d", axis), axis);
+    if (!strcmp(f, "mul"))
+        return g_call2(g, "multiply", g_callf(g, 1, &x, "scan axis=%d fn=mul exclusive=1", axis),
+                       backwards(g, x, dy, axis));
+    const node *in[] = {g_filled(g, &y->type, 0), g_callf(g, 1, &x, "scan_place axis=%d fn=%s", axis, f), dy};
+    return g_callf(g, 3, in, "put_along_axis axis=%d reduce=add", axis);
+}
+
+static const node *linear_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    int axis;
+    if (!attr_axis(call, "axis", y->type.rank, &axis, &g->err))
+        return NULL;
+    const node *h = backwards(g, call->in[0], dy, axis);
+    return k ? h : g_call2(g, "multiply", h, shifted(g, y, axis, 1));
 }
 
 /* ---- recipes ---- */
@@ -94,14 +201,12 @@ static const node *cumulate_lower(graph *g, const node *n) /* from the end: of t
 {
     const long long axis = node_int(n, "axis");
     const bool reverse = node_int(n, "reverse");
-    const node *x = n->in[0];
+    const node *x = reverse ? reversed(g, n->in[0], axis) : n->in[0];
     int i = 0;
     while (strcmp(kinds[i].op, n->op->name))
         i++;
-    if (reverse)
-        x = g_callf(g, 1, &x, "flip axes=[%lld]", axis);
     x = g_callf(g, 1, &x, "scan axis=%lld fn=%s exclusive=%d", axis, kinds[i].fn, node_int(n, "exclusive") != 0);
-    return reverse ? g_callf(g, 1, &x, "flip axes=[%lld]", axis) : x;
+    return reverse ? reversed(g, x, axis) : x;
 }
 
 /* ---- records ---- */
@@ -114,8 +219,22 @@ static const op scan_op = {
     .numpy = "cumulate(fn, a, axis, exclusive, 0)",
     .arity = 1, .axes = "c",
     .attr = (const attr_spec[]){{"axis", 'i', "0"}, {"fn", 's', "add"}, {"exclusive", 'i', "0"}, {0}},
-    .shape = scan_shape, .body = scan_body,
-    .cases = "f32[7]\nf32[3,70,5] axis=1\ni8[9]! fn=max\ni8[9]! fn=min exclusive=1\nf64[9]! fn=max exclusive=1\nbool[7]"};
+    .shape = scan_shape, .body = scan_body, .grad = scan_grad,
+    .cases = "f32[7]\nf32[3,70,5] axis=1\ni8[9]! fn=max\ni8[9]! fn=min exclusive=1\nf64[9]! fn=max exclusive=1\n"
+             "bool[7]"};
+
+static const op place_op = {
+    .name = "scan_place", .doc = "The place of the largest or smallest of all elements up to each one along an axis.",
+    .numpy = "running_place(fn, a, axis)",
+    .arity = 1, .axes = "c", .attr = (const attr_spec[]){{"axis", 'i', "0"}, {"fn", 's', "max"}, {0}},
+    .shape = place_shape, .body = place_body, .cases = "f32[9]!\nf32[3,70] axis=1\ni64[40,3]<4 fn=min\nu8[7]"};
+
+static const op linear_op = {
+    .name = "linear_scan", .doc = "Along an axis each element is a times the one before it plus b, from 0.",
+    .numpy = "linear_scan(a, b, axis)",
+    .arity = 2, .axes = "c", .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}},
+    .shape = linear_shape, .body = linear_body, .grad = linear_grad,
+    .cases = "f32[7] f32[7]\nf64[3,9] f64[3,9] axis=1\nf32[5,1,4] f32[5,1,4]\nf32[1] f32[1]\nf16[4] f16[4]"};
 
 static const op cumsum_op = {
     .name = "cumsum", .doc = "Sums of all elements up to each one along an axis.",
@@ -139,4 +258,5 @@ static const op cummin_op = {
     .numpy = "cumulate('min', a, axis, exclusive, reverse)",
     .arity = 1, .axes = "c", .attr = along, .lower = cumulate_lower, .cases = cases};
 
-const op *const ops_cumulate[] = {&scan_op, &cumsum_op, &cumprod_op, &cummax_op, &cummin_op, NULL};
+const op *const ops_cumulate[] = {
+    &scan_op, &place_op, &linear_op, &cumsum_op, &cumprod_op, &cummax_op, &cummin_op, NULL};

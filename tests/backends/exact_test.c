@@ -123,6 +123,8 @@ static const char *const rows[] = {
     "a i32[70]; p cummax reverse=1 a; y add p a",
     "a bool[5,70,9]; t transpose axes=[2,1,0] a; y cumsum axis=1 t",
     "a f64[1,70]; y cummin a",
+    "a f32[20,70]; y scan_place axis=1 a",
+    "a f32[90,5]; y scan_place fn=min a",
     /* routines */
     "a f32[20,70]; b negative a; o order axis=1 b; y take_along_axis axis=1 b o",
     "a f32[20,70,3]; t transpose axes=[1,0,2] a; y argsort axis=0 descending=1 t",

@@ -121,6 +121,19 @@ def cumulate(how, a, axis, exclusive, reverse):
     return np.flip(y, axis) if reverse else y
 
 
+def running_place(how, a, axis):
+    find = {"max": np.argmax, "min": np.argmin}[how]
+    return np.stack([find(np.take(a, range(i + 1), axis), axis) for i in range(a.shape[axis])], axis)
+
+
+def linear_scan(a, b, axis):
+    y, total = np.empty_like(b), 0
+    for i in range(b.shape[axis]):
+        at = (slice(None),) * (axis % b.ndim) + (i,)
+        y[at] = total = a[at] * total + b[at]
+    return y
+
+
 spelled = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "exp": np.exp, "abs": np.abs, "sqrt": np.sqrt,
            "select": np.where, "lt": np.less, "le": np.less_equal, "and_": np.logical_and, **dtypes}
 folded = {"add": np.sum, "mul": np.prod, "max": np.max}
@@ -149,7 +162,7 @@ def element(text, x, dims, folds, fold):
 
 
 words = {"np": np, "dtypes": dtypes, "erf": erf, "pad": pad, "windows": windows, "average_pool": average_pool,
-         "scatter": scatter, "order": order, "cumulate": cumulate, "far": far, "formula": formula, "element": element,
+         "scatter": scatter, "order": order, "running_place": running_place, "linear_scan": linear_scan, "cumulate": cumulate, "far": far, "formula": formula, "element": element,
          "conv": conv, "attention": attention}
 
 
