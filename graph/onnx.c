@@ -126,13 +126,15 @@ bool onnx_ints(const onnx_call *c, const char *name, int i, int64_t *out, int ma
 /* The same operands and attributes under another name: what most operators are. */
 static bool apply_as_is(const op *o, const onnx_call *c, const node **out, err *e)
 {
-    int n = c->n_in;
+    int n = c->n_in, n_own = 0;
     while (n > 0 && !c->in[n - 1])
         n--;
     for (int i = 0; i < c->n_attr; i++) {
         bool known = false;
         for (const attr_spec *s = o->attr; s && s->name; s++)
             known = known || !strcmp(s->name, c->attr[i].name);
+        if (!known && c->version < 6 && !strcmp(c->attr[i].name, "consumed_inputs"))
+            continue; /* of version 1: which operands may be overwritten */
         if (!known || c->attr[i].kind == 't')
             return err_set(e, TS_UNSUPPORTED, "attribute %s is not supported", c->attr[i].name);
     }
@@ -141,7 +143,11 @@ static bool apply_as_is(const op *o, const onnx_call *c, const node **out, err *
     for (int i = 0; i < n; i++)
         if (!c->in[i])
             return err_set(e, TS_BAD_INPUT, "input %d is missing", i);
-    out[0] = g_make(c->g, o, n, c->in, c->attr, c->n_attr);
+    attr *own = arena_array(&c->g->mem, (size_t)c->n_attr + 1, sizeof *own);
+    for (int i = 0; i < c->n_attr; i++)
+        if (strcmp(c->attr[i].name, "consumed_inputs"))
+            own[n_own++] = c->attr[i];
+    out[0] = g_make(c->g, o, n, c->in, own, n_own);
     return out[0] != NULL;
 }
 

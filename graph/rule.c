@@ -107,6 +107,26 @@ const node *g_scalar_like(graph *g, const node *a, double v)
     return a ? g_scalar(g, a->type.dtype, v) : NULL;
 }
 
+const node *g_reshape(graph *g, const node *a, int rank, const int64_t *shape)
+{
+    return g_apply(g, "reshape", a, 1, (attr[]){attr_ints("shape", rank, shape)});
+}
+
+const node *g_transpose(graph *g, const node *a, int rank, const int64_t *axes)
+{
+    return g_apply(g, "transpose", a, 1, (attr[]){attr_ints("axes", rank, axes)});
+}
+
+const node *g_broadcast(graph *g, const node *a, int rank, const int64_t *shape)
+{
+    return g_apply(g, "broadcast_to", a, 1, (attr[]){attr_ints("shape", rank, shape)});
+}
+
+const node *g_cast(graph *g, const node *a, dtype to)
+{
+    return a && a->type.dtype == to ? a : g_apply(g, "cast", a, 1, (attr[]){attr_word("to", ts_dtype_name(to))});
+}
+
 /* ---- expressions ---- */
 const expr *x_offset(arena *m, const expr *x, int64_t scale, int64_t offset)
 {
@@ -178,6 +198,44 @@ bool onnx_dtype(int64_t code, dtype *out, err *e)
         if (table[i].code == code)
             return *out = table[i].dtype, true;
     return err_set(e, TS_UNSUPPORTED, "element type %lld of ONNX is not supported", (long long)code);
+}
+
+bool onnx_number(const onnx_call *c, int i, double *out, err *e)
+{
+    const node *n = onnx_in(c, i);
+    if (!n)
+        return true;
+    const ts_array *v = g_value(c->g, n, 1);
+    if (!v || ts_array_count(v) != 1)
+        return err_set(e, TS_UNSUPPORTED, "%s: operand %d is not a constant number", c->type, i + 1);
+    *out = ts_array_at(v, 0);
+    return true;
+}
+
+bool onnx_aligned(const onnx_call *c, const node *pair[2], err *e)
+{
+    if (!onnx_need(c, 2, e))
+        return false;
+    pair[0] = c->in[0], pair[1] = c->in[1];
+    const type *a = &pair[0]->type, *b = &pair[1]->type;
+    if (!onnx_int(c, "broadcast", 0) || b->rank == 0)
+        return true;
+    int64_t axis = onnx_int(c, "axis", a->rank - b->rank), shape[MAX_RANK];
+    if (axis < 0)
+        axis += a->rank;
+    if (axis < 0 || axis + b->rank > a->rank)
+        return err_set(e, TS_BAD_INPUT, "%s: axis %lld for ranks %d and %d", c->type, (long long)axis, a->rank,
+                       b->rank);
+    for (int i = 0; i < a->rank; i++)
+        shape[i] = i >= axis && i < axis + b->rank ? b->dim[i - axis] : 1;
+    pair[1] = g_reshape(c->g, pair[1], a->rank, shape);
+    return true;
+}
+
+bool onnx_adapt_aligned(const onnx_call *c, const char *op_name, const node **out, err *e)
+{
+    const node *pair[2];
+    return onnx_aligned(c, pair, e) && onnx_give(c, out, g_call(c->g, op_name, 2, pair), e);
 }
 
 bool onnx_give(const onnx_call *c, const node **out, const node *result, err *e)

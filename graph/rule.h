@@ -24,6 +24,10 @@ attr attr_ints(const char *name, int n, const int64_t *v);
 const node *g_apply(graph *g, const char *op, const node *a, int n_attr, const attr *list);
 /* A scalar of a's dtype: what a literal in a recipe becomes. */
 const node *g_scalar_like(graph *g, const node *a, double v);
+const node *g_reshape(graph *g, const node *a, int rank, const int64_t *shape);
+const node *g_transpose(graph *g, const node *a, int rank, const int64_t *axes);
+const node *g_broadcast(graph *g, const node *a, int rank, const int64_t *shape);
+const node *g_cast(graph *g, const node *a, dtype to); /* a itself where it has that dtype */
 
 /* ---- tensors of a wanted type, and spelled out (defined in graph/ops) ---- */
 const node *g_summed(graph *g, const node *a, int n, const int64_t *axes, bool keepdims); /* a itself when n is 0 */
@@ -53,6 +57,13 @@ bool onnx_need(const onnx_call *c, int n, err *e); /* the first n operands are t
 bool onnx_has(const onnx_call *c, const char *name, int i); /* as attribute or as input i */
 const char *onnx_word(const onnx_call *c, const char *name, const char *fallback);
 bool onnx_dtype(int64_t code, dtype *out, err *e); /* TensorProto.DataType */
+/* Input i as one number that is known now; an input that is absent leaves *out as it is. */
+bool onnx_number(const onnx_call *c, int i, double *out, err *e);
+/* Operands a and b of the elementwise operators before version 7: b's axes stand below those of a from attribute `axis`
+ * on, or below its last ones. */
+bool onnx_aligned(const onnx_call *c, const node *pair[2], err *e);
+/* The adapter of such an operator whose operation takes the two as they are. */
+bool onnx_adapt_aligned(const onnx_call *c, const char *op, const node **out, err *e);
 /* Ends an adapter: takes the only result, or the graph's reason for having none. */
 bool onnx_give(const onnx_call *c, const node **out, const node *result, err *e);
 #endif

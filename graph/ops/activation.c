@@ -14,6 +14,20 @@ static bool adapt_gelu(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, g_apply(c->g, "gelu", c->in[0], 1, &approximate), e);
 }
 
+/* Before version 7 a slope of several numbers belongs to the channels, axis 1. */
+static bool adapt_prelu(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 2, e))
+        return false;
+    const node *x = c->in[0], *slope = c->in[1];
+    int64_t shape[MAX_RANK];
+    for (int i = 1; i < x->type.rank; i++)
+        shape[i - 1] = i == 1 ? type_count(&slope->type) : 1;
+    if (c->version < 7 && x->type.rank > 1)
+        slope = g_reshape(c->g, slope, x->type.rank - 1, shape);
+    return onnx_give(c, out, g_call2(c->g, "prelu", x, slope), e);
+}
+
 /* ---- shape, body ---- */
 static bool gelu_shape(const node *n, type *out, err *e)
 {
@@ -38,14 +52,14 @@ static bool gelu_body(defn *d, err *e)
 /* ---- records ---- */
 static const op relu_op = {
     .name = "relu", .doc = "Larger of the value and zero.", .numpy = "np.maximum(a, 0)",
-    .onnx = (const onnx_rule[]){{"Relu", 6, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Relu", 1, NULL}, {0}},
     .arity = 1, .axes = "e", .text = "max(a, 0)",
     .cases = "f32[2,3]\nf32[16]!\nf64[4]\ni32[7]!\nu8[4]\nf32[0,3]\nf16[5]"};
 
 static const op leaky_relu_op = {
     .name = "leaky_relu", .doc = "The value, scaled by alpha where it is negative.",
     .numpy = "np.where(a < 0, alpha * a, a)",
-    .onnx = (const onnx_rule[]){{"LeakyRelu", 6, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"LeakyRelu", 1, NULL}, {0}},
     .arity = 1, .axes = "e", .attr = (const attr_spec[]){{"alpha", 'f', "0.01"}, {0}},
     .text = "a < 0 ? alpha * a : a", .shape = shape_float,
     .cases = "f32[2,3]\nf32[16]! alpha=0.2\nf64[5] alpha=-1.5\nf32[0]"};
@@ -53,14 +67,14 @@ static const op leaky_relu_op = {
 static const op prelu_op = {
     .name = "prelu", .doc = "The first value, scaled by the second where it is negative.",
     .numpy = "np.where(a < 0, b * a, a)",
-    .onnx = (const onnx_rule[]){{"PRelu", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"PRelu", 1, adapt_prelu}, {0}},
     .arity = 2, .axes = "e", .text = "a < 0 ? b * a : a",
     .cases = "f32[2,3] f32[3]\nf32[2,3,4] f32[3,1]\nf64[5] f64[]\nf32[0] f32[]"};
 
 static const op elu_op = {
     .name = "elu", .doc = "The value, or alpha * (exp(value) - 1) where it is negative.",
     .numpy = "np.where(a < 0, alpha * np.expm1(a), a)",
-    .onnx = (const onnx_rule[]){{"Elu", 6, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Elu", 1, NULL}, {0}},
     .arity = 1, .axes = "e", .attr = (const attr_spec[]){{"alpha", 'f', "1"}, {0}},
     .text = "a < 0 ? alpha * expm1(a) : a", .shape = shape_float,
     .cases = "f32[2,3]\nf32[16]! alpha=0.5\nf64[5]\nf32[0]"};
@@ -76,7 +90,7 @@ static const op celu_op = {
 static const op selu_op = {
     .name = "selu", .doc = "Elu scaled so that layers keep mean and variance.",
     .numpy = "gamma * np.where(a > 0, a, alpha * np.expm1(a))",
-    .onnx = (const onnx_rule[]){{"Selu", 6, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Selu", 1, NULL}, {0}},
     .arity = 1, .axes = "e",
     .attr = (const attr_spec[]){{"alpha", 'f', "1.6732632423543772"}, {"gamma", 'f', "1.0507009873554805"}, {0}},
     .text = "gamma * (a > 0 ? a : alpha * expm1(a))", .shape = shape_float,
@@ -84,7 +98,7 @@ static const op selu_op = {
 
 static const op sigmoid_op = {
     .name = "sigmoid", .doc = "Logistic function.", .numpy = "1 / (1 + np.exp(-a))",
-    .onnx = (const onnx_rule[]){{"Sigmoid", 6, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Sigmoid", 1, NULL}, {0}},
     .arity = 1, .axes = "e", .text = "1 / (1 + exp(-a))", .shape = shape_float, .cases = real};
 
 static const op silu_op = {
@@ -112,7 +126,7 @@ static const op gelu_op = {
 static const op hard_sigmoid_op = {
     .name = "hard_sigmoid", .doc = "A line of slope alpha through beta, cut at 0 and 1.",
     .numpy = "np.maximum(0, np.minimum(1, alpha * a + beta))",
-    .onnx = (const onnx_rule[]){{"HardSigmoid", 6, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"HardSigmoid", 1, NULL}, {0}},
     .arity = 1, .axes = "e", .attr = (const attr_spec[]){{"alpha", 'f', "0.2"}, {"beta", 'f', "0.5"}, {0}},
     .text = "max(min(alpha * a + beta, 1), 0)", .shape = shape_float,
     .cases = "f32[2,3]\nf32[16]! alpha=0.5\nf64[5] beta=0.25\nf32[0]"};

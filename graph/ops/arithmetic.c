@@ -8,6 +8,21 @@ static const char two[] =
 static const char one[] = "f32[2,3]\nf32[16]!\nf64[4,1,2]\ni32[7]!\ni64[]\nf32[0,3]\nu8[5]\nf16[4]";
 
 /* ---- ONNX ---- */
+static bool adapt_aligned_add(const onnx_call *c, const node **out, err *e)
+{
+    return onnx_adapt_aligned(c, "add", out, e);
+}
+
+static bool adapt_aligned_subtract(const onnx_call *c, const node **out, err *e)
+{
+    return onnx_adapt_aligned(c, "subtract", out, e);
+}
+
+static bool adapt_aligned_multiply(const onnx_call *c, const node **out, err *e)
+{
+    return onnx_adapt_aligned(c, "multiply", out, e);
+}
+
 /* Sum, Max, Min and Mean take any number of operands: pairwise from the left. */
 static const node *chain(const onnx_call *c, const char *op_name)
 {
@@ -42,10 +57,11 @@ static bool adapt_mean(const onnx_call *c, const node **out, err *e)
 
 static bool adapt_div(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 2, e))
+    const node *pair[2];
+    if (!onnx_aligned(c, pair, e))
         return false;
-    const bool real = dtype_class(c->in[0]->type.dtype) == D_REAL;
-    return onnx_give(c, out, g_call2(c->g, real ? "divide" : "trunc_divide", c->in[0], c->in[1]), e);
+    const bool real = dtype_class(pair[0]->type.dtype) == D_REAL;
+    return onnx_give(c, out, g_call(c->g, real ? "divide" : "trunc_divide", 2, pair), e);
 }
 
 static bool adapt_mod(const onnx_call *c, const node **out, err *e)
@@ -58,15 +74,13 @@ static bool adapt_mod(const onnx_call *c, const node **out, err *e)
 /* The result has the dtype of the base; a real base takes the exponent in its own dtype. */
 static bool adapt_pow(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 2, e))
+    const node *pair[2];
+    if (!onnx_aligned(c, pair, e))
         return false;
-    const dtype base = c->in[0]->type.dtype;
-    const attr to = attr_word("to", ts_dtype_name(base));
-    const node *b = c->in[1];
-    if (b->type.dtype != base && dtype_class(base) == D_REAL)
-        b = g_apply(c->g, "cast", b, 1, &to);
-    const node *y = g_call2(c->g, "power", c->in[0], b);
-    return onnx_give(c, out, y && y->type.dtype != base ? g_apply(c->g, "cast", y, 1, &to) : y, e);
+    const dtype base = pair[0]->type.dtype;
+    if (pair[1] && dtype_class(base) == D_REAL)
+        pair[1] = g_cast(c->g, pair[1], base);
+    return onnx_give(c, out, g_cast(c->g, g_call(c->g, "power", 2, pair), base), e);
 }
 
 /* Before 11 the bounds are attributes, since then operands; each may be absent. */
@@ -139,22 +153,22 @@ static bool power_shape(const node *n, type *out, err *e)
 /* ---- records ---- */
 static const op add_op = {
     .name = "add", .doc = "Sum of two values.", .numpy = "np.add(a, b)",
-    .onnx = (const onnx_rule[]){{"Add", 7, NULL}, {"Sum", 8, adapt_sum}, {"Mean", 8, adapt_mean}, {0}},
+    .onnx = (const onnx_rule[]){{"Add", 1, adapt_aligned_add}, {"Add", 7, NULL}, {"Sum", 1, adapt_sum}, {"Mean", 1, adapt_mean}, {0}},
     .arity = 2, .axes = "e", .text = "a + b", .cases = two};
 
 static const op subtract_op = {
     .name = "subtract", .doc = "Difference of two values.", .numpy = "np.subtract(a, b)",
-    .onnx = (const onnx_rule[]){{"Sub", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Sub", 1, adapt_aligned_subtract}, {"Sub", 7, NULL}, {0}},
     .arity = 2, .axes = "e", .text = "a - b", .cases = two};
 
 static const op multiply_op = {
     .name = "multiply", .doc = "Product of two values.", .numpy = "np.multiply(a, b)",
-    .onnx = (const onnx_rule[]){{"Mul", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Mul", 1, adapt_aligned_multiply}, {"Mul", 7, NULL}, {0}},
     .arity = 2, .axes = "e", .text = "a * b", .cases = two};
 
 static const op divide_op = {
     .name = "divide", .doc = "Quotient of two values, real even for integers.", .numpy = "np.divide(a, b)",
-    .onnx = (const onnx_rule[]){{"Div", 7, adapt_div}, {0}},
+    .onnx = (const onnx_rule[]){{"Div", 1, adapt_div}, {0}},
     .arity = 2, .axes = "e", .text = "a / b", .shape = divide_shape, .cases = two};
 
 static const op trunc_divide_op = {
@@ -180,36 +194,36 @@ static const op fmod_op = {
 
 static const op power_op = {
     .name = "power", .doc = "First value raised to the second.", .numpy = "np.power(a, b)",
-    .onnx = (const onnx_rule[]){{"Pow", 7, adapt_pow}, {0}},
+    .onnx = (const onnx_rule[]){{"Pow", 1, adapt_pow}, {0}},
     .arity = 2, .axes = "e", .shape = power_shape, .body = power_body,
     .cases = "f32[2,3] f32[2,3]\nf32[2,8]! f32[8]!\nf32[4] f32[]=2\nf32[4] f32[]=3\nf32[4] f32[1]=0.5\n"
              "f64[4] f64[]=-1\ni64[2,3] u8[3]<9\ni32[4] u8[]=2\nf32[3] i64[]=2\nf32[3] f64[]=1.5\nf32[0,3] f32[3]"};
 
 static const op maximum_op = {
     .name = "maximum", .doc = "Larger of two values; NaN if one is.", .numpy = "np.maximum(a, b)",
-    .onnx = (const onnx_rule[]){{"Max", 8, adapt_max}, {0}},
+    .onnx = (const onnx_rule[]){{"Max", 1, adapt_max}, {0}},
     .arity = 2, .axes = "e", .text = "max(a, b)", .cases = two};
 
 static const op minimum_op = {
     .name = "minimum", .doc = "Smaller of two values; NaN if one is.", .numpy = "np.minimum(a, b)",
-    .onnx = (const onnx_rule[]){{"Min", 8, adapt_min}, {0}},
+    .onnx = (const onnx_rule[]){{"Min", 1, adapt_min}, {0}},
     .arity = 2, .axes = "e", .text = "min(a, b)", .cases = two};
 
 static const op clip_op = {
     .name = "clip", .doc = "First value limited to lie between the second and the third.",
     .numpy = "np.minimum(np.maximum(a, b), c)",
-    .onnx = (const onnx_rule[]){{"Clip", 6, adapt_clip}, {0}},
+    .onnx = (const onnx_rule[]){{"Clip", 1, adapt_clip}, {0}},
     .arity = 3, .axes = "e", .text = "min(max(a, b), c)",
     .cases = "f32[2,8]! f32[]=-1 f32[]=1\nf32[2,3] f32[3] f32[2,1]\ni64[6] i64[] i64[]\nf64[0] f64[] f64[]"};
 
 static const op negative_op = {
     .name = "negative", .doc = "Value with the sign turned.", .numpy = "np.negative(a)",
-    .onnx = (const onnx_rule[]){{"Neg", 6, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Neg", 1, NULL}, {0}},
     .arity = 1, .axes = "e", .text = "-a", .cases = one};
 
 static const op abs_op = {
     .name = "abs", .doc = "Value without its sign.", .numpy = "np.abs(a)",
-    .onnx = (const onnx_rule[]){{"Abs", 6, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Abs", 1, NULL}, {0}},
     .arity = 1, .axes = "e", .text = "abs(a)", .cases = one};
 
 static const op sign_op = {

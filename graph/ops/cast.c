@@ -63,7 +63,7 @@ static bool cast_body(defn *d, err *e)
 static const op cast_op = {
     .name = "cast", .doc = "The same values in another dtype; reals lose their fraction when they become integers.",
     .numpy = "a.astype(dtypes[to])",
-    .onnx = (const onnx_rule[]){{"Cast", 6, adapt_cast}, {"CastLike", 15, adapt_cast_like}, {0}},
+    .onnx = (const onnx_rule[]){{"Cast", 1, adapt_cast}, {"CastLike", 15, adapt_cast_like}, {0}},
     .arity = 1, .axes = "e",
     .attr = (const attr_spec[]){{"to", 's', NULL}, {0}},
     .shape = cast_shape, .body = cast_body,
@@ -73,7 +73,7 @@ static const op cast_op = {
 
 static const op identity_op = {
     .name = "identity", .doc = "The value itself.", .numpy = "a",
-    .onnx = (const onnx_rule[]){{"Identity", 1, adapt_identity}, {"Dropout", 7, adapt_dropout}, {0}},
+    .onnx = (const onnx_rule[]){{"Identity", 1, adapt_identity}, {"Dropout", 1, adapt_dropout}, {0}},
     .arity = 1, .axes = "e", .text = "a", .cases = "f32[2,3]\ni64[]\nbool[0,2]"};
 
 const op *const ops_cast[] = {&cast_op, &identity_op, NULL};

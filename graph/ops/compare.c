@@ -10,6 +10,36 @@ static const char truths[] =
     "bool[2,3] bool[2,3]\nbool[8] bool[]\nbool[4,1] bool[1,3]\nf32[16]! f32[16]!\ni64[9] i64[9]\nbool[0,3] bool[3]";
 
 /* ---- ONNX ---- */
+static bool adapt_equal(const onnx_call *c, const node **out, err *e)
+{
+    return onnx_adapt_aligned(c, "equal", out, e);
+}
+
+static bool adapt_less(const onnx_call *c, const node **out, err *e)
+{
+    return onnx_adapt_aligned(c, "less", out, e);
+}
+
+static bool adapt_greater(const onnx_call *c, const node **out, err *e)
+{
+    return onnx_adapt_aligned(c, "greater", out, e);
+}
+
+static bool adapt_logical_and(const onnx_call *c, const node **out, err *e)
+{
+    return onnx_adapt_aligned(c, "logical_and", out, e);
+}
+
+static bool adapt_logical_or(const onnx_call *c, const node **out, err *e)
+{
+    return onnx_adapt_aligned(c, "logical_or", out, e);
+}
+
+static bool adapt_logical_xor(const onnx_call *c, const node **out, err *e)
+{
+    return onnx_adapt_aligned(c, "logical_xor", out, e);
+}
+
 static bool adapt_isinf(const onnx_call *c, const node **out, err *e)
 {
     if (!onnx_need(c, 1, e))
@@ -36,7 +66,7 @@ static bool where_shape(const node *n, type *out, err *e)
 /* ---- records ---- */
 static const op equal_op = {
     .name = "equal", .doc = "Whether two values are equal.", .numpy = "np.equal(a, b)",
-    .onnx = (const onnx_rule[]){{"Equal", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Equal", 1, adapt_equal}, {"Equal", 7, NULL}, {0}},
     .arity = 2, .axes = "e", .text = "a == b", .shape = shape_bool, .cases = two};
 
 static const op not_equal_op = {
@@ -45,7 +75,7 @@ static const op not_equal_op = {
 
 static const op less_op = {
     .name = "less", .doc = "Whether the first value is smaller.", .numpy = "np.less(a, b)",
-    .onnx = (const onnx_rule[]){{"Less", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Less", 1, adapt_less}, {"Less", 7, NULL}, {0}},
     .arity = 2, .axes = "e", .text = "a < b", .shape = shape_bool, .cases = two};
 
 static const op less_equal_op = {
@@ -55,7 +85,7 @@ static const op less_equal_op = {
 
 static const op greater_op = {
     .name = "greater", .doc = "Whether the first value is larger.", .numpy = "np.greater(a, b)",
-    .onnx = (const onnx_rule[]){{"Greater", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Greater", 1, adapt_greater}, {"Greater", 7, NULL}, {0}},
     .arity = 2, .axes = "e", .text = "a > b", .shape = shape_bool, .cases = two};
 
 static const op greater_equal_op = {
@@ -65,17 +95,17 @@ static const op greater_equal_op = {
 
 static const op and_op = {
     .name = "logical_and", .doc = "Whether both values are true.", .numpy = "np.logical_and(a, b)",
-    .onnx = (const onnx_rule[]){{"And", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"And", 1, adapt_logical_and}, {"And", 7, NULL}, {0}},
     .arity = 2, .axes = "e", .text = "a && b", .shape = shape_bool, .cases = truths};
 
 static const op or_op = {
     .name = "logical_or", .doc = "Whether one of two values is true.", .numpy = "np.logical_or(a, b)",
-    .onnx = (const onnx_rule[]){{"Or", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Or", 1, adapt_logical_or}, {"Or", 7, NULL}, {0}},
     .arity = 2, .axes = "e", .text = "a || b", .shape = shape_bool, .cases = truths};
 
 static const op xor_op = {
     .name = "logical_xor", .doc = "Whether exactly one of two values is true.", .numpy = "np.logical_xor(a, b)",
-    .onnx = (const onnx_rule[]){{"Xor", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Xor", 1, adapt_logical_xor}, {"Xor", 7, NULL}, {0}},
     .arity = 2, .axes = "e", .text = "!a != !b", .shape = shape_bool, .cases = truths};
 
 static const op not_op = {

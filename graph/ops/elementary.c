@@ -6,7 +6,7 @@ static const char real[] = "f32[2,3]\nf32[16]!\nf64[3,1,2]\nf64[16]!\ni32[7]\ni6
 
 static const op exp_op = {
     .name = "exp", .doc = "e to the power of the value.", .numpy = "np.exp(a)",
-    .onnx = (const onnx_rule[]){{"Exp", 6, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Exp", 1, NULL}, {0}},
     .arity = 1, .axes = "e", .text = "exp(a)", .shape = shape_float, .cases = real};
 
 static const op expm1_op = {
@@ -15,7 +15,7 @@ static const op expm1_op = {
 
 static const op log_op = {
     .name = "log", .doc = "Natural logarithm.", .numpy = "np.log(a)",
-    .onnx = (const onnx_rule[]){{"Log", 6, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Log", 1, NULL}, {0}},
     .arity = 1, .axes = "e", .text = "log(a)", .shape = shape_float, .cases = real};
 
 static const op log1p_op = {
@@ -24,7 +24,7 @@ static const op log1p_op = {
 
 static const op sqrt_op = {
     .name = "sqrt", .doc = "Square root.", .numpy = "np.sqrt(a)",
-    .onnx = (const onnx_rule[]){{"Sqrt", 6, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Sqrt", 1, NULL}, {0}},
     .arity = 1, .axes = "e", .text = "sqrt(a)", .shape = shape_float, .cases = real};
 
 static const op rsqrt_op = {
@@ -33,7 +33,7 @@ static const op rsqrt_op = {
 
 static const op reciprocal_op = {
     .name = "reciprocal", .doc = "1 over the value, real even for integers.", .numpy = "1 / a",
-    .onnx = (const onnx_rule[]){{"Reciprocal", 6, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Reciprocal", 1, NULL}, {0}},
     .arity = 1, .axes = "e", .text = "1 / a", .shape = shape_float, .cases = real};
 
 static const op sin_op = {
@@ -83,7 +83,7 @@ static const op cosh_op = {
 
 static const op tanh_op = {
     .name = "tanh", .doc = "Hyperbolic tangent.", .numpy = "np.tanh(a)",
-    .onnx = (const onnx_rule[]){{"Tanh", 6, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Tanh", 1, NULL}, {0}},
     .arity = 1, .axes = "e", .text = "tanh(a)", .shape = shape_float, .cases = real};
 
 static const op asinh_op = {
@@ -112,12 +112,12 @@ static const char rounded[] = "f32[2,3]\nf32[16]!\nf64[16]!\nf32[]\nf32[0,3]\nf1
 
 static const op floor_op = {
     .name = "floor", .doc = "Largest whole number not above the value.", .numpy = "np.floor(a)",
-    .onnx = (const onnx_rule[]){{"Floor", 6, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Floor", 1, NULL}, {0}},
     .arity = 1, .axes = "e", .text = "floor(a)", .cases = rounded};
 
 static const op ceil_op = {
     .name = "ceil", .doc = "Smallest whole number not below the value.", .numpy = "np.ceil(a)",
-    .onnx = (const onnx_rule[]){{"Ceil", 6, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Ceil", 1, NULL}, {0}},
     .arity = 1, .axes = "e", .text = "ceil(a)", .cases = rounded};
 
 static const op round_op = {

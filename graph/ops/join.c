@@ -48,10 +48,27 @@ static bool adapt_pad(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, g_apply(c->g, "pad", c->in[0], COUNT(list), list), e);
 }
 
+/* Before version 6: how often, and along which axis, as two numbers. */
+static bool adapt_tile_axis(const onnx_call *c, const node **out, err *e)
+{
+    int64_t reps[MAX_RANK];
+    double times = 1, along = 0;
+    int axis;
+    if (!onnx_need(c, 3, e) || !onnx_number(c, 1, &times, e) || !onnx_number(c, 2, &along, e) ||
+        !axis_norm((int64_t)along, c->in[0]->type.rank, &axis, e))
+        return false;
+    for (int i = 0; i < c->in[0]->type.rank; i++)
+        reps[i] = i == axis ? (int64_t)times : 1;
+    return onnx_give(c, out, g_apply(c->g, "tile", c->in[0], 1, (attr[]){attr_ints("reps", c->in[0]->type.rank, reps)}),
+                     e);
+}
+
 static bool adapt_tile(const onnx_call *c, const node **out, err *e)
 {
     int64_t reps[MAX_RANK];
     int n;
+    if (c->version < 6)
+        return adapt_tile_axis(c, out, e);
     if (!onnx_need(c, 2, e) || !onnx_ints(c, "", 1, reps, MAX_RANK, &n, e))
         return false;
     return onnx_give(c, out, g_apply(c->g, "tile", c->in[0], 1, (attr[]){attr_ints("reps", n, reps)}), e);
@@ -243,7 +260,7 @@ static const op pad_op = {
 
 static const op tile_op = {
     .name = "tile", .doc = "The whole tensor repeated along its axes.", .numpy = "np.tile(a, reps)",
-    .onnx = (const onnx_rule[]){{"Tile", 6, adapt_tile}, {0}},
+    .onnx = (const onnx_rule[]){{"Tile", 1, adapt_tile}, {0}},
     .arity = 1, .attr = (const attr_spec[]){{"reps", 'I', NULL}, {0}}, .shape = tile_shape, .body = tile_body,
     .cases = "f32[2,3] reps=[2,1]\nf32[3] reps=[2,2]\ni64[2,1,3] reps=[2]\nf32[2,3] reps=[0,1]\n"
              "f32[0,2] reps=[3,2]\nf32[] reps=[4]"};

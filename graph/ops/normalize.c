@@ -118,16 +118,48 @@ static bool adapt_rms_norm(const onnx_call *c, const node **out, err *e)
     return with_epsilon(c, "rms_norm", onnx_int(c, "axis", -1), out, e);
 }
 
+/* In training mean and variance are those of the batch; the outputs behind the first are the running ones, and up to
+ * version 13 once more those of the batch. */
+static bool batch_statistics(const onnx_call *c, const node *in[5], const node **out, err *e)
+{
+    graph *g = c->g;
+    int64_t axes[MAX_RANK];
+    int n = 0;
+    const double keep = onnx_real(c, "momentum", 0.9);
+    for (int i = 0; in[0] && i < in[0]->type.rank; i++)
+        if (i != 1)
+            axes[n++] = i;
+    for (int i = 0; i < 2; i++) {
+        const node *old = in[3 + i],
+                   *now = g_apply(g, i ? "var" : "mean", in[0], 1, (attr[]){attr_ints("axes", n, axes)});
+        now = old ? g_cast(g, now, old->type.dtype) : NULL;
+        const node *kept = g_call2(g, "multiply", old, g_scalar_like(g, old, keep));
+        const node *fresh = g_call2(g, "multiply", now, g_scalar_like(g, now, 1 - keep));
+        in[3 + i] = now;
+        if (c->n_out > 1 + i && !onnx_give(c, out + 1 + i, g_call2(g, "add", kept, fresh), e))
+            return false;
+        if (c->n_out > 3 + i && !onnx_give(c, out + 3 + i, now, e))
+            return false;
+    }
+    return true;
+}
+
 static bool adapt_batch_norm(const onnx_call *c, const node **out, err *e)
 {
     if (!onnx_need(c, 5, e))
         return false;
-    if (onnx_int(c, "training_mode", 0) || c->n_out > 1)
-        return err_set(e, TS_UNSUPPORTED, "BatchNormalization in training mode");
-    if (!onnx_int(c, "spatial", 1))
-        return err_set(e, TS_UNSUPPORTED, "BatchNormalization with spatial=0");
+    graph *g = c->g;
+    const node *in[5];
+    const type *t = &c->in[0]->type;
+    const bool training = onnx_int(c, "training_mode", 0) || c->n_out > 1, each = !onnx_int(c, "spatial", 1);
+    for (int i = 0; i < 5; i++) /* every element of space has its own numbers: each counts as a channel */
+        in[i] = !each ? c->in[i]
+                      : g_reshape(g, c->in[i], i ? 1 : 2, i ? (int64_t[]){-1} : (int64_t[]){t->rank ? t->dim[0] : 1, -1});
+    if (training && !batch_statistics(c, in, out, e))
+        return false;
     const attr epsilon = attr_real("epsilon", onnx_real(c, "epsilon", 1e-5));
-    return onnx_give(c, out, g_make(c->g, op_find("batch_norm"), 5, c->in, &epsilon, 1), e);
+    const node *y = g_make(g, op_find("batch_norm"), 5, in, &epsilon, 1);
+    return onnx_give(c, out, g_cast(g, each ? g_reshape(g, y, t->rank, t->dim) : y, t->dtype), e);
 }
 
 static bool adapt_instance_norm(const onnx_call *c, const node **out, err *e)
@@ -326,7 +358,7 @@ static const op batch_norm_op = {
     .doc = "Scale, bias, mean and variance of each channel (axis 1), as they stand after training.",
     .numpy = "(lambda v: (a - v(x[3])) / np.sqrt(v(x[4]) + epsilon) * v(b) + v(c))(lambda v: v.reshape(-1, *[1] * "
              "(a.ndim - 2)))",
-    .onnx = (const onnx_rule[]){{"BatchNormalization", 7, adapt_batch_norm}, {0}},
+    .onnx = (const onnx_rule[]){{"BatchNormalization", 1, adapt_batch_norm}, {0}},
     .arity = 5, .axes = "n c h w", .attr = only_epsilon, .lower = batch_norm_lower,
     .cases = "f32[2,3,4,5] f32[3] f32[3] f32[3] f32[3]+\nf64[4,3] f64[3] f64[3] f64[3] f64[3]+ epsilon=0.001\n"
              "f32[0,2,3] f32[2] f32[2] f32[2] f32[2]+"};
@@ -348,7 +380,7 @@ static const op instance_norm_op = {
     .name = "instance_norm", .doc = "Mean 0 and variance 1 over all of space; then scale and bias of each channel.",
     .numpy = "(lambda t, v: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * v(b) + "
              "v(c))(tuple(range(2, a.ndim)), lambda v: v.reshape(-1, *[1] * (a.ndim - 2)))",
-    .onnx = (const onnx_rule[]){{"InstanceNormalization", 6, adapt_instance_norm}, {0}},
+    .onnx = (const onnx_rule[]){{"InstanceNormalization", 1, adapt_instance_norm}, {0}},
     .arity = 3, .axes = "n c h w", .attr = only_epsilon, .lower = instance_norm_lower,
     .cases = "f32[2,3,4,5] f32[3] f32[3]\nf64[1,2,7] f64[2] f64[2] epsilon=0.001"};
 
