@@ -7,7 +7,7 @@ A case is a line "f32[2,3] i64[4]<5 axis=1": operands, then attributes. What may
   +     positive
   <5    integers from -5 (or 0, if unsigned) to 4
   =0.5  this value everywhere, known while the graph is built"""
-import json, math, os, re, subprocess, sys, tempfile, warnings, zlib
+import glob, json, math, os, re, runpy, subprocess, sys, tempfile, warnings, zlib
 import numpy as np
 
 warnings.simplefilter("ignore")
@@ -164,6 +164,8 @@ def element(text, x, dims, folds, fold):
 words = {"np": np, "dtypes": dtypes, "erf": erf, "pad": pad, "windows": windows, "average_pool": average_pool,
          "scatter": scatter, "order": order, "running_place": running_place, "linear_scan": linear_scan, "cumulate": cumulate, "far": far, "formula": formula, "element": element,
          "conv": conv, "attention": attention}
+for path in sorted(glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "words", "*.py"))):
+    words.update({k: v for k, v in runpy.run_path(path).items() if callable(v)})  # one file for each family
 
 
 # ---- cases ----

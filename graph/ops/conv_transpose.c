@@ -1,0 +1,181 @@
+/* conv_transpose.c - what a convolution does to its gradient: every element of x[n, ic, space...] adds a scaled copy of
+ * w[ic, oc / group, kernel...] to the result, `strides` apart. */
+#include "graph/window.h"
+
+#include <string.h>
+
+/* ---- helpers ---- */
+/* A list attribute with n numbers of at least `least`; `otherwise` where absent. */
+static bool numbers(const node *n, const char *name, int count, int64_t otherwise, int64_t least, int64_t *out, err *e)
+{
+    const attr *a = node_attr(n, name);
+    if (a->kind != '-' && a->n != count)
+        return err_set(e, TS_BAD_INPUT, "%s: %d numbers, %d wanted", name, a->n, count);
+    for (int i = 0; i < count; i++) {
+        out[i] = a->kind == '-' ? otherwise : a->ints[i];
+        if (out[i] < least)
+            return err_set(e, TS_BAD_INPUT, "%s: %lld is below %lld", name, (long long)out[i], (long long)least);
+    }
+    return true;
+}
+
+/* out = (in - 1) * stride + extra + (kernel - 1) * dilation + 1 - before - after; negative pads enlarge. */
+static bool read_reverse(const node *n, window *w, err *e)
+{
+    const type *x = &n->in[0]->type, *k = &n->in[1]->type;
+    int64_t extra[MAX_SPACE], pads[2 * MAX_SPACE];
+    *w = (window){.n = x->rank - 2};
+    if (w->n < 1 || w->n > MAX_SPACE || k->rank != x->rank)
+        return err_set(e, TS_UNSUPPORTED, "ranks %d and %d: 1 to %d spatial axes are supported", x->rank, k->rank,
+                       MAX_SPACE);
+    if (!numbers(n, "strides", w->n, 1, 1, w->stride, e) || !numbers(n, "dilations", w->n, 1, 1, w->dilation, e) ||
+        !numbers(n, "pads", 2 * w->n, 0, INT64_MIN, pads, e) || !numbers(n, "output_padding", w->n, 0, 0, extra, e))
+        return false;
+    for (int s = 0; s < w->n; s++) {
+        int64_t size, reach;
+        w->in[s] = x->dim[s + 2], w->kernel[s] = k->dim[s + 2], w->before[s] = pads[s], w->after[s] = pads[s + w->n];
+        const bool fits = int_mul(w->in[s] - 1, w->stride[s], &size) &&
+                          int_mul(w->kernel[s] - 1, w->dilation[s], &reach) && int_add(size, reach, &size) &&
+                          int_add(size, extra[s] + 1, &size) && int_add(size, -w->before[s], &size) &&
+                          int_add(size, -w->after[s], &size);
+        if (!fits || size < 0 || w->kernel[s] < 1)
+            return err_set(e, TS_BAD_INPUT, "spatial axis %d would have a negative or too large extent", s);
+        w->out[s] = size;
+    }
+    return true;
+}
+
+/* ---- ONNX ---- */
+/* Pads that give the wanted extent: with output_shape, or SAME (in * stride), the total is shared out, the odd element
+ * at the beginning for SAME_LOWER, else at the end. */
+static bool choose_pads(const onnx_call *c, const int64_t *kernel, const attr *have, int64_t *pads, err *e)
+{
+    const int n = c->in[0]->type.rank - 2;
+    const char *how = onnx_word(c, "auto_pad", "NOTSET");
+    const bool same = !strncmp(how, "SAME", 4);
+    int64_t extra[MAX_SPACE] = {0}, shape[MAX_RANK];
+    int got = 0;
+    if (onnx_attr(c, "output_padding") && !onnx_ints(c, "output_padding", -1, extra, MAX_SPACE, &got, e))
+        return false;
+    if (onnx_attr(c, "output_shape") && !onnx_ints(c, "output_shape", -1, shape, MAX_RANK, &got, e))
+        return false;
+    if (!onnx_attr(c, "output_shape") && !same)
+        return true;
+    if (onnx_attr(c, "output_shape") && got != n && got != n + 2)
+        return err_set(e, TS_BAD_INPUT, "%s: output_shape has %d numbers for %d spatial axes", c->type, got, n);
+    for (int s = 0; s < n; s++) {
+        const int64_t stride = have[0].ints[s], reach = (kernel[s] - 1) * have[1].ints[s] + 1,
+                      in = c->in[0]->type.dim[s + 2];
+        const int64_t want = onnx_attr(c, "output_shape") ? shape[s + got - n] : in * stride;
+        const int64_t total = stride * (in - 1) + extra[s] + reach - want;
+        const int64_t small = total >= 0 ? total / 2 : -((-total + 1) / 2);
+        pads[s] = !strcmp(how, "SAME_UPPER") || !same ? small : total - small;
+        if (!same) /* as the specification has it: without SAME_UPPER the larger half comes first */
+            pads[s] = total - small;
+        pads[s + n] = total - pads[s];
+    }
+    return true;
+}
+
+static bool adapt_conv_transpose(const onnx_call *c, const node **out, err *e)
+{
+    attr list[6];
+    if (!onnx_need(c, 2, e))
+        return false;
+    graph *g = c->g;
+    const type *x = &c->in[0]->type, *w = &c->in[1]->type;
+    if (x->rank != w->rank || x->rank < 3 || x->rank > 2 + MAX_SPACE)
+        return err_set(e, TS_BAD_INPUT, "ConvTranspose: ranks %d and %d", x->rank, w->rank);
+    if (!window_adapt(c, w->dim + 2, list, e))
+        return false;
+    int64_t *pads = arena_array(&g->mem, 2 * MAX_SPACE, sizeof *pads);
+    if (!strcmp(onnx_word(c, "auto_pad", "NOTSET"), "NOTSET"))
+        for (int i = 0; i < list[2].n; i++)
+            pads[i] = list[2].ints[i];
+    if (!choose_pads(c, w->dim + 2, list, pads, e))
+        return false;
+    int n = 4;
+    list[2] = attr_ints("pads", 2 * (x->rank - 2), pads);
+    list[3] = attr_int("group", onnx_int(c, "group", 1));
+    if (onnx_attr(c, "output_padding"))
+        list[n++] = *onnx_attr(c, "output_padding");
+    const node *y = g_make(g, op_find("conv_transpose"), 2, c->in, list, n);
+    if (y && onnx_in(c, 2)) {
+        int64_t shape[MAX_RANK] = {y->type.dim[1], 1, 1, 1};
+        y = g_call2(g, "add", y, g_reshape(g, c->in[2], x->rank - 1, shape));
+    }
+    return onnx_give(c, out, y, e);
+}
+
+/* ---- shape ---- */
+static bool transpose_shape(const node *n, type *out, err *e)
+{
+    const type *x = &n->in[0]->type, *w = &n->in[1]->type;
+    const int64_t groups = node_int(n, "group");
+    window win;
+    if (!read_reverse(n, &win, e))
+        return false;
+    if (groups < 1 || x->dim[1] != w->dim[0] || x->dim[1] % groups)
+        return err_set(e, TS_BAD_INPUT, "%lld input channels in %lld groups, but the weight takes %lld",
+                       (long long)x->dim[1], (long long)groups, (long long)w->dim[0]);
+    *out = (type){.dtype = dtype_promote(x->dtype, w->dtype), .rank = x->rank, .dim = {x->dim[0]}};
+    if (!int_mul(w->dim[1], groups, &out->dim[1]))
+        return err_set(e, TS_BAD_INPUT, "too many channels");
+    for (int s = 0; s < win.n; s++)
+        out->dim[s + 2] = win.out[s];
+    return true;
+}
+
+/* ---- body ---- */
+/* y[n, oc, o...] = sum over ic, k... of x[n, first(oc) + ic, (o + before - k * dilation) / stride] * w[first(oc) + ic,
+ * oc in its group, k...], where that division leaves no rest and the place exists */
+static bool transpose_body(defn *d, err *e)
+{
+    const type *x = &d->node->in[0]->type, *w = &d->node->in[1]->type;
+    const int64_t groups = node_int(d->node, "group"), inputs = x->dim[1] / groups, outputs = w->dim[1];
+    const expr *at[MAX_RANK], *weight[MAX_RANK], *real = NULL;
+    window win;
+    arena *m = d->mem;
+    if (!read_reverse(d->node, &win, e))
+        return false;
+    int axis = defn_fold(d, inputs);
+    uint32_t folds = 1u << axis;
+    const expr *part = x2(m, "floordiv", x_axis(m, 1), x_whole(m, outputs ? outputs : 1));
+    const expr *channel = groups == 1 ? x_axis(m, axis)
+                                      : x2(m, "add", x2(m, "mul", part, x_whole(m, inputs)), x_axis(m, axis));
+    at[0] = x_axis(m, 0), at[1] = weight[0] = channel;
+    weight[1] = groups == 1 ? x_axis(m, 1) : x2(m, "mod", x_axis(m, 1), x_whole(m, outputs ? outputs : 1));
+    for (int s = 0; s < win.n; s++) {
+        axis = defn_fold(d, win.kernel[s]), folds |= 1u << axis;
+        weight[s + 2] = x_axis(m, axis);
+        const expr *from = x2(m, "sub", x_offset(m, x_axis(m, s + 2), 1, win.before[s]),
+                              x_offset(m, weight[s + 2], win.dilation[s], 0));
+        const expr *stride = x_whole(m, win.stride[s]);
+        at[s + 2] = x2(m, "floordiv", from, stride);
+        const expr *here = x_inside(m, at[s + 2], 0, win.in[s]);
+        if (win.stride[s] > 1)
+            here = x2(m, "and", x2(m, "eq", x2(m, "mod", from, stride), x_whole(m, 0)), here);
+        real = real ? x2(m, "and", real, here) : here;
+    }
+    const expr *value = x_cast(m, d->node->type.dtype, x3(m, "select", real, defn_at(d, 0, at), x_whole(m, 0)));
+    d->value = x_fold(m, "add", folds, x2(m, "mul", value, defn_at(d, 1, weight)));
+    return true;
+}
+
+/* ---- record ---- */
+static const op conv_transpose_op = {
+    .name = "conv_transpose",
+    .doc = "Transposed convolution over the axes behind batch and channel; pads are all beginnings, then all ends.",
+    .numpy = "conv_transpose(a, b, strides, dilations, pads, group, output_padding)",
+    .onnx = (const onnx_rule[]){{"ConvTranspose", 1, adapt_conv_transpose}, {0}},
+    .arity = 2, .axes = "n oc oh ow | ic kh kw",
+    .attr = (const attr_spec[]){
+        {"strides", 'I', ""}, {"dilations", 'I', ""}, {"pads", 'I', ""}, {"group", 'i', "1"},
+        {"output_padding", 'I', ""}, {0}},
+    .shape = transpose_shape, .body = transpose_body,
+    .cases = "f32[1,3,9] f32[3,4,3]\nf32[2,4,5,6] f32[4,3,3,3] pads=[1,1,1,1] group=2\n"
+             "f32[1,2,4,5] f32[2,3,3,2] strides=[2,3] output_padding=[1,2]\n"
+             "f32[1,2,3,4,3] f32[2,2,2,2,2] strides=[2,1,1]\nf64[1,2,5] f64[2,1,3] dilations=[2] pads=[1,0]\n"
+             "f32[1,2,3,3] f32[2,1,2,2] pads=[-1,0,0,-2]\ni32[1,1,3] i32[1,2,2]\nf32[0,2,3] f32[2,1,2]"};
+
+const op *const ops_conv_transpose[] = {&conv_transpose_op, NULL};
