@@ -1,0 +1,102 @@
+/* one_hot.c - tensors that are the same nearly everywhere: one value where the place says so, another elsewhere. */
+#include "graph/rule.h"
+
+/* ---- ONNX ---- */
+static bool adapt_one_hot(const onnx_call *c, const node **out, err *e)
+{
+    double depth = 0;
+    if (!onnx_need(c, 3, e) || !onnx_number(c, 1, &depth, e))
+        return false;
+    const attr list[] = {attr_int("depth", (int64_t)depth), attr_int("axis", onnx_int(c, "axis", -1))};
+    const node *in[] = {g_cast(c->g, c->in[0], TS_I64), c->in[2]};
+    return onnx_give(c, out, g_make(c->g, op_find("one_hot"), 2, in, list, COUNT(list)), e);
+}
+
+static bool adapt_eye_like(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 1, e))
+        return false;
+    const type *t = &c->in[0]->type;
+    dtype d = t->dtype;
+    if (t->rank != 2 || (onnx_attr(c, "dtype") && !onnx_dtype(onnx_int(c, "dtype", 1), &d, e)))
+        return err_set(e, TS_BAD_INPUT, "EyeLike: rank %d, 2 is wanted", t->rank);
+    const node *y = g_callf(c->g, 0, NULL, "eye rows=%lld columns=%lld k=%lld to=%s", (long long)t->dim[0],
+                            (long long)t->dim[1], (long long)onnx_int(c, "k", 0), ts_dtype_name(d));
+    return onnx_give(c, out, y, e);
+}
+
+/* ---- shape ---- */
+static bool one_hot_shape(const node *n, type *out, err *e)
+{
+    const type *t = &n->in[0]->type, *values = &n->in[1]->type;
+    int axis;
+    if (dtype_class(t->dtype) != D_WHOLE || values->rank != 1 || values->dim[0] != 2)
+        return err_set(e, TS_BAD_INPUT, "places must be integers, and two values are wanted: elsewhere, there");
+    if (t->rank == MAX_RANK || node_int(n, "depth") < 0 || !attr_axis(n, "axis", t->rank + 1, &axis, e))
+        return err_set(e, TS_BAD_INPUT, "depth: %lld", (long long)node_int(n, "depth"));
+    *out = (type){.dtype = values->dtype, .rank = t->rank + 1};
+    for (int i = 0, k = 0; i < out->rank; i++)
+        out->dim[i] = i == axis ? node_int(n, "depth") : t->dim[k++];
+    return true;
+}
+
+static bool eye_shape(const node *n, type *out, err *e)
+{
+    const char *to = node_attr(n, "to")->s;
+    *out = (type){.rank = 2, .dim = {node_int(n, "rows"), node_int(n, "columns")}};
+    return dtype_parse(to, &out->dtype) || err_set(e, TS_BAD_INPUT, "to: \"%s\" is not a dtype", to);
+}
+
+/* ---- body ---- */
+/* y[..., i, ...] = values[1] if places[...] is i, or i - depth, else values[0] */
+static bool one_hot_body(defn *d, err *e)
+{
+    const int rank = d->node->type.rank;
+    const expr *sub[MAX_RANK];
+    int axis;
+    arena *m = d->mem;
+    if (!attr_axis(d->node, "axis", rank, &axis, e))
+        return false;
+    for (int i = 0, k = 0; i < rank; i++)
+        if (i != axis)
+            sub[k++] = x_axis(m, i);
+    const expr *place = x_cast(m, TS_I64, defn_at(d, 0, sub)), *i = x_axis(m, axis);
+    const expr *back = x2(m, "sub", i, x_whole(m, node_int(d->node, "depth")));
+    const expr *here = x2(m, "or", x2(m, "eq", place, i), x2(m, "eq", place, back));
+    d->value = x3(m, "select", here, defn_at(d, 1, (const expr *const[]){x_whole(m, 1)}),
+                  defn_at(d, 1, (const expr *const[]){x_whole(m, 0)}));
+    return true;
+}
+
+static bool eye_body(defn *d, err *e)
+{
+    const expr *diagonal = x2(d->mem, "add", x_axis(d->mem, 0), x_whole(d->mem, node_int(d->node, "k")));
+    (void)e;
+    d->value = x3(d->mem, "select", x2(d->mem, "eq", x_axis(d->mem, 1), diagonal), x_whole(d->mem, 1),
+                  x_whole(d->mem, 0));
+    return true;
+}
+
+/* ---- records ---- */
+static const op one_hot_op = {
+    .name = "one_hot",
+    .doc = "A new axis of extent depth that holds the second of two values at the listed place, the first elsewhere.",
+    .numpy = "np.where(np.moveaxis((a[..., None] == np.arange(depth)) | (a[..., None] + depth == np.arange(depth)), "
+             "-1, axis), b[1], b[0])",
+    .onnx = (const onnx_rule[]){{"OneHot", 9, adapt_one_hot}, {0}},
+    .arity = 2, .attr = (const attr_spec[]){{"depth", 'i', NULL}, {"axis", 'i', "-1"}, {0}},
+    .shape = one_hot_shape, .body = one_hot_body,
+    .cases = "i64[4]<5 f32[2] depth=5\ni64[2,3]<7 f32[2] depth=4 axis=1\ni32[2,3]<4 i64[2] depth=4 axis=0\n"
+             "u8[3]<9 f64[2] depth=3\ni64[] f32[2] depth=2\ni64[0] f32[2] depth=2\ni64[3] bool[2] depth=0"};
+
+static const op eye_op = {
+    .name = "eye", .doc = "Ones on the k-th diagonal above the main one, zeros elsewhere.",
+    .numpy = "np.eye(rows, columns, k, dtype=dtypes[to])",
+    .onnx = (const onnx_rule[]){{"EyeLike", 9, adapt_eye_like}, {0}},
+    .arity = 0, .axes = "e",
+    .attr = (const attr_spec[]){{"rows", 'i', NULL}, {"columns", 'i', NULL}, {"k", 'i', "0"}, {"to", 's', "f32"}, {0}},
+    .shape = eye_shape, .body = eye_body,
+    .cases = "rows=3 columns=4\nrows=4 columns=3 k=-1 to=i64\nrows=2 columns=2 k=5 to=f64\nrows=0 columns=2\n"
+             "rows=3 columns=3 to=bool"};
+
+const op *const ops_one_hot[] = {&one_hot_op, &eye_op, NULL};

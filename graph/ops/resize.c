@@ -1,0 +1,467 @@
+/* resize.c - a tensor at other extents: every element of the result is a weighted mean of its neighbours. Places and
+ * weights follow from extents alone, so they are tables, one pair for each axis that changes. */
+#include "graph/rule.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct way { /* how coordinates and weights come about: the attributes of `resize` */
+    const char *mode, *coordinates, *nearest;
+    double cubic;
+    bool exclude, antialias;
+} way;
+typedef struct line { /* one axis */
+    int64_t in, out;
+    double scale, start, end; /* start, end: the region of interest, in parts of the axis */
+} line;
+typedef struct taps { /* what each of `out` places reads */
+    int n;
+    int64_t *place;  /* [out, n], clamped to the axis */
+    double *weight;  /* [out, n] */
+    bool *beyond;    /* [out]: the coordinate lies outside of the axis and extrapolates */
+} taps;
+
+/* ---- coordinates ---- */
+/* The coordinate in the operand of place i. The resized length counts as in * scale, even where that is no integer. */
+static double coordinate(const way *w, const line *l, int64_t i)
+{
+    const double length = l->scale * (double)l->in, last = (double)(l->in - 1), half = ((double)i + 0.5) / l->scale;
+    if (!strcmp(w->coordinates, "align_corners"))
+        return length == 1 ? 0 : (double)i * last / (length - 1);
+    if (!strcmp(w->coordinates, "asymmetric"))
+        return (double)i / l->scale;
+    if (!strcmp(w->coordinates, "tf_half_pixel_for_nn"))
+        return half;
+    if (!strcmp(w->coordinates, "pytorch_half_pixel"))
+        return length == 1 ? -0.5 : half - 0.5;
+    if (!strcmp(w->coordinates, "half_pixel_symmetric"))
+        return (double)l->in / 2 * (1 - (double)l->out / length) + half - 0.5;
+    if (!strcmp(w->coordinates, "tf_crop_and_resize")) {
+        const double width = (l->end - l->start) * last;
+        return l->start * last + (length == 1 ? width / 2 : (double)i * width / (length - 1));
+    }
+    return half - 0.5;
+}
+
+static bool known_coordinates(const char *s)
+{
+    static const char *const all[] = {"half_pixel",           "align_corners",        "asymmetric",
+                                      "tf_half_pixel_for_nn", "pytorch_half_pixel",   "half_pixel_symmetric",
+                                      "tf_crop_and_resize"};
+    for (int i = 0; i < COUNT(all); i++)
+        if (!strcmp(s, all[i]))
+            return true;
+    return false;
+}
+
+static int64_t nearest(const way *w, double x)
+{
+    if (!strcmp(w->nearest, "floor"))
+        return (int64_t)floor(x);
+    if (!strcmp(w->nearest, "ceil"))
+        return (int64_t)ceil(x);
+    return (int64_t)(!strcmp(w->nearest, "round_prefer_ceil") ? floor(x + 0.5) : ceil(x - 0.5));
+}
+
+/* ---- weights ---- */
+/* The filter at distance x: a triangle, or the cubic convolution of Keys with its parameter. */
+static double filter(const way *w, double x)
+{
+    const double a = w->cubic;
+    x = fabs(x);
+    if (!strcmp(w->mode, "linear"))
+        return x < 1 ? 1 - x : 0;
+    return x <= 1 ? ((a + 2) * x - (a + 3)) * x * x + 1 : x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+}
+
+static int64_t clamped(int64_t i, int64_t n)
+{
+    return i < 0 ? 0 : i >= n ? n - 1 : i;
+}
+
+/* Row `row` of the table for coordinate x. Antialiasing stretches the filter when the axis shrinks. */
+static void fill_row(const way *w, const line *l, double x, int64_t row, taps *t)
+{
+    int64_t *place = t->place + row * t->n;
+    double *weight = t->weight + row * t->n, sum = 0;
+    if (t->n == 1) {
+        place[0] = clamped(nearest(w, x), l->in), weight[0] = 1;
+        return;
+    }
+    const double pace = w->antialias && l->scale < 1 ? l->scale : 1;
+    const int64_t first = (int64_t)ceil(x) - t->n / 2;
+    for (int k = 0; k < t->n; k++) {
+        const int64_t at = first + k;
+        place[k] = clamped(at, l->in);
+        weight[k] = w->exclude && at != place[k] ? 0 : filter(w, ((double)at - x) * pace);
+        sum += weight[k];
+    }
+    if (w->exclude || w->antialias)
+        for (int k = 0; k < t->n; k++)
+            weight[k] /= sum;
+}
+
+static bool fill(arena *m, const way *w, const line *l, taps *t, err *e)
+{
+    const double reach = !strcmp(w->mode, "linear") ? 1 : 2;
+    const double pace = w->antialias && l->scale < 1 ? l->scale : 1;
+    const double wide = ceil(reach / pace);
+    int64_t count;
+    if (!strcmp(w->mode, "nearest"))
+        t->n = 1;
+    else if (!(wide < 1 << 16))
+        return err_set(e, TS_BAD_INPUT, "scale %g: a filter over that many elements", l->scale);
+    else
+        t->n = 2 * (int)wide;
+    if (!int_mul(l->out, t->n, &count) || count > 1 << 26)
+        return err_set(e, TS_BAD_INPUT, "an axis of %lld elements with %d neighbours each", (long long)l->out, t->n);
+    t->place = arena_array(m, (size_t)count + 1, sizeof *t->place);
+    t->weight = arena_array(m, (size_t)count + 1, sizeof *t->weight);
+    t->beyond = arena_array(m, (size_t)l->out + 1, sizeof *t->beyond);
+    for (int64_t i = 0; i < l->out; i++) {
+        const double x = coordinate(w, l, i);
+        t->beyond[i] = !strcmp(w->coordinates, "tf_crop_and_resize") && !(x >= 0 && x <= (double)(l->in - 1));
+        fill_row(w, l, t->beyond[i] ? 0 : x, i, t);
+    }
+    return true;
+}
+
+/* ---- recipe ---- */
+/* Whether place i is floor(i * in / out) throughout: then no table is needed. */
+static bool is_stretch(const line *l, const taps *t)
+{
+    int64_t top;
+    if (t->n != 1 || !int_mul(l->in, l->out, &top))
+        return false;
+    for (int64_t i = 0; i < l->out; i++)
+        if (t->place[i] != i * l->in / l->out)
+            return false;
+    return true;
+}
+
+static const node *table_of(graph *g, dtype d, int64_t rows, int n, const double *v)
+{
+    const type t = {.dtype = d, .rank = 2, .dim = {rows, n}};
+    char *bytes = arena_array(&g->mem, (size_t)(rows * n) + 1, 8);
+    for (int64_t i = 0; i < rows * n; i++)
+        store_real(d, bytes, i, v[i]);
+    return g_const(g, NULL, &t, bytes);
+}
+
+static const node *extrapolated(graph *g, const node *y, int axis, const line *l, const taps *t, double value)
+{
+    const type truth = {.dtype = TS_BOOL, .rank = 1, .dim = {l->out}};
+    int64_t shape[MAX_RANK];
+    bool any = false;
+    for (int64_t i = 0; i < l->out; i++)
+        any = any || t->beyond[i];
+    if (!any || !y)
+        return y;
+    for (int i = 0; i < y->type.rank; i++)
+        shape[i] = i == axis ? l->out : 1;
+    const node *beyond = g_reshape(g, g_const(g, NULL, &truth, t->beyond), y->type.rank, shape);
+    return g_call3(g, "where", beyond, g_scalar_like(g, y, value), y);
+}
+
+static const node *along(graph *g, const node *x, int axis, const way *w, const line *l, double outside)
+{
+    taps t;
+    if (l->in < 1)
+        return g_fail(g, TS_BAD_INPUT, "axis %d is empty: nothing to resize", axis), NULL;
+    if (!fill(&g->mem, w, l, &t, &g->err))
+        return NULL;
+    if (is_stretch(l, &t))
+        return extrapolated(g, g_callf(g, 1, &x, "stretch axis=%d size=%lld", axis, (long long)l->out), axis, l, &t,
+                            outside);
+    const type places = {.dtype = TS_I64, .rank = t.n == 1 ? 1 : 2, .dim = {l->out, t.n}};
+    const node *at = g_const(g, NULL, &places, t.place), *y;
+    const bool real = dtype_class(x->type.dtype) == D_REAL;
+    if (t.n == 1)
+        y = g_callf(g, 2, (const node *const[]){x, at}, "gather axis=%d", axis);
+    else
+        y = g_callf(g, 3,
+                    (const node *const[]){
+                        x, at, table_of(g, x->type.dtype == TS_F64 ? TS_F64 : TS_F32, l->out, t.n, t.weight)},
+                    "resample axis=%d", axis);
+    y = real ? g_cast(g, y, x->type.dtype) : y;
+    return extrapolated(g, y, axis, l, &t, outside);
+}
+
+static bool read_way(graph *g, const node *n, way *w)
+{
+    *w = (way){node_attr(n, "mode")->s,       node_attr(n, "coordinates")->s, node_attr(n, "nearest")->s,
+               node_real(n, "cubic"),         node_int(n, "exclude"),         node_int(n, "antialias")};
+    if (strcmp(w->mode, "nearest") && strcmp(w->mode, "linear") && strcmp(w->mode, "cubic"))
+        g_fail(g, TS_BAD_INPUT, "mode: \"%s\" is none of nearest, linear, cubic", w->mode);
+    if (!known_coordinates(w->coordinates))
+        g_fail(g, TS_BAD_INPUT, "coordinates: \"%s\" is not known", w->coordinates);
+    return !err_is(&g->err);
+}
+
+static const node *resize_lower(graph *g, const node *n)
+{
+    const node *y = n->in[0];
+    const attr *sizes = node_attr(n, "sizes"), *scales = node_attr(n, "scales"), *roi = node_attr(n, "roi");
+    const int rank = y->type.rank;
+    const dtype d = y->type.dtype;
+    way w;
+    if (sizes->n != rank || (scales->kind == 'F' && scales->n != rank) || (roi->kind == 'F' && roi->n != 2 * rank))
+        return g_fail(g, TS_BAD_INPUT, "sizes and scales need one number for each of %d axes, roi two", rank), NULL;
+    if (!read_way(g, n, &w))
+        return NULL;
+    for (int i = 0; i < rank && y; i++) {
+        line l = {y->type.dim[i], sizes->ints[i], 0, 0, 1};
+        l.scale = scales->kind == 'F' ? scales->reals[i] : (double)l.out / (double)(l.in ? l.in : 1);
+        if (roi->kind == 'F')
+            l.start = roi->reals[i], l.end = roi->reals[i + rank];
+        if (l.out < 0 || (l.out > 0 && !(l.scale > 0)))
+            return g_fail(g, TS_BAD_INPUT, "axis %d: size %lld, scale %g", i, (long long)l.out, l.scale), NULL;
+        if (l.in != l.out || l.scale != 1 || l.start != 0 || l.end != 1)
+            y = along(g, y, i, &w, &l, node_real(n, "extrapolation"));
+    }
+    return g_cast(g, y, d);
+}
+
+/* ---- shape, body ---- */
+static bool stretch_shape(const node *n, type *out, err *e)
+{
+    int axis;
+    *out = n->in[0]->type;
+    if (!attr_axis(n, "axis", out->rank, &axis, e))
+        return false;
+    if (node_int(n, "size") < 0 || (out->dim[axis] == 0 && node_int(n, "size")))
+        return err_set(e, TS_BAD_INPUT, "size: %lld", (long long)node_int(n, "size"));
+    out->dim[axis] = node_int(n, "size");
+    return true;
+}
+
+/* y[..., i, ...] = a[..., floor(i * in / size), ...] */
+static bool stretch_body(defn *d, err *e)
+{
+    const type *t = &d->node->in[0]->type;
+    const expr *sub[MAX_RANK];
+    int axis;
+    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
+        return false;
+    const int64_t in = t->dim[axis], out = node_int(d->node, "size");
+    for (int i = 0; i < t->rank; i++)
+        sub[i] = x_axis(d->mem, i);
+    if (in && out % in == 0)
+        sub[axis] = x2(d->mem, "floordiv", sub[axis], x_whole(d->mem, out ? out / in : 1));
+    else
+        sub[axis] = x2(d->mem, "floordiv", x_offset(d->mem, sub[axis], in, 0), x_whole(d->mem, out ? out : 1));
+    d->value = defn_at(d, 0, sub);
+    return true;
+}
+
+static bool resample_shape(const node *n, type *out, err *e)
+{
+    const type *t = &n->in[0]->type, *places = &n->in[1]->type, *weights = &n->in[2]->type;
+    int axis;
+    if (!attr_axis(n, "axis", t->rank, &axis, e))
+        return false;
+    if (places->rank != 2 || weights->rank != 2 || places->dim[0] != weights->dim[0] ||
+        places->dim[1] != weights->dim[1] || dtype_class(places->dtype) != D_WHOLE)
+        return err_set(e, TS_BAD_INPUT, "places must be integers[size, neighbours] and weights have their shape");
+    *out = *t;
+    out->dim[axis] = places->dim[0], out->dtype = dtype_promote(t->dtype, weights->dtype);
+    return true;
+}
+
+/* y[..., i, ...] = sum over k of w[i, k] * a[..., p[i, k], ...] */
+static bool resample_body(defn *d, err *e)
+{
+    const type *t = &d->node->in[0]->type;
+    const expr *sub[MAX_RANK], *at[2];
+    int axis;
+    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
+        return false;
+    for (int i = 0; i < t->rank; i++)
+        sub[i] = x_axis(d->mem, i);
+    const int fold = defn_fold(d, d->node->in[1]->type.dim[1]);
+    at[0] = sub[axis], at[1] = x_axis(d->mem, fold);
+    sub[axis] = x_cast(d->mem, TS_I64, defn_at(d, 1, at));
+    const expr *x = x_cast(d->mem, d->node->type.dtype, defn_at(d, 0, sub));
+    d->value = x_fold(d->mem, "add", 1u << fold, x2(d->mem, "mul", x, defn_at(d, 2, at)));
+    return true;
+}
+
+/* ---- ONNX ---- */
+/* Real numbers of attribute `name` or constant input i, spread over the listed axes; the others get `rest`. */
+static bool spread(const onnx_call *c, const char *name, int i, int n, const int *axis, double *out, bool *given, err *e)
+{
+    const attr *a = onnx_attr(c, name);
+    const node *in = onnx_in(c, i);
+    *given = (a && a->kind == 'F') || (in && type_count(&in->type) > 0);
+    if (!*given)
+        return true;
+    const ts_array *v = a ? NULL : g_value(c->g, in, 2 * MAX_RANK);
+    if (!a && !v)
+        return err_set(e, TS_UNSUPPORTED, "%s: %s depends on values known only at run time", c->type, name);
+    if ((a ? a->n : ts_array_count(v)) != n)
+        return err_set(e, TS_BAD_INPUT, "%s: %s needs %d numbers", c->type, name, n);
+    for (int k = 0; k < n; k++)
+        out[axis[k]] = a ? a->reals[k] : ts_array_at(v, k);
+    return true;
+}
+
+/* Sizes that keep the ratio of the axes: all scaled alike, so that none is larger, or none smaller, than asked for. */
+static void keep_ratio(const type *t, const char *policy, int n, const int *axis, int64_t *size, double *scale)
+{
+    double all = 0;
+    for (int k = 0; k < n; k++) {
+        const double s = (double)size[axis[k]] / (double)t->dim[axis[k]];
+        all = k == 0 || (!strcmp(policy, "not_larger") ? s < all : s > all) ? s : all;
+    }
+    for (int k = 0; k < n; k++)
+        scale[axis[k]] = all, size[axis[k]] = (int64_t)floor(all * (double)t->dim[axis[k]] + 0.5);
+}
+
+static bool listed_axes(const onnx_call *c, int rank, int *n, int *axis, err *e)
+{
+    int64_t list[MAX_RANK];
+    *n = rank;
+    for (int i = 0; i < rank; i++)
+        axis[i] = i;
+    if (!onnx_attr(c, "axes"))
+        return true;
+    if (!onnx_ints(c, "axes", -1, list, MAX_RANK, n, e))
+        return false;
+    for (int i = 0; i < *n; i++)
+        if (!axis_norm(list[i], rank, &axis[i], e))
+            return false;
+    return true;
+}
+
+/* Extents and scales of all axes; before version 11 scales only. */
+static bool extents(const onnx_call *c, int n, const int *axis, int64_t *size, double *scale, err *e)
+{
+    const type *t = &c->in[0]->type;
+    const char *policy = onnx_word(c, "keep_aspect_ratio_policy", "stretch");
+    int64_t want[MAX_RANK];
+    bool given;
+    int got;
+    for (int i = 0; i < t->rank; i++)
+        size[i] = t->dim[i], scale[i] = 1;
+    if (!spread(c, "scales", c->version < 11 ? 1 : 2, n, axis, scale, &given, e))
+        return false;
+    for (int i = 0; given && i < t->rank; i++) {
+        const double s = floor((double)t->dim[i] * scale[i]);
+        if (!(s >= 0 && s < 0x1p40))
+            return err_set(e, TS_BAD_INPUT, "%s: scale %g of axis %d", c->type, scale[i], i);
+        size[i] = (int64_t)s;
+    }
+    if (given)
+        return true;
+    if (c->version < 11 || !onnx_in(c, 3) || !onnx_ints(c, "", 3, want, MAX_RANK, &got, e) || got != n)
+        return err_set(e, TS_BAD_INPUT, "%s: neither scales nor sizes for %d axes", c->type, n);
+    for (int k = 0; k < n; k++)
+        size[axis[k]] = want[k];
+    for (int k = 0; k < n; k++)
+        scale[axis[k]] = (double)want[k] / (double)(t->dim[axis[k]] ? t->dim[axis[k]] : 1);
+    if (strcmp(policy, "stretch"))
+        keep_ratio(t, policy, n, axis, size, scale);
+    return true;
+}
+
+static attr reals(const char *name, int n, const double *v)
+{
+    return (attr){.name = name, .kind = 'F', .n = n, .reals = v};
+}
+
+/* The parts of a crop: for every axis where it starts and ends; other axes are whole. */
+static bool region(const onnx_call *c, int n, const int *axis, double *roi, err *e)
+{
+    const int rank = c->in[0]->type.rank;
+    int both[2 * MAX_RANK];
+    bool given;
+    for (int i = 0; i < rank; i++)
+        roi[i] = 0, roi[i + rank] = 1;
+    for (int k = 0; k < n; k++)
+        both[k] = axis[k], both[k + n] = axis[k] + rank;
+    return spread(c, "", 1, 2 * n, both, roi, &given, e);
+}
+
+static bool adapt_resize(const onnx_call *c, const node **out, err *e)
+{
+    int64_t size[MAX_RANK];
+    double scale[MAX_RANK], roi[2 * MAX_RANK];
+    int axis[MAX_RANK], n, k = 0;
+    attr list[10];
+    if (!onnx_need(c, 1, e) || !listed_axes(c, c->in[0]->type.rank, &n, axis, e) ||
+        !extents(c, n, axis, size, scale, e))
+        return false;
+    const int rank = c->in[0]->type.rank;
+    const char *old = c->version < 11 ? "asymmetric" : "half_pixel";
+    const attr mode = attr_word("coordinates", onnx_word(c, "coordinate_transformation_mode", old));
+    const char *how = onnx_word(c, "mode", "nearest");
+    if (!strcmp(how, "bilinear") || !strcmp(how, "trilinear"))
+        how = "linear";
+    list[k++] = attr_ints("sizes", rank, size), list[k++] = reals("scales", rank, scale), list[k++] = mode;
+    list[k++] = attr_word("mode", how);
+    list[k++] = attr_word("nearest", onnx_word(c, "nearest_mode", c->version < 11 ? "floor" : "round_prefer_floor"));
+    list[k++] = attr_real("cubic", onnx_real(c, "cubic_coeff_a", -0.75));
+    list[k++] = attr_int("exclude", onnx_int(c, "exclude_outside", 0));
+    list[k++] = attr_int("antialias", onnx_int(c, "antialias", 0));
+    list[k++] = attr_real("extrapolation", onnx_real(c, "extrapolation_value", 0));
+    if (!strcmp(mode.s, "tf_crop_and_resize")) {
+        if (!region(c, n, axis, roi, e))
+            return false;
+        list[k++] = reals("roi", 2 * rank, roi);
+    }
+    return onnx_give(c, out, g_apply(c->g, "resize", c->in[0], k, list), e);
+}
+
+/* Version 1 named the two axes of an image. */
+static bool adapt_upsample_image(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 1, e) || c->in[0]->type.rank != 4)
+        return err_set(e, TS_BAD_INPUT, "Upsample: one operand of rank 4 is wanted");
+    double scale[4] = {1, 1, onnx_real(c, "height_scale", 1), onnx_real(c, "width_scale", 1)};
+    const char *how = onnx_word(c, "mode", "nearest");
+    const attr own[] = {reals("scales", 4, scale), attr_word("mode", !strcmp(how, "nearest") ? how : "linear")};
+    onnx_call as = *c;
+    as.attr = own, as.n_attr = COUNT(own), as.version = 7, as.tensor = NULL;
+    return adapt_resize(&as, out, e);
+}
+
+/* ---- records ---- */
+static const op stretch_op = {
+    .name = "stretch", .doc = "An axis at another extent: element i is element floor(i * extent / size).",
+    .numpy = "np.take(a, np.arange(size) * a.shape[axis] // max(1, size), axis)",
+    .arity = 1, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {"size", 'i', NULL}, {0}},
+    .shape = stretch_shape, .body = stretch_body,
+    .cases = "f32[3,4] size=6\nf32[3,4] axis=1 size=7\ni64[2,9] axis=-1 size=4\nf32[2,3] axis=1 size=0\n"
+             "bool[0,2] axis=1 size=4"};
+
+static const op resample_op = {
+    .name = "resample", .doc = "Sums over an axis of the elements at listed places, weighted.",
+    .numpy = "np.moveaxis((np.moveaxis(a, axis, -1)[..., b] * c).sum(-1), -1, axis)",
+    .arity = 3, .axes = "r | c", .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}},
+    .shape = resample_shape, .body = resample_body,
+    .cases = "f32[4,5] u8[3,2]<4 f32[3,2]\nf32[4,5] u32[7,4]<5 f32[7,4] axis=1\nf64[6] u64[2,3]<6 f64[2,3]\n"
+             "u8[4,3] u8[2,2]<4 f32[2,2]\nf32[4,5] i64[0,2] f32[0,2]"};
+
+static const op resize_op = {
+    .name = "resize",
+    .doc = "Other extents by nearest, linear or cubic interpolation; scales default to the ratio of the extents.",
+    .numpy = "resize(a, sizes, scales, roi, mode, coordinates, nearest, cubic, exclude, antialias, extrapolation)",
+    .onnx = (const onnx_rule[]){
+        {"Resize", 10, adapt_resize}, {"Upsample", 1, adapt_upsample_image}, {"Upsample", 7, adapt_resize}, {0}},
+    .arity = 1,
+    .attr = (const attr_spec[]){
+        {"sizes", 'I', NULL}, {"scales", 'F', ""}, {"roi", 'F', ""}, {"mode", 's', "nearest"},
+        {"coordinates", 's', "half_pixel"}, {"nearest", 's', "round_prefer_floor"}, {"cubic", 'f', "-0.75"},
+        {"exclude", 'i', "0"}, {"antialias", 'i', "0"}, {"extrapolation", 'f', "0"}, {0}},
+    .lower = resize_lower,
+    .cases = "f32[1,2,3,4] sizes=[1,2,6,8]\nf32[1,2,3,4] sizes=[1,2,6,8] mode=linear\nf32[3,4] sizes=[7,3] mode=cubic\n"
+             "f32[6,7] sizes=[3,5] nearest=ceil coordinates=asymmetric\n"
+             "f32[6,7] sizes=[3,5] mode=linear coordinates=align_corners\n"
+             "f32[2,8] sizes=[2,3] mode=cubic antialias=1\nf32[2,8] sizes=[2,3] mode=linear antialias=1 exclude=1\n"
+             "f32[4,4] sizes=[3,6] mode=linear coordinates=tf_crop_and_resize roi=[0.2,-0.4,0.8,1.3] extrapolation=9\n"
+             "f64[5,3] sizes=[7,1] mode=linear coordinates=pytorch_half_pixel\n"
+             "f32[5] sizes=[4] scales=[0.9] mode=linear coordinates=half_pixel_symmetric\n"
+             "f32[5,5] sizes=[3,12] mode=cubic cubic=-0.5 exclude=1\ni32[4] sizes=[6] nearest=floor\n"
+             "f32[4] sizes=[9] coordinates=tf_half_pixel_for_nn\nf32[2,3] sizes=[2,3]"};
+
+const op *const ops_resize[] = {&stretch_op, &resample_op, &resize_op, NULL};

@@ -1,0 +1,52 @@
+"""Resizing element by element, from the formulas of ONNX's specification: no tables, no axes taken one by one."""
+import itertools, math
+import numpy as np
+
+
+def resize(a, sizes, scales, roi, mode, coordinates, nearest, cubic, exclude, antialias, extrapolation):
+    scales = scales or [o / i for o, i in zip(sizes, a.shape)]
+    roi = roi or (0,) * a.ndim + (1,) * a.ndim
+
+    def original(axis, i):
+        n, out, scale = a.shape[axis], sizes[axis], scales[axis]
+        start, end, length = roi[axis], roi[axis + a.ndim], scales[axis] * a.shape[axis]
+        return {
+            "half_pixel": lambda: (i + 0.5) / scale - 0.5,
+            "align_corners": lambda: i * (n - 1) / (length - 1) if length != 1 else 0,
+            "asymmetric": lambda: i / scale,
+            "tf_half_pixel_for_nn": lambda: (i + 0.5) / scale,
+            "pytorch_half_pixel": lambda: (i + 0.5) / scale - 0.5 if length != 1 else -0.5,
+            "half_pixel_symmetric": lambda: n / 2 * (1 - out / length) + (i + 0.5) / scale - 0.5,
+            "tf_crop_and_resize": lambda: (start * (n - 1) + i * (end - start) * (n - 1) / (length - 1)
+                                           if length != 1 else 0.5 * (start + end) * (n - 1))}[coordinates]()
+
+    def weight(x):
+        x = abs(x)
+        if mode == "linear":
+            return max(0, 1 - x)
+        if x <= 1:
+            return (cubic + 2) * x**3 - (cubic + 3) * x**2 + 1
+        return cubic * x**3 - 5 * cubic * x**2 + 8 * cubic * x - 4 * cubic if x < 2 else 0
+
+    def neighbours(axis, x):
+        n, pace = a.shape[axis], min(1, scales[axis]) if antialias else 1
+        if mode == "nearest":
+            at = {"floor": math.floor(x), "ceil": math.ceil(x), "round_prefer_floor": math.ceil(x - 0.5),
+                  "round_prefer_ceil": math.floor(x + 0.5)}[nearest]
+            return [(min(max(at, 0), n - 1), 1)]
+        far = math.ceil(2 / pace) + 1
+        found = [(at, weight((at - x) * pace)) for at in range(math.floor(x) - far, math.floor(x) + far + 1)]
+        found = [(at, w) for at, w in found if not exclude or 0 <= at < n]
+        total = sum(w for _, w in found) if exclude or antialias else 1
+        return [(min(max(at, 0), n - 1), w / total) for at, w in found if w]
+
+    y = np.zeros(sizes, np.float64)
+    for index in itertools.product(*map(range, sizes)):
+        places = [original(axis, i) if (sizes[axis], scales[axis]) != (a.shape[axis], 1) or coordinates[:2] == "tf"
+                  else i for axis, i in enumerate(index)]
+        if coordinates == "tf_crop_and_resize" and any(not 0 <= x <= n - 1 for x, n in zip(places, a.shape)):
+            y[index] = extrapolation
+            continue
+        for taps in itertools.product(*(neighbours(axis, x) for axis, x in enumerate(places))):
+            y[index] += a[tuple(at for at, _ in taps)] * math.prod(w for _, w in taps)
+    return y.astype(a.dtype)
