@@ -1,0 +1,165 @@
+/* norms.c - normalisations of older networks: by a norm, by neighbouring channels, by mean and variance of chosen axes,
+ * and the softmax that gives everything to the largest. */
+#include "graph/rule.h"
+
+/* ---- helpers ---- */
+static const node *over(graph *g, const char *op_name, const node *x, const attr *axes)
+{
+    const attr list[] = {attr_int("keepdims", 1), *axes};
+    return g_apply(g, op_name, x, axes->kind == '-' ? 1 : 2, list);
+}
+
+/* ---- ONNX ---- */
+static bool adapt_lp_norm(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 1, e))
+        return false;
+    const attr list[] = {attr_int("axis", onnx_int(c, "axis", -1)), attr_int("p", onnx_int(c, "p", 2))};
+    return onnx_give(c, out, g_apply(c->g, "lp_norm", c->in[0], COUNT(list), list), e);
+}
+
+static bool adapt_lrn(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 1, e))
+        return false;
+    const attr list[] = {attr_int("size", onnx_int(c, "size", 1)), attr_real("alpha", onnx_real(c, "alpha", 1e-4)),
+                         attr_real("beta", onnx_real(c, "beta", 0.75)), attr_real("bias", onnx_real(c, "bias", 1))};
+    return onnx_give(c, out, g_apply(c->g, "lrn", c->in[0], COUNT(list), list), e);
+}
+
+static bool adapt_mvn(const onnx_call *c, const node **out, err *e)
+{
+    int64_t axes[MAX_RANK] = {0, 2, 3};
+    int n = 3;
+    if (!onnx_need(c, 1, e) || (onnx_attr(c, "axes") && !onnx_ints(c, "axes", -1, axes, MAX_RANK, &n, e)))
+        return false;
+    return onnx_give(c, out, g_apply(c->g, "standardize", c->in[0], 1, (attr[]){attr_ints("axes", n, axes)}), e);
+}
+
+/* Before version 13 the axes from `axis` on count as one. */
+static bool adapt_hardmax(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 1, e))
+        return false;
+    graph *g = c->g;
+    const type *t = &c->in[0]->type;
+    int64_t shape[2] = {1, 1}, axis = onnx_int(c, "axis", c->version < 13 ? 1 : -1);
+    if (axis < 0)
+        axis += t->rank;
+    if (axis < 0 || axis > t->rank)
+        return err_set(e, TS_BAD_INPUT, "Hardmax: axis %lld of rank %d", (long long)axis, t->rank);
+    if (c->version >= 13 || axis == t->rank - 1)
+        return onnx_give(c, out, g_callf(g, 1, c->in, "hardmax axis=%lld", (long long)axis), e);
+    for (int i = 0; i < t->rank; i++)
+        if (!int_mul(shape[i >= axis], t->dim[i], &shape[i >= axis]))
+            return err_set(e, TS_BAD_INPUT, "Hardmax: too many elements");
+    const node *y = g_call1(g, "hardmax axis=1", g_reshape(g, c->in[0], 2, shape));
+    return onnx_give(c, out, g_reshape(g, y, t->rank, t->dim), e);
+}
+
+/* ---- body ---- */
+/* y[n, c, ...] = x[n, c, ...] / (bias + alpha / size * sum over the channels around c of x^2)^beta */
+static bool lrn_body(defn *d, err *e)
+{
+    arena *m = d->mem;
+    const type *t = &d->node->type;
+    const int64_t size = node_int(d->node, "size"), before = (size - 1) / 2;
+    const expr *sub[MAX_RANK];
+    (void)e;
+    for (int i = 0; i < t->rank; i++)
+        sub[i] = x_axis(m, i);
+    const int fold = defn_fold(d, size);
+    const expr *x = defn_at(d, 0, sub), *place = x2(m, "add", x_axis(m, 1), x_offset(m, x_axis(m, fold), 1, -before));
+    sub[1] = place;
+    const expr *near = x3(m, "select", x_inside(m, place, 0, t->dim[1]), defn_at(d, 0, sub), x_real(m, 0));
+    const expr *sum = x_fold(m, "add", 1u << fold, x2(m, "mul", near, near));
+    sum = x2(m, "mul", sum, x_real(m, node_real(d->node, "alpha") / (double)size));
+    sum = x2(m, "pow", x2(m, "add", x_real(m, node_real(d->node, "bias")), sum), x_real(m, node_real(d->node, "beta")));
+    d->value = x2(m, "div", x, sum);
+    return true;
+}
+
+static bool lrn_shape(const node *n, type *out, err *e)
+{
+    *out = n->in[0]->type;
+    if (out->rank < 2 || node_int(n, "size") < 1 || dtype_class(out->dtype) != D_REAL)
+        return err_set(e, TS_BAD_INPUT, "rank %d, size %lld: channels of real numbers are wanted", out->rank,
+                       (long long)node_int(n, "size"));
+    return true;
+}
+
+/* ---- recipes ---- */
+static const node *lp_norm_lower(graph *g, const node *n)
+{
+    const node *x = n->in[0];
+    const int64_t p = node_int(n, "p"), axis = node_int(n, "axis");
+    const attr axes = attr_ints("axes", 1, &axis);
+    if (p != 1 && p != 2)
+        return g_fail(g, TS_BAD_INPUT, "p: %lld is neither 1 nor 2", (long long)p), NULL;
+    const node *size = over(g, p == 1 ? "norm1" : "norm2", x, &axes);
+    const node *none = g_call2(g, "equal", size, g_scalar_like(g, size, 0));
+    return g_call2(g, "divide", x, g_call3(g, "where", none, g_scalar_like(g, size, 1), size));
+}
+
+static const node *standardize_lower(graph *g, const node *n)
+{
+    const attr *axes = node_attr(n, "axes");
+    const node *away = g_call2(g, "subtract", n->in[0], over(g, "mean", n->in[0], axes));
+    const node *spread = g_call1(g, "sqrt", over(g, "mean", g_call1(g, "square", away), axes));
+    return g_call2(g, "divide", away, g_call2(g, "add", spread, g_scalar_like(g, spread, 1e-9)));
+}
+
+static const node *hardmax_lower(graph *g, const node *n)
+{
+    const node *x = n->in[0];
+    int axis;
+    int64_t shape[MAX_RANK];
+    if (!attr_axis(n, "axis", x->type.rank, &axis, &g->err))
+        return NULL;
+    if (type_count(&x->type) == 0)
+        return x;
+    for (int i = 0; i < x->type.rank; i++)
+        shape[i] = i == axis ? x->type.dim[i] : 1;
+    const node *best = g_callf(g, 1, &x, "argmax axis=%d keepdims=1", axis);
+    const node *place = g_reshape(g, g_callf(g, 0, NULL, "iota count=%lld", (long long)shape[axis]), x->type.rank, shape);
+    return g_cast(g, g_call2(g, "equal", place, best), x->type.dtype);
+}
+
+/* ---- records ---- */
+static const op lp_norm_op = {
+    .name = "lp_norm", .doc = "Divided by the sum of sizes (p=1) or the root of the sum of squares (p=2) along an axis.",
+    .numpy = "(lambda s: a / np.where(s == 0, np.asarray(1).astype(s.dtype), s))((np.abs(a) ** p).sum(axis, "
+             "keepdims=True) ** np.asarray(1 / p).astype(a.dtype))",
+    .onnx = (const onnx_rule[]){{"LpNormalization", 1, adapt_lp_norm}, {0}},
+    .arity = 1, .axes = "r c", .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {"p", 'i', "2"}, {0}},
+    .lower = lp_norm_lower,
+    .cases = "f32[2,3]\nf32[2,3,4] axis=1 p=1\nf64[5,7] axis=0\nf32[2,3]=0\nf32[0,2]"};
+
+static const op standardize_op = {
+    .name = "standardize", .doc = "Mean 0 and variance 1 over the listed axes, or over all.",
+    .numpy = "(lambda d: d / (np.sqrt(np.square(d).mean(axes, keepdims=True)) + 1e-9))(a - a.mean(axes, keepdims=True))",
+    .onnx = (const onnx_rule[]){{"MeanVarianceNormalization", 9, adapt_mvn}, {0}},
+    .arity = 1, .axes = "r c", .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}}, .lower = standardize_lower,
+    .cases = "f32[2,3,4,5] axes=[0,2,3]\nf64[5,7]\nf32[3,4] axes=[-1]"};
+
+static const op hardmax_op = {
+    .name = "hardmax", .doc = "1 at the first largest element along an axis, 0 elsewhere.",
+    .numpy = "(np.expand_dims(a.argmax(axis), axis) == np.arange(a.shape[axis]).reshape([-1 if i == axis % a.ndim else 1 "
+             "for i in range(a.ndim)])).astype(a.dtype) if a.size else a",
+    .onnx = (const onnx_rule[]){{"Hardmax", 1, adapt_hardmax}, {0}},
+    .arity = 1, .axes = "r c", .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {0}}, .lower = hardmax_lower,
+    .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7] axis=0\nf32[4]=1\nf32[0,2]"};
+
+static const op lrn_op = {
+    .name = "lrn", .doc = "Every channel divided by a power of the squares of the `size` channels around it.",
+    .numpy = "a / (bias + alpha / size * np.stack([np.square(a[:, max(0, c - (size - 1) // 2):c + size // 2 + "
+             "1]).sum(1) for c in range(a.shape[1])], 1)) ** beta",
+    .onnx = (const onnx_rule[]){{"LRN", 1, adapt_lrn}, {0}},
+    .arity = 1, .axes = "n c h w | k",
+    .attr = (const attr_spec[]){
+        {"size", 'i', NULL}, {"alpha", 'f', "0.0001"}, {"beta", 'f', "0.75"}, {"bias", 'f', "1"}, {0}},
+    .shape = lrn_shape, .body = lrn_body,
+    .cases = "f32[2,5,3,4] size=3\nf32[1,6,2,2] size=4 alpha=0.5 beta=0.5 bias=2\nf64[2,3,5] size=9 alpha=1\n"
+             "f32[3,4] size=1\nf32[0,3,2] size=3"};
+
+const op *const ops_norms[] = {&lp_norm_op, &standardize_op, &hardmax_op, &lrn_op, NULL};

@@ -1,0 +1,254 @@
+/* quantize.c - reals as small integers, q = round(x / scale) + zero, and products of such integers in 32 bits. A scale
+ * is one number, one for each element of an axis, or one for each block along an axis. */
+#include "graph/window.h"
+
+#include <math.h>
+
+/* ---- helpers ---- */
+static double highest(dtype d)
+{
+    return ldexp(1, 8 * ts_dtype_bytes(d) - (dtype_signed(d) ? 1 : 0)) - 1;
+}
+
+/* x - zero in 32 bits; no zero means 0. */
+static const node *centred(graph *g, const node *x, const node *zero)
+{
+    x = g_cast(g, x, TS_I32);
+    return zero ? g_call2(g, "subtract", x, g_cast(g, zero, TS_I32)) : x;
+}
+
+/* A number for each element of `axis`, or for each block of it, so that it stands beside x. */
+static const node *beside(graph *g, const node *x, const node *v, int axis, int64_t block)
+{
+    int64_t shape[MAX_RANK], whole;
+    if (!v || type_count(&v->type) == 1)
+        return v ? g_reshape(g, v, 0, NULL) : NULL;
+    const int64_t dim = x->type.dim[axis];
+    if (v->type.rank == x->type.rank && (block > 0 || v->type.dim[axis] != dim)) {
+        const int64_t n = v->type.dim[axis];
+        if (block < 1 && n)
+            block = (dim + n - 1) / n;
+        if (!int_mul(n, block, &whole) || whole < dim)
+            return g_fail(g, TS_BAD_INPUT, "%lld blocks of %lld for %lld elements", (long long)n, (long long)block,
+                          (long long)dim),
+                   NULL;
+        const node *all = g_callf(g, 1, &v, "stretch axis=%d size=%lld", axis, (long long)whole);
+        int64_t start[MAX_RANK] = {0}, size[MAX_RANK];
+        for (int i = 0; all && i < x->type.rank; i++)
+            size[i] = i == axis ? dim : all->type.dim[i];
+        const attr cut[] = {attr_ints("starts", x->type.rank, start), attr_ints("sizes", x->type.rank, size)};
+        return whole == dim ? all : g_apply(g, "slice", all, COUNT(cut), cut);
+    }
+    if (v->type.rank != 1)
+        return v;
+    for (int i = 0; i < x->type.rank; i++)
+        shape[i] = i == axis ? type_count(&v->type) : 1;
+    return g_reshape(g, v, x->type.rank, shape);
+}
+
+/* Per row or per column of the last two axes of x: vectors of matrices of rank 2 stand along that axis. */
+static const node *of_rows(graph *g, const node *x, const node *v, bool columns)
+{
+    if (!v || v->type.rank != 1 || v->type.dim[0] == 1 || x->type.rank < 2)
+        return v && type_count(&v->type) == 1 ? g_reshape(g, v, 0, NULL) : v;
+    return columns ? v : g_reshape(g, v, 2, (int64_t[]){v->type.dim[0], 1});
+}
+
+static const node *quantized(graph *g, const node *x, const node *scale, const node *zero, dtype to)
+{
+    const attr list = attr_word("to", ts_dtype_name(to));
+    return g_make(g, op_find("quantize"), 3, (const node *const[]){x, scale, zero}, &list, 1);
+}
+
+/* ---- ONNX ---- */
+/* The axis that scales belong to: 1 where not given, or the only one there is. */
+static bool scale_axis(const onnx_call *c, int *axis, err *e)
+{
+    const type *x = &c->in[0]->type;
+    const bool one = type_count(&c->in[1]->type) == 1 && !onnx_int(c, "block_size", 0);
+    *axis = 0;
+    return one || axis_norm(onnx_int(c, "axis", x->rank > 1 ? 1 : 0), x->rank, axis, e);
+}
+
+static bool adapt_quantize(const onnx_call *c, const node **out, err *e)
+{
+    int axis;
+    dtype to = TS_U8, precision;
+    if (!onnx_need(c, 2, e) || !scale_axis(c, &axis, e))
+        return false;
+    graph *g = c->g;
+    const node *x = c->in[0], *scale = c->in[1], *zero = onnx_in(c, 2);
+    if (onnx_int(c, "output_dtype", 0) && !onnx_dtype(onnx_int(c, "output_dtype", 0), &to, e))
+        return false;
+    precision = scale->type.dtype;
+    if (onnx_int(c, "precision", 0) && !onnx_dtype(onnx_int(c, "precision", 0), &precision, e))
+        return false;
+    if (zero)
+        to = zero->type.dtype;
+    const int64_t block = onnx_int(c, "block_size", 0);
+    scale = beside(g, x, g_cast(g, scale, precision), axis, block);
+    zero = zero ? beside(g, x, zero, axis, block) : g_scalar(g, to, 0);
+    return onnx_give(c, out, quantized(g, g_cast(g, x, precision), scale, zero, to), e);
+}
+
+static bool adapt_dequantize(const onnx_call *c, const node **out, err *e)
+{
+    int axis;
+    if (!onnx_need(c, 2, e) || !scale_axis(c, &axis, e))
+        return false;
+    graph *g = c->g;
+    const int64_t block = onnx_int(c, "block_size", 0);
+    const node *x = c->in[0], *scale = beside(g, x, c->in[1], axis, block);
+    dtype to = c->in[1]->type.dtype;
+    if (onnx_int(c, "output_dtype", 0) && !onnx_dtype(onnx_int(c, "output_dtype", 0), &to, e))
+        return false;
+    const node *zero = beside(g, x, onnx_in(c, 2), axis, block);
+    const node *whole = zero ? g_call2(g, "subtract", g_cast(g, x, TS_I64), g_cast(g, zero, TS_I64)) : x;
+    const node *y = g_call2(g, "multiply", g_cast(g, whole, to), g_cast(g, scale, to));
+    return onnx_give(c, out, y, e);
+}
+
+/* scale = (max(x, 0) - min(x, 0)) / 255, zero = round(-min / scale) */
+static bool adapt_dynamic(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 1, e))
+        return false;
+    graph *g = c->g;
+    const node *x = c->in[0], *nothing = g_scalar_like(g, x, 0);
+    const node *top = g_call2(g, "maximum", g_call1(g, "max", x), nothing);
+    const node *low = g_call2(g, "minimum", g_call1(g, "min", x), nothing);
+    const node *scale = g_call2(g, "divide", g_call2(g, "subtract", top, low), g_scalar_like(g, x, 255));
+    const node *zero = quantized(g, g_call1(g, "negative", low), scale, g_scalar(g, TS_U8, 0), TS_U8);
+    return onnx_give(c, out, quantized(g, x, scale, zero, TS_U8), e) && (c->n_out < 2 || onnx_give(c, out + 1, scale, e)) &&
+           (c->n_out < 3 || onnx_give(c, out + 2, zero, e));
+}
+
+static bool adapt_matmul_integer(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 2, e))
+        return false;
+    graph *g = c->g;
+    const node *a = centred(g, c->in[0], of_rows(g, c->in[0], onnx_in(c, 2), false));
+    const node *b = centred(g, c->in[1], of_rows(g, c->in[1], onnx_in(c, 3), true));
+    return onnx_give(c, out, g_call2(g, "matmul", a, b), e);
+}
+
+/* a_scale * b_scale / y_scale turns sums of products into results. */
+static const node *rescaled(graph *g, const node *sum, const node *a_scale, const node *b_scale, const node *y_scale,
+                            const node *zero)
+{
+    const node *y_one = y_scale && type_count(&y_scale->type) == 1 ? g_reshape(g, y_scale, 0, NULL) : y_scale;
+    const node *z_one = zero && type_count(&zero->type) == 1 ? g_reshape(g, zero, 0, NULL) : zero;
+    const node *factor = g_call2(g, "multiply", g_cast(g, a_scale, TS_F32), g_cast(g, b_scale, TS_F32));
+    const node *real = g_call2(g, "multiply", g_cast(g, sum, TS_F32), factor);
+    return zero ? quantized(g, real, g_cast(g, y_one, TS_F32), z_one, zero->type.dtype) : NULL;
+}
+
+static bool adapt_qlinear_matmul(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 8, e))
+        return false;
+    graph *g = c->g;
+    const node *a = c->in[0], *b = c->in[3];
+    const node *sum = g_call2(g, "matmul", centred(g, a, of_rows(g, a, c->in[2], false)),
+                              centred(g, b, of_rows(g, b, c->in[5], true)));
+    return onnx_give(c, out,
+                     rescaled(g, sum, of_rows(g, a, c->in[1], false), of_rows(g, b, c->in[4], true), c->in[6],
+                              c->in[7]),
+                     e);
+}
+
+/* A number for each output channel, in front of w's other axes, or behind the batch axis of the result. */
+static const node *of_outputs(graph *g, const node *w, const node *v, bool weight)
+{
+    int64_t shape[MAX_RANK];
+    if (!v || type_count(&v->type) == 1)
+        return v ? g_reshape(g, v, 0, NULL) : NULL;
+    const int rank = weight ? w->type.rank : w->type.rank - 1;
+    for (int i = 0; i < rank; i++)
+        shape[i] = i ? 1 : type_count(&v->type);
+    return g_reshape(g, v, rank, shape);
+}
+
+static const node *integer_conv(const onnx_call *c, const node *x, const node *w, err *e)
+{
+    attr list[4];
+    if (!x || !w)
+        return NULL;
+    if (x->type.rank != w->type.rank)
+        return err_set(e, TS_BAD_INPUT, "%s: ranks %d and %d differ", c->type, x->type.rank, w->type.rank), NULL;
+    if (!window_adapt(c, w->type.dim + 2, list, e))
+        return NULL;
+    list[3] = attr_int("group", onnx_int(c, "group", 1));
+    return g_make(c->g, op_find("conv"), 2, (const node *const[]){x, w}, list, COUNT(list));
+}
+
+static bool adapt_conv_integer(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 2, e))
+        return false;
+    graph *g = c->g;
+    const node *x = centred(g, c->in[0], of_outputs(g, c->in[0], onnx_in(c, 2), true));
+    const node *w = centred(g, c->in[1], of_outputs(g, c->in[1], onnx_in(c, 3), true));
+    const node *y = integer_conv(c, x, w, e);
+    return (y || !err_is(e)) && onnx_give(c, out, y, e);
+}
+
+static bool adapt_qlinear_conv(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 8, e))
+        return false;
+    graph *g = c->g;
+    const node *x = centred(g, c->in[0], g_reshape(g, c->in[2], 0, NULL)), *w = c->in[3];
+    const node *sum = integer_conv(c, x, centred(g, w, of_outputs(g, w, c->in[5], true)), e);
+    if (!sum && err_is(e))
+        return false;
+    if (onnx_in(c, 8))
+        sum = g_call2(g, "add", sum, of_outputs(g, w, c->in[8], false));
+    return onnx_give(c, out,
+                     rescaled(g, sum, g_reshape(g, c->in[1], 0, NULL), of_outputs(g, w, c->in[4], false), c->in[6],
+                              c->in[7]),
+                     e);
+}
+
+/* ---- shape, body ---- */
+static bool quantize_shape(const node *n, type *out, err *e)
+{
+    const char *to = node_attr(n, "to")->s;
+    const type *const in[] = {&n->in[0]->type, &n->in[1]->type, &n->in[2]->type};
+    if (!type_broadcast(3, in, out, e))
+        return false;
+    if (!dtype_parse(to, &out->dtype) || dtype_class(out->dtype) != D_WHOLE || ts_dtype_bytes(out->dtype) > 2)
+        return err_set(e, TS_BAD_INPUT, "to: \"%s\" is not an integer of 8 or 16 bits", to);
+    return dtype_class(in[1]->dtype) == D_REAL || err_set(e, TS_BAD_INPUT, "the scale is no real number");
+}
+
+static bool quantize_body(defn *d, err *e)
+{
+    arena *m = d->mem;
+    const dtype to = d->node->type.dtype, real = d->node->in[1]->type.dtype;
+    (void)e;
+    const expr *q = x2(m, "div", x_cast(m, real, defn_in(d, 0)), defn_in(d, 1));
+    if (real != TS_F64) /* the quotient is rounded to its dtype before halves are told apart, by the interpreter too */
+        q = x_cast(m, real, x_cast(m, TS_F64, q));
+    q = x1(m, "round", q);
+    q = x2(m, "add", x_cast(m, TS_F32, q), x_cast(m, TS_F32, defn_in(d, 2)));
+    q = x2(m, "min", x2(m, "max", q, x_real(m, dtype_lowest(to))), x_real(m, highest(to)));
+    d->value = x_cast(m, to, q);
+    return true;
+}
+
+/* ---- record ---- */
+static const op quantize_op = {
+    .name = "quantize", .doc = "round(a / b) + c, halves to even, limited to the integers of 8 or 16 bits that `to` names.",
+    .numpy = "np.clip(np.rint(a / b) + c, np.iinfo(dtypes[to]).min, np.iinfo(dtypes[to]).max).astype(dtypes[to])",
+    .onnx = (const onnx_rule[]){{"QuantizeLinear", 10, adapt_quantize}, {"DequantizeLinear", 10, adapt_dequantize},
+        {"DynamicQuantizeLinear", 11, adapt_dynamic}, {"QLinearMatMul", 10, adapt_qlinear_matmul},
+        {"QLinearConv", 10, adapt_qlinear_conv}, {"MatMulInteger", 10, adapt_matmul_integer},
+        {"ConvInteger", 10, adapt_conv_integer}, {0}},
+    .arity = 3, .axes = "e", .attr = (const attr_spec[]){{"to", 's', "u8"}, {0}},
+    .shape = quantize_shape, .body = quantize_body,
+    .cases = "f32[2,3] f32[]=0.5 u8[]\nf32[4,5] f32[5]=0.01 i8[5] to=i8\nf32[9] f32[]=0.001 i16[] to=i16\n"
+             "f64[3,4] f64[3,1]=0.25 u16[3,1] to=u16\ni32[5] f32[]=2 u8[]\nf32[0] f32[]=1 u8[]"};
+
+const op *const ops_quantize[] = {&quantize_op, NULL};

@@ -1,0 +1,164 @@
+/* sample.c - reading a tensor [batch, channel, space...] at places between its elements: on a grid, and in boxes. */
+#include "graph/window.h"
+
+#include <string.h>
+
+typedef struct grid {
+    int space, taps; /* taps along each axis: 1 nearest, 2 linear, 4 cubic */
+    bool corners;    /* -1 and 1 are the centres of the outer elements, not their outer edges */
+    enum { ZEROS, BORDER, REFLECTION } pad;
+} grid;
+
+/* ---- helpers ---- */
+static bool read_grid(const node *n, grid *q, err *e)
+{
+    const type *x = &n->in[0]->type, *at = &n->in[1]->type;
+    const char *mode = node_attr(n, "mode")->s, *pad = node_attr(n, "padding")->s;
+    *q = (grid){.space = x->rank - 2, .corners = node_int(n, "align_corners")};
+    q->taps = !strcmp(mode, "nearest") ? 1 : !strcmp(mode, "linear") ? 2 : !strcmp(mode, "cubic") ? 4 : 0;
+    q->pad = !strcmp(pad, "zeros") ? ZEROS : !strcmp(pad, "border") ? BORDER : REFLECTION;
+    if (!q->taps || (q->pad == REFLECTION && strcmp(pad, "reflection")))
+        return err_set(e, TS_BAD_INPUT, "mode \"%s\" with padding \"%s\" is not known", mode, pad);
+    if (q->space < 1 || q->space > MAX_SPACE || at->rank != x->rank || at->dim[0] != x->dim[0] ||
+        at->dim[at->rank - 1] != q->space || dtype_class(at->dtype) != D_REAL)
+        return err_set(e, TS_BAD_INPUT, "the grid must be [batch, space..., %d] of real numbers", q->space);
+    return true;
+}
+
+static const expr *limited(arena *m, const expr *x, double low, double high)
+{
+    return x2(m, "max", x2(m, "min", x, x_real(m, high)), x_real(m, low));
+}
+
+/* There and back again between low and high. */
+static const expr *reflected(arena *m, const expr *x, double low, double high)
+{
+    if (high <= low)
+        return x_real(m, low);
+    const double width = high - low;
+    const expr *turn = x2(m, "mod", x2(m, "sub", x, x_real(m, low)), x_real(m, 2 * width));
+    return x2(m, "sub", x_real(m, high), x1(m, "abs", x2(m, "sub", turn, x_real(m, width))));
+}
+
+/* The coordinate along axis s, in elements, moved inside as the padding wants it. */
+static const expr *coordinate(defn *d, const grid *q, int s, int64_t dim)
+{
+    arena *m = d->mem;
+    const expr *at[MAX_RANK];
+    const double low = q->corners ? 0 : -0.5, high = (double)dim - (q->corners ? 1 : 0.5);
+    at[0] = x_axis(m, 0);
+    for (int i = 0; i < q->space; i++)
+        at[i + 1] = x_axis(m, i + 2);
+    at[q->space + 1] = x_whole(m, q->space - 1 - s); /* the grid names the last axis first */
+    const expr *x = x2(m, "add", defn_at(d, 1, at), x_real(m, 1));
+    if (q->corners)
+        x = x2(m, "mul", x, x_real(m, (double)(dim - 1) / 2));
+    else
+        x = x2(m, "div", x2(m, "sub", x2(m, "mul", x, x_real(m, (double)dim)), x_real(m, 1)), x_real(m, 2));
+    if (q->taps == 1)
+        x = x1(m, "round", x);
+    if (q->pad == BORDER)
+        return limited(m, x, 0, (double)(dim - 1));
+    return q->pad == REFLECTION ? reflected(m, x, low, high) : x;
+}
+
+/* Weight of tap k, the coordinate being `rest` behind the tap in the middle: linear, or the cubic convolution of Keys. */
+static const expr *weight(arena *m, const grid *q, const expr *k, const expr *rest)
+{
+    const double a = -0.75;
+    if (q->taps == 2)
+        return x3(m, "select", x2(m, "eq", k, x_whole(m, 0)), x2(m, "sub", x_real(m, 1), rest), rest);
+    const expr *t = x1(m, "abs", x2(m, "sub", x2(m, "sub", x_cast(m, rest->dtype, k), x_real(m, 1)), rest));
+    const names known = {2, {"t", "a"}, {t, x_real(m, a)}};
+    const expr *near = x_parse(m, "((a + 2) * t - (a + 3)) * t * t + 1", &known, NULL);
+    const expr *far = x_parse(m, "((a * t - 5 * a) * t + 8 * a) * t - 4 * a", &known, NULL);
+    return x3(m, "select", x2(m, "le", t, x_real(m, 1)), near, far);
+}
+
+/* A place as an integer inside the axis; *inside says whether it was there before, where that matters. */
+static const expr *element(arena *m, const grid *q, const expr *place, int64_t dim, const expr **inside)
+{
+    if (q->pad == ZEROS) {
+        const expr *here = x2(m, "and", x2(m, "le", x_real(m, 0), place),
+                              x2(m, "le", place, x_real(m, (double)(dim - 1))));
+        *inside = *inside ? x2(m, "and", *inside, here) : here;
+        return x_cast(m, TS_I64, place);
+    }
+    if (q->pad == REFLECTION)
+        place = x1(m, "trunc", reflected(m, place, q->corners ? 0 : -0.5, (double)dim - (q->corners ? 1 : 0.5)));
+    return x_cast(m, TS_I64, limited(m, place, 0, (double)(dim - 1)));
+}
+
+/* ---- ONNX ---- */
+static bool adapt_grid_sample(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 2, e))
+        return false;
+    const char *mode = onnx_word(c, "mode", "linear");
+    if (!strcmp(mode, "bilinear") || !strcmp(mode, "bicubic"))
+        mode += 2;
+    const attr list[] = {attr_word("mode", mode), attr_word("padding", onnx_word(c, "padding_mode", "zeros")),
+                         attr_int("align_corners", onnx_int(c, "align_corners", 0))};
+    return onnx_give(c, out, g_make(c->g, op_find("grid_sample"), 2, c->in, list, COUNT(list)), e);
+}
+
+/* ---- shape, body ---- */
+static bool grid_shape(const node *n, type *out, err *e)
+{
+    grid q;
+    *out = n->in[0]->type;
+    if (!read_grid(n, &q, e))
+        return false;
+    for (int s = 0; s < q.space; s++) {
+        if (out->dim[s + 2] < 1)
+            return err_set(e, TS_BAD_INPUT, "spatial axis %d is empty: nothing to read", s);
+        out->dim[s + 2] = n->in[1]->type.dim[s + 1];
+    }
+    return true;
+}
+
+/* y[n, c, o...] = sum over taps k... of the product of their weights * x[n, c, floor(coordinate) + k - before...] */
+static bool grid_body(defn *d, err *e)
+{
+    arena *m = d->mem;
+    const type *t = &d->node->in[0]->type;
+    const expr *at[MAX_RANK] = {x_axis(m, 0), x_axis(m, 1)}, *inside = NULL, *product = NULL;
+    uint32_t folds = 0;
+    grid q;
+    if (!read_grid(d->node, &q, e))
+        return false;
+    for (int s = 0; s < q.space; s++) {
+        const expr *x = coordinate(d, &q, s, t->dim[s + 2]), *place = x;
+        if (q.taps > 1) {
+            const int fold = defn_fold(d, q.taps);
+            const expr *k = x_axis(m, fold), *base = x1(m, "floor", x);
+            folds |= 1u << fold;
+            place = x2(m, "add", base, x_cast(m, base->dtype, x_offset(m, k, 1, q.taps == 4 ? -1 : 0)));
+            const expr *w = weight(m, &q, k, x2(m, "sub", x, base));
+            product = product ? x2(m, "mul", product, w) : w;
+        }
+        at[s + 2] = element(m, &q, place, t->dim[s + 2], &inside);
+    }
+    const expr *x = defn_at(d, 0, at);
+    if (inside)
+        x = x3(m, "select", inside, x, x_whole(m, 0));
+    d->value = product ? x_fold(m, "add", folds, x2(m, "mul", product, x)) : x;
+    return true;
+}
+
+/* ---- record ---- */
+static const op grid_sample_op = {
+    .name = "grid_sample",
+    .doc = "Elements of [batch, channel, space...] at the places between -1 and 1 that a grid lists, last axis first.",
+    .numpy = "grid_sample(a, b, mode, padding, align_corners)",
+    .onnx = (const onnx_rule[]){{"GridSample", 16, adapt_grid_sample}, {0}},
+    .arity = 2,
+    .attr = (const attr_spec[]){{"mode", 's', "linear"}, {"padding", 's', "zeros"}, {"align_corners", 'i', "0"}, {0}},
+    .shape = grid_shape, .body = grid_body,
+    .cases = "f32[1,2,4,5] f32[1,3,2,2]\nf32[2,1,4,5] f32[2,3,4,2] mode=nearest\nf64[1,2,4,5] f64[1,3,2,2] mode=cubic\n"
+             "f32[1,2,4,5] f32[1,3,2,2] padding=border align_corners=1\nf32[1,1,3,4,2] f32[1,2,2,3,3]\n"
+             "f64[1,2,4,5] f64[1,3,2,2] padding=reflection\nf64[1,2,4,5] f64[1,6,2,2] mode=cubic padding=reflection "
+             "align_corners=1\nf32[1,2,4,5] f32[1,6,2,2] mode=cubic padding=border\nf64[1,2,7] f64[1,5,1]\n"
+             "f32[1,2,4,5] f32[1,6,2,2] mode=nearest padding=reflection align_corners=1"};
+
+const op *const ops_sample[] = {&grid_sample_op, NULL};
