@@ -107,26 +107,6 @@ const node *g_scalar_like(graph *g, const node *a, double v)
     return a ? g_scalar(g, a->type.dtype, v) : NULL;
 }
 
-const node *g_reshape(graph *g, const node *a, int rank, const int64_t *shape)
-{
-    return g_apply(g, "reshape", a, 1, (attr[]){attr_ints("shape", rank, shape)});
-}
-
-const node *g_transpose(graph *g, const node *a, int rank, const int64_t *axes)
-{
-    return g_apply(g, "transpose", a, 1, (attr[]){attr_ints("axes", rank, axes)});
-}
-
-const node *g_broadcast(graph *g, const node *a, int rank, const int64_t *shape)
-{
-    return g_apply(g, "broadcast_to", a, 1, (attr[]){attr_ints("shape", rank, shape)});
-}
-
-const node *g_cast(graph *g, const node *a, dtype to)
-{
-    return a && a->type.dtype == to ? a : g_apply(g, "cast", a, 1, (attr[]){attr_word("to", ts_dtype_name(to))});
-}
-
 /* ---- expressions ---- */
 const expr *x_offset(arena *m, const expr *x, int64_t scale, int64_t offset)
 {

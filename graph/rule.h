@@ -24,6 +24,7 @@ attr attr_ints(const char *name, int n, const int64_t *v);
 const node *g_apply(graph *g, const char *op, const node *a, int n_attr, const attr *list);
 /* A scalar of a's dtype: what a literal in a recipe becomes. */
 const node *g_scalar_like(graph *g, const node *a, double v);
+/* The operations that most recipes need, defined beside their records. */
 const node *g_reshape(graph *g, const node *a, int rank, const int64_t *shape);
 const node *g_transpose(graph *g, const node *a, int rank, const int64_t *axes);
 const node *g_broadcast(graph *g, const node *a, int rank, const int64_t *shape);

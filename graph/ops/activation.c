@@ -157,12 +157,16 @@ static const op mish_op = {
     .arity = 1, .axes = "e", .text = "a * tanh(max(a, 0) + log1p(exp(-abs(a))))", .shape = shape_float,
     .cases = "f32[2,3]\nf64[9]\nf32[0]"};
 
-static const op thresholded_relu_op = {
-    .name = "thresholded_relu", .doc = "The value where it is above alpha, else 0.", .numpy = "np.where(a > alpha, a, 0)",
-    .onnx = (const onnx_rule[]){{"ThresholdedRelu", 10, NULL}, {0}},
-    .arity = 1, .axes = "e", .attr = (const attr_spec[]){{"alpha", 'f', "1"}, {0}},
-    .text = "a > alpha ? a : 0", .shape = shape_float,
-    .cases = "f32[2,3]\nf32[16]! alpha=-0.5\nf64[5]\nf32[0]"};
+static const op thresholded_relu_op = {.name = "thresholded_relu",
+                                       .doc = "The value where it is above alpha, else 0.",
+                                       .numpy = "np.where(a > alpha, a, 0)",
+                                       .onnx = (const onnx_rule[]){{"ThresholdedRelu", 10, NULL}, {0}},
+                                       .arity = 1,
+                                       .axes = "e",
+                                       .attr = (const attr_spec[]){{"alpha", 'f', "1"}, {0}},
+                                       .text = "a > alpha ? a : 0",
+                                       .shape = shape_float,
+                                       .cases = "f32[2,3]\nf32[16]! alpha=-0.5\nf64[5]\nf32[0]"};
 
 static const op shrink_op = {
     .name = "shrink", .doc = "The value moved towards 0 by bias where it is further away than lambda, else 0.",
@@ -172,12 +176,16 @@ static const op shrink_op = {
     .text = "a < -lambd ? a + bias : a > lambd ? a - bias : 0", .shape = shape_first,
     .cases = "f32[2,3]\nf32[16]! lambd=1.5 bias=1.5\nf64[5] bias=0.5\ni32[9] lambd=2 bias=1\nf32[0]"};
 
-static const op swiglu_op = {
-    .name = "swiglu", .doc = "The second value, gated by silu of the first.", .numpy = "a / (1 + np.exp(-alpha * a)) * b",
-    .onnx = (const onnx_rule[]){{"SwiGLU", 28, NULL}, {0}},
-    .arity = 2, .axes = "e", .attr = (const attr_spec[]){{"alpha", 'f', "1"}, {0}},
-    .text = "a / (1 + exp(-alpha * a)) * b", .shape = shape_float,
-    .cases = "f32[2,3] f32[2,3]\nf64[9] f64[9] alpha=1.5\nf16[5] f16[5]\nf32[0] f32[0]"};
+static const op swiglu_op = {.name = "swiglu",
+                             .doc = "The second value, gated by silu of the first.",
+                             .numpy = "a / (1 + np.exp(-alpha * a)) * b",
+                             .onnx = (const onnx_rule[]){{"SwiGLU", 28, NULL}, {0}},
+                             .arity = 2,
+                             .axes = "e",
+                             .attr = (const attr_spec[]){{"alpha", 'f', "1"}, {0}},
+                             .text = "a / (1 + exp(-alpha * a)) * b",
+                             .shape = shape_float,
+                             .cases = "f32[2,3] f32[2,3]\nf64[9] f64[9] alpha=1.5\nf16[5] f16[5]\nf32[0] f32[0]"};
 
 const op *const ops_activation[] = {
     &relu_op, &leaky_relu_op, &prelu_op, &elu_op, &celu_op, &selu_op, &sigmoid_op, &silu_op, &quick_gelu_op, &gelu_op,

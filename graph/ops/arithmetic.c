@@ -151,10 +151,18 @@ static bool power_shape(const node *n, type *out, err *e)
 }
 
 /* ---- records ---- */
-static const op add_op = {
-    .name = "add", .doc = "Sum of two values.", .numpy = "np.add(a, b)",
-    .onnx = (const onnx_rule[]){{"Add", 1, adapt_aligned_add}, {"Add", 7, NULL}, {"Sum", 1, adapt_sum}, {"Mean", 1, adapt_mean}, {0}},
-    .arity = 2, .axes = "e", .text = "a + b", .cases = two};
+static const op add_op = {.name = "add",
+                          .doc = "Sum of two values.",
+                          .numpy = "np.add(a, b)",
+                          .onnx = (const onnx_rule[]){{"Add", 1, adapt_aligned_add},
+                                                      {"Add", 7, NULL},
+                                                      {"Sum", 1, adapt_sum},
+                                                      {"Mean", 1, adapt_mean},
+                                                      {0}},
+                          .arity = 2,
+                          .axes = "e",
+                          .text = "a + b",
+                          .cases = two};
 
 static const op subtract_op = {
     .name = "subtract", .doc = "Difference of two values.", .numpy = "np.subtract(a, b)",

@@ -1,5 +1,6 @@
-/* attend.c - attention as ONNX has it since version 23: heads side by side or apart, few key heads for many query heads,
- * a cache, a cap on the scores, masks that may leave nothing to attend to. The plain case is the operation `attention`. */
+/* attend.c - attention as ONNX has it since version 23: heads side by side or apart, few key heads for many query
+ * heads, a cache, a cap on the scores, masks that may leave nothing to attend to. The plain case is the operation
+ * `attention`. */
 #include "graph/rule.h"
 
 #include <math.h>
@@ -216,7 +217,8 @@ static const node *masked_softmax_lower(graph *g, const node *n)
     if (x->type.rank < 1 || x->type.dim[x->type.rank - 1] == 0)
         return x;
     const node *top = g_apply(g, "max", x, COUNT(list), list);
-    top = g_call3(g, "where", g_call2(g, "equal", top, g_scalar_like(g, top, -INFINITY)), g_scalar_like(g, top, 0), top);
+    top = g_call3(g, "where", g_call2(g, "equal", top, g_scalar_like(g, top, -INFINITY)), g_scalar_like(g, top, 0),
+                  top);
     const node *z = g_call1(g, "exp", g_call2(g, "subtract", x, top)), *sum = g_apply(g, "sum", z, COUNT(list), list);
     sum = g_call3(g, "where", g_call2(g, "equal", sum, g_scalar_like(g, sum, 0)), g_scalar_like(g, sum, 1), sum);
     return g_call2(g, "divide", z, sum);

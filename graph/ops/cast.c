@@ -1,6 +1,12 @@
 /* cast.c - changing the dtype, and operations that change nothing. */
 #include "graph/rule.h"
 
+/* ---- calls, for recipes everywhere ---- */
+const node *g_cast(graph *g, const node *a, dtype to)
+{
+    return a && a->type.dtype == to ? a : g_apply(g, "cast", a, 1, (attr[]){attr_word("to", ts_dtype_name(to))});
+}
+
 /* ---- ONNX ---- */
 static bool adapt_cast(const onnx_call *c, const node **out, err *e)
 {

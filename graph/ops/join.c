@@ -74,6 +74,30 @@ static bool adapt_tile(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, g_apply(c->g, "tile", c->in[0], 1, (attr[]){attr_ints("reps", n, reps)}), e);
 }
 
+/* Cuts or pads the listed axes to the wanted extents, with the odd element off or on at the end. */
+static bool adapt_center(const onnx_call *c, const node **out, err *e)
+{
+    int64_t want[MAX_RANK], axes[MAX_RANK], pads[2 * MAX_RANK] = {0};
+    int n, n_axes;
+    if (!onnx_need(c, 2, e) || !onnx_ints(c, "", 1, want, MAX_RANK, &n, e))
+        return false;
+    const type *t = &c->in[0]->type;
+    n_axes = t->rank;
+    for (int i = 0; i < t->rank; i++)
+        axes[i] = i;
+    if (onnx_attr(c, "axes") && !onnx_ints(c, "axes", -1, axes, MAX_RANK, &n_axes, e))
+        return false;
+    if (n != n_axes)
+        return err_set(e, TS_BAD_INPUT, "CenterCropPad: %d extents for %d axes", n, n_axes);
+    for (int i = 0, axis; i < n; i++) {
+        if (!axis_norm(axes[i], t->rank, &axis, e))
+            return false;
+        const int64_t more = want[i] - t->dim[axis];
+        pads[axis] = more / 2, pads[axis + t->rank] = more - more / 2; /* both round towards the smaller cut or pad */
+    }
+    return onnx_give(c, out, g_apply(c->g, "pad", c->in[0], 1, (attr[]){attr_ints("pads", 2 * t->rank, pads)}), e);
+}
+
 /* ---- shape ---- */
 static bool concat_shape(const node *n, type *out, err *e)
 {
@@ -250,7 +274,7 @@ static const op pad_op = {
     .doc = "More (or with negative numbers fewer) elements at both ends of the axes: first all beginnings, then all "
            "ends.",
     .numpy = "pad(a, pads, mode, value)",
-    .onnx = (const onnx_rule[]){{"Pad", 1, adapt_pad}, {0}},
+    .onnx = (const onnx_rule[]){{"Pad", 1, adapt_pad}, {"CenterCropPad", 18, adapt_center}, {0}},
     .arity = 1, .attr = (const attr_spec[]){{"pads", 'I', NULL}, {"mode", 's', "constant"}, {"value", 'f', "0"}, {0}},
     .shape = pad_shape, .body = pad_body,
     .cases = "f32[2,3] pads=[1,0,0,2]\nf32[2,3] pads=[1,2,3,4] value=-inf\ni64[4] pads=[2,1] value=7\n"

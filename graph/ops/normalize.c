@@ -153,8 +153,9 @@ static bool adapt_batch_norm(const onnx_call *c, const node **out, err *e)
     const type *t = &c->in[0]->type;
     const bool training = onnx_int(c, "training_mode", 0) || c->n_out > 1, each = !onnx_int(c, "spatial", 1);
     for (int i = 0; i < 5; i++) /* every element of space has its own numbers: each counts as a channel */
-        in[i] = !each ? c->in[i]
-                      : g_reshape(g, c->in[i], i ? 1 : 2, i ? (int64_t[]){-1} : (int64_t[]){t->rank ? t->dim[0] : 1, -1});
+        in[i] = !each
+                    ? c->in[i]
+                    : g_reshape(g, c->in[i], i ? 1 : 2, i ? (int64_t[]){-1} : (int64_t[]){t->rank ? t->dim[0] : 1, -1});
     if (training && !batch_statistics(c, in, out, e))
         return false;
     const attr epsilon = attr_real("epsilon", onnx_real(c, "epsilon", 1e-5));

@@ -121,33 +121,47 @@ static const node *hardmax_lower(graph *g, const node *n)
     for (int i = 0; i < x->type.rank; i++)
         shape[i] = i == axis ? x->type.dim[i] : 1;
     const node *best = g_callf(g, 1, &x, "argmax axis=%d keepdims=1", axis);
-    const node *place = g_reshape(g, g_callf(g, 0, NULL, "iota count=%lld", (long long)shape[axis]), x->type.rank, shape);
+    const node *place = g_reshape(g, g_callf(g, 0, NULL, "iota count=%lld", (long long)shape[axis]), x->type.rank,
+                                  shape);
     return g_cast(g, g_call2(g, "equal", place, best), x->type.dtype);
 }
 
 /* ---- records ---- */
 static const op lp_norm_op = {
-    .name = "lp_norm", .doc = "Divided by the sum of sizes (p=1) or the root of the sum of squares (p=2) along an axis.",
+    .name = "lp_norm",
+    .doc = "Divided by the sum of sizes (p=1) or the root of the sum of squares (p=2) along an axis.",
     .numpy = "(lambda s: a / np.where(s == 0, np.asarray(1).astype(s.dtype), s))((np.abs(a) ** p).sum(axis, "
              "keepdims=True) ** np.asarray(1 / p).astype(a.dtype))",
     .onnx = (const onnx_rule[]){{"LpNormalization", 1, adapt_lp_norm}, {0}},
-    .arity = 1, .axes = "r c", .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {"p", 'i', "2"}, {0}},
+    .arity = 1,
+    .axes = "r c",
+    .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {"p", 'i', "2"}, {0}},
     .lower = lp_norm_lower,
     .cases = "f32[2,3]\nf32[2,3,4] axis=1 p=1\nf64[5,7] axis=0\nf32[2,3]=0\nf32[0,2]"};
 
 static const op standardize_op = {
-    .name = "standardize", .doc = "Mean 0 and variance 1 over the listed axes, or over all.",
-    .numpy = "(lambda d: d / (np.sqrt(np.square(d).mean(axes, keepdims=True)) + 1e-9))(a - a.mean(axes, keepdims=True))",
+    .name = "standardize",
+    .doc = "Mean 0 and variance 1 over the listed axes, or over all.",
+    .numpy =
+        "(lambda d: d / (np.sqrt(np.square(d).mean(axes, keepdims=True)) + 1e-9))(a - a.mean(axes, keepdims=True))",
     .onnx = (const onnx_rule[]){{"MeanVarianceNormalization", 9, adapt_mvn}, {0}},
-    .arity = 1, .axes = "r c", .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}}, .lower = standardize_lower,
+    .arity = 1,
+    .axes = "r c",
+    .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}},
+    .lower = standardize_lower,
     .cases = "f32[2,3,4,5] axes=[0,2,3]\nf64[5,7]\nf32[3,4] axes=[-1]"};
 
 static const op hardmax_op = {
-    .name = "hardmax", .doc = "1 at the first largest element along an axis, 0 elsewhere.",
-    .numpy = "(np.expand_dims(a.argmax(axis), axis) == np.arange(a.shape[axis]).reshape([-1 if i == axis % a.ndim else 1 "
-             "for i in range(a.ndim)])).astype(a.dtype) if a.size else a",
+    .name = "hardmax",
+    .doc = "1 at the first largest element along an axis, 0 elsewhere.",
+    .numpy =
+        "(np.expand_dims(a.argmax(axis), axis) == np.arange(a.shape[axis]).reshape([-1 if i == axis % a.ndim else 1 "
+        "for i in range(a.ndim)])).astype(a.dtype) if a.size else a",
     .onnx = (const onnx_rule[]){{"Hardmax", 1, adapt_hardmax}, {0}},
-    .arity = 1, .axes = "r c", .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {0}}, .lower = hardmax_lower,
+    .arity = 1,
+    .axes = "r c",
+    .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {0}},
+    .lower = hardmax_lower,
     .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7] axis=0\nf32[4]=1\nf32[0,2]"};
 
 static const op lrn_op = {

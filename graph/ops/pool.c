@@ -11,14 +11,18 @@ static bool pooled(const onnx_call *c, const char *op_name, const node **out, er
         return false;
     if (n != c->in[0]->type.rank - 2)
         return err_set(e, TS_BAD_INPUT, "%s: %d kernel extents for rank %d", c->type, n, c->in[0]->type.rank);
-    if (c->n_out > 1)
-        return err_set(e, TS_UNSUPPORTED, "%s with the places of its results", c->type);
     if (!window_adapt(c, kernel, list, e))
         return false;
     list[3] = attr_ints("kernel", n, kernel), list[4] = attr_int("ceil_mode", onnx_int(c, "ceil_mode", 0));
     list[5] = attr_int("count_include_pad", onnx_int(c, "count_include_pad", 0));
     const bool counts = onnx_attr(c, "count_include_pad");
-    return onnx_give(c, out, g_apply(c->g, op_name, c->in[0], counts ? 6 : 5, list), e);
+    if (!onnx_give(c, out, g_apply(c->g, op_name, c->in[0], counts ? 6 : 5, list), e))
+        return false;
+    if (c->n_out < 2)
+        return true;
+    list[5] = attr_int("columns", onnx_int(c, "storage_order", 0));
+    const node *both[] = {c->in[0], out[0]};
+    return onnx_give(c, out + 1, g_make(c->g, op_find("pool_places"), 2, both, list, 6), e);
 }
 
 static bool adapt_max_pool(const onnx_call *c, const node **out, err *e)

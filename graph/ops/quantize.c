@@ -119,8 +119,8 @@ static bool adapt_dynamic(const onnx_call *c, const node **out, err *e)
     const node *low = g_call2(g, "minimum", g_call1(g, "min", x), nothing);
     const node *scale = g_call2(g, "divide", g_call2(g, "subtract", top, low), g_scalar_like(g, x, 255));
     const node *zero = quantized(g, g_call1(g, "negative", low), scale, g_scalar(g, TS_U8, 0), TS_U8);
-    return onnx_give(c, out, quantized(g, x, scale, zero, TS_U8), e) && (c->n_out < 2 || onnx_give(c, out + 1, scale, e)) &&
-           (c->n_out < 3 || onnx_give(c, out + 2, zero, e));
+    return onnx_give(c, out, quantized(g, x, scale, zero, TS_U8), e) &&
+           (c->n_out < 2 || onnx_give(c, out + 1, scale, e)) && (c->n_out < 3 || onnx_give(c, out + 2, zero, e));
 }
 
 static bool adapt_matmul_integer(const onnx_call *c, const node **out, err *e)
@@ -240,14 +240,22 @@ static bool quantize_body(defn *d, err *e)
 
 /* ---- record ---- */
 static const op quantize_op = {
-    .name = "quantize", .doc = "round(a / b) + c, halves to even, limited to the integers of 8 or 16 bits that `to` names.",
+    .name = "quantize",
+    .doc = "round(a / b) + c, halves to even, limited to the integers of 8 or 16 bits that `to` names.",
     .numpy = "np.clip(np.rint(a / b) + c, np.iinfo(dtypes[to]).min, np.iinfo(dtypes[to]).max).astype(dtypes[to])",
-    .onnx = (const onnx_rule[]){{"QuantizeLinear", 10, adapt_quantize}, {"DequantizeLinear", 10, adapt_dequantize},
-        {"DynamicQuantizeLinear", 11, adapt_dynamic}, {"QLinearMatMul", 10, adapt_qlinear_matmul},
-        {"QLinearConv", 10, adapt_qlinear_conv}, {"MatMulInteger", 10, adapt_matmul_integer},
-        {"ConvInteger", 10, adapt_conv_integer}, {0}},
-    .arity = 3, .axes = "e", .attr = (const attr_spec[]){{"to", 's', "u8"}, {0}},
-    .shape = quantize_shape, .body = quantize_body,
+    .onnx = (const onnx_rule[]){{"QuantizeLinear", 10, adapt_quantize},
+                                {"DequantizeLinear", 10, adapt_dequantize},
+                                {"DynamicQuantizeLinear", 11, adapt_dynamic},
+                                {"QLinearMatMul", 10, adapt_qlinear_matmul},
+                                {"QLinearConv", 10, adapt_qlinear_conv},
+                                {"MatMulInteger", 10, adapt_matmul_integer},
+                                {"ConvInteger", 10, adapt_conv_integer},
+                                {0}},
+    .arity = 3,
+    .axes = "e",
+    .attr = (const attr_spec[]){{"to", 's', "u8"}, {0}},
+    .shape = quantize_shape,
+    .body = quantize_body,
     .cases = "f32[2,3] f32[]=0.5 u8[]\nf32[4,5] f32[5]=0.01 i8[5] to=i8\nf32[9] f32[]=0.001 i16[] to=i16\n"
              "f64[3,4] f64[3,1]=0.25 u16[3,1] to=u16\ni32[5] f32[]=2 u8[]\nf32[0] f32[]=1 u8[]"};
 

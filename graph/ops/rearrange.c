@@ -8,7 +8,8 @@ static bool adapt_depth_to_space(const onnx_call *c, const node **out, err *e)
 {
     if (!onnx_need(c, 1, e))
         return false;
-    const attr list[] = {attr_int("block", onnx_int(c, "blocksize", 0)), attr_word("mode", onnx_word(c, "mode", "DCR"))};
+    const attr list[] = {attr_int("block", onnx_int(c, "blocksize", 0)),
+                         attr_word("mode", onnx_word(c, "mode", "DCR"))};
     return onnx_give(c, out, g_apply(c->g, "depth_to_space", c->in[0], COUNT(list), list), e);
 }
 
@@ -16,7 +17,8 @@ static bool adapt_space_to_depth(const onnx_call *c, const node **out, err *e)
 {
     if (!onnx_need(c, 1, e))
         return false;
-    const attr list[] = {attr_int("block", onnx_int(c, "blocksize", 0)), attr_word("mode", onnx_word(c, "mode", "DCR"))};
+    const attr list[] = {attr_int("block", onnx_int(c, "blocksize", 0)),
+                         attr_word("mode", onnx_word(c, "mode", "DCR"))};
     return onnx_give(c, out, g_apply(c->g, "space_to_depth", c->in[0], COUNT(list), list), e);
 }
 
@@ -108,12 +110,16 @@ static const node *space_to_depth_lower(graph *g, const node *n)
 static const attr_spec blocks[] = {{"block", 'i', NULL}, {"mode", 's', "DCR"}, {0}};
 
 static const op depth_to_space_op = {
-    .name = "depth_to_space", .doc = "Channels become squares of space: [n, c b b, h, w] as [n, c, h b, w b].",
-    .numpy = "(lambda n, c, h, w, k: (a.reshape(n, k, k, c // (k * k), h, w).transpose(0, 3, 4, 1, 5, 2) if mode == "
-             "'DCR' else a.reshape(n, c // (k * k), k, k, h, w).transpose(0, 1, 4, 2, 5, 3)).reshape(n, c // (k * k), h "
-             "* k, w * k))(*a.shape, block)",
+    .name = "depth_to_space",
+    .doc = "Channels become squares of space: [n, c b b, h, w] as [n, c, h b, w b].",
+    .numpy =
+        "(lambda n, c, h, w, k: (a.reshape(n, k, k, c // (k * k), h, w).transpose(0, 3, 4, 1, 5, 2) if mode == "
+        "'DCR' else a.reshape(n, c // (k * k), k, k, h, w).transpose(0, 1, 4, 2, 5, 3)).reshape(n, c // (k * k), h "
+        "* k, w * k))(*a.shape, block)",
     .onnx = (const onnx_rule[]){{"DepthToSpace", 1, adapt_depth_to_space}, {0}},
-    .arity = 1, .attr = blocks, .lower = depth_to_space_lower,
+    .arity = 1,
+    .attr = blocks,
+    .lower = depth_to_space_lower,
     .cases = "f32[1,8,2,3] block=2\nf32[2,8,2,3] block=2 mode=CRD\ni64[1,9,1,2] block=3\nf32[0,4,2,2] block=2"};
 
 static const op space_to_depth_op = {

@@ -287,63 +287,71 @@ static bool resample_body(defn *d, err *e)
 }
 
 /* ---- ONNX ---- */
-/* Real numbers of attribute `name` or constant input i, spread over the listed axes; the others get `rest`. */
-static bool spread(const onnx_call *c, const char *name, int i, int n, const int *axis, double *out, bool *given, err *e)
+typedef struct listed { /* the axes that scales, sizes and regions speak of */
+    int n, axis[2 * MAX_RANK];
+} listed;
+
+static bool has_numbers(const onnx_call *c, const char *name, int i)
 {
     const attr *a = onnx_attr(c, name);
     const node *in = onnx_in(c, i);
-    *given = (a && a->kind == 'F') || (in && type_count(&in->type) > 0);
-    if (!*given)
-        return true;
-    const ts_array *v = a ? NULL : g_value(c->g, in, 2 * MAX_RANK);
+    return (a && a->kind == 'F') || (in && type_count(&in->type) > 0);
+}
+
+/* Real numbers of attribute `name` or constant input i, one of which is there, spread over the listed axes. */
+static bool spread(const onnx_call *c, const char *name, int i, const listed *l, double *out, err *e)
+{
+    const attr *a = onnx_attr(c, name);
+    const ts_array *v = a ? NULL : g_value(c->g, c->in[i], 2 * MAX_RANK);
     if (!a && !v)
         return err_set(e, TS_UNSUPPORTED, "%s: %s depends on values known only at run time", c->type, name);
-    if ((a ? a->n : ts_array_count(v)) != n)
-        return err_set(e, TS_BAD_INPUT, "%s: %s needs %d numbers", c->type, name, n);
-    for (int k = 0; k < n; k++)
-        out[axis[k]] = a ? a->reals[k] : ts_array_at(v, k);
+    if ((a ? a->n : ts_array_count(v)) != l->n)
+        return err_set(e, TS_BAD_INPUT, "%s: %s needs %d numbers", c->type, name, l->n);
+    for (int k = 0; k < l->n; k++)
+        out[l->axis[k]] = a ? a->reals[k] : ts_array_at(v, k);
     return true;
 }
 
 /* Sizes that keep the ratio of the axes: all scaled alike, so that none is larger, or none smaller, than asked for. */
-static void keep_ratio(const type *t, const char *policy, int n, const int *axis, int64_t *size, double *scale)
+static void keep_ratio(const type *t, const char *policy, const listed *l, int64_t *size, double *scale)
 {
     double all = 0;
-    for (int k = 0; k < n; k++) {
-        const double s = (double)size[axis[k]] / (double)t->dim[axis[k]];
+    for (int k = 0; k < l->n; k++) {
+        const double s = (double)size[l->axis[k]] / (double)t->dim[l->axis[k]];
         all = k == 0 || (!strcmp(policy, "not_larger") ? s < all : s > all) ? s : all;
     }
-    for (int k = 0; k < n; k++)
-        scale[axis[k]] = all, size[axis[k]] = (int64_t)floor(all * (double)t->dim[axis[k]] + 0.5);
+    for (int k = 0; k < l->n; k++)
+        scale[l->axis[k]] = all, size[l->axis[k]] = (int64_t)floor(all * (double)t->dim[l->axis[k]] + 0.5);
 }
 
-static bool listed_axes(const onnx_call *c, int rank, int *n, int *axis, err *e)
+static bool listed_axes(const onnx_call *c, int rank, listed *l, err *e)
 {
     int64_t list[MAX_RANK];
-    *n = rank;
+    l->n = rank;
     for (int i = 0; i < rank; i++)
-        axis[i] = i;
+        l->axis[i] = i;
     if (!onnx_attr(c, "axes"))
         return true;
-    if (!onnx_ints(c, "axes", -1, list, MAX_RANK, n, e))
+    if (!onnx_ints(c, "axes", -1, list, MAX_RANK, &l->n, e))
         return false;
-    for (int i = 0; i < *n; i++)
-        if (!axis_norm(list[i], rank, &axis[i], e))
+    for (int i = 0; i < l->n; i++)
+        if (!axis_norm(list[i], rank, &l->axis[i], e))
             return false;
     return true;
 }
 
 /* Extents and scales of all axes; before version 11 scales only. */
-static bool extents(const onnx_call *c, int n, const int *axis, int64_t *size, double *scale, err *e)
+static bool extents(const onnx_call *c, const listed *l, int64_t *size, double *scale, err *e)
 {
     const type *t = &c->in[0]->type;
     const char *policy = onnx_word(c, "keep_aspect_ratio_policy", "stretch");
     int64_t want[MAX_RANK];
-    bool given;
     int got;
     for (int i = 0; i < t->rank; i++)
         size[i] = t->dim[i], scale[i] = 1;
-    if (!spread(c, "scales", c->version < 11 ? 1 : 2, n, axis, scale, &given, e))
+    const int place = c->version < 11 ? 1 : 2;
+    const bool given = has_numbers(c, "scales", place);
+    if (given && !spread(c, "scales", place, l, scale, e))
         return false;
     for (int i = 0; given && i < t->rank; i++) {
         const double s = floor((double)t->dim[i] * scale[i]);
@@ -353,14 +361,14 @@ static bool extents(const onnx_call *c, int n, const int *axis, int64_t *size, d
     }
     if (given)
         return true;
-    if (c->version < 11 || !onnx_in(c, 3) || !onnx_ints(c, "", 3, want, MAX_RANK, &got, e) || got != n)
-        return err_set(e, TS_BAD_INPUT, "%s: neither scales nor sizes for %d axes", c->type, n);
-    for (int k = 0; k < n; k++)
-        size[axis[k]] = want[k];
-    for (int k = 0; k < n; k++)
-        scale[axis[k]] = (double)want[k] / (double)(t->dim[axis[k]] ? t->dim[axis[k]] : 1);
+    if (c->version < 11 || !onnx_in(c, 3) || !onnx_ints(c, "", 3, want, MAX_RANK, &got, e) || got != l->n)
+        return err_set(e, TS_BAD_INPUT, "%s: neither scales nor sizes for %d axes", c->type, l->n);
+    for (int k = 0; k < l->n; k++)
+        size[l->axis[k]] = want[k];
+    for (int k = 0; k < l->n; k++)
+        scale[l->axis[k]] = (double)want[k] / (double)(t->dim[l->axis[k]] ? t->dim[l->axis[k]] : 1);
     if (strcmp(policy, "stretch"))
-        keep_ratio(t, policy, n, axis, size, scale);
+        keep_ratio(t, policy, l, size, scale);
     return true;
 }
 
@@ -370,26 +378,26 @@ static attr reals(const char *name, int n, const double *v)
 }
 
 /* The parts of a crop: for every axis where it starts and ends; other axes are whole. */
-static bool region(const onnx_call *c, int n, const int *axis, double *roi, err *e)
+static bool region(const onnx_call *c, const listed *l, double *roi, err *e)
 {
     const int rank = c->in[0]->type.rank;
-    int both[2 * MAX_RANK];
-    bool given;
+    listed both = {.n = 2 * l->n};
     for (int i = 0; i < rank; i++)
         roi[i] = 0, roi[i + rank] = 1;
-    for (int k = 0; k < n; k++)
-        both[k] = axis[k], both[k + n] = axis[k] + rank;
-    return spread(c, "", 1, 2 * n, both, roi, &given, e);
+    for (int k = 0; k < l->n; k++)
+        both.axis[k] = l->axis[k], both.axis[k + l->n] = l->axis[k] + rank;
+    return !has_numbers(c, "roi", 1) || spread(c, "roi", 1, &both, roi, e);
 }
 
 static bool adapt_resize(const onnx_call *c, const node **out, err *e)
 {
     int64_t size[MAX_RANK];
     double scale[MAX_RANK], roi[2 * MAX_RANK];
-    int axis[MAX_RANK], n, k = 0;
+    listed l;
+    int k = 0;
     attr list[10];
-    if (!onnx_need(c, 1, e) || !listed_axes(c, c->in[0]->type.rank, &n, axis, e) ||
-        !extents(c, n, axis, size, scale, e))
+    if (!onnx_need(c, 1, e) || !listed_axes(c, c->in[0]->type.rank, &l, e) ||
+        !extents(c, &l, size, scale, e))
         return false;
     const int rank = c->in[0]->type.rank;
     const char *old = c->version < 11 ? "asymmetric" : "half_pixel";
@@ -405,7 +413,7 @@ static bool adapt_resize(const onnx_call *c, const node **out, err *e)
     list[k++] = attr_int("antialias", onnx_int(c, "antialias", 0));
     list[k++] = attr_real("extrapolation", onnx_real(c, "extrapolation_value", 0));
     if (!strcmp(mode.s, "tf_crop_and_resize")) {
-        if (!region(c, n, axis, roi, e))
+        if (!region(c, &l, roi, e))
             return false;
         list[k++] = reals("roi", 2 * rank, roi);
     }

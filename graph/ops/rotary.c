@@ -1,4 +1,5 @@
-/* rotary.c - rotary position embeddings: pairs of numbers of a head are turned by an angle that grows with the place. */
+/* rotary.c - rotary position embeddings: pairs of numbers of a head are turned by an angle that grows with their
+ * place. */
 #include "graph/rule.h"
 
 /* ---- helpers ---- */
@@ -32,7 +33,8 @@ static bool adapt_rotary(const onnx_call *c, const node **out, err *e)
     graph *g = c->g;
     const node *x = c->in[0];
     const bool flat = x->type.rank == 3;
-    const int64_t *dim = x->type.dim, heads = onnx_int(c, "num_heads", 0), width = onnx_int(c, "rotary_embedding_dim", 0);
+    const int64_t *dim = x->type.dim, heads = onnx_int(c, "num_heads", 0),
+                  width = onnx_int(c, "rotary_embedding_dim", 0);
     if (flat && (heads < 1 || dim[2] % heads))
         return err_set(e, TS_BAD_INPUT, "RotaryEmbedding: %lld heads of %lld numbers", (long long)heads,
                        (long long)dim[2]);
@@ -65,7 +67,8 @@ static const node *rotary_lower(graph *g, const node *n)
     const node *turned = width == all ? x : part(g, x, 0, width);
     if (node_int(n, "interleaved")) {
         const node *two = g_reshape(g, turned, rank + 1, pairs);
-        p = g_call1(g, "squeeze axes=[-1]", part(g, two, 0, 1)), q = g_call1(g, "squeeze axes=[-1]", part(g, two, 1, 1));
+        p = g_call1(g, "squeeze axes=[-1]", part(g, two, 0, 1)),
+        q = g_call1(g, "squeeze axes=[-1]", part(g, two, 1, 1));
     } else {
         p = part(g, turned, 0, width / 2), q = part(g, turned, width / 2, width / 2);
     }
@@ -86,11 +89,13 @@ static const op rotary_op = {
     .name = "rotary",
     .doc = "Pairs of the first `width` numbers of the last axis (0: all), halves or neighbours, turned by angles whose "
            "cosines and sines are given.",
-    .numpy = "(lambda w, i: (lambda p, q: np.concatenate([(np.stack if i else np.concatenate)([p * b - q * c, p * c + q * "
-             "b], -1).reshape(*a.shape[:-1], w), a[..., w:]], -1))(*((a[..., :w:2], a[..., 1:w:2]) if i else (a[..., :w "
-             "// 2], a[..., w // 2:w]))))(width or a.shape[-1], interleaved)",
+    .numpy =
+        "(lambda w, i: (lambda p, q: np.concatenate([(np.stack if i else np.concatenate)([p * b - q * c, p * c + q * "
+        "b], -1).reshape(*a.shape[:-1], w), a[..., w:]], -1))(*((a[..., :w:2], a[..., 1:w:2]) if i else (a[..., :w "
+        "// 2], a[..., w // 2:w]))))(width or a.shape[-1], interleaved)",
     .onnx = (const onnx_rule[]){{"RotaryEmbedding", 23, adapt_rotary}, {0}},
-    .arity = 3, .attr = (const attr_spec[]){{"interleaved", 'i', "0"}, {"width", 'i', "0"}, {0}},
+    .arity = 3,
+    .attr = (const attr_spec[]){{"interleaved", 'i', "0"}, {"width", 'i', "0"}, {0}},
     .lower = rotary_lower,
     .cases = "f32[2,3,5,8] f32[2,1,5,4] f32[2,1,5,4]\nf32[2,3,5,8] f32[2,1,5,4] f32[2,1,5,4] interleaved=1\n"
              "f32[2,5,8] f32[5,2] f32[5,2] width=4\nf64[5,6] f64[5,2] f64[5,2] width=4 interleaved=1"};

@@ -62,7 +62,8 @@ static const expr *coordinate(defn *d, const grid *q, int s, int64_t dim)
     return q->pad == REFLECTION ? reflected(m, x, low, high) : x;
 }
 
-/* Weight of tap k, the coordinate being `rest` behind the tap in the middle: linear, or the cubic convolution of Keys. */
+/* Weight of tap k, the coordinate being `rest` behind the tap in the middle: linear, or the cubic convolution of
+ * Keys. */
 static const expr *weight(arena *m, const grid *q, const expr *k, const expr *rest)
 {
     const double a = -0.75;

@@ -2,6 +2,22 @@
  * is one load, so that a scheduler can make it a way of reading instead of a copy. */
 #include "graph/rule.h"
 
+/* ---- calls, for recipes everywhere ---- */
+const node *g_reshape(graph *g, const node *a, int rank, const int64_t *shape)
+{
+    return g_apply(g, "reshape", a, 1, (attr[]){attr_ints("shape", rank, shape)});
+}
+
+const node *g_transpose(graph *g, const node *a, int rank, const int64_t *axes)
+{
+    return g_apply(g, "transpose", a, 1, (attr[]){attr_ints("axes", rank, axes)});
+}
+
+const node *g_broadcast(graph *g, const node *a, int rank, const int64_t *shape)
+{
+    return g_apply(g, "broadcast_to", a, 1, (attr[]){attr_ints("shape", rank, shape)});
+}
+
 /* ---- ONNX ---- */
 /* 0 keeps the extent (unless allowzero), -1 takes what is left. */
 static bool adapt_reshape(const onnx_call *c, const node **out, err *e)

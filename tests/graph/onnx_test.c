@@ -10,7 +10,8 @@ static void test_rules(void)
     const onnx_rule *r;
     CHECK(op_for_onnx("", "Add", 17, &r) == op_find("add"));
     CHECK(op_for_onnx("ai.onnx", "Add", 7, &r) == op_find("add") && r->since == 7);
-    CHECK(!op_for_onnx("", "Add", 6, &r) && !r); /* broadcast by attribute: another operator under the same name */
+    CHECK(op_for_onnx("", "Add", 6, &r) == op_find("add") && r->since == 1); /* broadcast by attribute */
+    CHECK(!op_for_onnx("", "LayerNormalization", 16, &r) && !r);
     CHECK(!op_for_onnx("com.acme", "Add", 17, &r));
     CHECK(!op_for_onnx("", "com.acme.Add", 17, &r) && !op_for_onnx("", "", 17, &r));
 }

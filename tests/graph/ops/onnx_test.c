@@ -144,8 +144,10 @@ static const char *const rows[] = {
     "f32[1,1] 1",
     "LayerNormalization 17 f32[1,2]=3,5 f32[2]=1 ; epsilon=3.0 => f32[1,2] -0.5 0.5",
     "BatchNormalization 15 f32[1,2,1]=3,5 f32[2]=2 f32[2]=1 f32[2]=1 f32[2]=4 ; epsilon=0.0 => f32[1,2,1] 3 5",
-    "BatchNormalization 15 f32[1,1,1] f32[1] f32[1] f32[1] f32[1] ; training_mode=1 => !BatchNormalization in training "
-    "mode",
+    "BatchNormalization 15 f32[2,1]=3,5 f32[1]=2 f32[1]=1 f32[1]=9 f32[1]=9 ; training_mode=1 epsilon=0.0 => "
+    "f32[2,1] -1 3",
+    "Add 6 f32[2,2]=1,2,3,4 f32[2]=10,20 ; broadcast=1 axis=0 => f32[2,2] 11 12 23 24",
+    "Mul 6 f32[2]=1,2 f32[1]=3 ; broadcast=1 axis=5 => !Mul: axis 5 for ranks 1 and 1",
     "InstanceNormalization 6 f32[1,1,2]=3,5 f32[1]=2 f32[1]=1 ; epsilon=0.0 => f32[1,1,2] -1 3",
     "GroupNormalization 18 f32[1,2,2]=3,5,0,2 f32[2]=2 f32[2]=1 ; num_groups=2 epsilon=0.0 => f32[1,2,2] -1 3 -1 3",
     "GroupNormalization 18 f32[1,4]=3,5,0,2 f32[2]=1,2 f32[2]=0,9 ; num_groups=2 epsilon=0.0 => f32[1,4] -1 1 7 11",

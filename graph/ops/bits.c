@@ -1,0 +1,103 @@
+/* bits.c - integers as rows of bits. */
+#include "graph/rule.h"
+
+#include <string.h>
+
+static const char two[] =
+    "i64[2,3] i64[2,3]\nu8[9]! u8[9]!\ni32[4,1] i16[5]\nbool[5] bool[5]\ni8[9]! i8[]\nu32[0] u32[0]";
+
+/* ---- ONNX ---- */
+static bool adapt_shift(const onnx_call *c, const node **out, err *e)
+{
+    const char *way = onnx_word(c, "direction", "");
+    if (!onnx_need(c, 2, e))
+        return false;
+    if (strcmp(way, "LEFT") && strcmp(way, "RIGHT"))
+        return err_set(e, TS_BAD_INPUT, "BitShift: direction \"%s\" is neither LEFT nor RIGHT", way);
+    return onnx_give(c, out, g_call(c->g, *way == 'L' ? "left_shift" : "right_shift", 2, c->in), e);
+}
+
+/* ---- shape, body ---- */
+static bool bits_shape(const node *n, type *out, err *e)
+{
+    const type *in[2];
+    *out = (type){.dtype = n->in[0]->type.dtype};
+    for (int i = 0; i < n->n_in; i++) {
+        in[i] = &n->in[i]->type, out->dtype = dtype_promote(out->dtype, in[i]->dtype);
+        if (dtype_class(in[i]->dtype) == D_REAL)
+            return err_set(e, TS_BAD_INPUT, "operand %d is of dtype %s, not of integers", i,
+                           ts_dtype_name(in[i]->dtype));
+    }
+    const dtype d = out->dtype;
+    if (!type_broadcast(n->n_in, in, out, e))
+        return false;
+    return out->dtype = d, true;
+}
+
+static bool whole_shape(const node *n, type *out, err *e) /* numpy: truth values shift as small integers */
+{
+    if (!bits_shape(n, out, e))
+        return false;
+    if (out->dtype == TS_BOOL)
+        out->dtype = TS_I8;
+    return dtype_class(out->dtype) == D_WHOLE || err_set(e, TS_BAD_INPUT, "%s has no bits", ts_dtype_name(out->dtype));
+}
+
+static bool not_body(defn *d, err *e)
+{
+    (void)e;
+    d->value = x1(d->mem, d->node->type.dtype == TS_BOOL ? "not" : "bitnot", defn_in(d, 0));
+    return true;
+}
+
+/* 64 bits without a sign are computed as with one: the first step clears the bit that would be copied. */
+static bool right_body(defn *d, err *e)
+{
+    arena *m = d->mem;
+    const dtype to = d->node->type.dtype;
+    const expr *a = x_cast(m, to, defn_in(d, 0)), *n = x_cast(m, to, defn_in(d, 1));
+    (void)e;
+    d->value = x2(m, "shr", a, n);
+    if (to == TS_U64) {
+        const expr *once = x2(m, "bitand", x2(m, "shr", a, x_whole(m, 1)), x_whole(m, INT64_MAX));
+        const expr *rest = x2(m, "shr", once, x2(m, "sub", n, x_whole(m, 1)));
+        d->value = x3(m, "select", x2(m, "eq", n, x_whole(m, 0)), a, rest);
+    }
+    return true;
+}
+
+/* ---- records ---- */
+static const op and_op = {
+    .name = "bitwise_and", .doc = "Bits that both values have.", .numpy = "np.bitwise_and(a, b)",
+    .onnx = (const onnx_rule[]){{"BitwiseAnd", 18, NULL}, {0}},
+    .arity = 2, .axes = "e", .text = "bitand(a, b)", .shape = bits_shape, .cases = two};
+
+static const op or_op = {
+    .name = "bitwise_or", .doc = "Bits that one of two values has.", .numpy = "np.bitwise_or(a, b)",
+    .onnx = (const onnx_rule[]){{"BitwiseOr", 18, NULL}, {0}},
+    .arity = 2, .axes = "e", .text = "bitor(a, b)", .shape = bits_shape, .cases = two};
+
+static const op xor_op = {
+    .name = "bitwise_xor", .doc = "Bits that differ.", .numpy = "np.bitwise_xor(a, b)",
+    .onnx = (const onnx_rule[]){{"BitwiseXor", 18, NULL}, {0}},
+    .arity = 2, .axes = "e", .text = "bitxor(a, b)", .shape = bits_shape, .cases = two};
+
+static const op not_op = {
+    .name = "bitwise_not", .doc = "All bits turned.", .numpy = "np.bitwise_not(a)",
+    .onnx = (const onnx_rule[]){{"BitwiseNot", 18, NULL}, {0}},
+    .arity = 1, .axes = "e", .shape = bits_shape, .body = not_body,
+    .cases = "i64[2,3]\nu8[9]!\nbool[5]\ni16[9]!\nu32[0]"};
+
+static const op left_op = {
+    .name = "left_shift", .doc = "Bits of the first value moved up by as many places as the second says.",
+    .numpy = "np.left_shift(a, b)", .onnx = (const onnx_rule[]){{"BitShift", 11, adapt_shift}, {0}},
+    .arity = 2, .axes = "e", .text = "shl(a, b)", .shape = whole_shape,
+    .cases = "u8[9] u8[9]<8\nu32[3,4] u32[4]<20\ni64[9]! u8[9]\nu64[5] u64[5]\ni8[4] u8[]=3\ni32[0] i32[0]"};
+
+static const op right_op = {
+    .name = "right_shift", .doc = "Bits of the first value moved down by as many places as the second says.",
+    .numpy = "np.right_shift(a, b)",
+    .arity = 2, .axes = "e", .shape = whole_shape, .body = right_body,
+    .cases = "u8[9]! u8[9]<8\nu32[3,4]! u32[4]<20\ni64[9]! u8[9]\nu64[9]! u64[9]\ni8[4]! u8[]=3\ni32[0] i32[0]"};
+
+const op *const ops_bits[] = {&and_op, &or_op, &xor_op, &not_op, &left_op, &right_op, NULL};

@@ -1,0 +1,114 @@
+/* col2im.c - columns of blocks laid back into an image: what overlaps adds up. */
+#include "graph/window.h"
+
+/* ---- helpers ---- */
+/* The window that took the blocks from the image; in: the image, out: how many blocks along each axis. */
+static bool read_blocks(const node *n, window *w, err *e)
+{
+    static const char *const name[] = {"image", "block", "strides", "dilations", "pads"};
+    const type *t = &n->in[0]->type;
+    int64_t value[5][2 * MAX_SPACE], blocks = 1, points = 1;
+    *w = (window){.n = node_attr(n, "image")->n};
+    if (w->n < 1 || w->n > MAX_SPACE || t->rank != 3)
+        return err_set(e, TS_UNSUPPORTED, "rank %d and %d spatial axes: 3, and 1 to %d, are supported", t->rank, w->n,
+                       MAX_SPACE);
+    for (int i = 0; i < COUNT(name); i++) {
+        const attr *a = node_attr(n, name[i]);
+        const int count = i == 4 ? 2 * w->n : w->n;
+        if (a->kind != '-' && a->n != count)
+            return err_set(e, TS_BAD_INPUT, "%s: %d numbers, %d wanted", name[i], a->n, count);
+        for (int k = 0; k < count; k++) {
+            value[i][k] = a->kind == '-' ? i != 4 : a->ints[k];
+            if (value[i][k] < (i != 4) || value[i][k] > INT32_MAX)
+                return err_set(e, TS_BAD_INPUT, "%s: %lld", name[i], (long long)value[i][k]);
+        }
+    }
+    for (int s = 0; s < w->n; s++) {
+        w->in[s] = value[0][s], w->kernel[s] = value[1][s], w->stride[s] = value[2][s], w->dilation[s] = value[3][s];
+        w->before[s] = value[4][s], w->after[s] = value[4][s + w->n];
+        w->out[s] = (w->in[s] + w->before[s] + w->after[s] - (w->kernel[s] - 1) * w->dilation[s] - 1) / w->stride[s] +
+                    1;
+        if (w->out[s] < 1 || !int_mul(blocks, w->out[s], &blocks) || !int_mul(points, w->kernel[s], &points))
+            return err_set(e, TS_BAD_INPUT, "a block of %lld does not fit spatial axis %d", (long long)w->kernel[s], s);
+    }
+    if (t->dim[1] % points || t->dim[2] != blocks)
+        return err_set(e, TS_BAD_INPUT, "%lld rows and %lld columns: blocks of %lld points and %lld columns are wanted",
+                       (long long)t->dim[1], (long long)t->dim[2], (long long)points, (long long)blocks);
+    return true;
+}
+
+/* ---- ONNX ---- */
+static bool adapt_col2im(const onnx_call *c, const node **out, err *e)
+{
+    int64_t image[MAX_SPACE], block[MAX_SPACE];
+    int n, m, k = 2;
+    attr list[5];
+    if (!onnx_need(c, 3, e) || !onnx_ints(c, "", 1, image, MAX_SPACE, &n, e) ||
+        !onnx_ints(c, "", 2, block, MAX_SPACE, &m, e))
+        return false;
+    list[0] = attr_ints("image", n, image), list[1] = attr_ints("block", m, block);
+    for (int i = 0; i < c->n_attr && k < COUNT(list); i++)
+        list[k++] = c->attr[i];
+    return onnx_give(c, out, g_apply(c->g, "col2im", c->in[0], k, list), e);
+}
+
+/* ---- shape, body ---- */
+static bool col2im_shape(const node *n, type *out, err *e)
+{
+    window w;
+    if (!read_blocks(n, &w, e))
+        return false;
+    const type *t = &n->in[0]->type;
+    *out = (type){.dtype = t->dtype, .rank = 2 + w.n, .dim = {t->dim[0], t->dim[1]}};
+    for (int s = 0; s < w.n; s++)
+        out->dim[1] /= w.kernel[s], out->dim[s + 2] = w.in[s];
+    return true;
+}
+
+/* y[n, c, o...] = sum over k... of x[n, (c, k...), b...] with b = (o + before - k * dilation) / stride, where that
+ * leaves no rest and is a block */
+static bool col2im_body(defn *d, err *e)
+{
+    arena *m = d->mem;
+    const expr *row = x_axis(m, 1), *column = x_whole(m, 0), *real = NULL;
+    uint32_t folds = 0;
+    window w;
+    if (!read_blocks(d->node, &w, e))
+        return false;
+    for (int s = 0; s < w.n; s++) {
+        const int fold = defn_fold(d, w.kernel[s]);
+        const expr *k = x_axis(m, fold), *stride = x_whole(m, w.stride[s]);
+        const expr *from = x2(m, "sub", x_offset(m, x_axis(m, s + 2), 1, w.before[s]),
+                              x_offset(m, k, w.dilation[s], 0));
+        const expr *block = x2(m, "floordiv", from, stride);
+        const expr *here = x2(m, "and", x2(m, "eq", x2(m, "mod", from, stride), x_whole(m, 0)),
+                              x_inside(m, block, 0, w.out[s]));
+        folds |= 1u << fold, real = real ? x2(m, "and", real, here) : here;
+        row = x2(m, "add", x_offset(m, row, w.kernel[s], 0), k);
+        column = x2(m, "add", x_offset(m, column, w.out[s], 0), block);
+    }
+    const expr *x = defn_at(d, 0, (const expr *const[]){x_axis(m, 0), row, column});
+    d->value = x_fold(m, "add", folds, x3(m, "select", real, x, x_whole(m, 0)));
+    return true;
+}
+
+/* ---- record ---- */
+static const op col2im_op = {
+    .name = "col2im",
+    .doc = "Columns of blocks [n, channel and point, block] laid back into [n, channel, space...].",
+    .numpy = "col2im(a, image, block, strides, dilations, pads)",
+    .onnx = (const onnx_rule[]){{"Col2Im", 18, adapt_col2im}, {0}},
+    .arity = 1,
+    .attr = (const attr_spec[]){{"image", 'I', NULL},
+                                {"block", 'I', NULL},
+                                {"strides", 'I', ""},
+                                {"dilations", 'I', ""},
+                                {"pads", 'I', ""},
+                                {0}},
+    .shape = col2im_shape,
+    .body = col2im_body,
+    .cases = "f32[1,5,5] image=[5,5] block=[1,5]\nf32[2,8,9] image=[4,4] block=[2,2]\n"
+             "f64[1,4,4] image=[5,5] block=[2,2] strides=[2,2] dilations=[2,1]\n"
+             "f32[1,4,25] image=[4,4] block=[2,2] pads=[1,1,1,1]\nf32[1,3,5] image=[7] block=[3]"};
+
+const op *const ops_col2im[] = {&col2im_op, NULL};

@@ -1,0 +1,231 @@
+/* pool_places.c - where a pooled maximum came from, the way back, and windows that fold into a norm or back into an
+ * image. */
+#include "graph/window.h"
+
+#include <math.h>
+
+/* ---- helpers ---- */
+static bool read_kernel(const node *n, window *w, err *e)
+{
+    const attr *kernel = node_attr(n, "kernel");
+    if (kernel->n != n->in[0]->type.rank - 2)
+        return err_set(e, TS_BAD_INPUT, "kernel: %d extents for rank %d", kernel->n, n->in[0]->type.rank);
+    return window_read(n, kernel->ints, w, e);
+}
+
+/* Subscripts of the element that kernel point k... of result o... reads; the folded axes; whether it is real. */
+static const expr *read_at(defn *d, const window *w, const expr **at, uint32_t *folds)
+{
+    *folds = 0, at[0] = x_axis(d->mem, 0), at[1] = x_axis(d->mem, 1);
+    for (int s = 0; s < w->n; s++) {
+        const int axis = defn_fold(d, w->kernel[s]);
+        *folds |= 1u << axis;
+        at[s + 2] = window_place(d->mem, w, s, x_axis(d->mem, s + 2), x_axis(d->mem, axis));
+    }
+    return window_inside(d->mem, w, at + 2);
+}
+
+/* ---- ONNX ---- */
+static bool adapt_lp_pool(const onnx_call *c, const node **out, err *e)
+{
+    attr list[6];
+    int64_t kernel[MAX_SPACE];
+    int n;
+    if (!onnx_need(c, 1, e) || !onnx_ints(c, "kernel_shape", -1, kernel, MAX_SPACE, &n, e))
+        return false;
+    if (n != c->in[0]->type.rank - 2)
+        return err_set(e, TS_BAD_INPUT, "LpPool: %d kernel extents for rank %d", n, c->in[0]->type.rank);
+    if (!window_adapt(c, kernel, list, e))
+        return false;
+    list[3] = attr_ints("kernel", n, kernel), list[4] = attr_int("ceil_mode", onnx_int(c, "ceil_mode", 0));
+    list[5] = attr_real("p", onnx_real(c, "p", 2));
+    return onnx_give(c, out, g_apply(c->g, "lp_pool", c->in[0], COUNT(list), list), e);
+}
+
+static bool adapt_global_lp(const onnx_call *c, const node **out, err *e)
+{
+    int64_t axes[MAX_RANK];
+    if (!onnx_need(c, 1, e))
+        return false;
+    graph *g = c->g;
+    const node *x = c->in[0];
+    const double p = onnx_real(c, "p", 2);
+    int n = 0;
+    for (int i = 2; i < x->type.rank; i++)
+        axes[n++] = i;
+    const attr over[] = {attr_ints("axes", n, axes), attr_int("keepdims", 1)};
+    const node *size = g_call2(g, "power", g_call1(g, "abs", x), g_scalar_like(g, x, p));
+    const node *sum = g_apply(g, "sum", size, COUNT(over), over);
+    return onnx_give(c, out, g_call2(g, "power", sum, g_scalar_like(g, sum, 1 / p)), e);
+}
+
+/* The extents that pooling had, unless given: (in - 1) * stride + kernel - pads. */
+static bool unpooled(const onnx_call *c, int64_t *shape, err *e)
+{
+    const type *t = &c->in[0]->type;
+    int64_t kernel[MAX_SPACE];
+    attr list[3];
+    int n;
+    if (!onnx_ints(c, "kernel_shape", -1, kernel, MAX_SPACE, &n, e))
+        return false;
+    if (n != t->rank - 2)
+        return err_set(e, TS_BAD_INPUT, "MaxUnpool: %d kernel extents for rank %d", n, t->rank);
+    if (!window_adapt(c, kernel, list, e))
+        return false;
+    for (int i = 0; i < t->rank; i++) {
+        const int s = i - 2;
+        shape[i] = t->dim[i];
+        if (s >= 0 && (!int_mul(t->dim[i] - 1, list[0].ints[s], &shape[i]) || shape[i] > INT64_MAX / 2))
+            return err_set(e, TS_BAD_INPUT, "MaxUnpool: too many elements");
+        if (s >= 0)
+            shape[i] += kernel[s] - list[2].ints[s] - list[2].ints[s + n];
+    }
+    return true;
+}
+
+/* Places count the elements of the pooled tensor. An output shape that is given places them in a larger one, with new
+ * elements at the end of every axis. */
+static bool adapt_max_unpool(const onnx_call *c, const node **out, err *e)
+{
+    int64_t shape[MAX_RANK], want[MAX_RANK], pads[2 * MAX_RANK] = {0}, all = 1;
+    int n;
+    if (!onnx_need(c, 2, e) || !unpooled(c, shape, e))
+        return false;
+    graph *g = c->g;
+    const type *t = &c->in[0]->type;
+    for (int i = 0; i < t->rank; i++)
+        if (shape[i] < 0 || !int_mul(all, shape[i], &all))
+            return err_set(e, TS_BAD_INPUT, "MaxUnpool: axis %d would have the extent %lld", i, (long long)shape[i]);
+    const node *zeros = g_broadcast(g, g_scalar_like(g, c->in[0], 0), 1, &all);
+    const node *in[] = {zeros, g_reshape(g, c->in[1], 1, (int64_t[]){-1}), g_reshape(g, c->in[0], 1, (int64_t[]){-1})};
+    const node *y = g_reshape(g, g_callf(g, 3, in, "put_along_axis axis=0"), t->rank, shape);
+    if (!onnx_in(c, 2))
+        return onnx_give(c, out, y, e);
+    if (!onnx_ints(c, "", 2, want, MAX_RANK, &n, e))
+        return false;
+    if (n != t->rank)
+        return err_set(e, TS_BAD_INPUT, "MaxUnpool: output_shape has %d numbers for rank %d", n, t->rank);
+    for (int i = 0; i < n; i++)
+        pads[n + i] = want[i] - shape[i];
+    return onnx_give(c, out, g_apply(g, "pad", y, 1, (attr[]){attr_ints("pads", 2 * n, pads)}), e);
+}
+
+/* ---- shape ---- */
+static bool lp_shape(const node *n, type *out, err *e)
+{
+    window w;
+    *out = n->in[0]->type;
+    if (!read_kernel(n, &w, e))
+        return false;
+    if (dtype_class(out->dtype) != D_REAL || !(node_real(n, "p") > 0))
+        return err_set(e, TS_BAD_INPUT, "p: %g, of dtype %s", node_real(n, "p"), ts_dtype_name(out->dtype));
+    for (int s = 0; s < w.n; s++)
+        out->dim[s + 2] = w.out[s];
+    return true;
+}
+
+static bool places_shape(const node *n, type *out, err *e)
+{
+    window w;
+    if (!read_kernel(n, &w, e))
+        return false;
+    *out = n->in[1]->type, out->dtype = TS_I64;
+    bool same = out->rank == w.n + 2;
+    for (int s = 0; same && s < w.n; s++)
+        same = out->dim[s + 2] == w.out[s];
+    return same || err_set(e, TS_BAD_INPUT, "the second operand is not what pooling the first one gives");
+}
+
+/* ---- body ---- */
+/* y = (sum over the window of |x|^p)^(1/p) */
+static bool lp_body(defn *d, err *e)
+{
+    arena *m = d->mem;
+    const double p = node_real(d->node, "p");
+    const expr *at[MAX_RANK];
+    uint32_t folds;
+    window w;
+    if (!read_kernel(d->node, &w, e))
+        return false;
+    const expr *inside = read_at(d, &w, at, &folds), *x = defn_at(d, 0, at);
+    if (inside)
+        x = x3(m, "select", inside, x, x_whole(m, 0));
+    x = p == 2 ? x2(m, "mul", x, x) : x1(m, "abs", x);
+    if (p != 1 && p != 2)
+        x = x2(m, "pow", x, x_real(m, p));
+    const expr *sum = x_fold(m, "add", folds, x);
+    d->value = p == 1 ? sum : p == 2 ? x1(m, "sqrt", sum) : x2(m, "pow", sum, x_real(m, 1 / p));
+    return true;
+}
+
+/* y = the least number of an element of the window that equals its maximum; elements are numbered row by row, or for
+ * columns=1 with the first spatial axis running fastest. */
+static bool places_body(defn *d, err *e)
+{
+    arena *m = d->mem;
+    const type *t = &d->node->in[0]->type;
+    const bool columns = node_int(d->node, "columns");
+    const expr *at[MAX_RANK], *number;
+    uint32_t folds;
+    window w;
+    if (!read_kernel(d->node, &w, e))
+        return false;
+    const expr *inside = read_at(d, &w, at, &folds), *x = defn_at(d, 0, at);
+    const expr *found = x2(m, "eq", x, defn_in(d, 1));
+    number = x2(m, "add", x_offset(m, at[0], t->dim[1], 0), at[1]);
+    for (int s = 0; s < w.n; s++) {
+        const int axis = columns ? w.n + 1 - s : s + 2;
+        number = x2(m, "add", x_offset(m, number, t->dim[axis], 0), at[axis]);
+    }
+    if (inside)
+        found = x3(m, "select", inside, found, x_whole(m, 0));
+    d->value = x_fold(m, "min", folds, x3(m, "select", found, number, x_whole(m, INT64_MAX)));
+    return true;
+}
+
+/* ---- records ---- */
+static const op lp_pool_op = {
+    .name = "lp_pool",
+    .doc = "Root of the sum of powers of every window.",
+    .numpy =
+        "(np.abs(windows(a, kernel, strides, dilations, pads, ceil_mode, 0)) ** p).sum(axis=tuple(range(a.ndim, 2 * "
+        "a.ndim - 2))) ** (1 / p)",
+    .onnx = (const onnx_rule[]){{"LpPool", 1, adapt_lp_pool},
+                                {"GlobalLpPool", 1, adapt_global_lp},
+                                {"MaxUnpool", 9, adapt_max_unpool},
+                                {0}},
+    .arity = 1,
+    .axes = "n c oh ow | kh kw",
+    .attr = (const attr_spec[]){{"kernel", 'I', NULL},
+                                {"strides", 'I', ""},
+                                {"dilations", 'I', ""},
+                                {"pads", 'I', ""},
+                                {"ceil_mode", 'i', "0"},
+                                {"p", 'f', "2"},
+                                {0}},
+    .shape = lp_shape,
+    .body = lp_body,
+    .cases = "f32[1,3,7,9] kernel=[2,2]\nf32[1,3,7,9] kernel=[3,3] strides=[2,2] pads=[1,1,1,1] p=3\n"
+             "f32[2,2,9] kernel=[3] p=1 ceil_mode=1 strides=[2]\nf64[1,1,4,5,4] kernel=[2,2,3]\n"
+             "f32[1,2,8,8] kernel=[3,2] dilations=[2,3]"};
+
+static const op pool_places_op = {
+    .name = "pool_places",
+    .doc = "Number of the first element of every window of the first operand that equals the second, its maximum.",
+    .numpy = "pool_places(a, b, kernel, strides, dilations, pads, ceil_mode, columns)",
+    .arity = 2,
+    .axes = "n c oh ow | kh kw",
+    .attr = (const attr_spec[]){{"kernel", 'I', NULL},
+                                {"strides", 'I', ""},
+                                {"dilations", 'I', ""},
+                                {"pads", 'I', ""},
+                                {"ceil_mode", 'i', "0"},
+                                {"columns", 'i', "0"},
+                                {0}},
+    .shape = places_shape,
+    .body = places_body,
+    .cases =
+        "f32[1,2,4,4]=1 f32[1,2,2,2]=1 kernel=[2,2] strides=[2,2]\nu8[1,2,4,5]=3 u8[1,2,4,5]=3 kernel=[3,3] "
+        "pads=[1,1,1,1]\nf32[2,2,5]=1 f32[2,2,4]=1 kernel=[2]\nf32[1,2,4,5]=1 f32[1,2,3,4]=1 kernel=[2,2] columns=1"};
+
+const op *const ops_pool_places[] = {&lp_pool_op, &pool_places_op, NULL};
