@@ -224,7 +224,7 @@ static bool adapt_einsum(const onnx_call *c, const node **out, err *e)
 /* ---- records ---- */
 static const op contract_op = {
     .name = "contract", .doc = "Sum of products of one or two tensors, axes named by letters: \"ij,jk->ik\".",
-    .numpy = "np.einsum(re.sub('[0-9]+', '...', equation), *x)",
+    .numpy = "contract(x, equation)",
     .arity = -1, .attr = (const attr_spec[]){{"equation", 's', NULL}, {0}},
     .shape = contract_shape, .body = contract_body,
     .cases = "f32[2,3] f32[3,4] equation=ij,jk->ik\nf32[3,3] equation=ii->i\nf64[3,3] equation=ii->\n"
