@@ -304,9 +304,10 @@ static const ts_array *compute(graph *g, const node *n, int64_t most)
     if (++g->depth > MAX_CHAIN)
         return g->depth--, NULL;
     bool known = true;
-    /* Inputs may be larger */
+    /* Inputs may be larger, by as much again at every step back. */
+    const int64_t larger = most > INT64_MAX / 16 ? most : most * 16;
     for (int i = 0; known && i < n->n_in; i++)
-        known = (in[i] = g_value(g, n->in[i], most * 16));
+        known = (in[i] = g_value(g, n->in[i], larger));
     g->depth--;
     if (!known || !node_eval(n, in, &got, NULL))
         return NULL;

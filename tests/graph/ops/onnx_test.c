@@ -129,7 +129,7 @@ static const char *const rows[] = {
     "Conv 11 f32[1,3,3] f32[1,1,2] => !3 input channels in 1 groups, but the weight takes 1 and gives 1",
     "MaxPool 12 f32[1,1,4] ; kernel_shape=[2] strides=[2] => f32[1,1,2] 2 4",
     "MaxPool 12 f32[1,1,3]=-3,-1,-2 ; kernel_shape=[2] strides=[2] pads=[1,0] => f32[1,1,2] -3 -1",
-    "MaxPool 12 outputs=2 f32[1,1,4] ; kernel_shape=[2] => !MaxPool with the places of its results",
+    "MaxPool 12 outputs=2 f32[1,1,4]=2,4,4,1 ; kernel_shape=[2] => f32[1,1,3] 4 4 4 ; i64[1,1,3] 1 1 2",
     "AveragePool 11 f32[1,1,3] ; kernel_shape=[2] pads=[1,0] => f32[1,1,3] 1 1.5 2.5",
     "AveragePool 11 f32[1,1,3] ; kernel_shape=[2] pads=[1,0] count_include_pad=1 => f32[1,1,3] 0.5 1.5 2.5",
     "AveragePool 11 f32[1,1,3] ; kernel_shape=[2] strides=[2] ceil_mode=1 => f32[1,1,2] 1.5 3",
