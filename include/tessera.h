@@ -228,8 +228,8 @@ TS_API char *ts_plan_json(ts_plan *p, ts_error *e);
 TS_API bool ts_plan_emit(ts_plan *p, const char *dir, ts_error *e);
 TS_API void ts_plan_free(ts_plan *p);
 
-/* A plan over tensors of one graph instead of a model's outputs. Its inputs are those that the tensors need, numbered by
- * ts_plan_find. The graph must outlive the plan.
+/* A plan over tensors of one graph instead of a model's outputs. Its inputs are those that the tensors need, numbered
+ * by ts_plan_find. The graph must outlive the plan.
  * State: after each run, the input `from` holds what `to` was: weights that a step updates, moments, a cache that it
  * appends to. Both have one dtype and shape; `to` is no output, unless it is given as one too; an input becomes one
  * thing. Within a run everybody reads the old value; an output that is `from` itself is the old value. `to` is written
