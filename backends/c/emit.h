@@ -67,9 +67,10 @@ typedef struct emitter {
         int64_t lines, calls; /* of a slice; tiles over which it is spread */
     } ahead;                  /* lines 0: nothing */
     /* inside a tile function */
-    tile_made *into;            /* NULL outside */
-    const lin *inner[MAX_AXIS]; /* symbol of where the tile starts plus its loops */
-    const lin *plain[MAX_AXIS]; /* the same with the axis passed in as a number: for guards and what is not linear */
+    tile_made *into;             /* NULL outside */
+    const lin *origin[MAX_AXIS]; /* symbol of where the tile starts */
+    const lin *inner[MAX_AXIS];  /* the same plus its loops */
+    const lin *plain[MAX_AXIS];  /* the same with the axis passed in as a number: for guards and what is not linear */
     err *e;
 } emitter;
 

@@ -38,54 +38,20 @@ static void write_axis(void *user, text *t, int axis)
 }
 
 /* ---- telling where a tile starts from what its own loops add ---- */
-typedef bool leaf_test(void *user, const atom *a);
-
-static bool in_expr(emitter *m, const expr *x, leaf_test *test)
-{
-    for (int a = 0; a < m->s->n_axis; a++)
-        if (x_axes(x) >> a & 1 && lin_uses(m->inner[a], test, m))
-            return true;
-    return false;
-}
-
 static bool is_start(void *user, const atom *a)
 {
-    emitter *m = user;
-    return a->kind == A_VAR ? *m->sp.var[a->var].name == '@' : in_expr(m, a->x, is_start);
+    const emitter *m = user;
+    return a->kind == A_VAR && *m->sp.var[a->var].name == '@';
 }
 
-static bool is_inner(void *user, const atom *a)
+/* An expression, not linear, of axes that the tile walks: the same text, and another value than where it starts. */
+static bool is_moved(void *user, const atom *a)
 {
-    emitter *m = user;
-    return a->kind == A_VAR ? *m->sp.var[a->var].name != '@' : in_expr(m, a->x, is_inner);
-}
-
-/* Whether what a term of the tile's own loops adds is 0 where they start, so that the pointer does not have
- * it already. */
-static bool starts_at_zero(const atom *a)
-{
-    if (a->kind != A_DIV)
-        return a->kind == A_VAR;
-    bool linear = int_floor_div(a->of->c, a->by) == 0;
-    for (int i = 0; i < a->of->n; i++)
-        linear = linear && a->of->t[i].a->kind == A_VAR;
-    return linear;
-}
-
-/* What the tile adds to a pointer that stands where it starts; NULL when a term mixes both, as a gathered
- * index does. */
-static const lin *rest_of(emitter *m, const lin *whole)
-{
-    const lin *rest = lin_const(&m->sp, whole->c);
-    for (int i = 0; i < whole->n; i++) {
-        const lin one = {0, 1, &whole->t[i]};
-        const bool in = lin_uses(&one, is_inner, m);
-        if (in && (lin_uses(&one, is_start, m) || !starts_at_zero(whole->t[i].a)))
-            return NULL;
-        if (in)
-            rest = lin_add(&m->sp, rest, &one, 1);
-    }
-    return rest;
+    const emitter *m = user;
+    for (int i = 0; a->kind == A_EXPR && i < m->s->n_axis; i++)
+        if (x_axes(a->x) >> i & 1 && !lin_same(m->inner[i], m->origin[i]))
+            return true;
+    return false;
 }
 
 static const lin *offset_of(emitter *m, int load, const lin *const *axis)
@@ -93,9 +59,21 @@ static const lin *offset_of(emitter *m, int load, const lin *const *axis)
     return load == RESULT ? store_offset(m, axis) : source_offset(m, load, axis);
 }
 
+/* What the tile's own loops add to where it starts; NULL when that depends on where it starts, as a gathered index
+ * does, and a quotient of which the tile sees some. The constant stays inside, so that no pointer stands before
+ * its operand. */
+static const lin *rest_of(emitter *m, int load)
+{
+    const lin *all = offset_of(m, load, m->inner), *start = offset_of(m, load, m->origin),
+              *rest = lin_add(&m->sp, all, start, -1);
+    if (lin_uses(all, is_moved, m) || lin_uses(rest, is_start, m))
+        return NULL;
+    return lin_add(&m->sp, rest, lin_const(&m->sp, 1), start->c);
+}
+
 static void write_place(emitter *m, text *t, int load) /* [index] of a load, or of the result */
 {
-    const lin *at = rest_of(m, offset_of(m, load, m->inner));
+    const lin *at = m->into->whole >> load & 1 ? NULL : rest_of(m, load);
     if (!at) {
         at = offset_of(m, load, m->plain);
         note_passed(m, at);

@@ -234,11 +234,12 @@ static void start_symbols(emitter *m)
         for (int l = 0; l < tile; l++)
             if (m->s->nest.loop[l].axis == a)
                 step = common(m->s->nest.loop[l].step, step);
-        m->inner[a] = m->plain[a] = lin_const(&m->sp, 0);
+        m->origin[a] = m->inner[a] = m->plain[a] = lin_const(&m->sp, 0);
         if (!step)
             continue;
         snprintf(name, sizeof name, "@%s", m->s->letter[a]);
-        m->inner[a] = lin_scale(&m->sp, lin_var(&m->sp, var_add(&m->sp, name, 0, m->s->extent[a] / step)), step);
+        m->origin[a] = m->inner[a] = lin_scale(&m->sp,
+                                               lin_var(&m->sp, var_add(&m->sp, name, 0, m->s->extent[a] / step)), step);
         snprintf(name, sizeof name, "%s_at", m->s->letter[a]);
         m->plain[a] = lin_var(&m->sp, var_add(&m->sp, name, 0, m->s->extent[a]));
     }
@@ -262,22 +263,8 @@ static void write_head(emitter *m, const tile_made *f, text *out)
     text_add(out, ")\n{\n");
 }
 
-static tile_made *make_tile(emitter *m)
+static void write_body(emitter *m, tile_made *f)
 {
-    tile_made *f = &m->tile[m->n_tile];
-    text was = m->body;
-    saved outer;
-    const int n_var = m->sp.n;
-    if (m->n_tile == MAX_TILE) {
-        err_set(m->e, TS_UNSUPPORTED, "more than %d shapes of tile in one kernel: choose steps that divide the extents",
-                MAX_TILE);
-        return NULL;
-    }
-    *f = (tile_made){.stage = m->at, .number = m->n_tile++};
-    memcpy(f->cur, m->cur, sizeof f->cur);
-    save(m, &outer);
-    m->body = (text){.depth = 1};
-    m->into = f;
     start_symbols(m);
     for (int i = 0; i < m->s->n_load; i++)
         f->c[i] = source_offset(m, i, m->inner)->c;
@@ -290,6 +277,30 @@ static tile_made *make_tile(emitter *m)
             register_loops(m, nest_unrolled(m->s), MERGE);
     }
     register_loops(m, nest_unrolled(m->s), FINISH);
+}
+
+static tile_made *make_tile(emitter *m)
+{
+    tile_made *f = &m->tile[m->n_tile];
+    text was = m->body;
+    saved outer;
+    const int n_var = m->sp.n;
+    uint64_t whole;
+    if (m->n_tile == MAX_TILE) {
+        err_set(m->e, TS_UNSUPPORTED, "more than %d shapes of tile in one kernel: choose steps that divide the extents",
+                MAX_TILE);
+        return NULL;
+    }
+    *f = (tile_made){.stage = m->at, .number = m->n_tile++};
+    memcpy(f->cur, m->cur, sizeof f->cur);
+    save(m, &outer);
+    m->body = (text){.depth = 1};
+    m->into = f;
+    do { /* again when a load turned out to be indexed from its start: everywhere, then */
+        whole = f->whole, m->body.len = 0, m->sp.n = n_var;
+        restore(m, &outer);
+        write_body(m, f);
+    } while (f->whole != whole);
     f->faults = m->body.s && strstr(m->body.s, "fault") != NULL;
     write_head(m, f, &m->tiles);
     text_add(&m->tiles, "%s}\n\n", text_str(&m->body));

@@ -11,9 +11,14 @@ static const struct corner {
 } corners[] = {
     /* a padded operand is copied at a folded loop with nothing but the tile within */
     {"x f32[3,4,33,3]; y max_pool kernel=[2,2] strides=[2,2] pads=[1,0,0,0] x",
-     "{\"loops\":\"kw kh+a oh@unroll ow@vector\"}"},
+     "{\"loops\":\"kw kh+a c@unroll oh@vector\"}"},
     {"x f32[4,7,3,4]; w! f32[4,7,1,2]; y conv2d strides=[1,2] pads=[0,1,0,0] x w",
      "{\"loops\":\"kh n oc ic kw+a oh@unroll ow@vector\"}"},
+    /* a fold cut twice, of an operand that is read by blocks of the fold, partial sums waiting */
+    {"v0! f32[16,8,33]; v1 f32[16,1,33]; v2 maximum v0 v1; v3 reshape shape=[16,264] v2; "
+     "v4 reshape shape=[4,4,264] v3; v5! f32[4,264,1]; v6 matmul v4 v5; v7 f32[4,1,1]; v8 maximum v7 v6; "
+     "v9! f32[1,20]; v10 matmul v8 v9",
+     "{\"match\":{\"op\":[\"matmul\"],\"dims\":{\"k\":\">2\"}},\"loops\":[\"k/8 m/5 k/7 k b@unroll m@vector\"]}"},
 };
 
 int main(void)
@@ -22,7 +27,7 @@ int main(void)
     char path[200];
     snprintf(path, sizeof path, "%s/rules.json", folder.path);
     for (int i = 0; i < COUNT(corners); i++) {
-        fault f = {.number = i, .o = {.schema = path, .cache_dir = "none", .threads = 2}};
+        fault f = {.number = i, .o = {.schema = path, .cache_dir = "none", .threads = 5}};
         err e = {0};
         text_add(&f.row, "%s", corners[i].row);
         text_add(&f.schema, "{\"format\":\"tiling/1\",\"rules\":[%s]}\n", corners[i].rules);
