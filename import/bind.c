@@ -1,6 +1,6 @@
-/* bind.c - a model at given extents: dimensions as asked for, then as values have them, then by default; then the graph.
- * Sequences and optionals are known by their values only, so they come apart into the tensors in them, each an input or
- * output of its own: "x[0]". */
+/* bind.c - a model at given extents: dimensions as asked for, then as values have them, then by default; then the
+ * graph. Sequences and optionals are known by their values only, so they come apart into the tensors in them, each an
+ * input or output of its own: "x[0]". */
 #include "import/model.h"
 
 #include <string.h>

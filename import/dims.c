@@ -64,12 +64,13 @@ bool dims_set(dims *d, const char *assignment, err *e)
 
 bool dims_match(dims *d, ts_port *p, const ts_array *shape, err *e)
 {
-    if (p->rank >= 0 && p->rank != shape->rank)
+    const bool single = p->rank == 0 && shape->rank == 1 && shape->dim[0] == 1; /* exporters mix them up */
+    if (p->rank >= 0 && p->rank != shape->rank && !single)
         return err_set(e, TS_BAD_INPUT, "input \"%s\" has rank %d, the value given has rank %d", p->name, p->rank,
                        shape->rank);
     const char *by = arena_format(d->mem, "the value of input \"%s\"", p->name);
     for (int i = 0; i < shape->rank; i++) {
-        const bool stated = p->rank >= 0;
+        const bool stated = p->rank > i;
         if (stated && p->dim[i] >= 0 && p->dim[i] != shape->dim[i])
             return err_set(e, TS_BAD_INPUT, "input \"%s\": dimension %d is %lld in the value given, %lld in the model",
                            p->name, i, (ll)shape->dim[i], (ll)p->dim[i]);

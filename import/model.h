@@ -88,8 +88,8 @@ typedef struct binding {
     ts_port *input;
     preset *preset;
 } binding;
-/* The steps of a file as nodes on g; result gets a value per output. Without a binding, only says what is not supported.
- */
+/* The steps of a file as nodes on g; result gets a value per output. Without a binding, only says what is not
+ * supported. */
 bool builder_run(const model_file *f, const binding *b, graph *g, onnx_value *result, err *e);
 /* Valid values of inputs of integers that choose entries along an axis are [0, its extent), of those that are asked
  * only whether they are zero [0, 2): below[i] for input[i], 0 where nothing is known. */

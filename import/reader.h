@@ -14,7 +14,7 @@ typedef struct held {
     const char *refused; /* why nobody here can use it; NULL: usable */
 } held;
 
-struct body;
+typedef struct body body;
 
 typedef struct step {
     const char *type, *domain, *name; /* domain "" is the standard one */
@@ -22,7 +22,7 @@ typedef struct step {
     const char *const *in, *const *out; /* "" where absent */
     const attr *attr;                   /* inside functions of kind 'r' too: the caller's attribute named s */
     const ts_array *const *tensor;      /* of attributes of kind 't'; else NULL */
-    struct body *body;                  /* attribute of kind 'g': body[i] of these */
+    body *body;                         /* attribute of kind 'g': body[i] of these */
     const char *refused;                /* why nobody here can do it, as far as the format tells; NULL: to be seen */
 } step;
 
@@ -32,14 +32,14 @@ typedef struct opset {
 } opset;
 
 /* A graph: the model's own, one inside a step (which sees the values around it too), or what a function does. */
-typedef struct body {
+struct body {
     int n_input, n_output, n_held, n_step;
     ts_port *input,
         *output; /* rank -1: not stated; every free dimension has a symbol; dtype of outputs may be TS_N_DTYPE */
     held *held;
     step *step;
     struct links *links; /* by links_make */
-} body;
+};
 
 /* What a file defines by itself: a step whose type is its name stands for its steps. */
 typedef struct function {

@@ -256,8 +256,8 @@ static bool make_same(const onnx_call *c, onnx_value *out, err *e)
     return out[0].list || err_set(e, TS_BAD_INPUT, "no operand");
 }
 
-static const op list_op = {
-    .name = "list", .doc = "Sequences and optionals of a file, resolved while its graph is built.",
+static const op sequence_op = {
+    .name = "sequences", .doc = "Sequences and optionals of a file, resolved while its graph is built.",
     .form = (const onnx_form[]){
         {"SequenceConstruct", 11, make_construct}, {"SequenceEmpty", 11, make_empty}, {"SequenceAt", 11, make_at},
         {"SequenceInsert", 11, make_insert}, {"SequenceErase", 11, make_erase}, {"SequenceLength", 11, make_length},
@@ -265,4 +265,4 @@ static const op list_op = {
         {"Optional", 15, make_optional}, {"OptionalHasElement", 15, make_has}, {"OptionalGetElement", 15, make_get},
         {"Identity", 14, make_same}, {0}}};
 
-const op *const ops_sequence[] = {&list_op, NULL};
+const op *const ops_sequence[] = {&sequence_op, NULL};

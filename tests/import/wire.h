@@ -71,7 +71,7 @@ typedef struct wire_graph {
     wire_model *inner;
 } wire_graph;
 void wire_flow(wire_model *m, const char *name, const char *spec, int n, const wire_graph *graphs);
-/* "local.Twice a,b y,z": a function whose body are the nodes of inner, which is consumed; into *file, after wire_end. */
+/* "local.Twice a,b y,z": a function that does the nodes of inner, which is consumed; into *file, after wire_end. */
 void wire_function(text *file, const char *spec, wire_model *inner);
 void wire_tensor(wire_model *m, const char *name, int type, int rank, const int64_t *dim, const void *raw,
                  size_t bytes);
