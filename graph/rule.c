@@ -166,18 +166,27 @@ const char *onnx_word(const onnx_call *c, const char *name, const char *fallback
     return a && a->kind == 's' ? a->s : fallback;
 }
 
+/* TensorProto.DataType; those left out have no dtype here: strings, complex, 8-bit floats, 4-bit integers. */
+static const struct {
+    int code;
+    dtype dtype;
+} element_types[] = {{1, TS_F32},  {2, TS_U8},   {3, TS_I8},   {4, TS_U16},  {5, TS_I16},  {6, TS_I32},  {7, TS_I64},
+                     {9, TS_BOOL}, {10, TS_F16}, {11, TS_F64}, {12, TS_U32}, {13, TS_U64}, {16, TS_BF16}};
+
 bool onnx_dtype(int64_t code, dtype *out, err *e)
 {
-    /* TensorProto.DataType; those left out have no dtype here: strings, complex, 8-bit floats, 4-bit integers. */
-    static const struct {
-        int code;
-        dtype dtype;
-    } table[] = {{1, TS_F32},  {2, TS_U8},   {3, TS_I8},   {4, TS_U16},  {5, TS_I16},  {6, TS_I32},  {7, TS_I64},
-                 {9, TS_BOOL}, {10, TS_F16}, {11, TS_F64}, {12, TS_U32}, {13, TS_U64}, {16, TS_BF16}};
-    for (int i = 0; i < COUNT(table); i++)
-        if (table[i].code == code)
-            return *out = table[i].dtype, true;
+    for (int i = 0; i < COUNT(element_types); i++)
+        if (element_types[i].code == code)
+            return *out = element_types[i].dtype, true;
     return err_set(e, TS_UNSUPPORTED, "element type %lld of ONNX is not supported", (long long)code);
+}
+
+int onnx_code(dtype d)
+{
+    for (int i = 0; i < COUNT(element_types); i++)
+        if (element_types[i].dtype == d)
+            return element_types[i].code;
+    return 0;
 }
 
 bool onnx_number(const onnx_call *c, int i, double *out, err *e)

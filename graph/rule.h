@@ -58,6 +58,7 @@ bool onnx_need(const onnx_call *c, int n, err *e); /* the first n operands are t
 bool onnx_has(const onnx_call *c, const char *name, int i); /* as attribute or as input i */
 const char *onnx_word(const onnx_call *c, const char *name, const char *fallback);
 bool onnx_dtype(int64_t code, dtype *out, err *e); /* TensorProto.DataType */
+int onnx_code(dtype d);                            /* the same the other way round; 0: the format has none */
 /* Input i as one number that is known now; an input that is absent leaves *out as it is. */
 bool onnx_number(const onnx_call *c, int i, double *out, err *e);
 /* Operands a and b of the elementwise operators before version 7: b's axes stand below those of a from attribute `axis`

@@ -156,20 +156,23 @@ static bool read_port(const json *v, bool complete, ts_port *out, err *e)
     return (!dtype_given || read_dtype(dtype_given, &out->dtype, e)) && (!shape || read_shape(shape, out, e));
 }
 
-static bool read_ports(model_file *f, const json *root, err *e)
+static bool read_list_of_ports(arena *mem, const json *list, bool complete, ts_port **out, int *n, err *e)
 {
-    const json *in, *out;
-    if (!need(root, "inputs", JSON_LIST, &in, e) || !need(root, "outputs", JSON_LIST, &out, e))
+    *out = arena_array(mem, length_of(list), sizeof **out);
+    for (const json *i = list ? list->first : NULL; i; i = i->next)
+        if (!read_port(i, complete, &(*out)[(*n)++], e))
+            return false;
+    return true;
+}
+
+static bool read_ports(arena *mem, const json *root, body *out, err *e)
+{
+    const json *in, *to;
+    if (!need(root, "inputs", JSON_LIST, &in, e) || !need(root, "outputs", JSON_LIST, &to, e) ||
+        !read_list_of_ports(mem, in, true, &out->input, &out->n_input, e) ||
+        !read_list_of_ports(mem, to, false, &out->output, &out->n_output, e))
         return false;
-    f->main.input = arena_array(&f->mem, length_of(in), sizeof *f->main.input);
-    f->main.output = arena_array(&f->mem, length_of(out), sizeof *f->main.output);
-    for (const json *i = in->first; i; i = i->next)
-        if (!read_port(i, true, &f->main.input[f->main.n_input++], e))
-            return false;
-    for (const json *i = out->first; i; i = i->next)
-        if (!read_port(i, false, &f->main.output[f->main.n_output++], e))
-            return false;
-    return f->main.n_output > 0 || json_refuse(e, out, TS_BAD_INPUT, "a graph has at least one output");
+    return out->n_output > 0 || json_refuse(e, to, TS_BAD_INPUT, "a graph has at least one output");
 }
 
 /* ---- numbers in the file itself ---- */
@@ -261,27 +264,42 @@ static bool read_weights(model_file *f, const json *v, held **out, int *n, err *
     return *out || json_refuse(e, file, own.code, "%s", own.text);
 }
 
-static bool read_held(model_file *f, const json *root, err *e)
+static void *joined(arena *mem, const void *a, int n, const void *b, int more, size_t size)
 {
-    const json *weights, *constants;
-    held *from_file = NULL;
-    int n = 0;
-    if (!want(root, "weights", JSON_OBJECT, &weights, e) || !want(root, "constants", JSON_OBJECT, &constants, e) ||
-        (weights && !read_weights(f, weights, &from_file, &n, e)))
-        return false;
-    f->main.held = arena_array(&f->mem, (size_t)n + length_of(constants), sizeof *f->main.held);
+    char *all = arena_array(mem, (size_t)n + (size_t)more, size);
     if (n > 0)
-        memcpy(f->main.held, from_file, (size_t)n * sizeof *f->main.held);
-    f->main.n_held = n;
-    for (const json *i = constants ? constants->first : NULL; i; i = i->next) {
+        memcpy(all, a, (size_t)n * size);
+    if (more > 0)
+        memcpy(all + (size_t)n * size, b, (size_t)more * size);
+    return all;
+}
+
+static bool read_constants(arena *mem, const json *root, body *out, err *e)
+{
+    const json *all;
+    if (!want(root, "constants", JSON_OBJECT, &all, e))
+        return false;
+    held *list = arena_array(mem, length_of(all), sizeof *list);
+    int n = 0;
+    for (const json *i = all ? all->first : NULL; i; i = i->next) {
         if (is_comment(i))
             continue;
-        held *h = &f->main.held[f->main.n_held++];
-        h->name = i->key;
-        if (!read_tensor(&f->mem, i, &h->value, e))
+        list[n].name = i->key;
+        if (!read_tensor(mem, i, &list[n++].value, e))
             return false;
     }
+    out->held = joined(mem, out->held, out->n_held, list, n, sizeof *list);
+    out->n_held += n;
     return true;
+}
+
+static bool read_held(model_file *f, const json *root, err *e)
+{
+    const json *weights;
+    if (!want(root, "weights", JSON_OBJECT, &weights, e) ||
+        (weights && !read_weights(f, weights, &f->main.held, &f->main.n_held, e)))
+        return false;
+    return read_constants(&f->mem, root, &f->main, e);
 }
 
 /* ---- nodes ---- */
@@ -301,6 +319,11 @@ static bool read_list(arena *mem, const json *v, attr *out, err *e)
     out->ints = whole;
     out->reals = real;
     return true;
+}
+
+static bool is_graph(const json *v)
+{
+    return v->kind == JSON_OBJECT && json_get(v, "nodes");
 }
 
 static bool read_attribute(arena *mem, const json *v, attr *out, const ts_array **tensor, err *e)
@@ -325,17 +348,27 @@ static bool read_attribute(arena *mem, const json *v, attr *out, const ts_array 
     return json_refuse(e, v, TS_BAD_INPUT, "an attribute is a number, a text, a list of numbers or a tensor");
 }
 
+/* A graph within a step: it sees the values around it, and the depth of the file bounds how many lie in each other. */
+static bool read_graph(arena *mem, const json *v, body *out, err *e);
+
 static bool read_attributes(arena *mem, const json *v, step *out, err *e)
 {
+    body *inner = arena_array(mem, length_of(v), sizeof *inner);
     attr *list = arena_array(mem, length_of(v), sizeof *list);
     const ts_array **tensor = arena_array(mem, length_of(v), sizeof *tensor);
     for (const json *i = v ? v->first : NULL; i; i = i->next) {
         if (is_comment(i))
             continue;
-        if (!read_attribute(mem, i, &list[out->n_attr], &tensor[out->n_attr], e))
+        attr *a = &list[out->n_attr];
+        if (is_graph(i)) {
+            *a = (attr){.name = i->key, .kind = 'g', .i = out->n_body};
+            if (!read_graph(mem, i, &inner[out->n_body++], e))
+                return false;
+        } else if (!read_attribute(mem, i, a, &tensor[out->n_attr], e))
             return false;
         out->n_attr++;
     }
+    out->body = inner;
     out->attr = list;
     out->tensor = tensor;
     return true;
@@ -381,16 +414,47 @@ static bool read_step(arena *mem, const json *v, step *out, err *e)
            read_attributes(mem, attributes, out, e);
 }
 
-static bool read_steps(model_file *f, const json *root, err *e)
+static bool read_steps(arena *mem, const json *root, body *out, err *e)
 {
     const json *all;
     if (!need(root, "nodes", JSON_LIST, &all, e))
         return false;
-    f->main.step = arena_array(&f->mem, length_of(all), sizeof *f->main.step);
+    out->step = arena_array(mem, length_of(all), sizeof *out->step);
     for (const json *i = all->first; i; i = i->next)
-        if (!read_step(&f->mem, i, &f->main.step[f->main.n_step++], e))
+        if (!read_step(mem, i, &out->step[out->n_step++], e))
             return false;
     return true;
+}
+
+static bool read_graph(arena *mem, const json *v, body *out, err *e)
+{
+    return json_known(v, "inputs outputs constants nodes", e) && read_ports(mem, v, out, e) &&
+           read_constants(mem, v, out, e) && read_steps(mem, v, out, e);
+}
+
+/* ---- an addition ---- */
+static bool read_addition(arena *mem, const json *root, body *to, err *e)
+{
+    const json *in, *outputs;
+    body more = {0};
+    if (!json_want(root, JSON_OBJECT, e) || !json_known(root, "inputs outputs constants nodes", e) ||
+        !want(root, "inputs", JSON_LIST, &in, e) || !want(root, "outputs", JSON_LIST, &outputs, e) ||
+        !read_list_of_ports(mem, in, true, &more.input, &more.n_input, e) ||
+        !read_list_of_ports(mem, outputs, false, &more.output, &more.n_output, e) ||
+        !read_constants(mem, root, to, e) || !read_steps(mem, root, &more, e))
+        return false;
+    to->input = joined(mem, to->input, to->n_input, more.input, more.n_input, sizeof *to->input);
+    to->step = joined(mem, to->step, to->n_step, more.step, more.n_step, sizeof *to->step);
+    to->n_input += more.n_input, to->n_step += more.n_step;
+    if (more.n_output > 0)
+        to->output = more.output, to->n_output = more.n_output;
+    return true;
+}
+
+bool graph_json_add(model_file *f, const char *source, err *e)
+{
+    const json *root = json_read(&f->mem, "addition", source, strlen(source), FILE_DEPTH, e);
+    return root && read_addition(&f->mem, root, &f->main, e);
 }
 
 /* ---- the file ---- */
@@ -405,8 +469,8 @@ static bool read_root(model_file *f, const json *root, err *e)
         !want(root, "name", JSON_TEXT, &name, e))
         return false;
     f->name = name ? name->text : "";
-    return read_opsets(f, root, e) && read_rules(f, root, e) && read_ports(f, root, e) && read_held(f, root, e) &&
-           read_steps(f, root, e);
+    return read_opsets(f, root, e) && read_rules(f, root, e) && read_ports(&f->mem, root, &f->main, e) &&
+           read_held(f, root, e) && read_steps(&f->mem, root, &f->main, e);
 }
 
 static bool is_json(const char *path, const unsigned char *head, size_t n)

@@ -77,6 +77,9 @@ typedef struct model_file {
 } model_file;
 void model_file_refuse(model_file *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void model_file_free(model_file *f);
+/* Appends what source, a JSON object with members of graph/1, describes: "inputs", "constants", "nodes"; "outputs"
+ * replace the file's. */
+bool graph_json_add(model_file *f, const char *source, err *e);
 
 typedef struct reader {
     const char *name, *doc;

@@ -17,14 +17,23 @@ typedef struct place {
 } place;
 
 /* ---- one entry: "w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]} ---- */
+static const struct {
+    const char *name;
+    dtype dtype;
+} known[] = {{"F64", TS_F64}, {"F32", TS_F32}, {"F16", TS_F16},  {"BF16", TS_BF16}, {"I64", TS_I64},
+             {"I32", TS_I32}, {"I16", TS_I16}, {"I8", TS_I8},    {"U64", TS_U64},   {"U32", TS_U32},
+             {"U16", TS_U16}, {"U8", TS_U8},   {"BOOL", TS_BOOL}};
+
+const char *safetensors_dtype(dtype d)
+{
+    for (int i = 0; i < COUNT(known); i++)
+        if (known[i].dtype == d)
+            return known[i].name;
+    return NULL;
+}
+
 static bool read_dtype(const json *entry, held *out, err *e)
 {
-    static const struct {
-        const char *name;
-        dtype dtype;
-    } known[] = {{"F64", TS_F64}, {"F32", TS_F32}, {"F16", TS_F16},  {"BF16", TS_BF16}, {"I64", TS_I64},
-                 {"I32", TS_I32}, {"I16", TS_I16}, {"I8", TS_I8},    {"U64", TS_U64},   {"U32", TS_U32},
-                 {"U16", TS_U16}, {"U8", TS_U8},   {"BOOL", TS_BOOL}};
     const json *v = json_get(entry, "dtype");
     if (!v)
         return json_refuse(e, entry, TS_BAD_INPUT, "W008 no dtype");

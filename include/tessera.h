@@ -185,6 +185,15 @@ TS_API bool ts_model_bind_values(ts_model *m, const ts_binding *b, ts_error *e);
 TS_API ts_graph *ts_model_graph(ts_model *m); /* NULL before bind */
 TS_API ts_tensor ts_model_tensor(const ts_model *m, int output);
 TS_API char *ts_model_json(const ts_model *m, ts_error *e); /* what `tessera show --json` prints */
+/* Changes to a model from a file; what was bound is no longer. ts_model_extend appends what a JSON object of graph/1
+ * describes ("inputs", "constants", "nodes"; "outputs" replace the model's), ts_model_put replaces a weight by one of
+ * the same dtype and shape or adds one (copied). */
+TS_API bool ts_model_extend(ts_model *m, const char *json, ts_error *e);
+TS_API bool ts_model_put(ts_model *m, const char *weight, const ts_array *value, ts_error *e);
+/* Writes a model from a file as `format`: "onnx", a file, or "json", a folder with graph.json and weights.safetensors;
+ * NULL: as the suffix of path says, else a folder. Symbols, names and bits stay; what stood there is replaced when
+ * everything is written. */
+TS_API bool ts_model_save(ts_model *m, const char *format, const char *path, ts_error *e);
 
 /* A built-in model: a row in a table that the build makes from models/. build reads extents with ts_dim, makes inputs
  * and weights on the graph, and names results with ts_result. */

@@ -76,7 +76,7 @@ uint64_t quick_hash(const void *p, size_t n, uint64_t seed);
 uint64_t random_bits(uint64_t seed, uint64_t index); /* splitmix64(seed * 0x9E3779B97F4A7C15 + index) */
 double random_unit(uint64_t seed, uint64_t index);   /* [-1, 1) in steps of 2^-23, from the top 24 bits */
 
-/* ---- files: the only place that opens, maps and replaces them ---- */
+/* ---- files: opened and mapped in file.c, replaced in save.c, nowhere else ---- */
 typedef struct mapping {
     const unsigned char *at;
     size_t size;
@@ -89,5 +89,11 @@ bool file_map_fd(int fd, const char *path, mapping *out, err *e);
 void file_unmap(mapping *m);
 bool file_read(const char *path, size_t limit, text *out, err *e); /* limit in bytes; over it is an error naming both */
 bool file_save(const char *path, const void *p, size_t n, err *e); /* atomic: temporary, fsync, rename */
-bool file_make_dir(const char *path, err *e);                      /* with parents; an existing folder is fine */
+/* The same in pieces; failures are kept until the end. `expected` bytes are reserved first; 0: unknown. */
+typedef struct saver saver;
+saver *saver_begin(const char *path, size_t expected);
+void saver_add(saver *s, const void *p, size_t n);
+bool saver_end(saver *s, err *e);             /* frees s; on failure the old file stays */
+void saver_drop(saver *s);                    /* frees s, nothing was written; NULL is fine */
+bool file_make_dir(const char *path, err *e); /* with parents; an existing folder is fine */
 #endif

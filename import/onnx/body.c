@@ -271,6 +271,7 @@ bool onnx_steps(onnx_source *s, size_t n, Onnx__Node *const *from, body *out, er
     for (size_t i = 0; i < n; i++)
         if (!read_step(s, from[i], i, &out->step[out->n_step++], e))
             return false;
+    onnx_hold_constants(&s->file->mem, out);
     return true;
 }
 

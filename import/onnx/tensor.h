@@ -16,4 +16,5 @@ typedef struct onnx_source {
 /* Both give TS_UNSUPPORTED for what is well-formed but has no dtype here. */
 bool onnx_element(int code, const char *what, dtype *out, err *e);
 bool onnx_tensor(onnx_source *s, const Onnx__Tensor *t, ts_array *out, err *e);
+void onnx_hold_constants(arena *mem, body *b); /* steps that are constant tensors become held ones */
 #endif

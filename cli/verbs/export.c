@@ -1,0 +1,64 @@
+/* export.c - tessera export: a network as an ONNX file for other runtimes. */
+#include "cli/fail.h"
+#include "cli/reply.h"
+#include "cli/session.h"
+
+/* A bound model knows the dtype of every output; one whose file says it need not be bound. */
+static bool save(ts_model *m, const char *path, ts_error *e)
+{
+    ts_error unbound = {0};
+    if (!ts_model_bind(m, 0, NULL, NULL, &unbound) && unbound.code != TS_USAGE) {
+        *e = unbound;
+        return false;
+    }
+    return ts_model_save(m, "onnx", path, e);
+}
+
+static bool work(const args *a, const char *what, const char *path, ts_error *e)
+{
+    if (!path) {
+        fail(e, TS_USAGE, "export: --out is missing");
+        return fail_hint(e, "-o FILE.onnx says where the model goes");
+    }
+    ts_model *m = ts_model_open(what, e);
+    const bool good = m && save(m, path, e);
+    ts_model_free(m);
+    if (!good)
+        return false;
+    if (!a->console.json) {
+        console_note(&a->console, "wrote %s", path);
+        return true;
+    }
+    cJSON *root = reply_make("export/1");
+    js_text(root, "file", path);
+    reply_print(root);
+    cJSON_Delete(root);
+    return true;
+}
+
+static int run(const args *a, ts_error *e)
+{
+    work(a, args_noun(a, 0), args_text(a, "out", NULL), e);
+    return TS_OK;
+}
+
+static const option options[] = {
+    {"out", 'o', A_FILE, "FILE", "the ONNX file to write", false, 0, 0},
+    {0},
+};
+static const option_group group = {"Options", options};
+static const option_group *const groups[] = {&group, NULL};
+static const char *const examples[] = {
+    "tessera export bert -o bert.onnx # bert: a folder that import wrote",
+    NULL,
+};
+
+const verb verb_export = {
+    .name = "export",
+    .brief = "Write a model as an ONNX file that other runtimes run",
+    .usage = "MODEL",
+    .groups = groups,
+    .examples = examples,
+    .details = "Numbers beyond one GiB lie in FILE.data beside it.",
+    .run = run,
+};

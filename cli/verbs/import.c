@@ -1,0 +1,67 @@
+/* import.c - tessera import: a network as a folder that people can read, edit and compare. */
+#include "cli/fail.h"
+#include "cli/reply.h"
+#include "cli/session.h"
+
+static void say(const args *a, const ts_model *m, const char *folder)
+{
+    if (!a->console.json) {
+        console_note(&a->console, "wrote %s: graph.json, and weights.safetensors if there are any", folder);
+        return;
+    }
+    cJSON *root = reply_make("import/1");
+    js_text(root, "folder", folder);
+    js_number(root, "inputs", ts_model_inputs(m));
+    js_number(root, "outputs", ts_model_outputs(m));
+    reply_print(root);
+    cJSON_Delete(root);
+}
+
+/* Dimensions stay free where nothing binds them. All that is unsupported is told before anything is written. */
+static bool work(const args *a, const char *what, const char *folder, ts_error *e)
+{
+    if (!folder) {
+        fail(e, TS_USAGE, "import: --out is missing");
+        return fail_hint(e, "-o DIR says where graph.json and weights.safetensors go");
+    }
+    ts_error unbound = {0};
+    ts_model *m = ts_model_open(what, e);
+    bool good = m != NULL;
+    if (good && !ts_model_bind(m, 0, NULL, NULL, &unbound) && unbound.code != TS_USAGE) {
+        *e = unbound;
+        good = false;
+    }
+    good = good && ts_model_save(m, "json", folder, e);
+    if (good)
+        say(a, m, folder);
+    ts_model_free(m);
+    return good;
+}
+
+static int run(const args *a, ts_error *e)
+{
+    work(a, args_noun(a, 0), args_text(a, "out", NULL), e);
+    return TS_OK;
+}
+
+static const option options[] = {
+    {"out", 'o', A_FOLDER, "DIR", "where to write graph.json and weights.safetensors", false, 0, 0},
+    {0},
+};
+static const option_group group = {"Options", options};
+static const option_group *const groups[] = {&group, NULL};
+static const char *const examples[] = {
+    "tessera import model.onnx -o bert # then: tessera show bert --hash",
+    NULL,
+};
+
+const verb verb_import = {
+    .name = "import",
+    .brief = "Write a model as graph.json and weights.safetensors",
+    .usage = "MODEL",
+    .groups = groups,
+    .examples = examples,
+    .details = "Names, operator versions and symbols of dimensions stay as the file has them, and numbers keep their "
+               "bits. What nobody here can do is told at once, and nothing is written then.",
+    .run = run,
+};

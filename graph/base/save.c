@@ -1,0 +1,192 @@
+/* save.c - the only place that replaces files. A reader of a saved file sees the old bytes or the new ones, also after
+ * a crash or a power failure. What is written goes to a temporary file beside the target, which takes its name when all
+ * of it is on disk. */
+#include "graph/base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER = 1 << 16 };
+
+struct saver {
+    arena mem;
+    const char *path, *folder;
+    char *temporary; /* NULL: path is a device or a pipe and written in place */
+    int fd;
+    int why;      /* errno of the first failure; 0: none */
+    size_t held;  /* bytes in the buffer */
+    char *buffer; /* BUFFER bytes */
+};
+
+static int open_again(const char *path, int flags, mode_t mode)
+{
+    int fd;
+    do
+        fd = open(path, flags | O_CLOEXEC, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+static bool write_all(int fd, const void *p, size_t n)
+{
+    const char *at = p;
+    while (n > 0) {
+        ssize_t done = write(fd, at, n);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        at += done;
+        n -= (size_t)done;
+    }
+    return true;
+}
+
+/* The folder that holds path, without a slash at its end except for the root. */
+static char *folder_of(arena *a, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return arena_string(a, ".");
+    int n = (int)(slash - path);
+    return arena_format(a, "%.*s", n > 0 ? n : 1, path);
+}
+
+static int open_temporary(arena *a, const char *folder, char **name)
+{
+    /* The name is random, not derived from the target's: that may be as long as the system allows. */
+    for (int attempt = 0; attempt < 16; attempt++) {
+        uint64_t r;
+        if (getrandom(&r, sizeof r, 0) != sizeof r)
+            return -1;
+        *name = arena_format(a, "%s/.tessera-%016llx.tmp", folder, (unsigned long long)r);
+        int fd = open_again(*name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+static bool sync_folder(const char *folder)
+{
+    int fd = open_again(folder, O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0)
+        return errno ==
+               EACCES; /* a folder that may be written but not read: the rename stands, only later is it durable */
+    bool done = fsync(fd) == 0 || errno == EINVAL; /* EINVAL: this file system does not sync folders */
+    int why = errno;
+    close(fd);
+    errno = why;
+    return done;
+}
+
+/* Devices and pipes, and the links in /dev that stand for open files (/dev/stdout), are written in place, never
+ * replaced; appending keeps what a redirected stdout already holds. Any other link is itself replaced: never followed,
+ * so that one planted in an output folder leads nowhere. */
+static bool is_special(const char *path)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0)
+        return false;
+    if (S_ISLNK(st.st_mode))
+        return strncmp(path, "/dev/", 5) == 0;
+    return !S_ISREG(st.st_mode);
+}
+
+static void note(saver *s, bool done)
+{
+    if (!done && s->why == 0)
+        s->why = errno ? errno : EIO;
+}
+
+saver *saver_begin(const char *path, size_t expected)
+{
+    saver *s = calloc(1, sizeof *s);
+    MUST(s);
+    s->path = arena_string(&s->mem, path);
+    s->folder = folder_of(&s->mem, path);
+    s->buffer = arena_get(&s->mem, BUFFER);
+    s->fd = is_special(path) ? open_again(path, O_WRONLY | O_APPEND, 0)
+                             : open_temporary(&s->mem, s->folder, &s->temporary);
+    note(s, s->fd >= 0);
+    if (s->fd < 0)
+        s->temporary = NULL;
+    /* A full disk is found before the writing; file systems that cannot reserve say so and are forgiven. */
+    if (s->temporary && expected > 0 && fallocate(s->fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)expected) != 0)
+        note(s, errno != ENOSPC && errno != EDQUOT && errno != EFBIG);
+    return s;
+}
+
+static void flush(saver *s)
+{
+    if (s->why == 0)
+        note(s, write_all(s->fd, s->buffer, s->held));
+    s->held = 0;
+}
+
+void saver_add(saver *s, const void *p, size_t n)
+{
+    if (s->why != 0 || n == 0)
+        return;
+    if (n > BUFFER - s->held)
+        flush(s);
+    if (n > BUFFER) {
+        note(s, write_all(s->fd, p, n));
+        return;
+    }
+    memcpy(s->buffer + s->held, p, n);
+    s->held += n;
+}
+
+static void done(saver *s)
+{
+    if (s->temporary)
+        unlink(s->temporary);
+    if (s->fd >= 0)
+        close(s->fd);
+    arena_free(&s->mem);
+    free(s);
+}
+
+void saver_drop(saver *s)
+{
+    if (s)
+        done(s);
+}
+
+/* A failed fsync is final: the kernel may have dropped the pages, so no second try. */
+bool saver_end(saver *s, err *e)
+{
+    flush(s);
+    if (s->why == 0 && s->temporary)
+        note(s, fsync(s->fd) == 0);
+    if (s->fd >= 0)
+        note(s, close(s->fd) == 0);
+    s->fd = -1;
+    if (s->why == 0 && s->temporary) {
+        const bool renamed = rename(s->temporary, s->path) == 0;
+        note(s, renamed);
+        if (renamed) {
+            s->temporary = NULL;
+            note(s, sync_folder(s->folder));
+        }
+    }
+    char words[128];
+    const bool good = s->why == 0 ||
+                      err_set(e, TS_FILES, "cannot write '%s': %s", s->path, strerror_r(s->why, words, sizeof words));
+    done(s);
+    return good;
+}
+
+bool file_save(const char *path, const void *p, size_t n, err *e)
+{
+    saver *s = saver_begin(path, n);
+    saver_add(s, p, n);
+    return saver_end(s, e);
+}

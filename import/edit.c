@@ -1,0 +1,113 @@
+/* edit.c - a model from a file, changed and written again. */
+#include "import/model.h"
+#include "import/writer.h"
+
+#include <string.h>
+
+static bool from_file(const ts_model *m, const char *doing, err *e)
+{
+    if (!m->builder)
+        return true;
+    err_set(e, TS_UNSUPPORTED, "cannot %s \"%s\": it is built in, there are no steps of a file", doing, m->path);
+    return err_hint(e, "models from .onnx and .json files can be changed and written");
+}
+
+/* Names and order anew after a change. */
+static bool relink(ts_model *m, err *e)
+{
+    model_unbind(m);
+    const body *b = &m->file.main;
+    *m->declared = (ports){b->n_input, b->n_output, b->input, b->output};
+    return links_make(&m->file, &m->mem, e);
+}
+
+bool ts_model_extend(ts_model *m, const char *json, ts_error *e)
+{
+    return from_file(m, "extend", e) && graph_json_add(&m->file, json, e) && relink(m, e);
+}
+
+static bool same_shape(const ts_array *a, const ts_array *b)
+{
+    return a->dtype == b->dtype && a->rank == b->rank && !memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim);
+}
+
+static void *copy_data(model_file *f, const ts_array *a)
+{
+    size_t n;
+    MUST(size_mul((size_t)ts_array_count(a), (size_t)ts_dtype_bytes(a->dtype), &n));
+    void *to = arena_get(&f->mem, n + 1);
+    if (n > 0)
+        memcpy(to, a->data, n);
+    return to;
+}
+
+bool ts_model_put(ts_model *m, const char *weight, const ts_array *value, ts_error *e)
+{
+    model_file *f = &m->file;
+    body *b = &f->main;
+    int i = 0;
+    if (!from_file(m, "change weights of", e))
+        return false;
+    while (i < b->n_held && strcmp(b->held[i].name, weight) != 0)
+        i++;
+    if (i < b->n_held) {
+        if (!same_shape(&b->held[i].value, value))
+            return err_set(e, TS_BAD_INPUT, "weight \"%s\": the new value has another dtype or shape", weight);
+        b->held[i].value.data = copy_data(f, value);
+        model_unbind(m);
+        return true;
+    }
+    held *all = arena_array(&f->mem, (size_t)b->n_held + 1, sizeof *all);
+    if (b->n_held > 0)
+        memcpy(all, b->held, (size_t)b->n_held * sizeof *all);
+    all[b->n_held] = (held){.name = arena_string(&f->mem, weight), .value = *value};
+    all[b->n_held].value.data = copy_data(f, value);
+    b->held = all;
+    b->n_held++;
+    return relink(m, e);
+}
+
+static const writer *writer_for(const char *format, const char *path, err *e)
+{
+    const size_t n = strlen(path);
+    const writer *folder = NULL;
+    for (const writer *const *w = writers; *w; w++) {
+        const size_t k = (*w)->suffix ? strlen((*w)->suffix) : 0;
+        if (format ? !strcmp((*w)->name, format) : k > 0 && n > k && !strcmp(path + n - k, (*w)->suffix))
+            return *w;
+        if (!(*w)->suffix)
+            folder = *w;
+    }
+    if (!format && folder)
+        return folder;
+    err_set(e, TS_USAGE, "there is no format \"%s\" to write", format ? format : "");
+    return NULL;
+}
+
+/* A dtype that the file leaves to its nodes is known once they are there. */
+static bool complete(const ts_model *m, model_file *f, err *e)
+{
+    ts_port *output = arena_array(&f->mem, (size_t)f->main.n_output, sizeof *output);
+    for (int i = 0; i < f->main.n_output; i++) {
+        output[i] = f->main.output[i];
+        if (output[i].dtype == TS_N_DTYPE && m->bound)
+            output[i].dtype = m->bound->output[i].dtype;
+        if (output[i].dtype == TS_N_DTYPE)
+            return err_set(e, TS_BAD_INPUT, "output \"%s\": its dtype is known only when all dimensions are bound",
+                           output[i].name);
+    }
+    f->main.output = output;
+    return true;
+}
+
+bool ts_model_save(ts_model *m, const char *format, const char *path, ts_error *e)
+{
+    const writer *w = from_file(m, "write", e) ? writer_for(format, path, e) : NULL;
+    model_file f = m->file;
+    if (!w)
+        return false;
+    f.mem = (arena){0};
+    const bool good = complete(m, &f, e) && w->write(&f, path, e);
+    arena_free(&f.mem);
+    return good;
+}

@@ -1,0 +1,278 @@
+/* write.c - a network as an ONNX file. Messages point at the numbers where they lie and are streamed, so that a model
+ * of any size takes little memory. Numbers stand in the file itself up to the two gigabytes that a message may have, in
+ * a file beside it from there on. */
+#include "graph/rule.h"
+#include "import/onnx/tensor.h"
+#include "import/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { INLINE_BYTES = 1 << 30, EXTERNAL_ALIGNMENT = 4096, SMALL_BYTES = 1024 };
+
+typedef struct maker {
+    arena *mem;
+    const model_file *f;
+    const char *beside; /* name of the file for numbers; NULL: everything in one file */
+    int64_t offset;     /* of the next tensor in it */
+} maker;
+
+/* The format's version that came with an operator set (its Versioning document). */
+static int ir_version(const model_file *f)
+{
+    static const struct {
+        int opset, ir;
+    } table[] = {{25, 13}, {24, 12}, {23, 11}, {21, 10}, {19, 9}, {15, 8}, {13, 7}, {11, 6}, {10, 5}};
+    for (int i = 0; i < f->n_opset; i++)
+        for (int k = 0; !*f->opset[i].domain && k < COUNT(table); k++)
+            if (f->opset[i].version >= table[k].opset)
+                return table[k].ir;
+    return 4; /* the first in which tensors need not be inputs */
+}
+
+/* protobuf-c's structures have no const. */
+static char *loose(const char *s)
+{
+    return (char *)(uintptr_t)s;
+}
+
+/* ---- tensors ---- */
+static int64_t bytes_of(const ts_array *a)
+{
+    return ts_array_count(a) * ts_dtype_bytes(a->dtype);
+}
+
+static void add_entry(maker *w, Onnx__Tensor *t, const char *key, const char *value)
+{
+    Onnx__StringStringEntry *one = arena_get(w->mem, sizeof *one);
+    onnx__string_string_entry__init(one);
+    one->key = loose(key), one->value = loose(value);
+    t->external_data[t->n_external_data++] = one;
+}
+
+static void place_beside(maker *w, Onnx__Tensor *t, int64_t size)
+{
+    t->external_data = arena_array(w->mem, 3, sizeof(void *));
+    add_entry(w, t, "location", w->beside);
+    add_entry(w, t, "offset", arena_format(w->mem, "%lld", (long long)w->offset));
+    add_entry(w, t, "length", arena_format(w->mem, "%lld", (long long)size));
+    t->has_data_location = true, t->data_location = 1;
+    w->offset += (size + EXTERNAL_ALIGNMENT - 1) / EXTERNAL_ALIGNMENT * EXTERNAL_ALIGNMENT;
+}
+
+static bool is_beside(const maker *w, const ts_array *a)
+{
+    return w->beside && bytes_of(a) >= SMALL_BYTES;
+}
+
+static Onnx__Tensor *make_tensor(maker *w, const char *name, const ts_array *a, bool may_leave)
+{
+    Onnx__Tensor *t = arena_get(w->mem, sizeof *t);
+    onnx__tensor__init(t);
+    t->name = *name ? loose(name) : NULL;
+    t->has_data_type = true, t->data_type = onnx_code(a->dtype);
+    t->n_dims = (size_t)a->rank;
+    t->dims = arena_array(w->mem, t->n_dims, sizeof *t->dims);
+    for (int i = 0; i < a->rank; i++)
+        t->dims[i] = a->dim[i];
+    if (may_leave && is_beside(w, a)) {
+        place_beside(w, t, bytes_of(a));
+        return t;
+    }
+    t->has_raw_data = true;
+    t->raw_data = (ProtobufCBinaryData){.len = (size_t)bytes_of(a), .data = a->data};
+    return t;
+}
+
+/* ---- ports ---- */
+static Onnx__Dimension *make_dimension(maker *w, const ts_port *p, int i)
+{
+    Onnx__Dimension *d = arena_get(w->mem, sizeof *d);
+    onnx__dimension__init(d);
+    if (p->dim[i] >= 0)
+        d->has_dim_value = true, d->dim_value = p->dim[i];
+    else
+        d->dim_param = loose(p->symbol[i]);
+    return d;
+}
+
+static Onnx__ValueInfo *make_port(maker *w, const ts_port *p)
+{
+    Onnx__ValueInfo *v = arena_get(w->mem, sizeof *v);
+    Onnx__TensorType *t = arena_get(w->mem, sizeof *t);
+    onnx__value_info__init(v);
+    v->type = arena_get(w->mem, sizeof *v->type);
+    onnx__type__init(v->type), onnx__tensor_type__init(t);
+    v->name = loose(p->name), v->type->tensor_type = t;
+    t->has_elem_type = true, t->elem_type = onnx_code(p->dtype);
+    if (p->rank < 0)
+        return v;
+    t->shape = arena_get(w->mem, sizeof *t->shape);
+    onnx__tensor_shape__init(t->shape);
+    t->shape->n_dim = (size_t)p->rank;
+    t->shape->dim = arena_array(w->mem, t->shape->n_dim, sizeof(void *));
+    for (int i = 0; i < p->rank; i++)
+        t->shape->dim[i] = make_dimension(w, p, i);
+    return v;
+}
+
+static Onnx__ValueInfo **make_ports(maker *w, int n, const ts_port *p)
+{
+    Onnx__ValueInfo **all = arena_array(w->mem, (size_t)n, sizeof *all);
+    for (int i = 0; i < n; i++)
+        all[i] = make_port(w, &p[i]);
+    return all;
+}
+
+/* ---- nodes ---- */
+static float *make_floats(maker *w, const attr *a)
+{
+    float *v = arena_array(w->mem, (size_t)a->n, sizeof *v);
+    for (int i = 0; i < a->n; i++)
+        v[i] = (float)a->reals[i];
+    return v;
+}
+
+static bool make_graph(maker *w, const body *b, bool outermost, Onnx__Graph **out, err *e);
+
+static bool make_attribute(maker *w, const step *s, int i, Onnx__Attribute **out, err *e)
+{
+    const attr *a = &s->attr[i];
+    Onnx__Attribute *m = *out = arena_get(w->mem, sizeof *m);
+    onnx__attribute__init(m);
+    m->name = loose(a->name);
+    m->has_type = true;
+    switch (a->kind) {
+    case 'i': m->type = ONNX__ATTRIBUTE__KIND__INT, m->has_i = true, m->i = a->i; return true;
+    case 'f': m->type = ONNX__ATTRIBUTE__KIND__FLOAT, m->has_f = true, m->f = (float)a->f; return true;
+    case 's':
+        m->type = ONNX__ATTRIBUTE__KIND__STRING, m->has_s = true;
+        m->s = (ProtobufCBinaryData){.len = strlen(a->s), .data = (uint8_t *)loose(a->s)};
+        return true;
+    case 'I':
+        m->type = ONNX__ATTRIBUTE__KIND__INTS, m->n_ints = (size_t)a->n;
+        m->ints = (int64_t *)(uintptr_t)a->ints;
+        return true;
+    case 'F':
+        m->type = ONNX__ATTRIBUTE__KIND__FLOATS, m->n_floats = (size_t)a->n, m->floats = make_floats(w, a);
+        return true;
+    case 't': m->type = ONNX__ATTRIBUTE__KIND__TENSOR, m->t = make_tensor(w, "", s->tensor[i], false); return true;
+    case 'g': m->type = ONNX__ATTRIBUTE__KIND__GRAPH; return make_graph(w, &s->body[a->i], false, &m->g, e);
+    case 'r': m->has_type = false, m->ref_attr_name = loose(a->s); return true;
+    default: return err_set(e, TS_UNSUPPORTED, "attribute %s: nothing that ONNX has", a->name);
+    }
+}
+
+static bool make_node(maker *w, const step *s, Onnx__Node **out, err *e)
+{
+    Onnx__Node *n = *out = arena_get(w->mem, sizeof *n);
+    onnx__node__init(n);
+    n->op_type = loose(s->type), n->domain = *s->domain ? loose(s->domain) : NULL;
+    n->name = *s->name ? loose(s->name) : NULL;
+    n->n_input = (size_t)s->n_in, n->input = (char **)(uintptr_t)s->in;
+    n->n_output = (size_t)s->n_out, n->output = (char **)(uintptr_t)s->out;
+    n->attribute = arena_array(w->mem, (size_t)s->n_attr, sizeof *n->attribute);
+    for (int i = 0; i < s->n_attr; i++, n->n_attribute++)
+        if (!make_attribute(w, s, i, &n->attribute[i], e))
+            return err_in(e, "%s \"%s\"", s->type, s->name);
+    return true;
+}
+
+/* ---- the model ---- */
+static bool make_graph(maker *w, const body *b, bool outermost, Onnx__Graph **out, err *e)
+{
+    Onnx__Graph *g = *out = arena_get(w->mem, sizeof *g);
+    onnx__graph__init(g);
+    g->name = outermost && *w->f->name ? loose(w->f->name) : loose("graph");
+    g->n_input = (size_t)b->n_input, g->input = make_ports(w, b->n_input, b->input);
+    g->n_output = (size_t)b->n_output, g->output = make_ports(w, b->n_output, b->output);
+    g->initializer = arena_array(w->mem, (size_t)b->n_held, sizeof *g->initializer);
+    for (int i = 0; i < b->n_held; i++) {
+        if (b->held[i].refused)
+            return err_set(e, TS_UNSUPPORTED, "tensor \"%s\": %s", b->held[i].name, b->held[i].refused);
+        g->initializer[g->n_initializer++] = make_tensor(w, b->held[i].name, &b->held[i].value, outermost);
+    }
+    g->node = arena_array(w->mem, (size_t)b->n_step, sizeof *g->node);
+    for (int i = 0; i < b->n_step; i++, g->n_node++)
+        if (!make_node(w, &b->step[i], &g->node[i], e))
+            return false;
+    return true;
+}
+
+static void make_opsets(maker *w, Onnx__Model *m)
+{
+    const model_file *f = w->f;
+    m->opset_import = arena_array(w->mem, (size_t)f->n_opset, sizeof *m->opset_import);
+    for (int i = 0; i < f->n_opset; i++, m->n_opset_import++) {
+        Onnx__OperatorSetId *id = m->opset_import[i] = arena_get(w->mem, sizeof *id);
+        onnx__operator_set_id__init(id);
+        id->domain = loose(f->opset[i].domain);
+        id->has_version = true, id->version = f->opset[i].version;
+    }
+}
+
+static bool make_model(maker *w, Onnx__Model *m, err *e)
+{
+    onnx__model__init(m);
+    m->has_ir_version = true, m->ir_version = ir_version(w->f);
+    m->producer_name = loose("tessera"), m->producer_version = loose(TS_VERSION);
+    make_opsets(w, m);
+    if (w->f->n_function > 0)
+        return err_set(e, TS_UNSUPPORTED, "function \"%s\" of the model cannot be written", w->f->function[0].name);
+    return make_graph(w, &w->f->main, true, &m->graph, e);
+}
+
+/* ---- files ---- */
+static bool save_beside(const maker *w, const char *folder, err *e)
+{
+    static const char zero[EXTERNAL_ALIGNMENT];
+    saver *s = saver_begin(arena_format(w->mem, "%s%s", folder, w->beside), (size_t)w->offset);
+    for (int i = 0; i < w->f->main.n_held; i++) {
+        const ts_array *a = &w->f->main.held[i].value;
+        if (!is_beside(w, a))
+            continue;
+        const size_t n = (size_t)bytes_of(a), rest = n % EXTERNAL_ALIGNMENT;
+        saver_add(s, a->data, n);
+        saver_add(s, zero, rest ? EXTERNAL_ALIGNMENT - rest : 0);
+    }
+    return saver_end(s, e);
+}
+
+typedef struct stream {
+    ProtobufCBuffer base; /* first: protobuf-c gets a pointer to it */
+    saver *to;
+} stream;
+
+static void append(ProtobufCBuffer *b, size_t n, const uint8_t *data)
+{
+    saver_add(((stream *)b)->to, data, n);
+}
+
+static bool write_onnx(const model_file *f, const char *path, err *e)
+{
+    arena mem = {0};
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    maker w = {.mem = &mem, .f = f};
+    Onnx__Model m;
+    int64_t total = 0;
+    for (int i = 0; i < f->main.n_held; i++)
+        total += bytes_of(&f->main.held[i].value);
+    if (total > INLINE_BYTES)
+        w.beside = arena_format(&mem, "%s.data", base);
+    bool good = make_model(&w, &m, e) &&
+                (!w.beside || save_beside(&w, arena_format(&mem, "%.*s", (int)(base - path), path), e));
+    if (good) {
+        stream to = {{append}, saver_begin(path, onnx__model__get_packed_size(&m))};
+        onnx__model__pack_to_buffer(&m, &to.base);
+        good = saver_end(to.to, e);
+    }
+    arena_free(&mem);
+    return good;
+}
+
+const writer writer_onnx = {
+    .name = "onnx",
+    .doc = "an ONNX file; numbers beyond 1 GiB lie beside it",
+    .suffix = ".onnx",
+    .write = write_onnx,
+};

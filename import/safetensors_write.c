@@ -1,0 +1,65 @@
+/* safetensors_write.c - tensors to a safetensors file, large elements first, so that all data is aligned. */
+#include "import/safetensors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 8 };
+
+static int by_width(const void *a, const void *b)
+{
+    const held *x = *(const held *const *)a, *y = *(const held *const *)b;
+    const int wide = ts_dtype_bytes(y->value.dtype) - ts_dtype_bytes(x->value.dtype);
+    return wide ? wide : strcmp(x->name, y->name);
+}
+
+static void add_entry(text *t, const held *h, size_t begin, size_t end)
+{
+    text_add(t, t->len > 1 ? "," : "");
+    text_json(t, h->name);
+    text_add(t, ":{\"dtype\":\"%s\",\"shape\":[", safetensors_dtype(h->value.dtype));
+    for (int i = 0; i < h->value.rank; i++)
+        text_add(t, "%s%lld", i ? "," : "", (long long)h->value.dim[i]);
+    text_add(t, "],\"data_offsets\":[%zu,%zu]}", begin, end);
+}
+
+static size_t bytes_of(const held *h)
+{
+    return (size_t)ts_array_count(&h->value) * (size_t)ts_dtype_bytes(h->value.dtype);
+}
+
+static void add(saver *s, hasher *sum, const void *p, size_t n)
+{
+    saver_add(s, p, n);
+    hash_bytes(sum, p, n);
+}
+
+bool safetensors_write(const char *path, int n, const held *const *all, digest *out, err *e)
+{
+    arena mem = {0};
+    const held **order = arena_array(&mem, (size_t)n + 1, sizeof *order);
+    text header = {0};
+    size_t total = 0;
+    for (int i = 0; i < n; i++)
+        order[i] = all[i];
+    qsort(order, (size_t)n, sizeof *order, by_width);
+    text_add(&header, "{");
+    for (int i = 0; i < n; i++) {
+        add_entry(&header, order[i], total, total + bytes_of(order[i]));
+        total += bytes_of(order[i]);
+    }
+    text_add(&header, "}");
+    while (header.len % ALIGNMENT)
+        text_add(&header, " ");
+    const uint64_t length = header.len;
+    saver *s = saver_begin(path, sizeof length + header.len + total);
+    hasher *sum = hash_begin();
+    add(s, sum, &length, sizeof length);
+    add(s, sum, header.s, header.len);
+    for (int i = 0; i < n; i++)
+        add(s, sum, order[i]->value.data, bytes_of(order[i]));
+    *out = hash_end(sum);
+    text_free(&header);
+    arena_free(&mem);
+    return saver_end(s, e);
+}

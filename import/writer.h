@@ -1,0 +1,15 @@
+/* writer.h - a network to a file: the counterpart of reader.h, one per format. What was read from one format and
+ * written in another has the same steps, names, symbols and bits. */
+#ifndef TS_WRITER_H
+#define TS_WRITER_H
+#include "import/reader.h"
+
+typedef struct writer {
+    const char *name, *doc;
+    const char *suffix; /* of the files that it makes: ".onnx"; NULL: it makes a folder */
+    /* What stands at path is replaced when all is written; every output has a dtype. Files beside it: as the format
+     * needs them. */
+    bool (*write)(const model_file *f, const char *path, err *e);
+} writer;
+extern const writer *const writers[]; /* const writer writer_NAME in import/, gathered by the build; ends with NULL */
+#endif

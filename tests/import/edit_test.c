@@ -1,0 +1,150 @@
+/* A model that was read is written again: the same graph, names, symbols and bits, whatever the formats; additions and
+ * new weights are written as well. */
+#include "import/model.h"
+#include "tests/check.h"
+#include "tests/import/weights_file.h"
+#include "tests/scratch.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static scratch folder;
+static char source[160];
+/* A NaN with a payload among the weights: text would lose it. */
+static const uint32_t numbers[] = {0x3F800000, 0x40000000, 0x7FC01234, 0x40800000, 0x80000000, 0x00000001};
+
+static const char network[] =
+    "{ \"format\": \"graph/1\", \"name\": \"tiny\", \"opset\": { \"\": 17 },\n"
+    "  \"dims\": { \"batch\": { \"min\": 1, \"max\": 64, \"default\": 4 } },\n"
+    "  \"inputs\": [ { \"name\": \"x\", \"dtype\": \"f32\", \"shape\": [\"batch\", 3] } ],\n"
+    "  \"outputs\": [ { \"name\": \"y\", \"dtype\": \"f32\", \"shape\": [\"batch\", 2] } ],\n"
+    "  \"weights\": { \"file\": \"w.safetensors\" },\n"
+    "  \"constants\": { \"tenth\": { \"dtype\": \"f32\", \"shape\": [], \"data\": [0.1] },\n"
+    "    \"to\": { \"dtype\": \"i64\", \"shape\": [2], \"data\": [0, -1] } },\n"
+    "  \"nodes\": [ { \"name\": \"fc\", \"op\": \"MatMul\", \"in\": [\"x\", \"w\"], \"out\": [\"h\"] },\n"
+    "    { \"op\": \"Mul\", \"in\": [\"h\", \"tenth\"], \"out\": [\"m\"] },\n"
+    "    { \"op\": \"Reshape\", \"in\": [\"m\", \"to\"], \"out\": [\"r\"], \"attr\": { \"allowzero\": 0 } },\n"
+    "    { \"name\": \"a \\\"b\\\"\", \"op\": \"LeakyRelu\", \"in\": [\"r\"], \"out\": [\"y\"], "
+    "\"attr\": { \"alpha\": 0.25 } } ] }\n";
+
+static void in_folder(const char *name, char out[160])
+{
+    snprintf(out, 160, "%s/%s", folder.path, name);
+}
+
+static ts_model *open_bound(const char *path)
+{
+    err e = {0};
+    ts_model *m = ts_model_open(path, &e);
+    const char *four = "batch=4"; /* ONNX has no defaults */
+    if (!CHECK(m && ts_model_bind(m, 1, &four, NULL, &e)))
+        fprintf(stderr, "  said: %s\n", e.text);
+    return m;
+}
+
+static void hash_of(const ts_model *m, char hex[65])
+{
+    ts_tensor y = ts_model_tensor(m, 0);
+    ts_hash(1, &y, hex);
+}
+
+static const held *held_named(const ts_model *m, const char *name)
+{
+    for (int i = 0; i < m->file.main.n_held; i++)
+        if (!strcmp(m->file.main.held[i].name, name))
+            return &m->file.main.held[i];
+    return NULL;
+}
+
+/* There and back through both formats. */
+static void test_round_trip(void)
+{
+    char dir[160], onnx[160], again[160], want[65], got[65];
+    const char *const way[][2] = {{source, dir}, {dir, onnx}, {onnx, again}};
+    in_folder("made", dir), in_folder("made.onnx", onnx), in_folder("b", again);
+    ts_model *first = open_bound(source);
+    hash_of(first, want);
+    for (int i = 0; i < COUNT(way); i++) {
+        err e = {0};
+        ts_model *m = open_bound(way[i][0]);
+        if (!CHECK(ts_model_save(m, NULL, way[i][1], &e)))
+            fprintf(stderr, "  said: %s\n", e.text);
+        ts_model_free(m);
+        m = open_bound(way[i][1]);
+        hash_of(m, got);
+        CHECK_TEXT(got, want);
+        CHECK(!memcmp(held_named(m, "w")->value.data, numbers, sizeof numbers));
+        CHECK_TEXT(m->file.main.input[0].symbol[0], "batch");
+        CHECK_TEXT(m->file.main.step[3].name, "a \"b\"");
+        ts_model_free(m);
+    }
+    ts_model_free(first);
+}
+
+static void test_addition(void)
+{
+    static const char more[] = "{ \"nodes\": [ { \"op\": \"Gemm\", \"in\": [\"y\", \"head.w\"], \"out\": [\"z\"] } ],"
+                               "  \"outputs\": [ { \"name\": \"z\", \"dtype\": \"f32\" } ] }";
+    static const float head[] = {1, 2, 3, 4}, other[] = {5, 6, 7, 8, 9, 10};
+    char onnx[160], want[65], got[65];
+    err e = {0};
+    ts_model *m = ts_model_open(source, &e);
+    ts_array value = {.dtype = TS_F32, .rank = 2, .dim = {2, 2}, .data = (void *)(uintptr_t)head};
+    CHECK(ts_model_put(m, "head.w", &value, &e) && ts_model_extend(m, more, &e));
+    value = (ts_array){.dtype = TS_F32, .rank = 2, .dim = {3, 2}, .data = (void *)(uintptr_t)other};
+    CHECK(ts_model_put(m, "w", &value, &e) && ts_model_bind(m, 0, NULL, NULL, &e));
+    CHECK_TEXT(e.text, "");
+    hash_of(m, want);
+    in_folder("more.onnx", onnx);
+    CHECK(ts_model_save(m, NULL, onnx, &e));
+    ts_model_free(m);
+    m = open_bound(onnx);
+    hash_of(m, got);
+    CHECK_TEXT(got, want);
+    CHECK(!memcmp(held_named(m, "w")->value.data, other, sizeof other));
+    ts_model_free(m);
+}
+
+static void test_refusals(void)
+{
+    char path[160];
+    struct stat st;
+    err e = {0};
+    ts_model *m = ts_model_open("bert-tiny", &e);
+    in_folder("never.onnx", path);
+    CHECK(!ts_model_save(m, NULL, path, &e) && stat(path, &st) != 0);
+    CHECK_TEXT(e.text, "cannot write \"bert-tiny\": it is built in, there are no steps of a file\n"
+                       "  hint: models from .onnx and .json files can be changed and written");
+    ts_model_free(m);
+    e = (err){0};
+    m = ts_model_open(source, &e);
+    const ts_array value = {.dtype = TS_F32, .rank = 1, .dim = {6}, .data = (void *)(uintptr_t)numbers};
+    CHECK(!ts_model_put(m, "w", &value, &e));
+    CHECK_TEXT(e.text, "weight \"w\": the new value has another dtype or shape");
+    e = (err){0};
+    CHECK(!ts_model_extend(m, "{ \"nodes\": [ { \"op\": \"Relu\", \"in\": [\"y\"], \"out\": [\"h\"] } ] }", &e));
+    CHECK_TEXT(e.text, "M013 value \"h\" is produced by node[0] \"fc\" and by node[4] \"\"");
+    e = (err){0};
+    CHECK(!ts_model_save(m, "gif", path, &e));
+    CHECK_TEXT(e.text, "there is no format \"gif\" to write");
+    e = (err){0};
+    CHECK(!ts_model_save(m, NULL, "/proc/none.onnx", &e) && e.code == TS_FILES);
+    ts_model_free(m);
+}
+
+int main(void)
+{
+    char weights[160];
+    folder = scratch_make();
+    in_folder("tiny.json", source);
+    in_folder("w.safetensors", weights);
+    weights_file(weights, "{\"w\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[0,24]}}", numbers,
+                 sizeof numbers);
+    CHECK(file_save(source, network, strlen(network), NULL));
+    test_round_trip();
+    test_addition();
+    test_refusals();
+    scratch_remove(&folder);
+    return check_done();
+}
