@@ -1,7 +1,7 @@
 /* optimizer.h - optimizers as recipes. One is a file of autodiff/optimizers with a record, which the build lists; its
  * update says in formulas what a step does to one parameter. Formulas are over p (the parameter), g (its gradient,
- * clipped), lr (the learning rate), t (the number of the step, from 1), the settings, and what was named before. Numbers
- * of no axes are computed in f64, whatever the parameter's dtype. */
+ * clipped), lr (the learning rate), t (the number of the step, from 1), the settings, and what was named before.
+ * Numbers of no axes are computed in f64, whatever the parameter's dtype. */
 #ifndef TS_OPTIMIZER_H
 #define TS_OPTIMIZER_H
 #include "graph/graph.h"
