@@ -126,15 +126,6 @@ static const node *picked(graph *g, const labelled *l, const node *x)
     return g_callf(g, 2, (const node *const[]){x, l->label}, "pick axis=%d", l->axis);
 }
 
-static const node *nll_lower(graph *g, const node *n)
-{
-    labelled l;
-    if (!operands(g, n, 2, 3) || !read_labels(g, n, &l))
-        return NULL;
-    const node *loss = g_call1(g, "negative", picked(g, &l, n->in[0]));
-    return weighed(g, n, &l, l.weight ? g_call2(g, "multiply", loss, l.weight) : loss);
-}
-
 /* -sum over c of q[c] w[c] log p[c], with q = 1 - smoothing at the label, plus smoothing / classes everywhere. */
 static const node *cross_entropy_lower(graph *g, const node *n)
 {
@@ -218,21 +209,12 @@ static const node *cosine_lower(graph *g, const node *n)
 static const attr_spec how[] = {{"reduce", 's', "mean"}, {0}};
 static const attr_spec classes[] = {
     {"axis", 'i', "-1"}, {"smoothing", 'f', "0"}, {"ignore", 'i', ""}, {"reduce", 's', "mean"}, {0}};
-static const attr_spec only_classes[] = {{"axis", 'i', "-1"}, {"ignore", 'i', ""}, {"reduce", 's', "mean"}, {0}};
 
 static const op pick_op = {
     .name = "pick", .doc = "The element of the first tensor along an axis at the place that the second says.",
     .numpy = "np.take_along_axis(a, np.expand_dims(b, axis).astype(np.int64), axis).squeeze(axis)",
     .arity = 2, .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {0}}, .lower = pick_lower, .grad = pick_grad,
     .cases = "f32[3,5] i64[3]<5\nf64[2,4,3] i32[2,3]<4 axis=1\nf32[7] u8[]<7\nf32[0,3] i64[0]"};
-
-static const op nll_op = {
-    .name = "nll_loss",
-    .doc = "Minus the first tensor at the label along an axis; perhaps a weight for each class; labels may be ignored.",
-    .numpy = "nll(a, b, c, axis, 0, ignore, reduce)",
-    .arity = -1, .attr = only_classes, .lower = nll_lower,
-    .cases = "f32[4,5] u8[4]<5\nf64[2,3,4] u8[2,4]<3 f64[3]+ axis=1\nf32[6,3] u8[6]<3 ignore=1 reduce=sum\n"
-             "f32[5,3] u8[5]<3 f32[3]+ ignore=0\nf32[4,5] u8[4]<5 reduce=none"};
 
 static const op cross_entropy_op = {
     .name = "cross_entropy",
@@ -284,5 +266,5 @@ static const op cosine_op = {
     .cases = "f32[4,3] f32[4,3] f32[4]\nf64[6,7] f64[6,7] f64[6] margin=0.1 reduce=sum\n"
              "f32[2,3] f32[2,3] i64[2] reduce=none"};
 
-const op *const ops_loss[] = {&pick_op, &nll_op, &cross_entropy_op, &bce_op, &mse_op, &mae_op, &huber_op, &kl_op,
+const op *const ops_loss[] = {&pick_op, &cross_entropy_op, &bce_op, &mse_op, &mae_op, &huber_op, &kl_op,
                               &cosine_op, NULL};
