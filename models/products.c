@@ -1,5 +1,6 @@
-/* products.c - a chain of matrix products with weights of their own, as cold as a network's: what share of the
- * multiply-add peak do products reach by themselves? x [m,k] @ [k,n] @ [n,k] @ ... */
+/* products.c - what share of the multiply-add peak do products reach by themselves? A chain with weights of its own, as
+ * cold as a network's: x [m,k] @ [k,n] @ [n,k] @ ...; and one as training has it, of two matrices that are new at every
+ * step and lie as they were made, so that either may have to be read across. */
 #include "tessera.h"
 
 #include <math.h>
@@ -21,8 +22,25 @@ static bool products(ts_model *m, ts_graph *g, ts_error *e)
     return ts_graph_ok(g, e);
 }
 
+/* y[m,n] = sum over k of a[m,k] b[k,n], where a lies as [k,m] if left is 1, and b as [n,k] if right is 1 */
+static bool fresh(ts_model *m, ts_graph *g, ts_error *e)
+{
+    const int64_t rows = ts_dim(m, "m"), depth = ts_dim(m, "k"), columns = ts_dim(m, "n");
+    const bool left = ts_dim(m, "left") != 0, right = ts_dim(m, "right") != 0;
+    ts_tensor a = ts_input(g, "a", TS_F32, 2, (int64_t[]){left ? depth : rows, left ? rows : depth});
+    ts_tensor b = ts_input(g, "b", TS_F32, 2, (int64_t[]){right ? columns : depth, right ? depth : columns});
+    if (left)
+        a = ts_call1(g, "transpose", a);
+    if (right)
+        b = ts_call1(g, "transpose", b);
+    ts_result(m, "y", ts_call2(g, "matmul", a, b));
+    return ts_graph_ok(g, e);
+}
+
 const ts_builder builders_products[] = {
     {"products", "a chain of matrix products, for the share of the peak that they reach", "m=128 k=768 n=768 layers=96",
      products},
+    {"product-fresh", "a product of two matrices that are new at every run; left=1, right=1: that one lies transposed",
+     "m=384 k=2048 n=1536 left=0 right=0", fresh},
     {0},
 };
