@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { LATENCY = 8, LONG_FOLD = 1024, FOLD_BLOCK = 768, SMALL_WORK = 16384 };
+enum { LATENCY = 8, LONG_FOLD = 1024, FOLD_BLOCK = 768, SMALL_WORK = 16384, MANY_ROWS = 256 };
 
 int guess_lanes(const plan *p, const stage *s)
 {
@@ -151,11 +151,13 @@ static int row_axis(const kernel *k, const stage *s, int column)
     return -1;
 }
 
-/* An operand under the fold that the vector axis does not walk in one piece, or only under a guard: copied, it is. */
-static bool stage_transposed(const plan *p, const kernel *k, const stage *s, int column, text *name)
+/* An operand under the fold that is better copied (staged) in the order in which the tile reads it, as "+b", else "":
+ * one that the vector axis does not walk in one piece, or only under a guard; and, where many rows use the copy, one
+ * that lies in rows far apart. Weights are laid out anyway, and what this kernel computes is at hand. */
+static bool stage_operand(const plan *p, const kernel *k, const stage *s, int column, int64_t rows, text *name)
 {
     const expr *fold = stage_fold(s);
-    for (int i = 0; i < s->n_load; i++) { /* under the fold, not a weight that is laid out anyway */
+    for (int i = 0; i < s->n_load; i++) {
         const expr *load[MAX_LOADS];
         bool inside = false;
         const int n = x_loads(fold, load, MAX_LOADS);
@@ -166,7 +168,7 @@ static bool stage_transposed(const plan *p, const kernel *k, const stage *s, int
         if (!inside || guess_weight(s->load[i]->from) || !(guess_axes(s->load[i]) >> column & 1))
             continue;
         const int64_t stride = stride_of(p, s, i, column);
-        if ((stride == 1 || stride == 0) && !stage_guard(s, i))
+        if ((stride == 1 || stride == 0) && !stage_guard(s, i) && (stride == 0 || rows < MANY_ROWS))
             continue;
         text_add(name, "+%c", 'a' + i);
         return true;
@@ -174,53 +176,83 @@ static bool stage_transposed(const plan *p, const kernel *k, const stage *s, int
     return false;
 }
 
-static void guess_contraction(const plan *p, const kernel *k, const stage *s, text *t)
+static void guess_one_row(const stage *s, int64_t width, int64_t columns, bool core, text *t)
 {
-    const int column = s->n_result - 1, row = row_axis(k, s, column);
-    const int64_t lane = guess_lanes(p, s), columns = left_of(k, s, column), rows = row >= 0 ? left_of(k, s, row) : 1;
-    const shape tile = guess_tile(p, rows, columns, lane);
-    const int64_t width = tile.vectors * lane;
-    uint32_t used = 1u << column | (row >= 0 ? 1u << row : 0);
-    const bool core = guess_cores(p, k, s);
-    text outer = {0};
-    put_outer(p, k, s, &outer, used, core);
-    bool spread = core && !(outer.s && strstr(outer.s, "@core"));
-    if (outer.len) {
-        text_add(t, "%s", outer.s);
-        if (k->n_stage == 1 && !p->reference)
-            stage_transposed(p, k, s, column, t);
-    }
-    text_free(&outer);
-    const bool by_column = columns / width >= p->threads || row < 0;
-    if (row < 0 && columns > width) { /* one row: several streams of the matrix at once */
-        guess_put(t, s, column, 8 * width < columns ? 8 * width : width, spread ? "core" : "");
-        for (int a = s->n_result; a < s->n_axis; a++)
-            guess_put(t, s, a, 1, "");
-        if (8 * width < columns)
-            guess_put(t, s, column, width, "unroll");
-        guess_put(t, s, column, 1, "vector");
-        return;
-    }
-    const bool by_row = !by_column && spread;
-    if (by_row)
-        guess_put(t, s, row, tile.rows, "core");
-    else if (row >= 0 && rows > 512 && rows > 2 * tile.rows)
-        guess_put(t, s, row, 256 / tile.rows * tile.rows, "");
-    if (columns > width)
-        guess_put(t, s, column, width, spread && by_column ? "core" : "");
+    const int column = s->n_result - 1; /* several streams of the matrix at once */
+    guess_put(t, s, column, 8 * width < columns ? 8 * width : width, core ? "core" : "");
+    for (int a = s->n_result; a < s->n_axis; a++)
+        guess_put(t, s, a, 1, "");
+    if (8 * width < columns)
+        guess_put(t, s, column, width, "unroll");
+    guess_put(t, s, column, 1, "vector");
+}
+
+typedef struct product { /* how a contraction is tiled */
+    int row, column;
+    int64_t rows, columns, width; /* width: of the register tile */
+    shape tile;
+    bool spread;        /* over the cores, by rows or columns */
+    const char *staged; /* "+b", to be made at a loop of its own; "" */
+} product;
+
+static void put_staged(text *t, const product *c, bool here)
+{
+    if (here)
+        text_add(t, "%s", c->staged);
+}
+
+/* Panels of columns, each used by all rows. A copy is made for each panel, and for each block of a long fold. */
+static void guess_panels(const plan *p, const stage *s, const product *c, text *t)
+{
     const int fold = s->n_result;
-    const bool plain = s->n_axis == fold + 1;
-    if (plain && s->extent[fold] > LONG_FOLD && ts_dtype_bytes(s->node->type.dtype) == 4 && !s->scratch)
+    const bool by_column = c->columns / c->width >= p->threads || c->row < 0, by_row = !by_column && c->spread;
+    const bool plain = s->n_axis == fold + 1, copies = *c->staged != 0;
+    const bool blocked = plain && s->extent[fold] > LONG_FOLD && ts_dtype_bytes(s->node->type.dtype) == 4 &&
+                         !s->scratch;
+    const int64_t part = (c->rows + p->threads - 1) / p->threads;
+    if (by_row)
+        guess_put(t, s, c->row, copies ? (part + c->tile.rows - 1) / c->tile.rows * c->tile.rows : c->tile.rows, "core");
+    else if (c->row >= 0 && !copies && c->rows > 512 && c->rows > 2 * c->tile.rows)
+        guess_put(t, s, c->row, 256 / c->tile.rows * c->tile.rows, "");
+    if (c->columns > c->width || copies)
+        guess_put(t, s, c->column, c->width, c->spread && by_column ? "core" : "");
+    put_staged(t, c, !blocked);
+    if (blocked)
         guess_put(t, s, fold, FOLD_BLOCK, "");
-    if (row >= 0 && !by_row)
-        guess_put(t, s, row, tile.rows, "");
+    put_staged(t, c, blocked);
+    if (c->row >= 0 && (!by_row || copies))
+        guess_put(t, s, c->row, c->tile.rows, "");
     for (int a = fold; a < s->n_axis; a++)
         guess_put(t, s, a, plain && s->extent[a] >= 16 ? 4 : 1, "");
     if (plain && s->extent[fold] >= 16)
         guess_put(t, s, fold, 1, "unroll");
-    if (row >= 0)
-        guess_put(t, s, row, 1, "unroll");
-    guess_put(t, s, column, 1, "vector");
+    if (c->row >= 0)
+        guess_put(t, s, c->row, 1, "unroll");
+    guess_put(t, s, c->column, 1, "vector");
+}
+
+static void guess_contraction(const plan *p, const kernel *k, const stage *s, text *t)
+{
+    product c = {.column = s->n_result - 1, .staged = ""};
+    c.row = row_axis(k, s, c.column);
+    c.columns = left_of(k, s, c.column), c.rows = c.row >= 0 ? left_of(k, s, c.row) : 1;
+    c.tile = guess_tile(p, c.rows, c.columns, guess_lanes(p, s));
+    c.width = c.tile.vectors * guess_lanes(p, s);
+    const bool core = guess_cores(p, k, s);
+    text outer = {0}, staged = {0};
+    put_outer(p, k, s, &outer, 1u << c.column | (c.row >= 0 ? 1u << c.row : 0), core);
+    c.spread = core && !(outer.s && strstr(outer.s, "@core"));
+    if (k->n_stage == 1 && !p->reference)
+        stage_operand(p, k, s, c.column, outer.len ? 1 : c.rows, &staged);
+    if (outer.len)
+        text_add(t, "%s%s", outer.s, text_str(&staged));
+    else if (c.rows > 1)
+        c.staged = text_str(&staged);
+    if (c.row < 0 && c.columns > c.width)
+        guess_one_row(s, c.width, c.columns, c.spread, t);
+    else
+        guess_panels(p, s, &c, t);
+    text_free(&outer), text_free(&staged);
 }
 
 static void guess_reduction(const plan *p, const kernel *k, const stage *s, text *t)
@@ -325,8 +357,7 @@ void guess_shared(const plan *p, const kernel *k, text *out)
         core = core && !spread;
         for (int i = 0; heavy && a == (k->n_shared > 1 ? k->n_shared - 2 : 0) && i < k->n_stage; i++) {
             text staged = {0};
-            if (guess_contracts(&k->stage[i]) &&
-                stage_transposed(p, k, &k->stage[i], k->stage[i].n_result - 1, &staged))
+            if (guess_contracts(&k->stage[i]) && stage_operand(p, k, &k->stage[i], k->stage[i].n_result - 1, 1, &staged))
                 text_add(out, "+%s.%s", k->stage[i].name, staged.s + 1);
             text_free(&staged);
         }

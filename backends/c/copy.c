@@ -45,8 +45,9 @@ static int walk_order(const emitter *m, uint32_t axes, bool shared, int l, int *
     return n;
 }
 
-/* The one that walks neighbours in memory, or -1 */
-static int contiguous_axis(emitter *m, int load, const int *order, int n)
+/* How far apart in memory the operand's neighbours along each axis of the order are; false when that is not all there
+ * is to its place. */
+static bool find_strides(emitter *m, int load, const int *order, int n, int64_t *stride)
 {
     space sp = {.mem = m->mem};
     const lin *axis[MAX_AXIS], *sub[MAX_RANK];
@@ -58,47 +59,28 @@ static int contiguous_axis(emitter *m, int load, const int *order, int n)
         sub[i] = lin_of(&sp, x->arg[i], axis);
     const lin *at = layout_offset(&sp, m->operand[m->source[m->at][load].operand].layout, sub);
     for (int i = 0; i < n; i++)
-        if (lin_coef(at, v[order[i]]) == 1)
-            return order[i];
-    return -1;
+        stride[order[i]] = lin_coef(at, v[order[i]]);
+    return lin_pure(at);
 }
 
-static void copy_loops(emitter *m, source *to, int load, const int *order, int n)
+/* ---- the copy's text ---- */
+typedef struct copying {
+    source *to;
+    int load, n;
+    const int *order;
+    int64_t stride[MAX_AXIS]; /* in the operand */
+    int fast, slow;           /* turn: rows along fast, 16 at a time, become columns along slow */
+    bool turn, even;          /* even: the strides say it all */
+} copying;
+
+static void copy_one(emitter *m, const copying *c, const lin *at)
 {
-    const lin *was[MAX_AXIS], *at = lin_const(&m->sp, 0);
     text line = {0};
-    int walk[MAX_AXIS];
-    const int fast = contiguous_axis(m, load, order, n);
-    const bool turn = fast >= 0 && n > 1 && order[n - 1] != fast; /* read rows of 16, write them as columns */
-    memcpy(was, m->axis, sizeof was);
-    memcpy(walk, order, (size_t)n * sizeof *walk);
-    for (int i = 0; i < n; i++) {
-        const int a = walk[i];
-        char name[16];
-        const bool blocked = turn && (a == fast || i == n - 1);
-        snprintf(name, sizeof name, "copy%d", a);
-        const int v = var_add(&m->sp, name, 0, m->cur[a] - 1);
-        if (blocked)
-            text_line(&m->body, "for (long block%d = 0; block%d < %lld; block%d += 16)", a, a, (long long)m->cur[a], a);
-        else
-            text_line(&m->body, "for (long copy%d = 0; copy%d < %lld; copy%d++)", a, a, (long long)m->cur[a], a);
-        m->axis[a] = lin_add(&m->sp, m->axis[a], lin_var(&m->sp, v), 1);
-        at = lin_add(&m->sp, at, lin_var(&m->sp, v), to->stride[a]);
-        m->body.depth++;
-    }
-    if (turn) {
-        const int slow = order[n - 1];
-        text_line(&m->body, "for (long copy%d = block%d; copy%d < MIN(block%d + 16, %lld); copy%d++)", slow, slow, slow,
-                  slow, (long long)m->cur[slow], slow);
-        text_line(&m->body, "    for (long copy%d = block%d; copy%d < MIN(block%d + 16, %lld); copy%d++)", fast, fast,
-                  fast, fast, (long long)m->cur[fast], fast);
-    }
-    text_add(&line, "%s((%s *)(scratch + %lld))[", turn ? "        " : "", c_memory(source_dtype(m, load)),
-             (long long)to->offset);
+    text_add(&line, "((%s *)(scratch + %lld))[", c_memory(source_dtype(m, c->load)), (long long)c->to->offset);
     emit_lin(m, &line, at);
-    const expr *guard = stage_guard(m->s, load);
+    const expr *guard = stage_guard(m->s, c->load);
     if (guard) { /* zeros where the condition does not hold */
-        const char *wrap = c_store(source_dtype(m, load));
+        const char *wrap = c_store(source_dtype(m, c->load));
         writer w = emit_writer(m);
         text_add(&line, "] = %s", wrap);
         c_expr(&w, &line, guard);
@@ -106,11 +88,77 @@ static void copy_loops(emitter *m, source *to, int load, const int *order, int n
     } else {
         text_add(&line, "] = (");
         m->copying = true;
-        emit_pointer(m, &line, &(tile_made){0}, load);
+        emit_pointer(m, &line, &(tile_made){0}, c->load);
         m->copying = false;
         text_line(&m->body, "%s)[0];", line.s);
     }
     text_free(&line);
+}
+
+static void turn_rest(emitter *m, const copying *c, const lin *at) /* a block, element by element */
+{
+    const int axis[] = {c->slow, c->fast};
+    for (int i = 0; i < 2; i++, m->body.depth++)
+        text_line(&m->body, "for (long copy%d = block%d; copy%d < MIN(block%d + 16, %lld); copy%d++)", axis[i], axis[i],
+                  axis[i], axis[i], (long long)m->cur[axis[i]], axis[i]);
+    copy_one(m, c, at);
+    m->body.depth -= 2;
+}
+
+static void turn_blocks(emitter *m, const copying *c, const lin *at)
+{
+    const bool words = ts_dtype_bytes(source_dtype(m, c->load)) == 4 && c->even;
+    if (!words || stage_guard(m->s, c->load) || m->cur[c->fast] < 16 || m->cur[c->slow] < 16) {
+        turn_rest(m, c, at);
+        return;
+    }
+    text line = {0};
+    text_line(&m->body, "if (block%d + 16 <= %lld && block%d + 16 <= %lld) {", c->fast, (long long)m->cur[c->fast],
+              c->slow, (long long)m->cur[c->slow]);
+    m->body.depth++;
+    text_line(&m->body, "const long copy%d = block%d, copy%d = block%d;", c->fast, c->fast, c->slow, c->slow);
+    text_add(&line, "turn16((%s *)(scratch + %lld) + ", c_memory(source_dtype(m, c->load)), (long long)c->to->offset);
+    emit_lin(m, &line, at);
+    text_add(&line, ", %lld, ", (long long)c->to->stride[c->fast]);
+    m->copying = true;
+    emit_pointer(m, &line, &(tile_made){0}, c->load);
+    m->copying = false;
+    text_line(&m->body, "%s, %lld);", line.s, (long long)c->stride[c->slow]);
+    m->body.depth--;
+    text_line(&m->body, "} else");
+    m->body.depth++;
+    turn_rest(m, c, at);
+    m->body.depth--;
+    text_free(&line);
+}
+
+static void copy_loops(emitter *m, copying *c)
+{
+    const lin *was[MAX_AXIS], *at = lin_const(&m->sp, 0);
+    const int n = c->n;
+    c->even = find_strides(m, c->load, c->order, n, c->stride);
+    c->fast = -1, c->slow = n ? c->order[n - 1] : -1;
+    for (int i = n; i-- > 0;)
+        if (c->stride[c->order[i]] == 1)
+            c->fast = c->order[i];
+    c->turn = c->fast >= 0 && n > 1 && c->slow != c->fast;
+    memcpy(was, m->axis, sizeof was);
+    for (int i = 0; i < n; i++, m->body.depth++) {
+        const int a = c->order[i];
+        char name[16];
+        snprintf(name, sizeof name, "copy%d", a);
+        const int v = var_add(&m->sp, name, 0, m->cur[a] - 1);
+        if (c->turn && (a == c->fast || a == c->slow))
+            text_line(&m->body, "for (long block%d = 0; block%d < %lld; block%d += 16)", a, a, (long long)m->cur[a], a);
+        else
+            text_line(&m->body, "for (long copy%d = 0; copy%d < %lld; copy%d++)", a, a, (long long)m->cur[a], a);
+        m->axis[a] = lin_add(&m->sp, m->axis[a], lin_var(&m->sp, v), 1);
+        at = lin_add(&m->sp, at, lin_var(&m->sp, v), c->to->stride[a]);
+    }
+    if (c->turn)
+        turn_blocks(m, c, at);
+    else
+        copy_one(m, c, at);
     m->body.depth -= n;
     memcpy(m->axis, was, sizeof was);
 }
@@ -164,7 +212,7 @@ bool copy_enter(emitter *m, int which, bool shared, int l)
         q->from = FROM_MEMORY;
         m->scratch += (stride * ts_dtype_bytes(stored_as(m->p, x->from)) + 63) / 64 * 64;
         m->scratch_most = m->scratch > m->scratch_most ? m->scratch : m->scratch_most;
-        copy_loops(m, &copy, g->load, order, n);
+        copy_loops(m, &(copying){.to = &copy, .load = g->load, .n = n, .order = order});
         *q = copy;
     }
     return true;

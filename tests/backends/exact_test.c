@@ -25,6 +25,9 @@ static const char *const rows[] = {
     "axes=[0,2,1,3] t; "
     "s reshape shape=[38,36] u; y matmul s b",
     "a f32[40,37]; b f32[40,50]; t transpose a; y matmul t b",
+    "a f32[40,70]; b f32[53,70]; t transpose b; y matmul a t",
+    "a f32[1100,20]; b f32[37,1100]; s transpose a; t transpose b; y matmul s t",
+    "a f32[260,20]; b f32[20,70]; y matmul a b",
     "a f32[33,70]; w! f32[70,60]; c! f32[60]; x f32[33,60]; p matmul a w; q add p c; r relu q; y add r x",
     "a f32[65,48]; w! f32[48,96]; c! f32[96]; v! f32[96,48]; p matmul a w; q add p c; r relu q; s matmul r v; y add s "
     "a",

@@ -1,0 +1,59 @@
+/* Loops when nobody said otherwise: which operands are copied first, and how the work is spread. */
+#include "schedule/nest.h"
+#include "tests/check.h"
+#include "tests/schedule/planned.h"
+
+static void guessed(maker *make, int threads, const char *loops)
+{
+    planned b;
+    text t = {0};
+    if (make_plan(&b, &(setting){make, two_cores, "avx512", NULL, threads})) {
+        nest_print(&t, b.p->kernel, false);
+        CHECK_TEXT(text_str(&t), loops);
+    }
+    text_free(&t);
+    free_plan(&b);
+}
+
+/* y[m,n] = sum over k of a[m,k] b[k,n] */
+static const node *fresh(graph *g, int64_t m, int64_t k, int64_t n, bool left, bool right)
+{
+    const type ta = {.dtype = TS_F32, .rank = 2, .dim = {left ? k : m, left ? m : k}},
+               tb = {.dtype = TS_F32, .rank = 2, .dim = {right ? n : k, right ? k : n}};
+    const node *a = g_input(g, "a", &ta, NULL), *b = g_input(g, "b", &tb, NULL);
+    return g_call2(g, "matmul", left ? g_call1(g, "transpose", a) : a, right ? g_call1(g, "transpose", b) : b);
+}
+
+static const node *weight_gradient(graph *g)
+{
+    return fresh(g, 384, 2048, 1536, true, false);
+}
+
+static const node *input_gradient(graph *g)
+{
+    return fresh(g, 2048, 384, 1536, false, true);
+}
+
+static const node *few_rows(graph *g)
+{
+    return fresh(g, 64, 384, 1536, false, false);
+}
+
+static const node *narrow(graph *g)
+{
+    return fresh(g, 2048, 384, 40, false, true);
+}
+
+static void test_fresh_products(void)
+{
+    guessed(weight_gradient, 1, "n/64 k/768+b m/6 k/4 k@unroll m@unroll n@vector");
+    guessed(input_gradient, 2, "n/96@core+b m/4 k/4 k@unroll m@unroll n@vector");
+    guessed(few_rows, 2, "n/96@core m/4 k/4 k@unroll m@unroll n@vector");
+    guessed(narrow, 2, "m/1026@core n/48+b m/9 k/4 k@unroll m@unroll n@vector");
+}
+
+int main(void)
+{
+    test_fresh_products();
+    return check_done();
+}
