@@ -339,7 +339,8 @@ static bool join(fuser *f, item *b, int to)
         const int n = common_axes(c->member[i], b);
         shared = n < shared ? n : shared;
     }
-    if (shared < 1)
+    /* A mere copy is stored anyway; its reader shares more loops with those that read the reader. */
+    if (shared < 1 || (c->n == 1 && is_view(c->member[0]) && b->fold))
         return false;
     for (int i = 0; i < c->n; i++)
         if (!same_rows(c->member[i], b, shared) || !rows_are_cheap(f, c->member[i], shared))

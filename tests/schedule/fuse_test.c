@@ -1,0 +1,38 @@
+/* What becomes one kernel, and which loops its stages share. */
+#include "schedule/plan.h"
+#include "tests/check.h"
+#include "tests/schedule/planned.h"
+
+#include <stdio.h>
+
+/* Keys and values that are results too, as those of a cache are: they are copied by kernels of their own, and what is
+ * computed from them shares heads and queries as it does without. */
+static void test_copies_that_are_results(void)
+{
+    err e = {0};
+    machine on;
+    graph *g = ts_graph_make();
+    const type q = {.dtype = TS_F32, .rank = 4, .dim = {1, 3, 40, 16}},
+               k = {.dtype = TS_F32, .rank = 3, .dim = {1, 24, 48}};
+    const node *split = g_callf(g, 1, (const node *[]){g_input(g, "k", &k, NULL)}, "reshape shape=[1,24,3,16]"),
+               *keys = g_callf(g, 1, &split, "transpose axes=[0,2,1,3]"),
+               *seen = g_call3(g, "attention", g_input(g, "q", &q, NULL), keys, keys), *root[] = {keys, seen};
+    bool ok = ts_graph_ok(g, &e) && machine_load(&on, two_cores, &e);
+    const plan_wish w = {&on, isa_find("avx512"), "c", NULL, 2, false};
+    plan *p = ok ? plan_make(g, 2, root, &w, &e) : NULL;
+    if (CHECK(p != NULL) && CHECK(p->n_kernel == 2)) {
+        CHECK(p->kernel[0].n_stage == 1);
+        CHECK_TEXT(p->kernel[1].op, "attention");
+        CHECK(p->kernel[1].n_shared == 2);
+    }
+    if (!p)
+        printf("  %s\n", e.text);
+    plan_free(p);
+    ts_graph_free(g);
+}
+
+int main(void)
+{
+    test_copies_that_are_results();
+    return check_done();
+}
