@@ -211,7 +211,8 @@ static void guess_panels(const plan *p, const stage *s, const product *c, text *
                          !s->scratch;
     const int64_t part = (c->rows + p->threads - 1) / p->threads;
     if (by_row)
-        guess_put(t, s, c->row, copies ? (part + c->tile.rows - 1) / c->tile.rows * c->tile.rows : c->tile.rows, "core");
+        guess_put(t, s, c->row, copies ? (part + c->tile.rows - 1) / c->tile.rows * c->tile.rows : c->tile.rows,
+                  "core");
     else if (c->row >= 0 && !copies && c->rows > 512 && c->rows > 2 * c->tile.rows)
         guess_put(t, s, c->row, 256 / c->tile.rows * c->tile.rows, "");
     if (c->columns > c->width || copies)
@@ -357,7 +358,8 @@ void guess_shared(const plan *p, const kernel *k, text *out)
         core = core && !spread;
         for (int i = 0; heavy && a == (k->n_shared > 1 ? k->n_shared - 2 : 0) && i < k->n_stage; i++) {
             text staged = {0};
-            if (guess_contracts(&k->stage[i]) && stage_operand(p, k, &k->stage[i], k->stage[i].n_result - 1, 1, &staged))
+            if (guess_contracts(&k->stage[i]) &&
+                stage_operand(p, k, &k->stage[i], k->stage[i].n_result - 1, 1, &staged))
                 text_add(out, "+%s.%s", k->stage[i].name, staged.s + 1);
             text_free(&staged);
         }

@@ -18,7 +18,7 @@ static void test_copies_that_are_results(void)
                *keys = g_callf(g, 1, &split, "transpose axes=[0,2,1,3]"),
                *seen = g_call3(g, "attention", g_input(g, "q", &q, NULL), keys, keys), *root[] = {keys, seen};
     bool ok = ts_graph_ok(g, &e) && machine_load(&on, two_cores, &e);
-    const plan_wish w = {&on, isa_find("avx512"), "c", NULL, 2, false};
+    const plan_wish w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .threads = 2};
     plan *p = ok ? plan_make(g, 2, root, &w, &e) : NULL;
     if (CHECK(p != NULL) && CHECK(p->n_kernel == 2)) {
         CHECK(p->kernel[0].n_stage == 1);
