@@ -10,8 +10,8 @@ typedef struct ts_graph graph;
 /* An attribute's value; the kind says which field. */
 typedef struct attr {
     const char *name;
-    char kind; /* i int, f real, s string, I ints, F reals; '-' not given */
-    int n;     /* I, F: how many */
+    char kind; /* i int, f real, s string, I ints, F reals; '-' not given; from files also S: lines of s */
+    int n;     /* I, F, S: how many */
     int64_t i;
     double f;
     const char *s;

@@ -130,6 +130,22 @@ static bool read_word(model_file *f, const Onnx__Attribute *a, attr *out, err *e
     return true;
 }
 
+static bool read_words(model_file *f, const Onnx__Attribute *a, attr *out, err *e)
+{
+    text all = {0};
+    for (size_t i = 0; i < a->n_strings; i++) {
+        const ProtobufCBinaryData *s = &a->strings[i];
+        if (s->len > 0 && (memchr(s->data, 0, s->len) || memchr(s->data, '\n', s->len))) {
+            text_free(&all);
+            return err_set(e, TS_UNSUPPORTED, "M030 attribute %s: text %zu is not one line", out->name, i);
+        }
+        text_add(&all, "%s%.*s", i ? "\n" : "", (int)s->len, s->data ? (const char *)s->data : "");
+    }
+    out->kind = 'S', out->n = (int)a->n_strings, out->s = arena_string(&f->mem, text_str(&all));
+    text_free(&all);
+    return true;
+}
+
 static bool read_tensor_attribute(onnx_source *s, const Onnx__Attribute *a, attr *out, const ts_array **tensor, err *e)
 {
     ts_array *value = arena_get(&s->file->mem, sizeof *value);
@@ -154,6 +170,7 @@ static bool read_attribute(onnx_source *s, const Onnx__Attribute *a, attr *out, 
     case ONNX__ATTRIBUTE__KIND__FLOAT: out->kind = 'f', out->f = (double)a->f; return true;
     case ONNX__ATTRIBUTE__KIND__INT: out->kind = 'i', out->i = a->i; return true;
     case ONNX__ATTRIBUTE__KIND__STRING: return read_word(s->file, a, out, e);
+    case ONNX__ATTRIBUTE__KIND__STRINGS: return read_words(s->file, a, out, e);
     case ONNX__ATTRIBUTE__KIND__TENSOR: return read_tensor_attribute(s, a, out, tensor, e);
     case ONNX__ATTRIBUTE__KIND__INTS:
         *out = (attr){.name = out->name, .kind = 'I', .n = (int)a->n_ints, .ints = a->ints};
@@ -165,13 +182,12 @@ static bool read_attribute(onnx_source *s, const Onnx__Attribute *a, attr *out, 
         out->kind = 'g';
         return a->g || err_set(e, TS_BAD_INPUT, "M017 attribute %s: its graph is missing", out->name);
     case ONNX__ATTRIBUTE__KIND__GRAPHS:
-    case ONNX__ATTRIBUTE__KIND__STRINGS:
     case ONNX__ATTRIBUTE__KIND__TENSORS:
     case ONNX__ATTRIBUTE__KIND__SPARSE_TENSOR:
     case ONNX__ATTRIBUTE__KIND__SPARSE_TENSORS:
     case ONNX__ATTRIBUTE__KIND__TYPE_PROTO:
     case ONNX__ATTRIBUTE__KIND__TYPE_PROTOS:
-        return err_set(e, TS_UNSUPPORTED, "M030 attribute %s: strings, sparse tensors and types are not supported",
+        return err_set(e, TS_UNSUPPORTED, "M030 attribute %s: graphs, sparse tensors and types are not supported",
                        out->name);
     default:
         return err_set(e, TS_BAD_INPUT, "M017 attribute %s: kind %d is none of the format's", out->name,

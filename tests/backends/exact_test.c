@@ -144,6 +144,8 @@ static const char *const rows[] = {
     "~a f64[40,64]; w! f64[64,100]; p matmul a w; g gelu p; y softmax g",
     "~x f32[70,48]; w! f32[48,48]; c! f32[48]; p matmul x w; q add p c; r add q x; g! f32[48]; b! f32[48]; y "
     "layer_norm r g b",
+    "~x f32[70,3,5]; w! f32[24,5]; r! f32[24,6]; b! f32[48]; h f32[3,6]; c f32[3,6]; p! f32[18]; y lstm x w r b h c p",
+    "~x f32[9,3,5]; w! f32[18,5]; r! f32[18,6]; b! f32[36]; h f32[3,6]; n i64[3]<9; y gru reverse=1 x w r b h n",
     "~x f32[2,8,9,9]; a f32[8]; b f32[8]; c f32[8]; v! f32[8]; s square v; y batch_norm x a b c s",
 };
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_OPERAND = 16, MAX_LINE = 4096 };
+enum { MAX_OPERAND = 64, MAX_LINE = 4096 };
 
 /* ---- records ---- */
 /* Every element of a constant. */

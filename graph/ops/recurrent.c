@@ -1,0 +1,435 @@
+/* recurrent.c - cells that run along time: a step for each time, written out. What does not wait for the step before,
+ * the product of all inputs with their weights, is one product. Texts of activations are formulas over a.
+ * x [time, batch, in], w [gates * hidden, in], r [gates * hidden, hidden], b [2 * gates * hidden] (of w, then of r),
+ * h0 and c0 [batch, hidden], p [3 * hidden] (peepholes, of i o f), and last, where sequences end early, their lengths
+ * [batch]: after its end a sequence keeps its state, and its outputs are 0. */
+#include "graph/rule.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- helpers ---- */
+enum { FAN_IN = 32 };
+typedef struct cell {
+    graph *g;
+    const node *n; /* the draft */
+    int64_t time, batch, hidden;
+    int gates;
+    const node *x, *r, *rb; /* x: [time, batch, gates * hidden] with both biases; r: transposed; rb: of r, alone */
+    const node *h, *c, *p;
+    const node *lengths; /* [batch, 1], or NULL */
+} cell;
+
+static const node *part(graph *g, const node *x, int axis, int64_t start, int64_t size)
+{
+    int64_t from[MAX_RANK] = {0}, dim[MAX_RANK];
+    if (!x)
+        return NULL;
+    memcpy(dim, x->type.dim, sizeof dim);
+    from[axis] = start, dim[axis] = size;
+    const attr cut[] = {attr_ints("starts", x->type.rank, from), attr_ints("sizes", x->type.rank, dim)};
+    return g_apply(g, "slice", x, COUNT(cut), cut);
+}
+
+static const node *gate(const cell *k, const node *all, int i) /* [batch, hidden] of [batch, gates * hidden] */
+{
+    return part(k->g, all, 1, i * k->hidden, k->hidden);
+}
+
+static const node *shaped(graph *g, const node *x, int rank, const int64_t *dim)
+{
+    return x ? g_apply(g, "reshape", x, 1, (attr[]){attr_ints("shape", rank, dim)}) : NULL;
+}
+
+static const node *plus(const cell *k, const node *a, const node *b)
+{
+    return g_call2(k->g, "add", a, b);
+}
+
+static const node *times(const cell *k, const node *a, const node *b)
+{
+    return g_call2(k->g, "multiply", a, b);
+}
+
+/* The gate's value: clipped, then the formula that attribute `which` names. */
+static const node *act(const cell *k, const char *which, const node *a)
+{
+    const double clip = node_real(k->n, "clip");
+    char limits[96];
+    if (clip > 0) {
+        snprintf(limits, sizeof limits, "max(min(a,%.17g),-%.17g)", clip, clip);
+        a = g_formula(k->g, 1, &a, limits);
+    }
+    return g_formula(k->g, 1, &a, node_attr(k->n, which)->s);
+}
+
+static bool is(const node *x, int rank, int64_t a, int64_t b, int64_t c)
+{
+    const int64_t dim[] = {a, b, c};
+    for (int i = 0; x->type.rank == rank && i < rank; i++)
+        if (x->type.dim[i] != dim[i])
+            return false;
+    return x->type.rank == rank;
+}
+
+/* Checks all operands: n_state initial states and n_more after b, then perhaps lengths. */
+static bool start(cell *k, graph *g, const node *n, int gates, int fixed)
+{
+    const node *const *in = n->in;
+    if (n->n_in != fixed && n->n_in != fixed + 1)
+        return g_fail(g, TS_BAD_INPUT, "%d operands given, takes %d or %d", n->n_in, fixed, fixed + 1), false;
+    if (in[0]->type.rank != 3 || in[2]->type.rank != 2)
+        return g_fail(g, TS_BAD_INPUT, "x has rank %d, not 3, or r has rank %d, not 2", in[0]->type.rank,
+                      in[2]->type.rank),
+               false;
+    *k = (cell){.g = g, .n = n, .gates = gates, .time = in[0]->type.dim[0], .batch = in[0]->type.dim[1],
+                .hidden = in[2]->type.dim[1], .h = in[4]};
+    const int64_t rows = gates * k->hidden, inputs = in[0]->type.dim[2];
+    const bool fits = is(in[1], 2, rows, inputs, 0) && is(in[2], 2, rows, k->hidden, 0) &&
+                      is(in[3], 1, 2 * rows, 0, 0) && is(in[4], 2, k->batch, k->hidden, 0) &&
+                      (fixed < 7 || (is(in[5], 2, k->batch, k->hidden, 0) && is(in[6], 1, 3 * k->hidden, 0, 0))) &&
+                      (n->n_in == fixed || is(in[fixed], 1, k->batch, 0, 0));
+    if (!fits)
+        return g_fail(g, TS_BAD_INPUT,
+                      "for %lld steps of a batch of %lld, %lld inputs, %lld hidden: w is [%lld, %lld], r [%lld, %lld], b "
+                      "[%lld], states are [%lld, %lld]",
+                      (long long)k->time, (long long)k->batch, (long long)inputs, (long long)k->hidden, (long long)rows,
+                      (long long)inputs, (long long)rows, (long long)k->hidden, 2 * (long long)rows,
+                      (long long)k->batch, (long long)k->hidden),
+               false;
+    if (k->time < 1)
+        return g_fail(g, TS_BAD_INPUT, "x has no steps"), false;
+    k->r = g_call1(g, "transpose", in[2]), k->rb = part(g, in[3], 0, rows, rows);
+    const node *flat = shaped(g, in[0], 2, (int64_t[]){k->time * k->batch, inputs});
+    k->x = g_call2(g, "matmul", flat, g_call1(g, "transpose", in[1]));
+    k->x = shaped(g, plus(k, k->x, part(g, in[3], 0, 0, rows)), 3, (int64_t[]){k->time, k->batch, rows});
+    if (fixed >= 7)
+        k->c = in[5], k->p = in[6];
+    if (n->n_in > fixed)
+        k->lengths = shaped(g, in[fixed], 2, (int64_t[]){k->batch, 1});
+    return k->x != NULL;
+}
+
+static const node *joined(graph *g, int64_t n, const node **all) /* along axis 0; a few at a time */
+{
+    while (n > 1) {
+        int64_t m = 0;
+        for (int64_t i = 0; i < n; i += FAN_IN)
+            all[m++] = g_call(g, "concat axis=0", (int)(n - i < FAN_IN ? n - i : FAN_IN), all + i);
+        n = m;
+    }
+    return all[0];
+}
+
+/* Runs all steps: next gives k's new state from its old one and the step's inputs [batch, gates * hidden]. */
+static const node *run(cell *k, void (*next)(const cell *k, const node *x, const node **h, const node **c))
+{
+    graph *g = k->g;
+    const node **y = arena_array(&g->mem, (size_t)k->time + 1, sizeof *y);
+    const bool reverse = node_int(k->n, "reverse");
+    for (int64_t i = 0; i < k->time && !err_is(&g->err); i++) {
+        const int64_t t = reverse ? k->time - 1 - i : i;
+        const node *x = shaped(g, part(g, k->x, 0, t, 1), 2, (int64_t[]){k->batch, k->gates * k->hidden});
+        const node *h = k->h, *c = k->c, *on = NULL, *out;
+        next(k, x, &h, &c);
+        if (k->lengths) {
+            on = g_call2(g, "less", g_scalar_like(g, k->lengths, (double)t), k->lengths);
+            out = h = g_call3(g, "where", on, h, k->h), c = c ? g_call3(g, "where", on, c, k->c) : NULL;
+            out = g_call3(g, "where", on, h, g_scalar_like(g, h, 0));
+        } else
+            out = h;
+        k->h = h, k->c = c;
+        y[t] = shaped(g, out, 3, (int64_t[]){1, k->batch, k->hidden});
+    }
+    const node *all = err_is(&g->err) ? NULL : joined(g, k->time, y);
+    const node *end[3] = {all, shaped(g, k->h, 3, (int64_t[]){1, k->batch, k->hidden})};
+    if (k->c)
+        end[2] = shaped(g, k->c, 3, (int64_t[]){1, k->batch, k->hidden});
+    return all ? g_call(g, "concat axis=0", k->c ? 3 : 2, end) : NULL;
+}
+
+/* ---- recipes ---- */
+static void rnn_next(const cell *k, const node *x, const node **h, const node **c)
+{
+    (void)c;
+    *h = act(k, "f", plus(k, plus(k, x, g_call2(k->g, "matmul", *h, k->r)), k->rb));
+}
+
+static const node *rnn_lower(graph *g, const node *n)
+{
+    cell k;
+    return start(&k, g, n, 1, 5) ? run(&k, rnn_next) : NULL;
+}
+
+/* Gates z r h. */
+static void gru_next(const cell *k, const node *x, const node **h, const node **c)
+{
+    graph *g = k->g;
+    const node *was = *h, *candidate;
+    (void)c;
+    const node *zr = plus(k, part(g, x, 1, 0, 2 * k->hidden),
+                          plus(k, g_call2(g, "matmul", was, part(g, k->r, 1, 0, 2 * k->hidden)),
+                               part(g, k->rb, 0, 0, 2 * k->hidden)));
+    const node *z = act(k, "f", gate(k, zr, 0)), *r = act(k, "f", gate(k, zr, 1));
+    const node *rh = part(g, k->r, 1, 2 * k->hidden, k->hidden), *bh = part(g, k->rb, 0, 2 * k->hidden, k->hidden);
+    if (node_int(k->n, "linear_before_reset"))
+        candidate = times(k, r, plus(k, g_call2(g, "matmul", was, rh), bh));
+    else
+        candidate = plus(k, g_call2(g, "matmul", times(k, r, was), rh), bh);
+    candidate = act(k, "g", plus(k, gate(k, x, 2), candidate));
+    *h = g_formula(g, 3, (const node *[]){z, candidate, was}, "(1-a)*b+a*c");
+}
+
+static const node *gru_lower(graph *g, const node *n)
+{
+    cell k;
+    return start(&k, g, n, 3, 5) ? run(&k, gru_next) : NULL;
+}
+
+/* Gates i o f c. */
+static void lstm_next(const cell *k, const node *x, const node **h, const node **c)
+{
+    graph *g = k->g;
+    const node *all = plus(k, plus(k, x, g_call2(g, "matmul", *h, k->r)), k->rb), *was = *c;
+    const node *peep[3];
+    for (int i = 0; i < 3; i++)
+        peep[i] = part(g, k->p, 0, i * k->hidden, k->hidden);
+    const node *i = act(k, "f", plus(k, gate(k, all, 0), times(k, peep[0], was)));
+    const node *f = node_int(k->n, "couple")
+                        ? g_formula(g, 1, &i, "1-a")
+                        : act(k, "f", plus(k, gate(k, all, 2), times(k, peep[2], was)));
+    const node *update = act(k, "g", gate(k, all, 3));
+    *c = g_formula(g, 4, (const node *[]){f, was, i, update}, "a*b+c*d");
+    const node *o = act(k, "f", plus(k, gate(k, all, 1), times(k, peep[1], *c)));
+    *h = times(k, o, g_formula(g, 1, c, node_attr(k->n, "h")->s));
+}
+
+static const node *lstm_lower(graph *g, const node *n)
+{
+    cell k;
+    return start(&k, g, n, 4, 7) ? run(&k, lstm_next) : NULL;
+}
+
+/* ---- ONNX ---- */
+typedef struct layer { /* one operator of the file */
+    const onnx_call *c;
+    const char *op;
+    int gates, n_act;
+    int64_t hidden, time, batch;
+    bool by_batch; /* layout 1: batch before time */
+    dtype dtype;
+} layer;
+
+/* A formula for an activation of ONNX with its alpha and beta. */
+static bool activation(const onnx_call *c, const char *name, double alpha, double beta, char out[160], err *e)
+{
+    static const struct {
+        const char *name, *text; /* A and B stand for alpha and beta */
+    } table[] = {{"sigmoid", "1/(1+exp(-a))"},
+                 {"tanh", "tanh(a)"},
+                 {"relu", "max(a,0)"},
+                 {"affine", "A*a+B"},
+                 {"leakyrelu", "select(lt(a,0),A*a,a)"},
+                 {"thresholdedrelu", "select(lt(A,a),a,0*a)"},
+                 {"scaledtanh", "A*tanh(B*a)"},
+                 {"hardsigmoid", "min(max(A*a+B,0),1)"},
+                 {"elu", "select(lt(a,0),A*(exp(a)-1),a)"},
+                 {"softsign", "a/(1+abs(a))"},
+                 {"softplus", "log(1+exp(a))"}};
+    for (int i = 0; i < COUNT(table); i++) {
+        if (strcasecmp(table[i].name, name))
+            continue;
+        size_t n = 0;
+        for (const char *s = table[i].text; *s && n < 120; s++)
+            if (*s == 'A' || *s == 'B')
+                n += (size_t)snprintf(out + n, 160 - n, "(%.9g)", *s == 'A' ? alpha : beta);
+            else
+                out[n++] = *s;
+        return out[n] = 0, true;
+    }
+    return err_set(e, TS_UNSUPPORTED, "%s: activation \"%s\"", c->type, name);
+}
+
+static const char *line_of(const attr *a, int i, char out[32]) /* text i of a list; "" where there is none */
+{
+    const char *s = a && a->kind == 'S' && i < a->n ? a->s : NULL;
+    while (s && i-- > 0)
+        s = strchr(s, '\n') + 1;
+    snprintf(out, 32, "%.*s", s ? (int)strcspn(s, "\n") : 0, s ? s : "");
+    return out;
+}
+
+static const char *default_act(const layer *l, int i)
+{
+    return i == 0 && l->gates > 1 ? "Sigmoid" : "Tanh";
+}
+
+/* Activation i of direction d as a formula. Alphas and betas are listed for those that take them, in their order. */
+static bool act_text(const layer *l, int d, int i, char out[160], err *e)
+{
+    static const struct {
+        const char *name;
+        int takes; /* 1: alpha, 2: beta too */
+        double alpha, beta;
+    } known[] = {{"affine", 2, 1, 0},       {"leakyrelu", 1, 0.01, 0},  {"thresholdedrelu", 1, 1, 0},
+                 {"scaledtanh", 2, 1, 1},   {"hardsigmoid", 2, 0.2, 0.5}, {"elu", 1, 1, 0}};
+    const attr *listed = onnx_attr(l->c, "activations"), *alphas = onnx_attr(l->c, "activation_alpha"),
+               *betas = onnx_attr(l->c, "activation_beta");
+    char name[32];
+    double alpha = 1, beta = 0;
+    int at_alpha = 0, at_beta = 0;
+    for (int k = 0; k <= d * l->n_act + i; k++) {
+        line_of(listed, k, name);
+        for (int j = 0; j < COUNT(known); j++) {
+            if (strcasecmp(known[j].name, name))
+                continue;
+            alpha = alphas && at_alpha < alphas->n ? alphas->reals[at_alpha] : known[j].alpha, at_alpha++;
+            beta = known[j].beta;
+            if (known[j].takes > 1)
+                beta = betas && at_beta < betas->n ? betas->reals[at_beta] : beta, at_beta++;
+        }
+    }
+    return activation(l->c, *name ? name : default_act(l, i), alpha, beta, out, e);
+}
+
+/* Of operand i its part d along the axis of directions; zeros where the file leaves it out. */
+static const node *direction_of(const layer *l, int i, int d, int axis, int rank, int64_t rows, int64_t columns)
+{
+    const node *x = onnx_in(l->c, i);
+    type t = {.dtype = l->dtype, .rank = rank, .dim = {rows, columns}};
+    if (!x)
+        return g_filled(l->c->g, &t, 0);
+    if (x->type.rank != rank + 1 || d >= x->type.dim[axis])
+        return g_fail(l->c->g, TS_BAD_INPUT, "operand %d has rank %d", i + 1, x->type.rank), NULL;
+    return shaped(l->c->g, part(l->c->g, x, axis, d, 1), rank, t.dim);
+}
+
+static const node *direction(const layer *l, const node *x, int d, bool reverse, err *e)
+{
+    graph *g = l->c->g;
+    char formula[3][160] = {"", "", ""};
+    const int64_t rows = l->gates * l->hidden;
+    const int by = l->by_batch ? 1 : 0;
+    const char *const which[] = {"f", "g", "h"};
+    attr list[8] = {attr_int("reverse", reverse), attr_real("clip", onnx_real(l->c, "clip", 0))};
+    const node *in[8] = {x, direction_of(l, 1, d, 0, 2, rows, x->type.dim[2]),
+                         direction_of(l, 2, d, 0, 2, rows, l->hidden), direction_of(l, 3, d, 0, 1, 2 * rows, 0),
+                         direction_of(l, 5, d, by, 2, l->batch, l->hidden)};
+    int n_in = 5, n = 2;
+    for (int i = 0; i < l->n_act; i++) {
+        if (!act_text(l, d, i, formula[i], e))
+            return NULL;
+        list[n++] = attr_word(which[i], formula[i]);
+    }
+    if (l->gates == 3)
+        list[n++] = attr_int("linear_before_reset", onnx_int(l->c, "linear_before_reset", 0));
+    if (l->gates == 4) {
+        in[n_in++] = direction_of(l, 6, d, by, 2, l->batch, l->hidden);
+        in[n_in++] = direction_of(l, 7, d, 0, 1, 3 * l->hidden, 0);
+        list[n++] = attr_int("couple", onnx_int(l->c, "input_forget", 0));
+    }
+    if (onnx_in(l->c, 4))
+        in[n_in++] = onnx_in(l->c, 4);
+    return g_make(g, op_find(l->op), n_in, in, list, n);
+}
+
+/* Output i: all outputs [time, direction, batch, hidden], or [batch, time, direction, hidden]; or the last of a state
+ * [direction, batch, hidden], or [batch, direction, hidden]. */
+static const node *output(const layer *l, int i, int n_dir, const node *const *y)
+{
+    graph *g = l->c->g;
+    const node *all[2];
+    for (int d = 0; d < n_dir; d++) {
+        const node *x = i ? part(g, y[d], 0, l->time + i - 1, 1) : part(g, y[d], 0, 0, l->time);
+        all[d] = i ? x : shaped(g, x, 4, (int64_t[]){l->time, 1, l->batch, l->hidden});
+    }
+    const node *x = n_dir == 1 ? all[0] : g_callf(g, 2, all, "concat axis=%d", i ? 0 : 1);
+    if (!l->by_batch || !x)
+        return x;
+    return g_call1(g, i ? "transpose axes=[1,0,2]" : "transpose axes=[2,0,1,3]", x);
+}
+
+static bool adapt(const onnx_call *c, const char *op_name, int gates, int n_act, const node **out, err *e)
+{
+    const char *way = onnx_word(c, "direction", "forward");
+    const bool both = !strcmp(way, "bidirectional"), reverse = !strcmp(way, "reverse");
+    layer l = {.c = c, .op = op_name, .gates = gates, .n_act = n_act, .by_batch = onnx_int(c, "layout", 0)};
+    const node *y[2], *x;
+    if (!onnx_need(c, 3, e))
+        return false;
+    if (!both && !reverse && strcmp(way, "forward"))
+        return err_set(e, TS_BAD_INPUT, "%s: direction \"%s\"", c->type, way);
+    if (c->in[0]->type.rank != 3 || c->in[2]->type.rank != 3)
+        return err_set(e, TS_BAD_INPUT, "%s: X and R have ranks %d and %d, not 3", c->type, c->in[0]->type.rank,
+                       c->in[2]->type.rank);
+    x = l.by_batch ? g_call1(c->g, "transpose axes=[1,0,2]", c->in[0]) : c->in[0];
+    l.time = x->type.dim[0], l.batch = x->type.dim[1], l.hidden = c->in[2]->type.dim[2], l.dtype = x->type.dtype;
+    if (onnx_int(c, "hidden_size", l.hidden) != l.hidden)
+        return err_set(e, TS_BAD_INPUT, "%s: hidden_size is %lld, R is of %lld", c->type,
+                       (long long)onnx_int(c, "hidden_size", 0), (long long)l.hidden);
+    for (int d = 0; d <= both; d++)
+        if (!(y[d] = direction(&l, x, d, both ? d : reverse, e)))
+            return onnx_give(c, out, NULL, e);
+    for (int i = 0; i < c->n_out && i < (gates == 4 ? 3 : 2); i++)
+        if (!onnx_give(c, out + i, output(&l, i, both + 1, y), e))
+            return false;
+    return true;
+}
+
+static bool adapt_rnn(const onnx_call *c, const node **out, err *e)
+{
+    return adapt(c, "rnn", 1, 1, out, e);
+}
+
+static bool adapt_gru(const onnx_call *c, const node **out, err *e)
+{
+    return adapt(c, "gru", 3, 2, out, e);
+}
+
+static bool adapt_lstm(const onnx_call *c, const node **out, err *e)
+{
+    return adapt(c, "lstm", 4, 3, out, e);
+}
+
+/* ---- records ---- */
+#define SIGMOID "1/(1+exp(-a))"
+
+static const op rnn_op = {
+    .name = "rnn",
+    .doc = "States of a simple recurrent layer: [time, batch, hidden], and, at time, the last one once more.",
+    .numpy = "recurrent('rnn', x, reverse, clip, [f])",
+    .onnx = (const onnx_rule[]){{"RNN", 1, adapt_rnn}, {0}},
+    .arity = -1, .axes = "t b h",
+    .attr = (const attr_spec[]){{"reverse", 'i', "0"}, {"clip", 'f', "0"}, {"f", 's', "tanh(a)"}, {0}},
+    .lower = rnn_lower,
+    .cases = "f32[4,3,5] f32[6,5] f32[6,6] f32[12] f32[3,6]\nf64[3,1,2] f64[4,2] f64[4,4] f64[8] f64[1,4] reverse=1 "
+             "f=max(a,0)\nf32[5,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<5 clip=0.5"};
+
+static const op gru_op = {
+    .name = "gru",
+    .doc = "States of a layer of gated recurrent units, z r h: [time, batch, hidden], and the last one once more.",
+    .numpy = "recurrent('gru', x, reverse, clip, [f, g], linear_before_reset)",
+    .onnx = (const onnx_rule[]){{"GRU", 1, adapt_gru}, {0}},
+    .arity = -1, .axes = "t b h",
+    .attr = (const attr_spec[]){{"reverse", 'i', "0"}, {"clip", 'f', "0"}, {"f", 's', SIGMOID},
+                                {"g", 's', "tanh(a)"}, {"linear_before_reset", 'i', "0"}, {0}},
+    .lower = gru_lower,
+    .cases = "f32[4,3,5] f32[18,5] f32[18,6] f32[36] f32[3,6]\nf64[3,1,2] f64[12,2] f64[12,4] f64[24] f64[1,4] "
+             "reverse=1 linear_before_reset=1\nf32[5,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<5 clip=1"};
+
+static const op lstm_op = {
+    .name = "lstm",
+    .doc = "States of a layer of long short-term memory, i o f c: [time, batch, hidden], then the last state and the "
+           "last cell.",
+    .numpy = "recurrent('lstm', x, reverse, clip, [f, g, h], couple)",
+    .onnx = (const onnx_rule[]){{"LSTM", 1, adapt_lstm}, {0}},
+    .arity = -1, .axes = "t b h",
+    .attr = (const attr_spec[]){{"reverse", 'i', "0"}, {"clip", 'f', "0"}, {"f", 's', SIGMOID}, {"g", 's', "tanh(a)"},
+                                {"h", 's', "tanh(a)"}, {"couple", 'i', "0"}, {0}},
+    .lower = lstm_lower,
+    .cases = "f32[4,3,5] f32[24,5] f32[24,6] f32[48] f32[3,6] f32[3,6] f32[18]\nf64[3,1,2] f64[16,2] f64[16,4] f64[32] "
+             "f64[1,4] f64[1,4] f64[12] reverse=1 couple=1\nf32[5,3,2] f32[8,2] f32[8,2] f32[16] f32[3,2] f32[3,2] "
+             "f32[6] i64[3]<5 clip=1\nf32[70,1,2] f32[8,2] f32[8,2] f32[16] f32[1,2] f32[1,2] f32[6]"};
+
+const op *const ops_recurrent[] = {&rnn_op, &gru_op, &lstm_op, NULL};
