@@ -407,11 +407,14 @@ static void put_memory(text *t, const plan *p)
         open_one(t);
         put_text(t, "name", *p->g->node[id]->label ? p->g->node[id]->label : p->kernel[h->first].label);
         text_add(&name, "k%d", h->first);
-        put_taken(t, "kernel", &name);
+        put_text(t, "kernel", text_str(&name));
         put_whole(t, "bytes", (double)h->bytes);
         put_whole(t, "offset", (double)h->offset);
         put_whole(t, "first", h->first);
         put_whole(t, "last", h->last);
+        if (h->over)
+            name.len = 0, text_add(&name, "k%d", p->home[h->over->id].first), put_text(t, "over", text_str(&name));
+        text_free(&name);
         text_add(t, "}");
     }
     text_add(t, "]");
