@@ -247,6 +247,22 @@ static bool same(const branch *a, const branch *b)
     return true;
 }
 
+/* How many siblings from child i on are the same but for a number. */
+static int alike(const branch *b, int i)
+{
+    int n = 1;
+    while (i + n < b->n_child && like(b->child[i]->name, b->child[i + n]->name) && same(b->child[i], b->child[i + n]))
+        n++;
+    return n;
+}
+
+/* "layer.0", or "layer.0-11". */
+static void name_alike(char out[NAME], const branch *b, int i, int n)
+{
+    const char *last = b->child[i + n - 1]->name, *digits = last + strcspn(last, "0123456789");
+    snprintf(out, NAME, n > 1 ? "%s-%s" : "%s", b->child[i]->name, digits);
+}
+
 /* ---- printing ---- */
 
 typedef struct printer {
@@ -331,20 +347,50 @@ static void put_branch(printer *p, const branch *b, const char *name, int level,
 
 static void put_children(printer *p, const branch *b, int level)
 {
+    char name[NAME];
     for (int i = 0, n; i < b->n_child; i += n) {
-        const branch *first = b->child[i];
-        for (n = 1; i + n < b->n_child; n++) {
-            const branch *next = b->child[i + n];
-            if (!like(first->name, next->name) || !same(first, next))
-                break;
-        }
-        char name[NAME];
-        const char *last = b->child[i + n - 1]->name, *digits = last + strcspn(last, "0123456789");
-        if (n > 1)
-            snprintf(name, sizeof name, "%s-%s", first->name, digits);
-        else
-            snprintf(name, sizeof name, "%s", first->name);
-        put_branch(p, first, name, level, n);
+        n = alike(b, i);
+        name_alike(name, b, i, n);
+        put_branch(p, b->child[i], name, level, n);
+    }
+}
+
+/* ---- walking ---- */
+
+static void visit_twins(const tree_visitor *v, const branch *b, const branch *first)
+{
+    for (int i = 0; i < b->n_node; i++)
+        v->twin(v->user, b->node[i], first->node[i]);
+    for (int i = 0; i < b->n_child; i++)
+        visit_twins(v, b->child[i], first->child[i]);
+}
+
+static void visit_branch(const tree_visitor *v, const branch *b, const char *name, int times)
+{
+    if (b->n_child == 1 && b->n_node == 0 && times == 1) {
+        char longer[NAME];
+        snprintf(longer, sizeof longer, "%s%s%s", name, *name ? "." : "", b->child[0]->name);
+        visit_branch(v, b->child[0], longer, 1);
+        return;
+    }
+    if (v->enter)
+        v->enter(v->user, name, times);
+    tree_visit(b, v);
+    if (v->leave)
+        v->leave(v->user);
+}
+
+void tree_visit(const branch *b, const tree_visitor *v)
+{
+    char name[NAME];
+    for (int i = 0; v->node && i < b->n_node; i++)
+        v->node(v->user, b->node[i]);
+    for (int i = 0, n; i < b->n_child; i += n) {
+        n = v->twin ? alike(b, i) : 1;
+        name_alike(name, b, i, n);
+        visit_branch(v, b->child[i], name, n);
+        for (int k = 1; k < n; k++)
+            visit_twins(v, b->child[i + k], b->child[i]);
     }
 }
 

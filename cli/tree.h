@@ -14,5 +14,16 @@ typedef struct branch branch;
 branch *tree_make(const cJSON *nodes);
 void tree_free(branch *root);
 /* depth: levels to print; what lies below is summed. */
+/* Walks the tree from the root down. Of siblings that are printed as one only the first is entered, and `twin` tells of
+ * every node of the others which node of the first it equals. Names of branches without anything of their own are
+ * joined: "encoder.layer". Members may be NULL; without `twin` every sibling is entered. */
+typedef struct tree_visitor {
+    void *user;
+    void (*enter)(void *user, const char *name, int times);
+    void (*leave)(void *user);
+    void (*node)(void *user, const cJSON *node);
+    void (*twin)(void *user, const cJSON *node, const cJSON *first);
+} tree_visitor;
+void tree_visit(const branch *root, const tree_visitor *v);
 void tree_print(const branch *root, int depth, FILE *f, bool color);
 #endif

@@ -91,6 +91,35 @@ static void add_node(writer *w, int i)
     text_add(&w->t, ",\"flops\":%.17g}", node_flops(n));
 }
 
+/* The nodes that a recipe was expanded to; those of recipes within it stand in both lists. */
+static void add_group(writer *w, const group *r, bool first)
+{
+    bool any = false;
+    text_add(&w->t, "%s{\"op\":\"%s\",\"result\":%d,\"nodes\":[", first ? "" : ",", r->op->name,
+             w->number[r->result->id]);
+    for (int i = 0; i < w->n; i++)
+        if (w->all[i]->id >= r->first && w->all[i]->id <= r->last && !node_is_leaf(w->all[i])) {
+            text_add(&w->t, "%s%d", any ? "," : "", i);
+            any = true;
+        }
+    text_add(&w->t, "]}");
+}
+
+static void add_groups(writer *w, const ts_model *m)
+{
+    bool first = true;
+    text_add(&w->t, ",\"groups\":[");
+    for (int i = 0; m->bound && i < m->graph->n_group; i++) {
+        const group *r = &m->graph->group[i];
+        const int at = w->number[r->result->id];
+        if (at >= w->n || w->all[at] != r->result)
+            continue;
+        add_group(w, r, first);
+        first = false;
+    }
+    text_add(&w->t, "]");
+}
+
 static void add_totals(writer *w, const ts_model *m)
 {
     char hex[65];
@@ -137,7 +166,9 @@ char *ts_model_json(const ts_model *m, ts_error *e)
     text_add(&w.t, ",\"nodes\":[");
     for (int i = 0; i < w.n; i++)
         add_node(&w, i);
-    text_add(&w.t, "]}\n");
+    text_add(&w.t, "]");
+    add_groups(&w, m);
+    text_add(&w.t, "}\n");
     free(w.all);
     free(w.number);
     return text_take(&w.t);

@@ -1,6 +1,8 @@
 /* show.c - tessera show: a model as a tree, as JSON, as its hash, or as the text of one stage. */
 #include "cli/columns.h"
+#include "cli/dot.h"
 #include "cli/fail.h"
+#include "cli/outfile.h"
 #include "cli/outline.h"
 #include "cli/session.h"
 #include "cli/tree.h"
@@ -132,6 +134,25 @@ static void put_totals(const cJSON *root)
     printf("\n%d nodes, %s parameters (%s), %s\n", nodes, parameters, bytes, flops);
 }
 
+/* The graph drawn, into files instead of on the terminal. */
+static bool draw(const session *s, const char *dot_path, const char *svg_path, ts_error *e)
+{
+    cJSON *root = reply_take(ts_model_json(s->model, e), e);
+    char *dot = root && dot_path ? dot_text(root, true) : NULL;
+    char *folded = root && svg_path ? dot_text(root, args_flag(s->args, "whole")) : NULL;
+    char *svg = folded ? dot_svg(folded, e) : NULL;
+    const bool good = root && (!dot || outfile_write(dot_path, dot, e)) &&
+                      (!svg_path || (svg && outfile_write(svg_path, svg, e)));
+    if (good)
+        console_note(&s->args->console, "wrote %s%s%s", dot_path ? dot_path : "", dot && svg ? " and " : "",
+                     svg ? svg_path : "");
+    free(dot);
+    free(folded);
+    free(svg);
+    cJSON_Delete(root);
+    return good;
+}
+
 /* What is known before dimensions are bound is shown without the tree. */
 static bool show_model(const session *s, bool bound, ts_error *e)
 {
@@ -159,7 +180,8 @@ static bool show_model(const session *s, bool bound, ts_error *e)
 static bool show(session *s, const args *a, ts_error *e)
 {
     const char *stage = args_text(a, "stage", NULL);
-    bool whole = !stage && !args_flag(a, "hash");
+    const char *dot = args_text(a, "dot", NULL), *svg = args_text(a, "svg", NULL);
+    bool whole = !stage && !args_flag(a, "hash") && !dot && !svg;
     bool bound = session_open(s, a, args_noun(a, 0), e);
     bool asked = args_flag(a, "dim") || args_flag(a, "in");
     if (!bound && (!s->model || e->code != TS_USAGE || asked || !whole))
@@ -169,6 +191,8 @@ static bool show(session *s, const args *a, ts_error *e)
     *e = (ts_error){0};
     if (args_flag(a, "hash"))
         return show_hash(s);
+    if (dot || svg)
+        return draw(s, dot, svg, e);
     return stage ? show_stage(s, stage, e) : show_model(s, bound, e);
 }
 
@@ -182,6 +206,9 @@ static int run(const args *a, ts_error *e)
 
 static const option options[] = {
     {"depth", 0, INTEGER, "N", "levels of names to show (default: 4)", false, 1, 64},
+    {"svg", 0, A_FILE, "FILE", "draw the graph (with Graphviz): recipes and equal layers folded", false, 0, 0},
+    {"whole", 0, FLAG, NULL, "with --svg: every node, nothing folded", false, 0, 0},
+    {"dot", 0, A_FILE, "FILE", "the graph as text for Graphviz, every node a box", false, 0, 0},
     {"hash", 0, FLAG, NULL, "the content hash of the graph, nothing else", false, 0, 0},
     {"stage", 0, CHOICE, "graph|plan", "the text of a stage, as it parses back", false, 0, 0},
     {0},
@@ -192,6 +219,7 @@ static const char *const examples[] = {
     "tessera show bert-base",
     "tessera show model.onnx --dim batch=1 --dim seq=128 --depth 2",
     "tessera show minilm --hash         # the same on every machine",
+    "tessera show bert-base --svg bert.svg",
     "tessera show minilm --stage graph  # every node, one a line",
     NULL,
 };

@@ -1,0 +1,40 @@
+#!/bin/sh
+# Pictures of a graph: every node a box as text for Graphviz, recipes and equal layers folded as SVG. Names from files are
+# escaped, and nothing is written without dot.
+. "$SOURCE/tests/cli/expect.sh"
+cd "$dir" || exit 1
+boxes() { grep -c '^ *n[0-9]* \[' "$1"; }
+
+expect 0 'wrote whole.dot' show bert-tiny --dot whole.dot
+nodes=$("$TESSERA" show bert-tiny --json | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["nodes"]))')
+[ "$(boxes whole.dot)" = "$nodes" ] || wrong "$(boxes whole.dot) boxes for $nodes nodes"
+
+cat >odd.json <<'JSON'
+{ "format": "graph/1", "name": "odd", "opset": { "": 17 },
+  "inputs": [ { "name": "a\"];evil[label=\"\\", "dtype": "f32", "shape": [2, 3] } ],
+  "outputs": [ { "name": "<b>&" } ],
+  "nodes": [ { "op": "Softmax", "in": ["a\"];evil[label=\"\\"], "out": ["<b>&"] } ] }
+JSON
+expect 0 'wrote odd.dot' show odd.json --dot odd.dot
+grep -q '^ *evil' odd.dot && wrong 'a name became a node'
+expect 8 'cannot write' show odd.json --dot /nowhere/odd.dot
+
+if command -v dot >/dev/null; then
+    expect 0 'wrote bert.svg' show bert-tiny --svg bert.svg
+    expect 0 'wrote odd.svg' show odd.json --svg odd.svg
+    python3 - <<'PY' || wrong 'the SVG is not what it should be'
+import re, sys, xml.dom.minidom
+text = open("bert.svg").read()
+xml.dom.minidom.parse("odd.svg")
+xml.dom.minidom.parseString(text)
+words = re.findall(r"<text[^>]*>([^<]*)</text>", text)
+want = ["layer_norm", "attention", "gelu", "input_ids", "last_hidden_state"]
+missing = [w for w in want if w not in words]
+if missing or not any("(2 times)" in w for w in words) or words.count("attention") > 3:
+    sys.exit(f"missing {missing} in {words}")
+PY
+fi
+env PATH=/nowhere "$TESSERA" show bert-tiny --svg never.svg 2>refusal
+[ $? = 5 ] && grep -q 'dot, which draws, is not installed' refusal || wrong "without dot: $(cat refusal)"
+[ -e never.svg ] && wrong 'something was written without dot'
+finish
