@@ -56,14 +56,24 @@ static void choose_axes(around *c)
             c->deep = a;
 }
 
-static double bytes_of(const stage *s, bool weights) /* of the operands under the fold */
+/* What is read of the operands under the fold, but for axes `outer`, in bytes */
+static double bytes_of(const stage *s, bool weights, uint32_t outer)
 {
     const expr *load[MAX_LOADS];
     const int n = x_loads(stage_fold(s), load, MAX_LOADS);
     double sum = 0;
-    for (int i = 0; i < n && i < MAX_LOADS; i++)
-        if (guess_weight(load[i]->from) == weights)
-            sum += (double)type_bytes(&load[i]->from->type);
+    for (int i = 0; i < n && i < MAX_LOADS; i++) {
+        const uint32_t axes = guess_axes(load[i]);
+        double read = 1, whole = (double)type_count(&load[i]->from->type);
+        if (guess_weight(load[i]->from) != weights)
+            continue;
+        for (int a = 0; a < s->n_axis; a++)
+            if (axes >> a & 1 && outer >> a & 1)
+                whole /= (double)s->extent[a];
+            else if (axes >> a & 1)
+                read *= (double)s->extent[a];
+        sum += (read < whole ? read : whole) * ts_dtype_bytes(load[i]->from->type.dtype);
+    }
     return sum;
 }
 
@@ -95,21 +105,24 @@ static void choose_cut(around *c)
     c->cut = length < s->extent[c->deep] ? length : 0;
 }
 
-/* Lines (or runs of pixels) of which the operand takes a quarter of the second cache, the same number for every part */
-static void choose_block(around *c, double outer, bool cores)
+/* An image that does not stay in the second cache while panels pass by is walked in blocks of lines (or runs of pixels),
+ * if bringing the weights again for each of them costs less than bringing the image for each panel. */
+static void choose_block(around *c, uint32_t outer, bool cores)
 {
     const stage *s = c->s;
     const int a = c->line >= 0 ? c->line : c->row;
     c->block = 0, c->core = -1;
     const int threads = cores ? c->p->threads : 1;
-    const int64_t panels = divided(s->extent[c->column], c->width);
-    const int64_t unit = a == c->row ? c->rows : 1;
+    const int64_t panels = divided(s->extent[c->column], c->width), unit = a == c->row ? c->rows : 1;
     const int64_t units = a < 0 ? 1 : divided(s->extent[a], unit);
-    const double image = bytes_of(s, false) / outer, most = (double)plan_cache_bytes(c->p, 2) / 4;
-    int64_t blocks = image > most ? (int64_t)(image / most) + 1 : 1;
-    const bool by_pixels = threads > 1 && units >= threads && evenly(panels, threads) < 0.95;
-    const bool large = threads > 1 && units >= 4 * threads && image > bytes_of(s, true);
-    if (a >= 0 && (by_pixels || large))
+    const double image = bytes_of(s, false, outer), weights = bytes_of(s, true, outer),
+                 cache = (double)plan_cache_bytes(c->p, 2);
+    int64_t blocks = (int64_t)(image / (cache / 4)) + 1;
+    if (image <= cache / 2 || weights * (double)(blocks - 1) > image * (double)panels)
+        blocks = 1;
+    const bool by_pixels = units >= threads && evenly(panels, threads) < 0.95;
+    const bool large = units >= 4 * threads && image > weights;
+    if (threads > 1 && a >= 0 && (by_pixels || large))
         c->core = a, blocks = divided(blocks, threads) * threads;
     else if (threads > 1 && panels > 1)
         c->core = c->column;
@@ -118,25 +131,24 @@ static void choose_block(around *c, double outer, bool cores)
         c->block = divided(units, blocks) * unit;
 }
 
+/* Places of the kernel outside, so that one place's long run of products needs no other bounds at an image's border */
 static void put_fold(const around *c, text *t)
 {
     const stage *s = c->s;
     const int64_t step = stage_block(c->p, s, c->deep), left = c->cut ? c->cut : s->extent[c->deep];
-    const bool in_blocks = step > 1 && left > step;
     bool alone = true;
-    for (int a = s->n_result; a < s->n_axis; a++)
-        alone = alone && (a == c->deep || s->extent[a] == 1);
-    if (in_blocks || !alone)
-        guess_put(t, s, c->deep, in_blocks ? step : left > 1 && !in_blocks && alone ? step : 1, "");
-    for (int a = s->n_result; a < s->n_axis; a++)
-        if (a != c->deep)
-            guess_put(t, s, a, 1, "");
-    if (in_blocks || alone) {
-        const bool four = alone && left >= 4;
-        guess_put(t, s, c->deep, four ? 4 : 1, "");
-        if (four)
-            guess_put(t, s, c->deep, 1, "unroll");
+    for (int a = s->n_result; a < s->n_axis; a++) {
+        if (a == c->deep)
+            continue;
+        guess_put(t, s, a, 1, "");
+        alone = alone && s->extent[a] == 1;
     }
+    if (step > 1 && left > step)
+        guess_put(t, s, c->deep, step, "");
+    const bool four = alone && left >= 4;
+    guess_put(t, s, c->deep, four ? 4 : 1, "");
+    if (four)
+        guess_put(t, s, c->deep, 1, "unroll");
 }
 
 static const char *core_of(const around *c, int axis)
@@ -172,7 +184,7 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, te
 {
     around c = {.p = p, .s = s};
     bool cores = guess_cores(p, k, s);
-    double outer = 1;
+    uint32_t outer = 0;
     choose_axes(&c);
     choose_tile(&c);
     choose_cut(&c);
@@ -182,7 +194,7 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, te
         const bool spread = cores && evenly(s->extent[a], p->threads) >= 0.95;
         guess_put(t, s, a, 1, spread ? "core" : "");
         cores = cores && !spread;
-        outer *= (double)s->extent[a];
+        outer |= 1u << a;
     }
     choose_block(&c, outer, cores);
     put_contraction(&c, t);

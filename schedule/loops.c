@@ -221,7 +221,7 @@ static bool lay_out(plan *p, kernel *k, int which, const rule *r, err *e)
             continue;
         layout_rows(&y, &n->type);
         const bool plain = s->value->kind != X_ROUTINE && plain_axes(s->load[i], axis),
-                   matrix = type_count(&n->type) >= 4096 && n->type.rank > 1;
+                   matrix = n->type.rank > 1 && (type_count(&n->type) >= 4096 || stage_given(s) >= 0);
         if (wanted && plain) {
             const char *letter[MAX_RANK];
             for (int d = 0; d < n->type.rank; d++)

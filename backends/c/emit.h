@@ -6,7 +6,7 @@
 #include "backends/cstyle.h"
 #include "schedule/nest.h"
 
-enum { MAX_OPERAND = 64, MAX_TILE = 96 };
+enum { MAX_OPERAND = 64, MAX_TILE = 96, MAX_CLIP = 16, MAX_APART = 32 };
 
 typedef struct operand { /* a pointer that the kernel takes */
     const node *node;
@@ -25,12 +25,22 @@ typedef struct source {                                            /* where a lo
     int64_t offset;            /* bytes in scratch, of a stage's slice or of a copy */
 } source;
 
+typedef struct clip {      /* one comparison of a guard: place >= bound, or place < bound */
+    const expr *x, *place; /* place NULL: another condition */
+    bool low;
+    int64_t bound;
+    /* in the tile being written: taken over by loop `last` (-1: by one test around all, MAX_LOOP: holds everywhere) */
+    bool done;
+    int last;
+} clip;
+
 typedef struct tile_made { /* a tile function: equal stages and extents share it */
     int stage, number;
     int64_t cur[MAX_AXIS];
-    uint64_t loads;           /* those it takes pointers of */
-    uint32_t passed;          /* axes it takes as numbers */
-    bool faults, ahead;       /* takes the fault flag; takes a pointer to fetch from */
+    int64_t low[MAX_AXIS], high[MAX_AXIS]; /* where it may start, along axes whose borders have tiles of their own */
+    uint64_t loads;                        /* those it takes pointers of */
+    uint32_t passed;                       /* axes it takes as numbers */
+    bool faults, ahead;                    /* takes the fault flag; takes a pointer to fetch from */
     int64_t c[MAX_LOADS + 1]; /* constant that stays inside the tile, of each load and, last, of the result */
     uint64_t whole;           /* loads (bit 63: the result) indexed from their start, not from where the tile starts */
 } tile_made;
@@ -59,7 +69,13 @@ typedef struct emitter {
     int64_t cur[MAX_AXIS];     /* what each has left here: constants */
     bool outer_fold;           /* a folded loop outside the tile: partial sums wait in the result */
     int lane;                  /* the tile's vector loop over a folded axis, or -1 */
-    bool copying;              /* what is addressed is copied, whether it will be used or not */
+    int n_clip;
+    clip clip[MAX_CLIP];
+    const expr *guard; /* of which they are the comparisons */
+    uint32_t peeled;   /* axes whose loops outside the tile write first and last trips apart */
+    uint32_t apart;    /* loops of the tile that are written out trip by trip */
+    const expr *term;  /* what the tile folds: without what the loops' bounds settle */
+    bool copying;      /* what is addressed is copied, whether it will be used or not */
     int n_tile;
     tile_made tile[MAX_TILE];
     struct { /* what is fetched ahead of the tile being written */
@@ -88,6 +104,7 @@ void emit_result(emitter *m, text *t);                                /* in a ti
 void emit_acc(emitter *m, text *t, bool merged);
 void emit_combine(emitter *m, text *t, const char *a, const char *b); /* a (+) b of the stage's fold */
 const char *acc_type(const emitter *m);
+void emit_passed(emitter *m, const lin *a); /* in a tile: the axes whose numbers the text of a form will mention */
 /* tile.c */
 void emit_tile(emitter *m);
 /* plain.c: loops written as they are, for what no nest walks. */
@@ -104,6 +121,12 @@ void ahead_enter(emitter *m, int loop); /* outside, at a loop of the stage: sets
 void ahead_leave(emitter *m, int loop);
 void emit_fetch(emitter *m);          /* in the tile's innermost fold loop */
 void emit_ahead(emitter *m, text *t); /* the argument of a call */
+/* clip.c: padding as bounds of loops. */
+void clip_find(emitter *m); /* of the stage */
+void clip_tile(emitter *m); /* in the tile, its start being set up: what settles each comparison, and m->term */
+/* At loop l of the tile: narrows the constants, and gives the bounds as text; true when that says more than numbers. */
+bool clip_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, text *to);
+bool clip_open(emitter *m); /* opens a test around the tile's folds where one is needed */
 /* copy.c: copies what the inner loops read of an operand into scratch. */
 bool copy_enter(emitter *m, int stage, bool shared, int loop);
 const expr *copy_value(emitter *m, const stage *s); /* a padded operand that is copied has its zeros there */

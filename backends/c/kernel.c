@@ -77,36 +77,55 @@ typedef struct place {
     int64_t scratch;
 } place;
 
-/* Opens part `part` of a loop over axis a; the names of its variables come from the axis and the loop's number. */
-static bool enter(emitter *m, const loop *q, const char *letter, int number, int part)
+typedef struct cut {            /* trips of a loop that are written with the same constants */
+    int64_t first, trips, left; /* left: of the axis, within a trip */
+    int64_t all;                /* trips of the whole loop */
+    bool rest;                  /* the clipped one */
+} cut;
+
+/* Full trips, and one for the rest; where borders have tiles of their own, first and last full trips apart. */
+static int cuts_of(const emitter *m, const loop *q, bool peel, cut out[4])
 {
-    const int64_t left = m->cur[q->axis], full = left / q->step, rest = left % q->step, trips = full + !!rest;
+    const int64_t left = m->cur[q->axis], full = left / q->step, rest = left % q->step, all = full + !!rest;
+    int n = 0;
+    if (peel && q->role == SERIAL && full > 1) {
+        out[n++] = (cut){0, 1, q->step, all, false};
+        if (full > 2)
+            out[n++] = (cut){1, full - 2, q->step, all, false};
+        out[n++] = (cut){full - 1, 1, q->step, all, false};
+    } else if (full)
+        out[n++] = (cut){0, full, q->step, all, false};
+    if (rest)
+        out[n++] = (cut){full, 1, rest, all, true};
+    return n;
+}
+
+/* Opens a loop over some of its trips; the name of its variable comes from the axis and the loop's number. */
+static void enter(emitter *m, const loop *q, const char *letter, int number, const cut *c)
+{
+    const int64_t end = c->first + c->trips;
+    const bool core = q->role == CORE;
     char n[24];
-    if (!(part ? rest : full))
-        return false;
     snprintf(n, sizeof n, "%s_%d", letter, number);
-    if (q->role == CORE && part)
+    if (core && c->rest)
         text_line(&m->body, "if (part == parts - 1) {");
-    else if (q->role == CORE && rest)
+    else if (core && c->all > c->trips)
         text_line(&m->body, "for (long %s = %lldL * part / parts; %s < MIN(%lldL, %lldL * (part + 1) / parts); %s++) {",
-                  n, (long long)trips, n, (long long)full, (long long)trips, n);
-    else if (q->role == CORE)
+                  n, (long long)c->all, n, (long long)c->trips, (long long)c->all, n);
+    else if (core)
         text_line(&m->body, "for (long %s = %lldL * part / parts; %s < %lldL * (part + 1) / parts; %s++) {", n,
-                  (long long)trips, n, (long long)trips, n);
-    else if (part || full == 1)
+                  (long long)c->all, n, (long long)c->all, n);
+    else if (c->trips == 1)
         text_line(&m->body, "{");
     else
-        text_line(&m->body, "for (long %s = 0; %s < %lld; %s++) {", n, n, (long long)full, n);
+        text_line(&m->body, "for (long %s = %lld; %s < %lld; %s++) {", n, (long long)c->first, n, (long long)end, n);
     m->body.depth++;
-    const bool fixed = part || (full == 1 && q->role != CORE);
-    if (fixed)
-        text_line(&m->body, "enum { %s = %lld };", n, (long long)(part ? full : 0)),
-            text_line(&m->body, "(void)%s;", n);
-    const int v = var_add(&m->sp, n, part ? full : 0, part ? full : full - 1);
-    const lin *at = q->role == CORE && full == 1 && !part ? lin_const(&m->sp, 0) : lin_var(&m->sp, v);
+    if (c->rest || (c->trips == 1 && !core))
+        text_line(&m->body, "enum { %s = %lld };", n, (long long)c->first), text_line(&m->body, "(void)%s;", n);
+    const int v = var_add(&m->sp, n, c->first, end - 1);
+    const lin *at = core && c->trips == 1 && !c->rest ? lin_const(&m->sp, 0) : lin_var(&m->sp, v);
     m->axis[q->axis] = lin_add(&m->sp, m->axis[q->axis], at, q->step);
-    m->cur[q->axis] = part ? rest : q->step;
-    return true;
+    m->cur[q->axis] = c->left;
 }
 
 static void leave(emitter *m)
@@ -138,12 +157,13 @@ static void walk(emitter *m, int l)
     const loop *q = &m->s->nest.loop[l];
     const char *letter = m->s->letter[q->axis];
     const bool folds = m->s->folds >> q->axis & 1;
-    for (int part = 0; part < 2 && !err_is(m->e); part++) {
+    cut cuts[4];
+    const int n = cuts_of(m, q, m->peeled >> q->axis & 1, cuts);
+    for (int i = 0; i < n && !err_is(m->e); i++) {
         place was;
-        const int64_t trips = (m->cur[q->axis] + q->step - 1) / q->step;
+        const int64_t trips = cuts[i].all;
         save(m, &was);
-        if (!enter(m, q, letter, l, part))
-            continue;
+        enter(m, q, letter, l, &cuts[i]);
         if (folds) {
             text_line(&m->body, "const int first_%d = first && %s_%d == 0, last_%d = last && %s_%d == %lld;", l, letter,
                       l, l, letter, l, (long long)trips - 1);
@@ -167,6 +187,7 @@ static void write_stage(emitter *m, int i)
     const stage *s = &m->k->stage[i];
     m->at = i, m->s = s, m->value = copy_value(m, s), m->fold = stage_fold(&(stage){.value = m->value});
     m->outer_fold = false, m->lane = -1;
+    clip_find(m);
     for (int a = 0; a < s->n_axis; a++) {
         m->axis[a] = m->base[a] = a < s->n_shared && m->k->n_stage > 1 ? m->shared_axis[a] : lin_const(&m->sp, 0);
         m->cur[a] = a < s->n_shared && m->k->n_stage > 1 ? m->shared_cur[a] : s->extent[a];
@@ -216,14 +237,16 @@ static void walk_shared(emitter *m, int l)
         return;
     }
     const loop *q = &m->k->shared.loop[l];
-    for (int part = 0; part < 2; part++) {
+    cut cuts[4];
+    memcpy(m->cur, m->shared_cur, sizeof m->cur);
+    const int n = cuts_of(m, q, false, cuts);
+    for (int i = 0; i < n; i++) {
         const lin *axis = m->shared_axis[q->axis];
         const int64_t cur = m->shared_cur[q->axis], scratch = m->scratch;
         char letter[MAX_LETTER + 2];
         snprintf(letter, sizeof letter, "%s_", m->k->stage[m->k->main].letter[q->axis]);
         memcpy(m->axis, m->shared_axis, sizeof m->axis), memcpy(m->cur, m->shared_cur, sizeof m->cur);
-        if (!enter(m, q, letter, l, part))
-            continue;
+        enter(m, q, letter, l, &cuts[i]);
         m->shared_axis[q->axis] = m->axis[q->axis], m->shared_cur[q->axis] = m->cur[q->axis];
         copies_at(m, l);
         walk_shared(m, l + 1);

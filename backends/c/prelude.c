@@ -46,6 +46,7 @@ static const char head[] =
     "#define FMA64(a, b, c) ((a) * (b) + (c))\n"
     "#endif\n"
     "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n"
+    "#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
     "#define FUNCTION static inline MAY_BE_UNUSED\n"
     "\n";
 

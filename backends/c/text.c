@@ -15,12 +15,12 @@ void emit_lin(emitter *m, text *t, const lin *a)
     lin_print(&m->sp, t, a, write_index, m);
 }
 
-static void note_passed(emitter *m, const lin *a) /* axes whose numbers the text of a form mentions */
+void emit_passed(emitter *m, const lin *a)
 {
     for (int i = 0; i < a->n; i++) {
         const atom *q = a->t[i].a;
         if (q->kind == A_DIV)
-            note_passed(m, q->of);
+            emit_passed(m, q->of);
         for (int x = 0; q->kind == A_VAR && x < m->s->n_axis; x++)
             if (lin_coef(m->plain[x], q->var) && !lin_coef(m->inner[x], q->var))
                 m->into->passed |= 1u << x;
@@ -31,7 +31,7 @@ static void write_axis(void *user, text *t, int axis)
 {
     emitter *m = user;
     if (m->into)
-        note_passed(m, m->plain[axis]);
+        emit_passed(m, m->plain[axis]);
     text_add(t, "(");
     emit_lin(m, t, m->into ? m->plain[axis] : m->axis[axis]);
     text_add(t, ")");
@@ -76,7 +76,7 @@ static void write_place(emitter *m, text *t, int load) /* [index] of a load, or 
     const lin *at = m->into->whole >> load & 1 ? NULL : rest_of(m, load);
     if (!at) {
         at = offset_of(m, load, m->plain);
-        note_passed(m, at);
+        emit_passed(m, at);
         m->into->whole |= 1ull << load;
     }
     text_add(t, "[");

@@ -37,7 +37,7 @@ static void body_one(emitter *m)
 {
     writer w = emit_writer(m);
     text acc = {0}, line = {0};
-    const expr *x = m->fold->arg[0];
+    const expr *x = m->term;
     emit_acc(m, &acc, false);
     c_temporaries(&w, &m->body, x);
     const bool product = dtype_class(x->dtype) == D_REAL && x->kind == X_CALL && !strcmp(x->fn->name, "mul") &&
@@ -119,30 +119,55 @@ static void restore(emitter *m, const saved *s)
         memcpy(m->plain, s->plain, sizeof s->plain);
 }
 
-/* Opens part `part` of loop l (0: its full trips, 1: the clipped one); false when there is none. */
-static bool enter(emitter *m, int l, int part, bool simd)
+typedef struct span { /* trips of a loop that are written with the same constants */
+    int64_t first, end, left;
+} span;
+
+static int spans_of(const emitter *m, int l, phase ph, span out[MAX_APART + 1])
 {
     const loop *q = &m->s->nest.loop[l];
-    const int64_t left = m->cur[q->axis], full = left / q->step, rest = left % q->step, trips = part ? 1 : full,
-                  first = part ? full : 0;
+    const int64_t left = m->cur[q->axis], full = left / q->step, rest = left % q->step;
+    int n = 0;
+    if (ph == BODY && m->apart >> l & 1)
+        for (int64_t i = 0; i < full; i++)
+            out[n++] = (span){i, i + 1, q->step};
+    else if (full)
+        out[n++] = (span){0, full, q->step};
+    if (rest)
+        out[n++] = (span){full, full + 1, rest};
+    return n;
+}
+
+/* Opens loop l over some of its trips; false when none of them counts. */
+static bool enter(emitter *m, int l, const span *s, phase ph)
+{
+    const loop *q = &m->s->nest.loop[l];
+    int64_t first = s->first, end = s->end;
+    text from = {0}, to = {0};
     char name[16];
-    if (!(part ? rest : full))
-        return false;
     snprintf(name, sizeof name, "%s_%d", m->s->letter[q->axis], l);
-    if (trips == 1)
+    const bool moves = ph == BODY && clip_loop(m, l, &first, &end, &from, &to);
+    if (first < end && !moves && end == first + 1)
         text_line(&m->body, "{ enum { %s = %lld }; (void)%s;", name, (long long)first, name);
-    else {
+    else if (first < end) {
         if (q->role == UNROLL)
-            text_line(&m->body, "UNROLL(%lld)", (long long)trips);
-        if (simd)
+            text_line(&m->body, "UNROLL(%lld)", (long long)(end - first));
+        if (q->role == VECTOR && ph != MERGE)
             text_line(&m->body, "SIMD");
-        text_line(&m->body, "for (long %s = 0; %s < %lld; %s++) {", name, name, (long long)trips, name);
+        if (moves)
+            text_line(&m->body, "for (long %s = %s; %s < %s; %s++) {", name, from.s, name, to.s, name);
+        else
+            text_line(&m->body, "for (long %s = %lld; %s < %lld; %s++) {", name, (long long)first, name, (long long)end,
+                      name);
     }
+    text_free(&from), text_free(&to);
+    if (first >= end)
+        return false;
     m->body.depth++;
-    const lin *at = lin_var(&m->sp, var_add(&m->sp, name, first, first + trips - 1));
+    const lin *at = lin_var(&m->sp, var_add(&m->sp, name, first, end - 1));
     m->inner[q->axis] = lin_add(&m->sp, m->inner[q->axis], at, q->step);
     m->plain[q->axis] = lin_add(&m->sp, m->plain[q->axis], at, q->step);
-    m->cur[q->axis] = part ? rest : q->step;
+    m->cur[q->axis] = s->left;
     return true;
 }
 
@@ -165,18 +190,22 @@ static void register_loops(emitter *m, int l, phase ph)
         register_loops(m, l + 1, ph);
         return;
     }
-    for (int part = 0; part < 2; part++) {
+    saved all;
+    span spans[MAX_APART + 1];
+    save(m, &all);
+    if (folded && ph == CLEAR) /* all lanes, clipped trips too */
+        m->cur[q->axis] = nest_left(m->k, m->s, q->axis, l - 1);
+    const int n = spans_of(m, l, ph, spans);
+    for (int i = 0; i < n; i++) {
         saved was;
         save(m, &was);
-        /* All lanes, clipped trips too */
-        if (folded && ph == CLEAR)
-            m->cur[q->axis] = nest_left(m->k, m->s, q->axis, l - 1);
-        if (enter(m, l, part, q->role == VECTOR && ph != MERGE)) {
+        if (enter(m, l, &spans[i], ph)) {
             register_loops(m, l + 1, ph);
             leave(m);
         }
         restore(m, &was);
     }
+    restore(m, &all);
 }
 
 static void fold_loops(emitter *m, int l, int unrolled)
@@ -186,10 +215,12 @@ static void fold_loops(emitter *m, int l, int unrolled)
         register_loops(m, l, BODY);
         return;
     }
-    for (int part = 0; part < 2; part++) {
+    span spans[MAX_APART + 1];
+    const int n = spans_of(m, l, BODY, spans);
+    for (int i = 0; i < n; i++) {
         saved was;
         save(m, &was);
-        if (enter(m, l, part, false)) {
+        if (enter(m, l, &spans[i], BODY)) {
             fold_loops(m, l + 1, unrolled);
             leave(m);
         }
@@ -221,8 +252,9 @@ static int64_t common(int64_t a, int64_t b)
     return a;
 }
 
-/* Where the tile starts: a symbol for each axis, times what every loop outside advances it by a multiple of. */
-static void start_symbols(emitter *m)
+/* Where the tile starts: a symbol for each axis, times what every loop outside advances it by a multiple of; a number
+ * where a border has a tile of its own. */
+static void start_symbols(emitter *m, tile_made *f)
 {
     const int tile = nest_tile(m->s);
     for (int a = 0; a < m->s->n_axis; a++) {
@@ -237,11 +269,18 @@ static void start_symbols(emitter *m)
         m->origin[a] = m->inner[a] = m->plain[a] = lin_const(&m->sp, 0);
         if (!step)
             continue;
+        f->low[a] = 0, f->high[a] = m->s->extent[a];
+        if (m->peeled >> a & 1)
+            lin_range(&m->sp, m->axis[a], &f->low[a], &f->high[a]);
+        if (f->low[a] == f->high[a]) {
+            m->origin[a] = m->inner[a] = m->plain[a] = lin_const(&m->sp, f->low[a]);
+            continue;
+        }
         snprintf(name, sizeof name, "@%s", m->s->letter[a]);
         m->origin[a] = m->inner[a] = lin_scale(&m->sp,
                                                lin_var(&m->sp, var_add(&m->sp, name, 0, m->s->extent[a] / step)), step);
         snprintf(name, sizeof name, "%s_at", m->s->letter[a]);
-        m->plain[a] = lin_var(&m->sp, var_add(&m->sp, name, 0, m->s->extent[a]));
+        m->plain[a] = lin_var(&m->sp, var_add(&m->sp, name, f->low[a], f->high[a]));
     }
 }
 
@@ -265,14 +304,18 @@ static void write_head(emitter *m, const tile_made *f, text *out)
 
 static void write_body(emitter *m, tile_made *f)
 {
-    start_symbols(m);
+    start_symbols(m, f);
+    clip_tile(m);
     for (int i = 0; i < m->s->n_load; i++)
         f->c[i] = source_offset(m, i, m->inner)->c;
     f->c[MAX_LOADS] = store_offset(m, m->inner)->c;
     if (m->fold) {
         declare_acc(m);
         register_loops(m, nest_unrolled(m->s), CLEAR);
+        const bool tested = clip_open(m);
         fold_loops(m, nest_tile(m->s), nest_unrolled(m->s));
+        if (tested)
+            leave(m);
         if (m->lane >= 0)
             register_loops(m, nest_unrolled(m->s), MERGE);
     }
@@ -310,12 +353,25 @@ static tile_made *make_tile(emitter *m)
     return f;
 }
 
+static bool serves(emitter *m, const tile_made *f) /* the extents and, at borders, the place are those it is for */
+{
+    bool same = f->stage == m->at && !memcmp(f->cur, m->cur, (size_t)m->s->n_axis * sizeof *m->cur);
+    for (int a = 0; same && a < m->s->n_axis; a++) {
+        int64_t low, high;
+        if (!(m->peeled >> a & 1))
+            continue;
+        lin_range(&m->sp, m->axis[a], &low, &high);
+        same = low == f->low[a] && high == f->high[a];
+    }
+    return same;
+}
+
 void emit_tile(emitter *m)
 {
     const tile_made *f = NULL;
     text call = {0};
     for (int i = 0; i < m->n_tile && !f; i++)
-        if (m->tile[i].stage == m->at && !memcmp(m->tile[i].cur, m->cur, (size_t)m->s->n_axis * sizeof *m->cur))
+        if (serves(m, &m->tile[i]))
             f = &m->tile[i];
     if (!f && !(f = make_tile(m)))
         return;

@@ -67,6 +67,15 @@ static const char *const rows[] = {
     "x f32[2,9,8,8]; w! f32[36,9,3,3]; p conv2d x w; t transpose axes=[0,2,3,1] p; v! f32[36,20]; y matmul t v",
     "x f32[1,9,8,30]; w! f32[36,9,3,3]; p conv2d x w; q max_pool kernel=[2,2] p; y sum axes=[1] q",
     "x f64[1,9,8,10]; w! f64[18,9,3,3]; v! f64[5,18,3,3]; p conv2d pads=[1,1,1,1] x w; y conv2d p v",
+    /* borders: tiles of their own, padding wider than a tile, kernels that reach over both ends */
+    "x f32[1,16,9,61]; w! f32[32,16,3,3]; y conv2d pads=[1,1,1,1] x w",
+    "x f32[1,5,30,57]; w! f32[17,5,5,5]; y conv2d dilations=[3,4] pads=[6,8,6,8] x w",
+    "x f32[1,5,6,5]; w! f32[17,5,9,9]; y conv2d pads=[7,8,6,7] x w",
+    "x f32[1,3,41,43]; w! f32[24,3,7,7]; y conv2d strides=[3,2] pads=[9,10,11,12] x w",
+    "x f32[1,32,23,47]; w! f32[32,1,5,5]; y conv2d group=32 pads=[2,2,2,2] x w",
+    "x f32[2,32,23,29]; w! f32[32,32,1,1]; p conv2d x w; y average_pool kernel=[3,3] strides=[2,2] pads=[1,1,1,1] p",
+    "x f32[2,32,23,29]; w! f32[32,32,1,1]; p conv2d x w; y max_pool kernel=[5,5] pads=[2,2,2,2] p",
+    "x i32[2,3,23,29]; y max_pool kernel=[5,5] pads=[2,2,2,2] x",
     "x f32[1,4,3,2]; w! f32[5,4,2,2]; y conv2d x w", /* one column: places are those of the kernel alone */
     "x f32[2,8,2,2]; w! f32[9,8,3,3]; y conv2d strides=[2,2] pads=[1,1,1,1] x w",
     /* in one kernel, a group cut by tiles: padding before what scratch holds */

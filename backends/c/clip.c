@@ -1,0 +1,242 @@
+/* clip.c - padding without tests. Where a fold adds what a guard lets through ("inside ? x[...] : 0", times a
+ * weight; the lowest number under a max), a point outside adds nothing, so the loops may leave it out: each comparison
+ * of the guard with a bound becomes a bound of the last loop of the tile that it depends on.
+ *
+ * A serial fold gets bounds that are computed when it starts (lines of the kernel at an image's border). An unrolled
+ * loop needs constants: the folds that it depends on with are written out, trip by trip, and the loops outside write
+ * their first and last trips apart, so that a tile at the border knows where it stands. What none of this
+ * settles stays in the guard. */
+#include "backends/c/emit.h"
+
+#include <string.h>
+
+/* ---- the guard and its comparisons ---- */
+static const expr *uncast(const expr *x)
+{
+    while (x->kind == X_CAST)
+        x = x->arg[0];
+    return x;
+}
+
+static bool is_guard(const expr *x, double otherwise)
+{
+    if (x->kind != X_CALL || x->n != 3 || x->fn->result != R_SECOND)
+        return false;
+    const expr *y = uncast(x->arg[2]);
+    return y->kind == X_LIT && (y->is_whole ? (double)y->whole : y->lit) == otherwise;
+}
+
+static const expr *find_guard(const expr *fold)
+{
+    const expr *x = uncast(fold->arg[0]);
+    const double unit = fold->fn->unit;
+    if (is_guard(x, unit) && (unit == 0 || dtype_class(fold->dtype) == D_REAL))
+        return x;
+    const bool product = x->kind == X_CALL && !strcmp(x->fn->name, "mul") && !strcmp(fold->fn->name, "add");
+    for (int i = 0; product && i < x->n; i++)
+        if (is_guard(uncast(x->arg[i]), 0))
+            return uncast(x->arg[i]);
+    return NULL;
+}
+
+static bool read_bound(const expr *x, clip *c) /* 0 <= place, place < n, and the same written otherwise */
+{
+    const bool strict = x->kind == X_CALL && !strcmp(x->fn->name, "lt");
+    if (!strict && !(x->kind == X_CALL && !strcmp(x->fn->name, "le")))
+        return false;
+    const expr *a = x->arg[0], *b = x->arg[1];
+    if (a->kind == X_LIT && a->is_whole && b->dtype == TS_I64)
+        *c = (clip){.x = x, .place = b, .low = true, .bound = a->whole + strict};
+    else if (b->kind == X_LIT && b->is_whole && a->dtype == TS_I64)
+        *c = (clip){.x = x, .place = a, .bound = b->whole + !strict};
+    else
+        return false;
+    return true;
+}
+
+static void add_bounds(emitter *m, const expr *x)
+{
+    if (x->kind == X_CALL && !strcmp(x->fn->name, "and")) {
+        add_bounds(m, x->arg[0]), add_bounds(m, x->arg[1]);
+        return;
+    }
+    clip *c = &m->clip[m->n_clip < MAX_CLIP ? m->n_clip++ : MAX_CLIP - 1];
+    if (!read_bound(x, c))
+        *c = (clip){.x = x};
+}
+
+void clip_find(emitter *m)
+{
+    const stage *s = m->s;
+    m->n_clip = 0, m->guard = m->fold ? find_guard(m->fold) : NULL, m->peeled = 0;
+    if (!m->guard || m->p->reference || x_count(m->guard->arg[0], X_CALL) >= MAX_CLIP) {
+        m->guard = NULL;
+        return;
+    }
+    add_bounds(m, m->guard->arg[0]);
+    for (int i = 0; i < m->n_clip; i++)
+        for (int l = nest_unrolled(s); m->clip[i].place && l < s->nest.n; l++)
+            if (s->nest.loop[l].role == UNROLL && !(s->folds >> s->nest.loop[l].axis & 1))
+                m->peeled |= x_axes(m->clip[i].place) & 1u << s->nest.loop[l].axis;
+}
+
+/* ---- what becomes of each in a tile ---- */
+static bool depends(const emitter *m, const clip *c, int l)
+{
+    return c->place && x_axes(c->place) >> m->s->nest.loop[l].axis & 1;
+}
+
+/* The place over the whole tile: where it starts, and what its own loops add */
+static bool always_holds(emitter *m, const clip *c)
+{
+    const lin *axis[MAX_AXIS];
+    int64_t low, high;
+    const int n = m->sp.n;
+    for (int a = 0; a < m->s->n_axis; a++) {
+        axis[a] = m->plain[a];
+        if (x_axes(c->place) >> a & 1)
+            axis[a] = lin_add(&m->sp, axis[a], lin_var(&m->sp, var_add(&m->sp, "", 0, m->cur[a] - 1)), 1);
+    }
+    const lin *place = lin_of(&m->sp, c->place, axis);
+    lin_range(&m->sp, place, &low, &high);
+    m->sp.n = n;
+    return low != INT64_MIN && (c->low ? low >= c->bound : high < c->bound);
+}
+
+static bool starts_known(const emitter *m, const clip *c)
+{
+    for (int a = 0; a < m->s->n_axis; a++)
+        if (x_axes(c->place) >> a & 1 && m->plain[a]->n)
+            return false;
+    return true;
+}
+
+/* Whether the last loop it depends on can take it over; the serial loops that must be written out for that */
+static bool can_clip(emitter *m, clip *c, uint32_t *apart)
+{
+    int64_t trips = 1;
+    const stage *s = m->s;
+    *apart = 0;
+    if (c->last < 0)
+        return true;
+    const loop *last = &s->nest.loop[c->last];
+    if (last->step != 1 || last->role == VECTOR)
+        return false;
+    if (last->role == SERIAL)
+        return true;
+    for (int l = nest_tile(s); l < c->last; l++) {
+        const loop *q = &s->nest.loop[l];
+        if (!depends(m, c, l))
+            continue;
+        if (q->role != SERIAL)
+            return false;
+        *apart |= 1u << l, trips *= loop_trips(q);
+    }
+    return starts_known(m, c) && trips <= MAX_APART;
+}
+
+static const expr *reduced(void *user, const expr *x)
+{
+    const emitter *m = user;
+    if (x != m->guard)
+        return x;
+    const expr *all = NULL;
+    for (int i = 0; i < m->n_clip; i++)
+        if (!m->clip[i].done)
+            all = all ? x2(m->mem, "and", all, m->clip[i].x) : m->clip[i].x;
+    return all ? x3(m->mem, "select", all, x->arg[1], x->arg[2]) : x->arg[1];
+}
+
+void clip_tile(emitter *m)
+{
+    m->apart = 0, m->term = m->fold ? m->fold->arg[0] : NULL;
+    for (int i = 0; i < m->n_clip; i++) {
+        clip *c = &m->clip[i];
+        uint32_t apart;
+        c->done = false, c->last = -1;
+        if (!c->place)
+            continue;
+        if (always_holds(m, c)) {
+            c->done = true, c->last = MAX_LOOP;
+            continue;
+        }
+        for (int l = nest_tile(m->s); l < m->s->nest.n; l++)
+            if (depends(m, c, l))
+                c->last = l;
+        if (!lin_pure(lin_of(&m->sp, c->place, m->plain)) || !can_clip(m, c, &apart))
+            continue;
+        c->done = true, m->apart |= apart;
+    }
+    if (m->guard)
+        m->term = x_map(m->mem, m->term, reduced, m);
+}
+
+/* ---- bounds ---- */
+static const lin *bound_of(emitter *m, const clip *c, const lin *place, int64_t coef, bool *low)
+{
+    /* place + coef * v >= bound, or < bound, solved for v >= or v < what is returned */
+    *low = c->low == (coef > 0);
+    if (coef > 0)
+        return lin_div(&m->sp, lin_add(&m->sp, lin_const(&m->sp, c->bound + coef - 1), place, -1), coef);
+    const lin *over = lin_add(&m->sp, place, lin_const(&m->sp, c->bound), -1);
+    return lin_add(&m->sp, lin_div(&m->sp, over, -coef), lin_const(&m->sp, 1), 1);
+}
+
+static void print_bound(emitter *m, text *t, const lin *bound, bool low)
+{
+    text one = {0}, all = {0};
+    emit_passed(m, bound);
+    emit_lin(m, &one, bound);
+    text_add(&all, low ? "MAX(%s, %s)" : "MIN(%s, %s)", one.s, t->s);
+    t->len = 0;
+    text_add(t, "%s", all.s);
+    text_free(&one), text_free(&all);
+}
+
+bool clip_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, text *to)
+{
+    bool moves = false;
+    const int axis = m->s->nest.loop[l].axis;
+    text_add(from, "%lld", (long long)*first), text_add(to, "%lld", (long long)*end);
+    for (int pass = 0; pass < 2; pass++) /* constants first */
+        for (int i = 0; i < m->n_clip; i++) {
+            const clip *c = &m->clip[i];
+            bool low;
+            if (!c->done || c->last != l)
+                continue;
+            const lin *one[MAX_AXIS];
+            memcpy(one, m->plain, sizeof one);
+            const lin *place = lin_of(&m->sp, c->place, one);
+            one[axis] = lin_add(&m->sp, one[axis], lin_const(&m->sp, 1), 1);
+            const int64_t coef = lin_add(&m->sp, lin_of(&m->sp, c->place, one), place, -1)->c;
+            const lin *bound = bound_of(m, c, place, coef, &low);
+            if (!pass && !bound->n) {
+                int64_t *which = low ? first : end;
+                *which = low ? (bound->c > *which ? bound->c : *which) : bound->c < *which ? bound->c : *which;
+                text *t = low ? from : to;
+                t->len = 0, text_add(t, "%lld", (long long)*which);
+            } else if (pass && bound->n)
+                print_bound(m, low ? from : to, bound, low), moves = true;
+        }
+    return moves;
+}
+
+bool clip_open(emitter *m)
+{
+    text all = {0};
+    for (int i = 0; i < m->n_clip; i++) {
+        const clip *c = &m->clip[i];
+        if (!c->done || c->last != -1)
+            continue;
+        const lin *place = lin_of(&m->sp, c->place, m->plain);
+        emit_passed(m, place);
+        text_add(&all, "%s", all.len ? " && " : "");
+        emit_lin(m, &all, place);
+        text_add(&all, c->low ? " >= %lld" : " < %lld", (long long)c->bound);
+    }
+    const bool some = all.len > 0;
+    if (some)
+        text_line(&m->body, "if (%s) {", all.s), m->body.depth++;
+    text_free(&all);
+    return some;
+}
