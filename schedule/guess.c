@@ -176,14 +176,18 @@ static bool stage_operand(const plan *p, const kernel *k, const stage *s, int co
     return false;
 }
 
-static void guess_one_row(const stage *s, int64_t width, int64_t columns, bool core, text *t)
+/* One row: the matrix streams by once, in one piece for each thread. The sums of a panel take a part of the registers
+ * only; what is left hides how long a line takes to come. */
+static void guess_one_row(const plan *p, const stage *s, int64_t columns, bool core, text *t)
 {
-    const int column = s->n_result - 1; /* several streams of the matrix at once */
-    guess_put(t, s, column, 8 * width < columns ? 8 * width : width, core ? "core" : "");
+    const int column = s->n_result - 1;
+    const int64_t lane = guess_lanes(p, s);
+    int64_t vectors = p->isa->n_register * 3 / 8;
+    while (vectors > 4 && columns < 2 * p->threads * vectors * lane)
+        vectors /= 2;
+    guess_put(t, s, column, vectors * lane, core ? "core" : "");
     for (int a = s->n_result; a < s->n_axis; a++)
         guess_put(t, s, a, 1, "");
-    if (8 * width < columns)
-        guess_put(t, s, column, width, "unroll");
     guess_put(t, s, column, 1, "vector");
 }
 
@@ -250,7 +254,7 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, te
     else if (c.rows > 1)
         c.staged = text_str(&staged);
     if (c.row < 0 && c.columns > c.width)
-        guess_one_row(s, c.width, c.columns, c.spread, t);
+        guess_one_row(p, s, c.columns, c.spread, t);
     else
         guess_panels(p, s, &c, t);
     text_free(&outer), text_free(&staged);
@@ -385,7 +389,9 @@ void guess_ahead(const plan *p, kernel *k)
     for (int i = 0; i < s->n_staging; i++)
         if (s->staging[i].level || !s->staging[i].stages)
             return;
-    for (int j = 0; j < s->n_load && s->n_staging < MAX_STAGING; j++) {
+    const expr *load[MAX_LOADS];
+    const int n = x_loads(stage_fold(s), load, MAX_LOADS); /* what an epilogue reads is small */
+    for (int j = 0; j < n && s->n_staging < MAX_STAGING; j++) {
         int l = nest_tile(s) - 1;
         double work = 1;
         if (!guess_weight(s->load[j]->from))

@@ -44,6 +44,36 @@ static const node *narrow(graph *g)
     return fresh(g, 2048, 384, 40, false, true);
 }
 
+static const node *one_row(graph *g)
+{
+    const type t = {.dtype = TS_F32, .rank = 2, .dim = {1, 768}};
+    const node *w = ts_weight(g, "w", TS_F32, 2, (const int64_t[]){768, 3072}, 0, 1, 1),
+               *c = ts_weight(g, "c", TS_F32, 1, (const int64_t[]){3072}, 0, 1, 1);
+    return g_call2(g, "add", g_call2(g, "matmul", g_input(g, "x", &t, NULL), w), c);
+}
+
+/* A deep product with a bias: what is fetched ahead is the weights, not the bias. */
+static const node *deep_layer(graph *g)
+{
+    const type t = {.dtype = TS_F32, .rank = 2, .dim = {128, 3072}};
+    const node *w = ts_weight(g, "w", TS_F32, 2, (const int64_t[]){3072, 768}, 0, 1, 1),
+               *c = ts_weight(g, "c", TS_F32, 1, (const int64_t[]){768}, 0, 1, 1);
+    return g_call2(g, "add", g_call2(g, "matmul", g_input(g, "x", &t, NULL), w), c);
+}
+
+static void test_weights(void)
+{
+    guessed(one_row, 2, "n/192@core k n@vector");
+    planned b;
+    text t = {0};
+    if (make_plan(&b, &(setting){deep_layer, two_cores, "avx512", NULL, 1})) {
+        nest_print(&t, b.p->kernel, true);
+        CHECK_TEXT(text_str(&t), "n/96 k/768[+b@l2*2] m/4 k/4 k@unroll m@unroll n@vector");
+    }
+    text_free(&t);
+    free_plan(&b);
+}
+
 static void test_fresh_products(void)
 {
     guessed(weight_gradient, 1, "n/64 k/768+b m/6 k/4 k@unroll m@unroll n@vector");
@@ -55,5 +85,6 @@ static void test_fresh_products(void)
 int main(void)
 {
     test_fresh_products();
+    test_weights();
     return check_done();
 }
