@@ -228,6 +228,8 @@ double args_number(const args *a, const char *name, double otherwise)
         return otherwise;
     if (declared(a, name)->kind == PERCENT)
         value_percent(s, &v);
+    else if (declared(a, name)->kind == NUMBER)
+        value_number(s, &v);
     else
         value_seconds(s, &v);
     return v;

@@ -30,7 +30,8 @@ const char *args_noun(const args *a, int i); /* NULL past the end */
 bool args_flag(const args *a, const char *name);
 const char *args_text(const args *a, const char *name, const char *otherwise);
 int64_t args_integer(const args *a, const char *name, int64_t otherwise); /* INTEGER and BYTES */
-double args_number(const args *a, const char *name, double otherwise); /* SECONDS in seconds, PERCENT as a fraction */
-int args_count(const args *a, const char *name);                       /* occurrences */
-const char *args_at(const args *a, const char *name, int i);           /* value of the i-th occurrence */
+double args_number(const args *a, const char *name,
+                   double otherwise);                        /* NUMBER, SECONDS in seconds, PERCENT as a fraction */
+int args_count(const args *a, const char *name);             /* occurrences */
+const char *args_at(const args *a, const char *name, int i); /* value of the i-th occurrence */
 #endif

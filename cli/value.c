@@ -25,6 +25,15 @@ bool value_integer(const char *s, int64_t *out)
     return true;
 }
 
+bool value_number(const char *s, double *out)
+{
+    char *end;
+    if (!*s || strspn(s, "+-.0123456789eE") != strlen(s))
+        return false;
+    *out = strtod(s, &end);
+    return !*end && isfinite(*out);
+}
+
 /* A plain decimal number: no sign, exponent, hexadecimal or "inf". */
 static bool decimal(const char *s, double *out, const char **end)
 {
@@ -128,6 +137,15 @@ static bool check_integer(const option *o, const char *value, ts_error *e)
                 (long long)o->least, (long long)o->most);
 }
 
+static bool check_number(const option *o, const char *value, ts_error *e)
+{
+    double v;
+    if (value_number(value, &v) && v >= (double)o->least && v <= (double)o->most)
+        return true;
+    return fail(e, TS_USAGE, "--%s \"%s\": must be a number from %lld to %lld, as in 5e-5", o->name, value,
+                (long long)o->least, (long long)o->most);
+}
+
 bool value_check(const option *o, const char *value, ts_error *e)
 {
     const char *wanted = NULL, *equals = strchr(value, '=');
@@ -136,6 +154,7 @@ bool value_check(const option *o, const char *value, ts_error *e)
     switch (o->kind) {
     case CHOICE: return check_choice(o, value, e);
     case INTEGER: return check_integer(o, value, e);
+    case NUMBER: return check_number(o, value, e);
     case PAIR: wanted = equals && equals > value && equals[1] ? NULL : o->value; break;
     case SECONDS: wanted = value_seconds(value, &d) ? NULL : "a time, as in 2s, 500ms or 1m"; break;
     case BYTES: wanted = value_bytes(value, &i) ? NULL : "a size in bytes, as in 512M or 4G"; break;

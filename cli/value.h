@@ -7,6 +7,7 @@
 bool value_check(const option *o, const char *value, ts_error *e);
 /* Each reads the whole of s or fails. */
 bool value_integer(const char *s, int64_t *out);
+bool value_number(const char *s, double *out); /* decimal, with or without exponent; finite */
 bool value_seconds(const char *s, double *out);
 bool value_bytes(const char *s, int64_t *out);
 bool value_percent(const char *s, double *out); /* a fraction: 1% is 0.01 */

@@ -11,6 +11,7 @@ typedef enum value_kind {
     WORD,    /* any text */
     PAIR,    /* NAME=VALUE */
     INTEGER, /* a whole number in [least, most] */
+    NUMBER,  /* a real number in [least, most]: 5e-5 */
     SECONDS, /* a positive time: 2s, 500ms, 1m, 1.5 */
     BYTES,   /* a size: 512M, 4G, 1000000 */
     PERCENT, /* 1%, 99%, 0.5% */

@@ -148,43 +148,6 @@ TS_API void ts_hash(int n, const ts_tensor *t, char hex[65]);
 TS_API bool ts_chain_rule(ts_graph *g, int n_out, const ts_tensor *out, const ts_tensor *seed, int n_in,
                           const ts_tensor *in, ts_tensor *grad);
 
-/* ---- training steps ---- */
-/* The learning rate at step 1, 2, ... (a tensor without axes, of dtype f64): peak * step / warmup up to step `warmup`,
- * then constant, or falling to low * peak at step total + 1: in a line, or as half a cosine. */
-typedef struct ts_schedule_kind {
-    const char *name; /* "constant", "linear", "cosine" */
-    double peak, warmup, total, low;
-} ts_schedule_kind;
-TS_API ts_tensor ts_schedule(ts_graph *g, const ts_schedule_kind *kind, ts_tensor step);
-
-typedef struct ts_rule {  /* for parameters whose name one of the globs matches; of several rules the first counts */
-    const char *names;    /* "*bias,*LayerNorm*" */
-    bool frozen;          /* stays as it is: no state, and its gradient is not used */
-    double rate;          /* times the learning rate; 0: 1 */
-    const char *settings; /* in place of the optimizer's: "decay=0"; or NULL */
-} ts_rule;
-typedef struct ts_optimizer {
-    const char *recipe;   /* name and settings: "adamw beta2=0.95 decay=0.1"; ts_optimizer_name lists them */
-    ts_tensor rate, step; /* without axes, of dtype f64; step: an input, 1 at the first step */
-    double clip;    /* gradients are scaled down to at most this norm, all of them taken as one; 0: they are not */
-    double average; /* an average of each parameter keeps this share per step; 0: none is kept */
-    int n_rule;
-    const ts_rule *rule;
-} ts_optimizer;
-typedef struct ts_update { /* after the step, what was `from` is `to` */
-    ts_tensor from, to;
-    ts_tensor start; /* the value of `from` before the first step; NULL: the parameter itself */
-} ts_update;
-typedef struct ts_updates {
-    int n; /* first the parameters in their order; then inputs made for states, named PARAMETER.STATE, and the step */
-    ts_update *update; /* lives as long as the graph */
-    ts_tensor norm;    /* of all gradients as one, f64, before clipping */
-} ts_updates;
-/* The step of an optimizer as tensors. grad[i] has param[i]'s shape and dtype. */
-TS_API bool ts_optimize(ts_graph *g, const ts_optimizer *o, int n, const ts_tensor *param, const ts_tensor *grad,
-                        ts_updates *out);
-TS_API const char *ts_optimizer_name(int i); /* NULL past the end */
-
 /* ---- models ---- */
 typedef struct ts_model ts_model;
 typedef struct ts_port {
@@ -312,6 +275,19 @@ TS_API int64_t ts_tokenizer_id(const ts_tokenizer *t, const char *token); /* -1:
 TS_API int64_t *ts_tokenizer_encode(const ts_tokenizer *t, const char *text, size_t n, bool whole, int64_t *count);
 /* The text of n ids without special tokens, terminated; it may hold NUL, hence *bytes. */
 TS_API char *ts_tokenizer_decode(const ts_tokenizer *t, const int64_t *id, int64_t n, size_t *bytes);
+
+/* ---- files: sets of named tensors (safetensors), and files that are there whole or not at all ---- */
+typedef struct ts_tensors ts_tensors;
+TS_API ts_tensors *ts_tensors_open(const char *path, ts_error *e); /* mapped: the file must stay as it is */
+TS_API void ts_tensors_free(ts_tensors *t);
+TS_API int ts_tensors_count(const ts_tensors *t);
+TS_API const char *ts_tensors_name(const ts_tensors *t, int i);
+TS_API bool ts_tensors_get(const ts_tensors *t, const char *name, ts_array *out, ts_error *e); /* a new array, yours */
+/* Replaces the file, on disk when this returns; its SHA-256 as lower-case digits. */
+TS_API bool ts_tensors_write(const char *path, int n, const ts_given *all, char sha256[65], ts_error *e);
+TS_API bool ts_file_write(const char *path, const void *bytes, size_t n, ts_error *e);
+TS_API bool ts_file_hash(const char *path, char sha256[65], ts_error *e);
+TS_API void ts_hash_bytes(const void *bytes, size_t n, char sha256[65]);
 
 /* ---- tables and machine, as JSON ---- */
 /* a tiling/1 file that the guess amounts to */

@@ -5,8 +5,7 @@
  *
  * Two mechanisms, both derived from definitions alone:
  *  - inlining: a node's expression replaces its loads. Pure movement always; pointwise work where it is not repeated; a
- * fold
- *    under the pointwise work that follows it (its epilogue).
+ *    fold under the pointwise work that follows it (its epilogue).
  *  - sharing loops: what is left materialised joins the kernel of a value it reads when both walk the same leading axes
  *    element by element: softmax, layer norm and attention become one kernel each, their rows held in scratch.
  * A scatter, a routine and a walk are kernels of their own. A walk takes in what it reads once, a scatter movement
@@ -156,7 +155,10 @@ static void decide_inline(fuser *f, item *it)
     else if (!f->p->reference && owner && fits && (it->n_reader == 1 || along)) {
         if (it->fold && (moved || !along || owner->takes_fold))
             return;
+        if (owner->reads + it->reads > MAX_LOADS)
+            return;
         it->inlined = true, it->owner = owner;
+        owner->reads += it->reads - 1;
         owner->takes_fold = owner->takes_fold || it->fold;
     }
     if (!is_view(it))
@@ -193,6 +195,7 @@ static bool make_items(fuser *f, err *e)
         if (node_is_leaf(n))
             continue;
         item *it = f->item[n->id] = arena_get(&p->mem, sizeof *it);
+        const expr *load[MAX_LOADS];
         defn d;
         it->node = n;
         if (!g_defn(n, &p->mem, &d, e))
@@ -202,6 +205,7 @@ static bool make_items(fuser *f, err *e)
         it->whole = d.value->kind == X_ROUTINE;
         it->alone = x_alone(d.value);
         it->takes_fold = it->fold || it->alone;
+        it->reads = x_loads(d.value, load, MAX_LOADS);
         memcpy(it->extent, d.extent, sizeof d.extent);
         for (int k = 0; k < n->n_in; k++)
             add_reader(f, f->item[n->in[k]->id], n->id);

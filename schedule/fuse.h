@@ -19,6 +19,7 @@ typedef struct item { /* a node that is not a leaf, on its way into a kernel */
     struct item *owner; /* the materialised node in whose kernel it is computed; NULL: several (movement only) */
     bool once;          /* movement: no element is read more than once through it */
     bool takes_fold;    /* as an owner: has its fold */
+    int reads;          /* as an owner: loads of its kernel, at most; MAX_LOADS is the limit */
     int kernel, mark;
 } item;
 typedef struct cluster {

@@ -1,0 +1,110 @@
+/* export.c - a run's model as a file: the file it began with, its weights replaced, pooling and head appended in
+ * operators that every version of the format has. */
+#include "bench/failure.h"
+#include "bench/train/ask.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_node(cJSON *nodes, const char *op, const char *in, const char *second, const char *third,
+                     const char *out, const char *attr, double value)
+{
+    cJSON *n = js_object(nodes, NULL);
+    js_text(n, "op", op);
+    cJSON *ins = js_array(n, "in");
+    js_item(ins, in);
+    if (second)
+        js_item(ins, second);
+    if (third)
+        js_item(ins, third);
+    js_item(js_array(n, "out"), out);
+    if (attr)
+        js_number(js_object(n, "attr"), attr, value);
+}
+
+static void add_shape(cJSON *constants, const char *name, int n, const int *v)
+{
+    cJSON *c = js_object(constants, name);
+    js_text(c, "dtype", "i64");
+    cJSON_AddItemToArray(js_array(c, "shape"), cJSON_CreateNumber(n));
+    cJSON_AddItemToObject(c, "data", cJSON_CreateIntArray(v, n));
+}
+
+static const char *mask_of(ts_model *m)
+{
+    ts_port p;
+    for (int i = 0; i < ts_model_inputs(m); i++)
+        if (ts_model_input(m, i, &p) && strstr(p.name, "mask"))
+            return p.name;
+    return NULL;
+}
+
+/* x[b, s, h] -> "head.pooled"[b, h] */
+static void add_pool(cJSON *nodes, cJSON *constants, const char *pool, const char *x, const char *mask)
+{
+    add_shape(constants, "head.flat", 2, (int[]){0, -1});
+    if (strcmp(pool, "cls") == 0) {
+        cJSON *first = js_object(constants, "head.first");
+        js_text(first, "dtype", "i64");
+        js_array(first, "shape");
+        cJSON_AddItemToObject(first, "data", cJSON_CreateIntArray((int[]){0}, 1));
+        add_node(nodes, "Gather", x, "head.first", NULL, "head.pooled", "axis", 1);
+        return;
+    }
+    add_shape(constants, "head.row", 3, (int[]){0, 1, -1}), add_shape(constants, "head.column", 3, (int[]){0, -1, 1});
+    add_node(nodes, "Cast", mask, NULL, NULL, "head.mask", "to", 1);
+    add_node(nodes, "Reshape", "head.mask", "head.row", NULL, "head.mask_row", NULL, 0);
+    add_node(nodes, "Reshape", "head.mask", "head.column", NULL, "head.mask_column", NULL, 0);
+    add_node(nodes, "MatMul", "head.mask_row", x, NULL, "head.sum", NULL, 0);
+    add_node(nodes, "MatMul", "head.mask_row", "head.mask_column", NULL, "head.count", NULL, 0);
+    add_node(nodes, "Div", "head.sum", "head.count", NULL, "head.mean", NULL, 0);
+    add_node(nodes, "Reshape", "head.mean", "head.flat", NULL, "head.pooled", NULL, 0);
+}
+
+static bool add_head(ts_model *m, const run_weights *w, const net *n, ts_error *e)
+{
+    ts_port out = {.name = NULL}, p;
+    for (int i = 0; i < ts_model_outputs(m); i++)
+        if (ts_model_output(m, i, &p) && !out.name && (!w->wish.output || strcmp(p.name, w->wish.output) == 0))
+            out = p;
+    const char *mask = mask_of(m);
+    const bool pools = ts_rank(n->output) == 3;
+    if (pools && strcmp(w->wish.pool, "mean") == 0 && !mask) {
+        bench_fail(e, TS_UNSUPPORTED, "the model has no mask input that says which positions its mean is over");
+        return bench_hint(e, "train with --pool cls");
+    }
+    cJSON *root = cJSON_CreateObject(), *constants = js_object(root, "constants"), *nodes = js_array(root, "nodes");
+    if (pools)
+        add_pool(nodes, constants, w->wish.pool, out.name, mask);
+    add_node(nodes, "Gemm", pools ? "head.pooled" : out.name, "head.weight", "head.bias", "logits", "transB", 1);
+    js_text(js_object(js_array(root, "outputs"), NULL), "name", "logits");
+    char *json = js_print(root, false);
+    cJSON_Delete(root);
+    const bool good = json ? ts_model_extend(m, json, e) : bench_fail(e, TS_MEMORY, "no memory for the head");
+    free(json);
+    return good;
+}
+
+bool run_export(const char *run, const char *path, ts_error *e)
+{
+    run_weights w;
+    net n = {.wish = NULL};
+    data none = {.n = 0};
+    if (!run_weights_read(run, &w, e))
+        return run_weights_free(&w), false;
+    bool head = false;
+    for (int i = 0; i < w.n; i++)
+        head = head || strcmp(w.all[i].name, "head.weight") == 0;
+    ts_model *m = ts_model_open(w.wish.model, e);
+    bool good = m != NULL;
+    for (int i = 0; good && i < w.n; i++)
+        good = ts_model_put(m, w.all[i].name, &w.all[i].value, e);
+    if (good && head) /* the rank of the output is known once it is bound */
+        good = net_make(&n, &w.wish, &none, 1, w.classes, e) && add_head(m, &w, &n, e);
+    good = good && ts_model_save(m, "onnx", path, e);
+    net_free(&n);
+    ts_model_free(m);
+    run_weights_free(&w);
+    return good;
+}

@@ -1,0 +1,114 @@
+#include "bench/train/files.h"
+
+#include "bench/failure.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool files_failed(const char *doing, const char *path, ts_error *e)
+{
+    char words[128];
+    return bench_fail(e, TS_FILES, "cannot %s '%s': %s", doing, path, strerror_r(errno, words, sizeof words));
+}
+
+static bool read_all(int fd, const char *path, bytes *out, ts_error *e)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return files_failed("read", path, e);
+    if (!S_ISREG(st.st_mode)) {
+        errno = S_ISDIR(st.st_mode) ? EISDIR : ESPIPE;
+        return files_failed("read", path, e);
+    }
+    const size_t size = (size_t)st.st_size;
+    out->at = malloc(size + 1);
+    if (!out->at)
+        return bench_fail(e, TS_MEMORY, "no memory for the %zu bytes of '%s'", size, path);
+    while (out->n < size) {
+        const ssize_t n = read(fd, out->at + out->n, size - out->n);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return files_failed("read", path, e);
+        if (n == 0) {
+            bench_fail(e, TS_FILES, "'%s' shrank from %zu to %zu bytes while it was read", path, size, out->n);
+            return bench_hint(e, "train on a file that nothing else writes");
+        }
+        out->n += (size_t)n;
+    }
+    out->at[size] = 0;
+    return true;
+}
+
+bool bytes_read(const char *path, bytes *out, ts_error *e)
+{
+    *out = (bytes){0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return files_failed("open", path, e);
+    const bool good = read_all(fd, path, out, e);
+    close(fd);
+    if (good)
+        return true;
+    free(out->at);
+    *out = (bytes){0};
+    return false;
+}
+
+bool files_make_folder(const char *path, ts_error *e)
+{
+    char prefix[4096];
+    if (!*path || strlen(path) >= sizeof prefix) {
+        errno = ENAMETOOLONG;
+        return files_failed("make the folder", path, e);
+    }
+    memcpy(prefix, path, strlen(path) + 1);
+    for (char *slash = strchr(prefix + 1, '/');; slash = strchr(slash + 1, '/')) {
+        if (slash)
+            *slash = 0;
+        struct stat st;
+        if (mkdir(prefix, 0777) != 0 && (stat(prefix, &st) != 0 || !S_ISDIR(st.st_mode))) {
+            errno = errno == EEXIST ? ENOTDIR : errno;
+            return files_failed("make the folder", prefix, e);
+        }
+        if (!slash)
+            return true;
+        *slash = '/';
+    }
+}
+
+static bool sync_folder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const bool good = fsync(fd) == 0 || errno == EINVAL;
+    close(fd);
+    return good;
+}
+
+bool files_publish(const char *from, const char *to, ts_error *e)
+{
+    char parent[4096];
+    const char *slash = strrchr(to, '/');
+    snprintf(parent, sizeof parent, "%.*s", slash ? (int)(slash - to) : 1, slash ? to : ".");
+    return (sync_folder(from) && rename(from, to) == 0 && sync_folder(parent)) || files_failed("write", to, e);
+}
+
+void files_remove_folder(const char *path)
+{
+    DIR *d = opendir(path);
+    if (!d)
+        return;
+    for (const struct dirent *i; (i = readdir(d));)
+        if (strcmp(i->d_name, ".") && strcmp(i->d_name, ".."))
+            unlinkat(dirfd(d), i->d_name, 0);
+    closedir(d);
+    rmdir(path);
+}

@@ -1,0 +1,18 @@
+/* files.h - what a run reads whole and what it writes for good. */
+#ifndef TRAIN_FILES_H
+#define TRAIN_FILES_H
+#include "tessera.h"
+
+typedef struct bytes {
+    char *at; /* terminated */
+    size_t n;
+} bytes;
+/* The whole file; one that shrinks while it is read is an error. at is for free(). */
+bool bytes_read(const char *path, bytes *out, ts_error *e);
+
+bool files_make_folder(const char *path, ts_error *e);
+/* Renames a folder whose files are on disk, for good: the folder that holds it is synced too. */
+bool files_publish(const char *from, const char *to, ts_error *e);
+void files_remove_folder(const char *path);                          /* with the plain files in it */
+bool files_failed(const char *doing, const char *path, ts_error *e); /* "cannot DOING 'PATH': WHY" by errno */
+#endif

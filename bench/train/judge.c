@@ -1,0 +1,164 @@
+#include "bench/train/judge.h"
+
+#include "bench/failure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Every leaf of that name becomes its trained value, a constant. */
+static bool put_weights(judge *j, int n, const ts_given *weights, ts_tensor *out, ts_error *e)
+{
+    net *t = &j->net;
+    const int most = ts_leaves(1, &t->logits, NULL);
+    ts_tensor *all = calloc((size_t)most + 3, sizeof *all), *from = calloc((size_t)most + 3, sizeof *from),
+              *to = calloc((size_t)most + 3, sizeof *to);
+    int count = most, k = 0;
+    bool good = (all && from && to) || bench_fail(e, TS_MEMORY, "no memory for %d weights", most);
+    if (good)
+        ts_leaves(1, &t->logits, all);
+    if (good && t->head_weight)
+        all[count++] = t->head_weight, all[count++] = t->head_bias;
+    for (int i = 0; good && i < count; i++)
+        for (int w = 0; good && w < n; w++) {
+            if (strcmp(ts_name(all[i]), weights[w].name) != 0 || strcmp(ts_op_name(all[i]), "input") == 0)
+                continue;
+            from[k] = all[i], to[k] = ts_constant(t->g, weights[w].name, &weights[w].value);
+            good = to[k] ? true : ts_graph_ok(t->g, e);
+            k += from[k] != to[k];
+        }
+    good = good && (ts_replace(t->g, 1, &t->logits, k, from, to, out) || ts_graph_ok(t->g, e));
+    free(all), free(from), free(to);
+    return good;
+}
+
+/* The longest text, in steps of eight tokens: shorter plans are faster ones. */
+static int64_t length_for(const train_wish *w, const data *d)
+{
+    int64_t most = 1;
+    const bool pairs = strcmp(w->task, "pairs") == 0;
+    if (!d->text.at || strcmp(w->task, "lm") == 0)
+        return w->length;
+    for (int64_t i = 0; i < d->n; i++) {
+        const int64_t a = d->text.at[i + 1] - d->text.at[i], b = pairs ? d->second.at[i + 1] - d->second.at[i] : 0;
+        most = a > most ? a : most;
+        most = b > most ? b : most;
+    }
+    most = (most + 7) / 8 * 8;
+    return most < w->length ? most : w->length;
+}
+
+bool judge_make(judge *j, const train_wish *w, const data *d, int64_t classes, int n, const ts_given *weights,
+                const ts_options *o, ts_error *e)
+{
+    *j = (judge){0};
+    train_wish *own = calloc(1, sizeof *own); /* as w, with another length; borrows its texts */
+    if (!own)
+        return bench_fail(e, TS_MEMORY, "no memory");
+    *own = *w;
+    own->length = length_for(w, d);
+    const int64_t batch = d->n < w->batch ? d->n : w->batch;
+    ts_tensor logits;
+    bool good = net_make(&j->net, own, d, batch, classes, e) && put_weights(j, n, weights, &logits, e);
+    if (good)
+        j->plan = ts_plan_of(j->net.g, 1, &logits, 0, NULL, o, e);
+    if (!j->net.wish)
+        free(own);
+    return good && j->plan != NULL;
+}
+
+void judge_free(judge *j)
+{
+    ts_plan_free(j->plan);
+    train_wish *own = (train_wish *)(uintptr_t)j->net.wish;
+    net_free(&j->net);
+    free(own);
+    *j = (judge){0};
+}
+
+typedef struct tally {
+    double loss, right;
+    int64_t n;
+    bool classes;
+} tally;
+
+/* One row of c logits against its label, in double. */
+typedef struct reading {
+    double score, sure;
+    int64_t said;
+} reading;
+static reading add_row(const ts_array *y, int64_t row, int64_t c, int64_t label, tally *t)
+{
+    reading r = {.said = 0};
+    double most = -INFINITY, sum = 0;
+    for (int64_t k = 0; k < c; k++)
+        if (ts_array_at(y, row * c + k) > most)
+            most = ts_array_at(y, row * c + k), r.said = k;
+    for (int64_t k = 0; k < c; k++)
+        sum += exp(ts_array_at(y, row * c + k) - most);
+    const double logp = ts_array_at(y, row * c + label) - most - log(sum);
+    t->loss -= logp, t->right += r.said == label, t->n++, t->classes = true;
+    r.score = exp(logp), r.sure = 1 / sum;
+    return r;
+}
+
+static bool add_batch(judge *j, int64_t first, int64_t count, const ts_array *label, verdict *v, tally *t, ts_error *e)
+{
+    const net *n = &j->net;
+    ts_array y = {0};
+    if (!ts_plan_get(j->plan, 0, &y, e))
+        return false;
+    const int64_t rows = n->stream ? count * n->length : count,
+                  c = ts_array_count(&y) / (n->stream ? n->batch * n->length : n->batch);
+    for (int64_t r = 0; r < rows; r++) {
+        reading is = {.score = ts_array_at(&y, r * c)};
+        if (n->wish->loss)
+            t->loss += is.score, t->n++;
+        else if (strcmp(n->wish->task, "regress") == 0) {
+            const double away = is.score - ts_array_at(label, r);
+            t->loss += away * away, t->n++;
+        } else
+            is = add_row(&y, r, c, (int64_t)ts_array_at(label, r), t);
+        if (v->score && !n->stream)
+            v->score[first + r] = is.score, v->said[first + r] = is.said, v->sure[first + r] = is.sure;
+    }
+    ts_array_free(&y);
+    return true;
+}
+
+bool judge_data(judge *j, const data *d, bool each, verdict *out, ts_error *e)
+{
+    const net *n = &j->net;
+    const int64_t whole = n->stream ? (d->n - 1) / n->length : d->n;
+    int64_t *which = calloc((size_t)n->batch, sizeof *which);
+    ts_array *all = calloc((size_t)net_n_arrays(n), sizeof *all);
+    tally t = {0};
+    *out = (verdict){0};
+    if (each) {
+        out->score = calloc((size_t)whole, sizeof *out->score), out->said = calloc((size_t)whole, sizeof *out->said);
+        out->sure = calloc((size_t)whole, sizeof *out->sure);
+    }
+    bool good = (which && all && (!each || (out->score && out->said && out->sure))) ||
+                bench_fail(e, TS_MEMORY, "no memory");
+    for (int64_t first = 0; good && first < whole; first += n->batch) {
+        const int64_t count = whole - first < n->batch ? whole - first : n->batch;
+        for (int64_t i = 0; i < count; i++)
+            which[i] = n->stream ? (first + i) * n->length : first + i;
+        good = net_arrays(n, d, which, count, all, e) && net_set(n, j->plan, all, e) && ts_plan_run(j->plan, e) &&
+               add_batch(j, first, count, &all[n->n_feed + 1], out, &t, e);
+        for (int i = 0; i < net_n_arrays(n); i++)
+            ts_array_free(&all[i]);
+    }
+    free(which), free(all);
+    out->n = t.n;
+    out->loss = t.n ? t.loss / (double)t.n : NAN, out->accuracy = t.classes ? t.right / (double)t.n : NAN;
+    if (!good)
+        verdict_free(out);
+    return good;
+}
+
+void verdict_free(verdict *v)
+{
+    free(v->score), free(v->said), free(v->sure);
+    v->score = v->sure = NULL, v->said = NULL;
+}

@@ -1,0 +1,25 @@
+/* judge.h - a trained model asked: what it says of examples, and how well. */
+#ifndef TRAIN_JUDGE_H
+#define TRAIN_JUDGE_H
+#include "bench/train/net.h"
+
+typedef struct judge {
+    net net;
+    ts_plan *plan;
+} judge;
+/* The weights named in `weights` replace the model's own. */
+bool judge_make(judge *j, const train_wish *w, const data *d, int64_t classes, int n, const ts_given *weights,
+                const ts_options *o, ts_error *e);
+void judge_free(judge *j);
+
+typedef struct verdict {
+    int64_t n;             /* examples, or tokens */
+    double loss, accuracy; /* means; accuracy NaN where there is none */
+    /* Each example's own, if asked for: probability of its label, the class said and that one's probability; without
+     * classes the score is the value itself. */
+    double *score, *sure;
+    int64_t *said;
+} verdict;
+bool judge_data(judge *j, const data *d, bool each, verdict *out, ts_error *e);
+void verdict_free(verdict *v);
+#endif

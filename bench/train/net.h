@@ -1,0 +1,42 @@
+/* net.h - a model with what training puts on it: pooling, a head, a loss; and how a batch becomes its inputs.
+ * Letters: b examples of a batch, s tokens of an example, h width of the model, c classes. */
+#ifndef TRAIN_NET_H
+#define TRAIN_NET_H
+#include "bench/train/data.h"
+#include "bench/train/wish.h"
+
+typedef enum feed_role { FEED_IDS, FEED_MASK, FEED_TYPES, FEED_POSITIONS, FEED_ARRAY } feed_role;
+typedef struct feed { /* one input of the model */
+    feed_role role;
+    ts_port port;
+    const ts_array *from; /* FEED_ARRAY: the data */
+} feed;
+
+enum { MOST_FEEDS = 32 };
+typedef struct net {
+    const train_wish *wish;
+    ts_model *model;
+    ts_graph *g;
+    int n_feed;
+    feed feed[MOST_FEEDS];
+    int64_t rows;                               /* of the model's inputs: b, or 2b for pairs */
+    int64_t batch, length, classes, vocabulary; /* vocabulary: ids are below; 0: unknown */
+    bool text, stream;
+    ts_tensor mask, label;            /* inputs: [b, s], and the labels; NULL where not needed */
+    ts_tensor head_weight, head_bias; /* weights [c, h] and [c]; NULL without a head */
+    ts_tensor output, logits, loss;
+} net;
+
+/* Opens the model, binds batch and length, puts head and loss on. classes: labels seen in the data, or 0. */
+bool net_make(net *n, const train_wish *w, const data *d, int64_t batch, int64_t classes, ts_error *e);
+void net_free(net *n);
+data_want net_want(const net *n); /* data that fits; without tokenizer */
+/* What a task's data is like, before there is a net. */
+data_label task_label(const char *task);
+bool task_is_text(const train_wish *w); /* data is lines or a stream, not arrays */
+
+/* The arrays of examples which[0 .. batch): one for each feed, then the label (data NULL without). */
+bool net_arrays(const net *n, const data *d, const int64_t *which, int64_t count, ts_array *out, ts_error *e);
+bool net_set(const net *n, ts_plan *p, const ts_array *all, ts_error *e);
+int net_n_arrays(const net *n);
+#endif

@@ -1,0 +1,183 @@
+#include "bench/train/run_folder.h"
+
+#include "bench/failure.h"
+#include "bench/train/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char format[] = "run/1";
+enum { MOST_PATH = 4096 };
+
+static bool path_in(char out[MOST_PATH], const char *run, const char *name, ts_error *e)
+{
+    const int n = snprintf(out, MOST_PATH, "%s/%s", run, name);
+    return (n > 0 && n < MOST_PATH) || bench_fail(e, TS_FILES, "the name of the folder '%.80s...' is too long", run);
+}
+
+static bool exists(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+bool run_lock(run_folder *r, const char *path, bool fresh, ts_error *e)
+{
+    char file[MOST_PATH];
+    *r = (run_folder){.path = path, .lock = -1, .metrics = -1};
+    if (!files_make_folder(path, e) || !path_in(file, path, "lock", e))
+        return false;
+    r->lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (r->lock < 0)
+        return files_failed("open", file, e);
+    if (flock(r->lock, LOCK_EX | LOCK_NB) != 0) {
+        bench_fail(e, TS_FILES, "another process trains in '%s' now", path);
+        return bench_hint(e, "wait until it ends, or train in another folder with -o");
+    }
+    if (!fresh || !path_in(file, path, "run.json", e) || !exists(file))
+        return !e->code;
+    bench_fail(e, TS_USAGE, "'%s' holds a run already", path);
+    return bench_hint(e, "tessera train --resume %s goes on with it; -o names another folder", path);
+}
+
+void run_close(run_folder *r)
+{
+    if (r->metrics >= 0)
+        close(r->metrics);
+    if (r->lock >= 0)
+        close(r->lock);
+    r->metrics = r->lock = -1;
+}
+
+bool run_write(const run_folder *r, const train_wish *w, const run_facts *f, ts_error *e)
+{
+    char path[MOST_PATH];
+    if (!path_in(path, r->path, "run.json", e))
+        return false;
+    cJSON *o = cJSON_CreateObject();
+    js_text(o, "format", format);
+    cJSON_AddItemToObject(o, "config", wish_json(w));
+    js_text(o, "model", f->model), js_text(o, "data", f->data), js_text(o, "order", f->order);
+    js_number(o, "classes", (double)f->classes);
+    js_number(o, "steps", (double)f->steps), js_number(o, "epoch_steps", (double)f->batch_steps);
+    js_number(o, "total_steps", (double)f->total_steps), js_number(o, "warmup", (double)f->warmup);
+    char *s = js_print(o, true);
+    cJSON_Delete(o);
+    const bool good = s ? ts_file_write(path, s, strlen(s), e) : bench_fail(e, TS_MEMORY, "no memory");
+    free(s);
+    return good;
+}
+
+static void take_hash(char out[65], const cJSON *o, const char *key)
+{
+    snprintf(out, 65, "%s", js_get_text(o, key));
+}
+
+bool run_read(const char *run, train_wish *w, run_facts *f, bool *found, ts_error *e)
+{
+    char path[MOST_PATH];
+    bytes b;
+    *found = false;
+    if (!path_in(path, run, "run.json", e) || !exists(path))
+        return !e->code;
+    if (!bytes_read(path, &b, e))
+        return false;
+    cJSON *o = js_parse(b.at, path, e);
+    free(b.at);
+    bool good = o != NULL;
+    if (good && strcmp(js_get_text(o, "format"), format) != 0) {
+        good = bench_fail(e, TS_UNSUPPORTED, "'%s' is of the format \"%.40s\"; this program reads %s", path,
+                          js_get_text(o, "format"), format);
+        bench_hint(e, "use the Tessera that wrote it");
+    }
+    good = good && wish_read(w, cJSON_GetObjectItemCaseSensitive(o, "config"), path, e);
+    if (good) {
+        *found = true;
+        take_hash(f->model, o, "model"), take_hash(f->data, o, "data"), take_hash(f->order, o, "order");
+        f->classes = (int64_t)js_get_number(o, "classes", 0), f->steps = (int64_t)js_get_number(o, "steps", 0);
+        f->batch_steps = (int64_t)js_get_number(o, "epoch_steps", 0);
+        f->total_steps = (int64_t)js_get_number(o, "total_steps", 0);
+        f->warmup = (int64_t)js_get_number(o, "warmup", 0);
+    }
+    cJSON_Delete(o);
+    return good;
+}
+
+/* ---- metrics ---- */
+/* Bytes of the rows, each whole, before update `step`. */
+static size_t rows_before(const bytes *b, int64_t step)
+{
+    size_t i = 0;
+    while (i < b->n) {
+        const char *end = memchr(b->at + i, '\n', b->n - i);
+        cJSON *row = end ? cJSON_ParseWithLength(b->at + i, (size_t)(end - b->at) - i) : NULL;
+        const bool stays = row && js_get_number(row, "step", -1) >= 0 && js_get_number(row, "step", -1) < (double)step;
+        cJSON_Delete(row);
+        if (!stays)
+            break;
+        i = (size_t)(end - b->at) + 1;
+    }
+    return i;
+}
+
+static bool append(int fd, const char *s, size_t n)
+{
+    while (n > 0) {
+        const ssize_t done = write(fd, s, n);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        s += done, n -= (size_t)done;
+    }
+    return true;
+}
+
+static bool roll_back(const char *run, const char *path, int64_t step, ts_error *e)
+{
+    char aside[MOST_PATH];
+    bytes b;
+    if (!exists(path))
+        return true;
+    if (!path_in(aside, run, "metrics.rolled-back.jsonl", e) || !bytes_read(path, &b, e))
+        return false;
+    const size_t stay = rows_before(&b, step);
+    bool good = true;
+    if (stay < b.n) {
+        const int fd = open(aside, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+        good = fd >= 0 && append(fd, b.at + stay, b.n - stay);
+        if (fd >= 0)
+            close(fd);
+        good = good ? ts_file_write(path, b.at, stay, e) : files_failed("write", aside, e);
+    }
+    free(b.at);
+    return good;
+}
+
+bool run_metrics(run_folder *r, int64_t step, ts_error *e)
+{
+    char path[MOST_PATH];
+    if (!path_in(path, r->path, "metrics.jsonl", e) || !roll_back(r->path, path, step, e))
+        return false;
+    r->metrics = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    return r->metrics >= 0 || files_failed("write", path, e);
+}
+
+bool run_row(run_folder *r, cJSON *row, ts_error *e)
+{
+    char *s = js_print(row, false), *line = NULL;
+    cJSON_Delete(row);
+    const int n = s ? asprintf(&line, "%s\n", s) : -1;
+    free(s);
+    if (n < 0)
+        return bench_fail(e, TS_MEMORY, "no memory for a row of metrics");
+    const bool good = append(r->metrics, line, (size_t)n);
+    free(line);
+    return good || files_failed("write", "metrics.jsonl", e);
+}

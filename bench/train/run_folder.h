@@ -1,0 +1,26 @@
+/* run_folder.h - the folder of a run: run.json (what was asked for, and of what), metrics.jsonl (a line an update),
+ * checkpoints/, report.html, and a lock that lets one process train in it. */
+#ifndef TRAIN_RUN_FOLDER_H
+#define TRAIN_RUN_FOLDER_H
+#include "bench/train/wish.h"
+
+typedef struct run_folder {
+    const char *path;
+    int lock, metrics; /* descriptors; -1: none */
+} run_folder;
+/* What a run is of, beside the wish. */
+typedef struct run_facts {
+    char model[65], data[65], order[65]; /* SHA-256 of the files; "" for built-in models and where there is none */
+    int64_t classes, steps, total_steps, warmup, batch_steps; /* batch_steps: of an epoch */
+} run_facts;
+
+bool run_lock(run_folder *r, const char *path, bool fresh, ts_error *e);
+void run_close(run_folder *r);
+bool run_write(const run_folder *r, const train_wish *w, const run_facts *f, ts_error *e);
+/* *found false when the folder holds no run. */
+bool run_read(const char *path, train_wish *w, run_facts *f, bool *found, ts_error *e);
+/* Opens metrics.jsonl for appending; rows of updates from `step` on, and a torn last line, go to
+ * metrics.rolled-back.jsonl. */
+bool run_metrics(run_folder *r, int64_t step, ts_error *e);
+bool run_row(run_folder *r, cJSON *row, ts_error *e); /* takes row */
+#endif

@@ -1,0 +1,408 @@
+#include "bench/train/train.h"
+
+#include "bench/failure.h"
+#include "bench/train/checkpoint.h"
+#include "bench/train/order.h"
+#include "bench/train/run_folder.h"
+#include "bench/train/step.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+typedef struct training {
+    train_job *job;
+    train_wish *wish;
+    run_folder folder;
+    run_facts facts;
+    ts_tokenizer *tokenizer;
+    data data, eval;
+    bool has_eval;
+    order order;
+    net net;
+    step step;
+    int64_t done, saved; /* updates; saved: of the last checkpoint, -1: none */
+    int skipped;         /* in a row */
+    double begun;        /* of this process's first step */
+    int64_t begun_at;
+    ts_array *batch;
+    int64_t *which;
+} training;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void tell(const training *t, const train_news *n)
+{
+    if (t->job->tell)
+        t->job->tell(t->job->user, n);
+}
+
+static void say(const training *t, news_kind kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void say(const training *t, news_kind kind, const char *fmt, ...)
+{
+    char text[1200];
+    va_list list;
+    va_start(list, fmt);
+    vsnprintf(text, sizeof text, fmt, list);
+    va_end(list);
+    tell(t, &(train_news){.kind = kind, .text = text});
+}
+
+/* ---- data ---- */
+static void tell_cut(const training *t, const data *d, const char *what)
+{
+    if (d->cut)
+        say(t, NEWS_NOTE,
+            "%lld of %lld texts of the %s data are longer than %lld tokens and are cut, the first in line %lld",
+            (long long)d->cut, (long long)d->n, what, (long long)t->wish->length, (long long)d->cut_first);
+}
+
+static bool read_train(training *t, int64_t vocabulary, ts_error *e)
+{
+    const train_wish *w = t->wish;
+    if (!train_read_data(w, w->data, w->labels, t->tokenizer, vocabulary, &t->data, e))
+        return false;
+    t->facts.classes = w->labels ? w->labels : t->data.classes;
+    memcpy(t->facts.data, t->data.hash, sizeof t->facts.data);
+    tell_cut(t, &t->data, "training");
+    return true;
+}
+
+static bool read_eval(training *t, ts_error *e)
+{
+    const train_wish *w = t->wish;
+    if (!w->eval || !*w->eval)
+        return true;
+    t->has_eval = train_read_data(w, w->eval, t->facts.classes, t->tokenizer, t->net.vocabulary, &t->eval, e) &&
+                  train_check_tokens(w, &t->eval, w->eval, t->net.vocabulary, e);
+    if (t->has_eval)
+        tell_cut(t, &t->eval, "evaluation");
+    return t->has_eval;
+}
+
+static bool make_order(training *t, ts_error *e)
+{
+    const train_wish *w = t->wish;
+    const bool stream = t->net.stream;
+    if (!order_make(&t->order, stream ? t->data.n - w->length : t->data.n, w->batch, (uint64_t)w->seed, stream, e))
+        return false;
+    if (!w->order)
+        return true;
+    return order_read(&t->order, w->order, e) && ts_file_hash(w->order, t->facts.order, e);
+}
+
+/* How long the run is, and how the learning rate goes. */
+static void settle(training *t)
+{
+    train_wish *w = t->wish;
+    const int64_t epoch = order_epoch_steps(&t->order);
+    t->facts.batch_steps = epoch;
+    t->facts.steps = w->steps ? w->steps : t->order.given ? t->order.n_given : epoch * w->epochs;
+    t->facts.total_steps = w->total_steps ? w->total_steps : t->facts.steps;
+    t->facts.warmup = w->warmup >= 0 ? w->warmup : t->facts.total_steps / 10;
+}
+
+static bool hash_model(training *t, ts_error *e)
+{
+    char path[4096];
+    static const char *const in_folder[] = {"", "/model.onnx", "/graph.json"};
+    for (int i = 0; i < 3; i++) {
+        ts_error none = {0};
+        snprintf(path, sizeof path, "%s%s", t->wish->model, in_folder[i]);
+        if (ts_file_hash(path, t->facts.model, &none))
+            return true;
+    }
+    (void)e;
+    *t->facts.model = 0; /* built in */
+    return true;
+}
+
+/* ---- beginning ---- */
+static bool same_files(const run_facts *began, const run_facts *is, const char *run, ts_error *e)
+{
+    const char *what = strcmp(began->model, is->model) != 0   ? "the model's file"
+                       : strcmp(began->data, is->data) != 0   ? "the training data"
+                       : strcmp(began->order, is->order) != 0 ? "the order"
+                                                              : NULL;
+    if (!what)
+        return true;
+    bench_fail(e, TS_BAD_INPUT, "%s is not the one that the run in '%s' began with", what, run);
+    return bench_hint(e, "put the old one back, or train anew in another folder with -o");
+}
+
+static bool load_state(training *t, ts_error *e)
+{
+    checkpoint c = {0};
+    bool found;
+    if (!checkpoint_load(t->job->run, &c, &found, e))
+        return false;
+    if (!found)
+        return step_begin(&t->step, &t->net, e);
+    if (*c.note)
+        say(t, NEWS_WARNING, "%s", c.note);
+    const bool good = step_load(&t->step, c.weights, c.optimizer, e) || bench_hint(e, "in %s", c.path);
+    t->done = t->saved = c.step;
+    checkpoint_free(&c);
+    return good;
+}
+
+static bool open_run(training *t, run_facts *began, bool *goes_on, ts_error *e)
+{
+    train_job *j = t->job;
+    train_wish old;
+    *goes_on = false;
+    if (j->dry)
+        return true;
+    if (!run_lock(&t->folder, j->run, !j->resume, e) || !j->resume)
+        return !e->code;
+    wish_init(&old);
+    bool good = run_read(j->run, &old, began, goes_on, e);
+    if (good && !*goes_on && !t->wish->model) {
+        good = bench_fail(e, TS_USAGE, "'%s' holds no run to go on with", j->run);
+        bench_hint(e, "tessera train MODEL --data FILE -o %s begins one", j->run);
+    }
+    if (good && *goes_on && t->wish->model)
+        good = wish_same(&old, t->wish, e);
+    else if (good && *goes_on) {
+        wish_free(t->wish);
+        *t->wish = old;
+        return true;
+    }
+    wish_free(&old);
+    return good;
+}
+
+static bool prepare(training *t, ts_error *e)
+{
+    train_wish *w = t->wish;
+    run_facts began = {.classes = 0};
+    bool goes_on;
+    if (!open_run(t, &began, &goes_on, e))
+        return false;
+    if (!w->data)
+        return bench_fail(e, TS_USAGE, "train: --data is missing"),
+               bench_hint(e, "--data FILE.tsv has TEXT, a tab, LABEL on a line");
+    const bool stream = strcmp(w->task, "lm") == 0;
+    t->tokenizer = train_tokenizer(w, e);
+    if (e->code || (!stream && !read_train(t, 0, e)))
+        return false;
+    if (!net_make(&t->net, w, &t->data, w->batch, t->facts.classes, e) ||
+        (stream && !read_train(t, t->net.vocabulary, e)) ||
+        !train_check_tokens(w, &t->data, w->data, t->net.vocabulary, e) || !read_eval(t, e) || !make_order(t, e) ||
+        !hash_model(t, e))
+        return false;
+    settle(t);
+    if (goes_on && !same_files(&began, &t->facts, t->job->run, e))
+        return false;
+    t->net.wish = w;
+    if (!t->job->dry && !run_write(&t->folder, w, &t->facts, e))
+        return false;
+    if (!step_make(&t->step, &t->net, t->facts.total_steps, t->facts.warmup, &t->job->options, e))
+        return false;
+    say(t, NEWS_START, "%lld parameters trained, %lld frozen; %lld steps of %lld, %lld an epoch",
+        (long long)t->step.trained, (long long)t->step.frozen, (long long)t->facts.steps, (long long)w->batch,
+        (long long)t->facts.batch_steps);
+    if (t->job->dry)
+        return true;
+    return ts_plan_build(t->step.plan, e) && load_state(t, e) && run_metrics(&t->folder, t->done, e);
+}
+
+/* ---- going on ---- */
+static bool save(training *t, ts_error *e)
+{
+    int n_weight, n_all;
+    if (t->saved == t->done)
+        return true;
+    ts_given *all = step_state(&t->step, &n_weight, &n_all, e);
+    if (!all)
+        return false;
+    const checkpoint_set set = {n_weight, n_all - n_weight, all, all + n_weight};
+    const bool good = checkpoint_save(t->job->run, t->done, &set, t->wish->keep < 2 ? 2 : t->wish->keep, e);
+    step_state_free(all, n_all);
+    if (good) {
+        t->saved = t->done;
+        tell(t, &(train_news){.kind = NEWS_SAVED, .step = t->done, .steps = t->facts.steps});
+    }
+    return good;
+}
+
+static bool evaluate(training *t, ts_error *e)
+{
+    int n_weight, n_all;
+    judge j = {0};
+    verdict v = {0};
+    if (!t->has_eval)
+        return true;
+    ts_given *all = step_state(&t->step, &n_weight, &n_all, e);
+    const bool good = all && judge_make(&j, t->wish, &t->eval, t->net.classes, n_weight, all, &t->job->options, e) &&
+                      judge_data(&j, &t->eval, false, &v, e);
+    step_state_free(all, all ? n_all : 0);
+    judge_free(&j);
+    if (!good)
+        return false;
+    cJSON *row = cJSON_CreateObject();
+    js_number(row, "step", (double)(t->done - 1));
+    js_number(row, "eval_loss", v.loss), js_number(row, "eval_accuracy", v.accuracy), js_number(row, "n", (double)v.n);
+    tell(t, &(train_news){.kind = NEWS_EVAL,
+                          .step = t->done,
+                          .steps = t->facts.steps,
+                          .eval_loss = v.loss,
+                          .accuracy = v.accuracy,
+                          .n = v.n});
+    return run_row(&t->folder, row, e);
+}
+
+static double memory_used(void)
+{
+    struct rusage u;
+    return getrusage(RUSAGE_SELF, &u) == 0 ? 1024.0 * (double)u.ru_maxrss : 0;
+}
+
+static bool log_step(training *t, const step_result *r, double seconds, bool skipped, ts_error *e)
+{
+    const double each_step = (double)(t->net.text ? t->net.rows * t->net.length : t->net.rows);
+    cJSON *row = cJSON_CreateObject();
+    js_number(row, "step", (double)(t->done - 1));
+    js_number(row, "epoch", (double)((t->done - 1) / t->facts.batch_steps));
+    js_number(row, "loss", r->loss), js_number(row, "grad_norm", r->norm), js_number(row, "lr", r->lr);
+    js_number(row, "ms", 1e3 * seconds), js_number(row, "tokens_per_s", each_step / seconds);
+    js_number(row, "memory_bytes", memory_used());
+    if (skipped)
+        js_flag(row, "skipped", true);
+    if (!run_row(&t->folder, row, e))
+        return false;
+    const double each = (now() - t->begun) / (double)(t->done - t->begun_at);
+    tell(t, &(train_news){.kind = NEWS_STEP,
+                          .step = t->done,
+                          .steps = t->facts.steps,
+                          .loss = r->loss,
+                          .norm = r->norm,
+                          .lr = r->lr,
+                          .seconds = seconds,
+                          .tokens_per_s = each_step / seconds,
+                          .left_s = each * (double)(t->facts.steps - t->done),
+                          .memory = memory_used()});
+    return true;
+}
+
+static bool write_norms(const training *t, const double *norms, ts_error *e)
+{
+    char *s = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&s, &n);
+    if (!f)
+        return bench_fail(e, TS_MEMORY, "no memory for the gradient norms");
+    for (int i = 0; i < t->step.n_param; i++)
+        fprintf(f, "%s\t%.12g\n", t->step.param[i].name, norms[i]);
+    bool good = fclose(f) == 0;
+    good = good && ts_file_write(t->wish->grad_norms, s, n, e);
+    free(s);
+    return good || bench_fail(e, TS_MEMORY, "no memory for the gradient norms");
+}
+
+static const char *worst_group(const training *t, const double *norms)
+{
+    for (int i = 0; i < t->step.n_param; i++)
+        if (!isfinite(norms[i]))
+            return t->step.param[i].name;
+    return NULL;
+}
+
+/* The step has left the weights as they were. */
+static bool diverged(training *t, const step_result *r, ts_error *e)
+{
+    const char *group = worst_group(t, r->norms);
+    char where[256] = "", kernel[200];
+    if (step_first_bad(&t->step, kernel, sizeof kernel))
+        snprintf(where, sizeof where, "; the first kernel that gave one is %s", kernel);
+    if (strcmp(t->wish->on_nan, "skip") == 0 && ++t->skipped <= 10) {
+        say(t, NEWS_WARNING, "step %lld: loss %g, gradient norm %g: skipped%s", (long long)t->done, r->loss, r->norm,
+            where);
+        return true;
+    }
+    bench_fail(e, TS_DIVERGED, "step %lld: the loss is %g and the gradient norm %g%s%s%s", (long long)t->done, r->loss,
+               r->norm, group ? "; the first parameter with such a gradient is " : "", group ? group : "", where);
+    bench_hint(e,
+               "the weights from before this step are saved; a smaller --lr or --clip may help, --on-nan skip goes on");
+    t->done--;
+    ts_error aside = {0};
+    save(t, &aside);
+    return false;
+}
+
+static bool one_step(training *t, double *norms, ts_error *e)
+{
+    const net *n = &t->net;
+    step_result r = {.norms = norms};
+    const double start = now();
+    bool good = order_batch(&t->order, t->done, t->which, e) &&
+                net_arrays(n, &t->data, t->which, n->batch, t->batch, e) &&
+                step_run(&t->step, n, t->batch, t->done + 1, &r, e);
+    for (int i = 0; i < net_n_arrays(n); i++)
+        ts_array_free(&t->batch[i]);
+    if (!good)
+        return false;
+    const bool bad = !isfinite(r.loss) || !isfinite(r.norm);
+    t->done++;
+    if (!log_step(t, &r, now() - start, bad, e) || (bad && !diverged(t, &r, e)))
+        return false;
+    t->skipped = bad ? t->skipped : 0;
+    return t->done != 1 || !t->wish->grad_norms || write_norms(t, norms, e);
+}
+
+static bool due(int64_t done, int64_t every, int64_t otherwise)
+{
+    const int64_t n = every ? every : otherwise;
+    return n > 0 && done % n == 0;
+}
+
+static int train(training *t, ts_error *e)
+{
+    const net *n = &t->net;
+    double *norms = calloc((size_t)t->step.n_param + 1, sizeof *norms);
+    t->which = calloc((size_t)n->batch, sizeof *t->which);
+    t->batch = calloc((size_t)net_n_arrays(n), sizeof *t->batch);
+    bool good = (norms && t->which && t->batch) || bench_fail(e, TS_MEMORY, "no memory for a batch"), stopped = false;
+    t->begun = now(), t->begun_at = t->done;
+    while (good && !stopped && t->done < t->facts.steps) {
+        const train_wish *w = t->wish;
+        good = one_step(t, norms, e);
+        stopped = good && t->job->stop && *t->job->stop;
+        if (good && due(t->done, w->save_every, t->facts.batch_steps))
+            good = save(t, e);
+        if (good && !stopped && (due(t->done, w->eval_every, t->facts.batch_steps) || t->done == t->facts.steps))
+            good = evaluate(t, e);
+    }
+    good = good && save(t, e);
+    free(norms), free(t->which), free(t->batch);
+    return !good ? (int)e->code : stopped ? TRAIN_STOPPED : TS_OK;
+}
+
+int train_run(train_job *j, ts_error *e)
+{
+    training *t = calloc(1, sizeof *t);
+    if (!t)
+        return bench_fail(e, TS_MEMORY, "no memory"), TS_MEMORY;
+    t->job = j, t->wish = j->wish, t->saved = -1;
+    t->folder.lock = t->folder.metrics = -1;
+    int code = prepare(t, e) ? TS_OK : (int)e->code;
+    if (code == TS_OK && !j->dry)
+        code = train(t, e);
+    step_free(&t->step);
+    net_free(&t->net);
+    order_free(&t->order);
+    data_free(&t->data), data_free(&t->eval);
+    ts_tokenizer_free(t->tokenizer);
+    run_close(&t->folder);
+    free(t);
+    return code;
+}

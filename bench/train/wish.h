@@ -1,0 +1,42 @@
+/* wish.h - everything that a training run is told, as one row of a table each: options of the command, members of
+ * run.json, and what a resumed run must repeat all come from it. */
+#ifndef TRAIN_WISH_H
+#define TRAIN_WISH_H
+#include "bench/js.h"
+
+#include <stddef.h>
+
+/* What is not given is NULL, or the fallback of its row. Lists are one text, an entry a line. Owned. */
+typedef struct train_wish {
+    char *model, *data, *eval, *task, *pool, *order, *head, *loss, *output, *tokenizer, *optimizer, *schedule, *on_nan;
+    char *freeze, *no_decay, *on, *grad_norms, *dims;
+    int64_t labels, batch, steps, epochs, total_steps, warmup, length, seed, keep, save_every, eval_every, accumulate;
+    int64_t lora;
+    double lr, weight_decay, clip, beta1, beta2, eps, momentum, ema, dropout, smoothing;
+} train_wish;
+
+typedef enum wish_kind { WISH_TEXT, WISH_LIST, WISH_WHOLE, WISH_REAL } wish_kind;
+typedef struct wish_field {
+    const char *name; /* of the option, without dashes */
+    wish_kind kind;
+    size_t at;        /* offset in train_wish */
+    bool free;        /* may differ when a run is resumed: it does not change what is computed */
+    double fallback;  /* of numbers */
+    const char *word; /* of texts; NULL: none */
+} wish_field;
+extern const wish_field wish_fields[]; /* ends with name NULL */
+
+void wish_init(train_wish *w); /* fallbacks */
+void wish_free(train_wish *w);
+char **wish_text(train_wish *w, const wish_field *f);
+void wish_set_text(char **place, const char *value); /* replaces, copies */
+void wish_add_line(char **list, const char *value);
+cJSON *wish_json(const train_wish *w);
+bool wish_read(train_wish *w, const cJSON *config, const char *path, ts_error *e);
+/* The first field in which a run that goes on differs from how it began: an error that names it. */
+bool wish_same(const train_wish *began, const train_wish *now, ts_error *e);
+
+/* for (const char *at = list; wish_line(&at, line);) */
+enum { WISH_LINE = 4096 };
+bool wish_line(const char **at, char line[WISH_LINE]);
+#endif

@@ -1,0 +1,70 @@
+/* eval.c - tessera eval: how good a trained model is on data. */
+#include "bench/train/ask.h"
+#include "cli/fail.h"
+#include "cli/reply.h"
+#include "cli/session.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool work(const args *a, asked *out, ts_error *e)
+{
+    const ts_options o = session_options(a);
+    char *files = NULL;
+    for (int i = 0; i < args_count(a, "data"); i++)
+        wish_add_line(&files, args_at(a, "data", i));
+    if (!files) {
+        fail(e, TS_USAGE, "eval: --data is missing");
+        return fail_hint(e, "--data FILE.tsv names the examples");
+    }
+    const bool good = run_eval(args_noun(a, 0), files, false, &o, out, e);
+    wish_set_text(&files, NULL);
+    if (good && *out->weights.note)
+        console_warn(&a->console, "%s", out->weights.note);
+    if (good && out->data.cut)
+        console_note(&a->console, "%lld of %lld texts are longer than %lld tokens and are cut, the first in line %lld",
+                     (long long)out->data.cut, (long long)out->data.n, (long long)out->weights.wish.length,
+                     (long long)out->data.cut_first);
+    return good;
+}
+
+static int run(const args *a, ts_error *e)
+{
+    asked q = {.verdict = {.n = 0}};
+    const bool good = work(a, &q, e);
+    const verdict *v = &q.verdict;
+    if (good && a->console.json) {
+        cJSON *root = reply_make("eval/1");
+        js_number(root, "n", (double)v->n), js_number(root, "loss", v->loss), js_number(root, "accuracy", v->accuracy);
+        js_number(root, "step", (double)q.weights.step);
+        reply_print(root);
+        cJSON_Delete(root);
+    } else if (good && isfinite(v->accuracy))
+        printf("%lld examples  loss %.6f  accuracy %.2f %%\n", (long long)v->n, v->loss, 100 * v->accuracy);
+    else if (good)
+        printf("%lld examples  loss %.6f\n", (long long)v->n, v->loss);
+    run_ask_free(&q);
+    return TS_OK;
+}
+
+static const option options[] = {
+    {"data", 0, WORD, "FILE|NAME=FILE.npy", "examples, as for train; repeats", true, 0, 0},
+    {0},
+};
+static const option_group group = {"Options", options};
+static const option_group *const groups[] = {&group, &session_plan_options, NULL};
+static const char *const examples[] = {
+    "tessera eval run --data test.tsv",
+    "tessera eval run --data test.tsv --json # {\"n\", \"loss\", \"accuracy\"}",
+    NULL,
+};
+
+const verb verb_eval = {
+    .name = "eval",
+    .brief = "Judge a trained model by data",
+    .usage = "RUN",
+    .groups = groups,
+    .examples = examples,
+    .details = "RUN is the folder that train wrote; its newest checkpoint that is whole is used.",
+    .run = run,
+};

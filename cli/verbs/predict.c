@@ -1,0 +1,108 @@
+/* predict.c - tessera predict: what a trained model says of texts. */
+#include "bench/train/ask.h"
+#include "cli/fail.h"
+#include "cli/outfile.h"
+#include "cli/reply.h"
+#include "cli/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_INPUT = 1 << 28 };
+
+typedef struct texts {
+    const char **all;
+    int64_t n;
+    char *file;
+} texts;
+
+/* --text ..., or the lines of --file. */
+static bool gather(const args *a, texts *t, ts_error *e)
+{
+    const int count = args_count(a, "text");
+    const char *file = args_text(a, "file", NULL);
+    int64_t lines = 0;
+    if (file && !(t->file = outfile_read(file, MOST_INPUT, e)))
+        return false;
+    for (const char *s = t->file; s && *s; s++)
+        lines += *s == '\n' || !s[1];
+    t->all = calloc((size_t)(count + lines) + 1, sizeof *t->all);
+    if (!t->all)
+        return fail(e, TS_MEMORY, "no memory for the texts");
+    for (int i = 0; i < count; i++)
+        t->all[t->n++] = args_at(a, "text", i);
+    char *rest = t->file;
+    for (char *line; lines-- > 0 && (line = strsep(&rest, "\n"));)
+        t->all[t->n++] = line;
+    if (t->n)
+        return true;
+    fail(e, TS_USAGE, "predict: there is no text");
+    return fail_hint(e, "--text \"...\" gives one, --file FILE one a line, --file - those of standard input");
+}
+
+static void show(const args *a, const texts *t, const asked *q)
+{
+    const bool classes = strcmp(q->weights.wish.task, "classify") == 0;
+    const verdict *v = &q->verdict;
+    cJSON *root = reply_make("predict/1"), *list = js_array(root, "predictions");
+    for (int64_t i = 0; i < t->n; i++) {
+        if (!a->console.json && classes)
+            printf("%lld\t%.4f\t", (long long)v->said[i], v->sure[i]);
+        else if (!a->console.json)
+            printf("%.6g\t", v->score[i]);
+        if (!a->console.json) {
+            put_safe(stdout, t->all[i]);
+            putchar('\n');
+            continue;
+        }
+        cJSON *o = js_object(list, NULL);
+        js_text(o, "text", t->all[i]);
+        if (classes)
+            js_number(o, "label", (double)v->said[i]), js_number(o, "probability", v->sure[i]);
+        else
+            js_number(o, "value", v->score[i]);
+    }
+    if (a->console.json)
+        reply_print(root);
+    cJSON_Delete(root);
+}
+
+static int run(const args *a, ts_error *e)
+{
+    texts t = {.n = 0};
+    asked q = {.verdict = {.n = 0}};
+    const ts_options o = session_options(a);
+    if (gather(a, &t, e) && run_predict(args_noun(a, 0), t.n, t.all, &o, &q, e)) {
+        if (*q.weights.note)
+            console_warn(&a->console, "%s", q.weights.note);
+        if (q.data.cut)
+            console_note(&a->console, "%lld of %lld texts are longer than %lld tokens and are cut",
+                         (long long)q.data.cut, (long long)t.n, (long long)q.weights.wish.length);
+        show(a, &t, &q);
+    }
+    run_ask_free(&q);
+    free(t.all), free(t.file);
+    return TS_OK;
+}
+
+static const option options[] = {
+    {"text", 0, WORD, "TEXT", "a text to judge; repeats", true, 0, 0},
+    {"file", 0, A_FILE, "FILE", "texts, one a line; - is standard input", false, 0, 0},
+    {0},
+};
+static const option_group group = {"Options", options};
+static const option_group *const groups[] = {&group, &session_plan_options, NULL};
+static const char *const examples[] = {
+    "tessera predict run --text \"a stirring film\"",
+    "tessera predict run --file reviews.txt > labels.tsv # label, probability, text",
+    NULL,
+};
+
+const verb verb_predict = {
+    .name = "predict",
+    .brief = "Say what a trained model makes of texts",
+    .usage = "RUN",
+    .groups = groups,
+    .examples = examples,
+    .run = run,
+};

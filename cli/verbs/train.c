@@ -1,0 +1,270 @@
+/* train.c - tessera train: a model and data to a run. */
+#include "bench/train/train.h"
+#include "cli/fail.h"
+#include "cli/reply.h"
+#include "cli/session.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST = 1 << 30 };
+
+/* ---- signals: the first one asks for an end, the second one is an end ---- */
+static volatile sig_atomic_t stop;
+static int stopped_by;
+
+static void on_signal(int signal)
+{
+    if (stop)
+        _exit(128 + signal);
+    stopped_by = signal;
+    stop = 1;
+}
+
+static void listen_to(int signal, void (*by)(int))
+{
+    struct sigaction now = {0};
+    now.sa_handler = by;
+    sigaction(signal, &now, NULL);
+}
+
+/* ---- what is said on the way ---- */
+typedef struct screen {
+    const console *console;
+    bool open; /* a live line stands */
+    double shown;
+    train_news last;
+    cJSON *evals;
+} screen;
+
+static void clear(screen *s)
+{
+    if (s->open)
+        fputs("\r\033[K", stderr);
+    s->open = false;
+}
+
+static void show_step(screen *s, const train_news *n)
+{
+    const bool last = n->step == n->steps, live = s->console->live;
+    if (s->console->quiet || (!live && !last && n->step % 10 != 1 && n->seconds < 10))
+        return;
+    clear(s);
+    fprintf(stderr, "step %*lld/%lld  loss %.4f  norm %.3g  lr %.2e  %.0f ms  %.0f tok/s  %.0f MiB  left %.0f s", 5,
+            (long long)n->step, (long long)n->steps, n->loss, n->norm, n->lr, 1e3 * n->seconds, n->tokens_per_s,
+            n->memory / 1048576, n->left_s);
+    if (live)
+        fflush(stderr);
+    else
+        fputc('\n', stderr);
+    s->open = live;
+}
+
+static void show_eval(screen *s, const train_news *n)
+{
+    cJSON *o = js_object(s->evals, NULL);
+    js_number(o, "step", (double)n->step), js_number(o, "n", (double)n->n), js_number(o, "loss", n->eval_loss);
+    js_number(o, "accuracy", n->accuracy);
+    clear(s);
+    if (isfinite(n->accuracy))
+        console_note(s->console, "after step %lld: %lld examples, loss %.4f, accuracy %.2f %%", (long long)n->step,
+                     (long long)n->n, n->eval_loss, 100 * n->accuracy);
+    else
+        console_note(s->console, "after step %lld: %lld examples, loss %.4f", (long long)n->step, (long long)n->n,
+                     n->eval_loss);
+}
+
+static void tell(void *user, const train_news *n)
+{
+    screen *s = user;
+    switch (n->kind) {
+    case NEWS_STEP:
+        s->last = *n;
+        show_step(s, n);
+        return;
+    case NEWS_EVAL: show_eval(s, n); return;
+    case NEWS_SAVED: return;
+    case NEWS_WARNING:
+        clear(s);
+        console_warn(s->console, "%s", n->text);
+        return;
+    case NEWS_NOTE:
+    case NEWS_START: clear(s); console_note(s->console, "%s", n->text);
+    }
+}
+
+/* ---- what was asked for ---- */
+static void take(train_wish *w, const args *a)
+{
+    for (const wish_field *f = wish_fields; f->name; f++) {
+        if (!verb_option(a->verb, f->name) || !args_count(a, f->name))
+            continue;
+        void *at = (char *)w + f->at;
+        if (f->kind == WISH_WHOLE)
+            *(int64_t *)at = args_integer(a, f->name, 0);
+        else if (f->kind == WISH_REAL)
+            *(double *)at = args_number(a, f->name, 0);
+        else if (f->kind == WISH_TEXT)
+            wish_set_text(wish_text(w, f), args_text(a, f->name, NULL));
+        else {
+            wish_set_text(wish_text(w, f), NULL);
+            for (int i = 0; i < args_count(a, f->name); i++)
+                wish_add_line(wish_text(w, f), args_at(a, f->name, i));
+        }
+    }
+}
+
+static bool is_run(const char *path)
+{
+    char file[4096];
+    snprintf(file, sizeof file, "%s/run.json", path);
+    return access(file, F_OK) == 0;
+}
+
+/* train MODEL -o RUN [--resume], or train --resume RUN: the run as it began. */
+static bool take_all(train_wish *w, const args *a, const char **run, ts_error *e)
+{
+    const char *noun = args_noun(a, 0), *out = args_text(a, "out", NULL);
+    const bool as_it_began = args_flag(a, "resume") && !out;
+    *run = as_it_began ? noun : out;
+    if (!as_it_began) {
+        if (!out) {
+            fail(e, TS_USAGE, "train: --out is missing");
+            return fail_hint(e, "-o RUN names the folder of the run");
+        }
+        wish_set_text(&w->model, noun);
+        take(w, a);
+        return true;
+    }
+    for (const wish_field *f = wish_fields; f->name; f++)
+        if (verb_option(a->verb, f->name) && args_count(a, f->name)) {
+            fail(e, TS_USAGE, "train --resume %s: --%s was settled when the run began", noun, f->name);
+            return fail_hint(e, "leave it out");
+        }
+    if (is_run(noun))
+        return true;
+    fail(e, TS_USAGE, "'%s' holds no run to go on with", noun);
+    return fail_hint(e, "tessera train MODEL --data FILE -o %s begins one", noun);
+}
+
+static void reply(const screen *s, const char *run, int code)
+{
+    cJSON *root = reply_make("train/1");
+    js_text(root, "run", run);
+    js_number(root, "steps", (double)s->last.step), js_number(root, "loss", s->last.loss);
+    js_flag(root, "stopped", code == TRAIN_STOPPED);
+    cJSON_AddItemToObject(root, "evals", cJSON_Duplicate(s->evals, true));
+    reply_print(root);
+    cJSON_Delete(root);
+}
+
+static int run(const args *a, ts_error *e)
+{
+    train_wish w;
+    const char *folder;
+    screen s = {.console = &a->console, .evals = cJSON_CreateArray()};
+    int code = TS_USAGE;
+    wish_init(&w);
+    if (take_all(&w, a, &folder, e)) {
+        train_job j = {.wish = &w,
+                       .run = folder,
+                       .resume = args_flag(a, "resume"),
+                       .dry = args_flag(a, "dry-run"),
+                       .options = session_options(a),
+                       .stop = &stop,
+                       .tell = tell,
+                       .user = &s};
+        j.options.schema = args_text(a, "schema", NULL);
+        listen_to(SIGINT, on_signal), listen_to(SIGTERM, on_signal), listen_to(SIGHUP, on_signal);
+        listen_to(SIGXFSZ, SIG_IGN), listen_to(SIGPIPE, SIG_IGN);
+        code = train_run(&j, e);
+        clear(&s);
+        if (code == TRAIN_STOPPED)
+            console_note(&a->console, "stopped after step %lld, all saved; tessera train --resume %s goes on",
+                         (long long)s.last.step, folder);
+        if (!e->code && a->console.json)
+            reply(&s, folder, code);
+    }
+    cJSON_Delete(s.evals);
+    wish_free(&w);
+    return code == TRAIN_STOPPED ? 128 + stopped_by : code;
+}
+
+static const option data_options[] = {
+    {"data", 0, WORD, "FILE|NAME=FILE.npy", "examples: .tsv, .jsonl, .bin, text, or arrays; repeats", true, 0, 0},
+    {"eval", 0, WORD, "FILE|NAME=FILE.npy", "examples to judge by, after every epoch; repeats", true, 0, 0},
+    {"task", 0, CHOICE, "classify|regress|lm|pairs", "what is learnt (default: classify)", false, 0, 0},
+    {"labels", 0, INTEGER, "N", "classes (default: as many as the data has)", false, 1, 1000000},
+    {"tokenizer", 0, A_FILE, "FILE|bytes", "vocab.txt or tokenizer.json (default: beside the model)", false, 0, 0},
+    {"length", 0, INTEGER, "N", "tokens of an example; longer ones are cut (default: 64)", false, 2, 1 << 20},
+    {"batch", 'b', INTEGER, "N", "examples of a step (default: 32)", false, 1, 1 << 20},
+    {"epochs", 0, INTEGER, "N", "times through the data (default: 3)", false, 1, 1000000},
+    {"steps", 0, INTEGER, "N", "updates, instead of epochs", false, 1, MOST},
+    {"order", 0, A_FILE, "FILE", "the examples of each step: a line of 0-based numbers", false, 0, 0},
+    {"seed", 0, INTEGER, "N", "of order, head and all else that is random (default: 1)", false, 0, INT64_MAX},
+    {0},
+};
+static const option model_options[] = {
+    {"pool", 0, CHOICE, "mean|cls", "one vector from those of all tokens (default: mean)", false, 0, 0},
+    {"head", 0, A_FILE, "FILE|none", "head.weight and head.bias to begin with (default: from the seed)", false, 0, 0},
+    {"output", 0, WORD, "NAME", "output that the head stands on (default: the first)", false, 0, 0},
+    {"loss", 0, WORD, "NAME", "output that is the loss itself: no head", false, 0, 0},
+    {"dim", 0, PAIR, "NAME=N", "extent of a dimension that the data leaves open; repeats", true, 0, 0},
+    {"freeze", 0, WORD, "GLOB", "parameters that stay as they are; repeats", true, 0, 0},
+    {0},
+};
+static const option step_options[] = {
+    {"optimizer", 0, CHOICE, "adamw|sgd", "default: adamw", false, 0, 0},
+    {"lr", 0, NUMBER, "X", "learning rate (default: 5e-5)", false, 0, 1000},
+    {"schedule", 0, CHOICE, "linear|cosine|constant", "of the learning rate, after warming up (default: linear)", false,
+     0, 0},
+    {"warmup", 0, INTEGER, "N", "steps of rising learning rate (default: a tenth)", false, 0, MOST},
+    {"total-steps", 0, INTEGER, "N", "steps of the schedule (default: those of the run)", false, 1, MOST},
+    {"weight-decay", 0, NUMBER, "X", "default: 0.01", false, 0, 1000},
+    {"no-decay", 0, WORD, "GLOB", "parameters without decay (default: those of rank 1); repeats", true, 0, 0},
+    {"beta1", 0, NUMBER, "X", "default: 0.9", false, 0, 1},
+    {"beta2", 0, NUMBER, "X", "default: 0.999", false, 0, 1},
+    {"eps", 0, NUMBER, "X", "default: 1e-8", false, 0, 1},
+    {"momentum", 0, NUMBER, "X", "of sgd (default: 0.9)", false, 0, 1},
+    {"clip", 0, NUMBER, "X", "greatest norm of all gradients; 0: none (default: 1)", false, 0, MOST},
+    {"on-nan", 0, CHOICE, "stop|skip", "what to do about NaN and infinity (default: stop)", false, 0, 0},
+    {0},
+};
+static const option run_options[] = {
+    {"out", 'o', A_FOLDER, "RUN", "the folder of the run", false, 0, 0},
+    {"resume", 0, FLAG, NULL, "go on with the run: train --resume RUN", false, 0, 0},
+    {"save-every", 0, INTEGER, "N", "steps between checkpoints (default: an epoch)", false, 1, MOST},
+    {"eval-every", 0, INTEGER, "N", "steps between evaluations (default: an epoch)", false, 1, MOST},
+    {"keep", 0, INTEGER, "N", "checkpoints that stay (default: 2)", false, 2, 100000},
+    {"grad-norms", 0, A_FILE, "FILE", "name and gradient norm of every parameter at the first step", false, 0, 0},
+    {"schema", 's', A_FILE, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
+    {"dry-run", 0, FLAG, NULL, "check all and say what would be done", false, 0, 0},
+    {0},
+};
+static const option_group data_group = {"Data", data_options}, model_group = {"Model", model_options},
+                          step_group = {"Step", step_options}, run_group = {"Run", run_options};
+static const option_group *const groups[] = {&data_group, &model_group,          &step_group,
+                                             &run_group,  &session_plan_options, NULL};
+static const char *const examples[] = {
+    "tessera train minilm.onnx --data train.tsv --eval dev.tsv --labels 2 -o run",
+    "tessera train --resume run # after a stop, a crash or a power failure",
+    "tessera train gpt2.onnx --task lm --data book.txt --length 128 --batch 4 -o run",
+    "tessera train cnn.json --data x=images.npy --data label=digits.npy --head none -o run",
+    NULL,
+};
+
+const verb verb_train = {
+    .name = "train",
+    .brief = "Train a model on your data",
+    .usage = "MODEL",
+    .groups = groups,
+    .examples = examples,
+    .details =
+        "A line of a .tsv is TEXT, a tab, LABEL; of a .jsonl {\"text\": ..., \"label\": ...}. Arrays walk examples "
+        "along "
+        "their first axis; NAME is an input of the model, or label. For --task lm, data is one text, or raw tokens "
+        "in a .bin. Ctrl-C finishes the step, saves and ends with 130; the same bits follow from --resume.",
+    .run = run,
+};

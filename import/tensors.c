@@ -1,0 +1,96 @@
+/* tensors.c - sets of named tensors in safetensors files, and files written whole, for who sees tessera.h alone. */
+#include "import/safetensors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ts_tensors {
+    arena mem;
+    mapping map;
+    held *all;
+    int n;
+};
+
+ts_tensors *ts_tensors_open(const char *path, ts_error *e)
+{
+    ts_tensors *t = calloc(1, sizeof *t);
+    MUST(t);
+    if (file_map(path, &t->map, e) && (t->all = safetensors_read(&t->mem, path, &t->map, &t->n, e)))
+        return t;
+    ts_tensors_free(t);
+    return NULL;
+}
+
+void ts_tensors_free(ts_tensors *t)
+{
+    if (!t)
+        return;
+    file_unmap(&t->map);
+    arena_free(&t->mem);
+    free(t);
+}
+
+int ts_tensors_count(const ts_tensors *t)
+{
+    return t->n;
+}
+
+const char *ts_tensors_name(const ts_tensors *t, int i)
+{
+    return i >= 0 && i < t->n ? t->all[i].name : NULL;
+}
+
+bool ts_tensors_get(const ts_tensors *t, const char *name, ts_array *out, ts_error *e)
+{
+    for (int i = 0; i < t->n; i++) {
+        if (strcmp(t->all[i].name, name))
+            continue;
+        const ts_array *from = &t->all[i].value;
+        if (t->all[i].refused)
+            return err_set(e, TS_UNSUPPORTED, "tensor \"%s\": %s", name, t->all[i].refused);
+        if (!ts_array_make(out, from->dtype, from->rank, from->dim, e))
+            return false;
+        memcpy(out->data, from->data, (size_t)ts_array_count(from) * (size_t)ts_dtype_bytes(from->dtype));
+        return true;
+    }
+    return err_set(e, TS_BAD_INPUT, "there is no tensor \"%s\"", name);
+}
+
+bool ts_tensors_write(const char *path, int n, const ts_given *all, char sha256[65], ts_error *e)
+{
+    arena mem = {0};
+    held *own = arena_array(&mem, (size_t)n + 1, sizeof *own);
+    const held **list = arena_array(&mem, (size_t)n + 1, sizeof *list);
+    for (int i = 0; i < n; i++) {
+        own[i] = (held){.name = all[i].name, .value = all[i].value};
+        list[i] = &own[i];
+    }
+    digest d;
+    const bool good = safetensors_write(path, n, list, &d, e);
+    digest_hex(&d, sha256);
+    arena_free(&mem);
+    return good;
+}
+
+bool ts_file_write(const char *path, const void *bytes, size_t n, ts_error *e)
+{
+    return file_save(path, bytes, n, e);
+}
+
+void ts_hash_bytes(const void *bytes, size_t n, char sha256[65])
+{
+    hasher *h = hash_begin();
+    hash_bytes(h, bytes, n);
+    const digest d = hash_end(h);
+    digest_hex(&d, sha256);
+}
+
+bool ts_file_hash(const char *path, char sha256[65], ts_error *e)
+{
+    mapping m;
+    if (!file_map(path, &m, e))
+        return false;
+    ts_hash_bytes(m.at, m.size, sha256);
+    file_unmap(&m);
+    return true;
+}
