@@ -2,6 +2,7 @@
  * empty means NaN; an empty maximum is a mistake, as in numpy. */
 #include "graph/rule.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char common[] =
@@ -18,6 +19,19 @@ static const char also_empty[] =
 static const attr_spec over[] = {{"axes", 'I', ""}, {"keepdims", 'i', "0"}, {0}};
 
 /* ---- ONNX ---- */
+/* The largest of nothing is the least number of the dtype; the smallest is the largest. */
+static const node *extreme_of_none(const onnx_call *c, const char *op_name, int n, const attr *list, err *e)
+{
+    const dtype d = c->in[0]->type.dtype;
+    const node *shape = g_apply(c->g, "sum", c->in[0], n, list), *y;
+    const bool real = dtype_class(d) == D_REAL, low = !strcmp(op_name, "max");
+    const double top = real ? INFINITY : d == TS_BOOL ? 1 : ldexp(1, 8 * ts_dtype_bytes(d) - dtype_signed(d)) - 1;
+    y = shape ? g_scalar(c->g, d, low ? dtype_lowest(d) : top) : NULL;
+    y = shape ? g_broadcast(c->g, y, shape->type.rank, shape->type.dim) : NULL;
+    onnx_give(c, &y, y, e);
+    return y;
+}
+
 /* The axes are an attribute, or since 13 or 18 an operand; none at all means all, or with noop_with_empty_axes
  * nothing. The result keeps the operand's dtype, where numpy would widen small integers. */
 static const node *reduce_as(const onnx_call *c, const char *op_name, err *e)
@@ -31,6 +45,8 @@ static const node *reduce_as(const onnx_call *c, const char *op_name, err *e)
     if (n == 0 && onnx_int(c, "noop_with_empty_axes", 0))
         return c->in[0];
     const attr list[] = {attr_int("keepdims", onnx_int(c, "keepdims", 1)), attr_ints("axes", n, axes)};
+    if (type_count(&c->in[0]->type) == 0 && (!strcmp(op_name, "max") || !strcmp(op_name, "min")))
+        return extreme_of_none(c, op_name, n ? 2 : 1, list, e);
     const node *y = g_apply(c->g, op_name, c->in[0], n ? 2 : 1, list);
     const dtype d = c->in[0]->type.dtype;
     if (y && y->type.dtype != d)
