@@ -331,8 +331,8 @@ typedef struct renaming {
 static const expr *rename_one(void *user, const expr *x)
 {
     const renaming *r = user;
-    if (x->kind == X_AXIS)
-        return x->axis < r->n && r->axis[x->axis] ? r->axis[x->axis] : x;
+    if (x->kind == X_AXIS) /* what stands for it is as wide: a literal alone has no dtype */
+        return x->axis < r->n && r->axis[x->axis] ? x_cast(r->m, TS_I64, r->axis[x->axis]) : x;
     if (x->kind == X_WALK && !x->folds && x->axis < r->n && r->axis[x->axis]) {
         expr *y = make(r->m, x->kind, x->dtype);
         MUST(r->axis[x->axis]->kind == X_AXIS);

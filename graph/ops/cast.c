@@ -29,27 +29,6 @@ static bool adapt_identity(const onnx_call *c, const node **out, err *e)
     return onnx_need(c, 1, e) && onnx_give(c, out, c->in[0], e);
 }
 
-/* Outside of training nothing is dropped; the mask, where asked for, is all true. */
-static bool adapt_dropout(const onnx_call *c, const node **out, err *e)
-{
-    if (!onnx_need(c, 1, e))
-        return false;
-    if (onnx_in(c, 2)) {
-        int64_t training;
-        int n;
-        if (!onnx_ints(c, "", 2, &training, 1, &n, e))
-            return false;
-        if (n && training)
-            return err_set(e, TS_UNSUPPORTED, "Dropout in training mode");
-    }
-    out[0] = c->in[0];
-    if (c->n_out < 2)
-        return true;
-    const node *yes = g_scalar(c->g, TS_BOOL, 1);
-    const attr shape = attr_ints("shape", c->in[0]->type.rank, c->in[0]->type.dim);
-    return onnx_give(c, out + 1, g_apply(c->g, "broadcast_to", yes, 1, &shape), e);
-}
-
 /* ---- shape, body ---- */
 static bool cast_shape(const node *n, type *out, err *e)
 {
@@ -79,7 +58,7 @@ static const op cast_op = {
 
 static const op identity_op = {
     .name = "identity", .doc = "The value itself.", .numpy = "a",
-    .onnx = (const onnx_rule[]){{"Identity", 1, adapt_identity}, {"Dropout", 1, adapt_dropout}, {0}},
+    .onnx = (const onnx_rule[]){{"Identity", 1, adapt_identity}, {0}},
     .arity = 1, .axes = "e", .text = "a", .cases = "f32[2,3]\ni64[]\nbool[0,2]"};
 
 const op *const ops_cast[] = {&cast_op, &identity_op, NULL};

@@ -54,8 +54,11 @@ static bool known_coordinates(const char *s)
     return false;
 }
 
-static int64_t nearest(const way *w, double x)
+/* floor_up: as before version 11, down where the axis grows, up where it shrinks. */
+static int64_t nearest(const way *w, double scale, double x)
 {
+    if (!strcmp(w->nearest, "floor_up"))
+        return (int64_t)(scale < 1 ? ceil(x) : floor(x));
     if (!strcmp(w->nearest, "floor"))
         return (int64_t)floor(x);
     if (!strcmp(w->nearest, "ceil"))
@@ -85,7 +88,7 @@ static void fill_row(const way *w, const line *l, double x, int64_t row, taps *t
     int64_t *place = t->place + row * t->n;
     double *weight = t->weight + row * t->n, sum = 0;
     if (t->n == 1) {
-        place[0] = clamped(nearest(w, x), l->in), weight[0] = 1;
+        place[0] = clamped(nearest(w, l->scale, x), l->in), weight[0] = 1;
         return;
     }
     const double pace = w->antialias && l->scale < 1 ? l->scale : 1;
@@ -407,7 +410,7 @@ static bool adapt_resize(const onnx_call *c, const node **out, err *e)
         how = "linear";
     list[k++] = attr_ints("sizes", rank, size), list[k++] = reals("scales", rank, scale), list[k++] = mode;
     list[k++] = attr_word("mode", how);
-    list[k++] = attr_word("nearest", onnx_word(c, "nearest_mode", c->version < 11 ? "floor" : "round_prefer_floor"));
+    list[k++] = attr_word("nearest", onnx_word(c, "nearest_mode", c->version < 11 ? "floor_up" : "round_prefer_floor"));
     list[k++] = attr_real("cubic", onnx_real(c, "cubic_coeff_a", -0.75));
     list[k++] = attr_int("exclude", onnx_int(c, "exclude_outside", 0));
     list[k++] = attr_int("antialias", onnx_int(c, "antialias", 0));
@@ -454,13 +457,22 @@ static const op resize_op = {
     .name = "resize",
     .doc = "Other extents by nearest, linear or cubic interpolation; scales default to the ratio of the extents.",
     .numpy = "resize(a, sizes, scales, roi, mode, coordinates, nearest, cubic, exclude, antialias, extrapolation)",
-    .onnx = (const onnx_rule[]){
-        {"Resize", 10, adapt_resize}, {"Upsample", 1, adapt_upsample_image}, {"Upsample", 7, adapt_resize}, {0}},
+    .onnx = (const onnx_rule[]){{"Resize", 10, adapt_resize},
+                                {"Upsample", 1, adapt_upsample_image},
+                                {"Upsample", 7, adapt_resize},
+                                {0}},
     .arity = 1,
-    .attr = (const attr_spec[]){
-        {"sizes", 'I', NULL}, {"scales", 'F', ""}, {"roi", 'F', ""}, {"mode", 's', "nearest"},
-        {"coordinates", 's', "half_pixel"}, {"nearest", 's', "round_prefer_floor"}, {"cubic", 'f', "-0.75"},
-        {"exclude", 'i', "0"}, {"antialias", 'i', "0"}, {"extrapolation", 'f', "0"}, {0}},
+    .attr = (const attr_spec[]){{"sizes", 'I', NULL},
+                                {"scales", 'F', ""},
+                                {"roi", 'F', ""},
+                                {"mode", 's', "nearest"},
+                                {"coordinates", 's', "half_pixel"},
+                                {"nearest", 's', "round_prefer_floor"},
+                                {"cubic", 'f', "-0.75"},
+                                {"exclude", 'i', "0"},
+                                {"antialias", 'i', "0"},
+                                {"extrapolation", 'f', "0"},
+                                {0}},
     .lower = resize_lower,
     .cases = "f32[1,2,3,4] sizes=[1,2,6,8]\nf32[1,2,3,4] sizes=[1,2,6,8] mode=linear\nf32[3,4] sizes=[7,3] mode=cubic\n"
              "f32[6,7] sizes=[3,5] nearest=ceil coordinates=asymmetric\n"
@@ -469,7 +481,8 @@ static const op resize_op = {
              "f32[4,4] sizes=[3,6] mode=linear coordinates=tf_crop_and_resize roi=[0.2,-0.4,0.8,1.3] extrapolation=9\n"
              "f64[5,3] sizes=[7,1] mode=linear coordinates=pytorch_half_pixel\n"
              "f32[5] sizes=[4] scales=[0.9] mode=linear coordinates=half_pixel_symmetric\n"
-             "f32[5,5] sizes=[3,12] mode=cubic cubic=-0.5 exclude=1\ni32[4] sizes=[6] nearest=floor\n"
+             "f32[5,5] sizes=[3,12] mode=cubic cubic=-0.5 exclude=1\ni32[4] sizes=[6] nearest=floor\nf32[5,4] "
+             "sizes=[3,7] nearest=floor_up coordinates=asymmetric\n"
              "f32[4] sizes=[9] coordinates=tf_half_pixel_for_nn\nf32[2,3] sizes=[2,3]"};
 
 const op *const ops_resize[] = {&stretch_op, &resample_op, &resize_op, NULL};

@@ -32,7 +32,8 @@ def resize(a, sizes, scales, roi, mode, coordinates, nearest, cubic, exclude, an
         n, pace = a.shape[axis], min(1, scales[axis]) if antialias else 1
         if mode == "nearest":
             at = {"floor": math.floor(x), "ceil": math.ceil(x), "round_prefer_floor": math.ceil(x - 0.5),
-                  "round_prefer_ceil": math.floor(x + 0.5)}[nearest]
+                  "round_prefer_ceil": math.floor(x + 0.5),
+                  "floor_up": math.ceil(x) if scales[axis] < 1 else math.floor(x)}[nearest]
             return [(min(max(at, 0), n - 1), 1)]
         far = math.ceil(2 / pace) + 1
         found = [(at, weight((at - x) * pace)) for at in range(math.floor(x) - far, math.floor(x) + far + 1)]

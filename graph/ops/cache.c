@@ -1,0 +1,79 @@
+/* cache.c - a stretch of new elements along one axis of a tensor that keeps its extents. */
+#include "graph/rule.h"
+
+#include <string.h>
+
+/* ---- ONNX ---- */
+static bool adapt_tensor_scatter(const onnx_call *c, const node **out, err *e)
+{
+    const char *mode = onnx_word(c, "mode", "linear");
+    if (!onnx_need(c, 2, e))
+        return false;
+    if (strcmp(mode, "linear") && strcmp(mode, "circular"))
+        return err_set(e, TS_BAD_INPUT, "TensorScatter: mode \"%s\" is neither linear nor circular", mode);
+    graph *g = c->g;
+    const type *t = &c->in[0]->type;
+    const node *from = onnx_in(c, 2);
+    if (!from)
+        from = g_broadcast(g, g_scalar(g, TS_I64, 0), 1, (int64_t[]){t->rank ? t->dim[0] : 1});
+    const attr list[] = {attr_int("axis", onnx_int(c, "axis", -2)), attr_int("circular", *mode == 'c')};
+    const node *in[] = {c->in[0], c->in[1], from};
+    return onnx_give(c, out, g_make(g, op_find("overwrite"), 3, in, list, COUNT(list)), e);
+}
+
+/* ---- shape, body ---- */
+static bool overwrite_shape(const node *n, type *out, err *e)
+{
+    const type *t = &n->in[0]->type, *x = &n->in[1]->type, *from = &n->in[2]->type;
+    int axis;
+    *out = *t;
+    if (!attr_axis(n, "axis", t->rank, &axis, e))
+        return false;
+    bool ok = axis > 0 && x->rank == t->rank && x->dtype == t->dtype && from->rank == 1 && from->dim[0] == t->dim[0] &&
+              dtype_class(from->dtype) == D_WHOLE;
+    for (int i = 0; ok && i < t->rank; i++)
+        ok = i == axis ? x->dim[i] <= t->dim[i] : x->dim[i] == t->dim[i];
+    return ok || err_set(e, TS_BAD_INPUT, "the new elements must fit behind axis 0, and one place for each of it is "
+                                          "wanted");
+}
+
+/* y[b, ..., i, ...] = x[b, ..., i - from[b], ...] where that exists, else a[b, ..., i, ...] */
+static bool overwrite_body(defn *d, err *e)
+{
+    arena *m = d->mem;
+    const type *t = &d->node->type, *x = &d->node->in[1]->type;
+    const expr *sub[MAX_RANK];
+    int axis;
+    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
+        return false;
+    for (int i = 0; i < t->rank; i++)
+        sub[i] = x_axis(m, i);
+    const expr *old = defn_at(d, 0, sub), *from = x_cast(m, TS_I64, defn_at(d, 2, sub));
+    sub[axis] = x2(m, "sub", sub[axis], from);
+    if (node_int(d->node, "circular"))
+        sub[axis] = x2(m, "mod", sub[axis], x_whole(m, t->dim[axis] ? t->dim[axis] : 1));
+    const int64_t last = x->dim[axis] - 1;
+    const expr *here = x_inside(m, sub[axis], 0, last + 1);
+    sub[axis] = x2(m, "max", x2(m, "min", sub[axis], x_whole(m, last)), x_whole(m, 0));
+    d->value = last < 0 ? old : x3(m, "select", here, defn_at(d, 1, sub), old);
+    return true;
+}
+
+/* ---- record ---- */
+static const op overwrite_op = {
+    .name = "overwrite",
+    .doc = "The first tensor with the second in place of a stretch of an axis, which begins at a place of its own for "
+           "every element of axis 0.",
+    .numpy =
+        "(lambda y: [y[i].__setitem__((*(slice(None),) * (axis % a.ndim - 1), (int(c[i]) + np.arange(b.shape[axis])) % "
+        "a.shape[axis]), b[i]) for i in range(len(a))] and y)(a.copy())",
+    .onnx = (const onnx_rule[]){{"TensorScatter", 24, adapt_tensor_scatter}, {0}},
+    .arity = 3,
+    .axes = "e",
+    .attr = (const attr_spec[]){{"axis", 'i', "-2"}, {"circular", 'i', "0"}, {0}},
+    .shape = overwrite_shape,
+    .body = overwrite_body,
+    .cases = "f32[2,3,8,4] f32[2,3,2,4] u8[2]<6\nf32[2,8,4] f32[2,3,4] u8[2]<7 circular=1\ni64[3,5] i64[3,1] u64[3]<5 "
+             "axis=1"};
+
+const op *const ops_cache[] = {&overwrite_op, NULL};

@@ -1,0 +1,215 @@
+/* random.c - random numbers from a seed: element i of a tensor is a pure function of seed and i, the same bits on every
+ * back end, splitmix64 of seed * 0x9E3779B97F4A7C15 + i. */
+#include "graph/rule.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- ONNX ---- */
+/* A seed that the file does not give follows from the node's name: runs repeat, and nodes differ. */
+static int64_t seed_of(const onnx_call *c, int salt)
+{
+    const double given = onnx_attr(c, "seed") ? onnx_real(c, "seed", 0) : 0;
+    const uint64_t name = quick_hash(c->name, strlen(c->name), (uint64_t)salt);
+    return (int64_t)(quick_hash(&given, sizeof given, onnx_attr(c, "seed") ? (uint64_t)salt : name) >> 1);
+}
+
+static bool give_random(const onnx_call *c, const type *t, const char *how, const node **out, err *e)
+{
+    const bool normal = !strcmp(how, "normal");
+    attr list[] = {attr_ints("shape", t->rank, t->dim), attr_int("seed", seed_of(c, 0)), attr_word("to", "f64")};
+    graph *g = c->g;
+    const node *u = g_make(g, op_find(normal ? "random_normal" : "random_uniform"), 0, NULL, list, COUNT(list));
+    const double a = onnx_real(c, normal ? "mean" : "low", 0), b = onnx_real(c, normal ? "scale" : "high", 1);
+    u = g_call2(g, "multiply", u, g_scalar(g, TS_F64, normal ? b : b - a));
+    return onnx_give(c, out, g_cast(g, g_call2(g, "add", u, g_scalar(g, TS_F64, a)), t->dtype), e);
+}
+
+static bool shape_given(const onnx_call *c, type *t, err *e)
+{
+    *t = (type){.dtype = TS_F32};
+    return onnx_ints(c, "shape", -1, t->dim, MAX_RANK, &t->rank, e) &&
+           (!onnx_attr(c, "dtype") || onnx_dtype(onnx_int(c, "dtype", 1), &t->dtype, e));
+}
+
+static bool shape_like(const onnx_call *c, type *t, err *e)
+{
+    if (!onnx_need(c, 1, e))
+        return false;
+    *t = c->in[0]->type;
+    return !onnx_attr(c, "dtype") || onnx_dtype(onnx_int(c, "dtype", 1), &t->dtype, e);
+}
+
+static bool adapt_uniform(const onnx_call *c, const node **out, err *e)
+{
+    type t;
+    return shape_given(c, &t, e) && give_random(c, &t, "uniform", out, e);
+}
+
+static bool adapt_normal(const onnx_call *c, const node **out, err *e)
+{
+    type t;
+    return shape_given(c, &t, e) && give_random(c, &t, "normal", out, e);
+}
+
+static bool adapt_uniform_like(const onnx_call *c, const node **out, err *e)
+{
+    type t;
+    return shape_like(c, &t, e) && give_random(c, &t, "uniform", out, e);
+}
+
+static bool adapt_normal_like(const onnx_call *c, const node **out, err *e)
+{
+    type t;
+    return shape_like(c, &t, e) && give_random(c, &t, "normal", out, e);
+}
+
+static const node *uniform_like(graph *g, const node *x, int64_t seed)
+{
+    const attr list[] = {attr_ints("shape", x->type.rank, x->type.dim), attr_int("seed", seed)};
+    return g_make(g, op_find("random_uniform"), 0, NULL, list, COUNT(list));
+}
+
+static bool adapt_bernoulli(const onnx_call *c, const node **out, err *e)
+{
+    type t;
+    if (!shape_like(c, &t, e))
+        return false;
+    const node *yes = g_call2(c->g, "less", uniform_like(c->g, c->in[0], seed_of(c, 0)), c->in[0]);
+    return onnx_give(c, out, g_cast(c->g, yes, t.dtype), e);
+}
+
+/* Classes drawn by their log-probabilities: the largest of these plus noise of Gumbel's distribution. */
+static bool adapt_multinomial(const onnx_call *c, const node **out, err *e)
+{
+    dtype to = TS_I32;
+    if (!onnx_need(c, 1, e) || (onnx_attr(c, "dtype") && !onnx_dtype(onnx_int(c, "dtype", 6), &to, e)))
+        return false;
+    graph *g = c->g;
+    const node *x = c->in[0];
+    const int64_t count = onnx_int(c, "sample_size", 1);
+    if (x->type.rank != 2 || count < 1 || x->type.dim[1] < 1)
+        return err_set(e, TS_BAD_INPUT, "Multinomial: %lld samples of rank %d", (long long)count, x->type.rank);
+    const int64_t shape[] = {x->type.dim[0], count, x->type.dim[1]};
+    const attr list[] = {attr_ints("shape", 3, shape), attr_int("seed", seed_of(c, 0))};
+    const node *u = g_make(g, op_find("random_uniform"), 0, NULL, list, COUNT(list));
+    u = g_call2(g, "maximum", u, g_scalar_like(g, u, 1e-30));
+    const node *noise = g_call1(g, "negative", g_call1(g, "log", g_call1(g, "negative", g_call1(g, "log", u))));
+    const node *score = g_call2(g, "add", noise, g_call1(g, "expand_dims axes=[1]", x));
+    return onnx_give(c, out, g_cast(g, g_call1(g, "argmax axis=2", score), to), e);
+}
+
+/* Outside of training nothing is dropped; the mask, where asked for, is all true. In training each element stays with
+ * probability 1 - ratio, and is then divided by that. */
+static bool adapt_dropout(const onnx_call *c, const node **out, err *e)
+{
+    double ratio = onnx_real(c, "ratio", 0.5), training = 0;
+    if (!onnx_need(c, 1, e) || !onnx_number(c, 1, &ratio, e) || !onnx_number(c, 2, &training, e))
+        return false;
+    if (!(ratio >= 0 && ratio < 1))
+        return err_set(e, TS_BAD_INPUT, "Dropout: ratio %g is outside 0...1", ratio);
+    graph *g = c->g;
+    const node *x = c->in[0], *kept;
+    out[0] = x;
+    if (training != 0 && ratio > 0) {
+        const node *u = uniform_like(g, x, seed_of(c, 1));
+        kept = g_call2(g, "less_equal", g_scalar_like(g, u, ratio), u);
+        const node *y = g_call2(g, "divide", x, g_scalar_like(g, x, 1 - ratio));
+        if (!onnx_give(c, out, g_call3(g, "where", kept, y, g_scalar_like(g, x, 0)), e))
+            return false;
+    } else {
+        kept = g_broadcast(g, g_scalar(g, TS_BOOL, 1), x->type.rank, x->type.dim);
+    }
+    if (c->n_out < 2)
+        return true;
+    return onnx_give(c, out + 1, c->version < 10 ? g_cast(g, kept, x->type.dtype) : kept, e);
+}
+
+/* ---- shape ---- */
+static bool random_shape(const node *n, type *out, err *e)
+{
+    const attr *shape = node_attr(n, "shape");
+    const char *to = node_attr(n, "to")->s;
+    if (shape->n > MAX_RANK)
+        return err_set(e, TS_BAD_INPUT, "shape: rank %d", shape->n);
+    *out = (type){.rank = shape->n};
+    if (!dtype_parse(to, &out->dtype) || dtype_class(out->dtype) != D_REAL)
+        return err_set(e, TS_BAD_INPUT, "to: \"%s\" is no dtype of reals", to);
+    for (int i = 0; i < shape->n; i++)
+        out->dim[i] = shape->ints[i];
+    return true;
+}
+
+/* ---- body ---- */
+/* x ^ (x >> n), the shift without sign */
+static const expr *fold_down(arena *m, const expr *x, int n)
+{
+    const expr *shifted = x2(m, "shr", x, x_whole(m, n));
+    return x2(m, "bitxor", x, x2(m, "bitand", shifted, x_whole(m, (int64_t)(UINT64_MAX >> n))));
+}
+
+/* A number in [0, 1) from 24 or 53 bits of splitmix64(start + place). */
+static const expr *unit(arena *m, int64_t seed, int64_t stream, const expr *place, dtype d)
+{
+    const uint64_t start = ((uint64_t)seed * 2 + (uint64_t)stream) * 0x9E3779B97F4A7C15u;
+    const int bits = d == TS_F64 ? 53 : 24;
+    const expr *x = x2(m, "add", place, x_whole(m, (int64_t)(start + 0x9E3779B97F4A7C15u)));
+    x = x2(m, "mul", fold_down(m, x, 30), x_whole(m, (int64_t)0xBF58476D1CE4E5B9u));
+    x = x2(m, "mul", fold_down(m, x, 27), x_whole(m, (int64_t)0x94D049BB133111EBu));
+    x = fold_down(m, x, 31);
+    x = x2(m, "bitand", x2(m, "shr", x, x_whole(m, 64 - bits)), x_whole(m, (int64_t)(UINT64_MAX >> (64 - bits))));
+    return x2(m, "mul", x_cast(m, TS_F64, x), x_real(m, ldexp(1, -bits)));
+}
+
+static const expr *number(const defn *d)
+{
+    const type *t = &d->node->type;
+    const expr *at = x_whole(d->mem, 0);
+    for (int i = 0; i < t->rank; i++)
+        at = x2(d->mem, "add", x_offset(d->mem, at, t->dim[i], 0), x_axis(d->mem, i));
+    return x_cast(d->mem, TS_I64, at);
+}
+
+static bool uniform_body(defn *d, err *e)
+{
+    (void)e;
+    d->value = unit(d->mem, node_int(d->node, "seed"), 0, number(d), d->node->type.dtype);
+    return true;
+}
+
+/* sqrt(-2 log(1 - u)) cos(2 pi v) of two uniform numbers */
+static bool normal_body(defn *d, err *e)
+{
+    const int64_t seed = node_int(d->node, "seed");
+    const expr *at = number(d);
+    const names known = {2, {"u", "v"}, {unit(d->mem, seed, 0, at, TS_F64), unit(d->mem, seed, 1, at, TS_F64)}};
+    d->value = x_parse(d->mem, "sqrt(-2 * log1p(-u)) * cos(6.283185307179586 * v)", &known, e);
+    return d->value != NULL;
+}
+
+/* ---- records ---- */
+static const attr_spec attributes[] = {{"shape", 'I', NULL}, {"seed", 'i', "0"}, {"to", 's', "f32"}, {0}};
+
+static const op random_uniform_op = {
+    .name = "random_uniform", .doc = "Numbers in [0, 1), each a function of the seed and its place.",
+    .numpy = "random_unit(shape, 2 * seed, 53 if to == 'f64' else 24).astype(dtypes[to])",
+    .onnx = (const onnx_rule[]){{"RandomUniform", 1, adapt_uniform}, {"RandomUniformLike", 1, adapt_uniform_like},
+        {"Bernoulli", 15, adapt_bernoulli}, {"Multinomial", 7, adapt_multinomial}, {"Dropout", 1, adapt_dropout}, {0}},
+    .arity = 0, .axes = "e", .attr = attributes, .shape = random_shape, .body = uniform_body,
+    .cases = "shape=[4,5]\nshape=[4,5] seed=7\nshape=[3] seed=-9 to=f64\nshape=[]\nshape=[0,2]\nshape=[9] to=f16"};
+
+static const op random_normal_op = {
+    .name = "random_normal",
+    .doc = "Normal numbers of mean 0 and variance 1, each a function of the seed and its place.",
+    .numpy =
+        "(np.sqrt(-2 * np.log1p(-random_unit(shape, 2 * seed, 53))) * np.cos(2 * np.pi * random_unit(shape, 2 * seed "
+        "+ 1, 53))).astype(dtypes[to])",
+    .onnx = (const onnx_rule[]){{"RandomNormal", 1, adapt_normal}, {"RandomNormalLike", 1, adapt_normal_like}, {0}},
+    .arity = 0,
+    .axes = "e",
+    .attr = attributes,
+    .shape = random_shape,
+    .body = normal_body,
+    .cases = "shape=[4,5]\nshape=[4,5] seed=7 to=f64\nshape=[]\nshape=[0,2]"};
+
+const op *const ops_random[] = {&random_uniform_op, &random_normal_op, NULL};

@@ -1,0 +1,317 @@
+/* signal.c - windows, Fourier transforms and mel scales. Complex numbers are pairs along the last axis. */
+#include "graph/rule.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double turn = 6.283185307179586477;
+
+/* ---- ONNX ---- */
+static bool window_of(const onnx_call *c, const double a[3], const node **out, err *e)
+{
+    double size = 0;
+    dtype to;
+    if (!onnx_need(c, 1, e) || !onnx_number(c, 0, &size, e) || !onnx_dtype(onnx_int(c, "output_datatype", 1), &to, e))
+        return false;
+    if (!(size >= 0 && size < 0x1p31))
+        return err_set(e, TS_BAD_INPUT, "%s: size %g", c->type, size);
+    const attr list[] = {attr_int("count", (int64_t)size), attr_int("periodic", onnx_int(c, "periodic", 1)),
+                         attr_real("a", a[0]), attr_real("b", a[1]), attr_real("c", a[2]), attr_word("to", "f64")};
+    const node *y = g_make(c->g, op_find("cosine_window"), 0, NULL, list, COUNT(list));
+    return onnx_give(c, out, g_cast(c->g, y, to), e);
+}
+
+static bool adapt_hann(const onnx_call *c, const node **out, err *e)
+{
+    return window_of(c, (const double[]){0.5, 0.5, 0}, out, e);
+}
+
+static bool adapt_hamming(const onnx_call *c, const node **out, err *e)
+{
+    return window_of(c, (const double[]){25.0 / 46, 21.0 / 46, 0}, out, e);
+}
+
+static bool adapt_blackman(const onnx_call *c, const node **out, err *e)
+{
+    return window_of(c, (const double[]){0.42, 0.5, 0.08}, out, e);
+}
+
+/* The axis: an attribute before version 20 (1), since then operand 2 (-2). Its length: operand 1, or as it is. */
+static bool adapt_dft(const onnx_call *c, const node **out, err *e)
+{
+    double axis = (double)onnx_int(c, "axis", c->version < 20 ? 1 : -2), length = -1;
+    int at;
+    if (!onnx_need(c, 1, e) || !onnx_number(c, 1, &length, e) || !onnx_number(c, 2, &axis, e) ||
+        !axis_norm((int64_t)axis, c->in[0]->type.rank, &at, e))
+        return false;
+    const bool half = onnx_int(c, "onesided", 0), back = onnx_int(c, "inverse", 0);
+    const int64_t dim = c->in[0]->type.dim[at];
+    if (length < 0)
+        length = (double)(half && back ? 2 * (dim - 1) : dim);
+    if (!(length >= 1 && length < 0x1p31))
+        return err_set(e, TS_BAD_INPUT, "DFT: length %g", length);
+    const attr list[] = {attr_int("axis", at), attr_int("length", (int64_t)length), attr_int("inverse", back),
+                         attr_int("onesided", half)};
+    return onnx_give(c, out, g_apply(c->g, "dft", c->in[0], COUNT(list), list), e);
+}
+
+/* Frames of the signal [batch, time, 1 or 2], `step` apart, times the window, each transformed. */
+static bool adapt_stft(const onnx_call *c, const node **out, err *e)
+{
+    double step = 0, length = -1;
+    if (!onnx_need(c, 2, e) || !onnx_number(c, 1, &step, e) || !onnx_number(c, 3, &length, e))
+        return false;
+    graph *g = c->g;
+    const node *x = c->in[0], *window = onnx_in(c, 2);
+    if (length < 0)
+        length = window ? (double)type_count(&window->type) : x->type.rank > 1 ? (double)x->type.dim[1] : 0;
+    if (x->type.rank != 3 || !(step >= 1) || !(length >= 1) || (double)x->type.dim[1] < length)
+        return err_set(e, TS_BAD_INPUT, "STFT: frames of %g, %g apart, of a signal of rank %d", length, step,
+                       x->type.rank);
+    const int64_t n = (int64_t)length, pace = (int64_t)step, frames = (x->type.dim[1] - n) / pace + 1;
+    const node *start = g_call2(g, "multiply", g_callf(g, 0, NULL, "iota count=%lld", (long long)frames),
+                                g_scalar(g, TS_I64, (double)pace));
+    const node *place = g_call2(g, "add", g_reshape(g, start, 2, (int64_t[]){frames, 1}),
+                                g_callf(g, 0, NULL, "iota count=%lld", (long long)n));
+    const node *frame = g_callf(g, 2, (const node *const[]){x, place}, "gather axis=1");
+    if (window)
+        frame = g_call2(g, "multiply", frame, g_reshape(g, window, 2, (int64_t[]){type_count(&window->type), 1}));
+    const attr list[] = {attr_int("axis", 2), attr_int("length", n), attr_int("onesided", onnx_int(c, "onesided", 1))};
+    return onnx_give(c, out, g_apply(g, "dft", frame, COUNT(list), list), e);
+}
+
+static bool adapt_mel(const onnx_call *c, const node **out, err *e)
+{
+    double v[5] = {0};
+    dtype to;
+    if (!onnx_need(c, 5, e) || !onnx_dtype(onnx_int(c, "output_datatype", 1), &to, e))
+        return false;
+    for (int i = 0; i < 5; i++)
+        if (!onnx_number(c, i, &v[i], e))
+            return false;
+    const attr list[] = {attr_int("bins", (int64_t)v[0]), attr_int("length", (int64_t)v[1]),
+                         attr_int("rate", (int64_t)v[2]), attr_real("low", v[3]), attr_real("high", v[4])};
+    return onnx_give(c, out, g_cast(c->g, g_make(c->g, op_find("mel_weights"), 0, NULL, list, COUNT(list)), to), e);
+}
+
+/* ---- windows ---- */
+static bool cosine_shape(const node *n, type *out, err *e)
+{
+    const char *to = node_attr(n, "to")->s;
+    *out = (type){.rank = 1, .dim = {node_int(n, "count")}};
+    if (!dtype_parse(to, &out->dtype) || dtype_class(out->dtype) != D_REAL)
+        return err_set(e, TS_BAD_INPUT, "to: \"%s\" is no dtype of reals", to);
+    return true;
+}
+
+/* y[i] = a - b cos(2 pi i / n) + c cos(4 pi i / n), where n is the count, or one less if the ends are to be equal */
+static bool cosine_body(defn *d, err *e)
+{
+    arena *m = d->mem;
+    const int64_t count = node_int(d->node, "count"), n = node_int(d->node, "periodic") ? count : count - 1;
+    const expr *at = x2(m, "mul", x_cast(m, TS_F64, x_axis(m, 0)), x_real(m, turn / (double)(n > 0 ? n : 1)));
+    const names known = {4,
+                         {"at", "a", "b", "c"},
+                         {at, x_real(m, node_real(d->node, "a")), x_real(m, node_real(d->node, "b")),
+                          x_real(m, node_real(d->node, "c"))}};
+    d->value = x_parse(m, "a - b * cos(at) + c * cos(2 * at)", &known, e);
+    return d->value != NULL;
+}
+
+/* ---- transforms ---- */
+typedef struct plan_of_dft {
+    int axis;
+    int64_t length, in, out; /* of the transform; elements that are read, and that the result has */
+    bool inverse, half, real, real_out;
+} plan_of_dft;
+
+static bool read_dft(const node *n, plan_of_dft *p, err *e)
+{
+    const type *t = &n->in[0]->type;
+    *p = (plan_of_dft){.inverse = node_int(n, "inverse"), .half = node_int(n, "onesided")};
+    if (!attr_axis(n, "axis", t->rank, &p->axis, e))
+        return false;
+    const int64_t pair = t->dim[t->rank - 1];
+    p->real = pair == 1;
+    if (p->axis == t->rank - 1 || (pair != 1 && pair != 2) || dtype_class(t->dtype) != D_REAL)
+        return err_set(e, TS_BAD_INPUT, "the last axis holds one or two real numbers and is not transformed");
+    p->length = node_attr(n, "length")->kind == 'i' ? node_int(n, "length") : t->dim[p->axis];
+    p->real_out = p->half && p->inverse;
+    if (p->length < 1 || p->length > 1 << 24 || (p->half && p->real == p->inverse))
+        return err_set(e, TS_BAD_INPUT,
+                       "length %lld: one side is taken of real numbers, and makes real ones of complex",
+                       (long long)p->length);
+    p->in = t->dim[p->axis] < p->length ? t->dim[p->axis] : p->length;
+    p->out = p->half && !p->inverse ? p->length / 2 + 1 : p->length;
+    return true;
+}
+
+/* The cosine and sine of 2 pi i / n. */
+static const node *turns(graph *g, dtype d, int64_t n)
+{
+    const type t = {.dtype = d, .rank = 2, .dim = {n, 2}};
+    char *bytes = arena_array(&g->mem, (size_t)n * 2 + 1, 8);
+    for (int64_t i = 0; i < n; i++) {
+        store_real(d, bytes, 2 * i, cos(turn * (double)i / (double)n));
+        store_real(d, bytes, 2 * i + 1, sin(turn * (double)i / (double)n));
+    }
+    return g_const(g, NULL, &t, bytes);
+}
+
+static const node *dft_lower(graph *g, const node *n)
+{
+    plan_of_dft p;
+    attr list[4];
+    int k = 0;
+    if (n->in[0]->type.rank < 2)
+        return g_fail(g, TS_BAD_INPUT, "rank %d, at least 2 wanted", n->in[0]->type.rank), NULL;
+    if (!read_dft(n, &p, &g->err))
+        return NULL;
+    for (int i = 0; i < COUNT(list); i++)
+        if (n->attr[i].kind != '-')
+            list[k++] = n->attr[i];
+    const node *x = n->in[0], *in[] = {x, turns(g, x->type.dtype == TS_F64 ? TS_F64 : TS_F32, p.length)};
+    return g_cast(g, g_make(g, op_find("fourier_sum"), 2, in, list, k), x->type.dtype);
+}
+
+static bool fourier_shape(const node *n, type *out, err *e)
+{
+    plan_of_dft p;
+    const type *table = &n->in[1]->type;
+    *out = n->in[0]->type;
+    if (out->rank < 2 || !read_dft(n, &p, e))
+        return err_set(e, TS_BAD_INPUT, "rank %d, at least 2 wanted", out->rank);
+    if (table->rank != 2 || table->dim[0] != p.length || table->dim[1] != 2)
+        return err_set(e, TS_BAD_INPUT, "the table has to hold %lld cosines and sines", (long long)p.length);
+    out->dim[p.axis] = p.out, out->dim[out->rank - 1] = p.real_out ? 1 : 2;
+    out->dtype = dtype_promote(out->dtype, table->dtype);
+    return true;
+}
+
+/* y[k] = sum over n of x[n] * exp(-2 pi i k n / N), or with the other sign and divided by N. A half spectrum stands for
+ * x[N - n] = conjugate of x[n] too: these are counted twice. */
+static bool fourier_body(defn *d, err *e)
+{
+    arena *m = d->mem;
+    const int last = d->node->type.rank - 1;
+    const dtype to = d->node->type.dtype;
+    const expr *sub[MAX_RANK], *x[2], *w[2];
+    plan_of_dft p;
+    if (!read_dft(d->node, &p, e))
+        return false;
+    const int fold = defn_fold(d, p.in);
+    const expr *n = x_axis(m, fold), *length = x_whole(m, p.length);
+    const expr *at = x2(m, "mod", x2(m, "mul", x_axis(m, p.axis), n), length);
+    for (int i = 0; i <= last; i++)
+        sub[i] = x_axis(m, i);
+    sub[p.axis] = n;
+    for (int i = 0; i < 2; i++) {
+        sub[last] = x_whole(m, i);
+        x[i] = i && p.real ? x_real(m, 0) : x_cast(m, to, defn_at(d, 0, sub));
+        w[i] = defn_at(d, 1, (const expr *const[]){at, x_whole(m, i)});
+    }
+    const names known = {4, {"p", "q", "c", "s"}, {x[0], x[1], w[0], w[1]}};
+    const expr *real = x_parse(m, p.inverse ? "p * c - q * s" : "p * c + q * s", &known, e);
+    const expr *other = x_parse(m, p.inverse ? "q * c + p * s" : "q * c - p * s", &known, e);
+    const expr *sum = p.real_out ? real : x3(m, "select", x2(m, "eq", x_axis(m, last), x_whole(m, 0)), real, other);
+    if (p.real_out) { /* only the first, and of an even length the one in the middle, have no partner */
+        const expr *lone = x2(m, "or", x2(m, "eq", n, x_whole(m, 0)),
+                              x2(m, "eq", x2(m, "mul", n, x_whole(m, 2)), length));
+        const expr *second = x2(m, "lt", length, x2(m, "mul", n, x_whole(m, 2)));
+        sum = x2(m, "mul", sum,
+                 x3(m, "select", second, x_real(m, 0), x3(m, "select", lone, x_real(m, 1), x_real(m, 2))));
+    }
+    d->value = x_fold(m, "add", 1u << fold, sum);
+    if (p.inverse)
+        d->value = x2(m, "mul", d->value, x_real(m, 1 / (double)p.length));
+    return true;
+}
+
+/* ---- mel ---- */
+static double hertz(double mel)
+{
+    return 700 * (pow(10, mel / 2595) - 1);
+}
+
+/* Triangles between neighbouring edges, which lie evenly on the mel scale and on whole numbers of the spectrum. */
+static const node *mel_lower(graph *g, const node *n)
+{
+    const int64_t bins = node_int(n, "bins"), length = node_int(n, "length"), rate = node_int(n, "rate");
+    const double low = 2595 * log10(1 + node_real(n, "low") / 700), high = 2595 * log10(1 + node_real(n, "high") / 700);
+    const int64_t rows = length / 2 + 1;
+    if (bins < 1 || length < 1 || rate < 1 || bins > 1 << 16 || length > 1 << 20 || !isfinite(low) || !isfinite(high))
+        return g_fail(g, TS_BAD_INPUT, "%lld bins of a transform of length %lld", (long long)bins, (long long)length),
+               NULL;
+    const type t = {.dtype = TS_F64, .rank = 2, .dim = {rows, bins}};
+    double *y = arena_array(&g->mem, (size_t)(rows * bins) + 1, sizeof *y);
+    for (int64_t b = 0; b < bins; b++) {
+        int64_t edge[3];
+        for (int i = 0; i < 3; i++)
+            edge[i] = (int64_t)floor((double)(length + 1) *
+                                     hertz(low + (double)(b + i) * (high - low) / (double)(bins + 2)) / (double)rate);
+        for (int64_t i = edge[0]; i <= edge[2] && i < rows; i++) {
+            if (i < 0)
+                continue;
+            const double up = edge[1] > edge[0] ? (double)(i - edge[0]) / (double)(edge[1] - edge[0]) : 1;
+            const double down = edge[2] > edge[1] ? (double)(edge[2] - i) / (double)(edge[2] - edge[1]) : 0;
+            y[i * bins + b] = i < edge[1] ? up : i == edge[1] ? 1 : down;
+        }
+    }
+    return g_const(g, NULL, &t, y);
+}
+
+/* ---- records ---- */
+static const attr_spec transform[] = {
+    {"axis", 'i', "-2"}, {"length", 'i', ""}, {"inverse", 'i', "0"}, {"onesided", 'i', "0"}, {0}};
+
+static const op cosine_window_op = {
+    .name = "cosine_window",
+    .doc = "a - b cos + c cos of the double angle over one turn: Hann, Hamming, Blackman windows.",
+    .numpy = "(lambda t: a - b * np.cos(t) + c * np.cos(2 * t))(2 * np.pi * np.arange(count) / max(1, count - (not "
+             "periodic))).astype(dtypes[to])",
+    .onnx = (const onnx_rule[]){{"HannWindow", 17, adapt_hann},
+                                {"HammingWindow", 17, adapt_hamming},
+                                {"BlackmanWindow", 17, adapt_blackman},
+                                {0}},
+    .arity = 0,
+    .axes = "e",
+    .attr = (const attr_spec[]){{"count", 'i', NULL},
+                                {"periodic", 'i', "1"},
+                                {"a", 'f', "0.5"},
+                                {"b", 'f', "0.5"},
+                                {"c", 'f', "0"},
+                                {"to", 's', "f32"},
+                                {0}},
+    .shape = cosine_shape,
+    .body = cosine_body,
+    .cases = "count=10\ncount=9 periodic=0\ncount=8 a=0.42 c=0.08 to=f64\ncount=0\ncount=1 periodic=0"};
+
+static const op fourier_sum_op = {
+    .name = "fourier_sum", .doc = "The sums of a discrete Fourier transform, with a table of cosines and sines.",
+    .numpy = "fourier_sum(a, b, axis, length or a.shape[axis], inverse, onesided)",
+    .arity = 2, .axes = "r | c", .attr = transform, .shape = fourier_shape, .body = fourier_body,
+    .cases = "f64[3,5,2] f64[5,2] axis=1\nf32[3,5,1] f32[4,2] length=4 onesided=1\nf64[4,2] f64[6,2] axis=0 length=6 "
+             "inverse=1"};
+
+static const op dft_op = {
+    .name = "dft",
+    .doc = "Discrete Fourier transform along an axis, cut or filled with zeros to a length; one side of it for reals.",
+    .numpy = "dft(a, axis, length, inverse, onesided)",
+    .onnx = (const onnx_rule[]){{"DFT", 17, adapt_dft}, {"STFT", 17, adapt_stft}, {0}},
+    .arity = 1, .axes = "r | c", .attr = transform, .lower = dft_lower,
+    .cases = "f32[2,10,1]\nf64[2,7,2]\nf64[2,8,2] inverse=1\nf32[2,10,1] onesided=1\nf64[2,7,1] onesided=1\n"
+             "f64[2,9,1] length=6 onesided=1\nf64[2,3,4,2] axis=1 length=5\nf64[4,3,2] axis=0 inverse=1\n"
+             "f64[2,5,2] inverse=1 onesided=1 length=8\nf64[2,5,2] inverse=1 onesided=1 length=9\nf32[2,4,2] inverse=1 "
+             "onesided=1 length=12"};
+
+static const op mel_weights_op = {
+    .name = "mel_weights", .doc = "Triangles that sum a spectrum over bands which are even on the mel scale.",
+    .numpy = "mel_weights(bins, length, rate, low, high)",
+    .onnx = (const onnx_rule[]){{"MelWeightMatrix", 17, adapt_mel}, {0}},
+    .arity = 0,
+    .attr = (const attr_spec[]){
+        {"bins", 'i', NULL}, {"length", 'i', NULL}, {"rate", 'i', NULL}, {"low", 'f', NULL}, {"high", 'f', NULL}, {0}},
+    .lower = mel_lower,
+    .cases = "bins=8 length=16 rate=8192 low=0 high=4096\nbins=20 length=400 rate=16000 low=20 high=7600"};
+
+const op *const ops_signal[] = {&cosine_window_op, &fourier_sum_op, &dft_op, &mel_weights_op, NULL};
