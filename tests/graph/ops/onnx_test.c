@@ -53,7 +53,7 @@ static const char *const rows[] = {
     "IsInf 10 f32[3]=-inf,1,inf ; detect_positive=0 detect_negative=0 => bool[3] 0 0 0",
     "Dropout 13 f32[2] => f32[2] 1 2",
     "Dropout 13 outputs=2 f32[2] f32[]=0.5 bool[]=0 => f32[2] 1 2 ; bool[2] 1 1",
-    "Dropout 13 f32[2] f32[]=0.5 bool[]=1 => !Dropout in training mode",
+    "Dropout 13 f32[2] f32[]=1.5 bool[]=1 => !ratio 1.5 is outside",
     /* views */
     "Reshape 13 f32[2,3] i64[2]=0,-1 => f32[2,3] 1 2 3 4 5 6",
     "Reshape 13 f32[2,3] i64[3]=-1,1,2 => f32[3,1,2] 1 2 3 4 5 6",
