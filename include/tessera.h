@@ -293,6 +293,9 @@ TS_API void ts_hash_bytes(const void *bytes, size_t n, char sha256[65]);
 /* a tiling/1 file that the guess amounts to */
 TS_API char *ts_schema_guess(ts_model *m, const ts_options *o, ts_error *e);
 TS_API char *ts_ops_json(void);     /* the operation table */
+/* Which operations have gradients: "written" beside the operation, "derived" from its definition, "of its parts" (a
+ * recipe), "stops" (no reals come out, or none go in), or "refused" with the reason. */
+TS_API char *ts_gradients_json(void);
 TS_API char *ts_axes_json(void);    /* op name -> axis letters */
 TS_API char *ts_schemas_json(void); /* names of built-in schemas, per target */
 /* Targets: name, usable, with what or the reason why not */

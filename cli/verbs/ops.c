@@ -20,8 +20,23 @@ static cJSON *by_operator(const cJSON *ops)
     return rows;
 }
 
+static int list_gradients(const args *a, ts_error *e)
+{
+    cJSON *root = reply_take(ts_gradients_json(), e);
+    if (!root)
+        return e->code;
+    if (a->console.json)
+        reply_print(root);
+    else
+        outline_table(js_get(root, "ops"), "operation|gradient|reason", stdout, "", a->console.color_out);
+    cJSON_Delete(root);
+    return TS_OK;
+}
+
 static int run(const args *a, ts_error *e)
 {
+    if (args_flag(a, "grad"))
+        return list_gradients(a, e);
     cJSON *root = reply_take(ts_ops_json(), e);
     if (!root)
         return e->code;
@@ -41,6 +56,7 @@ static int run(const args *a, ts_error *e)
 
 static const option options[] = {
     {"onnx", 0, FLAG, NULL, "by operator of ONNX, with the versions served", false, 0, 0},
+    {"grad", 0, FLAG, NULL, "which have gradients, and how", false, 0, 0},
     {0},
 };
 static const option_group group = {"Options", options};
