@@ -1,0 +1,208 @@
+/* The chain rule as a whole: what it costs, what stops it, what it refuses, and that gradients are tensors like any
+ * other. */
+#include "autodiff/autodiff.h"
+#include "graph/rule.h"
+#include "tests/autodiff/rows.h"
+#include "tests/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const node *input(graph *g, const char *name, dtype d, int64_t rows, int64_t columns)
+{
+    return g_input(g, name, &(type){.dtype = d, .rank = 2, .dim = {rows, columns}}, NULL);
+}
+
+static int count(const node *root, const char *op_name)
+{
+    const int n = g_reach(1, &root, NULL);
+    const node **all = calloc((size_t)n, sizeof *all);
+    int found = 0;
+    MUST(all);
+    g_reach(1, &root, all);
+    for (int i = 0; i < n; i++)
+        found += !strcmp(all[i]->op->name, op_name);
+    return free(all), found;
+}
+
+/* Three layers; with the first two frozen, one product makes the gradient of the third. */
+static void test_frozen(void)
+{
+    graph *g = ts_graph_make();
+    const node *x = input(g, "x", TS_F32, 8, 4), *w[3], *y = x, *grad[3];
+    for (int i = 0; i < 3; i++) {
+        w[i] = input(g, (const char *[]){"w0", "w1", "w2"}[i], TS_F32, 4, 4);
+        y = g_call1(g, "tanh", g_call2(g, "matmul", y, w[i]));
+    }
+    const node *loss = g_call1(g, "sum", y);
+    const int before = g->n;
+    CHECK(ts_chain_rule(g, 1, &loss, NULL, 1, &w[2], grad));
+    CHECK(count(grad[0], "matmul") == 3 + 1);
+    CHECK(g->n - before <= 8); /* seed, sum, tanh, transpose, product: nothing for what is frozen */
+    CHECK(ts_chain_rule(g, 1, &loss, NULL, 3, w, grad));
+    CHECK(count(grad[0], "matmul") == 3 + 2 + 1); /* two back through the layers, one for w0 */
+    CHECK(g_reach(3, grad, NULL) <= 32);
+    ts_graph_free(g);
+}
+
+/* One matrix read twice, as itself and transposed: its gradients add up. By hand: y = sum(x w w') */
+static void test_tied(void)
+{
+    graph *g = ts_graph_make();
+    row r = {.g = g, .n = 2, .fixed = {NAN, NAN}};
+    const node *x = r.in[0] = input(g, "x", TS_F64, 2, 3), *w = r.in[1] = input(g, "w", TS_F64, 3, 3), *grad;
+    const node *y = g_call1(g, "sum", g_call2(g, "matmul", g_call2(g, "matmul", x, w), g_call1(g, "transpose", w)));
+    values v = values_make(&r, -1, 1, 3);
+    ts_array got;
+    CHECK(ts_chain_rule(g, 1, &y, NULL, 1, &w, &grad));
+    if (CHECK(values_of(&v, grad, &got, NULL))) {
+        const ts_array *a = &v.of[x->id], *b = &v.of[w->id];
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                double want = 0; /* sum over r of x[r,i] sum over k of w[k,j], and (x w)[r,j] for every row of w */
+                for (int q = 0; q < 2; q++)
+                    for (int k = 0; k < 3; k++)
+                        want += ts_array_at(a, q * 3 + i) * ts_array_at(b, k * 3 + j) +
+                                ts_array_at(a, q * 3 + k) * ts_array_at(b, k * 3 + j);
+                CHECK(fabs(ts_array_at(&got, i * 3 + j) - want) < 1e-12);
+            }
+        ts_array_free(&got);
+    }
+    values_free(&v), ts_graph_free(g);
+}
+
+/* The well-known small example: c = a + b; ... g = 24.7041, dg/da = 138.8338, dg/db = 645.5773 at a = -4, b = 2. */
+static void test_micrograd(void)
+{
+    graph *g = ts_graph_make();
+    const node *in[] = {g_input(g, "a", &(type){.dtype = TS_F64}, NULL),
+                        g_input(g, "b", &(type){.dtype = TS_F64}, NULL)};
+    const node *c = g_formula(g, 2, in, "a+b"), *d = g_formula(g, 2, in, "a*b+b*b*b"), *grad[2];
+    c = g_formula(g, 1, &c, "a+a+1"), c = g_formula(g, 2, (const node *const[]){c, in[0]}, "a+1+a-b");
+    d = g_formula(g, 3, (const node *const[]){d, in[0], in[1]}, "a+a*2+max(c+b,0)");
+    d = g_formula(g, 3, (const node *const[]){d, in[0], in[1]}, "a+3*a+max(c-b,0)");
+    const node *f = g_formula(g, 2, (const node *const[]){c, d}, "(a-b)*(a-b)");
+    f = g_formula(g, 1, &f, "a/2+10/a");
+    values v = {.n = 2, .of = calloc(2, sizeof *v.of)};
+    const double at[] = {-4, 2}, want[] = {24.7041, 138.8338, 645.5773};
+    MUST(v.of);
+    for (int i = 0; i < 2; i++)
+        CHECK(ts_array_make(&v.of[i], TS_F64, 0, NULL, NULL)), *(double *)v.of[i].data = at[i];
+    CHECK(ts_chain_rule(g, 1, &f, NULL, 2, in, grad));
+    for (int i = 0; i < 3; i++) {
+        ts_array a;
+        if (CHECK(values_of(&v, i ? grad[i - 1] : f, &a, NULL))) {
+            if (!CHECK(fabs(ts_array_at(&a, 0) - want[i]) < 1e-4))
+                printf("  %.6f, not %.4f\n", ts_array_at(&a, 0), want[i]);
+            ts_array_free(&a);
+        }
+    }
+    values_free(&v), ts_graph_free(g);
+}
+
+/* What integers and truth values carry is cut; f64 stays f64 though f32 stands beside it. */
+static void test_dtypes(void)
+{
+    graph *g = ts_graph_make();
+    const node *x = input(g, "x", TS_F64, 2, 3), *y = input(g, "y", TS_F32, 2, 3), *grad[2];
+    const node *cut = g_call1(g, "cast to=f64", g_call1(g, "cast to=i64", x));
+    const node *total = g_call1(g, "sum", g_call2(g, "multiply", g_call2(g, "multiply", x, cut), y));
+    CHECK(ts_chain_rule(g, 1, &total, NULL, 2, (const node *const[]){x, y}, grad));
+    CHECK(grad[0]->type.dtype == TS_F64 && grad[1]->type.dtype == TS_F32);
+    for (int i = 0; i < 2; i++)
+        CHECK(type_equal(&grad[i]->type, i ? &y->type : &x->type));
+    const node *all[64];
+    const int n = g_reach(1, &grad[0], all);
+    for (int i = 0; i < n; i++)
+        CHECK(all[i]->type.dtype != TS_F32 || all[i] == y || !strcmp(all[i]->op->name, "cast"));
+    const node *lost = g_call1(g, "sum", cut); /* no way but through integers: zeros */
+    CHECK(ts_chain_rule(g, 1, &lost, NULL, 1, &x, grad));
+    CHECK(count(grad[0], "broadcast_to") == 1 && g_reach(1, grad, NULL) == 2);
+    ts_graph_free(g);
+}
+
+/* Gradients print, parse, and hash as any tensor. */
+static void test_text(void)
+{
+    graph *g = ts_graph_make(), *h = ts_graph_make();
+    const node *x = input(g, "x", TS_F32, 4, 5), *grad, *again;
+    const node *y = g_call1(g, "sum", g_call1(g, "gelu", g_call1(g, "softmax", x)));
+    char a[65], b[65];
+    err e = {0};
+    int n;
+    CHECK(ts_chain_rule(g, 1, &y, NULL, 1, &x, &grad));
+    char *t = ts_print(1, &grad);
+    if (!CHECK(ts_parse(h, t, 1, &again, &n, &e)))
+        printf("  %s\n", e.text);
+    else {
+        ts_hash(1, &grad, a), ts_hash(1, &again, b);
+        CHECK_TEXT(a, b);
+    }
+    ts_free(t), ts_graph_free(g), ts_graph_free(h);
+}
+
+static void refuse(graph *g, int n_in, const node *const *in, const node *y, const node *seed, const char *want)
+{
+    const node *grad[4] = {y, y, y, y};
+    CHECK(!ts_chain_rule(g, 1, &y, seed ? &seed : NULL, n_in, in, grad));
+    CHECK_TEXT(g->err.text, want);
+    CHECK(!grad[0]);
+    g->err = (err){0};
+}
+
+static void test_refusals(void)
+{
+    graph *g = ts_graph_make();
+    const node *x = input(g, "x", TS_F32, 2, 3), *i = input(g, "ids", TS_I64, 2, 3);
+    const node *places = g_call3(g, "put_along_axis reduce=max", x, i, x);
+    refuse(g, 1, &i, g_call1(g, "sum", x), NULL, "gradient with respect to \"ids\": values of dtype i64 have none");
+    refuse(g, 1, &x, x, NULL, "gradient of output 0: it has 6 elements, so a seed must say how they count");
+    refuse(g, 1, &x, i, NULL, "gradient of output 0: values of dtype i64 have none");
+    refuse(g, 1, &x, x, i, "gradient of output 0: the seed's shape or dtype is another");
+    refuse(g, 1, &x, g_call1(g, "sum", places), NULL,
+           "gradient of put_along_axis: reduce=max has no gradient, only set and add have");
+    ts_graph_free(g);
+}
+
+/* Gradients written beside an operation against those that its definition gives. */
+static void test_written(void)
+{
+    int tested = 0;
+    for (const op *const *const *table = op_tables; *table; table++)
+        for (const op *const *o = *table; *o; o++) {
+            char line[1024];
+            snprintf(line, sizeof line, "%.*s", (int)strcspn((*o)->cases ? (*o)->cases : "", "\n"), (*o)->cases);
+            row r = row_make(ts_graph_make(), (*o)->name, (*o)->cases ? line : "");
+            if (!(*o)->grad || !(*o)->body || !r.y || !r.n || r.in[0]->type.dtype != TS_F64) {
+                ts_graph_free(r.g);
+                continue;
+            }
+            values v = values_make(&r, 0.1, 0.9, 3);
+            const node *dy = g_filled(r.g, &r.y->type, 0.7), *both[2] = {derive(r.g, r.y, dy, r.in[0])};
+            ts_array a[2] = {{0}};
+            bool ok = both[0] && CHECK(ts_chain_rule(r.g, 1, &r.y, &dy, 1, r.in, &both[1]));
+            for (int i = 0; ok && i < 2; i++)
+                ok = CHECK(values_of(&v, both[i], &a[i], NULL));
+            for (int64_t i = 0; ok && i < ts_array_count(&a[0]); i++)
+                if (!CHECK(fabs(ts_array_at(&a[0], i) - ts_array_at(&a[1], i)) < 1e-9))
+                    printf("  %s: derived and written gradients differ\n", (*o)->name);
+            tested += ok;
+            ts_array_free(&a[0]), ts_array_free(&a[1]), values_free(&v), ts_graph_free(r.g);
+        }
+    printf("%d written gradients against derived ones\n", tested);
+    CHECK(tested >= 8);
+}
+
+int main(void)
+{
+    test_frozen();
+    test_tied();
+    test_micrograd();
+    test_dtypes();
+    test_text();
+    test_refusals();
+    test_written();
+    return check_done();
+}
