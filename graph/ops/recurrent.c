@@ -92,8 +92,8 @@ static bool start(cell *k, graph *g, const node *n, int gates, int fixed)
                       (n->n_in == fixed || is(in[fixed], 1, k->batch, 0, 0));
     if (!fits)
         return g_fail(g, TS_BAD_INPUT,
-                      "for %lld steps of a batch of %lld, %lld inputs, %lld hidden: w is [%lld, %lld], r [%lld, %lld], b "
-                      "[%lld], states are [%lld, %lld]",
+                      "for %lld steps of a batch of %lld, %lld inputs, %lld hidden: w is [%lld, %lld], r [%lld, %lld], "
+                      "b [%lld], states are [%lld, %lld]",
                       (long long)k->time, (long long)k->batch, (long long)inputs, (long long)k->hidden, (long long)rows,
                       (long long)inputs, (long long)rows, (long long)k->hidden, 2 * (long long)rows,
                       (long long)k->batch, (long long)k->hidden),

@@ -50,7 +50,7 @@ static void add_rule(trial *t, const kernel *k, bool strict)
 {
     const stage *s = &k->stage[k->main];
     text loops = {0};
-    total.kernels++;
+    total.kernels += stage_nested(s);
     random_loops(&t->d, k, &loops);
     text_add(&t->schema, "{\"match\":{\"op\":[\"%s\"],\"dims\":{", k->op);
     for (int a = 0; a < s->n_axis; a++)
@@ -124,7 +124,7 @@ static bool plans(trial *t, const machine *on, bool strict)
         return false;
     }
     for (int i = 0; i < p->n_kernel; i++)
-        total.as_asked += !*p->kernel[i].notes;
+        total.as_asked += stage_nested(p->kernel[i].stage) && !*p->kernel[i].notes;
     plan_free(p);
     return true;
 }

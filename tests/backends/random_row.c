@@ -312,10 +312,34 @@ static bool scatter(growing *w, int a) /* as what is put in, or as what it is pu
     return true;
 }
 
+static bool along(growing *w, int a) /* running totals; elements in order, the largest of them */
+{
+    value y = w->v[a];
+    char call[80];
+    if (!y.rank)
+        return false;
+    const int at = (int)roll(w->d, y.rank);
+    switch (roll(w->d, 3)) {
+    case 0:
+        y.bound *= (double)y.dim[at];
+        snprintf(call, sizeof call, "cumsum axis=%d exclusive=%d reverse=%d v%d", at, (int)roll(w->d, 2),
+                 (int)roll(w->d, 2), a);
+        break;
+    case 1: snprintf(call, sizeof call, "sort axis=%d descending=%d v%d", at, (int)roll(w->d, 2), a); break;
+    default:
+        y.dim[at] = 1 + roll(w->d, y.dim[at]);
+        snprintf(call, sizeof call, "top_k axis=%d k=%lld v%d", at, (long long)y.dim[at], a);
+    }
+    if (!fits(&y, 1))
+        return false;
+    result(w, &y, call);
+    return true;
+}
+
 void random_row(dice *d, text *row)
 {
-    static bool (*const grow[])(growing *, int) = {matmul,  matmul, pointwise, pointwise, alone,  fold,   transpose,
-                                                   reshape, slice,  concat,    window,    window, scatter};
+    static bool (*const grow[])(growing *, int) = {matmul,  matmul, pointwise, pointwise, alone,  fold,    transpose,
+                                                   reshape, slice,  concat,    window,    window, scatter, along};
     growing w = {.d = d, .row = row};
     value first = {.rank = 2 + (int)roll(d, 3)};
     for (int i = 0; i < first.rank; i++)

@@ -1,0 +1,84 @@
+/* detect.c - which of many overlapping boxes to keep. */
+#include "graph/rule.h"
+
+#include <math.h>
+
+/* ---- helpers ---- */
+extern routine_code routine_nms;
+
+/* ---- ONNX ---- */
+static const node *limit(const onnx_call *c, int i, double fallback) /* f32[1] */
+{
+    const node *x = onnx_in(c, i);
+    return x ? g_call1(c->g, "reshape shape=[1]", x)
+             : g_call1(c->g, "reshape shape=[1]", g_scalar(c->g, TS_F32, fallback));
+}
+
+/* Rows batch, class, box of those kept: their number depends on values, which must be known. */
+static bool adapt_nms(const onnx_call *c, const node **out, err *e)
+{
+    graph *g = c->g;
+    int64_t most = 0;
+    int n = 0;
+    if (!onnx_need(c, 2, e) || (onnx_in(c, 2) && !onnx_ints(c, "", 2, &most, 1, &n, e)))
+        return false;
+    if (c->in[0]->type.rank != 3 || c->in[1]->type.rank != 3)
+        return err_set(e, TS_BAD_INPUT, "%s: boxes and scores have ranks %d and %d, not 3", c->type,
+                       c->in[0]->type.rank, c->in[1]->type.rank);
+    const int64_t boxes = c->in[0]->type.dim[1];
+    most = most < 0 ? 0 : most > boxes ? boxes : most;
+    const node *limits = g_call(g, "concat axis=0", 2, (const node *[]){limit(c, 3, 0), limit(c, 4, -INFINITY)});
+    const node *kept = g_callf(g, 3, (const node *[]){c->in[0], c->in[1], limits}, "nms most=%lld centred=%d",
+                               (long long)most, onnx_int(c, "center_point_box", 0) != 0);
+    if (!kept)
+        return onnx_give(c, out, NULL, e);
+    const node *places = g_call1(g, "nonzero", g_call2(g, "greater_equal", kept, g_scalar(g, TS_I64, 0)));
+    if (!places)
+        return onnx_give(c, out, NULL, e);
+    places = g_call1(g, "transpose", places);
+    const node *box = g_call1(g, "expand_dims axes=[1]", g_call2(g, "gather_nd", kept, places));
+    const int64_t from[] = {0, 0}, size[] = {places->type.dim[0], 2};
+    places = g_apply(g, "slice", places, 2, (attr[]){attr_ints("starts", 2, from), attr_ints("sizes", 2, size)});
+    return onnx_give(c, out, g_call(g, "concat axis=1", 2, (const node *[]){places, box}), e);
+}
+
+/* ---- shape ---- */
+static bool nms_shape(const node *n, type *out, err *e)
+{
+    const type *boxes = &n->in[0]->type, *scores = &n->in[1]->type, *limits = &n->in[2]->type;
+    const int64_t most = node_int(n, "most");
+    for (int i = 0; i < 3; i++)
+        if (n->in[i]->type.dtype != TS_F32 && n->in[i]->type.dtype != TS_F64)
+            return err_set(e, TS_BAD_INPUT, "operand %d is %s, not f32 or f64", i,
+                           ts_dtype_name(n->in[i]->type.dtype));
+    if (boxes->rank != 3 || boxes->dim[2] != 4 || scores->rank != 3 || scores->dim[0] != boxes->dim[0] ||
+        scores->dim[2] != boxes->dim[1] || limits->rank != 1 || limits->dim[0] != 2 || most < 0)
+        return err_set(e, TS_BAD_INPUT, "takes boxes [batch, n, 4], scores [batch, class, n], limits [2], most >= 0");
+    *out = (type){.dtype = TS_I64, .rank = 3, .dim = {scores->dim[0], scores->dim[1], most}};
+    return true;
+}
+
+/* ---- body ---- */
+static bool nms_body(defn *d, err *e)
+{
+    const type *scores = &d->node->in[1]->type;
+    const int64_t param[] = {scores->dim[0], scores->dim[1], scores->dim[2], node_int(d->node, "most"),
+                             node_int(d->node, "centred")};
+    (void)e;
+    defn_routine(d, &(routine){"nms", routine_nms, COUNT(param), param, scores->dim[2]});
+    return true;
+}
+
+/* ---- records ---- */
+static const op nms_op = {
+    .name = "nms",
+    .doc = "Of boxes [batch, n, 4] with scores [batch, class, n] those to keep, best first, then -1: none overlaps "
+           "a better one by more than a share of their union; limits are that share and a score to be exceeded.",
+    .numpy = "nms(a, b, c, most, centred)",
+    .onnx = (const onnx_rule[]){{"NonMaxSuppression", 10, adapt_nms}, {0}},
+    .arity = 3, .axes = "b c k", .attr = (const attr_spec[]){{"most", 'i', NULL}, {"centred", 'i', "0"}, {0}},
+    .shape = nms_shape, .body = nms_body,
+    .cases = "f32[2,9,4] f32[2,3,9] f32[2]=0.2 most=4\nf32[1,20,4]+ f32[1,1,20] f32[2]=0.5 most=20 centred=1\n"
+             "f64[1,7,4] f64[1,2,7] f64[2]=0 most=3\nf32[1,0,4] f32[1,2,0] f32[2]=0 most=0"};
+
+const op *const ops_detect[] = {&nms_op, NULL};
