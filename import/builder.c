@@ -11,7 +11,7 @@ enum {
     FOLD_ELEMENTS = 65536,  /* of a result that becomes a constant */
     FOLD_WORK = 4 << 20,    /* elements walked to compute it */
     FOLD_TOTAL = 256 << 20, /* bytes of all such constants */
-    MOST_STEPS = 1 << 20,   /* gone through, each time counted */
+    MOST_STEPS = 1 << 18,   /* gone through, each time counted */
     MOST_DEPTH = 48,        /* graphs in graphs, calls in calls */
 };
 

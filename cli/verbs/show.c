@@ -97,10 +97,27 @@ static bool show_hash(const session *s)
     return true;
 }
 
+/* Names in it may hold anything. */
+static void put_lines(char *text)
+{
+    for (char *line = text, *end; *line; line = end + 1) {
+        end = strchr(line, '\n');
+        if (!end) {
+            put_safe(stdout, line);
+            break;
+        }
+        *end = 0;
+        put_safe(stdout, line);
+        fputc('\n', stdout);
+    }
+}
+
 static bool show_stage(session *s, const char *stage, ts_error *e)
 {
     char *text = NULL;
-    if (strcmp(stage, "graph") == 0) {
+    if (strcmp(stage, "imported") == 0) {
+        text = ts_model_steps(s->model, e);
+    } else if (strcmp(stage, "folded") == 0) {
         int n;
         ts_tensor *t = results(s, &n);
         text = ts_print(n, t);
@@ -112,13 +129,13 @@ static bool show_stage(session *s, const char *stage, ts_error *e)
     }
     if (!text)
         return false;
-    if (s->args->console.json && strcmp(stage, "graph") == 0) {
+    if (s->args->console.json && strcmp(stage, "planned") != 0) {
         cJSON *root = reply_make("text/1");
         js_text(root, "text", text);
         reply_print(root);
         cJSON_Delete(root);
     } else {
-        fputs(text, stdout);
+        put_lines(text);
     }
     ts_free(text);
     return true;
@@ -184,7 +201,10 @@ static bool show(session *s, const args *a, ts_error *e)
     bool whole = !stage && !args_flag(a, "hash") && !dot && !svg;
     bool bound = session_open(s, a, args_noun(a, 0), e);
     bool asked = args_flag(a, "dim") || args_flag(a, "in");
-    if (!bound && (!s->model || e->code != TS_USAGE || asked || !whole))
+    bool imported = stage && strcmp(stage, "imported") == 0;
+    if (s->model && imported)
+        *e = (ts_error){0}; /* whether it can be bound or not */
+    else if (!bound && (!s->model || e->code != TS_USAGE || asked || !whole))
         return false;
     if (!bound)
         console_note(&a->console, "%s", e->text);
@@ -210,7 +230,7 @@ static const option options[] = {
     {"whole", 0, FLAG, NULL, "with --svg: every node, nothing folded", false, 0, 0},
     {"dot", 0, A_FILE, "FILE", "the graph as text for Graphviz, every node a box", false, 0, 0},
     {"hash", 0, FLAG, NULL, "the content hash of the graph, nothing else", false, 0, 0},
-    {"stage", 0, CHOICE, "graph|plan", "the text of a stage, as it parses back", false, 0, 0},
+    {"stage", 0, CHOICE, "imported|folded|planned", "steps of the file, graph, or plan, as text", false, 0, 0},
     {0},
 };
 static const option_group group = {"Options", options};
@@ -220,7 +240,7 @@ static const char *const examples[] = {
     "tessera show model.onnx --dim batch=1 --dim seq=128 --depth 2",
     "tessera show minilm --hash         # the same on every machine",
     "tessera show bert-base --svg bert.svg",
-    "tessera show minilm --stage graph  # every node, one a line",
+    "tessera show minilm --stage folded # every node, one a line",
     NULL,
 };
 

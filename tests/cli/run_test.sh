@@ -56,7 +56,8 @@ json show 'd["format"] == "model/1" and d["bound"] and len(d["nodes"]) > 50' sho
 json hash 'len(d["hash"]) == 64' show bert-tiny --hash $small
 [ "$("$TESSERA" show bert-tiny --hash $small)" = "$("$TESSERA" show bert-tiny --hash $small)" ] || wrong "hashes of two processes differ"
 expect 0 '  0-1                    2 x' show bert-tiny $small
-expect 0 'return' show bert-tiny --stage graph $small
+expect 0 'return' show bert-tiny --stage folded $small
+expect 2 'there is no file with steps' show bert-tiny --stage imported $small
 json plan 'd["format"] == "plan/1" and d["threads"] == 2 and len(d["kernels"]) > 10' explain bert-tiny $small
 json few '{k["op"] for k in d["kernels"]} == {"matmul"}' explain bert-tiny --op matmul $small
 expect 0 'alike' explain bert-tiny --op '*query*' $small

@@ -36,8 +36,8 @@ golden() { # golden NAME ARGUMENT...: the stages of a model
     name=$1 want=$SOURCE/tests/golden/$1 got=$out/$1
     shift
     mkdir -p "$got"
-    "$TESSERA" show "$@" --stage graph -q >"$got/graph.txt"
-    "$TESSERA" show "$@" --stage plan $how -q | plan >"$got/plan.txt"
+    "$TESSERA" show "$@" --stage folded -q >"$got/graph.txt"
+    "$TESSERA" show "$@" --stage planned $how -q | plan >"$got/plan.txt"
     if [ "$name" = bert-tiny ]; then
         "$TESSERA" emit "$@" $how -o "$out/emitted" -q
         kernels "$out/emitted" >"$got/kernels.txt"

@@ -1,6 +1,6 @@
 """The built-in models in plain numpy and double precision, written from their papers and not from the code under test.
 
-oracle.py MODEL GRAPH IN OUT: GRAPH is what `tessera show MODEL --stage graph` prints, of which only the weights are read; IN and OUT
+oracle.py MODEL GRAPH IN OUT: GRAPH is what `tessera show MODEL --stage folded` prints, of which only the weights are read; IN and OUT
 hold NAME.npy of every input and of every result. Fails where a result is missing, or further away than 1e-5 of the largest."""
 import os
 import re

@@ -27,7 +27,7 @@ for port in json.load(open(os.path.join(sys.argv[1], "ports.json")))["inputs"]:
         x = random.uniform(-1, 1, shape).astype(np.float32)
     np.save(os.path.join(sys.argv[1], "in", port["name"] + ".npy"), x)
 PY
-    "$TESSERA" show "$model" $dims --stage graph >"$here/graph"
+    "$TESSERA" show "$model" $dims --stage folded >"$here/graph"
     given=
     for f in "$here"/in/*.npy; do
         name=${f##*/}
