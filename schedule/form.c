@@ -15,7 +15,7 @@ static void make_stage(fuser *f, const item *it, int shared, stage *s)
     *s = (stage){.node = it->node, .scratch = !it->root};
     for (int i = 0; i < it->n_axis; i++) {
         const bool folded = i >= t->rank;
-        axis[i] = x_whole(m, 0);
+        axis[i] = x_cast(m, TS_I64, x_whole(m, 0));
         const bool scanned = it->value->kind == X_WALK && !it->value->folds && it->value->axis == i;
         if (it->extent[i] == 1 && !folded && !scanned)
             continue;
