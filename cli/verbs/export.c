@@ -1,4 +1,5 @@
 /* export.c - tessera export: a network as an ONNX file for other runtimes. */
+#include "bench/train/ask.h"
 #include "cli/fail.h"
 #include "cli/reply.h"
 #include "cli/session.h"
@@ -20,8 +21,8 @@ static bool work(const args *a, const char *what, const char *path, ts_error *e)
         fail(e, TS_USAGE, "export: --out is missing");
         return fail_hint(e, "-o FILE.onnx says where the model goes");
     }
-    ts_model *m = ts_model_open(what, e);
-    const bool good = m && save(m, path, e);
+    ts_model *m = run_is(what) ? NULL : ts_model_open(what, e);
+    const bool good = run_is(what) ? run_export(what, path, e) : m && save(m, path, e);
     ts_model_free(m);
     if (!good)
         return false;
@@ -50,6 +51,7 @@ static const option_group group = {"Options", options};
 static const option_group *const groups[] = {&group, NULL};
 static const char *const examples[] = {
     "tessera export bert -o bert.onnx # bert: a folder that import wrote",
+    "tessera export run -o tuned.onnx # run: a folder that train wrote, with its newest weights and its head",
     NULL,
 };
 
