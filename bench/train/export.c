@@ -78,7 +78,8 @@ static bool add_head(ts_model *m, const run_weights *w, const net *n, ts_error *
     if (pools)
         add_pool(nodes, constants, w->wish.pool, out.name, mask);
     add_node(nodes, "Gemm", pools ? "head.pooled" : out.name, "head.weight", "head.bias", "logits", "transB", 1);
-    js_text(js_object(js_array(root, "outputs"), NULL), "name", "logits");
+    cJSON *named = js_object(js_array(root, "outputs"), NULL);
+    js_text(named, "name", "logits"), js_text(named, "dtype", "f32");
     char *json = js_print(root, false);
     cJSON_Delete(root);
     const bool good = json ? ts_model_extend(m, json, e) : bench_fail(e, TS_MEMORY, "no memory for the head");

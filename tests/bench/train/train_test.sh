@@ -25,6 +25,24 @@ PY
 expect 0 '1	' predict one --text 'the film was superb'
 expect 0 '0	' predict one --text 'the film was awful'
 
+# the exported model gives the same probability without a run
+expect 0 'tuned.onnx' export one -o tuned.onnx
+"$TESSERA" predict one --text 'the film was superb' --json >said.json
+"${PYTHON:-python3}" - <<'PY'
+import numpy as np
+words = open("vocab.txt").read().split("\n")
+ids = [words.index(w) for w in "[CLS] the film was superb [SEP] [PAD] [PAD]".split()]
+np.save("ids.npy", np.array([ids], np.int64)), np.save("mask.npy", np.array([[i != 0 for i in ids]], np.int64))
+PY
+expect 0 'logits' run tuned.onnx --in input_ids=ids.npy --in attention_mask=mask.npy --out tuned
+"${PYTHON:-python3}" - <<'PY' || wrong "the exported model says something else"
+import json, numpy as np
+y = np.load("tuned/logits.npy").astype(float)[0]
+p = np.exp(y) / np.exp(y).sum()
+said = json.load(open("said.json"))["predictions"][0]
+assert abs(p[said["label"]] - said["probability"]) < 1e-6, (p, said)
+PY
+
 # two threads, the same bits
 expect 0 '120/120' train "$@" --threads 2 -o two
 same one two || wrong "the bits depend on the number of threads"
