@@ -105,9 +105,17 @@ static void turn_rest(emitter *m, const copying *c, const lin *at) /* a block, e
     m->body.depth -= 2;
 }
 
+static bool clamped(emitter *m, const copying *c) /* some subscript leaves its dimension, and is kept inside */
+{
+    m->copying = true;
+    const bool pure = lin_pure(source_offset(m, c->load, m->axis));
+    m->copying = false;
+    return !pure;
+}
+
 static void turn_blocks(emitter *m, const copying *c, const lin *at)
 {
-    const bool words = ts_dtype_bytes(source_dtype(m, c->load)) == 4 && c->even;
+    const bool words = ts_dtype_bytes(source_dtype(m, c->load)) == 4 && c->even && !clamped(m, c);
     if (!words || stage_guard(m->s, c->load) || m->cur[c->fast] < 16 || m->cur[c->slow] < 16) {
         turn_rest(m, c, at);
         return;

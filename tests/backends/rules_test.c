@@ -19,6 +19,9 @@ static const struct corner {
      "v4 reshape shape=[4,4,264] v3; v5! f32[4,264,1]; v6 matmul v4 v5; v7 f32[4,1,1]; v8 maximum v7 v6; "
      "v9! f32[1,20]; v10 matmul v8 v9",
      "{\"match\":{\"op\":[\"matmul\"],\"dims\":{\"k\":\">2\"}},\"loops\":[\"k/8 m/5 k/7 k b@unroll m@vector\"]}"},
+    /* a copy that turns the second part of a concat stays inside it */
+    {"a f32[13,20]; b f32[7,20]; y concat axis=0 a b", "{\"loops\":\"c/24+b c r\"}"},
+    {"a f32[40,33]; b f32[33,33]; y concat axis=0 a b", "{\"loops\":\"c/24+b c r\"}"},
 };
 
 int main(void)
