@@ -178,8 +178,8 @@ static const node *flip_lower(graph *g, const node *n)
     return make(g, n->in[0], &c);
 }
 
-/* One item of a key: an integer, start:stop:step with any of them left out, "..." or "None", or the letter of an operand
- * that lists places, b being the second. */
+/* One item of a key: an integer, start:stop:step with any of them left out, "..." or "None", or the letter of an
+ * operand that lists places, b being the second. */
 typedef struct item {
     enum { ITEM_AT, ITEM_SLICE, ITEM_LIST, ITEM_REST, ITEM_NEW } kind; /* up to ITEM_LIST: uses up an axis */
     bool has[3];
@@ -287,8 +287,8 @@ static int with_lists(graph *g, const node *n, const item *key, int count, item 
     return m;
 }
 
-/* The items' slice of an operand, a reshape that drops the axes of integers and adds those of None; axes that are listed
- * stay as they are and are noted. */
+/* The items' slice of an operand, a reshape that drops the axes of integers and adds those of None; axes that are
+ * listed stay as they are and are noted. */
 static const node *slice_by(graph *g, const node *n, const item *list, int count, const node *const *place, listing *l)
 {
     const type *t = &n->in[0]->type;
