@@ -83,7 +83,8 @@ shape guess_tile(const plan *p, int64_t rows, int64_t columns, int64_t lane)
                 continue;
             const double fit = (double)(rows * columns) /
                                (double)((rows + r - 1) / r * r * ((columns + width - 1) / width * width));
-            const double loads = (double)(r + v) / (double)(r * v),
+            /* What a row multiplies is at hand; the columns come from the second cache. */
+            const double loads = (double)(r + 2 * v) / (double)(r * v),
                          busy = r * v >= LATENCY ? 1 : (double)(r * v) / LATENCY;
             const double score = fit * busy / (1 + 0.25 * loads);
             if (score > most * 1.0001)

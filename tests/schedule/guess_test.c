@@ -68,7 +68,7 @@ static void test_weights(void)
     text t = {0};
     if (make_plan(&b, &(setting){deep_layer, two_cores, "avx512", NULL, 1})) {
         nest_print(&t, b.p->kernel, true);
-        CHECK_TEXT(text_str(&t), "n/96 k/768[+b@l2*2] m/4 k/4 k@unroll m@unroll n@vector");
+        CHECK_TEXT(text_str(&t), "n/48 k/768[+b@l2*2] m/8 k/4 k@unroll m@unroll n@vector");
     }
     text_free(&t);
     free_plan(&b);
@@ -76,9 +76,9 @@ static void test_weights(void)
 
 static void test_fresh_products(void)
 {
-    guessed(weight_gradient, 1, "n/64 k/768+b m/6 k/4 k@unroll m@unroll n@vector");
-    guessed(input_gradient, 2, "n/96@core+b m/4 k/4 k@unroll m@unroll n@vector");
-    guessed(few_rows, 2, "n/96@core m/4 k/4 k@unroll m@unroll n@vector");
+    guessed(weight_gradient, 1, "n/48 k/768+b m/8 k/4 k@unroll m@unroll n@vector");
+    guessed(input_gradient, 2, "n/48@core+b m/9 k/4 k@unroll m@unroll n@vector");
+    guessed(few_rows, 2, "n/48@core m/8 k/4 k@unroll m@unroll n@vector");
     guessed(narrow, 2, "m/1026@core n/48+b m/9 k/4 k@unroll m@unroll n@vector");
 }
 

@@ -32,8 +32,8 @@ static void test_choice(void)
     chosen(product, "{\"loops\":\"m m\",\"optional\":true}," LOOPS("\"n m k\""), "r", "n m k",
            "loops \"m m\", column 4: axis m is walked twice\n");
     chosen(product, "{\"name\":\"laid\",\"layout\":{\"b\":\"n k\"}}", "laid",
-           "n/96@core m/4 k/4 k@unroll m@unroll n@vector", "");
-    chosen(product, "{\"loops\":\"m m\",\"optional\":true}", "guess", "n/96@core m/4 k/4 k@unroll m@unroll n@vector",
+           "n/48@core m/8 k/4 k@unroll m@unroll n@vector", "");
+    chosen(product, "{\"loops\":\"m m\",\"optional\":true}", "guess", "n/48@core m/8 k/4 k@unroll m@unroll n@vector",
            "loops \"m m\", column 4: axis m is walked twice\n");
 }
 
