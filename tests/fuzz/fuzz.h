@@ -1,0 +1,13 @@
+/* fuzz.h - what the targets share. A target is tests/fuzz/NAME_test.c with LLVMFuzzerTestOneInput and no main: the
+ * suite links it with replay.c, which runs tests/fuzz/corpus/NAME and damaged copies of it; ./dev fuzz NAME links it
+ * with libFuzzer. Whatever the bytes, a target ends in a value or in one message. */
+#ifndef TS_TEST_FUZZ_H
+#define TS_TEST_FUZZ_H
+#include "graph/base/base.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/* The bytes as a file, until the next call: a path to it, which ends the process when there can be none. */
+const char *fuzz_file(const uint8_t *data, size_t size);
+/* A refusal has a code and a text; anything else is a bug. */
+void fuzz_refused(const err *e);
+#endif

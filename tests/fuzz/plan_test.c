@@ -1,0 +1,35 @@
+/* From a file of either format to a plan: free dimensions are 3, memory is scarce. */
+#include "tests/fuzz/fuzz.h"
+
+#include <stdio.h>
+
+enum { MOST_DIMS = 16, MEMORY = 64 << 20 };
+
+static int dims_of(const ts_model *m, arena *mem, const char *out[MOST_DIMS])
+{
+    ts_port p;
+    int n = 0;
+    for (int i = 0; ts_model_input(m, i, &p); i++)
+        for (int k = 0; k < p.rank; k++)
+            if (p.symbol[k] && p.dim[k] < 0 && n < MOST_DIMS)
+                out[n++] = arena_format(mem, "%s=3", p.symbol[k]);
+    return n;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    err e = {0};
+    arena mem = {0};
+    const char *dims[MOST_DIMS];
+    ts_model *m = ts_model_open(fuzz_file(data, size), &e);
+    const ts_options options = {.target = "null", .threads = 2, .mem_limit = MEMORY, .isa = "avx512"};
+    ts_plan *p = m && ts_model_bind(m, dims_of(m, &mem, dims), dims, NULL, &e) ? ts_plan_make(m, &options, &e) : NULL;
+    if (p)
+        ts_free(ts_plan_json(p, &e));
+    else
+        fuzz_refused(&e);
+    ts_plan_free(p);
+    ts_model_free(m);
+    arena_free(&mem);
+    return 0;
+}
