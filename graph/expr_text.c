@@ -46,7 +46,7 @@ static const expr *number(parser *p)
     for (const char *s = start; s < end; s++)
         whole = whole && isdigit((unsigned char)*s);
     p->at = end;
-    return whole && v < 1e15 ? x_whole(p->m, (int64_t)v) : x_real(p->m, v);
+    return whole && v < 0x1p63 ? x_whole(p->m, strtoll(start, NULL, 10)) : x_real(p->m, v);
 }
 
 /* Arguments up to the closing bracket; how many, or -1. */

@@ -96,27 +96,40 @@ static bool span_of(const linear *l, const int64_t *extent, int64_t *low, int64_
     return true;
 }
 
+static bool product(int64_t a, int64_t b, int64_t c, int64_t d, int64_t *low, int64_t *high)
+{
+    int64_t v[4];
+    if (!int_mul(a, c, &v[0]) || !int_mul(a, d, &v[1]) || !int_mul(b, c, &v[2]) || !int_mul(b, d, &v[3]))
+        return false;
+    *low = *high = v[0];
+    for (int i = 1; i < 4; i++)
+        *low = v[i] < *low ? v[i] : *low, *high = v[i] > *high ? v[i] : *high;
+    return true;
+}
+
 static bool call_range(const expr *x, const int64_t *extent, int64_t *low, int64_t *high)
 {
     int64_t a, b, c, d;
     const bool choice = is_call(x, "select");
     const int first = choice ? 1 : 0;
+    const bool positive = x->n > 1 && x->arg[1]->kind == X_LIT && x->arg[1]->whole > 0;
+    if (is_call(x, "mod"))
+        return positive && (*low = 0, *high = x->arg[1]->whole - 1, true);
     if (!x_range(x->arg[first], extent, &a, &b))
         return false;
     if (is_call(x, "abs")) {
         *high = a == INT64_MIN ? INT64_MAX : -a > b ? -a : b;
         return *low = a > 0 ? a : b < 0 ? -b : 0, a != INT64_MIN;
     }
-    const bool positive = x->n > 1 && x->arg[1]->kind == X_LIT && x->arg[1]->whole > 0;
     if (is_call(x, "floordiv"))
         return positive &&
                (*low = int_floor_div(a, x->arg[1]->whole), *high = int_floor_div(b, x->arg[1]->whole), true);
-    if (is_call(x, "mod"))
-        return positive && (*low = 0, *high = x->arg[1]->whole - 1, true);
     if (x->n <= first + 1 || !x_range(x->arg[first + 1], extent, &c, &d))
         return false;
     if (choice)
         return *low = a < c ? a : c, *high = b > d ? b : d, true;
+    if (is_call(x, "mul"))
+        return product(a, b, c, d, low, high);
     if (is_call(x, "min"))
         return *low = a < c ? a : c, *high = b < d ? b : d, true;
     if (is_call(x, "max"))

@@ -148,6 +148,49 @@ TS_API void ts_hash(int n, const ts_tensor *t, char hex[65]);
 TS_API bool ts_chain_rule(ts_graph *g, int n_out, const ts_tensor *out, const ts_tensor *seed, int n_in,
                           const ts_tensor *in, ts_tensor *grad);
 
+/* ---- training steps ---- */
+/* The learning rate at step 1, 2, ... (a tensor without axes, of dtype f64): peak * step / warmup up to step `warmup`,
+ * then constant, or falling to low * peak at step total + 1: in a line, or as half a cosine. */
+typedef struct ts_schedule_kind {
+    const char *name; /* "constant", "linear", "cosine" */
+    double peak, warmup, total, low;
+} ts_schedule_kind;
+TS_API ts_tensor ts_schedule(ts_graph *g, const ts_schedule_kind *kind, ts_tensor step);
+
+typedef struct ts_rule {  /* for parameters whose name one of the globs matches; of several rules the first counts */
+    const char *names;    /* "*bias,*LayerNorm*" */
+    bool frozen;          /* stays as it is: no state, and its gradient is not used */
+    double rate;          /* times the learning rate; 0: 1 */
+    const char *settings; /* in place of the optimizer's: "decay=0"; or NULL */
+} ts_rule;
+typedef struct ts_optimizer {
+    const char *recipe;   /* name and settings: "adamw beta2=0.95 decay=0.1"; ts_optimizer_name lists them */
+    ts_tensor rate, step; /* without axes, of dtype f64; step: an input, 1 at the first step */
+    double clip;    /* gradients are scaled down to at most this norm, all of them taken as one; 0: they are not */
+    double average; /* an average of each parameter keeps this share per step; 0: none is kept */
+    int n_rule;
+    const ts_rule *rule;
+} ts_optimizer;
+typedef struct ts_update { /* after the step, what was `from` is `to` */
+    ts_tensor from, to;
+    ts_tensor start; /* the value of `from` before the first step; NULL: the parameter itself */
+} ts_update;
+typedef struct ts_updates {
+    int n; /* first the parameters in their order; then inputs made for states, named PARAMETER.STATE, and the step */
+    ts_update *update; /* lives as long as the graph */
+    ts_tensor norm;    /* of all gradients as one, f64, before clipping */
+} ts_updates;
+/* The step of an optimizer as tensors. grad[i] has param[i]'s shape and dtype. */
+TS_API bool ts_optimize(ts_graph *g, const ts_optimizer *o, int n, const ts_tensor *param, const ts_tensor *grad,
+                        ts_updates *out);
+/* w + alpha / rank * a b for a matrix w, to be put in its place (ts_replace); factor: the inputs a and b, named
+ * W.lora_a and W.lora_b, with their first values: what is trained while w stays. The result's value is w merged. */
+TS_API ts_tensor ts_lora(ts_graph *g, ts_tensor w, int rank, double alpha, ts_update factor[2]);
+/* Gradients over `steps` batches: each of the first ones makes `sums` (n of them) what they become; the last one hands
+ * `mean`, the means with its own part, to ts_optimize, and sets every sums[i].from to sums[i].start again. */
+TS_API bool ts_accumulate(ts_graph *g, int n, const ts_tensor *grad, double steps, ts_update *sums, ts_tensor *mean);
+TS_API const char *ts_optimizer_name(int i); /* NULL past the end */
+
 /* ---- models ---- */
 typedef struct ts_model ts_model;
 typedef struct ts_port {

@@ -148,17 +148,21 @@ static const expr *fold_down(arena *m, const expr *x, int n)
     return x2(m, "bitxor", x, x2(m, "bitand", shifted, x_whole(m, (int64_t)(UINT64_MAX >> n))));
 }
 
-/* A number in [0, 1) from 24 or 53 bits of splitmix64(start + place). */
-static const expr *unit(arena *m, int64_t seed, int64_t stream, const expr *place, dtype d)
+/* A number in [0, 1) from so many bits of splitmix64(place), from where its first addition is done. */
+static const expr *unit_at(arena *m, const expr *x, int bits)
 {
-    const uint64_t start = ((uint64_t)seed * 2 + (uint64_t)stream) * 0x9E3779B97F4A7C15u;
-    const int bits = d == TS_F64 ? 53 : 24;
-    const expr *x = x2(m, "add", place, x_whole(m, (int64_t)(start + 0x9E3779B97F4A7C15u)));
     x = x2(m, "mul", fold_down(m, x, 30), x_whole(m, (int64_t)0xBF58476D1CE4E5B9u));
     x = x2(m, "mul", fold_down(m, x, 27), x_whole(m, (int64_t)0x94D049BB133111EBu));
     x = fold_down(m, x, 31);
     x = x2(m, "bitand", x2(m, "shr", x, x_whole(m, 64 - bits)), x_whole(m, (int64_t)(UINT64_MAX >> (64 - bits))));
     return x2(m, "mul", x_cast(m, TS_F64, x), x_real(m, ldexp(1, -bits)));
+}
+
+static const expr *unit(arena *m, int64_t seed, int64_t stream, const expr *place, dtype d)
+{
+    const uint64_t start = ((uint64_t)seed * 2 + (uint64_t)stream) * 0x9E3779B97F4A7C15u;
+    const expr *x = x2(m, "add", place, x_whole(m, (int64_t)(start + 0x9E3779B97F4A7C15u)));
+    return unit_at(m, x, d == TS_F64 ? 53 : 24);
 }
 
 static const expr *number(const defn *d)
@@ -187,6 +191,41 @@ static bool normal_body(defn *d, err *e)
     return d->value != NULL;
 }
 
+/* ---- dropout ---- */
+static bool dropout_shape(const node *n, type *out, err *e)
+{
+    const type *seed = &n->in[1]->type;
+    const double rate = node_real(n, "rate");
+    *out = n->in[0]->type;
+    if (dtype_class(out->dtype) != D_REAL)
+        return err_set(e, TS_BAD_INPUT, "values are of dtype %s, not real", ts_dtype_name(out->dtype));
+    if (seed->rank || dtype_class(seed->dtype) != D_WHOLE)
+        return err_set(e, TS_BAD_INPUT, "the seed is no integer without axes");
+    return (rate >= 0 && rate < 1) || err_set(e, TS_BAD_INPUT, "rate: %g is outside 0...1", rate);
+}
+
+/* Element i stays where unit(seed + salt * odd number, i) >= rate. */
+static bool dropout_body(defn *d, err *e)
+{
+    arena *m = d->mem;
+    const double rate = node_real(d->node, "rate");
+    const uint64_t salt = (uint64_t)node_int(d->node, "salt") * 0xD1B54A32D192ED03u;
+    const expr *seed = x_cast(m, TS_I64, defn_at(d, 1, NULL)), *gold = x_whole(m, (int64_t)0x9E3779B97F4A7C15u);
+    const expr *start = x2(m, "mul", x2(m, "add", seed, x_whole(m, (int64_t)(salt + 1))), gold);
+    const expr *u = unit_at(m, x2(m, "add", number(d), start), 24), *x = defn_in(d, 0);
+    (void)e;
+    d->value = x3(m, "select", x2(m, "lt", u, x_real(m, rate)), x_whole(m, 0),
+                  x2(m, "mul", x, x_real(m, 1 / (1 - rate))));
+    return true;
+}
+
+static const node *dropout_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    const attr list[] = {attr_real("rate", node_real(call, "rate")), attr_int("salt", node_int(call, "salt"))};
+    (void)y;
+    return k ? NULL : g_make(g, call->op, 2, (const node *const[]){dy, call->in[1]}, list, COUNT(list));
+}
+
 /* ---- records ---- */
 static const attr_spec attributes[] = {{"shape", 'I', NULL}, {"seed", 'i', "0"}, {"to", 's', "f32"}, {0}};
 
@@ -212,4 +251,18 @@ static const op random_normal_op = {
     .body = normal_body,
     .cases = "shape=[4,5]\nshape=[4,5] seed=7 to=f64\nshape=[]\nshape=[0,2]"};
 
-const op *const ops_random[] = {&random_uniform_op, &random_normal_op, NULL};
+static const op dropout_op = {
+    .name = "random_dropout",
+    .doc = "The first tensor with elements set to 0 with probability `rate`, the others divided by 1 - rate: a "
+           "function of the second, a seed that each step changes, of `salt`, which tells layers apart, and of place.",
+    .numpy = "np.where(random_unit(a.shape, (int(b) + salt * 0xD1B54A32D192ED03) % 2**64, 24) < rate, 0, a * (1 / (1 - "
+             "rate))).astype(a.dtype)",
+    .arity = 2,
+    .axes = "e",
+    .attr = (const attr_spec[]){{"rate", 'f', "0.1"}, {"salt", 'i', "0"}, {0}},
+    .shape = dropout_shape,
+    .body = dropout_body,
+    .grad = dropout_grad,
+    .cases = "f32[40,5] i64[]\nf64[30] i32[] rate=0.5 salt=3\nf32[2,3,4] u8[] rate=0 salt=-1\nf32[0,2] i64[]"};
+
+const op *const ops_random[] = {&random_uniform_op, &random_normal_op, &dropout_op, NULL};

@@ -1,0 +1,341 @@
+/* optimizer.c - recipes of optimizers become updates: of parameters, of their states, of averages. */
+#include "autodiff/optimizer.h"
+#include "graph/rule.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_NAMED = 32, MAX_SETTING = 12, MAX_WORD = 32, MAX_USED = 8 };
+
+typedef struct setting {
+    char name[MAX_WORD];
+    double value;
+} setting;
+typedef struct named {
+    char name[MAX_WORD];
+    const node *value, *state; /* state: the input that it is the next value of; NULL: none */
+} named;
+struct recipe {
+    graph *g;
+    const node *param;
+    const char *label;
+    int n_setting, n;
+    setting setting[MAX_SETTING];
+    named named[MAX_NAMED];
+};
+
+/* ---- settings ---- */
+/* "name=1e-3 other=2" over what is there; unknown says whether a new name is one. */
+static bool read_settings(recipe *r, const char *from, bool unknown, const char *who)
+{
+    for (const char *at = from + strspn(from, " "); *at;) {
+        char *end;
+        const size_t n = strcspn(at, "= ");
+        int i = 0;
+        while (i < r->n_setting && (strlen(r->setting[i].name) != n || memcmp(r->setting[i].name, at, n)))
+            i++;
+        const bool fits = n > 0 && n < MAX_WORD && at[n] == '=' && (i < r->n_setting || (unknown && i < MAX_SETTING));
+        const double v = fits ? strtod(at + n + 1, &end) : 0;
+        if (!fits || end == at + n + 1 || (*end && *end != ' '))
+            return g_fail(r->g, TS_BAD_INPUT, "%s: no setting \"%.*s\" with a number", who, (int)strcspn(at, " "), at),
+                   false;
+        if (i == r->n_setting)
+            snprintf(r->setting[r->n_setting++].name, MAX_WORD, "%.*s", (int)n, at);
+        r->setting[i].value = v;
+        at = end + strspn(end, " ");
+    }
+    return true;
+}
+
+double r_setting(const recipe *r, const char *name)
+{
+    int i = 0;
+    while (i < r->n_setting && strcmp(r->setting[i].name, name))
+        i++;
+    MUST(i < r->n_setting);
+    return r->setting[i].value;
+}
+
+const type *r_type(const recipe *r)
+{
+    return &r->param->type;
+}
+
+/* ---- names ---- */
+static int find(const recipe *r, const char *name)
+{
+    int i = 0;
+    while (i < r->n && strcmp(r->named[i].name, name))
+        i++;
+    return i;
+}
+
+static void bind(recipe *r, const char *name, const node *value)
+{
+    const int i = find(r, name);
+    MUST(i < MAX_NAMED && strlen(name) < MAX_WORD);
+    if (i == r->n)
+        snprintf(r->named[r->n++].name, MAX_WORD, "%s", name);
+    r->named[i].value = value;
+}
+
+static void add_state(recipe *r, const char *name, const type *t)
+{
+    char *label = arena_format(&r->g->mem, "%s.%s", r->label, name);
+    const node *state = g_input(r->g, label, t, NULL);
+    bind(r, name, state);
+    r->named[find(r, name)].state = state;
+}
+
+void r_state(recipe *r, const char *name)
+{
+    add_state(r, name, &r->param->type);
+}
+
+void r_state_over(recipe *r, const char *name, int n, const int64_t *axes)
+{
+    type t = r->param->type;
+    for (int i = 0; i < n; i++)
+        t.dim[axes[i]] = 1;
+    add_state(r, name, &t);
+}
+
+/* ---- formulas ---- */
+static bool scalar(const node *n)
+{
+    return n && n->type.rank == 0 && n->type.dtype == TS_F64;
+}
+
+/* The formula with settings as numbers and names as letters of the operands. */
+static bool spell(recipe *r, const char *formula, text *t, int *n, const node **in)
+{
+    for (const char *s = formula; *s;) {
+        const size_t len = isalpha((unsigned char)*s) ? strspn(s, "abcdefghijklmnopqrstuvwxyz_0123456789") : 0;
+        char word[MAX_WORD];
+        int i = 0;
+        if (!len || len >= MAX_WORD || s[len] == '(') {
+            text_bytes(t, s, len ? len : 1), s += len ? len : 1;
+            continue;
+        }
+        snprintf(word, sizeof word, "%.*s", (int)len, s), s += len;
+        while (i < r->n_setting && strcmp(r->setting[i].name, word))
+            i++;
+        if (i < r->n_setting) {
+            text_add(t, "%.17g", r->setting[i].value);
+            continue;
+        }
+        const int at = find(r, word);
+        MUST(at < r->n);
+        for (i = 0; i < *n && in[i] != r->named[at].value; i++)
+            ;
+        MUST(i < MAX_USED);
+        if (i == *n)
+            in[(*n)++] = r->named[at].value;
+        text_add(t, "%c", 'a' + i);
+    }
+    return !err_is(&r->g->err);
+}
+
+void r_let(recipe *r, const char *name, const char *formula)
+{
+    const node *in[MAX_USED];
+    text t = {0};
+    int n = 0;
+    bool numbers = true;
+    if (!spell(r, formula, &t, &n, in)) {
+        text_free(&t);
+        return;
+    }
+    for (int i = 0; i < n; i++)
+        numbers = numbers && scalar(in[i]);
+    for (int i = 0; i < n && !numbers; i++)
+        if (scalar(in[i]))
+            in[i] = g_fitted(r->g, in[i], &(type){.dtype = r->param->type.dtype});
+    bind(r, name, g_formula(r->g, n, in, t.s));
+    text_free(&t);
+}
+
+void r_mean(recipe *r, const char *name, const char *of, int n, const int64_t *axes)
+{
+    const node *x = r->named[find(r, of)].value;
+    if (!x)
+        return;
+    int64_t all[MAX_RANK], count = 1;
+    for (int i = 0; i < x->type.rank; i++)
+        all[i] = i;
+    const node *sum = n ? g_summed(r->g, x, n, axes, true) : g_summed(r->g, x, x->type.rank, all, false);
+    for (int i = 0; i < (n ? n : x->type.rank); i++)
+        count *= x->type.dim[n ? axes[i] : i];
+    char formula[64];
+    snprintf(formula, sizeof formula, "a/%lld", (long long)(count ? count : 1));
+    sum = g_formula(r->g, 1, &sum, formula);
+    bind(r, name, n ? sum : g_fitted(r->g, sum, &(type){.dtype = TS_F64}));
+}
+
+/* ---- the whole ---- */
+typedef struct optimizing {
+    graph *g;
+    const ts_optimizer *o;
+    const optimizer *how;
+    const char *settings; /* after the name */
+    const node *rate, *scale;
+    ts_updates *out;
+    int cap;
+} optimizing;
+
+static const optimizer *find_optimizer(graph *g, const char *call)
+{
+    const size_t n = strcspn(call, " ");
+    text known = {0};
+    for (const optimizer *const *o = optimizers; *o; o++) {
+        if (strlen((*o)->name) == n && !memcmp((*o)->name, call, n))
+            return text_free(&known), *o;
+        text_add(&known, "%s%s", known.len ? ", " : "", (*o)->name);
+    }
+    g_fail(g, TS_BAD_INPUT, "no optimizer \"%.*s\"; there are: %s", (int)n, call, text_str(&known));
+    return text_free(&known), NULL;
+}
+
+static bool matches(const char *globs, const char *name)
+{
+    char one[256];
+    for (const char *at = globs; *at;) {
+        const size_t n = strcspn(at, ",");
+        snprintf(one, sizeof one, "%.*s", (int)n, at);
+        if (!fnmatch(one, name, 0))
+            return true;
+        at += n + (at[n] == ',');
+    }
+    return false;
+}
+
+static const ts_rule *rule_of(const ts_optimizer *o, const char *name)
+{
+    for (int i = 0; i < o->n_rule; i++)
+        if (matches(o->rule[i].names, name))
+            return &o->rule[i];
+    return NULL;
+}
+
+static void add_update(optimizing *z, const node *from, const node *to, const node *start)
+{
+    ts_updates *out = z->out;
+    if (out->n == z->cap) {
+        z->cap = z->cap ? 2 * z->cap : 64;
+        ts_update *more = arena_array(&z->g->mem, (size_t)z->cap, sizeof *more);
+        if (out->n)
+            memcpy(more, out->update, (size_t)out->n * sizeof *more);
+        out->update = more;
+    }
+    out->update[out->n++] = (ts_update){from, to, start};
+}
+
+/* The parameter's next value; its states are added behind the parameters. */
+static const node *update_one(optimizing *z, const node *param, const node *grad, const char *label)
+{
+    graph *g = z->g;
+    const ts_rule *rule = rule_of(z->o, label);
+    recipe r = {.g = g, .param = param, .label = label};
+    if (rule && rule->frozen)
+        return param;
+    if (!read_settings(&r, z->how->settings, true, z->how->name) ||
+        !read_settings(&r, z->settings, false, z->how->name) ||
+        (rule && rule->settings && !read_settings(&r, rule->settings, false, rule->names)))
+        return NULL;
+    bind(&r, "p", param), bind(&r, "g", grad), bind(&r, "t", z->o->step), bind(&r, "lr", z->rate);
+    if (z->scale)
+        bind(&r, "scale", z->scale), r_let(&r, "g", "g*scale");
+    if (rule && rule->rate > 0) {
+        char formula[64];
+        snprintf(formula, sizeof formula, "lr*%.17g", rule->rate);
+        r_let(&r, "lr", formula);
+    }
+    z->how->update(&r);
+    for (int i = 0; i < r.n; i++)
+        if (r.named[i].state)
+            add_update(z, r.named[i].state, r.named[i].value, g_filled(g, &r.named[i].state->type, 0));
+    return r.named[find(&r, "p")].value;
+}
+
+static void add_average(optimizing *z, const node *param, const node *next, const char *label)
+{
+    char formula[96];
+    const double keep = z->o->average;
+    const node *average = g_input(z->g, arena_format(&z->g->mem, "%s.average", label), &param->type, NULL);
+    snprintf(formula, sizeof formula, "a*%.17g+b*%.17g", keep, 1 - keep);
+    add_update(z, average, g_formula(z->g, 2, (const node *const[]){average, next}, formula), param);
+}
+
+/* sqrt of the sum of all squares of gradients that are used, and the factor that limits it. */
+static bool measure(optimizing *z, int n, const ts_tensor *param, const ts_tensor *grad, char *const *label)
+{
+    const node *sum = NULL;
+    char formula[64];
+    for (int i = 0; i < n; i++) {
+        const ts_rule *rule = rule_of(z->o, label[i]);
+        int64_t axes[MAX_RANK];
+        if (rule && rule->frozen)
+            continue;
+        if (!param[i] || !grad[i] || !type_equal(&param[i]->type, &grad[i]->type))
+            return g_fail(z->g, TS_BAD_INPUT, "%s: its gradient has another shape or dtype", label[i]), false;
+        const node *one = g_formula(z->g, 1, &grad[i], grad[i]->type.dtype == TS_F64 ? "a*a" : "f32(a)*f32(a)");
+        for (int k = 0; k < grad[i]->type.rank; k++)
+            axes[k] = k;
+        one = g_fitted(z->g, g_summed(z->g, one, grad[i]->type.rank, axes, false), &(type){.dtype = TS_F64});
+        sum = sum ? g_formula(z->g, 2, (const node *const[]){sum, one}, "a+b") : one;
+    }
+    if (!sum)
+        return g_fail(z->g, TS_BAD_INPUT, "no parameter is left to be trained"), false;
+    z->out->norm = g_formula(z->g, 1, &sum, "sqrt(a)");
+    snprintf(formula, sizeof formula, "min(%.17g/(a+1e-06),1)", z->o->clip);
+    z->scale = z->o->clip > 0 ? g_formula(z->g, 1, &z->out->norm, formula) : NULL;
+    return !err_is(&z->g->err);
+}
+
+static bool check(graph *g, const ts_optimizer *o)
+{
+    if (!scalar(o->rate) || !scalar(o->step))
+        return g_fail(g, TS_BAD_INPUT, "the learning rate and the step are numbers of dtype f64 without axes"), false;
+    for (int i = 0; i < o->n_rule; i++)
+        if (!o->rule[i].names)
+            return g_fail(g, TS_BAD_INPUT, "rule %d of the optimizer has no names", i), false;
+    return (o->average >= 0 && o->average < 1) ||
+           (g_fail(g, TS_BAD_INPUT, "average: %g is not in 0...1", o->average), false);
+}
+
+bool ts_optimize(ts_graph *g, const ts_optimizer *o, int n, const ts_tensor *param, const ts_tensor *grad,
+                 ts_updates *out)
+{
+    optimizing z = {.g = g, .o = o, .how = find_optimizer(g, o->recipe), .rate = o->rate, .out = out};
+    char **label = arena_array(&g->mem, (size_t)n + 1, sizeof *label);
+    *out = (ts_updates){0};
+    for (int i = 0; i < n; i++) {
+        const bool plain = param[i] && *param[i]->label;
+        label[i] = plain ? arena_string(&g->mem, param[i]->label) : arena_format(&g->mem, "parameter%d", i);
+    }
+    if (!z.how || !check(g, o) || !measure(&z, n, param, grad, label))
+        return false;
+    z.settings = o->recipe + strlen(z.how->name);
+    for (int i = 0; i < n; i++)
+        add_update(&z, param[i], param[i], NULL);
+    for (int i = 0; i < n && !err_is(&g->err); i++) {
+        const node *next = update_one(&z, param[i], grad[i], label[i]);
+        out->update[i].to = next;
+        if (o->average > 0 && next != param[i])
+            add_average(&z, param[i], next, label[i]);
+    }
+    add_update(&z, o->step, g_formula(g, 1, &o->step, "a+1"), g_scalar(g, TS_F64, 1));
+    return !err_is(&g->err);
+}
+
+const char *ts_optimizer_name(int i)
+{
+    for (const optimizer *const *o = optimizers; i >= 0 && *o; o++)
+        if (i-- == 0)
+            return (*o)->name;
+    return NULL;
+}

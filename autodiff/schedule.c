@@ -1,0 +1,49 @@
+/* schedule.c - learning rates as functions of the step: tensors like any other, so that a training step needs nothing
+ * from outside to know its rate. */
+#include "graph/rule.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Of the peak, at step a = 1, 2, ...: up over W steps, then down to `low` after T. */
+static const struct {
+    const char *name, *after;
+} kinds[] = {
+    {"constant", "1"},
+    {"linear", "max(L,1-(1-L)*min(max((a-1-W)/(T-W),0),1))"},
+    {"cosine", "L+(1-L)*0.5*(1+cos(3.14159265358979312*min(max((a-1-W)/(T-W),0),1)))"},
+};
+
+static void spell(text *t, const char *formula, const ts_schedule_kind *k)
+{
+    for (const char *s = formula; *s; s++)
+        if (*s == 'W')
+            text_add(t, "%.17g", k->warmup);
+        else if (*s == 'T')
+            text_add(t, "%.17g", k->total);
+        else if (*s == 'L')
+            text_add(t, "%.17g", k->low);
+        else
+            text_bytes(t, s, 1);
+}
+
+ts_tensor ts_schedule(ts_graph *g, const ts_schedule_kind *k, ts_tensor step)
+{
+    text t = {0};
+    int i = 0;
+    while (i < COUNT(kinds) && strcmp(kinds[i].name, k->name))
+        i++;
+    if (i == COUNT(kinds))
+        return g_fail(g, TS_BAD_INPUT, "no schedule \"%s\"; there are: constant, linear, cosine", k->name), NULL;
+    const bool bad = k->warmup < 0 || (i > 0 && k->total <= k->warmup) || k->low < 0 || k->low > 1;
+    if (bad)
+        return g_fail(g, TS_BAD_INPUT, "%s schedule: warm-up of %g steps of %g, then down to %g of the rate", k->name,
+                      k->warmup, k->total, k->low),
+               NULL;
+    text_add(&t, "%.17g*select(a<=%.17g,a/%.17g,", k->peak, k->warmup, k->warmup > 0 ? k->warmup : 1);
+    spell(&t, kinds[i].after, k);
+    text_add(&t, ")");
+    const node *rate = g_formula(g, 1, &step, t.s);
+    text_free(&t);
+    return rate;
+}

@@ -1,0 +1,270 @@
+/* loss.c - what training makes small, as recipes: distances between what was computed and what was wanted. */
+#include "graph/rule.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- helpers ---- */
+static bool operands(graph *g, const node *n, int least, int most)
+{
+    if (n->n_in >= least && n->n_in <= most)
+        return true;
+    g_fail(g, TS_BAD_INPUT, "%d operands given, takes %d to %d", n->n_in, least, most);
+    return false;
+}
+
+/* reduce=mean, sum or none of one loss for each item. */
+static const node *reduced(graph *g, const node *call, const node *loss)
+{
+    const char *how = node_attr(call, "reduce")->s;
+    if (!strcmp(how, "none"))
+        return loss;
+    if (strcmp(how, "mean") && strcmp(how, "sum"))
+        return g_fail(g, TS_BAD_INPUT, "reduce: \"%s\" is none of mean, sum, none", how), NULL;
+    return g_call1(g, how, loss);
+}
+
+static const node *formula2(graph *g, const node *a, const node *b, const char *source)
+{
+    return g_formula(g, 2, (const node *const[]){a, b}, source);
+}
+
+/* labels with an axis of extent 1 at `axis`. */
+static const node *beside(graph *g, const node *labels, int axis)
+{
+    return g_callf(g, 1, &labels, "expand_dims axes=[%d]", axis);
+}
+
+/* ---- pick ---- */
+static bool pick_axis(graph *g, const node *n, int *axis)
+{
+    const type *a = &n->in[0]->type, *labels = &n->in[1]->type;
+    bool fits = labels->rank == a->rank - 1;
+    if (!attr_axis(n, "axis", a->rank, axis, &g->err))
+        return false;
+    for (int i = 0; fits && i < a->rank; i++)
+        fits = i == *axis || a->dim[i] == labels->dim[i < *axis ? i : i - 1];
+    return fits || (g_fail(g, TS_BAD_INPUT, "places need the first operand's shape without axis %d", *axis), false);
+}
+
+static const node *pick_lower(graph *g, const node *n)
+{
+    int axis;
+    if (!pick_axis(g, n, &axis))
+        return NULL;
+    const node *in[] = {n->in[0], beside(g, n->in[1], axis)};
+    const node *y = g_callf(g, 2, in, "take_along_axis axis=%d", axis);
+    return g_callf(g, 1, &y, "squeeze axes=[%d]", axis);
+}
+
+/* By comparing, element by element, so that it fuses with what follows; adding into places would not. Negative places
+ * count from the end. */
+static const node *pick_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    const type *t = &call->in[0]->type;
+    int axis;
+    int64_t shape[MAX_RANK];
+    (void)y;
+    if (k || !pick_axis(g, call, &axis))
+        return NULL;
+    for (int i = 0; i < t->rank; i++)
+        shape[i] = i == axis ? t->dim[i] : 1;
+    const node *place = g_callf(g, 0, NULL, "iota count=%lld", (long long)t->dim[axis]);
+    place = g_apply(g, "reshape", place, 1, (attr[]){attr_ints("shape", t->rank, shape)});
+    const node *label = g_callf(g, 1, (const node *const[]){beside(g, call->in[1], axis)}, "cast to=i64");
+    label = g_call2(g, "mod", label, g_scalar_like(g, label, (double)t->dim[axis]));
+    return g_formula(g, 3, (const node *const[]){label, place, beside(g, dy, axis)}, "select(eq(a,b),c,0)");
+}
+
+/* ---- cross-entropy ---- */
+typedef struct labelled { /* what the losses over classes share */
+    int axis;
+    const node *label, *kept; /* kept: 1 where the label counts, in the dtype of the loss; NULL: everywhere */
+    const node *weight;       /* of each item; NULL: 1 */
+} labelled;
+
+static bool read_labels(graph *g, const node *n, labelled *out)
+{
+    const node *x = n->in[0], *label = n->in[1];
+    const attr *ignore = node_attr(n, "ignore");
+    const char *to = ts_dtype_name(x->type.dtype);
+    *out = (labelled){.label = label};
+    if (!attr_axis(n, "axis", x->type.rank, &out->axis, &g->err))
+        return false;
+    if (dtype_class(label->type.dtype) != D_WHOLE)
+        return g_fail(g, TS_BAD_INPUT, "labels are of dtype %s, not integers", ts_dtype_name(label->type.dtype)), false;
+    if (ignore->kind == 'i') {
+        const node *counts = g_call2(g, "not_equal", label, g_scalar_like(g, label, (double)ignore->i));
+        out->label = g_call3(g, "where", counts, label, g_scalar_like(g, label, 0));
+        out->kept = g_apply(g, "cast", counts, 1, (attr[]){attr_word("to", to)});
+    }
+    if (n->n_in < 3)
+        return true;
+    if (n->in[2]->type.rank != 1 || n->in[2]->type.dim[0] != x->type.dim[out->axis])
+        return g_fail(g, TS_BAD_INPUT, "weights need one number for each of %lld classes",
+                      (long long)x->type.dim[out->axis]),
+               false;
+    out->weight = g_call2(g, "gather", n->in[2], out->label);
+    if (out->kept)
+        out->weight = g_call2(g, "multiply", out->weight, out->kept);
+    return true;
+}
+
+/* The mean counts items by their weight, and ignored ones not at all. */
+static const node *weighed(graph *g, const node *n, const labelled *l, const node *loss)
+{
+    const node *total = l->weight ? l->weight : l->kept;
+    if (l->kept)
+        loss = g_call2(g, "multiply", loss, l->kept);
+    if (strcmp(node_attr(n, "reduce")->s, "mean") || !total)
+        return reduced(g, n, loss);
+    return g_call2(g, "divide", g_call1(g, "sum", loss), g_call1(g, "sum", total));
+}
+
+static const node *picked(graph *g, const labelled *l, const node *x)
+{
+    return g_callf(g, 2, (const node *const[]){x, l->label}, "pick axis=%d", l->axis);
+}
+
+/* -sum over c of q[c] w[c] log p[c], with q = 1 - smoothing at the label, plus smoothing / classes everywhere. */
+static const node *cross_entropy_lower(graph *g, const node *n)
+{
+    const double smooth = node_real(n, "smoothing");
+    labelled l;
+    if (!operands(g, n, 2, 3) || !read_labels(g, n, &l))
+        return NULL;
+    if (!(smooth >= 0 && smooth <= 1))
+        return g_fail(g, TS_BAD_INPUT, "smoothing: %g is not in 0...1", smooth), NULL;
+    const node *log_p = g_callf(g, 1, &n->in[0], "log_softmax axis=%d", l.axis);
+    const node *loss = g_call1(g, "negative", picked(g, &l, log_p));
+    if (l.weight)
+        loss = g_call2(g, "multiply", loss, l.weight);
+    if (smooth > 0 && log_p) {
+        int64_t shape[MAX_RANK];
+        for (int i = 0; i < log_p->type.rank; i++)
+            shape[i] = i == l.axis ? log_p->type.dim[i] : 1;
+        if (l.weight)
+            log_p = g_call2(g, "multiply", log_p,
+                            g_apply(g, "reshape", n->in[2], 1, (attr[]){attr_ints("shape", log_p->type.rank, shape)}));
+        const node *all = g_callf(g, 1, &log_p, "mean axes=[%d]", l.axis);
+        loss = g_call2(g, "subtract", g_call2(g, "multiply", loss, g_scalar_like(g, loss, 1 - smooth)),
+                       g_call2(g, "multiply", all, g_scalar_like(g, all, smooth)));
+    }
+    return weighed(g, n, &l, loss);
+}
+
+/* ---- distances ---- */
+static const node *bce_lower(graph *g, const node *n) /* max(x, 0) - x t + log(1 + exp(-|x|)) */
+{
+    return reduced(g, n, formula2(g, n->in[0], n->in[1], "max(a,0)-a*b+log1p(exp(-abs(a)))"));
+}
+
+static const node *mse_lower(graph *g, const node *n)
+{
+    return reduced(g, n, g_call1(g, "square", g_call2(g, "subtract", n->in[0], n->in[1])));
+}
+
+static const node *mae_lower(graph *g, const node *n)
+{
+    return reduced(g, n, g_call1(g, "abs", g_call2(g, "subtract", n->in[0], n->in[1])));
+}
+
+static const node *huber_lower(graph *g, const node *n)
+{
+    char source[128];
+    const double d = node_real(n, "delta");
+    const node *away = g_call2(g, "subtract", n->in[0], n->in[1]);
+    if (!(d > 0))
+        return g_fail(g, TS_BAD_INPUT, "delta: %g is not positive", d), NULL;
+    snprintf(source, sizeof source, "select(abs(a)<%.17g,0.5*a*a,%.17g*(abs(a)-%.17g))", d, d, d / 2);
+    return reduced(g, n, g_formula(g, 1, &away, source));
+}
+
+/* The mean is over items (axis 0), as a divergence has it, not over their elements. */
+static const node *kl_lower(graph *g, const node *n)
+{
+    const node *each = formula2(g, n->in[1], n->in[0], "select(0<a,a*(log(select(0<a,a,1))-b),0)");
+    const bool mean = !strcmp(node_attr(n, "reduce")->s, "mean");
+    if (!mean || !each)
+        return reduced(g, n, each);
+    const double items = each->type.rank ? (double)each->type.dim[0] : 1;
+    const node *sum = g_call1(g, "sum", each);
+    return g_call2(g, "divide", sum, g_scalar_like(g, sum, items));
+}
+
+/* 1 - cos for pairs of sign 1, max(0, cos - margin) for those of sign -1. */
+static const node *cosine_lower(graph *g, const node *n)
+{
+    char source[128];
+    const node *a = n->in[0], *b = n->in[1];
+    const node *dot = g_call1(g, "sum axes=[-1]", g_call2(g, "multiply", a, b));
+    const node *size = g_call2(g, "multiply", g_call1(g, "sum_square axes=[-1]", a),
+                               g_call1(g, "sum_square axes=[-1]", b));
+    const node *cos = formula2(g, dot, size, "a/sqrt(b+1e-12)");
+    snprintf(source, sizeof source, "select(b>0,1-a,max(a-%.17g,0))", node_real(n, "margin"));
+    return reduced(g, n, formula2(g, cos, n->in[2], source));
+}
+
+/* ---- records ---- */
+static const attr_spec how[] = {{"reduce", 's', "mean"}, {0}};
+static const attr_spec classes[] = {
+    {"axis", 'i', "-1"}, {"smoothing", 'f', "0"}, {"ignore", 'i', ""}, {"reduce", 's', "mean"}, {0}};
+
+static const op pick_op = {
+    .name = "pick", .doc = "The element of the first tensor along an axis at the place that the second says.",
+    .numpy = "np.take_along_axis(a, np.expand_dims(b, axis).astype(np.int64), axis).squeeze(axis)",
+    .arity = 2, .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {0}}, .lower = pick_lower, .grad = pick_grad,
+    .cases = "f32[3,5] i64[3]<5\nf64[2,4,3] i32[2,3]<4 axis=1\nf32[7] u8[]<7\nf32[0,3] i64[0]"};
+
+static const op cross_entropy_op = {
+    .name = "cross_entropy",
+    .doc = "Minus the logarithm of softmax of the first tensor at the label along an axis; perhaps a weight for each "
+           "class; labels may be smoothed and ignored.",
+    .numpy = "nll(a - np.log(np.exp(a).sum(axis, keepdims=True)), b, c, axis, smoothing, ignore, reduce)",
+    .arity = -1, .axes = "r c", .attr = classes, .lower = cross_entropy_lower,
+    .cases = "f32[4,5] u8[4]<5\nf64[2,3,4] u8[2,4]<3 f64[3]+ axis=1\nf32[6,3] u8[6]<3 ignore=1 reduce=sum\n"
+             "f32[5,3] u8[5]<3 f32[3]+ ignore=0\nf32[4,5] u8[4]<5 reduce=none\nf64[4,5] u8[4]<5 smoothing=0.1\n"
+             "f64[2,3,4] u8[2,4]<3 f64[3]+ axis=1 smoothing=0.2 ignore=2"};
+
+static const op bce_op = {
+    .name = "binary_cross_entropy",
+    .doc = "Cross-entropy of the sigmoid of the first tensor and the probability that the second says.",
+    .numpy = "reduced(np.maximum(a, 0) - a * b + np.log1p(np.exp(-np.abs(a))), reduce)",
+    .arity = 2, .axes = "e", .attr = how, .lower = bce_lower,
+    .cases = "f32[4,3] f32[4,3]\nf64[7] f64[7] reduce=sum\nf32[2,3] f32[3] reduce=none"};
+
+static const op mse_op = {
+    .name = "mse_loss", .doc = "Mean squared difference.", .numpy = "reduced(np.square(a - b), reduce)",
+    .arity = 2, .axes = "e", .attr = how, .lower = mse_lower,
+    .cases = "f32[4,3] f32[4,3]\nf64[7] f64[7] reduce=sum\nf32[2,3] f32[3] reduce=none"};
+
+static const op mae_op = {
+    .name = "mae_loss", .doc = "Mean size of the difference.", .numpy = "reduced(np.abs(a - b), reduce)",
+    .arity = 2, .axes = "e", .attr = how, .lower = mae_lower,
+    .cases = "f32[4,3] f32[4,3]\nf64[7] f64[7] reduce=sum\nf32[2,3] f32[3] reduce=none"};
+
+static const op huber_op = {
+    .name = "huber_loss", .doc = "Half the squared difference up to delta, linear beyond.",
+    .numpy = "reduced((lambda z: np.where(z < delta, 0.5 * z * z, delta * (z - delta / 2)))(np.abs(a - b)), reduce)",
+    .arity = 2, .axes = "e", .attr = (const attr_spec[]){{"delta", 'f', "1"}, {"reduce", 's', "mean"}, {0}},
+    .lower = huber_lower,
+    .cases = "f32[4,3] f32[4,3]\nf64[7] f64[7] delta=0.5 reduce=sum\nf32[2,3] f32[3] reduce=none delta=2"};
+
+static const op kl_op = {
+    .name = "kl_div",
+    .doc = "Divergence of the probabilities that the second tensor says from those whose logarithms the first says.",
+    .numpy = "kl(a, b, reduce)",
+    .arity = 2, .axes = "e", .attr = how, .lower = kl_lower,
+    .cases = "f32[4,3] f32[4,3]+\nf64[7] f64[7]+ reduce=sum\nf32[2,3] f32[3] reduce=none"};
+
+static const op cosine_op = {
+    .name = "cosine_embedding_loss",
+    .doc = "1 - cosine of pairs of rows whose sign is 1; the cosine over a margin where it is -1.",
+    .numpy = "cosine(a, b, c, margin, reduce)",
+    .arity = 3, .axes = "r c", .attr = (const attr_spec[]){{"margin", 'f', "0"}, {"reduce", 's', "mean"}, {0}},
+    .lower = cosine_lower,
+    .cases = "f32[4,3] f32[4,3] f32[4]\nf64[6,7] f64[6,7] f64[6] margin=0.1 reduce=sum\n"
+             "f32[2,3] f32[2,3] i64[2] reduce=none"};
+
+const op *const ops_loss[] = {&pick_op, &cross_entropy_op, &bce_op, &mse_op, &mae_op, &huber_op, &kl_op,
+                              &cosine_op, NULL};
