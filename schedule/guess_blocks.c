@@ -105,8 +105,8 @@ static void choose_cut(around *c)
     c->cut = length < s->extent[c->deep] ? length : 0;
 }
 
-/* An image that does not stay in the second cache while panels pass by is walked in blocks of lines (or runs of pixels),
- * if bringing the weights again for each of them costs less than bringing the image for each panel. */
+/* An image that does not stay in the second cache while panels pass by is walked in blocks of lines (or runs of
+ * pixels), if bringing the weights again for each of them costs less than bringing the image for each panel. */
 static void choose_block(around *c, uint32_t outer, bool cores)
 {
     const stage *s = c->s;

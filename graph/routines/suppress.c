@@ -1,7 +1,7 @@
 /* suppress.c - greedy selection of boxes that do not overlap much: at[0] boxes [batch, n, 4], at[1] scores
- * [batch, classes, n], at[2] the order in which boxes of a class are looked at, at[3] the overlap and the score that are
- * the limits, at[4] the result: boxes chosen, in order, then -1. param: batch, classes, n, most, whether a box is given
- * by centre and extents instead of two corners. */
+ * [batch, classes, n], at[2] the order in which boxes of a class are looked at, at[3] the overlap and the score that
+ * are the limits, at[4] the result: boxes chosen, in order, then -1. param: batch, classes, n, most, whether a box is
+ * given by centre and extents instead of two corners. */
 #include <stdint.h>
 #ifndef ROUTINE
 #define ROUTINE
