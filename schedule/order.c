@@ -131,9 +131,11 @@ static void order_by(layout *y, const type *t, const expr *const *sub) /* dimens
     MUST(layout_seal(y, t));
 }
 
-static bool taken_whole(const fuser *f, const node *n) /* by a routine: in rows */
+static bool taken_whole(const fuser *f, const node *n) /* made or read by a routine: in rows */
 {
     const item *it = f->item[n->id];
+    if (it->whole)
+        return true;
     for (int i = 0; i < it->n_reader; i++)
         if (f->item[it->reader[i]]->whole)
             return true;

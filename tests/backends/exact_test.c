@@ -141,6 +141,8 @@ static const char *const rows[] = {
     "a f32[20,70]; b negative a; o order axis=1 b; y take_along_axis axis=1 b o",
     "a f32[20,70,3]; t transpose axes=[1,0,2] a; y argsort axis=0 descending=1 t",
     "a i32[300,5]; y sort axis=0 a",
+    "a f32[20,70]; s sort axis=1 a; t transpose s; b f32[70,20]; y add t b",
+    "a f32[20,70]; o argsort axis=1 a; t transpose o; r reshape shape=[1400] t; b f32[70]; y gather b r",
     "a u64[90]; y top_k k=7 a",
     "a! bool[40,3]; y nonzero a",
     /* real functions */
