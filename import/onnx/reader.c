@@ -155,7 +155,7 @@ static bool read_onnx(const char *path, model_file *out, err *e)
 }
 
 const reader reader_onnx = {.name = "onnx",
-                            .doc = "ONNX, opset 7 to 28, with external data",
+                            .doc = "ONNX, opset 1 to 28, with external data",
                             .in_folder = "model.onnx",
                             .is = is_onnx,
                             .read = read_onnx};
