@@ -228,7 +228,7 @@ TS_API bool ts_model_bind_values(ts_model *m, const ts_binding *b, ts_error *e);
 TS_API ts_graph *ts_model_graph(ts_model *m); /* NULL before bind */
 TS_API ts_tensor ts_model_tensor(const ts_model *m, int output);
 TS_API char *ts_model_steps(const ts_model *m, ts_error *e); /* what the file says, as text; bound or not */
-TS_API char *ts_model_json(const ts_model *m, ts_error *e); /* what `tessera show --json` prints */
+TS_API char *ts_model_json(const ts_model *m, ts_error *e);  /* what `tessera show --json` prints */
 /* Changes to a model from a file; what was bound is no longer. ts_model_extend appends what a JSON object of graph/1
  * describes ("inputs", "constants", "nodes"; "outputs" replace the model's), ts_model_put replaces a weight by one of
  * the same dtype and shape or adds one (copied). */

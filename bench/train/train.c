@@ -1,6 +1,7 @@
 #include "bench/train/train.h"
 
 #include "bench/failure.h"
+#include "bench/train/chart.h"
 #include "bench/train/checkpoint.h"
 #include "bench/train/order.h"
 #include "bench/train/run_folder.h"
@@ -382,7 +383,7 @@ static int train(training *t, ts_error *e)
         if (good && !stopped && (due(t->done, w->eval_every, t->facts.batch_steps) || t->done == t->facts.steps))
             good = evaluate(t, e);
     }
-    good = good && save(t, e);
+    good = good && save(t, e) && run_report(t->job->run, t->wish, e);
     free(norms), free(t->which), free(t->batch);
     return !good ? (int)e->code : stopped ? TRAIN_STOPPED : TS_OK;
 }

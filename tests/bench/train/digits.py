@@ -1,0 +1,46 @@
+# The digits as arrays and a small convolutional network: digits.py DIGITS.tsv FOLDER.
+import json, os, struct, sys
+import numpy as np
+
+rows = np.loadtxt(sys.argv[1])
+os.chdir(sys.argv[2])
+label, image = rows[:, 0].astype(np.int64), (rows[:, 1:] / 16).astype(np.float32).reshape(-1, 1, 8, 8)
+for name, part in (("train", slice(0, 1437)), ("test", slice(1437, 1797))):
+    np.save(name + "_x.npy", image[part])
+    np.save(name + "_y.npy", label[part])
+
+rng = np.random.default_rng(1)
+header, data = {}, b""
+
+
+def weight(name, *shape):
+    global data
+    fan = int(np.prod(shape[1:])) if len(shape) > 1 else 0
+    values = rng.standard_normal(shape).astype(np.float32) * np.float32(np.sqrt(2 / fan)) if fan else np.zeros(shape, np.float32)
+    header[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": [len(data), len(data) + values.nbytes]}
+    data += values.tobytes()
+    return name
+
+
+def conv(x, out, name, cin, cout):
+    return {"op": "Conv", "in": [x, weight(name + ".weight", cout, cin, 3, 3), weight(name + ".bias", cout)], "out": [out],
+            "attr": {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}}
+
+
+model = {
+    "format": "graph/1", "name": "digits", "opset": {"": 17},
+    "inputs": [{"name": "x", "dtype": "f32", "shape": ["batch", 1, 8, 8]}], "outputs": [{"name": "logits"}],
+    "weights": {"file": "weights.safetensors"},
+    "nodes": [conv("x", "a", "conv1", 1, 16), {"op": "Relu", "in": ["a"], "out": ["b"]},
+              conv("b", "c", "conv2", 16, 32), {"op": "Relu", "in": ["c"], "out": ["d"]},
+              {"op": "MaxPool", "in": ["d"], "out": ["e"], "attr": {"kernel_shape": [2, 2], "strides": [2, 2]}},
+              {"op": "Flatten", "in": ["e"], "out": ["f"]},
+              {"op": "Gemm", "in": ["f", weight("dense1.weight", 64, 512), weight("dense1.bias", 64)], "out": ["g"],
+               "attr": {"transB": 1}},
+              {"op": "Relu", "in": ["g"], "out": ["h"]},
+              {"op": "Gemm", "in": ["h", weight("dense2.weight", 10, 64), weight("dense2.bias", 10)], "out": ["logits"],
+               "attr": {"transB": 1}}],
+}
+json.dump(model, open("model.json", "w"))
+header = json.dumps(header).encode()
+open("weights.safetensors", "wb").write(struct.pack("<Q", len(header)) + header + data)
