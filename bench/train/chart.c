@@ -1,5 +1,5 @@
-/* chart.c - report.html of a run: curves from metrics.jsonl as inline SVG, each with its numbers in words. The page needs
- * nothing from outside and no scripts. */
+/* chart.c - report.html of a run: curves from metrics.jsonl as inline SVG, each with its numbers in words. The page
+ * needs nothing from outside and no scripts. */
 #include "bench/train/chart.h"
 
 #include "bench/failure.h"
