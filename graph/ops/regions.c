@@ -1,0 +1,206 @@
+/* regions.c - the grid of an affine map, and features of boxes: points between elements, weighted by how near they are. */
+#include "graph/rule.h"
+
+#include <string.h>
+
+/* ---- ONNX ---- */
+static bool adapt_affine_grid(const onnx_call *c, const node **out, err *e)
+{
+    int64_t size[MAX_RANK];
+    int n;
+    if (!onnx_need(c, 2, e) || !onnx_ints(c, "", 1, size, MAX_RANK, &n, e))
+        return false;
+    if (n < 3)
+        return err_set(e, TS_BAD_INPUT, "AffineGrid: a size of %d numbers", n);
+    const attr list[] = {attr_ints("size", n - 2, size + 2),
+                         attr_int("align_corners", onnx_int(c, "align_corners", 0))};
+    return onnx_give(c, out, g_apply(c->g, "affine_grid", c->in[0], COUNT(list), list), e);
+}
+
+/* Without a sampling ratio every box has its own number of points, ceil(extent / bins): known while the graph is built,
+ * or refused. */
+static bool most_points(const onnx_call *c, const int64_t *bins, double scale, bool half, int64_t *most, err *e)
+{
+    const ts_array *box = g_value(c->g, c->in[1], 1 << 20);
+    if (!box)
+        return err_set(e, TS_UNSUPPORTED, "RoiAlign without sampling_ratio depends on values known only at run time");
+    *most = 1;
+    for (int64_t i = 0; i < box->dim[0]; i++)
+        for (int k = 0; k < 2; k++) {
+            double extent = (ts_array_at(box, 4 * i + 2 + k) - ts_array_at(box, 4 * i + k)) * scale;
+            extent = !half && extent < 1 ? 1 : extent;
+            const int64_t points = extent < 0x1p20 ? (int64_t)__builtin_ceil(extent / (double)bins[1 - k]) : 1 << 20;
+            *most = points > *most ? points : *most;
+        }
+    return true;
+}
+
+static bool adapt_roi_align(const onnx_call *c, const node **out, err *e)
+{
+    const char *how = onnx_word(c, "coordinate_transformation_mode", "half_pixel");
+    const bool half = c->version >= 16 && !strcmp(how, "half_pixel");
+    const double scale = onnx_real(c, "spatial_scale", 1);
+    const int64_t bins[] = {onnx_int(c, "output_height", 1), onnx_int(c, "output_width", 1)};
+    int64_t ratio = onnx_int(c, "sampling_ratio", 0), most = ratio;
+    if (!onnx_need(c, 3, e))
+        return false;
+    if (c->in[1]->type.rank != 2 || c->in[1]->type.dim[1] != 4 || bins[0] < 1 || bins[1] < 1)
+        return err_set(e, TS_BAD_INPUT, "RoiAlign: boxes [n, 4] and bins of at least 1 are wanted");
+    if (ratio <= 0 && !most_points(c, bins, scale, half, &most, e))
+        return false;
+    const attr list[] = {attr_ints("bins", 2, bins),     attr_int("points", ratio > 0 ? ratio : 0),
+                         attr_int("most", most),         attr_real("scale", scale),
+                         attr_int("half_pixel", half),   attr_word("mode", onnx_word(c, "mode", "avg"))};
+    return onnx_give(c, out, g_make(c->g, op_find("roi_align"), 3, c->in, list, COUNT(list)), e);
+}
+
+/* ---- affine grid ---- */
+/* y[n, o..., :] = theta[n] applied to the place of o between -1 and 1, last axis first, and 1 */
+static const node *affine_lower(graph *g, const node *n)
+{
+    const attr *size = node_attr(n, "size");
+    const type *t = &n->in[0]->type;
+    const node *y = NULL;
+    int64_t shape[MAX_RANK];
+    if (size->n < 1 || size->n + 2 > MAX_RANK || t->rank != 3 || t->dim[1] != size->n || t->dim[2] != size->n + 1)
+        return g_fail(g, TS_BAD_INPUT, "maps [batch, %d, %d] are wanted", size->n, size->n + 1), NULL;
+    for (int k = 0; k <= size->n; k++) { /* column k of theta: of the axis size->n - 1 - k, the last one is moved by */
+        const node *column = g_callf(g, 1, n->in, "index key=:,:,%d", k);
+        for (int i = 0; i < size->n + 2; i++)
+            shape[i] = i == 0 ? t->dim[0] : i == size->n + 1 ? size->n : 1;
+        column = g_reshape(g, column, size->n + 2, shape);
+        if (k < size->n) {
+            const int axis = size->n - 1 - k;
+            const int64_t dim = size->ints[axis];
+            const bool corners = node_int(n, "align_corners");
+            const double step = 2.0 / (double)(corners ? (dim > 1 ? dim - 1 : 1) : dim ? dim : 1);
+            const node *at = g_callf(g, 0, NULL, "iota count=%lld to=f64", (long long)dim);
+            at = g_call2(g, "multiply", at, g_scalar(g, TS_F64, step));
+            at = g_call2(g, "add", at, g_scalar(g, TS_F64, corners ? -1 : step / 2 - 1));
+            for (int i = 0; i < size->n + 2; i++)
+                shape[i] = i == axis + 1 ? dim : 1;
+            column = g_call2(g, "multiply", column, g_cast(g, g_reshape(g, at, size->n + 2, shape), t->dtype));
+        }
+        y = y ? g_call2(g, "add", y, column) : column;
+    }
+    for (int i = 0; i < size->n + 2; i++)
+        shape[i] = i == 0 ? t->dim[0] : i == size->n + 1 ? size->n : size->ints[i - 1];
+    return g_broadcast(g, y, size->n + 2, shape);
+}
+
+/* ---- boxes ---- */
+static bool roi_shape(const node *n, type *out, err *e)
+{
+    const type *x = &n->in[0]->type, *box = &n->in[1]->type, *batch = &n->in[2]->type;
+    const attr *bins = node_attr(n, "bins");
+    const char *mode = node_attr(n, "mode")->s;
+    if (x->rank != 4 || x->dim[2] < 1 || x->dim[3] < 1 || box->rank != 2 || box->dim[1] != 4 || batch->rank != 1 ||
+        batch->dim[0] != box->dim[0] || dtype_class(batch->dtype) != D_WHOLE)
+        return err_set(e, TS_BAD_INPUT,
+                       "[batch, channel, height, width], boxes [n, 4] and their images [n] are wanted");
+    if (bins->n != 2 || bins->ints[0] < 1 || bins->ints[1] < 1 || node_int(n, "most") < 1 ||
+        (strcmp(mode, "avg") && strcmp(mode, "max")))
+        return err_set(e, TS_BAD_INPUT, "bins, points, or mode \"%s\"", mode);
+    *out = (type){.dtype = x->dtype, .rank = 4, .dim = {box->dim[0], x->dim[1], bins->ints[0], bins->ints[1]}};
+    return true;
+}
+
+typedef struct side { /* one spatial axis of the points of a box */
+    const expr *near[2], *weight[2], *real; /* the two elements around a point; whether it counts */
+    const expr *count;                      /* points of a bin */
+} side;
+
+/* Point `p` of the bin that result axis 2 + s counts. */
+static side side_of(defn *d, int s, const expr *p)
+{
+    arena *m = d->mem;
+    const node *n = d->node;
+    const dtype real = n->type.dtype;
+    const bool half = node_int(n, "half_pixel");
+    const int64_t dim = n->in[0]->type.dim[2 + s], bins = node_attr(n, "bins")->ints[s], fixed = node_int(n, "points");
+    const expr *edge[2];
+    for (int k = 0; k < 2; k++) {
+        const expr *at[] = {x_axis(m, 0), x_whole(m, 2 * k + 1 - s)};
+        edge[k] = x2(m, "mul", x_cast(m, real, defn_at(d, 1, at)), x_real(m, node_real(n, "scale")));
+        edge[k] = x2(m, "sub", edge[k], x_real(m, half ? 0.5 : 0));
+    }
+    const expr *extent = x2(m, "sub", edge[1], edge[0]);
+    if (!half)
+        extent = x2(m, "max", extent, x_real(m, 1));
+    const expr *bin = x2(m, "div", extent, x_real(m, (double)bins));
+    side y;
+    y.count = fixed ? x_whole(m, fixed) : x_cast(m, TS_I64, x1(m, "ceil", bin));
+    const expr *step = x2(m, "div", x2(m, "add", x_cast(m, real, p), x_real(m, 0.5)), x_cast(m, real, y.count));
+    const expr *at = x2(m, "add", x_cast(m, real, x_axis(m, 2 + s)), step);
+    at = x2(m, "add", edge[0], x2(m, "mul", at, bin));
+    y.real = x2(m, "and", x2(m, "lt", p, y.count),
+                x2(m, "and", x2(m, "le", x_real(m, -1), at), x2(m, "le", at, x_real(m, (double)dim))));
+    at = x2(m, "min", x2(m, "max", at, x_real(m, 0)), x_real(m, (double)(dim - 1)));
+    const expr *low = x1(m, "floor", at), *rest = x2(m, "sub", at, low);
+    y.near[0] = x2(m, "min", x_cast(m, TS_I64, low), x_whole(m, dim - 1));
+    y.near[1] = x2(m, "min", x2(m, "add", y.near[0], x_whole(m, 1)), x_whole(m, dim - 1));
+    y.weight[0] = x2(m, "sub", x_real(m, 1), rest), y.weight[1] = rest;
+    return y;
+}
+
+/* y[r, c, i, j] = mean, or maximum, over the points of the bin of the four elements around, weighted */
+static bool roi_body(defn *d, err *e)
+{
+    arena *m = d->mem;
+    const node *n = d->node;
+    const bool mean = !strcmp(node_attr(n, "mode")->s, "avg");
+    const int p = defn_fold(d, node_int(n, "most")), q = defn_fold(d, node_int(n, "most"));
+    const side y = side_of(d, 0, x_axis(m, p)), x = side_of(d, 1, x_axis(m, q));
+    const expr *batch = x_cast(m, TS_I64, defn_at(d, 2, (const expr *const[]){x_axis(m, 0)})), *all = NULL;
+    (void)e;
+    for (int i = 0; i < 4; i++) {
+        const expr *value = defn_at(d, 0, (const expr *const[]){batch, x_axis(m, 1), y.near[i / 2], x.near[i % 2]});
+        value = x2(m, "mul", x2(m, "mul", y.weight[i / 2], x.weight[i % 2]), value);
+        all = all ? x2(m, mean ? "add" : "max", all, value) : value;
+    }
+    const expr *real = x2(m, "and", y.real, x.real);
+    if (!mean) { /* points outside of the image count as 0, those that the box does not have not at all */
+        const expr *here = x2(m, "and", x2(m, "lt", x_axis(m, p), y.count), x2(m, "lt", x_axis(m, q), x.count));
+        all = x3(m, "select", here, x3(m, "select", real, all, x_real(m, 0)), x_real(m, dtype_lowest(n->type.dtype)));
+        d->value = x_fold(m, "max", 1u << p | 1u << q, all);
+        return true;
+    }
+    const expr *sum = x_fold(m, "add", 1u << p | 1u << q, x3(m, "select", real, all, x_real(m, 0)));
+    const expr *count = x2(m, "max", x2(m, "mul", y.count, x.count), x_whole(m, 1));
+    d->value = x2(m, "div", sum, x_cast(m, n->type.dtype, count));
+    return true;
+}
+
+/* ---- records ---- */
+static const op affine_grid_op = {
+    .name = "affine_grid", .doc = "Where affine maps [batch, n, n + 1] bring the places of a grid between -1 and 1.",
+    .numpy = "affine_grid(a, size, align_corners)",
+    .onnx = (const onnx_rule[]){{"AffineGrid", 20, adapt_affine_grid}, {0}},
+    .arity = 1, .attr = (const attr_spec[]){{"size", 'I', NULL}, {"align_corners", 'i', "0"}, {0}},
+    .lower = affine_lower,
+    .cases = "f32[2,2,3] size=[4,5]\nf32[2,2,3] size=[4,5] align_corners=1\nf64[1,3,4] size=[2,3,4]\n"
+             "f64[1,3,4] size=[2,3,4] align_corners=1"};
+
+static const op roi_align_op = {
+    .name = "roi_align",
+    .doc = "Mean or maximum of interpolated points in the bins of boxes; points=0: as many as the bin is long, up to "
+           "`most`.",
+    .numpy = "roi_align(a, b, c, bins, points, scale, half_pixel, mode)",
+    .onnx = (const onnx_rule[]){{"RoiAlign", 10, adapt_roi_align}, {0}},
+    .arity = 3,
+    .axes = "n c oh ow | kh kw",
+    .attr = (const attr_spec[]){{"bins", 'I', NULL},
+                                {"points", 'i', "0"},
+                                {"most", 'i', NULL},
+                                {"scale", 'f', "1"},
+                                {"half_pixel", 'i', "1"},
+                                {"mode", 's', "avg"},
+                                {0}},
+    .shape = roi_shape,
+    .body = roi_body,
+    .cases =
+        "f64[2,3,6,7] f64[3,4]+ u8[3]<2 bins=[2,3] points=2 most=2\nf64[2,3,6,7] f64[3,4]+ u8[3]<2 bins=[2,2] points=3 "
+        "most=3 half_pixel=0 scale=0.5\nf64[1,2,5,5] f64[2,4]+ u8[2]<1 bins=[1,2] points=2 most=2 mode=max\n"
+        "f64[1,2,5,5] f64[2,4]+ u8[2]<1 bins=[1,2] most=9 half_pixel=0"};
+
+const op *const ops_regions[] = {&affine_grid_op, &roi_align_op, NULL};
