@@ -1,4 +1,5 @@
-/* regions.c - the grid of an affine map, and features of boxes: points between elements, weighted by how near they are. */
+/* regions.c - the grid of an affine map, and features of boxes: points between elements, weighted by how near they
+ * are. */
 #include "graph/rule.h"
 
 #include <string.h>
