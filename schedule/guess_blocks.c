@@ -77,13 +77,65 @@ static double bytes_of(const stage *s, bool weights, uint32_t outer)
     return sum;
 }
 
+static bool counts_as_axis(void *user, const atom *a)
+{
+    (void)user;
+    return a->kind == A_VAR;
+}
+
+/* Axis a as its loops will have it: in steps of blocks, the given one also of panels and vectors. */
+static const lin *walked(const around *c, space *sp, int a, int64_t width, int64_t lane)
+{
+    const int64_t block = stage_block(c->p, c->s, a), extent = c->s->extent[a], all[] = {block, width, lane, 1};
+    const int n = a == c->column ? COUNT(all) : 2;
+    const lin *sum = lin_const(sp, 0);
+    int64_t left = extent > 1 ? extent : 2;
+    for (int i = a == c->column && width > block; i < n; i++) {
+        const int64_t step = i + 1 == n ? 1 : all[i];
+        if (step >= left)
+            continue;
+        sum = lin_add(sp, sum, lin_var(sp, var_add(sp, "", 0, divided(left, step) - 1)), step);
+        left = step;
+    }
+    return sum;
+}
+
+/* Groups of channels: within a vector, and from vector to vector of a panel, what pixels give must be a step away, or
+ * the same. */
+static bool walks_evenly(const around *c, int64_t width, int64_t lane)
+{
+    arena m = {0};
+    space sp = {.mem = &m};
+    const expr *load[MAX_LOADS];
+    const lin *axis[MAX_AXIS], *sub[MAX_RANK];
+    const int n = x_loads(stage_fold(c->s), load, MAX_LOADS);
+    bool even = n <= MAX_LOADS;
+    for (int a = 0; a < c->s->n_axis; a++)
+        axis[a] = walked(c, &sp, a, width, lane);
+    for (int i = 0; even && i < n; i++) {
+        if (guess_weight(load[i]->from))
+            continue;
+        for (int d = 0; d < load[i]->n; d++)
+            sub[d] = lin_of(&sp, load[i]->arg[d], axis);
+        const lin *at = layout_offset(&sp, &c->p->home[load[i]->from->id].layout, sub);
+        for (int k = 0; even && k < at->n; k++)
+            even = at->t[k].a->kind != A_DIV || !lin_uses(at->t[k].a->of, counts_as_axis, NULL);
+    }
+    arena_free(&m);
+    return even;
+}
+
 static void choose_tile(around *c)
 {
     const stage *s = c->s;
-    const int64_t block = stage_block(c->p, s, c->column), columns = s->extent[c->column];
-    c->lane = block > 1 ? block : guess_lanes(c->p, s);
-    const shape t = guess_tile(c->p, c->row < 0 ? 1 : s->extent[c->row], columns, c->lane);
-    c->rows = t.rows, c->width = t.vectors * c->lane;
+    const int64_t block = stage_block(c->p, s, c->column), rows = c->row < 0 ? 1 : s->extent[c->row];
+    int64_t lane = block > 1 ? block : guess_lanes(c->p, s), columns = s->extent[c->column];
+    shape t = guess_tile(c->p, rows, columns, lane);
+    while (t.vectors > 1 && !walks_evenly(c, t.vectors * lane, lane))
+        t = guess_tile(c->p, rows, columns = (t.vectors - 1) * lane, lane);
+    while (lane % 2 == 0 && !walks_evenly(c, t.vectors * lane, lane))
+        lane /= 2, t = guess_tile(c->p, rows, lane, lane);
+    c->lane = lane, c->rows = t.rows, c->width = t.vectors * lane;
 }
 
 /* Deep folds are cut so that a panel's slice takes a sixth of the second cache: the next one is fetched beside it. */
@@ -162,9 +214,12 @@ static void put_contraction(const around *c, text *t)
     const int a = c->line >= 0 ? c->line : c->row;
     if (c->block)
         guess_put(t, s, a, c->block, core_of(c, a));
-    const bool panels = s->extent[c->column] > c->width;
-    if (panels)
-        guess_put(t, s, c->column, c->width, core_of(c, c->column));
+    const int64_t block = stage_block(c->p, s, c->column), columns = s->extent[c->column];
+    const bool groups = block > c->width && columns > block; /* smaller than a block */
+    if (groups)
+        guess_put(t, s, c->column, block, core_of(c, c->column));
+    if (columns > c->width)
+        guess_put(t, s, c->column, c->width, groups ? "" : core_of(c, c->column));
     if (c->cut)
         guess_put(t, s, c->deep, c->cut, "");
     if (c->line >= 0 && !(a == c->line && c->block == 1))
@@ -177,7 +232,8 @@ static void put_contraction(const around *c, text *t)
         guess_put(t, s, c->row, 1, "unroll");
     if (c->width > c->lane)
         guess_put(t, s, c->column, c->lane, "unroll");
-    guess_put(t, s, c->column, 1, "vector");
+    if (c->width > 1 || columns == 1)
+        guess_put(t, s, c->column, 1, "vector");
 }
 
 static void guess_contraction(const plan *p, const kernel *k, const stage *s, text *t)

@@ -67,6 +67,8 @@ static const char *const rows[] = {
     "x f32[2,9,8,8]; w! f32[36,9,3,3]; p conv2d x w; t transpose axes=[0,2,3,1] p; v! f32[36,20]; y matmul t v",
     "x f32[1,9,8,30]; w! f32[36,9,3,3]; p conv2d x w; q max_pool kernel=[2,2] p; y sum axes=[1] q",
     "x f64[1,9,8,10]; w! f64[18,9,3,3]; v! f64[5,18,3,3]; p conv2d pads=[1,1,1,1] x w; y conv2d p v",
+    "x f32[1,40,9,11]; w! f32[40,40,1,1]; v! f32[40,8,3,3]; p conv2d x w; y conv2d group=5 pads=[1,1,1,1] p v",
+    "x f32[1,32,9,11]; w! f32[32,32,1,1]; v! f32[96,4,3,3]; p conv2d x w; y conv2d group=8 pads=[1,1,1,1] p v",
     /* borders: tiles of their own, padding wider than a tile, kernels that reach over both ends */
     "x f32[1,16,9,61]; w! f32[32,16,3,3]; y conv2d pads=[1,1,1,1] x w",
     "x f32[1,5,30,57]; w! f32[17,5,5,5]; y conv2d dilations=[3,4] pads=[6,8,6,8] x w",
