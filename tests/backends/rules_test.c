@@ -22,6 +22,9 @@ static const struct corner {
     /* a copy that turns the second part of a concat stays inside it */
     {"a f32[13,20]; b f32[7,20]; y concat axis=0 a b", "{\"loops\":\"c/24+b c r\"}"},
     {"a f32[40,33]; b f32[33,33]; y concat axis=0 a b", "{\"loops\":\"c/24+b c r\"}"},
+    /* an index is read under its condition alone: beyond the first part of the concat there is none */
+    {"v f32[14,4]; s sort axis=0 descending=0 v; t transpose axes=[1,0] s; b f32[3,14]; y concat axis=0 t b",
+     "{\"match\":{\"op\":[\"concat\"]},\"loops\":\"c/4 r/8 c r/3 r@unroll\"}"},
 };
 
 int main(void)
