@@ -7,7 +7,7 @@ mkdir "$here/bin"
 ln -s "$TESSERA" "$here/bin/tessera"
 PATH=$here/bin:$PATH
 export PATH
-for page in tutorial built-in; do
+for page in tutorial built-in training; do
     awk '/^```sh$/ { on = 1; n++; next } /^```$/ { on = 0 } on { print } END { exit !n }' "$SOURCE/docs/$page.md" >"$here/$page.sh" ||
         { echo "$page.md has no commands"; exit 1; }
     mkdir "$here/$page"
@@ -20,3 +20,4 @@ for file in out/last_hidden_state.npy results.json report.html mine.json guess.j
     [ -s $file ] || { echo "tutorial.md: no $file"; exit 1; }
 done
 [ -s "$here/built-in/second/logits.npy" ]
+[ -s "$here/training/run/report.html" ]
