@@ -51,7 +51,7 @@ static const option_group group = {"Options", options};
 static const option_group *const groups[] = {&group, NULL};
 static const char *const examples[] = {
     "tessera export bert -o bert.onnx # bert: a folder that import wrote",
-    "tessera export run -o tuned.onnx # run: a folder that train wrote, with its newest weights and its head",
+    "tessera export run -o tuned.onnx # run: what train wrote",
     NULL,
 };
 

@@ -93,7 +93,7 @@ static const option options[] = {
 static const option_group group = {"Options", options};
 static const option_group *const groups[] = {&group, &session_plan_options, NULL};
 static const char *const examples[] = {
-    "tessera predict run --text \"a stirring film\"",
+    "tessera predict run --text stirring",
     "tessera predict run --file reviews.txt > labels.tsv # label, probability, text",
     NULL,
 };

@@ -48,7 +48,7 @@ static void is_whole(const verb *v)
             if (!CHECK(verb_option(v, o->name) == o && (!o->letter || verb_letter(v, o->letter) == o)))
                 fprintf(stderr, "  %s --%s is declared twice\n", v->name, o->name);
             CHECK(o->brief && o->brief[0] && (o->kind == FLAG) == !o->value);
-            CHECK((o->kind == INTEGER) == (o->least < o->most));
+            CHECK((o->kind == INTEGER || o->kind == NUMBER) == (o->least < o->most));
         }
     }
 }
