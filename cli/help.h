@@ -4,7 +4,8 @@
 #include "cli/console.h"
 #include "cli/verb.h"
 
-enum { HELP_WIDTH = 80, HELP_LINES = 40 }; /* what fits a terminal; a test holds every page to it */
+/* The overview fits a terminal; a verb with many options takes a second screen or a third. A test holds every page. */
+enum { HELP_WIDTH = 80, HELP_LINES = 40, HELP_PAGE = 110 };
 
 void help_overview(FILE *f, bool color); /* `tessera` alone */
 void help_verb(FILE *f, const verb *v, bool color);

@@ -250,8 +250,8 @@ static const option_group *const groups[] = {&data_group, &model_group,         
 static const char *const examples[] = {
     "tessera train minilm.onnx --data train.tsv --eval dev.tsv --labels 2 -o run",
     "tessera train --resume run # after a stop, a crash or a power failure",
-    "tessera train gpt2.onnx --task lm --data book.txt --length 128 --batch 4 -o run",
-    "tessera train cnn.json --data x=images.npy --data label=digits.npy --head none -o run",
+    "tessera train gpt2.onnx --task lm --data book.txt --length 128 -o run",
+    "tessera train cnn.json --data x=images.npy --data y=digits.npy --head none -o r",
     NULL,
 };
 

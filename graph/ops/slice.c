@@ -328,8 +328,8 @@ static const node *index_lower(graph *g, const node *n)
     for (int i = 0; i < count; i++)
         used += list[i].kind <= ITEM_LIST, rests += list[i].kind == ITEM_REST;
     if (count < 0 || n->n_in < 1 || used > n->in[0]->type.rank || rests > 1)
-        return g_fail(g, TS_BAD_INPUT, "[%s] does not fit %d operands, the first of rank %d", key, n->n_in,
-                      n->n_in ? n->in[0]->type.rank : 0),
+        return g_fail(g, TS_BAD_INPUT, "[%s] does not fit rank %d with %d lists", key,
+                      n->n_in ? n->in[0]->type.rank : 0, n->n_in ? n->n_in - 1 : 0),
                NULL;
     if (!rests)
         list[count++] = (item){.kind = ITEM_REST};

@@ -32,7 +32,7 @@ static void fits_a_terminal(const verb *v)
             fprintf(stderr, "  %.*s\n", (int)n, c);
         c += n + (c[n] == '\n');
     }
-    if (!CHECK(lines <= HELP_LINES))
+    if (!CHECK(lines <= (v ? HELP_PAGE : HELP_LINES)))
         fprintf(stderr, "  %s: %d lines\n", v ? v->name : "overview", lines);
     free(s);
 }
