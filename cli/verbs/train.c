@@ -251,7 +251,7 @@ static const char *const examples[] = {
     "tessera train minilm.onnx --data train.tsv --eval dev.tsv --labels 2 -o run",
     "tessera train --resume run # after a stop, a crash or a power failure",
     "tessera train gpt2.onnx --task lm --data book.txt --length 128 -o run",
-    "tessera train cnn.json --data x=images.npy --data y=digits.npy --head none -o r",
+    "tessera train cnn.json --data x=x.npy --data y=y.npy --head none -o run",
     NULL,
 };
 
