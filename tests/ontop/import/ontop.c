@@ -23,12 +23,13 @@ static bool read(const char *path, model_file *out, err *e)
         .type = "Relu", .domain = "", .name = "only", .n_in = 1, .n_out = 1, .in = in, .out = result};
     arena *m = &out->mem;
     out->name = "ontop";
-    out->n_opset = out->n_input = out->n_output = out->n_step = 1;
+    body *b = &out->main;
+    out->n_opset = b->n_input = b->n_output = b->n_step = 1;
     *(out->opset = arena_get(m, sizeof *out->opset)) = (opset){"", 17};
-    *(out->input = arena_get(m, sizeof x)) = x;
-    out->input->dim[0] = n;
-    *(out->output = arena_get(m, sizeof y)) = y;
-    *(out->step = arena_get(m, sizeof relu)) = relu;
+    *(b->input = arena_get(m, sizeof x)) = x;
+    b->input->dim[0] = n;
+    *(b->output = arena_get(m, sizeof y)) = y;
+    *(b->step = arena_get(m, sizeof relu)) = relu;
     return true;
 }
 
