@@ -182,8 +182,8 @@ static bool scatter_body(defn *d, err *e)
         return false;
     update_axes(d, x, &set);
     for (int i = 0; i < y->rank; i++)
-        at[i] = x[i < axis ? i : i - 1 + places->rank];
-    at[axis] = x_place(d->mem, defn_at(d, 1, x + axis), y->dim[axis]);
+        at[i] = i == axis ? x_place(d->mem, defn_at(d, 1, x + axis), y->dim[axis])
+                          : x[i < axis ? i : i - 1 + places->rank];
     give(d, set, x, at);
     return true;
 }
