@@ -213,10 +213,10 @@ static bool matches(const char *globs, const char *name)
     return false;
 }
 
-static const ts_rule *rule_of(const ts_optimizer *o, const char *name)
+static const ts_rule *rule_of(const ts_optimizer *o, const char *name, int rank)
 {
     for (int i = 0; i < o->n_rule; i++)
-        if (matches(o->rule[i].names, name))
+        if (matches(o->rule[i].names, name) && (!o->rule[i].below_rank || rank < o->rule[i].below_rank))
             return &o->rule[i];
     return NULL;
 }
@@ -238,7 +238,7 @@ static void add_update(optimizing *z, const node *from, const node *to, const no
 static const node *update_one(optimizing *z, const node *param, const node *grad, const char *label)
 {
     graph *g = z->g;
-    const ts_rule *rule = rule_of(z->o, label);
+    const ts_rule *rule = rule_of(z->o, label, param ? param->type.rank : 0);
     recipe r = {.g = g, .param = param, .label = label};
     if (rule && rule->frozen)
         return param;
@@ -270,22 +270,31 @@ static void add_average(optimizing *z, const node *param, const node *next, cons
     add_update(z, average, g_formula(z->g, 2, (const node *const[]){average, next}, formula), param);
 }
 
+/* The sum of squares: over the last axis in f32, of what that gives in f64, so that long sums keep their digits. */
+static const node *square_sum(graph *g, const node *grad)
+{
+    const int rank = grad->type.rank, rest = rank > 1 ? rank - 1 : rank;
+    int64_t axes[MAX_RANK];
+    const node *sum = g_formula(g, 1, &grad, grad->type.dtype == TS_F64 ? "a*a" : "f32(a)*f32(a)");
+    for (int k = 0; k < rank; k++)
+        axes[k] = k;
+    if (rank > 1)
+        sum = g_summed(g, sum, 1, &axes[rank - 1], false);
+    return g_summed(g, g_formula(g, 1, &sum, "f64(a)"), rest, axes, false);
+}
+
 /* sqrt of the sum of all squares of gradients that are used, and the factor that limits it. */
 static bool measure(optimizing *z, int n, const ts_tensor *param, const ts_tensor *grad, char *const *label)
 {
     const node *sum = NULL;
     char formula[64];
     for (int i = 0; i < n; i++) {
-        const ts_rule *rule = rule_of(z->o, label[i]);
-        int64_t axes[MAX_RANK];
+        const ts_rule *rule = rule_of(z->o, label[i], param[i] ? param[i]->type.rank : 0);
         if (rule && rule->frozen)
             continue;
         if (!param[i] || !grad[i] || !type_equal(&param[i]->type, &grad[i]->type))
             return g_fail(z->g, TS_BAD_INPUT, "%s: its gradient has another shape or dtype", label[i]), false;
-        const node *one = g_formula(z->g, 1, &grad[i], grad[i]->type.dtype == TS_F64 ? "a*a" : "f32(a)*f32(a)");
-        for (int k = 0; k < grad[i]->type.rank; k++)
-            axes[k] = k;
-        one = g_fitted(z->g, g_summed(z->g, one, grad[i]->type.rank, axes, false), &(type){.dtype = TS_F64});
+        const node *one = z->out->square[i] = square_sum(z->g, grad[i]);
         sum = sum ? g_formula(z->g, 2, (const node *const[]){sum, one}, "a+b") : one;
     }
     if (!sum)
@@ -312,7 +321,7 @@ bool ts_optimize(ts_graph *g, const ts_optimizer *o, int n, const ts_tensor *par
 {
     optimizing z = {.g = g, .o = o, .how = find_optimizer(g, o->recipe), .rate = o->rate, .out = out};
     char **label = arena_array(&g->mem, (size_t)n + 1, sizeof *label);
-    *out = (ts_updates){0};
+    *out = (ts_updates){.square = arena_array(&g->mem, (size_t)n + 1, sizeof *out->square)};
     for (int i = 0; i < n; i++) {
         const bool plain = param[i] && *param[i]->label;
         label[i] = plain ? arena_string(&g->mem, param[i]->label) : arena_format(&g->mem, "parameter%d", i);

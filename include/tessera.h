@@ -162,6 +162,7 @@ typedef struct ts_rule {  /* for parameters whose name one of the globs matches;
     bool frozen;          /* stays as it is: no state, and its gradient is not used */
     double rate;          /* times the learning rate; 0: 1 */
     const char *settings; /* in place of the optimizer's: "decay=0"; or NULL */
+    int below_rank;       /* only for parameters of lower rank: 2 for biases and scales; 0: of any */
 } ts_rule;
 typedef struct ts_optimizer {
     const char *recipe;   /* name and settings: "adamw beta2=0.95 decay=0.1"; ts_optimizer_name lists them */
@@ -173,12 +174,15 @@ typedef struct ts_optimizer {
 } ts_optimizer;
 typedef struct ts_update { /* after the step, what was `from` is `to` */
     ts_tensor from, to;
-    ts_tensor start; /* the value of `from` before the first step; NULL: the parameter itself */
+    /* The value of `from` before the first step: zeros for an optimizer's state, the parameter for its average;
+     * NULL: the parameter itself */
+    ts_tensor start;
 } ts_update;
 typedef struct ts_updates {
     int n; /* first the parameters in their order; then inputs made for states, named PARAMETER.STATE, and the step */
     ts_update *update; /* lives as long as the graph */
     ts_tensor norm;    /* of all gradients as one, f64, before clipping */
+    ts_tensor *square; /* of each parameter's gradient, summed, f64; NULL where frozen */
 } ts_updates;
 /* The step of an optimizer as tensors. grad[i] has param[i]'s shape and dtype. */
 TS_API bool ts_optimize(ts_graph *g, const ts_optimizer *o, int n, const ts_tensor *param, const ts_tensor *grad,
