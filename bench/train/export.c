@@ -2,6 +2,7 @@
  * operators that every version of the format has. */
 #include "bench/failure.h"
 #include "bench/train/ask.h"
+#include "bench/train/step.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +88,35 @@ static bool add_head(ts_model *m, const run_weights *w, const net *n, ts_error *
     return good;
 }
 
+static bool is_factor(const char *name)
+{
+    const size_t n = strlen(name);
+    return n > 7 && (strcmp(name + n - 7, ".lora_a") == 0 || strcmp(name + n - 7, ".lora_b") == 0);
+}
+
+/* Weights with factors, as one. */
+static bool put_merged(ts_model *m, const run_weights *w, net *n, ts_error *e)
+{
+    const int most = ts_leaves(1, &n->loss, NULL);
+    ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
+    bool good = all || bench_fail(e, TS_MEMORY, "no memory for %d weights", most);
+    if (good)
+        ts_leaves(1, &n->loss, all);
+    for (int i = 0; good && i < most; i++) {
+        const bool given = strcmp(ts_op_name(all[i]), "input") == 0;
+        const ts_tensor merged = given ? all[i] : param_trained(n->g, all[i], w->n, w->all);
+        const ts_options usual = {0};
+        ts_array a = {0};
+        if (merged == all[i] || (merged && strcmp(ts_name(merged), ts_name(all[i])) == 0))
+            continue;
+        good = merged ? ts_eval(1, &merged, 0, NULL, &usual, &a, e) && ts_model_put(m, ts_name(all[i]), &a, e)
+                      : ts_graph_ok(n->g, e);
+        ts_array_free(&a);
+    }
+    free(all);
+    return good;
+}
+
 bool run_export(const char *run, const char *path, ts_error *e)
 {
     run_weights w;
@@ -100,9 +130,11 @@ bool run_export(const char *run, const char *path, ts_error *e)
     ts_model *m = ts_model_open(w.wish.model, e);
     bool good = m != NULL;
     for (int i = 0; good && i < w.n; i++)
-        good = ts_model_put(m, w.all[i].name, &w.all[i].value, e);
-    if (good && head) /* the rank of the output is known once it is bound */
-        good = net_make(&n, &w.wish, &none, 1, w.classes, e) && add_head(m, &w, &n, e);
+        if (!w.wish.lora || !is_factor(w.all[i].name))
+            good = ts_model_put(m, w.all[i].name, &w.all[i].value, e);
+    if (good && (head || w.wish.lora)) /* the rank of the output is known once it is bound */
+        good = net_make(&n, &w.wish, &none, 1, w.classes, e) && (!w.wish.lora || put_merged(m, &w, &n, e)) &&
+               (!head || add_head(m, &w, &n, e));
     good = good && ts_model_save(m, "onnx", path, e);
     net_free(&n);
     ts_model_free(m);

@@ -1,12 +1,13 @@
 #include "bench/train/judge.h"
 
 #include "bench/failure.h"
+#include "bench/train/step.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Every leaf of that name becomes its trained value, a constant. */
+/* Every weight becomes what it is after training. */
 static bool put_weights(judge *j, int n, const ts_given *weights, ts_tensor *out, ts_error *e)
 {
     net *t = &j->net;
@@ -19,14 +20,13 @@ static bool put_weights(judge *j, int n, const ts_given *weights, ts_tensor *out
         ts_leaves(1, &t->logits, all);
     if (good && t->head_weight)
         all[count++] = t->head_weight, all[count++] = t->head_bias;
-    for (int i = 0; good && i < count; i++)
-        for (int w = 0; good && w < n; w++) {
-            if (strcmp(ts_name(all[i]), weights[w].name) != 0 || strcmp(ts_op_name(all[i]), "input") == 0)
-                continue;
-            from[k] = all[i], to[k] = ts_constant(t->g, weights[w].name, &weights[w].value);
-            good = to[k] ? true : ts_graph_ok(t->g, e);
-            k += from[k] != to[k];
-        }
+    for (int i = 0; good && i < count; i++) {
+        if (strcmp(ts_op_name(all[i]), "input") == 0)
+            continue;
+        from[k] = all[i], to[k] = param_trained(t->g, all[i], n, weights);
+        good = to[k] ? true : ts_graph_ok(t->g, e);
+        k += from[k] != to[k];
+    }
     good = good && (ts_replace(t->g, 1, &t->logits, k, from, to, out) || ts_graph_ok(t->g, e));
     free(all), free(from), free(to);
     return good;
@@ -56,7 +56,7 @@ bool judge_make(judge *j, const train_wish *w, const data *d, int64_t classes, i
     if (!own)
         return bench_fail(e, TS_MEMORY, "no memory");
     *own = *w;
-    own->length = length_for(w, d);
+    own->length = length_for(w, d), own->dropout = own->smoothing = 0;
     const int64_t batch = d->n < w->batch ? d->n : w->batch;
     ts_tensor logits;
     bool good = net_make(&j->net, own, d, batch, classes, e) && put_weights(j, n, weights, &logits, e);

@@ -137,14 +137,19 @@ static bool make_head(net *n, ts_tensor x, int64_t out, ts_error *e)
 }
 
 /* ---- losses ---- */
-/* Mean over all rows of -log softmax(logits)[target] */
 static ts_tensor cross_entropy(net *n, ts_tensor logits, ts_tensor target)
 {
-    const int rank = ts_rank(logits);
-    const ts_tensor logs = ts_call1(n->g, "log_softmax axis=-1", logits),
-                    column = call(n->g, 1, &target, "expand_dims axes=[%d]", rank - 1),
-                    picked = ts_call2(n->g, "take_along_axis axis=-1", logs, column);
-    return ts_call1(n->g, "negative", ts_call1(n->g, "mean", picked));
+    const ts_tensor in[] = {logits, target};
+    return call(n->g, 2, in, "cross_entropy smoothing=%.17g", n->wish->smoothing);
+}
+
+/* What the head reads, in training: some of it left out. */
+static ts_tensor dropped(net *n, ts_tensor x)
+{
+    if (n->wish->dropout <= 0)
+        return x;
+    const ts_tensor in[] = {x, ts_input(n->g, "train.random", TS_I64, 0, NULL)};
+    return call(n->g, 2, in, "random_dropout rate=%.17g", n->wish->dropout);
 }
 
 static bool classify(net *n, ts_error *e)
@@ -152,7 +157,7 @@ static bool classify(net *n, ts_error *e)
     if (ts_rank(n->output) != 2 && ts_rank(n->output) != 3)
         return wrong_rank(n, "[batch, width] or [batch, sequence, width]", e);
     const int64_t out = n->classes;
-    if (!make_head(n, pooled(n), out, e))
+    if (!make_head(n, dropped(n, pooled(n)), out, e))
         return false;
     n->classes = ts_shape(n->logits)[1];
     n->label = ts_input(n->g, "train.label", TS_I64, 1, &n->batch);
@@ -162,12 +167,11 @@ static bool classify(net *n, ts_error *e)
 
 static bool regress(net *n, ts_error *e)
 {
-    if (!make_head(n, pooled(n), 1, e))
+    if (!make_head(n, dropped(n, pooled(n)), 1, e))
         return false;
     n->label = ts_input(n->g, "train.label", TS_F32, 1, &n->batch);
-    const ts_tensor y = call(n->g, 1, &n->logits, "reshape shape=[%lld]", (long long)n->batch),
-                    away = ts_call2(n->g, "subtract", y, n->label);
-    n->loss = ts_call1(n->g, "mean", ts_call1(n->g, "square", away));
+    const ts_tensor y = call(n->g, 1, &n->logits, "reshape shape=[%lld]", (long long)n->batch);
+    n->loss = ts_call2(n->g, "mse_loss", y, n->label);
     return true;
 }
 
@@ -185,7 +189,7 @@ static bool next_token(net *n, ts_error *e)
 /* Texts that stand together are near, all others of the batch are far: cross-entropy over cosines, 20 times. */
 static bool pairs(net *n, ts_error *e)
 {
-    const ts_tensor x = pooled(n);
+    const ts_tensor x = dropped(n, pooled(n));
     if (ts_rank(x) != 2)
         return wrong_rank(n, "[batch, width] or [batch, sequence, width]", e);
     const long long b = n->batch;
@@ -210,12 +214,29 @@ static bool own_loss(net *n, ts_error *e)
     return true;
 }
 
+/* Options that would change nothing are mistakes. */
+static bool options_fit(const train_wish *w, ts_error *e)
+{
+    if (w->smoothing > 0 && (w->loss || strcmp(w->task, "regress") == 0)) {
+        bench_fail(e, TS_USAGE, "--label-smoothing %g: %s has no classes to smooth", w->smoothing,
+                   w->loss ? "--loss" : "--task regress");
+        return bench_hint(e, "leave it out");
+    }
+    if (w->dropout > 0 && (w->loss || strcmp(w->task, "lm") == 0)) {
+        bench_fail(e, TS_USAGE, "--dropout %g: there is no head whose input it could thin out", w->dropout);
+        return bench_hint(e, "it is for --task classify, regress and pairs");
+    }
+    return true;
+}
+
 static bool make_loss(net *n, ts_error *e)
 {
     static const struct {
         const char *task;
         bool (*make)(net *n, ts_error *e);
     } all[] = {{"classify", classify}, {"regress", regress}, {"lm", next_token}, {"pairs", pairs}};
+    if (!options_fit(n->wish, e))
+        return false;
     if (n->wish->loss)
         return own_loss(n, e);
     if (!find_output(n, n->wish->output, e))

@@ -4,43 +4,50 @@
 #define TRAIN_STEP_H
 #include "bench/train/net.h"
 
-enum { MOST_STATES = 4 };
 typedef struct param {
     const char *name;
-    ts_tensor from;  /* the weight in the model's graph that it stands for */
-    ts_tensor input; /* of the step */
-    bool decays;
-    int n_state; /* moments of the optimizer and the like */
-    ts_tensor state[MOST_STATES];
-    const char *state_name[MOST_STATES]; /* "adam_m/NAME" */
+    ts_tensor from;    /* the weight in the model's graph that has its first value; NULL: zeros */
+    ts_tensor input;   /* of the step */
+    ts_tensor average; /* an input too; NULL: none is kept */
 } param;
+typedef struct slot { /* what an optimizer keeps, named PARAMETER.STATE */
+    ts_tensor input;
+    int of; /* the parameter whose value it begins with; -1: zeros */
+} slot;
 
 typedef struct step {
     const train_wish *wish;
     int64_t total_steps, warmup; /* of the learning rate */
-    int n_param, n_frozen;
+    int n_param, n_frozen, n_state;
     param *param;
+    slot *state;
+    ts_tensor *sum;          /* of each parameter's gradient over batches */
     int64_t trained, frozen; /* elements */
     ts_plan *plan;
-    ts_tensor loss, norm;
-    ts_tensor *square; /* of each parameter's gradient, summed */
+    ts_tensor loss, rate;
+    ts_tensor last; /* an input: this batch is the last one of an update; NULL: each is */
 } step;
 bool step_make(step *s, net *n, int64_t total_steps, int64_t warmup, const ts_options *o, ts_error *e);
 void step_free(step *s);
+/* Fills s->param and makes s->loss a function of their inputs (params.c). */
+bool params_make(step *s, net *n, ts_error *e);
+/* What a weight of the model has become: its trained value, or itself with trained factors, or itself. */
+ts_tensor param_trained(ts_graph *g, ts_tensor leaf, int n, const ts_given *weights);
 /* Values at the beginning: the model's, the head's, zeros for the optimizer. */
-bool step_begin(step *s, const net *n, ts_error *e);
+bool step_begin(step *s, ts_error *e);
 bool step_load(step *s, const ts_tensors *weights, const ts_tensors *optimizer, ts_error *e);
 
 typedef struct step_result {
-    double loss, norm, lr;
-    double *norms; /* of each parameter, if asked for; n_param */
+    double loss, norm, lr; /* loss: the mean of all batches of the update so far */
+    double *norms;         /* of each parameter, if asked for; n_param */
 } step_result;
-/* One update, the `number`-th of all, counted from 1. */
-bool step_run(step *s, const net *n, const ts_array *batch, int64_t number, step_result *r, ts_error *e);
-/* All state as named tensors, weights first: for checkpoints. Arrays are the caller's, as is the list. */
-ts_given *step_state(step *s, int *n_weight, int *n_all, ts_error *e);
+/* One batch, the `part`-th from 0 of update `number`, counted from 1; the last of wish->accumulate parts updates. After
+ * a number that is not finite the update is over, and nothing has changed. */
+bool step_run(step *s, const net *n, const ts_array *batch, int64_t number, int64_t part, step_result *r, ts_error *e);
+/* All state as named tensors, n_param weights, then n_state others: for checkpoints. Caller's, step_state_free. */
+ts_given *step_state(step *s, ts_error *e);
+ts_given *step_trained(step *s, ts_error *e); /* n_param weights to be used: averages where they are kept */
 void step_state_free(ts_given *all, int n);
-double step_lr(const step *s, int64_t number); /* of update `number`, from 1 */
 /* Runs the last step again kernel by kernel and names the first that gives a NaN or an infinity. */
 bool step_first_bad(step *s, char *out, size_t n);
 #endif

@@ -105,9 +105,9 @@ static bool make_order(training *t, ts_error *e)
 static void settle(training *t)
 {
     train_wish *w = t->wish;
-    const int64_t epoch = order_epoch_steps(&t->order);
-    t->facts.batch_steps = epoch;
-    t->facts.steps = w->steps ? w->steps : t->order.given ? t->order.n_given : epoch * w->epochs;
+    const int64_t epoch = order_epoch_steps(&t->order), all = t->order.given ? t->order.n_given : epoch * w->epochs;
+    t->facts.batch_steps = epoch < w->accumulate ? 1 : epoch / w->accumulate;
+    t->facts.steps = w->steps ? w->steps : all < w->accumulate ? 1 : all / w->accumulate;
     t->facts.total_steps = w->total_steps ? w->total_steps : t->facts.steps;
     t->facts.warmup = w->warmup >= 0 ? w->warmup : t->facts.total_steps / 10;
 }
@@ -147,7 +147,7 @@ static bool load_state(training *t, ts_error *e)
     if (!checkpoint_load(t->job->run, &c, &found, e))
         return false;
     if (!found)
-        return step_begin(&t->step, &t->net, e);
+        return step_begin(&t->step, e);
     if (*c.note)
         say(t, NEWS_WARNING, "%s", c.note);
     const bool good = step_load(&t->step, c.weights, c.optimizer, e) || bench_hint(e, "in %s", c.path);
@@ -205,9 +205,8 @@ static bool prepare(training *t, ts_error *e)
     if (goes_on && !same_files(&began, &t->facts, t->job->run, e))
         return false;
     t->net.wish = w;
-    if (!t->job->dry && !run_write(&t->folder, w, &t->facts, e))
-        return false;
-    if (!step_make(&t->step, &t->net, t->facts.total_steps, t->facts.warmup, &t->job->options, e))
+    if (!step_make(&t->step, &t->net, t->facts.total_steps, t->facts.warmup, &t->job->options, e) ||
+        (!t->job->dry && !run_write(&t->folder, w, &t->facts, e)))
         return false;
     say(t, NEWS_START, "%lld parameters trained, %lld frozen; %lld steps of %lld, %lld an epoch",
         (long long)t->step.trained, (long long)t->step.frozen, (long long)t->facts.steps, (long long)w->batch,
@@ -220,15 +219,15 @@ static bool prepare(training *t, ts_error *e)
 /* ---- going on ---- */
 static bool save(training *t, ts_error *e)
 {
-    int n_weight, n_all;
+    const int n_weight = t->step.n_param, n_other = t->step.n_state;
     if (t->saved == t->done)
         return true;
-    ts_given *all = step_state(&t->step, &n_weight, &n_all, e);
+    ts_given *all = step_state(&t->step, e);
     if (!all)
         return false;
-    const checkpoint_set set = {n_weight, n_all - n_weight, all, all + n_weight};
+    const checkpoint_set set = {n_weight, n_other, all, all + n_weight};
     const bool good = checkpoint_save(t->job->run, t->done, &set, t->wish->keep < 2 ? 2 : t->wish->keep, e);
-    step_state_free(all, n_all);
+    step_state_free(all, n_weight + n_other);
     if (good) {
         t->saved = t->done;
         tell(t, &(train_news){.kind = NEWS_SAVED, .step = t->done, .steps = t->facts.steps});
@@ -238,15 +237,15 @@ static bool save(training *t, ts_error *e)
 
 static bool evaluate(training *t, ts_error *e)
 {
-    int n_weight, n_all;
+    const int n = t->step.n_param;
     judge j = {0};
     verdict v = {0};
     if (!t->has_eval)
         return true;
-    ts_given *all = step_state(&t->step, &n_weight, &n_all, e);
-    const bool good = all && judge_make(&j, t->wish, &t->eval, t->net.classes, n_weight, all, &t->job->options, e) &&
+    ts_given *all = step_trained(&t->step, e);
+    const bool good = all && judge_make(&j, t->wish, &t->eval, t->net.classes, n, all, &t->job->options, e) &&
                       judge_data(&j, &t->eval, false, &v, e);
-    step_state_free(all, all ? n_all : 0);
+    step_state_free(all, n);
     judge_free(&j);
     if (!good)
         return false;
@@ -270,7 +269,8 @@ static double memory_used(void)
 
 static bool log_step(training *t, const step_result *r, double seconds, bool skipped, ts_error *e)
 {
-    const double each_step = (double)(t->net.text ? t->net.rows * t->net.length : t->net.rows);
+    const int64_t rows = t->net.rows * t->wish->accumulate;
+    const double each_step = (double)(t->net.text ? rows * t->net.length : rows);
     cJSON *row = cJSON_CreateObject();
     js_number(row, "step", (double)(t->done - 1));
     js_number(row, "epoch", (double)((t->done - 1) / t->facts.batch_steps));
@@ -340,19 +340,33 @@ static bool diverged(training *t, const step_result *r, ts_error *e)
     return false;
 }
 
-static bool one_step(training *t, double *norms, ts_error *e)
+static bool all_finite(const step_result *r)
+{
+    return isfinite(r->loss) && isfinite(r->norm);
+}
+
+/* The part-th batch of the update after t->done. */
+static bool one_batch(training *t, int64_t part, step_result *r, ts_error *e)
 {
     const net *n = &t->net;
-    step_result r = {.norms = norms};
-    const double start = now();
-    bool good = order_batch(&t->order, t->done, t->which, e) &&
-                net_arrays(n, &t->data, t->which, n->batch, t->batch, e) &&
-                step_run(&t->step, n, t->batch, t->done + 1, &r, e);
+    const bool good = order_batch(&t->order, t->done * t->wish->accumulate + part, t->which, e) &&
+                      net_arrays(n, &t->data, t->which, n->batch, t->batch, e) &&
+                      step_run(&t->step, n, t->batch, t->done + 1, part, r, e);
     for (int i = 0; i < net_n_arrays(n); i++)
         ts_array_free(&t->batch[i]);
+    return good;
+}
+
+static bool one_step(training *t, double *norms, ts_error *e)
+{
+    step_result r = {.norms = norms};
+    const double start = now();
+    bool good = true;
+    for (int64_t part = 0; good && part < t->wish->accumulate && all_finite(&r); part++)
+        good = one_batch(t, part, &r, e);
     if (!good)
         return false;
-    const bool bad = !isfinite(r.loss) || !isfinite(r.norm);
+    const bool bad = !all_finite(&r);
     t->done++;
     if (!log_step(t, &r, now() - start, bad, e) || (bad && !diverged(t, &r, e)))
         return false;

@@ -75,6 +75,14 @@ void run_weights_free(run_weights *w)
     *w = (run_weights){0};
 }
 
+/* What was trained, or its average where one was kept. */
+static bool get_weight(const checkpoint *c, bool averaged, const char *name, ts_array *out, ts_error *e)
+{
+    char label[4200];
+    snprintf(label, sizeof label, "%s.average", name);
+    return averaged ? ts_tensors_get(c->optimizer, label, out, e) : ts_tensors_get(c->weights, name, out, e);
+}
+
 bool run_weights_read(const char *run, run_weights *out, ts_error *e)
 {
     checkpoint c = {0};
@@ -100,7 +108,7 @@ bool run_weights_read(const char *run, run_weights *out, ts_error *e)
     bool good = (out->all = calloc((size_t)ts_tensors_count(c.weights) + 1, sizeof *out->all)) != NULL;
     for (int i = 0; good && i < ts_tensors_count(c.weights); i++) {
         const char *name = ts_tensors_name(c.weights, i);
-        good = ts_tensors_get(c.weights, name, &out->all[i].value, e);
+        good = get_weight(&c, out->wish.ema > 0, name, &out->all[i].value, e);
         out->all[i].name = strdup(name);
         out->n++;
     }

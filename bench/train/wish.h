@@ -12,7 +12,8 @@ typedef struct train_wish {
     char *freeze, *no_decay, *on, *grad_norms, *dims;
     int64_t labels, batch, steps, epochs, total_steps, warmup, length, seed, keep, save_every, eval_every, accumulate;
     int64_t lora;
-    double lr, weight_decay, clip, beta1, beta2, eps, momentum, ema, dropout, smoothing;
+    double lr, clip, ema, dropout, smoothing;
+    double weight_decay, beta1, beta2, eps, momentum; /* below 0: as the optimizer has it */
 } train_wish;
 
 typedef enum wish_kind { WISH_TEXT, WISH_LIST, WISH_WHOLE, WISH_REAL } wish_kind;

@@ -1,0 +1,113 @@
+#!/bin/sh
+# Options of a training step, each against what it must do to the numbers of a tiny model.
+# ctest: timeout=600
+. "$SOURCE/tests/cli/expect.sh"
+cd "$dir" || exit 1
+"${PYTHON:-python3}" "$SOURCE/tests/bench/train/fixture.py" . || exit 77
+train() { # RUN ARGUMENT...
+    run=$1
+    shift
+    "$TESSERA" train model.json --tokenizer vocab.txt --data train.tsv --labels 2 --length 12 -q -o "$run" "$@" ||
+        wrong "train $* fails"
+    checked=$((checked + 1))
+}
+cat >lib.py <<'PY'
+import glob, json, struct, numpy as np
+def rows(run): return [r for r in map(json.loads, open(f"{run}/metrics.jsonl")) if "loss" in r]
+def tensors(path):
+    data = open(path, "rb").read()
+    n = struct.unpack("<Q", data[:8])[0]
+    types = {"F32": np.float32, "F64": np.float64}
+    return {k: np.frombuffer(data[8 + n + v["data_offsets"][0]:8 + n + v["data_offsets"][1]], types[v["dtype"]]).reshape(v["shape"])
+            for k, v in json.loads(data[8:8 + n]).items() if k != "__metadata__"}
+def saved(run, what="weights", step=-1): return tensors(sorted(glob.glob(f"{run}/checkpoints/step-*"))[step] + f"/{what}.safetensors")
+first = tensors("weights.safetensors")
+PY
+holds() { "${PYTHON:-python3}" -c "from lib import *
+$1" || wrong "$2"; checked=$((checked + 1)); }
+
+# every optimizer learns, and goes on to the same bits
+for each in adamw:0.05 adam:0.05 sgd:1 lion:0.02 adafactor:0.05; do
+    name=${each%:*}
+    set -- --lr "${each#*:}" --total-steps 120 --warmup 9 --batch 8 --clip 0 --optimizer "$name"
+    [ "$name" != sgd ] || set -- "$@" --momentum 0.9
+    train "$name" "$@" --steps 120
+    holds "r = rows('$name'); assert r[-1]['loss'] < 0.35 < r[0]['loss'], (r[0], r[-1])" "$name does not learn"
+    train "$name.parts" "$@" --steps 50
+    train "$name.parts" "$@" --steps 120 --resume
+    cmp "$name/checkpoints/step-00000120/optimizer.safetensors" "$name.parts/checkpoints/step-00000120/optimizer.safetensors" ||
+        wrong "$name goes on to other bits"
+done
+expect 2 'there is no optimizer "adamv"' train model.json --tokenizer vocab.txt --data train.tsv --optimizer adamv -o none
+expect 2 'those there are: ' train model.json --tokenizer vocab.txt --data train.tsv --optimizer adamv -o none
+expect 3 'adamw: no setting "momentum=' train model.json --tokenizer vocab.txt --data train.tsv --momentum 0.9 -o none
+
+# label smoothing: the first loss is the mean of that of the label and that of all classes
+train plain --steps 1 --batch 8 --lr 0.1
+train smooth --steps 1 --batch 8 --lr 0.1 --label-smoothing 1
+holds "a, b = rows('plain')[0]['loss'], rows('smooth')[0]['loss']; assert a != b and b >= np.log(2) - 1e-6, (a, b)" \
+    "smoothing all of a label is no loss over all classes"
+expect 2 '--label-smoothing 0.1: --task regress has no classes' train model.json --tokenizer vocab.txt --data train.tsv \
+    --task regress --label-smoothing 0.1 -o none
+
+# four batches of 8 are one of 32
+seq 0 127 | awk '{ printf "%s%s", $1, NR % 32 ? " " : "\n" }' >wide.txt
+seq 0 127 | awk '{ printf "%s%s", $1, NR % 8 ? " " : "\n" }' >narrow.txt
+train wide --batch 32 --order wide.txt --lr 0.1
+train narrow --batch 8 --order narrow.txt --accumulate 4 --lr 0.1
+holds "a, b = rows('wide'), rows('narrow')
+assert len(a) == len(b) == 4, (len(a), len(b))
+for x, y in zip(a, b): assert abs(x['loss'] / y['loss'] - 1) < 1e-5 and abs(x['grad_norm'] / y['grad_norm'] - 1) < 1e-5, (x, y)
+u, v = saved('wide'), saved('narrow')
+for k in u: assert np.abs(u[k] - v[k]).max() < 1e-4, k" "accumulated batches are another step than one batch"
+
+# averages: keep a share, add the rest; they are what is judged
+train average --steps 3 --batch 8 --lr 0.1 --ema 0.75 --save-every 1 --keep 10
+holds "a = first['dense.weight'].astype(float)
+for i in range(3): a = 0.75 * a + 0.25 * saved('average', step=i)['dense.weight']
+assert np.abs(saved('average', 'optimizer')['dense.weight.average'] - a).max() < 1e-6" "the average is another one"
+expect 0 'average.onnx' export average -o average.onnx
+holds "assert saved('average', 'optimizer')['dense.weight.average'].tobytes() in open('average.onnx', 'rb').read()" \
+    "the average is not what is exported"
+
+# factors: the matrix stays, its factors and the head are trained, and the exported matrix is their sum
+train factors --steps 30 --batch 8 --lr 0.1 --lora 2 --on 'dense*'
+holds "s = saved('factors')
+assert sorted(s) == ['dense.weight.lora_a', 'dense.weight.lora_b', 'head.bias', 'head.weight'], sorted(s)
+assert rows('factors')[-1]['loss'] < rows('factors')[0]['loss']
+np.save('merged.npy', first['dense.weight'] + s['dense.weight.lora_a'] @ s['dense.weight.lora_b'])" "factors are another set"
+expect 0 'factors.onnx' export factors -o factors.onnx
+"${PYTHON:-python3}" - <<'PY' || wrong "the exported matrix is not the merged one"
+import numpy as np
+data, want = open("factors.onnx", "rb").read(), np.load("merged.npy")
+np.seterr(all="ignore")
+found = [i for i in range(len(data) - want.nbytes + 1) if np.abs(np.frombuffer(data[i:i + want.nbytes], "<f4") - want.ravel()).max() < 1e-6]
+assert len(found) == 1 and b"lora" not in data, found
+PY
+expect 0 'examples' eval factors --data dev.tsv
+expect 2 'nothing says which weights get factors' train model.json --tokenizer vocab.txt --data train.tsv --lora 2 -o none
+expect 2 '--on goes with --lora' train model.json --tokenizer vocab.txt --data train.tsv --on '*' -o none
+expect 2 "--on 'dens' matches none" train model.json --tokenizer vocab.txt --data train.tsv --lora 2 --on dens -o none
+expect 2 '--lora 9: none of the weights of --on' train model.json --tokenizer vocab.txt --data train.tsv --lora 9 --on 'dense*' \
+    -o none
+
+# dropout: another loss than without, the same one again, and none of it when judged
+train thin --steps 3 --batch 8 --lr 0.1 --dropout 0.5
+train thin.again --steps 3 --batch 8 --lr 0.1 --dropout 0.5
+holds "a, b, c = rows('thin'), rows('thin.again'), rows('plain')
+assert [x['loss'] for x in a] == [x['loss'] for x in b] and a[0]['loss'] != c[0]['loss']" "dropout is none, or not a function of the seed"
+"$TESSERA" eval thin --data dev.tsv --json >a.json && "$TESSERA" eval thin --data dev.tsv --json >b.json && cmp -s a.json b.json ||
+    wrong "a trained model is judged with dropout"
+expect 2 '--dropout 0.5: there is no head' train model.json --tokenizer vocab.txt --data train.tsv --task lm --dropout 0.5 -o none
+
+# frozen and undecayed parameters
+train frozen --steps 3 --batch 8 --lr 0.1 --freeze 'dense*' --freeze table
+holds "assert sorted(saved('frozen')) == ['head.bias', 'head.weight']" "frozen parameters are trained"
+train decay --steps 1 --batch 8 --lr 0.1 --optimizer sgd --schedule constant --warmup 0 --clip 0 --weight-decay 0 --order narrow.txt
+train all --steps 1 --batch 8 --lr 0.1 --optimizer sgd --schedule constant --warmup 0 --clip 0 --weight-decay 0.5 \
+    --no-decay table --no-decay 'head*' --order narrow.txt
+holds "a, b = saved('decay'), saved('all')
+for k in a:
+    want = a[k] - (0.1 * 0.5 * first[k] if k.startswith('dense') else 0)
+    assert np.abs(b[k] - want).max() < 1e-6, k" "decay touches other parameters"
+finish
