@@ -37,17 +37,17 @@ bool stage_nested(const stage *s)
     return !x_alone(s->value);
 }
 
+static const expr *find_fold(const expr *x)
+{
+    const expr *found = x->kind == X_FOLD ? x : NULL;
+    for (int i = x->kind == X_LOAD ? 0 : x->n; !found && i-- > 0;)
+        found = find_fold(x->arg[i]);
+    return found;
+}
+
 const expr *stage_fold(const stage *s)
 {
-    const expr *open[64] = {s->value};
-    for (int n = 1; n-- > 0;) {
-        const expr *x = open[n];
-        if (x->kind == X_FOLD)
-            return x;
-        for (int i = 0; x->kind != X_LOAD && i < x->n && n < COUNT(open); i++)
-            open[n++] = x->arg[i];
-    }
-    return NULL;
+    return find_fold(s->value);
 }
 
 static const expr *find_guard(const expr *x, const expr *load)

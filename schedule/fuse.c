@@ -155,10 +155,10 @@ static void decide_inline(fuser *f, item *it)
     else if (!f->p->reference && owner && fits && (it->n_reader == 1 || along)) {
         if (it->fold && (moved || !along || owner->takes_fold))
             return;
-        if (owner->reads + it->reads > MAX_LOADS)
+        const int reads = owner->reads + it->reads - 1; /* instead of the load of this one, its own */
+        if (reads > MAX_LOADS)
             return;
-        it->inlined = true, it->owner = owner;
-        owner->reads += it->reads - 1;
+        it->inlined = true, it->owner = owner, owner->reads = reads;
         owner->takes_fold = owner->takes_fold || it->fold;
     }
     if (!is_view(it))

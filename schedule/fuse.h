@@ -4,7 +4,6 @@
 #define TS_FUSE_H
 #include "schedule/plan.h"
 
-enum { MAX_STAGES = 12 };
 typedef struct item { /* a node that is not a leaf, on its way into a kernel */
     const node *node;
     const expr *raw;   /* as the op defines it */

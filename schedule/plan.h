@@ -32,7 +32,7 @@ typedef struct staging {
     bool derived;
 } staging;
 
-enum { MAX_LOADS = 64 };
+enum { MAX_LOADS = 64, MAX_STAGES = 12 }; /* loads of a stage, stages of a kernel: at most */
 typedef struct stage {
     const node *node;
     char name[24];

@@ -6,7 +6,13 @@
 #include "backends/cstyle.h"
 #include "schedule/nest.h"
 
-enum { MAX_OPERAND = 64, MAX_TILE = 96, MAX_CLIP = 16, MAX_APART = 32 };
+enum {
+    MAX_OPERAND = MAX_STAGES * (MAX_LOADS + 1), /* all that a kernel's stages can load and write */
+    MAX_TILE = 96,
+    MAX_CLIP = 16,
+    MAX_APART = 32,
+    RESULT = MAX_LOADS /* stands for the result where a load's number is asked */
+};
 
 typedef struct operand { /* a pointer that the kernel takes */
     const node *node;
@@ -38,11 +44,12 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
     int stage, number;
     int64_t cur[MAX_AXIS];
     int64_t low[MAX_AXIS], high[MAX_AXIS]; /* where it may start, along axes whose borders have tiles of their own */
-    uint64_t loads;                        /* those it takes pointers of */
+    bool loads[MAX_LOADS];                 /* those it takes pointers of */
     uint32_t passed;                       /* axes it takes as numbers */
     bool faults, ahead;                    /* takes the fault flag; takes a pointer to fetch from */
-    int64_t c[MAX_LOADS + 1]; /* constant that stays inside the tile, of each load and, last, of the result */
-    uint64_t whole;           /* loads (bit 63: the result) indexed from their start, not from where the tile starts */
+    /* of each load and of the result */
+    int64_t c[RESULT + 1];  /* constant that stays inside the tile */
+    bool whole[RESULT + 1]; /* indexed from its start, not from where the tile starts */
 } tile_made;
 
 typedef struct emitter {
@@ -56,14 +63,14 @@ typedef struct emitter {
     int64_t scratch, scratch_most; /* bytes in use, and the most */
     const lin *shared_axis[MAX_AXIS];
     int64_t shared_cur[MAX_AXIS];
-    int64_t slice[16]; /* offset of each scratch stage's slice */
+    int64_t slice[MAX_STAGES]; /* offset of each scratch stage's slice */
     /* the stage being written */
     int at;
     const stage *s;
     const expr *value; /* what it computes, without guards that copies have taken over */
     const expr *fold;
     int result; /* the operand it writes, when not to scratch */
-    source source[16][MAX_LOADS];
+    source source[MAX_STAGES][MAX_LOADS];
     const lin *axis[MAX_AXIS]; /* value of each axis at this place */
     const lin *base[MAX_AXIS]; /* the part of it that the shared loops give */
     int64_t cur[MAX_AXIS];     /* what each has left here: constants */
@@ -96,7 +103,6 @@ const lin *source_offset(emitter *m, int load, const lin *const *axis);
 const lin *store_offset(emitter *m, const lin *const *axis);
 dtype source_dtype(const emitter *m, int load);
 /* text.c: expressions and addresses as text, in the tile or outside. */
-enum { RESULT = 63 }; /* stands for the result where a load's number is asked */
 writer emit_writer(emitter *m);
 void emit_lin(emitter *m, text *t, const lin *a);
 void emit_pointer(emitter *m, text *t, const tile_made *f, int load); /* outside: the pointer that tile f is given */

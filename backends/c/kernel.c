@@ -10,10 +10,7 @@ static int operand_of(emitter *m, const node *n, const layout *y, int entry, boo
     for (int i = 0; i < m->n_operand; i++)
         if (m->operand[i].node == n && m->operand[i].written == written && layout_same(m->operand[i].layout, y))
             return i;
-    if (m->n_operand == MAX_OPERAND) {
-        err_set(m->e, TS_UNSUPPORTED, "a kernel over more than %d tensors", MAX_OPERAND);
-        return 0;
-    }
+    MUST(m->n_operand < MAX_OPERAND);
     operand *o = &m->operand[m->n_operand];
     *o = (operand){n, y, entry, written, ""};
     snprintf(o->name, sizeof o->name, "%c%d", written ? 'y' : 'x', m->n_operand);

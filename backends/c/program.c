@@ -151,10 +151,19 @@ static bool write_kernel(writing *w, int k, err *e)
     return ok;
 }
 
+static size_t most_traffic(const plan *p)
+{
+    size_t n = 1;
+    for (int k = 0; k < p->n_kernel; k++)
+        for (int s = 0; s < p->kernel[k].n_stage; s++)
+            n += (size_t)p->kernel[k].stage[s].n_load + 1;
+    return n;
+}
+
 bool c_program_write(const plan *p, c_program *out, err *e)
 {
     writing w = {.p = p, .c = out};
-    const size_t most = (size_t)p->n_kernel * MAX_OPERAND + 1;
+    const size_t most = most_traffic(p);
     w.since.read = calloc(most, sizeof *w.since.read), w.since.write = calloc(most, sizeof *w.since.write);
     MUST(w.since.read && w.since.write);
     bool ok = true;

@@ -90,11 +90,11 @@ static const lin *rest_of(emitter *m, int load)
 
 static void write_place(emitter *m, text *t, int load) /* [index] of a load, or of the result */
 {
-    const lin *at = m->into->whole >> load & 1 ? NULL : rest_of(m, load);
+    const lin *at = m->into->whole[load] ? NULL : rest_of(m, load);
     if (!at) {
         at = offset_of(m, load, m->plain);
         emit_passed(m, at);
-        m->into->whole |= 1ull << load;
+        m->into->whole[load] = true;
     }
     text_add(t, "[");
     emit_lin(m, t, at);
@@ -135,7 +135,7 @@ static void write_load(void *user, text *t, const expr *x)
     if (m->into && m->source[m->at][i].from == FROM_RESULT)
         emit_result(m, t);
     else if (m->into) {
-        m->into->loads |= 1ull << i;
+        m->into->loads[i] = true;
         text_add(t, "x%d", i);
         write_place(m, t, i);
     } else {
@@ -180,12 +180,12 @@ void emit_pointer(emitter *m, text *t, const tile_made *f, int load) /* where ti
         text_add(t, "(%s *)(scratch + %lld)", c_memory(stored_as(m->p, m->s->node)), (long long)m->slice[m->at]);
     else
         text_add(t, "%s", m->operand[m->result].name);
-    if (f->whole >> load & 1) {
+    if (f->whole[load]) {
         add_offset(m, t, start_of_all(m, load));
         return;
     }
     const lin *at = offset_of(m, load, m->axis);
-    add_offset(m, t, lin_add(&m->sp, at, lin_const(&m->sp, 1), -f->c[result ? MAX_LOADS : load]));
+    add_offset(m, t, lin_add(&m->sp, at, lin_const(&m->sp, 1), -f->c[load]));
 }
 
 static void write_fold(void *user, text *t, const expr *x)

@@ -288,7 +288,7 @@ static void write_head(emitter *m, const tile_made *f, text *out)
 {
     text_add(out, "static void tile%d(%s *restrict y", f->number, c_memory(stored_as(m->p, m->s->node)));
     for (int i = 0; i < m->s->n_load; i++)
-        if (f->loads >> i & 1)
+        if (f->loads[i])
             text_add(out, ", const %s *restrict x%d", c_memory(source_dtype(m, i)), i);
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->passed >> a & 1)
@@ -308,7 +308,7 @@ static void write_body(emitter *m, tile_made *f)
     clip_tile(m);
     for (int i = 0; i < m->s->n_load; i++)
         f->c[i] = source_offset(m, i, m->inner)->c;
-    f->c[MAX_LOADS] = store_offset(m, m->inner)->c;
+    f->c[RESULT] = store_offset(m, m->inner)->c;
     if (m->fold) {
         declare_acc(m);
         register_loops(m, nest_unrolled(m->s), CLEAR);
@@ -328,7 +328,7 @@ static tile_made *make_tile(emitter *m)
     text was = m->body;
     saved outer;
     const int n_var = m->sp.n;
-    uint64_t whole;
+    bool whole[COUNT(f->whole)];
     if (m->n_tile == MAX_TILE) {
         err_set(m->e, TS_UNSUPPORTED, "more than %d shapes of tile in one kernel: choose steps that divide the extents",
                 MAX_TILE);
@@ -340,10 +340,10 @@ static tile_made *make_tile(emitter *m)
     m->body = (text){.depth = 1};
     m->into = f;
     do { /* again when a load turned out to be indexed from its start: everywhere, then */
-        whole = f->whole, m->body.len = 0, m->sp.n = n_var;
+        memcpy(whole, f->whole, sizeof whole), m->body.len = 0, m->sp.n = n_var;
         restore(m, &outer);
         write_body(m, f);
-    } while (f->whole != whole);
+    } while (memcmp(f->whole, whole, sizeof whole) != 0);
     f->faults = m->body.s && strstr(m->body.s, "fault") != NULL;
     write_head(m, f, &m->tiles);
     text_add(&m->tiles, "%s}\n\n", text_str(&m->body));
@@ -378,7 +378,7 @@ void emit_tile(emitter *m)
     text_add(&call, "tile%d(", f->number);
     emit_pointer(m, &call, f, RESULT);
     for (int i = 0; i < m->s->n_load; i++)
-        if (f->loads >> i & 1)
+        if (f->loads[i])
             text_add(&call, ", "), emit_pointer(m, &call, f, i);
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->passed >> a & 1)
