@@ -9,7 +9,7 @@
 
 enum { MOST = 200 };
 
-/* Whole numbers below 1000, so that every sum of them is exact in f32: element j of operand i is (37 i + j) mod 1000. */
+/* Whole numbers below 1000: every sum of them is exact in f32. Element j of operand i is (37 i + j) mod 1000. */
 static bool give(int n, ts_given *in, int rank, const int64_t *dim)
 {
     static char name[MOST][16];
