@@ -141,7 +141,15 @@ bool session_fill(session *s, uint64_t seed, ts_error *e)
     return true;
 }
 
-bool session_require(const session *s, ts_error *e)
+static bool is_empty(const ts_port *port)
+{
+    for (int d = 0; d < port->rank; d++)
+        if (port->dim[d] == 0)
+            return true;
+    return false;
+}
+
+bool session_require(session *s, ts_error *e)
 {
     char list[1024] = "";
     int missing = 0;
@@ -149,6 +157,11 @@ bool session_require(const session *s, ts_error *e)
         ts_port port;
         if (s->source[i] || !ts_model_input(s->model, i, &port))
             continue;
+        if (is_empty(&port)) {
+            if (!ts_array_make(&s->value[i], port.dtype, port.rank, port.dim, e))
+                return false;
+            continue;
+        }
         size_t n = strlen(list);
         snprintf(list + n, sizeof list - n, "%s%s", missing++ ? ", " : "", port.name);
     }

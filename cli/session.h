@@ -21,8 +21,8 @@ extern const option_group session_plan_options;  /* --target, --threads, --isa, 
 bool session_open(session *s, const args *a, const char *what, ts_error *e);
 /* Makes values for inputs that were not given: by seed, so the same everywhere. */
 bool session_fill(session *s, uint64_t seed, ts_error *e);
-/* Fails, naming them, if inputs are missing. */
-bool session_require(const session *s, ts_error *e);
+/* Fails, naming them, if inputs are missing. One without elements is not: nobody has to write down its only value. */
+bool session_require(session *s, ts_error *e);
 void session_close(session *s);
 /* The plan options alone, without a model. */
 ts_options session_options(const args *a);

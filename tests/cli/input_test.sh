@@ -34,6 +34,10 @@ expect 3 'dimension "seq" is 0' run bert-tiny --dim seq=0 --random
 expect 2 'no value for inputs: input_ids, attention_mask, token_type_ids' run bert-tiny
 expect 2 '--seed 1 makes random values' run bert-tiny
 expect 2 'no value for inputs: attention_mask, token_type_ids' run bert-tiny --in input_ids=ids.npy
+expect 2 'no value for inputs: input_ids, attention_mask' run gpt2-tiny # and none for the cache, which has no elements
+grep -q 'past' "$dir/err" && wrong "inputs without elements are asked for" "$(cat "$dir/err")"
+expect 0 'present.1.value' run gpt2-tiny --in input_ids=ids.npy --in attention_mask=ids.npy --target interp
+expect 2 'attention_mask, past.0.key, past.0.value' run gpt2-tiny --dim past=1
 expect 2 'the model has no input "input_id"' run bert-tiny --in input_id=ids.npy
 expect 2 'did you mean input_ids?' run bert-tiny --in input_id=ids.npy
 expect 2 'its inputs are input_ids, attention_mask' run bert-tiny --in workspace=ids.npy
