@@ -16,6 +16,17 @@ bool run_eval(const char *run, const char *files, bool each, const ts_options *o
 bool run_predict(const char *run, int64_t n, const char *const *texts, const ts_options *o, asked *out, ts_error *e);
 void run_ask_free(asked *a);
 
+typedef struct generating {
+    const char *prompt;
+    int64_t tokens;     /* to append */
+    double temperature; /* logits are divided by it; 0: always the likeliest token */
+    uint64_t seed;      /* what is drawn is a function of it and of the token's number */
+    void (*tell)(void *user, const char *text, size_t n); /* the text as it grows, the prompt left out */
+    void *user;
+} generating;
+/* Continues a text by a run of --task lm, whose model must be causal: every token runs the whole window again. */
+bool run_generate(const char *run, const generating *how, const ts_options *o, asked *out, ts_error *e);
+
 /* The model with its trained weights and its head, as an ONNX file. */
 bool run_export(const char *run, const char *path, ts_error *e);
 #endif

@@ -222,6 +222,7 @@ static void test_rules(void)
     CHECK(fabs(element(&t, t.u.update[3].from, 0) - (0.9 * a + 0.1 * element(&t, p[0], 0))) < 1e-12);
     ts_array norm;
     CHECK(values_of(&t.v, t.u.norm, &norm, NULL) && fabs(ts_array_at(&norm, 0) - 5) < 1e-12);
+    CHECK(t.u.square[0] && t.u.square[1] && !t.u.square[2]);
     ts_array_free(&norm), values_free(&t.v), ts_graph_free(t.g);
 }
 

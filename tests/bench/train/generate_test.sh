@@ -1,0 +1,37 @@
+#!/bin/sh
+# A tiny language model learns a text by heart and goes on with it, token by token.
+# ctest: timeout=300
+. "$SOURCE/tests/cli/expect.sh"
+cd "$dir" || exit 1
+"${PYTHON:-python3}" - <<'PY' || exit 77
+import json, struct
+import numpy as np
+rng, shapes = np.random.default_rng(1), {"table": (128, 16), "out": (16, 128)}
+header, data = {}, b""
+for name, shape in shapes.items():
+    values = rng.uniform(-0.3, 0.3, shape).astype(np.float32).tobytes()
+    header[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": [len(data), len(data) + len(values)]}
+    data += values
+header = json.dumps(header).encode()
+open("weights.safetensors", "wb").write(struct.pack("<Q", len(header)) + header + data)
+json.dump({"format": "graph/1", "name": "bigram", "opset": {"": 17},
+           "inputs": [{"name": "input_ids", "dtype": "i64", "shape": ["batch", "seq"]}], "outputs": [{"name": "logits"}],
+           "weights": {"file": "weights.safetensors"},
+           "nodes": [{"op": "Gather", "in": ["table", "input_ids"], "out": ["rows"], "attr": {"axis": 0}},
+                     {"op": "MatMul", "in": ["rows", "out"], "out": ["logits"]}]}, open("model.json", "w"))
+open("text.txt", "w").write("abcdefgh\n" * 60)
+PY
+"$TESSERA" train model.json --task lm --data text.txt --tokenizer bytes --length 8 --batch 8 --steps 150 --lr 0.05 -q -o run ||
+    wrong "the run fails"
+[ "$("$TESSERA" generate run --prompt ab --tokens 17)" = "$(printf 'cdefgh\nabcdefgh\na')" ] || wrong "it does not go on"
+[ "$("$TESSERA" generate run --prompt abcdefgh --tokens 4 | od -An -c | tr -d ' ')" = '\nabc\n' ] || wrong "a full window fails"
+"$TESSERA" generate run --prompt ab --temperature 9 --seed 3 --tokens 30 >one
+"$TESSERA" generate run --prompt ab --temperature 9 --seed 3 --tokens 30 --threads 1 >two
+"$TESSERA" generate run --prompt ab --temperature 9 --seed 4 --tokens 30 >three
+cmp -s one two || wrong "the same seed gives other text"
+cmp -s one three && wrong "another seed gives the same text"
+expect 0 '"text":' generate run --prompt ab --tokens 2 --json
+expect 2 'generate: --prompt is missing' generate run
+expect 2 '--prompt "": must be something' generate run --prompt ''
+expect 8 'holds no run' generate nowhere --prompt a
+finish
