@@ -110,4 +110,9 @@ holds "a, b = saved('decay'), saved('all')
 for k in a:
     want = a[k] - (0.1 * 0.5 * first[k] if k.startswith('dense') else 0)
     assert np.abs(b[k] - want).max() < 1e-6, k" "decay touches other parameters"
+train usual --steps 1 --batch 8 --lr 0.1 --optimizer sgd --schedule constant --warmup 0 --clip 0 --weight-decay 0.5 \
+    --order narrow.txt
+holds "a, b = saved('decay'), saved('usual')
+assert a['dense.bias'].tobytes() == b['dense.bias'].tobytes()
+for k in 'dense.weight', 'table': assert np.abs(b[k] - a[k] + 0.05 * first[k]).max() < 1e-6, k" "a bias decays, or a matrix does not"
 finish
