@@ -167,7 +167,7 @@ static const runs *runs_of(contraction *c, operand *o)
     if (r->known)
         return r;
     if (!r->run)
-        MUST(r->run = malloc(LANES * sizeof *r->run));
+        MUST(r->run = calloc(LANES, sizeof *r->run));
     vec *at = block_borrow(b), *guard = o->guard ? block_borrow(b) : NULL;
     if (guard)
         block_eval(b, o->guard, NULL, guard);

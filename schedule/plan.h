@@ -67,8 +67,8 @@ typedef struct kernel {
     double flops, bytes; /* derived from the definitions; compulsory traffic */
 } kernel;
 
-typedef enum where { IN_ARENA, IN_INPUT, IN_LEAF, IN_OUTPUT, NOWHERE } where;
-typedef struct home { /* where a node's value lives */
+typedef enum where { NOWHERE, IN_ARENA, IN_INPUT, IN_LEAF, IN_OUTPUT } where; /* NOWHERE: also what no result needs */
+typedef struct home {                                                         /* where a node's value lives */
     where where;
     int index;        /* of the input, leaf or output */
     const node *over; /* in the arena: the value whose place it takes; the offset is the same */
