@@ -1,6 +1,7 @@
 #!/bin/sh
-# The ONNX project's own cases: tiers P0, P1 and MODEL and the large networks of LIGHT on both targets. What fails must be
-# listed in conformance.failing; what is listed there and passes is said, so that the list can shrink. ctest: large timeout=1500
+# The ONNX project's own cases: tiers P0, P1 and MODEL and the large networks of LIGHT on both targets. What fails must
+# be listed in conformance.failing; what is listed there and passes is said, so that the list can shrink.
+# ctest: large timeout=1500
 set -eu
 archive=${SHARED:-}/data/onnx/backend-cases.tar.xz
 [ -r "$archive" ] || { echo "SHARED names no folder with data/onnx/backend-cases.tar.xz"; exit 77; }
