@@ -10,10 +10,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char format[] = "run/1";
-enum { MOST_PATH = 4096 };
+enum { MOST_PATH = 4096, LOCK_TRIES = 20 };
 
 static bool path_in(char out[MOST_PATH], const char *run, const char *name, ts_error *e)
 {
@@ -27,6 +28,18 @@ static bool exists(const char *path)
     return stat(path, &st) == 0;
 }
 
+/* A process that was killed keeps its locks until the system has taken it down. */
+static bool lock_soon(int fd)
+{
+    const struct timespec moment = {.tv_nsec = 50000000};
+    for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
+        if (i == LOCK_TRIES)
+            return false;
+        nanosleep(&moment, NULL);
+    }
+    return true;
+}
+
 bool run_lock(run_folder *r, const char *path, bool fresh, ts_error *e)
 {
     char file[MOST_PATH];
@@ -36,7 +49,7 @@ bool run_lock(run_folder *r, const char *path, bool fresh, ts_error *e)
     r->lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (r->lock < 0)
         return files_failed("open", file, e);
-    if (flock(r->lock, LOCK_EX | LOCK_NB) != 0) {
+    if (!lock_soon(r->lock)) {
         bench_fail(e, TS_FILES, "another process trains in '%s' now", path);
         return bench_hint(e, "wait until it ends, or train in another folder with -o");
     }
