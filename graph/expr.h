@@ -25,8 +25,6 @@ typedef struct fn {
     int cost;            /* flops; 0 for selection and comparison */
 } fn;
 const fn *fn_find(const char *name);
-int fn_count(void);
-const fn *fn_at(int i);
 
 /* A C function: for what no expression says, as sorting. Compiled into the library from graph/routines/NAME.c, and that
  * file's text travels with generated programs, so it includes nothing but C headers. at: the operands, row-major, then

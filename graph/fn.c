@@ -169,16 +169,6 @@ static const fn table[] = {
 };
 /* clang-format on */
 
-int fn_count(void)
-{
-    return COUNT(table);
-}
-
-const fn *fn_at(int i)
-{
-    return &table[i];
-}
-
 const fn *fn_find(const char *name)
 {
     for (int i = 0; i < COUNT(table); i++)

@@ -60,15 +60,6 @@ bool axes_set(const attr *a, int rank, uint32_t *set, err *e)
     return true;
 }
 
-int axes_list(uint32_t set, int64_t *out)
-{
-    int n = 0;
-    for (int i = 0; set >> i; i++)
-        if (set >> i & 1)
-            out[n++] = i;
-    return n;
-}
-
 bool attr_axis(const node *n, const char *name, int rank, int *out, err *e)
 {
     return axis_norm(node_int(n, name), rank, out, e) || err_in(e, "%s", name);

@@ -13,7 +13,6 @@ bool shape_bool(const node *n, type *out, err *e);
 /* ---- axes ---- */
 /* The axes listed in attribute a, counted from the end where negative, as a set; absent means all of them. */
 bool axes_set(const attr *a, int rank, uint32_t *set, err *e);
-int axes_list(uint32_t set, int64_t *out); /* ascending; the number of them */
 bool attr_axis(const node *n, const char *name, int rank, int *out, err *e);
 
 /* ---- calls from recipes and adapters ---- */

@@ -81,18 +81,6 @@ bool dim_test_parse(const char *source, dim_test *out)
     return ok && !s[strspn(s, " ")];
 }
 
-void dim_test_print(text *t, const dim_test *d)
-{
-    if (d->multiple)
-        text_add(t, "%%%lld==0", (long long)d->multiple);
-    else if (d->high == INT64_MAX)
-        text_add(t, ">=%lld", (long long)d->low);
-    else if (d->low == d->high)
-        text_add(t, "%lld", (long long)d->low);
-    else
-        text_add(t, "%lld..%lld", (long long)d->low, (long long)d->high);
-}
-
 static bool read_dims(const json *v, rule *r, err *e)
 {
     if (!json_want(v, JSON_OBJECT, e))

@@ -237,7 +237,7 @@ static bool write_weight(const emit_parts *p, int i, int fd)
     if (!buffer)
         return errno = ENOMEM, false;
     p->weight(p->arg, i, buffer);
-    bool ok = descriptor_write(fd, buffer, bytes);
+    bool ok = file_write(fd, buffer, bytes);
     int why = errno;
     free(buffer);
     errno = why;

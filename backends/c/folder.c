@@ -7,27 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool descriptor_write(int fd, const void *p, size_t n)
-{
-    const char *at = p;
-    while (n > 0) {
-        ssize_t done = write(fd, at, n);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        at += done;
-        n -= (size_t)done;
-    }
-    return true;
-}
-
 bool folder_write(int at, const char *name, const void *p, size_t n, bool sync)
 {
     int fd = openat(at, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return false;
-    bool ok = descriptor_write(fd, p, n) && (!sync || fsync(fd) == 0);
+    bool ok = file_write(fd, p, n) && (!sync || fsync(fd) == 0);
     int why = errno;
     if (close(fd) != 0 && ok)
         return false;

@@ -4,7 +4,6 @@
 #define TS_C_FOLDER_H
 #include "graph/base/base.h"
 
-bool descriptor_write(int fd, const void *p, size_t n);
 /* Makes a new file, 0600, never following or replacing anything; sync: on the disk before this returns. */
 bool folder_write(int at, const char *name, const void *p, size_t n, bool sync);
 /* Appends a plain file of at most that many bytes. */

@@ -26,7 +26,7 @@ static bool open_sealed(loaded *l, const void *image, size_t n)
         return false;
     descriptor_path(l->fd, path);
     const int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
-    if (descriptor_write(l->fd, image, n) && fcntl(l->fd, F_ADD_SEALS, seals) == 0)
+    if (file_write(l->fd, image, n) && fcntl(l->fd, F_ADD_SEALS, seals) == 0)
         l->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     return l->handle;
 }

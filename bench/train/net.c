@@ -24,15 +24,6 @@ bool task_is_text(const train_wish *w)
     return !(npy && strchr(w->data, '='));
 }
 
-data_want net_want(const net *n)
-{
-    return (data_want){.label = task_label(n->wish->task),
-                       .classes = n->classes,
-                       .stream = n->stream,
-                       .vocabulary = n->vocabulary,
-                       .length = n->length};
-}
-
 static ts_tensor call(ts_graph *g, int count, const ts_tensor *in, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 static ts_tensor call(ts_graph *g, int count, const ts_tensor *in, const char *fmt, ...)

@@ -30,7 +30,6 @@ typedef struct net {
 /* Opens the model, binds batch and length, puts head and loss on. classes: labels seen in the data, or 0. */
 bool net_make(net *n, const train_wish *w, const data *d, int64_t batch, int64_t classes, ts_error *e);
 void net_free(net *n);
-data_want net_want(const net *n); /* data that fits; without tokenizer */
 /* What a task's data is like, before there is a net. */
 data_label task_label(const char *task);
 bool task_is_text(const train_wish *w); /* data is lines or a stream, not arrays */

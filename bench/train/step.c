@@ -280,12 +280,6 @@ void step_state_free(ts_given *all, int n)
 }
 
 /* ---- running ---- */
-bool step_first_bad(step *s, char *out, size_t n)
-{
-    (void)s, (void)out, (void)n;
-    return false;
-}
-
 static bool get_scalar(step *s, int output, double *v, ts_error *e)
 {
     ts_array a = {0};

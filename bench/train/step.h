@@ -48,6 +48,4 @@ bool step_run(step *s, const net *n, const ts_array *batch, int64_t number, int6
 ts_given *step_state(step *s, ts_error *e);
 ts_given *step_trained(step *s, ts_error *e); /* n_param weights to be used: averages where they are kept */
 void step_state_free(ts_given *all, int n);
-/* Runs the last step again kernel by kernel and names the first that gives a NaN or an infinity. */
-bool step_first_bad(step *s, char *out, size_t n);
 #endif

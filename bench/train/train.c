@@ -322,16 +322,12 @@ static const char *worst_group(const training *t, const double *norms)
 static bool diverged(training *t, const step_result *r, ts_error *e)
 {
     const char *group = worst_group(t, r->norms);
-    char where[256] = "", kernel[200];
-    if (step_first_bad(&t->step, kernel, sizeof kernel))
-        snprintf(where, sizeof where, "; the first kernel that gave one is %s", kernel);
     if (strcmp(t->wish->on_nan, "skip") == 0 && ++t->skipped <= 10) {
-        say(t, NEWS_WARNING, "step %lld: loss %g, gradient norm %g: skipped%s", (long long)t->done, r->loss, r->norm,
-            where);
+        say(t, NEWS_WARNING, "step %lld: loss %g, gradient norm %g: skipped", (long long)t->done, r->loss, r->norm);
         return true;
     }
-    bench_fail(e, TS_DIVERGED, "step %lld: the loss is %g and the gradient norm %g%s%s%s", (long long)t->done, r->loss,
-               r->norm, group ? "; the first parameter with such a gradient is " : "", group ? group : "", where);
+    bench_fail(e, TS_DIVERGED, "step %lld: the loss is %g and the gradient norm %g%s%s", (long long)t->done, r->loss,
+               r->norm, group ? "; the first parameter with such a gradient is " : "", group ? group : "");
     bench_hint(e,
                "the weights from before this step are saved; a smaller --lr or --clip may help, --on-nan skip goes on");
     t->done--;

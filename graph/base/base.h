@@ -93,7 +93,8 @@ bool file_save(const char *path, const void *p, size_t n, err *e); /* atomic: te
 typedef struct saver saver;
 saver *saver_begin(const char *path, size_t expected);
 void saver_add(saver *s, const void *p, size_t n);
-bool saver_end(saver *s, err *e);             /* frees s; on failure the old file stays */
-void saver_drop(saver *s);                    /* frees s, nothing was written; NULL is fine */
+bool saver_end(saver *s, err *e); /* frees s; on failure the old file stays */
+/* All n bytes to an open file, with short writes and interruptions taken care of; errno says why not */
+bool file_write(int fd, const void *p, size_t n);
 bool file_make_dir(const char *path, err *e); /* with parents; an existing folder is fine */
 #endif

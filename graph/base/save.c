@@ -33,7 +33,7 @@ static int open_again(const char *path, int flags, mode_t mode)
     return fd;
 }
 
-static bool write_all(int fd, const void *p, size_t n)
+bool file_write(int fd, const void *p, size_t n)
 {
     const char *at = p;
     while (n > 0) {
@@ -126,7 +126,7 @@ saver *saver_begin(const char *path, size_t expected)
 static void flush(saver *s)
 {
     if (s->why == 0)
-        note(s, write_all(s->fd, s->buffer, s->held));
+        note(s, file_write(s->fd, s->buffer, s->held));
     s->held = 0;
 }
 
@@ -137,7 +137,7 @@ void saver_add(saver *s, const void *p, size_t n)
     if (n > BUFFER - s->held)
         flush(s);
     if (n > BUFFER) {
-        note(s, write_all(s->fd, p, n));
+        note(s, file_write(s->fd, p, n));
         return;
     }
     memcpy(s->buffer + s->held, p, n);
@@ -152,12 +152,6 @@ static void done(saver *s)
         close(s->fd);
     arena_free(&s->mem);
     free(s);
-}
-
-void saver_drop(saver *s)
-{
-    if (s)
-        done(s);
 }
 
 /* A failed fsync is final: the kernel may have dropped the pages, so no second try. */

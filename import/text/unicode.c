@@ -47,11 +47,6 @@ bool unicode_is_number(uint32_t c)
     return within(category(c), UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO);
 }
 
-bool unicode_is_digit(uint32_t c)
-{
-    return category(c) == UTF8PROC_CATEGORY_ND;
-}
-
 bool unicode_is_mark(uint32_t c)
 {
     return category(c) == UTF8PROC_CATEGORY_MN;

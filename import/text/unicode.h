@@ -11,7 +11,6 @@ void unicode_put(text *t, uint32_t code);
 bool unicode_is_space(uint32_t c);   /* the property White_Space */
 bool unicode_is_letter(uint32_t c);  /* categories L* */
 bool unicode_is_number(uint32_t c);  /* categories N* */
-bool unicode_is_digit(uint32_t c);   /* category Nd */
 bool unicode_is_mark(uint32_t c);    /* category Mn: accents that do not advance */
 bool unicode_is_control(uint32_t c); /* categories C* but for unassigned: control, format, private */
 bool unicode_is_punct(uint32_t c);   /* categories P*, and ASCII's other signs */
