@@ -162,7 +162,8 @@ bool params_make(step *s, net *n, ts_error *e)
     swaps swap = {.from = calloc(most, sizeof *swap.from), .to = calloc(most, sizeof *swap.to)};
     s->param = calloc(most, sizeof *s->param);
     bool good = (all && swap.from && swap.to && s->param) || bench_fail(e, TS_MEMORY, "no memory for the parameters");
-    good = good && check_globs("freeze", w->freeze, k, all, e) && check_globs("no-decay", w->no_decay, k, all, e) &&
+    good = good && check_globs("freeze", w->freeze, k, all, e) &&
+           (wish_none(w->no_decay) || check_globs("no-decay", w->no_decay, k, all, e)) &&
            check_globs("on", w->on, k, all, e) && choose(s, n, k, all, &swap, e) &&
            (ts_replace(n->g, 1, &n->loss, swap.n, swap.from, swap.to, &s->loss) || ts_graph_ok(n->g, e));
     free(all), free(swap.from), free(swap.to);

@@ -40,7 +40,7 @@ static void recipe(const train_wish *w, char *out, size_t n)
 }
 
 enum { MOST_RULES = 64 };
-/* Which parameters do not decay; text holds the names. */
+/* Which parameters do not decay, by default biases and scales; text holds the names. */
 static int no_decay(const train_wish *w, ts_rule *rule, char (*text)[WISH_LINE])
 {
     int n = 0;
@@ -48,7 +48,7 @@ static int no_decay(const train_wish *w, ts_rule *rule, char (*text)[WISH_LINE])
         rule[0] = (ts_rule){.names = "*", .settings = "decay=0", .below_rank = 2};
         return 1;
     }
-    for (const char *at = w->no_decay; n < MOST_RULES && wish_line(&at, text[n]); n++)
+    for (const char *at = wish_none(w->no_decay) ? NULL : w->no_decay; n < MOST_RULES && wish_line(&at, text[n]); n++)
         rule[n] = (ts_rule){.names = text[n], .settings = "decay=0"};
     return n;
 }

@@ -114,6 +114,11 @@ bool wish_line(const char **at, char line[WISH_LINE])
     return true;
 }
 
+bool wish_none(const char *list)
+{
+    return list && strcmp(list, "none\n") == 0;
+}
+
 void wish_init(train_wish *w)
 {
     *w = (train_wish){0};

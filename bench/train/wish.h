@@ -40,4 +40,5 @@ bool wish_same(const train_wish *began, const train_wish *now, ts_error *e);
 /* for (const char *at = list; wish_line(&at, line);) */
 enum { WISH_LINE = 4096 };
 bool wish_line(const char **at, char line[WISH_LINE]);
+bool wish_none(const char *list); /* the word "none" alone: an empty list, in place of a default */
 #endif

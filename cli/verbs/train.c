@@ -226,7 +226,7 @@ static const option step_options[] = {
     {"warmup", 0, INTEGER, "N", "steps of rising learning rate (default: a tenth)", false, 0, MOST},
     {"total-steps", 0, INTEGER, "N", "steps of the schedule (default: those of the run)", false, 1, MOST},
     {"weight-decay", 0, NUMBER, "X", "default: 0.01 for adamw, 0 for others", false, 0, 1000},
-    {"no-decay", 0, WORD, "GLOB", "parameters without decay (default: those of rank 1); repeats", true, 0, 0},
+    {"no-decay", 0, WORD, "GLOB|none", "parameters without decay (default: those of rank 1); repeats", true, 0, 0},
     {"beta1", 0, NUMBER, "X", "of adam, adamw, lion (default: 0.9)", false, 0, 1},
     {"beta2", 0, NUMBER, "X", "of adam, adamw, lion (default: 0.999, lion 0.99)", false, 0, 1},
     {"eps", 0, NUMBER, "X", "of adam, adamw, adafactor (default: 1e-8, adafactor 1e-30)", false, 0, 1},

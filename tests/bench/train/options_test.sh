@@ -42,6 +42,15 @@ expect 2 'there is no optimizer "adamv"' train model.json --tokenizer vocab.txt 
 expect 2 'those there are: ' train model.json --tokenizer vocab.txt --data train.tsv --optimizer adamv -o none
 expect 3 'adamw: no setting "momentum=' train model.json --tokenizer vocab.txt --data train.tsv --momentum 0.9 -o none
 
+# by default biases do not decay; --no-decay none leaves out nothing
+set -- --steps 1 --batch 8 --lr 0.1 --warmup 0 --schedule constant --weight-decay 0.5
+train kept "$@"
+train decayed "$@" --no-decay none
+holds "a, b = saved('kept'), saved('decayed')
+assert np.array_equal(a['table'], b['table'])
+assert np.allclose(a['dense.bias'] - b['dense.bias'], 0.1 * 0.5 * first['dense.bias'], rtol=1e-5, atol=1e-7)" \
+    "--no-decay none does not let biases decay"
+
 # label smoothing: the first loss is the mean of that of the label and that of all classes
 train plain --steps 1 --batch 8 --lr 0.1
 train smooth --steps 1 --batch 8 --lr 0.1 --label-smoothing 1
