@@ -13,7 +13,8 @@ typedef struct build_wish {
 
 typedef struct backend {
     const char *name, *doc;
-    bool (*usable)(text *why);                                                  /* here, now; why not, or with what */
+    bool (*usable)(text *why);            /* here, now; why not, or with what */
+    bool (*takes)(const plan *p, err *e); /* whether build could make a program of it; NULL: of every plan */
     program *(*build)(const plan *p, const build_wish *w, text *facts, err *e); /* facts: members of a JSON object */
     /* input[i]: the value of plan input i. Results stay in the program until the next run, save those whose home is an
      * input: they are written there. */

@@ -341,6 +341,8 @@ TS_API void ts_hash_bytes(const void *bytes, size_t n, char sha256[65]);
 /* a tiling/1 file that the guess amounts to */
 TS_API char *ts_schema_guess(ts_model *m, const ts_options *o, ts_error *e);
 TS_API char *ts_ops_json(void); /* the operation table */
+/* Every operator of ONNX that is served: from which version on, by which operation, for which dtypes on each target. */
+TS_API char *ts_onnx_json(ts_error *e);
 /* Which operations have gradients: "written" beside the operation, "derived" from its definition, "of its parts" (a
  * recipe), "stops" (no reals come out, or none go in), or "refused" with the reason. */
 TS_API char *ts_gradients_json(void);
