@@ -11,6 +11,13 @@ typedef struct build_wish {
     void *user;
 } build_wish;
 
+typedef struct emit_wish { /* of a stand-alone program; tessera.h says what each is */
+    const char *dir, *program;
+    const void *const *state; /* of each input carried over, in the plan's order: its first value, or NULL: zeros */
+    bool (*add)(void *user, const char *folder, err *e);
+    void *user;
+} emit_wish;
+
 typedef struct backend {
     const char *name, *doc;
     bool (*usable)(text *why);            /* here, now; why not, or with what */
@@ -22,7 +29,7 @@ typedef struct backend {
     bool (*time)(program *g, void *const *input, double *seconds, err *e); /* the same, with seconds of each kernel */
     /* Row-major, in the root's own dtype, out's memory; for roots that are no inputs and have no home there */
     bool (*get)(program *g, int root, ts_array *out, err *e);
-    bool (*emit)(const plan *p, const char *dir, err *e); /* a stand-alone program */
+    bool (*emit)(const plan *p, const emit_wish *w, err *e); /* a stand-alone program */
     void (*drop)(program *g);
 } backend;
 extern const backend *const backends[];                /* ends with NULL */

@@ -281,8 +281,16 @@ TS_API bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_
 /* plan/1: target, isa, threads, kernels with nests, levels, notes and refusals; memory; build facts.
  * See docs/plan.md. */
 TS_API char *ts_plan_json(ts_plan *p, ts_error *e);
-/* a stand-alone program: sources, weights, Makefile */
-TS_API bool ts_plan_emit(ts_plan *p, const char *dir, ts_error *e);
+/* A stand-alone program: sources, weights, Makefile. State lives in it from run to run, beginning with what the plan's
+ * inputs hold, or with zeros. The folder appears whole or not at all. */
+typedef struct ts_emission {
+    const char *program; /* what the Makefile builds from main.c; NULL: "model" */
+    bool bare;           /* no value of state is written: main.c puts it there */
+    /* Adds files to the folder, or replaces them, before it gets its name; NULL: none */
+    bool (*add)(void *user, const char *folder, ts_error *e);
+    void *user;
+} ts_emission;
+TS_API bool ts_plan_emit(ts_plan *p, const char *dir, const ts_emission *how, ts_error *e); /* how NULL: as it is */
 TS_API void ts_plan_free(ts_plan *p);
 
 /* A plan over tensors of one graph instead of a model's outputs. Its inputs are those that the tensors need, numbered

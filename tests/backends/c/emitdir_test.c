@@ -29,12 +29,13 @@ static const emit_unit units[] = {
 static const float w[COLUMNS] = {1, 2, 3, 4, 5}, b[1] = {0.25f};
 static const char *const flags[] = {"-O2", "-std=c11", "-Wall", "-Wextra", "-Werror", NULL};
 
-static emit_space spaces[] = {{EMIT_WEIGHT, sizeof w, TS_F32, 0, {0}},
-                              {EMIT_INPUT, ROWS *COLUMNS * 4, TS_F32, 2, {ROWS, COLUMNS}},
-                              {EMIT_SCRATCH, ROWS *COLUMNS * 4, TS_F32, 0, {0}},
-                              {EMIT_WEIGHT, sizeof b, TS_F32, 0, {0}},
-                              {EMIT_OUTPUT, ROWS *COLUMNS * 4, TS_F32, 2, {ROWS, COLUMNS}},
-                              {EMIT_OUTPUT, 4, TS_I32, 0, {0}}};
+static emit_space spaces[] = {
+    {.kind = EMIT_WEIGHT, .bytes = sizeof w},
+    {.kind = EMIT_INPUT, .bytes = ROWS * COLUMNS * 4, .dtype = TS_F32, .rank = 2, .dim = {ROWS, COLUMNS}},
+    {.kind = EMIT_SCRATCH, .bytes = ROWS * COLUMNS * 4},
+    {.kind = EMIT_WEIGHT, .bytes = sizeof b},
+    {.kind = EMIT_OUTPUT, .bytes = ROWS * COLUMNS * 4, .dtype = TS_F32, .rank = 2, .dim = {ROWS, COLUMNS}},
+    {.kind = EMIT_OUTPUT, .bytes = 4, .dtype = TS_I32}};
 
 static void weight(void *arg, int space, void *to)
 {
@@ -52,6 +53,7 @@ static emit_parts parts(int threads)
                         .weight = weight,
                         .threads = threads,
                         .flags = flags,
+                        .program = "model",
                         .ports = "{\"inputs\": [\"x\"]}\n"};
 }
 
