@@ -39,8 +39,8 @@ typedef struct emit_parts {
     const char *entry;
     int n_space;
     const emit_space *space; /* in the order of the pointers; the i-th input is input i, so with outputs */
-    /* Puts the bytes of a weight or state, a space, into `to`, which is zeroed; called once for each, so that they need not all
-     * be in memory at once. */
+    /* Puts the bytes of a weight or state, a space, into `to`, which is zeroed; called once for each, so that they
+     * need not all be in memory at once. */
     void (*weight)(void *arg, int space, void *to);
     void *arg;
     int threads;

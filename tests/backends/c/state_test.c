@@ -1,12 +1,12 @@
-/* A plan with state as a program of its own: from run to run it holds what the plan holds here, whether it is written in
- * place, changes places with other state, becomes a constant or is a result as it was; main.c and the name are ours. */
+/* A plan with state as a program of its own: from run to run it holds what the plan holds here, whether it is written
+ * in place, changes places with other state, becomes a constant or is a result as it was; main.c and the name are
+ * ours. */
 #include "tests/backends/c/rig.h"
 #include "tests/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 enum { N = 5, STATES = 5, OUTPUTS = 3, RUNS = 3 };
 
@@ -88,13 +88,11 @@ static void expect_runs(ts_plan *p, bool bare, text *want)
 /* What the folder's program prints. */
 static void run_program(rig *g, const char *dir, text *got)
 {
-    char line[512];
-    FILE *f = popen(arena_format(&g->memory, "cd %s && make -s CPPFLAGS='-Wall -Wextra -Werror' 2>&1 && ./three", dir),
-                    "r");
-    MUST(f);
-    while (fgets(line, sizeof line, f))
-        text_add(got, "%s", line);
-    CHECK(pclose(f) == 0);
+    static const char *const make[] = {"make", "-s", "CPPFLAGS=-Wall -Wextra -Werror", NULL}, *const run[] = {"./three",
+                                                                                                              NULL};
+    ts_error e = {0};
+    CHECK(rig_program(dir, make) == 0 && rig_program(dir, run) == 0);
+    CHECK(file_read(arena_format(&g->memory, "%s/log", dir), 1 << 20, got, &e));
 }
 
 static void test(rig *r, int threads, bool bare)
