@@ -1,24 +1,9 @@
 /* driver.c - the plans of tessera.h: a model, a schedule, a back end, and the values that go in and out. */
-#include "backends/backend.h"
+#include "backends/driver.h"
 #include "schedule/explain.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct ts_plan {
-    machine on;
-    char *cache_dir, *schema;
-    build_wish wish;
-    const backend *target;
-    plan *plan;
-    program *program;
-    text facts;
-    int n_port;            /* of the model: inputs by their number there */
-    int *input_of;         /* plan input of a port, or -1 when nothing needs it */
-    const preset **preset; /* of a port: the only value that it may have; or NULL */
-    ts_array *given;       /* per plan input */
-    ts_array *old;         /* per root: what an input that is a root, and becomes something else, was before the run */
-};
 
 const backend *backend_find(const char *name, err *e)
 {
@@ -220,7 +205,7 @@ bool ts_plan_set(ts_plan *p, int input, const ts_array *value, ts_error *e)
     return p->input_of[input] < 0 || give(p, p->input_of[input], value, e);
 }
 
-static bool gather_inputs(ts_plan *p, void **input, err *e)
+bool driver_gather(const ts_plan *p, void **input, err *e)
 {
     for (int i = 0; i < p->plan->n_input; i++) {
         if (!p->given[i].data)
@@ -241,7 +226,7 @@ static int input_number(const plan *p, const node *n) /* of an input, or of a re
     return i;
 }
 
-static bool copy_array(ts_array *to, const ts_array *from, err *e)
+bool driver_copy(ts_array *to, const ts_array *from, err *e)
 {
     if (!from->data)
         return err_set(e, TS_USAGE, "the plan has not run yet");
@@ -258,7 +243,7 @@ static bool keep_old(ts_plan *p, err *e)
     for (int r = 0; r < q->n_root; r++)
         for (int c = 0; c < q->n_carried; c++)
             if (q->root[r] == q->input[q->carried[c].input] &&
-                !copy_array(&p->old[r], &p->given[q->carried[c].input], e))
+                !driver_copy(&p->old[r], &p->given[q->carried[c].input], e))
                 return false;
     return true;
 }
@@ -267,7 +252,7 @@ static bool value_of(ts_plan *p, int root, ts_array *out, err *e)
 {
     const int k = input_number(p->plan, p->plan->root[root]);
     const ts_array *have = p->old[root].data ? &p->old[root] : k >= 0 ? &p->given[k] : NULL;
-    return have ? copy_array(out, have, e) : p->target->get(p->program, root, out, e);
+    return have ? driver_copy(out, have, e) : p->target->get(p->program, root, out, e);
 }
 
 static bool carry_over(ts_plan *p, err *e)
@@ -284,14 +269,25 @@ static bool carry_over(ts_plan *p, err *e)
     return true;
 }
 
-bool ts_plan_run(ts_plan *p, ts_error *e)
+bool driver_run(ts_plan *p, driver_way *go, void *user, err *e)
 {
     void **input = calloc((size_t)p->plan->n_input + 1, sizeof *input);
     MUST(input);
-    const bool ok = ts_plan_build(p, e) && gather_inputs(p, input, e) && keep_old(p, e) &&
-                    p->target->run(p->program, input, e) && carry_over(p, e);
+    const bool ok = ts_plan_build(p, e) && driver_gather(p, input, e) && keep_old(p, e) && go(p, input, user, e) &&
+                    carry_over(p, e);
     free(input);
     return ok;
+}
+
+static bool go_through(ts_plan *p, void *const *input, void *user, err *e)
+{
+    (void)user;
+    return p->target->run(p->program, input, e);
+}
+
+bool ts_plan_run(ts_plan *p, ts_error *e)
+{
+    return driver_run(p, go_through, NULL, e);
 }
 
 bool ts_plan_get(ts_plan *p, int output, ts_array *out, ts_error *e)
@@ -359,7 +355,7 @@ bool ts_plan_value(ts_plan *p, int input, ts_array *out, ts_error *e)
     if (k < 0 || !p->given[k].data)
         return err_set(e, TS_USAGE, "input %d has no value", input);
     *out = (ts_array){0};
-    return copy_array(out, &p->given[k], e);
+    return driver_copy(out, &p->given[k], e);
 }
 
 bool ts_leaf_value(ts_tensor t, ts_array *out, ts_error *e)
@@ -370,52 +366,6 @@ bool ts_leaf_value(ts_tensor t, ts_array *out, ts_error *e)
         return false;
     leaf_read(t, out->data, 0, type_count(&t->type));
     return true;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Kernels that write into inputs write into copies of them. */
-static bool stand_ins(const ts_plan *p, void **input, ts_array *copy, err *e)
-{
-    for (int i = 0; i < p->plan->n_carried; i++) {
-        const int k = p->plan->carried[i].input;
-        if (!copy_array(&copy[i], &p->given[k], e))
-            return false;
-        input[k] = copy[i].data;
-    }
-    return true;
-}
-
-bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *e)
-{
-    const int k = p->plan->n_kernel;
-    if (n < k)
-        return err_set(e, TS_USAGE, "room for %d kernels, the plan has %d", n, k);
-    if (!ts_plan_build(p, e))
-        return false;
-    if (!p->target->time)
-        return err_set(e, TS_UNSUPPORTED, "target %s does not time kernels", p->target->name);
-    void **input = calloc((size_t)p->plan->n_input + 1, sizeof *input);
-    double *all = calloc((size_t)repeats * (size_t)k + 1, sizeof *all), *one = calloc((size_t)repeats + 1, sizeof *one);
-    ts_array *stand_in = calloc((size_t)p->plan->n_carried + 1, sizeof *stand_in);
-    MUST(input && all && one && stand_in);
-    bool ok = gather_inputs(p, input, e) && stand_ins(p, input, stand_in, e);
-    for (int r = 0; ok && r < repeats; r++)
-        ok = p->target->time(p->program, input, all + (size_t)r * (size_t)k, e);
-    for (int i = 0; ok && i < k; i++) {
-        for (int r = 0; r < repeats; r++)
-            one[r] = all[(size_t)r * (size_t)k + (size_t)i];
-        qsort(one, (size_t)repeats, sizeof *one, ascending);
-        seconds[i] = one[repeats / 2];
-    }
-    for (int i = 0; i < p->plan->n_carried; i++)
-        ts_array_free(&stand_in[i]);
-    free(input), free(all), free(one), free(stand_in);
-    return ok;
 }
 
 char *ts_plan_json(ts_plan *p, ts_error *e)
@@ -439,26 +389,13 @@ char *ts_schema_guess(ts_model *m, const ts_options *o, ts_error *e)
     return text_take(&t);
 }
 
-bool ts_plan_emit(ts_plan *p, const char *dir, const ts_emission *how, ts_error *e)
+bool ts_plan_emit(ts_plan *p, const char *dir, ts_error *e)
 {
-    static const ts_emission none = {0};
-    const plan *q = p->plan;
-    how = how ? how : &none;
     if (!p->target->emit)
         return err_set(e, TS_UNSUPPORTED, "target %s does not write stand-alone programs", p->target->name);
-    const void **state = calloc((size_t)q->n_carried + 1, sizeof *state);
-    MUST(state);
-    for (int i = 0; i < q->n_carried && !how->bare; i++)
-        state[i] = p->given[q->carried[i].input].data;
-    const bool ok = p->target->emit(q,
-                                    &(emit_wish){.dir = dir,
-                                                 .program = how->program ? how->program : "model",
-                                                 .state = state,
-                                                 .add = how->add,
-                                                 .user = how->user},
-                                    e);
-    free(state);
-    return ok;
+    if (p->plan->n_carried)
+        return err_set(e, TS_UNSUPPORTED, "a stand-alone program keeps no state: make the plan without");
+    return p->target->emit(p->plan, dir, e);
 }
 
 /* ---- evaluating tensors ---- */

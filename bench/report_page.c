@@ -288,6 +288,22 @@ word word_count(double n)
     return w;
 }
 
+word word_percent(double share)
+{
+    word w = {"–"};
+    if (isfinite(share))
+        snprintf(w.s, sizeof w.s, "%.1f %%", 100 * share);
+    return w;
+}
+
+word word_real(double v)
+{
+    word w = {"–"};
+    if (isfinite(v))
+        snprintf(w.s, sizeof w.s, "%.4g", v);
+    return w;
+}
+
 word word_number(double v)
 {
     word w;

@@ -37,5 +37,7 @@ word word_bytes(double bytes);              /* 2.13 MiB */
 word word_share(double share);              /* 89 %, 0.9 % */
 word word_ratio(double ratio);              /* 5.65×, 1.012× */
 word word_count(double n);                  /* 1 234 567 */
+word word_percent(double share);            /* 96.9 %: tenths matter */
+word word_real(double v);                   /* four significant digits: 0.6741 */
 word word_number(double v);                 /* 3 significant digits, 1.2e-07 for the very small */
 #endif

@@ -1,6 +1,7 @@
 /* results.c - what was measured, as a results/1 object. Field by field: docs/bench.md, "Results". */
 #include "bench/failure.h"
 #include "bench/race.h"
+#include "bench/shares.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -158,40 +159,6 @@ static double median_of_kernel(const contestant *c, int k)
     return median;
 }
 
-/* The bandwidth of the innermost level that holds what the kernel moves: what it reads may have been left there by the
- * one before. A lower bound of the time, so that a share of peak is never flattered. */
-static double bandwidth_for(const race *r, double bytes, const char **level)
-{
-    cache_sizes c = cpus_caches();
-    double threads = r->o.threads;
-    const double holds[] = {(double)c.l2 * threads, (double)c.l3, INFINITY};
-    const char *const key[] = {"l2_gbs", "l3_gbs", "read_gbs"};
-    double rate = NAN;
-    for (int i = 0; i < 3 && isnan(rate); i++) {
-        *level = key[i];
-        if (bytes <= holds[i])
-            rate = js_get_number(r->ceilings, key[i], NAN);
-    }
-    return rate;
-}
-
-static void add_shares(cJSON *row, const race *r, const char *isa, double ns)
-{
-    double flops = js_get_number(row, "flops", 0), bytes = js_get_number(row, "bytes", 0), peak = NAN, best = 0;
-    const char *dtype = js_get_text(row, "dtype"), *level = "";
-    const cJSON *unit;
-    cJSON_ArrayForEach(unit, js_get(r->ceilings, "units"))
-    {
-        if (strcmp(js_get_text(unit, "isa"), isa) == 0 &&
-            strcmp(js_get_text(unit, "dtype"), strcmp(dtype, "f64") == 0 ? "f64" : "f32") == 0)
-            peak = js_get_number(unit, "gflops", NAN);
-    }
-    double compute = flops / peak, memory = bytes / bandwidth_for(r, bytes, &level); /* GFLOP/s is FLOP per ns */
-    best = fmax(compute, memory);
-    js_number(row, "peak_share", ns > 0 ? best / ns : NAN);
-    js_text(row, "bound", compute >= memory ? "fma" : level);
-}
-
 static void add_kernels(cJSON *row, const race *r, const contestant *c)
 {
     cJSON *list = js_array(row, "kernels");
@@ -205,7 +172,7 @@ static void add_kernels(cJSON *row, const race *r, const contestant *c)
         if (js_get(one, "calls") == NULL)
             js_number(one, "calls", 1);
         js_number(one, "median_ns", ns);
-        add_shares(one, r, isa, ns);
+        kernel_share(one, r->ceilings, r->o.threads, isa, ns);
         cJSON_AddItemToArray(list, one);
     }
 }

@@ -48,6 +48,18 @@ void layout_rows(layout *y, const type *t)
     MUST(layout_seal(y, t));
 }
 
+int64_t layout_place(const layout *y, const int64_t *subscript)
+{
+    int64_t rest[MAX_RANK], place = 0;
+    memcpy(rest, subscript, sizeof rest);
+    for (int i = 0; i < y->n; i++) {
+        const digit *g = &y->digit[i];
+        place += rest[g->dim] / g->step * g->stride;
+        rest[g->dim] %= g->step;
+    }
+    return place;
+}
+
 bool layout_same(const layout *a, const layout *b)
 {
     if (a->n != b->n)

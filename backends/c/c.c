@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct ts_run { /* as c_run_type says */
     char *arena;
@@ -31,7 +30,7 @@ struct program {
     size_t weight_bytes, arena_bytes, scratch_bytes;
     int64_t *leaf_at;  /* offset in weights, or -1: used where it is */
     page_files files;  /* mapped ones, whose pages go once copied */
-    int fault, kernel; /* kernel: the one being timed */
+    int fault, kernel; /* kernel: the one that runs alone */
 };
 
 static void drop(program *g)
@@ -177,15 +176,6 @@ static bool compile(program *g, c_program *c, const build_wish *w, text *facts, 
     return g->code != NULL;
 }
 
-static bool takes(const plan *p, err *e)
-{
-    c_program c;
-    const bool ok = c_program_write(p, &c, e);
-    if (ok)
-        c_program_free(&c);
-    return ok;
-}
-
 static program *build(const plan *p, const build_wish *w, text *facts, err *e)
 {
     c_program c;
@@ -248,23 +238,21 @@ static bool run(program *g, void *const *input, err *e)
     return team_run(g->team, work_all, g, e) && check_fault(g, e);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static bool time_kernels(program *g, void *const *input, double *seconds, err *e)
+static bool run_each(program *g, void *const *input, void (*after)(void *user, int kernel), void *user, err *e)
 {
     memcpy(g->input, input, (size_t)g->p->n_input * sizeof *input);
     for (g->kernel = 0; g->kernel < g->p->n_kernel; g->kernel++) {
-        const double start = now();
         if (!team_run(g->team, work_one, g, e))
             return false;
-        seconds[g->kernel] = now() - start;
+        after(user, g->kernel);
     }
     return check_fault(g, e);
+}
+
+static const void *at(const program *g, const node *n, dtype *stored)
+{
+    *stored = stored_as(g->p, n);
+    return g->arena + g->p->home[n->id].offset;
 }
 
 static bool get(program *g, int root, ts_array *out, err *e)
@@ -301,10 +289,10 @@ const backend backend_c = {
     .name = "c",
     .doc = "C text, one function per kernel, built by the system's compiler and run on pinned threads.",
     .usable = usable,
-    .takes = takes,
     .build = build,
     .run = run,
-    .time = time_kernels,
+    .each = run_each,
+    .at = at,
     .get = get,
     .emit = c_standalone,
     .drop = drop,

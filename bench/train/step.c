@@ -290,6 +290,11 @@ static bool get_scalar(step *s, int output, double *v, ts_error *e)
     return true;
 }
 
+static bool run_plan(step *s, const step_result *r, ts_error *e)
+{
+    return r->kernels ? ts_plan_run_timed(s->plan, r->kernels, r->n_kernel, e) : ts_plan_run(s->plan, e);
+}
+
 bool step_run(step *s, const net *n, const ts_array *batch, int64_t number, int64_t part, step_result *r, ts_error *e)
 {
     const int64_t parts = s->wish->accumulate;
@@ -301,7 +306,7 @@ bool step_run(step *s, const net *n, const ts_array *batch, int64_t number, int6
     if (!set(s, "train.step", &(ts_array){.dtype = TS_F64, .data = &at}, e) ||
         !set(s, "train.random", &(ts_array){.dtype = TS_I64, .data = &random}, e) ||
         !set(s, "train.last", &(ts_array){.dtype = TS_BOOL, .data = &last}, e) || !net_set(n, s->plan, batch, e) ||
-        !ts_plan_run(s->plan, e) || !get_scalar(s, 0, &loss, e) || !get_scalar(s, 1, &r->norm, e) ||
+        !run_plan(s, r, e) || !get_scalar(s, 0, &loss, e) || !get_scalar(s, 1, &r->norm, e) ||
         !get_scalar(s, 2, &r->lr, e))
         return false;
     r->loss += loss / (double)parts;

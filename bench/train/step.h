@@ -40,6 +40,8 @@ bool step_load(step *s, const ts_tensors *weights, const ts_tensors *optimizer, 
 typedef struct step_result {
     double loss, norm, lr; /* loss: the mean of all batches of the update so far */
     double *norms;         /* of each parameter, if asked for; n_param */
+    double *kernels;       /* seconds of each kernel, if asked for; n_kernel */
+    int n_kernel;
 } step_result;
 /* One batch, the `part`-th from 0 of update `number`, counted from 1; the last of wish->accumulate parts updates. After
  * a number that is not finite the update is over, and nothing has changed. */

@@ -1,9 +1,11 @@
 #include "bench/train/train.h"
 
 #include "bench/failure.h"
-#include "bench/train/chart.h"
+#include "bench/train/breakdown.h"
 #include "bench/train/checkpoint.h"
+#include "bench/train/misjudged.h"
 #include "bench/train/order.h"
+#include "bench/train/report.h"
 #include "bench/train/run_folder.h"
 #include "bench/train/step.h"
 
@@ -14,6 +16,8 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+
+static const double PROBE_AFTER = 2; /* seconds of training that make a second of probing worth it */
 
 typedef struct training {
     train_job *job;
@@ -30,6 +34,7 @@ typedef struct training {
     int skipped;         /* in a row */
     double begun;        /* of this process's first step */
     int64_t begun_at;
+    breakdown breakdown;
     ts_array *batch;
     int64_t *which;
 } training;
@@ -244,9 +249,11 @@ static bool evaluate(training *t, ts_error *e)
         return true;
     ts_given *all = step_trained(&t->step, e);
     const bool good = all && judge_make(&j, t->wish, &t->eval, t->net.classes, n, all, &t->job->options, e) &&
-                      judge_data(&j, &t->eval, false, &v, e);
+                      judge_data(&j, &t->eval, true, &v, e) &&
+                      misjudged_write(t->job->run, t->done, t->wish, &t->eval, t->net.classes, &v, e);
     step_state_free(all, n);
     judge_free(&j);
+    verdict_free(&v);
     if (!good)
         return false;
     cJSON *row = cJSON_CreateObject();
@@ -355,7 +362,8 @@ static bool one_batch(training *t, int64_t part, step_result *r, ts_error *e)
 
 static bool one_step(training *t, double *norms, ts_error *e)
 {
-    step_result r = {.norms = norms};
+    double *const kernels = breakdown_row(&t->breakdown, t->done - t->begun_at + 1);
+    step_result r = {.norms = norms, .kernels = kernels, .n_kernel = t->breakdown.n_kernel};
     const double start = now();
     bool good = true;
     for (int64_t part = 0; good && part < t->wish->accumulate && all_finite(&r); part++)
@@ -364,7 +372,10 @@ static bool one_step(training *t, double *norms, ts_error *e)
         return false;
     const bool bad = !all_finite(&r);
     t->done++;
-    if (!log_step(t, &r, now() - start, bad, e) || (bad && !diverged(t, &r, e)))
+    const double seconds = now() - start;
+    if (kernels && !bad)
+        breakdown_add(&t->breakdown, seconds);
+    if (!log_step(t, &r, seconds, bad, e) || (bad && !diverged(t, &r, e)))
         return false;
     t->skipped = bad ? t->skipped : 0;
     return t->done != 1 || !t->wish->grad_norms || write_norms(t, norms, e);
@@ -382,7 +393,9 @@ static int train(training *t, ts_error *e)
     double *norms = calloc((size_t)t->step.n_param + 1, sizeof *norms);
     t->which = calloc((size_t)n->batch, sizeof *t->which);
     t->batch = calloc((size_t)net_n_arrays(n), sizeof *t->batch);
-    bool good = (norms && t->which && t->batch) || bench_fail(e, TS_MEMORY, "no memory for a batch"), stopped = false;
+    bool good = ((norms && t->which && t->batch) || bench_fail(e, TS_MEMORY, "no memory for a batch")) &&
+                breakdown_make(&t->breakdown, t->step.plan, &t->job->options, e),
+         stopped = false;
     t->begun = now(), t->begun_at = t->done;
     while (good && !stopped && t->done < t->facts.steps) {
         const train_wish *w = t->wish;
@@ -393,9 +406,22 @@ static int train(training *t, ts_error *e)
         if (good && !stopped && (due(t->done, w->eval_every, t->facts.batch_steps) || t->done == t->facts.steps))
             good = evaluate(t, e);
     }
-    good = good && save(t, e) && run_report(t->job->run, t->wish, e);
+    good = good && save(t, e);
     free(norms), free(t->which), free(t->batch);
     return !good ? (int)e->code : stopped ? TRAIN_STOPPED : TS_OK;
+}
+
+/* The page, when nothing of the step is in memory any more: probing the machine takes some. */
+static int finish(training *t, int code, ts_error *e)
+{
+    const bool kept = code == TS_OK || code == TRAIN_STOPPED || code == TS_DIVERGED;
+    const bool probe = code == TS_OK && now() - t->begun > PROBE_AFTER;
+    ts_error aside = {0}, *own = code == TS_DIVERGED ? &aside : e;
+    if (!kept || t->job->dry)
+        return code;
+    const bool good = breakdown_write(&t->breakdown, t->job->run, t->wish, t->wish->accumulate, probe, own) &&
+                      run_report(t->job->run, t->wish, &t->facts, own);
+    return good || code == TS_DIVERGED ? code : (int)e->code;
 }
 
 int train_run(train_job *j, ts_error *e)
@@ -413,6 +439,8 @@ int train_run(train_job *j, ts_error *e)
     order_free(&t->order);
     data_free(&t->data), data_free(&t->eval);
     ts_tokenizer_free(t->tokenizer);
+    code = finish(t, code, e);
+    breakdown_free(&t->breakdown);
     run_close(&t->folder);
     free(t);
     return code;

@@ -1,15 +1,38 @@
 /* report.c - tessera report: results as one HTML page. */
 #include "bench/report.h"
+#include "bench/train/ask.h"
+#include "bench/train/report.h"
 #include "cli/args.h"
+#include "cli/fail.h"
 #include "cli/outfile.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LONGEST = 256 << 20 }; /* bytes of a results file */
 
+/* The page of a training run, as it stands now. */
+static int run_of(const args *a, ts_error *e)
+{
+    const char *folder = args_noun(a, 0);
+    char beside[4200], *page = NULL;
+    snprintf(beside, sizeof beside, "%s/report.html", folder);
+    const char *out = args_text(a, "out", beside);
+    if (args_flag(a, "csv") || args_flag(a, "markdown")) {
+        fail(e, TS_USAGE, "report %s: a run is shown as a page only", folder);
+        return fail_hint(e, "%s/metrics.jsonl has its numbers", folder), TS_USAGE;
+    }
+    if (outfile_check(out, e) && run_page(folder, &page, e) && outfile_write(out, page, e) && strcmp(out, "-") != 0)
+        console_note(&a->console, "wrote %s", out);
+    free(page);
+    return e->code;
+}
+
 static int run(const args *a, ts_error *e)
 {
+    if (run_is(args_noun(a, 0)))
+        return run_of(a, e);
     bool csv = args_flag(a, "csv"), markdown = args_flag(a, "markdown");
     const char *out = args_text(a, "out", csv || markdown ? "-" : "report.html");
     if (!outfile_check(out, e))
@@ -35,13 +58,14 @@ static const option_group *const groups[] = {&group, NULL};
 static const char *const examples[] = {
     "tessera report results.json -o report.html",
     "tessera report results.json --markdown      # to paste into a review",
+    "tessera report run                          # a training run, as it stands now",
     NULL,
 };
 
 const verb verb_report = {
     .name = "report",
-    .brief = "Turn results into one HTML page, Markdown or CSV",
-    .usage = "RESULTS",
+    .brief = "Turn results or a training run into one HTML page",
+    .usage = "RESULTS|RUN",
     .groups = groups,
     .examples = examples,
     .run = run,

@@ -74,6 +74,8 @@ static void orders(const char *source, const char *want)
         from[i] = i;
     CHECK(layout_parse(&y, &t, letter, source, &e) && y.size == 16);
     layout_pack(&y, &t, to, from, 0, 1);
+    for (int64_t i = 0; i < 16; i++)
+        CHECK(to[layout_place(&y, (int64_t[MAX_RANK]){i / 4, i % 4})] == i);
     for (int i = 0; i < 16; i++)
         text_add(&out, "%s%d", i == 0 ? "" : i % 4 ? "," : " / ", to[i]);
     CHECK_TEXT(out.s, want);

@@ -1,0 +1,27 @@
+/* driver.h - what the files of the driver share: a plan with its values, and ways to run it. */
+#ifndef TS_DRIVER_H
+#define TS_DRIVER_H
+#include "backends/backend.h"
+
+struct ts_plan {
+    machine on;
+    char *cache_dir, *schema;
+    build_wish wish;
+    const backend *target;
+    plan *plan;
+    program *program;
+    text facts;
+    int n_port;            /* of the model: inputs by their number there */
+    int *input_of;         /* plan input of a port, or -1 when nothing needs it */
+    const preset **preset; /* of a port: the only value that it may have; or NULL */
+    ts_array *given;       /* per plan input */
+    ts_array *old;         /* per root: what an input that is a root, and becomes something else, was before the run */
+};
+
+/* The value of each plan input, in p->given; an error names one that has none. */
+bool driver_gather(const ts_plan *p, void **input, err *e);
+bool driver_copy(ts_array *to, const ts_array *from, err *e); /* makes `to` if it holds nothing */
+/* As ts_plan_run, with another way through the program. */
+typedef bool driver_way(ts_plan *p, void *const *input, void *user, err *e);
+bool driver_run(ts_plan *p, driver_way *go, void *user, err *e);
+#endif

@@ -1,0 +1,163 @@
+/* watch.c - plans run kernel by kernel: for the time of each, and for where a number stopped being one. */
+#include "backends/driver.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- times ---- */
+typedef struct stopwatch {
+    double *seconds, start;
+} stopwatch;
+
+static void stop_at(void *user, int k)
+{
+    stopwatch *w = user;
+    const double end = now();
+    w->seconds[k] = end - w->start;
+    w->start = end;
+}
+
+static bool time_through(ts_plan *p, void *const *input, void *user, err *e)
+{
+    stopwatch w = {user, now()};
+    return p->target->each(p->program, input, stop_at, &w, e);
+}
+
+static bool can_time(const ts_plan *p, int n, err *e)
+{
+    if (n < p->plan->n_kernel)
+        return err_set(e, TS_USAGE, "room for %d kernels, the plan has %d", n, p->plan->n_kernel);
+    return p->target->each || err_set(e, TS_UNSUPPORTED, "target %s does not time kernels", p->target->name);
+}
+
+bool ts_plan_run_timed(ts_plan *p, double *seconds, int n, ts_error *e)
+{
+    return can_time(p, n, e) && driver_run(p, time_through, seconds, e);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Kernels that write into inputs write into copies of them. */
+static bool stand_ins(const ts_plan *p, void **input, ts_array *copy, err *e)
+{
+    for (int i = 0; i < p->plan->n_carried; i++) {
+        const int k = p->plan->carried[i].input;
+        if (!driver_copy(&copy[i], &p->given[k], e))
+            return false;
+        input[k] = copy[i].data;
+    }
+    return true;
+}
+
+bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *e)
+{
+    const int k = p->plan->n_kernel;
+    if (!can_time(p, n, e) || !ts_plan_build(p, e))
+        return false;
+    void **input = calloc((size_t)p->plan->n_input + 1, sizeof *input);
+    double *all = calloc((size_t)repeats * (size_t)k + 1, sizeof *all), *one = calloc((size_t)repeats + 1, sizeof *one);
+    ts_array *stand_in = calloc((size_t)p->plan->n_carried + 1, sizeof *stand_in);
+    MUST(input && all && one && stand_in);
+    bool ok = driver_gather(p, input, e) && stand_ins(p, input, stand_in, e);
+    for (int r = 0; ok && r < repeats; r++)
+        ok = time_through(p, input, all + (size_t)r * (size_t)k, e);
+    for (int i = 0; ok && i < k; i++) {
+        for (int r = 0; r < repeats; r++)
+            one[r] = all[(size_t)r * (size_t)k + (size_t)i];
+        qsort(one, (size_t)repeats, sizeof *one, ascending);
+        seconds[i] = one[repeats / 2];
+    }
+    for (int i = 0; i < p->plan->n_carried; i++)
+        ts_array_free(&stand_in[i]);
+    free(input), free(all), free(one), free(stand_in);
+    return ok;
+}
+
+/* ---- numbers that are none ---- */
+typedef struct search {
+    const ts_plan *p;
+    ts_stray *nan, *infinite; /* the first of each */
+} search;
+
+typedef struct value { /* in memory */
+    const type *type;
+    const layout *layout; /* NULL: in rows */
+    dtype stored;
+    const void *at;
+} value;
+
+static void count_bad(const value *v, ts_stray *nan, ts_stray *infinite)
+{
+    int64_t at[MAX_RANK] = {0};
+    const int64_t n = type_count(v->type);
+    nan->bad = infinite->bad = 0, nan->count = infinite->count = n;
+    for (int64_t i = 0; i < n; i++) {
+        const double x = load_real(v->stored, v->at, v->layout ? layout_place(v->layout, at) : i);
+        if (isnan(x) && !nan->bad++)
+            nan->first = i;
+        if (isinf(x) && !infinite->bad++)
+            infinite->first = i;
+        for (int d = v->type->rank; v->layout && d-- > 0 && ++at[d] == v->type->dim[d];)
+            at[d] = 0;
+    }
+}
+
+static void look_at(const search *s, const value *v, ts_stray who)
+{
+    ts_stray nan = who, infinite = who;
+    if (dtype_class(v->type->dtype) != D_REAL || (s->nan->bad && s->infinite->bad))
+        return;
+    count_bad(v, &nan, &infinite);
+    if (nan.bad && !s->nan->bad)
+        *s->nan = nan;
+    if (infinite.bad && !s->infinite->bad)
+        *s->infinite = infinite;
+}
+
+static void look_at_kernel(void *user, int k)
+{
+    const search *s = user;
+    const plan *q = s->p->plan;
+    const kernel *own = &q->kernel[k];
+    for (int i = 0; i < own->n_stage; i++) {
+        const node *n = own->stage[i].node;
+        const home *h = &q->home[n->id];
+        value v = {.type = &n->type, .layout = layout_is_rows(&h->layout, &n->type) ? NULL : &h->layout};
+        if (own->stage[i].scratch || h->where != IN_ARENA)
+            continue;
+        v.at = s->p->target->at(s->p->program, n, &v.stored);
+        look_at(s, &v, (ts_stray){.kernel = k, .name = own->name, .op = own->op, .label = own->label});
+    }
+}
+
+static bool look_through(ts_plan *p, void *const *input, void *user, err *e)
+{
+    const search *s = user;
+    for (int i = 0; i < p->plan->n_input; i++) {
+        const node *n = p->plan->input[i];
+        const value v = {.type = &n->type, .stored = n->type.dtype, .at = input[i]};
+        look_at(s, &v, (ts_stray){.kernel = -1, .name = n->label, .op = "input", .label = n->label});
+    }
+    return p->target->each(p->program, input, look_at_kernel, user, e);
+}
+
+bool ts_plan_strays(ts_plan *p, ts_stray *nan, ts_stray *infinite, ts_error *e)
+{
+    search s = {p, nan, infinite};
+    *nan = *infinite = (ts_stray){.kernel = -1};
+    if (!p->target->each || !p->target->at)
+        return err_set(e, TS_UNSUPPORTED, "target %s does not show what its kernels write", p->target->name);
+    return driver_run(p, look_through, &s, e);
+}

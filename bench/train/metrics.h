@@ -1,0 +1,22 @@
+/* metrics.h - metrics.jsonl as numbers: what a run said of its steps. */
+#ifndef TRAIN_METRICS_H
+#define TRAIN_METRICS_H
+#include "tessera.h"
+
+/* Numbers that a row lacks are NAN. Steps count from 1. */
+typedef struct metric {
+    double step, epoch, loss, norm, lr, ms, rate, memory;
+    bool skipped;
+} metric;
+typedef struct trial { /* an evaluation after `step` */
+    double step, loss, accuracy, n;
+} trial;
+typedef struct metrics {
+    int n, n_trial, n_skipped;
+    metric *of;
+    trial *trial;
+} metrics;
+/* Rows that are no JSON objects count for nothing. */
+bool metrics_read(metrics *m, const char *run, ts_error *e);
+void metrics_free(metrics *m);
+#endif
