@@ -11,9 +11,17 @@ typedef struct build_wish {
     void *user;
 } build_wish;
 
+typedef struct emit_wish { /* of a stand-alone program; tessera.h says what each is */
+    const char *dir, *program;
+    const void *const *state; /* of each input carried over, in the plan's order: its first value, or NULL: zeros */
+    bool (*add)(void *user, const char *folder, err *e);
+    void *user;
+} emit_wish;
+
 typedef struct backend {
     const char *name, *doc;
-    bool (*usable)(text *why);                                                  /* here, now; why not, or with what */
+    bool (*usable)(text *why);            /* here, now; why not, or with what */
+    bool (*takes)(const plan *p, err *e); /* whether build could make a program of it; NULL: of every plan */
     program *(*build)(const plan *p, const build_wish *w, text *facts, err *e); /* facts: members of a JSON object */
     /* input[i]: the value of plan input i. Results stay in the program until the next run, save those whose home is an
      * input: they are written there. */
@@ -24,7 +32,7 @@ typedef struct backend {
     const void *(*at)(const program *g, const node *n, dtype *stored);
     /* Row-major, in the root's own dtype, out's memory; for roots that are no inputs and have no home there */
     bool (*get)(program *g, int root, ts_array *out, err *e);
-    bool (*emit)(const plan *p, const char *dir, err *e); /* a stand-alone program */
+    bool (*emit)(const plan *p, const emit_wish *w, err *e); /* a stand-alone program */
     void (*drop)(program *g);
 } backend;
 extern const backend *const backends[];                /* ends with NULL */

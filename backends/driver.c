@@ -389,13 +389,26 @@ char *ts_schema_guess(ts_model *m, const ts_options *o, ts_error *e)
     return text_take(&t);
 }
 
-bool ts_plan_emit(ts_plan *p, const char *dir, ts_error *e)
+bool ts_plan_emit(ts_plan *p, const char *dir, const ts_emission *how, ts_error *e)
 {
+    static const ts_emission none = {0};
+    const plan *q = p->plan;
+    how = how ? how : &none;
     if (!p->target->emit)
         return err_set(e, TS_UNSUPPORTED, "target %s does not write stand-alone programs", p->target->name);
-    if (p->plan->n_carried)
-        return err_set(e, TS_UNSUPPORTED, "a stand-alone program keeps no state: make the plan without");
-    return p->target->emit(p->plan, dir, e);
+    const void **state = calloc((size_t)q->n_carried + 1, sizeof *state);
+    MUST(state);
+    for (int i = 0; i < q->n_carried && !how->bare; i++)
+        state[i] = p->given[q->carried[i].input].data;
+    const bool ok = p->target->emit(q,
+                                    &(emit_wish){.dir = dir,
+                                                 .program = how->program ? how->program : "model",
+                                                 .state = state,
+                                                 .add = how->add,
+                                                 .user = how->user},
+                                    e);
+    free(state);
+    return ok;
 }
 
 /* ---- evaluating tensors ---- */

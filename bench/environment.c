@@ -201,11 +201,10 @@ static void add_software(cJSON *out, const char *isa, int threads)
     js_text(tool, "version", TS_VERSION);
     js_text(tool, "built_with", __VERSION__);
     js_text(tool, "build", build_kind());
-#ifdef TESSERA_REVISION
-    js_text(tool, "revision", TESSERA_REVISION);
-#else
-    js_absent(tool, "revision", "not built from a git checkout");
-#endif
+    if (*revision)
+        js_text(tool, "revision", revision);
+    else
+        js_absent(tool, "revision", "not built from a git checkout");
     ts_error e = {0};
     ts_options o = {.isa = isa, .threads = threads};
     char *machine = ts_machine_json(&o, &e);

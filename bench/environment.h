@@ -12,6 +12,8 @@ typedef struct cpu_ticks {
 cpu_ticks cpu_ticks_now(void);
 double stolen_share(cpu_ticks from, cpu_ticks to); /* NaN where it cannot be read */
 
+extern const char revision[]; /* the commit that was built, written by the build; "" if that is not known */
+
 /* isa, threads: what is used; NULL and 0 where that is not known. Gives an object of the caller's. */
 cJSON *environment_read(const char *isa, int threads, uint64_t seed);
 #endif

@@ -60,7 +60,8 @@ static void add_unit(cJSON *list, const cpu_list *cpus, int threads, const unit 
         js_text(row, "isa", u->isa);
         js_text(row, "dtype", dtype[d]);
         js_number(row, "gflops", fma_peak(cpus, threads, run, flops));
-        js_number(row, "gflops_1", threads == 1 ? js_get_number(row, "gflops", NAN) : fma_peak(cpus, 1, run, flops));
+        js_number(row, "one_thread_gflops",
+                  threads == 1 ? js_get_number(row, "gflops", NAN) : fma_peak(cpus, 1, run, flops));
     }
 }
 

@@ -197,6 +197,43 @@ void outline_table(const cJSON *list, const char *heads, FILE *f, const char *in
     columns_print(&t, f, indent, color);
 }
 
+static void put_cell(FILE *f, const char *s)
+{
+    for (; *s; s++) {
+        if (*s == '|' || *s == '<' || *s == '*')
+            fputc('\\', f);
+        fputc(*s, f);
+    }
+}
+
+void outline_markdown(const cJSON *list, const char *heads, FILE *f)
+{
+    const char *names[COLUMNS_MAX];
+    char copy[CELL], value[CELL], rule[CELL] = "|";
+    int n = 0;
+    snprintf(copy, sizeof copy, "%s", heads);
+    char *rest = copy;
+    for (char *name; n < COLUMNS_MAX && (name = strsep(&rest, "|"));) {
+        const bool right = *name == '>';
+        const size_t used = strlen(rule);
+        names[n++] = name + right;
+        snprintf(rule + used, sizeof rule - used, right ? "---:|" : "---|");
+        words(value, sizeof value, name + right, right);
+        fprintf(f, "%s %s ", n == 1 ? "\n|" : "|", value);
+    }
+    fprintf(f, "|\n%s\n", rule);
+    const cJSON *row;
+    cJSON_ArrayForEach(row, list)
+    {
+        for (int i = 0; i < n; i++) {
+            outline_value(value, sizeof value, names[i], cJSON_GetObjectItemCaseSensitive(row, names[i]));
+            fputs(i ? " | " : "| ", f);
+            put_cell(f, value);
+        }
+        fputs(" |\n", f);
+    }
+}
+
 /* A missing value is shown with the reason, if the object has one under "why". */
 static void put_lines(const cJSON *o, FILE *f, const char *indent)
 {

@@ -12,6 +12,7 @@ void outline_print(const cJSON *o, FILE *f, const char *indent, bool color);
 /* A list of objects. heads: members that become columns, as in columns_make ("name|>bytes"); NULL: what the first one
  * has. */
 void outline_table(const cJSON *list, const char *heads, FILE *f, const char *indent, bool color);
+void outline_markdown(const cJSON *list, const char *heads, FILE *f); /* the same as a table of Markdown */
 /* A number or text as people read it: "2.0 MiB", "17.3 ms", "[1, 128]", "-" for what is missing. name says the unit. */
 void outline_value(char *out, size_t size, const char *name, const cJSON *v);
 #endif

@@ -114,6 +114,10 @@ typedef struct op {
     const node *(*grad)(graph *g, const node *call, const node *y, const node *dy, int k);
     /* Tags n as the result of a group of this op in an imported graph */
     bool (*recognise)(graph *g, const node *n);
+    /* Problems as operators of ONNX have them, lines "MatMulInteger u8[2,3] i8[3,4]", for those that take other
+     * operands or attributes than cases has; "-": an operand left out, "*" behind a bracket: the values. The table of
+     * what is supported is made from both. */
+    const char *onnx_cases;
     const char *cases; /* tests: lines "f32[2,3] f32[3] axis=1"; marks behind brackets: tests/graph/ops/oracle.py */
 } op;
 extern const op *const *const op_tables[]; /* one list per file of graph/ops/, made by the build; ends with NULL */

@@ -291,8 +291,16 @@ TS_API bool ts_plan_strays(ts_plan *p, ts_stray *nan, ts_stray *infinite, ts_err
 /* plan/1: target, isa, threads, kernels with nests, levels, notes and refusals; memory; build facts.
  * See docs/plan.md. */
 TS_API char *ts_plan_json(ts_plan *p, ts_error *e);
-/* a stand-alone program: sources, weights, Makefile */
-TS_API bool ts_plan_emit(ts_plan *p, const char *dir, ts_error *e);
+/* A stand-alone program: sources, weights, Makefile. State lives in it from run to run, beginning with what the plan's
+ * inputs hold, or with zeros. The folder appears whole or not at all. */
+typedef struct ts_emission {
+    const char *program; /* what the Makefile builds from main.c; NULL: "model" */
+    bool bare;           /* no value of state is written: main.c puts it there */
+    /* Adds files to the folder, or replaces them, before it gets its name; NULL: none */
+    bool (*add)(void *user, const char *folder, ts_error *e);
+    void *user;
+} ts_emission;
+TS_API bool ts_plan_emit(ts_plan *p, const char *dir, const ts_emission *how, ts_error *e); /* how NULL: as it is */
 TS_API void ts_plan_free(ts_plan *p);
 
 /* A plan over tensors of one graph instead of a model's outputs. Its inputs are those that the tensors need, numbered
@@ -351,6 +359,8 @@ TS_API void ts_hash_bytes(const void *bytes, size_t n, char sha256[65]);
 /* a tiling/1 file that the guess amounts to */
 TS_API char *ts_schema_guess(ts_model *m, const ts_options *o, ts_error *e);
 TS_API char *ts_ops_json(void); /* the operation table */
+/* Every operator of ONNX that is served: from which version on, by which operation, for which dtypes on each target. */
+TS_API char *ts_onnx_json(ts_error *e);
 /* Which operations have gradients: "written" beside the operation, "derived" from its definition, "of its parts" (a
  * recipe), "stops" (no reals come out, or none go in), or "refused" with the reason. */
 TS_API char *ts_gradients_json(void);

@@ -176,6 +176,15 @@ static bool compile(program *g, c_program *c, const build_wish *w, text *facts, 
     return g->code != NULL;
 }
 
+static bool takes(const plan *p, err *e)
+{
+    c_program c;
+    const bool ok = c_program_write(p, &c, e);
+    if (ok)
+        c_program_free(&c);
+    return ok;
+}
+
 static program *build(const plan *p, const build_wish *w, text *facts, err *e)
 {
     c_program c;
@@ -289,6 +298,7 @@ const backend backend_c = {
     .name = "c",
     .doc = "C text, one function per kernel, built by the system's compiler and run on pinned threads.",
     .usable = usable,
+    .takes = takes,
     .build = build,
     .run = run,
     .each = run_each,

@@ -20,6 +20,11 @@ static size_t padded(size_t bytes)
     return sum / ALIGN * ALIGN;
 }
 
+static bool stored(const emit_space *s)
+{
+    return s->kind == EMIT_WEIGHT || (s->kind == EMIT_STATE && !s->is_zero);
+}
+
 static int count(const emit_parts *p, emit_kind kind)
 {
     int n = 0;
@@ -43,6 +48,12 @@ static void note_origin(text *t, const char *file, const char *what)
 
 static void make_header(const emit_parts *p, text *t)
 {
+    static const char *const state[] = {
+        "/* What a run leaves for the next one; it may be read and changed between runs. */",
+        "extern const model_port model_state[];",
+        "void *model_state_of(model *m, int i); /* the values, model_state[i].bytes of them; they live as long as m */",
+        NULL,
+    };
     static const char *const lines[] = {
         "",
         "/* What numpy writes into a .npy file about an array of this type and shape, and the bytes of its values. */",
@@ -60,14 +71,17 @@ static void make_header(const emit_parts *p, text *t)
         "outside "
         "its axis */",
         "void model_close(model *m);",
-        "#endif",
         NULL,
     };
+    const int states = count(p, EMIT_STATE);
     note_origin(t, "model.h", "The model as a few C functions.");
     text_line(t, "#ifndef MODEL_H\n#define MODEL_H\n#include <stddef.h>\n");
-    text_line(t, "enum { MODEL_INPUTS = %d, MODEL_OUTPUTS = %d, MODEL_THREADS = %d };", count(p, EMIT_INPUT),
-              count(p, EMIT_OUTPUT), p->threads);
+    text_line(t, "enum { MODEL_INPUTS = %d, MODEL_OUTPUTS = %d, MODEL_STATES = %d, MODEL_THREADS = %d };",
+              count(p, EMIT_INPUT), count(p, EMIT_OUTPUT), states, p->threads);
     add_lines(t, lines);
+    if (states)
+        add_lines(t, state);
+    text_line(t, "#endif");
 }
 
 /* ---- model.c ---- */
@@ -84,36 +98,63 @@ static void add_npy(text *t, const emit_space *s)
     text_add(t, s->rank == 1 ? ",), }" : "), }");
 }
 
+static void add_port(text *t, const emit_space *s)
+{
+    text_add(t, "    {\"");
+    add_npy(t, s);
+    text_line(t, "\", %zu},", s->bytes);
+}
+
 static void add_ports(const emit_parts *p, text *t, const char *name, emit_kind kind)
 {
     text_line(t, "const model_port %s[] = {", name);
-    for (int i = 0; i < p->n_space; i++) {
-        const emit_space *s = &p->space[i];
-        if (s->kind != kind)
-            continue;
-        text_add(t, "    {\"");
-        add_npy(t, s);
-        text_line(t, "\", %zu},", s->bytes);
-    }
+    for (int i = 0; i < p->n_space; i++)
+        if (p->space[i].kind == kind)
+            add_port(t, &p->space[i]);
     text_line(t, "    {NULL, 0},\n};");
+}
+
+/* The space of state `number`. */
+static int state_space(const emit_parts *p, int number)
+{
+    for (int i = 0; i < p->n_space; i++)
+        if (p->space[i].kind == EMIT_STATE && p->space[i].number == number)
+            return i;
+    MUST(!"state of that number");
+    return -1;
+}
+
+static void add_states(const emit_parts *p, text *t)
+{
+    const int n = count(p, EMIT_STATE);
+    if (!n)
+        return;
+    text_line(t, "const model_port model_state[] = {");
+    for (int i = 0; i < n; i++)
+        add_port(t, &p->space[state_space(p, i)]);
+    text_line(t, "    {NULL, 0},\n};\nstatic const int state_space[] = {");
+    for (int i = 0; i < n; i++)
+        text_line(t, "    %d,", state_space(p, i));
+    text_line(t, "};\n");
+    add_lines(t, emit_state_lines);
 }
 
 static void add_spaces(const emit_parts *p, text *t)
 {
-    static const char *const names[] = {"SCRATCH", "WEIGHT", "INPUT", "OUTPUT"};
+    static const char *const names[] = {"SCRATCH", "WEIGHT", "STATE", "INPUT", "OUTPUT"};
     size_t at = 0;
     text_line(t, "enum { N_SPACE = %d };", p->n_space);
-    text_line(t, "/* What the program's pointers lead to; `at` is the place in weights.bin. */");
-    text_line(
-        t, "static const struct {\n    enum { SCRATCH, WEIGHT, INPUT, OUTPUT } kind;\n    long at;\n    size_t bytes;");
+    text_line(t, "/* What the program's pointers lead to; `at` is the place in weights.bin, -1: none. */");
+    text_line(t, "static const struct {\n    enum { SCRATCH, WEIGHT, STATE, INPUT, OUTPUT } kind;\n    long at;\n"
+                 "    size_t bytes;");
     text_line(t, "} space[] = {");
     for (int i = 0; i < p->n_space; i++) {
         const emit_space *s = &p->space[i];
-        text_line(t, "    {%s, %zu, %zu},", names[s->kind], s->kind == EMIT_WEIGHT ? at : 0, s->bytes);
-        if (s->kind == EMIT_WEIGHT)
+        text_line(t, "    {%s, %lld, %zu},", names[s->kind], stored(s) ? (long long)at : -1, s->bytes);
+        if (stored(s))
             at += padded(s->bytes);
     }
-    text_line(t, "    {SCRATCH, 0, 0},\n};");
+    text_line(t, "    {SCRATCH, -1, 0},\n};");
 }
 
 /* With one thread the team is nobody. */
@@ -155,7 +196,7 @@ static void make_model(const emit_parts *p, text *t)
     text_line(t, "#include \"model.h\"");
     if (p->threads > 1)
         text_line(t, "#include \"team.h\"");
-    text_line(t, "\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>");
+    text_line(t, "\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>");
     text_line(t, "#if defined(__x86_64__)\n#include <immintrin.h>\n#endif\n");
     text_line(t, "void %s(void *const *space, int *fault, int part, int parts, void (*wait)(void *team), void *team);",
               p->entry);
@@ -168,6 +209,7 @@ static void make_model(const emit_parts *p, text *t)
     text_line(t, "%s", "");
     add_team(p, t);
     add_lines(t, emit_model_lines);
+    add_states(p, t);
 }
 
 /* ---- Makefile ---- */
@@ -175,8 +217,8 @@ static void make_model(const emit_parts *p, text *t)
 static void make_makefile(const emit_parts *p, text *t)
 {
     bool team = p->threads > 1;
-    text_line(t,
-              "# Written by Tessera " TS_VERSION ". make builds ./model; the flags are those that it was tested with.");
+    text_line(t, "# Written by Tessera " TS_VERSION ". make builds ./%s; the flags are those that it was tested with.",
+              p->program);
     text_add(t, "CFLAGS =");
     for (const char *const *f = p->flags; f && *f; f++)
         text_add(t, " %s", *f);
@@ -184,9 +226,9 @@ static void make_makefile(const emit_parts *p, text *t)
     text_add(t, "OBJECTS = main.o model.o%s", team ? " team.o" : "");
     for (int i = 0; i < p->n_unit; i++)
         text_add(t, " %s.o", p->unit[i].name);
-    text_line(t, "\n\nmodel: $(OBJECTS)\n\t$(CC) $(CFLAGS) -o $@ $(OBJECTS) $(LDLIBS)\n");
+    text_line(t, "\n\n%s: $(OBJECTS)\n\t$(CC) $(CFLAGS) -o $@ $(OBJECTS) $(LDLIBS)\n", p->program);
     text_line(t, "main.o model.o: model.h%s", team ? "\nmodel.o team.o: team.h" : "");
-    text_line(t, "\nclean:\n\trm -f model $(OBJECTS)\n\n.PHONY: clean");
+    text_line(t, "\nclean:\n\trm -f %s $(OBJECTS)\n\n.PHONY: clean", p->program);
 }
 
 /* ---- writing ---- */
@@ -249,7 +291,7 @@ static bool write_weights(output *o, const emit_parts *p, err *e)
     int fd = openat(o->fd, "weights.bin", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     bool ok = fd >= 0;
     for (int i = 0; i < p->n_space && ok; i++)
-        if (p->space[i].kind == EMIT_WEIGHT)
+        if (stored(&p->space[i]))
             ok = write_weight(p, i, fd);
     ok = ok && fsync(fd) == 0;
     if (!ok)
@@ -270,7 +312,8 @@ static bool write_all(output *o, const emit_parts *p, err *e)
               write_text(o, "Makefile", &makefile, e) && write_lines(o, "main.c", emit_main_lines, e) &&
               (p->threads == 1 ||
                (write_lines(o, "team.h", emit_team_header_lines, e) && write_lines(o, "team.c", emit_team_lines, e))) &&
-              (!p->ports || write_text(o, "ports.json", &ports, e)) && write_weights(o, p, e);
+              (!p->ports || write_text(o, "ports.json", &ports, e)) && write_weights(o, p, e) &&
+              (!p->add || p->add(p->user, o->temp, e));
     text_free(&header);
     text_free(&model);
     text_free(&makefile);

@@ -5,7 +5,7 @@
  *   model.h, model.c  the interface, the table of spaces, loading of weights
  *   team.h, team.c    only with threads
  *   main.c            runs it on .npy files, or on zeros against the clock
- *   weights.bin       all weights, each at a multiple of 64 bytes
+ *   weights.bin       all weights, and state as it begins, each at a multiple of 64 bytes
  *   Makefile, ports.json
  *
  * The folder appears whole or not at all. No text of a model gets in, except into ports.json. */
@@ -13,14 +13,17 @@
 #define TS_C_EMITDIR_H
 #include "graph/base/base.h"
 
-/* space: a block of memory that the program's code is given a pointer to, aligned to 64 bytes. */
-typedef enum emit_kind { EMIT_SCRATCH, EMIT_WEIGHT, EMIT_INPUT, EMIT_OUTPUT } emit_kind;
+/* space: a block of memory that the program's code is given a pointer to, aligned to 64 bytes. State is what a run
+ * leaves for the next one. */
+typedef enum emit_kind { EMIT_SCRATCH, EMIT_WEIGHT, EMIT_STATE, EMIT_INPUT, EMIT_OUTPUT } emit_kind;
 typedef struct emit_space {
     emit_kind kind;
     size_t bytes;
-    ts_dtype dtype; /* of an input or output, with rank and dim: what a person hands in and gets */
+    ts_dtype dtype; /* of an input, output or state, with rank and dim: what a person hands in and gets */
     int rank;
     int64_t dim[TS_MAX_RANK];
+    int number;   /* of a state: its place in the interface */
+    bool is_zero; /* a state that begins with zeros, which are not written */
 } emit_space;
 
 typedef struct emit_unit {
@@ -36,18 +39,21 @@ typedef struct emit_parts {
     const char *entry;
     int n_space;
     const emit_space *space; /* in the order of the pointers; the i-th input is input i, so with outputs */
-    /* Puts the bytes of a weight, a space, into `to`, which is zeroed; called once for each, so that they need not all
-     * be in memory at once. */
+    /* Puts the bytes of a weight or state, a space, into `to`, which is zeroed; called once for each, so that they
+     * need not all be in memory at once. */
     void (*weight)(void *arg, int space, void *to);
     void *arg;
     int threads;
     const char *const *flags; /* of the compiler, NULL at the end */
     const char *ports;        /* text of ports.json, with the names of inputs and outputs; NULL: no such file */
+    const char *program;      /* what make builds */
+    bool (*add)(void *user, const char *folder, err *e); /* more files, or others of the same names; NULL: none */
+    void *user;
 } emit_parts;
 
 bool emit_dir(const char *dir, const emit_parts *p, err *e);
 
 /* emitdir_text.c: the parts that do not depend on the model, line by line, NULL at the end. */
-extern const char *const emit_model_lines[], *const emit_main_lines[], *const emit_team_header_lines[],
-                                                                           *const emit_team_lines[];
+extern const char *const emit_model_lines[],
+    *const emit_state_lines[], *const emit_main_lines[], *const emit_team_header_lines[], *const emit_team_lines[];
 #endif

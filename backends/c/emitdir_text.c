@@ -30,8 +30,8 @@ const char *const emit_model_lines[] = {
     "static int read_weights(model *m, FILE *f)",
     "{",
     "    for (int i = 0; i < N_SPACE; i++)",
-    "        if (space[i].kind == WEIGHT && (fseek(f, space[i].at, SEEK_SET) != 0 ||",
-    "                                        fread(m->space[i], 1, space[i].bytes, f) != space[i].bytes))",
+    "        if (space[i].at >= 0 && (fseek(f, space[i].at, SEEK_SET) != 0 ||",
+    "                                 fread(m->space[i], 1, space[i].bytes, f) != space[i].bytes))",
     "            return 0;",
     "    return 1;",
     "}",
@@ -42,10 +42,12 @@ const char *const emit_model_lines[] = {
     "    FILE *f = fopen(weights, \"rb\");",
     "    int ok = m && f;",
     "    for (int i = 0; i < N_SPACE && ok; i++) {",
-    "        if (space[i].kind != WEIGHT && space[i].kind != SCRATCH)",
+    "        if (space[i].kind == INPUT || space[i].kind == OUTPUT)",
     "            continue;",
     "        m->space[i] = m->block[i] = aligned_alloc(64, (space[i].bytes / 64 + 1) * 64);",
     "        ok = m->space[i] != NULL;",
+    "        if (ok && space[i].kind == STATE)",
+    "            memset(m->space[i], 0, space[i].bytes);",
     "    }",
     "    ok = ok && read_weights(m, f) && (m->team = team_make(MODEL_THREADS)) != NULL;",
     "    if (f)",
@@ -78,6 +80,11 @@ const char *const emit_model_lines[] = {
     "    free(m);",
     "}",
     NULL,
+};
+
+/* model.c, where there is state: its table `state_space` stands before. */
+const char *const emit_state_lines[] = {
+    "void *model_state_of(model *m, int i)", "{", "    return m->space[state_space[i]];", "}", NULL,
 };
 
 const char *const emit_main_lines[] = {

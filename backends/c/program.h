@@ -2,6 +2,7 @@
  * bytes: the same plan gives the same text. */
 #ifndef TS_C_PROGRAM_H
 #define TS_C_PROGRAM_H
+#include "backends/backend.h"
 #include "backends/c/emit.h"
 
 typedef struct unit {
@@ -19,5 +20,5 @@ void c_program_free(c_program *c);
 extern const char c_run_type[];           /* the declaration of what run takes, also for stand-alone programs */
 const char *const *c_flags(const isa *i); /* of the compiler, NULL at the end */
 /* standalone.c: a folder that builds into the same program without Tessera. */
-bool c_standalone(const plan *p, const char *dir, err *e);
+bool c_standalone(const plan *p, const emit_wish *w, err *e);
 #endif

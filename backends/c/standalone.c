@@ -1,6 +1,6 @@
 /* standalone.c - a plan as a program of its own: the units that a run here would build, and one function between them
- * and the spaces of emitdir.h, which lie in this order: arena, scratch, weights, inputs, outputs, then constants that
- * are outputs. */
+ * and the spaces of emitdir.h, which lie in this order: arena, scratch, weights, inputs (some of them state), outputs,
+ * then constants that are results and what state was before a run. */
 #include "backends/backend.h"
 #include "backends/c/emitdir.h"
 #include "backends/c/program.h"
@@ -10,12 +10,19 @@
 
 enum { ARENA, SCRATCH, N_WORK, PAGE = 4096 };
 
+typedef struct place {
+    int space;
+    int64_t at; /* bytes */
+} place;
+
 typedef struct standalone {
     const plan *p;
+    const emit_wish *wish;
     c_program code;
     emit_space *space;
     int n_space;
-    int *copied; /* of each output: the space that it is copied from */
+    place *from; /* of each root: where its value is after a run */
+    bool *old;   /* of each root: it is a state, whose value is put there before the run */
     int64_t scratch;
 } standalone;
 
@@ -50,12 +57,31 @@ static void add_port(standalone *s, emit_kind kind, const node *n)
     memcpy(x->dim, n->type.dim, (size_t)x->rank * sizeof *x->dim);
 }
 
+static int64_t bytes_of(const node *n)
+{
+    return type_bytes(&n->type);
+}
+
+static int n_output(const plan *p)
+{
+    return p->n_root - p->n_carried;
+}
+
 static int input_number(const plan *p, const node *n)
 {
     int i = 0;
     while (p->input[i] != n)
         i++;
     return i;
+}
+
+/* The state that input i is, or -1. */
+static int state_number(const plan *p, int i)
+{
+    int k = p->n_carried - 1;
+    while (k >= 0 && p->carried[k].input != i)
+        k--;
+    return k;
 }
 
 static bool add_leaves(standalone *s, err *e)
@@ -70,13 +96,45 @@ static bool add_leaves(standalone *s, err *e)
     return true;
 }
 
+static void add_input(standalone *s, int i)
+{
+    const int state = state_number(s->p, i);
+    emit_space *x = &s->space[s->n_space];
+    add_port(s, state < 0 ? EMIT_INPUT : EMIT_STATE, s->p->input[i]);
+    x->number = state;
+    x->is_zero = state >= 0 && !s->wish->state[state];
+}
+
+/* Where root r lies after a run; what it needs for that has a space of its own. */
+static place find_root(standalone *s, int r)
+{
+    const plan *p = s->p;
+    const node *n = p->root[r];
+    const home *h = &p->home[n->id];
+    const size_t bytes = (size_t)type_bytes(&n->type);
+    if (!n->leaf)
+        return h->where == IN_INPUT ? (place){input_space(p, h->index), 0} : (place){ARENA, h->offset};
+    if (n->leaf->kind != LEAF_INPUT) {
+        add_space(s, EMIT_WEIGHT, bytes);
+        return (place){s->n_space - 1, 0};
+    }
+    const int input = input_number(p, n);
+    s->old[r] = state_number(p, input) >= 0;
+    if (!s->old[r])
+        return (place){input_space(p, input), 0};
+    if (r < n_output(p))
+        return (place){output_space(p, r), 0};
+    add_space(s, EMIT_SCRATCH, bytes);
+    return (place){s->n_space - 1, 0};
+}
+
 static bool make_spaces(standalone *s, err *e)
 {
     const plan *p = s->p;
     size_t scratch;
     s->space = calloc((size_t)output_space(p, 2 * p->n_root), sizeof *s->space);
-    s->copied = calloc((size_t)p->n_root + 1, sizeof *s->copied);
-    MUST(s->space && s->copied);
+    s->from = calloc((size_t)p->n_root + 1, sizeof *s->from), s->old = calloc((size_t)p->n_root + 1, sizeof *s->old);
+    MUST(s->space && s->from && s->old);
     s->scratch = (s->code.scratch_most + PAGE - 1) / PAGE * PAGE; /* parts on pages of their own */
     if (!size_mul((size_t)s->scratch, (size_t)p->threads, &scratch))
         return err_set(e, TS_MEMORY, "scratch memory for %d threads has too many bytes", p->threads);
@@ -85,15 +143,11 @@ static bool make_spaces(standalone *s, err *e)
     if (!add_leaves(s, e))
         return false;
     for (int i = 0; i < p->n_input; i++)
-        add_port(s, EMIT_INPUT, p->input[i]);
-    for (int i = 0; i < p->n_root; i++)
+        add_input(s, i);
+    for (int i = 0; i < n_output(p); i++)
         add_port(s, EMIT_OUTPUT, p->root[i]);
-    for (int i = 0; i < p->n_root; i++) {
-        const node *n = p->root[i];
-        s->copied[i] = !n->leaf ? ARENA : n->leaf->kind == LEAF_INPUT ? input_space(p, input_number(p, n)) : s->n_space;
-        if (s->copied[i] == s->n_space)
-            add_space(s, EMIT_WEIGHT, (size_t)type_bytes(&n->type));
-    }
+    for (int i = 0; i < p->n_root; i++)
+        s->from[i] = find_root(s, i);
     return true;
 }
 
@@ -102,7 +156,7 @@ static bool make_spaces(standalone *s, err *e)
 static void constant_output(const standalone *s, int at, void *to)
 {
     int i = 0;
-    while (s->copied[i] != at)
+    while (s->from[i].space != at)
         i++;
     leaf_read(s->p->root[i], to, 0, type_count(&s->p->root[i]->type));
 }
@@ -111,6 +165,10 @@ static void weight(void *arg, int at, void *to)
 {
     const standalone *s = arg;
     const int i = at - N_WORK;
+    if (s->space[at].kind == EMIT_STATE) {
+        memcpy(to, s->wish->state[s->space[at].number], s->space[at].bytes);
+        return;
+    }
     if (i >= s->p->n_leaf) {
         constant_output(s, at, to);
         return;
@@ -131,6 +189,42 @@ static void weight(void *arg, int at, void *to)
 
 /* ---- text ---- */
 
+static void add_copy(text *t, int to, place from, int64_t bytes)
+{
+    text_line(t, "    memcpy(space[%d], (const char *)space[%d] + %lld, %lld);", to, from.space, (long long)from.at,
+              (long long)bytes);
+}
+
+/* What state was, for results that are it, before anybody writes. */
+static void keep_old(const standalone *s, text *t)
+{
+    const plan *p = s->p;
+    bool any = false;
+    for (int i = 0; i < p->n_root; i++) {
+        if (!s->old[i])
+            continue;
+        text_add(t, "    if (part == 0)\n    ");
+        add_copy(t, s->from[i].space, (place){input_space(p, input_number(p, p->root[i])), 0}, bytes_of(p->root[i]));
+        any = true;
+    }
+    if (any)
+        text_line(t, "    wait(team);");
+}
+
+static void copy_results(const standalone *s, text *t)
+{
+    const plan *p = s->p;
+    for (int i = 0; i < n_output(p); i++)
+        if (!s->old[i])
+            add_copy(t, output_space(p, i), s->from[i], bytes_of(p->root[i]));
+    for (int i = 0; i < p->n_carried; i++) {
+        const carried *c = &p->carried[i];
+        const int to = input_space(p, c->input);
+        if (s->from[c->root].space != to)
+            add_copy(t, to, s->from[c->root], bytes_of(p->root[c->root]));
+    }
+}
+
 /* The unit that calls the kernels, and the entry behind it: what emitdir.h asks for, in terms of what
  * c_run_type says. */
 static char *program_text(const standalone *s)
@@ -147,44 +241,52 @@ static char *program_text(const standalone *s)
               "                      .scratch = space[%d], .scratch_bytes = %lld, .fault = fault, .wait = wait, .team "
               "= team};",
               SCRATCH, (long long)s->scratch);
+    keep_old(s, &t);
     text_line(&t, "    run(&r, part, parts);");
     text_line(&t, "    wait(team);");
     text_line(&t, "    if (part)\n        return;");
-    for (int i = 0; i < p->n_root; i++) {
-        const int64_t at = s->copied[i] == ARENA ? p->home[p->root[i]->id].offset : 0;
-        text_line(&t, "    memcpy(space[%d], (const char *)space[%d] + %lld, %lld);", output_space(p, i), s->copied[i],
-                  (long long)at, (long long)type_bytes(&p->root[i]->type));
-    }
+    copy_results(s, &t);
     text_line(&t, "}");
     return text_take(&t);
 }
 
-static void add_names(text *t, const char *what, int n, const node *const *port)
+static void begin_names(text *t, const char *what)
 {
-    text_add(t, "  \"%s\": [", what);
-    for (int i = 0; i < n; i++) {
-        text_add(t, "%s\n    {\"name\": ", i ? "," : "");
-        text_json(t, port[i]->label);
-        text_add(t, ", \"dtype\": \"%s\", \"shape\": [", ts_dtype_name(port[i]->type.dtype));
-        for (int d = 0; d < port[i]->type.rank; d++)
-            text_add(t, "%s%lld", d ? ", " : "", (long long)port[i]->type.dim[d]);
-        text_add(t, "]}");
-    }
-    text_add(t, "\n  ]");
+    text_add(t, "%s  \"%s\": [", t->len > 2 ? ",\n" : "", what);
+}
+
+static void add_name(text *t, const node *port)
+{
+    text_add(t, "%s\n    {\"name\": ", t->s[t->len - 1] == '[' ? "" : ",");
+    text_json(t, port->label);
+    text_add(t, ", \"dtype\": \"%s\", \"shape\": [", ts_dtype_name(port->type.dtype));
+    for (int d = 0; d < port->type.rank; d++)
+        text_add(t, "%s%lld", d ? ", " : "", (long long)port->type.dim[d]);
+    text_add(t, "]}");
 }
 
 static char *ports_text(const plan *p)
 {
     text t = {0};
     text_add(&t, "{\n");
-    add_names(&t, "inputs", p->n_input, p->input);
-    text_add(&t, ",\n");
-    add_names(&t, "outputs", p->n_root, p->root);
-    text_add(&t, "\n}\n");
+    begin_names(&t, "inputs");
+    for (int i = 0; i < p->n_input; i++)
+        if (state_number(p, i) < 0)
+            add_name(&t, p->input[i]);
+    text_add(&t, "\n  ]");
+    begin_names(&t, "outputs");
+    for (int i = 0; i < n_output(p); i++)
+        add_name(&t, p->root[i]);
+    text_add(&t, "\n  ]");
+    if (p->n_carried)
+        begin_names(&t, "states");
+    for (int i = 0; i < p->n_carried; i++)
+        add_name(&t, p->input[p->carried[i].input]);
+    text_add(&t, "%s\n}\n", p->n_carried ? "\n  ]" : "");
     return text_take(&t);
 }
 
-static bool write_folder(standalone *s, const char *dir, err *e)
+static bool write_folder(standalone *s, err *e)
 {
     const int n = s->code.n_unit;
     emit_unit *units = calloc((size_t)n + 1, sizeof *units);
@@ -202,23 +304,26 @@ static bool write_folder(standalone *s, const char *dir, err *e)
                               .arg = s,
                               .threads = s->p->threads,
                               .flags = c_flags(s->p->isa),
-                              .ports = ports};
-    const bool ok = emit_dir(dir, &parts, e);
+                              .ports = ports,
+                              .program = s->wish->program,
+                              .add = s->wish->add,
+                              .user = s->wish->user};
+    const bool ok = emit_dir(s->wish->dir, &parts, e);
     free(units), free(whole), free(ports);
     return ok;
 }
 
-bool c_standalone(const plan *p, const char *dir, err *e)
+bool c_standalone(const plan *p, const emit_wish *w, err *e)
 {
-    standalone s = {.p = p};
+    standalone s = {.p = p, .wish = w};
     if (p->reference) {
         err_set(e, TS_UNSUPPORTED, "a reference plan is for comparisons and does not become a program");
         return err_hint(e, "make the plan without it");
     }
     if (!c_program_write(p, &s.code, e))
         return false;
-    const bool ok = make_spaces(&s, e) && write_folder(&s, dir, e);
+    const bool ok = make_spaces(&s, e) && write_folder(&s, e);
     c_program_free(&s.code);
-    free(s.space), free(s.copied);
+    free(s.space), free(s.from), free(s.old);
     return ok;
 }

@@ -13,7 +13,7 @@ static bool work(session *s, const args *a, const char *folder, ts_error *e)
         return false;
     s->options.schema = args_text(a, "schema", NULL);
     ts_plan *plan = ts_plan_make(s->model, &s->options, e);
-    bool good = plan && ts_plan_emit(plan, folder, e);
+    bool good = plan && ts_plan_emit(plan, folder, NULL, e);
     ts_plan_free(plan);
     return good;
 }

@@ -1,62 +1,156 @@
-/* ops.c - tessera ops: the operation table. */
+/* ops.c - tessera ops: the tables of operations, and the same as documents. */
 #include "cli/args.h"
 #include "cli/outline.h"
 
-/* The same table from the other side: a row per operator of the format and version from which a rule serves it. */
-static cJSON *by_operator(const cJSON *ops)
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- operators of ONNX ---- */
+
+/* "f32 f64 f16", or by what is missing where that is shorter. */
+static void put_dtypes(char *out, size_t size, const cJSON *have)
 {
-    cJSON *rows = cJSON_CreateArray();
-    const cJSON *op, *rule;
-    cJSON_ArrayForEach(op, ops)
-    {
-        cJSON_ArrayForEach(rule, js_get(op, "onnx"))
-        {
-            cJSON *row = js_object(rows, NULL);
-            js_text(row, "onnx", js_get_text(rule, "type"));
-            js_number(row, "since", js_get_number(rule, "since", 1));
-            js_text(row, "operation", js_get_text(op, "name"));
-        }
+    enum { FEW = 2 };
+    char missing[128] = "";
+    int n_missing = 0;
+    *out = 0;
+    for (int d = 0; d < TS_N_DTYPE; d++) {
+        const cJSON *one;
+        bool there = false;
+        cJSON_ArrayForEach(one, have) there = there || !strcmp(one->valuestring, ts_dtype_name((ts_dtype)d));
+        char *to = there ? out : missing;
+        const size_t most = there ? size : sizeof missing, used = strlen(to);
+        n_missing += !there;
+        snprintf(to + used, most - used, "%s%s", used ? " " : "", ts_dtype_name((ts_dtype)d));
     }
+    if (n_missing == 0 || n_missing <= FEW)
+        snprintf(out, size, "all%s%s", n_missing ? " but " : "", missing);
+    else if (!*out)
+        snprintf(out, size, "none");
+}
+
+static void add_row(cJSON *to, const cJSON *from, const char *dtypes, const char *targets)
+{
+    cJSON *row = js_object(to, NULL);
+    js_text(row, "operator", js_get_text(from, "operator"));
+    js_number(row, "since", js_get_number(from, "since", 1));
+    js_text(row, "operation", js_get_text(from, "operation"));
+    js_text(row, "dtypes", dtypes);
+    js_text(row, "targets", targets);
+}
+
+/* Neighbouring targets that agree share a row. */
+static void add_rows(cJSON *to, const cJSON *from)
+{
+    char dtypes[256], last[256] = "", names[256] = "";
+    const cJSON *target;
+    cJSON_ArrayForEach(target, js_get(from, "targets"))
+    {
+        put_dtypes(dtypes, sizeof dtypes, target);
+        if (*names && strcmp(dtypes, last)) {
+            add_row(to, from, last, names);
+            *names = 0;
+        }
+        const size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", target->string);
+        snprintf(last, sizeof last, "%s", dtypes);
+    }
+    add_row(to, from, last, names);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const cJSON *x = *(const cJSON *const *)a, *y = *(const cJSON *const *)b;
+    const int order = strcmp(js_get_text(x, "operator"), js_get_text(y, "operator"));
+    return order ? order : (int)(js_get_number(x, "since", 0) - js_get_number(y, "since", 0));
+}
+
+static cJSON *operator_rows(const cJSON *root)
+{
+    const cJSON *all = js_get(root, "operators"), *one;
+    const cJSON **sorted = calloc((size_t)cJSON_GetArraySize(all) + 1, sizeof *sorted);
+    cJSON *rows = cJSON_CreateArray();
+    size_t n = 0;
+    cJSON_ArrayForEach(one, all) if (sorted) sorted[n++] = one;
+    if (sorted)
+        qsort(sorted, n, sizeof *sorted, by_name);
+    for (size_t i = 0; i < n; i++)
+        add_rows(rows, sorted[i]);
+    free(sorted);
     return rows;
 }
 
-static int list_gradients(const args *a, ts_error *e)
+/* ---- the tables ---- */
+static cJSON *listed(const cJSON *root)
 {
-    cJSON *root = reply_take(ts_gradients_json(), e);
-    if (!root)
-        return e->code;
-    if (a->console.json)
-        reply_print(root);
-    else
-        outline_table(js_get(root, "ops"), "operation|gradient|reason", stdout, "", a->console.color_out);
-    cJSON_Delete(root);
-    return TS_OK;
+    return cJSON_Duplicate(js_get(root, "ops"), true);
+}
+
+static char *ops_json(ts_error *e)
+{
+    (void)e;
+    return ts_ops_json();
+}
+
+static char *gradients_json(ts_error *e)
+{
+    (void)e;
+    return ts_gradients_json();
+}
+
+typedef struct table {
+    const char *flag;  /* NULL: without any */
+    const char *heads; /* as in outline_table */
+    const char *title, *intro;
+    char *(*json)(ts_error *e);
+    cJSON *(*rows)(const cJSON *root); /* an array, the caller's */
+} table;
+
+static const table tables[] = {
+    {"onnx", "operator|>since|operation|dtypes|targets", "Operators of ONNX",
+     "Since is the version of the operator set from which on a row holds, up to the next row of the same operator.\n"
+     "Dtypes are those of the values, all: every one of tessera.h; indices, conditions and lengths have their own.",
+     ts_onnx_json, operator_rows},
+    {"grad", "operation|gradient|reason", "Gradients",
+     "Written: beside the operation. Derived: from its definition. Of its parts: it is a recipe. Stops: no reals go in "
+     "or\ncome out.",
+     gradients_json, listed},
+    {NULL, "name|axes|attributes|doc", "Operations", "The letters of axes are those by which schemas name loops.",
+     ops_json, listed},
+};
+
+static void print_markdown(const table *t, const cJSON *rows)
+{
+    printf(
+        "# %s\n\nWritten by `tessera ops%s%s --markdown` from what the operations declare, and from asking them.\n%s\n",
+        t->title, t->flag ? " --" : "", t->flag ? t->flag : "", t->intro);
+    outline_markdown(rows, t->heads, stdout);
 }
 
 static int run(const args *a, ts_error *e)
 {
-    if (args_flag(a, "grad"))
-        return list_gradients(a, e);
-    cJSON *root = reply_take(ts_ops_json(), e);
+    const table *t = tables;
+    while (t->flag && !args_flag(a, t->flag))
+        t++;
+    cJSON *root = reply_take(t->json(e), e);
     if (!root)
         return e->code;
-    const cJSON *ops = js_get(root, "ops");
-    cJSON *rows = by_operator(ops);
-    bool color = a->console.color_out;
+    cJSON *rows = t->rows(root);
     if (a->console.json)
         reply_print(root);
-    else if (args_flag(a, "onnx"))
-        outline_table(rows, "onnx|>since|operation", stdout, "", color);
+    else if (args_flag(a, "markdown"))
+        print_markdown(t, rows);
     else
-        outline_table(ops, "name|axes|attributes|doc", stdout, "", color);
+        outline_table(rows, t->heads, stdout, "", a->console.color_out);
     cJSON_Delete(rows);
     cJSON_Delete(root);
     return TS_OK;
 }
 
 static const option options[] = {
-    {"onnx", 0, FLAG, NULL, "by operator of ONNX, with the versions served", false, 0, 0},
+    {"onnx", 0, FLAG, NULL, "by operator of ONNX: versions, dtypes, targets", false, 0, 0},
     {"grad", 0, FLAG, NULL, "which have gradients, and how", false, 0, 0},
+    {"markdown", 0, FLAG, NULL, "as a page of the documentation", false, 0, 0},
     {0},
 };
 static const option_group group = {"Options", options};

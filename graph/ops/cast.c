@@ -49,6 +49,8 @@ static const op cast_op = {
     .name = "cast", .doc = "The same values in another dtype; reals lose their fraction when they become integers.",
     .numpy = "a.astype(dtypes[to])",
     .onnx = (const onnx_rule[]){{"Cast", 1, adapt_cast}, {"CastLike", 15, adapt_cast_like}, {0}},
+    .onnx_cases = "Cast f32[3] to=1\n"
+                  "CastLike f32[3] i32[2]",
     .arity = 1, .axes = "e",
     .attr = (const attr_spec[]){{"to", 's', NULL}, {0}},
     .shape = cast_shape, .body = cast_body,

@@ -140,6 +140,7 @@ static const op iota_op = {
     .name = "iota", .doc = "0, 1, 2, ... up to but not including count.",
     .numpy = "np.arange(count).astype(dtypes[to])",
     .onnx = (const onnx_rule[]){{"Range", 11, adapt_range}, {0}},
+    .onnx_cases = "Range f32[]*=0 f32[]=5 f32[]=1",
     .arity = 0, .axes = "e", .attr = (const attr_spec[]){{"count", 'i', NULL}, {"to", 's', "i64"}, {0}},
     .shape = iota_shape, .body = iota_body, .cases = "count=5\ncount=0\ncount=7 to=f32\ncount=3 to=i32"};
 

@@ -275,6 +275,7 @@ static const op pad_op = {
            "ends.",
     .numpy = "pad(a, pads, mode, value)",
     .onnx = (const onnx_rule[]){{"Pad", 1, adapt_pad}, {"CenterCropPad", 18, adapt_center}, {0}},
+    .onnx_cases = "CenterCropPad f32[4,4] i64[2]=3",
     .arity = 1, .attr = (const attr_spec[]){{"pads", 'I', NULL}, {"mode", 's', "constant"}, {"value", 'f', "0"}, {0}},
     .shape = pad_shape, .body = pad_body,
     .cases = "f32[2,3] pads=[1,0,0,2]\nf32[2,3] pads=[1,2,3,4] value=-inf\ni64[4] pads=[2,1] value=7\n"
@@ -285,6 +286,7 @@ static const op pad_op = {
 static const op tile_op = {
     .name = "tile", .doc = "The whole tensor repeated along its axes.", .numpy = "np.tile(a, reps)",
     .onnx = (const onnx_rule[]){{"Tile", 1, adapt_tile}, {0}},
+    .onnx_cases = "Tile f32[2,3] i64[]=2 i64[]=1",
     .arity = 1, .attr = (const attr_spec[]){{"reps", 'I', NULL}, {0}}, .shape = tile_shape, .body = tile_body,
     .cases = "f32[2,3] reps=[2,1]\nf32[3] reps=[2,2]\ni64[2,1,3] reps=[2]\nf32[2,3] reps=[0,1]\n"
              "f32[0,2] reps=[3,2]\nf32[] reps=[4]"};

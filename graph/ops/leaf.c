@@ -66,6 +66,9 @@ static const op const_op = {
     .name = "const",
     .doc = "A tensor whose value is known while the graph is built.",
     .onnx = (const onnx_rule[]){
-        {"Constant", 1, adapt_constant}, {"Shape", 1, adapt_shape}, {"Size", 1, adapt_size}, {0}}};
+        {"Constant", 1, adapt_constant}, {"Shape", 1, adapt_shape}, {"Size", 1, adapt_size}, {0}},
+    .onnx_cases = "Constant value_float=0.5\n"
+                  "Shape f32[2,3]\n"
+                  "Size f32[2,3]"};
 
 const op *const ops_leaf[] = {&input_op, &weight_op, &const_op, NULL};

@@ -371,6 +371,7 @@ static const op group_norm_op = {
              "epsilon)).reshape(a.shape) * v(b) + v(c))(a.reshape(a.shape[0], groups, -1), lambda v: v.reshape(-1, "
              "*[1] * (a.ndim - 2)))",
     .onnx = (const onnx_rule[]){{"GroupNormalization", 18, adapt_group_norm}, {0}},
+    .onnx_cases = "GroupNormalization f32[2,4,3] f32[2] f32[2] num_groups=2",
     .arity = 3, .axes = "n g c",
     .attr = (const attr_spec[]){{"groups", 'i', NULL}, {"epsilon", 'f', "1e-05"}, {0}},
     .lower = group_norm_lower,

@@ -84,6 +84,7 @@ static const op one_hot_op = {
     .numpy = "np.where(np.moveaxis((a[..., None] == np.arange(depth)) | (a[..., None] + depth == np.arange(depth)), "
              "-1, axis), b[1], b[0])",
     .onnx = (const onnx_rule[]){{"OneHot", 9, adapt_one_hot}, {0}},
+    .onnx_cases = "OneHot i64[3] i64[]=4 f32[2]",
     .arity = 2, .attr = (const attr_spec[]){{"depth", 'i', NULL}, {"axis", 'i', "-1"}, {0}},
     .shape = one_hot_shape, .body = one_hot_body,
     .cases = "i64[4]<5 f32[2] depth=5\ni64[2,3]<7 f32[2] depth=4 axis=1\ni32[2,3]<4 i64[2] depth=4 axis=0\n"
@@ -93,6 +94,7 @@ static const op eye_op = {
     .name = "eye", .doc = "Ones on the k-th diagonal above the main one, zeros elsewhere.",
     .numpy = "np.eye(rows, columns, k, dtype=dtypes[to])",
     .onnx = (const onnx_rule[]){{"EyeLike", 9, adapt_eye_like}, {0}},
+    .onnx_cases = "EyeLike f32[3,3]",
     .arity = 0, .axes = "e",
     .attr = (const attr_spec[]){{"rows", 'i', NULL}, {"columns", 'i', NULL}, {"k", 'i', "0"}, {"to", 's', "f32"}, {0}},
     .shape = eye_shape, .body = eye_body,

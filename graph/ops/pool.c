@@ -154,6 +154,7 @@ static const op max_pool_op = {
     .numpy = "windows(a, kernel, strides, dilations, pads, ceil_mode, -np.inf).max(axis=tuple(range(a.ndim, 2 * "
              "a.ndim - 2)))",
     .onnx = (const onnx_rule[]){{"MaxPool", 1, adapt_max_pool}, {"GlobalMaxPool", 1, adapt_global_max}, {0}},
+    .onnx_cases = "MaxPool f32[1,2,6,6] kernel_shape=[2,2]",
     .arity = 1, .axes = "n c oh ow | kh kw",
     .attr = (const attr_spec[]){
         {"kernel", 'I', NULL}, {"strides", 'I', ""}, {"dilations", 'I', ""}, {"pads", 'I', ""},
@@ -170,6 +171,7 @@ static const op average_pool_op = {
     .numpy = "average_pool(a, kernel, strides, dilations, pads, ceil_mode, count_include_pad)",
     .onnx = (const onnx_rule[]){
         {"AveragePool", 1, adapt_average_pool}, {"GlobalAveragePool", 1, adapt_global_average}, {0}},
+    .onnx_cases = "AveragePool f32[1,2,6,6] kernel_shape=[2,2]",
     .arity = 1, .axes = "n c oh ow | kh kw",
     .attr = (const attr_spec[]){
         {"kernel", 'I', NULL}, {"strides", 'I', ""}, {"dilations", 'I', ""}, {"pads", 'I', ""}, {"ceil_mode", 'i', "0"},

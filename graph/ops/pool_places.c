@@ -194,6 +194,9 @@ static const op lp_pool_op = {
                                 {"GlobalLpPool", 1, adapt_global_lp},
                                 {"MaxUnpool", 9, adapt_max_unpool},
                                 {0}},
+    .onnx_cases = "LpPool f32[1,2,6] kernel_shape=[2]\n"
+                  "GlobalLpPool f32[1,2,6]\n"
+                  "MaxUnpool f32[1,1,2,2] i64[1,1,2,2] kernel_shape=[2,2] strides=[2,2]",
     .arity = 1,
     .axes = "n c oh ow | kh kw",
     .attr = (const attr_spec[]){{"kernel", 'I', NULL},

@@ -234,6 +234,10 @@ static const op random_uniform_op = {
     .numpy = "random_unit(shape, 2 * seed, 53 if to == 'f64' else 24).astype(dtypes[to])",
     .onnx = (const onnx_rule[]){{"RandomUniform", 1, adapt_uniform}, {"RandomUniformLike", 1, adapt_uniform_like},
         {"Bernoulli", 15, adapt_bernoulli}, {"Multinomial", 7, adapt_multinomial}, {"Dropout", 1, adapt_dropout}, {0}},
+    .onnx_cases = "Bernoulli f32[3]\n"
+                  "Dropout f32[3]\n"
+                  "Multinomial f32[2,3]\n"
+                  "RandomUniformLike f32[3]",
     .arity = 0, .axes = "e", .attr = attributes, .shape = random_shape, .body = uniform_body,
     .cases = "shape=[4,5]\nshape=[4,5] seed=7\nshape=[3] seed=-9 to=f64\nshape=[]\nshape=[0,2]\nshape=[9] to=f16"};
 
@@ -244,6 +248,7 @@ static const op random_normal_op = {
         "(np.sqrt(-2 * np.log1p(-random_unit(shape, 2 * seed, 53))) * np.cos(2 * np.pi * random_unit(shape, 2 * seed "
         "+ 1, 53))).astype(dtypes[to])",
     .onnx = (const onnx_rule[]){{"RandomNormal", 1, adapt_normal}, {"RandomNormalLike", 1, adapt_normal_like}, {0}},
+    .onnx_cases = "RandomNormalLike f32[3]",
     .arity = 0,
     .axes = "e",
     .attr = attributes,

@@ -117,6 +117,7 @@ static const op depth_to_space_op = {
         "'DCR' else a.reshape(n, c // (k * k), k, k, h, w).transpose(0, 1, 4, 2, 5, 3)).reshape(n, c // (k * k), h "
         "* k, w * k))(*a.shape, block)",
     .onnx = (const onnx_rule[]){{"DepthToSpace", 1, adapt_depth_to_space}, {0}},
+    .onnx_cases = "DepthToSpace f32[1,4,2,2] blocksize=2",
     .arity = 1,
     .attr = blocks,
     .lower = depth_to_space_lower,
@@ -127,6 +128,7 @@ static const op space_to_depth_op = {
     .numpy = "(lambda n, c, h, w, k: a.reshape(n, c, h // k, k, w // k, k).transpose(*((0, 3, 5, 1, 2, 4) if mode == "
              "'DCR' else (0, 1, 3, 5, 2, 4))).reshape(n, c * k * k, h // k, w // k))(*a.shape, block)",
     .onnx = (const onnx_rule[]){{"SpaceToDepth", 1, adapt_space_to_depth}, {0}},
+    .onnx_cases = "SpaceToDepth f32[1,1,4,4] blocksize=2",
     .arity = 1, .attr = blocks, .lower = space_to_depth_lower,
     .cases = "f32[1,2,4,6] block=2\nf32[2,3,3,3] block=3\nf32[1,3,4,2] block=2 mode=CRD\ni64[1,1,2,2] block=1"};
 

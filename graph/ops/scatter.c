@@ -87,36 +87,6 @@ static bool adapt_nd(const onnx_call *c, const node **out, err *e)
     return adapt(c, "scatter_nd", 0, list, out, e);
 }
 
-/* Updates along an axis from a place that each batch has of its own, round the end where that is asked for. */
-static bool adapt_window(const onnx_call *c, const node **out, err *e)
-{
-    graph *g = c->g;
-    const char *mode = onnx_word(c, "mode", "linear");
-    const bool circular = !strcmp(mode, "circular");
-    int64_t dim[MAX_RANK];
-    int axis;
-    if (!onnx_need(c, 2, e) || !axis_norm(onnx_int(c, "axis", -2), c->in[1]->type.rank, &axis, e))
-        return false;
-    const type *x = &c->in[1]->type;
-    if (axis == 0 || c->in[0]->type.rank != x->rank || (!circular && strcmp(mode, "linear")))
-        return err_set(e, TS_BAD_INPUT, "%s along axis %d of rank %d, mode \"%s\"", c->type, axis, x->rank, mode);
-    const node *place = g_callf(g, 0, NULL, "iota count=%lld", (long long)x->dim[axis]);
-    for (int i = 0; i < x->rank; i++)
-        dim[i] = i == axis ? x->dim[i] : 1;
-    place = g_apply(g, "reshape", place, 1, (attr[]){attr_ints("shape", x->rank, dim)});
-    if (onnx_in(c, 2)) {
-        for (int i = 0; i < x->rank; i++)
-            dim[i] = i ? 1 : x->dim[0];
-        const node *first = g_apply(g, "reshape", c->in[2], 1, (attr[]){attr_ints("shape", x->rank, dim)});
-        place = g_call2(g, "add", place, first);
-    }
-    if (circular)
-        place = g_call2(g, "mod", place, g_scalar(g, TS_I64, (double)c->in[0]->type.dim[axis]));
-    place = g_apply(g, "broadcast_to", place, 1, (attr[]){attr_ints("shape", x->rank, x->dim)});
-    return onnx_give(c, out, g_callf(g, 3, (const node *[]){c->in[0], place, c->in[1]}, "put_along_axis axis=%d", axis),
-                     e);
-}
-
 /* ---- shape ---- */
 static bool scatter_shape(const node *n, type *out, err *e)
 {
@@ -306,7 +276,7 @@ static const op along_op = {
     .numpy = "scatter(a, tuple(b if i == axis % a.ndim else j for i, j in enumerate(np.indices(b.shape, "
              "sparse=True))), c, reduce)",
     .onnx = (const onnx_rule[]){
-        {"Scatter", 9, adapt_along}, {"ScatterElements", 11, adapt_along}, {"TensorScatter", 24, adapt_window}, {0}},
+        {"Scatter", 9, adapt_along}, {"ScatterElements", 11, adapt_along}, {0}},
     .arity = 3, .axes = "r | u", .attr = along_axis, .shape = along_shape, .body = along_body, .grad = scatter_grad,
     .cases = "f32[3,4] i64[2,4]<3 f32[2,4]\nf32[3,4] i64[3,5]<4 f32[3,5] axis=1 reduce=add\ni64[2,3,4] i32[2,3,1]<4 "
              "i64[2,3,1] axis=-1 reduce=mul\nf32[3,4] i64[0,4] f32[0,4]\nf32[3,4] i64[2,2]<3 f32[2,2] reduce=max\n"

@@ -175,6 +175,7 @@ static const op nonzero_op = {
     .name = "nonzero", .doc = "The places of elements that are not zero, a column each; of a constant.",
     .numpy = "np.array(np.nonzero(a))",
     .onnx = (const onnx_rule[]){{"NonZero", 9, adapt_nonzero}, {"Compress", 9, adapt_compress}, {0}},
+    .onnx_cases = "Compress f32[4] bool[4]=1",
     .arity = 1, .axes = "r c", .lower = nonzero_lower, .cases = "f32[3,4]=1\ni64[5]=0\nbool[2,3,2]=1"};
 
 const op *const ops_sort[] = {&order_op, &argsort_op, &sort_op, &top_k_op, &nonzero_op, NULL};

@@ -333,6 +333,7 @@ static const op broadcast_op = {
     .name = "broadcast_to", .doc = "The value repeated along new axes and axes of extent 1.",
     .numpy = "np.broadcast_to(a, shape)",
     .onnx = (const onnx_rule[]){{"Expand", 8, adapt_expand}, {"ConstantOfShape", 9, adapt_constant_of_shape}, {0}},
+    .onnx_cases = "ConstantOfShape i64[2]=3",
     .arity = 1,
     .attr = (const attr_spec[]){{"shape", 'I', NULL}, {0}},
     .shape = broadcast_shape, .body = broadcast_body, .grad = broadcast_grad,

@@ -28,9 +28,10 @@ static void test_block(void)
     char *text = environment_json(NULL, 2, 7, &e), host[256] = "";
     cJSON *v = js_parse(text, "environment", &e);
     CHECK_TEXT(e.text, "");
-    static const char *const keys[] = {
-        "cpu",        "cores", "threads", "isa",          "isa_available", "caches",  "governor", "huge_pages",  "load",
-        "hypervisor", "os",    "libc",    "tool/version", "tool/build",    "machine", "seed",     "memory_bytes"};
+    static const char *const keys[] = {"cpu",     "cores",    "threads",      "isa",           "isa_available",
+                                       "caches",  "governor", "huge_pages",   "load",          "hypervisor",
+                                       "os",      "libc",     "tool/version", "tool/revision", "tool/build",
+                                       "machine", "seed",     "memory_bytes"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (!CHECK(js_get(v, keys[i]) != NULL))
             printf("missing: %s\n", keys[i]);

@@ -29,12 +29,13 @@ static const emit_unit units[] = {
 static const float w[COLUMNS] = {1, 2, 3, 4, 5}, b[1] = {0.25f};
 static const char *const flags[] = {"-O2", "-std=c11", "-Wall", "-Wextra", "-Werror", NULL};
 
-static emit_space spaces[] = {{EMIT_WEIGHT, sizeof w, TS_F32, 0, {0}},
-                              {EMIT_INPUT, ROWS *COLUMNS * 4, TS_F32, 2, {ROWS, COLUMNS}},
-                              {EMIT_SCRATCH, ROWS *COLUMNS * 4, TS_F32, 0, {0}},
-                              {EMIT_WEIGHT, sizeof b, TS_F32, 0, {0}},
-                              {EMIT_OUTPUT, ROWS *COLUMNS * 4, TS_F32, 2, {ROWS, COLUMNS}},
-                              {EMIT_OUTPUT, 4, TS_I32, 0, {0}}};
+static emit_space spaces[] = {
+    {.kind = EMIT_WEIGHT, .bytes = sizeof w},
+    {.kind = EMIT_INPUT, .bytes = ROWS * COLUMNS * 4, .dtype = TS_F32, .rank = 2, .dim = {ROWS, COLUMNS}},
+    {.kind = EMIT_SCRATCH, .bytes = ROWS * COLUMNS * 4},
+    {.kind = EMIT_WEIGHT, .bytes = sizeof b},
+    {.kind = EMIT_OUTPUT, .bytes = ROWS * COLUMNS * 4, .dtype = TS_F32, .rank = 2, .dim = {ROWS, COLUMNS}},
+    {.kind = EMIT_OUTPUT, .bytes = 4, .dtype = TS_I32}};
 
 static void weight(void *arg, int space, void *to)
 {
@@ -52,22 +53,8 @@ static emit_parts parts(int threads)
                         .weight = weight,
                         .threads = threads,
                         .flags = flags,
+                        .program = "model",
                         .ports = "{\"inputs\": [\"x\"]}\n"};
-}
-
-/* Runs a program in a folder, quietly unless it fails; its exit status. */
-static int program(const char *dir, const char *const *argv)
-{
-    int status = -1;
-    fflush(stdout);
-    pid_t pid = fork();
-    if (pid == 0) {
-        if (chdir(dir) == 0 && freopen("log", "w", stdout) && dup2(1, 2) == 2)
-            execvp(argv[0], (char **)(uintptr_t)argv);
-        _exit(127);
-    }
-    MUST(waitpid(pid, &status, 0) == pid);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 static char *content(rig *g, const char *path)
@@ -114,21 +101,21 @@ static void test_program(rig *g, int threads)
     mode_t mask = umask(0);
     umask(mask);
     CHECK((st.st_mode & 0777) == (0666 & ~mask));
-    if (!CHECK(program(dir, make) == 0))
+    if (!CHECK(rig_program(dir, make) == 0))
         fprintf(stderr, "%s", content(g, arena_format(&g->memory, "%s/log", dir)));
     ts_array x;
     CHECK(ts_array_make(&x, TS_F32, 2, (int64_t[]){ROWS, COLUMNS}, &e));
     ts_array_random(&x, 1, 0);
     CHECK(ts_npy_write(arena_format(&g->memory, "%s/x.npy", dir), &x, &e));
-    CHECK(program(dir, run) == 0);
+    CHECK(rig_program(dir, run) == 0);
     check_outputs(dir, g, &x, threads);
     char *log = arena_format(&g->memory, "%s/log", dir);
-    CHECK(program(dir, wrong) == 1 && strstr(content(g, log), "output1.npy: does not hold {'descr': '<f4'"));
-    CHECK(program(dir, many) == 2 && strstr(content(g, log), "usage: ./model [1 .npy files]"));
+    CHECK(rig_program(dir, wrong) == 1 && strstr(content(g, log), "output1.npy: does not hold {'descr': '<f4'"));
+    CHECK(rig_program(dir, many) == 2 && strstr(content(g, log), "usage: ./model [1 .npy files]"));
     ((float *)x.data)[0] = 2;
     CHECK(ts_npy_write(arena_format(&g->memory, "%s/x.npy", dir), &x, &e));
-    CHECK(program(dir, run) == 1 && strstr(content(g, log), "the inputs: an index lies outside its axis"));
-    CHECK(program(dir, zeros) == 0 && strstr(content(g, log), "runs: median"));
+    CHECK(rig_program(dir, run) == 1 && strstr(content(g, log), "the inputs: an index lies outside its axis"));
+    CHECK(rig_program(dir, zeros) == 0 && strstr(content(g, log), "runs: median"));
     ts_array_free(&x);
 }
 
@@ -141,7 +128,7 @@ static void test_folder(rig *g)
     static const char *const same[] = {"diff", "-r", "one", "two", NULL};
     MUST(mkdir(two, 0700) == 0);
     CHECK(emit_dir(one, &p, &e) && emit_dir(slash, &p, &e));
-    CHECK(program(g->root, same) == 0);
+    CHECK(rig_program(g->root, same) == 0);
     CHECK(!emit_dir(one, &p, &e) && e.code == TS_FILES && strstr(e.text, "not empty") && strstr(e.text, "hint: "));
     e = (err){0};
     CHECK(!emit_dir(rig_path(g, "absent/one"), &p, &e) && e.code == TS_FILES && strstr(e.text, "No such file"));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 void rig_make(rig *g)
@@ -71,4 +72,18 @@ int rig_count(const char *folder)
         n++;
     closedir(dir);
     return n;
+}
+
+int rig_program(const char *dir, const char *const *argv)
+{
+    int status = -1;
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (chdir(dir) == 0 && freopen("log", "w", stdout) && dup2(1, 2) == 2)
+            execvp(argv[0], (char **)(uintptr_t)argv);
+        _exit(127);
+    }
+    MUST(waitpid(pid, &status, 0) == pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }

@@ -1,0 +1,132 @@
+/* support.c - which operators of ONNX are served: from which version on, for which dtypes, on which targets. Versions
+ * are what rules and forms declare. Dtypes are found by asking: the problems that the operation's record states are
+ * built with each dtype in place of that of the values, planned for each target that runs plans, and offered to it.
+ * What is resolved while a graph is built (a form) is there before any target sees it, for every dtype. */
+#include "backends/backend.h"
+#include "graph/problem.h"
+
+#include <string.h>
+
+enum { MAX_TARGET = 32 };
+typedef struct support { /* of one operation: sets of dtypes, by target */
+    uint32_t dtypes[MAX_TARGET];
+} support;
+
+typedef struct served {
+    const op *op;
+    const onnx_rule *rule;
+} served;
+
+typedef struct span {
+    const char *at;
+    size_t n;
+} span;
+
+typedef struct asking {
+    machine on;
+    int n_target;
+    const backend *target[MAX_TARGET];
+} asking;
+
+static bool takes(const asking *a, const backend *target, const problem *p, graph *g)
+{
+    err e = {0};
+    const plan_wish w = {.on = &a->on, .isa = machine_isa(&a->on, NULL, &e), .target = target->name, .threads = 1};
+    plan *made = w.isa ? plan_make(g, 1, &p->y, &w, &e) : NULL;
+    const bool ok = made && (!target->takes || target->takes(made, &e));
+    plan_free(made);
+    return ok;
+}
+
+/* One problem with one dtype, on the targets that have not said yes yet. */
+static void ask_problem(const asking *a, const served *by, span line, dtype d, support *to)
+{
+    graph *g = ts_graph_make();
+    problem p;
+    problem_adapt(g, by->op, by->rule, line.at, line.n, d, &p);
+    for (int i = 0; p.y && i < a->n_target; i++)
+        if (!(to->dtypes[i] >> d & 1) && takes(a, a->target[i], &p, g))
+            to->dtypes[i] |= 1u << d;
+    ts_graph_free(g);
+}
+
+static bool settled(const asking *a, const support *s, dtype d)
+{
+    for (int i = 0; i < a->n_target; i++)
+        if (!(s->dtypes[i] >> d & 1))
+            return false;
+    return true;
+}
+
+static support ask(const asking *a, const served *by)
+{
+    support s = {0};
+    for (dtype d = 0; d < TS_N_DTYPE; d++) {
+        const char *at = NULL;
+        span line;
+        while (!settled(a, &s, d) && (line.at = problem_of_rule(by->op, by->rule, &at, &line.n)))
+            ask_problem(a, by, line, d, &s);
+    }
+    return s;
+}
+
+static support everything(const asking *a)
+{
+    support s = {0};
+    for (int i = 0; i < a->n_target; i++)
+        s.dtypes[i] = (1u << TS_N_DTYPE) - 1;
+    return s;
+}
+
+/* ---- printing ---- */
+static void print_row(text *t, const asking *a, const char *operator, int since, const op *o, const support *s)
+{
+    const char *between = "";
+    text_add(t, "%s\n{\"operator\":", t->s[t->len - 1] == '[' ? "" : ",");
+    text_json(t, operator);
+    text_add(t, ",\"since\":%d,\"operation\":", since);
+    text_json(t, o->name);
+    text_add(t, ",\"targets\":{");
+    for (int i = 0; i < a->n_target; i++, between = ",") {
+        const char *comma = "";
+        text_add(t, "%s\"%s\":[", between, a->target[i]->name);
+        for (dtype d = 0; d < TS_N_DTYPE; d++) {
+            if (!(s->dtypes[i] >> d & 1))
+                continue;
+            text_add(t, "%s\"%s\"", comma, ts_dtype_name(d));
+            comma = ",";
+        }
+        text_add(t, "]");
+    }
+    text_add(t, "}}");
+}
+
+static void print_op(text *t, const asking *a, const op *o)
+{
+    const support of_forms = everything(a);
+    for (const onnx_rule *r = o->onnx; r && r->type; r++) {
+        const support s = ask(a, &(served){o, r});
+        print_row(t, a, r->type, r->since, o, &s);
+    }
+    for (const onnx_form *r = o->form; r && r->type; r++)
+        print_row(t, a, r->type, r->since, o, &of_forms);
+}
+
+char *ts_onnx_json(ts_error *e)
+{
+    asking a = {0};
+    if (!machine_load(&a.on, NULL, e))
+        return NULL;
+    for (const backend *const *b = backends; *b; b++)
+        if ((*b)->run) {
+            MUST(a.n_target < MAX_TARGET);
+            a.target[a.n_target++] = *b;
+        }
+    text t = {0};
+    text_add(&t, "{\"format\":\"operators/1\",\"operators\":[");
+    for (const op *const *const *table = op_tables; *table; table++)
+        for (const op *const *o = *table; *o; o++)
+            print_op(&t, &a, *o);
+    text_add(&t, "]}\n");
+    return text_take(&t);
+}
