@@ -10,7 +10,7 @@
 enum { MOST_THREADS = 1024 };
 
 static const option model_options[] = {
-    {"dim", 0, PAIR, "NAME=N", "extent of a dimension, as in batch=8; repeats", true, 0, 0},
+    {"dim", 0, PAIR, "NAME=N", "extent of a dimension, batch=8, or a range, seq=1..128; repeats", true, 0, 0},
     {"in", 0, PAIR, "NAME=FILE.npy", "value (and so shape) of an input; repeats", true, 0, 0},
     {0},
 };

@@ -3,6 +3,7 @@
  * input or output of its own: "x[0]". */
 #include "import/model.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void model_unbind(ts_model *m)
@@ -11,6 +12,32 @@ void model_unbind(ts_model *m)
     arena_free(&m->bound_mem);
     m->graph = NULL, m->bound = NULL, m->result = NULL, m->build = NULL;
     m->bound_mem = (arena){0};
+}
+
+struct ts_bound {
+    graph *graph;
+    arena mem;
+};
+
+ts_bound *ts_model_take(ts_model *m)
+{
+    if (!m->graph)
+        return NULL;
+    ts_bound *b = calloc(1, sizeof *b);
+    MUST(b);
+    *b = (ts_bound){m->graph, m->bound_mem};
+    m->graph = NULL, m->bound_mem = (arena){0};
+    model_unbind(m);
+    return b;
+}
+
+void ts_bound_free(ts_bound *b)
+{
+    if (!b)
+        return;
+    ts_graph_free(b->graph);
+    arena_free(&b->mem);
+    free(b);
 }
 
 /* ---- inputs ---- */

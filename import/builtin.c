@@ -81,7 +81,7 @@ static bool read_dims(ts_model *m, err *e)
         if (value < 0 || end != s + n || d->n == MAX_DIMS)
             return err_set(e, TS_BUG, "built-in model %s: dimensions \"%s\"", m->builder->name, m->builder->dims);
         d->all[d->n++] = (dimension){
-            .symbol = arena_format(&m->mem, "%.*s", (int)name, s), .extent = -1, .fallback = value};
+            .symbol = arena_format(&m->mem, "%.*s", (int)name, s), .extent = -1, .high = -1, .fallback = value};
         s += n;
     }
     return true;

@@ -19,7 +19,7 @@ dimension *dims_find(const dims *d, const char *symbol)
 void dims_reset(dims *d)
 {
     for (int i = 0; i < d->n; i++)
-        d->all[i].extent = -1;
+        d->all[i].extent = d->all[i].high = -1;
 }
 
 static bool unknown(const dims *d, const char *assignment, int length, err *e)
@@ -41,9 +41,34 @@ static bool bind(dimension *d, int64_t n, const char *by, err *e)
     if (n < d->least || (d->most > 0 && n > d->most))
         return err_set(e, TS_BAD_INPUT, "dimension \"%s\" is %lld by %s, the model allows %lld to %lld", d->symbol,
                        (ll)n, by, (ll)d->least, (ll)d->most);
+    if (d->high >= 0 && (n < d->low || n > d->high))
+        return err_set(e, TS_BAD_INPUT, "dimension \"%s\" is %lld by %s, outside of %s", d->symbol, (ll)n, by,
+                       d->range);
     d->extent = n;
     d->by = by;
     return true;
+}
+
+static bool confine(dimension *d, int64_t low, int64_t high, const char *by, err *e)
+{
+    if (d->high >= 0 && (d->low != low || d->high != high))
+        return err_set(e, TS_BAD_INPUT, "dimension \"%s\" has two ranges: %s and %s", d->symbol, d->range, by);
+    if (low < d->least || (d->most > 0 && high > d->most))
+        return err_set(e, TS_BAD_INPUT, "dimension \"%s\" is %lld to %lld by %s, the model allows %lld to %lld",
+                       d->symbol, (ll)low, (ll)high, by, (ll)d->least, (ll)d->most);
+    d->low = low, d->high = high, d->range = by;
+    return d->extent < 0 || bind(d, d->extent, d->by, e);
+}
+
+/* A whole number at *at, which moves behind it. */
+static bool read_extent(const char **at, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    const ll n = strtoll(*at, &end, 10);
+    const bool ok = **at >= '0' && **at <= '9' && !errno && n <= MODEL_ELEMENTS;
+    *at = end, *out = n;
+    return ok;
 }
 
 bool dims_set(dims *d, const char *assignment, err *e)
@@ -51,15 +76,24 @@ bool dims_set(dims *d, const char *assignment, err *e)
     const char *equals = strrchr(assignment, '='); /* names may hold one themselves */
     if (!equals)
         return err_set(e, TS_USAGE, "\"%s\" is not of the form NAME=EXTENT", assignment);
-    char *end;
-    errno = 0;
-    const ll n = strtoll(equals + 1, &end, 10);
-    if (end == equals + 1 || *end || errno || n < 0 || n > MODEL_ELEMENTS)
-        return err_set(e, TS_USAGE, "\"%s\": an extent is a whole number from 0 to 2^40", assignment);
+    const char *at = equals + 1;
+    int64_t low, high;
+    bool ok = read_extent(&at, &low);
+    const bool range = ok && !strncmp(at, "..", 2);
+    if (range)
+        at += 2, ok = read_extent(&at, &high);
+    if (!ok || *at)
+        return err_set(e, TS_USAGE,
+                       "\"%s\": an extent is a whole number from 0 to 2^40, a range two of them: %.*s=1..128",
+                       assignment, (int)(equals - assignment), assignment);
+    if (range && low > high)
+        return err_set(e, TS_USAGE, "\"%s\": the range is empty", assignment);
     char *name = arena_format(d->mem, "%.*s", (int)(equals - assignment), assignment);
+    const char *by = arena_format(d->mem, "--dim %s", assignment);
     dimension *found = dims_find(d, name);
-    return found ? bind(found, n, arena_format(d->mem, "--dim %s", assignment), e)
-                 : unknown(d, assignment, (int)(equals - assignment), e);
+    return !found  ? unknown(d, assignment, (int)(equals - assignment), e)
+           : range ? confine(found, low, high, by, e)
+                   : bind(found, low, by, e);
 }
 
 bool dims_match(dims *d, ts_port *p, const ts_array *shape, err *e)
@@ -85,10 +119,15 @@ bool dims_match(dims *d, ts_port *p, const ts_array *shape, err *e)
 
 bool dims_default(dims *d, err *e)
 {
-    for (int i = 0; i < d->n; i++)
-        if (d->all[i].extent < 0 && d->all[i].fallback >= 0 &&
-            !bind(&d->all[i], d->all[i].fallback, "the model's default", e))
+    for (int i = 0; i < d->n; i++) {
+        dimension *one = &d->all[i];
+        if (one->extent >= 0)
+            continue;
+        if (one->high >= 0 && !bind(one, one->high, one->range, e))
             return false;
+        if (one->extent < 0 && one->fallback >= 0 && !bind(one, one->fallback, "the model's default", e))
+            return false;
+    }
     return true;
 }
 

@@ -67,12 +67,12 @@ static void collect_dims(ts_model *m)
     for (int i = 0; i < p->n_input; i++)
         for (int k = 0; k < p->input[i].rank; k++)
             if (p->input[i].dim[k] < 0 && !dims_find(d, p->input[i].symbol[k]))
-                d->all[d->n++] = (dimension){.symbol = p->input[i].symbol[k], .extent = -1, .fallback = -1};
+                d->all[d->n++] = (dimension){.symbol = p->input[i].symbol[k], .extent = -1, .high = -1, .fallback = -1};
     for (int i = 0; i < m->file.n_rule; i++) {
         const dim_rule *r = &m->file.rule[i];
         dimension *known = dims_find(d, r->symbol);
         if (known)
-            *known = (dimension){r->symbol, -1, r->least, r->most, r->fallback, NULL};
+            known->least = r->least, known->most = r->most, known->fallback = r->fallback;
     }
 }
 

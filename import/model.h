@@ -23,6 +23,8 @@ bool links_make(model_file *f, arena *mem, err *e); /* of all graphs in f */
 typedef struct dimension {
     const char *symbol;
     int64_t extent;      /* -1: not bound */
+    int64_t low, high;   /* the range asked for; high -1: none */
+    const char *range;   /* who asked for it, for messages */
     int64_t least, most; /* bounds that the format states; most 0: none */
     int64_t fallback;    /* -1: none */
     const char *by;      /* who bound it, for messages */
@@ -34,11 +36,11 @@ typedef struct dims {
 } dims;
 dimension *dims_find(const dims *d, const char *symbol);
 void dims_reset(dims *d); /* as before anything was bound */
-/* "seq=128", as given on a command line. */
+/* "seq=128", or the range "seq=1..128", as given on a command line. */
 bool dims_set(dims *d, const char *assignment, err *e);
 /* What the shape given for an input says about it and about the dimensions; p gets its extents. */
 bool dims_match(dims *d, ts_port *p, const ts_array *shape, err *e);
-bool dims_default(dims *d, err *e); /* fallbacks for what is not bound */
+bool dims_default(dims *d, err *e); /* for what is not bound: the largest extent of its range, or its fallback */
 /* Every free extent of p; an error names the dimension that is not bound and says how to bind it. */
 bool dims_fill(const dims *d, ts_port *p, err *e);
 

@@ -216,7 +216,8 @@ TS_API bool ts_model_input(const ts_model *m, int i, ts_port *out);
 TS_API int ts_model_outputs(const ts_model *m);
 TS_API bool ts_model_output(const ts_model *m, int i, ts_port *out); /* shape known after ts_model_bind */
 /* Binds dimensions ("seq=128"), then the shapes of given inputs, then defaults of built-in models, and builds the
- * graph. shapes[i] belongs to input i; NULL, or dtype TS_N_DTYPE, where not given. Where its data is given too, and a
+ * graph. A range ("seq=1..128") holds the shapes to it, and stands for its largest extent where none is given.
+ * shapes[i] belongs to input i; NULL, or dtype TS_N_DTYPE, where not given. Where its data is given too, and a
  * shape or the flow of the model depends on it, that value is the only one that plans of this binding take. */
 TS_API bool ts_model_bind(ts_model *m, int n, const char *const *dims, const ts_array *shapes, ts_error *e);
 /* The same with all that a binding can say. Inputs that are sequences or optionals come apart into the tensors in them,
@@ -229,6 +230,11 @@ typedef struct ts_binding {
     bool free;              /* extents that the model states for inputs count for nothing, those of values do */
 } ts_binding;
 TS_API bool ts_model_bind_values(ts_model *m, const ts_binding *b, ts_error *e);
+/* Takes what was bound out of the model, which is unbound then: the graph, and plans over it, last until it is freed;
+ * before the model. NULL: nothing was bound. */
+typedef struct ts_bound ts_bound;
+TS_API ts_bound *ts_model_take(ts_model *m);
+TS_API void ts_bound_free(ts_bound *b);
 TS_API ts_graph *ts_model_graph(ts_model *m); /* NULL before bind */
 TS_API ts_tensor ts_model_tensor(const ts_model *m, int output);
 TS_API char *ts_model_steps(const ts_model *m, ts_error *e); /* what the file says, as text; bound or not */
@@ -320,6 +326,17 @@ TS_API bool ts_plan_value(ts_plan *p, int input, ts_array *out,
                           ts_error *e); /* what an input holds; a new array, yours */
 /* The values of a weight or constant; a new array, yours. */
 TS_API bool ts_leaf_value(ts_tensor t, ts_array *out, ts_error *e);
+
+/* A model for whatever extents its inputs come with: a plan for each of them, made when they are met first and kept
+ * while there is room. m and the texts of o outlive the runner, which alone binds m meanwhile. dim: as for
+ * ts_model_bind; with a range among them the plan for the largest extents is made at once, so that what never fits is
+ * refused here. */
+typedef struct ts_runner ts_runner;
+TS_API ts_runner *ts_runner_make(ts_model *m, int n, const char *const *dim, const ts_options *o, ts_error *e);
+/* in: a value of every input of the unbound model; out: a new array for each of n outputs, yours. */
+TS_API bool ts_runner_run(ts_runner *r, const ts_array *in, int n, ts_array *out, ts_error *e);
+TS_API int ts_runner_made(const ts_runner *r); /* plans that were made so far */
+TS_API void ts_runner_free(ts_runner *r);
 
 /* Evaluates several tensors at once, common parts once. over: values for inputs, by name. out: n new arrays, yours. */
 typedef struct ts_given {

@@ -28,6 +28,10 @@ expect 2 '"seq=x"' run bert-tiny --dim seq=x
 expect 2 '"seq=-1"' run bert-tiny --dim seq=-1
 expect 3 'dimension "seq" is 9 by --dim seq=9 and 8 by the value of input "input_ids"' \
     run bert-tiny --in input_ids=ids.npy --dim seq=9 --random
+expect 3 'dimension "seq" is 8 by the value of input "input_ids", outside of --dim seq=1..7' \
+    run bert-tiny --in input_ids=ids.npy --dim seq=1..7 --random
+expect 2 'the range is empty' run bert-tiny --dim seq=7..1 --random
+expect 0 'last_hidden_state' run bert-tiny --in input_ids=ids.npy --dim seq=1..16 --random
 expect 3 'dimension "seq" is 0' run bert-tiny --dim seq=0 --random
 
 # inputs
