@@ -5,8 +5,7 @@
 /* ---- helpers ---- */
 extern routine_code routine_argsort;
 
-/* x as keys in the same order. */
-static const node *keys(graph *g, const node *x)
+const node *g_keys(graph *g, const node *x)
 {
     const dtype d = x->type.dtype;
     const bool is_key = d == TS_F32 || d == TS_F64 || d == TS_I64 || d == TS_U64 || d == TS_BOOL;
@@ -16,8 +15,9 @@ static const node *keys(graph *g, const node *x)
 
 static const node *order(graph *g, const node *x, int64_t axis, bool descending, int64_t count)
 {
-    return x ? g_callf(g, 1, (const node *[]){keys(g, x)}, "order axis=%lld descending=%d count=%lld", (long long)axis,
-                       descending, (long long)count)
+    const node *key = x ? g_keys(g, x) : NULL;
+    return x ? g_callf(g, 1, &key, "order axis=%lld descending=%d count=%lld", (long long)axis, descending,
+                       (long long)count)
              : NULL;
 }
 

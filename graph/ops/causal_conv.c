@@ -1,0 +1,70 @@
+/* causal_conv.c - a convolution along the last axis, a kernel for each channel, that reads what came before: the past
+ * goes in front, and the last elements are the next call's past. */
+#include "graph/rule.h"
+
+#include <string.h>
+
+/* ---- helpers ---- */
+static const node *with_past(graph *g, const node *x, const node *past)
+{
+    return g_call(g, "concat axis=2", 2, (const node *[]){past, x});
+}
+
+static const node *silu(const onnx_call *c, const node *y) /* as its definition says, in f32 */
+{
+    return y ? g_cast(c->g, g_call1(c->g, "silu", g_cast(c->g, y, y->type.dtype == TS_F64 ? TS_F64 : TS_F32)),
+                      y->type.dtype)
+             : NULL;
+}
+
+/* ---- ONNX ---- */
+static bool adapt_causal_conv(const onnx_call *c, const node **out, err *e)
+{
+    graph *g = c->g;
+    const char *activation = onnx_word(c, "activation", "none");
+    if (!onnx_need(c, 2, e))
+        return false;
+    const node *x = c->in[0], *w = c->in[1], *bias = onnx_in(c, 2), *past = onnx_in(c, 3);
+    const bool smooth = !strcmp(activation, "silu") || !strcmp(activation, "swish");
+    if (x->type.rank != 3 || w->type.rank != 3 || w->type.dim[2] < 1)
+        return err_set(e, TS_BAD_INPUT, "CausalConvWithState: ranks %d and %d; [batch, channel, time] and "
+                                        "[channel, 1, kernel] are wanted",
+                       x->type.rank, w->type.rank);
+    if (!smooth && strcmp(activation, "none"))
+        return err_set(e, TS_UNSUPPORTED, "CausalConvWithState: activation \"%s\" is not known", activation);
+    const int64_t kept = w->type.dim[2] - 1;
+    const type before = {.dtype = x->type.dtype, .rank = 3, .dim = {x->type.dim[0], x->type.dim[1], kept}};
+    past = past ? past : g_filled(g, &before, 0);
+    const node *y = g_call3(g, "causal_conv", x, w, past);
+    if (y && bias)
+        y = g_call2(g, "add", y, g_call1(g, "expand_dims axes=[1]", bias));
+    if (!onnx_give(c, out, smooth ? silu(c, y) : y, e) || c->n_out < 2)
+        return c->n_out < 2 && y;
+    const int64_t from[] = {0, 0, x->type.dim[2]};
+    const attr last[] = {attr_ints("starts", 3, from), attr_ints("sizes", 3, before.dim)};
+    const node *all = with_past(g, x, past);
+    return onnx_give(c, out + 1, all ? g_apply(g, "slice", all, COUNT(last), last) : NULL, e);
+}
+
+/* ---- recipe ---- */
+static const node *causal_lower(graph *g, const node *n)
+{
+    const type *x = &n->in[0]->type, *w = &n->in[1]->type, *past = &n->in[2]->type;
+    if (x->rank != 3 || w->rank != 3 || past->rank != 3 || w->dim[0] != x->dim[1] || w->dim[1] != 1 ||
+        past->dim[0] != x->dim[0] || past->dim[1] != x->dim[1] || past->dim[2] != w->dim[2] - 1)
+        return g_fail(g, TS_BAD_INPUT,
+                      "takes x [batch, channel, time], kernels [channel, 1, k], the past [batch, channel, k - 1]"),
+               NULL;
+    return g_callf(g, 2, (const node *[]){with_past(g, n->in[0], n->in[2]), n->in[1]}, "conv group=%lld",
+                   (long long)x->dim[1]);
+}
+
+/* ---- record ---- */
+static const op causal_op = {
+    .name = "causal_conv", .doc = "Convolution along time, a kernel for each channel, over the past and x.",
+    .numpy = "conv(np.concatenate([c, a], 2), b, None, None, None, a.shape[1])",
+    .onnx = (const onnx_rule[]){{"CausalConvWithState", 27, adapt_causal_conv}, {0}},
+    .arity = 3, .axes = "n c t", .lower = causal_lower,
+    .cases = "f32[2,3,7] f32[3,1,4] f32[2,3,3]\nf64[1,2,1] f64[2,1,3] f64[1,2,2]\nf32[1,2,5] f32[2,1,1] f32[1,2,0]"};
+
+const op *const ops_causal_conv[] = {&causal_op, NULL};

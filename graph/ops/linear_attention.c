@@ -1,0 +1,170 @@
+/* linear_attention.c - attention whose past is one matrix for each head, s [key, value], rewritten at every step:
+ * s = exp(decay) * s, then s += key x (beta * (value - key . s)), or s += key x value without a beta; the result of a
+ * step is query . s. A step for each time, written out. */
+#include "graph/rule.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- helpers ---- */
+enum { FAN_IN = 32 };
+typedef struct heads { /* of the packed operands [batch, time, heads * width] */
+    int64_t batch, time, heads, group, key, value;
+} heads;
+
+static const node *step_of(graph *g, const node *x, int64_t t) /* [.., 1, ..] at t of axis 2 */
+{
+    int64_t from[MAX_RANK] = {0}, dim[MAX_RANK];
+    if (!x)
+        return NULL;
+    memcpy(dim, x->type.dim, sizeof dim);
+    from[2] = t, dim[2] = 1;
+    const attr cut[] = {attr_ints("starts", x->type.rank, from), attr_ints("sizes", x->type.rank, dim)};
+    return g_apply(g, "slice", x, COUNT(cut), cut);
+}
+
+static const node *joined(graph *g, int64_t n, const node **all) /* along axis 2, a few at a time */
+{
+    while (n > 1) {
+        int64_t m = 0;
+        for (int64_t i = 0; i < n; i += FAN_IN)
+            all[m++] = g_call(g, "concat axis=2", (int)(n - i < FAN_IN ? n - i : FAN_IN), all + i);
+        n = m;
+    }
+    return all[0];
+}
+
+/* ---- recipe ---- */
+static const node *linear_lower(graph *g, const node *n)
+{
+    const bool has_decay = node_int(n, "decay"), has_beta = node_int(n, "beta");
+    const node *const *in = n->in;
+    if (n->n_in != 4 + has_decay + has_beta)
+        return g_fail(g, TS_BAD_INPUT, "%d operands given, takes %d", n->n_in, 4 + has_decay + has_beta), NULL;
+    const type *q = &in[0]->type, *k = &in[1]->type, *v = &in[2]->type, *s = &in[3]->type;
+    if (q->rank != 5 || k->rank != 4 || v->rank != 4 || s->rank != 4 || k->dim[2] < 1 || q->dim[2] != k->dim[2] ||
+        v->dim[2] != k->dim[2] || s->dim[2] != k->dim[3] || q->dim[4] != k->dim[3] || s->dim[3] != v->dim[3])
+        return g_fail(g, TS_BAD_INPUT,
+                      "takes q [batch, head, time, group, key], k [batch, head, time, key], v [batch, head, time, "
+                      "value], a state [batch, head, key, value], and at least one step"),
+               NULL;
+    const int64_t time = k->dim[2], per_key = q->dim[3];
+    const node *decay = has_decay ? g_call1(g, "exp", in[4]) : NULL, *beta = has_beta ? in[n->n_in - 1] : NULL;
+    const node **y = arena_array(&g->mem, (size_t)time + 2, sizeof *y), *state = in[3];
+    for (int64_t t = 0; t < time && !err_is(&g->err); t++) {
+        const node *key = step_of(g, in[1], t), *value = step_of(g, in[2], t), *query = step_of(g, in[0], t);
+        const node *column = g_call1(g, "transpose axes=[0,1,3,2]", key);
+        if (decay) /* along the keys, or one for all */
+            state = g_call2(g, "multiply", state, g_call1(g, "transpose axes=[0,1,3,2]", step_of(g, decay, t)));
+        if (beta)
+            value = g_call2(g, "multiply", step_of(g, beta, t),
+                            g_call2(g, "subtract", value, g_call2(g, "matmul", key, state)));
+        state = g_call2(g, "add", state, g_call2(g, "multiply", column, value));
+        query = query ? g_reshape(g, query, 4, (int64_t[]){q->dim[0], q->dim[1], per_key, k->dim[3]}) : NULL;
+        y[t] = g_call2(g, "matmul", query, state);
+    }
+    y[time] = state;
+    return err_is(&g->err) ? NULL : joined(g, time + 1, y);
+}
+
+/* ---- ONNX ---- */
+/* [batch, time, heads * width] as [batch, heads, time, width], in a dtype that sums are made in. */
+static const node *unpacked(graph *g, const node *x, int64_t n_heads, dtype d)
+{
+    const type *t = &x->type;
+    x = g_reshape(g, g_cast(g, x, d), 4, (int64_t[]){t->dim[0], t->dim[1], n_heads, t->dim[2] / n_heads});
+    return g_call1(g, "transpose axes=[0,2,1,3]", x);
+}
+
+static bool read_heads(const onnx_call *c, heads *h, err *e)
+{
+    const int64_t queries = onnx_int(c, "q_num_heads", 0), keys = onnx_int(c, "kv_num_heads", 0);
+    if (!onnx_need(c, 3, e))
+        return false;
+    const type *q = &c->in[0]->type, *k = &c->in[1]->type, *v = &c->in[2]->type;
+    if (q->rank != 3 || k->rank != 3 || v->rank != 3 || keys < 1 || queries < 1 || queries % keys ||
+        q->dim[2] % queries || k->dim[2] % keys || v->dim[2] % keys || q->dim[2] / queries != k->dim[2] / keys)
+        return err_set(e, TS_BAD_INPUT, "LinearAttention: %lld query and %lld key heads do not fit the operands",
+                       (long long)queries, (long long)keys);
+    *h = (heads){k->dim[0], k->dim[1], keys, queries / keys, k->dim[2] / keys, v->dim[2] / keys};
+    return true;
+}
+
+/* decay and beta as the update rule wants them; in[4..] on return, their number in *n. */
+static bool read_gates(const onnx_call *c, const heads *h, dtype d, const node **in, int *n, err *e)
+{
+    const char *rule = onnx_word(c, "update_rule", "gated_delta");
+    const bool gated = !strncmp(rule, "gated", 5), delta = strstr(rule, "delta") != NULL;
+    const node *const given[] = {onnx_in(c, 4), onnx_in(c, 5)};
+    if (strcmp(rule, "linear") && strcmp(rule, "gated") && strcmp(rule, "delta") && strcmp(rule, "gated_delta"))
+        return err_set(e, TS_UNSUPPORTED, "LinearAttention: update rule \"%s\" is not known", rule);
+    if (gated != (given[0] != NULL) || delta != (given[1] != NULL))
+        return err_set(e, TS_BAD_INPUT, "LinearAttention: rule \"%s\" and operands decay and beta do not fit", rule);
+    *n = 4;
+    for (int i = 0; i < 2; i++) {
+        if (!given[i])
+            continue;
+        const type *t = &given[i]->type;
+        const int64_t wide = t->rank == 3 ? t->dim[2] : 0;
+        const bool fits = wide == h->heads || (i == 0 ? wide == h->heads * h->key : wide == 1);
+        if (!fits)
+            return err_set(e, TS_BAD_INPUT, "LinearAttention: %s does not fit %lld heads", i ? "beta" : "decay",
+                           (long long)h->heads);
+        in[(*n)++] = unpacked(c->g, given[i], i == 1 && wide == 1 ? 1 : h->heads, d);
+    }
+    return true;
+}
+
+static bool adapt_linear(const onnx_call *c, const node **out, err *e)
+{
+    graph *g = c->g;
+    heads h = {0};
+    const node *in[6];
+    int n = 0;
+    if (!read_heads(c, &h, e))
+        return false;
+    const dtype own = c->in[0]->type.dtype, d = own == TS_F64 ? TS_F64 : TS_F32;
+    if (!read_gates(c, &h, d, in, &n, e))
+        return false;
+    const node *past = onnx_in(c, 3);
+    const dtype kept = past ? past->type.dtype : own;
+    const type state = {.dtype = d, .rank = 4, .dim = {h.batch, h.heads, h.key, h.value}};
+    double scale = onnx_real(c, "scale", 0);
+    scale = scale != 0 ? scale : 1 / sqrt((double)h.key);
+    const node *q = g_reshape(g, g_cast(g, c->in[0], d), 5,
+                              (int64_t[]){h.batch, h.time, h.heads, h.group, h.key});
+    in[0] = g_call1(g, "transpose axes=[0,2,1,3,4]", g_call2(g, "multiply", q, g_scalar(g, d, scale)));
+    in[1] = unpacked(g, c->in[1], h.heads, d), in[2] = unpacked(g, c->in[2], h.heads, d);
+    in[3] = past ? g_cast(g, past, d) : g_filled(g, &state, 0);
+    const node *all = g_callf(g, n, in, "linear_attention decay=%d beta=%d", onnx_in(c, 4) != NULL,
+                              onnx_in(c, 5) != NULL);
+    if (!all)
+        return onnx_give(c, out, NULL, e);
+    const int64_t rows = h.time * h.group, none[4] = {0}, behind[] = {0, 0, rows, 0};
+    const int64_t size[] = {h.batch, h.heads, rows, h.value};
+    const node *y = g_apply(g, "slice", all, 2, (attr[]){attr_ints("starts", 4, none), attr_ints("sizes", 4, size)});
+    y = g_reshape(g, y, 5, (int64_t[]){h.batch, h.heads, h.time, h.group, h.value});
+    y = g_reshape(g, g_call1(g, "transpose axes=[0,2,1,3,4]", y), 3,
+                  (int64_t[]){h.batch, h.time, h.heads * h.group * h.value});
+    if (!onnx_give(c, out, g_cast(g, y, own), e) || c->n_out < 2)
+        return c->n_out < 2 && out[0];
+    const attr last[] = {attr_ints("starts", 4, behind), attr_ints("sizes", 4, state.dim)};
+    return onnx_give(c, out + 1, g_cast(g, g_apply(g, "slice", all, COUNT(last), last), kept), e);
+}
+
+/* ---- record ---- */
+static const op linear_op = {
+    .name = "linear_attention",
+    .doc = "Results [batch, head, time * group, value] of queries, keys, values and a state, then, below them, the "
+           "state after the last step; decay and beta follow where the attributes say so.",
+    .numpy = "linear_attention(x, decay, beta)",
+    .onnx = (const onnx_rule[]){{"LinearAttention", 27, adapt_linear}, {0}},
+    .arity = -1, .axes = "b h m n", .attr = (const attr_spec[]){{"decay", 'i', "0"}, {"beta", 'i', "0"}, {0}},
+    .lower = linear_lower,
+    .cases = "f32[2,2,3,2,4] f32[2,2,3,4] f32[2,2,3,5] f32[2,2,4,5]\n"
+             "f64[1,2,4,1,3] f64[1,2,4,3] f64[1,2,4,2] f64[1,2,3,2] f64[1,2,4,3] decay=1\n"
+             "f64[1,2,2,1,3] f64[1,2,2,3] f64[1,2,2,2] f64[1,2,3,2] f64[1,1,2,1] beta=1\n"
+             "f64[1,2,2,3,3] f64[1,2,2,3] f64[1,2,2,2] f64[1,2,3,2] f64[1,2,2,1] f64[1,2,2,1] decay=1 beta=1\n"
+             "f64[1,1,1,1,2] f64[1,1,1,2] f64[1,1,1,3] f64[1,1,2,3]"};
+
+const op *const ops_linear_attention[] = {&linear_op, NULL};

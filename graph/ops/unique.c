@@ -1,0 +1,150 @@
+/* unique.c - the different elements of a tensor, or its different parts along an axis. How many there are is an
+ * extent, so the operand's value has to be known while the graph is built. Every NaN counts as the same. */
+#include "graph/rule.h"
+
+/* ---- helpers ---- */
+extern routine_code routine_rows;
+
+typedef struct uniques { /* u of n parts; NULL after a failure, which g has */
+    const node *first;   /* [u]: the place of each one's first occurrence */
+    const node *number;  /* [n]: which one each part is */
+    const node *count;   /* [u] */
+} uniques;
+
+static const node *part(graph *g, const node *x, int64_t start, int64_t size) /* along axis 0 */
+{
+    if (!x)
+        return NULL;
+    int64_t from[MAX_RANK] = {start}, dim[MAX_RANK] = {size};
+    for (int i = 1; i < x->type.rank; i++)
+        dim[i] = x->type.dim[i];
+    const attr cut[] = {attr_ints("starts", x->type.rank, from), attr_ints("sizes", x->type.rank, dim)};
+    return g_apply(g, "slice", x, COUNT(cut), cut);
+}
+
+/* x [n, m]: whether each row is another one than the row before it. */
+static const node *new_rows(graph *g, const node *x)
+{
+    const unsigned char yes = 1;
+    const int64_t n = x ? x->type.dim[0] : 0;
+    const node *begin = g_const(g, "", &(type){.dtype = TS_BOOL, .rank = 1, .dim = {1}}, &yes);
+    const node *before = part(g, x, 0, n - 1), *after = part(g, x, 1, n - 1);
+    const node *both = g_call2(g, "logical_and", g_call1(g, "isnan", before), g_call1(g, "isnan", after));
+    const node *differs = g_call2(g, "logical_and", g_call2(g, "not_equal", before, after),
+                                  g_call1(g, "logical_not", both));
+    return g_call2(g, "concat axis=0", begin, g_call1(g, "any axes=[1]", differs));
+}
+
+static const node *taken(graph *g, const node *x, const node *places)
+{
+    return g_call2(g, "gather axis=0", x, places);
+}
+
+/* In the order of their values, or of their first occurrence. x: [n, m]. */
+static uniques find(graph *g, const node *x, bool sorted)
+{
+    const int64_t n = x->type.dim[0];
+    const type places = {.dtype = TS_I64, .rank = 1, .dim = {n}};
+    const node *order = g_call1(g, "row_order", g_keys(g, x));
+    if (!order || n == 0)
+        return (uniques){order, order, order};
+    const node *is_new = new_rows(g, taken(g, x, order)), *starts = g_call1(g, "nonzero", is_new);
+    if (!starts)
+        return (uniques){0};
+    const int64_t u = starts->type.dim[1];
+    starts = g_reshape(g, starts, 1, &u);
+    const node *ends = g_call2(g, "concat axis=0", part(g, starts, 1, u - 1), g_ints(g, 1, &n));
+    const node *number = g_call2(g, "subtract", g_call1(g, "cumsum axis=0", g_cast(g, is_new, TS_I64)),
+                                 g_scalar(g, TS_I64, 1));
+    uniques y = {taken(g, order, starts), g_call3(g, "scatter axis=0", g_filled(g, &places, 0), order, number),
+                 g_call2(g, "subtract", ends, starts)};
+    if (sorted || !y.first)
+        return y;
+    const node *turn = g_call1(g, "argsort", y.first);
+    return (uniques){taken(g, y.first, turn), taken(g, g_call1(g, "argsort", turn), y.number), taken(g, y.count, turn)};
+}
+
+/* The parts of x along an axis, or its elements where there is none, as rows [n, m]. */
+static const node *rows_of(graph *g, const node *x, const attr *axis)
+{
+    const type *t = &x->type;
+    int64_t order[MAX_RANK], shape[] = {type_count(t), 1};
+    int at;
+    if (axis->kind == '-')
+        return g_reshape(g, x, 2, shape);
+    if (!axis_norm(axis->i, t->rank, &at, &g->err))
+        return NULL;
+    order[0] = at, shape[0] = t->dim[at];
+    for (int i = 0, k = 1; i < t->rank; i++)
+        if (i != at)
+            order[k++] = i, shape[1] *= t->dim[i];
+    return g_reshape(g, g_transpose(g, x, t->rank, order), 2, shape);
+}
+
+static const node *values(graph *g, const node *x, const attr *axis, const node *first)
+{
+    const int64_t n = type_count(&x->type);
+    return axis->kind == '-' ? taken(g, g_reshape(g, x, 1, &n), first)
+                             : g_callf(g, 2, (const node *[]){x, first}, "gather axis=%lld", (long long)axis->i);
+}
+
+/* ---- ONNX ---- */
+static bool adapt_unique(const onnx_call *c, const node **out, err *e)
+{
+    const attr *given = onnx_attr(c, "axis"), none = {.kind = '-'}, *axis = given ? given : &none;
+    if (!onnx_need(c, 1, e))
+        return false;
+    const node *x = rows_of(c->g, c->in[0], axis);
+    const uniques y = x ? find(c->g, x, onnx_int(c, "sorted", 1)) : (uniques){0};
+    const node *all[] = {y.first ? values(c->g, c->in[0], axis, y.first) : NULL, y.first, y.number, y.count};
+    for (int i = 0; i < c->n_out && i < COUNT(all); i++)
+        if (!onnx_give(c, out + i, all[i], e))
+            return false;
+    return true;
+}
+
+/* ---- shape, body ---- */
+static bool order_shape(const node *n, type *out, err *e)
+{
+    const type *t = &n->in[0]->type;
+    const dtype d = t->dtype;
+    *out = (type){.dtype = TS_I64, .rank = 1, .dim = {t->dim[0]}};
+    if (t->rank != 2 || (d != TS_F32 && d != TS_F64 && d != TS_I64 && d != TS_U64 && d != TS_BOOL))
+        return err_set(e, TS_BAD_INPUT, "rows are [n, m] of f32, f64, i64, u64 or bool, not %s of rank %d",
+                       ts_dtype_name(d), t->rank);
+    return true;
+}
+
+static bool order_body(defn *d, err *e)
+{
+    const type *t = &d->node->in[0]->type;
+    const int64_t param[] = {t->dim[0], t->dim[1]};
+    (void)e;
+    defn_routine(d, &(routine){"rows", routine_rows, COUNT(param), param, 16 * t->dim[0]});
+    return true;
+}
+
+/* ---- recipe ---- */
+static const node *unique_lower(graph *g, const node *n)
+{
+    const attr *axis = node_attr(n, "axis");
+    const node *x = rows_of(g, n->in[0], axis);
+    const uniques y = x ? find(g, x, node_int(n, "sorted")) : (uniques){0};
+    return y.first ? values(g, n->in[0], axis, y.first) : NULL;
+}
+
+/* ---- records ---- */
+static const op order_op = {
+    .name = "row_order", .doc = "The places of rows in the order of their values, the first elements counting most.",
+    .numpy = "np.lexsort(a.T[::-1]) if a.shape[1] else np.arange(len(a))",
+    .arity = 1, .axes = "r", .shape = order_shape, .body = order_body,
+    .cases = "f32[70,2]\ni64[60,3]<3\nf64[9,1]!\nbool[9,3]\nu64[20,1]!\nf32[0,3]\nf32[4,0]\nf32[1,2]"};
+
+static const op unique_op = {
+    .name = "unique", .doc = "The different elements of a constant, or its different parts along an axis.",
+    .numpy = "np.unique(a, axis=axis)",
+    .onnx = (const onnx_rule[]){{"Unique", 11, adapt_unique}, {0}},
+    .arity = 1, .axes = "r", .attr = (const attr_spec[]){{"axis", 'i', ""}, {"sorted", 'i', "1"}, {0}},
+    .lower = unique_lower, .cases = "f32[3,4]=1\ni64[3,2,2]=0 axis=1\nbool[2,3]=1 axis=-1 sorted=0\nf64[1]=2\nu8[0]=1"};
+
+const op *const ops_unique[] = {&order_op, &unique_op, NULL};
