@@ -131,6 +131,11 @@ TS_API int ts_leaves(int n, const ts_tensor *t, ts_tensor *out);
  * on any of them is shared. False, with the reason in the graph, when that cannot be. */
 TS_API bool ts_replace(ts_graph *g, int n, const ts_tensor *t, int n_pair, const ts_tensor *from, const ts_tensor *to,
                        ts_tensor *out);
+/* Mixed precision. out[i]: t[i], of the same shape and dtype, with products of f32 (of matrices, convolutions) formed
+ * from operands rounded to `to`, TS_F16 or TS_BF16, and given in it, as are values on the way from one product to
+ * another. Sums stay in f32, and so does what recipes (softmax, layer norm) do inside and what comes after the last
+ * product. Leaves stay as they are. False, with the reason in the graph, when that cannot be. */
+TS_API bool ts_narrow(ts_graph *g, int n, const ts_tensor *t, ts_dtype to, ts_tensor *out);
 TS_API char *ts_print(int n, const ts_tensor *t); /* the text form; ts_parse reads it back */
 /* Appends the text form's nodes to g and gives its results; weights come back as named inputs unless they
  * were seeded. */

@@ -87,9 +87,14 @@ static int64_t volume(const item *it) /* times the innermost expression of its o
     return n;
 }
 
+/* Halves are widened when they are loaded, whatever they become. */
 static bool is_view(const item *it)
 {
-    return it->raw->kind == X_LOAD;
+    const expr *x = it->raw;
+    if (x->kind == X_CAST && x->dtype == TS_F32 && dtype_class(x->arg[0]->dtype) == D_REAL &&
+        ts_dtype_bytes(x->arg[0]->dtype) == 2)
+        x = x->arg[0];
+    return x->kind == X_LOAD;
 }
 
 /* Reads every element exactly once, at the reader's own axes in some order. */

@@ -164,21 +164,21 @@ static const struct {
      "#endif\n"
      "}\n"},
     {"half_to_float",
-     "FUNCTION float half_to_float(uint16_t h)\n"
+     "FUNCTION float half_to_float(uint16_t h) /* all in one line of lanes: no branch */\n"
      "{\n"
      "    const uint32_t sign = (uint32_t)(h & 0x8000) << 16, rest = h & 0x7fff;\n"
-     "    if (rest >= 0x7c00) return bits_float(sign | 0x7f800000 | (rest & 0x3ff) << 13);\n"
-     "    const float size = bits_float(rest << 13) * 0x1p112f;\n"
-     "    return sign ? -size : size;\n"
+     "    const float small = (float)(int32_t)rest * 0x1p-24f, usual = bits_float(rest << 13) * 0x1p112f;\n"
+     "    const uint32_t size = float_bits(rest < 0x400 ? small : usual);\n"
+     "    return bits_float(sign | size | (rest >= 0x7c00 ? 0x7f800000u : 0u));\n"
      "}\n"},
     {"float_to_half",
      "FUNCTION uint16_t float_to_half(float f) /* to nearest, ties to even */\n"
      "{\n"
      "    const uint32_t u = float_bits(f), sign = u >> 16 & 0x8000, size = u & 0x7fffffff;\n"
-     "    if (size > 0x7f800000) return (uint16_t)(sign | 0x7e00);\n"
-     "    if (size >= 0x47800000) return (uint16_t)(sign | 0x7c00);\n"
-     "    if (size < 0x38800000) return (uint16_t)(sign | (uint32_t)rintf(bits_float(size) * 0x1p24f));\n"
-     "    return (uint16_t)(sign | ((size - 0x38000000 + 0xfff + (size >> 13 & 1)) >> 13));\n"
+     "    const uint32_t small = float_bits(bits_float(size < 0x38800000 ? size : 0) + 0.5f) - 0x3f000000u;\n"
+     "    const uint32_t usual = (size - 0x38000000 + 0xfff + (size >> 13 & 1)) >> 13;\n"
+     "    const uint32_t most = size > 0x7f800000 ? 0x7e00 : 0x7c00;\n"
+     "    return (uint16_t)(sign | (size >= 0x47800000 ? most : size < 0x38800000 ? small : usual));\n"
      "}\n"},
     {"bfloat_to_float",
      "FUNCTION float bfloat_to_float(uint16_t h) { return bits_float((uint32_t)h << 16); }\n"},

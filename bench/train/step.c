@@ -100,6 +100,7 @@ static void add_states(step *s, net *n, const ts_updates *u, ts_tensor loss, ts_
             if (is->start == s->param[k].input)
                 own->of = k, s->param[k].average = is->from;
     }
+    precision_states(s, n, fine, steps, state, count);
 }
 
 /* Sums over batches: begun again after the last one. */
@@ -114,21 +115,21 @@ static void add_sums(step *s, net *n, const ts_update *sums, ts_state *state, in
 static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
 {
     const size_t n_param = (size_t)s->n_param;
-    ts_tensor *grad = calloc(2 * n_param + 4, sizeof *grad), *out = grad ? grad + n_param : NULL;
+    ts_tensor *grad = calloc(2 * n_param + 5, sizeof *grad), *out = grad ? grad + n_param : NULL;
     ts_tensor *in = calloc(n_param, sizeof *in), *mean = calloc(n_param, sizeof *mean);
     ts_update *sums = calloc(n_param, sizeof *sums);
     ts_updates u = {0};
     bool good = (grad && in && mean && sums) || bench_fail(e, TS_MEMORY, "no memory for the step");
     for (int i = 0; good && i < s->n_param; i++)
         in[i] = s->param[i].input;
-    good = good && (ts_chain_rule(n->g, 1, &s->loss, NULL, s->n_param, in, grad) || ts_graph_ok(n->g, e));
+    good = good && precision_narrow(s, n, e) && precision_grad(s, n, in, grad, e);
     if (good && s->wish->accumulate > 1) {
         s->last = ts_input(n->g, "train.last", TS_BOOL, 0, NULL);
         good = ts_accumulate(n->g, s->n_param, grad, (double)s->wish->accumulate, sums, mean) || ts_graph_ok(n->g, e);
     }
     good = good && optimize(s, n, s->last ? mean : grad, &u, e);
-    ts_state *state = calloc((size_t)u.n + n_param + 1, sizeof *state);
-    s->state = calloc((size_t)u.n + 1, sizeof *s->state), s->sum = calloc(n_param + 1, sizeof *s->sum);
+    ts_state *state = calloc((size_t)u.n + n_param + 3, sizeof *state);
+    s->state = calloc((size_t)u.n + 3, sizeof *s->state), s->sum = calloc(n_param + 1, sizeof *s->sum);
     good = good && ((state && s->state && s->sum) || bench_fail(e, TS_MEMORY, "no memory for the step"));
     if (good) {
         int count = 0;
@@ -137,8 +138,9 @@ static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
             add_sums(s, n, sums, state, &count);
         out[0] = s->loss, out[1] = u.norm, out[2] = s->rate;
         memcpy(out + 3, u.square, n_param * sizeof *out);
+        out[3 + s->n_param] = s->scale;
         if (ts_graph_ok(n->g, e))
-            s->plan = ts_plan_of(n->g, 3 + s->n_param, out, count, state, o, e);
+            s->plan = ts_plan_of(n->g, 3 + s->n_param + (s->scale != NULL), out, count, state, o, e);
     }
     free(grad), free(in), free(mean), free(sums), free(state);
     return s->plan != NULL;
@@ -154,7 +156,7 @@ static bool check(const train_wish *w, ts_error *e)
         bench_fail(e, TS_USAGE, "--on goes with --lora, which is not given");
         return bench_hint(e, "--lora N is the rank of the factors");
     }
-    return known(w->optimizer, e);
+    return known(w->optimizer, e) && precision_known(w, e);
 }
 
 bool step_make(step *s, net *n, int64_t total_steps, int64_t warmup, const ts_options *o, ts_error *e)
@@ -185,6 +187,13 @@ static bool set_zeros(step *s, ts_tensor t, ts_error *e)
     return good;
 }
 
+static bool set_number(step *s, ts_tensor t, double v, ts_error *e)
+{
+    float small = (float)v;
+    return ts_rank(t) || ts_type(t) != TS_F32 ? set_zeros(s, t, e)
+                                              : set(s, ts_name(t), &(ts_array){.dtype = TS_F32, .data = &small}, e);
+}
+
 static bool begin_at(step *s, ts_tensor t, ts_tensor leaf, ts_error *e)
 {
     ts_array a = {0};
@@ -209,7 +218,8 @@ bool step_begin(step *s, ts_error *e)
     for (int i = 0; good && i < s->n_param; i++)
         good = begin_at(s, s->param[i].input, s->param[i].from, e);
     for (int i = 0; good && i < s->n_state; i++)
-        good = begin_at(s, s->state[i].input, s->state[i].of < 0 ? NULL : s->param[s->state[i].of].from, e);
+        good = s->state[i].of < 0 ? set_number(s, s->state[i].input, s->state[i].begin, e)
+                                  : begin_at(s, s->state[i].input, s->param[s->state[i].of].from, e);
     return good;
 }
 
@@ -315,5 +325,7 @@ bool step_run(step *s, const net *n, const ts_array *batch, int64_t number, int6
             return false;
         r->norms[i] = sqrt(r->norms[i]);
     }
+    if (s->scale && !get_scalar(s, 3 + s->n_param, &r->scale, e))
+        return false;
     return (isfinite(loss) && isfinite(r->norm)) || no_sums(s, e);
 }

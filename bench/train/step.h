@@ -12,7 +12,8 @@ typedef struct param {
 } param;
 typedef struct slot { /* what an optimizer keeps, named PARAMETER.STATE */
     ts_tensor input;
-    int of; /* the parameter whose value it begins with; -1: zeros */
+    int of; /* the parameter whose value it begins with; -1: the number below, everywhere */
+    double begin;
 } slot;
 
 typedef struct step {
@@ -25,12 +26,20 @@ typedef struct step {
     int64_t trained, frozen; /* elements */
     ts_plan *plan;
     ts_tensor loss, rate;
-    ts_tensor last; /* an input: this batch is the last one of an update; NULL: each is */
+    ts_tensor last;  /* an input: this batch is the last one of an update; NULL: each is */
+    ts_tensor scale; /* a state: what the loss is multiplied by before gradients are taken; NULL: nothing (scale.c) */
 } step;
 bool step_make(step *s, net *n, int64_t total_steps, int64_t warmup, const ts_options *o, ts_error *e);
 void step_free(step *s);
 /* Fills s->param and makes s->loss a function of their inputs (params.c). */
 bool params_make(step *s, net *n, ts_error *e);
+/* Mixed precision, as the wish has it (scale.c). The loss with narrow products; its gradients, which are taken of the
+ * scaled loss and have the scale taken out again; the states of the scale, given whether gradients were finite and
+ * whether the update is done. */
+bool precision_known(const train_wish *w, ts_error *e);
+bool precision_narrow(step *s, net *n, ts_error *e);
+bool precision_grad(step *s, net *n, const ts_tensor *in, ts_tensor *grad, ts_error *e);
+void precision_states(step *s, net *n, ts_tensor fine, ts_tensor steps, ts_state *state, int *count);
 /* What a weight of the model has become: its trained value, or itself with trained factors, or itself. */
 ts_tensor param_trained(ts_graph *g, ts_tensor leaf, int n, const ts_given *weights);
 /* Values at the beginning: the model's, the head's, zeros for the optimizer. */
@@ -39,6 +48,7 @@ bool step_load(step *s, const ts_tensors *weights, const ts_tensors *optimizer, 
 
 typedef struct step_result {
     double loss, norm, lr; /* loss: the mean of all batches of the update so far */
+    double scale;          /* of the loss, that this step used; 0: none */
     double *norms;         /* of each parameter, if asked for; n_param */
     double *kernels;       /* seconds of each kernel, if asked for; n_kernel */
     int n_kernel;

@@ -282,6 +282,8 @@ static bool log_step(training *t, const step_result *r, double seconds, bool ski
     js_number(row, "step", (double)(t->done - 1));
     js_number(row, "epoch", (double)((t->done - 1) / t->facts.batch_steps));
     js_number(row, "loss", r->loss), js_number(row, "grad_norm", r->norm), js_number(row, "lr", r->lr);
+    if (r->scale > 0)
+        js_number(row, "scale", r->scale);
     js_number(row, "ms", 1e3 * seconds), js_number(row, "tokens_per_s", each_step / seconds);
     js_number(row, "memory_bytes", memory_used());
     if (skipped)
@@ -323,6 +325,16 @@ static const char *worst_group(const training *t, const double *norms)
         if (!isfinite(norms[i]))
             return t->step.param[i].name;
     return NULL;
+}
+
+/* A gradient too large for f16 halves the scale of the loss: that is how the scale is found. */
+static bool overflows(const training *t, const step_result *r)
+{
+    if (!isfinite(r->loss) || isfinite(r->norm) || !(r->scale > 1))
+        return false;
+    say(t, NEWS_NOTE, "step %lld: a gradient overflows at loss scale %g: skipped, the scale is halved",
+        (long long)t->done, r->scale);
+    return true;
 }
 
 /* The step has left the weights as they were. */
@@ -375,7 +387,7 @@ static bool one_step(training *t, double *norms, ts_error *e)
     const double seconds = now() - start;
     if (kernels && !bad)
         breakdown_add(&t->breakdown, seconds);
-    if (!log_step(t, &r, seconds, bad, e) || (bad && !diverged(t, &r, e)))
+    if (!log_step(t, &r, seconds, bad, e) || (bad && !overflows(t, &r) && !diverged(t, &r, e)))
         return false;
     t->skipped = bad ? t->skipped : 0;
     return t->done != 1 || !t->wish->grad_norms || write_norms(t, norms, e);

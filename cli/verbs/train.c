@@ -236,6 +236,12 @@ static const option step_options[] = {
     {"dropout", 0, NUMBER, "X", "share of the head's input left out, at random (default: 0)", false, 0, 1},
     {"ema", 0, NUMBER, "X", "average weights, keeping this share a step; it is what is judged and exported", false, 0,
      1},
+    {"precision", 0, CHOICE, "f32|bf16|f16", "of products and what is kept for them; weights are f32 (default: f32)",
+     false, 0, 0},
+    {"loss-scale", 0, NUMBER, "X", "of f16: the first one, which then follows the gradients (default: 65536)", false, 1,
+     MOST},
+    {"growth-interval", 0, INTEGER, "N", "of f16: steps without overflow that double the scale (default: 2000)", false,
+     1, MOST},
     {"on-nan", 0, CHOICE, "stop|skip", "what to do about NaN and infinity (default: stop)", false, 0, 0},
     {0},
 };

@@ -124,4 +124,36 @@ train usual --steps 1 --batch 8 --lr 0.1 --optimizer sgd --schedule constant --w
 holds "a, b = saved('decay'), saved('usual')
 assert a['dense.bias'].tobytes() == b['dense.bias'].tobytes()
 for k in 'dense.weight', 'table': assert np.abs(b[k] - a[k] + 0.05 * first[k]).max() < 1e-6, k" "a bias decays, or a matrix does not"
+
+# precision: halves follow f32 as far as their digits go; f16 finds its scale, leaves out steps that overflow, and keeps
+# scale and count in its checkpoints
+set -- --steps 40 --batch 8 --lr 0.05
+train exact "$@"
+train bf16 "$@" --precision bf16
+train f16 "$@" --precision f16 --loss-scale 1e9 --growth-interval 3
+holds "exact, b = rows('exact'), rows('bf16')
+away = [abs(x['loss'] / y['loss'] - 1) for x, y in zip(exact, b)]
+assert len(b) == 40 and 1e-5 < max(away) < 40 * 2**-8, away
+assert all('scale' not in x for x in exact + b)
+assert all(v.dtype == np.float32 for v in saved('bf16').values())" "bf16 is f32, or far from it"
+holds "f = rows('f16')
+left = [x.get('skipped', False) for x in f]
+assert left[0] and not left[-1] and 5 < sum(left) < 35, left
+good, scale = 0, 1e9
+for x in f:
+    assert abs(x['scale'] / scale - 1) < 1e-6, (x, scale)
+    good = 0 if x.get('skipped') else good + 1
+    if x.get('skipped'): scale /= 2
+    elif good == 3: scale, good = scale * 2, 0
+o = saved('f16', 'optimizer')
+assert o['train.scale'] == np.float32(scale) and o['train.scale_steps'] == good, (o['train.scale'], scale)" "f16 has another scale"
+train usual.f16 "$@" --precision f16
+holds "exact, f = rows('exact'), rows('usual.f16')
+assert not any(x.get('skipped') for x in f) and max(abs(x['loss'] / y['loss'] - 1) for x, y in zip(exact, f)) < 40 * 2**-11" \
+    "f16 is far from f32"
+train f16.parts --steps 17 --batch 8 --lr 0.05 --total-steps 40 --precision f16 --loss-scale 1e9 --growth-interval 3
+train f16.parts --steps 40 --batch 8 --lr 0.05 --total-steps 40 --precision f16 --loss-scale 1e9 --growth-interval 3 --resume
+cmp f16/checkpoints/step-00000040/optimizer.safetensors f16.parts/checkpoints/step-00000040/optimizer.safetensors ||
+    wrong "f16 goes on to other bits"
+expect 2 'must be one of f32|bf16|f16' train model.json --tokenizer vocab.txt --data train.tsv --precision f8 -o none
 finish
