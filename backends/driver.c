@@ -70,7 +70,7 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
         o = &none;
     if (!(p->target = backend_find(o->target ? o->target : "c", e)))
         return false;
-    if (!machine_load(&p->on, NULL, e))
+    if (!machine_load(&p->on, o->machine, e))
         return false;
     plan_wish w = {.on = &p->on,
                    .target = p->target->name,
@@ -158,6 +158,8 @@ bool ts_plan_build(ts_plan *p, ts_error *e)
         return true;
     if (!p->target->build)
         return err_set(e, TS_UNSUPPORTED, "target %s plans and emits, but does not run", p->target->name);
+    if (p->plan->isa > isa_of_host())
+        return err_set(e, TS_UNSUPPORTED, "the plan is for a machine with %s, which this one lacks", p->plan->isa->name);
     p->facts.len = 0;
     p->program = p->target->build(p->plan, &p->wish, &p->facts, e);
     return p->program != NULL;

@@ -49,7 +49,7 @@ char *ts_machine_json(const ts_options *o, ts_error *e)
     machine m;
     const isa *chosen;
     int threads;
-    if (!machine_load(&m, NULL, e) || !(chosen = machine_isa(&m, o ? o->isa : NULL, e)) ||
+    if (!machine_load(&m, o ? o->machine : NULL, e) || !(chosen = machine_isa(&m, o ? o->isa : NULL, e)) ||
         !(threads = machine_threads(&m, o ? o->threads : 0, e)))
         return NULL;
     text t = {0};

@@ -5,6 +5,9 @@
 #define TS_TEST_FUZZ_H
 #include "graph/base/base.h"
 
+/* Plans are for this one, whatever the host: the same findings everywhere, and no topology is read for each. */
+#define FUZZ_MACHINE "l3:1(32MB) core:2 isa:avx512"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* The bytes as a file, until the next call: a path to it, which ends the process when there can be none. */
 const char *fuzz_file(const uint8_t *data, size_t size);

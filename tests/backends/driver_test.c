@@ -1,0 +1,30 @@
+/* Plans for a machine that is described in text instead of the host. */
+#include "schedule/machine.h"
+#include "tests/check.h"
+
+#include <string.h>
+
+static ts_plan *planned(ts_graph *g, const char *on, err *e)
+{
+    ts_tensor y = ts_call2(g, "matmul", ts_input(g, "x", TS_F32, 2, (int64_t[]){32, 48}),
+                           ts_weight(g, "w", TS_F32, 2, (int64_t[]){48, 64}, 0, 1, 1));
+    return ts_plan_of(g, 1, &y, 0, NULL, &(ts_options){.target = "interp", .machine = on}, e);
+}
+
+int main(void)
+{
+    err e = {0};
+    ts_graph *g = ts_graph_make();
+    ts_plan *p = planned(g, "l3:1(32MB) core:8 isa:avx2", &e);
+    if (CHECK(p)) {
+        char *plan = ts_plan_json(p, &e);
+        CHECK(strstr(plan, "\"threads\":8") && strstr(plan, "\"isa\":\"avx2\""));
+        const bool able = ts_plan_build(p, &e); /* runs only where the host has what was described */
+        CHECK(able == (isa_find("avx2") <= isa_of_host()) && (able || e.code == TS_UNSUPPORTED));
+        ts_free(plan);
+    }
+    ts_plan_free(p);
+    CHECK(!planned(g, "cores:8", &e) && e.code == TS_BAD_INPUT);
+    ts_graph_free(g);
+    return check_done();
+}
