@@ -159,7 +159,8 @@ bool ts_plan_build(ts_plan *p, ts_error *e)
     if (!p->target->build)
         return err_set(e, TS_UNSUPPORTED, "target %s plans and emits, but does not run", p->target->name);
     if (p->plan->isa > isa_of_host())
-        return err_set(e, TS_UNSUPPORTED, "the plan is for a machine with %s, which this one lacks", p->plan->isa->name);
+        return err_set(e, TS_UNSUPPORTED, "the plan is for a machine with %s, which this one lacks",
+                       p->plan->isa->name);
     p->facts.len = 0;
     p->program = p->target->build(p->plan, &p->wish, &p->facts, e);
     return p->program != NULL;

@@ -275,9 +275,9 @@ typedef struct ts_options {
     const char *cache_dir; /* NULL: the user's cache folder; "none": no cache */
     /* what the plan is for, in one line of text as ts_machine_json has it; NULL: this host, asked for every plan */
     const char *machine;
-    int threads;           /* 0: all cores of the process's affinity mask */
-    bool reference;        /* plain loops in f64 without fusion: the judge of every other plan */
-    int64_t mem_limit;     /* bytes; 0: what the machine has free */
+    int threads;       /* 0: all cores of the process's affinity mask */
+    bool reference;    /* plain loops in f64 without fusion: the judge of every other plan */
+    int64_t mem_limit; /* bytes; 0: what the machine has free */
     void (*progress)(void *user, const char *what, int done, int total);
     void *user;
 } ts_options;

@@ -155,13 +155,15 @@ static void decide_inline(fuser *f, item *it)
             return;
     if (it->root || it->alone || apart(f, it) || (owner && !is_view(it) && apart(f, owner)))
         return;
+    if (is_view(it) && !bulk_take(f, it, owner))
+        return;
     if (is_view(it))
         it->inlined = true, it->owner = fits || it->n_reader == 1 || owner ? owner : NULL;
     else if (!f->p->reference && owner && fits && (it->n_reader == 1 || along)) {
         if (it->fold && (moved || !along || owner->takes_fold))
             return;
         const int reads = owner->reads + it->reads - 1; /* instead of the load of this one, its own */
-        if (reads > MAX_LOADS)
+        if (reads > MAX_LOADS || !bulk_take(f, it, owner))
             return;
         it->inlined = true, it->owner = owner, owner->reads = reads;
         owner->takes_fold = owner->takes_fold || it->fold;

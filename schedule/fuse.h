@@ -4,6 +4,15 @@
 #define TS_FUSE_H
 #include "schedule/plan.h"
 
+/* Lengths of expressions, in parts (bulk.c). */
+typedef struct bulk {
+    int64_t copies;    /* times that it would stand in one kernel, at most */
+    int64_t subscript; /* the longest subscript at which it would be read there */
+    int64_t deep;      /* on the way from the kernel's result down to its own parts, in all */
+    int64_t parts;     /* that it would add to the kernel; of an owner: that the kernel has */
+    int64_t tally;     /* while another is measured */
+} bulk;
+
 typedef struct item { /* a node that is not a leaf, on its way into a kernel */
     const node *node;
     const expr *raw;   /* as the op defines it */
@@ -19,6 +28,7 @@ typedef struct item { /* a node that is not a leaf, on its way into a kernel */
     bool once;          /* movement: no element is read more than once through it */
     bool takes_fold;    /* as an owner: has its fold */
     int reads;          /* as an owner: loads of its kernel, at most; MAX_LOADS is the limit */
+    bulk bulk;
     int kernel, mark;
 } item;
 typedef struct cluster {
@@ -35,6 +45,8 @@ typedef struct fuser {
     cluster *kernel;
     int *order;
 } fuser;
+/* it may be put into its readers, which are decided, and is counted there. owner: NULL for several kernels. */
+bool bulk_take(fuser *f, item *it, item *owner);
 bool form_kernels(fuser *f, err *e);
 /* Gives the values between kernels the layouts in which they are walked best. Stages are there, their axes not
  * merged yet. */

@@ -20,7 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         model = ts_model_open(fuzz_file((const uint8_t *)network, sizeof network - 1), &e);
         MUST(model && ts_model_bind(model, 0, NULL, NULL, &e));
     }
-    const ts_options options = {.target = "null", .machine = FUZZ_MACHINE, .threads = 2, .isa = "avx512", .schema = fuzz_file(data, size)};
+    const ts_options options = {
+        .target = "null", .machine = FUZZ_MACHINE, .threads = 2, .isa = "avx512", .schema = fuzz_file(data, size)};
     ts_plan *p = ts_plan_make(model, &options, &e);
     if (!p)
         fuzz_refused(&e);

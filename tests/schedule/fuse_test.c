@@ -31,8 +31,35 @@ static void test_copies_that_are_results(void)
     ts_graph_free(g);
 }
 
+/* Expressions that would double with every step, pointwise and in subscripts: cut into kernels of bounded size. */
+static void test_doubling(void)
+{
+    enum { STEPS = 200 };
+    err e = {0};
+    machine on;
+    graph *g = ts_graph_make();
+    const type t = {.dtype = TS_F32, .rank = 2, .dim = {6, 35}};
+    const node *sum = g_input(g, "x", &t, NULL), *turned = sum;
+    for (int i = 0; i < STEPS; i++) {
+        sum = g_call2(g, "add", sum, sum);
+        turned = g_callf(g, 1, &turned, i % 2 ? "reshape shape=[6,35]" : "reshape shape=[10,21]");
+        turned = g_callf(g, 1, &turned, "transpose");
+    }
+    const node *root[] = {sum, g_callf(g, 1, &turned, "negative")};
+    const bool ok = ts_graph_ok(g, &e) && machine_load(&on, two_cores, &e);
+    const plan_wish w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .threads = 2};
+    plan *p = ok ? plan_make(g, 2, root, &w, &e) : NULL;
+    if (CHECK(p != NULL))
+        CHECK(p->n_kernel > 10 && p->n_kernel < STEPS);
+    else
+        printf("  %s\n", e.text);
+    plan_free(p);
+    ts_graph_free(g);
+}
+
 int main(void)
 {
+    test_doubling();
     test_copies_that_are_results();
     return check_done();
 }
