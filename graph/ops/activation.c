@@ -159,7 +159,7 @@ static const op mish_op = {
 
 static const op thresholded_relu_op = {.name = "thresholded_relu",
                                        .doc = "The value where it is above alpha, else 0.",
-                                       .numpy = "np.where(a > alpha, a, 0)",
+                                       .numpy = "np.where(a > alpha, a, 0).astype(a.dtype)",
                                        .onnx = (const onnx_rule[]){{"ThresholdedRelu", 10, NULL}, {0}},
                                        .arity = 1,
                                        .axes = "e",

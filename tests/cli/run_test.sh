@@ -87,16 +87,16 @@ json ops '"matmul" in [o["name"] for o in d["ops"]]' ops
 expect 0 'MatMul' ops --onnx
 json axes 'd["matmul"]' help axes
 
-# measuring: files, verdict, exit codes
+# measuring: files, verdict (a busy machine may leave it open), exit codes
 quick="--min-time 0.1s --launches 1"
 json bench 'd["format"] == "results/1" and [c["status"] for c in d["candidates"]] == ["VALID", "VALID"]
-    and d["comparisons"][0]["verdict"] == "SLOWER"' bench bert-tiny -s naive -s guess $small $quick -o results.json --report report.html
+    and d["comparisons"][0]["verdict"] in ("SLOWER", "UNDECIDED")' bench bert-tiny -s naive -s guess $small $quick -o results.json --report report.html
 python3 -m json.tool results.json >/dev/null || wrong "results.json is no JSON"
 grep -q '<svg' report.html || wrong "report.html has no charts"
-expect 0 'times as fast as `naive`' report results.json --markdown
+expect 0 '| `naive` |' report results.json --markdown
 expect 0 '"naive",candidate' report results.json --csv
-"$TESSERA" bench bert-tiny -s naive -s guess $small $quick --fail-on slower -q >out 2>err
-[ $? = 1 ] || wrong "bench --fail-on slower: not exit code 1" "$(head -c 300 err)"
+"$TESSERA" bench bert-tiny -s naive -s guess $small $quick --fail-on slower --fail-on undecided -q >out 2>err
+[ $? = 1 ] || wrong "bench --fail-on: not exit code 1" "$(head -c 300 err)"
 expect 0 'guess' compare results.json results.json
 json compared 'd["format"] == "comparison/1"' compare results.json results.json
 }

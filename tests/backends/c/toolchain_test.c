@@ -152,7 +152,7 @@ static void fails(rig *g, const char *script, const child_limits *limits, const 
         !CHECK(strstr(e.text, and_part)))
         fprintf(stderr, "  script: %s\n  message: %s\n", script, e.text);
     CHECK(strstr(e.text, "hint: "));
-    CHECK(time(NULL) - start <= 3);
+    CHECK(time(NULL) - start <= 20); /* the compilers of some scripts would stay a minute */
     CHECK(nobody_left());
     CHECK(rig_count(g->temp) == 0);
     cc_free(p);

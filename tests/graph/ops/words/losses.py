@@ -21,7 +21,7 @@ def nll(log_p, label, weight, axis, smoothing, ignore, reduce):
 
 
 def kl(log_q, p, reduce):
-    each = np.where(p > 0, p * (np.log(np.where(p > 0, p, 1)) - log_q), 0)
+    each = np.where(p > 0, p * (np.log(np.where(p > 0, p, 1)) - log_q), 0).astype(p.dtype)
     return (each.sum() / each.shape[0]).astype(each.dtype) if reduce == "mean" else reduced(each, reduce)
 
 
