@@ -23,6 +23,7 @@ typedef struct fn {
     const char *diff[3]; /* derivative by a, b, c over a b c and y (the result); NULL: none */
     double unit;         /* start value when folding an axis; NAN: may not fold */
     int cost;            /* flops; 0 for selection and comparison */
+    int monotone;        /* 1: rises or falls in each argument alone; 2: where the second keeps its sign; 0: not said */
 } fn;
 const fn *fn_find(const char *name);
 

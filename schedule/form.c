@@ -323,19 +323,27 @@ static double flops_of(const expr *x)
     return count_flops(x, &s);
 }
 
-static void count_work(plan *p, kernel *k)
+double stage_flops(const stage *s)
+{
+    const expr *fold = stage_fold(s);
+    double results = (double)type_count(&s->node->type), folded = 1;
+    for (int a = s->n_result; a < s->n_axis; a++)
+        folded *= (double)s->extent[a];
+    if (s->value->kind == X_SCATTER)
+        return results * flops_of(s->value->arg[0]) +
+               folded * (flops_of(s->value->arg[1]) + (s->value->fn ? s->value->fn->cost : 0));
+    return results * (flops_of(s->value) + (fold ? flops_of(fold) * (folded - 1) : 0));
+}
+
+static void count_work(kernel *k)
 {
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
         const expr *fold = stage_fold(s), *load[MAX_LOADS];
-        double results = (double)type_count(&s->node->type), folded = 1;
+        double folded = 1;
         for (int a = s->n_result; a < s->n_axis; a++)
             folded *= (double)s->extent[a];
-        if (s->value->kind == X_SCATTER)
-            k->flops += results * flops_of(s->value->arg[0]) +
-                        folded * (flops_of(s->value->arg[1]) + (s->value->fn ? s->value->fn->cost : 0));
-        else
-            k->flops += results * (flops_of(s->value) + (fold ? flops_of(fold) * (folded - 1) : 0));
+        k->flops += stage_flops(s);
         if (!s->scratch)
             k->bytes += (double)type_bytes(&s->node->type);
         const int n = x_loads(s->value, load, MAX_LOADS);
@@ -348,7 +356,6 @@ static void count_work(plan *p, kernel *k)
                 k->bytes += (read < whole ? read : whole) * ts_dtype_bytes(load[j]->from->type.dtype);
         }
     }
-    (void)p;
 }
 
 static bool read_outside(const fuser *f, const item *it)
@@ -397,7 +404,7 @@ bool form_kernels(fuser *f, err *e)
             find_loads(&p->mem, st);
         }
         name_kernel(f, &f->kernel[f->order[i]], &p->kernel[i]);
-        count_work(p, &p->kernel[i]);
+        count_work(&p->kernel[i]);
     }
     return true;
 }

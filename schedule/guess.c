@@ -243,6 +243,9 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, te
     c.row = row_axis(k, s, c.column);
     c.columns = left_of(k, s, c.column), c.rows = c.row >= 0 ? left_of(k, s, c.row) : 1;
     c.tile = guess_tile(p, c.rows, c.columns, guess_lanes(p, s));
+    /* Other stages walk what lies in scratch: in steps that go into theirs, all of them can stop at a mask's edge. */
+    while (s->scratch && c.tile.vectors & (c.tile.vectors - 1))
+        c.tile = guess_tile(p, c.rows, (c.tile.vectors - 1) * guess_lanes(p, s), guess_lanes(p, s));
     c.width = c.tile.vectors * guess_lanes(p, s);
     const bool core = guess_cores(p, k, s);
     text outer = {0}, staged = {0};

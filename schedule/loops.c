@@ -3,6 +3,7 @@
  * Requires: kernels from the fusion pass. Guarantees: every stage's nest walks all its axes; a load of a weight names
  * the entry of plan.leaf whose layout it expects. Each candidate that was refused is noted with its reason. */
 #include "schedule/guess.h"
+#include "schedule/live.h"
 #include "schedule/schema.h"
 
 #include <string.h>
@@ -248,6 +249,8 @@ bool pass_loops(plan *p, err *e)
             if (!lay_out(p, k, s, s == k->main ? r : NULL, e))
                 return false;
         note_layouts(p, k, r);
+        if (!r || !r->whole)
+            live_find(p, k);
         guess_ahead(p, k);
     }
     return true;

@@ -54,6 +54,19 @@ typedef struct stage {
     staging staging[MAX_STAGING];
 } stage;
 
+typedef struct live {      /* how far each block of rows is walked, where a mask leaves nothing beyond: see live.c */
+    int64_t rows;          /* of the last shared axis, in a block */
+    int64_t grain, grains; /* elements counted as one; how many there are of these */
+    int n;
+    const int *count;      /* grains that each block walks, from the first on */
+    int along[MAX_STAGES]; /* the axis of each stage that is walked so far only, or -1 */
+    /* Where a value of this stage, of the block's rows, is below least, or no number, the block is walked whole after
+     * all, from the first stage on */
+    int check;
+    double least;
+    double share; /* of all elements that is walked */
+} live;
+
 typedef struct kernel {
     char name[16];     /* k0, k1, ... in order of first appearance; equal kernels share code, not this */
     const char *op;    /* what rules match: the main operation or group */
@@ -62,9 +75,10 @@ typedef struct kernel {
     stage *stage;
     nest shared;
     int main;            /* index of the stage that names the axes */
+    const live *live;    /* of several stages; NULL: everything is walked */
     const char *rule;    /* the schema rule that chose the loops */
     const char *notes;   /* lines: refused candidates, clipped steps, misfits; "" when there are none */
-    double flops, bytes; /* derived from the definitions; compulsory traffic */
+    double flops, bytes; /* derived from the definitions, without what is not walked; compulsory traffic */
 } kernel;
 
 typedef enum where { NOWHERE, IN_ARENA, IN_INPUT, IN_LEAF, IN_OUTPUT } where; /* NOWHERE: also what no result needs */
@@ -127,6 +141,7 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_wish *
 void plan_free(plan *p);
 
 const expr *stage_fold(const stage *s); /* the fold in its value, or NULL */
+double stage_flops(const stage *s);     /* operations on reals, over all its axes */
 /* Nests walk it. Scatters and walks have loops that follow from their definition, routines their own; each is a kernel
  * by itself. */
 bool stage_nested(const stage *s);

@@ -28,6 +28,7 @@ typedef struct rule {
     int n_layout;
     rule_layout layout[MAX_STAGING];
     bool fuse, optional; /* fuse: "auto"; else "none" */
+    bool whole;          /* masked: "compute"; else "skip" */
     const char *compute; /* NULL or "f32"; others are refused by name */
 } rule;
 typedef struct schema {

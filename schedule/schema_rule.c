@@ -181,18 +181,20 @@ static bool read_choice(const json *v, const char *choice, const char **out, err
 
 bool rule_read(arena *m, const json *v, int number_of_it, rule *r, err *e)
 {
-    const char *fuse, *place;
+    const char *fuse, *place, *masked;
     const json *part;
-    if (!json_want(v, JSON_OBJECT, e) || !json_known(v, "name match loops layout fuse place compute optional", e))
+    if (!json_want(v, JSON_OBJECT, e) ||
+        !json_known(v, "name match loops layout fuse masked place compute optional", e))
         return false;
     part = json_get(v, "loops");
     *r = (rule){.name = arena_format(m, "rule %d", number_of_it), .place = json_where(m, v)};
     r->loops_place = part ? json_where(m, part) : r->place;
     if (!read_text(v, "name", &r->name, e) || !read_texts(v, "loops", r->loops, MAX_RULE_LOOPS, &r->n_loops, e) ||
-        !read_choice(v, "fuse auto none", &fuse, e) || !read_choice(v, "place auto cpu", &place, e) ||
-        !read_choice(v, "compute f32", &r->compute, e))
+        !read_choice(v, "fuse auto none", &fuse, e) || !read_choice(v, "masked skip compute", &masked, e) ||
+        !read_choice(v, "place auto cpu", &place, e) || !read_choice(v, "compute f32", &r->compute, e))
         return false;
     r->fuse = !fuse || strcmp(fuse, "none");
+    r->whole = masked && !strcmp(masked, "compute");
     if ((part = json_get(v, "optional"))) {
         if (!json_want(part, JSON_TRUTH, e))
             return false;

@@ -78,6 +78,7 @@ typedef struct cut {            /* trips of a loop that are written with the sam
     int64_t first, trips, left; /* left: of the axis, within a trip */
     int64_t all;                /* trips of the whole loop */
     bool rest;                  /* the clipped one */
+    bool live;                  /* ends where a mask leaves nothing */
 } cut;
 
 /* Full trips, and one for the rest; where borders have tiles of their own, first and last full trips apart. */
@@ -86,15 +87,31 @@ static int cuts_of(const emitter *m, const loop *q, bool peel, cut out[4])
     const int64_t left = m->cur[q->axis], full = left / q->step, rest = left % q->step, all = full + !!rest;
     int n = 0;
     if (peel && q->role == SERIAL && full > 1) {
-        out[n++] = (cut){0, 1, q->step, all, false};
+        out[n++] = (cut){0, 1, q->step, all, false, false};
         if (full > 2)
-            out[n++] = (cut){1, full - 2, q->step, all, false};
-        out[n++] = (cut){full - 1, 1, q->step, all, false};
+            out[n++] = (cut){1, full - 2, q->step, all, false, false};
+        out[n++] = (cut){full - 1, 1, q->step, all, false, false};
     } else if (full)
-        out[n++] = (cut){0, full, q->step, all, false};
+        out[n++] = (cut){0, full, q->step, all, false, false};
     if (rest)
-        out[n++] = (cut){full, 1, rest, all, true};
+        out[n++] = (cut){full, 1, rest, all, true, false};
     return n;
+}
+
+static void enter_plain(emitter *m, const char *name, int l, const cut *c)
+{
+    text end = {0};
+    if (c->live)
+        live_end(m, &end, l, c->first + c->trips);
+    else
+        text_add(&end, "%lld", (long long)(c->first + c->trips));
+    if (c->trips > 1)
+        text_line(&m->body, "for (long %s = %lld; %s < %s; %s++) {", name, (long long)c->first, name, end.s, name);
+    else if (c->live && c->first)
+        text_line(&m->body, "if (%lld < %s) {", (long long)c->first, end.s);
+    else
+        text_line(&m->body, "{");
+    text_free(&end);
 }
 
 /* Opens a loop over some of its trips; the name of its variable comes from the axis and the loop's number. */
@@ -112,10 +129,8 @@ static void enter(emitter *m, const loop *q, const char *letter, int number, con
     else if (core)
         text_line(&m->body, "for (long %s = %lldL * part / parts; %s < %lldL * (part + 1) / parts; %s++) {", n,
                   (long long)c->all, n, (long long)c->all, n);
-    else if (c->trips == 1)
-        text_line(&m->body, "{");
     else
-        text_line(&m->body, "for (long %s = %lld; %s < %lld; %s++) {", n, (long long)c->first, n, (long long)end, n);
+        enter_plain(m, n, number, c);
     m->body.depth++;
     if (c->rest || (c->trips == 1 && !core))
         text_line(&m->body, "enum { %s = %lld };", n, (long long)c->first), text_line(&m->body, "(void)%s;", n);
@@ -158,12 +173,18 @@ static void walk(emitter *m, int l)
     const int n = cuts_of(m, q, m->peeled >> q->axis & 1, cuts);
     for (int i = 0; i < n && !err_is(m->e); i++) {
         place was;
-        const int64_t trips = cuts[i].all;
         save(m, &was);
+        cuts[i].live = live_bounds(m, l);
         enter(m, q, letter, l, &cuts[i]);
         if (folds) {
-            text_line(&m->body, "const int first_%d = first && %s_%d == 0, last_%d = last && %s_%d == %lld;", l, letter,
-                      l, l, letter, l, (long long)trips - 1);
+            text all = {0};
+            if (cuts[i].live)
+                live_end(m, &all, l, cuts[i].all), text_add(&all, " - 1");
+            else
+                text_add(&all, "%lld", (long long)cuts[i].all - 1);
+            text_line(&m->body, "const int first_%d = first && %s_%d == 0, last_%d = last && %s_%d == %s;", l, letter,
+                      l, l, letter, l, all.s);
+            text_free(&all);
             text_line(&m->body, "{");
             m->body.depth++;
             text_line(&m->body, "const int first = first_%d, last = last_%d;", l, l);
@@ -229,8 +250,9 @@ static void copies_at(emitter *m, int l) /* operands of any stage staged at a sh
 static void walk_shared(emitter *m, int l)
 {
     if (l == m->k->shared.n) {
+        live_open(m);
         for (int i = 0; i < m->k->n_stage && !err_is(m->e); i++)
-            write_stage(m, i);
+            write_stage(m, i), live_check(m);
         return;
     }
     const loop *q = &m->k->shared.loop[l];

@@ -146,7 +146,11 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
     text from = {0}, to = {0};
     char name[16];
     snprintf(name, sizeof name, "%s_%d", m->s->letter[q->axis], l);
-    const bool moves = ph == BODY && clip_loop(m, l, &first, &end, &from, &to);
+    bool moves = ph == BODY && clip_loop(m, l, &first, &end, &from, &to);
+    if (live_bounds(m, l)) {
+        from.len = to.len = 0, moves = m->into->live = true;
+        text_add(&from, "%lld", (long long)first), live_end(m, &to, l, end);
+    }
     if (first < end && !moves && end == first + 1)
         text_line(&m->body, "{ enum { %s = %lld }; (void)%s;", name, (long long)first, name);
     else if (first < end) {
@@ -297,6 +301,8 @@ static void write_head(emitter *m, const tile_made *f, text *out)
         text_add(out, ", const int first, const int last");
     if (f->ahead)
         text_add(out, ", const char *ahead");
+    if (f->live)
+        text_add(out, ", const long live");
     if (f->faults)
         text_add(out, ", int *fault");
     text_add(out, ")\n{\n");
@@ -387,6 +393,8 @@ void emit_tile(emitter *m)
         text_add(&call, ", first, last");
     if (f->ahead)
         text_add(&call, ", "), emit_ahead(m, &call);
+    if (f->live)
+        text_add(&call, ", live");
     if (f->faults)
         text_add(&call, ", fault");
     text_line(&m->body, "%s);", call.s);

@@ -1,0 +1,15 @@
+/* live.h - what a mask leaves of a kernel: blocks of keys that no query of a block sees are not walked.
+ *
+ * Requires: the kernel's nests. A stage whose value is a very low number there (a masked score) is not computed there,
+ * nor is what follows from it: a maximum that is never taken from there, an exponential that is 0, sums to which that
+ * adds nothing. All of it is derived: the low number by bounds of the expressions that make up the mask (constants,
+ * comparisons of axes, whatever else is unknown), the rest by what those expressions give for such a number. That the
+ * maximum is indeed far above it is known only when the kernel runs, so it is tested there, for each block; where it is
+ * not, as in a row of which everything is masked, the block is walked whole. Results are the same to the bit, except
+ * that a masked score beyond 1e30 counts as masked, and that a value that is no number is not read. */
+#ifndef TS_LIVE_H
+#define TS_LIVE_H
+#include "schedule/plan.h"
+
+void live_find(plan *p, kernel *k); /* sets k->live where there is something to leave out, with a note */
+#endif
