@@ -175,6 +175,11 @@ bool data_read(const data_want *want, data *out, ts_error *e)
     const size_t n = strcspn(want->files, "\n");
     snprintf(path, sizeof path, "%.*s", (int)(n < sizeof path ? n : sizeof path - 1), want->files);
     const bool arrays = path_ends(path, ".npy") && strchr(path, '=');
+    if (!arrays && want->files[n] && want->files[n + 1]) {
+        bench_fail(e, TS_USAGE, "'%s' is not all of the data: only arrays, NAME=FILE.npy, are given as several files",
+                   path);
+        return bench_hint(e, "put the texts into one file, as cat does");
+    }
     const bool good = arrays         ? data_arrays(want, out, e)
                       : want->stream ? data_stream(want, path, out, e)
                                      : read_lines(want, path, out, e);

@@ -67,10 +67,8 @@ static ts_tensor pooled(net *n)
     ts_graph *g = n->g;
     if (ts_rank(n->output) == 2)
         return n->output;
-    if (strcmp(n->wish->pool, "cls") == 0) {
-        const ts_tensor first = call(g, 1, &n->output, "slice starts=[0] ends=[1] axes=[1]");
-        return call(g, 1, &first, "squeeze axes=[1]");
-    }
+    if (strcmp(n->wish->pool, "cls") == 0)
+        return call(g, 1, &n->output, "index key=:,0");
     n->mask = ts_input(n->g, "train.mask", TS_F32, 2, (int64_t[]){n->rows, n->length});
     const ts_tensor column = call(g, 1, &n->mask, "expand_dims axes=[2]"),
                     kept = ts_call2(g, "multiply", n->output, column), sum = call(g, 1, &kept, "sum axes=[1]"),
@@ -172,6 +170,8 @@ static bool next_token(net *n, ts_error *e)
         return wrong_rank(n, "[batch, sequence, vocabulary]", e);
     n->logits = n->output;
     n->classes = ts_shape(n->output)[2];
+    if (!n->vocabulary || n->classes < n->vocabulary)
+        n->vocabulary = n->classes; /* every token is a label too */
     n->label = ts_input(n->g, "train.label", TS_I64, 2, (int64_t[]){n->batch, n->length});
     n->loss = cross_entropy(n, n->logits, n->label);
     return true;
@@ -185,8 +185,8 @@ static bool pairs(net *n, ts_error *e)
         return wrong_rank(n, "[batch, width] or [batch, sequence, width]", e);
     const long long b = n->batch;
     const ts_tensor length = ts_call1(n->g, "norm2 axes=[1] keepdims=1", x), unit = ts_call2(n->g, "divide", x, length),
-                    first = call(n->g, 1, &unit, "slice starts=[0] ends=[%lld] axes=[0]", b),
-                    second = call(n->g, 1, &unit, "slice starts=[%lld] ends=[%lld] axes=[0]", b, 2 * b),
+                    first = call(n->g, 1, &unit, "index key=:%lld", b),
+                    second = call(n->g, 1, &unit, "index key=%lld:", b),
                     turned = call(n->g, 1, &second, "transpose axes=[1,0]"),
                     cosine = ts_call2(n->g, "matmul", first, turned);
     n->logits = ts_call2(n->g, "multiply", cosine, ts_scalar(n->g, TS_F32, 20));

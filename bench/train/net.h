@@ -38,4 +38,6 @@ bool task_is_text(const train_wish *w); /* data is lines or a stream, not arrays
 bool net_arrays(const net *n, const data *d, const int64_t *which, int64_t count, ts_array *out, ts_error *e);
 bool net_set(const net *n, ts_plan *p, const ts_array *all, ts_error *e);
 int net_n_arrays(const net *n);
+const char *net_array_name(const net *n, int i); /* of the input that it is for; "" where there is none */
+bool net_array_fixed(const net *n, int i);       /* it does not depend on which examples are taken */
 #endif

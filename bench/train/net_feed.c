@@ -181,14 +181,26 @@ bool net_arrays(const net *n, const data *d, const int64_t *which, int64_t count
     return good;
 }
 
+const char *net_array_name(const net *n, int i)
+{
+    return i < n->n_feed    ? n->feed[i].port.name
+           : i == n->n_feed ? (n->mask ? ts_name(n->mask) : "")
+           : n->label       ? ts_name(n->label)
+                            : "";
+}
+
+bool net_array_fixed(const net *n, int i)
+{
+    const feed_role role = i < n->n_feed ? n->feed[i].role : i == n->n_feed ? FEED_MASK : FEED_IDS;
+    if (i > n->n_feed)
+        return n->rows > n->batch; /* of pairs: the label is the place in the batch */
+    return role == FEED_TYPES || role == FEED_POSITIONS || (role == FEED_MASK && n->stream);
+}
+
 bool net_set(const net *n, ts_plan *p, const ts_array *all, ts_error *e)
 {
     for (int i = 0; i < net_n_arrays(n); i++) {
-        const char *name = i < n->n_feed    ? n->feed[i].port.name
-                           : i == n->n_feed ? (n->mask ? ts_name(n->mask) : "")
-                           : n->label       ? ts_name(n->label)
-                                            : "";
-        const int at = all[i].data ? ts_plan_find(p, name) : -1;
+        const int at = all[i].data ? ts_plan_find(p, net_array_name(n, i)) : -1;
         if (at >= 0 && !ts_plan_set(p, at, &all[i], e))
             return false;
     }

@@ -136,7 +136,7 @@ static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
         add_states(s, n, &u, s->loss, state, &count);
         if (s->last)
             add_sums(s, n, sums, state, &count);
-        out[0] = s->loss, out[1] = u.norm, out[2] = s->rate;
+        out[0] = ts_call1(n->g, "cast to=f64", s->loss), out[1] = u.norm, out[2] = s->rate;
         memcpy(out + 3, u.square, n_param * sizeof *out);
         out[3 + s->n_param] = s->scale;
         if (ts_graph_ok(n->g, e))

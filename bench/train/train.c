@@ -5,6 +5,7 @@
 #include "bench/train/checkpoint.h"
 #include "bench/train/misjudged.h"
 #include "bench/train/order.h"
+#include "bench/train/program.h"
 #include "bench/train/report.h"
 #include "bench/train/run_folder.h"
 #include "bench/train/step.h"
@@ -168,7 +169,7 @@ static bool open_run(training *t, run_facts *began, bool *goes_on, ts_error *e)
     *goes_on = false;
     if (j->dry)
         return true;
-    if (!run_lock(&t->folder, j->run, !j->resume, e) || !j->resume)
+    if ((!j->emit && !run_lock(&t->folder, j->run, !j->resume, e)) || !j->resume)
         return !e->code;
     wish_init(&old);
     bool good = run_read(j->run, &old, began, goes_on, e);
@@ -181,10 +182,17 @@ static bool open_run(training *t, run_facts *began, bool *goes_on, ts_error *e)
     else if (good && *goes_on) {
         wish_free(t->wish);
         *t->wish = old;
+        if (j->emit)
+            wish_set_text(&t->wish->eval, NULL); /* judging is not emitted */
         return true;
     }
     wish_free(&old);
     return good;
+}
+
+static bool trains(const train_job *j)
+{
+    return !j->dry && !j->emit;
 }
 
 static bool prepare(training *t, ts_error *e)
@@ -211,12 +219,12 @@ static bool prepare(training *t, ts_error *e)
         return false;
     t->net.wish = w;
     if (!step_make(&t->step, &t->net, t->facts.total_steps, t->facts.warmup, &t->job->options, e) ||
-        (!t->job->dry && !run_write(&t->folder, w, &t->facts, e)))
+        (trains(t->job) && !run_write(&t->folder, w, &t->facts, e)))
         return false;
     say(t, NEWS_START, "%lld parameters trained, %lld frozen; %lld steps of %lld, %lld an epoch",
         (long long)t->step.trained, (long long)t->step.frozen, (long long)t->facts.steps, (long long)w->batch,
         (long long)t->facts.batch_steps);
-    if (t->job->dry)
+    if (!trains(t->job))
         return true;
     return ts_plan_build(t->step.plan, e) && load_state(t, e) && run_metrics(&t->folder, t->done, e);
 }
@@ -429,11 +437,17 @@ static int finish(training *t, int code, ts_error *e)
     const bool kept = code == TS_OK || code == TRAIN_STOPPED || code == TS_DIVERGED;
     const bool probe = code == TS_OK && now() - t->begun > PROBE_AFTER;
     ts_error aside = {0}, *own = code == TS_DIVERGED ? &aside : e;
-    if (!kept || t->job->dry)
+    if (!kept || !trains(t->job))
         return code;
     const bool good = breakdown_write(&t->breakdown, t->job->run, t->wish, t->wish->accumulate, probe, own) &&
                       run_report(t->job->run, t->wish, &t->facts, own);
     return good || code == TS_DIVERGED ? code : (int)e->code;
+}
+
+static bool emit(training *t, ts_error *e)
+{
+    const training_program p = {&t->net, &t->step, &t->data, &t->order, t->facts.steps};
+    return program_write(&p, t->job->emit, e);
 }
 
 int train_run(train_job *j, ts_error *e)
@@ -444,7 +458,9 @@ int train_run(train_job *j, ts_error *e)
     t->job = j, t->wish = j->wish, t->saved = -1;
     t->folder.lock = t->folder.metrics = -1;
     int code = prepare(t, e) ? TS_OK : (int)e->code;
-    if (code == TS_OK && !j->dry)
+    if (code == TS_OK && j->emit)
+        code = emit(t, e) ? TS_OK : (int)e->code;
+    else if (code == TS_OK && !j->dry)
         code = train(t, e);
     step_free(&t->step);
     net_free(&t->net);

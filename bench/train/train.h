@@ -25,6 +25,7 @@ typedef struct train_job {
     const char *run;  /* the folder */
     bool resume;      /* goes on with the run there, if there is one; wish->model NULL: just as it began */
     bool dry;         /* checks everything, trains nothing */
+    const char *emit; /* with resume: a new folder for the run as a program of its own; trains nothing. Or NULL */
     ts_options options;
     const volatile sig_atomic_t *stop; /* becomes non-zero: finish the step, save, return TS_INTERRUPTED */
     void (*tell)(void *user, const train_news *n);

@@ -1,7 +1,31 @@
-/* emit.c - tessera emit: the model as a program of its own. */
+/* emit.c - tessera emit: a model, or a run's training, as a program of its own. */
+#include "bench/train/ask.h"
 #include "cli/fail.h"
 #include "cli/reply.h"
 #include "cli/session.h"
+
+/* The run as it began: what it is of was settled then. */
+static bool emit_training(const args *a, const char *folder, ts_error *e)
+{
+    static const char *const settled[] = {"dim", "in"};
+    const char *run = args_noun(a, 0);
+    train_wish w;
+    train_job j = {.wish = &w, .run = run, .resume = true, .emit = folder, .options = session_options(a)};
+    j.options.schema = args_text(a, "schema", NULL);
+    for (int i = 0; i < 2; i++)
+        if (args_count(a, settled[i])) {
+            fail(e, TS_USAGE, "emit --train: --%s was settled when the run began", settled[i]);
+            return fail_hint(e, "leave it out");
+        }
+    if (!run_is(run)) {
+        fail(e, TS_USAGE, "'%s' holds no run: there is no run.json", run);
+        return fail_hint(e, "tessera train MODEL --data FILE -o RUN makes one");
+    }
+    wish_init(&w);
+    const bool good = train_run(&j, e) == TS_OK;
+    wish_free(&w);
+    return good;
+}
 
 static bool work(session *s, const args *a, const char *folder, ts_error *e)
 {
@@ -9,6 +33,8 @@ static bool work(session *s, const args *a, const char *folder, ts_error *e)
         fail(e, TS_USAGE, "emit: --out is missing");
         return fail_hint(e, "-o DIR says where the sources go");
     }
+    if (args_flag(a, "train"))
+        return emit_training(a, folder, e);
     if (!session_open(s, a, args_noun(a, 0), e))
         return false;
     s->options.schema = args_text(a, "schema", NULL);
@@ -40,6 +66,7 @@ static int run(const args *a, ts_error *e)
 static const option options[] = {
     {"out", 'o', A_FOLDER, "DIR", "where to write sources, weights and Makefile", false, 0, 0},
     {"schema", 's', A_FILE, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
+    {"train", 0, FLAG, NULL, "MODEL is a run: the program that trains it, with its data", false, 0, 0},
     {0},
 };
 static const option_group group = {"Options", options};
@@ -47,12 +74,13 @@ static const option_group *const groups[] = {&group, &session_model_options, &se
 static const char *const examples[] = {
     "tessera emit bert-base -o bert # C sources, weights, Makefile",
     "tessera emit model.onnx -s mine.json --dim batch=1 --target c -o generated",
+    "tessera emit run --train -o trainer # then make -C trainer, and ./train there",
     NULL,
 };
 
 const verb verb_emit = {
     .name = "emit",
-    .brief = "Write a model as a C program that needs no Tessera",
+    .brief = "Write a model, or its training, as a C program that needs no Tessera",
     .usage = "MODEL",
     .groups = groups,
     .examples = examples,

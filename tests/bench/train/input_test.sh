@@ -33,10 +33,14 @@ printf '{"text":"a film","label":1}\n{"text":1}\n' >rows.jsonl
 train 3 'rows.jsonl:2: no member "text" that is text' --data rows.jsonl
 printf '{"text":"a film","label":1}\n{"text"\n' >cut.jsonl
 train 3 'cut.jsonl:2: not a JSON object' --data cut.jsonl
+echo film the film a film story film was is a plot a film >text.txt
+train 2 "'train.tsv' is not all of the data" --data train.tsv --data dev.tsv
 head -2 train.tsv >two.tsv
 train 3 '2 examples do not fill a batch of 4' --data two.tsv
 expect 0 'texts of the training data are longer than 4 tokens and are cut, the first in line 1' train model.json --tokenizer \
     vocab.txt --data train.tsv --length 4 --labels 2 --steps 1 -o cut
+
+train 3 "token 0 is 15, the model has 8" --data text.txt --task lm # of the words some have no logit
 
 # order and head
 printf '0 1 2 3\n0 1 2\n' >short.txt
