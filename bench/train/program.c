@@ -86,6 +86,8 @@ static bool write_facts(const training_program *t, const char *folder, FILE *to,
         "enum { INPUT_STEP = %d, INPUT_RANDOM = %d, INPUT_LAST = %d }; /* numbers of inputs; -1: there is none */\n",
         input_of(s, "train.step"), input_of(s, "train.random"), input_of(s, "train.last"));
     fprintf(to, "enum { SKIP = %d }; /* go on after a step that is not finite */\n", strcmp(w->on_nan, "skip") == 0);
+    fprintf(to, "enum { OUTPUT_SCALE = %d }; /* number of the output with the loss scale; -1: there is none */\n",
+            s->scale ? 3 + s->n_param : -1);
     fprintf(to, "#define SEED UINT64_C(%llu)\n\n", (unsigned long long)w->seed);
     fprintf(to, "/* Where each state begins in its safetensors file, behind the description. */\n"
                 "static const long long state_at[] = {\n");
