@@ -28,7 +28,7 @@ follows() {
     expect 0 "wrote $run.c; build it" emit "$run" --train -o "$run.c" --threads 2
     make -s -C "$run.c" CPPFLAGS="-Wall -Wextra -Werror" "$@" >log 2>&1 || wrong "$run: it does not build" "$(head -c 900 log)"
     [ -s log ] && wrong "$run: make is not quiet" "$(head -c 300 log)"
-    (cd "$run.c" && ./train >"../$run.tsv") || wrong "$run: the program fails"
+    (cd "$run.c" && ./train >"../$run.tsv" 2>"../$run.err") || wrong "$run: the program fails"
     "${PYTHON:-python3}" compare.py "$run" || wrong "$run: the program trains to other bits"
 }
 train() { # RUN ARGUMENT...
