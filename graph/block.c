@@ -141,7 +141,7 @@ static void eval_choice(block *b, const expr *x, const vec *active, vec *out)
 static void apply(const expr *x, vec *const *a, int n)
 {
     const fn *f = x->fn;
-    const bool real = is_real(x->arg[0]), exact = x->dtype == TS_F32 || x->dtype == TS_F64 || x->dtype == TS_I64;
+    const bool real = is_real(x->arg[0]), exact = is_real(x) || x->dtype == TS_I64;
     for (int l = 0; l < n; l++) {
         double r[MAX_ARG];
         int64_t w[MAX_ARG];
