@@ -8,7 +8,7 @@ const char *c_memory(dtype d)
 {
     static const char *const name[] = {"float",  "double",   "uint16_t", "uint16_t", "int64_t", "int32_t", "int16_t",
                                        "int8_t", "uint64_t", "uint32_t", "uint16_t", "uint8_t", "uint8_t"};
-    return name[d];
+    return dtype_small(d) ? (dtype_class(d) == D_WHOLE && dtype_signed(d) ? "int8_t" : "uint8_t") : name[d];
 }
 
 const char *c_value(dtype d, bool wide)
@@ -18,14 +18,45 @@ const char *c_value(dtype d, bool wide)
     return d == TS_F64 || wide ? "double" : "float";
 }
 
+/* How reals that C has no type for are read and written; numbers as in graph/small.c: bits of exponent and fraction,
+ * bias, rule. */
+static const struct {
+    dtype dtype;
+    const char *load, *store;
+} converted[] = {
+    {TS_F16, "half_to_float(", "float_to_half("},
+    {TS_BF16, "bfloat_to_float(", "float_to_bfloat("},
+    {TS_F8E4M3FN, "small_to_float(4, 3, 7, 1, ", "float_to_small(4, 3, 7, 1, "},
+    {TS_F8E4M3FNUZ, "small_to_float(4, 3, 8, 2, ", "float_to_small(4, 3, 8, 2, "},
+    {TS_F8E5M2, "small_to_float(5, 2, 15, 0, ", "float_to_small(5, 2, 15, 0, "},
+    {TS_F8E5M2FNUZ, "small_to_float(5, 2, 16, 2, ", "float_to_small(5, 2, 16, 2, "},
+    {TS_F8E8M0, "power_to_float(", "float_to_power("},
+    {TS_F4E2M1, "small_to_float(2, 1, 1, 3, ", "float_to_small(2, 1, 1, 3, "},
+};
+
 const char *c_load(dtype d)
 {
-    return d == TS_F16 ? "half_to_float(" : d == TS_BF16 ? "bfloat_to_float(" : "";
+    for (int i = 0; i < COUNT(converted); i++)
+        if (converted[i].dtype == d)
+            return converted[i].load;
+    return "";
 }
 
 const char *c_store(dtype d)
 {
-    return d == TS_F16 ? "float_to_half(" : d == TS_BF16 ? "float_to_bfloat(" : "";
+    for (int i = 0; i < COUNT(converted); i++)
+        if (converted[i].dtype == d)
+            return converted[i].store;
+    return "";
+}
+
+/* Before an integer of any width, "(int8_t)(" or "small_whole(4, 1, ", and ")" behind it. */
+static void open_narrow(text *t, dtype d)
+{
+    if (dtype_small(d))
+        text_add(t, "small_whole(%d, %d, ", dtype_bits(d), dtype_signed(d));
+    else
+        text_add(t, "(%s)(", c_memory(d));
 }
 
 static bool is_real(const expr *x)
@@ -78,7 +109,9 @@ static void write_call(writer *w, text *t, const expr *x)
 {
     const bool narrow = !is_double(w, x->arg[x->fn->result == R_SECOND ? 1 : 0]->dtype);
     const bool wraps = dtype_class(x->dtype) == D_WHOLE && x->dtype != TS_I64 && x->fn->result == R_SAME;
-    if (wraps)
+    if (wraps && dtype_small(x->dtype))
+        open_narrow(t, x->dtype);
+    else if (wraps)
         text_add(t, "(%s)", c_memory(x->dtype));
     for (const char *s = spelled(w, x); *s; s++) {
         if (*s == '@')
@@ -88,6 +121,8 @@ static void write_call(writer *w, text *t, const expr *x)
         else
             text_bytes(t, s, 1);
     }
+    if (wraps && dtype_small(x->dtype))
+        text_add(t, ")");
 }
 
 static void write_cast(writer *w, text *t, const expr *x)
@@ -96,19 +131,20 @@ static void write_cast(writer *w, text *t, const expr *x)
     if (x->dtype == TS_BOOL)
         text_add(t, "("), c_expr(w, t, a), text_add(t, " != 0)");
     else if (is_real(x)) {
-        const bool rounds = (x->dtype == TS_F16 || x->dtype == TS_BF16) && !w->wide;
-        const char *there = x->dtype == TS_F16 ? "half_to_float(float_to_half" : "bfloat_to_float(float_to_bfloat";
+        const bool rounds = *c_load(x->dtype) && !w->wide;
         if (rounds)
-            text_add(t, "%s((float)(", there);
+            text_add(t, "%s%s(float)(", c_load(x->dtype), c_store(x->dtype));
         else
             text_add(t, "(%s)(", c_value(x->dtype, w->wide));
         c_expr(w, t, a);
         text_add(t, rounds ? ")))" : ")");
-    } else if (is_real(a)) { /* truncates; saturates where C would be undefined */
-        text_add(t, "(%s)real_to_whole((double)(", c_memory(x->dtype)), c_expr(w, t, a);
-        text_add(t, "), %d, %d)", 8 * ts_dtype_bytes(x->dtype), dtype_signed(x->dtype));
+    } else if (is_real(a)) {                      /* truncates; saturates where C would be undefined */
+        const bool small = dtype_small(x->dtype); /* these wrap */
+        open_narrow(t, x->dtype);
+        text_add(t, "real_to_whole((double)("), c_expr(w, t, a);
+        text_add(t, "), %d, %d))", small ? 64 : dtype_bits(x->dtype), small || dtype_signed(x->dtype));
     } else
-        text_add(t, "(%s)(", c_memory(x->dtype)), c_expr(w, t, a), text_add(t, ")");
+        open_narrow(t, x->dtype), c_expr(w, t, a), text_add(t, ")");
 }
 
 void c_expr(writer *w, text *t, const expr *x)

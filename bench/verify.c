@@ -54,9 +54,8 @@ double array_value(const ts_array *a, int64_t i)
     case TS_U16: return ((const uint16_t *)p)[i];
     case TS_U8:
     case TS_BOOL: return ((const uint8_t *)p)[i];
-    case TS_N_DTYPE: break;
+    default: return ts_array_at(a, i); /* of 8 bits and fewer */
     }
-    return NAN;
 }
 
 static double difference(double got, double want)

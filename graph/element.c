@@ -1,7 +1,7 @@
 /* element.c - one element between memory and the two computing classes, for every data type. The half types are kept as
  * bits: sign, exponent, mantissa, with the exponent biased as in every IEEE format; one pair of functions serves both.
  */
-#include "graph/type.h"
+#include "graph/small.h"
 
 #include <math.h>
 #include <string.h>
@@ -94,8 +94,18 @@ double load_real(dtype d, const void *p, int64_t i)
     case TS_F16: return half_load(F16, (uint16_t)bits_at(p, i, 2));
     case TS_BF16: return half_load(BF16, (uint16_t)bits_at(p, i, 2));
     case TS_U64: return (double)bits_at(p, i, 8);
-    default: return (double)load_whole(d, p, i);
+    default: break;
     }
+    const small *f = small_of(d);
+    return f ? small_load(f, (uint8_t)bits_at(p, i, 1)) : (double)load_whole(d, p, i);
+}
+
+/* The low bits of v, of which the highest is a sign if d has one. */
+static int64_t low_bits(dtype d, int64_t v)
+{
+    const int above = 64 - dtype_bits(d);
+    const uint64_t up = (uint64_t)v << above;
+    return dtype_signed(d) ? (int64_t)up >> above : (int64_t)(up >> above);
 }
 
 int64_t load_whole(dtype d, const void *p, int64_t i)
@@ -110,6 +120,10 @@ int64_t load_whole(dtype d, const void *p, int64_t i)
     case TS_U16: return (int64_t)bits_at(p, i, 2);
     case TS_U8: return (int64_t)bits_at(p, i, 1);
     case TS_BOOL: return bits_at(p, i, 1) != 0;
+    case TS_I4:
+    case TS_U4:
+    case TS_I2:
+    case TS_U2: return low_bits(d, (int64_t)bits_at(p, i, 1));
     default: return saturate(load_real(d, p, i), INT64_MIN, INT64_MAX, 0x1p63);
     }
 }
@@ -130,9 +144,15 @@ void store_real(dtype d, void *p, int64_t i, double v)
     case TS_U16: store_whole(d, p, i, saturate(v, 0, UINT16_MAX, 0x1p16)); return;
     case TS_U8: store_whole(d, p, i, saturate(v, 0, UINT8_MAX, 0x1p8)); return;
     case TS_BOOL: ((uint8_t *)p)[i] = v != 0; return; /* NaN is true, as in numpy */
-    case TS_N_DTYPE: break;
+    case TS_I4:
+    case TS_U4:
+    case TS_I2:
+    case TS_U2: store_whole(d, p, i, saturate(v, INT64_MIN, INT64_MAX, 0x1p63)); return; /* as in ml_dtypes: wraps */
+    default: break;
     }
-    MUST((unsigned)d < TS_N_DTYPE);
+    const small *f = small_of(d);
+    MUST(f);
+    ((uint8_t *)p)[i] = small_store(f, v);
 }
 
 /* Integers of more than 53 bits on their way to a half type: the bits that a double would round are folded into the
@@ -161,7 +181,13 @@ void store_whole(dtype d, void *p, int64_t i, int64_t v)
     case TS_U16: ((uint16_t *)p)[i] = (uint16_t)v; return;
     case TS_U8: ((uint8_t *)p)[i] = (uint8_t)v; return;
     case TS_BOOL: ((uint8_t *)p)[i] = v != 0; return;
-    case TS_N_DTYPE: break;
+    case TS_I4:
+    case TS_U4:
+    case TS_I2:
+    case TS_U2: ((uint8_t *)p)[i] = (uint8_t)low_bits(d, v); return;
+    default: break;
     }
-    MUST((unsigned)d < TS_N_DTYPE);
+    const small *f = small_of(d);
+    MUST(f);
+    ((uint8_t *)p)[i] = small_store(f, (double)v);
 }

@@ -156,7 +156,7 @@ const expr *x_cast(arena *m, dtype to, const expr *a)
 {
     if (a->dtype == to)
         return a;
-    if (a->kind == X_LIT && (weak(a) || dtype_class(to) == D_REAL) && to != TS_F16 && to != TS_BF16) {
+    if (a->kind == X_LIT && (weak(a) || dtype_class(to) == D_REAL) && dtype_bits(to) >= 32) {
         expr *bare = make(m, X_LIT, TS_N_DTYPE);
         *bare = *a, bare->dtype = TS_N_DTYPE;
         return retype(m, to, bare);

@@ -267,7 +267,7 @@ bool ts_npy_read(const char *path, ts_array *out, ts_error *e)
 
 static char kind_letter(dtype d)
 {
-    if (d == TS_BF16)
+    if (d == TS_BF16 || (dtype_class(d) == D_REAL && dtype_small(d))) /* numpy does not know these: as their bits */
         return 'u';
     dclass c = dtype_class(d);
     return c == D_REAL ? 'f' : c == D_TRUTH ? 'b' : dtype_signed(d) ? 'i' : 'u';

@@ -129,7 +129,7 @@ double dtype_lowest(dtype d)
 {
     if (dtype_class(d) == D_REAL)
         return -INFINITY;
-    return dtype_signed(d) ? -ldexp(1, 8 * ts_dtype_bytes(d) - 1) : 0;
+    return dtype_signed(d) ? -ldexp(1, dtype_bits(d) - 1) : 0;
 }
 
 /* ---- ONNX ---- */
@@ -157,12 +157,15 @@ const char *onnx_word(const onnx_call *c, const char *name, const char *fallback
     return a && a->kind == 's' ? a->s : fallback;
 }
 
-/* TensorProto.DataType; those left out have no dtype here: strings, complex, 8-bit floats, 4-bit integers. */
+/* TensorProto.DataType; those left out have no dtype here: strings and complex numbers. */
 static const struct {
     int code;
     dtype dtype;
-} element_types[] = {{1, TS_F32},  {2, TS_U8},   {3, TS_I8},   {4, TS_U16},  {5, TS_I16},  {6, TS_I32},  {7, TS_I64},
-                     {9, TS_BOOL}, {10, TS_F16}, {11, TS_F64}, {12, TS_U32}, {13, TS_U64}, {16, TS_BF16}};
+} element_types[] = {{1, TS_F32},     {2, TS_U8},          {3, TS_I8},    {4, TS_U16},       {5, TS_I16},
+                     {6, TS_I32},     {7, TS_I64},         {9, TS_BOOL},  {10, TS_F16},      {11, TS_F64},
+                     {12, TS_U32},    {13, TS_U64},        {16, TS_BF16}, {17, TS_F8E4M3FN}, {18, TS_F8E4M3FNUZ},
+                     {19, TS_F8E5M2}, {20, TS_F8E5M2FNUZ}, {21, TS_U4},   {22, TS_I4},       {23, TS_F4E2M1},
+                     {24, TS_F8E8M0}, {25, TS_U2},         {26, TS_I2}};
 
 bool onnx_dtype(int64_t code, dtype *out, err *e)
 {

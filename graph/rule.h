@@ -29,6 +29,8 @@ const node *g_transpose(graph *g, const node *a, int rank, const int64_t *axes);
 const node *g_broadcast(graph *g, const node *a, int rank, const int64_t *shape);
 const node *g_cast(graph *g, const node *a, dtype to); /* a itself where it has that dtype */
 
+/* a in that dtype; limited to what it holds, where that is a float of 8 bits or fewer */
+const node *g_limited(graph *g, const node *a, dtype to);
 const node *g_keys(graph *g, const node *x); /* x in a dtype that routines take, in the same order */
 
 /* ---- tensors of a wanted type, and spelled out (defined in graph/ops) ---- */

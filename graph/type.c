@@ -5,17 +5,35 @@
 
 typedef struct facts {
     const char *name;
-    int bytes;
+    int bytes, bits; /* in memory; of the value */
     enum { REAL, SIGNED, UNSIGNED, TRUTH } kind;
 } facts;
 
 /* In the order of ts_dtype. */
 static const facts table[] = {
-    [TS_F32] = {"f32", 4, REAL},     [TS_F64] = {"f64", 8, REAL},     [TS_F16] = {"f16", 2, REAL},
-    [TS_BF16] = {"bf16", 2, REAL},   [TS_I64] = {"i64", 8, SIGNED},   [TS_I32] = {"i32", 4, SIGNED},
-    [TS_I16] = {"i16", 2, SIGNED},   [TS_I8] = {"i8", 1, SIGNED},     [TS_U64] = {"u64", 8, UNSIGNED},
-    [TS_U32] = {"u32", 4, UNSIGNED}, [TS_U16] = {"u16", 2, UNSIGNED}, [TS_U8] = {"u8", 1, UNSIGNED},
-    [TS_BOOL] = {"bool", 1, TRUTH},
+    [TS_F32] = {"f32", 4, 32, REAL},
+    [TS_F64] = {"f64", 8, 64, REAL},
+    [TS_F16] = {"f16", 2, 16, REAL},
+    [TS_BF16] = {"bf16", 2, 16, REAL},
+    [TS_I64] = {"i64", 8, 64, SIGNED},
+    [TS_I32] = {"i32", 4, 32, SIGNED},
+    [TS_I16] = {"i16", 2, 16, SIGNED},
+    [TS_I8] = {"i8", 1, 8, SIGNED},
+    [TS_U64] = {"u64", 8, 64, UNSIGNED},
+    [TS_U32] = {"u32", 4, 32, UNSIGNED},
+    [TS_U16] = {"u16", 2, 16, UNSIGNED},
+    [TS_U8] = {"u8", 1, 8, UNSIGNED},
+    [TS_BOOL] = {"bool", 1, 8, TRUTH},
+    [TS_F8E4M3FN] = {"f8e4m3fn", 1, 8, REAL},
+    [TS_F8E4M3FNUZ] = {"f8e4m3fnuz", 1, 8, REAL},
+    [TS_F8E5M2] = {"f8e5m2", 1, 8, REAL},
+    [TS_F8E5M2FNUZ] = {"f8e5m2fnuz", 1, 8, REAL},
+    [TS_F8E8M0] = {"f8e8m0", 1, 8, REAL},
+    [TS_F4E2M1] = {"f4e2m1", 1, 4, REAL},
+    [TS_I4] = {"i4", 1, 4, SIGNED},
+    [TS_U4] = {"u4", 1, 4, UNSIGNED},
+    [TS_I2] = {"i2", 1, 2, SIGNED},
+    [TS_U2] = {"u2", 1, 2, UNSIGNED},
 };
 _Static_assert(COUNT(table) == TS_N_DTYPE, "a row for every dtype");
 
@@ -33,6 +51,17 @@ const char *ts_dtype_name(ts_dtype d)
 int ts_dtype_bytes(ts_dtype d)
 {
     return (unsigned)d < TS_N_DTYPE ? table[d].bytes : 0;
+}
+
+int dtype_bits(dtype d)
+{
+    return facts_of(d)->bits;
+}
+
+bool dtype_small(dtype d)
+{
+    const facts *f = facts_of(d);
+    return f->bits < 8 || (f->kind == REAL && f->bits == 8);
 }
 
 dclass dtype_class(dtype d)
@@ -68,17 +97,18 @@ static dtype real_of(int bytes)
     return bytes == 1 ? TS_F16 : bytes == 2 ? TS_F32 : TS_F64;
 }
 
-/* numpy does not know bf16: as in ml_dtypes it takes no part in widening by integers, and meets f16 in f32. */
+/* numpy knows neither bf16 nor narrower reals: as in ml_dtypes they take no part in widening by integers, and two
+ * of one width meet in f32. */
 static dtype promote_real(dtype real, dtype other)
 {
     const facts *a = facts_of(real), *b = facts_of(other);
     if (b->kind != REAL) {
         dtype least = real_of(b->bytes);
-        return real == TS_BF16 || a->bytes >= facts_of(least)->bytes ? real : least;
+        return real == TS_BF16 || a->bits <= 8 || a->bits >= facts_of(least)->bits ? real : least;
     }
-    if (a->bytes == b->bytes) /* f16 with bf16 */
+    if (a->bits == b->bits || (a->bits <= 8 && b->bits <= 8))
         return TS_F32;
-    return a->bytes > b->bytes ? real : other;
+    return a->bits > b->bits ? real : other;
 }
 
 dtype dtype_promote(dtype a, dtype b)
@@ -93,12 +123,12 @@ dtype dtype_promote(dtype a, dtype b)
     if (q->kind == REAL)
         return promote_real(b, a);
     if (p->kind == q->kind)
-        return p->bytes > q->bytes ? a : b;
+        return p->bits > q->bits ? a : b;
     /* A signed type must be wider than the unsigned one to hold its values; beside u64 only f64 is left. */
     const facts *s = p->kind == SIGNED ? p : q, *u = p->kind == SIGNED ? q : p;
-    if (s->bytes > u->bytes)
-        return signed_of(s->bytes);
-    return u->bytes == 8 ? TS_F64 : signed_of(2 * u->bytes);
+    if (s->bits > u->bits)
+        return p->kind == SIGNED ? a : b;
+    return u->bits == 64 ? TS_F64 : signed_of(u->bits < 8 ? 1 : 2 * u->bytes);
 }
 
 dtype dtype_float(dtype d)

@@ -20,9 +20,10 @@ typedef struct place {
 static const struct {
     const char *name;
     dtype dtype;
-} known[] = {{"F64", TS_F64}, {"F32", TS_F32}, {"F16", TS_F16},  {"BF16", TS_BF16}, {"I64", TS_I64},
-             {"I32", TS_I32}, {"I16", TS_I16}, {"I8", TS_I8},    {"U64", TS_U64},   {"U32", TS_U32},
-             {"U16", TS_U16}, {"U8", TS_U8},   {"BOOL", TS_BOOL}};
+} known[] = {{"F64", TS_F64},   {"F32", TS_F32},          {"F16", TS_F16},        {"BF16", TS_BF16},
+             {"I64", TS_I64},   {"I32", TS_I32},          {"I16", TS_I16},        {"I8", TS_I8},
+             {"U64", TS_U64},   {"U32", TS_U32},          {"U16", TS_U16},        {"U8", TS_U8},
+             {"BOOL", TS_BOOL}, {"F8_E4M3", TS_F8E4M3FN}, {"F8_E5M2", TS_F8E5M2}, {"F8_E8M0", TS_F8E8M0}};
 
 const char *safetensors_dtype(dtype d)
 {

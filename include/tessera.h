@@ -60,6 +60,17 @@ typedef enum ts_dtype {
     TS_U16,
     TS_U8,
     TS_BOOL,
+    /* A byte for each element in memory, whatever files do: floats of 8 and 4 bits, integers of 4 and 2. */
+    TS_F8E4M3FN,
+    TS_F8E4M3FNUZ,
+    TS_F8E5M2,
+    TS_F8E5M2FNUZ,
+    TS_F8E8M0,
+    TS_F4E2M1,
+    TS_I4,
+    TS_U4,
+    TS_I2,
+    TS_U2,
     TS_N_DTYPE
 } ts_dtype;
 TS_API const char *ts_dtype_name(ts_dtype d); /* "f32" */

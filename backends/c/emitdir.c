@@ -89,9 +89,12 @@ static void make_header(const emit_parts *p, text *t)
 static void add_npy(text *t, const emit_space *s)
 {
     static const char *const names[TS_N_DTYPE] = {
-        [TS_F32] = "<f4", [TS_F64] = "<f8", [TS_F16] = "<f2", [TS_BF16] = "<u2", [TS_I64] = "<i8",
-        [TS_I32] = "<i4", [TS_I16] = "<i2", [TS_I8] = "|i1",  [TS_U64] = "<u8",  [TS_U32] = "<u4",
-        [TS_U16] = "<u2", [TS_U8] = "|u1",  [TS_BOOL] = "|b1"};
+        [TS_F32] = "<f4",        [TS_F64] = "<f8",      [TS_F16] = "<f2",        [TS_BF16] = "<u2",
+        [TS_I64] = "<i8",        [TS_I32] = "<i4",      [TS_I16] = "<i2",        [TS_I8] = "|i1",
+        [TS_U64] = "<u8",        [TS_U32] = "<u4",      [TS_U16] = "<u2",        [TS_U8] = "|u1",
+        [TS_BOOL] = "|b1",       [TS_F8E4M3FN] = "|u1", [TS_F8E4M3FNUZ] = "|u1", [TS_F8E5M2] = "|u1",
+        [TS_F8E5M2FNUZ] = "|u1", [TS_F8E8M0] = "|u1",   [TS_F4E2M1] = "|u1",     [TS_I4] = "|i1",
+        [TS_U4] = "|u1",         [TS_I2] = "|i1",       [TS_U2] = "|u1"};
     text_add(t, "{'descr': '%s', 'fortran_order': False, 'shape': (", names[s->dtype]);
     for (int i = 0; i < s->rank; i++)
         text_add(t, "%s%lld", i ? ", " : "", (long long)s->dim[i]);

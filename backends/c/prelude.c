@@ -188,6 +188,50 @@ static const struct {
      "    const uint32_t u = float_bits(f);\n"
      "    return (uint16_t)(f != f ? (u >> 16 | 0x40) : (u + 0x7fff + (u >> 16 & 1)) >> 16);\n"
      "}\n"},
+    {"small_to_float",
+     "FUNCTION float small_to_float(int exponent, int fraction, int bias, int rule, uint8_t b) /* as small.h */\n"
+     "{\n"
+     "    const int sign = 1 << (exponent + fraction), rest = b & (sign - 1), one = 1 << fraction;\n"
+     "    const int place = rest >> fraction, part = rest & (one - 1);\n"
+     "    if (rule == 1 && rest == sign - 1) return NAN;\n"
+     "    if (rule == 2 && b == sign) return NAN;\n"
+     "    if (rule == 0 && rest > sign - 1 - one) return part ? NAN : b & sign ? -INFINITY : INFINITY;\n"
+     "    const float v = place ? ldexpf((float)(part + one), place - bias - fraction)\n"
+     "                          : ldexpf((float)part, 1 - bias - fraction);\n"
+     "    return b & sign ? -v : v;\n"
+     "}\n"},
+    {"float_to_small",
+     "FUNCTION uint8_t float_to_small(int exponent, int fraction, int bias, int rule, float v) /* ties to even */\n"
+     "{\n"
+     "    const int sign = 1 << (exponent + fraction), all = sign - 1, least = 1 - bias;\n"
+     "    const int most = rule == 0 ? all - (1 << fraction) : rule == 1 ? all - 1 : all; /* finite */\n"
+     "    const int minus = signbit(v) ? sign : 0, over = rule == 0 ? most + 1 : rule == 2 ? sign : all;\n"
+     "    const float size = fabsf(v);\n"
+     "    int power = 0;\n"
+     "    if (v != v) return (uint8_t)(rule == 3 ? 0 : rule == 2 ? sign : all | minus);\n"
+     "    if (size > ldexpf(1.0f, (1 << exponent) - bias + 1)) return (uint8_t)(rule == 2 ? over : over | minus);\n"
+     "    (void)frexpf(size, &power);\n"
+     "    const int place = size == 0.0f || power - 1 < least ? least : power - 1;\n"
+     "    const int rest = ((place - least) << fraction) + (int)rintf(ldexpf(size, fraction - place));\n"
+     "    if (rest > most) return (uint8_t)(rule == 2 ? over : over | minus);\n"
+     "    return (uint8_t)(rule == 2 && !rest ? 0 : rest | minus);\n"
+     "}\n"},
+    {"power_to_float",
+     "FUNCTION float power_to_float(uint8_t b) { return b == 255 ? NAN : ldexpf(1.0f, b - 127); }\n"},
+    {"float_to_power",
+     "FUNCTION uint8_t float_to_power(float v) /* up, within its limits */\n"
+     "{\n"
+     "    int power = 0;\n"
+     "    const float m = v != v ? v : frexpf(fabsf(v), &power);\n"
+     "    const int place = v == 0.0f ? 0 : isinf(v) ? 254 : power - (m == 0.5f) + 127;\n"
+     "    return v != v ? 255 : (uint8_t)(place < 0 ? 0 : place > 254 ? 254 : place);\n"
+     "}\n"},
+    {"small_whole",
+     "FUNCTION int64_t small_whole(int bits, int is_signed, int64_t v) /* the low ones */\n"
+     "{\n"
+     "    const uint64_t up = (uint64_t)v << (64 - bits);\n"
+     "    return is_signed ? (int64_t)up >> (64 - bits) : (int64_t)(up >> (64 - bits));\n"
+     "}\n"},
     {"whole_div",
      "FUNCTION int64_t whole_div(int64_t a, int64_t b)\n"
      "{\n"

@@ -81,10 +81,12 @@ static const node *bitcast_lower(graph *g, const node *n)
     dtype to;
     if (!dtype_parse(name, &to))
         return g_fail(g, TS_BAD_INPUT, "to: \"%s\" is not a dtype", name), NULL;
-    if (ts_dtype_bytes(from) != ts_dtype_bytes(to))
+    if (dtype_bits(from) != dtype_bits(to))
         return g_fail(g, TS_BAD_INPUT, "%s and %s have different widths", ts_dtype_name(from), name), NULL;
     if (from == to)
         return x;
+    if ((dtype_class(from) == D_REAL && dtype_small(from)) || (dtype_class(to) == D_REAL && dtype_small(to)))
+        return g_fail(g, TS_UNSUPPORTED, "the bits of %s as %s", ts_dtype_name(from), name), NULL;
     const int in = format_of(from), out = format_of(to);
     if (in >= 0)
         x = bits(g, "to_bits", g_cast(g, x, from == TS_F64 ? from : TS_F32), in, from);
@@ -116,6 +118,9 @@ static const op from_op = {
 static const op bitcast_op = {
     .name = "bitcast", .doc = "The same bits as another dtype of the same width.", .numpy = "a.view(dtypes[to])",
     .onnx = (const onnx_rule[]){{"BitCast", 26, adapt_bit_cast}, {0}},
+    .onnx_cases = "BitCast f32[4] to=6\nBitCast i32[4] to=1\nBitCast f64[4] to=7\nBitCast i64[4] to=11\n"
+                  "BitCast f16[4] to=5\nBitCast i16[4] to=10\nBitCast i8[4] to=2\nBitCast u8[4] to=3\n"
+                  "BitCast i4[4] to=21\nBitCast u4[4] to=22\nBitCast i2[4] to=25\nBitCast u2[4] to=26",
     .arity = 1, .axes = "e", .attr = (const attr_spec[]){{"to", 's', NULL}, {0}}, .lower = bitcast_lower,
     .cases = "f32[2,9]! to=i32\ni32[9]! to=f32\nf64[9]! to=u64\ni64[9]! to=f64\nf16[9]! to=i16\nu16[9]! to=f16\n"
              "i8[9]! to=u8\nbool[9] to=u8\nu32[4]! to=i32\nf32[] to=u32\ni16[0,2] to=f16"};

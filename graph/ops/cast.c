@@ -1,5 +1,9 @@
 /* cast.c - changing the dtype, and operations that change nothing. */
 #include "graph/rule.h"
+#include "graph/small.h"
+
+#include <stdio.h>
+#include <string.h>
 
 /* ---- calls, for recipes everywhere ---- */
 const node *g_cast(graph *g, const node *a, dtype to)
@@ -7,21 +11,45 @@ const node *g_cast(graph *g, const node *a, dtype to)
     return a && a->type.dtype == to ? a : g_apply(g, "cast", a, 1, (attr[]){attr_word("to", ts_dtype_name(to))});
 }
 
+const node *g_limited(graph *g, const node *a, dtype to)
+{
+    const small *f = small_of(to);
+    if (a && f && a->type.dtype != to) {
+        char limits[96];
+        const double most = small_highest(f);
+        snprintf(limits, sizeof limits, "max(min(a,%.17g),-%.17g)", most, most);
+        const node *real = g_cast(g, a, a->type.dtype == TS_F64 ? TS_F64 : TS_F32);
+        a = g_formula(g, 1, &real, limits);
+    }
+    return g_cast(g, a, to);
+}
+
 /* ---- ONNX ---- */
+/* x in dtype d; where `saturate` says so, as it does by default, what an 8-bit float cannot hold is limited before. */
+static const node *converted(const onnx_call *c, const node *x, dtype d, err *e)
+{
+    const small *f = small_of(d);
+    const bool limits = onnx_int(c, "saturate", 1);
+    if (f && f->rule == SMALL_POWER && (!limits || strcmp(onnx_word(c, "round_mode", "up"), "up")))
+        return err_set(e, TS_UNSUPPORTED, "%s to f8e8m0 other than rounded up, within its limits", c->type), NULL;
+    return f && f->rule != SMALL_POWER && limits ? g_limited(c->g, x, d) : g_cast(c->g, x, d);
+}
+
 static bool adapt_cast(const onnx_call *c, const node **out, err *e)
 {
     dtype d;
     if (!onnx_need(c, 1, e) || !onnx_dtype(onnx_int(c, "to", 0), &d, e))
         return false;
-    return onnx_give(c, out, g_apply(c->g, "cast", c->in[0], 1, (attr[]){attr_word("to", ts_dtype_name(d))}), e);
+    const node *y = converted(c, c->in[0], d, e);
+    return (y || !err_is(e)) && onnx_give(c, out, y, e);
 }
 
 static bool adapt_cast_like(const onnx_call *c, const node **out, err *e)
 {
     if (!onnx_need(c, 2, e))
         return false;
-    const char *to = ts_dtype_name(c->in[1]->type.dtype);
-    return onnx_give(c, out, g_apply(c->g, "cast", c->in[0], 1, (attr[]){attr_word("to", to)}), e);
+    const node *y = converted(c, c->in[0], c->in[1]->type.dtype, e);
+    return (y || !err_is(e)) && onnx_give(c, out, y, e);
 }
 
 static bool adapt_identity(const onnx_call *c, const node **out, err *e)

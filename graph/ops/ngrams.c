@@ -51,8 +51,9 @@ static bool adapt_tf_idf(const onnx_call *c, const node **out, err *e)
         return err_set(e, pool ? TS_BAD_INPUT : TS_UNSUPPORTED,
                        "TfIdfVectorizer: pool_int64s, ngram_counts, ngram_indexes are wanted");
     const type *t = &c->in[0]->type;
-    if (t->rank < 1 || t->rank > 2)
-        return err_set(e, TS_BAD_INPUT, "TfIdfVectorizer: rank %d, 1 or 2 is wanted", t->rank);
+    if (t->rank < 1 || t->rank > 2 || dtype_class(t->dtype) != D_WHOLE)
+        return err_set(e, TS_BAD_INPUT, "TfIdfVectorizer: %s of rank %d; integers of rank 1 or 2 are wanted",
+                       ts_dtype_name(t->dtype), t->rank);
     const int64_t shape[] = {t->rank == 2 ? t->dim[0] : 1, t->dim[t->rank - 1]};
     const node *y = counted(c, g_reshape(g, g_cast(g, c->in[0], TS_I64), 2, shape), pool, starts, e);
     if (!y || y->type.dim[1] != index->n || (weights && weights->n != index->n))
@@ -108,6 +109,8 @@ static const op ngrams_op = {
            "elements left out between any two, from 0 to `skips`.",
     .numpy = "ngrams(a, b, skips)",
     .onnx = (const onnx_rule[]){{"TfIdfVectorizer", 9, adapt_tf_idf}, {0}},
+    .onnx_cases = "TfIdfVectorizer i64[5] mode=TF pool_int64s=[1,2] ngram_counts=[0] ngram_indexes=[0,1] "
+                  "min_gram_length=1 max_gram_length=1 max_skip_count=0",
     .arity = 2, .axes = "r i", .attr = (const attr_spec[]){{"skips", 'i', "0"}, {0}}, .shape = ngrams_shape,
     .body = ngrams_body,
     .cases = "i64[3,40]<3 i64[5,2]<3\ni64[2,30]<2 i64[4,3]<2 skips=4\ni64[1,9]<4 i64[3,1]<4\ni64[2,1]<3 i64[2,2]<3\n"

@@ -7,7 +7,7 @@
 /* ---- helpers ---- */
 static double highest(dtype d)
 {
-    return ldexp(1, 8 * ts_dtype_bytes(d) - (dtype_signed(d) ? 1 : 0)) - 1;
+    return ldexp(1, dtype_bits(d) - (dtype_signed(d) ? 1 : 0)) - 1;
 }
 
 /* x - zero in 32 bits; no zero means 0. */
@@ -56,6 +56,8 @@ static const node *of_rows(graph *g, const node *x, const node *v, bool columns)
 
 static const node *quantized(graph *g, const node *x, const node *scale, const node *zero, dtype to)
 {
+    if (dtype_class(to) == D_REAL) /* of 8 bits and fewer: no zero but 0 */
+        return g_limited(g, g_call2(g, "divide", x, scale), to);
     const attr list = attr_word("to", ts_dtype_name(to));
     return g_make(g, op_find("quantize"), 3, (const node *const[]){x, scale, zero}, &list, 1);
 }
@@ -88,7 +90,10 @@ static bool adapt_quantize(const onnx_call *c, const node **out, err *e)
     const int64_t block = onnx_int(c, "block_size", 0);
     scale = beside(g, x, g_cast(g, scale, precision), axis, block);
     zero = zero ? beside(g, x, zero, axis, block) : g_scalar(g, to, 0);
-    return onnx_give(c, out, quantized(g, g_cast(g, x, precision), scale, zero, to), e);
+    x = g_cast(g, x, precision);
+    if (dtype_class(to) == D_REAL && !onnx_int(c, "saturate", 1))
+        return onnx_give(c, out, g_cast(g, g_call2(g, "divide", x, scale), to), e);
+    return onnx_give(c, out, quantized(g, x, scale, zero, to), e);
 }
 
 static bool adapt_dequantize(const onnx_call *c, const node **out, err *e)
@@ -103,7 +108,8 @@ static bool adapt_dequantize(const onnx_call *c, const node **out, err *e)
     if (onnx_int(c, "output_dtype", 0) && !onnx_dtype(onnx_int(c, "output_dtype", 0), &to, e))
         return false;
     const node *zero = beside(g, x, onnx_in(c, 2), axis, block);
-    const node *whole = zero ? g_call2(g, "subtract", g_cast(g, x, TS_I64), g_cast(g, zero, TS_I64)) : x;
+    const dtype exact = dtype_class(x->type.dtype) == D_REAL ? to : TS_I64;
+    const node *whole = zero ? g_call2(g, "subtract", g_cast(g, x, exact), g_cast(g, zero, exact)) : x;
     const node *y = g_call2(g, "multiply", g_cast(g, whole, to), g_cast(g, scale, to));
     return onnx_give(c, out, y, e);
 }
@@ -219,7 +225,7 @@ static bool quantize_shape(const node *n, type *out, err *e)
     if (!type_broadcast(3, in, out, e))
         return false;
     if (!dtype_parse(to, &out->dtype) || dtype_class(out->dtype) != D_WHOLE || ts_dtype_bytes(out->dtype) > 2)
-        return err_set(e, TS_BAD_INPUT, "to: \"%s\" is not an integer of 8 or 16 bits", to);
+        return err_set(e, TS_BAD_INPUT, "to: \"%s\" is not an integer of at most 16 bits", to);
     return dtype_class(in[1]->dtype) == D_REAL || err_set(e, TS_BAD_INPUT, "the scale is no real number");
 }
 
@@ -241,7 +247,7 @@ static bool quantize_body(defn *d, err *e)
 /* ---- record ---- */
 static const op quantize_op = {
     .name = "quantize",
-    .doc = "round(a / b) + c, halves to even, limited to the integers of 8 or 16 bits that `to` names.",
+    .doc = "round(a / b) + c, halves to even, limited to the integers of at most 16 bits that `to` names.",
     .numpy = "np.clip(np.rint(a / b) + c, np.iinfo(dtypes[to]).min, np.iinfo(dtypes[to]).max).astype(dtypes[to])",
     .onnx = (const onnx_rule[]){{"QuantizeLinear", 10, adapt_quantize},
                                 {"DequantizeLinear", 10, adapt_dequantize},

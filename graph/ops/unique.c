@@ -144,6 +144,7 @@ static const op unique_op = {
     .name = "unique", .doc = "The different elements of a constant, or its different parts along an axis.",
     .numpy = "np.unique(a, axis=axis)",
     .onnx = (const onnx_rule[]){{"Unique", 11, adapt_unique}, {0}},
+    .onnx_cases = "Unique f32[4]*=1",
     .arity = 1, .axes = "r", .attr = (const attr_spec[]){{"axis", 'i', ""}, {"sorted", 'i', "1"}, {0}},
     .lower = unique_lower, .cases = "f32[3,4]=1\ni64[3,2,2]=0 axis=1\nbool[2,3]=1 axis=-1 sorted=0\nf64[1]=2\nu8[0]=1"};
 

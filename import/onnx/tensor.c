@@ -20,10 +20,7 @@ typedef struct payload {
 static const struct {
     int code;
     const char *name;
-} foreign[] = {
-    {8, "string"},      {14, "complex64"},      {15, "complex128"}, {17, "float8e4m3fn"}, {18, "float8e4m3fnuz"},
-    {19, "float8e5m2"}, {20, "float8e5m2fnuz"}, {21, "uint4"},      {22, "int4"},         {23, "float4e2m1"},
-    {24, "float8e8m0"}, {25, "uint2"},          {26, "int2"}};
+} foreign[] = {{8, "string"}, {14, "complex64"}, {15, "complex128"}};
 
 bool onnx_element(int code, const char *what, dtype *out, err *e)
 {
@@ -142,6 +139,12 @@ static bool next_varint(const unsigned char **at, const unsigned char *end, int6
     return false;
 }
 
+/* Reals that are written as their bits, and packed integers, of which a value holds several. */
+static bool is_bits(dtype d)
+{
+    return d == TS_F16 || d == TS_BF16 || dtype_small(d);
+}
+
 static bool fits(dtype d, int64_t v)
 {
     const int bits = 8 * ts_dtype_bytes(d);
@@ -149,7 +152,7 @@ static bool fits(dtype d, int64_t v)
         return v == 0 || v == 1;
     if (bits == 64)
         return true;
-    if (d == TS_F16 || d == TS_BF16 || !dtype_signed(d)) /* halves are written as their bits */
+    if (is_bits(d) || !dtype_signed(d))
         return v >= 0 && v < INT64_C(1) << bits;
     return v >= -(INT64_C(1) << (bits - 1)) && v < INT64_C(1) << (bits - 1);
 }
@@ -157,7 +160,7 @@ static bool fits(dtype d, int64_t v)
 /* Decodes into to (NULL: only counts); gives the number of values, or -1 and an error. */
 static int64_t decode(const onnx_source *s, const payload *p, dtype d, const char *what, void *to, err *e)
 {
-    const dtype as = d == TS_F16 || d == TS_BF16 ? TS_U16 : d;
+    const dtype as = !is_bits(d) ? d : dtype_bits(d) == 16 ? TS_U16 : TS_U8;
     int64_t n = 0, v;
     for (size_t i = 0; i < p->n; i++) {
         const span from = piece_at(p, i);
@@ -176,9 +179,35 @@ static int64_t decode(const onnx_source *s, const payload *p, dtype d, const cha
     return n;
 }
 
+/* Bytes of a's elements in a file: those of fewer than 8 bits share bytes. */
+static size_t packed_bytes(const ts_array *a)
+{
+    const size_t n = (size_t)ts_array_count(a), bits = (size_t)dtype_bits(a->dtype);
+    return bits < 8 ? n / (8 / bits) + (n % (8 / bits) != 0) : n * (size_t)ts_dtype_bytes(a->dtype);
+}
+
+/* Elements that share bytes, the first one in the lowest bits, come to have one each. */
+static bool unpack(onnx_source *s, ts_array *a, const char *what, err *e)
+{
+    const int bits = dtype_bits(a->dtype), each = 8 / bits;
+    const uint8_t *from = a->data;
+    void *to = NULL;
+    if (bits >= 8)
+        return true;
+    if (!decoded(s, (size_t)ts_array_count(a), what, &to, e))
+        return false;
+    const bool real = dtype_class(a->dtype) == D_REAL;
+    for (int64_t i = 0, n = ts_array_count(a); i < n; i++) {
+        const int v = from[i / each] >> (bits * (int)(i % each)) & ((1 << bits) - 1);
+        store_whole(real ? TS_U8 : a->dtype, to, i, v);
+    }
+    a->data = to;
+    return true;
+}
+
 static bool varint_data(onnx_source *s, const payload *p, const ts_array *a, const char *what, void **out, err *e)
 {
-    const int64_t n = decode(s, p, a->dtype, what, NULL, e), want = ts_array_count(a);
+    const int64_t n = decode(s, p, a->dtype, what, NULL, e), want = (int64_t)packed_bytes(a) / ts_dtype_bytes(a->dtype);
     if (n < 0)
         return false;
     if (n != want)
@@ -251,7 +280,7 @@ bool onnx_tensor(onnx_source *s, const Onnx__Tensor *t, ts_array *out, err *e)
         return false;
     if (t->segment)
         return err_set(e, TS_UNSUPPORTED, "stored in segments");
-    const size_t bytes = (size_t)ts_array_count(out) * (size_t)ts_dtype_bytes(out->dtype);
+    const size_t bytes = packed_bytes(out);
     bool ok;
     if (t->data_location == 1)
         ok = p.n ? err_set(e, TS_BAD_INPUT, "M022 %s: both external and %s data", what, kind_name[p.kind])
@@ -263,5 +292,5 @@ bool onnx_tensor(onnx_source *s, const Onnx__Tensor *t, ts_array *out, err *e)
         ok = plain_data(s, &p, bytes, what, &out->data, e);
     else
         ok = varint_data(s, &p, out, what, &out->data, e);
-    return ok && check_truth(out, what, e);
+    return ok && unpack(s, out, what, e) && check_truth(out, what, e);
 }

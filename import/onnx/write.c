@@ -37,9 +37,28 @@ static char *loose(const char *s)
 }
 
 /* ---- tensors ---- */
+/* Elements of fewer than 8 bits share bytes in a file, the first one in the lowest bits. */
+static int shared(dtype d)
+{
+    return dtype_bits(d) < 8 ? 8 / dtype_bits(d) : 1;
+}
+
 static int64_t bytes_of(const ts_array *a)
 {
-    return ts_array_count(a) * ts_dtype_bytes(a->dtype);
+    const int each = shared(a->dtype);
+    return (ts_array_count(a) + each - 1) / each * ts_dtype_bytes(a->dtype);
+}
+
+static void *packed(maker *w, const ts_array *a)
+{
+    const int each = shared(a->dtype), bits = dtype_bits(a->dtype);
+    const uint8_t *from = a->data;
+    if (each == 1)
+        return a->data;
+    uint8_t *to = arena_array(w->mem, (size_t)bytes_of(a) + 1, 1);
+    for (int64_t i = 0, n = ts_array_count(a); i < n; i++)
+        to[i / each] |= (uint8_t)((from[i] & ((1 << bits) - 1)) << (bits * (int)(i % each)));
+    return to;
 }
 
 static void add_entry(maker *w, Onnx__Tensor *t, const char *key, const char *value)
@@ -62,7 +81,7 @@ static void place_beside(maker *w, Onnx__Tensor *t, int64_t size)
 
 static bool is_beside(const maker *w, const ts_array *a)
 {
-    return w->beside && bytes_of(a) >= SMALL_BYTES;
+    return w->beside && shared(a->dtype) == 1 && bytes_of(a) >= SMALL_BYTES;
 }
 
 static Onnx__Tensor *make_tensor(maker *w, const char *name, const ts_array *a, bool may_leave)
@@ -80,7 +99,7 @@ static Onnx__Tensor *make_tensor(maker *w, const char *name, const ts_array *a, 
         return t;
     }
     t->has_raw_data = true;
-    t->raw_data = (ProtobufCBinaryData){.len = (size_t)bytes_of(a), .data = a->data};
+    t->raw_data = (ProtobufCBinaryData){.len = (size_t)bytes_of(a), .data = packed(w, a)};
     return t;
 }
 

@@ -133,8 +133,9 @@ static void test_places(void)
         for (int i = 0; i < 3; i++)
             store_whole((dtype)d, room, i, i == 1);
         memcpy(moved + 1, room, 64);
-        CHECK(load_whole((dtype)d, moved + 1, 0) == 0 && load_whole((dtype)d, moved + 1, 1) == 1);
-        CHECK(load_real((dtype)d, moved + 1, 1) == 1 && load_real((dtype)d, moved + 1, 2) == 0);
+        const double zero = d == TS_F8E8M0 ? 0x1p-127 : 0; /* it has none */
+        CHECK(load_whole((dtype)d, moved + 1, 0) == 0 && load_real((dtype)d, moved + 1, 1) == 1);
+        CHECK(load_whole((dtype)d, moved + 1, 1) == 1 && load_real((dtype)d, moved + 1, 2) == zero);
     }
 }
 
