@@ -55,6 +55,7 @@ struct ts_graph {
     int cap_same;
     const ts_array **value; /* by id: what g_value found so far */
     int cap_value, depth;
+    bool waits; /* what was refused last waits for a value: see onnx_wait */
     err err;
 };
 

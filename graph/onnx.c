@@ -3,6 +3,7 @@
  * later call fails. */
 #include "graph/graph.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -76,6 +77,17 @@ double onnx_real(const onnx_call *c, const char *name, double fallback)
     return a && a->kind == 'f' ? a->f : fallback;
 }
 
+bool onnx_wait(const onnx_call *c, err *e, const char *fmt, ...)
+{
+    char what[512];
+    va_list list;
+    va_start(list, fmt);
+    vsnprintf(what, sizeof what, fmt, list);
+    va_end(list);
+    c->g->waits = true;
+    return err_set(e, TS_UNSUPPORTED, "%s", what);
+}
+
 static bool too_many(const char *what, int64_t n, int max, err *e)
 {
     return err_set(e, TS_BAD_INPUT, "%s: %lld values, at most %d make sense", what, (long long)n, max);
@@ -92,7 +104,7 @@ static bool ints_of_input(const onnx_call *c, int i, int64_t *out, int max, int 
         return too_many(what, type_count(t), max, e);
     const ts_array *v = g_value(c->g, c->in[i], max);
     if (!v)
-        return err_set(e, TS_UNSUPPORTED, "%s decides a shape but depends on values known only at run time", what);
+        return onnx_wait(c, e, "%s decides a shape but depends on values known only at run time", what);
     *n = (int)type_count(t);
     for (int k = 0; k < *n; k++)
         out[k] = load_whole(v->dtype, v->data, k);

@@ -10,9 +10,9 @@ typedef struct ts_graph graph;
 /* An attribute's value; the kind says which field. */
 typedef struct attr {
     const char *name;
-    char kind; /* i int, f real, s string, I ints, F reals; '-' not given; from files also S: lines of s */
+    char kind; /* i int, f real, s string, I ints, F reals; '-' not given; from files also S: lines of s, y: a type */
     int n;     /* I, F, S: how many */
-    int64_t i;
+    int64_t i; /* of kind r in functions, an attribute of the caller's named s: its kind, or 0 */
     double f;
     const char *s;
     const int64_t *ints;
@@ -77,6 +77,8 @@ struct onnx_call {
 const attr *onnx_attr(const onnx_call *c, const char *name); /* NULL when absent */
 int64_t onnx_int(const onnx_call *c, const char *name, int64_t fallback);
 double onnx_real(const onnx_call *c, const char *name, double fallback);
+/* Refuses because of a value known only at run time: with that value given, the call may be possible. False. */
+bool onnx_wait(const onnx_call *c, err *e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Integers from attribute `name` if present, else from constant input i; false when absent or not constant (then
  * *e is set). */
 bool onnx_ints(const onnx_call *c, const char *name, int i, int64_t *out, int max, int *n, err *e);

@@ -289,6 +289,7 @@ bool ts_model_bind_values(ts_model *m, const ts_binding *b, ts_error *e)
     parts p;
     model_unbind(m);
     m->graph = ts_graph_make();
+    m->waits = false;
     const bool bound = bind_inputs(m, b, &p, &unbound);
     if ((m->builder ? bound && builtin_bind(m, &own) : build_file(m, &p, &unbound, &own)) &&
         check_shapes(m, b->value, &own)) {
@@ -296,8 +297,14 @@ bool ts_model_bind_values(ts_model *m, const ts_binding *b, ts_error *e)
         describe_below(m);
         return true;
     }
+    m->waits = m->graph->waits;
     model_unbind(m);
     return err_set(e, err_is(&own) ? own.code : unbound.code, "%s", err_is(&own) ? own.text : unbound.text);
+}
+
+bool ts_model_waits(const ts_model *m)
+{
+    return m->waits;
 }
 
 bool ts_model_bind(ts_model *m, int n, const char *const *given, const ts_array *shapes, ts_error *e)

@@ -22,6 +22,7 @@ typedef struct builder {
     bool bound;     /* extents are known */
     int64_t folded; /* bytes of constants made here */
     int steps, depth;
+    bool hard; /* a lack that no value would mend */
     lacks lacks;
 } builder;
 
@@ -58,7 +59,7 @@ static onnx_value value_at(frame *f, int i)
     const int k = i - f->body->n_input;
     const held *h = k >= 0 && k < f->body->n_held ? &f->body->held[k] : NULL;
     if (h && h->refused)
-        lacks_add(&f->b->lacks, arena_format(f->b->mem, "tensor \"%s\"", h->name), h->refused, "");
+        lacks_add(&f->b->lacks, arena_format(f->b->mem, "tensor \"%s\"", h->name), h->refused, ""), f->b->hard = true;
     else if (h && !f->value[i].node)
         f->value[i].node = held_node(f->b, h);
     return i < 0 ? (onnx_value){0} : f->value[i];
@@ -134,6 +135,7 @@ static void add_lack(const frame *f, int i, const node *operand, const char *rea
                                     version_of(f, s->domain), operand ? ", " : "",
                                     operand ? ts_dtype_name(operand->type.dtype) : "");
     lacks_add(&f->b->lacks, what, reason, place(f, i));
+    f->b->hard = true;
 }
 
 static bool check_size(const frame *f, int i, const node *n, err *e)
@@ -352,8 +354,12 @@ static bool make_step(frame *f, int i, const onnx_call *c, bool ready, err *e)
         return err_set(e, own.code, "%s", own.text);
     if (own.code != TS_UNSUPPORTED)
         return err_set(e, own.code, "M024 %s %s: %s", place(f, i), s->type, own.text);
-    if (lacking == b->lacks.n + b->lacks.more) /* else it was said further in */
+    if (lacking == b->lacks.n + b->lacks.more) { /* else it was said further in */
+        const bool hard = b->hard || !b->g->waits;
         add_lack(f, i, subject, own.text);
+        b->hard = hard;
+    }
+    b->g->waits = false;
     return true;
 }
 
@@ -468,7 +474,7 @@ static bool build(frame *f, const binding *with, onnx_value *result, err *e)
 {
     builder *b = f->b;
     for (int i = 0; i < b->f->n_refused; i++)
-        lacks_add(&b->lacks, b->f->refused[i], "", "");
+        lacks_add(&b->lacks, b->f->refused[i], "", ""), b->hard = true;
     if (with && !build_inputs(f, with, e))
         return false;
     if (!run_steps(f, e) || !lacks_tell(&b->lacks, e))
@@ -489,6 +495,7 @@ bool builder_run(const model_file *file, const binding *with, graph *g, onnx_val
     frame f = {&b, &file->main, file->main.links, .opset = file->opset, .n_opset = file->n_opset, .where = ""};
     f.value = arena_array(&mem, (size_t)f.l->n_value, sizeof *f.value);
     const bool ok = build(&f, with, result, e);
+    g->waits = !ok && b.lacks.n > 0 && !b.hard;
     lacks_free(&b.lacks);
     arena_free(&mem);
     return ok;

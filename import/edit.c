@@ -90,8 +90,9 @@ static bool complete(const ts_model *m, model_file *f, err *e)
     ts_port *output = arena_array(&f->mem, (size_t)f->main.n_output, sizeof *output);
     for (int i = 0; i < f->main.n_output; i++) {
         output[i] = f->main.output[i];
-        if (output[i].dtype == TS_N_DTYPE && m->bound)
-            output[i].dtype = m->bound->output[i].dtype;
+        for (int k = 0; output[i].dtype == TS_N_DTYPE && m->bound && k < m->bound->n_output; k++)
+            if (m->bound->output[k].whole == i)
+                output[i].dtype = m->bound->output[k].dtype;
         if (output[i].dtype == TS_N_DTYPE)
             return err_set(e, TS_BAD_INPUT, "output \"%s\": its dtype is known only when all dimensions are bound",
                            output[i].name);
@@ -107,7 +108,7 @@ bool ts_model_save(ts_model *m, const char *format, const char *path, ts_error *
     if (!w)
         return false;
     f.mem = (arena){0};
-    const bool good = complete(m, &f, e) && w->write(&f, path, e);
+    const bool good = (!w->typed || complete(m, &f, e)) && w->write(&f, path, e);
     arena_free(&f.mem);
     return good;
 }

@@ -73,6 +73,7 @@ struct ts_model {
     dims dims;
     ports *declared; /* a built-in model's are learned when they are asked for: see builtin_ports */
     /* After ts_model_bind, until the next one: */
+    bool waits; /* of a bind that failed: because of values that were not given, and of nothing else */
     graph *graph;
     arena bound_mem; /* of what follows */
     ports *bound;

@@ -23,6 +23,7 @@ typedef struct step {
     const attr *attr;                   /* inside functions of kind 'r' too: the caller's attribute named s */
     const ts_array *const *tensor;      /* of attributes of kind 't'; else NULL */
     body *body;                         /* attribute of kind 'g': body[i] of these */
+    const ts_port *types;               /* attribute of kind 'y': types[i], without a name */
     const char *refused;                /* why nobody here can do it, as far as the format tells; NULL: to be seen */
 } step;
 

@@ -7,8 +7,8 @@
 typedef struct writer {
     const char *name, *doc;
     const char *suffix; /* of the files that it makes: ".onnx"; NULL: it makes a folder */
-    /* What stands at path is replaced when all is written; every output has a dtype. Files beside it: as the format
-     * needs them. */
+    bool typed;         /* wants the dtype of every output */
+    /* What stands at path is replaced when all is written. Files beside it: as the format needs them. */
     bool (*write)(const model_file *f, const char *path, err *e);
 } writer;
 extern const writer *const writers[]; /* const writer writer_NAME in import/, gathered by the build; ends with NULL */

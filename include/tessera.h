@@ -246,6 +246,8 @@ typedef struct ts_binding {
     bool free;              /* extents that the model states for inputs count for nothing, those of values do */
 } ts_binding;
 TS_API bool ts_model_bind_values(ts_model *m, const ts_binding *b, ts_error *e);
+/* Whether the last bind failed for want of values alone, on which shapes or the flow depend. */
+TS_API bool ts_model_waits(const ts_model *m);
 /* Takes what was bound out of the model, which is unbound then: the graph, and plans over it, last until it is freed;
  * before the model. NULL: nothing was bound. */
 typedef struct ts_bound ts_bound;

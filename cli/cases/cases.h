@@ -41,8 +41,10 @@ char *archive_folder(int *janitor, ts_error *e);
 /* ---- running ---- */
 typedef enum case_variant {
     AS_STORED,
-    SYMBOLIC,    /* every extent of every input is free */
-    INITIALIZERS /* every input but the first is held by the model */
+    SYMBOLIC,     /* every extent of every input is free */
+    INITIALIZERS, /* every input but the first is held by the model */
+    VIA_JSON,     /* written as graph/1 and read again: the same graph, and the results */
+    VIA_ONNX      /* the same as an ONNX file */
 } case_variant;
 
 typedef struct case_wish {

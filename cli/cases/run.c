@@ -11,6 +11,7 @@
 typedef struct trial {
     const case_wish *w;
     ts_model *model;
+    ts_model *stored;  /* what model was written from, or NULL */
     char folder[4096]; /* of the data set */
     int n_in, n_out;
     ts_value *in;
@@ -159,6 +160,28 @@ static bool set_inputs(trial *t, ts_plan *plan, ts_error *e)
     return true;
 }
 
+static void hash_of(const ts_model *m, char hex[65])
+{
+    const int n = ts_model_outputs(m);
+    ts_tensor *all = calloc((size_t)n + 1, sizeof *all);
+    for (int i = 0; all && i < n; i++)
+        all[i] = ts_model_tensor(m, i);
+    ts_hash(all ? n : 0, all, hex);
+    free(all);
+}
+
+/* Whether the model means the same as the one that it was written from. */
+static bool same_graph(const trial *t, const ts_binding *b, ts_error *e)
+{
+    char was[65], is[65];
+    if (!t->stored)
+        return true;
+    if (!ts_model_bind_values(t->stored, b, e))
+        return false;
+    hash_of(t->stored, was), hash_of(t->model, is);
+    return !strcmp(was, is) || fail(e, TS_FAILED, "written and read again, the graph is another one");
+}
+
 static bool compute(trial *t, ts_error *e)
 {
     bool *hold = calloc((size_t)t->n_in + 1, sizeof *hold);
@@ -168,7 +191,7 @@ static bool compute(trial *t, ts_error *e)
         hold[k] = t->w->variant == INITIALIZERS;
     const ts_binding b = {.value = t->in, .hold = hold, .free = t->w->variant == SYMBOLIC};
     const bool bound = ts_model_bind_values(t->model, &b, e);
-    ts_plan *plan = bound ? ts_plan_make(t->model, &t->w->options, e) : NULL;
+    ts_plan *plan = bound && same_graph(t, &b, e) ? ts_plan_make(t->model, &t->w->options, e) : NULL;
     const bool good = plan && set_inputs(t, plan, e) && ts_plan_run(plan, e) && check_outputs(t, plan, e);
     ts_plan_free(plan);
     free(hold);
@@ -193,20 +216,47 @@ static bool run_set(trial *t, ts_error *e)
     return good;
 }
 
+/* Writes the model in another format, in a folder that goes with *janitor; path becomes the file's. */
+static bool rewrite(trial *t, char *path, size_t size, int *janitor, ts_error *e)
+{
+    const bool json = t->w->variant == VIA_JSON;
+    char *folder = archive_folder(janitor, e);
+    if (!folder)
+        return false;
+    snprintf(path, size, json ? "%s" : "%s/again.onnx", folder);
+    free(folder);
+    return ts_model_save(t->stored, json ? "json" : "onnx", path, e);
+}
+
+static bool open_models(trial *t, const char *stored, int *janitor, ts_error *e)
+{
+    char path[4096];
+    const bool again = t->w->variant == VIA_JSON || t->w->variant == VIA_ONNX;
+    snprintf(path, sizeof path, "%s", stored);
+    if (again && !(t->stored = ts_model_open(stored, e)))
+        return false;
+    if (again && !rewrite(t, path, sizeof path, janitor, e))
+        return false;
+    return (t->model = ts_model_open(path, e)) != NULL;
+}
+
 static bool run_all(const test_case *c, const case_wish *w, ts_error *e)
 {
     char path[4096];
     bool good = true;
-    int set = 0;
+    int set = 0, janitor = -1;
     snprintf(path, sizeof path, "%s/model.onnx", c->folder);
     for (; good; set++) {
         trial t = {.w = w};
         const int n = snprintf(t.folder, sizeof t.folder, "%s/test_data_set_%d", c->folder, set);
         if (n >= (int)sizeof t.folder || access(t.folder, X_OK) != 0)
             break;
-        t.model = ts_model_open(path, e);
-        good = t.model && run_set(&t, e);
+        good = open_models(&t, path, &janitor, e) && run_set(&t, e);
         ts_model_free(t.model);
+        ts_model_free(t.stored);
+        if (janitor >= 0)
+            close(janitor);
+        janitor = -1;
     }
     return good && (set > 0 || fail(e, TS_FILES, "no test_data_set_0 in %s", c->folder));
 }

@@ -8,7 +8,7 @@
 static bool save(ts_model *m, const char *path, ts_error *e)
 {
     ts_error unbound = {0};
-    if (!ts_model_bind(m, 0, NULL, NULL, &unbound) && unbound.code != TS_USAGE) {
+    if (!ts_model_bind(m, 0, NULL, NULL, &unbound) && unbound.code != TS_USAGE && !ts_model_waits(m)) {
         *e = unbound;
         return false;
     }

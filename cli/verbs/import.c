@@ -27,7 +27,7 @@ static bool work(const args *a, const char *what, const char *folder, ts_error *
     ts_error unbound = {0};
     ts_model *m = ts_model_open(what, e);
     bool good = m != NULL;
-    if (good && !ts_model_bind(m, 0, NULL, NULL, &unbound) && unbound.code != TS_USAGE) {
+    if (good && !ts_model_bind(m, 0, NULL, NULL, &unbound) && unbound.code != TS_USAGE && !ts_model_waits(m)) {
         *e = unbound;
         good = false;
     }

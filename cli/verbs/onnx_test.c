@@ -136,15 +136,24 @@ static bool write_json(const report *r, const char *path, ts_error *e)
 }
 
 /* ---- the verb ---- */
+static case_variant variant_of(const char *word)
+{
+    static const struct {
+        const char *word;
+        case_variant variant;
+    } words[] = {{"symbolic", SYMBOLIC}, {"initializers", INITIALIZERS}, {"json", VIA_JSON}, {"onnx", VIA_ONNX}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(words[i].word, word))
+            return words[i].variant;
+    return AS_STORED;
+}
+
 static case_wish wish_of(const args *a)
 {
-    const char *variant = args_text(a, "variant", "stored");
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     return (case_wish){
         .options = {.target = args_text(a, "target", NULL), .cache_dir = args_text(a, "cache-dir", NULL), .threads = 1},
-        .variant = !strcmp(variant, "symbolic")       ? SYMBOLIC
-                   : !strcmp(variant, "initializers") ? INITIALIZERS
-                                                      : AS_STORED,
+        .variant = variant_of(args_text(a, "variant", "stored")),
         .seconds = args_number(a, "timeout", 60),
         .jobs = (int)args_integer(a, "jobs", cores > 0 ? cores : 1),
     };
@@ -180,8 +189,10 @@ static const option options[] = {
     {"tier", 0, WORD, "P0,P1", "only cases of these tiers", false, 0, 0},
     {"op", 0, WORD, "Add,Conv", "only cases of these operators", false, 0, 0},
     {"name", 0, WORD, "PATTERN", "only cases whose name fits, as in 'test_conv*'", false, 0, 0},
-    {"variant", 0, CHOICE, "stored|symbolic|initializers",
-     "models as stored, with free extents, or with all inputs but the first held (default: stored)", false, 0, 0},
+    {"variant", 0, CHOICE, "stored|symbolic|initializers|json|onnx",
+     "models as stored, with free extents, with all inputs but the first held, or written and read again as graph/1 or "
+     "ONNX (default: stored)",
+     false, 0, 0},
     {"target", 0, WORD, "NAME", "back end, as in c or interp (default: c)", false, 0, 0},
     {"jobs", 'j', INTEGER, "N", "cases at a time (default: one per core)", false, 1, MOST_JOBS},
     {"timeout", 0, SECONDS, "TIME", "for one case (default: 60s)", false, 0, 0},

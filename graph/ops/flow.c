@@ -32,13 +32,13 @@ static bool pick(const onnx_call *c, const node *cond, const onnx_value *yes, co
     if (!yes->node && !no->node && !yes->list && !no->list)
         return true;
     if (!yes->node || !no->node)
-        return err_set(e, TS_UNSUPPORTED, "a sequence or an optional depends on a condition known only at run time");
+        return onnx_wait(c, e, "a sequence or an optional depends on a condition known only at run time");
     if (yes->node == no->node)
         return *out = *yes, true;
     if (!type_equal(&yes->node->type, &no->node->type)) {
         text a = {0}, b = {0};
         type_print(&a, &yes->node->type), type_print(&b, &no->node->type);
-        err_set(e, TS_UNSUPPORTED, "a condition known only at run time decides between %s and %s", text_str(&a),
+        onnx_wait(c, e, "a condition known only at run time decides between %s and %s", text_str(&a),
                 text_str(&b));
         text_free(&a), text_free(&b);
         return false;
@@ -129,7 +129,7 @@ static bool begin_loop(loop *l, err *e)
     if (most && type_count(&most->type) == 1 && dtype_class(most->type.dtype) == D_WHOLE) {
         const ts_array *v = g_value(c->g, most, 1);
         if (!v)
-            return err_set(e, TS_UNSUPPORTED, "the number of trips is known only at run time");
+            return onnx_wait(c, e, "the number of trips is known only at run time");
         l->trips = load_whole(v->dtype, v->data, 0);
     } else if (most)
         return err_set(e, TS_BAD_INPUT, "the number of trips is not one integer");
@@ -198,7 +198,7 @@ static bool make_loop(const onnx_call *c, onnx_value *out, err *e)
         return false;
     for (int64_t trip = 0; trip < l.trips && l.go != NO; trip++) {
         if (l.go == LATER && (l.trips == FOREVER || l.n_scan > 0))
-            return err_set(e, TS_UNSUPPORTED, "its end is known only at run time, and %s",
+            return onnx_wait(c, e, "its end is known only at run time, and %s",
                            l.n_scan ? "it gathers a result for every trip" : "nothing bounds it");
         if (!pass_loop(&l, trip, e) || !step_loop(&l, e))
             return false;

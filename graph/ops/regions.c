@@ -24,7 +24,7 @@ static bool most_points(const onnx_call *c, const int64_t *bins, double scale, b
 {
     const ts_array *box = g_value(c->g, c->in[1], 1 << 20);
     if (!box)
-        return err_set(e, TS_UNSUPPORTED, "RoiAlign without sampling_ratio depends on values known only at run time");
+        return onnx_wait(c, e, "RoiAlign without sampling_ratio depends on values known only at run time");
     *most = 1;
     for (int64_t i = 0; i < box->dim[0]; i++)
         for (int k = 0; k < 2; k++) {

@@ -307,7 +307,7 @@ static bool spread(const onnx_call *c, const char *name, int i, const listed *l,
     const attr *a = onnx_attr(c, name);
     const ts_array *v = a ? NULL : g_value(c->g, c->in[i], 2 * MAX_RANK);
     if (!a && !v)
-        return err_set(e, TS_UNSUPPORTED, "%s: %s depends on values known only at run time", c->type, name);
+        return onnx_wait(c, e, "%s: %s depends on values known only at run time", c->type, name);
     if ((a ? a->n : ts_array_count(v)) != l->n)
         return err_set(e, TS_BAD_INPUT, "%s: %s needs %d numbers", c->type, name, l->n);
     for (int k = 0; k < l->n; k++)

@@ -39,7 +39,7 @@ static bool whole_number(const onnx_call *c, int i, int64_t fallback, int64_t *o
         return err_set(e, TS_BAD_INPUT, "operand %d is not one integer", i + 1);
     const ts_array *v = g_value(c->g, n, 1);
     if (!v)
-        return err_set(e, TS_UNSUPPORTED, "operand %d decides the flow but is known only at run time", i + 1);
+        return onnx_wait(c, e, "operand %d decides the flow but is known only at run time", i + 1);
     *out = load_whole(v->dtype, v->data, 0);
     return true;
 }

@@ -97,6 +97,31 @@ bool onnx_ports(onnx_source *s, const Onnx__Graph *g, const name_table *given, b
 }
 
 /* ---- attributes ---- */
+static const struct {
+    char letter;
+    Onnx__Attribute__Kind kind;
+} kinds[] = {{'f', ONNX__ATTRIBUTE__KIND__FLOAT},     {'i', ONNX__ATTRIBUTE__KIND__INT},
+             {'s', ONNX__ATTRIBUTE__KIND__STRING},    {'t', ONNX__ATTRIBUTE__KIND__TENSOR},
+             {'g', ONNX__ATTRIBUTE__KIND__GRAPH},     {'F', ONNX__ATTRIBUTE__KIND__FLOATS},
+             {'I', ONNX__ATTRIBUTE__KIND__INTS},      {'S', ONNX__ATTRIBUTE__KIND__STRINGS},
+             {'y', ONNX__ATTRIBUTE__KIND__TYPE_PROTO}};
+
+Onnx__Attribute__Kind onnx_kind(char letter)
+{
+    for (int i = 0; i < COUNT(kinds); i++)
+        if (kinds[i].letter == letter)
+            return kinds[i].kind;
+    return ONNX__ATTRIBUTE__KIND__UNDEFINED;
+}
+
+static char letter_of(const Onnx__Attribute *a)
+{
+    for (int i = 0; a->has_type && i < COUNT(kinds); i++)
+        if (kinds[i].kind == a->type)
+            return kinds[i].letter;
+    return 0;
+}
+
 static Onnx__Attribute__Kind kind_of(const Onnx__Attribute *a)
 {
     if (a->has_type && a->type != ONNX__ATTRIBUTE__KIND__UNDEFINED)
@@ -161,7 +186,7 @@ static bool read_attribute(onnx_source *s, const Onnx__Attribute *a, attr *out, 
 {
     *out = (attr){.name = onnx_text(a->name), .kind = '-'};
     if (a->ref_attr_name && *a->ref_attr_name) {
-        out->kind = 'r', out->s = a->ref_attr_name;
+        out->kind = 'r', out->s = a->ref_attr_name, out->i = letter_of(a);
         return s->in_function ||
                err_set(e, TS_BAD_INPUT, "M017 attribute %s: refers to a function's attribute outside of functions",
                        out->name);
@@ -181,13 +206,17 @@ static bool read_attribute(onnx_source *s, const Onnx__Attribute *a, attr *out, 
     case ONNX__ATTRIBUTE__KIND__GRAPH:
         out->kind = 'g';
         return a->g || err_set(e, TS_BAD_INPUT, "M017 attribute %s: its graph is missing", out->name);
+    case ONNX__ATTRIBUTE__KIND__TYPE_PROTO:
+        out->kind = 'y';
+        return a->tp || err_set(e, TS_BAD_INPUT, "M017 attribute %s: its type is missing", out->name);
     case ONNX__ATTRIBUTE__KIND__GRAPHS:
     case ONNX__ATTRIBUTE__KIND__TENSORS:
     case ONNX__ATTRIBUTE__KIND__SPARSE_TENSOR:
     case ONNX__ATTRIBUTE__KIND__SPARSE_TENSORS:
-    case ONNX__ATTRIBUTE__KIND__TYPE_PROTO:
     case ONNX__ATTRIBUTE__KIND__TYPE_PROTOS:
-        return err_set(e, TS_UNSUPPORTED, "M030 attribute %s: graphs, sparse tensors and types are not supported",
+        return err_set(e, TS_UNSUPPORTED,
+                       "M030 attribute %s: sparse tensors, lists of graphs, tensors or types are not "
+                       "supported",
                        out->name);
     default:
         return err_set(e, TS_BAD_INPUT, "M017 attribute %s: kind %d is none of the format's", out->name,
@@ -241,6 +270,22 @@ static bool read_graphs(onnx_source *s, size_t n, Onnx__Attribute *const *from, 
     return true;
 }
 
+static bool read_types(onnx_source *s, size_t n, Onnx__Attribute *const *from, attr *list, step *out, err *e)
+{
+    ts_port *all = arena_array(&s->file->mem, n, sizeof *all);
+    int k = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (list[i].kind != 'y')
+            continue;
+        const Onnx__ValueInfo v = {.name = (char *)(uintptr_t)list[i].name, .type = from[i]->tp};
+        list[i].i = k;
+        if (!read_port(s->file, &v, NULL, &all[k++], e))
+            return err_in(e, "%s", list[i].name);
+    }
+    out->types = all;
+    return true;
+}
+
 bool onnx_attributes(onnx_source *s, size_t n, Onnx__Attribute *const *from, step *out, err *e)
 {
     attr *list = arena_array(&s->file->mem, n, sizeof *list);
@@ -251,7 +296,7 @@ bool onnx_attributes(onnx_source *s, size_t n, Onnx__Attribute *const *from, ste
     out->n_attr = (int)n;
     out->attr = list;
     out->tensor = tensor;
-    return read_graphs(s, n, from, list, out, e);
+    return read_types(s, n, from, list, out, e) && read_graphs(s, n, from, list, out, e);
 }
 
 /* Names in front of an error: node[3] "/layers.0/Add" Add. */

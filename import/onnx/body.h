@@ -14,5 +14,6 @@ bool onnx_steps(onnx_source *s, size_t n, Onnx__Node *const *from, body *out, er
 bool onnx_tensors(onnx_source *s, const Onnx__Graph *g, body *out, name_table *given, err *e);
 /* A value given in the file is no input, even where it is listed as one: its default is what everybody means. */
 bool onnx_ports(onnx_source *s, const Onnx__Graph *g, const name_table *given, body *out, err *e);
+Onnx__Attribute__Kind onnx_kind(char letter); /* of attr.kind; UNDEFINED for what the format has not */
 bool onnx_attributes(onnx_source *s, size_t n, Onnx__Attribute *const *from, step *out, err *e);
 #endif

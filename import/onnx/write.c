@@ -2,7 +2,7 @@
  * of any size takes little memory. Numbers stand in the file itself up to the two gigabytes that a message may have, in
  * a file beside it from there on. */
 #include "graph/rule.h"
-#include "import/onnx/tensor.h"
+#include "import/onnx/body.h"
 #include "import/writer.h"
 
 #include <stdlib.h>
@@ -17,17 +17,18 @@ typedef struct maker {
     int64_t offset;     /* of the next tensor in it */
 } maker;
 
-/* The format's version that came with an operator set (its Versioning document). */
+/* The format's version that came with an operator set (its Versioning document); functions came with version 8. */
 static int ir_version(const model_file *f)
 {
+    enum { FIRST_WITH_FUNCTIONS = 8 };
     static const struct {
         int opset, ir;
     } table[] = {{25, 13}, {24, 12}, {23, 11}, {21, 10}, {19, 9}, {15, 8}, {13, 7}, {11, 6}, {10, 5}};
     for (int i = 0; i < f->n_opset; i++)
         for (int k = 0; !*f->opset[i].domain && k < COUNT(table); k++)
             if (f->opset[i].version >= table[k].opset)
-                return table[k].ir;
-    return 4; /* the first in which tensors need not be inputs */
+                return f->n_function && table[k].ir < FIRST_WITH_FUNCTIONS ? FIRST_WITH_FUNCTIONS : table[k].ir;
+    return f->n_function ? FIRST_WITH_FUNCTIONS : 4; /* 4: the first in which tensors need not be inputs */
 }
 
 /* protobuf-c's structures have no const. */
@@ -115,23 +116,58 @@ static Onnx__Dimension *make_dimension(maker *w, const ts_port *p, int i)
     return d;
 }
 
-static Onnx__ValueInfo *make_port(maker *w, const ts_port *p)
+static Onnx__Type *make_tensor_type(maker *w, const ts_port *p)
 {
-    Onnx__ValueInfo *v = arena_get(w->mem, sizeof *v);
+    Onnx__Type *made = arena_get(w->mem, sizeof *made);
     Onnx__TensorType *t = arena_get(w->mem, sizeof *t);
-    onnx__value_info__init(v);
-    v->type = arena_get(w->mem, sizeof *v->type);
-    onnx__type__init(v->type), onnx__tensor_type__init(t);
-    v->name = loose(p->name), v->type->tensor_type = t;
+    onnx__type__init(made), onnx__tensor_type__init(t);
+    made->tensor_type = t;
     t->has_elem_type = true, t->elem_type = onnx_code(p->dtype);
     if (p->rank < 0)
-        return v;
+        return made;
     t->shape = arena_get(w->mem, sizeof *t->shape);
     onnx__tensor_shape__init(t->shape);
     t->shape->n_dim = (size_t)p->rank;
     t->shape->dim = arena_array(w->mem, t->shape->n_dim, sizeof(void *));
     for (int i = 0; i < p->rank; i++)
         t->shape->dim[i] = make_dimension(w, p, i);
+    return made;
+}
+
+/* What holds tensors of type `inner`, one step of a form further out. */
+static Onnx__Type *make_holder(maker *w, char kind, Onnx__Type *inner)
+{
+    Onnx__Type *made = arena_get(w->mem, sizeof *made);
+    onnx__type__init(made);
+    if (kind == 's') {
+        made->sequence_type = arena_get(w->mem, sizeof *made->sequence_type);
+        onnx__sequence_type__init(made->sequence_type);
+        made->sequence_type->elem_type = inner;
+    } else {
+        made->optional_type = arena_get(w->mem, sizeof *made->optional_type);
+        onnx__optional_type__init(made->optional_type);
+        made->optional_type->elem_type = inner;
+    }
+    return made;
+}
+
+static Onnx__Type *make_type(maker *w, const ts_port *p)
+{
+    Onnx__Type *made = make_tensor_type(w, p);
+    for (size_t n = p->form ? strlen(p->form) : 0; n > 0; n--)
+        made = make_holder(w, p->form[n - 1], made);
+    return made;
+}
+
+/* Graphs further in may leave the types of their inputs and outputs to their nodes. */
+static Onnx__ValueInfo *make_port(maker *w, const ts_port *p)
+{
+    Onnx__ValueInfo *v = arena_get(w->mem, sizeof *v);
+    onnx__value_info__init(v);
+    v->name = loose(p->name);
+    if (p->dtype == TS_N_DTYPE)
+        return v;
+    v->type = make_type(w, p);
     return v;
 }
 
@@ -152,6 +188,17 @@ static float *make_floats(maker *w, const attr *a)
     return v;
 }
 
+static void make_texts(maker *w, const attr *a, Onnx__Attribute *out)
+{
+    const char *s = a->s;
+    out->strings = arena_array(w->mem, (size_t)a->n, sizeof *out->strings);
+    for (int i = 0; i < a->n; i++) {
+        const size_t n = strcspn(s, "\n");
+        out->strings[out->n_strings++] = (ProtobufCBinaryData){.len = n, .data = (uint8_t *)loose(s)};
+        s += n + 1;
+    }
+}
+
 static bool make_graph(maker *w, const body *b, bool outermost, Onnx__Graph **out, err *e);
 
 static bool make_attribute(maker *w, const step *s, int i, Onnx__Attribute **out, err *e)
@@ -161,23 +208,20 @@ static bool make_attribute(maker *w, const step *s, int i, Onnx__Attribute **out
     onnx__attribute__init(m);
     m->name = loose(a->name);
     m->has_type = true;
+    m->type = onnx_kind((char)(a->kind == 'r' ? a->i : a->kind));
     switch (a->kind) {
-    case 'i': m->type = ONNX__ATTRIBUTE__KIND__INT, m->has_i = true, m->i = a->i; return true;
-    case 'f': m->type = ONNX__ATTRIBUTE__KIND__FLOAT, m->has_f = true, m->f = (float)a->f; return true;
+    case 'i': m->has_i = true, m->i = a->i; return true;
+    case 'f': m->has_f = true, m->f = (float)a->f; return true;
     case 's':
-        m->type = ONNX__ATTRIBUTE__KIND__STRING, m->has_s = true;
-        m->s = (ProtobufCBinaryData){.len = strlen(a->s), .data = (uint8_t *)loose(a->s)};
+        m->has_s = true, m->s = (ProtobufCBinaryData){.len = strlen(a->s), .data = (uint8_t *)loose(a->s)};
         return true;
-    case 'I':
-        m->type = ONNX__ATTRIBUTE__KIND__INTS, m->n_ints = (size_t)a->n;
-        m->ints = (int64_t *)(uintptr_t)a->ints;
-        return true;
-    case 'F':
-        m->type = ONNX__ATTRIBUTE__KIND__FLOATS, m->n_floats = (size_t)a->n, m->floats = make_floats(w, a);
-        return true;
-    case 't': m->type = ONNX__ATTRIBUTE__KIND__TENSOR, m->t = make_tensor(w, "", s->tensor[i], false); return true;
-    case 'g': m->type = ONNX__ATTRIBUTE__KIND__GRAPH; return make_graph(w, &s->body[a->i], false, &m->g, e);
-    case 'r': m->has_type = false, m->ref_attr_name = loose(a->s); return true;
+    case 'I': m->n_ints = (size_t)a->n, m->ints = (int64_t *)(uintptr_t)a->ints; return true;
+    case 'F': m->n_floats = (size_t)a->n, m->floats = make_floats(w, a); return true;
+    case 'S': make_texts(w, a, m); return true;
+    case 't': m->t = make_tensor(w, "", s->tensor[i], false); return true;
+    case 'y': m->tp = make_type(w, &s->types[a->i]); return true;
+    case 'g': return make_graph(w, &s->body[a->i], false, &m->g, e);
+    case 'r': m->has_type = m->type != ONNX__ATTRIBUTE__KIND__UNDEFINED, m->ref_attr_name = loose(a->s); return true;
     default: return err_set(e, TS_UNSUPPORTED, "attribute %s: nothing that ONNX has", a->name);
     }
 }
@@ -186,6 +230,8 @@ static bool make_node(maker *w, const step *s, Onnx__Node **out, err *e)
 {
     Onnx__Node *n = *out = arena_get(w->mem, sizeof *n);
     onnx__node__init(n);
+    if (s->refused)
+        return err_set(e, TS_UNSUPPORTED, "%s \"%s\": %s", s->type, s->name, s->refused);
     n->op_type = loose(s->type), n->domain = *s->domain ? loose(s->domain) : NULL;
     n->name = *s->name ? loose(s->name) : NULL;
     n->n_input = (size_t)s->n_in, n->input = (char **)(uintptr_t)s->in;
@@ -197,7 +243,7 @@ static bool make_node(maker *w, const step *s, Onnx__Node **out, err *e)
     return true;
 }
 
-/* ---- the model ---- */
+/* ---- graphs ---- */
 static bool make_graph(maker *w, const body *b, bool outermost, Onnx__Graph **out, err *e)
 {
     Onnx__Graph *g = *out = arena_get(w->mem, sizeof *g);
@@ -218,27 +264,106 @@ static bool make_graph(maker *w, const body *b, bool outermost, Onnx__Graph **ou
     return true;
 }
 
-static void make_opsets(maker *w, Onnx__Model *m)
+static Onnx__OperatorSetId **make_opsets(maker *w, int n, const opset *list)
 {
-    const model_file *f = w->f;
-    m->opset_import = arena_array(w->mem, (size_t)f->n_opset, sizeof *m->opset_import);
-    for (int i = 0; i < f->n_opset; i++, m->n_opset_import++) {
-        Onnx__OperatorSetId *id = m->opset_import[i] = arena_get(w->mem, sizeof *id);
+    Onnx__OperatorSetId **all = arena_array(w->mem, (size_t)n, sizeof *all);
+    for (int i = 0; i < n; i++) {
+        Onnx__OperatorSetId *id = all[i] = arena_get(w->mem, sizeof *id);
         onnx__operator_set_id__init(id);
-        id->domain = loose(f->opset[i].domain);
-        id->has_version = true, id->version = f->opset[i].version;
+        id->domain = loose(list[i].domain);
+        id->has_version = true, id->version = list[i].version;
     }
+    return all;
 }
 
+/* ---- functions ---- */
+
+/* A function holds no tensors: nodes make them. */
+static Onnx__Node *make_constant(maker *w, const held *h)
+{
+    Onnx__Node *n = arena_get(w->mem, sizeof *n);
+    Onnx__Attribute *a = arena_get(w->mem, sizeof *a);
+    onnx__node__init(n), onnx__attribute__init(a);
+    n->op_type = loose("Constant");
+    n->n_output = 1, n->output = arena_array(w->mem, 1, sizeof(char *)), n->output[0] = loose(h->name);
+    n->n_attribute = 1, n->attribute = arena_array(w->mem, 1, sizeof(void *)), n->attribute[0] = a;
+    a->name = loose("value"), a->has_type = true, a->type = onnx_kind('t');
+    a->t = make_tensor(w, "", &h->value, false);
+    return n;
+}
+
+static char **names_of(maker *w, int n, const ts_port *p)
+{
+    char **name = arena_array(w->mem, (size_t)n, sizeof *name);
+    for (int i = 0; i < n; i++)
+        name[i] = loose(p[i].name);
+    return name;
+}
+
+/* Attributes that the body refers to, and that have no default: what a call gives. */
+static void add_wanted(maker *w, const function *f, const body *b, Onnx__Function *out)
+{
+    for (int i = 0; i < b->n_step; i++)
+        for (int k = 0; k < b->step[i].n_attr; k++) {
+            const attr *a = &b->step[i].attr[k];
+            bool known = a->kind != 'r';
+            if (a->kind == 'g')
+                add_wanted(w, f, &b->step[i].body[a->i], out);
+            for (int j = 0; !known && j < f->n_attr; j++)
+                known = !strcmp(f->attr[j].name, a->s);
+            for (size_t j = 0; !known && j < out->n_attribute; j++)
+                known = !strcmp(out->attribute[j], a->s);
+            if (known)
+                continue;
+            char **more = arena_array(w->mem, out->n_attribute + 1, sizeof *more);
+            if (out->n_attribute > 0)
+                memcpy(more, out->attribute, out->n_attribute * sizeof *more);
+            more[out->n_attribute++] = loose(a->s), out->attribute = more;
+        }
+}
+
+static bool make_function(maker *w, const function *f, Onnx__Function **out, err *e)
+{
+    Onnx__Function *m = *out = arena_get(w->mem, sizeof *m);
+    const step defaults = {.n_attr = f->n_attr, .attr = f->attr, .tensor = f->tensor};
+    const body *b = &f->body;
+    onnx__function__init(m);
+    m->name = loose(f->name), m->domain = loose(f->domain);
+    m->n_input = (size_t)b->n_input, m->input = names_of(w, b->n_input, b->input);
+    m->n_output = (size_t)b->n_output, m->output = names_of(w, b->n_output, b->output);
+    m->opset_import = make_opsets(w, f->n_opset, f->opset), m->n_opset_import = (size_t)f->n_opset;
+    m->attribute_proto = arena_array(w->mem, (size_t)f->n_attr, sizeof *m->attribute_proto);
+    for (int i = 0; i < f->n_attr; i++, m->n_attribute_proto++)
+        if (!make_attribute(w, &defaults, i, &m->attribute_proto[i], e))
+            return false;
+    add_wanted(w, f, b, m);
+    m->node = arena_array(w->mem, (size_t)b->n_held + (size_t)b->n_step, sizeof *m->node);
+    for (int i = 0; i < b->n_held; i++)
+        m->node[m->n_node++] = make_constant(w, &b->held[i]);
+    for (int i = 0; i < b->n_step; i++, m->n_node++)
+        if (!make_node(w, &b->step[i], &m->node[m->n_node], e))
+            return false;
+    return true;
+}
+
+static bool make_functions(maker *w, Onnx__Model *m, err *e)
+{
+    const model_file *f = w->f;
+    m->functions = arena_array(w->mem, (size_t)f->n_function, sizeof *m->functions);
+    for (int i = 0; i < f->n_function; i++, m->n_functions++)
+        if (!make_function(w, &f->function[i], &m->functions[i], e))
+            return err_in(e, "function %s.%s", f->function[i].domain, f->function[i].name);
+    return true;
+}
+
+/* ---- the model ---- */
 static bool make_model(maker *w, Onnx__Model *m, err *e)
 {
     onnx__model__init(m);
     m->has_ir_version = true, m->ir_version = ir_version(w->f);
     m->producer_name = loose("tessera"), m->producer_version = loose(TS_VERSION);
-    make_opsets(w, m);
-    if (w->f->n_function > 0)
-        return err_set(e, TS_UNSUPPORTED, "function \"%s\" of the model cannot be written", w->f->function[0].name);
-    return make_graph(w, &w->f->main, true, &m->graph, e);
+    m->opset_import = make_opsets(w, w->f->n_opset, w->f->opset), m->n_opset_import = (size_t)w->f->n_opset;
+    return make_graph(w, &w->f->main, true, &m->graph, e) && make_functions(w, m, e);
 }
 
 /* ---- files ---- */
@@ -293,5 +418,6 @@ const writer writer_onnx = {
     .name = "onnx",
     .doc = "an ONNX file; numbers beyond 1 GiB lie beside it",
     .suffix = ".onnx",
+    .typed = true,
     .write = write_onnx,
 };

@@ -129,7 +129,7 @@ static void test_refuses(void)
         {"\"transB\": 1", "\"transB\": 1, \"transB\": 0", TS_BAD_INPUT,
          "(/nodes/0/attr/transB): the key \"transB\" twice"},
         {"\"transB\": 1", "\"transB\": null", TS_BAD_INPUT,
-         "an attribute is a number, a text, a list of numbers or a tensor"},
+         "an attribute is a number, a text, a list of either, a tensor or a graph"},
         {"\"transB\": 1", "\"transB\": 0", TS_BAD_INPUT, "M024 node[0] \"fc\" Gemm: "},
         {"\"name\": \"fc\"", "\"name\": \"f\\nc\"", TS_BAD_INPUT, "control character U+000A"},
         {"\"name\": \"fc\", ", "\"name\": \"fc\" ", TS_BAD_INPUT, "not JSON from here on"},
