@@ -138,7 +138,7 @@ static void look_at_kernel(void *user, int k)
         if (own->stage[i].scratch || h->where != IN_ARENA)
             continue;
         v.at = s->p->target->at(s->p->program, n, &v.stored);
-        look_at(s, &v, (ts_stray){.kernel = k, .name = own->name, .op = own->op, .label = own->label});
+        look_at(s, &v, (ts_stray){.kernel = k, .op = own->op, .label = own->label});
     }
 }
 
@@ -148,7 +148,7 @@ static bool look_through(ts_plan *p, void *const *input, void *user, err *e)
     for (int i = 0; i < p->plan->n_input; i++) {
         const node *n = p->plan->input[i];
         const value v = {.type = &n->type, .stored = n->type.dtype, .at = input[i]};
-        look_at(s, &v, (ts_stray){.kernel = -1, .name = n->label, .op = "input", .label = n->label});
+        look_at(s, &v, (ts_stray){.kernel = -1, .op = "input", .label = n->label});
     }
     return p->target->each(p->program, input, look_at_kernel, user, e);
 }

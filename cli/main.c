@@ -2,6 +2,7 @@
 #include "cli/args.h"
 #include "cli/fail.h"
 #include "cli/help.h"
+#include "cli/mapped.h"
 #include "cli/suggest.h"
 
 #include <signal.h>
@@ -101,5 +102,6 @@ int main(int argc, char **argv)
     handle(SIGINT, stop);
     handle(SIGTERM, stop);
     handle(SIGABRT, broken);
+    mapped_watch();
     return command(argc, argv);
 }

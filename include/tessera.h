@@ -306,10 +306,10 @@ TS_API bool ts_plan_get(ts_plan *p, int output, ts_array *out, ts_error *e); /* 
 TS_API bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *e);
 /* ts_plan_run, kernel by kernel; seconds[k] is what kernel k took. */
 TS_API bool ts_plan_run_timed(ts_plan *p, double *seconds, int n, ts_error *e);
-typedef struct ts_stray {          /* a value that holds something else than numbers */
-    int kernel;                    /* that wrote it, as in "kernels" of ts_plan_json; -1: it was given, as an input */
-    const char *name, *op, *label; /* of the kernel ("k17") or the input; they live as long as the plan */
-    int64_t count, bad, first;     /* elements; those that are NaN, or infinite: 0 when there are none; the first one */
+typedef struct ts_stray {      /* a value that holds something else than numbers */
+    int kernel;                /* that wrote it, as in "kernels" of ts_plan_json; -1: it was given, as an input */
+    const char *op, *label;    /* of the kernel, or "input" and its name; they live as long as the plan */
+    int64_t count, bad, first; /* elements; those that are NaN, or infinite: 0 when there are none; the first one */
 } ts_stray;
 /* ts_plan_run, kernel by kernel, with a look at all reals that are given and written: the first value with NaN and the
  * first one with an infinity. Sums, masks and steps kept inside a kernel are not seen, only what it leaves. */

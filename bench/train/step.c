@@ -282,6 +282,29 @@ ts_given *step_trained(step *s, ts_error *e)
     return NULL;
 }
 
+static bool is_finite(const ts_array *a)
+{
+    const int64_t n = ts_array_count(a);
+    bool good = true;
+    if (a->dtype == TS_F32) { /* NaN and infinities have all bits of the exponent */
+        const uint32_t *bits = a->data;
+        for (int64_t i = 0; i < n; i++)
+            good &= (bits[i] & 0x7F800000) != 0x7F800000;
+        return good;
+    }
+    for (int64_t i = 0; good && i < n; i++)
+        good = isfinite(ts_array_at(a, i));
+    return good;
+}
+
+const ts_given *step_bad(const ts_given *all, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!is_finite(&all[i].value))
+            return &all[i];
+    return NULL;
+}
+
 void step_state_free(ts_given *all, int n)
 {
     for (int i = 0; all && i < n; i++)
@@ -328,4 +351,9 @@ bool step_run(step *s, const net *n, const ts_array *batch, int64_t number, int6
     if (s->scale && !get_scalar(s, 3 + s->n_param, &r->scale, e))
         return false;
     return (isfinite(loss) && isfinite(r->norm)) || no_sums(s, e);
+}
+
+bool step_strays(step *s, ts_stray *nan, ts_stray *infinite, ts_error *e)
+{
+    return ts_plan_strays(s->plan, nan, infinite, e) && no_sums(s, e);
 }

@@ -56,8 +56,12 @@ typedef struct step_result {
 /* One batch, the `part`-th from 0 of update `number`, counted from 1; the last of wish->accumulate parts updates. After
  * a number that is not finite the update is over, and nothing has changed. */
 bool step_run(step *s, const net *n, const ts_array *batch, int64_t number, int64_t part, step_result *r, ts_error *e);
+/* After a step that was not finite: it is gone through again, and its state stays as it is; see ts_plan_strays. */
+bool step_strays(step *s, ts_stray *nan, ts_stray *infinite, ts_error *e);
 /* All state as named tensors, n_param weights, then n_state others: for checkpoints. Caller's, step_state_free. */
 ts_given *step_state(step *s, ts_error *e);
 ts_given *step_trained(step *s, ts_error *e); /* n_param weights to be used: averages where they are kept */
+/* The first of them that holds something else than numbers; NULL: none does. */
+const ts_given *step_bad(const ts_given *all, int n);
 void step_state_free(ts_given *all, int n);
 #endif

@@ -1,6 +1,7 @@
 #include "bench/train/train.h"
 
 #include "bench/failure.h"
+#include "bench/train/blame.h"
 #include "bench/train/breakdown.h"
 #include "bench/train/checkpoint.h"
 #include "bench/train/misjudged.h"
@@ -19,6 +20,8 @@
 #include <time.h>
 
 static const double PROBE_AFTER = 2; /* seconds of training that make a second of probing worth it */
+
+enum { MOST_SKIPPED = 10 }; /* steps in a row */
 
 typedef struct training {
     train_job *job;
@@ -182,6 +185,8 @@ static bool open_run(training *t, run_facts *began, bool *goes_on, ts_error *e)
     else if (good && *goes_on) {
         wish_free(t->wish);
         *t->wish = old;
+        if (j->change)
+            j->change(j->user, t->wish);
         if (j->emit)
             wish_set_text(&t->wish->eval, NULL); /* judging is not emitted */
         return true;
@@ -230,6 +235,23 @@ static bool prepare(training *t, ts_error *e)
 }
 
 /* ---- going on ---- */
+static void where_saved(const training *t, char out[200])
+{
+    if (t->saved >= 0)
+        snprintf(out, 200, "the last state that is saved is that after step %lld", (long long)t->saved);
+    else
+        snprintf(out, 200, "no state of the run is saved");
+}
+
+/* Finite gradients can make weights that are not: by a learning rate beyond all measure. */
+static bool not_saved(const training *t, const char *name, ts_error *e)
+{
+    char where[200];
+    where_saved(t, where);
+    bench_fail(e, TS_DIVERGED, "after step %lld \"%s\" is no longer finite: it is not saved", (long long)t->done, name);
+    return bench_hint(e, "%s; train anew with a smaller --lr or --weight-decay", where);
+}
+
 static bool save(training *t, ts_error *e)
 {
     const int n_weight = t->step.n_param, n_other = t->step.n_state;
@@ -239,7 +261,9 @@ static bool save(training *t, ts_error *e)
     if (!all)
         return false;
     const checkpoint_set set = {n_weight, n_other, all, all + n_weight};
-    const bool good = checkpoint_save(t->job->run, t->done, &set, t->wish->keep < 2 ? 2 : t->wish->keep, e);
+    const ts_given *bad = step_bad(all, n_weight + n_other);
+    const bool good = bad ? not_saved(t, bad->name, e)
+                          : checkpoint_save(t->job->run, t->done, &set, t->wish->keep < 2 ? 2 : t->wish->keep, e);
     step_state_free(all, n_weight + n_other);
     if (good) {
         t->saved = t->done;
@@ -327,12 +351,23 @@ static bool write_norms(const training *t, const double *norms, ts_error *e)
     return good || bench_fail(e, TS_MEMORY, "no memory for the gradient norms");
 }
 
-static const char *worst_group(const training *t, const double *norms)
+static const char *in_words(double v, char out[32])
 {
-    for (int i = 0; i < t->step.n_param; i++)
-        if (!isfinite(norms[i]))
-            return t->step.param[i].name;
-    return NULL;
+    snprintf(out, 32, "%g", v);
+    return isnan(v) ? "NaN" : out;
+}
+
+static void save_what_was(training *t, ts_error *e)
+{
+    ts_error aside = {0};
+    char where[200];
+    t->done--;
+    save(t, &aside);
+    where_saved(t, where);
+    bench_hint(e,
+               "%s; a smaller --lr or --clip may help, or pass over such batches: tessera train --resume %s --on-nan "
+               "skip",
+               where, t->job->run);
 }
 
 /* A gradient too large for f16 halves the scale of the loss: that is how the scale is found. */
@@ -348,18 +383,17 @@ static bool overflows(const training *t, const step_result *r)
 /* The step has left the weights as they were. */
 static bool diverged(training *t, const step_result *r, ts_error *e)
 {
-    const char *group = worst_group(t, r->norms);
-    if (strcmp(t->wish->on_nan, "skip") == 0 && ++t->skipped <= 10) {
-        say(t, NEWS_WARNING, "step %lld: loss %g, gradient norm %g: skipped", (long long)t->done, r->loss, r->norm);
+    char why[BLAME_TEXT] = "", loss_text[32], norm_text[32];
+    const char *loss = in_words(r->loss, loss_text), *norm = in_words(r->norm, norm_text);
+    if (t->skipped++ == 0 || t->skipped > MOST_SKIPPED)
+        blame(&t->step, &t->net, t->which, r->norms, why);
+    if (strcmp(t->wish->on_nan, "skip") == 0 && t->skipped <= MOST_SKIPPED) {
+        say(t, NEWS_WARNING, "step %lld: loss %s, gradient norm %s: skipped%s", (long long)t->done, loss, norm, why);
         return true;
     }
-    bench_fail(e, TS_DIVERGED, "step %lld: the loss is %g and the gradient norm %g%s%s", (long long)t->done, r->loss,
-               r->norm, group ? "; the first parameter with such a gradient is " : "", group ? group : "");
-    bench_hint(e,
-               "the weights from before this step are saved; a smaller --lr or --clip may help, --on-nan skip goes on");
-    t->done--;
-    ts_error aside = {0};
-    save(t, &aside);
+    bench_fail(e, TS_DIVERGED, "step %lld: the loss is %s and the gradient norm %s%s%s", (long long)t->done, loss, norm,
+               why, t->skipped > MOST_SKIPPED ? "; so were the ten steps before" : "");
+    save_what_was(t, e);
     return false;
 }
 

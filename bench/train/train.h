@@ -27,7 +27,8 @@ typedef struct train_job {
     bool dry;         /* checks everything, trains nothing */
     const char *emit; /* with resume: a new folder for the run as a program of its own; trains nothing. Or NULL */
     ts_options options;
-    const volatile sig_atomic_t *stop; /* becomes non-zero: finish the step, save, return TS_INTERRUPTED */
+    const volatile sig_atomic_t *stop;         /* becomes non-zero: finish the step, save, return TS_INTERRUPTED */
+    void (*change)(void *user, train_wish *w); /* what is new in a run that goes on just as it began; NULL: nothing */
     void (*tell)(void *user, const train_news *n);
     void *user;
 } train_job;

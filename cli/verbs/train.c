@@ -37,6 +37,7 @@ typedef struct screen {
     double shown;
     train_news last;
     cJSON *evals;
+    const args *args;
 } screen;
 
 static void clear(screen *s)
@@ -96,10 +97,15 @@ static void tell(void *user, const train_news *n)
 }
 
 /* ---- what was asked for ---- */
+static bool is_said(const args *a, const wish_field *f)
+{
+    return verb_option(a->verb, f->name) && args_count(a, f->name);
+}
+
 static void take(train_wish *w, const args *a)
 {
     for (const wish_field *f = wish_fields; f->name; f++) {
-        if (!verb_option(a->verb, f->name) || !args_count(a, f->name))
+        if (!is_said(a, f))
             continue;
         void *at = (char *)w + f->at;
         if (f->kind == WISH_WHOLE)
@@ -114,6 +120,11 @@ static void take(train_wish *w, const args *a)
                 wish_add_line(wish_text(w, f), args_at(a, f->name, i));
         }
     }
+}
+
+static void change(void *user, train_wish *w)
+{
+    take(w, ((const screen *)user)->args);
 }
 
 static bool is_run(const char *path)
@@ -139,7 +150,7 @@ static bool take_all(train_wish *w, const args *a, const char **run, ts_error *e
         return true;
     }
     for (const wish_field *f = wish_fields; f->name; f++)
-        if (verb_option(a->verb, f->name) && args_count(a, f->name)) {
+        if (is_said(a, f) && !f->free) {
             fail(e, TS_USAGE, "train --resume %s: --%s was settled when the run began", noun, f->name);
             return fail_hint(e, "leave it out");
         }
@@ -164,7 +175,7 @@ static int run(const args *a, ts_error *e)
 {
     train_wish w;
     const char *folder;
-    screen s = {.console = &a->console, .evals = cJSON_CreateArray()};
+    screen s = {.console = &a->console, .evals = cJSON_CreateArray(), .args = a};
     int code = TS_USAGE;
     wish_init(&w);
     if (take_all(&w, a, &folder, e)) {
@@ -174,6 +185,7 @@ static int run(const args *a, ts_error *e)
                        .dry = args_flag(a, "dry-run"),
                        .options = session_options(a),
                        .stop = &stop,
+                       .change = change,
                        .tell = tell,
                        .user = &s};
         j.options.schema = args_text(a, "schema", NULL);
