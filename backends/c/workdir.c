@@ -13,12 +13,6 @@
 
 static const char prefix[] = "tessera-";
 
-static bool fail(err *e, const char *doing, const char *path, int why)
-{
-    char words[128];
-    return err_set(e, TS_FILES, "cannot %s '%s': %s", doing, path, strerror_r(why, words, sizeof words));
-}
-
 bool workdir_make(workdir *s, const char *temp, err *e)
 {
     text path = {0};
@@ -29,7 +23,7 @@ bool workdir_make(workdir *s, const char *temp, err *e)
     int why = errno;
     free(s->path);
     s->path = NULL;
-    fail(e, "make a folder in", temp, why);
+    file_failed(e, "make a folder in", temp, why);
     return err_hint(e, "TMPDIR names another folder for temporary files");
 }
 
@@ -44,7 +38,7 @@ bool workdir_write(const workdir *s, const char *name, const void *p, size_t n, 
     const char *path = workdir_name(s, &a, name);
     bool ok = folder_write(AT_FDCWD, path, p, n, false);
     if (!ok)
-        fail(e, "write", path, errno);
+        file_failed(e, "write", path, errno);
     arena_free(&a);
     return ok;
 }

@@ -11,33 +11,17 @@
 #include <unistd.h>
 
 static const char format[] = "checkpoint/1";
-enum { SUM_DIGITS = 64 };
 
 /* ---- state.json ---- */
-/* The sum covers everything before itself; it is the last member. */
 static char *state_text(int64_t step, const char *weights, const char *optimizer)
 {
-    char *s = NULL, sum[65];
-    if (asprintf(&s, "{\"format\":\"%s\",\"step\":%lld,\"weights\":\"%s\",\"optimizer\":\"%s\",\"sha256\":\"", format,
+    char *s = NULL;
+    if (asprintf(&s, "{\"format\":\"%s\",\"step\":%lld,\"weights\":\"%s\",\"optimizer\":\"%s\"}", format,
                  (long long)step, weights, optimizer) < 0)
         return NULL;
-    ts_hash_bytes(s, strlen(s), sum);
-    char *whole = NULL;
-    if (asprintf(&whole, "%s%s\"}\n", s, sum) < 0)
-        whole = NULL;
+    char *whole = files_seal(s);
     free(s);
     return whole;
-}
-
-static bool sum_holds(const bytes *b)
-{
-    static const char end[] = "\"}\n";
-    char sum[65];
-    const size_t tail = SUM_DIGITS + sizeof end - 1;
-    if (b->n < tail || memcmp(b->at + b->n - (sizeof end - 1), end, sizeof end - 1) != 0)
-        return false;
-    ts_hash_bytes(b->at, b->n - tail, sum);
-    return memcmp(b->at + b->n - tail, sum, SUM_DIGITS) == 0;
 }
 
 /* ---- writing ---- */
@@ -150,7 +134,7 @@ static bool read_state(const char *folder, checkpoint *out, ts_error *e)
     if (strncmp(is, "checkpoint/", 11) == 0 && strcmp(is, format) != 0) {
         good = bench_fail(e, TS_UNSUPPORTED, "'%s' is of the format %.40s; this program reads %s", path, is, format);
         bench_hint(e, "go on with the newer Tessera that wrote it");
-    } else if (!o || !sum_holds(&b))
+    } else if (!o || !files_seal_holds(&b))
         good = bench_fail(e, TS_BAD_INPUT, "'%s' is damaged: its bytes are not those that were saved", path);
     out->step = good ? (int64_t)js_get_number(o, "step", -1) : -1;
     good = good && (out->weights = open_checked(folder, "weights.safetensors", js_get_text(o, "weights"), e)) &&
@@ -183,7 +167,8 @@ bool checkpoint_load(const char *run, checkpoint *out, bool *found, ts_error *e)
             *found = true;
             *out = c;
             if (first.code)
-                snprintf(out->note, sizeof out->note, "%.700s; going on from %.200s", first.text, c.path);
+                snprintf(out->note, sizeof out->note, "%.*s; going on from %.200s", (int)strcspn(first.text, "\n"),
+                         first.text, c.path);
         } else {
             checkpoint_free(&c);
             first = first.code ? first : here;

@@ -11,10 +11,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const char *remedy(int why)
+{
+    switch (why) {
+    case ENOENT: return "give the path of what is there; names without a folder are looked for in this one";
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG: return "make room there; what was written before is whole";
+    case EROFS:
+    case EACCES:
+    case EPERM: return "choose a place that this user may read and write";
+    default: return NULL;
+    }
+}
+
 bool files_failed(const char *doing, const char *path, ts_error *e)
 {
     char words[128];
-    return bench_fail(e, TS_FILES, "cannot %s '%s': %s", doing, path, strerror_r(errno, words, sizeof words));
+    const char *what_to_do = remedy(errno);
+    bench_fail(e, TS_FILES, "cannot %s '%s': %s", doing, path, strerror_r(errno, words, sizeof words));
+    return what_to_do ? bench_hint(e, "%s", what_to_do) : false;
 }
 
 static bool read_all(int fd, const char *path, bytes *out, ts_error *e)
@@ -73,8 +89,9 @@ bool files_make_folder(const char *path, ts_error *e)
         if (slash)
             *slash = 0;
         struct stat st;
-        if (mkdir(prefix, 0777) != 0 && (stat(prefix, &st) != 0 || !S_ISDIR(st.st_mode))) {
-            errno = errno == EEXIST ? ENOTDIR : errno;
+        const int why = mkdir(prefix, 0777) == 0 ? 0 : errno;
+        if (why && (stat(prefix, &st) != 0 || !S_ISDIR(st.st_mode))) {
+            errno = why == EEXIST ? ENOTDIR : why;
             return files_failed("make the folder", prefix, e);
         }
         if (!slash)
@@ -111,4 +128,34 @@ void files_remove_folder(const char *path)
             unlinkat(dirfd(d), i->d_name, 0);
     closedir(d);
     rmdir(path);
+}
+
+enum { SUM_DIGITS = 64 };
+
+char *files_seal(const char *object)
+{
+    char *open = NULL, *whole = NULL, sum[65];
+    size_t n = strlen(object);
+    while (n > 0 && object[n - 1] != '}')
+        n--;
+    while (n > 1 && strchr("} \t\r\n", object[n - 1]))
+        n--;
+    if (asprintf(&open, "%.*s,\"sha256\":\"", (int)n, object) < 0)
+        return NULL;
+    ts_hash_bytes(open, strlen(open), sum);
+    if (asprintf(&whole, "%s%s\"}\n", open, sum) < 0)
+        whole = NULL;
+    free(open);
+    return whole;
+}
+
+bool files_seal_holds(const bytes *b)
+{
+    static const char end[] = "\"}\n";
+    char sum[65];
+    const size_t tail = SUM_DIGITS + sizeof end - 1;
+    if (b->n < tail || memcmp(b->at + b->n - (sizeof end - 1), end, sizeof end - 1) != 0)
+        return false;
+    ts_hash_bytes(b->at, b->n - tail, sum);
+    return memcmp(b->at + b->n - tail, sum, SUM_DIGITS) == 0;
 }

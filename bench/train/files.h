@@ -15,4 +15,8 @@ bool files_make_folder(const char *path, ts_error *e);
 bool files_publish(const char *from, const char *to, ts_error *e);
 void files_remove_folder(const char *path);                          /* with the plain files in it */
 bool files_failed(const char *doing, const char *path, ts_error *e); /* "cannot DOING 'PATH': WHY" by errno */
+
+/* JSON objects whose last member is the SHA-256 of everything before it, so that no damage stays unseen. */
+char *files_seal(const char *object); /* for free(); NULL: no memory */
+bool files_seal_holds(const bytes *b);
 #endif

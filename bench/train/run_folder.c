@@ -80,8 +80,9 @@ bool run_write(const run_folder *r, const train_wish *w, const run_facts *f, ts_
     js_number(o, "classes", (double)f->classes);
     js_number(o, "steps", (double)f->steps), js_number(o, "epoch_steps", (double)f->batch_steps);
     js_number(o, "total_steps", (double)f->total_steps), js_number(o, "warmup", (double)f->warmup);
-    char *s = js_print(o, true);
+    char *plain = js_print(o, true), *s = plain ? files_seal(plain) : NULL;
     cJSON_Delete(o);
+    free(plain);
     const bool good = s ? ts_file_write(path, s, strlen(s), e) : bench_fail(e, TS_MEMORY, "no memory");
     free(s);
     return good;
@@ -101,14 +102,19 @@ bool run_read(const char *run, train_wish *w, run_facts *f, bool *found, ts_erro
         return !e->code;
     if (!bytes_read(path, &b, e))
         return false;
-    cJSON *o = js_parse(b.at, path, e);
-    free(b.at);
-    bool good = o != NULL;
-    if (good && strcmp(js_get_text(o, "format"), format) != 0) {
-        good = bench_fail(e, TS_UNSUPPORTED, "'%s' is of the format \"%.40s\"; this program reads %s", path,
-                          js_get_text(o, "format"), format);
-        bench_hint(e, "use the Tessera that wrote it");
+    cJSON *o = cJSON_ParseWithLength(b.at, b.n);
+    const char *is = js_get_text(o, "format");
+    bool good = true;
+    if (strncmp(is, "run/", 4) == 0 && strcmp(is, format) != 0) {
+        good = bench_fail(e, TS_UNSUPPORTED, "'%s' is of the format %.40s; this program reads %s", path, is, format);
+        bench_hint(e, "use the newer Tessera that wrote it");
+    } else if (!o || !files_seal_holds(&b)) {
+        good = bench_fail(e, TS_BAD_INPUT, "'%s' is damaged: its bytes are not those that were saved", path);
+        bench_hint(e,
+                   "put back a copy; the checkpoints beside it are untouched, and train MODEL ... with the options of "
+                   "the run in another folder begins anew");
     }
+    free(b.at);
     good = good && wish_read(w, cJSON_GetObjectItemCaseSensitive(o, "config"), path, e);
     if (good) {
         *found = true;
@@ -192,5 +198,5 @@ bool run_row(run_folder *r, cJSON *row, ts_error *e)
         return bench_fail(e, TS_MEMORY, "no memory for a row of metrics");
     const bool good = append(r->metrics, line, (size_t)n);
     free(line);
-    return good || files_failed("write", "metrics.jsonl", e);
+    return good || files_failed("write to the metrics of", r->path, e);
 }

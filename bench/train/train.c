@@ -30,7 +30,7 @@ typedef struct training {
     run_facts facts;
     ts_tokenizer *tokenizer;
     data data, eval;
-    bool has_eval;
+    bool has_eval, began; /* began: there is a run to go on with */
     order order;
     net net;
     step step;
@@ -226,6 +226,7 @@ static bool prepare(training *t, ts_error *e)
     if (!step_make(&t->step, &t->net, t->facts.total_steps, t->facts.warmup, &t->job->options, e) ||
         (trains(t->job) && !run_write(&t->folder, w, &t->facts, e)))
         return false;
+    t->began = !t->job->dry;
     say(t, NEWS_START, "%lld parameters trained, %lld frozen; %lld steps of %lld, %lld an epoch",
         (long long)t->step.trained, (long long)t->step.frozen, (long long)t->facts.steps, (long long)w->batch,
         (long long)t->facts.batch_steps);
@@ -465,6 +466,15 @@ static int train(training *t, ts_error *e)
     return !good ? (int)e->code : stopped ? TRAIN_STOPPED : TS_OK;
 }
 
+/* Whatever is lacking now, the run is not lost. */
+static void tell_remedy(const training *t, ts_error *e)
+{
+    char where[200];
+    where_saved(t, where);
+    bench_hint(e, "%s; tessera train --resume %s %s", where, t->job->run,
+               t->saved >= 0 ? "goes on from there" : "begins it again");
+}
+
 /* The page, when nothing of the step is in memory any more: probing the machine takes some. */
 static int finish(training *t, int code, ts_error *e)
 {
@@ -502,6 +512,8 @@ int train_run(train_job *j, ts_error *e)
     data_free(&t->data), data_free(&t->eval);
     ts_tokenizer_free(t->tokenizer);
     code = finish(t, code, e);
+    if (code == TS_FILES && t->began)
+        tell_remedy(t, e);
     breakdown_free(&t->breakdown);
     run_close(&t->folder);
     free(t);

@@ -96,5 +96,7 @@ void saver_add(saver *s, const void *p, size_t n);
 bool saver_end(saver *s, err *e); /* frees s; on failure the old file stays */
 /* All n bytes to an open file, with short writes and interruptions taken care of; errno says why not */
 bool file_write(int fd, const void *p, size_t n);
+/* "cannot DOING 'PATH': WHY", with what can be done about it; false. */
+bool file_failed(err *e, const char *doing, const char *path, int why);
 bool file_make_dir(const char *path, err *e); /* with parents; an existing folder is fine */
 #endif

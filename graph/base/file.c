@@ -10,10 +10,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool fail(err *e, const char *doing, const char *path, int why)
+/* Where there is one; a name that is wrong speaks for itself. */
+static const char *remedy(int why)
+{
+    switch (why) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG: return "make room there, or choose another place; what stood there before is as it was";
+    case EROFS:
+    case EACCES:
+    case EPERM: return "choose a place that this user may read and write";
+    default: return NULL;
+    }
+}
+
+bool file_failed(err *e, const char *doing, const char *path, int why)
 {
     char words[128];
-    return err_set(e, TS_FILES, "cannot %s '%s': %s", doing, path, strerror_r(why, words, sizeof words));
+    const char *what_to_do = remedy(why);
+    err_set(e, TS_FILES, "cannot %s '%s': %s", doing, path, strerror_r(why, words, sizeof words));
+    return what_to_do ? err_hint(e, "%s", what_to_do) : false;
 }
 
 static int open_again(const char *path, int flags, mode_t mode)
@@ -30,13 +46,13 @@ bool file_map_fd(int fd, const char *path, mapping *out, err *e)
     *out = (mapping){0};
     struct stat st;
     if (fstat(fd, &st) != 0)
-        return fail(e, "read", path, errno);
+        return file_failed(e, "read", path, errno);
     if (!S_ISREG(st.st_mode))
-        return fail(e, "read", path, S_ISDIR(st.st_mode) ? EISDIR : ESPIPE);
+        return file_failed(e, "read", path, S_ISDIR(st.st_mode) ? EISDIR : ESPIPE);
     size_t size = (size_t)st.st_size;
     void *base = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
     if (base == MAP_FAILED)
-        return fail(e, "map", path, errno);
+        return file_failed(e, "map", path, errno);
     *out = (mapping){.at = base, .size = size, .base = base, .length = size};
     return true;
 }
@@ -47,7 +63,7 @@ bool file_map(const char *path, mapping *out, err *e)
     *out = (mapping){0};
     int fd = open_again(path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0)
-        return fail(e, "open", path, errno);
+        return file_failed(e, "open", path, errno);
     bool done = file_map_fd(fd, path, out, e);
     close(fd);
     return done;
@@ -65,7 +81,7 @@ bool file_read(const char *path, size_t limit, text *out, err *e)
 {
     int fd = open_again(path, O_RDONLY, 0);
     if (fd < 0)
-        return fail(e, "open", path, errno);
+        return file_failed(e, "open", path, errno);
     char piece[16384];
     size_t total = 0;
     for (;;) {
@@ -76,7 +92,7 @@ bool file_read(const char *path, size_t limit, text *out, err *e)
             int why = errno;
             close(fd);
             text_bytes(out, "", 0); /* an empty file is an empty, terminated text */
-            return n == 0 || fail(e, "read", path, why);
+            return n == 0 || file_failed(e, "read", path, why);
         }
         total += (size_t)n;
         if (total > limit) {
@@ -105,7 +121,7 @@ static bool make_one(const char *path)
 bool file_make_dir(const char *path, err *e)
 {
     if (!*path)
-        return fail(e, "make folder", path, ENOENT);
+        return file_failed(e, "make folder", path, ENOENT);
     arena a = {0};
     char *prefix = arena_string(&a, path);
     bool done = true;
@@ -117,5 +133,5 @@ bool file_make_dir(const char *path, err *e)
     done = done && make_one(path);
     int why = errno;
     arena_free(&a);
-    return done || fail(e, "make folder", path, why);
+    return done || file_failed(e, "make folder", path, why);
 }

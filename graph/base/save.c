@@ -171,9 +171,7 @@ bool saver_end(saver *s, err *e)
             note(s, sync_folder(s->folder));
         }
     }
-    char words[128];
-    const bool good = s->why == 0 ||
-                      err_set(e, TS_FILES, "cannot write '%s': %s", s->path, strerror_r(s->why, words, sizeof words));
+    const bool good = s->why == 0 || file_failed(e, "write", s->path, s->why);
     done(s);
     return good;
 }

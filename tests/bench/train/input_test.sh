@@ -106,8 +106,4 @@ once 8 "cannot write '/dev/full'" --steps 2 --lr 0.1 -o norms --grad-norms /dev/
 
 # two processes in one folder
 (flock 9 && expect 8 'another process trains in' train --resume full && exit "$failed") 9>full/lock || failed=$((failed + 1))
-
-# numbers that are none
-once 10 'the loss is' --steps 50 --lr 1000 --clip 0 --weight-decay 1000 --schedule constant --optimizer sgd --momentum 1 -o nan
-ls nan/checkpoints/step-* >/dev/null || wrong "weights from before the NaN are not saved"
 finish
