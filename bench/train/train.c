@@ -226,7 +226,7 @@ static bool prepare(training *t, ts_error *e)
     if (!step_make(&t->step, &t->net, t->facts.total_steps, t->facts.warmup, &t->job->options, e) ||
         (trains(t->job) && !run_write(&t->folder, w, &t->facts, e)))
         return false;
-    t->began = !t->job->dry;
+    t->began = trains(t->job);
     say(t, NEWS_START, "%lld parameters trained, %lld frozen; %lld steps of %lld, %lld an epoch",
         (long long)t->step.trained, (long long)t->step.frozen, (long long)t->facts.steps, (long long)w->batch,
         (long long)t->facts.batch_steps);
