@@ -1,6 +1,7 @@
 /* ask.h - a finished or running run, asked: how good on data, what it says of texts, its model as a file. */
 #ifndef TRAIN_ASK_H
 #define TRAIN_ASK_H
+#include "bench/train/sample.h"
 #include "bench/train/train.h"
 
 bool run_is(const char *path); /* a folder with run.json */
@@ -18,14 +19,23 @@ void run_ask_free(asked *a);
 
 typedef struct generating {
     const char *prompt;
-    int64_t tokens;     /* to append */
-    double temperature; /* logits are divided by it; 0: always the likeliest token */
-    uint64_t seed;      /* what is drawn is a function of it and of the token's number */
+    int64_t tokens; /* to append, at most */
+    sampling sampling;
+    uint64_t seed;  /* what is drawn is a function of it and of the token's number */
+    bool recompute; /* every token runs the whole window, and nothing is kept */
     void (*tell)(void *user, const char *text, size_t n); /* the text as it grows, the prompt left out */
     void *user;
 } generating;
-/* Continues a text by a run of --task lm, whose model must be causal: every token runs the whole window again. */
-bool run_generate(const char *run, const generating *how, const ts_options *o, asked *out, ts_error *e);
+typedef struct generated {
+    int64_t tokens; /* appended */
+    double seconds; /* of the tokens after the first one */
+    bool ended;     /* by the token that ends texts */
+    char note[600]; /* "", or why it was slow or stopped */
+} generated;
+/* Continues a text by a run of --task lm, whose model must be causal. The prompt must fit the run's window; where the
+ * text has grown past it, its first tokens are left out. */
+bool run_generate(const char *run, const generating *how, const ts_options *o, asked *out, generated *made,
+                  ts_error *e);
 
 /* The model with its trained weights and its head, as an ONNX file. */
 bool run_export(const char *run, const char *path, ts_error *e);

@@ -1,64 +1,49 @@
-/* generate.c - a trained language model continues a text. The window is as long as in training; when it is full, its
- * first token is dropped for every new one. */
+/* generate.c - a trained language model continues a text. */
 #include "bench/failure.h"
 #include "bench/train/ask.h"
+#include "bench/train/decode.h"
 #include "bench/train/order.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef struct writer {
     const generating *how;
     const ts_tokenizer *tokenizer;
-    int64_t n, made, *id; /* prompt and what was made: n tokens, of which the last `made` are new */
-    size_t told;          /* bytes */
+    generated *made;
+    int64_t n, *id; /* prompt and what was made */
+    int64_t prompt; /* tokens of it */
+    int64_t end;    /* the token that ends texts; -1: none */
+    size_t told;    /* bytes */
 } writer;
 
-/* The place in a row of `count` logits that u in [0, 1) falls on. */
-static int64_t drawn(const ts_array *y, int64_t first, int64_t count, double temperature, double u)
+static double now(void)
 {
-    int64_t best = 0, k = 0;
-    double sum = 0;
-    for (int64_t i = 1; i < count; i++)
-        if (ts_array_at(y, first + i) > ts_array_at(y, first + best))
-            best = i;
-    if (temperature <= 0)
-        return best;
-    const double most = ts_array_at(y, first + best);
-    for (int64_t i = 0; i < count; i++)
-        sum += exp((ts_array_at(y, first + i) - most) / temperature);
-    for (double left = u * sum; k < count - 1; k++)
-        if ((left -= exp((ts_array_at(y, first + k) - most) / temperature)) < 0)
-            break;
-    return k;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static bool one_token(writer *w, judge *j, data *window, ts_array *all, ts_error *e)
+static bool one_token(writer *w, decoder *d, ts_error *e)
 {
-    const net *n = &j->net;
-    const int64_t kept = w->n < n->length ? w->n : n->length;
-    ts_array y = {0};
-    for (int64_t i = 0; i < n->length; i++)
-        window->text.id[i] = i < kept ? (int32_t)w->id[w->n - kept + i] : 0;
-    bool good = net_arrays(n, window, &(int64_t){0}, 1, all, e) && net_set(n, j->plan, all, e) &&
-                ts_plan_run(j->plan, e) && ts_plan_get(j->plan, 0, &y, e);
-    for (int i = 0; i < net_n_arrays(n); i++)
-        ts_array_free(&all[i]);
-    if (good) {
-        const int64_t classes = ts_array_count(&y) / n->length;
-        const uint64_t bits = splitmix64(w->how->seed * 1000003u + (uint64_t)w->made);
-        w->id[w->n++] = drawn(&y, (kept - 1) * classes, classes, w->how->temperature, (double)(bits >> 11) * 0x1p-53);
-        w->made++;
-    }
-    ts_array_free(&y);
-    return good;
+    if (!decoder_next(d, w->id, w->n, e))
+        return false;
+    const uint64_t bits = splitmix64(w->how->seed * 1000003u + (uint64_t)w->made->tokens);
+    const int64_t id = sample(&w->how->sampling, d->logit, d->classes, (double)(bits >> 11) * 0x1p-53);
+    if (id < 0)
+        return bench_fail(e, TS_MEMORY, "no memory for the likeliest tokens");
+    w->made->ended = id == w->end;
+    if (!w->made->ended)
+        w->id[w->n++] = id, w->made->tokens++;
+    return true;
 }
 
 static bool tell(writer *w, ts_error *e)
 {
     size_t n;
-    char *text = ts_tokenizer_decode(w->tokenizer, w->id + w->n - w->made, w->made, &n);
+    char *text = ts_tokenizer_decode(w->tokenizer, w->id + w->prompt, w->n - w->prompt, &n);
     if (!text)
         return bench_fail(e, TS_MEMORY, "no memory for the text");
     if (n > w->told)
@@ -67,19 +52,48 @@ static bool tell(writer *w, ts_error *e)
     return true;
 }
 
-static bool continue_text(writer *w, judge *j, ts_error *e)
+static bool check_prompt(const writer *w, const decoder *d, ts_error *e)
 {
-    ts_array *all = calloc((size_t)net_n_arrays(&j->net), sizeof *all);
-    data window = {.n = j->net.length + 1, .text.id = calloc((size_t)j->net.length + 1, sizeof *window.text.id)};
-    bool good = (all && window.text.id) || bench_fail(e, TS_MEMORY, "no memory for the window");
-    for (int64_t i = 0; good && i < w->n; i++)
-        if (j->net.vocabulary && w->id[i] >= j->net.vocabulary)
-            good = bench_fail(e, TS_BAD_INPUT, "token %lld of the prompt is %lld, the model has %lld", (long long)i,
-                              (long long)w->id[i], (long long)j->net.vocabulary);
-    while (good && w->made < w->how->tokens)
-        good = one_token(w, j, &window, all, e) && tell(w, e);
-    free(all), free(window.text.id);
+    const int64_t vocabulary = d->judge.net.vocabulary;
+    for (int64_t i = 0; i < w->n; i++)
+        if (vocabulary && w->id[i] >= vocabulary)
+            return bench_fail(e, TS_BAD_INPUT, "token %lld of the prompt is %lld, the model has %lld", (long long)i,
+                              (long long)w->id[i], (long long)vocabulary);
+    if (w->n <= d->length)
+        return true;
+    bench_fail(e, TS_BAD_INPUT, "the prompt has %lld tokens, the window of the run has %lld", (long long)w->n,
+               (long long)d->length);
+    return bench_hint(e, "give its last %lld, or train with a longer --length", (long long)d->length);
+}
+
+static bool continue_text(writer *w, decoder *d, ts_error *e)
+{
+    double first = now();
+    bool good = check_prompt(w, d, e);
+    while (good && w->made->tokens < w->how->tokens && !w->made->ended) {
+        if (w->n == d->length + 1 && d->step)
+            snprintf(w->made->note, sizeof w->made->note,
+                     "the window of %lld tokens is full: from here on its first token is left out and every token runs "
+                     "all of it",
+                     (long long)d->length);
+        good = one_token(w, d, e) && (w->made->ended || tell(w, e));
+        if (w->made->tokens == 1)
+            first = now();
+    }
+    w->made->seconds = now() - first;
+    if (*d->note)
+        snprintf(w->made->note, sizeof w->made->note, "%s", d->note);
     return good;
+}
+
+/* The token that ends a text, by the names that it has. */
+static int64_t end_token(const ts_tokenizer *t)
+{
+    static const char *const name[] = {"<|endoftext|>", "</s>", "<|end_of_text|>", "<|im_end|>", "<eos>", "[EOS]"};
+    int64_t id = -1;
+    for (size_t i = 0; i < sizeof name / sizeof *name && id < 0; i++)
+        id = ts_tokenizer_id(t, name[i]);
+    return id;
 }
 
 static bool begin(writer *w, const char *run, const asked *a, ts_error *e)
@@ -95,28 +109,27 @@ static bool begin(writer *w, const char *run, const asked *a, ts_error *e)
     ts_free(id);
     if (!w->id)
         return bench_fail(e, TS_MEMORY, "no memory for the prompt");
+    w->prompt = w->n, w->end = end_token(a->tokenizer);
     if (w->n)
         return true;
     bench_fail(e, TS_USAGE, "the prompt has no token");
     return bench_hint(e, "--prompt TEXT gives what is to be continued");
 }
 
-bool run_generate(const char *run, const generating *how, const ts_options *o, asked *out, ts_error *e)
+bool run_generate(const char *run, const generating *how, const ts_options *o, asked *out, generated *made, ts_error *e)
 {
     *out = (asked){.verdict = {.n = 0}};
+    *made = (generated){.tokens = 0};
     if (!run_weights_read(run, &out->weights, e))
         return false;
     out->tokenizer = train_tokenizer(&out->weights.wish, e);
     if (e->code)
         return false;
-    const run_weights *from = &out->weights;
-    writer w = {.how = how, .tokenizer = out->tokenizer};
-    judge j = {.plan = NULL};
-    const data one = {.n = 1};
-    const bool good = begin(&w, run, out, e) &&
-                      judge_make(&j, &from->wish, &one, from->classes, from->n, from->all, o, e) &&
-                      continue_text(&w, &j, e);
-    judge_free(&j);
+    writer w = {.how = how, .tokenizer = out->tokenizer, .made = made};
+    decoder d = {.note = ""};
+    const bool good = begin(&w, run, out, e) && decoder_make(&d, &out->weights, how->recompute, o, e) &&
+                      continue_text(&w, &d, e);
+    decoder_free(&d);
     free(w.id);
     return good;
 }

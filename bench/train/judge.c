@@ -58,10 +58,9 @@ bool judge_make(judge *j, const train_wish *w, const data *d, int64_t classes, i
     *own = *w;
     own->length = length_for(w, d), own->dropout = own->smoothing = 0;
     const int64_t batch = d->n < w->batch ? d->n : w->batch;
-    ts_tensor logits;
-    bool good = net_make(&j->net, own, d, batch, classes, e) && put_weights(j, n, weights, &logits, e);
+    bool good = net_make(&j->net, own, d, batch, classes, e) && put_weights(j, n, weights, &j->logits, e);
     if (good)
-        j->plan = ts_plan_of(j->net.g, 1, &logits, 0, NULL, o, e);
+        j->plan = ts_plan_of(j->net.g, 1, &j->logits, 0, NULL, o, e);
     if (!j->net.wish)
         free(own);
     return good && j->plan != NULL;

@@ -5,6 +5,7 @@
 
 typedef struct judge {
     net net;
+    ts_tensor logits; /* of the trained weights */
     ts_plan *plan;
 } judge;
 /* The weights named in `weights` replace the model's own. */

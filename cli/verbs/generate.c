@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+enum { MOST_TOKENS = 1 << 20 };
+
 typedef struct text_so_far {
     FILE *to;
     bool terminal; /* control characters would be orders to it */
@@ -23,6 +25,32 @@ static void tell(void *user, const char *text, size_t n)
     fflush(t->to);
 }
 
+static double rate(const generated *g) /* tokens a second, after the first one; 0: unknown */
+{
+    return g->tokens > 1 && g->seconds > 0 ? (double)(g->tokens - 1) / g->seconds : 0;
+}
+
+static void reply(const generating *how, const char *text, const generated *g)
+{
+    cJSON *root = reply_make("generate/1");
+    js_text(root, "prompt", how->prompt), js_text(root, "text", text);
+    js_number(root, "tokens", (double)g->tokens), js_number(root, "tokens_per_s", rate(g));
+    js_flag(root, "ended", g->ended);
+    reply_print(root);
+    cJSON_Delete(root);
+}
+
+/* On standard error, behind the text. */
+static void comment(const args *a, const asked *q, const generated *g)
+{
+    if (*q->weights.note)
+        console_warn(&a->console, "%s", q->weights.note);
+    if (*g->note)
+        console_note(&a->console, "%s", g->note);
+    console_note(&a->console, "%lld tokens, %.1f a second%s", (long long)g->tokens, rate(g),
+                 g->ended ? ", to the end of the text" : "");
+}
+
 static int run(const args *a, ts_error *e)
 {
     asked q = {.verdict = {.n = 0}};
@@ -30,30 +58,30 @@ static int run(const args *a, ts_error *e)
     size_t n = 0;
     const bool json = a->console.json;
     text_so_far t = {.to = json ? open_memstream(&whole, &n) : stdout, .terminal = !json && isatty(STDOUT_FILENO)};
-    const generating how = {.prompt = args_text(a, "prompt", NULL),
-                            .tokens = args_integer(a, "tokens", 100),
-                            .temperature = args_number(a, "temperature", 0),
-                            .seed = (uint64_t)args_integer(a, "seed", 1),
-                            .tell = tell,
-                            .user = &t};
+    const generating how = {
+        .prompt = args_text(a, "prompt", NULL),
+        .tokens = args_integer(a, "max-tokens", 100),
+        .sampling = {args_number(a, "temperature", 0), args_integer(a, "top-k", 0), args_number(a, "top-p", 1)},
+        .recompute = args_flag(a, "no-cache"),
+        .seed = (uint64_t)args_integer(a, "seed", 1),
+        .tell = tell,
+        .user = &t};
     const ts_options o = session_options(a);
     bool good = t.to || fail(e, TS_MEMORY, "no memory for the text");
     if (good && !how.prompt) {
         good = fail(e, TS_USAGE, "generate: --prompt is missing");
         fail_hint(e, "--prompt TEXT gives what is to be continued");
     }
-    good = good && run_generate(args_noun(a, 0), &how, &o, &q, e);
-    if (good && *q.weights.note)
-        console_warn(&a->console, "%s", q.weights.note);
+    generated made;
+    good = good && run_generate(args_noun(a, 0), &how, &o, &q, &made, e);
     if (json && t.to)
         fclose(t.to);
-    if (good && json) {
-        cJSON *root = reply_make("generate/1");
-        js_text(root, "prompt", how.prompt), js_text(root, "text", whole);
-        reply_print(root);
-        cJSON_Delete(root);
-    } else if (good)
-        putchar('\n');
+    if (good && json)
+        reply(&how, whole, &made);
+    else if (good)
+        putchar('\n'), fflush(stdout);
+    if (good)
+        comment(a, &q, &made);
     run_ask_free(&q);
     free(whole);
     return TS_OK;
@@ -61,16 +89,20 @@ static int run(const args *a, ts_error *e)
 
 static const option options[] = {
     {"prompt", 0, WORD, "TEXT", "the text to continue", false, 0, 0},
-    {"tokens", 'n', INTEGER, "N", "tokens to append (default: 100)", false, 1, 1 << 20},
+    {"max-tokens", 'n', INTEGER, "N", "tokens to append, at most (default: 100)", false, 1, 1 << 20},
     {"temperature", 0, NUMBER, "X", "more is more random; 0: always the likeliest token (default: 0)", false, 0, 1000},
+    {"top-k", 0, INTEGER, "N", "draw from the N likeliest tokens only; 0: from all (default: 0)", false, 0,
+     MOST_TOKENS},
+    {"top-p", 0, NUMBER, "X", "draw from the likeliest that have this share together (default: 1)", false, 0, 1},
     {"seed", 0, INTEGER, "N", "of what is drawn (default: 1)", false, 0, INT64_MAX},
+    {"no-cache", 0, FLAG, NULL, "run the whole window for every token, to compare", false, 0, 0},
     {0},
 };
 static const option_group group = {"Options", options};
 static const option_group *const groups[] = {&group, &session_plan_options, NULL};
 static const char *const examples[] = {
-    "tessera generate run --prompt Once --tokens 40",
-    "tessera generate run --prompt Once --temperature 0.8 --seed 3",
+    "tessera generate run --prompt Once --max-tokens 40",
+    "tessera generate run --prompt Once --temperature 0.8 --top-p 0.9 --seed 3",
     NULL,
 };
 
@@ -82,6 +114,7 @@ const verb verb_generate = {
     .examples = examples,
     .details =
         "RUN is of train --task lm, its model causal: a place sees only those before it. The text goes to standard "
-        "output as it grows. When the window of the run's --length is full, its first tokens are dropped.",
+        "output as it grows, and ends early where the model ends it. What earlier tokens leave for later ones is kept, "
+        "so that one costs one place; when the window of the run's --length is full, its first tokens are dropped.",
     .run = run,
 };

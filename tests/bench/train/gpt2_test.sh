@@ -31,5 +31,5 @@ parts = abs(rows[0]["grad_norm"] / whole - 1)
 print(f"relative differences: loss {loss:.2g}, total norm {total:.2g}, of the parts {parts:.2g}, of a parameter {part:.2g}")
 assert len(norms) == len(wants) == 148 and loss < 1e-5 and part < 1e-6 and parts < 1e-6 and total < 1e-3
 PY
-expect 0 'To be' generate run --prompt 'To be' --tokens 4 --json
+expect 0 'To be' generate run --prompt 'To be' --max-tokens 4 --json
 finish
