@@ -28,6 +28,8 @@ const node *g_reshape(graph *g, const node *a, int rank, const int64_t *shape);
 const node *g_transpose(graph *g, const node *a, int rank, const int64_t *axes);
 const node *g_broadcast(graph *g, const node *a, int rank, const int64_t *shape);
 const node *g_cast(graph *g, const node *a, dtype to); /* a itself where it has that dtype */
+/* The transpose of a product of two matrices as a product, (a b)' = b' a', for who reads it so; NULL: y is none. */
+const node *g_product_turned(graph *g, const node *y);
 
 /* a in that dtype; limited to what it holds, where that is a float of 8 bits or fewer */
 const node *g_limited(graph *g, const node *a, dtype to);

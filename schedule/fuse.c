@@ -340,6 +340,16 @@ static bool cycle(fuser *f, const item *b, int to, int from)
     return n > MAX_LOADS;
 }
 
+/* Pointwise work over the same elements: walked in blocks together, what one stage gives the next is still near. */
+static bool all_pointwise(const cluster *c, const item *b, int shared)
+{
+    int dim[MAX_RANK];
+    bool all = !b->fold && !is_view(b) && real_dims(&b->node->type, dim) == shared;
+    for (int i = 0; all && i < c->n; i++)
+        all = !c->member[i]->fold && !is_view(c->member[i]) && real_dims(&c->member[i]->node->type, dim) == shared;
+    return all;
+}
+
 static bool join(fuser *f, item *b, int to)
 {
     cluster *c = &f->kernel[to];
@@ -361,10 +371,27 @@ static bool join(fuser *f, item *b, int to)
     bool folds = b->fold;
     for (int i = 0; i < c->n; i++)
         folds = folds || c->member[i]->fold;
-    if (!folds || cycle(f, b, to, ++f->visit))
+    if ((!folds && !all_pointwise(c, b, shared)) || cycle(f, b, to, ++f->visit))
         return false;
     c->member[c->n++] = b, c->shared = shared, b->kernel = to;
     return true;
+}
+
+/* Pointwise work that reads, element by element, what pointwise work in another kernel reads: a kernel to join. */
+static bool join_beside(fuser *f, item *b, const item *from)
+{
+    int dim[MAX_RANK];
+    const int all = real_dims(&b->node->type, dim);
+    if (b->fold || common_axes(from, b) < all)
+        return false;
+    for (int i = 0; i < from->n_reader; i++) {
+        const item *r = f->item[from->reader[i]];
+        r = r->inlined ? r->owner : r;
+        if (r && r->node->id < b->node->id && !r->fold && r->kernel >= 0 && !f->kernel[r->kernel].member[0]->fold &&
+            common_axes(from, r) == all && join(f, b, r->kernel))
+            return true;
+    }
+    return false;
 }
 
 static void cluster_items(fuser *f)
@@ -382,6 +409,9 @@ static void cluster_items(fuser *f)
             if (from && from->kernel >= 0)
                 join(f, it, from->kernel);
         }
+        for (int k = 0; !f->p->reference && k < n && k < MAX_LOADS && it->kernel < 0; k++)
+            if (f->item[load[k]->from->id])
+                join_beside(f, it, f->item[load[k]->from->id]);
         if (it->kernel >= 0)
             continue;
         f->kernel[f->n_kernel] = (cluster){.n = 1, .member = {it}};

@@ -343,9 +343,14 @@ void guess_stage(const plan *p, const kernel *k, int which, text *out)
 void guess_shared(const plan *p, const kernel *k, text *out)
 {
     const stage *s = &k->stage[k->main];
-    bool heavy = false, core = p->threads > 1;
-    for (int i = 0; i < k->n_stage; i++)
+    enum {
+        BLOCK = 4096
+    }; /* of pointwise stages that share all their loops: what each gives stays in the first cache */
+    bool heavy = false, core = p->threads > 1, pointwise = k->n_shared == s->n_result;
+    for (int i = 0; i < k->n_stage; i++) {
         heavy = heavy || guess_contracts(&k->stage[i]);
+        pointwise = pointwise && !stage_fold(&k->stage[i]) && k->stage[i].n_result == s->n_result;
+    }
     double work = 0;
     for (int i = 0; i < k->n_stage; i++)
         work += total_work(&k->stage[i]);
@@ -356,7 +361,7 @@ void guess_shared(const plan *p, const kernel *k, text *out)
         if (last && heavy)
             step = s->extent[a] > 32 ? 32 : s->extent[a];
         else if (last)
-            step = 4;
+            step = pointwise ? BLOCK : 4;
         if (step > s->extent[a])
             step = s->extent[a];
         step = step < 1 ? 1 : step;

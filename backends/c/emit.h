@@ -110,6 +110,9 @@ void emit_result(emitter *m, text *t);                                /* in a ti
 void emit_acc(emitter *m, text *t, bool merged);
 void emit_combine(emitter *m, text *t, const char *a, const char *b); /* a (+) b of the stage's fold */
 const char *acc_type(const emitter *m);
+/* In a tile: a number on its own. It is read before all loops, where no condition stands in front of it: what is read
+ * on a condition keeps a loop from becoming vectors. */
+bool emit_single(const emitter *m, int load);
 void emit_passed(emitter *m, const lin *a); /* in a tile: the axes whose numbers the text of a form will mention */
 /* tile.c */
 void emit_tile(emitter *m);

@@ -126,11 +126,21 @@ static void write_pointer(emitter *m, text *t, int load)
                  (long long)(q->from == FROM_STAGE ? m->slice[q->stage] : q->offset));
 }
 
+bool emit_single(const emitter *m, int load)
+{
+    return type_count(&m->s->load[load]->from->type) == 1 && m->source[m->at][load].from == FROM_MEMORY;
+}
+
 static void write_load(void *user, text *t, const expr *x)
 {
     emitter *m = user;
     const int i = number_of(m, x);
     const char *wrap = c_load(source_dtype(m, i));
+    if (m->into && emit_single(m, i)) {
+        m->into->loads[i] = true;
+        text_add(t, "s%d", i);
+        return;
+    }
     text_add(t, "%s", wrap);
     if (m->into && m->source[m->at][i].from == FROM_RESULT)
         emit_result(m, t);

@@ -306,6 +306,12 @@ static void write_head(emitter *m, const tile_made *f, text *out)
     if (f->faults)
         text_add(out, ", int *fault");
     text_add(out, ")\n{\n");
+    for (int i = 0; i < m->s->n_load; i++) {
+        const dtype d = source_dtype(m, i);
+        if (f->loads[i] && emit_single(m, i))
+            text_add(out, "    const %s s%d = %sx%d[0]%s;\n", c_value(d, m->p->reference), i, c_load(d), i,
+                     *c_load(d) ? ")" : "");
+    }
 }
 
 static void write_body(emitter *m, tile_made *f)

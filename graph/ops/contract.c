@@ -1,6 +1,8 @@
 /* contract.c - products summed over a shared axis: the matrix product in all of numpy's forms. */
 #include "graph/rule.h"
 
+#include <string.h>
+
 /* ---- ONNX ---- */
 /* y = alpha * A' B' + beta * C, where ' is a transpose if asked for; C broadcasts and may be absent since version
  * 11. */
@@ -133,6 +135,17 @@ static const node *matmul_grad(graph *g, const node *call, const node *y, const 
     else
         da = g_call2(g, "matmul", turned(g, a), dy);
     return was.rank == 1 && da && da->type.rank == 2 ? shaped(g, da, 1, was.dim) : da;
+}
+
+static bool is_matrix(const node *n)
+{
+    return n->type.rank == 2;
+}
+
+const node *g_product_turned(graph *g, const node *y)
+{
+    const bool product = y && !strcmp(y->op->name, "matmul") && is_matrix(y->in[0]) && is_matrix(y->in[1]);
+    return product ? g_call2(g, "matmul", turned(g, y->in[1]), turned(g, y->in[0])) : NULL;
 }
 
 /* ---- records ---- */

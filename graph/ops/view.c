@@ -299,7 +299,8 @@ static const node *transpose_grad(graph *g, const node *call, const node *y, con
     (void)k;
     for (int i = 0; i < rank; i++)
         back[axes->kind == '-' ? rank - 1 - i : (axes->ints[i] + rank) % rank] = i;
-    return g_apply(g, "transpose", dy, 1, (attr[]){attr_ints("axes", rank, back)});
+    const node *product = rank == 2 && back[0] == 1 ? g_product_turned(g, dy) : NULL;
+    return product ? product : g_apply(g, "transpose", dy, 1, (attr[]){attr_ints("axes", rank, back)});
 }
 
 static const node *broadcast_grad(graph *g, const node *call, const node *y, const node *dy, int k)

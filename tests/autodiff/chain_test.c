@@ -47,6 +47,17 @@ static void test_frozen(void)
     ts_graph_free(g);
 }
 
+/* Weights that lie transposed, as frameworks have them: their gradient is a product, nothing is turned afterwards. */
+static void test_transposed_weight(void)
+{
+    graph *g = ts_graph_make();
+    const node *x = input(g, "x", TS_F32, 8, 4), *w = input(g, "w", TS_F32, 6, 4), *grad;
+    const node *y = g_call1(g, "sum", g_call1(g, "tanh", g_call2(g, "matmul", x, g_call1(g, "transpose", w))));
+    CHECK(ts_chain_rule(g, 1, &y, NULL, 1, &w, &grad));
+    CHECK(!strcmp(grad->op->name, "matmul") && type_equal(&grad->type, &w->type));
+    ts_graph_free(g);
+}
+
 /* One matrix read twice, as itself and transposed: its gradients add up. By hand: y = sum(x w w') */
 static void test_tied(void)
 {
@@ -198,6 +209,7 @@ static void test_written(void)
 int main(void)
 {
     test_frozen();
+    test_transposed_weight();
     test_tied();
     test_micrograd();
     test_dtypes();

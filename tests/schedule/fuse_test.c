@@ -1,4 +1,5 @@
 /* What becomes one kernel, and which loops its stages share. */
+#include "graph/rule.h"
 #include "schedule/plan.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
@@ -57,8 +58,39 @@ static void test_doubling(void)
     ts_graph_free(g);
 }
 
+/* Pointwise work over the same elements is one kernel, whether one reads the other or both read a third: here a step of
+ * an optimizer with two states. What is scaled by one number for two tensors stays two kernels. */
+static void test_pointwise_together(void)
+{
+    err e = {0};
+    machine on;
+    graph *g = ts_graph_make();
+    const type t = {.dtype = TS_F32, .rank = 2, .dim = {300, 700}};
+    const node *in[2][3], *root[6], *rate = g_input(g, "rate", &(type){.dtype = TS_F32}, NULL);
+    static const char *const name[2][3] = {{"a", "am", "av"}, {"b", "bm", "bv"}};
+    for (int i = 0; i < 2; i++) {
+        for (int k = 0; k < 3; k++)
+            in[i][k] = g_input(g, name[i][k], &t, NULL);
+        const node *grad = g_call1(g, "exp", in[i][0]),
+                   *m = g_formula(g, 2, (const node *[]){in[i][1], grad}, "0.9*a+0.1*b"),
+                   *v = g_formula(g, 2, (const node *[]){in[i][2], grad}, "0.99*a+0.01*b*b");
+        root[3 * i] = m, root[3 * i + 1] = v;
+        root[3 * i + 2] = g_formula(g, 4, (const node *[]){in[i][0], m, v, rate}, "a-d*b/(sqrt(c)+1e-8)");
+    }
+    const bool ok = ts_graph_ok(g, &e) && machine_load(&on, two_cores, &e);
+    const plan_wish w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .threads = 2};
+    plan *p = ok ? plan_make(g, 6, root, &w, &e) : NULL;
+    if (CHECK(p != NULL) && CHECK(p->n_kernel == 2))
+        CHECK(p->kernel[0].n_stage == 4 && p->kernel[0].n_shared == 1 && p->kernel[1].n_stage == 4);
+    if (!p)
+        printf("  %s\n", e.text);
+    plan_free(p);
+    ts_graph_free(g);
+}
+
 int main(void)
 {
+    test_pointwise_together();
     test_doubling();
     test_copies_that_are_results();
     return check_done();
