@@ -1,0 +1,134 @@
+/* update.c - steps of optimizers as ONNX calls them: a rate, a number of updates, then all parameters, all gradients and
+ * all states, one after the other; out come the new parameters and states in the same order. */
+#include "graph/rule.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- helpers ---- */
+typedef struct update {
+    int n, n_state; /* parameters; states of each */
+    const node *rate, *count; /* scalars; count in the rate's dtype */
+} update;
+
+static bool read_update(const onnx_call *c, int n_state, update *u, err *e)
+{
+    const int each = 2 + n_state;
+    if (!onnx_need(c, c->n_in, e))
+        return false;
+    if (c->n_in < 2 + each || (c->n_in - 2) % each || c->n_out != (c->n_in - 2) / each * (1 + n_state))
+        return err_set(e, TS_BAD_INPUT, "%s: %d operands and %d results; takes a rate, a count, and %d for each parameter",
+                       c->type, c->n_in, c->n_out, each);
+    for (int i = 0; i < 2; i++)
+        if (type_count(&c->in[i]->type) != 1)
+            return err_set(e, TS_BAD_INPUT, "%s: operand %d is not one number", c->type, i + 1);
+    *u = (update){.n = (c->n_in - 2) / each, .n_state = n_state};
+    u->rate = g_reshape(c->g, c->in[0], 0, NULL);
+    u->count = g_cast(c->g, g_reshape(c->g, c->in[1], 0, NULL), c->in[0]->type.dtype);
+    return true;
+}
+
+/* Operand `kind` of parameter i: 0 the parameter, 1 the gradient, 2... its states. */
+static const node *of(const onnx_call *c, const update *u, int kind, int i)
+{
+    return c->in[2 + kind * u->n + i];
+}
+
+static const node *same_dtype(graph *g, const node *x, const node *as)
+{
+    return x && as ? g_cast(g, x, as->type.dtype) : NULL;
+}
+
+/* G = gradient + norm_coefficient * parameter */
+static const node *regular(const onnx_call *c, const update *u, int i)
+{
+    char sum[64];
+    snprintf(sum, sizeof sum, "b+%.17g*a", onnx_real(c, "norm_coefficient", 0));
+    return g_formula(c->g, 2, (const node *[]){of(c, u, 0, i), of(c, u, 1, i)}, sum);
+}
+
+/* Result `kind` of parameter i: 0 the parameter, 1... its states. */
+static bool give(const onnx_call *c, const update *u, onnx_value *out, int kind, int i, const node *x, err *e)
+{
+    const node *like = of(c, u, kind ? kind + 1 : 0, i);
+    return onnx_give(c, &out[kind * u->n + i].node, same_dtype(c->g, x, like), e);
+}
+
+/* ---- ONNX ---- */
+static bool make_adagrad(const onnx_call *c, onnx_value *out, err *e)
+{
+    graph *g = c->g;
+    char decay[64], step[64];
+    update u = {0};
+    snprintf(decay, sizeof decay, "a/(1+b*%.17g)", onnx_real(c, "decay_factor", 0));
+    snprintf(step, sizeof step, "a-d*b/(sqrt(c)+%.17g)", onnx_real(c, "epsilon", 0));
+    if (!read_update(c, 1, &u, e))
+        return false;
+    const node *rate = g_formula(g, 2, (const node *[]){u.rate, u.count}, decay);
+    for (int i = 0; i < u.n; i++) {
+        const node *d = regular(c, &u, i), *sum = g_formula(g, 2, (const node *[]){of(c, &u, 2, i), d}, "a+b*b");
+        const node *x = g_formula(g, 4, (const node *[]){of(c, &u, 0, i), d, sum, rate}, step);
+        if (!give(c, &u, out, 0, i, x, e) || !give(c, &u, out, 1, i, sum, e))
+            return false;
+    }
+    return true;
+}
+
+static bool make_adam(const onnx_call *c, onnx_value *out, err *e)
+{
+    graph *g = c->g;
+    const double alpha = onnx_real(c, "alpha", 0.9), beta = onnx_real(c, "beta", 0.999);
+    char first[96], second[96], adjust[160], step[96], after[64];
+    update u = {0};
+    snprintf(first, sizeof first, "%.17g*a+%.17g*b", alpha, 1 - alpha);
+    snprintf(second, sizeof second, "%.17g*a+%.17g*b*b", beta, 1 - beta);
+    snprintf(adjust, sizeof adjust, "b>0?a*sqrt(1-pow(%.17g,b))/(1-pow(%.17g,b)):a", beta, alpha);
+    snprintf(step, sizeof step, "a-d*b/(sqrt(c)+%.17g)", onnx_real(c, "epsilon", 0));
+    snprintf(after, sizeof after, "%.17g*a", 1 - onnx_real(c, "norm_coefficient_post", 0));
+    if (!read_update(c, 2, &u, e))
+        return false;
+    const node *rate = g_formula(g, 2, (const node *[]){u.rate, u.count}, adjust);
+    for (int i = 0; i < u.n; i++) {
+        const node *d = regular(c, &u, i), *v = g_formula(g, 2, (const node *[]){of(c, &u, 2, i), d}, first);
+        const node *h = g_formula(g, 2, (const node *[]){of(c, &u, 3, i), d}, second);
+        const node *x = g_formula(g, 4, (const node *[]){of(c, &u, 0, i), v, h, rate}, step);
+        x = g_formula(g, 1, &x, after);
+        if (!give(c, &u, out, 0, i, x, e) || !give(c, &u, out, 1, i, v, e) || !give(c, &u, out, 2, i, h, e))
+            return false;
+    }
+    return true;
+}
+
+static bool make_momentum(const onnx_call *c, onnx_value *out, err *e)
+{
+    graph *g = c->g;
+    const double alpha = onnx_real(c, "alpha", 0), beta = onnx_real(c, "beta", 0);
+    const char *mode = onnx_word(c, "mode", "standard");
+    char moved[128], step[96];
+    update u = {0};
+    const bool nesterov = !strcmp(mode, "nesterov");
+    if (!nesterov && strcmp(mode, "standard"))
+        return err_set(e, TS_UNSUPPORTED, "%s: mode \"%s\" is not known", c->type, mode);
+    snprintf(moved, sizeof moved, "%.17g*a+(c>0?%.17g:1)*b", alpha, beta);
+    snprintf(step, sizeof step, nesterov ? "a-d*(b+%.17g*c)" : "a-d*c", alpha);
+    if (!read_update(c, 1, &u, e))
+        return false;
+    for (int i = 0; i < u.n; i++) {
+        const node *d = regular(c, &u, i), *v = g_formula(g, 3, (const node *[]){of(c, &u, 2, i), d, u.count}, moved);
+        const node *x = g_formula(g, 4, (const node *[]){of(c, &u, 0, i), d, v, u.rate}, step);
+        if (!give(c, &u, out, 0, i, x, e) || !give(c, &u, out, 1, i, v, e))
+            return false;
+    }
+    return true;
+}
+
+/* ---- record ---- */
+static const op update_op = {
+    .name = "update", .doc = "Steps of optimizers in a file, as formulas over parameters, gradients and states.",
+    .form = (const onnx_form[]){{"ai.onnx.preview.training.Adagrad", 1, make_adagrad},
+                                {"ai.onnx.preview.training.Adam", 1, make_adam},
+                                {"ai.onnx.preview.training.Momentum", 1, make_momentum},
+                                {0}}};
+
+const op *const ops_update[] = {&update_op, NULL};
