@@ -108,12 +108,12 @@ static int64_t w_pow(const int64_t *x) /* numpy refuses negative exponents; 0 he
  * at 0. */
 static const fn table[] = {
     /* name, arity, result, real, whole, C for reals, C for integers, derivatives, unit, cost, monotone */
-    {"add", 2, R_SAME, r_add, w_add, "($0 + $1)", "($0 + $1)", {"1", "1"}, 0, 1, 1},
-    {"sub", 2, R_SAME, r_sub, w_sub, "($0 - $1)", "($0 - $1)", {"1", "-1"}, NAN, 1, 1},
-    {"mul", 2, R_SAME, r_mul, w_mul, "($0 * $1)", "($0 * $1)", {"b", "a"}, 1, 1, 1},
+    {"add", 2, R_SAME, r_add, w_add, "($0 + $1)", "whole_add($0, $1)", {"1", "1"}, 0, 1, 1},
+    {"sub", 2, R_SAME, r_sub, w_sub, "($0 - $1)", "whole_sub($0, $1)", {"1", "-1"}, NAN, 1, 1},
+    {"mul", 2, R_SAME, r_mul, w_mul, "($0 * $1)", "whole_mul($0, $1)", {"b", "a"}, 1, 1, 1},
     {"div", 2, R_SAME, r_div, NULL, "($0 / $1)", NULL, {"1 / b", "-y / b"}, NAN, 1, 2},
-    {"neg", 1, R_SAME, r_neg, w_neg, "(-$0)", "(-$0)", {"-1"}, NAN, 1, 1},
-    {"abs", 1, R_SAME, r_abs, w_abs, "fabs@($0)", "($0 < 0 ? -$0 : $0)", {"sign(a)"}, NAN, 1, 0},
+    {"neg", 1, R_SAME, r_neg, w_neg, "(-$0)", "whole_sub(0, $0)", {"-1"}, NAN, 1, 1},
+    {"abs", 1, R_SAME, r_abs, w_abs, "fabs@($0)", "($0 < 0 ? whole_sub(0, $0) : $0)", {"sign(a)"}, NAN, 1, 0},
     {"max", 2, R_SAME, r_max, w_max, "max@($0, $1)", "($0 > $1 ? $0 : $1)",
      {"b < a ? 1 : 0", "b < a ? 0 : 1"}, -INFINITY, 1, 1},
     {"min", 2, R_SAME, r_min, w_min, "min@($0, $1)", "($0 < $1 ? $0 : $1)",

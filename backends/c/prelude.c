@@ -232,6 +232,12 @@ static const struct {
      "    const uint64_t up = (uint64_t)v << (64 - bits);\n"
      "    return is_signed ? (int64_t)up >> (64 - bits) : (int64_t)(up >> (64 - bits));\n"
      "}\n"},
+    {"whole_add", /* these wrap: what overflows with a sign may become anything */
+     "FUNCTION int64_t whole_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }\n"},
+    {"whole_sub",
+     "FUNCTION int64_t whole_sub(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }\n"},
+    {"whole_mul",
+     "FUNCTION int64_t whole_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }\n"},
     {"whole_div",
      "FUNCTION int64_t whole_div(int64_t a, int64_t b)\n"
      "{\n"

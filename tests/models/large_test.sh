@@ -7,3 +7,4 @@ check gpt2 batch=1 seq=20
 check gpt2 batch=1 seq=1 past=31 last=1
 check resnet-18 batch=1 size=224
 check resnet-50 batch=2 size=97
+check vae-decoder batch=1 size=8

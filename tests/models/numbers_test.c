@@ -19,8 +19,10 @@ static bool near(const char *what, const ts_array *a, const ts_array *b)
 static void test_targets(void)
 {
     static const char *const runs[][2] = {
-        {"bert-tiny", "batch=2 seq=7"},       {"bert-tiny", "seq=1"},     {"gpt2-tiny", "batch=2 seq=5"},
-        {"gpt2-tiny", "seq=1 past=6 last=1"}, {"resnet-tiny", "batch=2"}, {"resnet-tiny", "size=9"},
+        {"bert-tiny", "batch=2 seq=7"}, {"bert-tiny", "seq=1"},
+        {"gpt2-tiny", "batch=2 seq=5"}, {"gpt2-tiny", "seq=1 past=6 last=1"},
+        {"resnet-tiny", "batch=2"},     {"resnet-tiny", "size=9"},
+        {"vae-tiny", "size=2"},
     };
     for (int i = 0; i < COUNT(runs); i++) {
         ts_error e = {0};

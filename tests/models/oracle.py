@@ -129,6 +129,37 @@ def resnet(w, given, blocks):
     return {"y": n.dense(x.mean((2, 3)), "fc")}
 
 
+def vae(w, given, channels, blocks, groups):
+    n = Layers(w)
+
+    def norm(x, name):
+        z = x.reshape(x.shape[0], groups, -1)
+        z = (z - z.mean(-1, keepdims=True)) / np.sqrt(z.var(-1, keepdims=True) + 1e-6)
+        return z.reshape(x.shape) * w[name + ".weight"][:, None, None] + w[name + ".bias"][:, None, None]
+
+    def silu(x):
+        return x / (1 + np.exp(-x))
+
+    def block(x, at):
+        y = n.conv(silu(norm(x, at + "norm1")), at + "conv1", 1)
+        y = n.conv(silu(norm(y, at + "norm2")), at + "conv2", 1)
+        return (n.conv(x, at + "conv_shortcut", 1) if at + "conv_shortcut.weight" in w else x) + y
+
+    x = n.conv(n.conv(given["latents"], "post_quant_conv", 1), "decoder.conv_in", 1)
+    x = block(x, "decoder.mid_block.resnets.0.")
+    at = "decoder.mid_block.attentions.0."
+    y = norm(x, at + "group_norm").reshape(*x.shape[:2], -1).transpose(0, 2, 1)
+    q, k, v = (n.dense(y, at + p)[:, None] for p in ("to_q", "to_k", "to_v"))
+    x = x + n.dense(attention(q, k, v, True), at + "to_out.0").transpose(0, 2, 1).reshape(x.shape)
+    x = block(x, "decoder.mid_block.resnets.1.")
+    for level in range(len(channels)):
+        for i in range(blocks):
+            x = block(x, f"decoder.up_blocks.{level}.resnets.{i}.")
+        if level + 1 < len(channels):
+            x = n.conv(x.repeat(2, 2).repeat(2, 3), f"decoder.up_blocks.{level}.upsamplers.0.conv", 1)
+    return {"sample": n.conv(silu(norm(x, "decoder.conv_norm_out")), "decoder.conv_out", 1)}
+
+
 MODELS = {
     "bert-tiny": lambda w, x: bert(w, x, 2, 2),
     "minilm": lambda w, x: bert(w, x, 6, 12),
@@ -138,6 +169,8 @@ MODELS = {
     "gpt2": lambda w, x: gpt2(w, x, 12, 12),
     "resnet-tiny": lambda w, x: resnet(w, x, [1, 2, 1, 1]),
     "resnet-18": lambda w, x: resnet(w, x, [2, 2, 2, 2]),
+    "vae-tiny": lambda w, x: vae(w, x, [16, 16, 8, 8], 2, 4),
+    "vae-decoder": lambda w, x: vae(w, x, [512, 512, 256, 128], 3, 32),
     "resnet-50": lambda w, x: resnet(w, x, [3, 4, 6, 3]),
 }
 

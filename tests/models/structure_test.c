@@ -39,6 +39,8 @@ static const shaped shapes[] = {
     {"resnet-18", "batch=2", "x f32[2,3,224,224] -> y f32[2,1000]"},
     {"resnet-50", "size=33", "x f32[1,3,33,33] -> y f32[1,1000]"},
     {"resnet-tiny", "size=1", "x f32[1,3,1,1] -> y f32[1,10]"},
+    {"vae-decoder", "size=3", "latents f32[1,4,3,3] -> sample f32[1,3,24,24]"},
+    {"vae-tiny", "batch=2", "latents f32[2,4,4,4] -> sample f32[2,3,32,32]"},
 };
 
 static void put_port(text *t, const ts_port *p, const char *before)
