@@ -168,13 +168,19 @@ bool data_texts(const data_want *want, int64_t n, const char *const *all, data *
     return true;
 }
 
+bool data_is_arrays(const char *files)
+{
+    const size_t n = strcspn(files, "\n");
+    return n > 4 && memcmp(files + n - 4, ".npy", 4) == 0 && memchr(files, '=', n);
+}
+
 bool data_read(const data_want *want, data *out, ts_error *e)
 {
     *out = (data){0};
     char path[4096];
     const size_t n = strcspn(want->files, "\n");
     snprintf(path, sizeof path, "%.*s", (int)(n < sizeof path ? n : sizeof path - 1), want->files);
-    const bool arrays = path_ends(path, ".npy") && strchr(path, '=');
+    const bool arrays = data_is_arrays(want->files);
     if (!arrays && want->files[n] && want->files[n + 1]) {
         bench_fail(e, TS_USAGE, "'%s' is not all of the data: only arrays, NAME=FILE.npy, are given as several files",
                    path);

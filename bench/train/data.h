@@ -37,6 +37,8 @@ typedef struct data {
     int64_t cut, cut_first;      /* texts longer than `length`, and the line of the first */
     char hash[65];               /* of the files */
 } data;
+/* NAME=FILE.npy, and not lines or a stream */
+bool data_is_arrays(const char *files);
 bool data_read(const data_want *want, data *out, ts_error *e);
 /* n texts as examples, without labels. */
 bool data_texts(const data_want *want, int64_t n, const char *const *all, data *out, ts_error *e);

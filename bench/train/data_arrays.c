@@ -18,6 +18,10 @@ static bool add_array(data *out, const char *line, ts_error *e)
     if (out->n_array == MOST_ARRAYS)
         return bench_fail(e, TS_USAGE, "more than %d arrays of data", MOST_ARRAYS);
     ts_array *a = &out->array[out->n_array];
+    for (int i = 0; i < out->n_array; i++)
+        if (strncmp(out->name[i], line, (size_t)(equals - line)) == 0 && !out->name[i][equals - line])
+            return bench_fail(e, TS_USAGE, "\"%s\" is given twice", out->name[i]),
+                   bench_hint(e, "leave one of them out");
     if (!ts_npy_read(equals + 1, a, e))
         return false;
     out->name[out->n_array++] = strndup(line, (size_t)(equals - line));
@@ -35,15 +39,22 @@ static bool add_array(data *out, const char *line, ts_error *e)
 static bool check_labels(const data_want *want, data *out, ts_error *e)
 {
     const ts_array *a = data_array(out, "label");
-    if (!a || want->label == LABEL_NONE)
+    if (want->label == LABEL_NONE)
         return true;
-    if (a->rank != 1)
-        return bench_fail(e, TS_BAD_INPUT, "the labels have rank %d: one number an example", a->rank);
+    if (!a || want->label == LABEL_TEXT) {
+        bench_fail(e, TS_USAGE, a ? "--task pairs is for texts" : "there is no array of labels among the data");
+        return bench_hint(e, a ? "--loss NAME trains on an output that is the loss itself"
+                               : "--data label=FILE.npy, or --eval label=FILE.npy, gives one number an example");
+    }
+    if (a->rank != 1) {
+        bench_fail(e, TS_BAD_INPUT, "the labels have rank %d: one number an example", a->rank);
+        return bench_hint(e, "their shape is to be [%lld]", (long long)out->n);
+    }
     out->label = calloc((size_t)out->n, sizeof *out->label);
     if (!out->label)
         return bench_fail(e, TS_MEMORY, "no memory for the labels");
     for (int64_t i = 0; i < out->n; i++) {
-        const rows r = {want, "label", i};
+        const rows r = {want, "the array of labels", i};
         if (!row_number(&r, ts_array_at(a, i), &out->label[i], e))
             return false;
         if (want->label == LABEL_CLASS && (int64_t)out->label[i] >= out->classes)

@@ -20,8 +20,7 @@ data_label task_label(const char *task)
 
 bool task_is_text(const train_wish *w)
 {
-    const char *npy = w->data ? strstr(w->data, ".npy") : NULL;
-    return !(npy && strchr(w->data, '='));
+    return !w->data || !data_is_arrays(w->data);
 }
 
 static ts_tensor call(ts_graph *g, int count, const ts_tensor *in, const char *fmt, ...)
@@ -108,7 +107,9 @@ static bool make_head(net *n, ts_tensor x, int64_t out, ts_error *e)
     const bool none = n->wish->head && strcmp(n->wish->head, "none") == 0;
     if (none && width != out && n->wish->labels)
         return bench_fail(e, TS_BAD_INPUT, "--head none: the output has %lld columns, --labels is %lld",
-                          (long long)width, (long long)out);
+                          (long long)width, (long long)out),
+               bench_hint(e, "say --labels %lld, or leave --head out for a head of %lld rows", (long long)width,
+                          (long long)out);
     n->logits = x;
     if (none)
         return true;

@@ -39,9 +39,29 @@ static bool array_feed(feed *f, const data *d, ts_error *e)
     }
     if (f->from->dtype == f->port.dtype && f->from->rank == f->port.rank)
         return true;
-    return bench_fail(e, TS_BAD_INPUT, "array \"%s\" is %s of rank %d, the model's input is %s of rank %d",
-                      f->port.name, ts_dtype_name(f->from->dtype), f->from->rank, ts_dtype_name(f->port.dtype),
-                      f->port.rank);
+    bench_fail(e, TS_BAD_INPUT, "array \"%s\" is %s of rank %d, the model's input is %s of rank %d", f->port.name,
+               ts_dtype_name(f->from->dtype), f->from->rank, ts_dtype_name(f->port.dtype), f->port.rank);
+    return bench_hint(e, "convert it once, as with numpy's astype and reshape; its first axis walks the examples");
+}
+
+/* An array that nothing reads is a mistake of typing. */
+static bool all_read(const net *n, const data *d, ts_error *e)
+{
+    char list[400] = "";
+    for (int k = 0; k < n->n_feed; k++) {
+        const size_t at = strlen(list);
+        snprintf(list + at, sizeof list - at, "%s%s", at ? ", " : "", n->feed[k].port.name);
+    }
+    for (int i = 0; i < d->n_array; i++) {
+        bool found = strcmp(d->name[i], "label") == 0;
+        for (int k = 0; k < n->n_feed; k++)
+            found |= strcmp(d->name[i], n->feed[k].port.name) == 0;
+        if (found)
+            continue;
+        bench_fail(e, TS_USAGE, "the model has no input \"%s\"", d->name[i]);
+        return bench_hint(e, "its inputs are %s; label gives the labels", list);
+    }
+    return true;
 }
 
 /* The shapes that the inputs are bound to. */
@@ -73,6 +93,35 @@ static bool bind(net *n, ts_error *e)
     return good;
 }
 
+static bool binds(net *n, int64_t length)
+{
+    ts_error none = {0};
+    const int64_t was = n->length;
+    n->length = length;
+    const bool good = bind(n, &none);
+    n->length = was;
+    return good;
+}
+
+/* Where fewer tokens would do, it is the model's positions that are too few. */
+static bool tell_length(net *n, ts_error *e)
+{
+    int64_t good = 1, bad = n->length;
+    if (!binds(n, good))
+        return false;
+    while (bad - good > 1) {
+        const int64_t middle = good + (bad - good) / 2;
+        if (binds(n, middle))
+            good = middle;
+        else
+            bad = middle;
+    }
+    *e = (ts_error){0};
+    bench_fail(e, TS_BAD_INPUT, "--length %lld: the model has positions for %lld tokens", (long long)n->length,
+               (long long)good);
+    return bench_hint(e, "say --length %lld; longer texts are cut then, and counted", (long long)good);
+}
+
 bool net_bind(net *n, const data *d, ts_error *e)
 {
     n->n_feed = ts_model_inputs(n->model);
@@ -84,8 +133,10 @@ bool net_bind(net *n, const data *d, ts_error *e)
         if (!(n->text ? text_feed(f, e) : array_feed(f, d, e)))
             return false;
     }
-    if (!bind(n, e))
+    if (!n->text && !all_read(n, d, e))
         return false;
+    if (!bind(n, e))
+        return n->text ? tell_length(n, e) : false;
     for (int i = 0; i < n->n_feed; i++) {
         ts_model_input(n->model, i, &n->feed[i].port);
         if (n->feed[i].role == FEED_IDS)

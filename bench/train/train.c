@@ -332,6 +332,7 @@ static bool log_step(training *t, const step_result *r, double seconds, bool ski
                           .lr = r->lr,
                           .seconds = seconds,
                           .tokens_per_s = each_step / seconds,
+                          .examples = !t->net.text,
                           .left_s = each * (double)(t->facts.steps - t->done),
                           .memory = memory_used()});
     return true;

@@ -16,7 +16,8 @@ typedef struct train_news {
     const char *text;                                             /* NOTE, WARNING, START */
     int64_t step, steps;                                          /* updates done, and wanted */
     double loss, norm, lr, seconds, tokens_per_s, left_s, memory; /* STEP; memory in bytes */
-    double eval_loss, accuracy;                                   /* EVAL */
+    bool examples;              /* STEP: tokens_per_s counts examples, there are no tokens */
+    double eval_loss, accuracy; /* EVAL */
     int64_t n;
 } train_news;
 

@@ -9,6 +9,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+static ts_tokenizer *open_tokenizer(const char *what, ts_error *e)
+{
+    ts_tokenizer *t = ts_tokenizer_open(what, e);
+    if (!t && !strstr(e->text, "hint: "))
+        bench_hint(e,
+                   "--tokenizer takes a vocab.txt, a tokenizer.json (WordPiece or byte-level BPE), or the word bytes");
+    return t;
+}
+
 ts_tokenizer *train_tokenizer(const train_wish *w, ts_error *e)
 {
     static const char *const beside[] = {"tokenizer.json", "vocab.txt"};
@@ -17,14 +26,14 @@ ts_tokenizer *train_tokenizer(const train_wish *w, ts_error *e)
     if (!task_is_text(w))
         return NULL;
     if (w->tokenizer)
-        return ts_tokenizer_open(w->tokenizer, e);
+        return open_tokenizer(w->tokenizer, e);
     const bool folder = stat(w->model, &st) == 0 && S_ISDIR(st.st_mode);
     const char *slash = strrchr(w->model, '/');
     const int n = folder ? (int)strlen(w->model) : slash ? (int)(slash - w->model) : 1;
     for (int i = 0; i < 2; i++) {
         snprintf(path, sizeof path, "%.*s/%s", n, folder || slash ? w->model : ".", beside[i]);
         if (stat(path, &st) == 0)
-            return ts_tokenizer_open(path, e);
+            return open_tokenizer(path, e);
     }
     return strcmp(w->task, "lm") == 0 ? ts_tokenizer_open("bytes", e) : NULL;
 }
@@ -41,6 +50,17 @@ static bool check_tokens(const tokens *t, const data *d, const char *file, int64
     return true;
 }
 
+/* What a model that takes texts is given must be texts, and arrays else. */
+static bool same_kind(const train_wish *w, const char *files, ts_error *e)
+{
+    const bool arrays = data_is_arrays(files);
+    if (arrays == !task_is_text(w))
+        return true;
+    bench_fail(e, TS_USAGE, "'%.*s' is %s, and the training data is %s", (int)strcspn(files, "\n"), files,
+               arrays ? "an array" : "no array", arrays ? "text" : "arrays");
+    return bench_hint(e, arrays ? "give a .tsv, .jsonl or text" : "give arrays as NAME=FILE.npy");
+}
+
 bool train_read_data(const train_wish *w, const char *files, int64_t classes, const ts_tokenizer *t, int64_t vocabulary,
                      data *out, ts_error *e)
 {
@@ -51,7 +71,7 @@ bool train_read_data(const train_wish *w, const char *files, int64_t classes, co
                             .vocabulary = vocabulary,
                             .length = w->length,
                             .tokenizer = t};
-    return data_read(&want, out, e);
+    return same_kind(w, files, e) && data_read(&want, out, e);
 }
 
 bool train_check_tokens(const train_wish *w, const data *d, const char *files, int64_t vocabulary, ts_error *e)

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST = 1 << 30 };
@@ -47,20 +48,45 @@ static void clear(screen *s)
     s->open = false;
 }
 
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A live line as often as can be read, plain ones every ten steps. */
+static bool is_due(screen *s, const train_news *n)
+{
+    const double at = now();
+    if (s->console->quiet)
+        return false;
+    if (n->step == n->steps)
+        return true;
+    if (!s->console->live)
+        return n->step % 10 == 1 || n->seconds >= 10;
+    if (at - s->shown < 0.1)
+        return false;
+    s->shown = at;
+    return true;
+}
+
 static void show_step(screen *s, const train_news *n)
 {
-    const bool last = n->step == n->steps, live = s->console->live;
-    if (s->console->quiet || (!live && !last && n->step % 10 != 1 && n->seconds < 10))
+    const bool live = s->console->live;
+    if (!is_due(s, n))
         return;
     clear(s);
-    fprintf(stderr, "step %*lld/%lld  loss %.4f  norm %.3g  lr %.2e  %.0f ms  %.0f tok/s  %.0f MiB  left %.0f s", 5,
+    fprintf(stderr, "step %*lld/%lld  loss %.4f  norm %.3g  lr %.2e  %.0f ms  %.0f %s/s  %.0f MiB  left %.0f s", 5,
             (long long)n->step, (long long)n->steps, n->loss, n->norm, n->lr, 1e3 * n->seconds, n->tokens_per_s,
-            n->memory / 1048576, n->left_s);
+            n->examples ? "examples" : "tok", n->memory / 1048576, n->left_s);
     if (live)
         fflush(stderr);
     else
         fputc('\n', stderr);
     s->open = live;
+    if (live && n->step == n->steps)
+        fputc('\n', stderr), s->open = false;
 }
 
 static void show_eval(screen *s, const train_news *n)

@@ -5,6 +5,38 @@
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" "$SOURCE/tests/bench/train/fixture.py" . || exit 77
+"${PYTHON:-python3}" - <<'PY'
+import json, numpy as np
+x = np.random.default_rng(5).standard_normal((40, 6)).astype(np.float32)
+y = (x[:, 0] > 0).astype(np.int64)
+far = y.copy()
+far[3] = 7
+all = {"x": x, "y": y, "far": far, "double": x.astype(np.float64), "flat": x[:, 0], "narrow": x[:, :5].copy(), "y9": y[:9], "one": np.float32(3),
+       "none": x[:0]}
+for name, value in all.items(): np.save(name + ".npy", value)
+open("cut.npy", "wb").write(open("x.npy", "rb").read()[:300])
+model = json.load(open("model.json"))
+old = open("weights.safetensors", "rb").read()
+n = int.from_bytes(old[:8], "little")
+header, data = json.loads(old[8:8 + n]), old[8 + n:]
+for name, shape in (("w", (6, 2)), ("places", (6, 8))):
+    header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + 4 * shape[0] * shape[1]]}
+    data += np.full(shape, 0.1, np.float32).tobytes()
+text = json.dumps(header).encode()
+open("more.safetensors", "wb").write(len(text).to_bytes(8, "little") + text + data)
+line = {"format": "graph/1", "name": "line", "opset": {"": 17}, "weights": {"file": "more.safetensors"},
+        "inputs": [{"name": "x", "dtype": "f32", "shape": ["batch", 6]}], "outputs": [{"name": "y"}],
+        "nodes": [{"op": "MatMul", "in": ["x", "w"], "out": ["y"]}]}
+json.dump(line, open("line.json", "w"))
+# the tiny model with six positions, of which it takes as many as there are tokens
+model["weights"]["file"] = "more.safetensors"
+model["constants"] = {"zero": {"dtype": "i64", "shape": [1], "data": [0]}, "one": {"dtype": "i64", "shape": [1], "data": [1]}}
+model["nodes"][1]["in"][0] = "placed"
+model["nodes"][1:1] = [{"op": "Shape", "in": ["input_ids"], "out": ["shape"], "attr": {"start": 1, "end": 2}},
+                       {"op": "Slice", "in": ["places", "zero", "shape", "zero"], "out": ["some"]},
+                       {"op": "Add", "in": ["rows", "some"], "out": ["placed"]}]
+json.dump(model, open("six.json", "w"))
+PY
 train() { # CODE TEXT ARGUMENT...: with the tiny model, in a fresh folder
     code=$1 text=$2
     shift 2
@@ -41,6 +73,70 @@ expect 0 'texts of the training data are longer than 4 tokens and are cut, the f
     vocab.txt --data train.tsv --length 4 --labels 2 --steps 1 -o cut
 
 train 3 "token 0 is 15, the model has 8" --data text.txt --task lm # of the words some have no logit
+
+# columns and kinds of data
+printf 'sentence\tlabel\na film\t1\n' >head.tsv
+train 3 'head.tsv:1: the label "label" is not a number' --data head.tsv
+printf 'a film\t1\na plot\t0\t\n' >columns.tsv
+train 3 'columns.tsv:2: the label is missing' --data columns.tsv
+printf 'a film\tnan\n' >nan.tsv
+train 3 'nan.tsv:1: the label is not finite' --data nan.tsv
+printf 'a film\t-1\n' >minus.tsv
+train 3 'minus.tsv:1: the label -1 is not the number of a class' --data minus.tsv
+printf '{"sentence":"a film","label":1}\n' >member.jsonl
+train 3 'member.jsonl:1: no member "text" that is text' --data member.jsonl
+printf '{"text":"a film","label":"1"}\n' >quoted.jsonl
+train 3 'quoted.jsonl:1: no member "label" that is a number' --data quoted.jsonl
+train 2 'only arrays, NAME=FILE.npy, are given as several files' --data train.tsv --data dev.tsv
+
+# tokenizers that are none, or of another kind, or another model's
+mkdir kinds
+printf '{"model":{"type":"Unigram","vocab":[]}}' >kinds/unigram.json
+train 4 'tokens of the kind "Unigram" are not supported' --data train.tsv --tokenizer kinds/unigram.json
+train 4 'a tokenizer.json (WordPiece or byte-level BPE)' --data train.tsv --tokenizer kinds/unigram.json
+printf 'hello\n' >kinds/words.txt
+train 3 'the vocabulary lacks the token for unknown words, "[UNK]"' --data train.tsv --tokenizer kinds/words.txt
+train 8 "cannot open 'kinds/none.txt'" --data train.tsv --tokenizer kinds/none.txt
+train 8 "the folder 'kinds' has no tokenizer.json and no vocab.txt" --data train.tsv --tokenizer kinds
+train 3 'train.tsv:1: token 1' --data train.tsv --tokenizer bytes
+train 3 '--tokenizer must name the one that the model was trained with' --data train.tsv --tokenizer bytes
+
+# numbers of steps, classes, tokens
+train 2 '--steps "0": must be a whole number from 1' --data train.tsv --steps 0
+train 2 '--batch "0": must be a whole number from 1' --data train.tsv --batch 0
+train 2 '--length "0": must be a whole number from 2' --data train.tsv --length 0
+train 3 '320 examples do not fill a batch of 400' --data train.tsv --batch 400
+train 3 'say --batch 320, or give more data' --data train.tsv --batch 400
+train 3 'the output has 8 columns, --labels is 2' --data train.tsv --labels 2 --head none
+expect 3 'say --length 6; longer texts are cut then, and counted' train six.json --tokenizer vocab.txt --data train.tsv -o fresh
+expect 3 '--length 64: the model has positions for 6 tokens' train six.json --tokenizer vocab.txt --data train.tsv -o fresh
+"$TESSERA" train six.json --tokenizer vocab.txt --data train.tsv --length 6 --batch 8 --steps 2 -o six 2>six.err || wrong "six tokens do not do" "$(cat six.err)"
+[ "$(grep -c 'longer than 6 tokens and are cut' six.err)" = 1 ] || wrong "cut texts are not told of once" "$(cat six.err)"
+
+# arrays
+arrays() { # CODE TEXT ARGUMENT...
+    code=$1 text=$2
+    shift 2
+    expect "$code" "$text" train line.json --head none --batch 4 --steps 2 -q -o fresh "$@"
+}
+arrays 2 'there is no array of labels among the data' --data x=x.npy
+arrays 2 'there is no array of labels among the data' --data x=x.npy --data label=y.npy --eval x=x.npy
+arrays 2 'the model has no input "z"' --data x=x.npy --data z=x.npy --data label=y.npy
+arrays 2 'its inputs are x; label gives the labels' --data x=x.npy --data z=x.npy --data label=y.npy
+arrays 2 '"x" is given twice' --data x=x.npy --data x=x.npy --data label=y.npy
+arrays 2 'no array for input "x" of the model' --data label=y.npy
+arrays 3 'array "x" is f64 of rank 2, the model' --data x=double.npy --data label=y.npy
+arrays 3 'array "x" is f32 of rank 1, the model' --data x=flat.npy --data label=y.npy
+arrays 3 'dimension 1 is 5 in the value given, 6 in the model' --data x=narrow.npy --data label=y.npy
+arrays 3 "'y9.npy' has 9 examples, \"x\" has 40" --data x=x.npy --data label=y9.npy
+arrays 3 'the labels have rank 2: one number an example' --data x=x.npy --data label=x.npy
+arrays 3 'the array of labels:3: the label 7 is not in 0...1' --data x=x.npy --data label=far.npy --labels 2
+arrays 3 'cut.npy: N006' --data x=cut.npy --data label=y.npy
+arrays 3 "'one.npy' is one number" --data x=one.npy --data label=y.npy
+arrays 3 "'none.npy' has no examples" --data x=none.npy --data label=none.npy
+arrays 2 '--task pairs is for texts' --data x=x.npy --data label=y.npy --task pairs
+arrays 2 "'dev.tsv' is no array, and the training data is arrays" --data x=x.npy --data label=y.npy --eval dev.tsv
+train 2 "'x=x.npy' is an array, and the training data is text" --data train.tsv --eval x=x.npy
 
 # order and head
 printf '0 1 2 3\n0 1 2\n' >short.txt
