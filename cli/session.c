@@ -9,8 +9,15 @@
 
 enum { MOST_THREADS = 1024 };
 
+#define DIM                                                                                                     \
+    {                                                                                                           \
+        "dim", 0, PAIR, "NAME=N", "extent of a dimension, batch=8, or a range, seq=1..128; repeats", true, 0, 0 \
+    }
+static const option dim_options[] = {DIM, {0}};
+const option_group session_dim_options = {"Model", dim_options};
+
 static const option model_options[] = {
-    {"dim", 0, PAIR, "NAME=N", "extent of a dimension, batch=8, or a range, seq=1..128; repeats", true, 0, 0},
+    DIM,
     {"in", 0, PAIR, "NAME=FILE.npy", "value (and so shape) of an input; repeats", true, 0, 0},
     {0},
 };
@@ -96,17 +103,28 @@ static bool read_inputs(session *s, ts_error *e)
     return true;
 }
 
-static bool bind(session *s, ts_error *e)
+bool session_bind(ts_model *m, const args *a, const ts_array *value, ts_error *e)
 {
-    int n = args_count(s->args, "dim");
+    int n = args_count(a, "dim");
     const char **dims = calloc((size_t)n + 1, sizeof *dims);
     if (!dims)
         return fail(e, TS_MEMORY, "no memory for %d dimensions", n);
     for (int i = 0; i < n; i++)
-        dims[i] = args_at(s->args, "dim", i);
-    bool good = ts_model_bind(s->model, n, dims, s->value, e);
+        dims[i] = args_at(a, "dim", i);
+    bool good = ts_model_bind(m, n, dims, value, e);
     free(dims);
     return good;
+}
+
+bool session_attempt(ts_model *m, const args *a, ts_error *e)
+{
+    ts_error unbound = {0};
+    if (session_bind(m, a, NULL, &unbound) || ts_model_waits(m))
+        return true;
+    if (unbound.code == TS_USAGE && args_count(a, "dim") == 0)
+        return true;
+    *e = unbound;
+    return false;
 }
 
 bool session_open(session *s, const args *a, const char *what, ts_error *e)
@@ -124,7 +142,7 @@ bool session_open(session *s, const args *a, const char *what, ts_error *e)
         return fail(e, TS_MEMORY, "no memory for %d inputs", s->n_inputs);
     for (int i = 0; i < s->n_inputs; i++)
         s->value[i].dtype = TS_N_DTYPE;
-    return read_inputs(s, e) && bind(s, e);
+    return read_inputs(s, e) && session_bind(s->model, a, s->value, e);
 }
 
 bool session_fill(session *s, uint64_t seed, ts_error *e)

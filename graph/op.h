@@ -104,6 +104,7 @@ typedef struct op {
     const onnx_form *form; /* ends with {0} */
     /* Letters of the result's axes, from the last one backwards after '|' fold letters: "m n | k" */
     const char *axes;
+    const char *back;      /* as operators of ONNX, see back.h; NULL: as a rule without an adapter implies, or not */
     int arity;             /* -1: any number */
     const attr_spec *attr; /* ends with {0} */
     const char *text;      /* pointwise: the whole definition, over a b c d and numeric attribute names */

@@ -190,7 +190,7 @@ bool onnx_number(const onnx_call *c, int i, double *out, err *e)
         return true;
     const ts_array *v = g_value(c->g, n, 1);
     if (!v || ts_array_count(v) != 1)
-        return err_set(e, TS_UNSUPPORTED, "%s: operand %d is not a constant number", c->type, i + 1);
+        return onnx_wait(c, e, "%s: operand %d is not a constant number", c->type, i + 1);
     *out = ts_array_at(v, 0);
     return true;
 }

@@ -9,7 +9,7 @@ static bool from_file(const ts_model *m, const char *doing, err *e)
     if (!m->builder)
         return true;
     err_set(e, TS_UNSUPPORTED, "cannot %s \"%s\": it is built in, there are no steps of a file", doing, m->path);
-    return err_hint(e, "models from .onnx and .json files can be changed and written");
+    return err_hint(e, "models from .onnx and .json files can be changed");
 }
 
 /* Names and order anew after a change. */
@@ -101,12 +101,24 @@ static bool complete(const ts_model *m, model_file *f, err *e)
     return true;
 }
 
+static bool save_built(const ts_model *m, const writer *w, const char *path, err *e)
+{
+    model_file f;
+    if (!m->graph)
+        return err_set(e, TS_USAGE, "\"%s\" is built in: it is written at the extents that are bound", m->path);
+    const bool good = restate(&(made_graph){m->path, m->graph, *m->bound, m->result}, &f, e) && w->write(&f, path, e);
+    arena_free(&f.mem);
+    return good;
+}
+
 bool ts_model_save(ts_model *m, const char *format, const char *path, ts_error *e)
 {
-    const writer *w = from_file(m, "write", e) ? writer_for(format, path, e) : NULL;
+    const writer *w = writer_for(format, path, e);
     model_file f = m->file;
     if (!w)
         return false;
+    if (m->builder)
+        return save_built(m, w, path, e);
     f.mem = (arena){0};
     const bool good = (!w->typed || complete(m, &f, e)) && w->write(&f, path, e);
     arena_free(&f.mem);

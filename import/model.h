@@ -94,6 +94,15 @@ typedef struct binding {
 /* The steps of a file as nodes on g; result gets a value per output. Without a binding, only says what is not
  * supported. */
 bool builder_run(const model_file *f, const binding *b, graph *g, onnx_value *result, err *e);
+/* A graph as a file that nobody read: its nodes as steps of ONNX. The caller frees the file's memory; ports are the
+ * caller's. TS_UNSUPPORTED lists operations without a way back. */
+typedef struct made_graph {
+    const char *name;
+    const graph *graph;
+    ports ports;
+    const node *const *result; /* of each output */
+} made_graph;
+bool restate(const made_graph *from, model_file *out, err *e);
 /* Valid values of inputs of integers that choose entries along an axis are [0, its extent), of those that are asked
  * only whether they are zero [0, 2): below[i] for input[i], 0 where nothing is known. */
 void below_find(int n_result, const node *const *result, int n, const node *const *input, int64_t *below);

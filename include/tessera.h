@@ -262,7 +262,7 @@ TS_API char *ts_model_json(const ts_model *m, ts_error *e);  /* what `tessera sh
  * the same dtype and shape or adds one (copied). */
 TS_API bool ts_model_extend(ts_model *m, const char *json, ts_error *e);
 TS_API bool ts_model_put(ts_model *m, const char *weight, const ts_array *value, ts_error *e);
-/* Writes a model from a file as `format`: "onnx", a file, or "json", a folder with graph.json and weights.safetensors;
+/* Writes a model as `format`: "onnx", a file, or "json", a folder with graph.json and weights.safetensors;
  * NULL: as the suffix of path says, else a folder. Symbols, names and bits stay; what stood there is replaced when
  * everything is written. */
 TS_API bool ts_model_save(ts_model *m, const char *format, const char *path, ts_error *e);

@@ -5,14 +5,9 @@
 #include "cli/session.h"
 
 /* A bound model knows the dtype of every output; one whose file says it need not be bound. */
-static bool save(ts_model *m, const char *path, ts_error *e)
+static bool save(ts_model *m, const args *a, const char *path, ts_error *e)
 {
-    ts_error unbound = {0};
-    if (!ts_model_bind(m, 0, NULL, NULL, &unbound) && unbound.code != TS_USAGE && !ts_model_waits(m)) {
-        *e = unbound;
-        return false;
-    }
-    return ts_model_save(m, "onnx", path, e);
+    return session_attempt(m, a, e) && ts_model_save(m, "onnx", path, e);
 }
 
 static bool work(const args *a, const char *what, const char *path, ts_error *e)
@@ -22,7 +17,7 @@ static bool work(const args *a, const char *what, const char *path, ts_error *e)
         return fail_hint(e, "-o FILE.onnx says where the model goes");
     }
     ts_model *m = run_is(what) ? NULL : ts_model_open(what, e);
-    const bool good = run_is(what) ? run_export(what, path, e) : m && save(m, path, e);
+    const bool good = run_is(what) ? run_export(what, path, e) : m && save(m, a, path, e);
     ts_model_free(m);
     if (!good)
         return false;
@@ -48,10 +43,11 @@ static const option options[] = {
     {0},
 };
 static const option_group group = {"Options", options};
-static const option_group *const groups[] = {&group, NULL};
+static const option_group *const groups[] = {&group, &session_dim_options, NULL};
 static const char *const examples[] = {
     "tessera export bert -o bert.onnx # bert: a folder that import wrote",
     "tessera export run -o tuned.onnx # run: what train wrote",
+    "tessera export bert-base --dim seq=64 -o bert-64.onnx",
     NULL,
 };
 
@@ -61,6 +57,8 @@ const verb verb_export = {
     .usage = "MODEL",
     .groups = groups,
     .examples = examples,
-    .details = "Numbers beyond one GiB lie in FILE.data beside it.",
+    .details =
+        "Numbers beyond one GiB lie in FILE.data beside it. A built-in model is written at the extents that --dim "
+        "binds, in operators of ONNX.",
     .run = run,
 };

@@ -24,13 +24,8 @@ static bool work(const args *a, const char *what, const char *folder, ts_error *
         fail(e, TS_USAGE, "import: --out is missing");
         return fail_hint(e, "-o DIR says where graph.json and weights.safetensors go");
     }
-    ts_error unbound = {0};
     ts_model *m = ts_model_open(what, e);
-    bool good = m != NULL;
-    if (good && !ts_model_bind(m, 0, NULL, NULL, &unbound) && unbound.code != TS_USAGE && !ts_model_waits(m)) {
-        *e = unbound;
-        good = false;
-    }
+    bool good = m && session_attempt(m, a, e);
     good = good && ts_model_save(m, "json", folder, e);
     if (good)
         say(a, m, folder);
@@ -49,7 +44,7 @@ static const option options[] = {
     {0},
 };
 static const option_group group = {"Options", options};
-static const option_group *const groups[] = {&group, NULL};
+static const option_group *const groups[] = {&group, &session_dim_options, NULL};
 static const char *const examples[] = {
     "tessera import model.onnx -o bert # then: tessera show bert --hash",
     NULL,

@@ -118,6 +118,7 @@ static const op gelu_op = {
     .numpy = "0.5 * a * (1 + erf(a * 0.5 ** 0.5)) if approximate == 'none' else 0.5 * a * (1 + np.tanh((2 / np.pi) "
              "** 0.5 * (a + 0.044715 * a * a * a)))",
     .onnx = (const onnx_rule[]){{"Gelu", 20, adapt_gelu}, {0}},
+    .back = "Gelu a^ approximate=approximate",
     .arity = 1, .axes = "e", .attr = (const attr_spec[]){{"approximate", 's', "none"}, {0}},
     .shape = gelu_shape, .body = gelu_body,
     .cases = "f32[2,3]\nf32[16]!\nf64[2,3]\nf64[9] approximate=tanh\nf32[4,5] approximate=tanh\ni32[7]\nf32[0,3]\n"

@@ -177,6 +177,7 @@ static const op multiply_op = {
 static const op divide_op = {
     .name = "divide", .doc = "Quotient of two values, real even for integers.", .numpy = "np.divide(a, b)",
     .onnx = (const onnx_rule[]){{"Div", 1, adapt_div}, {0}},
+    .back = "Div a^ b^",
     .arity = 2, .axes = "e", .text = "a / b", .shape = divide_shape, .cases = two};
 
 static const op trunc_divide_op = {
@@ -203,6 +204,7 @@ static const op fmod_op = {
 static const op power_op = {
     .name = "power", .doc = "First value raised to the second.", .numpy = "np.power(a, b)",
     .onnx = (const onnx_rule[]){{"Pow", 1, adapt_pow}, {0}},
+    .back = "Pow a^ b^",
     .arity = 2, .axes = "e", .shape = power_shape, .body = power_body,
     .cases = "f32[2,3] f32[2,3]\nf32[2,8]! f32[8]!\nf32[4] f32[]=2\nf32[4] f32[]=3\nf32[4] f32[1]=0.5\n"
              "f64[4] f64[]=-1\ni64[2,3] u8[3]<9\ni32[4] u8[]=2\nf32[3] i64[]=2\nf32[3] f64[]=1.5\nf32[0,3] f32[3]"};
@@ -210,17 +212,20 @@ static const op power_op = {
 static const op maximum_op = {
     .name = "maximum", .doc = "Larger of two values; NaN if one is.", .numpy = "np.maximum(a, b)",
     .onnx = (const onnx_rule[]){{"Max", 1, adapt_max}, {0}},
+    .back = "Max a^ b^",
     .arity = 2, .axes = "e", .text = "max(a, b)", .cases = two};
 
 static const op minimum_op = {
     .name = "minimum", .doc = "Smaller of two values; NaN if one is.", .numpy = "np.minimum(a, b)",
     .onnx = (const onnx_rule[]){{"Min", 1, adapt_min}, {0}},
+    .back = "Min a^ b^",
     .arity = 2, .axes = "e", .text = "min(a, b)", .cases = two};
 
 static const op clip_op = {
     .name = "clip", .doc = "First value limited to lie between the second and the third.",
     .numpy = "np.minimum(np.maximum(a, b), c)",
     .onnx = (const onnx_rule[]){{"Clip", 1, adapt_clip}, {0}},
+    .back = "Clip a^ b^ c^",
     .arity = 3, .axes = "e", .text = "min(max(a, b), c)",
     .cases = "f32[2,8]! f32[]=-1 f32[]=1\nf32[2,3] f32[3] f32[2,1]\ni64[6] i64[] i64[]\nf64[0] f64[] f64[]"};
 
@@ -241,6 +246,7 @@ static const op sign_op = {
 
 static const op square_op = {
     .name = "square", .doc = "Value times itself.", .numpy = "np.square(a)",
+    .back = "Mul a a",
     .arity = 1, .axes = "e", .text = "a * a", .cases = one};
 
 const op *const ops_arithmetic[] = {

@@ -79,6 +79,7 @@ static const op cast_op = {
     .onnx = (const onnx_rule[]){{"Cast", 1, adapt_cast}, {"CastLike", 15, adapt_cast_like}, {0}},
     .onnx_cases = "Cast f32[3] to=1\n"
                   "CastLike f32[3] i32[2]",
+    .back = "Cast a to~",
     .arity = 1, .axes = "e",
     .attr = (const attr_spec[]){{"to", 's', NULL}, {0}},
     .shape = cast_shape, .body = cast_body,
@@ -89,6 +90,7 @@ static const op cast_op = {
 static const op identity_op = {
     .name = "identity", .doc = "The value itself.", .numpy = "a",
     .onnx = (const onnx_rule[]){{"Identity", 1, adapt_identity}, {0}},
+    .back = "Identity a",
     .arity = 1, .axes = "e", .text = "a", .cases = "f32[2,3]\ni64[]\nbool[0,2]"};
 
 const op *const ops_cast[] = {&cast_op, &identity_op, NULL};

@@ -122,6 +122,7 @@ static const op isnan_op = {
 static const op isinf_op = {
     .name = "isinf", .doc = "Whether the value is infinite.", .numpy = "np.isinf(a)",
     .onnx = (const onnx_rule[]){{"IsInf", 10, adapt_isinf}, {0}},
+    .back = "IsInf a",
     .arity = 1, .axes = "e", .text = "isinf(a)", .shape = shape_bool, .cases = "f32[16]!\nf64[16]!\ni64[4]\nf32[0]"};
 
 static const op where_op = {

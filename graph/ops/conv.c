@@ -105,6 +105,7 @@ static const op conv_op = {
 
 static const op conv1d_op = {
     .name = "conv1d", .doc = "Convolution over one axis.", .numpy = oracle,
+    .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
     .arity = 2, .axes = "n oc ow | ic kw", .attr = attributes, .shape = conv_shape, .body = conv_body,
     .cases = "f32[1,3,28] f32[32,3,5]\nf32[1,3,28] f32[8,3,5] strides=[2] pads=[3,3]\n"
              "f64[2,4,9] f64[4,1,3] group=4 pads=[2,0]\nf32[2,3,11] f32[2,3,2] dilations=[3]\n"
@@ -112,6 +113,7 @@ static const op conv1d_op = {
 
 static const op conv2d_op = {
     .name = "conv2d", .doc = "Convolution over two axes.", .numpy = oracle,
+    .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
     .arity = 2, .axes = "n oc oh ow | ic kh kw", .attr = attributes, .shape = conv_shape, .body = conv_body,
     .cases = "f32[1,3,14,19] f32[8,3,5,5]\nf32[1,3,14,19] f32[8,3,5,5] strides=[2,2] pads=[3,3,3,3]\n"
              "f32[2,8,7,7] f32[4,8,1,1]\nf32[2,8,7,7] f32[4,8,1,1] strides=[2,2]\n"
@@ -121,6 +123,7 @@ static const op conv2d_op = {
 
 static const op conv3d_op = {
     .name = "conv3d", .doc = "Convolution over three axes.", .numpy = oracle,
+    .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
     .arity = 2, .axes = "n oc od oh ow | ic kd kh kw", .attr = attributes, .shape = conv_shape, .body = conv_body,
     .cases = "f32[1,2,4,5,6] f32[3,2,2,3,3]\n"
              "f32[1,2,4,5,6] f32[2,1,3,3,3] group=2 pads=[1,1,1,1,1,1] strides=[2,1,2]\n"

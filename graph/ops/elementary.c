@@ -29,6 +29,7 @@ static const op sqrt_op = {
 
 static const op rsqrt_op = {
     .name = "rsqrt", .doc = "1 over the square root.", .numpy = "1 / np.sqrt(a)",
+    .back = "Sqrt a^; Reciprocal $",
     .arity = 1, .axes = "e", .text = "1 / sqrt(a)", .shape = shape_float, .cases = real};
 
 static const op reciprocal_op = {

@@ -173,6 +173,7 @@ static const op gather_op = {
     .name = "gather", .doc = "The parts of the first tensor along an axis that the second lists, as in an embedding.",
     .numpy = "np.take(a, b, axis=axis)",
     .onnx = (const onnx_rule[]){{"Gather", 1, adapt_gather}, {0}},
+    .back = "Gather a b axis=axis",
     .arity = 2, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}}, .shape = gather_shape, .body = gather_body,
     .grad = gather_grad,
     .cases = "f32[5,4] i64[2,3]<5\nf32[5,4] i64[]<5\nf32[2,5,3] i32[4]<5 axis=1\ni64[3,4] u8[2]<4 axis=-1\n"

@@ -277,30 +277,35 @@ static const node *logsumexp_grad(graph *g, const node *call, const node *y, con
 static const op sum_op = {
     .name = "sum", .doc = "Sum over axes.", .numpy = "a.sum(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceSum", 1, adapt}, {"ReduceLogSum", 1, adapt_log_sum}, {0}},
+    .back = "ReduceSum a^ %axes keepdims=keepdims noop_with_empty_axes:1",
     .arity = 1, .axes = "r | c", .attr = over, .shape = sum_shape, .body = fold_body, .grad = sum_grad,
     .cases = also_empty};
 
 static const op mean_op = {
     .name = "mean", .doc = "Mean over axes.", .numpy = "a.mean(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceMean", 1, adapt}, {0}},
+    .back = "ReduceMean a^ %axes keepdims=keepdims noop_with_empty_axes:1",
     .arity = 1, .axes = "r | c", .attr = over, .shape = mean_shape, .body = mean_body, .grad = mean_grad,
     .cases = also_empty};
 
 static const op prod_op = {
     .name = "prod", .doc = "Product over axes.", .numpy = "a.prod(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceProd", 1, adapt}, {0}},
+    .back = "ReduceProd a^ %axes keepdims=keepdims noop_with_empty_axes:1",
     .arity = 1, .axes = "r | c", .attr = over, .shape = sum_shape, .body = fold_body, .cases = also_empty};
 
 static const op max_op = {
     .name = "max", .doc = "Largest element over axes; NaN if there is one.",
     .numpy = "a.max(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceMax", 1, adapt}, {0}},
+    .back = "ReduceMax a^ %axes keepdims=keepdims noop_with_empty_axes:1",
     .arity = 1, .axes = "r | c", .attr = over, .shape = extreme_shape, .body = fold_body, .cases = extremes};
 
 static const op min_op = {
     .name = "min", .doc = "Smallest element over axes; NaN if there is one.",
     .numpy = "a.min(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceMin", 1, adapt}, {0}},
+    .back = "ReduceMin a^ %axes keepdims=keepdims noop_with_empty_axes:1",
     .arity = 1, .axes = "r | c", .attr = over, .shape = extreme_shape, .body = fold_body, .cases = extremes};
 
 static const op any_op = {

@@ -443,6 +443,7 @@ static const op slice_op = {
     .numpy = "a[np.ix_(*[s + t * np.arange(n) for s, t, n in zip(starts, steps or [1] * a.ndim, sizes)])]",
     .onnx = (const onnx_rule[]){{"Slice", 1, adapt_slice}, {0}},
     .onnx_cases = "Slice f32[3,4] starts=[1] ends=[2]",
+    .back = "Slice a @starts @starts+sizes*steps - @steps",
     .arity = 1, .attr = (const attr_spec[]){{"starts", 'I', NULL}, {"sizes", 'I', NULL}, {"steps", 'I', ""}, {0}},
     .shape = slice_shape, .body = slice_body,
     .cases = "f32[4,5] starts=[1,0] sizes=[2,5]\nf32[4,5] starts=[3,1] sizes=[4,2] steps=[-1,3]\n"

@@ -123,6 +123,7 @@ static const node *nonzero_lower(graph *g, const node *n)
     x = g_callf(g, 1, &x, "reshape shape=[%lld]", (long long)type_count(t));
     const node *total = g_call1(g, "sum", x);
     const ts_array *count = total ? g_value(g, total, 1 << 20) : NULL;
+    g->waits = g->waits || !count;
     if (!count)
         return g_fail(g, TS_UNSUPPORTED,
                       "how many elements are not zero is the result's extent and has to be known while the graph is "

@@ -314,6 +314,7 @@ static const op reshape_op = {
     .name = "reshape", .doc = "The same elements in row order under other extents; one -1 takes what is left.",
     .numpy = "a.reshape(shape)",
     .onnx = (const onnx_rule[]){{"Reshape", 1, adapt_reshape}, {"Flatten", 1, adapt_flatten}, {0}},
+    .back = "Reshape a # allowzero:1",
     .arity = 1, .attr = (const attr_spec[]){{"shape", 'I', NULL}, {0}}, .shape = reshape_shape, .body = reshape_body,
     .grad = reshape_grad,
     .cases = "f32[2,3,64] shape=[2,3,8,8]\nf32[2,3,8,8] shape=[2,3,-1]\nf64[6,4] shape=[4,6]\n"
@@ -325,6 +326,7 @@ static const op transpose_op = {
     .name = "transpose", .doc = "The axes in another order; reversed when none is given.",
     .numpy = "np.transpose(a, axes)",
     .onnx = (const onnx_rule[]){{"Transpose", 1, adapt_transpose}, {0}},
+    .back = "Transpose a perm=axes",
     .arity = 1, .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}}, .shape = transpose_shape, .body = transpose_body,
     .grad = transpose_grad,
     .cases = "f32[2,3]\nf32[2,3,4,5] axes=[0,2,1,3]\ni64[2,3,4] axes=[-1,0,1]\nf64[4]\nf32[]\n"
@@ -335,6 +337,7 @@ static const op broadcast_op = {
     .numpy = "np.broadcast_to(a, shape)",
     .onnx = (const onnx_rule[]){{"Expand", 8, adapt_expand}, {"ConstantOfShape", 9, adapt_constant_of_shape}, {0}},
     .onnx_cases = "ConstantOfShape i64[2]=3",
+    .back = "Expand a #",
     .arity = 1,
     .attr = (const attr_spec[]){{"shape", 'I', NULL}, {0}},
     .shape = broadcast_shape, .body = broadcast_body, .grad = broadcast_grad,

@@ -114,8 +114,11 @@ static void test_refusals(void)
     ts_model *m = ts_model_open("bert-tiny", &e);
     in_folder("never.onnx", path);
     CHECK(!ts_model_save(m, NULL, path, &e) && stat(path, &st) != 0);
-    CHECK_TEXT(e.text, "cannot write \"bert-tiny\": it is built in, there are no steps of a file\n"
-                       "  hint: models from .onnx and .json files can be changed and written");
+    CHECK_TEXT(e.text, "\"bert-tiny\" is built in: it is written at the extents that are bound");
+    e = (err){0};
+    CHECK(!ts_model_extend(m, "{}", &e));
+    CHECK_TEXT(e.text, "cannot extend \"bert-tiny\": it is built in, there are no steps of a file\n"
+                       "  hint: models from .onnx and .json files can be changed");
     ts_model_free(m);
     e = (err){0};
     m = ts_model_open(source, &e);
