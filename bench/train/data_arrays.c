@@ -80,7 +80,7 @@ bool data_arrays(const data_want *want, data *out, ts_error *e)
     return check_labels(want, out, e);
 }
 
-/* ---- streams of tokens: raw u16 or u32 of a .bin, or any other file as text ---- */
+/* ---- streams of tokens: raw u16 or u32 of a .bin, the texts of a .jsonl, or any other file as text ---- */
 static bool raw_tokens(const data_want *want, const char *path, data *out, ts_error *e)
 {
     const size_t width = want->vocabulary > 65536 ? 4 : 2;
@@ -107,10 +107,37 @@ static bool raw_tokens(const data_want *want, const char *path, data *out, ts_er
     return true;
 }
 
+/* JSON Lines as the texts in them, a line each, in place of the file: escapes only ever get shorter. */
+static bool join_lines(const data_want *want, const char *path, bytes *file, ts_error *e)
+{
+    rows r = {want, path, 0};
+    size_t kept = 0;
+    for (size_t i = 0; i < file->n;) {
+        const char *s = file->at + i, *end = memchr(s, '\n', file->n - i);
+        const size_t n = end ? (size_t)(end - s) : file->n - i;
+        char *room = NULL;
+        row one;
+        r.line++, i += n + 1;
+        const bool good = row_json(&r, s, n, &one, &room, e);
+        if (good) {
+            memmove(file->at + kept, one.text, one.n_text);
+            kept += one.n_text;
+            file->at[kept++] = '\n';
+        }
+        free(room);
+        if (!good)
+            return false;
+    }
+    file->n = kept;
+    return true;
+}
+
 static bool text_tokens(const data_want *want, const char *path, data *out, ts_error *e)
 {
     if (!want->tokenizer)
         return bench_fail(e, TS_USAGE, "'%s' is text, and no tokenizer is there to number it", path);
+    if (path_ends(path, ".jsonl") && !join_lines(want, path, &out->file, e))
+        return false;
     int64_t *id = ts_tokenizer_encode(want->tokenizer, out->file.at, out->file.n, false, &out->n);
     out->text.id = calloc((size_t)out->n + 1, sizeof *out->text.id);
     bool good = out->text.id || bench_fail(e, TS_MEMORY, "no memory for %lld tokens", (long long)out->n);

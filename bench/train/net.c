@@ -55,9 +55,16 @@ static bool find_output(net *n, const char *name, ts_error *e)
 
 static bool wrong_rank(const net *n, const char *wanted, ts_error *e)
 {
-    bench_fail(e, TS_BAD_INPUT, "--task %s: the output \"%s\" has rank %d, %s is wanted", n->wish->task,
-               n->wish->output ? n->wish->output : "of the model", ts_rank(n->output), wanted);
-    return bench_hint(e, "--output NAME chooses another one; tessera show MODEL lists them");
+    const train_wish *w = n->wish;
+    ts_port first = {.name = ""};
+    ts_model_output(n->model, 0, &first);
+    bench_fail(e, TS_BAD_INPUT, "--%s %s: the output \"%s\" has rank %d, %s is wanted", w->loss ? "loss" : "task",
+               w->loss ? w->loss : w->task,
+               w->loss     ? w->loss
+               : w->output ? w->output
+                           : first.name,
+               ts_rank(n->output), wanted);
+    return bench_hint(e, "--%s NAME chooses another one; tessera show MODEL lists them", w->loss ? "loss" : "output");
 }
 
 /* ---- pooling: [b, s, h] -> [b, h] ---- */

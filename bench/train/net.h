@@ -5,7 +5,7 @@
 #include "bench/train/data.h"
 #include "bench/train/wish.h"
 
-typedef enum feed_role { FEED_IDS, FEED_MASK, FEED_TYPES, FEED_POSITIONS, FEED_ARRAY } feed_role;
+typedef enum feed_role { FEED_IDS, FEED_MASK, FEED_TYPES, FEED_POSITIONS, FEED_EMPTY, FEED_ARRAY } feed_role;
 typedef struct feed { /* one input of the model */
     feed_role role;
     ts_port port;

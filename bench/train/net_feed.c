@@ -19,14 +19,31 @@ static feed_role role_of(const ts_port *p)
                                          : FEED_IDS;
 }
 
+static bool refuse_text(const ts_port *p, ts_error *e)
+{
+    bench_fail(e, TS_UNSUPPORTED, "input \"%s\" is %s of rank %d: text cannot fill it", p->name,
+               ts_dtype_name(p->dtype), p->rank);
+    return bench_hint(e, "a model over text takes integers [batch, sequence]; give arrays as --data NAME=FILE.npy");
+}
+
+static bool is_empty(const ts_port *p)
+{
+    for (int i = 0; i < p->rank; i++)
+        if (p->dim[i] == 0)
+            return true;
+    return false;
+}
+
 static bool text_feed(feed *f, ts_error *e)
 {
     f->role = role_of(&f->port);
     if (f->port.rank == 2 && (is_integer(f->port.dtype) || f->role == FEED_MASK))
         return true;
-    bench_fail(e, TS_UNSUPPORTED, "input \"%s\" is %s of rank %d: text cannot fill it", f->port.name,
-               ts_dtype_name(f->port.dtype), f->port.rank);
-    return bench_hint(e, "a model over text takes integers [batch, sequence]; give arrays as --data NAME=FILE.npy");
+    f->role = FEED_EMPTY; /* as the past of a model that can go on, when there is none */
+    for (int i = 0; i < f->port.rank; i++)
+        if (f->port.dim[i] <= 0)
+            return true; /* not known before it is bound */
+    return refuse_text(&f->port, e);
 }
 
 static bool array_feed(feed *f, const data *d, ts_error *e)
@@ -68,7 +85,9 @@ static bool all_read(const net *n, const data *d, ts_error *e)
 static ts_array shape_of(const net *n, const feed *f)
 {
     ts_array a = {.dtype = f->port.dtype, .rank = f->port.rank};
-    if (f->role == FEED_ARRAY)
+    if (f->role == FEED_EMPTY)
+        a.dtype = TS_N_DTYPE; /* as the model has it, or --dim says */
+    else if (f->role == FEED_ARRAY)
         memcpy(a.dim, f->from->dim, sizeof a.dim);
     else
         a.dim[1] = n->length;
@@ -141,6 +160,8 @@ bool net_bind(net *n, const data *d, ts_error *e)
         ts_model_input(n->model, i, &n->feed[i].port);
         if (n->feed[i].role == FEED_IDS)
             n->vocabulary = n->feed[i].port.below;
+        if (n->feed[i].role == FEED_EMPTY && !is_empty(&n->feed[i].port))
+            return refuse_text(&n->feed[i].port, e);
     }
     return true;
 }
@@ -220,7 +241,7 @@ bool net_arrays(const net *n, const data *d, const int64_t *which, int64_t count
         good = ts_array_make(&out[i], f->port.dtype, f->port.rank, f->port.dim, e);
         if (good && f->role == FEED_ARRAY)
             fill_rows(n, f->from, all, &out[i]);
-        else if (good)
+        else if (good && f->role != FEED_EMPTY)
             fill_text(n, f, d, all, &out[i]);
     }
     const feed own = {.role = FEED_MASK};
@@ -245,7 +266,7 @@ bool net_array_fixed(const net *n, int i)
     const feed_role role = i < n->n_feed ? n->feed[i].role : i == n->n_feed ? FEED_MASK : FEED_IDS;
     if (i > n->n_feed)
         return n->rows > n->batch; /* of pairs: the label is the place in the batch */
-    return role == FEED_TYPES || role == FEED_POSITIONS || (role == FEED_MASK && n->stream);
+    return role == FEED_TYPES || role == FEED_POSITIONS || role == FEED_EMPTY || (role == FEED_MASK && n->stream);
 }
 
 bool net_set(const net *n, ts_plan *p, const ts_array *all, ts_error *e)
