@@ -1,9 +1,9 @@
 /* advance.c - a computation over a whole sequence as one that goes on by a place at a time.
  *
  * A row of a node is its value at one place along an axis, kept with extent 1. Its definition, with that axis set to
- * the place, says what it reads: where an operand is read at the same place, a row of it; else all of the operand, which
- * is then kept from place to place and gets a row written in. What does not depend on the sequence is read as it is. So
- * attention keeps keys and values, and nothing knows that it is attention. */
+ * the place, says what it reads: where an operand is read at the same place, a row of it; else all of the operand,
+ * which is then kept from place to place and gets a row written in. What does not depend on the sequence is read as it
+ * is. So attention keeps keys and values, and nothing knows that it is attention. */
 #include "graph/graph.h"
 #include "graph/linear.h"
 #include "graph/rule.h"
