@@ -20,6 +20,7 @@ typedef struct emit_wish { /* of a stand-alone program; tessera.h says what each
 
 typedef struct backend {
     const char *name, *doc;
+    bool as_written; /* it is to run the graph as it is: no operation is replaced by a cheaper way to the same value */
     bool (*usable)(text *why);            /* here, now; why not, or with what */
     bool (*takes)(const plan *p, err *e); /* whether build could make a program of it; NULL: of every plan */
     program *(*build)(const plan *p, const build_wish *w, text *facts, err *e); /* facts: members of a JSON object */

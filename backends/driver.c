@@ -21,25 +21,6 @@ const backend *backend_find(const char *name, err *e)
     return NULL;
 }
 
-void leaf_read(const node *n, void *to, int64_t first, int64_t end)
-{
-    const leaf *l = n->leaf;
-    const size_t width = (size_t)ts_dtype_bytes(n->type.dtype);
-    if (l->data) {
-        memcpy(to, (const char *)l->data + (size_t)first * width, (size_t)(end - first) * width);
-        return;
-    }
-    for (int64_t i = first; i < end; i++) {
-        const double v = (float)(l->mean + l->scale * random_unit(l->seed, (uint64_t)i));
-        if (n->type.dtype == TS_F32)
-            ((float *)to)[i - first] = (float)v;
-        else if (dtype_class(n->type.dtype) == D_REAL)
-            store_real(n->type.dtype, to, i - first, v);
-        else
-            store_whole(n->type.dtype, to, i - first, (int64_t)v);
-    }
-}
-
 /* ---- making ---- */
 static bool fits(const plan *p, int64_t limit, err *e)
 {
@@ -76,6 +57,7 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
                    .target = p->target->name,
                    .schema = o->schema,
                    .reference = o->reference,
+                   .as_written = p->target->as_written,
                    .n_state = want->n_state,
                    .state = want->state};
     if (!(w.isa = machine_isa(&p->on, o->isa, e)))
@@ -85,7 +67,13 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
     p->wish = (build_wish){.progress = o->progress, .user = o->user};
     if (o->cache_dir)
         p->wish.cache_dir = p->cache_dir = strdup(o->cache_dir);
-    if (!(p->plan = plan_make(g, want->n_root, want->root, &w, e)) || !fits(p->plan, o->mem_limit, e))
+    p->plan = plan_make(g, want->n_root, want->root, &w, e);
+    if (p->plan && !w.as_written && !fits(p->plan, o->mem_limit, NULL)) { /* cheaper ways take more memory */
+        plan_free(p->plan);
+        w.as_written = true;
+        p->plan = plan_make(g, want->n_root, want->root, &w, e);
+    }
+    if (!p->plan || !fits(p->plan, o->mem_limit, e))
         return false;
     p->given = calloc((size_t)p->plan->n_input + 1, sizeof *p->given);
     p->old = calloc((size_t)p->plan->n_root + 1, sizeof *p->old);

@@ -29,7 +29,7 @@ static bool leaf_same(const node *a, const node *b)
     const leaf *p = a->leaf, *q = b->leaf;
     if (!p || !q)
         return p == q;
-    if (p->kind != q->kind || p->mean != q->mean || p->scale != q->scale || p->seed != q->seed ||
+    if (p->kind != q->kind || p->of != q->of || p->mean != q->mean || p->scale != q->scale || p->seed != q->seed ||
         strcmp(a->label, b->label))
         return false;
     if (p->data == q->data)
@@ -129,6 +129,13 @@ const node *g_input(graph *g, const char *label, const type *t, preset *k)
 const node *g_weight(graph *g, const char *label, const type *t, const void *data)
 {
     return g_leaf(g, leaf_op("weight"), label, t, &(leaf){.kind = LEAF_WEIGHT, .data = data});
+}
+
+const node *g_known(graph *g, const node *n, const char *label)
+{
+    for (int i = 0; n && i < n->n_in; i++)
+        MUST(n->in[i]->leaf && n->in[i]->leaf->kind != LEAF_INPUT);
+    return n ? g_leaf(g, leaf_op("weight"), label, &n->type, &(leaf){.kind = LEAF_WEIGHT, .of = n}) : NULL;
 }
 
 const node *g_const(graph *g, const char *label, const type *t, const void *data)

@@ -19,6 +19,7 @@ typedef struct leaf {
     const void *data;
     double mean, scale; /* seeded: element i is (float)(mean + scale * random_unit(seed, i)) */
     uint64_t seed;
+    const node *of; /* its value is that of this node, computed when it is read; or NULL */
     int64_t below;  /* inputs of integers: valid values are [0, below); 0: unknown */
     preset *preset; /* inputs; NULL: nothing is. No part of any identity */
 } leaf;
@@ -64,6 +65,8 @@ const node *g_leaf(graph *g, const op *kind, const char *label, const type *t, c
 const node *g_input(graph *g, const char *label, const type *t, preset *k); /* k: may be NULL, else outlives g */
 /* Data borrowed for the graph's life */
 const node *g_weight(graph *g, const char *label, const type *t, const void *data);
+/* The value of n, whose operands are weights and constants, as a weight of its own: not computed until it is read. */
+const node *g_known(graph *g, const node *n, const char *label);
 const node *g_const(graph *g, const char *label, const type *t, const void *data); /* copies */
 const node *g_scalar(graph *g, dtype d, double v);                                 /* rank 0 */
 const node *g_ints(graph *g, int n, const int64_t *v);                             /* i64[n] */
@@ -84,6 +87,10 @@ void g_group(graph *g, const group *q);
  * with the reason in g, when that cannot be. */
 bool g_replace(graph *g, int n, const node *const *root, int n_pair, const node *const *from, const node *const *to,
                const node **out);
+/* The same with every node passed through f once its operands have been: now is old over what they became, and what f
+ * gives, of the same type, stands for it; NULL: with the reason in g. */
+typedef const node *rewriting(void *user, const node *old, const node *now);
+bool g_rewrite(graph *g, int n, const node *const *root, rewriting *f, void *user, const node **out);
 void g_fail(graph *g, ts_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 const attr *node_attr(const node *n, const char *name); /* MUST exist in the op's specification */

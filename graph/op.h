@@ -115,6 +115,8 @@ typedef struct op {
      * of the call; y: its value; dy: the gradient of y. Only where it is better than what follows from text, body or
      * lower, which is done for an op without. */
     const node *(*grad)(graph *g, const node *call, const node *y, const node *dy, int k);
+    /* The same value for fewer operations, up to rounding, where the weights of n are known; NULL: not for n. */
+    const node *(*cheaper)(graph *g, const node *n);
     /* Tags n as the result of a group of this op in an imported graph */
     bool (*recognise)(graph *g, const node *n);
     /* Problems as operators of ONNX have them, lines "MatMulInteger u8[2,3] i8[3,4]", for those that take other

@@ -9,6 +9,8 @@ typedef struct replacing {
     graph *g;
     int n;
     const node **now; /* by old id: what stands for it */
+    rewriting *f;     /* NULL: nothing more */
+    void *user;
 } replacing;
 
 static const node *remake(replacing *r, const node *old)
@@ -54,37 +56,64 @@ static void carry_group(replacing *r, const group *q)
     g_group(g, &(group){q->op, result, q->n_in, in, q->attr, first, last});
 }
 
-bool g_replace(graph *g, int n, const node *const *root, int n_pair, const node *const *from, const node *const *to,
-               const node **out)
+/* Makes again what the roots need, oldest first; what is in r->now already stands for itself. */
+static bool remake_all(replacing *r, int n, const node *const *root, const node **out)
+{
+    graph *g = r->g;
+    const int n_group = g->n_group;
+    const node **need = calloc((size_t)r->n + 1, sizeof *need);
+    MUST(need);
+    const int count = g_reach(n, root, need);
+    bool good = !err_is(&g->err);
+    for (int i = 0; good && i < count; i++) {
+        const node *old = need[i], **now = &r->now[old->id];
+        if (!*now)
+            *now = old->leaf ? old : remake(r, old);
+        if (*now && r->f)
+            *now = r->f(r->user, old, *now);
+        good = *now != NULL;
+    }
+    for (int i = 0; good && i < n_group; i++)
+        carry_group(r, &g->group[i]);
+    for (int i = 0; good && i < n; i++)
+        out[i] = r->now[root[i]->id];
+    free(need);
+    return good;
+}
+
+static bool all_there(graph *g, int n, const node *const *root)
 {
     for (int i = 0; i < n; i++)
         if (!root[i])
             return g_fail(g, TS_BAD_INPUT, "replacing in tensor %d, which is missing", i), false;
-    const int n_old = g->n, n_group = g->n_group;
-    replacing r = {.g = g, .n = n_old, .now = calloc((size_t)n_old + 1, sizeof *r.now)};
-    const node **need = calloc((size_t)n_old + 1, sizeof *need);
-    MUST(r.now && need);
-    bool good = !err_is(&g->err);
-    for (int i = 0; good && i < n_pair; i++) {
+    return !err_is(&g->err);
+}
+
+bool g_replace(graph *g, int n, const node *const *root, int n_pair, const node *const *from, const node *const *to,
+               const node **out)
+{
+    if (!all_there(g, n, root))
+        return false;
+    replacing r = {.g = g, .n = g->n, .now = calloc((size_t)g->n + 1, sizeof *r.now)};
+    MUST(r.now);
+    for (int i = n_pair; i-- > 0;) {
         if (!type_equal(&from[i]->type, &to[i]->type))
             g_fail(g, TS_BAD_INPUT, "replacing \"%s\" by \"%s\", which has another shape or dtype", from[i]->label,
                    to[i]->label);
-        good = !err_is(&g->err);
+        r.now[from[i]->id] = to[i];
     }
-    const int count = g_reach(n, root, need);
-    for (int i = 0; good && i < count; i++) {
-        const node *now = NULL;
-        for (int k = 0; k < n_pair && !now; k++)
-            now = from[k] == need[i] ? to[k] : NULL;
-        if (!now)
-            now = need[i]->leaf ? need[i] : remake(&r, need[i]);
-        r.now[need[i]->id] = now;
-        good = now != NULL;
-    }
-    for (int i = 0; good && i < n_group; i++)
-        carry_group(&r, &g->group[i]);
-    for (int i = 0; good && i < n; i++)
-        out[i] = r.now[root[i]->id];
-    free(need), free(r.now);
+    const bool good = remake_all(&r, n, root, out);
+    free(r.now);
+    return good;
+}
+
+bool g_rewrite(graph *g, int n, const node *const *root, rewriting *f, void *user, const node **out)
+{
+    if (!all_there(g, n, root))
+        return false;
+    replacing r = {.g = g, .n = g->n, .f = f, .user = user, .now = calloc((size_t)g->n + 1, sizeof *r.now)};
+    MUST(r.now);
+    const bool good = remake_all(&r, n, root, out);
+    free(r.now);
     return good;
 }

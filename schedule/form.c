@@ -70,6 +70,40 @@ const expr *stage_guard(const stage *s, int load)
     return find_guard(s->value, s->load[load]);
 }
 
+/* Conditions x < 1, x < 2, ... between what is loaded, where x is the axis or axis % p, whose numbers are 0..n-1 */
+typedef struct choices {
+    int axis;
+    int64_t extent, n;
+    uint32_t bounds;
+} choices;
+
+static void note_choice(choices *c, const expr *x)
+{
+    enum { MOST = 8 };
+    const bool below = x->kind == X_CALL && !strcmp(x->fn->name, "lt") && x->arg[1]->kind == X_LIT;
+    const expr *a = below ? x->arg[0] : x;
+    const bool rest = a->kind == X_CALL && !strcmp(a->fn->name, "mod") && a->arg[1]->kind == X_LIT;
+    const int64_t n = rest ? a->arg[1]->whole : c->extent, bound = below ? x->arg[1]->whole : 0;
+    a = rest ? a->arg[0] : a;
+    if (a->kind == X_AXIS && a->axis == c->axis && n <= MOST && bound > 0 && bound < n)
+        c->n = n, c->bounds |= 1u << bound;
+}
+
+static void find_choices(choices *c, const expr *x)
+{
+    if (x->kind == X_CALL && x->fn->result == R_SECOND && x_count(x->arg[1], X_LOAD) && x_count(x->arg[2], X_LOAD))
+        note_choice(c, x->arg[0]);
+    for (int i = 0; x->kind != X_LOAD && i < x->n; i++)
+        find_choices(c, x->arg[i]);
+}
+
+int stage_choice(const stage *s, int axis)
+{
+    choices c = {.axis = axis, .extent = s->extent[axis]};
+    find_choices(&c, s->value);
+    return c.n && c.bounds == (1u << c.n) - 2 ? (int)c.n : 0;
+}
+
 static void find_loads(arena *m, stage *s) /* those under the fold first */
 {
     const expr *load[MAX_LOADS], *fold = stage_fold(s);
@@ -277,6 +311,7 @@ static void name_kernel(fuser *f, const cluster *c, kernel *k)
     for (int i = 0; i < k->n_stage; i++)
         if (work(&k->stage[i]) > work(&k->stage[k->main]))
             k->main = i;
+    k->whole = c->member[k->main]->main;
     k->op = q ? q->op->name : c->member[k->main]->main->op->name;
     for (int i = 0; i < k->n_stage; i++) {
         stage *s = &k->stage[i];

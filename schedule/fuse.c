@@ -239,6 +239,13 @@ static int real_dims(const type *t, int *dim) /* the dimensions that have more t
     return n;
 }
 
+static bool chooses(const item *it, int axis) /* to be unrolled: its trips share what they load */
+{
+    stage s = {.value = it->value};
+    memcpy(s.extent, it->extent, sizeof s.extent);
+    return stage_choice(&s, axis);
+}
+
 /* How many leading axes reader b walks in step with producer a: a[i0, i1, ...] read at b's own leading axes. */
 static int common_axes(const item *a, const item *b)
 {
@@ -249,6 +256,9 @@ static int common_axes(const item *a, const item *b)
         return 0;
     if (most > nb)
         most = nb;
+    for (int k = 0; k < most; k++)
+        if (chooses(a, da[k]) || chooses(b, db[k]))
+            most = k;
     for (int i = 0; i < n; i++) {
         int k = 0;
         if (load[i]->from != a->node)

@@ -10,10 +10,13 @@ int guess_lanes(const plan *p, const stage *s);
 shape guess_tile(const plan *p, int64_t rows, int64_t columns, int64_t lane);
 void guess_put(text *t, const stage *s, int a, int64_t step, const char *how); /* "n/48@core" */
 bool guess_cores(const plan *p, const kernel *k, const stage *s);              /* enough work to spread */
+double guess_evenly(int64_t trips, int threads); /* the share of the cores' time that has work */
 uint32_t guess_axes(const expr *load);
 bool guess_weight(const node *n);
 bool guess_contracts(const stage *s); /* something under the fold is read again for steps of an axis it does not have */
 /* guess_blocks.c: true when the stage is one whose values lie in blocks, or whose weights give another axis than the
  * last; its loops are then in out. */
 bool guess_blocks(const plan *p, const kernel *k, const stage *s, text *out);
+/* guess_choice.c: the same for a stage that chooses by the number of a loop what it computes. */
+bool guess_choice(const plan *p, const kernel *k, const stage *s, text *out);
 #endif

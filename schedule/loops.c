@@ -131,19 +131,46 @@ static bool choose(plan *p, kernel *k, const rule **used, err *e)
 }
 
 /* ---- layouts of weights ---- */
-static bool plain_axes(const expr *x, int *axis) /* every subscript one axis of its own, or a constant 0 */
+static bool is_part(const expr *x, const char *name, int64_t by, int *axis) /* an axis / by, or an axis % by */
+{
+    if (x->kind != X_CALL || strcmp(x->fn->name, name) || x->arg[0]->kind != X_AXIS || x->arg[1]->kind != X_LIT ||
+        x->arg[1]->whole != by)
+        return false;
+    return *axis = x->arg[0]->axis, true;
+}
+
+/* Every subscript one axis of its own, or a constant 0; or two of them one axis, merged: a / n and a % n. */
+static bool walked_axes(const expr *x, int *axis)
 {
     uint32_t seen = 0;
     for (int i = 0; i < x->n; i++) {
+        const int64_t next = i + 1 < x->n ? x->from->type.dim[i + 1] : 0;
+        int a = x->arg[i]->kind == X_AXIS ? x->arg[i]->axis : -1, low;
         axis[i] = -1;
         if (x->arg[i]->kind == X_LIT && x->from->type.dim[i] == 1)
             continue;
-        if (x->arg[i]->kind != X_AXIS || seen >> x->arg[i]->axis & 1)
+        const bool two = next && is_part(x->arg[i], "floordiv", next, &a) &&
+                         is_part(x->arg[i + 1], "mod", next, &low) && low == a;
+        if (a < 0 || (x->arg[i]->kind != X_AXIS && !two) || seen >> a & 1)
             return false;
-        axis[i] = x->arg[i]->axis;
-        seen |= 1u << axis[i];
+        seen |= 1u << a, axis[i] = a;
+        if (two)
+            axis[++i] = a;
     }
     return true;
+}
+
+static bool is_merged(int n, const int *axis, int d)
+{
+    return axis[d] >= 0 && ((d > 0 && axis[d - 1] == axis[d]) || (d + 1 < n && axis[d + 1] == axis[d]));
+}
+
+static bool plain_axes(const expr *x, int *axis) /* none of them merged */
+{
+    bool plain = walked_axes(x, axis);
+    for (int d = 0; plain && d < x->n; d++)
+        plain = !is_merged(x->n, axis, d);
+    return plain;
 }
 
 /* The order in which the loops walk the operand: staging applied once, when the weight is loaded. */
@@ -157,6 +184,8 @@ static bool walked(const stage *s, const expr *x, const int *axis, layout *y)
             const loop *q = &s->nest.loop[l];
             if (axis[d] != q->axis || left[d] <= 1)
                 continue;
+            if (q->step > 1 && is_merged(x->n, axis, d))
+                return false;
             const int64_t step = q->step < left[d] ? q->step : left[d];
             if (!layout_digit(y, d, step, left[d]))
                 return false;
@@ -229,7 +258,8 @@ static bool lay_out(plan *p, kernel *k, int which, const rule *r, err *e)
                 letter[d] = axis[d] < 0 ? "?" : s->letter[axis[d]];
             if (!layout_parse(&y, &n->type, letter, wanted, e))
                 return err_in(e, "%s: rule \"%s\" on %s %s, operand %c", r->place, r->name, k->op, k->label, 'a' + i);
-        } else if (plain && matrix && stage_fold(s) && k->n_stage == 1 && !p->reference) {
+        } else if (matrix && s->value->kind != X_ROUTINE && walked_axes(s->load[i], axis) && stage_fold(s) &&
+                   k->n_stage == 1 && !p->reference) {
             if (!walked(s, s->load[i], axis, &y))
                 layout_rows(&y, &n->type);
         }

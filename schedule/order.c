@@ -214,6 +214,19 @@ static int kept_axis(const plan *p, const stage *s)
     return -1;
 }
 
+/* The axis along which operands lie, where the stage chooses among neighbours along the last ones: these are unrolled,
+ * and vectors need another. Else -1. */
+static int apart_axis(const stage *s)
+{
+    const expr *load[MAX_LOADS];
+    const int n = x_loads(s->value, load, MAX_LOADS);
+    const expr *last = n && n <= MAX_LOADS && load[0]->n ? load[0]->arg[load[0]->n - 1] : NULL;
+    return last && last->kind == X_AXIS && s->n_result && last->axis < s->n_result - 1 &&
+                   stage_choice(s, s->n_result - 1)
+               ? last->axis
+               : -1;
+}
+
 static bool walks_blocks(const plan *p, const kernel *k, const stage *s, const node *n)
 {
     return k->n_stage == 1 && stage_nested(s) && reads_linear(p, s, n);
@@ -229,6 +242,8 @@ static void choose_block(const fuser *f, const kernel *k)
     int axis = stage_given(s);
     if (axis < 0)
         axis = kept_axis(p, s);
+    if (axis < 0)
+        axis = apart_axis(s);
     const int dim = axis < 0 ? -1 : dim_along(s, axis), bytes = ts_dtype_bytes(t->dtype);
     if (dim < 0 || !type_count(t) || taken_whole(f, s->node) || !layout_is_rows(y, t) || p->isa->vector_bytes < 16)
         return;

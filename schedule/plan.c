@@ -60,7 +60,11 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_wish *
     static const struct {
         const char *name;
         bool (*run)(plan *p, err *e);
-    } passes[] = {{"fuse", pass_fuse}, {"apart", pass_apart}, {"loops", pass_loops}, {"memory", pass_memory}};
+    } passes[] = {{"fuse", pass_fuse},
+                  {"cheaper", pass_cheaper},
+                  {"apart", pass_apart},
+                  {"loops", pass_loops},
+                  {"memory", pass_memory}};
     plan *p = calloc(1, sizeof *p);
     MUST(p);
     *p = (plan){.on = wish->on,
@@ -68,6 +72,7 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_wish *
                 .threads = wish->threads,
                 .reference = wish->reference,
                 .own_places = wish->own_places,
+                .as_written = wish->as_written || wish->reference,
                 .g = g,
                 .n_root = n_root};
     p->root = memcpy(arena_array(&p->mem, (size_t)n_root + 1, sizeof *root), root, (size_t)n_root * sizeof *root);

@@ -71,6 +71,7 @@ typedef struct kernel {
     char name[16];     /* k0, k1, ... in order of first appearance; equal kernels share code, not this */
     const char *op;    /* what rules match: the main operation or group */
     const char *label; /* a name from the model, for people; "" */
+    const node *whole; /* whose work the main stage does, before what follows it */
     int n_stage, n_shared;
     stage *stage;
     nest shared;
@@ -106,8 +107,8 @@ typedef struct plan {
     const machine *on;
     const isa *isa;
     int threads;
-    bool reference;  /* plain loops, reals in f64 */
-    bool own_places; /* as wished */
+    bool reference;              /* plain loops, reals in f64 */
+    bool own_places, as_written; /* as wished */
     graph *g;
     int n_root;
     const node *const *root;
@@ -134,6 +135,7 @@ typedef struct plan_wish {
     int threads;
     bool reference;
     bool own_places; /* no result lies over an operand in the arena */
+    bool as_written; /* no operation is replaced by a cheaper way to the same value */
     int n_state;     /* the last roots: state[i], an input, is to hold what root n_root - n_state + i was */
     const node *const *state;
 } plan_wish;
@@ -148,6 +150,9 @@ bool stage_nested(const stage *s);
 /* "inside ? x[...] : 0" around a load, where the condition depends on nothing but the load's axes: padding.
  * NULL: none. */
 const expr *stage_guard(const stage *s, int load);
+/* Where each number of an axis, or each remainder, has a sum of its own over what is loaded, and there are few: how
+ * many; 0: not so. */
+int stage_choice(const stage *s, int axis);
 /* The steps in which an axis must be walked to stay within blocks of what the stage touches; 1: any. */
 int64_t stage_block(const plan *p, const stage *s, int axis);
 /* The last result axis that weights under the fold have, where what they are multiplied with has a later one (channels
@@ -156,9 +161,10 @@ int stage_given(const stage *s);
 int64_t plan_cache_bytes(const plan *p, int level); /* of level 1, 2, 3 for one core; 3 shared by all of them */
 
 /* Passes, in this order; each says in its file what it requires and guarantees, and plan_check holds after each. */
-bool pass_fuse(plan *p, err *e);   /* graph -> kernels of stages; letters, collapsed axes */
-bool pass_apart(plan *p, err *e);  /* takes apart what the schema wants so */
-bool pass_loops(plan *p, err *e);  /* schema and guess -> nests, layouts of weights */
-bool pass_memory(plan *p, err *e); /* lifetimes -> homes in the arena */
+bool pass_fuse(plan *p, err *e);    /* graph -> kernels of stages; letters, collapsed axes */
+bool pass_cheaper(plan *p, err *e); /* puts what operations offer in their place */
+bool pass_apart(plan *p, err *e);   /* takes apart what the schema wants so */
+bool pass_loops(plan *p, err *e);   /* schema and guess -> nests, layouts of weights */
+bool pass_memory(plan *p, err *e);  /* lifetimes -> homes in the arena */
 bool plan_check(const plan *p, err *e);
 #endif

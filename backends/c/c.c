@@ -52,13 +52,20 @@ static bool used_in_place(const packed *w)
            layout_is_rows(&w->layout, &w->node->type);
 }
 
+/* By one part alone: computed, or seeded and laid out otherwise than in rows. */
+static bool made_whole(const packed *w)
+{
+    return w->node->leaf->of || (!w->node->leaf->data && !layout_is_rows(&w->layout, &w->node->type));
+}
+
 static void load_leaf(const program *g, int i, int part, int parts, char *buffer)
 {
     const packed *w = &g->p->leaf[i];
     char *to = g->weights + g->leaf_at[i];
     const int64_t n = type_count(&w->node->type);
     if (layout_is_rows(&w->layout, &w->node->type)) {
-        const int64_t first = n * part / parts, end = n * (part + 1) / parts;
+        const bool whole = made_whole(w);
+        const int64_t first = whole ? 0 : n * part / parts, end = whole ? n : n * (part + 1) / parts;
         leaf_read(w->node, to + first * ts_dtype_bytes(w->node->type.dtype), first, end);
         return;
     }
@@ -74,11 +81,6 @@ static void release_leaf(const program *g, int i)
     const node *n = g->p->leaf[i].node;
     if (n->leaf->data)
         pages_release(&g->files, n->leaf->data, (size_t)type_bytes(&n->type));
-}
-
-static bool made_whole(const packed *w) /* seeded, and laid out otherwise than in rows: by one part alone */
-{
-    return !w->node->leaf->data && !layout_is_rows(&w->layout, &w->node->type);
 }
 
 static void load_weights(void *arg, int part, int parts)

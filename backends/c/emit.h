@@ -81,6 +81,7 @@ typedef struct emitter {
     const expr *guard; /* of which they are the comparisons */
     uint32_t peeled;   /* axes whose loops outside the tile write first and last trips apart */
     uint32_t apart;    /* loops of the tile that are written out trip by trip */
+    uint32_t settled;  /* the same, of a stage without a fold */
     const expr *term;  /* what the tile folds: without what the loops' bounds settle */
     bool copying;      /* what is addressed is copied, whether it will be used or not */
     int n_tile;
@@ -141,6 +142,9 @@ void live_open(emitter *m);                                   /* before the firs
 void live_check(emitter *m);                                  /* behind each stage */
 bool live_bounds(const emitter *m, int l);                    /* whether loop l of the stage ends where that ends */
 void live_end(const emitter *m, text *t, int l, int64_t end); /* where, of trips up to `end` */
+/* settle.c: choices that are known in a tile. */
+void settle_find(emitter *m);         /* of the stage */
+const expr *settle_value(emitter *m); /* in the tile: what it computes here */
 /* copy.c: copies what the inner loops read of an operand into scratch. */
 bool copy_enter(emitter *m, int stage, bool shared, int loop);
 const expr *copy_value(emitter *m, const stage *s); /* a padded operand that is copied has its zeros there */

@@ -92,8 +92,9 @@ static void finish_one(emitter *m)
         emit_combine(m, &sum, y.s, acc.s);
         text_line(&m->body, "if (!first) %s = %s;", acc.s, sum.s);
     }
-    c_temporaries(&w, &m->body, m->value);
-    c_expr(&w, &value, m->value);
+    const expr *x = settle_value(m);
+    c_temporaries(&w, &m->body, x);
+    c_expr(&w, &value, x);
     if (m->outer_fold)
         text_line(&m->body, "%s = last ? %s : %s;", y.s, value.s, acc.s);
     else
@@ -128,7 +129,7 @@ static int spans_of(const emitter *m, int l, phase ph, span out[MAX_APART + 1])
     const loop *q = &m->s->nest.loop[l];
     const int64_t left = m->cur[q->axis], full = left / q->step, rest = left % q->step;
     int n = 0;
-    if (ph == BODY && m->apart >> l & 1)
+    if (ph == BODY ? m->apart >> l & 1 : m->settled >> l & 1)
         for (int64_t i = 0; i < full; i++)
             out[n++] = (span){i, i + 1, q->step};
     else if (full)

@@ -116,6 +116,7 @@ const backend backend_interp = {
     .name = "interp",
     .doc =
         "The interpreter: every definition as it is written, in double precision; slow, and the judge of the others.",
+    .as_written = true,
     .build = build,
     .run = run,
     .get = get,

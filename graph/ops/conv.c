@@ -1,6 +1,7 @@
 /* conv.c - convolution over 1, 2 or 3 spatial axes, channels first: x[n, ic, space...] with w[oc, ic / group,
  * kernel...]. The bias is an addition of its own, which fusion brings back. */
 #include "graph/window.h"
+#include "graph/winograd.h"
 
 /* ---- ONNX ---- */
 static bool adapt_conv(const onnx_call *c, const node **out, err *e)
@@ -115,6 +116,7 @@ static const op conv2d_op = {
     .name = "conv2d", .doc = "Convolution over two axes.", .numpy = oracle,
     .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
     .arity = 2, .axes = "n oc oh ow | ic kh kw", .attr = attributes, .shape = conv_shape, .body = conv_body,
+    .cheaper = winograd_conv,
     .cases = "f32[1,3,14,19] f32[8,3,5,5]\nf32[1,3,14,19] f32[8,3,5,5] strides=[2,2] pads=[3,3,3,3]\n"
              "f32[2,8,7,7] f32[4,8,1,1]\nf32[2,8,7,7] f32[4,8,1,1] strides=[2,2]\n"
              "f32[1,6,8,8] f32[6,1,3,3] group=6 pads=[1,1,1,1]\n"

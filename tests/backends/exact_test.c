@@ -69,6 +69,21 @@ static const char *const rows[] = {
     "x f64[1,9,8,10]; w! f64[18,9,3,3]; v! f64[5,18,3,3]; p conv2d pads=[1,1,1,1] x w; y conv2d p v",
     "x f32[1,40,9,11]; w! f32[40,40,1,1]; v! f32[40,8,3,3]; p conv2d x w; y conv2d group=5 pads=[1,1,1,1] p v",
     "x f32[1,32,9,11]; w! f32[32,32,1,1]; v! f32[96,4,3,3]; p conv2d x w; y conv2d group=8 pads=[1,1,1,1] p v",
+    /* fewer products: images that tiles cover and do not, channels that blocks cover and do not, sums behind them */
+    "x f32[1,32,12,12]; w! f32[32,32,3,3]; c! f32[1,32,1,1]; p conv2d pads=[1,1,1,1] x w; q add p c; y relu q",
+    "x f32[2,40,13,14]; w! f32[37,40,3,3]; y conv2d pads=[1,1,1,1] x w",
+    "x f32[1,33,9,11]; w! f32[48,33,3,3]; v! f32[50,48,3,3]; p conv2d pads=[2,0,1,2] x w; q relu p; "
+    "y conv2d pads=[1,1,1,1] q v",
+    "x f32[1,32,14,16]; w! f32[32,32,1,1]; v! f32[32,32,3,3]; u! f32[64,32,1,1]; s! f32[64,32,1,1]; p conv2d x w; "
+    "q conv2d pads=[1,1,1,1] p v; r relu q; t conv2d r u; z conv2d x s; a add t z; y relu a",
+    "x f32[1,24,40,9]; w! f32[24,24,3,3]; p conv2d x w; q add p p; m max_pool kernel=[2,2] strides=[2,2] q; "
+    "r reshape shape=[1,24,57] m; y sum axes=[2] r",
+    "x f64[1,32,12,12]; w! f64[32,32,3,3]; y conv2d pads=[1,1,1,1] x w",
+    /* choices among neighbours */
+    "a f32[5,60]; b f32[5,60]; c f32[5,60]; p reshape shape=[5,60,1] a; q reshape shape=[5,60,1] b; r reshape "
+    "shape=[5,60,1] c; y concat axis=2 p q r",
+    "a f32[40,60]; b f32[40,60]; p reshape shape=[40,1,60] a; q reshape shape=[40,1,60] b; c concat axis=1 p q; y relu "
+    "c",
     /* borders: tiles of their own, padding wider than a tile, kernels that reach over both ends */
     "x f32[1,16,9,61]; w! f32[32,16,3,3]; y conv2d pads=[1,1,1,1] x w",
     "x f32[1,5,30,57]; w! f32[17,5,5,5]; y conv2d dilations=[3,4] pads=[6,8,6,8] x w",

@@ -5,8 +5,35 @@
 #include <stdio.h>
 #include <string.h>
 
+static const node *doubled(void *user, const node *old, const node *now) /* tanh(a) becomes a + a */
+{
+    graph *g = user;
+    (void)old;
+    return strcmp(now->op->name, "tanh") ? now : ts_call2(g, "add", now->in[0], now->in[0]);
+}
+
+static const node *nothing(void *user, const node *old, const node *now)
+{
+    g_fail(user, TS_BAD_INPUT, "no");
+    return old == now ? NULL : now;
+}
+
+static void rewrites(void) /* operands first: what stands for a node is built on what stands for its operands */
+{
+    graph *g = ts_graph_make();
+    const int64_t dim[] = {2, 3};
+    const ts_tensor x = ts_input(g, "x", TS_F32, 2, dim), root = ts_call1(g, "tanh", ts_call1(g, "tanh", x));
+    ts_tensor out = NULL;
+    const ts_tensor twice = ts_call2(g, "add", x, x);
+    CHECK(g_rewrite(g, 1, &root, doubled, g, &out) && out == ts_call2(g, "add", twice, twice));
+    CHECK(g_rewrite(g, 1, &x, doubled, g, &out) && out == x);
+    CHECK(!g_rewrite(g, 1, &root, nothing, g, &out));
+    ts_graph_free(g);
+}
+
 int main(void)
 {
+    rewrites();
     graph *g = ts_graph_make();
     const int64_t dim[] = {2, 3};
     const ts_tensor w = ts_weight(g, "w", TS_F32, 2, dim, 0, 1, 1), x = ts_input(g, "x", TS_F32, 2, dim);

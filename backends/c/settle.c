@@ -1,0 +1,79 @@
+/* settle.c - choices that are known when a tile is written. Where a stage without a fold chooses among several sums by
+ * a loop's number (tiles of Winograd, neighbours put side by side), its unrolled loops are written out trip by trip and
+ * each trip says only what it takes. The loops outside write their first and last trips apart where padding depends on
+ * them, so that tiles inside hold no test of it. */
+#include "backends/c/emit.h"
+
+#include <string.h>
+
+static bool is_choice(const expr *x)
+{
+    return x->kind == X_CALL && x->n == 3 && x->fn->result == R_SECOND;
+}
+
+static uint32_t condition_axes(const expr *x)
+{
+    uint32_t axes = is_choice(x) && !x_count(x->arg[0], X_LOAD) ? x_axes(x->arg[0]) : 0;
+    for (int i = 0; x->kind != X_LOAD && i < x->n; i++)
+        axes |= condition_axes(x->arg[i]);
+    return axes;
+}
+
+void settle_find(emitter *m)
+{
+    const stage *s = m->s;
+    uint32_t chosen = 0;
+    int64_t trips = 1;
+    m->settled = 0;
+    if (m->fold || m->p->reference || x_alone(s->value))
+        return;
+    for (int a = 0; a < s->n_result; a++)
+        if (stage_choice(s, a))
+            chosen |= 1u << a;
+    for (int l = nest_unrolled(s); l < s->nest.n; l++) {
+        const loop *q = &s->nest.loop[l];
+        if (q->role == UNROLL && chosen >> q->axis & 1 && (trips *= loop_trips(q)) <= MAX_APART)
+            m->settled |= 1u << l;
+    }
+    if (m->settled)
+        m->peeled = condition_axes(m->value) & ~chosen;
+}
+
+static const expr *truth(arena *m, bool v)
+{
+    return x_cast(m, TS_BOOL, x_whole(m, v));
+}
+
+/* -1: not known; else whether a < b (or a <= b: less by `or_equal`), wherever the tile may start */
+static int compared(emitter *m, const expr *a, const expr *b, bool or_equal)
+{
+    const lin *const *const ways[] = {m->inner, m->plain};
+    for (int i = 0; i < COUNT(ways); i++) {
+        int64_t low, high;
+        lin_range(&m->sp, lin_add(&m->sp, lin_of(&m->sp, b, ways[i]), lin_of(&m->sp, a, ways[i]), -1), &low, &high);
+        if (low != INT64_MIN && (low >= !or_equal || high < !or_equal))
+            return low >= !or_equal;
+    }
+    return -1;
+}
+
+static const expr *settle_one(void *user, const expr *x)
+{
+    emitter *m = user;
+    const bool lt = x->kind == X_CALL && !strcmp(x->fn->name, "lt"),
+               le = x->kind == X_CALL && !strcmp(x->fn->name, "le");
+    if ((lt || le) && dtype_class(x->arg[0]->dtype) != D_REAL && dtype_class(x->arg[1]->dtype) != D_REAL &&
+        !x_count(x, X_LOAD)) {
+        const int known = compared(m, x->arg[0], x->arg[1], le);
+        return known < 0 ? x : truth(m->mem, known);
+    }
+    for (int i = 0; i < 2 && x->kind == X_CALL && !strcmp(x->fn->name, "and"); i++)
+        if (x->arg[i]->kind == X_LIT)
+            return x->arg[i]->whole ? x->arg[1 - i] : x->arg[i];
+    return is_choice(x) && x->arg[0]->kind == X_LIT ? x->arg[x->arg[0]->whole ? 1 : 2] : x;
+}
+
+const expr *settle_value(emitter *m)
+{
+    return m->settled ? x_share(m->mem, x_map(m->mem, m->value, settle_one, m)) : m->value;
+}

@@ -1,0 +1,57 @@
+/* leaf.c - the values of weights and constants: borrowed, seeded, or computed from others. */
+#include "backends/backend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static ts_array whole_of(const node *n) /* a leaf's value; data to be freed where the leaf has none */
+{
+    ts_array a = {n->type.dtype, n->type.rank, {0}, (void *)(uintptr_t)n->leaf->data};
+    memcpy(a.dim, n->type.dim, sizeof n->type.dim);
+    if (a.data)
+        return a;
+    MUST(a.data = malloc((size_t)type_bytes(&n->type) + 1));
+    leaf_read(n, a.data, 0, type_count(&n->type));
+    return a;
+}
+
+/* What a leaf stands for, computed from the leaves that it names. */
+static void compute(const node *n, void *to, int64_t first, int64_t end)
+{
+    ts_array in[MAX_ARG], out;
+    const ts_array *at[MAX_ARG];
+    const size_t width = (size_t)ts_dtype_bytes(n->type.dtype);
+    err e = {0};
+    MUST(n->n_in <= MAX_ARG);
+    for (int i = 0; i < n->n_in; i++)
+        in[i] = whole_of(n->in[i]), at[i] = &in[i];
+    MUST(node_eval(n, at, &out, &e));
+    memcpy(to, (const char *)out.data + (size_t)first * width, (size_t)(end - first) * width);
+    ts_array_free(&out);
+    for (int i = 0; i < n->n_in; i++)
+        if (!n->in[i]->leaf->data)
+            free(in[i].data);
+}
+
+void leaf_read(const node *n, void *to, int64_t first, int64_t end)
+{
+    const leaf *l = n->leaf;
+    const size_t width = (size_t)ts_dtype_bytes(n->type.dtype);
+    if (l->of) {
+        compute(l->of, to, first, end);
+        return;
+    }
+    if (l->data) {
+        memcpy(to, (const char *)l->data + (size_t)first * width, (size_t)(end - first) * width);
+        return;
+    }
+    for (int64_t i = first; i < end; i++) {
+        const double v = (float)(l->mean + l->scale * random_unit(l->seed, (uint64_t)i));
+        if (n->type.dtype == TS_F32)
+            ((float *)to)[i - first] = (float)v;
+        else if (dtype_class(n->type.dtype) == D_REAL)
+            store_real(n->type.dtype, to, i - first, v);
+        else
+            store_whole(n->type.dtype, to, i - first, (int64_t)v);
+    }
+}

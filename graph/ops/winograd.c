@@ -1,0 +1,242 @@
+/* winograd.c - convolution of 3 x 3 with fewer products (Winograd; Lavin and Gray, arXiv 1509.09308). The result is cut
+ * into tiles of m x m pixels; t = m + 2 pixels of the input in each direction give one. With tables B, G and A,
+ *
+ *     y = A' [ (G w G') * (B' x B) ] A
+ *
+ * for each tile x and filter w, and channels are summed between the transforms: t * t products of matrices in place of
+ * 9 * m * m. Both transforms of values are sums of neighbours; that of the weights is done once. */
+#include "graph/winograd.h"
+#include "graph/window.h"
+
+enum { MAX_TILE_SIDE = 4 };
+typedef struct winograd {
+    int m, t;                               /* pixels of the result, and of the input, along a side of a tile */
+    double b[MAX_TILE_SIDE][MAX_TILE_SIDE]; /* [place, pixel of the input] */
+    double g[MAX_TILE_SIDE][3];             /* [place, point of the kernel] */
+    double a[MAX_TILE_SIDE][MAX_TILE_SIDE]; /* [pixel of the result, place] */
+} winograd;
+
+/* Interpolation at 0, 1, -1 and infinity: every number is 0, 1 or 1/2 but for sign, so sums of small integers stay
+ * exact, and rounding is that of the plain sum. */
+static const winograd tiles_of_2 = {.m = 2,
+                             .t = 4,
+                             .b = {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}},
+                             .g = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}},
+                             .a = {{1, 1, 1, 0}, {0, 1, -1, -1}}};
+
+/* ---- helpers ---- */
+static const expr *weighted(arena *m, const double *row, int n, const expr *const *part)
+{
+    const expr *sum = NULL;
+    for (int pass = 0; pass < 2; pass++) /* what is added first, so that nothing is negated */
+        for (int i = 0; i < n; i++) {
+            const double by = row[i] < 0 ? -row[i] : row[i];
+            if (!by || (row[i] < 0) != pass)
+                continue;
+            const expr *x = by == 1 ? part[i] : x2(m, "mul", part[i], x_real(m, by));
+            sum = sum ? x2(m, pass ? "sub" : "add", sum, x) : pass ? x1(m, "neg", x) : x;
+        }
+    return sum;
+}
+
+/* The sum over i of row[i] * part[i], where row is that of `table` which the number `which` names, one of n_row: a
+ * choice among n_row sums. */
+static const expr *chosen_sum(arena *m, const double table[][MAX_TILE_SIDE], int n_row, int n, const expr *which,
+                         const expr *const *part)
+{
+    const expr *x = weighted(m, table[n_row - 1], n, part);
+    for (int r = n_row - 1; r-- > 0;)
+        x = x3(m, "select", x2(m, "lt", which, x_whole(m, r + 1)), weighted(m, table[r], n, part), x);
+    return x;
+}
+
+static const winograd *const tiling = &tiles_of_2;
+
+static int64_t tiles_along(const node *n, int s) /* spatial axis s; below 1: the kernel does not fit */
+{
+    const int64_t *pad = node_attr(n, "pads")->ints, places = n->in[0]->type.dim[2 + s] + pad[s] + pad[2 + s] - 2;
+    return (places + tiling->m - 1) / tiling->m;
+}
+
+static const expr *both(arena *m, const expr *a, const expr *b) /* a may be NULL */
+{
+    return a ? x2(m, "and", a, b) : b;
+}
+
+/* ---- shape ---- */
+static bool tiles_shape(const node *n, type *out, err *e)
+{
+    enum { MOST = 1 << 20 };
+    const type *x = &n->in[0]->type;
+    const attr *pads = node_attr(n, "pads");
+    if (x->rank != 4 || pads->n != 4)
+        return err_set(e, TS_BAD_INPUT, "input of rank %d with %d pads, 4 and 4 wanted", x->rank, pads->n);
+    for (int i = 0; i < 4; i++)
+        if (pads->ints[i] < 0 || pads->ints[i] > MOST || x->dim[2 + i % 2] > INT64_MAX - 4 * MOST)
+            return err_set(e, TS_BAD_INPUT, "pads: %lld beside %lld pixels", (long long)pads->ints[i],
+                           (long long)x->dim[2 + i % 2]);
+    *out = (type){.dtype = x->dtype,
+                  .rank = 6,
+                  .dim = {tiling->t, tiling->t, x->dim[0], tiles_along(n, 0), tiles_along(n, 1), x->dim[1]}};
+    if (out->dim[3] < 1 || out->dim[4] < 1)
+        return err_set(e, TS_BAD_INPUT, "a kernel of 3 x 3 does not fit");
+    return true;
+}
+
+static bool pixels_shape(const node *n, type *out, err *e)
+{
+    const type *x = &n->in[0]->type;
+    const winograd *w = tiling;
+    const attr *extents = node_attr(n, "extents");
+    if (x->rank != 6 || x->dim[0] != w->t || x->dim[1] != w->t)
+        return err_set(e, TS_BAD_INPUT, "[%d, %d, batch, tiles, tiles, channel] expected", w->t, w->t);
+    if (extents->n != 2)
+        return err_set(e, TS_BAD_INPUT, "extents: %d numbers, 2 wanted", extents->n);
+    for (int s = 0; s < 2; s++) {
+        const int64_t most = x->dim[3 + s] * w->m;
+        if (extents->ints[s] > most || extents->ints[s] <= most - w->m)
+            return err_set(e, TS_BAD_INPUT, "extents: %lld does not take %lld tiles of %d", (long long)extents->ints[s],
+                           (long long)x->dim[3 + s], w->m);
+    }
+    *out = (type){.dtype = x->dtype, .rank = 4, .dim = {x->dim[2], x->dim[5], extents->ints[0], extents->ints[1]}};
+    return true;
+}
+
+/* ---- body ---- */
+/* y[i, j, n, ty, tx, c] = sum over p, q of b[i, p] * b[j, q] * x[n, c, m * ty + p - before, m * tx + q - before] */
+static bool tiles_body(defn *d, err *e)
+{
+    const winograd *w = tiling;
+    arena *m = d->mem;
+    const expr *line[MAX_TILE_SIDE], *pixel[MAX_TILE_SIDE];
+    const int64_t *before = node_attr(d->node, "pads")->ints, *in = d->node->in[0]->type.dim + 2;
+    (void)e;
+    for (int p = 0; p < w->t; p++) {
+        for (int q = 0; q < w->t; q++) {
+            const int64_t at[] = {p, q};
+            const expr *sub[4] = {x_axis(m, 2), x_axis(m, 5)}, *inside = NULL;
+            for (int s = 0; s < 2; s++) {
+                const int64_t low = at[s] - before[s], high = low + (d->extent[3 + s] - 1) * w->m;
+                sub[2 + s] = x_offset(m, x_axis(m, 3 + s), w->m, low);
+                if (low < 0)
+                    inside = both(m, inside, x2(m, "le", x_whole(m, 0), sub[2 + s]));
+                if (high >= in[s])
+                    inside = both(m, inside, x2(m, "lt", sub[2 + s], x_whole(m, in[s])));
+            }
+            pixel[q] = defn_at(d, 0, sub);
+            if (inside)
+                pixel[q] = x3(m, "select", inside, pixel[q], x_whole(m, 0));
+        }
+        line[p] = chosen_sum(m, w->b, w->t, w->t, x_axis(m, 1), pixel);
+    }
+    d->value = chosen_sum(m, w->b, w->t, w->t, x_axis(m, 0), line);
+    return true;
+}
+
+/* y[n, c, h, w] = sum over i, j of a[h % m, i] * a[w % m, j] * x[i, j, n, h / m, w / m, c] */
+static bool pixels_body(defn *d, err *e)
+{
+    const winograd *w = tiling;
+    arena *m = d->mem;
+    const expr *tile[2], *place[2], *line[MAX_TILE_SIDE], *sum[MAX_TILE_SIDE];
+    (void)e;
+    for (int s = 0; s < 2; s++) {
+        tile[s] = x2(m, "floordiv", x_axis(m, 2 + s), x_whole(m, w->m));
+        place[s] = x2(m, "mod", x_axis(m, 2 + s), x_whole(m, w->m));
+    }
+    for (int i = 0; i < w->t; i++) {
+        for (int j = 0; j < w->t; j++)
+            sum[j] = defn_at(d, 0,
+                             (const expr *[]){x_whole(m, i), x_whole(m, j), x_axis(m, 0), tile[0], tile[1],
+                                              x_axis(m, 1)});
+        line[i] = chosen_sum(m, w->a, w->m, w->t, place[1], sum);
+    }
+    d->value = chosen_sum(m, w->a, w->m, w->t, place[0], line);
+    return true;
+}
+
+/* ---- weights ---- */
+/* [place, place, ic, oc]: sum over kernel points p, q of g[i, p] * g[j, q] * w[oc, ic, p, q]; computed when it
+ * is needed. */
+static const node *weights(graph *g, const winograd *w, const node *weight)
+{
+    const int64_t oc = weight->type.dim[0], ic = weight->type.dim[1];
+    float both[MAX_TILE_SIDE][MAX_TILE_SIDE][3][3] = {0};
+    for (int i = 0; i < w->t; i++)
+        for (int j = 0; j < w->t; j++)
+            for (int p = 0; p < 3; p++)
+                for (int q = 0; q < 3; q++)
+                    both[i][j][p][q] = (float)(w->g[i][p] * w->g[j][q]);
+    const type t = {.dtype = TS_F32, .rank = 4, .dim = {w->t, w->t, 3, 3}};
+    const int64_t extent[] = {w->t, w->t, ic, oc, 3, 3};
+    const node *table = g_const(g, NULL, &t, both);
+    if (!table)
+        return NULL;
+    const node *made = g_element(g, 2, (const node *[]){weight, table},
+                                 &(spelling){4, 2, extent, "add", "a[i3,i2,i4,i5]*b[i0,i1,i4,i5]"});
+    return g_known(g, made, weight->label);
+}
+
+/* ---- the convolution ---- */
+/* Of one tile and all channels: products with their sums, other sums, loads and stores, each as one. */
+static double operations(const winograd *w, double ic, double oc)
+{
+    double in = 0, out = 0;
+    for (int i = 0; i < w->t; i++)
+        for (int j = 0; j < w->t; j++)
+            in += w->b[i][j] != 0, out += i < w->m && w->a[i][j] != 0;
+    const double places = w->t * w->t, pixels = w->m * w->m;
+    return places * ic * oc + 2 * in * in * ic + (places + 2 * out * out + pixels) * oc;
+}
+
+static bool gains(const winograd *w, const window *win, double ic, double oc)
+{
+    /* A fifth less, or the work of other kernels between eats it up. */
+    const double tiles = (double)((win->out[0] + w->m - 1) / w->m) * (double)((win->out[1] + w->m - 1) / w->m);
+    return tiles >= 16 && 5 * tiles * operations(w, ic, oc) < 4 * 9 * (double)(win->out[0] * win->out[1]) * ic * oc;
+}
+
+const node *winograd_conv(graph *g, const node *conv)
+{
+    const node *x = conv->in[0], *weight = conv->in[1];
+    const winograd *w = tiling;
+    window win;
+    if (!window_read(conv, weight->type.dim + 2, &win, NULL) || node_int(conv, "group") != 1 ||
+        conv->type.dtype != TS_F32 || x->type.dtype != TS_F32 || weight->type.dtype != TS_F32 ||
+        !node_is_leaf(weight) || weight->leaf->kind == LEAF_INPUT || !type_count(&conv->type))
+        return NULL;
+    for (int s = 0; s < 2; s++)
+        if (win.kernel[s] != 3 || win.stride[s] != 1 || win.dilation[s] != 1)
+            return NULL;
+    if (!gains(w, &win, (double)x->type.dim[1], (double)conv->type.dim[1]))
+        return NULL;
+    const int64_t pads[] = {win.before[0], win.before[1], win.after[0], win.after[1]};
+    const node *tiles = g_make(g, op_find("winograd_tiles"), 1, &x, (attr[]){attr_ints("pads", 4, pads)}, 1);
+    const node *products = g_callf(g, 2, (const node *[]){tiles, weights(g, w, weight)},
+                                   "einsum equation=abnyxc,abco->abnyxo");
+    return g_make(g, op_find("winograd_pixels"), 1, &products, (attr[]){attr_ints("extents", 2, conv->type.dim + 2)},
+                  1);
+}
+
+/* ---- records ---- */
+static const op tiles_op = {
+    .name = "winograd_tiles",
+    .doc = "Tiles of 4 x 4 pixels, 2 apart, of images [batch, channel, h, w], turned for products with 3 x 3 kernels.",
+    .numpy = "np.einsum('ip,jq,ncyxpq->ijnyxc', *[np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]]"
+             ", a.dtype)] * 2, np.lib.stride_tricks.sliding_window_view(np.pad(a, ((0, 0), (0, 0), (pads[0], pads[2] + "
+             "(a.shape[2] + pads[0] + pads[2]) % 2), (pads[1], pads[3] + (a.shape[3] + pads[1] + pads[3]) % 2))), "
+             "(4, 4), (2, 3))[:, :, ::2, ::2])",
+    .arity = 1, .axes = "i j n th tw ic", .attr = (const attr_spec[]){{"pads", 'I', "[0,0,0,0]"}, {0}},
+    .shape = tiles_shape, .body = tiles_body,
+    .cases = "f32[1,3,6,8] pads=[1,1,1,1]\nf32[2,5,7,4]\nf64[1,16,5,9] pads=[0,1,2,1]"};
+
+static const op pixels_op = {
+    .name = "winograd_pixels",
+    .doc = "Images [batch, channel, h, w] from the products of winograd_tiles with kernels.",
+    .numpy = "np.einsum('ri,sj,ijnyxc->ncyrxs', *[np.array([[1, 1, 1, 0], [0, 1, -1, -1]], a.dtype)] * 2, a).reshape("
+             "a.shape[2], a.shape[5], 2 * a.shape[3], 2 * a.shape[4])[:, :, :extents[0], :extents[1]]",
+    .arity = 1, .axes = "n oc oh ow", .attr = (const attr_spec[]){{"extents", 'I', NULL}, {0}},
+    .shape = pixels_shape, .body = pixels_body,
+    .cases = "f32[4,4,1,3,2,5] extents=[6,4]\nf32[4,4,2,2,3,16] extents=[3,5]\nf64[4,4,1,1,1,2] extents=[1,2]"};
+
+const op *const ops_winograd[] = {&tiles_op, &pixels_op, NULL};

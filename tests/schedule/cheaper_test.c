@@ -1,0 +1,76 @@
+/* Where an operation knows a cheaper way it is taken, unless a rule or the wish says otherwise. */
+#include "schedule/nest.h"
+#include "schedule/schema.h"
+#include "tests/check.h"
+#include "tests/schedule/planned.h"
+
+#include <string.h>
+
+static const node *chain(graph *g) /* two convolutions that gain, each with a bias */
+{
+    const type t = {.dtype = TS_F32, .rank = 4, .dim = {1, 32, 12, 12}};
+    const node *y = g_input(g, "x", &t, 0);
+    for (int i = 0; i < 2; i++) {
+        const node *w = ts_weight(g, i ? "v" : "w", TS_F32, 4, (const int64_t[]){32, 32, 3, 3}, 0, 1, 1),
+                   *c = ts_weight(g, i ? "c" : "b", TS_F32, 4, (const int64_t[]){1, 32, 1, 1}, 0, 1, 1);
+        y = ts_call2(g, "conv2d pads=[1,1,1,1]", y, w);
+        g_label(g, y, i ? "second" : "first");
+        y = ts_call1(g, "relu", ts_call2(g, "add", y, c));
+    }
+    return y;
+}
+
+static void kernels(const char *rules, const char *want)
+{
+    planned b;
+    text t = {0};
+    if (make_plan(&b, &(setting){chain, two_cores, "avx512", rules, 2}))
+        for (int i = 0; i < b.p->n_kernel; i++)
+            text_add(&t, "%s%s", i ? " " : "", b.p->kernel[i].op);
+    CHECK_TEXT(text_str(&t), want);
+    for (int i = 0; b.p && b.p->schema && i < b.p->schema->n_rule; i++)
+        CHECK(b.p->rule_used[i]);
+    text_free(&t);
+    free_plan(&b);
+}
+
+static void loops(int at, const char *want)
+{
+    planned b;
+    text t = {0};
+    if (make_plan(&b, &(setting){chain, two_cores, "avx512", NULL, 2})) {
+        nest_print(&t, &b.p->kernel[at], false);
+        CHECK_TEXT(text_str(&t), want);
+    }
+    text_free(&t);
+    free_plan(&b);
+}
+
+static void as_wished(void)
+{
+    graph *g = ts_graph_make();
+    machine on;
+    err e = {0};
+    const node *root = chain(g);
+    CHECK(machine_load(&on, two_cores, &e));
+    for (int i = 0; i < 2; i++) {
+        const plan_wish w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .threads = 1, .as_written = i == 1};
+        plan *p = plan_make(g, 1, &root, &w, &e);
+        CHECK(p && p->n_kernel == (i ? 2 : 6) && (p->root[0] == root) == (i == 1));
+        plan_free(p);
+    }
+    ts_graph_free(g);
+}
+
+int main(void)
+{
+    kernels(NULL, "winograd_tiles contract relu winograd_tiles contract relu");
+    kernels("{\"match\":{\"op\":\"conv2d\"},\"compute\":\"f32\"}", "conv2d conv2d");
+    kernels("{\"match\":{\"op\":\"conv2d\"},\"loops\":\"guess\"}", "conv2d conv2d");
+    kernels("{\"match\":{\"op\":\"contract\"},\"loops\":\"guess\"}",
+            "winograd_tiles contract relu winograd_tiles contract relu");
+    loops(0, "ic/16 th@core tw i@unroll j@unroll ic@vector");
+    loops(2, "b1/16 b/2 e/2 b@unroll e@unroll b1@vector");
+    as_wished();
+    return check_done();
+}
