@@ -1,8 +1,8 @@
 /* cheaper.c - the pass that takes the cheaper way where an operation knows one: convolutions of 3 x 3 by Winograd.
  *
  * Requires: kernels from the fusion pass. Guarantees: kernels again, of a graph in which what an operation offers
- * stands in its place; all else is as it was. A kernel is left alone where its first fitting rule has wishes, which are meant for
- * what the model says; and where the plan is to run the graph as written. */
+ * stands in its place; all else is as it was. A kernel is left alone where its first fitting rule has wishes, which are
+ * meant for what the model says; and where the plan is to run the graph as written. */
 #include "schedule/schema.h"
 
 #include <string.h>
