@@ -423,13 +423,15 @@ static bool give_all(ts_plan *p, int n, const ts_given *given, err *e)
 bool ts_eval(int n, const ts_tensor *t, int n_given, const ts_given *given, const ts_options *o, ts_array *out,
              ts_error *e)
 {
-    graph none = {0}; /* plans look into the graph by id only */
-    int most = 0, got = 0;
+    graph own = {0}; /* the nodes needed, by id; what a plan puts in their place is made behind them */
+    int most = 256, last = 0, got = 0;
     for (int i = 0; i < n; i++) {
         if (!t[i])
             return err_set(e, TS_USAGE, "tensor %d is NULL: ask ts_graph_ok for the mistake", i);
-        most = t[i]->id + 1 > most ? t[i]->id + 1 : most;
+        last = t[i]->id > last ? t[i]->id : last;
     }
+    while (most <= last) /* as a graph grows */
+        most *= 2;
     const node **all = calloc((size_t)most + 1, sizeof *all), **need = calloc((size_t)most + 1, sizeof *need);
     MUST(all && need);
     const int count = g_reach(n, t, need);
@@ -438,16 +440,17 @@ bool ts_eval(int n, const ts_tensor *t, int n_given, const ts_given *given, cons
     for (int i = 0; i < most; i++)
         if (!all[i])
             all[i] = need[0];
-    none.node = all, none.n = none.cap = most;
+    own.node = all, own.n = own.cap = most;
     ts_plan *p = calloc(1, sizeof *p);
     MUST(p);
-    bool ok = set_up(p, o, &(wanted){.n_root = n, .root = t}, &none, e) && give_all(p, n_given, given, e) &&
+    bool ok = set_up(p, o, &(wanted){.n_root = n, .root = t}, &own, e) && give_all(p, n_given, given, e) &&
               ts_plan_run(p, e);
     while (ok && got < n)
         ok = ts_plan_get(p, got, &out[got], e) && ++got;
     for (int i = 0; !ok && i < got; i++)
         ts_array_free(&out[i]);
     ts_plan_free(p);
+    arena_free(&own.mem);
     free(all), free(need);
     return ok;
 }
