@@ -112,6 +112,11 @@ static bool make_head(net *n, ts_tensor x, int64_t out, ts_error *e)
         return wrong_rank(n, "[batch, width], or [batch, sequence, width] to pool,", e);
     const int64_t width = ts_shape(x)[1];
     const bool none = n->wish->head && strcmp(n->wish->head, "none") == 0;
+    if (none && out > width && !n->wish->labels) {
+        bench_fail(e, TS_BAD_INPUT, "--head none: the data has labels up to %lld, the output %lld columns",
+                   (long long)out - 1, (long long)width);
+        return bench_hint(e, "correct the labels, or leave --head out for a head of %lld rows", (long long)out);
+    }
     if (none && width != out && n->wish->labels)
         return bench_fail(e, TS_BAD_INPUT, "--head none: the output has %lld columns, --labels is %lld",
                           (long long)width, (long long)out),

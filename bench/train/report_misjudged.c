@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TEXT_COLUMNS = 400, SHOWN = 12 };
+enum { TEXT_COLUMNS = 400, SHOWN = 12, MOST_WIDE = 1024 };
 
 static void confusion(page *p, const cJSON *table)
 {
@@ -75,7 +75,7 @@ static void one(page *p, const cJSON *row, bool classes)
     if (text)
         page_clip(p, js_get_text(row, "text"), TEXT_COLUMNS);
     else
-        picture(p, js_get_text(row, "shades"), (int)js_get_number(row, "width", 0));
+        picture(p, js_get_text(row, "shades"), (int)fmin(fmax(js_get_number(row, "width", 0), 0), MOST_WIDE));
     page_add(p, "</td>");
     td_number(p, class_or_number(js_get_number(row, "label", NAN), classes));
     page_add(p, "<td class=\"num differs\">%s</td>", class_or_number(js_get_number(row, "predicted", NAN), classes).s);
@@ -117,6 +117,8 @@ const char *story_misjudged(page *p, const story *s)
     const double n = js_get_number(m, "n", 0), wrong = js_get_number(m, "wrong", NAN),
                  step = js_get_number(m, "step", NAN);
     const bool classes = isfinite(wrong);
+    if (!m && s->wish->eval && (s->wish->loss || !strcmp(s->wish->task, "lm") || !strcmp(s->wish->task, "pairs")))
+        return "the task gives no label to an example";
     if (!m)
         return s->wish->eval && *s->wish->eval ? "no examples were judged" : "there are no held-out examples (--eval)";
     if (classes)

@@ -131,6 +131,7 @@ arrays 3 'dimension 1 is 5 in the value given, 6 in the model' --data x=narrow.n
 arrays 3 "'y9.npy' has 9 examples, \"x\" has 40" --data x=x.npy --data label=y9.npy
 arrays 3 'the labels have rank 2: one number an example' --data x=x.npy --data label=x.npy
 arrays 3 'the array of labels:3: the label 7 is not in 0...1' --data x=x.npy --data label=far.npy --labels 2
+arrays 3 '--head none: the data has labels up to 7, the output 2 columns' --data x=x.npy --data label=far.npy
 arrays 3 'cut.npy: N006' --data x=cut.npy --data label=y.npy
 arrays 3 "'one.npy' is one number" --data x=one.npy --data label=y.npy
 arrays 3 "'none.npy' has no examples" --data x=none.npy --data label=none.npy
