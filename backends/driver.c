@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 const backend *backend_find(const char *name, err *e)
 {
@@ -349,6 +351,24 @@ bool ts_plan_value(ts_plan *p, int input, ts_array *out, ts_error *e)
     return driver_copy(out, &p->given[k], e);
 }
 
+bool ts_plan_view(const ts_plan *p, int input, ts_array *out, ts_error *e)
+{
+    const int k = input >= 0 && input < p->n_port ? p->input_of[input] : -1;
+    if (k < 0 || !p->given[k].data)
+        return err_set(e, TS_USAGE, "input %d has no value", input);
+    *out = p->given[k];
+    return true;
+}
+
+/* A copy was made of it: pages of a mapped file need not stay in memory. Nothing else is lost by that. */
+static void let_go(const void *at, int64_t bytes)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = ((uintptr_t)at + page - 1) / page * page,
+                    to = ((uintptr_t)at + (uintptr_t)bytes) / page * page;
+    if (at && to > from)
+        madvise((void *)from, to - from, MADV_PAGEOUT); /* a wish: whether it is heard changes nothing */
+}
+
 bool ts_leaf_value(ts_tensor t, ts_array *out, ts_error *e)
 {
     if (!t->leaf || t->leaf->kind == LEAF_INPUT)
@@ -356,6 +376,7 @@ bool ts_leaf_value(ts_tensor t, ts_array *out, ts_error *e)
     if (!ts_array_make(out, t->type.dtype, t->type.rank, t->type.dim, e))
         return false;
     leaf_read(t, out->data, 0, type_count(&t->type));
+    let_go(t->leaf->data, type_bytes(&t->type));
     return true;
 }
 

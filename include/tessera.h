@@ -359,6 +359,8 @@ TS_API bool ts_advance(ts_graph *g, ts_tensor out, int out_axis, ts_tensor in, i
 TS_API int ts_plan_find(const ts_plan *p, const char *input); /* -1: nothing needs it */
 TS_API bool ts_plan_value(ts_plan *p, int input, ts_array *out,
                           ts_error *e); /* what an input holds; a new array, yours */
+/* The same without a copy: borrowed until the plan is set, run or freed, and not to be changed. */
+TS_API bool ts_plan_view(const ts_plan *p, int input, ts_array *out, ts_error *e);
 /* The values of a weight or constant; a new array, yours. */
 TS_API bool ts_leaf_value(ts_tensor t, ts_array *out, ts_error *e);
 

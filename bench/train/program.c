@@ -65,7 +65,7 @@ static bool write_state(const training_program *t, const char *folder, FILE *to,
     snprintf(path, sizeof path, "%s/optimizer.safetensors", folder);
     good = good && ts_tensors_write(path, n_other, all + n_weight, sum, e) &&
            add_places(to, path, n_other, all + n_weight, e);
-    step_state_free(all, n_weight + n_other);
+    free(all);
     return good;
 }
 

@@ -250,7 +250,7 @@ bool step_load(step *s, const ts_tensors *weights, const ts_tensors *optimizer_s
 static bool read_value(step *s, ts_tensor t, const char *name, ts_given *out, ts_error *e)
 {
     out->name = name;
-    return ts_plan_value(s->plan, ts_plan_find(s->plan, ts_name(t)), &out->value, e);
+    return ts_plan_view(s->plan, ts_plan_find(s->plan, ts_name(t)), &out->value, e);
 }
 
 ts_given *step_state(step *s, ts_error *e)
@@ -264,7 +264,7 @@ ts_given *step_state(step *s, ts_error *e)
     }
     if (good)
         return all;
-    step_state_free(all, count);
+    free(all);
     return NULL;
 }
 
@@ -278,7 +278,7 @@ ts_given *step_trained(step *s, ts_error *e)
     }
     if (good)
         return all;
-    step_state_free(all, s->n_param);
+    free(all);
     return NULL;
 }
 
@@ -305,11 +305,28 @@ const ts_given *step_bad(const ts_given *all, int n)
     return NULL;
 }
 
-void step_state_free(ts_given *all, int n)
+static double bytes_of(ts_tensor t)
 {
-    for (int i = 0; all && i < n; i++)
-        ts_array_free(&all[i].value);
-    free(all);
+    double n = ts_dtype_bytes(ts_type(t));
+    for (int i = 0; i < ts_rank(t); i++)
+        n *= (double)ts_shape(t)[i];
+    return n;
+}
+
+bool step_memory(const step *s, double *takes, double *needs, ts_error *e)
+{
+    char *text = ts_plan_json(s->plan, e);
+    cJSON *plan = text ? js_parse(text, "the plan", e) : NULL;
+    const cJSON *memory = js_get(plan, "memory");
+    double kept = js_get_number(memory, "weights_bytes", 0);
+    for (int i = 0; i < s->n_param; i++)
+        kept += bytes_of(s->param[i].input) + (s->last ? bytes_of(s->sum[i]) : 0);
+    for (int i = 0; i < s->n_state; i++)
+        kept += bytes_of(s->state[i].input);
+    *takes = kept + js_get_number(memory, "arena_bytes", 0);
+    *needs = kept + js_get_number(memory, "lower_bound_bytes", 0);
+    cJSON_Delete(plan), ts_free(text);
+    return !e->code;
 }
 
 /* ---- running ---- */

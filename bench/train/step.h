@@ -58,10 +58,13 @@ typedef struct step_result {
 bool step_run(step *s, const net *n, const ts_array *batch, int64_t number, int64_t part, step_result *r, ts_error *e);
 /* After a step that was not finite: it is gone through again, and its state stays as it is; see ts_plan_strays. */
 bool step_strays(step *s, ts_stray *nan, ts_stray *infinite, ts_error *e);
-/* All state as named tensors, n_param weights, then n_state others: for checkpoints. Caller's, step_state_free. */
+/* All state as named tensors, n_param weights, then n_state others: for checkpoints. The list is the caller's, free it;
+ * the values are borrowed until the step runs again. */
 ts_given *step_state(step *s, ts_error *e);
-ts_given *step_trained(step *s, ts_error *e); /* n_param weights to be used: averages where they are kept */
+ts_given *step_trained(step *s, ts_error *e); /* n_param weights to be used: averages where they are kept; as above */
 /* The first of them that holds something else than numbers; NULL: none does. */
 const ts_given *step_bad(const ts_given *all, int n);
-void step_state_free(ts_given *all, int n);
+/* Bytes of a step: weights, what the optimizer keeps, gradients and all other values. takes: as planned; needs: with
+ * the largest set of values that are alive at once. */
+bool step_memory(const step *s, double *takes, double *needs, ts_error *e);
 #endif

@@ -200,6 +200,17 @@ static bool trains(const train_job *j)
     return !j->dry && !j->emit;
 }
 
+static bool tell_memory(const training *t, ts_error *e)
+{
+    double takes, needs;
+    if (!step_memory(&t->step, &takes, &needs, e))
+        return false;
+    say(t, NEWS_NOTE,
+        "a step takes %.1f MiB for weights, gradients, optimizer and values, %.3f of what is alive at once",
+        takes / 1048576, takes / needs);
+    return true;
+}
+
 static bool prepare(training *t, ts_error *e)
 {
     train_wish *w = t->wish;
@@ -230,6 +241,8 @@ static bool prepare(training *t, ts_error *e)
     say(t, NEWS_START, "%lld parameters trained, %lld frozen; %lld steps of %lld, %lld an epoch",
         (long long)t->step.trained, (long long)t->step.frozen, (long long)t->facts.steps, (long long)w->batch,
         (long long)t->facts.batch_steps);
+    if (!tell_memory(t, e))
+        return false;
     if (!trains(t->job))
         return true;
     return ts_plan_build(t->step.plan, e) && load_state(t, e) && run_metrics(&t->folder, t->done, e);
@@ -265,7 +278,7 @@ static bool save(training *t, ts_error *e)
     const ts_given *bad = step_bad(all, n_weight + n_other);
     const bool good = bad ? not_saved(t, bad->name, e)
                           : checkpoint_save(t->job->run, t->done, &set, t->wish->keep < 2 ? 2 : t->wish->keep, e);
-    step_state_free(all, n_weight + n_other);
+    free(all);
     if (good) {
         t->saved = t->done;
         tell(t, &(train_news){.kind = NEWS_SAVED, .step = t->done, .steps = t->facts.steps});
@@ -284,7 +297,7 @@ static bool evaluate(training *t, ts_error *e)
     const bool good = all && judge_make(&j, t->wish, &t->eval, t->net.classes, n, all, &t->job->options, e) &&
                       judge_data(&j, &t->eval, true, &v, e) &&
                       misjudged_write(t->job->run, t->done, t->wish, &t->eval, t->net.classes, &v, e);
-    step_state_free(all, n);
+    free(all);
     judge_free(&j);
     verdict_free(&v);
     if (!good)
