@@ -32,4 +32,8 @@ print(f"relative differences: loss {loss:.2g}, total norm {total:.2g}, of the pa
 assert len(norms) == len(wants) == 148 and loss < 1e-5 and part < 1e-6 and parts < 1e-6 and total < 1e-3
 PY
 expect 0 'To be' generate run --prompt 'To be' --max-tokens 4 --json
+"$TESSERA" generate run --prompt 'To be, or' --max-tokens 12 2>err >kept || wrong "generate fails"
+grep -q 'whole window' err && wrong "keys and values are not kept" "$(cat err)"
+"$TESSERA" generate run --prompt 'To be, or' --max-tokens 12 --no-cache -q >all
+cmp kept all || wrong "with keys and values kept the text is another"
 finish
