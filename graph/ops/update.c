@@ -1,5 +1,5 @@
-/* update.c - steps of optimizers as ONNX calls them: a rate, a number of updates, then all parameters, all gradients and
- * all states, one after the other; out come the new parameters and states in the same order. */
+/* update.c - steps of optimizers as ONNX calls them: a rate, a number of updates, then all parameters, all gradients
+ * and all states, one after the other; out come the new parameters and states in the same order. */
 #include "graph/rule.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static bool read_update(const onnx_call *c, int n_state, update *u, err *e)
     if (!onnx_need(c, c->n_in, e))
         return false;
     if (c->n_in < 2 + each || (c->n_in - 2) % each || c->n_out != (c->n_in - 2) / each * (1 + n_state))
-        return err_set(e, TS_BAD_INPUT, "%s: %d operands and %d results; takes a rate, a count, and %d for each parameter",
+        return err_set(e, TS_BAD_INPUT, "%s: %d operands, %d results; takes a rate, a count, and %d for each parameter",
                        c->type, c->n_in, c->n_out, each);
     for (int i = 0; i < 2; i++)
         if (type_count(&c->in[i]->type) != 1)
