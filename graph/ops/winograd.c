@@ -31,7 +31,7 @@ static const expr *weighted(arena *m, const double *row, int n, const expr *cons
     for (int pass = 0; pass < 2; pass++) /* what is added first, so that nothing is negated */
         for (int i = 0; i < n; i++) {
             const double by = row[i] < 0 ? -row[i] : row[i];
-            if (!by || (row[i] < 0) != pass)
+            if (by == 0 || (row[i] < 0) != pass)
                 continue;
             const expr *x = by == 1 ? part[i] : x2(m, "mul", part[i], x_real(m, by));
             sum = sum ? x2(m, pass ? "sub" : "add", sum, x) : pass ? x1(m, "neg", x) : x;
