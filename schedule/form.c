@@ -13,13 +13,16 @@ static void make_stage(fuser *f, const item *it, int shared, stage *s)
     const expr *axis[MAX_AXIS];
     const type *t = &it->node->type;
     *s = (stage){.node = it->node, .scratch = !it->root};
+    for (int i = 0; i < t->rank; i++)
+        s->low[i] = it->low[i], s->count[i] = it->extent[i];
     for (int i = 0; i < it->n_axis; i++) {
         const bool folded = i >= t->rank;
-        axis[i] = x_cast(m, TS_I64, x_whole(m, 0));
+        const expr *low = x_cast(m, TS_I64, x_whole(m, folded ? 0 : it->low[i]));
+        axis[i] = low;
         const bool scanned = it->value->kind == X_WALK && !it->value->folds && it->value->axis == i;
         if (it->extent[i] == 1 && !folded && !scanned)
             continue;
-        axis[i] = x_axis(m, s->n_axis);
+        axis[i] = folded || !it->low[i] ? x_axis(m, s->n_axis) : x2(m, "add", x_axis(m, s->n_axis), low);
         if (folded)
             s->folds |= 1u << s->n_axis;
         else
@@ -361,9 +364,9 @@ static double flops_of(const expr *x)
 double stage_flops(const stage *s)
 {
     const expr *fold = stage_fold(s);
-    double results = (double)type_count(&s->node->type), folded = 1;
-    for (int a = s->n_result; a < s->n_axis; a++)
-        folded *= (double)s->extent[a];
+    double results = 1, folded = 1;
+    for (int a = 0; a < s->n_axis; a++)
+        *(a < s->n_result ? &results : &folded) *= (double)s->extent[a];
     if (s->value->kind == X_SCATTER)
         return results * flops_of(s->value->arg[0]) +
                folded * (flops_of(s->value->arg[1]) + (s->value->fn ? s->value->fn->cost : 0));
@@ -380,7 +383,7 @@ static void count_work(kernel *k)
             folded *= (double)s->extent[a];
         k->flops += stage_flops(s);
         if (!s->scratch)
-            k->bytes += (double)type_bytes(&s->node->type);
+            k->bytes += work(s) / folded * ts_dtype_bytes(s->node->type.dtype);
         const int n = x_loads(s->value, load, MAX_LOADS);
         for (int j = 0; j < n && j < MAX_LOADS; j++) {
             bool inside = false;
@@ -406,6 +409,20 @@ static bool read_outside(const fuser *f, const item *it)
                 return true;
     }
     return false;
+}
+
+static void note_narrowed(plan *p, kernel *k)
+{
+    for (int i = 0; i < k->n_stage; i++) {
+        const stage *s = &k->stage[i];
+        for (int d = 0; d < s->node->type.rank; d++)
+            if (s->count[d] != s->node->type.dim[d])
+                k->notes = arena_format(&p->mem,
+                                        "%s%s: of dimension %d of its result %lld of %lld are read, from %lld on; "
+                                        "the others are not computed\n",
+                                        k->notes, s->name, d, (long long)s->count[d], (long long)s->node->type.dim[d],
+                                        (long long)s->low[d]);
+    }
 }
 
 bool form_kernels(fuser *f, err *e)
@@ -440,6 +457,7 @@ bool form_kernels(fuser *f, err *e)
         }
         name_kernel(f, &f->kernel[f->order[i]], &p->kernel[i]);
         count_work(&p->kernel[i]);
+        note_narrowed(p, &p->kernel[i]);
     }
     return true;
 }

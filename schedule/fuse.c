@@ -230,11 +230,11 @@ static bool make_items(fuser *f, err *e)
 }
 
 /* ---- sharing loops ---- */
-static int real_dims(const type *t, int *dim) /* the dimensions that have more than one element */
+static int real_dims(const item *it, int *dim) /* the dimensions of which more than one element is computed */
 {
     int n = 0;
-    for (int i = 0; i < t->rank; i++)
-        if (t->dim[i] != 1)
+    for (int i = 0; i < it->node->type.rank; i++)
+        if (it->extent[i] != 1)
             dim[n++] = i;
     return n;
 }
@@ -246,11 +246,19 @@ static bool chooses(const item *it, int axis) /* to be unrolled: its trips share
     return stage_choice(&s, axis);
 }
 
+static int64_t results(const item *it)
+{
+    int64_t n = 1;
+    for (int i = 0; i < it->node->type.rank; i++)
+        n *= it->extent[i];
+    return n;
+}
+
 /* How many leading axes reader b walks in step with producer a: a[i0, i1, ...] read at b's own leading axes. */
 static int common_axes(const item *a, const item *b)
 {
     const expr *load[MAX_LOADS];
-    int da[MAX_RANK], db[MAX_RANK], most = real_dims(&a->node->type, da), nb = real_dims(&b->node->type, db);
+    int da[MAX_RANK], db[MAX_RANK], most = real_dims(a, da), nb = real_dims(b, db);
     const int n = x_loads(b->value, load, MAX_LOADS);
     if (n > MAX_LOADS)
         return 0;
@@ -273,10 +281,10 @@ static int common_axes(const item *a, const item *b)
 static bool same_rows(const item *a, const item *b, int shared)
 {
     int da[MAX_RANK], db[MAX_RANK];
-    if (real_dims(&a->node->type, da) < shared || real_dims(&b->node->type, db) < shared)
+    if (real_dims(a, da) < shared || real_dims(b, db) < shared)
         return false;
     for (int i = 0; i < shared; i++)
-        if (a->node->type.dim[da[i]] != b->node->type.dim[db[i]])
+        if (a->extent[da[i]] != b->extent[db[i]] || a->low[da[i]] != b->low[db[i]])
             return false;
     return true;
 }
@@ -290,12 +298,12 @@ static bool rows_are_cheap(const fuser *f, const item *it, int shared)
     int dim[MAX_RANK];
     uint32_t rows = 0;
     const int n = x_loads(it->value, load, MAX_LOADS);
-    real_dims(&it->node->type, dim);
-    int64_t own = type_count(&it->node->type);
+    real_dims(it, dim);
+    int64_t own = results(it);
     if (own == 0)
         return true; /* nothing is computed */
     for (int i = 0; i < shared; i++)
-        rows |= 1u << dim[i], own /= it->node->type.dim[dim[i]];
+        rows |= 1u << dim[i], own /= it->extent[dim[i]];
     for (int i = 0; i < n && i < MAX_LOADS; i++) {
         uint32_t axes = 0;
         int64_t slice = ts_dtype_bytes(load[i]->from->type.dtype);
@@ -306,7 +314,7 @@ static bool rows_are_cheap(const fuser *f, const item *it, int shared)
         for (int a = 0; a < it->n_axis; a++)
             if ((axes & ~rows) >> a & 1)
                 slice *= it->extent[a];
-        if (volume(it) / type_count(&it->node->type) < 8)
+        if (volume(it) / results(it) < 8)
             continue; /* little reuse */
         if (own < 4)
             return false; /* nothing would be left for a register tile */
@@ -354,9 +362,9 @@ static bool cycle(fuser *f, const item *b, int to, int from)
 static bool all_pointwise(const cluster *c, const item *b, int shared)
 {
     int dim[MAX_RANK];
-    bool all = !b->fold && !is_view(b) && real_dims(&b->node->type, dim) == shared;
+    bool all = !b->fold && !is_view(b) && real_dims(b, dim) == shared;
     for (int i = 0; all && i < c->n; i++)
-        all = !c->member[i]->fold && !is_view(c->member[i]) && real_dims(&c->member[i]->node->type, dim) == shared;
+        all = !c->member[i]->fold && !is_view(c->member[i]) && real_dims(c->member[i], dim) == shared;
     return all;
 }
 
@@ -391,7 +399,7 @@ static bool join(fuser *f, item *b, int to)
 static bool join_beside(fuser *f, item *b, const item *from)
 {
     int dim[MAX_RANK];
-    const int all = real_dims(&b->node->type, dim);
+    const int all = real_dims(b, dim);
     if (b->fold || common_axes(from, b) < all)
         return false;
     for (int i = 0; i < from->n_reader; i++) {
@@ -454,6 +462,7 @@ bool pass_fuse(plan *p, err *e)
     fuser f = {.p = p};
     if (!make_items(&f, e))
         return false;
+    narrow_items(&f);
     cluster_items(&f);
     f.order = arena_array(&p->mem, (size_t)f.n_kernel + 1, sizeof *f.order);
     for (int k = 0; k < f.n_kernel; k++)

@@ -19,6 +19,7 @@ typedef struct item { /* a node that is not a leaf, on its way into a kernel */
     const expr *value; /* with what is inlined put in */
     int n_axis;
     int64_t extent[MAX_AXIS];
+    int64_t low[MAX_RANK]; /* by dimension: the first element computed; all, with extent: narrow.c */
     bool fold, inlined, root;
     bool alone, whole; /* a kernel of its own; a routine: takes its operands whole, in rows */
     const node *main;  /* the node that declared the fold, else the node itself: names the axes */
@@ -47,6 +48,8 @@ typedef struct fuser {
 } fuser;
 /* it may be put into its readers, which are decided, and is counted there. owner: NULL for several kernels. */
 bool bulk_take(fuser *f, item *it, item *owner);
+/* Restricts what is computed of each value to what is read of it. */
+void narrow_items(fuser *f);
 bool form_kernels(fuser *f, err *e);
 /* Gives the values between kernels the layouts in which they are walked best. Stages are there, their axes not
  * merged yet. */

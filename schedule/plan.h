@@ -43,7 +43,9 @@ typedef struct stage {
     uint32_t folds;
     const expr *value;           /* at most one fold, over `folds` */
     const expr *store[MAX_RANK]; /* the node's subscripts as functions of the axes */
-    bool scratch;                /* lives only inside the kernel */
+    /* What is computed of each dimension of the node: the part of it that is read (narrow.c) */
+    int64_t low[MAX_RANK], count[MAX_RANK];
+    bool scratch;     /* lives only inside the kernel */
     const node *over; /* the operand in whose place it is written, element by element as it is read; or NULL */
     nest nest;        /* over what the shared loops leave */
     /* Distinct loads, those under the fold first: operands a, b, c, ... of the notation */

@@ -61,8 +61,8 @@ static const lin *slice_offset(emitter *m, const stage *from, const lin *const *
     for (int d = t->rank; d-- > 0;) {
         if (x_axes(from->store[d]) & shared)
             continue;
-        sum = lin_add(&m->sp, sum, sub[d], stride);
-        stride *= t->dim[d];
+        sum = lin_add(&m->sp, sum, lin_add(&m->sp, sub[d], lin_const(&m->sp, -from->low[d]), 1), stride);
+        stride *= from->count[d];
     }
     for (int a = from->n_shared; a-- > 0;) {
         sum = lin_add(&m->sp, sum, relative(m, axis[a], m->base[a]), stride);

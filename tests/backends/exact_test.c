@@ -134,6 +134,20 @@ static const char *const rows[] = {
     "a bool[200,100]; b f32[200,100]; c f32[100]; y where a b c",
     "a f32[40,50]; w! f32[50,96]; p matmul a w; r reshape shape=[40,8,12] p; t transpose axes=[1,0,2] r; "
     "u transpose axes=[1,0,2] t; y reshape shape=[40,96] u",
+    /* of what lies behind, a part is read */
+    "a f32[90,40]; w! f32[40,50]; v! f32[50,30]; p matmul a w; r relu p; s slice starts=[89,0] sizes=[1,50] "
+    "steps=[1,1] r; "
+    "y matmul s v",
+    "a f32[90,40]; w! f32[40,50]; v! f32[50,30]; p matmul a w; s slice starts=[20,0] sizes=[9,50] steps=[-2,1] p; "
+    "q matmul s v; t slice starts=[30,0] sizes=[9,50] steps=[1,1] p; u matmul t v; y add q u",
+    "a f32[3,90,40]; m max axes=[2] keepdims=1 a; d subtract a m; s sum axes=[2] keepdims=1 d; q add d s; "
+    "y slice starts=[1,70,5] sizes=[1,9,20] steps=[1,1,1] q",
+    "x f32[1,9,20,21]; w! f32[36,9,3,3]; v! f32[20,36,1,1]; p conv2d pads=[1,1,1,1] x w; "
+    "s slice starts=[0,0,12,3] sizes=[1,36,5,9] steps=[1,1,1,1] p; y conv2d s v",
+    "x f32[1,9,20,21]; w! f32[36,9,3,3]; v! f32[20,12,1,1]; p conv2d pads=[1,1,1,1] x w; "
+    "s slice starts=[0,7,0,0] sizes=[1,12,20,21] steps=[1,1,1,1] p; y conv2d s v",
+    "a f32[40,60]; b f32[60,70]; p matmul a b; t transpose p; s slice starts=[5,0] sizes=[7,40] steps=[3,1] t; "
+    "r relu s; y sum axes=[1] r",
     /* scatters */
     "a f32[90,40]; i i64[3,60]<90; x f32[3,60,40]; y scatter reduce=add a i x",
     "a f32[3,90,40]; i i64[60]<90; x f32[3,60,40]; y scatter axis=1 a i x",
@@ -168,6 +182,10 @@ static const char *const rows[] = {
     "~a f32[60,300]; g! f32[300]; b! f32[300]; y layer_norm a g b",
     "~q f32[2,3,40,16]; k f32[2,3,33,16]; v f32[2,3,33,20]; y attention q k v",
     "~q f32[1,4,50,16]; k f32[1,4,50,16]; v f32[1,4,50,16]; y attention causal=1 q k v",
+    "~q f32[2,3,40,16]; k f32[2,3,40,16]; v f32[2,3,40,20]; a attention causal=1 q k v; r relu a; "
+    "s slice starts=[0,1,38,0] sizes=[2,1,2,20] steps=[1,1,1,1] r; y exp s",
+    "~a f32[60,48]; g! f32[48]; b! f32[48]; w! f32[48,9]; n layer_norm a g b; "
+    "s slice starts=[33,0] sizes=[8,48] steps=[1,1] n; y matmul s w",
     "~a f32[40,64]; w! f32[64,100]; p matmul a w; y gelu p",
     "~a f64[40,64]; w! f64[64,100]; p matmul a w; g gelu p; y softmax g",
     "~x f32[70,48]; w! f32[48,48]; c! f32[48]; p matmul x w; q add p c; r add q x; g! f32[48]; b! f32[48]; y "
