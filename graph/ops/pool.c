@@ -173,7 +173,8 @@ static const op average_pool_op = {
     .onnx = (const onnx_rule[]){
         {"AveragePool", 1, adapt_average_pool}, {"GlobalAveragePool", 1, adapt_global_average}, {0}},
     .onnx_cases = "AveragePool f32[1,2,6,6] kernel_shape=[2,2]",
-    .back = "AveragePool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode count_include_pad=count_include_pad",
+    .back = "AveragePool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode "
+            "count_include_pad=count_include_pad",
     .arity = 1, .axes = "n c oh ow | kh kw",
     .attr = (const attr_spec[]){
         {"kernel", 'I', NULL}, {"strides", 'I', ""}, {"dilations", 'I', ""}, {"pads", 'I', ""}, {"ceil_mode", 'i', "0"},
