@@ -17,6 +17,8 @@ typedef struct bench_options {
     const char *model; /* a built-in name, a file or a folder; required */
     int n_dims;        /* "seq=128" */
     const char *const *dims;
+    int n_limits; /* "steps=1M", as ts_model_open_within takes them */
+    const char *const *limits;
     int n_inputs; /* "NAME=FILE.npy"; inputs that are not given come from the seed */
     const char *const *inputs;
     int n_schemas; /* files or names of built-in schemas; none: the guess alone */

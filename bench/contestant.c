@@ -128,6 +128,9 @@ static char *task_line(const race *r, const contestant *c)
     cJSON *dims = js_array(task, "dims");
     for (int i = 0; i < o->n_dims; i++)
         js_item(dims, o->dims[i]);
+    cJSON *limits = js_array(task, "limits");
+    for (int i = 0; i < o->n_limits; i++)
+        js_item(limits, o->limits[i]);
     add_inputs(task, r);
     js_number(task, "seed", (double)o->seed);
     js_number(task, "threads", o->threads);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { MAX_WORKER_INPUTS = 4096, PATH_SIZE = 4096 };
+enum { MAX_WORKER_INPUTS = 4096, PATH_SIZE = 4096, MOST_LIMITS = 64 };
 
 typedef struct worker {
     cJSON *task;
@@ -167,7 +167,11 @@ static bool make_plan(worker *w, ts_error *e)
 static bool open_model(worker *w, ts_error *e)
 {
     int64_t start = clock_ns();
-    w->model = ts_model_open(js_get_text(w->task, "model"), e);
+    const char *limit[MOST_LIMITS];
+    int n_limit = 0;
+    const cJSON *own = js_get(w->task, "limits"), *one;
+    cJSON_ArrayForEach(one, own) if (n_limit < MOST_LIMITS && cJSON_IsString(one)) limit[n_limit++] = one->valuestring;
+    w->model = ts_model_open_within(js_get_text(w->task, "model"), n_limit, limit, e);
     if (w->model == NULL)
         return false;
     w->n_inputs = ts_model_inputs(w->model);

@@ -23,6 +23,12 @@ static const option model_options[] = {
 };
 const option_group session_model_options = {"Model", model_options};
 
+static const option limit_options[] = {
+    {"limit", 0, PAIR, "NAME=N", "steps, folded, elements or description of a file, at most; repeats", true, 0, 0},
+    {0},
+};
+const option_group session_limit_options = {"Limits", limit_options};
+
 static const option plan_options[] = {
     {"target", 0, WORD, "NAME", "back end, as in c or interp (default: c)", false, 0, 0},
     {"threads", 0, INTEGER, "N", "threads (default: one per core)", false, 1, MOST_THREADS},
@@ -127,12 +133,25 @@ bool session_attempt(ts_model *m, const args *a, ts_error *e)
     return false;
 }
 
+ts_model *session_model(const args *a, const char *what, ts_error *e)
+{
+    const int n = args_count(a, "limit");
+    const char **limit = calloc((size_t)n + 1, sizeof *limit);
+    if (!limit)
+        return fail(e, TS_MEMORY, "no memory for %d limits", n), NULL;
+    for (int i = 0; i < n; i++)
+        limit[i] = args_at(a, "limit", i);
+    ts_model *m = ts_model_open_within(what, n, limit, e);
+    free(limit);
+    return m;
+}
+
 bool session_open(session *s, const args *a, const char *what, ts_error *e)
 {
     *s = (session){.args = a, .progress = progress_begin(&a->console), .options = session_options(a)};
     s->options.progress = progress_step;
     s->options.user = &s->progress;
-    s->model = ts_model_open(what, e);
+    s->model = session_model(a, what, e);
     if (!s->model)
         return false;
     s->n_inputs = ts_model_inputs(s->model);

@@ -16,9 +16,12 @@ typedef struct session {
 
 extern const option_group session_model_options; /* --dim, --in */
 extern const option_group session_dim_options;   /* --dim */
+extern const option_group session_limit_options; /* of reading a file that may be hostile */
 extern const option_group session_plan_options;  /* --target, --threads, --isa, ... */
 
-/* Opens the model named by `what`, reads the files of --in, binds dimensions. */
+/* The model named by `what` under the --limit options; nothing is bound yet. */
+ts_model *session_model(const args *a, const char *what, ts_error *e);
+/* The same; reads the files of --in, binds dimensions. */
 bool session_open(session *s, const args *a, const char *what, ts_error *e);
 /* Binds dimensions as --dim says; value: of each input, or NULL. */
 bool session_bind(ts_model *m, const args *a, const ts_array *value, ts_error *e);

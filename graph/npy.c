@@ -227,8 +227,9 @@ static bool read_values(const mapping *m, ts_array *out, err *e)
     size_t start = 0;
     if (!read_header(m, &h, &start, e))
         return false;
-    if (!type_valid(&h.type, e))
-        return err_in(e, "N005 shape");
+    err own = {0};
+    if (!type_valid(&h.type, &own)) /* whatever it would cost: the file does not hold it */
+        return err_set(e, TS_BAD_INPUT, "N005 shape: %s", own.text);
     size_t need = (size_t)type_bytes(&h.type), have = m->size - start;
     if (need != have) {
         text shown = {0};

@@ -172,9 +172,50 @@ static bool ended(const onnx_call *c, bool ok, err *e)
     return ok || err_set(e, TS_BUG, "%s was refused without a reason", c->type);
 }
 
+/* ---- element types ---- */
+static const char *wanted_type(char want, dtype have, dtype alike) /* NULL: that is what it has */
+{
+    const dclass k = dtype_class(have);
+    if (want == 'b')
+        return k == D_TRUTH ? NULL : "bool";
+    if (want == 'i')
+        return k == D_WHOLE ? NULL : "integers";
+    if (want == 'F' && k != D_REAL)
+        return "real numbers";
+    return want != '.' && have != alike ? ts_dtype_name(alike) : NULL;
+}
+
+static const char *types_of(const op *o, const char *kind) /* "bT" for "Where", or NULL */
+{
+    const size_t n = strlen(kind);
+    const char *s = o->onnx_types;
+    while (s && !(!strncmp(s, kind, n) && s[n] == ':'))
+        s = strchr(s, ' ') ? strchr(s, ' ') + 1 : NULL;
+    return s ? s + n + 1 : NULL;
+}
+
+static bool check_types(const op *o, const onnx_call *c, err *e)
+{
+    const char *types = types_of(o, c->type);
+    dtype alike = TS_N_DTYPE;
+    for (int i = 0; types && i < c->n_in; types += types[1] && types[1] != ' ', i++) {
+        if (!c->in[i])
+            continue;
+        const dtype have = c->in[i]->type.dtype;
+        if (alike == TS_N_DTYPE && (*types == 'T' || *types == 'F'))
+            alike = have;
+        const char *want = wanted_type(*types, have, alike);
+        if (!want)
+            continue;
+        err_set(e, TS_BAD_INPUT, "operand %d is %s where the operator takes %s", i + 1, ts_dtype_name(have), want);
+        return err_hint(e, "a Cast step in front converts it");
+    }
+    return true;
+}
+
 bool onnx_apply(const op *o, const onnx_rule *rule, const onnx_call *c, const node **out, err *e)
 {
-    return ended(c, rule->adapt ? rule->adapt(c, out, e) : apply_as_is(o, c, out, e), e);
+    return check_types(o, c, e) && ended(c, rule->adapt ? rule->adapt(c, out, e) : apply_as_is(o, c, out, e), e);
 }
 
 bool onnx_make(const onnx_form *form, const onnx_call *c, onnx_value *out, err *e)

@@ -146,9 +146,23 @@ bool onnx_need(const onnx_call *c, int n, err *e)
     return true;
 }
 
+bool onnx_must(const onnx_call *c, const char *name, err *e)
+{
+    return onnx_attr(c, name) || err_set(e, TS_BAD_INPUT, "attribute %s is missing; it has no default", name);
+}
+
 bool onnx_has(const onnx_call *c, const char *name, int i)
 {
     return onnx_attr(c, name) || onnx_in(c, i);
+}
+
+bool onnx_cut(const onnx_call *c, int64_t fallback, int rank, int64_t *out, err *e)
+{
+    const int64_t axis = onnx_int(c, "axis", fallback);
+    if (axis >= -rank && axis <= rank)
+        return *out = axis < 0 ? axis + rank : axis, true;
+    err_set(e, TS_BAD_INPUT, "axis %lld is out of range for rank %d", (long long)axis, rank);
+    return err_hint(e, "axes go from %d to %d", -rank, rank);
 }
 
 const char *onnx_word(const onnx_call *c, const char *name, const char *fallback)

@@ -60,7 +60,10 @@ double dtype_lowest(dtype d); /* where a maximum starts */
 /* ---- ONNX ---- */
 const node *onnx_in(const onnx_call *c, int i);    /* NULL where absent */
 bool onnx_need(const onnx_call *c, int n, err *e); /* the first n operands are there: a file may say anything */
-bool onnx_has(const onnx_call *c, const char *name, int i); /* as attribute or as input i */
+bool onnx_must(const onnx_call *c, const char *name, err *e); /* an attribute that has no default */
+bool onnx_has(const onnx_call *c, const char *name, int i);   /* as attribute or as input i */
+/* Attribute `axis` as a place between axes, 0 to rank: negative ones count from the end. */
+bool onnx_cut(const onnx_call *c, int64_t fallback, int rank, int64_t *out, err *e);
 const char *onnx_word(const onnx_call *c, const char *name, const char *fallback);
 bool onnx_dtype(int64_t code, dtype *out, err *e); /* TensorProto.DataType */
 int onnx_code(dtype d);                            /* the same the other way round; 0: the format has none */

@@ -179,9 +179,9 @@ bool type_valid(const type *t, err *e)
         return true;
     text shown = {0};
     type_print(&shown, t);
-    err_set(e, TS_BAD_INPUT, "%s: the size in bytes overflows 63 bits", text_str(&shown));
+    err_set(e, TS_MEMORY, "%s: the size in bytes overflows 63 bits", text_str(&shown));
     text_free(&shown);
-    return false;
+    return err_hint(e, "no option raises this: make the extents smaller");
 }
 
 static bool broadcast_fail(int n, const type *const *in, int from_last, err *e)

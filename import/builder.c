@@ -8,11 +8,9 @@
 #include <string.h>
 
 enum {
-    FOLD_ELEMENTS = 65536,  /* of a result that becomes a constant */
-    FOLD_WORK = 4 << 20,    /* elements walked to compute it */
-    FOLD_TOTAL = 256 << 20, /* bytes of all such constants */
-    MOST_STEPS = 1 << 18,   /* gone through, each time counted */
-    MOST_DEPTH = 48,        /* graphs in graphs, calls in calls */
+    FOLD_ELEMENTS = 65536, /* of a result that becomes a constant */
+    FOLD_WORK = 4 << 20,   /* elements walked to compute it */
+    MOST_DEPTH = 48,       /* graphs in graphs, calls in calls */
 };
 
 typedef struct builder {
@@ -21,7 +19,8 @@ typedef struct builder {
     arena *mem;     /* until the graph is built */
     bool bound;     /* extents are known */
     int64_t folded; /* bytes of constants made here */
-    int steps, depth;
+    int64_t steps;  /* gone through, each time counted */
+    int depth;
     bool hard; /* a lack that no value would mend */
     lacks lacks;
 } builder;
@@ -107,8 +106,11 @@ static bool fold(builder *b, const onnx_call *c, int first, const node **out, er
     if (!v)
         return true;
     b->folded += type_bytes(&n->type);
-    if (b->folded > FOLD_TOTAL)
-        return err_set(e, TS_MEMORY, "M025 constants computed from constants need more than %d MiB", FOLD_TOTAL >> 20);
+    if (b->folded > b->f->limits.folded) {
+        err_set(e, TS_MEMORY, "M025 constants computed from constants need more than %lld bytes",
+                (long long)b->f->limits.folded);
+        return limits_hint("folded", 2 * b->f->limits.folded, e);
+    }
     *out = g_const(b->g, "", &n->type, v->data);
     return true;
 }
@@ -140,14 +142,15 @@ static void add_lack(const frame *f, int i, const node *operand, const char *rea
 
 static bool check_size(const frame *f, int i, const node *n, err *e)
 {
-    if (type_count(&n->type) <= MODEL_ELEMENTS)
+    const int64_t count = type_count(&n->type), most = f->b->f->limits.elements;
+    if (count <= most)
         return true;
     text t = {0};
     type_print(&t, &n->type);
-    err_set(e, TS_MEMORY, "M025 %s %s: output %s has more than 2^40 elements", place(f, i), f->body->step[i].type,
-            text_str(&t));
+    err_set(e, TS_MEMORY, "M025 %s %s: output %s has %lld elements, the limit is %lld", place(f, i),
+            f->body->step[i].type, text_str(&t), (long long)count, (long long)most);
     text_free(&t);
-    return false;
+    return limits_hint("elements", count, e);
 }
 
 /* The operands of step i; false when one was not made because of a lack further up. */
@@ -372,9 +375,11 @@ static bool build_step(frame *f, int i, err *e)
     const node **in = arena_array(b->mem, (size_t)s->n_in, sizeof *in);
     const bool ready = operands(f, i, value, in);
     making m = {f, i, &own};
-    if (++b->steps > MOST_STEPS)
-        return err_set(e, TS_MEMORY, "M025 %s %s: more than %d steps when loops are unrolled and functions inlined",
-                       place(f, i), s->type, MOST_STEPS);
+    if (++b->steps > b->f->limits.steps) {
+        err_set(e, TS_MEMORY, "M025 %s %s: more than %lld steps when loops are unrolled and functions inlined",
+                place(f, i), s->type, (long long)b->f->limits.steps);
+        return limits_hint("steps", 2 * b->f->limits.steps, e);
+    }
     const onnx_call c = {.g = b->g,
                          .type = s->type,
                          .domain = s->domain,

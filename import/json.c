@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { FILE_BYTES = 256 << 20, HEAD_BYTES = 64 };
+enum { HEAD_BYTES = 64 };
 
 /* ---- dimensions, weights ---- */
 static bool read_rule(const json *v, dim_rule *out, err *e)
@@ -29,6 +29,11 @@ static bool read_rule(const json *v, dim_rule *out, err *e)
         if (given && !json_extent(given, to[i], e))
             return false;
     }
+    const int64_t most = out->most ? out->most : INT64_MAX;
+    if (out->least > most)
+        return json_refuse(e, v, TS_BAD_INPUT, "min %lld is above max %lld", (long long)out->least, (long long)most);
+    if (out->fallback >= 0 && (out->fallback < out->least || out->fallback > most))
+        return json_refuse(e, v, TS_BAD_INPUT, "default %lld is not from min to max", (long long)out->fallback);
     return true;
 }
 
@@ -170,7 +175,10 @@ static bool read_json(const char *path, model_file *out, err *e)
 {
     text source = {0};
     bool ok = false;
-    if (file_read(path, FILE_BYTES, &source, e) && external_open(&out->external, &out->mem, path, e)) {
+    if (!file_read(path, (size_t)out->limits.description, &source, e)) {
+        if (e->code == TS_MEMORY)
+            limits_hint("description", 2 * out->limits.description, e);
+    } else if (external_open(&out->external, &out->mem, path, e)) {
         const json *root = json_read(&out->mem, path, source.s, source.len, GRAPH_DEPTH, e);
         ok = root && read_root(out, root, e);
         external_close(&out->external);

@@ -103,9 +103,19 @@ static bool nothing_there(const char *what, err *e)
 
 ts_model *ts_model_open(const char *what, ts_error *e)
 {
+    return ts_model_open_within(what, 0, NULL, e);
+}
+
+ts_model *ts_model_open_within(const char *what, int n_limit, const char *const *limit, ts_error *e)
+{
+    limits own = limits_make();
+    for (int i = 0; i < n_limit; i++)
+        if (!limits_set(&own, limit[i], e))
+            return NULL;
     ts_model *m = calloc(1, sizeof *m);
     MUST(m);
     m->dims.mem = &m->mem;
+    m->file.limits = own;
     m->declared = arena_get(&m->mem, sizeof *m->declared);
     m->builder = builtin_find(what);
     const bool ok = m->builder ? builtin_open(m, e) : exists(what) ? open_file(m, what, e) : nothing_there(what, e);

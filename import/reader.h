@@ -6,6 +6,7 @@
 #define TS_READER_H
 #include "graph/op.h"
 #include "import/external.h"
+#include "import/limits.h"
 
 /* A tensor in the file. Its data lies where the file has it: not always aligned, never to be written. */
 typedef struct held {
@@ -63,7 +64,8 @@ typedef struct dim_rule {
 
 typedef struct model_file {
     arena mem;
-    mapping map; /* the file itself */
+    limits limits; /* what it may cost; there before the file is read */
+    mapping map;   /* the file itself */
     external external;
     const char *name;
     int n_opset, n_function, n_rule;
@@ -87,7 +89,8 @@ typedef struct reader {
     const char *in_folder; /* the file that stands for a folder: "model.onnx" */
     /* Whether a file is of this format, by its name and its first n bytes (n may be 0). */
     bool (*is)(const char *path, const unsigned char *head, size_t n);
-    bool (*read)(const char *path, model_file *out, err *e); /* out is zero; the caller frees it in any case */
+    bool (*read)(const char *path, model_file *out,
+                 err *e); /* out is zero but for limits; the caller frees it in any case */
 } reader;
 extern const reader *const readers[]; /* const reader reader_NAME in import/, gathered by the build; ends with NULL */
 #endif

@@ -226,6 +226,10 @@ typedef struct ts_port {
 
 /* what: a built-in name, an .onnx or .json file, or a folder with model.onnx or graph.json. Nothing is bound yet. */
 TS_API ts_model *ts_model_open(const char *what, ts_error *e);
+/* The same under other limits on what the file may cost before it runs, "steps=1000000", "folded=1G": steps (262144, of
+ * unrolled loops and inlined functions), folded (256M bytes of constants made of constants), elements (2^40 of one
+ * value), description (128M bytes of the file without its values). Beyond one: TS_MEMORY. */
+TS_API ts_model *ts_model_open_within(const char *what, int n_limit, const char *const *limit, ts_error *e);
 TS_API void ts_model_free(ts_model *m);
 TS_API int ts_model_inputs(const ts_model *m);
 TS_API bool ts_model_input(const ts_model *m, int i, ts_port *out);

@@ -82,6 +82,7 @@ static bench_options options_of(const args *a, progress *p)
         .user = p,
     };
     o.dims = all(a, "dim", &o.n_dims);
+    o.limits = all(a, "limit", &o.n_limits);
     o.inputs = all(a, "in", &o.n_inputs);
     o.schemas = all(a, "schema", &o.n_schemas);
     o.peers = all(a, "peer", &o.n_peers);
@@ -91,6 +92,7 @@ static bench_options options_of(const args *a, progress *p)
 static void release(bench_options *o)
 {
     free((void *)o->dims);
+    free((void *)o->limits);
     free((void *)o->inputs);
     free((void *)o->schemas);
     free((void *)o->peers);
@@ -169,7 +171,8 @@ static const option options[] = {
     {0},
 };
 static const option_group group = {"Options", options};
-static const option_group *const groups[] = {&group, &session_model_options, &session_plan_options, NULL};
+static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
+                                             &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera bench bert-base --dim seq=128 -s a.json -s b.json --report report.html",
     "tessera bench model.onnx --peer onnxruntime --threads 2 -o results.json",

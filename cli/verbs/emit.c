@@ -70,7 +70,8 @@ static const option options[] = {
     {0},
 };
 static const option_group group = {"Options", options};
-static const option_group *const groups[] = {&group, &session_model_options, &session_plan_options, NULL};
+static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
+                                             &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera emit bert-base -o bert # C sources, weights, Makefile",
     "tessera emit model.onnx -s mine.json --dim batch=1 --target c -o generated",

@@ -16,7 +16,7 @@ static bool work(const args *a, const char *what, const char *path, ts_error *e)
         fail(e, TS_USAGE, "export: --out is missing");
         return fail_hint(e, "-o FILE.onnx says where the model goes");
     }
-    ts_model *m = run_is(what) ? NULL : ts_model_open(what, e);
+    ts_model *m = run_is(what) ? NULL : session_model(a, what, e);
     const bool good = run_is(what) ? run_export(what, path, e) : m && save(m, a, path, e);
     ts_model_free(m);
     if (!good)
@@ -43,7 +43,7 @@ static const option options[] = {
     {0},
 };
 static const option_group group = {"Options", options};
-static const option_group *const groups[] = {&group, &session_dim_options, NULL};
+static const option_group *const groups[] = {&group, &session_dim_options, &session_limit_options, NULL};
 static const char *const examples[] = {
     "tessera export bert -o bert.onnx # bert: a folder that import wrote",
     "tessera export run -o tuned.onnx # run: what train wrote",

@@ -24,7 +24,7 @@ static bool work(const args *a, const char *what, const char *folder, ts_error *
         fail(e, TS_USAGE, "import: --out is missing");
         return fail_hint(e, "-o DIR says where graph.json and weights.safetensors go");
     }
-    ts_model *m = ts_model_open(what, e);
+    ts_model *m = session_model(a, what, e);
     bool good = m && session_attempt(m, a, e);
     good = good && ts_model_save(m, "json", folder, e);
     if (good)
@@ -44,7 +44,7 @@ static const option options[] = {
     {0},
 };
 static const option_group group = {"Options", options};
-static const option_group *const groups[] = {&group, &session_dim_options, NULL};
+static const option_group *const groups[] = {&group, &session_dim_options, &session_limit_options, NULL};
 static const char *const examples[] = {
     "tessera import model.onnx -o bert # then: tessera show bert --hash",
     NULL,

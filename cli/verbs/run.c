@@ -108,18 +108,17 @@ static bool work(job *j, const args *a, ts_error *e)
     j->folder = args_text(a, "out", NULL);
     if (!session_open(s, a, args_noun(a, 0), e) || !gather(j, a, e))
         return false;
-    if (j->folder && !outfile_folder(j->folder, e))
-        return false;
     j->file = calloc((size_t)ts_model_outputs(s->model) + 1, sizeof *j->file);
     if (!j->file)
         return fail(e, TS_MEMORY, "no memory for file names");
     s->options.schema = args_text(a, "schema", NULL);
     j->plan = ts_plan_make(s->model, &s->options, e);
-    if (!j->plan || !ts_plan_build(j->plan, e))
+    /* What can be refused is, before there is a folder; that it cannot be written shows before anything takes long. */
+    if (!j->plan || !feed(j, e) || (j->folder && !outfile_folder(j->folder, e)) || !ts_plan_build(j->plan, e))
         return false;
     progress_end(&s->progress);
     tell(j);
-    return feed(j, e) && ts_plan_run(j->plan, e) && collect(j, e);
+    return ts_plan_run(j->plan, e) && collect(j, e);
 }
 
 static int run(const args *a, ts_error *e)
@@ -147,7 +146,8 @@ static const option options[] = {
     {0},
 };
 static const option_group group = {"Options", options};
-static const option_group *const groups[] = {&group, &session_model_options, &session_plan_options, NULL};
+static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
+                                             &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera run minilm --seed 1                       # random inputs",
     "tessera run model.onnx --in ids=ids.npy --out out # one file per output",

@@ -108,7 +108,8 @@ static const option options[] = {
     {0},
 };
 static const option_group group = {"Options", options};
-static const option_group *const groups[] = {&group, &session_model_options, &session_plan_options, NULL};
+static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
+                                             &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera schema init bert-base -o mine.json # the built-in guess, to edit",
     "tessera schema lint mine.json bert-base    # what fits, what does not, and why",

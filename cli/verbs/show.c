@@ -234,7 +234,8 @@ static const option options[] = {
     {0},
 };
 static const option_group group = {"Options", options};
-static const option_group *const groups[] = {&group, &session_model_options, &session_plan_options, NULL};
+static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
+                                             &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera show bert-base",
     "tessera show model.onnx --dim batch=1 --dim seq=128 --depth 2",

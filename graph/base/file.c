@@ -48,7 +48,11 @@ bool file_map_fd(int fd, const char *path, mapping *out, err *e)
     if (fstat(fd, &st) != 0)
         return file_failed(e, "read", path, errno);
     if (!S_ISREG(st.st_mode))
-        return file_failed(e, "read", path, S_ISDIR(st.st_mode) ? EISDIR : ESPIPE);
+        return err_set(e, TS_FILES, "cannot read '%s': it is %s, not a regular file", path,
+                       S_ISDIR(st.st_mode)    ? "a folder"
+                       : S_ISFIFO(st.st_mode) ? "a pipe"
+                       : S_ISSOCK(st.st_mode) ? "a socket"
+                                              : "a device");
     size_t size = (size_t)st.st_size;
     void *base = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
     if (base == MAP_FAILED)
@@ -97,7 +101,7 @@ bool file_read(const char *path, size_t limit, text *out, err *e)
         total += (size_t)n;
         if (total > limit) {
             close(fd);
-            return err_set(e, TS_FILES, "'%s' is larger than the limit of %zu bytes", path, limit);
+            return err_set(e, TS_MEMORY, "'%s' is larger than the limit of %zu bytes", path, limit);
         }
         text_bytes(out, piece, (size_t)n);
     }

@@ -128,6 +128,14 @@ static size_t culprit(const char *s, size_t at)
     return at && starts && (unsigned char)s[at - 1] > ' ' && !strchr(",:[{", s[at - 1]) ? at - 1 : at;
 }
 
+static const char *skip_string(const char *s) /* from its quote to behind its quote */
+{
+    for (s++; *s && *s != '"'; s++)
+        if (*s == '\\' && s[1])
+            s++;
+    return *s ? s + 1 : s;
+}
+
 static bool not_json(const json_file *f, size_t at, err *e)
 {
     const char *s = f->text;
@@ -138,11 +146,14 @@ static bool not_json(const json_file *f, size_t at, err *e)
     const char last = before ? s[before - 1] : ' ';
     const bool starts = last && strchr(",:[{", last);
     refuse_at(e, f, at,
-              !s[at]                   ? "the JSON text ends too early"
-              : s[at] == '\\'          ? "an escape that JSON does not have"
-              : s[at] == '"' && starts ? "a string that never ends"
-                                       : "not JSON from here on");
-    if (s[at] == '/' || s[at] == '#')
+              !s[at]                                           ? "the JSON text ends too early"
+              : s[at] == '\\'                                  ? "an escape that JSON does not have"
+              : s[at] == '"' && starts && *skip_string(s + at) ? "a string with an escape that stands for no character"
+              : s[at] == '"' && starts                         ? "a string that never ends"
+                                                               : "not JSON from here on");
+    if (starts && s[at] == '"' && strstr(s + at, "\\u"))
+        err_hint(e, "\\ud800 to \\udfff come in pairs");
+    else if (s[at] == '/' || s[at] == '#')
         err_hint(e, "a comment is a member: \"//\": \"text\"");
     else if (s[at] == '\'')
         err_hint(e, "strings take double quotes");
@@ -159,14 +170,6 @@ static const char *skip_blanks(const char *s)
     while (*s && (unsigned char)*s <= ' ')
         s++;
     return s;
-}
-
-static const char *skip_string(const char *s) /* from its quote to behind its quote */
-{
-    for (s++; *s && *s != '"'; s++)
-        if (*s == '\\' && s[1])
-            s++;
-    return *s ? s + 1 : s;
 }
 
 static json_kind kind_of(const cJSON *c)

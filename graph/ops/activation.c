@@ -59,7 +59,7 @@ static const op relu_op = {
 static const op leaky_relu_op = {
     .name = "leaky_relu", .doc = "The value, scaled by alpha where it is negative.",
     .numpy = "np.where(a < 0, alpha * a, a)",
-    .onnx = (const onnx_rule[]){{"LeakyRelu", 1, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"LeakyRelu", 1, NULL}, {0}}, .onnx_types = "LeakyRelu:F",
     .arity = 1, .axes = "e", .attr = (const attr_spec[]){{"alpha", 'f', "0.01"}, {0}},
     .text = "a < 0 ? alpha * a : a", .shape = shape_float,
     .cases = "f32[2,3]\nf32[16]! alpha=0.2\nf64[5] alpha=-1.5\nf32[0]"};
@@ -74,7 +74,7 @@ static const op prelu_op = {
 static const op elu_op = {
     .name = "elu", .doc = "The value, or alpha * (exp(value) - 1) where it is negative.",
     .numpy = "np.where(a < 0, alpha * np.expm1(a), a)",
-    .onnx = (const onnx_rule[]){{"Elu", 1, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Elu", 1, NULL}, {0}}, .onnx_types = "Elu:F",
     .arity = 1, .axes = "e", .attr = (const attr_spec[]){{"alpha", 'f', "1"}, {0}},
     .text = "a < 0 ? alpha * expm1(a) : a", .shape = shape_float,
     .cases = "f32[2,3]\nf32[16]! alpha=0.5\nf64[5]\nf32[0]"};
@@ -90,7 +90,7 @@ static const op celu_op = {
 static const op selu_op = {
     .name = "selu", .doc = "Elu scaled so that layers keep mean and variance.",
     .numpy = "gamma * np.where(a > 0, a, alpha * np.expm1(a))",
-    .onnx = (const onnx_rule[]){{"Selu", 1, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Selu", 1, NULL}, {0}}, .onnx_types = "Selu:F",
     .arity = 1, .axes = "e",
     .attr = (const attr_spec[]){{"alpha", 'f', "1.6732632423543772"}, {"gamma", 'f', "1.0507009873554805"}, {0}},
     .text = "gamma * (a > 0 ? a : alpha * expm1(a))", .shape = shape_float,
@@ -98,7 +98,7 @@ static const op selu_op = {
 
 static const op sigmoid_op = {
     .name = "sigmoid", .doc = "Logistic function.", .numpy = "1 / (1 + np.exp(-a))",
-    .onnx = (const onnx_rule[]){{"Sigmoid", 1, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Sigmoid", 1, NULL}, {0}}, .onnx_types = "Sigmoid:F",
     .arity = 1, .axes = "e", .text = "1 / (1 + exp(-a))", .shape = shape_float, .cases = real};
 
 static const op silu_op = {
@@ -127,7 +127,7 @@ static const op gelu_op = {
 static const op hard_sigmoid_op = {
     .name = "hard_sigmoid", .doc = "A line of slope alpha through beta, cut at 0 and 1.",
     .numpy = "np.maximum(0, np.minimum(1, alpha * a + beta))",
-    .onnx = (const onnx_rule[]){{"HardSigmoid", 1, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"HardSigmoid", 1, NULL}, {0}}, .onnx_types = "HardSigmoid:F",
     .arity = 1, .axes = "e", .attr = (const attr_spec[]){{"alpha", 'f', "0.2"}, {"beta", 'f', "0.5"}, {0}},
     .text = "max(min(alpha * a + beta, 1), 0)", .shape = shape_float,
     .cases = "f32[2,3]\nf32[16]! alpha=0.5\nf64[5] beta=0.25\nf32[0]"};
@@ -135,19 +135,19 @@ static const op hard_sigmoid_op = {
 static const op hard_swish_op = {
     .name = "hard_swish", .doc = "The value times a line from 0 at -3 to 1 at 3.",
     .numpy = "a * np.maximum(0, np.minimum(1, a / 6 + 0.5))",
-    .onnx = (const onnx_rule[]){{"HardSwish", 14, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"HardSwish", 14, NULL}, {0}}, .onnx_types = "HardSwish:F",
     .arity = 1, .axes = "e", .text = "a * max(min(a / 6 + 0.5, 1), 0)", .shape = shape_float,
     .cases = "f32[2,3]\nf64[9]\nf32[0]"};
 
 static const op softplus_op = {
     .name = "softplus", .doc = "log(1 + exp(value)), without overflow.", .numpy = "np.logaddexp(a, 0)",
-    .onnx = (const onnx_rule[]){{"Softplus", 1, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Softplus", 1, NULL}, {0}}, .onnx_types = "Softplus:F",
     .arity = 1, .axes = "e", .text = "max(a, 0) + log1p(exp(-abs(a)))", .shape = shape_float,
     .cases = "f32[2,3]\nf32[16]!\nf64[9]\nf32[0]"};
 
 static const op softsign_op = {
     .name = "softsign", .doc = "The value over 1 plus its size.", .numpy = "a / (1 + np.abs(a))",
-    .onnx = (const onnx_rule[]){{"Softsign", 1, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Softsign", 1, NULL}, {0}}, .onnx_types = "Softsign:F",
     .arity = 1, .axes = "e", .text = "a / (1 + abs(a))", .shape = shape_float,
     .cases = "f32[2,3]\nf64[9]\ni32[4]\nf32[0]"};
 

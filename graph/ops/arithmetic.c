@@ -158,7 +158,7 @@ static const op add_op = {.name = "add",
                                                       {"Add", 7, NULL},
                                                       {"Sum", 1, adapt_sum},
                                                       {"Mean", 1, adapt_mean},
-                                                      {0}},
+                                                      {0}}, .onnx_types = "Add:T Sum:T Mean:T",
                           .arity = 2,
                           .axes = "e",
                           .text = "a + b",
@@ -166,17 +166,17 @@ static const op add_op = {.name = "add",
 
 static const op subtract_op = {
     .name = "subtract", .doc = "Difference of two values.", .numpy = "np.subtract(a, b)",
-    .onnx = (const onnx_rule[]){{"Sub", 1, adapt_aligned_subtract}, {"Sub", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Sub", 1, adapt_aligned_subtract}, {"Sub", 7, NULL}, {0}}, .onnx_types = "Sub:T",
     .arity = 2, .axes = "e", .text = "a - b", .cases = two};
 
 static const op multiply_op = {
     .name = "multiply", .doc = "Product of two values.", .numpy = "np.multiply(a, b)",
-    .onnx = (const onnx_rule[]){{"Mul", 1, adapt_aligned_multiply}, {"Mul", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Mul", 1, adapt_aligned_multiply}, {"Mul", 7, NULL}, {0}}, .onnx_types = "Mul:T",
     .arity = 2, .axes = "e", .text = "a * b", .cases = two};
 
 static const op divide_op = {
     .name = "divide", .doc = "Quotient of two values, real even for integers.", .numpy = "np.divide(a, b)",
-    .onnx = (const onnx_rule[]){{"Div", 1, adapt_div}, {0}},
+    .onnx = (const onnx_rule[]){{"Div", 1, adapt_div}, {0}}, .onnx_types = "Div:T",
     .back = "Div a^ b^",
     .arity = 2, .axes = "e", .text = "a / b", .shape = divide_shape, .cases = two};
 
@@ -192,7 +192,7 @@ static const op floor_divide_op = {
 
 static const op mod_op = {
     .name = "mod", .doc = "Remainder with the sign of the divisor.", .numpy = "np.mod(a, b)",
-    .onnx = (const onnx_rule[]){{"Mod", 10, adapt_mod}, {0}},
+    .onnx = (const onnx_rule[]){{"Mod", 10, adapt_mod}, {0}}, .onnx_types = "Mod:T",
     .arity = 2, .axes = "e", .text = "a % b",
     .cases = "f32[2,3] f32[2,3]\ni32[2,3] i32[3]\ni64[9]! i64[9]!\nu8[5] i8[5]\nf64[7] f64[7]\nf32[0] f32[]"};
 
@@ -211,20 +211,20 @@ static const op power_op = {
 
 static const op maximum_op = {
     .name = "maximum", .doc = "Larger of two values; NaN if one is.", .numpy = "np.maximum(a, b)",
-    .onnx = (const onnx_rule[]){{"Max", 1, adapt_max}, {0}},
+    .onnx = (const onnx_rule[]){{"Max", 1, adapt_max}, {0}}, .onnx_types = "Max:T",
     .back = "Max a^ b^",
     .arity = 2, .axes = "e", .text = "max(a, b)", .cases = two};
 
 static const op minimum_op = {
     .name = "minimum", .doc = "Smaller of two values; NaN if one is.", .numpy = "np.minimum(a, b)",
-    .onnx = (const onnx_rule[]){{"Min", 1, adapt_min}, {0}},
+    .onnx = (const onnx_rule[]){{"Min", 1, adapt_min}, {0}}, .onnx_types = "Min:T",
     .back = "Min a^ b^",
     .arity = 2, .axes = "e", .text = "min(a, b)", .cases = two};
 
 static const op clip_op = {
     .name = "clip", .doc = "First value limited to lie between the second and the third.",
     .numpy = "np.minimum(np.maximum(a, b), c)",
-    .onnx = (const onnx_rule[]){{"Clip", 1, adapt_clip}, {0}},
+    .onnx = (const onnx_rule[]){{"Clip", 1, adapt_clip}, {0}}, .onnx_types = "Clip:T",
     .back = "Clip a^ b^ c^",
     .arity = 3, .axes = "e", .text = "min(max(a, b), c)",
     .cases = "f32[2,8]! f32[]=-1 f32[]=1\nf32[2,3] f32[3] f32[2,1]\ni64[6] i64[] i64[]\nf64[0] f64[] f64[]"};

@@ -38,7 +38,7 @@ static const node *converted(const onnx_call *c, const node *x, dtype d, err *e)
 static bool adapt_cast(const onnx_call *c, const node **out, err *e)
 {
     dtype d;
-    if (!onnx_need(c, 1, e) || !onnx_dtype(onnx_int(c, "to", 0), &d, e))
+    if (!onnx_need(c, 1, e) || !onnx_must(c, "to", e) || !onnx_dtype(onnx_int(c, "to", 0), &d, e))
         return false;
     const node *y = converted(c, c->in[0], d, e);
     return (y || !err_is(e)) && onnx_give(c, out, y, e);

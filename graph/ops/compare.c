@@ -66,7 +66,7 @@ static bool where_shape(const node *n, type *out, err *e)
 /* ---- records ---- */
 static const op equal_op = {
     .name = "equal", .doc = "Whether two values are equal.", .numpy = "np.equal(a, b)",
-    .onnx = (const onnx_rule[]){{"Equal", 1, adapt_equal}, {"Equal", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Equal", 1, adapt_equal}, {"Equal", 7, NULL}, {0}}, .onnx_types = "Equal:T",
     .arity = 2, .axes = "e", .text = "a == b", .shape = shape_bool, .cases = two};
 
 static const op not_equal_op = {
@@ -75,42 +75,42 @@ static const op not_equal_op = {
 
 static const op less_op = {
     .name = "less", .doc = "Whether the first value is smaller.", .numpy = "np.less(a, b)",
-    .onnx = (const onnx_rule[]){{"Less", 1, adapt_less}, {"Less", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Less", 1, adapt_less}, {"Less", 7, NULL}, {0}}, .onnx_types = "Less:T",
     .arity = 2, .axes = "e", .text = "a < b", .shape = shape_bool, .cases = two};
 
 static const op less_equal_op = {
     .name = "less_equal", .doc = "Whether the first value is not larger.", .numpy = "np.less_equal(a, b)",
-    .onnx = (const onnx_rule[]){{"LessOrEqual", 12, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"LessOrEqual", 12, NULL}, {0}}, .onnx_types = "LessOrEqual:T",
     .arity = 2, .axes = "e", .text = "a <= b", .shape = shape_bool, .cases = two};
 
 static const op greater_op = {
     .name = "greater", .doc = "Whether the first value is larger.", .numpy = "np.greater(a, b)",
-    .onnx = (const onnx_rule[]){{"Greater", 1, adapt_greater}, {"Greater", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Greater", 1, adapt_greater}, {"Greater", 7, NULL}, {0}}, .onnx_types = "Greater:T",
     .arity = 2, .axes = "e", .text = "a > b", .shape = shape_bool, .cases = two};
 
 static const op greater_equal_op = {
     .name = "greater_equal", .doc = "Whether the first value is not smaller.", .numpy = "np.greater_equal(a, b)",
-    .onnx = (const onnx_rule[]){{"GreaterOrEqual", 12, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"GreaterOrEqual", 12, NULL}, {0}}, .onnx_types = "GreaterOrEqual:T",
     .arity = 2, .axes = "e", .text = "a >= b", .shape = shape_bool, .cases = two};
 
 static const op and_op = {
     .name = "logical_and", .doc = "Whether both values are true.", .numpy = "np.logical_and(a, b)",
-    .onnx = (const onnx_rule[]){{"And", 1, adapt_logical_and}, {"And", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"And", 1, adapt_logical_and}, {"And", 7, NULL}, {0}}, .onnx_types = "And:b",
     .arity = 2, .axes = "e", .text = "a && b", .shape = shape_bool, .cases = truths};
 
 static const op or_op = {
     .name = "logical_or", .doc = "Whether one of two values is true.", .numpy = "np.logical_or(a, b)",
-    .onnx = (const onnx_rule[]){{"Or", 1, adapt_logical_or}, {"Or", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Or", 1, adapt_logical_or}, {"Or", 7, NULL}, {0}}, .onnx_types = "Or:b",
     .arity = 2, .axes = "e", .text = "a || b", .shape = shape_bool, .cases = truths};
 
 static const op xor_op = {
     .name = "logical_xor", .doc = "Whether exactly one of two values is true.", .numpy = "np.logical_xor(a, b)",
-    .onnx = (const onnx_rule[]){{"Xor", 1, adapt_logical_xor}, {"Xor", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Xor", 1, adapt_logical_xor}, {"Xor", 7, NULL}, {0}}, .onnx_types = "Xor:b",
     .arity = 2, .axes = "e", .text = "!a != !b", .shape = shape_bool, .cases = truths};
 
 static const op not_op = {
     .name = "logical_not", .doc = "Whether the value is false.", .numpy = "np.logical_not(a)",
-    .onnx = (const onnx_rule[]){{"Not", 1, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Not", 1, NULL}, {0}}, .onnx_types = "Not:b",
     .arity = 1, .axes = "e", .text = "!a", .shape = shape_bool,
     .cases = "bool[2,3]\nbool[]\nf32[16]!\ni64[9]\nbool[0,2]"};
 
@@ -127,7 +127,7 @@ static const op isinf_op = {
 
 static const op where_op = {
     .name = "where", .doc = "Second value where the first is true, else the third.", .numpy = "np.where(a, b, c)",
-    .onnx = (const onnx_rule[]){{"Where", 9, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Where", 9, NULL}, {0}}, .onnx_types = "Where:bT",
     .arity = 3, .axes = "e", .text = "a ? b : c", .shape = where_shape,
     .cases = "bool[2,3] f32[2,3] f32[2,3]\nbool[4,1] f32[3] f32[]\nbool[1,1,3] i64[2,3] i64[1]\n"
              "bool[5] f32[5] f64[5]\nf32[16]! f32[16]! f32[16]\nbool[6] i32[6] f32[6]\nbool[0,3] f32[3] f32[]"};

@@ -17,8 +17,14 @@ static bool adapt_range(const onnx_call *c, const node **out, err *e)
         v[i] = load_real(a->dtype, a->data, 0);
     }
     const double count = ceil((v[1] - v[0]) / v[2]);
-    if (!(v[2] != 0 && count < 0x1p53))
-        return err_set(e, TS_BAD_INPUT, "Range from %g to %g by %g", v[0], v[1], v[2]);
+    if (v[2] == 0 || isnan(count))
+        return err_set(e, TS_BAD_INPUT, "from %.17g to %.17g by %.17g is no range: the step must not be 0", v[0], v[1],
+                       v[2]);
+    if (count >= 0x1p53) {
+        err_set(e, TS_MEMORY, "M025 from %.17g to %.17g by %.17g are %.17g elements, above 2^53", v[0], v[1], v[2],
+                count);
+        return err_hint(e, "no option raises this: give a smaller limit or a larger step");
+    }
     const dtype d = c->in[0]->type.dtype;
     const node *y = g_callf(c->g, 0, NULL, "iota count=%lld to=%s", (long long)(count > 0 ? count : 0),
                             ts_dtype_name(d));

@@ -6,7 +6,7 @@ static const char real[] = "f32[2,3]\nf32[16]!\nf64[3,1,2]\nf64[16]!\ni32[7]\ni6
 
 static const op exp_op = {
     .name = "exp", .doc = "e to the power of the value.", .numpy = "np.exp(a)",
-    .onnx = (const onnx_rule[]){{"Exp", 1, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Exp", 1, NULL}, {0}}, .onnx_types = "Exp:F",
     .arity = 1, .axes = "e", .text = "exp(a)", .shape = shape_float, .cases = real};
 
 static const op expm1_op = {
@@ -15,7 +15,7 @@ static const op expm1_op = {
 
 static const op log_op = {
     .name = "log", .doc = "Natural logarithm.", .numpy = "np.log(a)",
-    .onnx = (const onnx_rule[]){{"Log", 1, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Log", 1, NULL}, {0}}, .onnx_types = "Log:F",
     .arity = 1, .axes = "e", .text = "log(a)", .shape = shape_float, .cases = real};
 
 static const op log1p_op = {
@@ -24,7 +24,7 @@ static const op log1p_op = {
 
 static const op sqrt_op = {
     .name = "sqrt", .doc = "Square root.", .numpy = "np.sqrt(a)",
-    .onnx = (const onnx_rule[]){{"Sqrt", 1, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Sqrt", 1, NULL}, {0}}, .onnx_types = "Sqrt:F",
     .arity = 1, .axes = "e", .text = "sqrt(a)", .shape = shape_float, .cases = real};
 
 static const op rsqrt_op = {
@@ -34,37 +34,37 @@ static const op rsqrt_op = {
 
 static const op reciprocal_op = {
     .name = "reciprocal", .doc = "1 over the value, real even for integers.", .numpy = "1 / a",
-    .onnx = (const onnx_rule[]){{"Reciprocal", 1, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Reciprocal", 1, NULL}, {0}}, .onnx_types = "Reciprocal:F",
     .arity = 1, .axes = "e", .text = "1 / a", .shape = shape_float, .cases = real};
 
 static const op sin_op = {
     .name = "sin", .doc = "Sine.", .numpy = "np.sin(a)",
-    .onnx = (const onnx_rule[]){{"Sin", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Sin", 7, NULL}, {0}}, .onnx_types = "Sin:F",
     .arity = 1, .axes = "e", .text = "sin(a)", .shape = shape_float, .cases = real};
 
 static const op cos_op = {
     .name = "cos", .doc = "Cosine.", .numpy = "np.cos(a)",
-    .onnx = (const onnx_rule[]){{"Cos", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Cos", 7, NULL}, {0}}, .onnx_types = "Cos:F",
     .arity = 1, .axes = "e", .text = "cos(a)", .shape = shape_float, .cases = real};
 
 static const op tan_op = {
     .name = "tan", .doc = "Tangent.", .numpy = "np.tan(a)",
-    .onnx = (const onnx_rule[]){{"Tan", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Tan", 7, NULL}, {0}}, .onnx_types = "Tan:F",
     .arity = 1, .axes = "e", .text = "tan(a)", .shape = shape_float, .cases = real};
 
 static const op asin_op = {
     .name = "arcsin", .doc = "Angle with this sine.", .numpy = "np.arcsin(a)",
-    .onnx = (const onnx_rule[]){{"Asin", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Asin", 7, NULL}, {0}}, .onnx_types = "Asin:F",
     .arity = 1, .axes = "e", .text = "asin(a)", .shape = shape_float, .cases = real};
 
 static const op acos_op = {
     .name = "arccos", .doc = "Angle with this cosine.", .numpy = "np.arccos(a)",
-    .onnx = (const onnx_rule[]){{"Acos", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Acos", 7, NULL}, {0}}, .onnx_types = "Acos:F",
     .arity = 1, .axes = "e", .text = "acos(a)", .shape = shape_float, .cases = real};
 
 static const op atan_op = {
     .name = "arctan", .doc = "Angle with this tangent.", .numpy = "np.arctan(a)",
-    .onnx = (const onnx_rule[]){{"Atan", 7, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Atan", 7, NULL}, {0}}, .onnx_types = "Atan:F",
     .arity = 1, .axes = "e", .text = "atan(a)", .shape = shape_float, .cases = real};
 
 static const op atan2_op = {
@@ -74,32 +74,32 @@ static const op atan2_op = {
 
 static const op sinh_op = {
     .name = "sinh", .doc = "Hyperbolic sine.", .numpy = "np.sinh(a)",
-    .onnx = (const onnx_rule[]){{"Sinh", 9, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Sinh", 9, NULL}, {0}}, .onnx_types = "Sinh:F",
     .arity = 1, .axes = "e", .text = "sinh(a)", .shape = shape_float, .cases = real};
 
 static const op cosh_op = {
     .name = "cosh", .doc = "Hyperbolic cosine.", .numpy = "np.cosh(a)",
-    .onnx = (const onnx_rule[]){{"Cosh", 9, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Cosh", 9, NULL}, {0}}, .onnx_types = "Cosh:F",
     .arity = 1, .axes = "e", .text = "cosh(a)", .shape = shape_float, .cases = real};
 
 static const op tanh_op = {
     .name = "tanh", .doc = "Hyperbolic tangent.", .numpy = "np.tanh(a)",
-    .onnx = (const onnx_rule[]){{"Tanh", 1, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Tanh", 1, NULL}, {0}}, .onnx_types = "Tanh:F",
     .arity = 1, .axes = "e", .text = "tanh(a)", .shape = shape_float, .cases = real};
 
 static const op asinh_op = {
     .name = "arcsinh", .doc = "Inverse of the hyperbolic sine.", .numpy = "np.arcsinh(a)",
-    .onnx = (const onnx_rule[]){{"Asinh", 9, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Asinh", 9, NULL}, {0}}, .onnx_types = "Asinh:F",
     .arity = 1, .axes = "e", .text = "asinh(a)", .shape = shape_float, .cases = real};
 
 static const op acosh_op = {
     .name = "arccosh", .doc = "Inverse of the hyperbolic cosine.", .numpy = "np.arccosh(a)",
-    .onnx = (const onnx_rule[]){{"Acosh", 9, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Acosh", 9, NULL}, {0}}, .onnx_types = "Acosh:F",
     .arity = 1, .axes = "e", .text = "acosh(a)", .shape = shape_float, .cases = real};
 
 static const op atanh_op = {
     .name = "arctanh", .doc = "Inverse of the hyperbolic tangent.", .numpy = "np.arctanh(a)",
-    .onnx = (const onnx_rule[]){{"Atanh", 9, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Atanh", 9, NULL}, {0}}, .onnx_types = "Atanh:F",
     .arity = 1, .axes = "e", .text = "atanh(a)", .shape = shape_float, .cases = real};
 
 static const op erf_op = {
@@ -113,17 +113,17 @@ static const char rounded[] = "f32[2,3]\nf32[16]!\nf64[16]!\nf32[]\nf32[0,3]\nf1
 
 static const op floor_op = {
     .name = "floor", .doc = "Largest whole number not above the value.", .numpy = "np.floor(a)",
-    .onnx = (const onnx_rule[]){{"Floor", 1, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Floor", 1, NULL}, {0}}, .onnx_types = "Floor:F",
     .arity = 1, .axes = "e", .text = "floor(a)", .cases = rounded};
 
 static const op ceil_op = {
     .name = "ceil", .doc = "Smallest whole number not below the value.", .numpy = "np.ceil(a)",
-    .onnx = (const onnx_rule[]){{"Ceil", 1, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Ceil", 1, NULL}, {0}}, .onnx_types = "Ceil:F",
     .arity = 1, .axes = "e", .text = "ceil(a)", .cases = rounded};
 
 static const op round_op = {
     .name = "round", .doc = "Nearest whole number, halves to even.", .numpy = "np.round(a)",
-    .onnx = (const onnx_rule[]){{"Round", 11, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"Round", 11, NULL}, {0}}, .onnx_types = "Round:F",
     .arity = 1, .axes = "e", .text = "round(a)", .cases = rounded};
 
 static const op trunc_op = {

@@ -31,13 +31,23 @@ static const node *gather_one(const onnx_call *c, int axis, int64_t at)
     return g_apply(c->g, "reshape", y, 1, (attr[]){attr_ints("shape", rank, shape)});
 }
 
+enum { MOST_KNOWN = 4096 }; /* constant indices that are looked at */
 static bool adapt_gather(const onnx_call *c, const node **out, err *e)
 {
     int axis;
     if (!onnx_need(c, 2, e) || !axis_norm(onnx_int(c, "axis", 0), c->in[0]->type.rank, &axis, e))
         return false;
-    const ts_array *place = type_count(&c->in[1]->type) == 1 ? g_value(c->g, c->in[1], 1) : NULL;
-    if (place)
+    const ts_array *place = type_count(&c->in[1]->type) > MOST_KNOWN ? NULL : g_value(c->g, c->in[1], MOST_KNOWN);
+    const int64_t extent = c->in[0]->type.dim[axis], n = place ? ts_array_count(place) : 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t at = load_whole(place->dtype, place->data, i);
+        if (at >= -extent && at < extent)
+            continue;
+        err_set(e, TS_BAD_INPUT, "index %lld is out of range for axis %d of extent %lld", (long long)at, axis,
+                (long long)extent);
+        return err_hint(e, "indices go from %lld to %lld", -(long long)extent, (long long)extent - 1);
+    }
+    if (n == 1)
         return onnx_give(c, out, gather_one(c, axis, load_whole(place->dtype, place->data, 0)), e);
     return onnx_give(c, out, g_callf(c->g, 2, c->in, "gather axis=%d", axis), e);
 }
@@ -172,7 +182,7 @@ static const node *along_grad(graph *g, const node *call, const node *y, const n
 static const op gather_op = {
     .name = "gather", .doc = "The parts of the first tensor along an axis that the second lists, as in an embedding.",
     .numpy = "np.take(a, b, axis=axis)",
-    .onnx = (const onnx_rule[]){{"Gather", 1, adapt_gather}, {0}},
+    .onnx = (const onnx_rule[]){{"Gather", 1, adapt_gather}, {0}}, .onnx_types = "Gather:.i",
     .back = "Gather a b axis=axis",
     .arity = 2, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}}, .shape = gather_shape, .body = gather_body,
     .grad = gather_grad,
@@ -183,7 +193,7 @@ static const op gather_nd_op = {
     .name = "gather_nd",
     .doc = "The parts of the first tensor at the places that the last axis of the second spells out.",
     .numpy = "a[(*np.indices(b.shape[:-1], sparse=True)[:batch_dims], *np.moveaxis(b, -1, 0))]",
-    .onnx = (const onnx_rule[]){{"GatherND", 11, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"GatherND", 11, NULL}, {0}}, .onnx_types = "GatherND:.i",
     .arity = 2,
     .attr = (const attr_spec[]){{"batch_dims", 'i', "0"}, {0}},
     .shape = gather_nd_shape, .body = gather_nd_body,
@@ -196,7 +206,7 @@ static const op along_op = {
     .doc = "Elements of the first tensor whose place along one axis is read from the second.",
     .numpy = "np.take_along_axis(a[tuple(slice(n) if i != axis % a.ndim else slice(None) for i, n in "
              "enumerate(b.shape))], b, axis)",
-    .onnx = (const onnx_rule[]){{"GatherElements", 11, NULL}, {0}},
+    .onnx = (const onnx_rule[]){{"GatherElements", 11, NULL}, {0}}, .onnx_types = "GatherElements:.i",
     .arity = 2, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}}, .shape = along_shape, .body = along_body,
     .grad = along_grad,
     .cases = "f32[3,4] i64[2,4]<3\nf32[3,4] i64[3,5]<4 axis=1\ni64[2,3,4] i32[2,3,1]<4 axis=-1\nf32[3,4] i64[0,4]\n"

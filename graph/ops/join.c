@@ -4,6 +4,7 @@
 #include <string.h>
 
 /* ---- ONNX ---- */
+enum { MOST_JOINED = 32 };
 static bool adapt_concat(const onnx_call *c, const node **out, err *e)
 {
     if (!onnx_need(c, 1, e) || !onnx_need(c, c->n_in, e))
@@ -12,7 +13,17 @@ static bool adapt_concat(const onnx_call *c, const node **out, err *e)
         return onnx_give(c, out, c->in[0], e);
     const attr axis = attr_int("axis",
                                onnx_int(c, "axis", 1)); /* 1 was the default up to version 3; then it became required */
-    return onnx_give(c, out, g_make(c->g, op_find("concat"), c->n_in, c->in, &axis, 1), e);
+    int n = c->n_in;
+    const node **part = arena_array(&c->g->mem, (size_t)n, sizeof *part);
+    memcpy(part, c->in, (size_t)n * sizeof *part);
+    while (n > MOST_JOINED) { /* a kernel reads so many tensors and no more */
+        int made = 0;
+        for (int i = 0; i < n; i += MOST_JOINED)
+            part[made++] =
+                g_make(c->g, op_find("concat"), n - i < MOST_JOINED ? n - i : MOST_JOINED, part + i, &axis, 1);
+        n = made;
+    }
+    return onnx_give(c, out, g_make(c->g, op_find("concat"), n, part, &axis, 1), e);
 }
 
 /* Pads: attribute up to version 10, then operand 1, since 18 for the axes in operand 3. The value: attribute or
@@ -99,6 +110,16 @@ static bool adapt_center(const onnx_call *c, const node **out, err *e)
 }
 
 /* ---- shape ---- */
+static bool differs(const node *n, int k, int axis, err *e)
+{
+    text first = {0}, other = {0};
+    type_print(&first, &n->in[0]->type), type_print(&other, &n->in[k]->type);
+    err_set(e, TS_BAD_INPUT, "operand %d is %s, the first is %s: they differ beside axis %d", k + 1, other.s, first.s,
+            axis);
+    text_free(&first), text_free(&other);
+    return false;
+}
+
 static bool concat_shape(const node *n, type *out, err *e)
 {
     int axis;
@@ -113,7 +134,7 @@ static bool concat_shape(const node *n, type *out, err *e)
         for (int i = 0; ok && i < t->rank; i++)
             ok = i == axis || t->dim[i] == out->dim[i];
         if (!ok)
-            return err_set(e, TS_BAD_INPUT, "operand %d differs from the first beside axis %d", k, axis);
+            return differs(n, k, axis, e);
         out->dtype = dtype_promote(out->dtype, t->dtype);
         if (!int_add(out->dim[axis], t->dim[axis], &out->dim[axis]))
             return err_set(e, TS_BAD_INPUT, "too many elements");
@@ -258,7 +279,7 @@ static const node *stack_lower(graph *g, const node *n)
 /* ---- records ---- */
 static const op concat_op = {
     .name = "concat", .doc = "Tensors joined along an axis they already have.", .numpy = "np.concatenate(x, axis)",
-    .onnx = (const onnx_rule[]){{"Concat", 1, adapt_concat}, {0}},
+    .onnx = (const onnx_rule[]){{"Concat", 1, adapt_concat}, {0}}, .onnx_types = "Concat:T",
     .back = "Concat * axis=axis",
     .arity = -1, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}}, .shape = concat_shape, .body = concat_body,
     .cases = "f32[2,3] f32[4,3]\nf32[2,3] f32[2,1] f32[2,2] axis=-1\ni64[3] f64[2]\nf32[0,3] f32[2,3] f32[0,3]\n"

@@ -56,11 +56,9 @@ static bool operands(graph *g, const node *n, int least, int most)
 static const node *softmax_as(const onnx_call *c, const char *op_name, err *e)
 {
     const type *t = &c->in[0]->type;
-    int64_t axis = onnx_int(c, "axis", c->version < 13 ? 1 : -1), shape[2] = {1, 1};
-    if (axis < 0)
-        axis += t->rank;
-    if (axis < 0 || axis > t->rank)
-        return err_set(e, TS_BAD_INPUT, "%s: axis %lld of rank %d", c->type, (long long)axis, t->rank), NULL;
+    int64_t axis, shape[2] = {1, 1};
+    if (!onnx_cut(c, c->version < 13 ? 1 : -1, t->rank, &axis, e))
+        return NULL;
     if (c->version >= 13 || axis == t->rank - 1)
         return g_callf(c->g, 1, c->in, "%s axis=%d", op_name, (int)axis);
     for (int i = 0; i < t->rank; i++)
@@ -324,14 +322,14 @@ static const attr_spec only_epsilon[] = {{"epsilon", 'f', "1e-05"}, {0}};
 static const op softmax_op = {
     .name = "softmax", .doc = "Exponentials divided by their sum along an axis.",
     .numpy = "(z := np.exp(a - a.max(axis, keepdims=True, initial=-np.inf))) / z.sum(axis, keepdims=True)",
-    .onnx = (const onnx_rule[]){{"Softmax", 1, adapt_softmax}, {0}},
+    .onnx = (const onnx_rule[]){{"Softmax", 1, adapt_softmax}, {0}}, .onnx_types = "Softmax:F",
     .arity = 1, .axes = "r c", .attr = along, .lower = softmax_lower, .grad = softmax_grad,
     .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]\nf32[4,100]"};
 
 static const op log_softmax_op = {
     .name = "log_softmax", .doc = "Logarithm of softmax along an axis.",
     .numpy = "(z := a - a.max(axis, keepdims=True, initial=-np.inf)) - np.log(np.exp(z).sum(axis, keepdims=True))",
-    .onnx = (const onnx_rule[]){{"LogSoftmax", 1, adapt_log_softmax}, {0}},
+    .onnx = (const onnx_rule[]){{"LogSoftmax", 1, adapt_log_softmax}, {0}}, .onnx_types = "LogSoftmax:F",
     .arity = 1, .axes = "r c", .attr = along, .lower = log_softmax_lower, .grad = log_softmax_grad,
     .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]"};
 

@@ -43,11 +43,9 @@ static bool adapt_hardmax(const onnx_call *c, const node **out, err *e)
         return false;
     graph *g = c->g;
     const type *t = &c->in[0]->type;
-    int64_t shape[2] = {1, 1}, axis = onnx_int(c, "axis", c->version < 13 ? 1 : -1);
-    if (axis < 0)
-        axis += t->rank;
-    if (axis < 0 || axis > t->rank)
-        return err_set(e, TS_BAD_INPUT, "Hardmax: axis %lld of rank %d", (long long)axis, t->rank);
+    int64_t shape[2] = {1, 1}, axis;
+    if (!onnx_cut(c, c->version < 13 ? 1 : -1, t->rank, &axis, e))
+        return false;
     if (c->version >= 13 || axis == t->rank - 1)
         return onnx_give(c, out, g_callf(g, 1, c->in, "hardmax axis=%lld", (long long)axis), e);
     for (int i = 0; i < t->rank; i++)

@@ -84,6 +84,9 @@ static bool adapt_split(const onnx_call *c, const node **out, err *e)
         return err_set(e, TS_UNSUPPORTED, "Split into %d parts, not 1...%d", n, MOST);
     const int64_t dim = c->in[0]->type.dim[axis];
     const int64_t each = (dim + n - 1) / n;
+    if (c->version < 18 && dim % n && !onnx_has(c, "split", 1))
+        return err_set(e, TS_BAD_INPUT, "%lld along axis %d cannot be cut into %d equal parts", (long long)dim, axis,
+                       n);
     for (int i = 0; i < n; i++)
         size[i] = dim - i * each > each ? each : dim - i * each > 0 ? dim - i * each : 0;
     if (onnx_has(c, "split", 1) && !onnx_ints(c, "split", 1, size, MOST, &n, e))
@@ -112,7 +115,10 @@ static bool slice_shape(const node *n, type *out, err *e)
                   int_add(last, first, &last);
         ok = ok && (count == 0 || (first >= 0 && first < dim && last >= 0 && last < dim));
         if (!ok)
-            return err_set(e, TS_BAD_INPUT, "axis %d of extent %lld does not hold the slice", i, (long long)dim);
+            return err_set(e, TS_BAD_INPUT,
+                           "axis %d of extent %lld does not hold %lld elements from %lld on in steps of %lld",
+                           i, (long long)dim, (long long)count, (long long)first,
+                           step->kind == '-' ? 1LL : (long long)step->ints[i]);
         out->dim[i] = count;
     }
     return true;

@@ -38,11 +38,9 @@ static bool adapt_flatten(const onnx_call *c, const node **out, err *e)
     if (!onnx_need(c, 1, e))
         return false;
     const type *t = &c->in[0]->type;
-    int64_t axis = onnx_int(c, "axis", 1), shape[2] = {1, 1};
-    if (axis < 0)
-        axis += t->rank;
-    if (axis < 0 || axis > t->rank)
-        return err_set(e, TS_BAD_INPUT, "Flatten: axis %lld of rank %d", (long long)axis, t->rank);
+    int64_t axis, shape[2] = {1, 1};
+    if (!onnx_cut(c, 1, t->rank, &axis, e))
+        return false;
     for (int i = 0; i < t->rank; i++)
         if (!int_mul(shape[i >= axis], t->dim[i], &shape[i >= axis]))
             return err_set(e, TS_BAD_INPUT, "Flatten: too many elements");
@@ -142,7 +140,12 @@ static bool reshape_shape(const node *n, type *out, err *e)
         out->dim[open] = have / known, known = have;
     if (open >= 0 ? out->dim[open] >= 0 : known == have)
         return true;
-    return err_set(e, TS_BAD_INPUT, "%lld elements do not fit the wanted shape", (long long)have);
+    text wanted = {0};
+    for (int i = 0; i < shape->n; i++)
+        text_add(&wanted, "%s%lld", i ? "," : "", (long long)shape->ints[i]);
+    err_set(e, TS_BAD_INPUT, "%lld elements do not fit the shape [%s]", (long long)have, text_str(&wanted));
+    text_free(&wanted);
+    return false;
 }
 
 static bool transpose_shape(const node *n, type *out, err *e)
@@ -314,6 +317,7 @@ static const op reshape_op = {
     .name = "reshape", .doc = "The same elements in row order under other extents; one -1 takes what is left.",
     .numpy = "a.reshape(shape)",
     .onnx = (const onnx_rule[]){{"Reshape", 1, adapt_reshape}, {"Flatten", 1, adapt_flatten}, {0}},
+    .onnx_types = "Reshape:.i",
     .back = "Reshape a # allowzero:1",
     .arity = 1, .attr = (const attr_spec[]){{"shape", 'I', NULL}, {0}}, .shape = reshape_shape, .body = reshape_body,
     .grad = reshape_grad,
@@ -336,6 +340,7 @@ static const op broadcast_op = {
     .name = "broadcast_to", .doc = "The value repeated along new axes and axes of extent 1.",
     .numpy = "np.broadcast_to(a, shape)",
     .onnx = (const onnx_rule[]){{"Expand", 8, adapt_expand}, {"ConstantOfShape", 9, adapt_constant_of_shape}, {0}},
+    .onnx_types = "Expand:.i ConstantOfShape:i",
     .onnx_cases = "ConstantOfShape i64[2]=3",
     .back = "Expand a #",
     .arity = 1,

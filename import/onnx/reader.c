@@ -21,7 +21,8 @@ static bool read_opsets(model_file *f, size_t n, Onnx__OperatorSetId *const *fro
                            domain);
         if (!*domain && version > NEWEST_OPSET)
             return err_set(e, TS_UNSUPPORTED, "M010 opset %lld of domain \"\" is newer than %d", (long long)version,
-                           NEWEST_OPSET);
+                           NEWEST_OPSET) ||
+                   err_hint(e, "export the model for an older opset");
         for (int k = 0; k < out->n_opset; k++)
             if (!strcmp(out->opset[k].domain, domain))
                 return err_set(e, TS_BAD_INPUT, "M010 domain \"%s\" has two opsets, %d and %lld", domain,
@@ -39,13 +40,10 @@ static bool read_versions(model_file *f, const Onnx__Model *m, err *e)
     f->opset = own.opset, f->n_opset = own.n_opset;
     if (m->ir_version > NEWEST_IR)
         return err_set(e, TS_UNSUPPORTED, "M010 IR version %lld is newer than %d", (long long)m->ir_version, NEWEST_IR);
-    if (f->n_opset > 0)
+    if (f->n_opset > 0 || m->ir_version < FIRST_IR_WITH_OPSETS) /* those are for opset 1 */
         return true;
-    if (m->ir_version < FIRST_IR_WITH_OPSETS)
-        return err_set(e, TS_UNSUPPORTED,
-                       "M010 IR version %lld names no opset; the operators of opset 1 are not supported",
-                       (long long)m->ir_version);
-    return err_set(e, TS_BAD_INPUT, "M010 the model names no opset");
+    err_set(e, TS_BAD_INPUT, "M010 the model names no opset");
+    return err_hint(e, "opset_import says which versions of the operators are meant");
 }
 
 /* ---- functions ---- */
@@ -111,7 +109,7 @@ static const Onnx__Model *unpack(model_file *f, err *e)
     ProtobufCAllocator a = {.alloc = from_arena, .free = leave, .allocator_data = &f->mem};
     text lean = {0};
     const Onnx__Model *m = NULL;
-    if (onnx_scan(f->map.at, f->map.size, &onnx__model__descriptor, &lean, e)) {
+    if (onnx_scan(f->map.at, f->map.size, &onnx__model__descriptor, f->limits.description, &lean, e)) {
         m = onnx__model__unpack(&a, lean.len, (const uint8_t *)lean.s);
         if (!m)
             err_set(e, TS_BAD_INPUT, "M003 bad wire data that the scan let pass");

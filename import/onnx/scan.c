@@ -1,6 +1,7 @@
 /* scan.c - one pass over the wire format. A message's end may lie beyond the file when the file was cut; the scan goes
  * on to the last byte there is, so that the error can name the element in which the file ends. */
 #include "import/onnx/scan.h"
+#include "import/limits.h"
 #include "import/name.h"
 #include "import/onnx/onnx.pb-c.h"
 
@@ -355,7 +356,7 @@ static bool read_field(scanner *s)
     return wire == WIRE_LENGTH ? read_lengthy(s, f, seen) : read_scalar(s, f, wire);
 }
 
-bool onnx_scan(const unsigned char *p, size_t n, const message *root, text *lean, err *e)
+bool onnx_scan(const unsigned char *p, size_t n, const message *root, int64_t most, text *lean, err *e)
 {
     scanner s = {.p = p, .n = n, .lean = lean, .e = e};
     s.stack[0] = (frame){.type = root, .end = n};
@@ -370,9 +371,11 @@ bool onnx_scan(const unsigned char *p, size_t n, const message *root, text *lean
             leave(&s);
         else if (!read_field(&s))
             return false;
-        if (lean->len > SCAN_LEAN)
-            return fail(&s, TS_MEMORY, NULL, "M005", "description larger than %d bytes at byte %llu", SCAN_LEAN,
-                        (ull)s.at);
+        if (lean->len > (size_t)most) {
+            fail(&s, TS_MEMORY, NULL, "M005", "description larger than %lld bytes at byte %llu", (long long)most,
+                 (ull)s.at);
+            return limits_hint("description", 2 * most, e);
+        }
     }
     return true;
 }

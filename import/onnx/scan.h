@@ -9,10 +9,9 @@
 #include <protobuf-c/protobuf-c.h>
 
 enum {
-    SCAN_DEPTH = 64,       /* messages within messages */
-    SCAN_MOST = 1000000,   /* nodes, tensors, and entries of any list without a limit of its own */
-    SCAN_LIST = 16 << 20,  /* entries of an attribute's list of numbers */
-    SCAN_LEAN = 128 << 20, /* bytes of the lean copy */
+    SCAN_DEPTH = 64,      /* messages within messages */
+    SCAN_MOST = 1000000,  /* nodes, tensors, and entries of any list without a limit of its own */
+    SCAN_LIST = 16 << 20, /* entries of an attribute's list of numbers */
 };
 
 /* Where a payload lies in the file: the 16 bytes that the lean copy holds instead of it. */
@@ -21,5 +20,6 @@ typedef struct span {
 } span;
 
 /* p[0..n) is the file, root the type of its one message. On success lean holds the copy. */
-bool onnx_scan(const unsigned char *p, size_t n, const ProtobufCMessageDescriptor *root, text *lean, err *e);
+bool onnx_scan(const unsigned char *p, size_t n, const ProtobufCMessageDescriptor *root, int64_t most, text *lean,
+               err *e);
 #endif

@@ -81,7 +81,7 @@ static bool read_message(source *s, char form, ts_value *out, err *e)
     text lean = {0};
     const bool empty = f->map.size == 0; /* of an optional that holds nothing and has no name */
     const void *m = NULL;
-    if (empty || onnx_scan(f->map.at, f->map.size, kind, &lean, e))
+    if (empty || onnx_scan(f->map.at, f->map.size, kind, limits_make().description, &lean, e))
         m = protobuf_c_message_unpack(kind, &a, lean.len, (const uint8_t *)lean.s);
     text_free(&lean);
     if (!m)

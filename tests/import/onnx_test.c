@@ -19,6 +19,7 @@ static bool read_text(text *file, model_file *f, err *e)
     *e = (err){0};
     CHECK(file_save(path, text_str(file), file->len, NULL));
     text_free(file);
+    f->limits = limits_make();
     return reader_onnx.read(path, f, e);
 }
 
@@ -373,7 +374,7 @@ static void test_large(void)
     CHECK(write(fd, file.s, file.len) == (ssize_t)file.len && !ftruncate(fd, (off_t)(file.len + SIZE)));
     close(fd);
     struct rusage before, after;
-    model_file f = {0};
+    model_file f = {.limits = limits_make()};
     err e = {0};
     getrusage(RUSAGE_SELF, &before);
     if (!CHECK(reader_onnx.read(path, &f, &e)))

@@ -10,7 +10,7 @@
 
 static bool scan(const text *file, text *lean, err *e)
 {
-    return onnx_scan((const unsigned char *)text_str(file), file->len, &onnx__model__descriptor, lean, e);
+    return onnx_scan((const unsigned char *)text_str(file), file->len, &onnx__model__descriptor, 1 << 27, lean, e);
 }
 
 /* Frees file. The scan must fail with code 3 and say `part`. */
@@ -119,7 +119,7 @@ static void test_truncated(void)
     for (size_t n = 1; n < file.len; n++) {
         err e = {0};
         lean.len = 0;
-        const bool ok = onnx_scan((const unsigned char *)file.s, n, &onnx__model__descriptor, &lean, &e);
+        const bool ok = onnx_scan((const unsigned char *)file.s, n, &onnx__model__descriptor, 1 << 27, &lean, &e);
         CHECK(ok || strstr(e.text, "M002 truncated at byte ") != NULL);
         CHECK(!ok || n == 2 || n == file.len - 6);
     }

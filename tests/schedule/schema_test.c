@@ -91,7 +91,7 @@ static void test_not_json(void)
     size_t n = (1 << 20) + 1;
     char *big = malloc(n);
     memset(big, ' ', n);
-    refused_bytes(big, n, TS_FILES, "'@/x.json' is larger than the limit of 1048576 bytes");
+    refused_bytes(big, n, TS_MEMORY, "'@/x.json' is larger than the limit of 1048576 bytes");
     free(big);
 }
 

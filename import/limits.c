@@ -1,0 +1,74 @@
+#include "import/limits.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    size_t at;
+    int64_t usual, most;
+} row[] = {
+    {"steps", offsetof(limits, steps), 1 << 18, INT64_C(1) << 40},
+    {"folded", offsetof(limits, folded), 256 << 20, INT64_C(1) << 50},
+    {"elements", offsetof(limits, elements), INT64_C(1) << 40, INT64_C(1) << 60},
+    {"description", offsetof(limits, description), 128 << 20, INT32_MAX},
+};
+
+static int64_t *field(limits *l, int i)
+{
+    return (int64_t *)(void *)((char *)l + row[i].at);
+}
+
+limits limits_make(void)
+{
+    limits l;
+    for (int i = 0; i < COUNT(row); i++)
+        *field(&l, i) = row[i].usual;
+    return l;
+}
+
+static bool number(const char *s, int64_t *out)
+{
+    const char *unit = "KMGT";
+    *out = 0;
+    if (!*s)
+        return false;
+    for (; *s >= '0' && *s <= '9'; s++)
+        if (!int_mul(*out, 10, out) || !int_add(*out, *s - '0', out))
+            return false;
+    const char *u = *s ? strchr(unit, *s) : NULL;
+    for (; u && u >= unit; u--)
+        if (!int_mul(*out, 1024, out))
+            return false;
+    return !*s || (strchr(unit, *s) && !s[1]);
+}
+
+bool limits_set(limits *l, const char *s, err *e)
+{
+    const size_t n = strcspn(s, "=");
+    text names = {0};
+    for (int i = 0; i < COUNT(row); i++) {
+        text_add(&names, "%s%s", i ? ", " : "", row[i].name);
+        if (strlen(row[i].name) != n || strncmp(row[i].name, s, n) != 0)
+            continue;
+        text_free(&names);
+        int64_t v;
+        if (s[n] && number(s + n + 1, &v) && v >= 1 && v <= row[i].most)
+            return *field(l, i) = v, true;
+        return err_set(e, TS_USAGE, "limit \"%s\": a number from 1 to %lld expected", s, (long long)row[i].most);
+    }
+    err_set(e, TS_USAGE, "there is no limit \"%.*s\"", (int)n, s);
+    err_hint(e, "the limits are: %s", text_str(&names));
+    text_free(&names);
+    return false;
+}
+
+bool limits_hint(const char *name, int64_t need, err *e)
+{
+    for (int i = 0; i < COUNT(row); i++)
+        if (!strcmp(row[i].name, name))
+            return need <= row[i].most ? err_hint(e, "--limit %s=%lld allows it", name, (long long)need)
+                                       : err_hint(e, "no limit can be raised that far: make it smaller");
+    MUST(!"a limit");
+    return false;
+}
