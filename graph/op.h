@@ -103,7 +103,8 @@ typedef struct op {
     const onnx_rule *onnx; /* ends with {0}; NULL: not an ONNX operation */
     const onnx_form *form; /* ends with {0} */
     /* Where the specification asks more of operands' element types than that they can be computed, words "Where:bT":
-     * a letter for each operand, the last one for all that follow: T alike, F alike and real, i integer, b bool, . any. */
+     * a letter for each operand, the last one for all that follow: T alike, F alike and real, i integer, b bool,
+     * . any. */
     const char *onnx_types;
     /* Letters of the result's axes, from the last one backwards after '|' fold letters: "m n | k" */
     const char *axes;
