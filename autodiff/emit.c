@@ -63,6 +63,8 @@ const node *emit_sum(graph *g, const sum *s)
     const node *y = g_element(g, o.n, o.in,
                               &(spelling){s->rank, s->n_axis - s->rank, s->extent, s->fold, text_str(&t)});
     text_free(&t);
+    if (!y && g->err.code == TS_BAD_INPUT) /* right by conditions that an element cannot be told */
+        g->err.code = TS_UNSUPPORTED;
     return y;
 }
 

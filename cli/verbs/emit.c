@@ -81,7 +81,7 @@ static const char *const examples[] = {
 
 const verb verb_emit = {
     .name = "emit",
-    .brief = "Write a model, or its training, as a C program that needs no Tessera",
+    .brief = "Write a model, or its training, as a C program",
     .usage = "MODEL",
     .groups = groups,
     .examples = examples,

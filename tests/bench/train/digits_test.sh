@@ -10,5 +10,5 @@ expect 0 '"n":	360' eval run --data x=test_x.npy --data label=test_y.npy --json
 "$TESSERA" eval run --data x=test_x.npy --data label=test_y.npy --json >eval.json
 "${PYTHON:-python3}" -c 'import json; a = json.load(open("eval.json"))["accuracy"]; print(a); assert a >= 0.96' ||
     wrong "the digits are not learnt"
-grep -q '<polyline' run/report.html || wrong "the report has no curves"
+grep -q '<path class="line"' run/report.html || wrong "the report has no curves"
 finish

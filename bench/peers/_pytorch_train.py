@@ -1,7 +1,7 @@
 """A training step in PyTorch, eager, f32 on the CPU, for timing: the model, loss, clipping and AdamW that `tessera train`
 computes, spelled in torch.nn.functional with random weights. Each line of input "step" answers with the seconds of one.
 
-    pytorch_train.py minilm|bert-base|gpt2 THREADS [BATCH LENGTH]"""
+    _pytorch_train.py minilm|bert-base|gpt2 THREADS [BATCH LENGTH]"""
 import sys, time
 
 SHAPES = {  # layers, width, heads, vocabulary, positions, causal, batch, length
