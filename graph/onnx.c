@@ -185,9 +185,9 @@ static const char *wanted_type(char want, dtype have, dtype alike) /* NULL: that
     return want != '.' && have != alike ? ts_dtype_name(alike) : NULL;
 }
 
-static const char *types_of(const op *o, const char *kind) /* "bT" for "Where", or NULL */
+const char *onnx_types_of(const op *o, const char *kind)
 {
-    const size_t n = strlen(kind);
+    const size_t n = strcspn(kind, " ");
     const char *s = o->onnx_types;
     while (s && !(!strncmp(s, kind, n) && s[n] == ':'))
         s = strchr(s, ' ') ? strchr(s, ' ') + 1 : NULL;
@@ -196,7 +196,7 @@ static const char *types_of(const op *o, const char *kind) /* "bT" for "Where", 
 
 static bool check_types(const op *o, const onnx_call *c, err *e)
 {
-    const char *types = types_of(o, c->type);
+    const char *types = onnx_types_of(o, c->type);
     dtype alike = TS_N_DTYPE;
     for (int i = 0; types && i < c->n_in; types += types[1] && types[1] != ' ', i++) {
         if (!c->in[i])

@@ -134,6 +134,8 @@ const op *op_find(const char *name);
 const op *op_for_onnx(const char *domain, const char *kind, int version, const onnx_rule **rule);
 const op *op_for_form(const char *domain, const char *kind, int version, const onnx_form **form);
 /* One call through its rule: out[0..n_out) are nodes, NULL for outputs that the file does not use. */
+/* Of the operator that kind begins with: "bT" for "Where ...", as in onnx_types, up to a space; NULL: any. */
+const char *onnx_types_of(const op *o, const char *kind);
 bool onnx_apply(const op *o, const onnx_rule *rule, const onnx_call *c, const node **out, err *e);
 bool onnx_make(const onnx_form *form, const onnx_call *c, onnx_value *out, err *e);
 bool op_check(const op *o, err *e); /* every rule stated above; a test runs it over the table */

@@ -96,21 +96,25 @@ static const op greater_equal_op = {
 static const op and_op = {
     .name = "logical_and", .doc = "Whether both values are true.", .numpy = "np.logical_and(a, b)",
     .onnx = (const onnx_rule[]){{"And", 1, adapt_logical_and}, {"And", 7, NULL}, {0}}, .onnx_types = "And:b",
+    .back = "And a^ b^",
     .arity = 2, .axes = "e", .text = "a && b", .shape = shape_bool, .cases = truths};
 
 static const op or_op = {
     .name = "logical_or", .doc = "Whether one of two values is true.", .numpy = "np.logical_or(a, b)",
     .onnx = (const onnx_rule[]){{"Or", 1, adapt_logical_or}, {"Or", 7, NULL}, {0}}, .onnx_types = "Or:b",
+    .back = "Or a^ b^",
     .arity = 2, .axes = "e", .text = "a || b", .shape = shape_bool, .cases = truths};
 
 static const op xor_op = {
     .name = "logical_xor", .doc = "Whether exactly one of two values is true.", .numpy = "np.logical_xor(a, b)",
     .onnx = (const onnx_rule[]){{"Xor", 1, adapt_logical_xor}, {"Xor", 7, NULL}, {0}}, .onnx_types = "Xor:b",
+    .back = "Xor a^ b^",
     .arity = 2, .axes = "e", .text = "!a != !b", .shape = shape_bool, .cases = truths};
 
 static const op not_op = {
     .name = "logical_not", .doc = "Whether the value is false.", .numpy = "np.logical_not(a)",
     .onnx = (const onnx_rule[]){{"Not", 1, NULL}, {0}}, .onnx_types = "Not:b",
+    .back = "Not a^",
     .arity = 1, .axes = "e", .text = "!a", .shape = shape_bool,
     .cases = "bool[2,3]\nbool[]\nf32[16]!\ni64[9]\nbool[0,2]"};
 

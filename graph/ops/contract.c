@@ -152,6 +152,7 @@ const node *g_product_turned(graph *g, const node *y)
 static const op matmul_op = {
     .name = "matmul", .doc = "Matrix product over the last two axes; leading axes broadcast.", .numpy = "a @ b",
     .onnx = (const onnx_rule[]){{"MatMul", 1, NULL}, {"Gemm", 1, adapt_gemm}, {0}}, .onnx_types = "MatMul:T Gemm:T",
+    .back = "MatMul a^ b^",
     .arity = 2, .axes = "b m n | k", .shape = matmul_shape, .body = matmul_body,
     .grad = matmul_grad,
     .cases = "f32[2,3] f32[3,4]\nf32[5,7] f32[7]\nf32[7] f32[7,5]\nf32[7] f32[7]\nf32[2,3,4] f32[4,5]\n"

@@ -106,6 +106,7 @@ static const op conv_op = {
 
 static const op conv1d_op = {
     .name = "conv1d", .doc = "Convolution over one axis.", .numpy = oracle,
+    .onnx_types = "Conv:F",
     .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
     .arity = 2, .axes = "n oc ow | ic kw", .attr = attributes, .shape = conv_shape, .body = conv_body,
     .cases = "f32[1,3,28] f32[32,3,5]\nf32[1,3,28] f32[8,3,5] strides=[2] pads=[3,3]\n"
@@ -114,6 +115,7 @@ static const op conv1d_op = {
 
 static const op conv2d_op = {
     .name = "conv2d", .doc = "Convolution over two axes.", .numpy = oracle,
+    .onnx_types = "Conv:F",
     .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
     .arity = 2, .axes = "n oc oh ow | ic kh kw", .attr = attributes, .shape = conv_shape, .body = conv_body,
     .cheaper = winograd_conv,
@@ -125,6 +127,7 @@ static const op conv2d_op = {
 
 static const op conv3d_op = {
     .name = "conv3d", .doc = "Convolution over three axes.", .numpy = oracle,
+    .onnx_types = "Conv:F",
     .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
     .arity = 2, .axes = "n oc od oh ow | ic kd kh kw", .attr = attributes, .shape = conv_shape, .body = conv_body,
     .cases = "f32[1,2,4,5,6] f32[3,2,2,3,3]\n"

@@ -280,7 +280,7 @@ static const node *stack_lower(graph *g, const node *n)
 static const op concat_op = {
     .name = "concat", .doc = "Tensors joined along an axis they already have.", .numpy = "np.concatenate(x, axis)",
     .onnx = (const onnx_rule[]){{"Concat", 1, adapt_concat}, {0}}, .onnx_types = "Concat:T",
-    .back = "Concat * axis=axis",
+    .back = "Concat *^ axis=axis",
     .arity = -1, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}}, .shape = concat_shape, .body = concat_body,
     .cases = "f32[2,3] f32[4,3]\nf32[2,3] f32[2,1] f32[2,2] axis=-1\ni64[3] f64[2]\nf32[0,3] f32[2,3] f32[0,3]\n"
              "f32[2]\nf32[0] f32[0]\nbool[2] bool[3] bool[1] bool[4]\ni32[2,1,3] i64[2,2,3] axis=1\n"

@@ -49,7 +49,7 @@ static void test_save_and_read(const scratch *s)
     text t = {0};
     CHECK(file_read(in(s, "a"), 6, &t, &e) && t.len == 6);
     text_free(&t);
-    CHECK(!file_read(in(s, "a"), 5, &t, &e) && e.code == TS_FILES && strstr(e.text, "5 bytes"));
+    CHECK(!file_read(in(s, "a"), 5, &t, &e) && e.code == TS_MEMORY && strstr(e.text, "5 bytes"));
     text_free(&t);
 }
 
@@ -67,7 +67,7 @@ static void test_failures(const scratch *s)
     mapping m;
     fails(file_map(in(s, "none"), &m, &e), &e, "/none'", "No such file");
     fails(file_read(in(s, "none"), 9, &t, &e), &e, "/none'", "No such file");
-    fails(file_map(s->path, &m, &e), &e, s->path, "directory");
+    fails(file_map(s->path, &m, &e), &e, s->path, "a folder");
     fails(file_read(s->path, 9, &t, &e), &e, s->path, "directory");
     fails(file_map("/dev/zero", &m, &e), &e, "/dev/zero", "");
     CHECK(mkfifo(in(s, "pipe"), 0600) == 0);
