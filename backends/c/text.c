@@ -137,7 +137,7 @@ static void write_load(void *user, text *t, const expr *x)
     const int i = number_of(m, x);
     const char *wrap = c_load(source_dtype(m, i));
     if (m->into && emit_single(m, i)) {
-        m->into->loads[i] = true;
+        m->into->loads[i] = m->into->whole[i] = true; /* its only element, wherever the form would point */
         text_add(t, "s%d", i);
         return;
     }

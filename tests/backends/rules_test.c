@@ -25,6 +25,9 @@ static const struct corner {
     /* an index is read under its condition alone: beyond the first part of the concat there is none */
     {"v f32[14,4]; s sort axis=0 descending=0 v; t transpose axes=[1,0] s; b f32[3,14]; y concat axis=0 t b",
      "{\"match\":{\"op\":[\"concat\"]},\"loops\":\"c/4 r/8 c r/3 r@unroll\"}"},
+    /* the only element of a part of a concat, read before the tile's loops: it is where the part starts */
+    {"a f32[1,48]; b f32[1,1]; c concat axis=1 a b; d! f32[1,49]; s add d c; f f32[1,9]; y concat axis=1 s f",
+     "{\"match\":{\"op\":[\"add\"]},\"loops\":\"e/5 e\"}"},
 };
 
 int main(void)
