@@ -4,30 +4,7 @@
 
 #include <string.h>
 
-enum { MAX_OPERAND = 8, LONG = 160 }; /* what a formula may hold */
-
-typedef struct operands {
-    int n;
-    const node *in[MAX_OPERAND + 1];
-} operands;
-
-static int operand(operands *o, const node *n)
-{
-    int i = 0;
-    while (i < o->n && o->in[i] != n)
-        i++;
-    if (i == o->n && o->n <= MAX_OPERAND)
-        o->in[o->n++] = n;
-    return i;
-}
-
-static void collect(operands *o, const expr *x)
-{
-    if (x->kind == X_LOAD)
-        operand(o, x->from);
-    for (int i = 0; i < x->n; i++)
-        collect(o, x->arg[i]);
-}
+enum { LONG = 160 }; /* what a formula may hold */
 
 static int parts(const expr *x)
 {
@@ -38,31 +15,9 @@ static int parts(const expr *x)
 }
 
 /* ---- element ---- */
-static void element_leaf(text *t, const expr *x, void *user)
-{
-    if (x->kind == X_AXIS) {
-        text_add(t, "i%d", x->axis);
-        return;
-    }
-    text_add(t, "%c[", 'a' + operand(user, x->from));
-    for (int i = 0; i < x->n; i++) {
-        text_add(t, i ? "," : "");
-        x_write(t, x->arg[i], element_leaf, user);
-    }
-    text_add(t, "]");
-}
-
 const node *emit_sum(graph *g, const sum *s)
 {
-    operands o = {0};
-    text t = {0};
-    collect(&o, s->value);
-    if (o.n == 0 || o.n > MAX_OPERAND)
-        return g_fail(g, TS_UNSUPPORTED, "its gradient reads %d tensors", o.n), NULL;
-    x_write(&t, s->value, element_leaf, &o);
-    const node *y = g_element(g, o.n, o.in,
-                              &(spelling){s->rank, s->n_axis - s->rank, s->extent, s->fold, text_str(&t)});
-    text_free(&t);
+    const node *y = g_element_of(g, &(spelling){s->rank, s->n_axis - s->rank, s->extent, s->fold, NULL}, s->value);
     if (!y && g->err.code == TS_BAD_INPUT) /* right by conditions that an element cannot be told */
         g->err.code = TS_UNSUPPORTED;
     return y;
@@ -87,11 +42,6 @@ bool is_pointwise(const type *shape, const expr *x)
             return false;
     }
     return true;
-}
-
-static void formula_leaf(text *t, const expr *x, void *user)
-{
-    text_add(t, "%c", 'a' + operand(user, x->from));
 }
 
 /* The operation whose text says what x says of its arguments. */
@@ -147,25 +97,14 @@ static const node *call_of(graph *g, const op *o, const expr *x)
 const node *emit_pointwise(graph *g, const type *shape, const expr *value)
 {
     arena m = {0};
-    operands o = {0};
-    text t = {0};
     const node *y = NULL;
     const expr *x = shortened(g, &m, shape, value);
     if (x && x->kind == X_LOAD)
         y = x->from;
     else if (x) {
         const op *is = x->kind == X_CALL ? named(&m, x) : NULL;
-        collect(&o, x);
-        if (is)
-            y = call_of(g, is, x);
-        else if (o.n == 0 || o.n > MAX_OPERAND)
-            g_fail(g, TS_UNSUPPORTED, "its gradient reads %d tensors", o.n);
-        else {
-            x_write(&t, x, formula_leaf, &o);
-            y = g_formula(g, o.n, o.in, text_str(&t));
-        }
+        y = is ? call_of(g, is, x) : g_formula_of(g, x);
     }
-    text_free(&t);
     arena_free(&m);
     return y;
 }

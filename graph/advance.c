@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_OPERAND = 8 };
-
 typedef struct advancing {
     graph *g;
     int n; /* nodes that were there before */
@@ -81,61 +79,15 @@ static bool learn(advancing *a, int count, const node *const *need)
 }
 
 /* ---- one row ---- */
-typedef struct operands {
-    int n;
-    const node *in[MOST_OPERAND + 1];
-} operands;
-
-static int operand(operands *o, const node *n)
-{
-    int i = 0;
-    while (i < o->n && o->in[i] != n)
-        i++;
-    if (i == o->n && o->n <= MOST_OPERAND)
-        o->in[o->n++] = n;
-    return i;
-}
-
-static void collect(operands *o, const expr *x)
-{
-    if (x->kind == X_LOAD)
-        operand(o, x->from);
-    for (int i = 0; i < x->n; i++)
-        collect(o, x->arg[i]);
-}
-
-static void write_leaf(text *t, const expr *x, void *user)
-{
-    if (x->kind == X_AXIS) {
-        text_add(t, "i%d", x->axis);
-        return;
-    }
-    text_add(t, "%c%s", 'a' + operand(user, x->from), x->n ? "[" : "");
-    for (int i = 0; i < x->n; i++) {
-        text_add(t, i ? "," : "");
-        x_write(t, x->arg[i], write_leaf, user);
-    }
-    text_add(t, x->n ? "]" : "");
-}
-
 /* A node with this element over the row's axes and, for a fold, those behind them. */
 static const node *spell(const rowing *r, const expr *x, const char *fold)
 {
-    const type *t = &r->of->type;
+    const int rank = r->of->type.rank;
     int64_t extent[MAX_AXIS];
-    operands o = {0};
-    text words = {0};
     memcpy(extent, r->d.extent, sizeof extent);
     extent[r->axis] = 1;
-    collect(&o, x);
-    if (o.n == 0 || o.n > MOST_OPERAND)
-        return err_set(r->a->e, TS_UNSUPPORTED, "\"%s\" (%s) reads %d tensors", r->of->label, r->of->op->name, o.n),
-               NULL;
-    x_write(&words, x, write_leaf, &o);
-    const spelling s = {t->rank, fold ? r->d.n_axis - t->rank : 0, extent, fold ? fold : "add", text_str(&words)};
-    const node *y = g_element(r->a->g, o.n, o.in, &s);
-    text_free(&words);
-    return y;
+    const spelling s = {rank, fold ? r->d.n_axis - rank : 0, extent, fold ? fold : "add", NULL};
+    return g_element_of(r->a->g, &s, x);
 }
 
 static const expr *rewritten(rowing *r, const expr *x);

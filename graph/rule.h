@@ -47,6 +47,9 @@ typedef struct spelling { /* over rank axes of the result, then n_fold folded on
     const char *fold, *text;
 } spelling;
 const node *g_element(graph *g, int n, const node *const *in, const spelling *s);
+/* The same with what x says of the nodes that it loads as the text; pointwise, subscripts play no part. */
+const node *g_formula_of(graph *g, const expr *x);
+const node *g_element_of(graph *g, const spelling *s, const expr *x);
 
 /* ---- expressions ---- */
 const expr *x_offset(arena *m, const expr *x, int64_t scale, int64_t offset); /* x * scale + offset */

@@ -202,6 +202,70 @@ const node *g_element(graph *g, int n, const node *const *in, const spelling *s)
     return g_make(g, op_find("element"), n, in, list, COUNT(list));
 }
 
+/* ---- calls from expressions ---- */
+typedef struct lettered {
+    bool element; /* with subscripts; else pointwise */
+    int n;
+    const node *in[MAX_OPERAND + 1];
+} lettered;
+
+static int letter_of(lettered *o, const node *n)
+{
+    int i = 0;
+    while (i < o->n && o->in[i] != n)
+        i++;
+    if (i == o->n && o->n <= MAX_OPERAND)
+        o->in[o->n++] = n;
+    return i;
+}
+
+static void write_leaf(text *t, const expr *x, void *user)
+{
+    const lettered *o = user;
+    if (x->kind == X_AXIS) {
+        text_add(t, "%s", places[x->axis]);
+        return;
+    }
+    text_add(t, "%c", 'a' + letter_of(user, x->from));
+    for (int i = 0; o->element && i < x->n; i++) {
+        text_add(t, i ? "," : "[");
+        x_write(t, x->arg[i], write_leaf, user);
+    }
+    text_add(t, o->element && x->n ? "]" : "");
+}
+
+/* False: it reads no tensor, or more than there are letters. */
+static bool spell(graph *g, const expr *x, lettered *o, text *t)
+{
+    x_write(t, x, write_leaf, o);
+    if (o->n >= 1 && o->n <= MAX_OPERAND)
+        return true;
+    g_fail(g, TS_UNSUPPORTED, "what is spelled out reads 1 to %d tensors, this %s", MAX_OPERAND,
+           o->n ? "more" : "none");
+    return false;
+}
+
+const node *g_formula_of(graph *g, const expr *x)
+{
+    lettered o = {0};
+    text t = {0};
+    const node *y = spell(g, x, &o, &t) ? g_formula(g, o.n, o.in, text_str(&t)) : NULL;
+    text_free(&t);
+    return y;
+}
+
+const node *g_element_of(graph *g, const spelling *s, const expr *x)
+{
+    lettered o = {.element = true};
+    text t = {0};
+    spelling full = *s;
+    const bool ok = spell(g, x, &o, &t);
+    full.text = text_str(&t);
+    const node *y = ok ? g_element(g, o.n, o.in, &full) : NULL;
+    text_free(&t);
+    return y;
+}
+
 /* ---- records ---- */
 static const op formula_op = {
     .name = "formula",
