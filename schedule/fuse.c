@@ -326,7 +326,17 @@ static bool rows_are_cheap(const fuser *f, const item *it, int shared)
     return true;
 }
 
-/* Does n depend on the kernel, from outside? */
+/* Nodes older than this do not depend on the kernel: they are in no kernel with one that could. */
+static int oldest_way(const fuser *f, int to)
+{
+    int oldest = f->kernel[to].member[0]->node->id;
+    for (int k = to; k-- > 0;) /* kernels stand in the order of their first members */
+        if (f->kernel[k].member[f->kernel[k].n - 1]->node->id >= oldest)
+            oldest = f->kernel[k].member[0]->node->id;
+    return oldest;
+}
+
+/* Does n depend on the kernel, from outside? What shares a kernel with n must be there too. */
 static bool reaches(fuser *f, const node *n, int to, int oldest, int from)
 {
     item *it = f->item[n->id];
@@ -338,6 +348,9 @@ static bool reaches(fuser *f, const node *n, int to, int oldest, int from)
     for (int i = 0; i < n->n_in; i++)
         if (reaches(f, n->in[i], to, oldest, from))
             return true;
+    for (int i = 0; !it->inlined && i < f->kernel[it->kernel].n; i++)
+        if (reaches(f, f->kernel[it->kernel].member[i]->node, to, oldest, from))
+            return true;
     return false;
 }
 
@@ -346,8 +359,7 @@ static bool reaches(fuser *f, const node *n, int to, int oldest, int from)
 static bool cycle(fuser *f, const item *b, int to, int from)
 {
     const expr *load[MAX_LOADS];
-    const int n = x_loads(b->value, load, MAX_LOADS);
-    const int oldest = f->kernel[to].member[0]->node->id;
+    const int n = x_loads(b->value, load, MAX_LOADS), oldest = oldest_way(f, to);
     for (int i = 0; i < n && i < MAX_LOADS; i++) {
         item *o = f->item[load[i]->from->id];
         if (!o || o->kernel == to)

@@ -88,8 +88,38 @@ static void test_pointwise_together(void)
     ts_graph_free(g);
 }
 
+/* Pointwise work over the same elements, read by several: whatever shares a kernel, no two kernels need each other. */
+static void test_order(void)
+{
+    enum { GRAPHS = 300, NODES = 24 };
+    machine on;
+    err e = {0};
+    CHECK(machine_load(&on, two_cores, &e));
+    const plan_wish w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .threads = 2};
+    for (int k = 0; k < GRAPHS; k++) {
+        graph *g = ts_graph_make();
+        const type t = {.dtype = TS_F32, .rank = 2, .dim = {12, 20}};
+        const node *all[NODES] = {g_input(g, "x", &t, NULL), g_input(g, "y", &t, NULL)};
+        for (int i = 2; i < NODES; i++) {
+            const uint64_t r = quick_hash(&(int[]){k, i}, 2 * sizeof(int), 1);
+            const node *a = all[r % (uint64_t)i], *b = all[r / 97 % (uint64_t)i];
+            const uint64_t kind = r / 9973 % 5;
+            all[i] = kind == 0   ? g_call1(g, "sum axes=[1] keepdims=1", a)
+                     : kind == 1 ? g_call1(g, "reshape shape=[12,20]", g_call1(g, "transpose", g_fitted(g, a, &t)))
+                     : kind == 2 ? g_call1(g, "floor", a)
+                                 : g_call2(g, kind == 3 ? "add" : "multiply", a, b);
+        }
+        plan *p = ts_graph_ok(g, &e) ? plan_make(g, 3, all + NODES - 3, &w, &e) : NULL;
+        if (!CHECK(p != NULL))
+            printf("  graph %d: %s\n", k, e.text);
+        plan_free(p), ts_graph_free(g);
+        e = (err){0};
+    }
+}
+
 int main(void)
 {
+    test_order();
     test_pointwise_together();
     test_doubling();
     test_copies_that_are_results();
