@@ -119,7 +119,7 @@ static const fn table[] = {
     {"min", 2, R_SAME, r_min, w_min, "min@($0, $1)", "($0 < $1 ? $0 : $1)",
      {"a < b ? 1 : 0", "a < b ? 0 : 1"}, INFINITY, 1, 1},
     {"pow", 2, R_SAME, r_pow, w_pow, "pow@($0, $1)", "whole_pow($0, $1)",
-     {"b * pow(a, b - 1)", "y * log(a)"}, NAN, 10, 0},
+     {"b == 0 ? 0 : b * pow(a, b - 1)", "a == 0 ? 0 : y * log(a)"}, NAN, 10, 0},
     {"exp", 1, R_SAME, r_exp, NULL, "exp@($0)", NULL, {"y"}, NAN, 10, 1},
     {"expm1", 1, R_SAME, r_expm1, NULL, "expm1@($0)", NULL, {"y + 1"}, NAN, 10, 1},
     {"log", 1, R_SAME, r_log, NULL, "log@($0)", NULL, {"1 / a"}, NAN, 10, 0},
