@@ -67,66 +67,100 @@ static bool adapt_deform_conv(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, y, e);
 }
 
-/* ---- shape ---- */
-static bool deform_shape(const node *n, type *out, err *e)
+/* ---- recipe ---- */
+/* numbers 0, 1, ... * scale + from along axis `at` of `rank`, others of extent 1 */
+static const node *counted(graph *g, dtype d, int rank, int at, int64_t count, int64_t scale, int64_t from)
+{
+    int64_t shape[MAX_RANK];
+    for (int i = 0; i < rank; i++)
+        shape[i] = i == at ? count : 1;
+    const node *v = g_callf(g, 0, NULL, "iota count=%lld to=%s", (long long)count, ts_dtype_name(d));
+    v = g_call2(g, "multiply", v, g_scalar(g, d, (double)scale));
+    return g_reshape(g, g_call2(g, "add", v, g_scalar(g, d, (double)from)), rank, shape);
+}
+
+/* Where points read along axis s, [n, og, k..., o...]: o * stride - before + k * dilation + offset */
+static const node *places(graph *g, const node *n, const deformed *f, int s)
+{
+    const type *t = &n->in[2]->type;
+    const window *w = &f->w;
+    int64_t split[MAX_RANK] = {t->dim[0], f->offset_groups, f->points, w->n}, shape[MAX_RANK];
+    const int rank = 2 + 2 * w->n;
+    memcpy(shape, split, 2 * sizeof *shape);
+    for (int i = 0; i < w->n; i++)
+        split[4 + i] = w->out[i], shape[2 + i] = w->kernel[i], shape[2 + w->n + i] = w->out[i];
+    const node *p = g_callf(g, 1, (const node *[]){g_reshape(g, n->in[2], 4 + w->n, split)}, "index key=:,:,:,%d", s);
+    p = g_call2(g, "add", g_reshape(g, p, rank, shape),
+                counted(g, t->dtype, rank, 2 + s, w->kernel[s], w->dilation[s], -w->before[s]));
+    return g_call2(g, "add", p, counted(g, t->dtype, rank, 2 + w->n + s, w->out[s], w->stride[s], 0));
+}
+
+typedef struct tap { /* one of the elements around the points, [n, og, k..., o...] */
+    const node *index, *weight, *inside; /* index: in the flat image; NULL, all three: nothing yet */
+} tap;
+
+/* Of the element below (up: above) p along axis s, whose weight is how near p it is. */
+static void tap_along(graph *g, tap *t, const node *p, bool up, int64_t extent)
+{
+    const node *base = g_call1(g, "floor", p), *rest = g_call2(g, "subtract", p, base);
+    const node *at = up ? g_call2(g, "add", base, g_scalar_like(g, p, 1)) : base, *zero = g_scalar_like(g, p, 0);
+    const node *weight = up ? rest : g_call2(g, "subtract", g_scalar_like(g, p, 1), rest);
+    const node *inside = g_call2(g, "logical_and", g_call2(g, "less_equal", zero, at),
+                                 g_call2(g, "less_equal", at, g_scalar_like(g, p, (double)(extent - 1))));
+    const node *index = g_cast(g, g_call3(g, "where", inside, at, zero), TS_I64);
+    if (t->index)
+        index = g_call2(g, "add", g_call2(g, "multiply", t->index, g_scalar(g, TS_I64, (double)extent)), index);
+    t->weight = t->weight ? g_call2(g, "multiply", t->weight, weight) : weight;
+    t->inside = t->inside ? g_call2(g, "logical_and", t->inside, inside) : inside;
+    t->index = index;
+}
+
+/* x between its elements, [n, og, c, k o]: of the elements around each point, what lies inside, by weight and mask. */
+static const node *read_between(graph *g, const node *n, const deformed *f, int64_t place)
+{
+    const type *x = &n->in[0]->type;
+    const int64_t each = x->dim[1] / f->offset_groups, points = f->points * place;
+    const int64_t row[] = {x->dim[0], f->offset_groups, 1, points}, all[] = {row[0], row[1], each, points};
+    int64_t image[] = {row[0], row[1], each, 1};
+    const node *p[MAX_SPACE], *sum = NULL;
+    for (int s = 0; s < f->w.n; s++)
+        p[s] = places(g, n, f, s), image[3] *= x->dim[s + 2];
+    const node *flat = g_reshape(g, n->in[0], 4, image), *mask = g_reshape(g, n->in[3], 4, row);
+    for (int k = 0; k < 1 << f->w.n; k++) {
+        tap t = {0};
+        for (int s = 0; s < f->w.n; s++)
+            tap_along(g, &t, p[s], k >> s & 1, x->dim[s + 2]);
+        const node *index = g_broadcast(g, g_reshape(g, t.index, 4, row), 4, all);
+        const node *got = g_call2(g, "take_along_axis axis=3", flat, index);
+        got = g_call3(g, "where", g_reshape(g, t.inside, 4, row), got, g_scalar_like(g, flat, 0));
+        got = g_call2(g, "multiply", got, g_call2(g, "multiply", g_reshape(g, t.weight, 4, row), mask));
+        sum = sum ? g_call2(g, "add", sum, got) : got;
+    }
+    return sum;
+}
+
+/* y[n, oc, o...] = sum over ic, k... of w[oc, ic, k...] * mask
+ *     * x read at o * stride - before + k * dilation + offset */
+static const node *deform_lower(graph *g, const node *n)
 {
     const type *x = &n->in[0]->type, *w = &n->in[1]->type;
     deformed f;
-    if (!read_deformed(n, &f, e) || !moves_with(n, 2, &f, f.offset_groups * f.points * f.w.n, e) ||
-        !moves_with(n, 3, &f, f.offset_groups * f.points, e))
-        return false;
-    *out = (type){.dtype = dtype_promote(x->dtype, w->dtype), .rank = x->rank, .dim = {x->dim[0], w->dim[0]}};
+    if (!read_deformed(n, &f, &g->err) || !moves_with(n, 2, &f, f.offset_groups * f.points * f.w.n, &g->err) ||
+        !moves_with(n, 3, &f, f.offset_groups * f.points, &g->err))
+        return NULL;
+    const dtype d = dtype_promote(x->dtype, w->dtype);
+    int64_t place = 1, empty = 1, shape[MAX_RANK] = {x->dim[0], w->dim[0]};
     for (int s = 0; s < f.w.n; s++)
-        out->dim[s + 2] = f.w.out[s];
-    return dtype_class(out->dtype) == D_REAL || err_set(e, TS_BAD_INPUT, "%s: reals are wanted",
-                                                        ts_dtype_name(out->dtype));
-}
-
-/* ---- body ---- */
-/* y[n, oc, o...] = sum over ic, k..., taps t... of the product over axes of the taps' linear weights
- *     * x[n, first(oc) + ic, floor(p) + t...] * mask[n, (og, k...), o...] * w[oc, ic, k...]
- * with p = o * stride - before + k * dilation + offset[n, (og, k..., s), o...], og the channel's group of offsets. */
-static bool deform_body(defn *d, err *e)
-{
-    arena *m = d->mem;
-    const type *x = &d->node->in[0]->type, *w = &d->node->in[1]->type;
-    const expr *at[MAX_RANK], *weight[MAX_RANK], *row[MAX_RANK], *inside = NULL;
-    deformed f;
-    if (!read_deformed(d->node, &f, e))
-        return false;
-    const int64_t inputs = w->dim[1], outputs = w->dim[0] / f.groups, each = x->dim[1] / f.offset_groups;
-    int axis = defn_fold(d, inputs);
-    uint32_t folds = 1u << axis;
-    weight[0] = x_axis(m, 1), weight[1] = x_axis(m, axis), at[0] = row[0] = x_axis(m, 0);
-    const expr *set = x2(m, "floordiv", x_axis(m, 1), x_whole(m, outputs ? outputs : 1));
-    at[1] = x2(m, "add", x2(m, "mul", set, x_whole(m, inputs)), weight[1]);
-    const expr *point = x2(m, "floordiv", at[1], x_whole(m, each ? each : 1)); /* (og, k...) */
-    for (int s = 0; s < f.w.n; s++) {
-        axis = defn_fold(d, f.w.kernel[s]), folds |= 1u << axis;
-        weight[s + 2] = x_axis(m, axis), row[s + 2] = x_axis(m, s + 2);
-        point = x2(m, "add", x_offset(m, point, f.w.kernel[s], 0), weight[s + 2]);
-    }
-    row[1] = point;
-    const expr *product = x2(m, "mul", defn_at(d, 1, weight), defn_at(d, 3, row));
-    for (int s = 0; s < f.w.n; s++) {
-        const int64_t extent = x->dim[s + 2];
-        row[1] = x_offset(m, point, f.w.n, s);
-        const expr *offset = defn_at(d, 2, row);
-        const expr *p = x2(m, "add", offset,
-                           x_cast(m, offset->dtype, window_place(m, &f.w, s, x_axis(m, s + 2), weight[s + 2])));
-        const expr *base = x1(m, "floor", p), *rest = x2(m, "sub", p, base);
-        axis = defn_fold(d, 2), folds |= 1u << axis;
-        const expr *tap = x_axis(m, axis), *place = x2(m, "add", base, x_cast(m, base->dtype, tap));
-        const expr *here = x2(m, "and", x2(m, "le", x_real(m, 0), place),
-                              x2(m, "le", place, x_real(m, (double)(extent - 1))));
-        product = x2(m, "mul", product, x3(m, "select", x2(m, "eq", tap, x_whole(m, 0)),
-                                           x2(m, "sub", x_real(m, 1), rest), rest));
-        inside = inside ? x2(m, "and", inside, here) : here;
-        at[s + 2] = x_cast(m, TS_I64, place);
-    }
-    const expr *read = x3(m, "select", inside, defn_at(d, 0, at), x_whole(m, 0));
-    d->value = x_fold(m, "add", folds, x2(m, "mul", x_cast(m, d->node->type.dtype, read), product));
-    return true;
+        place *= shape[s + 2] = f.w.out[s], empty *= x->dim[s + 2];
+    const type t = {.dtype = d, .rank = x->rank, .dim = {shape[0], shape[1], shape[2], shape[3], shape[4]}};
+    if (dtype_class(d) != D_REAL)
+        return g_fail(g, TS_BAD_INPUT, "%s: reals are wanted", ts_dtype_name(d)), NULL;
+    if (!empty) /* nothing to read: all points lie outside */
+        return g_filled(g, &t, 0);
+    const int64_t taken = w->dim[1] * f.points;
+    const int64_t right[] = {x->dim[0], f.groups, taken, place}, left[] = {f.groups, w->dim[0] / f.groups, taken};
+    const node *read = g_reshape(g, g_cast(g, read_between(g, n, &f, place), d), 4, right);
+    return g_reshape(g, g_call2(g, "matmul", g_reshape(g, g_cast(g, n->in[1], d), 3, left), read), x->rank, shape);
 }
 
 /* ---- record ---- */
@@ -144,7 +178,7 @@ static const op deform_op = {
                                 {"group", 'i', "1"},
                                 {"offset_group", 'i', "1"},
                                 {0}},
-    .shape = deform_shape, .body = deform_body,
+    .lower = deform_lower,
     .cases = "f32[1,2,5,4] f32[3,2,2,2] f32[1,8,4,3] f32[1,4,4,3]\n"
              "f64[2,4,5,5] f64[2,2,3,2] f64[2,24,3,3] f64[2,12,3,3] group=2 offset_group=2 strides=[2,2] "
              "pads=[1,0,1,1]\n"

@@ -228,18 +228,50 @@ static const node *stayed(graph *g, const node *call)
     return g_call2(g, "equal", last ? read_back(g, call, last) : NULL, number);
 }
 
+static const node *when(graph *g, const node *condition, const node *a, const node *b)
+{
+    return g_call3(g, "where", condition, a, b);
+}
+
+/* y = a * the product of the updates at a place. That of the others at an update's place is what is not 0 there, over
+ * the update if it is not 0 itself, unless two are. */
+static const node *mul_grad(graph *g, const node *call, const node *dy, int k)
+{
+    const type *place = &call->in[0]->type;
+    const node *x = call->in[2], *ones = g_filled(g, place, 1), *none = g_filled(g, place, 0);
+    if (k == 0)
+        return g_call2(g, "multiply", dy, again(g, call, ones, x, "mul"));
+    const node *zero = g_scalar_like(g, x, 0), *one = g_scalar_like(g, x, 1), *is_zero = g_call2(g, "equal", x, zero);
+    const node *shown = when(g, is_zero, one, x), *count = g_cast(g, is_zero, x->type.dtype);
+    const node *product = read_back(g, call, again(g, call, ones, shown, "mul"));
+    const node *zeros = g_call2(g, "subtract", read_back(g, call, again(g, call, none, count, "add")), count);
+    const node *others = when(g, g_call2(g, "equal", zeros, zero), g_call2(g, "divide", product, shown), zero);
+    return g_call2(g, "multiply", read_back(g, call, g_call2(g, "multiply", dy, call->in[0])), others);
+}
+
+/* y = the extreme of a and the updates at a place: all that equal it share, as in a maximum along an axis. */
+static const node *extreme_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    const dtype d = y->type.dtype;
+    const node *hit = g_call2(g, "equal", call->in[2], read_back(g, call, y));
+    const node *stays = g_call2(g, "equal", call->in[0], y);
+    const node *count = again(g, call, g_cast(g, stays, d), g_cast(g, hit, d), "add");
+    const node *part = g_call2(g, "divide", dy, count), *zero = g_scalar_like(g, y, 0);
+    return k == 0 ? when(g, stays, part, zero) : when(g, hit, read_back(g, call, part), zero);
+}
+
 static const node *scatter_grad(graph *g, const node *call, const node *y, const node *dy, int k)
 {
     const char *how = node_attr(call, "reduce")->s;
-    (void)y;
     if (!strcmp(how, "add"))
         return k == 0 ? dy : read_back(g, call, dy);
+    if (!strcmp(how, "mul"))
+        return mul_grad(g, call, dy, k);
     if (strcmp(how, "set"))
-        return g_fail(g, TS_UNSUPPORTED, "reduce=%s has no gradient, only set and add have", how), NULL;
+        return extreme_grad(g, call, y, dy, k);
     if (k == 0)
         return again(g, call, dy, g_filled(g, &call->in[2]->type, 0), "set");
-    const node *got = read_back(g, call, dy);
-    return g_call3(g, "where", stayed(g, call), got, g_scalar_like(g, got, 0));
+    return when(g, stayed(g, call), read_back(g, call, dy), g_scalar_like(g, dy, 0));
 }
 
 /* ---- records ---- */
@@ -254,8 +286,8 @@ static const op scatter_op = {
     .cases = "f32[5,4] i64[2,3]<5 f32[2,3,4] reduce=add\nf32[5,4] i64[]<5 f32[4]\nf32[2,5,3] i32[4]<5 f32[2,4,3] "
              "axis=1 reduce=max\ni64[3,4] u8[2]<4 i64[3,2] axis=-1 reduce=mul\nf32[5,4] i64[0] f32[0,4]\nbool[6] "
              "i64[9]<6 bool[9] reduce=add\nf16[4,3] i64[7]<4 f16[7,3] reduce=add\ni32[7] i64[9]<7 i32[9]\nf64[3,2] "
-             "i64[8]<3 f64[8,2] reduce=min\ni8[4] i64[9]<4 i8[9] reduce=add\nf32[40,33] i64[64]<40 f32[64,33] "
-             "reduce=add"};
+             "i64[8]<3 f64[8,2] reduce=min\nf32[5,4] i64[7]<5 f32[7,4] reduce=mul\ni8[4] i64[9]<4 "
+             "i8[9] reduce=add\nf32[40,33] i64[64]<40 f32[64,33] reduce=add"};
 
 static const op scatter_nd_op = {
     .name = "scatter_nd",
@@ -280,6 +312,6 @@ static const op along_op = {
     .arity = 3, .axes = "r | u", .attr = along_axis, .shape = along_shape, .body = along_body, .grad = scatter_grad,
     .cases = "f32[3,4] i64[2,4]<3 f32[2,4]\nf32[3,4] i64[3,5]<4 f32[3,5] axis=1 reduce=add\ni64[2,3,4] i32[2,3,1]<4 "
              "i64[2,3,1] axis=-1 reduce=mul\nf32[3,4] i64[0,4] f32[0,4]\nf32[3,4] i64[2,2]<3 f32[2,2] reduce=max\n"
-             "f32[7] i64[9]<7 f32[9] reduce=min"};
+             "f32[7] i64[9]<7 f32[9] reduce=min\nf32[3,4] i64[3,6]<4 f32[3,6] axis=1 reduce=mul"};
 
 const op *const ops_scatter[] = {&scatter_op, &scatter_nd_op, &along_op, NULL};
