@@ -280,28 +280,15 @@ double fit_traffic(const plan *p, const kernel *k, int level)
 }
 
 /* ---- registers and edges ---- */
-static int64_t lanes_of(const plan *p, const stage *s)
-{
-    const expr *fold = stage_fold(s);
-    const dtype d = fold ? fold->dtype : s->node->type.dtype;
-    return p->isa->vector_bytes / (p->reference || ts_dtype_bytes(d) == 8 ? 8 : 4);
-}
-
 int64_t fit_registers(const plan *p, const stage *s)
 {
     const expr *fold = stage_fold(s), *load[MAX_LOADS];
-    const int64_t lane = lanes_of(p, s);
-    int64_t rows = 1, vectors = 1;
+    const int64_t sums = nest_sums(p, s);
     if (!fold)
         return 0;
-    for (int l = nest_unrolled(s); l < s->nest.n; l++) {
-        const loop *q = &s->nest.loop[l];
-        if (q->role == VECTOR)
-            vectors = (loop_trips(q) + lane - 1) / lane;
-        else if (!(s->folds >> q->axis & 1))
-            rows *= loop_trips(q);
-    }
-    return rows * vectors + (x_loads(fold, load, MAX_LOADS) > 1 ? vectors : 0) + 1;
+    const loop *last = s->nest.n ? &s->nest.loop[s->nest.n - 1] : NULL;
+    const int64_t vectors = last && last->role == VECTOR ? nest_vectors(p, s, last) : 1;
+    return sums + (x_loads(fold, load, MAX_LOADS) > 1 ? vectors : 0) + 1;
 }
 
 /* Extent of an axis once every trip of its loops from number l on is a full one. */
@@ -312,7 +299,7 @@ static double padded(const plan *p, const stage *s, int axis, int l, int64_t lef
     if (l == s->nest.n)
         return (double)left;
     const loop *q = &s->nest.loop[l];
-    const int64_t lane = lanes_of(p, s);
+    const int64_t lane = nest_lanes(p, s);
     if (q->role == VECTOR)
         return (double)((left + lane - 1) / lane * lane);
     if (q->step == 1)

@@ -11,13 +11,6 @@
 
 enum { LATENCY = 8, LONG_FOLD = 1024, FOLD_BLOCK = 768, SMALL_WORK = 16384, MANY_ROWS = 256 };
 
-int guess_lanes(const plan *p, const stage *s)
-{
-    const expr *fold = stage_fold(s);
-    const dtype d = fold ? fold->dtype : s->node->type.dtype;
-    return p->isa->vector_bytes / (p->reference || ts_dtype_bytes(d) == 8 ? 8 : 4);
-}
-
 uint32_t guess_axes(const expr *x)
 {
     uint32_t axes = 0;
@@ -182,7 +175,7 @@ static bool stage_operand(const plan *p, const kernel *k, const stage *s, int co
 static void guess_one_row(const plan *p, const stage *s, int64_t columns, bool core, text *t)
 {
     const int column = s->n_result - 1;
-    const int64_t lane = guess_lanes(p, s);
+    const int64_t lane = nest_lanes(p, s);
     int64_t vectors = p->isa->n_register * 3 / 8;
     while (vectors > 4 && columns < 2 * p->threads * vectors * lane)
         vectors /= 2;
@@ -242,11 +235,11 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, te
     product c = {.column = s->n_result - 1, .staged = ""};
     c.row = row_axis(k, s, c.column);
     c.columns = left_of(k, s, c.column), c.rows = c.row >= 0 ? left_of(k, s, c.row) : 1;
-    c.tile = guess_tile(p, c.rows, c.columns, guess_lanes(p, s));
+    c.tile = guess_tile(p, c.rows, c.columns, nest_lanes(p, s));
     /* Other stages walk what lies in scratch: in steps that go into theirs, all of them can stop at a mask's edge. */
     while (s->scratch && c.tile.vectors & (c.tile.vectors - 1))
-        c.tile = guess_tile(p, c.rows, (c.tile.vectors - 1) * guess_lanes(p, s), guess_lanes(p, s));
-    c.width = c.tile.vectors * guess_lanes(p, s);
+        c.tile = guess_tile(p, c.rows, (c.tile.vectors - 1) * nest_lanes(p, s), nest_lanes(p, s));
+    c.width = c.tile.vectors * nest_lanes(p, s);
     const bool core = guess_cores(p, k, s);
     text outer = {0}, staged = {0};
     put_outer(p, k, s, &outer, 1u << c.column | (c.row >= 0 ? 1u << c.row : 0), core);
@@ -272,7 +265,7 @@ static void guess_reduction(const plan *p, const kernel *k, const stage *s, text
             if (stride_of(p, s, i, a) == 1)
                 across = a;
     put_outer(p, k, s, t, across < 0 && s->n_result ? 1u << (s->n_result - 1) : 0, guess_cores(p, k, s));
-    const int64_t width = 4 * guess_lanes(p, s);
+    const int64_t width = 4 * nest_lanes(p, s);
     if (across >= 0) {
         for (int a = s->n_result; a < s->n_axis; a++)
             if (a != across)

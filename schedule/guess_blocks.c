@@ -129,7 +129,7 @@ static void choose_tile(around *c)
 {
     const stage *s = c->s;
     const int64_t block = stage_block(c->p, s, c->column), rows = c->row < 0 ? 1 : s->extent[c->row];
-    int64_t lane = block > 1 ? block : guess_lanes(c->p, s), columns = s->extent[c->column];
+    int64_t lane = block > 1 ? block : nest_lanes(c->p, s), columns = s->extent[c->column];
     shape t = guess_tile(c->p, rows, columns, lane);
     while (t.vectors > 1 && !walks_evenly(c, t.vectors * lane, lane))
         t = guess_tile(c->p, rows, columns = (t.vectors - 1) * lane, lane);

@@ -32,7 +32,7 @@ bool guess_choice(const plan *p, const kernel *k, const stage *s, text *out)
         any = any || choice;
         step[a] = choice ? choice : a == column ? stage_block(p, s, a) : 1;
         if (a == column && step[a] == 1)
-            step[a] = guess_lanes(p, s);
+            step[a] = nest_lanes(p, s);
     }
     if (!any)
         return false;

@@ -6,7 +6,6 @@
 typedef struct shape { /* of a register tile */
     int64_t rows, vectors;
 } shape;
-int guess_lanes(const plan *p, const stage *s);
 shape guess_tile(const plan *p, int64_t rows, int64_t columns, int64_t lane);
 void guess_put(text *t, const stage *s, int a, int64_t step, const char *how); /* "n/48@core" */
 bool guess_cores(const plan *p, const kernel *k, const stage *s);              /* enough work to spread */

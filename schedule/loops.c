@@ -44,30 +44,60 @@ static void reset(kernel *k)
         k->stage[i].nest.n = k->stage[i].n_staging = 0;
 }
 
-/* Partial sums wait in the result, which must hold them exactly as the accumulator does. */
-static bool check_kernel(const plan *p, const kernel *k, err *e)
+/* What the guess's register tile has of each axis, on this machine: what rules call "tile". */
+static void find_tiles(const plan *p, kernel *k)
 {
-    for (int i = 0; i < k->n_stage; i++) {
-        const stage *s = &k->stage[i];
-        const expr *fold = stage_fold(s);
-        for (int l = 0; fold && l < nest_tile(s); l++)
-            if (s->folds >> s->nest.loop[l].axis & 1 && s->node->type.dtype != fold->dtype)
-                return err_set(
-                    e, TS_BAD_INPUT,
-                    "loop %s folds outside the register tile, but partial sums (%s) do not fit the result (%s)",
-                    s->letter[s->nest.loop[l].axis], ts_dtype_name(fold->dtype), ts_dtype_name(s->node->type.dtype));
-        int64_t accumulators = 1;
-        for (int l = nest_unrolled(s); fold && l < s->nest.n; l++)
-            if (!(s->folds >> s->nest.loop[l].axis & 1) || s->nest.loop[l].role == VECTOR)
-                accumulators *= loop_trips(&s->nest.loop[l]);
-        const int64_t bytes = accumulators * (fold ? ts_dtype_bytes(fold->dtype) : 1),
-                      most = (int64_t)p->isa->vector_bytes * p->isa->n_register;
-        if (fold && bytes > 4 * most)
+    err e = {0};
+    reset(k);
+    const bool ok = stage_nested(k->stage) && guess(p, k, true, &e);
+    for (int i = 0; i < k->n_stage; i++)
+        for (int a = 0; a < k->stage[i].n_axis; a++) {
+            stage *s = &k->stage[i];
+            const int64_t left = ok ? nest_left(k, s, a, nest_unrolled(s) - 1) : 0;
+            s->tile[a] = ok && left < 1 ? 1 : left;
+        }
+}
+
+/* Partial sums wait in the result, which must hold them exactly as the accumulator does. */
+static bool check_partial(const stage *s, err *e)
+{
+    const expr *fold = stage_fold(s);
+    for (int l = 0; fold && l < nest_tile(s); l++)
+        if (s->folds >> s->nest.loop[l].axis & 1 && s->node->type.dtype != fold->dtype)
             return err_set(e, TS_BAD_INPUT,
-                           "the register tile needs %lld bytes of accumulators; the %d vector registers hold %lld: use "
-                           "smaller unrolled and vector loops",
-                           (long long)bytes, p->isa->n_register, (long long)most);
+                           "loop %s folds outside the register tile, but partial sums (%s) do not fit the result (%s)",
+                           s->letter[s->nest.loop[l].axis], ts_dtype_name(fold->dtype),
+                           ts_dtype_name(s->node->type.dtype));
+    return true;
+}
+
+/* The register tile is named so because its sums stay in registers: more of them than there are is refused. */
+static bool check_registers(const plan *p, const stage *s, err *e)
+{
+    const int64_t sums = nest_sums(p, s);
+    text tile = {0}, by_name = {0}, fits = {0};
+    if (sums <= p->isa->n_register)
+        return true;
+    for (int l = nest_unrolled(s); l < s->nest.n; l++) {
+        const loop *q = &s->nest.loop[l];
+        if (q->role != VECTOR && s->folds >> q->axis & 1)
+            continue;
+        text_add(&tile, "%s%s %lld", tile.len ? ", " : "", s->letter[q->axis], (long long)loop_trips(q));
+        text_add(&by_name, " %s/tile", s->letter[q->axis]);
+        text_add(&fits, " %s/%lld", s->letter[q->axis], (long long)s->tile[q->axis]);
     }
+    err_set(e, TS_BAD_INPUT,
+            "the sums of the register tile (%s) take %lld vector registers, %s has %d: unroll less, or write%s, here%s",
+            text_str(&tile), (long long)sums, p->isa->name, p->isa->n_register, text_str(&by_name), text_str(&fits));
+    text_free(&tile), text_free(&by_name), text_free(&fits);
+    return false;
+}
+
+static bool check_kernel(const plan *p, const kernel *k, const char *loops, err *e)
+{
+    for (int i = 0; i < k->n_stage; i++)
+        if (!check_partial(&k->stage[i], e) || !check_registers(p, &k->stage[i], e))
+            return err_in(e, "loops \"%s\"", loops);
     return true;
 }
 
@@ -81,14 +111,15 @@ static bool try_loops(plan *p, kernel *k, const char *loops, err *e)
                        "walks an axis with states, or stores where its indices say",
                        loops, k->stage->name);
     if (!strcmp(loops, "guess"))
-        return guess(p, k, true, e) && check_kernel(p, k, e);
-    return nest_parse(k, loops, e) && guess(p, k, false, e) && check_kernel(p, k, e);
+        return guess(p, k, true, e) && check_kernel(p, k, loops, e);
+    return nest_parse(k, loops, e) && guess(p, k, false, e) && check_kernel(p, k, loops, e);
 }
 
 static bool by_rule(plan *p, kernel *k, const rule *r, bool *chosen, err *e)
 {
     text all = {0};
     *chosen = false;
+    find_tiles(p, k);
     for (int i = 0; i < r->n_loops && !*chosen; i++) {
         err why = {0};
         if (try_loops(p, k, r->loops[i], &why)) {

@@ -55,6 +55,32 @@ int nest_tile(const stage *s)
     return l;
 }
 
+int64_t nest_lanes(const plan *p, const stage *s)
+{
+    const expr *fold = stage_fold(s);
+    const dtype d = fold ? fold->dtype : s->node->type.dtype;
+    return p->isa->vector_bytes / (p->reference || ts_dtype_bytes(d) == 8 ? 8 : 4);
+}
+
+int64_t nest_vectors(const plan *p, const stage *s, const loop *l)
+{
+    const int64_t lane = nest_lanes(p, s);
+    return (loop_trips(l) + lane - 1) / lane;
+}
+
+int64_t nest_sums(const plan *p, const stage *s)
+{
+    int64_t sums = stage_fold(s) != NULL;
+    for (int l = nest_unrolled(s); l < s->nest.n; l++) {
+        const loop *q = &s->nest.loop[l];
+        if (q->role == VECTOR)
+            sums *= nest_vectors(p, s, q);
+        else if (!(s->folds >> q->axis & 1))
+            sums *= loop_trips(q);
+    }
+    return sums;
+}
+
 /* ---- reading ---- */
 typedef struct reader {
     kernel *k;
@@ -107,6 +133,18 @@ static bool read_number(reader *r, int64_t *out)
     if (end == r->at || *out < 1 || *out > (1 << 30))
         return refuse(r, "a number of at least 1 expected");
     return r->at = end, true;
+}
+
+static bool read_step(reader *r, int axis, int64_t *out) /* from the slash on */
+{
+    static const char tile[] = "/tile";
+    const size_t n = 1 + word(++r->at);
+    if (n != strlen(tile) || strncmp(r->at - 1, tile, n))
+        return read_number(r, out);
+    if (!r->s->tile[axis])
+        return refuse(r, "the guess has no register tile here; a number of at least 1 expected");
+    *out = r->s->tile[axis];
+    return r->at += n - 1, true;
 }
 
 static bool read_role(reader *r, role *out)
@@ -173,7 +211,7 @@ static bool read_loop(reader *r)
         return false;
     const char *letter = r->s->letter[l.axis];
     l.range = r->left[l.axis];
-    if (*r->at == '/' && (r->at++, !read_number(r, &l.step)))
+    if (*r->at == '/' && !read_step(r, l.axis, &l.step))
         return false;
     if (*r->at == '@' && (r->at++, !read_role(r, &l.role)))
         return false;

@@ -5,7 +5,8 @@
  * A kernel of one stage has one such list. A kernel of several has the loops that its stages share, then each stage's
  * own: "h@core q/32 ; matmul: n/48 q/8 k q@unroll n@vector ; ..."; stages left out are guessed. The last loop of each
  * axis has step 1. Roles: none is serial, @core spreads over the cores, @unroll and @vector make the register tile,
- * which is what follows the last serial loop over an axis that is not folded, or that copies. What prints parses. */
+ * which is what follows the last serial loop over an axis that is not folded, or that copies. A step of "tile" is what
+ * the guess's register tile has of that axis on this machine (stage.tile). What prints parses, with numbers alone. */
 #ifndef TS_NEST_H
 #define TS_NEST_H
 #include "schedule/plan.h"
@@ -25,4 +26,7 @@ int nest_tile(const stage *s);
 int nest_unrolled(const stage *s);     /* first loop after which all are unrolled or vector */
 bool staging_copies(const staging *g); /* rather than fetches, or keeps the guess from fetching */
 int64_t loop_trips(const loop *l);
+int64_t nest_lanes(const plan *p, const stage *s);                  /* elements of one vector of the stage's */
+int64_t nest_vectors(const plan *p, const stage *s, const loop *l); /* that the vector loop has */
+int64_t nest_sums(const plan *p, const stage *s); /* vector registers that the tile's sums take; 0 without a fold */
 #endif

@@ -45,9 +45,10 @@ typedef struct stage {
     const expr *store[MAX_RANK]; /* the node's subscripts as functions of the axes */
     /* What is computed of each dimension of the node: the part of it that is read (narrow.c) */
     int64_t low[MAX_RANK], count[MAX_RANK];
-    bool scratch;     /* lives only inside the kernel */
-    const node *over; /* the operand in whose place it is written, element by element as it is read; or NULL */
-    nest nest;        /* over what the shared loops leave */
+    bool scratch;           /* lives only inside the kernel */
+    const node *over;       /* the operand in whose place it is written, element by element as it is read; or NULL */
+    nest nest;              /* over what the shared loops leave */
+    int64_t tile[MAX_AXIS]; /* what a rule's "tile" is of each axis: of the guess's register tile; 0: not known */
     /* Distinct loads, those under the fold first: operands a, b, c, ... of the notation */
     int n_load;
     const expr **load;

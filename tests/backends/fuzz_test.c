@@ -46,12 +46,12 @@ static bool make_graphs(trial *t)
     return false;
 }
 
-static void add_rule(trial *t, const kernel *k, bool strict)
+static void add_rule(trial *t, const plan *p, const kernel *k, bool strict)
 {
     const stage *s = &k->stage[k->main];
     text loops = {0};
     total.kernels += stage_nested(s);
-    random_loops(&t->d, k, &loops);
+    random_loops(&t->d, p, k, &loops);
     text_add(&t->schema, "{\"match\":{\"op\":[\"%s\"],\"dims\":{", k->op);
     for (int a = 0; a < s->n_axis; a++)
         text_add(&t->schema, "%s\"%s\":%lld", a ? "," : "", s->letter[a], (long long)s->extent[a]);
@@ -96,7 +96,7 @@ static bool make_schema(trial *t, const machine *on, bool strict)
         if (!p->kernel[i].stage[p->kernel[i].main].n_axis) /* one element: there are no loops */
             continue;
         text_add(&t->schema, n++ ? "\n," : "\n");
-        add_rule(t, &p->kernel[i], strict);
+        add_rule(t, p, &p->kernel[i], strict);
     }
     text_add(&t->schema, "\n]}\n");
     plan_free(p);

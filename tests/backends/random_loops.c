@@ -1,4 +1,5 @@
 #include "tests/backends/random_loops.h"
+#include "schedule/nest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -62,22 +63,36 @@ static void put_outer(dice *d, const stage *s, chain *c, bool cores, text *t)
     }
 }
 
-static void put_stage(dice *d, const stage *s, const int64_t *extent, bool cores, text *t)
+/* What the trips of a loop multiply the sums of the tile by, in registers */
+static int64_t in_registers(const plan *p, const stage *s, int a, int64_t trips, bool vector)
+{
+    if (!stage_fold(s) || (!vector && s->folds >> a & 1))
+        return 1;
+    return vector ? (trips + nest_lanes(p, s) - 1) / nest_lanes(p, s) : trips;
+}
+
+static void put_stage(dice *d, const plan *p, const stage *s, const int64_t *extent, bool cores, text *t)
 {
     chain c[MAX_AXIS];
-    int64_t unrolled = 1;
+    int64_t unrolled = 1, sums = 1;
+    const int64_t most = roll(d, 20) ? p->isa->n_register : INT64_MAX; /* now and then too many */
     int tile[MAX_AXIS], n = 0;
     int vector = s->n_axis && roll(d, 4) ? (int)roll(d, s->n_axis) : -1;
-    for (int a = 0; a < s->n_axis; a++) {
+    for (int a = 0; a < s->n_axis; a++)
         split(d, &c[a], extent[a]);
+    if (vector >= 0 && (sums = in_registers(p, s, vector, last_trips(&c[vector]), true)) > most)
+        vector = -1, sums = 1;
+    for (int a = 0; a < s->n_axis; a++) {
         if (extent[a] == 1 && a < s->n_shared)
             c[a].n = 0;
         if (!c[a].n && a == vector)
             vector = -1;
-        c[a].tile = c[a].n && (a == vector || (roll(d, 3) == 0 && last_trips(&c[a]) * unrolled <= MOST_UNROLLED));
+        const int64_t trips = last_trips(&c[a]), more = in_registers(p, s, a, trips, false);
+        c[a].tile = c[a].n &&
+                    (a == vector || (roll(d, 3) == 0 && trips * unrolled <= MOST_UNROLLED && more * sums <= most));
         if (!c[a].tile || a == vector)
             continue;
-        unrolled *= last_trips(&c[a]);
+        unrolled *= trips, sums *= more;
         const int k = (int)roll(d, ++n);
         tile[n - 1] = tile[k], tile[k] = a;
     }
@@ -114,11 +129,11 @@ static void spoil(dice *d, text *t) /* one character of it */
         t->s[roll(d, (int64_t)t->len)] = some[roll(d, sizeof some - 1)];
 }
 
-void random_loops(dice *d, const kernel *k, text *out)
+void random_loops(dice *d, const plan *p, const kernel *k, text *out)
 {
     int64_t left[MAX_AXIS] = {0};
     if (k->n_stage == 1)
-        put_stage(d, k->stage, k->stage->extent, true, out);
+        put_stage(d, p, k->stage, k->stage->extent, true, out);
     else {
         memcpy(left, k->stage[k->main].extent, sizeof left);
         put_shared(d, k, left, out);
@@ -129,7 +144,7 @@ void random_loops(dice *d, const kernel *k, text *out)
             memcpy(own, k->stage[i].extent, sizeof own);
             memcpy(own, left, (size_t)k->n_shared * sizeof *own);
             text_add(out, " ; %s: ", k->stage[i].name);
-            put_stage(d, &k->stage[i], own, false, out);
+            put_stage(d, p, &k->stage[i], own, false, out);
         }
     }
     spoil(d, out);

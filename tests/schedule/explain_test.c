@@ -195,8 +195,8 @@ static void test_notes(void)
           "loop m/8: one trip works on 3586 KiB, 350 % of L2 (1024 KiB): smaller steps outside it, or a step for a "
           "folded axis, "
           "would fit\n");
-    notes(small_product, "avx2", "{\"loops\":\"m/8 n/24 k m@unroll n@vector\"}",
-          "the register tile takes 28 vector registers, avx2 has 16: some go through memory; unroll less\n");
+    notes(small_product, "avx2", "{\"loops\":\"m/8 n/16 k m@unroll n@vector\"}",
+          "the register tile takes 19 vector registers, avx2 has 16: some go through memory; unroll less\n");
     notes(wide_rows, "avx512", "{\"loops\":\"n/16 k/4 m/16 k m@unroll n@vector\"}",
           "operand a: the tile walks 16 steps of m that lie 4096 bytes apart, a multiple of 4096: they compete for the "
           "same few "

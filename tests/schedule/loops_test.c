@@ -52,8 +52,12 @@ static void test_refused(void)
         {"[\"m n\",\"m n k k\"]",
          "loops \"m n\", column 4: axis k never reaches step 1\n  loops \"m n k k\", column 8: axis k is walked twice"},
         {"\"m n k@core\"", "loops \"m n k@core\", column 11: axis k folds: it cannot be spread over cores"},
-        {"\"m/64 n/64 k m@unroll n@vector\"", "the register tile needs 16384 bytes of accumulators; the 32 vector "
-                                              "registers hold 2048: use smaller unrolled and vector loops"},
+        {"\"m/64 n/64 k m@unroll n@vector\"", "loops \"m/64 n/64 k m@unroll n@vector\": the sums of the register tile "
+                                              "(m 64, n 64) take 256 vector registers, "
+                                              "avx512 has 32: unroll less, or write m/tile n/tile, here m/8 n/48"},
+        {"\"n/48 m/11 k m@unroll n@vector\"", "loops \"n/48 m/11 k m@unroll n@vector\": the sums of the register tile "
+                                              "(m 11, n 48) take 33 vector registers, "
+                                              "avx512 has 32: unroll less, or write m/tile n/tile, here m/8 n/48"},
     };
     for (int i = 0; i < COUNT(one); i++) {
         char rules[200], want[600];
@@ -65,6 +69,60 @@ static void test_refused(void)
     }
     refused(product, "{\"name\":\"r\",\"layout\":{\"b\":\"n/48 k\"}}",
             "test.json:2:1 (/rules/0): rule \"r\" on matmul w, operand b: layout \"n/48 k\": n never reaches step 1");
+}
+
+/* ---- as many sums as there are registers ---- */
+static const char *const isas[] = {"plain", "avx2", "avx512"};
+
+static void loops_on(maker *make, const char *set, const char *rules, const char *want, const char *notes)
+{
+    planned b;
+    text t = {0};
+    if (make_plan(&b, &(setting){make, two_cores, set, rules, 2})) {
+        nest_print(&t, b.p->kernel, false);
+        CHECK_TEXT(text_str(&t), want);
+        CHECK_TEXT(b.p->kernel->notes, notes);
+    }
+    text_free(&t);
+    free_plan(&b);
+}
+
+static void test_registers(void)
+{
+    loops_on(product, "avx512", LOOPS("\"n/64 m/8 k m@unroll n@vector\""), "n/64 m/8 k m@unroll n@vector", "");
+    loops_on(product, "avx2", LOOPS("\"n/32 m/4 k m@unroll n@vector\""), "n/32 m/4 k m@unroll n@vector", "");
+    loops_on(product, "plain", LOOPS("\"n/16 m/4 k m@unroll n@vector\""), "n/16 m/4 k m@unroll n@vector", "");
+    /* the first alternative that the registers hold */
+    loops_on(
+        product, "avx2", LOOPS("[\"n/48 m/8 k m@unroll n@vector\",\"n/16 m/6 k m@unroll n@vector\"]"),
+        "n/16 m/6 k m@unroll n@vector",
+        "loops \"n/48 m/8 k m@unroll n@vector\": the sums of the register tile (m 8, n 48) take 48 vector registers, "
+        "avx2 has 16: unroll less, or write m/tile n/tile, here m/4 n/24\n");
+    /* sums along the fold, in vectors; in f64, half as many for each */
+    plan_is_refused(
+        &(setting){product, two_cores, "plain", "{\"name\":\"r\",\"loops\":\"m n/8 k/64 n@unroll k@vector\"}", 2},
+        TS_BAD_INPUT,
+        "test.json:2:21 (/rules/0/loops): rule \"r\" on matmul w: every alternative is refused:\n"
+        "  loops \"m n/8 k/64 n@unroll k@vector\": the sums of the register tile (n 8, k 64) take 128 vector "
+        "registers, plain has 16: unroll less, or write n/tile k/tile, here n/12 k/4\n"
+        "  hint: add \"guess\" to its loops, or \"optional\": true to pass on to the next rule");
+}
+
+static void test_tile(void)
+{
+    static const char rule[] = LOOPS("\"n/tile@core k/256 m/tile k/tile k@unroll m@unroll n@vector\"");
+    static const char *const want[] = {"n/12@core k/256 m/4 k/4 k@unroll m@unroll n@vector",
+                                       "n/24@core k/256 m/4 k/4 k@unroll m@unroll n@vector",
+                                       "n/48@core k/256 m/8 k/4 k@unroll m@unroll n@vector"};
+    for (int i = 0; i < COUNT(isas); i++)
+        loops_on(product, isas[i], rule, want[i], "");
+    loops_on(small_product, "avx512", LOOPS("\"n/tile m/tile k m@unroll n@vector\""), "n/36 m/8 k m@unroll n@vector",
+             "");
+    loops_on(
+        attention, "avx2", LOOPS("\"h@core q/tile ; matmul: n/tile q/tile k q@unroll n@vector\""),
+        "h@core q/4 ; matmul: n/16 q/4 k q@unroll n@vector ; max: q c@vector ; exp: q e@vector ; sum: q c@vector ; "
+        "divide: q e@vector ; matmul2: n/16 q/4 k/4 k@unroll q@unroll n@vector",
+        "");
 }
 
 static void laid_out(const char *rules, const char *want, const char *notes)
@@ -133,6 +191,8 @@ int main(void)
 {
     test_choice();
     test_refused();
+    test_registers();
+    test_tile();
     test_layouts();
     test_fuse();
     return check_done();

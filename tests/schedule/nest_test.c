@@ -145,6 +145,8 @@ static const refusal refusals[] = {
     {product, "", "axis m never reaches step 1", 1},
     {product, "m/0 m n k", "a number of at least 1 expected", 3},
     {product, "m/ m n k", "a number of at least 1 expected", 3},
+    {product, "m/tile m n k", "the guess has no register tile here; a number of at least 1 expected", 3},
+    {product, "m/tiles m n k", "a number of at least 1 expected", 3},
     {product, "m/99999999999 m n k", "a number of at least 1 expected", 3},
     {product, "m n k@core", "axis k folds: it cannot be spread over cores", 11},
     {product, "m@cores n k", "no role \"cores\"; the roles are: core, unroll, vector (or none)", 3},
