@@ -3,7 +3,10 @@
  *   open {"model","dims","inputs":[{"name","path"}],"seed","threads",...}
  *                       -> READY {"plan","inputs","outputs","hash","version",...}
  *                          FAILED {"code","text"}   ABSENT {"text"}: there is nothing to run it with
- *   save DIR            -> SAVED              outputs of one pass as DIR/0.npy, DIR/1.npy, ... in the model's order
+ *                          with "train" (members as in bench/train/wish.h) passes are steps of training: inputs are
+ *                          a batch and train.label, outputs the loss and the norm of all gradients
+ *   save DIR            -> SAVED [WHY]        outputs of one pass as DIR/0.npy, DIR/1.npy, ... in the model's order;
+ *                                             WHY: a peer's reason why they cannot be compared, and none is written
  *   run WARM PASSES     -> TIME NS TAKEN      WARM untimed passes, then PASSES timed ones as one interval; TAKEN: how
  * often
  *                                             a processor was taken from one of its threads meanwhile

@@ -2,6 +2,7 @@
 #include "bench/failure.h"
 #include "bench/race.h"
 #include "bench/shares.h"
+#include "bench/train/wish.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -199,7 +200,7 @@ static void add_memory(cJSON *row, const contestant *c)
 static void add_numerics(cJSON *row, const contestant *c)
 {
     cJSON *v = js_object(row, "numerics");
-    bool known = c->numerics.tolerance > 0 || c->standing == IN_RACE;
+    bool known = c->numerics.tolerance > 0 || (c->standing == IN_RACE && *c->unverified == 0);
     js_number(v, "max_abs", known ? c->numerics.max_abs : NAN);
     js_number(v, "max_rel", known ? c->numerics.max_rel : NAN);
     js_number(v, "tolerance", known ? c->numerics.tolerance : NAN);
@@ -303,6 +304,17 @@ static void add_comparisons(cJSON *out, const race *r)
 
 /* ---- the whole ---- */
 
+static void add_step(cJSON *dims, const train_wish *w)
+{
+    char text[64];
+    snprintf(text, sizeof text, "train=%s", w->task);
+    js_item(dims, text);
+    snprintf(text, sizeof text, "batch=%lld", (long long)w->batch);
+    js_item(dims, text);
+    snprintf(text, sizeof text, "length=%lld", (long long)w->length);
+    js_item(dims, text);
+}
+
 static void add_model(cJSON *out, const race *r)
 {
     cJSON *model = js_object(out, "model");
@@ -311,6 +323,8 @@ static void add_model(cJSON *out, const race *r)
     cJSON *dims = js_array(model, "dims");
     for (int i = 0; i < r->o.n_dims; i++)
         js_item(dims, r->o.dims[i]);
+    if (r->o.train != NULL)
+        add_step(dims, r->o.train);
     const char *const list[] = {"inputs", "outputs"};
     for (int i = 0; i < 2; i++) {
         cJSON *ports = cJSON_Duplicate(js_get(r->judge.facts, list[i]), true), *port;
@@ -377,6 +391,9 @@ static void add_notes(cJSON *out, const race *r, double usual)
     if (taken > 0)
         note(list, "%d of %d samples lost a processor to another process meanwhile; %d of them are set aside%s", taken,
              all, aside, aside < taken ? ", the others kept because too few would be left: the machine is busy" : "");
+    for (int i = 0; i < r->n; i++)
+        if (r->of[i].standing == IN_RACE && *r->of[i].unverified != 0)
+            note(list, "%.60s is timed, its outputs are not compared: %s", r->of[i].name, r->of[i].unverified);
     double stolen = stolen_share(r->ticks_before, r->ticks_after);
     if (stolen > much_stolen)
         note(list, "other guests took %.1f %% of the processor time meanwhile", 100 * stolen);

@@ -4,6 +4,7 @@
 #include "bench/failure.h"
 #include "bench/js.h"
 #include "bench/protocol.h"
+#include "bench/train/timed.h"
 
 #include <errno.h>
 #include <math.h>
@@ -16,6 +17,7 @@ enum { MAX_WORKER_INPUTS = 4096, PATH_SIZE = 4096, MOST_LIMITS = 64 };
 
 typedef struct worker {
     cJSON *task;
+    timed_step *step; /* of training, whose plan it is then; NULL: a pass of the model */
     ts_model *model;
     ts_plan *plan;
     int n_inputs, n_outputs;
@@ -154,7 +156,10 @@ static bool make_plan(worker *w, ts_error *e)
                     .mem_limit = (int64_t)js_get_number(w->task, "mem_limit", 0),
                     .progress = tell_progress};
     int64_t start = clock_ns();
-    w->plan = ts_plan_make(w->model, &o, e);
+    if (w->step == NULL)
+        w->plan = ts_plan_make(w->model, &o, e);
+    else if (timed_plan(w->step, &o, e))
+        w->plan = w->step->step.plan;
     w->seconds[2] = (double)(clock_ns() - start) * 1e-9;
     if (w->plan == NULL)
         return false;
@@ -193,6 +198,53 @@ static bool open_model(worker *w, ts_error *e)
     return bound;
 }
 
+/* ---- a step of training in place of a pass ---- */
+
+static bool open_step(worker *w, ts_error *e)
+{
+    int64_t start = clock_ns();
+    w->step = calloc(1, sizeof *w->step);
+    if (w->step == NULL)
+        return bench_fail(e, TS_MEMORY, "no memory for a step");
+    const bool good = timed_open(w->step, js_get(w->task, "train"), js_get_text(w->task, "model"), e) &&
+                      timed_draw(w->step, (uint64_t)js_get_number(w->task, "seed", 0), e);
+    w->n_outputs = 1;
+    w->seconds[0] = (double)(clock_ns() - start) * 1e-9;
+    return good;
+}
+
+/* For peers, which take the same batch. */
+static bool write_batch(const worker *w, ts_error *e)
+{
+    const char *dir = js_get_text(w->task, "input_dir");
+    char path[PATH_SIZE];
+    for (int i = 0; *dir != 0 && i < net_n_arrays(&w->step->net); i++) {
+        snprintf(path, sizeof path, "%s/%d.npy", dir, i);
+        if (w->step->batch[i].data != NULL && !ts_npy_write(path, &w->step->batch[i], e))
+            return false;
+    }
+    return true;
+}
+
+static bool save_step(worker *w, const char *dir, ts_error *e)
+{
+    double value[TIMED_OUTPUTS];
+    bool good = timed_run(w->step, value, e);
+    for (int i = 0; good && i < TIMED_OUTPUTS; i++) {
+        char path[PATH_SIZE];
+        float one = (float)value[i];
+        snprintf(path, sizeof path, "%s/%d.npy", dir, i);
+        good = ts_npy_write(path, &(ts_array){.dtype = TS_F32, .data = &one}, e);
+    }
+    return good;
+}
+
+static bool one_pass(worker *w, ts_error *e)
+{
+    double value[TIMED_OUTPUTS];
+    return w->step != NULL ? timed_run(w->step, value, e) : ts_plan_run(w->plan, e);
+}
+
 /* ---- what it says about itself ---- */
 
 static void add_port(cJSON *list, const ts_port *port, const char *path)
@@ -222,28 +274,46 @@ static void add_hash(cJSON *facts, const worker *w)
     ts_tensor *out = calloc((size_t)w->n_outputs + 1, sizeof *out);
     char hex[65] = "";
     for (int i = 0; out != NULL && i < w->n_outputs; i++)
-        out[i] = ts_model_tensor(w->model, i);
+        out[i] = w->step != NULL ? w->step->step.loss : ts_model_tensor(w->model, i);
     if (out != NULL)
         ts_hash(w->n_outputs, out, hex);
     js_text(facts, "hash", hex);
     free(out);
 }
 
+static void add_step_ports(cJSON *inputs, cJSON *outputs, const worker *w)
+{
+    const char *dir = js_get_text(w->task, "input_dir");
+    char path[PATH_SIZE];
+    for (int i = 0; i < net_n_arrays(&w->step->net); i++) {
+        const ts_array *a = &w->step->batch[i];
+        ts_port port = {.name = net_array_name(&w->step->net, i), .dtype = a->dtype, .rank = a->rank};
+        memcpy(port.dim, a->dim, sizeof port.dim);
+        snprintf(path, sizeof path, "%s/%d.npy", dir, i);
+        if (a->data != NULL)
+            add_port(inputs, &port, *dir != 0 ? path : "");
+    }
+    for (int i = 0; i < TIMED_OUTPUTS; i++)
+        add_port(outputs, &(ts_port){.name = timed_output[i], .dtype = TS_F32}, NULL);
+}
+
 static bool tell_facts(worker *w, ts_error *e)
 {
     cJSON *facts = cJSON_CreateObject();
     js_text(facts, "version", TS_VERSION);
-    static const char *const step[] = {"read_s", "bind_s", "plan_s", "build_s"};
+    static const char *const phase[] = {"read_s", "bind_s", "plan_s", "build_s"};
     for (int i = 0; i < 4; i++)
-        js_number(facts, step[i], w->seconds[i]);
+        js_number(facts, phase[i], w->seconds[i]);
     cJSON *inputs = js_array(facts, "inputs"), *outputs = js_array(facts, "outputs");
     ts_port port;
-    for (int i = 0; i < w->n_inputs; i++)
+    for (int i = 0; w->step == NULL && i < w->n_inputs; i++)
         if (ts_model_input(w->model, i, &port))
             add_port(inputs, &port, w->paths[i]);
-    for (int i = 0; i < w->n_outputs; i++)
+    for (int i = 0; w->step == NULL && i < w->n_outputs; i++)
         if (ts_model_output(w->model, i, &port))
             add_port(outputs, &port, NULL);
+    if (w->step != NULL)
+        add_step_ports(inputs, outputs, w);
     add_hash(facts, w);
     if (!add_plan(facts, w, e)) {
         cJSON_Delete(facts);
@@ -259,10 +329,14 @@ static bool do_open(worker *w, const char *rest, ts_error *e)
     if (w->task != NULL)
         return bench_fail(e, TS_BUG, "opened twice");
     w->task = js_parse(rest, "the task", e);
-    return w->task != NULL && open_model(w, e) && make_plan(w, e) && set_inputs(w, e) && tell_facts(w, e);
+    if (w->task == NULL)
+        return false;
+    const bool train = js_get(w->task, "train") != NULL;
+    return (train ? open_step(w, e) : open_model(w, e)) && make_plan(w, e) &&
+           (train ? write_batch(w, e) && timed_begin(w->step, e) : set_inputs(w, e)) && tell_facts(w, e);
 }
 
-static bool do_save(worker *w, const char *dir, ts_error *e)
+static bool save_pass(worker *w, const char *dir, ts_error *e)
 {
     if (!ts_plan_run(w->plan, e))
         return false;
@@ -277,6 +351,13 @@ static bool do_save(worker *w, const char *dir, ts_error *e)
         if (!saved)
             return false;
     }
+    return true;
+}
+
+static bool do_save(worker *w, const char *dir, ts_error *e)
+{
+    if (!(w->step != NULL ? save_step(w, dir, e) : save_pass(w, dir, e)))
+        return false;
     puts(SAY_SAVED);
     return true;
 }
@@ -294,12 +375,12 @@ static bool do_run(worker *w, const char *rest, ts_error *e)
     if (sscanf(rest, "%d %d", &warm, &passes) != 2 || warm < 0 || passes < 1)
         return bench_fail(e, TS_BUG, "run %s: two counts are needed", rest);
     for (int i = 0; i < warm; i++)
-        if (!ts_plan_run(w->plan, e))
+        if (!one_pass(w, e))
             return false;
     long taken_away = preemptions();
     int64_t start = clock_ns();
     for (int i = 0; i < passes; i++)
-        if (!ts_plan_run(w->plan, e))
+        if (!one_pass(w, e))
             return false;
     int64_t ns = clock_ns() - start;
     printf(SAY_TIME " %lld %ld\n", (long long)ns, preemptions() - taken_away);
@@ -361,7 +442,11 @@ static void release(worker *w)
     for (int i = 0; i < w->n_inputs && w->values != NULL; i++)
         if (w->values[i].dtype != TS_N_DTYPE)
             ts_array_free(&w->values[i]);
-    ts_plan_free(w->plan);
+    if (w->step != NULL)
+        timed_close(w->step);
+    else
+        ts_plan_free(w->plan);
+    free(w->step);
     ts_model_free(w->model);
     cJSON_Delete(w->task);
     free(w->values);

@@ -4,6 +4,8 @@ A peer is a class with
     open(model, inputs, threads) -> facts    model: path of an ONNX file; inputs: {name: array}
     run()                                    one pass, results complete when it returns
     outputs() -> arrays                      of the last pass, in the model's order
+    step() -> peer                           where it can train: open(model, inputs, threads, train), run() and
+                                             unverified, why its loss and norm are not the candidates'
 It raises Absent where there is nothing to run with. Importing this file takes the scripts' folder off the module path, for
 the scripts are named after the packages that they import."""
 import gc
@@ -52,13 +54,20 @@ class Contestant:
         numpy = package("numpy")
         task = json.loads(text)
         inputs = {i["name"]: numpy.load(i["path"]) for i in task["inputs"]}
-        facts = self.peer.open(task["model"], inputs, task["threads"])
+        train = task.get("train")
+        if train and not hasattr(self.peer, "step"):
+            raise Absent("it has no training step here")
+        if train:
+            self.peer = self.peer.step()
+        facts = self.peer.open(task["model"], inputs, task["threads"], *([train] if train else []))
         gc.disable()  # a collection in the middle of a pass is not the runtime's time
         self.say("READY", facts)
 
     def save(self, folder):
         numpy = package("numpy")
         self.peer.run()
+        if hasattr(self.peer, "unverified"):
+            return self.say("SAVED", self.peer.unverified)
         for i, value in enumerate(self.peer.outputs()):
             numpy.save(os.path.join(folder, f"{i}.npy"), value)
         self.say("SAVED")

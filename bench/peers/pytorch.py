@@ -1,5 +1,6 @@
 """PyTorch, eager, on the CPU. It cannot read ONNX itself: the package onnx2torch turns the file into a module, and without
-it this peer is absent."""
+it this peer is absent. A training step it spells out itself (_pytorch_step.py)."""
+from _pytorch_step import Step
 from _peer import package, serve
 
 
@@ -15,6 +16,9 @@ class PyTorch:
         self.module = converter.convert(model).eval()
         self.values = [torch.from_numpy(inputs[p.name]) for p in graph.input if p.name not in weights]
         return {"version": torch.__version__, "settings": {"threads": threads, "mode": "eager"}}
+
+    def step(self):
+        return Step()
 
     def run(self):
         with self.torch.inference_mode():

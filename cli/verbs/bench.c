@@ -4,6 +4,7 @@
 #include "cli/fail.h"
 #include "cli/outfile.h"
 #include "cli/session.h"
+#include "cli/wishes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,35 @@ static char *repro(const args *a)
     }
     fclose(f);
     return s;
+}
+
+static const option step_options[] = {
+    {"train", 0, FLAG, NULL, "time a step of training: forward, loss, backward, clipping and update", false, 0, 0},
+    {"task", 0, CHOICE, "classify|regress|lm|pairs", "what is learnt (default: classify)", false, 0, 0},
+    {"batch", 0, INTEGER, "N", "examples of a step (default: 32)", false, 1, 1 << 20},
+    {"length", 0, INTEGER, "N", "tokens of an example (default: 64)", false, 2, 1 << 20},
+    {"output", 0, WORD, "NAME", "output that the head stands on (default: the first)", false, 0, 0},
+    {"optimizer", 0, WORD, "NAME", "adam, adamw, adafactor, lion or sgd (default: adamw)", false, 0, 0},
+    {"clip", 0, NUMBER, "X", "greatest norm of all gradients; 0: none (default: 1)", false, 0, 1 << 30},
+    {"precision", 0, CHOICE, "f32|bf16|f16", "of products and what is kept for them (default: f32)", false, 0, 0},
+    {"freeze", 0, WORD, "GLOB", "parameters that stay as they are; repeats", true, 0, 0},
+    {0},
+};
+
+/* Options of a step without one are mistakes, and so are values of inputs with one: a batch is drawn. */
+static bool options_fit(const args *a, ts_error *e)
+{
+    const bool train = args_flag(a, "train");
+    for (const option *o = step_options + 1; !train && o->name; o++)
+        if (args_count(a, o->name)) {
+            fail(e, TS_USAGE, "bench: --%s says what a training step is, and none is timed", o->name);
+            return fail_hint(e, "add --train, or leave it out");
+        }
+    if (train && args_count(a, "in")) {
+        fail(e, TS_USAGE, "bench --train: --in gives inputs of a pass, a step takes a batch that is drawn");
+        return fail_hint(e, "leave it out; --batch and --length say how large the batch is");
+    }
+    return true;
 }
 
 static bench_options options_of(const args *a, progress *p)
@@ -146,12 +176,19 @@ static int run(const args *a, ts_error *e)
         return e->code;
     if (report && !outfile_check(report, e))
         return e->code;
+    train_wish step;
+    if (!options_fit(a, e))
+        return e->code;
+    wish_init(&step);
+    wishes_take(&step, a);
     progress p = progress_begin(&a->console);
     bench_options o = options_of(a, &p);
+    o.train = args_flag(a, "train") ? &step : NULL;
     char *results = NULL;
     bool good = bench_run(&o, &results, e);
     progress_end(&p);
     release(&o);
+    wish_free(&step);
     int code = good && publish(a, results, e) ? verdict(a, results) : TS_OK;
     free(results);
     return code;
@@ -170,12 +207,13 @@ static const option options[] = {
     {"report", 0, A_FILE, "FILE", "write one HTML page that explains the verdict", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options};
-static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
-                                             &session_plan_options, NULL};
+static const option_group group = {"Options", options}, step_group = {"Training", step_options};
+static const option_group *const groups[] = {
+    &group, &step_group, &session_model_options, &session_limit_options, &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera bench bert-base --dim seq=128 -s a.json -s b.json --report report.html",
     "tessera bench model.onnx --peer onnxruntime --threads 2 -o results.json",
+    "tessera bench minilm.onnx --train --batch 32 --length 64 --peer pytorch",
     "tessera bench resnet-18 --min-time 2s --launches 1 --json # quick, for scripts",
     NULL,
 };

@@ -3,6 +3,7 @@
 #include "cli/fail.h"
 #include "cli/reply.h"
 #include "cli/session.h"
+#include "cli/wishes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -123,34 +124,9 @@ static void tell(void *user, const train_news *n)
 }
 
 /* ---- what was asked for ---- */
-static bool is_said(const args *a, const wish_field *f)
-{
-    return verb_option(a->verb, f->name) && args_count(a, f->name);
-}
-
-static void take(train_wish *w, const args *a)
-{
-    for (const wish_field *f = wish_fields; f->name; f++) {
-        if (!is_said(a, f))
-            continue;
-        void *at = (char *)w + f->at;
-        if (f->kind == WISH_WHOLE)
-            *(int64_t *)at = args_integer(a, f->name, 0);
-        else if (f->kind == WISH_REAL)
-            *(double *)at = args_number(a, f->name, 0);
-        else if (f->kind == WISH_TEXT)
-            wish_set_text(wish_text(w, f), args_text(a, f->name, NULL));
-        else {
-            wish_set_text(wish_text(w, f), NULL);
-            for (int i = 0; i < args_count(a, f->name); i++)
-                wish_add_line(wish_text(w, f), args_at(a, f->name, i));
-        }
-    }
-}
-
 static void change(void *user, train_wish *w)
 {
-    take(w, ((const screen *)user)->args);
+    wishes_take(w, ((const screen *)user)->args);
 }
 
 static bool is_run(const char *path)
@@ -172,11 +148,11 @@ static bool take_all(train_wish *w, const args *a, const char **run, ts_error *e
             return fail_hint(e, "-o RUN names the folder of the run");
         }
         wish_set_text(&w->model, noun);
-        take(w, a);
+        wishes_take(w, a);
         return true;
     }
     for (const wish_field *f = wish_fields; f->name; f++)
-        if (is_said(a, f) && !f->free) {
+        if (wishes_said(a, f) && !f->free) {
             fail(e, TS_USAGE, "train --resume %s: --%s was settled when the run began", noun, f->name);
             return fail_hint(e, "leave it out");
         }

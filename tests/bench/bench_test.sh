@@ -40,6 +40,24 @@ assert abs(c["ratio"] * a["stats"]["median_ns"] / b["stats"]["median_ns"] - 1) <
 assert p["name"] == "onnxruntime" and p["status"] == "ABSENT" and "needs an ONNX file" in p["reason"]
 PY
 
+# a step of training: right by the f64 reference, its kernels timed; what is no option of one
+"$TESSERA" bench bert-tiny --train --batch 2 --length 8 --min-time 60ms --launches 1 --threads 1 --peer pytorch --json \
+    >"$dir/step.json" 2>"$dir/err" || wrong "bench --train: $(cat "$dir/err")"
+python3 - "$dir/step.json" <<'PY' || wrong "results of a step: $(head -c 2000 "$dir/step.json")"
+import json, sys
+r = json.load(open(sys.argv[1]))
+assert r["model"]["dims"] == ["train=classify", "batch=2", "length=8"]
+assert [o["name"] for o in r["model"]["outputs"]] == ["loss", "grad_norm"]
+(c,) = r["candidates"]
+assert c["status"] == "VALID" and 0 < c["numerics"]["max_rel"] <= 1e-4 and c["stats"]["median_ns"] > 0
+assert len(c["kernels"]) > 30 and all(k["median_ns"] > 0 for k in c["kernels"])
+(p,) = r["peers"]
+assert p["status"] == "ABSENT", p
+PY
+expect 2 'add --train, or leave it out' bench bert-tiny --batch 2
+expect 2 '--in gives inputs of a pass' bench bert-tiny --train --in x=y.npy
+expect 2 'there is no optimizer "adma"' bench bert-tiny --train --optimizer adma
+
 # the same file twice; the slower one after the faster one
 python3 - "$dir" <<'PY'
 import json, sys

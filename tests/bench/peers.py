@@ -68,6 +68,32 @@ def check_present(script, task, where, want):
     talk.quit()
 
 
+STEP = {"task": "classify", "optimizer": "adamw", "precision": "f32", "accumulate": 1, "freeze": [], "clip": 1.0, "lr": 1e-4}
+
+
+def check_step(script, where):
+    """A step of training: of an encoder's shapes where the script has one, else a refusal."""
+    varint = bytes([8, 0xba, 0xee, 1, 8, 0x80, 3])  # dims: 30522, 384
+    path = pathlib.Path(where, "encoder.onnx")
+    path.write_bytes(field(1, 8) + field(7, field(2, b"g") + field(5, varint + field(2, 1) + field(8, b"w"))))
+    numpy.save(f"{where}/ids.npy", numpy.arange(6, dtype=numpy.int64).reshape(2, 3))
+    numpy.save(f"{where}/label.npy", numpy.array([0, 1], dtype=numpy.int64))
+    inputs = [{"name": "input_ids", "path": f"{where}/ids.npy"}, {"name": "train.label", "path": f"{where}/label.npy"}]
+    for more, want in ({"task": "pairs"}, "ABSENT"), ({}, "READY"):
+        talk = Talk(script)
+        task = {"model": str(path), "threads": 1, "inputs": inputs, "train": {**STEP, **more}}
+        word, rest = talk.ask("open " + json.dumps(task))
+        assert word in ("ABSENT", want), (word, rest)
+        if word == "READY":
+            assert talk.ask(f"save {where}") == ("SAVED", "its weights are its own, of the same shapes")
+            word, rest = talk.ask("run 0 2")
+            assert word == "TIME" and int(rest.split()[0]) > 0, (word, rest)
+            print(f"{script.stem}: steps of training, timed")
+        else:
+            print(f"{script.stem}: no step: {json.loads(rest)['text']}")
+        talk.quit()
+
+
 def check_absent(script, task, where):
     """With every package it may want replaced by one that cannot be imported, and that prints."""
     for name in ("onnxruntime", "openvino", "torch", "onnx2torch"):
@@ -88,4 +114,5 @@ with tempfile.TemporaryDirectory() as where, tempfile.TemporaryDirectory() as fa
     for script in scripts:
         check_absent(script, task, fakes)
         check_present(script, task, where, numpy.maximum(x, 0))
+        check_step(script, where)
 print(f"peers: {len(scripts)} scripts")
