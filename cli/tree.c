@@ -15,6 +15,7 @@ struct branch {
     char *name;     /* of this level only */
     branch **child; /* in order of first appearance */
     int n_child, cap_child;
+    int *slot, n_slot;  /* of children by name, one more than their index; a power of two */
     const cJSON **node; /* operations that belong here and not deeper, in order */
     int n_node, cap_node;
     double parameters; /* of weights that belong here and not deeper */
@@ -43,14 +44,42 @@ static branch *branch_make(const char *name, size_t length)
     return b;
 }
 
+static int *slot_of(const branch *b, const char *name, size_t length) /* its own, or a free one */
+{
+    uint32_t h = 2166136261u; /* FNV-1a */
+    for (size_t i = 0; i < length; i++)
+        h = (h ^ (unsigned char)name[i]) * 16777619u;
+    for (;; h++) {
+        int *slot = &b->slot[h & (uint32_t)(b->n_slot - 1)];
+        const char *there = *slot ? b->child[*slot - 1]->name : "";
+        if (!*slot || (strncmp(there, name, length) == 0 && !there[length]))
+            return slot;
+    }
+}
+
+static void make_slots(branch *b) /* twice as many as there will be children, at least */
+{
+    if (2 * (b->n_child + 1) <= b->n_slot)
+        return;
+    free(b->slot);
+    b->n_slot = b->n_slot ? 2 * b->n_slot : 16;
+    b->slot = calloc((size_t)b->n_slot, sizeof *b->slot);
+    if (!b->slot)
+        fail_bug("out of memory", "tree");
+    for (int i = 0; i < b->n_child; i++)
+        *slot_of(b, b->child[i]->name, strlen(b->child[i]->name)) = i + 1;
+}
+
 static branch *child_of(branch *b, const char *name, size_t length)
 {
-    for (int i = 0; i < b->n_child; i++) {
-        if (strncmp(b->child[i]->name, name, length) == 0 && !b->child[i]->name[length])
-            return b->child[i];
-    }
+    make_slots(b);
+    int *slot = slot_of(b, name, length);
+    if (*slot)
+        return b->child[*slot - 1];
     b->child = grown(b->child, b->n_child, &b->cap_child, sizeof *b->child);
-    return b->child[b->n_child++] = branch_make(name, length);
+    b->child[b->n_child] = branch_make(name, length);
+    *slot = ++b->n_child;
+    return b->child[b->n_child - 1];
 }
 
 /* The branch of a dotted name without its last part. */
@@ -188,6 +217,7 @@ void tree_free(branch *b)
     for (int i = 0; i < b->n_child; i++)
         tree_free(b->child[i]);
     free(b->child);
+    free(b->slot);
     free(b->node);
     free(b->name);
     free(b);

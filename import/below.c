@@ -5,8 +5,9 @@
 #include <string.h>
 
 typedef struct finder {
-    int n;
     const node *const *input;
+    const int *number; /* by node id: one more than the number of the input; 0: none */
+    int most;          /* the highest id */
     int64_t *below;
 } finder;
 
@@ -32,10 +33,10 @@ static const node *carried(const node *n)
 static void note(const finder *f, const node *from, int64_t below)
 {
     const node *source = carried(from);
-    for (int i = 0; i < f->n; i++)
-        if (f->input[i] == source && dtype_class(source->type.dtype) == D_WHOLE)
-            if (f->below[i] == 0 || below < f->below[i])
-                f->below[i] = below;
+    const int i = source->id <= f->most ? f->number[source->id] - 1 : -1;
+    if (i >= 0 && f->input[i] == source && dtype_class(source->type.dtype) == D_WHOLE)
+        if (f->below[i] == 0 || below < f->below[i])
+            f->below[i] = below;
 }
 
 static void note_indices(const finder *f, const expr *subscript, int64_t extent)
@@ -58,10 +59,15 @@ static void search(const finder *f, const expr *x)
 
 void below_find(int n_result, const node *const *result, int n, const node *const *input, int64_t *below)
 {
-    const finder f = {n, input, below};
     const node **all = calloc((size_t)g_reach(n_result, result, NULL) + 1, sizeof *all);
     MUST(all);
-    const int count = g_reach(n_result, result, all);
+    const int count = g_reach(n_result, result, all), most = count ? all[count - 1]->id : 0;
+    int *number = calloc((size_t)most + 1, sizeof *number);
+    MUST(number);
+    for (int i = 0; i < n; i++)
+        if (input[i] && input[i]->id <= most)
+            number[input[i]->id] = i + 1;
+    const finder f = {input, number, most, below};
     for (int i = 0; i < count; i++) {
         arena mem = {0};
         defn d;
@@ -70,4 +76,5 @@ void below_find(int n_result, const node *const *result, int n, const node *cons
         arena_free(&mem);
     }
     free(all);
+    free(number);
 }

@@ -2,6 +2,7 @@
  * graph. Sequences and optionals are known by their values only, so they come apart into the tensors in them, each an
  * input or output of its own: "x[0]". */
 #include "import/model.h"
+#include "import/names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -246,11 +247,14 @@ static void describe_below(ts_model *m)
     const ports *p = m->bound;
     const node **input = arena_array(&m->bound_mem, (size_t)p->n_input, sizeof *input);
     int64_t *below = arena_array(&m->bound_mem, (size_t)p->n_input, sizeof *below);
+    name_table known = {.mem = &m->bound_mem};
+    for (int k = 0; k < p->n_input; k++)
+        name_add(&known, p->input[k].name, k);
     for (int i = 0; i < m->graph->n; i++) {
         const node *n = m->graph->node[i];
-        for (int k = 0; node_is_leaf(n) && n->leaf->kind == LEAF_INPUT && k < p->n_input; k++)
-            if (!strcmp(n->label, p->input[k].name))
-                input[k] = n;
+        const int k = node_is_leaf(n) && n->leaf->kind == LEAF_INPUT ? name_find(&known, n->label) : -1;
+        if (k >= 0)
+            input[k] = n;
     }
     below_find(p->n_output, m->result, p->n_input, input, below);
     for (int k = 0; k < p->n_input; k++)

@@ -97,8 +97,16 @@ static void add_group(writer *w, const group *r, bool first)
     bool any = false;
     text_add(&w->t, "%s{\"op\":\"%s\",\"result\":%d,\"nodes\":[", first ? "" : ",", r->op->name,
              w->number[r->result->id]);
-    for (int i = 0; i < w->n; i++)
-        if (w->all[i]->id >= r->first && w->all[i]->id <= r->last && !node_is_leaf(w->all[i])) {
+    int low = 0, high = w->n; /* the nodes stand by their ids */
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (w->all[middle]->id < r->first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (int i = low; i < w->n && w->all[i]->id <= r->last; i++)
+        if (!node_is_leaf(w->all[i])) {
             text_add(&w->t, "%s%d", any ? "," : "", i);
             any = true;
         }

@@ -16,13 +16,27 @@ static bool ruled(const plan *p, const kernel *k)
     return p->rule_used[at] = true;
 }
 
+typedef struct search {
+    plan *p;
+    bool *open; /* by node id: the whole of a kernel that no rule wishes something of */
+} search;
+
+static bool *find_open(plan *p)
+{
+    bool *open = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *open);
+    for (int i = 0; i < p->n_kernel; i++) {
+        const node *n = p->kernel[i].whole;
+        if (n->op->cheaper && !open[n->id])
+            open[n->id] = !ruled(p, &p->kernel[i]);
+    }
+    return open;
+}
+
 static const node *cheaper(void *user, const node *old, const node *now)
 {
-    const plan *p = user;
-    bool open = false;
-    for (int i = 0; !open && now->op->cheaper && i < p->n_kernel; i++)
-        open = p->kernel[i].whole == old && !ruled(p, &p->kernel[i]);
-    const node *other = open ? now->op->cheaper(p->g, now) : NULL;
+    const search *s = user;
+    plan *p = s->p;
+    const node *other = now->op->cheaper && s->open[old->id] ? now->op->cheaper(p->g, now) : NULL;
     if (!other)
         return err_is(&p->g->err) ? NULL : now;
     g_label(p->g, other, old->label);
@@ -34,7 +48,8 @@ bool pass_cheaper(plan *p, err *e)
     const node **root = arena_array(&p->mem, (size_t)p->n_root + 1, sizeof *root);
     if (p->as_written)
         return true;
-    if (!g_rewrite(p->g, p->n_root, p->root, cheaper, p, root))
+    search s = {p, find_open(p)};
+    if (!g_rewrite(p->g, p->n_root, p->root, cheaper, &s, root))
         return err_set(e, p->g->err.code, "%s", p->g->err.text);
     if (!memcmp(root, p->root, (size_t)p->n_root * sizeof *root))
         return true;

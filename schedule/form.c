@@ -251,23 +251,37 @@ static void make_unique(stage *s) /* a letter that is taken gets a number */
     }
 }
 
-/* The largest recipe whose result is here, most of it too */
+static void index_groups(fuser *f)
+{
+    const graph *g = f->p->g;
+    f->group = arena_array(&f->p->mem, (size_t)g->n + 1, sizeof *f->group);
+    f->next_group = arena_array(&f->p->mem, (size_t)g->n_group + 1, sizeof *f->next_group);
+    for (int i = g->n_group; i-- > 0;) {
+        int *first = &f->group[g->group[i].result->id];
+        f->next_group[i] = *first, *first = i + 1;
+    }
+}
+
+static int members_in(const cluster *c, const group *q)
+{
+    int n = 0;
+    for (int k = 0; k < c->n; k++)
+        n += c->member[k]->node->id >= q->first && c->member[k]->node->id <= q->last;
+    return n;
+}
+
+/* The largest recipe whose result is here, most of it too; the first of equal ones */
 static const group *group_of(const fuser *f, const cluster *c)
 {
     const graph *g = f->p->g;
     const group *best = NULL;
-    for (int i = 0; i < g->n_group; i++) {
-        const group *q = &g->group[i];
-        int inside = 0;
-        bool result = false;
-        for (int k = 0; k < c->n; k++) {
-            const int id = c->member[k]->node->id;
-            inside += id >= q->first && id <= q->last;
-            result = result || c->member[k]->node == q->result;
+    for (int k = 0; k < c->n; k++)
+        for (int i = f->group[c->member[k]->node->id]; i; i = f->next_group[i - 1]) {
+            const group *q = &g->group[i - 1];
+            const int more = best ? q->last - q->first - (best->last - best->first) : 1;
+            if (2 * members_in(c, q) > c->n && (more > 0 || (!more && q < best)))
+                best = q;
         }
-        if (result && 2 * inside > c->n && (!best || q->last - q->first > best->last - best->first))
-            best = q;
-    }
     return best;
 }
 
@@ -396,19 +410,20 @@ static void count_work(kernel *k)
     }
 }
 
-static bool read_outside(const fuser *f, const item *it)
+static void mark_outside(fuser *f)
 {
     for (int i = 0; i < f->n; i++) {
         const item *r = f->item[f->need[i]->id];
         const expr *load[MAX_LOADS];
-        if (!r || r->inlined || r->kernel == it->kernel)
+        if (!r || r->inlined)
             continue;
         const int n = x_loads(r->value, load, MAX_LOADS);
-        for (int k = 0; k < n && k < MAX_LOADS; k++)
-            if (load[k]->from == it->node)
-                return true;
+        for (int k = 0; k < n && k < MAX_LOADS; k++) {
+            item *from = f->item[load[k]->from->id];
+            if (from && from->kernel != r->kernel)
+                from->outside = true;
+        }
     }
-    return false;
 }
 
 static void note_narrowed(plan *p, kernel *k)
@@ -432,6 +447,8 @@ bool form_kernels(fuser *f, err *e)
     p->home = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *p->home);
     for (int i = 0; i < f->n; i++)
         p->home[f->need[i]->id].where = NOWHERE, layout_rows(&p->home[f->need[i]->id].layout, &f->need[i]->type);
+    mark_outside(f);
+    index_groups(f);
     for (int i = 0; i < f->n_order; i++) {
         const cluster *c = &f->kernel[f->order[i]];
         kernel *k = &p->kernel[p->n_kernel++];
@@ -443,7 +460,7 @@ bool form_kernels(fuser *f, err *e)
             if (x_loads(k->stage[s].value, load, MAX_LOADS) > MAX_LOADS)
                 return err_set(e, TS_UNSUPPORTED, "%s: a kernel that reads more than %d tensors",
                                c->member[s]->node->op->name, MAX_LOADS);
-            if (c->n == 1 || read_outside(f, c->member[s]))
+            if (c->n == 1 || c->member[s]->outside)
                 k->stage[s].scratch = false;
         }
     }

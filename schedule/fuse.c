@@ -47,8 +47,13 @@ static const expr *put_in(void *user, const expr *x)
     if (from->fold)
         s->into->main = from->main;
     const expr *axis[MAX_AXIS] = {0};
-    for (int i = 0; i < x->n; i++)
+    bool same = from->n_axis == x->n; /* read at the reader's own axes, in order */
+    for (int i = 0; i < x->n; i++) {
         axis[i] = x->arg[i];
+        same = same && x->arg[i]->kind == X_AXIS && x->arg[i]->axis == i;
+    }
+    if (same)
+        return from->value;
     const bool first = from->n_axis > x->n && !s->fold_axis;
     if (first)
         s->fold_axis = s->n_axis; /* the one fold may come in along several paths: the same axes every time */
@@ -407,16 +412,27 @@ static bool join(fuser *f, item *b, int to)
     return true;
 }
 
-/* Pointwise work that reads, element by element, what pointwise work in another kernel reads: a kernel to join. */
-static bool join_beside(fuser *f, item *b, const item *from)
+static const item *reader_at(const fuser *f, const item *from, int i) /* in whose kernel the reader is, or NULL */
 {
+    const item *r = f->item[from->reader[i]];
+    return r->inlined ? r->owner : r;
+}
+
+/* Pointwise work that reads, element by element, what pointwise work in another kernel reads: a kernel to join. */
+static bool join_beside(fuser *f, item *b, item *from)
+{
+    enum { TRIES = 64 };
     int dim[MAX_RANK];
     const int all = real_dims(b, dim);
     if (b->fold || common_axes(from, b) < all)
         return false;
-    for (int i = 0; i < from->n_reader; i++) {
-        const item *r = f->item[from->reader[i]];
-        r = r->inlined ? r->owner : r;
+    for (; from->beside < from->n_reader; from->beside++) {
+        const item *r = reader_at(f, from, from->beside);
+        if (r && !r->fold && (r->node->id >= b->node->id || f->kernel[r->kernel].n < MAX_STAGES))
+            break;
+    }
+    for (int i = from->beside; i < from->n_reader && i < from->beside + TRIES; i++) {
+        const item *r = reader_at(f, from, i);
         if (r && r->node->id < b->node->id && !r->fold && r->kernel >= 0 && !f->kernel[r->kernel].member[0]->fold &&
             common_axes(from, r) == all && join(f, b, r->kernel))
             return true;

@@ -31,12 +31,18 @@ typedef struct item { /* a node that is not a leaf, on its way into a kernel */
     int reads;          /* as an owner: loads of its kernel, at most; MAX_LOADS is the limit */
     bulk bulk;
     int kernel, mark;
+    bool outside; /* read by another kernel than its own */
+    int beside;   /* readers before this one are in kernels that nothing joins any more */
 } item;
 typedef struct cluster {
     int n, shared; /* members; leading axes (of more than one element) walked together */
     item *member[MAX_STAGES];
     bool done;
 } cluster;
+typedef struct reading { /* a stage that reads a node */
+    int kernel, stage;
+    const struct reading *next; /* by kernel and stage */
+} reading;
 typedef struct fuser {
     plan *p;
     int n;
@@ -45,6 +51,9 @@ typedef struct fuser {
     int n_kernel, n_order, visit;
     cluster *kernel;
     int *order;
+    const reading **reading; /* by node id: who reads it, once there are stages */
+    int *group,
+        *next_group; /* by node id: one more than the first group of which it is the result; by group: the next */
 } fuser;
 /* it may be put into its readers, which are decided, and is counted there. owner: NULL for several kernels. */
 bool bulk_take(fuser *f, item *it, item *owner);

@@ -39,39 +39,135 @@ static int by_size(const void *a, const void *b)
     return x->first != y->first ? x->first - y->first : x->index - y->index;
 }
 
-/* The lowest gap that fits among the values placed so far that are alive at the same time; the tightest one. */
-static int64_t best_fit(home *const *placed, int n, const home *h)
+/* ---- places taken so far, by when ---- */
+typedef struct range {
+    int64_t from, to;
+} range;
+typedef struct ranges { /* apart from each other, in order */
+    int n, cap;
+    range *of;
+} ranges;
+/* Kernels 0..leaves-1 are the leaves of a binary tree whose nodes are numbered from 1. A value stands at the few nodes
+ * that together cover its life: what overlaps a life in time is all that stands at or below the nodes that cover it,
+ * and what stands above them. Neighbours in memory are one range, so that these are few where many values are alive. */
+typedef struct timeline {
+    arena *mem;
+    int leaves;
+    ranges *at, *below; /* by node of the tree: of what stands at it; at it or below */
+    ranges found;
+} timeline;
+
+static timeline timeline_make(arena *mem, int kernels)
 {
-    int64_t at = 0, best = -1, room = INT64_MAX;
-    while (at >= 0) { /* gaps between live neighbours, in order of their offsets */
-        int64_t next = INT64_MAX, end = -1;
-        for (int i = 0; i < n; i++) {
-            const home *o = placed[i];
-            if (o->last < h->first || o->first > h->last || o->offset + o->bytes <= at)
-                continue;
-            if (o->offset < next)
-                next = o->offset, end = o->offset + o->bytes;
-            else if (o->offset == next && o->offset + o->bytes > end)
-                end = o->offset + o->bytes;
-        }
-        const int64_t gap = next == INT64_MAX ? INT64_MAX : next - at;
-        if (gap >= h->bytes && gap < room)
-            best = at, room = gap;
-        if (next == INT64_MAX)
-            return best < 0 ? at : best;
-        at = end > at ? end : at;
-    }
-    return best;
+    timeline t = {.mem = mem, .leaves = 1};
+    while (t.leaves < kernels)
+        t.leaves *= 2;
+    t.at = arena_array(mem, 2 * (size_t)t.leaves, sizeof *t.at);
+    t.below = arena_array(mem, 2 * (size_t)t.leaves, sizeof *t.below);
+    return t;
 }
 
-static int64_t most_alive(const plan *p, home *const *all, int n)
+static void make_room(arena *mem, ranges *r, int more)
 {
-    int64_t most = 0;
+    if (r->n + more <= r->cap)
+        return;
+    const int cap = 2 * (r->n + more);
+    range *of = arena_array(mem, (size_t)cap, sizeof *of);
+    if (r->n)
+        memcpy(of, r->of, (size_t)r->n * sizeof *of);
+    r->of = of, r->cap = cap;
+}
+
+static void ranges_add(arena *mem, ranges *r, range x)
+{
+    int low = 0, end = r->n; /* low..end-1: those that touch it become one with it */
+    while (low < end) {
+        const int middle = low + (end - low) / 2;
+        if (r->of[middle].to < x.from)
+            low = middle + 1;
+        else
+            end = middle;
+    }
+    for (; end < r->n && r->of[end].from <= x.to; end++) {
+        x.from = r->of[end].from < x.from ? r->of[end].from : x.from;
+        x.to = r->of[end].to > x.to ? r->of[end].to : x.to;
+    }
+    make_room(mem, r, 1);
+    memmove(r->of + low + 1, r->of + end, (size_t)(r->n - end) * sizeof x);
+    r->of[low] = x, r->n += 1 - (end - low);
+}
+
+typedef void timeline_step(timeline *t, int at, const home *h);
+
+static void each_cover(timeline *t, const home *h, timeline_step *step) /* the nodes that cover its life */
+{
+    for (int low = h->first + t->leaves, high = h->last + t->leaves + 1; low < high; low /= 2, high /= 2) {
+        if (low % 2)
+            step(t, low++, h);
+        if (high % 2)
+            step(t, --high, h);
+    }
+}
+
+static void stand(timeline *t, int at, const home *h)
+{
+    const range x = {h->offset, h->offset + h->bytes};
+    ranges_add(t->mem, &t->at[at], x);
+    for (; at; at /= 2)
+        ranges_add(t->mem, &t->below[at], x);
+}
+
+static void find(timeline *t, const ranges *r)
+{
+    make_room(t->mem, &t->found, r->n);
+    if (r->n)
+        memcpy(t->found.of + t->found.n, r->of, (size_t)r->n * sizeof *r->of);
+    t->found.n += r->n;
+}
+
+static void find_around(timeline *t, int at, const home *h)
+{
+    (void)h;
+    find(t, &t->below[at]);
+    while (at /= 2)
+        find(t, &t->at[at]);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const range *x = a, *y = b;
+    return x->from != y->from ? x->from < y->from ? -1 : 1 : 0;
+}
+
+/* The lowest gap that fits among the values placed so far that are alive at the same time; the tightest one. */
+static int64_t best_fit(timeline *t, const home *h)
+{
+    int64_t at = 0, best = -1, room = INT64_MAX;
+    t->found.n = 0;
+    each_cover(t, h, find_around);
+    if (t->found.n)
+        qsort(t->found.of, (size_t)t->found.n, sizeof *t->found.of, by_place);
+    for (int i = 0; i < t->found.n; i++) {
+        const int64_t gap = t->found.of[i].from - at;
+        if (gap >= h->bytes && gap < room)
+            best = at, room = gap;
+        at = t->found.of[i].to > at ? t->found.of[i].to : at;
+    }
+    return best < 0 ? at : best;
+}
+
+static int64_t most_alive(plan *p, home *const *all, int n)
+{
+    int64_t *change = arena_array(&p->mem, (size_t)p->n_kernel + 2, sizeof *change), most = 0, sum = 0;
+    for (int i = 0; i < n; i++) {
+        const int from = all[i]->first + (all[i]->over != NULL);
+        if (from > all[i]->last)
+            continue;
+        change[from] += all[i]->bytes;
+        change[all[i]->last + 1] -= all[i]->bytes;
+    }
     for (int k = 0; k < p->n_kernel; k++) {
-        int64_t sum = 0;
-        for (int i = 0; i < n; i++)
-            if (all[i]->first <= k && k <= all[i]->last && !(all[i]->over && all[i]->first == k))
-                sum += all[i]->bytes;
+        sum += change[k];
         most = sum > most ? sum : most;
     }
     return most;
@@ -126,33 +222,31 @@ static bool find_bytes(plan *p, err *e)
 }
 
 /* Values that lie over each other are one, from the first one's making to the last one's end, as large as the first. */
-static int64_t place_all(plan *p, home **all, int n)
+static int64_t place_all(plan *p, home **all, int n) /* all: by id, so operands first */
 {
     home **placed = arena_array(&p->mem, (size_t)n + 1, sizeof *placed);
+    home **head = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *head); /* by node id: the first of those over it */
     int *last = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *last), m = 0;
     int64_t size = 0;
-    for (int i = 0; i < n; i++)
-        last[all[i]->index] = all[i]->last;
     for (int i = 0; i < n; i++) {
-        home *head = all[i];
-        while (head->over)
-            head = &p->home[head->over->id];
-        head->last = head->last > last[all[i]->index] ? head->last : last[all[i]->index];
-        if (head == all[i])
-            placed[m++] = head;
+        const int id = all[i]->index;
+        head[id] = all[i]->over ? head[all[i]->over->id] : all[i];
+        last[id] = all[i]->last;
+        head[id]->last = head[id]->last > last[id] ? head[id]->last : last[id];
+        if (head[id] == all[i])
+            placed[m++] = all[i];
     }
     qsort(placed, (size_t)m, sizeof *placed, by_size);
+    timeline t = timeline_make(&p->mem, p->n_kernel + 1); /* results live on after the last kernel */
     for (int i = 0; i < m; i++) {
-        placed[i]->offset = best_fit(placed, i, placed[i]);
+        placed[i]->offset = best_fit(&t, placed[i]);
+        if (placed[i]->bytes)
+            each_cover(&t, placed[i], stand);
         if (placed[i]->offset + placed[i]->bytes > size)
             size = placed[i]->offset + placed[i]->bytes;
     }
-    for (int i = 0; i < n; i++) {
-        const home *head = all[i];
-        while (head->over)
-            head = &p->home[head->over->id];
-        all[i]->offset = head->offset, all[i]->last = last[all[i]->index];
-    }
+    for (int i = 0; i < n; i++)
+        all[i]->offset = head[all[i]->index]->offset, all[i]->last = last[all[i]->index];
     return size;
 }
 

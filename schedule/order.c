@@ -78,24 +78,35 @@ bool order_linear(const plan *p, const stage *s)
 /* ---- who reads a value ---- */
 typedef bool reader_test(const plan *p, const kernel *k, const stage *s, const node *n);
 
-static bool reads(const stage *s, const node *n)
+static void add_reading(fuser *f, const node *n, int kernel_at, int stage_at)
 {
-    const expr *load[MAX_LOADS];
-    const int count = x_loads(s->value, load, MAX_LOADS);
-    for (int j = 0; j < count && j < MAX_LOADS; j++)
-        if (load[j]->from == n)
-            return true;
-    return false;
+    const reading **first = &f->reading[n->id];
+    if (*first && (*first)->kernel == kernel_at && (*first)->stage == stage_at)
+        return;
+    reading *r = arena_get(&f->p->mem, sizeof *r);
+    *r = (reading){kernel_at, stage_at, *first}, *first = r;
 }
 
-static bool all_readers(const plan *p, const node *n, reader_test *test)
+static void find_readings(fuser *f)
 {
-    for (int k = 0; k < p->n_kernel; k++)
-        for (int i = 0; i < p->kernel[k].n_stage; i++) {
-            const stage *s = &p->kernel[k].stage[i];
-            if (reads(s, n) && !test(p, &p->kernel[k], s, n))
-                return false;
+    const plan *p = f->p;
+    f->reading = arena_array(&f->p->mem, (size_t)p->g->n + 1, sizeof *f->reading);
+    for (int k = p->n_kernel; k-- > 0;)
+        for (int i = p->kernel[k].n_stage; i-- > 0;) {
+            const expr *load[MAX_LOADS];
+            const int n = x_loads(p->kernel[k].stage[i].value, load, MAX_LOADS);
+            for (int j = 0; j < n && j < MAX_LOADS; j++)
+                add_reading(f, load[j]->from, k, i);
         }
+}
+
+static bool all_readers(const fuser *f, const node *n, reader_test *test)
+{
+    for (const reading *r = f->reading[n->id]; r; r = r->next) {
+        const kernel *k = &f->p->kernel[r->kernel];
+        if (!test(f->p, k, &k->stage[r->stage], n))
+            return false;
+    }
     return true;
 }
 
@@ -147,21 +158,20 @@ static void choose_order(const fuser *f, const node *n)
     plan *p = f->p;
     layout *y = &p->home[n->id].layout;
     const layout rows = *y;
-    if (all_readers(p, n, along_axes) || taken_whole(f, n))
+    if (all_readers(f, n, along_axes) || taken_whole(f, n))
         return;
-    for (int k = 0; k < p->n_kernel; k++)
-        for (int i = 0; i < p->kernel[k].n_stage; i++) {
-            const expr *load[MAX_LOADS];
-            const int count = x_loads(p->kernel[k].stage[i].value, load, MAX_LOADS);
-            for (int j = 0; j < count && j < MAX_LOADS; j++) {
-                if (load[j]->from != n)
-                    continue;
-                order_by(y, &n->type, load[j]->arg);
-                if (all_readers(p, n, along_axes))
-                    return;
-                *y = rows;
-            }
+    for (const reading *r = f->reading[n->id]; r; r = r->next) {
+        const expr *load[MAX_LOADS];
+        const int count = x_loads(p->kernel[r->kernel].stage[r->stage].value, load, MAX_LOADS);
+        for (int j = 0; j < count && j < MAX_LOADS; j++) {
+            if (load[j]->from != n)
+                continue;
+            order_by(y, &n->type, load[j]->arg);
+            if (all_readers(f, n, along_axes))
+                return;
+            *y = rows;
         }
+    }
 }
 
 /* ---- blocks of channels ---- */
@@ -253,13 +263,14 @@ static void choose_block(const fuser *f, const kernel *k)
     for (int d = 0; d < t->rank; d++)
         layout_digit(y, d, d == dim ? block : 1, t->dim[d]);
     layout_digit(y, dim, 1, block);
-    if (!layout_seal(y, t) || !linear(p, s, y, s->store, t->rank) || !all_readers(p, s->node, walks_blocks))
+    if (!layout_seal(y, t) || !linear(p, s, y, s->store, t->rank) || !all_readers(f, s->node, walks_blocks))
         *y = before;
 }
 
 void order_values(fuser *f)
 {
     plan *p = f->p;
+    find_readings(f);
     for (int i = 0; i < f->n; i++) {
         const item *it = f->item[f->need[i]->id];
         if (it && !it->inlined && !it->root)

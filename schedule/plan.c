@@ -3,6 +3,7 @@
 #include "schedule/nest.h"
 #include "schedule/schema.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,41 +103,37 @@ void plan_free(plan *p)
 }
 
 /* ---- invariants ---- */
-static bool made_before(const plan *p, const node *n, int kernel_at, int stage_at)
+enum { UNMADE = -1, IN_MEMORY = INT_MAX };
+
+/* made: by node id, the kernel in whose scratch it is, or IN_MEMORY */
+static bool check_stage(const plan *p, int k, const stage *st, const int *made, err *e)
 {
-    if (node_is_leaf(n))
+    if (x_count(st->value, X_FOLD) > 1 && stage_fold(st) && st->n_load == 0)
         return true;
-    for (int k = 0; k <= kernel_at; k++)
-        for (int s = 0; s < p->kernel[k].n_stage; s++) {
-            const stage *st = &p->kernel[k].stage[s];
-            if (st->node != n)
-                continue;
-            if (k == kernel_at && s >= stage_at)
-                continue;
-            if (st->scratch && k != kernel_at)
-                continue;
-            return true;
-        }
-    return false;
+    for (int i = 0; i < st->n_load; i++) {
+        const node *n = st->load[i]->from;
+        if (!node_is_leaf(n) && made[n->id] != k && made[n->id] != IN_MEMORY)
+            return err_set(e, TS_BUG, "kernel %d, stage %s reads node %d before it is computed", k, st->name, n->id);
+    }
+    for (int a = 0; st->nest.n && a < st->n_axis; a++)
+        if (nest_left(&p->kernel[k], st, a, st->nest.n - 1) > 1)
+            return err_set(e, TS_BUG, "kernel %d, stage %s does not walk all of %s", k, st->name, st->letter[a]);
+    return true;
 }
 
 bool plan_check(const plan *p, err *e)
 {
-    for (int k = 0; k < p->n_kernel; k++)
-        for (int s = 0; s < p->kernel[k].n_stage; s++) {
+    arena m = {0};
+    int *made = arena_array(&m, (size_t)p->g->n + 1, sizeof *made);
+    bool ok = true;
+    for (int i = 0; i < p->g->n; i++)
+        made[i] = UNMADE;
+    for (int k = 0; ok && k < p->n_kernel; k++)
+        for (int s = 0; ok && s < p->kernel[k].n_stage; s++) {
             const stage *st = &p->kernel[k].stage[s];
-            if (x_count(st->value, X_FOLD) > 1 && stage_fold(st) && st->n_load == 0)
-                continue;
-            for (int i = 0; i < st->n_load; i++)
-                if (!made_before(p, st->load[i]->from, k, s))
-                    return err_set(e, TS_BUG, "kernel %d, stage %s reads node %d before it is computed", k, st->name,
-                                   st->load[i]->from->id);
-            for (int a = 0; st->nest.n && a < st->n_axis; a++) {
-                int64_t left = nest_left(&p->kernel[k], st, a, st->nest.n - 1);
-                if (left > 1)
-                    return err_set(e, TS_BUG, "kernel %d, stage %s does not walk all of %s", k, st->name,
-                                   st->letter[a]);
-            }
+            ok = check_stage(p, k, st, made, e);
+            made[st->node->id] = st->scratch ? k : IN_MEMORY;
         }
-    return true;
+    arena_free(&m);
+    return ok;
 }

@@ -5,28 +5,29 @@
  * now go elsewhere. */
 #include "schedule/schema.h"
 
-static bool computed_elsewhere(const plan *p, const kernel *k,
-                               const node *n) /* n is the value of some other kernel's stage */
+static int *kernels_by_node(plan *p) /* one more than the kernel of a stage whose value it is; 0: none */
 {
+    int *at = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *at);
     for (int i = 0; i < p->n_kernel; i++)
         for (int s = 0; s < p->kernel[i].n_stage; s++)
-            if (p->kernel[i].stage[s].node == n && &p->kernel[i] != k)
-                return true;
-    return false;
+            at[p->kernel[i].stage[s].node->id] = i + 1;
+    return at;
 }
 
-static bool mark(plan *p, const kernel *k, const node *n) /* what k computes for n, n included; true if that is new */
+/* What kernel k computes for n, n included; true if that is new */
+static bool mark(plan *p, const int *at, int k, const node *n)
 {
-    if (node_is_leaf(n) || p->apart[n->id] || computed_elsewhere(p, k, n))
+    if (node_is_leaf(n) || p->apart[n->id] || (at[n->id] && at[n->id] != k + 1))
         return false;
     p->apart[n->id] = true;
     for (int i = 0; i < n->n_in; i++)
-        mark(p, k, n->in[i]);
+        mark(p, at, k, n->in[i]);
     return true;
 }
 
 static bool mark_all(plan *p)
 {
+    const int *at_kernel = kernels_by_node(p);
     bool more = false;
     for (int i = 0; i < p->n_kernel; i++) {
         const kernel *k = &p->kernel[i];
@@ -35,7 +36,7 @@ static bool mark_all(plan *p)
             continue;
         p->rule_used[at] = true;
         for (int s = 0; s < k->n_stage; s++)
-            more = mark(p, k, k->stage[s].node) || more;
+            more = mark(p, at_kernel, i, k->stage[s].node) || more;
     }
     return more;
 }

@@ -10,18 +10,39 @@
 /* Kernels that are walked alike: the same projection in twelve layers is explained once. */
 typedef struct family {
     const cJSON *first;
-    int count;
+    int place, count; /* of the first one among all kernels; how many there are */
+    char *walk;       /* what they have in common, as text */
 } family;
 
-static bool alike(const cJSON *a, const cJSON *b)
+static char *walk_of(const cJSON *kernel) /* for free() */
 {
     static const char *const keys[] = {"op", "rule", "dtype", "dims", "loops", "derived", "levels", "notes"};
+    char *all = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&all, &size);
+    if (!f)
+        fail_bug("out of memory", "explain");
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const cJSON *x = js_get(a, keys[i]), *y = js_get(b, keys[i]);
-        if ((x || y) && !cJSON_Compare(x, y, true))
-            return false;
+        const cJSON *x = js_get(kernel, keys[i]);
+        char *s = x ? cJSON_PrintUnformatted(x) : NULL;
+        fprintf(f, "%s\n", s ? s : "");
+        free(s);
     }
-    return true;
+    if (fclose(f))
+        fail_bug("out of memory", "explain");
+    return all;
+}
+
+static int by_walk(const void *a, const void *b)
+{
+    const family *x = a, *y = b;
+    const int order = strcmp(x->walk, y->walk);
+    return order ? order : x->place - y->place;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    return ((const family *)a)->place - ((const family *)b)->place;
 }
 
 static bool wanted(const cJSON *kernel, const char *glob)
@@ -36,35 +57,44 @@ static bool wanted(const cJSON *kernel, const char *glob)
 /* Leaves the kernels that glob names; false if there are none. */
 static bool keep(cJSON *kernels, const char *glob, ts_error *e)
 {
-    int all = cJSON_GetArraySize(kernels);
-    for (int i = all - 1; i >= 0; i--) {
-        if (!wanted(cJSON_GetArrayItem(kernels, i), glob))
-            cJSON_DeleteItemFromArray(kernels, i);
+    const int all = cJSON_GetArraySize(kernels);
+    for (cJSON *k = kernels->child, *next; k; k = next) {
+        next = k->next;
+        if (!wanted(k, glob))
+            cJSON_Delete(cJSON_DetachItemViaPointer(kernels, k));
     }
-    if (cJSON_GetArraySize(kernels) > 0 || !glob)
+    if (kernels->child || !glob)
         return true;
     fail(e, TS_USAGE, "--op \"%s\": no kernel of this plan has such an operation or name", glob);
     return fail_hint(e, "tessera explain without --op shows all %d", all);
 }
 
-/* In order of first appearance; for free(). */
+/* In order of first appearance; for families_free. */
 static family *families(const cJSON *kernels, bool all, int *n)
 {
     family *list = calloc((size_t)cJSON_GetArraySize(kernels) + 1, sizeof *list);
     if (!list)
         fail_bug("out of memory", "explain");
-    *n = 0;
+    int count = 0;
     const cJSON *k;
-    cJSON_ArrayForEach(k, kernels)
-    {
-        int i = all ? *n : 0;
-        while (i < *n && !alike(list[i].first, k))
-            i++;
-        if (i == *n)
-            list[(*n)++].first = k;
-        list[i].count++;
-    }
+    cJSON_ArrayForEach(k, kernels) list[count] = (family){k, count, 1, walk_of(k)}, count++;
+    if (!all)
+        qsort(list, (size_t)count, sizeof *list, by_walk);
+    *n = 0;
+    for (int i = 0; i < count; i++)
+        if (!all && *n && !strcmp(list[*n - 1].walk, list[i].walk))
+            list[*n - 1].count++, free(list[i].walk);
+        else
+            list[(*n)++] = list[i];
+    qsort(list, (size_t)*n, sizeof *list, by_place);
     return list;
+}
+
+static void families_free(family *list, int n)
+{
+    for (int i = 0; i < n; i++)
+        free(list[i].walk);
+    free(list);
 }
 
 /* ---- printing ---- */
@@ -190,7 +220,7 @@ static void put_all(const args *a, const cJSON *root)
     printf("  %d kernels\n\n", cJSON_GetArraySize(js_get(root, "kernels")));
     for (int i = 0; i < n; i++)
         put_kernel(&v, &list[i]);
-    free(list);
+    families_free(list, n);
     const cJSON *memory = js_get(root, "memory");
     put_fact(&v, "memory: ", memory, "arena_bytes", "");
     put_fact(&v, " of values (at least ", memory, "lower_bound_bytes", ")");

@@ -1,0 +1,172 @@
+/* Work in proportion to the model: of each kind of long graph, one four times as long is read, bound, described, drawn
+ * and planned with some four times as much work, never sixteen times. Work is counted in blocks of code gone through,
+ * so that the test says the same on every machine. Operations are not compiled to count; passes over graphs are.
+ *
+ * ctest: counts */
+#include "cli/dot.h"
+#include "cli/tree.h"
+#include "import/model.h"
+#include "schedule/plan.h"
+#include "tests/check.h"
+#include "tests/import/wire.h"
+#include "tests/scratch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void __sanitizer_cov_trace_pc(void);
+static int64_t blocks;
+
+void __sanitizer_cov_trace_pc(void)
+{
+    blocks++;
+}
+
+/* ---- graphs of n nodes ---- */
+typedef struct shape {
+    const char *name;
+    const char *step;     /* node i: a is the result of the one before, b of the one eight before, y its own */
+    const char *label;    /* its name */
+    bool all_are_results; /* every node, not the last one alone */
+} shape;
+
+static const shape shapes[] = {
+    {"sums of neighbours", "Add t%a,t%b t%y", "", false},
+    {"pointwise", "Relu t%a t%y", "", false},
+    {"products", "MatMul t%a,w t%y", "", false},
+    {"concatenations", "Concat t%a,x t%y axis=0", "", false},
+    {"turned", "Transpose t%a t%y perm=[1,0]", "", false},
+    {"folds", "ReduceSum t%a t%y keepdims=1", "", false},
+    {"recipes", "Softmax t%a t%y axis=-1", "", false},
+    {"reshapes of sums", "CumSum t%a,axis t%y", "", false},
+    {"side by side", "Add x,t0 t%y", "", true},
+    {"readers of one value", "Mul t0,c%y t%y", "", true},
+    {"results", "Exp t%a t%y", "", true},
+    {"layers with names", "MatMul t%a,w t%y", "/layer.%y/attention/MatMul", false},
+    {"names of their own", "Neg t%a t%y", "/a%y/b/c", false},
+    {"inputs", "Add t%a,c%y t%y", "", false},
+};
+
+static const char *filled(char out[64], const char *form, int i) /* "t%a" -> "t7" */
+{
+    size_t n = 0;
+    for (; *form; form++) {
+        const int at = form[0] != '%' ? -1 : form[1] == 'a' ? i : form[1] == 'b' ? (i > 8 ? i - 8 : 0) : i + 1;
+        if (at < 0)
+            out[n++] = *form;
+        else
+            n += (size_t)snprintf(out + n, 64 - n, "%d", at), form++;
+    }
+    out[n] = 0;
+    return out;
+}
+
+static void write_model(const char *path, const shape *s, int n)
+{
+    char call[64], label[64], port[64];
+    text file = {0};
+    wire_model m;
+    wire_begin(&m);
+    wire_input(&m, "x f32 4,4");
+    wire_tensor(&m, "w", 1, 2, (int64_t[]){4, 4}, (float[16]){1}, 64);
+    wire_tensor(&m, "axis", 7, 0, NULL, &(int64_t){0}, 8);
+    wire_node(&m, "", "Sigmoid x t0");
+    for (int i = 0; i < n; i++) {
+        if (strstr(s->step, "c%y"))
+            wire_input(&m, filled(port, "c%y f32 4,4", i));
+        wire_node(&m, filled(label, s->label, i), filled(call, s->step, i));
+        if (s->all_are_results || i == n - 1)
+            wire_output(&m, filled(port, "t%y f32 *", i));
+    }
+    wire_end(&m, &file);
+    CHECK(file_save(path, text_str(&file), file.len, NULL));
+    text_free(&file);
+}
+
+/* ---- what is done with them ---- */
+typedef struct work {
+    int64_t open, describe, draw, plan;
+} work;
+
+static int64_t since(int64_t *last)
+{
+    const int64_t n = blocks - *last;
+    *last = blocks;
+    return n;
+}
+
+static int64_t draw(ts_model *m, err *e)
+{
+    char *json = ts_model_json(m, e);
+    cJSON *root = cJSON_Parse(json);
+    int64_t last = blocks;
+    branch *tree = tree_make(js_get(root, "nodes"));
+    FILE *f = fopen("/dev/null", "w");
+    tree_print(tree, 4, f, false);
+    fclose(f);
+    tree_free(tree);
+    free(dot_text(root, false));
+    last = since(&last);
+    cJSON_Delete(root);
+    ts_free(json);
+    return last;
+}
+
+static bool measure(const char *path, work *w, err *e)
+{
+    const ts_options o = {
+        .target = "c", .isa = "avx512", .machine = "l3:1(32MB) l2:2(1MB) l1d:2(32KB) core:2 isa:avx512", .threads = 2};
+    int64_t last = blocks;
+    ts_model *m = ts_model_open(path, e);
+    bool ok = m && ts_model_bind(m, 0, NULL, NULL, e);
+    w->open = since(&last);
+    if (ok) {
+        ts_free(ts_model_json(m, e));
+        w->describe = since(&last);
+        w->draw = draw(m, e);
+        since(&last);
+        ts_plan *p = ts_plan_make(m, &o, e);
+        w->plan = since(&last);
+        ok = p != NULL;
+        ts_plan_free(p);
+    }
+    ts_model_free(m);
+    return ok;
+}
+
+static void compare(const shape *s, const char *what, int64_t one, int64_t four)
+{
+    if (!CHECK(one > 0 && four < 6 * one))
+        fprintf(stderr, "  %s, %s: %lld blocks, of four times as many nodes %lld (%.1f times)\n", s->name, what,
+                (long long)one, (long long)four, (double)four / (double)one);
+}
+
+static void grow(const scratch *dir, const shape *s)
+{
+    enum { FEW = 1000 };
+    char path[160];
+    work one, four;
+    err e = {0};
+    snprintf(path, sizeof path, "%s/long.onnx", dir->path);
+    write_model(path, s, FEW);
+    bool ok = measure(path, &one, &e);
+    write_model(path, s, 4 * FEW);
+    if (!CHECK(ok && measure(path, &four, &e))) {
+        fprintf(stderr, "  %s: %s\n", s->name, e.text);
+        return;
+    }
+    compare(s, "opened", one.open, four.open);
+    compare(s, "described", one.describe, four.describe);
+    compare(s, "drawn", one.draw, four.draw);
+    compare(s, "planned", one.plan, four.plan);
+}
+
+int main(void)
+{
+    scratch dir = scratch_make();
+    for (int i = 0; i < COUNT(shapes); i++)
+        grow(&dir, &shapes[i]);
+    scratch_remove(&dir);
+    return check_done();
+}
