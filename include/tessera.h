@@ -147,6 +147,18 @@ TS_API bool ts_replace(ts_graph *g, int n, const ts_tensor *t, int n_pair, const
  * another. Sums stay in f32, and so does what recipes (softmax, layer norm) do inside and what comes after the last
  * product. Leaves stay as they are. False, with the reason in the graph, when that cannot be. */
 TS_API bool ts_narrow(ts_graph *g, int n, const ts_tensor *t, ts_dtype to, ts_tensor *out);
+/* Dropout: out[i]: t[i] as in training, with elements left out at random in some places and the others divided by
+ * 1 - rate. Which elements: a function of the seed, the place's name and the element's index alone. Places are the
+ * model's own dropout operations, which else do nothing (or, switched on in the file, leave out the same elements in
+ * every run); or what `on` names: globs, one a line, of which each names operations by label or layers by the path of
+ * their weights ('/' and '.' are one; a layer's place is what its newest operation gives). Rate 0 takes out all dropout
+ * of the model. The number of places; -1, with the reason in the graph, where a glob names nothing. */
+typedef struct ts_dropout_wish {
+    const char *on; /* NULL: the model's own */
+    double rate;    /* below 1; below 0: as each of the model's own says */
+    ts_tensor seed; /* an integer without axes; NULL where rate is 0 */
+} ts_dropout_wish;
+TS_API int ts_dropout(ts_graph *g, int n, const ts_tensor *t, const ts_dropout_wish *wish, ts_tensor *out);
 TS_API char *ts_print(int n, const ts_tensor *t); /* the text form; ts_parse reads it back */
 /* Appends the text form's nodes to g and gives its results; weights come back as named inputs unless they
  * were seeded. */

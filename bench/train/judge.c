@@ -57,6 +57,7 @@ bool judge_make(judge *j, const train_wish *w, const data *d, int64_t classes, i
         return bench_fail(e, TS_MEMORY, "no memory");
     *own = *w;
     own->length = length_for(w, d), own->dropout = own->smoothing = 0;
+    own->dropout_on = NULL;
     const int64_t batch = d->n < w->batch ? d->n : w->batch;
     bool good = net_make(&j->net, own, d, batch, classes, e) && put_weights(j, n, weights, &j->logits, e);
     if (good)

@@ -145,21 +145,12 @@ static ts_tensor cross_entropy(net *n, ts_tensor logits, ts_tensor target)
     return call(n->g, 2, in, "cross_entropy smoothing=%.17g", n->wish->smoothing);
 }
 
-/* What the head reads, in training: some of it left out. */
-static ts_tensor dropped(net *n, ts_tensor x)
-{
-    if (n->wish->dropout <= 0)
-        return x;
-    const ts_tensor in[] = {x, ts_input(n->g, "train.random", TS_I64, 0, NULL)};
-    return call(n->g, 2, in, "random_dropout rate=%.17g", n->wish->dropout);
-}
-
 static bool classify(net *n, ts_error *e)
 {
     if (ts_rank(n->output) != 2 && ts_rank(n->output) != 3)
         return wrong_rank(n, "[batch, width] or [batch, sequence, width]", e);
     const int64_t out = n->classes;
-    if (!make_head(n, dropped(n, pooled(n)), out, e))
+    if (!make_head(n, net_thin_head(n, pooled(n)), out, e))
         return false;
     n->classes = ts_shape(n->logits)[1];
     n->label = ts_input(n->g, "train.label", TS_I64, 1, &n->batch);
@@ -169,7 +160,7 @@ static bool classify(net *n, ts_error *e)
 
 static bool regress(net *n, ts_error *e)
 {
-    if (!make_head(n, dropped(n, pooled(n)), 1, e))
+    if (!make_head(n, net_thin_head(n, pooled(n)), 1, e))
         return false;
     n->label = ts_input(n->g, "train.label", TS_F32, 1, &n->batch);
     const ts_tensor y = call(n->g, 1, &n->logits, "reshape shape=[%lld]", (long long)n->batch);
@@ -193,7 +184,7 @@ static bool next_token(net *n, ts_error *e)
 /* Texts that stand together are near, all others of the batch are far: cross-entropy over cosines, 20 times. */
 static bool pairs(net *n, ts_error *e)
 {
-    const ts_tensor x = dropped(n, pooled(n));
+    const ts_tensor x = net_thin_head(n, pooled(n));
     if (ts_rank(x) != 2)
         return wrong_rank(n, "[batch, width] or [batch, sequence, width]", e);
     const long long b = n->batch;
@@ -210,8 +201,6 @@ static bool pairs(net *n, ts_error *e)
 
 static bool own_loss(net *n, ts_error *e)
 {
-    if (!find_output(n, n->wish->loss, e))
-        return false;
     if (ts_rank(n->output) != 0 && !(ts_rank(n->output) == 1 && ts_shape(n->output)[0] == 1))
         return wrong_rank(n, "one number", e);
     n->loss = n->logits = n->output;
@@ -226,10 +215,6 @@ static bool options_fit(const train_wish *w, ts_error *e)
                    w->loss ? "--loss" : "--task regress");
         return bench_hint(e, "leave it out");
     }
-    if (w->dropout > 0 && (w->loss || strcmp(w->task, "lm") == 0)) {
-        bench_fail(e, TS_USAGE, "--dropout %g: there is no head whose input it could thin out", w->dropout);
-        return bench_hint(e, "it is for --task classify, regress and pairs");
-    }
     return true;
 }
 
@@ -239,12 +224,13 @@ static bool make_loss(net *n, ts_error *e)
         const char *task;
         bool (*make)(net *n, ts_error *e);
     } all[] = {{"classify", classify}, {"regress", regress}, {"lm", next_token}, {"pairs", pairs}};
-    if (!options_fit(n->wish, e))
+    const train_wish *w = n->wish;
+    const bool head = !w->loss && strcmp(w->task, "lm") != 0;
+    if (!options_fit(w, e) || !find_output(n, w->loss ? w->loss : w->output, e) || !net_thin(n, e) ||
+        !net_thin_fits(n, head, e))
         return false;
-    if (n->wish->loss)
+    if (w->loss)
         return own_loss(n, e);
-    if (!find_output(n, n->wish->output, e))
-        return false;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].task, n->wish->task) == 0)
             return all[i].make(n, e) && ts_graph_ok(n->g, e);

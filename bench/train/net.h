@@ -22,6 +22,7 @@ typedef struct net {
     int64_t rows;                               /* of the model's inputs: b, or 2b for pairs */
     int64_t batch, length, classes, vocabulary; /* vocabulary: ids are below; 0: unknown */
     bool text, stream;
+    int thinned;                      /* places of the model where elements are left out at random */
     ts_tensor mask, label;            /* inputs: [b, s], and the labels; NULL where not needed */
     ts_tensor head_weight, head_bias; /* weights [c, h] and [c]; NULL without a head */
     ts_tensor output, logits, loss;
@@ -30,6 +31,12 @@ typedef struct net {
 /* Opens the model, binds batch and length, puts head and loss on. classes: labels seen in the data, or 0. */
 bool net_make(net *n, const train_wish *w, const data *d, int64_t batch, int64_t classes, ts_error *e);
 void net_free(net *n);
+/* Dropout (thin.c): on n->output, which is computed anew; before the head; whether the wish can be met. */
+bool net_thin(net *n, ts_error *e);
+ts_tensor net_thin_head(net *n, ts_tensor x);
+bool net_thin_fits(const net *n, bool has_head, ts_error *e);
+/* The name that was meant by a glob that matches none; NULL: there are no names. (params.c) */
+const char *name_nearest(const char *glob, int n, const ts_tensor *all);
 /* What a task's data is like, before there is a net. */
 data_label task_label(const char *task);
 bool task_is_text(const train_wish *w); /* data is lines or a stream, not arrays */

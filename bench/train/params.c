@@ -57,22 +57,29 @@ static int distance(const char *a, const char *b)
     return row[n];
 }
 
+const char *name_nearest(const char *glob, int n, const ts_tensor *all)
+{
+    const char *near = NULL;
+    int best = 1000;
+    for (int i = 0; i < n; i++) {
+        const int d = distance(glob, ts_name(all[i]));
+        if (d < best && *ts_name(all[i]))
+            best = d, near = ts_name(all[i]);
+    }
+    return near;
+}
+
 /* A glob that matches no parameter is a mistake of typing. */
 static bool check_globs(const char *option, const char *globs, int n, const ts_tensor *all, ts_error *e)
 {
     char line[WISH_LINE];
     for (const char *at = globs; wish_line(&at, line);) {
-        const char *near = NULL;
-        int best = 1000;
         bool found = false;
-        for (int i = 0; i < n && !found; i++) {
-            const int d = distance(line, ts_name(all[i]));
+        for (int i = 0; i < n && !found; i++)
             found = fnmatch(line, ts_name(all[i]), 0) == 0;
-            if (d < best)
-                best = d, near = ts_name(all[i]);
-        }
         if (found)
             continue;
+        const char *near = name_nearest(line, n, all);
         bench_fail(e, TS_USAGE, "--%s '%s' matches none of the %d parameters", option, line, n);
         return bench_hint(e, "the nearest is %s", near ? near : "none");
     }

@@ -9,10 +9,11 @@
 /* What is not given is NULL, or the fallback of its row. Lists are one text, an entry a line. Owned. */
 typedef struct train_wish {
     char *model, *data, *eval, *task, *pool, *order, *head, *loss, *output, *tokenizer, *optimizer, *schedule, *on_nan;
-    char *freeze, *no_decay, *on, *grad_norms, *dims, *precision;
+    char *freeze, *no_decay, *on, *dropout_on, *grad_norms, *dims, *precision;
     int64_t labels, batch, steps, epochs, total_steps, warmup, length, seed, keep, save_every, eval_every, accumulate;
     int64_t lora, growth_interval;
-    double lr, clip, ema, dropout, smoothing, loss_scale;
+    double lr, clip, ema, smoothing, loss_scale;
+    double dropout;                                   /* below 0: as the model's own operations say */
     double weight_decay, beta1, beta2, eps, momentum; /* below 0: as the optimizer has it */
 } train_wish;
 

@@ -99,32 +99,6 @@ static bool adapt_multinomial(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, g_cast(g, g_call1(g, "argmax axis=2", score), to), e);
 }
 
-/* Outside of training nothing is dropped; the mask, where asked for, is all true. In training each element stays with
- * probability 1 - ratio, and is then divided by that. */
-static bool adapt_dropout(const onnx_call *c, const node **out, err *e)
-{
-    double ratio = onnx_real(c, "ratio", 0.5), training = 0;
-    if (!onnx_need(c, 1, e) || !onnx_number(c, 1, &ratio, e) || !onnx_number(c, 2, &training, e))
-        return false;
-    if (!(ratio >= 0 && ratio < 1))
-        return err_set(e, TS_BAD_INPUT, "Dropout: ratio %g is outside 0...1", ratio);
-    graph *g = c->g;
-    const node *x = c->in[0], *kept;
-    out[0] = x;
-    if (training != 0 && ratio > 0) {
-        const node *u = uniform_like(g, x, seed_of(c, 1));
-        kept = g_call2(g, "less_equal", g_scalar_like(g, u, ratio), u);
-        const node *y = g_call2(g, "divide", x, g_scalar_like(g, x, 1 - ratio));
-        if (!onnx_give(c, out, g_call3(g, "where", kept, y, g_scalar_like(g, x, 0)), e))
-            return false;
-    } else {
-        kept = g_broadcast(g, g_scalar(g, TS_BOOL, 1), x->type.rank, x->type.dim);
-    }
-    if (c->n_out < 2)
-        return true;
-    return onnx_give(c, out + 1, c->version < 10 ? g_cast(g, kept, x->type.dtype) : kept, e);
-}
-
 /* ---- shape ---- */
 static bool random_shape(const node *n, type *out, err *e)
 {
@@ -233,9 +207,8 @@ static const op random_uniform_op = {
     .name = "random_uniform", .doc = "Numbers in [0, 1), each a function of the seed and its place.",
     .numpy = "random_unit(shape, 2 * seed, 53 if to == 'f64' else 24).astype(dtypes[to])",
     .onnx = (const onnx_rule[]){{"RandomUniform", 1, adapt_uniform}, {"RandomUniformLike", 1, adapt_uniform_like},
-        {"Bernoulli", 15, adapt_bernoulli}, {"Multinomial", 7, adapt_multinomial}, {"Dropout", 1, adapt_dropout}, {0}},
+        {"Bernoulli", 15, adapt_bernoulli}, {"Multinomial", 7, adapt_multinomial}, {0}},
     .onnx_cases = "Bernoulli f32[3]\n"
-                  "Dropout f32[3]\n"
                   "Multinomial f32[2,3]\n"
                   "RandomUniformLike f32[3]",
     .arity = 0, .axes = "e", .attr = attributes, .shape = random_shape, .body = uniform_body,
