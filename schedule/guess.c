@@ -193,21 +193,63 @@ typedef struct product { /* how a contraction is tiled */
     const char *staged; /* "+b", to be made at a loop of its own; "" */
 } product;
 
-static void put_staged(text *t, const product *c, bool here)
+/* The register tile, in steps of rows, within all other loops. */
+static void put_tile(const stage *s, const product *c, bool rows, text *t)
 {
-    if (here)
-        text_add(t, "%s", c->staged);
+    const int fold = s->n_result;
+    const bool plain = s->n_axis == fold + 1 && s->extent[fold] >= 16;
+    if (rows)
+        guess_put(t, s, c->row, c->tile.rows, "");
+    for (int a = fold; a < s->n_axis; a++)
+        guess_put(t, s, a, plain ? 4 : 1, "");
+    if (plain)
+        guess_put(t, s, fold, 1, "unroll");
+    if (c->row >= 0)
+        guess_put(t, s, c->row, 1, "unroll");
+    guess_put(t, s, c->column, 1, "vector");
+}
+
+/* A long fold goes a block at a time, so that a panel of columns stays in the second cache. */
+static bool is_long(const stage *s)
+{
+    const int fold = s->n_result;
+    return s->n_axis == fold + 1 && s->extent[fold] > LONG_FOLD && ts_dtype_bytes(s->node->type.dtype) == 4 &&
+           !s->scratch;
+}
+
+/* What the rows read comes by once for every panel of columns. Where it is more than the last cache holds, panels
+ * go through a part of it that stays in the second one: a block of a long fold, and of rows where these are many. */
+static bool guess_tall(const plan *p, const stage *s, const product *c, text *t)
+{
+    const int fold = s->n_result;
+    const int64_t deep = is_long(s) ? FOLD_BLOCK : s->extent[fold], size = ts_dtype_bytes(s->node->type.dtype);
+    const double read = (double)c->rows * (double)s->extent[fold] * (double)size;
+    const int64_t rows = plan_cache_bytes(p, 2) * 3 / 4 / (deep * size) / c->tile.rows * c->tile.rows,
+                  part = (c->columns + p->threads - 1) / p->threads;
+    const bool cut = c->rows > rows;
+    if (!*c->staged || s->n_axis != fold + 1 || read <= (double)plan_cache_bytes(p, 3) ||
+        (cut ? rows < MANY_ROWS / 2 : !is_long(s)))
+        return false;
+    if (cut)
+        guess_put(t, s, c->row, rows, c->spread ? "core" : "");
+    else
+        guess_put(t, s, c->column, (part + c->width - 1) / c->width * c->width, c->spread ? "core" : "");
+    if (is_long(s))
+        guess_put(t, s, fold, FOLD_BLOCK, "");
+    guess_put(t, s, c->column, c->width, "");
+    text_add(t, "%s", c->staged);
+    put_tile(s, c, true, t);
+    return true;
 }
 
 /* Panels of columns, each used by all rows. A copy is made for each panel, and for each block of a long fold. */
 static void guess_panels(const plan *p, const stage *s, const product *c, text *t)
 {
-    const int fold = s->n_result;
     const bool by_column = c->columns / c->width >= p->threads || c->row < 0, by_row = !by_column && c->spread;
-    const bool plain = s->n_axis == fold + 1, copies = *c->staged != 0;
-    const bool blocked = plain && s->extent[fold] > LONG_FOLD && ts_dtype_bytes(s->node->type.dtype) == 4 &&
-                         !s->scratch;
+    const bool copies = *c->staged != 0, blocked = is_long(s);
     const int64_t part = (c->rows + p->threads - 1) / p->threads;
+    if (guess_tall(p, s, c, t))
+        return;
     if (by_row)
         guess_put(t, s, c->row, copies ? (part + c->tile.rows - 1) / c->tile.rows * c->tile.rows : c->tile.rows,
                   "core");
@@ -215,19 +257,11 @@ static void guess_panels(const plan *p, const stage *s, const product *c, text *
         guess_put(t, s, c->row, 256 / c->tile.rows * c->tile.rows, "");
     if (c->columns > c->width || copies)
         guess_put(t, s, c->column, c->width, c->spread && by_column ? "core" : "");
-    put_staged(t, c, !blocked);
+    text_add(t, "%s", blocked ? "" : c->staged);
     if (blocked)
-        guess_put(t, s, fold, FOLD_BLOCK, "");
-    put_staged(t, c, blocked);
-    if (c->row >= 0 && (!by_row || copies))
-        guess_put(t, s, c->row, c->tile.rows, "");
-    for (int a = fold; a < s->n_axis; a++)
-        guess_put(t, s, a, plain && s->extent[a] >= 16 ? 4 : 1, "");
-    if (plain && s->extent[fold] >= 16)
-        guess_put(t, s, fold, 1, "unroll");
-    if (c->row >= 0)
-        guess_put(t, s, c->row, 1, "unroll");
-    guess_put(t, s, c->column, 1, "vector");
+        guess_put(t, s, s->n_result, FOLD_BLOCK, "");
+    text_add(t, "%s", blocked ? c->staged : "");
+    put_tile(s, c, c->row >= 0 && (!by_row || copies), t);
 }
 
 static void guess_contraction(const plan *p, const kernel *k, const stage *s, text *t)

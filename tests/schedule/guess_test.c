@@ -34,6 +34,22 @@ static const node *input_gradient(graph *g)
     return fresh(g, 2048, 384, 1536, false, true);
 }
 
+/* Three products of a vocabulary: of its weights' gradient, of what it reads, and of many tokens. */
+static const node *vocabulary_gradient(graph *g)
+{
+    return fresh(g, 50257, 256, 768, true, false);
+}
+
+static const node *vocabulary_input(graph *g)
+{
+    return fresh(g, 256, 50257, 768, false, false);
+}
+
+static const node *vocabulary_deep(graph *g)
+{
+    return fresh(g, 50257, 2048, 768, true, false);
+}
+
 static const node *few_rows(graph *g)
 {
     return fresh(g, 64, 384, 1536, false, false);
@@ -74,6 +90,15 @@ static void test_weights(void)
     free_plan(&b);
 }
 
+/* What the rows read is more than the last cache holds: it comes by once, not once for every panel. */
+static void test_tall_products(void)
+{
+    guessed(vocabulary_gradient, 2, "m/765@core n/48+b m/9 k/4 k@unroll m@unroll n@vector");
+    guessed(vocabulary_gradient, 1, "m/765 n/48+b m/9 k/4 k@unroll m@unroll n@vector");
+    guessed(vocabulary_input, 2, "n/384@core k/768 n/48+b m/8 k/4 k@unroll m@unroll n@vector");
+    guessed(vocabulary_deep, 2, "m/252@core k/768 n/48+b m/9 k/4 k@unroll m@unroll n@vector");
+}
+
 static void test_fresh_products(void)
 {
     guessed(weight_gradient, 1, "n/48 k/768+b m/8 k/4 k@unroll m@unroll n@vector");
@@ -85,6 +110,7 @@ static void test_fresh_products(void)
 int main(void)
 {
     test_fresh_products();
+    test_tall_products();
     test_weights();
     return check_done();
 }
