@@ -102,7 +102,7 @@ static const char *spelled(const writer *w, const expr *x)
     for (const spelling *s = w->override; real && s && s->fn; s++)
         if (!strcmp(s->fn, x->fn->name) && s->narrow == !is_double(w, arg->dtype))
             return s->text;
-    return real ? x->fn->c_real : x->fn->c_whole;
+    return fn_spelled(x->fn, arg->dtype);
 }
 
 static void write_call(writer *w, text *t, const expr *x)

@@ -152,7 +152,7 @@ static void apply(const expr *x, vec *const *a, int n)
             else
                 w[i] = a[i]->v[l].i;
         if (!real)
-            y.i = f->whole(w);
+            y.i = fn_whole(f, x->arg[x->n - 1]->dtype, w);
         else if (f->result == R_BOOL)
             y.i = f->real(r) != 0;
         else
@@ -220,7 +220,7 @@ static void combine(block *b, const expr *x, vec *acc, vec *y)
         if (real)
             acc->v[l].d = x->fn->real((const double[]){p.d, q.d});
         else
-            acc->v[l].i = x->fn->whole((const int64_t[]){p.i, q.i});
+            acc->v[l].i = fn_whole(x->fn, x->dtype, (const int64_t[]){p.i, q.i});
     }
 }
 

@@ -33,7 +33,7 @@ static void put_in(block *b, const expr *x, int axis, value *result)
     else if (is_real(x))
         to->d = x->fn->real((const double[]){to->d, y.d});
     else
-        *to = block_rounded(x->dtype, (value){.i = x->fn->whole((const int64_t[]){to->i, y.i})});
+        *to = block_rounded(x->dtype, (value){.i = fn_whole(x->fn, x->dtype, (const int64_t[]){to->i, y.i})});
 }
 
 /* ---- states carried along axes ---- */

@@ -97,7 +97,7 @@ static const expr *fold_call(arena *m, const fn *f, const expr *const *arg, dtyp
     if (real && f->result != R_BOOL)
         v = x_real(m, f->real(r));
     else
-        v = x_whole(m, real ? f->real(r) != 0 : f->whole(w));
+        v = x_whole(m, real ? f->real(r) != 0 : fn_whole(f, in, w));
     return retype(m, out, v);
 }
 

@@ -24,8 +24,12 @@ typedef struct fn {
     double unit;         /* start value when folding an axis; NAN: may not fold */
     int cost;            /* flops; 0 for selection and comparison */
     int monotone;        /* 1: rises or falls in each argument alone; 2: where the second keeps its sign; 0: not said */
+    int64_t (*natural)(const int64_t *x); /* on u64, the bits of which x holds; NULL: as whole */
+    const char *c_natural;                /* NULL: as c_whole */
 } fn;
 const fn *fn_find(const char *name);
+int64_t fn_whole(const fn *f, dtype d, const int64_t *x); /* d: of the arguments, a dtype of whole or truth values */
+const char *fn_spelled(const fn *f, dtype d);             /* as c_real and c_whole, for such arguments */
 
 /* A C function: for what no expression says, as sorting. Compiled into the library from graph/routines/NAME.c, and that
  * file's text travels with generated programs, so it includes nothing but C headers. at: the operands, row-major, then

@@ -18,6 +18,12 @@
     {                                                                                                                  \
         return formula;                                                                                                \
     }
+#define NATURAL(name, formula)                                                                                         \
+    static int64_t n_##name(const int64_t *x)                                                                          \
+    {                                                                                                                  \
+        const uint64_t u[] = {(uint64_t)x[0], (uint64_t)x[1]};                                                         \
+        return (int64_t)(formula);                                                                                     \
+    }
 #define WRAP(a, o, b) (int64_t)((uint64_t)(a)o(uint64_t)(b))
 
 REAL(add, x[0] + x[1])
@@ -96,6 +102,16 @@ WHOLE(bitnot, ~x[0])
 WHOLE(shl, x[1] < 0 || x[1] > 63 ? 0 : (int64_t)((uint64_t)x[0] << x[1]))
 WHOLE(shr, x[1] < 0 || x[1] > 63 ? (x[0] < 0 ? -1 : 0) : x[0] >> x[1])
 WHOLE(select, x[0] ? x[1] : x[2])
+NATURAL(max, u[0] > u[1] ? u[0] : u[1])
+NATURAL(min, u[0] < u[1] ? u[0] : u[1])
+NATURAL(floordiv, u[1] == 0 ? 0 : u[0] / u[1])
+NATURAL(mod, u[1] == 0 ? 0 : u[0] % u[1])
+NATURAL(lt, u[0] < u[1])
+NATURAL(le, u[0] <= u[1])
+static int64_t n_sign(const int64_t *x)
+{
+    return x[0] != 0;
+}
 static int64_t w_pow(const int64_t *x) /* numpy refuses negative exponents; 0 here keeps it total */
 {
     uint64_t y = 1, b = (uint64_t)x[0];
@@ -107,66 +123,72 @@ static int64_t w_pow(const int64_t *x) /* numpy refuses negative exponents; 0 he
 /* Ties of max and min give the whole derivative to the second argument, so that relu = max(a, 0) has derivative 0
  * at 0. */
 static const fn table[] = {
-    /* name, arity, result, real, whole, C for reals, C for integers, derivatives, unit, cost, monotone */
-    {"add", 2, R_SAME, r_add, w_add, "($0 + $1)", "whole_add($0, $1)", {"1", "1"}, 0, 1, 1},
-    {"sub", 2, R_SAME, r_sub, w_sub, "($0 - $1)", "whole_sub($0, $1)", {"1", "-1"}, NAN, 1, 1},
-    {"mul", 2, R_SAME, r_mul, w_mul, "($0 * $1)", "whole_mul($0, $1)", {"b", "a"}, 1, 1, 1},
-    {"div", 2, R_SAME, r_div, NULL, "($0 / $1)", NULL, {"1 / b", "-y / b"}, NAN, 1, 2},
-    {"neg", 1, R_SAME, r_neg, w_neg, "(-$0)", "whole_sub(0, $0)", {"-1"}, NAN, 1, 1},
-    {"abs", 1, R_SAME, r_abs, w_abs, "fabs@($0)", "($0 < 0 ? whole_sub(0, $0) : $0)", {"sign(a)"}, NAN, 1, 0},
+    /* name, arity, result, real, whole, C for reals, C for integers,
+     * derivatives, unit, cost, monotone, of u64, C for u64 */
+    {"add", 2, R_SAME, r_add, w_add, "($0 + $1)", "whole_add($0, $1)", {"1", "1"}, 0, 1, 1, NULL, NULL},
+    {"sub", 2, R_SAME, r_sub, w_sub, "($0 - $1)", "whole_sub($0, $1)", {"1", "-1"}, NAN, 1, 1, NULL, NULL},
+    {"mul", 2, R_SAME, r_mul, w_mul, "($0 * $1)", "whole_mul($0, $1)", {"b", "a"}, 1, 1, 1, NULL, NULL},
+    {"div", 2, R_SAME, r_div, NULL, "($0 / $1)", NULL, {"1 / b", "-y / b"}, NAN, 1, 2, NULL, NULL},
+    {"neg", 1, R_SAME, r_neg, w_neg, "(-$0)", "whole_sub(0, $0)", {"-1"}, NAN, 1, 1, NULL, NULL},
+    {"abs", 1, R_SAME, r_abs, w_abs, "fabs@($0)", "($0 < 0 ? whole_sub(0, $0) : $0)",
+     {"sign(a)"}, NAN, 1, 0, w_same, "$0"},
     {"max", 2, R_SAME, r_max, w_max, "max@($0, $1)", "($0 > $1 ? $0 : $1)",
-     {"b < a ? 1 : 0", "b < a ? 0 : 1"}, -INFINITY, 1, 1},
+     {"b < a ? 1 : 0", "b < a ? 0 : 1"}, -INFINITY, 1, 1, n_max, NULL},
     {"min", 2, R_SAME, r_min, w_min, "min@($0, $1)", "($0 < $1 ? $0 : $1)",
-     {"a < b ? 1 : 0", "a < b ? 0 : 1"}, INFINITY, 1, 1},
+     {"a < b ? 1 : 0", "a < b ? 0 : 1"}, INFINITY, 1, 1, n_min, NULL},
     {"pow", 2, R_SAME, r_pow, w_pow, "pow@($0, $1)", "whole_pow($0, $1)",
-     {"b == 0 ? 0 : b * pow(a, b - 1)", "a == 0 ? 0 : y * log(a)"}, NAN, 10, 0},
-    {"exp", 1, R_SAME, r_exp, NULL, "exp@($0)", NULL, {"y"}, NAN, 10, 1},
-    {"expm1", 1, R_SAME, r_expm1, NULL, "expm1@($0)", NULL, {"y + 1"}, NAN, 10, 1},
-    {"log", 1, R_SAME, r_log, NULL, "log@($0)", NULL, {"1 / a"}, NAN, 10, 0},
-    {"log1p", 1, R_SAME, r_log1p, NULL, "log1p@($0)", NULL, {"1 / (1 + a)"}, NAN, 10, 0},
-    {"sqrt", 1, R_SAME, r_sqrt, NULL, "sqrt@($0)", NULL, {"0.5 / y"}, NAN, 1, 0},
-    {"sin", 1, R_SAME, r_sin, NULL, "sin@($0)", NULL, {"cos(a)"}, NAN, 10, 0},
-    {"cos", 1, R_SAME, r_cos, NULL, "cos@($0)", NULL, {"-sin(a)"}, NAN, 10, 0},
-    {"tan", 1, R_SAME, r_tan, NULL, "tan@($0)", NULL, {"1 + y * y"}, NAN, 10, 0},
-    {"asin", 1, R_SAME, r_asin, NULL, "asin@($0)", NULL, {"1 / sqrt(1 - a * a)"}, NAN, 10, 0},
-    {"acos", 1, R_SAME, r_acos, NULL, "acos@($0)", NULL, {"-1 / sqrt(1 - a * a)"}, NAN, 10, 0},
-    {"atan", 1, R_SAME, r_atan, NULL, "atan@($0)", NULL, {"1 / (1 + a * a)"}, NAN, 10, 1},
+     {"b == 0 ? 0 : b * pow(a, b - 1)", "a == 0 ? 0 : y * log(a)"}, NAN, 10, 0, NULL, NULL},
+    {"exp", 1, R_SAME, r_exp, NULL, "exp@($0)", NULL, {"y"}, NAN, 10, 1, NULL, NULL},
+    {"expm1", 1, R_SAME, r_expm1, NULL, "expm1@($0)", NULL, {"y + 1"}, NAN, 10, 1, NULL, NULL},
+    {"log", 1, R_SAME, r_log, NULL, "log@($0)", NULL, {"1 / a"}, NAN, 10, 0, NULL, NULL},
+    {"log1p", 1, R_SAME, r_log1p, NULL, "log1p@($0)", NULL, {"1 / (1 + a)"}, NAN, 10, 0, NULL, NULL},
+    {"sqrt", 1, R_SAME, r_sqrt, NULL, "sqrt@($0)", NULL, {"0.5 / y"}, NAN, 1, 0, NULL, NULL},
+    {"sin", 1, R_SAME, r_sin, NULL, "sin@($0)", NULL, {"cos(a)"}, NAN, 10, 0, NULL, NULL},
+    {"cos", 1, R_SAME, r_cos, NULL, "cos@($0)", NULL, {"-sin(a)"}, NAN, 10, 0, NULL, NULL},
+    {"tan", 1, R_SAME, r_tan, NULL, "tan@($0)", NULL, {"1 + y * y"}, NAN, 10, 0, NULL, NULL},
+    {"asin", 1, R_SAME, r_asin, NULL, "asin@($0)", NULL, {"1 / sqrt(1 - a * a)"}, NAN, 10, 0, NULL, NULL},
+    {"acos", 1, R_SAME, r_acos, NULL, "acos@($0)", NULL, {"-1 / sqrt(1 - a * a)"}, NAN, 10, 0, NULL, NULL},
+    {"atan", 1, R_SAME, r_atan, NULL, "atan@($0)", NULL, {"1 / (1 + a * a)"}, NAN, 10, 1, NULL, NULL},
     {"atan2", 2, R_SAME, r_atan2, NULL, "atan2@($0, $1)", NULL,
-     {"b / (a * a + b * b)", "-a / (a * a + b * b)"}, NAN, 10, 0},
-    {"sinh", 1, R_SAME, r_sinh, NULL, "sinh@($0)", NULL, {"cosh(a)"}, NAN, 10, 1},
-    {"cosh", 1, R_SAME, r_cosh, NULL, "cosh@($0)", NULL, {"sinh(a)"}, NAN, 10, 0},
-    {"tanh", 1, R_SAME, r_tanh, NULL, "tanh@($0)", NULL, {"1 - y * y"}, NAN, 10, 1},
-    {"asinh", 1, R_SAME, r_asinh, NULL, "asinh@($0)", NULL, {"1 / sqrt(a * a + 1)"}, NAN, 10, 0},
-    {"acosh", 1, R_SAME, r_acosh, NULL, "acosh@($0)", NULL, {"1 / sqrt(a * a - 1)"}, NAN, 10, 0},
-    {"atanh", 1, R_SAME, r_atanh, NULL, "atanh@($0)", NULL, {"1 / (1 - a * a)"}, NAN, 10, 0},
-    {"erf", 1, R_SAME, r_erf, NULL, "erf@($0)", NULL, {"1.1283791670955126 * exp(-a * a)"}, NAN, 20, 1},
-    {"floor", 1, R_SAME, r_floor, w_same, "floor@($0)", "$0", {"0"}, NAN, 1, 1},
-    {"ceil", 1, R_SAME, r_ceil, w_same, "ceil@($0)", "$0", {"0"}, NAN, 1, 1},
-    {"round", 1, R_SAME, r_round, w_same, "rint@($0)", "$0", {"0"}, NAN, 1, 1},
-    {"trunc", 1, R_SAME, r_trunc, w_same, "trunc@($0)", "$0", {"0"}, NAN, 1, 1},
-    {"sign", 1, R_SAME, r_sign, w_sign, "($0 > 0 ? 1 : $0 < 0 ? -1 : $0)", "(($0 > 0) - ($0 < 0))", {"0"}, NAN, 1, 1},
-    {"floordiv", 2, R_SAME, r_floordiv, w_floordiv, "floor@($0 / $1)", "whole_div($0, $1)", {"0", "0"}, NAN, 1, 2},
-    {"mod", 2, R_SAME, r_mod, w_mod, "floor_mod@($0, $1)", "whole_mod($0, $1)", {"1", "-floordiv(a, b)"}, NAN, 2, 0},
-    {"fmod", 2, R_SAME, r_fmod, w_fmod, "fmod@($0, $1)", "whole_rem($0, $1)", {"1", "-trunc(a / b)"}, NAN, 2, 0},
-    {"isnan", 1, R_BOOL, r_isnan, w_no, "($0 != $0)", "0", {"0"}, NAN, 0, 0},
-    {"isinf", 1, R_BOOL, r_isinf, w_no, "(isinf($0) != 0)", "0", {"0"}, NAN, 0, 0},
-    {"lt", 2, R_BOOL, r_lt, w_lt, "($0 < $1)", "($0 < $1)", {"0", "0"}, NAN, 0, 1},
-    {"le", 2, R_BOOL, r_le, w_le, "($0 <= $1)", "($0 <= $1)", {"0", "0"}, NAN, 0, 1},
-    {"eq", 2, R_BOOL, r_eq, w_eq, "($0 == $1)", "($0 == $1)", {"0", "0"}, NAN, 0, 0},
-    {"ne", 2, R_BOOL, r_ne, w_ne, "($0 != $1)", "($0 != $1)", {"0", "0"}, NAN, 0, 0},
-    {"and", 2, R_BOOL, NULL, w_and, NULL, "($0 && $1)", {"0", "0"}, 1, 0, 1},
-    {"or", 2, R_BOOL, NULL, w_or, NULL, "($0 || $1)", {"0", "0"}, 0, 0, 1},
-    {"not", 1, R_BOOL, NULL, w_not, NULL, "(!$0)", {"0"}, NAN, 0, 1},
-    {"bitand", 2, R_SAME, NULL, w_bitand, NULL, "($0 & $1)", {"0", "0"}, -1, 1, 0},
-    {"bitor", 2, R_SAME, NULL, w_bitor, NULL, "($0 | $1)", {"0", "0"}, 0, 1, 0},
-    {"bitxor", 2, R_SAME, NULL, w_bitxor, NULL, "($0 ^ $1)", {"0", "0"}, 0, 1, 0},
-    {"bitnot", 1, R_SAME, NULL, w_bitnot, NULL, "(~$0)", {"0"}, NAN, 1, 0},
-    {"shl", 2, R_SAME, NULL, w_shl, NULL, "whole_shl($0, $1)", {"0", "0"}, NAN, 1, 0},
-    {"shr", 2, R_SAME, NULL, w_shr, NULL, "whole_shr($0, $1)", {"0", "0"}, NAN, 1, 0},
+     {"b / (a * a + b * b)", "-a / (a * a + b * b)"}, NAN, 10, 0, NULL, NULL},
+    {"sinh", 1, R_SAME, r_sinh, NULL, "sinh@($0)", NULL, {"cosh(a)"}, NAN, 10, 1, NULL, NULL},
+    {"cosh", 1, R_SAME, r_cosh, NULL, "cosh@($0)", NULL, {"sinh(a)"}, NAN, 10, 0, NULL, NULL},
+    {"tanh", 1, R_SAME, r_tanh, NULL, "tanh@($0)", NULL, {"1 - y * y"}, NAN, 10, 1, NULL, NULL},
+    {"asinh", 1, R_SAME, r_asinh, NULL, "asinh@($0)", NULL, {"1 / sqrt(a * a + 1)"}, NAN, 10, 0, NULL, NULL},
+    {"acosh", 1, R_SAME, r_acosh, NULL, "acosh@($0)", NULL, {"1 / sqrt(a * a - 1)"}, NAN, 10, 0, NULL, NULL},
+    {"atanh", 1, R_SAME, r_atanh, NULL, "atanh@($0)", NULL, {"1 / (1 - a * a)"}, NAN, 10, 0, NULL, NULL},
+    {"erf", 1, R_SAME, r_erf, NULL, "erf@($0)", NULL, {"1.1283791670955126 * exp(-a * a)"}, NAN, 20, 1, NULL, NULL},
+    {"floor", 1, R_SAME, r_floor, w_same, "floor@($0)", "$0", {"0"}, NAN, 1, 1, NULL, NULL},
+    {"ceil", 1, R_SAME, r_ceil, w_same, "ceil@($0)", "$0", {"0"}, NAN, 1, 1, NULL, NULL},
+    {"round", 1, R_SAME, r_round, w_same, "rint@($0)", "$0", {"0"}, NAN, 1, 1, NULL, NULL},
+    {"trunc", 1, R_SAME, r_trunc, w_same, "trunc@($0)", "$0", {"0"}, NAN, 1, 1, NULL, NULL},
+    {"sign", 1, R_SAME, r_sign, w_sign, "($0 > 0 ? 1 : $0 < 0 ? -1 : $0)", "(($0 > 0) - ($0 < 0))",
+     {"0"}, NAN, 1, 1, n_sign, "($0 != 0)"},
+    {"floordiv", 2, R_SAME, r_floordiv, w_floordiv, "floor@($0 / $1)", "whole_div($0, $1)",
+     {"0", "0"}, NAN, 1, 2, n_floordiv, "($1 == 0 ? 0 : $0 / $1)"},
+    {"mod", 2, R_SAME, r_mod, w_mod, "floor_mod@($0, $1)", "whole_mod($0, $1)",
+     {"1", "-floordiv(a, b)"}, NAN, 2, 0, n_mod, "($1 == 0 ? 0 : $0 % $1)"},
+    {"fmod", 2, R_SAME, r_fmod, w_fmod, "fmod@($0, $1)", "whole_rem($0, $1)",
+     {"1", "-trunc(a / b)"}, NAN, 2, 0, n_mod, "($1 == 0 ? 0 : $0 % $1)"},
+    {"isnan", 1, R_BOOL, r_isnan, w_no, "($0 != $0)", "0", {"0"}, NAN, 0, 0, NULL, NULL},
+    {"isinf", 1, R_BOOL, r_isinf, w_no, "(isinf($0) != 0)", "0", {"0"}, NAN, 0, 0, NULL, NULL},
+    {"lt", 2, R_BOOL, r_lt, w_lt, "($0 < $1)", "($0 < $1)", {"0", "0"}, NAN, 0, 1, n_lt, NULL},
+    {"le", 2, R_BOOL, r_le, w_le, "($0 <= $1)", "($0 <= $1)", {"0", "0"}, NAN, 0, 1, n_le, NULL},
+    {"eq", 2, R_BOOL, r_eq, w_eq, "($0 == $1)", "($0 == $1)", {"0", "0"}, NAN, 0, 0, NULL, NULL},
+    {"ne", 2, R_BOOL, r_ne, w_ne, "($0 != $1)", "($0 != $1)", {"0", "0"}, NAN, 0, 0, NULL, NULL},
+    {"and", 2, R_BOOL, NULL, w_and, NULL, "($0 && $1)", {"0", "0"}, 1, 0, 1, NULL, NULL},
+    {"or", 2, R_BOOL, NULL, w_or, NULL, "($0 || $1)", {"0", "0"}, 0, 0, 1, NULL, NULL},
+    {"not", 1, R_BOOL, NULL, w_not, NULL, "(!$0)", {"0"}, NAN, 0, 1, NULL, NULL},
+    {"bitand", 2, R_SAME, NULL, w_bitand, NULL, "($0 & $1)", {"0", "0"}, -1, 1, 0, NULL, NULL},
+    {"bitor", 2, R_SAME, NULL, w_bitor, NULL, "($0 | $1)", {"0", "0"}, 0, 1, 0, NULL, NULL},
+    {"bitxor", 2, R_SAME, NULL, w_bitxor, NULL, "($0 ^ $1)", {"0", "0"}, 0, 1, 0, NULL, NULL},
+    {"bitnot", 1, R_SAME, NULL, w_bitnot, NULL, "(~$0)", {"0"}, NAN, 1, 0, NULL, NULL},
+    {"shl", 2, R_SAME, NULL, w_shl, NULL, "whole_shl($0, $1)", {"0", "0"}, NAN, 1, 0, NULL, NULL},
+    {"shr", 2, R_SAME, NULL, w_shr, NULL, "whole_shr($0, $1)", {"0", "0"}, NAN, 1, 0, NULL, NULL},
     /* a subscript, checked against 0 <= a < b */
-    {"at", 2, R_SAME, NULL, w_same, NULL, "checked($0, $1, fault)", {"0", "0"}, NAN, 0, 1},
+    {"at", 2, R_SAME, NULL, w_same, NULL, "checked($0, $1, fault)", {"0", "0"}, NAN, 0, 1, NULL, NULL},
     {"select", 3, R_SECOND, r_select, w_select, "($0 ? $1 : $2)", "($0 ? $1 : $2)",
-     {"0", "a ? 1 : 0", "a ? 0 : 1"}, NAN, 0, 0},
+     {"0", "a ? 1 : 0", "a ? 0 : 1"}, NAN, 0, 0, NULL, NULL},
 };
 /* clang-format on */
 
@@ -176,4 +198,14 @@ const fn *fn_find(const char *name)
         if (!strcmp(table[i].name, name))
             return &table[i];
     return NULL;
+}
+
+int64_t fn_whole(const fn *f, dtype d, const int64_t *x)
+{
+    return d == TS_U64 && f->natural ? f->natural(x) : f->whole(x);
+}
+
+const char *fn_spelled(const fn *f, dtype d)
+{
+    return dtype_class(d) == D_REAL ? f->c_real : d == TS_U64 && f->c_natural ? f->c_natural : f->c_whole;
 }

@@ -239,8 +239,8 @@ void emit_acc(emitter *m, text *t,
 
 void emit_combine(emitter *m, text *t, const char *a, const char *b)
 {
-    const bool real = dtype_class(m->fold->dtype) == D_REAL, narrow = strcmp(acc_type(m), "double") != 0;
-    for (const char *s = real ? m->fold->fn->c_real : m->fold->fn->c_whole; *s; s++) {
+    const bool narrow = strcmp(acc_type(m), "double") != 0;
+    for (const char *s = fn_spelled(m->fold->fn, m->fold->dtype); *s; s++) {
         if (*s == '@')
             text_add(t, "%s", narrow ? "f" : "");
         else if (*s == '$')

@@ -5,7 +5,7 @@
 
 static const char two[] =
     "f32[2,3] f32[2,3]\nf32[16]! f32[16]!\ni64[4,1] i64[1,5]\ni32[30] i32[]\nf32[2,3] f64[3]\nf32[0,3] f32[3]\n"
-    "u8[5] i8[5]\nbool[9] bool[9]\nf16[4] f16[4]";
+    "u8[5] i8[5]\nbool[9] bool[9]\nf16[4] f16[4]\nu64[9]! u64[9]!";
 static const char truths[] =
     "bool[2,3] bool[2,3]\nbool[8] bool[]\nbool[4,1] bool[1,3]\nf32[16]! f32[16]!\ni64[9] i64[9]\nbool[0,3] bool[3]";
 

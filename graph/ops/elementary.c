@@ -102,9 +102,14 @@ static const op atanh_op = {
     .onnx = (const onnx_rule[]){{"Atanh", 9, NULL}, {0}}, .onnx_types = "Atanh:F",
     .arity = 1, .axes = "e", .text = "atanh(a)", .shape = shape_float, .cases = real};
 
+static bool adapt_erf(const onnx_call *c, const node **out, err *e) /* integers stay integers */
+{
+    return onnx_need(c, 1, e) && onnx_give(c, out, g_cast(c->g, g_call1(c->g, "erf", c->in[0]), c->in[0]->type.dtype), e);
+}
+
 static const op erf_op = {
-    .name = "erf", .doc = "Error function.", .numpy = "erf(a)",
-    .onnx = (const onnx_rule[]){{"Erf", 9, NULL}, {0}},
+    .name = "erf", .doc = "Error function.", .numpy = "erf(a)", .back = "Erf a^",
+    .onnx = (const onnx_rule[]){{"Erf", 9, adapt_erf}, {0}},
     .arity = 1, .axes = "e", .text = "erf(a)", .shape = shape_float,
     .cases = "f32[2,3]\nf32[16]!\nf64[16]!\nf32[0,3]\nf16[5]"};
 

@@ -84,13 +84,33 @@ static bool adapt_log_softmax(const onnx_call *c, const node **out, err *e)
     return (y || !err_is(e)) && onnx_give(c, out, y, e);
 }
 
-/* Calls op_name with the operands that are there and with the node's epsilon and axis. */
+/* What halves are standardised in: f32, unless the file says other. Wider operands keep their dtype. */
+static bool stash_type(const onnx_call *c, dtype *stash, err *e)
+{
+    return onnx_dtype(onnx_int(c, "stash_type", 1), stash, e);
+}
+
+static const node *stashed(const onnx_call *c, dtype stash)
+{
+    const node *x = c->in[0];
+    return ts_dtype_bytes(stash) > ts_dtype_bytes(x->type.dtype) ? g_cast(c->g, x, stash) : x;
+}
+
+/* Calls op_name with the operands that are there and with the node's epsilon and axis. Scale and bias are applied in
+ * the operand's dtype. */
 static bool with_epsilon(const onnx_call *c, const char *op_name, int64_t axis, const node **out, err *e)
 {
-    if (!onnx_need(c, 2, e))
+    dtype stash;
+    if (!onnx_need(c, 2, e) || !stash_type(c, &stash, e))
         return false;
     const attr list[] = {attr_real("epsilon", onnx_real(c, "epsilon", 1e-5)), attr_int("axis", axis)};
-    return onnx_give(c, out, g_make(c->g, op_find(op_name), onnx_in(c, 2) ? 3 : 2, c->in, list, COUNT(list)), e);
+    const node *x = stashed(c, stash), *bias = onnx_in(c, 2), *y;
+    if (x == c->in[0])
+        y = g_make(c->g, op_find(op_name), bias ? 3 : 2, c->in, list, COUNT(list));
+    else
+        y = scaled(c->g, g_cast(c->g, g_make(c->g, op_find(op_name), 1, &x, list, COUNT(list)), c->in[0]->type.dtype),
+                   c->in[1], bias);
+    return onnx_give(c, out, y, e);
 }
 
 /* Further outputs are the mean and the inverse deviation: parts of the recipe, hence the same nodes. */
@@ -100,15 +120,17 @@ static bool adapt_layer_norm(const onnx_call *c, const node **out, err *e)
     int axis, n = 0;
     if (!with_epsilon(c, "layer_norm", onnx_int(c, "axis", -1), out, e))
         return false;
-    const node *x = c->in[0];
-    if (!axis_norm(onnx_int(c, "axis", -1), x->type.rank, &axis, e))
+    dtype stash;
+    if (!stash_type(c, &stash, e) || !axis_norm(onnx_int(c, "axis", -1), c->in[0]->type.rank, &axis, e))
         return false;
-    for (int i = axis; i < x->type.rank; i++)
+    for (int i = axis; i < c->in[0]->type.rank; i++)
         axes[n++] = i;
-    const node *mean = over(c->g, "mean", x, n, axes), *away = g_call2(c->g, "subtract", x, mean);
-    if (c->n_out > 1 && !onnx_give(c, out + 1, mean, e))
+    graph *g = c->g;
+    const node *x = stashed(c, stash), *mean = over(g, "mean", x, n, axes), *away = g_call2(g, "subtract", x, mean);
+    if (c->n_out > 1 && !onnx_give(c, out + 1, g_cast(g, mean, stash), e))
         return false;
-    return c->n_out < 3 || onnx_give(c, out + 2, inverse_size(c->g, away, n, axes, onnx_real(c, "epsilon", 1e-5)), e);
+    const node *inverse = inverse_size(g, away, n, axes, onnx_real(c, "epsilon", 1e-5));
+    return c->n_out < 3 || onnx_give(c, out + 2, g_cast(g, inverse, stash), e);
 }
 
 static bool adapt_rms_norm(const onnx_call *c, const node **out, err *e)

@@ -11,7 +11,7 @@ static const char common[] =
 static const char extremes[] =
     "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\ni32[4,3] axes=[1]\n"
     "i64[3,2]\nu8[6,2] axes=[0]\nf32[16]!\nf64[2,9]! axes=[1]\nbool[4,3] axes=[0]\nbool[2]\n"
-    "i8[5]! keepdims=1\nf32[3,0] axes=[0]\nf32[]";
+    "i8[5]! keepdims=1\nf32[3,0] axes=[0]\nf32[]\nu64[4]\nu64[9]!";
 static const char also_empty[] =
     "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\ni32[4,3] axes=[1]\ni64[3,2]\n"
     "u8[6,2] axes=[0]\nf32[7] keepdims=1\nf32[3,0] axes=[1]\nf32[0]\nf32[2,3] axes=[]\nf32[]\nbool[4,3] "
@@ -42,12 +42,12 @@ static const node *reduce_as(const onnx_call *c, const char *op_name, err *e)
         return NULL;
     if (onnx_has(c, "axes", 1) && !onnx_ints(c, "axes", 1, axes, MAX_RANK, &n, e))
         return NULL;
-    if (n == 0 && onnx_int(c, "noop_with_empty_axes", 0))
-        return c->in[0];
+    /* nothing is reduced, what is done before and after a sum still is */
+    const bool none = n == 0 && onnx_int(c, "noop_with_empty_axes", 0);
     const attr list[] = {attr_int("keepdims", onnx_int(c, "keepdims", 1)), attr_ints("axes", n, axes)};
     if (type_count(&c->in[0]->type) == 0 && (!strcmp(op_name, "max") || !strcmp(op_name, "min")))
-        return extreme_of_none(c, op_name, n ? 2 : 1, list, e);
-    const node *y = g_apply(c->g, op_name, c->in[0], n ? 2 : 1, list);
+        return extreme_of_none(c, op_name, n || none ? 2 : 1, list, e);
+    const node *y = g_apply(c->g, op_name, c->in[0], n || none ? 2 : 1, list);
     const dtype d = c->in[0]->type.dtype;
     if (y && y->type.dtype != d)
         y = g_apply(c->g, "cast", y, 1, (attr[]){attr_word("to", ts_dtype_name(d))});
@@ -75,7 +75,9 @@ static bool adapt(const onnx_call *c, const node **out, err *e)
 static bool adapt_log_sum(const onnx_call *c, const node **out, err *e)
 {
     const node *sum = reduce_as(c, "sum", e);
-    return sum && onnx_give(c, out, g_call1(c->g, "log", sum), e);
+    if (sum)
+        sum = g_cast(c->g, g_call1(c->g, "log", sum), c->in[0]->type.dtype);
+    return sum && onnx_give(c, out, sum, e);
 }
 
 /* ---- shape ---- */
