@@ -117,11 +117,30 @@ static void test_order(void)
     }
 }
 
+/* A product times 0: nothing of its sum is left to walk. */
+static void test_nothing_left(void)
+{
+    err e = {0};
+    machine on;
+    graph *g = ts_graph_make();
+    const type a = {.dtype = TS_I64, .rank = 2, .dim = {4, 5}}, b = {.dtype = TS_I64, .rank = 2, .dim = {5, 3}};
+    const node *product = g_call2(g, "matmul", g_input(g, "a", &a, NULL), g_input(g, "b", &b, NULL)),
+               *root[] = {g_call2(g, "multiply", product, g_scalar(g, TS_I64, 0))};
+    const bool ok = ts_graph_ok(g, &e) && machine_load(&on, two_cores, &e);
+    const plan_wish w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .threads = 2};
+    plan *p = ok ? plan_make(g, 1, root, &w, &e) : NULL;
+    if (!CHECK(p != NULL && p->n_kernel == 1))
+        printf("  %s\n", e.text);
+    plan_free(p);
+    ts_graph_free(g);
+}
+
 int main(void)
 {
     test_order();
     test_pointwise_together();
     test_doubling();
+    test_nothing_left();
     test_copies_that_are_results();
     return check_done();
 }
