@@ -121,8 +121,6 @@ typedef struct op {
     const node *(*grad)(graph *g, const node *call, const node *y, const node *dy, int k);
     /* The same value for fewer operations, up to rounding, where the weights of n are known; NULL: not for n. */
     const node *(*cheaper)(graph *g, const node *n);
-    /* Tags n as the result of a group of this op in an imported graph */
-    bool (*recognise)(graph *g, const node *n);
     /* Problems as operators of ONNX have them, lines "MatMulInteger u8[2,3] i8[3,4]", for those that take other
      * operands or attributes than cases has; "-": an operand left out, "*" behind a bracket: the values. The table of
      * what is supported is made from both. */

@@ -1,5 +1,6 @@
 /* plan.c - making a plan: its passes in order, and the check after each. */
 #include "schedule/plan.h"
+#include "graph/recognise.h"
 #include "schedule/nest.h"
 #include "schedule/schema.h"
 
@@ -56,16 +57,19 @@ static bool carry_all(plan *p, const plan_wish *wish, err *e)
     return true;
 }
 
+static bool pass_recognise(plan *p, err *e) /* groups of the graph -> more groups */
+{
+    g_recognise(p->g);
+    return !err_is(&p->g->err) || err_set(e, p->g->err.code, "%s", p->g->err.text);
+}
+
 plan *plan_make(graph *g, int n_root, const node *const *root, const plan_wish *wish, err *e)
 {
     static const struct {
         const char *name;
         bool (*run)(plan *p, err *e);
-    } passes[] = {{"fuse", pass_fuse},
-                  {"cheaper", pass_cheaper},
-                  {"apart", pass_apart},
-                  {"loops", pass_loops},
-                  {"memory", pass_memory}};
+    } passes[] = {{"recognise", pass_recognise}, {"fuse", pass_fuse},   {"cheaper", pass_cheaper},
+                  {"apart", pass_apart},         {"loops", pass_loops}, {"memory", pass_memory}};
     plan *p = calloc(1, sizeof *p);
     MUST(p);
     *p = (plan){.on = wish->on,

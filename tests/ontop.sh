@@ -1,6 +1,6 @@
 #!/bin/sh
 # ontop.sh - adding something is a new file and no edit. Into a copy of the tree go the files of tests/ontop: an
-# operation, a reader, a back end, a model, a verb, a schema and a test; the copy is built, each of them is used once,
+# operation, a recogniser, a reader, a back end, a model, a verb, a schema and a test; the copy is built, each of them is used once,
 # and git must see new files only.
 # ctest: large timeout=600
 set -eu

@@ -95,9 +95,11 @@ static ts_tensor make_call(row_names *r, char *word, char **rest)
         }
         while (k >= 0 && strcmp(r->name[k], word))
             k--;
-        if (k < 0 || n == 16)
+        char *end;
+        const double v = strtod(word, &end);
+        if (n == 16 || (k < 0 && *end))
             return NULL;
-        in[n++] = r->tensor[k];
+        in[n++] = k < 0 ? ts_scalar(r->g, TS_F32, v) : r->tensor[k];
     }
     return ts_call(r->g, call, n, in);
 }

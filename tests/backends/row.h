@@ -2,8 +2,9 @@
  *
  *   "a f32[33,70]; w! f32[70,35]; p matmul a w; y relu p"
  *
- * A statement names a tensor: an input, a constant (name!), or a call with its attributes and operands; the last one is
- * the result. Values are whole and small: -2...2, of unsigned ones 0...4, of "i i64[7]<5" 0...4 as well. */
+ * A statement names a tensor: an input, a constant (name!), or a call with its attributes and operands (names, or
+ * numbers of f32); the last one is the result. Values are whole and small: -2...2, of unsigned ones 0...4, of
+ * "i i64[7]<5" 0...4 as well. */
 #ifndef TS_ROW_H
 #define TS_ROW_H
 #include "tessera.h"

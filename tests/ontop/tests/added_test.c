@@ -5,8 +5,24 @@
 
 #include <string.h>
 
+/* What was written out is known as what it is. */
+static void recognised(void)
+{
+    ts_error e = {0};
+    ts_graph *g = ts_graph_make();
+    ts_tensor x = ts_input(g, "x", TS_F32, 2, (int64_t[]){40, 50}),
+              y = ts_call2(g, "divide", x, ts_call1(g, "sum axes=[1] keepdims=1", x));
+    ts_plan *p = ts_plan_of(g, 1, &y, 0, NULL, &(ts_options){.target = "c"}, &e);
+    char *json = p ? ts_plan_json(p, &e) : NULL;
+    CHECK(json && strstr(json, "\"op\":\"ontop_share\""));
+    ts_free(json);
+    ts_plan_free(p);
+    ts_graph_free(g);
+}
+
 int main(void)
 {
+    recognised();
     ts_error e = {0};
     ts_graph *g = ts_graph_make();
     float values[] = {-1, 0, 2, 3};

@@ -1,0 +1,32 @@
+/* ontop_share.c - a recipe that the project does not have, and what finds it where it was written out. */
+#include "graph/attr.h"
+#include "graph/recognise.h"
+#include "graph/rule.h"
+
+#include <string.h>
+
+static const node *share_lower(graph *g, const node *n)
+{
+    return g_call2(g, "divide", n->in[0], g_call1(g, "sum axes=[-1] keepdims=1", n->in[0]));
+}
+
+static bool find_share(const seeker *s, const node *y, group *out)
+{
+    if (strcmp(y->op->name, "divide") || strcmp(y->in[1]->op->name, "sum") || y->in[1]->in[0] != y->in[0])
+        return false;
+    out->n_in = 1, out->in = y->in, out->first = y->in[1]->id;
+    return (out->attr = attr_fill(&s->g->mem, out->op, 0, NULL, &s->g->err));
+}
+
+static const op op_ontop_share = {
+    .name = "ontop_share",
+    .doc = "Each number as a share of its row.",
+    .numpy = "a / a.sum(-1, keepdims=True)",
+    .arity = 1,
+    .attr = (const attr_spec[]){{0}},
+    .lower = share_lower,
+    .cases = "f32[2,3]\n",
+};
+
+const op *const ops_ontop_share[] = {&op_ontop_share, NULL};
+const recogniser recogniser_ontop_share = {"ontop_share", find_share};
