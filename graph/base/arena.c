@@ -8,6 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __has_feature
+#define ADDRESS_CHECKED __has_feature(address_sanitizer)
+#elif defined(__SANITIZE_ADDRESS__)
+#define ADDRESS_CHECKED 1
+#endif
+#if ADDRESS_CHECKED /* each block has poison behind it: what runs over its end is found as with malloc */
+#include <sanitizer/asan_interface.h>
+enum { RED_ZONE = 16 };
+#else
+#define ASAN_POISON_MEMORY_REGION(at, size)
+#define ASAN_UNPOISON_MEMORY_REGION(at, size)
+enum { RED_ZONE = 0 };
+#endif
+
 enum { ALIGN = 16, FIRST_CHUNK = 4 << 10, LARGEST_CHUNK = 1 << 20 };
 
 struct chunk {
@@ -28,13 +42,14 @@ static struct chunk *chunk_make(const arena *a, size_t size)
     struct chunk *c = size_add(want, sizeof(struct chunk), &bytes) ? calloc(1, bytes) : NULL;
     MUST(c != NULL);
     c->size = want;
+    ASAN_POISON_MEMORY_REGION(c->at, want);
     return c;
 }
 
 void *arena_get(arena *a, size_t size)
 {
     size_t rounded;
-    MUST(size_add(size, ALIGN - 1, &rounded));
+    MUST(size_add(size, ALIGN - 1 + RED_ZONE, &rounded));
     rounded -= rounded % ALIGN;
     struct chunk *c = a->head;
     if (!c || c->size - c->used < rounded) {
@@ -50,6 +65,7 @@ void *arena_get(arena *a, size_t size)
     }
     void *p = c->at + c->used;
     c->used += rounded;
+    ASAN_UNPOISON_MEMORY_REGION(p, size);
     return p;
 }
 
