@@ -86,7 +86,11 @@ static bool read_added(tokenizer *t, const json *all, err *e)
         const size_t n = strlen(content->text);
         if (!n || n > MOST_TOKEN_BYTES)
             return json_refuse(e, i, TS_BAD_INPUT, "an added token of %zu bytes, 1 to %d", n, MOST_TOKEN_BYTES);
-        vocab_add(&t->vocab, content->text, n, id); /* most stand in the vocabulary too */
+        if (!vocab_add(&t->vocab, content->text, n, id) && vocab_find(&t->vocab, content->text, n) != id)
+            return json_refuse(e, i, TS_BAD_INPUT, /* most stand in the vocabulary too */
+                               "the added token \"%.80s\" is number %lld here, but it or its number is another in the "
+                               "vocabulary",
+                               content->text, (long long)id);
         tokenizer_special(t, (special){.s = content->text,
                                        .n = n,
                                        .id = id,

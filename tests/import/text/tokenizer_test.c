@@ -148,6 +148,11 @@ static void check_refusals(const scratch *folder)
                   "t.json:1:10 (/model): BPE over characters is not supported: only byte-level BPE is");
     check_refused(folder, "t.json", "{\"model\":{\"type\":\"WordPiece\",\"vocab\":{\"a\":-1}}}",
                   "t.json:1:43 (/model/vocab/a): a token's number is whole, at least 0 and below 16777216");
+    check_refused(folder, "t.json",
+                  "{\"added_tokens\":[{\"id\":9,\"content\":\"a\"}],\"model\":{\"type\":\"WordPiece\","
+                  "\"vocab\":{\"[UNK]\":0,\"a\":1}}}",
+                  "t.json:1:18 (/added_tokens/0): the added token \"a\" is number 9 here, but it or its number is "
+                  "another in the vocabulary");
     check_refused(folder, "t.json", "{\"normalizer\":{\"type\":\"Replace\"}}",
                   "t.json:1:23 (/normalizer/type): normalizer \"Replace\" is not supported");
     check_refused(folder, "t.json", "{\"pre_tokenizer\":{\"type\":\"Split\"}}",
