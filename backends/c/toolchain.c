@@ -15,7 +15,8 @@
 #include <time.h>
 
 enum { IMAGE_MOST = 256 << 20, LOCK_WAIT = 30 };
-static const child_limits usual = {.wall = 60, .cpu = 60, .memory = INT64_C(4) << 30, .file = IMAGE_MOST};
+/* Work is counted in processor time: on a busy machine a compiler may wait for minutes. */
+static const child_limits usual = {.wall = 600, .cpu = 60, .memory = INT64_C(4) << 30, .file = IMAGE_MOST};
 
 struct cc_program {
     loaded code;
