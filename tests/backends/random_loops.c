@@ -125,7 +125,7 @@ static void put_shared(dice *d, const kernel *k, int64_t *left, text *t)
 static void spoil(dice *d, text *t) /* one character of it */
 {
     static const char some[] = "abkmn/@+*:; 10-,";
-    if (t->len && roll(d, 25) == 0)
+    if (t->len > 1 && roll(d, 25) == 0) /* a blank line is no alternative: the whole file is refused */
         t->s[roll(d, (int64_t)t->len)] = some[roll(d, sizeof some - 1)];
 }
 
