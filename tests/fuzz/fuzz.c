@@ -13,7 +13,7 @@ const char *fuzz_file(const uint8_t *data, size_t size)
         file = memfd_create("fuzz", MFD_CLOEXEC);
         snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     }
-    MUST(file >= 0 && ftruncate(file, 0) == 0 && pwrite(file, data, size, 0) == (ssize_t)size);
+    MUST(file >= 0 && pwrite(file, data, size, 0) == (ssize_t)size && ftruncate(file, (off_t)size) == 0);
     return path;
 }
 

@@ -1,5 +1,5 @@
 /* ONNX files: read, linked, bound. */
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/mutate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -9,4 +9,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         MUST(size == 0 || e.code != TS_BUG);
     ts_model_free(m);
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed)
+{
+    return mutate(mutate_wire, data, n, most, seed);
+}
+
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t n, const uint8_t *b, size_t m, uint8_t *out, size_t most,
+                                 unsigned seed)
+{
+    return mutate_cross(mutate_wire, (const piece[]){{a, n}, {b, m}}, out, most, seed);
 }

@@ -1,5 +1,5 @@
 /* From a file of either format to a plan: free dimensions are 3, memory is scarce. */
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/mutate.h"
 
 #include <stdio.h>
 
@@ -33,4 +33,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ts_model_free(m);
     arena_free(&mem);
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed)
+{
+    return mutate(n > 0 && *data == '{' ? mutate_json : mutate_wire, data, n, most, seed);
+}
+
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t n, const uint8_t *b, size_t m, uint8_t *out, size_t most,
+                                 unsigned seed)
+{
+    return mutate_cross(n > 0 && *a == '{' ? mutate_json : mutate_wire, (const piece[]){{a, n}, {b, m}}, out, most,
+                        seed);
 }

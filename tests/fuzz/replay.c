@@ -1,7 +1,8 @@
 /* replay.c - the main of fuzz targets in the suite: every file of the target's corpus, and copies of it with a few
- * bytes flipped, cut, doubled or replaced, the same ones each time. With arguments, these files as they are. */
+ * bytes flipped, cut, doubled or replaced, or changed by the target's own mutator, the same ones each time. With
+ * arguments, these files as they are. */
 #include "tests/check.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/mutate.h"
 
 #include <dirent.h>
 #include <libgen.h>
@@ -9,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COPIES = 100, DAMAGE = 4, MOST = 1 << 24 };
+enum { COPIES = 100, DAMAGE = 4, MOST = 1 << 24, ROOM = 1 << 12 };
+__attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed);
 
 static size_t pick(uint64_t seed, uint64_t *turn, size_t below)
 {
@@ -35,6 +37,23 @@ static void damage(uint64_t seed, text *t)
     }
 }
 
+/* A copy with a few changes, by the target's mutator or byte by byte. */
+static void run_copy(const text *whole, unsigned seed)
+{
+    text copy = {0};
+    text_bytes(&copy, text_str(whole), whole->len);
+    if (seed % 2 && LLVMFuzzerCustomMutator && whole->len) {
+        static const char room[ROOM];
+        text_bytes(&copy, room, sizeof room);
+        copy.len = whole->len;
+        for (unsigned i = 0; i <= seed % DAMAGE; i++)
+            copy.len = LLVMFuzzerCustomMutator((uint8_t *)copy.s, copy.len, whole->len + ROOM, seed * DAMAGE + i);
+    } else
+        damage(seed, &copy);
+    LLVMFuzzerTestOneInput((const uint8_t *)text_str(&copy), copy.len);
+    text_free(&copy);
+}
+
 static void run(const char *path, int copies)
 {
     text whole = {0};
@@ -44,13 +63,8 @@ static void run(const char *path, int copies)
         return;
     }
     LLVMFuzzerTestOneInput((const uint8_t *)text_str(&whole), whole.len);
-    for (int i = 0; i < copies; i++) {
-        text copy = {0};
-        text_bytes(&copy, text_str(&whole), whole.len);
-        damage((uint64_t)i, &copy);
-        LLVMFuzzerTestOneInput((const uint8_t *)text_str(&copy), copy.len);
-        text_free(&copy);
-    }
+    for (int i = 0; i < copies; i++)
+        run_copy(&whole, (unsigned)i);
     text_free(&whole);
 }
 

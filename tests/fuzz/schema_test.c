@@ -1,5 +1,5 @@
 /* tiling/1 files over a model with a product, a softmax and a convolution. */
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/mutate.h"
 
 static const char network[] =
     "{ \"format\": \"graph/1\", \"opset\": { \"\": 17 },"
@@ -27,4 +27,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_refused(&e);
     ts_plan_free(p);
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed)
+{
+    return mutate(mutate_json, data, n, most, seed);
+}
+
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t n, const uint8_t *b, size_t m, uint8_t *out, size_t most,
+                                 unsigned seed)
+{
+    return mutate_cross(mutate_json, (const piece[]){{a, n}, {b, m}}, out, most, seed);
 }

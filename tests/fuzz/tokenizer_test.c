@@ -1,149 +1,65 @@
-/* Random and damaged bytes as text, and damaged tokenizer.json and vocab.txt: ids stay in range, decoding stays in
- * bounds, a file is read or refused by one message. With an argument, so many rounds; with a second one, that
- * tokenizer for the texts. */
-#include "graph/base/base.h"
-#include "tests/check.h"
-#include "tests/scratch.h"
+/* A tokenizer and a text for it: the file ends at the first byte 0xFF, which no text in UTF-8 has. Ids stay in range,
+ * and the text of any ids can be had. */
+#include "tests/fuzz/mutate.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 3000, MOST_TEXT = 300 };
-static uint64_t turn;
-
-static size_t pick(uint64_t seed, size_t below)
+static piece file_of(const uint8_t *data, size_t size)
 {
-    return (size_t)(random_bits(seed, turn++) % below);
+    const uint8_t *end = memchr(data, 0xFF, size);
+    return (piece){data, end ? (size_t)(end - data) : size};
 }
 
-/* Pieces that stress a tokenizer, between random bytes. */
-static size_t random_text(uint64_t seed, char *s, size_t most)
+static void use(const ts_tokenizer *t, const uint8_t *s, size_t n)
 {
-    static const char *const piece[] = {"[CLS]",
-                                        "[MASK",
-                                        " ",
-                                        "\n",
-                                        "##",
-                                        "a",
-                                        "\xE4\xB8\xAD",
-                                        "\xCC\x81",
-                                        "\xC4\xB0",
-                                        "\xF0\x9F\x99\x82",
-                                        "\xEF\xBB\xBF",
-                                        "'ll",
-                                        "12",
-                                        "\xE2\x80\xA8",
-                                        "\xED\xA0\x80",
-                                        "<|end|>",
-                                        "\xC0\x80",
-                                        "\t"};
-    size_t n = 0;
-    const size_t want = pick(seed, most - 16);
-    while (n < want) {
-        const char *p = piece[pick(seed, COUNT(piece))];
-        if (pick(seed, 3))
-            s[n++] = (char)pick(seed, 256);
-        else
-            memcpy(s + n, p, strlen(p)), n += strlen(p);
+    char *exact = malloc(n ? n : 1); /* so that reading past the end is seen */
+    MUST(exact);
+    memcpy(exact, s, n);
+    int64_t count;
+    int64_t *id = ts_tokenizer_encode(t, exact, n, n % 2, &count);
+    free(exact);
+    for (int64_t i = 0; i < count; i++)
+        MUST(id[i] >= 0 && id[i] < ts_tokenizer_size(t));
+    size_t bytes;
+    char *back = ts_tokenizer_decode(t, id, count, &bytes);
+    MUST(back && back[bytes] == 0);
+    ts_free(back), ts_free(id);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    err e = {0};
+    const piece file = file_of(data, size);
+    ts_tokenizer *t = ts_tokenizer_open(fuzz_file(data, file.n), &e);
+    if (!t) {
+        fuzz_refused(&e);
+        return 0;
     }
-    return n;
-}
-
-static void try_texts(const ts_tokenizer *t, uint64_t seed, int rounds)
-{
-    char s[MOST_TEXT + 16];
-    for (int i = 0; i < rounds; i++) {
-        const size_t n = random_text(seed + (uint64_t)i, s, MOST_TEXT);
-        char *exact = malloc(n ? n : 1); /* so that reading past the end is seen */
-        MUST(exact);
-        memcpy(exact, s, n);
-        int64_t count;
-        int64_t *id = ts_tokenizer_encode(t, exact, n, i % 2, &count);
-        free(exact);
-        bool good = true;
-        for (int64_t k = 0; k < count; k++)
-            good = good && id[k] >= 0 && id[k] < ts_tokenizer_size(t);
-        CHECK(good);
-        size_t bytes;
-        char *back = ts_tokenizer_decode(t, id, count, &bytes);
-        CHECK(back && back[bytes] == 0);
-        ts_free(back), ts_free(id);
-    }
-}
-
-static const char wordpiece[] =
-    "{\"added_tokens\":[{\"id\":1,\"content\":\"[CLS]\",\"special\":true,\"lstrip\":true,\"rstrip\":true},"
-    "{\"id\":9,\"content\":\"[MASK\",\"single_word\":true}],\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":"
-    "[{\"type\":\"NFKC\"},{\"type\":\"BertNormalizer\",\"lowercase\":true,\"strip_accents\":null}]},"
-    "\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"BertPreTokenizer\"},{\"type\":\"Digits\","
-    "\"individual_digits\":true}]},\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":"
-    "{\"id\":\"[CLS]\"}},{\"Sequence\":{\"id\":\"A\"}}]},\"model\":{\"type\":\"WordPiece\",\"vocab\":{\"[UNK]\":0,"
-    "\"[CLS]\":1,\"a\":2,\"##a\":3,\"##b\":4,\"\xE4\xB8\xAD\":5,\"1\":6,\"##2\":7,\"i\":8}}}";
-static const char bpe[] =
-    "{\"added_tokens\":[{\"id\":8,\"content\":\"<|end|>\"}],\"pre_tokenizer\":{\"type\":\"ByteLevel\"},"
-    "\"model\":{\"type\":\"BPE\",\"unk_token\":\"a\",\"vocab\":{\"a\":0,\"b\":1,\"ab\":2,\"\\u0120\":3,\"\\u0120a\":4,"
-    "\"aa\":5,\"l\":6,\"ll\":7},\"merges\":[\"a b\",\"\\u0120 a\",\"a a\",\"l l\"]}}";
-static const char lines[] = "[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n##a\n##b\n\xE4\xB8\xAD\n";
-
-static ts_tokenizer *opened(const scratch *folder, const char *s, size_t n, err *e)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/file", folder->path);
-    CHECK(file_save(path, s, n, NULL));
-    return ts_tokenizer_open(path, e);
-}
-
-static void damage(const scratch *folder, const char *whole, int rounds)
-{
-    int good = 0, bad = 0;
-    const size_t n = strlen(whole);
-    char *s = malloc(n);
-    MUST(s);
-    for (int i = 0; i < rounds; i++) {
-        size_t length = n;
-        memcpy(s, whole, n);
-        for (size_t k = i ? 1 + pick((uint64_t)i, 3) : 0; k > 0; k--) {
-            const size_t at = pick((uint64_t)i, length), some = 1 + pick((uint64_t)i, length - at);
-            switch (pick((uint64_t)i, 4)) {
-            case 0: s[at] = (char)pick((uint64_t)i, 256); break;
-            case 1: s[at] = (char)(s[at] ^ (1 << pick((uint64_t)i, 8))); break;
-            case 2: memmove(s + at, s + at + some, length - at - some), length -= some < length ? some : 0; break;
-            default: length = at + 1; break;
-            }
-        }
-        err e = {0};
-        ts_tokenizer *t = opened(folder, s, length, &e);
-        CHECK(t ? !err_is(&e) : e.code != TS_OK && e.code != TS_BUG && *e.text);
-        t ? good++ : bad++;
-        if (t)
-            try_texts(t, (uint64_t)i, 3);
-        ts_tokenizer_free(t);
-    }
-    free(s);
-    CHECK(good > 0 && bad > 0);
-    printf("%d files read, %d refused\n", good, bad);
-}
-
-int main(int argc, char **argv)
-{
-    const int rounds = argc > 1 ? (int)strtol(argv[1], NULL, 10) : ROUNDS;
-    scratch folder = scratch_make();
-    const char *const whole[] = {wordpiece, bpe, lines};
-    for (int i = 0; i < COUNT(whole); i++) {
-        err e = {0};
-        ts_tokenizer *t = opened(&folder, whole[i], strlen(whole[i]), &e);
-        if (!CHECK(t))
-            printf("%s\n", e.text);
-        else
-            try_texts(t, 1, rounds);
-        ts_tokenizer_free(t);
-        damage(&folder, whole[i], rounds);
-    }
-    ts_tokenizer *t = argc > 2 ? ts_tokenizer_open(argv[2], NULL) : ts_tokenizer_open("bytes", NULL);
-    if (CHECK(t))
-        try_texts(t, 2, rounds);
+    const size_t skip = file.n < size ? file.n + 1 : file.n;
+    use(t, data + skip, size - skip);
+    use(t, data, file.n); /* a text that has many of its tokens */
     ts_tokenizer_free(t);
-    scratch_remove(&folder);
-    return check_done();
+    return 0;
+}
+
+/* A value of the file, where it is JSON; the text stays. */
+static bool change(dice *d, piece in, piece other, text *out)
+{
+    const piece file = file_of(in.at, in.n);
+    if (!file.n || *file.at != '{' || !mutate_json(d, file, other.n ? file_of(other.at, other.n) : other, out))
+        return false;
+    text_bytes(out, (const char *)in.at + file.n, in.n - file.n);
+    return true;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed)
+{
+    return mutate(change, data, n, most, seed);
+}
+
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t n, const uint8_t *b, size_t m, uint8_t *out, size_t most,
+                                 unsigned seed)
+{
+    return mutate_cross(change, (const piece[]){{a, n}, {b, m}}, out, most, seed);
 }
