@@ -108,7 +108,10 @@ typedef struct op {
     const char *onnx_types;
     /* Letters of the result's axes, from the last one backwards after '|' fold letters: "m n | k" */
     const char *axes;
-    const char *back;      /* as operators of ONNX, see back.h; NULL: as a rule without an adapter implies, or not */
+    const char *back; /* as operators of ONNX, see back.h; NULL: as a rule without an adapter implies, or not */
+    /* How its operators of ONNX look after training: "training_mode=0" an attribute that is another then, "in=2",
+     * "out=1" how many operands and results are left; NULL: as in training. */
+    const char *trained;
     int arity;             /* -1: any number */
     const attr_spec *attr; /* ends with {0} */
     const char *text;      /* pointwise: the whole definition, over a b c d and numeric attribute names */

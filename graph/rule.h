@@ -27,7 +27,8 @@ const node *g_scalar_like(graph *g, const node *a, double v);
 const node *g_reshape(graph *g, const node *a, int rank, const int64_t *shape);
 const node *g_transpose(graph *g, const node *a, int rank, const int64_t *axes);
 const node *g_broadcast(graph *g, const node *a, int rank, const int64_t *shape);
-const node *g_cast(graph *g, const node *a, dtype to); /* a itself where it has that dtype */
+const node *g_cast(graph *g, const node *a, dtype to);            /* a itself where it has that dtype */
+const node *g_by_channel(graph *g, const node *x, const node *v); /* v[channel] as it broadcasts over x; axis 1 */
 /* The transpose of a product of two matrices as a product, (a b)' = b' a', for who reads it so; NULL: y is none. */
 const node *g_product_turned(graph *g, const node *y);
 

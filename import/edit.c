@@ -2,6 +2,7 @@
 #include "import/model.h"
 #include "import/writer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool from_file(const ts_model *m, const char *doing, err *e)
@@ -64,6 +65,68 @@ bool ts_model_put(ts_model *m, const char *weight, const ts_array *value, ts_err
     all[b->n_held].value.data = copy_data(f, value);
     b->held = all;
     b->n_held++;
+    return relink(m, e);
+}
+
+/* ---- after training ---- */
+static bool is_read(const body *b, const char *value)
+{
+    for (int i = 0; i < b->n_step; i++)
+        for (int k = 0; k < b->step[i].n_in || b->step[i].n_body; k++)
+            if (b->step[i].n_body || !strcmp(b->step[i].in[k], value)) /* graphs in a step may read anything */
+                return true;
+    for (int i = 0; i < b->n_output; i++)
+        if (!strcmp(b->output[i].name, value))
+            return true;
+    return false;
+}
+
+static void set_attribute(arena *m, step *s, const char *name, size_t n, int64_t v)
+{
+    attr *all = arena_array(m, (size_t)s->n_attr + 1, sizeof *all);
+    for (int i = 0; i < s->n_attr; i++) {
+        all[i] = s->attr[i];
+        if (strlen(all[i].name) == n && !memcmp(all[i].name, name, n) && all[i].kind == 'i')
+            all[i].i = v;
+    }
+    s->attr = all;
+}
+
+/* What op.trained says, to one step. */
+static void train_no_more(arena *m, const body *b, step *s, const char *says)
+{
+    for (const char *at = says; *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+        const size_t n = strcspn(at, "=");
+        const int64_t v = strtoll(at + n + 1, NULL, 10);
+        if (n == 2 && !memcmp(at, "in", n))
+            s->n_in = s->n_in > v ? (int)v : s->n_in;
+        else if (n == 3 && !memcmp(at, "out", n)) {
+            while (s->n_out > v && !is_read(b, s->out[s->n_out - 1]))
+                s->n_out--;
+        } else
+            set_attribute(m, s, at, n, v);
+    }
+}
+
+bool ts_model_trained(ts_model *m, err *e)
+{
+    if (!from_file(m, "change steps of", e))
+        return false;
+    model_file *f = &m->file;
+    step *all = arena_array(&f->mem, (size_t)f->main.n_step + 1, sizeof *all);
+    if (f->main.n_step)
+        memcpy(all, f->main.step, (size_t)f->main.n_step * sizeof *all);
+    f->main.step = all;
+    for (int i = 0; i < f->main.n_step; i++) {
+        const onnx_rule *rule;
+        int version = 0;
+        for (int k = 0; k < f->n_opset; k++)
+            if (!strcmp(f->opset[k].domain, all[i].domain))
+                version = f->opset[k].version;
+        const op *o = op_for_onnx(all[i].domain, all[i].type, version, &rule);
+        if (o && o->trained)
+            train_no_more(&f->mem, &f->main, &all[i], o->trained);
+    }
     return relink(m, e);
 }
 

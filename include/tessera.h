@@ -206,6 +206,16 @@ typedef struct ts_update { /* after the step, what was `from` is `to` */
      * NULL: the parameter itself */
     ts_tensor start;
 } ts_update;
+/* Normalisation over batches (batch_norm), as while training or as after it: out[i]: t[i] with the statistics of the
+ * batch, over all but axis 1, or with the model's own, whatever the file says. In training the model's own follow: update
+ * is what each becomes, momentum * itself + (1 - momentum) * the batch's (variances over the count, as ONNX has them), of
+ * an input that has the weight's name, `start` being the weight. Their number; -1 with the reason in the graph. */
+typedef struct ts_statistics {
+    bool training;
+    const char *fixed; /* globs, one a line: norms whose statistics have such names stay as after training; or NULL */
+} ts_statistics;
+TS_API int ts_batch_statistics(ts_graph *g, int n, const ts_tensor *t, const ts_statistics *wish, ts_tensor *out,
+                               ts_update **update); /* lives as long as the graph */
 typedef struct ts_updates {
     int n; /* first the parameters in their order; then inputs made for states, named PARAMETER.STATE, and the step */
     ts_update *update; /* lives as long as the graph */
@@ -278,6 +288,8 @@ TS_API char *ts_model_json(const ts_model *m, ts_error *e);  /* what `tessera sh
  * the same dtype and shape or adds one (copied). */
 TS_API bool ts_model_extend(ts_model *m, const char *json, ts_error *e);
 TS_API bool ts_model_put(ts_model *m, const char *weight, const ts_array *value, ts_error *e);
+/* Operators of the file that are in training mode (batch norm, dropout) as they are after training. */
+TS_API bool ts_model_trained(ts_model *m, ts_error *e);
 /* Writes a model as `format`: "onnx", a file, or "json", a folder with graph.json and weights.safetensors;
  * NULL: as the suffix of path says, else a folder. Symbols, names and bits stay; what stood there is replaced when
  * everything is written. */

@@ -121,7 +121,7 @@ bool run_export(const char *run, const char *path, ts_error *e)
 {
     run_weights w;
     net n = {.wish = NULL};
-    data none = {.n = 0};
+    data d = {.n = 0};
     if (!run_weights_read(run, &w, e))
         return run_weights_free(&w), false;
     bool head = false;
@@ -132,11 +132,17 @@ bool run_export(const char *run, const char *path, ts_error *e)
     for (int i = 0; good && i < w.n; i++)
         if (!w.wish.lora || !is_factor(w.all[i].name))
             good = ts_model_put(m, w.all[i].name, &w.all[i].value, e);
+    good = good && ts_model_trained(m, e);
+    if (good && !task_is_text(&w.wish)) { /* shapes, where the data is still there */
+        ts_error gone = {0};
+        train_read_data(&w.wish, w.wish.data, w.classes, NULL, 0, &d, &gone);
+    }
     if (good && (head || w.wish.lora)) /* the rank of the output is known once it is bound */
-        good = net_make(&n, &w.wish, &none, 1, w.classes, e) && (!w.wish.lora || put_merged(m, &w, &n, e)) &&
+        good = net_make(&n, &w.wish, &d, 1, w.classes, e) && (!w.wish.lora || put_merged(m, &w, &n, e)) &&
                (!head || add_head(m, &w, &n, e));
     good = good && ts_model_save(m, "onnx", path, e);
     net_free(&n);
+    data_free(&d);
     ts_model_free(m);
     run_weights_free(&w);
     return good;

@@ -32,6 +32,14 @@ static bool put_weights(judge *j, int n, const ts_given *weights, ts_tensor *out
     return good;
 }
 
+/* Norms over batches with the statistics that the model has. */
+static bool as_trained(net *n, ts_error *e)
+{
+    ts_update *none;
+    return ts_batch_statistics(n->g, 1, &n->logits, &(ts_statistics){false, NULL}, &n->logits, &none) >= 0 ||
+           ts_graph_ok(n->g, e);
+}
+
 /* The longest text, in steps of eight tokens: shorter plans are faster ones. */
 static int64_t length_for(const train_wish *w, const data *d)
 {
@@ -59,7 +67,8 @@ bool judge_make(judge *j, const train_wish *w, const data *d, int64_t classes, i
     own->length = length_for(w, d), own->dropout = own->smoothing = 0;
     own->dropout_on = NULL;
     const int64_t batch = d->n < w->batch ? d->n : w->batch;
-    bool good = net_make(&j->net, own, d, batch, classes, e) && put_weights(j, n, weights, &j->logits, e);
+    bool good = net_make(&j->net, own, d, batch, classes, e) && as_trained(&j->net, e) &&
+                put_weights(j, n, weights, &j->logits, e);
     if (good)
         j->plan = ts_plan_of(j->net.g, 1, &j->logits, 0, NULL, o, e);
     if (!j->net.wish)

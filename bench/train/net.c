@@ -218,6 +218,15 @@ static bool options_fit(const train_wish *w, ts_error *e)
     return true;
 }
 
+/* Norms use the batch's statistics and keep their own ones up to date, but for those of --freeze; factors beside
+ * frozen weights leave all else as it is. */
+static bool follow_statistics(net *n, ts_error *e)
+{
+    const ts_statistics how = {true, n->wish->lora ? "*" : n->wish->freeze};
+    n->n_stat = ts_batch_statistics(n->g, 1, &n->output, &how, &n->output, &n->stat);
+    return n->n_stat >= 0 || ts_graph_ok(n->g, e);
+}
+
 static bool make_loss(net *n, ts_error *e)
 {
     static const struct {
@@ -227,7 +236,7 @@ static bool make_loss(net *n, ts_error *e)
     const train_wish *w = n->wish;
     const bool head = !w->loss && strcmp(w->task, "lm") != 0;
     if (!options_fit(w, e) || !find_output(n, w->loss ? w->loss : w->output, e) || !net_thin(n, e) ||
-        !net_thin_fits(n, head, e))
+        !net_thin_fits(n, head, e) || !follow_statistics(n, e))
         return false;
     if (w->loss)
         return own_loss(n, e);

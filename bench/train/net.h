@@ -26,6 +26,8 @@ typedef struct net {
     ts_tensor mask, label;            /* inputs: [b, s], and the labels; NULL where not needed */
     ts_tensor head_weight, head_bias; /* weights [c, h] and [c]; NULL without a head */
     ts_tensor output, logits, loss;
+    int n_stat; /* statistics of norms over the batch, which follow it while training */
+    ts_update *stat;
 } net;
 
 /* Opens the model, binds batch and length, puts head and loss on. classes: labels seen in the data, or 0. */

@@ -50,6 +50,8 @@ static bool array_feed(feed *f, const data *d, ts_error *e)
 {
     f->role = FEED_ARRAY;
     f->from = data_array(d, f->port.name);
+    if (!d->n_array) /* no data at all: as the model has it */
+        return true;
     if (!f->from) {
         bench_fail(e, TS_USAGE, "no array for input \"%s\" of the model", f->port.name);
         return bench_hint(e, "--data %s=FILE.npy gives it", f->port.name);
@@ -85,7 +87,7 @@ static bool all_read(const net *n, const data *d, ts_error *e)
 static ts_array shape_of(const net *n, const feed *f)
 {
     ts_array a = {.dtype = f->port.dtype, .rank = f->port.rank};
-    if (f->role == FEED_EMPTY)
+    if (f->role == FEED_EMPTY || (f->role == FEED_ARRAY && !f->from))
         a.dtype = TS_N_DTYPE; /* as the model has it, or --dim says */
     else if (f->role == FEED_ARRAY)
         memcpy(a.dim, f->from->dim, sizeof a.dim);

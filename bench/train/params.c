@@ -160,6 +160,38 @@ static bool choose(step *s, net *n, int k, const ts_tensor *all, swaps *swap, ts
     return bench_hint(e, "--freeze leaves out what it names");
 }
 
+static bool swapped(ts_graph *g, int n, const ts_tensor *t, const void *user, ts_tensor *out)
+{
+    const swaps *w = user;
+    return ts_replace(g, n, t, w->n, w->from, w->to, out);
+}
+
+bool step_remake(step *s, net *n, remaking *f, const void *user, ts_error *e)
+{
+    ts_tensor *root = calloc((size_t)n->n_stat + 1, sizeof *root);
+    bool good = root || bench_fail(e, TS_MEMORY, "no memory for the step");
+    if (good) {
+        root[0] = s->loss;
+        for (int i = 0; i < n->n_stat; i++)
+            root[1 + i] = s->follow[i];
+        good = f(n->g, 1 + n->n_stat, root, user, root) || ts_graph_ok(n->g, e);
+        s->loss = root[0];
+        for (int i = 0; i < n->n_stat; i++)
+            s->follow[i] = root[1 + i];
+    }
+    free(root);
+    return good;
+}
+
+/* Statistics stand behind the parameters. */
+static bool keep_statistics(step *s, const net *n)
+{
+    s->n_weight = s->n_param;
+    for (int i = 0; i < n->n_stat; i++)
+        s->param[s->n_weight++] = (param){ts_name(n->stat[i].from), n->stat[i].start, n->stat[i].from, NULL};
+    return true;
+}
+
 bool params_make(step *s, net *n, ts_error *e)
 {
     const train_wish *w = s->wish;
@@ -167,12 +199,16 @@ bool params_make(step *s, net *n, ts_error *e)
     const int k = candidates(n, &all);
     const size_t most = 2 * (size_t)k + 1;
     swaps swap = {.from = calloc(most, sizeof *swap.from), .to = calloc(most, sizeof *swap.to)};
-    s->param = calloc(most, sizeof *s->param);
-    bool good = (all && swap.from && swap.to && s->param) || bench_fail(e, TS_MEMORY, "no memory for the parameters");
+    s->param = calloc(most + (size_t)n->n_stat, sizeof *s->param);
+    s->follow = calloc((size_t)n->n_stat + 1, sizeof *s->follow), s->loss = n->loss;
+    for (int i = 0; s->follow && i < n->n_stat; i++)
+        s->follow[i] = n->stat[i].to;
+    bool good = (all && swap.from && swap.to && s->param && s->follow) ||
+                bench_fail(e, TS_MEMORY, "no memory for the parameters");
     good = good && check_globs("freeze", w->freeze, k, all, e) &&
            (wish_none(w->no_decay) || check_globs("no-decay", w->no_decay, k, all, e)) &&
            check_globs("on", w->on, k, all, e) && choose(s, n, k, all, &swap, e) &&
-           (ts_replace(n->g, 1, &n->loss, swap.n, swap.from, swap.to, &s->loss) || ts_graph_ok(n->g, e));
+           step_remake(s, n, swapped, &swap, e) && keep_statistics(s, n);
     free(all), free(swap.from), free(swap.to);
     return good;
 }

@@ -11,9 +11,9 @@ enum { MOST_PATH = 4096 };
 /* ---- numbers of inputs ---- */
 static bool is_state(const step *s, int port)
 {
-    for (int i = 0; i < s->n_param; i++)
+    for (int i = 0; i < s->n_weight; i++)
         if (ts_plan_find(s->plan, ts_name(s->param[i].input)) == port ||
-            (s->last && ts_plan_find(s->plan, ts_name(s->sum[i])) == port))
+            (s->last && i < s->n_param && ts_plan_find(s->plan, ts_name(s->sum[i])) == port))
             return true;
     for (int i = 0; i < s->n_state; i++)
         if (ts_plan_find(s->plan, ts_name(s->state[i].input)) == port)
@@ -56,7 +56,7 @@ static bool add_places(FILE *to, const char *path, int n, const ts_given *all, t
 static bool write_state(const training_program *t, const char *folder, FILE *to, ts_error *e)
 {
     char path[MOST_PATH], sum[65];
-    const int n_weight = t->step->n_param, n_other = t->step->n_state;
+    const int n_weight = t->step->n_weight, n_other = t->step->n_state;
     ts_given *all = step_state(t->step, e);
     if (!all)
         return false;
@@ -80,7 +80,7 @@ static bool write_facts(const training_program *t, const char *folder, FILE *to,
             (long long)t->updates, (long long)w->accumulate, (long long)w->batch);
     fprintf(to,
             "enum { WEIGHTS = %d, OTHERS = %d }; /* states: weights, then the optimizer's, then sums of gradients */\n",
-            s->n_param, s->n_state);
+            s->n_weight, s->n_state);
     fprintf(
         to,
         "enum { INPUT_STEP = %d, INPUT_RANDOM = %d, INPUT_LAST = %d }; /* numbers of inputs; -1: there is none */\n",

@@ -31,10 +31,15 @@ bool precision_known(const train_wish *w, ts_error *e)
     return bench_hint(e, "f32, bf16 or f16");
 }
 
+static bool narrowed(ts_graph *g, int n, const ts_tensor *t, const void *user, ts_tensor *out)
+{
+    return ts_narrow(g, n, t, *(const ts_dtype *)user, out);
+}
+
 bool precision_narrow(step *s, net *n, ts_error *e)
 {
     const ts_dtype to = known[which(s->wish)].dtype;
-    return to == TS_F32 || ts_narrow(n->g, 1, &s->loss, to, &s->loss) || ts_graph_ok(n->g, e);
+    return to == TS_F32 || step_remake(s, n, narrowed, &to, e);
 }
 
 bool precision_grad(step *s, net *n, const ts_tensor *in, ts_tensor *grad, ts_error *e)

@@ -84,6 +84,15 @@ static bool optimize(step *s, net *n, const ts_tensor *grad, ts_updates *out, ts
     return good;
 }
 
+/* Every batch moves them, not only the last one of an update. */
+static void add_statistics(step *s, net *n, ts_tensor fine, ts_state *state, int *count)
+{
+    for (int i = 0; i < s->n_weight - s->n_param; i++) {
+        const ts_tensor from = s->param[s->n_param + i].input;
+        state[(*count)++] = (ts_state){from, ts_call3(n->g, "where", fine, s->follow[i], from)};
+    }
+}
+
 /* Where the last of several batches is not reached, or a number is not finite, all stays as it was. */
 static void add_states(step *s, net *n, const ts_updates *u, ts_tensor loss, ts_state *state, int *count)
 {
@@ -92,6 +101,8 @@ static void add_states(step *s, net *n, const ts_updates *u, ts_tensor loss, ts_
     for (int i = 0; i < u->n - 1; i++) { /* the last one is the number of the step, which is given */
         const ts_update *is = &u->update[i];
         state[(*count)++] = (ts_state){is->from, ts_call3(n->g, "where", steps, is->to, is->from)};
+        if (i == s->n_param - 1)
+            add_statistics(s, n, fine, state, count);
         if (i < s->n_param)
             continue;
         slot *own = &s->state[s->n_state++];
@@ -128,7 +139,7 @@ static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
         good = ts_accumulate(n->g, s->n_param, grad, (double)s->wish->accumulate, sums, mean) || ts_graph_ok(n->g, e);
     }
     good = good && optimize(s, n, s->last ? mean : grad, &u, e);
-    ts_state *state = calloc((size_t)u.n + n_param + 3, sizeof *state);
+    ts_state *state = calloc((size_t)u.n + n_param + (size_t)s->n_weight + 3, sizeof *state);
     s->state = calloc((size_t)u.n + 3, sizeof *s->state), s->sum = calloc(n_param + 1, sizeof *s->sum);
     good = good && ((state && s->state && s->sum) || bench_fail(e, TS_MEMORY, "no memory for the step"));
     if (good) {
@@ -168,7 +179,7 @@ bool step_make(step *s, net *n, int64_t total_steps, int64_t warmup, const ts_op
 void step_free(step *s)
 {
     ts_plan_free(s->plan);
-    free(s->param), free(s->state), free(s->sum);
+    free(s->param), free(s->state), free(s->sum), free(s->follow);
     *s = (step){0};
 }
 
@@ -215,7 +226,7 @@ static bool no_sums(step *s, ts_error *e)
 bool step_begin(step *s, ts_error *e)
 {
     bool good = no_sums(s, e);
-    for (int i = 0; good && i < s->n_param; i++)
+    for (int i = 0; good && i < s->n_weight; i++)
         good = begin_at(s, s->param[i].input, s->param[i].from, e);
     for (int i = 0; good && i < s->n_state; i++)
         good = s->state[i].of < 0 ? set_number(s, s->state[i].input, s->state[i].begin, e)
@@ -240,7 +251,7 @@ static bool load_one(step *s, const ts_tensors *from, ts_tensor t, ts_error *e)
 bool step_load(step *s, const ts_tensors *weights, const ts_tensors *optimizer_state, ts_error *e)
 {
     bool good = no_sums(s, e);
-    for (int i = 0; good && i < s->n_param; i++)
+    for (int i = 0; good && i < s->n_weight; i++)
         good = load_one(s, weights, s->param[i].input, e);
     for (int i = 0; good && i < s->n_state; i++)
         good = load_one(s, optimizer_state, s->state[i].input, e);
@@ -255,11 +266,11 @@ static bool read_value(step *s, ts_tensor t, const char *name, ts_given *out, ts
 
 ts_given *step_state(step *s, ts_error *e)
 {
-    const int count = s->n_param + s->n_state;
+    const int count = s->n_weight + s->n_state;
     ts_given *all = calloc((size_t)count + 1, sizeof *all);
     bool good = all || bench_fail(e, TS_MEMORY, "no memory for the state");
     for (int i = 0; good && i < count; i++) {
-        const ts_tensor t = i < s->n_param ? s->param[i].input : s->state[i - s->n_param].input;
+        const ts_tensor t = i < s->n_weight ? s->param[i].input : s->state[i - s->n_weight].input;
         good = read_value(s, t, ts_name(t), &all[i], e);
     }
     if (good)
@@ -270,9 +281,9 @@ ts_given *step_state(step *s, ts_error *e)
 
 ts_given *step_trained(step *s, ts_error *e)
 {
-    ts_given *all = calloc((size_t)s->n_param + 1, sizeof *all);
+    ts_given *all = calloc((size_t)s->n_weight + 1, sizeof *all);
     bool good = all || bench_fail(e, TS_MEMORY, "no memory for the weights");
-    for (int i = 0; good && i < s->n_param; i++) {
+    for (int i = 0; good && i < s->n_weight; i++) {
         const param *p = &s->param[i];
         good = read_value(s, p->average ? p->average : p->input, p->name, &all[i], e);
     }
@@ -319,8 +330,8 @@ bool step_memory(const step *s, double *takes, double *needs, ts_error *e)
     cJSON *plan = text ? js_parse(text, "the plan", e) : NULL;
     const cJSON *memory = js_get(plan, "memory");
     double kept = js_get_number(memory, "weights_bytes", 0);
-    for (int i = 0; i < s->n_param; i++)
-        kept += bytes_of(s->param[i].input) + (s->last ? bytes_of(s->sum[i]) : 0);
+    for (int i = 0; i < s->n_weight; i++)
+        kept += bytes_of(s->param[i].input) + (s->last && i < s->n_param ? bytes_of(s->sum[i]) : 0);
     for (int i = 0; i < s->n_state; i++)
         kept += bytes_of(s->state[i].input);
     *takes = kept + js_get_number(memory, "arena_bytes", 0);

@@ -20,19 +20,24 @@ typedef struct step {
     const train_wish *wish;
     int64_t total_steps, warmup; /* of the learning rate */
     int n_param, n_frozen, n_state;
-    param *param;
+    int n_weight; /* parameters, then statistics that follow the batches: all that checkpoints call weights */
+    param *param; /* n_weight */
     slot *state;
     ts_tensor *sum;          /* of each parameter's gradient over batches */
     int64_t trained, frozen; /* elements */
     ts_plan *plan;
     ts_tensor loss, rate;
-    ts_tensor last;  /* an input: this batch is the last one of an update; NULL: each is */
-    ts_tensor scale; /* a state: what the loss is multiplied by before gradients are taken; NULL: nothing (scale.c) */
+    ts_tensor *follow; /* what each statistic becomes */
+    ts_tensor last;    /* an input: this batch is the last one of an update; NULL: each is */
+    ts_tensor scale;   /* a state: what the loss is multiplied by before gradients are taken; NULL: nothing (scale.c) */
 } step;
 bool step_make(step *s, net *n, int64_t total_steps, int64_t warmup, const ts_options *o, ts_error *e);
 void step_free(step *s);
-/* Fills s->param and makes s->loss a function of their inputs (params.c). */
+/* Fills s->param and makes s->loss and s->follow functions of their inputs (params.c). */
 bool params_make(step *s, net *n, ts_error *e);
+/* Loss and statistics, which share their forward pass, made again by f. */
+typedef bool remaking(ts_graph *g, int n, const ts_tensor *t, const void *user, ts_tensor *out);
+bool step_remake(step *s, net *n, remaking *f, const void *user, ts_error *e);
 /* Mixed precision, as the wish has it (scale.c). The loss with narrow products; its gradients, which are taken of the
  * scaled loss and have the scale taken out again; the states of the scale, given whether gradients were finite and
  * whether the update is done. */
@@ -58,10 +63,10 @@ typedef struct step_result {
 bool step_run(step *s, const net *n, const ts_array *batch, int64_t number, int64_t part, step_result *r, ts_error *e);
 /* After a step that was not finite: it is gone through again, and its state stays as it is; see ts_plan_strays. */
 bool step_strays(step *s, ts_stray *nan, ts_stray *infinite, ts_error *e);
-/* All state as named tensors, n_param weights, then n_state others: for checkpoints. The list is the caller's, free it;
+/* All state as named tensors, n_weight weights, then n_state others: for checkpoints. The list is the caller's, free it;
  * the values are borrowed until the step runs again. */
 ts_given *step_state(step *s, ts_error *e);
-ts_given *step_trained(step *s, ts_error *e); /* n_param weights to be used: averages where they are kept; as above */
+ts_given *step_trained(step *s, ts_error *e); /* n_weight weights to be used: averages where they are kept; as above */
 /* The first of them that holds something else than numbers; NULL: none does. */
 const ts_given *step_bad(const ts_given *all, int n);
 /* Bytes of a step: weights, what the optimizer keeps, gradients and all other values. takes: as planned; needs: with

@@ -268,7 +268,7 @@ static bool not_saved(const training *t, const char *name, ts_error *e)
 
 static bool save(training *t, ts_error *e)
 {
-    const int n_weight = t->step.n_param, n_other = t->step.n_state;
+    const int n_weight = t->step.n_weight, n_other = t->step.n_state;
     if (t->saved == t->done)
         return true;
     ts_given *all = step_state(&t->step, e);
@@ -288,7 +288,7 @@ static bool save(training *t, ts_error *e)
 
 static bool evaluate(training *t, ts_error *e)
 {
-    const int n = t->step.n_param;
+    const int n = t->step.n_weight;
     judge j = {0};
     verdict v = {0};
     if (!t->has_eval)

@@ -100,7 +100,10 @@ static bool get_weight(const checkpoint *c, bool averaged, const char *name, ts_
 {
     char label[4200];
     snprintf(label, sizeof label, "%s.average", name);
-    return averaged ? ts_tensors_get(c->optimizer, label, out, e) : ts_tensors_get(c->weights, name, out, e);
+    bool kept = false; /* statistics have none */
+    for (int i = 0; averaged && i < ts_tensors_count(c->optimizer) && !kept; i++)
+        kept = strcmp(ts_tensors_name(c->optimizer, i), label) == 0;
+    return kept ? ts_tensors_get(c->optimizer, label, out, e) : ts_tensors_get(c->weights, name, out, e);
 }
 
 bool run_weights_read(const char *run, run_weights *out, ts_error *e)

@@ -206,6 +206,7 @@ static const op dropout_op = {
     .onnx = (const onnx_rule[]){{"Dropout", 1, adapt_dropout}, {0}},
     .onnx_cases = "Dropout f32[3]",
     .back = "Dropout a",
+    .trained = "in=2",
     .arity = 1, .axes = "e", .attr = (const attr_spec[]){{"rate", 'f', "0.5"}, {0}}, .text = "a",
     .cases = "f32[2,3]\nf64[] rate=0.1"};
 

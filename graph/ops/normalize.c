@@ -24,7 +24,7 @@ static const node *standard(graph *g, const node *x, int n, const int64_t *axes,
 }
 
 /* A vector over channels, shaped to stand beside x[batch, channel, ...]. */
-static const node *by_channel(graph *g, const node *x, const node *v)
+const node *g_by_channel(graph *g, const node *x, const node *v)
 {
     int64_t shape[MAX_RANK] = {0};
     if (!x || !v)
@@ -138,51 +138,6 @@ static bool adapt_rms_norm(const onnx_call *c, const node **out, err *e)
     return with_epsilon(c, "rms_norm", onnx_int(c, "axis", -1), out, e);
 }
 
-/* In training mean and variance are those of the batch; the outputs behind the first are the running ones, and up to
- * version 13 once more those of the batch. */
-static bool batch_statistics(const onnx_call *c, const node *in[5], const node **out, err *e)
-{
-    graph *g = c->g;
-    int64_t axes[MAX_RANK];
-    int n = 0;
-    const double keep = onnx_real(c, "momentum", 0.9);
-    for (int i = 0; in[0] && i < in[0]->type.rank; i++)
-        if (i != 1)
-            axes[n++] = i;
-    for (int i = 0; i < 2; i++) {
-        const node *old = in[3 + i],
-                   *now = g_apply(g, i ? "var" : "mean", in[0], 1, (attr[]){attr_ints("axes", n, axes)});
-        now = old ? g_cast(g, now, old->type.dtype) : NULL;
-        const node *kept = g_call2(g, "multiply", old, g_scalar_like(g, old, keep));
-        const node *fresh = g_call2(g, "multiply", now, g_scalar_like(g, now, 1 - keep));
-        in[3 + i] = now;
-        if (c->n_out > 1 + i && !onnx_give(c, out + 1 + i, g_call2(g, "add", kept, fresh), e))
-            return false;
-        if (c->n_out > 3 + i && !onnx_give(c, out + 3 + i, now, e))
-            return false;
-    }
-    return true;
-}
-
-static bool adapt_batch_norm(const onnx_call *c, const node **out, err *e)
-{
-    if (!onnx_need(c, 5, e))
-        return false;
-    graph *g = c->g;
-    const node *in[5];
-    const type *t = &c->in[0]->type;
-    const bool training = onnx_int(c, "training_mode", 0) || c->n_out > 1, each = !onnx_int(c, "spatial", 1);
-    for (int i = 0; i < 5; i++) /* every element of space has its own numbers: each counts as a channel */
-        in[i] = !each
-                    ? c->in[i]
-                    : g_reshape(g, c->in[i], i ? 1 : 2, i ? (int64_t[]){-1} : (int64_t[]){t->rank ? t->dim[0] : 1, -1});
-    if (training && !batch_statistics(c, in, out, e))
-        return false;
-    const attr epsilon = attr_real("epsilon", onnx_real(c, "epsilon", 1e-5));
-    const node *y = g_make(g, op_find("batch_norm"), 5, in, &epsilon, 1);
-    return onnx_give(c, out, g_cast(g, each ? g_reshape(g, y, t->rank, t->dim) : y, t->dtype), e);
-}
-
 static bool adapt_instance_norm(const onnx_call *c, const node **out, err *e)
 {
     if (!onnx_need(c, 3, e))
@@ -277,22 +232,10 @@ static const node *rms_norm_lower(graph *g, const node *n)
     return scaled(g, y, n->n_in > 1 ? n->in[1] : NULL, n->n_in > 2 ? n->in[2] : NULL);
 }
 
-/* x * factor + shift with factor = scale / sqrt(var + epsilon) and shift = bias - mean * factor: both depend on
- * weights only, so a plan can compute them once. */
-static const node *batch_norm_lower(graph *g, const node *n)
-{
-    const node *x = n->in[0], *scale = n->in[1], *bias = n->in[2], *mean = n->in[3], *var = n->in[4];
-    const node *spread = g_call1(g, "sqrt", g_call2(g, "add", var, g_scalar_like(g, var, node_real(n, "epsilon"))));
-    const node *factor = g_call2(g, "divide", scale, spread);
-    const node *shift = g_call2(g, "subtract", bias, g_call2(g, "multiply", mean, factor));
-    factor = by_channel(g, x, factor), shift = by_channel(g, x, shift);
-    return factor && shift ? scaled(g, x, factor, shift) : NULL;
-}
-
 /* Channels in groups: [batch, group, everything else] is normalised over the last axis. */
 static const node *grouped(graph *g, const node *n, int64_t groups)
 {
-    const node *x = n->in[0], *scale = by_channel(g, x, n->in[1]), *bias = by_channel(g, x, n->in[2]);
+    const node *x = n->in[0], *scale = g_by_channel(g, x, n->in[1]), *bias = g_by_channel(g, x, n->in[2]);
     if (!scale || !bias)
         return NULL;
     if (groups < 1 || x->type.dim[1] % groups)
@@ -374,16 +317,6 @@ static const op rms_norm_op = {
     .arity = -1, .axes = "r c", .attr = from_axis, .lower = rms_norm_lower,
     .cases = "f32[2,8] f32[8]\nf32[2,3,4] f32[3,4] axis=1\nf64[5,7] f64[7] f64[7]\nf32[3,5]\nf32[0,4] f32[4]"};
 
-static const op batch_norm_op = {
-    .name = "batch_norm",
-    .doc = "Scale, bias, mean and variance of each channel (axis 1), as they stand after training.",
-    .numpy = "(lambda v: (a - v(x[3])) / np.sqrt(v(x[4]) + epsilon) * v(b) + v(c))(lambda v: v.reshape(-1, *[1] * "
-             "(a.ndim - 2)))",
-    .onnx = (const onnx_rule[]){{"BatchNormalization", 1, adapt_batch_norm}, {0}},
-    .arity = 5, .axes = "n c h w", .attr = only_epsilon, .lower = batch_norm_lower,
-    .cases = "f32[2,3,4,5] f32[3] f32[3] f32[3] f32[3]+\nf64[4,3] f64[3] f64[3] f64[3] f64[3]+ epsilon=0.001\n"
-             "f32[0,2,3] f32[2] f32[2] f32[2] f32[2]+"};
-
 static const op group_norm_op = {
     .name = "group_norm",
     .doc = "Mean 0 and variance 1 over groups of channels and all of space; then scale and bias of each channel.",
@@ -407,5 +340,5 @@ static const op instance_norm_op = {
     .cases = "f32[2,3,4,5] f32[3] f32[3]\nf64[1,2,7] f64[2] f64[2] epsilon=0.001"};
 
 const op *const ops_normalize[] = {
-    &softmax_op, &log_softmax_op, &layer_norm_op, &rms_norm_op, &batch_norm_op, &group_norm_op, &instance_norm_op,
+    &softmax_op, &log_softmax_op, &layer_norm_op, &rms_norm_op, &group_norm_op, &instance_norm_op,
     NULL};

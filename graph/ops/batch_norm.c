@@ -1,0 +1,199 @@
+/* batch_norm.c - normalisation by statistics of each channel: those that stand in the model, or, in training, those of
+ * the batch, which the model's then follow. A model says which of both it was written with; a pass changes that. */
+#include "graph/rule.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- helpers ---- */
+/* Mean and variance (over the count) of each channel of x, in `to`. */
+static bool moments(graph *g, const node *x, dtype to, const node *out[2])
+{
+    int64_t axes[MAX_RANK];
+    int n = 0;
+    for (int i = 0; x && i < x->type.rank; i++)
+        if (i != 1)
+            axes[n++] = i;
+    const attr list[] = {attr_ints("axes", n, axes)};
+    const node *mean = g_apply(g, "mean", x, 1, list),
+               *away = mean ? g_call2(g, "subtract", x, g_by_channel(g, x, mean)) : NULL,
+               *var = g_apply(g, "mean", g_call1(g, "square", away), 1, list);
+    out[0] = mean ? g_cast(g, mean, to) : NULL, out[1] = var ? g_cast(g, var, to) : NULL;
+    return var != NULL;
+}
+
+/* What the model's statistics become after a batch. */
+static const node *followed(graph *g, const node *old, const node *now, double keep)
+{
+    return g_call2(g, "add", g_call2(g, "multiply", old, g_scalar_like(g, old, keep)),
+                   g_call2(g, "multiply", now, g_scalar_like(g, now, 1 - keep)));
+}
+
+/* ---- ONNX ---- */
+/* The outputs behind the first are the model's statistics after this batch, and up to version 13 those of the batch. */
+static bool further_outputs(const onnx_call *c, const node *const in[5], const node **out, err *e)
+{
+    const node *now[2];
+    if (c->n_out > 1 && !moments(c->g, in[0], in[3]->type.dtype, now))
+        return onnx_give(c, out + 1, NULL, e);
+    for (int i = 0; i < 2 && c->n_out > 1; i++) {
+        const node *next = followed(c->g, in[3 + i], now[i], onnx_real(c, "momentum", 0.9));
+        if ((c->n_out > 1 + i && !onnx_give(c, out + 1 + i, next, e)) ||
+            (c->n_out > 3 + i && !onnx_give(c, out + 3 + i, now[i], e)))
+            return false;
+    }
+    return true;
+}
+
+static bool adapt_batch_norm(const onnx_call *c, const node **out, err *e)
+{
+    if (!onnx_need(c, 5, e))
+        return false;
+    graph *g = c->g;
+    const node *in[5];
+    const type *t = &c->in[0]->type;
+    const bool training = onnx_int(c, "training_mode", 0) || c->n_out > 1, each = !onnx_int(c, "spatial", 1);
+    for (int i = 0; i < 5; i++) /* every element of space has its own numbers: each counts as a channel */
+        in[i] = !each
+                    ? c->in[i]
+                    : g_reshape(g, c->in[i], i ? 1 : 2, i ? (int64_t[]){-1} : (int64_t[]){t->rank ? t->dim[0] : 1, -1});
+    const attr list[] = {attr_real("epsilon", onnx_real(c, "epsilon", 1e-5)),
+                         attr_real("momentum", onnx_real(c, "momentum", 0.9)), attr_int("training", training)};
+    const node *y = g_make(g, op_find("batch_norm"), 5, in, list, COUNT(list));
+    return onnx_give(c, out, y ? g_cast(g, each ? g_reshape(g, y, t->rank, t->dim) : y, t->dtype) : NULL, e) &&
+           further_outputs(c, in, out, e);
+}
+
+/* ---- recipe ---- */
+/* factor = scale / sqrt(var + epsilon). The model's own statistics: x * factor + (bias - mean * factor), where a plan
+ * computes once what depends on weights only; those of the batch: (x - mean) * factor + bias. */
+static const node *batch_norm_lower(graph *g, const node *n)
+{
+    const node *x = n->in[0], *scale = n->in[1], *bias = n->in[2], *of[2] = {n->in[3], n->in[4]};
+    const bool training = node_int(n, "training") != 0;
+    if (training && !moments(g, x, n->in[3]->type.dtype, of))
+        return NULL;
+    const node *spread = g_call1(g, "sqrt", g_call2(g, "add", of[1], g_scalar_like(g, of[1], node_real(n, "epsilon"))));
+    const node *factor = g_call2(g, "divide", scale, spread), *shift = bias;
+    if (training)
+        x = of[0] ? g_call2(g, "subtract", x, g_by_channel(g, x, of[0])) : NULL;
+    else
+        shift = g_call2(g, "subtract", bias, g_call2(g, "multiply", of[0], factor));
+    factor = g_by_channel(g, n->in[0], factor), shift = g_by_channel(g, n->in[0], shift);
+    return g_call2(g, "add", g_call2(g, "multiply", x, factor), shift);
+}
+
+/* ---- the pass ---- */
+typedef struct norms {
+    graph *g;
+    const ts_statistics *wish;
+    const group **of;  /* by id of an old result */
+    const node **now;  /* by old id */
+    ts_update *update; /* two for each pair of statistics */
+    int n, cap;
+    bool failed;
+} norms;
+
+static bool is_listed(const char *globs, const char *name)
+{
+    char one[512];
+    for (const char *at = globs; at && *at; at += *at == '\n') {
+        const size_t n = strcspn(at, "\n");
+        snprintf(one, sizeof one, "%.*s", (int)n, at), at += n;
+        if (!fnmatch(one, name, 0))
+            return true;
+    }
+    return false;
+}
+
+static bool is_weight(const node *n)
+{
+    return n->leaf && n->leaf->kind == LEAF_WEIGHT && *n->label;
+}
+
+/* What follows the statistic `old`: norms that share one follow each other. */
+static ts_update *update_of(norms *s, const node *old)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->update[i].start == old)
+            return &s->update[i];
+    if (s->n == s->cap) {
+        s->cap = s->cap ? 2 * s->cap : 32;
+        ts_update *more = arena_array(&s->g->mem, (size_t)s->cap, sizeof *more);
+        if (s->n)
+            memcpy(more, s->update, (size_t)s->n * sizeof *more);
+        s->update = more;
+    }
+    const node *input = g_input(s->g, old->label, &old->type, NULL);
+    s->update[s->n] = (ts_update){input, input, old};
+    return &s->update[s->n++];
+}
+
+static const node *other_mode(void *user, const node *old, const node *now)
+{
+    norms *s = user;
+    const group *r = s->of[old->id];
+    const node *in[5], *is[2];
+    s->now[old->id] = now;
+    if (!r || !is_weight(r->in[3]) || !is_weight(r->in[4]))
+        return now;
+    const bool fixed = is_listed(s->wish->fixed, r->in[3]->label);
+    if (fixed != is_listed(s->wish->fixed, r->in[4]->label))
+        return g_fail(s->g, TS_BAD_INPUT, "of \"%s\" and \"%s\", one is to stay as it is and the other is not",
+                      r->in[3]->label, r->in[4]->label),
+               NULL;
+    const bool training = s->wish->training && !fixed;
+    for (int i = 0; i < 5; i++)
+        in[i] = s->now[r->in[i]->id] ? s->now[r->in[i]->id] : r->in[i];
+    const double keep = r->attr[1].f;
+    const attr list[] = {r->attr[0], r->attr[1], attr_int("training", training)};
+    if (training && moments(s->g, in[0], in[3]->type.dtype, is))
+        for (int i = 0; i < 2; i++) {
+            ts_update *u = update_of(s, r->in[3 + i]);
+            u->to = followed(s->g, u->to, is[i], keep);
+        }
+    const node *y = g_make(s->g, r->op, 5, in, list, COUNT(list));
+    if (y)
+        g_label(s->g, y, old->label);
+    return s->now[old->id] = y;
+}
+
+int ts_batch_statistics(ts_graph *g, int n, const ts_tensor *t, const ts_statistics *wish, ts_tensor *out,
+                        ts_update **update)
+{
+    const op *norm = op_find("batch_norm");
+    const size_t count = (size_t)g->n + 1;
+    norms s = {.g = g, .wish = wish, .of = calloc(count, sizeof *s.of), .now = calloc(count, sizeof *s.now)};
+    MUST(s.of && s.now);
+    group *own = calloc((size_t)g->n_group + 1, sizeof *own); /* the graph's list moves while it grows */
+    MUST(own);
+    if (g->n_group)
+        memcpy(own, g->group, (size_t)g->n_group * sizeof *own);
+    for (int i = 0, end = g->n_group; i < end; i++)
+        if (own[i].op == norm)
+            s.of[own[i].result->id] = &own[i];
+    const bool good = g_rewrite(g, n, t, other_mode, &s, out);
+    free(own), free(s.of), free(s.now);
+    *update = s.update;
+    return good ? s.n : -1;
+}
+
+/* ---- record ---- */
+static const op batch_norm_op = {
+    .name = "batch_norm",
+    .doc = "Scale, bias, mean and variance of each channel (axis 1), as they stand after training; with training=1 mean "
+           "and variance of a are in place of those.",
+    .numpy = "(lambda v, m: (a - v(m[0])) / np.sqrt(v(m[1]) + epsilon) * v(b) + v(c))(lambda v: v.reshape(-1, *[1] * "
+             "(a.ndim - 2)), [f(np.moveaxis(a, 1, 0).reshape(a.shape[1], -1), 1) for f in (np.mean, np.var)] if "
+             "training else x[3:])",
+    .onnx = (const onnx_rule[]){{"BatchNormalization", 1, adapt_batch_norm}, {0}},
+    .trained = "training_mode=0 out=1",
+    .arity = 5, .axes = "n c h w",
+    .attr = (const attr_spec[]){{"epsilon", 'f', "1e-05"}, {"momentum", 'f', "0.9"}, {"training", 'i', "0"}, {0}},
+    .lower = batch_norm_lower,
+    .cases = "f32[2,3,4,5] f32[3] f32[3] f32[3] f32[3]+\nf64[4,3] f64[3] f64[3] f64[3] f64[3]+ epsilon=0.001\n"
+             "f32[0,2,3] f32[2] f32[2] f32[2] f32[2]+\nf64[4,3,5] f64[3] f64[3] f64[3] f64[3]+ training=1"};
+
+const op *const ops_batch_norm[] = {&batch_norm_op, NULL};
