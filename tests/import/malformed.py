@@ -436,4 +436,5 @@ def main(folder):
     os.mkfifo("pipe")
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])
