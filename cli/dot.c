@@ -1,24 +1,26 @@
 #include "cli/dot.h"
 
+#include "cli/boxes.h"
 #include "cli/console.h"
 #include "cli/fail.h"
 #include "cli/outline.h"
-#include "cli/tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_WEIGHTS = 3, HEAVY = 1000000 /* FLOPs: in another colour */ };
+enum { SHOWN_WEIGHTS = 3, SHOWN_STEPS = 5, HEAVY = 1000000 /* FLOPs: in another colour */ };
 
 typedef struct picture {
     FILE *f;
     const cJSON *model;
-    const cJSON **node; /* by id */
-    int n, frames;
-    int *box;             /* the node whose box stands for it */
-    const cJSON **recipe; /* whose result a node is */
-    bool whole;
+    boxes boxes;
+    int frames, depth;
+    int *held, *open; /* by frame, in the order of the tree: boxes in it; by depth: the frame */
+    int cap_held, cap_open;
+    char *alone; /* names of frames around nothing but the box that comes next */
+    bool counting;
+    fold fold;
 } picture;
 
 /* ---- text ---- */
@@ -65,189 +67,268 @@ static double bytes_of(const cJSON *node)
     return n;
 }
 
-/* ---- which boxes there are ---- */
-static bool is_leaf(const cJSON *node)
-{
-    const cJSON *in = js_get(node, "in");
-    return !in || !in->child;
-}
-
-static bool is_weight(const cJSON *node)
-{
-    return is_leaf(node) && strcmp(js_get_text(node, "op"), "input") != 0;
-}
-
-/* Outer recipes come after those within them: the last one that holds a node decides. */
-static void fold_recipes(picture *p)
-{
-    const cJSON *r, *id;
-    cJSON_ArrayForEach(r, js_get(p->model, "groups"))
-    {
-        const int result = (int)js_get_number(r, "result", 0);
-        cJSON_ArrayForEach(id, js_get(r, "nodes"))
-        {
-            if (!p->whole && id->valueint >= 0 && id->valueint < p->n)
-                p->box[id->valueint] = result;
-        }
-        p->recipe[result] = r;
-    }
-}
-
-static void note_twin(void *user, const cJSON *node, const cJSON *first)
-{
-    picture *p = user;
-    p->box[(int)js_get_number(node, "id", 0)] = (int)js_get_number(first, "id", 0);
-}
-
-/* Through recipes and equal layers to the node that is drawn. */
-static int box_of(const picture *p, int id)
-{
-    for (int steps = 0; id >= 0 && p->box[id] != id && steps < p->n; steps++)
-        id = p->box[id];
-    return id;
-}
-
 /* ---- boxes ---- */
-static double folded_flops(const picture *p, const cJSON *node)
+static void put_weight(picture *p, const cJSON *w)
 {
-    const int id = (int)js_get_number(node, "id", 0);
-    const cJSON *r = p->whole ? NULL : p->recipe[id], *i;
-    double sum = 0;
-    if (!r)
-        return js_get_number(node, "flops", 0);
-    cJSON_ArrayForEach(i, js_get(r, "nodes")) sum += js_get_number(p->node[i->valueint], "flops", 0);
-    return sum;
+    const char *label = js_get_text(w, "label"), *dot = strrchr(label, '.');
+    fprintf(p->f, "\\n");
+    put_text(p->f, dot && dot[1] ? dot + 1 : label);
+    fprintf(p->f, " ");
+    put_type(p->f, w);
 }
 
-static void put_weights(picture *p, const cJSON *node)
+/* The weights that a step reads, through what is made of weights alone. */
+static void put_weights(picture *p, int id, int *shown)
 {
     const cJSON *in;
-    int shown = 0;
-    cJSON_ArrayForEach(in, js_get(node, "in"))
+    cJSON_ArrayForEach(in, js_get(p->boxes.node[id], "in"))
     {
-        const cJSON *w = p->node[in->valueint];
-        const char *label = js_get_text(w, "label"), *dot = strrchr(label, '.');
-        if (!is_weight(w) || !*label || shown++ >= SHOWN_WEIGHTS)
-            continue;
-        fprintf(p->f, "\\n");
-        put_text(p->f, dot ? dot + 1 : label);
-        fprintf(p->f, " ");
-        put_type(p->f, w);
+        const cJSON *w = p->boxes.node[in->valueint];
+        if (box_is_weight(w) && *js_get_text(w, "label") && (*shown)++ < SHOWN_WEIGHTS)
+            put_weight(p, w);
+        else if (p->boxes.box[in->valueint] < 0 && !box_is_leaf(w) && *shown < SHOWN_WEIGHTS)
+            put_weights(p, in->valueint, shown);
     }
 }
 
-static void put_box(picture *p, const cJSON *node)
+static const char *op_of(const picture *p, int id)
 {
-    const int id = (int)js_get_number(node, "id", 0);
-    const cJSON *r = p->recipe[id];
-    const double flops = folded_flops(p, node);
-    fprintf(p->f, "  n%d [label=\"", id);
-    if (is_leaf(node) || (p->whole && *js_get_text(node, "label"))) {
-        put_text(p->f, js_get_text(node, "label"));
-        fprintf(p->f, "\\n");
+    const cJSON *r = p->boxes.recipe[id];
+    return js_get_text(r ? r : p->boxes.node[id], "op");
+}
+
+/* "conv + add + relu": the steps in a box; those that only move elements where there are no others. */
+static void put_steps(picture *p, int id, double flops)
+{
+    int shown = 0;
+    for (int i = id; i >= 0; i = p->boxes.next[i]) {
+        if (i != id && flops > 0 && box_work(&p->boxes, i) == 0)
+            continue;
+        if (shown++ < SHOWN_STEPS)
+            fprintf(p->f, "%s%s", shown > 1 ? " + " : "", op_of(p, i));
     }
-    fprintf(p->f, "%s\\n", r && !p->whole ? js_get_text(r, "op") : js_get_text(node, "op"));
-    put_type(p->f, node);
+    fprintf(p->f, "%s\\n", shown > SHOWN_STEPS ? " + ..." : "");
+}
+
+/* "past.0.key", or "past.0.key ... past.11.key (12)": inputs that are read alike. */
+static void put_name(picture *p, int id)
+{
+    const boxes *b = &p->boxes;
+    put_text(p->f, js_get_text(b->node[id], "label"));
+    if (b->alike[id] > 1) {
+        fprintf(p->f, " ... ");
+        put_text(p->f, js_get_text(b->node[b->last[id]], "label"));
+        fprintf(p->f, " (%d)", b->alike[id]);
+    }
+    fprintf(p->f, "\\n");
+}
+
+static void put_box(picture *p, int id)
+{
+    const boxes *b = &p->boxes;
+    const bool leaf = box_is_leaf(b->node[id]);
+    double flops = 0;
+    int last = id, shown = 0;
+    for (int i = id; i >= 0; last = i, i = b->next[i])
+        flops += box_work(b, i);
+    fprintf(p->f, "  n%d [label=\"", id);
+    if (p->alone)
+        put_text(p->f, p->alone), fprintf(p->f, "\\n");
+    free(p->alone), p->alone = NULL;
+    if (leaf)
+        put_name(p, id);
+    else if (p->fold.whole && *js_get_text(b->node[id], "label"))
+        put_text(p->f, js_get_text(b->node[id], "label")), fprintf(p->f, "\\n");
+    put_steps(p, id, flops);
+    put_type(p->f, b->node[last]);
     if (flops > 0) {
         fprintf(p->f, "\\n");
         put_amount(p->f, "flops", flops);
         fprintf(p->f, ", ");
-        put_amount(p->f, "bytes", bytes_of(node));
+        put_amount(p->f, "bytes", bytes_of(b->node[last]));
     }
-    if (!p->whole)
-        put_weights(p, node);
+    for (int i = id; i >= 0 && !p->fold.whole; i = b->next[i])
+        put_weights(p, i, &shown);
     fprintf(p->f, "\"%s]\n",
-            is_leaf(node)    ? ", fillcolor=\"#eef3d6\", shape=ellipse"
-            : r && !p->whole ? ", fillcolor=\"#dbe7f5\""
+            leaf             ? ", fillcolor=\"#eef3d6\", shape=ellipse"
+            : b->recipe[id]  ? ", fillcolor=\"#dbe7f5\""
             : flops >= HEAVY ? ", fillcolor=\"#f6e3cf\""
                              : "");
+}
+
+/* ---- frames: one around a single box is a name in that box ---- */
+static int *grown(int *list, int n, int *cap)
+{
+    if (n < *cap)
+        return list;
+    const int before = *cap;
+    *cap = 2 * n + 64;
+    list = reallocarray(list, (size_t)*cap, sizeof *list);
+    if (!list)
+        fail_bug("out of memory", "dot");
+    memset(list + before, 0, (size_t)(*cap - before) * sizeof *list);
+    return list;
+}
+
+static void put_frame(picture *p, const char *name, int times)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    if (!f)
+        fail_bug("out of memory", "dot");
+    if (p->alone)
+        fprintf(f, "%s.", p->alone);
+    fputs(name, f);
+    if (times > 1)
+        fprintf(f, "  (%d times)", times);
+    fclose(f);
+    free(p->alone);
+    p->alone = NULL;
+    if (p->held[p->frames] == 1 && !p->fold.whole) {
+        p->alone = text;
+        return;
+    }
+    fprintf(p->f, "  subgraph cluster_%d {\n  label=\"", p->frames);
+    put_text(p->f, text);
+    fprintf(p->f, "\"\n");
+    free(text);
 }
 
 static void enter(void *user, const char *name, int times)
 {
     picture *p = user;
-    fprintf(p->f, "  subgraph cluster_%d {\n  label=\"", p->frames++);
-    put_text(p->f, name);
-    if (times > 1)
-        fprintf(p->f, "  (%d times)", times);
-    fprintf(p->f, "\"\n");
+    p->held = grown(p->held, p->frames, &p->cap_held);
+    p->open = grown(p->open, p->depth, &p->cap_open);
+    p->open[p->depth++] = p->frames;
+    if (!p->counting)
+        put_frame(p, name, times);
+    p->frames++;
 }
 
 static void leave(void *user)
 {
-    fprintf(((picture *)user)->f, "  }\n");
+    picture *p = user;
+    const int frame = p->open[--p->depth];
+    if (!p->counting && (p->held[frame] != 1 || p->fold.whole))
+        fprintf(p->f, "  }\n");
 }
 
 static void place(void *user, const cJSON *node)
 {
     picture *p = user;
     const int id = (int)js_get_number(node, "id", 0);
-    if (box_of(p, id) == id)
-        put_box(p, node);
+    if (box_of(&p->boxes, id) != id)
+        return;
+    for (int i = 0; p->counting && i < p->depth; i++)
+        p->held[p->open[i]]++;
+    if (!p->counting)
+        put_box(p, id);
 }
 
 /* ---- arrows ---- */
 typedef struct arrow {
     int from, to;
+    bool back; /* from one of equal layers to the next */
 } arrow;
 
 static int by_ends(const void *a, const void *b)
 {
     const arrow *x = a, *y = b;
-    return x->from != y->from ? x->from - y->from : x->to - y->to;
+    return x->from != y->from ? x->from - y->from : x->back != y->back ? x->back - y->back : x->to - y->to;
 }
 
-/* What goes from one of several equal layers to the next leads back to where the first begins: drawn, but without say
- * in the order from top to bottom. */
-static void put_arrows(picture *p)
+static size_t find_arrows(const picture *p, arrow *all)
 {
+    const boxes *b = &p->boxes;
     const cJSON *in;
-    size_t n = 0, most = 0;
-    for (int i = 0; i < p->n; i++)
-        most += (size_t)cJSON_GetArraySize(js_get(p->node[i], "in"));
-    arrow *all = calloc(most + 1, sizeof *all);
-    if (!all)
-        fail_bug("out of memory", "dot");
-    for (int i = 0; i < p->n; i++)
-        cJSON_ArrayForEach(in, js_get(p->node[i], "in"))
+    size_t n = 0;
+    for (int i = 0; i < b->n; i++)
+        cJSON_ArrayForEach(in, js_get(b->node[i], "in"))
         {
-            const arrow a = {box_of(p, in->valueint), box_of(p, i)};
-            if (a.from >= 0 && a.from != a.to && (p->whole || !is_weight(p->node[in->valueint])))
+            const arrow a = {box_of(b, in->valueint), box_of(b, i), box_step(b, in->valueint) > box_step(b, i)};
+            if (a.from >= 0 && a.to >= 0 && a.from != a.to)
                 all[n++] = a;
         }
     qsort(all, n, sizeof *all, by_ends);
-    for (size_t i = 0; i < n; i++)
-        if (i == 0 || by_ends(&all[i - 1], &all[i]) != 0)
-            fprintf(p->f, "  n%d -> n%d%s\n", all[i].from, all[i].to,
-                    all[i].from > all[i].to ? " [style=dashed, constraint=false, color=\"#888888\"]" : "");
+    return n;
+}
+
+/* What goes from one of several equal layers to the next leads back to where the first begins: drawn once, and without
+ * say in the order from top to bottom. */
+static void put_arrows(picture *p)
+{
+    size_t most = 0;
+    for (int i = 0; i < p->boxes.n; i++)
+        most += (size_t)cJSON_GetArraySize(js_get(p->boxes.node[i], "in"));
+    arrow *all = calloc(most + 1, sizeof *all);
+    if (!all)
+        fail_bug("out of memory", "dot");
+    const size_t n = find_arrows(p, all);
+    for (size_t i = 0; i < n; i++) {
+        const arrow *a = &all[i], *before = i ? a - 1 : NULL;
+        const bool same = before && before->from == a->from && before->back == a->back;
+        if (!same || (!a->back && before->to != a->to))
+            fprintf(p->f, "  n%d -> n%d%s\n", a->from, a->to,
+                    a->back ? " [style=dashed, constraint=false, color=\"#888888\"]" : "");
+    }
     free(all);
+}
+
+/* ---- outputs: those that are alike and come from one box are one ---- */
+typedef struct output {
+    const cJSON *port;
+    int box, place;
+} output;
+
+static int by_source(const void *a, const void *b)
+{
+    const output *x = a, *y = b;
+    const int shape = x->box != y->box ? 0
+                                       : (int)cJSON_GetArraySize(js_get(x->port, "shape")) -
+                                             (int)cJSON_GetArraySize(js_get(y->port, "shape"));
+    return x->box != y->box ? x->box - y->box : shape ? shape : x->place - y->place;
+}
+
+static void put_output(picture *p, const output *first, int n)
+{
+    fprintf(p->f, "  out%d [label=\"", first->place);
+    put_text(p->f, js_get_text(first->port, "name"));
+    if (n > 1) {
+        fprintf(p->f, " ... ");
+        put_text(p->f, js_get_text(first[n - 1].port, "name"));
+        fprintf(p->f, " (%d)", n);
+    }
+    fprintf(p->f, "\\n");
+    put_type(p->f, first->port);
+    fprintf(p->f, "\", shape=ellipse, fillcolor=\"#eef3d6\"]\n  n%d -> out%d\n", first->box, first->place);
+}
+
+static bool together(const picture *p, const output *a, const output *b)
+{
+    return !p->fold.whole && a->box == b->box &&
+           strcmp(js_get_text(a->port, "dtype"), js_get_text(b->port, "dtype")) == 0 &&
+           cJSON_Compare(js_get(a->port, "shape"), js_get(b->port, "shape"), true);
 }
 
 static void put_outputs(picture *p)
 {
-    const cJSON *o;
-    int i = 0;
-    cJSON_ArrayForEach(o, js_get(p->model, "outputs"))
-    {
-        fprintf(p->f, "  out%d [label=\"", i);
-        put_text(p->f, js_get_text(o, "name"));
-        fprintf(p->f, "\\n");
-        put_type(p->f, o);
-        fprintf(p->f, "\", shape=ellipse, fillcolor=\"#eef3d6\"]\n  n%d -> out%d\n",
-                box_of(p, (int)js_get_number(o, "node", 0)), i);
-        i++;
+    const cJSON *o, *ports = js_get(p->model, "outputs");
+    output *all = calloc((size_t)cJSON_GetArraySize(ports) + 1, sizeof *all);
+    int n = 0;
+    if (!all)
+        fail_bug("out of memory", "dot");
+    cJSON_ArrayForEach(o, ports) all[n] = (output){o, box_of(&p->boxes, (int)js_get_number(o, "node", 0)), n}, n++;
+    qsort(all, (size_t)n, sizeof *all, by_source);
+    for (int i = 0, many; i < n; i += many) {
+        for (many = 1; i + many < n && together(p, &all[i], &all[i + many]);)
+            many++;
+        put_output(p, &all[i], many);
     }
+    free(all);
 }
 
 /* ---- the picture ---- */
-static void *list(size_t n, size_t size)
-{
-    void *p = calloc(n + 1, size);
-    if (!p)
-        fail_bug("out of memory", "dot");
-    return p;
-}
-
 static void no_twin(void *user, const cJSON *node, const cJSON *first)
 {
     (void)user, (void)node, (void)first;
@@ -255,46 +336,37 @@ static void no_twin(void *user, const cJSON *node, const cJSON *first)
 
 static void draw(picture *p)
 {
-    branch *tree = tree_make(js_get(p->model, "nodes"));
-    const tree_visitor twins = {.user = p, .twin = note_twin};
-    const tree_visitor boxes = {p, enter, leave, place, p->whole ? NULL : no_twin};
-    fold_recipes(p);
-    if (!p->whole)
-        tree_visit(tree, &twins);
-    for (int i = 0; i < p->n; i++)
-        if (is_leaf(p->node[i]) && (p->whole || !is_weight(p->node[i])))
-            put_box(p, p->node[i]);
-    tree_visit(tree, &boxes);
+    branch *tree = tree_make(p->model);
+    const tree_visitor visit = {p, enter, leave, place, p->fold.whole ? NULL : no_twin};
+    p->boxes = boxes_make(p->model, tree, &p->fold);
+    for (int i = 0; i < p->boxes.n; i++)
+        if (box_is_leaf(p->boxes.node[i]) && box_of(&p->boxes, i) == i)
+            put_box(p, i);
+    p->counting = true;
+    tree_visit(tree, &visit);
+    p->counting = false, p->frames = 0;
+    tree_visit(tree, &visit);
     put_arrows(p);
     put_outputs(p);
+    boxes_free(&p->boxes);
     tree_free(tree);
+    free(p->held), free(p->open);
 }
 
-char *dot_text(const cJSON *model, bool whole)
+char *dot_text(const cJSON *model, const fold *how)
 {
     char *out = NULL;
     size_t size = 0;
-    const cJSON *nodes = js_get(model, "nodes"), *node;
-    const size_t n = (size_t)cJSON_GetArraySize(nodes);
-    picture p = {.f = open_memstream(&out, &size), .model = model, .whole = whole};
-    p.node = list(n, sizeof *p.node), p.box = list(n, sizeof *p.box), p.recipe = list(n, sizeof *p.recipe);
+    picture p = {.f = open_memstream(&out, &size), .model = model, .fold = *how};
     if (!p.f)
         fail_bug("out of memory", "dot");
-    cJSON_ArrayForEach(node, nodes)
-    {
-        p.box[p.n] = p.n;
-        p.node[p.n++] = node;
-    }
     fprintf(p.f, "digraph model {\n  label=\"");
     put_text(p.f, js_get_text(model, "name"));
     fprintf(p.f, "\"\n  labelloc=t\n  fontname=\"Helvetica\"\n  color=\"#aaaaaa\"\n"
                  "  node [shape=box, style=\"rounded,filled\", fillcolor=white, fontname=\"Helvetica\", fontsize=10]\n"
-                 "  edge [color=\"#444444\", arrowsize=0.6]\n");
+                 "  edge [color=\"#444444\", arrowsize=0.6]\n  ranksep=0.3\n  nodesep=0.2\n");
     draw(&p);
     fprintf(p.f, "}\n");
     fclose(p.f);
-    free(p.node);
-    free(p.box);
-    free(p.recipe);
     return out;
 }

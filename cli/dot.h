@@ -3,10 +3,13 @@
 #define TS_DOT_H
 #include "cli/reply.h"
 
-/* model: an object of model/1. whole: one box for every node of the graph; else a picture to look
- * at: recipes (softmax, attention) and equal layers folded, weights in the boxes of their users. The text is for
- * free(). */
-char *dot_text(const cJSON *model, bool whole);
+typedef struct fold {
+    bool whole;         /* one box for every node of the graph, nothing folded */
+    const char *expand; /* recipes whose names fit this pattern are not; NULL: all are */
+} fold;
+/* model: an object of model/1. A picture to look at: recipes (softmax, attention) and equal layers folded, cheap steps
+ * in the boxes of what they follow, weights in those of their users. The text is for free(). */
+char *dot_text(const cJSON *model, const fold *how);
 /* The picture as SVG, by the program `dot`; for free(). NULL with e set when that is not installed or fails. */
 char *dot_svg(const char *dot, ts_error *e);
 #endif

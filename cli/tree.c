@@ -111,8 +111,10 @@ static double elements(const cJSON *node)
 
 typedef struct place {
     const cJSON *node;
-    branch *home, *user; /* where it belongs; where its users do, if that is one place. NULL for leaves */
-    bool fixed, split;   /* its name or a weight says so; its users are in several places */
+    branch *home, *user;  /* where it belongs; where its users do, if that is one place. NULL for leaves */
+    bool fixed, split;    /* its name or a weight says so; its users are in several places */
+    bool port;            /* it is called as an output of the model, which says nothing of its place */
+    bool named, of_named; /* its own name says so; all its users' names do */
 } place;
 
 typedef struct builder {
@@ -133,7 +135,8 @@ static void find_home(builder *b, place *p)
     const char *label = js_get_text(p->node, "label");
     const cJSON *in;
     p->home = b->root;
-    p->fixed = label[strcspn(label, "./")] != 0;
+    p->fixed = !p->port && label[strcspn(label, "./")] != 0;
+    p->named = p->fixed;
     if (p->fixed)
         p->home = at(b->root, label);
     const place *latest = NULL;
@@ -152,10 +155,12 @@ static void find_home(builder *b, place *p)
     }
 }
 
-/* What costs nothing (a view) belongs to its users rather than to its maker. Called from the last node to the first. */
+/* What costs nothing (a view) belongs to its users rather than to its maker, and a nameless step to steps with names.
+ * Called from the last node to the first. */
 static void settle(builder *b, place *p)
 {
-    if (!p->fixed && p->user && !p->split && js_get_number(p->node, "flops", 0) == 0)
+    const bool view = !p->fixed && js_get_number(p->node, "flops", 0) == 0;
+    if (p->user && !p->split && (view || (p->of_named && !*js_get_text(p->node, "label"))))
         p->home = p->user;
     const cJSON *in;
     cJSON_ArrayForEach(in, js_get(p->node, "in"))
@@ -164,6 +169,7 @@ static void settle(builder *b, place *p)
         if (!o)
             continue;
         o->split |= o->user && o->user != p->home;
+        o->of_named = p->named && (o->of_named || !o->user);
         o->user = p->home;
     }
 }
@@ -174,13 +180,24 @@ static bool is_operation(const cJSON *node)
     return in && in->child;
 }
 
-static void fill(builder *b, const cJSON *nodes)
+static void mark_ports(builder *b, const cJSON *outputs)
+{
+    const cJSON *o;
+    cJSON_ArrayForEach(o, outputs)
+    {
+        const int id = (int)js_get_number(o, "node", -1);
+        if (id >= 0 && id < b->n)
+            b->of[id].port = strcmp(js_get_text(b->of[id].node, "label"), js_get_text(o, "name")) == 0;
+    }
+}
+
+static void fill(builder *b, const cJSON *model)
 {
     const cJSON *node;
-    cJSON_ArrayForEach(node, nodes)
-    {
-        place *p = &b->of[b->n++];
-        p->node = node;
+    cJSON_ArrayForEach(node, js_get(model, "nodes")) b->of[b->n++].node = node;
+    mark_ports(b, js_get(model, "outputs"));
+    for (place *p = b->of; p < b->of + b->n; p++) {
+        node = p->node;
         if (is_weight(node))
             at(b->root, js_get_text(node, "label"))->parameters += elements(node);
         if (is_operation(node))
@@ -199,13 +216,13 @@ static void fill(builder *b, const cJSON *nodes)
     }
 }
 
-branch *tree_make(const cJSON *nodes)
+branch *tree_make(const cJSON *model)
 {
     builder b = {.root = branch_make("", 0)};
-    b.of = calloc((size_t)cJSON_GetArraySize(nodes) + 1, sizeof *b.of);
+    b.of = calloc((size_t)cJSON_GetArraySize(js_get(model, "nodes")) + 1, sizeof *b.of);
     if (!b.of)
         fail_bug("out of memory", "tree");
-    fill(&b, nodes);
+    fill(&b, model);
     free(b.of);
     return b.root;
 }
@@ -243,8 +260,7 @@ static double operations(const branch *b)
     return sum;
 }
 
-/* Equal but for the digits in names. */
-static bool like(const char *a, const char *b)
+bool tree_like(const char *a, const char *b)
 {
     for (;;) {
         bool da = isdigit((unsigned char)*a), db = isdigit((unsigned char)*b);
@@ -271,7 +287,7 @@ static bool same(const branch *a, const branch *b)
             return false;
     }
     for (int i = 0; i < a->n_child; i++) {
-        if (!like(a->child[i]->name, b->child[i]->name) || !same(a->child[i], b->child[i]))
+        if (!tree_like(a->child[i]->name, b->child[i]->name) || !same(a->child[i], b->child[i]))
             return false;
     }
     return true;
@@ -281,7 +297,8 @@ static bool same(const branch *a, const branch *b)
 static int alike(const branch *b, int i)
 {
     int n = 1;
-    while (i + n < b->n_child && like(b->child[i]->name, b->child[i + n]->name) && same(b->child[i], b->child[i + n]))
+    while (i + n < b->n_child && tree_like(b->child[i]->name, b->child[i + n]->name) &&
+           same(b->child[i], b->child[i + n]))
         n++;
     return n;
 }

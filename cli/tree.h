@@ -10,8 +10,8 @@
 
 typedef struct branch branch;
 
-/* nodes: the list of model/1. It must outlive the tree. */
-branch *tree_make(const cJSON *nodes);
+/* model: an object of model/1. It must outlive the tree. */
+branch *tree_make(const cJSON *model);
 void tree_free(branch *root);
 /* depth: levels to print; what lies below is summed. */
 /* Walks the tree from the root down. Of siblings that are printed as one only the first is entered, and `twin` tells of
@@ -24,6 +24,7 @@ typedef struct tree_visitor {
     void (*node)(void *user, const cJSON *node);
     void (*twin)(void *user, const cJSON *node, const cJSON *first);
 } tree_visitor;
+bool tree_like(const char *a, const char *b); /* equal but for the digits in names */
 void tree_visit(const branch *root, const tree_visitor *v);
 void tree_print(const branch *root, int depth, FILE *f, bool color);
 #endif

@@ -155,8 +155,10 @@ static void put_totals(const cJSON *root)
 static bool draw(const session *s, const char *dot_path, const char *svg_path, ts_error *e)
 {
     cJSON *root = reply_take(ts_model_json(s->model, e), e);
-    char *dot = root && dot_path ? dot_text(root, true) : NULL;
-    char *folded = root && svg_path ? dot_text(root, args_flag(s->args, "whole")) : NULL;
+    char *dot = root && dot_path ? dot_text(root, &(fold){.whole = true}) : NULL;
+    char *folded = root && svg_path
+                       ? dot_text(root, &(fold){args_flag(s->args, "whole"), args_text(s->args, "expand", NULL)})
+                       : NULL;
     char *svg = folded ? dot_svg(folded, e) : NULL;
     const bool good = root && (!dot || outfile_write(dot_path, dot, e)) &&
                       (!svg_path || (svg && outfile_write(svg_path, svg, e)));
@@ -184,7 +186,7 @@ static bool show_model(const session *s, bool bound, ts_error *e)
     }
     put_ports(s);
     if (bound) {
-        branch *tree = tree_make(js_get(root, "nodes"));
+        branch *tree = tree_make(root);
         fputc('\n', stdout);
         tree_print(tree, (int)args_integer(a, "depth", DEPTH), stdout, a->console.color_out);
         put_totals(root);
@@ -227,6 +229,7 @@ static int run(const args *a, ts_error *e)
 static const option options[] = {
     {"depth", 0, INTEGER, "N", "levels of names to show (default: 4)", false, 1, 64},
     {"svg", 0, A_FILE, "FILE", "draw the graph (with Graphviz): recipes and equal layers folded", false, 0, 0},
+    {"expand", 0, WORD, "GLOB", "with --svg: recipes of that name not folded, as in 'attention'", false, 0, 0},
     {"whole", 0, FLAG, NULL, "with --svg: every node, nothing folded", false, 0, 0},
     {"dot", 0, A_FILE, "FILE", "the graph as text for Graphviz, every node a box", false, 0, 0},
     {"hash", 0, FLAG, NULL, "the content hash of the graph, nothing else", false, 0, 0},

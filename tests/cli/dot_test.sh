@@ -33,6 +33,29 @@ missing = [w for w in want if w not in words]
 if missing or not any("(2 times)" in w for w in words) or words.count("attention") > 3:
     sys.exit(f"missing {missing} in {words}")
 PY
+
+    # Equal layers once, cheap steps in the box of what they follow, caches and outputs of equal layers as one.
+    expect 0 'wrote gpt2.svg' show gpt2 --svg gpt2.svg
+    expect 0 'wrote resnet.svg' show resnet-50 --svg resnet.svg
+    expect 0 'wrote whole.svg' show resnet-50 --svg whole.svg --whole
+    expect 0 'wrote open.svg' show gpt2 --svg open.svg --expand 'atten*'
+    python3 - <<'PY' || wrong 'boxes are not folded'
+import html, re, sys
+def words(path):
+    return [" ".join(html.unescape(w).split()) for w in re.findall(r"<text[^>]*>([^<]*)</text>", open(path).read())]
+def boxes(path): return open(path).read().count('class="node"')
+gpt2, resnet = words("gpt2.svg"), words("resnet.svg")
+for have, where in (("present.0.key ... present.11.key (12)", gpt2), ("0-11 (12 times)", gpt2),
+                    ("matmul + add + add", gpt2), ("conv + add + relu", resnet), ("conv1", resnet), ("1-2 (2 times)", resnet)):
+    if have not in where:
+        sys.exit(f"{have!r} is not in {where}")
+if boxes("gpt2.svg") > 25 or boxes("resnet.svg") > 40 or boxes("whole.svg") < 300:
+    sys.exit(f'{boxes("gpt2.svg")}, {boxes("resnet.svg")} and {boxes("whole.svg")} boxes')
+if "attention" in words("open.svg") or "softmax" not in words("open.svg") or "attention" not in gpt2:
+    sys.exit(f"attention is not expanded: {words('open.svg')}")
+if any(re.fullmatch(r"n\d+", w) for w in gpt2 + resnet):
+    sys.exit("a box without a label")
+PY
 fi
 env PATH=/nowhere "$TESSERA" show bert-tiny --svg never.svg 2>refusal
 [ $? = 5 ] && grep -q 'dot, which draws, is not installed' refusal || wrong "without dot: $(cat refusal)"

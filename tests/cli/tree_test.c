@@ -3,8 +3,9 @@
 
 #include <stdlib.h>
 
-/* Two equal layers and a head. Views go to their users; what depends on no weight stands apart. */
-static const char model[] = "["
+/* Two equal layers and a head. Views go to their users; what depends on no weight stands apart; names of outputs are no
+ * places. */
+static const char model[] = "{\"outputs\":[{\"name\":\"layer.9.out\",\"node\":12}],\"nodes\":["
                             "{\"op\":\"input\",\"label\":\"ids\",\"shape\":[4],\"in\":[]},"
                             "{\"op\":\"weight\",\"label\":\"emb.weight\",\"shape\":[10,8],\"in\":[]},"
                             "{\"op\":\"gather\",\"label\":\"\",\"shape\":[4,8],\"in\":[1,0],\"flops\":0},"
@@ -17,11 +18,11 @@ static const char model[] = "["
                             "{\"op\":\"slice\",\"label\":\"\",\"shape\":[1,8],\"in\":[8],\"flops\":0},"
                             "{\"op\":\"weight\",\"label\":\"head.weight\",\"shape\":[8,2],\"in\":[]},"
                             "{\"op\":\"matmul\",\"label\":\"\",\"shape\":[1,2],\"in\":[9,10],\"flops\":32},"
-                            "{\"op\":\"exp\",\"label\":\"result\",\"shape\":[1,2],\"in\":[11],\"flops\":2},"
+                            "{\"op\":\"exp\",\"label\":\"layer.9.out\",\"shape\":[1,2],\"in\":[11],\"flops\":2},"
                             "{\"op\":\"cast\",\"label\":\"mask\",\"shape\":[4],\"in\":[0],\"flops\":4},"
                             "{\"op\":\"tanh\",\"label\":\"evil\\u001b.x\",\"shape\":[4],\"in\":[13],\"flops\":4},"
                             "{\"op\":\"tanh\",\"label\":\"\",\"shape\":[4],\"in\":[99,-1],\"flops\":4}"
-                            "]";
+                            "]}";
 
 static char *printed(const cJSON *nodes, int depth)
 {
@@ -56,7 +57,7 @@ int main(void)
                   "evil\\x1b                     4 FLOP  tanh              [4]\n");
     free(s);
     cJSON_Delete(nodes);
-    nodes = cJSON_Parse("[]");
+    nodes = cJSON_Parse("{\"nodes\":[]}");
     s = printed(nodes, 4);
     CHECK_TEXT(s, "name    parameters  work  operations  result\n");
     free(s);

@@ -101,12 +101,12 @@ static int64_t draw(ts_model *m, err *e)
     char *json = ts_model_json(m, e);
     cJSON *root = cJSON_Parse(json);
     int64_t last = blocks;
-    branch *tree = tree_make(js_get(root, "nodes"));
+    branch *tree = tree_make(root);
     FILE *f = fopen("/dev/null", "w");
     tree_print(tree, 4, f, false);
     fclose(f);
     tree_free(tree);
-    free(dot_text(root, false));
+    free(dot_text(root, &(fold){0}));
     last = since(&last);
     cJSON_Delete(root);
     ts_free(json);
