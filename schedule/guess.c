@@ -367,6 +367,25 @@ void guess_stage(const plan *p, const kernel *k, int which, text *out)
         guess_rows(p, k, s, out);
 }
 
+/* How many trips of the last shared loop are taken at once, where products are among the stages: enough rows for a
+ * register tile, some trips for every thread, and no more than what the stages hand on stays in the second cache. */
+static int64_t heavy_step(const plan *p, const kernel *k, int64_t extent, bool core)
+{
+    const int64_t part = core ? (extent + p->threads - 1) / p->threads : extent;
+    int64_t step = part < 32 ? part : 32;
+    double most = 0;
+    for (int i = 0; i < k->n_stage; i++) {
+        const stage *s = &k->stage[i];
+        double bytes = ts_dtype_bytes(s->node->type.dtype);
+        for (int a = k->n_shared; a < s->n_result; a++)
+            bytes *= (double)s->extent[a];
+        most = bytes > most ? bytes : most;
+    }
+    while (step > 1 && (double)step * most > (double)plan_cache_bytes(p, 2))
+        step /= 2;
+    return step;
+}
+
 void guess_shared(const plan *p, const kernel *k, text *out)
 {
     const stage *s = &k->stage[k->main];
@@ -386,7 +405,7 @@ void guess_shared(const plan *p, const kernel *k, text *out)
         const bool last = a == k->n_shared - 1;
         int64_t step = 1;
         if (last && heavy)
-            step = s->extent[a] > 32 ? 32 : s->extent[a];
+            step = heavy_step(p, k, s->extent[a], core);
         else if (last)
             step = pointwise ? BLOCK : 4;
         if (step > s->extent[a])

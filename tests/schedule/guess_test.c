@@ -50,6 +50,18 @@ static const node *vocabulary_deep(graph *g)
     return fresh(g, 50257, 2048, 768, true, false);
 }
 
+/* Scores of 32 texts with 12 heads each; all heads of a text read its mask, so texts are what its stages share. */
+static const node *masked_scores(graph *g)
+{
+    const type q = {.dtype = TS_F32, .rank = 4, .dim = {32, 12, 64, 32}},
+               k = {.dtype = TS_F32, .rank = 4, .dim = {32, 12, 32, 64}},
+               row = {.dtype = TS_F32, .rank = 4, .dim = {32, 1, 1, 64}},
+               column = {.dtype = TS_F32, .rank = 4, .dim = {1, 1, 64, 1}};
+    const node *mask = g_call2(g, "multiply", g_input(g, "row", &row, NULL), g_input(g, "column", &column, NULL)),
+               *scores = g_call2(g, "matmul", g_input(g, "q", &q, NULL), g_input(g, "k", &k, NULL));
+    return g_call1(g, "softmax axis=-1", g_call2(g, "add", scores, g_call1(g, "exp", mask)));
+}
+
 static const node *few_rows(graph *g)
 {
     return fresh(g, 64, 384, 1536, false, false);
@@ -99,6 +111,17 @@ static void test_tall_products(void)
     guessed(vocabulary_deep, 2, "m/252@core k/768 n/48+b m/9 k/4 k@unroll m@unroll n@vector");
 }
 
+/* All threads have something to do, and what the stages hand on stays in the second cache: 5 texts of 196608 bytes. */
+static void test_shared(void)
+{
+    guessed(masked_scores, 2,
+            "r/4@core ; exp: r b e@vector ; matmul: r b m/5 k/4 k@unroll m@unroll n@vector ; max: r r1 c@vector ; "
+            "exp2: r b e@vector ; sum: r r1 c@vector ; divide: r b e@vector");
+    guessed(masked_scores, 16,
+            "r/2@core ; exp: r b e@vector ; matmul: r b m/5 k/4 k@unroll m@unroll n@vector ; max: r r1 c@vector ; "
+            "exp2: r b e@vector ; sum: r r1 c@vector ; divide: r b e@vector");
+}
+
 static void test_fresh_products(void)
 {
     guessed(weight_gradient, 1, "n/48 k/768+b m/8 k/4 k@unroll m@unroll n@vector");
@@ -111,6 +134,7 @@ int main(void)
 {
     test_fresh_products();
     test_tall_products();
+    test_shared();
     test_weights();
     return check_done();
 }
