@@ -389,9 +389,9 @@ static int64_t heavy_step(const plan *p, const kernel *k, int64_t extent, bool c
 void guess_shared(const plan *p, const kernel *k, text *out)
 {
     const stage *s = &k->stage[k->main];
-    enum {
-        BLOCK = 4096
-    }; /* of pointwise stages that share all their loops: what each gives stays in the first cache */
+    /* Of pointwise stages that share all their loops: what each gives is at hand for the next, and no stage works so
+     * long that memory waits for it. (Measured on steps of AdamW: 64 to 256 read twice as fast as 4096.) */
+    enum { BLOCK = 128 };
     bool heavy = false, core = p->threads > 1, pointwise = k->n_shared == s->n_result;
     for (int i = 0; i < k->n_stage; i++) {
         heavy = heavy || guess_contracts(&k->stage[i]);
