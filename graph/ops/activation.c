@@ -161,7 +161,7 @@ static const op mish_op = {
 static const op thresholded_relu_op = {.name = "thresholded_relu",
                                        .doc = "The value where it is above alpha, else 0.",
                                        .numpy = "np.where(a > alpha, a, 0).astype(a.dtype)",
-                                       .onnx = (const onnx_rule[]){{"ThresholdedRelu", 10, NULL}, {0}},
+                                       .onnx = (const onnx_rule[]){{"ThresholdedRelu", 1, NULL}, {0}},
                                        .arity = 1,
                                        .axes = "e",
                                        .attr = (const attr_spec[]){{"alpha", 'f', "1"}, {0}},

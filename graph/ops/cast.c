@@ -35,10 +35,25 @@ static const node *converted(const onnx_call *c, const node *x, dtype d, err *e)
     return f && f->rule != SMALL_POWER && limits ? g_limited(c->g, x, d) : g_cast(c->g, x, d);
 }
 
+/* The dtype that `to` says: a code, or before version 6 its name. */
+static bool target(const onnx_call *c, dtype *d, err *e)
+{
+    static const char *const name[] = {"UNDEFINED", "FLOAT", "UINT8",   "INT8",   "UINT16", "INT16",  "INT32", "INT64",
+                                       "STRING",    "BOOL",  "FLOAT16", "DOUBLE", "UINT32", "UINT64"};
+    const char *word = onnx_word(c, "to", NULL);
+    int code = 0;
+    if (!word)
+        return onnx_dtype(onnx_int(c, "to", 0), d, e);
+    while (code < COUNT(name) && strcmp(name[code], word))
+        code++;
+    return code == COUNT(name) ? err_set(e, TS_BAD_INPUT, "%s: to \"%.40s\" is no element type", c->type, word)
+                               : onnx_dtype(code, d, e);
+}
+
 static bool adapt_cast(const onnx_call *c, const node **out, err *e)
 {
     dtype d;
-    if (!onnx_need(c, 1, e) || !onnx_must(c, "to", e) || !onnx_dtype(onnx_int(c, "to", 0), &d, e))
+    if (!onnx_need(c, 1, e) || !onnx_must(c, "to", e) || !target(c, &d, e))
         return false;
     const node *y = converted(c, c->in[0], d, e);
     return (y || !err_is(e)) && onnx_give(c, out, y, e);

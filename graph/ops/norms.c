@@ -142,7 +142,7 @@ static const op standardize_op = {
     .doc = "Mean 0 and variance 1 over the listed axes, or over all.",
     .numpy =
         "(lambda d: d / (np.sqrt(np.square(d).mean(axes, keepdims=True)) + 1e-9))(a - a.mean(axes, keepdims=True))",
-    .onnx = (const onnx_rule[]){{"MeanVarianceNormalization", 9, adapt_mvn}, {0}},
+    .onnx = (const onnx_rule[]){{"MeanVarianceNormalization", 1, adapt_mvn}, {0}},
     .arity = 1,
     .axes = "r c",
     .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}},

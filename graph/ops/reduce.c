@@ -231,9 +231,12 @@ static const node *logsumexp_lower(graph *g, const node *n)
 {
     if (type_count(&n->in[0]->type) == 0)
         return g_call1(g, "log", over_same(g, n, "sum", g_call1(g, "exp", n->in[0])));
-    const node *top = over_axes(g, n, "max", n->in[0], true);
+    const node *x = n->in[0], *top;
+    if (dtype_class(x->type.dtype) != D_REAL)
+        x = g_cast(g, x, TS_F64); /* a difference may be below 0 */
+    top = over_axes(g, n, "max", x, true);
     top = g_call3(g, "where", g_call1(g, "isinf", top), g_scalar_like(g, top, 0), top);
-    const node *sum = over_axes(g, n, "sum", g_call1(g, "exp", g_call2(g, "subtract", n->in[0], top)), true);
+    const node *sum = over_axes(g, n, "sum", g_call1(g, "exp", g_call2(g, "subtract", x, top)), true);
     const node *y = g_call2(g, "add", g_call1(g, "log", sum), top);
     if (node_int(n, "keepdims"))
         return y;
@@ -358,7 +361,7 @@ static const op logsumexp_op = {
     .onnx = (const onnx_rule[]){{"ReduceLogSumExp", 1, adapt}, {0}},
     .arity = 1, .axes = "r | c", .attr = over, .lower = logsumexp_lower, .grad = logsumexp_grad,
     .cases = "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\n"
-             "f32[7] keepdims=1\nf32[3,0] axes=[0]\nf32[3,0] axes=[1]\nf32[]"};
+             "f32[7] keepdims=1\nf32[3,0] axes=[0]\nf32[3,0] axes=[1]\nf32[]\nu32[2,3] axes=[1]\ni64[7]"};
 
 const op *const ops_reduce[] = {
     &sum_op, &mean_op, &prod_op, &max_op, &min_op, &any_op, &all_op, &var_op, &std_op, &norm1_op, &norm2_op,

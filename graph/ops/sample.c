@@ -40,7 +40,8 @@ static const expr *reflected(arena *m, const expr *x, double low, double high)
     return x2(m, "sub", x_real(m, high), x1(m, "abs", x2(m, "sub", turn, x_real(m, width))));
 }
 
-/* The coordinate along axis s, in elements, moved inside as the padding wants it. */
+/* The coordinate along axis s, in elements, moved inside as the padding wants it; the taps of a cubic are moved each
+ * by itself. */
 static const expr *coordinate(defn *d, const grid *q, int s, int64_t dim)
 {
     arena *m = d->mem;
@@ -57,7 +58,7 @@ static const expr *coordinate(defn *d, const grid *q, int s, int64_t dim)
         x = x2(m, "div", x2(m, "sub", x2(m, "mul", x, x_real(m, (double)dim)), x_real(m, 1)), x_real(m, 2));
     if (q->taps == 1)
         x = x1(m, "round", x);
-    if (q->pad == BORDER)
+    if (q->pad == BORDER && q->taps < 4)
         return limited(m, x, 0, (double)(dim - 1));
     return q->pad == REFLECTION ? reflected(m, x, low, high) : x;
 }

@@ -152,6 +152,8 @@ static bool fits(dtype d, int64_t v)
         return v == 0 || v == 1;
     if (bits == 64)
         return true;
+    if (dtype_small(d)) /* a byte, which some write with a sign */
+        return v >= INT8_MIN && v <= UINT8_MAX;
     if (is_bits(d) || !dtype_signed(d))
         return v >= 0 && v < INT64_C(1) << bits;
     return v >= -(INT64_C(1) << (bits - 1)) && v < INT64_C(1) << (bits - 1);

@@ -23,7 +23,7 @@ def grid_sample(a, b, mode, padding, align_corners):
         x = (g + 1) / 2 * (n - 1) if align_corners else ((g + 1) * n - 1) / 2
         if mode == "nearest":
             return [(moved(float(np.rint(x)), n), 1)]
-        x = moved(x, n)
+        x = x if mode == "cubic" else moved(x, n)
         base = math.floor(x)
         r = x - base
         return list(zip((base, base + 1), (1 - r, r))) if mode == "linear" else list(
