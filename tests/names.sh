@@ -1,7 +1,7 @@
 #!/bin/sh
 # names.sh - nothing about an operation is known outside graph/ops, nothing about a target outside its folder.
 #   operations  a string "name" or "name attr=...", or the record op_name, anywhere else in the engine; in the command
-#               and the bench, whose words for people often are such names too, only where a string is compared with one
+#               and the bench, whose words for people often are such names too, and where tokenizers are read, only where a string is compared with one
 #               or called. Scalar functions (graph/fn.c) share some names, and the leaves belong to the graph itself:
 #               both may be named.
 #   targets     their word in graph, import or autodiff; a string "target" in schedule or another target's folder;
@@ -30,7 +30,7 @@ BEGIN {
     match($0, /^[^:]*:[0-9]+:/)
     where = substr($0, 1, RLENGTH - 1); code = substr($0, RLENGTH + 1)
     file = where; sub(/:.*/, "", file); folder = file; sub(/\/.*/, "", folder)
-    people = folder == "cli" || folder == "bench"
+    people = folder == "cli" || folder == "bench" || file ~ /^import\/text\//
     # every string of the line, with what stands before it
     rest = code; before = ""
     while (match(rest, /"([^"\\]|\\.)*"/)) {

@@ -63,8 +63,8 @@ typedef struct step_result {
 bool step_run(step *s, const net *n, const ts_array *batch, int64_t number, int64_t part, step_result *r, ts_error *e);
 /* After a step that was not finite: it is gone through again, and its state stays as it is; see ts_plan_strays. */
 bool step_strays(step *s, ts_stray *nan, ts_stray *infinite, ts_error *e);
-/* All state as named tensors, n_weight weights, then n_state others: for checkpoints. The list is the caller's, free it;
- * the values are borrowed until the step runs again. */
+/* All state as named tensors, n_weight weights, then n_state others: for checkpoints. The list is the caller's, free
+ * it; the values are borrowed until the step runs again. */
 ts_given *step_state(step *s, ts_error *e);
 ts_given *step_trained(step *s, ts_error *e); /* n_weight weights to be used: averages where they are kept; as above */
 /* The first of them that holds something else than numbers; NULL: none does. */

@@ -188,18 +188,21 @@ static const op trunc_divide_op = {
 static const op floor_divide_op = {
     .name = "floor_divide", .doc = "Quotient rounded down.", .numpy = "np.floor_divide(a, b)",
     .arity = 2, .axes = "e", .text = "floordiv(a, b)",
-    .cases = "f32[2,3] f32[2,3]\ni32[2,3] i32[3]\ni64[9]! i64[9]!\nu64[9]! u64[9]!\nu8[5] i8[5]\nf64[7] f64[7]\nf32[0] f32[]"};
+    .cases = "f32[2,3] f32[2,3]\ni32[2,3] i32[3]\ni64[9]! i64[9]!\nu64[9]! u64[9]!\nu8[5] i8[5]\nf64[7] f64[7]\n"
+             "f32[0] f32[]"};
 
 static const op mod_op = {
     .name = "mod", .doc = "Remainder with the sign of the divisor.", .numpy = "np.mod(a, b)",
     .onnx = (const onnx_rule[]){{"Mod", 10, adapt_mod}, {0}}, .onnx_types = "Mod:T",
     .arity = 2, .axes = "e", .text = "a % b",
-    .cases = "f32[2,3] f32[2,3]\ni32[2,3] i32[3]\ni64[9]! i64[9]!\nu64[9]! u64[9]!\nu8[5] i8[5]\nf64[7] f64[7]\nf32[0] f32[]"};
+    .cases = "f32[2,3] f32[2,3]\ni32[2,3] i32[3]\ni64[9]! i64[9]!\nu64[9]! u64[9]!\nu8[5] i8[5]\nf64[7] f64[7]\n"
+             "f32[0] f32[]"};
 
 static const op fmod_op = {
     .name = "fmod", .doc = "Remainder with the sign of the dividend.", .numpy = "np.fmod(a, b)",
     .arity = 2, .axes = "e", .text = "fmod(a, b)",
-    .cases = "f32[2,3] f32[2,3]\ni32[2,3] i32[3]\ni64[9]! i64[9]!\nu64[9]! u64[9]!\nu8[5] i8[5]\nf64[7] f64[7]\nf32[0] f32[]"};
+    .cases = "f32[2,3] f32[2,3]\ni32[2,3] i32[3]\ni64[9]! i64[9]!\nu64[9]! u64[9]!\nu8[5] i8[5]\nf64[7] f64[7]\n"
+             "f32[0] f32[]"};
 
 static const op power_op = {
     .name = "power", .doc = "First value raised to the second.", .numpy = "np.power(a, b)",

@@ -183,8 +183,8 @@ int ts_batch_statistics(ts_graph *g, int n, const ts_tensor *t, const ts_statist
 /* ---- record ---- */
 static const op batch_norm_op = {
     .name = "batch_norm",
-    .doc = "Scale, bias, mean and variance of each channel (axis 1), as they stand after training; with training=1 mean "
-           "and variance of a are in place of those.",
+    .doc = "Scale, bias, mean and variance of each channel (axis 1), as they stand after training; with training=1 "
+           "mean and variance of a are in place of those.",
     .numpy = "(lambda v, m: (a - v(m[0])) / np.sqrt(v(m[1]) + epsilon) * v(b) + v(c))(lambda v: v.reshape(-1, *[1] * "
              "(a.ndim - 2)), [f(np.moveaxis(a, 1, 0).reshape(a.shape[1], -1), 1) for f in (np.mean, np.var)] if "
              "training else x[3:])",

@@ -38,7 +38,8 @@ static bool adapt_dropout(const onnx_call *c, const node **out, err *e)
     const node *x = c->in[0], *kept = g_broadcast(g, g_scalar(g, TS_BOOL, 1), x->type.rank, x->type.dim);
     const bool real = dtype_class(x->type.dtype) == D_REAL, drops = training != 0 && ratio > 0;
     const attr rate = attr_real("rate", ratio);
-    if (!onnx_give(c, out, drops ? of_file(c, x, ratio) : real && ratio > 0 ? g_apply(g, "dropout", x, 1, &rate) : x, e))
+    const node *thin = drops ? of_file(c, x, ratio) : real && ratio > 0 ? g_apply(g, "dropout", x, 1, &rate) : x;
+    if (!onnx_give(c, out, thin, e))
         return false;
     if (c->n_out < 2)
         return true;
@@ -64,7 +65,7 @@ typedef struct place {
 typedef struct thinning {
     graph *g;
     const ts_dropout_wish *wish;
-    const char **scope; /* by id: the weight that a value is made of, where it is made of weights alone; "": constants */
+    const char **scope; /* by id: the weight that a value is made of, if of weights alone; "": constants */
     place *place;
     int n_place, cap_place, n_hit;
     double rate;

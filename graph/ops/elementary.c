@@ -104,7 +104,8 @@ static const op atanh_op = {
 
 static bool adapt_erf(const onnx_call *c, const node **out, err *e) /* integers stay integers */
 {
-    return onnx_need(c, 1, e) && onnx_give(c, out, g_cast(c->g, g_call1(c->g, "erf", c->in[0]), c->in[0]->type.dtype), e);
+    return onnx_need(c, 1, e) &&
+           onnx_give(c, out, g_cast(c->g, g_call1(c->g, "erf", c->in[0]), c->in[0]->type.dtype), e);
 }
 
 static const op erf_op = {

@@ -50,7 +50,8 @@ static bool adapt_nonzero(const onnx_call *c, const node **out, err *e)
         return onnx_give(c, out, g_call1(c->g, "nonzero", c->in[0]), e);
     /* a scalar's place has no coordinates: [0, 1] or [0, 0] */
     const node *row = g_call1(c->g, "nonzero", g_reshape(c->g, c->in[0], 1, (int64_t[]){1}));
-    return onnx_give(c, out, g_callf(c->g, 1, &row, "slice starts=[0,0] sizes=[0,%lld]", (long long)(row ? row->type.dim[1] : 0)), e);
+    const long long found = row ? row->type.dim[1] : 0;
+    return onnx_give(c, out, g_callf(c->g, 1, &row, "slice starts=[0,0] sizes=[0,%lld]", found), e);
 }
 
 static bool adapt_compress(const onnx_call *c, const node **out, err *e)
