@@ -4,32 +4,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-static ts_array whole_of(const node *n) /* a leaf's value; data to be freed where the leaf has none */
+static void compute(const node *n, ts_array *out);
+
+static void whole_of(const node *n, ts_array *a) /* data to be freed where the node is no leaf that has them */
 {
-    ts_array a = {n->type.dtype, n->type.rank, {0}, (void *)(uintptr_t)n->leaf->data};
-    memcpy(a.dim, n->type.dim, sizeof n->type.dim);
-    if (a.data)
-        return a;
-    MUST(a.data = malloc((size_t)type_bytes(&n->type) + 1));
-    leaf_read(n, a.data, 0, type_count(&n->type));
-    return a;
+    *a = (ts_array){n->type.dtype, n->type.rank, {0}, n->leaf ? (void *)(uintptr_t)n->leaf->data : NULL};
+    memcpy(a->dim, n->type.dim, sizeof n->type.dim);
+    if (!n->leaf) {
+        compute(n, a);
+    } else if (!a->data) {
+        MUST(a->data = malloc((size_t)type_bytes(&n->type) + 1));
+        leaf_read(n, a->data, 0, type_count(&n->type));
+    }
 }
 
-/* What a leaf stands for, computed from the leaves that it names. */
-static void compute(const node *n, void *to, int64_t first, int64_t end)
+static void compute(const node *n, ts_array *out)
 {
-    ts_array in[MAX_ARG], out;
+    ts_array in[MAX_ARG];
     const ts_array *at[MAX_ARG];
-    const size_t width = (size_t)ts_dtype_bytes(n->type.dtype);
     err e = {0};
     MUST(n->n_in <= MAX_ARG);
     for (int i = 0; i < n->n_in; i++)
-        in[i] = whole_of(n->in[i]), at[i] = &in[i];
-    MUST(node_eval(n, at, &out, &e));
-    memcpy(to, (const char *)out.data + (size_t)first * width, (size_t)(end - first) * width);
-    ts_array_free(&out);
+        whole_of(n->in[i], &in[i]), at[i] = &in[i];
+    MUST(node_eval(n, at, out, &e));
     for (int i = 0; i < n->n_in; i++)
-        if (!n->in[i]->leaf->data)
+        if (!n->in[i]->leaf || !n->in[i]->leaf->data)
             free(in[i].data);
 }
 
@@ -38,7 +37,10 @@ void leaf_read(const node *n, void *to, int64_t first, int64_t end)
     const leaf *l = n->leaf;
     const size_t width = (size_t)ts_dtype_bytes(n->type.dtype);
     if (l->of) {
-        compute(l->of, to, first, end);
+        ts_array all;
+        compute(l->of, &all);
+        memcpy(to, (const char *)all.data + (size_t)first * width, (size_t)(end - first) * width);
+        ts_array_free(&all);
         return;
     }
     if (l->data) {

@@ -131,10 +131,17 @@ const node *g_weight(graph *g, const char *label, const type *t, const void *dat
     return g_leaf(g, leaf_op("weight"), label, t, &(leaf){.kind = LEAF_WEIGHT, .data = data});
 }
 
+static bool needs_no_input(const node *n)
+{
+    for (int i = 0; i < n->n_in; i++)
+        if (!needs_no_input(n->in[i]))
+            return false;
+    return !n->leaf || n->leaf->kind != LEAF_INPUT;
+}
+
 const node *g_known(graph *g, const node *n, const char *label)
 {
-    for (int i = 0; n && i < n->n_in; i++)
-        MUST(n->in[i]->leaf && n->in[i]->leaf->kind != LEAF_INPUT);
+    MUST(!n || needs_no_input(n));
     return n ? g_leaf(g, leaf_op("weight"), label, &n->type, &(leaf){.kind = LEAF_WEIGHT, .of = n}) : NULL;
 }
 

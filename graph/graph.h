@@ -65,7 +65,8 @@ const node *g_leaf(graph *g, const op *kind, const char *label, const type *t, c
 const node *g_input(graph *g, const char *label, const type *t, preset *k); /* k: may be NULL, else outlives g */
 /* Data borrowed for the graph's life */
 const node *g_weight(graph *g, const char *label, const type *t, const void *data);
-/* The value of n, whose operands are weights and constants, as a weight of its own: not computed until it is read. */
+/* The value of n, which stands on weights and constants alone, as a weight of its own: not computed until it is
+ * read. */
 const node *g_known(graph *g, const node *n, const char *label);
 const node *g_const(graph *g, const char *label, const type *t, const void *data); /* copies */
 const node *g_scalar(graph *g, dtype d, double v);                                 /* rank 0 */

@@ -109,6 +109,28 @@ const expr *x_inside(arena *m, const expr *x, int64_t low, int64_t high)
     return x2(m, "and", x2(m, "le", x_whole(m, low), x), x2(m, "lt", x, x_whole(m, high)));
 }
 
+const expr *x_weighted(arena *m, int n, const double *weight, const expr *const *part)
+{
+    const expr *sum = NULL;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < n; i++) {
+            const double by = weight[i] < 0 ? -weight[i] : weight[i];
+            if (by == 0 || (weight[i] < 0) != pass)
+                continue;
+            const expr *x = by == 1 ? part[i] : x2(m, "mul", part[i], x_real(m, by));
+            sum = sum ? x2(m, pass ? "sub" : "add", sum, x) : pass ? x1(m, "neg", x) : x;
+        }
+    return sum;
+}
+
+const expr *x_chosen(arena *m, const expr *which, int n, const expr *const *of)
+{
+    const expr *x = of[n - 1];
+    for (int i = n - 1; i-- > 0;)
+        x = x3(m, "select", x2(m, "lt", which, x_whole(m, i + 1)), of[i], x);
+    return x;
+}
+
 const expr *x_place(arena *m, const expr *place, int64_t extent)
 {
     const expr *i = x_cast(m, TS_I64, place);

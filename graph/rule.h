@@ -57,6 +57,10 @@ const expr *x_offset(arena *m, const expr *x, int64_t scale, int64_t offset); /*
 const expr *x_inside(arena *m, const expr *x, int64_t low, int64_t high);     /* low <= x < high */
 /* A place along an axis of that extent, as an integer: negative ones count from the end. */
 const expr *x_place(arena *m, const expr *place, int64_t extent);
+/* The sum over i of weight[i] * part[i]: what is added first, so that nothing is negated; not all weights are 0. */
+const expr *x_weighted(arena *m, int n, const double *weight, const expr *const *part);
+/* of[which], which being a number from 0 to n - 1 */
+const expr *x_chosen(arena *m, const expr *which, int n, const expr *const *of);
 /* A literal for a value of dtype d: reals as they are, integers exactly. */
 const expr *x_literal(arena *m, dtype d, double v);
 double dtype_lowest(dtype d); /* where a maximum starts */

@@ -73,23 +73,33 @@ const expr *stage_guard(const stage *s, int load)
     return find_guard(s->value, s->load[load]);
 }
 
-/* Conditions x < 1, x < 2, ... between what is loaded, where x is the axis or axis % p, whose numbers are 0..n-1 */
+/* Conditions x < 1, x < 2, ... between what is loaded, where x is the axis, axis % n or axis / run % n, whose numbers
+ * are 0..n-1 */
 typedef struct choices {
     int axis;
-    int64_t extent, n;
+    int64_t extent, n, run;
     uint32_t bounds;
 } choices;
+
+static const expr *divided(const expr *x, const char *how, int64_t *by) /* x itself and by as it was: it is not */
+{
+    if (x->kind != X_CALL || strcmp(x->fn->name, how) || x->arg[1]->kind != X_LIT)
+        return x;
+    *by = x->arg[1]->whole;
+    return x->arg[0];
+}
 
 static void note_choice(choices *c, const expr *x)
 {
     enum { MOST = 8 };
     const bool below = x->kind == X_CALL && !strcmp(x->fn->name, "lt") && x->arg[1]->kind == X_LIT;
-    const expr *a = below ? x->arg[0] : x;
-    const bool rest = a->kind == X_CALL && !strcmp(a->fn->name, "mod") && a->arg[1]->kind == X_LIT;
-    const int64_t n = rest ? a->arg[1]->whole : c->extent, bound = below ? x->arg[1]->whole : 0;
-    a = rest ? a->arg[0] : a;
+    int64_t n = c->extent, run = 1;
+    const int64_t bound = below ? x->arg[1]->whole : 0;
+    const expr *rest = below ? divided(x->arg[0], "mod", &n) : x, *a = rest;
+    if (below && rest != x->arg[0])
+        a = divided(rest, "floordiv", &run);
     if (a->kind == X_AXIS && a->axis == c->axis && n <= MOST && bound > 0 && bound < n)
-        c->n = n, c->bounds |= 1u << bound;
+        c->n = n, c->run = run, c->bounds |= 1u << bound;
 }
 
 static void find_choices(choices *c, const expr *x)
@@ -100,11 +110,14 @@ static void find_choices(choices *c, const expr *x)
         find_choices(c, x->arg[i]);
 }
 
-int stage_choice(const stage *s, int axis)
+int stage_choice(const stage *s, int axis, int64_t *run)
 {
     choices c = {.axis = axis, .extent = s->extent[axis]};
     find_choices(&c, s->value);
-    return c.n && c.bounds == (1u << c.n) - 2 ? (int)c.n : 0;
+    const bool is = c.n && c.bounds == (1u << c.n) - 2;
+    if (run)
+        *run = is ? c.run : 1;
+    return is ? (int)c.n : 0;
 }
 
 static void find_loads(arena *m, stage *s) /* those under the fold first */

@@ -250,7 +250,7 @@ static bool chooses(const item *it, int axis) /* to be unrolled: its trips share
 {
     stage s = {.value = it->value};
     memcpy(s.extent, it->extent, sizeof s.extent);
-    return stage_choice(&s, axis);
+    return stage_choice(&s, axis, NULL);
 }
 
 static int64_t results(const item *it)

@@ -7,6 +7,7 @@
  * the cores. */
 #include "schedule/guess_parts.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { LATENCY = 8, LONG_FOLD = 1024, FOLD_BLOCK = 768, SMALL_WORK = 16384, MANY_ROWS = 256 };
@@ -264,6 +265,16 @@ static void guess_panels(const plan *p, const stage *s, const product *c, text *
     put_tile(s, c, c->row >= 0 && (!by_row || copies), t);
 }
 
+/* A few products of matrices, as 7 for 2 threads, leave cores waiting where panels of each do not. */
+static bool panels_are_evener(const plan *p, const kernel *k, const stage *s, const product *c, uint32_t own)
+{
+    double outer = 0;
+    for (int a = 0; a < s->n_result; a++)
+        if (!(own >> a & 1) && left_of(k, s, a) >= p->threads)
+            outer = fmax(outer, guess_evenly(left_of(k, s, a), p->threads));
+    return c->columns % c->width == 0 && guess_evenly(c->columns / c->width, p->threads) > outer;
+}
+
 static void guess_contraction(const plan *p, const kernel *k, const stage *s, text *t)
 {
     product c = {.column = s->n_result - 1, .staged = ""};
@@ -275,8 +286,9 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, te
         c.tile = guess_tile(p, c.rows, (c.tile.vectors - 1) * nest_lanes(p, s), nest_lanes(p, s));
     c.width = c.tile.vectors * nest_lanes(p, s);
     const bool core = guess_cores(p, k, s);
+    const uint32_t own = 1u << c.column | (c.row >= 0 ? 1u << c.row : 0);
     text outer = {0}, staged = {0};
-    put_outer(p, k, s, &outer, 1u << c.column | (c.row >= 0 ? 1u << c.row : 0), core);
+    put_outer(p, k, s, &outer, own, core && !panels_are_evener(p, k, s, &c, own));
     c.spread = core && !(outer.s && strstr(outer.s, "@core"));
     if (k->n_stage == 1 && !p->reference)
         stage_operand(p, k, s, c.column, outer.len ? 1 : c.rows, &staged);

@@ -12,25 +12,34 @@ static int column_of(const plan *p, const stage *s)
 {
     int last = -1;
     for (int a = 0; a < s->n_result; a++) {
+        int64_t run;
+        const bool apart = stage_choice(s, a, &run) && run == 1; /* neighbours are summed apart */
         if (stage_block(p, s, a) > 1)
-            return stage_choice(s, a) ? -1 : a;
-        if (!stage_choice(s, a) && s->extent[a] > 1)
+            return apart ? -1 : a;
+        if (!apart && s->extent[a] > 1)
             last = a;
     }
     return last;
 }
 
+/* Whether what the stage loads lies in rows along the axis */
+static bool along(const stage *s, int axis)
+{
+    const expr *load = s->n_load ? s->load[0] : NULL, *last = load && load->n ? load->arg[load->n - 1] : NULL;
+    return last && x_axes(last) == 1u << axis;
+}
+
 bool guess_choice(const plan *p, const kernel *k, const stage *s, text *out)
 {
-    int64_t step[MAX_AXIS];
+    int64_t step[MAX_AXIS], run[MAX_AXIS];
     int column, core = -1;
     bool any = false;
     if (p->reference || k->n_stage > 1 || s->folds || (column = column_of(p, s)) < 0)
         return false;
     for (int a = 0; a < s->n_result; a++) {
-        const int choice = stage_choice(s, a);
+        const int choice = stage_choice(s, a, &run[a]);
         any = any || choice;
-        step[a] = choice ? choice : a == column ? stage_block(p, s, a) : 1;
+        step[a] = choice ? choice * run[a] : a == column ? stage_block(p, s, a) : 1;
         if (a == column && step[a] == 1)
             step[a] = nest_lanes(p, s);
     }
@@ -41,14 +50,14 @@ bool guess_choice(const plan *p, const kernel *k, const stage *s, text *out)
             (core < 0 || guess_evenly(trips_of(s, a, step[a]), p->threads) >
                              guess_evenly(trips_of(s, core, step[core]), p->threads)))
             core = a;
-    if (trips_of(s, column, step[column]) > 1)
-        guess_put(out, s, column, step[column], core == column ? "core" : "");
+    const bool first = stage_block(p, s, column) > 1 || !along(s, column);
+    for (int pass = 0; pass < 2; pass++)
+        for (int a = 0; a < s->n_result; a++)
+            if ((a == column) == (pass != first) && trips_of(s, a, step[a]) > 1)
+                guess_put(out, s, a, step[a], core == a ? "core" : "");
     for (int a = 0; a < s->n_result; a++)
-        if (a != column && trips_of(s, a, step[a]) > 1)
-            guess_put(out, s, a, step[a], core == a ? "core" : "");
-    for (int a = 0; a < s->n_result; a++)
-        if (a != column && step[a] > 1)
-            guess_put(out, s, a, 1, "unroll");
+        if (step[a] > run[a] && (a != column || run[a] > 1))
+            guess_put(out, s, a, run[a], "unroll");
     guess_put(out, s, column, 1, "vector");
     return true;
 }

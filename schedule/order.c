@@ -232,7 +232,7 @@ static int apart_axis(const stage *s)
     const int n = x_loads(s->value, load, MAX_LOADS);
     const expr *last = n && n <= MAX_LOADS && load[0]->n ? load[0]->arg[load[0]->n - 1] : NULL;
     return last && last->kind == X_AXIS && s->n_result && last->axis < s->n_result - 1 &&
-                   stage_choice(s, s->n_result - 1)
+                   stage_choice(s, s->n_result - 1, NULL)
                ? last->axis
                : -1;
 }

@@ -154,8 +154,8 @@ bool stage_nested(const stage *s);
  * NULL: none. */
 const expr *stage_guard(const stage *s, int load);
 /* Where each number of an axis, or each remainder, has a sum of its own over what is loaded, and there are few: how
- * many; 0: not so. */
-int stage_choice(const stage *s, int axis);
+ * many; 0: not so. *run, unless NULL: so many neighbours have the same one. */
+int stage_choice(const stage *s, int axis, int64_t *run);
 /* The steps in which an axis must be walked to stay within blocks of what the stage touches; 1: any. */
 int64_t stage_block(const plan *p, const stage *s, int axis);
 /* The last result axis that weights under the fold have, where what they are multiplied with has a later one (channels

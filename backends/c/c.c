@@ -1,10 +1,10 @@
 /* c.c - the C back end: writes the program, has the compiler build it, lays out weights, runs it on a pinned team. */
 #include "backends/backend.h"
-#include "backends/c/kept.h"
 #include "backends/c/pages.h"
 #include "backends/c/program.h"
 #include "backends/c/team.h"
 #include "backends/c/toolchain.h"
+#include "backends/derived.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +18,8 @@ typedef struct ts_run { /* as c_run_type says */
     void (*wait)(void *team);
     void *team;
 } ts_run;
+
+extern const backend backend_c;
 
 struct program {
     const plan *p;
@@ -53,10 +55,10 @@ static bool used_in_place(const packed *w)
            layout_is_rows(&w->layout, &w->node->type);
 }
 
-/* By one part alone: computed, or seeded and laid out otherwise than in rows. */
+/* By one part alone: seeded and laid out otherwise than in rows. */
 static bool made_whole(const packed *w)
 {
-    return w->node->leaf->of || (!w->node->leaf->data && !layout_is_rows(&w->layout, &w->node->type));
+    return !w->node->leaf->data && !layout_is_rows(&w->layout, &w->node->type);
 }
 
 static void load_leaf(const program *g, int i, int part, int parts, char *buffer)
@@ -77,9 +79,8 @@ static void load_leaf(const program *g, int i, int part, int parts, char *buffer
 }
 
 /* What was copied from a file need not stay in memory. */
-static void release_leaf(const program *g, int i)
+static void release_leaf(const program *g, const node *n)
 {
-    const node *n = g->p->leaf[i].node;
     if (n->leaf->data)
         pages_release(&g->files, n->leaf->data, (size_t)type_bytes(&n->type));
 }
@@ -89,13 +90,14 @@ static void load_weights(void *arg, int part, int parts)
     const program *g = arg;
     int64_t most = 0;
     for (int i = 0; i < g->p->n_leaf; i++) {
-        const int64_t bytes = made_whole(&g->p->leaf[i]) ? type_bytes(&g->p->leaf[i].node->type) : 0;
+        const bool here = !g->p->leaf[i].node->leaf->of && made_whole(&g->p->leaf[i]);
+        const int64_t bytes = here ? type_bytes(&g->p->leaf[i].node->type) : 0;
         most = bytes > most ? bytes : most;
     }
     char *buffer = malloc((size_t)most + 1);
     MUST(buffer);
     for (int i = 0; i < g->p->n_leaf; i++) {
-        if (g->leaf_at[i] < 0)
+        if (g->leaf_at[i] < 0 || g->p->leaf[i].node->leaf->of)
             continue;
         const bool whole = made_whole(&g->p->leaf[i]);
         if (!whole || i % parts == part)
@@ -104,12 +106,75 @@ static void load_weights(void *arg, int part, int parts)
             continue;
         team_wait(g->team); /* a part that still reads would bring the pages back */
         if (part == 0)
-            release_leaf(g, i);
+            release_leaf(g, g->p->leaf[i].node);
     }
     free(buffer);
 }
 
-static bool place_weights(program *g, err *e)
+typedef struct packing {
+    const program *g;
+    int leaf;
+    const void *rows;
+} packing;
+
+static void pack_leaf(void *arg, int part, int parts)
+{
+    const packing *k = arg;
+    const packed *w = &k->g->p->leaf[k->leaf];
+    layout_pack(&w->layout, &w->node->type, k->g->weights + k->g->leaf_at[k->leaf], k->rows, part, parts);
+}
+
+static void release_operands(const program *g, const node *n)
+{
+    if (n->leaf)
+        release_leaf(g, n);
+    for (int i = 0; i < n->n_in; i++)
+        release_operands(g, n->in[i]);
+}
+
+/* The largest weight that is computed and not yet there; -1: none. The memory of its program is then gone before the
+ * others come. */
+static int next_derived(const program *g, const bool *done)
+{
+    int best = -1;
+    for (int i = 0; i < g->p->n_leaf; i++) {
+        const bool open = g->p->leaf[i].node->leaf->of && !done[i];
+        if (open && (best < 0 || g->p->leaf[i].layout.size > g->p->leaf[best].layout.size))
+            best = i;
+    }
+    return best;
+}
+
+static bool derive_alike(program *g, deriver *d, int like, bool *done, err *e)
+{
+    const int kind = deriver_kind(d, g->p->leaf[like].node, e);
+    for (int i = 0; i < g->p->n_leaf && kind >= 0; i++) {
+        const node *n = g->p->leaf[i].node;
+        if (done[i] || !n->leaf->of || deriver_kind(d, n, e) != kind)
+            continue;
+        packing k = {g, i, deriver_value(d, n, e)};
+        if (!k.rows || !team_run(g->team, pack_leaf, &k, e))
+            return false;
+        release_operands(g, n->leaf->of);
+        done[i] = true;
+    }
+    if (kind >= 0)
+        deriver_forget(d, kind);
+    return kind >= 0;
+}
+
+static bool derive_weights(program *g, const build_wish *w, err *e)
+{
+    deriver *d = deriver_make(g->p, &backend_c, w);
+    bool *done = calloc((size_t)g->p->n_leaf + 1, sizeof *done), ok = true;
+    MUST(done);
+    for (int i = next_derived(g, done); i >= 0 && ok; i = next_derived(g, done))
+        ok = derive_alike(g, d, i, done, e);
+    free(done), deriver_free(d);
+    return ok;
+}
+
+static bool place_weights(program *g, const build_wish *wish, err *e)
 {
     const plan *p = g->p;
     g->leaf = calloc((size_t)p->n_leaf + 1, sizeof *g->leaf),
@@ -135,7 +200,7 @@ static bool place_weights(program *g, err *e)
         if (g->leaf_at[i] >= 0)
             g->leaf[i] = g->weights + g->leaf_at[i];
     pages_find_files(&g->files);
-    return !g->weight_bytes || team_run(g->team, load_weights, g, e);
+    return !g->weight_bytes || (team_run(g->team, load_weights, g, e) && derive_weights(g, wish, e));
 }
 
 /* ---- building ---- */
@@ -200,7 +265,7 @@ static program *build(const plan *p, const build_wish *w, text *facts, err *e)
         return drop(g), NULL;
     bool ok = compile(g, &c, w, facts, e);
     ok = ok && (g->team = team_make(p->threads, p->threads <= p->on->n_core ? p->on->os : NULL, e)) &&
-         place_weights(g, e);
+         place_weights(g, w, e);
     if (ok) {
         g->scratch_bytes = ((size_t)c.scratch_most + 4095) / 4096 * 4096;
         const size_t arena_part = ((size_t)p->arena_bytes + 4095) / 4096 * 4096;
@@ -309,5 +374,4 @@ const backend backend_c = {
     .get = get,
     .emit = c_standalone,
     .drop = drop,
-    .kept = &c_kept,
 };

@@ -28,7 +28,7 @@ void settle_find(emitter *m)
     if (m->fold || m->p->reference || x_alone(s->value))
         return;
     for (int a = 0; a < s->n_result; a++)
-        if (stage_choice(s, a))
+        if (stage_choice(s, a, NULL))
             chosen |= 1u << a;
     for (int l = nest_unrolled(s); l < s->nest.n; l++) {
         const loop *q = &s->nest.loop[l];

@@ -4,6 +4,7 @@
 #include "backends/backend.h"
 #include "backends/c/emitdir.h"
 #include "backends/c/program.h"
+#include "backends/derived.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,9 @@ typedef struct standalone {
     place *from; /* of each root: where its value is after a run */
     bool *old;   /* of each root: it is a state, whose value is put there before the run */
     int64_t scratch;
+    deriver *deriver;
 } standalone;
+extern const backend backend_c;
 
 static int leaf_space(int i)
 {
@@ -176,6 +179,12 @@ static void weight(void *arg, int at, void *to)
     const packed *w = &s->p->leaf[i];
     const type *t = &w->node->type;
     const int64_t n = type_count(t);
+    err none = {0};
+    const void *derived = w->node->leaf->of ? deriver_value(s->deriver, w->node, &none) : NULL;
+    if (derived) { /* the bits of a run here; without a compiler those of the interpreter */
+        layout_pack(&w->layout, t, to, derived, 0, 1);
+        return;
+    }
     if (layout_is_rows(&w->layout, t)) {
         leaf_read(w->node, to, 0, n);
         return;
@@ -315,6 +324,7 @@ static bool write_folder(standalone *s, err *e)
 
 bool c_standalone(const plan *p, const emit_wish *w, err *e)
 {
+    const build_wish plain = {0};
     standalone s = {.p = p, .wish = w};
     if (p->reference) {
         err_set(e, TS_UNSUPPORTED, "a reference plan is for comparisons and does not become a program");
@@ -322,8 +332,10 @@ bool c_standalone(const plan *p, const emit_wish *w, err *e)
     }
     if (!c_program_write(p, &s.code, e))
         return false;
+    s.deriver = deriver_make(p, &backend_c, &plain);
     const bool ok = make_spaces(&s, e) && write_folder(&s, e);
     c_program_free(&s.code);
+    deriver_free(s.deriver);
     free(s.space), free(s.from), free(s.old);
     return ok;
 }

@@ -25,29 +25,14 @@ static const winograd tiles_of_2 = {.m = 2,
                              .a = {{1, 1, 1, 0}, {0, 1, -1, -1}}};
 
 /* ---- helpers ---- */
-static const expr *weighted(arena *m, const double *row, int n, const expr *const *part)
-{
-    const expr *sum = NULL;
-    for (int pass = 0; pass < 2; pass++) /* what is added first, so that nothing is negated */
-        for (int i = 0; i < n; i++) {
-            const double by = row[i] < 0 ? -row[i] : row[i];
-            if (by == 0 || (row[i] < 0) != pass)
-                continue;
-            const expr *x = by == 1 ? part[i] : x2(m, "mul", part[i], x_real(m, by));
-            sum = sum ? x2(m, pass ? "sub" : "add", sum, x) : pass ? x1(m, "neg", x) : x;
-        }
-    return sum;
-}
-
-/* The sum over i of row[i] * part[i], where row is that of `table` which the number `which` names, one of n_row: a
- * choice among n_row sums. */
+/* The sum over i of row[i] * part[i], where row is that of `table` which the number `which` names, one of n_row. */
 static const expr *chosen_sum(arena *m, const double table[][MAX_TILE_SIDE], int n_row, int n, const expr *which,
-                         const expr *const *part)
+                              const expr *const *part)
 {
-    const expr *x = weighted(m, table[n_row - 1], n, part);
-    for (int r = n_row - 1; r-- > 0;)
-        x = x3(m, "select", x2(m, "lt", which, x_whole(m, r + 1)), weighted(m, table[r], n, part), x);
-    return x;
+    const expr *sum[MAX_TILE_SIDE];
+    for (int r = 0; r < n_row; r++)
+        sum[r] = x_weighted(m, n, table[r], part);
+    return x_chosen(m, which, n_row, sum);
 }
 
 static const winograd *const tiling = &tiles_of_2;

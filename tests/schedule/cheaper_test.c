@@ -20,11 +20,32 @@ static const node *chain(graph *g) /* two convolutions that gain, each with a bi
     return y;
 }
 
-static void kernels(const char *rules, const char *want)
+static const node *wide(graph *g,
+                        int64_t k) /* two products of k x k, one of k x 2k: 64 MiB of weights for 4096 x 4096 */
+{
+    const node *y = g_input(g, "x", &(type){.dtype = TS_F32, .rank = 2, .dim = {128, k}}, 0);
+    for (int i = 0; i < 3; i++)
+        y = ts_call2(
+            g, "matmul", y,
+            ts_weight(g, i ? i == 1 ? "v" : "u" : "w", TS_F32, 2, (const int64_t[]){k, i == 2 ? 2 * k : k}, 0, 1, 1));
+    return y;
+}
+
+static const node *small(graph *g)
+{
+    return wide(g, 1024);
+}
+
+static const node *large(graph *g)
+{
+    return wide(g, 4096);
+}
+
+static void kernels_of(const node *(*make)(graph *g), const char *rules, const char *want)
 {
     planned b;
     text t = {0};
-    if (make_plan(&b, &(setting){chain, two_cores, "avx512", rules, 2}))
+    if (make_plan(&b, &(setting){make, two_cores, "avx512", rules, 2}))
         for (int i = 0; i < b.p->n_kernel; i++)
             text_add(&t, "%s%s", i ? " " : "", b.p->kernel[i].op);
     CHECK_TEXT(text_str(&t), want);
@@ -32,6 +53,11 @@ static void kernels(const char *rules, const char *want)
         CHECK(b.p->rule_used[i]);
     text_free(&t);
     free_plan(&b);
+}
+
+static void kernels(const char *rules, const char *want)
+{
+    kernels_of(chain, rules, want);
 }
 
 static void loops(int at, const char *want)
@@ -72,5 +98,11 @@ int main(void)
     loops(0, "ic/16 th@core tw i@unroll j@unroll ic@vector");
     loops(2, "b1/16 b/2 e/2 b@unroll e@unroll b1@vector");
     as_wished();
+    /* The largest first, kernels alike together, as long as weights grow by less than 45 %. */
+    kernels_of(small, NULL,
+               "strassen_blocks contract strassen_sums strassen_blocks contract strassen_sums strassen_blocks contract "
+               "strassen_sums");
+    kernels_of(large, NULL, "matmul matmul strassen_blocks contract strassen_sums");
+    kernels_of(small, "{\"match\":{\"op\":\"matmul\"},\"compute\":\"f32\"}", "matmul matmul matmul");
     return check_done();
 }

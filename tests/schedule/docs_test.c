@@ -57,10 +57,11 @@ static void test_schemas(const char *doc)
 
 static void test_nests(const char *doc)
 {
+    static const char one_by_one[] = "{\"match\":{\"op\":\"matmul\"},\"compute\":\"f32\"}";
     planned b;
     char *s = block(&doc, "nest"), *rest = NULL;
     int n = 0;
-    if (CHECK(s) && make_plan(&b, &(setting){product, two_cores, "avx512", NULL, 2})) {
+    if (CHECK(s) && make_plan(&b, &(setting){product, two_cores, "avx512", one_by_one, 2})) {
         for (char *line = strtok_r(s, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest), n++) {
             err e = {0};
             if (!CHECK(nest_parse(b.p->kernel, line, &e)))

@@ -1,0 +1,128 @@
+/* derived.c - weights computed from others, as for products in fewer operations: what one is computed from becomes an
+ * input of a small graph of its own, so that all weights computed alike share a plan and a program. */
+#include "backends/derived.h"
+#include "graph/graph.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct made {
+    const node *root;
+    plan *plan;
+    program *program;
+} made;
+
+struct deriver {
+    const plan *p;
+    const backend *by;
+    const build_wish *wish;
+    graph *g;
+    made *made;
+    int n;
+    void *buffer[MAX_ARG]; /* of operands that have no memory of their own */
+};
+
+deriver *deriver_make(const plan *p, const backend *by, const build_wish *w)
+{
+    deriver *d = calloc(1, sizeof *d);
+    MUST(d);
+    *d = (deriver){.p = p, .by = by, .wish = w, .g = ts_graph_make()};
+    return d;
+}
+
+void deriver_forget(deriver *d, int kind)
+{
+    made *m = &d->made[kind];
+    d->by->drop(m->program), plan_free(m->plan);
+    m->program = NULL, m->plan = NULL;
+}
+
+void deriver_free(deriver *d)
+{
+    for (int i = 0; i < d->n; i++)
+        deriver_forget(d, i);
+    for (int i = 0; i < MAX_ARG; i++)
+        free(d->buffer[i]);
+    ts_graph_free(d->g), free(d->made), free(d);
+}
+
+/* n of inputs in place of weights, which get numbers as names; those are gathered in at[] */
+static const node *apart(graph *g, const node *n, const node **at, int *count)
+{
+    const node *in[MAX_ARG];
+    int n_attr = 0;
+    if (n->leaf && n->leaf->kind == LEAF_CONST)
+        return g_const(g, NULL, &n->type, n->leaf->data);
+    if (n->leaf) {
+        char name[16];
+        snprintf(name, sizeof name, "%d", *count);
+        MUST(*count < MAX_ARG);
+        at[(*count)++] = n;
+        return g_input(g, name, &n->type, NULL);
+    }
+    MUST(n->n_in <= MAX_ARG);
+    for (int i = 0; i < n->n_in; i++)
+        in[i] = apart(g, n->in[i], at, count);
+    while (n->op->attr && n->op->attr[n_attr].name)
+        n_attr++;
+    return g_make(g, n->op, n->n_in, in, n->attr, n_attr);
+}
+
+int deriver_kind(deriver *d, const node *weight, err *e)
+{
+    const node *at[MAX_ARG];
+    int count = 0, i = 0;
+    const node *root = apart(d->g, weight->leaf->of, at, &count);
+    if (!root)
+        return err_set(e, d->g->err.code, "%s", d->g->err.text), -1;
+    while (i < d->n && d->made[i].root != root)
+        i++;
+    if (i == d->n) {
+        d->made = realloc(d->made, ((size_t)d->n + 1) * sizeof *d->made);
+        MUST(d->made);
+        d->made[d->n++] = (made){.root = root};
+    }
+    return i;
+}
+
+static bool build(deriver *d, made *m, err *e)
+{
+    const plan_wish wish = {
+        .on = d->p->on, .isa = d->p->isa, .target = d->by->name, .threads = d->p->threads, .as_written = true};
+    text facts = {0};
+    m->plan = plan_make(d->g, 1, &m->root, &wish, e);
+    m->program = m->plan ? d->by->build(m->plan, d->wish, &facts, e) : NULL;
+    text_free(&facts);
+    return m->program != NULL;
+}
+
+/* Whole elements at an address that is a multiple of their size, as programs take inputs */
+static void *operand(deriver *d, int i, const node *x)
+{
+    const leaf *l = x->leaf;
+    if (l->data && (uintptr_t)l->data % (uintptr_t)ts_dtype_bytes(x->type.dtype) == 0)
+        return (void *)(uintptr_t)l->data;
+    d->buffer[i] = realloc(d->buffer[i], (size_t)type_bytes(&x->type) + 1);
+    MUST(d->buffer[i]);
+    leaf_read(x, d->buffer[i], 0, type_count(&x->type));
+    return d->buffer[i];
+}
+
+const void *deriver_value(deriver *d, const node *weight, err *e)
+{
+    const node *at[MAX_ARG];
+    void *input[MAX_ARG] = {0};
+    dtype stored;
+    const int kind = deriver_kind(d, weight, e);
+    int count = 0;
+    if (kind < 0 || (!d->made[kind].program && !build(d, &d->made[kind], e)))
+        return NULL;
+    const made *m = &d->made[kind];
+    apart(d->g, weight->leaf->of, at, &count);
+    for (int i = 0; i < m->plan->n_input; i++) {
+        const int k = atoi(m->plan->input[i]->label);
+        input[i] = operand(d, k, at[k]);
+    }
+    return d->by->run(m->program, input, e) ? d->by->at(m->program, m->root, &stored) : NULL;
+}

@@ -1,0 +1,15 @@
+/* derived.h - weights that are computed from others, by programs of a back end: one for all that are computed alike. */
+#ifndef TS_DERIVED_H
+#define TS_DERIVED_H
+#include "backends/backend.h"
+
+/* All are borrowed for the deriver's life. */
+typedef struct deriver deriver;
+deriver *deriver_make(const plan *p, const backend *by, const build_wish *w);
+/* Weights that are computed alike are of one kind: 0, 1, ... in the order of asking; -1 with e set. */
+int deriver_kind(deriver *d, const node *weight, err *e);
+/* The value of a leaf that has `of`, row-major, until the next call; NULL with e set. */
+const void *deriver_value(deriver *d, const node *weight, err *e);
+void deriver_forget(deriver *d, int kind); /* its program and the memory that it holds */
+void deriver_free(deriver *d);
+#endif
