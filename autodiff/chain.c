@@ -150,6 +150,7 @@ bool ts_chain_rule(ts_graph *g, int n_out, const ts_tensor *out, const ts_tensor
     }
     for (int i = 0; i < n_in && err_is(&g->err); i++)
         grad[i] = NULL;
+    g_back(g, p.n);
     free(p.active), free(p.wanted), free(p.received), free((void *)p.group);
     return !err_is(&g->err);
 }

@@ -176,6 +176,13 @@ void g_label(graph *g, const node *n, const char *label)
         ((node *)(uintptr_t)n)->label = arena_string(&g->mem, label);
 }
 
+void g_back(graph *g, int first)
+{
+    for (int id = first; id < g->n; id++)
+        if (!node_is_leaf(g->node[id]))
+            ((node *)(uintptr_t)g->node[id])->back = true;
+}
+
 /* ---- operations ---- */
 void g_group(graph *g, const group *q)
 {

@@ -29,6 +29,7 @@ struct ts_node {
     type type;
     int id;             /* index in the graph, hence a topological order */
     int index;          /* which output of its operation */
+    bool back;          /* made by the chain rule, or in the place of what was. No part of its identity */
     const node *origin; /* output 0 of that operation; NULL: this node itself. No part of its identity */
     const char *label;  /* leaves and named results; "" otherwise */
     const attr *attr;   /* one per entry of op->attr, in that order, defaults filled in */
@@ -82,12 +83,17 @@ const node *g_callf(graph *g, int n, const node *const *in, const char *fmt, ...
 const node *g_output(graph *g, const node *n, const node *origin, int index);
 /* Gives n a name if it has none: for schemas and reports, no part of its identity. */
 void g_label(graph *g, const node *n, const char *label);
+/* All nodes from id `first` on belong to a backward pass. */
+void g_back(graph *g, int first);
 /* Records a recipe's expansion. */
 void g_group(graph *g, const group *q);
 /* out[i]: root[i] with every from[k] replaced by to[k], of the same type; what does not depend on any is shared. False,
  * with the reason in g, when that cannot be. */
 bool g_replace(graph *g, int n, const node *const *root, int n_pair, const node *const *from, const node *const *to,
                const node **out);
+/* The same with now[id], for each of the g->n nodes that there are, standing for the node where it is not NULL; then
+ * now holds what stands for each that the roots need. */
+bool g_remake(graph *g, int n, const node *const *root, const node **now);
 /* The same with every node passed through f once its operands have been: now is old over what they became, and what f
  * gives, of the same type, stands for it; NULL: with the reason in g. */
 typedef const node *rewriting(void *user, const node *old, const node *now);

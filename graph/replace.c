@@ -25,6 +25,7 @@ static const node *remake(replacing *r, const node *old)
     int n_attr = 0;
     for (const attr_spec *s = old->op->attr; s && s->name; s++)
         n_attr++;
+    const int before = r->g->n;
     const node *made = same ? old : g_make(r->g, old->op, old->n_in, operand, old->attr, n_attr);
     if (operand != in)
         free(operand);
@@ -32,6 +33,8 @@ static const node *remake(replacing *r, const node *old)
         made = g_output(r->g, made, r->now[old->origin->id], old->index);
     if (made && made != old && !node_is_leaf(made))
         g_label(r->g, made, old->label);
+    if (old->back)
+        g_back(r->g, before);
     return made;
 }
 
@@ -104,6 +107,16 @@ bool g_replace(graph *g, int n, const node *const *root, int n_pair, const node 
     }
     const bool good = remake_all(&r, n, root, out);
     free(r.now);
+    return good;
+}
+
+bool g_remake(graph *g, int n, const node *const *root, const node **now)
+{
+    replacing r = {.g = g, .n = g->n, .now = now};
+    const node **out = calloc((size_t)n + 1, sizeof *out);
+    MUST(out);
+    const bool good = all_there(g, n, root) && remake_all(&r, n, root, out);
+    free(out);
     return good;
 }
 

@@ -29,6 +29,8 @@ const node *g_transpose(graph *g, const node *a, int rank, const int64_t *axes);
 const node *g_broadcast(graph *g, const node *a, int rank, const int64_t *shape);
 const node *g_cast(graph *g, const node *a, dtype to);            /* a itself where it has that dtype */
 const node *g_by_channel(graph *g, const node *x, const node *v); /* v[channel] as it broadcasts over x; axis 1 */
+/* a's value as another node: what is computed from it is computed once more */
+const node *g_again(graph *g, const node *a);
 /* The transpose of a product of two matrices as a product, (a b)' = b' a', for who reads it so; NULL: y is none. */
 const node *g_product_turned(graph *g, const node *y);
 

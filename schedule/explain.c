@@ -2,6 +2,7 @@
 #include "schedule/explain.h"
 #include "schedule/explain_fit.h"
 #include "schedule/nest.h"
+#include "schedule/recompute.h"
 #include "schedule/schema.h"
 
 #include <string.h>
@@ -422,6 +423,31 @@ static void put_memory(text *t, const plan *p)
     text_add(t, "}");
 }
 
+static void put_recompute(text *t, const plan *p)
+{
+    double flops = 0;
+    for (int k = 0; k < p->n_kernel; k++)
+        flops += p->kernel[k].flops;
+    if (!p->again)
+        return;
+    key(t, "recompute");
+    text_add(t, "[");
+    for (int i = 0; i < p->schema->n_rule; i++) {
+        const saving s = recompute_saving(p, i);
+        if (!p->schema->rule[i].recompute)
+            continue;
+        open_one(t);
+        put_text(t, "rule", p->schema->rule[i].name);
+        put_whole(t, "values", s.values);
+        put_whole(t, "forgone_bytes", s.bytes);
+        put_whole(t, "saved_bytes", s.peak);
+        put_whole(t, "flops", s.flops);
+        put_share(t, "share", flops > 0 ? s.flops / flops : 0);
+        text_add(t, "}");
+    }
+    text_add(t, "]");
+}
+
 void plan_explain(const plan *p, const char *target, const char *facts, text *out)
 {
     text unused = {0};
@@ -437,10 +463,11 @@ void plan_explain(const plan *p, const char *target, const char *facts, text *ou
         put_kernel(out, p, i);
     text_add(out, "]");
     put_memory(out, p);
+    put_recompute(out, p);
     key(out, "notes");
     text_add(out, "[");
     if (p->schema)
-        schema_unused(p->schema, p, p->rule_used, &unused);
+        schema_unused(p->schema, p, p->rule_used, &unused), recompute_unused(p, &unused);
     put_lines(out, text_str(&unused));
     text_add(out, "],\"build\":{%s}}\n", facts);
     text_free(&unused);

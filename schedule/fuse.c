@@ -11,6 +11,7 @@
  * A scatter, a routine and a walk are kernels of their own. A walk takes in what it reads once, a scatter movement
  * only, a routine nothing. */
 #include "schedule/fuse.h"
+#include "schedule/recompute.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +162,8 @@ static void decide_inline(fuser *f, item *it)
         if (f->item[it->reader[i]]->whole)
             return;
     if (it->root || it->alone || apart(f, it) || (owner && !is_view(it) && apart(f, owner)))
+        return;
+    if (!is_view(it) && owner && owner->takes_fold && recompute_solid(f->p, it->node))
         return;
     if (is_view(it) && !bulk_take(f, it, owner))
         return;
@@ -391,7 +394,8 @@ static bool join(fuser *f, item *b, int to)
 {
     cluster *c = &f->kernel[to];
     int shared = c->n == 1 ? MAX_RANK : c->shared;
-    if (c->n == MAX_STAGES || b->alone || c->member[0]->alone || apart(f, b) || apart(f, c->member[0]))
+    if (c->n == MAX_STAGES || b->alone || c->member[0]->alone || apart(f, b) || apart(f, c->member[0]) ||
+        !recompute_joins(f->p, b->node, c->member[0]->node))
         return false;
     for (int i = 0; i < c->n; i++) {
         const int n = common_axes(c->member[i], b);
@@ -487,6 +491,16 @@ static void visit(fuser *f, int k)
     f->order[f->n_order++] = k;
 }
 
+typedef struct turn {
+    int due, kernel;
+} turn;
+
+static int by_turn(const void *a, const void *b)
+{
+    const turn *x = a, *y = b;
+    return x->due != y->due ? (x->due < y->due ? -1 : 1) : (x->kernel > y->kernel) - (x->kernel < y->kernel);
+}
+
 bool pass_fuse(plan *p, err *e)
 {
     fuser f = {.p = p};
@@ -495,7 +509,11 @@ bool pass_fuse(plan *p, err *e)
     narrow_items(&f);
     cluster_items(&f);
     f.order = arena_array(&p->mem, (size_t)f.n_kernel + 1, sizeof *f.order);
+    turn *all = arena_array(&p->mem, (size_t)f.n_kernel + 1, sizeof *all);
     for (int k = 0; k < f.n_kernel; k++)
-        visit(&f, k);
+        all[k] = (turn){recompute_due(p, f.kernel[k].member[0]->node), k};
+    qsort(all, (size_t)f.n_kernel, sizeof *all, by_turn);
+    for (int k = 0; k < f.n_kernel; k++)
+        visit(&f, all[k].kernel);
     return form_kernels(&f, e);
 }

@@ -27,9 +27,10 @@ typedef struct rule {
     const char *loops[MAX_RULE_LOOPS]; /* alternatives, tried in order; "guess" is one */
     int n_layout;
     rule_layout layout[MAX_STAGING];
-    bool fuse, optional; /* fuse: "auto"; else "none" */
-    bool whole;          /* masked: "compute"; else "skip" */
-    const char *compute; /* NULL or "f32"; others are refused by name */
+    bool fuse, optional;             /* fuse: "auto"; else "none" */
+    bool whole;                      /* masked: "compute"; else "skip" */
+    bool tells_recompute, recompute; /* of operations, not of kernels: recompute.h */
+    const char *compute;             /* NULL or "f32"; others are refused by name */
 } rule;
 typedef struct schema {
     const char *name;   /* as it calls itself, else its file's name */

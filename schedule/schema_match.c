@@ -27,10 +27,16 @@ static bool fits_dim(const dim_test *d, const stage *s)
     return n >= d->low && n <= d->high && (!d->multiple || n % d->multiple == 0);
 }
 
+/* Says nothing of kernels. */
+static bool only_recomputes(const rule *r)
+{
+    return r->tells_recompute && !r->n_loops && !r->n_layout && r->fuse && !r->whole && !r->compute;
+}
+
 static bool fits(const rule *r, const kernel *k)
 {
     const stage *s = &k->stage[k->main];
-    if (!fits_op(r, k) || (r->glob && fnmatch(r->glob, k->label, 0)))
+    if (only_recomputes(r) || !fits_op(r, k) || (r->glob && fnmatch(r->glob, k->label, 0)))
         return false;
     if (r->dtype && strcmp(r->dtype, ts_dtype_name(s->node->type.dtype)))
         return false;
@@ -115,7 +121,7 @@ void schema_unused(const schema *s, const plan *p, const bool *used, text *out)
             taken = fits(r, &p->kernel[k]) ? &p->kernel[k] : NULL;
             near = near || fits_op(r, &p->kernel[k]);
         }
-        if (used[i])
+        if (used[i] || only_recomputes(r))
             continue;
         text_add(out, "%s: rule \"%s\" decides no kernel: ", r->place, r->name);
         if (taken)

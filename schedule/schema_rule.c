@@ -179,12 +179,24 @@ static bool read_choice(const json *v, const char *choice, const char **out, err
     return err_hint(e, "available: %s", choice + strlen(list.word[0]) + 1);
 }
 
+static bool read_recompute(const json *v, rule *r, err *e)
+{
+    if (!json_want(v, JSON_TRUTH, e))
+        return err_hint(e, "true: computed again for the backward pass; false: kept, whatever later rules say");
+    r->tells_recompute = true, r->recompute = v->truth;
+    if (!r->n_dim)
+        return true;
+    json_refuse(e, v, TS_UNSUPPORTED,
+                "\"recompute\" with \"dims\": it is said of operations, dims are those of kernels");
+    return err_hint(e, "match \"op\", \"name\" or \"dtype\", and put loops for dims in a rule of their own");
+}
+
 bool rule_read(arena *m, const json *v, int number_of_it, rule *r, err *e)
 {
     const char *fuse, *place, *masked;
     const json *part;
     if (!json_want(v, JSON_OBJECT, e) ||
-        !json_known(v, "name match loops layout fuse masked place compute optional", e))
+        !json_known(v, "name match loops layout fuse masked place compute recompute optional", e))
         return false;
     part = json_get(v, "loops");
     *r = (rule){.name = arena_format(m, "rule %d", number_of_it), .place = json_where(m, v)};
@@ -201,5 +213,6 @@ bool rule_read(arena *m, const json *v, int number_of_it, rule *r, err *e)
         r->optional = part->truth;
     }
     return (!(part = json_get(v, "match")) || read_match(part, r, e)) &&
-           (!(part = json_get(v, "layout")) || read_layout(part, r, e));
+           (!(part = json_get(v, "layout")) || read_layout(part, r, e)) &&
+           (!(part = json_get(v, "recompute")) || read_recompute(part, r, e));
 }

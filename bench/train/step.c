@@ -316,30 +316,6 @@ const ts_given *step_bad(const ts_given *all, int n)
     return NULL;
 }
 
-static double bytes_of(ts_tensor t)
-{
-    double n = ts_dtype_bytes(ts_type(t));
-    for (int i = 0; i < ts_rank(t); i++)
-        n *= (double)ts_shape(t)[i];
-    return n;
-}
-
-bool step_memory(const step *s, double *takes, double *needs, ts_error *e)
-{
-    char *text = ts_plan_json(s->plan, e);
-    cJSON *plan = text ? js_parse(text, "the plan", e) : NULL;
-    const cJSON *memory = js_get(plan, "memory");
-    double kept = js_get_number(memory, "weights_bytes", 0);
-    for (int i = 0; i < s->n_weight; i++)
-        kept += bytes_of(s->param[i].input) + (s->last && i < s->n_param ? bytes_of(s->sum[i]) : 0);
-    for (int i = 0; i < s->n_state; i++)
-        kept += bytes_of(s->state[i].input);
-    *takes = kept + js_get_number(memory, "arena_bytes", 0);
-    *needs = kept + js_get_number(memory, "lower_bound_bytes", 0);
-    cJSON_Delete(plan), ts_free(text);
-    return !e->code;
-}
-
 /* ---- running ---- */
 static bool get_scalar(step *s, int output, double *v, ts_error *e)
 {

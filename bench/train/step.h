@@ -2,6 +2,7 @@
  * the step itself rewrites; where the loss or the gradients' norm is not finite it leaves all of them as they were. */
 #ifndef TRAIN_STEP_H
 #define TRAIN_STEP_H
+#include "bench/js.h"
 #include "bench/train/net.h"
 
 typedef struct param {
@@ -69,7 +70,10 @@ ts_given *step_state(step *s, ts_error *e);
 ts_given *step_trained(step *s, ts_error *e); /* n_weight weights to be used: averages where they are kept; as above */
 /* The first of them that holds something else than numbers; NULL: none does. */
 const ts_given *step_bad(const ts_given *all, int n);
-/* Bytes of a step: weights, what the optimizer keeps, gradients and all other values. takes: as planned; needs: with
- * the largest set of values that are alive at once. */
-bool step_memory(const step *s, double *takes, double *needs, ts_error *e);
+/* What a step takes, for cJSON_Delete: "bytes" for weights, what the optimizer keeps, gradients and all other values,
+ * as planned; "alive_bytes" with the largest set of values that are alive at once instead; "recompute" and "notes" as
+ * in plan/1 (step_facts.c). NULL: *e says why. */
+cJSON *step_facts(const step *s, ts_error *e);
+/* What a rule of "recompute" saves and costs, in a line. */
+void step_saving(const cJSON *saving, char *out, size_t n);
 #endif

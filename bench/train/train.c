@@ -165,6 +165,12 @@ static bool load_state(training *t, ts_error *e)
     return good;
 }
 
+/* Of a run that goes on just as it began: for something else than training. */
+static bool asks(const train_job *j)
+{
+    return j->emit || j->planned;
+}
+
 static bool open_run(training *t, run_facts *began, bool *goes_on, ts_error *e)
 {
     train_job *j = t->job;
@@ -172,7 +178,7 @@ static bool open_run(training *t, run_facts *began, bool *goes_on, ts_error *e)
     *goes_on = false;
     if (j->dry)
         return true;
-    if ((!j->emit && !run_lock(&t->folder, j->run, !j->resume, e)) || !j->resume)
+    if ((!asks(j) && !run_lock(&t->folder, j->run, !j->resume, e)) || !j->resume)
         return !e->code;
     wish_init(&old);
     bool good = run_read(j->run, &old, began, goes_on, e);
@@ -187,8 +193,8 @@ static bool open_run(training *t, run_facts *began, bool *goes_on, ts_error *e)
         *t->wish = old;
         if (j->change)
             j->change(j->user, t->wish);
-        if (j->emit)
-            wish_set_text(&t->wish->eval, NULL); /* judging is not emitted */
+        if (asks(j))
+            wish_set_text(&t->wish->eval, NULL); /* judging is no part of the step */
         return true;
     }
     wish_free(&old);
@@ -197,17 +203,28 @@ static bool open_run(training *t, run_facts *began, bool *goes_on, ts_error *e)
 
 static bool trains(const train_job *j)
 {
-    return !j->dry && !j->emit;
+    return !j->dry && !asks(j);
 }
 
-static bool tell_memory(const training *t, ts_error *e)
+static bool tell_facts(const training *t, ts_error *e)
 {
-    double takes, needs;
-    if (!step_memory(&t->step, &takes, &needs, e))
+    cJSON *facts = step_facts(&t->step, e);
+    if (!facts)
         return false;
+    const double takes = js_get_number(facts, "bytes", 0), needs = js_get_number(facts, "alive_bytes", 0);
+    const cJSON *one;
+    char line[400];
     say(t, NEWS_NOTE,
         "a step takes %.1f MiB for weights, gradients, optimizer and values, %.3f of what is alive at once",
         takes / 1048576, takes / needs);
+    cJSON_ArrayForEach(one, js_get(facts, "recompute"))
+    {
+        step_saving(one, line, sizeof line);
+        say(t, NEWS_NOTE, "%s", line);
+    }
+    cJSON_ArrayForEach(one, js_get(facts, "notes")) say(t, NEWS_NOTE, "%s", one->valuestring);
+    tell(t, &(train_news){.kind = NEWS_FACTS, .facts = facts});
+    cJSON_Delete(facts);
     return true;
 }
 
@@ -241,7 +258,7 @@ static bool prepare(training *t, ts_error *e)
     say(t, NEWS_START, "%lld parameters trained, %lld frozen; %lld steps of %lld, %lld an epoch",
         (long long)t->step.trained, (long long)t->step.frozen, (long long)t->facts.steps, (long long)w->batch,
         (long long)t->facts.batch_steps);
-    if (!tell_memory(t, e))
+    if (!tell_facts(t, e))
         return false;
     if (!trains(t->job))
         return true;
@@ -518,6 +535,8 @@ int train_run(train_job *j, ts_error *e)
     int code = prepare(t, e) ? TS_OK : (int)e->code;
     if (code == TS_OK && j->emit)
         code = emit(t, e) ? TS_OK : (int)e->code;
+    else if (code == TS_OK && j->planned)
+        code = j->planned(j->user, t->step.plan, e) ? TS_OK : (int)e->code;
     else if (code == TS_OK && !j->dry)
         code = train(t, e);
     step_free(&t->step);

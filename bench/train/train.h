@@ -5,12 +5,13 @@
  * order of examples and all random numbers follow from the seed. Nothing here prints: news go to a function. */
 #ifndef TRAIN_H
 #define TRAIN_H
+#include "bench/js.h"
 #include "bench/train/judge.h"
 #include "bench/train/wish.h"
 
 #include <signal.h>
 
-typedef enum news_kind { NEWS_NOTE, NEWS_WARNING, NEWS_START, NEWS_STEP, NEWS_EVAL, NEWS_SAVED } news_kind;
+typedef enum news_kind { NEWS_NOTE, NEWS_WARNING, NEWS_START, NEWS_STEP, NEWS_EVAL, NEWS_SAVED, NEWS_FACTS } news_kind;
 typedef struct train_news {
     news_kind kind;
     const char *text;                                             /* NOTE, WARNING, START */
@@ -19,6 +20,7 @@ typedef struct train_news {
     bool examples;              /* STEP: tokens_per_s counts examples, there are no tokens */
     double eval_loss, accuracy; /* EVAL */
     int64_t n;
+    const cJSON *facts; /* FACTS: as step_facts gives them; borrowed for the call */
 } train_news;
 
 typedef struct train_job {
@@ -26,6 +28,8 @@ typedef struct train_job {
     const char *run;  /* the folder */
     bool resume;      /* goes on with the run there, if there is one; wish->model NULL: just as it began */
     bool dry;         /* checks everything, trains nothing */
+    bool (*planned)(void *user, ts_plan *step,
+                    ts_error *e); /* with resume: is given the plan; trains nothing. Or NULL */
     const char *emit; /* with resume: a new folder for the run as a program of its own; trains nothing. Or NULL */
     ts_options options;
     const volatile sig_atomic_t *stop;         /* becomes non-zero: finish the step, save, return TS_INTERRUPTED */

@@ -1,4 +1,5 @@
 /* explain.c - tessera explain: what a schema makes of a model, kernel by kernel. */
+#include "bench/train/ask.h"
 #include "cli/fail.h"
 #include "cli/outline.h"
 #include "cli/session.h"
@@ -209,6 +210,22 @@ static void put_kernel(const view *v, const family *m)
     fputc('\n', v->f);
 }
 
+/* What rules that compute values again save and cost. */
+static void put_savings(const view *v, const cJSON *list)
+{
+    const cJSON *s;
+    cJSON_ArrayForEach(s, list)
+    {
+        fputs("recompute: rule \"", v->f);
+        put_safe(v->f, js_get_text(s, "rule"));
+        put_fact(v, "\": ", s, "saved_bytes", " less at once; ");
+        put_fact(v, "", s, "forgone_bytes", "");
+        fprintf(v->f, " in %.0f values not kept, ", js_get_number(s, "values", 0));
+        put_fact(v, "", s, "flops", "");
+        fprintf(v->f, " computed again, %.3g %% of all\n", 100 * js_get_number(s, "share", 0));
+    }
+}
+
 static void put_all(const args *a, const cJSON *root)
 {
     view v = {stdout, a->console.color_out};
@@ -225,15 +242,13 @@ static void put_all(const args *a, const cJSON *root)
     put_fact(&v, "memory: ", memory, "arena_bytes", "");
     put_fact(&v, " of values (at least ", memory, "lower_bound_bytes", ")");
     put_fact(&v, ", ", memory, "weights_bytes", " of weights\n");
+    put_savings(&v, js_get(root, "recompute"));
     put_notes(&v, "", js_get(root, "notes"));
 }
 
-static bool explain(session *s, const args *a, ts_error *e)
+static bool explain_plan(const args *a, ts_plan *plan, ts_error *e)
 {
-    s->options.schema = args_text(a, "schema", NULL);
-    ts_plan *plan = ts_plan_make(s->model, &s->options, e);
-    cJSON *root = plan ? reply_take(ts_plan_json(plan, e), e) : NULL;
-    ts_plan_free(plan);
+    cJSON *root = reply_take(ts_plan_json(plan, e), e);
     bool good = root && keep(cJSON_GetObjectItemCaseSensitive(root, "kernels"), args_text(a, "op", NULL), e);
     if (good && a->console.json)
         reply_print(root);
@@ -243,9 +258,45 @@ static bool explain(session *s, const args *a, ts_error *e)
     return good;
 }
 
+static bool explain(session *s, const args *a, ts_error *e)
+{
+    s->options.schema = args_text(a, "schema", NULL);
+    ts_plan *plan = ts_plan_make(s->model, &s->options, e);
+    const bool good = plan && explain_plan(a, plan, e);
+    ts_plan_free(plan);
+    return good;
+}
+
+static bool planned(void *user, ts_plan *step, ts_error *e)
+{
+    return explain_plan(user, step, e);
+}
+
+/* Of a run, its step: what it is of was settled when it began. */
+static int explain_run(const args *a, ts_error *e)
+{
+    static const char *const settled[] = {"dim", "in", "limit"};
+    train_wish w;
+    args *own = (args *)(uintptr_t)a;
+    train_job j = {.wish = &w, .run = args_noun(a, 0), .resume = true, .planned = planned, .user = own};
+    j.options = session_options(a);
+    j.options.schema = args_text(a, "schema", NULL);
+    for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
+        if (args_count(a, settled[i])) {
+            fail(e, TS_USAGE, "explain: --%s was settled when the run in '%s' began", settled[i], j.run);
+            return fail_hint(e, "leave it out"), TS_USAGE;
+        }
+    wish_init(&w);
+    const int code = train_run(&j, e);
+    wish_free(&w);
+    return code;
+}
+
 static int run(const args *a, ts_error *e)
 {
     session s = {0};
+    if (run_is(args_noun(a, 0)))
+        return explain_run(a, e);
     if (session_open(&s, a, args_noun(a, 0), e))
         explain(&s, a, e);
     session_close(&s);
@@ -265,6 +316,7 @@ static const char *const examples[] = {
     "tessera explain bert-base",
     "tessera explain bert-base -s mine.json --op '*query*'",
     "tessera explain model.onnx --op matmul --dim batch=1 --dim seq=128",
+    "tessera explain run -s lean.json # the step of a run of tessera train",
     NULL,
 };
 

@@ -38,7 +38,7 @@ typedef struct screen {
     bool open; /* a live line stands */
     double shown;
     train_news last;
-    cJSON *evals;
+    cJSON *evals, *facts;
     const args *args;
 } screen;
 
@@ -114,6 +114,10 @@ static void tell(void *user, const train_news *n)
         return;
     case NEWS_EVAL: show_eval(s, n); return;
     case NEWS_SAVED: return;
+    case NEWS_FACTS:
+        cJSON_Delete(s->facts);
+        s->facts = cJSON_Duplicate(n->facts, true);
+        return;
     case NEWS_WARNING:
         clear(s);
         console_warn(s->console, "%s", n->text);
@@ -168,6 +172,7 @@ static void reply(const screen *s, const char *run, int code)
     js_text(root, "run", run);
     js_number(root, "steps", (double)s->last.step), js_number(root, "loss", s->last.loss);
     js_flag(root, "stopped", code == TRAIN_STOPPED);
+    cJSON_AddItemToObject(root, "step", cJSON_Duplicate(s->facts, true));
     cJSON_AddItemToObject(root, "evals", cJSON_Duplicate(s->evals, true));
     reply_print(root);
     cJSON_Delete(root);
@@ -201,7 +206,7 @@ static int run(const args *a, ts_error *e)
         if (!e->code && a->console.json)
             reply(&s, folder, code);
     }
-    cJSON_Delete(s.evals);
+    cJSON_Delete(s.evals), cJSON_Delete(s.facts);
     wish_free(&w);
     return code == TRAIN_STOPPED ? 128 + stopped_by : code;
 }

@@ -11,6 +11,11 @@ const node *g_cast(graph *g, const node *a, dtype to)
     return a && a->type.dtype == to ? a : g_apply(g, "cast", a, 1, (attr[]){attr_word("to", ts_dtype_name(to))});
 }
 
+const node *g_again(graph *g, const node *a)
+{
+    return g_call1(g, "again", a);
+}
+
 const node *g_limited(graph *g, const node *a, dtype to)
 {
     const small *f = small_of(to);
@@ -108,4 +113,10 @@ static const op identity_op = {
     .back = "Identity a",
     .arity = 1, .axes = "e", .text = "a", .cases = "f32[2,3]\ni64[]\nbool[0,2]"};
 
-const op *const ops_cast[] = {&cast_op, &identity_op, NULL};
+static const op again_op = {
+    .name = "again", .doc = "The value itself, for what is computed from it once more instead of being kept.",
+    .numpy = "a",
+    .back = "Identity a",
+    .arity = 1, .axes = "e", .text = "a", .cases = "f32[2,3]\ni64[]\nbool[0,2]"};
+
+const op *const ops_cast[] = {&cast_op, &identity_op, &again_op, NULL};

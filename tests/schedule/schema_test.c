@@ -119,7 +119,7 @@ static void test_rules(void)
     rule_refused(
         TS_BAD_INPUT, "\"lops\": \"m n k\"",
         "@/x.json:2:12 (/rules/0/lops): unknown key \"lops\"; did you mean \"loops\"?\n  hint: the keys here are: "
-        "name match loops layout fuse masked place compute optional; and \"//\" for comments");
+        "name match loops layout fuse masked place compute recompute optional; and \"//\" for comments");
     rule_refused(TS_BAD_INPUT, "\"loops\": []",
                  "@/x.json:2:13 (/rules/0/loops): \"loops\" is an empty list; leave it out instead");
     rule_refused(TS_BAD_INPUT, "\"loops\": [\"m n k\", \" \"]", "@/x.json:2:23 (/rules/0/loops/1): empty text");
@@ -157,6 +157,17 @@ static void test_rules(void)
                  "@/x.json:2:13 (/rules/0/place): place \"gpu:0\" is not available\n  hint: available: auto cpu");
     rule_refused(TS_UNSUPPORTED, "\"fuse\": \"all\"",
                  "@/x.json:2:12 (/rules/0/fuse): fuse \"all\" is not available\n  hint: available: auto none");
+}
+
+static void test_recompute(void)
+{
+    rule_refused(TS_BAD_INPUT, "\"recompute\": \"softmax\"",
+                 "@/x.json:2:17 (/rules/0/recompute): a truth value expected, not text\n"
+                 "  hint: true: computed again for the backward pass; false: kept, whatever later rules say");
+    rule_refused(
+        TS_UNSUPPORTED, "\"recompute\": true, \"match\": {\"op\": \"matmul\", \"dims\": {\"n\": \">1\"}}",
+        "@/x.json:2:17 (/rules/0/recompute): \"recompute\" with \"dims\": it is said of operations, dims are those "
+        "of kernels\n  hint: match \"op\", \"name\" or \"dtype\", and put loops for dims in a rule of their own");
 }
 
 static void print_rule(text *t, const rule *r)
@@ -406,6 +417,7 @@ int main(void)
     test_not_json();
     test_top();
     test_rules();
+    test_recompute();
     test_reading();
     test_extends();
     test_names();

@@ -1,0 +1,83 @@
+#!/bin/sh
+# Rules that say "recompute" take memory from a training step and leave its bits as they are: losses, norms, weights and what
+# the optimizer keeps, for a transformer and for a network of images, with dropout, halves, factors and several batches a
+# step, in a run that goes on with other rules, and as a program of its own. What they save is told.
+# ctest: timeout=600
+. "$SOURCE/tests/cli/expect.sh"
+cd "$dir" || exit 1
+"${PYTHON:-python3}" -c 'import numpy' 2>/dev/null || { echo "skipped: no numpy"; exit 77; }
+i=0
+while [ $((i += 1)) -le 64 ]; do printf 'a fine film number %s\t1\nthe dullest hour, number %s of many\t0\n' $i $i; done >train.tsv
+seq 1 4000 | tr '\n' ' ' >text.txt
+"${PYTHON:-python3}" - <<'PY'
+import numpy as np
+rng = np.random.default_rng(1)
+np.save("x.npy", rng.standard_normal((64, 3, 32, 32)).astype(np.float32))
+np.save("y.npy", rng.integers(0, 10, 64))
+PY
+rule() { # FILE MATCH: a schema of one rule
+    echo "{ \"format\": \"tiling/1\", \"rules\": [ { \"name\": \"${1%.json}\", \"match\": $2, \"recompute\": true } ] }" >"$1"
+}
+rule attention.json '{ "op": ["attention", "softmax", "gelu", "layer_norm", "erf"] }'
+rule relu.json '{ "op": "relu" }'
+rule all.json '{}'
+bytes() { "${PYTHON:-python3}" -c 'import json, sys; print(int(json.load(open(sys.argv[1]))["step"]["bytes"]))' "$1"; }
+
+# same NAME SCHEMA ARGUMENT...: a run under the schema ends with the bits of the run NAME without, and takes less
+same() {
+    name=$1 schema=$2
+    shift 2
+    [ -d "$name" ] || "$TESSERA" train "$@" -o "$name" --json -q >"$name.out" || wrong "train $* fails"
+    rm -rf again
+    "$TESSERA" train "$@" -s "$schema" -o again --json -q >again.out 2>err || wrong "train $* -s $schema fails" "$(cat err)"
+    last=$(ls "$name/checkpoints" | tail -1)
+    for f in weights optimizer; do
+        cmp "$name/checkpoints/$last/$f.safetensors" "again/checkpoints/$last/$f.safetensors" || wrong "$name, $schema: other $f"
+    done
+    for r in "$name" again; do sed 's/"ms":.*//' "$r/metrics.jsonl" >"$r.rows"; done
+    cmp "$name.rows" again.rows || wrong "$name, $schema: another loss or norm"
+    [ "$(bytes again.out)" -lt "$(bytes "$name.out")" ] || wrong "$name, $schema: no memory is saved"
+    checked=$((checked + 1))
+}
+set -- bert-tiny --data train.tsv --tokenizer bytes --length 128 --batch 16 --steps 3 --lr 1e-3
+same text attention.json "$@" --dropout 0.3
+same text all.json "$@" --dropout 0.3
+same halves all.json "$@" --precision bf16
+same factors attention.json "$@" --lora 4 --on '*query*' --on '*value*' --accumulate 2
+set -- gpt2-tiny --task lm --data text.txt --tokenizer bytes --length 128 --batch 4 --steps 3
+same lm attention.json "$@"
+same lm all.json "$@"
+set -- resnet-tiny --data x=x.npy --data label=y.npy --head none --batch 32 --steps 3 --dim size=32
+same images relu.json "$@"
+same images all.json "$@"
+same threads all.json "$@" --threads 1
+cmp images/checkpoints/step-00000003/weights.safetensors threads/checkpoints/step-00000003/weights.safetensors || wrong "threads change bits"
+
+# a run goes on under another schema: nothing of it is of the run
+set -- bert-tiny --data train.tsv --tokenizer bytes --length 128 --batch 16 --lr 1e-3 --dropout 0.3 --total-steps 3 -q
+"$TESSERA" train "$@" --steps 3 -o whole || wrong "train fails"
+"$TESSERA" train "$@" --steps 1 -s all.json -o parts || wrong "train fails"
+"$TESSERA" train --resume parts --steps 2 -q || wrong "resume without a schema fails"
+"$TESSERA" train --resume parts --steps 3 -s attention.json -q || wrong "resume with another schema fails"
+cmp whole/checkpoints/step-00000003/weights.safetensors parts/checkpoints/step-00000003/weights.safetensors || wrong "a resumed run has other bits"
+# as a program
+if command -v make >/dev/null; then
+    "$TESSERA" emit whole --train -s all.json --threads 1 -o program -q || wrong "emit fails"
+    make -s -C program CPPFLAGS="-Wall -Wextra -Werror" >log 2>&1 || wrong "the program does not build" "$(head -c 900 log)"
+    (cd program && ./train >/dev/null 2>&1) || wrong "the program fails"
+    cmp program/trained.safetensors whole/checkpoints/step-00000003/weights.safetensors || wrong "the program trains to other bits"
+fi
+
+# what is told
+expect 0 'MiB less at once' train "$@" --steps 3 -s attention.json --dry-run -o none
+expect 0 'recompute: rule "attention": ' explain whole -s attention.json
+expect 0 '"recompute":	[{' explain whole -s attention.json --json
+expect 0 'rule "relu" recomputes nothing: none of the forward pass fits; it has ' explain whole -s relu.json
+expect 0 'rule "attention" recomputes nothing: the plan has no backward pass' explain bert-tiny -s attention.json
+expect 2 'explain: --dim was settled when the run' explain whole --dim seq=8
+rule broken.json '{ "op": "softmaxx" }'
+expect 3 'no operation "softmaxx"; did you mean "softmax"?' train "$@" --steps 3 -s broken.json -o none
+sed 's/"recompute": true/"recompute": "yes"/' all.json >broken.json
+expect 3 '(/rules/0/recompute): a truth value expected, not text' train "$@" --steps 3 -s broken.json -o none
+[ ! -e none ] || wrong "a refused run leaves a folder"
+finish
