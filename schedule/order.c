@@ -5,6 +5,7 @@
  * follows (pools, sums) keeps the blocks, as long as every reader can walk them in steps of a block; a value that
  * one reader cannot walk so (it flattens channels and pixels into one) stays in rows, and is written so. */
 #include "schedule/fuse.h"
+#include "schedule/recompute.h"
 
 #include <string.h>
 
@@ -153,11 +154,34 @@ static bool taken_whole(const fuser *f, const node *n) /* made or read by a rout
     return false;
 }
 
+static bool in_blocks(const layout *y)
+{
+    for (int i = 0; i < y->n; i++)
+        if (y->digit[i].step > 1)
+            return true;
+    return false;
+}
+
+/* As it lay when nothing was computed again, where that can be: sums are formed along what lies in one piece. */
+static bool as_before(const fuser *f, const node *n, layout *y)
+{
+    const layout *like = recompute_like(f->p, n), rows = *y;
+    if (!like || in_blocks(like))
+        return false;
+    *y = *like;
+    if (all_readers(f, n, along_axes))
+        return true;
+    *y = rows;
+    return false;
+}
+
 static void choose_order(const fuser *f, const node *n)
 {
     plan *p = f->p;
     layout *y = &p->home[n->id].layout;
     const layout rows = *y;
+    if (as_before(f, n, y))
+        return;
     if (all_readers(f, n, along_axes) || taken_whole(f, n))
         return;
     for (const reading *r = f->reading[n->id]; r; r = r->next) {
@@ -248,8 +272,10 @@ static void choose_block(const fuser *f, const kernel *k)
     const stage *s = &k->stage[0];
     const type *t = &s->node->type;
     layout *y = &p->home[s->node->id].layout;
-    const layout before = *y;
+    const layout before = *y, *like = recompute_like(p, s->node);
     int axis = stage_given(s);
+    if (like && !in_blocks(like))
+        return;
     if (axis < 0)
         axis = kept_axis(p, s);
     if (axis < 0)

@@ -193,6 +193,7 @@ static bool turn(retake *r, const node *const *copy, const node **now)
 static void note_all(const retake *r, recompute *out, const node *const *copy, const node *const *now)
 {
     plan *p = r->p;
+    const home *before = p->home;
     out->n = p->g->n;
     out->node = arena_array(&p->mem, (size_t)out->n + 1, sizeof *out->node);
     out->value = arena_array(&p->mem, (size_t)r->n_need + 1, sizeof *out->value);
@@ -201,11 +202,13 @@ static void note_all(const retake *r, recompute *out, const node *const *copy, c
     for (int k = 0; k < r->n_need; k++) {
         const node *n = r->need[k];
         const int id = n->id;
+        const layout *like = r->solid[id] ? &before[id].layout : NULL;
         if (r->back[id])
             out->node[now[id]->id].due = 2 * id + 1;
+        out->node[now[id]->id].like = out->node[id].like = like;
         if (r->copy[id] < 0)
             continue;
-        out->node[copy[id]->id] = (repeat){2 * r->due[id], r->copy[id], r->solid[id]};
+        out->node[copy[id]->id] = (repeat){2 * r->due[id], r->copy[id], r->solid[id], like};
         out->node[id].solid = r->solid[id];
         if (retake_forgoes(r, n))
             out->value[out->n_value++] = (forgone){r->rule[id], n, copy[id], now[r->reader[id]->id]};

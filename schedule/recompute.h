@@ -16,6 +16,7 @@ typedef struct repeat { /* of a node */
     int due;            /* twice the id of the node before which it is due, in the order of the graph */
     int rule;           /* of a copy: for which it was made; else -1 */
     bool solid;         /* is not put under a fold: it was read from memory there when all was kept */
+    const layout *like; /* how it, or what it is a copy of, lay then; NULL: nowhere */
 } repeat;
 typedef struct recompute {
     bool backward; /* the plan has a backward pass */
@@ -29,6 +30,7 @@ typedef struct recompute {
 /* Without rules that say so all of these are as if nothing were computed again. */
 int recompute_due(const plan *p, const node *n);
 bool recompute_solid(const plan *p, const node *n);
+const layout *recompute_like(const plan *p, const node *n);
 /* May n be computed in the loops of the kernel that first belongs to? Copies keep among those that are due with
  * them, so that none is computed early. */
 bool recompute_joins(const plan *p, const node *n, const node *first);

@@ -20,6 +20,12 @@ bool recompute_solid(const plan *p, const node *n)
     return q && q->solid;
 }
 
+const layout *recompute_like(const plan *p, const node *n)
+{
+    const repeat *q = of(p, n);
+    return q ? q->like : NULL;
+}
+
 int recompute_rule(const plan *p, const node *n)
 {
     const repeat *q = of(p, n);
