@@ -51,7 +51,7 @@ static void test_schemas(const char *doc)
             printf("  %s\n", e.text);
         arena_free(&m);
     }
-    CHECK(n == 2);
+    CHECK(n == 3);
     scratch_remove(&folder);
 }
 
