@@ -35,6 +35,26 @@ static void name(retake *r, int at, const node *n, int *count)
         r->rule[n->id] = r->p->schema->rule[at].recompute ? at : STAYS;
 }
 
+/* What the result is made of down to the group's operands, which are older than its first node, or named. */
+static void name_group(retake *r, int at, const group *q, int *count)
+{
+    arena m = {0};
+    bool *inside = arena_array(&m, (size_t)(q->result->id - q->first) + 1, sizeof *inside);
+    inside[q->result->id - q->first] = true;
+    for (int id = q->result->id; id >= q->first; id--) {
+        const node *n = r->p->g->node[id];
+        bool in = inside[id - q->first];
+        for (int i = 0; in && i < q->n_in; i++)
+            in = q->in[i] != n;
+        if (in)
+            name(r, at, n, count);
+        for (int i = 0; in && i < n->n_in; i++)
+            if (n->in[i]->id >= q->first)
+                inside[n->in[i]->id - q->first] = true;
+    }
+    arena_free(&m);
+}
+
 /* The first rule that fits decides; what a recipe became is named with it. */
 static void name_all(retake *r, int *count)
 {
@@ -49,8 +69,7 @@ static void name_all(retake *r, int *count)
         for (int k = 0; k < g->n_group; k++) {
             const group *q = &g->group[k];
             if (fits(u, q->op->name, q->result->label, q->result->type.dtype))
-                for (int id = q->first; id <= q->last; id++)
-                    name(r, i, g->node[id], &count[i]);
+                name_group(r, i, q, &count[i]);
         }
     }
     for (int i = 0; i < r->p->n_root; i++)

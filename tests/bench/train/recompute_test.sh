@@ -10,10 +10,27 @@ i=0
 while [ $((i += 1)) -le 64 ]; do printf 'a fine film number %s\t1\nthe dullest hour, number %s of many\t0\n' $i $i; done >train.tsv
 seq 1 4000 | tr '\n' ' ' >text.txt
 "${PYTHON:-python3}" - <<'PY'
+import json, struct
 import numpy as np
 rng = np.random.default_rng(1)
-np.save("x.npy", rng.standard_normal((64, 3, 32, 32)).astype(np.float32))
-np.save("y.npy", rng.integers(0, 10, 64))
+np.save("x.npy", rng.standard_normal((64, 8, 16, 16)).astype(np.float32))
+np.save("y.npy", rng.integers(0, 8, 64))
+header, data, nodes = {}, b"", []
+for i in range(5):  # blocks of two convolutions and what is handed round them
+    for j, name in enumerate((f"w{i}", f"v{i}")):
+        values = (rng.standard_normal((8, 8, 3, 3)) / 9).astype(np.float32).tobytes()
+        header[name] = {"dtype": "F32", "shape": [8, 8, 3, 3], "data_offsets": [len(data), len(data) + len(values)]}
+        data += values
+    conv = lambda x, w, y: {"op": "Conv", "in": [x, w], "out": [y], "attr": {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}}
+    x = f"x{i}" if i else "x"
+    nodes += [conv(x, f"w{i}", f"a{i}"), {"op": "Relu", "in": [f"a{i}"], "out": [f"b{i}"]}, conv(f"b{i}", f"v{i}", f"c{i}"),
+              {"op": "Add", "in": [x, f"c{i}"], "out": [f"s{i}"]}, {"op": "Sigmoid", "in": [f"s{i}"], "out": [f"x{i + 1}"]}]
+nodes += [{"op": "GlobalAveragePool", "in": ["x5"], "out": ["p"]}, {"op": "Flatten", "in": ["p"], "out": ["logits"]}]
+json.dump({"format": "graph/1", "name": "images", "opset": {"": 17}, "weights": {"file": "weights.safetensors"}, "nodes": nodes,
+           "inputs": [{"name": "x", "dtype": "f32", "shape": ["batch", 8, 16, 16]}], "outputs": [{"name": "logits"}]},
+          open("images.json", "w"))
+header = json.dumps(header).encode()
+open("weights.safetensors", "wb").write(struct.pack("<Q", len(header)) + header + data)
 PY
 rule() { # FILE MATCH: a schema of one rule
     echo "{ \"format\": \"tiling/1\", \"rules\": [ { \"name\": \"${1%.json}\", \"match\": $2, \"recompute\": true } ] }" >"$1"
@@ -45,7 +62,7 @@ same halves all.json "$@" --precision bf16
 same factors attention.json "$@" --lora 4 --on '*query*' --on '*value*' --accumulate 2
 set -- gpt2-tiny --task lm --data text.txt --tokenizer bytes --length 128 --batch 4 --steps 3
 same lm attention.json "$@"
-set -- resnet-tiny --data x=x.npy --data label=y.npy --head none --batch 32 --steps 3 --dim size=32
+set -- images.json --data x=x.npy --data label=y.npy --head none --batch 32 --steps 3
 same images all.json "$@"
 
 # a run goes on under another schema: nothing of it is of the run
