@@ -5,34 +5,6 @@
 
 #include <string.h>
 
-const char *help_exit_code(int i, int *code)
-{
-    static const struct {
-        int code;
-        const char *meaning;
-    } rows[] = {
-        {TS_OK, "done, all checks passed"},
-        {TS_FAILED, "a comparison asked for failed (--fail-on), or a result is INVALID"},
-        {TS_USAGE, "usage: a bad option, a missing argument"},
-        {TS_BAD_INPUT, "input rejected: model, schema or data malformed"},
-        {TS_UNSUPPORTED, "valid but not supported: operator, dtype, version, shape"},
-        {TS_TOOLCHAIN, "toolchain: compiler missing, failed, timed out"},
-        {TS_NUMERICS, "numerics: output outside tolerance, index out of range"},
-        {TS_MEMORY, "memory: would exceed the limit, or allocation failed"},
-        {TS_FILES, "files: cannot read or write, disk full"},
-        {TS_DEVICE, "device absent, lost or faulted"},
-        {TS_DIVERGED, "training stopped: NaN, infinity or divergence"},
-        {TS_BUG, "internal error: a bug in Tessera"},
-        {TS_TIMEOUT, "a time limit was reached"},
-        {130, "stopped by SIGINT (Ctrl-C)"},
-        {143, "stopped by SIGTERM"},
-    };
-    if (i < 0 || i >= (int)(sizeof rows / sizeof *rows))
-        return NULL;
-    *code = rows[i].code;
-    return rows[i].meaning;
-}
-
 void help_spell(char *out, size_t size, const option *o)
 {
     char letter[8] = "    ";
@@ -57,6 +29,11 @@ static void put_wrapped(FILE *f, const char *s, int from, int used)
         s += strspn(s, " \n");
     }
     fputc('\n', f);
+}
+
+void help_text(FILE *f, const char *s)
+{
+    put_wrapped(f, s, 0, 0);
 }
 
 static void put_heading(FILE *f, const char *title, bool color)
@@ -119,6 +96,6 @@ void help_overview(FILE *f, bool color)
             fprintf(f, "  %-11s %s\n", verbs[i]->name, verbs[i]->brief);
     }
     fputs("\ntessera help VERB explains a verb; tessera help exit the exit codes,\n"
-          "tessera help axes the axis letters of operations.\n",
+          "tessera help M014 a message's code, tessera help axes the axis letters.\n",
           f);
 }

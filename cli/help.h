@@ -8,9 +8,8 @@
 enum { HELP_WIDTH = 80, HELP_LINES = 40, HELP_PAGE = 110 };
 
 void help_overview(FILE *f, bool color); /* `tessera` alone */
+void help_text(FILE *f, const char *s);  /* a paragraph, wrapped */
 void help_verb(FILE *f, const verb *v, bool color);
 /* "-s, --schema FILE" into out: how help spells an option. */
 void help_spell(char *out, size_t size, const option *o);
-/* The exit codes: meaning of the i-th, NULL past the end. */
-const char *help_exit_code(int i, int *code);
 #endif

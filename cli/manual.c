@@ -1,6 +1,7 @@
 /* manual.c - Markdown and roff from the tables. */
 #include "cli/manual.h"
 
+#include "cli/codes.h"
 #include "cli/help.h"
 #include "cli/usage.h"
 
@@ -53,7 +54,8 @@ void manual_markdown(FILE *f)
     fputs("# Commands\n\nWritten by `tessera help --markdown` from the tables that the command itself uses.\n"
           "Options may stand anywhere; `--` ends them; `--name=value` and `--name value` mean the same; the last one "
           "counts\n"
-          "where an option is not said to be repeated. `-` as a file is standard input or output.\n",
+          "where an option is not said to be repeated. `-` as a file is standard input or output.\n"
+          "What --json prints, and every other file in JSON, has a JSON Schema in [formats](formats).\n",
           f);
     for (int i = 0; verbs[i]; i++) {
         if (!verbs[i]->hidden)
@@ -65,10 +67,13 @@ void manual_markdown(FILE *f)
     fputs("\n## Options of every verb\n", f);
     markdown_options(f, verb_group(verbs[0], shared));
     fputs("\n## Exit codes\n\n| code | meaning |\n|---|---|\n", f);
-    const char *meaning;
-    int code;
-    for (int i = 0; (meaning = help_exit_code(i, &code)); i++)
-        fprintf(f, "| %d | %s |\n", code, meaning);
+    for (const code_page *p = exit_codes; p->code; p++)
+        fprintf(f, "| %s | %s |\n", p->code, p->what);
+    fputs("\n## Codes of messages\n\n`tessera help CODE` says what to do about each, as about exit codes.\n\n"
+          "| code | meaning |\n|---|---|\n",
+          f);
+    for (const code_page *p = message_codes; p->code; p++)
+        fprintf(f, "| %s | %s |\n", p->code, p->what);
 }
 
 /* ---- roff ---- */
@@ -141,8 +146,6 @@ void manual_man(FILE *f)
     fputs(".SH OPTIONS OF EVERY VERB\n", f);
     man_options(f, verb_group(verbs[0], shared));
     fputs(".SH EXIT STATUS\n", f);
-    const char *meaning;
-    int code;
-    for (int i = 0; (meaning = help_exit_code(i, &code)); i++)
-        fprintf(f, ".TP\n.B %d\n%s\n", code, meaning);
+    for (const code_page *p = exit_codes; p->code; p++)
+        fprintf(f, ".TP\n.B %s\n%s\n", p->code, p->what);
 }

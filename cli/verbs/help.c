@@ -1,6 +1,7 @@
 /* help.c - tessera help: verbs, topics, and the same as documents. */
 #include "cli/help.h"
 #include "cli/args.h"
+#include "cli/codes.h"
 #include "cli/columns.h"
 #include "cli/fail.h"
 #include "cli/reply.h"
@@ -16,19 +17,14 @@ static int print(cJSON *root)
     return TS_OK;
 }
 
-static int topic_exit(const args *a, ts_error *e)
+static int put_codes(const args *a, const code_page *pages)
 {
-    (void)e;
-    columns t = columns_make(">code|meaning");
+    columns t = columns_make(pages == exit_codes ? ">code|meaning" : "code|meaning");
     cJSON *root = cJSON_CreateObject();
-    const char *meaning;
-    int code;
-    for (int i = 0; (meaning = help_exit_code(i, &code)); i++) {
-        char number[16];
-        snprintf(number, sizeof number, "%d", code);
-        js_text(root, number, meaning);
-        columns_add(&t, "%s", number);
-        columns_add(&t, "%s", meaning);
+    for (const code_page *p = pages; p->code; p++) {
+        js_text(root, p->code, p->what);
+        columns_add(&t, "%s", p->code);
+        columns_add(&t, "%s", p->what);
     }
     if (a->console.json) {
         columns_free(&t);
@@ -37,6 +33,36 @@ static int topic_exit(const args *a, ts_error *e)
     cJSON_Delete(root);
     columns_print(&t, stdout, "", a->console.color_out);
     return TS_OK;
+}
+
+static int topic_exit(const args *a, ts_error *e)
+{
+    (void)e;
+    return put_codes(a, exit_codes);
+}
+
+static int topic_codes(const args *a, ts_error *e)
+{
+    (void)e;
+    return put_codes(a, message_codes);
+}
+
+static int put_code(const args *a, const code_page *p)
+{
+    if (!a->console.json) {
+        const bool color = a->console.color_out;
+        const char *kind = *p->code >= '0' && *p->code <= '9' ? "exit code " : "";
+        printf("%s%s%s%s\n\n", console_on(color, BOLD), kind, p->code, console_off(color));
+        help_text(stdout, p->what);
+        putchar('\n');
+        help_text(stdout, p->remedy);
+        return TS_OK;
+    }
+    cJSON *root = reply_make("code/1");
+    js_text(root, "code", p->code);
+    js_text(root, "meaning", p->what);
+    js_text(root, "remedy", p->remedy);
+    return print(root);
 }
 
 static int topic_axes(const args *a, ts_error *e)
@@ -59,7 +85,8 @@ typedef struct topic {
     const char *name;
     int (*show)(const args *a, ts_error *e);
 } topic;
-static const topic topics[] = {{"axes", topic_axes}, {"exit", topic_exit}, {0}};
+static const topic topics[] = {
+    {"axes", topic_axes}, {"codes", topic_codes}, {"exit", topic_exit}, {"exit-codes", topic_exit}, {0}};
 
 static int unknown(const char *name, ts_error *e)
 {
@@ -72,7 +99,7 @@ static int unknown(const char *name, ts_error *e)
     for (const topic *t = topics; t->name; t++)
         suggest_offer(&s, t->name);
     if (!suggest_hint(&s, "tessera help ", e))
-        fail_hint(e, "tessera alone lists the verbs; topics are axes and exit");
+        fail_hint(e, "tessera alone lists the verbs; topics are axes, codes and exit, and every code");
     return e->code;
 }
 
@@ -124,6 +151,9 @@ static int run(const args *a, ts_error *e)
         if (strcmp(t->name, name) == 0)
             return t->show(a, e);
     }
+    const code_page *page = code_find(name);
+    if (page)
+        return put_code(a, page);
     const verb *v = verb_find(name);
     if (!v)
         return unknown(name, e);
@@ -144,13 +174,15 @@ static const char *const examples[] = {
     "tessera help bench",
     "tessera help axes               # the letters for loops in schemas",
     "tessera help exit               # what exit codes mean",
+    "tessera help 3                  # one of them, and what to do",
+    "tessera help M014               # a code in front of a message; all: codes",
     "tessera help --man | man -l -   # everything, as a manual page",
     NULL,
 };
 
 const verb verb_help = {
     .name = "help",
-    .brief = "Explain a verb, the axis letters or the exit codes",
+    .brief = "Explain a verb, a code, or the axis letters",
     .usage = "[TOPIC]",
     .groups = groups,
     .examples = examples,

@@ -65,5 +65,23 @@ expect 0 'tessera run' run --help
 expect 0 'tessera run' run m --treads -h
 expect 0 'tessera run' help run
 expect 0 'UNDECIDED' help bench
-expect 0 "toolchain" help exit
+expect 0 "Toolchain" help exit
+expect 0 "Toolchain" help exit-codes
+expect 0 "exit code 3" help 3
+expect 0 "Files are never trusted" help 3
+expect 0 "Rename it: 1 to 512 bytes of UTF-8." help M014
+expect 0 "Rename it" help m014
+expect 0 "safetensors" help codes
+expect 2 'no help on "M999"' help M999
+expect 2 'no help on "11"' help 11
+
+# every code in front of a message has a page, and every page a message
+said=$(cd "$SOURCE" && grep -rhoE '"[A-Z][0-9]{3} ' --include='*.c' graph import schedule autodiff backends bench cli | tr -d '" ' | sort -u)
+told=$("$TESSERA" help codes | sed 1d | awk '{ print $1 }' | sort -u)
+checked=$((checked + 1))
+[ -n "$said" ] && [ "$said" = "$told" ] || wrong "codes in the sources and in help codes differ" "$said" "$told"
+# so has every exit code of the public header
+for code in 130 143 $(sed -n 's/^ *TS_[A-Z_]* = \([0-9]*\),.*/\1/p' "$SOURCE/include/tessera.h"); do
+    expect 0 "exit code $code" help "$code"
+done
 finish

@@ -1,0 +1,98 @@
+#!/bin/sh
+# docs/formats holds a JSON Schema for everything that is written or read as JSON: what commands print with --json, what
+# they leave in files, what people write. Here all of it is made and held against these.
+# ctest: serial timeout=300
+. "$SOURCE/tests/cli/expect.sh"
+cd "$dir" || exit 1
+"${PYTHON:-python3}" "$SOURCE/tests/bench/train/fixture.py" . || exit 77
+mkdir made
+
+made() { # made FORMAT COMMAND...: what it prints is of that format
+    checked=$((checked + 1))
+    to=made/$1.$checked.json
+    shift
+    "$TESSERA" "$@" --json >"$to" 2>err </dev/null || [ -s "$to" ] || wrong "tessera $*: $(head -c 300 err)"
+}
+kept() { # kept FORMAT FILE
+    checked=$((checked + 1))
+    cp "$2" "made/$1.$checked.json" || wrong "no $2"
+}
+
+cat >hostile.json <<'TEXT'
+{ "format": "graph/1", "name": "a\"b</script>&amp;", "opset": { "": 17 },
+  "inputs":  [ { "name": "x\"\u2028</script>", "dtype": "f32", "shape": ["rows", 24] } ],
+  "outputs": [ { "name": "y" } ],
+  "dims": { "rows": { "min": 1, "max": 64, "default": 16 } },
+  "constants": { "two": { "dtype": "f32", "shape": [1], "data": [2] } },
+  "nodes": [ { "name": "mul</script>", "op": "Mul", "in": ["x\"\u2028</script>", "two"], "out": ["h"] },
+             { "name": "soft", "op": "Softmax", "in": ["h"], "out": ["y"], "attr": { "axis": -1 } } ] }
+TEXT
+cat >mine.json <<'TEXT'
+{ "format": "tiling/1", "name": "mine", "//": "a comment", "extends": "panels", "target": "c",
+  "override": { "/rules/0/loops": ["m n k"] },
+  "rules": [ { "name": "few", "match": { "op": "matmul", "dims": { "m": "<8", "n": 2 }, "dtype": "f32" }, "loops": "guess",
+               "fuse": "auto", "optional": true } ] }
+TEXT
+small="--dim seq=8 --threads 1"
+quick="--min-time 40ms --launches 2 --threads 1"
+
+made version version
+made help help
+made help-verb help bench
+made help-exit help exit
+made help-axes help axes
+made help-exit help codes
+made code help 3
+made code help M014
+made ops ops
+made ops-gradients ops --grad
+made ops-onnx ops --onnx
+made schemas schema list
+made completion completion bash
+# shellcheck disable=SC2086
+{
+made tiling schema init bert-tiny $small
+made lint schema lint mine.json bert-tiny $small
+made model show bert-tiny
+made model show hostile.json --dim rows=3
+made hash show bert-tiny --hash $small
+made text show hostile.json --stage folded
+made plan explain bert-tiny -s mine.json $small
+made plan explain hostile.json
+made run run bert-tiny --seed 1 --out out $small
+made run run hostile.json --seed 1
+made emit emit bert-tiny -o emitted $small
+made results bench hostile.json -s guess -s naive $quick
+made results bench bert-tiny -s panels -s rows $small $quick --peer onnxruntime
+"$TESSERA" bench hostile.json -s guess $quick -o one.json -q
+"$TESSERA" bench hostile.json -s guess $quick -o two.json -q
+kept results one.json
+made comparison compare one.json two.json
+made import import hostile.json -o imported
+made export export imported -o again.onnx
+kept graph imported/graph.json
+kept graph hostile.json
+kept tiling mine.json
+for file in "$SOURCE"/schedule/schemas/*/*.json; do
+    kept tiling "$file"
+done
+"$TESSERA" run hostile.json --seed 1 --cache-dir kept -q >/dev/null
+for what in size ls verify prune clear path; do
+    made cache cache $what --cache-dir kept
+done
+made train train model.json --tokenizer vocab.txt --data train.tsv --labels 2 --length 12 --batch 8 --epochs 1 --eval dev.tsv \
+    --threads 1 -o run
+made eval eval run --data dev.tsv
+made predict predict run --text 'the film was superb' --text 'awful'
+}
+kept train-run run/run.json
+while read -r line; do
+    printf '%s\n' "$line" >line.json
+    kept train-metrics line.json
+done <run/metrics.jsonl
+for line in 'run nothing.onnx' 'bench bert-tiny --threads 0' 'show hostile.json --dim rows=0' 'frobnicate'; do
+    # shellcheck disable=SC2086
+    made error $line
+done
+"${PYTHON:-python3}" "$SOURCE/tests/docs/formats.py" "$SOURCE/docs/formats" made || wrong "not as docs/formats says"
+finish
