@@ -18,6 +18,15 @@ typedef struct emit_wish { /* of a stand-alone program; tessera.h says what each
     void *user;
 } emit_wish;
 
+/* What a back end keeps on disk from run to run, for processes to come. Each function appends a JSON object to out;
+ * dir: as in ts_options. Other processes may use it at the same time. */
+typedef struct keeper {
+    bool (*list)(const char *dir, text *out, err *e);
+    bool (*check)(const char *dir, text *out, err *e); /* reads everything, sets aside what is damaged */
+    /* Until it fits in so many bytes, what was used longest ago goes first */
+    bool (*prune)(const char *dir, int64_t limit, text *out, err *e);
+} keeper;
+
 typedef struct backend {
     const char *name, *doc;
     bool as_written; /* it is to run the graph as it is: no operation is replaced by a cheaper way to the same value */
@@ -35,6 +44,7 @@ typedef struct backend {
     bool (*get)(program *g, int root, ts_array *out, err *e);
     bool (*emit)(const plan *p, const emit_wish *w, err *e); /* a stand-alone program */
     void (*drop)(program *g);
+    const keeper *kept;
 } backend;
 extern const backend *const backends[];                /* ends with NULL */
 const backend *backend_find(const char *name, err *e); /* NULL with the list of those there are */

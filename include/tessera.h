@@ -449,6 +449,14 @@ TS_API char *ts_onnx_json(ts_error *e);
 TS_API char *ts_gradients_json(void);
 TS_API char *ts_axes_json(void);    /* op name -> axis letters */
 TS_API char *ts_schemas_json(void); /* names of built-in schemas, per target */
+/* What a target keeps on disk for processes to come, under o's target and cache_dir: "path", "usable", "entries",
+ * "bytes", the "limit" that it is kept to, "notes"; and a "list" of all entries, oldest use first. */
+TS_API char *ts_cache_json(const ts_options *o, ts_error *e);
+/* The same with "good" and "damaged" for "list": every entry is read, and one that is damaged set aside. */
+TS_API char *ts_cache_check(const ts_options *o, ts_error *e);
+/* The same with "removed" and "freed" bytes: if entries take more than limit bytes, those used longest ago go until
+ * three quarters are left. Processes that use the cache meanwhile are not disturbed. */
+TS_API char *ts_cache_prune(const ts_options *o, int64_t limit, ts_error *e);
 /* Targets: name, usable, with what or the reason why not */
 TS_API char *ts_targets_json(void);
 TS_API char *ts_machine_json(const ts_options *o, ts_error *e); /* cores, caches, isas, free memory */

@@ -1,5 +1,6 @@
 /* c.c - the C back end: writes the program, has the compiler build it, lays out weights, runs it on a pinned team. */
 #include "backends/backend.h"
+#include "backends/c/kept.h"
 #include "backends/c/pages.h"
 #include "backends/c/program.h"
 #include "backends/c/team.h"
@@ -374,4 +375,5 @@ const backend backend_c = {
     .get = get,
     .emit = c_standalone,
     .drop = drop,
+    .kept = &c_kept,
 };

@@ -93,13 +93,18 @@ static char *folder_of_user(arena *a, const settings *env)
     return env->home ? arena_format(a, "%s/.cache/tessera", env->home) : NULL;
 }
 
+char *cache_path(arena *a, const char *dir, const settings *env)
+{
+    return dir ? arena_string(a, dir) : folder_of_user(a, env);
+}
+
 bool cache_open(cache **out, const char *dir, const settings *env, text *notes, err *e)
 {
     *out = NULL;
     if (dir && strcmp(dir, "none") == 0)
         return true;
     arena a = {0};
-    char *path = dir ? arena_string(&a, dir) : folder_of_user(&a, env);
+    char *path = cache_path(&a, dir, env);
     if (!path || !*path) {
         text_line(notes, "no cache folder (neither HOME nor XDG_CACHE_HOME is set); going on without it");
         arena_free(&a);
@@ -187,26 +192,39 @@ static bool entry_remove(cache *c, const char *entry)
     return renameat(c->fd, entry, c->fd, aside) == 0 || errno != ENOENT;
 }
 
-bool cache_get(cache *c, const digest *key, text *out)
+/* used: this is a use of it */
+static bool entry_find(cache *c, const digest *key, bool used, text *out)
 {
     char name[ENTRY_NAME];
-    if (!c)
-        return false;
     entry_name(key, name);
     int dir = openat(c->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (dir < 0 && errno != ELOOP && errno != ENOTDIR)
         return false;
     out->len = 0;
     bool ok = dir >= 0 && entry_read(dir, key, out);
-    if (ok)
+    if (ok && used)
         entry_used(dir);
     if (dir >= 0)
         close(dir);
     if (!ok) {
         out->len = 0;
         if (entry_remove(c, name))
-            text_line(c->notes, "K002 cache entry %.12s... is damaged; rebuilt", name + 3);
+            text_line(c->notes, "K002 cache entry %.12s... is damaged; %s", name + 3,
+                      used ? "rebuilt" : "set aside, to be rebuilt when it is needed");
     }
+    return ok;
+}
+
+bool cache_get(cache *c, const digest *key, text *out)
+{
+    return c && entry_find(c, key, true, out);
+}
+
+bool cache_check(cache *c, const digest *key)
+{
+    text object = {0};
+    const bool ok = entry_find(c, key, false, &object);
+    text_free(&object);
     return ok;
 }
 

@@ -16,9 +16,11 @@
 
 typedef struct cache cache;
 
+enum { CACHE_LIMIT = 1 << 30 }; /* bytes that a cache is kept to */
 /* dir NULL: the user's cache folder; "none": no cache. *out is NULL when there is none to be used; notes says why, and
  * gets a line for everything else that a person should know, as long as the cache is open. False: refused, it
  * is not safe. */
+char *cache_path(arena *a, const char *dir, const settings *env); /* NULL: the user has no such folder */
 bool cache_open(cache **out, const char *dir, const settings *env, text *notes, err *e);
 void cache_close(cache *c);
 
@@ -31,8 +33,11 @@ void cache_drop(cache *c, const digest *key);
 int cache_lock(cache *c, const digest *key, double seconds);
 void cache_unlock(int lock);
 
+typedef struct cache_sum {
+    int64_t n, bytes;
+} cache_sum;
 /* Removes what was used longest ago until the entries fit in 3/4 of `limit` bytes, if they exceed it; and left-overs of
- * killed processes older than `stale` seconds. */
-void cache_prune(cache *c, int64_t limit, double stale);
-void cache_tend(cache *c); /* prunes to 1 GiB, at most once a day */
+ * killed processes older than `stale` seconds. Limit 0: all of them, and what was set aside. Gives what went. */
+cache_sum cache_prune(cache *c, int64_t limit, double stale);
+void cache_tend(cache *c); /* prunes to CACHE_LIMIT, at most once a day */
 #endif

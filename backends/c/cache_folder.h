@@ -1,7 +1,9 @@
-/* cache_folder.h - what cache.c and prune.c share: the open cache, and the form of its names. */
+/* cache_folder.h - what cache.c, prune.c and kept.c share: the open cache, the form of its names, its entries. */
 #ifndef TS_C_CACHE_FOLDER_H
 #define TS_C_CACHE_FOLDER_H
 #include "graph/base/base.h"
+
+#include <time.h>
 
 enum { ENTRY_NAME = 96 }; /* "ab/<64 digits>" and its like */
 
@@ -12,5 +14,18 @@ struct cache {
     bool unwritable;  /* said once, then left alone */
 };
 
+typedef struct cache_entry {
+    char name[ENTRY_NAME]; /* "ab/<64 digits>" */
+    int64_t bytes;         /* on disk */
+    time_t used;
+} cache_entry;
+typedef struct cache_entries {
+    cache_entry *at; /* oldest use first; owned */
+    size_t n, room;
+    int64_t bytes;
+} cache_entries;
+void cache_list(const cache *c, cache_entries *all); /* all is zeroed before; free(all->at) after */
+/* The entry is whole and says so itself; one that is not is set aside, as cache_get does. */
+bool cache_check(cache *c, const digest *key);
 void cache_random_name(const char *folder, char name[ENTRY_NAME]); /* "folder/<32 digits>" */
 #endif

@@ -16,18 +16,6 @@
 
 enum { DAY = 24 * 3600, BLOCK = 4096 };
 
-typedef struct entry {
-    char name[ENTRY_NAME];
-    int64_t bytes;
-    time_t used;
-} entry;
-
-typedef struct entries {
-    entry *at;
-    size_t n, room;
-    int64_t bytes;
-} entries;
-
 static DIR *open_folder(int at, const char *name)
 {
     int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -37,7 +25,7 @@ static DIR *open_folder(int at, const char *name)
     return dir;
 }
 
-static void entries_add(entries *all, const char *name, int64_t bytes, time_t used)
+static void entries_add(cache_entries *all, const char *name, int64_t bytes, time_t used)
 {
     if (all->n == all->room) {
         size_t size;
@@ -46,14 +34,14 @@ static void entries_add(entries *all, const char *name, int64_t bytes, time_t us
         all->at = realloc(all->at, size);
         MUST(all->at != NULL);
     }
-    entry *x = &all->at[all->n++];
-    *x = (entry){.bytes = bytes, .used = used};
+    cache_entry *x = &all->at[all->n++];
+    *x = (cache_entry){.bytes = bytes, .used = used};
     snprintf(x->name, sizeof x->name, "%s", name);
     all->bytes += bytes;
 }
 
 /* Space taken: the object, the manifest, the folder. */
-static void list_shelf(int v1, const char *shelf, entries *all)
+static void list_shelf(int v1, const char *shelf, cache_entries *all)
 {
     DIR *dir = open_folder(v1, shelf);
     if (!dir)
@@ -75,40 +63,49 @@ static void list_shelf(int v1, const char *shelf, entries *all)
 
 static int oldest_first(const void *a, const void *b)
 {
-    const entry *x = a, *y = b;
+    const cache_entry *x = a, *y = b;
     if (x->used != y->used)
         return x->used < y->used ? -1 : 1;
     return strcmp(x->name, y->name);
 }
 
 /* The name goes first, in one step: a reader finds a whole entry or none. */
-static void remove_entry(cache *c, const char *name)
+static bool remove_entry(cache *c, const char *name)
 {
     char aside[ENTRY_NAME];
     mkdirat(c->fd, "tmp", 0700);
     cache_random_name("tmp", aside);
-    if (renameat(c->fd, name, c->fd, aside) == 0)
-        folder_remove(c->fd, aside);
+    if (renameat(c->fd, name, c->fd, aside) != 0)
+        return false;
+    folder_remove(c->fd, aside);
+    return true;
 }
 
-static void prune_entries(cache *c, int64_t limit)
+void cache_list(const cache *c, cache_entries *all)
 {
-    entries all = {0};
     DIR *v1 = open_folder(c->fd, ".");
-    if (!v1)
-        return;
-    for (const struct dirent *d = readdir(v1); d; d = readdir(v1))
+    for (const struct dirent *d = v1 ? readdir(v1) : NULL; d; d = readdir(v1))
         if (isxdigit((unsigned char)d->d_name[0]) && isxdigit((unsigned char)d->d_name[1]) && !d->d_name[2])
-            list_shelf(c->fd, d->d_name, &all);
-    closedir(v1);
-    if (all.n > 1)
-        qsort(all.at, all.n, sizeof *all.at, oldest_first);
+            list_shelf(c->fd, d->d_name, all);
+    if (v1)
+        closedir(v1);
+    if (all->n > 1)
+        qsort(all->at, all->n, sizeof *all->at, oldest_first);
+}
+
+static cache_sum prune_entries(cache *c, int64_t limit)
+{
+    cache_entries all = {0};
+    cache_sum gone = {0};
+    cache_list(c, &all);
     int64_t goal = all.bytes > limit ? limit - limit / 4 : all.bytes;
     for (size_t i = 0; i < all.n && all.bytes > goal; i++) {
-        remove_entry(c, all.at[i].name);
         all.bytes -= all.at[i].bytes;
+        if (remove_entry(c, all.at[i].name))
+            gone.n++, gone.bytes += all.at[i].bytes;
     }
     free(all.at);
+    return gone;
 }
 
 /* Files and folders in `name` that nobody touched for so long. A lock that goes away while held costs a
@@ -132,14 +129,15 @@ static void prune_stale(cache *c, const char *name, double seconds)
     closedir(dir);
 }
 
-void cache_prune(cache *c, int64_t limit, double stale)
+cache_sum cache_prune(cache *c, int64_t limit, double stale)
 {
     if (!c)
-        return;
-    prune_entries(c, limit);
+        return (cache_sum){0};
+    const cache_sum gone = prune_entries(c, limit);
     prune_stale(c, "tmp", stale);
-    prune_stale(c, "damaged", stale);
+    prune_stale(c, "damaged", limit ? stale : -1);
     prune_stale(c, "lock", stale);
+    return gone;
 }
 
 void cache_tend(cache *c)
@@ -152,6 +150,6 @@ void cache_tend(cache *c)
         return;
     futimens(stamp, NULL);
     close(stamp);
-    cache_prune(c, INT64_C(1) << 30, DAY);
+    cache_prune(c, CACHE_LIMIT, DAY);
     workdir_sweep(c->temp, DAY);
 }

@@ -1,5 +1,6 @@
 /* The cache against damage, hostility and bad luck: what it hands out is what was put in, or nothing. */
 #include "backends/c/cache.h"
+#include "backends/c/cache_folder.h"
 #include "tests/backends/c/rig.h"
 #include "tests/check.h"
 
@@ -316,6 +317,17 @@ static void test_prune(rig *g)
     for (int i = 0; i < N; i++)
         left += holds(c, i);
     CHECK(left == 5 && holds(c, 0) && !holds(c, 1) && holds(c, N - 1)); /* 3/4 of 7, the oldest gone */
+    cache_entries all = {0};
+    used_at(g, dir, 4, 1000 + 4);
+    cache_list(c, &all);
+    CHECK(all.n == 5 && all.bytes == 5 * EACH && all.at[0].used == 1000 + 4 && all.at[4].used == 2000000000);
+    free(all.at);
+    digest fourth = key_of(4), first = key_of(1);
+    CHECK(cache_check(c, &fourth) && !cache_check(c, &first) && !notes.len);
+    all = (cache_entries){0};
+    cache_list(c, &all);
+    CHECK(all.n == 5 && all.at[0].used == 1000 + 4); /* looking at it was no use of it */
+    free(all.at);
     MUST(mkdir(swept, 0700) == 0 && mkdir(other, 0700) == 0);
     struct timespec t[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
     MUST(utimensat(AT_FDCWD, swept, t, 0) == 0 && utimensat(AT_FDCWD, stale, t, 0) == 0);
