@@ -123,6 +123,24 @@ void lin_range(const space *s, const lin *a, int64_t *low, int64_t *high)
     }
 }
 
+void lin_bounds(space *s, const lin *a, int64_t *low, int64_t *high)
+{
+    lin_range(s, a, low, high);
+    for (int i = 0; i < a->n; i++) { /* c (x - n floor(x / n)) + rest, of which the first part is in c [0, n) */
+        const atom *q = a->t[i].a;
+        if (q->kind != A_DIV || a->t[i].coef % q->by)
+            continue;
+        const int64_t c = -a->t[i].coef / q->by;
+        const lin *rest = lin_add(s, lin_add(s, a, make(s, 0, 1, &a->t[i]), -1), q->of, -c);
+        int64_t l, h;
+        lin_range(s, rest, &l, &h);
+        if (rest->n >= a->n || l == INT64_MIN)
+            continue;
+        l += c < 0 ? c * (q->by - 1) : 0, h += c > 0 ? c * (q->by - 1) : 0;
+        *low = l > *low ? l : *low, *high = h < *high ? h : *high;
+    }
+}
+
 static int64_t common_factor(const lin *a, int64_t g)
 {
     for (int i = 0; i < a->n; i++)

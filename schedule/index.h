@@ -46,6 +46,7 @@ const lin *lin_mod(space *s, const lin *a, int64_t by);
 const lin *lin_of(space *s, const expr *x, const lin *const *axis);
 bool lin_same(const lin *a, const lin *b);
 void lin_range(const space *s, const lin *a, int64_t *low, int64_t *high); /* INT64_MIN, MAX when unknown */
+void lin_bounds(space *s, const lin *a, int64_t *low, int64_t *high); /* the same; a remainder is below its divisor */
 /* Any variable or expression passing test */
 bool lin_uses(const lin *a, bool (*test)(void *user, const atom *leaf), void *user);
 int64_t lin_coef(const lin *a, int v); /* of variable v; 0 when it does not occur outside divisions */

@@ -20,10 +20,10 @@ static bool has_expr(void *user, const atom *a)
     return a->kind == A_EXPR;
 }
 
-static bool within(const emitter *m, const lin *a, int64_t extent)
+static bool within(emitter *m, const lin *a, int64_t extent)
 {
     int64_t low, high;
-    lin_range(&m->sp, a, &low, &high);
+    lin_bounds(&m->sp, a, &low, &high);
     return low >= 0 && high < extent;
 }
 

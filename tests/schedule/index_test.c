@@ -125,17 +125,19 @@ static void test_values(void)
         arena m = {0};
         space s = {.mem = &m};
         dice d = {&m, &s, (uint64_t)n << 20};
-        int64_t low, high, v[VARS];
+        int64_t low, high, least, most, v[VARS];
         add_variables(&s);
         const pair p = grow(&d, 5);
         lin_range(&s, p.f, &low, &high);
+        lin_bounds(&s, p.f, &least, &most);
+        wrong += least < low || most > high;
         for (int k = 0; k < POINTS; k++) {
             for (int i = 0; i < VARS; i++)
                 v[i] = roll(&d, s.var[i].low, s.var[i].high);
             const int64_t want = tree_at(p.t, v);
             if (lin_at(p.f, v) != want)
                 report("another number", &p, &s, v), wrong++;
-            else if (want < low || want > high)
+            else if (want < least || want > most)
                 report("out of its range", &p, &s, v), wrong++;
         }
         const pair again = p;
@@ -229,6 +231,9 @@ static void test_cancelling(void)
     prints(&s, lin_div(&s, x, 1001), "0");
     prints(&s, lin_div(&s, z, 4), "whole_div(z, 4)"); /* C's / would round up below zero */
     prints(&s, lin_div(&s, lin_add(&s, z, lin_const(&s, 9), 1), 4), "whole_div(z + 1, 4) + 2");
+    int64_t low, high;
+    lin_bounds(&s, lin_add(&s, lin_const(&s, 5), lin_mod(&s, lin_add(&s, x, z, 1), 64), -2), &low, &high);
+    CHECK(low == 5 - 2 * 63 && high == 5);
     CHECK(lin_pure(split) && !lin_pure(lin_mod(&s, x, 64)));
     CHECK(lin_coef(split, 0) == 16 && lin_coef(split, 1) == 1 && lin_coef(split, 2) == 0);
     CHECK(lin_same(sum(&s, i, 2, j), lin_add(&s, lin_add(&s, j, i, 1), i, 1)) && !lin_same(i, j));
