@@ -46,7 +46,7 @@ static int64_t growth(const node *n, const node *now)
         bytes = type_bytes(&n->type);
         for (n = n->leaf->of; n->n_in; n = n->in[0])
             ;
-        return bytes - type_bytes(&n->type);
+        return bytes > type_bytes(&n->type) ? bytes - type_bytes(&n->type) : bytes;
     }
     for (int i = 0; i < n->n_in; i++)
         bytes += growth(n->in[i], now);
