@@ -142,8 +142,8 @@ static bool weights_body(defn *d, err *e)
 
 /* ---- the product ---- */
 /* What it costs in operations: those of the products, and about 30 for each element of a and y, whose sums are bound by
- * the caches. Few rows are bound by the weights, of which there are 7/4. A twelfth less, as sums that cancel cost digits:
- * MiniLM, whose products gain 7 %, would be off by 1e-5 of its largest output, in place of 4e-7. */
+ * the caches. Few rows are bound by the weights, of which there are 7/4. A twelfth less, as sums that cancel cost
+ * digits: MiniLM, whose products gain 7 %, would be off by 1e-5 of its largest output, in place of 4e-7. */
 static bool gains(double batch, double m, double k, double n)
 {
     const double fewer = 2 * PRODUCTS * batch * (double)half((int64_t)m) * k / 2 * (double)half_columns((int64_t)n);
