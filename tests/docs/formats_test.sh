@@ -85,11 +85,27 @@ made train train model.json --tokenizer vocab.txt --data train.tsv --labels 2 --
 made eval eval run --data dev.tsv
 made predict predict run --text 'the film was superb' --text 'awful'
 }
-kept train-run run/run.json
-while read -r line; do
-    printf '%s\n' "$line" >line.json
-    kept train-metrics line.json
-done <run/metrics.jsonl
+mkdir words && cd words && "${PYTHON:-python3}" "$SOURCE/tests/bench/train/bigram.py" && cd .. || exit 77
+made train train words/model.json --task lm --data words/text.txt --tokenizer bytes --length 8 --batch 8 --steps 20 --lr 0.05 \
+    --threads 1 -o lm
+made generate generate lm --prompt ab --max-tokens 5
+made eval eval lm --data words/text.txt
+made train train model.json --data train.tsv --tokenizer vocab.txt --labels 2 --length 12 --batch 8 --epochs 1 --dry-run -o none
+awk -F '\t' '{ print $1 "\t" NR / 10 }' train.tsv >numbers.tsv
+made train train model.json --data numbers.tsv --task regress --tokenizer vocab.txt --length 12 --batch 8 --steps 3 --threads 1 \
+    --eval numbers.tsv -o numbers
+made predict predict numbers --text 'the film was superb'
+kept misjudged run/misjudged.json
+for run in run lm numbers; do
+    kept train-run $run/run.json
+    for state in $run/checkpoints/*/state.json; do
+        kept checkpoint "$state"
+    done
+    while read -r line; do
+        printf '%s\n' "$line" >line.json
+        kept train-metrics line.json
+    done <$run/metrics.jsonl
+done
 for line in 'run nothing.onnx' 'bench bert-tiny --threads 0' 'show hostile.json --dim rows=0' 'frobnicate'; do
     # shellcheck disable=SC2086
     made error $line
