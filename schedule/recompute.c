@@ -39,18 +39,19 @@ static void name(retake *r, int at, const node *n, int *count)
 static void name_group(retake *r, int at, const group *q, int *count)
 {
     arena m = {0};
-    bool *inside = arena_array(&m, (size_t)(q->result->id - q->first) + 1, sizeof *inside);
-    inside[q->result->id - q->first] = true;
-    for (int id = q->result->id; id >= q->first; id--) {
+    const int first = q->first < q->result->id ? q->first : q->result->id; /* the result may have been there before */
+    bool *inside = arena_array(&m, (size_t)(q->result->id - first) + 1, sizeof *inside);
+    inside[q->result->id - first] = true;
+    for (int id = q->result->id; id >= first; id--) {
         const node *n = r->p->g->node[id];
-        bool in = inside[id - q->first];
+        bool in = inside[id - first];
         for (int i = 0; in && i < q->n_in; i++)
             in = q->in[i] != n;
         if (in)
             name(r, at, n, count);
         for (int i = 0; in && i < n->n_in; i++)
-            if (n->in[i]->id >= q->first)
-                inside[n->in[i]->id - q->first] = true;
+            if (n->in[i]->id >= first)
+                inside[n->in[i]->id - first] = true;
     }
     arena_free(&m);
 }
@@ -68,7 +69,7 @@ static void name_all(retake *r, int *count)
                 name(r, i, r->need[k], &count[i]);
         for (int k = 0; k < g->n_group; k++) {
             const group *q = &g->group[k];
-            if (fits(u, q->op->name, q->result->label, q->result->type.dtype))
+            if (!r->back[q->result->id] && fits(u, q->op->name, q->result->label, q->result->type.dtype))
                 name_group(r, i, q, &count[i]);
         }
     }
@@ -77,10 +78,10 @@ static void name_all(retake *r, int *count)
 }
 
 /* ---- what the backward pass reads ---- */
-static void find_back(retake *r)
+static void find_back(retake *r) /* of all nodes: groups may be of some that nobody needs */
 {
-    for (int k = 0; k < r->n_need; k++) {
-        const node *n = r->need[k];
+    for (int id = 0; id < r->p->g->n; id++) {
+        const node *n = r->p->g->node[id];
         bool back = n->back;
         for (int i = 0; i < n->n_in; i++)
             back = back || r->back[n->in[i]->id];

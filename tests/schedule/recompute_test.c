@@ -150,6 +150,35 @@ static void test_softmax(void)
         printf("  %g bytes less\n", less);
 }
 
+/* What is recognised as attention is that, and not what lies beside it in the graph or belongs to its gradient. */
+static void test_attention(void)
+{
+    trained t;
+    if (make(&t, transformer, true, "{\"match\":{\"op\":\"attention\"},\"recompute\":true}")) {
+        const saving s = recompute_saving(t.p, 0);
+        if (!CHECK(s.values == 2 * LAYERS && s.bytes == LAYERS * 4.0 * (96 * 96 + 96 * 32)))
+            printf("  %d values, %g bytes\n", s.values, s.bytes);
+    }
+    end(&t);
+}
+
+static const node *repeated(graph *g, const node **w, int *n) /* a recipe asked for again, long after */
+{
+    const node *x = g_input(g, "x", &(type){.dtype = TS_F32, .rank = 2, .dim = {8, 32}}, NULL),
+               *y = g_call2(g, "matmul", x, matrix(g, w, n, 32, 32)), *z = g_call1(g, "softmax axis=-1", y);
+    for (int i = 0; i < 80; i++)
+        z = g_call1(g, "softmax axis=-1", z);
+    return g_call1(g, "sum", g_call1(g, "square", g_call2(g, "add", z, g_call1(g, "softmax axis=-1", y))));
+}
+
+static void test_repeated(void)
+{
+    trained t;
+    if (make(&t, repeated, true, softmax))
+        CHECK(recompute_saving(t.p, 0).values > 0);
+    end(&t);
+}
+
 /* As a whole it is cut where little is handed on; what is told of the peak is what the plan shows. */
 static void test_whole(const node *(*model)(graph *, const node **, int *), double most)
 {
@@ -231,6 +260,8 @@ static void test_beside_loops(void)
 int main(void)
 {
     test_softmax();
+    test_attention();
+    test_repeated();
     test_whole(transformer, 0.75);
     test_whole(images, 0.85);
     test_kept();
