@@ -229,6 +229,13 @@ TS_API bool ts_optimize(ts_graph *g, const ts_optimizer *o, int n, const ts_tens
 /* w + alpha / rank * a b for a matrix w, to be put in its place (ts_replace); factor: the inputs a and b, named
  * W.lora_a and W.lora_b, with their first values: what is trained while w stays. The result's value is w merged. */
 TS_API ts_tensor ts_lora(ts_graph *g, ts_tensor w, int rank, double alpha, ts_update factor[2]);
+/* out[i]: t[i] with every of[k].w standing for w + scale * a b, without forming it where t multiplies by w: x w becomes
+ * x w + (x a) b, scaled, and gradients go to the factors alone. What reads a weight otherwise reads `merged`. */
+typedef struct ts_factors {
+    ts_tensor w, a, b, merged; /* as ts_lora makes them */
+    double scale;              /* alpha / rank */
+} ts_factors;
+TS_API bool ts_lora_beside(ts_graph *g, int n, const ts_tensor *t, int n_weight, const ts_factors *of, ts_tensor *out);
 /* Gradients over `steps` batches: each of the first ones makes `sums` (n of them) what they become; the last one hands
  * `mean`, the means with its own part, to ts_optimize, and sets every sums[i].from to sums[i].start again. */
 TS_API bool ts_accumulate(ts_graph *g, int n, const ts_tensor *grad, double steps, ts_update *sums, ts_tensor *mean);

@@ -104,9 +104,10 @@ static int candidates(const net *n, ts_tensor **out)
 }
 
 /* ---- what becomes of each ---- */
-typedef struct swaps { /* in the loss: from[i] becomes to[i] */
-    int n;
+typedef struct swaps { /* in the loss: from[i] becomes to[i], and weights get factors beside them */
+    int n, n_factor;
     ts_tensor *from, *to;
+    ts_factors *factor;
 } swaps;
 
 static void train_whole(step *s, const net *n, ts_tensor t, swaps *w)
@@ -125,7 +126,8 @@ static bool takes_factors(const train_wish *w, ts_tensor t)
 static void train_factors(step *s, const net *n, ts_tensor t, swaps *w)
 {
     ts_update factor[2] = {{NULL, NULL, NULL}};
-    w->from[w->n] = t, w->to[w->n++] = ts_lora(n->g, t, (int)s->wish->lora, (double)s->wish->lora, factor);
+    const ts_tensor merged = ts_lora(n->g, t, (int)s->wish->lora, (double)s->wish->lora, factor);
+    w->factor[w->n_factor++] = (ts_factors){t, factor[0].from, factor[1].from, merged, 1};
     for (int i = 0; i < 2 && factor[i].from; i++) {
         const ts_tensor f = factor[i].from;
         s->param[s->n_param++] = (param){ts_name(f), i ? NULL : factor[i].start, f, NULL}; /* the second one: zeros */
@@ -163,7 +165,8 @@ static bool choose(step *s, net *n, int k, const ts_tensor *all, swaps *swap, ts
 static bool swapped(ts_graph *g, int n, const ts_tensor *t, const void *user, ts_tensor *out)
 {
     const swaps *w = user;
-    return ts_replace(g, n, t, w->n, w->from, w->to, out);
+    return ts_replace(g, n, t, w->n, w->from, w->to, out) &&
+           (!w->n_factor || ts_lora_beside(g, n, out, w->n_factor, w->factor, out));
 }
 
 bool step_remake(step *s, net *n, remaking *f, const void *user, ts_error *e)
@@ -198,18 +201,20 @@ bool params_make(step *s, net *n, ts_error *e)
     ts_tensor *all;
     const int k = candidates(n, &all);
     const size_t most = 2 * (size_t)k + 1;
-    swaps swap = {.from = calloc(most, sizeof *swap.from), .to = calloc(most, sizeof *swap.to)};
+    swaps swap = {.from = calloc(most, sizeof *swap.from),
+                  .to = calloc(most, sizeof *swap.to),
+                  .factor = calloc(most, sizeof *swap.factor)};
     s->param = calloc(most + (size_t)n->n_stat, sizeof *s->param);
     s->follow = calloc((size_t)n->n_stat + 1, sizeof *s->follow), s->loss = n->loss;
     for (int i = 0; s->follow && i < n->n_stat; i++)
         s->follow[i] = n->stat[i].to;
-    bool good = (all && swap.from && swap.to && s->param && s->follow) ||
+    bool good = (all && swap.from && swap.to && swap.factor && s->param && s->follow) ||
                 bench_fail(e, TS_MEMORY, "no memory for the parameters");
     good = good && check_globs("freeze", w->freeze, k, all, e) &&
            (wish_none(w->no_decay) || check_globs("no-decay", w->no_decay, k, all, e)) &&
            check_globs("on", w->on, k, all, e) && choose(s, n, k, all, &swap, e) &&
            step_remake(s, n, swapped, &swap, e) && keep_statistics(s, n);
-    free(all), free(swap.from), free(swap.to);
+    free(all), free(swap.from), free(swap.to), free(swap.factor);
     return good;
 }
 

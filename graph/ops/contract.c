@@ -143,6 +143,11 @@ static bool is_matrix(const node *n)
     return n->type.rank == 2;
 }
 
+const node *g_product(graph *g, const node *a, const node *b)
+{
+    return g_call2(g, "matmul", a, b);
+}
+
 const node *g_product_turned(graph *g, const node *y)
 {
     const bool product = y && !strcmp(y->op->name, "matmul") && is_matrix(y->in[0]) && is_matrix(y->in[1]);

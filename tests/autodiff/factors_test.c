@@ -47,6 +47,64 @@ static void test_lora(void)
     values_free(&v), ts_graph_free(g);
 }
 
+static double work(int n, const node *const *root, int64_t largest, int *large)
+{
+    const int count = g_reach(n, root, NULL);
+    const node **all = calloc((size_t)count, sizeof *all);
+    double flops = 0;
+    MUST(all);
+    g_reach(n, root, all);
+    *large = 0;
+    for (int i = 0; i < count; i++)
+        if (!node_is_leaf(all[i]))
+            flops += node_flops(all[i]), *large += node_flops(all[i]) > 0 && type_count(&all[i]->type) >= largest;
+    return free(all), flops;
+}
+
+/* Two layers, of which one has its weight transposed, with factors beside them: the same values and gradients as with
+ * the sums in place of the weights, and nothing of a weight's size is computed. */
+static void test_beside(void)
+{
+    enum { ROWS = 12, WIDTH = 32, RANK = 2 };
+    graph *g = ts_graph_make();
+    const node *x = input(g, "x", ROWS, WIDTH), *w[2] = {input(g, "v", WIDTH, WIDTH), input(g, "w", WIDTH, WIDTH)};
+    const node *y = g_call1(g, "tanh", g_call2(g, "matmul", x, w[0])), *loss[2], *factor[4], *grad[2][4], *merged[2];
+    y = g_call1(g, "sum", g_call1(g, "tanh", g_call2(g, "matmul", y, g_call1(g, "transpose", w[1]))));
+    ts_factors of[2];
+    for (int i = 0; i < 2; i++) {
+        ts_update f[2];
+        merged[i] = ts_lora(g, w[i], RANK, 6, f);
+        of[i] = (ts_factors){w[i], f[0].from, f[1].from, merged[i], 3};
+        factor[2 * i] = f[0].from, factor[2 * i + 1] = f[1].from;
+    }
+    CHECK(ts_replace(g, 1, &y, 2, w, merged, &loss[0]) && ts_lora_beside(g, 1, &y, 2, of, &loss[1]));
+    row r = {.g = g, .n = 7, .in = {x, w[0], w[1], factor[0], factor[1], factor[2], factor[3]}};
+    for (int i = 0; i < r.n; i++)
+        r.fixed[i] = NAN;
+    values v = values_make(&r, -0.3, 0.3, 9);
+    for (int i = 0; i < 2; i++)
+        CHECK(ts_chain_rule(g, 1, &loss[i], NULL, 4, factor, grad[i]));
+    for (int i = 0; i < 4; i++) {
+        ts_array a, b;
+        CHECK(values_of(&v, grad[0][i], &a, NULL) && values_of(&v, grad[1][i], &b, NULL));
+        for (int64_t k = 0; k < ts_array_count(&a); k++)
+            CHECK(fabs(ts_array_at(&a, k) - ts_array_at(&b, k)) < 1e-12);
+        ts_array_free(&a), ts_array_free(&b);
+    }
+    int large[2];
+    const double summed = work(4, grad[0], WIDTH * WIDTH, &large[0]),
+                 beside = work(4, grad[1], WIDTH * WIDTH, &large[1]);
+    /* x w and y w' forward, one product back through w: all else is of rank 2. Sums: two products more, for dw */
+    const double product = 2.0 * ROWS * WIDTH * WIDTH;
+    if (!CHECK(large[0] > 4 && large[1] == 0))
+        printf("  %d, %d large, %g and %g of %g\n", large[0], large[1], summed, beside, product);
+    CHECK(summed > 5 * product && beside < 4.5 * product);
+    /* read element by element: the sum stands for the weight */
+    const node *square = g_call1(g, "square", w[0]), *put;
+    CHECK(ts_lora_beside(g, 1, &square, 1, of, &put) && put->in[0] == merged[0]);
+    values_free(&v), ts_graph_free(g);
+}
+
 /* Two halves of a batch give the gradient of the whole. */
 static void test_accumulate(void)
 {
@@ -74,6 +132,7 @@ static void test_accumulate(void)
 int main(void)
 {
     test_lora();
+    test_beside();
     test_accumulate();
     return check_done();
 }

@@ -94,6 +94,20 @@ found = [i for i in range(len(data) - want.nbytes + 1) if np.abs(np.frombuffer(d
 assert len(found) == 1 and b"lora" not in data, found
 PY
 expect 0 'examples' eval factors --data dev.tsv
+"$TESSERA" predict factors --text 'a superb film' --json >predicted.json || wrong "predict with factors fails"
+"${PYTHON:-python3}" - <<'PY' || wrong "another runtime says something else of the merged model"
+import json, numpy as np
+try:
+    import onnxruntime
+except ImportError:
+    raise SystemExit(0)
+words = open("vocab.txt").read().split("\n")
+ids = np.array([[words.index(w) for w in "[CLS] a superb film [SEP]".split()]])
+got = onnxruntime.InferenceSession("factors.onnx").run(["logits"], {"input_ids": ids, "attention_mask": np.ones_like(ids)})[0]
+want = json.load(open("predicted.json"))["predictions"][0]
+p = np.exp(got[0] - got[0].max())
+assert abs(p[want["label"]] / p.sum() - want["probability"]) < 1e-4, (got, want)
+PY
 expect 2 'nothing says which weights get factors' train model.json --tokenizer vocab.txt --data train.tsv --lora 2 -o none
 expect 2 '--on goes with --lora' train model.json --tokenizer vocab.txt --data train.tsv --on '*' -o none
 expect 2 "--on 'dens' matches none" train model.json --tokenizer vocab.txt --data train.tsv --lora 2 --on dens -o none
