@@ -12,6 +12,7 @@ typedef struct pass {
     bool *active, *wanted;
     const node **received;
     const group **group; /* by id of its result: a recipe with a gradient of its own */
+    const char **name;   /* by id: of itself, or of what reads it */
 } pass;
 
 static bool is_real(const node *n)
@@ -63,11 +64,26 @@ static void receive(pass *p, const node *n, const node *part)
     *to = *to ? g_call2(p->g, "add", *to, part) : part;
 }
 
+/* Kernels are told apart by what they are the gradient of: all nodes made for it say so. */
+static void name_new(pass *p, const node *y, const node *x, int first)
+{
+    const char *own = p->name[y->id] ? p->name[y->id] : "", **of = &p->name[x->id];
+    if (*x->label || !*of)
+        *of = *x->label ? x->label : own;
+    if (!**of)
+        return;
+    const char *label = arena_format(&p->g->mem, "gradient of %s", *of);
+    for (int id = first; id < p->g->n; id++)
+        if (!node_is_leaf(p->g->node[id]))
+            g_label(p->g, p->g->node[id], label);
+}
+
 static void hand_on(pass *p, const node *y)
 {
     const group *r = p->group[y->id];
     node whole = *y;
     const node *dy = p->received[y->id];
+    p->name[y->id] = *y->label ? y->label : p->name[y->id];
     if (r)
         whole.op = r->op, whole.n_in = r->n_in, whole.in = r->in, whole.attr = r->attr;
     for (int k = 0; k < whole.n_in && !err_is(&p->g->err); k++) {
@@ -77,10 +93,12 @@ static void hand_on(pass *p, const node *y)
             before = before || whole.in[i] == x; /* a derived gradient is that of all places where x is read */
         if (!p->active[x->id] || before)
             continue;
+        const int first = p->g->n;
         const node *dx = whole.op->grad ? whole.op->grad(p->g, &whole, y, dy, k) : derive(p->g, y, dy, x);
         if (err_is(&p->g->err))
             err_in(&p->g->err, "gradient of %s", whole.op->name);
         receive(p, x, g_fitted(p->g, dx, &x->type));
+        name_new(p, y, x, first);
     }
 }
 
@@ -138,7 +156,8 @@ bool ts_chain_rule(ts_graph *g, int n_out, const ts_tensor *out, const ts_tensor
     const size_t count = (size_t)g->n + 1;
     pass p = {.g = g, .n = g->n, .active = calloc(count, 1), .wanted = calloc(count, 1)};
     p.received = calloc(count, sizeof *p.received), p.group = calloc(count, sizeof *p.group);
-    MUST(p.active && p.wanted && p.received && p.group);
+    p.name = calloc(count, sizeof *p.name);
+    MUST(p.active && p.wanted && p.received && p.group && p.name);
     if (!err_is(&g->err) && begin(&p, n_out, out, n_in, in) && seed_outputs(&p, n_out, out, seed))
         for (int id = p.n - 1; id >= 0 && !err_is(&g->err); id--)
             if (p.received[id] && !node_is_leaf(g->node[id]))
@@ -151,6 +170,6 @@ bool ts_chain_rule(ts_graph *g, int n_out, const ts_tensor *out, const ts_tensor
     for (int i = 0; i < n_in && err_is(&g->err); i++)
         grad[i] = NULL;
     g_back(g, p.n);
-    free(p.active), free(p.wanted), free(p.received), free((void *)p.group);
+    free(p.active), free(p.wanted), free(p.received), free((void *)p.group), free(p.name);
     return !err_is(&g->err);
 }

@@ -31,7 +31,7 @@ const node *g_cast(graph *g, const node *a, dtype to);            /* a itself wh
 const node *g_by_channel(graph *g, const node *x, const node *v); /* v[channel] as it broadcasts over x; axis 1 */
 /* a's value as another node: what is computed from it is computed once more */
 const node *g_again(graph *g, const node *a);
-const node *g_product(graph *g, const node *a, const node *b);    /* of matrices, as numpy multiplies them */
+const node *g_product(graph *g, const node *a, const node *b); /* of matrices, as numpy multiplies them */
 /* The transpose of a product of two matrices as a product, (a b)' = b' a', for who reads it so; NULL: y is none. */
 const node *g_product_turned(graph *g, const node *y);
 

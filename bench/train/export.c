@@ -88,6 +88,30 @@ static bool add_head(ts_model *m, const run_weights *w, const net *n, ts_error *
     return good;
 }
 
+/* A file of steps may leave the dtypes of its outputs to them: they are known once it is bound. */
+static bool add_types(ts_model *m, const run_weights *w, net *n, const data *d, ts_error *e)
+{
+    ts_port p, known;
+    bool lacks = false;
+    for (int i = 0; ts_model_output(m, i, &p); i++)
+        lacks = lacks || p.dtype == TS_N_DTYPE;
+    if (!lacks)
+        return true;
+    if (!n->wish && !net_make(n, &w->wish, d, 1, w->classes, e))
+        return false;
+    cJSON *root = cJSON_CreateObject(), *outputs = js_array(root, "outputs");
+    js_array(root, "nodes");
+    for (int i = 0; ts_model_output(m, i, &p) && ts_model_output(n->model, i, &known); i++) {
+        cJSON *one = js_object(outputs, NULL);
+        js_text(one, "name", p.name), js_text(one, "dtype", ts_dtype_name(known.dtype));
+    }
+    char *json = js_print(root, false);
+    cJSON_Delete(root);
+    const bool good = json ? ts_model_extend(m, json, e) : bench_fail(e, TS_MEMORY, "no memory for the outputs");
+    free(json);
+    return good;
+}
+
 static bool is_factor(const char *name)
 {
     const size_t n = strlen(name);
@@ -140,7 +164,7 @@ bool run_export(const char *run, const char *path, ts_error *e)
     if (good && (head || w.wish.lora)) /* the rank of the output is known once it is bound */
         good = net_make(&n, &w.wish, &d, 1, w.classes, e) && (!w.wish.lora || put_merged(m, &w, &n, e)) &&
                (!head || add_head(m, &w, &n, e));
-    good = good && ts_model_save(m, "onnx", path, e);
+    good = good && (head || add_types(m, &w, &n, &d, e)) && ts_model_save(m, "onnx", path, e);
     net_free(&n);
     data_free(&d);
     ts_model_free(m);

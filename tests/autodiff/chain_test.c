@@ -55,6 +55,7 @@ static void test_transposed_weight(void)
     const node *y = g_call1(g, "sum", g_call1(g, "tanh", g_call2(g, "matmul", x, g_call1(g, "transpose", w))));
     CHECK(ts_chain_rule(g, 1, &y, NULL, 1, &w, &grad));
     CHECK(!strcmp(grad->op->name, "matmul") && type_equal(&grad->type, &w->type));
+    CHECK_TEXT(grad->label, "gradient of w");
     ts_graph_free(g);
 }
 

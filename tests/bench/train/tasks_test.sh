@@ -30,6 +30,7 @@ for f in train dev; do
 done
 "$TESSERA" train "$@" --data train.pairs.jsonl --task pairs -o pairs || wrong "pairs fails"
 "$TESSERA" eval pairs --data dev.pairs.jsonl --json >pairs.json || wrong "eval of pairs fails"
+expect 0 'wrote pairs.onnx' export pairs -o pairs.onnx
 # a loss of the model's own: made as small as it goes
 "$TESSERA" train "$@" --data train.tsv --loss total --steps 20 -o total || wrong "--loss fails"
 "$TESSERA" eval total --data dev.tsv --json >total.json || wrong "eval of --loss fails"
