@@ -135,7 +135,8 @@ bool pass_cheaper(plan *p, err *e)
     take(&s, part < FREE_GROWTH ? FREE_GROWTH : part);
     if (!g_rewrite(p->g, p->n_root, p->root, cheaper, &s, root))
         return err_set(e, p->g->err.code, "%s", p->g->err.text);
-    if (!memcmp(root, p->root, (size_t)p->n_root * sizeof *root))
+    /* What was tried, taken or not, made nodes, and fusion counts them: places of values are by node. */
+    if (!s.n && !memcmp(root, p->root, (size_t)p->n_root * sizeof *root))
         return true;
     p->root = root, p->n_kernel = 0;
     return pass_fuse(p, e);
