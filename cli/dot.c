@@ -26,7 +26,7 @@ typedef struct picture {
 /* ---- text ---- */
 
 /* Safe for terminals and for Graphviz: names come from files. */
-static void put_text(FILE *f, const char *s)
+void dot_name(FILE *f, const char *s)
 {
     char *safe = NULL;
     size_t size = 0;
@@ -72,7 +72,7 @@ static void put_weight(picture *p, const cJSON *w)
 {
     const char *label = js_get_text(w, "label"), *dot = strrchr(label, '.');
     fprintf(p->f, "\\n");
-    put_text(p->f, dot && dot[1] ? dot + 1 : label);
+    dot_name(p->f, dot && dot[1] ? dot + 1 : label);
     fprintf(p->f, " ");
     put_type(p->f, w);
 }
@@ -114,10 +114,10 @@ static void put_steps(picture *p, int id, double flops)
 static void put_name(picture *p, int id)
 {
     const boxes *b = &p->boxes;
-    put_text(p->f, js_get_text(b->node[id], "label"));
+    dot_name(p->f, js_get_text(b->node[id], "label"));
     if (b->alike[id] > 1) {
         fprintf(p->f, " ... ");
-        put_text(p->f, js_get_text(b->node[b->last[id]], "label"));
+        dot_name(p->f, js_get_text(b->node[b->last[id]], "label"));
         fprintf(p->f, " (%d)", b->alike[id]);
     }
     fprintf(p->f, "\\n");
@@ -133,12 +133,12 @@ static void put_box(picture *p, int id)
         flops += box_work(b, i);
     fprintf(p->f, "  n%d [label=\"", id);
     if (p->alone)
-        put_text(p->f, p->alone), fprintf(p->f, "\\n");
+        dot_name(p->f, p->alone), fprintf(p->f, "\\n");
     free(p->alone), p->alone = NULL;
     if (leaf)
         put_name(p, id);
     else if (p->fold.whole && *js_get_text(b->node[id], "label"))
-        put_text(p->f, js_get_text(b->node[id], "label")), fprintf(p->f, "\\n");
+        dot_name(p->f, js_get_text(b->node[id], "label")), fprintf(p->f, "\\n");
     put_steps(p, id, flops);
     put_type(p->f, b->node[last]);
     if (flops > 0) {
@@ -190,7 +190,7 @@ static void put_frame(picture *p, const char *name, int times)
         return;
     }
     fprintf(p->f, "  subgraph cluster_%d {\n  label=\"", p->frames);
-    put_text(p->f, text);
+    dot_name(p->f, text);
     fprintf(p->f, "\"\n");
     free(text);
 }
@@ -293,10 +293,10 @@ static int by_source(const void *a, const void *b)
 static void put_output(picture *p, const output *first, int n)
 {
     fprintf(p->f, "  out%d [label=\"", first->place);
-    put_text(p->f, js_get_text(first->port, "name"));
+    dot_name(p->f, js_get_text(first->port, "name"));
     if (n > 1) {
         fprintf(p->f, " ... ");
-        put_text(p->f, js_get_text(first[n - 1].port, "name"));
+        dot_name(p->f, js_get_text(first[n - 1].port, "name"));
         fprintf(p->f, " (%d)", n);
     }
     fprintf(p->f, "\\n");
@@ -353,6 +353,15 @@ static void draw(picture *p)
     free(p->held), free(p->open);
 }
 
+void dot_begin(FILE *f, const char *title)
+{
+    fprintf(f, "digraph model {\n  label=\"");
+    dot_name(f, title);
+    fprintf(f, "\"\n  labelloc=t\n  fontname=\"Helvetica\"\n  color=\"#aaaaaa\"\n"
+               "  node [shape=box, style=\"rounded,filled\", fillcolor=white, fontname=\"Helvetica\", fontsize=10]\n"
+               "  edge [color=\"#444444\", arrowsize=0.6]\n  ranksep=0.3\n  nodesep=0.2\n");
+}
+
 char *dot_text(const cJSON *model, const fold *how)
 {
     char *out = NULL;
@@ -360,11 +369,7 @@ char *dot_text(const cJSON *model, const fold *how)
     picture p = {.f = open_memstream(&out, &size), .model = model, .fold = *how};
     if (!p.f)
         fail_bug("out of memory", "dot");
-    fprintf(p.f, "digraph model {\n  label=\"");
-    put_text(p.f, js_get_text(model, "name"));
-    fprintf(p.f, "\"\n  labelloc=t\n  fontname=\"Helvetica\"\n  color=\"#aaaaaa\"\n"
-                 "  node [shape=box, style=\"rounded,filled\", fillcolor=white, fontname=\"Helvetica\", fontsize=10]\n"
-                 "  edge [color=\"#444444\", arrowsize=0.6]\n  ranksep=0.3\n  nodesep=0.2\n");
+    dot_begin(p.f, js_get_text(model, "name"));
     draw(&p);
     fprintf(p.f, "}\n");
     fclose(p.f);

@@ -1,5 +1,5 @@
-/* describe.c - a model as a JSON object of format model/1: its ports, and once it is bound its nodes. Numbers of nodes
- * are those of the text form: n0, n1, ... */
+/* describe.c - a model as a JSON object of format model/1: its ports, and once it is bound its nodes, before that the
+ * steps of the file. Numbers of nodes are those of the text form: n0, n1, ... */
 #include "graph/attr.h"
 #include "import/model.h"
 
@@ -171,6 +171,8 @@ char *ts_model_json(const ts_model *m, ts_error *e)
     if (m->bound)
         add_totals(&w, m);
     add_ports(&w, m);
+    if (!m->bound && !m->builder)
+        text_add(&w.t, ",\"file\":"), steps_json(&w.t, &m->file.main);
     text_add(&w.t, ",\"nodes\":[");
     for (int i = 0; i < w.n; i++)
         add_node(&w, i);

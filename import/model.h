@@ -82,6 +82,7 @@ struct ts_model {
 };
 
 const ports *model_ports(const ts_model *m); /* as bound, or as declared */
+void steps_json(text *t, const body *b);     /* the steps of a file, graphs inside them too, as an object */
 void model_unbind(ts_model *m);
 
 /* What a graph is built for: inputs with all their extents, those that are entries of the same sequence one after the

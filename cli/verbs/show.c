@@ -151,19 +151,20 @@ static void put_totals(const cJSON *root)
     printf("\n%d nodes, %s parameters (%s), %s\n", nodes, parameters, bytes, flops);
 }
 
-/* The graph drawn, into files instead of on the terminal. */
-static bool draw(const session *s, const char *dot_path, const char *svg_path, ts_error *e)
+/* The graph drawn, into files instead of on the terminal; of a model that is not bound, what its file says. */
+static bool draw(const session *s, bool bound, ts_error *e)
 {
+    const args *a = s->args;
+    const char *dot_path = args_text(a, "dot", NULL), *svg_path = args_text(a, "svg", NULL);
+    const fold whole = {.whole = true}, some = {args_flag(a, "whole"), args_text(a, "expand", NULL)};
     cJSON *root = reply_take(ts_model_json(s->model, e), e);
-    char *dot = root && dot_path ? dot_text(root, &(fold){.whole = true}) : NULL;
-    char *folded = root && svg_path
-                       ? dot_text(root, &(fold){args_flag(s->args, "whole"), args_text(s->args, "expand", NULL)})
-                       : NULL;
+    char *dot = !root || !dot_path ? NULL : bound ? dot_text(root, &whole) : dot_steps(root);
+    char *folded = !root || !svg_path ? NULL : bound ? dot_text(root, &some) : dot_steps(root);
     char *svg = folded ? dot_svg(folded, e) : NULL;
     const bool good = root && (!dot || outfile_write(dot_path, dot, e)) &&
                       (!svg_path || (svg && outfile_write(svg_path, svg, e)));
     if (good)
-        console_note(&s->args->console, "wrote %s%s%s", dot_path ? dot_path : "", dot && svg ? " and " : "",
+        console_note(&a->console, "wrote %s%s%s", dot_path ? dot_path : "", dot && svg ? " and " : "",
                      svg ? svg_path : "");
     free(dot);
     free(folded);
@@ -200,21 +201,23 @@ static bool show(session *s, const args *a, ts_error *e)
 {
     const char *stage = args_text(a, "stage", NULL);
     const char *dot = args_text(a, "dot", NULL), *svg = args_text(a, "svg", NULL);
-    bool whole = !stage && !args_flag(a, "hash") && !dot && !svg;
+    bool whole = !stage && !args_flag(a, "hash"), drawn = dot || svg;
     bool bound = session_open(s, a, args_noun(a, 0), e);
     bool asked = args_flag(a, "dim") || args_flag(a, "in");
     bool imported = stage && strcmp(stage, "imported") == 0;
+    /* What the file says can be drawn, too, where its loops or shapes wait for values or nobody can do it. */
+    const bool file = s->model && drawn && (e->code == TS_UNSUPPORTED || (e->code == TS_USAGE && !asked));
     if (s->model && imported)
-        *e = (ts_error){0}; /* whether it can be bound or not */
-    else if (!bound && (!s->model || e->code != TS_USAGE || asked || !whole))
+        bound = bound && !drawn; /* whether it can be bound or not */
+    else if (!bound && !file && (!s->model || e->code != TS_USAGE || asked || !whole))
         return false;
-    if (!bound)
-        console_note(&a->console, "%s", e->text);
+    if (!bound && !imported)
+        console_note(&a->console, "%s%s", e->text, drawn ? "\n  drawn are the steps of the file" : "");
     *e = (ts_error){0};
     if (args_flag(a, "hash"))
         return show_hash(s);
     if (dot || svg)
-        return draw(s, dot, svg, e);
+        return draw(s, bound, e);
     return stage ? show_stage(s, stage, e) : show_model(s, bound, e);
 }
 

@@ -19,7 +19,24 @@ expect 0 'wrote odd.dot' show odd.json --dot odd.dot
 grep -q '^ *evil' odd.dot && wrong 'a name became a node'
 expect 8 'cannot write' show odd.json --dot /nowhere/odd.dot
 
+# What waits for values is drawn as the file has it: a loop as a box before and one behind its body.
+PYTHONPATH=$SOURCE/tests/import python3 -B - <<'PY'
+from malformed import *
+body = graph([node("Add", "s,s", "t", "twice"), node("Identity", "c", "d", "on")],
+             [port("i", I64), port("c", 9), port("s", dims=(2,))], [port("d", 9), port("t", dims=(2,))])
+loop = node("Loop", "n,,x", "y", "again", raw=msg(5, msg(1, "body") + msg(6, body) + num(20, 5)))
+open("loop.onnx", "wb").write(model(graph([loop], [port("n", I64), port("x", dims=(2,))], [port("y", dims=(2,))])))
+PY
+expect 0 'drawn are the steps of the file' show loop.onnx --dot loop.dot
+for line in 'label="Loop body"' 'label="Add\ntwice"' 'label="Loop: result\nagain"'; do
+    grep -qF "$line" loop.dot || wrong "no $line in $(cat loop.dot)"
+done
+expect 0 'wrote steps.dot' show loop.onnx --dot steps.dot --stage imported
+cmp -s loop.dot steps.dot || wrong 'the steps of the file are not what is drawn'
+expect 2 'no dimension' show loop.onnx --dim other=1 --dot never.dot
+
 if command -v dot >/dev/null; then
+    expect 0 'wrote loop.svg' show loop.onnx --svg loop.svg
     expect 0 'wrote bert.svg' show bert-tiny --svg bert.svg
     expect 0 'wrote odd.svg' show odd.json --svg odd.svg
     python3 - <<'PY' || wrong 'the SVG is not what it should be'

@@ -111,6 +111,10 @@ def try_pictures(p, dim):
                        "tspan", "details", "defs"}, p, "elements of the picture", tags)
         check(not UNSAFE.search(read("m.svg").decode().replace("\n", "")), p, "raw characters in the picture")
     check(not UNSAFE.search(read("m.dot").decode()), p, "raw characters in the DOT text")
+    command("show", "m.onnx", "--stage", "imported", "--svg", "f.svg", "--dot", "f.dot")
+    check(not UNSAFE.search(read("f.dot").decode()), p, "raw characters in the DOT text of the file")
+    if code != 5:
+        xml.dom.minidom.parseString(read("f.svg"))
 
 
 def try_words(p, dim):
