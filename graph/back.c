@@ -231,7 +231,8 @@ static bool check_dtypes(const node *n, const char *words, err *e)
     const char *want = onnx_types_of(n->op, words);
     for (int i = 0; want && !strchr(words, '^') && i < n->n_in; want += want[1] && want[1] != ' ', i++) {
         const dclass k = dtype_class(n->in[i]->type.dtype);
-        if ((*want == 'b' && k != D_TRUTH) || (*want == 'F' && k != D_REAL))
+        if ((*want == 'b' && k != D_TRUTH) || (strchr("fF", *want) && k != D_REAL) ||
+            (strchr("nN", *want) && k == D_TRUTH))
             return err_set(e, TS_UNSUPPORTED, "operation %s of %s has no counterpart in ONNX", n->op->name,
                            ts_dtype_name(n->in[i]->type.dtype));
     }

@@ -173,16 +173,26 @@ static bool ended(const onnx_call *c, bool ok, err *e)
 }
 
 /* ---- element types ---- */
+static bool wants_alike(char want)
+{
+    return want && strchr("TFIN", want);
+}
+
 static const char *wanted_type(char want, dtype have, dtype alike) /* NULL: that is what it has */
 {
+    static const struct {
+        const char *letters, *name;
+        bool real, whole, truth;
+    } kinds[] = {{"fF", "real numbers", true, false, false},
+                 {"iI", "integers", false, true, false},
+                 {"nN", "numbers", true, true, false},
+                 {"b", "bool", false, false, true}};
     const dclass k = dtype_class(have);
-    if (want == 'b')
-        return k == D_TRUTH ? NULL : "bool";
-    if (want == 'i')
-        return k == D_WHOLE ? NULL : "integers";
-    if (want == 'F' && k != D_REAL)
-        return "real numbers";
-    return want != '.' && have != alike ? ts_dtype_name(alike) : NULL;
+    for (int i = 0; i < COUNT(kinds); i++)
+        if (strchr(kinds[i].letters, want) &&
+            !((k == D_REAL && kinds[i].real) || (k == D_WHOLE && kinds[i].whole) || (k == D_TRUTH && kinds[i].truth)))
+            return kinds[i].name;
+    return wants_alike(want) && have != alike ? ts_dtype_name(alike) : NULL;
 }
 
 const char *onnx_types_of(const op *o, const char *kind)
@@ -202,7 +212,7 @@ static bool check_types(const op *o, const onnx_call *c, err *e)
         if (!c->in[i])
             continue;
         const dtype have = c->in[i]->type.dtype;
-        if (alike == TS_N_DTYPE && (*types == 'T' || *types == 'F'))
+        if (alike == TS_N_DTYPE && wants_alike(*types))
             alike = have;
         const char *want = wanted_type(*types, have, alike);
         if (!want)

@@ -102,9 +102,9 @@ typedef struct op {
     const char *numpy;     /* the oracle, over a b c ... and the attribute names; x = [a, b, ...] for any number */
     const onnx_rule *onnx; /* ends with {0}; NULL: not an ONNX operation */
     const onnx_form *form; /* ends with {0} */
-    /* Where the specification asks more of operands' element types than that they can be computed, words "Where:bT":
-     * a letter for each operand, the last one for all that follow: T alike, F alike and real, i integer, b bool,
-     * . any. */
+    /* What the specification asks of operands' element types, in all versions together, words "Where:bT": a letter for
+     * each operand, the last one for all that follow: f real, i integer, n either, b bool, . any; F, I, N the same and
+     * T anything, alike for all operands that have one of the four. */
     const char *onnx_types;
     /* Letters of the result's axes, from the last one backwards after '|' fold letters: "m n | k" */
     const char *axes;

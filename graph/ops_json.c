@@ -1,6 +1,8 @@
 /* ops_json.c - the operation table as JSON: what help, documents and tests of operations read. */
 #include "graph/op.h"
 
+#include <string.h>
+
 static void field(text *t, const char *before, const char *name, const char *value)
 {
     text_add(t, "%s\"%s\":", before, name);
@@ -26,8 +28,10 @@ static void print_onnx(text *t, const op *o)
 {
     text_add(t, ",\"onnx\":[");
     for (const onnx_rule *r = o->onnx; r && r->type; r++) {
+        const char *types = onnx_types_of(o, r->type); /* up to a space */
         field(t, r == o->onnx ? "{" : ",{", "type", r->type);
-        text_add(t, ",\"since\":%d}", r->since);
+        text_add(t, ",\"since\":%d,\"operands\":\"%.*s\"}", r->since, types ? (int)strcspn(types, " ") : 0,
+                 types ? types : "");
     }
     text_add(t, "]");
 }

@@ -158,7 +158,8 @@ static const op add_op = {.name = "add",
                                                       {"Add", 7, NULL},
                                                       {"Sum", 1, adapt_sum},
                                                       {"Mean", 1, adapt_mean},
-                                                      {0}}, .onnx_types = "Add:T Sum:T Mean:T",
+                                                      {0}},
+    .onnx_types = "Add:N Sum:F Mean:F",
                           .arity = 2,
                           .axes = "e",
                           .text = "a + b",
@@ -166,17 +167,20 @@ static const op add_op = {.name = "add",
 
 static const op subtract_op = {
     .name = "subtract", .doc = "Difference of two values.", .numpy = "np.subtract(a, b)",
-    .onnx = (const onnx_rule[]){{"Sub", 1, adapt_aligned_subtract}, {"Sub", 7, NULL}, {0}}, .onnx_types = "Sub:T",
+    .onnx = (const onnx_rule[]){{"Sub", 1, adapt_aligned_subtract}, {"Sub", 7, NULL}, {0}},
+    .onnx_types = "Sub:N",
     .arity = 2, .axes = "e", .text = "a - b", .cases = two};
 
 static const op multiply_op = {
     .name = "multiply", .doc = "Product of two values.", .numpy = "np.multiply(a, b)",
-    .onnx = (const onnx_rule[]){{"Mul", 1, adapt_aligned_multiply}, {"Mul", 7, NULL}, {0}}, .onnx_types = "Mul:T",
+    .onnx = (const onnx_rule[]){{"Mul", 1, adapt_aligned_multiply}, {"Mul", 7, NULL}, {0}},
+    .onnx_types = "Mul:N",
     .arity = 2, .axes = "e", .text = "a * b", .cases = two};
 
 static const op divide_op = {
     .name = "divide", .doc = "Quotient of two values, real even for integers.", .numpy = "np.divide(a, b)",
-    .onnx = (const onnx_rule[]){{"Div", 1, adapt_div}, {0}}, .onnx_types = "Div:T",
+    .onnx = (const onnx_rule[]){{"Div", 1, adapt_div}, {0}},
+    .onnx_types = "Div:N",
     .back = "Div a^ b^",
     .arity = 2, .axes = "e", .text = "a / b", .shape = divide_shape, .cases = two};
 
@@ -193,7 +197,8 @@ static const op floor_divide_op = {
 
 static const op mod_op = {
     .name = "mod", .doc = "Remainder with the sign of the divisor.", .numpy = "np.mod(a, b)",
-    .onnx = (const onnx_rule[]){{"Mod", 10, adapt_mod}, {0}}, .onnx_types = "Mod:T",
+    .onnx = (const onnx_rule[]){{"Mod", 10, adapt_mod}, {0}},
+    .onnx_types = "Mod:N",
     .arity = 2, .axes = "e", .text = "a % b",
     .cases = "f32[2,3] f32[2,3]\ni32[2,3] i32[3]\ni64[9]! i64[9]!\nu64[9]! u64[9]!\nu8[5] i8[5]\nf64[7] f64[7]\n"
              "f32[0] f32[]"};
@@ -207,6 +212,7 @@ static const op fmod_op = {
 static const op power_op = {
     .name = "power", .doc = "First value raised to the second.", .numpy = "np.power(a, b)",
     .onnx = (const onnx_rule[]){{"Pow", 1, adapt_pow}, {0}},
+    .onnx_types = "Pow:n",
     .back = "Pow a^ b^",
     .arity = 2, .axes = "e", .shape = power_shape, .body = power_body,
     .cases = "f32[2,3] f32[2,3]\nf32[2,8]! f32[8]!\nf32[4] f32[]=2\nf32[4] f32[]=3\nf32[4] f32[1]=0.5\n"
@@ -214,20 +220,23 @@ static const op power_op = {
 
 static const op maximum_op = {
     .name = "maximum", .doc = "Larger of two values; NaN if one is.", .numpy = "np.maximum(a, b)",
-    .onnx = (const onnx_rule[]){{"Max", 1, adapt_max}, {0}}, .onnx_types = "Max:T",
+    .onnx = (const onnx_rule[]){{"Max", 1, adapt_max}, {0}},
+    .onnx_types = "Max:N",
     .back = "Max a^ b^",
     .arity = 2, .axes = "e", .text = "max(a, b)", .cases = two};
 
 static const op minimum_op = {
     .name = "minimum", .doc = "Smaller of two values; NaN if one is.", .numpy = "np.minimum(a, b)",
-    .onnx = (const onnx_rule[]){{"Min", 1, adapt_min}, {0}}, .onnx_types = "Min:T",
+    .onnx = (const onnx_rule[]){{"Min", 1, adapt_min}, {0}},
+    .onnx_types = "Min:N",
     .back = "Min a^ b^",
     .arity = 2, .axes = "e", .text = "min(a, b)", .cases = two};
 
 static const op clip_op = {
     .name = "clip", .doc = "First value limited to lie between the second and the third.",
     .numpy = "np.minimum(np.maximum(a, b), c)",
-    .onnx = (const onnx_rule[]){{"Clip", 1, adapt_clip}, {0}}, .onnx_types = "Clip:T",
+    .onnx = (const onnx_rule[]){{"Clip", 1, adapt_clip}, {0}},
+    .onnx_types = "Clip:N",
     .back = "Clip a^ b^ c^",
     .arity = 3, .axes = "e", .text = "min(max(a, b), c)",
     .cases = "f32[2,8]! f32[]=-1 f32[]=1\nf32[2,3] f32[3] f32[2,1]\ni64[6] i64[] i64[]\nf64[0] f64[] f64[]"};
@@ -235,16 +244,19 @@ static const op clip_op = {
 static const op negative_op = {
     .name = "negative", .doc = "Value with the sign turned.", .numpy = "np.negative(a)",
     .onnx = (const onnx_rule[]){{"Neg", 1, NULL}, {0}},
+    .onnx_types = "Neg:n",
     .arity = 1, .axes = "e", .text = "-a", .cases = one};
 
 static const op abs_op = {
     .name = "abs", .doc = "Value without its sign.", .numpy = "np.abs(a)",
     .onnx = (const onnx_rule[]){{"Abs", 1, NULL}, {0}},
+    .onnx_types = "Abs:n",
     .arity = 1, .axes = "e", .text = "abs(a)", .cases = one};
 
 static const op sign_op = {
     .name = "sign", .doc = "-1, 0 or 1; NaN stays NaN.", .numpy = "np.sign(a)",
     .onnx = (const onnx_rule[]){{"Sign", 9, NULL}, {0}},
+    .onnx_types = "Sign:n",
     .arity = 1, .axes = "e", .text = "sign(a)", .cases = one};
 
 static const op square_op = {

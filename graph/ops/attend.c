@@ -230,6 +230,7 @@ static const op masked_softmax_op = {
     .numpy = "(lambda z: z / np.maximum(z.sum(-1, keepdims=True), np.asarray(1e-4).astype(z.dtype)))(np.exp(a - "
              "np.nan_to_num(a.max(-1, keepdims=True, initial=-np.inf), neginf=0)))",
     .onnx = (const onnx_rule[]){{"Attention", 23, adapt_attention}, {0}},
+    .onnx_types = "Attention:FFf.Ffi",
     .onnx_cases = "Attention f32[1,2,3,4] f32[1,2,3,4] f32[1,2,3,4]",
     .arity = 1, .axes = "r c", .lower = masked_softmax_lower,
     .cases = "f32[2,3]\nf64[5,7]\nf32[2,3]=-inf\nf32[2,3,4]\nf32[2,0]\nf32[0,2]"};

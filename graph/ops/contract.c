@@ -157,7 +157,8 @@ const node *g_product_turned(graph *g, const node *y)
 /* ---- records ---- */
 static const op matmul_op = {
     .name = "matmul", .doc = "Matrix product over the last two axes; leading axes broadcast.", .numpy = "a @ b",
-    .onnx = (const onnx_rule[]){{"MatMul", 1, NULL}, {"Gemm", 1, adapt_gemm}, {0}}, .onnx_types = "MatMul:T Gemm:T",
+    .onnx = (const onnx_rule[]){{"MatMul", 1, NULL}, {"Gemm", 1, adapt_gemm}, {0}},
+    .onnx_types = "MatMul:N Gemm:N",
     .back = "MatMul a^ b^",
     .arity = 2, .axes = "b m n | k", .shape = matmul_shape, .body = matmul_body,
     .grad = matmul_grad, .cheaper = strassen_matmul,

@@ -99,7 +99,8 @@ static const op conv_op = {
     .name = "conv",
     .doc = "Convolution over the axes behind batch and channel; pads are all beginnings, then all ends.",
     .numpy = oracle,
-    .onnx = (const onnx_rule[]){{"Conv", 1, adapt_conv}, {0}}, .onnx_types = "Conv:F",
+    .onnx = (const onnx_rule[]){{"Conv", 1, adapt_conv}, {0}},
+    .onnx_types = "Conv:F",
     .arity = 2, .axes = "n oc oh ow | ic kh kw", .attr = attributes, .lower = conv_lower,
     .cases = "f32[1,3,9] f32[4,3,3]\nf32[2,4,5,6] f32[6,2,3,3] pads=[1,1,1,1] group=2\n"
              "f32[1,2,4,5,3] f32[2,2,2,2,2] strides=[2,1,1]"};

@@ -146,6 +146,7 @@ static const op iota_op = {
     .name = "iota", .doc = "0, 1, 2, ... up to but not including count.",
     .numpy = "np.arange(count).astype(dtypes[to])",
     .onnx = (const onnx_rule[]){{"Range", 11, adapt_range}, {0}},
+    .onnx_types = "Range:N",
     .onnx_cases = "Range f32[]*=0 f32[]=5 f32[]=1",
     .arity = 0, .axes = "e", .attr = (const attr_spec[]){{"count", 'i', NULL}, {"to", 's', "i64"}, {0}},
     .shape = iota_shape, .body = iota_body, .cases = "count=5\ncount=0\ncount=7 to=f32\ncount=3 to=i32"};
@@ -164,12 +165,14 @@ static const op argmax_op = {
     .name = "argmax", .doc = "Place of the largest element along an axis; the first or last of several, or of NaN.",
     .numpy = "far(np.argmax, a, axis, keepdims, last)",
     .onnx = (const onnx_rule[]){{"ArgMax", 1, adapt_argmax}, {0}},
+    .onnx_types = "ArgMax:n",
     .arity = 1, .axes = "r | c", .attr = along, .lower = argmax_lower, .cases = cases};
 
 static const op argmin_op = {
     .name = "argmin", .doc = "Place of the smallest element along an axis; the first or last of several, or of NaN.",
     .numpy = "far(np.argmin, a, axis, keepdims, last)",
     .onnx = (const onnx_rule[]){{"ArgMin", 1, adapt_argmin}, {0}},
+    .onnx_types = "ArgMin:n",
     .arity = 1, .axes = "r | c", .attr = along, .lower = argmin_lower, .cases = cases};
 
 const op *const ops_count[] = {&iota_op, &place_op, &argmax_op, &argmin_op, NULL};

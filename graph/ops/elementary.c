@@ -6,7 +6,8 @@ static const char real[] = "f32[2,3]\nf32[16]!\nf64[3,1,2]\nf64[16]!\ni32[7]\ni6
 
 static const op exp_op = {
     .name = "exp", .doc = "e to the power of the value.", .numpy = "np.exp(a)",
-    .onnx = (const onnx_rule[]){{"Exp", 1, NULL}, {0}}, .onnx_types = "Exp:F",
+    .onnx = (const onnx_rule[]){{"Exp", 1, NULL}, {0}},
+    .onnx_types = "Exp:f",
     .arity = 1, .axes = "e", .text = "exp(a)", .shape = shape_float, .cases = real};
 
 static const op expm1_op = {
@@ -15,7 +16,8 @@ static const op expm1_op = {
 
 static const op log_op = {
     .name = "log", .doc = "Natural logarithm.", .numpy = "np.log(a)",
-    .onnx = (const onnx_rule[]){{"Log", 1, NULL}, {0}}, .onnx_types = "Log:F",
+    .onnx = (const onnx_rule[]){{"Log", 1, NULL}, {0}},
+    .onnx_types = "Log:f",
     .arity = 1, .axes = "e", .text = "log(a)", .shape = shape_float, .cases = real};
 
 static const op log1p_op = {
@@ -24,7 +26,8 @@ static const op log1p_op = {
 
 static const op sqrt_op = {
     .name = "sqrt", .doc = "Square root.", .numpy = "np.sqrt(a)",
-    .onnx = (const onnx_rule[]){{"Sqrt", 1, NULL}, {0}}, .onnx_types = "Sqrt:F",
+    .onnx = (const onnx_rule[]){{"Sqrt", 1, NULL}, {0}},
+    .onnx_types = "Sqrt:f",
     .arity = 1, .axes = "e", .text = "sqrt(a)", .shape = shape_float, .cases = real};
 
 static const op rsqrt_op = {
@@ -34,37 +37,44 @@ static const op rsqrt_op = {
 
 static const op reciprocal_op = {
     .name = "reciprocal", .doc = "1 over the value, real even for integers.", .numpy = "1 / a",
-    .onnx = (const onnx_rule[]){{"Reciprocal", 1, NULL}, {0}}, .onnx_types = "Reciprocal:F",
+    .onnx = (const onnx_rule[]){{"Reciprocal", 1, NULL}, {0}},
+    .onnx_types = "Reciprocal:f",
     .arity = 1, .axes = "e", .text = "1 / a", .shape = shape_float, .cases = real};
 
 static const op sin_op = {
     .name = "sin", .doc = "Sine.", .numpy = "np.sin(a)",
-    .onnx = (const onnx_rule[]){{"Sin", 7, NULL}, {0}}, .onnx_types = "Sin:F",
+    .onnx = (const onnx_rule[]){{"Sin", 7, NULL}, {0}},
+    .onnx_types = "Sin:f",
     .arity = 1, .axes = "e", .text = "sin(a)", .shape = shape_float, .cases = real};
 
 static const op cos_op = {
     .name = "cos", .doc = "Cosine.", .numpy = "np.cos(a)",
-    .onnx = (const onnx_rule[]){{"Cos", 7, NULL}, {0}}, .onnx_types = "Cos:F",
+    .onnx = (const onnx_rule[]){{"Cos", 7, NULL}, {0}},
+    .onnx_types = "Cos:f",
     .arity = 1, .axes = "e", .text = "cos(a)", .shape = shape_float, .cases = real};
 
 static const op tan_op = {
     .name = "tan", .doc = "Tangent.", .numpy = "np.tan(a)",
-    .onnx = (const onnx_rule[]){{"Tan", 7, NULL}, {0}}, .onnx_types = "Tan:F",
+    .onnx = (const onnx_rule[]){{"Tan", 7, NULL}, {0}},
+    .onnx_types = "Tan:f",
     .arity = 1, .axes = "e", .text = "tan(a)", .shape = shape_float, .cases = real};
 
 static const op asin_op = {
     .name = "arcsin", .doc = "Angle with this sine.", .numpy = "np.arcsin(a)",
-    .onnx = (const onnx_rule[]){{"Asin", 7, NULL}, {0}}, .onnx_types = "Asin:F",
+    .onnx = (const onnx_rule[]){{"Asin", 7, NULL}, {0}},
+    .onnx_types = "Asin:f",
     .arity = 1, .axes = "e", .text = "asin(a)", .shape = shape_float, .cases = real};
 
 static const op acos_op = {
     .name = "arccos", .doc = "Angle with this cosine.", .numpy = "np.arccos(a)",
-    .onnx = (const onnx_rule[]){{"Acos", 7, NULL}, {0}}, .onnx_types = "Acos:F",
+    .onnx = (const onnx_rule[]){{"Acos", 7, NULL}, {0}},
+    .onnx_types = "Acos:f",
     .arity = 1, .axes = "e", .text = "acos(a)", .shape = shape_float, .cases = real};
 
 static const op atan_op = {
     .name = "arctan", .doc = "Angle with this tangent.", .numpy = "np.arctan(a)",
-    .onnx = (const onnx_rule[]){{"Atan", 7, NULL}, {0}}, .onnx_types = "Atan:F",
+    .onnx = (const onnx_rule[]){{"Atan", 7, NULL}, {0}},
+    .onnx_types = "Atan:f",
     .arity = 1, .axes = "e", .text = "atan(a)", .shape = shape_float, .cases = real};
 
 static const op atan2_op = {
@@ -74,32 +84,38 @@ static const op atan2_op = {
 
 static const op sinh_op = {
     .name = "sinh", .doc = "Hyperbolic sine.", .numpy = "np.sinh(a)",
-    .onnx = (const onnx_rule[]){{"Sinh", 9, NULL}, {0}}, .onnx_types = "Sinh:F",
+    .onnx = (const onnx_rule[]){{"Sinh", 9, NULL}, {0}},
+    .onnx_types = "Sinh:f",
     .arity = 1, .axes = "e", .text = "sinh(a)", .shape = shape_float, .cases = real};
 
 static const op cosh_op = {
     .name = "cosh", .doc = "Hyperbolic cosine.", .numpy = "np.cosh(a)",
-    .onnx = (const onnx_rule[]){{"Cosh", 9, NULL}, {0}}, .onnx_types = "Cosh:F",
+    .onnx = (const onnx_rule[]){{"Cosh", 9, NULL}, {0}},
+    .onnx_types = "Cosh:f",
     .arity = 1, .axes = "e", .text = "cosh(a)", .shape = shape_float, .cases = real};
 
 static const op tanh_op = {
     .name = "tanh", .doc = "Hyperbolic tangent.", .numpy = "np.tanh(a)",
-    .onnx = (const onnx_rule[]){{"Tanh", 1, NULL}, {0}}, .onnx_types = "Tanh:F",
+    .onnx = (const onnx_rule[]){{"Tanh", 1, NULL}, {0}},
+    .onnx_types = "Tanh:f",
     .arity = 1, .axes = "e", .text = "tanh(a)", .shape = shape_float, .cases = real};
 
 static const op asinh_op = {
     .name = "arcsinh", .doc = "Inverse of the hyperbolic sine.", .numpy = "np.arcsinh(a)",
-    .onnx = (const onnx_rule[]){{"Asinh", 9, NULL}, {0}}, .onnx_types = "Asinh:F",
+    .onnx = (const onnx_rule[]){{"Asinh", 9, NULL}, {0}},
+    .onnx_types = "Asinh:f",
     .arity = 1, .axes = "e", .text = "asinh(a)", .shape = shape_float, .cases = real};
 
 static const op acosh_op = {
     .name = "arccosh", .doc = "Inverse of the hyperbolic cosine.", .numpy = "np.arccosh(a)",
-    .onnx = (const onnx_rule[]){{"Acosh", 9, NULL}, {0}}, .onnx_types = "Acosh:F",
+    .onnx = (const onnx_rule[]){{"Acosh", 9, NULL}, {0}},
+    .onnx_types = "Acosh:f",
     .arity = 1, .axes = "e", .text = "acosh(a)", .shape = shape_float, .cases = real};
 
 static const op atanh_op = {
     .name = "arctanh", .doc = "Inverse of the hyperbolic tangent.", .numpy = "np.arctanh(a)",
-    .onnx = (const onnx_rule[]){{"Atanh", 9, NULL}, {0}}, .onnx_types = "Atanh:F",
+    .onnx = (const onnx_rule[]){{"Atanh", 9, NULL}, {0}},
+    .onnx_types = "Atanh:f",
     .arity = 1, .axes = "e", .text = "atanh(a)", .shape = shape_float, .cases = real};
 
 static bool adapt_erf(const onnx_call *c, const node **out, err *e) /* integers stay integers */
@@ -111,6 +127,7 @@ static bool adapt_erf(const onnx_call *c, const node **out, err *e) /* integers 
 static const op erf_op = {
     .name = "erf", .doc = "Error function.", .numpy = "erf(a)", .back = "Erf a^",
     .onnx = (const onnx_rule[]){{"Erf", 9, adapt_erf}, {0}},
+    .onnx_types = "Erf:n",
     .arity = 1, .axes = "e", .text = "erf(a)", .shape = shape_float,
     .cases = "f32[2,3]\nf32[16]!\nf64[16]!\nf32[0,3]\nf16[5]"};
 
@@ -119,17 +136,20 @@ static const char rounded[] = "f32[2,3]\nf32[16]!\nf64[16]!\nf32[]\nf32[0,3]\nf1
 
 static const op floor_op = {
     .name = "floor", .doc = "Largest whole number not above the value.", .numpy = "np.floor(a)",
-    .onnx = (const onnx_rule[]){{"Floor", 1, NULL}, {0}}, .onnx_types = "Floor:F",
+    .onnx = (const onnx_rule[]){{"Floor", 1, NULL}, {0}},
+    .onnx_types = "Floor:f",
     .arity = 1, .axes = "e", .text = "floor(a)", .cases = rounded};
 
 static const op ceil_op = {
     .name = "ceil", .doc = "Smallest whole number not below the value.", .numpy = "np.ceil(a)",
-    .onnx = (const onnx_rule[]){{"Ceil", 1, NULL}, {0}}, .onnx_types = "Ceil:F",
+    .onnx = (const onnx_rule[]){{"Ceil", 1, NULL}, {0}},
+    .onnx_types = "Ceil:f",
     .arity = 1, .axes = "e", .text = "ceil(a)", .cases = rounded};
 
 static const op round_op = {
     .name = "round", .doc = "Nearest whole number, halves to even.", .numpy = "np.round(a)",
-    .onnx = (const onnx_rule[]){{"Round", 11, NULL}, {0}}, .onnx_types = "Round:F",
+    .onnx = (const onnx_rule[]){{"Round", 11, NULL}, {0}},
+    .onnx_types = "Round:f",
     .arity = 1, .axes = "e", .text = "round(a)", .cases = rounded};
 
 static const op trunc_op = {

@@ -182,7 +182,8 @@ static const node *along_grad(graph *g, const node *call, const node *y, const n
 static const op gather_op = {
     .name = "gather", .doc = "The parts of the first tensor along an axis that the second lists, as in an embedding.",
     .numpy = "np.take(a, b, axis=axis)",
-    .onnx = (const onnx_rule[]){{"Gather", 1, adapt_gather}, {0}}, .onnx_types = "Gather:.i",
+    .onnx = (const onnx_rule[]){{"Gather", 1, adapt_gather}, {0}},
+    .onnx_types = "Gather:.i",
     .back = "Gather a b axis=axis",
     .arity = 2, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}}, .shape = gather_shape, .body = gather_body,
     .grad = gather_grad,
@@ -193,7 +194,8 @@ static const op gather_nd_op = {
     .name = "gather_nd",
     .doc = "The parts of the first tensor at the places that the last axis of the second spells out.",
     .numpy = "a[(*np.indices(b.shape[:-1], sparse=True)[:batch_dims], *np.moveaxis(b, -1, 0))]",
-    .onnx = (const onnx_rule[]){{"GatherND", 11, NULL}, {0}}, .onnx_types = "GatherND:.i",
+    .onnx = (const onnx_rule[]){{"GatherND", 11, NULL}, {0}},
+    .onnx_types = "GatherND:.i",
     .arity = 2,
     .attr = (const attr_spec[]){{"batch_dims", 'i', "0"}, {0}},
     .shape = gather_nd_shape, .body = gather_nd_body,
@@ -206,7 +208,8 @@ static const op along_op = {
     .doc = "Elements of the first tensor whose place along one axis is read from the second.",
     .numpy = "np.take_along_axis(a[tuple(slice(n) if i != axis % a.ndim else slice(None) for i, n in "
              "enumerate(b.shape))], b, axis)",
-    .onnx = (const onnx_rule[]){{"GatherElements", 11, NULL}, {0}}, .onnx_types = "GatherElements:.i",
+    .onnx = (const onnx_rule[]){{"GatherElements", 11, NULL}, {0}},
+    .onnx_types = "GatherElements:.i",
     .arity = 2, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}}, .shape = along_shape, .body = along_body,
     .grad = along_grad,
     .cases = "f32[3,4] i64[2,4]<3\nf32[3,4] i64[3,5]<4 axis=1\ni64[2,3,4] i32[2,3,1]<4 axis=-1\nf32[3,4] i64[0,4]\n"

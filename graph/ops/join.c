@@ -279,7 +279,8 @@ static const node *stack_lower(graph *g, const node *n)
 /* ---- records ---- */
 static const op concat_op = {
     .name = "concat", .doc = "Tensors joined along an axis they already have.", .numpy = "np.concatenate(x, axis)",
-    .onnx = (const onnx_rule[]){{"Concat", 1, adapt_concat}, {0}}, .onnx_types = "Concat:T",
+    .onnx = (const onnx_rule[]){{"Concat", 1, adapt_concat}, {0}},
+    .onnx_types = "Concat:T",
     .back = "Concat *^ axis=axis",
     .arity = -1, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}}, .shape = concat_shape, .body = concat_body,
     .cases = "f32[2,3] f32[4,3]\nf32[2,3] f32[2,1] f32[2,2] axis=-1\ni64[3] f64[2]\nf32[0,3] f32[2,3] f32[0,3]\n"
@@ -297,6 +298,7 @@ static const op pad_op = {
            "ends.",
     .numpy = "pad(a, pads, mode, value)",
     .onnx = (const onnx_rule[]){{"Pad", 1, adapt_pad}, {"CenterCropPad", 18, adapt_center}, {0}},
+    .onnx_types = "Pad:TiTi CenterCropPad:.i",
     .onnx_cases = "CenterCropPad f32[4,4] i64[2]=3",
     .arity = 1, .attr = (const attr_spec[]){{"pads", 'I', NULL}, {"mode", 's', "constant"}, {"value", 'f', "0"}, {0}},
     .shape = pad_shape, .body = pad_body,
@@ -308,6 +310,7 @@ static const op pad_op = {
 static const op tile_op = {
     .name = "tile", .doc = "The whole tensor repeated along its axes.", .numpy = "np.tile(a, reps)",
     .onnx = (const onnx_rule[]){{"Tile", 1, adapt_tile}, {0}},
+    .onnx_types = "Tile:TnF",
     .onnx_cases = "Tile f32[2,3] i64[]=2 i64[]=1",
     .arity = 1, .attr = (const attr_spec[]){{"reps", 'I', NULL}, {0}}, .shape = tile_shape, .body = tile_body,
     .cases = "f32[2,3] reps=[2,1]\nf32[3] reps=[2,2]\ni64[2,1,3] reps=[2]\nf32[2,3] reps=[0,1]\n"

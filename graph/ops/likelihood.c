@@ -99,6 +99,7 @@ static const op nll_loss_op = {
              "(np.ones(a.shape[1], a.dtype) if c is None else c)[np.where(b == ignore, 0, b)] * (b != ignore))",
     .onnx = (const onnx_rule[]){
         {"NegativeLogLikelihoodLoss", 12, adapt_nll_loss}, {"SoftmaxCrossEntropyLoss", 12, adapt_cross_entropy}, {0}},
+    .onnx_types = "NegativeLogLikelihoodLoss:FiF SoftmaxCrossEntropyLoss:FiF",
     .arity = -1, .attr = (const attr_spec[]){{"reduction", 's', "mean"}, {"ignore", 'i', ""}, {0}},
     .lower = nll_loss_lower,
     .cases = "f32[3,5] i64[3]<5\nf32[3,5] i64[3]<5 reduction=sum\nf32[3,5,2] i32[3,2]<5 f32[5]+ reduction=none\n"

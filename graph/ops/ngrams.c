@@ -109,6 +109,7 @@ static const op ngrams_op = {
            "elements left out between any two, from 0 to `skips`.",
     .numpy = "ngrams(a, b, skips)",
     .onnx = (const onnx_rule[]){{"TfIdfVectorizer", 9, adapt_tf_idf}, {0}},
+    .onnx_types = "TfIdfVectorizer:i",
     .onnx_cases = "TfIdfVectorizer i64[5] mode=TF pool_int64s=[1,2] ngram_counts=[0] ngram_indexes=[0,1] "
                   "min_gram_length=1 max_gram_length=1 max_skip_count=0",
     .arity = 2, .axes = "r i", .attr = (const attr_spec[]){{"skips", 'i', "0"}, {0}}, .shape = ngrams_shape,

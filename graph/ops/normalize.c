@@ -287,14 +287,16 @@ static const attr_spec only_epsilon[] = {{"epsilon", 'f', "1e-05"}, {0}};
 static const op softmax_op = {
     .name = "softmax", .doc = "Exponentials divided by their sum along an axis.",
     .numpy = "(z := np.exp(a - a.max(axis, keepdims=True, initial=-np.inf))) / z.sum(axis, keepdims=True)",
-    .onnx = (const onnx_rule[]){{"Softmax", 1, adapt_softmax}, {0}}, .onnx_types = "Softmax:F",
+    .onnx = (const onnx_rule[]){{"Softmax", 1, adapt_softmax}, {0}},
+    .onnx_types = "Softmax:f",
     .arity = 1, .axes = "r c", .attr = along, .lower = softmax_lower, .grad = softmax_grad,
     .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]\nf32[4,100]"};
 
 static const op log_softmax_op = {
     .name = "log_softmax", .doc = "Logarithm of softmax along an axis.",
     .numpy = "(z := a - a.max(axis, keepdims=True, initial=-np.inf)) - np.log(np.exp(z).sum(axis, keepdims=True))",
-    .onnx = (const onnx_rule[]){{"LogSoftmax", 1, adapt_log_softmax}, {0}}, .onnx_types = "LogSoftmax:F",
+    .onnx = (const onnx_rule[]){{"LogSoftmax", 1, adapt_log_softmax}, {0}},
+    .onnx_types = "LogSoftmax:f",
     .arity = 1, .axes = "r c", .attr = along, .lower = log_softmax_lower, .grad = log_softmax_grad,
     .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]"};
 
@@ -304,6 +306,7 @@ static const op layer_norm_op = {
     .numpy = "(lambda t: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * (1 if b is "
              "None else b) + (0 if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
     .onnx = (const onnx_rule[]){{"LayerNormalization", 17, adapt_layer_norm}, {0}},
+    .onnx_types = "LayerNormalization:F",
     .arity = -1, .axes = "r c", .attr = from_axis, .lower = layer_norm_lower,
     .cases = "f32[2,8] f32[8] f32[8]\nf32[2,3,16] f32[16] f32[16] epsilon=1e-12\n"
              "f32[2,3,4] f32[3,4] f32[3,4] axis=1\nf64[5,7] f64[7]\nf32[3,5]\nf32[0,4] f32[4] f32[4]"};
@@ -314,6 +317,7 @@ static const op rms_norm_op = {
              "if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
     .onnx = (const onnx_rule[]){
         {"RMSNormalization", 23, adapt_rms_norm}, {"SimplifiedLayerNormalization", 1, adapt_rms_norm}, {0}},
+    .onnx_types = "RMSNormalization:f",
     .arity = -1, .axes = "r c", .attr = from_axis, .lower = rms_norm_lower,
     .cases = "f32[2,8] f32[8]\nf32[2,3,4] f32[3,4] axis=1\nf64[5,7] f64[7] f64[7]\nf32[3,5]\nf32[0,4] f32[4]"};
 
@@ -324,6 +328,7 @@ static const op group_norm_op = {
              "epsilon)).reshape(a.shape) * v(b) + v(c))(a.reshape(a.shape[0], groups, -1), lambda v: v.reshape(-1, "
              "*[1] * (a.ndim - 2)))",
     .onnx = (const onnx_rule[]){{"GroupNormalization", 18, adapt_group_norm}, {0}},
+    .onnx_types = "GroupNormalization:F",
     .onnx_cases = "GroupNormalization f32[2,4,3] f32[2] f32[2] num_groups=2",
     .arity = 3, .axes = "n g c",
     .attr = (const attr_spec[]){{"groups", 'i', NULL}, {"epsilon", 'f', "1e-05"}, {0}},
@@ -336,6 +341,7 @@ static const op instance_norm_op = {
     .numpy = "(lambda t, v: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * v(b) + "
              "v(c))(tuple(range(2, a.ndim)), lambda v: v.reshape(-1, *[1] * (a.ndim - 2)))",
     .onnx = (const onnx_rule[]){{"InstanceNormalization", 1, adapt_instance_norm}, {0}},
+    .onnx_types = "InstanceNormalization:F",
     .arity = 3, .axes = "n c h w", .attr = only_epsilon, .lower = instance_norm_lower,
     .cases = "f32[2,3,4,5] f32[3] f32[3]\nf64[1,2,7] f64[2] f64[2] epsilon=0.001"};
 

@@ -84,6 +84,7 @@ static const op one_hot_op = {
     .numpy = "np.where(np.moveaxis((a[..., None] == np.arange(depth)) | (a[..., None] + depth == np.arange(depth)), "
              "-1, axis), b[1], b[0])",
     .onnx = (const onnx_rule[]){{"OneHot", 9, adapt_one_hot}, {0}},
+    .onnx_types = "OneHot:nn.",
     .onnx_cases = "OneHot i64[3] i64[]=4 f32[2]",
     .arity = 2, .attr = (const attr_spec[]){{"depth", 'i', NULL}, {"axis", 'i', "-1"}, {0}},
     .shape = one_hot_shape, .body = one_hot_body,

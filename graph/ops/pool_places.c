@@ -194,6 +194,7 @@ static const op lp_pool_op = {
                                 {"GlobalLpPool", 1, adapt_global_lp},
                                 {"MaxUnpool", 9, adapt_max_unpool},
                                 {0}},
+    .onnx_types = "LpPool:f GlobalLpPool:f MaxUnpool:fI",
     .onnx_cases = "LpPool f32[1,2,6] kernel_shape=[2]\n"
                   "GlobalLpPool f32[1,2,6]\n"
                   "MaxUnpool f32[1,1,2,2] i64[1,1,2,2] kernel_shape=[2,2] strides=[2,2]",

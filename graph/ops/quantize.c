@@ -257,6 +257,8 @@ static const op quantize_op = {
                                 {"MatMulInteger", 10, adapt_matmul_integer},
                                 {"ConvInteger", 10, adapt_conv_integer},
                                 {0}},
+    .onnx_types = "QuantizeLinear:nn. DequantizeLinear:TfT DynamicQuantizeLinear:f QLinearMatMul:NfNnfnfn "
+        "QLinearConv:IfIififi MatMulInteger:IiIi ConvInteger:IiIi",
     .onnx_cases = "ConvInteger u8[1,1,4,4] u8[1,1,3,3]\n"
                   "MatMulInteger u8[2,3] u8[3,4]\n"
                   "QLinearConv u8[1,1,4,4]* f32[] u8[] u8[1,1,3,3] f32[] u8[] f32[] u8[]\n"

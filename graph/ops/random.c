@@ -208,6 +208,7 @@ static const op random_uniform_op = {
     .numpy = "random_unit(shape, 2 * seed, 53 if to == 'f64' else 24).astype(dtypes[to])",
     .onnx = (const onnx_rule[]){{"RandomUniform", 1, adapt_uniform}, {"RandomUniformLike", 1, adapt_uniform_like},
         {"Bernoulli", 15, adapt_bernoulli}, {"Multinomial", 7, adapt_multinomial}, {0}},
+    .onnx_types = "Bernoulli:f Multinomial:f",
     .onnx_cases = "Bernoulli f32[3]\n"
                   "Multinomial f32[2,3]\n"
                   "RandomUniformLike f32[3]",

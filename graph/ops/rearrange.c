@@ -137,6 +137,7 @@ static const op reverse_sequence_op = {
     .numpy = "np.moveaxis(np.stack([np.concatenate([s[:k][::-1], s[k:]]) for s, k in zip(np.moveaxis(a, (batch_axis, "
              "time_axis), (0, 1)), b)]), (0, 1), (batch_axis, time_axis))",
     .onnx = (const onnx_rule[]){{"ReverseSequence", 10, adapt_reverse_sequence}, {0}},
+    .onnx_types = "ReverseSequence:.i",
     .arity = 2, .attr = (const attr_spec[]){{"batch_axis", 'i', "1"}, {"time_axis", 'i', "0"}, {0}},
     .shape = reverse_shape, .body = reverse_body,
     .cases = "f32[4,3] u8[3]<5\nf32[3,4] u8[3]<5 batch_axis=0 time_axis=1\nf64[5,2,3] u64[2]<6"};

@@ -282,6 +282,7 @@ static const node *logsumexp_grad(graph *g, const node *call, const node *y, con
 static const op sum_op = {
     .name = "sum", .doc = "Sum over axes.", .numpy = "a.sum(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceSum", 1, adapt}, {"ReduceLogSum", 1, adapt_log_sum}, {0}},
+    .onnx_types = "ReduceSum:ni ReduceLogSum:ni",
     .back = "ReduceSum a^ %axes keepdims=keepdims noop_with_empty_axes:1",
     .arity = 1, .axes = "r | c", .attr = over, .shape = sum_shape, .body = fold_body, .grad = sum_grad,
     .cases = also_empty};
@@ -289,6 +290,7 @@ static const op sum_op = {
 static const op mean_op = {
     .name = "mean", .doc = "Mean over axes.", .numpy = "a.mean(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceMean", 1, adapt}, {0}},
+    .onnx_types = "ReduceMean:ni",
     .back = "ReduceMean a^ %axes keepdims=keepdims noop_with_empty_axes:1",
     .arity = 1, .axes = "r | c", .attr = over, .shape = mean_shape, .body = mean_body, .grad = mean_grad,
     .cases = also_empty};
@@ -296,6 +298,7 @@ static const op mean_op = {
 static const op prod_op = {
     .name = "prod", .doc = "Product over axes.", .numpy = "a.prod(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceProd", 1, adapt}, {0}},
+    .onnx_types = "ReduceProd:ni",
     .back = "ReduceProd a^ %axes keepdims=keepdims noop_with_empty_axes:1",
     .arity = 1, .axes = "r | c", .attr = over, .shape = sum_shape, .body = fold_body, .cases = also_empty};
 
@@ -303,6 +306,7 @@ static const op max_op = {
     .name = "max", .doc = "Largest element over axes; NaN if there is one.",
     .numpy = "a.max(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceMax", 1, adapt}, {0}},
+    .onnx_types = "ReduceMax:.i",
     .back = "ReduceMax a^ %axes keepdims=keepdims noop_with_empty_axes:1",
     .arity = 1, .axes = "r | c", .attr = over, .shape = extreme_shape, .body = fold_body, .cases = extremes};
 
@@ -310,6 +314,7 @@ static const op min_op = {
     .name = "min", .doc = "Smallest element over axes; NaN if there is one.",
     .numpy = "a.min(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceMin", 1, adapt}, {0}},
+    .onnx_types = "ReduceMin:.i",
     .back = "ReduceMin a^ %axes keepdims=keepdims noop_with_empty_axes:1",
     .arity = 1, .axes = "r | c", .attr = over, .shape = extreme_shape, .body = fold_body, .cases = extremes};
 
@@ -341,24 +346,28 @@ static const op std_op = {
 static const op norm1_op = {
     .name = "norm1", .doc = "Sum of sizes over axes.", .numpy = "np.abs(a).sum(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceL1", 1, adapt}, {0}},
+    .onnx_types = "ReduceL1:ni",
     .arity = 1, .axes = "r | c", .attr = over, .lower = norm1_lower, .cases = common};
 
 static const op norm2_op = {
     .name = "norm2", .doc = "Square root of the sum of squares over axes.",
     .numpy = "np.sqrt(np.square(a).sum(axis=axes, keepdims=bool(keepdims)))",
     .onnx = (const onnx_rule[]){{"ReduceL2", 1, adapt}, {0}},
+    .onnx_types = "ReduceL2:ni",
     .arity = 1, .axes = "r | c", .attr = over, .lower = norm2_lower, .cases = common};
 
 static const op sum_square_op = {
     .name = "sum_square", .doc = "Sum of squares over axes.",
     .numpy = "np.square(a).sum(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceSumSquare", 1, adapt}, {0}},
+    .onnx_types = "ReduceSumSquare:ni",
     .arity = 1, .axes = "r | c", .attr = over, .lower = sum_square_lower, .cases = common};
 
 static const op logsumexp_op = {
     .name = "logsumexp", .doc = "Logarithm of the sum of exponentials over axes, without overflow.",
     .numpy = "np.log(np.exp(a).sum(axis=axes, keepdims=bool(keepdims)))",
     .onnx = (const onnx_rule[]){{"ReduceLogSumExp", 1, adapt}, {0}},
+    .onnx_types = "ReduceLogSumExp:ni",
     .arity = 1, .axes = "r | c", .attr = over, .lower = logsumexp_lower, .grad = logsumexp_grad,
     .cases = "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\n"
              "f32[7] keepdims=1\nf32[3,0] axes=[0]\nf32[3,0] axes=[1]\nf32[]\nu32[2,3] axes=[1]\ni64[7]"};

@@ -461,6 +461,7 @@ static const op resize_op = {
                                 {"Upsample", 1, adapt_upsample_image},
                                 {"Upsample", 7, adapt_resize},
                                 {0}},
+    .onnx_types = "Resize:.ffi Upsample:.f",
     .arity = 1,
     .attr = (const attr_spec[]){{"sizes", 'I', NULL},
                                 {"scales", 'F', ""},

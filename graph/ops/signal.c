@@ -273,6 +273,7 @@ static const op cosine_window_op = {
                                 {"HammingWindow", 17, adapt_hamming},
                                 {"BlackmanWindow", 17, adapt_blackman},
                                 {0}},
+    .onnx_types = "HannWindow:i HammingWindow:i BlackmanWindow:i",
     .onnx_cases = "BlackmanWindow i64[]=8\n"
                   "HammingWindow i64[]=8\n"
                   "HannWindow i64[]=8",
@@ -301,6 +302,7 @@ static const op dft_op = {
     .doc = "Discrete Fourier transform along an axis, cut or filled with zeros to a length; one side of it for reals.",
     .numpy = "dft(a, axis, length, inverse, onesided)",
     .onnx = (const onnx_rule[]){{"DFT", 17, adapt_dft}, {"STFT", 17, adapt_stft}, {0}},
+    .onnx_types = "DFT:fi STFT:FiFi",
     .onnx_cases = "STFT f32[1,16,1] i64[]=4 f32[8]",
     .arity = 1, .axes = "r | c", .attr = transform, .lower = dft_lower,
     .cases = "f32[2,10,1]\nf64[2,7,2]\nf64[2,8,2] inverse=1\nf32[2,10,1] onesided=1\nf64[2,7,1] onesided=1\n"
@@ -312,6 +314,7 @@ static const op mel_weights_op = {
     .name = "mel_weights", .doc = "Triangles that sum a spectrum over bands which are even on the mel scale.",
     .numpy = "mel_weights(bins, length, rate, low, high)",
     .onnx = (const onnx_rule[]){{"MelWeightMatrix", 17, adapt_mel}, {0}},
+    .onnx_types = "MelWeightMatrix:IIIf",
     .onnx_cases = "MelWeightMatrix i64[]=8 i64[]=16 i64[]=8000 f32[]=0 f32[]=4000",
     .arity = 0,
     .attr = (const attr_spec[]){

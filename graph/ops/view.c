@@ -353,6 +353,7 @@ static const op expand_dims_op = {
     .name = "expand_dims", .doc = "New axes of extent 1 at the listed places of the result.",
     .numpy = "np.expand_dims(a, axes)",
     .onnx = (const onnx_rule[]){{"Unsqueeze", 1, adapt_unsqueeze}, {0}},
+    .onnx_types = "Unsqueeze:.i",
     .arity = 1, .attr = (const attr_spec[]){{"axes", 'I', NULL}, {0}}, .lower = expand_dims_lower,
     .cases = "f32[2,3] axes=[0]\nf32[2,3] axes=[1,-1]\ni64[] axes=[0,1]\nf32[0,3] axes=[2]\nf32[2] axes=[]"};
 
@@ -360,6 +361,7 @@ static const op squeeze_op = {
     .name = "squeeze", .doc = "Without the listed axes of extent 1, or without all of them.",
     .numpy = "np.squeeze(a, axes)",
     .onnx = (const onnx_rule[]){{"Squeeze", 1, adapt_squeeze}, {0}},
+    .onnx_types = "Squeeze:.i",
     .arity = 1, .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}}, .lower = squeeze_lower,
     .cases = "f32[1,3,1]\nf32[1,3,1] axes=[0]\ni64[1,1] axes=[-1]\nf32[2,3]\nf32[0,1]\nf32[2,1] axes=[]"};
 
