@@ -228,13 +228,20 @@ static bool check_dtypes(const node *n, const char *words, err *e)
         if (n->in[i]->type.dtype != last && !(i == 0 && n->n_in == 3 && n->in[i]->type.dtype == TS_BOOL))
             return err_set(e, TS_UNSUPPORTED, "operation %s of %s and %s has no counterpart in ONNX", n->op->name,
                            ts_dtype_name(n->in[i]->type.dtype), ts_dtype_name(last));
+    const bool cast = strchr(words, '^'); /* operands are given in the result's dtype */
     const char *want = onnx_types_of(n->op, words);
-    for (int i = 0; want && !strchr(words, '^') && i < n->n_in; want += want[1] && want[1] != ' ', i++) {
-        const dclass k = dtype_class(n->in[i]->type.dtype);
-        if ((*want == 'b' && k != D_TRUTH) || (strchr("fF", *want) && k != D_REAL) ||
-            (strchr("nN", *want) && k == D_TRUTH))
+    for (int i = 0; want && i < n->n_in; want += want[1] && want[1] != ' ', i++) {
+        const dtype d = cast ? n->type.dtype : n->in[i]->type.dtype;
+        const dclass k = dtype_class(d);
+        const bool good = strchr("nN", *want)   ? k != D_TRUTH
+                          : cast                ? true
+                          : *want == 'b'        ? k == D_TRUTH
+                          : strchr("iI", *want) ? k == D_WHOLE
+                          : strchr("fF", *want) ? k == D_REAL
+                                                : true;
+        if (!good)
             return err_set(e, TS_UNSUPPORTED, "operation %s of %s has no counterpart in ONNX", n->op->name,
-                           ts_dtype_name(n->in[i]->type.dtype));
+                           ts_dtype_name(d));
     }
     return true;
 }
