@@ -28,6 +28,7 @@ const node *g_reshape(graph *g, const node *a, int rank, const int64_t *shape);
 const node *g_transpose(graph *g, const node *a, int rank, const int64_t *axes);
 const node *g_broadcast(graph *g, const node *a, int rank, const int64_t *shape);
 const node *g_cast(graph *g, const node *a, dtype to);            /* a itself where it has that dtype */
+const node *g_widened(graph *g, const node *a);                   /* halves as f32, to be rounded once at the end */
 const node *g_by_channel(graph *g, const node *x, const node *v); /* v[channel] as it broadcasts over x; axis 1 */
 /* a's value as another node: what is computed from it is computed once more */
 const node *g_again(graph *g, const node *a);

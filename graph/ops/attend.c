@@ -165,11 +165,14 @@ static bool scores(attend *a, const node **s, const node **out, err *e)
 }
 
 /* ---- ONNX ---- */
-/* softmax(scale q k') v, where no mask can leave a row empty and nothing else is asked for. */
+/* softmax(scale q k') v, where no mask can leave a row empty and nothing else is asked for. Halves are scaled before
+ * their product, both by the root, as the specification has it: that shows in their last bits. */
 static bool is_plain(const attend *a)
 {
     const onnx_call *c = a->c;
     const bool causal = onnx_int(c, "is_causal", 0);
+    if (ts_dtype_bytes(a->q->type.dtype) < 4)
+        return false;
     return a->heads == a->few && !onnx_in(c, 3) && !onnx_in(c, 6) && onnx_real(c, "softcap", 0) == 0 && c->n_out < 4 &&
            onnx_int(c, "left_window_size", -1) < 0 && onnx_int(c, "right_window_size", -1) < 0 &&
            !onnx_attr(c, "softmax_precision") && (!causal || a->past + a->queries == a->keys);

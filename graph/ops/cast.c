@@ -16,6 +16,11 @@ const node *g_again(graph *g, const node *a)
     return g_call1(g, "again", a);
 }
 
+const node *g_widened(graph *g, const node *a)
+{
+    return a && (a->type.dtype == TS_F16 || a->type.dtype == TS_BF16) ? g_cast(g, a, TS_F32) : a;
+}
+
 const node *g_limited(graph *g, const node *a, dtype to)
 {
     const small *f = small_of(to);

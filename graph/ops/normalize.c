@@ -2,6 +2,8 @@
  * group, which a schema or a schedule may treat as one. */
 #include "graph/rule.h"
 
+#include <string.h>
+
 /* ---- helpers ---- */
 static const node *over(graph *g, const char *op_name, const node *x, int n, const int64_t *axes)
 {
@@ -59,13 +61,16 @@ static const node *softmax_as(const onnx_call *c, const char *op_name, err *e)
     int64_t axis, shape[2] = {1, 1};
     if (!onnx_cut(c, c->version < 13 ? 1 : -1, t->rank, &axis, e))
         return NULL;
+    /* halves of probabilities stay halves on the way, as the functions of the specification have it */
+    const node *x = strcmp(op_name, "softmax") ? g_widened(c->g, c->in[0]) : c->in[0];
     if (c->version >= 13 || axis == t->rank - 1)
-        return g_callf(c->g, 1, c->in, "%s axis=%d", op_name, (int)axis);
+        return g_cast(c->g, g_callf(c->g, 1, &x, "%s axis=%d", op_name, (int)axis), t->dtype);
     for (int i = 0; i < t->rank; i++)
         if (!int_mul(shape[i >= axis], t->dim[i], &shape[i >= axis]))
             return err_set(e, TS_BAD_INPUT, "%s: too many elements", c->type), NULL;
-    const node *flat = g_apply(c->g, "reshape", c->in[0], 1, (attr[]){attr_ints("shape", 2, shape)});
-    return g_apply(c->g, "reshape", g_call1(c->g, op_name, flat), 1, (attr[]){attr_ints("shape", t->rank, t->dim)});
+    const node *flat = g_apply(c->g, "reshape", x, 1, (attr[]){attr_ints("shape", 2, shape)});
+    flat = g_cast(c->g, g_call1(c->g, op_name, flat), t->dtype);
+    return g_apply(c->g, "reshape", flat, 1, (attr[]){attr_ints("shape", t->rank, t->dim)});
 }
 
 static bool adapt_softmax(const onnx_call *c, const node **out, err *e)
@@ -143,7 +148,11 @@ static bool adapt_instance_norm(const onnx_call *c, const node **out, err *e)
     if (!onnx_need(c, 3, e))
         return false;
     const attr epsilon = attr_real("epsilon", onnx_real(c, "epsilon", 1e-5));
-    return onnx_give(c, out, g_make(c->g, op_find("instance_norm"), 3, c->in, &epsilon, 1), e);
+    const node *in[3];
+    for (int i = 0; i < 3; i++)
+        in[i] = g_widened(c->g, c->in[i]);
+    const node *y = g_make(c->g, op_find("instance_norm"), 3, in, &epsilon, 1);
+    return onnx_give(c, out, g_cast(c->g, y, c->in[0]->type.dtype), e);
 }
 
 /* Up to version 20 scale and bias have one number for each group, later for each channel. */
@@ -165,8 +174,11 @@ static bool adapt_group_norm(const onnx_call *c, const node **out, err *e)
         in[i] = g_apply(c->g, "broadcast_to", in[i], 1, (attr[]){attr_ints("shape", 2, grid)});
         in[i] = g_apply(c->g, "reshape", in[i], 1, (attr[]){attr_ints("shape", 1, all)});
     }
+    for (int i = 0; i < 3; i++)
+        in[i] = g_widened(c->g, in[i]);
     const attr list[] = {attr_int("groups", groups), attr_real("epsilon", onnx_real(c, "epsilon", 1e-5))};
-    return onnx_give(c, out, g_make(c->g, op_find("group_norm"), 3, in, list, COUNT(list)), e);
+    const node *y = g_make(c->g, op_find("group_norm"), 3, in, list, COUNT(list));
+    return onnx_give(c, out, g_cast(c->g, y, t->dtype), e);
 }
 
 /* ---- recipes ---- */

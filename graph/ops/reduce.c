@@ -25,8 +25,9 @@ static const node *extreme_of_none(const onnx_call *c, const char *op_name, int 
     const dtype d = c->in[0]->type.dtype;
     const node *shape = g_apply(c->g, "sum", c->in[0], n, list), *y;
     const bool real = dtype_class(d) == D_REAL, low = !strcmp(op_name, "max");
-    const double top = real ? INFINITY : d == TS_BOOL ? 1 : ldexp(1, 8 * ts_dtype_bytes(d) - dtype_signed(d)) - 1;
-    y = shape ? g_scalar(c->g, d, low ? dtype_lowest(d) : top) : NULL;
+    y = shape ? g_scalar(c->g, d, low ? dtype_lowest(d) : real ? INFINITY : d == TS_BOOL ? 1 : dtype_lowest(d)) : NULL;
+    if (!low && dtype_class(d) == D_WHOLE) /* as a double it would be one more */
+        y = g_call1(c->g, "bitwise_not", y);
     y = shape ? g_broadcast(c->g, y, shape->type.rank, shape->type.dim) : NULL;
     onnx_give(c, &y, y, e);
     return y;
