@@ -57,7 +57,7 @@ static const node *apart(graph *g, const node *n, const node **at, int *count)
     if (n->leaf) {
         char name[16];
         snprintf(name, sizeof name, "%d", *count);
-        MUST(*count < MAX_ARG);
+        MUST(*count < MAX_ARG && MAX_ARG <= 10);
         at[(*count)++] = n;
         return g_input(g, name, &n->type, NULL);
     }
@@ -79,7 +79,7 @@ int deriver_kind(deriver *d, const node *weight, err *e)
     while (i < d->n && d->made[i].root != root)
         i++;
     if (i == d->n) {
-        d->made = realloc(d->made, ((size_t)d->n + 1) * sizeof *d->made);
+        d->made = reallocarray(d->made, (size_t)d->n + 1, sizeof *d->made);
         MUST(d->made);
         d->made[d->n++] = (made){.root = root};
     }
@@ -121,7 +121,7 @@ const void *deriver_value(deriver *d, const node *weight, err *e)
     const made *m = &d->made[kind];
     apart(d->g, weight->leaf->of, at, &count);
     for (int i = 0; i < m->plan->n_input; i++) {
-        const int k = atoi(m->plan->input[i]->label);
+        const int k = m->plan->input[i]->label[0] - '0';
         input[i] = operand(d, k, at[k]);
     }
     return d->by->run(m->program, input, e) ? d->by->at(m->program, m->root, &stored) : NULL;

@@ -15,13 +15,15 @@ static ts_tensor random_seed(net *n) /* another number for every batch */
 /* The globs but the word head, which is the head's input and no layer of the model. NULL: no memory. */
 static char *without_head(const char *globs, bool *head, int *count)
 {
-    char *list = calloc(strlen(globs) + 1, 1), line[WISH_LINE];
+    const size_t size = strlen(globs) + 2; /* the last line gets an end too */
+    size_t used = 0;
+    char *list = calloc(size, 1), line[WISH_LINE];
     *head = false, *count = 0;
     for (const char *at = globs; list && wish_line(&at, line);)
         if (strcmp(line, "head") == 0)
             *head = true;
         else
-            strcat(strcat(list, line), "\n"), ++*count;
+            used += (size_t)snprintf(list + used, size - used, "%s\n", line), ++*count;
     return list;
 }
 

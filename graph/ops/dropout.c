@@ -83,7 +83,7 @@ static void add_place(thinning *t, const char *name, const node *n)
             t->place = reallocarray(t->place, (size_t)t->cap_place, sizeof *t->place);
             MUST(t->place);
         }
-        strcpy(t->place[i].name, name), t->n_place++;
+        snprintf(t->place[i].name, sizeof t->place[i].name, "%s", name), t->n_place++;
     }
     t->place[i].last = n;
 }
