@@ -311,7 +311,7 @@ static const op tile_op = {
     .name = "tile", .doc = "The whole tensor repeated along its axes.", .numpy = "np.tile(a, reps)",
     .onnx = (const onnx_rule[]){{"Tile", 1, adapt_tile}, {0}},
     .onnx_types = "Tile:TnF",
-    .onnx_cases = "Tile f32[2,3] i64[]=2 i64[]=1",
+    .onnx_cases = "Tile f32[2,3] f32[]=2 f32[]=1",
     .arity = 1, .attr = (const attr_spec[]){{"reps", 'I', NULL}, {0}}, .shape = tile_shape, .body = tile_body,
     .cases = "f32[2,3] reps=[2,1]\nf32[3] reps=[2,2]\ni64[2,1,3] reps=[2]\nf32[2,3] reps=[0,1]\n"
              "f32[0,2] reps=[3,2]\nf32[] reps=[4]"};

@@ -263,7 +263,8 @@ static const op quantize_op = {
                   "MatMulInteger u8[2,3] u8[3,4]\n"
                   "QLinearConv u8[1,1,4,4]* f32[] u8[] u8[1,1,3,3] f32[] u8[] f32[] u8[]\n"
                   "QLinearMatMul u8[2,3]* f32[] u8[] u8[3,4] f32[] u8[] f32[] u8[]\n"
-                  "DequantizeLinear u8[2,3]* f32[] u8[]",
+                  "DequantizeLinear u8[2,3]* f32[] u8[]\n"
+                  "DynamicQuantizeLinear f32[4]",
     .arity = 3,
     .axes = "e",
     .attr = (const attr_spec[]){{"to", 's', "u8"}, {0}},
