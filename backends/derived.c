@@ -47,13 +47,11 @@ void deriver_free(deriver *d)
     ts_graph_free(d->g), free(d->made), free(d);
 }
 
-/* n of inputs in place of weights, which get numbers as names; those are gathered in at[] */
+/* n of inputs in place of weights and constants, which get numbers as names; those are gathered in at[] */
 static const node *apart(graph *g, const node *n, const node **at, int *count)
 {
     const node *in[MAX_ARG];
     int n_attr = 0;
-    if (n->leaf && n->leaf->kind == LEAF_CONST)
-        return g_const(g, NULL, &n->type, n->leaf->data);
     if (n->leaf) {
         char name[16];
         snprintf(name, sizeof name, "%d", *count);
