@@ -1,8 +1,6 @@
 /* A product with a matrix that is known, in fewer products: the same integers, and only where that is fewer. */
-#include "graph/strassen.h"
 #include "tests/check.h"
-
-#include <stdio.h>
+#include "tests/graph/ops/way.h"
 
 typedef struct shape {
     int64_t batch, m, k, n;
@@ -22,33 +20,17 @@ static const node *product(graph *g, const shape *s, bool known)
     return g_call2(g, "matmul", g_input(g, "x", &x, NULL), s->turned ? g_call1(g, "transpose", weight) : weight);
 }
 
-static void same_values(const shape *s, const char *target, int threads)
+static void is_same(const shape *s, const char *target, int threads)
 {
     graph *g = ts_graph_make();
-    const node *plain = product(g, s, true), *root[] = {plain, plain ? strassen_matmul(g, plain) : NULL};
-    const ts_options o = {.target = target, .threads = threads}, interp = {.target = "interp"};
-    ts_array x = {0}, got[2] = {0};
-    ts_error e = {0};
-    if (CHECK(root[1] && type_equal(&root[0]->type, &root[1]->type)) &&
-        CHECK(ts_array_make(&x, TS_F32, 3, plain->in[0]->type.dim, &e))) {
-        for (int64_t i = 0; i < ts_array_count(&x); i++)
-            ((float *)x.data)[i] = (float)(i * 5 % 13 - 6);
-        if (!CHECK(ts_eval(1, root, 1, &(ts_given){"x", x}, &interp, got, &e) &&
-                   ts_eval(1, root + 1, 1, &(ts_given){"x", x}, &o, got + 1, &e)))
-            printf("  %s\n", e.text);
-        for (int64_t i = 0; got[1].data && i < ts_array_count(&got[0]); i++)
-            if (!CHECK(ts_array_at(&got[0], i) == ts_array_at(&got[1], i)))
-                break;
-    }
-    ts_array_free(&x), ts_array_free(&got[0]), ts_array_free(&got[1]);
+    way_is_same(g, product(g, s, true), target, threads);
     ts_graph_free(g);
 }
 
-static void left_alone(const shape *s, bool known)
+static void is_none(const shape *s, bool known)
 {
     graph *g = ts_graph_make();
-    const node *plain = product(g, s, known);
-    CHECK(plain && !strassen_matmul(g, plain));
+    way_is_none(g, product(g, s, known));
     ts_graph_free(g);
 }
 
@@ -63,12 +45,12 @@ int main(void)
                                    {1, 128, 384, 1536, false, false},
                                    {1, 128, 769, 768, false, false}};
     for (size_t i = 0; i < sizeof gaining / sizeof *gaining; i++) {
-        same_values(&gaining[i], "c", 1 + (int)i % 3);
+        is_same(&gaining[i], "c", 1 + (int)i % 3);
         if (i < 1)
-            same_values(&gaining[i], "interp", 1);
+            is_same(&gaining[i], "interp", 1);
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        left_alone(&others[i], true);
-    left_alone(&gaining[0], false); /* a weight that is not known would be turned in every run */
+        is_none(&others[i], true);
+    is_none(&gaining[0], false); /* a weight that is not known would be turned in every run */
     return check_done();
 }

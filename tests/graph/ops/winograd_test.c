@@ -1,8 +1,6 @@
 /* A convolution in fewer products: the same integers, and only where that is fewer. */
-#include "graph/winograd.h"
 #include "tests/check.h"
-
-#include <stdio.h>
+#include "tests/graph/ops/way.h"
 
 typedef struct shape {
     int64_t n, ic, oc, h, w;
@@ -20,32 +18,17 @@ static const node *convolution(graph *g, const shape *s, bool known)
     return g_callf(g, 2, (const node *[]){g_input(g, "x", &x, NULL), weight}, "conv2d %s", s->how);
 }
 
-static void same_values(const shape *s)
+static void is_same(const shape *s, const char *target, int threads)
 {
     graph *g = ts_graph_make();
-    const node *plain = convolution(g, s, true), *root[] = {plain, plain ? winograd_conv(g, plain) : NULL};
-    const ts_options interp = {.target = "interp"};
-    ts_array x = {0}, got[2] = {0};
-    ts_error e = {0};
-    if (CHECK(root[1] && type_equal(&root[0]->type, &root[1]->type)) &&
-        CHECK(ts_array_make(&x, TS_F32, 4, plain->in[0]->type.dim, &e))) {
-        for (int64_t i = 0; i < ts_array_count(&x); i++)
-            ((float *)x.data)[i] = (float)(i * 5 % 13 - 6);
-        if (!CHECK(ts_eval(2, root, 1, &(ts_given){"x", x}, &interp, got, &e)))
-            printf("  %s\n", e.text);
-        for (int64_t i = 0; got[1].data && i < ts_array_count(&got[0]); i++)
-            if (!CHECK(ts_array_at(&got[0], i) == ts_array_at(&got[1], i)))
-                break;
-    }
-    ts_array_free(&x), ts_array_free(&got[0]), ts_array_free(&got[1]);
+    way_is_same(g, convolution(g, s, true), target, threads);
     ts_graph_free(g);
 }
 
-static void left_alone(const shape *s, bool known)
+static void is_none(const shape *s, bool known)
 {
     graph *g = ts_graph_make();
-    const node *plain = convolution(g, s, known);
-    CHECK(plain && !winograd_conv(g, plain));
+    way_is_none(g, convolution(g, s, known));
     ts_graph_free(g);
 }
 
@@ -60,9 +43,9 @@ int main(void)
                                    {1, 3, 64, 30, 30, "pads=[1,1,1,1]"},
                                    {1, 64, 64, 5, 5, "pads=[1,1,1,1]"}};
     for (size_t i = 0; i < sizeof gaining / sizeof *gaining; i++)
-        same_values(&gaining[i]);
+        is_same(&gaining[i], "interp", 1), is_same(&gaining[i], "c", 1 + (int)i % 3);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        left_alone(&others[i], true);
-    left_alone(&gaining[0], false); /* weights that are not known would be turned in every run */
+        is_none(&others[i], true);
+    is_none(&gaining[0], false); /* weights that are not known would be turned in every run */
     return check_done();
 }
