@@ -1,6 +1,7 @@
 /* A tokenizer and a text for it: the file ends at the first byte 0xFF, which no text in UTF-8 has. Ids stay in range,
  * and the text of any ids can be had. */
 #include "tests/fuzz/mutate.h"
+#include "tests/import/text/encoded.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,22 +10,6 @@ static piece file_of(const uint8_t *data, size_t size)
 {
     const uint8_t *end = memchr(data, 0xFF, size);
     return (piece){data, end ? (size_t)(end - data) : size};
-}
-
-static void use(const ts_tokenizer *t, const uint8_t *s, size_t n)
-{
-    char *exact = malloc(n ? n : 1); /* so that reading past the end is seen */
-    MUST(exact);
-    memcpy(exact, s, n);
-    int64_t count;
-    int64_t *id = ts_tokenizer_encode(t, exact, n, n % 2, &count);
-    free(exact);
-    for (int64_t i = 0; i < count; i++)
-        MUST(id[i] >= 0 && id[i] < ts_tokenizer_size(t));
-    size_t bytes;
-    char *back = ts_tokenizer_decode(t, id, count, &bytes);
-    MUST(back && back[bytes] == 0);
-    ts_free(back), ts_free(id);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -37,8 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     const size_t skip = file.n < size ? file.n + 1 : file.n;
-    use(t, data + skip, size - skip);
-    use(t, data, file.n); /* a text that has many of its tokens */
+    MUST(encoded_well(t, data + skip, size - skip, (size - skip) % 2));
+    MUST(encoded_well(t, data, file.n, file.n % 2)); /* a text that has many of its tokens */
     ts_tokenizer_free(t);
     return 0;
 }

@@ -3,6 +3,7 @@
  * tokenizer for the texts. */
 #include "graph/base/base.h"
 #include "tests/check.h"
+#include "tests/import/text/encoded.h"
 #include "tests/scratch.h"
 
 #include <stdio.h>
@@ -55,20 +56,7 @@ static void try_texts(const ts_tokenizer *t, uint64_t seed, int rounds)
     char s[MOST_TEXT + 16];
     for (int i = 0; i < rounds; i++) {
         const size_t n = random_text(seed + (uint64_t)i, s, MOST_TEXT);
-        char *exact = malloc(n ? n : 1); /* so that reading past the end is seen */
-        MUST(exact);
-        memcpy(exact, s, n);
-        int64_t count;
-        int64_t *id = ts_tokenizer_encode(t, exact, n, i % 2, &count);
-        free(exact);
-        bool good = true;
-        for (int64_t k = 0; k < count; k++)
-            good = good && id[k] >= 0 && id[k] < ts_tokenizer_size(t);
-        CHECK(good);
-        size_t bytes;
-        char *back = ts_tokenizer_decode(t, id, count, &bytes);
-        CHECK(back && back[bytes] == 0);
-        ts_free(back), ts_free(id);
+        CHECK(encoded_well(t, s, n, i % 2));
     }
 }
 
