@@ -1,6 +1,7 @@
 # The digits as arrays and a small convolutional network: digits.py DIGITS.tsv FOLDER.
-import json, os, struct, sys
+import json, os, sys
 import numpy as np
+from weights import save
 
 rows = np.loadtxt(sys.argv[1])
 os.chdir(sys.argv[2])
@@ -10,15 +11,13 @@ for name, part in (("train", slice(0, 1437)), ("test", slice(1437, 1797))):
     np.save(name + "_y.npy", label[part])
 
 rng = np.random.default_rng(1)
-header, data = {}, b""
+tensors = {}
 
 
 def weight(name, *shape):
-    global data
     fan = int(np.prod(shape[1:])) if len(shape) > 1 else 0
-    values = rng.standard_normal(shape).astype(np.float32) * np.float32(np.sqrt(2 / fan)) if fan else np.zeros(shape, np.float32)
-    header[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": [len(data), len(data) + values.nbytes]}
-    data += values.tobytes()
+    tensors[name] = (rng.standard_normal(shape).astype(np.float32) * np.float32(np.sqrt(2 / fan)) if fan
+                     else np.zeros(shape, np.float32))
     return name
 
 
@@ -42,5 +41,4 @@ model = {
                "attr": {"transB": 1}}],
 }
 json.dump(model, open("model.json", "w"))
-header = json.dumps(header).encode()
-open("weights.safetensors", "wb").write(struct.pack("<Q", len(header)) + header + data)
+save(tensors)

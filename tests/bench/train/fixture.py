@@ -1,6 +1,7 @@
 # A tiny sentence model, a vocabulary and data that it can learn: fixture.py FOLDER.
-import json, os, random, struct, sys
+import json, os, random, sys
 import numpy as np
+from weights import save
 
 os.chdir(sys.argv[1])
 random.seed(1)
@@ -27,13 +28,7 @@ WIDTH = 8
 
 
 tensors = {"table": (len(words), WIDTH), "dense.weight": (WIDTH, WIDTH), "dense.bias": (WIDTH,)}
-header, data = {}, b""
-for name, shape in tensors.items():
-    values = rng.uniform(-0.5, 0.5, shape).astype(np.float32).tobytes()
-    header[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": [len(data), len(data) + len(values)]}
-    data += values
-header = json.dumps(header).encode()
-open("weights.safetensors", "wb").write(struct.pack("<Q", len(header)) + header + data)
+save({name: rng.uniform(-0.5, 0.5, shape) for name, shape in tensors.items()})
 
 model = {
     "format": "graph/1", "name": "tiny", "opset": {"": 17},

@@ -9,18 +9,17 @@ cd "$dir" || exit 1
 i=0
 while [ $((i += 1)) -le 64 ]; do printf 'a fine film number %s\t1\nthe dullest hour, number %s of many\t0\n' $i $i; done >train.tsv
 seq 1 4000 | tr '\n' ' ' >text.txt
-"${PYTHON:-python3}" - <<'PY'
-import json, struct
+PYTHONPATH=$SOURCE/tests/bench/train "${PYTHON:-python3}" - <<'PY'
+import json
 import numpy as np
+from weights import save
 rng = np.random.default_rng(1)
 np.save("x.npy", rng.standard_normal((64, 8, 16, 16)).astype(np.float32))
 np.save("y.npy", rng.integers(0, 8, 64))
-header, data, nodes = {}, b"", []
+tensors, nodes = {}, []
 for i in range(5):  # blocks of two convolutions and what is handed round them
-    for j, name in enumerate((f"w{i}", f"v{i}")):
-        values = (rng.standard_normal((8, 8, 3, 3)) / 9).astype(np.float32).tobytes()
-        header[name] = {"dtype": "F32", "shape": [8, 8, 3, 3], "data_offsets": [len(data), len(data) + len(values)]}
-        data += values
+    for name in (f"w{i}", f"v{i}"):
+        tensors[name] = rng.standard_normal((8, 8, 3, 3)) / 9
     conv = lambda x, w, y: {"op": "Conv", "in": [x, w], "out": [y], "attr": {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}}
     x = f"x{i}" if i else "x"
     nodes += [conv(x, f"w{i}", f"a{i}"), {"op": "Relu", "in": [f"a{i}"], "out": [f"b{i}"]}, conv(f"b{i}", f"v{i}", f"c{i}"),
@@ -29,8 +28,7 @@ nodes += [{"op": "GlobalAveragePool", "in": ["x5"], "out": ["p"]}, {"op": "Flatt
 json.dump({"format": "graph/1", "name": "images", "opset": {"": 17}, "weights": {"file": "weights.safetensors"}, "nodes": nodes,
            "inputs": [{"name": "x", "dtype": "f32", "shape": ["batch", 8, 16, 16]}], "outputs": [{"name": "logits"}]},
           open("images.json", "w"))
-header = json.dumps(header).encode()
-open("weights.safetensors", "wb").write(struct.pack("<Q", len(header)) + header + data)
+save(tensors)
 PY
 rule() { # FILE MATCH: a schema of one rule
     echo "{ \"format\": \"tiling/1\", \"rules\": [ { \"name\": \"${1%.json}\", \"match\": $2, \"recompute\": true } ] }" >"$1"
