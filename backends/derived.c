@@ -122,5 +122,9 @@ const void *deriver_value(deriver *d, const node *weight, err *e)
         const int k = m->plan->input[i]->label[0] - '0';
         input[i] = operand(d, k, at[k]);
     }
-    return d->by->run(m->program, input, e) ? d->by->at(m->program, m->root, &stored) : NULL;
+    if (!d->by->run(m->program, input, e))
+        return NULL;
+    const void *value = d->by->at(m->program, m->root, &stored);
+    MUST(stored == weight->type.dtype);
+    return value;
 }

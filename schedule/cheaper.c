@@ -124,12 +124,12 @@ static int64_t weight_bytes(plan *p)
 bool pass_cheaper(plan *p, err *e)
 {
     const node **root = arena_array(&p->mem, (size_t)p->n_root + 1, sizeof *root);
+    if (p->as_written)
+        return true;
     const int64_t part = (int64_t)((double)weight_bytes(p) * MOST_GROWTH);
     search s = {.p = p,
                 .kind = arena_array(&p->mem, (size_t)p->n_kernel + 1, sizeof *s.kind),
                 .kind_of = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.kind_of)};
-    if (p->as_written)
-        return true;
     if (!find_kinds(&s, e))
         return false;
     take(&s, part < FREE_GROWTH ? FREE_GROWTH : part);

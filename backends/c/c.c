@@ -20,8 +20,6 @@ typedef struct ts_run { /* as c_run_type says */
     void *team;
 } ts_run;
 
-extern const backend backend_c;
-
 struct program {
     const plan *p;
     cc_program *code;
@@ -151,7 +149,7 @@ static bool derive_alike(program *g, deriver *d, int like, bool *done, err *e)
     const int kind = deriver_kind(d, g->p->leaf[like].node, e);
     for (int i = 0; i < g->p->n_leaf && kind >= 0; i++) {
         const node *n = g->p->leaf[i].node;
-        if (done[i] || !n->leaf->of || deriver_kind(d, n, e) != kind)
+        if (i != like && (done[i] || !n->leaf->of || deriver_kind(d, n, e) != kind))
             continue;
         packing k = {g, i, deriver_value(d, n, e)};
         if (!k.rows || !team_run(g->team, pack_leaf, &k, e))

@@ -21,4 +21,5 @@ extern const char c_run_type[];           /* the declaration of what run takes, 
 const char *const *c_flags(const isa *i); /* of the compiler, NULL at the end */
 /* standalone.c: a folder that builds into the same program without Tessera. */
 bool c_standalone(const plan *p, const emit_wish *w, err *e);
+extern const backend backend_c;
 #endif

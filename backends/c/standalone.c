@@ -27,7 +27,6 @@ typedef struct standalone {
     int64_t scratch;
     deriver *deriver;
 } standalone;
-extern const backend backend_c;
 
 static int leaf_space(int i)
 {
