@@ -1,49 +1,10 @@
-/* onnx.c - from an operator as ONNX names it to the operation that serves it, and what adapters ask of a call. Of the
- * format itself nothing is known here. An attribute of the wrong kind is put on record in the graph, so that every
- * later call fails. */
+/* onnx.c - what adapters ask of a call of ONNX. Of the format itself nothing is known here. An attribute of the wrong
+ * kind is put on record in the graph, so that every later call fails. */
 #include "graph/graph.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-static bool is_standard(const char *domain)
-{
-    return !*domain || !strcmp(domain, "ai.onnx");
-}
-
-/* Rules of other domains than the standard one write it in front: "com.microsoft.FastGelu". */
-static bool serves(const char *rule, const char *domain, const char *kind)
-{
-    if (is_standard(domain))
-        return !strcmp(rule, kind);
-    const size_t n = strlen(domain);
-    return !strncmp(rule, domain, n) && rule[n] == '.' && !strcmp(rule + n + 1, kind);
-}
-
-const op *op_for_onnx(const char *domain, const char *kind, int version, const onnx_rule **rule)
-{
-    const op *found = NULL;
-    *rule = NULL;
-    for (const op *const *const *table = op_tables; *table; table++)
-        for (const op *const *o = *table; *o; o++)
-            for (const onnx_rule *r = (*o)->onnx; r && r->type; r++)
-                if (r->since <= version && (!*rule || r->since > (*rule)->since) && serves(r->type, domain, kind))
-                    found = *o, *rule = r;
-    return found;
-}
-
-const op *op_for_form(const char *domain, const char *kind, int version, const onnx_form **form)
-{
-    const op *found = NULL;
-    *form = NULL;
-    for (const op *const *const *table = op_tables; *table; table++)
-        for (const op *const *o = *table; *o; o++)
-            for (const onnx_form *r = (*o)->form; r && r->type; r++)
-                if (r->since <= version && (!*form || r->since > (*form)->since) && serves(r->type, domain, kind))
-                    found = *o, *form = r;
-    return found;
-}
 
 const attr *onnx_attr(const onnx_call *c, const char *name)
 {

@@ -1,17 +1,8 @@
-/* op.c - finding operations, their definitions, and the rules that every record must keep. */
+/* op.c - definitions of operations, and the rules that every record must keep. */
 #include "graph/op.h"
 #include "graph/graph.h"
 
 #include <string.h>
-
-const op *op_find(const char *name)
-{
-    for (const op *const *const *table = op_tables; *table; table++)
-        for (const op *const *o = *table; *o; o++)
-            if (!strcmp((*o)->name, name))
-                return *o;
-    return NULL;
-}
 
 int defn_fold(defn *d, int64_t extent)
 {

@@ -1,20 +1,8 @@
-/* What adapters may rely on: rules chosen by domain and version, attributes by name and kind, integers
- * from constants. */
+/* What adapters may rely on: attributes by name and kind, integers from constants. */
 #include "graph/graph.h"
 #include "tests/check.h"
 
 #include <string.h>
-
-static void test_rules(void)
-{
-    const onnx_rule *r;
-    CHECK(op_for_onnx("", "Add", 17, &r) == op_find("add"));
-    CHECK(op_for_onnx("ai.onnx", "Add", 7, &r) == op_find("add") && r->since == 7);
-    CHECK(op_for_onnx("", "Add", 6, &r) == op_find("add") && r->since == 1); /* broadcast by attribute */
-    CHECK(!op_for_onnx("", "LayerNormalization", 16, &r) && !r);
-    CHECK(!op_for_onnx("com.acme", "Add", 17, &r));
-    CHECK(!op_for_onnx("", "com.acme.Add", 17, &r) && !op_for_onnx("", "", 17, &r));
-}
 
 static void test_attributes(void)
 {
@@ -78,7 +66,6 @@ static void test_unaligned(void)
 
 int main(void)
 {
-    test_rules();
     test_attributes();
     test_apply();
     test_unaligned();
