@@ -216,6 +216,17 @@ static step resolved(const frame *f, const step *s)
     return own;
 }
 
+/* A step was come to, or the graph in one begins again. */
+static bool count_step(const frame *f, int i, err *e)
+{
+    const int64_t most = f->b->f->limits.steps;
+    if (++f->b->steps <= most)
+        return true;
+    err_set(e, TS_MEMORY, "M025 %s %s: more than %lld steps when loops are unrolled and functions inlined", place(f, i),
+            f->body->step[i].type, (long long)most);
+    return limits_hint("steps", 2 * most, e);
+}
+
 /* ---- graphs in steps ---- */
 static bool run_frame(frame *f, const onnx_pass *p, err *e);
 
@@ -238,7 +249,7 @@ static bool pass_through(const onnx_call *c, const onnx_pass *p, err *e)
     if (p->n_in != inner.body->n_input || p->n_out > inner.body->n_output)
         return err_set(e, TS_BAD_INPUT, "the graph in %s has %d inputs and %d outputs, %d and %d are needed",
                        p->attribute, inner.body->n_input, inner.body->n_output, p->n_in, p->n_out);
-    return run_frame(&inner, p, e);
+    return count_step(outer, m->step, e) && run_frame(&inner, p, e);
 }
 
 static const function *function_for(const builder *b, const onnx_call *c)
@@ -375,11 +386,8 @@ static bool build_step(frame *f, int i, err *e)
     const node **in = arena_array(b->mem, (size_t)s->n_in, sizeof *in);
     const bool ready = operands(f, i, value, in);
     making m = {f, i, &own};
-    if (++b->steps > b->f->limits.steps) {
-        err_set(e, TS_MEMORY, "M025 %s %s: more than %lld steps when loops are unrolled and functions inlined",
-                place(f, i), s->type, (long long)b->f->limits.steps);
-        return limits_hint("steps", 2 * b->f->limits.steps, e);
-    }
+    if (!count_step(f, i, e))
+        return false;
     const onnx_call c = {.g = b->g,
                          .type = s->type,
                          .domain = s->domain,

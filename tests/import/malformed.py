@@ -176,6 +176,9 @@ def nested_files():
         [node("Identity", "go", "g2"), node("Mul", "s,s", "s2")],
         [port("i", I64), port("go", 9), port("s")], [port("g2", 9), port("s2")])) + num(20, 5)),
         (yes, tensor("t", (), I64, struct.pack("<q", 1 << 62))))
+    yield "loop-bomb-idle", call("Loop", "t,c,x", msg(5, msg(1, "body") + msg(6, graph(  # a body without a step
+        [], [port("i", I64), port("go", 9), port("s")], [port("go", 9), port("s")])) + num(20, 5)),
+        (yes, tensor("t", (), I64, struct.pack("<q", 1 << 62))))
 
 
 def onnx_files():
