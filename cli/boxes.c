@@ -3,6 +3,7 @@
 #include "cli/boxes.h"
 
 #include "cli/fail.h"
+#include "cli/list.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -10,22 +11,19 @@
 
 enum { CHEAP = 16, CHEAP_RECIPE = 4 }; /* FLOPs for an element, at most */
 
+typedef struct frame { /* a branch of the tree */
+    int outer;         /* the one around it */
+    char *name;
+} frame;
+
 typedef struct folding {
     boxes *b;
     bool *constant;        /* by id: made of weights alone */
     int *readers, *reader; /* by id, once recipes are folded: how many boxes read it, 2 for many; the last one */
-    int *frame, *outer;    /* by id: the branch of the tree; by branch: the one around it */
-    char **name;           /* by branch */
-    int n_frame, in_frame, cap_frame; /* while the tree is walked */
+    int *place;            /* by id: the frame it is in; 0: none */
+    frame *frame;
+    int n_frame, in_frame, cap_frame; /* in_frame: while the tree is walked */
 } folding;
-
-static void *list(size_t n, size_t size)
-{
-    void *p = calloc(n + 1, size);
-    if (!p)
-        fail_bug("out of memory", "boxes");
-    return p;
-}
 
 static int number(const cJSON *o, const char *name)
 {
@@ -92,11 +90,7 @@ static void fold_recipes(boxes *b, const cJSON *model, const char *expand)
         const int result = number(r, "result");
         if (expand && fnmatch(expand, js_get_text(r, "op"), 0) == 0)
             continue;
-        cJSON_ArrayForEach(id, js_get(r, "nodes"))
-        {
-            if (id->valueint >= 0 && id->valueint < b->n)
-                b->box[id->valueint] = result;
-        }
+        cJSON_ArrayForEach(id, js_get(r, "nodes")) b->box[id->valueint] = result;
         b->recipe[result] = r;
     }
 }
@@ -121,44 +115,41 @@ static void enter(void *user, const char *name, int times)
 {
     folding *f = user;
     (void)times;
-    if (f->n_frame == f->cap_frame) {
-        f->cap_frame = 2 * f->cap_frame;
-        f->outer = reallocarray(f->outer, (size_t)f->cap_frame, sizeof *f->outer);
-        f->name = reallocarray(f->name, (size_t)f->cap_frame, sizeof *f->name);
-    }
-    if (!f->outer || !f->name || !(f->name[f->n_frame] = strdup(name)))
+    f->frame = list_grown(f->frame, f->n_frame, &f->cap_frame, sizeof *f->frame);
+    f->frame[f->n_frame] = (frame){f->in_frame, strdup(name)};
+    if (!f->frame[f->n_frame].name)
         fail_bug("out of memory", "boxes");
-    f->outer[f->n_frame] = f->in_frame;
     f->in_frame = f->n_frame++;
 }
 
 static void leave(void *user)
 {
     folding *f = user;
-    f->in_frame = f->outer[f->in_frame];
+    f->in_frame = f->frame[f->in_frame].outer;
 }
 
 static void place(void *user, const cJSON *node)
 {
     folding *f = user;
-    f->frame[number(node, "id")] = f->in_frame;
+    f->place[number(node, "id")] = f->in_frame;
 }
 
-static bool within(const folding *f, int frame, int outer)
+static bool within(const folding *f, int inner, int outer)
 {
-    while (frame > outer && frame > 0)
-        frame = f->outer[frame];
-    return frame == outer;
+    while (inner > outer && inner > 0)
+        inner = f->frame[inner].outer;
+    return inner == outer;
 }
 
 /* One within the other or beside it under another name ("conv1", "relu"), so that no step leaves the layer that it is
  * in. */
 static bool near(const folding *f, int a, int b)
 {
-    const int x = f->frame[a], y = f->frame[b];
+    const int x = f->place[a], y = f->place[b];
     if (x == y || !x || !y)
         return x == y;
-    return within(f, x, y) || within(f, y, x) || (f->outer[x] == f->outer[y] && !tree_like(f->name[x], f->name[y]));
+    return within(f, x, y) || within(f, y, x) ||
+           (f->frame[x].outer == f->frame[y].outer && !tree_like(f->frame[x].name, f->frame[y].name));
 }
 
 static void count_readers(folding *f, const cJSON *model)
@@ -265,7 +256,7 @@ static void find_uses(const boxes *b, use *all)
 /* The caches of equal layers. Two that one step reads stay two. */
 static void fold_inputs(boxes *b)
 {
-    use *all = list((size_t)b->n, sizeof *all);
+    use *all = list_make((size_t)b->n, sizeof *all);
     int n = 0;
     find_uses(b, all);
     for (int i = 0; i < b->n; i++)
@@ -286,11 +277,10 @@ static void fold_all(folding *f, const cJSON *model, const branch *tree)
 {
     const tree_visitor frames = {f, enter, leave, place, NULL}, twins = {.user = f->b, .twin = note_twin};
     const size_t n = (size_t)f->b->n;
-    f->cap_frame = 64;
-    f->constant = list(n, sizeof *f->constant);
-    f->readers = list(n, sizeof *f->readers), f->reader = list(n, sizeof *f->reader);
-    f->frame = list(n, sizeof *f->frame), f->outer = list(64, sizeof *f->outer);
-    f->name = list(64, sizeof *f->name);
+    f->constant = list_make(n, sizeof *f->constant);
+    f->readers = list_make(n, sizeof *f->readers), f->reader = list_make(n, sizeof *f->reader);
+    f->place = list_make(n, sizeof *f->place);
+    f->frame = list_grown(NULL, 0, &f->cap_frame, sizeof *f->frame);
     f->n_frame = 1; /* 0: what has no place in the tree */
     fold_constants(f, model);
     tree_visit(tree, &frames);
@@ -299,23 +289,22 @@ static void fold_all(folding *f, const cJSON *model, const branch *tree)
     tree_visit(tree, &twins);
     fold_inputs(f->b);
     for (int i = 1; i < f->n_frame; i++)
-        free(f->name[i]);
-    free(f->name);
-    free(f->constant), free(f->readers), free(f->reader), free(f->frame), free(f->outer);
+        free(f->frame[i].name);
+    free(f->constant), free(f->readers), free(f->reader), free(f->place), free(f->frame);
 }
 
 boxes boxes_make(const cJSON *model, const branch *tree, const fold *how)
 {
     const cJSON *nodes = js_get(model, "nodes"), *node;
     const size_t n = (size_t)cJSON_GetArraySize(nodes);
-    boxes b = {.node = list(n, sizeof *b.node), .recipe = list(n, sizeof *b.recipe)};
-    b.twin = list(n, sizeof *b.twin), b.box = list(n, sizeof *b.box), b.next = list(n, sizeof *b.next);
+    boxes b = {.node = list_make(n, sizeof *b.node), .recipe = list_make(n, sizeof *b.recipe)};
+    b.twin = list_make(n, sizeof *b.twin), b.box = list_make(n, sizeof *b.box), b.next = list_make(n, sizeof *b.next);
     cJSON_ArrayForEach(node, nodes)
     {
         b.twin[b.n] = b.box[b.n] = b.n, b.next[b.n] = -1;
         b.node[b.n++] = node;
     }
-    b.alike = list(n, sizeof *b.alike), b.last = list(n, sizeof *b.last);
+    b.alike = list_make(n, sizeof *b.alike), b.last = list_make(n, sizeof *b.last);
     if (!how->whole) {
         fold_recipes(&b, model, how->expand);
         fold_all(&(folding){.b = &b}, model, tree);

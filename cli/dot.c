@@ -3,6 +3,7 @@
 #include "cli/boxes.h"
 #include "cli/console.h"
 #include "cli/fail.h"
+#include "cli/list.h"
 #include "cli/outline.h"
 
 #include <stdio.h>
@@ -157,19 +158,6 @@ static void put_box(picture *p, int id)
 }
 
 /* ---- frames: one around a single box is a name in that box ---- */
-static int *grown(int *list, int n, int *cap)
-{
-    if (n < *cap)
-        return list;
-    const int before = *cap;
-    *cap = 2 * n + 64;
-    list = reallocarray(list, (size_t)*cap, sizeof *list);
-    if (!list)
-        fail_bug("out of memory", "dot");
-    memset(list + before, 0, (size_t)(*cap - before) * sizeof *list);
-    return list;
-}
-
 static void put_frame(picture *p, const char *name, int times)
 {
     char *text = NULL;
@@ -198,8 +186,8 @@ static void put_frame(picture *p, const char *name, int times)
 static void enter(void *user, const char *name, int times)
 {
     picture *p = user;
-    p->held = grown(p->held, p->frames, &p->cap_held);
-    p->open = grown(p->open, p->depth, &p->cap_open);
+    p->held = list_grown(p->held, p->frames, &p->cap_held, sizeof *p->held);
+    p->open = list_grown(p->open, p->depth, &p->cap_open, sizeof *p->open);
     p->open[p->depth++] = p->frames;
     if (!p->counting)
         put_frame(p, name, times);
@@ -261,9 +249,7 @@ static void put_arrows(picture *p)
     size_t most = 0;
     for (int i = 0; i < p->boxes.n; i++)
         most += (size_t)cJSON_GetArraySize(js_get(p->boxes.node[i], "in"));
-    arrow *all = calloc(most + 1, sizeof *all);
-    if (!all)
-        fail_bug("out of memory", "dot");
+    arrow *all = list_make(most, sizeof *all);
     const size_t n = find_arrows(p, all);
     for (size_t i = 0; i < n; i++) {
         const arrow *a = &all[i], *before = i ? a - 1 : NULL;
@@ -314,10 +300,8 @@ static bool together(const picture *p, const output *a, const output *b)
 static void put_outputs(picture *p)
 {
     const cJSON *o, *ports = js_get(p->model, "outputs");
-    output *all = calloc((size_t)cJSON_GetArraySize(ports) + 1, sizeof *all);
+    output *all = list_make((size_t)cJSON_GetArraySize(ports), sizeof *all);
     int n = 0;
-    if (!all)
-        fail_bug("out of memory", "dot");
     cJSON_ArrayForEach(o, ports) all[n] = (output){o, box_of(&p->boxes, (int)js_get_number(o, "node", 0)), n}, n++;
     qsort(all, (size_t)n, sizeof *all, by_source);
     for (int i = 0, many; i < n; i += many) {

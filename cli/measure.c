@@ -2,7 +2,6 @@
 #include "cli/measure.h"
 
 #include <math.h>
-#include <stdio.h>
 
 measure measure_array(const ts_array *a)
 {
@@ -21,14 +20,4 @@ measure measure_array(const ts_array *a)
     if (m.count > m.bad)
         m.mean = sum / (double)(m.count - m.bad);
     return m;
-}
-
-void measure_shape(char *out, size_t size, int rank, const int64_t *dim)
-{
-    size_t n = (size_t)snprintf(out, size, "[");
-    for (int i = 0; i < rank && n < size; i++) {
-        n += (size_t)snprintf(out + n, size - n, "%s%lld", i ? ", " : "", (long long)dim[i]);
-    }
-    if (n < size)
-        snprintf(out + n, size - n, "]");
 }

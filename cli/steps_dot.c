@@ -4,6 +4,7 @@
 #include "cli/console.h"
 #include "cli/dot.h"
 #include "cli/fail.h"
+#include "cli/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,24 +26,13 @@ typedef struct drawing {
     made *made;
     want *want;
     int *outer; /* by graph: the one around it; -1: none */
-    size_t n_made, cap_made, n_want, cap_want, n_graph, cap_graph;
+    int n_made, cap_made, n_want, cap_want, n_graph, cap_graph;
     int boxes;
 } drawing;
 
-static void *grown(void *list, size_t n, size_t *cap, size_t size)
-{
-    if (n < *cap)
-        return list;
-    *cap = *cap ? 2 * *cap : 64;
-    list = reallocarray(list, *cap, size);
-    if (!list)
-        fail_bug("out of memory", "dot");
-    return list;
-}
-
 static void add_made(drawing *d, int graph, const char *name, int box)
 {
-    d->made = grown(d->made, d->n_made, &d->cap_made, sizeof *d->made);
+    d->made = list_grown(d->made, d->n_made, &d->cap_made, sizeof *d->made);
     d->made[d->n_made++] = (made){graph, name, box};
 }
 
@@ -50,15 +40,15 @@ static void add_want(drawing *d, int graph, const char *name, int box)
 {
     if (!*name)
         return;
-    d->want = grown(d->want, d->n_want, &d->cap_want, sizeof *d->want);
+    d->want = list_grown(d->want, d->n_want, &d->cap_want, sizeof *d->want);
     d->want[d->n_want++] = (want){graph, box, name};
 }
 
 static int add_graph(drawing *d, int outer)
 {
-    d->outer = grown(d->outer, d->n_graph, &d->cap_graph, sizeof *d->outer);
+    d->outer = list_grown(d->outer, d->n_graph, &d->cap_graph, sizeof *d->outer);
     d->outer[d->n_graph] = outer;
-    return (int)d->n_graph++;
+    return d->n_graph++;
 }
 
 /* ---- boxes ---- */
@@ -162,15 +152,15 @@ static const made *find(const drawing *d, int graph, const char *name)
 {
     const made *m = NULL;
     for (; !m && graph >= 0; graph = d->outer[graph])
-        m = bsearch(&(made){.graph = graph, .name = name}, d->made, d->n_made, sizeof *d->made, by_name);
+        m = bsearch(&(made){.graph = graph, .name = name}, d->made, (size_t)d->n_made, sizeof *d->made, by_name);
     return m;
 }
 
 static void put_arrows(drawing *d)
 {
     if (d->n_made)
-        qsort(d->made, d->n_made, sizeof *d->made, by_name);
-    for (size_t i = 0; i < d->n_want; i++) {
+        qsort(d->made, (size_t)d->n_made, sizeof *d->made, by_name);
+    for (int i = 0; i < d->n_want; i++) {
         const want *w = &d->want[i];
         const made *m = find(d, w->graph, w->name);
         if (m && m->box >= 0 && m->box != w->box && w->box >= 0)

@@ -3,6 +3,7 @@
 
 #include "cli/columns.h"
 #include "cli/fail.h"
+#include "cli/list.h"
 #include "cli/outline.h"
 
 #include <ctype.h>
@@ -20,17 +21,6 @@ struct branch {
     int n_node, cap_node;
     double parameters; /* of weights that belong here and not deeper */
 };
-
-static void *grown(void *list, int n, int *cap, size_t size)
-{
-    if (n < *cap)
-        return list;
-    *cap = *cap ? 2 * *cap : 8;
-    list = reallocarray(list, (size_t)*cap, size);
-    if (!list)
-        fail_bug("out of memory", "tree");
-    return list;
-}
 
 /* ---- building ---- */
 
@@ -76,7 +66,7 @@ static branch *child_of(branch *b, const char *name, size_t length)
     int *slot = slot_of(b, name, length);
     if (*slot)
         return b->child[*slot - 1];
-    b->child = grown(b->child, b->n_child, &b->cap_child, sizeof *b->child);
+    b->child = list_grown(b->child, b->n_child, &b->cap_child, sizeof *b->child);
     b->child[b->n_child] = branch_make(name, length);
     *slot = ++b->n_child;
     return b->child[b->n_child - 1];
@@ -211,7 +201,7 @@ static void fill(builder *b, const cJSON *model)
         branch *home = b->of[i].home;
         if (!home)
             continue;
-        home->node = grown(home->node, home->n_node, &home->cap_node, sizeof *home->node);
+        home->node = list_grown(home->node, home->n_node, &home->cap_node, sizeof *home->node);
         home->node[home->n_node++] = b->of[i].node;
     }
 }

@@ -203,11 +203,6 @@ bool team_run(team *t, team_work *work, void *arg, err *e)
     return true;
 }
 
-int team_size(const team *t)
-{
-    return t->size;
-}
-
 /* ---- making ---- */
 
 /* Whether each member can have a processor of its own. */

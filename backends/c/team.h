@@ -14,7 +14,6 @@ typedef void team_work(void *arg, int part, int parts);
 
 /* os_cpu: the system's number of the processor of each part; NULL: nobody is pinned. */
 team *team_make(int threads, const int *os_cpu, err *e);
-int team_size(const team *t);
 /* Calls work in all members, parts 0 to size-1, and returns when all are done. False when called inside work, from two
  * threads at once, or in a forked child: nothing ran. */
 bool team_run(team *t, team_work *work, void *arg, err *e);

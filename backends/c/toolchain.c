@@ -104,13 +104,10 @@ static void add_lines(text *out, const text *said)
 {
     enum { LINES = 8, WIDTH = 200 };
     const char *at = text_str(said);
-    for (int i = 0; i < LINES && *at; i++) {
-        size_t n = strcspn(at, "\n");
-        char cut[WIDTH + 1] = {0};
-        memcpy(cut, at, n < WIDTH ? n : WIDTH);
+    char cut[WIDTH + 1];
+    for (int i = 0; i < LINES && line_next(&at, cut, sizeof cut); i++) {
         text_add(out, "\n    ");
         text_safe(out, cut);
-        at += n + (at[n] == '\n');
     }
 }
 

@@ -131,6 +131,17 @@ void text_safe(text *t, const char *s)
     }
 }
 
+bool line_next(const char **at, char *line, size_t size)
+{
+    if (!*at || !**at)
+        return false;
+    const size_t n = strcspn(*at, "\n"), kept = n < size ? n : size - 1;
+    memcpy(line, *at, kept);
+    line[kept] = 0;
+    *at += n + ((*at)[n] == '\n');
+    return true;
+}
+
 void text_free(text *t)
 {
     free(t->s);

@@ -3,7 +3,6 @@
 #include "graph/rule.h"
 
 #include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,9 +35,11 @@ static const node *followed(graph *g, const node *old, const node *now, double k
 static bool further_outputs(const onnx_call *c, const node *const in[5], const node **out, err *e)
 {
     const node *now[2];
-    if (c->n_out > 1 && !moments(c->g, in[0], in[3]->type.dtype, now))
+    if (c->n_out < 2)
+        return true;
+    if (!moments(c->g, in[0], in[3]->type.dtype, now))
         return onnx_give(c, out + 1, NULL, e);
-    for (int i = 0; i < 2 && c->n_out > 1; i++) {
+    for (int i = 0; i < 2; i++) {
         const node *next = followed(c->g, in[3 + i], now[i], onnx_real(c, "momentum", 0.9));
         if ((c->n_out > 1 + i && !onnx_give(c, out + 1 + i, next, e)) ||
             (c->n_out > 3 + i && !onnx_give(c, out + 3 + i, now[i], e)))
@@ -101,12 +102,9 @@ typedef struct norms {
 static bool is_listed(const char *globs, const char *name)
 {
     char one[512];
-    for (const char *at = globs; at && *at; at += *at == '\n') {
-        const size_t n = strcspn(at, "\n");
-        snprintf(one, sizeof one, "%.*s", (int)n, at), at += n;
+    while (line_next(&globs, one, sizeof one))
         if (!fnmatch(one, name, 0))
             return true;
-    }
     return false;
 }
 

@@ -92,11 +92,9 @@ static void add_place(thinning *t, const char *name, const node *n)
 static void name_places(thinning *t, const char *path, const node *n)
 {
     char glob[MOST_NAME], part[MOST_NAME];
-    int k = 0;
-    for (const char *at = t->wish->on; *at; at += *at == '\n', k++) {
-        const size_t length = strcspn(at, "\n");
-        snprintf(part, sizeof part, "%.*s", (int)length, at);
-        as_path(part, glob), at += length;
+    const char *at = t->wish->on;
+    for (int k = 0; line_next(&at, part, sizeof part); k++) {
+        as_path(part, glob);
         for (size_t i = 1, end = strlen(path); i <= end; i++) {
             if (path[i] && path[i] != '.')
                 continue;
@@ -165,14 +163,11 @@ static const node *with_dropout(void *user, const node *old, const node *now)
 
 static bool all_hit(thinning *t)
 {
-    int k = 0;
-    for (const char *at = t->wish->on; at && *at; at += *at == '\n', k++) {
-        const size_t n = strcspn(at, "\n");
+    char glob[MOST_NAME];
+    const char *at = t->wish->on;
+    for (int k = 0; line_next(&at, glob, sizeof glob); k++)
         if (!t->hit[k])
-            return g_fail(t->g, TS_BAD_INPUT, "dropout on '%.*s': no operation or layer has such a name", (int)n, at),
-                   false;
-        at += n;
-    }
+            return g_fail(t->g, TS_BAD_INPUT, "dropout on '%s': no operation or layer has such a name", glob), false;
     return true;
 }
 

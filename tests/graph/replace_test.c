@@ -31,9 +31,25 @@ static void rewrites(void) /* operands first: what stands for a node is built on
     ts_graph_free(g);
 }
 
+static void outputs(void) /* of one operation know each other, also when they are made again */
+{
+    graph *g = ts_graph_make();
+    const int64_t dim[] = {2, 3};
+    const ts_tensor x = ts_input(g, "x", TS_F32, 2, dim), y = ts_input(g, "y", TS_F32, 2, dim);
+    const ts_tensor both[] = {ts_call1(g, "split axis=1 sizes=[1,2] part=0", x),
+                              ts_call1(g, "split axis=1 sizes=[1,2] part=1", x)};
+    ts_tensor out[2] = {0};
+    CHECK(ts_index(both[0]) == 0 && ts_index(both[1]) == 1 && ts_origin(both[1]) == both[0]);
+    CHECK(ts_index(x) == 0 && ts_origin(x) == x);
+    CHECK(ts_replace(g, 2, both, 1, &x, &y, out) && out[1] != both[1]);
+    CHECK(ts_index(out[1]) == 1 && ts_origin(out[1]) == out[0]);
+    ts_graph_free(g);
+}
+
 int main(void)
 {
     rewrites();
+    outputs();
     graph *g = ts_graph_make();
     const int64_t dim[] = {2, 3};
     const ts_tensor w = ts_weight(g, "w", TS_F32, 2, dim, 0, 1, 1), x = ts_input(g, "x", TS_F32, 2, dim);

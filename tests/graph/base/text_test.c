@@ -79,6 +79,19 @@ static void test_safe(void)
     same(text_safe, "\xFFz\xC0\x80\xE2\x82", "\\xffz\\xc0\\x80\\xe2\\x82");
 }
 
+static void test_line_next(void)
+{
+    char line[4];
+    const char *at = "a\n\nlonger\nb", *none = NULL;
+    CHECK(!line_next(&none, line, sizeof line));
+    static const char *const want[] = {"a", "", "lon", "b"};
+    for (int i = 0; i < 4; i++) {
+        CHECK(line_next(&at, line, sizeof line));
+        CHECK_TEXT(line, want[i]);
+    }
+    CHECK(!line_next(&at, line, sizeof line));
+}
+
 /* All strings of two bytes: what comes out is printable, and valid where it is not ASCII. */
 static void test_all_pairs(void)
 {
@@ -101,6 +114,7 @@ int main(void)
 {
     test_growth();
     test_lines();
+    test_line_next();
     test_json();
     test_safe();
     test_all_pairs();
