@@ -39,7 +39,7 @@ static void recipe(const train_wish *w, char *out, size_t n)
             at += (size_t)snprintf(out + at, n - at, " %s=%.17g", all[i].name, all[i].value);
 }
 
-enum { MOST_RULES = 64 };
+enum { MOST_RULES = 64, MOST_NAME = 1024 };
 /* Which parameters do not decay, by default biases and scales; text holds the names. */
 static int no_decay(const train_wish *w, ts_rule *rule, char (*text)[WISH_LINE])
 {
@@ -84,12 +84,32 @@ static bool optimize(step *s, net *n, const ts_tensor *grad, ts_updates *out, ts
     return good;
 }
 
-/* Every batch moves them, not only the last one of an update. */
+/* A statistic before the update, where that takes several batches: each moves it, and one that is not finite undoes what
+ * those before it did. */
+static ts_tensor before_of(const step *s, net *n, int i)
+{
+    const ts_tensor now = s->param[s->n_param + i].input;
+    char name[MOST_NAME];
+    if (!s->last)
+        return now;
+    snprintf(name, sizeof name, "%s.before", ts_name(now));
+    return ts_input(n->g, name, ts_type(now), ts_rank(now), ts_shape(now));
+}
+
 static void add_statistics(step *s, net *n, ts_tensor fine, ts_state *state, int *count)
 {
     for (int i = 0; i < s->n_weight - s->n_param; i++) {
-        const ts_tensor from = s->param[s->n_param + i].input;
-        state[(*count)++] = (ts_state){from, ts_call3(n->g, "where", fine, s->follow[i], from)};
+        const ts_tensor to = ts_call3(n->g, "where", fine, s->follow[i], before_of(s, n, i));
+        state[(*count)++] = (ts_state){s->param[s->n_param + i].input, to};
+    }
+}
+
+static void add_befores(step *s, net *n, ts_tensor steps, ts_state *state, int *count)
+{
+    for (int i = 0; s->last && i < s->n_weight - s->n_param; i++) {
+        const ts_tensor from = before_of(s, n, i);
+        state[(*count)++] = (ts_state){from, ts_call3(n->g, "where", steps, s->follow[i], from)};
+        s->state[s->n_state++] = (slot){.input = from, .of = s->n_param + i};
     }
 }
 
@@ -111,6 +131,7 @@ static void add_states(step *s, net *n, const ts_updates *u, ts_tensor loss, ts_
             if (is->start == s->param[k].input)
                 own->of = k, s->param[k].average = is->from;
     }
+    add_befores(s, n, steps, state, count);
     precision_states(s, n, fine, steps, state, count);
 }
 
@@ -139,8 +160,9 @@ static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
         good = ts_accumulate(n->g, s->n_param, grad, (double)s->wish->accumulate, sums, mean) || ts_graph_ok(n->g, e);
     }
     good = good && optimize(s, n, s->last ? mean : grad, &u, e);
-    ts_state *state = calloc((size_t)u.n + n_param + (size_t)s->n_weight + 3, sizeof *state);
-    s->state = calloc((size_t)u.n + 3, sizeof *s->state), s->sum = calloc(n_param + 1, sizeof *s->sum);
+    const size_t most = (size_t)u.n + 2 * (size_t)s->n_weight + 3;
+    ts_state *state = calloc(most, sizeof *state);
+    s->state = calloc(most, sizeof *s->state), s->sum = calloc(n_param + 1, sizeof *s->sum);
     good = good && ((state && s->state && s->sum) || bench_fail(e, TS_MEMORY, "no memory for the step"));
     if (good) {
         int count = 0;

@@ -13,7 +13,7 @@ typedef struct param {
 } param;
 typedef struct slot { /* what an optimizer keeps, named PARAMETER.STATE */
     ts_tensor input;
-    int of; /* the parameter whose value it begins with; -1: the number below, everywhere */
+    int of; /* the weight whose value it begins with; -1: the number below, everywhere */
     double begin;
 } slot;
 
