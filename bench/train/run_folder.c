@@ -40,6 +40,15 @@ static bool lock_soon(int fd)
     return true;
 }
 
+bool run_is_new(const char *path, ts_error *e)
+{
+    char file[MOST_PATH];
+    if (!path_in(file, path, "run.json", e) || !exists(file))
+        return !e->code;
+    bench_fail(e, TS_USAGE, "'%s' holds a run already", path);
+    return bench_hint(e, "tessera train --resume %s goes on with it; -o names another folder", path);
+}
+
 bool run_lock(run_folder *r, const char *path, bool fresh, ts_error *e)
 {
     char file[MOST_PATH];
@@ -53,10 +62,7 @@ bool run_lock(run_folder *r, const char *path, bool fresh, ts_error *e)
         bench_fail(e, TS_FILES, "another process trains in '%s' now", path);
         return bench_hint(e, "wait until it ends, or train in another folder with -o");
     }
-    if (!fresh || !path_in(file, path, "run.json", e) || !exists(file))
-        return !e->code;
-    bench_fail(e, TS_USAGE, "'%s' holds a run already", path);
-    return bench_hint(e, "tessera train --resume %s goes on with it; -o names another folder", path);
+    return !fresh || run_is_new(path, e);
 }
 
 void run_close(run_folder *r)

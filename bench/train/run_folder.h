@@ -14,6 +14,8 @@ typedef struct run_facts {
     int64_t classes, steps, total_steps, warmup, batch_steps; /* batch_steps: of an epoch */
 } run_facts;
 
+bool run_is_new(const char *path, ts_error *e); /* false, and it says so: there is a run already */
+/* Makes the folder and keeps others out of it. fresh: and there must be no run yet. */
 bool run_lock(run_folder *r, const char *path, bool fresh, ts_error *e);
 void run_close(run_folder *r);
 bool run_write(const run_folder *r, const train_wish *w, const run_facts *f, ts_error *e);

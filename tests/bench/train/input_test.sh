@@ -41,8 +41,8 @@ train() { # CODE TEXT ARGUMENT...: with the tiny model, in a fresh folder
     code=$1 text=$2
     shift 2
     rm -rf fresh
-    expect "$code" "$text" train model.json --tokenizer vocab.txt --length 12 --batch 4 --steps 2 --lr 0.1 -q -o fresh "$@"
-    [ "$code" = 0 ] || [ ! -e fresh/checkpoints ] || wrong "a refused run has checkpoints: $*"
+    expect "$code" "$text" train model.json --tokenizer vocab.txt --length 12 --batch 4 --steps 2 --lr 0.1 -q -o fresh/run "$@"
+    [ "$code" = 0 ] || [ ! -e fresh ] || wrong "a refused run leaves a folder: $*"
 }
 
 # data
@@ -117,7 +117,9 @@ expect 3 '--length 64: the model has positions for 6 tokens' train six.json --to
 arrays() { # CODE TEXT ARGUMENT...
     code=$1 text=$2
     shift 2
+    rm -rf fresh
     expect "$code" "$text" train line.json --head none --batch 4 --steps 2 -q -o fresh "$@"
+    [ ! -e fresh ] || wrong "a refused run leaves a folder: $*"
 }
 arrays 2 'there is no array of labels among the data' --data x=x.npy
 arrays 2 'there is no array of labels among the data' --data x=x.npy --data label=y.npy --eval x=x.npy
@@ -150,6 +152,7 @@ train 2 'its outputs are hidden, total' --data train.tsv --output hiden
 train 3 'there is no tensor "head.weight"' --data train.tsv --labels 2 --head weights.safetensors
 
 # options
+train 2 'none of the 5 parameters' --data train.tsv --freeze dense.wieght --resume
 train 2 "--freeze 'dense.wieght' matches none of the 5 parameters" --data train.tsv --freeze dense.wieght
 train 2 'the nearest is dense.weight' --data train.tsv --freeze dense.wieght
 train 2 'there is nothing to train' --data train.tsv --freeze '*'
