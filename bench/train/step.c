@@ -84,8 +84,8 @@ static bool optimize(step *s, net *n, const ts_tensor *grad, ts_updates *out, ts
     return good;
 }
 
-/* A statistic before the update, where that takes several batches: each moves it, and one that is not finite undoes what
- * those before it did. */
+/* A statistic before the update, where that takes several batches: each moves it, and one that is not finite undoes
+ * what those before it did. */
 static ts_tensor before_of(const step *s, net *n, int i)
 {
     const ts_tensor now = s->param[s->n_param + i].input;

@@ -1,4 +1,5 @@
-/* train_begin.c - from what was asked for to a step that can run: data, order, plan, the folder, the state to go on from. */
+/* train_begin.c - from what was asked for to a step that can run: data, order, plan, the folder, the state to go on
+ * from. */
 #include "bench/failure.h"
 #include "bench/train/checkpoint.h"
 #include "bench/train/train_parts.h"

@@ -27,8 +27,8 @@ typedef struct training {
     int64_t *which;
 } training;
 
-/* Reads, checks and plans all that a run is made of, and begins or goes on with its folder: the next step can run. A run
- * that is refused leaves no folder. */
+/* Reads, checks and plans all that a run is made of, and begins or goes on with its folder: the next step can run. A
+ * run that is refused leaves no folder. */
 bool train_begin(training *t, ts_error *e);
 bool trains(const train_job *j); /* else it is asked what training would do */
 void tell(const training *t, const train_news *n);

@@ -45,8 +45,8 @@ void text_line(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3
 void text_bytes(text *t, const char *s, size_t n);
 void text_json(text *t, const char *s); /* a JSON string with its quotes; bad UTF-8 becomes U+FFFD */
 void text_safe(text *t, const char *s); /* for terminals: control, bidi and invalid bytes as \xNN */
-/* Line after line of *at, which may be NULL: for (const char *at = s; line_next(&at, line, sizeof line);) ... Each is cut
- * to what fits. */
+/* Line after line of *at, which may be NULL: for (const char *at = s; line_next(&at, line, sizeof line);) ... Each is
+ * cut to what fits. */
 bool line_next(const char **at, char *line, size_t size);
 /* Bytes of the well-formed UTF-8 character at s (shortest form, no surrogate, at most U+10FFFF), its code in *code; 0
  * when there is none. The terminating NUL ends every sequence, so nothing past it is read. */
