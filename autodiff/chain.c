@@ -73,9 +73,7 @@ static void name_new(pass *p, const node *y, const node *x, int first)
     if (!**of)
         return;
     const char *label = arena_format(&p->g->mem, "gradient of %s", *of);
-    for (int id = first; id < p->g->n; id++)
-        if (!node_is_leaf(p->g->node[id]))
-            g_label(p->g, p->g->node[id], label);
+    g_label_new(p->g, first, label);
 }
 
 static void hand_on(pass *p, const node *y)

@@ -287,6 +287,7 @@ static const node *square_sum(graph *g, const node *grad)
 static bool measure(optimizing *z, int n, const ts_tensor *param, const ts_tensor *grad, char *const *label)
 {
     const node *sum = NULL;
+    const int begin = z->g->n;
     char formula[64];
     for (int i = 0; i < n; i++) {
         const ts_rule *rule = rule_of(z->o, label[i], param[i] ? param[i]->type.rank : 0);
@@ -294,7 +295,9 @@ static bool measure(optimizing *z, int n, const ts_tensor *param, const ts_tenso
             continue;
         if (!param[i] || !grad[i] || !type_equal(&param[i]->type, &grad[i]->type))
             return g_fail(z->g, TS_BAD_INPUT, "%s: its gradient has another shape or dtype", label[i]), false;
+        const int first = z->g->n;
         const node *one = z->out->square[i] = square_sum(z->g, grad[i]);
+        g_label_new(z->g, first, arena_format(&z->g->mem, "norm of the gradient of %s", label[i]));
         sum = sum ? g_formula(z->g, 2, (const node *const[]){sum, one}, "a+b") : one;
     }
     if (!sum)
@@ -302,6 +305,7 @@ static bool measure(optimizing *z, int n, const ts_tensor *param, const ts_tenso
     z->out->norm = g_formula(z->g, 1, &sum, "sqrt(a)");
     snprintf(formula, sizeof formula, "min(%.17g/(a+1e-06),1)", z->o->clip);
     z->scale = z->o->clip > 0 ? g_formula(z->g, 1, &z->out->norm, formula) : NULL;
+    g_label_new(z->g, begin, "norm of all gradients");
     return !err_is(&z->g->err);
 }
 
@@ -332,10 +336,12 @@ bool ts_optimize(ts_graph *g, const ts_optimizer *o, int n, const ts_tensor *par
     for (int i = 0; i < n; i++)
         add_update(&z, param[i], param[i], NULL);
     for (int i = 0; i < n && !err_is(&g->err); i++) {
+        const int first = g->n;
         const node *next = update_one(&z, param[i], grad[i], label[i]);
         out->update[i].to = next;
         if (o->average > 0 && next != param[i])
             add_average(&z, param[i], next, label[i]);
+        g_label_new(g, first, arena_format(&g->mem, "update of %s", label[i]));
     }
     add_update(&z, o->step, g_formula(g, 1, &o->step, "a+1"), g_scalar(g, TS_F64, 1));
     return !err_is(&g->err);

@@ -176,6 +176,13 @@ void g_label(graph *g, const node *n, const char *label)
         ((node *)(uintptr_t)n)->label = arena_string(&g->mem, label);
 }
 
+void g_label_new(graph *g, int first, const char *label)
+{
+    for (int id = first; id < g->n; id++)
+        if (!node_is_leaf(g->node[id]))
+            g_label(g, g->node[id], label);
+}
+
 void g_back(graph *g, int first)
 {
     for (int id = first; id < g->n; id++)

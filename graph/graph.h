@@ -83,6 +83,7 @@ const node *g_callf(graph *g, int n, const node *const *in, const char *fmt, ...
 const node *g_output(graph *g, const node *n, const node *origin, int index);
 /* Gives n a name if it has none: for schemas and reports, no part of its identity. */
 void g_label(graph *g, const node *n, const char *label);
+void g_label_new(graph *g, int first, const char *label); /* all from id `first` on that have none */
 /* All nodes from id `first` on belong to a backward pass. */
 void g_back(graph *g, int first);
 /* Records a recipe's expansion. */

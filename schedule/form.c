@@ -1,6 +1,5 @@
 /* form.c - the second half of the fusion pass: clusters of items become kernels of stages; axes of one element go,
- * neighbours that every access walks as one are merged (batch and row of a product become m), and axes get their
- * letters. */
+ * neighbours that every access walks as one are merged (batch and row of a product become m). */
 #include "schedule/fuse.h"
 
 #include <stdio.h>
@@ -209,159 +208,6 @@ static void merge_axes(fuser *f, kernel *k)
     }
 }
 
-/* ---- letters ---- */
-static int words(const char *s, char out[][MAX_LETTER], int max)
-{
-    int n = 0, used;
-    while (n < max && sscanf(s, "%7s%n", out[n], &used) == 1)
-        n++, s += used;
-    return n;
-}
-
-/* Result axes by the dimension they walk where each has a letter; else from the last letter backwards, and more axes
- * than letters are b, b1, ...; folded axes in order. */
-static void name_axes(stage *s, const op *o, int first)
-{
-    char result[MAX_AXIS][MAX_LETTER], fold[MAX_AXIS][MAX_LETTER], left[64] = "";
-    const char *bar = o->axes ? strchr(o->axes, '|') : NULL;
-    if (o->axes)
-        snprintf(left, sizeof left, "%.*s", bar ? (int)(bar - o->axes) : (int)strlen(o->axes), o->axes);
-    int nr = words(left, result, MAX_AXIS), nf = bar ? words(bar + 1, fold, MAX_AXIS) : 0, extra = 0;
-    const bool plain = !s->folds && !nr;
-    for (int a = s->n_result - 1; a >= first; a--) {
-        const int back = nr < s->node->type.rank ? s->n_result - 1 - a : s->node->type.rank - 1 - s->dim[a];
-        if (back < nr)
-            memcpy(s->letter[a], result[nr - 1 - back], MAX_LETTER);
-        else if (plain)
-            snprintf(s->letter[a], MAX_LETTER,
-                     s->n_result - first == 1 ? "e"
-                     : back == 0              ? "c"
-                     : back == 1              ? "r"
-                                              : "r%d",
-                     back - 1);
-        else
-            snprintf(s->letter[a], MAX_LETTER, extra ? "b%d" : "b", extra), extra++;
-    }
-    for (int a = s->n_result, i = 0; a < s->n_axis; a++, i++) {
-        if (i < nf)
-            memcpy(s->letter[a], fold[i], MAX_LETTER);
-        else
-            snprintf(s->letter[a], MAX_LETTER, i ? "f%d" : "f", i);
-    }
-}
-
-static void make_unique(stage *s) /* a letter that is taken gets a number */
-{
-    for (int a = 0; a < s->n_axis; a++) {
-        char plain[MAX_LETTER];
-        memcpy(plain, s->letter[a], sizeof plain);
-        for (int b = 0, n = 1; b < a;) {
-            if (strcmp(s->letter[a], s->letter[b]))
-                b++;
-            else
-                snprintf(s->letter[a], MAX_LETTER, "%.4s%d", plain, n++ % 100), b = 0;
-        }
-    }
-}
-
-static void index_groups(fuser *f)
-{
-    const graph *g = f->p->g;
-    f->group = arena_array(&f->p->mem, (size_t)g->n + 1, sizeof *f->group);
-    f->next_group = arena_array(&f->p->mem, (size_t)g->n_group + 1, sizeof *f->next_group);
-    for (int i = g->n_group; i-- > 0;) {
-        int *first = &f->group[g->group[i].result->id];
-        f->next_group[i] = *first, *first = i + 1;
-    }
-}
-
-static int members_in(const cluster *c, const group *q)
-{
-    int n = 0;
-    for (int k = 0; k < c->n; k++)
-        n += c->member[k]->node->id >= q->first && c->member[k]->node->id <= q->last;
-    return n;
-}
-
-/* The largest recipe whose result is here, most of it too; the first of equal ones */
-static const group *group_of(const fuser *f, const cluster *c)
-{
-    const graph *g = f->p->g;
-    const group *best = NULL;
-    for (int k = 0; k < c->n; k++)
-        for (int i = f->group[c->member[k]->node->id]; i; i = f->next_group[i - 1]) {
-            const group *q = &g->group[i - 1];
-            const int more = best ? q->last - q->first - (best->last - best->first) : 1;
-            if (2 * members_in(c, q) > c->n && (more > 0 || (!more && q < best)))
-                best = q;
-        }
-    return best;
-}
-
-static double work(const stage *s)
-{
-    double n = 1;
-    for (int i = 0; i < s->n_axis; i++)
-        n *= (double)s->extent[i];
-    return n;
-}
-
-static void name_stage(kernel *k, int i, const char *name) /* unique among the kernel's */
-{
-    int same = 0;
-    for (int j = 0; j < i; j++)
-        same += !strncmp(k->stage[j].name, name, strlen(name));
-    snprintf(k->stage[i].name, sizeof k->stage[i].name, same ? "%.20s%d" : "%.20s", name, same + 1);
-}
-
-/* An axis that stages share goes by the letter that the group gives the last dimension of its result that it walks,
- * else by r. */
-static void name_shared(const kernel *k, const group *q, int a, char out[MAX_LETTER])
-{
-    char letter[MAX_AXIS][MAX_LETTER];
-    int n = q && q->op->axes ? words(q->op->axes, letter, MAX_AXIS) : 0;
-    if (k->n_stage == 1)
-        return;
-    for (int i = 0; i < n; i++)
-        if (*letter[i] == '|')
-            n = i;
-    memcpy(out, "r", sizeof "r");
-    for (int i = 0; i < k->n_stage && n; i++)
-        for (int d = 0; q->result == k->stage[i].node && d < q->result->type.rank; d++) {
-            const int at = n - q->result->type.rank + d;
-            if (at >= 0 && x_axes(k->stage[i].store[d]) >> a & 1)
-                memcpy(out, letter[at], MAX_LETTER);
-        }
-}
-
-static void name_kernel(fuser *f, const cluster *c, kernel *k)
-{
-    const group *q = c->n > 1 ? group_of(f, c) : NULL;
-    k->main = k->n_stage - 1;
-    for (int i = 0; i < k->n_stage; i++)
-        if (work(&k->stage[i]) > work(&k->stage[k->main]))
-            k->main = i;
-    k->whole = c->member[k->main]->main;
-    k->op = q ? q->op->name : c->member[k->main]->main->op->name;
-    for (int i = 0; i < k->n_stage; i++) {
-        stage *s = &k->stage[i];
-        name_stage(k, i, c->member[i]->main->op->name);
-        name_axes(s, c->member[i]->main->op, k->n_shared);
-        for (int a = 0; a < k->n_shared; a++)
-            name_shared(k, q, a, s->letter[a]);
-    }
-    for (int i = 0; i < k->n_stage; i++)
-        make_unique(&k->stage[i]);
-    k->label = c->member[k->n_stage - 1]->node->label;
-    for (int i = 0; i < k->n_stage && !*k->label; i++) { /* else the name of a weight it reads */
-        const expr *load[MAX_LOADS];
-        const int n = x_loads(k->stage[i].value, load, MAX_LOADS);
-        for (int j = 0; j < n && j < MAX_LOADS && !*k->label; j++)
-            if (load[j]->from->leaf && load[j]->from->leaf->kind != LEAF_INPUT)
-                k->label = load[j]->from->label;
-    }
-}
-
 /* ---- costs ---- */
 enum { MAX_SEEN = 512 };
 typedef struct seen {
@@ -388,12 +234,18 @@ static double flops_of(const expr *x)
     return count_flops(x, &s);
 }
 
+double stage_points(const stage *s, int from, int to)
+{
+    double n = 1;
+    for (int a = from; a < to; a++)
+        n *= (double)s->extent[a];
+    return n;
+}
+
 double stage_flops(const stage *s)
 {
     const expr *fold = stage_fold(s);
-    double results = 1, folded = 1;
-    for (int a = 0; a < s->n_axis; a++)
-        *(a < s->n_result ? &results : &folded) *= (double)s->extent[a];
+    const double results = stage_points(s, 0, s->n_result), folded = stage_points(s, s->n_result, s->n_axis);
     if (s->value->kind == X_SCATTER)
         return results * flops_of(s->value->arg[0]) +
                folded * (flops_of(s->value->arg[1]) + (s->value->fn ? s->value->fn->cost : 0));
@@ -405,18 +257,16 @@ static void count_work(kernel *k)
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
         const expr *fold = stage_fold(s), *load[MAX_LOADS];
-        double folded = 1;
-        for (int a = s->n_result; a < s->n_axis; a++)
-            folded *= (double)s->extent[a];
+        const double results = stage_points(s, 0, s->n_result), folded = stage_points(s, s->n_result, s->n_axis);
         k->flops += stage_flops(s);
         if (!s->scratch)
-            k->bytes += work(s) / folded * ts_dtype_bytes(s->node->type.dtype);
+            k->bytes += results * ts_dtype_bytes(s->node->type.dtype);
         const int n = x_loads(s->value, load, MAX_LOADS);
         for (int j = 0; j < n && j < MAX_LOADS; j++) {
             bool inside = false;
             for (int o = 0; o < i; o++)
                 inside = inside || k->stage[o].node == load[j]->from;
-            double read = work(s) / (fold ? 1 : folded), whole = (double)type_count(&load[j]->from->type);
+            const double read = results * (fold ? folded : 1), whole = (double)type_count(&load[j]->from->type);
             if (!inside)
                 k->bytes += (read < whole ? read : whole) * ts_dtype_bytes(load[j]->from->type.dtype);
         }
@@ -461,7 +311,7 @@ bool form_kernels(fuser *f, err *e)
     for (int i = 0; i < f->n; i++)
         p->home[f->need[i]->id].where = NOWHERE, layout_rows(&p->home[f->need[i]->id].layout, &f->need[i]->type);
     mark_outside(f);
-    index_groups(f);
+    names_index(f);
     for (int i = 0; i < f->n_order; i++) {
         const cluster *c = &f->kernel[f->order[i]];
         kernel *k = &p->kernel[p->n_kernel++];
@@ -485,7 +335,7 @@ bool form_kernels(fuser *f, err *e)
             st->value = x_share(&p->mem, st->value);
             find_loads(&p->mem, st);
         }
-        name_kernel(f, &f->kernel[f->order[i]], &p->kernel[i]);
+        names_give(f, &f->kernel[f->order[i]], &p->kernel[i]);
         count_work(&p->kernel[i]);
         note_narrowed(p, &p->kernel[i]);
     }

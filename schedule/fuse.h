@@ -1,5 +1,5 @@
-/* fuse.h - shared by the parts of the fusion pass: fuse.c decides, form.c writes kernels and stages down, order.c lays
- * their values out. */
+/* fuse.h - shared by the parts of the fusion pass: fuse.c decides, form.c writes kernels and stages down, names.c names
+ * them, order.c lays their values out. */
 #ifndef TS_FUSE_H
 #define TS_FUSE_H
 #include "schedule/plan.h"
@@ -54,12 +54,17 @@ typedef struct fuser {
     const reading **reading; /* by node id: who reads it, once there are stages */
     int *group,
         *next_group; /* by node id: one more than the first group of which it is the result; by group: the next */
+    int *carried;    /* by node id: one more than the first state that it is, or becomes */
 } fuser;
 /* it may be put into its readers, which are decided, and is counted there. owner: NULL for several kernels. */
 bool bulk_take(fuser *f, item *it, item *owner);
 /* Restricts what is computed of each value to what is read of it. */
 void narrow_items(fuser *f);
 bool form_kernels(fuser *f, err *e);
+double stage_points(const stage *s, int from, int to); /* of its axes from ... to - 1 */
+/* Letters of axes, names of stages and kernels (names.c); what they are looked up in, once for all kernels. */
+void names_index(fuser *f);
+void names_give(fuser *f, const cluster *c, kernel *k);
 /* Gives the values between kernels the layouts in which they are walked best. Stages are there, their axes not
  * merged yet. */
 void order_values(fuser *f);
