@@ -51,7 +51,8 @@ static int run(const args *a, ts_error *e)
         examine(root, "ceilings", probe_json(o.isa, o.threads, e), a, e);
         progress_step(&p, "listening for noise", 2, 3);
         examine(root, "noise", noise_json(e), a, e);
-        examine(root, "environment", environment_json(o.isa, o.threads, 0, e), a, e);
+        const int threads = (int)js_get_number(root, "machine/threads", 0);
+        examine(root, "environment", environment_json(o.isa, threads, 0, e), a, e);
         cJSON_DeleteItemFromObjectCaseSensitive(cJSON_GetObjectItemCaseSensitive(root, "environment"), "machine");
         progress_end(&p);
         if (a->console.json)

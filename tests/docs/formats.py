@@ -13,6 +13,18 @@ def is_kind(v, kind):
     return isinstance(v, KINDS[kind])
 
 
+def referred(ref, root):
+    """The schema that a reference leads to, as "FILE#/a/b" or "#/a/b", and the document it stands in."""
+    file, path = ref.split("#/")
+    if file:
+        with open(f"{FOLDER}/{file}") as f:
+            root = json.load(f)
+    s = root
+    for part in path.split("/"):
+        s = s[part]
+    return s, root
+
+
 def check(v, s, root, at):
     """Yields what is wrong with v, as lines that start with its place."""
     if s is True:
@@ -22,8 +34,7 @@ def check(v, s, root, at):
         return
     assert not set(s) - KNOWN, f"the schema uses {set(s) - KNOWN}"
     if "$ref" in s:
-        assert s["$ref"].startswith("#/$defs/")
-        yield from check(v, root["$defs"][s["$ref"][8:]], root, at)
+        yield from check(v, *referred(s["$ref"], root), at)
     kinds = s.get("type", [])
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if kinds and not any(is_kind(v, k) for k in kinds):
@@ -88,4 +99,5 @@ def main(schemas, made):
     return bad > 0
 
 
+FOLDER = sys.argv[1]
 sys.exit(main(*sys.argv[1:]))

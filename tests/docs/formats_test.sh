@@ -37,6 +37,7 @@ small="--dim seq=8 --threads 1"
 quick="--min-time 40ms --launches 2 --threads 1"
 
 made version version
+made doctor doctor
 made help help
 made help-verb help bench
 made help-exit help exit
@@ -52,6 +53,7 @@ made completion completion bash
 # shellcheck disable=SC2086
 {
 made tiling schema init bert-tiny $small
+made tiling schema show panels
 made lint schema lint mine.json bert-tiny $small
 made model show bert-tiny
 made model show hostile.json --dim rows=3
@@ -100,6 +102,25 @@ made train train model.json --data numbers.tsv --task regress --tokenizer vocab.
     --eval numbers.tsv -o numbers
 made predict predict numbers --text 'the film was superb'
 kept misjudged run/misjudged.json
+# conformance cases: one that passes, one whose output is another
+"${PYTHON:-python3}" - <<'PY'
+import os, struct
+def field(number, b): return bytes([number << 3 | 2, len(b)]) + b
+def tensor(name, *values): # of f32
+    return b"\x08" + bytes([len(values)]) + b"\x10\x01" + field(8, name.encode()) + field(9, struct.pack(f"<{len(values)}f", *values))
+def port(number, name): # f32 [2]
+    return field(number, field(1, name) + field(2, field(1, b"\x08\x01" + field(2, field(1, b"\x08\x02")))))
+node = field(1, b"x") + field(2, b"y") + field(4, b"Neg")
+model = b"\x08\x08" + field(7, field(1, node) + field(2, b"g") + port(11, b"x") + port(12, b"y")) + field(8, b"\x10\x11")
+for case, y in ("test_neg", -1.0), ("test_wrong", 7.0):
+    os.makedirs(f"cases/{case}/test_data_set_0")
+    open(f"cases/{case}/model.onnx", "wb").write(model)
+    open(f"cases/{case}/test_data_set_0/input_0.pb", "wb").write(tensor("x", 1.0, -2.0))
+    open(f"cases/{case}/test_data_set_0/output_0.pb", "wb").write(tensor("y", y, 2.0))
+PY
+"$TESSERA" onnx-test cases --target interp --json onnx-test.json -q >/dev/null
+kept onnx-test onnx-test.json
+grep -q '"passed":.1' onnx-test.json && grep -q '"failed":.1' onnx-test.json || wrong "cases: one passes, one fails" "$(cat onnx-test.json)"
 for run in run lm numbers; do
     kept train-run $run/run.json
     for state in $run/checkpoints/*/state.json; do
