@@ -456,6 +456,8 @@ TS_API char *ts_onnx_json(ts_error *e);
 TS_API char *ts_gradients_json(void);
 TS_API char *ts_axes_json(void);    /* op name -> axis letters */
 TS_API char *ts_schemas_json(void); /* names of built-in schemas, per target */
+/* The file, tiling/1, of a built-in schema for o's target. */
+TS_API char *ts_schema_text(const char *name, const ts_options *o, ts_error *e);
 /* What a target keeps on disk for processes to come, under o's target and cache_dir: "path", "usable", "entries",
  * "bytes", the "limit" that it is kept to, "notes"; and a "list" of all entries, oldest use first. */
 TS_API char *ts_cache_json(const ts_options *o, ts_error *e);

@@ -226,6 +226,19 @@ bool schema_load(arena *m, const char *what, const char *target, schema *out, er
     return true;
 }
 
+char *ts_schema_text(const char *name, const ts_options *o, ts_error *e)
+{
+    loading l = {.target = o->target ? o->target : "c", .e = e};
+    const builtin_schema *b = builtin(l.target, name);
+    text t = {0};
+    if (b)
+        return text_add(&t, "%s", b->text), text_take(&t);
+    if (strcmp(name, guess_name))
+        return no_schema(&l, name, NULL), NULL;
+    err_set(e, TS_BAD_INPUT, "the schema \"%s\" is no file: it depends on the model", name);
+    return err_hint(e, "tessera schema init MODEL prints what it amounts to"), NULL;
+}
+
 char *ts_schemas_json(void) /* {"TARGET": ["NAME", ...], ...} */
 {
     text t = {0};

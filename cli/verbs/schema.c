@@ -1,4 +1,4 @@
-/* schema.c - tessera schema: starting, checking and listing tiling schemas. */
+/* schema.c - tessera schema: starting, checking, listing and printing tiling schemas. */
 #include "cli/fail.h"
 #include "cli/outfile.h"
 #include "cli/outline.h"
@@ -8,17 +8,25 @@
 #include <string.h>
 
 /* With --json a schema still is one JSON object; it needs no wrapping. */
-static bool init(session *s, const args *a, ts_error *e)
+static bool put(char *text, const args *a, ts_error *e)
 {
-    if (!session_open(s, a, args_noun(a, 0), e))
-        return false;
-    char *text = ts_schema_guess(s->model, &s->options, e);
     const char *out = args_text(a, "out", "-");
     bool good = text && outfile_write(out, text, e);
     if (good && strcmp(out, "-") != 0)
         console_note(&a->console, "wrote %s", out);
     ts_free(text);
     return good;
+}
+
+static bool init(session *s, const args *a, ts_error *e)
+{
+    return session_open(s, a, args_noun(a, 0), e) && put(ts_schema_guess(s->model, &s->options, e), a, e);
+}
+
+static bool show(const args *a, ts_error *e)
+{
+    const ts_options o = session_options(a);
+    return put(ts_schema_text(args_noun(a, 0), &o, e), a, e);
 }
 
 static bool list(const args *a, ts_error *e)
@@ -97,6 +105,8 @@ static int run(const args *a, ts_error *e)
         init(&s, a, e);
     else if (strcmp(a->form, "list") == 0)
         list(a, e);
+    else if (strcmp(a->form, "show") == 0)
+        show(a, e);
     else
         lint(&s, a, e);
     session_close(&s);
@@ -104,7 +114,7 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"out", 'o', A_FILE, "FILE", "where init writes (default: standard output)", false, 0, 0},
+    {"out", 'o', A_FILE, "FILE", "where init and show write (default: standard output)", false, 0, 0},
     {0},
 };
 static const option_group group = {"Options", options};
@@ -114,13 +124,14 @@ static const char *const examples[] = {
     "tessera schema init bert-base -o mine.json # the built-in guess, to edit",
     "tessera schema lint mine.json bert-base    # what fits, what does not, and why",
     "tessera schema list                        # schemas that come with Tessera",
+    "tessera schema show panels -o mine.json    # one of them, to read and to edit",
     NULL,
 };
 
 const verb verb_schema = {
     .name = "schema",
-    .brief = "Start, check and list tiling schemas",
-    .usage = "init MODEL\nlint FILE MODEL\nlist",
+    .brief = "Start, check, list and print tiling schemas",
+    .usage = "init MODEL\nlint FILE MODEL\nlist\nshow NAME",
     .groups = groups,
     .examples = examples,
     .run = run,

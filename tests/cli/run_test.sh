@@ -72,6 +72,15 @@ json same '[k.get("derived", k["loops"]) for k in d["kernels"]] == [
     k.get("derived", k["loops"]) for k in json.load(open("plan.json"))["kernels"]]' \
     explain bert-tiny -s guess.json $small
 json schemas 'all(isinstance(v, list) for v in d.values())' schema list
+for name in naive panels rows; do
+    "$TESSERA" schema show $name | cmp - "$SOURCE/schedule/schemas/c/$name.json" || wrong "schema show $name prints something else"
+done
+expect 0 'wrote panels.json' schema show panels -o panels.json
+expect 0 'kernels follow its rules, 0 warnings' schema lint panels.json bert-base --dim seq=16 --threads 1
+expect 3 'no schema "panel" is built in for target c' schema show panel
+expect 3 'did you mean "panels"?' schema show panel
+expect 3 'the schema "guess" is no file' schema show guess
+expect 3 'tessera schema init MODEL prints' schema show guess
 
 json doctor 'd["ceilings"]["fma_f32_gflops"] > 1 and d["machine"]["cores"] >= 1 and "noise" in d' doctor
 expect 0 'GFLOP/s' doctor
