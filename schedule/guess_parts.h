@@ -16,6 +16,9 @@ bool guess_contracts(const stage *s); /* something under the fold is read again 
 /* guess_blocks.c: true when the stage is one whose values lie in blocks, or whose weights give another axis than the
  * last; its loops are then in out. */
 bool guess_blocks(const plan *p, const kernel *k, const stage *s, text *out);
+/* guess_window.c: the same for a contraction, one operand of which is read through a window, without weights that are
+ * laid out beforehand. */
+bool guess_window(const plan *p, const kernel *k, const stage *s, text *out);
 /* guess_choice.c: the same for a stage that chooses by the number of a loop what it computes. */
 bool guess_choice(const plan *p, const kernel *k, const stage *s, text *out);
 #endif

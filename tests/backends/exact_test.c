@@ -51,6 +51,14 @@ static const char *const rows[] = {
     "q conv2d strides=[2,2] x v; s add p q; y relu s",
     "x f32[1,8,12,12]; w! f32[8,8,1,1]; v! f32[8,8,3,3]; u! f32[8,8,1,1]; p conv2d x w; q relu p; "
     "r conv2d pads=[1,1,1,1] q v; s relu r; t conv2d s u; z add t x; y relu z",
+    /* weights that change: a panel of them is copied, windows are read where they are */
+    "x f32[2,5,9,10]; w f32[20,5,3,3]; y conv2d pads=[1,1,1,1] x w",
+    "x f32[3,8,14,15]; w f32[70,8,3,2]; y conv2d strides=[2,1] dilations=[2,3] pads=[2,1,0,2] x w",
+    "x f32[1,4,30]; w f32[40,4,5]; c f32[1,40,1]; p conv1d pads=[2,2] x w; q add p c; y relu q",
+    "x f32[2,3,6,7,5]; w f32[18,3,3,2,3]; y conv3d pads=[1,0,1,1,1,1] x w",
+    "x f32[1,130,5,4]; w f32[33,130,3,3]; y conv2d pads=[1,1,1,1] x w",
+    "x f64[2,5,9,10]; w f64[9,5,3,3]; y conv2d pads=[1,1,1,1] x w",
+    "x f32[2,20,9,9]; w f32[20,18,3,3]; y conv_transpose pads=[1,1,1,1] x w",
     /* values between convolutions: blocks of channels where all readers can walk them */
     "x f32[2,3,21,19]; w! f32[20,3,3,3]; v! f32[37,20,3,3]; p conv2d pads=[1,1,1,1] x w; "
     "q max_pool kernel=[3,3] strides=[2,2] pads=[1,1,1,1] p; y conv2d pads=[1,1,1,1] q v",

@@ -1,4 +1,5 @@
 /* Loops when nobody said otherwise: which operands are copied first, and how the work is spread. */
+#include "graph/rule.h"
 #include "schedule/nest.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
@@ -131,8 +132,48 @@ static void test_fresh_products(void)
     guessed(narrow, 2, "m/1026@core n/48+b m/9 k/4 k@unroll m@unroll n@vector");
 }
 
+/* A convolution whose weights change, [8, 64, 28, 28] with 96 filters, and its gradients. */
+static const node *windows(graph *g, int of)
+{
+    const type tx = {.dtype = TS_F32, .rank = 4, .dim = {8, 64, 28, 28}},
+               tw = {.dtype = TS_F32, .rank = 4, .dim = {96, 64, 3, 3}},
+               ty = {.dtype = TS_F32, .rank = 4, .dim = {8, 96, 28, 28}};
+    const node *in[] = {g_input(g, "x", &tx, NULL), g_input(g, "w", &tw, NULL)}, *grad[2];
+    const node *y = g_callf(g, 2, in, "conv2d pads=[1,1,1,1]"), *seed = g_input(g, "dy", &ty, NULL);
+    if (of < 0 || !ts_chain_rule(g, 1, &y, &seed, 2, in, grad))
+        return y;
+    return grad[of];
+}
+
+static const node *window(graph *g)
+{
+    return windows(g, -1);
+}
+
+static const node *window_input(graph *g)
+{
+    return windows(g, 0);
+}
+
+static const node *window_weight(graph *g)
+{
+    return windows(g, 1);
+}
+
+/* Vectors run along channels, of which the operand without a window is copied; windows are read where they are. */
+static void test_windows(void)
+{
+    guessed(window, 1, "oc/48+b n oh ow/7 kh kw ic ow@unroll oc@vector");
+    guessed(window, 2, "oc/48@core+b n oh ow/7 kh kw ic ow@unroll oc@vector");
+    guessed(window, 4, "n/2@core oc/48+b n oh ow/7 kh kw ic ow@unroll oc@vector");
+    guessed(window_input, 2, "b2/32@core+a b3 b1 b/14 f1 f2 f b@unroll b2@vector");
+    guessed(window_weight, 1, "b3/48 f/3+b b2/8 b1 b f f1 f2 b2@unroll b3@vector");
+    guessed(window_weight, 2, "b3/48@core f/3+b b2/8 b1 b f f1 f2 b2@unroll b3@vector");
+}
+
 int main(void)
 {
+    test_windows();
     test_fresh_products();
     test_tall_products();
     test_shared();
