@@ -128,6 +128,23 @@ static void test_names(void)
     free_plan(&b);
 }
 
+static const node *of_nothing(graph *g)
+{
+    const type t = {.dtype = TS_F32, .rank = 2, .dim = {3, 0}};
+    return ts_call1(g, "prod axes=[1]", g_input(g, "x", &t, 0));
+}
+
+/* A fold of nothing writes its result and reads nothing: numbers still, not 0 by 0. */
+static void test_nothing(void)
+{
+    planned b;
+    cJSON *root = read_plan(&(setting){of_nothing, two_cores, "avx512", NULL, 1}, &b);
+    CHECK(number_at(root, "kernels/0/bytes") == 4.0 * 3);
+    CHECK(number_at(root, "kernels/0/flops") == 0);
+    cJSON_Delete(root);
+    free_plan(&b);
+}
+
 /* Loops that stages share go by the letters of the group. */
 static void test_group(void)
 {
@@ -273,6 +290,7 @@ int main(void)
 {
     test_document();
     test_names();
+    test_nothing();
     test_group();
     test_traffic();
     test_notes();
