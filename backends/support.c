@@ -98,7 +98,13 @@ static void print_row(text *t, const asking *a, const char *operator, int since,
         }
         text_add(t, "]");
     }
-    text_add(t, "}}");
+    text_add(t, "}");
+    for (const onnx_note *n = o->onnx_undefined; n && n->type; n++)
+        if (!strcmp(n->type, operator)) {
+            text_add(t, ",\"undefined\":");
+            text_json(t, n->says);
+        }
+    text_add(t, "}");
 }
 
 static void print_op(text *t, const asking *a, const op *o)

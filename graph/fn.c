@@ -112,12 +112,15 @@ static int64_t n_sign(const int64_t *x)
 {
     return x[0] != 0;
 }
-static int64_t w_pow(const int64_t *x) /* numpy refuses negative exponents; 0 here keeps it total */
+/* numpy refuses negative exponents; here the fraction goes, and 0 keeps it total */
+static int64_t w_pow(const int64_t *x)
 {
     uint64_t y = 1, b = (uint64_t)x[0];
+    if (x[1] < 0)
+        return x[0] == 1 ? 1 : x[0] == -1 ? (x[1] % 2 ? -1 : 1) : 0;
     for (int64_t n = x[1]; n > 0; n >>= 1, b *= b)
         if (n & 1) y *= b;
-    return x[1] < 0 ? 0 : (int64_t)y;
+    return (int64_t)y;
 }
 
 /* Ties of max and min give the whole derivative to the second argument, so that relu = max(a, 0) has derivative 0

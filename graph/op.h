@@ -96,6 +96,12 @@ typedef struct onnx_form {
     bool (*make)(const onnx_call *c, onnx_value *out, err *e);
 } onnx_form;
 
+/* What the specification leaves undefined of an operator, and what comes out here: on every target, and where constants
+ * are folded. */
+typedef struct onnx_note {
+    const char *type, *says;
+} onnx_note;
+
 typedef struct op {
     const char *name;      /* identity everywhere: dumps, schemas, cache keys, tests */
     const char *doc;       /* one sentence */
@@ -106,6 +112,7 @@ typedef struct op {
      * each operand, the last one for all that follow: f real, i integer, n either, b bool, . any; F, I, N the same and
      * T anything, alike for all operands that have one of the four. */
     const char *onnx_types;
+    const onnx_note *onnx_undefined; /* ends with {0} */
     /* Letters of the result's axes, from the last one backwards after '|' fold letters: "m n | k" */
     const char *axes;
     const char *back; /* as operators of ONNX, see back.h; NULL: as a rule without an adapter implies, or not */

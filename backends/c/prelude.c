@@ -257,9 +257,11 @@ static const struct {
      "FUNCTION int64_t whole_pow(int64_t a, int64_t n)\n"
      "{\n"
      "    uint64_t y = 1, b = (uint64_t)a;\n"
+     "    if (n < 0)\n"
+     "        return a == 1 ? 1 : a == -1 ? (n % 2 ? -1 : 1) : 0;\n"
      "    for (int64_t k = n; k > 0; k >>= 1, b *= b)\n"
      "        if (k & 1) y *= b;\n"
-     "    return n < 0 ? 0 : (int64_t)y;\n"
+     "    return (int64_t)y;\n"
      "}\n"},
     {"floor_mod",
      "FUNCTION double floor_mod(double a, double b) { const double r = fmod(a, b); "

@@ -80,6 +80,24 @@ static cJSON *operator_rows(const cJSON *root)
     return rows;
 }
 
+/* What the specification leaves undefined: a row for each operator. */
+static cJSON *undefined_rows(const cJSON *root)
+{
+    cJSON *rows = cJSON_CreateArray();
+    const cJSON *one;
+    cJSON_ArrayForEach(one, js_get(root, "operators"))
+    {
+        const char *says = js_get_text(one, "undefined");
+        const cJSON *last = cJSON_GetArrayItem(rows, cJSON_GetArraySize(rows) - 1);
+        if (!*says || (last && !strcmp(js_get_text(last, "operator"), js_get_text(one, "operator"))))
+            continue;
+        cJSON *row = js_object(rows, NULL);
+        js_text(row, "operator", js_get_text(one, "operator"));
+        js_text(row, "here", says);
+    }
+    return rows;
+}
+
 /* ---- the tables ---- */
 static cJSON *listed(const cJSON *root)
 {
@@ -104,19 +122,29 @@ typedef struct table {
     const char *title, *intro;
     char *(*json)(ts_error *e);
     cJSON *(*rows)(const cJSON *root); /* an array, the caller's */
+    void (*more)(const cJSON *root);   /* what a page says behind the table; may be NULL */
 } table;
+
+static void print_undefined(const cJSON *root)
+{
+    cJSON *rows = undefined_rows(root);
+    printf("\n## Left undefined\n\nWhat the specification leaves open, on every target and where constants are "
+           "folded:\n");
+    outline_markdown(rows, "operator|here", stdout);
+    cJSON_Delete(rows);
+}
 
 static const table tables[] = {
     {"onnx", "operator|>since|operation|dtypes|targets", "Operators of ONNX",
      "Since is the version of the operator set from which on a row holds, up to the next row of the same operator.\n"
      "Dtypes are those of the values, all: every one of tessera.h; indices, conditions and lengths have their own.",
-     ts_onnx_json, operator_rows},
+     ts_onnx_json, operator_rows, print_undefined},
     {"grad", "operation|gradient|reason", "Gradients",
      "Written: beside the operation. Derived: from its definition. Of its parts: it is a recipe. Stops: no reals go in "
      "or\ncome out.",
-     gradients_json, listed},
+     gradients_json, listed, NULL},
     {NULL, "name|axes|attributes|doc", "Operations", "The letters of axes are those by which schemas name loops.",
-     ops_json, listed},
+     ops_json, listed, NULL},
 };
 
 static void print_markdown(const table *t, const cJSON *rows)
@@ -139,7 +167,7 @@ static int run(const args *a, ts_error *e)
     if (a->console.json)
         reply_print(root);
     else if (args_flag(a, "markdown"))
-        print_markdown(t, rows);
+        print_markdown(t, rows), t->more ? t->more(root) : (void)0;
     else
         outline_table(rows, t->heads, stdout, "", a->console.color_out);
     cJSON_Delete(rows);

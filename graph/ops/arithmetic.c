@@ -181,30 +181,35 @@ static const op divide_op = {
     .name = "divide", .doc = "Quotient of two values, real even for integers.", .numpy = "np.divide(a, b)",
     .onnx = (const onnx_rule[]){{"Div", 1, adapt_div}, {0}},
     .onnx_types = "Div:N",
+    .onnx_undefined = (const onnx_note[]){{"Div", "An integer by 0 is 0; the least one by -1 is itself."}, {0}},
     .back = "Div a^ b^",
     .arity = 2, .axes = "e", .text = "a / b", .shape = divide_shape, .cases = two};
 
 static const op trunc_divide_op = {
-    .name = "trunc_divide", .doc = "Quotient rounded towards zero.", .numpy = "(a - np.fmod(a, b)) // b",
+    .name = "trunc_divide", .doc = "Quotient rounded towards zero; an integer by 0 is 0.",
+    .numpy = "(a - np.fmod(a, b)) // b",
     .arity = 2, .axes = "e", .text = "floordiv(a - fmod(a, b), b)",
     .cases = "i64[4,5] i64[5]\ni32[3] i32[3]\nf32[6] f32[6]\nu8[5] u8[5]"};
 
 static const op floor_divide_op = {
-    .name = "floor_divide", .doc = "Quotient rounded down.", .numpy = "np.floor_divide(a, b)",
+    .name = "floor_divide", .doc = "Quotient rounded down; an integer by 0 is 0.", .numpy = "np.floor_divide(a, b)",
     .arity = 2, .axes = "e", .text = "floordiv(a, b)",
     .cases = "f32[2,3] f32[2,3]\ni32[2,3] i32[3]\ni64[9]! i64[9]!\nu64[9]! u64[9]!\nu8[5] i8[5]\nf64[7] f64[7]\n"
              "f32[0] f32[]"};
 
 static const op mod_op = {
-    .name = "mod", .doc = "Remainder with the sign of the divisor.", .numpy = "np.mod(a, b)",
+    .name = "mod", .doc = "Remainder with the sign of the divisor; of an integer by 0 it is 0.",
+    .numpy = "np.mod(a, b)",
     .onnx = (const onnx_rule[]){{"Mod", 10, adapt_mod}, {0}},
     .onnx_types = "Mod:N",
+    .onnx_undefined = (const onnx_note[]){{"Mod", "Of an integer by 0 it is 0."}, {0}},
     .arity = 2, .axes = "e", .text = "a % b",
     .cases = "f32[2,3] f32[2,3]\ni32[2,3] i32[3]\ni64[9]! i64[9]!\nu64[9]! u64[9]!\nu8[5] i8[5]\nf64[7] f64[7]\n"
              "f32[0] f32[]"};
 
 static const op fmod_op = {
-    .name = "fmod", .doc = "Remainder with the sign of the dividend.", .numpy = "np.fmod(a, b)",
+    .name = "fmod", .doc = "Remainder with the sign of the dividend; of an integer by 0 it is 0.",
+    .numpy = "np.fmod(a, b)",
     .arity = 2, .axes = "e", .text = "fmod(a, b)",
     .cases = "f32[2,3] f32[2,3]\ni32[2,3] i32[3]\ni64[9]! i64[9]!\nu64[9]! u64[9]!\nu8[5] i8[5]\nf64[7] f64[7]\n"
              "f32[0] f32[]"};
@@ -213,6 +218,9 @@ static const op power_op = {
     .name = "power", .doc = "First value raised to the second.", .numpy = "np.power(a, b)",
     .onnx = (const onnx_rule[]){{"Pow", 1, adapt_pow}, {0}},
     .onnx_types = "Pow:n",
+    .onnx_undefined = (const onnx_note[]){{"Pow", "An integer with a negative exponent loses its fraction: 1, -1 or 0, "
+                                                  "and 0 for the base 0."},
+                                          {0}},
     .back = "Pow a^ b^",
     .arity = 2, .axes = "e", .shape = power_shape, .body = power_body,
     .cases = "f32[2,3] f32[2,3]\nf32[2,8]! f32[8]!\nf32[4] f32[]=2\nf32[4] f32[]=3\nf32[4] f32[1]=0.5\n"

@@ -96,6 +96,7 @@ static const op left_op = {
     .name = "left_shift", .doc = "Bits of the first value moved up by as many places as the second says.",
     .numpy = "np.left_shift(a, b)", .onnx = (const onnx_rule[]){{"BitShift", 11, adapt_shift}, {0}},
     .onnx_types = "BitShift:I",
+    .onnx_undefined = (const onnx_note[]){{"BitShift", "By as many places as there are bits, or more, it is 0."}, {0}},
     .onnx_cases = "BitShift u8[3] u8[3] direction=LEFT",
     .arity = 2, .axes = "e", .text = "shl(a, b)", .shape = whole_shape,
     .cases = "u8[9] u8[9]<8\nu32[3,4] u32[4]<20\ni64[9]! u8[9]\nu64[5] u64[5]\ni8[4] u8[]=3\ni32[0] i32[0]"};

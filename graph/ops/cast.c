@@ -102,6 +102,8 @@ static const op cast_op = {
     .name = "cast", .doc = "The same values in another dtype; reals lose their fraction when they become integers.",
     .numpy = "a.astype(dtypes[to])",
     .onnx = (const onnx_rule[]){{"Cast", 1, adapt_cast}, {"CastLike", 15, adapt_cast_like}, {0}},
+    .onnx_undefined = (const onnx_note[]){{"Cast", "A real beyond an integer's range is its nearer end; NaN is 0."},
+                                          {"CastLike", "As of Cast."}, {0}},
     .onnx_cases = "Cast f32[3] to=1\n"
                   "CastLike f32[3] i32[2]",
     .back = "Cast a to~",
