@@ -4,10 +4,25 @@
 #include <math.h>
 
 /* ---- ONNX ---- */
+/* How many steps lead from start to limit: of integers exactly, whatever a double makes of them. */
+static double range_count(dtype d, const double v[3], const int64_t w[3])
+{
+    if (dtype_class(d) == D_REAL || v[2] == 0)
+        return ceil((v[1] - v[0]) / v[2]);
+    const bool is_signed = dtype_signed(d), up = !is_signed || w[2] > 0,
+               later = is_signed ? w[1] > w[0] : (uint64_t)w[1] > (uint64_t)w[0];
+    if (w[1] == w[0] || later != up)
+        return 0;
+    const uint64_t far = up ? (uint64_t)w[1] - (uint64_t)w[0] : (uint64_t)w[0] - (uint64_t)w[1],
+                   step = up ? (uint64_t)w[2] : -(uint64_t)w[2];
+    return (double)(far / step + (far % step != 0));
+}
+
 /* start + step * [0, 1, ...) up to limit, all constants. */
 static bool adapt_range(const onnx_call *c, const node **out, err *e)
 {
     double v[3];
+    int64_t w[3] = {0};
     if (!onnx_need(c, 3, e))
         return false;
     for (int i = 0; i < 3; i++) {
@@ -15,8 +30,10 @@ static bool adapt_range(const onnx_call *c, const node **out, err *e)
         if (!a || ts_array_count(a) != 1)
             return err_set(e, TS_UNSUPPORTED, "Range: operand %d is not a constant number", i + 1);
         v[i] = load_real(a->dtype, a->data, 0);
+        if (dtype_class(a->dtype) != D_REAL)
+            w[i] = load_whole(a->dtype, a->data, 0);
     }
-    const double count = ceil((v[1] - v[0]) / v[2]);
+    const double count = range_count(c->in[0]->type.dtype, v, w);
     if (v[2] == 0 || isnan(count))
         return err_set(e, TS_BAD_INPUT, "from %.17g to %.17g by %.17g is no range: the step must not be 0", v[0], v[1],
                        v[2]);
@@ -29,9 +46,9 @@ static bool adapt_range(const onnx_call *c, const node **out, err *e)
     const node *y = g_callf(c->g, 0, NULL, "iota count=%lld to=%s", (long long)(count > 0 ? count : 0),
                             ts_dtype_name(d));
     if (v[2] != 1)
-        y = g_call2(c->g, "multiply", y, g_scalar(c->g, d, v[2]));
+        y = g_call2(c->g, "multiply", y, g_reshape(c->g, c->in[2], 0, &(int64_t){1}));
     if (v[0] != 0)
-        y = g_call2(c->g, "add", y, g_scalar(c->g, d, v[0]));
+        y = g_call2(c->g, "add", y, g_reshape(c->g, c->in[0], 0, &(int64_t){1}));
     return onnx_give(c, out, y, e);
 }
 

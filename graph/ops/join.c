@@ -1,6 +1,7 @@
 /* join.c - larger tensors out of smaller ones: concatenation, padding, repetition. */
 #include "graph/rule.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- ONNX ---- */
@@ -26,6 +27,24 @@ static bool adapt_concat(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, g_make(c->g, op_find("concat"), n, part, &axis, 1), e);
 }
 
+/* With a value that is an operand: an attribute where it is known and a double holds it, else a choice beside x padded
+ * with zeros. list: pads, mode, value */
+static const node *pad_with(graph *g, const node *x, const node *value, const attr list[3])
+{
+    const ts_array *v = g_value(g, value, 1);
+    const double known = v && ts_array_count(v) == 1 ? load_real(v->dtype, v->data, 0) : NAN;
+    const bool exact = v && ts_array_count(v) == 1 && (dtype_class(v->dtype) != D_WHOLE || fabs(known) < 0x1p53);
+    if (exact)
+        return g_apply(g, "pad", x, 3, (attr[]){list[0], list[1], attr_real("value", known)});
+    const node *inside = g_apply(g, "pad", g_broadcast(g, g_scalar(g, TS_BOOL, 1), x->type.rank, x->type.dim), 2, list),
+               *padded = g_apply(g, "pad", x, 2, list);
+    if (type_count(&value->type) != 1)
+        return g_fail(g, TS_BAD_INPUT, "the value to pad with has %lld elements, expected one",
+                      (long long)type_count(&value->type)),
+               NULL;
+    return g_call3(g, "where", inside, padded, g_cast(g, g_reshape(g, value, 0, &(int64_t){1}), x->type.dtype));
+}
+
 /* Pads: attribute up to version 10, then operand 1, since 18 for the axes in operand 3. The value: attribute or
  * operand 2. */
 static bool adapt_pad(const onnx_call *c, const node **out, err *e)
@@ -47,16 +66,12 @@ static bool adapt_pad(const onnx_call *c, const node **out, err *e)
             return false;
         pads[axis] = given[i], pads[axis + rank] = given[i + n_axes];
     }
-    double value = onnx_real(c, "value", 0);
-    if (onnx_in(c, 2)) {
-        const ts_array *v = g_value(c->g, c->in[2], 1);
-        if (!v || ts_array_count(v) != 1)
-            return err_set(e, TS_UNSUPPORTED, "Pad: the value is not a constant number");
-        value = load_real(v->dtype, v->data, 0);
-    }
-    const attr list[] = {attr_ints("pads", 2 * rank, pads), attr_word("mode", onnx_word(c, "mode", "constant")),
-                         attr_real("value", value)};
-    return onnx_give(c, out, g_apply(c->g, "pad", c->in[0], COUNT(list), list), e);
+    const char *mode = onnx_word(c, "mode", "constant");
+    const attr list[] = {attr_ints("pads", 2 * rank, pads), attr_word("mode", mode),
+                         attr_real("value", onnx_real(c, "value", 0))};
+    const node *y = onnx_in(c, 2) && !strcmp(mode, "constant") ? pad_with(c->g, c->in[0], c->in[2], list)
+                                                               : g_apply(c->g, "pad", c->in[0], COUNT(list), list);
+    return onnx_give(c, out, y, e);
 }
 
 /* Before version 6: how often, and along which axis, as two numbers. */

@@ -99,6 +99,11 @@ static const char *const rows[] = {
     "Pad 13 f32[2] i64[2]=1,0 f32[]=8 => f32[3] 8 1 2",
     "Pad 18 f32[1,2] i64[2]=1,1 - i64[1]=-1 => f32[1,4] 0 1 2 0",
     "Pad 13 f32[3] i64[2]=2,0 ; mode=reflect => f32[5] 3 2 1 2 3",
+    "Pad 13 i64[2] i64[2]=1,-1 i64[]=4611686018427387905 => i64[2] 4611686018427387905 1",
+    "Range 11 i64[]=4611686018427387905 i64[]=4611686018427387910 i64[]=2 => i64[3] 4611686018427387905 "
+    "4611686018427387907 4611686018427387909",
+    "Range 11 i64[]=9 i64[]=-9223372036854775808 i64[]=-9223372036854775808 => i64[2] 9 -9223372036854775799",
+    "Range 11 i32[]=5 i32[]=5 i32[]=-1 => i32[0]",
     "Tile 13 f32[1,2] i64[2]=2,2 => f32[2,4] 1 2 1 2 1 2 1 2",
     "Trilu 14 f32[2,2] => f32[2,2] 1 2 0 4",
     "Trilu 14 f32[2,2] i64[]=-1 ; upper=0 => f32[2,2] 0 0 3 0",
@@ -130,6 +135,8 @@ static const char *const rows[] = {
     "MaxPool 12 f32[1,1,4] ; kernel_shape=[2] strides=[2] => f32[1,1,2] 2 4",
     "MaxPool 12 f32[1,1,3]=-3,-1,-2 ; kernel_shape=[2] strides=[2] pads=[1,0] => f32[1,1,2] -3 -1",
     "MaxPool 12 outputs=2 f32[1,1,4]=2,4,4,1 ; kernel_shape=[2] => f32[1,1,3] 4 4 4 ; i64[1,1,3] 1 1 2",
+    "MaxPool 12 outputs=2 f32[1,1,2,2]=0,4,4,0 ; kernel_shape=[2,2] storage_order=1 => f32[1,1,1,1] 4 ; "
+    "i64[1,1,1,1] 2", /* of equals the first one row by row, whatever its number */
     "AveragePool 11 f32[1,1,3] ; kernel_shape=[2] pads=[1,0] => f32[1,1,3] 1 1.5 2.5",
     "AveragePool 11 f32[1,1,3] ; kernel_shape=[2] pads=[1,0] count_include_pad=1 => f32[1,1,3] 0.5 1.5 2.5",
     "AveragePool 11 f32[1,1,3] ; kernel_shape=[2] strides=[2] ceil_mode=1 => f32[1,1,2] 1.5 3",
@@ -250,7 +257,10 @@ static void print_value(text *t, const ts_array *a)
     memcpy(y.dim, a->dim, sizeof y.dim);
     type_print(t, &y);
     for (int64_t i = 0; i < ts_array_count(a); i++)
-        text_add(t, " %.6g", load_real(a->dtype, a->data, i) + 0.0); /* no negative zeros */
+        if (dtype_class(a->dtype) == D_REAL)
+            text_add(t, " %.6g", load_real(a->dtype, a->data, i) + 0.0); /* no negative zeros */
+        else
+            text_add(t, " %lld", (long long)load_whole(a->dtype, a->data, i));
 }
 
 static void run(call *c, text *t)
