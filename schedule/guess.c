@@ -70,6 +70,7 @@ shape guess_tile(const plan *p, int64_t rows, int64_t columns, int64_t lane)
 {
     shape best = {1, 1};
     double most = 0;
+    columns = columns ? columns : 1; /* none fit any tile alike */
     for (int64_t v = 1; v <= 6; v++)
         for (int64_t r = 1; r <= 16 && r <= rows; r++) {
             const int64_t width = v * lane;
