@@ -158,28 +158,42 @@ static bool lp_body(defn *d, err *e)
     return true;
 }
 
-/* y = the least number of an element of the window that equals its maximum; elements are numbered row by row, or for
- * columns=1 with the first spatial axis running fastest. */
+/* Row by row, or with the first spatial axis running fastest */
+static const expr *number_of(arena *m, const type *t, const expr *const *at, bool columns)
+{
+    const expr *number = x_whole(m, 0);
+    for (int s = 2; s < t->rank; s++) {
+        const int axis = columns ? t->rank + 1 - s : s;
+        number = x2(m, "add", x_offset(m, number, t->dim[axis], 0), at[axis]);
+    }
+    return number;
+}
+
+/* y = the number of that element of the window which equals its maximum and is the first one row by row; columns=1
+ * says how it is numbered, and not which one it is: each has both numbers, in one. */
 static bool places_body(defn *d, err *e)
 {
     arena *m = d->mem;
     const type *t = &d->node->in[0]->type;
     const bool columns = node_int(d->node, "columns");
-    const expr *at[MAX_RANK], *number;
+    const expr *at[MAX_RANK];
     uint32_t folds;
     window w;
+    int64_t area = 1;
     if (!read_kernel(d->node, &w, e))
         return false;
-    const expr *inside = read_at(d, &w, at, &folds), *x = defn_at(d, 0, at);
-    const expr *found = x2(m, "eq", x, defn_in(d, 1));
-    number = x2(m, "add", x_offset(m, at[0], t->dim[1], 0), at[1]);
-    for (int s = 0; s < w.n; s++) {
-        const int axis = columns ? w.n + 1 - s : s + 2;
-        number = x2(m, "add", x_offset(m, number, t->dim[axis], 0), at[axis]);
-    }
+    for (int s = 2; s < t->rank; s++)
+        area *= t->dim[s];
+    const expr *inside = read_at(d, &w, at, &folds), *x = defn_at(d, 0, at), *number = number_of(m, t, at, false);
+    const expr *found = x2(m, "eq", x, defn_in(d, 1)), *plane = x2(m, "add", x_offset(m, at[0], t->dim[1], 0), at[1]);
     if (inside)
         found = x3(m, "select", inside, found, x_whole(m, 0));
-    d->value = x_fold(m, "min", folds, x3(m, "select", found, number, x_whole(m, INT64_MAX)));
+    if (columns)
+        number = x2(m, "add", x_offset(m, number, area, 0), number_of(m, t, at, true));
+    number = x_fold(m, "min", folds, x3(m, "select", found, number, x_whole(m, INT64_MAX)));
+    if (columns)
+        number = x2(m, "mod", number, x_whole(m, area ? area : 1));
+    d->value = x2(m, "add", x_offset(m, plane, area, 0), number);
     return true;
 }
 
@@ -230,6 +244,7 @@ static const op pool_places_op = {
     .body = places_body,
     .cases =
         "f32[1,2,4,4]=1 f32[1,2,2,2]=1 kernel=[2,2] strides=[2,2]\nu8[1,2,4,5]=3 u8[1,2,4,5]=3 kernel=[3,3] "
-        "pads=[1,1,1,1]\nf32[2,2,5]=1 f32[2,2,4]=1 kernel=[2]\nf32[1,2,4,5]=1 f32[1,2,3,4]=1 kernel=[2,2] columns=1"};
+        "pads=[1,1,1,1]\nf32[2,2,5]=1 f32[2,2,4]=1 kernel=[2]\nf32[1,2,4,5]=1 f32[1,2,3,4]=1 kernel=[2,2] columns=1\n"
+        "u8[1,2,3,4,2]=1 u8[1,2,2,3,1]=1 kernel=[2,2,2] columns=1"};
 
 const op *const ops_pool_places[] = {&lp_pool_op, &pool_places_op, NULL};
