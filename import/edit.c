@@ -42,30 +42,84 @@ static void *copy_data(model_file *f, const ts_array *a)
     return to;
 }
 
+static held *find_held(const body *b, const char *name)
+{
+    for (int i = 0; i < b->n_held; i++)
+        if (!strcmp(b->held[i].name, name))
+            return &b->held[i];
+    return NULL;
+}
+
+static void make_room(model_file *f, int more) /* behind the tensors of the file */
+{
+    body *b = &f->main;
+    held *all = arena_array(&f->mem, (size_t)b->n_held + (size_t)more + 1, sizeof *all);
+    if (b->n_held > 0)
+        memcpy(all, b->held, (size_t)b->n_held * sizeof *all);
+    b->held = all;
+}
+
 bool ts_model_put(ts_model *m, const char *weight, const ts_array *value, ts_error *e)
 {
     model_file *f = &m->file;
     body *b = &f->main;
-    int i = 0;
     if (!from_file(m, "change weights of", e))
         return false;
-    while (i < b->n_held && strcmp(b->held[i].name, weight) != 0)
-        i++;
-    if (i < b->n_held) {
-        if (!same_shape(&b->held[i].value, value))
+    held *is = find_held(b, weight);
+    if (is) {
+        if (!same_shape(&is->value, value))
             return err_set(e, TS_BAD_INPUT, "weight \"%s\": the new value has another dtype or shape", weight);
-        b->held[i].value.data = copy_data(f, value);
+        is->value.data = copy_data(f, value);
         model_unbind(m);
         return true;
     }
-    held *all = arena_array(&f->mem, (size_t)b->n_held + 1, sizeof *all);
-    if (b->n_held > 0)
-        memcpy(all, b->held, (size_t)b->n_held * sizeof *all);
-    all[b->n_held] = (held){.name = arena_string(&f->mem, weight), .value = *value};
-    all[b->n_held].value.data = copy_data(f, value);
-    b->held = all;
-    b->n_held++;
+    make_room(f, 1);
+    is = &b->held[b->n_held++];
+    *is = (held){.name = arena_string(&f->mem, weight), .value = *value};
+    is->value.data = copy_data(f, value);
     return relink(m, e);
+}
+
+/* ---- before training ---- */
+static bool is_uniform(const ts_array *a)
+{
+    const int64_t n = ts_array_count(a);
+    const size_t size = (size_t)ts_dtype_bytes(a->dtype);
+    const char *at = a->data;
+    return n > 0 && at && !memcmp(at, at + size, (size_t)(n - 1) * size);
+}
+
+/* The tensor that a step only gives another name; NULL: it does something else. */
+static const held *renamed(const body *b, const step *s)
+{
+    if (strcmp(s->type, "Identity") || *s->domain || s->n_in != 1 || s->n_out != 1)
+        return NULL;
+    const held *is = find_held(b, s->in[0]);
+    for (int i = 0; i < b->n_output; i++)
+        if (!strcmp(b->output[i].name, s->out[0]))
+            return NULL;
+    return is && !is->refused && is_uniform(&is->value) ? is : NULL;
+}
+
+bool ts_model_separate(ts_model *m, ts_error *e)
+{
+    model_file *f = &m->file;
+    body *b = &f->main;
+    const int before = b->n_held;
+    if (m->builder)
+        return true;
+    step *all = arena_array(&f->mem, (size_t)b->n_step + 1, sizeof *all);
+    int n = 0;
+    make_room(f, b->n_step);
+    for (int i = 0; i < b->n_step; i++) {
+        const held *is = renamed(b, &b->step[i]);
+        if (is)
+            b->held[b->n_held++] = (held){.name = b->step[i].out[0], .value = is->value};
+        else
+            all[n++] = b->step[i];
+    }
+    b->step = all, b->n_step = n;
+    return b->n_held == before || relink(m, e);
 }
 
 /* ---- after training ---- */

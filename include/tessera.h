@@ -296,6 +296,9 @@ TS_API char *ts_model_json(const ts_model *m, ts_error *e);  /* what `tessera sh
  * the same dtype and shape or adds one (copied). */
 TS_API bool ts_model_extend(ts_model *m, const char *json, ts_error *e);
 TS_API bool ts_model_put(ts_model *m, const char *weight, const ts_array *value, ts_error *e);
+/* For training: exporters write tensors of equal numbers once and hand them on under other names (Identity). Where all
+ * elements are one number, as of biases and statistics at the beginning, each name gets a weight of its own. */
+TS_API bool ts_model_separate(ts_model *m, ts_error *e);
 /* Operators of the file that are in training mode (batch norm, dropout) as they are after training. */
 TS_API bool ts_model_trained(ts_model *m, ts_error *e);
 /* Writes a model as `format`: "onnx", a file, or "json", a folder with graph.json and weights.safetensors;

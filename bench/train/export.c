@@ -152,7 +152,7 @@ bool run_export(const char *run, const char *path, ts_error *e)
     for (int i = 0; i < w.n; i++)
         head = head || strcmp(w.all[i].name, "head.weight") == 0;
     ts_model *m = ts_model_open(w.wish.model, e);
-    bool good = m != NULL;
+    bool good = m && ts_model_separate(m, e);
     for (int i = 0; good && i < w.n; i++)
         if (!w.wish.lora || !is_factor(w.all[i].name))
             good = ts_model_put(m, w.all[i].name, &w.all[i].value, e);

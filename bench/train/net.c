@@ -218,13 +218,34 @@ static bool options_fit(const train_wish *w, ts_error *e)
     return true;
 }
 
+/* A statistic that is read as something else too cannot follow the batches. */
+static bool statistics_apart(const net *n, ts_error *e)
+{
+    const int most = n->n_stat ? ts_leaves(1, &n->output, NULL) : 0;
+    ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
+    if (!all)
+        return bench_fail(e, TS_MEMORY, "no memory for %d weights", most);
+    if (most)
+        ts_leaves(1, &n->output, all);
+    for (int i = 0; i < most && !e->code; i++)
+        for (int k = 0; k < n->n_stat && !e->code; k++)
+            if (all[i] == n->stat[k].start) {
+                bench_fail(e, TS_UNSUPPORTED, "\"%s\" is a running statistic and another weight too, as one tensor",
+                           ts_name(all[i]));
+                bench_hint(e, "--freeze '%s' keeps it as it is; or export the model with a tensor for each",
+                           ts_name(all[i]));
+            }
+    free(all);
+    return !e->code;
+}
+
 /* Norms use the batch's statistics and keep their own ones up to date, but for those of --freeze; factors beside
  * frozen weights leave all else as it is. */
 static bool follow_statistics(net *n, ts_error *e)
 {
     const ts_statistics how = {true, n->wish->lora ? "*" : n->wish->freeze};
     n->n_stat = ts_batch_statistics(n->g, 1, &n->output, &how, &n->output, &n->stat);
-    return n->n_stat >= 0 || ts_graph_ok(n->g, e);
+    return (n->n_stat >= 0 || ts_graph_ok(n->g, e)) && statistics_apart(n, e);
 }
 
 static bool make_loss(net *n, ts_error *e)
@@ -253,7 +274,7 @@ bool net_make(net *n, const train_wish *w, const data *d, int64_t batch, int64_t
     n->text = task_is_text(w);
     if (strcmp(w->task, "pairs") == 0)
         n->rows = 2 * batch;
-    if (!(n->model = ts_model_open(w->model, e)) || !net_bind(n, d, e))
+    if (!(n->model = ts_model_open(w->model, e)) || !ts_model_separate(n->model, e) || !net_bind(n, d, e))
         return false;
     n->g = ts_model_graph(n->model);
     return make_loss(n, e) && ts_graph_ok(n->g, e);

@@ -144,6 +144,39 @@ assert abs(rows('fixed')[0]['loss'] - softmax_loss(logits(s, x[b], t['bn.running
     "frozen statistics move, or are not used"
 expect 3 'of "bn.running_mean" and "bn.running_var", one is to stay' train after.json --data x=x.npy --data label=y.npy --labels 2 \
     --freeze '*mean' -o none
+# exporters write equal tensors once and hand them on under other names: each is one of its own in training
+"${PYTHON:-python3}" - <<'PY'
+from lib import *
+t = tensors("weights.safetensors")
+header, data = {}, b""
+for k, v in ("conv.weight", t["conv.weight"]), ("scale", np.ones(4, np.float32)), ("bias", np.zeros(4, np.float32)):
+    b = v.tobytes()
+    header[k] = {"dtype": "F32", "shape": list(v.shape), "data_offsets": [len(data), len(data) + len(b)]}
+    data += b
+header = json.dumps(header).encode()
+open("once.safetensors", "wb").write(len(header).to_bytes(8, "little") + header + data)
+m = json.load(open("after.json"))
+m["weights"]["file"] = "once.safetensors"
+norm = next(n for n in m["nodes"] if n["op"] == "BatchNormalization")
+norm["in"] = ["c", "scale", "bias", "bias", "scale"]
+json.dump(m, open("tied.json", "w"))
+norm["in"] = ["c", "scale", "bias", "mean", "var"]
+m["nodes"] = [{"op": "Identity", "in": ["scale"], "out": ["var"]}, {"op": "Identity", "in": ["bias"], "out": ["mean"]}] + m["nodes"]
+json.dump(m, open("once.json", "w"))
+PY
+train once once --steps 3 --lr 0.02
+"$TESSERA" eval once --data x=x.npy --data label=y.npy --json >once.eval || wrong "eval of once fails"
+"$TESSERA" export once -o once.onnx -q && "$TESSERA" run once.onnx --in x=x.npy --out once.out -q || wrong "once.onnx does not run"
+holds "t = saved('once')
+assert sorted(t) == ['bias', 'conv.weight', 'head.bias', 'head.weight', 'mean', 'scale', 'var'], sorted(t)
+assert abs(t['mean'] - t['bias']).max() > 1e-3 and abs(t['var'] - t['scale']).max() > 1e-3
+t['bn.weight'], t['bn.bias'] = t['scale'], t['bias']
+want = logits(t, x, t['mean'], t['var'])
+assert abs(json.load(open('once.eval'))['loss'] - softmax_loss(want, y)) < 1e-5
+assert np.allclose(np.load('once.out/logits.npy'), want, atol=1e-5)" "what has two names is one weight"
+expect 4 'is a running statistic and another weight too, as one tensor' train tied.json --data x=x.npy --data label=y.npy --labels 2 \
+    --batch 8 -o tied
+train tied tied --steps 1 --freeze bias --freeze scale
 # half precision: the forward pass is not computed twice, and statistics stay in f32
 train half after "$@" --steps 5 --precision bf16
 holds "a, b = saved('half'), saved('after'); assert a['bn.running_var'].dtype == np.float32
