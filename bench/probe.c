@@ -207,7 +207,11 @@ static char *printed(cJSON *out)
 char *probe_json(const char *isa, int threads, ts_error *e)
 {
     const unit *u = unit_find(isa);
+    char *machine = ts_machine_json(&(ts_options){.isa = isa}, e); /* knows which there are */
     cpu_list cpus;
+    if (!machine)
+        return NULL;
+    ts_free(machine);
     cpus_allowed(&cpus);
     threads = threads_or_cores(threads, &cpus);
     if (u == NULL) {

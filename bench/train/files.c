@@ -15,6 +15,8 @@ static const char *remedy(int why)
 {
     switch (why) {
     case ENOENT: return "give the path of what is there; names without a folder are looked for in this one";
+    case EISDIR: return "name a file; this is a folder";
+    case ENOTDIR: return "a part of this path is a file, no folder";
     case ENOSPC:
     case EDQUOT:
     case EFBIG: return "make room there; what was written before is whole";

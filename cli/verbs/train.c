@@ -1,6 +1,7 @@
 /* train.c - tessera train: a model and data to a run. */
 #include "bench/train/train.h"
 #include "cli/fail.h"
+#include "cli/outfile.h"
 #include "cli/reply.h"
 #include "cli/session.h"
 #include "cli/wishes.h"
@@ -153,7 +154,7 @@ static bool take_all(train_wish *w, const args *a, const char **run, ts_error *e
         }
         wish_set_text(&w->model, noun);
         wishes_take(w, a);
-        return true;
+        return !w->grad_norms || outfile_check(w->grad_norms, e); /* else lost after the first step */
     }
     for (const wish_field *f = wish_fields; f->name; f++)
         if (wishes_said(a, f) && !f->free) {

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Every option of every verb with wrong values: letters for numbers, negative and huge ones, missing files, folders for files.
+# ctest: timeout=600
+. "$SOURCE/tests/cli/expect.sh"
+cd "$dir" || exit 1
+"${PYTHON:-python3}" "$SOURCE/tests/bench/train/fixture.py" . || exit 77
+mkdir folder words
+: >empty
+: >plain
+printf 'hi' >junk
+cat >m.json <<'TEXT'
+{ "format": "graph/1", "name": "m", "opset": { "": 17 }, "dims": { "rows": { "min": 1, "max": 64, "default": 4 } },
+  "inputs":  [ { "name": "x", "dtype": "f32", "shape": ["rows", 8] } ], "outputs": [ { "name": "y" } ],
+  "nodes": [ { "op": "Softmax", "in": ["x"], "out": ["y"] } ] }
+TEXT
+echo '{ "format": "tiling/1", "rules": [ { "name": "all", "loops": "guess" } ] }' >s.json
+"${PYTHON:-python3}" -c 'import numpy; numpy.save("x.npy", numpy.zeros((4, 8), numpy.float32))'
+"$TESSERA" bench m.json -s guess --min-time 40ms --launches 2 --threads 1 -o results.json -q >/dev/null || wrong "bench fails"
+"$TESSERA" train model.json --tokenizer vocab.txt --data train.tsv --length 12 --batch 8 --steps 1 -q -o run || wrong "train fails"
+(cd words && "${PYTHON:-python3}" "$SOURCE/tests/bench/train/bigram.py") || exit 77
+"$TESSERA" train words/model.json --task lm --data words/text.txt --tokenizer bytes --length 8 --batch 8 --steps 1 -q -o lm ||
+    wrong "train --task lm fails"
+mkdir cases
+TESSERA=$TESSERA "${PYTHON:-python3}" "$SOURCE/tests/cli/sweep.py" "$@" || wrong "a wrong value is taken, or refused badly"
+checked=$((checked + 1))
+finish
