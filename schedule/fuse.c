@@ -336,11 +336,27 @@ static bool rows_are_cheap(const fuser *f, const item *it, int shared)
     return true;
 }
 
+/* Kernel k has a node more. latest[i] is the latest one in the i & -i kernels before kernel i (a Fenwick tree), so that
+ * walking back over kernels ends where no earlier one matters. */
+static void kernel_joined(fuser *f, int k, int id)
+{
+    for (int i = k + 1; i <= f->n; i += i & -i)
+        f->latest[i] = f->latest[i] > id ? f->latest[i] : id;
+}
+
+static int latest_before(const fuser *f, int k)
+{
+    int id = 0;
+    for (int i = k; i; i -= i & -i)
+        id = f->latest[i] > id ? f->latest[i] : id;
+    return id;
+}
+
 /* Nodes older than this do not depend on the kernel: they are in no kernel with one that could. */
 static int oldest_way(const fuser *f, int to)
 {
     int oldest = f->kernel[to].member[0]->node->id;
-    for (int k = to; k-- > 0;) /* kernels stand in the order of their first members */
+    for (int k = to; latest_before(f, k) >= oldest && k-- > 0;) /* kernels stand in the order of their first members */
         if (f->kernel[k].member[f->kernel[k].n - 1]->node->id >= oldest)
             oldest = f->kernel[k].member[0]->node->id;
     return oldest;
@@ -415,6 +431,7 @@ static bool join(fuser *f, item *b, int to)
     if ((!folds && !all_pointwise(c, b, shared)) || cycle(f, b, to, ++f->visit))
         return false;
     c->member[c->n++] = b, c->shared = shared, b->kernel = to;
+    kernel_joined(f, to, b->node->id);
     return true;
 }
 
@@ -449,6 +466,7 @@ static bool join_beside(fuser *f, item *b, item *from)
 static void cluster_items(fuser *f)
 {
     f->kernel = arena_array(&f->p->mem, (size_t)f->n + 1, sizeof *f->kernel);
+    f->latest = arena_array(&f->p->mem, (size_t)f->n + 1, sizeof *f->latest);
     for (int i = 0; i < f->n; i++) {
         item *it = f->item[f->need[i]->id];
         const expr *load[MAX_LOADS];
@@ -467,7 +485,7 @@ static void cluster_items(fuser *f)
         if (it->kernel >= 0)
             continue;
         f->kernel[f->n_kernel] = (cluster){.n = 1, .member = {it}};
-        it->kernel = f->n_kernel++;
+        kernel_joined(f, it->kernel = f->n_kernel++, it->node->id);
     }
 }
 

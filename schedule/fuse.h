@@ -50,7 +50,7 @@ typedef struct fuser {
     item **item; /* by node id; NULL for leaves */
     int n_kernel, n_order, visit;
     cluster *kernel;
-    int *order;
+    int *order, *latest;     /* latest: see kernel_joined */
     const reading **reading; /* by node id: who reads it, once there are stages */
     int *group,
         *next_group; /* by node id: one more than the first group of which it is the result; by group: the next */
