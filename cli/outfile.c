@@ -174,10 +174,10 @@ bool outfile_name(char out[OUTFILE_NAME], const char *name, const char *ending, 
     for (; name[length] && length < LONGEST; length++)
         stem[length] = harmless(name[length]) ? name[length] : '_';
     stem[length] = 0;
-    bool cut = name[length] != 0;
+    bool other = strncmp(stem, name, sizeof stem) != 0; /* cut, or characters replaced */
     snprintf(out, OUTFILE_NAME, "%s%s", stem, ending);
     int number = 1;
     while (is_taken(out, n, taken))
         snprintf(out, OUTFILE_NAME, "%s-%d%s", stem, ++number, ending);
-    return cut || number > 1;
+    return other || number > 1;
 }

@@ -54,7 +54,8 @@ static bool save(job *j, int i, const char *name, const ts_array *value, ts_erro
 {
     bool changed = outfile_name(j->file[i], name, ".npy", i, j->file);
     if (changed)
-        console_note(&j->session.args->console, "output \"%s\" is written to %s", name, j->file[i]);
+        console_note(&j->session.args->console, "output \"%s\" is written to %s/%s%s", name, j->folder, j->file[i],
+                     *j->file[i] == '.' ? ", which ls shows with -a" : "");
     char *path = NULL;
     if (asprintf(&path, "%s/%s", j->folder, j->file[i]) < 0)
         return fail(e, TS_MEMORY, "no memory for a file name");

@@ -60,6 +60,18 @@ expect 0 'return' show bert-tiny --stage folded $small
 expect 2 'there is no file with steps' show bert-tiny --stage imported $small
 json plan 'd["format"] == "plan/1" and d["threads"] == 2 and len(d["kernels"]) > 10' explain bert-tiny $small
 json few '{k["op"] for k in d["kernels"]} == {"matmul"}' explain bert-tiny --op matmul $small
+cat >names.json <<'JSON'
+{ "format": "graph/1", "name": "names", "opset": { "": 17 }, "inputs": [{ "name": "x", "dtype": "f32", "shape": [2] }],
+  "outputs": [{ "name": "../x" }, { "name": "a/b" }, { "name": "a_b" }, { "name": "plain" }],
+  "nodes": [{ "name": "p", "op": "Neg", "in": ["x"], "out": ["../x"] }, { "name": "q", "op": "Abs", "in": ["x"], "out": ["a/b"] },
+    { "name": "r", "op": "Exp", "in": ["x"], "out": ["a_b"] }, { "name": "s", "op": "Relu", "in": ["x"], "out": ["plain"] }] }
+JSON
+# another name than the model's is said, above all one that a listing would not show
+for said in 'output "../x" is written to named/.._x.npy, which ls shows with -a' \
+    'output "a/b" is written to named/a_b.npy' 'output "a_b" is written to named/a_b-2.npy'; do
+    expect 0 "$said" run names.json --random --out named --target interp
+done
+grep -q '"plain" is written' err && wrong "a name that stays is announced"
 expect 0 'alike' explain bert-tiny --op '*query*' $small
 expect 2 'no kernel of this plan' explain bert-tiny --op nothing $small
 expect 2 'tessera explain without --op shows all' explain bert-tiny --op nothing $small
