@@ -93,7 +93,19 @@ const lin *layout_offset(space *s, const layout *y, const lin *const *subscript)
 }
 
 /* ---- text ---- */
-bool layout_parse(layout *y, const type *t, const char *const *letter, const char *source, err *e)
+static bool read_step(const char **at, int64_t by_name, int64_t *out) /* from the slash on */
+{
+    static const char tile[] = "/tile";
+    const size_t n = strcspn(*at, " ");
+    char *end;
+    if (n == strlen(tile) && !memcmp(*at, tile, n))
+        return *at += n, (*out = by_name) > 0;
+    *out = strtoll(*at + 1, &end, 10);
+    const bool good = end > *at + 1 && *out > 0;
+    return *at = end, good;
+}
+
+bool layout_parse(layout *y, const type *t, const char *const *letter, const int64_t *tile, const char *source, err *e)
 {
     int64_t left[MAX_RANK];
     const char *at = source;
@@ -108,13 +120,8 @@ bool layout_parse(layout *y, const type *t, const char *const *letter, const cha
             return err_set(e, TS_BAD_INPUT, "layout \"%s\": the tensor has no dimension %.*s", source, (int)n, at);
         int64_t step = 1;
         at += n;
-        if (*at == '/') {
-            char *end;
-            step = strtoll(at + 1, &end, 10);
-            if (end == at + 1 || step < 1)
-                return err_set(e, TS_BAD_INPUT, "layout \"%s\": a step >= 1 expected after %s/", source, letter[d]);
-            at = end;
-        }
+        if (*at == '/' && !read_step(&at, tile ? tile[d] : 0, &step))
+            return err_set(e, TS_BAD_INPUT, "layout \"%s\": a step >= 1 expected after %s/", source, letter[d]);
         /* One block, as one clipped trip of a loop */
         if (step >= left[d] && step > 1)
             step = left[d] > 0 ? left[d] : 1;

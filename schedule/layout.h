@@ -25,8 +25,9 @@ bool layout_same(const layout *a, const layout *b);
  * merges neighbours of one dimension; false when a dimension of more than one element never reaches step 1. */
 bool layout_digit(layout *y, int dim, int64_t step, int64_t span);
 bool layout_seal(layout *y, const type *t);
-/* "n/48 k n", dimensions by the letters given; layout_print writes what layout_parse reads. */
-bool layout_parse(layout *y, const type *t, const char *const *letter, const char *source, err *e);
+/* "n/48 k n", dimensions by the letters given; layout_print writes what layout_parse reads. tile: by dimension, what
+ * "n/tile" stands for, 0 for nothing; NULL: for nothing anywhere. */
+bool layout_parse(layout *y, const type *t, const char *const *letter, const int64_t *tile, const char *source, err *e);
 void layout_print(text *t, const layout *y, const char *const *letter);
 const lin *layout_offset(space *s, const layout *y, const lin *const *subscript); /* in elements */
 int64_t layout_place(const layout *y, const int64_t *subscript);                  /* the same of numbers */

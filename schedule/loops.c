@@ -119,7 +119,6 @@ static bool by_rule(plan *p, kernel *k, const rule *r, bool *chosen, err *e)
 {
     text all = {0};
     *chosen = false;
-    find_tiles(p, k);
     for (int i = 0; i < r->n_loops && !*chosen; i++) {
         err why = {0};
         if (try_loops(p, k, r->loops[i], &why)) {
@@ -144,6 +143,8 @@ static bool choose(plan *p, kernel *k, const rule **used, err *e)
     for (int at = 0; p->schema && (at = schema_match(p->schema, k, at)) >= 0; at++) {
         const rule *r = &p->schema->rule[at];
         bool chosen = false;
+        if (r->n_loops || r->n_layout)
+            find_tiles(p, k);
         if (r->n_loops && !by_rule(p, k, r, &chosen, e))
             return false;
         if (!chosen && r->n_loops)
@@ -285,9 +286,10 @@ static bool lay_out(plan *p, kernel *k, int which, const rule *r, err *e)
                    matrix = n->type.rank > 1 && (type_count(&n->type) >= 4096 || stage_given(s) >= 0);
         if (wanted && plain) {
             const char *letter[MAX_RANK];
+            int64_t tile[MAX_RANK];
             for (int d = 0; d < n->type.rank; d++)
-                letter[d] = axis[d] < 0 ? "?" : s->letter[axis[d]];
-            if (!layout_parse(&y, &n->type, letter, wanted, e))
+                letter[d] = axis[d] < 0 ? "?" : s->letter[axis[d]], tile[d] = axis[d] < 0 ? 0 : s->tile[axis[d]];
+            if (!layout_parse(&y, &n->type, letter, tile, wanted, e))
                 return err_in(e, "%s: rule \"%s\" on %s %s, operand %c", r->place, r->name, k->op, k->label, 'a' + i);
         } else if (matrix && s->value->kind != X_ROUTINE && walked_axes(s->load[i], axis) && stage_fold(s) &&
                    k->n_stage == 1 && !p->reference) {

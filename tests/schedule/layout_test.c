@@ -22,13 +22,14 @@ static void reads(int rank, const int64_t *dim, const char *source, const char *
     layout y, again;
     text out = {0};
     err e = {0};
-    if (!CHECK(layout_parse(&y, &t, letter, source, &e))) {
+    if (!CHECK(layout_parse(&y, &t, letter, NULL, source, &e))) {
         printf("  %s\n", e.text);
         return;
     }
     layout_print(&out, &y, letter);
     CHECK_TEXT(text_str(&out), want);
-    CHECK(layout_parse(&again, &t, letter, text_str(&out), &e) && layout_same(&y, &again) && y.size == again.size);
+    CHECK(layout_parse(&again, &t, letter, NULL, text_str(&out), &e) && layout_same(&y, &again) &&
+          y.size == again.size);
     text_free(&out);
 }
 
@@ -37,7 +38,7 @@ static void refuses(int rank, const int64_t *dim, const char *source, const char
     const type t = of(TS_F32, rank, dim);
     layout y;
     err e = {0};
-    CHECK(!layout_parse(&y, &t, letter, source, &e) && e.code == TS_BAD_INPUT);
+    CHECK(!layout_parse(&y, &t, letter, NULL, source, &e) && e.code == TS_BAD_INPUT);
     CHECK_TEXT(e.text, want);
 }
 
@@ -72,7 +73,7 @@ static void orders(const char *source, const char *want)
     text out = {0};
     for (int i = 0; i < 16; i++)
         from[i] = i;
-    CHECK(layout_parse(&y, &t, letter, source, &e) && y.size == 16);
+    CHECK(layout_parse(&y, &t, letter, NULL, source, &e) && y.size == 16);
     layout_pack(&y, &t, to, from, 0, 1);
     for (int64_t i = 0; i < 16; i++)
         CHECK(to[layout_place(&y, (int64_t[MAX_RANK]){i / 4, i % 4})] == i);
@@ -122,7 +123,7 @@ static void make_any(any *a, uint64_t *at)
         text_add(&t, "%s ", letter[(d + first) % rank]);
     a->t = of(types[roll(at, 0, 3)], rank, dim);
     snprintf(a->source, sizeof a->source, "%s", t.s);
-    if (!CHECK(layout_parse(&a->y, &a->t, letter, t.s, &e)))
+    if (!CHECK(layout_parse(&a->y, &a->t, letter, NULL, t.s, &e)))
         printf("  %s\n", e.text);
     text_free(&t);
 }
@@ -214,8 +215,8 @@ static void test_rows(void)
     err e = {0};
     layout_rows(&y, &t);
     CHECK(layout_is_rows(&y, &t) && y.size == 15);
-    CHECK(layout_parse(&z, &t, letter, "i j k", &e) && layout_same(&y, &z));
-    CHECK(layout_parse(&z, &t, letter, "k i j", &e) && !layout_is_rows(&z, &t));
+    CHECK(layout_parse(&z, &t, letter, NULL, "i j k", &e) && layout_same(&y, &z));
+    CHECK(layout_parse(&z, &t, letter, NULL, "k i j", &e) && !layout_is_rows(&z, &t));
     layout_rows(&y, &scalar);
     double from = 2.5, to = 0;
     layout_pack(&y, &scalar, &to, &from, 0, 2);
