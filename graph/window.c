@@ -105,6 +105,22 @@ static bool automatic(const char *how, int64_t in, int64_t kernel, int64_t strid
     return !strcmp(how, "SAME_UPPER") || !strcmp(how, "SAME_LOWER");
 }
 
+/* The attribute may be left out; where it is not, it says what the weight says. */
+static bool kernel_agrees(const onnx_call *c, int n, const int64_t *kernel, err *e)
+{
+    int64_t given[MAX_SPACE];
+    int got = n;
+    if (onnx_attr(c, "kernel_shape") && !onnx_ints(c, "kernel_shape", -1, given, MAX_SPACE, &got, e))
+        return false;
+    if (got != n)
+        return err_set(e, TS_BAD_INPUT, "%s: kernel_shape has %d extents for %d spatial axes", c->type, got, n);
+    for (int s = 0; onnx_attr(c, "kernel_shape") && s < n; s++)
+        if (given[s] != kernel[s])
+            return err_set(e, TS_BAD_INPUT, "%s: kernel_shape is %lld along spatial axis %d, where the weight has %lld",
+                           c->type, (long long)given[s], s, (long long)kernel[s]);
+    return true;
+}
+
 bool window_adapt(const onnx_call *c, const int64_t *kernel, attr out[3], err *e)
 {
     const int n = c->in[0]->type.rank - 2;
@@ -112,6 +128,8 @@ bool window_adapt(const onnx_call *c, const int64_t *kernel, attr out[3], err *e
     int got = 2 * MAX_SPACE;
     if (n < 1 || n > MAX_SPACE)
         return err_set(e, TS_UNSUPPORTED, "%s of rank %d", c->type, n + 2);
+    if (!kernel_agrees(c, n, kernel, e))
+        return false;
     int64_t *strides = arena_array(&c->g->mem, 4 * MAX_SPACE, sizeof *strides);
     int64_t *dilations = strides + MAX_SPACE, *pads = strides + 2 * MAX_SPACE;
     if (!ones_or(c, "strides", n, strides, e) || !ones_or(c, "dilations", n, dilations, e))

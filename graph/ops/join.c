@@ -97,6 +97,8 @@ static bool adapt_tile(const onnx_call *c, const node **out, err *e)
         return adapt_tile_axis(c, out, e);
     if (!onnx_need(c, 2, e) || !onnx_ints(c, "", 1, reps, MAX_RANK, &n, e))
         return false;
+    if (n != c->in[0]->type.rank)
+        return err_set(e, TS_BAD_INPUT, "Tile: %d numbers for rank %d", n, c->in[0]->type.rank);
     return onnx_give(c, out, g_apply(c->g, "tile", c->in[0], 1, (attr[]){attr_ints("reps", n, reps)}), e);
 }
 

@@ -82,6 +82,9 @@ static bool adapt_split(const onnx_call *c, const node **out, err *e)
         return false;
     if (n < 1 || n > MOST)
         return err_set(e, TS_UNSUPPORTED, "Split into %d parts, not 1...%d", n, MOST);
+    if (onnx_int(c, "num_outputs", n) != n)
+        return err_set(e, TS_BAD_INPUT, "Split: num_outputs is %lld, and the node has %d",
+                       (long long)onnx_int(c, "num_outputs", n), n);
     const int64_t dim = c->in[0]->type.dim[axis];
     const int64_t each = (dim + n - 1) / n;
     if (c->version < 18 && dim % n && !onnx_has(c, "split", 1))

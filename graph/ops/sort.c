@@ -37,6 +37,8 @@ static bool adapt_top_k(const onnx_call *c, const node **out, err *e)
         return false;
     if (n != 1)
         return err_set(e, TS_BAD_INPUT, "TopK: k is not one number");
+    if (k < 0)
+        return err_set(e, TS_BAD_INPUT, "TopK: k is %lld, expected 0 or more", (long long)k);
     const node *places = order(c->g, c->in[0], axis, largest, k);
     return onnx_give(c, out, taken(c->g, c->in[0], places, axis), e) &&
            (c->n_out < 2 || onnx_give(c, out + 1, places, e));

@@ -88,7 +88,7 @@ for name in naive panels rows; do
     "$TESSERA" schema show $name | cmp - "$SOURCE/schedule/schemas/c/$name.json" || wrong "schema show $name prints something else"
 done
 expect 0 'wrote panels.json' schema show panels -o panels.json
-expect 0 'kernels follow its rules, 0 warnings' schema lint panels.json bert-base --dim seq=16 --threads 1
+expect 0 'kernels follow its rules, 0 warnings' schema lint panels.json bert-base --dim seq=128 --threads 1
 expect 3 'no schema "panel" is built in for target c' schema show panel
 expect 3 'did you mean "panels"?' schema show panel
 expect 3 'the schema "guess" is no file' schema show guess

@@ -131,6 +131,13 @@ static const char *const rows[] = {
     "Conv 11 f32[1,1,3] f32[1,1,2]=1 ; auto_pad=SAME_LOWER => f32[1,1,3] 1 3 5",
     "Conv 11 f32[1,1,4] f32[1,1,2]=1 ; auto_pad=VALID strides=[2] => f32[1,1,2] 3 7",
     "Conv 11 f32[1,1,3] f32[1,1,2]=1 ; pads=[1] => !Conv: 1 pads for 1 spatial axes",
+    "Conv 11 f32[1,1,3] f32[1,1,2] ; kernel_shape=[3] => !Conv: kernel_shape is 3 along spatial axis 0, where the "
+    "weight "
+    "has 2",
+    "Conv 11 f32[1,1,3] f32[1,1,2] ; kernel_shape=[2,2] => !Conv: kernel_shape has 2 extents for 1 spatial axes",
+    "Split 18 outputs=2 f32[5] ; num_outputs=3 => !Split: num_outputs is 3, and the node has 2",
+    "TopK 11 outputs=2 f32[4] i64[1]=-1 => !TopK: k is -1, expected 0 or more",
+    "Tile 13 f32[2] i64[2]=2,2 => !Tile: 2 numbers for rank 1",
     "Conv 11 f32[1,3,3] f32[1,1,2] => !3 input channels in 1 groups, but the weight takes 1 and gives 1",
     "MaxPool 12 f32[1,1,4] ; kernel_shape=[2] strides=[2] => f32[1,1,2] 2 4",
     "MaxPool 12 f32[1,1,3]=-3,-1,-2 ; kernel_shape=[2] strides=[2] pads=[1,0] => f32[1,1,2] -3 -1",
