@@ -157,7 +157,8 @@ bool data_texts(const data_want *want, int64_t n, const char *const *all, data *
     *out = (data){0};
     filling f = {.rows = {want, "text", 0}, .d = out};
     if (!want->tokenizer)
-        return bench_fail(e, TS_USAGE, "the model takes no text"), bench_hint(e, "--data NAME=FILE.npy gives arrays");
+        return bench_fail(e, TS_USAGE, "the model takes no text"),
+               bench_hint(e, "tessera eval judges arrays; tessera export makes a model that tessera run runs on them");
     for (int64_t i = 0; i < n; i++, out->n++) {
         f.rows.line++;
         if (make_room(&f, e) && add_tokens(&f, &out->text, &f.cap_text, all[i], strlen(all[i]), e))

@@ -56,6 +56,19 @@ static int64_t length_for(const train_wish *w, const data *d)
     return most < w->length ? most : w->length;
 }
 
+/* Over fewer and shorter examples than in training, where the data and the model allow it. */
+static bool fit_net(net *n, train_wish *own, const data *d, int64_t classes, ts_error *e)
+{
+    const int64_t length = own->length, batch = d->n < own->batch ? d->n : own->batch;
+    ts_error fixed = {0};
+    own->length = length_for(own, d);
+    if (net_make(n, own, d, batch, classes, &fixed))
+        return true;
+    net_free(n);
+    own->length = length;
+    return net_make(n, own, d, own->batch, classes, e);
+}
+
 bool judge_make(judge *j, const train_wish *w, const data *d, int64_t classes, int n, const ts_given *weights,
                 const ts_options *o, ts_error *e)
 {
@@ -64,10 +77,8 @@ bool judge_make(judge *j, const train_wish *w, const data *d, int64_t classes, i
     if (!own)
         return bench_fail(e, TS_MEMORY, "no memory");
     *own = *w;
-    own->length = length_for(w, d), own->dropout = own->smoothing = 0;
-    own->dropout_on = NULL;
-    const int64_t batch = d->n < w->batch ? d->n : w->batch;
-    bool good = net_make(&j->net, own, d, batch, classes, e) && as_trained(&j->net, e) &&
+    own->dropout = own->smoothing = 0, own->dropout_on = NULL;
+    bool good = fit_net(&j->net, own, d, classes, e) && as_trained(&j->net, e) &&
                 put_weights(j, n, weights, &j->logits, e);
     if (good)
         j->plan = ts_plan_of(j->net.g, 1, &j->logits, 0, NULL, o, e);

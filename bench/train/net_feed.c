@@ -143,6 +143,26 @@ static bool tell_length(net *n, ts_error *e)
     return bench_hint(e, "say --length %lld; longer texts are cut then, and counted", (long long)good);
 }
 
+/* Exporters fix extents that nobody told them to leave free. */
+static bool extents_fit(const net *n, const feed *f, ts_error *e)
+{
+    const bool text = f->role != FEED_ARRAY && f->role != FEED_EMPTY;
+    const int64_t rows = f->port.rank > 0 && (text || f->from) ? f->port.dim[0] : -1,
+                  length = f->port.rank > 1 && text ? f->port.dim[1] : -1;
+    if (rows > 0 && rows != n->rows) {
+        bench_fail(e, TS_BAD_INPUT,
+                   "--batch %lld: input \"%s\" of the model takes %lld examples at once, no other number",
+                   (long long)n->batch, f->port.name, (long long)rows);
+        return bench_hint(e, "say --batch %lld, or export the model with that dimension free",
+                          (long long)(rows * n->batch / n->rows));
+    }
+    if (length <= 0 || length == n->length)
+        return true;
+    bench_fail(e, TS_BAD_INPUT, "--length %lld: input \"%s\" of the model takes %lld tokens, no other number",
+               (long long)n->length, f->port.name, (long long)length);
+    return bench_hint(e, "say --length %lld, or export the model with that dimension free", (long long)length);
+}
+
 bool net_bind(net *n, const data *d, ts_error *e)
 {
     n->n_feed = ts_model_inputs(n->model);
@@ -151,7 +171,7 @@ bool net_bind(net *n, const data *d, ts_error *e)
     for (int i = 0; i < n->n_feed; i++) {
         feed *f = &n->feed[i];
         ts_model_input(n->model, i, &f->port);
-        if (!(n->text ? text_feed(f, e) : array_feed(f, d, e)))
+        if (!(n->text ? text_feed(f, e) : array_feed(f, d, e)) || !extents_fit(n, f, e))
             return false;
     }
     if (!n->text && !all_read(n, d, e))

@@ -113,6 +113,17 @@ expect 3 '--length 64: the model has positions for 6 tokens' train six.json --to
 "$TESSERA" train six.json --tokenizer vocab.txt --data train.tsv --length 6 --batch 8 --steps 2 -o six 2>six.err || wrong "six tokens do not do" "$(cat six.err)"
 [ "$(grep -c 'longer than 6 tokens and are cut' six.err)" = 1 ] || wrong "cut texts are not told of once" "$(cat six.err)"
 
+# a model with the extents of its example: training says which, and what is judged may be fewer and shorter
+sed -e 's/"batch"/4/g' -e 's/"seq"/12/g' model.json >fixed.json
+expect 3 '--batch 8: input "input_ids" of the model takes 4 examples at once' train fixed.json --tokenizer vocab.txt --data train.tsv \
+    --length 12 --batch 8 -o fresh
+expect 3 'say --batch 4, or export' train fixed.json --tokenizer vocab.txt --data train.tsv --length 12 --batch 8 -o fresh
+expect 3 '--length 64: input "input_ids" of the model takes 12 tokens' train fixed.json --tokenizer vocab.txt --data train.tsv --batch 4 -o fresh
+"$TESSERA" train fixed.json --tokenizer vocab.txt --data train.tsv --length 12 --batch 4 --steps 2 -q -o fixed || wrong "fixed extents do not do"
+head -3 dev.tsv >three.tsv
+expect 0 '3 examples' eval fixed --data three.tsv
+expect 0 'film' predict fixed --text film
+
 # arrays
 arrays() { # CODE TEXT ARGUMENT...
     code=$1 text=$2
