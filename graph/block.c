@@ -324,7 +324,7 @@ static void move_to(block *b, int64_t first, int lanes)
     }
 }
 
-void block_values(block *b, const expr *x, value *out)
+void block_values(block *b, const expr *x, block_sink *to)
 {
     const int64_t count = type_count(&b->n->type);
     vec *v = block_borrow(b);
@@ -337,7 +337,7 @@ void block_values(block *b, const expr *x, value *out)
             contraction_start(b->inner);
         block_eval(b, x, NULL, v);
         block_spread(b, v);
-        memcpy(out + at, v->v, (size_t)b->lanes * sizeof *out);
+        to->take(to, at, v->v, b->lanes);
     }
     block_give(b, v);
 }

@@ -31,8 +31,11 @@ typedef struct block {
 
 void block_fini(block *b);
 value block_value(block *b, const expr *x); /* where axis[] and state[] are */
-/* Those of all results, row-major. */
-void block_values(block *b, const expr *x, value *out);
+/* Those of all results, row-major, handed on a block at a time: n of them from the result `at` on. */
+typedef struct block_sink {
+    void (*take)(struct block_sink *s, int64_t at, const value *v, int n);
+} block_sink;
+void block_values(block *b, const expr *x, block_sink *to);
 value block_rounded(dtype d, value a); /* what storing and loading back gives; f32 stays in double until stored */
 bool block_outside(block *b, int64_t s, int64_t dim, int axis); /* then sets the error */
 

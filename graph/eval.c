@@ -83,13 +83,29 @@ static void walk_states(block *b, const expr *x, int axis, int64_t at, value *re
     }
 }
 
-static void store(const expr *x, const value *from, int64_t n, ts_array *out)
+static void store(const expr *x, const value *from, int64_t at, int64_t n, ts_array *out)
 {
     for (int64_t i = 0; i < n; i++)
         if (is_real(x))
-            store_real(out->dtype, out->data, i, from[i].d);
+            store_real(out->dtype, out->data, at + i, from[i].d);
         else
-            store_whole(out->dtype, out->data, i, from[i].i);
+            store_whole(out->dtype, out->data, at + i, from[i].i);
+}
+
+typedef struct sink {
+    block_sink base;
+    const expr *x;
+    ts_array *out;
+    value *all; /* in place of out: more is done with the values before they are stored */
+} sink;
+
+static void take(block_sink *s, int64_t at, const value *v, int n)
+{
+    const sink *to = (const sink *)s;
+    if (to->all)
+        memcpy(to->all + at, v, (size_t)n * sizeof *v);
+    else
+        store(to->x, v, at, n, to->out);
 }
 
 static bool eval_expression(const node *n, const ts_array *const *in, const defn *d, ts_array *out, err *e)
@@ -97,17 +113,19 @@ static bool eval_expression(const node *n, const ts_array *const *in, const defn
     block b = {.n = n, .in = in, .extent = d->extent, .e = e};
     const expr *x = d->value;
     const int64_t count = type_count(&n->type);
-    value *all = calloc((size_t)count + 1, sizeof *all);
-    MUST(all);
+    sink to = {{take}, x, out, NULL};
+    if (x->kind == X_WALK || x->kind == X_SCATTER)
+        MUST(to.all = calloc((size_t)count + 1, sizeof *to.all));
     if (x->kind == X_WALK)
-        walk_states(&b, x, 0, 0, all);
+        walk_states(&b, x, 0, 0, to.all);
     else
-        block_values(&b, x->kind == X_SCATTER ? x->arg[0] : x, all);
+        block_values(&b, x->kind == X_SCATTER ? x->arg[0] : x, &to.base);
     if (x->kind == X_SCATTER)
-        put_in(&b, x, 0, all);
+        put_in(&b, x, 0, to.all);
     block_fini(&b);
-    store(x, all, count, out);
-    free(all);
+    if (to.all)
+        store(x, to.all, 0, count, out);
+    free(to.all);
     return !err_is(e);
 }
 

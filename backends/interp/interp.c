@@ -11,6 +11,7 @@ struct program {
     const node **need; /* by id */
     ts_array *value;   /* as many */
     bool *own;
+    int *last; /* which of them reads it last; n where it is a result */
 };
 
 static void drop(program *g)
@@ -19,8 +20,21 @@ static void drop(program *g)
         if (g->own[i])
             ts_array_free(&g->value[i]);
     if (g)
-        free(g->need), free(g->value), free(g->own);
+        free(g->need), free(g->value), free(g->own), free(g->last);
     free(g);
+}
+
+static int place(const program *g, const node *n)
+{
+    int low = 0, high = g->n - 1;
+    while (low < high) {
+        const int mid = (low + high) / 2;
+        if (g->need[mid]->id < n->id)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
 }
 
 static ts_array empty(const node *n)
@@ -43,6 +57,25 @@ static bool fill_leaf(program *g, int i, err *e)
     return true;
 }
 
+static void find_last(program *g)
+{
+    for (int i = 0; i < g->n; i++)
+        for (int k = 0; k < g->need[i]->n_in; k++)
+            g->last[place(g, g->need[i]->in[k])] = i;
+    for (int i = 0; i < g->p->n_root; i++)
+        g->last[place(g, g->p->root[i])] = g->n;
+}
+
+/* What node i was the last to read is gone until the next run; leaves stay. */
+static void forget(program *g, int i)
+{
+    for (int k = 0; k < g->need[i]->n_in; k++) {
+        const int at = place(g, g->need[i]->in[k]);
+        if (g->last[at] == i && g->own[at] && !node_is_leaf(g->need[at]))
+            ts_array_free(&g->value[at]), g->own[at] = false;
+    }
+}
+
 static program *build(const plan *p, const build_wish *w, text *facts, err *e)
 {
     program *g = calloc(1, sizeof *g);
@@ -51,8 +84,10 @@ static program *build(const plan *p, const build_wish *w, text *facts, err *e)
     g->p = p, g->n = g_reach(p->n_root, p->root, NULL);
     g->need = calloc((size_t)g->n + 1, sizeof *g->need), g->value = calloc((size_t)g->n + 1, sizeof *g->value);
     g->own = calloc((size_t)g->n + 1, sizeof *g->own);
-    MUST(g->need && g->value && g->own);
+    g->last = calloc((size_t)g->n + 1, sizeof *g->last);
+    MUST(g->need && g->value && g->own && g->last);
     g_reach(p->n_root, p->root, g->need);
+    find_last(g);
     bool ok = true;
     for (int i = 0; ok && i < g->n; i++)
         if (node_is_leaf(g->need[i]))
@@ -61,19 +96,6 @@ static program *build(const plan *p, const build_wish *w, text *facts, err *e)
         return g;
     drop(g);
     return NULL;
-}
-
-static int place(const program *g, const node *n)
-{
-    int low = 0, high = g->n - 1;
-    while (low < high) {
-        const int mid = (low + high) / 2;
-        if (g->need[mid]->id < n->id)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
 }
 
 static bool run(program *g, void *const *input, err *e)
@@ -94,6 +116,7 @@ static bool run(program *g, void *const *input, err *e)
         free(in);
         if (!g->own[i])
             return false;
+        forget(g, i);
     }
     for (int i = 0; i < g->p->n_root; i++) { /* when all is read */
         const node *n = g->p->root[i];
