@@ -50,7 +50,8 @@ static void require(solver *s, const expr *condition)
 {
     condition = x_tidy(s->m, condition, s->extent);
     const expr **to = x_count(condition, X_LOAD) ? &s->hit : &s->when;
-    if (condition->kind != X_LIT || !condition->whole)
+    bool holds;
+    if (!x_settled(condition, &holds) || !holds)
         *to = both(s->m, *to, condition);
 }
 
@@ -226,7 +227,7 @@ bool adjoint(const defn *d, const expr *load, const expr *term, sum *out, err *e
             out->extent[out->n_axis++] = s.extent[i];
     const expr *zero = x_whole(s.m, 0), *x = s.term;
     x = s.hit ? x3(s.m, "select", s.hit, x, zero) : x;
-    x = s.when ? x3(s.m, "select", s.when, x, zero) : x;
+    x = s.when ? x_tidy(s.m, x3(s.m, "select", s.when, x, zero), s.extent) : x;
     out->value = x_rename(s.m, x, MAX_AXIS, map);
     return true;
 }

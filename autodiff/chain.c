@@ -76,6 +76,16 @@ static void name_new(pass *p, const node *y, const node *x, int first)
     g_label_new(p->g, first, label);
 }
 
+/* A derived gradient is that of all places where x is read: where it is read twice, none of them has one written. */
+static bool is_written(const node *call, int k)
+{
+    const op *o = call->op;
+    for (int i = 0; o->grad_for && i < call->n_in; i++)
+        if (i != k && call->in[i] == call->in[k])
+            return false;
+    return o->grad && (!o->grad_for || o->grad_for(call, k));
+}
+
 static void hand_on(pass *p, const node *y)
 {
     const group *r = p->group[y->id];
@@ -86,13 +96,14 @@ static void hand_on(pass *p, const node *y)
         whole.op = r->op, whole.n_in = r->n_in, whole.in = r->in, whole.attr = r->attr;
     for (int k = 0; k < whole.n_in && !err_is(&p->g->err); k++) {
         const node *x = whole.in[k];
+        const bool written = is_written(&whole, k);
         bool before = false;
-        for (int i = 0; i < k && !whole.op->grad; i++)
-            before = before || whole.in[i] == x; /* a derived gradient is that of all places where x is read */
+        for (int i = 0; i < k && !written; i++)
+            before = before || whole.in[i] == x;
         if (!p->active[x->id] || before)
             continue;
         const int first = p->g->n;
-        const node *dx = whole.op->grad ? whole.op->grad(p->g, &whole, y, dy, k) : derive(p->g, y, dy, x);
+        const node *dx = written ? whole.op->grad(p->g, &whole, y, dy, k) : derive(p->g, y, dy, x);
         if (err_is(&p->g->err))
             err_in(&p->g->err, "gradient of %s", whole.op->name);
         receive(p, x, g_fitted(p->g, dx, &x->type));

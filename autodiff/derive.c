@@ -56,10 +56,10 @@ static const expr *without_fold(deriving *v, const expr *x) /* its value loaded 
 static const expr *ties(deriving *v, const expr *extreme)
 {
     arena *m = v->d.mem;
-    const expr *body = v->fold->arg[0], *one = x_cast(m, body->dtype, x_real(m, 1));
+    const expr *body = v->fold->arg[0];
     sum s = {.rank = v->y->type.rank, .n_axis = v->d.n_axis, .fold = "add"};
     memcpy(s.extent, v->d.extent, sizeof s.extent);
-    s.value = x3(m, "select", x2(m, "eq", body, extreme), one, x_whole(m, 0));
+    s.value = x_cast(m, body->dtype, x2(m, "eq", body, extreme));
     const node *count = emit_sum(v->g, &s);
     return count ? load_at(m, count) : NULL;
 }

@@ -192,15 +192,24 @@ static const expr *compared(const tidying *t, const expr *x)
     return x2(t->m, x->fn->name, linear_expr(t->m, &a), linear_expr(t->m, &b));
 }
 
+bool x_settled(const expr *x, bool *holds)
+{
+    const expr *v = x->kind == X_CAST && x->dtype == TS_BOOL ? x->arg[0] : x;
+    return *holds = v->whole, v->kind == X_LIT && v->is_whole;
+}
+
 static const expr *tidy_one(void *user, const expr *x)
 {
     const tidying *t = user;
     linear l, q, r;
+    bool holds;
     if (x->kind != X_CALL)
         return x;
     for (int i = 0; i < 2 && is_call(x, "and"); i++)
-        if (x->arg[i]->kind == X_LIT)
-            return x->arg[i]->whole ? x->arg[1 - i] : x->arg[i];
+        if (x_settled(x->arg[i], &holds))
+            return holds ? x->arg[1 - i] : x->arg[i];
+    if (is_call(x, "select") && x_settled(x->arg[0], &holds))
+        return x->arg[holds ? 1 : 2];
     if (is_call(x, "lt") || is_call(x, "le") || is_call(x, "eq") || is_call(x, "ne"))
         return compared(t, x);
     const bool rest = is_call(x, "mod");

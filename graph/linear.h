@@ -24,4 +24,5 @@ bool x_range(const expr *x, const int64_t *extent, int64_t *low, int64_t *high);
 /* The same expression with integers as sums in one order, comparisons and remainders of what the extents decide
  * settled, and selections among them taken. */
 const expr *x_tidy(arena *m, const expr *x, const int64_t *extent);
+bool x_settled(const expr *x, bool *holds); /* a condition that is a constant, as x_tidy leaves it */
 #endif

@@ -129,6 +129,8 @@ typedef struct op {
      * of the call; y: its value; dy: the gradient of y. Only where it is better than what follows from text, body or
      * lower, which is done for an op without. */
     const node *(*grad)(graph *g, const node *call, const node *y, const node *dy, int k);
+    /* Whether it is written for operand k of this call; otherwise that one's is derived. NULL: for all. */
+    bool (*grad_for)(const node *call, int k);
     /* The same value for fewer operations, up to rounding, where the weights of n are known; NULL: not for n. */
     const node *(*cheaper)(graph *g, const node *n);
     /* Problems as operators of ONNX have them, lines "MatMulInteger u8[2,3] i8[3,4]", for those that take other

@@ -105,6 +105,7 @@ static const node *cheaper(void *user, const node *old, const node *now)
     const node *other = k && s->kind[k - 1].taken ? now->op->cheaper(g, now) : NULL;
     if (!other)
         return err_is(&g->err) ? NULL : now;
+    MUST(type_equal(&other->type, &now->type));
     g_label(g, other, old->label);
     return other;
 }

@@ -75,6 +75,34 @@ static bool conv_body(defn *d, err *e)
     return true;
 }
 
+/* ---- grad ---- */
+static bool conv_grad_for(const node *call, int k)
+{
+    (void)call;
+    return k == 0; /* that of the weight is a sum over all places, which follows as well as it could be written */
+}
+
+/* dx: every element of dy adds a scaled copy of w, `strides` apart. What the last window left over are zeros. */
+static const node *conv_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    const node *w = call->in[1];
+    attr list[5];
+    int64_t extra[MAX_SPACE];
+    window win;
+    int n = 0;
+    (void)k;
+    if (!type_count(&y->type) || !type_count(&call->in[0]->type) || !window_read(call, w->type.dim + 2, &win, &g->err))
+        return NULL;
+    for (const attr_spec *a = call->op->attr; a->name; a++)
+        if (node_attr(call, a->name)->kind != '-')
+            list[n++] = *node_attr(call, a->name);
+    for (int s = 0; s < win.n; s++)
+        extra[s] = win.in[s] + win.before[s] + win.after[s] - (win.out[s] - 1) * win.stride[s] -
+                   (win.kernel[s] - 1) * win.dilation[s] - 1;
+    list[n++] = attr_ints("output_padding", win.n, extra);
+    return g_make(g, op_find("conv_transpose"), 2, (const node *[]){dy, w}, list, n);
+}
+
 /* ---- recipe ---- */
 static const node *conv_lower(graph *g, const node *n)
 {
@@ -110,6 +138,7 @@ static const op conv1d_op = {
     .onnx_types = "Conv:F",
     .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
     .arity = 2, .axes = "n oc ow | ic kw", .attr = attributes, .shape = conv_shape, .body = conv_body,
+    .grad = conv_grad, .grad_for = conv_grad_for,
     .cases = "f32[1,3,28] f32[32,3,5]\nf32[1,3,28] f32[8,3,5] strides=[2] pads=[3,3]\n"
              "f64[2,4,9] f64[4,1,3] group=4 pads=[2,0]\nf32[2,3,11] f32[2,3,2] dilations=[3]\n"
              "i32[1,2,5] i32[2,2,3]\nf32[0,3,5] f32[2,3,2]\nf32[1,0,5] f32[2,0,2]"};
@@ -119,6 +148,7 @@ static const op conv2d_op = {
     .onnx_types = "Conv:F",
     .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
     .arity = 2, .axes = "n oc oh ow | ic kh kw", .attr = attributes, .shape = conv_shape, .body = conv_body,
+    .grad = conv_grad, .grad_for = conv_grad_for,
     .cheaper = winograd_conv,
     .cases = "f32[1,3,14,19] f32[8,3,5,5]\nf32[1,3,14,19] f32[8,3,5,5] strides=[2,2] pads=[3,3,3,3]\n"
              "f32[2,8,7,7] f32[4,8,1,1]\nf32[2,8,7,7] f32[4,8,1,1] strides=[2,2]\n"
@@ -131,6 +161,7 @@ static const op conv3d_op = {
     .onnx_types = "Conv:F",
     .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
     .arity = 2, .axes = "n oc od oh ow | ic kd kh kw", .attr = attributes, .shape = conv_shape, .body = conv_body,
+    .grad = conv_grad, .grad_for = conv_grad_for,
     .cases = "f32[1,2,4,5,6] f32[3,2,2,3,3]\n"
              "f32[1,2,4,5,6] f32[2,1,3,3,3] group=2 pads=[1,1,1,1,1,1] strides=[2,1,2]\n"
              "f64[1,1,5,5,5] f64[1,1,2,2,2] dilations=[2,1,3]"};

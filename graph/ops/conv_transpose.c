@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { MAX_PHASES = 8 }; /* as many tensors as one element may read */
+
 /* ---- helpers ---- */
 /* A list attribute with n numbers of at least `least`; `otherwise` where absent. */
 static bool numbers(const node *n, const char *name, int count, int64_t otherwise, int64_t least, int64_t *out, err *e)
@@ -162,6 +164,122 @@ static bool transpose_body(defn *d, err *e)
     return true;
 }
 
+/* ---- grad ---- */
+/* That of x, where a convolution has just its places. */
+static bool transpose_grad_for(const node *call, int k)
+{
+    window w;
+    bool fits = k == 0 && read_reverse(call, &w, NULL);
+    for (int s = 0; fits && s < w.n; s++)
+        fits = w.before[s] >= 0 && w.after[s] >= 0 &&
+               w.out[s] + w.before[s] + w.after[s] - (w.kernel[s] - 1) * w.dilation[s] - 1 < w.in[s] * w.stride[s];
+    return fits;
+}
+
+static const node *transpose_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    static const char *const same[] = {"strides", "dilations", "pads", "group"};
+    attr list[COUNT(same)];
+    int n = 0;
+    (void)k;
+    if (!type_count(&y->type) || !type_count(&call->in[0]->type))
+        return NULL;
+    for (int i = 0; i < COUNT(same); i++)
+        if (node_attr(call, same[i])->kind != '-')
+            list[n++] = *node_attr(call, same[i]);
+    return g_make(g, op_find("conv"), 2, (const node *[]){dy, call->in[1]}, list, n);
+}
+
+/* ---- strides taken apart ---- */
+/* Results that are congruent modulo the strides receive from the same points of the kernel: they are a transposed
+ * convolution without strides, of a part of w. */
+typedef struct phases {
+    graph *g;
+    const node *n;
+    window w;
+    int64_t at[MAX_SPACE]; /* the remainders */
+} phases;
+
+static int64_t common(int64_t a, int64_t b)
+{
+    return b ? common(b, a % b) : a;
+}
+
+/* Points k of the kernel with at + before - k * dilation = 0 modulo the stride: the first, and how far apart; false:
+ * none. */
+static bool points(const phases *p, int s, int64_t *first, int64_t *step)
+{
+    const window *w = &p->w;
+    *step = w->stride[s] / common(w->dilation[s], w->stride[s]);
+    for (*first = 0; *first < w->kernel[s] && *first < *step; ++*first)
+        if ((p->at[s] + w->before[s] - *first * w->dilation[s]) % w->stride[s] == 0)
+            return true;
+    return false;
+}
+
+static const node *one_phase(const phases *p) /* [n, oc, ceil(out / stride)...]; NULL: zeros */
+{
+    const window *w = &p->w;
+    const node *x = p->n->in[0], *k = p->n->in[1];
+    int64_t starts[MAX_RANK] = {0}, sizes[MAX_RANK], steps[MAX_RANK] = {1, 1}, dilation[MAX_SPACE], pads[2 * MAX_SPACE];
+    memcpy(sizes, k->type.dim, sizeof sizes);
+    for (int s = 0; s < w->n; s++) {
+        if (!points(p, s, &starts[s + 2], &steps[s + 2]))
+            return NULL;
+        sizes[s + 2] = (w->kernel[s] - starts[s + 2] + steps[s + 2] - 1) / steps[s + 2];
+        dilation[s] = w->dilation[s] * steps[s + 2] / w->stride[s];
+        pads[s] = (p->at[s] + w->before[s] - starts[s + 2] * w->dilation[s]) / w->stride[s];
+        pads[s + w->n] = w->in[s] + (sizes[s + 2] - 1) * dilation[s] - pads[s] -
+                         (w->out[s] + w->stride[s] - 1) / w->stride[s];
+    }
+    const int rank = k->type.rank;
+    const attr part[] = {attr_ints("starts", rank, starts), attr_ints("sizes", rank, sizes),
+                         attr_ints("steps", rank, steps)};
+    const attr list[] = {attr_ints("dilations", w->n, dilation), attr_ints("pads", 2 * w->n, pads),
+                         attr_int("group", node_int(p->n, "group"))};
+    const node *in[] = {x, g_apply(p->g, "slice", k, COUNT(part), part)};
+    return g_make(p->g, op_find("conv_transpose"), 2, in, list, COUNT(list));
+}
+
+/* One element, where the remainders along the spatial axes before s are known */
+static const expr *any_phase(phases *p, arena *m, int s)
+{
+    const expr *of[MAX_PHASES], *sub[MAX_RANK] = {x_axis(m, 0), x_axis(m, 1)};
+    if (s == p->w.n) {
+        const node *y = one_phase(p);
+        for (int i = 0; i < s; i++)
+            sub[i + 2] = p->w.stride[i] == 1 ? x_axis(m, i + 2)
+                                             : x2(m, "floordiv", x_axis(m, i + 2), x_whole(m, p->w.stride[i]));
+        return y ? x_load(m, y, sub) : x_whole(m, 0);
+    }
+    const int64_t stride = p->w.stride[s];
+    bool zeros = true;
+    for (p->at[s] = 0; p->at[s] < stride; p->at[s]++) {
+        of[p->at[s]] = any_phase(p, m, s + 1);
+        zeros = zeros && of[p->at[s]]->kind == X_LIT;
+    }
+    return zeros ? of[0] : x_chosen(m, x2(m, "mod", x_axis(m, s + 2), x_whole(m, stride)), (int)stride, of);
+}
+
+static const node *without_strides(graph *g, const node *n)
+{
+    phases p = {.g = g, .n = n};
+    int64_t count = 1;
+    if (!type_count(&n->type) || !type_count(&n->in[0]->type) || !read_reverse(n, &p.w, NULL))
+        return NULL;
+    for (int s = 0; s < p.w.n; s++)
+        count = p.w.stride[s] > MAX_PHASES ? MAX_PHASES + 1 : count * p.w.stride[s];
+    if (count == 1 || count > MAX_PHASES)
+        return NULL;
+    arena m = {0};
+    const expr *value = any_phase(&p, &m, 0);
+    const node *y = err_is(&g->err)
+                        ? NULL
+                        : g_element_of(g, &(spelling){n->type.rank, 0, n->type.dim, "add", NULL}, value);
+    arena_free(&m);
+    return y;
+}
+
 /* ---- record ---- */
 static const op conv_transpose_op = {
     .name = "conv_transpose",
@@ -174,6 +292,7 @@ static const op conv_transpose_op = {
         {"strides", 'I', ""}, {"dilations", 'I', ""}, {"pads", 'I', ""}, {"group", 'i', "1"},
         {"output_padding", 'I', ""}, {0}},
     .shape = transpose_shape, .body = transpose_body,
+    .grad = transpose_grad, .grad_for = transpose_grad_for, .cheaper = without_strides,
     .cases = "f32[1,3,9] f32[3,4,3]\nf32[2,4,5,6] f32[4,3,3,3] pads=[1,1,1,1] group=2\n"
              "f32[1,2,4,5] f32[2,3,3,2] strides=[2,3] output_padding=[1,2]\n"
              "f32[1,2,3,4,3] f32[2,2,2,2,2] strides=[2,1,1]\nf64[1,2,5] f64[2,1,3] dilations=[2] pads=[1,0]\n"
