@@ -36,8 +36,22 @@ static bool meets(const stage *s, const expr *load, int a)
     return false;
 }
 
-static bool is_window(const stage *s, const expr *load)
+static int own_axes(const stage *s, const expr *load, const expr *other)
 {
+    int n = 0;
+    for (int a = 0; a < s->n_result; a++)
+        n += s->extent[a] > 1 && (guess_axes(load) & ~guess_axes(other)) >> a & 1;
+    return n;
+}
+
+/* It is read through a window proper, or with gaps along the last result axis, or it is images beside one matrix. */
+static bool is_window(const stage *s, const expr *load, const expr *other)
+{
+    const expr *last = load->n ? load->arg[load->n - 1] : NULL;
+    const bool images = own_axes(s, load, other) > 1 && own_axes(s, other, load) == 1,
+               along = last && x_axes(last) == 1u << (s->n_result - 1);
+    if (along && (images || last->kind != X_AXIS))
+        return true;
     for (int a = s->n_result; a < s->n_axis; a++)
         if (s->extent[a] > 1 && meets(s, load, a))
             return true;
@@ -51,8 +65,8 @@ static bool find_operands(windowed *c)
     const int n = x_loads(stage_fold(c->s), load, MAX_LOADS);
     if (n != 2 || guess_weight(load[0]->from) || guess_weight(load[1]->from))
         return false;
-    const int which = is_window(c->s, load[1]);
-    if (which == is_window(c->s, load[0]))
+    const int which = is_window(c->s, load[1], load[0]);
+    if (which == is_window(c->s, load[0], load[1]))
         return false;
     return c->window = load[which], c->other = load[!which], true;
 }
@@ -157,13 +171,11 @@ static void put_loops(const windowed *c, text *t)
     while (s->load[number] != c->other && !x_same(s->load[number], c->other))
         number++;
     text_add(t, "+%c", 'a' + number);
-    if (!c->meets && left[c->row] > c->tile.rows)
-        guess_put(t, s, c->row, c->tile.rows, "");
-    for (int a = 0; a < s->n_result; a++)
-        if (a != c->column && a != c->row && left[a] > 1)
-            guess_put(t, s, a, 1, "");
-    if (c->meets && left[c->row] > c->tile.rows)
-        guess_put(t, s, c->row, c->tile.rows, "");
+    for (int a = 0; a < s->n_result; a++) {
+        const int64_t step = a == c->row ? c->tile.rows : 1;
+        if (a != c->column && left[a] > step)
+            guess_put(t, s, a, step, "");
+    }
     put_fold(c, left, t);
     guess_put(t, s, c->row, 1, "unroll");
     guess_put(t, s, c->column, 1, "vector");

@@ -129,6 +129,31 @@ static bool transpose_shape(const node *n, type *out, err *e)
 }
 
 /* ---- body ---- */
+/* o + before - k * dilation along spatial axis s */
+static const expr *from(arena *m, const window *w, int s, const expr *k)
+{
+    const expr *o = x_offset(m, x_axis(m, s + 2), 1, w->before[s]);
+    return w->kernel[s] == 1 ? o : x2(m, "sub", o, x_offset(m, k, w->dilation[s], 0));
+}
+
+static const expr *source(arena *m, const window *w, int s, const expr *k) /* the place of x that it divides to */
+{
+    return w->stride[s] == 1 ? from(m, w, s, k) : x2(m, "floordiv", from(m, w, s, k), x_whole(m, w->stride[s]));
+}
+
+static const expr *is_real(arena *m, const window *w, int s, const expr *k) /* NULL: always */
+{
+    const int64_t low = w->before[s] - (w->kernel[s] - 1) * w->dilation[s], high = w->out[s] - 1 + w->before[s];
+    const expr *x = source(m, w, s, k), *stride = x_whole(m, w->stride[s]);
+    const expr *first = low < 0 ? x2(m, "le", x_whole(m, 0), x) : NULL;
+    const expr *last = high >= w->in[s] * w->stride[s] ? x2(m, "lt", x, x_whole(m, w->in[s])) : NULL;
+    const expr *within = first && last ? x2(m, "and", first, last) : first ? first : last;
+    if (w->stride[s] == 1)
+        return within;
+    const expr *even = x2(m, "eq", x2(m, "mod", from(m, w, s, k), stride), x_whole(m, 0));
+    return within ? x2(m, "and", even, within) : even;
+}
+
 /* y[n, oc, o...] = sum over ic, k... of x[n, first(oc) + ic, (o + before - k * dilation) / stride] * w[first(oc) + ic,
  * oc in its group, k...], where that division leaves no rest and the place exists */
 static bool transpose_body(defn *d, err *e)
@@ -150,16 +175,12 @@ static bool transpose_body(defn *d, err *e)
     for (int s = 0; s < win.n; s++) {
         axis = defn_fold(d, win.kernel[s]), folds |= 1u << axis;
         weight[s + 2] = x_axis(m, axis);
-        const expr *from = x2(m, "sub", x_offset(m, x_axis(m, s + 2), 1, win.before[s]),
-                              x_offset(m, weight[s + 2], win.dilation[s], 0));
-        const expr *stride = x_whole(m, win.stride[s]);
-        at[s + 2] = x2(m, "floordiv", from, stride);
-        const expr *here = x_inside(m, at[s + 2], 0, win.in[s]);
-        if (win.stride[s] > 1)
-            here = x2(m, "and", x2(m, "eq", x2(m, "mod", from, stride), x_whole(m, 0)), here);
-        real = real ? x2(m, "and", real, here) : here;
+        at[s + 2] = source(m, &win, s, weight[s + 2]);
+        const expr *here = is_real(m, &win, s, weight[s + 2]);
+        real = real && here ? x2(m, "and", real, here) : here ? here : real;
     }
-    const expr *value = x_cast(m, d->node->type.dtype, x3(m, "select", real, defn_at(d, 0, at), x_whole(m, 0)));
+    const expr *value = defn_at(d, 0, at);
+    value = x_cast(m, d->node->type.dtype, real ? x3(m, "select", real, value, x_whole(m, 0)) : value);
     d->value = x_fold(m, "add", folds, x2(m, "mul", value, defn_at(d, 1, weight)));
     return true;
 }

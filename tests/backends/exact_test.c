@@ -55,6 +55,8 @@ static const char *const rows[] = {
     /* weights that change: a panel of them is copied, windows are read where they are */
     "x f32[2,5,9,10]; w f32[20,5,3,3]; y conv2d pads=[1,1,1,1] x w",
     "x f32[3,8,14,15]; w f32[70,8,3,2]; y conv2d strides=[2,1] dilations=[2,3] pads=[2,1,0,2] x w",
+    "x f32[3,8,7,7]; w f32[40,8,1,1]; c f32[1,40,1,1]; p conv2d x w; q add p c; y relu q",
+    "x f32[2,8,15,14]; w f32[24,8,1,1]; y conv2d strides=[2,2] x w",
     "x f32[1,4,30]; w f32[40,4,5]; c f32[1,40,1]; p conv1d pads=[2,2] x w; q add p c; y relu q",
     "x f32[2,3,6,7,5]; w f32[18,3,3,2,3]; y conv3d pads=[1,0,1,1,1,1] x w",
     "x f32[1,130,5,4]; w f32[33,130,3,3]; y conv2d pads=[1,1,1,1] x w",

@@ -166,7 +166,7 @@ static void test_windows(void)
     guessed(window, 1, "oc/48+b n oh ow/7 kh kw ic ow@unroll oc@vector");
     guessed(window, 2, "oc/48@core+b n oh ow/7 kh kw ic ow@unroll oc@vector");
     guessed(window, 4, "n/2@core oc/48+b n oh ow/7 kh kw ic ow@unroll oc@vector");
-    guessed(window_input, 2, "b2/32@core+a b3 b1 b/14 f1 f2 f b@unroll b2@vector");
+    guessed(window_input, 2, "oc/32@core+b n oh ow/14 kh kw ic ow@unroll oc@vector");
     guessed(window_weight, 1, "b3/48 f/3+b b2/8 b1 b f f1 f2 b2@unroll b3@vector");
     guessed(window_weight, 2, "b3/48@core f/3+b b2/8 b1 b f f1 f2 b2@unroll b3@vector");
 }
