@@ -155,6 +155,7 @@ static const op max_pool_op = {
              "a.ndim - 2)))",
     .onnx = (const onnx_rule[]){{"MaxPool", 1, adapt_max_pool}, {"GlobalMaxPool", 1, adapt_global_max}, {0}},
     .onnx_types = "MaxPool:n GlobalMaxPool:f",
+    .onnx_undefined = (const onnx_note[]){{"MaxPool", "Of equal maxima the first, row by row, gives the place."}, {0}},
     .onnx_cases = "MaxPool f32[1,2,6,6] kernel_shape=[2,2]",
     .back = "MaxPool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode",
     .arity = 1, .axes = "n c oh ow | kh kw",

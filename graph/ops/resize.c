@@ -462,6 +462,9 @@ static const op resize_op = {
                                 {"Upsample", 7, adapt_resize},
                                 {0}},
     .onnx_types = "Resize:.ffi Upsample:.f",
+    .onnx_undefined =
+        (const onnx_note[]){{"Resize", "Between integers the fraction goes; what lies beyond their range is its end."},
+                            {0}},
     .arity = 1,
     .attr = (const attr_spec[]){{"sizes", 'I', NULL},
                                 {"scales", 'F', ""},

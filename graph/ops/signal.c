@@ -274,6 +274,10 @@ static const op cosine_window_op = {
                                 {"BlackmanWindow", 17, adapt_blackman},
                                 {0}},
     .onnx_types = "HannWindow:i HammingWindow:i BlackmanWindow:i",
+    .onnx_undefined = (const onnx_note[]){{"HannWindow", "One element that is not periodic is the window's start."},
+                                          {"HammingWindow", "As of HannWindow."},
+                                          {"BlackmanWindow", "As of HannWindow."},
+                                          {0}},
     .onnx_cases = "BlackmanWindow i64[]=8\n"
                   "HammingWindow i64[]=8\n"
                   "HannWindow i64[]=8",

@@ -147,6 +147,8 @@ static const char *const rows[] = {
     "AveragePool 11 f32[1,1,3] ; kernel_shape=[2] pads=[1,0] => f32[1,1,3] 1 1.5 2.5",
     "AveragePool 11 f32[1,1,3] ; kernel_shape=[2] pads=[1,0] count_include_pad=1 => f32[1,1,3] 0.5 1.5 2.5",
     "AveragePool 11 f32[1,1,3] ; kernel_shape=[2] strides=[2] ceil_mode=1 => f32[1,1,2] 1.5 3",
+    "Resize 13 i8[2]=-4,1 - - i64[1]=3 ; mode=linear coordinate_transformation_mode=align_corners => i8[3] -4 -1 1",
+    "HannWindow 17 i64[]=1 ; periodic=0 => f32[1] 0",
     "GlobalAveragePool 1 f32[1,2,2] => f32[1,2,1] 1.5 3.5",
     "GlobalMaxPool 1 f32[1,2,2] => f32[1,2,1] 2 4",
     /* norms */
