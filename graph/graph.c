@@ -190,6 +190,16 @@ void g_back(graph *g, int first)
             ((node *)(uintptr_t)g->node[id])->back = true;
 }
 
+void g_is_back(const graph *g, bool *out)
+{
+    for (int id = 0; id < g->n; id++) {
+        const node *n = g->node[id];
+        out[id] = n->back;
+        for (int i = 0; i < n->n_in; i++)
+            out[id] = out[id] || out[n->in[i]->id];
+    }
+}
+
 /* ---- operations ---- */
 void g_group(graph *g, const group *q)
 {

@@ -86,6 +86,7 @@ void g_label(graph *g, const node *n, const char *label);
 void g_label_new(graph *g, int first, const char *label); /* all from id `first` on that have none */
 /* All nodes from id `first` on belong to a backward pass. */
 void g_back(graph *g, int first);
+void g_is_back(const graph *g, bool *out); /* by id: it does, or depends on one that does */
 /* Records a recipe's expansion. */
 void g_group(graph *g, const group *q);
 /* out[i]: root[i] with every from[k] replaced by to[k], of the same type; what does not depend on any is shared. False,

@@ -78,17 +78,6 @@ static void name_all(retake *r, int *count)
 }
 
 /* ---- what the backward pass reads ---- */
-static void find_back(retake *r) /* of all nodes: groups may be of some that nobody needs */
-{
-    for (int id = 0; id < r->p->g->n; id++) {
-        const node *n = r->p->g->node[id];
-        bool back = n->back;
-        for (int i = 0; i < n->n_in; i++)
-            back = back || r->back[n->in[i]->id];
-        r->back[n->id] = back;
-    }
-}
-
 static void find_kept(retake *r)
 {
     for (int k = 0; k < r->p->n_kernel; k++)
@@ -277,7 +266,7 @@ bool pass_recompute(plan *p, err *e)
     g_reach(p->n_root, p->root, r.need);
     for (int id = 0; id < p->g->n; id++)
         r.rule[id] = r.from[id] = OPEN;
-    find_back(&r);
+    g_is_back(p->g, r.back);
     name_all(&r, out->fits);
     find_kept(&r);
     find_copies(&r);

@@ -126,11 +126,10 @@ static void add_forward(text *t, const plan *p)
     const int count = g_reach(p->n_root, p->root, need);
     bool *back = arena_array(&m, (size_t)p->g->n + 1, sizeof *back), *used = arena_array(&m, (size_t)p->g->n + 1, 1);
     int n = 0;
+    g_is_back(p->g, back);
     for (int k = 0; k < count; k++) {
         const node *x = need[k];
-        back[x->id] = x->back, used[x->id] = true;
-        for (int i = 0; i < x->n_in; i++)
-            back[x->id] = back[x->id] || back[x->in[i]->id];
+        used[x->id] = true;
         if (!back[x->id] && !node_is_leaf(x))
             add_name(t, x->op->name, had, &n, MOST);
     }
