@@ -301,12 +301,13 @@ static bool same_rows(const item *a, const item *b, int shared)
 
 /* A contraction reads its operands many times. Walking only rows of it is free when each operand has the rows' axes, or
  * at least a batch axis and a slice that stays in the cache; weights have neither, and would be streamed again for
- * every row. */
+ * every row. Where none has all the rows' axes (images and channels), both would be. */
 static bool rows_are_cheap(const fuser *f, const item *it, int shared)
 {
     const expr *load[MAX_LOADS];
     int dim[MAX_RANK];
     uint32_t rows = 0;
+    int folded = 0, whole = 0; /* operands under the fold, and those of them that have all the rows' axes */
     const int n = x_loads(it->value, load, MAX_LOADS);
     real_dims(it, dim);
     int64_t own = results(it);
@@ -319,6 +320,8 @@ static bool rows_are_cheap(const fuser *f, const item *it, int shared)
         int64_t slice = ts_dtype_bytes(load[i]->from->type.dtype);
         for (int k = 0; k < load[i]->n; k++)
             axes |= x_axes(load[i]->arg[k]);
+        if (axes >> it->node->type.rank)
+            folded++, whole += (axes & rows) == rows;
         if (!(axes & ~rows) || (axes & rows) == rows)
             continue;
         for (int a = 0; a < it->n_axis; a++)
@@ -333,7 +336,7 @@ static bool rows_are_cheap(const fuser *f, const item *it, int shared)
         if (!(axes & rows) || slice > plan_cache_bytes(f->p, 2) / 2)
             return false;
     }
-    return true;
+    return folded < 2 || whole || volume(it) / results(it) < 8;
 }
 
 /* Kernel k has a node more. latest[i] is the latest one in the i & -i kernels before kernel i (a Fenwick tree), so that

@@ -31,6 +31,13 @@ static const node *wide(graph *g,
     return y;
 }
 
+static const node *stretched(graph *g) /* the way back through strides, with weights that change */
+{
+    const type t = {.dtype = TS_F32, .rank = 4, .dim = {4, 64, 14, 14}}, w = {TS_F32, 4, {64, 32, 3, 3}};
+    return ts_call2(g, "conv_transpose strides=[2,2] pads=[1,1,1,1] output_padding=[1,1]", g_input(g, "x", &t, NULL),
+                    g_input(g, "w", &w, NULL));
+}
+
 static const node *small(graph *g)
 {
     return wide(g, 1024);
@@ -90,6 +97,8 @@ static void as_wished(void)
 
 int main(void)
 {
+    /* None shares loops with what puts them together: images and channels would be read again for every row. */
+    kernels_of(stretched, NULL, "conv_transpose conv_transpose conv_transpose conv_transpose element");
     kernels(NULL, "winograd_tiles contract relu winograd_tiles contract relu");
     kernels("{\"match\":{\"op\":\"conv2d\"},\"compute\":\"f32\"}", "conv2d conv2d");
     kernels("{\"match\":{\"op\":\"conv2d\"},\"loops\":\"guess\"}", "conv2d conv2d");
