@@ -10,6 +10,14 @@ static bool is_real(const expr *x)
     return dtype_class(x->dtype) == D_REAL;
 }
 
+static bool folds_nothing(const block *b, const expr *x) /* an empty axis inside a long one: no trip counts */
+{
+    for (int a = 0; a < MAX_AXIS; a++)
+        if (x->folds >> a & 1 && b->extent[a] == 0)
+            return true;
+    return false;
+}
+
 /* A scatter's updates in index order, into the result as it stands. */
 static void put_in(block *b, const expr *x, int axis, value *result)
 {
@@ -70,7 +78,8 @@ static void walk_states(block *b, const expr *x, int axis, int64_t at, value *re
     for (int k = 0; k < x->n / 2; k++)
         b->state[k] = block_value(b, x->arg[k]);
     if (!scan) {
-        fold_states(b, x, 0);
+        if (!folds_nothing(b, x))
+            fold_states(b, x, 0);
         result[at] = block_value(b, x->arg[x->n - 1]);
         return;
     }
@@ -120,7 +129,7 @@ static bool eval_expression(const node *n, const ts_array *const *in, const defn
         walk_states(&b, x, 0, 0, to.all);
     else
         block_values(&b, x->kind == X_SCATTER ? x->arg[0] : x, &to.base);
-    if (x->kind == X_SCATTER)
+    if (x->kind == X_SCATTER && !folds_nothing(&b, x))
         put_in(&b, x, 0, to.all);
     block_fini(&b);
     if (to.all)

@@ -73,6 +73,16 @@ static bool defn_from_text(defn *d, err *e)
     return d->value != NULL;
 }
 
+static const expr *without_empty(void *user,
+                                 const expr *x) /* a fold over an empty axis is its unit: nothing walks it */
+{
+    const defn *d = user;
+    for (int a = 0; x->kind == X_FOLD && a < d->n_axis; a++)
+        if (x->folds >> a & 1 && d->extent[a] == 0)
+            return x_unit(d->mem, x);
+    return x;
+}
+
 bool g_defn(const node *n, arena *mem, defn *out, err *e)
 {
     *out = (defn){.mem = mem, .node = n, .n_axis = n->type.rank};
@@ -80,6 +90,14 @@ bool g_defn(const node *n, arena *mem, defn *out, err *e)
     MUST(!node_is_leaf(n));
     if (!(n->op->text ? defn_from_text(out, e) : n->op->body(out, e)))
         return err_in(e, "%s", n->op->name);
+    bool empty = false;
+    for (int a = n->type.rank; a < out->n_axis; a++)
+        empty = empty || out->extent[a] == 0;
+    if (empty && x_count(out->value, X_FOLD) && !x_alone(out->value)) {
+        out->value = x_map(mem, out->value, without_empty, out);
+        if (!x_count(out->value, X_FOLD))
+            out->n_axis = n->type.rank;
+    }
     out->value = x_cast(mem, n->type.dtype, out->value);
     return true;
 }

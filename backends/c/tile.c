@@ -11,24 +11,12 @@
 typedef enum phase { CLEAR, BODY, MERGE, FINISH } phase;
 
 /* ---- one element of each phase ---- */
-static void write_unit(const emitter *m, text *t)
-{
-    const expr *f = m->fold;
-    unsigned char b[16];
-    expr lit = {.kind = X_LIT, .dtype = f->dtype, .lit = f->fn->unit};
-    if (dtype_class(f->dtype) != D_REAL) {
-        store_real(f->dtype, b, 0, f->fn->unit);
-        lit.is_whole = true, lit.whole = load_whole(f->dtype, b, 0);
-    }
-    c_literal(t, &lit, m->p->reference);
-}
-
 static void clear_one(emitter *m)
 {
     text line = {0};
     emit_acc(m, &line, false);
     text_add(&line, " = ");
-    write_unit(m, &line);
+    c_literal(&line, x_unit(m->mem, m->fold), m->p->reference);
     text_line(&m->body, "%s;", line.s);
     text_free(&line);
 }

@@ -15,7 +15,7 @@ static const char extremes[] =
 static const char also_empty[] =
     "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\ni32[4,3] axes=[1]\ni64[3,2]\n"
     "u8[6,2] axes=[0]\nf32[7] keepdims=1\nf32[3,0] axes=[1]\nf32[0]\nf32[2,3] axes=[]\nf32[]\nbool[4,3] "
-    "axes=[0]\nf32[37,5] axes=[0]";
+    "axes=[0]\nf32[37,5] axes=[0]\nf32[5,0]\ni32[0,4,0] axes=[0,2]";
 static const attr_spec over[] = {{"axes", 'I', ""}, {"keepdims", 'i', "0"}, {0}};
 
 /* ---- ONNX ---- */

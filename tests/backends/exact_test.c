@@ -139,6 +139,12 @@ static const char *const rows[] = {
     "x f64[30,700]; y sum axes=[1] x",
     "x f32[60,300]; m max axes=[1] keepdims=1 x; d subtract x m; y sum axes=[1] d",
     "x f32[60,300]; y argmax axis=1 x",
+    /* folds of nothing, an empty axis inside a long one */
+    "x f32[5,0]; y prod x",
+    "x f32[1000000000000,0]; y sum x",
+    "x i32[0,7]; y prod axes=[0] x",
+    "x f32[3,1000000000000,0]; b f32[3]; s prod axes=[1,2] x; y add s b",
+    "x f32[4,0]; w f32[0,30]; b f32[30]; p matmul x w; y add p b",
     /* movement */
     "t! f32[90,40]; i i64[3,60]<90; y gather t i",
     "t! f32[90,40]; i i64[3,60]<90; p! f32[60,40]; g gather t i; y add g p",
