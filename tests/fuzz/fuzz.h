@@ -8,8 +8,8 @@
 /* Plans are for this one, whatever the host: the same findings everywhere, and no topology is read for each. */
 #define FUZZ_MACHINE "l3:1(32MB) core:2 isa:avx512"
 
-/* A loop is refused after so many steps: what a longer one does, a short one does too. */
-#define FUZZ_LIMIT ((const char *const[]){"steps=2K"})
+/* Loops, constants and results are refused beyond these: what a large one does, a small one does too. Two arguments. */
+#define FUZZ_LIMITS 3, ((const char *const[]){"steps=256", "folded=64K", "elements=64K"})
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* The bytes as a file, until the next call: a path to it, which ends the process when there can be none. */

@@ -4,7 +4,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     err e = {0};
-    ts_model *m = size > 0 && data[0] == '{' ? ts_model_open_within(fuzz_file(data, size), 1, FUZZ_LIMIT, &e) : NULL;
+    ts_model *m = size > 0 && data[0] == '{' ? ts_model_open_within(fuzz_file(data, size), FUZZ_LIMITS, &e) : NULL;
     if (!m || !ts_model_bind(m, 0, NULL, NULL, &e))
         MUST(size == 0 || e.code != TS_BUG);
     ts_model_free(m);

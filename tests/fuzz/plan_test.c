@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     err e = {0};
     arena mem = {0};
     const char *dims[MOST_DIMS];
-    ts_model *m = ts_model_open_within(fuzz_file(data, size), 1, FUZZ_LIMIT, &e);
+    ts_model *m = ts_model_open_within(fuzz_file(data, size), FUZZ_LIMITS, &e);
     const ts_options options = {
         .target = "null", .machine = FUZZ_MACHINE, .threads = 2, .mem_limit = MEMORY, .isa = "avx512"};
     ts_plan *p = m && ts_model_bind(m, dims_of(m, &mem, dims), dims, NULL, &e) ? ts_plan_make(m, &options, &e) : NULL;
