@@ -175,15 +175,11 @@ static bool as_before(const fuser *f, const node *n, layout *y)
     return false;
 }
 
-static void choose_order(const fuser *f, const node *n)
+static bool order_as_read(const fuser *f, const node *n, bool last_stays) /* by any one reader, for all of them */
 {
     plan *p = f->p;
     layout *y = &p->home[n->id].layout;
     const layout rows = *y;
-    if (as_before(f, n, y))
-        return;
-    if (all_readers(f, n, along_axes) || taken_whole(f, n))
-        return;
     for (const reading *r = f->reading[n->id]; r; r = r->next) {
         const expr *load[MAX_LOADS];
         const int count = x_loads(p->kernel[r->kernel].stage[r->stage].value, load, MAX_LOADS);
@@ -191,11 +187,20 @@ static void choose_order(const fuser *f, const node *n)
             if (load[j]->from != n)
                 continue;
             order_by(y, &n->type, load[j]->arg);
-            if (all_readers(f, n, along_axes))
-                return;
+            if ((!last_stays || y->digit[y->n - 1].dim == n->type.rank - 1) && all_readers(f, n, along_axes))
+                return true;
             *y = rows;
         }
     }
+    return false;
+}
+
+static void choose_order(const fuser *f, const node *n)
+{
+    if (as_before(f, n, &f->p->home[n->id].layout) || all_readers(f, n, along_axes) || taken_whole(f, n))
+        return;
+    if (!order_as_read(f, n, true)) /* who makes the value has its last dimension in vectors */
+        order_as_read(f, n, false);
 }
 
 /* ---- blocks of channels ---- */

@@ -59,6 +59,18 @@ static void loops(maker *make, int at, const char *want)
     free_plan(&b);
 }
 
+static const node *heads(graph *g) /* products by head, read as rows of all heads' columns, and those as rows */
+{
+    const type q = {.dtype = TS_F32, .rank = 4, .dim = {2, 3, 40, 16}},
+               k = {.dtype = TS_F32, .rank = 4, .dim = {2, 3, 16, 32}};
+    const node *y = ts_call2(g, "matmul", g_input(g, "q", &q, 0), g_input(g, "k", &k, 0));
+    y = ts_call1(g, "reshape shape=[80,96]", ts_call1(g, "transpose axes=[0,2,1,3]", y));
+    const node *turned = ts_call1(g, "transpose axes=[1,0]", y);
+    turned = ts_call2(g, "matmul", turned, ts_weight(g, "u", TS_F32, 2, (const int64_t[]){80, 48}, 0, 1, 1));
+    y = ts_call2(g, "matmul", y, ts_weight(g, "v", TS_F32, 2, (const int64_t[]){96, 48}, 0, 1, 1));
+    return ts_call2(g, "concat axis=0", turned, y);
+}
+
 int main(void)
 {
     lies(chain, "avx512",
@@ -66,6 +78,8 @@ int main(void)
     lies(chain, "avx2",
          (const char *const[]){"conv2d n c/8 h w c", "max_pool n c/8 h w c", "conv2d n c/8 h w c", "mean n c"});
     lies(flattened, "avx512", (const char *const[]){"conv2d n c/16 h w c", "max_pool n c h w", "matmul n c"});
+    /* batch, row, head, column: those who make it have its last dimension in vectors */
+    lies(heads, "avx512", (const char *const[]){"matmul n h c w", "matmul n c", "matmul n c", "concat n c"});
     loops(chain, 1, "c/16 oh ow/8 kh kw ow@unroll c@vector");
     return check_done();
 }
