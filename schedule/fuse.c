@@ -87,7 +87,7 @@ static bool define(fuser *f, item *it, err *e)
 }
 
 /* ---- what may be inlined ---- */
-static int64_t volume(const item *it) /* times the innermost expression of its own definition is evaluated */
+int64_t item_volume(const item *it)
 {
     int64_t n = 1;
     for (int i = 0; i < it->n_axis; i++)
@@ -96,7 +96,7 @@ static int64_t volume(const item *it) /* times the innermost expression of its o
 }
 
 /* Halves are widened when they are loaded, whatever they become. */
-static bool is_view(const item *it)
+bool item_is_view(const item *it)
 {
     const expr *x = it->raw;
     if (x->kind == X_CAST && x->dtype == TS_F32 && dtype_class(x->arg[0]->dtype) == D_REAL &&
@@ -105,8 +105,7 @@ static bool is_view(const item *it)
     return x->kind == X_LOAD;
 }
 
-/* Reads every element exactly once, at the reader's own axes in some order. */
-static bool walks_along(const expr *load, const item *reader)
+bool item_walks_along(const expr *load, const item *reader)
 {
     uint32_t seen = 0;
     for (int i = 0; i < load->n; i++) {
@@ -122,7 +121,7 @@ static bool walks_along(const expr *load, const item *reader)
     return true;
 }
 
-static const expr *only_load(const item *reader, const node *n) /* NULL when it reads n at several places */
+const expr *item_only_load(const item *reader, const node *n)
 {
     const expr *load[MAX_LOADS], *found = NULL;
     const int total = x_loads(reader->raw, load, MAX_LOADS);
@@ -138,7 +137,7 @@ static const expr *only_load(const item *reader, const node *n) /* NULL when it 
 
 static bool apart(const fuser *f, const item *it) /* by the schema's wish; views are no work of their own */
 {
-    return f->p->apart && f->p->apart[it->node->id] && !is_view(it);
+    return f->p->apart && f->p->apart[it->node->id] && !item_is_view(it);
 }
 
 /* Decided from the results backwards: a node goes into the kernel of the one materialised node that all its readers end
@@ -149,25 +148,25 @@ static void decide_inline(fuser *f, item *it)
     bool along = true, fits = true, moved = false;
     for (int i = 0; i < it->n_reader; i++) {
         item *r = f->item[it->reader[i]];
-        const expr *load = only_load(r, it->node);
+        const expr *load = item_only_load(r, it->node);
         if (!r->owner || (owner && owner != r->owner))
             fits = false;
         owner = r->owner;
-        along = along && load && walks_along(load, r);
-        fits = fits && load && volume(r) <= type_count(&it->node->type) && (!is_view(r) || r->once);
-        moved = moved || is_view(r);
+        along = along && load && item_walks_along(load, r);
+        fits = fits && load && item_volume(r) <= type_count(&it->node->type) && (!item_is_view(r) || r->once);
+        moved = moved || item_is_view(r);
     }
     it->owner = it, it->once = fits;
     for (int i = 0; i < it->n_reader; i++)
         if (f->item[it->reader[i]]->whole)
             return;
-    if (it->root || it->alone || apart(f, it) || (owner && !is_view(it) && apart(f, owner)))
+    if (it->root || it->alone || apart(f, it) || (owner && !item_is_view(it) && apart(f, owner)))
         return;
-    if (!is_view(it) && owner && owner->takes_fold && recompute_solid(f->p, it->node))
+    if (!item_is_view(it) && owner && owner->takes_fold && recompute_solid(f->p, it->node))
         return;
-    if (is_view(it) && !bulk_take(f, it, owner))
+    if (item_is_view(it) && !bulk_take(f, it, owner))
         return;
-    if (is_view(it))
+    if (item_is_view(it))
         it->inlined = true, it->owner = fits || it->n_reader == 1 || owner ? owner : NULL;
     else if (!f->p->reference && owner && fits && (it->n_reader == 1 || along)) {
         if (it->fold && (moved || !along || owner->takes_fold))
@@ -176,9 +175,11 @@ static void decide_inline(fuser *f, item *it)
         if (reads > MAX_LOADS || !bulk_take(f, it, owner))
             return;
         it->inlined = true, it->owner = owner, owner->reads = reads;
-        owner->takes_fold = owner->takes_fold || it->fold;
+        owner->takes_fold = owner->takes_fold || it->fold, owner->contracts = owner->contracts || it->contracts;
+    } else if (!f->p->reference && again_take(f, it)) {
+        it->inlined = true, it->owner = NULL;
     }
-    if (!is_view(it))
+    if (!item_is_view(it))
         return;
     for (int i = 0; i < it->n_reader; i++) /* movement that several kernels read belongs to none of them */
         if (f->item[it->reader[i]]->owner != it->owner)
@@ -223,6 +224,7 @@ static bool make_items(fuser *f, err *e)
         it->alone = x_alone(d.value);
         it->takes_fold = it->fold || it->alone;
         it->reads = x_loads(d.value, load, MAX_LOADS);
+        it->contracts = it->fold && it->reads > 1;
         memcpy(it->extent, d.extent, sizeof d.extent);
         for (int k = 0; k < n->n_in; k++)
             add_reader(f, f->item[n->in[k]->id], n->id);
@@ -327,7 +329,7 @@ static bool rows_are_cheap(const fuser *f, const item *it, int shared)
         for (int a = 0; a < it->n_axis; a++)
             if ((axes & ~rows) >> a & 1)
                 slice *= it->extent[a];
-        if (volume(it) / results(it) < 8)
+        if (item_volume(it) / results(it) < 8)
             continue; /* little reuse */
         if (own < 4)
             return false; /* nothing would be left for a register tile */
@@ -336,7 +338,7 @@ static bool rows_are_cheap(const fuser *f, const item *it, int shared)
         if (!(axes & rows) || slice > plan_cache_bytes(f->p, 2) / 2)
             return false;
     }
-    return folded < 2 || whole || volume(it) / results(it) < 8;
+    return folded < 2 || whole || item_volume(it) / results(it) < 8;
 }
 
 /* Kernel k has a node more. latest[i] is the latest one in the i & -i kernels before kernel i (a Fenwick tree), so that
@@ -403,9 +405,9 @@ static bool cycle(fuser *f, const item *b, int to, int from)
 static bool all_pointwise(const cluster *c, const item *b, int shared)
 {
     int dim[MAX_RANK];
-    bool all = !b->fold && !is_view(b) && real_dims(b, dim) == shared;
+    bool all = !b->fold && !item_is_view(b) && real_dims(b, dim) == shared;
     for (int i = 0; all && i < c->n; i++)
-        all = !c->member[i]->fold && !is_view(c->member[i]) && real_dims(c->member[i], dim) == shared;
+        all = !c->member[i]->fold && !item_is_view(c->member[i]) && real_dims(c->member[i], dim) == shared;
     return all;
 }
 
@@ -421,7 +423,7 @@ static bool join(fuser *f, item *b, int to)
         shared = n < shared ? n : shared;
     }
     /* A mere copy is stored anyway; its reader shares more loops with those that read the reader. */
-    if (shared < 1 || (c->n == 1 && is_view(c->member[0]) && b->fold))
+    if (shared < 1 || (c->n == 1 && item_is_view(c->member[0]) && b->fold))
         return false;
     for (int i = 0; i < c->n; i++)
         if (!same_rows(c->member[i], b, shared) || !rows_are_cheap(f, c->member[i], shared))

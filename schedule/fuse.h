@@ -28,6 +28,8 @@ typedef struct item { /* a node that is not a leaf, on its way into a kernel */
     struct item *owner; /* the materialised node in whose kernel it is computed; NULL: several (movement only) */
     bool once;          /* movement: no element is read more than once through it */
     bool takes_fold;    /* as an owner: has its fold */
+    bool contracts;     /* as an owner: that fold reads two values or more */
+    double again;       /* operations on an element that several kernels repeat, down to what they read */
     int reads;          /* as an owner: loads of its kernel, at most; MAX_LOADS is the limit */
     bulk bulk;
     int kernel, mark;
@@ -56,6 +58,13 @@ typedef struct fuser {
         *next_group; /* by node id: one more than the first group of which it is the result; by group: the next */
     int *carried;    /* by node id: one more than the first state that it is, or becomes */
 } fuser;
+int64_t item_volume(const item *it); /* times the innermost expression of its own definition is evaluated */
+bool item_is_view(const item *it);   /* pure movement */
+const expr *item_only_load(const item *reader, const node *n); /* of n; NULL when it reads n at several places */
+/* The load reads every element exactly once, at the reader's own axes in some order. */
+bool item_walks_along(const expr *load, const item *reader);
+/* Several kernels compute it rather than read it from memory; true when that was decided. */
+bool again_take(fuser *f, item *it);
 /* it may be put into its readers, which are decided, and is counted there. owner: NULL for several kernels. */
 bool bulk_take(fuser *f, item *it, item *owner);
 /* Restricts what is computed of each value to what is read of it. */
