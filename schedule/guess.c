@@ -449,6 +449,81 @@ static int64_t elements_under(const kernel *k, const stage *s, int load, int l)
     return n;
 }
 
+static void fetch(stage *s, int l, int load)
+{
+    s->staging[s->n_staging++] = (staging){.loop = l, .load = load, .level = 2, .stages = 2, .derived = true};
+}
+
+static double work_under(const kernel *k, const stage *s, int l)
+{
+    double work = 1;
+    for (int a = 0; a < s->n_axis; a++)
+        work *= (double)nest_left(k, s, a, l);
+    return work;
+}
+
+/* Panels of weights, read from memory once */
+static void fetch_weights(const plan *p, kernel *k, stage *s)
+{
+    const expr *load[MAX_LOADS];
+    const int n = x_loads(stage_fold(s), load, MAX_LOADS);
+    for (int j = 0; j < n && s->n_staging < MAX_STAGING; j++) {
+        int l = nest_tile(s) - 1;
+        if (!guess_weight(s->load[j]->from))
+            continue;
+        while (l >= 0 && !(guess_axes(s->load[j]) >> s->nest.loop[l].axis & 1))
+            l--;
+        if (l < 0)
+            continue;
+        const int64_t slice = elements_under(k, s, j, l);
+        if (work_under(k, s, l) / (double)slice >= 4 &&
+            slice * ts_dtype_bytes(s->load[j]->from->type.dtype) <= plan_cache_bytes(p, 2) / 2)
+            fetch(s, l, j);
+    }
+}
+
+/* One dimension of it lies in one piece, along an axis that a tile walks on: sub, and the type of what it is in. */
+static bool in_rows(const plan *p, const node *n, const expr *const *sub, int axis)
+{
+    const layout *y = &p->home[n->id].layout;
+    const expr *last = y->n && y->digit[y->n - 1].step == 1 ? sub[y->digit[y->n - 1].dim] : NULL;
+    return last && last->kind == X_AXIS && last->axis != axis;
+}
+
+static bool copied(const stage *s, int load)
+{
+    for (int i = 0; i < s->n_staging; i++)
+        if (s->staging[i].load == load)
+            return true;
+    return false;
+}
+
+/* The next rows of large values that tiles read or write in short pieces, which the hardware does not follow */
+static void fetch_rows(const plan *p, kernel *k, stage *s)
+{
+    const int l = nest_tile(s) - 1;
+    const int axis = l >= 0 ? s->nest.loop[l].axis : -1;
+    if (l < 0 || s->folds >> axis & 1 || loop_trips(&s->nest.loop[l]) < 2 || nest_unrolled(s) == nest_tile(s))
+        return;
+    for (int j = 0; j <= s->n_load && s->n_staging < MAX_STAGING; j++) {
+        const bool result = j == s->n_load;
+        const node *n = result ? s->node : s->load[j]->from;
+        const expr *const *sub = result ? s->store : s->load[j]->arg;
+        const int bytes = ts_dtype_bytes(n->type.dtype);
+        uint32_t axes = 0;
+        int64_t slice = bytes;
+        if (result ? s->scratch || s->over : copied(s, j) || node_is_leaf(n))
+            continue;
+        for (int i = 0; i < n->type.rank; i++)
+            axes |= x_axes(sub[i]);
+        for (int a = 0; a < s->n_axis; a++)
+            slice *= axes >> a & 1 ? nest_left(k, s, a, l) : 1;
+        if (axes >> axis & 1 && in_rows(p, n, sub, axis) && type_bytes(&n->type) > 2 * plan_cache_bytes(p, 2) &&
+            slice <= plan_cache_bytes(p, 2) / 8 && work_under(k, s, l) >= 2 * (double)slice)
+            fetch(s, l, result ? MAX_LOADS : j);
+    }
+}
+
 void guess_ahead(const plan *p, kernel *k)
 {
     stage *s = &k->stage[0];
@@ -457,23 +532,6 @@ void guess_ahead(const plan *p, kernel *k)
     for (int i = 0; i < s->n_staging; i++)
         if (s->staging[i].level || !s->staging[i].stages)
             return;
-    const expr *load[MAX_LOADS];
-    const int n = x_loads(stage_fold(s), load, MAX_LOADS); /* what an epilogue reads is small */
-    for (int j = 0; j < n && s->n_staging < MAX_STAGING; j++) {
-        int l = nest_tile(s) - 1;
-        double work = 1;
-        if (!guess_weight(s->load[j]->from))
-            continue;
-        while (l >= 0 && !(guess_axes(s->load[j]) >> s->nest.loop[l].axis & 1))
-            l--;
-        if (l < 0)
-            continue;
-        const int64_t slice = elements_under(k, s, j, l);
-        for (int a = 0; a < s->n_axis; a++)
-            work *= (double)nest_left(k, s, a, l);
-        if (work / (double)slice < 4 ||
-            slice * ts_dtype_bytes(s->load[j]->from->type.dtype) > plan_cache_bytes(p, 2) / 2)
-            continue;
-        s->staging[s->n_staging++] = (staging){.loop = l, .load = j, .level = 2, .stages = 2, .derived = true};
-    }
+    fetch_weights(p, k, s);
+    fetch_rows(p, k, s);
 }

@@ -168,10 +168,13 @@ static bool read_staging(reader *r)
                 s = &r->k->stage[i];
         r->at += n + 1, n = word(r->at);
     }
-    if (n != 1 || *r->at < 'a' || *r->at - 'a' >= s->n_load)
-        return refuse(r, "no operand \"%.*s\"; %s reads %d: a, b, ... in the order of its definition", (int)n, r->at,
-                      s->name, s->n_load);
-    g.load = *r->at++ - 'a';
+    const char letter = n == 1 ? *r->at : 0;
+    const bool result = letter == 'y' && s->n_load <= 'y' - 'a';
+    if (!result && (letter < 'a' || letter - 'a' >= s->n_load))
+        return refuse(r, "no operand \"%.*s\"; %s reads %d: a, b, ... in the order of its definition, and writes y",
+                      (int)n, r->at, s->name, s->n_load);
+    g.load = result ? MAX_LOADS : letter - 'a';
+    r->at++;
     if (*r->at == '@') {
         const char *const level[] = {"none", "l1", "l2"};
         r->at++, n = word(r->at);
@@ -191,13 +194,15 @@ static bool read_staging(reader *r)
             return refuse(r, "2 to 8 stages, and only in a cache (@l1, @l2)");
         g.stages = (int)v;
     }
+    if (result && !g.level && g.stages)
+        return refuse(r, "the result is not copied, only fetched: +y@l2*2");
     const role how = r->into->loop[g.loop].role;
     if (g.stages && (how == UNROLL || how == VECTOR))
         return refuse(r, "loop %s is within the register tile: operand %c can be staged at the loops outside it",
-                      r->s->letter[r->into->loop[g.loop].axis], 'a' + g.load);
+                      r->s->letter[r->into->loop[g.loop].axis], letter);
     for (int i = 0; !g.level && i < r->k->n_stage; i++)
         if (r->k->stage[i].node == s->load[g.load]->from)
-            return refuse(r, "operand %c is computed in this kernel: it is in scratch already", 'a' + g.load);
+            return refuse(r, "operand %c is computed in this kernel: it is in scratch already", letter);
     if (s->n_staging == MAX_STAGING)
         return refuse(r, "more than %d operands staged", MAX_STAGING);
     s->staging[s->n_staging++] = g;
@@ -332,7 +337,7 @@ static void print_staging(text *t, const kernel *k, const stage *s, const stagin
     text_add(t, "%s+", g->derived ? "[" : "");
     if (g->shared)
         text_add(t, "%s.", s->name);
-    text_add(t, "%c", 'a' + g->load);
+    text_add(t, "%c", g->load == MAX_LOADS ? 'y' : 'a' + g->load);
     if (!g->stages)
         text_add(t, "@none");
     else if (g->level)

@@ -11,6 +11,7 @@
 
 typedef enum role { SERIAL, UNROLL, VECTOR, CORE } role;
 enum { MAX_LOOP = 24, MAX_LETTER = 8, MAX_STAGING = 8 };
+enum { MAX_LOADS = 64, MAX_STAGES = 12 }; /* loads of a stage, stages of a kernel: at most */
 typedef struct loop {
     int axis;
     int64_t step, range; /* covers `range` (what its axis has left) in strides of step */
@@ -26,13 +27,12 @@ typedef struct nest {
 typedef struct staging {
     int loop; /* index in the stage's nest, or in the kernel's shared nest */
     bool shared;
-    int load; /* which of the stage's loads */
+    int load; /* which of the stage's loads; MAX_LOADS: the result, only fetched */
     /* Level 0: copied; 1, 2: that cache; stages: slices held, the current one included; 0: "@none" */
     int level, stages;
     bool derived;
 } staging;
 
-enum { MAX_LOADS = 64, MAX_STAGES = 12 }; /* loads of a stage, stages of a kernel: at most */
 typedef struct stage {
     const node *node;
     char name[24];

@@ -1,119 +1,202 @@
 /* ahead.c - prefetch: "+b@l2*2" at a loop asks, while one slice of b is used, for the slice of the next trip, one
- * request per cache line, spread evenly over the tiles. It is done for slices that lie in one piece; others are left to
- * the hardware. (Measured elsewhere and here: without it products with cold weights lose up to a fifth; asking too
- * often costs too.) */
+ * request per cache line, spread evenly. A slice in one piece may serve several tiles and is spread over all of them;
+ * one in rows that lie apart (the next rows of an operand, of the result) is fetched within one tile. Others are left
+ * to the hardware, which follows long rows on its own and loses short ones. (Measured: without it products with cold
+ * weights lose up to a fifth, those that write 10 MB in rows of 192 bytes a tenth; asking too often costs too.) */
 #include "backends/c/emit.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { LINE = 64 };
+enum { LINE = 64, MOST_PIECES = 32 };
 
-/* Bytes from the first to the last element of what lies under loop l, and how many it has; in one piece
- * when they agree. */
-static bool slice_lines(emitter *m, int load, int l, int64_t *lines)
+static const lin *offset_under(emitter *m, int load, const lin *const *axis)
 {
     const stage *s = m->s;
-    const expr *x = s->load[load];
-    space sp = {.mem = m->mem};
-    const lin *axis[MAX_AXIS], *sub[MAX_RANK];
-    int64_t elements = 1, low, high;
+    const bool result = load == RESULT;
+    const expr *const *from = result ? s->store : s->load[load]->arg;
+    const lin *sub[MAX_RANK];
+    for (int i = 0; i < (result ? s->node->type.rank : s->load[load]->n); i++)
+        sub[i] = lin_of(&m->sp, from[i], axis);
+    return layout_offset(
+        &m->sp, result ? &m->p->home[s->node->id].layout : m->operand[m->source[m->at][load].operand].layout, sub);
+}
+
+static bool in_one(emitter *m, const lin *at, int64_t elements, int64_t *high)
+{
+    int64_t low;
+    lin_range(&m->sp, at, &low, high);
+    return low != INT64_MIN && *high - low + 1 <= elements + elements / 8;
+}
+
+/* Lines of what lies under loop q->loop: in one piece, or in pieces along one axis. */
+static bool slice_lines(emitter *m, ahead *q)
+{
+    const stage *s = m->s;
+    const bool result = q->load == RESULT;
+    const int bytes = ts_dtype_bytes(result ? stored_as(m->p, s->node) : source_dtype(m, q->load));
+    const lin *axis[MAX_AXIS];
+    int64_t left[MAX_AXIS], elements = 1, high, rest;
     uint32_t axes = 0;
-    for (int i = 0; i < x->n; i++)
-        axes |= x_axes(x->arg[i]);
+    int apart = -1, place[MAX_AXIS];
+    for (int i = 0; i < (result ? s->node->type.rank : s->load[q->load]->n); i++)
+        axes |= x_axes((result ? s->store : s->load[q->load]->arg)[i]);
     for (int a = 0; a < s->n_axis; a++) {
-        const int64_t left = nest_left(m->k, s, a, l);
-        axis[a] = lin_var(&sp, var_add(&sp, s->letter[a], 0, left > 0 ? left - 1 : 0));
+        left[a] = nest_left(m->k, s, a, q->loop);
+        place[a] = var_add(&m->sp, s->letter[a], 0, left[a] > 0 ? left[a] - 1 : 0);
+        axis[a] = lin_var(&m->sp, place[a]);
         if (axes >> a & 1)
-            elements *= left;
+            elements *= left[a];
     }
-    for (int i = 0; i < x->n; i++)
-        sub[i] = lin_of(&sp, x->arg[i], axis);
-    const lin *at = layout_offset(&sp, m->operand[m->source[m->at][load].operand].layout, sub);
-    lin_range(&sp, at, &low, &high);
-    if (low == INT64_MIN || high - low + 1 > elements + elements / 8)
+    const lin *at = offset_under(m, q->load, axis);
+    q->pieces = 1, q->lines = (elements * bytes + LINE - 1) / LINE;
+    if (in_one(m, at, elements, &high))
+        return true;
+    for (int a = 0; a < s->n_axis; a++)
+        if (axes >> a & 1 && left[a] > 1 && (apart < 0 || lin_coef(at, place[a]) > lin_coef(at, place[apart])))
+            apart = a;
+    if (apart < 0 || high == INT64_MAX)
         return false;
-    *lines = (elements * ts_dtype_bytes(source_dtype(m, load)) + LINE - 1) / LINE;
-    return true;
+    const int64_t stride = lin_coef(at, place[apart]);
+    axis[apart] = lin_const(&m->sp, 0), elements /= left[apart];
+    q->pieces = left[apart], q->stride = stride * bytes, q->lines = (elements * bytes + LINE - 1) / LINE;
+    return q->pieces <= MOST_PIECES && in_one(m, offset_under(m, q->load, axis), elements, &rest) &&
+           high - rest == stride * (left[apart] - 1);
+}
+
+static void name_of(const ahead *q, char name[16])
+{
+    if (q->load == RESULT)
+        snprintf(name, 16, "ahead_y");
+    else
+        snprintf(name, 16, "ahead%d", q->load);
+}
+
+static void point(emitter *m, const ahead *q, int64_t trips)
+{
+    const int a = m->s->nest.loop[q->loop].axis;
+    const lin *was = m->axis[a];
+    text line = {0};
+    char name[16];
+    name_of(q, name);
+    m->axis[a] = lin_add(&m->sp, was, lin_const(&m->sp, m->s->nest.loop[q->loop].step), trips);
+    emit_pointer(m, &line, &(tile_made){0}, q->load);
+    m->axis[a] = was;
+    text_line(&m->body, "const char *%s = (const char *)(%s);", name, line.s);
+    text_free(&line);
 }
 
 void ahead_enter(emitter *m, int l)
 {
     for (int i = 0; i < m->s->n_staging; i++) {
         const staging *g = &m->s->staging[i];
-        int64_t lines, calls = 1;
-        if (g->shared || g->loop != l || !g->level || g->stages < 2 || m->ahead.lines)
+        ahead q = {.load = g->load == MAX_LOADS ? RESULT : g->load, .loop = l, .level = g->level, .calls = 1};
+        if (g->shared || g->loop != l || !g->level || g->stages < 2)
             continue;
-        if (m->source[m->at][g->load].from != FROM_MEMORY || !slice_lines(m, g->load, l, &lines))
+        if (q.load != RESULT && m->source[m->at][q.load].from == FROM_RESULT)
+            q.load = RESULT;
+        if (q.load == RESULT ? m->s->scratch : m->source[m->at][q.load].from != FROM_MEMORY)
             continue;
         for (int k = l + 1; k < nest_tile(m->s); k++)
-            calls *= loop_trips(&m->s->nest.loop[k]);
-        m->ahead.load = g->load, m->ahead.loop = l, m->ahead.level = g->level, m->ahead.lines = lines,
-        m->ahead.calls = calls;
-        const int a = m->s->nest.loop[l].axis;
-        const lin *was = m->axis[a];
-        text line = {0};
-        m->axis[a] = lin_add(&m->sp, was, lin_const(&m->sp, m->s->nest.loop[l].step), g->stages - 1);
-        emit_pointer(m, &line, &(tile_made){0}, g->load);
-        m->axis[a] = was;
-        text_line(&m->body, "const char *ahead = (const char *)(%s);", line.s);
-        text_free(&line);
+            q.calls *= loop_trips(&m->s->nest.loop[k]);
+        bool twice = false; /* read where the result goes */
+        for (int k = 0; k < m->n_ahead; k++)
+            twice = twice || m->ahead[k].load == q.load;
+        if (twice || !slice_lines(m, &q) || (q.pieces > 1 && q.calls > 1))
+            continue;
+        m->ahead[m->n_ahead++] = q;
+        point(m, &q, g->stages - 1);
     }
 }
 
 void ahead_leave(emitter *m, int l)
 {
-    if (m->ahead.lines && m->ahead.loop == l)
-        m->ahead.lines = 0;
+    while (m->n_ahead && m->ahead[m->n_ahead - 1].loop == l)
+        m->n_ahead--;
 }
 
-static int64_t chunk(const emitter *m) /* lines for one tile */
+static int64_t chunk(const ahead *q) /* lines for one tile, of each piece */
 {
-    return (m->ahead.lines + m->ahead.calls - 1) / m->ahead.calls;
+    return (q->lines + q->calls - 1) / q->calls;
 }
 
-void emit_ahead(emitter *m, text *t)
+void emit_ahead_arguments(emitter *m, text *t)
 {
     const int tile = nest_tile(m->s);
-    text_add(t, "ahead");
-    int64_t scale = chunk(m) * LINE;
-    for (int l = tile - 1; l > m->ahead.loop; l--) {
-        const loop *q = &m->s->nest.loop[l];
-        if (loop_trips(q) > 1)
-            text_add(t, " + %lld * %s_%d", (long long)scale, m->s->letter[q->axis], l);
-        scale *= loop_trips(q);
+    for (int i = 0; i < m->n_ahead; i++) {
+        char name[16];
+        int64_t scale = chunk(&m->ahead[i]) * LINE;
+        name_of(&m->ahead[i], name);
+        text_add(t, ", %s", name);
+        for (int l = tile - 1; l > m->ahead[i].loop; l--) {
+            const loop *q = &m->s->nest.loop[l];
+            if (loop_trips(q) > 1)
+                text_add(t, " + %lld * %s_%d", (long long)scale, m->s->letter[q->axis], l);
+            scale *= loop_trips(q);
+        }
     }
+}
+
+void emit_ahead_parameters(const emitter *m, text *t)
+{
+    for (int i = 0; i < m->n_ahead; i++) {
+        char name[16];
+        name_of(&m->ahead[i], name);
+        text_add(t, ", const char *%s", name);
+    }
+}
+
+/* One trip's share: `trip` says which of `trips` it is. */
+static void fetch(emitter *m, const ahead *q, const char *trip, int64_t trips)
+{
+    const int64_t lines = chunk(q), per = (lines + trips - 1) / trips;
+    int64_t every = 1;
+    char name[16], apart[48] = "";
+    name_of(q, name);
+    if (q->pieces > 1)
+        every = lines < trips ? trips / lines : 1;
+    while (q->pieces == 1 && per == 1 && every * 2 * lines <= trips && every < 64)
+        every *= 2;
+    if (every > 1)
+        text_line(&m->body, "if ((%s) %% %lld == 0)", trip, (long long)every);
+    else if (q->pieces > 1 && per > 1)
+        text_line(&m->body, "{");
+    m->body.depth += every > 1 || (q->pieces > 1 && per > 1);
+    if (q->pieces > 1)
+        snprintf(apart, sizeof apart, " + %lld * piece", (long long)q->stride);
+    for (int64_t i = 0; i < per; i++) {
+        text line = {0};
+        if (q->pieces > 1)
+            text_add(&line, "for (long piece = 0; piece < %lld; piece++) ", (long long)q->pieces);
+        text_add(&line, "PREFETCH(%s%s + (%s) %s %lld", name, apart, trip, every > 1 ? "/" : "*",
+                 (long long)(every > 1 ? every : per * LINE));
+        if (every > 1)
+            text_add(&line, " * %d", LINE);
+        if (i)
+            text_add(&line, " + %lld", (long long)(i * LINE));
+        text_line(&m->body, "%s, %d);", line.s, q->level);
+        text_free(&line);
+    }
+    m->body.depth -= every > 1 || (q->pieces > 1 && per > 1);
+    if (every == 1 && q->pieces > 1 && per > 1)
+        text_line(&m->body, "}");
 }
 
 void emit_fetch(emitter *m)
 {
     const int tile = nest_tile(m->s), inner = nest_unrolled(m->s) - 1;
-    int64_t trips = 1, every = 1;
-    if (!m->ahead.lines || inner < tile)
+    int64_t trips = 1;
+    text trip = {0};
+    if (!m->n_ahead || inner < tile)
         return;
-    const loop *q = &m->s->nest.loop[inner];
-    for (int l = tile; l <= inner; l++)
-        trips *= loop_trips(&m->s->nest.loop[l]);
-    const int64_t per = (chunk(m) + trips - 1) / trips;
-    while (per == 1 && every * 2 * chunk(m) <= trips && every < 64)
-        every *= 2;
-    char at[200] = "", name[24];
-    int64_t scale = 1;
     for (int l = inner; l >= tile; l--) { /* which trip of the fold this is */
         const loop *r = &m->s->nest.loop[l];
-        snprintf(name, sizeof name, "%s_%d", m->s->letter[r->axis], l);
-        const size_t n = strlen(at);
-        snprintf(at + n, sizeof at - n, "%s%lld * %s", n ? " + " : "", (long long)scale, name);
-        scale *= loop_trips(r);
+        text_add(&trip, trips > 1 ? "%s%lld * " : "%s", trip.len ? " + " : "", (long long)trips);
+        text_add(&trip, "%s_%d", m->s->letter[r->axis], l);
+        trips *= loop_trips(r);
     }
     m->into->ahead = true;
-    if (every > 1)
-        text_line(&m->body, "if (%s_%d %% %lld == 0)", m->s->letter[q->axis], inner, (long long)every);
-    for (int64_t i = 0; i < per; i++)
-        text_line(&m->body, "%sPREFETCH(ahead + (%s) %s %lld%s, %d);", every > 1 ? "    " : "", at,
-                  every > 1 ? "/" : "*", (long long)(every > 1 ? every : per * LINE),
-                  every > 1 ? " * 64"
-                  : i       ? " + 64"
-                            : "",
-                  m->ahead.level);
+    for (int i = 0; i < m->n_ahead; i++)
+        fetch(m, &m->ahead[i], trip.s, trips);
+    text_free(&trip);
 }

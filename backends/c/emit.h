@@ -46,11 +46,17 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
     int64_t low[MAX_AXIS], high[MAX_AXIS]; /* where it may start, along axes whose borders have tiles of their own */
     bool loads[MAX_LOADS];                 /* those it takes pointers of */
     uint32_t passed;                       /* axes it takes as numbers */
-    bool faults, ahead, live; /* takes the fault flag; takes a pointer to fetch from; takes how far it walks */
+    bool faults, ahead, live; /* takes the fault flag; takes pointers to fetch from; takes how far it walks */
     /* of each load and of the result */
     int64_t c[RESULT + 1];  /* constant that stays inside the tile */
     bool whole[RESULT + 1]; /* indexed from its start, not from where the tile starts */
 } tile_made;
+
+typedef struct ahead { /* the next slice of an operand, or of the result */
+    int load, loop, level;
+    int64_t lines, calls;   /* of each piece; tiles over which they are spread */
+    int64_t pieces, stride; /* bytes from one to the next */
+} ahead;
 
 typedef struct emitter {
     const plan *p;
@@ -86,10 +92,8 @@ typedef struct emitter {
     bool copying;      /* what is addressed is copied, whether it will be used or not */
     int n_tile;
     tile_made tile[MAX_TILE];
-    struct { /* what is fetched ahead of the tile being written */
-        int load, loop, level;
-        int64_t lines, calls; /* of a slice; tiles over which it is spread */
-    } ahead;                  /* lines 0: nothing */
+    int n_ahead; /* what is fetched ahead of the tile being written: at outer loops first */
+    ahead ahead[MAX_STAGING];
     /* inside a tile function */
     tile_made *into;             /* NULL outside */
     const lin *origin[MAX_AXIS]; /* symbol of where the tile starts */
@@ -126,11 +130,12 @@ void emit_walk(emitter *m); /* walk.c: states carried along axes */
 void emit_scatter(emitter *m);
 /* routine.c: a call of a routine, with its text */
 void emit_routine(emitter *m);
-/* ahead.c: fetching the next slice of an operand into a cache, spread over the tiles of the present one. */
+/* ahead.c: fetching the next slices into a cache, spread over the tiles of the present ones. */
 void ahead_enter(emitter *m, int loop); /* outside, at a loop of the stage: sets up what its staging asks for */
 void ahead_leave(emitter *m, int loop);
-void emit_fetch(emitter *m);          /* in the tile's innermost fold loop */
-void emit_ahead(emitter *m, text *t); /* the argument of a call */
+void emit_fetch(emitter *m); /* in the tile's innermost fold loop */
+void emit_ahead_parameters(const emitter *m, text *t);
+void emit_ahead_arguments(emitter *m, text *t); /* of a call */
 /* clip.c: padding as bounds of loops. */
 void clip_find(emitter *m); /* of the stage */
 void clip_tile(emitter *m); /* in the tile, its start being set up: what settles each comparison, and m->term */

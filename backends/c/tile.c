@@ -294,7 +294,7 @@ static void write_head(emitter *m, const tile_made *f, text *out)
     if (m->outer_fold)
         text_add(out, ", const int first, const int last");
     if (f->ahead)
-        text_add(out, ", const char *ahead");
+        emit_ahead_parameters(m, out);
     if (f->live)
         text_add(out, ", const long live");
     if (f->faults)
@@ -392,7 +392,7 @@ void emit_tile(emitter *m)
     if (m->outer_fold)
         text_add(&call, ", first, last");
     if (f->ahead)
-        text_add(&call, ", "), emit_ahead(m, &call);
+        emit_ahead_arguments(m, &call);
     if (f->live)
         text_add(&call, ", live");
     if (f->faults)

@@ -32,9 +32,14 @@ static int64_t last_trips(const chain *c)
 
 static void put_staging(dice *d, const stage *s, const char *prefix, text *t)
 {
-    static const char *const spaces[] = {"", "", "@l2*2", "@l1*3", "@none"};
-    if (s->n_load && roll(d, 6) == 0)
-        text_add(t, "+%s%c%s", prefix, 'a' + (int)roll(d, s->n_load), spaces[roll(d, COUNT(spaces))]);
+    static const char *const spaces[] = {"@l2*2", "@l1*3", "@none", "", ""};
+    if (s->n_load == 0 || roll(d, 6))
+        return;
+    const int load = (int)roll(d, s->n_load + 1);
+    if (load < s->n_load)
+        text_add(t, "+%s%c%s", prefix, 'a' + load, spaces[roll(d, COUNT(spaces))]);
+    else if (s->n_load <= 'y' - 'a') /* the result is only fetched */
+        text_add(t, "+%sy%s", prefix, spaces[roll(d, 3)]);
 }
 
 static void put_loop(const stage *s, int a, int64_t step, const char *how, text *t)

@@ -97,6 +97,7 @@ static void test_round_trip(void)
     same(product, "n/48@core m/8 k m@unroll n@vector");
     same(product, "n/48+b@l2*2 m/8+a k m@unroll n@vector");
     same(product, "n/48+b@l1*3+a@l2*2 m/8+c@none k m@unroll n@vector");
+    same(product, "n/48 m/8+y@l2*2 k m@unroll n@vector");
     reads(product, "  n/48+b@l2   m/8  k m@unroll n@vector ", "n/48+b@l2*2 m/8 k m@unroll n@vector");
     same(product, "m/1000 m n k/100 k"); /* one clipped trip */
     same(two_stages, "h@core q/32 ; scores: q/8 n/32 k q@unroll n@vector ; context: q s d@vector");
@@ -155,9 +156,11 @@ static const refusal refusals[] = {
     {product, "m/8 m@unroll n k", "serial loop n inside an unrolled one", 17},
     {product, "n/48 m@unroll k n@vector", "m would be unrolled 128 times; at most 64", 25},
     {product, "m@core n/48@core k n@vector", "a second @core loop: one loop is spread over the cores", 28},
-    {product, "m+d n k", "no operand \"d\"; product reads 3: a, b, ... in the order of its definition", 3},
-    {product, "m+y n k", "no operand \"y\"; product reads 3: a, b, ... in the order of its definition", 3},
-    {product, "m+ab n k", "no operand \"ab\"; product reads 3: a, b, ... in the order of its definition", 3},
+    {product, "m+d n k", "no operand \"d\"; product reads 3: a, b, ... in the order of its definition, and writes y",
+     3},
+    {product, "m+y n k", "the result is not copied, only fetched: +y@l2*2", 4},
+    {product, "m+ab n k", "no operand \"ab\"; product reads 3: a, b, ... in the order of its definition, and writes y",
+     3},
     {product, "n/48 m/8 k m@unroll+a n@vector",
      "loop m is within the register tile: operand a can be staged at the loops outside it", 22},
     {product, "m+b@l3 n k", "no space \"l3\"; the spaces are: l1, l2, none", 5},
