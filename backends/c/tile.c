@@ -108,13 +108,6 @@ static void restore(emitter *m, const saved *s)
         memcpy(m->plain, s->plain, sizeof s->plain);
 }
 
-/* Of a folded vector loop; what nothing is folded into is one lane with the fold's unit in it. */
-static int64_t lanes_of(const emitter *m)
-{
-    const int64_t n = nest_left(m->k, m->s, m->s->nest.loop[m->lane].axis, m->lane - 1);
-    return n ? n : 1;
-}
-
 typedef struct span { /* trips of a loop that are written with the same constants */
     int64_t first, end, left;
 } span;
@@ -194,7 +187,7 @@ static void register_loops(emitter *m, int l, phase ph)
     span spans[MAX_APART + 1];
     save(m, &all);
     if (folded && ph == CLEAR) /* all lanes, clipped trips too */
-        m->cur[q->axis] = lanes_of(m);
+        m->cur[q->axis] = nest_left(m->k, m->s, q->axis, l - 1);
     const int n = spans_of(m, l, ph, spans);
     for (int i = 0; i < n; i++) {
         saved was;
@@ -236,7 +229,9 @@ static void declare_acc(emitter *m)
         const bool folded = m->s->folds >> q->axis & 1;
         if (folded && l != m->lane)
             continue;
-        int64_t have = folded ? lanes_of(m) : m->cur[q->axis] < q->range ? m->cur[q->axis] : q->range;
+        int64_t have = folded                       ? nest_left(m->k, m->s, q->axis, l - 1)
+                       : m->cur[q->axis] < q->range ? m->cur[q->axis]
+                                                    : q->range;
         text_add(&dims, "[%lld]", (long long)((have + q->step - 1) / q->step));
     }
     text_line(&m->body, "%s acc%s;", acc_type(m), text_str(&dims));
