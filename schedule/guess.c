@@ -202,8 +202,10 @@ static void put_tile(const stage *s, const product *c, bool rows, text *t)
     const bool plain = s->n_axis == fold + 1 && s->extent[fold] >= 16;
     if (rows)
         guess_put(t, s, c->row, c->tile.rows, "");
-    for (int a = fold; a < s->n_axis; a++)
-        guess_put(t, s, a, plain ? 4 : 1, "");
+    for (int pass = 0; pass < 2; pass++)
+        for (int a = fold; a < s->n_axis; a++)
+            if (pass == !guess_place(s, a))
+                guess_put(t, s, a, plain ? 4 : 1, "");
     if (plain)
         guess_put(t, s, fold, 1, "unroll");
     if (c->row >= 0)

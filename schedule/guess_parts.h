@@ -19,6 +19,9 @@ bool guess_blocks(const plan *p, const kernel *k, const stage *s, text *out);
 /* guess_window.c: the same for a contraction, one operand of which is read through a window, without weights that are
  * laid out beforehand. */
 bool guess_window(const plan *p, const kernel *k, const stage *s, text *out);
+/* Folded axis a walks places of a window that is read where it lies. These come first, alone in a kernel or among other
+ * stages: so sums have one order, and what is computed again has the bits that it had. */
+bool guess_place(const stage *s, int a);
 /* guess_choice.c: the same for a stage that chooses by the number of a loop what it computes. */
 bool guess_choice(const plan *p, const kernel *k, const stage *s, text *out);
 #endif

@@ -71,6 +71,12 @@ static bool find_operands(windowed *c)
     return c->window = load[which], c->other = load[!which], true;
 }
 
+bool guess_place(const stage *s, int a)
+{
+    windowed c = {.s = s};
+    return s->folds >> a & 1 && find_operands(&c) && meets(s, c.window, a);
+}
+
 /* A tile's rows are neighbours in the window: the axis walks memory as the fold does not, or has no fold beside it. */
 static bool walks_window(const stage *s, const expr *load, int a)
 {
