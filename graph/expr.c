@@ -26,15 +26,6 @@ const expr *x_whole(arena *m, int64_t v)
     return x;
 }
 
-const expr *x_unit(arena *m, const expr *fold)
-{
-    unsigned char b[16];
-    if (dtype_class(fold->dtype) == D_REAL)
-        return x_cast(m, fold->dtype, x_real(m, fold->fn->unit));
-    store_real(fold->dtype, b, 0, fold->fn->unit); /* infinities become the ends of the range */
-    return x_cast(m, fold->dtype, x_whole(m, load_whole(fold->dtype, b, 0)));
-}
-
 const expr *x_axis(arena *m, int axis)
 {
     expr *x = make(m, X_AXIS, TS_I64);
@@ -90,6 +81,15 @@ const expr *x_load(arena *m, const node *from, const expr *const *subscript)
     for (int i = 0; i < x->n; i++)
         x->arg[i] = retype(m, TS_I64, subscript[i]);
     return x;
+}
+
+const expr *x_unit(arena *m, const expr *fold)
+{
+    unsigned char b[16];
+    if (dtype_class(fold->dtype) == D_REAL)
+        return retype(m, fold->dtype, x_real(m, fold->fn->unit));
+    store_real(fold->dtype, b, 0, fold->fn->unit); /* infinities become the ends of the range */
+    return retype(m, fold->dtype, x_whole(m, load_whole(fold->dtype, b, 0)));
 }
 
 static const expr *fold_call(arena *m, const fn *f, const expr *const *arg, dtype in, dtype out)

@@ -141,6 +141,7 @@ static const char *const rows[] = {
     "x f32[60,300]; y argmax axis=1 x",
     /* folds of nothing, an empty axis inside a long one */
     "x f32[5,0]; y prod x",
+    "x bool[5,4]; y min axes=[0] x",
     "x f32[1000000000000,0]; y sum x",
     "x i32[0,7]; y prod axes=[0] x",
     "x f32[3,1000000000000,0]; b f32[3]; s prod axes=[1,2] x; y add s b",
