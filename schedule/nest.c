@@ -200,7 +200,7 @@ static bool read_staging(reader *r)
     if (g.stages && (how == UNROLL || how == VECTOR))
         return refuse(r, "loop %s is within the register tile: operand %c can be staged at the loops outside it",
                       r->s->letter[r->into->loop[g.loop].axis], letter);
-    for (int i = 0; !g.level && i < r->k->n_stage; i++)
+    for (int i = 0; !g.level && !result && i < r->k->n_stage; i++)
         if (r->k->stage[i].node == s->load[g.load]->from)
             return refuse(r, "operand %c is computed in this kernel: it is in scratch already", letter);
     if (s->n_staging == MAX_STAGING)

@@ -98,6 +98,7 @@ static void test_round_trip(void)
     same(product, "n/48+b@l2*2 m/8+a k m@unroll n@vector");
     same(product, "n/48+b@l1*3+a@l2*2 m/8+c@none k m@unroll n@vector");
     same(product, "n/48 m/8+y@l2*2 k m@unroll n@vector");
+    same(product, "n/48 m/8+y@none k m@unroll n@vector");
     reads(product, "  n/48+b@l2   m/8  k m@unroll n@vector ", "n/48+b@l2*2 m/8 k m@unroll n@vector");
     same(product, "m/1000 m n k/100 k"); /* one clipped trip */
     same(two_stages, "h@core q/32 ; scores: q/8 n/32 k q@unroll n@vector ; context: q s d@vector");
