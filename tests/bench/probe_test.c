@@ -34,7 +34,7 @@ static void test_ceilings(void)
 static void test_refusals(void)
 {
     ts_error e = {0};
-    CHECK(probe_json("avx1024", 1, &e) == NULL && e.code == TS_DEVICE && strstr(e.text, "avx1024") != NULL);
+    CHECK(probe_json("avx1024", 1, &e) == NULL && e.code == TS_USAGE && strstr(e.text, "avx1024") != NULL);
     ts_error f = {0};
     CHECK(probe_json(NULL, 100000, &f) == NULL && f.code == TS_USAGE && strstr(f.text, "100000") != NULL);
 }
