@@ -202,11 +202,13 @@ bool copy_enter(emitter *m, int which, bool shared, int l)
     const stage *s = &m->k->stage[which];
     for (int i = 0; i < s->n_staging; i++) {
         const staging *g = &s->staging[i];
-        const expr *x = s->load[g->load];
-        source *q = &m->source[which][g->load];
         int order[MAX_AXIS];
         uint32_t axes = 0;
-        if (g->shared != shared || g->loop != l || !staging_copies(g) || q->from == FROM_STAGE)
+        if (g->shared != shared || g->loop != l || !staging_copies(g)) /* what is fetched may be the result */
+            continue;
+        const expr *x = s->load[g->load];
+        source *q = &m->source[which][g->load];
+        if (q->from == FROM_STAGE)
             continue;
         for (int k = 0; k < x->n; k++)
             axes |= x_axes(x->arg[k]);
