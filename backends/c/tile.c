@@ -238,13 +238,6 @@ static void declare_acc(emitter *m)
     text_free(&dims);
 }
 
-static int64_t common(int64_t a, int64_t b)
-{
-    for (int64_t r; b; a = b, b = r)
-        r = a % b;
-    return a;
-}
-
 /* Where the tile starts: a symbol for each axis, times what every loop outside advances it by a multiple of; a number
  * where a border has a tile of its own. */
 static void start_symbols(emitter *m, tile_made *f)
@@ -255,10 +248,10 @@ static void start_symbols(emitter *m, tile_made *f)
         char name[16];
         for (int i = 0; a < m->s->n_shared && i < m->k->shared.n; i++)
             if (m->k->shared.loop[i].axis == a)
-                step = common(m->k->shared.loop[i].step, step);
+                step = int_gcd(m->k->shared.loop[i].step, step);
         for (int l = 0; l < tile; l++)
             if (m->s->nest.loop[l].axis == a)
-                step = common(m->s->nest.loop[l].step, step);
+                step = int_gcd(m->s->nest.loop[l].step, step);
         m->origin[a] = m->inner[a] = m->plain[a] = lin_const(&m->sp, 0);
         if (!step)
             continue;

@@ -62,6 +62,7 @@ bool int_add(int64_t a, int64_t b, int64_t *out);
 bool int_mul(int64_t a, int64_t b, int64_t *out);
 int64_t int_floor_div(int64_t a, int64_t b); /* b > 0; rounds down, as numpy */
 int64_t int_floor_mod(int64_t a, int64_t b);
+int64_t int_gcd(int64_t a, int64_t b); /* greatest common divisor; of 0 and b it is b */
 
 /* ---- hashes: SHA-256 for content keys, a fast one for tables ---- */
 typedef struct digest {

@@ -34,3 +34,10 @@ int64_t int_floor_mod(int64_t a, int64_t b)
     int64_t r = a % b;
     return r < 0 ? r + b : r;
 }
+
+int64_t int_gcd(int64_t a, int64_t b)
+{
+    for (int64_t r; b; a = b, b = r)
+        r = a % b;
+    return a;
+}

@@ -221,17 +221,12 @@ typedef struct phases {
     int64_t at[MAX_SPACE]; /* the remainders */
 } phases;
 
-static int64_t common(int64_t a, int64_t b)
-{
-    return b ? common(b, a % b) : a;
-}
-
 /* Points k of the kernel with at + before - k * dilation = 0 modulo the stride: the first, and how far apart; false:
  * none. */
 static bool points(const phases *p, int s, int64_t *first, int64_t *step)
 {
     const window *w = &p->w;
-    *step = w->stride[s] / common(w->dilation[s], w->stride[s]);
+    *step = w->stride[s] / int_gcd(w->dilation[s], w->stride[s]);
     for (*first = 0; *first < w->kernel[s] && *first < *step; ++*first)
         if ((p->at[s] + w->before[s] - *first * w->dilation[s]) % w->stride[s] == 0)
             return true;

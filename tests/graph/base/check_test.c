@@ -51,6 +51,7 @@ static void test_integers(void)
     CHECK(products);
     CHECK(floors);
     CHECK(int_floor_div(-7, 2) == -4 && int_floor_mod(-7, 2) == 1);
+    CHECK(int_gcd(12, 18) == 6 && int_gcd(0, 5) == 5 && int_gcd(5, 0) == 5 && int_gcd(7, 9) == 1);
     CHECK(int_floor_div(7, 2) == 3 && int_floor_mod(-8, 2) == 0);
 }
 
