@@ -200,14 +200,7 @@ static value cast(const expr *x, value a)
 /* ---- folds ---- */
 static value unit_of(const expr *x)
 {
-    const double unit = x->fn->unit;
-    if (is_real(x))
-        return (value){.d = unit};
-    if (!isinf(unit))
-        return (value){.i = (int64_t)unit};
-    unsigned char b[16];
-    store_real(x->dtype, b, 0, unit);
-    return (value){.i = load_whole(x->dtype, b, 0)};
+    return is_real(x) ? (value){.d = x->fn->unit} : (value){.i = x_unit_whole(x)};
 }
 
 static void combine(block *b, const expr *x, vec *acc, vec *y)

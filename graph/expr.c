@@ -83,13 +83,17 @@ const expr *x_load(arena *m, const node *from, const expr *const *subscript)
     return x;
 }
 
-const expr *x_unit(arena *m, const expr *fold)
+int64_t x_unit_whole(const expr *fold)
 {
     unsigned char b[16];
-    if (dtype_class(fold->dtype) == D_REAL)
-        return retype(m, fold->dtype, x_real(m, fold->fn->unit));
     store_real(fold->dtype, b, 0, fold->fn->unit); /* infinities become the ends of the range */
-    return retype(m, fold->dtype, x_whole(m, load_whole(fold->dtype, b, 0)));
+    return load_whole(fold->dtype, b, 0);
+}
+
+const expr *x_unit(arena *m, const expr *fold)
+{
+    const bool real = dtype_class(fold->dtype) == D_REAL;
+    return retype(m, fold->dtype, real ? x_real(m, fold->fn->unit) : x_whole(m, x_unit_whole(fold)));
 }
 
 static const expr *fold_call(arena *m, const fn *f, const expr *const *arg, dtype in, dtype out)

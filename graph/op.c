@@ -73,8 +73,8 @@ static bool defn_from_text(defn *d, err *e)
     return d->value != NULL;
 }
 
-static const expr *without_empty(void *user,
-                                 const expr *x) /* a fold over an empty axis is its unit: nothing walks it */
+/* A fold over an empty axis is its unit: nothing walks it. */
+static const expr *without_empty(void *user, const expr *x)
 {
     const defn *d = user;
     for (int a = 0; x->kind == X_FOLD && a < d->n_axis; a++)
