@@ -138,16 +138,23 @@ static bool eval_expression(const node *n, const ts_array *const *in, const defn
     return !err_is(e);
 }
 
+/* Routines are C over arrays; what lies in a file as it came is copied. */
+static void *aligned(arena *m, const ts_array *a)
+{
+    const size_t width = (size_t)ts_dtype_bytes(a->dtype), bytes = (size_t)ts_array_count(a) * width;
+    return (uintptr_t)a->data % width ? memcpy(arena_get(m, bytes), a->data, bytes) : a->data;
+}
+
 static bool run_routine(const node *n, const ts_array *const *in, const expr *x, ts_array *out)
 {
+    arena mem = {0};
     void *at[MAX_PART + 1];
-    char types[MAX_PART + 2] = {0}, *scratch = malloc((size_t)x->run->scratch + 1);
-    MUST(scratch);
+    char types[MAX_PART + 2] = {0}, *scratch = arena_get(&mem, (size_t)x->run->scratch + 1);
     for (int i = 0; i < n->n_in; i++)
-        at[i] = in[i]->data, types[i] = routine_type(in[i]->dtype, false);
+        at[i] = aligned(&mem, in[i]), types[i] = routine_type(in[i]->dtype, false);
     at[n->n_in] = out->data, types[n->n_in] = routine_type(out->dtype, false);
     x->run->run(at, types, x->run->param, scratch, 0, 1);
-    free(scratch);
+    arena_free(&mem);
     return true;
 }
 
