@@ -159,7 +159,8 @@ static void copy_loops(emitter *m, copying *c)
         if (c->turn && (a == c->fast || a == c->slow))
             text_line(&m->body, "for (long block%d = 0; block%d < %lld; block%d += 16)", a, a, (long long)m->cur[a], a);
         else
-            text_line(&m->body, "for (long copy%d = 0; copy%d < %lld; copy%d++)", a, a, (long long)m->cur[a], a);
+            text_line(&m->body, "%sfor (long copy%d = 0; copy%d < %lld; copy%d++)", i == n - 1 ? "SIMD " : "", a, a,
+                      (long long)m->cur[a], a);
         m->axis[a] = lin_add(&m->sp, m->axis[a], lin_var(&m->sp, v), 1);
         at = lin_add(&m->sp, at, lin_var(&m->sp, v), c->to->stride[a]);
     }

@@ -49,6 +49,14 @@ static const char *const graphs[] = {
     "n7 = transpose(n6) axes=[0,2,1,3] : f32[1,2,5,64]\n"
     "n8 = matmul(n7, n4) : f32[1,2,5,5]\n"
     "return n3, n8\n",
+    /* zeros where a condition does not hold, copied in short rows: gcc 12.2 lost some of the conditions */
+    "n0 = input \"m\" : bool[2,9,12]\n"
+    "n1 = input \"x\" : f32[2,9,12]\n"
+    "n2 = const {0} : f32[]\n"
+    "n3 = where(n0, n1, n2) : f32[2,9,12]\n"
+    "n4 = input \"w\" : f32[2,1,9]\n"
+    "n5 = matmul(n4, n3) : f32[2,1,12]\n"
+    "return n5\n",
     /* nothing at all */
     "n0 = input \"i\" below=9 : i64[0,5]\n"
     "n1 = weight \"w\" mean=0 scale=1 seed=1 : f32[9,128]\n"
