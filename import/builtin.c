@@ -133,18 +133,25 @@ static bool run(ts_model *m, err *e)
 
 /* ---- ports before anything is bound ---- */
 
-/* A model of the same recipe, built at the defaults but for dimension `changed`; NULL when it cannot be. */
-static ts_model *trial(const ts_model *m, int changed, int64_t extent)
+ts_model *builtin_at(const ts_model *m, const int64_t *extent)
 {
     ts_model *t = ts_model_open(m->builder->name, NULL);
-    dims_default(&t->dims, NULL);
-    if (changed >= 0)
-        t->dims.all[changed].extent = extent;
+    for (int i = 0; i < t->dims.n; i++)
+        t->dims.all[i].extent = extent[i];
     t->graph = ts_graph_make();
     if (run(t, NULL))
         return t;
     ts_model_free(t);
     return NULL;
+}
+
+/* At the defaults but for dimension `changed`. */
+static ts_model *trial(const ts_model *m, int changed, int64_t value)
+{
+    int64_t extent[MAX_DIMS];
+    for (int i = 0; i < m->dims.n; i++)
+        extent[i] = i == changed ? value : m->dims.all[i].fallback;
+    return builtin_at(m, extent);
 }
 
 /* Frees the extents that moved from `base` to `other` when dimension d went from its default to `extent`. What moves

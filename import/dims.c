@@ -19,7 +19,7 @@ dimension *dims_find(const dims *d, const char *symbol)
 void dims_reset(dims *d)
 {
     for (int i = 0; i < d->n; i++)
-        d->all[i].extent = d->all[i].high = -1;
+        d->all[i].extent = d->all[i].high = -1, d->all[i].named = false;
 }
 
 static bool unknown(const dims *d, const char *assignment, int length, err *e)
@@ -91,6 +91,8 @@ bool dims_set(dims *d, const char *assignment, err *e)
     char *name = arena_format(d->mem, "%.*s", (int)(equals - assignment), assignment);
     const char *by = arena_format(d->mem, "--dim %s", assignment);
     dimension *found = dims_find(d, name);
+    if (found)
+        found->named = !range;
     return !found  ? unknown(d, assignment, (int)(equals - assignment), e)
            : range ? confine(found, low, high, by, e)
                    : bind(found, low, by, e);

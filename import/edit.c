@@ -1,17 +1,9 @@
-/* edit.c - a model from a file, changed and written again. */
+/* edit.c - a model changed and written again: one from a file, or a built-in one, whose nodes become steps. */
 #include "import/model.h"
 #include "import/writer.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static bool from_file(const ts_model *m, const char *doing, err *e)
-{
-    if (!m->builder)
-        return true;
-    err_set(e, TS_UNSUPPORTED, "cannot %s \"%s\": it is built in, there are no steps of a file", doing, m->path);
-    return err_hint(e, "models from .onnx and .json files can be changed");
-}
 
 /* Names and order anew after a change. */
 static bool relink(ts_model *m, err *e)
@@ -22,9 +14,57 @@ static bool relink(ts_model *m, err *e)
     return links_make(&m->file, &m->mem, e);
 }
 
+static bool is_read(const body *b, const char *value)
+{
+    for (int i = 0; i < b->n_step; i++)
+        for (int k = 0; k < b->step[i].n_in || b->step[i].n_body; k++)
+            if (b->step[i].n_body || !strcmp(b->step[i].in[k], value)) /* graphs in a step may read anything */
+                return true;
+    for (int i = 0; i < b->n_output; i++)
+        if (!strcmp(b->output[i].name, value))
+            return true;
+    return false;
+}
+
+/* An input without elements that no step reads, as what was seen before a text begins, is nothing to ask for. */
+static void drop_empty(body *b)
+{
+    int n = 0;
+    for (int i = 0; i < b->n_input; i++) {
+        bool empty = false;
+        for (int k = 0; k < b->input[i].rank; k++)
+            empty = empty || b->input[i].dim[k] == 0;
+        if (!empty || is_read(b, b->input[i].name))
+            b->input[n++] = b->input[i];
+    }
+    b->n_input = n;
+}
+
+/* A built-in model becomes what a file of it would hold. Its steps borrow from the nodes they are made of. */
+static bool has_steps(ts_model *m, const char *doing, err *e)
+{
+    if (!m->builder)
+        return true;
+    if (!m->graph) {
+        err_set(e, TS_USAGE, "cannot %s \"%s\": it is built in, and has steps only once it is bound", doing, m->path);
+        return err_hint(e, "bind its dimensions first; those that are not named stay free");
+    }
+    model_file made;
+    if (!restate(&(made_graph){m->path, m->graph, *m->bound, m->result, false}, &made, e))
+        return arena_free(&made.mem), false;
+    loosen(m, &made);
+    drop_empty(&made.main);
+    made.limits = m->file.limits;
+    m->file = made, m->builder = NULL;
+    m->origin = ts_model_take(m);
+    const bool good = relink(m, e);
+    dims_collect(m);
+    return good;
+}
+
 bool ts_model_extend(ts_model *m, const char *json, ts_error *e)
 {
-    return from_file(m, "extend", e) && graph_json_add(&m->file, json, e) && relink(m, e);
+    return has_steps(m, "extend", e) && graph_json_add(&m->file, json, e) && relink(m, e);
 }
 
 static bool same_shape(const ts_array *a, const ts_array *b)
@@ -63,7 +103,7 @@ bool ts_model_put(ts_model *m, const char *weight, const ts_array *value, ts_err
 {
     model_file *f = &m->file;
     body *b = &f->main;
-    if (!from_file(m, "change weights of", e))
+    if (!has_steps(m, "change weights of", e))
         return false;
     held *is = find_held(b, weight);
     if (is) {
@@ -123,18 +163,6 @@ bool ts_model_separate(ts_model *m, ts_error *e)
 }
 
 /* ---- after training ---- */
-static bool is_read(const body *b, const char *value)
-{
-    for (int i = 0; i < b->n_step; i++)
-        for (int k = 0; k < b->step[i].n_in || b->step[i].n_body; k++)
-            if (b->step[i].n_body || !strcmp(b->step[i].in[k], value)) /* graphs in a step may read anything */
-                return true;
-    for (int i = 0; i < b->n_output; i++)
-        if (!strcmp(b->output[i].name, value))
-            return true;
-    return false;
-}
-
 static void set_attribute(arena *m, step *s, const char *name, size_t n, int64_t v)
 {
     attr *all = arena_array(m, (size_t)s->n_attr + 1, sizeof *all);
@@ -164,7 +192,7 @@ static void train_no_more(arena *m, const body *b, step *s, const char *says)
 
 bool ts_model_trained(ts_model *m, err *e)
 {
-    if (!from_file(m, "change steps of", e))
+    if (!has_steps(m, "change steps of", e))
         return false;
     model_file *f = &m->file;
     step *all = arena_array(&f->mem, (size_t)f->main.n_step + 1, sizeof *all);
@@ -201,15 +229,26 @@ static const writer *writer_for(const char *format, const char *path, err *e)
     return NULL;
 }
 
-/* A dtype that the file leaves to its nodes is known once they are there. */
+/* What the file leaves to its nodes is known once they are there, but which of the extents are free. */
+static void complete_port(arena *mem, ts_port *p, const ts_port *bound)
+{
+    if (p->dtype == TS_N_DTYPE)
+        p->dtype = bound->dtype;
+    if (p->rank >= 0)
+        return;
+    p->rank = bound->rank;
+    for (int i = 0; i < p->rank; i++)
+        p->dim[i] = -1, p->symbol[i] = arena_format(mem, "%s.%d", p->name, i);
+}
+
 static bool complete(const ts_model *m, model_file *f, err *e)
 {
     ts_port *output = arena_array(&f->mem, (size_t)f->main.n_output, sizeof *output);
     for (int i = 0; i < f->main.n_output; i++) {
         output[i] = f->main.output[i];
-        for (int k = 0; output[i].dtype == TS_N_DTYPE && m->bound && k < m->bound->n_output; k++)
-            if (m->bound->output[k].whole == i)
-                output[i].dtype = m->bound->output[k].dtype;
+        for (int k = 0; m->bound && k < m->bound->n_output; k++)
+            if (m->bound->output[k].whole == i && !output[i].form)
+                complete_port(&f->mem, &output[i], &m->bound->output[k]);
         if (output[i].dtype == TS_N_DTYPE)
             return err_set(e, TS_BAD_INPUT, "output \"%s\": its dtype is known only when all dimensions are bound",
                            output[i].name);
@@ -223,7 +262,8 @@ static bool save_built(const ts_model *m, const writer *w, const char *path, err
     model_file f;
     if (!m->graph)
         return err_set(e, TS_USAGE, "\"%s\" is built in: it is written at the extents that are bound", m->path);
-    const bool good = restate(&(made_graph){m->path, m->graph, *m->bound, m->result}, &f, e) && w->write(&f, path, e);
+    const bool good = restate(&(made_graph){m->path, m->graph, *m->bound, m->result, false}, &f, e) &&
+                      w->write(&f, path, e);
     arena_free(&f.mem);
     return good;
 }

@@ -55,15 +55,15 @@ static const reader *reader_for(const char *path, err *e)
     return found;
 }
 
-/* Dimensions in the order in which the inputs mention them. */
-static void collect_dims(ts_model *m)
+/* In the order in which the inputs mention them. */
+void dims_collect(ts_model *m)
 {
     const ports *p = m->declared;
     dims *d = &m->dims;
     size_t most = 0;
     for (int i = 0; i < p->n_input; i++)
         most += p->input[i].rank > 0 ? (size_t)p->input[i].rank : 0;
-    d->all = arena_array(&m->mem, most, sizeof *d->all);
+    d->all = arena_array(&m->mem, most, sizeof *d->all), d->n = 0;
     for (int i = 0; i < p->n_input; i++)
         for (int k = 0; k < p->input[i].rank; k++)
             if (p->input[i].dim[k] < 0 && !dims_find(d, p->input[i].symbol[k]))
@@ -85,7 +85,7 @@ static bool open_file(ts_model *m, const char *what, err *e)
     if (!links_make(&m->file, &m->mem, e))
         return err_in(e, "%s", m->path);
     *m->declared = (ports){m->file.main.n_input, m->file.main.n_output, m->file.main.input, m->file.main.output};
-    collect_dims(m);
+    dims_collect(m);
     return true;
 }
 
@@ -131,6 +131,7 @@ void ts_model_free(ts_model *m)
         return;
     model_unbind(m);
     model_file_free(&m->file);
+    ts_bound_free(m->origin);
     arena_free(&m->mem);
     free(m);
 }

@@ -23,6 +23,7 @@ bool links_make(model_file *f, arena *mem, err *e); /* of all graphs in f */
 typedef struct dimension {
     const char *symbol;
     int64_t extent;      /* -1: not bound */
+    bool named;          /* bound by name, "seq=128" */
     int64_t low, high;   /* the range asked for; high -1: none */
     const char *range;   /* who asked for it, for messages */
     int64_t least, most; /* bounds that the format states; most 0: none */
@@ -36,6 +37,8 @@ typedef struct dims {
 } dims;
 dimension *dims_find(const dims *d, const char *symbol);
 void dims_reset(dims *d); /* as before anything was bound */
+/* Those that the inputs of m, declared, mention. */
+void dims_collect(ts_model *m);
 /* "seq=128", or the range "seq=1..128", as given on a command line. */
 bool dims_set(dims *d, const char *assignment, err *e);
 /* What the shape given for an input says about it and about the dimensions; p gets its extents. */
@@ -71,7 +74,8 @@ struct ts_model {
     const ts_builder *builder; /* NULL: from a file */
     model_file file;
     dims dims;
-    ports *declared; /* a built-in model's are learned when they are asked for: see builtin_ports */
+    ts_bound *origin; /* of a built-in model that was changed: its steps borrow from it; else NULL */
+    ports *declared;  /* a built-in model's are learned when they are asked for: see builtin_ports */
     /* After ts_model_bind, until the next one: */
     bool waits; /* of a bind that failed: because of values that were not given, and of nothing else */
     graph *graph;
@@ -102,8 +106,12 @@ typedef struct made_graph {
     const graph *graph;
     ports ports;
     const node *const *result; /* of each output */
+    bool bare;                 /* weights are to have no data */
 } made_graph;
 bool restate(const made_graph *from, model_file *out, err *e);
+/* f: m, built in and bound, restated. Frees the extents that follow dimensions which nobody bound by name, where the
+ * steps allow it. */
+void loosen(const ts_model *m, model_file *f);
 /* Valid values of inputs of integers that choose entries along an axis are [0, its extent), of those that are asked
  * only whether they are zero [0, 2): below[i] for input[i], 0 where nothing is known. */
 void below_find(int n_result, const node *const *result, int n, const node *const *input, int64_t *below);
@@ -117,4 +125,6 @@ bool builtin_open(ts_model *m, err *e);
 const ports *builtin_ports(const ts_model *m);
 /* Builds at the extents bound, the defaults for the rest: m->bound and m->result. */
 bool builtin_bind(ts_model *m, err *e);
+/* Another one of the same recipe, built at extents of all dimensions; NULL when they do not fit it. */
+ts_model *builtin_at(const ts_model *m, const int64_t *extent);
 #endif

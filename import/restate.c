@@ -29,6 +29,11 @@ static bool hold(restating *r, const node *n, const char *name, err *e)
     held *h = &b->held[b->n_held++];
     ts_array value;
     h->name = name;
+    if (r->from->bare && n->leaf->kind == LEAF_WEIGHT) {
+        h->value = (ts_array){.dtype = n->type.dtype, .rank = n->type.rank};
+        memcpy(h->value.dim, n->type.dim, sizeof h->value.dim);
+        return true;
+    }
     if (!ts_leaf_value(n, &value, e))
         return false;
     const size_t bytes = (size_t)type_bytes(&n->type);

@@ -291,9 +291,10 @@ TS_API ts_graph *ts_model_graph(ts_model *m); /* NULL before bind */
 TS_API ts_tensor ts_model_tensor(const ts_model *m, int output);
 TS_API char *ts_model_steps(const ts_model *m, ts_error *e); /* what the file says, as text; bound or not */
 TS_API char *ts_model_json(const ts_model *m, ts_error *e);  /* what `tessera show --json` prints */
-/* Changes to a model from a file; what was bound is no longer. ts_model_extend appends what a JSON object of graph/1
- * describes ("inputs", "constants", "nodes"; "outputs" replace the model's), ts_model_put replaces a weight by one of
- * the same dtype and shape or adds one (copied). */
+/* Changes to a model; what was bound is no longer. A built-in one must be bound: it becomes a model as from a file, in
+ * operators of ONNX, whose dimensions are free but for those bound by name and those that its steps depend on.
+ * ts_model_extend appends what a JSON object of graph/1 describes ("inputs", "constants", "nodes"; "outputs" replace
+ * the model's), ts_model_put replaces a weight by one of the same dtype and shape or adds one (copied). */
 TS_API bool ts_model_extend(ts_model *m, const char *json, ts_error *e);
 TS_API bool ts_model_put(ts_model *m, const char *weight, const ts_array *value, ts_error *e);
 /* For training: exporters write tensors of equal numbers once and hand them on under other names (Identity). Where all

@@ -63,6 +63,33 @@ static void add_pool(cJSON *nodes, cJSON *constants, const char *pool, const cha
     add_node(nodes, "Reshape", "head.mean", "head.flat", NULL, "head.pooled", NULL, 0);
 }
 
+static void add_extent(cJSON *shape, const char *name, int i, int64_t extent)
+{
+    char symbol[4200];
+    snprintf(symbol, sizeof symbol, "%s.%d", name, i);
+    cJSON_AddItemToArray(shape, extent >= 0 ? cJSON_CreateNumber((double)extent) : cJSON_CreateString(symbol));
+}
+
+/* An output with all that readers want to be told; rows follow the examples that the model takes. */
+static void add_logits(cJSON *outputs, const ts_model *m, const net *n)
+{
+    ts_port p;
+    int64_t rows = -1;
+    const char *symbol = NULL;
+    for (int i = 0; ts_model_input(m, i, &p); i++)
+        for (int k = 0; k < n->n_feed; k++)
+            if (strcmp(n->feed[k].port.name, p.name) == 0 && n->feed[k].role != FEED_EMPTY && p.rank > 0)
+                rows = p.dim[0], symbol = p.symbol[0];
+    cJSON *named = js_object(outputs, NULL);
+    js_text(named, "name", "logits"), js_text(named, "dtype", "f32");
+    cJSON *shape = js_array(named, "shape");
+    if (rows < 0 && symbol)
+        js_item(shape, symbol);
+    else
+        add_extent(shape, "logits", 0, rows);
+    add_extent(shape, "logits", 1, ts_shape(n->logits)[1]);
+}
+
 static bool add_head(ts_model *m, const run_weights *w, const net *n, ts_error *e)
 {
     ts_port out = {.name = NULL}, p;
@@ -79,8 +106,7 @@ static bool add_head(ts_model *m, const run_weights *w, const net *n, ts_error *
     if (pools)
         add_pool(nodes, constants, w->wish.pool, out.name, mask);
     add_node(nodes, "Gemm", pools ? "head.pooled" : out.name, "head.weight", "head.bias", "logits", "transB", 1);
-    cJSON *named = js_object(js_array(root, "outputs"), NULL);
-    js_text(named, "name", "logits"), js_text(named, "dtype", "f32");
+    add_logits(js_array(root, "outputs"), m, n);
     char *json = js_print(root, false);
     cJSON_Delete(root);
     const bool good = json ? ts_model_extend(m, json, e) : bench_fail(e, TS_MEMORY, "no memory for the head");
@@ -88,13 +114,13 @@ static bool add_head(ts_model *m, const run_weights *w, const net *n, ts_error *
     return good;
 }
 
-/* A file of steps may leave the dtypes of its outputs to them: they are known once it is bound. */
+/* A file of steps may leave dtypes and ranks of its outputs to them: they are known once it is bound. */
 static bool add_types(ts_model *m, const run_weights *w, net *n, const data *d, ts_error *e)
 {
     ts_port p, known;
     bool lacks = false;
     for (int i = 0; ts_model_output(m, i, &p); i++)
-        lacks = lacks || p.dtype == TS_N_DTYPE;
+        lacks = lacks || p.dtype == TS_N_DTYPE || p.rank < 0;
     if (!lacks)
         return true;
     if (!n->wish && !net_make(n, &w->wish, d, 1, w->classes, e))
@@ -104,6 +130,12 @@ static bool add_types(ts_model *m, const run_weights *w, net *n, const data *d, 
     for (int i = 0; ts_model_output(m, i, &p) && ts_model_output(n->model, i, &known); i++) {
         cJSON *one = js_object(outputs, NULL);
         js_text(one, "name", p.name), js_text(one, "dtype", ts_dtype_name(known.dtype));
+        cJSON *shape = js_array(one, "shape");
+        for (int k = 0; k < known.rank; k++)
+            if (p.rank >= 0 && p.dim[k] < 0 && p.symbol[k])
+                js_item(shape, p.symbol[k]);
+            else
+                add_extent(shape, p.name, k, p.rank >= 0 ? p.dim[k] : -1);
     }
     char *json = js_print(root, false);
     cJSON_Delete(root);
@@ -141,6 +173,29 @@ static bool put_merged(ts_model *m, const run_weights *w, net *n, ts_error *e)
     return good;
 }
 
+static bool is_built_in(const char *model)
+{
+    for (int i = 0; ts_builder_at(i); i++)
+        if (strcmp(ts_builder_at(i)->name, model) == 0)
+            return true;
+    return false;
+}
+
+/* The model that the run began with; a built-in one as it is bound for one example, which is what is written of it. */
+static ts_model *open_first(const run_weights *w, const data *d, ts_error *e)
+{
+    net n;
+    if (!is_built_in(w->wish.model)) {
+        ts_model *m = ts_model_open(w->wish.model, e);
+        if (!m || ts_model_separate(m, e))
+            return m;
+        return ts_model_free(m), NULL;
+    }
+    if (net_open(&n, &w->wish, d, 1, e))
+        return n.model;
+    return net_free(&n), NULL;
+}
+
 bool run_export(const char *run, const char *path, ts_error *e)
 {
     run_weights w;
@@ -151,16 +206,16 @@ bool run_export(const char *run, const char *path, ts_error *e)
     bool head = false;
     for (int i = 0; i < w.n; i++)
         head = head || strcmp(w.all[i].name, "head.weight") == 0;
-    ts_model *m = ts_model_open(w.wish.model, e);
-    bool good = m && ts_model_separate(m, e);
+    if (!task_is_text(&w.wish)) { /* shapes, where the data is still there */
+        ts_error gone = {0};
+        train_read_data(&w.wish, w.wish.data, w.classes, NULL, 0, &d, &gone);
+    }
+    ts_model *m = open_first(&w, &d, e);
+    bool good = m != NULL;
     for (int i = 0; good && i < w.n; i++)
         if (!w.wish.lora || !is_factor(w.all[i].name))
             good = ts_model_put(m, w.all[i].name, &w.all[i].value, e);
     good = good && ts_model_trained(m, e);
-    if (good && !task_is_text(&w.wish)) { /* shapes, where the data is still there */
-        ts_error gone = {0};
-        train_read_data(&w.wish, w.wish.data, w.classes, NULL, 0, &d, &gone);
-    }
     if (good && (head || w.wish.lora)) /* the rank of the output is known once it is bound */
         good = net_make(&n, &w.wish, &d, 1, w.classes, e) && (!w.wish.lora || put_merged(m, &w, &n, e)) &&
                (!head || add_head(m, &w, &n, e));

@@ -267,9 +267,9 @@ static bool make_loss(net *n, ts_error *e)
     return bench_fail(e, TS_USAGE, "there is no task \"%s\"", n->wish->task);
 }
 
-bool net_make(net *n, const train_wish *w, const data *d, int64_t batch, int64_t classes, ts_error *e)
+bool net_open(net *n, const train_wish *w, const data *d, int64_t batch, ts_error *e)
 {
-    *n = (net){.wish = w, .batch = batch, .rows = batch, .length = w->length, .classes = classes};
+    *n = (net){.wish = w, .batch = batch, .rows = batch, .length = w->length};
     n->stream = strcmp(w->task, "lm") == 0;
     n->text = task_is_text(w);
     if (strcmp(w->task, "pairs") == 0)
@@ -277,6 +277,14 @@ bool net_make(net *n, const train_wish *w, const data *d, int64_t batch, int64_t
     if (!(n->model = ts_model_open(w->model, e)) || !ts_model_separate(n->model, e) || !net_bind(n, d, e))
         return false;
     n->g = ts_model_graph(n->model);
+    return true;
+}
+
+bool net_make(net *n, const train_wish *w, const data *d, int64_t batch, int64_t classes, ts_error *e)
+{
+    if (!net_open(n, w, d, batch, e))
+        return false;
+    n->classes = classes;
     return make_loss(n, e) && ts_graph_ok(n->g, e);
 }
 

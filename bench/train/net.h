@@ -30,7 +30,9 @@ typedef struct net {
     ts_update *stat;
 } net;
 
-/* Opens the model, binds batch and length, puts head and loss on. classes: labels seen in the data, or 0. */
+/* Opens the model, binds batch and length; nothing is put on. */
+bool net_open(net *n, const train_wish *w, const data *d, int64_t batch, ts_error *e);
+/* The same, and puts head and loss on. classes: labels seen in the data, or 0. */
 bool net_make(net *n, const train_wish *w, const data *d, int64_t batch, int64_t classes, ts_error *e);
 void net_free(net *n);
 /* Dropout (thin.c): on n->output, which is computed anew; before the head; whether the wish can be met. */

@@ -59,6 +59,6 @@ const verb verb_export = {
     .examples = examples,
     .details =
         "Numbers beyond one GiB lie in FILE.data beside it. A built-in model is written at the extents that --dim "
-        "binds, in operators of ONNX.",
+        "binds, in operators of ONNX. Of a run, extents that the data decides stay free.",
     .run = run,
 };
