@@ -121,6 +121,8 @@ static void write_pointer(emitter *m, text *t, int load)
     const source *q = &m->source[m->at][load];
     if (q->from == FROM_MEMORY)
         text_add(t, "%s", m->operand[q->operand].name);
+    else if (q->from == FROM_RESULT)
+        text_add(t, "%s", m->operand[m->result].name);
     else
         text_add(t, "(const %s *)(scratch + %lld)", c_memory(source_dtype(m, load)),
                  (long long)(q->from == FROM_STAGE ? m->slice[q->stage] : q->offset));
