@@ -58,16 +58,19 @@ static void find_tiles(const plan *p, kernel *k)
         }
 }
 
-/* Partial sums wait in the result, which must hold them exactly as the accumulator does. */
+/* Partial sums wait in the result, which must hold them exactly as the accumulator does: one of halves is an f32. */
 static bool check_partial(const stage *s, err *e)
 {
     const expr *fold = stage_fold(s);
-    for (int l = 0; fold && l < nest_tile(s); l++)
-        if (s->folds >> s->nest.loop[l].axis & 1 && s->node->type.dtype != fold->dtype)
+    if (!fold)
+        return true;
+    const bool half = dtype_class(fold->dtype) == D_REAL && dtype_bits(fold->dtype) < 32;
+    const dtype sum = half ? TS_F32 : fold->dtype;
+    for (int l = 0; l < nest_tile(s); l++)
+        if (s->folds >> s->nest.loop[l].axis & 1 && s->node->type.dtype != sum)
             return err_set(e, TS_BAD_INPUT,
                            "loop %s folds outside the register tile, but partial sums (%s) do not fit the result (%s)",
-                           s->letter[s->nest.loop[l].axis], ts_dtype_name(fold->dtype),
-                           ts_dtype_name(s->node->type.dtype));
+                           s->letter[s->nest.loop[l].axis], ts_dtype_name(sum), ts_dtype_name(s->node->type.dtype));
     return true;
 }
 
