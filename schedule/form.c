@@ -32,6 +32,8 @@ static void make_stage(fuser *f, const item *it, int shared, stage *s)
     for (int i = 0; i < t->rank; i++)
         s->store[i] = axis[i];
     s->value = x_share(m, x_rename(m, it->value, it->n_axis, axis));
+    if (stage_nested(s) && !stage_fold(s)) /* a choice by an axis of one element may leave nothing to fold */
+        s->n_axis = s->n_result, s->folds = 0;
 }
 
 bool stage_nested(const stage *s)

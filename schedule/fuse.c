@@ -79,8 +79,8 @@ static bool define(fuser *f, item *it, err *e)
     it->value = it->whole ? d.value : x_map(&f->p->mem, d.value, put_in, &s);
     it->n_axis = s.n_axis;
     it->fold = x_count(it->value, X_FOLD) > 0;
-    if (!it->fold && it->n_axis > d.n_axis)
-        it->n_axis = d.n_axis; /* times 0, nothing is left of what came in */
+    if (!it->fold && !x_alone(it->value))
+        it->n_axis = it->node->type.rank; /* times 0, or modulo 1, nothing is left of what was folded */
     if (!it->main)
         it->main = it->node;
     return true;

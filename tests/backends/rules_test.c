@@ -28,6 +28,14 @@ static const struct corner {
     /* the only element of a part of a concat, read before the tile's loops: it is where the part starts */
     {"a f32[1,48]; b f32[1,1]; c concat axis=1 a b; d! f32[1,49]; s add d c; f f32[1,9]; y concat axis=1 s f",
      "{\"match\":{\"op\":[\"add\"]},\"loops\":\"e/5 e\"}"},
+    /* an index lies where the result is written, and is read before the tile */
+    {"v i64[5,31]; s top_k axis=0 k=1 v; y tile reps=[1,1] s",
+     "{\"match\":{\"op\":[\"tile\"]},\"loops\":\"e/32 e\"},{\"loops\":\"guess\"}"},
+    /* partial sums of halves, which a result of halves does not hold */
+    {"a f16[16,33,5]; b! f16[5]; p max_pool kernel=[3] strides=[1] pads=[1,1] a; y multiply p b",
+     "{\"loops\":[\"kh oh ow\",\"guess\"]}"},
+    /* modulo the only place that there is, nothing is folded */
+    {"v f32[1,10,33]; y argmin axis=0 v", "{\"loops\":[\"c/7 r c@vector\",\"guess\"]}"},
 };
 
 int main(void)
