@@ -13,14 +13,15 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { AT_ONCE = 6, DEFAULT_CASES = 48, MOST_SHOWN = 10 };
+enum { AT_ONCE = 6, MOST_ROOTS = 40, DEFAULT_CASES = 48, MOST_SHOWN = 10 };
 
 typedef struct trial {
     dice d;
     ts_graph *g;
     text row[AT_ONCE];
-    ts_tensor root[AT_ONCE];
-    ts_array want[AT_ONCE];
+    int n_root, row_of[MOST_ROOTS];
+    ts_tensor root[MOST_ROOTS]; /* the rows' last values, and those that are results beside them */
+    ts_array want[MOST_ROOTS];
     row_inputs in;
     text schema;
     const char *path; /* of the schema */
@@ -30,6 +31,12 @@ static struct { /* over all trials, for the last line */
     int kernels, as_asked, refused, wrong;
 } total;
 
+static void add_root(trial *t, ts_tensor y, int row)
+{
+    if (t->n_root < MOST_ROOTS)
+        t->row_of[t->n_root] = row, t->root[t->n_root++] = y;
+}
+
 static bool make_graphs(trial *t)
 {
     const ts_options interp = {.target = "interp"};
@@ -37,10 +44,15 @@ static bool make_graphs(trial *t)
     t->g = ts_graph_make();
     for (int i = 0; i < AT_ONCE; i++) {
         random_row(&t->d, &t->row[i]);
-        if (!(t->root[i] = row_build(t->g, text_str(&t->row[i]), i, &t->in)))
+        int k = t->in.n_also;
+        const ts_tensor last = row_build(t->g, text_str(&t->row[i]), i, &t->in);
+        if (!last)
             return false;
+        add_root(t, last, i);
+        while (k < t->in.n_also)
+            add_root(t, t->in.also[k++], i);
     }
-    if (CHECK(ts_eval(AT_ONCE, t->root, t->in.n, t->in.given, &interp, t->want, &e)))
+    if (CHECK(ts_eval(t->n_root, t->root, t->in.n, t->in.given, &interp, t->want, &e)))
         return true;
     printf("  interpreter: %s\n", e.text);
     return false;
@@ -78,7 +90,7 @@ static void add_rule(trial *t, const plan *p, const kernel *k, bool strict)
 static plan *plan_with(const trial *t, const machine *on, const char *schema, err *e)
 {
     const plan_wish w = {.on = on, .isa = isa_find(t->o.isa), .target = "c", .schema = schema, .threads = t->o.threads};
-    return plan_make(t->g, AT_ONCE, t->root, &w, e);
+    return plan_make(t->g, t->n_root, t->root, &w, e);
 }
 
 /* A schema with a rule for every kernel; strict ones are refused when one alternative is. */
@@ -140,21 +152,21 @@ static void show_small(const trial *t, int i)
 
 static void compare(trial *t)
 {
-    ts_array got[AT_ONCE];
+    ts_array got[MOST_ROOTS];
     err e = {0};
-    if (!ts_eval(AT_ONCE, t->root, t->in.n, t->in.given, &t->o, got, &e)) {
+    if (!ts_eval(t->n_root, t->root, t->in.n, t->in.given, &t->o, got, &e)) {
         if (!CHECK(e.code == TS_UNSUPPORTED)) { /* too many shapes of tile */
             printf("  %s\n", e.text);
             show(t, -1);
         }
         return;
     }
-    for (int i = 0; i < AT_ONCE; i++) {
+    for (int i = 0; i < t->n_root; i++) {
         const int64_t at = row_differs(&t->want[i], &got[i], 0);
         if (!CHECK(at < 0) && total.wrong++ < MOST_SHOWN) {
             printf("  element %lld is %.9g, not %.9g\n", (long long)at, ts_array_at(&got[i], at),
                    ts_array_at(&t->want[i], at));
-            show(t, i), show_small(t, i);
+            show(t, t->row_of[i]), show_small(t, t->row_of[i]);
         }
         ts_array_free(&got[i]);
     }
@@ -176,8 +188,10 @@ static void try_once(const machine *on, const char *path, uint64_t seed)
         if (ok)
             compare(&t);
     }
+    for (int i = 0; i < t.n_root; i++)
+        ts_array_free(&t.want[i]);
     for (int i = 0; i < AT_ONCE; i++)
-        ts_array_free(&t.want[i]), text_free(&t.row[i]);
+        text_free(&t.row[i]);
     row_inputs_free(&t.in), text_free(&t.schema), ts_graph_free(t.g);
 }
 

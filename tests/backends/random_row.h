@@ -1,5 +1,5 @@
 /* random_row.h - what random schedules are tried on: rows of tests/backends/row.h, small enough for the interpreter,
- * with values that stay whole and below 2^22, so that every order of summation is exact in f32. */
+ * with values that stay whole and so small that every order of summation is exact in their dtype. */
 #ifndef TS_RANDOM_ROW_H
 #define TS_RANDOM_ROW_H
 #include "graph/base/base.h"

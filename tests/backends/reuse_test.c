@@ -95,7 +95,10 @@ static ts_tensor clamp(ts_graph *g, ts_tensor x, double most)
 static void add_state(trial *t)
 {
     for (int i = 0; i < AT_ONCE; i++) {
-        ts_tensor leaves[64], sum = clamp(t->g, ts_call1(t->g, "sum", t->root[i]), 1);
+        ts_tensor leaves[64], y = t->root[i];
+        if (ts_type(y) != TS_F32)
+            y = ts_call1(t->g, "cast to=f32", y);
+        const ts_tensor sum = clamp(t->g, ts_call1(t->g, "sum", y), 1);
         const int n = ts_leaves(1, &t->root[i], leaves);
         for (int k = 0; k < n; k++)
             if (leaves[k]->leaf->kind == LEAF_INPUT && ts_type(leaves[k]) == TS_F32)

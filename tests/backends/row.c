@@ -42,6 +42,8 @@ static bool read_leaf(const char *s, ts_array *out, int64_t *below)
 
 static void fill(ts_array *a, uint64_t seed, int64_t below)
 {
+    static const uint16_t half[] = {0xc000, 0xbc00, 0, 0x3c00, 0x4000}; /* -2...2 */
+    static const uint16_t brain[] = {0xc000, 0xbf80, 0, 0x3f80, 0x4000};
     const int64_t n = ts_array_count(a);
     for (int64_t i = 0; i < n; i++) {
         const int64_t some = (int64_t)(random_bits(seed, (uint64_t)i) >> 32);
@@ -50,6 +52,8 @@ static void fill(ts_array *a, uint64_t seed, int64_t below)
         switch (a->dtype) {
         case TS_F32: ((float *)a->data)[i] = (float)whole; break;
         case TS_F64: ((double *)a->data)[i] = whole; break;
+        case TS_F16: ((uint16_t *)a->data)[i] = half[whole + 2]; break;
+        case TS_BF16: ((uint16_t *)a->data)[i] = brain[whole + 2]; break;
         case TS_I64: ((int64_t *)a->data)[i] = whole; break;
         case TS_I32: ((int32_t *)a->data)[i] = whole; break;
         case TS_I16: ((int16_t *)a->data)[i] = (int16_t)whole; break;
@@ -109,12 +113,14 @@ static bool statement(row_names *r, char *s)
     char *rest = NULL, *name = strtok_r(s, " ", &rest), *what = strtok_r(NULL, " ", &rest);
     if (!name || !what || r->n == MAX_NAMES)
         return false;
-    char *mark = strchr(name, '!');
-    if (mark)
-        *mark = 0;
+    const size_t length = strcspn(name, "!*");
+    const char mark = name[length];
+    name[length] = 0;
     snprintf(r->name[r->n], MAX_WORD, "%s", name);
-    r->tensor[r->n] = strchr(what, '[') && !strchr(what, '=') ? make_leaf(r, name, mark, what)
+    r->tensor[r->n] = strchr(what, '[') && !strchr(what, '=') ? make_leaf(r, name, mark == '!', what)
                                                               : make_call(r, what, &rest);
+    if (mark == '*' && r->in->n_also < MAX_ROW_INPUTS)
+        r->in->also[r->in->n_also++] = r->tensor[r->n];
     return r->tensor[r->n++] != NULL;
 }
 
@@ -139,7 +145,7 @@ void row_inputs_free(row_inputs *in)
 {
     for (int i = 0; i < in->n; i++)
         ts_array_free(&in->given[i].value);
-    in->n = 0;
+    in->n = in->n_also = 0;
 }
 
 int64_t row_differs(const ts_array *want, const ts_array *got, double tolerance)

@@ -3,8 +3,8 @@
  *   "a f32[33,70]; w! f32[70,35]; p matmul a w; y relu p"
  *
  * A statement names a tensor: an input, a constant (name!), or a call with its attributes and operands (names, or
- * numbers of f32); the last one is the result. Values are whole and small: -2...2, of unsigned ones 0...4, of
- * "i i64[7]<5" 0...4 as well. */
+ * numbers of f32); the last one is the result, and those marked name* are results beside it. Values are whole and
+ * small: -2...2, of unsigned ones 0...4, of "i i64[7]<5" 0...4 as well. */
 #ifndef TS_ROW_H
 #define TS_ROW_H
 #include "tessera.h"
@@ -14,6 +14,8 @@ typedef struct row_inputs { /* of all rows of one graph */
     int n;
     ts_given given[MAX_ROW_INPUTS];
     char name[MAX_ROW_INPUTS][32];
+    int n_also; /* results that are marked */
+    ts_tensor also[MAX_ROW_INPUTS];
 } row_inputs;
 
 /* Appends the row to g; number keeps the inputs of rows apart and seeds their values. NULL, having said why, when the

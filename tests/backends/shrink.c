@@ -3,18 +3,27 @@
 
 #include <string.h>
 
+enum { MOST_ROOTS = 16 };
+
 computed fault_compute(const fault *f, err *e)
 {
     const ts_options interp = {.target = "interp"};
     row_inputs in = {0};
-    ts_array want = {0}, got = {0};
+    ts_array want[MOST_ROOTS] = {0}, got[MOST_ROOTS] = {0};
     ts_graph *g = ts_graph_make();
-    ts_tensor t = row_build(g, text_str(&f->row), f->number, &in);
+    ts_tensor t[MOST_ROOTS] = {row_build(g, text_str(&f->row), f->number, &in)};
     computed how = NOTHING;
-    if (t && file_save(f->o.schema, text_str(&f->schema), f->schema.len, e) &&
-        ts_eval(1, &t, in.n, in.given, &interp, &want, e) && ts_eval(1, &t, in.n, in.given, &f->o, &got, e))
-        how = row_differs(&want, &got, 0) < 0 ? AS_WANTED : OTHERWISE;
-    ts_array_free(&want), ts_array_free(&got);
+    int n = 1;
+    for (int i = 0; i < in.n_also && n < MOST_ROOTS; i++)
+        t[n++] = in.also[i];
+    if (t[0] && file_save(f->o.schema, text_str(&f->schema), f->schema.len, e) &&
+        ts_eval(n, t, in.n, in.given, &interp, want, e) && ts_eval(n, t, in.n, in.given, &f->o, got, e))
+        how = AS_WANTED;
+    for (int i = 0; i < n; i++) {
+        if (how == AS_WANTED && row_differs(&want[i], &got[i], 0) >= 0)
+            how = OTHERWISE;
+        ts_array_free(&want[i]), ts_array_free(&got[i]);
+    }
     row_inputs_free(&in), ts_graph_free(g);
     return how;
 }
@@ -49,7 +58,7 @@ static bool cut(fault *f, const char *first, const char *stop)
     return any;
 }
 
-/* "v3 f32[4,5]" for "v3 matmul v1 v2", the statement that begins at `from`. */
+/* "v3 f32[4,5]" for "v3* matmul v1 v2", the statement that begins at `from`. */
 static void as_input(const fault *f, size_t from, size_t end, text *out)
 {
     text row = {0};
@@ -57,11 +66,18 @@ static void as_input(const fault *f, size_t from, size_t end, text *out)
     ts_graph *g = ts_graph_make();
     text_bytes(&row, f->row.s, end);
     ts_tensor t = row_build(g, text_str(&row), f->number, &in);
-    text_add(out, "; %.*s f32[", (int)strcspn(f->row.s + from + 2, " "), f->row.s + from + 2);
+    text_add(out, "; %.*s %s[", (int)strcspn(f->row.s + from + 2, " *"), f->row.s + from + 2,
+             t ? ts_dtype_name(ts_type(t)) : "");
     for (int i = 0; t && i < ts_rank(t); i++)
         text_add(out, "%s%lld", i ? "," : "", (long long)ts_shape(t)[i]);
     text_add(out, "]");
     text_free(&row), row_inputs_free(&in), ts_graph_free(g);
+}
+
+static bool is_call(const char *statement) /* not "v3! f32[4,5]": its second word is followed by others */
+{
+    const char *what = statement + strcspn(statement, " ") + 1;
+    return strcspn(what, " ") < strcspn(what, ";");
 }
 
 /* The last statement goes, or others become inputs; what is then not used is left for the eye. */
@@ -75,7 +91,7 @@ static bool cut_row(fault *f)
         text leaf = {0};
         if (end == f->row.len)
             any |= replaced(f, &f->row, i, end, "");
-        else if (strncmp(f->row.s + i + 2 + strcspn(f->row.s + i + 2, " "), " f32[", 5))
+        else if (is_call(f->row.s + i + 2))
             as_input(f, i, end, &leaf), any |= replaced(f, &f->row, i, end, text_str(&leaf));
         text_free(&leaf);
     }
