@@ -26,8 +26,8 @@ static bool ask(asked *a, bool each, const ts_options *o, ts_error *e)
 {
     judge j = {.plan = NULL};
     const run_weights *w = &a->weights;
-    const bool good = judge_make(&j, &w->wish, &a->data, w->classes, w->n, w->all, o, e) &&
-                      judge_data(&j, &a->data, each, &a->verdict, e);
+    const bool good = judge_make(&j, &w->wish, &a->data, w->classes, w->n, w->all, e) &&
+                      judge_data(&j, &a->data, each, o, &a->verdict, e);
     judge_free(&j);
     return good;
 }

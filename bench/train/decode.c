@@ -193,7 +193,7 @@ bool decoder_make(decoder *d, const run_weights *from, bool whole, const ts_opti
 {
     const data one = {.n = 1};
     *d = (decoder){.length = from->wish.length};
-    if (!judge_make(&d->judge, &from->wish, &one, from->classes, from->n, from->all, o, e))
+    if (!judge_make(&d->judge, &from->wish, &one, from->classes, from->n, from->all, e) || !judge_plan(&d->judge, o, e))
         return false;
     d->classes = d->judge.net.classes;
     d->logit = calloc((size_t)d->classes, sizeof *d->logit);

@@ -70,7 +70,7 @@ static bool fit_net(net *n, train_wish *own, const data *d, int64_t classes, ts_
 }
 
 bool judge_make(judge *j, const train_wish *w, const data *d, int64_t classes, int n, const ts_given *weights,
-                const ts_options *o, ts_error *e)
+                ts_error *e)
 {
     *j = (judge){0};
     train_wish *own = calloc(1, sizeof *own); /* as w, with another length; borrows its texts */
@@ -78,13 +78,17 @@ bool judge_make(judge *j, const train_wish *w, const data *d, int64_t classes, i
         return bench_fail(e, TS_MEMORY, "no memory");
     *own = *w;
     own->dropout = own->smoothing = 0, own->dropout_on = NULL;
-    bool good = fit_net(&j->net, own, d, classes, e) && as_trained(&j->net, e) &&
-                put_weights(j, n, weights, &j->logits, e);
-    if (good)
-        j->plan = ts_plan_of(j->net.g, 1, &j->logits, 0, NULL, o, e);
+    const bool good = fit_net(&j->net, own, d, classes, e) && as_trained(&j->net, e) &&
+                      put_weights(j, n, weights, &j->logits, e);
     if (!j->net.wish)
         free(own);
-    return good && j->plan != NULL;
+    return good;
+}
+
+bool judge_plan(judge *j, const ts_options *o, ts_error *e)
+{
+    j->plan = ts_plan_of(j->net.g, 1, &j->logits, 0, NULL, o, e);
+    return j->plan != NULL;
 }
 
 void judge_free(judge *j)
@@ -102,51 +106,73 @@ typedef struct tally {
     bool classes;
 } tally;
 
-/* One row of c logits against its label, in double. */
+/* What is to be known of a row of logits x[c]: numbers for each, so that a vocabulary of them never leaves the plan. */
+enum { MOST, SUM, SAID, LABEL, FACTS }; /* max x, sum of exp(x - max x), the place of max x, x at the label */
+
+static bool plan_facts(judge *j, const ts_options *o, ts_error *e)
+{
+    const net *n = &j->net;
+    const ts_tensor x = j->logits, most = ts_call1(n->g, "max axes=[-1] keepdims=1", x),
+                    power = ts_call1(n->g, "exp", ts_call2(n->g, "subtract", x, most));
+    const ts_tensor fact[FACTS] = {[MOST] = most,
+                                   [SUM] = ts_call1(n->g, "sum axes=[-1]", power),
+                                   [SAID] = ts_call2(n->g, "place axis=-1", x, most),
+                                   [LABEL] = ts_call2(n->g, "pick axis=-1", x, n->label)};
+    if (!ts_graph_ok(n->g, e))
+        return false;
+    j->plan = ts_plan_of(n->g, FACTS, fact, 0, NULL, o, e);
+    return j->plan != NULL;
+}
+
 typedef struct reading {
     double score, sure;
     int64_t said;
 } reading;
-static reading add_row(const ts_array *y, int64_t row, int64_t c, int64_t label, tally *t)
+static reading add_row(const ts_array *fact, int64_t row, int64_t label, tally *t)
 {
-    reading r = {.said = 0};
-    double most = -INFINITY, sum = 0;
-    for (int64_t k = 0; k < c; k++)
-        if (ts_array_at(y, row * c + k) > most)
-            most = ts_array_at(y, row * c + k), r.said = k;
-    for (int64_t k = 0; k < c; k++)
-        sum += exp(ts_array_at(y, row * c + k) - most);
-    const double logp = ts_array_at(y, row * c + label) - most - log(sum);
+    const double log_sum = log(ts_array_at(&fact[SUM], row)),
+                 logp = ts_array_at(&fact[LABEL], row) - ts_array_at(&fact[MOST], row) - log_sum;
+    const reading r = {exp(logp), exp(-log_sum), (int64_t)ts_array_at(&fact[SAID], row)};
     t->loss -= logp, t->right += r.said == label, t->n++, t->classes = true;
-    r.score = exp(logp), r.sure = 1 / sum;
     return r;
+}
+
+/* A loss of the model's own is one number for the whole batch. */
+static reading add_value(const net *n, const ts_array *y, int64_t row, const ts_array *label, tally *t)
+{
+    const bool own = n->wish->loss != NULL;
+    const reading r = {.score = ts_array_at(y, own ? 0 : row)};
+    const double away = own ? 0 : r.score - ts_array_at(label, row);
+    t->loss += own ? r.score : away * away, t->n++;
+    return r;
+}
+
+static bool has_classes(const net *n)
+{
+    return !n->wish->loss && strcmp(n->wish->task, "regress") != 0;
 }
 
 static bool add_batch(judge *j, int64_t first, int64_t count, const ts_array *label, verdict *v, tally *t, ts_error *e)
 {
     const net *n = &j->net;
-    ts_array y = {0};
-    if (!ts_plan_get(j->plan, 0, &y, e))
-        return false;
-    const int64_t rows = n->stream ? count * n->length : count,
-                  c = ts_array_count(&y) / (n->stream ? n->batch * n->length : n->batch);
-    for (int64_t r = 0; r < rows; r++) {
-        reading is = {.score = ts_array_at(&y, r * c)};
-        if (n->wish->loss)
-            t->loss += is.score, t->n++;
-        else if (strcmp(n->wish->task, "regress") == 0) {
-            const double away = is.score - ts_array_at(label, r);
-            t->loss += away * away, t->n++;
-        } else
-            is = add_row(&y, r, c, (int64_t)ts_array_at(label, r), t);
+    const int64_t rows = n->stream ? count * n->length : count;
+    const int n_fact = has_classes(n) ? FACTS : 1;
+    ts_array fact[FACTS] = {{0}};
+    bool good = true;
+    for (int i = 0; good && i < n_fact; i++)
+        good = ts_plan_get(j->plan, i, &fact[i], e);
+    for (int64_t r = 0; good && r < rows; r++) {
+        const reading is = n_fact == FACTS ? add_row(fact, r, (int64_t)ts_array_at(label, r), t)
+                                           : add_value(n, fact, r, label, t);
         if (v->score && !n->stream)
             v->score[first + r] = is.score, v->said[first + r] = is.said, v->sure[first + r] = is.sure;
     }
-    ts_array_free(&y);
-    return true;
+    for (int i = 0; i < n_fact; i++)
+        ts_array_free(&fact[i]);
+    return good;
 }
 
-bool judge_data(judge *j, const data *d, bool each, verdict *out, ts_error *e)
+bool judge_data(judge *j, const data *d, bool each, const ts_options *o, verdict *out, ts_error *e)
 {
     const net *n = &j->net;
     const int64_t whole = n->stream ? (d->n - 1) / n->length : d->n;
@@ -158,8 +184,9 @@ bool judge_data(judge *j, const data *d, bool each, verdict *out, ts_error *e)
         out->score = calloc((size_t)whole, sizeof *out->score), out->said = calloc((size_t)whole, sizeof *out->said);
         out->sure = calloc((size_t)whole, sizeof *out->sure);
     }
-    bool good = (which && all && (!each || (out->score && out->said && out->sure))) ||
-                bench_fail(e, TS_MEMORY, "no memory");
+    bool good = ((which && all && (!each || (out->score && out->said && out->sure))) ||
+                 bench_fail(e, TS_MEMORY, "no memory")) &&
+                (has_classes(n) ? plan_facts(j, o, e) : judge_plan(j, o, e));
     for (int64_t first = 0; good && first < whole; first += n->batch) {
         const int64_t count = whole - first < n->batch ? whole - first : n->batch;
         for (int64_t i = 0; i < count; i++)
@@ -168,6 +195,8 @@ bool judge_data(judge *j, const data *d, bool each, verdict *out, ts_error *e)
                add_batch(j, first, count, &all[n->n_feed + 1], out, &t, e);
         for (int i = 0; i < net_n_arrays(n); i++)
             ts_array_free(&all[i]);
+        if (o->progress)
+            o->progress(o->user, "judging batch", (int)(first / n->batch) + 1, (int)((whole - 1) / n->batch) + 1);
     }
     free(which), free(all);
     out->n = t.n;

@@ -6,11 +6,12 @@
 typedef struct judge {
     net net;
     ts_tensor logits; /* of the trained weights */
-    ts_plan *plan;
+    ts_plan *plan;    /* by judge_plan or judge_data */
 } judge;
 /* The weights named in `weights` replace the model's own. */
 bool judge_make(judge *j, const train_wish *w, const data *d, int64_t classes, int n, const ts_given *weights,
-                const ts_options *o, ts_error *e);
+                ts_error *e);
+bool judge_plan(judge *j, const ts_options *o, ts_error *e); /* a plan for the logits themselves */
 void judge_free(judge *j);
 
 typedef struct verdict {
@@ -21,6 +22,6 @@ typedef struct verdict {
     double *score, *sure;
     int64_t *said;
 } verdict;
-bool judge_data(judge *j, const data *d, bool each, verdict *out, ts_error *e);
+bool judge_data(judge *j, const data *d, bool each, const ts_options *o, verdict *out, ts_error *e);
 void verdict_free(verdict *v);
 #endif

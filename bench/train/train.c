@@ -71,8 +71,8 @@ static bool evaluate(training *t, ts_error *e)
     if (!t->has_eval)
         return true;
     ts_given *all = step_trained(&t->step, e);
-    const bool good = all && judge_make(&j, t->wish, &t->eval, t->net.classes, n, all, &t->job->options, e) &&
-                      judge_data(&j, &t->eval, true, &v, e) &&
+    const bool good = all && judge_make(&j, t->wish, &t->eval, t->net.classes, n, all, e) &&
+                      judge_data(&j, &t->eval, true, &t->job->options, &v, e) &&
                       misjudged_write(t->job->run, t->done, t->wish, &t->eval, t->net.classes, &v, e);
     free(all);
     judge_free(&j);

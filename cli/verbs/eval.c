@@ -9,7 +9,9 @@
 
 static bool work(const args *a, asked *out, ts_error *e)
 {
-    const ts_options o = session_options(a);
+    progress p = progress_begin(&a->console);
+    ts_options o = session_options(a);
+    o.progress = progress_step, o.user = &p;
     char *files = NULL;
     for (int i = 0; i < args_count(a, "data"); i++)
         wish_add_line(&files, args_at(a, "data", i));
@@ -19,6 +21,7 @@ static bool work(const args *a, asked *out, ts_error *e)
     }
     const bool good = run_eval(args_noun(a, 0), files, false, &o, out, e);
     wish_set_text(&files, NULL);
+    progress_end(&p);
     if (good && *out->weights.note)
         console_warn(&a->console, "%s", out->weights.note);
     if (good && out->data.cut)
