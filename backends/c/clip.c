@@ -86,21 +86,37 @@ static bool depends(const emitter *m, const clip *c, int l)
     return c->place && x_axes(c->place) >> m->s->nest.loop[l].axis & 1;
 }
 
-/* The place over the whole tile: where it starts, and what its own loops add */
-static bool always_holds(emitter *m, const clip *c)
+/* The place over the whole tile: where it starts, and what its own loops add, as a variable for each axis */
+static const lin *over_tile(emitter *m, const clip *c, int tile[MAX_AXIS])
 {
     const lin *axis[MAX_AXIS];
-    int64_t low, high;
-    const int n = m->sp.n;
     for (int a = 0; a < m->s->n_axis; a++) {
         axis[a] = m->plain[a];
         if (x_axes(c->place) >> a & 1)
-            axis[a] = lin_add(&m->sp, axis[a], lin_var(&m->sp, var_add(&m->sp, "", 0, m->cur[a] - 1)), 1);
+            axis[a] = lin_add(&m->sp, axis[a], lin_var(&m->sp, tile[a] = var_add(&m->sp, "", 0, m->cur[a] - 1)), 1);
     }
-    const lin *place = lin_of(&m->sp, c->place, axis);
-    lin_range(&m->sp, place, &low, &high);
+    return lin_of(&m->sp, c->place, axis);
+}
+
+static bool always_holds(emitter *m, const clip *c)
+{
+    int64_t low, high;
+    int tile[MAX_AXIS];
+    const int n = m->sp.n;
+    lin_range(&m->sp, over_tile(m, c, tile), &low, &high);
     m->sp.n = n;
     return low != INT64_MIN && (c->low ? low >= c->bound : high < c->bound);
+}
+
+/* Whether each step of its last loop moves the place by the same number, and not by 0: strides leave floors in it. */
+static bool moves_evenly(emitter *m, const clip *c)
+{
+    int tile[MAX_AXIS];
+    const int n = m->sp.n;
+    const lin *place = over_tile(m, c, tile);
+    const bool even = lin_pure(place) && (c->last < 0 || lin_coef(place, tile[m->s->nest.loop[c->last].axis]));
+    m->sp.n = n;
+    return even;
 }
 
 static bool starts_known(const emitter *m, const clip *c)
@@ -163,7 +179,7 @@ void clip_tile(emitter *m)
         for (int l = nest_tile(m->s); l < m->s->nest.n; l++)
             if (depends(m, c, l))
                 c->last = l;
-        if (!lin_pure(lin_of(&m->sp, c->place, m->plain)) || !can_clip(m, c, &apart))
+        if (!moves_evenly(m, c) || !can_clip(m, c, &apart))
             continue;
         c->done = true, m->apart |= apart;
     }
