@@ -135,6 +135,9 @@ static void choose_tile(around *c)
         t = guess_tile(c->p, rows, columns = (t.vectors - 1) * lane, lane);
     while (lane % 2 == 0 && !walks_evenly(c, t.vectors * lane, lane))
         lane /= 2, t = guess_tile(c->p, rows, lane, lane);
+    /* A block of what is kept in fewer bytes than it is summed in takes several registers. */
+    while (t.rows > 1 && (t.rows + 1) * t.vectors * divided(lane, nest_lanes(c->p, s)) >= c->p->isa->n_register)
+        t.rows--;
     c->lane = lane, c->rows = t.rows, c->width = t.vectors * lane;
 }
 
