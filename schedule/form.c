@@ -69,9 +69,29 @@ static const expr *find_guard(const expr *x, const expr *load)
     return NULL;
 }
 
+static bool read_beside(const expr *x, const expr *guard, const expr *load)
+{
+    if (x_same(x, guard))
+        return false;
+    for (int i = 0; i < x->n; i++)
+        if (read_beside(x->arg[i], guard, load))
+            return true;
+    return x_same(x, load);
+}
+
 const expr *stage_guard(const stage *s, int load)
 {
-    return find_guard(s->value, s->load[load]);
+    const expr *guard = find_guard(s->value, s->load[load]);
+    return guard && !read_beside(s->value, guard, s->load[load]) ? guard : NULL;
+}
+
+bool expr_reads(const expr *x, const expr *load)
+{
+    const int n = x->kind == X_CALL && x->fn->result == R_SECOND ? 1 : x->n;
+    for (int i = 0; i < n; i++)
+        if (expr_reads(x->arg[i], load))
+            return true;
+    return x_same(x, load);
 }
 
 /* Conditions x < 1, x < 2, ... between what is loaded, where x is the axis, axis % n or axis / run % n, whose numbers

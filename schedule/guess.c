@@ -159,8 +159,7 @@ static bool stage_operand(const plan *p, const kernel *k, const stage *s, int co
         const int n = x_loads(fold, load, MAX_LOADS);
         for (int j = 0; j < n; j++)
             inside = inside || x_same(load[j], s->load[i]);
-        for (int j = 0; j < k->n_stage; j++)
-            inside = inside && k->stage[j].node != s->load[i]->from;
+        inside = inside && !nest_no_copy(k, s, i, k->n_stage > 1);
         if (!inside || guess_weight(s->load[i]->from) || !(guess_axes(s->load[i]) >> column & 1))
             continue;
         const int64_t stride = stride_of(p, s, i, column);

@@ -156,6 +156,22 @@ static bool read_role(reader *r, role *out)
     return refuse(r, "no role \"%.*s\"; the roles are: core, unroll, vector (or none)", (int)n, r->at);
 }
 
+const char *nest_no_copy(const kernel *k, const stage *s, int load, bool shared)
+{
+    const expr *x = s->load[load], *guard = stage_guard(s, load), *all[MAX_LOADS];
+    const int n = x_loads(guard ? guard : x, all, MAX_LOADS);
+    for (int o = 0; o < k->n_stage; o++)
+        if (k->stage[o].node == x->from)
+            return "is computed in this kernel: it is in scratch already";
+    for (int i = 0; shared && i < n && i < MAX_LOADS; i++)
+        for (int o = 0; o < k->n_stage; o++)
+            if (k->stage[o].node == all[i]->from)
+                return "is read where stages of this kernel say, which have not run when it is copied";
+    if (!guard && n > 1 && !expr_reads(s->value, x))
+        return "is read where other operands say and on a condition: what that keeps from being read is not copied";
+    return NULL;
+}
+
 /* +b, +b@l2*2, +matmul.b at a shared loop */
 static bool read_staging(reader *r)
 {
@@ -200,9 +216,9 @@ static bool read_staging(reader *r)
     if (g.stages && (how == UNROLL || how == VECTOR))
         return refuse(r, "loop %s is within the register tile: operand %c can be staged at the loops outside it",
                       r->s->letter[r->into->loop[g.loop].axis], letter);
-    for (int i = 0; !g.level && !result && i < r->k->n_stage; i++)
-        if (r->k->stage[i].node == s->load[g.load]->from)
-            return refuse(r, "operand %c is computed in this kernel: it is in scratch already", letter);
+    const char *why = g.level || result ? NULL : nest_no_copy(r->k, s, g.load, r->shared);
+    if (why)
+        return refuse(r, "operand %c %s", letter, why);
     if (s->n_staging == MAX_STAGING)
         return refuse(r, "more than %d operands staged", MAX_STAGING);
     s->staging[s->n_staging++] = g;

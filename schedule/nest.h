@@ -23,7 +23,9 @@ void loop_print(text *t, const stage *s, const loop *l);                  /* "n/
 int64_t nest_left(const kernel *k, const stage *s, int axis, int l);
 /* First loop of the tile: serial folds under the last loop that copies, then unrolled and vector loops */
 int nest_tile(const stage *s);
-int nest_unrolled(const stage *s);     /* first loop after which all are unrolled or vector */
+int nest_unrolled(const stage *s); /* first loop after which all are unrolled or vector */
+/* Why the operand cannot be copied, at a loop that stages share or one of the stage's own; NULL: it can. */
+const char *nest_no_copy(const kernel *k, const stage *s, int load, bool shared);
 bool staging_copies(const staging *g); /* rather than fetches, or keeps the guess from fetching */
 int64_t loop_trips(const loop *l);
 int64_t nest_lanes(const plan *p, const stage *s);                  /* elements of one vector of the stage's */

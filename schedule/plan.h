@@ -151,9 +151,10 @@ double stage_flops(const stage *s);     /* operations on reals, over all its axe
 /* Nests walk it. Scatters and walks have loops that follow from their definition, routines their own; each is a kernel
  * by itself. */
 bool stage_nested(const stage *s);
-/* "inside ? x[...] : 0" around a load, where the condition depends on nothing but the load's axes: padding.
- * NULL: none. */
+/* "inside ? x[...] : 0" around a load, where the condition depends on nothing but the load's axes: padding. NULL: none,
+ * or the same is read without it too. */
 const expr *stage_guard(const stage *s, int load);
+bool expr_reads(const expr *x, const expr *load); /* whatever the conditions in x say */
 /* Where each number of an axis, or each remainder, has a sum of its own over what is loaded, and there are few: how
  * many; 0: not so. *run, unless NULL: so many neighbours have the same one. */
 int stage_choice(const stage *s, int axis, int64_t *run);

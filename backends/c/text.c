@@ -65,15 +65,6 @@ static bool is_gathered(void *user, const atom *a)
     return a->kind == A_EXPR;
 }
 
-static bool always_read(const expr *x, const expr *load) /* whatever the conditions in x say */
-{
-    const int n = x->kind == X_CALL && x->fn->result == R_SECOND ? 1 : x->n;
-    for (int i = 0; i < n; i++)
-        if (always_read(x->arg[i], load))
-            return true;
-    return x_same(x, load);
-}
-
 /* What the tile's own loops add to where it starts; NULL when that depends on where it starts, as a gathered index
  * does, and a quotient of which the tile sees some. The constant stays inside, so that no pointer stands before
  * its operand. */
@@ -83,7 +74,7 @@ static const lin *rest_of(emitter *m, int load)
               *rest = lin_add(&m->sp, all, start, -1);
     if (lin_uses(all, is_moved, m) || lin_uses(rest, is_start, m))
         return NULL;
-    if (load != RESULT && lin_uses(all, is_gathered, m) && !always_read(m->value, m->s->load[load]))
+    if (load != RESULT && lin_uses(all, is_gathered, m) && !expr_reads(m->value, m->s->load[load]))
         return NULL; /* the index is read under the condition, as its element is */
     return lin_add(&m->sp, rest, lin_const(&m->sp, 1), start->c);
 }
