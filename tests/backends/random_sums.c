@@ -19,6 +19,11 @@ static bool matmul(growing *w, int a)
     return true;
 }
 
+static ts_dtype summed(ts_dtype t) /* as numpy does: integers are wide */
+{
+    return t == TS_I8 || t == TS_I16 || t == TS_I32 ? TS_I64 : t;
+}
+
 /* Of truths: any, all. */
 static bool fold(growing *w, int a)
 {
@@ -36,7 +41,8 @@ static bool fold(growing *w, int a)
         if (!gone || keep)
             y.dim[y.rank++] = gone ? 1 : v->dim[i];
     }
-    y.bound *= !strcmp(name, "sum") ? (double)folded : 1;
+    if (!strcmp(name, "sum"))
+        y.bound *= (double)folded, y.dtype = summed(y.dtype);
     if (!n || !y.rank || !fits(&y, folded))
         return false;
     text_add(&w->call, "%s", name);
@@ -158,7 +164,7 @@ static bool along(growing *w, int a) /* running totals; elements in order, the l
     const int at = (int)roll(w->d, y.rank);
     const int64_t which = roll(w->d, 3);
     if (which == 0)
-        y.bound *= (double)y.dim[at];
+        y.bound *= (double)y.dim[at], y.dtype = summed(y.dtype);
     if (which == 2)
         y.dim[at] = 1 + roll(w->d, y.dim[at]);
     if (!fits(&y, 1))

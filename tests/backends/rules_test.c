@@ -1,5 +1,6 @@
 /* ctest: large
  * Small graphs under rules that steer the generator into corners: the interpreter's numbers, to the bit. */
+#include "schedule/plan.h"
 #include "tests/backends/shrink.h"
 #include "tests/check.h"
 #include "tests/scratch.h"
@@ -11,7 +12,7 @@ static const struct corner {
 } corners[] = {
     /* a padded operand is copied at a folded loop with nothing but the tile within */
     {"x f32[3,4,33,3]; y max_pool kernel=[2,2] strides=[2,2] pads=[1,0,0,0] x",
-     "{\"loops\":\"kw kh+a c@unroll oh@vector\"}"},
+     "{\"loops\":[\"kw kh+a c@unroll oh@vector\",\"guess\"]}"},
     {"x f32[4,7,3,4]; w! f32[4,7,1,2]; y conv2d strides=[1,2] pads=[0,1,0,0] x w",
      "{\"loops\":\"kh n oc ic kw+a oh@unroll ow@vector\"}"},
     /* a fold cut twice, of an operand that is read by blocks of the fold, partial sums waiting */
@@ -36,22 +37,49 @@ static const struct corner {
      "{\"loops\":[\"kh oh ow\",\"guess\"]}"},
     /* modulo the only place that there is, nothing is folded */
     {"v f32[1,10,33]; y argmin axis=0 v", "{\"loops\":[\"c/7 r c@vector\",\"guess\"]}"},
+    /* what is copied under a condition is read without it, too */
+    {"v f32[17,8]; m bool[17,8]; t trilu k=-2 m; w where t v -1; n bool[17,8]; u where n w v; y add w u",
+     "{\"loops\":\"e/4+b b e\"}"},
+    /* the other part of a concat is no place to copy from */
+    {"a f32[2,16]; b f32[2,9]; c concat axis=1 b a; n negative c; s add n c; i! i32[7]<25; y gather axis=1 s i",
+     "{\"match\":{\"op\":[\"gather\"]},\"loops\":[\"c/2 c+c r\",\"guess\"]}"},
+    /* no copy comes before the stage that says where it is read */
+    {"x f32[4,32,5]; z f32[3,32,5]; i i64[3]<9; m i64[1]<4; j minimum i m; g gather axis=0 x j; s subtract g z; "
+     "a abs s; y sum axes=[2] a",
+     "{\"loops\":[\"r/3+sum.b\",\"guess\"]}"},
+    /* strides leave quotients in the places of a transposed convolution, also where it starts at a constant */
+    {"a f32[3,3,12,12]; p max axes=[2,3] keepdims=1 a; w! f32[3,1,3,1]; "
+     "c conv_transpose strides=[2,2] dilations=[1,2] output_padding=[1,1] p w; z! f32[2,8]; y matmul c z",
+     ""},
+    /* blocks of what is kept are of more elements than a vector of sums */
+    {"v i64[5,2,7,20]; m max axes=[0,2] keepdims=1 v; p pad pads=[0,1,0,0,0,4,0,0] m; t tile reps=[1,2,3,1] p; "
+     "w! i64[6,7,2,2]; c conv2d group=2 strides=[2,2] pads=[1,1,0,0] t w; b! i64[2,10]; g greater_equal c b; "
+     "y pad mode=reflect pads=[0,3,-1,2,3,2,0,0] g",
+     ""},
 };
+
+static void test(int i, const char *path, const char *instructions)
+{
+    fault f = {.number = i, .o = {.schema = path, .isa = instructions, .cache_dir = "none", .threads = 5}};
+    err e = {0};
+    text_add(&f.row, "%s", corners[i].row);
+    text_add(&f.schema, "{\"format\":\"tiling/1\",\"rules\":[%s]}\n", corners[i].rules);
+    if (!CHECK(fault_compute(&f, &e) == AS_WANTED))
+        printf("  %s: %s\n  %s\n  %s\n", instructions, corners[i].row, corners[i].rules, e.text);
+    text_free(&f.row), text_free(&f.schema);
+}
 
 int main(void)
 {
+    static const char *const isas[] = {"plain", "avx2", "avx512"};
     scratch folder = scratch_make();
     char path[200];
+    machine on;
+    err e = {0};
     snprintf(path, sizeof path, "%s/rules.json", folder.path);
-    for (int i = 0; i < COUNT(corners); i++) {
-        fault f = {.number = i, .o = {.schema = path, .cache_dir = "none", .threads = 5}};
-        err e = {0};
-        text_add(&f.row, "%s", corners[i].row);
-        text_add(&f.schema, "{\"format\":\"tiling/1\",\"rules\":[%s]}\n", corners[i].rules);
-        if (!CHECK(fault_compute(&f, &e) == AS_WANTED))
-            printf("  %s\n  %s\n  %s\n", corners[i].row, corners[i].rules, e.text);
-        text_free(&f.row), text_free(&f.schema);
-    }
+    for (int k = 0; CHECK(machine_load(&on, NULL, &e)) && k < COUNT(isas); k++)
+        for (int i = 0; isa_find(isas[k])->vector_bytes <= on.isa->vector_bytes && i < COUNT(corners); i++)
+            test(i, path, isas[k]);
     scratch_remove(&folder);
     return check_done();
 }
