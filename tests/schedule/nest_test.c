@@ -24,6 +24,7 @@ static void operands(fake *f, stage *s, int n, bool computed)
     s->load = f->list;
     if (computed)
         f->list[0] = &f->load[0];
+    s->value = f->list[0];
 }
 
 static void axes(stage *s, const char *letters, const int64_t *extent, int result, int shared)
