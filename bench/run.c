@@ -140,7 +140,8 @@ static bool enter_contestants(race *r, ts_error *e)
             return false;
         if (c->peer != NULL && !peer_model(o->model, path)) {
             c->standing = ABSENT;
-            snprintf(c->reason, sizeof c->reason, "a peer needs an ONNX file, and %.200s is not one", o->model);
+            snprintf(c->reason, sizeof c->reason,
+                     "a peer needs an ONNX file, and %.100s is not one; tessera export writes it", o->model);
         }
         name_contestant(r, i);
     }

@@ -3,6 +3,9 @@ torch.nn.functional, as a person would write it there. Weights are random, of th
 them. Which model it is is seen from the weights in the ONNX file."""
 from _peer import Absent, package
 
+IMAGES = {  # convolutions: blocks of the four stages, with a bottleneck
+    20: ((2, 2, 2, 2), False),
+    53: ((3, 4, 6, 3), True)}
 KNOWN = {  # vocabulary, width: layers, heads, positions, causal
     (30522, 384): (6, 12, 512, False),
     (30522, 768): (12, 12, 512, False),
@@ -12,10 +15,15 @@ KNOWN = {  # vocabulary, width: layers, heads, positions, causal
 def architecture(path):
     graph = package("onnx").load(path, load_external_data=False).graph
     shapes = {tuple(w.dims) for w in graph.initializer}
+    convolutions = sum(node.op_type == "Conv" for node in graph.node)
+    if (64, 3, 7, 7) in shapes and convolutions in IMAGES:
+        if any(node.op_type == "BatchNormalization" for node in graph.node):
+            raise Absent("its ResNet is spelled with batch normalisation folded, as built in, and this file has some")
+        return IMAGES[convolutions]
     for size, rest in KNOWN.items():
         if size in shapes or size[::-1] in shapes:
             return size + rest
-    raise Absent("its training step is spelled for MiniLM, BERT-base and GPT-2 only, and this file is none of them")
+    raise Absent("its training step is spelled for MiniLM, BERT-base, GPT-2, ResNet-18 and -50 only; this is none of them")
 
 
 def make(torch, vocabulary, width, layers, positions, causal, classes):
@@ -63,10 +71,48 @@ def forward(f, w, ids, layers, width, heads, causal):
     return linear(x.mean(1), "head")
 
 
+def resnet(torch, blocks, bottleneck, classes):
+    """Its weights, made as they are met first, and what it says of images; batch normalisation is folded away."""
+    f, w = torch.nn.functional, {}
+
+    def conv(x, name, out, size, stride=1):
+        if name not in w:
+            scale = (2 / (x.shape[1] * size * size)) ** 0.5
+            w[name] = torch.nn.Parameter(scale * torch.randn(out, x.shape[1], size, size))
+            w[name + "_bias"] = torch.nn.Parameter(torch.zeros(out))
+        return f.conv2d(x, w[name], w[name + "_bias"], stride, size // 2)
+
+    def linear(x, name, out):
+        if name not in w:
+            w[name] = torch.nn.Parameter(0.02 * torch.randn(out, x.shape[1]))
+            w[name + "_bias"] = torch.nn.Parameter(torch.zeros(out))
+        return f.linear(x, w[name], w[name + "_bias"])
+
+    def branch(x, name, width, stride):
+        if not bottleneck:
+            return conv(f.relu(conv(x, name + "1", width, 3, stride)), name + "2", width, 3)
+        y = f.relu(conv(x, name + "1", width, 1))
+        return conv(f.relu(conv(y, name + "2", width, 3, stride)), name + "3", 4 * width, 1)
+
+    def forward(x):
+        x = f.max_pool2d(f.relu(conv(x, "first", 64, 7, 2)), 3, 2, 1)
+        for stage, n in enumerate(blocks):
+            for i in range(n):
+                stride = 2 if stage and not i else 1
+                y = branch(x, f"{stage}.{i}.", 64 << stage, stride)
+                if stride != 1 or x.shape[1] != y.shape[1]:
+                    x = conv(x, f"{stage}.{i}.down", y.shape[1], 1, stride)
+                x = f.relu(x + y)
+        return linear(linear(x.mean((2, 3)), "classes", 1000), "head", classes)
+
+    return w, forward
+
+
 class Step:
     def open(self, model, inputs, threads, train):
         self.torch = torch = package("torch")
-        vocabulary, width, layers, heads, positions, causal = architecture(model)
+        is_images = len(known := architecture(model)) == 2
+        causal = not is_images and known[-1]
         told = {name: train[name] for name in ("task", "optimizer", "precision", "accumulate", "freeze")}
         if told != {"task": "lm" if causal else "classify", "optimizer": "adamw", "precision": "f32", "accumulate": 1,
                     "freeze": []}:
@@ -74,14 +120,22 @@ class Step:
         torch.set_num_threads(threads)
         torch.set_flush_denormal(True)
         torch.manual_seed(1)
-        ids = next(v for name, v in inputs.items() if "ids" in name and "type" not in name and "position" not in name)
         self.label = torch.from_numpy(inputs["train.label"]).reshape(-1)
         self.clip = train["clip"]
         classes = int(self.label.max()) + 1
-        self.weights = w = make(torch, vocabulary, width, layers, positions, causal, max(classes, 2))
+        if is_images:
+            images = torch.from_numpy(next(v for v in inputs.values() if v.ndim == 4))
+            w, call = resnet(torch, *known, max(classes, 2))
+            self.forward = lambda: call(images)
+            self.forward()
+        else:
+            vocabulary, width, layers, heads, positions, causal = known
+            ids = next(v for k, v in inputs.items() if "ids" in k and "type" not in k and "position" not in k)
+            ids = torch.from_numpy(ids).long()
+            w = make(torch, vocabulary, width, layers, positions, causal, max(classes, 2))
+            self.forward = lambda: forward(torch.nn.functional, w, ids, layers, width, heads, causal)
+        self.weights = w
         self.optimizer = torch.optim.AdamW(w.values(), lr=train["lr"])
-        ids = torch.from_numpy(ids).long()
-        self.forward = lambda: forward(torch.nn.functional, w, ids, layers, width, heads, causal)
         return {"version": torch.__version__, "settings": {"threads": threads, "mode": "eager", "optimizer": "AdamW"}}
 
     def run(self):

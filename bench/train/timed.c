@@ -2,18 +2,89 @@
 
 #include "bench/failure.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SCHEDULE = 1000 }; /* steps that the run would have: its first one is timed again and again */
 
+/* ---- inputs that text cannot fill ---- */
+enum { MOST_DIMS = 64 };
+
+/* The dimensions that --dim names, and the one that walks the examples; the words are the caller's to free. */
+static int list_dims(const train_wish *w, const ts_port *first, char *own, const char **all, char batch[300])
+{
+    int n = 0;
+    bool named = false;
+    const bool free = first->rank > 0 && first->dim[0] < 0 && first->symbol[0];
+    for (char *line; own && n < MOST_DIMS - 1 && (line = strsep(&own, "\n"));)
+        if (*line) {
+            named = named || (free && strncmp(line, first->symbol[0], strcspn(line, "=")) == 0);
+            all[n++] = line;
+        }
+    if (free && !named) {
+        snprintf(batch, 300, "%.256s=%lld", first->symbol[0], (long long)w->batch);
+        all[n++] = batch;
+    }
+    return n;
+}
+
+static bool bind_batch(const train_wish *w, ts_model *m, ts_error *e)
+{
+    ts_port first = {.name = ""};
+    const char *all[MOST_DIMS];
+    char batch[300], *own = w->dims ? strdup(w->dims) : NULL;
+    ts_model_input(m, 0, &first);
+    const bool good = ts_model_bind(m, list_dims(w, &first, own, all, batch), all, NULL, e);
+    free(own);
+    return good;
+}
+
+/* Arrays of a batch as the model takes them, not filled yet. */
+static bool make_arrays(timed_step *t, ts_model *m, ts_error *e)
+{
+    const train_wish *w = &t->wish;
+    data *d = &t->data;
+    ts_port p;
+    bool good = bind_batch(w, m, e);
+    if (good && ts_model_inputs(m) > MOST_ARRAYS)
+        good = bench_fail(e, TS_UNSUPPORTED, "the model has %d inputs, at most %d can be drawn", ts_model_inputs(m),
+                          MOST_ARRAYS);
+    for (int i = 0; good && ts_model_input(m, i, &p); i++) {
+        if (p.rank > 0)
+            p.dim[0] = w->batch;
+        good = ts_array_make(&d->array[i], p.dtype, p.rank, p.dim, e);
+        d->name[i] = strdup(p.name), d->n_array++;
+    }
+    d->n = w->batch;
+    return good;
+}
+
+/* A model over text takes integers [batch, sequence]. */
+static bool takes_text(ts_model *m)
+{
+    ts_port p;
+    for (int i = 0; ts_model_input(m, i, &p); i++)
+        if (p.rank == 2 && (p.dtype == TS_I64 || p.dtype == TS_I32))
+            return true;
+    return false;
+}
+
 bool timed_open(timed_step *t, const cJSON *wish, const char *model, ts_error *e)
 {
-    wish_init(&t->wish);
-    if (!wish_read(&t->wish, wish, "the step to be timed", e))
+    train_wish *w = &t->wish;
+    wish_init(w);
+    if (!wish_read(w, wish, "the step to be timed", e))
         return false;
-    wish_set_text(&t->wish.model, model);
-    const train_wish *w = &t->wish;
-    return net_make(&t->net, w, &t->data, w->batch, w->labels ? w->labels : 2, e);
+    wish_set_text(&w->model, model);
+    ts_model *m = ts_model_open(model, e);
+    bool good = m != NULL;
+    if (good && !takes_text(m)) {
+        wish_set_text(&w->data, "drawn=drawn.npy"); /* a run of it would be on arrays */
+        good = make_arrays(t, m, e);
+    }
+    ts_model_free(m);
+    return good && net_make(&t->net, w, &t->data, w->batch, w->labels ? w->labels : 2, e);
 }
 
 /* ---- a batch that nobody wrote ---- */
@@ -55,6 +126,10 @@ static bool draw_data(timed_step *t, uint64_t seed, ts_error *e)
     if (!d->label)
         return e->code || bench_fail(e, TS_MEMORY, "no memory for a batch");
     d->n = n->batch;
+    for (int i = 0; i < d->n_array; i++)
+        ts_array_random(&d->array[i], seed + 2 + (uint64_t)i, n->feed[i].port.below);
+    if (d->n_array)
+        return true;
     return draw_texts(&d->text, n->batch, length, n, seed + 2, e) &&
            (n->rows == n->batch || draw_texts(&d->second, n->batch, length, n, seed + 3, e));
 }

@@ -54,6 +54,22 @@ assert len(c["kernels"]) > 30 and all(k["median_ns"] > 0 for k in c["kernels"])
 (p,) = r["peers"]
 assert p["status"] == "ABSENT", p
 PY
+# images: arrays are drawn, the free first extent is the batch
+cat >"$dir/images.json" <<'JSON'
+{ "format": "graph/1", "name": "images", "opset": { "": 17 }, "outputs": [ { "name": "y" } ],
+  "inputs": [ { "name": "x", "dtype": "f32", "shape": ["n", 2, "size", 6] } ],
+  "constants": { "w": { "dtype": "f32", "shape": [2, 2, 1, 1], "data": [0.5, -1, 2, 0.25] } },
+  "nodes": [ { "op": "Conv", "in": ["x", "w"], "out": ["c"] }, { "op": "GlobalMaxPool", "in": ["c"], "out": ["p"] },
+             { "op": "Flatten", "in": ["p"], "out": ["y"] } ] }
+JSON
+"$TESSERA" bench "$dir/images.json" --train --batch 3 --dim size=5 --min-time 60ms --launches 1 --threads 1 --json \
+    >"$dir/step.json" 2>"$dir/err" || wrong "bench --train of images: $(cat "$dir/err")"
+python3 - "$dir/step.json" <<'PY' || wrong "results of a step on images: $(head -c 2000 "$dir/step.json")"
+import json, sys
+(c,) = json.load(open(sys.argv[1]))["candidates"]
+assert c["status"] == "VALID" and 0 < c["numerics"]["max_rel"] <= 1e-4 and c["stats"]["median_ns"] > 0, c
+PY
+expect 2 'dimension "size" of input "x" has no extent' bench "$dir/images.json" --train --batch 3
 expect 2 'add --train, or leave it out' bench bert-tiny --batch 2
 expect 2 '--in gives inputs of a pass' bench bert-tiny --train --in x=y.npy
 expect 2 'there is no optimizer "adma"' bench bert-tiny --train --optimizer adma

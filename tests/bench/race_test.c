@@ -192,7 +192,8 @@ static void test_peers(void)
     put_file(folder, "other.py");
     cJSON *v = race_of(&o, &e);
     CHECK_TEXT(js_get_text(item(v, "peers", 0), "status"), "ABSENT");
-    CHECK_TEXT(js_get_text(item(v, "peers", 0), "reason"), "a peer needs an ONNX file, and imagined is not one");
+    CHECK_TEXT(js_get_text(item(v, "peers", 0), "reason"),
+               "a peer needs an ONNX file, and imagined is not one; tessera export writes it");
     CHECK_TEXT(js_get_text(item(v, "candidates", 0), "status"), "VALID");
     cJSON_Delete(v);
     put_file(folder, "model.onnx");
