@@ -49,7 +49,14 @@ static int64_t look_in(const text *folder, const char *file, const char *key)
     return v;
 }
 
-/* Limit less use; file pages that nobody used lately are given back on demand. INT64_MAX: no limit. */
+int64_t machine_left(int64_t limit, int64_t used, int64_t idle)
+{
+    int64_t left;
+    if (limit < 0 || used < 0 || !int_add(limit - used, idle > 0 ? idle : 0, &left))
+        return INT64_MAX;
+    return left > 0 ? left : 0;
+}
+
 static int64_t group_left(const char *id, const char *mount, const char *limit_file, const char *used_file)
 {
     text folder = {0};
@@ -57,10 +64,7 @@ static int64_t group_left(const char *id, const char *mount, const char *limit_f
     int64_t limit = look_in(&folder, limit_file, ""), used = look_in(&folder, used_file, "");
     int64_t idle = look_in(&folder, "memory.stat", "inactive_file ");
     text_free(&folder);
-    if (limit < 0 || used < 0)
-        return INT64_MAX;
-    int64_t left = limit - used + (idle > 0 ? idle : 0);
-    return left > 0 ? left : 0;
+    return machine_left(limit, used, idle);
 }
 
 static int64_t address_space_left(void)

@@ -167,6 +167,13 @@ static void test_json(void)
     CHECK(ts_machine_json(&o, &e) == NULL && e.code == TS_USAGE);
 }
 
+static void test_left(void)
+{
+    CHECK(machine_left(100, 30, 5) == 75 && machine_left(100, 130, 5) == 0 && machine_left(100, 130, 40) == 10);
+    CHECK(machine_left(-1, 30, 5) == INT64_MAX && machine_left(100, -1, 5) == INT64_MAX);
+    CHECK(machine_left(INT64_MAX / 4096 * 4096, 1 << 20, 1 << 30) == INT64_MAX); /* "none", more idle than in use */
+}
+
 int main(void)
 {
     test_text();
@@ -175,5 +182,6 @@ int main(void)
     test_isa();
     test_host();
     test_json();
+    test_left();
     return check_done();
 }
