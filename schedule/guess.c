@@ -499,6 +499,20 @@ static bool copied(const stage *s, int load)
     return false;
 }
 
+/* What the next panel's copy will read of a large value; a copy that waits for every line takes four times as long */
+static void fetch_copies(const plan *p, kernel *k, stage *s)
+{
+    for (int i = 0, n = s->n_staging; i < n && s->n_staging < MAX_STAGING; i++) {
+        const staging *g = &s->staging[i];
+        if (g->shared || !(guess_axes(s->load[g->load]) >> s->nest.loop[g->loop].axis & 1))
+            continue;
+        const type *t = &s->load[g->load]->from->type;
+        const int64_t slice = elements_under(k, s, g->load, g->loop) * ts_dtype_bytes(t->dtype);
+        if (type_bytes(t) > 2 * plan_cache_bytes(p, 2) && slice <= plan_cache_bytes(p, 2) / 4)
+            fetch(s, g->loop, g->load);
+    }
+}
+
 /* The next rows of large values that tiles read or write in short pieces, which the hardware does not follow */
 static void fetch_rows(const plan *p, kernel *k, stage *s)
 {
@@ -533,6 +547,7 @@ void guess_ahead(const plan *p, kernel *k)
     for (int i = 0; i < s->n_staging; i++)
         if (s->staging[i].level || !s->staging[i].stages)
             return;
+    fetch_copies(p, k, s);
     fetch_weights(p, k, s);
     fetch_rows(p, k, s);
 }

@@ -49,7 +49,7 @@ static bool slice_lines(emitter *m, ahead *q)
             elements *= left[a];
     }
     const lin *at = offset_under(m, q->load, axis);
-    q->pieces = 1, q->lines = (elements * bytes + LINE - 1) / LINE;
+    q->pieces = q->share = 1, q->lines = (elements * bytes + LINE - 1) / LINE;
     if (in_one(m, at, elements, &high))
         return true;
     for (int a = 0; a < s->n_axis; a++)
@@ -60,7 +60,8 @@ static bool slice_lines(emitter *m, ahead *q)
     const int64_t stride = lin_coef(at, place[apart]);
     axis[apart] = lin_const(&m->sp, 0), elements /= left[apart];
     q->pieces = left[apart], q->stride = stride * bytes, q->lines = (elements * bytes + LINE - 1) / LINE;
-    return q->pieces <= MOST_PIECES && in_one(m, offset_under(m, q->load, axis), elements, &rest) &&
+    q->share = (q->pieces + q->calls - 1) / q->calls;
+    return q->share <= MOST_PIECES && in_one(m, offset_under(m, q->load, axis), elements, &rest) &&
            high - rest == stride * (left[apart] - 1);
 }
 
@@ -102,7 +103,7 @@ void ahead_enter(emitter *m, int l)
         bool twice = false; /* read where the result goes */
         for (int k = 0; k < m->n_ahead; k++)
             twice = twice || m->ahead[k].load == q.load;
-        if (twice || !slice_lines(m, &q) || (q.pieces > 1 && q.calls > 1))
+        if (twice || !slice_lines(m, &q))
             continue;
         m->ahead[m->n_ahead++] = q;
         point(m, &q, g->stages - 1);
@@ -117,7 +118,7 @@ void ahead_leave(emitter *m, int l)
 
 static int64_t chunk(const ahead *q) /* lines for one tile, of each piece */
 {
-    return (q->lines + q->calls - 1) / q->calls;
+    return q->pieces > 1 ? q->lines : (q->lines + q->calls - 1) / q->calls;
 }
 
 void emit_ahead_arguments(emitter *m, text *t)
@@ -125,7 +126,7 @@ void emit_ahead_arguments(emitter *m, text *t)
     const int tile = nest_tile(m->s);
     for (int i = 0; i < m->n_ahead; i++) {
         char name[16];
-        int64_t scale = chunk(&m->ahead[i]) * LINE;
+        int64_t scale = m->ahead[i].pieces > 1 ? m->ahead[i].share * m->ahead[i].stride : chunk(&m->ahead[i]) * LINE;
         name_of(&m->ahead[i], name);
         text_add(t, ", %s", name);
         for (int l = tile - 1; l > m->ahead[i].loop; l--) {
@@ -159,15 +160,15 @@ static void fetch(emitter *m, const ahead *q, const char *trip, int64_t trips)
         every *= 2;
     if (every > 1)
         text_line(&m->body, "if ((%s) %% %lld == 0)", trip, (long long)every);
-    else if (q->pieces > 1 && per > 1)
+    else if (q->share > 1 && per > 1)
         text_line(&m->body, "{");
-    m->body.depth += every > 1 || (q->pieces > 1 && per > 1);
-    if (q->pieces > 1)
+    m->body.depth += every > 1 || (q->share > 1 && per > 1);
+    if (q->share > 1)
         snprintf(apart, sizeof apart, " + %lld * piece", (long long)q->stride);
     for (int64_t i = 0; i < per; i++) {
         text line = {0};
-        if (q->pieces > 1)
-            text_add(&line, "for (long piece = 0; piece < %lld; piece++) ", (long long)q->pieces);
+        if (q->share > 1)
+            text_add(&line, "for (long piece = 0; piece < %lld; piece++) ", (long long)q->share);
         text_add(&line, "PREFETCH(%s%s + (%s) %s %lld", name, apart, trip, every > 1 ? "/" : "*",
                  (long long)(every > 1 ? every : per * LINE));
         if (every > 1)
@@ -177,8 +178,8 @@ static void fetch(emitter *m, const ahead *q, const char *trip, int64_t trips)
         text_line(&m->body, "%s, %d);", line.s, q->level);
         text_free(&line);
     }
-    m->body.depth -= every > 1 || (q->pieces > 1 && per > 1);
-    if (every == 1 && q->pieces > 1 && per > 1)
+    m->body.depth -= every > 1 || (q->share > 1 && per > 1);
+    if (every == 1 && q->share > 1 && per > 1)
         text_line(&m->body, "}");
 }
 

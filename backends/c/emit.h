@@ -54,8 +54,8 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
 
 typedef struct ahead { /* the next slice of an operand, or of the result */
     int load, loop, level;
-    int64_t lines, calls;   /* of each piece; tiles over which they are spread */
-    int64_t pieces, stride; /* bytes from one to the next */
+    int64_t lines, calls;          /* of each piece; tiles over which they are spread */
+    int64_t pieces, stride, share; /* bytes from one to the next; pieces for one tile */
 } ahead;
 
 typedef struct emitter {

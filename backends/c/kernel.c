@@ -189,8 +189,8 @@ static void walk(emitter *m, int l)
             m->body.depth++;
             text_line(&m->body, "const int first = first_%d, last = last_%d;", l, l);
         }
+        ahead_enter(m, l); /* first: where a copied operand lies in memory is still said */
         copy_enter(m, m->at, false, l);
-        ahead_enter(m, l);
         walk(m, l + 1);
         ahead_leave(m, l);
         if (folds)

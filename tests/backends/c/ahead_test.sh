@@ -35,4 +35,18 @@ assert sorted(asked["ahead0"]) == [64 * i for i in range(8 * 64 * 4 // 64)], ask
 rows = {96 * 4 * row + 64 * i for row in range(8) for i in range(3)}
 assert rows <= set(asked["ahead_y"]) and len(asked["ahead_y"]) <= len(rows) + 8, asked
 PY
+cat >copied.json <<'JSON'
+{"format": "tiling/1", "rules": [{"name": "r", "match": {"op": "matmul"},
+ "loops": "n/48+b+b@l2*2 m/8 k/4 k@unroll m@unroll n@vector"}]}
+JSON
+expect 0 "+b+b@l2*2" explain product.json -s copied.json --isa avx512
+expect 0 "wrote copied; build it" emit product.json -s copied.json --isa avx512 -o copied
+python3 - copied/k_*.c <<'PY' || wrong "lines of the next panel" "$(grep PREFETCH copied/k_*.c)"
+import re, sys
+text = open(sys.argv[1]).read()
+step = int(re.search(r"ahead1 \+ (\d+) \* m_1", text)[1])
+rows, per = step // (96 * 4), re.search(r"piece < (\d+)", text)
+assert rows == (int(per[1]) if per else 1) and rows * 30 >= 64, text
+assert re.search(r"ahead1 = \(const char \*\)\(x1 \+ 48 \* n_0 \+ 48\)", text), text
+PY
 finish
