@@ -22,7 +22,7 @@ typedef struct substitution {
     item *into;
     int n_axis; /* of the definition being extended: folded axes of what comes in are added after these */
     int64_t *extent;
-    int fold_axis; /* the first of them; 0: none yet */
+    int fold_axis; /* the first of them; -1: none yet */
 } substitution;
 
 static const expr *literal_of(arena *m, const node *n) /* a constant of one element is a literal */
@@ -55,7 +55,7 @@ static const expr *put_in(void *user, const expr *x)
     }
     if (same)
         return from->value;
-    const bool first = from->n_axis > x->n && !s->fold_axis;
+    const bool first = from->n_axis > x->n && s->fold_axis < 0;
     if (first)
         s->fold_axis = s->n_axis; /* the one fold may come in along several paths: the same axes every time */
     for (int i = x->n; i < from->n_axis; i++) {
@@ -75,7 +75,7 @@ static bool define(fuser *f, item *it, err *e)
         return false;
     it->n_axis = d.n_axis;
     memcpy(it->extent, d.extent, sizeof d.extent);
-    substitution s = {f, it, d.n_axis, it->extent, 0};
+    substitution s = {f, it, d.n_axis, it->extent, -1};
     it->value = it->whole ? d.value : x_map(&f->p->mem, d.value, put_in, &s);
     it->n_axis = s.n_axis;
     it->fold = x_count(it->value, X_FOLD) > 0;

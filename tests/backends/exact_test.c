@@ -13,6 +13,9 @@
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 
 static const char *const rows[] = {
+    /* one fold that comes in along several paths, of a scalar too */
+    "v i64[3]; s sum v; m multiply s s; l i64[]; c less m l; y where c l m",
+    "v f32[40]; s sum v; y multiply s s",
     /* products */
     "a f32[37,70]; w! f32[70,53]; y matmul a w",
     "a f32[64,1030]; w! f32[1030,96]; y matmul a w",
