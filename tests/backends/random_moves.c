@@ -8,6 +8,8 @@ static bool transpose(growing *w, int a)
     const value *v = &w->v[a];
     value y = *v;
     int64_t axes[TS_MAX_RANK];
+    if (!y.rank)
+        return false;
     for (int i = 0; i < v->rank; i++) {
         const int k = (int)roll(w->d, i + 1);
         axes[i] = axes[k], axes[k] = i;
@@ -49,6 +51,8 @@ static bool slice(growing *w, int a)
 {
     value y = w->v[a];
     int64_t start[TS_MAX_RANK], step[TS_MAX_RANK];
+    if (!y.rank)
+        return false;
     for (int i = 0; i < y.rank; i++) {
         const int64_t n = y.dim[i], low = roll(w->d, (n + 1) / 2), stride = 1 + roll(w->d, 2);
         const bool back = roll(w->d, 4) == 0;

@@ -43,7 +43,7 @@ static bool fold(growing *w, int a)
     }
     if (!strcmp(name, "sum"))
         y.bound *= (double)folded, y.dtype = summed(y.dtype);
-    if (!n || !y.rank || !fits(&y, folded))
+    if (!n || !fits(&y, folded))
         return false;
     text_add(&w->call, "%s", name);
     put_ints(w, "axes", n, axes);
