@@ -234,3 +234,13 @@ double args_number(const args *a, const char *name, double otherwise)
         value_seconds(s, &v);
     return v;
 }
+
+bool args_refuse(const args *a, const char *const *names, const char *remedy, ts_error *e)
+{
+    for (int i = 0; names[i]; i++)
+        if (args_count(a, names[i])) {
+            fail(e, TS_USAGE, "%s%s%s: --%s means nothing here", a->verb->name, *a->form ? " " : "", a->form, names[i]);
+            return fail_hint(e, "%s", remedy);
+        }
+    return true;
+}

@@ -58,7 +58,7 @@ REAL(floor, floor(x[0]))
 REAL(ceil, ceil(x[0]))
 REAL(round, nearbyint(x[0]))
 REAL(trunc, trunc(x[0]))
-REAL(sign, x[0] > 0 ? 1 : x[0] < 0 ? -1 : x[0])
+REAL(sign, x[0] > 0 ? 1 : x[0] < 0 ? -1 : x[0] == 0 ? 0 : x[0])
 REAL(floordiv, floor(x[0] / x[1]))
 REAL(fmod, fmod(x[0], x[1]))
 REAL(isnan, x[0] != x[0])
@@ -165,7 +165,7 @@ static const fn table[] = {
     {"ceil", 1, R_SAME, r_ceil, w_same, "ceil@($0)", "$0", {"0"}, NAN, 1, 1, NULL, NULL},
     {"round", 1, R_SAME, r_round, w_same, "rint@($0)", "$0", {"0"}, NAN, 1, 1, NULL, NULL},
     {"trunc", 1, R_SAME, r_trunc, w_same, "trunc@($0)", "$0", {"0"}, NAN, 1, 1, NULL, NULL},
-    {"sign", 1, R_SAME, r_sign, w_sign, "($0 > 0 ? 1 : $0 < 0 ? -1 : $0)", "(($0 > 0) - ($0 < 0))",
+    {"sign", 1, R_SAME, r_sign, w_sign, "($0 > 0 ? 1 : $0 < 0 ? -1 : $0 == 0 ? 0 : $0)", "(($0 > 0) - ($0 < 0))",
      {"0"}, NAN, 1, 1, n_sign, "($0 != 0)"},
     {"floordiv", 2, R_SAME, r_floordiv, w_floordiv, "floor@($0 / $1)", "whole_div($0, $1)",
      {"0", "0"}, NAN, 1, 2, n_floordiv, "($1 == 0 ? 0 : $0 / $1)"},

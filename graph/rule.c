@@ -160,6 +160,21 @@ const node *onnx_in(const onnx_call *c, int i)
     return i < c->n_in ? c->in[i] : NULL;
 }
 
+bool onnx_lengths(const onnx_call *c, int i, int64_t least, int64_t time, err *e)
+{
+    const node *n = onnx_in(c, i);
+    const bool fixed = n && node_is_leaf(n) &&
+                       n->leaf->kind != LEAF_INPUT; /* an input stays free, whatever it is now */
+    const ts_array *a = fixed ? g_value(c->g, n, 1 << 20) : NULL;
+    for (int64_t k = 0; a && k < ts_array_count(a); k++) {
+        const int64_t v = load_whole(a->dtype, a->data, k);
+        if (v < least || v > time)
+            return err_set(e, TS_BAD_INPUT, "%s: sequence %lld has length %lld, expected %lld to %lld", c->type,
+                           (long long)k, (long long)v, (long long)least, (long long)time);
+    }
+    return true;
+}
+
 bool onnx_need(const onnx_call *c, int n, err *e)
 {
     for (int i = 0; i < n; i++)

@@ -70,7 +70,9 @@ const expr *x_literal(arena *m, dtype d, double v);
 double dtype_lowest(dtype d); /* where a maximum starts */
 
 /* ---- ONNX ---- */
-const node *onnx_in(const onnx_call *c, int i);    /* NULL where absent */
+const node *onnx_in(const onnx_call *c, int i); /* NULL where absent */
+/* Operand i has lengths of sequences of `time` steps: those of a constant must each be least...time. */
+bool onnx_lengths(const onnx_call *c, int i, int64_t least, int64_t time, err *e);
 bool onnx_need(const onnx_call *c, int n, err *e); /* the first n operands are there: a file may say anything */
 bool onnx_must(const onnx_call *c, const char *name, err *e); /* an attribute that has no default */
 bool onnx_has(const onnx_call *c, const char *name, int i);   /* as attribute or as input i */

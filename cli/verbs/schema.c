@@ -100,7 +100,11 @@ static bool lint(session *s, const args *a, ts_error *e)
 
 static int run(const args *a, ts_error *e)
 {
+    static const char *const written[] = {"out", NULL};
     session s = {0};
+    if ((!strcmp(a->form, "lint") || !strcmp(a->form, "list")) &&
+        !args_refuse(a, written, "what it says goes to standard output: lint and list write no file", e))
+        return TS_OK;
     if (strcmp(a->form, "init") == 0)
         init(&s, a, e);
     else if (strcmp(a->form, "list") == 0)

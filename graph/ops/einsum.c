@@ -184,6 +184,11 @@ static const node *einsum_lower(graph *g, const node *n)
     char line[4 * MAX_RANK + 16];
     if (n->n_in < 1)
         return g_fail(g, TS_BAD_INPUT, "no operands"), NULL;
+    const char *digit = strpbrk(node_attr(n, "equation")->s, "0123456789"); /* names of what "..." stands for */
+    if (digit)
+        return g_fail(g, TS_BAD_INPUT, "equation: \"%s\": axes are named by letters, not by %c",
+                      node_attr(n, "equation")->s, *digit),
+               NULL;
     if (!read_node(n, &q, dim, &g->err))
         return NULL;
     const attr given = attr_word("equation", line);

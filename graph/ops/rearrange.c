@@ -24,7 +24,10 @@ static bool adapt_space_to_depth(const onnx_call *c, const node **out, err *e)
 
 static bool adapt_reverse_sequence(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 2, e))
+    const type *t = c->n_in > 0 && c->in[0] ? &c->in[0]->type : NULL;
+    int time;
+    if (!onnx_need(c, 2, e) || !axis_norm(onnx_int(c, "time_axis", 0), t->rank, &time, e) ||
+        !onnx_lengths(c, 1, 0, t->dim[time], e))
         return false;
     const attr list[] = {attr_int("batch_axis", onnx_int(c, "batch_axis", 1)),
                          attr_int("time_axis", onnx_int(c, "time_axis", 0))};
@@ -137,6 +140,9 @@ static const op reverse_sequence_op = {
     .numpy = "np.moveaxis(np.stack([np.concatenate([s[:k][::-1], s[k:]]) for s, k in zip(np.moveaxis(a, (batch_axis, "
              "time_axis), (0, 1)), b)]), (0, 1), (batch_axis, time_axis))",
     .onnx = (const onnx_rule[]){{"ReverseSequence", 10, adapt_reverse_sequence}, {0}},
+    .onnx_undefined = (const onnx_note[]){
+        {"ReverseSequence", "Lengths that are constant are 0 to the number of steps. Of others, one below 0 leaves its "
+                            "sequence as it is, one beyond the end stops the run."}, {0}},
     .onnx_types = "ReverseSequence:.i",
     .arity = 2, .attr = (const attr_spec[]){{"batch_axis", 'i', "1"}, {"time_axis", 'i', "0"}, {0}},
     .shape = reverse_shape, .body = reverse_body,

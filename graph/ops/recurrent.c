@@ -368,6 +368,8 @@ static bool adapt(const onnx_call *c, const char *op_name, int gates, int n_act,
     if (onnx_int(c, "hidden_size", l.hidden) != l.hidden)
         return err_set(e, TS_BAD_INPUT, "%s: hidden_size is %lld, R is of %lld", c->type,
                        (long long)onnx_int(c, "hidden_size", 0), (long long)l.hidden);
+    if (!onnx_lengths(c, 4, 0, l.time, e))
+        return false;
     for (int d = 0; d <= both; d++)
         if (!(y[d] = direction(&l, x, d, both ? d : reverse, e)))
             return onnx_give(c, out, NULL, e);
@@ -400,6 +402,9 @@ static const op rnn_op = {
     .doc = "States of a simple recurrent layer: [time, batch, hidden], and, at time, the last one once more.",
     .numpy = "recurrent('rnn', x, reverse, clip, [f])",
     .onnx = (const onnx_rule[]){{"RNN", 1, adapt_rnn}, {0}},
+    .onnx_undefined = (const onnx_note[]){
+        {"RNN", "Lengths that are constant are 0 to the number of steps. Of others, one below 0 is 0, one beyond the end is "
+                "the whole sequence."}, {0}},
     .onnx_types = "RNN:FFFFiF",
     .onnx_cases = "RNN f32[3,2,4] f32[1,5,4] f32[1,5,5] hidden_size=5",
     .arity = -1, .axes = "t b h",
@@ -413,6 +418,7 @@ static const op gru_op = {
     .doc = "States of a layer of gated recurrent units, z r h: [time, batch, hidden], and the last one once more.",
     .numpy = "recurrent('gru', x, reverse, clip, [f, g], linear_before_reset)",
     .onnx = (const onnx_rule[]){{"GRU", 1, adapt_gru}, {0}},
+    .onnx_undefined = (const onnx_note[]){{"GRU", "As of RNN."}, {0}},
     .onnx_types = "GRU:FFFFiF",
     .onnx_cases = "GRU f32[3,2,4] f32[1,15,4] f32[1,15,5] hidden_size=5",
     .arity = -1, .axes = "t b h",
@@ -428,6 +434,7 @@ static const op lstm_op = {
            "last cell.",
     .numpy = "recurrent('lstm', x, reverse, clip, [f, g, h], couple)",
     .onnx = (const onnx_rule[]){{"LSTM", 1, adapt_lstm}, {0}},
+    .onnx_undefined = (const onnx_note[]){{"LSTM", "As of RNN."}, {0}},
     .onnx_types = "LSTM:FFFFiF",
     .onnx_cases = "LSTM f32[3,2,4] f32[1,20,4] f32[1,20,5] hidden_size=5",
     .arity = -1, .axes = "t b h",

@@ -144,6 +144,14 @@ static side side_of(defn *d, int s, const expr *p)
     return y;
 }
 
+/* 0, which reads the box's image: one that is not there is an error, wherever the box's points are. */
+static const expr *image_is_there(defn *d, const expr *batch)
+{
+    arena *m = d->mem;
+    const expr *corner = defn_at(d, 0, (const expr *const[]){batch, x_axis(m, 1), x_whole(m, 0), x_whole(m, 0)});
+    return x3(m, "select", x1(m, "isnan", corner), x_real(m, 0), x_real(m, 0));
+}
+
 /* y[r, c, i, j] = mean, or maximum, over the points of the bin of the four elements around, weighted */
 static bool roi_body(defn *d, err *e)
 {
@@ -163,12 +171,13 @@ static bool roi_body(defn *d, err *e)
     if (!mean) { /* points outside of the image count as 0, those that the box does not have not at all */
         const expr *here = x2(m, "and", x2(m, "lt", x_axis(m, p), y.count), x2(m, "lt", x_axis(m, q), x.count));
         all = x3(m, "select", here, x3(m, "select", real, all, x_real(m, 0)), x_real(m, dtype_lowest(n->type.dtype)));
-        d->value = x_fold(m, "max", 1u << p | 1u << q, all);
+        d->value = x2(m, "add", x_fold(m, "max", 1u << p | 1u << q, all), image_is_there(d, batch));
         return true;
     }
     const expr *sum = x_fold(m, "add", 1u << p | 1u << q, x3(m, "select", real, all, x_real(m, 0)));
     const expr *count = x2(m, "max", x2(m, "mul", y.count, x.count), x_whole(m, 1));
     d->value = x2(m, "div", sum, x_cast(m, n->type.dtype, count));
+    d->value = x2(m, "add", d->value, image_is_there(d, batch));
     return true;
 }
 

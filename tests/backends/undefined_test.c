@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { N = 4 };
 
@@ -66,9 +67,39 @@ static void check(const struct row *r, int n_in, const char *target, bool known)
     ts_graph_free(g);
 }
 
+/* An image that is not there is an error, also of a box none of whose points lies within. */
+static void check_outside(const char *target)
+{
+    ts_error e = {0};
+    ts_graph *g = ts_graph_make();
+    ts_array in[3], y = {0};
+    const int64_t dim[3][4] = {{1, 1, 2, 2}, {1, 4}, {1}};
+    const ts_dtype kind[] = {TS_F32, TS_F32, TS_I64};
+    const int rank[] = {4, 2, 1};
+    ts_given given[] = {{.name = "x"}, {.name = "box"}, {.name = "image"}};
+    ts_tensor t[3];
+    for (int i = 0; i < 3; i++) {
+        CHECK(ts_array_make(&in[i], kind[i], rank[i], dim[i], &e));
+        given[i].value = in[i];
+        t[i] = ts_input(g, given[i].name, kind[i], rank[i], dim[i]);
+    }
+    for (int i = 0; i < 4; i++)
+        store_real(TS_F32, in[1].data, i, 100 + 100 * (i / 2));
+    store_whole(TS_I64, in[2].data, 0, 7);
+    ts_tensor made = ts_call(g, "roi_align bins=[1,1] points=1 most=1", 3, t);
+    if (!CHECK(!ts_eval(1, &made, 3, given, &(ts_options){.target = target, .threads = 1}, &y, &e) &&
+               strstr(e.text, "outside")))
+        printf("  %s: %s\n", target, e.text);
+    for (int i = 0; i < 3; i++)
+        ts_array_free(&in[i]);
+    ts_array_free(&y), ts_graph_free(g);
+}
+
 int main(void)
 {
     static const char *const target[] = {"interp", "c"};
+    for (int t = 0; t < 2; t++)
+        check_outside(target[t]);
     for (int t = 0; t < 2; t++)
         for (int known = 0; known < 2; known++) {
             for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -96,6 +96,8 @@ static const char *const rows[] = {
     "f32[3,0] ; max axes=[1] => !max: axis 1 is empty and has no extreme element",
     "f32[3,4] ; sum axes=[2] => !sum: axes: axis 2 is out of range for rank 2",
     "f32[3,4] ; sum axes=[0,-2] => !sum: axes: axis -2 is listed twice",
+    "f32[2,3] f32[3,4] ; einsum equation=1j,jk->1k => !einsum: equation: \"1j,jk->1k\": axes are named by letters, not "
+    "by 1",
     "f32[2] ; cast to=f99 => !cast: to: \"f99\" is not a dtype",
     "f32[2,3] ; softmax axis=2 => !softmax: axis: axis 2 is out of range for rank 2",
     "f32[2,3] f32[4] ; layer_norm => !layer_norm: multiply: shapes do not broadcast: f32[2,3] and f32[4] differ in "

@@ -53,6 +53,12 @@ static const char *const rows[] = {
     "IsInf 10 f32[3]=-inf,1,inf ; detect_positive=0 detect_negative=0 => bool[3] 0 0 0",
     "Dropout 13 f32[2] => f32[2] 1 2",
     "Dropout 13 outputs=2 f32[2] f32[]=0.5 bool[]=0 => f32[2] 1 2 ; bool[2] 1 1",
+    "Sign 13 f32[4]=-0,0,-2,3 => f32[4] 0 0 -1 1",
+    "ReverseSequence 10 f32[2,3] i64[3]=1,2,3 => !ReverseSequence: sequence 2 has length 3, expected 0 to 2",
+    "ReverseSequence 10 f32[2,3] i64[3]=1,-2,2 => !ReverseSequence: sequence 1 has length -2, expected 0 to 2",
+    "RNN 14 f32[2,1,1] f32[1,1,1] f32[1,1,1] - i32[1]=9 ; hidden_size=1 => !RNN: sequence 0 has length 9, expected 0 "
+    "to "
+    "2",
     "Dropout 13 f32[2] f32[]=1.5 bool[]=1 => !ratio 1.5 is outside",
     /* views */
     "Reshape 13 f32[2,3] i64[2]=0,-1 => f32[2,3] 1 2 3 4 5 6",
