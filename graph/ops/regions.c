@@ -149,7 +149,8 @@ static const expr *image_is_there(defn *d, const expr *batch)
 {
     arena *m = d->mem;
     const expr *corner = defn_at(d, 0, (const expr *const[]){batch, x_axis(m, 1), x_whole(m, 0), x_whole(m, 0)});
-    return x3(m, "select", x1(m, "isnan", corner), x_real(m, 0), x_real(m, 0));
+    const expr *zero = x_cast(m, d->node->type.dtype, x_real(m, 0));
+    return x3(m, "select", x1(m, "isnan", corner), zero, zero);
 }
 
 /* y[r, c, i, j] = mean, or maximum, over the points of the bin of the four elements around, weighted */
