@@ -104,8 +104,8 @@ static bool leaves(const char *location, const char *what, err *e)
 static bool absent(const char *location, const char *what, int why, err *e)
 {
     char words[128];
-    return err_set(e, TS_BAD_INPUT, "X002 %s: external file \"%s\": %s", what, location,
-                   strerror_r(why, words, sizeof words));
+    err_set(e, TS_BAD_INPUT, "X002 %s: external file \"%s\": %s", what, location, strerror_r(why, words, sizeof words));
+    return err_hint(e, "put that file beside the model: its numbers are there, and both belong together");
 }
 
 static bool map(external *x, const char *location, const char *what, mapping *out, err *e)

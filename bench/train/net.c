@@ -88,7 +88,7 @@ static bool read_head(net *n, int64_t width, int64_t out, ts_error *e)
     static const char *const name[] = {"head.weight", "head.bias"};
     ts_array a[2] = {{0}, {0}};
     ts_tensors *file = ts_tensors_open(n->wish->head, e);
-    bool good = file != NULL;
+    bool good = file || bench_hint(e, "--head takes a .safetensors file with head.weight and head.bias, or none");
     for (int i = 0; good && i < 2; i++)
         good = ts_tensors_get(file, name[i], &a[i], e);
     if (good && (a[0].rank != 2 || a[0].dim[0] != out || a[0].dim[1] != width || a[1].rank != 1 || a[1].dim[0] != out ||
@@ -210,11 +210,21 @@ static bool own_loss(net *n, ts_error *e)
 /* Options that would change nothing are mistakes. */
 static bool options_fit(const train_wish *w, ts_error *e)
 {
-    if (w->smoothing > 0 && (w->loss || strcmp(w->task, "regress") == 0)) {
-        bench_fail(e, TS_USAGE, "--label-smoothing %g: %s has no classes to smooth", w->smoothing,
-                   w->loss ? "--loss" : "--task regress");
-        return bench_hint(e, "leave it out");
-    }
+    const bool classes = !w->loss && strcmp(w->task, "classify") == 0, value = strcmp(w->task, "regress") == 0;
+    char subject[256];
+    const struct {
+        bool is;
+        const char *text, *hint;
+    } mistake[] = {
+        {w->smoothing > 0 && (w->loss || value), "--label-smoothing: %s has no classes to smooth", "leave it out"},
+        {w->labels > 0 && !classes, "--labels: %s has no classes of the data", "leave it out"},
+        {w->head && !classes && (w->loss || !value), "--head: %s has no head", "leave it out"},
+        {w->ema >= 1, "--ema 1 keeps the weights of the beginning", "it is the share that stays, as in 0.999"},
+    };
+    snprintf(subject, sizeof subject, "--%s %s", w->loss ? "loss" : "task", w->loss ? w->loss : w->task);
+    for (size_t i = 0; i < sizeof mistake / sizeof *mistake; i++)
+        if (mistake[i].is)
+            return bench_fail(e, TS_USAGE, mistake[i].text, subject), bench_hint(e, "%s", mistake[i].hint);
     return true;
 }
 

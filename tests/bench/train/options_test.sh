@@ -56,7 +56,7 @@ train plain --steps 1 --batch 8 --lr 0.1
 train smooth --steps 1 --batch 8 --lr 0.1 --label-smoothing 1
 holds "a, b = rows('plain')[0]['loss'], rows('smooth')[0]['loss']; assert a != b and b >= np.log(2) - 1e-6, (a, b)" \
     "smoothing all of a label is no loss over all classes"
-expect 2 '--label-smoothing 0.1: --task regress has no classes' train model.json --tokenizer vocab.txt --data train.tsv \
+expect 2 '--label-smoothing: --task regress has no classes' train model.json --tokenizer vocab.txt --data train.tsv \
     --task regress --label-smoothing 0.1 -o none
 
 # four batches of 8 are one of 32
@@ -174,4 +174,11 @@ train f16.parts --steps 40 --batch 8 --lr 0.05 --total-steps 40 --precision f16 
 cmp f16/checkpoints/step-00000040/optimizer.safetensors f16.parts/checkpoints/step-00000040/optimizer.safetensors ||
     wrong "f16 goes on to other bits"
 expect 2 'must be one of f32|bf16|f16' train model.json --tokenizer vocab.txt --data train.tsv --precision f8 -o none
+# what would change nothing is a mistake and leaves no run
+set -- train model.json --tokenizer vocab.txt --data train.tsv --length 12 --batch 8 --steps 1 -o mistaken
+expect 2 '--ema 1 keeps the weights of the beginning' "$@" --ema 1
+expect 2 '--labels: --task pairs has no classes of the data' "$@" --task pairs --labels 2
+expect 2 '--head: --loss total has no head' "$@" --loss total --head none
+expect 8 '--head takes a .safetensors file' "$@" --head nowhere.safetensors
+[ ! -e mistaken ] || wrong "a refused run leaves a folder"
 finish
