@@ -154,9 +154,9 @@ static void decide_inline(fuser *f, item *it)
         owner = r->owner;
         along = along && load && item_walks_along(load, r);
         fits = fits && load && item_volume(r) <= type_count(&it->node->type) && (!item_is_view(r) || r->once);
-        moved = moved || item_is_view(r);
+        moved = moved || item_is_view(r) || (r->inlined && r->strayed);
     }
-    it->owner = it, it->once = fits;
+    it->owner = it, it->once = fits, it->strayed = moved || !along;
     for (int i = 0; i < it->n_reader; i++)
         if (f->item[it->reader[i]]->whole)
             return;

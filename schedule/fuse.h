@@ -27,10 +27,11 @@ typedef struct item { /* a node that is not a leaf, on its way into a kernel */
     int *reader;        /* ids of the nodes that read it */
     struct item *owner; /* the materialised node in whose kernel it is computed; NULL: several (movement only) */
     bool once;          /* movement: no element is read more than once through it */
-    bool takes_fold;    /* as an owner: has its fold */
-    bool contracts;     /* as an owner: that fold reads two values or more */
-    double again;       /* operations on an element that several kernels repeat, down to what they read */
-    int reads;          /* as an owner: loads of its kernel, at most; MAX_LOADS is the limit */
+    bool strayed; /* what it is inlined into reads it elsewhere than at that one's own axes, and perhaps not always */
+    bool takes_fold; /* as an owner: has its fold */
+    bool contracts;  /* as an owner: that fold reads two values or more */
+    double again;    /* operations on an element that several kernels repeat, down to what they read */
+    int reads;       /* as an owner: loads of its kernel, at most; MAX_LOADS is the limit */
     bulk bulk;
     int kernel, mark;
     bool outside; /* read by another kernel than its own */

@@ -16,6 +16,9 @@ static const char *const rows[] = {
     /* one fold that comes in along several paths, of a scalar too */
     "v i64[3]; s sum v; m multiply s s; l i64[]; c less m l; y where c l m",
     "v f32[40]; s sum v; y multiply s s",
+    /* a sum that is read on a condition, at a place that is computed: it is not summed there */
+    "x f32[3,8,7,16]; w f32[1,8,2,3]; b f32[1,1,6]; c conv2d strides=[2,3] dilations=[2,1] pads=[2,2,1,0] x w; "
+    "s add c b; g! f32[3,3,1,2]; y grid_sample mode=nearest s g",
     /* products */
     "a f32[37,70]; w! f32[70,53]; y matmul a w",
     "a f32[64,1030]; w! f32[1030,96]; y matmul a w",
