@@ -34,6 +34,6 @@ double args_number(const args *a, const char *name,
                    double otherwise);                        /* NUMBER, SECONDS in seconds, PERCENT as a fraction */
 int args_count(const args *a, const char *name);             /* occurrences */
 const char *args_at(const args *a, const char *name, int i); /* value of the i-th occurrence */
-/* Refuses those of the options, a list that ends with NULL, that were given: this use of the verb would not read them. */
+/* Refuses those of the options, a list that ends with NULL, that were given: the verb would not read them here. */
 bool args_refuse(const args *a, const char *const *names, const char *remedy, ts_error *e);
 #endif
