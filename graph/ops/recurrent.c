@@ -403,8 +403,8 @@ static const op rnn_op = {
     .numpy = "recurrent('rnn', x, reverse, clip, [f])",
     .onnx = (const onnx_rule[]){{"RNN", 1, adapt_rnn}, {0}},
     .onnx_undefined = (const onnx_note[]){
-        {"RNN", "Lengths that are constant are 0 to the number of steps. Of others, one below 0 is 0, one beyond the end "
-                "is the whole sequence."}, {0}},
+        {"RNN", "Lengths that are constant are 0 to the number of steps. Of others, one below 0 is 0, one beyond the "
+                "end is the whole sequence."}, {0}},
     .onnx_types = "RNN:FFFFiF",
     .onnx_cases = "RNN f32[3,2,4] f32[1,5,4] f32[1,5,5] hidden_size=5",
     .arity = -1, .axes = "t b h",
