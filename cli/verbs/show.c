@@ -223,11 +223,7 @@ static bool show(session *s, const args *a, ts_error *e)
 
 static int run(const args *a, ts_error *e)
 {
-    static const char *const planned[] = {"target", "isa", "threads", NULL};
     session s = {0};
-    if (strcmp(args_text(a, "stage", ""), "planned") != 0 &&
-        !args_refuse(a, planned, "only a plan depends on it: add --stage planned, or ask tessera explain", e))
-        return TS_OK;
     show(&s, a, e);
     session_close(&s);
     return TS_OK;

@@ -20,8 +20,6 @@ expect 2 'did you mean init?' schema innit
 expect 2 'schema lint: MODEL is missing' schema lint a.json
 expect 2 'schema lint: --out means nothing here' schema lint a.json bert-base --out b.txt
 expect 2 'schema list: --out means nothing here' schema list -o b.txt
-expect 2 'show: --isa means nothing here' show bert-base --isa plain
-expect 2 'show: --target means nothing here' show bert-base --target c
 expect 2 'completion does not know "tcsh"' completion tcsh
 expect 2 'no help on "bnch"' help bnch
 expect 2 'did you mean tessera help bench?' help bnch
