@@ -97,5 +97,6 @@ fits headed x=x.npy
 # a dimension that --dim named stays
 tiny bert-tiny --data train.tsv --labels 2 "$@" --dim seq=24 --steps 1 -o named
 expect 0 'wrote' export named -o named.onnx
+expect 2 'export: --dim means nothing here' export named --dim batch=2 -o other.onnx
 expect 0 '[batch=1, 24]' show named.onnx --dim batch=1
 finish
