@@ -304,13 +304,15 @@ static void add_comparisons(cJSON *out, const race *r)
 
 /* ---- the whole ---- */
 
-static void add_step(cJSON *dims, const train_wish *w)
+static void add_step(cJSON *dims, const train_wish *w, const cJSON *facts)
 {
     char text[64];
     snprintf(text, sizeof text, "train=%s", w->task);
     js_item(dims, text);
     snprintf(text, sizeof text, "batch=%lld", (long long)w->batch);
     js_item(dims, text);
+    if (js_get(facts, "length") == NULL) /* of images */
+        return;
     snprintf(text, sizeof text, "length=%lld", (long long)w->length);
     js_item(dims, text);
 }
@@ -324,7 +326,7 @@ static void add_model(cJSON *out, const race *r)
     for (int i = 0; i < r->o.n_dims; i++)
         js_item(dims, r->o.dims[i]);
     if (r->o.train != NULL)
-        add_step(dims, r->o.train);
+        add_step(dims, r->o.train, r->judge.facts);
     const char *const list[] = {"inputs", "outputs"};
     for (int i = 0; i < 2; i++) {
         cJSON *ports = cJSON_Duplicate(js_get(r->judge.facts, list[i]), true), *port;

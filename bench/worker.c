@@ -314,6 +314,8 @@ static bool tell_facts(worker *w, ts_error *e)
             add_port(outputs, &port, NULL);
     if (w->step != NULL)
         add_step_ports(inputs, outputs, w);
+    if (w->step != NULL && w->step->net.text)
+        js_number(facts, "length", (double)w->step->net.length);
     add_hash(facts, w);
     if (!add_plan(facts, w, e)) {
         cJSON_Delete(facts);

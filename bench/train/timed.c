@@ -16,13 +16,13 @@ static int list_dims(const train_wish *w, const ts_port *first, char *own, const
 {
     int n = 0;
     bool named = false;
-    const bool free = first->rank > 0 && first->dim[0] < 0 && first->symbol[0];
+    const bool open = first->rank > 0 && first->dim[0] < 0 && first->symbol[0];
     for (char *line; own && n < MOST_DIMS - 1 && (line = strsep(&own, "\n"));)
         if (*line) {
-            named = named || (free && strncmp(line, first->symbol[0], strcspn(line, "=")) == 0);
+            named = named || (open && wish_names(line, first->symbol[0]));
             all[n++] = line;
         }
-    if (free && !named) {
+    if (open && !named) {
         snprintf(batch, 300, "%.256s=%lld", first->symbol[0], (long long)w->batch);
         all[n++] = batch;
     }
@@ -70,6 +70,14 @@ static bool takes_text(ts_model *m)
     return false;
 }
 
+static bool is_of_arrays(const train_wish *w, ts_error *e)
+{
+    if (strcmp(w->task, "classify") == 0 || strcmp(w->task, "regress") == 0)
+        return true;
+    bench_fail(e, TS_USAGE, "--task %s is for texts, and the model takes none", w->task);
+    return bench_hint(e, "--task classify and --task regress are for arrays");
+}
+
 bool timed_open(timed_step *t, const cJSON *wish, const char *model, ts_error *e)
 {
     train_wish *w = &t->wish;
@@ -81,7 +89,7 @@ bool timed_open(timed_step *t, const cJSON *wish, const char *model, ts_error *e
     bool good = m != NULL;
     if (good && !takes_text(m)) {
         wish_set_text(&w->data, "drawn=drawn.npy"); /* a run of it would be on arrays */
-        good = make_arrays(t, m, e);
+        good = is_of_arrays(w, e) && make_arrays(t, m, e);
     }
     ts_model_free(m);
     return good && net_make(&t->net, w, &t->data, w->batch, w->labels ? w->labels : 2, e);

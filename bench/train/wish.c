@@ -118,6 +118,12 @@ bool wish_line(const char **at, char line[WISH_LINE])
     return true;
 }
 
+bool wish_names(const char *line, const char *name)
+{
+    const size_t n = strlen(name);
+    return strncmp(line, name, n) == 0 && line[n] == '=';
+}
+
 bool wish_none(const char *list)
 {
     return list && strcmp(list, "none\n") == 0;

@@ -38,8 +38,12 @@ bool wish_read(train_wish *w, const cJSON *config, const char *path, ts_error *e
 /* The first field in which a run that goes on differs from how it began: an error that names it. */
 bool wish_same(const train_wish *began, const train_wish *now, ts_error *e);
 
+/* Whether every option that was given means something; of a run that begins. */
+bool wish_fits(const train_wish *w, ts_error *e);
+
 /* for (const char *at = list; wish_line(&at, line);) */
 enum { WISH_LINE = 4096 };
 bool wish_line(const char **at, char line[WISH_LINE]);
-bool wish_none(const char *list); /* the word "none" alone: an empty list, in place of a default */
+bool wish_names(const char *line, const char *name); /* "NAME=..." */
+bool wish_none(const char *list);                    /* the word "none" alone: an empty list, in place of a default */
 #endif

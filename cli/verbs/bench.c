@@ -67,7 +67,7 @@ static const option step_options[] = {
     {"train", 0, FLAG, NULL, "time a step of training: forward, loss, backward, clipping and update", false, 0, 0},
     {"task", 0, CHOICE, "classify|regress|lm|pairs", "what is learnt (default: classify)", false, 0, 0},
     {"batch", 0, INTEGER, "N", "examples of a step (default: 32)", false, 1, 1 << 20},
-    {"length", 0, INTEGER, "N", "tokens of an example (default: 64)", false, 2, 1 << 20},
+    {"length", 0, INTEGER, "N", "tokens of an example, where it is text (default: 64)", false, 2, 1 << 20},
     {"output", 0, WORD, "NAME", "output that the head stands on (default: the first)", false, 0, 0},
     {"optimizer", 0, WORD, "NAME", "adam, adamw, adafactor, lion or sgd (default: adamw)", false, 0, 0},
     {"clip", 0, NUMBER, "X", "greatest norm of all gradients; 0: none (default: 1)", false, 0, 1 << 30},

@@ -54,10 +54,10 @@ assert len(c["kernels"]) > 30 and all(k["median_ns"] > 0 for k in c["kernels"])
 (p,) = r["peers"]
 assert p["status"] == "ABSENT", p
 PY
-# images: arrays are drawn, the free first extent is the batch
+# images: arrays are drawn, the free first extent is the batch, and no option of another name says it
 cat >"$dir/images.json" <<'JSON'
 { "format": "graph/1", "name": "images", "opset": { "": 17 }, "outputs": [ { "name": "y" } ],
-  "inputs": [ { "name": "x", "dtype": "f32", "shape": ["n", 2, "size", 6] } ],
+  "inputs": [ { "name": "x", "dtype": "f32", "shape": ["size_of_batch", 2, "size", 6] } ],
   "constants": { "w": { "dtype": "f32", "shape": [2, 2, 1, 1], "data": [0.5, -1, 2, 0.25] } },
   "nodes": [ { "op": "Conv", "in": ["x", "w"], "out": ["c"] }, { "op": "GlobalMaxPool", "in": ["c"], "out": ["p"] },
              { "op": "Flatten", "in": ["p"], "out": ["y"] } ] }
@@ -66,9 +66,13 @@ JSON
     >"$dir/step.json" 2>"$dir/err" || wrong "bench --train of images: $(cat "$dir/err")"
 python3 - "$dir/step.json" <<'PY' || wrong "results of a step on images: $(head -c 2000 "$dir/step.json")"
 import json, sys
-(c,) = json.load(open(sys.argv[1]))["candidates"]
+r = json.load(open(sys.argv[1]))
+assert r["model"]["dims"] == ["size=5", "train=classify", "batch=3"], r["model"]  # no length
+(c,) = r["candidates"]
 assert c["status"] == "VALID" and 0 < c["numerics"]["max_rel"] <= 1e-4 and c["stats"]["median_ns"] > 0, c
 PY
+expect 2 '--task pairs is for texts, and the model takes none' bench "$dir/images.json" --train --task pairs --dim size=5
+expect 2 '--task lm is for texts, and the model takes none' bench "$dir/images.json" --train --task lm --dim size=5
 expect 2 'dimension "size" of input "x" has no extent' bench "$dir/images.json" --train --batch 3
 expect 2 'add --train, or leave it out' bench bert-tiny --batch 2
 expect 2 '--in gives inputs of a pass' bench bert-tiny --train --in x=y.npy
