@@ -52,9 +52,11 @@ bool outfile_check(const char *path, ts_error *e)
     char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
     if (!folder)
         return fail(e, TS_MEMORY, "no memory for a file name");
-    bool good = access(folder, W_OK | X_OK) == 0;
+    bool good = access(folder, W_OK | X_OK) == 0 || cannot("write", path, e);
+    if (!good && errno == ENOENT)
+        fail_hint(e, "the folder %s is not there: make it first", folder);
     free(folder);
-    return good || cannot("write", path, e);
+    return good;
 }
 
 bool outfile_write(const char *path, const char *text, ts_error *e)

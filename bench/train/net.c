@@ -207,27 +207,6 @@ static bool own_loss(net *n, ts_error *e)
     return true;
 }
 
-/* Options that would change nothing are mistakes. */
-static bool options_fit(const train_wish *w, ts_error *e)
-{
-    const bool classes = !w->loss && strcmp(w->task, "classify") == 0, value = strcmp(w->task, "regress") == 0;
-    char subject[256];
-    const struct {
-        bool is;
-        const char *text, *hint;
-    } mistake[] = {
-        {w->smoothing > 0 && (w->loss || value), "--label-smoothing: %s has no classes to smooth", "leave it out"},
-        {w->labels > 0 && !classes, "--labels: %s has no classes of the data", "leave it out"},
-        {w->head && !classes && (w->loss || !value), "--head: %s has no head", "leave it out"},
-        {w->ema >= 1, "--ema 1 keeps the weights of the beginning", "it is the share that stays, as in 0.999"},
-    };
-    snprintf(subject, sizeof subject, "--%s %s", w->loss ? "loss" : "task", w->loss ? w->loss : w->task);
-    for (size_t i = 0; i < sizeof mistake / sizeof *mistake; i++)
-        if (mistake[i].is)
-            return bench_fail(e, TS_USAGE, mistake[i].text, subject), bench_hint(e, "%s", mistake[i].hint);
-    return true;
-}
-
 /* A statistic that is read as something else too cannot follow the batches. */
 static bool statistics_apart(const net *n, ts_error *e)
 {
@@ -266,8 +245,8 @@ static bool make_loss(net *n, ts_error *e)
     } all[] = {{"classify", classify}, {"regress", regress}, {"lm", next_token}, {"pairs", pairs}};
     const train_wish *w = n->wish;
     const bool head = !w->loss && strcmp(w->task, "lm") != 0;
-    if (!options_fit(w, e) || !find_output(n, w->loss ? w->loss : w->output, e) || !net_thin(n, e) ||
-        !net_thin_fits(n, head, e) || !follow_statistics(n, e))
+    if (!find_output(n, w->loss ? w->loss : w->output, e) || !net_thin(n, e) || !net_thin_fits(n, head, e) ||
+        !follow_statistics(n, e))
         return false;
     if (w->loss)
         return own_loss(n, e);

@@ -125,11 +125,11 @@ static bool binds(net *n, int64_t length)
 }
 
 /* Where fewer tokens would do, it is the model's positions that are too few. */
-static bool tell_length(net *n, ts_error *e)
+static void tell_length(net *n, ts_error *e)
 {
     int64_t good = 1, bad = n->length;
     if (!binds(n, good))
-        return false;
+        return;
     while (bad - good > 1) {
         const int64_t middle = good + (bad - good) / 2;
         if (binds(n, middle))
@@ -140,7 +140,7 @@ static bool tell_length(net *n, ts_error *e)
     *e = (ts_error){0};
     bench_fail(e, TS_BAD_INPUT, "--length %lld: the model has positions for %lld tokens", (long long)n->length,
                (long long)good);
-    return bench_hint(e, "say --length %lld; longer texts are cut then, and counted", (long long)good);
+    bench_hint(e, "say --length %lld; longer texts are cut then, and counted", (long long)good);
 }
 
 /* Exporters fix extents that nobody told them to leave free. */
@@ -163,6 +163,29 @@ static bool extents_fit(const net *n, const feed *f, ts_error *e)
     return bench_hint(e, "say --length %lld, or export the model with that dimension free", (long long)length);
 }
 
+/* An extent that --dim gives and the batch or the data gives too, as another one. */
+static bool tell_dims(const net *n, ts_error *e)
+{
+    char line[WISH_LINE], same[WISH_LINE];
+    for (int i = 0; i < n->n_feed; i++) {
+        const feed *f = &n->feed[i];
+        const ts_array a = shape_of(n, f);
+        for (int k = 0; a.dtype != TS_N_DTYPE && k < f->port.rank; k++)
+            for (const char *at = f->port.dim[k] < 0 ? n->wish->dims : NULL; wish_line(&at, line);) {
+                snprintf(same, sizeof same, "%.3000s=%lld", f->port.symbol[k], (long long)a.dim[k]);
+                if (!wish_names(line, f->port.symbol[k]) || strcmp(line, same) == 0)
+                    continue;
+                bench_hint(e, "%s says that already: leave --dim %s out",
+                           k == 0                  ? "--batch"
+                           : f->role == FEED_ARRAY ? "the data"
+                                                   : "--length",
+                           line);
+                return true;
+            }
+    }
+    return false;
+}
+
 bool net_bind(net *n, const data *d, ts_error *e)
 {
     n->n_feed = ts_model_inputs(n->model);
@@ -176,8 +199,11 @@ bool net_bind(net *n, const data *d, ts_error *e)
     }
     if (!n->text && !all_read(n, d, e))
         return false;
-    if (!bind(n, e))
-        return n->text ? tell_length(n, e) : false;
+    if (!bind(n, e)) {
+        if (!tell_dims(n, e) && n->text)
+            tell_length(n, e);
+        return false;
+    }
     for (int i = 0; i < n->n_feed; i++) {
         ts_model_input(n->model, i, &n->feed[i].port);
         if (n->feed[i].role == FEED_IDS)

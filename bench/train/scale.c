@@ -31,6 +31,11 @@ bool precision_known(const train_wish *w, ts_error *e)
     return bench_hint(e, "f32, bf16 or f16");
 }
 
+bool precision_scaled(const train_wish *w)
+{
+    return which(w) < N_KNOWN && known[which(w)].scaled;
+}
+
 static bool narrowed(ts_graph *g, int n, const ts_tensor *t, const void *user, ts_tensor *out)
 {
     return ts_narrow(g, n, t, *(const ts_dtype *)user, out);
@@ -46,7 +51,7 @@ bool precision_grad(step *s, net *n, const ts_tensor *in, ts_tensor *grad, ts_er
 {
     ts_graph *g = n->g;
     ts_tensor seed = NULL;
-    if (known[which(s->wish)].scaled) {
+    if (precision_scaled(s->wish)) {
         s->scale = seed = ts_input(g, "train.scale", TS_F32, 0, NULL);
         char call[80];
         snprintf(call, sizeof call, "cast to=%s", ts_dtype_name(ts_type(s->loss)));

@@ -127,19 +127,22 @@ static bool asks(const train_job *j)
     return j->emit || j->planned;
 }
 
+bool trains(const train_job *j)
+{
+    return !j->dry && !asks(j);
+}
+
 /* A folder that holds a run is locked at once; a new one is made when all else is known to be right. */
 static bool open_run(training *t, run_facts *began, bool *goes_on, ts_error *e)
 {
     train_job *j = t->job;
     train_wish old;
     *goes_on = false;
-    if (j->dry)
-        return true;
     if (!j->resume)
         return run_is_new(j->run, e);
     ts_error none = {0};
     wish_init(&old);
-    bool good = asks(j) || run_is_new(j->run, &none) || run_lock(&t->folder, j->run, false, e);
+    bool good = !trains(j) || run_is_new(j->run, &none) || run_lock(&t->folder, j->run, false, e);
     good = good && run_read(j->run, &old, began, goes_on, e);
     if (good && !*goes_on && !t->wish->model) {
         good = bench_fail(e, TS_USAGE, "'%s' holds no run to go on with", j->run);
@@ -158,11 +161,6 @@ static bool open_run(training *t, run_facts *began, bool *goes_on, ts_error *e)
     }
     wish_free(&old);
     return good;
-}
-
-bool trains(const train_job *j)
-{
-    return !j->dry && !asks(j);
 }
 
 static bool tell_facts(const training *t, ts_error *e)
@@ -203,6 +201,8 @@ bool train_begin(training *t, ts_error *e)
     if (!w->data)
         return bench_fail(e, TS_USAGE, "train: --data is missing"),
                bench_hint(e, "--data FILE.tsv has TEXT, a tab, LABEL on a line");
+    if (!goes_on && !wish_fits(w, e))
+        return false;
     const bool stream = strcmp(w->task, "lm") == 0;
     t->tokenizer = train_tokenizer(w, e);
     if (e->code || (!stream && !read_train(t, 0, e)))

@@ -144,9 +144,11 @@ static bool is_run(const char *path)
 /* train MODEL -o RUN [--resume], or train --resume RUN: the run as it began. */
 static bool take_all(train_wish *w, const args *a, const char **run, ts_error *e)
 {
-    const char *noun = args_noun(a, 0), *out = args_text(a, "out", NULL);
+    const char *noun = args_noun(a, 0), *out = args_text(a, "out", NULL), *norms = args_text(a, "grad-norms", NULL);
     const bool as_it_began = args_flag(a, "resume") && !out;
     *run = as_it_began ? noun : out;
+    if (norms && !outfile_check(norms, e)) /* else lost after the first step */
+        return false;
     if (!as_it_began) {
         if (!out) {
             fail(e, TS_USAGE, "train: --out is missing");
@@ -154,7 +156,7 @@ static bool take_all(train_wish *w, const args *a, const char **run, ts_error *e
         }
         wish_set_text(&w->model, noun);
         wishes_take(w, a);
-        return !w->grad_norms || outfile_check(w->grad_norms, e); /* else lost after the first step */
+        return true;
     }
     for (const wish_field *f = wish_fields; f->name; f++)
         if (wishes_said(a, f) && !f->free) {

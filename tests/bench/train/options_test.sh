@@ -179,6 +179,32 @@ set -- train model.json --tokenizer vocab.txt --data train.tsv --length 12 --bat
 expect 2 '--ema 1 keeps the weights of the beginning' "$@" --ema 1
 expect 2 '--labels: --task pairs has no classes of the data' "$@" --task pairs --labels 2
 expect 2 '--head: --loss total has no head' "$@" --loss total --head none
+expect 2 '--pool: --task lm makes no one vector' "$@" --task lm --pool cls
+expect 2 '--growth-interval: --precision f32 has no loss scale' "$@" --growth-interval 3
+expect 2 'leave it out, or say --precision f16' "$@" --precision bf16 --loss-scale 8
+expect 2 '--task lm is for texts' train model.json --task lm --data input_ids=ids.npy -o mistaken
 expect 8 '--head takes a .safetensors file' "$@" --head nowhere.safetensors
+expect 8 'the folder no/ is not there: make it first' "$@" --grad-norms no/norms
+expect 3 '--length says that already: leave --dim seq=9 out' "$@" --dim seq=9
+expect 3 '--batch says that already: leave --dim batch=9 out' "$@" --dim batch=9
+expect 3 '--length says that already: leave --dim seq=1 out' "$@" --dim seq=1
 [ ! -e mistaken ] || wrong "a refused run leaves a folder"
+
+
+# a run that began when such options were passed over goes on; a dry run says how, and leaves it as it is
+"$TESSERA" train model.json --tokenizer vocab.txt --data train.tsv --loss total --length 12 --batch 8 --steps 1 \
+    --total-steps 2 -q -o old || wrong "train --loss fails"
+"${PYTHON:-python3}" - <<'PY'
+import hashlib, json
+run = json.load(open("old/run.json"))
+del run["sha256"]
+run["config"].update({"labels": 2, "head": "none", "pool": "cls", "growth-interval": 3})
+text = json.dumps(run)[:-1] + ',"sha256":"'
+open("old/run.json", "w").write(text + hashlib.sha256(text.encode()).hexdigest() + '"}\n')
+PY
+cp old/run.json before.json
+expect 0 '2 steps of 8' train --resume old --steps 2 --dry-run
+cmp before.json old/run.json || wrong "a dry run changes the run"
+expect 0 'step     2/2' train --resume old --steps 2
+expect 0 'examples' eval old --data dev.tsv
 finish
