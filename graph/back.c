@@ -140,6 +140,8 @@ static void put_attribute(writing *w, const char *s, size_t len, size_t mark)
     attr a = {.name = arena_format(w->b->mem, "%.*s", (int)mark, s), .kind = 'i'};
     if (s[mark] == ':')
         a.i = strtoll(s + mark + 1, NULL, 10);
+    else if (s[mark] == '\'')
+        a.kind = 's', a.s = arena_format(w->b->mem, "%.*s", (int)(len - mark - 1), s + mark + 1);
     else if (s[mark] == '~')
         a.i = onnx_code(w->n->type.dtype);
     else {
@@ -154,7 +156,7 @@ static void put_attribute(writing *w, const char *s, size_t len, size_t mark)
 
 static void put_word(writing *w, const char *s, size_t len)
 {
-    const size_t mark = strcspn(s, "=:~ ;");
+    const size_t mark = strcspn(s, "=:~' ;");
     if (mark < len)
         put_attribute(w, s, len, mark);
     else if (*s == '$')
@@ -248,7 +250,8 @@ static bool check_dtypes(const node *n, const char *words, err *e)
 
 bool back_node(back *b, const node *n, err *e)
 {
-    const char *words = n->op->back ? n->op->back : implied(b, n);
+    const op *o = n->op;
+    const char *words = o->back_of ? o->back_of(n) : o->back ? o->back : implied(b, n);
     if (!words || n->n_in > BACK_OPERANDS || !onnx_code(n->type.dtype))
         return err_set(e, TS_UNSUPPORTED, "operation %s has no counterpart in ONNX", n->op->name);
     if (!check_dtypes(n, words, e))

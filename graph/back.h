@@ -6,7 +6,7 @@
  *   %x            the axes that an attribute lists, or all of operand a
  *   !x            an attribute as a scalar of the result's dtype             ?   the truth value true      -   left out
  *   name=x        an attribute of the operator from one of the operation, where it is there
- *   name:1        an attribute of the operator that is this integer
+ *   name:1        an attribute of the operator that is this integer         name'word   this word
  *   name~         an attribute of the operator that is the result's dtype */
 #ifndef TS_BACK_H
 #define TS_BACK_H

@@ -116,6 +116,7 @@ typedef struct op {
     /* Letters of the result's axes, from the last one backwards after '|' fold letters: "m n | k" */
     const char *axes;
     const char *back; /* as operators of ONNX, see back.h; NULL: as a rule without an adapter implies, or not */
+    const char *(*back_of)(const node *n); /* in its place, where that depends on the node; NULL: there is none */
     /* How its operators of ONNX look after training: "training_mode=0" an attribute that is another then, "in=2",
      * "out=1" how many operands and results are left; NULL: as in training. */
     const char *trained;

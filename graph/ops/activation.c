@@ -49,6 +49,11 @@ static bool gelu_body(defn *d, err *e)
     return d->value != NULL;
 }
 
+static const char *silu_back(const node *n)
+{
+    return node_real(n, "alpha") == 1 ? "Sigmoid a^; Mul a^ $" : "Mul a^ !alpha; Sigmoid $; Mul a^ $";
+}
+
 /* ---- records ---- */
 static const op relu_op = {
     .name = "relu", .doc = "Larger of the value and zero.", .numpy = "np.maximum(a, 0)",
@@ -112,8 +117,10 @@ static const op silu_op = {
     .name = "silu", .doc = "The value times its logistic function.", .numpy = "a / (1 + np.exp(-alpha * a))",
     .onnx = (const onnx_rule[]){{"Swish", 24, NULL}, {0}},
     .onnx_types = "Swish:f",
+    .back_of = silu_back,
     .arity = 1, .axes = "e", .attr = (const attr_spec[]){{"alpha", 'f', "1"}, {0}},
-    .text = "a / (1 + exp(-alpha * a))", .shape = shape_float, .cases = real};
+    .text = "a / (1 + exp(-alpha * a))", .shape = shape_float,
+    .cases = "f32[2,3]\nf32[16]! alpha=1.5\nf64[3,1,2]\nf64[16]!\ni32[7]\nf32[]\nf32[0,3]\nf16[5]"};
 
 static const op quick_gelu_op = {
     .name = "quick_gelu", .doc = "The value times the logistic function of 1.702 times the value.",

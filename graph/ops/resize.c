@@ -436,10 +436,22 @@ static bool adapt_upsample_image(const onnx_call *c, const node **out, err *e)
     return adapt_resize(&as, out, e);
 }
 
+/* ---- the way back ---- */
+/* Other runtimes divide in f32, whose floor is right where each element is repeated as often as the others. */
+static const char *stretch_back(const node *n)
+{
+    int axis;
+    const type *t = &n->in[0]->type;
+    return attr_axis(n, "axis", t->rank, &axis, NULL) && type_count(t) && type_count(&n->type) && n->type.dim[axis] % t->dim[axis] == 0
+               ? "Resize a - - # mode'nearest coordinate_transformation_mode'asymmetric nearest_mode'floor"
+               : NULL;
+}
+
 /* ---- records ---- */
 static const op stretch_op = {
     .name = "stretch", .doc = "An axis at another extent: element i is element floor(i * extent / size).",
     .numpy = "np.take(a, np.arange(size) * a.shape[axis] // max(1, size), axis)",
+    .back_of = stretch_back,
     .arity = 1, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {"size", 'i', NULL}, {0}},
     .shape = stretch_shape, .body = stretch_body,
     .cases = "f32[3,4] size=6\nf32[3,4] axis=1 size=7\ni64[2,9] axis=-1 size=4\nf32[2,3] axis=1 size=0\n"
