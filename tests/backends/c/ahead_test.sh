@@ -1,6 +1,6 @@
 #!/bin/sh
-# What "+a@l2*2" and "+y@l2*2" become: every line of the next slice is asked for once while a tile is computed, in one
-# piece or in rows that lie apart.
+# What "+a@l2*2", "+y@l2*2" and "+b+b@l2*2" become: every line of the next slice is asked for once while a tile is computed,
+# or while all tiles under a copy are, in one piece or in rows that lie apart.
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 cat >product.json <<'JSON'
@@ -8,17 +8,11 @@ cat >product.json <<'JSON'
  {"name": "b", "dtype": "f32", "shape": [64, 96]}], "outputs": [{"name": "y"}],
  "nodes": [{"op": "MatMul", "in": ["a", "b"], "out": ["y"]}]}
 JSON
-cat >ahead.json <<'JSON'
-{"format": "tiling/1", "rules": [{"name": "r", "match": {"op": "matmul"},
- "loops": "n/48 m/8+y@l2*2+a@l2*2 k/4 k@unroll m@unroll n@vector"}]}
-JSON
-expect 0 "+y@l2*2" explain product.json -s ahead.json --isa avx512
-expect 0 "wrote code; build it" emit product.json -s ahead.json --isa avx512 -o code
-python3 - code/k_*.c <<'PY' || wrong "lines of the next slices" "$(grep PREFETCH code/k_*.c)"
+cat >asked.py <<'PY'
 import re, sys
 text = open(sys.argv[1]).read()
 tile = text[text.index("static void tile0"):text.index("void k_")]
-asked = {"ahead0": [], "ahead_y": []}
+asked = {name: [] for name in re.findall(r"char \*(ahead\w+)[,)]", tile)}  # by one tile, bytes from where it is pointed to
 for k in range(16):
     on = True
     for line in tile.splitlines():
@@ -31,22 +25,25 @@ for k in range(16):
                 if on:
                     asked[at[1]].append(eval(at[2].replace("/", "//"), {"k_2": k, "piece": piece}))
             on = True
-assert sorted(asked["ahead0"]) == [64 * i for i in range(8 * 64 * 4 // 64)], asked
-rows = {96 * 4 * row + 64 * i for row in range(8) for i in range(3)}
-assert rows <= set(asked["ahead_y"]) and len(asked["ahead_y"]) <= len(rows) + 8, asked
+def rows(n): return {96 * 4 * row + 64 * i for row in range(n) for i in range(48 * 4 // 64)}
 PY
-cat >copied.json <<'JSON'
-{"format": "tiling/1", "rules": [{"name": "r", "match": {"op": "matmul"},
- "loops": "n/48+b+b@l2*2 m/8 k/4 k@unroll m@unroll n@vector"}]}
-JSON
-expect 0 "+b+b@l2*2" explain product.json -s copied.json --isa avx512
-expect 0 "wrote copied; build it" emit product.json -s copied.json --isa avx512 -o copied
-python3 - copied/k_*.c <<'PY' || wrong "lines of the next panel" "$(grep PREFETCH copied/k_*.c)"
-import re, sys
-text = open(sys.argv[1]).read()
+emitted() { # NAME STAGED LOOPS: the product under these loops, as C
+    echo "{\"format\": \"tiling/1\", \"rules\": [{\"name\": \"r\", \"match\": {\"op\": \"matmul\"}, \"loops\": \"$3\"}]}" >"$1.json"
+    expect 0 "$2" explain product.json -s "$1.json" --isa avx512
+    expect 0 "wrote $1; build it" emit product.json -s "$1.json" --isa avx512 -o "$1"
+}
+emitted slices "+y@l2*2" "n/48 m/8+y@l2*2+a@l2*2 k/4 k@unroll m@unroll n@vector"
+python3 - slices/k_*.c <<'PY' || wrong "lines of the next slices" "$(grep PREFETCH slices/k_*.c)"
+from asked import *
+assert sorted(asked["ahead0"]) == [64 * i for i in range(8 * 64 * 4 // 64)], asked
+assert rows(8) <= set(asked["ahead_y"]) and len(asked["ahead_y"]) <= len(rows(8)) + 8, asked
+PY
+emitted copied "+b+b@l2*2" "n/48+b+b@l2*2 m/8 k/4 k@unroll m@unroll n@vector"
+python3 - copied/k_*.c <<'PY' || wrong "lines of the next panel" "$(grep -E 'PREFETCH|ahead' copied/k_*.c)"
+from asked import *
 step = int(re.search(r"ahead1 \+ (\d+) \* m_1", text)[1])
-rows, per = step // (96 * 4), re.search(r"piece < (\d+)", text)
-assert rows == (int(per[1]) if per else 1) and rows * 30 >= 64, text
+lines = [step * tile + at for tile in range(240 // 8) for at in asked["ahead1"]]
+assert rows(64) <= set(lines) and len(set(lines)) == len(lines), lines
 assert re.search(r"ahead1 = \(const char \*\)\(x1 \+ 48 \* n_0 \+ 48\)", text), text
 PY
 finish

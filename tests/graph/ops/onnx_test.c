@@ -273,7 +273,7 @@ static void print_value(text *t, const ts_array *a)
     type_print(t, &y);
     for (int64_t i = 0; i < ts_array_count(a); i++)
         if (dtype_class(a->dtype) == D_REAL)
-            text_add(t, " %.6g", load_real(a->dtype, a->data, i) + 0.0); /* no negative zeros */
+            text_add(t, " %.6g", load_real(a->dtype, a->data, i));
         else
             text_add(t, " %lld", (long long)load_whole(a->dtype, a->data, i));
 }
