@@ -251,7 +251,8 @@ static bool complete(const ts_model *m, model_file *f, err *e)
                 complete_port(&f->mem, &output[i], &m->bound->output[k]);
         if (output[i].dtype == TS_N_DTYPE)
             return err_set(e, TS_BAD_INPUT, "output \"%s\": its dtype is known only when all dimensions are bound",
-                           output[i].name);
+                           output[i].name),
+                   err_hint(e, "bind them, as with --dim NAME=N; in the file they stay free");
     }
     f->main.output = output;
     return true;

@@ -12,12 +12,14 @@ static bool save(ts_model *m, const args *a, const char *path, ts_error *e)
 
 static bool work(const args *a, const char *what, const char *path, ts_error *e)
 {
-    static const char *const bound[] = {"dim", NULL};
+    static const char *const bound[] = {"dim", NULL}, *const limits[] = {"limit", NULL};
     if (!path) {
         fail(e, TS_USAGE, "export: --out is missing");
         return fail_hint(e, "-o FILE.onnx says where the model goes");
     }
-    if (run_is(what) && !args_refuse(a, bound, "extents that the data decides stay free, the others are the run's", e))
+    if (run_is(what) &&
+        (!args_refuse(a, bound, "extents that the data decides stay free, the others are the run's", e) ||
+         !args_refuse(a, limits, "the model was read within the usual limits when it was trained", e)))
         return false;
     ts_model *m = run_is(what) ? NULL : session_model(a, what, e);
     const bool good = run_is(what) ? run_export(what, path, e) : m && save(m, a, path, e);

@@ -120,8 +120,9 @@ static void test_built_in(void)
     static const struct {
         const char *dim, *batch, *length;
         int n_rest, rows;
-        const char *rest[1];
+        const char *rest[2];
     } all[] = {{"batch=2", "", "seq", 1, 8, {"seq=8"}},
+               {"seq=1..128", "batch", "seq", 2, 8, {"batch=2", "seq=8"}}, /* a range is no name; 129 is not possible */
                {"seq=8", "batch", "", 1, 8, {"batch=2"}},
                {"last=1", "batch", "", 1, 1, {"batch=2"}}}; /* a row at seq - 1 follows nothing */
     static float wpe[128 * 128];
@@ -149,6 +150,32 @@ static void test_built_in(void)
         CHECK(!memcmp(held_named(m, "wpe.weight")->value.data, wpe, sizeof wpe));
         ts_model_free(m);
     }
+}
+
+/* What a file leaves to its nodes is known once it is bound; that its extents are free stays. */
+static void test_open_ended(void)
+{
+    static const char open_ended[] =
+        "{ \"format\": \"graph/1\", \"opset\": { \"\": 17 }, \"outputs\": [ { \"name\": \"y\" } ],"
+        "  \"inputs\": [ { \"name\": \"x\", \"dtype\": \"f32\", \"shape\": [\"n\", 3] } ],"
+        "  \"nodes\": [ { \"op\": \"Relu\", \"in\": [\"x\"], \"out\": [\"y\"] } ] }";
+    const char *two = "n=2";
+    char path[160], onnx[160];
+    err e = {0};
+    in_folder("open.json", path), in_folder("open.onnx", onnx);
+    CHECK(file_save(path, open_ended, strlen(open_ended), NULL));
+    ts_model *m = ts_model_open(path, &e);
+    CHECK(m && !ts_model_save(m, NULL, onnx, &e));
+    CHECK_TEXT(e.text, "output \"y\": its dtype is known only when all dimensions are bound\n"
+                       "  hint: bind them, as with --dim NAME=N; in the file they stay free");
+    e = (err){0};
+    CHECK(ts_model_bind(m, 1, &two, NULL, &e) && ts_model_save(m, NULL, onnx, &e));
+    ts_model_free(m);
+    CHECK((m = ts_model_open(onnx, &e)));
+    const ts_port *y = m->declared->output;
+    CHECK(y->dtype == TS_F32 && y->rank == 2 && y->dim[0] == -1 && y->dim[1] == -1);
+    CHECK(m->declared->input->dim[0] == -1);
+    ts_model_free(m);
 }
 
 static void test_refusals(void)
@@ -193,6 +220,7 @@ int main(void)
     test_round_trip();
     test_addition();
     test_built_in();
+    test_open_ended();
     test_refusals();
     scratch_remove(&folder);
     return check_done();

@@ -40,6 +40,7 @@ onnx.checker.check_model(run + ".onnx", full_check=True)
 session = ort.InferenceSession(run + ".onnx", providers=["CPUExecutionProvider"])
 feed = {g.split("=")[0]: np.load(g.split("=")[1]) for g in given if g != "--in"}
 assert sorted(feed) == sorted(i.name for i in session.get_inputs()), [i.name for i in session.get_inputs()]
+assert session.get_inputs()[0].shape[0] == "batch" and session.get_outputs()[0].shape[0] in ("batch", "y.0")
 for o, got in zip(session.get_outputs(), session.run(None, feed)):
     want = np.load(f"{run}.out/{o.name}.npy")
     assert got.shape == want.shape and np.allclose(got, want, atol=1e-4), (o.name, abs(got - want).max())
@@ -94,9 +95,24 @@ fits images x=x.npy
 tiny resnet-tiny --data x=x.npy --data label=label.npy --labels 10 --batch 2 --steps 2 -o headed
 fits headed x=x.npy
 
+# a model whose file says nothing of the shape of what comes out
+"$python" - <<'PY'
+import json
+json.dump({"format": "graph/1", "name": "plain", "opset": {"": 17}, "outputs": [{"name": "y", "dtype": "f32"}],
+           "inputs": [{"name": "x", "dtype": "f32", "shape": ["batch", 3, "high", "wide"]}],
+           "constants": {"w": {"dtype": "f32", "shape": [10, 3, 1, 1], "data": [i % 7 / 7 for i in range(30)]}},
+           "nodes": [{"op": "Conv", "in": ["x", "w"], "out": ["c"]}, {"op": "GlobalMaxPool", "in": ["c"], "out": ["p"]},
+                     {"op": "Flatten", "in": ["p"], "out": ["y"]}]}, open("plain.json", "w"))
+PY
+tiny plain.json --data x=x.npy --data label=label.npy --head none --batch 2 --steps 1 -o plain
+fits plain x=x.npy
+tiny plain.json --data x=x.npy --data label=label.npy --labels 10 --batch 2 --steps 1 -o topped # its extents are the data's
+fits topped x=x.npy
+
 # a dimension that --dim named stays
 tiny bert-tiny --data train.tsv --labels 2 "$@" --dim seq=24 --steps 1 -o named
 expect 0 'wrote' export named -o named.onnx
 expect 2 'export: --dim means nothing here' export named --dim batch=2 -o other.onnx
+expect 2 'export: --limit means nothing here' export named --limit steps=1 -o other.onnx
 expect 0 '[batch=1, 24]' show named.onnx --dim batch=1
 finish
