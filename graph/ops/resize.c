@@ -441,8 +441,9 @@ static bool adapt_upsample_image(const onnx_call *c, const node **out, err *e)
 static const char *stretch_back(const node *n)
 {
     int axis;
-    const type *t = &n->in[0]->type;
-    return attr_axis(n, "axis", t->rank, &axis, NULL) && type_count(t) && type_count(&n->type) && n->type.dim[axis] % t->dim[axis] == 0
+    const type *t = &n->in[0]->type, *y = &n->type;
+    const bool some = type_count(t) && type_count(y);
+    return some && attr_axis(n, "axis", t->rank, &axis, NULL) && y->dim[axis] % t->dim[axis] == 0
                ? "Resize a - - # mode'nearest coordinate_transformation_mode'asymmetric nearest_mode'floor"
                : NULL;
 }
