@@ -22,7 +22,8 @@ typedef struct growing { /* value i is called vi in the text */
 /* Adds statements that make something of value a, the last of them the new value; or nothing, false. */
 typedef struct growth {
     bool (*grow)(growing *w, int a);
-    bool numbers, truths; /* what it takes */
+    bool numbers, truths; /* what it takes, */
+    int rank;             /* of this rank at least */
 } growth;
 extern const growth arithmetic_growths[], sum_growths[], move_growths[], mask_growths[]; /* end with NULL */
 

@@ -100,8 +100,6 @@ static bool cast(growing *w, int a)
 static bool largest(growing *w, int a)
 {
     value v = w->v[a];
-    if (!v.rank)
-        return false;
     const int at = (int)roll(w->d, v.rank);
     v.dtype = TS_I64, v.bound = (double)v.dim[at], v.dim[at] = 1;
     text_add(&w->call, "%s axis=%d keepdims=1 last=%d v%d", roll(w->d, 2) ? "argmax" : "argmin", at, (int)roll(w->d, 2),
@@ -110,6 +108,8 @@ static bool largest(growing *w, int a)
     return true;
 }
 
-const growth mask_growths[] = {
-    {masked, true, true},  {masked, true, false}, {masked, true, false}, {compare, true, true},  {logic, false, true},
-    {choose, false, true}, {choose, false, true}, {cast, true, true},    {largest, true, false}, {0}};
+const growth mask_growths[] = {{masked, true, true, 0},   {masked, true, false, 0},
+                               {masked, true, false, 0},  {compare, true, true, 0},
+                               {logic, false, true, 0},   {choose, false, true, 0},
+                               {choose, false, true, 0},  {cast, true, true, 0},
+                               {largest, true, false, 1}, {0}};

@@ -8,8 +8,6 @@ static bool transpose(growing *w, int a)
     const value *v = &w->v[a];
     value y = *v;
     int64_t axes[TS_MAX_RANK];
-    if (!y.rank)
-        return false;
     for (int i = 0; i < v->rank; i++) {
         const int k = (int)roll(w->d, i + 1);
         axes[i] = axes[k], axes[k] = i;
@@ -26,8 +24,6 @@ static bool transpose(growing *w, int a)
 static bool reshape(growing *w, int a) /* two neighbours become one, or one becomes two */
 {
     value y = w->v[a];
-    if (y.rank < 1)
-        return false;
     const int at = (int)roll(w->d, y.rank);
     if (roll(w->d, 2) && at + 1 < y.rank) {
         y.dim[at] *= y.dim[at + 1];
@@ -51,8 +47,6 @@ static bool slice(growing *w, int a)
 {
     value y = w->v[a];
     int64_t start[TS_MAX_RANK], step[TS_MAX_RANK];
-    if (!y.rank)
-        return false;
     for (int i = 0; i < y.rank; i++) {
         const int64_t n = y.dim[i], low = roll(w->d, (n + 1) / 2), stride = 1 + roll(w->d, 2);
         const bool back = roll(w->d, 4) == 0;
@@ -72,8 +66,6 @@ static bool concat(growing *w, int a) /* with something new, or with what is the
 {
     value y = w->v[a];
     int64_t dim[TS_MAX_RANK];
-    if (!y.rank)
-        return false;
     const int at = (int)roll(w->d, y.rank);
     int b = roll(w->d, 4) ? -1 : known_like(w, a, y.dtype);
     if (b < 0 && roll(w->d, 6) == 0)
@@ -106,7 +98,7 @@ static bool pad(growing *w, int a) /* also negative ones, and by more than there
     for (int i = 0; i < y.rank; i++)
         if (y.dim[i] < 1)
             return false;
-    if (!y.rank || !fits(&y, 1))
+    if (!fits(&y, 1))
         return false;
     text_add(&w->call, "pad mode=%s value=%d", how, y.dtype == TS_BOOL || roll(w->d, 2) ? 0 : 1);
     put_ints(w, "pads", 2 * y.rank, pads);
@@ -118,8 +110,6 @@ static bool pad(growing *w, int a) /* also negative ones, and by more than there
 static bool gather(growing *w, int a)
 {
     value y = w->v[a];
-    if (!y.rank)
-        return false;
     const int at = (int)roll(w->d, y.rank);
     const int64_t below = y.dim[at];
     const bool alone = roll(w->d, 2);
@@ -138,7 +128,7 @@ static bool repeat(growing *w, int a)
     int64_t reps[TS_MAX_RANK];
     for (int i = 0; i < y.rank; i++)
         y.dim[i] *= reps[i] = roll(w->d, 3) ? 1 : 2 + roll(w->d, 2);
-    if (!y.rank || !fits(&y, 1))
+    if (!fits(&y, 1))
         return false;
     text_add(&w->call, "tile");
     put_ints(w, "reps", y.rank, reps);
@@ -148,5 +138,5 @@ static bool repeat(growing *w, int a)
 }
 
 const growth move_growths[] = {
-    {transpose, true, true}, {reshape, true, true}, {slice, true, true},  {concat, true, true},
-    {pad, true, true},       {gather, true, true},  {repeat, true, true}, {0}};
+    {transpose, true, true, 1}, {reshape, true, true, 1}, {slice, true, true, 1},  {concat, true, true, 1},
+    {pad, true, true, 1},       {gather, true, true, 1},  {repeat, true, true, 1}, {0}};

@@ -26,7 +26,7 @@ static bool unary(growing *w, int a)
     return true;
 }
 
-const growth arithmetic_growths[] = {{binary, true, false}, {binary, true, false}, {unary, true, false}, {0}};
+const growth arithmetic_growths[] = {{binary, true, false, 0}, {binary, true, false, 0}, {unary, true, false, 0}, {0}};
 
 static const growth *pick(dice *d)
 {
@@ -53,7 +53,7 @@ void random_row(dice *d, text *row)
     for (int done = 0, tried = 0; done < most && tried < 80 && has_room(&w); tried++) {
         const int last = w.n - 1; /* so that all is needed in the end */
         const growth *g = pick(d);
-        if (w.v[last].dtype == TS_BOOL ? g->truths : g->numbers)
+        if ((w.v[last].dtype == TS_BOOL ? g->truths : g->numbers) && w.v[last].rank >= g->rank)
             done += g->grow(&w, last);
     }
     if (w.n == 1)

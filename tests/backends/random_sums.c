@@ -6,7 +6,7 @@
 static bool matmul(growing *w, int a)
 {
     value v = w->v[a];
-    if (v.rank < 2 || v.rank > 3)
+    if (v.rank > 3)
         return false;
     const int64_t k = v.dim[v.rank - 1], n = some_extent(w->d);
     v.dim[v.rank - 1] = n, v.bound *= (double)(k * LEAF_BOUND);
@@ -83,7 +83,7 @@ static bool conv(growing *w, int a)
     static const int64_t channels[] = {1, 3, 4, 8, 12, 17, 20};
     value y = w->v[a];
     windows s;
-    if (y.rank < 3 || y.rank > 4 || !roll_windows(w->d, &y, &s))
+    if (y.rank > 4 || !roll_windows(w->d, &y, &s))
         return false;
     const int64_t in = y.dim[1], group = roll(w->d, 4) ? 1 : in % 2 == 0 && roll(w->d, 2) ? 2 : in;
     const int64_t folded = s.kernel[0] * (s.n == 2 ? s.kernel[1] : 1) * in / group;
@@ -104,7 +104,7 @@ static bool max_pool(growing *w, int a)
 {
     value y = w->v[a];
     windows s;
-    if (y.rank < 3 || y.rank > 4 || !roll_windows(w->d, &y, &s) || !fits(&y, 9))
+    if (y.rank > 4 || !roll_windows(w->d, &y, &s) || !fits(&y, 9))
         return false;
     text_add(&w->call, "max_pool");
     put_ints(w, "kernel", s.n, s.kernel), put_windows(w, &s);
@@ -117,7 +117,7 @@ static bool conv_transpose(growing *w, int a)
 {
     value y = w->v[a];
     const int64_t k[] = {1 + roll(w->d, 3), 1 + roll(w->d, 3)}, stride[] = {1 + roll(w->d, 2), 1 + roll(w->d, 2)};
-    if (y.rank < 3 || y.rank > 4)
+    if (y.rank > 4)
         return false;
     const int64_t in = y.dim[1], out = 1 + roll(w->d, 9);
     for (int i = 0; i < y.rank - 2; i++)
@@ -137,8 +137,6 @@ static bool scatter(growing *w, int a) /* as what is put in, or as what it is pu
 {
     value y = w->v[a];
     int64_t dim[TS_MAX_RANK];
-    if (!y.rank)
-        return false;
     const int at = (int)roll(w->d, y.rank);
     const bool from = roll(w->d, 2);
     memcpy(dim, y.dim, sizeof dim);
@@ -159,8 +157,6 @@ static bool scatter(growing *w, int a) /* as what is put in, or as what it is pu
 static bool along(growing *w, int a) /* running totals; elements in order, the largest of them */
 {
     value y = w->v[a];
-    if (!y.rank)
-        return false;
     const int at = (int)roll(w->d, y.rank);
     const int64_t which = roll(w->d, 3);
     if (which == 0)
@@ -179,8 +175,8 @@ static bool along(growing *w, int a) /* running totals; elements in order, the l
     return true;
 }
 
-const growth sum_growths[] = {{matmul, true, false},         {matmul, true, false},
-                              {conv, true, false},           {conv, true, false},
-                              {max_pool, true, false},       {fold, true, true},
-                              {conv_transpose, true, false}, {scatter, true, false},
-                              {along, true, false},          {0}};
+const growth sum_growths[] = {{matmul, true, false, 2},         {matmul, true, false, 2},
+                              {conv, true, false, 3},           {conv, true, false, 3},
+                              {max_pool, true, false, 3},       {fold, true, true, 0},
+                              {conv_transpose, true, false, 3}, {scatter, true, false, 1},
+                              {along, true, false, 1},          {0}};
