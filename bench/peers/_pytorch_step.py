@@ -13,16 +13,17 @@ KNOWN = {  # vocabulary, width: layers, heads, positions, causal
 
 
 def architecture(path):
+    """Whether it takes images, and its row above."""
     graph = package("onnx").load(path, load_external_data=False).graph
     shapes = {tuple(w.dims) for w in graph.initializer}
     convolutions = sum(node.op_type == "Conv" for node in graph.node)
     if (64, 3, 7, 7) in shapes and convolutions in IMAGES:
         if any(node.op_type == "BatchNormalization" for node in graph.node):
             raise Absent("its ResNet is spelled with batch normalisation folded, as built in, and this file has some")
-        return IMAGES[convolutions]
+        return True, IMAGES[convolutions]
     for size, rest in KNOWN.items():
         if size in shapes or size[::-1] in shapes:
-            return size + rest
+            return False, size + rest
     raise Absent("its training step is spelled for MiniLM, BERT-base, GPT-2, ResNet-18 and -50 only; this is none of them")
 
 
@@ -111,7 +112,7 @@ def resnet(torch, blocks, bottleneck, classes):
 class Step:
     def open(self, model, inputs, threads, train):
         self.torch = torch = package("torch")
-        is_images = len(known := architecture(model)) == 2
+        is_images, known = architecture(model)
         causal = not is_images and known[-1]
         told = {name: train[name] for name in ("task", "optimizer", "precision", "accumulate", "freeze")}
         if told != {"task": "lm" if causal else "classify", "optimizer": "adamw", "precision": "f32", "accumulate": 1,

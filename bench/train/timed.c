@@ -34,6 +34,8 @@ static bool bind_batch(const train_wish *w, ts_model *m, ts_error *e)
     ts_port first = {.name = ""};
     const char *all[MOST_DIMS];
     char batch[300], *own = w->dims ? strdup(w->dims) : NULL;
+    if (w->dims && !own)
+        return bench_fail(e, TS_MEMORY, "no memory for a batch");
     ts_model_input(m, 0, &first);
     const bool good = ts_model_bind(m, list_dims(w, &first, own, all, batch), all, NULL, e);
     free(own);
@@ -53,8 +55,9 @@ static bool make_arrays(timed_step *t, ts_model *m, ts_error *e)
     for (int i = 0; good && ts_model_input(m, i, &p); i++) {
         if (p.rank > 0)
             p.dim[0] = w->batch;
-        good = ts_array_make(&d->array[i], p.dtype, p.rank, p.dim, e);
-        d->name[i] = strdup(p.name), d->n_array++;
+        good = ts_array_make(&d->array[i], p.dtype, p.rank, p.dim, e) &&
+               ((d->name[i] = strdup(p.name)) || bench_fail(e, TS_MEMORY, "no memory for a batch"));
+        d->n_array++;
     }
     d->n = w->batch;
     return good;

@@ -56,9 +56,8 @@ static const char *const rows[] = {
     "Sign 13 f32[4]=-0,0,-2,3 => f32[4] 0 0 -1 1",
     "ReverseSequence 10 f32[2,3] i64[3]=1,2,3 => !ReverseSequence: sequence 2 has length 3, expected 0 to 2",
     "ReverseSequence 10 f32[2,3] i64[3]=1,-2,2 => !ReverseSequence: sequence 1 has length -2, expected 0 to 2",
-    "RNN 14 f32[2,1,1] f32[1,1,1] f32[1,1,1] - i32[1]=9 ; hidden_size=1 => !RNN: sequence 0 has length 9, expected 0 "
-    "to "
-    "2",
+    "RNN 14 f32[2,1,1] f32[1,1,1] f32[1,1,1] - i32[1]=9 ; hidden_size=1 "
+    "=> !RNN: sequence 0 has length 9, expected 0 to 2",
     "Dropout 13 f32[2] f32[]=1.5 bool[]=1 => !ratio 1.5 is outside",
     /* views */
     "Reshape 13 f32[2,3] i64[2]=0,-1 => f32[2,3] 1 2 3 4 5 6",
