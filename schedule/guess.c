@@ -47,7 +47,8 @@ bool guess_weight(const node *n)
     return n->leaf && n->leaf->kind != LEAF_INPUT;
 }
 
-/* A contraction: something under the fold is read again for every step of an axis that it does not have. */
+/* A contraction: something under the fold is read again for every step of an axis that it does not have. Products of
+ * rows by rows, one number for each pair, are none: a register tile would have to turn both. */
 bool guess_contracts(const stage *s)
 {
     const expr *fold = stage_fold(s);
@@ -62,7 +63,7 @@ bool guess_contracts(const stage *s)
     for (int i = 0; i < n; i++)
         if (n > 1 && (guess_axes(load[i]) & result) != result)
             return true;
-    return n > 1;
+    return false;
 }
 
 /* ---- the register tile ---- */
@@ -310,7 +311,7 @@ static void guess_reduction(const plan *p, const kernel *k, const stage *s, text
     int across = -1; /* the folded axis that walks memory */
     for (int a = s->n_result; a < s->n_axis; a++)
         for (int i = 0; i < s->n_load; i++)
-            if (stride_of(p, s, i, a) == 1)
+            if (s->extent[a] > 1 && stride_of(p, s, i, a) == 1)
                 across = a;
     put_outer(p, k, s, t, across < 0 && s->n_result ? 1u << (s->n_result - 1) : 0, guess_cores(p, k, s));
     const int64_t width = 4 * nest_lanes(p, s);

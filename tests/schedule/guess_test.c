@@ -132,6 +132,20 @@ static void test_fresh_products(void)
     guessed(narrow, 2, "m/1026@core n/48+b m/9 k/4 k@unroll m@unroll n@vector");
 }
 
+/* y[m] = sum over k of a[m,k] b[m,k]: nothing is read twice, and neither is turned to have rows as lanes. */
+static const node *row_products(graph *g)
+{
+    const type t = {.dtype = TS_F32, .rank = 2, .dim = {256, 768}};
+    const node *both = g_call2(g, "multiply", g_input(g, "a", &t, NULL), g_input(g, "b", &t, NULL));
+    return g_call1(g, "sum axes=[1]", both);
+}
+
+static void test_row_products(void)
+{
+    guessed(row_products, 1, "r c/64 c@vector");
+    guessed(row_products, 2, "r@core c/64 c@vector");
+}
+
 /* A convolution whose weights change, [8, 64, 28, 28] with 96 filters, and its gradients. */
 static const node *windows(graph *g, int of)
 {
@@ -175,6 +189,7 @@ int main(void)
 {
     test_windows();
     test_fresh_products();
+    test_row_products();
     test_tall_products();
     test_shared();
     test_weights();
