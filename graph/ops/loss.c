@@ -57,23 +57,68 @@ static const node *pick_lower(graph *g, const node *n)
     return g_callf(g, 1, &y, "squeeze axes=[%d]", axis);
 }
 
-/* By comparing, element by element, so that it fuses with what follows; adding into places would not. Negative places
- * count from the end. */
-static const node *pick_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+/* The label beside its axis and the places along it, to be compared; as i32, where vectors of f32 are as long. Negative
+ * places count from the end. */
+static void places(graph *g, const node *call, int axis, const node **label, const node **place)
 {
     const type *t = &call->in[0]->type;
-    int axis;
+    const dtype to = t->dim[axis] <= INT32_MAX ? TS_I32 : TS_I64;
     int64_t shape[MAX_RANK];
+    for (int i = 0; i < t->rank; i++)
+        shape[i] = i == axis ? t->dim[i] : 1;
+    *place = g_callf(g, 0, NULL, "iota count=%lld to=%s", (long long)t->dim[axis], ts_dtype_name(to));
+    *place = g_apply(g, "reshape", *place, 1, (attr[]){attr_ints("shape", t->rank, shape)});
+    *label = g_callf(g, 1, (const node *const[]){beside(g, call->in[1], axis)}, "cast to=i64");
+    *label = g_cast(g, g_call2(g, "mod", *label, g_scalar_like(g, *label, (double)t->dim[axis])), to);
+}
+
+/* By comparing, element by element, so that it fuses with what follows; adding into places would not. */
+static const node *pick_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    int axis;
+    const node *in[3];
     (void)y;
     if (k || !pick_axis(g, call, &axis))
         return NULL;
-    for (int i = 0; i < t->rank; i++)
-        shape[i] = i == axis ? t->dim[i] : 1;
-    const node *place = g_callf(g, 0, NULL, "iota count=%lld", (long long)t->dim[axis]);
-    place = g_apply(g, "reshape", place, 1, (attr[]){attr_ints("shape", t->rank, shape)});
-    const node *label = g_callf(g, 1, (const node *const[]){beside(g, call->in[1], axis)}, "cast to=i64");
-    label = g_call2(g, "mod", label, g_scalar_like(g, label, (double)t->dim[axis]));
-    return g_formula(g, 3, (const node *const[]){label, place, beside(g, dy, axis)}, "select(eq(a,b),c,0)");
+    places(g, call, axis, &in[0], &in[1]), in[2] = beside(g, dy, axis);
+    return g_formula(g, 3, in, "select(eq(a,b),c,0)");
+}
+
+/* ---- softmax_nll ---- */
+/* The maximum m along the axis, and log(sum(exp(x - m))): all that is kept of softmax. */
+static void softmax_of(graph *g, const node *x, int axis, const node **top, const node **log_sum)
+{
+    *top = g_callf(g, 1, &x, "max axes=[%d] keepdims=1", axis);
+    const node *z = g_call1(g, "exp", g_call2(g, "subtract", x, *top));
+    *log_sum = g_call1(g, "log", g_callf(g, 1, &z, "sum axes=[%d] keepdims=1", axis));
+}
+
+static const node *softmax_nll_lower(graph *g, const node *n)
+{
+    const node *x = n->in[0], *top, *log_sum;
+    int axis;
+    if (!pick_axis(g, n, &axis))
+        return NULL;
+    const node *in[] = {x, beside(g, n->in[1], axis)};
+    const node *at = g_callf(g, 2, in, "take_along_axis axis=%d", axis);
+    if (type_count(&x->type)) {
+        softmax_of(g, x, axis, &top, &log_sum);
+        at = g_call2(g, "subtract", log_sum, g_call2(g, "subtract", at, top));
+    }
+    return g_callf(g, 1, &at, "squeeze axes=[%d]", axis);
+}
+
+/* softmax less 1 at the label, in one pass: without the sum over it that log_softmax would take, which is 1. */
+static const node *softmax_nll_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    int axis;
+    const node *in[6] = {call->in[0]};
+    (void)y;
+    if (k || !pick_axis(g, call, &axis))
+        return NULL;
+    softmax_of(g, in[0], axis, &in[1], &in[2]);
+    in[3] = beside(g, dy, axis), places(g, call, axis, &in[4], &in[5]);
+    return g_formula(g, 6, in, "exp(a-b-c)*d-select(eq(e,f),d,0)");
 }
 
 /* ---- cross-entropy ---- */
@@ -121,11 +166,6 @@ static const node *weighed(graph *g, const node *n, const labelled *l, const nod
     return g_call2(g, "divide", g_call1(g, "sum", loss), g_call1(g, "sum", total));
 }
 
-static const node *picked(graph *g, const labelled *l, const node *x)
-{
-    return g_callf(g, 2, (const node *const[]){x, l->label}, "pick axis=%d", l->axis);
-}
-
 /* -sum over c of q[c] w[c] log p[c], with q = 1 - smoothing at the label, plus smoothing / classes everywhere. */
 static const node *cross_entropy_lower(graph *g, const node *n)
 {
@@ -135,12 +175,12 @@ static const node *cross_entropy_lower(graph *g, const node *n)
         return NULL;
     if (!(smooth >= 0 && smooth <= 1))
         return g_fail(g, TS_BAD_INPUT, "smoothing: %g is not in 0...1", smooth), NULL;
-    const node *log_p = g_callf(g, 1, &n->in[0], "log_softmax axis=%d", l.axis);
-    const node *loss = g_call1(g, "negative", picked(g, &l, log_p));
+    const node *loss = g_callf(g, 2, (const node *const[]){n->in[0], l.label}, "softmax_nll axis=%d", l.axis);
     if (l.weight)
         loss = g_call2(g, "multiply", loss, l.weight);
-    if (smooth > 0 && log_p) {
+    if (smooth > 0 && loss) {
         int64_t shape[MAX_RANK];
+        const node *log_p = g_callf(g, 1, &n->in[0], "log_softmax axis=%d", l.axis);
         for (int i = 0; i < log_p->type.rank; i++)
             shape[i] = i == l.axis ? log_p->type.dim[i] : 1;
         if (l.weight)
@@ -216,6 +256,14 @@ static const op pick_op = {
     .arity = 2, .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {0}}, .lower = pick_lower, .grad = pick_grad,
     .cases = "f32[3,5] i64[3]<5\nf64[2,4,3] i32[2,3]<4 axis=1\nf32[7] u8[]<7\nf32[0,3] i64[0]"};
 
+static const op softmax_nll_op = {
+    .name = "softmax_nll",
+    .doc = "Minus the logarithm of softmax of the first tensor along an axis at the place that the second says.",
+    .numpy = "nll(a - np.log(np.exp(a).sum(axis, keepdims=True)), b, None, axis, 0, '', 'none')",
+    .arity = 2, .axes = "r c", .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {0}}, .lower = softmax_nll_lower,
+    .grad = softmax_nll_grad,
+    .cases = "f32[4,5] i64[4]<5\nf64[2,3,4] i32[2,4]<3 axis=1\nf32[9,70] u8[9]<70\nf32[0,3] i64[0]"};
+
 static const op cross_entropy_op = {
     .name = "cross_entropy",
     .doc = "Minus the logarithm of softmax of the first tensor at the label along an axis; perhaps a weight for each "
@@ -266,5 +314,5 @@ static const op cosine_op = {
     .cases = "f32[4,3] f32[4,3] f32[4]\nf64[6,7] f64[6,7] f64[6] margin=0.1 reduce=sum\n"
              "f32[2,3] f32[2,3] i64[2] reduce=none"};
 
-const op *const ops_loss[] = {&pick_op, &cross_entropy_op, &bce_op, &mse_op, &mae_op, &huber_op, &kl_op,
-                              &cosine_op, NULL};
+const op *const ops_loss[] = {&pick_op, &softmax_nll_op, &cross_entropy_op, &bce_op, &mse_op, &mae_op, &huber_op,
+                              &kl_op, &cosine_op, NULL};

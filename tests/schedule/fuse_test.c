@@ -135,8 +135,33 @@ static void test_nothing_left(void)
     ts_graph_free(g);
 }
 
+/* The loss of a vocabulary and its gradient: one kernel reads the logits, and nothing else as large is written. */
+static void test_loss(void)
+{
+    err e = {0};
+    machine on;
+    int large = 0;
+    graph *g = ts_graph_make();
+    const type logits = {.dtype = TS_F32, .rank = 3, .dim = {2, 8, 5000}},
+               places = {.dtype = TS_I64, .rank = 2, .dim = {2, 8}};
+    const node *x = g_input(g, "x", &logits, NULL), *dx;
+    const node *loss = g_call2(g, "cross_entropy", x, g_input(g, "label", &places, NULL));
+    const bool ok = ts_chain_rule(g, 1, &loss, NULL, 1, &x, &dx) && machine_load(&on, two_cores, &e);
+    const plan_wish w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .threads = 2};
+    plan *p = ok ? plan_make(g, 2, (const node *[]){loss, dx}, &w, &e) : NULL;
+    if (!CHECK(p != NULL))
+        printf("  %s\n", e.text);
+    for (int k = 0; p && k < p->n_kernel; k++)
+        for (int i = 0; i < p->kernel[k].n_stage; i++)
+            large += type_count(&p->kernel[k].stage[i].node->type) == type_count(&x->type);
+    CHECK(large == (p ? 1 : 0));
+    plan_free(p);
+    ts_graph_free(g);
+}
+
 int main(void)
 {
+    test_loss();
     test_order();
     test_pointwise_together();
     test_doubling();
