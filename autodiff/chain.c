@@ -61,7 +61,7 @@ static void receive(pass *p, const node *n, const node *part)
     if (!part)
         return;
     MUST(type_equal(&part->type, &n->type));
-    *to = *to ? g_call2(p->g, "add", *to, part) : part;
+    *to = *to ? g_added(p->g, *to, part) : part;
 }
 
 /* Kernels are told apart by what they are the gradient of: all nodes made for it say so. */

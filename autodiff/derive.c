@@ -170,7 +170,7 @@ static void gather_up(graph *g, const node **total, const node *part, const type
 {
     part = g_fitted(g, part, t); /* the same shape already: only the dtype may differ */
     if (part)
-        *total = *total ? g_call2(g, "add", *total, part) : part;
+        *total = *total ? g_added(g, *total, part) : part;
 }
 
 static bool is_in(const expr *x, const expr *load)

@@ -45,6 +45,8 @@ const node *g_summed(graph *g, const node *a, int n, const int64_t *axes, bool k
 const node *g_filled(graph *g, const type *t, double v);                                  /* v everywhere */
 /* a in type t: summed over the axes along which a value of that type would be repeated, repeated where a would. */
 const node *g_fitted(graph *g, const node *a, const type *t);
+/* a + b, of one type. Of what is put into places of zeros the places alone are added to the other. */
+const node *g_added(graph *g, const node *a, const node *b);
 const node *g_formula(graph *g, int n, const node *const *in, const char *text); /* of a, b, ...: "a*exp(b)" */
 typedef struct spelling { /* over rank axes of the result, then n_fold folded ones: "a[i0,i2]*b[i2,i1]" */
     int rank, n_fold;

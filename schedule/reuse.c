@@ -74,17 +74,32 @@ static bool sums_wait(const stage *s) /* partial sums wait in the result: what i
     return false;
 }
 
+/* A scatter into n: it starts from n, element by element, before any update is put in, and no update reads n. */
+static bool starts_from(const stage *s, const node *n)
+{
+    const expr *load[MAX_LOADS], *x = s->value;
+    bool read = x->kind != X_SCATTER;
+    for (int i = 1; i < x->n && !read; i++) {
+        const int found = x_loads(x->arg[i], load, MAX_LOADS);
+        read = found > MAX_LOADS;
+        for (int k = 0; k < found && !read; k++)
+            read = load[k]->from == n;
+    }
+    return !read;
+}
+
 bool reuse_legal(const plan *p, const kernel *k, int which, const node *n)
 {
     const stage *s = &k->stage[which];
-    if (p->reference || s->scratch || !stage_nested(s) || s->node->type.dtype != n->type.dtype)
+    const bool nested = stage_nested(s);
+    if (p->reference || s->scratch || (!nested && !starts_from(s, n)) || s->node->type.dtype != n->type.dtype)
         return false;
     for (int i = 0; i < k->n_stage; i++)
         for (int j = 0; j < k->stage[i].n_load; j++) {
             const expr *x = k->stage[i].load[j];
             if (x->from != n)
                 continue;
-            if (i > which || (i == which && (sums_wait(s) || !same_place(p, s, x))) ||
+            if (i > which || (i == which && ((nested && sums_wait(s)) || !same_place(p, s, x))) ||
                 (i < which && !same_slice(p, s, &k->stage[i], x)))
                 return false;
         }

@@ -49,11 +49,14 @@ static void choose_cut(scattering *c)
     c->cut = direct >= 0 && t->dim[direct] >= c->m->p->threads ? direct : any;
 }
 
+/* Nothing to write where the result lies over what it starts from. */
 static void write_start(scattering *c)
 {
     emitter *m = c->m;
     const stage *s = m->s;
     writer w = emit_writer(m);
+    if (c->x->arg[0]->kind == X_LOAD && c->x->arg[0]->from == s->over)
+        return;
     const int cut = c->cut >= 0 ? s->store[c->cut]->axis : -1;
     char end[24];
     for (int a = 0; a < s->n_result; a++) {

@@ -274,6 +274,18 @@ static const node *scatter_grad(graph *g, const node *call, const node *y, const
     return when(g, stayed(g, call), read_back(g, call, dy), g_scalar_like(g, dy, 0));
 }
 
+/* ---- sums ---- */
+const node *g_added(graph *g, const node *a, const node *b)
+{
+    for (int i = 0; i < 2; i++) {
+        const node *put = i ? a : b, *to = i ? b : a;
+        if (put->op->grad == scatter_grad && !strcmp(node_attr(put, "reduce")->s, "add") &&
+            put->in[0] == g_filled(g, &put->type, 0))
+            return again(g, put, to, put->in[2], "add");
+    }
+    return g_call2(g, "add", a, b);
+}
+
 /* ---- records ---- */
 static const attr_spec along_axis[] = {{"axis", 'i', "0"}, {"reduce", 's', "set"}, {0}};
 

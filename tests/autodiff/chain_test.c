@@ -86,6 +86,19 @@ static void test_tied(void)
     values_free(&v), ts_graph_free(g);
 }
 
+/* A table read by rows and multiplied with: its rows' gradients are put into that of the product, which is as large. */
+static void test_tied_rows(void)
+{
+    graph *g = ts_graph_make();
+    const node *w = input(g, "w", TS_F32, 6, 4), *place = input(g, "place", TS_I64, 2, 3), *grad;
+    const node *x = g_call2(g, "gather", w, place);
+    const node *y = g_call1(g, "sum", g_call1(g, "tanh", g_call2(g, "matmul", x, g_call1(g, "transpose", w))));
+    CHECK(ts_chain_rule(g, 1, &y, NULL, 1, &w, &grad));
+    CHECK_TEXT(grad->op->name, "scatter");
+    CHECK(grad->in[0] != g_filled(g, &w->type, 0));
+    ts_graph_free(g);
+}
+
 /* The well-known small example: c = a + b; ... g = 24.7041, dg/da = 138.8338, dg/db = 645.5773 at a = -4, b = 2. */
 static void test_micrograd(void)
 {
@@ -270,6 +283,7 @@ int main(void)
     test_frozen();
     test_transposed_weight();
     test_tied();
+    test_tied_rows();
     test_micrograd();
     test_dtypes();
     test_text();

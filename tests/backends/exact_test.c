@@ -191,6 +191,8 @@ static const char *const rows[] = {
     "a f32[20,70]; i i64[20,90]<70; x f32[20,90]; r relu x; p put_along_axis axis=1 reduce=max a i r; y add p a",
     "a i32[20,70]; i i32[9,70]<20; x i32[9,70]; y put_along_axis reduce=mul a i x",
     "a f32[20,30,8]; i i64[50,2]<20; x f32[50,8]; y scatter_nd reduce=add a i x",
+    "a f32[60,40]; u! f32[40,40]; i i64[80]<60; x f32[80,40]; p matmul a u; y scatter reduce=add p i x",
+    "a f32[60,40]; u! f32[40,40]; i i64[70]<40; x f32[70,60]; p matmul a u; t transpose p; y scatter reduce=add t i x",
     "a bool[20,30]; i u8[50]<20; x bool[50,30]; y scatter reduce=add a i x",
     "a f64[7,5]; i i64[2]<5; x f64[]; y scatter_nd a i x",
     "z! f32[1,1]; b broadcast_to shape=[60,30] z; i i64[40]<60; x f32[30,40]; t transpose x; y scatter reduce=add b i "

@@ -33,6 +33,13 @@ static const struct reused {
     {"x i32[32,64]; u! i32[64,64]; p matmul x u; c cast to=f32 p; y sum axes=[1] keepdims=1 c", NULL, false},
     /* rows read by earlier stages, then written */
     {"x f32[64,512]; u! f32[512,512]; p matmul x u; m max axes=[1] keepdims=1 p; y subtract p m", NULL, true},
+    /* put into, where no update reads it; turned; and where one does */
+    {"x f32[32,64]; u! f32[64,64]; i i64[9]<32; z f32[9,64]; p matmul x u; y scatter reduce=add p i z", NULL, true},
+    {"x f32[64,64]; u! f32[64,64]; i i64[9]<64; z f32[9,64]; p matmul x u; v matmul p u; t transpose p; w matmul t u; "
+     "a add v w; y scatter reduce=add t i z",
+     NULL, false},
+    {"x f32[32,64]; u! f32[64,64]; i i64[9]<32; p matmul x u; s slice starts=[3,0] sizes=[9,64] p; y scatter p i s",
+     NULL, false},
     /* columns of other rows are still to be read */
     {"x f32[64,512]; u! f32[512,64]; p matmul x u; t transpose p; m max axes=[1] keepdims=1 t; y subtract p m", NULL,
      false},
