@@ -524,6 +524,19 @@ static int by_turn(const void *a, const void *b)
     return x->due != y->due ? (x->due < y->due ? -1 : 1) : (x->kernel > y->kernel) - (x->kernel < y->kernel);
 }
 
+/* When it is due. What only sums up a value comes right behind it, while the value is in a cache. */
+static int due_of(const fuser *f, int k, const turn *all)
+{
+    const item *it = f->kernel[k].member[0];
+    const expr *load[MAX_LOADS];
+    const int due = recompute_due(f->p, it->node);
+    if (f->kernel[k].n > 1 || !it->fold || it->alone || x_loads(it->value, load, MAX_LOADS) != 1 ||
+        item_volume(it) < 8 * results(it))
+        return due;
+    const item *of = f->item[load[0]->from->id];
+    return of && all[of->kernel].due < due ? all[of->kernel].due : due;
+}
+
 bool pass_fuse(plan *p, err *e)
 {
     fuser f = {.p = p};
@@ -534,7 +547,7 @@ bool pass_fuse(plan *p, err *e)
     f.order = arena_array(&p->mem, (size_t)f.n_kernel + 1, sizeof *f.order);
     turn *all = arena_array(&p->mem, (size_t)f.n_kernel + 1, sizeof *all);
     for (int k = 0; k < f.n_kernel; k++)
-        all[k] = (turn){recompute_due(p, f.kernel[k].member[0]->node), k};
+        all[k] = (turn){due_of(&f, k, all), k};
     qsort(all, (size_t)f.n_kernel, sizeof *all, by_turn);
     for (int k = 0; k < f.n_kernel; k++)
         visit(&f, all[k].kernel);

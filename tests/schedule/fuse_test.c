@@ -159,8 +159,28 @@ static void test_loss(void)
     ts_graph_free(g);
 }
 
+/* The norm of a value is taken right behind it, not where it was asked for. */
+static void test_sums_are_early(void)
+{
+    err e = {0};
+    machine on;
+    graph *g = ts_graph_make();
+    const type t = {.dtype = TS_F32, .rank = 2, .dim = {64, 96}};
+    const node *a = g_input(g, "a", &t, NULL), *b = g_call1(g, "transpose", g_input(g, "b", &t, NULL));
+    const node *first = g_call2(g, "matmul", a, b), *second = g_call2(g, "matmul", g_call1(g, "exp", a), b);
+    const node *root[] = {first, second, g_call1(g, "sum_square axes=[1]", first)};
+    const bool ok = ts_graph_ok(g, &e) && machine_load(&on, two_cores, &e);
+    const plan_wish w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .threads = 2};
+    plan *p = ok ? plan_make(g, 3, root, &w, &e) : NULL;
+    if (CHECK(p != NULL) && CHECK(p->n_kernel >= 3))
+        CHECK(p->kernel[0].stage->node == first && p->kernel[1].stage->node == root[2]);
+    plan_free(p);
+    ts_graph_free(g);
+}
+
 int main(void)
 {
+    test_sums_are_early();
     test_loss();
     test_order();
     test_pointwise_together();
