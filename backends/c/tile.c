@@ -270,8 +270,22 @@ static void start_symbols(emitter *m, tile_made *f)
     }
 }
 
+enum { MANY_OPERANDS = 8 };
+
+/* What gcc does about restrict pointers of calls that it inlines takes minutes where tiles of many operands are many:
+ * kernels of vae-decoder that turn tiles for Winograd (latents of 8 x 8) were stopped by the limit on compilers. */
+static void keep_apart(const emitter *m, const tile_made *f, text *out)
+{
+    int n = 0;
+    for (int i = 0; i < m->s->n_load; i++)
+        n += f->loads[i];
+    if (n > MANY_OPERANDS)
+        text_add(out, "#ifdef __GNUC__\n__attribute__((noinline))\n#endif\n");
+}
+
 static void write_head(emitter *m, const tile_made *f, text *out)
 {
+    keep_apart(m, f, out);
     text_add(out, "static void tile%d(%s *restrict y", f->number, c_memory(stored_as(m->p, m->s->node)));
     for (int i = 0; i < m->s->n_load; i++)
         if (f->loads[i])
