@@ -14,6 +14,7 @@
 #include "schedule/recompute.h"
 
 #include <stdlib.h>
+#include <limits.h>
 #include <string.h>
 
 /* ---- expressions of nodes with what is inlined put in ---- */
@@ -514,6 +515,19 @@ static void visit(fuser *f, int k)
     f->order[f->n_order++] = k;
 }
 
+/* Whether another kernel is to be computed first */
+static bool waits(const fuser *f, const cluster *c)
+{
+    bool any = false;
+    for (int i = 0; i < c->n; i++) {
+        const expr *load[MAX_LOADS];
+        const int n = x_loads(c->member[i]->value, load, MAX_LOADS);
+        for (int j = 0; j < n && j < MAX_LOADS; j++)
+            any = any || (f->item[load[j]->from->id] && f->item[load[j]->from->id]->kernel != c->member[0]->kernel);
+    }
+    return any;
+}
+
 typedef struct turn {
     int due, kernel;
 } turn;
@@ -524,12 +538,13 @@ static int by_turn(const void *a, const void *b)
     return x->due != y->due ? (x->due < y->due ? -1 : 1) : (x->kernel > y->kernel) - (x->kernel < y->kernel);
 }
 
-/* When it is due. What only sums up a value comes right behind it, while the value is in a cache. */
+/* When it is due. What only sums up a value comes right behind it, while the value is in a cache; what needs inputs and
+ * weights only is not, and is computed where it is first read. */
 static int due_of(const fuser *f, int k, const turn *all)
 {
     const item *it = f->kernel[k].member[0];
     const expr *load[MAX_LOADS];
-    const int due = recompute_due(f->p, it->node);
+    const int due = waits(f, &f->kernel[k]) ? recompute_due(f->p, it->node) : INT_MAX;
     if (f->kernel[k].n > 1 || !it->fold || it->alone || x_loads(it->value, load, MAX_LOADS) != 1 ||
         item_volume(it) < 8 * results(it))
         return due;
