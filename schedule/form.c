@@ -114,11 +114,12 @@ static void note_choice(choices *c, const expr *x)
 {
     enum { MOST = 8 };
     const bool below = x->kind == X_CALL && !strcmp(x->fn->name, "lt") && x->arg[1]->kind == X_LIT;
-    int64_t n = c->extent, run = 1;
-    const int64_t bound = below ? x->arg[1]->whole : 0;
-    const expr *rest = below ? divided(x->arg[0], "mod", &n) : x, *a = rest;
-    if (below && rest != x->arg[0])
-        a = divided(rest, "floordiv", &run);
+    int64_t n = c->extent, run = 1, bound = below ? x->arg[1]->whole : 0;
+    const expr *rest = below ? divided(x->arg[0], "mod", &n) : x, *a = below ? divided(rest, "floordiv", &run) : x;
+    if (rest == a && a == (below ? x->arg[0] : NULL) && n > MOST && n == 2 * bound)
+        n = 2, run = bound, bound = 1;
+    else if (below && rest == x->arg[0] && run > 1)
+        n = n % run ? 0 : n / run;
     if (a->kind == X_AXIS && a->axis == c->axis && n <= MOST && bound > 0 && bound < n)
         c->n = n, c->run = run, c->bounds |= 1u << bound;
 }

@@ -293,11 +293,12 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, te
     text outer = {0}, staged = {0};
     put_outer(p, k, s, &outer, own, core && !panels_are_evener(p, k, s, &c, own));
     c.spread = core && !(outer.s && strstr(outer.s, "@core"));
+    const bool panels = !outer.len || c.rows >= MANY_ROWS; /* large matrices, be they several, are copied by panels */
     if (k->n_stage == 1 && !p->reference)
-        stage_operand(p, k, s, c.column, outer.len ? 1 : c.rows, &staged);
+        stage_operand(p, k, s, c.column, panels ? c.rows : 1, &staged);
     if (outer.len)
-        text_add(t, "%s%s", outer.s, text_str(&staged));
-    else if (c.rows > 1)
+        text_add(t, "%s%s", outer.s, panels ? "" : text_str(&staged));
+    if (panels && c.rows > 1)
         c.staged = text_str(&staged);
     if (c.row < 0 && c.columns > c.width)
         guess_one_row(p, s, c.columns, c.spread, t);

@@ -3,9 +3,10 @@
  * and all of them share what they load; vectors run along the axis in which values lie in blocks, else the last. */
 #include "schedule/guess_parts.h"
 
-static int64_t trips_of(const stage *s, int a, int64_t step)
+static int64_t trips_of(const kernel *k, const stage *s, int a, int64_t step)
 {
-    return (s->extent[a] + step - 1) / step;
+    const int64_t left = nest_left(k, s, a, -1);
+    return (left + step - 1) / step;
 }
 
 static int column_of(const plan *p, const stage *s)
@@ -34,11 +35,13 @@ bool guess_choice(const plan *p, const kernel *k, const stage *s, text *out)
     int64_t step[MAX_AXIS], run[MAX_AXIS];
     int column, core = -1;
     bool any = false;
-    if (p->reference || k->n_stage > 1 || s->folds || (column = column_of(p, s)) < 0)
+    if (p->reference || s->folds || (column = column_of(p, s)) < 0)
         return false;
     for (int a = 0; a < s->n_result; a++) {
         const int choice = stage_choice(s, a, &run[a]);
         any = any || choice;
+        if (((choice || a == column) && nest_left(k, s, a, -1) < s->extent[a]) || (a != column && run[a] > 1))
+            return false; /* taken by others, or long pieces: rows of columns come before them */
         step[a] = choice ? choice * run[a] : a == column ? stage_block(p, s, a) : 1;
         if (a == column && step[a] == 1)
             step[a] = nest_lanes(p, s);
@@ -46,14 +49,14 @@ bool guess_choice(const plan *p, const kernel *k, const stage *s, text *out)
     if (!any)
         return false;
     for (int a = 0; a < s->n_result; a++) /* the evenest */
-        if (guess_cores(p, k, s) && trips_of(s, a, step[a]) > 1 &&
-            (core < 0 || guess_evenly(trips_of(s, a, step[a]), p->threads) >
-                             guess_evenly(trips_of(s, core, step[core]), p->threads)))
+        if (guess_cores(p, k, s) && trips_of(k, s, a, step[a]) > 1 &&
+            (core < 0 || guess_evenly(trips_of(k, s, a, step[a]), p->threads) >
+                             guess_evenly(trips_of(k, s, core, step[core]), p->threads)))
             core = a;
     const bool first = stage_block(p, s, column) > 1 || !along(s, column);
     for (int pass = 0; pass < 2; pass++)
         for (int a = 0; a < s->n_result; a++)
-            if ((a == column) == (pass != first) && trips_of(s, a, step[a]) > 1)
+            if ((a == column) == (pass != first) && trips_of(k, s, a, step[a]) > 1)
                 guess_put(out, s, a, step[a], core == a ? "core" : "");
     for (int a = 0; a < s->n_result; a++)
         if (step[a] > run[a] && (a != column || run[a] > 1))
