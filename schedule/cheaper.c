@@ -35,13 +35,12 @@ typedef struct search {
     int n, *kind_of; /* by node id, that of the whole of a kernel: the number of its kind + 1, or 0 */
 } search;
 
-/* By how many bytes weights grow with what stands above now's operands: what is computed, less what that is for. */
-static int64_t growth(const node *n, const node *now)
+/* By how many bytes weights grow with the nodes from the first on: what is computed, less what that is for. */
+static int64_t growth(const node *n, int first)
 {
     int64_t bytes = 0;
-    for (int i = 0; i < now->n_in; i++)
-        if (n == now->in[i])
-            return 0;
+    if (n->id < first)
+        return 0;
     if (n->leaf && n->leaf->of) {
         bytes = type_bytes(&n->type);
         for (n = n->leaf->of; n->n_in; n = n->in[0])
@@ -49,7 +48,7 @@ static int64_t growth(const node *n, const node *now)
         return bytes > type_bytes(&n->type) ? bytes - type_bytes(&n->type) : bytes;
     }
     for (int i = 0; i < n->n_in; i++)
-        bytes += growth(n->in[i], now);
+        bytes += growth(n->in[i], first);
     return bytes;
 }
 
@@ -64,6 +63,7 @@ static bool alike(const node *a, const node *b)
 static bool find_kinds(search *s, err *e)
 {
     graph *g = s->p->g;
+    const int first = g->n;
     for (int i = 0; i < s->p->n_kernel; i++) {
         const node *whole = s->p->kernel[i].whole;
         const bool open = whole->op->cheaper && !ruled(s->p, &s->p->kernel[i]);
@@ -76,7 +76,7 @@ static bool find_kinds(search *s, err *e)
         while (k < s->n && !alike(s->kind[k].like, whole))
             k++;
         if (k == s->n)
-            s->kind[s->n++] = (kind){.like = whole, .growth = growth(other, whole)};
+            s->kind[s->n++] = (kind){.like = whole, .growth = growth(other, first)};
         s->kind[k].n++, s->kind_of[whole->id] = k + 1;
     }
     return true;

@@ -1,153 +1,184 @@
 /* strassen.c - product of matrices with fewer products (Strassen, Gaussian elimination is not optimal, Numerische
  * Mathematik 13, 1969). Rows, folded axis and columns are cut in two, which makes blocks a[i, q], b[q, j] and y[i, j];
- * with tables S, T and C of 0, 1 and -1,
+ * with tables A, B and Y of 0, 1 and -1,
  *
- *     y[i, j] = sum over p of C[i, j, p] * (S[p] . a) (T[p] . b)
+ *     y[i, j] = sum over p of Y[p, i, j] * (A[p] . a) (B[p] . b)
  *
- * for p of 7, where 8 products of blocks would be plain. The sums of b are made once. Which rows and columns make a
- * block is free: neighbouring rows, and neighbouring runs of columns, so that what is read together lies together. */
+ * for p of 7, where 8 products of blocks would be plain. The trace of a b y' is the sum over p of that of (A[p] . a)
+ * (B[p] . b) (Y[p] . y)', so that the same tables serve the products that are its gradients: y b' for a, a' y for b;
+ * what is summed once for one product is there for another. Which rows and columns make a block is free: neighbouring
+ * rows and runs of columns, so that what is read together lies together. */
 #include "graph/strassen.h"
 #include "graph/rule.h"
 
 #include <string.h>
 
 enum { PRODUCTS = 7, RUN = 16 }; /* RUN: columns */
-static const double of_a[PRODUCTS][4] = {{1, 0, 0, 1},  {0, 0, 1, 1},  {1, 0, 0, 0}, {0, 0, 0, 1},
-                                         {1, 1, 0, 0},  {-1, 0, 1, 0}, {0, 1, 0, -1}},
-                    of_b[PRODUCTS][4] = {{1, 0, 0, 1},  {1, 0, 0, 0}, {0, 1, 0, -1}, {-1, 0, 1, 0},
-                                         {0, 0, 0, 1},  {1, 1, 0, 0}, {0, 0, 1, 1}},
-                    of_y[4][PRODUCTS] = {{1, 0, 0, 1, -1, 0, 1},
-                                         {0, 0, 1, 0, 1, 0, 0},
-                                         {0, 1, 0, 1, 0, 0, 0},
-                                         {1, -1, 1, 0, 0, 1, 0}};
 
-static int64_t half(int64_t n)
+/* Which elements of an axis make the first of two blocks, and which the second: every other, the first half, every
+ * other run. */
+typedef enum cut { NEIGHBOURS, HALVES, RUNS } cut;
+
+typedef struct role { /* what a matrix is to the product: a, b or y */
+    char name;
+    cut rows, columns;
+    double table[PRODUCTS][4];
+} role;
+
+static const role roles[] = {
+    {'a', NEIGHBOURS, HALVES, {{1, 0, 0, 1}, {0, 0, 1, 1}, {1, 0, 0, 0}, {0, 0, 0, 1},
+                               {1, 1, 0, 0}, {-1, 0, 1, 0}, {0, 1, 0, -1}}},
+    {'b', HALVES, RUNS, {{1, 0, 0, 1}, {1, 0, 0, 0}, {0, 1, 0, -1}, {-1, 0, 1, 0},
+                         {0, 0, 0, 1}, {1, 1, 0, 0}, {0, 0, 1, 1}}},
+    {'y', NEIGHBOURS, RUNS, {{1, 0, 0, 1}, {0, 0, 1, -1}, {0, 1, 0, 1}, {1, 0, 1, 0},
+                             {-1, 1, 0, 0}, {0, 0, 0, 1}, {1, 0, 0, 0}}}};
+
+static const role *role_of(const node *n, err *e)
 {
-    return (n + 1) / 2;
+    const char *name = node_attr(n, "role")->s;
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        if (name[0] == roles[i].name && !name[1])
+            return &roles[i];
+    err_set(e, TS_BAD_INPUT, "role=%s: a, b and y are known", name);
+    return NULL;
 }
 
-static int64_t half_columns(int64_t n) /* whole runs */
+static int64_t half(cut c, int64_t n)
 {
-    return (n + 2 * RUN - 1) / (2 * RUN) * RUN;
+    return c == RUNS ? (n + 2 * RUN - 1) / (2 * RUN) * RUN : (n + 1) / 2;
 }
 
-/* ---- blocks of the left matrix ---- */
+/* Element x of block i as an element of the whole axis */
+static const expr *whole(arena *m, cut c, const expr *x, int64_t extent, int i)
+{
+    if (c == NEIGHBOURS)
+        return x_offset(m, x, 2, i);
+    if (c == HALVES)
+        return x_offset(m, x, 1, i * extent);
+    const expr *pair = x2(m, "floordiv", x, x_whole(m, RUN));
+    return x2(m, "add", x_offset(m, pair, 2 * RUN, i * RUN), x2(m, "mod", x, x_whole(m, RUN)));
+}
+
+/* ---- blocks ---- */
 static bool blocks_shape(const node *n, type *out, err *e)
 {
-    const type *a = &n->in[0]->type;
-    const int r = a->rank;
-    if (r < 2 || r >= MAX_RANK || a->dim[r - 1] % 2)
-        return err_set(e, TS_BAD_INPUT, "rank %d, 2 to %d and an even number of columns wanted", r, MAX_RANK - 1);
-    *out = (type){.dtype = a->dtype, .rank = r + 1, .dim = {PRODUCTS}};
-    memcpy(out->dim + 1, a->dim, (size_t)r * sizeof *a->dim);
-    out->dim[r - 1] = half(out->dim[r - 1]), out->dim[r] /= 2;
+    const type *x = &n->in[0]->type;
+    const role *r = role_of(n, e);
+    const int rank = x->rank;
+    if (!r)
+        return false;
+    if (rank < 2 || rank >= MAX_RANK)
+        return err_set(e, TS_BAD_INPUT, "rank %d, 2 to %d wanted", rank, MAX_RANK - 1);
+    *out = (type){.dtype = x->dtype, .rank = rank + 1, .dim = {PRODUCTS}};
+    memcpy(out->dim + 1, x->dim, (size_t)rank * sizeof *x->dim);
+    out->dim[rank - 1] = half(r->rows, x->dim[rank - 2]), out->dim[rank] = half(r->columns, x->dim[rank - 1]);
     return true;
 }
 
-/* y[p, ..., m, k] = sum over i, q of S[p, i, q] * a[..., 2 * m + i, q * K + k], K the half of a's columns; a row behind
- * the last is 0 */
+/* y[p, ..., r, c] = sum over i, j of table[p, i, j] * x[..., r of i, c of j]; what is behind the last is 0 */
 static bool blocks_body(defn *d, err *e)
 {
-    const type *a = &d->node->in[0]->type;
-    const int r = a->rank;
+    const type *x = &d->node->in[0]->type;
+    const role *r = role_of(d->node, e);
+    const int rank = x->rank;
     arena *m = d->mem;
     const expr *sub[MAX_RANK], *part[4], *sum[PRODUCTS];
-    (void)e;
-    for (int i = 0; i < r - 2; i++)
+    const cut cuts[] = {r->rows, r->columns};
+    for (int i = 0; i < rank - 2; i++)
         sub[i] = x_axis(m, i + 1);
     for (int b = 0; b < 4; b++) {
-        sub[r - 2] = x_offset(m, x_axis(m, r - 1), 2, b / 2);
-        sub[r - 1] = x_offset(m, x_axis(m, r), 1, b % 2 * d->extent[r]);
+        for (int i = 0; i < 2; i++)
+            sub[rank - 2 + i] = whole(m, cuts[i], x_axis(m, rank - 1 + i), d->extent[rank - 1 + i], i ? b % 2 : b / 2);
         part[b] = defn_at(d, 0, sub);
-        if (b / 2 && a->dim[r - 2] % 2)
-            part[b] = x3(m, "select", x2(m, "lt", sub[r - 2], x_whole(m, a->dim[r - 2])), part[b], x_whole(m, 0));
+        for (int i = rank - 2; i < rank; i++)
+            if (2 * d->extent[i + 1] != x->dim[i])
+                part[b] = x3(m, "select", x2(m, "lt", sub[i], x_whole(m, x->dim[i])), part[b], x_whole(m, 0));
     }
     for (int p = 0; p < PRODUCTS; p++)
-        sum[p] = x_weighted(m, 4, of_a[p], part);
+        sum[p] = x_weighted(m, 4, r->table[p], part);
     d->value = x_chosen(m, x_axis(m, 0), PRODUCTS, sum);
     return true;
 }
 
-/* ---- sums of products ---- */
+/* ---- sums ---- */
+/* Halves are an axis of their own, of 2, and then lie behind one another. */
 static bool sums_shape(const node *n, type *out, err *e)
 {
     const type *x = &n->in[0]->type;
     const attr *extents = node_attr(n, "extents");
-    const int r = x->rank;
-    if (r < 3 || x->dim[0] != PRODUCTS || extents->n != 2)
+    const role *r = role_of(n, e);
+    const int rank = x->rank;
+    if (!r)
+        return false;
+    if (rank < 3 || x->dim[0] != PRODUCTS || extents->n != 2)
         return err_set(e, TS_BAD_INPUT, "[%d, ..., rows, columns] and 2 extents expected", PRODUCTS);
     const int64_t rows = extents->ints[0], columns = extents->ints[1];
-    if (rows < 0 || columns < 0 || half(rows) != x->dim[r - 2] || half_columns(columns) != x->dim[r - 1])
+    const bool odd = (r->rows == HALVES && rows % 2) || (r->columns == HALVES && columns % 2);
+    if (rows < 0 || columns < 0 || odd || half(r->rows, rows) != x->dim[rank - 2] ||
+        half(r->columns, columns) != x->dim[rank - 1])
         return err_set(e, TS_BAD_INPUT, "extents: %lld x %lld does not take blocks of %lld x %lld", (long long)rows,
-                       (long long)columns, (long long)x->dim[r - 2], (long long)x->dim[r - 1]);
-    *out = (type){.dtype = x->dtype, .rank = r - 1};
+                       (long long)columns, (long long)x->dim[rank - 2], (long long)x->dim[rank - 1]);
+    *out = (type){.dtype = x->dtype, .rank = rank - 3};
     memcpy(out->dim, x->dim + 1, (size_t)out->rank * sizeof *out->dim);
-    out->dim[r - 3] = rows, out->dim[r - 2] = columns;
+    for (int i = 0; i < 2; i++)
+        if ((i ? r->columns : r->rows) == HALVES)
+            out->dim[out->rank++] = 2, out->dim[out->rank++] = x->dim[rank - 2 + i];
+        else
+            out->dim[out->rank++] = extents->ints[i];
     return true;
 }
 
-/* y[..., m, n] = sum over p of C[m % 2, n / RUN % 2, p] * x[p, ..., m / 2, n / (2 * RUN) * RUN + n % RUN] */
+/* y[..., r, c] = sum over p of table[p, block of r, block of c] * x[p, ..., r and c in the block] */
 static bool sums_body(defn *d, err *e)
 {
-    const int r = d->node->type.rank;
+    const role *r = role_of(d->node, e);
+    const int rank = d->node->in[0]->type.rank;
     arena *m = d->mem;
-    const expr *sub[MAX_RANK], *part[PRODUCTS], *row[2], *of[2];
-    const expr *n = x_axis(m, r - 1), *run = x2(m, "floordiv", n, x_whole(m, RUN)),
-               *pair = x2(m, "floordiv", n, x_whole(m, 2 * RUN));
-    (void)e;
-    for (int i = 0; i < r - 2; i++)
+    const expr *sub[MAX_RANK], *part[PRODUCTS], *block[2], *row[2], *of[2];
+    const cut cuts[] = {r->rows, r->columns};
+    int at = rank - 3;
+    for (int i = 0; i < rank - 3; i++)
         sub[i + 1] = x_axis(m, i);
-    sub[r - 1] = x2(m, "floordiv", x_axis(m, r - 2), x_whole(m, 2));
-    sub[r] = x2(m, "add", x_offset(m, pair, RUN, 0), x2(m, "mod", n, x_whole(m, RUN)));
+    for (int i = 0; i < 2; i++) {
+        const expr *x = x_axis(m, at++), *run = x2(m, "floordiv", x, x_whole(m, RUN)),
+                   *pair = x2(m, "floordiv", x, x_whole(m, 2 * RUN)), *rest = x2(m, "mod", x, x_whole(m, RUN));
+        block[i] = cuts[i] == HALVES ? x : x2(m, "mod", cuts[i] == RUNS ? run : x, x_whole(m, 2));
+        if (cuts[i] == HALVES)
+            sub[rank - 2 + i] = x_axis(m, at++);
+        else if (cuts[i] == RUNS)
+            sub[rank - 2 + i] = x2(m, "add", x_offset(m, pair, RUN, 0), rest);
+        else
+            sub[rank - 2 + i] = x2(m, "floordiv", x, x_whole(m, 2));
+    }
     for (int p = 0; p < PRODUCTS; p++)
         sub[0] = x_whole(m, p), part[p] = defn_at(d, 0, sub);
     for (int i = 0; i < 2; i++) {
-        for (int j = 0; j < 2; j++)
-            of[j] = x_weighted(m, PRODUCTS, of_y[2 * i + j], part);
-        row[i] = x_chosen(m, x2(m, "mod", run, x_whole(m, 2)), 2, of);
+        for (int j = 0; j < 2; j++) {
+            double weight[PRODUCTS];
+            for (int p = 0; p < PRODUCTS; p++)
+                weight[p] = r->table[p][2 * i + j];
+            of[j] = x_weighted(m, PRODUCTS, weight, part);
+        }
+        row[i] = x_chosen(m, block[1], 2, of);
     }
-    d->value = x_chosen(m, x2(m, "mod", x_axis(m, r - 2), x_whole(m, 2)), 2, row);
-    return true;
-}
-
-/* ---- weights ---- */
-/* [p, k, n]: sum over q, j of T[p, q, j] * b[q * K + k, n / RUN * 2 * RUN + j * RUN + n % RUN]; a column behind
- * the last is 0 */
-static bool weights_shape(const node *n, type *out, err *e)
-{
-    const type *b = &n->in[0]->type;
-    if (b->rank != 2 || b->dim[0] % 2)
-        return err_set(e, TS_BAD_INPUT, "a matrix with an even number of rows expected");
-    *out = (type){.dtype = b->dtype, .rank = 3, .dim = {PRODUCTS, b->dim[0] / 2, half_columns(b->dim[1])}};
-    return true;
-}
-
-static bool weights_body(defn *d, err *e)
-{
-    arena *m = d->mem;
-    const int64_t columns = d->node->in[0]->type.dim[1];
-    const expr *n = x_axis(m, 2), *pair = x2(m, "floordiv", n, x_whole(m, RUN)), *part[4], *sum[PRODUCTS];
-    (void)e;
-    for (int b = 0; b < 4; b++) {
-        const expr *at = x2(m, "add", x_offset(m, pair, 2 * RUN, b % 2 * RUN), x2(m, "mod", n, x_whole(m, RUN)));
-        part[b] = defn_at(d, 0, (const expr *[]){x_offset(m, x_axis(m, 1), 1, b / 2 * d->extent[1]), at});
-        if (columns % (2 * RUN))
-            part[b] = x3(m, "select", x2(m, "lt", at, x_whole(m, columns)), part[b], x_whole(m, 0));
-    }
-    for (int p = 0; p < PRODUCTS; p++)
-        sum[p] = x_weighted(m, 4, of_b[p], part);
-    d->value = x_chosen(m, x_axis(m, 0), PRODUCTS, sum);
+    d->value = x_chosen(m, block[0], 2, row);
     return true;
 }
 
 /* ---- the product ---- */
 /* What it costs in operations: those of the products, and about 30 for each element of a and y, whose sums are bound by
- * the caches. Few rows are bound by the weights, of which there are 7/4. A twelfth less, as sums that cancel cost
- * digits: MiniLM, whose products gain 7 %, would be off by 1e-5 of its largest output, in place of 4e-7. */
-static bool gains(double batch, double m, double k, double n)
+ * the caches, and of b, where it is not known. Few rows are bound by the weights, of which there are 7/4. A twelfth
+ * less, as sums that cancel cost digits: MiniLM, whose products gain 7 %, would be off by 1e-5 of its largest output,
+ * in place of 4e-7. */
+static bool gains(const node *a, int64_t k, int64_t n, bool known)
 {
-    const double fewer = 2 * PRODUCTS * batch * (double)half((int64_t)m) * k / 2 * (double)half_columns((int64_t)n);
-    return batch * m >= 64 && fewer + 30 * batch * m * (k + n) < 11.0 / 12 * 2 * batch * m * k * n;
+    const int64_t rows = a->type.dim[a->type.rank - 2],
+                  lead = type_count(&a->type) / rows / a->type.dim[a->type.rank - 1];
+    const double m = (double)(lead * rows), plain = 2 * m * (double)k * (double)n,
+                 fewer = 2.0 * PRODUCTS * (double)(lead * half(NEIGHBOURS, rows)) * (double)half(HALVES, k) *
+                         (double)half(RUNS, n),
+                 summed = m * (double)(k + n) + (known ? 0 : (double)k * (double)n);
+    return k % 2 == 0 && m >= 64 && fewer + 30 * summed < 11.0 / 12 * plain;
 }
 
 /* Weights, or what one operation after another makes of one: a transpose, a cast */
@@ -159,54 +190,129 @@ static bool is_weight(const node *b)
     return node_is_leaf(b) && b->leaf->kind != LEAF_INPUT;
 }
 
+/* The matrix of which n is the transpose, or NULL */
+static const node *turned(const node *n)
+{
+    return n->type.rank == 2 && !strcmp(n->op->name, "transpose") ? n->in[0] : NULL;
+}
+
+static const node *shaped(graph *g, const node *x, int rank, const int64_t *dim)
+{
+    const attr shape = attr_ints("shape", rank, dim);
+    return g_make(g, op_find("reshape"), 1, &x, &shape, 1);
+}
+
+/* Blocks [p, rows, columns], leading axes being rows */
+static const node *blocks(graph *g, const node *x, char of)
+{
+    const node *b = g_callf(g, 1, &x, "strassen_blocks role=%c", of);
+    const int r = b ? b->type.rank : 0;
+    if (r <= 3)
+        return b;
+    const int64_t columns = b->type.dim[r - 1], rows = type_count(&b->type) / PRODUCTS / columns;
+    return shaped(g, b, 3, (const int64_t[]){PRODUCTS, rows, columns});
+}
+
+/* The inverse: a value of type t, whose rows and columns may stand in halves */
+static const node *sums(graph *g, const node *b, char of, const type *t)
+{
+    const int r = t->rank;
+    int64_t dim[MAX_RANK] = {PRODUCTS};
+    memcpy(dim + 1, t->dim, (size_t)r * sizeof *dim);
+    dim[r - 1] = b->type.dim[1], dim[r] = b->type.dim[2];
+    for (int i = 0; i < r - 2; i++)
+        dim[r - 1] /= t->dim[i];
+    b = r == 2 ? b : shaped(g, b, r + 1, dim);
+    b = g_callf(g, 1, &b, "strassen_sums role=%c extents=[%lld,%lld]", of, (long long)t->dim[r - 2],
+                (long long)t->dim[r - 1]);
+    return !b || type_equal(&b->type, t) ? b : shaped(g, b, r, t->dim);
+}
+
+/* a and b with the axes that were made one of rows, where they had the same */
+static void spread(const node **a, const node **b)
+{
+    const node *x = (*a)->in[0], *y = (*b)->in[0];
+    if (strcmp((*a)->op->name, "reshape") || strcmp((*b)->op->name, "reshape") || x->type.rank != y->type.rank)
+        return;
+    const int r = x->type.rank;
+    const bool same = r > 1 && !memcmp(x->type.dim, y->type.dim, (size_t)(r - 1) * sizeof *x->type.dim);
+    if (same && r < MAX_RANK && x->type.dim[r - 1] == (*a)->type.dim[1] && y->type.dim[r - 1] == (*b)->type.dim[1])
+        *a = x, *b = y;
+}
+
+/* Whether neighbours along the last axis lie together */
+static bool in_rows(const node *x)
+{
+    for (; !strcmp(x->op->name, "reshape") || !strcmp(x->op->name, "transpose"); x = x->in[0]) {
+        const int r = x->type.rank;
+        const attr *axes = strcmp(x->op->name, "reshape") ? node_attr(x, "axes") : NULL;
+        if (axes && (axes->n < r || axes->ints[r - 1] != r - 1))
+            return false;
+    }
+    return true;
+}
+
+/* a b = y; y b' = a, where b' is what the product names; a' y = b */
 const node *strassen_matmul(graph *g, const node *product)
 {
     const node *a = product->in[0], *b = product->in[1];
     const int r = a->type.rank;
     if (product->type.dtype != TS_F32 || a->type.dtype != TS_F32 || b->type.dtype != TS_F32 || r < 2 || r >= MAX_RANK ||
-        b->type.rank != 2 || !type_count(&product->type) || !is_weight(b))
+        b->type.rank != 2 || !type_count(&product->type) || !type_count(&a->type))
         return NULL;
-    const int64_t k = b->type.dim[0], n = b->type.dim[1], m = a->type.dim[r - 2];
-    if (k % 2 || !gains((double)(type_count(&a->type) / k / m), (double)m, (double)k, (double)n))
+    const bool known = is_weight(b);
+    const node *left = known ? NULL : turned(a), *right = known || left ? NULL : turned(b);
+    a = left ? left : a, b = right ? right : b;
+    if (left)
+        spread(&a, &b);
+    const int64_t k = left ? a->type.dim[a->type.rank - 1] : b->type.dim[0], n = b->type.dim[b->type.rank - 1];
+    if (!gains(a, k, n, known) || !in_rows(a) || !(known || in_rows(b)))
         return NULL;
-    char lead[MAX_RANK] = "";
-    for (int i = 0; i + 1 < r; i++)
-        lead[i] = (char)('c' + i);
-    const node *turned = g_known(g, g_call1(g, "strassen_weights", b), b->label),
-               *products = g_callf(g, 2, (const node *[]){g_call1(g, "strassen_blocks", a), turned},
-                                   "einsum equation=a%sy,ayz->a%sz", lead, lead);
-    const attr extents = attr_ints("extents", 2, (const int64_t[]){m, n});
-    return g_make(g, op_find("strassen_sums"), 1, &products, &extents, 1);
+    /* Sums of weights are large, and are not kept from the way there for the way back. */
+    const node *sum[] = {blocks(g, a, right ? 'y' : 'a'), blocks(g, right ? g_again(g, b) : b, left ? 'y' : 'b')};
+    sum[1] = known ? g_known(g, sum[1], b->label) : sum[1];
+    const node *y = g_callf(g, 2, sum, "einsum equation=%s",
+                            left    ? "amy,amz->ayz"
+                            : right ? "amz,ayz->amy"
+                                    : "amy,ayz->amz");
+    return y ? sums(g, y, left ? 'b' : right ? 'a' : 'y', &product->type) : NULL;
 }
 
 /* ---- records ---- */
+#define TABLE                                                                                                          \
+    "np.array({'a': [[1, 0, 0, 1], [0, 0, 1, 1], [1, 0, 0, 0], [0, 0, 0, 1], [1, 1, 0, 0], [-1, 0, 1, 0], [0, 1, 0, "  \
+    "-1]], 'b': [[1, 0, 0, 1], [1, 0, 0, 0], [0, 1, 0, -1], [-1, 0, 1, 0], [0, 0, 0, 1], [1, 1, 0, 0], [0, 0, 1, 1]]," \
+    " 'y': [[1, 0, 0, 1], [0, 0, 1, -1], [0, 1, 0, 1], [1, 0, 1, 0], [-1, 1, 0, 0], [0, 0, 0, 1], [1, 0, 0, 0]]}"      \
+    "[role], a.dtype).reshape(7, 2, 2)"
+
 static const op blocks_op = {
     .name = "strassen_blocks",
-    .doc = "Sums of blocks of a matrix [..., row, column], 7 in place of 4, as the left of Strassen's products.",
-    .numpy = "np.einsum('piq,...miqk->p...mk', np.array([[[1, 0], [0, 1]], [[0, 0], [1, 1]], [[1, 0], [0, 0]], [[0, "
-             "0], [0, 1]], [[1, 1], [0, 0]], [[-1, 0], [1, 0]], [[0, 1], [0, -1]]], a.dtype), np.pad(a, [(0, 0)] * (a."
-             "ndim - 2) + [(0, a.shape[-2] % 2), (0, 0)]).reshape(*a.shape[:-2], (a.shape[-2] + 1) // 2, 2, 2, "
-             "a.shape[-1] // 2))",
-    .arity = 1, .axes = "p b m k", .shape = blocks_shape, .body = blocks_body,
-    .cases = "f32[4,6]\nf32[3,2,8]\nf64[2,1,7,4]\nf32[1,2]"};
-
-static const op weights_op = {
-    .name = "strassen_weights",
-    .doc = "Sums of blocks of a matrix [row, column], 7 in place of 4, as the right of Strassen's products.",
-    .numpy = "np.einsum('pqj,qkcjn->pkcn', np.array([[[1, 0], [0, 1]], [[1, 0], [0, 0]], [[0, 1], [0, -1]], [[-1, 0], "
-             "[1, 0]], [[0, 0], [0, 1]], [[1, 1], [0, 0]], [[0, 0], [1, 1]]], a.dtype), np.pad(a, [(0, 0), (0, "
-             "-a.shape[1] % 32)]).reshape(2, a.shape[0] // 2, -1, 2, 16)).reshape(7, a.shape[0] // 2, -1)",
-    .arity = 1, .axes = "p k n", .shape = weights_shape, .body = weights_body,
-    .cases = "f32[4,32]\nf32[6,50]\nf64[2,1]"};
+    .doc = "Sums of blocks of a matrix [..., row, column], 7 in place of 4, as Strassen's products take them: a, b or "
+           "y of a @ b = y.",
+    .numpy = "(lambda x, m: np.einsum({'a': 'pij,...mijn->p...mn', 'b': 'pij,...imnjr->p...mnr', 'y': "
+             "'pij,...minjr->p...mnr'}[role], " TABLE ", x.reshape(*x.shape[:-2], *{'a': (m, 2, 2, x.shape[-1] // 2), "
+             "'b': (2, m, -1, 2, 16), 'y': (m, 2, -1, 2, 16)}[role])).reshape(7, *x.shape[:-2], m, -1))(np.pad(a, "
+             "[(0, 0)] * (a.ndim - 2) + [(0, -a.shape[-2] % 2), (0, -a.shape[-1] % (2 if role == 'a' else 32))]), "
+             "(a.shape[-2] + 1) // 2)",
+    .arity = 1, .axes = "p b m k", .attr = (const attr_spec[]){{"role", 's', NULL}, {0}},
+    .shape = blocks_shape, .body = blocks_body,
+    .cases = "f32[4,6] role=a\nf32[3,2,8] role=a\nf64[2,1,7,4] role=a\nf32[1,2] role=a\nf32[5,3] role=a\n"
+             "f32[4,32] role=b\nf32[6,50] role=b\nf64[2,1] role=b\nf32[3,16] role=b\nf32[4,32] role=y\n"
+             "f64[2,5,70] role=y"};
 
 static const op sums_op = {
     .name = "strassen_sums",
-    .doc = "The product of matrices [..., row, column] from the 7 of Strassen's blocks.",
-    .numpy = "np.einsum('ijp,p...mcn->...micjn', np.array([[[1, 0, 0, 1, -1, 0, 1], [0, 0, 1, 0, 1, 0, 0]], [[0, 1, 0, "
-             "1, 0, 0, 0], [1, -1, 1, 0, 0, 1, 0]]], a.dtype), a.reshape(*a.shape[:-1], -1, 16)).reshape(*a.shape[1:-2]"
-             ", 2 * a.shape[-2], 2 * a.shape[-1])[..., :extents[0], :extents[1]]",
-    .arity = 1, .axes = "b m n", .attr = (const attr_spec[]){{"extents", 'I', NULL}, {0}},
+    .doc = "A matrix [..., row, column] from 7 sums of blocks, as Strassen's products give them for a, b or y of "
+           "a @ b = y; columns of a and rows of b as two halves.",
+    .numpy = "(lambda s, x: {'a': lambda: s('pij,p...mn->...mijn', a).reshape(*x, -1, 2, a.shape[-1])[..., "
+             ":extents[0], :, :], 'b': lambda: s('pij,p...mnr->...imnjr', a.reshape(*a.shape[:-1], -1, 16)).reshape("
+             "*x, 2, a.shape[-2], -1)[..., :extents[1]], 'y': lambda: s('pij,p...mnr->...minjr', a.reshape("
+             "*a.shape[:-1], -1, 16)).reshape(*x, 2 * a.shape[-2], -1)[..., :extents[0], :extents[1]]}[role]())("
+             "lambda how, v: np.einsum(how, " TABLE ", v), a.shape[1:-2])",
+    .arity = 1, .axes = "b m n", .attr = (const attr_spec[]){{"role", 's', NULL}, {"extents", 'I', NULL}, {0}},
     .shape = sums_shape, .body = sums_body,
-    .cases = "f32[7,2,16] extents=[4,32]\nf32[7,3,5,48] extents=[9,70]\nf64[7,2,1,3,32] extents=[5,64]"};
+    .cases = "f32[7,2,16] role=y extents=[4,32]\nf32[7,3,5,48] role=y extents=[9,70]\n"
+             "f64[7,2,1,3,32] role=y extents=[5,64]\nf32[7,3,4] role=a extents=[5,8]\nf64[7,2,2,3] role=a "
+             "extents=[4,6]\nf32[7,4,32] role=b extents=[8,50]\nf64[7,1,16] role=b extents=[2,32]"};
 
-const op *const ops_strassen[] = {&blocks_op, &weights_op, &sums_op, NULL};
+const op *const ops_strassen[] = {&blocks_op, &sums_op, NULL};

@@ -38,6 +38,16 @@ static const node *stretched(graph *g) /* the way back through strides, with wei
                     g_input(g, "w", &w, NULL));
 }
 
+static const node *update(graph *g) /* a layer forth and back, the gradient of whose value is the value */
+{
+    const node *x = g_input(g, "x", &(type){TS_F32, 3, {8, 128, 768}}, 0),
+               *w = g_input(g, "w", &(type){TS_F32, 2, {768, 3072}}, 0), *y = ts_call2(g, "matmul", x, w);
+    const node *dx = ts_call2(g, "matmul", y, ts_call1(g, "transpose", w)),
+               *dw = ts_call2(g, "matmul", ts_call1(g, "transpose", ts_call1(g, "reshape shape=[1024,768]", x)),
+                              ts_call1(g, "reshape shape=[1024,3072]", y));
+    return ts_call2(g, "add", ts_call1(g, "sum", dx), ts_call1(g, "sum", dw));
+}
+
 static const node *small(graph *g)
 {
     return wide(g, 1024);
@@ -113,5 +123,9 @@ int main(void)
                "strassen_sums");
     kernels_of(large, NULL, "matmul matmul strassen_blocks contract strassen_sums");
     kernels_of(small, "{\"match\":{\"op\":\"matmul\"},\"compute\":\"f32\"}", "matmul matmul matmul");
+    /* What is summed once of x and y serves two products each; sums of w are made where they are read. */
+    kernels_of(update, NULL,
+               "strassen_blocks strassen_blocks contract strassen_sums strassen_blocks strassen_blocks contract "
+               "contract sum sum");
     return check_done();
 }

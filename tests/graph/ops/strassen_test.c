@@ -1,4 +1,5 @@
-/* A product with a matrix that is known, in fewer products: the same integers, and only where that is fewer. */
+/* ctest: large
+ * Products in fewer products: the same integers, and only where that is fewer. */
 #include "tests/check.h"
 #include "tests/graph/ops/way.h"
 
@@ -20,6 +21,31 @@ static const node *product(graph *g, const shape *s, bool known)
     return g_call2(g, "matmul", g_input(g, "x", &x, NULL), s->turned ? g_call1(g, "transpose", weight) : weight);
 }
 
+/* Of x [batch, m, k] and w, neither of which is known: what a layer computes ('y'), its gradient for x ('a'), and, w
+ * having x's rows, that for its weights ('b') */
+static const node *changing(graph *g, const shape *s, char way)
+{
+    const type x = {.dtype = TS_F32, .rank = 3, .dim = {s->batch, s->m, s->k}}, matrix = {TS_F32, 2, {s->k, s->n}},
+               turned = {TS_F32, 2, {s->n, s->k}}, rows = {TS_F32, 3, {s->batch, s->m, s->n}};
+    const node *a = g_input(g, "x", &x, NULL), *b = g_input(g, "w",
+                                                            way == 'y'   ? &matrix
+                                                            : way == 'a' ? &turned
+                                                                         : &rows,
+                                                            NULL);
+    if (way == 'b') {
+        a = g_call1(g, "transpose", g_callf(g, 1, &a, "reshape shape=[%d,%d]", (int)(s->batch * s->m), (int)s->k));
+        b = g_callf(g, 1, &b, "reshape shape=[%d,%d]", (int)(s->batch * s->m), (int)s->n);
+    }
+    return g_call2(g, "matmul", a, way == 'a' ? g_call1(g, "transpose", b) : b);
+}
+
+static void changes(const shape *s, char way, const char *target, int threads)
+{
+    graph *g = ts_graph_make();
+    way_is_same(g, changing(g, s, way), target, threads);
+    ts_graph_free(g);
+}
+
 static void is_same(const shape *s, const char *target, int threads)
 {
     graph *g = ts_graph_make();
@@ -31,6 +57,22 @@ static void is_none(const shape *s, bool known)
 {
     graph *g = ts_graph_make();
     way_is_none(g, product(g, s, known));
+    ts_graph_free(g);
+}
+
+static void changes_none(const shape *s, char way)
+{
+    graph *g = ts_graph_make();
+    way_is_none(g, changing(g, s, way));
+    ts_graph_free(g);
+}
+
+static void apart_is_none(void) /* neighbours in a row of the left matrix lie apart */
+{
+    const type x = {TS_F32, 3, {1, 1200, 1280}}, w = {TS_F32, 2, {1200, 1280}};
+    graph *g = ts_graph_make();
+    const node *a = g_input(g, "x", &x, NULL);
+    way_is_none(g, g_call2(g, "matmul", g_callf(g, 1, &a, "transpose axes=[0,2,1]"), g_input(g, "w", &w, NULL)));
     ts_graph_free(g);
 }
 
@@ -51,6 +93,16 @@ int main(void)
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         is_none(&others[i], true);
-    is_none(&gaining[0], false); /* a weight that is not known would be turned in every run */
+    is_none(&gaining[0], false); /* a weight that is not known is summed in every run */
+    static const shape back = {3, 401, 1279, 1210, false, false},
+                       step = {3, 401, 1210, 1279, false, false}; /* rows and columns that do not fill pairs and runs */
+    changes(&step, 'y', "c", 1);
+    changes(&back, 'a', "c", 2);
+    changes(&step, 'b', "c", 2);
+    changes_none(&(shape){1, 1200, 1201, 1280, false, false}, 'y'); /* halves of an odd axis */
+    changes_none(&(shape){1, 1200, 1201, 1280, false, false}, 'b');
+    changes_none(&(shape){1, 1200, 1280, 1201, false, false}, 'a');
+    changes_none(&(shape){1, 256, 768, 3072, false, false}, 'y');
+    apart_is_none();
     return check_done();
 }

@@ -3,7 +3,7 @@
 #define TS_TEST_WAY_H
 #include "graph/graph.h"
 
-/* plain, which reads input "x" of f32: the other way gives the same integers as plain does in the interpreter. */
+/* plain, which reads an input or two of f32: the other way gives the same integers as plain does in the interpreter. */
 void way_is_same(graph *g, const node *plain, const char *target, int threads);
 void way_is_none(graph *g, const node *plain);
 #endif
