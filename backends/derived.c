@@ -54,9 +54,12 @@ static const node *apart(graph *g, const node *n, const node **at, int *count)
     int n_attr = 0;
     if (n->leaf) {
         char name[16];
-        snprintf(name, sizeof name, "%d", *count);
-        MUST(*count < MAX_ARG && MAX_ARG <= 10);
-        at[(*count)++] = n;
+        int k = 0;
+        while (k < *count && at[k] != n)
+            k++;
+        snprintf(name, sizeof name, "%d", k);
+        MUST(k < MAX_ARG && MAX_ARG <= 10);
+        at[k] = n, *count += k == *count;
         return g_input(g, name, &n->type, NULL);
     }
     MUST(n->n_in <= MAX_ARG);
