@@ -252,9 +252,9 @@ static bool in_rows(const node *x)
 }
 
 /* ---- digits ---- */
-/* Sums of blocks carry the rounding errors of large elements to their neighbours: in MiniLM, those of an activation of 24
- * that meets a weight of 8, in a column whose others are 0.05, to values of 1. Weights that are known show where. Their
- * columns are brought to one norm, by powers of two, and their rows with the two largest elements stay out of the
+/* Sums of blocks carry the rounding errors of large elements to their neighbours: in MiniLM, those of an activation of
+ * 24 that meets a weight of 8, in a column whose others are 0.05, to values of 1. Weights that are known show where.
+ * Their columns are brought to one norm, by powers of two, and their rows with the two largest elements stay out of the
  * products. */
 typedef struct steady {
     const node *rest, *scale, *row[2], *place[2]; /* of b [k, n]: [k, n], [n], [1, n], [1] */
