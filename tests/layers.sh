@@ -1,7 +1,12 @@
 #!/bin/sh
-# layers.sh - an include points to the same folder or down. The table below is the whole rule.
+# layers.sh - an include points to the same folder or down. The table below is the whole rule. What stands at the top of the
+# tree is told here, too: nothing else belongs there.
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
+top='.ci .clang-format .gitignore CMakeLists.txt DESIGN.md LICENSE README.md STYLE.md autodiff backends bench cli dev docs
+graph import include models schedule tests'
+stray=$(git ls-files | sed 's|/.*||' | sort -u | grep -vxF "$(printf '%s\n' $top)" || true)
+[ -z "$stray" ] || { echo "at the top of the tree:" $stray; exit 1; }
 layers='
 base      api
 graph     api base
