@@ -45,7 +45,7 @@ static const role *role_of(const node *n, err *e)
 
 static int64_t half(cut c, int64_t n)
 {
-    return c == RUNS ? (n + 2 * RUN - 1) / (2 * RUN) * RUN : (n + 1) / 2;
+    return c == RUNS ? (n / (2 * RUN) + (n % (2 * RUN) > 0)) * RUN : n / 2 + n % 2;
 }
 
 /* Element x of block i as an element of the whole axis */
@@ -263,9 +263,9 @@ typedef struct steady {
 /* The largest power of two that is not above x, where there is one that is not very large; else 1 */
 static const node *power(graph *g, const node *x)
 {
-    const node *bits = g_call1(g, "bitcast to=i32", x);
-    const node *power = g_call1(g, "bitcast to=f32", g_formula(g, 1, &bits, "bitand(a, 2139095040)"));
-    return g_formula(g, 1, &power, "a > 0 && a < 1e30 ? a : 1");
+    const node *y = g_call1(g, "bitcast to=i32", x);
+    y = g_call1(g, "bitcast to=f32", g_formula(g, 1, &y, "bitand(a, 2139095040)"));
+    return g_formula(g, 1, &y, "a > 0 && a < 1e30 ? a : 1");
 }
 
 static bool make_steady(graph *g, const node *b, steady *s)

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef struct shape {
     int64_t batch, m, k, n;
@@ -79,6 +80,17 @@ static void apart_is_none(void) /* neighbours in a row of the left matrix lie ap
     ts_graph_free(g);
 }
 
+/* What a file may say of the sums: extents as large as numbers are, roles that there are not. */
+static void is_refused(const char *call, const char *why)
+{
+    graph *g = ts_graph_make();
+    err e = {0};
+    g_call1(g, call, g_input(g, "x", &(type){TS_F32, 3, {7, 2, 16}}, NULL));
+    if (!CHECK(!ts_graph_ok(g, &e) && strstr(e.text, why)))
+        printf("  %s\n", e.text);
+    ts_graph_free(g);
+}
+
 /* An activation of 24 meets a weight of 8 where others are of 1 and 0.05: what is rounded off there stays there. */
 static void keeps_digits(void)
 {
@@ -145,6 +157,11 @@ int main(void)
     changes_none(&(shape){1, 1200, 1280, 1201, false, false}, 'a');
     changes_none(&(shape){1, 256, 768, 3072, false, false}, 'y');
     apart_is_none();
+    is_refused("strassen_sums role=y extents=[4,9223372036854775807]", "does not take blocks of 2 x 16");
+    is_refused("strassen_sums role=y extents=[9223372036854775807,32]", "does not take blocks of 2 x 16");
+    is_refused("strassen_sums role=b extents=[3,32]", "does not take blocks of 2 x 16");
+    is_refused("strassen_sums role=z extents=[4,32]", "role=z: a, b and y are known");
+    is_refused("strassen_blocks role=ab", "role=ab: a, b and y are known");
     keeps_digits();
     return check_done();
 }
