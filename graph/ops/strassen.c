@@ -234,7 +234,8 @@ static void spread(const node **a, const node **b)
         return;
     const node *x = (*a)->in[0], *y = (*b)->in[0];
     const int r = x->type.rank;
-    const bool same = r > 1 && r == y->type.rank && !memcmp(x->type.dim, y->type.dim, (size_t)(r - 1) * sizeof *x->type.dim);
+    const bool same =
+        r > 1 && r == y->type.rank && !memcmp(x->type.dim, y->type.dim, (size_t)(r - 1) * sizeof *x->type.dim);
     if (same && r < MAX_RANK && x->type.dim[r - 1] == (*a)->type.dim[1] && y->type.dim[r - 1] == (*b)->type.dim[1])
         *a = x, *b = y;
 }
