@@ -29,8 +29,8 @@ static bool in_one(emitter *m, const lin *at, int64_t elements, int64_t *high)
     return low != INT64_MIN && *high - low + 1 <= elements + elements / 8;
 }
 
-/* Lines of what lies under loop q->loop: in one piece, or in pieces along one axis. */
-static bool slice_lines(emitter *m, ahead *q)
+/* Lines of what lies under loop q->loop: in one piece, or in pieces along one axis. Adds variables. */
+static bool count_lines(emitter *m, ahead *q)
 {
     const stage *s = m->s;
     const bool result = q->load == RESULT;
@@ -63,6 +63,14 @@ static bool slice_lines(emitter *m, ahead *q)
     q->share = (q->pieces + q->calls - 1) / q->calls;
     return q->share <= MOST_PIECES && in_one(m, offset_under(m, q->load, axis), elements, &rest) &&
            high - rest == stride * (left[apart] - 1);
+}
+
+static bool slice_lines(emitter *m, ahead *q)
+{
+    const int n = m->sp.n;
+    const bool counted = count_lines(m, q);
+    m->sp.n = n; /* nothing that stays is in these variables, and loops around are entered many times */
+    return counted;
 }
 
 static void name_of(const ahead *q, char name[16])

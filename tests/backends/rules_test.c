@@ -51,6 +51,9 @@ static const struct corner {
     {"a f32[3,3,12,12]; p max axes=[2,3] keepdims=1 a; w! f32[3,1,3,1]; "
      "c conv_transpose strides=[2,2] dilations=[1,2] output_padding=[1,1] p w; z! f32[2,8]; y matmul c z",
      ""},
+    /* what a loop asks for ahead is counted anew wherever it is entered: within borders of borders, very often */
+    {"a f32[255,8]; b! f32[8,255]; y matmul a b",
+     "{\"loops\":[\"m/128 n/128 m/64 n/64 m/32 n/32 m/16 n/16+b@l2*2 m/2+a@l2*2 k/4 k@unroll m@unroll n@vector\"]}"},
     /* blocks of what is kept are of more elements than a vector of sums */
     {"v i64[5,2,7,20]; m max axes=[0,2] keepdims=1 v; p pad pads=[0,1,0,0,0,4,0,0] m; t tile reps=[1,2,3,1] p; "
      "w! i64[6,7,2,2]; c conv2d group=2 strides=[2,2] pads=[1,1,0,0] t w; b! i64[2,10]; g greater_equal c b; "
