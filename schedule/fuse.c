@@ -13,8 +13,8 @@
 #include "schedule/fuse.h"
 #include "schedule/recompute.h"
 
-#include <stdlib.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- expressions of nodes with what is inlined put in ---- */

@@ -6,21 +6,31 @@
 
 #include <stdio.h>
 
+/* A plan for two cores, or a failed check; one at a time */
+static plan *made(graph *g, int n, const node *const *root)
+{
+    static machine on;
+    err e = {0};
+    const bool ok = ts_graph_ok(g, &e) && machine_load(&on, two_cores, &e);
+    const plan_wish w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .threads = 2};
+    plan *p = ok ? plan_make(g, n, root, &w, &e) : NULL;
+    if (!CHECK(p != NULL))
+        printf("  %s\n", e.text);
+    return p;
+}
+
 /* Keys and values that are results too, as those of a cache are: they are copied by kernels of their own, and what is
  * computed from them shares heads and queries as it does without. */
 static void test_copies_that_are_results(void)
 {
     err e = {0};
-    machine on;
     graph *g = ts_graph_make();
     const type q = {.dtype = TS_F32, .rank = 4, .dim = {1, 3, 40, 16}},
                k = {.dtype = TS_F32, .rank = 3, .dim = {1, 24, 48}};
     const node *split = g_callf(g, 1, (const node *[]){g_input(g, "k", &k, NULL)}, "reshape shape=[1,24,3,16]"),
                *keys = g_callf(g, 1, &split, "transpose axes=[0,2,1,3]"),
                *seen = g_call3(g, "attention", g_input(g, "q", &q, NULL), keys, keys), *root[] = {keys, seen};
-    bool ok = ts_graph_ok(g, &e) && machine_load(&on, two_cores, &e);
-    const plan_wish w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .threads = 2};
-    plan *p = ok ? plan_make(g, 2, root, &w, &e) : NULL;
+    plan *p = made(g, 2, root);
     if (CHECK(p != NULL) && CHECK(p->n_kernel == 2)) {
         CHECK(p->kernel[0].n_stage == 1);
         CHECK_TEXT(p->kernel[1].op, "attention");
@@ -36,8 +46,6 @@ static void test_copies_that_are_results(void)
 static void test_doubling(void)
 {
     enum { STEPS = 200 };
-    err e = {0};
-    machine on;
     graph *g = ts_graph_make();
     const type t = {.dtype = TS_F32, .rank = 2, .dim = {6, 35}};
     const node *sum = g_input(g, "x", &t, NULL), *turned = sum;
@@ -47,13 +55,9 @@ static void test_doubling(void)
         turned = g_callf(g, 1, &turned, "transpose");
     }
     const node *root[] = {sum, g_callf(g, 1, &turned, "negative")};
-    const bool ok = ts_graph_ok(g, &e) && machine_load(&on, two_cores, &e);
-    const plan_wish w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .threads = 2};
-    plan *p = ok ? plan_make(g, 2, root, &w, &e) : NULL;
-    if (CHECK(p != NULL))
+    plan *p = made(g, 2, root);
+    if (p)
         CHECK(p->n_kernel > 10 && p->n_kernel < STEPS);
-    else
-        printf("  %s\n", e.text);
     plan_free(p);
     ts_graph_free(g);
 }
@@ -63,7 +67,6 @@ static void test_doubling(void)
 static void test_pointwise_together(void)
 {
     err e = {0};
-    machine on;
     graph *g = ts_graph_make();
     const type t = {.dtype = TS_F32, .rank = 2, .dim = {300, 700}};
     const node *in[2][3], *root[6], *rate = g_input(g, "rate", &(type){.dtype = TS_F32}, NULL);
@@ -77,9 +80,7 @@ static void test_pointwise_together(void)
         root[3 * i] = m, root[3 * i + 1] = v;
         root[3 * i + 2] = g_formula(g, 4, (const node *[]){in[i][0], m, v, rate}, "a-d*b/(sqrt(c)+1e-8)");
     }
-    const bool ok = ts_graph_ok(g, &e) && machine_load(&on, two_cores, &e);
-    const plan_wish w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .threads = 2};
-    plan *p = ok ? plan_make(g, 6, root, &w, &e) : NULL;
+    plan *p = made(g, 6, root);
     if (CHECK(p != NULL) && CHECK(p->n_kernel == 2))
         CHECK(p->kernel[0].n_stage == 4 && p->kernel[0].n_shared == 1 && p->kernel[1].n_stage == 4);
     if (!p)
@@ -121,14 +122,11 @@ static void test_order(void)
 static void test_nothing_left(void)
 {
     err e = {0};
-    machine on;
     graph *g = ts_graph_make();
     const type a = {.dtype = TS_I64, .rank = 2, .dim = {4, 5}}, b = {.dtype = TS_I64, .rank = 2, .dim = {5, 3}};
     const node *product = g_call2(g, "matmul", g_input(g, "a", &a, NULL), g_input(g, "b", &b, NULL)),
                *root[] = {g_call2(g, "multiply", product, g_scalar(g, TS_I64, 0))};
-    const bool ok = ts_graph_ok(g, &e) && machine_load(&on, two_cores, &e);
-    const plan_wish w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .threads = 2};
-    plan *p = ok ? plan_make(g, 1, root, &w, &e) : NULL;
+    plan *p = made(g, 1, root);
     if (!CHECK(p != NULL && p->n_kernel == 1))
         printf("  %s\n", e.text);
     plan_free(p);
@@ -138,23 +136,17 @@ static void test_nothing_left(void)
 /* The loss of a vocabulary and its gradient: one kernel reads the logits, and nothing else as large is written. */
 static void test_loss(void)
 {
-    err e = {0};
-    machine on;
     int large = 0;
     graph *g = ts_graph_make();
     const type logits = {.dtype = TS_F32, .rank = 3, .dim = {2, 8, 5000}},
                places = {.dtype = TS_I64, .rank = 2, .dim = {2, 8}};
     const node *x = g_input(g, "x", &logits, NULL), *dx;
     const node *loss = g_call2(g, "cross_entropy", x, g_input(g, "label", &places, NULL));
-    const bool ok = ts_chain_rule(g, 1, &loss, NULL, 1, &x, &dx) && machine_load(&on, two_cores, &e);
-    const plan_wish w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .threads = 2};
-    plan *p = ok ? plan_make(g, 2, (const node *[]){loss, dx}, &w, &e) : NULL;
-    if (!CHECK(p != NULL))
-        printf("  %s\n", e.text);
+    plan *p = ts_chain_rule(g, 1, &loss, NULL, 1, &x, &dx) ? made(g, 2, (const node *[]){loss, dx}) : NULL;
     for (int k = 0; p && k < p->n_kernel; k++)
         for (int i = 0; i < p->kernel[k].n_stage; i++)
             large += type_count(&p->kernel[k].stage[i].node->type) == type_count(&x->type);
-    CHECK(large == (p ? 1 : 0));
+    CHECK(large == 1);
     plan_free(p);
     ts_graph_free(g);
 }
@@ -162,15 +154,12 @@ static void test_loss(void)
 /* What reads inputs only waits for who reads it. */
 static void test_inputs_wait(void)
 {
-    err e = {0};
-    machine on;
     graph *g = ts_graph_make();
     const type t = {.dtype = TS_F32, .rank = 2, .dim = {64, 64}};
     const node *a = g_input(g, "a", &t, NULL), *b = g_input(g, "b", &t, NULL);
     const node *early = g_call2(g, "matmul", a, b), *y = g_call2(g, "matmul", g_call2(g, "matmul", b, a), a);
     y = g_call2(g, "matmul", y, early);
-    const plan_wish w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .threads = 2};
-    plan *p = ts_graph_ok(g, &e) && machine_load(&on, two_cores, &e) ? plan_make(g, 1, &y, &w, &e) : NULL;
+    plan *p = made(g, 1, &y);
     CHECK(p && p->n_kernel == 4 && p->kernel[2].stage->node == early);
     plan_free(p);
     ts_graph_free(g);
@@ -179,17 +168,13 @@ static void test_inputs_wait(void)
 /* The norm of a value is taken right behind it, not where it was asked for. */
 static void test_sums_are_early(void)
 {
-    err e = {0};
-    machine on;
     graph *g = ts_graph_make();
     const type t = {.dtype = TS_F32, .rank = 2, .dim = {64, 96}};
     const node *a = g_input(g, "a", &t, NULL), *b = g_call1(g, "transpose", g_input(g, "b", &t, NULL));
     const node *both = g_call2(g, "matmul", a, b), *first = g_call2(g, "matmul", both, both),
                *second = g_call2(g, "matmul", g_call1(g, "transpose", both), both);
     const node *root[] = {first, second, g_call1(g, "sum_square axes=[1]", first)};
-    const bool ok = ts_graph_ok(g, &e) && machine_load(&on, two_cores, &e);
-    const plan_wish w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .threads = 2};
-    plan *p = ok ? plan_make(g, 3, root, &w, &e) : NULL;
+    plan *p = made(g, 3, root);
     int k = 0;
     while (p && k < p->n_kernel && p->kernel[k].stage->node != first)
         k++;
