@@ -3,6 +3,7 @@
 #include "graph/graph.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static expr *make(arena *m, xkind kind, dtype d)
@@ -10,6 +11,13 @@ static expr *make(arena *m, xkind kind, dtype d)
     expr *x = arena_get(m, sizeof *x);
     x->kind = kind, x->dtype = d;
     return x;
+}
+
+static const expr **parts(arena *m, expr *x, int n) /* to be filled */
+{
+    const expr **arg = arena_array(m, (size_t)n, sizeof *arg);
+    x->n = n, x->arg = arg;
+    return arg;
 }
 
 const expr *x_real(arena *m, double v)
@@ -77,9 +85,10 @@ static const expr *retype(arena *m, dtype d, const expr *a) /* a literal takes t
 const expr *x_load(arena *m, const node *from, const expr *const *subscript)
 {
     expr *x = make(m, X_LOAD, from->type.dtype);
-    x->from = from, x->n = from->type.rank;
+    const expr **arg = parts(m, x, from->type.rank);
+    x->from = from;
     for (int i = 0; i < x->n; i++)
-        x->arg[i] = retype(m, TS_I64, subscript[i]);
+        arg[i] = retype(m, TS_I64, subscript[i]);
     return x;
 }
 
@@ -107,6 +116,8 @@ static const expr *fold_call(arena *m, const fn *f, const expr *const *arg, dtyp
     }
     bool real = dtype_class(in) == D_REAL;
     const expr *v;
+    if (!strcmp(f->name, "at") && (w[0] < 0 || w[0] >= w[1])) /* stays, to be found when it is read from */
+        return NULL;
     if (real && f->result != R_BOOL)
         v = x_real(m, f->real(r));
     else
@@ -159,9 +170,8 @@ const expr *x_call(arena *m, const char *name, int n, const expr *const *in)
     if (known)
         return known;
     expr *x = make(m, X_CALL, out);
-    x->fn = f, x->n = n;
-    for (int i = 0; i < n; i++)
-        x->arg[i] = arg[i];
+    x->fn = f;
+    memcpy(parts(m, x, n), arg, (size_t)n * sizeof *arg);
     return x;
 }
 
@@ -175,7 +185,7 @@ const expr *x_cast(arena *m, dtype to, const expr *a)
         return retype(m, to, bare);
     }
     expr *x = make(m, X_CAST, to);
-    x->n = 1, x->arg[0] = weak(a) ? retype(m, a->is_whole ? TS_I64 : TS_F64, a) : a;
+    *parts(m, x, 1) = weak(a) ? retype(m, a->is_whole ? TS_I64 : TS_F64, a) : a;
     return x;
 }
 
@@ -184,7 +194,8 @@ const expr *x_fold(arena *m, const char *name, uint32_t axes, const expr *body)
     const fn *f = fn_find(name);
     MUST(f && f->arity == 2 && f->unit == f->unit);
     expr *x = make(m, X_FOLD, f->result == R_BOOL ? TS_BOOL : weak(body) ? TS_F64 : body->dtype);
-    x->fn = f, x->folds = axes, x->n = 1, x->arg[0] = retype(m, x->dtype, body);
+    x->fn = f, x->folds = axes;
+    *parts(m, x, 1) = retype(m, x->dtype, body);
     return x;
 }
 
@@ -194,10 +205,11 @@ const expr *x_scatter(arena *m, dtype d, const char *name, uint32_t axes, const 
     const fn *f = name ? fn_find(name) : NULL;
     MUST(!name || (f && f->arity == 2));
     expr *x = make(m, X_SCATTER, d);
-    x->fn = f, x->folds = axes, x->n = rank + 2;
-    x->arg[0] = retype(m, d, start), x->arg[1] = retype(m, d, update);
+    const expr **arg = parts(m, x, rank + 2);
+    x->fn = f, x->folds = axes;
+    arg[0] = retype(m, d, start), arg[1] = retype(m, d, update);
     for (int i = 0; i < rank; i++)
-        x->arg[2 + i] = retype(m, TS_I64, at[i]);
+        arg[2 + i] = retype(m, TS_I64, at[i]);
     return x;
 }
 
@@ -211,8 +223,8 @@ const expr *x_routine(arena *m, dtype d, const routine *run, uint32_t axes, int 
 {
     expr *x = make(m, X_ROUTINE, d);
     MUST(n <= MAX_PART);
-    x->run = run, x->folds = axes, x->n = n;
-    memcpy(x->arg, operand, (size_t)n * sizeof *operand);
+    x->run = run, x->folds = axes;
+    memcpy(parts(m, x, n), operand, (size_t)n * sizeof *operand);
     return x;
 }
 
@@ -228,12 +240,13 @@ const expr *x_walk(arena *m, uint32_t folds, int axis, int n, const expr *const 
 {
     expr *x = make(m, X_WALK, result->dtype);
     MUST(n >= 1 && n <= MAX_STATE && !weak(result));
-    x->folds = folds, x->axis = folds ? 0 : axis, x->n = 2 * n + 1;
+    const expr **arg = parts(m, x, 2 * n + 1);
+    x->folds = folds, x->axis = folds ? 0 : axis;
     for (int k = 0; k < n; k++) {
         MUST(!weak(start[k]));
-        x->arg[k] = start[k], x->arg[n + k] = retype(m, start[k]->dtype, step[k]);
+        arg[k] = start[k], arg[n + k] = retype(m, start[k]->dtype, step[k]);
     }
-    x->arg[2 * n] = result;
+    arg[2 * n] = result;
     return x;
 }
 
@@ -265,7 +278,7 @@ typedef struct mapper {
     arena *m;
     const expr *(*f)(void *user, const expr *x);
     void *user;
-    memo *slot;
+    memo *slot, *owned; /* owned: of more than the first */
     size_t n, cap;
 } mapper;
 
@@ -279,21 +292,23 @@ static memo *slot_of(mapper *p, const expr *x)
 
 static void grow(mapper *p)
 {
-    memo *old = p->slot;
-    size_t was = p->cap;
-    p->cap = was ? was * 2 : 64;
-    p->slot = arena_array(p->m, p->cap, sizeof *p->slot);
+    memo *old = p->slot, *freed = p->owned;
+    const size_t was = p->cap;
+    p->cap = was * 2;
+    MUST(p->slot = p->owned = calloc(p->cap, sizeof *p->slot));
     for (size_t i = 0; i < was; i++)
         if (old[i].key)
             *slot_of(p, old[i].key) = old[i];
+    free(freed);
 }
 
 static const expr *with_parts(arena *m, const expr *x, const expr *const *arg)
 {
     expr *y = make(m, x->kind, x->dtype);
     *y = *x;
+    const expr **own = parts(m, y, x->n);
     for (int i = 0; i < x->n; i++)
-        y->arg[i] = retype(m, x->arg[i]->dtype, arg[i]);
+        own[i] = retype(m, x->arg[i]->dtype, arg[i]);
     return y;
 }
 
@@ -330,9 +345,11 @@ static const expr *map(mapper *p, const expr *x)
 
 const expr *x_map(arena *m, const expr *x, const expr *(*f)(void *user, const expr *x), void *user)
 {
-    mapper p = {.m = m, .f = f, .user = user};
-    grow(&p);
-    return map(&p, x);
+    memo first[64] = {0};
+    mapper p = {.m = m, .f = f, .user = user, .slot = first, .cap = COUNT(first)};
+    const expr *y = map(&p, x);
+    free(p.owned);
+    return y;
 }
 
 typedef struct renaming {

@@ -73,7 +73,7 @@ struct expr {
     const fn *fn;       /* X_CALL, X_FOLD, X_SCATTER */
     const routine *run; /* X_ROUTINE */
     int n;
-    const expr *arg[MAX_PART]; /* call: arguments; load: one subscript per dimension; cast, fold: the body */
+    const expr *const *arg; /* call: arguments; load: one subscript per dimension; cast, fold: the body */
 };
 
 const expr *x_real(arena *m, double v);

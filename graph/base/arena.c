@@ -110,6 +110,17 @@ void arena_free(arena *a)
     a->head = NULL;
 }
 
+void arena_take(arena *a, arena *from)
+{
+    struct chunk **end = &from->head;
+    while (*end)
+        end = &(*end)->next;
+    *end = a->head;
+    if (from->head) /* the rest of its chunk is free */
+        a->head = from->head;
+    from->head = NULL;
+}
+
 size_t arena_bytes(const arena *a)
 {
     size_t n = 0;

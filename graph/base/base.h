@@ -32,7 +32,13 @@ void *arena_array(arena *a, size_t count, size_t size); /* checked product */
 char *arena_string(arena *a, const char *s);            /* a copy */
 char *arena_format(arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void arena_free(arena *a);
-size_t arena_bytes(const arena *a); /* handed out so far */
+void arena_take(arena *a, arena *from); /* what came from the other, which is then empty, dies with this one */
+size_t arena_bytes(const arena *a);     /* handed out so far */
+
+/* ---- pages: for much data ---- */
+/* Zeroed memory, on huge pages where the system gives them, first touched by who uses it. NULL with e set. */
+char *pages_map(size_t bytes, err *e);
+void pages_unmap(char *at, size_t bytes);
 
 /* ---- text: every printer and every emitter writes to one of these ---- */
 typedef struct text {

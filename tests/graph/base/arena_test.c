@@ -12,6 +12,23 @@ static bool is_zero(const unsigned char *p, size_t n)
     return true;
 }
 
+static void taken(void) /* what one arena has becomes another's */
+{
+    arena a = {0}, b = {0}, none = {0};
+    arena_get(&a, 100);
+    for (int i = 0; i < 1000; i++)
+        arena_get(&b, 16);
+    const char *label = arena_string(&b, "kept");
+    const size_t before = arena_bytes(&a) + arena_bytes(&b);
+    arena_take(&a, &none), arena_take(&a, &b);
+    CHECK(arena_bytes(&a) == before && arena_bytes(&b) == 0);
+    memset(arena_get(&a, 5000), 1, 5000);
+    CHECK_TEXT(label, "kept");
+    arena_take(&none, &a);
+    CHECK(arena_bytes(&a) == 0 && arena_bytes(&none) >= before + 5000);
+    arena_free(&none);
+}
+
 int main(void)
 {
     arena a = {0};
@@ -47,5 +64,6 @@ int main(void)
     CHECK(arena_bytes(&a) == 0);
     CHECK(arena_get(&a, 8) != NULL); /* usable again */
     arena_free(&a);
+    taken();
     return check_done();
 }
