@@ -2,10 +2,52 @@
 #include "graph/type.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void ts_free(void *p)
 {
     free(p);
+}
+
+/* ---- blocks: what lies before the data says how it is given back ---- */
+enum { LINE = 64, MUCH = 2 << 20, STARTS = 61 };
+
+typedef struct block {
+    void *at;
+    size_t mapped; /* bytes, or 0 where free takes it */
+} block;
+
+static block *block_of(void *data)
+{
+    return (block *)((char *)data - LINE);
+}
+
+/* Data begins on a line of the cache; much of it not always on the same line of a page: what is walked side by side,
+ * like a weight and its moments, would meet in the same few places of the caches. */
+static void *block_get(size_t bytes)
+{
+    size_t whole;
+    if (!size_add(bytes, LINE * (size_t)(STARTS + 2), &whole))
+        return NULL;
+    const bool much = bytes >= MUCH;
+    whole = much ? whole : (bytes + 2 * LINE) / LINE * LINE;
+    char *at = much ? pages_map(whole, NULL) : aligned_alloc(LINE, whole);
+    if (!at)
+        return NULL;
+    if (!much)
+        memset(at, 0, whole);
+    char *data = at + LINE * (much ? 1 + (uintptr_t)at / MUCH % STARTS : 1);
+    *block_of(data) = (block){.at = at, .mapped = much ? whole : 0};
+    return data;
+}
+
+static void block_free(void *data)
+{
+    const block b = data ? *block_of(data) : (block){0};
+    if (b.mapped)
+        pages_unmap(b.at, b.mapped);
+    else
+        free(b.at);
 }
 
 bool ts_array_make(ts_array *a, ts_dtype d, int rank, const int64_t *dim, ts_error *e)
@@ -17,7 +59,7 @@ bool ts_array_make(ts_array *a, ts_dtype d, int rank, const int64_t *dim, ts_err
     if (!type_valid(&t, e))
         return false;
     int64_t bytes = type_bytes(&t);
-    void *data = calloc(1, bytes > 0 ? (size_t)bytes : 1);
+    void *data = block_get((size_t)bytes);
     if (!data) {
         text shown = {0};
         type_print(&shown, &t);
@@ -35,7 +77,7 @@ void ts_array_free(ts_array *a)
 {
     if (!a)
         return;
-    free(a->data);
+    block_free(a->data);
     *a = (ts_array){.dtype = TS_N_DTYPE};
 }
 

@@ -1,37 +1,9 @@
-/* pages.c - mapped memory. */
+/* pages.c - mapped files. */
 #include "backends/c/pages.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-static const size_t two = 2 << 20; /* bytes of a huge page */
-
-static size_t whole(size_t bytes)
-{
-    return (bytes + two - 1) / two * two;
-}
-
-char *pages_map(size_t bytes, err *e)
-{
-    const size_t size = whole(bytes);
-    char *m = mmap(NULL, size + two, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (m == MAP_FAILED)
-        return err_set(e, TS_MEMORY, "cannot map %zu bytes", size), NULL;
-    char *at = (char *)(((uintptr_t)m + two - 1) / two * two);
-    if (at > m)
-        munmap(m, (size_t)(at - m));
-    munmap(at + size, (size_t)(m + two - at));
-    madvise(at, size, MADV_HUGEPAGE);
-    return at;
-}
-
-void pages_unmap(char *at, size_t bytes)
-{
-    if (at)
-        munmap(at, whole(bytes));
-}
 
 void pages_find_files(page_files *f)
 {

@@ -1,11 +1,7 @@
-/* pages.h - memory for much data, and giving back pages of files that are no longer needed. */
+/* pages.h - giving back pages of files that are no longer needed. */
 #ifndef TS_C_PAGES_H
 #define TS_C_PAGES_H
 #include "graph/base/base.h"
-
-/* Zeroed memory, on huge pages where the system gives them, first touched by who uses it. NULL with e set. */
-char *pages_map(size_t bytes, err *e);
-void pages_unmap(char *at, size_t bytes);
 
 /* The read-only file mappings of this process, as they were when asked. */
 typedef struct page_files {

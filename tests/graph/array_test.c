@@ -36,6 +36,26 @@ static void test_make(void)
     CHECK(strstr(e.text, "f32[1152921504606846976]") != NULL);
 }
 
+/* Much or little: zeroed, on a line of the cache, and given back whole whatever shape it has been given since. */
+static void test_data(void)
+{
+    for (int64_t n = 1; n <= 1 << 21; n *= 128) {
+        ts_array a;
+        err e = {0};
+        CHECK(ts_array_make(&a, TS_F32, 2, (int64_t[]){n, 3}, &e) && (uintptr_t)a.data % 64 == 0);
+        float *v = a.data, sum = 0;
+        for (int64_t i = 0; i < 3 * n; i++)
+            sum += v[i], v[i] = 1;
+        CHECK(sum == 0);
+        a.rank = 1, a.dim[0] = 1;
+        ts_array_free(&a);
+        CHECK(ts_array_make(&a, TS_F32, 2, (int64_t[]){n, 3}, &e));
+        v = a.data;
+        CHECK(v[0] == 0 && v[3 * n - 1] == 0);
+        ts_array_free(&a);
+    }
+}
+
 static void test_random(void)
 {
     enum { N = 1000 };
@@ -79,6 +99,7 @@ static void test_random(void)
 int main(void)
 {
     test_make();
+    test_data();
     test_random();
     return check_done();
 }
