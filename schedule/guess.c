@@ -20,28 +20,6 @@ uint32_t guess_axes(const expr *x)
     return axes;
 }
 
-/* How far apart in memory neighbours along an axis are, in elements; 0 when it does not move, -1 when that is
- * not one number. */
-static int64_t stride_of(const plan *p, const stage *s, int load, int axis)
-{
-    arena m = {0};
-    space sp = {.mem = &m};
-    const lin *at[MAX_AXIS], *sub[MAX_RANK];
-    const expr *x = s->load[load];
-    int v[MAX_AXIS];
-    for (int a = 0; a < s->n_axis; a++)
-        at[a] = lin_var(&sp, v[a] = var_add(&sp, "", 0, s->extent[a] > 1 ? s->extent[a] - 1 : 1));
-    for (int i = 0; i < x->n; i++)
-        sub[i] = lin_of(&sp, x->arg[i], at);
-    const lin *sum = layout_offset(&sp, &p->home[x->from->id].layout, sub);
-    int64_t c = lin_coef(sum, v[axis]);
-    for (int i = 0; i < sum->n; i++)
-        if (sum->t[i].a->kind != A_VAR && guess_axes(x) >> axis & 1 && !c)
-            c = -1;
-    arena_free(&m);
-    return c;
-}
-
 bool guess_weight(const node *n)
 {
     return n->leaf && n->leaf->kind != LEAF_INPUT;
@@ -163,7 +141,7 @@ static bool stage_operand(const plan *p, const kernel *k, const stage *s, int co
         inside = inside && !nest_no_copy(k, s, i, k->n_stage > 1);
         if (!inside || guess_weight(s->load[i]->from) || !(guess_axes(s->load[i]) >> column & 1))
             continue;
-        const int64_t stride = stride_of(p, s, i, column);
+        const int64_t stride = guess_stride(p, s, i, column);
         if ((stride == 1 || stride == 0) && !stage_guard(s, i) && (stride == 0 || rows < MANY_ROWS))
             continue;
         text_add(name, "+%c", 'a' + i);
@@ -312,7 +290,7 @@ static void guess_reduction(const plan *p, const kernel *k, const stage *s, text
     int across = -1; /* the folded axis that walks memory */
     for (int a = s->n_result; a < s->n_axis; a++)
         for (int i = 0; i < s->n_load; i++)
-            if (s->extent[a] > 1 && stride_of(p, s, i, a) == 1)
+            if (s->extent[a] > 1 && guess_stride(p, s, i, a) == 1)
                 across = a;
     put_outer(p, k, s, t, across < 0 && s->n_result ? 1u << (s->n_result - 1) : 0, guess_cores(p, k, s));
     const int64_t width = 4 * nest_lanes(p, s);
@@ -439,117 +417,4 @@ void guess_shared(const plan *p, const kernel *k, text *out)
             text_free(&staged);
         }
     }
-}
-
-/* ---- fetching ahead ---- */
-static int64_t elements_under(const kernel *k, const stage *s, int load, int l)
-{
-    const uint32_t axes = guess_axes(s->load[load]);
-    int64_t n = 1;
-    for (int a = 0; a < s->n_axis; a++)
-        if (axes >> a & 1)
-            n *= nest_left(k, s, a, l);
-    return n;
-}
-
-static void fetch(stage *s, int l, int load)
-{
-    s->staging[s->n_staging++] = (staging){.loop = l, .load = load, .level = 2, .stages = 2, .derived = true};
-}
-
-static double work_under(const kernel *k, const stage *s, int l)
-{
-    double work = 1;
-    for (int a = 0; a < s->n_axis; a++)
-        work *= (double)nest_left(k, s, a, l);
-    return work;
-}
-
-/* Panels of weights, read from memory once */
-static void fetch_weights(const plan *p, kernel *k, stage *s)
-{
-    const expr *load[MAX_LOADS];
-    const int n = x_loads(stage_fold(s), load, MAX_LOADS);
-    for (int j = 0; j < n && s->n_staging < MAX_STAGING; j++) {
-        int l = nest_tile(s) - 1;
-        if (!guess_weight(s->load[j]->from))
-            continue;
-        while (l >= 0 && !(guess_axes(s->load[j]) >> s->nest.loop[l].axis & 1))
-            l--;
-        if (l < 0)
-            continue;
-        const int64_t slice = elements_under(k, s, j, l);
-        if (work_under(k, s, l) / (double)slice >= 4 &&
-            slice * ts_dtype_bytes(s->load[j]->from->type.dtype) <= plan_cache_bytes(p, 2) / 2)
-            fetch(s, l, j);
-    }
-}
-
-/* One dimension of it lies in one piece, along an axis that a tile walks on: sub, and the type of what it is in. */
-static bool in_rows(const plan *p, const node *n, const expr *const *sub, int axis)
-{
-    const layout *y = &p->home[n->id].layout;
-    const expr *last = y->n && y->digit[y->n - 1].step == 1 ? sub[y->digit[y->n - 1].dim] : NULL;
-    return last && last->kind == X_AXIS && last->axis != axis;
-}
-
-static bool copied(const stage *s, int load)
-{
-    for (int i = 0; i < s->n_staging; i++)
-        if (s->staging[i].load == load)
-            return true;
-    return false;
-}
-
-/* What the next panel's copy will read of a large value; a copy that waits for every line takes four times as long */
-static void fetch_copies(const plan *p, kernel *k, stage *s)
-{
-    for (int i = 0, n = s->n_staging; i < n && s->n_staging < MAX_STAGING; i++) {
-        const staging *g = &s->staging[i];
-        if (g->shared || !(guess_axes(s->load[g->load]) >> s->nest.loop[g->loop].axis & 1))
-            continue;
-        const type *t = &s->load[g->load]->from->type;
-        const int64_t slice = elements_under(k, s, g->load, g->loop) * ts_dtype_bytes(t->dtype);
-        if (type_bytes(t) > 2 * plan_cache_bytes(p, 2) && slice <= plan_cache_bytes(p, 2) / 4)
-            fetch(s, g->loop, g->load);
-    }
-}
-
-/* The next rows of large values that tiles read or write in short pieces, which the hardware does not follow */
-static void fetch_rows(const plan *p, kernel *k, stage *s)
-{
-    const int l = nest_tile(s) - 1;
-    const int axis = l >= 0 ? s->nest.loop[l].axis : -1;
-    if (l < 0 || s->folds >> axis & 1 || loop_trips(&s->nest.loop[l]) < 2 || nest_unrolled(s) == nest_tile(s))
-        return;
-    for (int j = 0; j <= s->n_load && s->n_staging < MAX_STAGING; j++) {
-        const bool result = j == s->n_load;
-        const node *n = result ? s->node : s->load[j]->from;
-        const expr *const *sub = result ? s->store : s->load[j]->arg;
-        const int bytes = ts_dtype_bytes(n->type.dtype);
-        uint32_t axes = 0;
-        int64_t slice = bytes;
-        if (result ? s->scratch || s->over : copied(s, j) || node_is_leaf(n))
-            continue;
-        for (int i = 0; i < n->type.rank; i++)
-            axes |= x_axes(sub[i]);
-        for (int a = 0; a < s->n_axis; a++)
-            slice *= axes >> a & 1 ? nest_left(k, s, a, l) : 1;
-        if (axes >> axis & 1 && in_rows(p, n, sub, axis) && type_bytes(&n->type) > 2 * plan_cache_bytes(p, 2) &&
-            slice <= plan_cache_bytes(p, 2) / 8 && work_under(k, s, l) >= 2 * (double)slice)
-            fetch(s, l, result ? MAX_LOADS : j);
-    }
-}
-
-void guess_ahead(const plan *p, kernel *k)
-{
-    stage *s = &k->stage[0];
-    if (k->n_stage > 1 || !stage_fold(s) || !guess_contracts(s) || p->reference)
-        return;
-    for (int i = 0; i < s->n_staging; i++)
-        if (s->staging[i].level || !s->staging[i].stages)
-            return;
-    fetch_copies(p, k, s);
-    fetch_weights(p, k, s);
-    fetch_rows(p, k, s);
 }

@@ -13,12 +13,18 @@ int64_t loop_trips(const loop *l)
     return l->step > 0 ? (l->range + l->step - 1) / l->step : 0;
 }
 
-int64_t nest_left(const kernel *k, const stage *s, int axis, int l)
+int64_t nest_left_shared(const kernel *k, const stage *s, int axis, int l)
 {
     int64_t left = s->extent[axis];
-    for (int i = 0; axis < s->n_shared && i < k->shared.n; i++)
+    for (int i = 0; axis < s->n_shared && i <= l; i++)
         if (k->shared.loop[i].axis == axis && k->shared.loop[i].step < left)
             left = k->shared.loop[i].step;
+    return left;
+}
+
+int64_t nest_left(const kernel *k, const stage *s, int axis, int l)
+{
+    int64_t left = nest_left_shared(k, s, axis, k->shared.n - 1);
     for (int i = 0; i <= l; i++)
         if (s->nest.loop[i].axis == axis && s->nest.loop[i].step < left)
             left = s->nest.loop[i].step;

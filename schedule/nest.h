@@ -21,6 +21,8 @@ void nest_print_stage(text *t, const kernel *k, int which, bool derived); /* its
 void loop_print(text *t, const stage *s, const loop *l);                  /* "n/48@core" */
 /* What an axis has left under the shared loops, and under loop l of the stage (l = -1: under none of its own). */
 int64_t nest_left(const kernel *k, const stage *s, int axis, int l);
+int64_t nest_left_shared(const kernel *k, const stage *s, int axis,
+                         int l); /* under shared loop l and those before it */
 /* First loop of the tile: serial folds under the last loop that copies, then unrolled and vector loops */
 int nest_tile(const stage *s);
 int nest_unrolled(const stage *s); /* first loop after which all are unrolled or vector */

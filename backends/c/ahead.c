@@ -42,7 +42,7 @@ static bool count_lines(emitter *m, ahead *q)
     for (int i = 0; i < (result ? s->node->type.rank : s->load[q->load]->n); i++)
         axes |= x_axes((result ? s->store : s->load[q->load]->arg)[i]);
     for (int a = 0; a < s->n_axis; a++) {
-        left[a] = nest_left(m->k, s, a, q->loop);
+        left[a] = q->shared ? nest_left_shared(m->k, s, a, q->loop) : nest_left(m->k, s, a, q->loop);
         place[a] = var_add(&m->sp, s->letter[a], 0, left[a] > 0 ? left[a] - 1 : 0);
         axis[a] = lin_var(&m->sp, place[a]);
         if (axes >> a & 1)
@@ -73,44 +73,70 @@ static bool slice_lines(emitter *m, ahead *q)
     return counted;
 }
 
-static void name_of(const ahead *q, char name[16])
+/* As a tile's parameter; what a shared loop points to has the name of its stage too. */
+static void name_of(const emitter *m, const ahead *q, bool outside, char name[48])
 {
-    if (q->load == RESULT)
-        snprintf(name, 16, "ahead_y");
+    const char letter = q->load == RESULT ? 'y' : (char)('a' + q->load);
+    if (outside && q->shared)
+        snprintf(name, 48, "ahead_%s_%c", m->s->name, letter);
+    else if (q->load == RESULT)
+        snprintf(name, 48, "ahead_y");
     else
-        snprintf(name, 16, "ahead%d", q->load);
+        snprintf(name, 48, "ahead%d", q->load);
+}
+
+static const loop *loop_of(const emitter *m, const ahead *q)
+{
+    return q->shared ? &m->k->shared.loop[q->loop] : &m->s->nest.loop[q->loop];
 }
 
 static void point(emitter *m, const ahead *q, int64_t trips)
 {
-    const int a = m->s->nest.loop[q->loop].axis;
-    const lin *was = m->axis[a];
+    const loop *by = loop_of(m, q);
+    const lin *was = m->axis[by->axis];
     text line = {0};
-    char name[16];
-    name_of(q, name);
-    m->axis[a] = lin_add(&m->sp, was, lin_const(&m->sp, m->s->nest.loop[q->loop].step), trips);
+    char name[48];
+    name_of(m, q, true, name);
+    m->axis[by->axis] = lin_add(&m->sp, was, lin_const(&m->sp, by->step), trips);
     emit_pointer(m, &line, &(tile_made){0}, q->load);
-    m->axis[a] = was;
+    m->axis[by->axis] = was;
     text_line(&m->body, "const char *%s = (const char *)(%s);", name, line.s);
     text_free(&line);
 }
 
-void ahead_enter(emitter *m, int l)
+/* The loops between that of the slice and the tile, from inside out: the stage's own, then shared ones. */
+static const loop *between(const emitter *m, const ahead *q, int i, char name[MAX_LETTER + 16])
 {
-    for (int i = 0; i < m->s->n_staging; i++) {
+    const int own = nest_tile(m->s) - (q->shared ? 0 : q->loop + 1),
+              shared = q->shared ? m->k->shared.n - q->loop - 1 : 0;
+    const stage *main = &m->k->stage[m->k->main];
+    if (i >= own + shared)
+        return NULL;
+    const int l = i < own ? nest_tile(m->s) - 1 - i : m->k->shared.n - 1 - (i - own);
+    const loop *r = i < own ? &m->s->nest.loop[l] : &m->k->shared.loop[l];
+    snprintf(name, MAX_LETTER + 16, "%s%s_%d", (i < own ? m->s : main)->letter[r->axis], i < own ? "" : "_", l);
+    return r;
+}
+
+void ahead_enter(emitter *m, bool shared, int l)
+{
+    for (int i = 0; i < m->s->n_staging && m->n_ahead < COUNT(m->ahead); i++) {
         const staging *g = &m->s->staging[i];
-        ahead q = {.load = g->load == MAX_LOADS ? RESULT : g->load, .loop = l, .level = g->level, .calls = 1};
-        if (g->shared || g->loop != l || !g->level || g->stages < 2)
+        ahead q = {.stage = m->at, .load = g->load == MAX_LOADS ? RESULT : g->load, .loop = l, .level = g->level};
+        char name[MAX_LETTER + 16];
+        const loop *r;
+        if (g->shared != shared || g->loop != l || !g->level || g->stages < 2)
             continue;
         if (q.load != RESULT && m->source[m->at][q.load].from == FROM_RESULT)
             q.load = RESULT;
         if (q.load == RESULT ? m->s->scratch : m->source[m->at][q.load].from != FROM_MEMORY)
             continue;
-        for (int k = l + 1; k < nest_tile(m->s); k++)
-            q.calls *= loop_trips(&m->s->nest.loop[k]);
+        q.shared = shared, q.calls = 1;
+        for (int k = 0; (r = between(m, &q, k, name)); k++)
+            q.calls *= loop_trips(r);
         bool twice = false; /* read where the result goes */
         for (int k = 0; k < m->n_ahead; k++)
-            twice = twice || m->ahead[k].load == q.load;
+            twice = twice || (m->ahead[k].stage == q.stage && m->ahead[k].load == q.load);
         if (twice || !slice_lines(m, &q))
             continue;
         m->ahead[m->n_ahead++] = q;
@@ -118,9 +144,9 @@ void ahead_enter(emitter *m, int l)
     }
 }
 
-void ahead_leave(emitter *m, int l)
+void ahead_leave(emitter *m, bool shared, int l)
 {
-    while (m->n_ahead && m->ahead[m->n_ahead - 1].loop == l)
+    while (m->n_ahead && m->ahead[m->n_ahead - 1].shared == shared && m->ahead[m->n_ahead - 1].loop == l)
         m->n_ahead--;
 }
 
@@ -131,17 +157,19 @@ static int64_t chunk(const ahead *q) /* lines for one tile, of each piece */
 
 void emit_ahead_arguments(emitter *m, text *t)
 {
-    const int tile = nest_tile(m->s);
     for (int i = 0; i < m->n_ahead; i++) {
-        char name[16];
-        int64_t scale = m->ahead[i].pieces > 1 ? m->ahead[i].share * m->ahead[i].stride : chunk(&m->ahead[i]) * LINE;
-        name_of(&m->ahead[i], name);
+        const ahead *q = &m->ahead[i];
+        char name[48], letter[MAX_LETTER + 16];
+        const loop *r;
+        int64_t scale = q->pieces > 1 ? q->share * q->stride : chunk(q) * LINE;
+        if (q->stage != m->at)
+            continue;
+        name_of(m, q, true, name);
         text_add(t, ", %s", name);
-        for (int l = tile - 1; l > m->ahead[i].loop; l--) {
-            const loop *q = &m->s->nest.loop[l];
-            if (loop_trips(q) > 1)
-                text_add(t, " + %lld * %s_%d", (long long)scale, m->s->letter[q->axis], l);
-            scale *= loop_trips(q);
+        for (int k = 0; (r = between(m, q, k, letter)); k++) {
+            if (loop_trips(r) > 1)
+                text_add(t, " + %lld * %s", (long long)scale, letter);
+            scale *= loop_trips(r);
         }
     }
 }
@@ -149,9 +177,10 @@ void emit_ahead_arguments(emitter *m, text *t)
 void emit_ahead_parameters(const emitter *m, text *t)
 {
     for (int i = 0; i < m->n_ahead; i++) {
-        char name[16];
-        name_of(&m->ahead[i], name);
-        text_add(t, ", const char *%s", name);
+        char name[48];
+        name_of(m, &m->ahead[i], false, name);
+        if (m->ahead[i].stage == m->at)
+            text_add(t, ", const char *%s", name);
     }
 }
 
@@ -160,8 +189,8 @@ static void fetch(emitter *m, const ahead *q, const char *trip, int64_t trips)
 {
     const int64_t lines = chunk(q), per = (lines + trips - 1) / trips;
     int64_t every = 1;
-    char name[16], apart[48] = "";
-    name_of(q, name);
+    char name[48], apart[48] = "";
+    name_of(m, q, false, name);
     if (q->pieces > 1)
         every = lines < trips ? trips / lines : 1;
     while (q->pieces == 1 && per == 1 && every * 2 * lines <= trips && every < 64)
@@ -196,7 +225,10 @@ void emit_fetch(emitter *m)
     const int tile = nest_tile(m->s), inner = nest_unrolled(m->s) - 1;
     int64_t trips = 1;
     text trip = {0};
-    if (!m->n_ahead || inner < tile)
+    bool any = false;
+    for (int i = 0; i < m->n_ahead; i++)
+        any = any || m->ahead[i].stage == m->at;
+    if (!any || inner < tile)
         return;
     for (int l = inner; l >= tile; l--) { /* which trip of the fold this is */
         const loop *r = &m->s->nest.loop[l];
@@ -206,6 +238,7 @@ void emit_fetch(emitter *m)
     }
     m->into->ahead = true;
     for (int i = 0; i < m->n_ahead; i++)
-        fetch(m, &m->ahead[i], trip.s, trips);
+        if (m->ahead[i].stage == m->at)
+            fetch(m, &m->ahead[i], trip.s, trips);
     text_free(&trip);
 }

@@ -8,14 +8,7 @@
 /* What a full trip of a loop leaves of an axis: a loop that stages share, or one of the stage's own. */
 static int64_t left_in(const emitter *m, int a, bool shared, int l)
 {
-    const kernel *k = m->k;
-    int64_t left = m->s->extent[a];
-    if (!shared)
-        return nest_left(k, m->s, a, l);
-    for (int i = 0; i <= l && a < m->s->n_shared; i++)
-        if (k->shared.loop[i].axis == a && k->shared.loop[i].step < left)
-            left = k->shared.loop[i].step;
-    return left;
+    return shared ? nest_left_shared(m->k, m->s, a, l) : nest_left(m->k, m->s, a, l);
 }
 
 /* The order of the copy's axes, from outside in: as the loops under it walk them, the vector axis last; first those

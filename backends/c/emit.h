@@ -53,7 +53,8 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
 } tile_made;
 
 typedef struct ahead { /* the next slice of an operand, or of the result */
-    int load, loop, level;
+    int stage, load, loop, level;
+    bool shared;                   /* the loop is one that stages share */
     int64_t lines, calls;          /* of each piece; tiles over which they are spread */
     int64_t pieces, stride, share; /* bytes from one to the next; pieces for one tile */
 } ahead;
@@ -93,7 +94,7 @@ typedef struct emitter {
     int n_tile;
     tile_made tile[MAX_TILE];
     int n_ahead; /* what is fetched ahead of the tile being written: at outer loops first */
-    ahead ahead[MAX_STAGING];
+    ahead ahead[2 * MAX_STAGING];
     /* inside a tile function */
     tile_made *into;             /* NULL outside */
     const lin *origin[MAX_AXIS]; /* symbol of where the tile starts */
@@ -106,6 +107,8 @@ dtype stored_as(const plan *p, const node *n); /* how an activation lies in memo
 /* access.c: offsets in elements within a load's source, and within the result's place. */
 const lin *source_offset(emitter *m, int load, const lin *const *axis);
 const lin *store_offset(emitter *m, const lin *const *axis);
+const expr *checked_place(emitter *m, const expr *at,
+                          int64_t extent); /* a subscript that the data says, checked once */
 dtype source_dtype(const emitter *m, int load);
 /* text.c: expressions and addresses as text, in the tile or outside. */
 writer emit_writer(emitter *m);
@@ -131,8 +134,9 @@ void emit_scatter(emitter *m);
 /* routine.c: a call of a routine, with its text */
 void emit_routine(emitter *m);
 /* ahead.c: fetching the next slices into a cache, spread over the tiles of the present ones. */
-void ahead_enter(emitter *m, int loop); /* outside, at a loop of the stage: sets up what its staging asks for */
-void ahead_leave(emitter *m, int loop);
+/* Outside, at a loop of the stage at hand, or one that it shares: sets up what its staging asks for. */
+void ahead_enter(emitter *m, bool shared, int loop);
+void ahead_leave(emitter *m, bool shared, int loop);
 void emit_fetch(emitter *m); /* in the tile's innermost fold loop */
 void emit_ahead_parameters(const emitter *m, text *t);
 void emit_ahead_arguments(emitter *m, text *t); /* of a call */

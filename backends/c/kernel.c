@@ -189,15 +189,23 @@ static void walk(emitter *m, int l)
             m->body.depth++;
             text_line(&m->body, "const int first = first_%d, last = last_%d;", l, l);
         }
-        ahead_enter(m, l); /* first: where a copied operand lies in memory is still said */
+        ahead_enter(m, false, l); /* first: where a copied operand lies in memory is still said */
         copy_enter(m, m->at, false, l);
         walk(m, l + 1);
-        ahead_leave(m, l);
+        ahead_leave(m, false, l);
         if (folds)
             leave(m);
         leave(m);
         restore(m, &was);
     }
+}
+
+static int written_by(const emitter *m, const stage *s)
+{
+    int o = m->n_operand - 1;
+    while (o > 0 && !(m->operand[o].written && m->operand[o].node == s->node))
+        o--;
+    return o;
 }
 
 static void write_stage(emitter *m, int i)
@@ -218,9 +226,7 @@ static void write_stage(emitter *m, int i)
         if (folded && s->nest.loop[l].role == VECTOR)
             m->lane = l;
     }
-    for (int o = 0; o < m->n_operand; o++)
-        if (m->operand[o].written && m->operand[o].node == s->node)
-            m->result = o;
+    m->result = written_by(m, s);
     if (!stage_nested(s)) {
         (s->value->kind == X_ROUTINE ? emit_routine : s->value->kind == X_WALK ? emit_walk : emit_scatter)(m);
         return;
@@ -236,14 +242,15 @@ static void write_stage(emitter *m, int i)
         text_line(&m->body, "}");
 }
 
-static void copies_at(emitter *m, int l) /* operands of any stage staged at a shared loop */
+static void staged_at(emitter *m, int l) /* operands of any stage staged at a shared loop */
 {
     for (int i = 0; i < m->k->n_stage; i++) {
-        m->at = i, m->s = &m->k->stage[i];
+        m->at = i, m->s = &m->k->stage[i], m->result = written_by(m, m->s);
         for (int a = 0; a < m->s->n_axis; a++) {
             m->axis[a] = a < m->s->n_shared ? m->shared_axis[a] : lin_const(&m->sp, 0);
             m->cur[a] = a < m->s->n_shared ? m->shared_cur[a] : m->s->extent[a];
         }
+        ahead_enter(m, true, l);
         copy_enter(m, i, true, l);
     }
 }
@@ -268,8 +275,9 @@ static void walk_shared(emitter *m, int l)
         memcpy(m->axis, m->shared_axis, sizeof m->axis), memcpy(m->cur, m->shared_cur, sizeof m->cur);
         enter(m, q, letter, l, &cuts[i]);
         m->shared_axis[q->axis] = m->axis[q->axis], m->shared_cur[q->axis] = m->cur[q->axis];
-        copies_at(m, l);
+        staged_at(m, l);
         walk_shared(m, l + 1);
+        ahead_leave(m, true, l);
         leave(m);
         m->shared_axis[q->axis] = axis, m->shared_cur[q->axis] = cur, m->scratch = scratch;
     }

@@ -4,6 +4,8 @@
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
 
+#include <string.h>
+
 static void guessed(maker *make, int threads, const char *loops)
 {
     planned b;
@@ -124,6 +126,38 @@ static void test_shared(void)
             "exp2: r b e@vector ; sum: r r1 c@vector ; divide: r b e@vector");
 }
 
+/* Attention of 3 heads side by side in rows of 192, which products with weights computed. */
+static const node *heads(graph *g)
+{
+    const type t = {.dtype = TS_F32, .rank = 2, .dim = {256, 192}};
+    const char *const turned[] = {"transpose axes=[1,0,2]", "transpose axes=[1,2,0]", "transpose axes=[1,0,2]"};
+    const node *x = g_input(g, "x", &t, NULL), *part[3];
+    for (int i = 0; i < 3; i++) {
+        const char name[] = {(char)('q' + i), 0};
+        const node *w = ts_weight(g, name, TS_F32, 2, (const int64_t[]){192, 192}, 0, 1, 1);
+        part[i] = g_call1(g, turned[i], g_call1(g, "reshape shape=[256,3,64]", g_call2(g, "matmul", x, w)));
+    }
+    const node *p = g_call1(g, "softmax axis=-1", g_call2(g, "matmul", part[0], part[1]));
+    return g_call1(g, "transpose axes=[1,0,2]", g_call2(g, "matmul", p, part[2]));
+}
+
+/* A head is a short piece of each row: those of the next one are fetched while this one is computed. */
+static void test_pieces(void)
+{
+    planned b;
+    text t = {0};
+    if (make_plan(&b, &(setting){heads, two_cores, "avx512", NULL, 1})) {
+        int k = 0;
+        while (k < b.p->n_kernel - 1 && b.p->kernel[k].n_stage == 1)
+            k++;
+        nest_print(&t, &b.p->kernel[k], true);
+        const char want[] = "h+matmul.b[+matmul.a@l2*2][+matmul.b@l2*2][+matmul2.b@l2*2] q/32 ; ";
+        CHECK(!strncmp(text_str(&t), want, strlen(want)));
+    }
+    text_free(&t);
+    free_plan(&b);
+}
+
 static void test_fresh_products(void)
 {
     guessed(weight_gradient, 1, "n/48 k/768+b m/8 k/4 k@unroll m@unroll n@vector");
@@ -192,6 +226,7 @@ int main(void)
     test_row_products();
     test_tall_products();
     test_shared();
+    test_pieces();
     test_weights();
     return check_done();
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # What "+a@l2*2", "+y@l2*2" and "+b+b@l2*2" become: every line of the next slice is asked for once while a tile is computed,
-# or while all tiles under a copy are, in one piece or in rows that lie apart.
+# or while all tiles under a copy are, in one piece or in rows that lie apart; at a loop that stages share, while all tiles
+# of the stage under it are.
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 cat >product.json <<'JSON'
@@ -45,5 +46,38 @@ step = int(re.search(r"ahead1 \+ (\d+) \* m_1", text)[1])
 lines = [step * tile + at for tile in range(240 // 8) for at in asked["ahead1"]]
 assert rows(64) <= set(lines) and len(set(lines)) == len(lines), lines
 assert re.search(r"ahead1 = \(const char \*\)\(x1 \+ 48 \* n_0 \+ 48\)", text), text
+PY
+python3 - <<'PY'
+import json
+heads = [node for x, perm in (("q", [1, 0, 2]), ("k", [1, 2, 0]), ("v", [1, 0, 2])) for node in (
+    {"op": "Reshape", "in": [x, "shape"], "out": [x + "1"]},
+    {"op": "Transpose", "in": [x + "1"], "out": [x + "2"], "attr": {"perm": perm}})]
+nodes = heads + [{"op": "MatMul", "in": ["q2", "k2"], "out": ["s"]}, {"op": "Softmax", "in": ["s"], "out": ["p"]},
+                 {"op": "MatMul", "in": ["p", "v2"], "out": ["y"]}]
+json.dump({"format": "graph/1", "opset": {"": 17}, "nodes": nodes, "outputs": [{"name": "y"}],
+           "inputs": [{"name": x, "dtype": "f32", "shape": [64, 128]} for x in "qkv"],
+           "constants": {"shape": {"dtype": "i64", "shape": [3], "data": [64, 2, 64]}}}, open("heads.json", "w"))
+json.dump({"format": "tiling/1", "rules": [{"name": "r", "match": {"op": "attention"}, "loops":
+           "h+matmul.b+matmul.b@l2*2+matmul.a@l2*2+matmul2.b@l2*2 q/32 ; matmul2: n/32 q/8 k/4 k@unroll q@unroll n@vector"}]},
+          open("shared.json", "w"))
+PY
+expect 0 "+matmul2.b@l2*2 q/32" explain heads.json -s shared.json --isa avx512
+expect 0 "wrote shared; build it" emit heads.json -s shared.json --isa avx512 -o shared
+python3 - shared/k_*.c <<'PY' || wrong "lines of the next head" "$(grep -E 'PREFETCH|ahead' shared/k_*.c)"
+import itertools, re, sys
+text = next(t for t in map(lambda p: open(p).read(), sys.argv[1:]) if "ahead_matmul" in t)
+head = {128 * 4 * row + 64 * i for row in range(64) for i in range(64 * 4 // 64)}
+for name, inside in (("matmul_a", "ahead0"), ("matmul_b", "ahead1"), ("matmul2_b", "ahead1")):
+    number, call = re.search(r"(tile\d+)\([^;]*ahead_" + name + r"((?: \+ \d+ \* \w+)*)", text).groups()
+    body = re.search(r"static void " + number + r"\(.*?\n}\n", text, re.S)[0]
+    asked = [(int(pieces), eval(at.replace("/", "//"), {"k_2": k, "piece": piece}))
+             for k in range(16) for on, pieces, at in re.findall(
+                 r"if \((.*)\)\n\s*(?:for \(long piece = 0; piece < (\d+); piece\+\+\) )?PREFETCH\(" + inside + r" \+ (.*), 2\)", body)
+             if eval(on, {"k_2": k}) for piece in range(int(pieces))]
+    steps = re.findall(r"(\d+) \* (\w+)", call)
+    trips = [int(re.search(r"for \(long " + by + r" = 0; \w+ < (\d+);", text)[1]) for _, by in steps]
+    lines = [at + sum(int(s) * t for (s, _), t in zip(steps, trip)) for trip in itertools.product(*map(range, trips))
+             for _, at in asked]
+    assert set(lines) == head and len(lines) == len(head), (name, call, len(lines), len(set(lines) ^ head))
 PY
 finish

@@ -1,0 +1,191 @@
+/* guess_ahead.c - what is fetched one trip ahead when nobody said so: slices that the hardware does not follow on its
+ * own, because they lie in short pieces or come too late. */
+#include "schedule/guess_parts.h"
+
+/* What a stage reads (a load), or writes (MAX_LOADS). */
+static const node *value_of(const stage *s, int load)
+{
+    return load == MAX_LOADS ? s->node : s->load[load]->from;
+}
+
+static const expr *const *places_of(const stage *s, int load)
+{
+    return load == MAX_LOADS ? s->store : s->load[load]->arg;
+}
+
+static uint32_t axes_of(const stage *s, int load)
+{
+    uint32_t axes = 0;
+    for (int i = 0; i < value_of(s, load)->type.rank; i++)
+        axes |= x_axes(places_of(s, load)[i]);
+    return axes;
+}
+
+int64_t guess_stride(const plan *p, const stage *s, int load, int axis)
+{
+    arena m = {0};
+    space sp = {.mem = &m};
+    const lin *at[MAX_AXIS], *sub[MAX_RANK];
+    int v[MAX_AXIS];
+    for (int a = 0; a < s->n_axis; a++)
+        at[a] = lin_var(&sp, v[a] = var_add(&sp, "", 0, s->extent[a] > 1 ? s->extent[a] - 1 : 1));
+    for (int i = 0; i < value_of(s, load)->type.rank; i++)
+        sub[i] = lin_of(&sp, places_of(s, load)[i], at);
+    const lin *sum = layout_offset(&sp, &p->home[value_of(s, load)->id].layout, sub);
+    int64_t c = lin_coef(sum, v[axis]);
+    for (int i = 0; i < sum->n; i++)
+        if (sum->t[i].a->kind != A_VAR && axes_of(s, load) >> axis & 1 && !c)
+            c = -1;
+    arena_free(&m);
+    return c;
+}
+
+static int64_t elements_under(const kernel *k, const stage *s, int load, int l)
+{
+    const uint32_t axes = axes_of(s, load);
+    int64_t n = 1;
+    for (int a = 0; a < s->n_axis; a++)
+        if (axes >> a & 1)
+            n *= nest_left(k, s, a, l);
+    return n;
+}
+
+static void fetch(stage *s, bool shared, int l, int load)
+{
+    s->staging[s->n_staging++] = (staging){
+        .shared = shared, .loop = l, .load = load, .level = 2, .stages = 2, .derived = true};
+}
+
+static double work_under(const kernel *k, const stage *s, int l)
+{
+    double work = 1;
+    for (int a = 0; a < s->n_axis; a++)
+        work *= (double)nest_left(k, s, a, l);
+    return work;
+}
+
+/* Panels of weights, read from memory once */
+static void fetch_weights(const plan *p, kernel *k, stage *s)
+{
+    const expr *load[MAX_LOADS];
+    const int n = x_loads(stage_fold(s), load, MAX_LOADS);
+    for (int j = 0; j < n && s->n_staging < MAX_STAGING; j++) {
+        int l = nest_tile(s) - 1;
+        if (!guess_weight(s->load[j]->from))
+            continue;
+        while (l >= 0 && !(guess_axes(s->load[j]) >> s->nest.loop[l].axis & 1))
+            l--;
+        if (l < 0)
+            continue;
+        const int64_t slice = elements_under(k, s, j, l);
+        if (work_under(k, s, l) / (double)slice >= 4 &&
+            slice * ts_dtype_bytes(s->load[j]->from->type.dtype) <= plan_cache_bytes(p, 2) / 2)
+            fetch(s, false, l, j);
+    }
+}
+
+/* One dimension of it lies in one piece, along an axis that a tile walks on: sub, and the type of what it is in. */
+static bool in_rows(const plan *p, const node *n, const expr *const *sub, int axis)
+{
+    const layout *y = &p->home[n->id].layout;
+    const expr *last = y->n && y->digit[y->n - 1].step == 1 ? sub[y->digit[y->n - 1].dim] : NULL;
+    return last && last->kind == X_AXIS && last->axis != axis;
+}
+
+static bool copied(const stage *s, int load)
+{
+    for (int i = 0; i < s->n_staging; i++)
+        if (s->staging[i].load == load)
+            return true;
+    return false;
+}
+
+/* What the next panel's copy will read of a large value; a copy that waits for every line takes four times as long */
+static void fetch_copies(const plan *p, kernel *k, stage *s)
+{
+    for (int i = 0, n = s->n_staging; i < n && s->n_staging < MAX_STAGING; i++) {
+        const staging *g = &s->staging[i];
+        if (g->shared || !(guess_axes(s->load[g->load]) >> s->nest.loop[g->loop].axis & 1))
+            continue;
+        const type *t = &s->load[g->load]->from->type;
+        const int64_t slice = elements_under(k, s, g->load, g->loop) * ts_dtype_bytes(t->dtype);
+        if (type_bytes(t) > 2 * plan_cache_bytes(p, 2) && slice <= plan_cache_bytes(p, 2) / 4)
+            fetch(s, false, g->loop, g->load);
+    }
+}
+
+/* The next rows of large values that tiles read or write in short pieces, which the hardware does not follow */
+static void fetch_rows(const plan *p, kernel *k, stage *s)
+{
+    const int l = nest_tile(s) - 1;
+    const int axis = l >= 0 ? s->nest.loop[l].axis : -1;
+    if (l < 0 || s->folds >> axis & 1 || loop_trips(&s->nest.loop[l]) < 2 || nest_unrolled(s) == nest_tile(s))
+        return;
+    for (int j = 0; j <= s->n_load && s->n_staging < MAX_STAGING; j++) {
+        const bool result = j == s->n_load;
+        const int load = result ? MAX_LOADS : j;
+        const node *n = value_of(s, load);
+        if (result ? s->scratch || s->over : copied(s, j) || node_is_leaf(n))
+            continue;
+        const int64_t slice = elements_under(k, s, load, l) * ts_dtype_bytes(n->type.dtype);
+        if (axes_of(s, load) >> axis & 1 && in_rows(p, n, places_of(s, load), axis) &&
+            type_bytes(&n->type) > 2 * plan_cache_bytes(p, 2) && slice <= plan_cache_bytes(p, 2) / 8 &&
+            work_under(k, s, l) >= 2 * (double)slice)
+            fetch(s, false, l, load);
+    }
+}
+
+/* Whether a trip of a shared loop takes short pieces of rows, of which the next trip takes the next. */
+static bool in_pieces(const plan *p, const kernel *k, const stage *s, int load, int l)
+{
+    const loop *by = &k->shared.loop[l];
+    const int64_t step = guess_stride(p, s, load, by->axis) * by->step;
+    bool apart = false;
+    for (int a = 0; a < s->n_axis; a++)
+        apart = apart || (nest_left_shared(k, s, a, l) > 1 && guess_stride(p, s, load, a) > step);
+    return step > 0 && apart && loop_trips(by) > 1;
+}
+
+/* Of products among several stages, what a shared loop cuts rows into, as heads of attention cut those of queries, keys
+ * and values. */
+static void fetch_pieces(const plan *p, kernel *k, stage *s)
+{
+    for (int j = 0; j <= s->n_load && s->n_staging < MAX_STAGING; j++) {
+        const int load = j == s->n_load ? MAX_LOADS : j;
+        const node *n = value_of(s, load);
+        bool at_hand = (load == MAX_LOADS ? s->scratch : node_is_leaf(n)) ||
+                       type_bytes(&n->type) <= plan_cache_bytes(p, 2) / 8;
+        int64_t slice = ts_dtype_bytes(n->type.dtype);
+        int l = 0;
+        for (int i = 0; i < k->n_stage && load != MAX_LOADS; i++)
+            at_hand = at_hand || k->stage[i].node == n;
+        while (!at_hand && l < k->shared.n && !in_pieces(p, k, s, load, l))
+            l++;
+        if (at_hand || l == k->shared.n)
+            continue;
+        for (int a = 0; a < s->n_axis; a++)
+            slice *= axes_of(s, load) >> a & 1 ? nest_left_shared(k, s, a, l) : 1;
+        if (slice <= plan_cache_bytes(p, 2) / 8)
+            fetch(s, true, l, load);
+    }
+}
+
+void guess_ahead(const plan *p, kernel *k)
+{
+    for (int i = 0; i < k->n_stage; i++)
+        for (int j = 0; j < k->stage[i].n_staging; j++)
+            if (k->stage[i].staging[j].level || !k->stage[i].staging[j].stages)
+                return;
+    for (int i = 0; i < k->n_stage; i++) {
+        stage *s = &k->stage[i];
+        if (!stage_fold(s) || !guess_contracts(s) || p->reference)
+            continue;
+        if (k->n_stage > 1) {
+            fetch_pieces(p, k, s);
+            continue;
+        }
+        fetch_copies(p, k, s);
+        fetch_weights(p, k, s);
+        fetch_rows(p, k, s);
+    }
+}
