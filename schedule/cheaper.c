@@ -1,11 +1,13 @@
 /* cheaper.c - the pass that takes the cheaper way where an operation knows one: convolutions of 3 x 3 by Winograd,
  * products with weights by Strassen. What those add to the weights is bounded.
  *
- * Requires: kernels from the fusion pass. Guarantees: kernels again, of a graph in which what an operation offers
- * stands in its place; all else is as it was. A kernel is left alone where its first fitting rule has wishes, which are
- * meant for what the model says; and where the plan is to run the graph as written. */
+ * Requires: a graph. Guarantees: kernels from the fusion pass, of a graph in which what an operation offers stands in
+ * its place; all else is as it was. A kernel is left alone where its first fitting rule has wishes, which are meant for
+ * what the model says; and where the plan is to run the graph as written. */
+#include "schedule/resident.h"
 #include "schedule/schema.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool ruled(const plan *p, const kernel *k)
@@ -17,22 +19,28 @@ static bool ruled(const plan *p, const kernel *k)
     return p->rule_used[at] = true;
 }
 
-/* Memory for speed, but not much of it: 45 % of the weights, and what hardly matters in any case. Kernels alike go the
- * same way, so that what a schema says of their dimensions holds for all of them. */
-static const double MOST_GROWTH = 0.45;
+/* Memory for speed, but not much of it: weights in memory take at most so many times the bytes of all that the model
+ * has, be they in memory or not; what hardly matters is free. With values, libraries and the process itself that stays
+ * under 1.4 for a model of 400 MB. */
+static const double MOST_RESIDENT = 1.28;
 static const int64_t FREE_GROWTH = 64 << 20;
 
-typedef struct kind { /* of kernels alike, which have the same way */
-    const node *like;
-    int n;
+/* Of kernels alike: of one operation and types, and as many of them read the same first operand, and share what is made
+ * of it. They go the same way as far as there is room. */
+typedef struct kind {
+    const kernel *like;
+    int readers;    /* kernels that read the first operand and have a cheaper way */
+    double work;    /* operations of each, as the model says it */
     int64_t growth; /* bytes of weights, for each */
-    bool taken;
+    int n, taken;   /* taken: the first ones */
 } kind;
 
 typedef struct search {
     plan *p;
     kind *kind;
     int n, *kind_of; /* by node id, that of the whole of a kernel: the number of its kind + 1, or 0 */
+    int *rank;       /* by the same: which of its kind it is */
+    int *readers;    /* by node id: see kind */
 } search;
 
 /* By how many bytes weights grow with the nodes from the first on: what is computed, less what that is for. */
@@ -60,40 +68,73 @@ static bool alike(const node *a, const node *b)
     return same;
 }
 
-static bool find_kinds(search *s, err *e)
+static bool find_others(search *s, const node **other, err *e) /* by kernel: what it offers, or NULL */
 {
     graph *g = s->p->g;
-    const int first = g->n;
     for (int i = 0; i < s->p->n_kernel; i++) {
         const node *whole = s->p->kernel[i].whole;
         const bool open = whole->op->cheaper && !ruled(s->p, &s->p->kernel[i]);
-        const node *other = open ? whole->op->cheaper(g, whole) : NULL;
-        int k = 0;
-        if (!other && err_is(&g->err))
+        other[i] = open ? whole->op->cheaper(g, whole) : NULL;
+        if (!other[i] && err_is(&g->err))
             return err_set(e, g->err.code, "%s", g->err.text);
-        if (!other)
-            continue;
-        while (k < s->n && !alike(s->kind[k].like, whole))
-            k++;
-        if (k == s->n)
-            s->kind[s->n++] = (kind){.like = whole, .growth = growth(other, first)};
-        s->kind[k].n++, s->kind_of[whole->id] = k + 1;
+        if (other[i])
+            s->readers[whole->in[0]->id]++;
     }
     return true;
 }
 
-/* The largest first: they gain most for each byte. */
+static bool find_kinds(search *s, err *e)
+{
+    const int first = s->p->g->n;
+    const node **other = arena_array(&s->p->mem, (size_t)s->p->n_kernel + 1, sizeof *other);
+    if (!find_others(s, other, e))
+        return false;
+    for (int i = 0; i < s->p->n_kernel; i++) {
+        const node *whole = s->p->kernel[i].whole;
+        const int readers = other[i] ? s->readers[whole->in[0]->id] : 0;
+        int k = 0;
+        if (!other[i])
+            continue;
+        while (k < s->n && !(alike(s->kind[k].like->whole, whole) && s->kind[k].readers == readers))
+            k++;
+        if (k == s->n)
+            s->kind[s->n++] = (kind){.like = &s->p->kernel[i],
+                                     .readers = readers,
+                                     .work = node_flops(whole),
+                                     .growth = growth(other[i], first)};
+        s->kind_of[whole->id] = k + 1, s->rank[whole->id] = s->kind[k].n++;
+    }
+    return true;
+}
+
+static void take_some(kind *k, int64_t *spare)
+{
+    const int fit = k->growth > *spare / k->n ? (int)(*spare / k->growth) : k->n;
+    k->taken = fit / k->readers * k->readers;
+    *spare -= k->taken * k->growth;
+}
+
+/* The largest first: there is least to do beside the products. Then what costs least, then what shares most. */
+static int by_gain(const void *a, const void *b)
+{
+    const kind *x = *(kind *const *)a, *y = *(kind *const *)b;
+    if (x->work != y->work)
+        return x->work < y->work ? 1 : -1;
+    if (x->growth != y->growth)
+        return x->growth < y->growth ? -1 : 1;
+    return x->readers != y->readers ? y->readers - x->readers : x->like < y->like ? -1 : 1;
+}
+
 static void take(search *s, int64_t spare)
 {
-    for (int left = s->n; left > 0; left--) {
-        int best = -1;
-        for (int k = 0; k < s->n; k++)
-            if (s->kind[k].n && (best < 0 || s->kind[k].growth > s->kind[best].growth))
-                best = k;
-        const int64_t more = s->kind[best].n * s->kind[best].growth;
-        s->kind[best].n = 0;
-        if (more <= spare)
-            s->kind[best].taken = true, spare -= more;
+    kind **order = arena_array(&s->p->mem, (size_t)s->n + 1, sizeof *order);
+    for (int k = 0; k < s->n; k++)
+        order[k] = &s->kind[k];
+    qsort(order, (size_t)s->n, sizeof *order, by_gain);
+    bool whole = true; /* what is left beside a part of a kind is not worth kernels of its own */
+    for (int k = 0; whole && k < s->n; k++) {
+        take_some(order[k], &spare);
+        whole = !order[k]->taken || order[k]->taken == order[k]->n;
     }
 }
 
@@ -101,8 +142,8 @@ static const node *cheaper(void *user, const node *old, const node *now)
 {
     const search *s = user;
     graph *g = s->p->g;
-    const int k = now->op->cheaper ? s->kind_of[old->id] : 0;
-    const node *other = k && s->kind[k - 1].taken ? now->op->cheaper(g, now) : NULL;
+    const kind *k = now->op->cheaper && s->kind_of[old->id] ? &s->kind[s->kind_of[old->id] - 1] : NULL;
+    const node *other = k && s->rank[old->id] < k->taken ? now->op->cheaper(g, now) : NULL;
     if (!other)
         return err_is(&g->err) ? NULL : now;
     MUST(type_equal(&other->type, &now->type));
@@ -110,35 +151,71 @@ static const node *cheaper(void *user, const node *old, const node *now)
     return other;
 }
 
-static int64_t weight_bytes(plan *p)
+static void note_taken(const search *s, plan *into)
+{
+    into->replaced = arena_array(&into->mem, (size_t)s->n + 1, sizeof *into->replaced);
+    for (int i = 0; i < s->n; i++) {
+        const kernel *k = s->kind[i].like;
+        const stage *st = &k->stage[k->main];
+        if (!s->kind[i].taken)
+            continue;
+        replaced *r = &into->replaced[into->n_replaced++];
+        *r = (replaced){.op = k->op, .dtype = st->node->type.dtype, .n_axis = st->n_axis};
+        memcpy(r->extent, st->extent, sizeof r->extent);
+        memcpy(r->letter, st->letter, sizeof r->letter);
+    }
+}
+
+/* By how many bytes weights may grow */
+static int64_t allowed(plan *p)
 {
     const int count = g_reach(p->n_root, p->root, NULL);
     const node **need = arena_array(&p->mem, (size_t)count + 1, sizeof *need);
-    int64_t bytes = 0;
+    const int *times = resident_times(p, &p->mem);
+    int64_t all = 0, resident = 0;
     g_reach(p->n_root, p->root, need);
-    for (int i = 0; i < count; i++)
-        if (need[i]->leaf && need[i]->leaf->kind == LEAF_WEIGHT)
-            bytes += type_bytes(&need[i]->type);
-    return bytes;
+    for (int i = 0; i < count; i++) {
+        const bool is = need[i]->leaf && need[i]->leaf->kind == LEAF_WEIGHT;
+        const int64_t bytes = is ? type_bytes(&need[i]->type) : 0;
+        all += bytes, resident += times[need[i]->id] * bytes;
+    }
+    const int64_t room = (int64_t)((double)all * MOST_RESIDENT) - resident;
+    return room < FREE_GROWTH ? FREE_GROWTH : room;
+}
+
+/* p: with kernels, which is for this alone. into: has what its roots become. */
+static bool find_cheaper(plan *p, plan *into, bool *found, err *e)
+{
+    const node **root = arena_array(&into->mem, (size_t)p->n_root + 1, sizeof *root);
+    search s = {.p = p,
+                .kind = arena_array(&p->mem, (size_t)p->n_kernel + 1, sizeof *s.kind),
+                .kind_of = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.kind_of),
+                .rank = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.rank),
+                .readers = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.readers)};
+    if (p->as_written)
+        return true;
+    if (!find_kinds(&s, e))
+        return false;
+    take(&s, allowed(p));
+    if (!g_rewrite(p->g, p->n_root, p->root, cheaper, &s, root))
+        return err_set(e, p->g->err.code, "%s", p->g->err.text);
+    /* What was tried, taken or not, made nodes, and fusion counts them: places of values are by node. */
+    *found = s.n || memcmp(root, p->root, (size_t)p->n_root * sizeof *root);
+    into->root = root, note_taken(&s, into);
+    return true;
 }
 
 bool pass_cheaper(plan *p, err *e)
 {
-    const node **root = arena_array(&p->mem, (size_t)p->n_root + 1, sizeof *root);
-    if (p->as_written)
-        return true;
-    const int64_t part = (int64_t)((double)weight_bytes(p) * MOST_GROWTH);
-    search s = {.p = p,
-                .kind = arena_array(&p->mem, (size_t)p->n_kernel + 1, sizeof *s.kind),
-                .kind_of = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.kind_of)};
-    if (!find_kinds(&s, e))
-        return false;
-    take(&s, part < FREE_GROWTH ? FREE_GROWTH : part);
-    if (!g_rewrite(p->g, p->n_root, p->root, cheaper, &s, root))
-        return err_set(e, p->g->err.code, "%s", p->g->err.text);
-    /* What was tried, taken or not, made nodes, and fusion counts them: places of values are by node. */
-    if (!s.n && !memcmp(root, p->root, (size_t)p->n_root * sizeof *root))
-        return true;
-    p->root = root, p->n_kernel = 0;
-    return pass_fuse(p, e);
+    bool found = false;
+    plan trial = *p;
+    trial.mem = (arena){0};
+    const bool good = pass_fuse(&trial, e) && find_cheaper(&trial, p, &found, e);
+    if (good && found) {
+        arena_free(&trial.mem);
+        return pass_fuse(p, e);
+    }
+    arena_take(&p->mem, &trial.mem);
+    trial.mem = p->mem, *p = trial;
+    return good;
 }

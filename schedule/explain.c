@@ -1,6 +1,7 @@
 /* explain.c - a plan as JSON: kernels with their loops, what fits where, and what is worth knowing about them. */
 #include "schedule/explain.h"
 #include "schedule/explain_fit.h"
+#include "schedule/resident.h"
 #include "schedule/nest.h"
 #include "schedule/recompute.h"
 #include "schedule/schema.h"
@@ -398,6 +399,7 @@ static void put_memory(text *t, const plan *p)
     put_whole(t, "arena_bytes", (double)p->arena_bytes);
     put_whole(t, "lower_bound_bytes", (double)p->lower_bound);
     put_whole(t, "weights_bytes", weights);
+    put_whole(t, "resident_weights_bytes", (double)resident_weights(p));
     key(t, "buffers");
     text_add(t, "[");
     for (int id = 0; id < p->g->n; id++) {

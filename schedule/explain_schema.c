@@ -10,7 +10,7 @@ typedef struct family { /* kernels of one operation and extents that are walked 
     const kernel *first;
     char *loops;
     int n;
-    bool named; /* more kernels of that operation and these extents are walked in another way */
+    bool named; /* others of that operation and these extents are walked, or done, in another way */
 } family;
 
 static bool same_dims(const kernel *a, const kernel *b)
@@ -24,6 +24,30 @@ static bool same_dims(const kernel *a, const kernel *b)
     return true;
 }
 
+static bool fits(const stage *s, const replaced *r) /* all that a rule for s would say holds of it */
+{
+    bool all = true;
+    for (int i = 0; all && i < s->n_axis; i++) {
+        int a = 0;
+        while (a < r->n_axis && strcmp(r->letter[a], s->letter[i]))
+            a++;
+        all = a < r->n_axis && r->extent[a] == s->extent[i];
+    }
+    return all;
+}
+
+/* What the schema leaves to the guess and is done in a cheaper way would be no more, if a rule were for it. */
+static bool meets_replaced(const plan *p, const kernel *k)
+{
+    const stage *s = &k->stage[k->main];
+    bool any = false;
+    for (int i = 0; i < p->n_replaced; i++) {
+        const replaced *r = &p->replaced[i];
+        any = any || (!strcmp(r->op, k->op) && r->dtype == s->node->type.dtype && fits(s, r));
+    }
+    return any;
+}
+
 /* Of each operation and extents, the largest family needs no name; the others match by label, one rule for each. */
 static int find_families(const plan *p, family *all)
 {
@@ -35,7 +59,7 @@ static int find_families(const plan *p, family *all)
         while (f < n && !(same_dims(all[f].first, &p->kernel[i]) && !strcmp(all[f].loops, text_str(&loops))))
             f++;
         if (f == n)
-            all[n++] = (family){&p->kernel[i], text_take(&loops), 0, false};
+            all[n++] = (family){&p->kernel[i], text_take(&loops), 0, meets_replaced(p, &p->kernel[i])};
         all[f].n++;
         text_free(&loops);
     }

@@ -69,22 +69,16 @@ static const expr *put_in(void *user, const expr *x)
     return x_rename(&s->f->p->mem, from->value, from->n_axis, axis);
 }
 
-static bool define(fuser *f, item *it, err *e)
+static void define(fuser *f, item *it)
 {
-    defn d;
-    if (!g_defn(it->node, &f->p->mem, &d, e))
-        return false;
-    it->n_axis = d.n_axis;
-    memcpy(it->extent, d.extent, sizeof d.extent);
-    substitution s = {f, it, d.n_axis, it->extent, -1};
-    it->value = it->whole ? d.value : x_map(&f->p->mem, d.value, put_in, &s);
+    substitution s = {f, it, it->n_axis, it->extent, -1};
+    it->value = it->whole ? it->raw : x_map(&f->p->mem, it->raw, put_in, &s);
     it->n_axis = s.n_axis;
     it->fold = x_count(it->value, X_FOLD) > 0;
     if (!it->fold && !x_alone(it->value))
         it->n_axis = it->node->type.rank; /* times 0, or modulo 1, nothing is left of what was folded */
     if (!it->main)
         it->main = it->node;
-    return true;
 }
 
 /* ---- what may be inlined ---- */
@@ -237,8 +231,8 @@ static bool make_items(fuser *f, err *e)
         if (f->item[f->need[i]->id])
             decide_inline(f, f->item[f->need[i]->id]);
     for (int i = 0; i < f->n; i++)
-        if (f->item[f->need[i]->id] && !define(f, f->item[f->need[i]->id], e))
-            return false;
+        if (f->item[f->need[i]->id])
+            define(f, f->item[f->need[i]->id]);
     return true;
 }
 

@@ -105,6 +105,14 @@ typedef struct carried { /* after a run the input's buffer holds the root */
     int root, input;
 } carried;
 
+typedef struct replaced { /* kernels that are done in a cheaper way: one of each kind, as rules would match it */
+    const char *op;
+    dtype dtype;
+    int n_axis;
+    int64_t extent[MAX_AXIS];
+    char letter[MAX_AXIS][MAX_LETTER];
+} replaced;
+
 typedef struct plan {
     arena mem;
     const machine *on;
@@ -117,6 +125,8 @@ typedef struct plan {
     const node *const *root;
     int n_kernel;
     kernel *kernel;
+    int n_replaced;
+    replaced *replaced;
     home *home; /* by node id */
     int n_input;
     const node **input; /* the inputs that the roots need, by id */
@@ -166,8 +176,8 @@ int stage_given(const stage *s);
 int64_t plan_cache_bytes(const plan *p, int level); /* of level 1, 2, 3 for one core; 3 shared by all of them */
 
 /* Passes, in this order; each says in its file what it requires and guarantees, and plan_check holds after each. */
+bool pass_cheaper(plan *p, err *e);   /* puts what operations offer in their place, then */
 bool pass_fuse(plan *p, err *e);      /* graph -> kernels of stages; letters, collapsed axes */
-bool pass_cheaper(plan *p, err *e);   /* puts what operations offer in their place */
 bool pass_recompute(plan *p, err *e); /* lets the backward pass compute again what rules say */
 bool pass_apart(plan *p, err *e);     /* takes apart what the schema wants so */
 bool pass_loops(plan *p, err *e);     /* schema and guess -> nests, layouts of weights */

@@ -32,6 +32,7 @@ struct program {
     size_t weight_bytes, arena_bytes, scratch_bytes;
     int64_t *leaf_at;  /* offset in weights, or -1: used where it is */
     page_files files;  /* mapped ones, whose pages go once copied */
+    char *rows;        /* of the seeded weight that is being laid out */
     int fault, kernel; /* kernel: the one that runs alone */
 };
 
@@ -54,27 +55,25 @@ static bool used_in_place(const packed *w)
            layout_is_rows(&w->layout, &w->node->type);
 }
 
-/* By one part alone: seeded and laid out otherwise than in rows. */
-static bool made_whole(const packed *w)
+/* Seeded and laid out otherwise than in rows: in rows first. */
+static bool seeded_apart(const packed *w)
 {
-    return !w->node->leaf->data && !layout_is_rows(&w->layout, &w->node->type);
+    const leaf *l = w->node->leaf;
+    return !l->data && !l->of && !layout_is_rows(&w->layout, &w->node->type);
 }
 
-static void load_leaf(const program *g, int i, int part, int parts, char *buffer)
+static void load_leaf(const program *g, int i, int part, int parts)
 {
     const packed *w = &g->p->leaf[i];
+    const bool apart = seeded_apart(w), rows = layout_is_rows(&w->layout, &w->node->type);
+    const int64_t n = type_count(&w->node->type), first = n * part / parts, end = n * (part + 1) / parts;
     char *to = g->weights + g->leaf_at[i];
-    const int64_t n = type_count(&w->node->type);
-    if (layout_is_rows(&w->layout, &w->node->type)) {
-        const bool whole = made_whole(w);
-        const int64_t first = whole ? 0 : n * part / parts, end = whole ? n : n * (part + 1) / parts;
-        leaf_read(w->node, to + first * ts_dtype_bytes(w->node->type.dtype), first, end);
-        return;
-    }
-    const void *from = w->node->leaf->data;
-    if (!from)
-        leaf_read(w->node, buffer, 0, n), from = buffer; /* seeded */
-    layout_pack(&w->layout, &w->node->type, to, from, from == buffer ? 0 : part, from == buffer ? 1 : parts);
+    if (apart || rows)
+        leaf_read(w->node, (apart ? g->rows : to) + first * ts_dtype_bytes(w->node->type.dtype), first, end);
+    if (apart)
+        team_wait(g->team);
+    if (!rows)
+        layout_pack(&w->layout, &w->node->type, to, apart ? g->rows : w->node->leaf->data, part, parts);
 }
 
 /* What was copied from a file need not stay in memory. */
@@ -84,30 +83,31 @@ static void release_leaf(const program *g, const node *n)
         pages_release(&g->files, n->leaf->data, (size_t)type_bytes(&n->type));
 }
 
-static void load_weights(void *arg, int part, int parts)
+static void load_leaves(void *arg, int part, int parts)
 {
     const program *g = arg;
-    int64_t most = 0;
-    for (int i = 0; i < g->p->n_leaf; i++) {
-        const bool here = !g->p->leaf[i].node->leaf->of && made_whole(&g->p->leaf[i]);
-        const int64_t bytes = here ? type_bytes(&g->p->leaf[i].node->type) : 0;
-        most = bytes > most ? bytes : most;
-    }
-    char *buffer = malloc((size_t)most + 1);
-    MUST(buffer);
     for (int i = 0; i < g->p->n_leaf; i++) {
         if (g->leaf_at[i] < 0 || g->p->leaf[i].node->leaf->of)
             continue;
-        const bool whole = made_whole(&g->p->leaf[i]);
-        if (!whole || i % parts == part)
-            load_leaf(g, i, part, parts, buffer);
-        if (whole)
-            continue;
-        team_wait(g->team); /* a part that still reads would bring the pages back */
+        load_leaf(g, i, part, parts);
+        team_wait(g->team); /* a part that still reads needs the rows, and would bring pages back */
         if (part == 0)
             release_leaf(g, g->p->leaf[i].node);
     }
-    free(buffer);
+}
+
+static bool load_weights(program *g, err *e)
+{
+    size_t most = 0;
+    for (int i = 0; i < g->p->n_leaf; i++) {
+        const size_t bytes = seeded_apart(&g->p->leaf[i]) ? (size_t)type_bytes(&g->p->leaf[i].node->type) : 0;
+        most = bytes > most ? bytes : most;
+    }
+    if (most && !(g->rows = pages_map(most, e)))
+        return false;
+    const bool good = team_run(g->team, load_leaves, g, e);
+    pages_unmap(g->rows, most);
+    return good;
 }
 
 typedef struct packing {
@@ -199,7 +199,8 @@ static bool place_weights(program *g, const build_wish *wish, err *e)
         if (g->leaf_at[i] >= 0)
             g->leaf[i] = g->weights + g->leaf_at[i];
     pages_find_files(&g->files);
-    return !g->weight_bytes || (team_run(g->team, load_weights, g, e) && derive_weights(g, wish, e));
+    /* Computing takes memory for a while: it is over before the others are there. */
+    return !g->weight_bytes || (derive_weights(g, wish, e) && load_weights(g, e));
 }
 
 /* ---- building ---- */

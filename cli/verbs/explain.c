@@ -241,7 +241,8 @@ static void put_all(const args *a, const cJSON *root)
     const cJSON *memory = js_get(root, "memory");
     put_fact(&v, "memory: ", memory, "arena_bytes", "");
     put_fact(&v, " of values (at least ", memory, "lower_bound_bytes", ")");
-    put_fact(&v, ", ", memory, "weights_bytes", " of weights\n");
+    put_fact(&v, ", ", memory, "weights_bytes", " of weights");
+    put_fact(&v, ", ", memory, "resident_weights_bytes", " of them resident\n");
     put_savings(&v, js_get(root, "recompute"));
     put_notes(&v, "", js_get(root, "notes"));
 }

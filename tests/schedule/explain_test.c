@@ -103,6 +103,7 @@ static void test_document(void)
     CHECK(number_at(root, "memory/arena_bytes") == 4 * 128 * 768 &&
           number_at(root, "memory/lower_bound_bytes") == 4 * 128 * 768);
     CHECK(number_at(root, "memory/weights_bytes") == 4 * 768 * 768);
+    CHECK(number_at(root, "memory/resident_weights_bytes") == 4 * 768 * 768);
     CHECK_TEXT(text_at(root, "memory/buffers/0/kernel"), "k0");
     print_levels(&levels, k);
     /* a and a panel of b, and what becomes of them; then a block of rows of a; then what the tile reads of them */
@@ -277,8 +278,8 @@ static void same_plan(maker *make, const char *set, int threads)
 
 static void test_schema(void)
 {
-    static maker *const all[] = {product,    small_product, deep,      convolution, strided,
-                                 normalized, strange_names, attention, network};
+    static maker *const all[] = {triples, product,    small_product, deep,      convolution,
+                                 strided, normalized, strange_names, attention, network};
     static const char *const isas[] = {"plain", "avx2", "avx512"};
     for (int i = 0; i < COUNT(all); i++)
         for (int j = 0; j < COUNT(isas); j++)

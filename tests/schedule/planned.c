@@ -111,6 +111,24 @@ const node *strange_names(graph *g)
 }
 
 /* several products, alike and not, with names, and a softmax over their result */
+const node *triples(graph *g)
+{
+    enum { K = 2048, LAYERS = 2 };
+    static const char *const name[LAYERS][4] = {{"q0", "k0", "v0", "o0"}, {"q1", "k1", "v1", "o1"}};
+    const int64_t dim[] = {K, K};
+    const node *y = g_input(g, "x", &(type){.dtype = TS_F32, .rank = 2, .dim = {128, K}}, 0);
+    for (int i = 0; i < LAYERS; i++) {
+        const node *all[4];
+        for (int k = 0; k < 4; k++) {
+            const node *w = ts_weight(g, name[i][k], TS_F32, 2, dim, 0, 1, (uint64_t)(4 * i + k));
+            all[k] = ts_call1(g, "tanh", ts_call2(g, "matmul", k < 3 ? y : all[2], w));
+            all[k] = k == 1 || k == 2 ? ts_call2(g, "add", all[k - 1], all[k]) : all[k];
+        }
+        y = all[3];
+    }
+    return y;
+}
+
 const node *network(graph *g)
 {
     const node *x = input(g, "x", 2, 33, 70, 0, 0);

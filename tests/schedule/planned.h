@@ -29,6 +29,7 @@ maker convolution;             /* 8 of 4 channels, 3 x 3 */
 maker strided;                 /* the same in steps of 2 and 3, padded, batch of 2 */
 maker normalized;              /* layer norm over the sum of two */
 maker strange_names;           /* quotes, control bytes, no UTF-8 */
-maker attention;               /* batch 2, 3 heads, 40 queries, 24 keys, 32 values */
+maker attention;               /* batch 2, 3 triples, 40 queries, 24 keys, 32 values */
+maker triples;                 /* two layers: q, k, v of one matrix, o of their sum; 16 MiB of weights each */
 maker network;                 /* products alike and not, named l.0 l.1 l.2* head, a softmax */
 #endif
