@@ -126,17 +126,17 @@ const expr *x_weighted(arena *m, int n, const double *weight, const expr *const 
 const expr *x_chosen(arena *m, const expr *which, int n, const expr *const *of)
 {
     const expr *x = of[n - 1];
-    for (int i = n - 1; i-- > 0;)
-        x = x3(m, "select", x2(m, "lt", which, x_whole(m, i + 1)), of[i], x);
+    for (int i = n - 1; i-- > 0;) /* a choice between literals alone would have a dtype of its own */
+        x = x_same(of[i], x) ? x : x3(m, "select", x2(m, "lt", which, x_whole(m, i + 1)), of[i], x);
     return x;
 }
 
 const expr *x_place(arena *m, const expr *place, int64_t extent)
 {
     const expr *i = x_cast(m, TS_I64, place);
-    if (!dtype_signed(place->dtype))
-        return i;
-    return x3(m, "select", x2(m, "lt", i, x_whole(m, 0)), x2(m, "add", i, x_whole(m, extent)), i);
+    if (dtype_signed(place->dtype))
+        i = x3(m, "select", x2(m, "lt", i, x_whole(m, 0)), x2(m, "add", i, x_whole(m, extent)), i);
+    return x2(m, "at", i, x_whole(m, extent));
 }
 
 const expr *x_literal(arena *m, dtype d, double v)

@@ -61,7 +61,8 @@ const node *g_element_of(graph *g, const spelling *s, const expr *x);
 /* ---- expressions ---- */
 const expr *x_offset(arena *m, const expr *x, int64_t scale, int64_t offset); /* x * scale + offset */
 const expr *x_inside(arena *m, const expr *x, int64_t low, int64_t high);     /* low <= x < high */
-/* A place along an axis of that extent, as an integer: negative ones count from the end. */
+/* A place along an axis of that extent, as an integer: negative ones count from the end. One outside is an error of
+ * the run, also where it is known: what a value says passes through here, or through "at", before it is a subscript. */
 const expr *x_place(arena *m, const expr *place, int64_t extent);
 /* The sum over i of weight[i] * part[i]: what is added first, so that nothing is negated; not all weights are 0. */
 const expr *x_weighted(arena *m, int n, const double *weight, const expr *const *part);

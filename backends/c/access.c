@@ -27,6 +27,13 @@ static bool within(emitter *m, const lin *a, int64_t extent)
     return low >= 0 && high < extent;
 }
 
+const expr *checked_place(emitter *m, const expr *at, int64_t extent)
+{
+    const bool done = at->kind == X_CALL && !strcmp(at->fn->name, "at") && at->arg[1]->kind == X_LIT &&
+                      at->arg[1]->whole <= extent;
+    return done ? at : x2(m->mem, "at", at, x_whole(m->mem, extent));
+}
+
 /* Subscripts of a load; one that is not linear is checked against its dimension when it runs. A copy also takes what a
  * condition keeps the tile from reading (padding, the other part of a concat): there it reads the nearest element. */
 static void subscripts(emitter *m, const expr *load, const lin *const *axis, const lin **out)
@@ -35,7 +42,7 @@ static void subscripts(emitter *m, const expr *load, const lin *const *axis, con
         out[i] = lin_of(&m->sp, load->arg[i], axis);
         const int64_t extent = load->from->type.dim[i];
         if (lin_uses(out[i], has_expr, NULL))
-            out[i] = lin_of(&m->sp, x2(m->mem, "at", load->arg[i], x_whole(m->mem, extent)), axis);
+            out[i] = lin_of(&m->sp, checked_place(m, load->arg[i], extent), axis);
         else if (m->copying && !within(m, out[i], extent)) {
             const expr *below = x2(m->mem, "min", load->arg[i], x_whole(m->mem, extent - 1));
             out[i] = lin_of(&m->sp, x2(m->mem, "max", below, x_whole(m->mem, 0)), axis);

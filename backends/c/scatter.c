@@ -84,7 +84,7 @@ static bool name_subscripts(scattering *c, uint32_t open)
         writer w = emit_writer(m);
         text value = {0};
         char name[16];
-        const expr *checked = x2(m->mem, "at", at, x_whole(m->mem, extent));
+        const expr *checked = checked_place(m, at, extent);
         c_temporaries(&w, &m->body, checked);
         c_expr(&w, &value, checked);
         snprintf(name, sizeof name, "at%d", d);

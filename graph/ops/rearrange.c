@@ -59,6 +59,7 @@ static bool reverse_body(defn *d, err *e)
         sub[i] = x_axis(d->mem, i);
     const expr *length = x_cast(d->mem, TS_I64, defn_at(d, 1, &sub[batch])), *at = sub[time];
     const expr *turned = x2(d->mem, "sub", x2(d->mem, "sub", length, x_whole(d->mem, 1)), at);
+    turned = x2(d->mem, "at", turned, x_whole(d->mem, t->dim[time]));
     sub[time] = x3(d->mem, "select", x2(d->mem, "lt", at, length), turned, at);
     d->value = defn_at(d, 0, sub);
     return true;

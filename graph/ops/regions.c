@@ -161,7 +161,8 @@ static bool roi_body(defn *d, err *e)
     const bool mean = !strcmp(node_attr(n, "mode")->s, "avg");
     const int p = defn_fold(d, node_int(n, "most")), q = defn_fold(d, node_int(n, "most"));
     const side y = side_of(d, 0, x_axis(m, p)), x = side_of(d, 1, x_axis(m, q));
-    const expr *batch = x_cast(m, TS_I64, defn_at(d, 2, (const expr *const[]){x_axis(m, 0)})), *all = NULL;
+    const expr *image = x_cast(m, TS_I64, defn_at(d, 2, (const expr *const[]){x_axis(m, 0)})), *all = NULL;
+    const expr *batch = x2(m, "at", image, x_whole(m, n->in[0]->type.dim[0]));
     (void)e;
     for (int i = 0; i < 4; i++) {
         const expr *value = defn_at(d, 0, (const expr *const[]){batch, x_axis(m, 1), y.near[i / 2], x.near[i % 2]});

@@ -26,10 +26,10 @@ static const char *const rows[] = {
     "f32[3,4] ; pad pads=[0,1,0,1] mode=edge => f32[3,6] n0[i, max(min((j + -1), 3), 0)]",
     "f32[5] ; pad pads=[2,2] mode=reflect => f32[9] n0[(4 - abs((((i + -2) % 8) - 4)))]",
     "f32[2,3] ; tile reps=[2,1] => f32[4,3] n0[(i % 2), j]",
-    "f32[9,4] i64[2,3] ; gather => f32[2,3,4] n0[select((n1[i, j] < 0), (n1[i, j] + 9), n1[i, j]), k]",
-    "f32[9,4] u8[2] ; gather axis=1 => f32[9,2] n0[i, i64(n1[j])]",
-    "f32[4,5] i64[3,2] ; gather_nd => f32[3] n0[select((n1[i, 0] < 0), (n1[i, 0] + 4), n1[i, 0]), select((n1[i, 1] < "
-    "0), (n1[i, 1] + 5), n1[i, 1])]",
+    "f32[9,4] i64[2,3] ; gather => f32[2,3,4] n0[at(select((n1[i, j] < 0), (n1[i, j] + 9), n1[i, j]), 9), k]",
+    "f32[9,4] u8[2] ; gather axis=1 => f32[9,2] n0[i, at(i64(n1[j]), 4)]",
+    "f32[4,5] i64[3,2] ; gather_nd => f32[3] n0[at(select((n1[i, 0] < 0), (n1[i, 0] + 4), n1[i, 0]), 4), "
+    "at(select((n1[i, 1] < 0), (n1[i, 1] + 5), n1[i, 1]), 5)]",
     "f32[2,3,4] f32[4,5] ; matmul => f32[2,3,5] fold add l ((n0[i, j, l] * n1[l, k]))",
     "f32[7,1,2,3] f32[6,3,4] ; matmul => f32[7,6,2,4] fold add m ((n0[i, 0, k, m] * n1[j, m, l]))",
     "f32[3] f32[3] ; matmul => f32[] fold add i ((n0[i] * n1[i]))",
