@@ -312,6 +312,7 @@ static const op conv_transpose_op = {
     .cases = "f32[1,3,9] f32[3,4,3]\nf32[2,4,5,6] f32[4,3,3,3] pads=[1,1,1,1] group=2\n"
              "f32[1,2,4,5] f32[2,3,3,2] strides=[2,3] output_padding=[1,2]\n"
              "f32[1,2,3,4,3] f32[2,2,2,2,2] strides=[2,1,1]\nf64[1,2,5] f64[2,1,3] dilations=[2] pads=[1,0]\n"
-             "f32[1,2,3,3] f32[2,1,2,2] pads=[-1,0,0,-2]\ni32[1,1,3] i32[1,2,2]\nf32[0,2,3] f32[2,1,2]"};
+             "f32[1,2,3,3] f32[2,1,2,2] pads=[-1,0,0,-2]\nf32[1,3,2] f32[3,2,1] strides=[3]\n"
+             "i32[1,1,3] i32[1,2,2]\nf32[0,2,3] f32[2,1,2]"};
 
 const op *const ops_conv_transpose[] = {&conv_transpose_op, NULL};

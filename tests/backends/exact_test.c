@@ -19,6 +19,10 @@ static const char *const rows[] = {
     /* a sum that is read on a condition, at a place that is computed: it is not summed there */
     "x f32[3,8,7,16]; w f32[1,8,2,3]; b f32[1,1,6]; c conv2d strides=[2,3] dilations=[2,1] pads=[2,2,1,0] x w; "
     "s add c b; g! f32[3,3,1,2]; y grid_sample mode=nearest s g",
+    /* sums that stay in memory, over vectors that come and go */
+    "~x f32[2,1,1,5]; g f32[2,4,3,2]; y grid_sample padding=border x g",
+    /* strides that leave places which nothing reaches */
+    "x f32[1,3,2]; w! f32[3,2,1]; y conv_transpose strides=[3] x w",
     /* products */
     "a f32[37,70]; w! f32[70,53]; y matmul a w",
     "a f32[64,1030]; w! f32[1030,96]; y matmul a w",
