@@ -16,20 +16,23 @@ static bool list_of(const node *n, const char *name, int count, int64_t least, i
     return true;
 }
 
-/* How many places a window can take: floor or ceil of (padded - reach) / stride, plus 1. */
+/* How many places a window can take: floor or ceil of (padded - reach) / stride, plus 1. With ceil, one window may be
+ * longer than all there is. */
 static bool places(window *w, int s, err *e)
 {
     int64_t reach, padded;
     bool ok = w->kernel[s] >= 1 && int_mul(w->kernel[s] - 1, w->dilation[s], &reach) &&
               int_add(w->in[s], w->before[s], &padded) && int_add(padded, w->after[s], &padded) &&
               int_add(padded, -1 - reach, &padded);
-    ok = ok && padded >= 0 && w->stride[s] < INT64_MAX - padded;
-    if (!ok)
+    ok = ok && padded > (w->ceil ? -w->stride[s] : -1) && (padded < 0 || w->stride[s] < INT64_MAX - padded);
+    if (ok) {
+        w->out[s] = (w->ceil ? padded + w->stride[s] - 1 : padded) / w->stride[s] + 1;
+        if (w->ceil && (w->out[s] - 1) * w->stride[s] >= w->in[s] + w->before[s])
+            w->out[s]--; /* would begin in the end padding */
+    }
+    if (!ok || w->out[s] < 1)
         return err_set(e, TS_BAD_INPUT, "a window of %lld does not fit spatial axis %d of extent %lld",
                        (long long)w->kernel[s], s, (long long)w->in[s]);
-    w->out[s] = (w->ceil ? padded + w->stride[s] - 1 : padded) / w->stride[s] + 1;
-    if (w->ceil && (w->out[s] - 1) * w->stride[s] >= w->in[s] + w->before[s])
-        w->out[s]--; /* would begin in the end padding */
     return true;
 }
 

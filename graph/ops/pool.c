@@ -167,7 +167,8 @@ static const op max_pool_op = {
              "f32[2,2,9] kernel=[3] strides=[2] ceil_mode=1\ni32[1,2,6,6] kernel=[2,3] pads=[1,0,0,2]\n"
              "f64[1,1,5,6,7] kernel=[2,2,3] strides=[2,1,3]\nf32[1,2,10,10] kernel=[3,2] dilations=[2,3]\n"
              "u8[1,1,4,4] kernel=[3,3] pads=[1,1,1,1]\nf32[0,2,4,4] kernel=[2,2]\n"
-             "f32[1,1,6,5] kernel=[3,3] strides=[2,2] pads=[0,0,1,1] ceil_mode=1"};
+             "f32[1,1,6,5] kernel=[3,3] strides=[2,2] pads=[0,0,1,1] ceil_mode=1\n"
+             "f32[1,2,1,5] kernel=[3,2] strides=[2,2] pads=[1,0,0,0] ceil_mode=1"};
 
 static const op average_pool_op = {
     .name = "average_pool", .doc = "Mean of every window, over its real elements or also over padded zeros.",
@@ -189,6 +190,7 @@ static const op average_pool_op = {
              "f32[2,2,10] kernel=[3] strides=[2] pads=[1,1] ceil_mode=1 count_include_pad=1\n"
              "f64[1,1,5,6,7] kernel=[2,2,3] strides=[2,1,3]\n"
              "f32[1,2,10,10] kernel=[3,2] dilations=[2,3] pads=[2,3,1,0]\ni32[1,1,4,4] kernel=[2,2]\n"
-             "f32[0,2,4,4] kernel=[2,2]"};
+             "f32[0,2,4,4] kernel=[2,2]\nf32[1,2,1,5] kernel=[3,2] strides=[2,2] pads=[1,0,0,0] ceil_mode=1\n"
+             "f32[2,2,2] kernel=[4] strides=[3] ceil_mode=1 count_include_pad=1"};
 
 const op *const ops_pool[] = {&max_pool_op, &average_pool_op, NULL};

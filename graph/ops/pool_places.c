@@ -224,7 +224,9 @@ static const op lp_pool_op = {
     .shape = lp_shape,
     .body = lp_body,
     .cases = "f32[1,3,7,9] kernel=[2,2]\nf32[1,3,7,9] kernel=[3,3] strides=[2,2] pads=[1,1,1,1] p=3\n"
-             "f32[2,2,9] kernel=[3] p=1 ceil_mode=1 strides=[2]\nf64[1,1,4,5,4] kernel=[2,2,3]\n"
+             "f32[2,2,9] kernel=[3] p=1 ceil_mode=1 strides=[2]\n"
+             "f32[2,2,2] kernel=[2] dilations=[2] strides=[2] ceil_mode=1\n"
+             "f64[1,1,4,5,4] kernel=[2,2,3]\n"
              "f32[1,2,8,8] kernel=[3,2] dilations=[2,3]"};
 
 static const op pool_places_op = {
