@@ -12,6 +12,7 @@ typedef struct way { /* how coordinates and weights come about: the attributes o
 } way;
 typedef struct line { /* one axis */
     int64_t in, out;
+    double up, down;          /* the scale is up / down: the extents themselves where it is their ratio */
     double scale, start, end; /* start, end: the region of interest, in parts of the axis */
 } line;
 typedef struct taps { /* what each of `out` places reads */
@@ -22,18 +23,20 @@ typedef struct taps { /* what each of `out` places reads */
 } taps;
 
 /* ---- coordinates ---- */
-/* The coordinate in the operand of place i. The resized length counts as in * scale, even where that is no integer. */
+/* The coordinate in the operand of place i. The resized length counts as in * scale, even where that is no integer.
+ * A coordinate that is a whole number, or half of one, is so to the bit where the scale is a ratio of extents. */
 static double coordinate(const way *w, const line *l, int64_t i)
 {
-    const double length = l->scale * (double)l->in, last = (double)(l->in - 1), half = ((double)i + 0.5) / l->scale;
+    const double length = l->up * (double)l->in / l->down, last = (double)(l->in - 1);
+    const double half = ((double)i + 0.5) * l->down / l->up;
     if (!strcmp(w->coordinates, "align_corners"))
         return length == 1 ? 0 : (double)i * last / (length - 1);
     if (!strcmp(w->coordinates, "asymmetric"))
-        return (double)i / l->scale;
+        return (double)i * l->down / l->up;
     if (!strcmp(w->coordinates, "tf_half_pixel_for_nn"))
         return half;
     if (!strcmp(w->coordinates, "pytorch_half_pixel"))
-        return length == 1 ? -0.5 : half - 0.5;
+        return l->out > 1 ? half - 0.5 : 0;
     if (!strcmp(w->coordinates, "half_pixel_symmetric"))
         return (double)l->in / 2 * (1 - (double)l->out / length) + half - 0.5;
     if (!strcmp(w->coordinates, "tf_crop_and_resize")) {
@@ -201,6 +204,15 @@ static bool read_way(graph *g, const node *n, way *w)
     return !err_is(&g->err);
 }
 
+/* The scale of an axis: as given, or the ratio of its extents, which a given one may be too. */
+static void set_scale(line *l, const attr *scales, int i)
+{
+    const double in = (double)(l->in ? l->in : 1), ratio = (double)l->out / in;
+    l->scale = scales->kind == 'F' ? scales->reals[i] : ratio;
+    l->up = l->scale == ratio ? (double)l->out : l->scale;
+    l->down = l->scale == ratio ? in : 1;
+}
+
 static const node *resize_lower(graph *g, const node *n)
 {
     const node *y = n->in[0];
@@ -213,8 +225,8 @@ static const node *resize_lower(graph *g, const node *n)
     if (!read_way(g, n, &w))
         return NULL;
     for (int i = 0; i < rank && y; i++) {
-        line l = {y->type.dim[i], sizes->ints[i], 0, 0, 1};
-        l.scale = scales->kind == 'F' ? scales->reals[i] : (double)l.out / (double)(l.in ? l.in : 1);
+        line l = {.in = y->type.dim[i], .out = sizes->ints[i], .end = 1};
+        set_scale(&l, scales, i);
         if (roi->kind == 'F')
             l.start = roi->reals[i], l.end = roi->reals[i + rank];
         if (l.out < 0 || (l.out > 0 && !(l.scale > 0)))
@@ -283,7 +295,7 @@ static bool resample_body(defn *d, err *e)
         sub[i] = x_axis(d->mem, i);
     const int fold = defn_fold(d, d->node->in[1]->type.dim[1]);
     at[0] = sub[axis], at[1] = x_axis(d->mem, fold);
-    sub[axis] = x_cast(d->mem, TS_I64, defn_at(d, 1, at));
+    sub[axis] = x2(d->mem, "at", x_cast(d->mem, TS_I64, defn_at(d, 1, at)), x_whole(d->mem, t->dim[axis]));
     const expr *x = x_cast(d->mem, d->node->type.dtype, defn_at(d, 0, sub));
     d->value = x_fold(d->mem, "add", 1u << fold, x2(d->mem, "mul", x, defn_at(d, 2, at)));
     return true;
@@ -476,7 +488,9 @@ static const op resize_op = {
                                 {0}},
     .onnx_types = "Resize:.ffi Upsample:.f",
     .onnx_undefined =
-        (const onnx_note[]){{"Resize", "Between integers the fraction goes; what lies beyond their range is its end."},
+        (const onnx_note[]){{"Resize", "Between integers the fraction goes; what lies beyond their range is its end. "
+                                       "With scales, align_corners and tf_crop_and_resize take extent * scale for the "
+                                       "new length, as the project's cases do; ONNX Runtime rounds it down first."},
                             {0}},
     .arity = 1,
     .attr = (const attr_spec[]){{"sizes", 'I', NULL},
@@ -496,7 +510,11 @@ static const op resize_op = {
              "f32[6,7] sizes=[3,5] mode=linear coordinates=align_corners\n"
              "f32[2,8] sizes=[2,3] mode=cubic antialias=1\nf32[2,8] sizes=[2,3] mode=linear antialias=1 exclude=1\n"
              "f32[4,4] sizes=[3,6] mode=linear coordinates=tf_crop_and_resize roi=[0.2,-0.4,0.8,1.3] extrapolation=9\n"
-             "f64[5,3] sizes=[7,1] mode=linear coordinates=pytorch_half_pixel\n"
+             "f64[5,3] sizes=[7,1] mode=linear coordinates=pytorch_half_pixel\nf32[7] sizes=[17] nearest=ceil\n"
+             "f32[5] sizes=[1] mode=cubic coordinates=pytorch_half_pixel\n"
+             "f32[12,9] sizes=[16,25] nearest=round_prefer_ceil\n"
+             "f32[2] sizes=[1] scales=[0.7] mode=cubic coordinates=pytorch_half_pixel\n"
+             "f32[50,15] sizes=[23,44] nearest=floor coordinates=align_corners\n"
              "f32[5] sizes=[4] scales=[0.9] mode=linear coordinates=half_pixel_symmetric\n"
              "f32[5,5] sizes=[3,12] mode=cubic cubic=-0.5 exclude=1\ni32[4] sizes=[6] nearest=floor\nf32[5,4] "
              "sizes=[3,7] nearest=floor_up coordinates=asymmetric\n"

@@ -1,24 +1,28 @@
-"""Resizing element by element, from the formulas of ONNX's specification: no tables, no axes taken one by one."""
+"""Resizing element by element, from the formulas of ONNX's specification: no tables, no axes taken one by one. Places
+are fractions, so that one between two elements is found to be there."""
 import itertools, math
+from fractions import Fraction
 import numpy as np
 
 
 def resize(a, sizes, scales, roi, mode, coordinates, nearest, cubic, exclude, antialias, extrapolation):
-    scales = scales or [o / i for o, i in zip(sizes, a.shape)]
-    roi = roi or (0,) * a.ndim + (1,) * a.ndim
+    ratios = [Fraction(o, i or 1) for o, i in zip(sizes, a.shape)]
+    scales = [r if s == float(r) else Fraction(s) for s, r in zip(scales, ratios)] if scales else ratios
+    roi = [Fraction(r) for r in roi] if roi else (0,) * a.ndim + (1,) * a.ndim
+    half = Fraction(1, 2)
 
     def original(axis, i):
         n, out, scale = a.shape[axis], sizes[axis], scales[axis]
         start, end, length = roi[axis], roi[axis + a.ndim], scales[axis] * a.shape[axis]
         return {
-            "half_pixel": lambda: (i + 0.5) / scale - 0.5,
+            "half_pixel": lambda: (i + half) / scale - half,
             "align_corners": lambda: i * (n - 1) / (length - 1) if length != 1 else 0,
             "asymmetric": lambda: i / scale,
-            "tf_half_pixel_for_nn": lambda: (i + 0.5) / scale,
-            "pytorch_half_pixel": lambda: (i + 0.5) / scale - 0.5 if length != 1 else -0.5,
-            "half_pixel_symmetric": lambda: n / 2 * (1 - out / length) + (i + 0.5) / scale - 0.5,
+            "tf_half_pixel_for_nn": lambda: (i + half) / scale,
+            "pytorch_half_pixel": lambda: (i + half) / scale - half if out > 1 else 0,
+            "half_pixel_symmetric": lambda: n * half * (1 - out / length) + (i + half) / scale - half,
             "tf_crop_and_resize": lambda: (start * (n - 1) + i * (end - start) * (n - 1) / (length - 1)
-                                           if length != 1 else 0.5 * (start + end) * (n - 1))}[coordinates]()
+                                           if length != 1 else half * (start + end) * (n - 1))}[coordinates]()
 
     def weight(x):
         x = abs(x)
@@ -31,12 +35,12 @@ def resize(a, sizes, scales, roi, mode, coordinates, nearest, cubic, exclude, an
     def neighbours(axis, x):
         n, pace = a.shape[axis], min(1, scales[axis]) if antialias else 1
         if mode == "nearest":
-            at = {"floor": math.floor(x), "ceil": math.ceil(x), "round_prefer_floor": math.ceil(x - 0.5),
-                  "round_prefer_ceil": math.floor(x + 0.5),
+            at = {"floor": math.floor(x), "ceil": math.ceil(x), "round_prefer_floor": math.ceil(x - half),
+                  "round_prefer_ceil": math.floor(x + half),
                   "floor_up": math.ceil(x) if scales[axis] < 1 else math.floor(x)}[nearest]
             return [(min(max(at, 0), n - 1), 1)]
         far = math.ceil(2 / pace) + 1
-        found = [(at, weight((at - x) * pace)) for at in range(math.floor(x) - far, math.floor(x) + far + 1)]
+        found = [(at, weight(float((at - x) * pace))) for at in range(math.floor(x) - far, math.floor(x) + far + 1)]
         found = [(at, w) for at, w in found if not exclude or 0 <= at < n]
         total = sum(w for _, w in found) if exclude or antialias else 1
         return [(min(max(at, 0), n - 1), w / total) for at, w in found if w]
