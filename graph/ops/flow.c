@@ -244,7 +244,7 @@ static bool begin_scan(scan *s, err *e)
     s->n_out = s->n_out > 0 ? s->n_out : 0;
     if (!onnx_need(c, c->n_in, e) || !read_list(c, "scan_input_axes", s->axis_in, s->n_in, e) ||
         !read_list(c, "scan_output_axes", s->axis_out, s->n_out, e) ||
-        !read_list(c, "scan_input_directions", s->back_in, s->n_in, e) ||
+        !read_list(c, c->version < 9 ? "directions" : "scan_input_directions", s->back_in, s->n_in, e) ||
         !read_list(c, "scan_output_directions", s->back_out, s->n_out, e))
         return false;
     for (int i = 0; i < s->n_in; i++) {

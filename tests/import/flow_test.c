@@ -207,26 +207,55 @@ static void test_masked(void)
 }
 
 /* ---- Scan: running sums of rows, backwards ---- */
-static void test_scan(void)
+typedef struct sums {
+    int opset;                          /* 0: the usual one */
+    const char *x, *state, *row, *line; /* declarations, and the node */
+    int rank;
+    const int64_t *zero; /* shape of what it starts with */
+    ts_array rows;
+} sums;
+
+static void check_sums(const sums *s)
 {
     wire_model m, inner;
     err e;
-    float rows[] = {1, 2, 10, 20, 100, 200};
     wire_begin(&m), wire_begin(&inner);
-    wire_input(&m, "x f32 3,2");
-    wire_tensor(&m, "zero", 1, 1, (const int64_t[]){2}, (const float[]){0, 0}, 8);
+    m.opset = s->opset ? s->opset : m.opset;
+    wire_input(&m, s->x);
+    wire_tensor(&m, "zero", 1, s->rank, s->zero, (const float[]){0, 0}, 8);
     wire_output(&m, "last f32 *");
     wire_output(&m, "sums f32 *");
-    wire_input(&inner, "s f32 2");
-    wire_input(&inner, "row f32 2");
-    wire_output(&inner, "t f32 2");
-    wire_output(&inner, "u f32 2");
+    wire_input(&inner, s->state);
+    wire_input(&inner, s->row);
+    wire_output(&inner, "t f32 *");
+    wire_output(&inner, "u f32 *");
     wire_node(&inner, "add", "Add s,row t");
     wire_node(&inner, "copy", "Identity t u");
-    wire_flow(&m, "scan", "Scan zero,x last,sums num_scan_inputs=1 scan_input_directions=[1] scan_output_axes=[1]", 1,
-              (const wire_graph[]){{"body", &inner}});
-    const ts_value in[] = {{.array = {TS_F32, 2, {3, 2}, rows}}};
+    wire_flow(&m, "scan", s->line, 1, (const wire_graph[]){{"body", &inner}});
+    const ts_value in[] = {{.array = s->rows}};
     gives(open_model(&m, &e), &(ts_binding){.value = in}, 8, (const double[]){111, 222, 100, 110, 111, 200, 220, 222});
+}
+
+static void test_scan(void)
+{
+    float rows[] = {1, 2, 10, 20, 100, 200}, batch[] = {1, 10, 100, 2, 20, 200};
+    check_sums(&(sums){0,
+                       "x f32 3,2",
+                       "s f32 2",
+                       "row f32 2",
+                       "Scan zero,x last,sums num_scan_inputs=1 scan_input_directions=[1] scan_output_axes=[1]",
+                       1,
+                       (const int64_t[]){2},
+                       {TS_F32, 2, {3, 2}, rows}});
+    /* In version 8 each entry of a batch by itself, and the directions have a name of their own. */
+    check_sums(&(sums){8,
+                       "x f32 2,3,1",
+                       "s f32 1",
+                       "row f32 1",
+                       "Scan -,zero,x last,sums num_scan_inputs=1 directions=[1]",
+                       2,
+                       (const int64_t[]){2, 1},
+                       {TS_F32, 3, {2, 3, 1}, batch}});
 }
 
 /* ---- functions ---- */
