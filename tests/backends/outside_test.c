@@ -117,7 +117,7 @@ static void check(const struct reader *r, const struct source *s, int n)
         int64_t at = place_of(s, i);
         at += at < 0 ? EXTENT : 0;
         inside = inside && at >= 0 && at < EXTENT;
-        want += r->updates ? (double)at + 1 : (double)((i + 1) * (at + 1));
+        want += r->updates ? (double)at + 1 : (i + 1) * ((double)at + 1);
     }
     for (int i = 0; r->updates && i < EXTENT; i++)
         want += (i + 1) * (i + 1);
