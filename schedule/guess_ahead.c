@@ -50,10 +50,10 @@ static int64_t elements_under(const kernel *k, const stage *s, int load, int l)
     return n;
 }
 
-static void fetch(stage *s, bool shared, int l, int load)
+static void fetch(stage *s, bool shared, int l, int load, int level)
 {
     s->staging[s->n_staging++] = (staging){
-        .shared = shared, .loop = l, .load = load, .level = 2, .stages = 2, .derived = true};
+        .shared = shared, .loop = l, .load = load, .level = level, .stages = 2, .derived = true};
 }
 
 static double work_under(const kernel *k, const stage *s, int l)
@@ -64,7 +64,7 @@ static double work_under(const kernel *k, const stage *s, int l)
     return work;
 }
 
-/* Panels of weights, read from memory once */
+/* Panels of weights, read from memory once; they need not push values out of the third cache behind them */
 static void fetch_weights(const plan *p, kernel *k, stage *s)
 {
     const expr *load[MAX_LOADS];
@@ -80,7 +80,7 @@ static void fetch_weights(const plan *p, kernel *k, stage *s)
         const int64_t slice = elements_under(k, s, j, l);
         if (work_under(k, s, l) / (double)slice >= 4 &&
             slice * ts_dtype_bytes(s->load[j]->from->type.dtype) <= plan_cache_bytes(p, 2) / 2)
-            fetch(s, false, l, j);
+            fetch(s, false, l, j, p->streamed && p->on->nta ? NON_TEMPORAL : 2);
     }
 }
 
@@ -110,7 +110,7 @@ static void fetch_copies(const plan *p, kernel *k, stage *s)
         const type *t = &s->load[g->load]->from->type;
         const int64_t slice = elements_under(k, s, g->load, g->loop) * ts_dtype_bytes(t->dtype);
         if (type_bytes(t) > 2 * plan_cache_bytes(p, 2) && slice <= plan_cache_bytes(p, 2) / 4)
-            fetch(s, false, g->loop, g->load);
+            fetch(s, false, g->loop, g->load, 2);
     }
 }
 
@@ -131,7 +131,7 @@ static void fetch_rows(const plan *p, kernel *k, stage *s)
         if (axes_of(s, load) >> axis & 1 && in_rows(p, n, places_of(s, load), axis) &&
             type_bytes(&n->type) > 2 * plan_cache_bytes(p, 2) && slice <= plan_cache_bytes(p, 2) / 8 &&
             work_under(k, s, l) >= 2 * (double)slice)
-            fetch(s, false, l, load);
+            fetch(s, false, l, load, 2);
     }
 }
 
@@ -166,7 +166,7 @@ static void fetch_pieces(const plan *p, kernel *k, stage *s)
         for (int a = 0; a < s->n_axis; a++)
             slice *= axes_of(s, load) >> a & 1 ? nest_left_shared(k, s, a, l) : 1;
         if (slice <= plan_cache_bytes(p, 2) / 8)
-            fetch(s, true, l, load);
+            fetch(s, true, l, load, 2);
     }
 }
 

@@ -4,6 +4,8 @@
  * the entry of plan.leaf whose layout it expects. Each candidate that was refused is noted with its reason. */
 #include "schedule/guess.h"
 #include "schedule/live.h"
+#include "schedule/resident.h"
+#include "schedule/resident.h"
 #include "schedule/schema.h"
 
 #include <string.h>
@@ -306,6 +308,7 @@ static bool lay_out(plan *p, kernel *k, int which, const rule *r, err *e)
 
 bool pass_loops(plan *p, err *e)
 {
+    p->streamed = resident_as_given(p) > plan_cache_bytes(p, 3);
     for (int i = 0; i < p->n_kernel; i++) {
         kernel *k = &p->kernel[i];
         const rule *r;

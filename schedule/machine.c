@@ -125,6 +125,7 @@ bool machine_load(machine *m, const char *fake, err *e)
     for (int k = 0; k < N_TIER; k++)
         fill_tier(m, (tier_kind)k);
     m->isa = isa_of_host();
+    m->nta = nontemporal_of_host();
     return m->n_core > 0 || err_set(e, TS_FAILED, "no core of this machine is open to this process");
 }
 

@@ -2,11 +2,11 @@
  * line of text, so that placement is tested on machines that nobody has here. A machine is a plain value.
  *
  * Text: words "NAME:COUNT", in any order, all counts for the whole machine:
- *   package:1 numa:1 l3:2(32MB)=3+1 l2:4(1MB) l1d:4(32KB) core:4(0,1,2,5) line:64 isa:avx512 cpu:EPYC 9754
+ *   package:1 numa:1 l3:2(32MB)=3+1 l2:4(1MB) l1d:4(32KB) core:4(0,1,2,5) line:64 isa:avx512 nta:l2 cpu:EPYC 9754
  * (32MB) is the size of each, in powers of 1024; =3+1 says how many cores, in order, have each (left out: dealt
  * evenly); core's numbers are the system's (left out: 0, 1, ...); isa is the best one, which includes those below it;
- * cpu takes the rest of the line. Only core is required. Left out: one package and numa node, 32KB of l1d and 1MB of l2
- * for each core, no l3, lines of 64 bytes, isa plain. */
+ * nta:l2 is there where non-temporal data wait in l2; cpu takes the rest of the line. Only core is required. Left out:
+ * one package and numa node, 32KB of l1d and 1MB of l2 for each core, no l3, lines of 64 bytes, isa plain. */
 #ifndef TS_MACHINE_H
 #define TS_MACHINE_H
 #include "graph/base/base.h"
@@ -19,6 +19,7 @@ typedef struct isa {
 const isa *isa_at(int i);              /* plain first; NULL past the end */
 const isa *isa_find(const char *name); /* NULL when there is none */
 const isa *isa_of_host(void);          /* the best that this processor and its system support */
+bool nontemporal_of_host(void);        /* machine.nta */
 
 /* tier: something that several cores share, from the outside in. */
 typedef enum tier_kind { TIER_PACKAGE, TIER_NUMA, TIER_L3, TIER_L2, TIER_L1D, N_TIER } tier_kind;
@@ -37,6 +38,7 @@ typedef struct machine {
     tier tier[N_TIER];
     int line;       /* bytes of a cache line */
     const isa *isa; /* the best one */
+    bool nta;       /* what is fetched as non-temporal waits in the second cache, and never gets to the third */
 } machine;
 
 /* fake: the text above; NULL: this host. Load before pinning the calling thread: its mask is what is asked. */

@@ -126,6 +126,11 @@ static bool read_word(machine *m, const char *word, const char **s, err *e)
         m->isa = isa_find(name);
         return m->isa || fail(word, "unknown instruction set", e);
     }
+    if (n == 3 && memcmp(word, "nta", 3) == 0) {
+        m->nta = strncmp(*s, "l2", 2) == 0;
+        *s += m->nta ? 2 : 0;
+        return m->nta || fail(word, "non-temporal data wait in l2, or nothing is said of them", e);
+    }
     for (int k = 0; k < N_TIER; k++)
         if (strlen(tier_name[k]) == n && memcmp(word, tier_name[k], n) == 0)
             return read_tier(&m->tier[k], (tier_kind)k, s) || fail(word, "bad count, size or shares", e);
@@ -213,6 +218,8 @@ void machine_print(text *t, const machine *m)
     for (int i = 0; i < m->n_core && !plain; i++)
         text_add(t, "%s%d%s", i ? "," : "(", m->os[i], i + 1 < m->n_core ? "" : ")");
     text_add(t, " line:%d isa:%s", m->line, m->isa->name);
+    if (m->nta)
+        text_add(t, " nta:l2");
     if (m->cpu[0])
         text_add(t, " cpu:%s", m->cpu);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const level[] = {"none", "l1", "l2", "nta"};
 static const char *const role_name[] = {"serial", "unroll", "vector", "core"};
 
 int64_t loop_trips(const loop *l)
@@ -198,13 +199,12 @@ static bool read_staging(reader *r)
     g.load = result ? MAX_LOADS : letter - 'a';
     r->at++;
     if (*r->at == '@') {
-        const char *const level[] = {"none", "l1", "l2"};
         r->at++, n = word(r->at);
-        for (g.level = 0; g.level < 3 && !(strlen(level[g.level]) == n && !strncmp(level[g.level], r->at, n));
-             g.level++)
+        for (g.level = 0;
+             g.level < COUNT(level) && !(strlen(level[g.level]) == n && !strncmp(level[g.level], r->at, n)); g.level++)
             continue;
-        if (g.level == 3)
-            return refuse(r, "no space \"%.*s\"; the spaces are: l1, l2, none", (int)n, r->at);
+        if (g.level == COUNT(level))
+            return refuse(r, "no space \"%.*s\"; the spaces are: l1, l2, nta, none", (int)n, r->at);
         r->at += n, g.stages = g.level ? 2 : 0;
     }
     if (*r->at == '*') {
@@ -213,7 +213,7 @@ static bool read_staging(reader *r)
         if (!read_number(r, &v))
             return false;
         if (!g.level || v < 2 || v > 8)
-            return refuse(r, "2 to 8 stages, and only in a cache (@l1, @l2)");
+            return refuse(r, "2 to 8 stages, and only in a cache (@l1, @l2, @nta)");
         g.stages = (int)v;
     }
     if (result && !g.level && g.stages)
@@ -363,7 +363,7 @@ static void print_staging(text *t, const kernel *k, const stage *s, const stagin
     if (!g->stages)
         text_add(t, "@none");
     else if (g->level)
-        text_add(t, "@l%d*%d", g->level, g->stages);
+        text_add(t, "@%s*%d", level[g->level], g->stages);
     text_add(t, "%s", g->derived ? "]" : "");
     (void)k;
 }

@@ -24,11 +24,12 @@ typedef struct nest {
 
 /* staging: +operand at a loop copies what the inner loops read of it into scratch, in the order in which they walk it;
  * +operand@l2*2 fetches the slice of the next trip into a cache. */
+enum { NON_TEMPORAL = 3 }; /* a level: into whichever cache such data wait in, and no further on their way out */
 typedef struct staging {
     int loop; /* index in the stage's nest, or in the kernel's shared nest */
     bool shared;
     int load; /* which of the stage's loads; MAX_LOADS: the result, only fetched */
-    /* Level 0: copied; 1, 2: that cache; stages: slices held, the current one included; 0: "@none" */
+    /* Level 0: copied; 1, 2: that cache, or NON_TEMPORAL; stages: slices held, the current one included; 0: "@none" */
     int level, stages;
     bool derived;
 } staging;
@@ -135,6 +136,7 @@ typedef struct plan {
     int n_leaf;
     packed *leaf;
     int cap_leaf;
+    bool streamed; /* a run reads more weights than the third cache holds: none is left when the next run asks */
     int64_t arena_bytes, lower_bound; /* lower bound: the largest set of values alive at once */
     const struct schema *schema;      /* NULL: the guess alone */
     bool *rule_used;                  /* by rule of the schema */

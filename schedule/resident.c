@@ -34,6 +34,17 @@ int *resident_times(const plan *p, arena *m)
     return times;
 }
 
+int64_t resident_as_given(const plan *p)
+{
+    arena m = {0};
+    const int *times = resident_times(p, &m);
+    int64_t bytes = 0;
+    for (int id = 0; id < p->g->n; id++)
+        bytes += p->g->node[id]->leaf && times[id] ? type_bytes(&p->g->node[id]->type) : 0;
+    arena_free(&m);
+    return bytes;
+}
+
 int64_t resident_weights(const plan *p)
 {
     arena m = {0};

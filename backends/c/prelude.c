@@ -26,7 +26,7 @@ static const char head[] =
     "#endif\n"
     "#ifdef __GNUC__\n"
     "#define SIMD _Pragma(\"omp simd\")\n"
-    "#define PREFETCH(p, level) __builtin_prefetch(p, 0, (level) == 1 ? 3 : 2)\n"
+    "#define PREFETCH(p, level) __builtin_prefetch(p, 0, (level) == 1 ? 3 : (level) == 2 ? 2 : 0)\n"
     "#define MAY_BE_UNUSED __attribute__((unused))\n"
     "#else\n"
     "#define SIMD\n"

@@ -98,12 +98,21 @@ static void test_weights(void)
     planned b;
     text t = {0};
     const char *as_written = "{\"compute\":\"f32\"}"; /* not in fewer products */
-    if (make_plan(&b, &(setting){deep_layer, two_cores, "avx512", as_written, 1})) {
-        nest_print(&t, b.p->kernel, true);
-        CHECK_TEXT(text_str(&t), "n/48 k/768[+b@l2*2] m/8 k/4 k@unroll m@unroll n@vector");
+    /* 9 MB of weights: what does not stay until the next run need not pass through the third cache */
+    static const char *const on[][2] = {
+        {two_cores, "n/48 k/768[+b@l2*2] m/8 k/4 k@unroll m@unroll n@vector"},
+        {"core:1 l3:1(32MB) isa:avx512 nta:l2", "n/48 k/768[+b@l2*2] m/8 k/4 k@unroll m@unroll n@vector"},
+        {"core:1 l3:1(8MB) isa:avx512 nta:l2", "n/48 k/768[+b@nta*2] m/8 k/4 k@unroll m@unroll n@vector"},
+        {"core:1 l3:1(8MB) isa:avx512", "n/48 k/768[+b@l2*2] m/8 k/4 k@unroll m@unroll n@vector"},
+    };
+    for (int i = 0; i < COUNT(on); i++) {
+        if (make_plan(&b, &(setting){deep_layer, on[i][0], "avx512", as_written, 1})) {
+            nest_print(&t, b.p->kernel, true);
+            CHECK_TEXT(text_str(&t), on[i][1]);
+        }
+        text_free(&t);
+        free_plan(&b);
     }
-    text_free(&t);
-    free_plan(&b);
 }
 
 /* What the rows read is more than the last cache holds: it comes by once, not once for every panel. */

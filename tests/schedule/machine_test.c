@@ -30,6 +30,7 @@ static void test_text(void)
     prints(
         "  isa:avx2 core:3(4,6,9)  line:128 l3:2(36608KiB)=2+1 l1d:3(48K) cpu:Some CPU: 3 GHz",
         "package:1 numa:1 l3:2(36608KB)=2+1 l2:3(1MB) l1d:3(48KB) core:3(4,6,9) line:128 isa:avx2 cpu:Some CPU: 3 GHz");
+    prints("nta:l2 core:1 cpu:b", "package:1 numa:1 l3:0 l2:1(1MB) l1d:1(32KB) core:1 line:64 isa:plain nta:l2 cpu:b");
     prints("core:2 l3:1(1000B) cpu:a\x1b[0m",
            "package:1 numa:1 l3:1(1000B) l2:2(1MB) l1d:2(32KB) core:2 line:64 isa:plain cpu:a\\x1b[0m");
 }

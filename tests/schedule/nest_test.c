@@ -99,6 +99,7 @@ static void test_round_trip(void)
     same(product, "n/48+b@l2*2 m/8+a k m@unroll n@vector");
     same(product, "n/48+b@l1*3+a@l2*2 m/8+c@none k m@unroll n@vector");
     same(product, "n/48 m/8+y@l2*2 k m@unroll n@vector");
+    same(product, "n/48+b@nta*2 m/8 k m@unroll n@vector");
     same(product, "n/48 m/8+y@none k m@unroll n@vector");
     reads(product, "  n/48+b@l2   m/8  k m@unroll n@vector ", "n/48+b@l2*2 m/8 k m@unroll n@vector");
     same(product, "m/1000 m n k/100 k"); /* one clipped trip */
@@ -165,9 +166,9 @@ static const refusal refusals[] = {
      3},
     {product, "n/48 m/8 k m@unroll+a n@vector",
      "loop m is within the register tile: operand a can be staged at the loops outside it", 22},
-    {product, "m+b@l3 n k", "no space \"l3\"; the spaces are: l1, l2, none", 5},
-    {product, "m+b@l2*9 n k", "2 to 8 stages, and only in a cache (@l1, @l2)", 9},
-    {product, "m+b*2 n k", "2 to 8 stages, and only in a cache (@l1, @l2)", 6},
+    {product, "m+b@l3 n k", "no space \"l3\"; the spaces are: l1, l2, nta, none", 5},
+    {product, "m+b@l2*9 n k", "2 to 8 stages, and only in a cache (@l1, @l2, @nta)", 9},
+    {product, "m+b*2 n k", "2 to 8 stages, and only in a cache (@l1, @l2, @nta)", 6},
     {product, "m+a+b+c+a+b+c+a+b+c n k", "more than 8 operands staged", 20},
     {product,
      "m/64 m/63 m/62 m/61 m/60 m/59 m/58 m/57 m/56 m/55 m/54 m/53 m/52 m/51 m/50 m/49 m/48 m/47 m/46 m/45 m/44 m/43 "

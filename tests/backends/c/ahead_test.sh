@@ -39,6 +39,9 @@ from asked import *
 assert sorted(asked["ahead0"]) == [64 * i for i in range(8 * 64 * 4 // 64)], asked
 assert rows(8) <= set(asked["ahead_y"]) and len(asked["ahead_y"]) <= len(rows(8)) + 8, asked
 PY
+emitted past "+b@nta*2" "n/48+b@nta*2 m/8 k/4 k@unroll m@unroll n@vector"
+grep -q 'PREFETCH(ahead1.*, 3);' past/k_*.c && grep -q 'define PREFETCH.*__builtin_prefetch(p, 0, .* : 0)' past/k_*.c ||
+    wrong "non-temporal data" "$(grep PREFETCH past/k_*.c)"
 emitted copied "+b+b@l2*2" "n/48+b+b@l2*2 m/8 k/4 k@unroll m@unroll n@vector"
 python3 - copied/k_*.c <<'PY' || wrong "lines of the next panel" "$(grep -E 'PREFETCH|ahead' copied/k_*.c)"
 from asked import *
