@@ -2,16 +2,24 @@
  * specification, printed back. */
 #include "graph/attr.h"
 
-#include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+static bool read_integer(const char **at, int64_t *out) /* of 64 bits */
+{
+    char *end;
+    errno = 0;
+    *out = strtoll(*at, &end, 10);
+    return end != *at && !errno && (*at = end, true);
+}
 
 /* One value of the wanted kind at *at, which moves behind it. */
 static bool read_value(arena *m, const char **at, attr *a)
 {
     char *end;
     if (a->kind == 'i')
-        return a->i = strtoll(*at, &end, 10), end != *at && (*at = end, true);
+        return read_integer(at, &a->i);
     if (a->kind == 'f')
         return a->f = strtod(*at, &end), end != *at && (*at = end, true);
     if (a->kind == 's') {
@@ -25,15 +33,14 @@ static bool read_value(arena *m, const char **at, attr *a)
     if (*s++ != '[')
         return false;
     for (a->n = 0; *s != ']';) {
-        if (a->n == COUNT(ints))
+        const char *from = s;
+        if (a->n == COUNT(ints) || (a->kind == 'I' && !read_integer(&s, &ints[a->n])))
             return false;
-        if (a->kind == 'I')
-            ints[a->n] = strtoll(s, &end, 10);
-        else
-            reals[a->n] = strtod(s, &end);
-        if (end == s)
+        if (a->kind == 'F')
+            reals[a->n] = strtod(s, &end), s = end;
+        if (s == from)
             return false;
-        a->n++, s = end + strspn(end, " ");
+        a->n++, s += strspn(s, " ");
         if (*s == ',')
             s += 1 + strspn(s + 1, " ");
         else if (*s != ']')
@@ -81,6 +88,9 @@ bool attr_parse(arena *m, const op *o, const char *source, attr *out, int *n, er
         const attr_spec *s = spec_named(o, at, len);
         if (!s)
             return unknown(o, at, (int)len, e);
+        for (int i = 0; i < *n; i++)
+            if (out[i].name == s->name)
+                return err_set(e, TS_BAD_INPUT, "%s: attribute %s is given twice", o->name, s->name);
         attr *a = &out[*n];
         *a = (attr){.name = s->name, .kind = s->kind};
         const char *value = at + len + 1;

@@ -109,6 +109,11 @@ static const char *const rows[] = {
     "f32[2,3] ; attention => !attention: 1 operands given, takes q, k, v and perhaps a mask",
     "f32[2] f32[2] ; relu => !relu: 2 operands given, takes 1",
     "f32[2] ; relu slope=1 => !relu: no attribute \"slope\"; it has: none",
+    "f32[2,3] ; softmax axis=0 axis=1 => !softmax: attribute axis is given twice",
+    "f32[2,3] ; softmax axis=9223372036854775808 => !softmax: attribute axis: \"axis=9223372036854775808\" is not an "
+    "integer",
+    "f32[2,3] ; sum axes=[0,-9223372036854775809] => !sum: attribute axes: \"axes=[0,-9223372036854775809]\" is not a "
+    "list like [1,2]",
     "f32[2] ; softly => !no operation \"softly\"; `tessera ops` lists them",
     "f32[2,1,1,1,1,1] ; expand_dims axes=[0,1,2] => !expand_dims: rank 9 is above 8",
     "f32[2,3] ; squeeze axes=[1] => !squeeze: axis 1 has extent 3, not 1",
