@@ -406,6 +406,38 @@ static bool all_pointwise(const cluster *c, const item *b, int shared)
     return all;
 }
 
+static const item *reader_at(const fuser *f, const item *from, int i) /* in whose kernel the reader is, or NULL */
+{
+    const item *r = f->item[from->reader[i]];
+    return r->inlined ? r->owner : r;
+}
+
+static bool sums_up(const item *r, const node *n)
+{
+    const expr *load[MAX_LOADS];
+    const int total = x_loads(r->value, load, MAX_LOADS);
+    uint32_t axes = 0;
+    for (int i = 0; i < total && i < MAX_LOADS; i++)
+        for (int k = 0; load[i]->from == n && k < load[i]->n; k++)
+            axes |= x_axes(load[i]->arg[k]);
+    return axes >> r->node->type.rank;
+}
+
+/* How many leading axes all that read b walk in step with it, where one sums up rows of it; 0: none does, or one could
+ * not be in b's kernel. */
+static int axes_after(const fuser *f, const item *b)
+{
+    int least = MAX_RANK;
+    bool rows = false;
+    for (int i = 0; i < b->n_reader && least; i++) {
+        const item *r = reader_at(f, b, i);
+        const int n = !r || r->alone ? 0 : common_axes(b, r);
+        least = n < least ? n : least;
+        rows = rows || (r && sums_up(r, b->node));
+    }
+    return rows && !b->root ? least : 0;
+}
+
 static bool join(fuser *f, item *b, int to)
 {
     cluster *c = &f->kernel[to];
@@ -420,6 +452,9 @@ static bool join(fuser *f, item *b, int to)
     /* A mere copy is stored anyway; its reader shares more loops with those that read the reader. */
     if (shared < 1 || (c->n == 1 && item_is_view(c->member[0]) && b->fold))
         return false;
+    /* Attention that shares the batch alone with the mask it reads would keep the scores of all heads and rows. */
+    if (b->contracts && shared < axes_after(f, b))
+        return false;
     for (int i = 0; i < c->n; i++)
         if (!same_rows(c->member[i], b, shared) || !rows_are_cheap(f, c->member[i], shared))
             return false;
@@ -433,12 +468,6 @@ static bool join(fuser *f, item *b, int to)
     c->member[c->n++] = b, c->shared = shared, b->kernel = to;
     kernel_joined(f, to, b->node->id);
     return true;
-}
-
-static const item *reader_at(const fuser *f, const item *from, int i) /* in whose kernel the reader is, or NULL */
-{
-    const item *r = f->item[from->reader[i]];
-    return r->inlined ? r->owner : r;
 }
 
 /* Pointwise work that reads, element by element, what pointwise work in another kernel reads: a kernel to join. */

@@ -42,6 +42,24 @@ static void test_copies_that_are_results(void)
     ts_graph_free(g);
 }
 
+/* A batch of which every layer reads one mask, made from an input: attention does not share the batch with what makes
+ * the mask, for then it would keep the scores of all heads and queries. */
+static void test_mask_of_a_batch(void)
+{
+    graph *g = ts_graph_make();
+    const type t = {.dtype = TS_F32, .rank = 4, .dim = {2, 3, 40, 16}},
+               mask = {.dtype = TS_F32, .rank = 4, .dim = {2, 1, 1, 40}};
+    const node *x = g_input(g, "x", &t, NULL),
+               *bias = g_formula(g, 1, (const node *[]){g_input(g, "mask", &mask, NULL)}, "(a-1)*10000");
+    for (int i = 0; i < 2; i++)
+        x = g_call(g, "attention", 4, (const node *[]){x, x, x, bias});
+    plan *p = made(g, 1, &x);
+    for (int k = 1; CHECK(p && p->n_kernel == 3) && k < 3; k++)
+        CHECK(p->kernel[k].n_stage == 6 && p->kernel[k].n_shared == 3); /* batch, head, query */
+    plan_free(p);
+    ts_graph_free(g);
+}
+
 /* Expressions that would double with every step, pointwise and in subscripts: cut into kernels of bounded size. */
 static void test_doubling(void)
 {
@@ -185,6 +203,7 @@ static void test_sums_are_early(void)
 
 int main(void)
 {
+    test_mask_of_a_batch();
     test_inputs_wait();
     test_sums_are_early();
     test_loss();
