@@ -94,7 +94,7 @@ typedef struct reader {
     stage *s; /* names the axes; NULL only while unknown */
     nest *into;
     bool shared;
-    const char *from, *at;
+    const char *from, *at, *start[MAX_LOOP]; /* start: of each loop */
     int64_t left[MAX_AXIS];
     err *e;
 } reader;
@@ -137,7 +137,7 @@ static bool read_number(reader *r, int64_t *out)
 {
     char *end;
     *out = strtoll(r->at, &end, 10);
-    if (end == r->at || *out < 1 || *out > (1 << 30))
+    if (!isdigit((unsigned char)*r->at) || *out < 1 || *out > (1 << 30))
         return refuse(r, "a number of at least 1 expected");
     return r->at = end, true;
 }
@@ -179,6 +179,14 @@ const char *nest_no_copy(const kernel *k, const stage *s, int load, bool shared)
     return NULL;
 }
 
+static int stage_named(const kernel *k, const char *name, size_t n) /* -1: there is none */
+{
+    int i = k->n_stage - 1;
+    while (i >= 0 && (strlen(k->stage[i].name) != n || strncmp(k->stage[i].name, name, n)))
+        i--;
+    return i;
+}
+
 /* +b, +b@l2*2, +matmul.b at a shared loop */
 static bool read_staging(reader *r)
 {
@@ -186,9 +194,13 @@ static bool read_staging(reader *r)
     staging g = {.loop = r->into->n - 1, .shared = r->shared, .stages = 1};
     size_t n = word(r->at);
     if (r->at[n] == '.') {
-        for (int i = 0; i < r->k->n_stage; i++)
-            if (strlen(r->k->stage[i].name) == n && !strncmp(r->k->stage[i].name, r->at, n))
-                s = &r->k->stage[i];
+        const int which = stage_named(r->k, r->at, n);
+        if (which < 0)
+            return refuse(r, "the kernel has no stage \"%.*s\"", (int)n, r->at);
+        if (!r->shared && r->s != &r->k->stage[which])
+            return refuse(r, "what %s reads is staged at its own loops, or at those that stages share",
+                          r->k->stage[which].name);
+        s = &r->k->stage[which];
         r->at += n + 1, n = word(r->at);
     }
     const char letter = n == 1 ? *r->at : 0;
@@ -234,6 +246,7 @@ static bool read_staging(reader *r)
 static bool read_loop(reader *r)
 {
     loop l = {.step = 1};
+    const char *start = r->at;
     if (!read_axis(r, &l.axis))
         return false;
     const char *letter = r->s->letter[l.axis];
@@ -242,6 +255,8 @@ static bool read_loop(reader *r)
         return false;
     if (*r->at == '@' && (r->at++, !read_role(r, &l.role)))
         return false;
+    const char *end = r->at;
+    r->at = start;
     if (r->into->n == MAX_LOOP)
         return refuse(r, "more than %d loops", MAX_LOOP);
     if (l.range == 0 && r->s->extent[l.axis] != 0)
@@ -254,6 +269,7 @@ static bool read_loop(reader *r)
         return refuse(r, "loops that stages share are serial or @core");
     /* a step beyond the extent is one clipped trip */
     r->left[l.axis] = l.step == 1 ? 0 : l.step < l.range ? l.step : l.range;
+    r->at = end, r->start[r->into->n] = start;
     r->into->loop[r->into->n++] = l;
     while (*r->at == '+') {
         r->at++;
@@ -266,10 +282,12 @@ static bool read_loop(reader *r)
 static bool check_order(reader *r)
 {
     const nest *q = r->into;
+    const char *end = r->at;
     bool tile = false;
     int cores = 0;
     for (int i = 0; i < q->n; i++) {
         const loop *l = &q->loop[i];
+        r->at = r->start[i];
         if (l->role == VECTOR && i < q->n - 1)
             return refuse(r, "the vector loop must be the last");
         if (tile && (l->role == SERIAL || l->role == CORE))
@@ -282,7 +300,7 @@ static bool check_order(reader *r)
             return refuse(r, "%s would be unrolled %lld times; at most 64", r->s->letter[l->axis],
                           (long long)loop_trips(l));
     }
-    return true;
+    return r->at = end, true;
 }
 
 static bool read_loops(reader *r, char stop)
@@ -327,28 +345,29 @@ bool nest_parse(kernel *k, const char *source, err *e)
 {
     for (int i = 0; i < k->n_stage; i++)
         k->stage[i].n_staging = 0;
+    if (k->n_stage == 1 && strchr(source, ';'))
+        return err_set(e, TS_BAD_INPUT, "loops \"%s\": what follows ';' are a stage's own loops, and here is one stage",
+                       source);
     if (k->n_stage == 1)
         return nest_parse_stage(k, 0, source, e);
     if (!nest_parse_shared(k, source, e))
         return false;
+    uint32_t seen = 0;
     for (const char *at = strchr(source, ';'); at; at = strchr(at + 1, ';')) {
         const char *name = at + 1 + strspn(at + 1, " ");
         const size_t n = word(name);
-        bool found = false;
+        const int which = stage_named(k, name, n);
         if (!n)
             continue;
         if (name[n] != ':')
             return err_set(e, TS_BAD_INPUT, "loops \"%s\": a stage's name and ':' expected after ';'", source);
-        for (int i = 0; i < k->n_stage; i++) {
-            stage *s = &k->stage[i];
-            if (strlen(s->name) != n || strncmp(s->name, name, n))
-                continue;
-            found = true;
-            if (!nest_parse_stage(k, i, name + n + 1, e))
-                return false;
-        }
-        if (!found)
-            return err_set(e, TS_BAD_INPUT, "loops \"%s\": the kernel has no stage \"%.*s\"", source, (int)n, name);
+        if (which < 0 || seen >> which & 1)
+            return err_set(e, TS_BAD_INPUT, "loops \"%s\": %s \"%.*s\"%s", source,
+                           which < 0 ? "the kernel has no stage" : "stage", (int)n, name,
+                           which < 0 ? "" : " is given twice");
+        seen |= 1u << which;
+        if (!nest_parse_stage(k, which, name + n + 1, e))
+            return false;
     }
     return true;
 }

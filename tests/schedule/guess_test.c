@@ -127,10 +127,8 @@ static void test_tall_products(void)
 /* All threads have something to do, and what the stages hand on stays in the second cache: 5 texts of 196608 bytes. */
 static void test_shared(void)
 {
-    guessed(masked_scores, 2,
-            "r/4@core ; exp: r b e@vector ; matmul: r b m/5 k/4 k@unroll m@unroll n@vector");
-    guessed(masked_scores, 16,
-            "r/2@core ; exp: r b e@vector ; matmul: r b m/5 k/4 k@unroll m@unroll n@vector");
+    guessed(masked_scores, 2, "r/4@core ; exp: r b e@vector ; matmul: r b m/5 k/4 k@unroll m@unroll n@vector");
+    guessed(masked_scores, 16, "r/2@core ; exp: r b e@vector ; matmul: r b m/5 k/4 k@unroll m@unroll n@vector");
 }
 
 /* Attention of 3 heads side by side in rows of 192, which products with weights computed. */

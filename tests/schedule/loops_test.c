@@ -30,11 +30,11 @@ static void test_choice(void)
     chosen(product, LOOPS("[\"m q\",\"n m k\"]"), "r", "n m k",
            "loops \"m q\", column 3: no axis \"q\" here; the axes are: m n k\n");
     chosen(product, "{\"loops\":\"m m\",\"optional\":true}," LOOPS("\"n m k\""), "r", "n m k",
-           "loops \"m m\", column 4: axis m is walked twice\n");
+           "loops \"m m\", column 3: axis m is walked twice\n");
     chosen(product, "{\"name\":\"laid\",\"layout\":{\"b\":\"n k\"}}", "laid",
            "n/48@core m/8 k/4 k@unroll m@unroll n@vector", "");
     chosen(product, "{\"loops\":\"m m\",\"optional\":true}", "guess", "n/48@core m/8 k/4 k@unroll m@unroll n@vector",
-           "loops \"m m\", column 4: axis m is walked twice\n");
+           "loops \"m m\", column 3: axis m is walked twice\n");
 }
 
 static void refused(maker *make, const char *rules, const char *want)
@@ -50,8 +50,8 @@ static void test_refused(void)
         const char *loops, *why;
     } one[] = {
         {"[\"m n\",\"m n k k\"]",
-         "loops \"m n\", column 4: axis k never reaches step 1\n  loops \"m n k k\", column 8: axis k is walked twice"},
-        {"\"m n k@core\"", "loops \"m n k@core\", column 11: axis k folds: it cannot be spread over cores"},
+         "loops \"m n\", column 4: axis k never reaches step 1\n  loops \"m n k k\", column 7: axis k is walked twice"},
+        {"\"m n k@core\"", "loops \"m n k@core\", column 5: axis k folds: it cannot be spread over cores"},
         {"\"m/64 n/64 k m@unroll n@vector\"", "loops \"m/64 n/64 k m@unroll n@vector\": the sums of the register tile "
                                               "(m 64, n 64) take 256 vector registers, "
                                               "avx512 has 32: unroll less, or write m/tile n/tile, here m/8 n/48"},
