@@ -151,3 +151,9 @@ bool window_adapt(const onnx_call *c, const int64_t *kernel, attr out[3], err *e
     out[2] = attr_ints("pads", 2 * n, pads);
     return true;
 }
+
+attr window_ceil(const onnx_call *c)
+{
+    const bool valid = !strcmp(onnx_word(c, "auto_pad", "NOTSET"), "VALID");
+    return attr_int("ceil_mode", valid ? 0 : onnx_int(c, "ceil_mode", 0));
+}

@@ -23,4 +23,7 @@ const expr *window_inside(arena *m, const window *w, const expr *const *place);
 /* An ONNX node's kernel_shape (or `kernel` where absent), strides, dilations, and pads or auto_pad, as three
  * attributes in out. */
 bool window_adapt(const onnx_call *c, const int64_t *kernel, attr out[3], err *e);
+/* Its ceil_mode, which is only for pads that are given: with VALID the extent is ceil((in - reach + 1) / stride), reach
+ * being what a window covers, in either mode. */
+attr window_ceil(const onnx_call *c);
 #endif

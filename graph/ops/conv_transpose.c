@@ -79,6 +79,22 @@ static bool choose_pads(const onnx_call *c, const int64_t *kernel, const attr *h
     return true;
 }
 
+/* "must be less than the corresponding stride/dilation dimension": than one of them, as frameworks have it */
+static bool padding_fits(const onnx_call *c, const attr *have, err *e)
+{
+    int64_t extra[MAX_SPACE];
+    int got = 0;
+    if (onnx_attr(c, "output_padding") && !onnx_ints(c, "output_padding", -1, extra, MAX_SPACE, &got, e))
+        return false;
+    for (int s = 0; s < got && s < have[0].n; s++)
+        if (extra[s] >= have[0].ints[s] && extra[s] >= have[1].ints[s])
+            return err_set(e, TS_BAD_INPUT,
+                           "%s: output_padding is %lld along spatial axis %d, less than its stride %lld or dilation "
+                           "%lld is wanted",
+                           c->type, (long long)extra[s], s, (long long)have[0].ints[s], (long long)have[1].ints[s]);
+    return true;
+}
+
 static bool adapt_conv_transpose(const onnx_call *c, const node **out, err *e)
 {
     attr list[6];
@@ -88,7 +104,7 @@ static bool adapt_conv_transpose(const onnx_call *c, const node **out, err *e)
     const type *x = &c->in[0]->type, *w = &c->in[1]->type;
     if (x->rank != w->rank || x->rank < 3 || x->rank > 2 + MAX_SPACE)
         return err_set(e, TS_BAD_INPUT, "ConvTranspose: ranks %d and %d", x->rank, w->rank);
-    if (!window_adapt(c, w->dim + 2, list, e))
+    if (!window_adapt(c, w->dim + 2, list, e) || !padding_fits(c, list, e))
         return false;
     int64_t *pads = arena_array(&g->mem, 2 * MAX_SPACE, sizeof *pads);
     if (!strcmp(onnx_word(c, "auto_pad", "NOTSET"), "NOTSET"))

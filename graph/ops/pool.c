@@ -13,7 +13,7 @@ static bool pooled(const onnx_call *c, const char *op_name, const node **out, er
         return err_set(e, TS_BAD_INPUT, "%s: %d kernel extents for rank %d", c->type, n, c->in[0]->type.rank);
     if (!window_adapt(c, kernel, list, e))
         return false;
-    list[3] = attr_ints("kernel", n, kernel), list[4] = attr_int("ceil_mode", onnx_int(c, "ceil_mode", 0));
+    list[3] = attr_ints("kernel", n, kernel), list[4] = window_ceil(c);
     list[5] = attr_int("count_include_pad", onnx_int(c, "count_include_pad", 0));
     const bool counts = onnx_attr(c, "count_include_pad");
     if (!onnx_give(c, out, g_apply(c->g, op_name, c->in[0], counts ? 6 : 5, list), e))

@@ -37,7 +37,7 @@ static bool adapt_lp_pool(const onnx_call *c, const node **out, err *e)
         return err_set(e, TS_BAD_INPUT, "LpPool: %d kernel extents for rank %d", n, c->in[0]->type.rank);
     if (!window_adapt(c, kernel, list, e))
         return false;
-    list[3] = attr_ints("kernel", n, kernel), list[4] = attr_int("ceil_mode", onnx_int(c, "ceil_mode", 0));
+    list[3] = attr_ints("kernel", n, kernel), list[4] = window_ceil(c);
     list[5] = attr_real("p", onnx_real(c, "p", 2));
     return onnx_give(c, out, g_apply(c->g, "lp_pool", c->in[0], COUNT(list), list), e);
 }

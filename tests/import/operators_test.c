@@ -12,7 +12,7 @@ typedef struct row {
     const char *attr, *a; /* a: the operand's dtype, shape, data */
     dtype dtype;
     int rank;
-    int64_t dim[2];
+    int64_t dim[3];
     double value[2];
 } row;
 
@@ -38,6 +38,50 @@ static const row table[] = {
     {"LayerNormalization", 17, 2, "", "\"f64\", \"shape\": [2], \"data\": [1, 3]", TS_F32, 1, {1}, {2}},
     /* the mean of two halves, which is none itself */
     {"LayerNormalization", 17, 2, "", "\"f16\", \"shape\": [2], \"data\": [2048, 2050]", TS_F32, 1, {1}, {2049}},
+    /* ceil((4 - 2 + 1) / 3) places, in either mode */
+    {"MaxPool",
+     12,
+     1,
+     "\"kernel_shape\": [2], \"strides\": [3], \"auto_pad\": \"VALID\", \"ceil_mode\": 1",
+     "\"f32\", \"shape\": [1, 1, 4], \"data\": [1, 2, 3, 4]",
+     TS_F32,
+     3,
+     {1, 1, 1},
+     {2}},
+    {"LpPool",
+     18,
+     1,
+     "\"kernel_shape\": [2], \"strides\": [3], \"auto_pad\": \"VALID\", \"ceil_mode\": 1, \"p\": 1",
+     "\"f32\", \"shape\": [1, 1, 4], \"data\": [1, 2, 3, 4]",
+     TS_F32,
+     3,
+     {1, 1, 1},
+     {3}},
+    {"ConvTranspose", /* one more than the stride, but less than the dilation */
+     11,
+     1,
+     "\"strides\": [1], \"dilations\": [2], \"output_padding\": [1]",
+     "\"f32\", \"shape\": [1, 1, 1], \"data\": [3]",
+     TS_F32,
+     3,
+     {1, 1, 2},
+     {9, 0}},
+};
+
+static const struct refusal {
+    row row;
+    const char *says;
+} refused[] = {
+    {{"ConvTranspose",
+      11,
+      1,
+      "\"strides\": [2], \"output_padding\": [2]",
+      "\"f32\", \"shape\": [1, 1, 2], \"data\": [1, 2]",
+      TS_F32,
+      3,
+      {0},
+      {0}},
+     "ConvTranspose: output_padding is 2 along spatial axis 0, less than its stride 2 or dilation 1 is wanted"},
 };
 
 static char path[160];
@@ -45,12 +89,12 @@ static char path[160];
 static ts_model *open_row(const row *r, err *e)
 {
     text t = {0};
-    const bool norm = !strcmp(r->op, "LayerNormalization");
+    const bool twice = !strcmp(r->op, "LayerNormalization") || !strcmp(r->op, "ConvTranspose");
     text_add(&t, "{ \"format\": \"graph/1\", \"name\": \"one\", \"opset\": { \"\": %d }, \"inputs\": [],\n", r->opset);
     text_add(&t, "\"outputs\": [ { \"name\": \"%s\" } ],\n", r->outputs > 1 ? "z" : "y");
     text_add(&t, "\"constants\": { \"a\": { \"dtype\": %s } },\n", r->a);
     text_add(&t, "\"nodes\": [ { \"name\": \"n\", \"op\": \"%s\", \"in\": [\"a\"%s], \"out\": [\"y\"%s], ", r->op,
-             norm ? ", \"a\"" : "", r->outputs > 1 ? ", \"z\"" : "");
+             twice ? ", \"a\"" : "", r->outputs > 1 ? ", \"z\"" : "");
     text_add(&t, "\"attr\": { %s } } ] }\n", r->attr);
     CHECK(file_save(path, text_str(&t), t.len, NULL));
     text_free(&t);
@@ -82,12 +126,23 @@ static void run_row(const row *r)
     ts_model_free(m);
 }
 
+static void refuse_row(const struct refusal *r)
+{
+    err e = {0};
+    ts_model *m = open_row(&r->row, &e);
+    if (!CHECK(m && !ts_model_bind(m, 0, NULL, NULL, &e) && e.code == TS_BAD_INPUT && strstr(e.text, r->says)))
+        fprintf(stderr, "  said: %s\n  want: %s\n", e.text, r->says);
+    ts_model_free(m);
+}
+
 int main(void)
 {
     scratch folder = scratch_make();
     snprintf(path, sizeof path, "%s/one.json", folder.path);
     for (int i = 0; i < COUNT(table); i++)
         run_row(&table[i]);
+    for (int i = 0; i < COUNT(refused); i++)
+        refuse_row(&refused[i]);
     scratch_remove(&folder);
     return check_done();
 }
