@@ -304,9 +304,9 @@ static bool check_fault(program *g, err *e)
 {
     if (!g->fault)
         return true;
+    const kernel *k = &g->p->kernel[g->fault - 1];
     g->fault = 0;
-    err_set(e, TS_NUMERICS, "an index read from the data lies outside its axis");
-    return err_hint(e, "check integer inputs against the sizes of the tables they index");
+    return c_outside(k, e);
 }
 
 static bool run(program *g, void *const *input, err *e)

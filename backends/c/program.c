@@ -97,7 +97,8 @@ static void write_call(const plan *p, text *t, int k, const char *name, const em
     for (int i = 0; i < m->n_operand; i++)
         text_add(t, "%s", i ? ", " : ""), write_pointer(p, t, &m->operand[i]);
     text_add(t, "%s};\n", m->n_operand ? "" : "0");
-    text_add(t, "    %s(at, r->scratch + part * r->scratch_bytes, r->fault, part, parts);\n}\n", name);
+    text_add(t, "    int fault = 0;\n    %s(at, r->scratch + part * r->scratch_bytes, &fault, part, parts);\n", name);
+    text_add(t, "    if (fault && !*r->fault) *r->fault = %d;\n}\n", k + 1);
 }
 
 static int unit_of(c_program *c, const char *name, const text *body)

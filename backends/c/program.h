@@ -17,6 +17,7 @@ typedef struct c_program {
 } c_program;
 bool c_program_write(const plan *p, c_program *out, err *e);
 void c_program_free(c_program *c);
+bool c_outside(const kernel *k, err *e);  /* the error: an index was outside in that kernel */
 extern const char c_run_type[];           /* the declaration of what run takes, also for stand-alone programs */
 const char *const *c_flags(const isa *i); /* of the compiler, NULL at the end */
 /* standalone.c: a folder that builds into the same program without Tessera. */
