@@ -227,3 +227,8 @@ const ts_array *g_value(graph *g, const node *n, int64_t most)
     }
     return g->value[n->id] == &none ? NULL : g->value[n->id];
 }
+
+const ts_array *g_constant(graph *g, const node *n, int64_t most)
+{
+    return node_is_leaf(n) && n->leaf->kind != LEAF_INPUT ? g_value(g, n, most) : NULL;
+}

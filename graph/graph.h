@@ -114,6 +114,8 @@ double node_flops(const node *n);
 /* The value of a node that depends on constants only, if it has at most `most` elements; NULL otherwise. Memoised
  * in g. */
 const ts_array *g_value(graph *g, const node *n, int64_t most);
+/* The same of a constant alone. An input stays free, whatever it is now: for what can be done without the value too. */
+const ts_array *g_constant(graph *g, const node *n, int64_t most);
 
 int g_reach(int n, const node *const *root, const node **out); /* all nodes needed, by id; out may be NULL to count */
 void g_print(text *t, int n, const node *const *root);

@@ -163,9 +163,7 @@ const node *onnx_in(const onnx_call *c, int i)
 bool onnx_lengths(const onnx_call *c, int i, int64_t least, int64_t time, err *e)
 {
     const node *n = onnx_in(c, i);
-    const bool fixed = n && node_is_leaf(n) &&
-                       n->leaf->kind != LEAF_INPUT; /* an input stays free, whatever it is now */
-    const ts_array *a = fixed ? g_value(c->g, n, 1 << 20) : NULL;
+    const ts_array *a = n ? g_constant(c->g, n, 1 << 20) : NULL;
     for (int64_t k = 0; a && k < ts_array_count(a); k++) {
         const int64_t v = load_whole(a->dtype, a->data, k);
         if (v < least || v > time)

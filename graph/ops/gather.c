@@ -37,7 +37,7 @@ static bool adapt_gather(const onnx_call *c, const node **out, err *e)
     int axis;
     if (!onnx_need(c, 2, e) || !axis_norm(onnx_int(c, "axis", 0), c->in[0]->type.rank, &axis, e))
         return false;
-    const ts_array *place = type_count(&c->in[1]->type) > MOST_KNOWN ? NULL : g_value(c->g, c->in[1], MOST_KNOWN);
+    const ts_array *place = g_constant(c->g, c->in[1], MOST_KNOWN);
     const int64_t extent = c->in[0]->type.dim[axis], n = place ? ts_array_count(place) : 0;
     for (int64_t i = 0; i < n; i++) {
         const int64_t at = load_whole(place->dtype, place->data, i);

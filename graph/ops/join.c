@@ -31,7 +31,7 @@ static bool adapt_concat(const onnx_call *c, const node **out, err *e)
  * with zeros. list: pads, mode, value */
 static const node *pad_with(graph *g, const node *x, const node *value, const attr list[3])
 {
-    const ts_array *v = g_value(g, value, 1);
+    const ts_array *v = g_constant(g, value, 1);
     const double known = v && ts_array_count(v) == 1 ? load_real(v->dtype, v->data, 0) : NAN;
     const bool exact = v && ts_array_count(v) == 1 && (dtype_class(v->dtype) != D_WHOLE || fabs(known) < 0x1p53);
     if (exact)

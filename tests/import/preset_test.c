@@ -54,11 +54,41 @@ static void test_values(void)
     ts_model_free(m);
 }
 
+/* Entries of a table: which ones is data, whatever a binding was given. */
+static void test_indices(void)
+{
+    wire_model m;
+    text file = {0};
+    ts_error e = {0};
+    float table[] = {1, 2, 4, 8};
+    int64_t one[] = {2}, two[] = {3};
+    const ts_array given[] = {{TS_F32, 1, {4}, table}, {TS_I64, 1, {1}, one}}, other = {TS_I64, 1, {1}, two};
+    wire_begin(&m);
+    wire_input(&m, "table f32 4");
+    wire_input(&m, "at i64 1");
+    wire_output(&m, "y f32 *");
+    wire_node(&m, "g", "Gather table,at y");
+    wire_end(&m, &file);
+    CHECK(file_save(path, text_str(&file), file.len, NULL));
+    text_free(&file);
+    ts_model *t = ts_model_open(path, &e);
+    ts_plan *plan = t && ts_model_bind(t, 0, NULL, given, &e) ? ts_plan_make(t, &(ts_options){.target = "interp"}, &e)
+                                                              : NULL;
+    ts_array y = {0};
+    if (!CHECK(plan && ts_plan_set(plan, 0, &given[0], &e) && ts_plan_set(plan, 1, &other, &e) &&
+               ts_plan_run(plan, &e) && ts_plan_get(plan, 0, &y, &e) && ts_array_at(&y, 0) == 8))
+        fprintf(stderr, "  said: %s\n", e.text);
+    ts_array_free(&y);
+    ts_plan_free(plan);
+    ts_model_free(t);
+}
+
 int main(void)
 {
     scratch folder = scratch_make();
     snprintf(path, sizeof path, "%s/model.onnx", folder.path);
     test_values();
+    test_indices();
     scratch_remove(&folder);
     return check_done();
 }

@@ -13,7 +13,7 @@ static bool is(const node *n, const char *name)
 
 static bool number(graph *g, const node *n, double *out) /* a constant of one element */
 {
-    const ts_array *v = n->leaf && type_count(&n->type) == 1 ? g_value(g, n, 1) : NULL;
+    const ts_array *v = type_count(&n->type) == 1 ? g_constant(g, n, 1) : NULL;
     if (v)
         *out = ts_array_at(v, 0);
     return v;
