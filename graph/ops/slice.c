@@ -61,7 +61,9 @@ static bool adapt_slice(const onnx_call *c, const node **out, err *e)
         int axis = i;
         if (n_axes >= 0 && !axis_norm(axes[i], t->rank, &axis, e))
             return false;
-        if (!cut_take(&k, axis, t->dim[axis], start[i], end[i], n_steps >= 0 ? steps[i] : 1, e))
+        /* A start before the axis is its first element, backwards too, where numpy takes nothing. */
+        const int64_t dim = t->dim[axis], from = start[i] < -dim ? -dim : start[i];
+        if (!cut_take(&k, axis, dim, from, end[i], n_steps >= 0 ? steps[i] : 1, e))
             return false;
     }
     return onnx_give(c, out, cut_made(c->g, c->in[0], &k), e);

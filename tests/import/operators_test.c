@@ -57,6 +57,7 @@ static const row table[] = {
      3,
      {1, 1, 1},
      {3}},
+    {"Slice", 13, 1, "", "\"i64\", \"shape\": [3], \"data\": [7, 8, 9]", TS_I64, 1, {1}, {7}}, /* starts are clamped */
     {"ConvTranspose", /* one more than the stride, but less than the dilation */
      11,
      1,
@@ -84,17 +85,25 @@ static const struct refusal {
      "ConvTranspose: output_padding is 2 along spatial axis 0, less than its stride 2 or dilation 1 is wanted"},
 };
 
+static const int backwards[] = {-9, -99, 0, -2}; /* of Slice: start, end, axis, step */
 static char path[160];
 
 static ts_model *open_row(const row *r, err *e)
 {
     text t = {0};
-    const bool twice = !strcmp(r->op, "LayerNormalization") || !strcmp(r->op, "ConvTranspose");
+    const bool twice = !strcmp(r->op, "LayerNormalization") || !strcmp(r->op, "ConvTranspose"),
+               slice = !strcmp(r->op, "Slice");
     text_add(&t, "{ \"format\": \"graph/1\", \"name\": \"one\", \"opset\": { \"\": %d }, \"inputs\": [],\n", r->opset);
     text_add(&t, "\"outputs\": [ { \"name\": \"%s\" } ],\n", r->outputs > 1 ? "z" : "y");
-    text_add(&t, "\"constants\": { \"a\": { \"dtype\": %s } },\n", r->a);
+    text_add(&t, "\"constants\": { \"a\": { \"dtype\": %s }", r->a);
+    for (int i = 0; slice && i < 4; i++)
+        text_add(&t, ", \"s%d\": { \"dtype\": \"i64\", \"shape\": [1], \"data\": [%d] }", i, backwards[i]);
+    text_add(&t, " },\n");
     text_add(&t, "\"nodes\": [ { \"name\": \"n\", \"op\": \"%s\", \"in\": [\"a\"%s], \"out\": [\"y\"%s], ", r->op,
-             twice ? ", \"a\"" : "", r->outputs > 1 ? ", \"z\"" : "");
+             twice   ? ", \"a\""
+             : slice ? ", \"s0\", \"s1\", \"s2\", \"s3\""
+                     : "",
+             r->outputs > 1 ? ", \"z\"" : "");
     text_add(&t, "\"attr\": { %s } } ] }\n", r->attr);
     CHECK(file_save(path, text_str(&t), t.len, NULL));
     text_free(&t);
