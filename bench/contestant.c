@@ -120,7 +120,7 @@ static void add_inputs(cJSON *task, const race *r)
     }
 }
 
-static char *task_line(const race *r, const contestant *c)
+static char *task_line(const race *r, const contestant *c, const char *command)
 {
     const bench_options *o = &r->o;
     cJSON *task = cJSON_CreateObject();
@@ -150,7 +150,7 @@ static char *task_line(const race *r, const contestant *c)
     if (o->cache_dir != NULL)
         js_text(task, "cache_dir", o->cache_dir);
     char *text = js_print(task, false), *line = NULL;
-    if (asprintf(&line, "open %s", text) < 0)
+    if (asprintf(&line, "%s %s", command, text) < 0)
         line = NULL;
     free(text);
     cJSON_Delete(task);
@@ -168,7 +168,7 @@ static bool start(race *r, contestant *c, ts_error *e)
 
 static bool open_model(race *r, contestant *c, ts_error *e)
 {
-    char *line = task_line(r, c);
+    char *line = task_line(r, c, "open");
     if (line == NULL)
         return bench_fail(e, TS_MEMORY, "no memory for a task");
     const char *rest;
@@ -180,6 +180,16 @@ static bool open_model(race *r, contestant *c, ts_error *e)
         if (c->facts == NULL)
             out_of_race(c, INVALID, "what it says about itself is not JSON");
     }
+    return go_on;
+}
+
+bool contestant_check(race *r, contestant *c, ts_error *e)
+{
+    char *line = c->standing == IN_RACE && c->peer == NULL ? task_line(r, c, "plan") : NULL;
+    const char *rest;
+    const bool go_on = line == NULL || (start(r, c, e) && ask(r, c, line, SAY_PLANNED, &rest, e));
+    free(line);
+    process_end(&c->process, NULL, 0);
     return go_on;
 }
 

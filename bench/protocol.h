@@ -1,5 +1,6 @@
 /* protocol.h - what a contestant is told and answers, line by line (bench/worker.c and bench/peers/ speak it):
  *
+ *   plan {as for open}  -> PLANNED            or FAILED: mistakes in what was given, before anything takes long
  *   open {"model","dims","inputs":[{"name","path"}],"seed","threads",...}
  *                       -> READY {"plan","inputs","outputs","hash","version",...}
  *                          FAILED {"code","text"}   ABSENT {"text"}: there is nothing to run it with
@@ -7,9 +8,8 @@
  *                          a batch and train.label, outputs the loss and the norm of all gradients
  *   save DIR            -> SAVED [WHY]        outputs of one pass as DIR/0.npy, DIR/1.npy, ... in the model's order;
  *                                             WHY: a peer's reason why they cannot be compared, and none is written
- *   run WARM PASSES     -> TIME NS TAKEN      WARM untimed passes, then PASSES timed ones as one interval; TAKEN: how
- * often
- *                                             a processor was taken from one of its threads meanwhile
+ *   run WARM PASSES     -> TIME NS TAKEN      WARM untimed passes, then PASSES timed ones as one interval; TAKEN:
+ *                                             how often a processor was taken from one of its threads meanwhile
  *   profile REPEATS     -> PROFILE {"seconds":[...]}   per kernel, or null
  *   quit                   (or end of input)
  *
@@ -18,6 +18,7 @@
 #ifndef BENCH_PROTOCOL_H
 #define BENCH_PROTOCOL_H
 
+#define SAY_PLANNED "PLANNED"
 #define SAY_READY "READY"
 #define SAY_FAILED "FAILED"
 #define SAY_ABSENT "ABSENT"

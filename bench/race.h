@@ -59,7 +59,8 @@ typedef struct race {
 
 /* contestant.c: each returns false when all must stop; e says why. That a contestant fails is no reason to
  * stop: see standing. */
-bool contestant_open(race *r, contestant *c, ts_error *e);            /* start, open, verify, warm up, estimate */
+bool contestant_check(race *r, contestant *c, ts_error *e); /* a process of its own plans, as it would when opened */
+bool contestant_open(race *r, contestant *c, ts_error *e);  /* start, open, verify, warm up, estimate */
 bool contestant_turn(race *r, contestant *c, sample *s, ts_error *e); /* one sample; halts it again */
 bool contestant_profile(race *r, contestant *c, ts_error *e);
 void contestant_close(contestant *c); /* records its memory, ends its process */

@@ -154,6 +154,16 @@ static void tell(const race *r, const char *what, int done, int total)
         r->o.progress(r->o.user, what, done, total);
 }
 
+/* A mistake in a schema is told at once, not after minutes. */
+static bool check_all(race *r, ts_error *e)
+{
+    bool good = true;
+    tell(r, "planning", 0, r->n);
+    for (int i = 0; good && i < r->n; i++)
+        good = contestant_check(r, &r->of[i], e);
+    return good;
+}
+
 static bool probe_ceilings(race *r, ts_error *e)
 {
     tell(r, "probing the ceilings of this machine", 0, 1);
@@ -289,8 +299,8 @@ static bool race_launch(race *r, int launch, ts_error *e)
 
 static bool race_all(race *r, ts_error *e)
 {
-    if (!fill_defaults(r, e) || !make_dir(r, e) || !enter_contestants(r, e) || !probe_ceilings(r, e) ||
-        !run_judge(r, e))
+    if (!fill_defaults(r, e) || !make_dir(r, e) || !enter_contestants(r, e) || !check_all(r, e) ||
+        !probe_ceilings(r, e) || !run_judge(r, e))
         return false;
     r->ticks_before = cpu_ticks_now();
     for (int l = 0; l < r->o.launches; l++)

@@ -161,9 +161,12 @@ static bool make_plan(worker *w, ts_error *e)
     else if (timed_plan(w->step, &o, e))
         w->plan = w->step->step.plan;
     w->seconds[2] = (double)(clock_ns() - start) * 1e-9;
-    if (w->plan == NULL)
-        return false;
-    start = clock_ns();
+    return w->plan != NULL;
+}
+
+static bool build_plan(worker *w, ts_error *e)
+{
+    int64_t start = clock_ns();
     bool built = ts_plan_build(w->plan, e);
     w->seconds[3] = (double)(clock_ns() - start) * 1e-9;
     return built;
@@ -326,16 +329,25 @@ static bool tell_facts(worker *w, ts_error *e)
 
 /* ---- commands ---- */
 
-static bool do_open(worker *w, const char *rest, ts_error *e)
+static bool plan_task(worker *w, const char *rest, ts_error *e)
 {
     if (w->task != NULL)
         return bench_fail(e, TS_BUG, "opened twice");
     w->task = js_parse(rest, "the task", e);
     if (w->task == NULL)
         return false;
-    const bool train = js_get(w->task, "train") != NULL;
-    return (train ? open_step(w, e) : open_model(w, e)) && make_plan(w, e) &&
-           (train ? write_batch(w, e) && timed_begin(w->step, e) : set_inputs(w, e)) && tell_facts(w, e);
+    return (js_get(w->task, "train") ? open_step(w, e) : open_model(w, e)) && make_plan(w, e);
+}
+
+static bool do_plan(worker *w, const char *rest, ts_error *e)
+{
+    return plan_task(w, rest, e) && puts(SAY_PLANNED) >= 0;
+}
+
+static bool do_open(worker *w, const char *rest, ts_error *e)
+{
+    return plan_task(w, rest, e) && build_plan(w, e) &&
+           (w->step != NULL ? write_batch(w, e) && timed_begin(w->step, e) : set_inputs(w, e)) && tell_facts(w, e);
 }
 
 static bool save_pass(worker *w, const char *dir, ts_error *e)
@@ -416,7 +428,7 @@ static bool do_profile(worker *w, const char *rest, ts_error *e)
 static const struct command {
     const char *word;
     bool (*obey)(worker *w, const char *rest, ts_error *e);
-} commands[] = {{"open", do_open}, {"save", do_save}, {"run", do_run}, {"profile", do_profile}};
+} commands[] = {{"plan", do_plan}, {"open", do_open}, {"save", do_save}, {"run", do_run}, {"profile", do_profile}};
 
 static void obey(worker *w, char *line)
 {
@@ -427,7 +439,7 @@ static void obey(worker *w, char *line)
         const struct command *c = &commands[i];
         if (strlen(c->word) != n || strncmp(line, c->word, n) != 0)
             continue;
-        if (w->plan == NULL && c->obey != do_open)
+        if (w->plan == NULL && c->obey != do_open && c->obey != do_plan)
             bench_fail(&e, TS_BUG, "%s before open", c->word);
         else if (c->obey(w, rest, &e)) {
             fflush(stdout);

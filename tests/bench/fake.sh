@@ -12,13 +12,17 @@ tell_time() { # passes, ns of one pass; a little noise that differs from call to
 while IFS= read -r line; do
     set -- $line
     case $1 in
-    open)
+    plan | open)
         case $line in
         *'"reference":true'*) name=reference ;;
         *) name=$(printf '%s\n' "$line" | sed -n 's/.*"schema":"\([^"]*\)".*/\1/p') ;;
         esac
         case $name in
         refuses) echo 'FAILED {"code":3,"text":"rule 2: no axis \"q\""}' && continue ;;
+        esac
+        [ "$1" = open ] || { echo PLANNED && continue; }
+        [ ! -e "$FAKE_DATA/refused" ] || exit 8 # nobody is opened where one is refused
+        case $name in
         unbuilt) echo 'FAILED {"code":5,"text":"cc: not found"}' && continue ;;
         mute) echo 'something is broken here' >&2 && exit 9 ;;
         esac
