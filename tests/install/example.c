@@ -1,5 +1,4 @@
-/* example.c - a program against an installed Tessera: builds y = relu(a @ b + 1), evaluates it with the interpreter and
- * as
+/* example.c - a program against an installed Tessera: evaluates y = relu(a @ b + 1) with the interpreter and as
  * compiled C, and prints both.   cc example.c $(pkg-config --cflags --libs tessera) && ./a.out */
 #include <stdio.h>
 #include <tessera.h>
