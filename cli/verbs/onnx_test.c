@@ -169,17 +169,31 @@ static bool find(report *r, const args *a, ts_error *e)
     return r->out || fail(e, TS_MEMORY, "no memory for %d cases", r->cases.n);
 }
 
+/* What every case would fail of is said once: a target that there is not, no compiler. */
+static bool target_runs(const ts_options *o, ts_error *e)
+{
+    ts_graph *g = ts_graph_make();
+    const ts_tensor one = ts_weight(g, "one", TS_F32, 0, NULL, 1, 0, 0);
+    ts_array y = {0};
+    const bool good = ts_eval(1, &one, 0, NULL, o, &y, e);
+    ts_array_free(&y);
+    ts_graph_free(g);
+    return good;
+}
+
 static int run(const args *a, ts_error *e)
 {
     report r = {.progress = progress_begin(&a->console)};
     const case_wish w = wish_of(a);
     const char *json = args_text(a, "json", NULL);
-    const bool good = (!json || outfile_check(json, e)) && find(&r, a, e) &&
+    const bool good = (!json || outfile_check(json, e)) && target_runs(&w.options, e) && find(&r, a, e) &&
                       cases_run(&r.cases, &w, r.out, step, &r, e);
     const bool passed = good && count_passed(&r) == r.cases.n;
     progress_end(&r.progress);
     if (good && (!json || write_json(&r, json, e)))
         put_report(&r, a->console.color_out);
+    if (good && !r.cases.n)
+        console_note(&a->console, "none of %d cases is of the tiers, names and operators asked for", r.cases.skipped);
     cases_free(&r.cases);
     free(r.out);
     return passed ? TS_OK : TS_FAILED;
