@@ -173,6 +173,27 @@ static bool put_merged(ts_model *m, const run_weights *w, net *n, ts_error *e)
     return good;
 }
 
+/* What --freeze leaves as it was drawn or read is in no checkpoint. */
+static bool put_frozen_head(ts_model *m, const run_weights *w, net *n, ts_error *e)
+{
+    const ts_tensor part[] = {n->head_weight, n->head_bias};
+    bool good = true;
+    for (int i = 0; good && i < 2; i++) {
+        const ts_options usual = {0};
+        ts_array a = {0};
+        if (param_trained(n->g, part[i], w->n, w->all) == part[i])
+            good = ts_eval(1, &part[i], 0, NULL, &usual, &a, e) && ts_model_put(m, ts_name(part[i]), &a, e);
+        ts_array_free(&a);
+    }
+    return good;
+}
+
+static bool has_head(const train_wish *w)
+{
+    const bool takes = strcmp(w->task, "classify") == 0 || strcmp(w->task, "regress") == 0;
+    return takes && !w->loss && !(w->head && strcmp(w->head, "none") == 0);
+}
+
 static bool is_built_in(const char *model)
 {
     for (int i = 0; ts_builder_at(i); i++)
@@ -203,9 +224,7 @@ bool run_export(const char *run, const char *path, ts_error *e)
     data d = {.n = 0};
     if (!run_weights_read(run, &w, e))
         return run_weights_free(&w), false;
-    bool head = false;
-    for (int i = 0; i < w.n; i++)
-        head = head || strcmp(w.all[i].name, "head.weight") == 0;
+    const bool head = has_head(&w.wish);
     if (!task_is_text(&w.wish)) { /* shapes, where the data is still there */
         ts_error gone = {0};
         train_read_data(&w.wish, w.wish.data, w.classes, NULL, 0, &d, &gone);
@@ -218,7 +237,7 @@ bool run_export(const char *run, const char *path, ts_error *e)
     good = good && ts_model_trained(m, e);
     if (good && (head || w.wish.lora)) /* the rank of the output is known once it is bound */
         good = net_make(&n, &w.wish, &d, 1, w.classes, e) && (!w.wish.lora || put_merged(m, &w, &n, e)) &&
-               (!head || add_head(m, &w, &n, e));
+               (!head || (put_frozen_head(m, &w, &n, e) && add_head(m, &w, &n, e)));
     good = good && (head || add_types(m, &w, &n, &d, e)) && ts_model_save(m, "onnx", path, e);
     net_free(&n);
     data_free(&d);

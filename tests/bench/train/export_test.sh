@@ -50,8 +50,8 @@ tiny() { "$TESSERA" train "$@" --lr 1e-3 --threads 1 -q || wrong "training fails
 texts="input_ids=ids.npy attention_mask=mask.npy"
 set -- --tokenizer bytes --length 24 --batch 4
 
-# a head, and factors beside a matrix: the file says of three texts at once what predict says
-for how in "" "--lora 4 --on *query*"; do
+# a head, frozen in part or whole, and factors beside a matrix: the file says of three texts at once what predict says
+for how in "" "--lora 4 --on *query*" "--freeze *bias" "--freeze head*"; do
     rm -rf run
     set -f
     tiny bert-tiny --data train.tsv --labels 2 "$@" --steps 4 $how -o run
