@@ -59,7 +59,7 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
                    .target = p->target->name,
                    .schema = o->schema,
                    .reference = o->reference,
-                   .as_written = p->target->as_written,
+                   .as_written = p->target->as_written || o->as_written,
                    .n_state = want->n_state,
                    .state = want->state};
     if (!(w.isa = machine_isa(&p->on, o->isa, e)))

@@ -192,6 +192,8 @@ static bool make_steps(decoder *d, const ts_options *o, ts_error *e)
 bool decoder_make(decoder *d, const run_weights *from, bool whole, const ts_options *o, ts_error *e)
 {
     const data one = {.n = 1};
+    ts_options apart = *o; /* cheaper products add rows, which are places, to one another */
+    apart.as_written = true, o = &apart;
     *d = (decoder){.length = from->wish.length};
     if (!judge_make(&d->judge, &from->wish, &one, from->classes, from->n, from->all, e) || !judge_plan(&d->judge, o, e))
         return false;

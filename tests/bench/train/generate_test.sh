@@ -27,4 +27,11 @@ expect 0 '"text":' generate run --prompt ab --max-tokens 2 --json
 expect 2 'generate: --prompt is missing' generate run
 expect 2 '--prompt "": must be something' generate run --prompt ''
 expect 8 'holds no run' generate nowhere --prompt a
+
+# a product large enough to be formed of fewer, which add places to one another: what earlier ones leave is kept all the same
+"${PYTHON:-python3}" "$SOURCE/tests/bench/train/bigram.py" 768 1024
+"$TESSERA" train model.json --task lm --data text.txt --tokenizer bytes --length 128 --batch 2 --steps 2 -q -o wide || wrong "the wide run fails"
+"$TESSERA" explain model.json --dim batch=1 --dim seq=128 | grep -q strassen || wrong "the wide product is formed as it is written"
+"$TESSERA" generate wide --prompt abcdefghi --max-tokens 3 >out 2>err || wrong "generate from a wide run fails"
+grep -q 'whole window' err && wrong "of a wide model nothing is kept" "$(cat err)"
 finish
