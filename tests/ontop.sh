@@ -2,7 +2,7 @@
 # ontop.sh - adding something is a new file and no edit. Into a copy of the tree go the files of tests/ontop: an
 # operation, a recogniser, a reader, a back end, a model, a verb, a schema and a test; the copy is built, each of them is used once,
 # and git must see new files only.
-# ctest: large timeout=600
+# ctest: large
 set -eu
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT

@@ -1,6 +1,6 @@
 /* The first training step of real models against reference runs in another framework: the loss, and the norm of the
  * gradient of every parameter, where TESSERA_MODELS and SHARED name what they are made from.
- * ctest: long large timeout=900 */
+ * ctest: long large */
 #include "tests/check.h"
 
 #include "tessera.h"

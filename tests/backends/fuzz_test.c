@@ -1,4 +1,4 @@
-/* ctest: large timeout=600
+/* ctest: large
  * fuzz_test N SEED: N random graphs under random schedules. A schedule is refused with a reason, or computes what the
  * interpreter computes, to the bit: values are small integers. Graphs go through the compiler several at a time.
  * The long run: fuzz_test 10000 1. */

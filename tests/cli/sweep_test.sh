@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every option of every verb with wrong values: letters for numbers, negative and huge ones, missing files, folders for files.
-# ctest: large timeout=600
+# ctest: large
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" "$SOURCE/tests/bench/train/fixture.py" . || exit 77

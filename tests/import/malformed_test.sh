@@ -1,5 +1,5 @@
 # Malformed files of every kind, written by malformed.py: the exit code and the essential words of what is said about
-# each, as malformed.expected lists them. "ctest: timeout=120"
+# each, as malformed.expected lists them.
 set -u
 here=$SOURCE/tests/import
 work=$(mktemp -d)

@@ -1,5 +1,4 @@
-/* ctest: timeout=600
- * The schemas that come with Tessera: legal for every instruction set and number of threads, in use where they claim to
+/* The schemas that come with Tessera: legal for every instruction set and number of threads, in use where they claim to
  * be, and computing what the interpreter computes, to the bit on small integers. */
 #include "schedule/schemas.h"
 #include "schedule/explain.h"

@@ -1,6 +1,5 @@
 #!/bin/sh
 # A tiny language model learns a text by heart and goes on with it, token by token.
-# ctest: timeout=300
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" "$SOURCE/tests/bench/train/bigram.py" || exit 77

@@ -1,6 +1,5 @@
 #!/bin/sh
 # Killed twenty times at random moments, a run ends with the bits and the metrics of one that was left alone.
-# ctest: timeout=300
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" "$SOURCE/tests/bench/train/fixture.py" . || exit 77

@@ -1,7 +1,6 @@
 #!/bin/sh
 # Numbers that are none: a run that diverges, data and weights that hold NaN. The step, the parameters and the first kernel are
 # named, the code is 10, and no state that is not finite is ever saved.
-# ctest: timeout=300
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" "$SOURCE/tests/bench/train/fixture.py" . || exit 77

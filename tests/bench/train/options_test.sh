@@ -1,6 +1,5 @@
 #!/bin/sh
 # Options of a training step, each against what it must do to the numbers of a tiny model.
-# ctest: timeout=600
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" "$SOURCE/tests/bench/train/fixture.py" . || exit 77

@@ -1,7 +1,6 @@
 #!/bin/sh
 # A run emitted as a program of its own builds without a warning and trains to the run's bits: the losses, norms and
 # rates of every step, all weights, and all that the optimizer keeps.
-# ctest: timeout=600
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 command -v make >/dev/null || { echo "skipped: no make"; exit 77; }

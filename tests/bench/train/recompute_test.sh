@@ -2,7 +2,6 @@
 # Rules that say "recompute" take memory from a training step and leave its bits as they are: losses, norms, weights and what
 # the optimizer keeps, for a transformer and for a network of images, with dropout, halves, factors and several batches a
 # step, in a run that goes on with other rules, and as a program of its own. What they save is told.
-# ctest: timeout=600
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" -c 'import numpy' 2>/dev/null || { echo "skipped: no numpy"; exit 77; }
