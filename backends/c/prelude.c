@@ -50,6 +50,13 @@ static const char head[] =
     "#define FUNCTION static inline MAY_BE_UNUSED\n"
     "\n";
 
+/* A polynomial is a chain, and its lanes lie one after another in the text: more are under way at once where the
+ * compiler mixes their instructions. Sums keep the order in which they use their registers. */
+static const char mixed[] =
+    "#if defined(__GNUC__) && !defined(__clang__)\n"
+    "#pragma GCC optimize(\"schedule-insns\", \"sched-pressure\")\n"
+    "#endif\n";
+
 static const struct {
     const char *name, *text;
 } function[] = { /* each uses only those above it */
@@ -303,12 +310,14 @@ void c_prelude(text *t, const text *unit)
     bool used[COUNT(function)];
     text need = {0};
     text_add(&need, "%s", text_str(unit));
+    bool chain = false, sums = strstr(text_str(unit), " acc");
     for (int i = COUNT(function); i-- > 0;) {
         used[i] = mentions(&need, function[i].name);
         if (used[i])
             text_add(&need, "%s", function[i].text);
+        chain = chain || (used[i] && !strcmp(function[i].name, "exp_rest"));
     }
-    text_add(t, "%s", head);
+    text_add(t, "%s%s", head, chain && !sums ? mixed : "");
     for (int i = 0; i < COUNT(function); i++)
         if (used[i])
             text_add(t, "%s", function[i].text);
