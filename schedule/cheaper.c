@@ -68,12 +68,22 @@ static bool alike(const node *a, const node *b)
     return same;
 }
 
+/* What an operation says is cheaper is so for all of its value: of the last layer a class reads one row. */
+static bool mostly_read(const kernel *k)
+{
+    const stage *s = &k->stage[k->main];
+    double read = 1;
+    for (int d = 0; d < s->node->type.rank; d++)
+        read *= (double)s->count[d] / (double)s->node->type.dim[d];
+    return read > 0.5;
+}
+
 static bool find_others(search *s, const node **other, err *e) /* by kernel: what it offers, or NULL */
 {
     graph *g = s->p->g;
     for (int i = 0; i < s->p->n_kernel; i++) {
         const node *whole = s->p->kernel[i].whole;
-        const bool open = whole->op->cheaper && !ruled(s->p, &s->p->kernel[i]);
+        const bool open = whole->op->cheaper && mostly_read(&s->p->kernel[i]) && !ruled(s->p, &s->p->kernel[i]);
         other[i] = open ? whole->op->cheaper(g, whole) : NULL;
         if (!other[i] && err_is(&g->err))
             return err_set(e, g->err.code, "%s", g->err.text);

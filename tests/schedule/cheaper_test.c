@@ -52,6 +52,11 @@ static const node *small(graph *g)
     return wide(g, 1024);
 }
 
+static const node *first_row(graph *g)
+{
+    return ts_call1(g, "slice starts=[0,0] sizes=[1,1024] steps=[1,1]", small(g));
+}
+
 static const node *large(graph *g)
 {
     return wide(g, 3072);
@@ -120,6 +125,8 @@ int main(void)
     kernels_of(small, NULL,
                "strassen_blocks contract strassen_sums strassen_blocks contract strassen_sums strassen_blocks contract "
                "formula");
+    /* One row of each is needed; pairs would be computed. */
+    kernels_of(first_row, NULL, "matmul matmul matmul slice");
     kernels_of(large, NULL, "matmul strassen_blocks contract strassen_sums matmul");
     /* What reads one matrix goes first, and together: 12 MiB each, of which five would fit. */
     kernels_of(triples, NULL, "strassen_blocks contract contract contract add matmul matmul matmul matmul matmul");
