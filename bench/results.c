@@ -367,6 +367,29 @@ static void note(cJSON *list, const char *fmt, ...)
     js_item(list, text);
 }
 
+static void note_once(cJSON *list, const char *line)
+{
+    const cJSON *n;
+    cJSON_ArrayForEach(n, list)
+    {
+        if (strcmp(n->valuestring, line) == 0)
+            return;
+    }
+    js_item(list, line);
+}
+
+/* What a person should know before the verdict: rules that decide nothing, a cache that cannot be written. */
+static void note_plan(cJSON *list, const cJSON *plan)
+{
+    char line[512];
+    const cJSON *n;
+    cJSON_ArrayForEach(n, js_get(plan, "notes")) note_once(list, n->valuestring);
+    for (const char *at = js_get_text(plan, "build/notes"); *at != 0; at += strcspn(at, "\n"), at += *at == '\n') {
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+        note_once(list, line);
+    }
+}
+
 static void add_notes(cJSON *out, const race *r, double usual)
 {
     static const double much_stolen = 0.02;
@@ -396,6 +419,8 @@ static void add_notes(cJSON *out, const race *r, double usual)
     for (int i = 0; i < r->n; i++)
         if (r->of[i].standing == IN_RACE && *r->of[i].unverified != 0)
             note(list, "%.60s is timed, its outputs are not compared: %s", r->of[i].name, r->of[i].unverified);
+    for (int i = 0; i < r->n_candidates; i++)
+        note_plan(list, js_get(r->of[i].facts, "plan"));
     double stolen = stolen_share(r->ticks_before, r->ticks_after);
     if (stolen > much_stolen)
         note(list, "other guests took %.1f %% of the processor time meanwhile", 100 * stolen);

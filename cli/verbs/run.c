@@ -25,12 +25,15 @@ static bool gather(job *j, const args *a, ts_error *e)
     return session_fill(&j->session, (uint64_t)args_integer(a, "seed", 0), e);
 }
 
-/* What happened while the program was made and a person should know: a cache that cannot be written, for one. */
+/* What a person should know of the plan and of how its program was made: a rule that decides no kernel, a cache that
+ * cannot be written. */
 static void tell(job *j)
 {
     const console *c = &j->session.args->console;
     ts_error ignored = {0};
     cJSON *root = c->quiet ? NULL : reply_take(ts_plan_json(j->plan, &ignored), &ignored);
+    const cJSON *note;
+    cJSON_ArrayForEach(note, js_get(root, "notes")) console_note(c, "%s", note->valuestring);
     const char *line = js_get_text(root, "build/notes");
     while (*line) {
         int n = (int)strcspn(line, "\n");

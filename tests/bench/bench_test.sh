@@ -93,6 +93,12 @@ expect 0 "FASTER" compare "$dir/slow.json" "$dir/fast.json"
 "$TESSERA" compare "$dir/slow.json" "$dir/fast.json" --fail-on slower >/dev/null 2>&1
 [ $? = 0 ] || wrong "compare --fail-on slower: fails although it is faster"
 
+# what a person should know before the verdict, each once: a rule that decides nothing, a cache that cannot be used
+echo '{ "format": "tiling/1", "rules": [ { "name": "typo", "match": { "name": "mn" }, "loops": "guess" } ] }' >"$dir/typo.json"
+expect 0 'rule "typo" decides no kernel: ' bench "$dir/product.json" -s "$dir/typo.json" -s guess --min-time 20ms --launches 1 \
+    --cache-dir /proc/none
+[ "$(grep -c "^note: cache folder '/proc/none' cannot be used" "$dir/out")" = 1 ] || wrong "an unusable cache is not said once" "$(cat "$dir/out")"
+
 # what a person types wrong; nothing is measured then
 expect 2 'unknown peer "nobody"' bench "$dir/product.json" --peer nobody
 expect 2 'no input "z"' bench "$dir/product.json" --in "z=$dir/z.npy"

@@ -40,6 +40,9 @@ PY
 # a cache that cannot be written is said, and gone without
 expect 0 'note: ' run bert-tiny --seed 1 $small --cache-dir /proc/none
 expect 0 pooler_output run bert-tiny --seed 1 $small --cache-dir /proc/none
+# so is a rule that decides nothing
+echo '{ "format": "tiling/1", "rules": [ { "name": "typo", "match": { "name": "*qery*" }, "loops": "guess" } ] }' >typo.json
+expect 0 'note: typo.json:1:36 (/rules/0): rule "typo" decides no kernel: ' run bert-tiny --seed 1 $small -s typo.json
 
 # values given and values from a seed are the same thing
 python3 -c 'import numpy as np; np.save("ids.npy", np.arange(8).reshape(1, 8)); np.save("one.npy", np.ones((1, 8), np.int64))'
