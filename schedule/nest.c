@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_STEP = 1 << 30 };
 static const char *const level[] = {"none", "l1", "l2", "nta"};
 static const char *const role_name[] = {"serial", "unroll", "vector", "core"};
 
@@ -118,6 +119,19 @@ static size_t word(const char *s)
     return n;
 }
 
+/* A letter of the operation whose axis is not one of the kernel's: it has one element, or was merged into another. */
+static bool is_left_out(const kernel *k, const char *name, size_t n)
+{
+    const char *letters = k->n_stage == 1 && k->whole && k->whole->op->axes ? k->whole->op->axes : "";
+    for (const char *at = letters; *at; at += strspn(at, " |")) {
+        const size_t length = strcspn(at, " |");
+        if (length == n && !strncmp(at, name, n))
+            return true;
+        at += length;
+    }
+    return false;
+}
+
 static bool read_axis(reader *r, int *axis)
 {
     const size_t n = word(r->at);
@@ -128,7 +142,12 @@ static bool read_axis(reader *r, int *axis)
             return r->at += n, true;
     for (int a = 0; a < end; a++)
         text_add(&have, "%s%s", a ? " " : "", r->s->letter[a]);
-    refuse(r, "no axis \"%.*s\" here; the axes are: %s", (int)(n ? n : strcspn(r->at, " ")), r->at, text_str(&have));
+    if (is_left_out(r->k, r->at, n))
+        refuse(r, "axis %.*s has one element here, or is part of another, and is not walked; the axes are: %s", (int)n,
+               r->at, text_str(&have));
+    else
+        refuse(r, "no axis \"%.*s\" here; the axes are: %s", (int)(n ? n : strcspn(r->at, " ")), r->at,
+               text_str(&have));
     text_free(&have);
     return false;
 }
@@ -137,8 +156,10 @@ static bool read_number(reader *r, int64_t *out)
 {
     char *end;
     *out = strtoll(r->at, &end, 10);
-    if (!isdigit((unsigned char)*r->at) || *out < 1 || *out > (1 << 30))
+    if (!isdigit((unsigned char)*r->at) || *out < 1)
         return refuse(r, "a number of at least 1 expected");
+    if (*out > MAX_STEP)
+        return refuse(r, "a number of at most %d expected", MAX_STEP);
     return r->at = end, true;
 }
 
@@ -325,9 +346,10 @@ bool nest_parse_shared(kernel *k, const char *source, err *e)
     return read_loops(&r, ';');
 }
 
-bool nest_parse_stage(kernel *k, int which, const char *source, err *e)
+/* from: the whole text; at: where the stage's part begins */
+static bool parse_part(kernel *k, int which, const char *from, const char *at, err *e)
 {
-    reader r = {.k = k, .s = &k->stage[which], .into = &k->stage[which].nest, .from = source, .at = source, .e = e};
+    reader r = {.k = k, .s = &k->stage[which], .into = &k->stage[which].nest, .from = from, .at = at, .e = e};
     for (int a = 0; a < r.s->n_axis; a++) {
         r.left[a] = nest_left(k, r.s, a, -1);
         if (r.left[a] == 1 && a < r.s->n_shared && k->n_stage > 1)
@@ -337,8 +359,13 @@ bool nest_parse_stage(kernel *k, int which, const char *source, err *e)
         return false;
     for (int i = 0; k->n_stage > 1 && i < r.into->n; i++)
         if (r.into->loop[i].role == CORE)
-            return refuse(&r, "@core belongs to the loops that the stages share");
+            return r.at = r.start[i], refuse(&r, "@core belongs to the loops that the stages share");
     return true;
+}
+
+bool nest_parse_stage(kernel *k, int which, const char *source, err *e)
+{
+    return parse_part(k, which, source, source, e);
 }
 
 bool nest_parse(kernel *k, const char *source, err *e)
@@ -366,7 +393,7 @@ bool nest_parse(kernel *k, const char *source, err *e)
                            which < 0 ? "the kernel has no stage" : "stage", (int)n, name,
                            which < 0 ? "" : " is given twice");
         seen |= 1u << which;
-        if (!nest_parse_stage(k, which, name + n + 1, e))
+        if (!parse_part(k, which, source, name + n + 1, e))
             return false;
     }
     return true;

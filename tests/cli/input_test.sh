@@ -90,6 +90,8 @@ rule 3 'is no test of an extent' '{"match":{"dims":{"n":"x"}},"loops":["m n k"]}
 rule 4 'compute "bf16" is not available' '{"loops":["m n k"],"compute":"bf16"}'
 matmul 'no axis "q" here; the axes are: m n k' 'm n q'
 matmul 'axis m is walked twice' 'm n k m'
+matmul 'matmul pooler_output: every alternative is refused:' 'm n k' # of one row
+matmul 'column 1: axis m has one element here, or is part of another, and is not walked; the axes are: n k' 'm n k'
 matmul 'axis k never reaches step 1' 'm n'
 matmul 'axis k folds: it cannot be spread over cores' 'k@core m n'
 matmul 'vector registers, ' 'n/512 m/64 k m@unroll n@vector'
