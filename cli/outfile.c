@@ -12,7 +12,14 @@
 
 static bool cannot(const char *doing, const char *path, ts_error *e)
 {
-    return fail(e, TS_FILES, "cannot %s %s: %s", doing, path, strerror(errno));
+    const int why = errno;
+    fail(e, TS_FILES, "cannot %s %s: %s", doing, path, strerror(why));
+    if (why == ENOSPC || why == EDQUOT || why == EFBIG)
+        fail_hint(e, "make room there, or choose another place; what stood there before is as it was");
+    else if (why == EACCES || why == EPERM || why == EROFS)
+        fail_hint(e, "choose a place that this user may read and write");
+    errno = why;
+    return false;
 }
 
 static bool write_all(int fd, const char *s, size_t n)

@@ -242,12 +242,10 @@ typedef struct output {
     arena memory;
 } output;
 
-static bool fail(const output *o, const char *what, err *e)
+static bool fail(output *o, const char *what, err *e) /* errno: why */
 {
-    char words[128];
-    int why = errno;
-    return err_set(e, TS_FILES, "cannot write '%s'%s%s: %s", o->dir, *what ? "/" : "", what,
-                   strerror_r(why, words, sizeof words));
+    const int why = errno;
+    return file_failed(e, "write", *what ? arena_format(&o->memory, "%s/%s", o->dir, what) : o->dir, why);
 }
 
 static bool write_text(output *o, const char *name, text *t, err *e)

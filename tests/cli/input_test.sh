@@ -57,6 +57,21 @@ expect 8 'cannot make the folder ids.npy: it is a file' run bert-tiny --random -
 expect 8 'cannot write folder: it is a folder' schema init bert-tiny -o folder
 expect 8 'cannot write none/x.json' schema init bert-tiny -o none/x.json
 expect 8 'cannot write none/r.json' bench bert-tiny -o none/r.json
+# a limit on the size of files stands for a full disk: what stood there stays, nothing else is left
+full() { (trap '' XFSZ && ulimit -f 1 && "$TESSERA" "$@" >"$dir/out" 2>"$dir/err"); }
+for said in "cannot write real.json: " "cannot write 'emitted/"; do
+    checked=$((checked + 1))
+    echo before >real.json
+    case $said in
+    *real*) full schema init bert-tiny -o real.json ;;
+    *) full emit bert-tiny --dim seq=8 -o emitted ;;
+    esac
+    [ $? = 8 ] || wrong "a full disk: not exit code 8" "$(cat "$dir/err")"
+    grep -qF "error: $said" "$dir/err" || wrong "a full disk: not \"$said\"" "$(cat "$dir/err")"
+    grep -q 'hint: make room there' "$dir/err" || wrong "a full disk: no remedy" "$(cat "$dir/err")"
+    [ "$(cat real.json)" = before ] || wrong "a full disk: the old file is gone"
+done
+rm real.json
 expect 8 'cannot read none.json' compare none.json none.json
 expect 8 'cannot read none.json' report none.json
 
