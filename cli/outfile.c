@@ -133,6 +133,35 @@ char *outfile_read(const char *path, size_t limit, ts_error *e)
     return s;
 }
 
+/* Cuts the last name off: "a/b" becomes "a", "a" becomes "", which stands for the working directory. */
+static void cut_name(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (slash && slash > path)
+        *slash = 0;
+    else
+        path[slash ? 1 : 0] = 0;
+}
+
+bool outfile_folder_check(const char *path, ts_error *e)
+{
+    char *there = strdup(path);
+    struct stat st;
+    if (!there)
+        return fail(e, TS_MEMORY, "no memory for a folder name");
+    while (*there && stat(there, &st) != 0 && errno == ENOENT)
+        cut_name(there);
+    bool good = true;
+    if (stat(*there ? there : ".", &st) != 0)
+        good = cannot("make the folder", path, e);
+    else if (!S_ISDIR(st.st_mode))
+        good = fail(e, TS_FILES, "cannot make the folder %s: %s is a file", path, strcmp(path, there) ? there : "it");
+    else if (access(*there ? there : ".", W_OK | X_OK) != 0)
+        good = cannot("write into", *there ? there : ".", e);
+    free(there);
+    return good;
+}
+
 bool outfile_folder(const char *path, ts_error *e)
 {
     char *partial = strdup(path);

@@ -13,7 +13,8 @@ bool outfile_write(const char *path, const char *text, ts_error *e);
 bool outfile_check(const char *path, ts_error *e);
 /* Reads a text of at most `limit` bytes; "-" is standard input. The result is for free(). */
 char *outfile_read(const char *path, size_t limit, ts_error *e);
-bool outfile_folder(const char *path, ts_error *e); /* makes it, with parents; an existing one is fine */
+bool outfile_folder_check(const char *path, ts_error *e); /* before what takes long: whether it can be made */
+bool outfile_folder(const char *path, ts_error *e);       /* makes it, with parents; an existing one is fine */
 /* A file name for something named in a model: every byte outside [A-Za-z0-9._-] becomes _, and a number is added if one
  * of the n names in `taken` is the same. Says whether it is another name than the model's. */
 bool outfile_name(char out[OUTFILE_NAME], const char *name, const char *ending, int n, char (*taken)[OUTFILE_NAME]);

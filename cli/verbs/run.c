@@ -117,12 +117,12 @@ static bool work(job *j, const args *a, ts_error *e)
         return fail(e, TS_MEMORY, "no memory for file names");
     s->options.schema = args_text(a, "schema", NULL);
     j->plan = ts_plan_make(s->model, &s->options, e);
-    /* What can be refused is, before there is a folder; that it cannot be written shows before anything takes long. */
-    if (!j->plan || !feed(j, e) || (j->folder && !outfile_folder(j->folder, e)) || !ts_plan_build(j->plan, e))
+    /* That the folder cannot be written shows before anything takes long; it is made when there is something for it. */
+    if (!j->plan || !feed(j, e) || (j->folder && !outfile_folder_check(j->folder, e)) || !ts_plan_build(j->plan, e))
         return false;
     progress_end(&s->progress);
     tell(j);
-    return ts_plan_run(j->plan, e) && collect(j, e);
+    return ts_plan_run(j->plan, e) && (!j->folder || outfile_folder(j->folder, e)) && collect(j, e);
 }
 
 static int run(const args *a, ts_error *e)

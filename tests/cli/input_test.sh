@@ -54,6 +54,10 @@ expect 3 'input "input_ids"' run bert-tiny --in input_ids=real.npy --random
 
 # outputs
 expect 8 'cannot make the folder ids.npy: it is a file' run bert-tiny --random --out ids.npy
+expect 8 'cannot make the folder ids.npy/a/b' run bert-tiny --random --out ids.npy/a/b
+export TESSERA_CC=/bin/false # what fails later leaves no folder either
+expect 5 'exited with status 1' run bert-tiny --random --out new/deep
+unset TESSERA_CC
 expect 8 'cannot write folder: it is a folder' schema init bert-tiny -o folder
 expect 8 'cannot write none/x.json' schema init bert-tiny -o none/x.json
 expect 8 'cannot write none/r.json' bench bert-tiny -o none/r.json
