@@ -8,6 +8,8 @@ const code_page message_codes[] = {
     {"M001", "The file is in no format that is known here, or is no ONNX model.",
      "ONNX files, graph/1 files in JSON, and folders with a graph.json are read. A file of a few hundred bytes that "
      "begins with \"version https://git-lfs\" stands for one that was not fetched."},
+    {"M002", "The file ends in the middle of something.",
+     "It is cut: compare its size or its SHA-256 with where it came from, and fetch it again."},
     {"M003", "The file's bytes break the rules of the wire format of ONNX.",
      "It is cut or damaged: compare its size or its SHA-256 with where it came from."},
     {"M004", "Graphs within graphs, or functions that call functions, are nested too deep.",
@@ -70,7 +72,13 @@ const code_page message_codes[] = {
     {"T001", "There is no C compiler.",
      "Install gcc or clang, or name one: TESSERA_CC=/path/to/cc. Without any, --target "
      "interp runs everything, slowly."},
-    {"T002", "The compiler does not say what it is.", "Try it: cc --version. TESSERA_CC names another."},
+    {"T002", "The compiler failed: it does not say what it is, or ended with an error.",
+     "Its own words follow the message. Try it: cc --version. TESSERA_CC names another, --isa another instruction "
+     "set."},
+    {"T003", "The compiler was killed by a signal: it crashed, or something ended it.",
+     "Signal 9 often means too little memory. TESSERA_CC names another compiler, --isa another instruction set."},
+    {"T004", "The compiler took too long and was stopped.",
+     "If the machine is not busy, another compiler may help: TESSERA_CC."},
     {"T005", "What the compiler made is no program for this machine.",
      "It compiles for another one, or its output was damaged: tessera cache verify."},
     {"T006", "What the compiler made lacks a function that it was given.", "Another compiler may help: TESSERA_CC."},

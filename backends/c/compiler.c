@@ -93,14 +93,17 @@ static bool ask(const compiler *c, const char *option, text *answer, err *e)
     const char *const argv[] = {c->path, option, NULL};
     child run;
     if (!child_start(&run, &(child_job){argv, c->env, NULL, &quick}, e))
-        return false;
+        return err_hint(e, "name another compiler with TESSERA_CC");
     child_wait(&run, 1);
     bool ok = child_succeeded(&run) && run.said.len > 0;
     if (ok) {
         text_bytes(answer, run.said.s, run.said.len);
     } else {
         text fate = {0};
-        child_fate(&run, &quick, &fate);
+        if (child_succeeded(&run))
+            text_add(&fate, "printed nothing");
+        else
+            child_fate(&run, &quick, &fate);
         err_set(e, TS_TOOLCHAIN, "T002 '%s %s' %s", c->path, option, text_str(&fate));
         err_hint(e, "name another compiler with TESSERA_CC");
         text_free(&fate);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -206,6 +207,24 @@ static void test_symbols(rig *g)
     CHECK(!cc_build(&r, NULL, &e) && e.code == TS_TOOLCHAIN && strstr(e.text, "T007") && strstr(e.text, "nowhere"));
 }
 
+/* What is no compiler: a program that says nothing, a text that may be executed. */
+static void test_other_program(rig *g)
+{
+    static const char *const content[] = {"#!/bin/sh\n", "words\n"};
+    static const char *const says[] = {"' printed nothing", "': Exec format error"};
+    char *path = rig_path(g, "other");
+    setenv("TESSERA_CC", path, 1);
+    for (int i = 0; i < COUNT(says); i++) {
+        err e = {0};
+        cc_request r = request("none");
+        FILE *f = fopen(path, "we");
+        MUST(f && fputs(content[i], f) >= 0 && fclose(f) == 0 && chmod(path, 0755) == 0);
+        CHECK(!cc_build(&r, NULL, &e) && e.code == TS_TOOLCHAIN);
+        if (!CHECK(strstr(e.text, says[i]) && strstr(e.text, "hint: name another compiler with TESSERA_CC")))
+            fprintf(stderr, "  %s\n", e.text);
+    }
+}
+
 static void test_no_compiler(rig *g)
 {
     err e = {0};
@@ -268,6 +287,7 @@ int main(void)
     test_many_programs(&g);
     test_failures(&g);
     test_symbols(&g);
+    test_other_program(&g);
     test_no_compiler(&g);
     test_environment(&g);
     CHECK(rig_count("/proc/self/fd") == open_files);
