@@ -119,17 +119,21 @@ static size_t word(const char *s)
     return n;
 }
 
+bool nest_has_letter(const char *axes, const char *name, size_t n)
+{
+    for (; *axes; axes += strspn(axes, " |")) {
+        const size_t length = strcspn(axes, " |");
+        if (length == n && !strncmp(axes, name, n))
+            return true;
+        axes += length;
+    }
+    return false;
+}
+
 /* A letter of the operation whose axis is not one of the kernel's: it has one element, or was merged into another. */
 static bool is_left_out(const kernel *k, const char *name, size_t n)
 {
-    const char *letters = k->n_stage == 1 && k->whole && k->whole->op->axes ? k->whole->op->axes : "";
-    for (const char *at = letters; *at; at += strspn(at, " |")) {
-        const size_t length = strcspn(at, " |");
-        if (length == n && !strncmp(at, name, n))
-            return true;
-        at += length;
-    }
-    return false;
+    return k->n_stage == 1 && k->whole && k->whole->op->axes && nest_has_letter(k->whole->op->axes, name, n);
 }
 
 static bool read_axis(reader *r, int *axis)

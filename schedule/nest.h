@@ -28,6 +28,8 @@ int nest_tile(const stage *s);
 int nest_unrolled(const stage *s); /* first loop after which all are unrolled or vector */
 /* Why the operand cannot be copied, at a loop that stages share or one of the stage's own; NULL: it can. */
 const char *nest_no_copy(const kernel *k, const stage *s, int load, bool shared);
+/* Whether the n bytes at name are one of the letters of an operation's axes ("m n | k"). */
+bool nest_has_letter(const char *axes, const char *name, size_t n);
 bool staging_copies(const staging *g); /* rather than fetches, or keeps the guess from fetching */
 int64_t loop_trips(const loop *l);
 int64_t nest_lanes(const plan *p, const stage *s);                  /* elements of one vector of the stage's */

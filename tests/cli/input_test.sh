@@ -105,6 +105,7 @@ schema 3 'the schema is for target "cuda"' '{"format":"tiling/1","target":"cuda"
 schema 3 "leads out of the file's folder" '{"format":"tiling/1","extends":"../x.json","rules":[]}'
 rule 3 'did you mean "loops"?' '{"match":{"op":["matmul"]},"loopz":["m n k"]}'
 rule 3 'no operation "matmull"' '{"match":{"op":["matmull"]},"loops":["m n k"]}'
+rule 3 '(/rules/0/match/dims/M): no operation has an axis "M"' '{"match":{"dims":{"M":"<=64"}},"loops":["m n k"]}'
 rule 3 'is no test of an extent' '{"match":{"dims":{"n":"x"}},"loops":["m n k"]}'
 rule 4 'compute "bf16" is not available' '{"loops":["m n k"],"compute":"bf16"}'
 matmul 'no axis "q" here; the axes are: m n k' 'm n q'
