@@ -86,8 +86,10 @@ static bool fill_defaults(race *r, ts_error *e)
         return bench_fail(e, TS_USAGE, "%d launches: at most %d", o->launches, MOST_LAUNCHES);
     if (!(o->min_time >= 0) || !(o->threshold >= 0) || !(o->tolerance >= 0) || !(o->timeout >= 0))
         return bench_fail(e, TS_USAGE, "times, threshold and tolerance must not be negative");
-    if (o->threads < 0 || o->threads > r->cpus.n)
-        return bench_fail(e, TS_USAGE, "%d threads: this process may use %d processors", o->threads, r->cpus.n);
+    if (o->threads < 0 || o->threads > r->cpus.n) {
+        bench_fail(e, TS_USAGE, "%d threads: this process may use %d processors", o->threads, r->cpus.n);
+        return bench_hint(e, "leave --threads out for one per core; run and emit take more, which then take turns");
+    }
     o->launches = o->launches > 0 ? o->launches : LAUNCHES;
     o->threads = o->threads > 0 ? o->threads : r->cpus.cores;
     o->threshold = o->threshold > 0 ? o->threshold : THRESHOLD;

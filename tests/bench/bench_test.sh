@@ -102,7 +102,8 @@ expect 0 'rule "typo" decides no kernel: ' bench "$dir/product.json" -s "$dir/ty
 # what a person types wrong; nothing is measured then
 expect 2 'unknown peer "nobody"' bench "$dir/product.json" --peer nobody
 expect 2 'no input "z"' bench "$dir/product.json" --in "z=$dir/z.npy"
-expect 2 '1000 threads' bench "$dir/product.json" --threads 1000
+expect 2 '1000 threads: this process may use' bench "$dir/product.json" --threads 1000
+expect 2 'hint: leave --threads out for one per core' bench "$dir/product.json" --threads 1000
 expect 2 'avx1024' bench "$dir/product.json" --isa avx1024
 echo '{ "format": "tiling/1", "rules": [ { "match": { "op": "matmul" }, "loops": ["m n q"] } ] }' >"$dir/bad.json"
 expect 3 'bad.json' bench "$dir/product.json" -s guess -s "$dir/bad.json"
