@@ -44,12 +44,13 @@ static const reader *reader_for(const char *path, err *e)
     for (const reader *const *r = readers; *r && !found; r++) {
         if ((*r)->is(path, map.at, map.size))
             found = *r;
-        text_add(&known, "%s%s", known.len ? ", " : "", (*r)->name);
+        text_add(&known, "%s.%s", known.len ? " or " : "", (*r)->name);
     }
     file_unmap(&map);
     if (!found) {
-        err_set(e, TS_BAD_INPUT, "M001 %s: no format known here; known are %s", path, text_str(&known));
-        err_hint(e, "the name should end in .%s", readers[0]->name);
+        err_set(e, TS_BAD_INPUT, "M001 %s: no format known here", path);
+        err_hint(e, "a model is a file that ends in %s, or the folder of one; weights alone are none",
+                 text_str(&known));
     }
     text_free(&known);
     return found;
