@@ -102,6 +102,7 @@ int main(int argc, char **argv)
     handle(SIGINT, stop);
     handle(SIGTERM, stop);
     handle(SIGABRT, broken);
+    handle(SIGXFSZ, SIG_IGN); /* a file that may not grow is a full disk: said by who writes it, and taken away */
     mapped_watch();
     return command(argc, argv);
 }

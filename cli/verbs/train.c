@@ -26,6 +26,12 @@ static void on_signal(int signal)
     stop = 1;
 }
 
+static bool ignored(int signal)
+{
+    struct sigaction now;
+    return sigaction(signal, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 static void listen_to(int signal, void (*by)(int))
 {
     struct sigaction now = {0};
@@ -199,8 +205,9 @@ static int run(const args *a, ts_error *e)
                        .tell = tell,
                        .user = &s};
         j.options.schema = args_text(a, "schema", NULL);
-        listen_to(SIGINT, on_signal), listen_to(SIGTERM, on_signal), listen_to(SIGHUP, on_signal);
-        listen_to(SIGXFSZ, SIG_IGN), listen_to(SIGPIPE, SIG_IGN);
+        listen_to(SIGINT, on_signal), listen_to(SIGTERM, on_signal), listen_to(SIGPIPE, SIG_IGN);
+        if (!ignored(SIGHUP)) /* nohup */
+            listen_to(SIGHUP, on_signal);
         code = train_run(&j, e);
         clear(&s);
         if (code == TRAIN_STOPPED)

@@ -30,6 +30,16 @@ for blocks in 0 1 2 3 4 6 8 12 24 100; do
     same small
 done
 
+# what is made of a run is there whole or not at all
+for made in 'export whole -o made/tuned.onnx' 'emit whole --train -o made/code'; do
+    rm -rf made && mkdir made
+    # shellcheck disable=SC2086
+    { (ulimit -f 1 && exec "$TESSERA" $made) 2>&1; echo $? >code; } | cat >made.err
+    [ "$(cat code)" = 8 ] || wrong "$made, no file above a block: exit code $(cat code)" "$(cat made.err)"
+    names made.err "cannot write.* 'made/.*: File too large"
+    [ -z "$(ls -A made)" ] || wrong "$made, no file above a block: it leaves $(ls -A made)"
+done
+
 # 2. a disk of its own, with less and less room, where the system lets us have one
 disk='mkdir -p disk && mount -t tmpfs -o size=$SIZE none disk && "$TESSERA" train "$@" -o disk/run 2>disk.err; code=$?
 mount -o remount,size=8m disk; ls disk/run/checkpoints 2>/dev/null | grep -v "^step-" && echo "a piece is left" >&2

@@ -67,6 +67,14 @@ wait $child
 [ $? = 130 ] || wrong "SIGINT did not end with 130" "$(cat stopped.err)"
 ls stopped/checkpoints/step-* >/dev/null || wrong "SIGINT saved nothing"
 
+# under nohup it goes on when its terminal is gone
+nohup "$TESSERA" train "$@" --steps 3000 --save-every 3000 -q -o kept 2>kept.err &
+child=$!
+while [ ! -s kept/metrics.jsonl ] && kill -0 $child 2>/dev/null; do sleep 0.1; done
+kill -HUP $child
+wait $child || wrong "under nohup, SIGHUP ends a run" "$(cat kept.err)"
+[ -d kept/checkpoints/step-00003000 ] || wrong "under nohup, SIGHUP stops a run"
+
 # a damaged newest checkpoint: the one before it is used, and that is said
 cp -r two damaged
 printf X | dd of="damaged/$last/weights.safetensors" bs=1 seek=900 conv=notrunc 2>/dev/null
