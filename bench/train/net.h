@@ -39,8 +39,9 @@ void net_free(net *n);
 bool net_thin(net *n, ts_error *e);
 ts_tensor net_thin_head(net *n, ts_tensor x);
 bool net_thin_fits(const net *n, bool has_head, ts_error *e);
-/* The name that was meant by a glob that matches none; NULL: there are no names. (params.c) */
-const char *name_nearest(const char *glob, int n, const ts_tensor *all);
+/* "the nearest are a, b": names that were meant by a glob that matches none (nearest.c). */
+enum { NEAREST_TEXT = 800 };
+void names_nearest(const char *glob, int n, const ts_tensor *all, char out[NEAREST_TEXT]);
 /* What a task's data is like, before there is a net. */
 data_label task_label(const char *task);
 bool task_is_text(const train_wish *w); /* data is lines or a stream, not arrays */

@@ -35,40 +35,6 @@ static int64_t count_of(ts_tensor t)
     return n;
 }
 
-/* Letters that differ, at most: for names that were meant. */
-static int distance(const char *a, const char *b)
-{
-    int row[128];
-    const int n = (int)strlen(b);
-    if (n >= 127)
-        return 1000;
-    for (int j = 0; j <= n; j++)
-        row[j] = j;
-    for (int i = 1; a[i - 1]; i++) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (int j = 1; j <= n; j++) {
-            const int up = row[j], change = diagonal + (a[i - 1] != b[j - 1]);
-            row[j] = change < up + 1 ? change : up + 1;
-            row[j] = row[j] < row[j - 1] + 1 ? row[j] : row[j - 1] + 1;
-            diagonal = up;
-        }
-    }
-    return row[n];
-}
-
-const char *name_nearest(const char *glob, int n, const ts_tensor *all)
-{
-    const char *near = NULL;
-    int best = 1000;
-    for (int i = 0; i < n; i++) {
-        const int d = distance(glob, ts_name(all[i]));
-        if (d < best && *ts_name(all[i]))
-            best = d, near = ts_name(all[i]);
-    }
-    return near;
-}
-
 /* A glob that matches no parameter is a mistake of typing. */
 static bool check_globs(const char *option, const char *globs, int n, const ts_tensor *all, ts_error *e)
 {
@@ -79,9 +45,10 @@ static bool check_globs(const char *option, const char *globs, int n, const ts_t
             found = fnmatch(line, ts_name(all[i]), 0) == 0;
         if (found)
             continue;
-        const char *near = name_nearest(line, n, all);
+        char near[NEAREST_TEXT];
+        names_nearest(line, n, all, near);
         bench_fail(e, TS_USAGE, "--%s '%s' matches none of the %d parameters", option, line, n);
-        return bench_hint(e, "the nearest is %s", near ? near : "none");
+        return bench_hint(e, "%s", near);
     }
     return true;
 }

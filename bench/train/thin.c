@@ -34,18 +34,18 @@ static bool no_such_place(net *n, const char *globs, ts_error *e)
     ts_graph_ok(n->g, &why);
     const int most = ts_leaves(1, &n->output, NULL);
     ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
-    const char *near = NULL;
+    char near[NEAREST_TEXT] = "";
     int weights = 0;
     if (all)
         ts_leaves(1, &n->output, all);
     for (int i = 0; all && i < most; i++)
         if (strcmp(ts_op_name(all[i]), "weight") == 0)
             all[weights++] = all[i];
-    for (const char *at = globs; all && wish_line(&at, line) && !near;)
+    for (const char *at = globs; all && wish_line(&at, line) && !*near;)
         if (strstr(why.text, line))
-            near = name_nearest(line, weights, all);
+            names_nearest(line, weights, all, near);
     bench_fail(e, TS_USAGE, "--dropout-on: %s", why.text);
-    bench_hint(e, "tessera show MODEL lists layers; the nearest weight is %s", near ? near : "none");
+    bench_hint(e, "tessera show MODEL lists layers; of the weights %s", *near ? near : "none is near");
     free(all);
     return false;
 }

@@ -72,7 +72,7 @@ holds "g = -bias('sum') * 0.5 * 2; assert set(np.round(g, 4)) == {0, 1, 2}, g" "
 
 set -- train none.json --data x=x.npy --loss loss -o none
 expect 2 "--dropout-on: dropout on 'dens': no operation or layer has such a name" "$@" --dropout 0.1 --dropout-on dens
-expect 2 'the nearest weight is layer.0.dense.bias' "$@" --dropout 0.1 --dropout-on dens
+expect 2 'of the weights the nearest ' "$@" --dropout 0.1 --dropout-on dens
 expect 2 '--dropout-on goes with --dropout' "$@" --dropout-on 'layer*'
 expect 2 '--dropout 1 leaves nothing' "$@" --dropout 1 --dropout-on 'layer*'
 expect 2 'there is no head whose input' "$@" --dropout 0.1

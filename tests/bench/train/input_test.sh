@@ -82,6 +82,10 @@ printf 'a film\tnan\n' >nan.tsv
 train 3 'nan.tsv:1: the label is not finite' --data nan.tsv
 printf 'a film\t-1\n' >minus.tsv
 train 3 'minus.tsv:1: the label -1 is not the number of a class' --data minus.tsv
+printf 'a film\t0x1\n' >hex.tsv
+train 3 'hex.tsv:1: the label "0x1" is not a number' --data hex.tsv
+printf 'a film\t1\0\n' >nul.tsv
+train 3 'nul.tsv:1: the label "1" is not a number' --data nul.tsv
 printf '{"sentence":"a film","label":1}\n' >member.jsonl
 train 3 'member.jsonl:1: no member "text" that is text' --data member.jsonl
 printf '{"text":"a film","label":"1"}\n' >quoted.jsonl
@@ -99,6 +103,16 @@ train 8 "cannot open 'kinds/none.txt'" --data train.tsv --tokenizer kinds/none.t
 train 8 "the folder 'kinds' has no tokenizer.json and no vocab.txt" --data train.tsv --tokenizer kinds
 train 3 'train.tsv:1: token 1' --data train.tsv --tokenizer bytes
 train 3 '--tokenizer must name the one that the model was trained with' --data train.tsv --tokenizer bytes
+
+mkfifo pipe.tsv
+train 8 "cannot read 'pipe.tsv': it is a pipe or a device" --data pipe.tsv
+train 8 'write what comes out of it into a file' --data pipe.tsv
+
+# a text of no tokens, which bytes can be: before its mean, 0 / 0, is learnt from
+printf 'a film\t1\n\t0\n' >mute.tsv
+expect 3 'mute.tsv:2: a text without tokens' train bert-tiny --data mute.tsv --tokenizer bytes --length 12 --batch 2 --steps 2 -q -o fresh
+"$TESSERA" train model.json --tokenizer vocab.txt --data mute.tsv --length 12 --batch 2 --steps 1 -q -o spoken ||
+    wrong "an empty text between [CLS] and [SEP] does not do"
 
 # numbers of steps, classes, tokens
 train 2 '--steps "0": must be a whole number from 1' --data train.tsv --steps 0
@@ -165,6 +179,8 @@ train 3 'there is no tensor "head.weight"' --data train.tsv --labels 2 --head we
 train 2 'none of the 5 parameters' --data train.tsv --freeze dense.wieght --resume
 train 2 "--freeze 'dense.wieght' matches none of the 5 parameters" --data train.tsv --freeze dense.wieght
 train 2 'the nearest is dense.weight' --data train.tsv --freeze dense.wieght
+train 2 'the nearest are dense.bias, head.bias' --data train.tsv --no-decay '*.bais'
+train 2 'the nearest are dense.weight, dense.bias' --data train.tsv --freeze 'dnse.*'
 train 2 'there is nothing to train' --data train.tsv --freeze '*'
 train 2 '--lr "fast": must be a number' --data train.tsv --lr fast
 train 2 'train: --data is missing'
