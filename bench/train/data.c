@@ -68,6 +68,13 @@ static bool grow(void **p, int64_t need, int64_t *cap, size_t size, ts_error *e)
     return true;
 }
 
+/* Nothing can be said of no place at all: its mean is 0 / 0. */
+static bool no_tokens(const rows *r, ts_error *e)
+{
+    bench_fail(e, TS_BAD_INPUT, "%s:%lld: a text without tokens", r->path, (long long)r->line);
+    return bench_hint(e, "this tokenizer adds none of its own, so that every text must have some: leave it out");
+}
+
 static bool add_tokens(filling *f, tokens *t, int64_t *cap, const char *s, size_t n, ts_error *e)
 {
     const data_want *want = f->rows.want;
@@ -77,7 +84,8 @@ static bool add_tokens(filling *f, tokens *t, int64_t *cap, const char *s, size_
     int64_t *id = data_encode(want, s, n, &count, &cut);
     if (cut && !f->d->cut++)
         f->d->cut_first = f->rows.line;
-    bool good = grow((void **)&t->id, t->at[i] + count, cap, sizeof *t->id, e);
+    bool good = count > 0 || no_tokens(&f->rows, e);
+    good = good && grow((void **)&t->id, t->at[i] + count, cap, sizeof *t->id, e);
     for (int64_t k = 0; good && k < count; k++)
         t->id[t->at[i] + k] = (int32_t)id[k];
     if (good)

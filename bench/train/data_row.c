@@ -51,7 +51,7 @@ bool row_label(const rows *r, const char *s, size_t n, double *out, ts_error *e)
     copy[n] = 0;
     errno = 0;
     const double v = strtod(copy, &end);
-    if (*end || errno || end == copy) {
+    if (end != copy + n || errno || strpbrk(copy, "xX")) {
         bench_fail(e, TS_BAD_INPUT, "%s:%lld: the label \"%s\" is not a number", r->path, (long long)r->line, copy);
         return bench_hint(e, "%s", shape_of(r));
     }

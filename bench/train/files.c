@@ -40,9 +40,13 @@ static bool read_all(int fd, const char *path, bytes *out, ts_error *e)
     struct stat st;
     if (fstat(fd, &st) != 0)
         return files_failed("read", path, e);
-    if (!S_ISREG(st.st_mode)) {
-        errno = S_ISDIR(st.st_mode) ? EISDIR : ESPIPE;
+    if (S_ISDIR(st.st_mode)) {
+        errno = EISDIR;
         return files_failed("read", path, e);
+    }
+    if (!S_ISREG(st.st_mode)) {
+        bench_fail(e, TS_FILES, "cannot read '%s': it is a pipe or a device, not a file", path);
+        return bench_hint(e, "write what comes out of it into a file: it is read again when a run goes on");
     }
     const size_t size = (size_t)st.st_size;
     out->at = malloc(size + 1);
