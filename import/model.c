@@ -137,6 +137,27 @@ void ts_model_free(ts_model *m)
     free(m);
 }
 
+bool ts_model_hash(const ts_model *m, char sha256[65], ts_error *e)
+{
+    mapping own;
+    *sha256 = 0;
+    if (m->builder || m->origin)
+        return true;
+    if (!file_map(m->path, &own, e))
+        return false;
+    hasher *h = hash_begin();
+    hash_bytes(h, own.at, own.size);
+    file_unmap(&own);
+    for (int i = 0; i < m->file.external.n_file; i++) {
+        const mapping *beside = &m->file.external.file[i].map;
+        hash_bytes(h, beside->at, beside->size);
+        file_let_go(beside);
+    }
+    const digest d = hash_end(h);
+    digest_hex(&d, sha256);
+    return true;
+}
+
 /* ---- ports ---- */
 const ports *model_ports(const ts_model *m)
 {

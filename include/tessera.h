@@ -302,6 +302,9 @@ TS_API bool ts_model_put(ts_model *m, const char *weight, const ts_array *value,
 TS_API bool ts_model_separate(ts_model *m, ts_error *e);
 /* Operators of the file that are in training mode (batch norm, dropout) as they are after training. */
 TS_API bool ts_model_trained(ts_model *m, ts_error *e);
+/* SHA-256 of the bytes it was read from: of its file, and of those beside it whose numbers a bound model takes. "" for
+ * a built-in one. */
+TS_API bool ts_model_hash(const ts_model *m, char sha256[65], ts_error *e);
 /* Writes a model as `format`: "onnx", a file, or "json", a folder with graph.json and weights.safetensors;
  * NULL: as the suffix of path says, else a folder. Symbols, names and bits stay; what stood there is replaced when
  * everything is written. */

@@ -4,14 +4,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-
-bool run_is(const char *path)
-{
-    char file[4200];
-    snprintf(file, sizeof file, "%s/run.json", path);
-    return access(file, F_OK) == 0;
-}
 
 static bool open_run(const char *run, asked *out, ts_error *e)
 {

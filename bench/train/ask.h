@@ -4,8 +4,6 @@
 #include "bench/train/sample.h"
 #include "bench/train/train.h"
 
-bool run_is(const char *path); /* a folder with run.json */
-
 typedef struct asked { /* a run opened for questions; run_ask_free */
     run_weights weights;
     ts_tokenizer *tokenizer;

@@ -135,7 +135,8 @@ static bool join_lines(const data_want *want, const char *path, bytes *file, ts_
 static bool text_tokens(const data_want *want, const char *path, data *out, ts_error *e)
 {
     if (!want->tokenizer)
-        return bench_fail(e, TS_USAGE, "'%s' is text, and no tokenizer is there to number it", path);
+        return bench_fail(e, TS_USAGE, "'%s' is text, and no tokenizer is there to number it", path),
+               bench_hint(e, "--tokenizer FILE names a vocab.txt or tokenizer.json, or is the word bytes");
     if (path_ends(path, ".jsonl") && !join_lines(want, path, &out->file, e))
         return false;
     int64_t *id = ts_tokenizer_encode(want->tokenizer, out->file.at, out->file.n, false, &out->n);
@@ -145,7 +146,8 @@ static bool text_tokens(const data_want *want, const char *path, data *out, ts_e
         out->text.id[i] = (int32_t)id[i];
         if (want->vocabulary && id[i] >= want->vocabulary)
             good = bench_fail(e, TS_BAD_INPUT, "'%s': token %lld is %lld, the model has %lld", path, (long long)i,
-                              (long long)id[i], (long long)want->vocabulary);
+                              (long long)id[i], (long long)want->vocabulary),
+            bench_hint(e, "--tokenizer must name the one that the model was trained with");
     }
     ts_free(id);
     return good;

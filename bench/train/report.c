@@ -249,9 +249,10 @@ bool run_page(const char *run, char **html, ts_error *e)
     train_wish w;
     run_facts f = {.classes = 0};
     bool found;
+    char note[RUN_NOTE];
     wish_init(&w);
     story s = {.run = run, .wish = &w, .facts = &f};
-    bool good = run_read(run, &w, &f, &found, e);
+    bool good = run_read(run, &w, &f, &found, note, e);
     good = good && (found || bench_fail(e, TS_FILES, "'%s' holds no run: there is no run.json", run)) &&
            page_of(&s, html, e);
     wish_free(&w);

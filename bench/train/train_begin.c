@@ -92,12 +92,39 @@ static void hash_model(training *t)
     *t->facts.model = 0; /* built in */
 }
 
+/* What the run is of: the model, that with the numbers beside it, and the tokens that the data became. */
+static bool identify(training *t, ts_error *e)
+{
+    const tokens *all = &t->data.text;
+    const int64_t n = !all->id ? 0 : t->net.stream ? t->data.n : all->at[t->data.n];
+    *t->facts.tokens = 0;
+    if (all->id)
+        ts_hash_bytes(all->id, (size_t)n * sizeof *all->id, t->facts.tokens);
+    hash_model(t);
+    return ts_model_hash(t->net.model, t->facts.numbers, e);
+}
+
+/* A step that has no batch is known before the first one. */
+static bool order_lasts(const training *t, ts_error *e)
+{
+    const int64_t need = t->facts.steps * t->wish->accumulate;
+    if (!t->order.given || need <= t->order.n_given)
+        return true;
+    bench_fail(e, TS_BAD_INPUT, "'%s' has %lld batches, and %lld steps take %lld", t->wish->order,
+               (long long)t->order.n_given, (long long)t->facts.steps, (long long)need);
+    return bench_hint(e, "give it more lines, or say fewer --steps");
+}
+
 /* ---- beginning ---- */
 static bool same_files(const run_facts *began, const run_facts *is, const char *run, ts_error *e)
 {
+    const bool renumbered = *began->numbers && strcmp(began->numbers, is->numbers) != 0,
+               retold = *began->tokens && strcmp(began->tokens, is->tokens) != 0;
     const char *what = strcmp(began->model, is->model) != 0   ? "the model's file"
+                       : renumbered                           ? "the file of numbers beside the model"
                        : strcmp(began->data, is->data) != 0   ? "the training data"
                        : strcmp(began->order, is->order) != 0 ? "the order"
+                       : retold                               ? "the tokenizer"
                                                               : NULL;
     if (!what)
         return true;
@@ -142,14 +169,17 @@ static bool open_run(training *t, run_facts *began, bool *goes_on, ts_error *e)
         return run_is_new(j->run, e);
     ts_error none = {0};
     wish_init(&old);
+    char note[RUN_NOTE] = "";
     bool good = !trains(j) || run_is_new(j->run, &none) || run_lock(&t->folder, j->run, false, e);
-    good = good && run_read(j->run, &old, began, goes_on, e);
+    good = good && run_read(j->run, &old, began, goes_on, note, e);
+    if (*note)
+        say(t, NEWS_WARNING, "%s", note);
     if (good && !*goes_on && !t->wish->model) {
         good = bench_fail(e, TS_USAGE, "'%s' holds no run to go on with", j->run);
         bench_hint(e, "tessera train MODEL --data FILE -o %s begins one", j->run);
     }
     if (good && *goes_on && t->wish->model)
-        good = wish_same(&old, t->wish, e);
+        good = wish_same(&old, t->wish, j->run, e);
     else if (good && *goes_on) {
         wish_free(t->wish);
         *t->wish = old;
@@ -191,6 +221,20 @@ static bool begin_folder(training *t, ts_error *e)
            run_write(&t->folder, t->wish, &t->facts, e);
 }
 
+static bool open_metrics(training *t, ts_error *e)
+{
+    int64_t damaged;
+    if (!run_metrics(&t->folder, t->done, &damaged, e))
+        return false;
+    if (damaged)
+        say(t, NEWS_WARNING, "%lld lines of '%s/metrics.jsonl' are damaged; they are in metrics.rolled-back.jsonl now",
+            (long long)damaged, t->job->run);
+    if (t->done >= t->facts.steps)
+        say(t, NEWS_NOTE, "the run is through: %lld steps of %lld are done; --steps %lld goes further",
+            (long long)t->done, (long long)t->facts.steps, (long long)(t->done + t->facts.batch_steps));
+    return true;
+}
+
 bool train_begin(training *t, ts_error *e)
 {
     train_wish *w = t->wish;
@@ -211,8 +255,8 @@ bool train_begin(training *t, ts_error *e)
         (stream && !read_train(t, t->net.vocabulary, e)) ||
         !train_check_tokens(w, &t->data, w->data, t->net.vocabulary, e) || !read_eval(t, e) || !make_order(t, e))
         return false;
-    hash_model(t), settle(t);
-    if (goes_on && !same_files(&began, &t->facts, t->job->run, e))
+    settle(t);
+    if (!identify(t, e) || (goes_on && !same_files(&began, &t->facts, t->job->run, e)) || !order_lasts(t, e))
         return false;
     t->net.wish = w;
     if (!step_make(&t->step, &t->net, t->facts.total_steps, t->facts.warmup, &t->job->options, e) ||
@@ -226,5 +270,5 @@ bool train_begin(training *t, ts_error *e)
         return false;
     if (!trains(t->job))
         return true;
-    return ts_plan_build(t->step.plan, e) && load_state(t, e) && run_metrics(&t->folder, t->done, e);
+    return ts_plan_build(t->step.plan, e) && load_state(t, e) && open_metrics(t, e);
 }

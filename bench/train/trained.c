@@ -113,7 +113,8 @@ bool run_weights_read(const char *run, run_weights *out, ts_error *e)
     bool found;
     *out = (run_weights){0};
     wish_init(&out->wish);
-    if (!run_read(run, &out->wish, &facts, &found, e))
+    char note[RUN_NOTE];
+    if (!run_read(run, &out->wish, &facts, &found, note, e))
         return false;
     if (!found || !out->wish.model) {
         bench_fail(e, TS_FILES, "'%s' holds no run: there is no run.json", run);
@@ -127,7 +128,7 @@ bool run_weights_read(const char *run, run_weights *out, ts_error *e)
         return bench_hint(e, "tessera train --resume %s goes on with it", run);
     }
     out->step = c.step;
-    memcpy(out->note, c.note, sizeof out->note);
+    snprintf(out->note, sizeof out->note, "%s", *c.note ? c.note : note);
     bool good = (out->all = calloc((size_t)ts_tensors_count(c.weights) + 1, sizeof *out->all)) != NULL;
     for (int i = 0; good && i < ts_tensors_count(c.weights); i++) {
         const char *name = ts_tensors_name(c.weights, i);

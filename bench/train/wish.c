@@ -3,6 +3,7 @@
 #include "bench/failure.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,22 +203,30 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-bool wish_same(const train_wish *began, const train_wish *now, ts_error *e)
+/* As it was given, a list on one line; "" where it was left out. */
+static void tell_value(const train_wish *w, const wish_field *f, char out[200])
+{
+    const char *s = is_number(f) ? NULL : text_of(w, f);
+    if (is_number(f))
+        snprintf(out, 200, "%g", number_of(w, f));
+    else
+        snprintf(out, 200, "%.*s", s && *s ? (int)strlen(s) - (f->kind == WISH_LIST) : 0, s ? s : "");
+    for (char *c = out; (c = strchr(c, '\n'));)
+        *c = ' ';
+}
+
+bool wish_same(const train_wish *began, const train_wish *now, const char *run, ts_error *e)
 {
     for (const wish_field *f = wish_fields; f->name; f++) {
-        if (f->free)
+        const bool same = is_number(f) ? number_of(began, f) == number_of(now, f)
+                                       : same_text(text_of(began, f), text_of(now, f));
+        if (f->free || same)
             continue;
-        if (is_number(f) && number_of(began, f) != number_of(now, f)) {
-            bench_fail(e, TS_BAD_INPUT, "the run began with --%s %g, not %g", f->name, number_of(began, f),
-                       number_of(now, f));
-            return bench_hint(e, "leave it out to go on as the run began, or train anew in another folder");
-        }
-        if (!is_number(f) && !same_text(text_of(began, f), text_of(now, f))) {
-            const char *had = text_of(began, f), *has = text_of(now, f);
-            bench_fail(e, TS_BAD_INPUT, "the run began with --%s %.200s, not %.200s", f->name, had ? had : "left out",
-                       has ? has : "left out");
-            return bench_hint(e, "leave it out to go on as the run began, or train anew in another folder");
-        }
+        char had[200], has[200];
+        tell_value(began, f, had), tell_value(now, f, has);
+        bench_fail(e, TS_BAD_INPUT, "the run began %s --%s%s%s, %s%s", *had ? "with" : "without", f->name,
+                   *had ? " " : "", had, *has ? "not " : "which is not given", has);
+        return bench_hint(e, "tessera train --resume %s goes on as it began; or train anew in another folder", run);
     }
     return true;
 }

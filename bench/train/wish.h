@@ -35,8 +35,8 @@ void wish_set_text(char **place, const char *value); /* replaces, copies */
 void wish_add_line(char **list, const char *value);
 cJSON *wish_json(const train_wish *w);
 bool wish_read(train_wish *w, const cJSON *config, const char *path, ts_error *e);
-/* The first field in which a run that goes on differs from how it began: an error that names it. */
-bool wish_same(const train_wish *began, const train_wish *now, ts_error *e);
+/* The first field in which the run that goes on differs from how it began: an error that names it. */
+bool wish_same(const train_wish *began, const train_wish *now, const char *run, ts_error *e);
 
 /* Whether every option that was given means something; of a run that begins. */
 bool wish_fits(const train_wish *w, ts_error *e);

@@ -2,6 +2,7 @@
 #include "bench/report.h"
 #include "bench/train/ask.h"
 #include "bench/train/report.h"
+#include "bench/train/run_folder.h"
 #include "cli/args.h"
 #include "cli/fail.h"
 #include "cli/outfile.h"

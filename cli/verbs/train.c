@@ -1,4 +1,5 @@
 /* train.c - tessera train: a model and data to a run. */
+#include "bench/train/run_folder.h"
 #include "bench/train/train.h"
 #include "cli/fail.h"
 #include "cli/outfile.h"
@@ -140,13 +141,6 @@ static void change(void *user, train_wish *w)
     wishes_take(w, ((const screen *)user)->args);
 }
 
-static bool is_run(const char *path)
-{
-    char file[4096];
-    snprintf(file, sizeof file, "%s/run.json", path);
-    return access(file, F_OK) == 0;
-}
-
 /* train MODEL -o RUN [--resume], or train --resume RUN: the run as it began. */
 static bool take_all(train_wish *w, const args *a, const char **run, ts_error *e)
 {
@@ -169,7 +163,7 @@ static bool take_all(train_wish *w, const args *a, const char **run, ts_error *e
             fail(e, TS_USAGE, "train --resume %s: --%s was settled when the run began", noun, f->name);
             return fail_hint(e, "leave it out");
         }
-    if (is_run(noun))
+    if (run_is(noun))
         return true;
     fail(e, TS_USAGE, "'%s' holds no run to go on with", noun);
     return fail_hint(e, "tessera train MODEL --data FILE -o %s begins one", noun);

@@ -97,6 +97,7 @@ bool file_map(const char *path, mapping *out, err *e); /* read-only; size 0 give
 /* The same of an open file, named for messages; fd stays */
 bool file_map_fd(int fd, const char *path, mapping *out, err *e);
 void file_unmap(mapping *m);
+void file_let_go(const mapping *m); /* its pages need not stay in memory; they come back when they are read */
 bool file_read(const char *path, size_t limit, text *out, err *e); /* limit in bytes; over it is an error naming both */
 bool file_save(const char *path, const void *p, size_t n, err *e); /* atomic: temporary, fsync, rename */
 /* The same in pieces; failures are kept until the end. `expected` bytes are reserved first; 0: unknown. */

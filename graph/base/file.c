@@ -80,6 +80,12 @@ void file_unmap(mapping *m)
     *m = (mapping){0};
 }
 
+void file_let_go(const mapping *m)
+{
+    if (m->base)
+        madvise(m->base, m->length, MADV_DONTNEED);
+}
+
 /* Reads in pieces until the end: pipes have no size, and files may grow or shrink while they are read. */
 bool file_read(const char *path, size_t limit, text *out, err *e)
 {

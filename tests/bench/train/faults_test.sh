@@ -95,12 +95,24 @@ expect 3 "weights.safetensors' is damaged" train --resume hurt
 expect 3 "weights.safetensors' is damaged" eval hurt --data dev.tsv
 
 # the files beside the checkpoints
-cp whole/run.json run.json
-for size in 0 1 100 700; do
-    rm -rf hurt && cp -r whole hurt && truncate -s $size hurt/run.json
-    expect 3 'hurt/run.json' train --resume hurt
-    expect 3 'hurt/run.json' predict hurt --text x
+for how in 'cut 0' 'cut 1' 'cut 100' 'cut 700' 'turn 0.5 2' gone; do
+    rm -rf hurt && cp -r whole hurt && rm -r hurt/$last
+    case $how in
+    cut*) truncate -s "${how#cut }" hurt/run.json ;;
+    turn*) turn hurt/run.json ${how#turn } ;;
+    gone) rm hurt/run.json ;;
+    esac
+    for verb in 'predict hurt --text x' 'eval hurt --data dev.tsv' 'train --resume hurt'; do
+        # shellcheck disable=SC2086
+        "$TESSERA" $verb >/dev/null 2>hurt.err || wrong "run.json, $how: $verb fails" "$(cat hurt.err)"
+        grep -q "^warning: 'hurt/run.json' is .*; its copy 'run.copy.json' is used" hurt.err || wrong "run.json, $how: nothing is said"
+    done
+    same hurt
+    cmp hurt/run.json hurt/run.copy.json || wrong "run.json, $how: it is not mended"
 done
+rm -rf hurt && cp -r whole hurt && truncate -s 700 hurt/run.json hurt/run.copy.json
+expect 3 "'hurt/run.json' is damaged" train --resume hurt
+expect 3 "'hurt/run.json' is damaged" predict hurt --text x
 rm -rf hurt && cp -r whole hurt && sed -i 's,run/1,run/2,' hurt/run.json
 expect 4 'run/2' train --resume hurt
 rm -rf hurt && cp -r whole hurt && rm -r hurt/$last && printf '{"step":8,"loss":0.' >>hurt/metrics.jsonl
@@ -110,6 +122,15 @@ printf X >hurt/misjudged.json
 same hurt
 "${PYTHON:-python3}" -c 'import json; assert [r["step"] for r in map(json.loads, open("hurt/metrics.jsonl")) if "loss" in r] == list(range(12))' ||
     wrong "torn metrics stay, or leave a hole"
+
+# a damaged line of the metrics is told of and set aside, those behind it stay
+rm -rf hurt && cp -r whole hurt && rm -r hurt/$last && sed -i '3s/"step"/"stop"/' hurt/metrics.jsonl
+expect 0 "1 lines of 'hurt/metrics.jsonl' are damaged" train --resume hurt
+same hurt
+"${PYTHON:-python3}" -c '
+import json
+assert [r["step"] for r in map(json.loads, open("hurt/metrics.jsonl")) if "loss" in r] == [i for i in range(12) if i != 2]
+assert "\"stop\":2" in open("hurt/metrics.rolled-back.jsonl").readline()' || wrong "behind a damaged line metrics are lost"
 
 # 4. files that shrink while they are read: one that says to be longer than it is, and one that is cut while it is mapped
 shrinks=/sys/kernel/mm/transparent_hugepage/enabled

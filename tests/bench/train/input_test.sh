@@ -170,6 +170,9 @@ printf '0 1 2 3\n0 1 2\n' >short.txt
 train 3 'short.txt:2: another number of examples than --batch (3)' --data train.tsv --order short.txt
 printf '0 1 2 99999\n' >far.txt
 train 3 'far.txt:1: no such example (99999)' --data train.tsv --order far.txt
+printf '0 1 2 3\n4 5 6 7\n8 9 10 11\n' >three.txt
+train 3 "'three.txt' has 3 batches, and 4 steps take 4" --data train.tsv --order three.txt --steps 4
+train 3 "'three.txt' has 3 batches, and 2 steps take 4" --data train.tsv --order three.txt --steps 2 --accumulate 2
 train 3 'the output "total" has rank 0' --data train.tsv --output total
 train 2 'the model has no output "hiden"' --data train.tsv --output hiden
 train 2 'its outputs are hidden, total' --data train.tsv --output hiden
@@ -202,6 +205,18 @@ cp model.json saved.json
 sed -i 's/"tiny"/"other"/' model.json
 expect 3 "the model's file is not the one that the run in 'run' began with" train --resume run
 cp saved.json model.json
+cp weights.safetensors saved.safetensors
+printf '\377' | dd of=weights.safetensors bs=1 seek=900 conv=notrunc 2>/dev/null
+expect 3 "the file of numbers beside the model is not the one that the run in 'run' began with" train --resume run
+cp saved.safetensors weights.safetensors
+cp vocab.txt saved.txt
+sed -i 's/^film$/movie/' vocab.txt
+expect 3 "the tokenizer is not the one that the run in 'run' began with" train --resume run
+cp saved.txt vocab.txt
+expect 3 'the run began with --data train.tsv, not train.tsv dev.tsv' train "$@" --steps 3 --resume --data dev.tsv
+expect 3 'the run began with --data train.tsv, which is not given' train model.json --resume -o run
+expect 3 'tessera train --resume run goes on as it began' train model.json --resume -o run
+expect 0 'the run is through: 3 steps of 3 are done; --steps 83 goes further' train --resume run
 
 # checkpoints
 sed -i 's,checkpoint/1,checkpoint/2,' run/checkpoints/step-00000003/state.json
