@@ -347,10 +347,20 @@ bool ts_optimize(ts_graph *g, const ts_optimizer *o, int n, const ts_tensor *par
     return !err_is(&g->err);
 }
 
-const char *ts_optimizer_name(int i)
+static const optimizer *at(int i)
 {
     for (const optimizer *const *o = optimizers; i >= 0 && *o; o++)
         if (i-- == 0)
-            return (*o)->name;
+            return *o;
     return NULL;
+}
+
+const char *ts_optimizer_name(int i)
+{
+    return at(i) ? at(i)->name : NULL;
+}
+
+const char *ts_optimizer_settings(int i)
+{
+    return at(i) ? at(i)->settings : NULL;
 }

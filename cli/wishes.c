@@ -13,6 +13,8 @@ void wishes_take(train_wish *w, const args *a)
         void *at = (char *)w + f->at;
         if (f->kind == WISH_WHOLE)
             *(int64_t *)at = args_integer(a, f->name, 0);
+        else if (f->kind == WISH_FLAG)
+            *(int64_t *)at = args_flag(a, f->name);
         else if (f->kind == WISH_REAL)
             *(double *)at = args_number(a, f->name, 0);
         else if (f->kind == WISH_TEXT)

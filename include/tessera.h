@@ -239,7 +239,8 @@ TS_API bool ts_lora_beside(ts_graph *g, int n, const ts_tensor *t, int n_weight,
 /* Gradients over `steps` batches: each of the first ones makes `sums` (n of them) what they become; the last one hands
  * `mean`, the means with its own part, to ts_optimize, and sets every sums[i].from to sums[i].start again. */
 TS_API bool ts_accumulate(ts_graph *g, int n, const ts_tensor *grad, double steps, ts_update *sums, ts_tensor *mean);
-TS_API const char *ts_optimizer_name(int i); /* NULL past the end */
+TS_API const char *ts_optimizer_name(int i);     /* NULL past the end */
+TS_API const char *ts_optimizer_settings(int i); /* with their usual values: "beta1=0.9 eps=1e-8" */
 
 /* ---- models ---- */
 typedef struct ts_model ts_model;

@@ -8,35 +8,76 @@
 #include <string.h>
 
 /* ---- the optimizer, as it was asked for ---- */
-static bool known(const char *optimizer, ts_error *e)
+enum { N_SETTING = 6 };
+typedef struct wanted {
+    const char *option, *setting;
+    double value; /* below 0: the optimizer's own */
+} wanted;
+
+static void settings_of(const train_wish *w, wanted out[N_SETTING])
+{
+    const wanted all[N_SETTING] = {{"weight-decay", "decay", w->weight_decay},
+                                   {"beta1", "beta1", w->beta1},
+                                   {"beta2", "beta2", w->beta2},
+                                   {"eps", "eps", w->eps},
+                                   {"momentum", "momentum", w->momentum},
+                                   {"nesterov", "nesterov", w->nesterov ? 1 : -1}};
+    memcpy(out, all, sizeof all);
+}
+
+static bool has_setting(const char *settings, const char *name)
+{
+    const size_t n = strlen(name);
+    for (const char *s = settings; *s; s += strcspn(s, " "), s += strspn(s, " "))
+        if (strncmp(s, name, n) == 0 && s[n] == '=')
+            return true;
+    return false;
+}
+
+static bool takes_settings(const train_wish *w, const char *own, ts_error *e)
+{
+    wanted all[N_SETTING];
+    char list[200] = "";
+    settings_of(w, all);
+    for (int i = 0; i < N_SETTING; i++) {
+        const size_t at = strlen(list);
+        if (has_setting(own, all[i].setting))
+            snprintf(list + at, sizeof list - at, "%s--%s", at ? ", " : "", all[i].option);
+    }
+    for (int i = 0; i < N_SETTING; i++)
+        if (all[i].value >= 0 && !has_setting(own, all[i].setting)) {
+            bench_fail(e, TS_USAGE, "--%s: %s has no such setting", all[i].option, w->optimizer);
+            return bench_hint(e, "its own are %s", list);
+        }
+    if (!w->nesterov || w->momentum > 0)
+        return true;
+    bench_fail(e, TS_USAGE, "--nesterov goes with --momentum, which is not given");
+    return bench_hint(e, "as in --momentum 0.9");
+}
+
+static bool optimizer_fits(const train_wish *w, ts_error *e)
 {
     char list[400] = "";
     const char *name;
     for (int i = 0; (name = ts_optimizer_name(i)); i++) {
         const size_t at = strlen(list);
-        if (strcmp(name, optimizer) == 0)
-            return true;
+        if (strcmp(name, w->optimizer) == 0)
+            return takes_settings(w, ts_optimizer_settings(i), e);
         snprintf(list + at, sizeof list - at, "%s%s", at ? ", " : "", name);
     }
-    bench_fail(e, TS_USAGE, "there is no optimizer \"%s\"", optimizer);
+    bench_fail(e, TS_USAGE, "there is no optimizer \"%s\"", w->optimizer);
     return bench_hint(e, "those there are: %s", list);
 }
 
 /* "adamw decay=0.1": settings that nobody gave are the optimizer's own. */
 static void recipe(const train_wish *w, char *out, size_t n)
 {
-    const struct {
-        const char *name;
-        double value;
-    } all[] = {{"decay", w->weight_decay},
-               {"beta1", w->beta1},
-               {"beta2", w->beta2},
-               {"eps", w->eps},
-               {"momentum", w->momentum}};
+    wanted all[N_SETTING];
+    settings_of(w, all);
     size_t at = (size_t)snprintf(out, n, "%s", w->optimizer);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    for (int i = 0; i < N_SETTING; i++)
         if (all[i].value >= 0 && at < n)
-            at += (size_t)snprintf(out + at, n - at, " %s=%.17g", all[i].name, all[i].value);
+            at += (size_t)snprintf(out + at, n - at, " %s=%.17g", all[i].setting, all[i].value);
 }
 
 enum { MOST_RULES = 64, MOST_NAME = 1024 };
@@ -189,7 +230,7 @@ static bool check(const train_wish *w, ts_error *e)
         bench_fail(e, TS_USAGE, "--on goes with --lora, which is not given");
         return bench_hint(e, "--lora N is the rank of the factors");
     }
-    return known(w->optimizer, e) && precision_known(w, e);
+    return optimizer_fits(w, e) && precision_known(w, e);
 }
 
 bool step_make(step *s, net *n, int64_t total_steps, int64_t warmup, const ts_options *o, ts_error *e)

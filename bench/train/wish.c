@@ -38,6 +38,7 @@ const wish_field wish_fields[] = {
     {"beta2", WISH_REAL, AT(beta2), false, -1, NULL},
     {"eps", WISH_REAL, AT(eps), false, -1, NULL},
     {"momentum", WISH_REAL, AT(momentum), false, -1, NULL},
+    {"nesterov", WISH_FLAG, AT(nesterov), false, 0, NULL},
     {"clip", WISH_REAL, AT(clip), false, 1, NULL},
     {"precision", WISH_TEXT, AT(precision), false, 0, "f32"},
     {"loss-scale", WISH_REAL, AT(loss_scale), false, 65536, NULL},
@@ -87,7 +88,7 @@ static void set_number(train_wish *w, const wish_field *f, double v)
 
 static bool is_number(const wish_field *f)
 {
-    return f->kind == WISH_WHOLE || f->kind == WISH_REAL;
+    return f->kind != WISH_TEXT && f->kind != WISH_LIST;
 }
 
 void wish_set_text(char **place, const char *value)

@@ -11,13 +11,13 @@ typedef struct train_wish {
     char *model, *data, *eval, *task, *pool, *order, *head, *loss, *output, *tokenizer, *optimizer, *schedule, *on_nan;
     char *freeze, *no_decay, *on, *dropout_on, *grad_norms, *dims, *precision;
     int64_t labels, batch, steps, epochs, total_steps, warmup, length, seed, keep, save_every, eval_every, accumulate;
-    int64_t lora, growth_interval;
+    int64_t lora, growth_interval, nesterov;
     double lr, clip, ema, smoothing, loss_scale;
     double dropout;                                   /* below 0: as the model's own operations say */
     double weight_decay, beta1, beta2, eps, momentum; /* below 0: as the optimizer has it */
 } train_wish;
 
-typedef enum wish_kind { WISH_TEXT, WISH_LIST, WISH_WHOLE, WISH_REAL } wish_kind;
+typedef enum wish_kind { WISH_TEXT, WISH_LIST, WISH_WHOLE, WISH_REAL, WISH_FLAG } wish_kind; /* FLAG: 0 or 1 */
 typedef struct wish_field {
     const char *name; /* of the option, without dashes */
     wish_kind kind;

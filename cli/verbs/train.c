@@ -254,6 +254,7 @@ static const option step_options[] = {
     {"beta2", 0, NUMBER, "X", "of adam, adamw, lion (default: 0.999, lion 0.99)", false, 0, 1},
     {"eps", 0, NUMBER, "X", "of adam, adamw, adafactor (default: 1e-8, adafactor 1e-30)", false, 0, 1},
     {"momentum", 0, NUMBER, "X", "of sgd (default: 0)", false, 0, 1},
+    {"nesterov", 0, FLAG, NULL, "of sgd: gradients as if the momentum had moved on already", false, 0, 0},
     {"clip", 0, NUMBER, "X", "greatest norm of all gradients; 0: none (default: 1)", false, 0, MOST},
     {"label-smoothing", 0, NUMBER, "X", "share of a label spread over all classes (default: 0)", false, 0, 1},
     {"dropout", 0, NUMBER, "X",

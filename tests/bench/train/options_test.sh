@@ -39,7 +39,16 @@ for each in adamw:0.05 adam:0.05 sgd:1 lion:0.02 adafactor:0.05; do
 done
 expect 2 'there is no optimizer "adamv"' train model.json --tokenizer vocab.txt --data train.tsv --optimizer adamv -o none
 expect 2 'those there are: ' train model.json --tokenizer vocab.txt --data train.tsv --optimizer adamv -o none
-expect 3 'adamw: no setting "momentum=' train model.json --tokenizer vocab.txt --data train.tsv --momentum 0.9 -o none
+expect 2 '--momentum: adamw has no such setting' train model.json --tokenizer vocab.txt --data train.tsv --momentum 0.9 -o none
+expect 2 'its own are --weight-decay, --beta1, --beta2, --eps' train model.json --tokenizer vocab.txt --data train.tsv --momentum 0.9 -o none
+expect 2 '--beta1: sgd has no such setting' train model.json --tokenizer vocab.txt --data train.tsv --optimizer sgd --beta1 0.9 -o none
+expect 2 '--nesterov: adam has no such setting' train model.json --tokenizer vocab.txt --data train.tsv --optimizer adam --nesterov -o none
+set -- --steps 1 --batch 8 --lr 0.5 --warmup 0 --schedule constant --clip 0 --optimizer sgd --momentum 0.9
+train level "$@"
+train ahead "$@" --nesterov
+holds "a, b = first['table'] - saved('level')['table'], first['table'] - saved('ahead')['table']
+assert np.abs(a).max() > 1e-3 and np.allclose(b, 1.9 * a, rtol=0, atol=1e-6), (a, b)" "--nesterov: the first step is not 1 + 0.9 gradients"
+expect 2 '--nesterov goes with --momentum' train model.json --tokenizer vocab.txt --data train.tsv --optimizer sgd --nesterov -o none
 
 # by default biases do not decay; --no-decay none leaves out nothing
 set -- --steps 1 --batch 8 --lr 0.1 --warmup 0 --schedule constant --weight-decay 0.5
