@@ -27,10 +27,10 @@ ts_tokenizer *train_tokenizer(const train_wish *w, ts_error *e)
         return NULL;
     if (w->tokenizer)
         return open_tokenizer(w->tokenizer, e);
-    const bool folder = stat(w->model, &st) == 0 && S_ISDIR(st.st_mode);
+    const bool built_in = stat(w->model, &st) != 0, folder = !built_in && S_ISDIR(st.st_mode);
     const char *slash = strrchr(w->model, '/');
     const int n = folder ? (int)strlen(w->model) : slash ? (int)(slash - w->model) : 1;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2 && !built_in; i++) { /* that one lies nowhere */
         snprintf(path, sizeof path, "%.*s/%s", n, folder || slash ? w->model : ".", beside[i]);
         if (stat(path, &st) == 0)
             return open_tokenizer(path, e);

@@ -114,6 +114,9 @@ expect 3 'mute.tsv:2: a text without tokens' train bert-tiny --data mute.tsv --t
 "$TESSERA" train model.json --tokenizer vocab.txt --data mute.tsv --length 12 --batch 2 --steps 1 -q -o spoken ||
     wrong "an empty text between [CLS] and [SEP] does not do"
 
+# a built-in model lies nowhere: the vocabulary in this folder is another model's
+expect 2 'no tokenizer is there to number it' train bert-tiny --data train.tsv --length 12 --batch 2 --steps 2 -q -o fresh
+
 # numbers of steps, classes, tokens
 train 2 '--steps "0": must be a whole number from 1' --data train.tsv --steps 0
 train 2 '--batch "0": must be a whole number from 1' --data train.tsv --batch 0
