@@ -34,6 +34,18 @@ static void tell_cut(const training *t, const data *d, const char *what)
             (long long)d->cut, (long long)d->n, what, (long long)t->wish->length, (long long)d->cut_first);
 }
 
+/* A head of one class is right whatever comes, and its loss is 0. */
+static bool tells_apart(const training *t, ts_error *e)
+{
+    const train_wish *w = t->wish;
+    const bool headed = strcmp(w->task, "classify") == 0 && !w->loss && !(w->head && strcmp(w->head, "none") == 0);
+    if (!headed || t->facts.classes != 1)
+        return true;
+    bench_fail(e, TS_BAD_INPUT, "'%.*s' has one class, 0: there is nothing to learn", (int)strcspn(w->data, "\n"),
+               w->data);
+    return bench_hint(e, "give examples of others too, or say --labels 2 or more where these are to come");
+}
+
 static bool read_train(training *t, int64_t vocabulary, ts_error *e)
 {
     const train_wish *w = t->wish;
@@ -42,7 +54,7 @@ static bool read_train(training *t, int64_t vocabulary, ts_error *e)
     t->facts.classes = w->labels ? w->labels : t->data.classes;
     memcpy(t->facts.data, t->data.hash, sizeof t->facts.data);
     tell_cut(t, &t->data, "training");
-    return true;
+    return tells_apart(t, e);
 }
 
 static bool read_eval(training *t, ts_error *e)

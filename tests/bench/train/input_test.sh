@@ -48,6 +48,11 @@ train() { # CODE TEXT ARGUMENT...: with the tiny model, in a fresh folder
 printf 'a film\t1\na plot\t2\n' >label.tsv
 train 3 'label.tsv:2: the label 2 is not in 0...1' --data label.tsv --labels 2
 train 3 'or say --labels 3 or more' --data label.tsv --labels 2
+printf 'a film\t0\na plot\t0\n' >alike.tsv
+train 3 "'alike.tsv' has one class, 0: there is nothing to learn" --data alike.tsv --batch 2
+train 3 'say --labels 2 or more' --data alike.tsv --batch 2
+"$TESSERA" train model.json --tokenizer vocab.txt --data alike.tsv --labels 2 --length 12 --batch 2 --steps 1 -q -o alike ||
+    wrong "one class of two does not do"
 printf 'a film\tgood\n' >word.tsv
 train 3 'word.tsv:1: the label "good" is not a number' --data word.tsv
 printf 'a film\t0.5\n' >half.tsv
