@@ -172,21 +172,22 @@ static void count_readers(folding *f, const cJSON *model)
     }
 }
 
-static bool cheap(const boxes *b, int id, int after)
+static bool cheap(const boxes *b, int id, double work, int after)
 {
-    const double work = box_work(b, id), n = box_elements(b->node[id]);
+    const double n = box_elements(b->node[id]);
     return work == 0 || (work <= (b->recipe[id] ? CHEAP_RECIPE : CHEAP) * n && n >= box_elements(b->node[after]));
 }
 
-/* Of the operands of node i, one of id's steps, the latest that nothing else reads; `found` if that is later. */
-static int latest(const folding *f, int id, int i, int found)
+/* Of the operands of node i, one of the steps of id, which does so much work: the latest that nothing else reads, or
+ * `found` if that is later. */
+static int latest(const folding *f, int id, double work, int i, int found)
 {
     const cJSON *in;
     cJSON_ArrayForEach(in, js_get(f->b->node[i], "in"))
     {
         const int a = result_of(f->b, in->valueint);
         if (a > found && a != id && !f->constant[a] && !box_is_leaf(f->b->node[a]) && f->readers[a] == 1 &&
-            near(f, a, id) && cheap(f->b, id, a))
+            near(f, a, id) && cheap(f->b, id, work, a))
             found = a;
     }
     return found;
@@ -195,8 +196,9 @@ static int latest(const folding *f, int id, int i, int found)
 static int followed(const folding *f, int id) /* the step in whose box it may stand, or -1 */
 {
     const cJSON *r = f->b->recipe[id], *i;
-    int found = r ? -1 : latest(f, id, id, -1);
-    cJSON_ArrayForEach(i, js_get(r, "nodes")) found = latest(f, id, i->valueint, found);
+    const double work = box_work(f->b, id);
+    int found = r ? -1 : latest(f, id, work, id, -1);
+    cJSON_ArrayForEach(i, js_get(r, "nodes")) found = latest(f, id, work, i->valueint, found);
     return found;
 }
 

@@ -199,3 +199,15 @@ bool attr_same(const attr *a, const attr *b)
         return !memcmp(a->ints, b->ints, (size_t)a->n * sizeof *a->ints);
     return a->kind != 'F' || !memcmp(a->reals, b->reals, (size_t)a->n * sizeof *a->reals);
 }
+
+uint64_t attr_hash(const attr *a, uint64_t seed)
+{
+    switch (a->kind) {
+    case 'i': return quick_hash(&a->i, sizeof a->i, seed);
+    case 'f': return quick_hash(&a->f, sizeof a->f, seed);
+    case 's': return quick_hash(a->s, strlen(a->s), seed);
+    case 'I': return quick_hash(a->ints, (size_t)a->n * sizeof *a->ints, seed);
+    case 'F': return quick_hash(a->reals, (size_t)a->n * sizeof *a->reals, seed);
+    default: return seed + (uint64_t)a->n;
+    }
+}

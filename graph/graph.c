@@ -61,7 +61,7 @@ static uint64_t node_hash(const node *n)
         h = quick_hash(&n->in[i], sizeof n->in[i], h);
     int k = 0;
     for (const attr_spec *s = n->op->attr; s && s->name; s++, k++)
-        h = n->attr[k].kind == 'i' ? quick_hash(&n->attr[k].i, sizeof n->attr[k].i, h) : h + (uint64_t)n->attr[k].n;
+        h = attr_hash(&n->attr[k], h);
     if (n->leaf)
         h = quick_hash(n->label, strlen(n->label), h + n->leaf->seed);
     if (n->leaf && n->leaf->kind == LEAF_CONST && type_bytes(&n->type) <= SMALL_CONST)

@@ -4,27 +4,31 @@
 #include <math.h>
 #include <string.h>
 
+/* ---- helpers ---- */
+const node *g_joined(graph *g, int64_t n, const node **part, int64_t axis)
+{
+    enum { FAN_IN = 32 };
+    const attr along = attr_int("axis", axis);
+    while (n > 1) {
+        int64_t made = 0;
+        for (int64_t i = 0; i < n; i += FAN_IN)
+            part[made++] = g_make(g, op_find("concat"), (int)(n - i < FAN_IN ? n - i : FAN_IN), part + i, &along, 1);
+        n = made;
+    }
+    return part[0];
+}
+
 /* ---- ONNX ---- */
-enum { MOST_JOINED = 32 };
 static bool adapt_concat(const onnx_call *c, const node **out, err *e)
 {
     if (!onnx_need(c, 1, e) || !onnx_need(c, c->n_in, e))
         return false;
     if (c->n_in == 1)
         return onnx_give(c, out, c->in[0], e);
-    const attr axis = attr_int("axis",
-                               onnx_int(c, "axis", 1)); /* 1 was the default up to version 3; then it became required */
-    int n = c->n_in;
-    const node **part = arena_array(&c->g->mem, (size_t)n, sizeof *part);
-    memcpy(part, c->in, (size_t)n * sizeof *part);
-    while (n > MOST_JOINED) { /* a kernel reads so many tensors and no more */
-        int made = 0;
-        for (int i = 0; i < n; i += MOST_JOINED)
-            part[made++] =
-                g_make(c->g, op_find("concat"), n - i < MOST_JOINED ? n - i : MOST_JOINED, part + i, &axis, 1);
-        n = made;
-    }
-    return onnx_give(c, out, g_make(c->g, op_find("concat"), n, part, &axis, 1), e);
+    const int64_t axis = onnx_int(c, "axis", 1); /* 1 was the default up to version 3; then it became required */
+    const node **part = arena_array(&c->g->mem, (size_t)c->n_in, sizeof *part);
+    memcpy(part, c->in, (size_t)c->n_in * sizeof *part);
+    return onnx_give(c, out, g_joined(c->g, c->n_in, part, axis), e);
 }
 
 /* With a value that is an operand: an attribute where it is known and a double holds it, else a choice beside x padded
@@ -290,7 +294,7 @@ static const node *stack_lower(graph *g, const node *n)
     const attr at = attr_ints("axes", 1, (int64_t[]){node_int(n, "axis")});
     for (int i = 0; i < n->n_in; i++)
         part[i] = g_apply(g, "expand_dims", n->in[i], 1, &at);
-    return g_callf(g, n->n_in, part, "concat axis=%lld", (long long)node_int(n, "axis"));
+    return g_joined(g, n->n_in, part, node_int(n, "axis"));
 }
 
 /* ---- records ---- */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 /* ---- helpers ---- */
-enum { FAN_IN = 32 };
 typedef struct heads { /* of the packed operands [batch, time, heads * width] */
     int64_t batch, time, heads, group, key, value;
 } heads;
@@ -21,17 +20,6 @@ static const node *step_of(graph *g, const node *x, int64_t t) /* [.., 1, ..] at
     from[2] = t, dim[2] = 1;
     const attr cut[] = {attr_ints("starts", x->type.rank, from), attr_ints("sizes", x->type.rank, dim)};
     return g_apply(g, "slice", x, COUNT(cut), cut);
-}
-
-static const node *joined(graph *g, int64_t n, const node **all) /* along axis 2, a few at a time */
-{
-    while (n > 1) {
-        int64_t m = 0;
-        for (int64_t i = 0; i < n; i += FAN_IN)
-            all[m++] = g_call(g, "concat axis=2", (int)(n - i < FAN_IN ? n - i : FAN_IN), all + i);
-        n = m;
-    }
-    return all[0];
 }
 
 /* ---- recipe ---- */
@@ -64,7 +52,7 @@ static const node *linear_lower(graph *g, const node *n)
         y[t] = g_call2(g, "matmul", query, state);
     }
     y[time] = state;
-    return err_is(&g->err) ? NULL : joined(g, time + 1, y);
+    return err_is(&g->err) ? NULL : g_joined(g, time + 1, y, 2);
 }
 
 /* ---- ONNX ---- */

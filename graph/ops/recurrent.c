@@ -10,7 +10,6 @@
 #include <strings.h>
 
 /* ---- helpers ---- */
-enum { FAN_IN = 32 };
 typedef struct cell {
     graph *g;
     const node *n; /* the draft */
@@ -111,17 +110,6 @@ static bool start(cell *k, graph *g, const node *n, int gates, int fixed)
     return k->x != NULL;
 }
 
-static const node *joined(graph *g, int64_t n, const node **all) /* along axis 0; a few at a time */
-{
-    while (n > 1) {
-        int64_t m = 0;
-        for (int64_t i = 0; i < n; i += FAN_IN)
-            all[m++] = g_call(g, "concat axis=0", (int)(n - i < FAN_IN ? n - i : FAN_IN), all + i);
-        n = m;
-    }
-    return all[0];
-}
-
 /* Runs all steps: next gives k's new state from its old one and the step's inputs [batch, gates * hidden]. */
 static const node *run(cell *k, void (*next)(const cell *k, const node *x, const node **h, const node **c))
 {
@@ -142,7 +130,7 @@ static const node *run(cell *k, void (*next)(const cell *k, const node *x, const
         k->h = h, k->c = c;
         y[t] = shaped(g, out, 3, (int64_t[]){1, k->batch, k->hidden});
     }
-    const node *all = err_is(&g->err) ? NULL : joined(g, k->time, y);
+    const node *all = err_is(&g->err) ? NULL : g_joined(g, k->time, y, 0);
     const node *end[3] = {all, shaped(g, k->h, 3, (int64_t[]){1, k->batch, k->hidden})};
     if (k->c)
         end[2] = shaped(g, k->c, 3, (int64_t[]){1, k->batch, k->hidden});

@@ -26,26 +26,32 @@ void __sanitizer_cov_trace_pc(void)
 /* ---- graphs of n nodes ---- */
 typedef struct shape {
     const char *name;
-    const char *step;     /* node i: a is the result of the one before, b of the one eight before, y its own */
-    const char *label;    /* its name */
-    bool all_are_results; /* every node, not the last one alone */
+    const char *step;  /* node i: a is the result of the one before, b of the one eight before, y its own */
+    const char *label; /* its name */
+    enum {
+        LAST,
+        ALL,
+        ONCE
+    } how; /* the last node is the result, or all are, or there is one, of all entries of `long` */
 } shape;
 
 static const shape shapes[] = {
-    {"sums of neighbours", "Add t%a,t%b t%y", "", false},
-    {"pointwise", "Relu t%a t%y", "", false},
-    {"products", "MatMul t%a,w t%y", "", false},
-    {"concatenations", "Concat t%a,x t%y axis=0", "", false},
-    {"turned", "Transpose t%a t%y perm=[1,0]", "", false},
-    {"folds", "ReduceSum t%a t%y keepdims=1", "", false},
-    {"recipes", "Softmax t%a t%y axis=-1", "", false},
-    {"reshapes of sums", "CumSum t%a,axis t%y", "", false},
-    {"side by side", "Add x,t0 t%y", "", true},
-    {"readers of one value", "Mul t0,c%y t%y", "", true},
-    {"results", "Exp t%a t%y", "", true},
-    {"layers with names", "MatMul t%a,w t%y", "/layer.%y/attention/MatMul", false},
-    {"names of their own", "Neg t%a t%y", "/a%y/b/c", false},
-    {"inputs", "Add t%a,c%y t%y", "", false},
+    {"sums of neighbours", "Add t%a,t%b t%y", "", LAST},
+    {"pointwise", "Relu t%a t%y", "", LAST},
+    {"products", "MatMul t%a,w t%y", "", LAST},
+    {"concatenations", "Concat t%a,x t%y axis=0", "", LAST},
+    {"turned", "Transpose t%a t%y perm=[1,0]", "", LAST},
+    {"folds", "ReduceSum t%a t%y keepdims=1", "", LAST},
+    {"recipes", "Softmax t%a t%y axis=-1", "", LAST},
+    {"reshapes of sums", "CumSum t%a,axis t%y", "", LAST},
+    {"side by side", "Add x,t0 t%y", "", ALL},
+    {"readers of one value", "Mul t0,c%y t%y", "", ALL},
+    {"results", "Exp t%a t%y", "", ALL},
+    {"layers with names", "MatMul t%a,w t%y", "/layer.%y/attention/MatMul", LAST},
+    {"names of their own", "Neg t%a t%y", "/a%y/b/c", LAST},
+    {"inputs", "Add t%a,c%y t%y", "", LAST},
+    {"steps of a recurrent network", "RNN long,rw,rw t%y hidden_size=4", "", ONCE},
+    {"entries of a sequence", "ConcatFromSequence entries t%y axis=0 new_axis=1", "", ONCE},
 };
 
 static const char *filled(char out[64], const char *form, int i) /* "t%a" -> "t7" */
@@ -71,12 +77,16 @@ static void write_model(const char *path, const shape *s, int n)
     wire_input(&m, "x f32 4,4");
     wire_tensor(&m, "w", 1, 2, (int64_t[]){4, 4}, (float[16]){1}, 64);
     wire_tensor(&m, "axis", 7, 0, NULL, &(int64_t){0}, 8);
+    wire_tensor(&m, "rw", 1, 3, (int64_t[]){1, 4, 4}, (float[16]){1}, 64);
+    snprintf(port, sizeof port, "long f32 %d,4,4", n);
+    wire_input(&m, port);
     wire_node(&m, "", "Sigmoid x t0");
-    for (int i = 0; i < n; i++) {
+    wire_node(&m, "", "SplitToSequence long entries");
+    for (int i = s->how == ONCE ? n - 1 : 0; i < n; i++) {
         if (strstr(s->step, "c%y"))
             wire_input(&m, filled(port, "c%y f32 4,4", i));
         wire_node(&m, filled(label, s->label, i), filled(call, s->step, i));
-        if (s->all_are_results || i == n - 1)
+        if (s->how == ALL || i == n - 1)
             wire_output(&m, filled(port, "t%y f32 *", i));
     }
     wire_end(&m, &file);
