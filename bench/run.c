@@ -33,10 +33,12 @@ typedef struct signals {
 
 static int signals_hold(signals *s)
 {
+    static const int asking[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction is;
     sigemptyset(&s->watched);
-    sigaddset(&s->watched, SIGINT);
-    sigaddset(&s->watched, SIGTERM);
-    sigaddset(&s->watched, SIGHUP);
+    for (size_t i = 0; i < sizeof asking / sizeof *asking; i++)
+        if (sigaction(asking[i], NULL, &is) == 0 && is.sa_handler != SIG_IGN) /* as nohup leaves SIGHUP */
+            sigaddset(&s->watched, asking[i]);
     int fd = signalfd(-1, &s->watched, SFD_CLOEXEC | SFD_NONBLOCK);
     sigset_t held = s->watched;
     sigaddset(&held, SIGPIPE); /* a contestant that dies while it is written to is an answer, not an end */

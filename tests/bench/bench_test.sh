@@ -108,6 +108,14 @@ expect 2 'avx1024' bench "$dir/product.json" --isa avx1024
 echo '{ "format": "tiling/1", "rules": [ { "match": { "op": "matmul" }, "loops": ["m n q"] } ] }' >"$dir/bad.json"
 expect 3 'bad.json' bench "$dir/product.json" -s guess -s "$dir/bad.json"
 
+# a signal that is ignored, as by nohup, stops nothing
+checked=$((checked + 1))
+(trap '' HUP && exec "$TESSERA" bench "$dir/product.json" --min-time 2s --launches 2 -q >/dev/null 2>"$dir/err") &
+pid=$!
+sleep 1
+kill -HUP $pid
+wait $pid || wrong "bench under nohup: exit code $?" "$(cat "$dir/err")"
+
 # a signal in the middle: its exit code, and no process or file left behind
 checked=$((checked + 1))
 "$TESSERA" bench "$dir/product.json" --min-time 30s >/dev/null 2>&1 &
