@@ -83,12 +83,14 @@ static bool ngrams_shape(const node *n, type *out, err *e)
     return true;
 }
 
-/* y[r, i] = sum over skips s, starts p of the product over j of (x[r, p + j * (s + 1)] == pool[i, j]) */
+/* y[r, i] = sum over skips s, starts p of the product over j of (x[r, p + j * (s + 1)] == pool[i, j]),
+ * which is 0 from s = length on */
 static bool ngrams_body(defn *d, err *e)
 {
     arena *m = d->mem;
     const int64_t length = d->node->in[0]->type.dim[1], size = d->node->in[1]->type.dim[1];
-    const int skip = defn_fold(d, node_int(d->node, "skips") + 1), start = defn_fold(d, length);
+    const int64_t skips = node_int(d->node, "skips"), most = size > 1 && skips > length ? length : skips;
+    const int skip = defn_fold(d, most + 1), start = defn_fold(d, length);
     const expr *found = x_whole(m, 1), *place = x_axis(m, start);
     (void)e;
     for (int64_t j = 0; j < size; j++) {
@@ -115,6 +117,6 @@ static const op ngrams_op = {
     .arity = 2, .axes = "r i", .attr = (const attr_spec[]){{"skips", 'i', "0"}, {0}}, .shape = ngrams_shape,
     .body = ngrams_body,
     .cases = "i64[3,40]<3 i64[5,2]<3\ni64[2,30]<2 i64[4,3]<2 skips=4\ni64[1,9]<4 i64[3,1]<4\ni64[2,1]<3 i64[2,2]<3\n"
-             "i64[2,0] i64[2,2]<3 skips=1"};
+             "i64[2,0] i64[2,2]<3 skips=1\ni64[1,6]<2 i64[2,2]<2 skips=9223372036854775806"};
 
 const op *const ops_ngrams[] = {&ngrams_op, NULL};

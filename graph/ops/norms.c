@@ -61,12 +61,14 @@ static bool lrn_body(defn *d, err *e)
 {
     arena *m = d->mem;
     const type *t = &d->node->type;
-    const int64_t size = node_int(d->node, "size"), before = (size - 1) / 2;
+    const int64_t size = node_int(d->node, "size"), farthest = t->dim[1] > 0 ? t->dim[1] - 1 : 0;
+    const int64_t before = (size - 1) / 2 < farthest ? (size - 1) / 2 : farthest;
+    const int64_t after = size / 2 < farthest ? size / 2 : farthest;
     const expr *sub[MAX_RANK];
     (void)e;
     for (int i = 0; i < t->rank; i++)
         sub[i] = x_axis(m, i);
-    const int fold = defn_fold(d, size);
+    const int fold = defn_fold(d, before + 1 + after);
     const expr *x = defn_at(d, 0, sub), *place = x2(m, "add", x_axis(m, 1), x_offset(m, x_axis(m, fold), 1, -before));
     sub[1] = place;
     const expr *near = x3(m, "select", x_inside(m, place, 0, t->dim[1]), defn_at(d, 0, sub), x_real(m, 0));
@@ -176,6 +178,7 @@ static const op lrn_op = {
         {"size", 'i', NULL}, {"alpha", 'f', "0.0001"}, {"beta", 'f', "0.75"}, {"bias", 'f', "1"}, {0}},
     .shape = lrn_shape, .body = lrn_body,
     .cases = "f32[2,5,3,4] size=3\nf32[1,6,2,2] size=4 alpha=0.5 beta=0.5 bias=2\nf64[2,3,5] size=9 alpha=1\n"
+             "f32[2,3,2] size=4611686018427387905 alpha=1e18\n"
              "f32[3,4] size=1\nf32[0,3,2] size=3"};
 
 const op *const ops_norms[] = {&lp_norm_op, &standardize_op, &hardmax_op, &lrn_op, NULL};

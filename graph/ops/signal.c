@@ -228,6 +228,7 @@ static bool fourier_body(defn *d, err *e)
 }
 
 /* ---- mel ---- */
+enum { MOST_MEL = 1 << 24 }; /* weights, made while the graph is built */
 static double hertz(double mel)
 {
     return 700 * (pow(10, mel / 2595) - 1);
@@ -242,19 +243,22 @@ static const node *mel_lower(graph *g, const node *n)
     if (bins < 1 || length < 1 || rate < 1 || bins > 1 << 16 || length > 1 << 20 || !isfinite(low) || !isfinite(high))
         return g_fail(g, TS_BAD_INPUT, "%lld bins of a transform of length %lld", (long long)bins, (long long)length),
                NULL;
+    if (rows * bins > MOST_MEL)
+        return g_fail(g, TS_MEMORY, "%lld bins of %lld frequencies: more than %d weights", (long long)bins,
+                      (long long)rows, MOST_MEL),
+               err_hint(&g->err, "no option raises this: fewer bins or a shorter transform"), NULL;
     const type t = {.dtype = TS_F64, .rank = 2, .dim = {rows, bins}};
     double *y = arena_array(&g->mem, (size_t)(rows * bins) + 1, sizeof *y);
     for (int64_t b = 0; b < bins; b++) {
-        int64_t edge[3];
+        double edge[3]; /* whole, and as far beyond the spectrum as the frequencies given */
         for (int i = 0; i < 3; i++)
-            edge[i] = (int64_t)floor((double)(length + 1) *
-                                     hertz(low + (double)(b + i) * (high - low) / (double)(bins + 2)) / (double)rate);
-        for (int64_t i = edge[0]; i <= edge[2] && i < rows; i++) {
-            if (i < 0)
-                continue;
-            const double up = edge[1] > edge[0] ? (double)(i - edge[0]) / (double)(edge[1] - edge[0]) : 1;
-            const double down = edge[2] > edge[1] ? (double)(edge[2] - i) / (double)(edge[2] - edge[1]) : 0;
-            y[i * bins + b] = i < edge[1] ? up : i == edge[1] ? 1 : down;
+            edge[i] = floor((double)(length + 1) *
+                            hertz(low + (double)(b + i) * (high - low) / (double)(bins + 2)) / (double)rate);
+        for (int64_t i = edge[0] > 0 ? edge[0] < (double)rows ? (int64_t)edge[0] : rows : 0;
+             i < rows && (double)i <= edge[2]; i++) {
+            const double at = (double)i, up = edge[1] > edge[0] ? (at - edge[0]) / (edge[1] - edge[0]) : 1,
+                         down = edge[2] > edge[1] ? (edge[2] - at) / (edge[2] - edge[1]) : 0;
+            y[i * bins + b] = at < edge[1] ? up : at == edge[1] ? 1 : down;
         }
     }
     return g_const(g, NULL, &t, y);

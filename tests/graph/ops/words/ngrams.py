@@ -3,6 +3,7 @@ import numpy as np
 
 
 def ngrams(a, b, skips):
+    skips = min(skips, a.shape[1]) if b.shape[1] > 1 else skips
     y = np.zeros((len(a), len(b)), np.float32)
     for r, row in enumerate(a):
         for i, gram in enumerate(b):
