@@ -48,6 +48,14 @@ static bool read_reverse(const node *n, window *w, err *e)
 }
 
 /* ---- ONNX ---- */
+/* *total = stride * (in - 1) + extra + (kernel - 1) * dilation + 1 - want; false where that overflows */
+static bool cut_away(const int64_t v[6], int64_t *total)
+{
+    int64_t reach;
+    return int_mul(v[0], v[1] - 1, total) && int_add(*total, v[2], total) && int_mul(v[3] - 1, v[4], &reach) &&
+           int_add(*total, reach, total) && int_add(*total, 1, total) && v[5] >= 0 && int_add(*total, -v[5], total);
+}
+
 /* Pads that give the wanted extent: with output_shape, or SAME (in * stride), the total is shared out, the odd element
  * at the beginning for SAME_LOWER, else at the end. */
 static bool choose_pads(const onnx_call *c, const int64_t *kernel, const attr *have, int64_t *pads, err *e)
@@ -66,10 +74,12 @@ static bool choose_pads(const onnx_call *c, const int64_t *kernel, const attr *h
     if (onnx_attr(c, "output_shape") && got != n && got != n + 2)
         return err_set(e, TS_BAD_INPUT, "%s: output_shape has %d numbers for %d spatial axes", c->type, got, n);
     for (int s = 0; s < n; s++) {
-        const int64_t stride = have[0].ints[s], reach = (kernel[s] - 1) * have[1].ints[s] + 1,
-                      in = c->in[0]->type.dim[s + 2];
-        const int64_t want = onnx_attr(c, "output_shape") ? shape[s + got - n] : in * stride;
-        const int64_t total = stride * (in - 1) + extra[s] + reach - want;
+        const int64_t stride = have[0].ints[s], in = c->in[0]->type.dim[s + 2];
+        int64_t want = onnx_attr(c, "output_shape") ? shape[s + got - n] : 0, total;
+        if ((!onnx_attr(c, "output_shape") && !int_mul(in, stride, &want)) ||
+            !cut_away((int64_t[]){stride, in, extra[s], kernel[s], have[1].ints[s], want}, &total))
+            return err_set(e, TS_BAD_INPUT, "%s: no pads give an extent of %lld along spatial axis %d", c->type,
+                           (long long)want, s);
         const int64_t small = total >= 0 ? total / 2 : -((-total + 1) / 2);
         pads[s] = !strcmp(how, "SAME_UPPER") || !same ? small : total - small;
         if (!same) /* as the specification has it: without SAME_UPPER the larger half comes first */
