@@ -1,5 +1,6 @@
 #!/bin/sh
-# A small convolutional network learns real digits from scratch: 98.6 % of images by writers it has not seen; here at least 97.5 %, as other machines round elsewhere.
+# A small convolutional network learns real digits from scratch: 98.6 % of images by writers it has not seen. Other machines
+# round otherwise: at least 97.5 % here.
 . "$SOURCE/tests/cli/expect.sh"
 [ -n "${SHARED:-}" ] || { echo "no SHARED: the digits are left out"; exit 77; }
 cd "$dir" || exit 1
