@@ -44,28 +44,23 @@ static void body_one(emitter *m)
     text_free(&acc), text_free(&line);
 }
 
-/* The lanes of a folded vector loop, in a fixed order: halves while they are vectors */
+/* The lanes of a folded vector loop, in a fixed order: halves of them, down to one. (Comparing single numbers, one
+ * after another, took a tenth of attention's time: which is larger is not foreseen.) */
 static void merge_one(emitter *m)
 {
     const int a = m->s->nest.loop[m->lane].axis;
-    int64_t lanes = nest_left(m->k, m->s, a, m->lane - 1);
     text at = {0}, low = {0}, high = {0}, sum = {0};
     emit_acc(m, &at, true);
     at.s[at.len -= 3] = 0; /* without its [0] */
     text_add(&low, "%s[i]", at.s);
-    for (int64_t half; lanes > 16; lanes = half) {
+    for (int64_t half, lanes = nest_left(m->k, m->s, a, m->lane - 1); lanes > 1; lanes = half) {
         half = (lanes + 1) / 2;
+        high.len = sum.len = 0;
         text_add(&high, "%s[i + %lld]", at.s, (long long)half);
         emit_combine(m, &sum, low.s, high.s);
         text_line(&m->body, "SIMD");
         text_line(&m->body, "for (long i = 0; i < %lld; i++) %s = %s;", (long long)(lanes - half), low.s, sum.s);
-        high.len = sum.len = 0;
     }
-    text_add(&high, "%s[0]", at.s);
-    sum.len = 0;
-    emit_combine(m, &sum, high.s, low.s);
-    if (lanes > 1)
-        text_line(&m->body, "for (long i = 1; i < %lld; i++) %s = %s;", (long long)lanes, high.s, sum.s);
     text_free(&at), text_free(&low), text_free(&high), text_free(&sum);
 }
 
