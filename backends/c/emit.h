@@ -157,9 +157,13 @@ const expr *settle_value(emitter *m); /* in the tile: what it computes here */
 /* copy.c: copies what the inner loops read of an operand into scratch. */
 bool copy_enter(emitter *m, int stage, bool shared, int loop);
 const expr *copy_value(emitter *m, const stage *s); /* a padded operand that is copied has its zeros there */
+/* phrase.c: with functions that stand for several of x's. To be written as it is: they are in no table. */
+const expr *phrased(emitter *m, const expr *x);
 /* kernel.c: the text of a unit, with its functions' name from its own content; gives operands and scratch in m. */
+bool kernel_sums(const kernel *k); /* some stage folds */
 bool emit_kernel(emitter *m, const plan *p, const kernel *k, text *out, char name[24], err *e);
 /* prelude.c */
 extern const spelling c_spelling[];
-void c_prelude(text *t, const text *unit); /* what `unit` uses */
+void c_prelude(text *t, const text *unit, bool sums); /* what `unit` uses; sums: it has stages that fold */
+bool c_chained(const text *unit);                     /* it uses functions that are chains of instructions */
 #endif

@@ -51,10 +51,17 @@ static const char head[] =
     "\n";
 
 /* A polynomial is a chain, and its lanes lie one after another in the text: more are under way at once where the
- * compiler mixes their instructions. Sums keep the order in which they use their registers. */
-static const char mixed[] =
+ * compiler mixes their instructions. Sums keep the order in which they use their registers: beside them, tiles that
+ * have none are mixed alone. */
+static const char mixed_unit[] =
     "#if defined(__GNUC__) && !defined(__clang__)\n"
     "#pragma GCC optimize(\"schedule-insns\", \"sched-pressure\")\n"
+    "#endif\n";
+static const char mixed_tile[] =
+    "#if defined(__GNUC__) && !defined(__clang__)\n"
+    "#define MIXED __attribute__((optimize(\"schedule-insns\", \"sched-pressure\")))\n"
+    "#else\n"
+    "#define MIXED\n"
     "#endif\n";
 
 static const struct {
@@ -129,6 +136,19 @@ static const struct {
      "    l = FMA(l, a, -1.6643909e-4f);\n"
      "    l = copysignf(1.0f - near_exp(l), x);\n"
      "    return size < 0.95f ? s : l;\n"
+     "}\n"},
+    {"one_and_erf",
+     "FUNCTION float one_and_erf(float x) /* 1 + erf(x), to 1.4e-7 */\n"
+     "{\n"
+     "    const float size = fabsf(x), a = 3.925f < size ? 3.925f : size;\n"
+     "    float l = FMA(-3.14401877e-5f, a, 3.0880241e-4f);\n"
+     "    l = FMA(l, a, -0.00103240239f);\n"
+     "    l = FMA(l, a, -5.36931929e-4f);\n"
+     "    l = FMA(l, a, 0.0195839591f);\n"
+     "    l = FMA(l, a, -0.102919616f);\n"
+     "    l = FMA(l, a, -0.636597753f);\n"
+     "    l = FMA(l, a, -1.1283803f);\n"
+     "    return copysignf(1.0f - near_exp(l * a), x) + 1.0f;\n"
      "}\n"},
     {"fast_tanh",
      "FUNCTION float fast_tanh(float x) /* 4 ULP; 1 from 9.1 on */\n"
@@ -305,22 +325,34 @@ static bool mentions(const text *t, const char *name) /* name followed by '(' */
     return false;
 }
 
-void c_prelude(text *t, const text *unit)
+static void uses(const text *unit, bool used[COUNT(function)]) /* with what those use in turn */
 {
-    bool used[COUNT(function)];
     text need = {0};
     text_add(&need, "%s", text_str(unit));
-    bool chain = false, sums = strstr(text_str(unit), " acc");
     for (int i = COUNT(function); i-- > 0;) {
         used[i] = mentions(&need, function[i].name);
         if (used[i])
             text_add(&need, "%s", function[i].text);
-        chain = chain || (used[i] && !strcmp(function[i].name, "exp_rest"));
     }
-    text_add(t, "%s%s", head, chain && !sums ? mixed : "");
+    text_free(&need);
+}
+
+bool c_chained(const text *unit)
+{
+    bool used[COUNT(function)], chained = false;
+    uses(unit, used);
+    for (int i = 0; i < COUNT(function); i++)
+        chained = chained || (used[i] && !strcmp(function[i].name, "exp_rest"));
+    return chained;
+}
+
+void c_prelude(text *t, const text *unit, bool sums)
+{
+    bool used[COUNT(function)];
+    uses(unit, used);
+    text_add(t, "%s%s", head, !c_chained(unit) ? "" : sums ? mixed_tile : mixed_unit);
     for (int i = 0; i < COUNT(function); i++)
         if (used[i])
             text_add(t, "%s", function[i].text);
     text_add(t, "\n");
-    text_free(&need);
 }

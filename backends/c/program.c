@@ -101,7 +101,7 @@ static void write_call(const plan *p, text *t, int k, const char *name, const em
     text_add(t, "    if (fault && !*r->fault) *r->fault = %d;\n}\n", k + 1);
 }
 
-static int unit_of(c_program *c, const char *name, const text *body)
+static int unit_of(c_program *c, const char *name, const text *body, const kernel *k)
 {
     for (int i = 0; i < c->n_unit; i++)
         if (!strcmp(c->unit[i].name, name))
@@ -110,7 +110,7 @@ static int unit_of(c_program *c, const char *name, const text *body)
     c->unit = reallocarray(c->unit, (size_t)c->n_unit + 1, sizeof *c->unit);
     MUST(c->unit);
     memcpy(c->unit[c->n_unit].name, name, sizeof c->unit->name);
-    c_prelude(&t, body);
+    c_prelude(&t, body, kernel_sums(k));
     text_add(&t, "%s", text_str(body));
     c->unit[c->n_unit].text = text_take(&t);
     return c->n_unit++;
@@ -134,7 +134,7 @@ static bool write_kernel(writing *w, int k, err *e)
     const bool ok = emit_kernel(m, w->p, &w->p->kernel[k], &body, name, e);
     if (ok) {
         const int known = w->c->n_unit;
-        if (unit_of(w->c, name, &body) == known)
+        if (unit_of(w->c, name, &body, &w->p->kernel[k]) == known)
             text_add(&w->protos, "void %s(void *const *at, char *scratch, int *fault, long part, long parts);\n", name);
         write_call(w->p, &w->calls, k, name, m);
         if (conflicts(w->p, &w->since, m->operand, m->n_operand)) {

@@ -25,7 +25,7 @@ static void body_one(emitter *m)
 {
     writer w = emit_writer(m);
     text acc = {0}, line = {0};
-    const expr *x = m->term;
+    const expr *x = phrased(m, m->term);
     emit_acc(m, &acc, false);
     c_temporaries(&w, &m->body, x);
     const bool product = dtype_class(x->dtype) == D_REAL && x->kind == X_CALL && !strcmp(x->fn->name, "mul") &&
@@ -75,7 +75,7 @@ static void finish_one(emitter *m)
         emit_combine(m, &sum, y.s, acc.s);
         text_line(&m->body, "if (!first) %s = %s;", acc.s, sum.s);
     }
-    const expr *x = settle_value(m);
+    const expr *x = phrased(m, settle_value(m));
     c_temporaries(&w, &m->body, x);
     c_expr(&w, &value, x);
     if (m->outer_fold)
@@ -281,6 +281,8 @@ static void keep_apart(const emitter *m, const tile_made *f, text *out)
 static void write_head(emitter *m, const tile_made *f, text *out)
 {
     keep_apart(m, f, out);
+    if (!m->fold && kernel_sums(m->k) && c_chained(&m->body))
+        text_add(out, "MIXED ");
     text_add(out, "static void tile%d(%s *restrict y", f->number, c_memory(stored_as(m->p, m->s->node)));
     for (int i = 0; i < m->s->n_load; i++)
         if (f->loads[i])
