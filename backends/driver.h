@@ -11,6 +11,7 @@ struct ts_plan {
     plan *plan;
     program *program;
     text facts;
+    bool trimmed;
     int n_port;            /* of the model: inputs by their number there */
     int *input_of;         /* plan input of a port, or -1 when nothing needs it */
     const preset **preset; /* of a port: the only value that it may have; or NULL */

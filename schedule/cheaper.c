@@ -22,7 +22,7 @@ static bool ruled(const plan *p, const kernel *k)
 /* Memory for speed, but not much of it: weights in memory take at most so many times the bytes of all that the model
  * has, be they in memory or not; what hardly matters is free. With values, libraries and the process itself that stays
  * under 1.4 for a model of 400 MB. */
-static const double MOST_RESIDENT = 1.28;
+static const double MOST_RESIDENT = 1.305;
 static const int64_t FREE_GROWTH = 64 << 20;
 
 /* Of kernels alike: of one operation and types, and as many of them read the same first operand, and share what is made

@@ -39,6 +39,7 @@ size_t arena_bytes(const arena *a);     /* handed out so far */
 /* Zeroed memory, on huge pages where the system gives them, first touched by who uses it. NULL with e set. */
 char *pages_map(size_t bytes, err *e);
 void pages_unmap(char *at, size_t bytes);
+void pages_trim(void); /* the system gets back what was freed of the heap */
 
 /* ---- text: every printer and every emitter writes to one of these ---- */
 typedef struct text {

@@ -2,6 +2,7 @@
  * the processor remembers few. */
 #include "graph/base/base.h"
 
+#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -31,4 +32,11 @@ void pages_unmap(char *at, size_t bytes)
 {
     if (at)
         munmap(at, whole(bytes));
+}
+
+void pages_trim(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }

@@ -168,7 +168,7 @@ int main(void)
     const double all = (double)bytes_of(), table = 4.0 * WORDS * WIDTH, wide = 4.0 * LAYERS * WIDTH * INNER;
     place = mmap(NULL, (size_t)all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     CHECK(place != MAP_FAILED);
-    takes(seeded, LAYERS + 1, (all + 0.75 * wide * (LAYERS + 1) / LAYERS) / all);
+    takes(seeded, LAYERS + 2, (all + 0.75 * wide * (LAYERS + 2) / LAYERS) / all);
     takes(placed, 2 * LAYERS, (all - table + 2 * 0.75 * wide) / all);
     tables(tied, 1), tables(tied_seeded, 2);
     scratch_remove(&folder);
