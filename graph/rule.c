@@ -93,6 +93,15 @@ const node *g_apply(graph *g, const char *op_name, const node *a, int n_attr, co
     return g_make(g, o, 1, &a, list, n_attr);
 }
 
+bool g_may_write_out(graph *g, int64_t steps)
+{
+    enum { MOST = 1 << 16 };
+    if (steps <= MOST)
+        return true;
+    g_fail(g, TS_MEMORY, "%lld steps, each written out: at most %d are", (long long)steps, MOST);
+    return err_hint(&g->err, "no option raises this: run shorter pieces, from state to state");
+}
+
 const node *g_scalar_like(graph *g, const node *a, double v)
 {
     return a ? g_scalar(g, a->type.dtype, v) : NULL;

@@ -32,6 +32,8 @@ const node *g_widened(graph *g, const node *a);                   /* halves as f
 const node *g_by_channel(graph *g, const node *x, const node *v); /* v[channel] as it broadcasts over x; axis 1 */
 /* a's value as another node: what is computed from it is computed once more */
 const node *g_again(graph *g, const node *a);
+/* Whether a recurrence of so many steps may be written out step by step, some 50 KB of graph each; else an error. */
+bool g_may_write_out(graph *g, int64_t steps);
 /* Tensors joined along an axis, some at a time: a kernel reads so many and no more. Overwrites part; n >= 1. */
 const node *g_joined(graph *g, int64_t n, const node **part, int64_t axis);
 const node *g_product(graph *g, const node *a, const node *b); /* of matrices, as numpy multiplies them */

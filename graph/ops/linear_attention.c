@@ -37,6 +37,8 @@ static const node *linear_lower(graph *g, const node *n)
                       "value], a state [batch, head, key, value], and at least one step"),
                NULL;
     const int64_t time = k->dim[2], per_key = q->dim[3];
+    if (!g_may_write_out(g, time))
+        return NULL;
     const node *decay = has_decay ? g_call1(g, "exp", in[4]) : NULL, *beta = has_beta ? in[n->n_in - 1] : NULL;
     const node **y = arena_array(&g->mem, (size_t)time + 2, sizeof *y), *state = in[3];
     for (int64_t t = 0; t < time && !err_is(&g->err); t++) {

@@ -10,7 +10,6 @@
 #include <strings.h>
 
 /* ---- helpers ---- */
-enum { MOST_STEPS = 1 << 16 }; /* some 50 KB of graph each */
 typedef struct cell {
     graph *g;
     const node *n; /* the draft */
@@ -100,9 +99,8 @@ static bool start(cell *k, graph *g, const node *n, int gates, int fixed)
                false;
     if (k->time < 1)
         return g_fail(g, TS_BAD_INPUT, "x has no steps"), false;
-    if (k->time > MOST_STEPS)
-        return g_fail(g, TS_MEMORY, "%lld steps, each written out: at most %d are", (long long)k->time, MOST_STEPS),
-               err_hint(&g->err, "no option raises this: run shorter pieces, from state to state"), false;
+    if (!g_may_write_out(g, k->time))
+        return false;
     k->r = g_call1(g, "transpose", in[2]), k->rb = part(g, in[3], 0, rows, rows);
     const node *flat = shaped(g, in[0], 2, (int64_t[]){k->time * k->batch, inputs});
     k->x = g_call2(g, "matmul", flat, g_call1(g, "transpose", in[1]));

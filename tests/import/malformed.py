@@ -261,6 +261,8 @@ def onnx_files():
                                  tensors=[floats("w", 1, 1, 3)], output_shape=[4])
     yield "bomb-recurrent", one("RNN", "x,w,w", inputs=(port("x", dims=(1 << 30, 1, 1)),), tensors=[
         tensor("w", (1, 1, 1), raw=b"\0" * 4)], hidden_size=1)
+    yield "bomb-linear", model(graph([node("LinearAttention", "x,x,x", "y", "n", q_num_heads=1, kv_num_heads=1,
+                                           update_rule="linear")], [port("x", dims=(1, 1 << 30, 1))], [Y]), opset=27)
     yield "range-zero", one("Range", "a,b,c", inputs=(), tensors=[
         tensor(n, (), I64, struct.pack("<q", v)) for n, v in (("a", 0), ("b", 5), ("c", 0))])
     yield "memory", one("Expand", "x,s", tensors=[ints("s", 1 << 28, 2, 3)])
