@@ -75,6 +75,7 @@ double stage_points(const stage *s, int from, int to); /* of its axes from ... t
 /* Letters of axes, names of stages and kernels (names.c); what they are looked up in, once for all kernels. */
 void names_index(fuser *f);
 void names_give(fuser *f, const cluster *c, kernel *k);
+bool names_known(const char *axis); /* whether an axis may be called so, numbers behind a letter apart */
 /* Gives the values between kernels the layouts in which they are walked best. Stages are there, their axes not
  * merged yet. */
 void order_values(fuser *f);

@@ -1,6 +1,7 @@
 /* names.c - how kernels, their stages and axes are called: letters by which rules write loops, the operation or group
  * that a kernel is, the label of what it makes. */
 #include "schedule/fuse.h"
+#include "schedule/nest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -60,6 +61,18 @@ static void name_axes(stage *s, const op *o, int first)
         else
             snprintf(s->letter[a], MAX_LETTER, i ? "f%d" : "f", i);
     }
+}
+
+bool names_known(const char *axis)
+{
+    size_t n = strlen(axis);
+    while (n > 1 && axis[n - 1] >= '0' && axis[n - 1] <= '9')
+        n--;
+    bool known = nest_has_letter("e r c b f", axis, n); /* those above, where an operation has none */
+    for (const op *const *const *table = op_tables; !known && *table; table++)
+        for (const op *const *o = *table; !known && *o; o++)
+            known = (*o)->axes && nest_has_letter((*o)->axes, axis, n);
+    return known;
 }
 
 static void make_unique(stage *s) /* a letter that is taken gets a number */

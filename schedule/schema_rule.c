@@ -1,6 +1,6 @@
 /* schema_rule.c - reading rules. */
 #include "schedule/schema_rule.h"
-#include "schedule/nest.h"
+#include "schedule/fuse.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,18 +83,6 @@ bool dim_test_parse(const char *source, dim_test *out)
 }
 
 /* One that some kernel could have: of an operation, or as names.c gives them where it has none; numbered or not. */
-static bool known_axis(const char *name)
-{
-    size_t n = strlen(name);
-    while (n > 1 && name[n - 1] >= '0' && name[n - 1] <= '9')
-        n--;
-    bool known = nest_has_letter("e r c b f", name, n);
-    for (const op *const *const *table = op_tables; !known && *table; table++)
-        for (const op *const *o = *table; !known && *o; o++)
-            known = (*o)->axes && nest_has_letter((*o)->axes, name, n);
-    return known;
-}
-
 static bool read_dims(const json *v, rule *r, err *e)
 {
     if (!json_want(v, JSON_OBJECT, e))
@@ -116,7 +104,7 @@ static bool read_dims(const json *v, rule *r, err *e)
             json_refuse(e, i, TS_BAD_INPUT, "\"%.60s\" is no test of an extent", source ? source : "a negative number");
             return err_hint(e, "tests look like \">=768\", \"<=64\", \"64..512\", \"128\", \"%%48==0\"");
         }
-        if (!known_axis(i->key)) {
+        if (!names_known(i->key)) {
             json_refuse(e, i, TS_BAD_INPUT, "no operation has an axis \"%.60s\"", i->key);
             return err_hint(e, "tessera help axes lists them, tessera explain MODEL shows those of each kernel");
         }
