@@ -114,7 +114,28 @@ static void fetch_copies(const plan *p, kernel *k, stage *s)
     }
 }
 
-/* The next rows of large values that tiles read or write in short pieces, which the hardware does not follow */
+/* Read when the sums are there: a tile has nothing else to do while it waits for it, as for a residual. */
+static bool after_sums(const stage *s, int load)
+{
+    const expr *summed[MAX_LOADS];
+    const int n = x_loads(stage_fold(s), summed, MAX_LOADS);
+    bool before = n > MAX_LOADS;
+    for (int i = 0; i < n && !before; i++)
+        before = x_same(summed[i], s->load[load]);
+    return !before;
+}
+
+/* Into which cache the rows of a value that the next tile reads or writes are worth fetching; 0: none */
+static int level_of_rows(const plan *p, const stage *s, int load)
+{
+    const int64_t bytes = type_bytes(&value_of(s, load)->type);
+    if (bytes > 2 * plan_cache_bytes(p, 2))
+        return 2;
+    return load != MAX_LOADS && after_sums(s, load) && bytes > 2 * plan_cache_bytes(p, 1) ? 1 : 0;
+}
+
+/* The next rows that tiles read or write in short pieces, which the hardware does not follow: of large values, and of
+ * those that sums wait for */
 static void fetch_rows(const plan *p, kernel *k, stage *s)
 {
     const int l = nest_tile(s) - 1;
@@ -128,10 +149,10 @@ static void fetch_rows(const plan *p, kernel *k, stage *s)
         if (result ? s->scratch || s->over : copied(s, j) || node_is_leaf(n))
             continue;
         const int64_t slice = elements_under(k, s, load, l) * ts_dtype_bytes(n->type.dtype);
-        if (axes_of(s, load) >> axis & 1 && in_rows(p, n, places_of(s, load), axis) &&
-            type_bytes(&n->type) > 2 * plan_cache_bytes(p, 2) && slice <= plan_cache_bytes(p, 2) / 8 &&
-            work_under(k, s, l) >= 2 * (double)slice)
-            fetch(s, false, l, load, 2);
+        const int level = level_of_rows(p, s, load);
+        if (level && axes_of(s, load) >> axis & 1 && in_rows(p, n, places_of(s, load), axis) &&
+            slice <= plan_cache_bytes(p, 2) / 8 && work_under(k, s, l) >= 2 * (double)slice)
+            fetch(s, false, l, load, level);
     }
 }
 

@@ -92,6 +92,15 @@ static const node *deep_layer(graph *g)
     return g_call2(g, "add", g_call2(g, "matmul", g_input(g, "x", &t, NULL), w), c);
 }
 
+/* A product to which a value is added, element by element */
+static const node *residual(graph *g)
+{
+    const type t = {.dtype = TS_F32, .rank = 2, .dim = {128, 768}};
+    const node *w = ts_weight(g, "w", TS_F32, 2, (const int64_t[]){768, 768}, 0, 1, 1),
+               *x = g_call1(g, "softmax axis=-1", g_input(g, "x", &t, NULL));
+    return g_call2(g, "add", g_call2(g, "matmul", x, w), x);
+}
+
 static void test_weights(void)
 {
     guessed(one_row, 2, "n/192@core k n@vector");
@@ -158,6 +167,19 @@ static void test_pieces(void)
         nest_print(&t, &b.p->kernel[k], true);
         const char want[] = "h+matmul.b[+matmul.a@l2*2][+matmul.b@l2*2][+matmul2.b@l2*2] q/32 ; ";
         CHECK(!strncmp(text_str(&t), want, strlen(want)));
+    }
+    text_free(&t);
+    free_plan(&b);
+}
+
+/* Sums wait for what is added to them: the next tile's rows of that are there when its sums are. */
+static void test_residual(void)
+{
+    planned b;
+    text t = {0};
+    if (make_plan(&b, &(setting){residual, two_cores, "avx512", "{\"compute\":\"f32\"}", 1})) {
+        nest_print(&t, &b.p->kernel[b.p->n_kernel - 1], true);
+        CHECK_TEXT(text_str(&t), "n/48[+b@l2*2] m/8[+c@l1*2] k/4 k@unroll m@unroll n@vector");
     }
     text_free(&t);
     free_plan(&b);
@@ -232,6 +254,7 @@ int main(void)
     test_tall_products();
     test_shared();
     test_pieces();
+    test_residual();
     test_weights();
     return check_done();
 }
