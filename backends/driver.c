@@ -266,10 +266,10 @@ bool driver_run(ts_plan *p, driver_way *go, void *user, err *e)
 {
     void **input = calloc((size_t)p->plan->n_input + 1, sizeof *input);
     MUST(input);
-    if (!p->trimmed) /* what planning and building needed besides: 3 MB of a BERT-base */
+    bool ok = ts_plan_build(p, e);
+    if (ok && !p->trimmed) /* what planning and building needed besides: 3 MB of a BERT-base */
         pages_trim(), p->trimmed = true;
-    const bool ok = ts_plan_build(p, e) && driver_gather(p, input, e) && keep_old(p, e) && go(p, input, user, e) &&
-                    carry_over(p, e);
+    ok = ok && driver_gather(p, input, e) && keep_old(p, e) && go(p, input, user, e) && carry_over(p, e);
     free(input);
     return ok;
 }

@@ -160,8 +160,8 @@ const expr *copy_value(emitter *m, const stage *s); /* a padded operand that is 
 /* phrase.c: with functions that stand for several of x's. To be written as it is: they are in no table. */
 const expr *phrased(emitter *m, const expr *x);
 /* kernel.c: the text of a unit, with its functions' name from its own content; gives operands and scratch in m. */
-bool kernel_sums(const kernel *k); /* some stage folds */
 bool emit_kernel(emitter *m, const plan *p, const kernel *k, text *out, char name[24], err *e);
+bool kernel_sums(const kernel *k); /* some stage folds */
 /* prelude.c */
 extern const spelling c_spelling[];
 void c_prelude(text *t, const text *unit, bool sums); /* what `unit` uses; sums: it has stages that fold */

@@ -41,7 +41,7 @@ void settle_find(emitter *m)
 
 static const expr *truth(arena *m, bool v)
 {
-    return x2(m, "lt", x_whole(m, 0), x_whole(m, v)); /* a literal, where a cast would stay one */
+    return x2(m, "lt", x_whole(m, 0), x_whole(m, v)); /* a literal: a cast of one would stay a cast */
 }
 
 /* -1: not known; else whether a < b (or a <= b: less by `or_equal`), wherever the tile may start */
