@@ -41,9 +41,10 @@ static void subscripts(emitter *m, const expr *load, const lin *const *axis, con
     for (int i = 0; i < load->n; i++) {
         out[i] = lin_of(&m->sp, load->arg[i], axis);
         const int64_t extent = load->from->type.dim[i];
+        const bool tested = m->tested && !(x_axes(load->arg[i]) & ~m->tested);
         if (lin_uses(out[i], has_expr, NULL))
             out[i] = lin_of(&m->sp, checked_place(m, load->arg[i], extent), axis);
-        else if (m->copying && !within(m, out[i], extent)) {
+        else if (m->copying && !tested && !within(m, out[i], extent)) {
             const expr *below = x2(m->mem, "min", load->arg[i], x_whole(m->mem, extent - 1));
             out[i] = lin_of(&m->sp, x2(m->mem, "max", below, x_whole(m->mem, 0)), axis);
         }

@@ -91,6 +91,7 @@ typedef struct emitter {
     uint32_t settled;  /* the same, of a stage without a fold */
     const expr *term;  /* what the tile folds: without what the loops' bounds settle */
     bool copying;      /* what is addressed is copied, whether it will be used or not */
+    uint32_t tested;   /* then: axes of a condition under which it is read, and which keeps them inside */
     int n_tile;
     tile_made tile[MAX_TILE];
     int n_ahead; /* what is fetched ahead of the tile being written: at outer loops first */

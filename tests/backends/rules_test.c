@@ -59,6 +59,11 @@ static const struct corner {
      "w! i64[6,7,2,2]; c conv2d group=2 strides=[2,2] pads=[1,1,0,0] t w; b! i64[2,10]; g greater_equal c b; "
      "y pad mode=reflect pads=[0,3,-1,2,3,2,0,0] g",
      ""},
+    /* a copy under its own condition (the second padding) goes beyond what the first leaves: no index is read there */
+    {"a f32[3,2,8]; s sort axis=2 descending=1 a; p pad mode=constant value=1 pads=[0,0,0,0,2,0] s; b f32[3,1,8]; v "
+     "add b p; "
+     "y max_pool kernel=[2] strides=[2] dilations=[2] pads=[1,0] v",
+     "{\"match\":{\"op\":[\"max_pool\"]},\"loops\":[\"c+c kh ow oh\",\"guess\"]}"},
 };
 
 static void test(int i, const char *path, const char *instructions)
