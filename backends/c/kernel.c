@@ -72,6 +72,7 @@ typedef struct place {
     int64_t cur[MAX_AXIS];
     source source[MAX_LOADS];
     int64_t scratch;
+    int n_var;
 } place;
 
 typedef struct cut {            /* trips of a loop that are written with the same constants */
@@ -150,14 +151,14 @@ static void save(const emitter *m, place *p)
 {
     memcpy(p->axis, m->axis, sizeof p->axis), memcpy(p->cur, m->cur, sizeof p->cur);
     memcpy(p->source, m->source[m->at], sizeof p->source);
-    p->scratch = m->scratch;
+    p->scratch = m->scratch, p->n_var = m->sp.n;
 }
 
 static void restore(emitter *m, const place *p)
 {
     memcpy(m->axis, p->axis, sizeof p->axis), memcpy(m->cur, p->cur, sizeof p->cur);
     memcpy(m->source[m->at], p->source, sizeof p->source);
-    m->scratch = p->scratch;
+    m->scratch = p->scratch, m->sp.n = p->n_var;
 }
 
 static void walk(emitter *m, int l)
