@@ -61,9 +61,11 @@ static const struct corner {
      ""},
     /* a copy under its own condition (the second padding) goes beyond what the first leaves: no index is read there */
     {"a f32[3,2,8]; s sort axis=2 descending=1 a; p pad mode=constant value=1 pads=[0,0,0,0,2,0] s; b f32[3,1,8]; v "
-     "add b p; "
-     "y max_pool kernel=[2] strides=[2] dilations=[2] pads=[1,0] v",
+     "add b p; y max_pool kernel=[2] strides=[2] dilations=[2] pads=[1,0] v",
      "{\"match\":{\"op\":[\"max_pool\"]},\"loops\":[\"c+c kh ow oh\",\"guess\"]}"},
+    /* borders within borders: each has its loops, and what one named is forgotten behind it */
+    {"a f32[255,8]; b! f32[8,255]; y matmul a b",
+     "{\"loops\":[\"m/100 n/100 m/33 n/33 m/10 n/10 m/3 n/3 m k n@vector\"]}"},
 };
 
 static void test(int i, const char *path, const char *instructions)
