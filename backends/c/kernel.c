@@ -279,6 +279,7 @@ static void walk_shared(emitter *m, int l)
     for (int i = 0; i < n; i++) {
         const lin *axis = m->shared_axis[q->axis];
         const int64_t cur = m->shared_cur[q->axis], scratch = m->scratch;
+        const int n_var = m->sp.n;
         char letter[MAX_LETTER + 2];
         snprintf(letter, sizeof letter, "%s_", m->k->stage[m->k->main].letter[q->axis]);
         memcpy(m->axis, m->shared_axis, sizeof m->axis), memcpy(m->cur, m->shared_cur, sizeof m->cur);
@@ -289,6 +290,7 @@ static void walk_shared(emitter *m, int l)
         ahead_leave(m, true, l);
         leave(m);
         m->shared_axis[q->axis] = axis, m->shared_cur[q->axis] = cur, m->scratch = scratch;
+        m->sp.n = n_var;
     }
 }
 
