@@ -452,7 +452,7 @@ static void put_recompute(text *t, const plan *p)
 
 void plan_explain(const plan *p, const char *target, const char *facts, text *out)
 {
-    text unused = {0};
+    text lines = {0};
     text_add(out, "{");
     put_text(out, "format", "plan/1");
     put_text(out, "target", target);
@@ -468,9 +468,12 @@ void plan_explain(const plan *p, const char *target, const char *facts, text *ou
     put_recompute(out, p);
     key(out, "notes");
     text_add(out, "[");
+    if (p->threads > p->on->n_core)
+        text_add(&lines, "%d threads take turns on %d core%s: one per core is quicker\n", p->threads, p->on->n_core,
+                 p->on->n_core == 1 ? "" : "s");
     if (p->schema)
-        schema_unused(p->schema, p, p->rule_used, &unused), recompute_unused(p, &unused);
-    put_lines(out, text_str(&unused));
+        schema_unused(p->schema, p, p->rule_used, &lines), recompute_unused(p, &lines);
+    put_lines(out, text_str(&lines));
     text_add(out, "],\"build\":{%s}}\n", facts);
-    text_free(&unused);
+    text_free(&lines);
 }

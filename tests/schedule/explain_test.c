@@ -188,6 +188,16 @@ static void test_traffic(void)
     free_plan(&b);
 }
 
+static void test_threads(void)
+{
+    planned b;
+    cJSON *root = read_plan(&(setting){product, two_cores, "avx512", panels, 3}, &b);
+    CHECK(cJSON_GetArraySize(at(root, "notes")) == 1);
+    CHECK_TEXT(text_at(root, "notes/0"), "3 threads take turns on 2 cores: one per core is quicker");
+    cJSON_Delete(root);
+    free_plan(&b);
+}
+
 /* ---- notes ---- */
 static void notes(maker *make, const char *set, const char *rules, const char *want)
 {
@@ -294,6 +304,7 @@ int main(void)
     test_nothing();
     test_group();
     test_traffic();
+    test_threads();
     test_notes();
     test_tails();
     test_schema();
