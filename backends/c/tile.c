@@ -317,9 +317,11 @@ static void write_body(emitter *m, tile_made *f)
     if (m->fold) {
         declare_acc(m);
         register_loops(m, nest_unrolled(m->s), CLEAR);
-        const bool tested = clip_open(m);
+        const bool tested = clip_open(m), bare = !tested && nest_tile(m->s) == m->s->nest.n;
+        if (bare) /* no loop keeps its names from those of what follows */
+            text_line(&m->body, "{"), m->body.depth++;
         fold_loops(m, nest_tile(m->s), nest_unrolled(m->s));
-        if (tested)
+        if (tested || bare)
             leave(m);
         if (m->lane >= 0)
             register_loops(m, nest_unrolled(m->s), MERGE);

@@ -66,6 +66,9 @@ static const struct corner {
     /* borders within borders: each has its loops, and what one named is forgotten behind it */
     {"a f32[255,8]; b! f32[8,255]; y matmul a b",
      "{\"loops\":[\"m/100 n/100 m/33 n/33 m/10 n/10 m/3 n/3 m k n@vector\"]}"},
+    /* a tile without loops: what is summed up and what follows name what they use twice, side by side */
+    {"a i32[31,5]; b i32[31,5]; m multiply a b; s sign m; d mod s m; f min axes=[1] d; z i32[31]; y minimum f z",
+     "{\"match\":{\"op\":[\"min\"]},\"loops\":\"c r\"}"},
 };
 
 static void test(int i, const char *path, const char *instructions)
