@@ -106,6 +106,17 @@ static void find_ports(ts_plan *p, ts_model *m, const graph *g)
     }
 }
 
+static void name_outputs(ts_plan *p, ts_model *m, int n)
+{
+    p->output = calloc((size_t)n + 1, sizeof *p->output);
+    MUST(p->output);
+    for (int i = 0; i < n; i++) {
+        ts_port port;
+        ts_model_output(m, i, &port);
+        p->output[i] = port.name;
+    }
+}
+
 ts_plan *ts_plan_make(ts_model *m, const ts_options *o, ts_error *e)
 {
     graph *g = ts_model_graph(m);
@@ -119,7 +130,7 @@ ts_plan *ts_plan_make(ts_model *m, const ts_options *o, ts_error *e)
         root[i] = ts_model_tensor(m, i);
     const bool ok = set_up(p, o, &(wanted){.n_root = n, .root = root}, g, e);
     if (ok)
-        find_ports(p, m, g);
+        find_ports(p, m, g), name_outputs(p, m, n);
     free(root);
     if (ok)
         return p;
@@ -139,7 +150,7 @@ void ts_plan_free(ts_plan *p)
         ts_array_free(&p->old[i]);
     plan_free(p->plan);
     text_free(&p->facts);
-    free(p->given), free(p->input_of), free(p->preset), free(p->old), free(p->cache_dir), free(p);
+    free(p->given), free(p->input_of), free(p->preset), free(p->output), free(p->old), free(p->cache_dir), free(p);
 }
 
 bool ts_plan_build(ts_plan *p, ts_error *e)
@@ -401,28 +412,6 @@ char *ts_schema_guess(ts_model *m, const ts_options *o, ts_error *e)
     plan_schema(p->plan, p->target->name, &t);
     ts_plan_free(p);
     return text_take(&t);
-}
-
-bool ts_plan_emit(ts_plan *p, const char *dir, const ts_emission *how, ts_error *e)
-{
-    static const ts_emission none = {0};
-    const plan *q = p->plan;
-    how = how ? how : &none;
-    if (!p->target->emit)
-        return err_set(e, TS_UNSUPPORTED, "target %s does not write stand-alone programs", p->target->name);
-    const void **state = calloc((size_t)q->n_carried + 1, sizeof *state);
-    MUST(state);
-    for (int i = 0; i < q->n_carried && !how->bare; i++)
-        state[i] = p->given[q->carried[i].input].data;
-    const bool ok = p->target->emit(q,
-                                    &(emit_wish){.dir = dir,
-                                                 .program = how->program ? how->program : "model",
-                                                 .state = state,
-                                                 .add = how->add,
-                                                 .user = how->user},
-                                    e);
-    free(state);
-    return ok;
 }
 
 /* ---- evaluating tensors ---- */

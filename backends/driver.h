@@ -15,6 +15,7 @@ struct ts_plan {
     int n_port;            /* of the model: inputs by their number there */
     int *input_of;         /* plan input of a port, or -1 when nothing needs it */
     const preset **preset; /* of a port: the only value that it may have; or NULL */
+    const char **output;   /* names of the model's outputs, its own; NULL: the plan is of tensors */
     ts_array *given;       /* per plan input */
     ts_array *old;         /* per root: what an input that is a root, and becomes something else, was before the run */
 };

@@ -263,33 +263,33 @@ static void begin_names(text *t, const char *what)
     text_add(t, "%s  \"%s\": [", t->len > 2 ? ",\n" : "", what);
 }
 
-static void add_name(text *t, const node *port)
+static void add_name(text *t, const char *name, const node *port)
 {
     text_add(t, "%s\n    {\"name\": ", t->s[t->len - 1] == '[' ? "" : ",");
-    text_json(t, port->label);
+    text_json(t, name ? name : port->label);
     text_add(t, ", \"dtype\": \"%s\", \"shape\": [", ts_dtype_name(port->type.dtype));
     for (int d = 0; d < port->type.rank; d++)
         text_add(t, "%s%lld", d ? ", " : "", (long long)port->type.dim[d]);
     text_add(t, "]}");
 }
 
-static char *ports_text(const plan *p)
+static char *ports_text(const plan *p, const char *const *output)
 {
     text t = {0};
     text_add(&t, "{\n");
     begin_names(&t, "inputs");
     for (int i = 0; i < p->n_input; i++)
         if (state_number(p, i) < 0)
-            add_name(&t, p->input[i]);
+            add_name(&t, NULL, p->input[i]);
     text_add(&t, "\n  ]");
     begin_names(&t, "outputs");
     for (int i = 0; i < n_output(p); i++)
-        add_name(&t, p->root[i]);
+        add_name(&t, output ? output[i] : NULL, p->root[i]);
     text_add(&t, "\n  ]");
     if (p->n_carried)
         begin_names(&t, "states");
     for (int i = 0; i < p->n_carried; i++)
-        add_name(&t, p->input[p->carried[i].input]);
+        add_name(&t, NULL, p->input[p->carried[i].input]);
     text_add(&t, "%s\n}\n", p->n_carried ? "\n  ]" : "");
     return text_take(&t);
 }
@@ -298,7 +298,7 @@ static bool write_folder(standalone *s, err *e)
 {
     const int n = s->code.n_unit;
     emit_unit *units = calloc((size_t)n + 1, sizeof *units);
-    char *whole = program_text(s), *ports = ports_text(s->p);
+    char *whole = program_text(s), *ports = ports_text(s->p, s->wish->output);
     MUST(units);
     for (int i = 0; i < n; i++)
         units[i] = (emit_unit){s->code.unit[i].name, s->code.unit[i].text};

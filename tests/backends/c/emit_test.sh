@@ -20,7 +20,7 @@ json.dump({"format": "graph/1", "name": evil, "opset": {"": 17},
     "outputs": [{"name": evil}, {"name": "x */ #error"}, {"name": "table"}],
     "constants": {"table": {"dtype": "f32", "shape": [4, 3], "data": [i / 7 for i in range(12)]}},
     "nodes": [{"name": "take", "op": "Gather", "in": ["table", "rows"], "out": ["taken"]},
-        {"name": evil, "op": "Add", "in": ["taken", "x */ #error"], "out": [evil]}]}, open("graph.json", "w"))
+        {"name": "table", "op": "Add", "in": ["taken", "x */ #error"], "out": [evil]}]}, open("graph.json", "w"))
 PY
 
 # built FOLDER MAKE-ARGUMENT...: builds without a word
@@ -99,6 +99,10 @@ same graph 2 graph.want/table.npy
 (cd graph && ./model ../x.npy ../far.npy) 2>err && wrong "an index outside its axis is taken"
 grep -q '^the inputs: an index lies outside its axis$' err || wrong "not said: an index outside its axis" "$(cat err)"
 grep -l 'error\|table\|take' graph/*.c graph/*.h | grep -v '^graph/\(main\|model\|team\)\.[ch]$' && wrong "a model's name in the code"
-python3 -c 'import json; p = json.load(open("graph/ports.json")); assert [x["name"] for x in p["inputs"]] == ["x */ #error", "rows"]' ||
-    wrong "ports.json does not name the inputs" "$(cat graph/ports.json)"
+python3 - <<'PY' || wrong "ports.json does not name inputs and outputs" "$(cat graph/ports.json)"
+import json
+p, g = json.load(open("graph/ports.json")), json.load(open("graph.json"))
+for what in "inputs", "outputs": # not the names of the steps that make them
+    assert [x["name"] for x in p[what]] == [x["name"] for x in g[what]], what
+PY
 finish

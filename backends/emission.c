@@ -1,0 +1,27 @@
+/* emission.c - a plan as a program that stands alone, by its target. */
+#include "backends/driver.h"
+
+#include <stdlib.h>
+
+bool ts_plan_emit(ts_plan *p, const char *dir, const ts_emission *how, ts_error *e)
+{
+    static const ts_emission none = {0};
+    const plan *q = p->plan;
+    how = how ? how : &none;
+    if (!p->target->emit)
+        return err_set(e, TS_UNSUPPORTED, "target %s does not write stand-alone programs", p->target->name);
+    const void **state = calloc((size_t)q->n_carried + 1, sizeof *state);
+    MUST(state);
+    for (int i = 0; i < q->n_carried && !how->bare; i++)
+        state[i] = p->given[q->carried[i].input].data;
+    const bool ok = p->target->emit(q,
+                                    &(emit_wish){.dir = dir,
+                                                 .program = how->program ? how->program : "model",
+                                                 .output = p->output,
+                                                 .state = state,
+                                                 .add = how->add,
+                                                 .user = how->user},
+                                    e);
+    free(state);
+    return ok;
+}
