@@ -1,5 +1,6 @@
 /* driver.c - the plans of tessera.h: a model, a schedule, a back end, and the values that go in and out. */
 #include "backends/driver.h"
+#include "backends/interrupt.h"
 #include "schedule/explain.h"
 
 #include <stdlib.h>
@@ -163,7 +164,12 @@ bool ts_plan_build(ts_plan *p, ts_error *e)
         return err_set(e, TS_UNSUPPORTED, "the plan is for a machine with %s, which this one lacks",
                        p->plan->isa->name);
     p->facts.len = 0;
+    interrupt_open();
     p->program = p->target->build(p->plan, &p->wish, &p->facts, e);
+    if (interrupt_close() && !p->program && e) { /* what its end broke is not the cause */
+        *e = (err){0};
+        err_set(e, TS_INTERRUPTED, "stopped while it was built: nothing half made is kept");
+    }
     return p->program != NULL;
 }
 

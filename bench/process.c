@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum { LONGEST_ANSWER = 256 << 20, NOT_EXECUTED = 127, TAIL = 600 };
-static const double KIND_SECONDS = 2; /* for a process to go by itself when told */
+static const double KIND_SECONDS = 2; /* for a process to go by itself when told, and again when asked by a signal */
 
 /* Between fork and exec: only calls that are safe there. */
 static _Noreturn void become(const process_spec *s, int in, int out, int log, pid_t parent)
@@ -260,7 +260,10 @@ void process_end(process *p, char *why, size_t size)
     wake(p);
     send_line(p, "quit");
     close(p->to);
-    gone(p->pid, KIND_SECONDS);
+    if (!gone(p->pid, KIND_SECONDS)) {
+        kill(p->pid, SIGTERM); /* it compiles: it ends what it started and clears away */
+        gone(p->pid, KIND_SECONDS);
+    }
     kill(-p->pid, SIGKILL); /* with whatever it may have started; no effect on what has ended */
     waitpid(p->pid, &status, 0);
     close(p->from);

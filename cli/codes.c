@@ -119,7 +119,8 @@ const code_page exit_codes[] = {
      "Please report it with the message, the command line and what tessera doctor --json prints."},
     {"124", "A time limit was reached.", "What was measured until then is kept; a longer --timeout, or smaller work."},
     {"130", "Stopped by SIGINT (Ctrl-C).",
-     "Training saved a checkpoint first and said how to go on; a second Ctrl-C leaves at once."},
+     "Training saved a checkpoint first and said how to go on. What was being compiled is stopped, and its files are "
+     "removed; a second Ctrl-C leaves at once."},
     {"143", "Stopped by SIGTERM.", "As for Ctrl-C."},
     {0}};
 

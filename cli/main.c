@@ -3,17 +3,12 @@
 #include "cli/fail.h"
 #include "cli/help.h"
 #include "cli/mapped.h"
+#include "cli/stop.h"
 #include "cli/suggest.h"
 
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
-
-/* What is written is replaced by renaming, so that stopping at any point leaves whole files. */
-static void stop(int signal)
-{
-    _exit(128 + signal);
-}
 
 /* abort() is how the library and fail_bug report mistakes of ours. */
 static void broken(int signal)
@@ -92,15 +87,16 @@ static int command(int argc, char **argv)
         code = (int)e.code;
         console_error(&a.console, &e);
     }
-    code = finish(code, &a.console, &e);
+    code = stop_code(finish(code, &a.console, &e));
     args_free(&a);
     return code;
 }
 
 int main(int argc, char **argv)
 {
-    handle(SIGINT, stop);
-    handle(SIGTERM, stop);
+    handle(SIGINT, stop_now);
+    handle(SIGTERM, stop_now);
+    handle(SIGALRM, stop_now);
     handle(SIGABRT, broken);
     handle(SIGXFSZ, SIG_IGN); /* a file that may not grow is a full disk: said by who writes it, and taken away */
     mapped_watch();

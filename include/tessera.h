@@ -38,7 +38,8 @@ typedef enum ts_code {
     TS_DEVICE = 9,      /* device absent, lost, faulted */
     TS_DIVERGED = 10,   /* training met NaN or Inf */
     TS_BUG = 70,        /* an internal error */
-    TS_TIMEOUT = 124
+    TS_TIMEOUT = 124,
+    TS_INTERRUPTED = 130 /* by ts_interrupt */
 } ts_code;
 
 typedef struct ts_error {
@@ -343,6 +344,9 @@ typedef struct ts_options {
 /* Fuses, chooses loops and layouts, orders, places, plans memory. Compiles nothing. */
 TS_API ts_plan *ts_plan_make(ts_model *m, const ts_options *o, ts_error *e);
 TS_API bool ts_plan_build(ts_plan *p, ts_error *e); /* compiles or finds the program in the cache, lays out weights */
+/* Ends all building under way in this process: its compilers are killed, their files removed, and ts_plan_build fails
+ * with TS_INTERRUPTED within some tenths of a second. False: nothing is being built. For signal handlers, too. */
+TS_API bool ts_interrupt(void);
 TS_API bool ts_plan_set(ts_plan *p, int input, const ts_array *value, ts_error *e); /* copies; kept until set again */
 TS_API bool ts_plan_run(ts_plan *p, ts_error *e);
 TS_API bool ts_plan_get(ts_plan *p, int output, ts_array *out, ts_error *e); /* a new array, yours */

@@ -1,5 +1,6 @@
 /* child.c - posix_spawn, one poll loop for any number of children, and the clean-up. */
 #include "backends/c/child.h"
+#include "backends/interrupt.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -153,7 +154,7 @@ static void child_reap(child *c)
 static bool child_ended(child *c)
 {
     siginfo_t info = {0};
-    if (!c->late && now() >= c->deadline) {
+    if (!c->late && (interrupted() || now() >= c->deadline)) {
         c->late = true;
         kill(-c->pid, SIGKILL);
     }
@@ -163,11 +164,11 @@ static bool child_ended(child *c)
     return true;
 }
 
-/* Sleeps until something of the running ones is to be seen: text, an end, a deadline. */
+/* Sleeps until something of the running ones is to be seen: text, an end, a deadline; or for a moment. */
 static void watch(child *set, int n)
 {
     struct pollfd fd[2 * CHILD_MOST];
-    double until = now() + 3600;
+    double until = now() + INTERRUPT_SEEN;
     int m = 0;
     for (int i = 0; i < n; i++) {
         const child *c = &set[i];

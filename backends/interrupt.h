@@ -1,0 +1,11 @@
+/* interrupt.h - building, which a signal handler may end. */
+#ifndef TS_INTERRUPT_H
+#define TS_INTERRUPT_H
+#include <stdbool.h>
+
+void interrupt_open(void);  /* from here to the end ts_interrupt has something to end; for each thread that builds */
+bool interrupt_close(void); /* was it asked for? */
+bool interrupted(void);     /* asked for while something is built; who waits looks every INTERRUPT_SEEN seconds */
+
+static const double INTERRUPT_SEEN = 0.1; /* seconds */
+#endif

@@ -1,0 +1,23 @@
+#include "cli/stop.h"
+#include "tessera.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+enum { PATIENCE = 2 }; /* seconds for clearing away; a second signal waits no longer */
+static volatile sig_atomic_t asked_by;
+
+/* What is written is replaced by renaming, so that stopping at any point leaves whole files. */
+void stop_now(int signal)
+{
+    const int first = asked_by ? asked_by : signal;
+    if (asked_by || !ts_interrupt())
+        _exit(128 + first);
+    asked_by = signal;
+    alarm(PATIENCE);
+}
+
+int stop_code(int code)
+{
+    return code == TS_INTERRUPTED && asked_by ? 128 + asked_by : code;
+}

@@ -1,0 +1,7 @@
+/* stop.h - Ctrl-C while something is compiled: compilers go, then what they left, then the process. */
+#ifndef CLI_STOP_H
+#define CLI_STOP_H
+
+void stop_now(int signal); /* handler of the signals that ask to stop, and of SIGALRM */
+int stop_code(int code); /* exit code of a command that ended with `code`: 128 + the signal if one ended its building */
+#endif
