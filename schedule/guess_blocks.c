@@ -228,10 +228,11 @@ static void put_contraction(const around *c, text *t)
     if (c->line >= 0 && !(a == c->line && c->block == 1))
         guess_put(t, s, c->line, 1, "");
     const int64_t left = c->block && a == c->row ? c->block : c->row < 0 ? 1 : s->extent[c->row];
-    if (c->row >= 0 && left > c->rows)
+    const bool apart = left > c->rows; /* rows of a tile are a part of what is left */
+    if (c->row >= 0 && apart)
         guess_put(t, s, c->row, c->rows, "");
     put_fold(c, t);
-    if (c->row >= 0 && !(a == c->row && c->block == 1))
+    if (c->row >= 0 && !(apart && c->rows == 1) && !(a == c->row && c->block == 1))
         guess_put(t, s, c->row, 1, "unroll");
     if (c->width > c->lane)
         guess_put(t, s, c->column, c->lane, "unroll");

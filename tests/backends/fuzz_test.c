@@ -93,6 +93,12 @@ static plan *plan_with(const trial *t, const machine *on, const char *schema, er
     return plan_make(t->g, t->n_root, t->root, &w, e);
 }
 
+static void show(const trial *t, int i)
+{
+    printf("  seed %llu: %s, %d threads\n  %s\n%s", (unsigned long long)t->d.seed, t->o.isa, t->o.threads,
+           i < 0 ? "" : text_str(&t->row[i]), text_str(&t->schema));
+}
+
 /* A schema with a rule for every kernel; strict ones are refused when one alternative is. */
 static bool make_schema(trial *t, const machine *on, bool strict)
 {
@@ -100,6 +106,8 @@ static bool make_schema(trial *t, const machine *on, bool strict)
     plan *p = plan_with(t, on, NULL, &e);
     if (!CHECK(p != NULL)) {
         printf("  the guess: %s\n", e.text);
+        for (int i = 0; i < AT_ONCE; i++)
+            show(t, i);
         return false;
     }
     t->schema.len = 0;
@@ -113,12 +121,6 @@ static bool make_schema(trial *t, const machine *on, bool strict)
     text_add(&t->schema, "\n]}\n");
     plan_free(p);
     return CHECK(file_save(t->path, text_str(&t->schema), t->schema.len, &e));
-}
-
-static void show(const trial *t, int i)
-{
-    printf("  seed %llu: %s, %d threads\n  %s\n%s", (unsigned long long)t->d.seed, t->o.isa, t->o.threads,
-           i < 0 ? "" : text_str(&t->row[i]), text_str(&t->schema));
 }
 
 /* Does the schema plan? A refusal needs its reason; one with "guess" everywhere is none. */

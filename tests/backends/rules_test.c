@@ -69,6 +69,11 @@ static const struct corner {
     /* a tile without loops: what is summed up and what follows name what they use twice, side by side */
     {"a i32[31,5]; b i32[31,5]; m multiply a b; s sign m; d mod s m; f min axes=[1] d; z i32[31]; y minimum f z",
      "{\"match\":{\"op\":[\"min\"]},\"loops\":\"c r\"}"},
+    /* vectors of 64-bit sums that become bytes fill the registers with one row, which is walked once */
+    {"v i64[3,20,2,13]; t transpose axes=[2,1,0,3] v; w! i64[17,20,3,2]; "
+     "c conv2d strides=[1,2] pads=[1,1,1,1] t w; z! i64[1,7]; d not_equal c z; u transpose axes=[3,0,1,2] d; "
+     "o bool[7,2,1,3]; p concat axis=2 u o; q bool[7,2,18,3]; y logical_and p q",
+     ""},
 };
 
 static void test(int i, const char *path, const char *instructions)
