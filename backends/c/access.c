@@ -20,10 +20,31 @@ static bool has_expr(void *user, const atom *a)
     return a->kind == A_EXPR;
 }
 
-static bool within(emitter *m, const lin *a, int64_t extent)
+/* Raises low and lowers high to what a condition says of a: 0 <= place bounds a by what it lies beside place. */
+static void bounds_under(emitter *m, const expr *condition, const lin *a, const lin *const *axis, int64_t *low,
+                         int64_t *high)
+{
+    clip c;
+    int64_t least, most, sum;
+    if (condition->kind == X_CALL && !strcmp(condition->fn->name, "and"))
+        for (int i = 0; i < 2; i++)
+            bounds_under(m, condition->arg[i], a, axis, low, high);
+    if (!clip_read(condition, &c))
+        return;
+    lin_bounds(&m->sp, lin_add(&m->sp, a, lin_of(&m->sp, c.place, axis), -1), &least, &most);
+    if (c.low && least != INT64_MIN && int_add(c.bound, least, &sum) && sum > *low)
+        *low = sum;
+    if (!c.low && most != INT64_MAX && int_add(c.bound - 1, most, &sum) && sum < *high)
+        *high = sum;
+}
+
+/* Another condition may be around that of a copy, which then is asked for what nobody reads. */
+static bool within(emitter *m, const lin *a, int64_t extent, const lin *const *axis)
 {
     int64_t low, high;
     lin_bounds(&m->sp, a, &low, &high);
+    if (m->under)
+        bounds_under(m, m->under, a, axis, &low, &high);
     return low >= 0 && high < extent;
 }
 
@@ -41,10 +62,9 @@ static void subscripts(emitter *m, const expr *load, const lin *const *axis, con
     for (int i = 0; i < load->n; i++) {
         out[i] = lin_of(&m->sp, load->arg[i], axis);
         const int64_t extent = load->from->type.dim[i];
-        const bool tested = m->tested && !(x_axes(load->arg[i]) & ~m->tested);
         if (lin_uses(out[i], has_expr, NULL))
             out[i] = lin_of(&m->sp, checked_place(m, load->arg[i], extent), axis);
-        else if (m->copying && !tested && !within(m, out[i], extent)) {
+        else if (m->copying && !within(m, out[i], extent, axis)) {
             const expr *below = x2(m->mem, "min", load->arg[i], x_whole(m->mem, extent - 1));
             out[i] = lin_of(&m->sp, x2(m->mem, "max", below, x_whole(m->mem, 0)), axis);
         }

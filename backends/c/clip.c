@@ -39,7 +39,7 @@ static const expr *find_guard(const expr *fold)
     return NULL;
 }
 
-static bool read_bound(const expr *x, clip *c) /* 0 <= place, place < n, and the same written otherwise */
+bool clip_read(const expr *x, clip *c)
 {
     const bool strict = x->kind == X_CALL && !strcmp(x->fn->name, "lt");
     if (!strict && !(x->kind == X_CALL && !strcmp(x->fn->name, "le")))
@@ -61,7 +61,7 @@ static void add_bounds(emitter *m, const expr *x)
         return;
     }
     clip *c = &m->clip[m->n_clip < MAX_CLIP ? m->n_clip++ : MAX_CLIP - 1];
-    if (!read_bound(x, c))
+    if (!clip_read(x, c))
         *c = (clip){.x = x};
 }
 

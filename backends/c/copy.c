@@ -76,9 +76,9 @@ static void copy_one(emitter *m, const copying *c, const lin *at)
         const char *wrap = c_store(source_dtype(m, c->load));
         writer w = emit_writer(m);
         text_add(&line, "] = %s", wrap);
-        m->copying = true, m->tested = x_axes(guard->arg[0]); /* another condition may be around this one */
+        m->copying = true, m->under = guard->arg[0];
         c_expr(&w, &line, guard);
-        m->copying = false, m->tested = 0;
+        m->copying = false, m->under = NULL;
         text_line(&m->body, "%s%s;", line.s, *wrap ? ")" : "");
     } else {
         text_add(&line, "] = (");

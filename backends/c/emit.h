@@ -91,7 +91,7 @@ typedef struct emitter {
     uint32_t settled;  /* the same, of a stage without a fold */
     const expr *term;  /* what the tile folds: without what the loops' bounds settle */
     bool copying;      /* what is addressed is copied, whether it will be used or not */
-    uint32_t tested;   /* then: axes of a condition under which it is read, and which keeps them inside */
+    const expr *under; /* then: the condition under which it is read; NULL: none */
     int n_tile;
     tile_made tile[MAX_TILE];
     int n_ahead; /* what is fetched ahead of the tile being written: at outer loops first */
@@ -142,6 +142,7 @@ void emit_fetch(emitter *m); /* in the tile's innermost fold loop */
 void emit_ahead_parameters(const emitter *m, text *t);
 void emit_ahead_arguments(emitter *m, text *t); /* of a call */
 /* clip.c: padding as bounds of loops. */
+bool clip_read(const expr *x, clip *c); /* 0 <= place, place < n, and the same written otherwise */
 void clip_find(emitter *m); /* of the stage */
 void clip_tile(emitter *m); /* in the tile, its start being set up: what settles each comparison, and m->term */
 /* At loop l of the tile: narrows the constants, and gives the bounds as text; true when that says more than numbers. */

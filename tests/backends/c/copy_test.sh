@@ -1,0 +1,34 @@
+#!/bin/sh
+# What a copy reads lies inside its array, also where a condition (here: strides, under the window of a pool) says nothing
+# about the ends; what the condition itself keeps inside is read without a test.
+. "$SOURCE/tests/cli/expect.sh"
+cd "$dir" || exit 1
+cat >strided.json <<'JSON'
+{"format": "graph/1", "opset": {"": 17}, "outputs": [{"name": "y"}],
+ "inputs": [{"name": "a", "dtype": "f32", "shape": [16, 5, 2, 13]}, {"name": "z", "dtype": "f32", "shape": [4, 25]},
+            {"name": "w", "dtype": "f32", "shape": [5, 1, 2, 1]}, {"name": "b", "dtype": "f32", "shape": [1, 2, 1]}],
+ "nodes": [{"op": "ConvTranspose", "in": ["a", "w"], "out": ["t"], "attr": {"strides": [2, 2]}},
+           {"op": "Add", "in": ["z", "t"], "out": ["s"]}, {"op": "Max", "in": ["t", "s"], "out": ["m"]},
+           {"op": "MaxPool", "in": ["m"], "out": ["p"],
+            "attr": {"kernel_shape": [1, 3], "strides": [2, 2], "dilations": [2, 1], "pads": [0, 2, 0, 2]}},
+           {"op": "Add", "in": ["p", "b"], "out": ["y"]}]}
+JSON
+cat >padded.json <<'JSON'
+{"format": "graph/1", "opset": {"": 17}, "outputs": [{"name": "y"}],
+ "inputs": [{"name": "a", "dtype": "f32", "shape": [1, 8, 20, 20]}, {"name": "w", "dtype": "f32", "shape": [24, 8, 3, 3]}],
+ "nodes": [{"op": "Conv", "in": ["a", "w"], "out": ["y"], "attr": {"pads": [1, 1, 1, 1]}}]}
+JSON
+echo '{"format": "tiling/1", "rules": [{"loops": "oc/12+a oh ow/4 kh kw ic ow@unroll oc@vector"}]}' >tiling.json
+
+# kept COUNT MODEL ARGUMENT...: so many of its lines that copy keep what they read inside
+kept() {
+    count=$1 model=$2
+    shift 2
+    checked=$((checked + 1))
+    "$TESSERA" emit "$model.json" --isa plain --threads 1 -o "$model" "$@" -q || wrong "emit $model fails"
+    grep -h '\[.*copy[0-9]*\] = (' "$model"/k_*.c >copies || wrong "$model: nothing is copied"
+    [ "$(grep -cF ' > 0 ? ' copies)" = "$count" ] || wrong "$model: not $count of these lines keep it inside" "$(cat copies)"
+}
+kept 1 strided
+kept 0 padded -s ./tiling.json
+finish
