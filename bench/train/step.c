@@ -2,6 +2,7 @@
 
 #include "bench/failure.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,16 +13,18 @@ enum { N_SETTING = 6 };
 typedef struct wanted {
     const char *option, *setting;
     double value; /* below 0: the optimizer's own */
+    double least; /* what works begins here */
+    bool below_1; /* and ends before 1: averages that take nothing in, divided by 1 - beta^step */
 } wanted;
 
 static void settings_of(const train_wish *w, wanted out[N_SETTING])
 {
-    const wanted all[N_SETTING] = {{"weight-decay", "decay", w->weight_decay},
-                                   {"beta1", "beta1", w->beta1},
-                                   {"beta2", "beta2", w->beta2},
-                                   {"eps", "eps", w->eps},
-                                   {"momentum", "momentum", w->momentum},
-                                   {"nesterov", "nesterov", w->nesterov ? 1 : -1}};
+    const wanted all[N_SETTING] = {{"weight-decay", "decay", w->weight_decay, 0, false},
+                                   {"beta1", "beta1", w->beta1, 0, true},
+                                   {"beta2", "beta2", w->beta2, 0, true},
+                                   {"eps", "eps", w->eps, FLT_MIN, false}, /* weights are f32: less divides 0 by 0 */
+                                   {"momentum", "momentum", w->momentum, 0, false},
+                                   {"nesterov", "nesterov", w->nesterov ? 1 : -1, 0, false}};
     memcpy(out, all, sizeof all);
 }
 
@@ -32,6 +35,16 @@ static bool has_setting(const char *settings, const char *name)
         if (strncmp(s, name, n) == 0 && s[n] == '=')
             return true;
     return false;
+}
+
+/* Values with which no step can work, whatever the data. */
+static bool works(const wanted *x, ts_error *e)
+{
+    if (x->value < 0 || (x->value >= x->least && !(x->below_1 && x->value >= 1)))
+        return true;
+    bench_fail(e, TS_USAGE, "--%s %.9g: must be at least %.3g%s", x->option, x->value, x->least,
+               x->below_1 ? " and below 1" : "");
+    return bench_hint(e, "left out, it is the optimizer's own");
 }
 
 static bool takes_settings(const train_wish *w, const char *own, ts_error *e)
@@ -49,6 +62,9 @@ static bool takes_settings(const train_wish *w, const char *own, ts_error *e)
             bench_fail(e, TS_USAGE, "--%s: %s has no such setting", all[i].option, w->optimizer);
             return bench_hint(e, "its own are %s", list);
         }
+    for (int i = 0; i < N_SETTING; i++)
+        if (!works(&all[i], e))
+            return false;
     if (!w->nesterov || w->momentum > 0)
         return true;
     bench_fail(e, TS_USAGE, "--nesterov goes with --momentum, which is not given");

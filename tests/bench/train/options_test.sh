@@ -43,6 +43,13 @@ expect 2 '--momentum: adamw has no such setting' train model.json --tokenizer vo
 expect 2 'its own are --weight-decay, --beta1, --beta2, --eps' train model.json --tokenizer vocab.txt --data train.tsv --momentum 0.9 -o none
 expect 2 '--beta1: sgd has no such setting' train model.json --tokenizer vocab.txt --data train.tsv --optimizer sgd --beta1 0.9 -o none
 expect 2 '--nesterov: adam has no such setting' train model.json --tokenizer vocab.txt --data train.tsv --optimizer adam --nesterov -o none
+# what no step can work with is said before the first one
+set -- train model.json --tokenizer vocab.txt --data train.tsv --batch 8 --steps 2 -o none
+expect 2 '--beta1 1: must be at least 0 and below 1' "$@" --beta1 1
+expect 2 '--beta2 1: must be at least 0 and below 1' "$@" --optimizer adam --beta2 1
+expect 2 '--eps 0: must be at least 1.18e-38' "$@" --eps 0
+expect 2 '--eps 1e-60: must be at least 1.18e-38' "$@" --optimizer adafactor --eps 1e-60
+train edge --batch 8 --steps 2 --beta1 0 --beta2 0 --eps 1.2e-38
 set -- --steps 1 --batch 8 --lr 0.5 --warmup 0 --schedule constant --clip 0 --optimizer sgd --momentum 0.9
 train level "$@"
 train ahead "$@" --nesterov
