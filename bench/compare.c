@@ -18,11 +18,25 @@ static const double THRESHOLD = 0.01;
 static const struct {
     const char *path;
     bool forbids;
-} conditions[] = {{"environment/cpu", true},   {"environment/threads", true},   {"environment/isa", true},
-                  {"config/target", true},     {"config/seed", true},           {"model/hash", true},
-                  {"model/inputs", true},      {"environment/governor", false}, {"environment/microcode", false},
-                  {"environment/os", false},   {"environment/libc", false},     {"environment/huge_pages", false},
-                  {"environment/tool", false}, {"environment/machine", false},  {"environment/hypervisor_name", false}};
+} conditions[] = {
+    {"environment/cpu", true},
+    {"environment/threads", true},
+    {"environment/isa", true},
+    {"config/target", true},
+    {"config/seed", true},
+    {"model/hash", true},
+    {"model/inputs", true},
+    {"environment/governor", false},
+    {"environment/microcode", false},
+    {"environment/os", false},
+    {"environment/libc", false},
+    {"environment/huge_pages", false},
+    {"environment/tool/version", false},
+    {"environment/tool/built_with", false},
+    {"environment/tool/build", false},
+    {"environment/tool/revision", false},
+    {"environment/machine/text", false}, /* all that plans are made for, and not what happens to be free */
+    {"environment/hypervisor_name", false}};
 
 typedef struct pair_of_files {
     cJSON *before, *after;

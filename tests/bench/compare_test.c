@@ -79,6 +79,44 @@ static void test_conditions(void)
     free(there);
 }
 
+/* Results from a machine with so many bytes free, by a tool of that revision. */
+static char *results_from(const char *machine, double free_bytes, const char *revision)
+{
+    char *text = results_of("s", 1e7, "cpu", "VALID", 1);
+    cJSON *v = cJSON_Parse(text), *environment = cJSON_GetObjectItemCaseSensitive(v, "environment");
+    cJSON *m = js_object(environment, "machine"), *tool = js_object(environment, "tool");
+    js_number(m, "free_memory_bytes", free_bytes);
+    js_text(m, "text", machine);
+    js_text(tool, "version", "1");
+    js_text(tool, "revision", revision);
+    free(text);
+    text = js_print(v, false);
+    cJSON_Delete(v);
+    return text;
+}
+
+/* What is free at the time is no difference; what differs is named by itself. */
+static void test_machines(void)
+{
+    char *idle = results_from("core:2", 1e9, "a"), *full = results_from("core:2", 1e6, "a");
+    char *other = results_from("core:4", 1e9, "b");
+    compare_options o = {.before = idle, .after = full};
+    ts_error e = {0};
+    cJSON *v = compared(&o, &e);
+    CHECK(cJSON_GetArraySize(js_get(v, "differences")) == 0);
+    cJSON_Delete(v);
+    o.after = other;
+    v = compared(&o, &e);
+    char *list = js_print(js_get(v, "differences"), false);
+    CHECK_TEXT(list, "[{\"key\":\"environment/tool/revision\",\"before\":\"a\",\"after\":\"b\"},"
+                     "{\"key\":\"environment/machine/text\",\"before\":\"core:2\",\"after\":\"core:4\"}]");
+    free(list);
+    cJSON_Delete(v);
+    free(idle);
+    free(full);
+    free(other);
+}
+
 static void test_candidates(void)
 {
     char *a = results_of("one", 1e7, "cpu", "VALID", 1), *b = results_of("two", 1e7, "cpu", "VALID", 2);
@@ -103,6 +141,7 @@ int main(void)
 {
     test_verdicts();
     test_conditions();
+    test_machines();
     test_candidates();
     return check_done();
 }
