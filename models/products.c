@@ -1,7 +1,7 @@
 /* products.c - what share of the multiply-add peak do products reach by themselves? A chain with weights of its own, as
  * cold as a network's: x [m,k] @ [k,n] @ [n,k] @ ...; and one as training has it, of two matrices that are new at every
  * step and lie as they were made, so that either may have to be read across. */
-#include "tessera.h"
+#include "models/parts/maker.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +9,8 @@
 static bool products(ts_model *m, ts_graph *g, ts_error *e)
 {
     const int64_t rows = ts_dim(m, "m"), side[2] = {ts_dim(m, "k"), ts_dim(m, "n")}, count = ts_dim(m, "layers");
+    if (!maker_within(m, "layers", 0, 1 << 12, "products in the chain", e))
+        return false;
     ts_tensor x = ts_input(g, "x", TS_F32, 2, (int64_t[]){rows, side[0]});
     for (int64_t i = 0; i < count; i++) {
         const int64_t in = side[i % 2], out = side[(i + 1) % 2];
@@ -26,7 +28,10 @@ static bool products(ts_model *m, ts_graph *g, ts_error *e)
 static bool fresh(ts_model *m, ts_graph *g, ts_error *e)
 {
     const int64_t rows = ts_dim(m, "m"), depth = ts_dim(m, "k"), columns = ts_dim(m, "n");
-    const bool left = ts_dim(m, "left") != 0, right = ts_dim(m, "right") != 0;
+    const int64_t left = ts_dim(m, "left"), right = ts_dim(m, "right");
+    if (!maker_within(m, "left", 0, 1, "1: a lies transposed", e) ||
+        !maker_within(m, "right", 0, 1, "1: b lies transposed", e))
+        return false;
     ts_tensor a = ts_input(g, "a", TS_F32, 2, (int64_t[]){left ? depth : rows, left ? rows : depth});
     ts_tensor b = ts_input(g, "b", TS_F32, 2, (int64_t[]){right ? columns : depth, right ? depth : columns});
     if (left)

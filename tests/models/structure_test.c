@@ -274,6 +274,12 @@ static void test_refusals(void)
         {"resnet-18", "size=0",
          "built-in model resnet-18: dimension \"size\" is 0, but must be 1 to 32768 (height and width of the images)\n"
          "  hint: --dim size=1"},
+        {"products", "layers=5000",
+         "built-in model products: dimension \"layers\" is 5000, but must be 0 to 4096 (products in the chain)\n"
+         "  hint: --dim layers=4096"},
+        {"product-fresh", "right=2",
+         "built-in model product-fresh: dimension \"right\" is 2, but must be 0 to 1 (1: b lies transposed)\n"
+         "  hint: --dim right=1"},
         {"resnet-18", "batch=2147483647 size=32768",
          NULL}, /* more elements than any machine has: refused by the graph, in its own words */
         {"bert-tiny", "length=9", NULL},
