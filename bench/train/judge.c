@@ -4,6 +4,7 @@
 #include "bench/train/step.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,9 +103,19 @@ void judge_free(judge *j)
 
 typedef struct tally {
     double loss, right;
-    int64_t n;
+    int64_t n, bad, bad_first;
     bool classes;
 } tally;
+
+/* One more example; says whether the outputs for it are numbers. `of` is none if one of those that matter is. */
+static bool add_example(tally *t, double of)
+{
+    const bool fine = isfinite(of);
+    if (!fine && !t->bad++)
+        t->bad_first = t->n;
+    t->n++;
+    return fine;
+}
 
 /* What is to be known of a row of logits x[c]: numbers for each, so that a vocabulary of them never leaves the plan. */
 enum { MOST, SUM, SAID, LABEL, FACTS }; /* max x, sum of exp(x - max x), the place of max x, x at the label */
@@ -133,7 +144,8 @@ static reading add_row(const ts_array *fact, int64_t row, int64_t label, tally *
     const double log_sum = log(ts_array_at(&fact[SUM], row)),
                  logp = ts_array_at(&fact[LABEL], row) - ts_array_at(&fact[MOST], row) - log_sum;
     const reading r = {exp(logp), exp(-log_sum), (int64_t)ts_array_at(&fact[SAID], row)};
-    t->loss -= logp, t->right += r.said == label, t->n++, t->classes = true;
+    const bool fine = add_example(t, log_sum);
+    t->loss -= logp, t->right += fine && r.said == label, t->classes = true;
     return r;
 }
 
@@ -143,7 +155,8 @@ static reading add_value(const net *n, const ts_array *y, int64_t row, const ts_
     const bool own = n->wish->loss != NULL;
     const reading r = {.score = ts_array_at(y, own ? 0 : row)};
     const double away = own ? 0 : r.score - ts_array_at(label, row);
-    t->loss += own ? r.score : away * away, t->n++;
+    t->loss += own ? r.score : away * away;
+    add_example(t, r.score);
     return r;
 }
 
@@ -199,7 +212,7 @@ bool judge_data(judge *j, const data *d, bool each, const ts_options *o, verdict
             o->progress(o->user, "judging batch", (int)(first / n->batch) + 1, (int)((whole - 1) / n->batch) + 1);
     }
     free(which), free(all);
-    out->n = t.n;
+    out->n = t.n, out->bad = t.bad, out->bad_first = t.bad_first;
     out->loss = t.n ? t.loss / (double)t.n : NAN, out->accuracy = t.classes ? t.right / (double)t.n : NAN;
     if (!good)
         verdict_free(out);
@@ -210,4 +223,11 @@ void verdict_free(verdict *v)
 {
     free(v->score), free(v->said), free(v->sure);
     v->score = v->sure = NULL, v->said = NULL;
+}
+
+bool verdict_warns(const verdict *v, char out[VERDICT_TEXT])
+{
+    snprintf(out, VERDICT_TEXT, "for %lld of %lld examples the outputs are NaN or infinite, first for example %lld",
+             (long long)v->bad, (long long)v->n, (long long)v->bad_first);
+    return v->bad > 0;
 }

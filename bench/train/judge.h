@@ -15,8 +15,9 @@ bool judge_plan(judge *j, const ts_options *o, ts_error *e); /* a plan for the l
 void judge_free(judge *j);
 
 typedef struct verdict {
-    int64_t n;             /* examples, or tokens */
-    double loss, accuracy; /* means; accuracy NaN where there is none */
+    int64_t n;              /* examples, or tokens */
+    double loss, accuracy;  /* means; accuracy NaN where there is none */
+    int64_t bad, bad_first; /* for how many of n the model's outputs are NaN or infinite, and the first of them */
     /* Each example's own, if asked for: probability of its label, the class said and that one's probability; without
      * classes the score is the value itself. */
     double *score, *sure;
@@ -24,4 +25,6 @@ typedef struct verdict {
 } verdict;
 bool judge_data(judge *j, const data *d, bool each, const ts_options *o, verdict *out, ts_error *e);
 void verdict_free(verdict *v);
+enum { VERDICT_TEXT = 200 };
+bool verdict_warns(const verdict *v, char out[VERDICT_TEXT]); /* of outputs that are no numbers */
 #endif

@@ -79,6 +79,9 @@ static bool evaluate(training *t, ts_error *e)
     verdict_free(&v);
     if (!good)
         return false;
+    char warning[VERDICT_TEXT];
+    if (verdict_warns(&v, warning))
+        say(t, NEWS_WARNING, "step %lld: %s", (long long)t->done, warning);
     cJSON *row = cJSON_CreateObject();
     js_number(row, "step", (double)(t->done - 1));
     js_number(row, "eval_loss", v.loss), js_number(row, "eval_accuracy", v.accuracy), js_number(row, "n", (double)v.n);

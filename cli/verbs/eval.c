@@ -24,6 +24,9 @@ static bool work(const args *a, asked *out, ts_error *e)
     progress_end(&p);
     if (good && *out->weights.note)
         console_warn(&a->console, "%s", out->weights.note);
+    char warning[VERDICT_TEXT];
+    if (good && verdict_warns(&out->verdict, warning))
+        console_warn(&a->console, "%s", warning);
     if (good && out->data.cut)
         console_note(&a->console, "%lld of %lld texts are longer than %lld tokens and are cut, the first in line %lld",
                      (long long)out->data.cut, (long long)out->data.n, (long long)out->weights.wish.length,

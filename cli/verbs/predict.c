@@ -75,6 +75,9 @@ static int run(const args *a, ts_error *e)
     if (gather(a, &t, e) && run_predict(args_noun(a, 0), t.n, t.all, &o, &q, e)) {
         if (*q.weights.note)
             console_warn(&a->console, "%s", q.weights.note);
+        char warning[VERDICT_TEXT];
+        if (verdict_warns(&q.verdict, warning))
+            console_warn(&a->console, "%s", warning);
         if (q.data.cut)
             console_note(&a->console, "%lld of %lld texts are longer than %lld tokens and are cut",
                          (long long)q.data.cut, (long long)t.n, (long long)q.weights.wish.length);

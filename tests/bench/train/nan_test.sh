@@ -39,6 +39,7 @@ x[23, 4] = np.nan
 np.save("x.npy", x)
 x[23, 4] = np.inf
 np.save("infinite.npy", x)
+np.save("none.npy", x * np.float32("nan")), np.save("zeros.npy", np.zeros(40, int))
 header, data = {}, w.tobytes()
 header = json.dumps({"w": {"dtype": "F32", "shape": [6, 2], "data_offsets": [0, 48]}}).encode()
 for name, first in (("line", w), ("broken", w * np.float32("nan"))):
@@ -56,6 +57,25 @@ says far 'the data has an infinity: example 23 of "x"'
 expect 0 'skipped; the gradient of w is not finite; the data has a NaN: example 23 of "x"' train --resume data --on-nan skip
 [ "$(grep -c '"skipped":true' data/metrics.jsonl)" = 3 ] || wrong "three epochs with a bad example skip another number of steps"
 grep -q '3 steps were skipped' data/report.html || wrong "the page does not tell of skipped steps"
+
+# outputs that are none are said of, and name no class
+expect 0 'for 1 of 40 examples the outputs are NaN or infinite, first for example 23' eval data --data x=x.npy --data label=y.npy
+"$TESSERA" eval data --data x=none.npy --data label=zeros.npy --json >none.eval 2>/dev/null
+grep -q '"accuracy":[[:space:]]*0,' none.eval || wrong "a class is said where there is no number" "$(cat none.eval)"
+expect 0 'warning: step 5: for 1 of 40 examples the outputs are NaN or infinite, first for example 23' train line.json \
+    --data x=good.npy "$@" --epochs 1 --eval x=x.npy --eval label=y.npy -q -o judged
+mkdir texts && cp model.json weights.safetensors vocab.txt texts
+"$TESSERA" train texts/model.json --tokenizer texts/vocab.txt --data train.tsv --labels 2 --length 12 --steps 2 --freeze 'dense.bias' \
+    -q -o frozen || wrong "training with a weight that stays fails"
+"${PYTHON:-python3}" - <<'PY'
+import json
+data = bytearray(open("texts/weights.safetensors", "rb").read())
+n = int.from_bytes(data[:8], "little")
+a, b = json.loads(data[8:8 + n])["dense.bias"]["data_offsets"]
+data[8 + n + a:8 + n + b] = b"\0\0\xc0\x7f" * ((b - a) // 4)
+open("texts/weights.safetensors", "wb").write(data)
+PY
+expect 0 'for 1 of 1 examples the outputs are NaN or infinite, first for example 0' predict frozen --text 'a superb film'
 
 # a learning rate that is too high: errors grow until their square is an infinity, and its kernel is named
 try 10 grows line.json --data x=good.npy --data label=real.npy --task regress --batch 8 --epochs 100 --lr 4 --optimizer sgd \
