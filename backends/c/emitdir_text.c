@@ -126,6 +126,8 @@ const char *const emit_main_lines[] = {
     "        ok = fail(file, \"does not hold \", port->npy);",
     "    else if (fread(data, 1, port->bytes, f) != port->bytes)",
     "        ok = fail(file, \"is too short\", \"\");",
+    "    else if (fgetc(f) != EOF)",
+    "        ok = fail(file, \"has bytes behind its values\", \"\");",
     "    fclose(f);",
     "    return ok;",
     "}",

@@ -89,7 +89,8 @@ static void test_program(rig *g, int threads)
 {
     static const char *const make[] = {"make", "-s", NULL}, *const run[] = {"./model", "x.npy", NULL},
                              *const zeros[] = {"./model", NULL}, *const wrong[] = {"./model", "output1.npy", NULL},
-                             *const many[] = {"./model", "x.npy", "x.npy", NULL};
+                             *const many[] = {"./model", "x.npy", "x.npy", NULL},
+                             *const longer[] = {"sh", "-c", "cat x.npy x.npy >longer.npy; ./model longer.npy", NULL};
     err e = {0};
     char *dir = rig_path(g, arena_format(&g->memory, "emitted%d", threads));
     emit_parts p = parts(threads);
@@ -111,6 +112,7 @@ static void test_program(rig *g, int threads)
     check_outputs(dir, g, &x, threads);
     char *log = arena_format(&g->memory, "%s/log", dir);
     CHECK(rig_program(dir, wrong) == 1 && strstr(content(g, log), "output1.npy: does not hold {'descr': '<f4'"));
+    CHECK(rig_program(dir, longer) == 1 && strstr(content(g, log), "longer.npy: has bytes behind its values"));
     CHECK(rig_program(dir, many) == 2 && strstr(content(g, log), "usage: ./model [1 .npy files]"));
     ((float *)x.data)[0] = 2;
     CHECK(ts_npy_write(arena_format(&g->memory, "%s/x.npy", dir), &x, &e));
