@@ -309,13 +309,14 @@ static bool has_core(const kernel *k)
 
 static void write_function(emitter *m, text *out, const char *name)
 {
+    const bool empty = !m->body.len; /* a kernel without elements touches nothing */
     text_add(out, "void %s(void *const *at, char *scratch, int *fault, long part, long parts)\n{\n", name);
-    for (int i = 0; i < m->n_operand; i++) {
+    for (int i = 0; !empty && i < m->n_operand; i++) {
         const operand *o = &m->operand[i];
         text_add(out, "    %s%s *%s = at[%d];\n", o->written ? "" : "const ", c_memory(stored_as(m->p, o->node)),
                  o->name, i);
     }
-    text_add(out, "    (void)scratch, (void)fault, (void)part, (void)parts;\n");
+    text_add(out, "    %s(void)scratch, (void)fault, (void)part, (void)parts;\n", empty ? "(void)at, " : "");
     if (!has_core(m->k))
         text_add(out, "    if (part) return;\n");
     text_add(out, "%s}\n", text_str(&m->body));

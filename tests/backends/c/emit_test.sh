@@ -70,6 +70,17 @@ cp -r again before
 expect 8 "cannot write 'again': the folder is not empty" emit bert-tiny --dim seq=8 -o again
 diff -r again before >&2 || wrong "a refusal changed the folder"
 
+# a kernel without elements: a product of no rows, rows of numbers that sum up to 1 and are none
+echo '{"format": "graph/1", "name": "none", "opset": {"": 17}, "outputs": [{"name": "y"}],
+    "inputs": [{"name": "a", "dtype": "f32", "shape": [0, 5]}, {"name": "b", "dtype": "f32", "shape": [5, 4]}],
+    "nodes": [{"op": "MatMul", "in": ["a", "b"], "out": ["c"]}, {"op": "Softmax", "in": ["c"], "out": ["y"]}]}' >none.json
+expect 0 "wrote none; build it" emit none.json -o none
+built none
+if command -v clang >/dev/null; then
+    (cd none && make -s clean)
+    built none CC=clang
+fi
+
 # windows: tiles at edges take their place as numbers, and only those that they use
 python3 -c 'import numpy as np; np.save("image.npy", np.random.default_rng(2).standard_normal((1, 3, 32, 32), np.float32))'
 expect 0 "wrote windows; build it" emit resnet-tiny --threads 2 -o windows
