@@ -54,7 +54,8 @@ bool bench_run(const bench_options *o, char **results, ts_error *e);
  * such JSON. */
 typedef struct bench_view {
     bool colour;
-    int width; /* columns; 0: not limited */
+    int width;  /* columns; 0: not limited */
+    bool quiet; /* no notes */
 } bench_view;
 char *bench_table(const char *results, const bench_view *v, ts_error *e);
 

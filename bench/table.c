@@ -221,6 +221,8 @@ static void put_reason(const table *t, const cJSON *v, const cJSON *comparison)
 static void put_notes(const table *t, const cJSON *v)
 {
     const cJSON *n;
+    if (t->view->quiet)
+        return;
     cJSON_ArrayForEach(n, js_get(v, "notes"))
     {
         fputs("note: ", t->f);

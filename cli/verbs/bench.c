@@ -149,7 +149,7 @@ static bool publish(const args *a, const char *results, ts_error *e)
         return true;
     if (a->console.json)
         return outfile_write("-", results, e);
-    bench_view view = {.colour = a->console.color_out, .width = console_width()};
+    bench_view view = {.colour = a->console.color_out, .width = console_width(), .quiet = a->console.quiet};
     char *table = bench_table(results, &view, e);
     if (!table)
         return false;

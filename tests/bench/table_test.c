@@ -44,6 +44,10 @@ static void test_table(void)
     char *plain = bench_table(results, NULL, &e);
     CHECK_TEXT(plain, expected);
     free(plain);
+    char *quiet = bench_table(results, &(bench_view){.quiet = true}, &e);
+    CHECK(quiet != NULL && strncmp(quiet, expected, strlen(quiet)) == 0 && strstr(quiet, "note: ") == NULL);
+    CHECK(quiet != NULL && strcmp(expected + strlen(quiet), "note: 2 of 300 samples flagged\n") == 0);
+    free(quiet);
     bench_view view = {.colour = true, .width = 78};
     char *coloured = bench_table(results, &view, &e);
     CHECK(coloured != NULL && strstr(coloured, "\033[32mFASTER\033[0m") != NULL);
