@@ -54,7 +54,11 @@ void manual_markdown(FILE *f)
     fputs("# Commands\n\nWritten by `tessera help --markdown` from the tables that the command itself uses.\n"
           "Options may stand anywhere; `--` ends them; `--name=value` and `--name value` mean the same; the last one "
           "counts\n"
-          "where an option is not said to be repeated. `-` as a file is standard input or output.\n"
+          "where an option is not said to be repeated. `-` is standard output for the files that bench, report, schema "
+          "and show\n"
+          "write, and standard input for the results that compare and report read and for `predict --file`; elsewhere "
+          "it is\n"
+          "the name of a file.\n"
           "What --json prints, and every other file in JSON, has a JSON Schema in [formats](formats).\n",
           f);
     for (int i = 0; verbs[i]; i++) {

@@ -13,6 +13,23 @@ page() { # page FILE ARGUMENT...: docs/FILE is what the command prints
 page commands.md help
 page operators.md ops --onnx
 page gradients.md ops --grad
+# `-` is what the page says
+writes() { # BEGINNING ARGUMENT...: standard output holds a line that begins so
+    checked=$((checked + 1))
+    text=$1
+    shift
+    "$TESSERA" "$@" -q <"$dir/results.json" 2>"$dir/err" | grep -q "^$text" || wrong "tessera $*: no $text" "$(cat "$dir/err")"
+}
+set -- --dim m=8 --dim n=32 --dim k=32 --dim layers=1 --launches 1 --min-time 10ms -q
+"$TESSERA" bench products "$@" -o - >"$dir/results.json" || wrong "bench -o - fails"
+writes '<!DOCTYPE html>' report - -o -
+writes 'guess (-) vs guess (' compare "$dir/results.json" -
+writes '<!DOCTYPE html>' bench products "$@" --report -
+writes 'digraph' show bert-tiny --dot -
+writes '  "format": "tiling/1"' schema init resnet-tiny -o -
+cd "$dir" || exit 1
+expect 3 'no schema "-"' schema lint - bert-tiny
+expect 8 'no file, folder or built-in model "-"' run -
 "$TESSERA" help --man >"$dir/tessera.1" || wrong "no manual page"
 if command -v groff >/dev/null; then
     checked=$((checked + 1))
