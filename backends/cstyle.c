@@ -72,8 +72,10 @@ static bool is_double(const writer *w, dtype d)
 void c_literal(text *t, const expr *x, bool wide)
 {
     if (!is_real(x)) {
-        const int64_t v = x->is_whole ? x->whole : (int64_t)x->lit;
-        if (v == INT64_MIN)
+        const int64_t v = x->whole;
+        if (x->dtype == TS_U64 && v < 0)
+            text_add(t, "%lluu", (unsigned long long)v);
+        else if (v == INT64_MIN)
             text_add(t, "INT64_MIN");
         else
             text_add(t, v < 0 ? "(%lld)" : "%lld", (long long)v);

@@ -261,9 +261,7 @@ void block_eval(block *b, const expr *x, const vec *active, vec *out)
 {
     out->same = true;
     switch (x->kind) {
-    case X_LIT:
-        out->v[0] = is_real(x) ? (value){.d = x->lit} : (value){.i = x->is_whole ? x->whole : (int64_t)x->lit};
-        return;
+    case X_LIT: out->v[0] = is_real(x) ? (value){.d = x->lit} : (value){.i = x->whole}; return;
     case X_AXIS:
         out->v[0].i = b->axis[x->axis];
         if (b->varying >> x->axis & 1) {

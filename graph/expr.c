@@ -66,20 +66,36 @@ static dtype meet(int n, const expr *const *arg)
     return fraction && dtype_class(d) != D_REAL ? TS_F64 : d;
 }
 
+static int64_t whole_in(dtype d, const expr *a) /* a literal wraps or saturates as what is cast while it runs */
+{
+    unsigned char b[16];
+    if (a->is_whole)
+        store_whole(d, b, 0, a->whole);
+    else
+        store_real(d, b, 0, a->lit);
+    return load_whole(d, b, 0);
+}
+
 static const expr *retype(arena *m, dtype d, const expr *a) /* a literal takes the type; anything else is cast */
 {
     if (!weak(a))
         return x_cast(m, d, a);
     expr *x = make(m, X_LIT, d);
-    *x = *a, x->dtype = d;
-    if (dtype_class(d) == D_REAL)
-        return x->is_whole = false, x;
-    if (!a->is_whole)
-        x->whole = isfinite(a->lit) ? (int64_t)a->lit : a->lit < 0 ? INT64_MIN : INT64_MAX;
-    if (d == TS_BOOL)
-        x->whole = x->whole != 0;
-    x->is_whole = true, x->lit = (double)x->whole;
+    *x = *a, x->dtype = d, x->is_whole = dtype_class(d) != D_REAL;
+    if (x->is_whole) {
+        x->whole = whole_in(d, a);
+        x->lit = d == TS_U64 ? (double)(uint64_t)x->whole : (double)x->whole;
+    }
     return x;
+}
+
+/* Whole literals are compared as the numbers that they are, whatever the other side can hold. */
+static dtype compared(dtype d, int n, const expr *const *arg)
+{
+    for (int i = 0; i < n; i++)
+        if (weak(arg[i]) && dtype_class(d) == D_WHOLE && d != TS_U64 && whole_in(d, arg[i]) != arg[i]->whole)
+            return TS_I64;
+    return d;
 }
 
 const expr *x_load(arena *m, const node *from, const expr *const *subscript)
@@ -154,6 +170,8 @@ const expr *x_call(arena *m, const char *name, int n, const expr *const *in)
     MUST(f && f->arity == n);
     const int first = f->result == R_SECOND ? 1 : 0;
     dtype d = meet(n - first, in + first);
+    if (f->result == R_BOOL)
+        d = compared(d, n, in);
     if (dtype_class(d) == D_REAL ? !f->real : !f->whole)
         d = f->whole ? TS_BOOL : dtype_float(d);
     bool all_weak = true;

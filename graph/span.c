@@ -172,7 +172,7 @@ static span of_expr(const span_box *b, const expr *x, int depth)
         return any_of(x->dtype == TS_N_DTYPE ? TS_F64 : x->dtype);
     switch (x->kind) {
     case X_LIT: {
-        const double v = x->is_whole ? (double)x->whole : x->lit;
+        const double v = x->lit;
         return v == v ? (span){v, v} : any_of(TS_F64);
     }
     case X_AXIS: return b->axis[x->axis];

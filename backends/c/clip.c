@@ -23,7 +23,7 @@ static bool is_guard(const expr *x, double otherwise)
     if (x->kind != X_CALL || x->n != 3 || x->fn->result != R_SECOND)
         return false;
     const expr *y = uncast(x->arg[2]);
-    return y->kind == X_LIT && (y->is_whole ? (double)y->whole : y->lit) == otherwise;
+    return y->kind == X_LIT && y->lit == otherwise;
 }
 
 static const expr *find_guard(const expr *fold)

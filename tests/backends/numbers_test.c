@@ -1,0 +1,80 @@
+/* Numbers at the ends of their dtypes, between two of them, and zeros of either sign: what numpy says, interpreted and
+ * compiled. */
+#include "graph/type.h"
+#include "tests/check.h"
+
+#include "tessera.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { N = 4 };
+
+static const struct row {
+    const char *call;
+    ts_dtype dtype;
+    double a[N], b[N], want[N];
+} rows[] = {
+    /* literals wrap and saturate as what is cast; in comparisons they are the numbers that they are */
+    {"formula text=max(a,i32(3000000000))", TS_I32, {0, -1, 5, -0x1p31}, {0}, {0, -1, 5, -1294967296}},
+    {"formula text=a<i32(2147483647)+i32(1)", TS_I32, {0, -1, 5, -0x1p31}, {0}, {0, 0, 0, 0}},
+    {"formula text=a<3000000000", TS_I32, {0, -1, 5, -0x1p31}, {0}, {1, 1, 1, 1}},
+    {"formula text=u32(a)<=u32(-1)", TS_I32, {0, -1, 5, -0x1p31}, {0}, {1, 1, 1, 1}},
+    {"formula text=f64(i32(2147483647)+i32(1))+f64(a)",
+     TS_I32,
+     {0, -1, 5, 7},
+     {0}, //
+     {-0x1p31, -0x1p31 - 1, -0x1p31 + 5, -0x1p31 + 7}},
+    {"formula text=f64(i64(1e300))+f64(a)",
+     TS_F64,
+     {0, -0x1p62, 0x1p62, -0x1p63},
+     {0}, //
+     {0x1p63, 0x1p62, 0x1.8p63, 0}},
+    {"formula text=i64(nan)+a", TS_I64, {0, -1, 5, 7}, {0}, {0, -1, 5, 7}},
+    {"formula text=f64(a<0?u64(1e19):u64(5))", TS_I32, {0, -1, 5, -7}, {0}, {5, 1e19, 5, 1e19}},
+};
+
+static void put(ts_array *a, ts_dtype d, const double *value)
+{
+    ts_error e = {0};
+    CHECK(ts_array_make(a, d, 1, (int64_t[]){N}, &e));
+    for (int i = 0; i < N; i++)
+        store_real(d, a->data, i, value[i]);
+}
+
+static bool same(double a, double b)
+{
+    return isnan(b) ? isnan(a) : a == b && signbit(a) == signbit(b);
+}
+
+static void check(const struct row *r, const char *target)
+{
+    ts_error e = {0};
+    ts_graph *g = ts_graph_make();
+    ts_array in[2], y = {0};
+    put(&in[0], r->dtype, r->a), put(&in[1], r->dtype, r->b);
+    const ts_given given[] = {{"a", in[0]}, {"b", in[1]}};
+    ts_tensor t[2];
+    for (int i = 0; i < 2; i++)
+        t[i] = ts_input(g, given[i].name, r->dtype, 1, (int64_t[]){N});
+    bool two = false;
+    for (int i = 0; i < N; i++)
+        two = two || r->b[i] != 0;
+    ts_tensor made = ts_call(g, r->call, 1 + two, t);
+    if (CHECK(ts_eval(1, &made, 1 + two, given, &(ts_options){.target = target, .threads = 1}, &y, &e))) {
+        for (int i = 0; i < N; i++)
+            if (!CHECK(same(ts_array_at(&y, i), r->want[i])))
+                printf("  %s of %s, %s: %.17g, %.17g gives %.17g, not %.17g\n", r->call, ts_dtype_name(r->dtype),
+                       target, r->a[i], r->b[i], ts_array_at(&y, i), r->want[i]);
+    } else
+        printf("  %s: %s\n", r->call, e.text);
+    ts_array_free(&y), ts_array_free(&in[0]), ts_array_free(&in[1]);
+    ts_graph_free(g);
+}
+
+int main(void)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check(&rows[i], "interp"), check(&rows[i], "c");
+    return check_done();
+}
