@@ -200,7 +200,7 @@ static value cast(const expr *x, value a)
 /* ---- folds ---- */
 static value unit_of(const expr *x)
 {
-    return is_real(x) ? (value){.d = x->fn->unit} : (value){.i = x_unit_whole(x)};
+    return is_real(x) ? (value){.d = x->fn->unit} : (value){.i = x_unit_whole(x->fn, x->dtype)};
 }
 
 static void combine(block *b, const expr *x, vec *acc, vec *y)

@@ -108,17 +108,17 @@ const expr *x_load(arena *m, const node *from, const expr *const *subscript)
     return x;
 }
 
-int64_t x_unit_whole(const expr *fold)
+int64_t x_unit_whole(const fn *f, dtype d)
 {
-    unsigned char b[16];
-    store_real(fold->dtype, b, 0, fold->fn->unit); /* infinities become the ends of the range */
-    return load_whole(fold->dtype, b, 0);
+    const int64_t most = (int64_t)(UINT64_MAX >> (64 - dtype_bits(d) + dtype_signed(d)));
+    if (!isinf(f->unit))
+        return (int64_t)f->unit;
+    return d == TS_BOOL ? f->unit > 0 : f->unit > 0 ? most : dtype_signed(d) ? ~most : 0;
 }
 
-const expr *x_unit(arena *m, const expr *fold)
+const expr *x_unit(arena *m, const fn *f, dtype d)
 {
-    const bool real = dtype_class(fold->dtype) == D_REAL;
-    return retype(m, fold->dtype, real ? x_real(m, fold->fn->unit) : x_whole(m, x_unit_whole(fold)));
+    return retype(m, d, dtype_class(d) == D_REAL ? x_real(m, f->unit) : x_whole(m, x_unit_whole(f, d)));
 }
 
 static const expr *fold_call(arena *m, const fn *f, const expr *const *arg, dtype in, dtype out)

@@ -78,8 +78,8 @@ struct expr {
 
 const expr *x_real(arena *m, double v);
 const expr *x_whole(arena *m, int64_t v);
-const expr *x_unit(arena *m, const expr *fold); /* the literal that a fold of nothing is */
-int64_t x_unit_whole(const expr *fold);         /* the same of integers and truth values, as a number */
+const expr *x_unit(arena *m, const fn *f, dtype d); /* the literal that a fold of nothing is */
+int64_t x_unit_whole(const fn *f, dtype d);         /* the same of integers and truth values, as a number */
 const expr *x_axis(arena *m, int axis);
 const expr *x_load(arena *m, const node *from, const expr *const *subscript); /* as many subscripts as from has dims */
 const expr *x_call(arena *m, const char *fn, int n, const expr *const *arg);

@@ -157,10 +157,7 @@ const node *g_const(graph *g, const char *label, const type *t, const void *data
 const node *g_scalar(graph *g, dtype d, double v)
 {
     unsigned char bytes[16] = {0};
-    if (dtype_class(d) == D_REAL)
-        store_real(d, bytes, 0, v);
-    else
-        store_whole(d, bytes, 0, (int64_t)v);
+    store_real(d, bytes, 0, v);
     return g_const(g, NULL, &(type){.dtype = d}, bytes);
 }
 

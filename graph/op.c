@@ -79,7 +79,7 @@ static const expr *without_empty(void *user, const expr *x)
     const defn *d = user;
     for (int a = 0; x->kind == X_FOLD && a < d->n_axis; a++)
         if (x->folds >> a & 1 && d->extent[a] == 0)
-            return x_unit(d->mem, x);
+            return x_unit(d->mem, x->fn, x->dtype);
     return x;
 }
 

@@ -152,8 +152,9 @@ const expr *x_literal(arena *m, dtype d, double v)
 {
     if (dtype_class(d) == D_REAL)
         return x_real(m, v);
-    const bool fits = v > -9.2e18 && v < 9.2e18;
-    return x_whole(m, fits ? (int64_t)v : v < 0 ? INT64_MIN : INT64_MAX);
+    unsigned char bytes[16];
+    store_real(d, bytes, 0, v);
+    return x_whole(m, load_whole(d, bytes, 0));
 }
 
 double dtype_lowest(dtype d)

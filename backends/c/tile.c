@@ -16,7 +16,7 @@ static void clear_one(emitter *m)
     text line = {0};
     emit_acc(m, &line, false);
     text_add(&line, " = ");
-    c_literal(&line, x_unit(m->mem, m->fold), m->p->reference);
+    c_literal(&line, x_unit(m->mem, m->fold->fn, m->fold->dtype), m->p->reference);
     text_line(&m->body, "%s;", line.s);
     text_free(&line);
 }

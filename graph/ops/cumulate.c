@@ -2,7 +2,6 @@
  * one or two states. */
 #include "graph/rule.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- helpers ---- */
@@ -13,17 +12,6 @@ static const struct {
 static bool widens(const char *f) /* numpy adds and multiplies small integers as 64-bit ones */
 {
     return !strcmp(f, "add") || !strcmp(f, "mul");
-}
-
-/* What nothing combined gives. */
-static const expr *start_of(arena *m, const fn *f, dtype d)
-{
-    double v = f->unit;
-    if (dtype_class(d) != D_REAL && v < 0)
-        v = dtype_lowest(d);
-    else if (dtype_class(d) != D_REAL && v > 1)
-        v = dtype_signed(d) ? -1 - dtype_lowest(d) : ldexp(1, 8 * ts_dtype_bytes(d)) - 1;
-    return x_cast(m, d, x_literal(m, d, v));
 }
 
 /* ---- ONNX ---- */
@@ -102,7 +90,7 @@ static bool scan_body(defn *d, err *e)
     int axis;
     if (!attr_axis(d->node, "axis", t->rank, &axis, e))
         return false;
-    const expr *total = x_state(d->mem, own, 0), *before = x_state(d->mem, own, 1), *none = start_of(d->mem, f, own);
+    const expr *total = x_state(d->mem, own, 0), *before = x_state(d->mem, own, 1), *none = x_unit(d->mem, f, own);
     const expr *start[] = {none, none}, *x = x_cast(d->mem, own, defn_in(d, 0));
     const expr *step[] = {x2(d->mem, f->name, total, x), total};
     d->value = x_walk(d->mem, 0, axis, exclusive ? 2 : 1, start, step,
@@ -123,7 +111,7 @@ static bool place_body(defn *d, err *e)
     const expr *first = x1(d->mem, "isnan", x), *more = x2(d->mem, "lt", max ? best : x, max ? x : best);
     first = x2(d->mem, "and", first, x1(d->mem, "not", x1(d->mem, "isnan", best)));
     const expr *better = x2(d->mem, "or", more, first);
-    const expr *start[] = {start_of(d->mem, f, t), x_cast(d->mem, TS_I64, x_whole(d->mem, 0))};
+    const expr *start[] = {x_unit(d->mem, f, t), x_cast(d->mem, TS_I64, x_whole(d->mem, 0))};
     const expr *step[] = {x3(d->mem, "select", better, x, best),
                           x3(d->mem, "select", better, x_axis(d->mem, axis), at)};
     d->value = x_walk(d->mem, 0, axis, 2, start, step, at);

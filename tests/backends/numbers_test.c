@@ -32,6 +32,9 @@ static const struct row {
      {0x1p63, 0x1p62, 0x1.8p63, 0}},
     {"formula text=i64(nan)+a", TS_I64, {0, -1, 5, 7}, {0}, {0, -1, 5, 7}},
     {"formula text=f64(a<0?u64(1e19):u64(5))", TS_I32, {0, -1, 5, -7}, {0}, {5, 1e19, 5, 1e19}},
+    /* beyond what a signed integer holds */
+    {"cummin axis=0", TS_U64, {0x1p64, 0x1.8p63, 0x1p63, 5}, {0}, {0x1p64, 0x1.8p63, 0x1p63, 5}},
+    {"pad pads=[-1,1] value=1.5e19", TS_U64, {1, 2, 3, 4}, {0}, {2, 3, 4, 1.5e19}},
 };
 
 static void put(ts_array *a, ts_dtype d, const double *value)
@@ -72,9 +75,23 @@ static void check(const struct row *r, const char *target)
     ts_graph_free(g);
 }
 
+static void check_scalar(ts_dtype d, double given, double want)
+{
+    ts_error e = {0};
+    ts_graph *g = ts_graph_make();
+    ts_array y = {0};
+    ts_tensor t = ts_scalar(g, d, given);
+    if (CHECK(ts_eval(1, &t, 0, NULL, &(ts_options){.target = "interp"}, &y, &e)) && !CHECK(ts_array_at(&y, 0) == want))
+        printf("  scalar %s of %g is %.17g, not %.17g\n", ts_dtype_name(d), given, ts_array_at(&y, 0), want);
+    ts_array_free(&y);
+    ts_graph_free(g);
+}
+
 int main(void)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check(&rows[i], "interp"), check(&rows[i], "c");
+    check_scalar(TS_U64, 1e19, 1e19), check_scalar(TS_U64, -1, 0), check_scalar(TS_I64, 1e300, 0x1p63);
+    check_scalar(TS_I64, NAN, 0), check_scalar(TS_I32, -3e9, -0x1p31), check_scalar(TS_BOOL, 0.5, 1);
     return check_done();
 }
