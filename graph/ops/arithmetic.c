@@ -114,6 +114,14 @@ static bool divide_shape(const node *n, type *out, err *e) /* numpy: two integer
 }
 
 /* ---- body ---- */
+static bool divide_body(defn *d, err *e)
+{
+    const dtype to = d->node->type.dtype;
+    (void)e;
+    d->value = x2(d->mem, "div", x_cast(d->mem, to, defn_in(d, 0)), x_cast(d->mem, to, defn_in(d, 1)));
+    return true;
+}
+
 /* A constant exponent of 2, 3, 0.5 or -1 is products, a root or a quotient, not a call of pow. */
 static const expr *small_power(arena *m, const expr *a, double exponent)
 {
@@ -183,7 +191,7 @@ static const op divide_op = {
     .onnx_types = "Div:N",
     .onnx_undefined = (const onnx_note[]){{"Div", "An integer by 0 is 0; the least one by -1 is itself."}, {0}},
     .back = "Div a^ b^",
-    .arity = 2, .axes = "e", .text = "a / b", .shape = divide_shape, .cases = two};
+    .arity = 2, .axes = "e", .shape = divide_shape, .body = divide_body, .cases = two};
 
 static const op trunc_divide_op = {
     .name = "trunc_divide", .doc = "Quotient rounded towards zero; an integer by 0 is 0.",

@@ -15,6 +15,11 @@ static const struct row {
     ts_dtype dtype;
     double a[N], b[N], want[N];
 } rows[] = {
+    /* quotients of integers are f64, however few bits the integers have */
+    {"divide", TS_I8, {1, 2, -3, 100}, {7, 7, 7, 3}, {1 / 7.0, 2 / 7.0, -3 / 7.0, 100 / 3.0}},
+    {"divide", TS_U8, {1, 2, 255, 100}, {7, 7, 7, 3}, {1 / 7.0, 2 / 7.0, 255 / 7.0, 100 / 3.0}},
+    {"divide", TS_I16, {1, 2, -3, 100}, {7, 7, 7, 3}, {1 / 7.0, 2 / 7.0, -3 / 7.0, 100 / 3.0}},
+    {"divide", TS_U16, {1, 2, 65535, 100}, {7, 7, 7, 3}, {1 / 7.0, 2 / 7.0, 65535 / 7.0, 100 / 3.0}},
     /* literals wrap and saturate as what is cast; in comparisons they are the numbers that they are */
     {"formula text=max(a,i32(3000000000))", TS_I32, {0, -1, 5, -0x1p31}, {0}, {0, -1, 5, -1294967296}},
     {"formula text=a<i32(2147483647)+i32(1)", TS_I32, {0, -1, 5, -0x1p31}, {0}, {0, 0, 0, 0}},
