@@ -133,9 +133,10 @@ static void write_cast(writer *w, text *t, const expr *x)
     if (x->dtype == TS_BOOL)
         text_add(t, "("), c_expr(w, t, a), text_add(t, " != 0)");
     else if (is_real(x)) {
-        const bool rounds = *c_load(x->dtype) && !w->wide;
+        const bool rounds = *c_load(x->dtype) && !w->wide,
+                   wider = is_real(a) ? a->dtype == TS_F64 : dtype_bits(a->dtype) > 16;
         if (rounds)
-            text_add(t, "%s%s(float)(", c_load(x->dtype), c_store(x->dtype));
+            text_add(t, "%s%s%s(", c_load(x->dtype), c_store(x->dtype), wider ? "odd_float" : "(float)");
         else
             text_add(t, "(%s)(", c_value(x->dtype, w->wide));
         c_expr(w, t, a);

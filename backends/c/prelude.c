@@ -189,6 +189,14 @@ static const struct {
      "        for (int j = 0; j < 16; j++) memcpy(y + j * to_row + i, x + i * from_row + j, 4);\n"
      "#endif\n"
      "}\n"},
+    {"odd_float",
+     "FUNCTION float odd_float(double v) /* to odd: rounded once more, it is what rounding once would give */\n"
+     "{\n"
+     "    const float f = (float)v;\n"
+     "    const uint32_t u = float_bits(f);\n"
+     "    if ((double)f == v || v != v || u & 1) return f;\n"
+     "    return bits_float(fabs(v) > fabs((double)f) ? u + 1 : u - 1);\n"
+     "}\n"},
     {"half_to_float",
      "FUNCTION float half_to_float(uint16_t h) /* all in one line of lanes: no branch */\n"
      "{\n"

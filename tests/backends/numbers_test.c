@@ -40,6 +40,26 @@ static const struct row {
     /* beyond what a signed integer holds */
     {"cummin axis=0", TS_U64, {0x1p64, 0x1.8p63, 0x1p63, 5}, {0}, {0x1p64, 0x1.8p63, 0x1p63, 5}},
     {"pad pads=[-1,1] value=1.5e19", TS_U64, {1, 2, 3, 4}, {0}, {2, 3, 4, 1.5e19}},
+    /* beside the middle between two numbers, by less than f32 shows */
+    {"cast to=f16",
+     TS_F64,
+     {1 + 0x1p-11 + 0x1p-40, 1 + 0x1p-11, 65519.9999999999, 65520},
+     {0}, //
+     {1 + 0x1p-10, 1, 65504, INFINITY}},
+    {"cast to=f16", TS_F64, {0x1p-25 + 0x1p-60, -0x1p-25, 1e300, -1e-300}, {0}, {0x1p-24, -0.0, INFINITY, -0.0}},
+    {"cast to=bf16",
+     TS_F64,
+     {1 + 0x1p-8 + 0x1p-40, 1 + 0x3p-8 - 0x1p-40, NAN, -1e300},
+     {0}, //
+     {1 + 0x1p-7, 1 + 0x1p-7, NAN, -INFINITY}},
+    {"cast to=bf16",
+     TS_I32,
+     {0x1010001, 0x1010000, -0x1010001, 0x1030000},
+     {0}, //
+     {0x1020000, 0x1000000, -0x1020000, 0x1040000}},
+    {"cast to=bf16", TS_I64, {0x40400001, 0x40400000, -0x40400001, 3}, {0}, {0x40800000, 0x40000000, -0x40800000, 3}},
+    {"cast to=f8e4m3fn", TS_F64, {1.0625 + 0x1p-40, 1.0625, 464 + 0x1p-40, 464}, {0}, {1.125, 1, NAN, 448}},
+    {"cast to=f8e8m0", TS_F64, {1 + 0x1p-40, 1, 2 - 0x1p-40, 1e300}, {0}, {2, 1, 2, 0x1p127}},
 };
 
 static void put(ts_array *a, ts_dtype d, const double *value)
