@@ -59,7 +59,6 @@ REAL(ceil, ceil(x[0]))
 REAL(round, nearbyint(x[0]))
 REAL(trunc, trunc(x[0]))
 REAL(sign, x[0] > 0 ? 1 : x[0] < 0 ? -1 : x[0] == 0 ? 0 : x[0])
-REAL(floordiv, floor(x[0] / x[1]))
 REAL(fmod, fmod(x[0], x[1]))
 REAL(isnan, x[0] != x[0])
 REAL(isinf, isinf(x[0]) != 0)
@@ -71,7 +70,13 @@ REAL(select, x[0] != 0 ? x[1] : x[2])
 static double r_mod(const double *x) /* numpy: the sign of the divisor */
 {
     double r = fmod(x[0], x[1]);
-    return r != 0 && (r < 0) != (x[1] < 0) ? r + x[1] : r;
+    return r == 0 ? copysign(0, x[1]) : (r < 0) != (x[1] < 0) ? r + x[1] : r;
+}
+static double r_floordiv(const double *x) /* numpy: by the remainder; what rounding leaves beside a whole goes */
+{
+    const double y = x[0] / x[1], r = fmod(x[0], x[1]);
+    const double q = (x[0] - r) / x[1] - (r != 0 && (r < 0) != (x[1] < 0)), whole = floor(q);
+    return x[1] == 0 ? y : q == 0 ? copysign(0, y) : q - whole > 0.5 ? whole + 1 : whole;
 }
 
 WHOLE(add, WRAP(x[0], +, x[1]))
@@ -167,7 +172,7 @@ static const fn table[] = {
     {"trunc", 1, R_SAME, r_trunc, w_same, "trunc@($0)", "$0", {"0"}, NAN, 1, 1, NULL, NULL},
     {"sign", 1, R_SAME, r_sign, w_sign, "($0 > 0 ? 1 : $0 < 0 ? -1 : $0 == 0 ? 0 : $0)", "(($0 > 0) - ($0 < 0))",
      {"0"}, NAN, 1, 1, n_sign, "($0 != 0)"},
-    {"floordiv", 2, R_SAME, r_floordiv, w_floordiv, "floor@($0 / $1)", "whole_div($0, $1)",
+    {"floordiv", 2, R_SAME, r_floordiv, w_floordiv, "floor_div@($0, $1)", "whole_div($0, $1)",
      {"0", "0"}, NAN, 1, 2, n_floordiv, "($1 == 0 ? 0 : $0 / $1)"},
     {"mod", 2, R_SAME, r_mod, w_mod, "floor_mod@($0, $1)", "whole_mod($0, $1)",
      {"1", "-floordiv(a, b)"}, NAN, 2, 0, n_mod, "($1 == 0 ? 0 : $0 % $1)"},

@@ -299,10 +299,24 @@ static const struct {
      "}\n"},
     {"floor_mod",
      "FUNCTION double floor_mod(double a, double b) { const double r = fmod(a, b); "
-     "return r != 0 && (r < 0) != (b < 0) ? r + b : r; }\n"},
+     "return r == 0 ? copysign(0.0, b) : (r < 0) != (b < 0) ? r + b : r; }\n"},
     {"floor_modf",
      "FUNCTION float floor_modf(float a, float b) { const float r = fmodf(a, b); "
-     "return r != 0 && (r < 0) != (b < 0) ? r + b : r; }\n"},
+     "return r == 0 ? copysignf(0.0f, b) : (r < 0) != (b < 0) ? r + b : r; }\n"},
+    {"floor_div",
+     "FUNCTION double floor_div(double a, double b)\n"
+     "{\n"
+     "    const double y = a / b, r = fmod(a, b);\n"
+     "    const double q = (a - r) / b - (r != 0 && (r < 0) != (b < 0)), whole = floor(q);\n"
+     "    return b == 0 ? y : q == 0 ? copysign(0.0, y) : q - whole > 0.5 ? whole + 1 : whole;\n"
+     "}\n"},
+    {"floor_divf",
+     "FUNCTION float floor_divf(float a, float b)\n"
+     "{\n"
+     "    const float y = a / b, r = fmodf(a, b);\n"
+     "    const float q = (a - r) / b - (r != 0 && (r < 0) != (b < 0)), whole = floorf(q);\n"
+     "    return b == 0 ? y : q == 0 ? copysignf(0.0f, y) : q - whole > 0.5f ? whole + 1 : whole;\n"
+     "}\n"},
     {"real_to_whole",
      "FUNCTION int64_t real_to_whole(double x, int bits, int is_signed) /* truncates; saturates; NaN gives 0 */\n"
      "{\n"

@@ -203,7 +203,8 @@ static const op floor_divide_op = {
     .name = "floor_divide", .doc = "Quotient rounded down; an integer by 0 is 0.", .numpy = "np.floor_divide(a, b)",
     .arity = 2, .axes = "e", .text = "floordiv(a, b)",
     .cases = "f32[2,3] f32[2,3]\ni32[2,3] i32[3]\ni64[9]! i64[9]!\nu64[9]! u64[9]!\nu8[5] i8[5]\nf64[7] f64[7]\n"
-             "f32[0] f32[]"};
+             "f32[0] f32[]\nf64[9,13]! f64[13]!\nf32[9,13]! f32[13]!\nf64[2]=6 f64[]=0.1\nf32[2]=1 f32[]=0.1\n"
+             "f64[2]=-1 f64[]=inf"};
 
 static const op mod_op = {
     .name = "mod", .doc = "Remainder with the sign of the divisor; of an integer by 0 it is 0.",
@@ -213,7 +214,7 @@ static const op mod_op = {
     .onnx_undefined = (const onnx_note[]){{"Mod", "Of an integer by 0 it is 0."}, {0}},
     .arity = 2, .axes = "e", .text = "a % b",
     .cases = "f32[2,3] f32[2,3]\ni32[2,3] i32[3]\ni64[9]! i64[9]!\nu64[9]! u64[9]!\nu8[5] i8[5]\nf64[7] f64[7]\n"
-             "f32[0] f32[]"};
+             "f32[0] f32[]\nf64[9,13]! f64[13]!\nf32[9,13]! f32[13]!"};
 
 static const op fmod_op = {
     .name = "fmod", .doc = "Remainder with the sign of the dividend; of an integer by 0 it is 0.",

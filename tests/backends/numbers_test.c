@@ -60,6 +60,13 @@ static const struct row {
     {"cast to=bf16", TS_I64, {0x40400001, 0x40400000, -0x40400001, 3}, {0}, {0x40800000, 0x40000000, -0x40800000, 3}},
     {"cast to=f8e4m3fn", TS_F64, {1.0625 + 0x1p-40, 1.0625, 464 + 0x1p-40, 464}, {0}, {1.125, 1, NAN, 448}},
     {"cast to=f8e8m0", TS_F64, {1 + 0x1p-40, 1, 2 - 0x1p-40, 1e300}, {0}, {2, 1, 2, 0x1p127}},
+    /* division with a remainder: the remainder is exact, the quotient belongs to it */
+    {"floor_divide", TS_F64, {1, 6, -1, 0.3}, {0.1, 0.1, INFINITY, 0.1}, {9, 59, -1, 2}},
+    {"floor_divide", TS_F32, {1, 6, -1, 0.3}, {0.1, 0.1, INFINITY, 0.1}, {9, 59, -1, 3}},
+    {"floor_divide", TS_F64, {1, -1, 0, INFINITY}, {0, 0, 0, 1}, {INFINITY, -INFINITY, NAN, NAN}},
+    {"floor_divide", TS_F32, {-0.0, 0.5, 7, -7}, {3, -INFINITY, -2, -2}, {-0.0, -1, -4, 3}},
+    {"mod", TS_F64, {-1, 1, 7, -7}, {1, -1, -2, 2}, {0, -0.0, -1, 1}},
+    {"mod", TS_F32, {-1, 1, -0.0, -7}, {1, -1, 3, INFINITY}, {0, -0.0, 0, INFINITY}},
 };
 
 static void put(ts_array *a, ts_dtype d, const double *value)
