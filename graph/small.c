@@ -69,22 +69,20 @@ static int beyond(const small *f, bool nan)
 uint8_t small_store(const small *f, double v)
 {
     const int sign = 1 << (f->exponent + f->fraction), least = 1 - f->bias;
-    int power, rest;
+    int power, rest = 0;
     if (f->rule == SMALL_POWER)
         return store_power(f, v);
     const double size = fabs(v);
-    if (isnan(v) || size > 2 * small_highest(f))
-        rest = beyond(f, isnan(v));
-    else {
+    bool over = isnan(v) || size > 2 * small_highest(f);
+    if (!over) {
         (void)frexp(size, &power);
         const int place = size == 0 || power - 1 < least ? least : power - 1;
         rest = ((place - least) << f->fraction) + (int)nearbyint(ldexp(size, f->fraction - place));
-        if (rest > most(f))
-            rest = beyond(f, false);
+        over = rest > most(f);
     }
-    if (f->rule == SMALL_FNUZ) { /* no -0: its bits are NaN */
-        const bool none = isnan(v) || size > 2 * small_highest(f) || (rest == sign - 1 && size > small_highest(f));
-        return none ? (uint8_t)sign : (uint8_t)(rest && signbit(v) ? rest | sign : rest);
-    }
+    if (f->rule == SMALL_FNUZ) /* no -0: its bits are NaN */
+        return (uint8_t)(over ? sign : rest && signbit(v) ? rest | sign : rest);
+    if (over)
+        rest = beyond(f, isnan(v));
     return (uint8_t)(signbit(v) ? rest | sign : rest);
 }

@@ -40,6 +40,9 @@ static const struct row {
     /* beyond what a signed integer holds */
     {"cummin axis=0", TS_U64, {0x1p64, 0x1.8p63, 0x1p63, 5}, {0}, {0x1p64, 0x1.8p63, 0x1p63, 5}},
     {"pad pads=[-1,1] value=1.5e19", TS_U64, {1, 2, 3, 4}, {0}, {2, 3, 4, 1.5e19}},
+    /* above the largest number, and rounded down to it */
+    {"cast to=f8e4m3fnuz", TS_F32, {240.125, 247.9, -244, 248}, {0}, {240, 240, -240, NAN}},
+    {"cast to=f8e5m2fnuz", TS_F32, {58880, 61439, -58880, 61440}, {0}, {57344, 57344, -57344, NAN}},
     /* beside the middle between two numbers, by less than f32 shows */
     {"cast to=f16",
      TS_F64,

@@ -61,6 +61,8 @@ static void test_formats(void)
         CHECK(small_highest(small_of(d)) == formats[i].highest && value(d, 1) == formats[i].least);
         CHECK(bits_of(d, INFINITY) == formats[i].of_infinity && bits_of(d, 1e30) == formats[i].of_infinity);
         CHECK(bits_of(d, NAN) == formats[i].of_nan);
+        const double most = formats[i].highest, step = most - value(d, bits_of(d, most) - 1);
+        CHECK(bits_of(d, nextafter(most + step / 2, 0)) == bits_of(d, most)); /* rounds down to it: not beyond it */
         CHECK(bits_of(d, formats[i].least / 2) == 0 && bits_of(d, 1e-300) == 0);
         check_steps(d, n / 2);
     }
