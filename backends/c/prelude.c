@@ -157,7 +157,7 @@ static const struct {
      "    s = FMA(s, t, -0.0537f);\n"
      "    s = FMA(s, t, 0.13332f);\n"
      "    s = FMA(s, t, -0.333333f);\n"
-     "    s = FMA(s * t, x, x);\n"
+     "    s = x * FMA(s, t, 1.0f);\n"
      "    const float l = copysignf(1.0f - 2.0f / (near_exp(2.0f * a) + 1.0f), x);\n"
      "    return size < 0.3f ? s : l;\n"
      "}\n"},

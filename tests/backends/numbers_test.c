@@ -70,6 +70,9 @@ static const struct row {
     {"floor_divide", TS_F32, {-0.0, 0.5, 7, -7}, {3, -INFINITY, -2, -2}, {-0.0, -1, -4, 3}},
     {"mod", TS_F64, {-1, 1, 7, -7}, {1, -1, -2, 2}, {0, -0.0, -1, 1}},
     {"mod", TS_F32, {-1, 1, -0.0, -7}, {1, -1, 3, INFINITY}, {0, -0.0, 0, INFINITY}},
+    /* odd functions */
+    {"tanh", TS_F32, {-0.0, 0, -100, 100}, {0}, {-0.0, 0, -1, 1}},
+    {"erf", TS_F32, {-0.0, 0, -100, 100}, {0}, {-0.0, 0, -1, 1}},
 };
 
 static void put(ts_array *a, ts_dtype d, const double *value)
