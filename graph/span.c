@@ -162,7 +162,7 @@ static span of_cast(dtype to, const expr *x, span s)
         return as_stored(to, s);
     if (dtype_class(x->dtype) == D_REAL)
         s = (span){trunc(s.low), trunc(s.high)};
-    const double most = ldexp(1, (int)ts_dtype_bytes(to) * 8 - dtype_signed(to));
+    const double most = ldexp(1, dtype_bits(to) - dtype_signed(to));
     return s.low >= (dtype_signed(to) ? -most : 0) && s.high < most ? s : any_of(to);
 }
 

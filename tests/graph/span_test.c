@@ -43,6 +43,8 @@ static void check_functions(void)
     is("f32(0) / f32(j)", a, b, 0, 0); /* what it divides by is a number */
     CHECK(at("i % 3", a, b).high > 1e18 && at("f32(1) / f32(j)", a, b).high > 1e29 && at("sin(f32(i))", a, b).low < -1);
     CHECK(at("u8(i - 8)", a, b).high > 254); /* it wraps */
+    CHECK(at("i4(i + 8)", a, b).low <= -8 && at("u2(i)", a, b).low == 0 && at("u2(i - 4)", a, b).high >= 3);
+    is("i4(i)", a, b, 0, 7);
 }
 
 static span of_node(graph *g, const node *n, span i, span j)
