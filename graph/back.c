@@ -231,7 +231,7 @@ static bool check_dtypes(const node *n, const char *words, err *e)
             return err_set(e, TS_UNSUPPORTED, "operation %s of %s and %s has no counterpart in ONNX", n->op->name,
                            ts_dtype_name(n->in[i]->type.dtype), ts_dtype_name(last));
     const bool cast = strchr(words, '^'); /* operands are given in the result's dtype */
-    const char *want = onnx_types_of(n->op, words);
+    const char *want = onnx_listed(n->op->onnx_types, words);
     for (int i = 0; want && i < n->n_in; want += want[1] && want[1] != ' ', i++) {
         const dtype d = cast ? n->type.dtype : n->in[i]->type.dtype;
         const dclass k = dtype_class(d);

@@ -1,9 +1,11 @@
 /* onnx.c - what adapters ask of a call of ONNX. Of the format itself nothing is known here. An attribute of the wrong
  * kind is put on record in the graph, so that every later call fails. */
+#include "graph/base/json.h"
 #include "graph/graph.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const attr *onnx_attr(const onnx_call *c, const char *name)
@@ -96,30 +98,96 @@ bool onnx_ints(const onnx_call *c, const char *name, int i, int64_t *out, int ma
     return err_set(e, TS_BAD_INPUT, "%s is not given", name && *name ? name : "an input with integers");
 }
 
+/* ---- what an operator takes ---- */
+
+/* Version 1 had operands that may be overwritten; two underscores begin what a maker keeps for itself. */
+static bool means_nothing(const onnx_call *c, const char *name)
+{
+    return (c->version < 6 && !strcmp(name, "consumed_inputs")) || !strncmp(name, "__", 2);
+}
+
+static int given(const onnx_call *c) /* operands; those absent at the end are none */
+{
+    int n = c->n_in;
+    while (n > 0 && !c->in[n - 1] && !(c->value && c->value[n - 1].list))
+        n--;
+    return n;
+}
+
+const char *onnx_listed(const char *list, const char *kind)
+{
+    const size_t n = strcspn(kind, " ");
+    while (list && !(!strncmp(list, kind, n) && list[n] == ':'))
+        list = strchr(list, ' ') ? strchr(list, ' ') + 1 : NULL;
+    return list ? list + n + 1 : NULL;
+}
+
+/* As words "3 1 alpha beta": of a kind that is listed, or of calls that become one of the operation itself, which
+ * counts its operands when it is made. */
+static void split_taken(const op *o, const char *kind, word_list *out)
+{
+    char all[sizeof out->room];
+    int n = 0;
+    if (kind) {
+        const char *s = onnx_listed(o->onnx_takes, kind);
+        MUST(s != NULL);
+        for (; *s && *s != ' ' && n + 1 < (int)sizeof all; s++)
+            all[n++] = *s == ',' ? ' ' : *s;
+        all[n] = 0;
+    } else {
+        n = snprintf(all, sizeof all, "* 1");
+        for (const attr_spec *s = o->attr; s && s->name && n < (int)sizeof all; s++)
+            n += snprintf(all + n, sizeof all - (size_t)n, " %s", s->name);
+    }
+    words_split(all, out);
+}
+
+static bool check_attribute(const onnx_call *c, const char *name, const char *const *known, err *e)
+{
+    for (const char *const *k = known; *k; k++)
+        if (!strcmp(*k, name))
+            return true;
+    const char *near = word_nearest(name, known);
+    return means_nothing(c, name) || err_set(e, TS_BAD_INPUT, "no attribute %s%s%s%s", name,
+                                             near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+static bool is_above(int n, const char *most)
+{
+    return *most != '*' && n > strtol(most, NULL, 10);
+}
+
+/* That it has nothing which nobody would read: numbers would come out that are not what the file means. */
+static bool check_call(const op *o, const char *kind, const onnx_call *c, err *e)
+{
+    word_list taken;
+    split_taken(o, kind, &taken);
+    const char *in = taken.word[0], *out = taken.word[1];
+    if (is_above(given(c), in))
+        return err_set(e, TS_BAD_INPUT, "%d inputs, takes %s", given(c), in);
+    if (is_above(c->n_out, out))
+        return err_set(e, TS_BAD_INPUT, "%d outputs, gives %s", c->n_out, out);
+    for (int i = 0; i < c->n_attr; i++)
+        if (!check_attribute(c, c->attr[i].name, taken.word + 2, e))
+            return false;
+    return true;
+}
+
 /* The same operands and attributes under another name: what most operators are. */
 static bool apply_as_is(const op *o, const onnx_call *c, const node **out, err *e)
 {
-    int n = c->n_in, n_own = 0;
-    while (n > 0 && !c->in[n - 1])
-        n--;
-    for (int i = 0; i < c->n_attr; i++) {
-        bool known = false;
-        for (const attr_spec *s = o->attr; s && s->name; s++)
-            known = known || !strcmp(s->name, c->attr[i].name);
-        if (!known && c->version < 6 && !strcmp(c->attr[i].name, "consumed_inputs"))
-            continue; /* of version 1: which operands may be overwritten */
-        if (!known || c->attr[i].kind == 't')
-            return err_set(e, TS_UNSUPPORTED, "attribute %s is not supported", c->attr[i].name);
-    }
-    if (c->n_out != 1)
-        return err_set(e, TS_BAD_INPUT, "%d outputs, gives 1", c->n_out);
+    int n = given(c), n_own = 0;
     for (int i = 0; i < n; i++)
         if (!c->in[i])
             return err_set(e, TS_BAD_INPUT, "input %d is missing", i);
     attr *own = arena_array(&c->g->mem, (size_t)c->n_attr + 1, sizeof *own);
-    for (int i = 0; i < c->n_attr; i++)
-        if (strcmp(c->attr[i].name, "consumed_inputs"))
-            own[n_own++] = c->attr[i];
+    for (int i = 0; i < c->n_attr; i++) {
+        if (means_nothing(c, c->attr[i].name))
+            continue;
+        if (c->attr[i].kind == 't')
+            return err_set(e, TS_UNSUPPORTED, "attribute %s is not supported", c->attr[i].name);
+        own[n_own++] = c->attr[i];
+    }
     out[0] = g_make(c->g, o, n, c->in, own, n_own);
     return out[0] != NULL;
 }
@@ -156,18 +224,9 @@ static const char *wanted_type(char want, dtype have, dtype alike) /* NULL: that
     return wants_alike(want) && have != alike ? ts_dtype_name(alike) : NULL;
 }
 
-const char *onnx_types_of(const op *o, const char *kind)
-{
-    const size_t n = strcspn(kind, " ");
-    const char *s = o->onnx_types;
-    while (s && !(!strncmp(s, kind, n) && s[n] == ':'))
-        s = strchr(s, ' ') ? strchr(s, ' ') + 1 : NULL;
-    return s ? s + n + 1 : NULL;
-}
-
 static bool check_types(const op *o, const onnx_call *c, err *e)
 {
-    const char *types = onnx_types_of(o, c->type);
+    const char *types = onnx_listed(o->onnx_types, c->type);
     dtype alike = TS_N_DTYPE;
     for (int i = 0; types && i < c->n_in; types += types[1] && types[1] != ' ', i++) {
         if (!c->in[i])
@@ -186,10 +245,11 @@ static bool check_types(const op *o, const onnx_call *c, err *e)
 
 bool onnx_apply(const op *o, const onnx_rule *rule, const onnx_call *c, const node **out, err *e)
 {
-    return check_types(o, c, e) && ended(c, rule->adapt ? rule->adapt(c, out, e) : apply_as_is(o, c, out, e), e);
+    return check_call(o, rule->adapt ? rule->type : NULL, c, e) && check_types(o, c, e) &&
+           ended(c, rule->adapt ? rule->adapt(c, out, e) : apply_as_is(o, c, out, e), e);
 }
 
-bool onnx_make(const onnx_form *form, const onnx_call *c, onnx_value *out, err *e)
+bool onnx_make(const op *o, const onnx_form *form, const onnx_call *c, onnx_value *out, err *e)
 {
-    return ended(c, form->make(c, out, e), e);
+    return check_call(o, form->type, c, e) && ended(c, form->make(c, out, e), e);
 }

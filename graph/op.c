@@ -137,5 +137,10 @@ bool op_check(const op *o, err *e)
     for (const onnx_rule *r = o->onnx; r && r->type; r++)
         if (r->since < 1)
             return bad(e, o, "ONNX rule without a version");
+        else if (r->adapt && !onnx_listed(o->onnx_takes, r->type))
+            return bad(e, o, "an adapter of an operator that onnx_takes does not list");
+    for (const onnx_form *f = o->form; f && f->type; f++)
+        if (!onnx_listed(o->onnx_takes, f->type))
+            return bad(e, o, "a form of an operator that onnx_takes does not list");
     return true;
 }

@@ -108,6 +108,9 @@ typedef struct op {
     const char *numpy;     /* the oracle, over a b c ... and the attribute names; x = [a, b, ...] for any number */
     const onnx_rule *onnx; /* ends with {0}; NULL: not an ONNX operation */
     const onnx_form *form; /* ends with {0} */
+    /* What an operator that has an adapter or a form takes, in all versions together, words "Gemm:3,1,alpha,beta": at
+     * most so many operands and results, "*" for any number, and its attributes. */
+    const char *onnx_takes;
     /* What the specification asks of operands' element types, in all versions together, words "Where:bT": a letter for
      * each operand, the last one for all that follow: f real, i integer, n either, b bool, . any; F, I, N the same and
      * T anything, alike for all operands that have one of the four. */
@@ -144,10 +147,11 @@ extern const op *const *const op_tables[]; /* one list per file of graph/ops/, m
 const op *op_find(const char *name);
 const op *op_for_onnx(const char *domain, const char *kind, int version, const onnx_rule **rule);
 const op *op_for_form(const char *domain, const char *kind, int version, const onnx_form **form);
+/* What such a list has of the operator that kind begins with, up to a space: "bT" for "Where ..." in onnx_types, where
+ * NULL means any. */
+const char *onnx_listed(const char *list, const char *kind);
 /* One call through its rule: out[0..n_out) are nodes, NULL for outputs that the file does not use. */
-/* Of the operator that kind begins with: "bT" for "Where ...", as in onnx_types, up to a space; NULL: any. */
-const char *onnx_types_of(const op *o, const char *kind);
 bool onnx_apply(const op *o, const onnx_rule *rule, const onnx_call *c, const node **out, err *e);
-bool onnx_make(const onnx_form *form, const onnx_call *c, onnx_value *out, err *e);
+bool onnx_make(const op *o, const onnx_form *form, const onnx_call *c, onnx_value *out, err *e);
 bool op_check(const op *o, err *e); /* every rule stated above; a test runs it over the table */
 #endif

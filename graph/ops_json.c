@@ -28,10 +28,14 @@ static void print_onnx(text *t, const op *o)
 {
     text_add(t, ",\"onnx\":[");
     for (const onnx_rule *r = o->onnx; r && r->type; r++) {
-        const char *types = onnx_types_of(o, r->type); /* up to a space */
+        const char *types = onnx_listed(o->onnx_types, r->type); /* up to a space */
         field(t, r == o->onnx ? "{" : ",{", "type", r->type);
-        text_add(t, ",\"since\":%d,\"operands\":\"%.*s\"}", r->since, types ? (int)strcspn(types, " ") : 0,
+        text_add(t, ",\"since\":%d,\"operands\":\"%.*s\"", r->since, types ? (int)strcspn(types, " ") : 0,
                  types ? types : "");
+        const char *takes = r->adapt ? onnx_listed(o->onnx_takes, r->type) : NULL; /* up to a space */
+        if (takes)
+            text_add(t, ",\"takes\":\"%.*s\"", (int)strcspn(takes, " "), takes);
+        text_add(t, "}");
     }
     text_add(t, "]");
 }

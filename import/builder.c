@@ -334,7 +334,7 @@ static maker maker_of(const builder *b, const onnx_call *c)
 static bool apply(const maker *m, const onnx_call *c, onnx_value *out, err *e)
 {
     if (m->form)
-        return onnx_make(m->form, c, out, e);
+        return onnx_make(m->op, m->form, c, out, e);
     const node **result = arena_array(&c->g->mem, (size_t)c->n_out + 1, sizeof *result);
     if (!onnx_apply(m->op, m->rule, c, result, e))
         return false;

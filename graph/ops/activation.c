@@ -75,6 +75,7 @@ static const op prelu_op = {
     .name = "prelu", .doc = "The first value, scaled by the second where it is negative.",
     .numpy = "np.where(a < 0, b * a, a)",
     .onnx = (const onnx_rule[]){{"PRelu", 1, adapt_prelu}, {0}},
+    .onnx_takes = "PRelu:2,1",
     .onnx_types = "PRelu:N",
     .arity = 2, .axes = "e", .text = "a < 0 ? b * a : a",
     .cases = "f32[2,3] f32[3]\nf32[2,3,4] f32[3,1]\nf64[5] f64[]\nf32[0] f32[]"};
@@ -133,6 +134,7 @@ static const op gelu_op = {
     .numpy = "0.5 * a * (1 + erf(a * 0.5 ** 0.5)) if approximate == 'none' else 0.5 * a * (1 + np.tanh((2 / np.pi) "
              "** 0.5 * (a + 0.044715 * a * a * a)))",
     .onnx = (const onnx_rule[]){{"Gelu", 20, adapt_gelu}, {0}},
+    .onnx_takes = "Gelu:1,1,approximate",
     .onnx_types = "Gelu:f",
     .back = "Gelu a^ approximate=approximate",
     .arity = 1, .axes = "e", .attr = (const attr_spec[]){{"approximate", 's', "none"}, {0}},

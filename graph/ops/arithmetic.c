@@ -167,6 +167,7 @@ static const op add_op = {.name = "add",
                                                       {"Sum", 1, adapt_sum},
                                                       {"Mean", 1, adapt_mean},
                                                       {0}},
+    .onnx_takes = "Add:2,1,axis,broadcast Sum:*,1 Mean:*,1",
     .onnx_types = "Add:N Sum:F Mean:F",
                           .arity = 2,
                           .axes = "e",
@@ -176,18 +177,21 @@ static const op add_op = {.name = "add",
 static const op subtract_op = {
     .name = "subtract", .doc = "Difference of two values.", .numpy = "np.subtract(a, b)",
     .onnx = (const onnx_rule[]){{"Sub", 1, adapt_aligned_subtract}, {"Sub", 7, NULL}, {0}},
+    .onnx_takes = "Sub:2,1,axis,broadcast",
     .onnx_types = "Sub:N",
     .arity = 2, .axes = "e", .text = "a - b", .cases = two};
 
 static const op multiply_op = {
     .name = "multiply", .doc = "Product of two values.", .numpy = "np.multiply(a, b)",
     .onnx = (const onnx_rule[]){{"Mul", 1, adapt_aligned_multiply}, {"Mul", 7, NULL}, {0}},
+    .onnx_takes = "Mul:2,1,axis,broadcast",
     .onnx_types = "Mul:N",
     .arity = 2, .axes = "e", .text = "a * b", .cases = two};
 
 static const op divide_op = {
     .name = "divide", .doc = "Quotient of two values, real even for integers.", .numpy = "np.divide(a, b)",
     .onnx = (const onnx_rule[]){{"Div", 1, adapt_div}, {0}},
+    .onnx_takes = "Div:2,1,axis,broadcast",
     .onnx_types = "Div:N",
     .onnx_undefined = (const onnx_note[]){{"Div", "An integer by 0 is 0; the least one by -1 is itself."}, {0}},
     .back = "Div a^ b^",
@@ -210,6 +214,7 @@ static const op mod_op = {
     .name = "mod", .doc = "Remainder with the sign of the divisor; of an integer by 0 it is 0.",
     .numpy = "np.mod(a, b)",
     .onnx = (const onnx_rule[]){{"Mod", 10, adapt_mod}, {0}},
+    .onnx_takes = "Mod:2,1,fmod",
     .onnx_types = "Mod:N",
     .onnx_undefined = (const onnx_note[]){{"Mod", "Of an integer by 0 it is 0."}, {0}},
     .arity = 2, .axes = "e", .text = "a % b",
@@ -226,6 +231,7 @@ static const op fmod_op = {
 static const op power_op = {
     .name = "power", .doc = "First value raised to the second.", .numpy = "np.power(a, b)",
     .onnx = (const onnx_rule[]){{"Pow", 1, adapt_pow}, {0}},
+    .onnx_takes = "Pow:2,1,axis,broadcast",
     .onnx_types = "Pow:n",
     .onnx_undefined = (const onnx_note[]){{"Pow", "An integer with a negative exponent loses its fraction: 1, -1 or 0, "
                                                   "and 0 for the base 0."},
@@ -238,6 +244,7 @@ static const op power_op = {
 static const op maximum_op = {
     .name = "maximum", .doc = "Larger of two values; NaN if one is.", .numpy = "np.maximum(a, b)",
     .onnx = (const onnx_rule[]){{"Max", 1, adapt_max}, {0}},
+    .onnx_takes = "Max:*,1",
     .onnx_types = "Max:N",
     .back = "Max a^ b^",
     .arity = 2, .axes = "e", .text = "max(a, b)", .cases = two};
@@ -245,6 +252,7 @@ static const op maximum_op = {
 static const op minimum_op = {
     .name = "minimum", .doc = "Smaller of two values; NaN if one is.", .numpy = "np.minimum(a, b)",
     .onnx = (const onnx_rule[]){{"Min", 1, adapt_min}, {0}},
+    .onnx_takes = "Min:*,1",
     .onnx_types = "Min:N",
     .back = "Min a^ b^",
     .arity = 2, .axes = "e", .text = "min(a, b)", .cases = two};
@@ -253,6 +261,7 @@ static const op clip_op = {
     .name = "clip", .doc = "First value limited to lie between the second and the third.",
     .numpy = "np.minimum(np.maximum(a, b), c)",
     .onnx = (const onnx_rule[]){{"Clip", 1, adapt_clip}, {0}},
+    .onnx_takes = "Clip:3,1,max,min",
     .onnx_types = "Clip:N",
     .back = "Clip a^ b^ c^",
     .arity = 3, .axes = "e", .text = "min(max(a, b), c)",

@@ -233,6 +233,8 @@ static const op masked_softmax_op = {
     .numpy = "(lambda z: z / np.maximum(z.sum(-1, keepdims=True), np.asarray(1e-4).astype(z.dtype)))(np.exp(a - "
              "np.nan_to_num(a.max(-1, keepdims=True, initial=-np.inf), neginf=0)))",
     .onnx = (const onnx_rule[]){{"Attention", 23, adapt_attention}, {0}},
+    .onnx_takes = "Attention:7,4,is_causal,kv_num_heads,left_window_size,q_num_heads,qk_matmul_output_mode,"
+                  "right_window_size,scale,softcap,softmax_precision",
     .onnx_types = "Attention:FFf.Ffi",
     .onnx_cases = "Attention f32[1,2,3,4] f32[1,2,3,4] f32[1,2,3,4]",
     .arity = 1, .axes = "r c", .lower = masked_softmax_lower,

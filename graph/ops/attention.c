@@ -69,6 +69,7 @@ static const op trilu_op = {
     .numpy = "(lambda m: np.where(m >= k if upper else m <= k, a, "
              "np.asarray(value).astype(a.dtype)))(np.arange(a.shape[-1]) - np.arange(a.shape[-2])[:, None])",
     .onnx = (const onnx_rule[]){{"Trilu", 14, adapt_trilu}, {0}},
+    .onnx_takes = "Trilu:2,1,upper",
     .onnx_types = "Trilu:.i",
     .back = "Expand ? #; Trilu $ @k upper=upper; Where $ a !value",
     .arity = 1, .axes = "e",

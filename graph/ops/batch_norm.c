@@ -189,6 +189,7 @@ static const op batch_norm_op = {
              "(a.ndim - 2)), [f(np.moveaxis(a, 1, 0).reshape(a.shape[1], -1), 1) for f in (np.mean, np.var)] if "
              "training else x[3:])",
     .onnx = (const onnx_rule[]){{"BatchNormalization", 1, adapt_batch_norm}, {0}},
+    .onnx_takes = "BatchNormalization:5,5,epsilon,is_test,momentum,spatial,training_mode",
     .onnx_types = "BatchNormalization:fFFf",
     .trained = "training_mode=0 out=1",
     .arity = 5, .axes = "n c h w",

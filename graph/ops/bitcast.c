@@ -117,6 +117,7 @@ static const op from_op = {
 
 static const op bitcast_op = {
     .name = "bitcast", .doc = "The same bits as another dtype of the same width.", .numpy = "a.view(dtypes[to])",
+    .onnx_takes = "BitCast:1,1,to",
     .onnx = (const onnx_rule[]){{"BitCast", 26, adapt_bit_cast}, {0}},
     .onnx_cases = "BitCast f32[4] to=6\nBitCast i32[4] to=1\nBitCast f64[4] to=7\nBitCast i64[4] to=11\n"
                   "BitCast f16[4] to=5\nBitCast i16[4] to=10\nBitCast i8[4] to=2\nBitCast u8[4] to=3\n"

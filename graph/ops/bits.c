@@ -95,6 +95,7 @@ static const op not_op = {
 static const op left_op = {
     .name = "left_shift", .doc = "Bits of the first value moved up by as many places as the second says.",
     .numpy = "np.left_shift(a, b)", .onnx = (const onnx_rule[]){{"BitShift", 11, adapt_shift}, {0}},
+    .onnx_takes = "BitShift:2,1,direction",
     .onnx_types = "BitShift:I",
     .onnx_undefined = (const onnx_note[]){{"BitShift", "By as many places as there are bits, or more, it is 0."}, {0}},
     .onnx_cases = "BitShift u8[3] u8[3] direction=LEFT",

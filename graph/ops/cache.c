@@ -68,6 +68,7 @@ static const op overwrite_op = {
         "(lambda y: [y[i].__setitem__((*(slice(None),) * (axis % a.ndim - 1), (int(c[i]) + np.arange(b.shape[axis])) % "
         "a.shape[axis]), b[i]) for i in range(len(a))] and y)(a.copy())",
     .onnx = (const onnx_rule[]){{"TensorScatter", 24, adapt_tensor_scatter}, {0}},
+    .onnx_takes = "TensorScatter:3,1,axis,mode",
     .onnx_types = "TensorScatter:TTi",
     .onnx_cases = "TensorScatter f32[1,2,4,3] f32[1,2,1,3] i64[1]",
     .arity = 3,

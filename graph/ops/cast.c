@@ -101,6 +101,7 @@ static bool cast_body(defn *d, err *e)
 static const op cast_op = {
     .name = "cast", .doc = "The same values in another dtype; reals lose their fraction when they become integers.",
     .numpy = "a.astype(dtypes[to])",
+    .onnx_takes = "Cast:1,1,round_mode,saturate,to CastLike:2,1,round_mode,saturate",
     .onnx = (const onnx_rule[]){{"Cast", 1, adapt_cast}, {"CastLike", 15, adapt_cast_like}, {0}},
     .onnx_undefined = (const onnx_note[]){{"Cast", "A real beyond an integer's range is its nearer end; NaN is 0."},
                                           {"CastLike", "As of Cast."}, {0}},
@@ -116,6 +117,7 @@ static const op cast_op = {
 
 static const op identity_op = {
     .name = "identity", .doc = "The value itself.", .numpy = "a",
+    .onnx_takes = "Identity:1,1",
     .onnx = (const onnx_rule[]){{"Identity", 1, adapt_identity}, {0}},
     .back = "Identity a",
     .arity = 1, .axes = "e", .text = "a", .cases = "f32[2,3]\ni64[]\nbool[0,2]"};

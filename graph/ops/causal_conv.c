@@ -64,6 +64,7 @@ static const op causal_op = {
     .name = "causal_conv", .doc = "Convolution along time, a kernel for each channel, over the past and x.",
     .numpy = "conv(np.concatenate([c, a], 2), b, None, None, None, a.shape[1])",
     .onnx = (const onnx_rule[]){{"CausalConvWithState", 27, adapt_causal_conv}, {0}},
+    .onnx_takes = "CausalConvWithState:4,2,activation",
     .onnx_types = "CausalConvWithState:F",
     .onnx_cases = "CausalConvWithState f32[2,3,7] f32[3,1,4]",
     .arity = 3, .axes = "n c t", .lower = causal_lower,

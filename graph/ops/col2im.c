@@ -98,6 +98,7 @@ static const op col2im_op = {
     .doc = "Columns of blocks [n, channel and point, block] laid back into [n, channel, space...].",
     .numpy = "col2im(a, image, block, strides, dilations, pads)",
     .onnx = (const onnx_rule[]){{"Col2Im", 18, adapt_col2im}, {0}},
+    .onnx_takes = "Col2Im:3,1,dilations,pads,strides",
     .onnx_types = "Col2Im:.i",
     .onnx_cases = "Col2Im f32[1,4,9] i64[2]=4 i64[2]=2",
     .arity = 1,

@@ -67,6 +67,7 @@ static bool where_shape(const node *n, type *out, err *e)
 static const op equal_op = {
     .name = "equal", .doc = "Whether two values are equal.", .numpy = "np.equal(a, b)",
     .onnx = (const onnx_rule[]){{"Equal", 1, adapt_equal}, {"Equal", 7, NULL}, {0}},
+    .onnx_takes = "Equal:2,1,axis,broadcast",
     .onnx_types = "Equal:T",
     .arity = 2, .axes = "e", .text = "a == b", .shape = shape_bool, .cases = two};
 
@@ -77,6 +78,7 @@ static const op not_equal_op = {
 static const op less_op = {
     .name = "less", .doc = "Whether the first value is smaller.", .numpy = "np.less(a, b)",
     .onnx = (const onnx_rule[]){{"Less", 1, adapt_less}, {"Less", 7, NULL}, {0}},
+    .onnx_takes = "Less:2,1,axis,broadcast",
     .onnx_types = "Less:N",
     .arity = 2, .axes = "e", .text = "a < b", .shape = shape_bool, .cases = two};
 
@@ -89,6 +91,7 @@ static const op less_equal_op = {
 static const op greater_op = {
     .name = "greater", .doc = "Whether the first value is larger.", .numpy = "np.greater(a, b)",
     .onnx = (const onnx_rule[]){{"Greater", 1, adapt_greater}, {"Greater", 7, NULL}, {0}},
+    .onnx_takes = "Greater:2,1,axis,broadcast",
     .onnx_types = "Greater:N",
     .arity = 2, .axes = "e", .text = "a > b", .shape = shape_bool, .cases = two};
 
@@ -101,6 +104,7 @@ static const op greater_equal_op = {
 static const op and_op = {
     .name = "logical_and", .doc = "Whether both values are true.", .numpy = "np.logical_and(a, b)",
     .onnx = (const onnx_rule[]){{"And", 1, adapt_logical_and}, {"And", 7, NULL}, {0}},
+    .onnx_takes = "And:2,1,axis,broadcast",
     .onnx_types = "And:b",
     .back = "And a^ b^",
     .arity = 2, .axes = "e", .text = "a && b", .shape = shape_bool, .cases = truths};
@@ -108,6 +112,7 @@ static const op and_op = {
 static const op or_op = {
     .name = "logical_or", .doc = "Whether one of two values is true.", .numpy = "np.logical_or(a, b)",
     .onnx = (const onnx_rule[]){{"Or", 1, adapt_logical_or}, {"Or", 7, NULL}, {0}},
+    .onnx_takes = "Or:2,1,axis,broadcast",
     .onnx_types = "Or:b",
     .back = "Or a^ b^",
     .arity = 2, .axes = "e", .text = "a || b", .shape = shape_bool, .cases = truths};
@@ -115,6 +120,7 @@ static const op or_op = {
 static const op xor_op = {
     .name = "logical_xor", .doc = "Whether exactly one of two values is true.", .numpy = "np.logical_xor(a, b)",
     .onnx = (const onnx_rule[]){{"Xor", 1, adapt_logical_xor}, {"Xor", 7, NULL}, {0}},
+    .onnx_takes = "Xor:2,1,axis,broadcast",
     .onnx_types = "Xor:b",
     .back = "Xor a^ b^",
     .arity = 2, .axes = "e", .text = "!a != !b", .shape = shape_bool, .cases = truths};
@@ -136,6 +142,7 @@ static const op isnan_op = {
 static const op isinf_op = {
     .name = "isinf", .doc = "Whether the value is infinite.", .numpy = "np.isinf(a)",
     .onnx = (const onnx_rule[]){{"IsInf", 10, adapt_isinf}, {0}},
+    .onnx_takes = "IsInf:1,1,detect_negative,detect_positive",
     .onnx_types = "IsInf:f",
     .back = "IsInf a",
     .arity = 1, .axes = "e", .text = "isinf(a)", .shape = shape_bool, .cases = "f32[16]!\nf64[16]!\ni64[4]\nf32[0]"};

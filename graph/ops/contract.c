@@ -158,6 +158,7 @@ const node *g_product_turned(graph *g, const node *y)
 static const op matmul_op = {
     .name = "matmul", .doc = "Matrix product over the last two axes; leading axes broadcast.", .numpy = "a @ b",
     .onnx = (const onnx_rule[]){{"MatMul", 1, NULL}, {"Gemm", 1, adapt_gemm}, {0}},
+    .onnx_takes = "Gemm:3,1,alpha,beta,broadcast,transA,transB",
     .onnx_types = "MatMul:N Gemm:N",
     .back = "MatMul a^ b^",
     .arity = 2, .axes = "b m n | k", .shape = matmul_shape, .body = matmul_body,

@@ -128,6 +128,7 @@ static const op conv_op = {
     .doc = "Convolution over the axes behind batch and channel; pads are all beginnings, then all ends.",
     .numpy = oracle,
     .onnx = (const onnx_rule[]){{"Conv", 1, adapt_conv}, {0}},
+    .onnx_takes = "Conv:3,1,auto_pad,dilations,group,kernel_shape,pads,strides",
     .onnx_types = "Conv:F",
     .arity = 2, .axes = "n oc oh ow | ic kh kw", .attr = attributes, .lower = conv_lower,
     .cases = "f32[1,3,9] f32[4,3,3]\nf32[2,4,5,6] f32[6,2,3,3] pads=[1,1,1,1] group=2\n"

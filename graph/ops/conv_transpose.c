@@ -328,6 +328,8 @@ static const op conv_transpose_op = {
     .doc = "Transposed convolution over the axes behind batch and channel; pads are all beginnings, then all ends.",
     .numpy = "conv_transpose(a, b, strides, dilations, pads, group, output_padding)",
     .onnx = (const onnx_rule[]){{"ConvTranspose", 1, adapt_conv_transpose}, {0}},
+    .onnx_takes = "ConvTranspose:3,1,auto_pad,dilations,group,kernel_shape,output_padding,output_shape,pads,"
+                  "strides",
     .onnx_types = "ConvTranspose:F",
     .arity = 2, .axes = "n oc oh ow | ic kh kw",
     .attr = (const attr_spec[]){

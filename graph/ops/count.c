@@ -163,6 +163,7 @@ static const op iota_op = {
     .name = "iota", .doc = "0, 1, 2, ... up to but not including count.",
     .numpy = "np.arange(count).astype(dtypes[to])",
     .onnx = (const onnx_rule[]){{"Range", 11, adapt_range}, {0}},
+    .onnx_takes = "Range:3,1,stash_type",
     .onnx_types = "Range:N",
     .onnx_cases = "Range f32[]*=0 f32[]=5 f32[]=1",
     .arity = 0, .axes = "e", .attr = (const attr_spec[]){{"count", 'i', NULL}, {"to", 's', "i64"}, {0}},
@@ -182,6 +183,7 @@ static const op argmax_op = {
     .name = "argmax", .doc = "Place of the largest element along an axis; the first or last of several, or of NaN.",
     .numpy = "far(np.argmax, a, axis, keepdims, last)",
     .onnx = (const onnx_rule[]){{"ArgMax", 1, adapt_argmax}, {0}},
+    .onnx_takes = "ArgMax:1,1,axis,keepdims,select_last_index",
     .onnx_types = "ArgMax:n",
     .arity = 1, .axes = "r | c", .attr = along, .lower = argmax_lower, .cases = cases};
 
@@ -189,6 +191,7 @@ static const op argmin_op = {
     .name = "argmin", .doc = "Place of the smallest element along an axis; the first or last of several, or of NaN.",
     .numpy = "far(np.argmin, a, axis, keepdims, last)",
     .onnx = (const onnx_rule[]){{"ArgMin", 1, adapt_argmin}, {0}},
+    .onnx_takes = "ArgMin:1,1,axis,keepdims,select_last_index",
     .onnx_types = "ArgMin:n",
     .arity = 1, .axes = "r | c", .attr = along, .lower = argmin_lower, .cases = cases};
 

@@ -228,6 +228,7 @@ static const op cumsum_op = {
     .name = "cumsum", .doc = "Sums of all elements up to each one along an axis.",
     .numpy = "cumulate('add', a, axis, exclusive, reverse)",
     .onnx = (const onnx_rule[]){{"CumSum", 11, adapt_cumsum}, {0}},
+    .onnx_takes = "CumSum:2,1,exclusive,reverse",
     .onnx_types = "CumSum:ni",
     .onnx_cases = "CumSum f32[3,4] i64[]=1",
     .arity = 1, .axes = "c", .attr = along, .lower = cumulate_lower, .cases = cases};
@@ -236,6 +237,7 @@ static const op cumprod_op = {
     .name = "cumprod", .doc = "Products of all elements up to each one along an axis.",
     .numpy = "cumulate('mul', a, axis, exclusive, reverse)",
     .onnx = (const onnx_rule[]){{"CumProd", 26, adapt_cumprod}, {0}},
+    .onnx_takes = "CumProd:2,1,exclusive,reverse",
     .onnx_types = "CumProd:ni",
     .onnx_cases = "CumProd f32[3,4] i64[]=1",
     .arity = 1, .axes = "c", .attr = along, .lower = cumulate_lower, .cases = cases};

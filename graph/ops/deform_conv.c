@@ -170,6 +170,7 @@ static const op deform_op = {
            "and weighed by a mask [n, group of offsets and point, out...].",
     .numpy = "deform_conv(a, b, c, d, strides, dilations, pads, group, offset_group)",
     .onnx = (const onnx_rule[]){{"DeformConv", 19, adapt_deform_conv}, {0}},
+    .onnx_takes = "DeformConv:5,1,dilations,group,kernel_shape,offset_group,pads,strides",
     .onnx_types = "DeformConv:F",
     .onnx_cases = "DeformConv f32[1,2,5,4] f32[3,2,2,2] f32[1,8,4,3]",
     .arity = 4, .axes = "n oc oh ow | ic kh kw",

@@ -76,6 +76,7 @@ static const op nms_op = {
            "a better one by more than a share of their union; limits are that share and a score to be exceeded.",
     .numpy = "nms(a, b, c, most, centred)",
     .onnx = (const onnx_rule[]){{"NonMaxSuppression", 10, adapt_nms}, {0}},
+    .onnx_takes = "NonMaxSuppression:5,1,center_point_box",
     .onnx_types = "NonMaxSuppression:ffif",
     .onnx_cases = "NonMaxSuppression f32[1,4,4]*=1 f32[1,2,4]=1 i64[]=2",
     .arity = 3, .axes = "b c k", .attr = (const attr_spec[]){{"most", 'i', NULL}, {"centred", 'i', "0"}, {0}},

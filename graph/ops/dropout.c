@@ -200,6 +200,7 @@ static const op dropout_op = {
     .doc = "The value itself: a place where training leaves elements out with probability `rate`.",
     .numpy = "a",
     .onnx = (const onnx_rule[]){{"Dropout", 1, adapt_dropout}, {0}},
+    .onnx_takes = "Dropout:3,2,is_test,ratio,seed",
     .onnx_types = "Dropout:ffb",
     .onnx_cases = "Dropout f32[3]",
     .back = "Dropout a",

@@ -239,6 +239,7 @@ static const op einsum_op = {
     .name = "einsum", .doc = "Sum of products of tensors whose axes are named by letters, as numpy's einsum.",
     .numpy = "np.einsum(equation, *x)",
     .onnx = (const onnx_rule[]){{"Einsum", 12, adapt_einsum}, {0}},
+    .onnx_takes = "Einsum:*,1,equation",
     .onnx_types = "Einsum:N",
     .arity = -1, .attr = (const attr_spec[]){{"equation", 's', NULL}, {0}}, .lower = einsum_lower,
     .cases = "f32[2,3] f32[3,4] equation=ij,jk->ik\nf32[2,3] f32[3,4] equation=ij,jk\nf32[3,4] equation=ij->ji\n"

@@ -127,6 +127,7 @@ static bool adapt_erf(const onnx_call *c, const node **out, err *e) /* integers 
 static const op erf_op = {
     .name = "erf", .doc = "Error function.", .numpy = "erf(a)", .back = "Erf a^",
     .onnx = (const onnx_rule[]){{"Erf", 9, adapt_erf}, {0}},
+    .onnx_takes = "Erf:1,1",
     .onnx_types = "Erf:n",
     .arity = 1, .axes = "e", .text = "erf(a)", .shape = shape_float,
     .cases = "f32[2,3]\nf32[16]!\nf64[16]!\nf32[0,3]\nf16[5]"};

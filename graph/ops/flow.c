@@ -353,6 +353,8 @@ static bool make_scan_8(const onnx_call *c, onnx_value *out, err *e)
 
 static const op flow_op = {
     .name = "flow", .doc = "Branches and loops of a file, resolved while its graph is built.",
+    .onnx_takes = "If:1,*,else_branch,then_branch Loop:*,*,body Scan:*,*,body,directions,num_scan_inputs,"
+                  "scan_input_axes,scan_input_directions,scan_output_axes,scan_output_directions",
     .form = (const onnx_form[]){{"If", 1, make_if}, {"Loop", 1, make_loop}, {"Scan", 8, make_scan_8},
                                 {"Scan", 9, make_scan}, {0}}};
 

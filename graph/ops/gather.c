@@ -183,6 +183,7 @@ static const op gather_op = {
     .name = "gather", .doc = "The parts of the first tensor along an axis that the second lists, as in an embedding.",
     .numpy = "np.take(a, b, axis=axis)",
     .onnx = (const onnx_rule[]){{"Gather", 1, adapt_gather}, {0}},
+    .onnx_takes = "Gather:2,1,axis",
     .onnx_types = "Gather:.i",
     .back = "Gather a b axis=axis",
     .arity = 2, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}}, .shape = gather_shape, .body = gather_body,

@@ -301,6 +301,7 @@ static const node *stack_lower(graph *g, const node *n)
 static const op concat_op = {
     .name = "concat", .doc = "Tensors joined along an axis they already have.", .numpy = "np.concatenate(x, axis)",
     .onnx = (const onnx_rule[]){{"Concat", 1, adapt_concat}, {0}},
+    .onnx_takes = "Concat:*,1,axis",
     .onnx_types = "Concat:T",
     .back = "Concat *^ axis=axis",
     .arity = -1, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}}, .shape = concat_shape, .body = concat_body,
@@ -319,6 +320,7 @@ static const op pad_op = {
            "ends.",
     .numpy = "pad(a, pads, mode, value)",
     .onnx = (const onnx_rule[]){{"Pad", 1, adapt_pad}, {"CenterCropPad", 18, adapt_center}, {0}},
+    .onnx_takes = "Pad:4,1,mode,paddings,pads,value CenterCropPad:2,1,axes",
     .onnx_types = "Pad:TiTi CenterCropPad:.i",
     .onnx_cases = "CenterCropPad f32[4,4] i64[2]=3",
     .arity = 1, .attr = (const attr_spec[]){{"pads", 'I', NULL}, {"mode", 's', "constant"}, {"value", 'f', "0"}, {0}},
@@ -331,6 +333,7 @@ static const op pad_op = {
 static const op tile_op = {
     .name = "tile", .doc = "The whole tensor repeated along its axes.", .numpy = "np.tile(a, reps)",
     .onnx = (const onnx_rule[]){{"Tile", 1, adapt_tile}, {0}},
+    .onnx_takes = "Tile:3,1",
     .onnx_types = "Tile:TnF",
     .onnx_cases = "Tile f32[2,3] f32[]=2 f32[]=1",
     .arity = 1, .attr = (const attr_spec[]){{"reps", 'I', NULL}, {0}}, .shape = tile_shape, .body = tile_body,

@@ -65,6 +65,8 @@ static const op weight_op = {.name = "weight", .doc = "A tensor that belongs to 
 static const op const_op = {
     .name = "const",
     .doc = "A tensor whose value is known while the graph is built.",
+    .onnx_takes = "Constant:0,1,sparse_value,value,value_float,value_floats,value_int,value_ints,value_string,"
+                  "value_strings Shape:1,1,end,start Size:1,1",
     .onnx = (const onnx_rule[]){
         {"Constant", 1, adapt_constant}, {"Shape", 1, adapt_shape}, {"Size", 1, adapt_size}, {0}},
     .onnx_cases = "Constant value_float=0.5\n"

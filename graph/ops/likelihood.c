@@ -99,6 +99,8 @@ static const op nll_loss_op = {
              "(np.ones(a.shape[1], a.dtype) if c is None else c)[np.where(b == ignore, 0, b)] * (b != ignore))",
     .onnx = (const onnx_rule[]){
         {"NegativeLogLikelihoodLoss", 12, adapt_nll_loss}, {"SoftmaxCrossEntropyLoss", 12, adapt_cross_entropy}, {0}},
+    .onnx_takes = "NegativeLogLikelihoodLoss:3,1,ignore_index,reduction SoftmaxCrossEntropyLoss:3,2,ignore_index,"
+                  "reduction",
     .onnx_types = "NegativeLogLikelihoodLoss:FiF SoftmaxCrossEntropyLoss:FiF",
     .arity = -1, .attr = (const attr_spec[]){{"reduction", 's', "mean"}, {"ignore", 'i', ""}, {0}},
     .lower = nll_loss_lower,

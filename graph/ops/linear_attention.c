@@ -149,6 +149,7 @@ static const op linear_op = {
            "state after the last step; decay and beta follow where the attributes say so.",
     .numpy = "linear_attention(x, decay, beta)",
     .onnx = (const onnx_rule[]){{"LinearAttention", 27, adapt_linear}, {0}},
+    .onnx_takes = "LinearAttention:6,2,chunk_size,kv_num_heads,q_num_heads,scale,update_rule",
     .onnx_types = "LinearAttention:FFFfF",
     .onnx_cases = "LinearAttention f32[1,2,6] f32[1,2,6] f32[1,2,4] q_num_heads=2 kv_num_heads=2 update_rule=linear",
     .arity = -1, .axes = "b h m n", .attr = (const attr_spec[]){{"decay", 'i', "0"}, {"beta", 'i', "0"}, {0}},

@@ -111,6 +111,8 @@ static const op ngrams_op = {
            "elements left out between any two, from 0 to `skips`.",
     .numpy = "ngrams(a, b, skips)",
     .onnx = (const onnx_rule[]){{"TfIdfVectorizer", 9, adapt_tf_idf}, {0}},
+    .onnx_takes = "TfIdfVectorizer:1,1,max_gram_length,max_skip_count,min_gram_length,mode,ngram_counts,"
+                  "ngram_indexes,pool_int64s,pool_strings,weights",
     .onnx_types = "TfIdfVectorizer:i",
     .onnx_cases = "TfIdfVectorizer i64[5] mode=TF pool_int64s=[1,2] ngram_counts=[0] ngram_indexes=[0,1] "
                   "min_gram_length=1 max_gram_length=1 max_skip_count=0",

@@ -300,6 +300,7 @@ static const op softmax_op = {
     .name = "softmax", .doc = "Exponentials divided by their sum along an axis.",
     .numpy = "(z := np.exp(a - a.max(axis, keepdims=True, initial=-np.inf))) / z.sum(axis, keepdims=True)",
     .onnx = (const onnx_rule[]){{"Softmax", 1, adapt_softmax}, {0}},
+    .onnx_takes = "Softmax:1,1,axis",
     .onnx_types = "Softmax:f",
     .arity = 1, .axes = "r c", .attr = along, .lower = softmax_lower, .grad = softmax_grad,
     .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]\nf32[4,100]"};
@@ -308,6 +309,7 @@ static const op log_softmax_op = {
     .name = "log_softmax", .doc = "Logarithm of softmax along an axis.",
     .numpy = "(z := a - a.max(axis, keepdims=True, initial=-np.inf)) - np.log(np.exp(z).sum(axis, keepdims=True))",
     .onnx = (const onnx_rule[]){{"LogSoftmax", 1, adapt_log_softmax}, {0}},
+    .onnx_takes = "LogSoftmax:1,1,axis",
     .onnx_types = "LogSoftmax:f",
     .arity = 1, .axes = "r c", .attr = along, .lower = log_softmax_lower, .grad = log_softmax_grad,
     .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]"};
@@ -318,6 +320,7 @@ static const op layer_norm_op = {
     .numpy = "(lambda t: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * (1 if b is "
              "None else b) + (0 if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
     .onnx = (const onnx_rule[]){{"LayerNormalization", 17, adapt_layer_norm}, {0}},
+    .onnx_takes = "LayerNormalization:3,3,axis,epsilon,stash_type",
     .onnx_types = "LayerNormalization:F",
     .arity = -1, .axes = "r c", .attr = from_axis, .lower = layer_norm_lower,
     .cases = "f32[2,8] f32[8] f32[8]\nf32[2,3,16] f32[16] f32[16] epsilon=1e-12\n"
@@ -329,6 +332,8 @@ static const op rms_norm_op = {
              "if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
     .onnx = (const onnx_rule[]){
         {"RMSNormalization", 23, adapt_rms_norm}, {"SimplifiedLayerNormalization", 1, adapt_rms_norm}, {0}},
+    .onnx_takes = "RMSNormalization:2,1,axis,epsilon,stash_type "
+                  "SimplifiedLayerNormalization:2,2,axis,epsilon,stash_type",
     .onnx_types = "RMSNormalization:f",
     .arity = -1, .axes = "r c", .attr = from_axis, .lower = rms_norm_lower,
     .cases = "f32[2,8] f32[8]\nf32[2,3,4] f32[3,4] axis=1\nf64[5,7] f64[7] f64[7]\nf32[3,5]\nf32[0,4] f32[4]"};
@@ -340,6 +345,7 @@ static const op group_norm_op = {
              "epsilon)).reshape(a.shape) * v(b) + v(c))(a.reshape(a.shape[0], groups, -1), lambda v: v.reshape(-1, "
              "*[1] * (a.ndim - 2)))",
     .onnx = (const onnx_rule[]){{"GroupNormalization", 18, adapt_group_norm}, {0}},
+    .onnx_takes = "GroupNormalization:3,1,epsilon,num_groups,stash_type",
     .onnx_types = "GroupNormalization:F",
     .onnx_cases = "GroupNormalization f32[2,4,3] f32[2] f32[2] num_groups=2",
     .arity = 3, .axes = "n g c",
@@ -353,6 +359,7 @@ static const op instance_norm_op = {
     .numpy = "(lambda t, v: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * v(b) + "
              "v(c))(tuple(range(2, a.ndim)), lambda v: v.reshape(-1, *[1] * (a.ndim - 2)))",
     .onnx = (const onnx_rule[]){{"InstanceNormalization", 1, adapt_instance_norm}, {0}},
+    .onnx_takes = "InstanceNormalization:3,1,epsilon",
     .onnx_types = "InstanceNormalization:F",
     .arity = 3, .axes = "n c h w", .attr = only_epsilon, .lower = instance_norm_lower,
     .cases = "f32[2,3,4,5] f32[3] f32[3]\nf64[1,2,7] f64[2] f64[2] epsilon=0.001"};

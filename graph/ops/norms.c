@@ -133,6 +133,7 @@ static const op lp_norm_op = {
     .numpy = "(lambda s: a / np.where(s == 0, np.asarray(1).astype(s.dtype), s))((np.abs(a) ** p).sum(axis, "
              "keepdims=True) ** np.asarray(1 / p).astype(a.dtype))",
     .onnx = (const onnx_rule[]){{"LpNormalization", 1, adapt_lp_norm}, {0}},
+    .onnx_takes = "LpNormalization:1,1,axis,p",
     .onnx_types = "LpNormalization:f",
     .arity = 1,
     .axes = "r c",
@@ -146,6 +147,7 @@ static const op standardize_op = {
     .numpy =
         "(lambda d: d / (np.sqrt(np.square(d).mean(axes, keepdims=True)) + 1e-9))(a - a.mean(axes, keepdims=True))",
     .onnx = (const onnx_rule[]){{"MeanVarianceNormalization", 1, adapt_mvn}, {0}},
+    .onnx_takes = "MeanVarianceNormalization:1,1,axes",
     .onnx_types = "MeanVarianceNormalization:f",
     .arity = 1,
     .axes = "r c",
@@ -160,6 +162,7 @@ static const op hardmax_op = {
         "(np.expand_dims(a.argmax(axis), axis) == np.arange(a.shape[axis]).reshape([-1 if i == axis % a.ndim else 1 "
         "for i in range(a.ndim)])).astype(a.dtype) if a.size else a",
     .onnx = (const onnx_rule[]){{"Hardmax", 1, adapt_hardmax}, {0}},
+    .onnx_takes = "Hardmax:1,1,axis",
     .onnx_types = "Hardmax:f",
     .arity = 1,
     .axes = "r c",
@@ -172,6 +175,7 @@ static const op lrn_op = {
     .numpy = "a / (bias + alpha / size * np.stack([np.square(a[:, max(0, c - (size - 1) // 2):c + size // 2 + "
              "1]).sum(1) for c in range(a.shape[1])], 1)) ** beta",
     .onnx = (const onnx_rule[]){{"LRN", 1, adapt_lrn}, {0}},
+    .onnx_takes = "LRN:1,1,alpha,beta,bias,size",
     .onnx_types = "LRN:f",
     .arity = 1, .axes = "n c h w | k",
     .attr = (const attr_spec[]){

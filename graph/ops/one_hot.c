@@ -84,6 +84,7 @@ static const op one_hot_op = {
     .numpy = "np.where(np.moveaxis((a[..., None] == np.arange(depth)) | (a[..., None] + depth == np.arange(depth)), "
              "-1, axis), b[1], b[0])",
     .onnx = (const onnx_rule[]){{"OneHot", 9, adapt_one_hot}, {0}},
+    .onnx_takes = "OneHot:3,1,axis",
     .onnx_types = "OneHot:nn.",
     .onnx_cases = "OneHot i64[3] i64[]=4 f32[2]",
     .arity = 2, .attr = (const attr_spec[]){{"depth", 'i', NULL}, {"axis", 'i', "-1"}, {0}},
@@ -94,6 +95,7 @@ static const op one_hot_op = {
 static const op eye_op = {
     .name = "eye", .doc = "Ones on the k-th diagonal above the main one, zeros elsewhere.",
     .numpy = "np.eye(rows, columns, k, dtype=dtypes[to])",
+    .onnx_takes = "EyeLike:1,1,dtype,k",
     .onnx = (const onnx_rule[]){{"EyeLike", 9, adapt_eye_like}, {0}},
     .onnx_cases = "EyeLike f32[3,3]",
     .arity = 0, .axes = "e",

@@ -154,9 +154,11 @@ static const op max_pool_op = {
     .numpy = "windows(a, kernel, strides, dilations, pads, ceil_mode, -np.inf).max(axis=tuple(range(a.ndim, 2 * "
              "a.ndim - 2)))",
     .onnx = (const onnx_rule[]){{"MaxPool", 1, adapt_max_pool}, {"GlobalMaxPool", 1, adapt_global_max}, {0}},
+    .onnx_takes = "MaxPool:1,2,auto_pad,ceil_mode,dilations,kernel_shape,pads,storage_order,strides "
+                  "GlobalMaxPool:1,1",
     .onnx_types = "MaxPool:n GlobalMaxPool:f",
     .onnx_undefined = (const onnx_note[]){{"MaxPool", "Of equal maxima the first, row by row, gives the place."}, {0}},
-    .onnx_cases = "MaxPool f32[1,2,6,6] kernel_shape=[2,2]",
+    .onnx_cases = "MaxPool f32[1,2,6,6] kernel_shape=[2,2]\nGlobalMaxPool f32[1,2,3,3]",
     .back = "MaxPool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode",
     .arity = 1, .axes = "n c oh ow | kh kw",
     .attr = (const attr_spec[]){
@@ -175,8 +177,10 @@ static const op average_pool_op = {
     .numpy = "average_pool(a, kernel, strides, dilations, pads, ceil_mode, count_include_pad)",
     .onnx = (const onnx_rule[]){
         {"AveragePool", 1, adapt_average_pool}, {"GlobalAveragePool", 1, adapt_global_average}, {0}},
+    .onnx_takes = "AveragePool:1,1,auto_pad,ceil_mode,count_include_pad,dilations,kernel_shape,pads,strides "
+                  "GlobalAveragePool:1,1",
     .onnx_types = "AveragePool:f GlobalAveragePool:f",
-    .onnx_cases = "AveragePool f32[1,2,6,6] kernel_shape=[2,2]",
+    .onnx_cases = "AveragePool f32[1,2,6,6] kernel_shape=[2,2]\nGlobalAveragePool f32[1,2,3,3]",
     .back = "AveragePool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode "
             "count_include_pad=count_include_pad",
     .arity = 1, .axes = "n c oh ow | kh kw",

@@ -208,6 +208,8 @@ static const op lp_pool_op = {
                                 {"GlobalLpPool", 1, adapt_global_lp},
                                 {"MaxUnpool", 9, adapt_max_unpool},
                                 {0}},
+    .onnx_takes = "LpPool:1,1,auto_pad,ceil_mode,dilations,kernel_shape,p,pads,strides GlobalLpPool:1,1,p "
+                  "MaxUnpool:3,1,kernel_shape,pads,strides",
     .onnx_types = "LpPool:f GlobalLpPool:f MaxUnpool:fI",
     .onnx_cases = "LpPool f32[1,2,6] kernel_shape=[2]\n"
                   "GlobalLpPool f32[1,2,6]\n"

@@ -257,6 +257,10 @@ static const op quantize_op = {
                                 {"MatMulInteger", 10, adapt_matmul_integer},
                                 {"ConvInteger", 10, adapt_conv_integer},
                                 {0}},
+    .onnx_takes = "QuantizeLinear:3,1,axis,block_size,output_dtype,precision,saturate DequantizeLinear:3,1,axis,"
+                  "block_size,output_dtype DynamicQuantizeLinear:1,3 QLinearMatMul:8,1 QLinearConv:9,1,auto_pad,"
+                  "dilations,group,kernel_shape,pads,strides MatMulInteger:4,1 ConvInteger:4,1,auto_pad,dilations,"
+                  "group,kernel_shape,pads,strides",
     .onnx_types = "QuantizeLinear:nn. DequantizeLinear:TfT DynamicQuantizeLinear:f QLinearMatMul:NfNnfnfn "
         "QLinearConv:IfIififi MatMulInteger:IiIi ConvInteger:IiIi",
     .onnx_cases = "ConvInteger u8[1,1,4,4] u8[1,1,3,3]\n"

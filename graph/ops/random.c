@@ -208,6 +208,8 @@ static const op random_uniform_op = {
     .numpy = "random_unit(shape, 2 * seed, 53 if to == 'f64' else 24).astype(dtypes[to])",
     .onnx = (const onnx_rule[]){{"RandomUniform", 1, adapt_uniform}, {"RandomUniformLike", 1, adapt_uniform_like},
         {"Bernoulli", 15, adapt_bernoulli}, {"Multinomial", 7, adapt_multinomial}, {0}},
+    .onnx_takes = "RandomUniform:0,1,dtype,high,low,seed,shape RandomUniformLike:1,1,dtype,high,low,seed "
+                  "Bernoulli:1,1,dtype,seed Multinomial:1,1,dtype,sample_size,seed",
     .onnx_types = "Bernoulli:f Multinomial:f",
     .onnx_cases = "Bernoulli f32[3]\n"
                   "Multinomial f32[2,3]\n"
@@ -221,6 +223,7 @@ static const op random_normal_op = {
     .numpy =
         "(np.sqrt(-2 * np.log1p(-random_unit(shape, 2 * seed, 53))) * np.cos(2 * np.pi * random_unit(shape, 2 * seed "
         "+ 1, 53))).astype(dtypes[to])",
+    .onnx_takes = "RandomNormal:0,1,dtype,mean,scale,seed,shape RandomNormalLike:1,1,dtype,mean,scale,seed",
     .onnx = (const onnx_rule[]){{"RandomNormal", 1, adapt_normal}, {"RandomNormalLike", 1, adapt_normal_like}, {0}},
     .onnx_cases = "RandomNormalLike f32[3]",
     .arity = 0,

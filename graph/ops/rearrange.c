@@ -120,6 +120,7 @@ static const op depth_to_space_op = {
         "(lambda n, c, h, w, k: (a.reshape(n, k, k, c // (k * k), h, w).transpose(0, 3, 4, 1, 5, 2) if mode == "
         "'DCR' else a.reshape(n, c // (k * k), k, k, h, w).transpose(0, 1, 4, 2, 5, 3)).reshape(n, c // (k * k), h "
         "* k, w * k))(*a.shape, block)",
+    .onnx_takes = "DepthToSpace:1,1,blocksize,mode",
     .onnx = (const onnx_rule[]){{"DepthToSpace", 1, adapt_depth_to_space}, {0}},
     .onnx_cases = "DepthToSpace f32[1,4,2,2] blocksize=2",
     .arity = 1,
@@ -131,6 +132,7 @@ static const op space_to_depth_op = {
     .name = "space_to_depth", .doc = "Squares of space become channels: [n, c, h b, w b] as [n, c b b, h, w].",
     .numpy = "(lambda n, c, h, w, k: a.reshape(n, c, h // k, k, w // k, k).transpose(*((0, 3, 5, 1, 2, 4) if mode == "
              "'DCR' else (0, 1, 3, 5, 2, 4))).reshape(n, c * k * k, h // k, w // k))(*a.shape, block)",
+    .onnx_takes = "SpaceToDepth:1,1,blocksize,mode",
     .onnx = (const onnx_rule[]){{"SpaceToDepth", 1, adapt_space_to_depth}, {0}},
     .onnx_cases = "SpaceToDepth f32[1,1,4,4] blocksize=2",
     .arity = 1, .attr = blocks, .lower = space_to_depth_lower,
@@ -144,6 +146,7 @@ static const op reverse_sequence_op = {
     .onnx_undefined = (const onnx_note[]){
         {"ReverseSequence", "Lengths that are constant are 0 to the number of steps. Of others, one below 0 leaves its "
                             "sequence as it is, one beyond the end stops the run."}, {0}},
+    .onnx_takes = "ReverseSequence:2,1,batch_axis,time_axis",
     .onnx_types = "ReverseSequence:.i",
     .arity = 2, .attr = (const attr_spec[]){{"batch_axis", 'i', "1"}, {"time_axis", 'i', "0"}, {0}},
     .shape = reverse_shape, .body = reverse_body,

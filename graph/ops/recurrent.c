@@ -395,6 +395,8 @@ static const op rnn_op = {
     .onnx_undefined = (const onnx_note[]){
         {"RNN", "Lengths that are constant are 0 to the number of steps. Of others, one below 0 is 0, one beyond the "
                 "end is the whole sequence."}, {0}},
+    .onnx_takes = "RNN:6,2,activation_alpha,activation_beta,activations,clip,direction,hidden_size,layout,"
+                  "output_sequence",
     .onnx_types = "RNN:FFFFiF",
     .onnx_cases = "RNN f32[3,2,4] f32[1,5,4] f32[1,5,5] hidden_size=5",
     .arity = -1, .axes = "t b h",
@@ -409,6 +411,8 @@ static const op gru_op = {
     .numpy = "recurrent('gru', x, reverse, clip, [f, g], linear_before_reset)",
     .onnx = (const onnx_rule[]){{"GRU", 1, adapt_gru}, {0}},
     .onnx_undefined = (const onnx_note[]){{"GRU", "As of RNN."}, {0}},
+    .onnx_takes = "GRU:6,2,activation_alpha,activation_beta,activations,clip,direction,hidden_size,layout,"
+                  "linear_before_reset,output_sequence",
     .onnx_types = "GRU:FFFFiF",
     .onnx_cases = "GRU f32[3,2,4] f32[1,15,4] f32[1,15,5] hidden_size=5",
     .arity = -1, .axes = "t b h",
@@ -425,6 +429,8 @@ static const op lstm_op = {
     .numpy = "recurrent('lstm', x, reverse, clip, [f, g, h], couple)",
     .onnx = (const onnx_rule[]){{"LSTM", 1, adapt_lstm}, {0}},
     .onnx_undefined = (const onnx_note[]){{"LSTM", "As of RNN."}, {0}},
+    .onnx_takes = "LSTM:8,3,activation_alpha,activation_beta,activations,clip,direction,hidden_size,input_forget,"
+                  "layout,output_sequence",
     .onnx_types = "LSTM:FFFFiF",
     .onnx_cases = "LSTM f32[3,2,4] f32[1,20,4] f32[1,20,5] hidden_size=5",
     .arity = -1, .axes = "t b h",

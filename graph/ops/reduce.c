@@ -283,6 +283,8 @@ static const node *logsumexp_grad(graph *g, const node *call, const node *y, con
 static const op sum_op = {
     .name = "sum", .doc = "Sum over axes.", .numpy = "a.sum(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceSum", 1, adapt}, {"ReduceLogSum", 1, adapt_log_sum}, {0}},
+    .onnx_takes = "ReduceSum:2,1,axes,keepdims,noop_with_empty_axes ReduceLogSum:2,1,axes,keepdims,"
+                  "noop_with_empty_axes",
     .onnx_types = "ReduceSum:ni ReduceLogSum:ni",
     .back = "ReduceSum a^ %axes keepdims=keepdims noop_with_empty_axes:1",
     .arity = 1, .axes = "r | c", .attr = over, .shape = sum_shape, .body = fold_body, .grad = sum_grad,
@@ -291,6 +293,7 @@ static const op sum_op = {
 static const op mean_op = {
     .name = "mean", .doc = "Mean over axes.", .numpy = "a.mean(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceMean", 1, adapt}, {0}},
+    .onnx_takes = "ReduceMean:2,1,axes,keepdims,noop_with_empty_axes",
     .onnx_types = "ReduceMean:ni",
     .back = "ReduceMean a^ %axes keepdims=keepdims noop_with_empty_axes:1",
     .arity = 1, .axes = "r | c", .attr = over, .shape = mean_shape, .body = mean_body, .grad = mean_grad,
@@ -299,6 +302,7 @@ static const op mean_op = {
 static const op prod_op = {
     .name = "prod", .doc = "Product over axes.", .numpy = "a.prod(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceProd", 1, adapt}, {0}},
+    .onnx_takes = "ReduceProd:2,1,axes,keepdims,noop_with_empty_axes",
     .onnx_types = "ReduceProd:ni",
     .back = "ReduceProd a^ %axes keepdims=keepdims noop_with_empty_axes:1",
     .arity = 1, .axes = "r | c", .attr = over, .shape = sum_shape, .body = fold_body, .cases = also_empty};
@@ -307,6 +311,7 @@ static const op max_op = {
     .name = "max", .doc = "Largest element over axes; NaN if there is one.",
     .numpy = "a.max(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceMax", 1, adapt}, {0}},
+    .onnx_takes = "ReduceMax:2,1,axes,keepdims,noop_with_empty_axes",
     .onnx_types = "ReduceMax:.i",
     .back = "ReduceMax a^ %axes keepdims=keepdims noop_with_empty_axes:1",
     .arity = 1, .axes = "r | c", .attr = over, .shape = extreme_shape, .body = fold_body, .cases = extremes};
@@ -315,6 +320,7 @@ static const op min_op = {
     .name = "min", .doc = "Smallest element over axes; NaN if there is one.",
     .numpy = "a.min(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceMin", 1, adapt}, {0}},
+    .onnx_takes = "ReduceMin:2,1,axes,keepdims,noop_with_empty_axes",
     .onnx_types = "ReduceMin:.i",
     .back = "ReduceMin a^ %axes keepdims=keepdims noop_with_empty_axes:1",
     .arity = 1, .axes = "r | c", .attr = over, .shape = extreme_shape, .body = fold_body, .cases = extremes};
@@ -347,6 +353,7 @@ static const op std_op = {
 static const op norm1_op = {
     .name = "norm1", .doc = "Sum of sizes over axes.", .numpy = "np.abs(a).sum(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceL1", 1, adapt}, {0}},
+    .onnx_takes = "ReduceL1:2,1,axes,keepdims,noop_with_empty_axes",
     .onnx_types = "ReduceL1:ni",
     .arity = 1, .axes = "r | c", .attr = over, .lower = norm1_lower, .cases = common};
 
@@ -354,6 +361,7 @@ static const op norm2_op = {
     .name = "norm2", .doc = "Square root of the sum of squares over axes.",
     .numpy = "np.sqrt(np.square(a).sum(axis=axes, keepdims=bool(keepdims)))",
     .onnx = (const onnx_rule[]){{"ReduceL2", 1, adapt}, {0}},
+    .onnx_takes = "ReduceL2:2,1,axes,keepdims,noop_with_empty_axes",
     .onnx_types = "ReduceL2:ni",
     .arity = 1, .axes = "r | c", .attr = over, .lower = norm2_lower, .cases = common};
 
@@ -361,6 +369,7 @@ static const op sum_square_op = {
     .name = "sum_square", .doc = "Sum of squares over axes.",
     .numpy = "np.square(a).sum(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceSumSquare", 1, adapt}, {0}},
+    .onnx_takes = "ReduceSumSquare:2,1,axes,keepdims,noop_with_empty_axes",
     .onnx_types = "ReduceSumSquare:ni",
     .arity = 1, .axes = "r | c", .attr = over, .lower = sum_square_lower, .cases = common};
 
@@ -368,6 +377,7 @@ static const op logsumexp_op = {
     .name = "logsumexp", .doc = "Logarithm of the sum of exponentials over axes, without overflow.",
     .numpy = "np.log(np.exp(a).sum(axis=axes, keepdims=bool(keepdims)))",
     .onnx = (const onnx_rule[]){{"ReduceLogSumExp", 1, adapt}, {0}},
+    .onnx_takes = "ReduceLogSumExp:2,1,axes,keepdims,noop_with_empty_axes",
     .onnx_types = "ReduceLogSumExp:ni",
     .arity = 1, .axes = "r | c", .attr = over, .lower = logsumexp_lower, .grad = logsumexp_grad,
     .cases = "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\n"

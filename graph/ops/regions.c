@@ -188,6 +188,7 @@ static const op affine_grid_op = {
     .name = "affine_grid", .doc = "Where affine maps [batch, n, n + 1] bring the places of a grid between -1 and 1.",
     .numpy = "affine_grid(a, size, align_corners)",
     .onnx = (const onnx_rule[]){{"AffineGrid", 20, adapt_affine_grid}, {0}},
+    .onnx_takes = "AffineGrid:2,1,align_corners",
     .onnx_types = "AffineGrid:fi",
     .onnx_cases = "AffineGrid f32[2,2,3] i64[4]=2",
     .arity = 1, .attr = (const attr_spec[]){{"size", 'I', NULL}, {"align_corners", 'i', "0"}, {0}},
@@ -201,6 +202,8 @@ static const op roi_align_op = {
            "`most`.",
     .numpy = "roi_align(a, b, c, bins, points, scale, half_pixel, mode)",
     .onnx = (const onnx_rule[]){{"RoiAlign", 10, adapt_roi_align}, {0}},
+    .onnx_takes = "RoiAlign:3,1,coordinate_transformation_mode,mode,output_height,output_width,sampling_ratio,"
+                  "spatial_scale",
     .onnx_types = "RoiAlign:FFi",
     .onnx_cases = "RoiAlign f32[1,1,4,4] f32[2,4] i64[2]=0 sampling_ratio=2",
     .arity = 3,

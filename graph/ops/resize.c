@@ -486,12 +486,17 @@ static const op resize_op = {
                                 {"Upsample", 1, adapt_upsample_image},
                                 {"Upsample", 7, adapt_resize},
                                 {0}},
+    .onnx_takes = "Resize:4,1,antialias,axes,coordinate_transformation_mode,cubic_coeff_a,exclude_outside,"
+                  "extrapolation_value,keep_aspect_ratio_policy,mode,nearest_mode Upsample:2,1,height_scale,mode,"
+                  "scales,width_scale",
     .onnx_types = "Resize:.ffi Upsample:.f",
     .onnx_undefined =
         (const onnx_note[]){{"Resize", "Between integers the fraction goes; what lies beyond their range is its end. "
                                        "With scales, align_corners and tf_crop_and_resize take extent * scale for the "
                                        "new length, as the project's cases do; ONNX Runtime rounds it down first."},
                             {0}},
+    .onnx_cases = "Resize f32[2,3] f64[2]=2\nUpsample f32[1,1,2,3] scales=[1.0,1.0,2.0,2.0]\n"
+                  "Upsample f32[1,1,2,3] height_scale=2.0 width_scale=2.0",
     .arity = 1,
     .attr = (const attr_spec[]){{"sizes", 'I', NULL},
                                 {"scales", 'F', ""},

@@ -94,6 +94,7 @@ static const op rotary_op = {
         "b], -1).reshape(*a.shape[:-1], w), a[..., w:]], -1))(*((a[..., :w:2], a[..., 1:w:2]) if i else (a[..., :w "
         "// 2], a[..., w // 2:w]))))(width or a.shape[-1], interleaved)",
     .onnx = (const onnx_rule[]){{"RotaryEmbedding", 23, adapt_rotary}, {0}},
+    .onnx_takes = "RotaryEmbedding:4,1,interleaved,num_heads,rotary_embedding_dim",
     .onnx_types = "RotaryEmbedding:FFFi",
     .arity = 3,
     .attr = (const attr_spec[]){{"interleaved", 'i', "0"}, {"width", 'i', "0"}, {0}},

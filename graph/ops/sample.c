@@ -154,6 +154,7 @@ static const op grid_sample_op = {
     .doc = "Elements of [batch, channel, space...] at the places between -1 and 1 that a grid lists, last axis first.",
     .numpy = "grid_sample(a, b, mode, padding, align_corners)",
     .onnx = (const onnx_rule[]){{"GridSample", 16, adapt_grid_sample}, {0}},
+    .onnx_takes = "GridSample:2,1,align_corners,mode,padding_mode",
     .onnx_types = "GridSample:.f",
     .arity = 2,
     .attr = (const attr_spec[]){{"mode", 's', "linear"}, {"padding", 's', "zeros"}, {"align_corners", 'i', "0"}, {0}},

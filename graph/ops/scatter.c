@@ -307,6 +307,7 @@ static const op scatter_nd_op = {
            "of the third, or combined with them.",
     .numpy = "scatter(a, tuple(np.moveaxis(b, -1, 0)), c, reduce)",
     .onnx = (const onnx_rule[]){{"ScatterND", 11, adapt_nd}, {0}},
+    .onnx_takes = "ScatterND:3,1,reduction",
     .onnx_types = "ScatterND:TiT",
     .arity = 3, .axes = "r | u", .attr = (const attr_spec[]){{"reduce", 's', "set"}, {0}},
     .shape = scatter_nd_shape, .body = scatter_nd_body, .grad = scatter_grad,
@@ -322,6 +323,7 @@ static const op along_op = {
              "sparse=True))), c, reduce)",
     .onnx = (const onnx_rule[]){
         {"Scatter", 9, adapt_along}, {"ScatterElements", 11, adapt_along}, {0}},
+    .onnx_takes = "Scatter:3,1,axis ScatterElements:3,1,axis,reduction",
     .onnx_types = "Scatter:TiT ScatterElements:TiT",
     .arity = 3, .axes = "r | u", .attr = along_axis, .shape = along_shape, .body = along_body, .grad = scatter_grad,
     .cases = "f32[3,4] i64[2,4]<3 f32[2,4]\nf32[3,4] i64[3,5]<4 f32[3,5] axis=1 reduce=add\ni64[2,3,4] i32[2,3,1]<4 "

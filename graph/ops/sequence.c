@@ -258,6 +258,10 @@ static bool make_same(const onnx_call *c, onnx_value *out, err *e)
 
 static const op sequence_op = {
     .name = "sequences", .doc = "Sequences and optionals of a file, resolved while its graph is built.",
+    .onnx_takes = "SequenceConstruct:*,1 SequenceEmpty:0,1,dtype SequenceAt:2,1 SequenceInsert:3,1 "
+                  "SequenceErase:2,1 SequenceLength:1,1 ConcatFromSequence:1,1,axis,new_axis SplitToSequence:2,1,"
+                  "axis,keepdims SequenceMap:*,*,body Optional:1,1,type OptionalHasElement:1,1 "
+                  "OptionalGetElement:1,1 Identity:1,1",
     .form = (const onnx_form[]){
         {"SequenceConstruct", 11, make_construct}, {"SequenceEmpty", 11, make_empty}, {"SequenceAt", 11, make_at},
         {"SequenceInsert", 11, make_insert}, {"SequenceErase", 11, make_erase}, {"SequenceLength", 11, make_length},

@@ -176,6 +176,7 @@ static const op top_k_op = {
     .name = "top_k", .doc = "The k largest elements along an axis, descending, or the k smallest, ascending.",
     .numpy = "np.take_along_axis(a, order(a, axis, largest, k), axis)",
     .onnx = (const onnx_rule[]){{"TopK", 1, adapt_top_k}, {0}},
+    .onnx_takes = "TopK:2,2,axis,k,largest,sorted",
     .onnx_types = "TopK:ni",
     .arity = 1, .axes = "c",
     .attr = (const attr_spec[]){{"k", 'i', NULL}, {"axis", 'i', "-1"}, {"largest", 'i', "1"}, {0}},
@@ -186,6 +187,7 @@ static const op nonzero_op = {
     .name = "nonzero", .doc = "The places of elements that are not zero, a column each; of a constant.",
     .numpy = "np.array(np.nonzero(a))",
     .onnx = (const onnx_rule[]){{"NonZero", 9, adapt_nonzero}, {"Compress", 9, adapt_compress}, {0}},
+    .onnx_takes = "NonZero:1,1 Compress:2,1,axis",
     .onnx_types = "Compress:.b",
     .onnx_cases = "Compress f32[4] bool[4]=1",
     .arity = 1, .axes = "r c", .lower = nonzero_lower, .cases = "f32[3,4]=1\ni64[5]=0\nbool[2,3,2]=1"};

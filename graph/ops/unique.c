@@ -143,6 +143,7 @@ static const op order_op = {
 static const op unique_op = {
     .name = "unique", .doc = "The different elements of a constant, or its different parts along an axis.",
     .numpy = "np.unique(a, axis=axis)",
+    .onnx_takes = "Unique:1,4,axis,sorted",
     .onnx = (const onnx_rule[]){{"Unique", 11, adapt_unique}, {0}},
     .onnx_cases = "Unique f32[4]*=1",
     .arity = 1, .axes = "r", .attr = (const attr_spec[]){{"axis", 'i', ""}, {"sorted", 'i', "1"}, {0}},

@@ -49,7 +49,10 @@ static void test_apply(void)
     c.in = in;
     c.n_attr = 1;
     c.attr = &(const attr){.name = "broadcast", .kind = 'i', .i = 1};
-    CHECK(!onnx_apply(add, r, &c, out, &e) && e.code == TS_UNSUPPORTED && strstr(e.text, "attribute broadcast"));
+    CHECK(!onnx_apply(add, r, &c, out, &e) && e.code == TS_BAD_INPUT && strstr(e.text, "no attribute broadcast"));
+    e = (err){0};
+    c.attr = &(const attr){.name = "__mine", .kind = 'i', .i = 1}; /* a maker's own */
+    CHECK(onnx_apply(add, r, &c, out, &e) && out[0]->op == add);
     ts_graph_free(g);
 }
 

@@ -180,7 +180,7 @@ static const char *const rows[] = {
     "Relu 13 => !0 operands given, takes 1",
     "Gemm 13 f32[2,2] => !Gemm needs 2 operands, number 2 is missing",
     "Gather 13 - i64[1] => !Gather needs 2 operands, number 1 is missing",
-    "LeakyRelu 6 f32[2] ; beta=0.5 => !attribute beta is not supported",
+    "LeakyRelu 6 f32[2] ; beta=0.5 => !no attribute beta",
     "Concat 13 f32[2] - f32[2] ; axis=0 => !Concat needs 3 operands, number 2 is missing",
 };
 

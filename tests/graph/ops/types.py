@@ -1,5 +1,6 @@
-"""The element types that the table asks for are those of the specification: python3 types.py OPS.json. The letters are
-explained at `onnx_types` in graph/op.h. Needs the onnx package; not all of its versions know all operators."""
+"""The element types, numbers of operands and attributes that the table has are those of the specification: python3
+types.py OPS.json. They are explained at `onnx_types` and `onnx_takes` in graph/op.h. Needs the onnx package; not all of
+its versions know all operators."""
 import collections
 import json
 import re
@@ -66,6 +67,16 @@ def same(have, want):  # one operand, alike to itself
     return have == want or (len(want) == 1 and have.lower() == want.lower())
 
 
+def taken(name):
+    """As in onnx_takes, of all versions together; version 1's consumed_inputs mean nothing anywhere."""
+    def most(n):
+        return "*" if n > 1 << 30 else str(n)
+
+    all = history[name]
+    names = {a for s in all for a in s.attributes} - {"consumed_inputs"}
+    return ",".join([most(max(s.max_input for s in all)), most(max(s.max_output for s in all)), *sorted(names)])
+
+
 if defs.onnx_opset_version() < LATEST:
     print(f"this onnx package knows version {defs.onnx_opset_version()}, not {LATEST}")
     sys.exit(77)
@@ -76,6 +87,9 @@ for op in json.load(open(sys.argv[1]))["ops"]:
         least[rule["type"]] = min(rule["since"], least.get(rule["type"], 99))
     for rule in op["onnx"]:
         name = rule["type"]
+        if "takes" in rule and name in history and rule["takes"] != taken(name):
+            bad += 1
+            print(f"{op['name']}: {name} takes {taken(name)}, the table says {rule['takes']}")
         want = operands(name, least[name]) if name in history else None
         if want is None:
             continue

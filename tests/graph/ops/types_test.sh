@@ -1,5 +1,5 @@
 #!/bin/sh
-# Element types of operands, against the specification where the onnx package is installed: types.py.
+# Element types, numbers of operands and attributes, against the specification where the onnx package is installed: types.py.
 python=
 for try in ${PYTHON:-} python3; do
     "$try" -c 'import onnx' 2>/dev/null && python=$try && break
