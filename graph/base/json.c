@@ -2,6 +2,7 @@
 #include "graph/base/json.h"
 
 #include <cjson/cJSON.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -355,19 +356,25 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-static int distance(const char *a, const char *b) /* edits from a to b; words of at most 31 bytes */
+enum { EDIT = 2 };
+
+static int distance(const char *a, const char *b) /* edits from a to b, of case by half; words of at most 31 bytes */
 {
     int row[32];
     const int n = (int)strlen(b);
     for (int j = 0; j <= n; j++)
-        row[j] = j;
+        row[j] = j * EDIT;
     for (int i = 1; a[i - 1]; i++) {
+        const char x = a[i - 1];
         int corner = row[0];
-        row[0] = i;
+        row[0] = i * EDIT;
         for (int j = 1; j <= n; j++) {
-            const int change = corner + (a[i - 1] != b[j - 1]);
+            const char y = b[j - 1];
+            const int change = corner + (x == y                                                   ? 0
+                                         : tolower((unsigned char)x) == tolower((unsigned char)y) ? 1
+                                                                                                  : EDIT);
             corner = row[j];
-            row[j] = least(change, least(row[j], row[j - 1]) + 1);
+            row[j] = least(change, least(row[j], row[j - 1]) + EDIT);
         }
     }
     return row[n];
@@ -377,7 +384,7 @@ const char *word_nearest(const char *word, const char *const *list)
 {
     const char *best = NULL;
     const size_t n = strlen(word);
-    int least_so_far = n > 31 ? 0 : 1 + (int)(n < 3 ? 1 : n < 9 ? n / 3 : 3);
+    int least_so_far = n > 31 ? 0 : 1 + EDIT * (int)(n < 3 ? 1 : n < 9 ? n / 3 : 3);
     for (; *list; list++) {
         const int d = strlen(*list) < 32 && n < 32 ? distance(word, *list) : 32;
         if (d < least_so_far)

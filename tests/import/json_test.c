@@ -138,6 +138,8 @@ static void test_refuses(void)
         {"\"outputs\": [ {", "\"outputs\": [ ], \"//\": [ {", TS_BAD_INPUT, "a graph has at least one output"},
         {"\"max\": 64", "\"most\": 64", TS_BAD_INPUT, "unknown key \"most\""},
         {"} }\n", "", TS_BAD_INPUT, "the JSON text ends too early"},
+        {"\"transB\": 1", "\"transb\": 1", TS_BAD_INPUT,
+         "M024 node[0] \"fc\" Gemm: no attribute transb; did you mean transB?"},
         {"\"alpha\": 0.25", "\"Alpha\": 0.25", TS_BAD_INPUT,
          "M024 node[2] \"act\" LeakyRelu: no attribute Alpha; did you mean alpha?"},
         {"\"x\", \"w\", \"b\"", "\"x\", \"w\", \"b\", \"x\"", TS_BAD_INPUT,
