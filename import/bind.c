@@ -185,13 +185,19 @@ typedef struct results {
     const node **node;
 } results;
 
-static void add_result(results *r, const ts_port *whole, const char *name, const onnx_value *v)
+/* What the file says of an output's dtype must be so; extents that it states are a note, which exporters that fix a
+ * dimension leave behind. */
+static bool add_result(results *r, const ts_port *whole, const char *name, const onnx_value *v, err *e)
 {
     if (v->list) {
         for (int i = 0; i < v->list->n; i++)
-            add_result(r, whole, arena_format(&r->m->bound_mem, "%s[%d]", name, i), &v->list->item[i]);
-        return;
+            if (!add_result(r, whole, arena_format(&r->m->bound_mem, "%s[%d]", name, i), &v->list->item[i], e))
+                return false;
+        return true;
     }
+    if (whole->dtype != TS_N_DTYPE && whole->dtype != v->node->type.dtype)
+        return err_set(e, TS_BAD_INPUT, "M019 output \"%s\" is declared as %s, its node gives %s", name,
+                       ts_dtype_name(whole->dtype), ts_dtype_name(v->node->type.dtype));
     if (r->n == r->cap) {
         const int cap = r->cap ? 2 * r->cap : 16;
         ts_port *port = arena_array(&r->m->bound_mem, (size_t)cap, sizeof *port);
@@ -207,18 +213,21 @@ static void add_result(results *r, const ts_port *whole, const char *name, const
     p->name = name, p->dtype = v->node->type.dtype, p->rank = v->node->type.rank;
     memcpy(p->dim, v->node->type.dim, sizeof p->dim);
     r->node[r->n++] = v->node;
+    return true;
 }
 
-static void take_results(ts_model *m, const onnx_value *result, ports *to)
+static bool take_results(ts_model *m, const onnx_value *result, ports *to, err *e)
 {
     results r = {.m = m};
     for (int i = 0; i < m->declared->n_output; i++) {
         ts_port whole = m->declared->output[i];
         whole.whole = i;
-        add_result(&r, &whole, whole.name, &result[i]);
+        if (!add_result(&r, &whole, whole.name, &result[i], e))
+            return err_in(e, "%s", m->path);
     }
     to->n_output = r.n, to->output = r.port;
     m->result = r.node;
+    return true;
 }
 
 /* ---- the graph ---- */
@@ -237,9 +246,8 @@ static bool build_file(ts_model *m, parts *p, const err *unbound, err *e)
     ports *bound = arena_get(&m->bound_mem, sizeof *bound);
     bound->input = arena_array(&m->bound_mem, (size_t)p->n, sizeof *bound->input);
     bound->n_input = without_held(p, bound->input);
-    take_results(m, result, bound);
     m->bound = bound;
-    return true;
+    return take_results(m, result, bound, e);
 }
 
 static void describe_below(ts_model *m)

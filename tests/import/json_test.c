@@ -145,6 +145,8 @@ static void test_refuses(void)
         {"\"x\", \"w\", \"b\"", "\"x\", \"w\", \"b\", \"x\"", TS_BAD_INPUT,
          "M024 node[0] \"fc\" Gemm: 4 inputs, takes 3"},
         {"\"out\": [\"h\"]", "\"out\": [\"h\", \"i\"]", TS_BAD_INPUT, "M024 node[0] \"fc\" Gemm: 2 outputs, gives 1"},
+        {"\"y\", \"dtype\": \"f32\"", "\"y\", \"dtype\": \"f64\"", TS_BAD_INPUT,
+         "M019 output \"y\" is declared as f64, its node gives f32"},
     };
     for (int i = 0; i < COUNT(row); i++) {
         err e = {0};
