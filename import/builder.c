@@ -504,6 +504,8 @@ static bool build(frame *f, const binding *with, onnx_value *result, err *e)
 bool builder_run(const model_file *file, const binding *with, graph *g, onnx_value *result, err *e)
 {
     arena mem = {0};
+    if (file->n_refused > 0)
+        with = NULL; /* inputs among them have no type to be built of */
     builder b = {.f = file, .g = g, .mem = &mem, .bound = with != NULL};
     frame f = {&b, &file->main, file->main.links, .opset = file->opset, .n_opset = file->n_opset, .where = ""};
     f.value = arena_array(&mem, (size_t)f.l->n_value, sizeof *f.value);

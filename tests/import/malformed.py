@@ -236,6 +236,8 @@ def onnx_files():
     yield "dtype-99", held(tensor("w", (2,), 99, b"\0" * 8))
     yield "dtype-none", held(tensor("w", (2,), 0, b"\0" * 8))
     yield "port-dtype", one("Relu", inputs=(port("x", 99, (2, 3)),))
+    yield "port-string", one("Relu", inputs=(port("x", 8, (2, 3)),))
+    yield "port-complex", one("Relu", inputs=(port("x", 14, (2, 3)),))
     yield "rank", held(floats("w", *[1] * 40))
     yield "dim-negative", held(tensor("w", (-5,), raw=b""))
     yield "dim-negative-input", one("Relu", inputs=(port("x", dims=(-5, 2)),))
