@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { OPSET_MOST = 1000, FORM_DEPTH = 8 };
+enum { FORM_DEPTH = 8 };
 
 bool json_opsets(arena *mem, const json *root, opset **out, int *n, err *e)
 {
@@ -17,9 +17,11 @@ bool json_opsets(arena *mem, const json *root, opset **out, int *n, err *e)
     for (const json *i = all->first; i; i = i->next) {
         if (json_comment(i))
             continue;
-        if (!json_whole(i, &version) || version < 1 || version > OPSET_MOST)
+        err own = {0};
+        if (!json_whole(i, &version))
             return json_refuse(e, i, TS_BAD_INPUT, "the version of an operator set is a whole number from 1 on");
-        (*out)[(*n)++] = (opset){strcmp(i->key, "ai.onnx") ? i->key : "", (int)version};
+        if (!opset_add(*out, n, strcmp(i->key, "ai.onnx") ? i->key : "", version, &own))
+            return json_refuse(e, i, own.code, "%s", own.text);
     }
     return true;
 }

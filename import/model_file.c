@@ -1,5 +1,6 @@
 #include "import/reader.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +20,23 @@ void model_file_refuse(model_file *f, const char *fmt, ...)
         f->cap_refused = cap;
     }
     f->refused[f->n_refused++] = arena_string(&f->mem, line);
+}
+
+bool opset_add(opset *list, int *n, const char *domain, int64_t version, err *e)
+{
+    enum { NEWEST_OPSET = 28 };
+    if (version < 1)
+        return err_set(e, TS_BAD_INPUT, "M010 opset %lld of domain \"%s\" is no version", (long long)version, domain);
+    if (!*domain && version > NEWEST_OPSET) {
+        err_set(e, TS_UNSUPPORTED, "M010 opset %lld of domain \"\" is newer than %d", (long long)version, NEWEST_OPSET);
+        return err_hint(e, "export the model for an older opset");
+    }
+    for (int i = 0; i < *n; i++)
+        if (!strcmp(list[i].domain, domain))
+            return err_set(e, TS_BAD_INPUT, "M010 domain \"%s\" has two opsets, %d and %lld", domain, list[i].version,
+                           (long long)version);
+    list[(*n)++] = (opset){domain, version > INT_MAX ? INT_MAX : (int)version};
+    return true;
 }
 
 void model_file_free(model_file *f)

@@ -32,6 +32,8 @@ typedef struct opset {
     const char *domain;
     int version;
 } opset;
+/* Appends one, for which there is room; M010 for what is no version, newer than what is known here, or a second one. */
+bool opset_add(opset *list, int *n, const char *domain, int64_t version, err *e);
 
 /* A graph: the model's own, one inside a step (which sees the values around it too), or what a function does. */
 struct body {

@@ -3,32 +3,18 @@
 #include "import/onnx/body.h"
 #include "import/onnx/scan.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { NEWEST_IR = 14, FIRST_IR_WITH_OPSETS = 3, NEWEST_OPSET = 28 };
+enum { NEWEST_IR = 14, FIRST_IR_WITH_OPSETS = 3 };
 
 /* ---- versions ---- */
 static bool read_opsets(model_file *f, size_t n, Onnx__OperatorSetId *const *from, function *out, err *e)
 {
     out->opset = arena_array(&f->mem, n, sizeof *out->opset);
-    for (size_t i = 0; i < n; i++) {
-        const char *domain = onnx_domain(from[i]->domain);
-        const int64_t version = from[i]->version;
-        if (version < 1)
-            return err_set(e, TS_BAD_INPUT, "M010 opset %lld of domain \"%s\" is no version", (long long)version,
-                           domain);
-        if (!*domain && version > NEWEST_OPSET)
-            return err_set(e, TS_UNSUPPORTED, "M010 opset %lld of domain \"\" is newer than %d", (long long)version,
-                           NEWEST_OPSET) ||
-                   err_hint(e, "export the model for an older opset");
-        for (int k = 0; k < out->n_opset; k++)
-            if (!strcmp(out->opset[k].domain, domain))
-                return err_set(e, TS_BAD_INPUT, "M010 domain \"%s\" has two opsets, %d and %lld", domain,
-                               out->opset[k].version, (long long)version);
-        out->opset[out->n_opset++] = (opset){domain, version > INT_MAX ? INT_MAX : (int)version};
-    }
+    for (size_t i = 0; i < n; i++)
+        if (!opset_add(out->opset, &out->n_opset, onnx_domain(from[i]->domain), from[i]->version, e))
+            return false;
     return true;
 }
 

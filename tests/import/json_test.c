@@ -147,6 +147,10 @@ static void test_refuses(void)
         {"\"out\": [\"h\"]", "\"out\": [\"h\", \"i\"]", TS_BAD_INPUT, "M024 node[0] \"fc\" Gemm: 2 outputs, gives 1"},
         {"\"y\", \"dtype\": \"f32\"", "\"y\", \"dtype\": \"f64\"", TS_BAD_INPUT,
          "M019 output \"y\" is declared as f64, its node gives f32"},
+        {"\"opset\": { \"\": 17 }", "\"opset\": { \"\": 99 }", TS_UNSUPPORTED,
+         ":1:55 (/opset/): M010 opset 99 of domain \"\" is newer than 28\n  hint: export the model for an older opset"},
+        {"\"opset\": { \"\": 17 }", "\"opset\": { \"\": 17, \"ai.onnx\": 18 }", TS_BAD_INPUT,
+         "(/opset/ai.onnx): M010 domain \"\" has two opsets, 17 and 18"},
     };
     for (int i = 0; i < COUNT(row); i++) {
         err e = {0};
