@@ -93,11 +93,7 @@ bool json_constants(json_source *s, const json *root, body *out, err *e)
 
 /* ---- attributes ---- */
 
-/* Of f32, as in ONNX. */
-static double attribute_real(double v)
-{
-    return (double)(float)v;
-}
+static const dtype attribute_real = TS_F32; /* as in ONNX */
 
 static bool read_numbers(arena *mem, const json *v, attr *out, err *e)
 {
@@ -106,9 +102,8 @@ static bool read_numbers(arena *mem, const json *v, attr *out, err *e)
     double *real = arena_array(mem, n, sizeof *real);
     bool all_whole = true;
     for (const json *i = v->first; i; i = i->next, out->n++) {
-        if (!json_real(i, &real[out->n], e))
+        if (!json_real(i, attribute_real, &real[out->n], e))
             return false;
-        real[out->n] = attribute_real(real[out->n]);
         all_whole = all_whole && json_whole(i, &whole[out->n]);
     }
     out->kind = all_whole && out->kind != 'F' ? 'I' : 'F';
@@ -150,7 +145,7 @@ static bool read_said(json_source *s, const json *v, attr *out, err *e)
     if (json_length(v) != 1)
         return json_refuse(e, v, TS_BAD_INPUT, "one of \"float\", \"floats\" and \"strings\" is expected");
     out->kind = one ? 'f' : 'F';
-    return one      ? json_real(one, &out->f, e) && (out->f = attribute_real(out->f), true)
+    return one      ? json_real(one, attribute_real, &out->f, e)
            : floats ? read_numbers(s->mem, floats, out, e)
                     : read_texts(s->mem, strings, out, e);
 }
@@ -201,10 +196,7 @@ static bool read_attribute(json_source *s, const json *v, attr *out, const ts_ar
 {
     *out = (attr){.name = v->key};
     switch (v->kind) {
-    case JSON_NUMBER:
-        out->kind = json_whole(v, &out->i) ? 'i' : 'f';
-        out->f = attribute_real(v->number);
-        return true;
+    case JSON_NUMBER: out->kind = json_whole(v, &out->i) ? 'i' : 'f'; return json_real(v, attribute_real, &out->f, e);
     case JSON_TRUTH: out->kind = 'i', out->i = v->truth; return true;
     case JSON_TEXT: out->kind = 's', out->s = v->text; return true;
     case JSON_LIST: return read_list(s->mem, v, out, e);

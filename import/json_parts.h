@@ -28,7 +28,8 @@ bool json_need_name(const json *object, const char *key, const char **out, err *
 bool json_dtype(const json *v, dtype *out, err *e);
 bool json_extent(const json *v, int64_t *out, err *e);
 bool json_shape(const json *list, ts_port *out, err *e);
-bool json_real(const json *v, double *out, err *e); /* also "NaN", "Infinity", "-Infinity" */
+/* As d has it, also "NaN", "Infinity", "-Infinity"; another number beyond d is refused. */
+bool json_real(const json *v, dtype d, double *out, err *e);
 bool json_is_real(const json *v);
 /* {"dtype": "f32", "shape": [2], "data": [0.5, 1]}, row by row; or {"weight": "KEY"}, a tensor of the weights' file. */
 bool json_tensor(json_source *s, const json *v, held *out, err *e);

@@ -109,13 +109,17 @@ bool json_is_real(const json *v)
     return v->kind == JSON_NUMBER || special(v, &ignored);
 }
 
-bool json_real(const json *v, double *out, err *e)
+bool json_real(const json *v, dtype d, double *out, err *e)
 {
-    if (special(v, out))
-        return true;
-    *out = v->number;
-    return v->kind == JSON_NUMBER ||
-           json_refuse(e, v, TS_BAD_INPUT, "a number, \"NaN\", \"Infinity\" or \"-Infinity\" is expected");
+    const bool named = special(v, out);
+    double stored;
+    if (!named && v->kind != JSON_NUMBER)
+        return json_refuse(e, v, TS_BAD_INPUT, "a number, \"NaN\", \"Infinity\" or \"-Infinity\" is expected");
+    store_real(d, &stored, 0, named ? *out : v->number);
+    *out = load_real(d, &stored, 0);
+    return named || isfinite(*out) ||
+           json_refuse(e, v, TS_BAD_INPUT, "beyond the numbers of %s; infinity is \"Infinity\" or \"-Infinity\"",
+                       ts_dtype_name(d));
 }
 
 static bool read_element(const json *v, const ts_array *to, int64_t i, err *e)
@@ -123,7 +127,7 @@ static bool read_element(const json *v, const ts_array *to, int64_t i, err *e)
     double real;
     int64_t whole;
     if (dtype_class(to->dtype) == D_REAL) {
-        if (!json_real(v, &real, e))
+        if (!json_real(v, to->dtype, &real, e))
             return false;
         store_real(to->dtype, to->data, i, real);
         return true;

@@ -151,6 +151,13 @@ static void test_refuses(void)
          ":1:55 (/opset/): M010 opset 99 of domain \"\" is newer than 28\n  hint: export the model for an older opset"},
         {"\"opset\": { \"\": 17 }", "\"opset\": { \"\": 17, \"ai.onnx\": 18 }", TS_BAD_INPUT,
          "(/opset/ai.onnx): M010 domain \"\" has two opsets, 17 and 18"},
+        {"\"data\": [0.5]", "\"data\": [1e39]", TS_BAD_INPUT,
+         "(/constants/half/data/0): beyond the numbers of f32; infinity is \"Infinity\" or \"-Infinity\""},
+        {"\"f32\", \"shape\": [], \"data\": [0.5]", "\"f16\", \"shape\": [], \"data\": [-65520]", TS_BAD_INPUT,
+         "(/constants/half/data/0): beyond the numbers of f16;"},
+        {"\"alpha\": 0.25", "\"alpha\": 1e400", TS_BAD_INPUT, "(/nodes/2/attr/alpha): beyond the numbers of f32;"},
+        {"\"alpha\": 0.25", "\"alpha\": [1, 1e39]", TS_BAD_INPUT,
+         "(/nodes/2/attr/alpha/1): beyond the numbers of f32;"},
     };
     for (int i = 0; i < COUNT(row); i++) {
         err e = {0};
