@@ -81,6 +81,8 @@ bool json_shape(const json *list, ts_port *out, err *e)
         }
         if (!json_name(i, e))
             return false;
+        if (!*i->text)
+            return json_refuse(e, i, TS_BAD_INPUT, "an empty name");
         out->dim[out->rank] = -1;
         out->symbol[out->rank] = i->text;
     }

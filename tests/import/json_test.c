@@ -158,6 +158,7 @@ static void test_refuses(void)
         {"\"alpha\": 0.25", "\"alpha\": 1e400", TS_BAD_INPUT, "(/nodes/2/attr/alpha): beyond the numbers of f32;"},
         {"\"alpha\": 0.25", "\"alpha\": [1, 1e39]", TS_BAD_INPUT,
          "(/nodes/2/attr/alpha/1): beyond the numbers of f32;"},
+        {"[\"batch\", 3]", "[\"\", 3]", TS_BAD_INPUT, "(/inputs/0/shape/0): an empty name"},
     };
     for (int i = 0; i < COUNT(row); i++) {
         err e = {0};
