@@ -367,7 +367,8 @@ static bool make_step(frame *f, int i, const onnx_call *c, bool ready, err *e)
     if (own.code != TS_UNSUPPORTED && !strncmp(own.text, "M0", 2)) /* said further in */
         return err_set(e, own.code, "%s", own.text);
     if (own.code != TS_UNSUPPORTED)
-        return err_set(e, own.code, "M024 %s %s: %s", place(f, i), s->type, own.text);
+        return err_set(e, own.code, "%s %s %s: %s", own.code == TS_MEMORY ? "M025" : "M024", place(f, i), s->type,
+                       own.text);
     if (lacking == b->lacks.n + b->lacks.more) { /* else it was said further in */
         const bool hard = b->hard || !b->g->waits;
         add_lack(f, i, subject, own.text);

@@ -38,7 +38,7 @@ static bool adapt_range(const onnx_call *c, const node **out, err *e)
         return err_set(e, TS_BAD_INPUT, "from %.17g to %.17g by %.17g is no range: the step must not be 0", v[0], v[1],
                        v[2]);
     if (count >= 0x1p53) {
-        err_set(e, TS_MEMORY, "M025 from %.17g to %.17g by %.17g are %.17g elements, above 2^53", v[0], v[1], v[2],
+        err_set(e, TS_MEMORY, "from %.17g to %.17g by %.17g are %.17g elements, above 2^53", v[0], v[1], v[2],
                 count);
         return err_hint(e, "no option raises this: give a smaller limit or a larger step");
     }

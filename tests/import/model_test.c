@@ -388,7 +388,7 @@ static void test_budget(void)
     wire_output(&m, "y f32 *");
     wire_tensor(&m, "s", 7, 1, (int64_t[]){3}, huge, sizeof huge);
     wire_node(&m, "bomb", "Expand x,s y");
-    refuse_bind(&m, 0, NULL, TS_MEMORY, "M024 node[0] \"bomb\" Expand");
+    refuse_bind(&m, 0, NULL, TS_MEMORY, "M025 node[0] \"bomb\" Expand");
     wire_begin(&m); /* constants that could be computed, but not for so little */
     wire_output(&m, "y f32 *");
     wire_tensor(&m, "s", 7, 1, (int64_t[]){1}, (int64_t[]){INT64_C(1) << 39}, 8);
