@@ -59,8 +59,9 @@ static int width(const block *b, const vec *v)
 /* ---- loads ---- */
 bool block_outside(block *b, int64_t s, int64_t dim, int axis)
 {
-    return (s < 0 || s >= dim) && !err_set(b->e, TS_NUMERICS, "%s: index %lld is outside 0...%lld of axis %d",
-                                           b->n->op->name, (long long)s, (long long)dim - 1, axis);
+    return (s < 0 || s >= dim) &&
+           !err_set(b->e, TS_NUMERICS, "%s: an index leads to %lld, which is outside 0...%lld of axis %d",
+                    b->n->op->name, (long long)s, (long long)dim - 1, axis);
 }
 
 const ts_array *block_array(const block *b, const expr *load)
