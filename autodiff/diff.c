@@ -46,6 +46,34 @@ const expr *d_add(arena *m, const expr *a, const expr *b)
     return x2(m, "add", a, b);
 }
 
+static const expr *exp_beside(const expr *x) /* exp(u), where x is c + exp(u) and c > 0; else NULL */
+{
+    for (int i = 0; i < 2 && is_call(x, "add"); i++)
+        if (is_call(x->arg[i], "exp") && x->arg[!i]->kind == X_LIT && x->arg[!i]->lit > 0)
+            return x->arg[i];
+    return NULL;
+}
+
+/* The part of x's derivative by way of argument i. In y = a / b with b = c + exp(u), -y/b exp(u) would be 0 * inf where
+ * exp(u) overflows: its share of b is taken instead, which is 1 from where c is lost in b. */
+static const expr *d_through(arena *m, const expr *x, int i, const expr *by, err *e)
+{
+    const expr *grown = i == 1 && is_call(x, "div") ? exp_beside(x->arg[1]) : NULL;
+    const expr *inner = d_expr(m, grown ? grown->arg[0] : x->arg[i], by, e);
+    if (!inner)
+        return NULL;
+    if (!x->fn->diff[i])
+        return err_set(e, TS_UNSUPPORTED, "the function %s has no derivative", x->fn->name), NULL;
+    names known = {.n = x->n + 2, .name = {"a", "b", "c"}};
+    for (int k = 0; k < x->n; k++)
+        known.value[k] = x->arg[k];
+    known.name[x->n] = "y", known.value[x->n] = x;
+    known.name[x->n + 1] = "e", known.value[x->n + 1] = grown;
+    const expr *outer = x_parse(m, grown ? "-(y * (e < b ? e / b : 1))" : x->fn->diff[i], &known, e);
+    MUST(outer);
+    return d_mul(m, outer, inner);
+}
+
 static const expr *d_call(arena *m, const expr *x, const expr *by, err *e)
 {
     const expr *total = NULL;
@@ -57,20 +85,8 @@ static const expr *d_call(arena *m, const expr *x, const expr *by, err *e)
             return NULL;
         return x3(m, "select", x->arg[0], yes ? yes : x_whole(m, 0), no ? no : x_whole(m, 0));
     }
-    for (int i = 0; i < x->n; i++) {
-        const expr *inner = d_expr(m, x->arg[i], by, e);
-        if (!inner)
-            continue;
-        if (!x->fn->diff[i])
-            return err_set(e, TS_UNSUPPORTED, "the function %s has no derivative", x->fn->name), NULL;
-        names known = {.n = x->n + 1, .name = {"a", "b", "c"}, .value = {x->arg[0]}};
-        for (int k = 1; k < x->n; k++)
-            known.value[k] = x->arg[k];
-        known.name[x->n] = "y", known.value[x->n] = x;
-        const expr *outer = x_parse(m, x->fn->diff[i], &known, e);
-        MUST(outer);
-        total = d_add(m, total, d_mul(m, outer, inner));
-    }
+    for (int i = 0; i < x->n; i++)
+        total = d_add(m, total, d_through(m, x, i, by, e));
     return total;
 }
 
