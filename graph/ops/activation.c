@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+/* Smooth where its parts are not: min(-a, a) is -|a|, whose corner at 0 cancels that of the maximum because both give
+ * the derivative from the left there. */
+#define SOFTPLUS "max(a, 0) + log1p(exp(min(-a, a)))"
+
 static const char real[] = "f32[2,3]\nf32[16]!\nf64[3,1,2]\nf64[16]!\ni32[7]\nf32[]\nf32[0,3]\nf16[5]";
 
 /* ---- ONNX ---- */
@@ -89,13 +93,14 @@ static const op elu_op = {
     .text = "a < 0 ? alpha * expm1(a) : a", .shape = shape_float,
     .cases = "f32[2,3]\nf32[16]! alpha=0.5\nf64[5]\nf32[0]"};
 
+/* At 0 the maximum and the minimum both have the slope of their second part: 0 + 1. */
 static const op celu_op = {
     .name = "celu", .doc = "Elu whose slope is continuous at zero for every alpha.",
     .numpy = "np.maximum(0, a) + np.minimum(0, alpha * np.expm1(a / alpha))",
     .onnx = (const onnx_rule[]){{"Celu", 12, NULL}, {0}},
     .onnx_types = "Celu:f",
     .arity = 1, .axes = "e", .attr = (const attr_spec[]){{"alpha", 'f', "1"}, {0}},
-    .text = "max(a, 0) + min(alpha * expm1(a / alpha), 0)", .shape = shape_float,
+    .text = "max(a, 0) + min(0, alpha * expm1(a / alpha))", .shape = shape_float,
     .cases = "f32[2,3]\nf32[9] alpha=0.5\nf64[5]\nf32[0]"};
 
 static const op selu_op = {
@@ -163,7 +168,7 @@ static const op softplus_op = {
     .name = "softplus", .doc = "log(1 + exp(value)), without overflow.", .numpy = "np.logaddexp(a, 0)",
     .onnx = (const onnx_rule[]){{"Softplus", 1, NULL}, {0}},
     .onnx_types = "Softplus:f",
-    .arity = 1, .axes = "e", .text = "max(a, 0) + log1p(exp(-abs(a)))", .shape = shape_float,
+    .arity = 1, .axes = "e", .text = SOFTPLUS, .shape = shape_float,
     .cases = "f32[2,3]\nf32[16]!\nf64[9]\nf32[0]"};
 
 static const op softsign_op = {
@@ -178,7 +183,7 @@ static const op mish_op = {
     .numpy = "a * np.tanh(np.logaddexp(a, 0))",
     .onnx = (const onnx_rule[]){{"Mish", 18, NULL}, {0}},
     .onnx_types = "Mish:f",
-    .arity = 1, .axes = "e", .text = "a * tanh(max(a, 0) + log1p(exp(-abs(a))))", .shape = shape_float,
+    .arity = 1, .axes = "e", .text = "a * tanh(" SOFTPLUS ")", .shape = shape_float,
     .cases = "f32[2,3]\nf64[9]\nf32[0]"};
 
 static const op thresholded_relu_op = {.name = "thresholded_relu",

@@ -194,9 +194,10 @@ static const node *cross_entropy_lower(graph *g, const node *n)
 }
 
 /* ---- distances ---- */
-static const node *bce_lower(graph *g, const node *n) /* max(x, 0) - x t + log(1 + exp(-|x|)) */
+/* max(x, 0) - x t + log(1 + exp(-|x|)); -|x| so that the corners at 0 cancel in the gradient too, as in softplus */
+static const node *bce_lower(graph *g, const node *n)
 {
-    return reduced(g, n, formula2(g, n->in[0], n->in[1], "max(a,0)-a*b+log1p(exp(-abs(a)))"));
+    return reduced(g, n, formula2(g, n->in[0], n->in[1], "max(a,0)-a*b+log1p(exp(min(-a,a)))"));
 }
 
 static const node *mse_lower(graph *g, const node *n)
