@@ -188,20 +188,28 @@ static const node *over_same(graph *g, const node *n, const char *op_name, const
     return over_axes(g, n, op_name, x, node_int(n, "keepdims"));
 }
 
-static const node *var_lower(graph *g, const node *n)
+static double rest_of(graph *g, const node *n) /* by how much var divides */
 {
     const type *t = &n->in[0]->type;
-    const node *away = g_call2(g, "subtract", n->in[0], over_axes(g, n, "mean", n->in[0], true));
-    const node *sum = over_same(g, n, "sum", g_call1(g, "square", away));
     int64_t count = 1;
-    uint32_t set;
+    uint32_t set = 0;
     if (!axes_set(node_attr(n, "axes"), t->rank, &set, &g->err))
-        return NULL;
+        return 0;
     for (int i = 0; i < t->rank; i++)
         if (set >> i & 1)
             count *= t->dim[i];
-    const double rest = (double)count - node_real(n, "correction");
-    return g_call2(g, "divide", sum, g_scalar_like(g, sum, rest > 0 ? rest : 0));
+    return fmax((double)count - node_real(n, "correction"), 0);
+}
+
+static const node *away(graph *g, const node *n) /* from the mean */
+{
+    return g_call2(g, "subtract", n->in[0], over_axes(g, n, "mean", n->in[0], true));
+}
+
+static const node *var_lower(graph *g, const node *n)
+{
+    const node *sum = over_same(g, n, "sum", g_call1(g, "square", away(g, n)));
+    return g_call2(g, "divide", sum, g_scalar_like(g, sum, rest_of(g, n)));
 }
 
 static const node *std_lower(graph *g, const node *n)
@@ -279,6 +287,24 @@ static const node *logsumexp_grad(graph *g, const node *call, const node *y, con
     return g_call2(g, "multiply", kept(g, call, dy), share);
 }
 
+/* y = sqrt(sum of x^2 / count): x dy / (count y), and 0 where y is: no direction is steeper than its opposite. */
+static const node *root_grad(graph *g, const node *call, const node *x, double count, const node *y, const node *dy)
+{
+    const node *part = g_formula(g, 2, (const node *[]){kept(g, call, y), kept(g, call, dy)}, "select(eq(a,0),0,b/a)");
+    return g_call2(g, "multiply", x, count == 1 ? part : g_call2(g, "divide", part, g_scalar_like(g, part, count)));
+}
+
+static const node *norm2_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    return root_grad(g, call, call->in[k], 1, y, dy);
+}
+
+static const node *std_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    (void)k;
+    return root_grad(g, call, away(g, call), rest_of(g, call), y, dy);
+}
+
 /* ---- records ---- */
 static const op sum_op = {
     .name = "sum", .doc = "Sum over axes.", .numpy = "a.sum(axis=axes, keepdims=bool(keepdims))",
@@ -348,7 +374,7 @@ static const op var_op = {
 static const op std_op = {
     .name = "std", .doc = "Square root of the variance over axes.",
     .numpy = "a.std(axis=axes, keepdims=bool(keepdims), ddof=correction)",
-    .arity = 1, .axes = "r | c", .attr = spread, .lower = std_lower, .cases = spread_cases};
+    .arity = 1, .axes = "r | c", .attr = spread, .lower = std_lower, .grad = std_grad, .cases = spread_cases};
 
 static const op norm1_op = {
     .name = "norm1", .doc = "Sum of sizes over axes.", .numpy = "np.abs(a).sum(axis=axes, keepdims=bool(keepdims))",
@@ -363,7 +389,7 @@ static const op norm2_op = {
     .onnx = (const onnx_rule[]){{"ReduceL2", 1, adapt}, {0}},
     .onnx_takes = "ReduceL2:2,1,axes,keepdims,noop_with_empty_axes",
     .onnx_types = "ReduceL2:ni",
-    .arity = 1, .axes = "r | c", .attr = over, .lower = norm2_lower, .cases = common};
+    .arity = 1, .axes = "r | c", .attr = over, .lower = norm2_lower, .grad = norm2_grad, .cases = common};
 
 static const op sum_square_op = {
     .name = "sum_square", .doc = "Sum of squares over axes.",

@@ -48,6 +48,25 @@ static void test_frozen(void)
     ts_graph_free(g);
 }
 
+/* A norm has a corner where all is 0, as has a deviation where all is alike: the gradient there is 0, not 0 / 0. */
+static void test_corner(const char *call, double at)
+{
+    graph *g = ts_graph_make();
+    row r = {.g = g, .n = 1, .fixed = {at}};
+    const node *x = r.in[0] = input(g, "x", TS_F64, 2, 3), *y = g_call1(g, call, x), *grad;
+    values v = values_make(&r, -1, 1, 3);
+    ts_array got;
+    CHECK(ts_chain_rule(g, 1, &y, NULL, 1, &x, &grad));
+    if (CHECK(values_of(&v, grad, &got, NULL))) {
+        for (int i = 0; i < 6; i++)
+            if (!CHECK(ts_array_at(&got, i) == 0))
+                printf("  %s at %g: %g\n", call, at, ts_array_at(&got, i));
+        ts_array_free(&got);
+    }
+    values_free(&v);
+    ts_graph_free(g);
+}
+
 /* Weights that lie transposed, as frameworks have them: their gradient is a product, nothing is turned afterwards. */
 static void test_transposed_weight(void)
 {
@@ -280,6 +299,9 @@ static void test_scattered(void)
 int main(void)
 {
     test_scattered();
+    test_corner("norm2", 0);
+    test_corner("std", 0);
+    test_corner("std", 3);
     test_frozen();
     test_transposed_weight();
     test_tied();
