@@ -172,8 +172,10 @@ TS_API void ts_hash(int n, const ts_tensor *t, char hex[65]);
  * dtype: lazy like any other, so it prints, runs on every target and has gradients itself. in: any tensors of real
  * dtype, inner ones too. seed: NULL, or one for each output, of its shape and dtype; NULL stands for 1 and is for
  * outputs of one element. Integers, truth values and what is computed from them carry no gradient; an input without a
- * way to an output gets zeros. Elements that share a maximum or minimum get equal parts of its gradient. False, with
- * the reason in the graph, for an operation that has no gradient. */
+ * way to an output gets zeros. Elements that share a maximum or minimum along axes or of a window get equal parts of
+ * its gradient; of two equal operands of maximum or minimum the second gets all (so that max(x, 0) has none at 0), of
+ * equal elements along cummax or cummin the first. False, with the reason in the graph, for an operation that has no
+ * gradient. */
 TS_API bool ts_chain_rule(ts_graph *g, int n_out, const ts_tensor *out, const ts_tensor *seed, int n_in,
                           const ts_tensor *in, ts_tensor *grad);
 

@@ -67,6 +67,25 @@ static void test_corner(const char *call, double at)
     ts_graph_free(g);
 }
 
+/* Who has the gradient where elements are alike, as tessera.h says: of x, all ones, its first row. */
+static void test_alike(const char *call, bool beside, double first, double second)
+{
+    graph *g = ts_graph_make();
+    row r = {.g = g, .n = 1, .fixed = {1}};
+    const node *x = r.in[0] = input(g, "x", TS_F64, 2, 3), *one = g_filled(g, &x->type, 1), *grad;
+    const node *y = g_call1(g, "sum", beside ? g_call2(g, call, x, one) : g_call1(g, call, x));
+    values v = values_make(&r, 1, 1, 3);
+    ts_array got;
+    CHECK(ts_chain_rule(g, 1, &y, NULL, 1, &x, &grad));
+    if (CHECK(values_of(&v, grad, &got, NULL))) {
+        if (!CHECK(ts_array_at(&got, 0) == first && ts_array_at(&got, 1) == second))
+            printf("  %s: %g %g\n", call, ts_array_at(&got, 0), ts_array_at(&got, 1));
+        ts_array_free(&got);
+    }
+    values_free(&v);
+    ts_graph_free(g);
+}
+
 /* Weights that lie transposed, as frameworks have them: their gradient is a product, nothing is turned afterwards. */
 static void test_transposed_weight(void)
 {
@@ -299,6 +318,9 @@ static void test_scattered(void)
 int main(void)
 {
     test_scattered();
+    test_alike("max axes=[0]", false, 0.5, 0.5);
+    test_alike("maximum", true, 0, 0);
+    test_alike("cummax axis=1", false, 3, 0);
     test_corner("norm2", 0);
     test_corner("std", 0);
     test_corner("std", 3);
