@@ -246,6 +246,8 @@ const node *g_make(graph *g, const op *o, int n, const node *const *in, const at
     for (int i = 0; i < n; i++)
         if (!in[i])
             return g_fail(g, TS_BAD_INPUT, "%s: operand %d is missing", o->name, i), NULL;
+    if (op_is_bare(o))
+        return g_fail(g, TS_BAD_INPUT, "%s: cannot be called: no value follows from operands", o->name), NULL;
     if (o->arity >= 0 && n != o->arity)
         return g_fail(g, TS_BAD_INPUT, "%s: %d operands given, takes %d", o->name, n, o->arity), NULL;
     node draft = {.op = o, .label = "", .n_in = n};
@@ -370,7 +372,7 @@ bool g_check(const graph *g, err *e)
         for (int k = 0; k < n->n_in; k++)
             if (n->in[k]->id >= i || g->node[n->in[k]->id] != n->in[k])
                 return err_set(e, TS_BUG, "node %d: operand %d is not older", i, k);
-        if (node_is_leaf(n) != (n->op->arity == 0 && !n->op->text && !n->op->body))
+        if (node_is_leaf(n) != op_is_bare(n->op))
             return err_set(e, TS_BUG, "node %d: leaf and op disagree", i);
         for (int k = 0; k < i && g->n < 2000; k++)
             if (node_same(g->node[k], n))

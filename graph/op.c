@@ -107,9 +107,13 @@ static bool bad(err *e, const op *o, const char *what)
     return err_set(e, TS_BUG, "op %s: %s", o->name ? o->name : "?", what);
 }
 
+bool op_is_bare(const op *o)
+{
+    return o->arity == 0 && !o->text && !o->body && !o->lower;
+}
+
 bool op_check(const op *o, err *e)
 {
-    const bool bare = o->arity == 0 && !o->text && !o->body && !o->lower;
     if (!o->name || !*o->name)
         return bad(e, o, "has no name");
     for (const char *s = o->name; *s; s++)
@@ -119,7 +123,7 @@ bool op_check(const op *o, err *e)
         return bad(e, o, "name is taken twice");
     if (!o->doc || !*o->doc || o->doc[strlen(o->doc) - 1] != '.')
         return bad(e, o, "doc is not a sentence");
-    if (bare)
+    if (op_is_bare(o))
         return true;
     if (!!o->text + !!o->body + !!o->lower != 1)
         return bad(e, o, "needs exactly one of text, body, lower");

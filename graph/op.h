@@ -145,6 +145,9 @@ typedef struct op {
 } op;
 extern const op *const *const op_tables[]; /* one list per file of graph/ops/, made by the build; ends with NULL */
 const op *op_find(const char *name);
+/* Without text, body and lower: what graphs start from, and what readers of files resolve. No value follows from a
+ * call. */
+bool op_is_bare(const op *o);
 const op *op_for_onnx(const char *domain, const char *kind, int version, const onnx_rule **rule);
 const op *op_for_form(const char *domain, const char *kind, int version, const onnx_form **form);
 /* What such a list has of the operator that kind begins with, up to a space: "bT" for "Where ..." in onnx_types, where
