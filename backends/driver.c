@@ -458,7 +458,7 @@ bool ts_eval(int n, const ts_tensor *t, int n_given, const ts_given *given, cons
     for (int i = 0; i < most; i++)
         if (!all[i])
             all[i] = need[0];
-    own.node = all, own.n = own.cap = most;
+    own.node = all, own.n = count ? most : 0, own.cap = most;
     ts_plan *p = calloc(1, sizeof *p);
     MUST(p);
     bool ok = set_up(p, o, &(wanted){.n_root = n, .root = t}, &own, e) && give_all(p, n_given, given, e) &&

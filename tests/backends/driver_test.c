@@ -1,4 +1,4 @@
-/* Plans for a machine that is described in text instead of the host. */
+/* Plans for a machine that is described in text instead of the host, and evaluation of no tensor at all. */
 #include "schedule/machine.h"
 #include "tests/check.h"
 
@@ -11,8 +11,18 @@ static ts_plan *planned(ts_graph *g, const char *on, err *e)
     return ts_plan_of(g, 1, &y, 0, NULL, &(ts_options){.target = "interp", .machine = on}, e);
 }
 
+static void test_nothing(void)
+{
+    err e = {0}, f = {0};
+    const ts_options o = {.target = "interp"};
+    ts_array one = {0};
+    CHECK(ts_eval(0, NULL, 0, NULL, &o, NULL, &e) && e.code == TS_OK);
+    CHECK(!ts_eval(0, NULL, 1, &(ts_given){"x", one}, &o, NULL, &f) && f.code == TS_USAGE);
+}
+
 int main(void)
 {
+    test_nothing();
     err e = {0};
     ts_graph *g = ts_graph_make();
     ts_plan *p = planned(g, "l3:1(32MB) core:8 isa:avx2", &e);
