@@ -64,6 +64,8 @@ static bool stand_ins(const ts_plan *p, void **input, ts_array *copy, err *e)
 bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *e)
 {
     const int k = p->plan->n_kernel;
+    if (repeats < 1)
+        return err_set(e, TS_USAGE, "%d repeats: 1 is the least", repeats);
     if (!can_time(p, n, e) || !ts_plan_build(p, e))
         return false;
     void **input = calloc((size_t)p->plan->n_input + 1, sizeof *input);
@@ -77,7 +79,7 @@ bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *
         for (int r = 0; r < repeats; r++)
             one[r] = all[(size_t)r * (size_t)k + (size_t)i];
         qsort(one, (size_t)repeats, sizeof *one, ascending);
-        seconds[i] = one[repeats / 2];
+        seconds[i] = (one[(repeats - 1) / 2] + one[repeats / 2]) / 2;
     }
     for (int i = 0; i < p->plan->n_carried; i++)
         ts_array_free(&stand_in[i]);
