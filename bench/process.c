@@ -85,19 +85,19 @@ static bool send_line(process *p, const char *text)
     return true;
 }
 
-/* Takes the first whole line out of the buffer's front; what follows moves down at the next call. */
-static char *next_line(process *p)
+/* The first whole line in the buffer, and how many bytes of it that is: a line that is not text may hold a 0. */
+static char *next_line(process *p, size_t *used)
 {
     char *end = p->len > 0 ? memchr(p->buffer, '\n', p->len) : NULL;
     if (end == NULL)
         return NULL;
     *end = 0;
+    *used = (size_t)(end - p->buffer) + 1;
     return p->buffer;
 }
 
-static void drop_line(process *p)
+static void drop_line(process *p, size_t used)
 {
-    size_t used = strlen(p->buffer) + 1;
     memmove(p->buffer, p->buffer + used, p->len - used);
     p->len -= used;
 }
@@ -158,11 +158,12 @@ answer process_ask(process *p, const question *q, const char **line)
     if (!send_line(p, q->text))
         return DIED;
     for (;;) {
-        char *got = next_line(p);
+        size_t used = 0;
+        char *got = next_line(p, &used);
         if (got != NULL && strncmp(got, "PROGRESS ", 9) == 0) {
             if (q->aside != NULL)
                 q->aside(q->user, got + 9);
-            drop_line(p);
+            drop_line(p, used);
             continue;
         }
         if (got != NULL) {

@@ -78,6 +78,24 @@ static void test_answers(void)
     CHECK(strstr(why, "killed by signal 9") != NULL);
 }
 
+static void count_aside(void *user, const char *line)
+{
+    CHECK_TEXT(line, "half");
+    ++*(int *)user;
+}
+
+/* What is no text breaks no framing: a line ends at its end. */
+static void test_zero_bytes(void)
+{
+    process p = started("read -r l; printf 'PROGRESS half\\0way\\nwhole line\\n'; sleep 5");
+    const char *line;
+    int n = 0;
+    question q = {"x", 20, -1, count_aside, &n};
+    CHECK(process_ask(&p, &q, &line) == ANSWERED && n == 1);
+    CHECK_TEXT(line, "whole line");
+    process_end(&p, NULL, 0);
+}
+
 static void test_death(void)
 {
     process p = started("read -r l; echo 'it was' >&2; echo 'the butler' >&2; exit 3");
@@ -109,6 +127,7 @@ int main(void)
     snprintf(log_path, sizeof log_path, "%s/log", s.path);
     test_halt();
     test_answers();
+    test_zero_bytes();
     test_death();
     test_interrupt();
     scratch_remove(&s);
