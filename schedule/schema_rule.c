@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_WORD = 200 };
-
 static bool read_text(const json *object, const char *key, const char **out, err *e) /* untouched when absent */
 {
     const json *v = json_get(object, key);
@@ -114,15 +112,12 @@ static bool read_dims(const json *v, rule *r, err *e)
 
 static bool known_op(const json *v, const char *name, err *e)
 {
-    const char *list[MAX_WORD + 1];
-    int n = 0;
+    const char *near = NULL;
     if (op_find(name))
         return true;
     for (const op *const *const *table = op_tables; *table; table++)
-        for (const op *const *o = *table; *o && n < MAX_WORD; o++)
-            list[n++] = (*o)->name;
-    list[n] = NULL;
-    const char *near = word_nearest(name, list);
+        for (const op *const *o = *table; *o; o++)
+            near = word_nearer(name, near, (*o)->name);
     json_refuse(e, v, TS_BAD_INPUT, "no operation \"%s\"%s%s%s", name, near ? "; did you mean \"" : "",
                 near ? near : "", near ? "\"?" : "");
     return err_hint(e, "tessera ops lists them");

@@ -380,16 +380,20 @@ static int distance(const char *a, const char *b) /* edits from a to b, of case 
     return row[n];
 }
 
+const char *word_nearer(const char *word, const char *best, const char *other)
+{
+    const size_t n = strlen(word);
+    if (n > 31 || strlen(other) > 31)
+        return best;
+    const int least_so_far = best ? distance(word, best) : 1 + EDIT * (int)(n < 3 ? 1 : n < 9 ? n / 3 : 3);
+    return distance(word, other) < least_so_far ? other : best;
+}
+
 const char *word_nearest(const char *word, const char *const *list)
 {
     const char *best = NULL;
-    const size_t n = strlen(word);
-    int least_so_far = n > 31 ? 0 : 1 + EDIT * (int)(n < 3 ? 1 : n < 9 ? n / 3 : 3);
-    for (; *list; list++) {
-        const int d = strlen(*list) < 32 && n < 32 ? distance(word, *list) : 32;
-        if (d < least_so_far)
-            best = *list, least_so_far = d;
-    }
+    for (; *list; list++)
+        best = word_nearer(word, best, *list);
     return best;
 }
 

@@ -134,6 +134,9 @@ static void test_rules(void)
     rule_refused(TS_BAD_INPUT, "\"match\": {\"op\": \"matmull\"}",
                  "@/x.json:2:20 (/rules/0/match/op): no operation \"matmull\"; did you mean \"matmul\"?\n"
                  "  hint: tessera ops lists them");
+    rule_refused(TS_BAD_INPUT, "\"match\": {\"op\": \"uniqu\"}", /* the last operations are known, too */
+                 "@/x.json:2:20 (/rules/0/match/op): no operation \"uniqu\"; did you mean \"unique\"?\n"
+                 "  hint: tessera ops lists them");
     rule_refused(TS_BAD_INPUT, "\"match\": {\"dtype\": \"float\"}",
                  "@/x.json:2:23 (/rules/0/match/dtype): no data type \"float\"");
     static const char *const tests[] = {
