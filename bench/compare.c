@@ -84,39 +84,44 @@ static bool add_differences(cJSON *out, const pair_of_files *p, ts_error *e)
 
 /* ---- samples ---- */
 
-typedef struct taken {
-    sample_set set;
-    int *start;
-    double *v;
-} taken;
+static bool is_flagged(const cJSON *sample, const char *flag)
+{
+    const cJSON *f;
+    cJSON_ArrayForEach(f, js_get(sample, "flags"))
+    {
+        if (cJSON_IsString(f) && strcmp(f->valuestring, flag) == 0)
+            return true;
+    }
+    return false;
+}
 
-static taken samples_of(const cJSON *candidate)
+/* Those that count, as where they were measured. */
+static series samples_of(const cJSON *candidate)
 {
     const cJSON *launches = js_get(candidate, "samples"), *l, *s;
     int n = 0, n_launches = cJSON_GetArraySize(launches), at = 0;
     cJSON_ArrayForEach(l, launches) n += cJSON_GetArraySize(l);
-    taken t = {.start = calloc((size_t)n_launches + 1, sizeof(int)), .v = calloc((size_t)n + 1, sizeof(double))};
+    int *start = calloc((size_t)n_launches + 1, sizeof *start);
+    double *v = calloc((size_t)n + 1, sizeof *v);
+    bool *disturbed = calloc((size_t)n + 1, sizeof *disturbed), any = start && v && disturbed;
     n = 0;
-    if (t.start == NULL || t.v == NULL)
-        return t;
+    if (!any)
+        launches = NULL;
     cJSON_ArrayForEach(l, launches)
     {
         cJSON_ArrayForEach(s, l)
         {
             double ns = js_get_number(s, "ns", NAN);
             if (ns > 0)
-                t.v[n++] = ns;
+                disturbed[n] = is_flagged(s, "disturbed"), v[n++] = ns;
         }
-        t.start[++at] = n;
+        start[++at] = n;
     }
-    t.set = (sample_set){n_launches, t.start, t.v};
-    return t;
-}
-
-static void taken_free(taken *t)
-{
-    free(t->start);
-    free(t->v);
+    series out = any ? series_of(&(sample_set){n_launches, start, v}, disturbed) : (series){0};
+    free(start);
+    free(v);
+    free(disturbed);
+    return out;
 }
 
 /* ---- comparing ---- */
@@ -149,8 +154,9 @@ static void add_comparison(cJSON *out, const pair_of_files *p, const cJSON *befo
     if (!is_valid(notes, before, p->o->before_name) || !is_valid(notes, after, p->o->after_name))
         return;
     double threshold = p->o->threshold > 0 ? p->o->threshold : THRESHOLD;
-    taken a = samples_of(after), b = samples_of(before);
-    comparison c = stats_compare_apart(&a.set, &b.set, threshold, 0);
+    series a = samples_of(after), b = samples_of(before);
+    sample_set x = series_set(&a), y = series_set(&b);
+    comparison c = stats_compare_apart(&x, &y, threshold, 0);
     cJSON *row = js_object(cJSON_GetObjectItemCaseSensitive(out, "comparisons"), NULL);
     char label[600];
     snprintf(label, sizeof label, "%.250s (%.250s)", js_get_text(after, "name"), p->o->after_name);
@@ -167,8 +173,8 @@ static void add_comparison(cJSON *out, const pair_of_files *p, const cJSON *befo
     js_number(row, "launches", c.launches);
     if (c.launches < 3)
         js_item(notes, "fewer than 3 launches: how much launches differ is not known, so intervals are too narrow");
-    taken_free(&a);
-    taken_free(&b);
+    series_free(&a);
+    series_free(&b);
 }
 
 static bool add_comparisons(cJSON *out, const pair_of_files *p, ts_error *e)

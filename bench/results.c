@@ -11,61 +11,24 @@
 #include <string.h>
 
 static const double CANARY_MOVES = 1.005; /* beyond it a sample is flagged */
-enum { ENOUGH = 30 };                     /* undisturbed samples, to set the others aside */
 
 /* ---- samples and statistics ---- */
 
-/* Samples, or ratios of them, that count: by launch. Owned. */
-typedef struct series {
-    double *v;
-    int *start; /* launches + 1 */
-    int n, aside;
-} series;
-
-typedef bool counts(const race *r, const contestant *a, const contestant *b, int i);
-
-static bool all_count(const race *r, const contestant *a, const contestant *b, int i)
+/* Those samples of a that count where neither a nor b was to be disturbed: pairs are kept or set aside together. */
+static series samples_of(const race *r, const contestant *a, const contestant *b)
 {
-    (void)r, (void)a, (void)b, (void)i;
-    return true;
-}
-
-/* A sample during which a thread lost its processor tells more of the neighbour than of the contestant. */
-static bool undisturbed(const race *r, const contestant *a, const contestant *b, int i)
-{
-    (void)r;
-    return a->samples[i].taken == 0 && b->samples[i].taken == 0;
-}
-
-static series collect(const race *r, const contestant *a, const contestant *b, counts *ask)
-{
-    int launches = r->o.launches, each = a->standing == IN_RACE ? r->start[launches] : 0;
-    series s = {calloc((size_t)each + 1, sizeof(double)), calloc((size_t)launches + 1, sizeof(int)), 0, 0};
-    for (int l = 0; l < launches && s.v != NULL && s.start != NULL; l++) {
-        for (int i = r->start[l]; i < r->start[l + 1] && i < each; i++)
-            if (ask(r, a, b, i))
-                s.v[s.n++] = a->samples[i].ns;
-        s.start[l + 1] = s.n;
+    int n = a->standing == IN_RACE ? r->start[r->o.launches] : 0;
+    double *v = calloc((size_t)n + 1, sizeof *v);
+    bool *disturbed = calloc((size_t)n + 1, sizeof *disturbed);
+    bool any = n > 0 && v != NULL && disturbed != NULL;
+    for (int i = 0; any && i < n; i++) {
+        v[i] = a->samples[i].ns;
+        disturbed[i] = a->samples[i].taken > 0 || b->samples[i].taken > 0;
     }
-    s.aside = each - s.n;
+    series s = any ? series_of(&(sample_set){r->o.launches, r->start, v}, disturbed) : (series){0};
+    free(v);
+    free(disturbed);
     return s;
-}
-
-static void series_free(series *s)
-{
-    free(s->v);
-    free(s->start);
-}
-
-/* Those samples of a that were taken in rounds in which neither a nor b was disturbed; all of them where too
- * few were not. */
-static series series_of(const race *r, const contestant *a, const contestant *b)
-{
-    series s = collect(r, a, b, undisturbed);
-    if (s.n >= ENOUGH || s.aside == 0)
-        return s;
-    series_free(&s);
-    return collect(r, a, b, all_count);
 }
 
 static double usual_canary(const race *r)
@@ -96,7 +59,7 @@ static tally tally_of(const race *r, const contestant *c, double usual)
 
 static void add_stats(cJSON *row, const race *r, const contestant *c, double usual)
 {
-    series s = series_of(r, c, c);
+    series s = samples_of(r, c, c);
     if (s.n == 0) {
         cJSON_AddNullToObject(row, "stats");
         series_free(&s);
@@ -104,7 +67,7 @@ static void add_stats(cJSON *row, const race *r, const contestant *c, double usu
     }
     cJSON *v = js_object(row, "stats");
     tally t = tally_of(r, c, usual);
-    sample_set set = {r->o.launches, s.start, s.v};
+    sample_set set = series_set(&s);
     interval at = stats_median_interval(&set, 0.95, r->o.seed);
     double mean = stats_mean(s.v, s.n), sd = stats_sd(s.v, s.n);
     js_number(v, "n", s.n);
@@ -274,8 +237,8 @@ static void add_contestant(cJSON *list, const race *r, const contestant *c, doub
 
 static void add_comparison(cJSON *list, const race *r, const contestant *a, const contestant *b)
 {
-    series sa = series_of(r, a, b), sb = series_of(r, b, a);
-    sample_set x = {r->o.launches, sa.start, sa.v}, y = {r->o.launches, sb.start, sb.v};
+    series sa = samples_of(r, a, b), sb = samples_of(r, b, a);
+    sample_set x = series_set(&sa), y = series_set(&sb);
     comparison c = stats_compare(&x, &y, r->o.threshold, r->o.seed);
     cJSON *row = js_object(list, NULL);
     js_text(row, "a", a->name);
@@ -397,7 +360,7 @@ static void add_notes(cJSON *out, const race *r, double usual)
     int n = r->start[r->o.launches], all = 0, flagged = 0, taken = 0, aside = 0;
     for (int i = 0; i < r->n; i++) {
         tally t = tally_of(r, &r->of[i], usual);
-        series s = series_of(r, &r->of[i], &r->of[i]);
+        series s = samples_of(r, &r->of[i], &r->of[i]);
         all += t.all;
         flagged += t.canary;
         taken += t.taken;

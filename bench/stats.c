@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { RESAMPLES = 10000, FEWEST_RESAMPLES = 1000 };
+enum { ENOUGH = 30 };                 /* undisturbed samples, to set the others aside */
 static const double MOST_DRAWS = 5e7; /* bounds the work on very many samples: about half a second */
 static const double COMPARE_CONFIDENCE = 0.99;
 
@@ -63,6 +64,42 @@ static double *copy_of(const double *v, int n)
     if (n > 0)
         memcpy(c, v, sizeof *c * (size_t)n);
     return c;
+}
+
+static series collect(const sample_set *all, const bool *without)
+{
+    int launches = all->launches, last = all->start[launches];
+    series s = {.v = room((size_t)last), .start = calloc((size_t)launches + 1, sizeof(int)), .launches = launches};
+    if (s.start == NULL)
+        abort();
+    for (int l = 0; l < launches; l++) {
+        for (int i = all->start[l]; i < all->start[l + 1]; i++)
+            if (without == NULL || !without[i])
+                s.v[s.n++] = all->v[i];
+        s.start[l + 1] = s.n;
+    }
+    s.aside = last - s.n;
+    return s;
+}
+
+series series_of(const sample_set *all, const bool *disturbed)
+{
+    series s = collect(all, disturbed);
+    if (s.n >= ENOUGH || s.aside == 0)
+        return s;
+    series_free(&s);
+    return collect(all, NULL);
+}
+
+sample_set series_set(const series *s)
+{
+    return (sample_set){s->launches, s->start, s->v};
+}
+
+void series_free(series *s)
+{
+    free(s->v);
+    free(s->start);
 }
 
 double stats_quantile(const double *v, int n, double q)

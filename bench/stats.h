@@ -3,6 +3,7 @@
  * Everything is a pure function of the samples and a seed. Nothing is kept; arrays stay the caller's. */
 #ifndef BENCH_STATS_H
 #define BENCH_STATS_H
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Values of launch l are v[start[l]] .. v[start[l + 1] - 1]; start has launches + 1 entries, start[0] == 0. */
@@ -11,6 +12,19 @@ typedef struct sample_set {
     const int *start;
     const double *v;
 } sample_set;
+
+/* Samples that count, by launch as in a sample_set. Owned. */
+typedef struct series {
+    double *v;
+    int *start;
+    int launches, n, aside;
+} series;
+
+/* A sample during which a thread lost its processor tells more of the neighbour than of the contestant: it is set aside
+ * where enough others are left; where they are too few, all count. disturbed[i] is of all->v[i]. */
+series series_of(const sample_set *all, const bool *disturbed);
+sample_set series_set(const series *s); /* borrows */
+void series_free(series *s);
 
 typedef struct interval {
     double low, high;

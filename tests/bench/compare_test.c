@@ -63,6 +63,48 @@ static void test_verdicts(void)
     free(slower);
 }
 
+/* Flags the samples at `from` and after of every launch, and makes them twice as long. */
+static char *disturbed(const char *results, int from)
+{
+    cJSON *v = cJSON_Parse(results), *launch;
+    cJSON_ArrayForEach(launch, js_get(cJSON_GetArrayItem(js_get(v, "candidates"), 0), "samples"))
+    {
+        for (int i = from; i < cJSON_GetArraySize(launch); i++) {
+            cJSON *s = cJSON_GetArrayItem(launch, i);
+            double ns = js_get_number(s, "ns", 0);
+            cJSON_DeleteItemFromObjectCaseSensitive(s, "ns");
+            js_number(s, "ns", 2 * ns);
+            js_item(js_array(s, "flags"), "disturbed");
+        }
+    }
+    char *text = js_print(v, false);
+    cJSON_Delete(v);
+    return text;
+}
+
+/* What the race set aside counts here neither, as long as 30 samples are left. */
+static void test_disturbed(void)
+{
+    char *before = results_of("s", 1e7, "cpu", "VALID", 1), *same = results_of("s", 1e7, "cpu", "VALID", 2);
+    char *enough = disturbed(same, 6), *few = disturbed(same, 4);
+    compare_options o = {.before = before, .after = enough};
+    ts_error e = {0};
+    cJSON *v = compared(&o, &e);
+    const cJSON *c = cJSON_GetArrayItem(js_get(v, "comparisons"), 0);
+    CHECK_TEXT(js_get_text(c, "verdict"), "SAME");
+    CHECK(fabs(js_get_number(c, "ratio", 0) - 1) < 0.003 && js_get_number(c, "pairs", 0) == 30);
+    cJSON_Delete(v);
+    o.after = few;
+    v = compared(&o, &e);
+    c = cJSON_GetArrayItem(js_get(v, "comparisons"), 0);
+    CHECK(js_get_number(c, "ratio", 1) < 0.6 && js_get_number(c, "pairs", 0) == 50);
+    cJSON_Delete(v);
+    free(before);
+    free(same);
+    free(enough);
+    free(few);
+}
+
 static void test_conditions(void)
 {
     char *here = results_of("s", 1e7, "this cpu", "VALID", 1), *there = results_of("s", 1e7, "that cpu", "VALID", 2);
@@ -140,6 +182,7 @@ static void test_candidates(void)
 int main(void)
 {
     test_verdicts();
+    test_disturbed();
     test_conditions();
     test_machines();
     test_candidates();
