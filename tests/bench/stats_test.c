@@ -56,6 +56,30 @@ static void test_comparisons(void)
     }
 }
 
+/* All launches alike, save two that are `away` to either side: resampling hardly draws them often enough, so the
+ * interval is Student's. Of n launches, sd = away sqrt(2 / (n - 1)). */
+static void test_student(void)
+{
+    static const struct {
+        int df;
+        double t; /* quantile at 0.995 */
+    } exact[] = {{2, 9.92484},  {3, 5.84091},  {5, 4.03214},  {10, 3.16927}, {11, 3.10581}, {12, 3.05454},
+                 {15, 2.94671}, {20, 2.84534}, {30, 2.75000}, {60, 2.66028}, {120, 2.61742}};
+    enum { MOST = 121 };
+    const double away = 0.01;
+    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) {
+        double a[MOST], b[MOST];
+        int n = exact[i].df + 1, start[MOST + 1];
+        for (int l = 0; l < n; l++)
+            a[l] = 1, b[l] = l > 1 ? 1 : exp(l == 0 ? away : -away), start[l] = l;
+        start[n] = n;
+        sample_set sa = {n, start, a}, sb = {n, start, b};
+        double t = log(stats_compare(&sa, &sb, 0.01, 5).high) * sqrt(n) / (away * sqrt(2.0 / (n - 1)));
+        if (!CHECK(fabs(t - exact[i].t) < 0.001))
+            printf("%d degrees of freedom: got %.5f, want %.5f\n", exact[i].df, t, exact[i].t);
+    }
+}
+
 /* Bell-shaped noise with now and then a disturbed sample, as timings have. */
 static double noise(uint64_t seed, uint64_t i)
 {
@@ -137,6 +161,7 @@ int main(void)
     test_quantiles();
     test_interval();
     test_comparisons();
+    test_student();
     test_false_alarms();
     test_power();
     test_edges();
