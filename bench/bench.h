@@ -29,6 +29,7 @@ typedef struct bench_options {
     const struct train_wish *train;
     const char *target, *isa, *cache_dir; /* as in ts_options */
     int threads;                          /* 0: one per core of the affinity mask */
+    bool as_written;                      /* as in ts_options */
     int64_t mem_limit;                    /* as in ts_options */
     /* Seconds of samples per contestant over all launches; 0: 3 s and at least 30 samples */
     double min_time;

@@ -138,6 +138,7 @@ static char *task_line(const race *r, const contestant *c, const char *command)
     js_number(task, "seed", (double)o->seed);
     js_number(task, "threads", o->threads);
     js_number(task, "mem_limit", (double)o->mem_limit);
+    js_flag(task, "as_written", o->as_written);
     js_flag(task, "reference", c->reference);
     if (c->reference)
         js_text(task, "input_dir", r->dir);

@@ -309,6 +309,7 @@ static void add_config(cJSON *out, const race *r)
     js_text(v, "target", r->o.target);
     js_text(v, "isa", r->o.isa);
     js_number(v, "threads", r->o.threads);
+    js_flag(v, "as_written", r->o.as_written);
     js_number(v, "min_time_s", r->o.min_time > 0 ? r->o.min_time : NAN);
     js_number(v, "launches", r->o.launches);
     js_number(v, "rounds", r->rounds);

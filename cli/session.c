@@ -34,6 +34,8 @@ static const option plan_options[] = {
     {"threads", 0, INTEGER, "N", "threads (default: one per core)", false, 1, MOST_THREADS},
     {"isa", 0, WORD, "NAME", "instruction set (default: the best one here)", false, 0, 0},
     {"cache-dir", 0, A_FOLDER, "DIR|none", "compiled programs (default: the user's cache)", false, 0, 0},
+    {"as-written", 0, FLAG, NULL, "no operation in a cheaper way: rows of a product keep their bits apart", false, 0,
+     0},
     {"mem-limit", 0, BYTES, "SIZE", "refuse plans that need more memory, as in 4G", false, 0, 0},
     {0},
 };
@@ -46,6 +48,7 @@ ts_options session_options(const args *a)
         .isa = args_text(a, "isa", NULL),
         .cache_dir = args_text(a, "cache-dir", NULL),
         .threads = (int)args_integer(a, "threads", 0),
+        .as_written = args_flag(a, "as-written"),
         .mem_limit = args_integer(a, "mem-limit", 0),
     };
 }

@@ -101,6 +101,7 @@ static bench_options options_of(const args *a, progress *p)
         .isa = machine.isa,
         .cache_dir = machine.cache_dir,
         .threads = machine.threads,
+        .as_written = machine.as_written,
         .mem_limit = machine.mem_limit,
         .min_time = args_number(a, "min-time", 0),
         .launches = (int)args_integer(a, "launches", 0),

@@ -79,6 +79,14 @@ expect 0 'alike' explain bert-tiny --op '*query*' $small
 expect 2 'no kernel of this plan' explain bert-tiny --op nothing $small
 expect 2 'tessera explain without --op shows all' explain bert-tiny --op nothing $small
 
+# as it is written: a product is no sum of blocks, and a row that is not a number stays in its row
+product="products --dim layers=1 --threads 2 --as-written"
+json written '{k["op"] for k in d["kernels"]} == {"matmul"}' explain $product
+python3 -c 'import numpy as np; x = np.ones((128, 768), np.float32); x[64] = np.nan; np.save("nan.npy", x)'
+expect 0 'y     f32    [128, 768]' run $product --in x=nan.npy --out rows
+python3 -c 'import numpy as np, sys; y = np.isnan(np.load("rows/y.npy")); sys.exit(int(not y[64].all() or y.sum() != 768))' ||
+    wrong "--as-written: not a number in other rows, too"
+
 # the guess as a file gives the same loops
 expect 0 '"format": "tiling/1"' schema init bert-tiny $small
 expect 0 'wrote guess.json' schema init bert-tiny -o guess.json $small
@@ -115,6 +123,7 @@ json axes 'd["matmul"]' help axes
 quick="--min-time 0.1s --launches 1"
 json bench 'd["format"] == "results/1" and [c["status"] for c in d["candidates"]] == ["VALID", "VALID"]
     and d["comparisons"][0]["verdict"] in ("SLOWER", "UNDECIDED")' bench bert-tiny -s naive -s guess $small $quick -o results.json --report report.html
+json asked 'd["config"]["as_written"] and d["candidates"][0]["kernels"][0]["op"] == "matmul"' bench $product $quick
 python3 -m json.tool results.json >/dev/null || wrong "results.json is no JSON"
 grep -q '<svg' report.html || wrong "report.html has no charts"
 expect 0 '| `naive` |' report results.json --markdown
