@@ -84,13 +84,16 @@ typedef struct ts_array {
     ts_dtype dtype;
     int rank;
     int64_t dim[TS_MAX_RANK];
-    void *data; /* owned by whoever made the array; ts_array_free releases what ts_array_make and ts_npy_read gave */
+    /* Owned by whoever made the array. ts_array_free releases what came as a new array from here: of ts_array_make,
+     * ts_npy_read, ts_plan_get, ts_runner_run, ts_eval and others. */
+    void *data;
 } ts_array;
 TS_API bool ts_array_make(ts_array *a, ts_dtype dtype, int rank, const int64_t *dim, ts_error *e); /* zeroed */
 TS_API void ts_array_free(ts_array *a);
 TS_API int64_t ts_array_count(const ts_array *a);
-TS_API double ts_array_at(const ts_array *a, int64_t i); /* element i, 0 <= i < count, of any dtype */
-/* Uniform noise from a seed; integers in [0, below). The same bits everywhere. */
+TS_API double ts_array_at(const ts_array *a, int64_t i); /* element i, 0 <= i < count; i64, u64: rounded beyond 2^53 */
+/* Uniform noise from a seed, the same bits anywhere: reals in [-1, 1), rounded to their dtype; integers in [0, below),
+ * 0 and 1 where below <= 0. What the dtype does not hold wraps: below is at most 256 for u8. */
 TS_API void ts_array_random(ts_array *a, uint64_t seed, int64_t below);
 TS_API bool ts_npy_read(const char *path, ts_array *out, ts_error *e);
 TS_API bool ts_npy_write(const char *path, const ts_array *a, ts_error *e);
@@ -329,7 +332,7 @@ TS_API void ts_below(ts_model *m, ts_tensor input, int64_t below); /* valid valu
 /* ---- plans ---- */
 typedef struct ts_plan ts_plan;
 typedef struct ts_options {
-    const char *target;    /* NULL: "c"; also "interp", "null", ... */
+    const char *target;    /* NULL: "c"; also "interp", "null", ...; on x86, c takes and gives denormal numbers as 0 */
     const char *schema;    /* a tiling/1 file, the name of a built-in one, or NULL for the guess */
     const char *isa;       /* "avx512", "avx2", "plain"; NULL: the best that the machine has */
     const char *cache_dir; /* NULL: the user's cache folder; "none": no cache */
@@ -426,7 +429,7 @@ TS_API bool ts_runner_run(ts_runner *r, const ts_array *in, int n, ts_array *out
 TS_API int ts_runner_made(const ts_runner *r); /* plans that were made so far */
 TS_API void ts_runner_free(ts_runner *r);
 
-/* Evaluates several tensors at once, common parts once. over: values for inputs, by name. out: n new arrays, yours. */
+/* Evaluates several tensors at once, common parts once. given: values of inputs, by name. out: n new arrays, yours. */
 typedef struct ts_given {
     const char *name;
     ts_array value;
