@@ -183,6 +183,14 @@ static void entry_used(int dir)
         futimens(dir, NULL);
 }
 
+/* Whether `name` stands for the folder that is open as dir; another may have been published since that one was read. */
+static bool entry_is(const cache *c, const char *name, int dir)
+{
+    struct stat there, here;
+    return fstatat(c->fd, name, &there, AT_SYMLINK_NOFOLLOW) == 0 && fstat(dir, &here) == 0 &&
+           there.st_dev == here.st_dev && there.st_ino == here.st_ino;
+}
+
 /* Moves the entry to where nobody looks for it. False when it is gone already; one that cannot be moved is ignored. */
 static bool entry_remove(cache *c, const char *entry)
 {
@@ -204,11 +212,12 @@ static bool entry_find(cache *c, const digest *key, bool used, text *out)
     bool ok = dir >= 0 && entry_read(dir, key, out);
     if (ok && used)
         entry_used(dir);
+    const bool gone = dir >= 0 && !ok && !entry_is(c, name, dir); /* removed while it was read: not damaged */
     if (dir >= 0)
         close(dir);
     if (!ok) {
         out->len = 0;
-        if (entry_remove(c, name))
+        if (!gone && entry_remove(c, name))
             text_line(c->notes, "K002 cache entry %.12s... is damaged; %s", name + 3,
                       used ? "rebuilt" : "set aside, to be rebuilt when it is needed");
     }

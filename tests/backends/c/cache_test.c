@@ -410,6 +410,55 @@ static void test_kills(rig *g)
     text_free(&notes);
 }
 
+/* For ever: the entry goes as prune.c removes one, and another takes its place at once. Entry, copy and the removed one
+ * are folders; what is kept are the files that all of them share. */
+static void renew(rig *g, const char *dir)
+{
+    static const char *const file[] = {"object", "MANIFEST"};
+    char *entry = file_of(g, dir, 1, "");
+    char *kept[2], *old[2], *copied[2], *copy = rig_path(g, "copy"), *gone = rig_path(g, "gone");
+    for (int i = 0; i < 2; i++) {
+        kept[i] = rig_path(g, file[i]);
+        old[i] = arena_format(&g->memory, "%s/%s", gone, file[i]);
+        copied[i] = arena_format(&g->memory, "%s/%s", copy, file[i]);
+        if (link(file_of(g, dir, 1, file[i]), kept[i]) != 0)
+            _exit(1);
+    }
+    for (;;) {
+        mkdir(copy, 0700);
+        for (int i = 0; i < 2; i++)
+            link(kept[i], copied[i]);
+        if (rename(entry, gone) == 0)
+            for (int i = 0; i < 2; i++)
+                unlink(old[i]);
+        rename(copy, entry);
+        rmdir(gone);
+    }
+}
+
+/* What was removed while it was read is not damaged, nor is what stands in its place by then. */
+static void test_renewed(rig *g)
+{
+    enum { READS = 20000 };
+    char *dir = rig_path(g, "renewed");
+    text notes = {0};
+    cache *c = opened(dir, &notes);
+    int found = 0, status;
+    put(c, 1);
+    fflush(stdout);
+    const pid_t pid = fork();
+    if (pid == 0)
+        renew(g, dir);
+    for (int i = 0; i < READS; i++)
+        found += holds(c, 1);
+    kill(pid, SIGKILL);
+    CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
+    CHECK(found > 0);
+    CHECK_TEXT(text_str(&notes), "");
+    cache_close(c);
+    text_free(&notes);
+}
+
 int main(void)
 {
     rig g;
@@ -426,6 +475,7 @@ int main(void)
     test_prune(&g);
     test_lock(&g);
     test_kills(&g);
+    test_renewed(&g);
     rig_free(&g);
     return check_done();
 }
