@@ -75,6 +75,10 @@ static void test_answers(void)
     CHECK(ask(&p, "y", 0.2, &line) == TOO_LATE && clock_ns() - start < 3000000000);
     char why[256];
     process_end(&p, why, sizeof why);
+    CHECK(strstr(why, "killed by signal 15") != NULL); /* asked, and given the time to clear away */
+    p = started("trap '' TERM; read -r l; sleep 30 & echo ready; wait; wait");
+    CHECK(ask(&p, "x", 20, &line) == ANSWERED);
+    process_end(&p, why, sizeof why);
     CHECK(strstr(why, "killed by signal 9") != NULL);
 }
 
