@@ -156,7 +156,7 @@ int64_t row_differs(const ts_array *want, const ts_array *got, double tolerance)
         return 0;
     for (int64_t i = 0; i < n; i++) {
         const double a = ts_array_at(want, i), b = ts_array_at(got, i);
-        if ((tolerance == 0 && a == b) ||
+        if ((tolerance == 0 && (a == b || (a != a && b != b))) || /* the sign of a NaN is nobody's */
             !memcmp((char *)want->data + (size_t)i * width, (char *)got->data + (size_t)i * width, width))
             continue;
         if (tolerance == 0 || !(fabs(a - b) <= tolerance * (1 + fabs(a))))
