@@ -62,12 +62,12 @@ static void subscripts(emitter *m, const expr *load, const lin *const *axis, con
     for (int i = 0; i < load->n; i++) {
         out[i] = lin_of(&m->sp, load->arg[i], axis);
         const int64_t extent = load->from->type.dim[i];
-        if (lin_uses(out[i], has_expr, NULL))
-            out[i] = lin_of(&m->sp, checked_place(m, load->arg[i], extent), axis);
-        else if (m->copying && !within(m, out[i], extent, axis)) {
+        const bool told = x_count(load->arg[i], X_LOAD) > 0; /* by data; all else is inside wherever it is read */
+        if (m->copying && !told && !within(m, out[i], extent, axis)) {
             const expr *below = x2(m->mem, "min", load->arg[i], x_whole(m->mem, extent - 1));
             out[i] = lin_of(&m->sp, x2(m->mem, "max", below, x_whole(m->mem, 0)), axis);
-        }
+        } else if (lin_uses(out[i], has_expr, NULL))
+            out[i] = lin_of(&m->sp, checked_place(m, load->arg[i], extent), axis);
     }
 }
 

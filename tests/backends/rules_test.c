@@ -74,6 +74,11 @@ static const struct corner {
      "c conv2d strides=[1,2] pads=[1,1,1,1] t w; z! i64[1,7]; d not_equal c z; u transpose axes=[3,0,1,2] d; "
      "o bool[7,2,1,3]; p concat axis=2 u o; q bool[7,2,18,3]; y logical_and p q",
      ""},
+    /* a copy of what a condition inside an expression keeps from being read: no place is a bad index */
+    {"a! bf16[13,2,2,7]; c cast to=bool a; p pad mode=constant value=0 pads=[4,1,0,2,0,1,4,0] c; "
+     "t transpose axes=[3,2,1,0] p; r reshape shape=[3,3,6,4,17] t; y pad mode=edge value=0 "
+     "pads=[0,-1,0,0,0,2,-1,2,0,3] r",
+     "{\"match\":{\"op\":[\"pad\"]},\"loops\":[\"c/8@core r/16 r1+a r2/32 r2 r@unroll c@vector\",\"guess\"]}"},
 };
 
 static void test(int i, const char *path, const char *instructions)
