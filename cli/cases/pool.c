@@ -102,7 +102,7 @@ static void finish(pool *p, slot *s, bool late, outcome *all)
     waitpid(s->pid, &status, 0);
     outcome *out = &all[s->which];
     *out = s->out;
-    if (s->got != sizeof s->out) {
+    if (late || s->got != sizeof s->out) {
         char words[400];
         last_words(s, words, sizeof words);
         *out = (outcome){.code = late ? TS_TIMEOUT : TS_BUG};
@@ -146,10 +146,9 @@ static void wait_for_some(pool *p, int jobs, outcome *all)
         return;
     for (int i = 0; i < jobs; i++) {
         slot *s = &p->slot[i];
-        if (s->pid && fd[i].revents && receive(s))
-            finish(p, s, false, all);
-        else if (s->pid && now() - s->begun > p->w->seconds)
-            finish(p, s, true, all);
+        const bool late = s->pid && now() - s->begun > p->w->seconds;
+        if (late || (s->pid && fd[i].revents && receive(s)))
+            finish(p, s, late, all);
     }
 }
 
