@@ -122,6 +122,10 @@ static int spans_of(const emitter *m, int l, phase ph, span out[MAX_APART + 1])
     return n;
 }
 
+/* Without sums nothing stays in registers from trip to trip, and of 48 trips with halves gcc makes one piece in a
+ * minute, of these at a time at once. */
+enum { MOST_APIECE = 16 };
+
 /* Opens loop l over some of its trips; false when none of them counts. */
 static bool enter(emitter *m, int l, const span *s, phase ph)
 {
@@ -139,7 +143,8 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
         text_line(&m->body, "{ enum { %s = %lld }; (void)%s;", name, (long long)first, name);
     else if (first < end) {
         if (q->role == UNROLL)
-            text_line(&m->body, "UNROLL(%lld)", (long long)(end - first));
+            text_line(&m->body, "UNROLL(%lld)",
+                      (long long)(m->fold || end - first < MOST_APIECE ? end - first : MOST_APIECE));
         if (q->role == VECTOR && ph != MERGE)
             text_line(&m->body, "SIMD");
         if (moves)
