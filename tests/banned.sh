@@ -33,9 +33,9 @@ refuse 'the library never prints' '(printf|puts|putchar|perror|vprintf|fputs|fpr
     '^graph/base/err\.c:' <"$library"
 refuse 'the library never ends the process' '(exit|_exit|abort|quick_exit) *\(' '^graph/base/err\.c:' <"$library"
 refuse 'no getenv in place' '(getenv|secure_getenv) *\(' '(^|/)settings\.c:' <"$library"
-# Top level is what stands in the first column; constants and the state that the system wants static are fine.
+# Top level is what stands in the first column; constants are fine, and what a signal handler has to find.
 grep -E '^[^:]*:[0-9]+:(static )?[a-z_][a-z_ 0-9]*[ *][a-z_][a-z_0-9]*(\[[^]]*\])*( =.*|;)$' "$library" |
-    grep -vE ':[0-9]+:(.*\<const\>|typedef|return|extern|goto)' | sed 's/^\([^:]*:[0-9]*\):.*/\1: no mutable globals/' |
+    grep -vE ':[0-9]+:(.*\<const\>|typedef|return|extern|goto)|^backends/interrupt\.c:[0-9]*:static atomic_' | sed 's/^\([^:]*:[0-9]*\):.*/\1: no mutable globals/' |
     grep . && bad=1
 echo "banned: $(wc -l <"$all") lines of code looked at"
 exit $bad
