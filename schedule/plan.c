@@ -80,7 +80,10 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_wish *
                 .as_written = wish->as_written || wish->reference,
                 .g = g,
                 .n_root = n_root};
-    p->root = memcpy(arena_array(&p->mem, (size_t)n_root + 1, sizeof *root), root, (size_t)n_root * sizeof *root);
+    const node **all = arena_array(&p->mem, (size_t)n_root + 1, sizeof *all);
+    for (int i = 0; i < n_root; i++)
+        all[i] = root[i];
+    p->root = all;
     find_inputs(p);
     bool ok = carry_all(p, wish, e);
     if (ok && wish->schema && !wish->reference) {
