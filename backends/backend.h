@@ -14,7 +14,7 @@ typedef struct build_wish {
 typedef struct emit_wish { /* of a stand-alone program; tessera.h says what each is */
     const char *dir, *program;
     const char *const *output; /* names of the outputs; NULL: the labels of their nodes */
-    const void *const *state; /* of each input carried over, in the plan's order: its first value, or NULL: zeros */
+    const void *const *state;  /* of each input carried over, in the plan's order: its first value, or NULL: zeros */
     bool (*add)(void *user, const char *folder, err *e);
     void *user;
 } emit_wish;

@@ -143,7 +143,7 @@ void emit_ahead_parameters(const emitter *m, text *t);
 void emit_ahead_arguments(emitter *m, text *t); /* of a call */
 /* clip.c: padding as bounds of loops. */
 bool clip_read(const expr *x, clip *c); /* 0 <= place, place < n, and the same written otherwise */
-void clip_find(emitter *m); /* of the stage */
+void clip_find(emitter *m);             /* of the stage */
 void clip_tile(emitter *m); /* in the tile, its start being set up: what settles each comparison, and m->term */
 /* At loop l of the tile: narrows the constants, and gives the bounds as text; true when that says more than numbers. */
 bool clip_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, text *to);
