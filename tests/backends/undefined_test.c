@@ -1,21 +1,14 @@
 /* What the specification of ONNX leaves undefined (docs/operators.md) comes out alike: interpreted, compiled, with
  * operands known or not. */
 #include "graph/type.h"
+#include "tests/backends/called.h"
 #include "tests/check.h"
-
-#include "tessera.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { N = 4 };
-
-static const struct row {
-    const char *call;
-    ts_dtype dtype;
-    double a[N], b[N], want[N];
-} rows[] = {
+static const called rows[] = {
     {"trunc_divide", TS_I8, {0, 5, -128, 7}, {0, 0, -1, -2}, {0, 0, -128, -3}},
     {"trunc_divide", TS_I32, {0, -5, -0x1p31, 7}, {0, 0, -1, -2}, {0, 0, -0x1p31, -3}},
     {"trunc_divide", TS_I64, {0, -5, -0x1p63, 7}, {0, 0, -1, -2}, {0, 0, -0x1p63, -3}},
@@ -31,41 +24,11 @@ static const struct row {
     {"left_shift", TS_U8, {255, 1, 1, 3}, {8, 255, 7, 1}, {0, 0, 128, 6}},
     {"right_shift", TS_U32, {255, 1, 0x1p31, 3}, {32, 255, 31, 1}, {0, 0, 1, 1}},
 };
-static const struct row casts[] = {
+static const called casts[] = {
     {"cast to=i8", TS_F32, {300.5, -300.5, NAN, -1.5}, {0}, {127, -128, 0, -1}},
     {"cast to=u8", TS_F32, {INFINITY, -INFINITY, NAN, 2.5}, {0}, {255, 0, 0, 2}},
     {"cast to=i64", TS_F64, {1e30, -1e30, NAN, -2.5}, {0}, {0x1p63, -0x1p63, 0, -2}},
 };
-
-static void put(ts_array *a, ts_dtype d, const double *value)
-{
-    ts_error e = {0};
-    CHECK(ts_array_make(a, d, 1, (int64_t[]){N}, &e));
-    for (int i = 0; i < N; i++)
-        store_real(d, a->data, i, value[i]);
-}
-
-static void check(const struct row *r, int n_in, const char *target, bool known)
-{
-    ts_error e = {0};
-    ts_graph *g = ts_graph_make();
-    ts_array in[2], y = {0};
-    put(&in[0], r->dtype, r->a), put(&in[1], r->dtype, r->b);
-    const ts_given given[] = {{"a", in[0]}, {"b", in[1]}};
-    ts_tensor t[2];
-    for (int i = 0; i < n_in; i++)
-        t[i] = known ? ts_constant(g, given[i].name, &in[i]) : ts_input(g, given[i].name, r->dtype, 1, (int64_t[]){N});
-    ts_tensor made = ts_call(g, r->call, n_in, t);
-    if (CHECK(ts_eval(1, &made, known ? 0 : n_in, given, &(ts_options){.target = target, .threads = 1}, &y, &e))) {
-        for (int i = 0; i < N; i++)
-            if (!CHECK(ts_array_at(&y, i) == r->want[i]))
-                printf("  %s of %s, %s, %s: %g, %g gives %g, not %g\n", r->call, ts_dtype_name(r->dtype), target,
-                       known ? "known" : "given", r->a[i], r->b[i], ts_array_at(&y, i), r->want[i]);
-    } else
-        printf("  %s: %s\n", r->call, e.text);
-    ts_array_free(&y), ts_array_free(&in[0]), ts_array_free(&in[1]);
-    ts_graph_free(g);
-}
 
 /* An image that is not there is an error, also of a box none of whose points lies within. */
 static void check_outside(const char *target)
@@ -103,9 +66,9 @@ int main(void)
     for (int t = 0; t < 2; t++)
         for (int known = 0; known < 2; known++) {
             for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-                check(&rows[i], 2, target[t], known);
+                called_check(&rows[i], 2, target[t], known);
             for (size_t i = 0; i < sizeof casts / sizeof *casts; i++)
-                check(&casts[i], 1, target[t], known);
+                called_check(&casts[i], 1, target[t], known);
         }
     return check_done();
 }
