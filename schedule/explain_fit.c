@@ -176,24 +176,17 @@ double fit_bytes(const plan *p, const kernel *k, const stage *s, int depth)
     return sum;
 }
 
-/* Where the loop that is spread over the cores is, in depth; 0: none. */
-static int core_depth(const kernel *k, const stage *s)
-{
-    for (int d = 1; d <= (s ? fit_depth(k, s) : k->shared.n); d++)
-        if (fit_loop(k, s, d)->role == CORE)
-            return d;
-    return 0;
-}
-
 /* How many cores have their own piece of a part at that depth. */
-static double cores_of(const plan *p, const kernel *k, const stage *s, int depth, const part *q)
+static double cores_of(const plan *p, const kernel *k, int depth, const part *q)
 {
-    const int core = core_depth(k, s);
-    if (!core || depth < core)
-        return 1;
-    const loop *l = fit_loop(k, s, core);
-    const int64_t trips = loop_trips(l), cores = trips < p->threads ? trips : p->threads;
-    return q->axes >> l->axis & 1 || q->scratch ? (double)cores : 1;
+    const nest *t = nest_outer(k);
+    const int units = nest_units(k);
+    int64_t trips = 1;
+    uint32_t axes = 0;
+    for (int l = 0; l < t->n && l < depth; l++)
+        if (units ? l < units : t->loop[l].role == CORE)
+            trips *= loop_trips(&t->loop[l]), axes |= 1u << t->loop[l].axis;
+    return axes && (q->axes & axes || q->scratch) ? (double)(trips < p->threads ? trips : p->threads) : 1;
 }
 
 double fit_bytes_shared(const plan *p, const kernel *k, const stage *s, int depth)
@@ -202,7 +195,7 @@ double fit_bytes_shared(const plan *p, const kernel *k, const stage *s, int dept
     double sum = 0;
     find_parts(p, k, s, depth, &all);
     for (int i = 0; i < all.n; i++)
-        sum += all.part[i].bytes * cores_of(p, k, s, depth, &all.part[i]);
+        sum += all.part[i].bytes * cores_of(p, k, depth, &all.part[i]);
     return sum;
 }
 
@@ -233,7 +226,7 @@ static bool stays(const plan *p, const kernel *k, const stage *s, int depth, int
         const bool moves = depth && q->axes >> fit_loop(k, s, depth)->axis & 1;
         const bool walked = depth < most && q->axes >> fit_loop(k, s, depth + 1)->axis & 1;
         const double two = 2 * q->bytes < around.part[i].bytes ? 2 * q->bytes : around.part[i].bytes;
-        bytes += (moves && !walked ? two : q->bytes) * (level < 3 ? 1 : cores_of(p, k, s, depth, q));
+        bytes += (moves && !walked ? two : q->bytes) * (level < 3 ? 1 : cores_of(p, k, depth, q));
     }
     return bytes <= (double)plan_cache_bytes(p, level);
 }

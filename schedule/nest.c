@@ -46,19 +46,40 @@ bool staging_copies(const staging *g)
     return !g->level && g->stages;
 }
 
-static bool copies_at(const stage *s, int l)
+static bool copies_at(const stage *s, int l, bool shared)
 {
     for (int i = 0; i < s->n_staging; i++)
-        if (staging_copies(&s->staging[i]) && !s->staging[i].shared && s->staging[i].loop == l)
+        if (staging_copies(&s->staging[i]) && s->staging[i].shared == shared && s->staging[i].loop == l)
             return true;
     return false;
+}
+
+const nest *nest_outer(const kernel *k)
+{
+    return k->n_stage > 1 ? &k->shared : &k->stage[0].nest;
+}
+
+/* Around the loop over the cores, trips must be alike, and nothing may go from one to the next. */
+int nest_units(const kernel *k)
+{
+    const nest *t = nest_outer(k);
+    int core = 0;
+    while (core < t->n && t->loop[core].role != CORE)
+        core++;
+    bool any = core < t->n;
+    for (int l = 0; l < core && any; l++) {
+        any = !(t->loop[l].range % t->loop[l].step) && !(k->stage[0].folds >> t->loop[l].axis & 1 && k->n_stage == 1);
+        for (int i = 0; i < k->n_stage && any; i++)
+            any = !copies_at(&k->stage[i], l, k->n_stage > 1);
+    }
+    return any ? core + 1 : 0;
 }
 
 int nest_tile(const stage *s)
 {
     int l = nest_unrolled(s);
     while (l > 0 && s->nest.loop[l - 1].role == SERIAL && s->folds >> s->nest.loop[l - 1].axis & 1 &&
-           !copies_at(s, l - 1))
+           !copies_at(s, l - 1, false))
         l--;
     return l;
 }

@@ -32,6 +32,10 @@ const char *nest_no_copy(const kernel *k, const stage *s, int load, bool shared)
 bool nest_has_letter(const char *axes, const char *name, size_t n);
 bool staging_copies(const staging *g); /* rather than fetches, or keeps the guess from fetching */
 int64_t loop_trips(const loop *l);
+const nest *nest_outer(const kernel *k); /* the outermost loops: what stages share, or the only stage's own */
+/* How many of the outermost loops have their trips counted together and shared among the cores, down to the one that is
+ * spread; 0: none, or that one alone within each trip of those around it. */
+int nest_units(const kernel *k);
 int64_t nest_lanes(const plan *p, const stage *s);                  /* elements of one vector of the stage's */
 int64_t nest_vectors(const plan *p, const stage *s, const loop *l); /* that the vector loop has */
 int64_t nest_sums(const plan *p, const stage *s); /* vector registers that the tile's sums take; 0 without a fold */

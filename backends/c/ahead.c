@@ -105,17 +105,16 @@ static void point(emitter *m, const ahead *q, int64_t trips)
 }
 
 /* The loops between that of the slice and the tile, from inside out: the stage's own, then shared ones. */
-static const loop *between(const emitter *m, const ahead *q, int i, char name[MAX_LETTER + 16])
+static const loop *between(const emitter *m, const ahead *q, int i, char name[24])
 {
     const int own = nest_tile(m->s) - (q->shared ? 0 : q->loop + 1),
               shared = q->shared ? m->k->shared.n - q->loop - 1 : 0;
-    const stage *main = &m->k->stage[m->k->main];
     if (i >= own + shared)
         return NULL;
     const int l = i < own ? nest_tile(m->s) - 1 - i : m->k->shared.n - 1 - (i - own);
-    const loop *r = i < own ? &m->s->nest.loop[l] : &m->k->shared.loop[l];
-    snprintf(name, MAX_LETTER + 16, "%s%s_%d", (i < own ? m->s : main)->letter[r->axis], i < own ? "" : "_", l);
-    return r;
+    const nest *t = i < own ? &m->s->nest : &m->k->shared;
+    loop_name(m, t, l, name);
+    return &t->loop[l];
 }
 
 void ahead_enter(emitter *m, bool shared, int l)
@@ -123,7 +122,7 @@ void ahead_enter(emitter *m, bool shared, int l)
     for (int i = 0; i < m->s->n_staging && m->n_ahead < COUNT(m->ahead); i++) {
         const staging *g = &m->s->staging[i];
         ahead q = {.stage = m->at, .load = g->load == MAX_LOADS ? RESULT : g->load, .loop = l, .level = g->level};
-        char name[MAX_LETTER + 16];
+        char name[24];
         const loop *r;
         if (g->shared != shared || g->loop != l || !g->level || g->stages < 2)
             continue;
@@ -159,7 +158,7 @@ void emit_ahead_arguments(emitter *m, text *t)
 {
     for (int i = 0; i < m->n_ahead; i++) {
         const ahead *q = &m->ahead[i];
-        char name[48], letter[MAX_LETTER + 16];
+        char name[48], letter[24];
         const loop *r;
         int64_t scale = q->pieces > 1 ? q->share * q->stride : chunk(q) * LINE;
         if (q->stage != m->at)

@@ -1,5 +1,5 @@
-/* emit.h - C text of one kernel: inside this folder only. A kernel becomes one function over pointers and (part,
- * parts), and a tile function for each distinct shape of register tile. Identifiers are counters; no text of a model
+/* emit.h - C text of one kernel: inside this folder only. A kernel becomes one function over pointers and a share of
+ * the work, and a tile function for each distinct shape of register tile. Identifiers are counters; no text of a model
  * gets in. */
 #ifndef TS_C_EMIT_H
 #define TS_C_EMIT_H
@@ -90,6 +90,8 @@ typedef struct emitter {
     uint32_t apart;    /* loops of the tile that are written out trip by trip */
     uint32_t settled;  /* the same, of a stage without a fold */
     const expr *term;  /* what the tile folds: without what the loops' bounds settle */
+    int core;          /* the loop that is spread, if its trips and those around it are units to take; or -1 */
+    char unit[24];     /* the variable that counts them */
     bool copying;      /* what is addressed is copied, whether it will be used or not */
     const expr *under; /* then: the condition under which it is read; NULL: none */
     int n_tile;
@@ -125,6 +127,10 @@ bool emit_single(const emitter *m, int load);
 void emit_passed(emitter *m, const lin *a); /* in a tile: the axes whose numbers the text of a form will mention */
 /* tile.c */
 void emit_tile(emitter *m);
+/* units.c: how parts share the work. */
+void units_open(emitter *m);                         /* around all loops: finds m->core */
+void units_trip(const emitter *m, int l, text *out); /* which trip of outer loop l a unit belongs to */
+void units_close(emitter *m);
 /* plain.c: loops written as they are, for what no nest walks. */
 void plain_loop(emitter *m, int axis, const char *from, const char *to, bool simd);    /* opens it */
 void plain_end(emitter *m, int n);                                                     /* closes n loops */
@@ -162,9 +168,11 @@ const expr *copy_value(emitter *m, const stage *s); /* a padded operand that is 
 /* phrase.c: with functions that stand for several of x's. To be written as it is: they are in no table. */
 const expr *phrased(emitter *m, const expr *x);
 /* kernel.c: the text of a unit, with its functions' name from its own content; gives operands and scratch in m. */
+void loop_name(const emitter *m, const nest *t, int l, char name[24]); /* its variable: from the axis and its number */
 bool emit_kernel(emitter *m, const plan *p, const kernel *k, text *out, char name[24], err *e);
 bool kernel_sums(const kernel *k); /* some stage folds */
 /* prelude.c */
+extern const char c_share_type[]; /* the declaration of how a kernel is told its part */
 extern const spelling c_spelling[];
 void c_prelude(text *t, const text *unit, bool sums); /* what `unit` uses; sums: it has stages that fold */
 bool c_chained(const text *unit);                     /* it uses functions that are chains of instructions */

@@ -99,6 +99,13 @@ static int cuts_of(const emitter *m, const loop *q, bool peel, cut out[4])
     return n;
 }
 
+void loop_name(const emitter *m, const nest *t, int l, char name[24])
+{
+    const bool shared = t == &m->k->shared;
+    snprintf(name, 24, "%s%s_%d", (shared ? &m->k->stage[m->k->main] : m->s)->letter[t->loop[l].axis],
+             shared ? "_" : "", l);
+}
+
 static void enter_plain(emitter *m, const char *name, int l, const cut *c)
 {
     text end = {0};
@@ -115,30 +122,69 @@ static void enter_plain(emitter *m, const char *name, int l, const cut *c)
     text_free(&end);
 }
 
-/* Opens a loop over some of its trips; the name of its variable comes from the axis and the loop's number. */
-static void enter(emitter *m, const loop *q, const char *letter, int number, const cut *c)
+static void name_trip(emitter *m, const char *name, const cut *c)
 {
-    const int64_t end = c->first + c->trips;
-    const bool core = q->role == CORE;
-    char n[24];
-    snprintf(n, sizeof n, "%s_%d", letter, number);
-    if (core && c->rest)
-        text_line(&m->body, "if (part == parts - 1) {");
-    else if (core && c->all > c->trips)
-        text_line(&m->body, "for (long %s = %lldL * part / parts; %s < MIN(%lldL, %lldL * (part + 1) / parts); %s++) {",
-                  n, (long long)c->all, n, (long long)c->trips, (long long)c->all, n);
-    else if (core)
-        text_line(&m->body, "for (long %s = %lldL * part / parts; %s < %lldL * (part + 1) / parts; %s++) {", n,
-                  (long long)c->all, n, (long long)c->all, n);
+    text_line(&m->body, "enum { %s = %lld };", name, (long long)c->first), text_line(&m->body, "(void)%s;", name);
+}
+
+/* Trips that are units, all or some: the loop itself is around all. Whether that opened a block. */
+static bool enter_unit(emitter *m, int l, const char *name, const cut *c)
+{
+    const bool some = c->trips < c->all;
+    text trip = {0};
+    units_trip(m, l, &trip);
+    if (some && c->rest)
+        text_line(&m->body, "if (%s == %lld) {", trip.s, (long long)c->first);
+    else if (some)
+        text_line(&m->body, "if (%s < %lld) {", trip.s, (long long)c->trips);
+    m->body.depth += some;
+    if (strcmp(name, trip.s) != 0 && c->trips == 1)
+        name_trip(m, name, c);
+    else if (strcmp(name, trip.s) != 0)
+        text_line(&m->body, "const long %s = %s;", name, trip.s);
+    text_free(&trip);
+    return some;
+}
+
+static void enter_core(emitter *m, const char *name, const cut *c)
+{
+    static const char head[] = "for (long %s = %lldL * share->part / share->parts; %s < ";
+    text line = {0};
+    text_add(&line, head, name, (long long)c->all, name);
+    if (c->rest)
+        text_line(&m->body, "if (share->part == share->parts - 1) {");
+    else if (c->all > c->trips)
+        text_line(&m->body, "%sMIN(%lldL, %lldL * (share->part + 1) / share->parts); %s++) {", line.s,
+                  (long long)c->trips, (long long)c->all, name);
     else
-        enter_plain(m, n, number, c);
-    m->body.depth++;
-    if (c->rest || (c->trips == 1 && !core))
-        text_line(&m->body, "enum { %s = %lld };", n, (long long)c->first), text_line(&m->body, "(void)%s;", n);
-    const int v = var_add(&m->sp, n, c->first, end - 1);
+        text_line(&m->body, "%s%lldL * (share->part + 1) / share->parts; %s++) {", line.s, (long long)c->all, name);
+    text_free(&line);
+}
+
+/* Opens loop l over some of its trips. Whether there is a block to leave. */
+static bool enter(emitter *m, const nest *t, int l, const cut *c)
+{
+    const loop *q = &t->loop[l];
+    const bool units = l <= m->core && t == nest_outer(m->k), core = q->role == CORE;
+    bool opened = true;
+    char n[24];
+    loop_name(m, t, l, n);
+    if (units)
+        opened = enter_unit(m, l, n, c);
+    else {
+        if (core)
+            enter_core(m, n, c);
+        else
+            enter_plain(m, n, l, c);
+        m->body.depth++;
+        if (c->rest || (c->trips == 1 && !core))
+            name_trip(m, n, c);
+    }
+    const int v = var_add(&m->sp, n, c->first, c->first + c->trips - 1);
     const lin *at = core && c->trips == 1 && !c->rest ? lin_const(&m->sp, 0) : lin_var(&m->sp, v);
     m->axis[q->axis] = lin_add(&m->sp, m->axis[q->axis], at, q->step);
     m->cur[q->axis] = c->left;
+    return opened;
 }
 
 static void leave(emitter *m)
@@ -168,7 +214,8 @@ static void walk(emitter *m, int l)
         return;
     }
     const loop *q = &m->s->nest.loop[l];
-    const char *letter = m->s->letter[q->axis];
+    char name[24];
+    loop_name(m, &m->s->nest, l, name);
     const bool folds = m->s->folds >> q->axis & 1;
     cut cuts[4];
     const int n = cuts_of(m, q, m->peeled >> q->axis & 1, cuts);
@@ -176,15 +223,15 @@ static void walk(emitter *m, int l)
         place was;
         save(m, &was);
         cuts[i].live = live_bounds(m, l);
-        enter(m, q, letter, l, &cuts[i]);
+        const bool opened = enter(m, &m->s->nest, l, &cuts[i]);
         if (folds) {
             text all = {0};
             if (cuts[i].live)
                 live_end(m, &all, l, cuts[i].all), text_add(&all, " - 1");
             else
                 text_add(&all, "%lld", (long long)cuts[i].all - 1);
-            text_line(&m->body, "const int first_%d = first && %s_%d == 0, last_%d = last && %s_%d == %s;", l, letter,
-                      l, l, letter, l, all.s);
+            text_line(&m->body, "const int first_%d = first && %s == 0, last_%d = last && %s == %s;", l, name, l, name,
+                      all.s);
             text_free(&all);
             text_line(&m->body, "{");
             m->body.depth++;
@@ -196,7 +243,8 @@ static void walk(emitter *m, int l)
         ahead_leave(m, false, l);
         if (folds)
             leave(m);
-        leave(m);
+        if (opened)
+            leave(m);
         restore(m, &was);
     }
 }
@@ -245,7 +293,11 @@ static void write_stage(emitter *m, int i)
     m->body.depth += m->k->n_stage > 1;
     if (m->outer_fold)
         text_line(&m->body, "const int first = 1, last = 1;");
+    if (m->k->n_stage == 1)
+        units_open(m);
     walk(m, 0);
+    if (m->k->n_stage == 1)
+        units_close(m);
     m->body.depth -= m->k->n_stage > 1;
     if (m->k->n_stage > 1)
         text_line(&m->body, "}");
@@ -280,15 +332,14 @@ static void walk_shared(emitter *m, int l)
         const lin *axis = m->shared_axis[q->axis];
         const int64_t cur = m->shared_cur[q->axis], scratch = m->scratch;
         const int n_var = m->sp.n;
-        char letter[MAX_LETTER + 2];
-        snprintf(letter, sizeof letter, "%s_", m->k->stage[m->k->main].letter[q->axis]);
         memcpy(m->axis, m->shared_axis, sizeof m->axis), memcpy(m->cur, m->shared_cur, sizeof m->cur);
-        enter(m, q, letter, l, &cuts[i]);
+        const bool opened = enter(m, &m->k->shared, l, &cuts[i]);
         m->shared_axis[q->axis] = m->axis[q->axis], m->shared_cur[q->axis] = m->cur[q->axis];
         staged_at(m, l);
         walk_shared(m, l + 1);
         ahead_leave(m, true, l);
-        leave(m);
+        if (opened)
+            leave(m);
         m->shared_axis[q->axis] = axis, m->shared_cur[q->axis] = cur, m->scratch = scratch;
         m->sp.n = n_var;
     }
@@ -310,15 +361,15 @@ static bool has_core(const kernel *k)
 static void write_function(emitter *m, text *out, const char *name)
 {
     const bool empty = !m->body.len; /* a kernel without elements touches nothing */
-    text_add(out, "void %s(void *const *at, char *scratch, int *fault, long part, long parts)\n{\n", name);
+    text_add(out, "void %s(void *const *at, char *scratch, int *fault, const ts_share *share)\n{\n", name);
     for (int i = 0; !empty && i < m->n_operand; i++) {
         const operand *o = &m->operand[i];
         text_add(out, "    %s%s *%s = at[%d];\n", o->written ? "" : "const ", c_memory(stored_as(m->p, o->node)),
                  o->name, i);
     }
-    text_add(out, "    %s(void)scratch, (void)fault, (void)part, (void)parts;\n", empty ? "(void)at, " : "");
+    text_add(out, "    %s(void)scratch, (void)fault, (void)share;\n", empty ? "(void)at, " : "");
     if (!has_core(m->k))
-        text_add(out, "    if (part) return;\n");
+        text_add(out, "    if (share->part) return;\n");
     text_add(out, "%s}\n", text_str(&m->body));
 }
 
@@ -334,8 +385,9 @@ bool emit_kernel(emitter *m, const plan *p, const kernel *k, text *out, char nam
         m->shared_cur[a] = a < k->n_shared ? k->stage[k->main].extent[a] : 1;
     }
     m->body.depth = 1;
+    m->core = -1;
     if (k->n_stage > 1)
-        walk_shared(m, 0);
+        units_open(m), walk_shared(m, 0), units_close(m);
     else
         write_stage(m, 0);
     text whole = {0};

@@ -50,6 +50,13 @@ static const char head[] =
     "#define FUNCTION static inline MAY_BE_UNUSED\n"
     "\n";
 
+const char c_share_type[] =
+    "typedef struct ts_share { /* of a kernel's work: which part of how many */\n"
+    "    long part, parts;\n"
+    "    char *claimed; /* how much of part i's, at i * apart */\n"
+    "    long apart;\n"
+    "} ts_share;\n";
+
 /* A polynomial is a chain, and its lanes lie one after another in the text: more are under way at once where the
  * compiler mixes their instructions. Sums keep the order in which they use their registers: beside them, tiles that
  * have none are mixed alone. */
@@ -334,6 +341,28 @@ static const struct {
      "    *fault = 1;\n"
      "    return 0;\n"
      "}\n"},
+    {"next_units", /* asking another part costs a line of its cache, whether it has work left or not: few are asked */
+     "#include <stdatomic.h>\n"
+     "typedef struct ts_units {\n"
+     "    long from, to, owner; /* owner: so many parts behind */\n"
+     "} ts_units;\n"
+     "FUNCTION int next_units(const ts_share *s, long n, ts_units *u) /* of n: first own ones, then others' */\n"
+     "{\n"
+     "    for (; u->owner < MIN(s->parts, 8); u->owner++) {\n"
+     "        const long p = (s->part + u->owner) % s->parts, first = n * p / s->parts, end = n * (p + 1) / s->parts;\n"
+     "        _Atomic long *claimed = (_Atomic long *)(s->claimed + p * s->apart);\n"
+     "        long old = atomic_load_explicit(claimed, memory_order_relaxed);\n"
+     "        for (long left; (left = end - first - old) > 0;) {\n"
+     "            const long some = s->parts > 1 ? (left + 7) / 8 : left;\n"
+     "            if (!atomic_compare_exchange_weak_explicit(claimed, &old, old + some, memory_order_relaxed,\n"
+     "                                                       memory_order_relaxed))\n"
+     "                continue;\n"
+     "            u->from = first + old, u->to = u->from + some;\n"
+     "            return 1;\n"
+     "        }\n"
+     "    }\n"
+     "    return 0;\n"
+     "}\n"},
 };
 /* clang-format on */
 
@@ -373,7 +402,7 @@ void c_prelude(text *t, const text *unit, bool sums)
 {
     bool used[COUNT(function)];
     uses(unit, used);
-    text_add(t, "%s%s", head, !c_chained(unit) ? "" : sums ? mixed_tile : mixed_unit);
+    text_add(t, "%s%s%s", head, c_share_type, !c_chained(unit) ? "" : sums ? mixed_tile : mixed_unit);
     for (int i = 0; i < COUNT(function); i++)
         if (used[i])
             text_add(t, "%s", function[i].text);

@@ -80,6 +80,13 @@ static void remember(const plan *p, traffic *t, const operand *o, int n)
 }
 
 /* ---- text ---- */
+enum { CLAIM = 8 }; /* bytes: how much of a part's share of a kernel is claimed, in front of the part's scratch */
+
+static long long claim_bytes(const plan *p)
+{
+    return ((long long)CLAIM * p->n_kernel + 63) / 64 * 64;
+}
+
 static void write_pointer(const plan *p, text *t, const operand *o)
 {
     const home *h = &p->home[o->node->id];
@@ -97,7 +104,9 @@ static void write_call(const plan *p, text *t, int k, const char *name, const em
     for (int i = 0; i < m->n_operand; i++)
         text_add(t, "%s", i ? ", " : ""), write_pointer(p, t, &m->operand[i]);
     text_add(t, "%s};\n", m->n_operand ? "" : "0");
-    text_add(t, "    int fault = 0;\n    %s(at, r->scratch + part * r->scratch_bytes, &fault, part, parts);\n", name);
+    text_add(t, "    const ts_share share = {part, parts, r->scratch + %d, r->scratch_bytes};\n", CLAIM * k);
+    text_add(t, "    int fault = 0;\n    %s(at, r->scratch + part * r->scratch_bytes + %lld, &fault, &share);\n", name,
+             claim_bytes(p));
     text_add(t, "    if (fault && !*r->fault) *r->fault = %d;\n}\n", k + 1);
 }
 
@@ -135,7 +144,7 @@ static bool write_kernel(writing *w, int k, err *e)
     if (ok) {
         const int known = w->c->n_unit;
         if (unit_of(w->c, name, &body, &w->p->kernel[k]) == known)
-            text_add(&w->protos, "void %s(void *const *at, char *scratch, int *fault, long part, long parts);\n", name);
+            text_add(&w->protos, "void %s(void *const *at, char *scratch, int *fault, const ts_share *share);\n", name);
         write_call(w->p, &w->calls, k, name, m);
         if (conflicts(w->p, &w->since, m->operand, m->n_operand)) {
             text_add(&w->run, "    if (parts > 1) r->wait(r->team);\n");
@@ -172,15 +181,19 @@ bool c_program_write(const plan *p, c_program *out, err *e)
     for (int k = 0; ok && k < p->n_kernel; k++)
         ok = write_kernel(&w, k, e);
     text t = {0};
-    text_add(&t, "%s\n%s\n%s\n", c_run_type, text_str(&w.protos), text_str(&w.calls));
-    text_add(&t, "void run(const ts_run *r, long part, long parts)\n{\n    (void)r, (void)part, (void)parts;\n%s}\n\n",
-             text_str(&w.run));
+    text_add(&t, "#include <string.h>\n\n%s%s\n%s\n%s\n", c_run_type, c_share_type, text_str(&w.protos),
+             text_str(&w.calls));
+    text_add(&t, "void run(const ts_run *r, long part, long parts)\n{\n");
+    text_add(&t, "    memset(r->scratch + part * r->scratch_bytes, 0, %lld);\n", claim_bytes(p));
+    text_add(&t, "    if (parts > 1) r->wait(r->team);\n%s}\n\n", text_str(&w.run));
     text_add(&t, "void step(const ts_run *r, long kernel, long part, long parts)\n{\n    static void (*const "
                  "call[])(const ts_run *, long, long) = {");
     for (int k = 0; k < p->n_kernel; k++)
         text_add(&t, "call%d, ", k);
-    text_add(&t, "0};\n    call[kernel](r, part, parts);\n}\n");
+    text_add(&t, "0};\n    memset(r->scratch + part * r->scratch_bytes + %d * kernel, 0, %d);\n", CLAIM, CLAIM);
+    text_add(&t, "    if (parts > 1) r->wait(r->team);\n    call[kernel](r, part, parts);\n}\n");
     out->calls = text_take(&t);
+    out->scratch_most += claim_bytes(p);
     text_free(&w.protos), text_free(&w.calls), text_free(&w.run);
     free(w.since.read), free(w.since.write);
     if (!ok)

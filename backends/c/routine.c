@@ -31,7 +31,7 @@ void emit_routine(emitter *m)
     for (int i = 0; i < x->run->n_param; i++)
         text_add(&m->body, "%lld, ", (long long)x->run->param[i]);
     text_add(&m->body, "0};\n");
-    text_line(&m->body, "routine_%s(with, \"%s\", param, scratch, part, parts);", x->run->name, types.s);
+    text_line(&m->body, "routine_%s(with, \"%s\", param, scratch, share->part, share->parts);", x->run->name, types.s);
     if (m->scratch_most < x->run->scratch)
         m->scratch_most = (x->run->scratch + 63) / 64 * 64;
     text_free(&types), text_free(&at);

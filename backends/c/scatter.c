@@ -132,9 +132,12 @@ void emit_scatter(emitter *m)
     choose_cut(&c);
     if (c.cut >= 0) {
         const long long n = result_type(&c)->dim[c.cut];
-        text_line(&m->body, "const long low = %lldL * part / parts, high = %lldL * (part + 1) / parts;", n, n);
+        text_line(
+            &m->body,
+            "const long low = %lldL * share->part / share->parts, high = %lldL * (share->part + 1) / share->parts;", n,
+            n);
     } else
-        text_line(&m->body, "if (part) return;");
+        text_line(&m->body, "if (share->part) return;");
     write_start(&c);
     write_updates(&c);
 }

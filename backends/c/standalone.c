@@ -239,7 +239,7 @@ static char *program_text(const standalone *s)
 {
     const plan *p = s->p;
     text t = {0};
-    text_add(&t, "#include <string.h>\n\n%s\n", s->code.calls);
+    text_add(&t, "%s\n", s->code.calls);
     text_line(
         &t, "void program(void *const *space, int *fault, int part, int parts, void (*wait)(void *team), void *team)");
     text_line(&t, "{");

@@ -109,10 +109,12 @@ void emit_walk(emitter *m)
     int loops = 0;
     choose_axes(&k);
     if (k.cut >= 0)
-        text_line(&m->body, "const long low = %lldL * part / parts, high = %lldL * (part + 1) / parts;",
-                  (long long)s->extent[k.cut], (long long)s->extent[k.cut]);
+        text_line(
+            &m->body,
+            "const long low = %lldL * share->part / share->parts, high = %lldL * (share->part + 1) / share->parts;",
+            (long long)s->extent[k.cut], (long long)s->extent[k.cut]);
     else
-        text_line(&m->body, "if (part) return;");
+        text_line(&m->body, "if (share->part) return;");
     for (int a = 0; a < s->n_result; a++) {
         char end[24];
         if (a == k.lane || (!k.x->folds && a == k.x->axis))
