@@ -224,9 +224,9 @@ static bool activation(const onnx_call *c, const char *name, double alpha, doubl
                  {"thresholdedrelu", "select(lt(A,a),a,0*a)"},
                  {"scaledtanh", "A*tanh(B*a)"},
                  {"hardsigmoid", "min(max(A*a+B,0),1)"},
-                 {"elu", "select(lt(a,0),A*(exp(a)-1),a)"},
+                 {"elu", "select(lt(a,0),A*expm1(min(a,0)),a)"},
                  {"softsign", "a/(1+abs(a))"},
-                 {"softplus", "log(1+exp(a))"}};
+                 {"softplus", "max(a,0)+log1p(exp(min(-a,a)))"}};
     for (int i = 0; i < COUNT(table); i++) {
         if (strcasecmp(table[i].name, name))
             continue;
