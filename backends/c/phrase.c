@@ -6,6 +6,8 @@
 
 /* 1 + erf(x), the normal distribution inside GELU: near 0 it needs none of erf's relative precision. */
 static const fn one_and_erf = {.name = "one_and_erf", .arity = 1, .result = R_SAME, .c_real = "one_and_erf($0)"};
+/* x (1 + erf(x / sqrt(2))) / 2: two products and a comparison less than by its parts */
+static const fn fast_gelu = {.name = "fast_gelu", .arity = 1, .result = R_SAME, .c_real = "fast_gelu($0)"};
 
 static bool is_call(const expr *x, const char *name)
 {
@@ -20,20 +22,54 @@ static const expr *multiplied(arena *m, const expr *x)
     return fabs(r) > 1e-30 && fabs(r) < 1e30 ? x2(m, "mul", x->arg[0], x_cast(m, TS_F32, x_real(m, r))) : x;
 }
 
-static const expr *phrase(void *user, const expr *x)
+static bool is_number(const expr *x, double v, double within)
 {
-    arena *m = user;
-    for (int i = 0; i < 2 && is_call(x, "add") && x->dtype == TS_F32; i++) {
-        const expr *of = x->arg[i], *one = x->arg[1 - i];
-        if (!is_call(of, "erf") || one->kind != X_LIT || one->lit != 1)
+    return x->kind == X_LIT && fabs(x->lit - v) <= within;
+}
+
+static const expr *called(arena *m, const expr *x, const fn *f, const expr *arg) /* in place of x, a call */
+{
+    expr *y = arena_get(m, sizeof *y);
+    const expr **args = arena_array(m, 1, sizeof *args);
+    *y = *x, *args = arg;
+    y->fn = f, y->n = 1, y->arg = args;
+    return y;
+}
+
+static const expr *one_and_erf_of(arena *m, const expr *x)
+{
+    for (int i = 0; i < 2 && is_call(x, "add"); i++)
+        if (is_call(x->arg[i], "erf") && is_number(x->arg[1 - i], 1, 0))
+            return called(m, x, &one_and_erf, multiplied(m, x->arg[i]->arg[0]));
+    return x;
+}
+
+/* Half of a product with 1 + erf, whichever two of the three are multiplied first */
+static const expr *gelu_of(arena *m, const expr *x)
+{
+    for (int i = 0; i < 2 && is_call(x, "mul"); i++) {
+        if (!is_call(x->arg[i], "mul"))
             continue;
-        expr *y = arena_get(m, sizeof *y);
-        const expr **arg = arena_array(m, 1, sizeof *arg);
-        *y = *of, *arg = multiplied(m, of->arg[0]);
-        y->fn = &one_and_erf, y->arg = arg;
-        return y;
+        const expr *of[] = {x->arg[1 - i], x->arg[i]->arg[0], x->arg[i]->arg[1]};
+        int half = -1, erf = -1;
+        for (int k = 0; k < 3; k++)
+            if (is_number(of[k], 0.5, 0))
+                half = k;
+            else if (is_call(of[k], "one_and_erf") && is_call(of[k]->arg[0], "mul"))
+                erf = k;
+        if (half < 0 || erf < 0)
+            continue;
+        const expr *t = of[3 - half - erf], *const *u = of[erf]->arg[0]->arg;
+        for (int k = 0; k < 2; k++)
+            if (is_number(u[k], sqrt(0.5), 1e-7) && x_same(u[1 - k], t))
+                return called(m, x, &fast_gelu, t);
     }
     return x;
+}
+
+static const expr *phrase(void *user, const expr *x)
+{
+    return x->dtype == TS_F32 ? gelu_of(user, one_and_erf_of(user, x)) : x;
 }
 
 const expr *phrased(emitter *m, const expr *x)

@@ -1,4 +1,5 @@
-/* phrase_test.c - 1 + erf(x) as one function: as near as it says, exact at the ends, and only where that is asked. */
+/* phrase_test.c - 1 + erf(x), and GELU, as one function: as near as they say, exact at the ends, and only where that is
+ * asked. */
 #include "graph/graph.h"
 #include "tests/check.h"
 
@@ -48,6 +49,28 @@ static void test(const char *formula, double sign, double scale, double plus, do
     ts_array_free(&y);
 }
 
+/* However it is written, and only with the scale that GELU has */
+static void gelu(const char *formula, double scale, double most)
+{
+    ts_array y = {0};
+    ts_error e = {0};
+    double off = 0;
+    if (!CHECK(values(formula, &y, &e))) {
+        printf("%s\n%s\n", formula, e.text);
+        return;
+    }
+    for (int i = 0; i <= STEPS; i++) {
+        const double x = 16.0 * i / STEPS - 8, want = x / 2 * erfc(-scale * x);
+        off = fmax(off, fabs(ts_array_at(&y, i) - want) / fmax(fabs(x), 1e-30));
+    }
+    if (!CHECK(off <= most))
+        printf("%s: off by %.3g of x\n", formula, off);
+    CHECK(ts_array_at(&y, STEPS + 1) == (double)INFINITY);
+    for (int i = 2; i <= 4; i++)
+        CHECK(isnan(ts_array_at(&y, STEPS + i))); /* -inf * 0 as by its parts */
+    ts_array_free(&y);
+}
+
 int main(void)
 {
     test("1+erf(a)", 1, 1, 1, 1.7e-7 + 0x1p-24);
@@ -55,5 +78,10 @@ int main(void)
     test("erf(a/1.4142135)+1", 1, 0.70710678, 1, 1.7e-7 + 0x1p-24);
     test("erf(a)+2", 1, 1, 2, 0x1p-22);
     test("erf(a)", 1, 1, 0, 3 * 0x1p-24);
+    gelu("a*(1+erf(a/1.4142135))*0.5", 0.70710678, 1e-7 + 0x1p-24);
+    gelu("0.5*a*(erf(a*0.70710678)+1)", 0.70710678, 1e-7 + 0x1p-24);
+    gelu("a*(0.5*(1+erf(0.70710678*a)))", 0.70710678, 1e-7 + 0x1p-24);
+    gelu("a*(0.5*(1+erf(0.7071*a)))", 0.7071, 1e-7 + 0x1p-24);
+    gelu("(a*(1+erf(a*0.5)))*0.5", 0.5, 1e-7 + 0x1p-24);
     return check_done();
 }
