@@ -176,17 +176,16 @@ double fit_bytes(const plan *p, const kernel *k, const stage *s, int depth)
     return sum;
 }
 
-/* How many cores have their own piece of a part at that depth. */
+/* How many cores have their own piece of a part at that depth: as many as there are trips along which it moves. */
 static double cores_of(const plan *p, const kernel *k, int depth, const part *q)
 {
     const nest *t = nest_outer(k);
     const int units = nest_units(k);
     int64_t trips = 1;
-    uint32_t axes = 0;
     for (int l = 0; l < t->n && l < depth; l++)
-        if (units ? l < units : t->loop[l].role == CORE)
-            trips *= loop_trips(&t->loop[l]), axes |= 1u << t->loop[l].axis;
-    return axes && (q->axes & axes || q->scratch) ? (double)(trips < p->threads ? trips : p->threads) : 1;
+        if ((units ? l < units : t->loop[l].role == CORE) && (q->scratch || q->axes >> t->loop[l].axis & 1))
+            trips *= loop_trips(&t->loop[l]);
+    return (double)(trips < p->threads ? trips : p->threads);
 }
 
 double fit_bytes_shared(const plan *p, const kernel *k, const stage *s, int depth)

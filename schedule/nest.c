@@ -59,7 +59,8 @@ const nest *nest_outer(const kernel *k)
     return k->n_stage > 1 ? &k->shared : &k->stage[0].nest;
 }
 
-/* Around the loop over the cores, trips must be alike, and nothing may go from one to the next. */
+/* Around the loop over the cores, trips must be alike, and nothing may go from one to the next. Where it writes borders
+ * apart, a back end may keep to pieces all the same. */
 int nest_units(const kernel *k)
 {
     const nest *t = nest_outer(k);

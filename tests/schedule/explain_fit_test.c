@@ -173,8 +173,30 @@ static void test_working_sets(void)
     working_sets(network, NULL, 1);
 }
 
+static const node *batched(graph *g)
+{
+    const node *in[2];
+    for (int i = 0; i < 2; i++)
+        in[i] = g_input(g, i ? "b" : "a", &(type){.dtype = TS_F32, .rank = 3, .dim = {2, i ? 32 : 64, i ? 48 : 32}}, 0);
+    return ts_call2(g, "matmul", in[0], in[1]);
+}
+
+/* Four cores on 2 x 3 units have two pieces of what moves with the outer loop only, four of what moves with both. */
+static void test_cores(void)
+{
+    planned b;
+    const setting s = {batched, two_cores, "avx2", "{\"loops\":\"b n/16@core m/4 k m@unroll n@vector\"}", 4};
+    if (!make_plan(&b, &s))
+        return;
+    const kernel *k = b.p->kernel;
+    CHECK(fit_bytes_shared(b.p, k, k->stage, 2) == 4 * (2 * 64 * 32 + 4 * (32 * 16 + 64 * 16)));
+    CHECK(fit_bytes_shared(b.p, k, k->stage, 0) == fit_bytes(b.p, k, k->stage, 0));
+    free_plan(&b);
+}
+
 int main(void)
 {
+    test_cores();
     test_simulated();
     test_working_sets();
     return check_done();
