@@ -1,8 +1,9 @@
 /* ahead.c - prefetch: "+b@l2*2" at a loop asks, while one slice of b is used, for the slice of the next trip, one
  * request per cache line, spread evenly. A slice in one piece may serve several tiles and is spread over all of them;
- * one in rows that lie apart (the next rows of an operand, of the result) is fetched within one tile. Others are left
- * to the hardware, which follows long rows on its own and loses short ones. (Measured: without it products with cold
- * weights lose up to a fifth, those that write 10 MB in rows of 192 bytes a tenth; asking too often costs too.) */
+ * one in rows that lie apart (the next rows of an operand, of the result) is fetched within one tile, long rows by
+ * parts of all of them. Others are left to the hardware, which follows long rows on its own and loses short ones.
+ * (Measured: without it products with cold weights lose up to a fifth, those that write 10 MB in rows of 192 bytes a
+ * tenth; asking too often costs too.) */
 #include "backends/c/emit.h"
 
 #include <stdio.h>
@@ -60,7 +61,8 @@ static bool count_lines(emitter *m, ahead *q)
     const int64_t stride = lin_coef(at, place[apart]);
     axis[apart] = lin_const(&m->sp, 0), elements /= left[apart];
     q->pieces = left[apart], q->stride = stride * bytes, q->lines = (elements * bytes + LINE - 1) / LINE;
-    q->share = (q->pieces + q->calls - 1) / q->calls;
+    q->along = q->calls > 1 && q->lines >= q->calls; /* long rows: each tile asks for a part of all of them */
+    q->share = q->along ? q->pieces : (q->pieces + q->calls - 1) / q->calls;
     return q->share <= MOST_PIECES && in_one(m, offset_under(m, q->load, axis), elements, &rest) &&
            high - rest == stride * (left[apart] - 1);
 }
@@ -151,7 +153,7 @@ void ahead_leave(emitter *m, bool shared, int l)
 
 static int64_t chunk(const ahead *q) /* lines for one tile, of each piece */
 {
-    return q->pieces > 1 ? q->lines : (q->lines + q->calls - 1) / q->calls;
+    return q->pieces > 1 && !q->along ? q->lines : (q->lines + q->calls - 1) / q->calls;
 }
 
 void emit_ahead_arguments(emitter *m, text *t)
@@ -160,7 +162,7 @@ void emit_ahead_arguments(emitter *m, text *t)
         const ahead *q = &m->ahead[i];
         char name[48], letter[24];
         const loop *r;
-        int64_t scale = q->pieces > 1 ? q->share * q->stride : chunk(q) * LINE;
+        int64_t scale = q->pieces > 1 && !q->along ? q->share * q->stride : chunk(q) * LINE;
         if (q->stage != m->at)
             continue;
         name_of(m, q, true, name);
@@ -219,6 +221,25 @@ static void fetch(emitter *m, const ahead *q, const char *trip, int64_t trips)
         text_line(&m->body, "}");
 }
 
+/* In a tile that folds nothing, or all at once */
+static void fetch_at_once(emitter *m, const ahead *q)
+{
+    text line = {0};
+    char name[48];
+    name_of(m, q, false, name);
+    if (q->share > 1)
+        text_add(&line, "for (long piece = 0; piece < %lld; piece++) ", (long long)q->share);
+    if (chunk(q) > 1)
+        text_add(&line, "for (long line = 0; line < %lld; line++) ", (long long)chunk(q));
+    text_add(&line, "PREFETCH(%s", name);
+    if (q->share > 1)
+        text_add(&line, " + %lld * piece", (long long)q->stride);
+    if (chunk(q) > 1)
+        text_add(&line, " + %d * line", LINE);
+    text_line(&m->body, "%s, %d);", line.s, q->level);
+    text_free(&line);
+}
+
 void emit_fetch(emitter *m)
 {
     const int tile = nest_tile(m->s), inner = nest_unrolled(m->s) - 1;
@@ -227,17 +248,19 @@ void emit_fetch(emitter *m)
     bool any = false;
     for (int i = 0; i < m->n_ahead; i++)
         any = any || m->ahead[i].stage == m->at;
-    if (!any || inner < tile)
+    if (!any)
         return;
+    m->into->ahead = true;
     for (int l = inner; l >= tile; l--) { /* which trip of the fold this is */
         const loop *r = &m->s->nest.loop[l];
         text_add(&trip, trips > 1 ? "%s%lld * " : "%s", trip.len ? " + " : "", (long long)trips);
         text_add(&trip, "%s_%d", m->s->letter[r->axis], l);
         trips *= loop_trips(r);
     }
-    m->into->ahead = true;
     for (int i = 0; i < m->n_ahead; i++)
-        if (m->ahead[i].stage == m->at)
+        if (m->ahead[i].stage == m->at && inner < tile)
+            fetch_at_once(m, &m->ahead[i]);
+        else if (m->ahead[i].stage == m->at)
             fetch(m, &m->ahead[i], trip.s, trips);
     text_free(&trip);
 }

@@ -55,6 +55,7 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
 typedef struct ahead { /* the next slice of an operand, or of the result */
     int stage, load, loop, level;
     bool shared;                   /* the loop is one that stages share */
+    bool along;                    /* pieces are spread along themselves, not one after another */
     int64_t lines, calls;          /* of each piece; tiles over which they are spread */
     int64_t pieces, stride, share; /* bytes from one to the next; pieces for one tile */
 } ahead;
@@ -144,7 +145,7 @@ void emit_routine(emitter *m);
 /* Outside, at a loop of the stage at hand, or one that it shares: sets up what its staging asks for. */
 void ahead_enter(emitter *m, bool shared, int loop);
 void ahead_leave(emitter *m, bool shared, int loop);
-void emit_fetch(emitter *m); /* in the tile's innermost fold loop */
+void emit_fetch(emitter *m); /* in the tile's innermost fold loop, or at its start */
 void emit_ahead_parameters(const emitter *m, text *t);
 void emit_ahead_arguments(emitter *m, text *t); /* of a call */
 /* clip.c: padding as bounds of loops. */

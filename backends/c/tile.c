@@ -330,7 +330,8 @@ static void write_body(emitter *m, tile_made *f)
             leave(m);
         if (m->lane >= 0)
             register_loops(m, nest_unrolled(m->s), MERGE);
-    }
+    } else
+        emit_fetch(m);
     register_loops(m, nest_unrolled(m->s), FINISH);
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # What "+a@l2*2", "+y@l2*2" and "+b+b@l2*2" become: every line of the next slice is asked for once while a tile is computed,
 # or while all tiles under a copy are, in one piece or in rows that lie apart; at a loop that stages share, while all tiles
-# of the stage under it are.
+# of the stage under it are; at the start of a tile that folds nothing.
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 cat >product.json <<'JSON'
@@ -82,5 +82,26 @@ for name, inside in (("matmul_a", "ahead0"), ("matmul_b", "ahead1"), ("matmul2_b
     lines = [at + sum(int(s) * t for (s, _), t in zip(steps, trip)) for trip in itertools.product(*map(range, trips))
              for _, at in asked]
     assert set(lines) == head and len(lines) == len(head), (name, call, len(lines), len(set(lines) ^ head))
+PY
+cat >flat.json <<'JSON'
+{"format": "graph/1", "opset": {"": 17}, "inputs": [{"name": "a", "dtype": "f32", "shape": [4, 6, 640]}],
+ "nodes": [{"op": "Transpose", "in": ["a"], "out": ["t"], "attr": {"perm": [1, 0, 2]}}, {"op": "Exp", "in": ["t"], "out": ["y"]}],
+ "outputs": [{"name": "y"}]}
+JSON
+echo '{"format": "tiling/1", "rules": [{"loops": "b1+y@l2*2+a@l2*2 b e/64 e@vector"}]}' >rows.json
+expect 0 "b1+y@l2*2+a@l2*2 b" explain flat.json -s rows.json --isa avx512
+expect 0 "wrote flat; build it" emit flat.json -s rows.json --isa avx512 -o flat
+"${CC:-cc}" -std=gnu11 -Wall -Wextra -Werror -fopenmp-simd -fsyntax-only flat/k_*.c || wrong "warnings"
+python3 - flat/k_*.c <<'PY' || wrong "lines of the next rows" "$(grep -E 'PREFETCH|ahead' flat/k_*.c)"
+import itertools, re, sys
+text = open(sys.argv[1]).read()
+for name, want in (("ahead_y", {64 * i for i in range(4 * 40)}), ("ahead0", {15360 * row + 64 * i for row in range(4) for i in range(40)})):
+    pieces, lines, at = re.search(r"\n    (?:for \(long piece = 0; piece < (\d+); piece\+\+\) )?(?:for \(long line = 0; line < (\d+); "
+                                  r"line\+\+\) )?PREFETCH\(" + name + "(.*), 2\\)", text).groups()
+    steps = re.findall(r"(\d+) \* (\w+)", re.search(r"tile0\([^;{]*" + name + r"((?: \+ \d+ \* \w+)+)", text)[1])
+    asked = [eval("0" + at, {"piece": piece, "line": line}) + sum(int(s) * t for (s, _), t in zip(steps, trip))
+             for piece in range(int(pieces or 1)) for line in range(int(lines or 1))
+             for trip in itertools.product(*(range(10 if by[0] == "e" else 4) for _, by in steps))]
+    assert set(asked) == want and len(asked) == len(want), (name, at, steps, len(asked), len(want))
 PY
 finish
