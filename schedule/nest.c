@@ -59,15 +59,22 @@ const nest *nest_outer(const kernel *k)
     return k->n_stage > 1 ? &k->shared : &k->stage[0].nest;
 }
 
+int nest_core(const kernel *k)
+{
+    const nest *t = nest_outer(k);
+    for (int l = 0; l < t->n; l++)
+        if (t->loop[l].role == CORE)
+            return l;
+    return -1;
+}
+
 /* Around the loop over the cores, trips must be alike, and nothing may go from one to the next. Where it writes borders
  * apart, a back end may keep to pieces all the same. */
 int nest_units(const kernel *k)
 {
     const nest *t = nest_outer(k);
-    int core = 0;
-    while (core < t->n && t->loop[core].role != CORE)
-        core++;
-    bool any = core < t->n;
+    const int core = nest_core(k);
+    bool any = core >= 0;
     for (int l = 0; l < core && any; l++) {
         any = !(t->loop[l].range % t->loop[l].step) && !(k->stage[0].folds >> t->loop[l].axis & 1 && k->n_stage == 1);
         for (int i = 0; i < k->n_stage && any; i++)

@@ -33,6 +33,7 @@ bool nest_has_letter(const char *axes, const char *name, size_t n);
 bool staging_copies(const staging *g); /* rather than fetches, or keeps the guess from fetching */
 int64_t loop_trips(const loop *l);
 const nest *nest_outer(const kernel *k); /* the outermost loops: what stages share, or the only stage's own */
+int nest_core(const kernel *k);          /* which of them is spread over the cores, or -1 */
 /* How many of the outermost loops have their trips counted together and shared among the cores, down to the one that is
  * spread; 0: none, or that one alone within each trip of those around it. */
 int nest_units(const kernel *k);

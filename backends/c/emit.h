@@ -132,6 +132,7 @@ void emit_tile(emitter *m);
 void units_open(emitter *m);                         /* around all loops: finds m->core */
 void units_trip(const emitter *m, int l, text *out); /* which trip of outer loop l a unit belongs to */
 void units_close(emitter *m);
+void emit_piece(emitter *m, int64_t n); /* low and high: the part's own of n elements; n < 0: the first part does all */
 /* plain.c: loops written as they are, for what no nest walks. */
 void plain_loop(emitter *m, int axis, const char *from, const char *to, bool simd);    /* opens it */
 void plain_end(emitter *m, int n);                                                     /* closes n loops */

@@ -345,19 +345,6 @@ static void walk_shared(emitter *m, int l)
     }
 }
 
-static bool has_core(const kernel *k)
-{
-    if (!stage_nested(k->stage))
-        return true;
-    for (int i = 0; i < k->shared.n; i++)
-        if (k->shared.loop[i].role == CORE)
-            return true;
-    for (int i = 0; k->n_stage == 1 && i < k->stage->nest.n; i++)
-        if (k->stage->nest.loop[i].role == CORE)
-            return true;
-    return false;
-}
-
 static void write_function(emitter *m, text *out, const char *name)
 {
     const bool empty = !m->body.len; /* a kernel without elements touches nothing */
@@ -368,7 +355,7 @@ static void write_function(emitter *m, text *out, const char *name)
                  o->name, i);
     }
     text_add(out, "    %s(void)scratch, (void)fault, (void)share;\n", empty ? "(void)at, " : "");
-    if (!has_core(m->k))
+    if (stage_nested(m->k->stage) && nest_core(m->k) < 0)
         text_add(out, "    if (share->part) return;\n");
     text_add(out, "%s}\n", text_str(&m->body));
 }

@@ -130,14 +130,7 @@ void emit_scatter(emitter *m)
     m->fold = c.x; /* what emit_combine combines with */
     find_direct(&c);
     choose_cut(&c);
-    if (c.cut >= 0) {
-        const long long n = result_type(&c)->dim[c.cut];
-        text_line(
-            &m->body,
-            "const long low = %lldL * share->part / share->parts, high = %lldL * (share->part + 1) / share->parts;", n,
-            n);
-    } else
-        text_line(&m->body, "if (share->part) return;");
+    emit_piece(m, c.cut >= 0 ? result_type(&c)->dim[c.cut] : -1);
     write_start(&c);
     write_updates(&c);
 }

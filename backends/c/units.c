@@ -51,3 +51,13 @@ void units_close(emitter *m)
         m->body.depth--, text_line(&m->body, "}");
     m->core = -1;
 }
+
+void emit_piece(emitter *m, int64_t n)
+{
+    static const char piece[] =
+        "const long low = %lldL * share->part / share->parts, high = %lldL * (share->part + 1) / share->parts;";
+    if (n < 0)
+        text_line(&m->body, "if (share->part) return;");
+    else
+        text_line(&m->body, piece, (long long)n, (long long)n);
+}

@@ -108,13 +108,7 @@ void emit_walk(emitter *m)
     char state[40];
     int loops = 0;
     choose_axes(&k);
-    if (k.cut >= 0)
-        text_line(
-            &m->body,
-            "const long low = %lldL * share->part / share->parts, high = %lldL * (share->part + 1) / share->parts;",
-            (long long)s->extent[k.cut], (long long)s->extent[k.cut]);
-    else
-        text_line(&m->body, "if (share->part) return;");
+    emit_piece(m, k.cut >= 0 ? s->extent[k.cut] : -1);
     for (int a = 0; a < s->n_result; a++) {
         char end[24];
         if (a == k.lane || (!k.x->folds && a == k.x->axis))
