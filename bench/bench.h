@@ -25,7 +25,7 @@ typedef struct bench_options {
     const char *const *schemas;
     int n_peers; /* "onnxruntime": a script of that name in peers/ */
     const char *const *peers;
-    /* A training step in place of a pass: what the run is told (bench/train/wish.h), its data drawn; NULL: a pass */
+    /* A training step in place of a pass: what the run is told (train/options.h), its data drawn; NULL: a pass */
     const struct train_wish *train;
     const char *target, *isa, *cache_dir; /* as in ts_options */
     int threads;                          /* 0: one per core of the affinity mask */

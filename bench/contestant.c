@@ -3,7 +3,7 @@
 #include "bench/failure.h"
 #include "bench/protocol.h"
 #include "bench/race.h"
-#include "bench/train/wish.h"
+#include "train/options.h"
 
 #include <math.h>
 #include <stdio.h>

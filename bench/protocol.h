@@ -4,7 +4,7 @@
  *   open {"model","dims","inputs":[{"name","path"}],"seed","threads",...}
  *                       -> READY {"plan","inputs","outputs","hash","version",...}
  *                          FAILED {"code","text"}   ABSENT {"text"}: there is nothing to run it with
- *                          with "train" (members as in bench/train/wish.h) passes are steps of training: inputs are
+ *                          with "train" (members as in train/options.h) passes are steps of training: inputs are
  *                          a batch and train.label, outputs the loss and the norm of all gradients
  *   save DIR            -> SAVED [WHY]        outputs of one pass as DIR/0.npy, DIR/1.npy, ... in the model's order;
  *                                             WHY: a peer's reason why they cannot be compared, and none is written

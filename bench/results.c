@@ -2,7 +2,7 @@
 #include "bench/failure.h"
 #include "bench/race.h"
 #include "bench/shares.h"
-#include "bench/train/wish.h"
+#include "train/options.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #include "bench/failure.h"
 #include "bench/js.h"
 #include "bench/protocol.h"
-#include "bench/train/timed.h"
+#include "train/timed.h"
 
 #include <errno.h>
 #include <math.h>

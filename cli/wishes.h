@@ -1,7 +1,7 @@
 /* wishes.h - options that are named as the wishes of a training run are, for every verb that has some of them. */
 #ifndef TS_WISHES_H
 #define TS_WISHES_H
-#include "bench/train/wish.h"
+#include "train/options.h"
 #include "cli/args.h"
 
 bool wishes_said(const args *a, const wish_field *f); /* the verb has such an option, and it was given */

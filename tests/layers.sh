@@ -4,7 +4,7 @@
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 top='.ci .clang-format .gitignore CMakeLists.txt DESIGN.md LICENSE README.md STYLE.md autodiff backends bench cli dev docs
-graph import include models schedule tests'
+graph import include models schedule tests train'
 stray=$(git ls-files | sed 's|/.*||' | sort -u | grep -vxF "$(printf '%s\n' $top)" || true)
 [ -z "$stray" ] || { echo "at the top of the tree:" $stray; exit 1; }
 layers='
@@ -18,7 +18,8 @@ backends  api base graph schedule
 target    api base graph schedule backends
 models    api
 bench     api
-cli       api bench
+train     api bench
+cli       api bench train
 '
 git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests' | xargs awk -v layers="$layers" '
 function layer(path) {

@@ -1,6 +1,6 @@
 /* emit.c - tessera emit: a model, or a run's training, as a program of its own. */
-#include "bench/train/ask.h"
-#include "bench/train/run_folder.h"
+#include "train/ask.h"
+#include "train/run_folder.h"
 #include "cli/fail.h"
 #include "cli/reply.h"
 #include "cli/session.h"

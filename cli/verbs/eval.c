@@ -1,5 +1,5 @@
 /* eval.c - tessera eval: how good a trained model is on data. */
-#include "bench/train/ask.h"
+#include "train/ask.h"
 #include "cli/fail.h"
 #include "cli/reply.h"
 #include "cli/session.h"

@@ -1,6 +1,6 @@
 /* explain.c - tessera explain: what a schema makes of a model, kernel by kernel. */
-#include "bench/train/ask.h"
-#include "bench/train/run_folder.h"
+#include "train/ask.h"
+#include "train/run_folder.h"
 #include "cli/fail.h"
 #include "cli/outline.h"
 #include "cli/session.h"

@@ -1,6 +1,6 @@
 /* export.c - tessera export: a network as an ONNX file for other runtimes. */
-#include "bench/train/ask.h"
-#include "bench/train/run_folder.h"
+#include "train/ask.h"
+#include "train/run_folder.h"
 #include "cli/fail.h"
 #include "cli/reply.h"
 #include "cli/session.h"

@@ -1,5 +1,5 @@
 /* generate.c - tessera generate: a trained language model continues a text. */
-#include "bench/train/ask.h"
+#include "train/ask.h"
 #include "cli/fail.h"
 #include "cli/reply.h"
 #include "cli/session.h"

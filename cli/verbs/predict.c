@@ -1,5 +1,5 @@
 /* predict.c - tessera predict: what a trained model says of texts. */
-#include "bench/train/ask.h"
+#include "train/ask.h"
 #include "cli/fail.h"
 #include "cli/outfile.h"
 #include "cli/reply.h"

@@ -1,8 +1,8 @@
 /* report.c - tessera report: results as one HTML page. */
 #include "bench/report.h"
-#include "bench/train/ask.h"
-#include "bench/train/report.h"
-#include "bench/train/run_folder.h"
+#include "train/ask.h"
+#include "train/report.h"
+#include "train/run_folder.h"
 #include "cli/args.h"
 #include "cli/fail.h"
 #include "cli/outfile.h"

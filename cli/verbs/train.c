@@ -1,6 +1,6 @@
 /* train.c - tessera train: a model and data to a run. */
-#include "bench/train/run_folder.h"
-#include "bench/train/train.h"
+#include "train/run_folder.h"
+#include "train/train.h"
 #include "cli/fail.h"
 #include "cli/outfile.h"
 #include "cli/reply.h"

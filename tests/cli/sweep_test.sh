@@ -3,7 +3,7 @@
 # ctest: large
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
-"${PYTHON:-python3}" "$SOURCE/tests/bench/train/fixture.py" . || exit 77
+"${PYTHON:-python3}" "$SOURCE/tests/train/fixture.py" . || exit 77
 mkdir folder words
 : >empty
 : >plain
@@ -17,7 +17,7 @@ echo '{ "format": "tiling/1", "rules": [ { "name": "all", "loops": "guess" } ] }
 "${PYTHON:-python3}" -c 'import numpy; numpy.save("x.npy", numpy.zeros((4, 8), numpy.float32))'
 "$TESSERA" bench m.json -s guess --min-time 40ms --launches 2 --threads 1 -o results.json -q >/dev/null || wrong "bench fails"
 "$TESSERA" train model.json --tokenizer vocab.txt --data train.tsv --length 12 --batch 8 --steps 1 -q -o run || wrong "train fails"
-(cd words && "${PYTHON:-python3}" "$SOURCE/tests/bench/train/bigram.py") || exit 77
+(cd words && "${PYTHON:-python3}" "$SOURCE/tests/train/bigram.py") || exit 77
 "$TESSERA" train words/model.json --task lm --data words/text.txt --tokenizer bytes --length 8 --batch 8 --steps 1 -q -o lm ||
     wrong "train --task lm fails"
 mkdir cases

@@ -4,7 +4,7 @@
 # ctest: serial
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
-"${PYTHON:-python3}" "$SOURCE/tests/bench/train/fixture.py" . || exit 77
+"${PYTHON:-python3}" "$SOURCE/tests/train/fixture.py" . || exit 77
 mkdir made
 
 made() { # made FORMAT COMMAND...: what it prints is of that format
@@ -91,7 +91,7 @@ made train train model.json --tokenizer vocab.txt --data train.tsv --labels 2 --
 made eval eval run --data dev.tsv
 made predict predict run --text 'the film was superb' --text 'awful'
 }
-mkdir words && cd words && "${PYTHON:-python3}" "$SOURCE/tests/bench/train/bigram.py" && cd .. || exit 77
+mkdir words && cd words && "${PYTHON:-python3}" "$SOURCE/tests/train/bigram.py" && cd .. || exit 77
 made train train words/model.json --task lm --data words/text.txt --tokenizer bytes --length 8 --batch 8 --steps 20 --lr 0.05 \
     --threads 1 -o lm
 made generate generate lm --prompt ab --max-tokens 5

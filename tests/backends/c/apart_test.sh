@@ -3,7 +3,7 @@
 # took half a minute and a minute for them otherwise.
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
-PYTHONPATH="$SOURCE/tests/bench/train" "${PYTHON:-python3}" - <<'PY' || exit 77
+PYTHONPATH="$SOURCE/tests/train" "${PYTHON:-python3}" - <<'PY' || exit 77
 import json, numpy as np
 from weights import save
 save({"w": np.ones((64, 64, 3, 3))})

@@ -1,9 +1,0 @@
-/* misjudged.h - what a trained model got wrong, and how surely: RUN/misjudged.json of the last evaluation. */
-#ifndef TRAIN_MISJUDGED_H
-#define TRAIN_MISJUDGED_H
-#include "bench/train/judge.h"
-
-/* v has each example's own. Nothing is written for tasks without labels of examples. */
-bool misjudged_write(const char *run, int64_t step, const train_wish *w, const data *d, int64_t classes,
-                     const verdict *v, ts_error *e);
-#endif

@@ -1,0 +1,53 @@
+#include "train/ask.h"
+
+#include "bench/failure.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool open_run(const char *run, asked *out, ts_error *e)
+{
+    *out = (asked){.verdict = {.n = 0}};
+    if (!run_weights_read(run, &out->weights, e))
+        return false;
+    out->tokenizer = train_tokenizer(&out->weights.wish, e);
+    return !e->code;
+}
+
+static bool ask(asked *a, bool each, const ts_options *o, ts_error *e)
+{
+    judge j = {.plan = NULL};
+    const run_weights *w = &a->weights;
+    const bool good = judge_make(&j, &w->wish, &a->data, w->classes, w->n, w->all, e) &&
+                      judge_data(&j, &a->data, each, o, &a->verdict, e);
+    judge_free(&j);
+    return good;
+}
+
+bool run_eval(const char *run, const char *files, bool each, const ts_options *o, asked *out, ts_error *e)
+{
+    return open_run(run, out, e) &&
+           train_read_data(&out->weights.wish, files, out->weights.classes, out->tokenizer, 0, &out->data, e) &&
+           ask(out, each, o, e);
+}
+
+bool run_predict(const char *run, int64_t n, const char *const *texts, const ts_options *o, asked *out, ts_error *e)
+{
+    if (!open_run(run, out, e))
+        return false;
+    const train_wish *w = &out->weights.wish;
+    if (strcmp(w->task, "classify") != 0 && strcmp(w->task, "regress") != 0) {
+        bench_fail(e, TS_USAGE, "the run in '%s' is of --task %s: it gives no label", run, w->task);
+        return bench_hint(e, "tessera generate continues texts, tessera export writes the model");
+    }
+    const data_want want = {.length = w->length, .tokenizer = out->tokenizer};
+    return data_texts(&want, n, texts, &out->data, e) && ask(out, true, o, e);
+}
+
+void run_ask_free(asked *a)
+{
+    verdict_free(&a->verdict);
+    data_free(&a->data);
+    ts_tokenizer_free(a->tokenizer);
+    run_weights_free(&a->weights);
+}

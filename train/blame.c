@@ -1,0 +1,69 @@
+#include "train/blame.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void add(char out[BLAME_TEXT], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void add(char out[BLAME_TEXT], const char *fmt, ...)
+{
+    const size_t at = strlen(out);
+    va_list list;
+    va_start(list, fmt);
+    vsnprintf(out + at, BLAME_TEXT - at, fmt, list);
+    va_end(list);
+}
+
+/* Parameters whose own gradient is not finite. */
+static void add_parameters(const step *s, const double *norms, char out[BLAME_TEXT])
+{
+    const char *first = NULL;
+    int n = 0;
+    for (int i = 0; i < s->n_param; i++)
+        if (!isfinite(norms[i]) && !n++)
+            first = s->param[i].name;
+    if (n == 1)
+        add(out, "; the gradient of %.200s is not finite", first);
+    else if (n)
+        add(out, "; the gradients of %d of %d parameters are not finite, the first is %.200s", n, s->n_param, first);
+}
+
+/* An input: a parameter that is no number already, or an example of the data. */
+static void add_input(const net *n, const int64_t *which, const ts_stray *x, const char *what, char out[BLAME_TEXT])
+{
+    for (int i = 0; i < n->n_feed; i++) {
+        const ts_array *from = n->feed[i].from;
+        if (strcmp(n->feed[i].port.name, x->label) != 0 || !from)
+            continue;
+        const int64_t width = ts_array_count(from) / from->dim[0];
+        add(out, "; the data has %s: example %lld of \"%.200s\"", what, (long long)which[x->first / width], x->label);
+        return;
+    }
+    add(out, "; \"%.200s\" has %s before the step, in %lld of %lld places", x->label, what, (long long)x->bad,
+        (long long)x->count);
+}
+
+static void add_stray(const net *n, const int64_t *which, const ts_stray *x, const char *what, char out[BLAME_TEXT])
+{
+    if (x->kernel < 0) {
+        add_input(n, which, x, what, out);
+        return;
+    }
+    add(out, "; the first kernel with %s is k%d (%s%s%.200s), in %lld of %lld values", what, x->kernel, x->op,
+        *x->label ? ", " : "", x->label, (long long)x->bad, (long long)x->count);
+}
+
+void blame(step *s, const net *n, const int64_t *which, const double *norms, char out[BLAME_TEXT])
+{
+    ts_stray nan, infinite;
+    ts_error none = {0};
+    *out = 0;
+    add_parameters(s, norms, out);
+    if (!step_strays(s, &nan, &infinite, &none))
+        return;
+    if (infinite.bad && (!nan.bad || infinite.kernel < nan.kernel))
+        add_stray(n, which, &infinite, "an infinity", out);
+    if (nan.bad)
+        add_stray(n, which, &nan, "a NaN", out);
+}

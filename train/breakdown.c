@@ -1,0 +1,147 @@
+#include "train/breakdown.h"
+
+#include "bench/bench.h"
+#include "bench/environment.h"
+#include "bench/failure.h"
+#include "bench/shares.h"
+#include "bench/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+bool breakdown_make(breakdown *b, ts_plan *p, const ts_options *o, ts_error *e)
+{
+    *b = (breakdown){0};
+    if (!(b->plan = ts_plan_json(p, e)))
+        return false;
+    cJSON *plan = js_parse(b->plan, "the plan", e);
+    b->n_kernel = cJSON_GetArraySize(js_get(plan, "kernels"));
+    b->threads = (int)js_get_number(plan, "threads", o->threads);
+    const bool times = strcmp(js_get_text(plan, "target"), "c") == 0;
+    cJSON_Delete(plan);
+    b->seconds = times ? calloc((size_t)BREAKDOWN_MOST * (size_t)b->n_kernel + 1, sizeof *b->seconds) : NULL;
+    return !e->code && (b->seconds || !times || bench_fail(e, TS_MEMORY, "no memory for the times of kernels"));
+}
+
+void breakdown_free(breakdown *b)
+{
+    ts_free(b->plan), free(b->seconds);
+    *b = (breakdown){0};
+}
+
+/* Steps 1, 2, 4, 8, ...: enough of a short run, and no more than a few of a long one. */
+double *breakdown_row(breakdown *b, int64_t i)
+{
+    const bool due = i > 0 && (i & (i - 1)) == 0;
+    return b->seconds && due && b->n < BREAKDOWN_MOST ? b->seconds + (size_t)b->n * (size_t)b->n_kernel : NULL;
+}
+
+void breakdown_add(breakdown *b, double seconds)
+{
+    b->whole[b->n++] = seconds;
+}
+
+/* The first step brings memory and caches in; it counts where there is no other. */
+static int first_of(const breakdown *b)
+{
+    return b->n > 1;
+}
+
+static double median_of(const breakdown *b, int k)
+{
+    double v[BREAKDOWN_MOST];
+    int n = 0;
+    for (int i = first_of(b); i < b->n; i++)
+        v[n++] = b->seconds[(size_t)i * (size_t)b->n_kernel + (size_t)k];
+    return stats_median(v, n);
+}
+
+static void add_kernels(cJSON *row, const breakdown *b, const cJSON *plan, const cJSON *ceilings, double parts)
+{
+    cJSON *list = js_array(row, "kernels");
+    const cJSON *kernel;
+    int k = 0;
+    cJSON_ArrayForEach(kernel, js_get(plan, "kernels"))
+    {
+        cJSON *one = cJSON_Duplicate(kernel, true);
+        static const char *const scaled[] = {"flops", "bytes", "calls"};
+        for (int i = 0; i < 3; i++) {
+            const double each = js_get_number(one, scaled[i], i == 2 ? 1 : NAN);
+            cJSON_DeleteItemFromObjectCaseSensitive(one, scaled[i]);
+            js_number(one, scaled[i], each * parts);
+        }
+        const double ns = 1e9 * median_of(b, k++) * parts;
+        js_number(one, "median_ns", ns);
+        kernel_share(one, ceilings, b->threads, js_get_text(plan, "isa"), ns);
+        cJSON_AddItemToArray(list, one);
+    }
+}
+
+static void add_memory(cJSON *row, const cJSON *plan)
+{
+    struct rusage u;
+    cJSON *memory = cJSON_Duplicate(js_get(plan, "memory"), true);
+    cJSON_DeleteItemFromObjectCaseSensitive(memory, "peak_bytes");
+    js_number(memory, "peak_bytes", getrusage(RUSAGE_SELF, &u) == 0 ? 1024.0 * (double)u.ru_maxrss : NAN);
+    cJSON_AddItemToObject(row, "memory", memory);
+}
+
+static void add_step(cJSON *list, const breakdown *b, const cJSON *plan, const cJSON *ceilings, double parts)
+{
+    cJSON *row = js_object(list, NULL), *launch = js_array(js_array(row, "samples"), NULL);
+    js_text(row, "name", "step"), js_text(row, "status", "VALID");
+    for (int i = first_of(b); i < b->n; i++)
+        js_number(js_object(launch, NULL), "ns", round(1e9 * b->whole[i]));
+    add_kernels(row, b, plan, ceilings, parts);
+    add_memory(row, plan);
+}
+
+static cJSON *ceilings_of(const cJSON *plan, int threads)
+{
+    ts_error none = {0};
+    char *text = probe_json(js_get_text(plan, "isa"), threads, &none);
+    cJSON *ceilings = text ? cJSON_Parse(text) : NULL;
+    free(text);
+    return ceilings;
+}
+
+static cJSON *results(const breakdown *b, const train_wish *w, double parts, bool probe, const cJSON *plan)
+{
+    cJSON *out = cJSON_CreateObject(), *ceilings = probe ? ceilings_of(plan, b->threads) : NULL;
+    js_text(out, "format", "results/1"), js_text(out, "tool", "tessera " TS_VERSION);
+    cJSON *model = js_object(out, "model"), *dims = js_array(model, "dims");
+    js_text(model, "name", w->model);
+    char dim[64];
+    snprintf(dim, sizeof dim, "batch=%lld", (long long)w->batch);
+    js_item(dims, dim);
+    js_text(js_object(out, "config"), "model", w->model);
+    if (probe)
+        cJSON_AddItemToObject(out, "environment",
+                              environment_read(js_get_text(plan, "isa"), b->threads, (uint64_t)w->seed));
+    add_step(js_array(out, "candidates"), b, plan, ceilings, parts);
+    if (ceilings)
+        cJSON_AddItemToObject(out, "ceilings", ceilings);
+    js_array(out, "peers"), js_array(out, "comparisons");
+    js_item(js_array(out, "notes"), "one training step; some steps of the run went kernel by kernel and were timed");
+    return out;
+}
+
+bool breakdown_write(const breakdown *b, const char *run, const train_wish *w, int64_t parts, bool probe, ts_error *e)
+{
+    char path[4200];
+    if (!b->n)
+        return true;
+    cJSON *plan = js_parse(b->plan, "the plan", e);
+    if (!plan)
+        return false;
+    cJSON *root = results(b, w, (double)parts, probe, plan);
+    char *s = js_print(root, false);
+    cJSON_Delete(root), cJSON_Delete(plan);
+    snprintf(path, sizeof path, "%s/step.json", run);
+    const bool good = s ? ts_file_write(path, s, strlen(s), e) : bench_fail(e, TS_MEMORY, "no memory for the times");
+    free(s);
+    return good;
+}

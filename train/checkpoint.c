@@ -1,0 +1,182 @@
+#include "train/checkpoint.h"
+
+#include "bench/failure.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char format[] = "checkpoint/1";
+
+/* ---- state.json ---- */
+static char *state_text(int64_t step, const char *weights, const char *optimizer)
+{
+    char *s = NULL;
+    if (asprintf(&s, "{\"format\":\"%s\",\"step\":%lld,\"weights\":\"%s\",\"optimizer\":\"%s\"}", format,
+                 (long long)step, weights, optimizer) < 0)
+        return NULL;
+    char *whole = files_seal(s);
+    free(s);
+    return whole;
+}
+
+/* ---- writing ---- */
+typedef struct listing {
+    int64_t *step; /* ascending */
+    int n;
+} listing;
+
+static int ascending(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void list_steps(const char *folder, listing *out)
+{
+    *out = (listing){0};
+    DIR *d = opendir(folder);
+    if (!d)
+        return;
+    for (const struct dirent *i; (i = readdir(d));) {
+        char *end;
+        if (strncmp(i->d_name, "step-", 5) != 0)
+            continue;
+        const long long v = strtoll(i->d_name + 5, &end, 10);
+        int64_t *more = *end ? NULL : reallocarray(out->step, (size_t)out->n + 1, sizeof *more);
+        if (more)
+            out->step = more, out->step[out->n++] = v;
+    }
+    closedir(d);
+    if (out->n)
+        qsort(out->step, (size_t)out->n, sizeof *out->step, ascending);
+}
+
+static void name_of(char out[4096], const char *run, int64_t step)
+{
+    snprintf(out, 4096, "%s/checkpoints/step-%08lld", run, (long long)step);
+}
+
+static void rotate(const char *run, int64_t keep)
+{
+    char path[4096];
+    listing all;
+    snprintf(path, sizeof path, "%s/checkpoints", run);
+    list_steps(path, &all);
+    for (int i = 0; i < all.n - keep; i++) {
+        name_of(path, run, all.step[i]);
+        files_remove_folder(path);
+    }
+    free(all.step);
+}
+
+static bool write_files(const char *folder, int64_t step, const checkpoint_set *all, ts_error *e)
+{
+    char path[4200], weights[65], optimizer[65];
+    snprintf(path, sizeof path, "%s/weights.safetensors", folder);
+    if (!ts_tensors_write(path, all->n_weight, all->weight, weights, e))
+        return false;
+    snprintf(path, sizeof path, "%s/optimizer.safetensors", folder);
+    if (!ts_tensors_write(path, all->n_optimizer, all->optimizer, optimizer, e))
+        return false;
+    char *state = state_text(step, weights, optimizer);
+    snprintf(path, sizeof path, "%s/state.json", folder);
+    const bool good = state ? ts_file_write(path, state, strlen(state), e) : bench_fail(e, TS_MEMORY, "no memory");
+    free(state);
+    return good;
+}
+
+bool checkpoint_save(const char *run, int64_t step, const checkpoint_set *all, int64_t keep, ts_error *e)
+{
+    char building[4096], path[4096];
+    snprintf(building, sizeof building, "%s/checkpoints/.building", run);
+    name_of(path, run, step);
+    files_remove_folder(building); /* what a killed process left; the lock says that nobody else is here */
+    if (!files_make_folder(building, e) || !write_files(building, step, all, e)) {
+        files_remove_folder(building);
+        return false;
+    }
+    files_remove_folder(path); /* of a run that went back behind this step */
+    if (!files_publish(building, path, e))
+        return false;
+    rotate(run, keep);
+    return true;
+}
+
+/* ---- reading ---- */
+static ts_tensors *open_checked(const char *folder, const char *name, const char *sum, ts_error *e)
+{
+    char path[4200], is[65];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (!ts_file_hash(path, is, e))
+        return NULL;
+    if (strcmp(is, sum) != 0) {
+        bench_fail(e, TS_BAD_INPUT, "'%s' is damaged: its bytes are not those that were saved", path);
+        return NULL;
+    }
+    return ts_tensors_open(path, e);
+}
+
+static bool read_state(const char *folder, checkpoint *out, ts_error *e)
+{
+    char path[4200];
+    bytes b;
+    snprintf(path, sizeof path, "%s/state.json", folder);
+    if (!bytes_read(path, &b, e))
+        return false;
+    cJSON *o = cJSON_Parse(b.at);
+    const char *is = o ? js_get_text(o, "format") : "";
+    bool good = true;
+    if (strncmp(is, "checkpoint/", 11) == 0 && strcmp(is, format) != 0) {
+        good = bench_fail(e, TS_UNSUPPORTED, "'%s' is of the format %.40s; this program reads %s", path, is, format);
+        bench_hint(e, "go on with the newer Tessera that wrote it");
+    } else if (!o || !files_seal_holds(&b))
+        good = bench_fail(e, TS_BAD_INPUT, "'%s' is damaged: its bytes are not those that were saved", path);
+    out->step = good ? (int64_t)js_get_number(o, "step", -1) : -1;
+    good = good && (out->weights = open_checked(folder, "weights.safetensors", js_get_text(o, "weights"), e)) &&
+           (out->optimizer = open_checked(folder, "optimizer.safetensors", js_get_text(o, "optimizer"), e));
+    cJSON_Delete(o);
+    free(b.at);
+    return good;
+}
+
+void checkpoint_free(checkpoint *c)
+{
+    ts_tensors_free(c->weights), ts_tensors_free(c->optimizer);
+    *c = (checkpoint){0};
+}
+
+bool checkpoint_load(const char *run, checkpoint *out, bool *found, ts_error *e)
+{
+    char folder[4096];
+    listing all;
+    ts_error first = {0};
+    snprintf(folder, sizeof folder, "%s/checkpoints", run);
+    list_steps(folder, &all);
+    *found = false;
+    const bool any = all.n > 0;
+    while (all.n > 0 && !*found && first.code != TS_UNSUPPORTED) {
+        ts_error here = {0};
+        checkpoint c = {0};
+        name_of(c.path, run, all.step[--all.n]);
+        if (read_state(c.path, &c, &here)) {
+            *found = true;
+            *out = c;
+            if (first.code)
+                snprintf(out->note, sizeof out->note, "%.*s; going on from %.200s", (int)strcspn(first.text, "\n"),
+                         first.text, c.path);
+        } else {
+            checkpoint_free(&c);
+            first = first.code ? first : here;
+        }
+    }
+    free(all.step);
+    if (!any || *found)
+        return true;
+    *e = first;
+    return false;
+}

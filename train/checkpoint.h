@@ -1,0 +1,23 @@
+/* checkpoint.h - the state of a run on disk: checkpoints/step-00000040/ with weights.safetensors, optimizer.safetensors
+ * and state.json, which names the SHA-256 of both and ends with its own. A folder gets its name when all of it is on
+ * disk, so what has the name is whole; what was damaged later is found by its sums, and the one before it is used. */
+#ifndef TRAIN_CHECKPOINT_H
+#define TRAIN_CHECKPOINT_H
+#include "bench/js.h"
+#include "train/files.h"
+
+typedef struct checkpoint {
+    int64_t step; /* steps done */
+    ts_tensors *weights, *optimizer;
+    char path[4096];
+    char note[1024]; /* what was wrong with newer ones; "" */
+} checkpoint;
+typedef struct checkpoint_set {
+    int n_weight, n_optimizer;
+    const ts_given *weight, *optimizer;
+} checkpoint_set;
+bool checkpoint_save(const char *run, int64_t step, const checkpoint_set *all, int64_t keep, ts_error *e);
+/* The newest that is whole; *found false when there is none at all. */
+bool checkpoint_load(const char *run, checkpoint *out, bool *found, ts_error *e);
+void checkpoint_free(checkpoint *c);
+#endif

@@ -1,0 +1,206 @@
+#include "train/data_parts.h"
+
+#include "bench/failure.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool path_ends(const char *path, const char *ending)
+{
+    const size_t n = strlen(path), k = strlen(ending);
+    return n >= k && strcmp(path + n - k, ending) == 0;
+}
+
+void data_free(data *d)
+{
+    free(d->text.id), free(d->text.at), free(d->second.id), free(d->second.at);
+    free(d->label), free(d->line_at), free(d->line_n), free(d->file.at);
+    for (int i = 0; i < d->n_array; i++) {
+        free(d->name[i]);
+        ts_array_free(&d->array[i]);
+    }
+    *d = (data){0};
+}
+
+const ts_array *data_array(const data *d, const char *name)
+{
+    for (int i = 0; i < d->n_array; i++)
+        if (strcmp(d->name[i], name) == 0)
+            return &d->array[i];
+    return NULL;
+}
+
+int64_t *data_encode(const data_want *want, const char *s, size_t n, int64_t *count, bool *cut)
+{
+    int64_t *id = ts_tokenizer_encode(want->tokenizer, s, n, true, count);
+    *cut = *count > want->length;
+    if (*cut) { /* what ends a text, as [SEP], stays at its end */
+        int64_t bare, *plain = ts_tokenizer_encode(want->tokenizer, "", 0, true, &bare);
+        if (bare > 1)
+            id[want->length - 1] = id[*count - 1];
+        ts_free(plain);
+        *count = want->length;
+    }
+    return id;
+}
+
+/* ---- lines ---- */
+typedef struct filling {
+    rows rows;
+    data *d;
+    int64_t cap, cap_text, cap_second;
+    size_t from; /* of the line in the file */
+} filling;
+
+static bool grow(void **p, int64_t need, int64_t *cap, size_t size, ts_error *e)
+{
+    if (need <= *cap)
+        return true;
+    int64_t more = *cap ? *cap : 1024;
+    while (more < need)
+        more *= 2;
+    void *grown = reallocarray(*p, (size_t)more, size);
+    if (!grown)
+        return bench_fail(e, TS_MEMORY, "no memory for %lld entries of data", (long long)more);
+    *p = grown, *cap = more;
+    return true;
+}
+
+/* Nothing can be said of no place at all: its mean is 0 / 0. */
+static bool no_tokens(const rows *r, ts_error *e)
+{
+    bench_fail(e, TS_BAD_INPUT, "%s:%lld: a text without tokens", r->path, (long long)r->line);
+    return bench_hint(e, "this tokenizer adds none of its own, so that every text must have some: leave it out");
+}
+
+static bool add_tokens(filling *f, tokens *t, int64_t *cap, const char *s, size_t n, ts_error *e)
+{
+    const data_want *want = f->rows.want;
+    const int64_t i = f->d->n;
+    int64_t count;
+    bool cut;
+    int64_t *id = data_encode(want, s, n, &count, &cut);
+    if (cut && !f->d->cut++)
+        f->d->cut_first = f->rows.line;
+    bool good = count > 0 || no_tokens(&f->rows, e);
+    good = good && grow((void **)&t->id, t->at[i] + count, cap, sizeof *t->id, e);
+    for (int64_t k = 0; good && k < count; k++)
+        t->id[t->at[i] + k] = (int32_t)id[k];
+    if (good)
+        t->at[i + 1] = t->at[i] + count;
+    ts_free(id);
+    return good;
+}
+
+static bool make_room(filling *f, ts_error *e)
+{
+    data *d = f->d;
+    const int64_t need = d->n + 2;
+    int64_t cap[5] = {f->cap, f->cap, f->cap, f->cap, f->cap};
+    const bool first = !f->cap;
+    const bool good = grow((void **)&d->text.at, need, &cap[0], sizeof *d->text.at, e) &&
+                      grow((void **)&d->second.at, need, &cap[1], sizeof *d->second.at, e) &&
+                      grow((void **)&d->label, need, &cap[2], sizeof *d->label, e) &&
+                      grow((void **)&d->line_at, need, &cap[3], sizeof *d->line_at, e) &&
+                      grow((void **)&d->line_n, need, &cap[4], sizeof *d->line_n, e);
+    f->cap = cap[0];
+    if (good && first)
+        d->text.at[0] = d->second.at[0] = 0;
+    return good;
+}
+
+static bool add_line(filling *f, const char *s, size_t n, ts_error *e)
+{
+    data *d = f->d;
+    row r = {0};
+    char *room = NULL;
+    const bool json = path_ends(f->rows.path, ".jsonl");
+    if (strspn(s, " \t\r\v\f") >= n) {
+        bench_fail(e, TS_BAD_INPUT, "%s:%lld: an empty line", f->rows.path, (long long)f->rows.line);
+        return bench_hint(e, "every line is an example: delete it, as with sed -i '%lldd'", (long long)f->rows.line);
+    }
+    bool good = (json ? row_json(&f->rows, s, n, &r, &room, e) : row_tsv(&f->rows, s, n, &r, e)) && make_room(f, e) &&
+                add_tokens(f, &d->text, &f->cap_text, r.text, r.n_text, e);
+    if (good && f->rows.want->label == LABEL_TEXT)
+        good = add_tokens(f, &d->second, &f->cap_second, r.second, r.n_second, e);
+    if (good) {
+        d->label[d->n] = r.label;
+        d->line_at[d->n] = f->from, d->line_n[d->n] = json ? n : r.n_text;
+        if (f->rows.want->label == LABEL_CLASS && (int64_t)r.label >= d->classes)
+            d->classes = (int64_t)r.label + 1;
+        d->n++;
+    }
+    free(room);
+    return good;
+}
+
+static bool read_lines(const data_want *want, const char *path, data *out, ts_error *e)
+{
+    filling f = {.rows = {want, path, 0}, .d = out};
+    if (!want->tokenizer) {
+        bench_fail(e, TS_USAGE, "'%s' is text, and no tokenizer is there to number it", path);
+        return bench_hint(e, "--tokenizer FILE names a vocab.txt or tokenizer.json; arrays are given as NAME=FILE.npy");
+    }
+    if (!bytes_read(path, &out->file, e))
+        return false;
+    const char *s = out->file.at;
+    for (size_t i = 0; i < out->file.n;) {
+        const char *end = memchr(s + i, '\n', out->file.n - i);
+        const size_t step = end ? (size_t)(end - s) - i : out->file.n - i;
+        f.rows.line++, f.from = i;
+        if (!add_line(&f, s + i, step && s[i + step - 1] == '\r' ? step - 1 : step, e))
+            return false;
+        i += step + 1;
+    }
+    if (out->n)
+        return true;
+    bench_fail(e, TS_BAD_INPUT, "'%s' has no lines", path);
+    return bench_hint(e, "a line is an example");
+}
+
+bool data_texts(const data_want *want, int64_t n, const char *const *all, data *out, ts_error *e)
+{
+    *out = (data){0};
+    filling f = {.rows = {want, "text", 0}, .d = out};
+    if (!want->tokenizer)
+        return bench_fail(e, TS_USAGE, "the model takes no text"),
+               bench_hint(e, "tessera eval judges arrays; tessera export makes a model that tessera run runs on them");
+    for (int64_t i = 0; i < n; i++, out->n++) {
+        f.rows.line++;
+        if (make_room(&f, e) && add_tokens(&f, &out->text, &f.cap_text, all[i], strlen(all[i]), e))
+            continue;
+        data_free(out);
+        return false;
+    }
+    return true;
+}
+
+bool data_is_arrays(const char *files)
+{
+    const size_t n = strcspn(files, "\n");
+    return n > 4 && memcmp(files + n - 4, ".npy", 4) == 0 && memchr(files, '=', n);
+}
+
+bool data_read(const data_want *want, data *out, ts_error *e)
+{
+    *out = (data){0};
+    char path[4096];
+    const size_t n = strcspn(want->files, "\n");
+    snprintf(path, sizeof path, "%.*s", (int)(n < sizeof path ? n : sizeof path - 1), want->files);
+    const bool arrays = data_is_arrays(want->files);
+    if (!arrays && want->files[n] && want->files[n + 1]) {
+        bench_fail(e, TS_USAGE, "'%s' is not all of the data: only arrays, NAME=FILE.npy, are given as several files",
+                   path);
+        return bench_hint(e, "put the texts into one file, as cat does");
+    }
+    const bool good = arrays         ? data_arrays(want, out, e)
+                      : want->stream ? data_stream(want, path, out, e)
+                                     : read_lines(want, path, out, e);
+    if (good && !arrays)
+        return ts_file_hash(path, out->hash, e);
+    if (!good)
+        data_free(out);
+    return good;
+}

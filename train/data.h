@@ -1,0 +1,49 @@
+/* data.h - examples in memory, from the files that people have: TSV and JSON Lines of texts with a label, arrays as
+ * .npy, and a stream of tokens (.txt, .bin). Whatever is wrong is said with its file, its line and the remedy. */
+#ifndef TRAIN_DATA_H
+#define TRAIN_DATA_H
+#include "train/files.h"
+
+#include <stddef.h>
+
+typedef enum data_label { LABEL_NONE, LABEL_CLASS, LABEL_REAL, LABEL_TEXT } data_label; /* what stands behind a text */
+typedef struct data_want {
+    const char *files; /* one, or NAME=FILE.npy lines */
+    data_label label;
+    int64_t classes;    /* LABEL_CLASS: labels are in [0, classes); 0: whatever there is */
+    bool stream;        /* one long text of tokens instead of examples */
+    int64_t vocabulary; /* token ids are in [0, vocabulary); 0: unknown */
+    int64_t length;     /* tokens of an example, at most */
+    const ts_tokenizer *tokenizer;
+} data_want;
+
+typedef struct tokens { /* of all examples, one after the other */
+    int32_t *id;
+    int64_t *at; /* example i: id[at[i]] ... id[at[i + 1] - 1] */
+} tokens;
+
+enum { MOST_ARRAYS = 16 };
+typedef struct data {
+    int64_t n;           /* examples, or tokens of a stream */
+    int64_t classes;     /* 1 + the largest label */
+    tokens text, second; /* second: LABEL_TEXT */
+    double *label;
+    bytes file;
+    size_t *line_at; /* where the example's text begins in file; with *line_n bytes */
+    size_t *line_n;
+    int n_array;
+    char *name[MOST_ARRAYS];
+    ts_array array[MOST_ARRAYS]; /* first axis: the example */
+    int64_t cut, cut_first;      /* texts longer than `length`, and the line of the first */
+    char hash[65];               /* of the files */
+} data;
+/* NAME=FILE.npy, and not lines or a stream */
+bool data_is_arrays(const char *files);
+bool data_read(const data_want *want, data *out, ts_error *e);
+/* n texts as examples, without labels. */
+bool data_texts(const data_want *want, int64_t n, const char *const *all, data *out, ts_error *e);
+void data_free(data *d);
+/* Tokens of one text as an example has them: cut to `length`, the tokenizer's last token kept. For ts_free. */
+int64_t *data_encode(const data_want *want, const char *s, size_t n, int64_t *count, bool *cut);
+const ts_array *data_array(const data *d, const char *name); /* NULL when there is none */
+#endif

@@ -1,0 +1,26 @@
+/* data_parts.h - shared by the readers of data. */
+#ifndef TRAIN_DATA_PARTS_H
+#define TRAIN_DATA_PARTS_H
+#include "train/data.h"
+
+/* One line as a row: texts lie in the file or, unescaped, in `room`. */
+typedef struct row {
+    const char *text, *second;
+    size_t n_text, n_second;
+    double label;
+} row;
+typedef struct rows { /* a file being read */
+    const data_want *want;
+    const char *path;
+    int64_t line;
+} rows;
+bool row_tsv(const rows *r, const char *s, size_t n, row *out, ts_error *e);
+/* The texts are in *room, which is for free(). */
+bool row_json(const rows *r, const char *s, size_t n, row *out, char **room, ts_error *e);
+bool row_label(const rows *r, const char *s, size_t n, double *out, ts_error *e);
+bool row_number(const rows *r, double v, double *out, ts_error *e); /* checked against what is wanted */
+
+bool data_stream(const data_want *want, const char *path, data *out, ts_error *e);
+bool data_arrays(const data_want *want, data *out, ts_error *e);
+bool path_ends(const char *path, const char *ending);
+#endif

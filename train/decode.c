@@ -1,0 +1,212 @@
+#include "train/decode.h"
+
+#include "bench/failure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- inputs ---- */
+/* A batch of one window that begins with the last `length` of n tokens; others are `rest`. */
+static bool give_window(decoder *d, ts_plan *p, const int64_t *id, int64_t n, int64_t rest, ts_error *e)
+{
+    const net *w = &d->judge.net;
+    const int64_t kept = n < d->length ? n : d->length;
+    data one = {.n = d->length + 1, .text.id = calloc((size_t)d->length + 1, sizeof *one.text.id)};
+    ts_array *all = calloc((size_t)net_n_arrays(w), sizeof *all);
+    bool good = (all && one.text.id) || bench_fail(e, TS_MEMORY, "no memory for the window");
+    for (int64_t i = 0; good && i < d->length; i++)
+        one.text.id[i] = (int32_t)(i < kept ? id[n - kept + i] : rest);
+    good = good && net_arrays(w, &one, &(int64_t){0}, 1, all, e) && net_set(w, p, all, e);
+    for (int i = 0; all && i < net_n_arrays(w); i++)
+        ts_array_free(&all[i]);
+    free(all), free(one.text.id);
+    return good;
+}
+
+/* The logits of a row of y, [.., row, class]. */
+static void take_row(decoder *d, const ts_array *y, int64_t row)
+{
+    for (int64_t i = 0; i < d->classes; i++)
+        d->logit[i] = ts_array_at(y, row * d->classes + i);
+}
+
+/* ---- the whole window for every token ---- */
+static bool next_of_window(decoder *d, const int64_t *id, int64_t n, ts_error *e)
+{
+    ts_array y = {0};
+    const bool good = give_window(d, d->judge.plan, id, n, 0, e) && ts_plan_run(d->judge.plan, e) &&
+                      ts_plan_get(d->judge.plan, 0, &y, e);
+    if (good)
+        take_row(d, &y, (n < d->length ? n : d->length) - 1);
+    ts_array_free(&y);
+    return good;
+}
+
+/* ---- kept places ---- */
+static void give_up(decoder *d, const char *why)
+{
+    snprintf(d->note, sizeof d->note, "every token runs the whole window: %.500s", why);
+    ts_plan_free(d->step), ts_plan_free(d->window);
+    d->step = d->window = NULL;
+}
+
+/* Whether the first n places along an axis have the same bits. */
+static bool same_places(const ts_array *a, const ts_array *b, int axis, int64_t n)
+{
+    size_t outer = 1, inner = (size_t)ts_dtype_bytes(a->dtype);
+    for (int i = 0; i < a->rank; i++)
+        outer *= i < axis ? (size_t)a->dim[i] : 1, inner *= i > axis ? (size_t)a->dim[i] : 1;
+    for (size_t o = 0; o < outer; o++) {
+        const size_t at = o * (size_t)a->dim[axis] * inner;
+        if (memcmp((const char *)a->data + at, (const char *)b->data + at, (size_t)n * inner) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool run_window(decoder *d, const int64_t *id, int64_t n, int64_t rest, ts_array *out, ts_error *e)
+{
+    bool good = give_window(d, d->window, id, n, rest, e) && ts_plan_run(d->window, e);
+    for (int i = 0; good && i <= d->steps.n; i++)
+        good = ts_plan_get(d->window, i, &out[i], e);
+    return good;
+}
+
+/* What earlier places leave must not depend on later ones: with other tokens behind, all has the same bits. */
+static bool looks_back(decoder *d, const ts_array *a, const ts_array *b, int64_t n)
+{
+    bool same = same_places(&a[0], &b[0], 1, n);
+    for (int i = 0; same && i < d->steps.n; i++)
+        same = same_places(&a[i + 1], &b[i + 1], d->steps.axis[i], n);
+    return same;
+}
+
+static bool set(ts_plan *p, ts_tensor t, const ts_array *a, ts_error *e)
+{
+    const int at = ts_plan_find(p, ts_name(t));
+    return at < 0 || ts_plan_set(p, at, a, e);
+}
+
+/* All tokens at once; keeps what they leave. */
+static bool begin(decoder *d, const int64_t *id, int64_t n, ts_error *e)
+{
+    const int count = d->steps.n + 1;
+    ts_array *a = calloc(2 * (size_t)count, sizeof *a), *b = a + count;
+    bool good = a || bench_fail(e, TS_MEMORY, "no memory for what is kept");
+    good = good && run_window(d, id, n, 0, a, e) && (n == d->length || run_window(d, id, n, 1, b, e));
+    if (good && n < d->length && !looks_back(d, a, b, n))
+        give_up(d, "places of the model depend on later ones");
+    for (int i = 0; good && d->step && i < d->steps.n; i++)
+        good = set(d->step, d->steps.state[i].from, &a[i + 1], e);
+    if (good)
+        take_row(d, &a[0], n - 1), d->known = n;
+    for (int i = 0; a && i < 2 * count; i++)
+        ts_array_free(&a[i]);
+    free(a);
+    return good;
+}
+
+static bool one_more(decoder *d, int64_t id, ts_error *e)
+{
+    int32_t small = (int32_t)id;
+    ts_array row = {.dtype = ts_type(d->steps.row), .rank = ts_rank(d->steps.row)}, y = {0};
+    for (int i = 0; i < row.rank; i++)
+        row.dim[i] = 1;
+    row.data = row.dtype == TS_I32 ? (void *)&small : (void *)&id;
+    const ts_array place = {.dtype = TS_I64, .data = &d->known};
+    const bool good = set(d->step, d->steps.place, &place, e) && set(d->step, d->steps.row, &row, e) &&
+                      ts_plan_run(d->step, e) && ts_plan_get(d->step, 0, &y, e);
+    if (good)
+        take_row(d, &y, 0), d->known++;
+    ts_array_free(&y);
+    return good;
+}
+
+bool decoder_next(decoder *d, const int64_t *id, int64_t n, ts_error *e)
+{
+    if (!d->step || n > d->length)
+        return next_of_window(d, id, n, e);
+    if (d->known == 0)
+        return begin(d, id, n, e);
+    while (d->known < n)
+        if (!one_more(d, id[d->known], e))
+            return false;
+    return true;
+}
+
+/* ---- making it ---- */
+/* The logits with every input but the tokens as what a window has there: it is the same for all. */
+static ts_tensor of_tokens(decoder *d, ts_error *e)
+{
+    const net *n = &d->judge.net;
+    ts_tensor from[MOST_FEEDS], to[MOST_FEEDS], y = NULL;
+    ts_array *all = calloc((size_t)net_n_arrays(n), sizeof *all);
+    data one = {.n = d->length + 1, .text.id = calloc((size_t)d->length + 1, sizeof *one.text.id)};
+    const int count = ts_leaves(1, &d->judge.logits, NULL);
+    ts_tensor *leaf = calloc((size_t)count + 1, sizeof *leaf);
+    bool good = all && one.text.id && leaf && net_arrays(n, &one, &(int64_t){0}, 1, all, e);
+    int k = 0, found = 0;
+    if (good)
+        ts_leaves(1, &d->judge.logits, leaf);
+    for (int i = 0; good && i < count; i++)
+        for (int f = 0; f < n->n_feed; f++) {
+            if (strcmp(ts_op_name(leaf[i]), "input") != 0 || strcmp(ts_name(leaf[i]), n->feed[f].port.name) != 0)
+                continue;
+            if (n->feed[f].role == FEED_IDS)
+                d->ids = leaf[i], found++;
+            else
+                from[k] = leaf[i], to[k++] = ts_constant(n->g, NULL, &all[f]);
+        }
+    if (good && found == 1)
+        good = ts_replace(n->g, 1, &d->judge.logits, k, from, to, &y) || ts_graph_ok(n->g, e);
+    for (int i = 0; all && i < net_n_arrays(n); i++)
+        ts_array_free(&all[i]);
+    free(all), free(one.text.id), free(leaf);
+    return good ? y : NULL;
+}
+
+/* Plans of the window and of one place, or a note on why there are none. */
+static bool make_steps(decoder *d, const ts_options *o, ts_error *e)
+{
+    ts_error why = {0};
+    ts_graph *g = d->judge.net.g;
+    const ts_tensor logits = of_tokens(d, e);
+    if (e->code)
+        return false;
+    if (!logits)
+        return give_up(d, "the model has not just one input of tokens"), true;
+    if (!ts_advance(g, logits, 1, d->ids, 1, &d->steps, &why))
+        return give_up(d, why.text), true;
+    ts_tensor *all = calloc((size_t)d->steps.n + 1, sizeof *all);
+    if (!all)
+        return bench_fail(e, TS_MEMORY, "no memory for what is kept");
+    all[0] = logits;
+    memcpy(all + 1, d->steps.of, (size_t)d->steps.n * sizeof *all);
+    d->window = ts_plan_of(g, d->steps.n + 1, all, 0, NULL, o, e);
+    d->step = d->window ? ts_plan_of(g, 1, &d->steps.out, d->steps.n, d->steps.state, o, e) : NULL;
+    free(all);
+    return d->step != NULL;
+}
+
+bool decoder_make(decoder *d, const run_weights *from, bool whole, const ts_options *o, ts_error *e)
+{
+    const data one = {.n = 1};
+    ts_options apart = *o; /* cheaper products add rows, which are places, to one another */
+    apart.as_written = true, o = &apart;
+    *d = (decoder){.length = from->wish.length};
+    if (!judge_make(&d->judge, &from->wish, &one, from->classes, from->n, from->all, e) || !judge_plan(&d->judge, o, e))
+        return false;
+    d->classes = d->judge.net.classes;
+    d->logit = calloc((size_t)d->classes, sizeof *d->logit);
+    return (d->logit || bench_fail(e, TS_MEMORY, "no memory for %lld logits", (long long)d->classes)) &&
+           (whole || make_steps(d, o, e));
+}
+
+void decoder_free(decoder *d)
+{
+    ts_plan_free(d->step), ts_plan_free(d->window);
+    judge_free(&d->judge);
+    free(d->logit);
+    *d = (decoder){0};
+}

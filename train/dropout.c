@@ -1,0 +1,110 @@
+/* dropout.c - dropout, as the wish has it: in the model's own places, in layers that --dropout-on names, and before the
+ * head. Where nothing is trained (rate 0) the model's own does nothing. */
+#include "bench/failure.h"
+#include "train/net.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static ts_tensor random_seed(net *n) /* another number for every batch */
+{
+    return ts_input(n->g, "train.random", TS_I64, 0, NULL);
+}
+
+/* The globs but the word head, which is the head's input and no layer of the model. NULL: no memory. */
+static char *without_head(const char *globs, bool *head, int *count)
+{
+    const size_t size = strlen(globs) + 2; /* the last line gets an end too */
+    size_t used = 0;
+    char *list = calloc(size, 1), line[WISH_LINE];
+    *head = false, *count = 0;
+    for (const char *at = globs; list && wish_line(&at, line);)
+        if (strcmp(line, "head") == 0)
+            *head = true;
+        else
+            used += (size_t)snprintf(list + used, size - used, "%s\n", line), ++*count;
+    return list;
+}
+
+static bool no_such_place(net *n, const char *globs, ts_error *e)
+{
+    ts_error why = {0};
+    char line[WISH_LINE];
+    ts_graph_ok(n->g, &why);
+    const int most = ts_leaves(1, &n->output, NULL);
+    ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
+    char near[NEAREST_TEXT] = "";
+    int weights = 0;
+    if (all)
+        ts_leaves(1, &n->output, all);
+    for (int i = 0; all && i < most; i++)
+        if (strcmp(ts_op_name(all[i]), "weight") == 0)
+            all[weights++] = all[i];
+    for (const char *at = globs; all && wish_line(&at, line) && !*near;)
+        if (strstr(why.text, line))
+            names_nearest(line, weights, all, near);
+    bench_fail(e, TS_USAGE, "--dropout-on: %s", why.text);
+    bench_hint(e, "tessera show MODEL lists layers; of the weights %s", *near ? near : "none is near");
+    free(all);
+    return false;
+}
+
+static bool wish_is_whole(const train_wish *w, ts_error *e)
+{
+    if (w->dropout_on && w->dropout <= 0) {
+        bench_fail(e, TS_USAGE, "--dropout-on goes with --dropout, which is not given");
+        return bench_hint(e, "--dropout 0.1 is the share that is left out");
+    }
+    if (w->dropout >= 1) {
+        bench_fail(e, TS_USAGE, "--dropout 1 leaves nothing to learn from");
+        return bench_hint(e, "it is the share that is left out, as in --dropout 0.1");
+    }
+    return true;
+}
+
+bool net_thin(net *n, ts_error *e)
+{
+    const train_wish *w = n->wish;
+    if (!wish_is_whole(w, e))
+        return false;
+    bool head;
+    int count = 0;
+    char *list = w->dropout_on ? without_head(w->dropout_on, &head, &count) : NULL;
+    if (w->dropout_on && !list)
+        return bench_fail(e, TS_MEMORY, "no memory");
+    const ts_dropout_wish how = {list, w->dropout, w->dropout == 0 ? NULL : random_seed(n)};
+    ts_tensor out = n->output;
+    const int places = list && !count ? 0 : ts_dropout(n->g, 1, &n->output, &how, &out);
+    const bool good = places >= 0 || no_such_place(n, list ? list : "", e);
+    free(list);
+    n->output = out, n->thinned = places;
+    return good;
+}
+
+ts_tensor net_thin_head(net *n, ts_tensor x)
+{
+    const train_wish *w = n->wish;
+    char line[WISH_LINE], call[64];
+    bool wanted = !w->dropout_on;
+    for (const char *at = w->dropout_on; wish_line(&at, line);)
+        wanted = wanted || strcmp(line, "head") == 0;
+    if (!wanted || w->dropout <= 0)
+        return x;
+    snprintf(call, sizeof call, "random_dropout rate=%.17g", w->dropout);
+    return ts_call2(n->g, call, x, random_seed(n));
+}
+
+bool net_thin_fits(const net *n, bool has_head, ts_error *e)
+{
+    const train_wish *w = n->wish;
+    char line[WISH_LINE];
+    bool head = !w->dropout_on && !n->thinned;
+    for (const char *at = w->dropout_on; wish_line(&at, line);)
+        head = head || strcmp(line, "head") == 0;
+    if (w->dropout <= 0 || has_head || !head)
+        return true;
+    bench_fail(e, TS_USAGE, "--dropout %g: there is no head whose input it could thin out, and no dropout in the model",
+               w->dropout);
+    return bench_hint(e, "--dropout-on GLOB names layers, as in --dropout-on '*attention.output.dense'");
+}

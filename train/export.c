@@ -1,0 +1,247 @@
+/* export.c - a run's model as a file: the file it began with, its weights replaced, pooling and head appended in
+ * operators that every version of the format has. */
+#include "bench/failure.h"
+#include "train/ask.h"
+#include "train/step.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_node(cJSON *nodes, const char *op, const char *in, const char *second, const char *third,
+                     const char *out, const char *attr, double value)
+{
+    cJSON *n = js_object(nodes, NULL);
+    js_text(n, "op", op);
+    cJSON *ins = js_array(n, "in");
+    js_item(ins, in);
+    if (second)
+        js_item(ins, second);
+    if (third)
+        js_item(ins, third);
+    js_item(js_array(n, "out"), out);
+    if (attr)
+        js_number(js_object(n, "attr"), attr, value);
+}
+
+static void add_shape(cJSON *constants, const char *name, int n, const int *v)
+{
+    cJSON *c = js_object(constants, name);
+    js_text(c, "dtype", "i64");
+    cJSON_AddItemToArray(js_array(c, "shape"), cJSON_CreateNumber(n));
+    cJSON_AddItemToObject(c, "data", cJSON_CreateIntArray(v, n));
+}
+
+static const char *mask_of(ts_model *m)
+{
+    ts_port p;
+    for (int i = 0; i < ts_model_inputs(m); i++)
+        if (ts_model_input(m, i, &p) && strstr(p.name, "mask"))
+            return p.name;
+    return NULL;
+}
+
+/* x[b, s, h] -> "head.pooled"[b, h] */
+static void add_pool(cJSON *nodes, cJSON *constants, const char *pool, const char *x, const char *mask)
+{
+    add_shape(constants, "head.flat", 2, (int[]){0, -1});
+    if (strcmp(pool, "cls") == 0) {
+        cJSON *first = js_object(constants, "head.first");
+        js_text(first, "dtype", "i64");
+        js_array(first, "shape");
+        cJSON_AddItemToObject(first, "data", cJSON_CreateIntArray((int[]){0}, 1));
+        add_node(nodes, "Gather", x, "head.first", NULL, "head.pooled", "axis", 1);
+        return;
+    }
+    add_shape(constants, "head.row", 3, (int[]){0, 1, -1}), add_shape(constants, "head.column", 3, (int[]){0, -1, 1});
+    add_node(nodes, "Cast", mask, NULL, NULL, "head.mask", "to", 1);
+    add_node(nodes, "Reshape", "head.mask", "head.row", NULL, "head.mask_row", NULL, 0);
+    add_node(nodes, "Reshape", "head.mask", "head.column", NULL, "head.mask_column", NULL, 0);
+    add_node(nodes, "MatMul", "head.mask_row", x, NULL, "head.sum", NULL, 0);
+    add_node(nodes, "MatMul", "head.mask_row", "head.mask_column", NULL, "head.count", NULL, 0);
+    add_node(nodes, "Div", "head.sum", "head.count", NULL, "head.mean", NULL, 0);
+    add_node(nodes, "Reshape", "head.mean", "head.flat", NULL, "head.pooled", NULL, 0);
+}
+
+static void add_extent(cJSON *shape, const char *name, int i, int64_t extent)
+{
+    char symbol[4200];
+    snprintf(symbol, sizeof symbol, "%s.%d", name, i);
+    cJSON_AddItemToArray(shape, extent >= 0 ? cJSON_CreateNumber((double)extent) : cJSON_CreateString(symbol));
+}
+
+/* An output with all that readers want to be told; rows follow the examples that the model takes. */
+static void add_logits(cJSON *outputs, const ts_model *m, const net *n)
+{
+    ts_port p;
+    int64_t rows = -1;
+    const char *symbol = NULL;
+    for (int i = 0; ts_model_input(m, i, &p); i++)
+        for (int k = 0; k < n->n_feed; k++)
+            if (strcmp(n->feed[k].port.name, p.name) == 0 && n->feed[k].role != FEED_EMPTY && p.rank > 0)
+                rows = p.dim[0], symbol = p.symbol[0];
+    cJSON *named = js_object(outputs, NULL);
+    js_text(named, "name", "logits"), js_text(named, "dtype", "f32");
+    cJSON *shape = js_array(named, "shape");
+    if (rows < 0 && symbol)
+        js_item(shape, symbol);
+    else
+        add_extent(shape, "logits", 0, rows);
+    add_extent(shape, "logits", 1, ts_shape(n->logits)[1]);
+}
+
+static bool add_head(ts_model *m, const run_weights *w, const net *n, ts_error *e)
+{
+    ts_port out = {.name = NULL}, p;
+    for (int i = 0; i < ts_model_outputs(m); i++)
+        if (ts_model_output(m, i, &p) && !out.name && (!w->wish.output || strcmp(p.name, w->wish.output) == 0))
+            out = p;
+    const char *mask = mask_of(m);
+    const bool pools = ts_rank(n->output) == 3;
+    if (pools && strcmp(w->wish.pool, "mean") == 0 && !mask) {
+        bench_fail(e, TS_UNSUPPORTED, "the model has no mask input that says which positions its mean is over");
+        return bench_hint(e, "train with --pool cls");
+    }
+    cJSON *root = cJSON_CreateObject(), *constants = js_object(root, "constants"), *nodes = js_array(root, "nodes");
+    if (pools)
+        add_pool(nodes, constants, w->wish.pool, out.name, mask);
+    add_node(nodes, "Gemm", pools ? "head.pooled" : out.name, "head.weight", "head.bias", "logits", "transB", 1);
+    add_logits(js_array(root, "outputs"), m, n);
+    char *json = js_print(root, false);
+    cJSON_Delete(root);
+    const bool good = json ? ts_model_extend(m, json, e) : bench_fail(e, TS_MEMORY, "no memory for the head");
+    free(json);
+    return good;
+}
+
+/* A file of steps may leave dtypes and ranks of its outputs to them: they are known once it is bound. */
+static bool add_types(ts_model *m, const run_weights *w, net *n, const data *d, ts_error *e)
+{
+    ts_port p, known;
+    bool lacks = false;
+    for (int i = 0; ts_model_output(m, i, &p); i++)
+        lacks = lacks || p.dtype == TS_N_DTYPE || p.rank < 0;
+    if (!lacks)
+        return true;
+    if (!n->wish && !net_make(n, &w->wish, d, 1, w->classes, e))
+        return false;
+    cJSON *root = cJSON_CreateObject(), *outputs = js_array(root, "outputs");
+    js_array(root, "nodes");
+    for (int i = 0; ts_model_output(m, i, &p) && ts_model_output(n->model, i, &known); i++) {
+        cJSON *one = js_object(outputs, NULL);
+        js_text(one, "name", p.name), js_text(one, "dtype", ts_dtype_name(known.dtype));
+        cJSON *shape = js_array(one, "shape");
+        for (int k = 0; k < known.rank; k++)
+            if (p.rank >= 0 && p.dim[k] < 0 && p.symbol[k])
+                js_item(shape, p.symbol[k]);
+            else
+                add_extent(shape, p.name, k, p.rank >= 0 ? p.dim[k] : -1);
+    }
+    char *json = js_print(root, false);
+    cJSON_Delete(root);
+    const bool good = json ? ts_model_extend(m, json, e) : bench_fail(e, TS_MEMORY, "no memory for the outputs");
+    free(json);
+    return good;
+}
+
+static bool is_factor(const char *name)
+{
+    const size_t n = strlen(name);
+    return n > 7 && (strcmp(name + n - 7, ".lora_a") == 0 || strcmp(name + n - 7, ".lora_b") == 0);
+}
+
+/* Weights with factors, as one. */
+static bool put_merged(ts_model *m, const run_weights *w, net *n, ts_error *e)
+{
+    const int most = ts_leaves(1, &n->loss, NULL);
+    ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
+    bool good = all || bench_fail(e, TS_MEMORY, "no memory for %d weights", most);
+    if (good)
+        ts_leaves(1, &n->loss, all);
+    for (int i = 0; good && i < most; i++) {
+        const bool given = strcmp(ts_op_name(all[i]), "input") == 0;
+        const ts_tensor merged = given ? all[i] : param_trained(n->g, all[i], w->n, w->all);
+        const ts_options usual = {0};
+        ts_array a = {0};
+        if (merged == all[i] || (merged && strcmp(ts_name(merged), ts_name(all[i])) == 0))
+            continue;
+        good = merged ? ts_eval(1, &merged, 0, NULL, &usual, &a, e) && ts_model_put(m, ts_name(all[i]), &a, e)
+                      : ts_graph_ok(n->g, e);
+        ts_array_free(&a);
+    }
+    free(all);
+    return good;
+}
+
+/* What --freeze leaves as it was drawn or read is in no checkpoint. */
+static bool put_frozen_head(ts_model *m, const run_weights *w, net *n, ts_error *e)
+{
+    const ts_tensor part[] = {n->head_weight, n->head_bias};
+    bool good = true;
+    for (int i = 0; good && i < 2; i++) {
+        const ts_options usual = {0};
+        ts_array a = {0};
+        if (param_trained(n->g, part[i], w->n, w->all) == part[i])
+            good = ts_eval(1, &part[i], 0, NULL, &usual, &a, e) && ts_model_put(m, ts_name(part[i]), &a, e);
+        ts_array_free(&a);
+    }
+    return good;
+}
+
+static bool has_head(const train_wish *w)
+{
+    const bool takes = strcmp(w->task, "classify") == 0 || strcmp(w->task, "regress") == 0;
+    return takes && !w->loss && !(w->head && strcmp(w->head, "none") == 0);
+}
+
+static bool is_built_in(const char *model)
+{
+    for (int i = 0; ts_builder_at(i); i++)
+        if (strcmp(ts_builder_at(i)->name, model) == 0)
+            return true;
+    return false;
+}
+
+/* The model that the run began with; a built-in one as it is bound for one example, which is what is written of it. */
+static ts_model *open_first(const run_weights *w, const data *d, ts_error *e)
+{
+    net n;
+    if (!is_built_in(w->wish.model)) {
+        ts_model *m = ts_model_open(w->wish.model, e);
+        if (!m || ts_model_separate(m, e))
+            return m;
+        return ts_model_free(m), NULL;
+    }
+    if (net_open(&n, &w->wish, d, 1, e))
+        return n.model;
+    return net_free(&n), NULL;
+}
+
+bool run_export(const char *run, const char *path, ts_error *e)
+{
+    run_weights w;
+    net n = {.wish = NULL};
+    data d = {.n = 0};
+    if (!run_weights_read(run, &w, e))
+        return run_weights_free(&w), false;
+    const bool head = has_head(&w.wish);
+    if (!task_is_text(&w.wish)) { /* shapes, where the data is still there */
+        ts_error gone = {0};
+        train_read_data(&w.wish, w.wish.data, w.classes, NULL, 0, &d, &gone);
+    }
+    ts_model *m = open_first(&w, &d, e);
+    bool good = m != NULL;
+    for (int i = 0; good && i < w.n; i++)
+        if (!w.wish.lora || !is_factor(w.all[i].name))
+            good = ts_model_put(m, w.all[i].name, &w.all[i].value, e);
+    good = good && ts_model_trained(m, e);
+    if (good && (head || w.wish.lora)) /* the rank of the output is known once it is bound */
+        good = net_make(&n, &w.wish, &d, 1, w.classes, e) && (!w.wish.lora || put_merged(m, &w, &n, e)) &&
+               (!head || (put_frozen_head(m, &w, &n, e) && add_head(m, &w, &n, e)));
+    good = good && (head || add_types(m, &w, &n, &d, e)) && ts_model_save(m, "onnx", path, e);
+    net_free(&n);
+    data_free(&d);
+    ts_model_free(m);
+    run_weights_free(&w);
+    return good;
+}

@@ -1,0 +1,233 @@
+#include "train/judge.h"
+
+#include "bench/failure.h"
+#include "train/step.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Every weight becomes what it is after training. */
+static bool put_weights(judge *j, int n, const ts_given *weights, ts_tensor *out, ts_error *e)
+{
+    net *t = &j->net;
+    const int most = ts_leaves(1, &t->logits, NULL);
+    ts_tensor *all = calloc((size_t)most + 3, sizeof *all), *from = calloc((size_t)most + 3, sizeof *from),
+              *to = calloc((size_t)most + 3, sizeof *to);
+    int count = most, k = 0;
+    bool good = (all && from && to) || bench_fail(e, TS_MEMORY, "no memory for %d weights", most);
+    if (good)
+        ts_leaves(1, &t->logits, all);
+    if (good && t->head_weight)
+        all[count++] = t->head_weight, all[count++] = t->head_bias;
+    for (int i = 0; good && i < count; i++) {
+        if (strcmp(ts_op_name(all[i]), "input") == 0)
+            continue;
+        from[k] = all[i], to[k] = param_trained(t->g, all[i], n, weights);
+        good = to[k] ? true : ts_graph_ok(t->g, e);
+        k += from[k] != to[k];
+    }
+    good = good && (ts_replace(t->g, 1, &t->logits, k, from, to, out) || ts_graph_ok(t->g, e));
+    free(all), free(from), free(to);
+    return good;
+}
+
+/* Norms over batches with the statistics that the model has. */
+static bool as_trained(net *n, ts_error *e)
+{
+    ts_update *none;
+    return ts_batch_statistics(n->g, 1, &n->logits, &(ts_statistics){false, NULL}, &n->logits, &none) >= 0 ||
+           ts_graph_ok(n->g, e);
+}
+
+/* The longest text, in steps of eight tokens: shorter plans are faster ones. */
+static int64_t length_for(const train_wish *w, const data *d)
+{
+    int64_t most = 1;
+    const bool pairs = strcmp(w->task, "pairs") == 0;
+    if (!d->text.at || strcmp(w->task, "lm") == 0)
+        return w->length;
+    for (int64_t i = 0; i < d->n; i++) {
+        const int64_t a = d->text.at[i + 1] - d->text.at[i], b = pairs ? d->second.at[i + 1] - d->second.at[i] : 0;
+        most = a > most ? a : most;
+        most = b > most ? b : most;
+    }
+    most = (most + 7) / 8 * 8;
+    return most < w->length ? most : w->length;
+}
+
+/* Over fewer and shorter examples than in training, where the data and the model allow it. */
+static bool fit_net(net *n, train_wish *own, const data *d, int64_t classes, ts_error *e)
+{
+    const int64_t length = own->length, batch = d->n < own->batch ? d->n : own->batch;
+    ts_error fixed = {0};
+    own->length = length_for(own, d);
+    if (net_make(n, own, d, batch, classes, &fixed))
+        return true;
+    net_free(n);
+    own->length = length;
+    return net_make(n, own, d, own->batch, classes, e);
+}
+
+bool judge_make(judge *j, const train_wish *w, const data *d, int64_t classes, int n, const ts_given *weights,
+                ts_error *e)
+{
+    *j = (judge){0};
+    train_wish *own = calloc(1, sizeof *own); /* as w, with another length; borrows its texts */
+    if (!own)
+        return bench_fail(e, TS_MEMORY, "no memory");
+    *own = *w;
+    own->dropout = own->smoothing = 0, own->dropout_on = NULL;
+    const bool good = fit_net(&j->net, own, d, classes, e) && as_trained(&j->net, e) &&
+                      put_weights(j, n, weights, &j->logits, e);
+    if (!j->net.wish)
+        free(own);
+    return good;
+}
+
+bool judge_plan(judge *j, const ts_options *o, ts_error *e)
+{
+    j->plan = ts_plan_of(j->net.g, 1, &j->logits, 0, NULL, o, e);
+    return j->plan != NULL;
+}
+
+void judge_free(judge *j)
+{
+    ts_plan_free(j->plan);
+    train_wish *own = (train_wish *)(uintptr_t)j->net.wish;
+    net_free(&j->net);
+    free(own);
+    *j = (judge){0};
+}
+
+typedef struct tally {
+    double loss, right;
+    int64_t n, bad, bad_first;
+    bool classes;
+} tally;
+
+/* One more example; says whether the outputs for it are numbers. `of` is none if one of those that matter is. */
+static bool add_example(tally *t, double of)
+{
+    const bool fine = isfinite(of);
+    if (!fine && !t->bad++)
+        t->bad_first = t->n;
+    t->n++;
+    return fine;
+}
+
+/* What is to be known of a row of logits x[c]: numbers for each, so that a vocabulary of them never leaves the plan. */
+enum { MOST, SUM, SAID, LABEL, FACTS }; /* max x, sum of exp(x - max x), the place of max x, x at the label */
+
+static bool plan_facts(judge *j, const ts_options *o, ts_error *e)
+{
+    const net *n = &j->net;
+    const ts_tensor x = j->logits, most = ts_call1(n->g, "max axes=[-1] keepdims=1", x),
+                    power = ts_call1(n->g, "exp", ts_call2(n->g, "subtract", x, most));
+    const ts_tensor fact[FACTS] = {[MOST] = most,
+                                   [SUM] = ts_call1(n->g, "sum axes=[-1]", power),
+                                   [SAID] = ts_call2(n->g, "place axis=-1", x, most),
+                                   [LABEL] = ts_call2(n->g, "pick axis=-1", x, n->label)};
+    if (!ts_graph_ok(n->g, e))
+        return false;
+    j->plan = ts_plan_of(n->g, FACTS, fact, 0, NULL, o, e);
+    return j->plan != NULL;
+}
+
+typedef struct reading {
+    double score, sure;
+    int64_t said;
+} reading;
+static reading add_row(const ts_array *fact, int64_t row, int64_t label, tally *t)
+{
+    const double log_sum = log(ts_array_at(&fact[SUM], row)),
+                 logp = ts_array_at(&fact[LABEL], row) - ts_array_at(&fact[MOST], row) - log_sum;
+    const reading r = {exp(logp), exp(-log_sum), (int64_t)ts_array_at(&fact[SAID], row)};
+    const bool fine = add_example(t, log_sum);
+    t->loss -= logp, t->right += fine && r.said == label, t->classes = true;
+    return r;
+}
+
+/* A loss of the model's own is one number for the whole batch. */
+static reading add_value(const net *n, const ts_array *y, int64_t row, const ts_array *label, tally *t)
+{
+    const bool own = n->wish->loss != NULL;
+    const reading r = {.score = ts_array_at(y, own ? 0 : row)};
+    const double away = own ? 0 : r.score - ts_array_at(label, row);
+    t->loss += own ? r.score : away * away;
+    add_example(t, r.score);
+    return r;
+}
+
+static bool has_classes(const net *n)
+{
+    return !n->wish->loss && strcmp(n->wish->task, "regress") != 0;
+}
+
+static bool add_batch(judge *j, int64_t first, int64_t count, const ts_array *label, verdict *v, tally *t, ts_error *e)
+{
+    const net *n = &j->net;
+    const int64_t rows = n->stream ? count * n->length : count;
+    const int n_fact = has_classes(n) ? FACTS : 1;
+    ts_array fact[FACTS] = {{0}};
+    bool good = true;
+    for (int i = 0; good && i < n_fact; i++)
+        good = ts_plan_get(j->plan, i, &fact[i], e);
+    for (int64_t r = 0; good && r < rows; r++) {
+        const reading is = n_fact == FACTS ? add_row(fact, r, (int64_t)ts_array_at(label, r), t)
+                                           : add_value(n, fact, r, label, t);
+        if (v->score && !n->stream)
+            v->score[first + r] = is.score, v->said[first + r] = is.said, v->sure[first + r] = is.sure;
+    }
+    for (int i = 0; i < n_fact; i++)
+        ts_array_free(&fact[i]);
+    return good;
+}
+
+bool judge_data(judge *j, const data *d, bool each, const ts_options *o, verdict *out, ts_error *e)
+{
+    const net *n = &j->net;
+    const int64_t whole = n->stream ? (d->n - 1) / n->length : d->n;
+    int64_t *which = calloc((size_t)n->batch, sizeof *which);
+    ts_array *all = calloc((size_t)net_n_arrays(n), sizeof *all);
+    tally t = {0};
+    *out = (verdict){0};
+    if (each) {
+        out->score = calloc((size_t)whole, sizeof *out->score), out->said = calloc((size_t)whole, sizeof *out->said);
+        out->sure = calloc((size_t)whole, sizeof *out->sure);
+    }
+    bool good = ((which && all && (!each || (out->score && out->said && out->sure))) ||
+                 bench_fail(e, TS_MEMORY, "no memory")) &&
+                (has_classes(n) ? plan_facts(j, o, e) : judge_plan(j, o, e));
+    for (int64_t first = 0; good && first < whole; first += n->batch) {
+        const int64_t count = whole - first < n->batch ? whole - first : n->batch;
+        for (int64_t i = 0; i < count; i++)
+            which[i] = n->stream ? (first + i) * n->length : first + i;
+        good = net_arrays(n, d, which, count, all, e) && net_set(n, j->plan, all, e) && ts_plan_run(j->plan, e) &&
+               add_batch(j, first, count, &all[n->n_feed + 1], out, &t, e);
+        for (int i = 0; i < net_n_arrays(n); i++)
+            ts_array_free(&all[i]);
+        if (o->progress)
+            o->progress(o->user, "judging batch", (int)(first / n->batch) + 1, (int)((whole - 1) / n->batch) + 1);
+    }
+    free(which), free(all);
+    out->n = t.n, out->bad = t.bad, out->bad_first = t.bad_first;
+    out->loss = t.n ? t.loss / (double)t.n : NAN, out->accuracy = t.classes ? t.right / (double)t.n : NAN;
+    if (!good)
+        verdict_free(out);
+    return good;
+}
+
+void verdict_free(verdict *v)
+{
+    free(v->score), free(v->said), free(v->sure);
+    v->score = v->sure = NULL, v->said = NULL;
+}
+
+bool verdict_warns(const verdict *v, char out[VERDICT_TEXT])
+{
+    snprintf(out, VERDICT_TEXT, "for %lld of %lld examples the outputs are NaN or infinite, first for example %lld",
+             (long long)v->bad, (long long)v->n, (long long)v->bad_first);
+    return v->bad > 0;
+}

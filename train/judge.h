@@ -1,0 +1,30 @@
+/* judge.h - a trained model asked: what it says of examples, and how well. */
+#ifndef TRAIN_JUDGE_H
+#define TRAIN_JUDGE_H
+#include "train/net.h"
+
+typedef struct judge {
+    net net;
+    ts_tensor logits; /* of the trained weights */
+    ts_plan *plan;    /* by judge_plan or judge_data */
+} judge;
+/* The weights named in `weights` replace the model's own. */
+bool judge_make(judge *j, const train_wish *w, const data *d, int64_t classes, int n, const ts_given *weights,
+                ts_error *e);
+bool judge_plan(judge *j, const ts_options *o, ts_error *e); /* a plan for the logits themselves */
+void judge_free(judge *j);
+
+typedef struct verdict {
+    int64_t n;              /* examples, or tokens */
+    double loss, accuracy;  /* means; accuracy NaN where there is none */
+    int64_t bad, bad_first; /* for how many of n the model's outputs are NaN or infinite, and the first of them */
+    /* Each example's own, if asked for: probability of its label, the class said and that one's probability; without
+     * classes the score is the value itself. */
+    double *score, *sure;
+    int64_t *said;
+} verdict;
+bool judge_data(judge *j, const data *d, bool each, const ts_options *o, verdict *out, ts_error *e);
+void verdict_free(verdict *v);
+enum { VERDICT_TEXT = 200 };
+bool verdict_warns(const verdict *v, char out[VERDICT_TEXT]); /* of outputs that are no numbers */
+#endif

@@ -1,0 +1,65 @@
+#include "train/metrics.h"
+
+#include "bench/failure.h"
+#include "bench/js.h"
+#include "train/files.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_row(metrics *m, const cJSON *row)
+{
+    const double step = js_get_number(row, "step", NAN) + 1;
+    if (!isfinite(step))
+        return;
+    if (js_get(row, "eval_loss")) {
+        m->trial[m->n_trial++] = (trial){step, js_get_number(row, "eval_loss", NAN),
+                                         js_get_number(row, "eval_accuracy", NAN), js_get_number(row, "n", NAN)};
+        return;
+    }
+    metric *v = &m->of[m->n++];
+    *v = (metric){.step = step,
+                  .epoch = js_get_number(row, "epoch", NAN),
+                  .loss = js_get_number(row, "loss", NAN),
+                  .norm = js_get_number(row, "grad_norm", NAN),
+                  .lr = js_get_number(row, "lr", NAN),
+                  .ms = js_get_number(row, "ms", NAN),
+                  .rate = js_get_number(row, "tokens_per_s", NAN),
+                  .memory = js_get_number(row, "memory_bytes", NAN),
+                  .skipped = js_get_flag(row, "skipped")};
+    m->n_skipped += v->skipped;
+}
+
+bool metrics_read(metrics *m, const char *run, ts_error *e)
+{
+    char path[4200];
+    bytes b;
+    size_t lines = 1;
+    *m = (metrics){0};
+    snprintf(path, sizeof path, "%s/metrics.jsonl", run);
+    if (!bytes_read(path, &b, e))
+        return false;
+    for (size_t i = 0; i < b.n; i++)
+        lines += b.at[i] == '\n';
+    m->of = calloc(lines, sizeof *m->of), m->trial = calloc(lines, sizeof *m->trial);
+    const bool good = (m->of && m->trial) || bench_fail(e, TS_MEMORY, "no memory for the metrics");
+    for (size_t i = 0; good && i < b.n;) {
+        const char *end = memchr(b.at + i, '\n', b.n - i);
+        const size_t n = (end ? (size_t)(end - b.at) : b.n) - i;
+        cJSON *row = cJSON_ParseWithLength(b.at + i, n);
+        if (cJSON_IsObject(row))
+            add_row(m, row);
+        cJSON_Delete(row);
+        i += n + 1;
+    }
+    free(b.at);
+    return good;
+}
+
+void metrics_free(metrics *m)
+{
+    free(m->of), free(m->trial);
+    *m = (metrics){0};
+}

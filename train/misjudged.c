@@ -1,0 +1,132 @@
+#include "train/misjudged.h"
+
+#include "bench/failure.h"
+#include "bench/js.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORST = 40, MOST_CONFUSED = 20, MOST_PIXELS = 1024, LEVELS = 9 };
+
+typedef struct slip {
+    int64_t i;
+    double by; /* how far off: the probability of the wrong class, or the distance of a number */
+} slip;
+
+static int worst_first(const void *x, const void *y)
+{
+    const slip *a = x, *b = y;
+    return a->by != b->by ? (a->by < b->by ? 1 : -1) : (a->i > b->i) - (a->i < b->i);
+}
+
+/* All that are wrong, the worst first; of numbers all. The caller's. */
+static slip *slips_of(const data *d, const verdict *v, bool classes, int64_t *n)
+{
+    slip *all = calloc((size_t)d->n + 1, sizeof *all);
+    *n = 0;
+    for (int64_t i = 0; all && i < d->n; i++)
+        if (!classes)
+            all[(*n)++] = (slip){i, fabs(v->score[i] - d->label[i])};
+        else if (v->said[i] != (int64_t)d->label[i])
+            all[(*n)++] = (slip){i, v->sure[i]};
+    if (all)
+        qsort(all, (size_t)*n, sizeof *all, worst_first);
+    return all;
+}
+
+/* ---- what an example is ---- */
+static void add_line(cJSON *row, const train_wish *w, const data *d, int64_t i)
+{
+    char *s = strndup(d->file.at + d->line_at[i], d->line_n[i]);
+    const size_t n = strcspn(w->eval, "\n");
+    const bool json = n > 6 && strncmp(w->eval + n - 6, ".jsonl", 6) == 0;
+    cJSON *o = json && s ? cJSON_Parse(s) : NULL;
+    js_number(row, "line", (double)i + 1);
+    js_text(row, "text", o ? js_get_text(o, "text") : s);
+    cJSON_Delete(o);
+    free(s);
+}
+
+/* The first array of pictures that are small enough, in LEVELS shades as digits, row by row. */
+static void add_picture(cJSON *row, const data *d, int64_t i)
+{
+    for (int k = 0; k < d->n_array; k++) {
+        const ts_array *a = &d->array[k];
+        const bool plain = a->rank == 3, channel = a->rank == 4 && a->dim[1] == 1;
+        const int64_t high = plain || channel ? a->dim[a->rank - 2] : 0, wide = high ? a->dim[a->rank - 1] : 0;
+        char shade[MOST_PIXELS + 1] = "";
+        double low = INFINITY, most = -INFINITY;
+        if (high < 2 || wide < 2 || high > MOST_PIXELS || wide > MOST_PIXELS || high * wide > MOST_PIXELS)
+            continue;
+        for (int64_t p = 0; p < high * wide; p++)
+            low = fmin(low, ts_array_at(a, i * high * wide + p)),
+            most = fmax(most, ts_array_at(a, i * high * wide + p));
+        for (int64_t p = 0; p < high * wide; p++) {
+            const double v = (ts_array_at(a, i * high * wide + p) - low) / (most > low ? most - low : 1);
+            shade[p] = (char)('0' + (v >= 0 && v <= 1 ? (int)lround(v * (LEVELS - 1)) : 0));
+        }
+        js_number(row, "width", (double)wide);
+        js_text(row, "shades", shade);
+        return;
+    }
+}
+
+static void add_slip(cJSON *list, const train_wish *w, const data *d, const verdict *v, bool classes, int64_t i)
+{
+    cJSON *row = js_object(list, NULL);
+    if (d->file.at)
+        add_line(row, w, d, i);
+    else {
+        js_number(row, "example", (double)i);
+        add_picture(row, d, i);
+    }
+    js_number(row, "label", d->label[i]);
+    js_number(row, "predicted", classes ? (double)v->said[i] : v->score[i]);
+    if (classes)
+        js_number(row, "confidence", v->sure[i]);
+}
+
+/* confusion[label][predicted]: examples */
+static void add_confusion(cJSON *root, const data *d, int64_t classes, const verdict *v)
+{
+    double of[MOST_CONFUSED][MOST_CONFUSED] = {{0}};
+    if (classes < 2 || classes > MOST_CONFUSED)
+        return;
+    for (int64_t i = 0; i < d->n; i++)
+        of[(int64_t)d->label[i]][v->said[i]]++;
+    cJSON *table = js_array(root, "confusion");
+    for (int64_t i = 0; i < classes; i++) {
+        cJSON *row = js_array(table, NULL);
+        for (int64_t k = 0; k < classes; k++)
+            cJSON_AddItemToArray(row, cJSON_CreateNumber(of[i][k]));
+    }
+}
+
+bool misjudged_write(const char *run, int64_t step, const train_wish *w, const data *d, int64_t classes,
+                     const verdict *v, ts_error *e)
+{
+    char path[4200];
+    int64_t n;
+    const bool of_classes = strcmp(w->task, "classify") == 0;
+    if (w->loss || !d->label || (!of_classes && strcmp(w->task, "regress") != 0))
+        return true;
+    slip *all = slips_of(d, v, of_classes, &n);
+    cJSON *root = cJSON_CreateObject();
+    js_text(root, "format", "misjudged/1"), js_text(root, "task", w->task);
+    js_number(root, "step", (double)step), js_number(root, "n", (double)d->n);
+    js_number(root, of_classes ? "wrong" : "examples", (double)n);
+    if (of_classes)
+        add_confusion(root, d, classes, v);
+    cJSON *list = js_array(root, "worst");
+    for (int64_t i = 0; all && i < n && i < WORST; i++)
+        add_slip(list, w, d, v, of_classes, all[i].i);
+    char *s = all ? js_print(root, true) : NULL;
+    snprintf(path, sizeof path, "%s/misjudged.json", run);
+    const bool good = s ? ts_file_write(path, s, strlen(s), e)
+                        : bench_fail(e, TS_MEMORY, "no memory for what was misjudged");
+    free(s), free(all);
+    cJSON_Delete(root);
+    return good;
+}

@@ -1,0 +1,284 @@
+#include "train/net.h"
+
+#include "bench/failure.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool net_bind(net *n, const data *d, ts_error *e); /* net_feed.c */
+
+data_label task_label(const char *task)
+{
+    return strcmp(task, "classify") == 0  ? LABEL_CLASS
+           : strcmp(task, "regress") == 0 ? LABEL_REAL
+           : strcmp(task, "pairs") == 0   ? LABEL_TEXT
+                                          : LABEL_NONE;
+}
+
+bool task_is_text(const train_wish *w)
+{
+    return !w->data || !data_is_arrays(w->data);
+}
+
+static ts_tensor call(ts_graph *g, int count, const ts_tensor *in, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+static ts_tensor call(ts_graph *g, int count, const ts_tensor *in, const char *fmt, ...)
+{
+    char text[256];
+    va_list list;
+    va_start(list, fmt);
+    vsnprintf(text, sizeof text, fmt, list);
+    va_end(list);
+    return ts_call(g, text, count, in);
+}
+
+/* ---- the model's output ---- */
+static bool find_output(net *n, const char *name, ts_error *e)
+{
+    char list[512] = "";
+    for (int i = 0; i < ts_model_outputs(n->model); i++) {
+        ts_port p;
+        ts_model_output(n->model, i, &p);
+        if (!name || strcmp(p.name, name) == 0) {
+            n->output = ts_model_tensor(n->model, i);
+            return true;
+        }
+        const size_t at = strlen(list);
+        snprintf(list + at, sizeof list - at, "%s%s", at ? ", " : "", p.name);
+    }
+    bench_fail(e, TS_USAGE, "the model has no output \"%s\"", name ? name : "");
+    return bench_hint(e, "its outputs are %s", list);
+}
+
+static bool wrong_rank(const net *n, const char *wanted, ts_error *e)
+{
+    const train_wish *w = n->wish;
+    ts_port first = {.name = ""};
+    ts_model_output(n->model, 0, &first);
+    bench_fail(e, TS_BAD_INPUT, "--%s %s: the output \"%s\" has rank %d, %s is wanted", w->loss ? "loss" : "task",
+               w->loss ? w->loss : w->task,
+               w->loss     ? w->loss
+               : w->output ? w->output
+                           : first.name,
+               ts_rank(n->output), wanted);
+    return bench_hint(e, "--%s NAME chooses another one; tessera show MODEL lists them", w->loss ? "loss" : "output");
+}
+
+/* ---- pooling: [b, s, h] -> [b, h] ---- */
+static ts_tensor pooled(net *n)
+{
+    ts_graph *g = n->g;
+    if (ts_rank(n->output) == 2)
+        return n->output;
+    if (strcmp(n->wish->pool, "cls") == 0)
+        return call(g, 1, &n->output, "index key=:,0");
+    n->mask = ts_input(n->g, "train.mask", TS_F32, 2, (int64_t[]){n->rows, n->length});
+    const ts_tensor column = call(g, 1, &n->mask, "expand_dims axes=[2]"),
+                    kept = ts_call2(g, "multiply", n->output, column), sum = call(g, 1, &kept, "sum axes=[1]"),
+                    count = call(g, 1, &n->mask, "sum axes=[1] keepdims=1");
+    return ts_call2(g, "divide", sum, count);
+}
+
+/* ---- head: [b, h] -> [b, c] ---- */
+static bool read_head(net *n, int64_t width, int64_t out, ts_error *e)
+{
+    static const char *const name[] = {"head.weight", "head.bias"};
+    ts_array a[2] = {{0}, {0}};
+    ts_tensors *file = ts_tensors_open(n->wish->head, e);
+    bool good = file || bench_hint(e, "--head takes a .safetensors file with head.weight and head.bias, or none");
+    for (int i = 0; good && i < 2; i++)
+        good = ts_tensors_get(file, name[i], &a[i], e);
+    if (good && (a[0].rank != 2 || a[0].dim[0] != out || a[0].dim[1] != width || a[1].rank != 1 || a[1].dim[0] != out ||
+                 a[0].dtype != TS_F32 || a[1].dtype != TS_F32)) {
+        good = bench_fail(e, TS_BAD_INPUT, "'%s': head.weight and head.bias are not f32[%lld,%lld] and f32[%lld]",
+                          n->wish->head, (long long)out, (long long)width, (long long)out);
+        bench_hint(e, "--labels says how many rows it has");
+    }
+    if (good) {
+        n->head_weight = ts_constant(n->g, name[0], &a[0]);
+        n->head_bias = ts_constant(n->g, name[1], &a[1]);
+    }
+    ts_array_free(&a[0]), ts_array_free(&a[1]);
+    ts_tensors_free(file);
+    return good;
+}
+
+static bool make_head(net *n, ts_tensor x, int64_t out, ts_error *e)
+{
+    if (ts_rank(x) != 2)
+        return wrong_rank(n, "[batch, width], or [batch, sequence, width] to pool,", e);
+    const int64_t width = ts_shape(x)[1];
+    const bool none = n->wish->head && strcmp(n->wish->head, "none") == 0;
+    if (none && out > width && !n->wish->labels) {
+        bench_fail(e, TS_BAD_INPUT, "--head none: the data has labels up to %lld, the output %lld columns",
+                   (long long)out - 1, (long long)width);
+        return bench_hint(e, "correct the labels, or leave --head out for a head of %lld rows", (long long)out);
+    }
+    if (none && width != out && n->wish->labels)
+        return bench_fail(e, TS_BAD_INPUT, "--head none: the output has %lld columns, --labels is %lld",
+                          (long long)width, (long long)out),
+               bench_hint(e, "say --labels %lld, or leave --head out for a head of %lld rows", (long long)width,
+                          (long long)out);
+    n->logits = x;
+    if (none)
+        return true;
+    if (n->wish->head && !read_head(n, width, out, e))
+        return false;
+    if (!n->wish->head) {
+        const double scale = 1 / sqrt((double)width);
+        n->head_weight = ts_weight(n->g, "head.weight", TS_F32, 2, (int64_t[]){out, width}, 0, scale,
+                                   (uint64_t)n->wish->seed + 1);
+        n->head_bias = ts_weight(n->g, "head.bias", TS_F32, 1, &out, 0, 0, 1);
+    }
+    const ts_tensor turned = call(n->g, 1, &n->head_weight, "transpose axes=[1,0]");
+    n->logits = ts_call2(n->g, "add", ts_call2(n->g, "matmul", x, turned), n->head_bias);
+    return true;
+}
+
+/* ---- losses ---- */
+static ts_tensor cross_entropy(net *n, ts_tensor logits, ts_tensor target)
+{
+    const ts_tensor in[] = {logits, target};
+    return call(n->g, 2, in, "cross_entropy smoothing=%.17g", n->wish->smoothing);
+}
+
+static bool classify(net *n, ts_error *e)
+{
+    if (ts_rank(n->output) != 2 && ts_rank(n->output) != 3)
+        return wrong_rank(n, "[batch, width] or [batch, sequence, width]", e);
+    const int64_t out = n->classes;
+    if (!make_head(n, net_thin_head(n, pooled(n)), out, e))
+        return false;
+    n->classes = ts_shape(n->logits)[1];
+    n->label = ts_input(n->g, "train.label", TS_I64, 1, &n->batch);
+    n->loss = cross_entropy(n, n->logits, n->label);
+    return true;
+}
+
+static bool regress(net *n, ts_error *e)
+{
+    if (!make_head(n, net_thin_head(n, pooled(n)), 1, e))
+        return false;
+    n->label = ts_input(n->g, "train.label", TS_F32, 1, &n->batch);
+    const ts_tensor y = call(n->g, 1, &n->logits, "reshape shape=[%lld]", (long long)n->batch);
+    n->loss = ts_call2(n->g, "mse_loss", y, n->label);
+    return true;
+}
+
+static bool next_token(net *n, ts_error *e)
+{
+    if (ts_rank(n->output) != 3)
+        return wrong_rank(n, "[batch, sequence, vocabulary]", e);
+    n->logits = n->output;
+    n->classes = ts_shape(n->output)[2];
+    if (!n->vocabulary || n->classes < n->vocabulary)
+        n->vocabulary = n->classes; /* every token is a label too */
+    n->label = ts_input(n->g, "train.label", TS_I64, 2, (int64_t[]){n->batch, n->length});
+    n->loss = cross_entropy(n, n->logits, n->label);
+    return true;
+}
+
+/* Texts that stand together are near, all others of the batch are far: cross-entropy over cosines, 20 times. */
+static bool pairs(net *n, ts_error *e)
+{
+    const ts_tensor x = net_thin_head(n, pooled(n));
+    if (ts_rank(x) != 2)
+        return wrong_rank(n, "[batch, width] or [batch, sequence, width]", e);
+    const long long b = n->batch;
+    const ts_tensor length = ts_call1(n->g, "norm2 axes=[1] keepdims=1", x), unit = ts_call2(n->g, "divide", x, length),
+                    first = call(n->g, 1, &unit, "index key=:%lld", b),
+                    second = call(n->g, 1, &unit, "index key=%lld:", b),
+                    turned = call(n->g, 1, &second, "transpose axes=[1,0]"),
+                    cosine = ts_call2(n->g, "matmul", first, turned);
+    n->logits = ts_call2(n->g, "multiply", cosine, ts_scalar(n->g, TS_F32, 20));
+    n->label = ts_input(n->g, "train.label", TS_I64, 1, &n->batch);
+    n->loss = cross_entropy(n, n->logits, n->label);
+    return true;
+}
+
+static bool own_loss(net *n, ts_error *e)
+{
+    if (ts_rank(n->output) != 0 && !(ts_rank(n->output) == 1 && ts_shape(n->output)[0] == 1))
+        return wrong_rank(n, "one number", e);
+    n->loss = n->logits = n->output;
+    return true;
+}
+
+/* A statistic that is read as something else too cannot follow the batches. */
+static bool statistics_apart(const net *n, ts_error *e)
+{
+    const int most = n->n_stat ? ts_leaves(1, &n->output, NULL) : 0;
+    ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
+    if (!all)
+        return bench_fail(e, TS_MEMORY, "no memory for %d weights", most);
+    if (most)
+        ts_leaves(1, &n->output, all);
+    for (int i = 0; i < most && !e->code; i++)
+        for (int k = 0; k < n->n_stat && !e->code; k++)
+            if (all[i] == n->stat[k].start) {
+                bench_fail(e, TS_UNSUPPORTED, "\"%s\" is a running statistic and another weight too, as one tensor",
+                           ts_name(all[i]));
+                bench_hint(e, "--freeze '%s' keeps it as it is; or export the model with a tensor for each",
+                           ts_name(all[i]));
+            }
+    free(all);
+    return !e->code;
+}
+
+/* Norms use the batch's statistics and keep their own ones up to date, but for those of --freeze; factors beside
+ * frozen weights leave all else as it is. */
+static bool follow_statistics(net *n, ts_error *e)
+{
+    const ts_statistics how = {true, n->wish->lora ? "*" : n->wish->freeze};
+    n->n_stat = ts_batch_statistics(n->g, 1, &n->output, &how, &n->output, &n->stat);
+    return (n->n_stat >= 0 || ts_graph_ok(n->g, e)) && statistics_apart(n, e);
+}
+
+static bool make_loss(net *n, ts_error *e)
+{
+    static const struct {
+        const char *task;
+        bool (*make)(net *n, ts_error *e);
+    } all[] = {{"classify", classify}, {"regress", regress}, {"lm", next_token}, {"pairs", pairs}};
+    const train_wish *w = n->wish;
+    const bool head = !w->loss && strcmp(w->task, "lm") != 0;
+    if (!find_output(n, w->loss ? w->loss : w->output, e) || !net_thin(n, e) || !net_thin_fits(n, head, e) ||
+        !follow_statistics(n, e))
+        return false;
+    if (w->loss)
+        return own_loss(n, e);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(all[i].task, n->wish->task) == 0)
+            return all[i].make(n, e) && ts_graph_ok(n->g, e);
+    return bench_fail(e, TS_USAGE, "there is no task \"%s\"", n->wish->task);
+}
+
+bool net_open(net *n, const train_wish *w, const data *d, int64_t batch, ts_error *e)
+{
+    *n = (net){.wish = w, .batch = batch, .rows = batch, .length = w->length};
+    n->stream = strcmp(w->task, "lm") == 0;
+    n->text = task_is_text(w);
+    if (strcmp(w->task, "pairs") == 0)
+        n->rows = 2 * batch;
+    if (!(n->model = ts_model_open(w->model, e)) || !ts_model_separate(n->model, e) || !net_bind(n, d, e))
+        return false;
+    n->g = ts_model_graph(n->model);
+    return true;
+}
+
+bool net_make(net *n, const train_wish *w, const data *d, int64_t batch, int64_t classes, ts_error *e)
+{
+    if (!net_open(n, w, d, batch, e))
+        return false;
+    n->classes = classes;
+    return make_loss(n, e) && ts_graph_ok(n->g, e);
+}
+
+void net_free(net *n)
+{
+    ts_model_free(n->model);
+    *n = (net){0};
+}

@@ -1,0 +1,55 @@
+/* net.h - a model with what training puts on it: pooling, a head, a loss; and how a batch becomes its inputs.
+ * Letters: b examples of a batch, s tokens of an example, h width of the model, c classes. */
+#ifndef TRAIN_NET_H
+#define TRAIN_NET_H
+#include "train/data.h"
+#include "train/options.h"
+
+typedef enum feed_role { FEED_IDS, FEED_MASK, FEED_TYPES, FEED_POSITIONS, FEED_EMPTY, FEED_ARRAY } feed_role;
+typedef struct feed { /* one input of the model */
+    feed_role role;
+    ts_port port;
+    const ts_array *from; /* FEED_ARRAY: the data */
+} feed;
+
+enum { MOST_FEEDS = 32 };
+typedef struct net {
+    const train_wish *wish;
+    ts_model *model;
+    ts_graph *g;
+    int n_feed;
+    feed feed[MOST_FEEDS];
+    int64_t rows;                               /* of the model's inputs: b, or 2b for pairs */
+    int64_t batch, length, classes, vocabulary; /* vocabulary: ids are below; 0: unknown */
+    bool text, stream;
+    int thinned;                      /* places of the model where elements are left out at random */
+    ts_tensor mask, label;            /* inputs: [b, s], and the labels; NULL where not needed */
+    ts_tensor head_weight, head_bias; /* weights [c, h] and [c]; NULL without a head */
+    ts_tensor output, logits, loss;
+    int n_stat; /* statistics of norms over the batch, which follow it while training */
+    ts_update *stat;
+} net;
+
+/* Opens the model, binds batch and length; nothing is put on. */
+bool net_open(net *n, const train_wish *w, const data *d, int64_t batch, ts_error *e);
+/* The same, and puts head and loss on. classes: labels seen in the data, or 0. */
+bool net_make(net *n, const train_wish *w, const data *d, int64_t batch, int64_t classes, ts_error *e);
+void net_free(net *n);
+/* Dropout (thin.c): on n->output, which is computed anew; before the head; whether the wish can be met. */
+bool net_thin(net *n, ts_error *e);
+ts_tensor net_thin_head(net *n, ts_tensor x);
+bool net_thin_fits(const net *n, bool has_head, ts_error *e);
+/* "the nearest are a, b": names that were meant by a glob that matches none (nearest.c). */
+enum { NEAREST_TEXT = 800 };
+void names_nearest(const char *glob, int n, const ts_tensor *all, char out[NEAREST_TEXT]);
+/* What a task's data is like, before there is a net. */
+data_label task_label(const char *task);
+bool task_is_text(const train_wish *w); /* data is lines or a stream, not arrays */
+
+/* The arrays of examples which[0 .. batch): one for each feed, then the label (data NULL without). */
+bool net_arrays(const net *n, const data *d, const int64_t *which, int64_t count, ts_array *out, ts_error *e);
+bool net_set(const net *n, ts_plan *p, const ts_array *all, ts_error *e);
+int net_n_arrays(const net *n);
+const char *net_array_name(const net *n, int i); /* of the input that it is for; "" where there is none */
+bool net_array_fixed(const net *n, int i);       /* it does not depend on which examples are taken */
+#endif

@@ -1,0 +1,40 @@
+/* options_fit.c - options that would change nothing are mistakes: of a run that begins. One that goes on may have begun
+ * with them. */
+#include "bench/failure.h"
+#include "train/step.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool wish_fits(const train_wish *w, ts_error *e)
+{
+    const bool task = !w->loss, values = task && strcmp(w->task, "regress") == 0,
+               classes = task && strcmp(w->task, "classify") == 0, next = task && strcmp(w->task, "lm") == 0;
+    train_wish usual;
+    wish_init(&usual);
+    const bool scale = w->loss_scale != usual.loss_scale, growth = w->growth_interval != usual.growth_interval,
+               pool = strcmp(w->pool, usual.pool) != 0, scaled = precision_scaled(w);
+    wish_free(&usual);
+    char subject[256];
+    const struct {
+        bool is;
+        const char *text, *hint;
+    } mistake[] = {
+        {task && !classes && !values && !task_is_text(w), "%s is for texts",
+         "--loss NAME trains on an output that is the loss itself"},
+        {w->smoothing > 0 && (!task || values), "--label-smoothing: %s has no classes to smooth", "leave it out"},
+        {w->labels > 0 && !classes, "--labels: %s has no classes of the data", "leave it out"},
+        {w->head && !classes && !values, "--head: %s has no head", "leave it out"},
+        {pool && (!task || next), "--pool: %s makes no one vector of all tokens", "leave it out"},
+        {w->ema >= 1, "--ema 1 keeps the weights of the beginning", "it is the share that stays, as in 0.999"},
+    };
+    snprintf(subject, sizeof subject, "--%s %s", task ? "task" : "loss", task ? w->task : w->loss);
+    for (size_t i = 0; i < sizeof mistake / sizeof *mistake; i++)
+        if (mistake[i].is)
+            return bench_fail(e, TS_USAGE, mistake[i].text, subject), bench_hint(e, "%s", mistake[i].hint);
+    if (scaled || (!scale && !growth))
+        return true;
+    bench_fail(e, TS_USAGE, "--%s: --precision %s has no loss scale", scale ? "loss-scale" : "growth-interval",
+               w->precision);
+    return bench_hint(e, "leave it out, or say --precision f16");
+}

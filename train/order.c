@@ -1,0 +1,113 @@
+#include "train/order.h"
+
+#include "bench/failure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Steele, Lea and Flood 2014 */
+uint64_t splitmix64(uint64_t x)
+{
+    x += 0x9E3779B97F4A7C15u;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    return x ^ (x >> 31);
+}
+
+bool order_make(order *o, int64_t n, int64_t batch, uint64_t seed, bool stream, ts_error *e)
+{
+    *o = (order){.n = n, .batch = batch, .seed = seed, .stream = stream, .epoch = -1};
+    if (!stream && n < batch) {
+        bench_fail(e, TS_BAD_INPUT, "%lld examples do not fill a batch of %lld", (long long)n, (long long)batch);
+        return bench_hint(e, "say --batch %lld, or give more data", (long long)n);
+    }
+    o->place = stream ? NULL : calloc((size_t)n, sizeof *o->place);
+    return stream || o->place || bench_fail(e, TS_MEMORY, "no memory for the order of %lld examples", (long long)n);
+}
+
+void order_free(order *o)
+{
+    free(o->place), free(o->given);
+    *o = (order){0};
+}
+
+int64_t order_epoch_steps(const order *o)
+{
+    return o->n / o->batch ? o->n / o->batch : 1;
+}
+
+static bool refuse(const char *path, int64_t line, const char *what, long long value, ts_error *e)
+{
+    bench_fail(e, TS_BAD_INPUT, "%s:%lld: %s (%lld)", path, (long long)line, what, value);
+    return bench_hint(e, "a line is a batch: as many 0-based numbers of examples as --batch says");
+}
+
+bool order_read(order *o, const char *path, ts_error *e)
+{
+    bytes file;
+    if (!bytes_read(path, &file, e))
+        return false;
+    bool good = true;
+    int64_t cap = 0, line = 1, here = 0;
+    for (char *s = file.at, *end; good && *s; s = end) {
+        end = s + 1;
+        if (*s == '\n') {
+            if (here && here != o->batch)
+                good = refuse(path, line, "another number of examples than --batch", here, e);
+            o->n_given += here > 0, here = 0, line++;
+        } else if (*s >= '0' && *s <= '9') {
+            const long long v = strtoll(s, &end, 10);
+            const int64_t at = o->n_given * o->batch + here;
+            if (v >= o->n || here == o->batch)
+                good = refuse(path, line, here == o->batch ? "more examples than --batch" : "no such example", v, e);
+            if (good && at >= cap) {
+                cap = cap ? 2 * cap : 1024;
+                int64_t *more = reallocarray(o->given, (size_t)cap, sizeof *more);
+                good = more || bench_fail(e, TS_MEMORY, "no memory for the order");
+                o->given = more ? more : o->given;
+            }
+            if (good)
+                o->given[at] = v, here++;
+        } else if (!strchr(" \t\r,", *s))
+            good = refuse(path, line, "not a number of an example", (unsigned char)*s, e);
+    }
+    if (good && here && here != o->batch)
+        good = refuse(path, line, "another number of examples than --batch", here, e);
+    o->n_given += good && here > 0;
+    free(file.at);
+    return good && (o->n_given > 0 || refuse(path, 1, "no batches", 0, e));
+}
+
+static void shuffle(order *o, int64_t epoch)
+{
+    for (int64_t i = 0; i < o->n; i++)
+        o->place[i] = i;
+    for (int64_t i = o->n - 1; i > 0; i--) {
+        const uint64_t r = splitmix64(o->seed * 1000003u + (uint64_t)epoch * 10007u + (uint64_t)i * 31u);
+        const int64_t j = (int64_t)(r % ((uint64_t)i + 1)), was = o->place[i];
+        o->place[i] = o->place[j], o->place[j] = was;
+    }
+    o->epoch = epoch;
+}
+
+bool order_batch(order *o, int64_t step, int64_t *out, ts_error *e)
+{
+    const size_t width = (size_t)o->batch * sizeof *out;
+    if (o->given) {
+        if (step >= o->n_given)
+            return bench_fail(e, TS_BAD_INPUT, "step %lld has no line in the order, which has %lld", (long long)step,
+                              (long long)o->n_given);
+        memcpy(out, o->given + step * o->batch, width);
+        return true;
+    }
+    if (o->stream) {
+        for (int64_t i = 0; i < o->batch; i++)
+            out[i] = (int64_t)(splitmix64(o->seed * 1000003u + (uint64_t)(step * o->batch + i)) % (uint64_t)o->n);
+        return true;
+    }
+    const int64_t per = order_epoch_steps(o);
+    if (step / per != o->epoch)
+        shuffle(o, step / per);
+    memcpy(out, o->place + step % per * o->batch, width);
+    return true;
+}

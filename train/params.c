@@ -1,0 +1,214 @@
+/* params.c - what a step trains: the weights that the loss depends on, or factors beside some of them, and the head. */
+#include "bench/failure.h"
+#include "train/step.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names ---- */
+static bool is_real(ts_dtype d)
+{
+    return d == TS_F32 || d == TS_F64 || d == TS_F16 || d == TS_BF16;
+}
+
+static bool listed(const char *globs, const char *name)
+{
+    char line[WISH_LINE];
+    for (const char *at = globs; wish_line(&at, line);)
+        if (fnmatch(line, name, 0) == 0)
+            return true;
+    return false;
+}
+
+static bool is_param(const net *n, ts_tensor t)
+{
+    return t == n->head_weight || t == n->head_bias ||
+           (strcmp(ts_op_name(t), "weight") == 0 && is_real(ts_type(t)) && *ts_name(t));
+}
+
+static int64_t count_of(ts_tensor t)
+{
+    int64_t n = 1;
+    for (int i = 0; i < ts_rank(t); i++)
+        n *= ts_shape(t)[i];
+    return n;
+}
+
+/* A glob that matches no parameter is a mistake of typing. */
+static bool check_globs(const char *option, const char *globs, int n, const ts_tensor *all, ts_error *e)
+{
+    char line[WISH_LINE];
+    for (const char *at = globs; wish_line(&at, line);) {
+        bool found = false;
+        for (int i = 0; i < n && !found; i++)
+            found = fnmatch(line, ts_name(all[i]), 0) == 0;
+        if (found)
+            continue;
+        char near[NEAREST_TEXT];
+        names_nearest(line, n, all, near);
+        bench_fail(e, TS_USAGE, "--%s '%s' matches none of the %d parameters", option, line, n);
+        return bench_hint(e, "%s", near);
+    }
+    return true;
+}
+
+/* All that could be trained, the head last. Count 0: no memory. */
+static int candidates(const net *n, ts_tensor **out)
+{
+    const int most = ts_leaves(1, &n->loss, NULL);
+    ts_tensor *all = *out = calloc((size_t)most + 3, sizeof *all);
+    int k = 0;
+    if (!all)
+        return 0;
+    ts_leaves(1, &n->loss, all);
+    for (int i = 0; i < most; i++)
+        if (is_param(n, all[i]) && all[i] != n->head_weight && all[i] != n->head_bias)
+            all[k++] = all[i];
+    if (n->head_weight)
+        all[k++] = n->head_weight, all[k++] = n->head_bias;
+    return k;
+}
+
+/* ---- what becomes of each ---- */
+typedef struct swaps { /* in the loss: from[i] becomes to[i], and weights get factors beside them */
+    int n, n_factor;
+    ts_tensor *from, *to;
+    ts_factors *factor;
+} swaps;
+
+static void train_whole(step *s, const net *n, ts_tensor t, swaps *w)
+{
+    const ts_tensor input = ts_input(n->g, ts_name(t), ts_type(t), ts_rank(t), ts_shape(t));
+    s->param[s->n_param++] = (param){ts_name(t), t, input, NULL};
+    s->trained += count_of(t);
+    w->from[w->n] = t, w->to[w->n++] = input;
+}
+
+static bool takes_factors(const train_wish *w, ts_tensor t)
+{
+    return ts_rank(t) == 2 && ts_shape(t)[0] >= w->lora && ts_shape(t)[1] >= w->lora && listed(w->on, ts_name(t));
+}
+
+static void train_factors(step *s, const net *n, ts_tensor t, swaps *w)
+{
+    ts_update factor[2] = {{NULL, NULL, NULL}};
+    const ts_tensor merged = ts_lora(n->g, t, (int)s->wish->lora, (double)s->wish->lora, factor);
+    w->factor[w->n_factor++] = (ts_factors){t, factor[0].from, factor[1].from, merged, 1};
+    for (int i = 0; i < 2 && factor[i].from; i++) {
+        const ts_tensor f = factor[i].from;
+        s->param[s->n_param++] = (param){ts_name(f), i ? NULL : factor[i].start, f, NULL}; /* the second one: zeros */
+        s->trained += count_of(f);
+    }
+    s->frozen += count_of(t), s->n_frozen++;
+}
+
+static bool choose(step *s, net *n, int k, const ts_tensor *all, swaps *swap, ts_error *e)
+{
+    const train_wish *w = s->wish;
+    bool factors = false;
+    for (int i = 0; i < k; i++) {
+        const bool head = all[i] == n->head_weight || all[i] == n->head_bias;
+        if (listed(w->freeze, ts_name(all[i])) || (w->lora && !head && !takes_factors(w, all[i])))
+            s->frozen += count_of(all[i]), s->n_frozen++;
+        else if (w->lora && !head)
+            train_factors(s, n, all[i], swap), factors = true;
+        else
+            train_whole(s, n, all[i], swap);
+    }
+    if (w->lora && !factors) {
+        bench_fail(e, TS_USAGE,
+                   "--lora %lld: none of the weights of --on is a matrix of at least %lld by %lld that is "
+                   "not frozen",
+                   (long long)w->lora, (long long)w->lora, (long long)w->lora);
+        return bench_hint(e, "tessera show MODEL lists the weights");
+    }
+    if (s->n_param)
+        return ts_graph_ok(n->g, e);
+    bench_fail(e, TS_USAGE, "there is nothing to train: the loss depends on no weight that is not frozen");
+    return bench_hint(e, "--freeze leaves out what it names");
+}
+
+static bool swapped(ts_graph *g, int n, const ts_tensor *t, const void *user, ts_tensor *out)
+{
+    const swaps *w = user;
+    return ts_replace(g, n, t, w->n, w->from, w->to, out) &&
+           (!w->n_factor || ts_lora_beside(g, n, out, w->n_factor, w->factor, out));
+}
+
+bool step_remake(step *s, net *n, remaking *f, const void *user, ts_error *e)
+{
+    ts_tensor *root = calloc((size_t)n->n_stat + 1, sizeof *root);
+    bool good = root || bench_fail(e, TS_MEMORY, "no memory for the step");
+    if (good) {
+        root[0] = s->loss;
+        for (int i = 0; i < n->n_stat; i++)
+            root[1 + i] = s->follow[i];
+        good = f(n->g, 1 + n->n_stat, root, user, root) || ts_graph_ok(n->g, e);
+        s->loss = root[0];
+        for (int i = 0; i < n->n_stat; i++)
+            s->follow[i] = root[1 + i];
+    }
+    free(root);
+    return good;
+}
+
+/* Statistics stand behind the parameters. */
+static bool keep_statistics(step *s, const net *n)
+{
+    s->n_weight = s->n_param;
+    for (int i = 0; i < n->n_stat; i++)
+        s->param[s->n_weight++] = (param){ts_name(n->stat[i].from), n->stat[i].start, n->stat[i].from, NULL};
+    return true;
+}
+
+bool params_make(step *s, net *n, ts_error *e)
+{
+    const train_wish *w = s->wish;
+    ts_tensor *all;
+    const int k = candidates(n, &all);
+    const size_t most = 2 * (size_t)k + 1;
+    swaps swap = {.from = calloc(most, sizeof *swap.from),
+                  .to = calloc(most, sizeof *swap.to),
+                  .factor = calloc(most, sizeof *swap.factor)};
+    s->param = calloc(most + (size_t)n->n_stat, sizeof *s->param);
+    s->follow = calloc((size_t)n->n_stat + 1, sizeof *s->follow), s->loss = n->loss;
+    for (int i = 0; s->follow && i < n->n_stat; i++)
+        s->follow[i] = n->stat[i].to;
+    bool good = (all && swap.from && swap.to && swap.factor && s->param && s->follow) ||
+                bench_fail(e, TS_MEMORY, "no memory for the parameters");
+    good = good && check_globs("freeze", w->freeze, k, all, e) &&
+           (wish_none(w->no_decay) || check_globs("no-decay", w->no_decay, k, all, e)) &&
+           check_globs("on", w->on, k, all, e) && choose(s, n, k, all, &swap, e) &&
+           step_remake(s, n, swapped, &swap, e) && keep_statistics(s, n);
+    free(all), free(swap.from), free(swap.to), free(swap.factor);
+    return good;
+}
+
+/* ---- factors put together ---- */
+static ts_tensor constant_of(ts_graph *g, ts_tensor leaf, const char *which, int n, const ts_given *weights)
+{
+    const size_t length = strlen(ts_name(leaf));
+    for (int i = 0; i < n; i++)
+        if (strncmp(weights[i].name, ts_name(leaf), length) == 0 && strcmp(weights[i].name + length, which) == 0)
+            return ts_constant(g, weights[i].name, &weights[i].value);
+    return NULL;
+}
+
+ts_tensor param_trained(ts_graph *g, ts_tensor leaf, int n, const ts_given *weights)
+{
+    const ts_tensor whole = constant_of(g, leaf, "", n, weights);
+    if (whole)
+        return whole;
+    const ts_tensor a = constant_of(g, leaf, ".lora_a", n, weights), b = constant_of(g, leaf, ".lora_b", n, weights);
+    ts_update factor[2];
+    ts_tensor merged;
+    if (!a || !b || ts_rank(a) != 2)
+        return leaf;
+    const int64_t rank = ts_shape(a)[1];
+    merged = ts_lora(g, leaf, (int)rank, (double)rank, factor);
+    return merged && ts_replace(g, 1, &merged, 2, (ts_tensor[]){factor[0].from, factor[1].from}, (ts_tensor[]){a, b},
+                                &merged)
+               ? merged
+               : NULL;
+}

@@ -1,0 +1,156 @@
+#include "train/program.h"
+
+#include "bench/failure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_PATH = 4096 };
+
+/* ---- numbers of inputs ---- */
+static bool is_state(const step *s, int port)
+{
+    for (int i = 0; i < s->n_weight; i++)
+        if (ts_plan_find(s->plan, ts_name(s->param[i].input)) == port ||
+            (s->last && i < s->n_param && ts_plan_find(s->plan, ts_name(s->sum[i])) == port))
+            return true;
+    for (int i = 0; i < s->n_state; i++)
+        if (ts_plan_find(s->plan, ts_name(s->state[i].input)) == port)
+            return true;
+    return false;
+}
+
+/* The program counts inputs without state. -1: it has none of that name. */
+static int input_of(const step *s, const char *name)
+{
+    const int port = name && *name ? ts_plan_find(s->plan, name) : -1;
+    int n = port < 0 ? -1 : 0;
+    for (int i = 0; i < port; i++)
+        n += !is_state(s, i);
+    return n;
+}
+
+/* ---- what the step begins with ---- */
+/* The places of n tensors in a safetensors file, counted from behind its description. */
+static bool add_places(FILE *to, const char *path, int n, const ts_given *all, ts_error *e)
+{
+    bytes b;
+    uint64_t head;
+    if (!bytes_read(path, &b, e))
+        return false;
+    memcpy(&head, b.at, sizeof head);
+    b.at[8 + head] = 0;
+    cJSON *o = js_parse(b.at + 8, path, e);
+    for (int i = 0; o && i < n; i++) {
+        const cJSON *at = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(o, all[i].name),
+                                                           "data_offsets");
+        fprintf(to, "    %.0f,\n", cJSON_GetNumberValue(cJSON_GetArrayItem(at, 0)));
+    }
+    const bool good = o != NULL;
+    cJSON_Delete(o);
+    free(b.at);
+    return good;
+}
+
+static bool write_state(const training_program *t, const char *folder, FILE *to, ts_error *e)
+{
+    char path[MOST_PATH], sum[65];
+    const int n_weight = t->step->n_weight, n_other = t->step->n_state;
+    ts_given *all = step_state(t->step, e);
+    if (!all)
+        return false;
+    snprintf(path, sizeof path, "%s/weights.safetensors", folder);
+    bool good = ts_tensors_write(path, n_weight, all, sum, e) && add_places(to, path, n_weight, all, e);
+    snprintf(path, sizeof path, "%s/optimizer.safetensors", folder);
+    good = good && ts_tensors_write(path, n_other, all + n_weight, sum, e) &&
+           add_places(to, path, n_other, all + n_weight, e);
+    free(all);
+    return good;
+}
+
+/* ---- train.h ---- */
+static bool write_facts(const training_program *t, const char *folder, FILE *to, ts_error *e)
+{
+    const step *s = t->step;
+    const train_wish *w = s->wish;
+    fprintf(to, "/* train.h - what main.c is told of the run. Written by Tessera " TS_VERSION ". */\n"
+                "#ifndef TRAIN_H\n#define TRAIN_H\n\n");
+    fprintf(to, "enum { UPDATES = %lld, PARTS = %lld, BATCH = %lld }; /* an update takes PARTS batches */\n",
+            (long long)t->updates, (long long)w->accumulate, (long long)w->batch);
+    fprintf(to,
+            "enum { WEIGHTS = %d, OTHERS = %d }; /* states: weights, then the optimizer's, then sums of gradients */\n",
+            s->n_weight, s->n_state);
+    fprintf(
+        to,
+        "enum { INPUT_STEP = %d, INPUT_RANDOM = %d, INPUT_LAST = %d }; /* numbers of inputs; -1: there is none */\n",
+        input_of(s, "train.step"), input_of(s, "train.random"), input_of(s, "train.last"));
+    fprintf(to, "enum { SKIP = %d }; /* go on after a step that is not finite */\n", strcmp(w->on_nan, "skip") == 0);
+    fprintf(to, "enum { OUTPUT_SCALE = %d }; /* number of the output with the loss scale; -1: there is none */\n",
+            s->scale ? 3 + s->n_param : -1);
+    fprintf(to, "#define SEED UINT64_C(%llu)\n\n", (unsigned long long)w->seed);
+    fprintf(to, "/* Where each state begins in its safetensors file, behind the description. */\n"
+                "static const long long state_at[] = {\n");
+    if (!write_state(t, folder, to, e))
+        return false;
+    fprintf(to, "    0};\n#endif\n");
+    return true;
+}
+
+static bool write_header(const training_program *t, const char *folder, ts_error *e)
+{
+    char *s = NULL, path[MOST_PATH];
+    size_t n = 0;
+    FILE *f = open_memstream(&s, &n);
+    bool good = f ? write_facts(t, folder, f, e) : bench_fail(e, TS_MEMORY, "no memory for train.h");
+    if (f && fclose(f) != 0)
+        good = bench_fail(e, TS_MEMORY, "no memory for train.h");
+    snprintf(path, sizeof path, "%s/train.h", folder);
+    good = good && ts_file_write(path, s, n, e);
+    free(s);
+    return good;
+}
+
+/* ---- the folder ---- */
+static bool write_main(const char *folder, ts_error *e)
+{
+    char *s = NULL, path[MOST_PATH];
+    size_t n = 0;
+    FILE *f = open_memstream(&s, &n);
+    for (const char *const *line = program_main; f && *line; line++)
+        fprintf(f, "%s\n", *line);
+    snprintf(path, sizeof path, "%s/main.c", folder);
+    const bool good = f && fclose(f) == 0 ? ts_file_write(path, s, n, e)
+                                          : bench_fail(e, TS_MEMORY, "no memory for main.c");
+    free(s);
+    return good;
+}
+
+static bool write_data(const training_program *t, const char *folder, ts_error *e)
+{
+    const net *n = t->net;
+    const int count = net_n_arrays(n);
+    char path[MOST_PATH];
+    int *input = calloc((size_t)count + 1, sizeof *input);
+    if (!input)
+        return bench_fail(e, TS_MEMORY, "no memory for the data");
+    for (int i = 0; i < count; i++)
+        input[i] = input_of(t->step, net_array_name(n, i));
+    snprintf(path, sizeof path, "%s/data.bin", folder);
+    const bool good = program_data(t, input, path, e);
+    free(input);
+    return good;
+}
+
+static bool add_files(void *user, const char *folder, ts_error *e)
+{
+    const training_program *t = user;
+    return write_main(folder, e) && write_header(t, folder, e) && write_data(t, folder, e);
+}
+
+bool program_write(const training_program *t, const char *folder, ts_error *e)
+{
+    training_program own = *t;
+    const ts_emission how = {.program = "train", .bare = true, .add = add_files, .user = &own};
+    return step_begin(t->step, e) && ts_plan_emit(t->step->plan, folder, &how, e);
+}

@@ -1,0 +1,260 @@
+#include "train/report.h"
+
+#include "bench/failure.h"
+#include "bench/report_parts.h"
+#include "train/files.h"
+#include "train/report_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- how it went ---- */
+static void tile(page *p, const char *what, const char *value, const char *more)
+{
+    page_add(p, "<div><dt>%s</dt><dd>%s</dd><dd class=\"soft\">%s</dd></div>\n", what, value, more);
+}
+
+/* The last evaluation and the best one. */
+static const trial *best_trial(const metrics *m)
+{
+    const trial *best = NULL;
+    for (int i = 0; i < m->n_trial; i++) {
+        const trial *t = &m->trial[i];
+        if (!best || t->accuracy > best->accuracy || (!isfinite(t->accuracy) && t->loss < best->loss))
+            best = t;
+    }
+    return best;
+}
+
+static double mean_loss(const metrics *m, int from, int to)
+{
+    double sum = 0;
+    int n = 0;
+    for (int i = from < 0 ? 0 : from; i < to && i < m->n; i++)
+        if (isfinite(m->of[i].loss))
+            sum += m->of[i].loss, n++;
+    return n ? sum / n : (double)NAN;
+}
+
+static void headline(page *p, const story *s)
+{
+    const metrics *m = &s->metrics;
+    const trial *last = m->n_trial ? &m->trial[m->n_trial - 1] : NULL;
+    page_add(p, "<p class=\"verdict\">");
+    if (last && isfinite(last->accuracy))
+        page_add(p, "%s of %s held-out examples are judged rightly", word_percent(last->accuracy).s,
+                 word_count(last->n).s);
+    else if (last)
+        page_add(p, "The loss on %s held-out examples is %s", word_count(last->n).s, word_real(last->loss).s);
+    else
+        page_add(p, "The loss is %s", word_real(m->of[m->n - 1].loss).s);
+    page_add(p, " after %s steps.</p>\n", word_count(m->of[m->n - 1].step).s);
+    const int ends = m->n / 10 < 1 ? 1 : m->n / 10 > 100 ? 100 : m->n / 10;
+    page_add(p, "<p class=\"sure\">The training loss went from %s", word_real(mean_loss(m, 0, ends)).s);
+    page_add(p, " to %s", word_real(mean_loss(m, m->n - ends, m->n)).s);
+    if (ends > 1)
+        page_add(p, " (means of the first and last %d steps)", ends);
+    const trial *best = best_trial(m);
+    if (best && best != last)
+        page_add(p, "; the best evaluation was the one after step %s", word_count(best->step).s);
+    if (m->n_skipped)
+        page_add(p, "; <b>%d steps were skipped</b> because their loss or gradients were not finite", m->n_skipped);
+    page_add(p, ".</p>\n");
+}
+
+static void tiles(page *p, const story *s)
+{
+    const metrics *m = &s->metrics;
+    const metric *last = &m->of[m->n - 1];
+    const trial *best = best_trial(m);
+    double ms = 0, most = 0;
+    char more[160];
+    for (int i = 0; i < m->n; i++)
+        ms += isfinite(m->of[i].ms) ? m->of[i].ms : 0, most = fmax(most, m->of[i].memory);
+    page_add(p, "<dl class=\"tiles\">\n");
+    snprintf(more, sizeof more, "of %s; %.2f epochs", word_count((double)s->facts->steps).s,
+             last->step / fmax(1, (double)s->facts->batch_steps));
+    tile(p, "Steps", word_count(last->step).s, more);
+    if (best && isfinite(best->accuracy)) {
+        snprintf(more, sizeof more, "after step %s, loss %s", word_count(best->step).s, word_real(best->loss).s);
+        tile(p, "Best accuracy", word_percent(best->accuracy).s, more);
+    } else if (best) {
+        snprintf(more, sizeof more, "after step %s", word_count(best->step).s);
+        tile(p, "Best held-out loss", word_real(best->loss).s, more);
+    }
+    snprintf(more, sizeof more, "%s a step", word_time(1e6 * ms / m->n).s);
+    tile(p, "Time in steps", word_time(1e6 * ms).s, more);
+    if (s->step && s->step->n && isfinite(s->step->of[0].arena_bytes))
+        snprintf(more, sizeof more, "%s for values within a step", word_bytes(s->step->of[0].arena_bytes).s);
+    else
+        snprintf(more, sizeof more, "of the process");
+    tile(p, "Most memory", word_bytes(most).s, more);
+    page_add(p, "</dl>\n");
+}
+
+const char *story_outcome(page *p, const story *s)
+{
+    if (!s->metrics.n)
+        return "no step was made";
+    headline(p, s);
+    tiles(p, s);
+    return NULL;
+}
+
+static const char *story_wish(page *p, const story *s)
+{
+    cJSON *o = wish_json(s->wish);
+    for (cJSON *i = o->child, *next; i; i = next) { /* what was not said */
+        next = i->next;
+        const bool left_out = cJSON_IsNull(i) || (cJSON_IsArray(i) && !i->child) ||
+                              (cJSON_IsNumber(i) && i->valuedouble < 0 && strcmp(i->string, "warmup") != 0);
+        if (left_out)
+            cJSON_Delete(cJSON_DetachItemViaPointer(o, i));
+    }
+    facts(p, o);
+    cJSON_Delete(o);
+    return NULL;
+}
+
+/* ---- the page ---- */
+static const struct {
+    const char *id, *nav, *question;
+    story_writer *write;
+} sections[] = {
+    {"outcome", "Outcome", "How did it go?", story_outcome},
+    {"learning", "Learning", "Does it learn?", story_learning},
+    {"misjudged", "Misjudged", "What does it get wrong?", story_misjudged},
+    {"steps", "Steps", "Were the steps healthy?", story_steps},
+    {"kernels", "Time", "Where does the time of a step go?", story_kernels},
+    {"plan", "Memory", "Where does the memory go, and how are the loops?", story_plan},
+    {"asked", "Settings", "What was asked for?", story_wish},
+};
+
+static const char style[] =
+    ".two{display:grid;grid-template-columns:repeat(auto-fit,minmax(400px,1fr));gap:10px 32px}\n.two h3{margin-top:8px}"
+    "\n.two figure{overflow:visible}.two figure>svg{min-width:0}"
+    "\n.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(190px,1fr));gap:12px 24px;margin:18px 0 0}\n"
+    ".tiles div{border-top:3px solid var(--line);padding-top:8px}.tiles dt{color:var(--soft);font-size:.85rem}\n"
+    ".tiles dd{margin:0;font-size:1.4rem;font-weight:650}.tiles dd.soft{font-size:.85rem;font-weight:400}\n"
+    ".confusion{width:auto}.confusion td,.confusion th{padding:6px 12px;border-bottom:0;vertical-align:middle}\n"
+    ".picture{width:48px;height:48px;border:1px solid var(--line);border-radius:4px;fill:var(--ink)}\n";
+
+static void head(page *p, const story *s)
+{
+    const char *model = strrchr(s->wish->model, '/') && strrchr(s->wish->model, '/')[1]
+                            ? strrchr(s->wish->model, '/') + 1
+                            : s->wish->model;
+    page_add(p, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
+                "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+                "<meta name=\"viewport\" content=\"width=device-width\">\n<title>Training run: ");
+    page_text(p, s->run);
+    page_add(p, "</title>\n<style>");
+    report_style(p);
+    page_bytes(p, style, sizeof style - 1);
+    page_add(p, "</style></head>\n<body><header>\n<p class=\"brand\">TESSERA TRAINING RUN</p>\n<h1>");
+    page_text(p, s->run);
+    page_add(p, "</h1><p class=\"soft\">");
+    page_text(p, model);
+    page_add(p, " · --task ");
+    page_text(p, s->wish->task);
+    page_add(p, " · batch %s · ", word_count((double)s->wish->batch).s);
+    page_text(p, s->wish->optimizer);
+    page_add(p, " · learning rate %s</p>\n", word_number(s->wish->lr).s);
+}
+
+static void body(page *p, const story *s)
+{
+    page parts = {0};
+    page_add(p, "<nav>");
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        page one = {0};
+        const char *lacking = sections[i].write(&one, s);
+        if (lacking)
+            page_add(&parts, "<p class=\"missing\">%zu · %s is left out: %s.</p>\n", i + 1, sections[i].nav, lacking);
+        else {
+            page_add(p, "<a href=\"#%s\">%zu %s</a>", sections[i].id, i + 1, sections[i].nav);
+            page_add(&parts, "<section class=\"card\" id=\"%s\"><h2><i>%zu</i>%s</h2>\n", sections[i].id, i + 1,
+                     sections[i].question);
+            page_bytes(&parts, page_str(&one), one.len);
+            page_add(&parts, "</section>\n");
+        }
+        page_free(&one);
+    }
+    page_add(p, "</nav></header><main>\n");
+    page_bytes(p, page_str(&parts), parts.len);
+    page_add(p,
+             "</main><footer><p>Made by tessera %s from metrics.jsonl, misjudged.json and step.json of the run."
+             "</p></footer></body></html>\n",
+             TS_VERSION);
+    page_free(&parts);
+}
+
+/* ---- what it is made of ---- */
+static char *text_of(const char *run, const char *name)
+{
+    char path[4200];
+    bytes b;
+    ts_error none = {0};
+    snprintf(path, sizeof path, "%s/%s", run, name);
+    return access(path, R_OK) == 0 && bytes_read(path, &b, &none) ? b.at : NULL;
+}
+
+static void story_read(story *s)
+{
+    ts_error none = {0};
+    char *text = text_of(s->run, "misjudged.json");
+    s->misjudged = text ? cJSON_Parse(text) : NULL;
+    free(text);
+    text = text_of(s->run, "step.json");
+    s->step = text ? calloc(1, sizeof *s->step) : NULL;
+    if (s->step && !report_read(s->step, text, &none)) {
+        free(s->step);
+        s->step = NULL;
+    }
+    free(text);
+}
+
+static bool page_of(story *s, char **html, ts_error *e)
+{
+    page p = {0};
+    if (!metrics_read(&s->metrics, s->run, e))
+        return false;
+    story_read(s);
+    head(&p, s);
+    body(&p, s);
+    metrics_free(&s->metrics);
+    cJSON_Delete(s->misjudged);
+    if (s->step)
+        report_free(s->step);
+    free(s->step);
+    *html = page_take(&p);
+    return true;
+}
+
+bool run_report(const char *run, const train_wish *w, const run_facts *f, ts_error *e)
+{
+    story s = {.run = run, .wish = w, .facts = f};
+    char path[4200], *html = NULL;
+    snprintf(path, sizeof path, "%s/report.html", run);
+    const bool good = page_of(&s, &html, e) && ts_file_write(path, html, strlen(html), e);
+    free(html);
+    return good;
+}
+
+bool run_page(const char *run, char **html, ts_error *e)
+{
+    train_wish w;
+    run_facts f = {.classes = 0};
+    bool found;
+    char note[RUN_NOTE];
+    wish_init(&w);
+    story s = {.run = run, .wish = &w, .facts = &f};
+    bool good = run_read(run, &w, &f, &found, note, e);
+    good = good && (found || bench_fail(e, TS_FILES, "'%s' holds no run: there is no run.json", run)) &&
+           page_of(&s, html, e);
+    wish_free(&w);
+    return good;
+}

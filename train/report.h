@@ -1,0 +1,10 @@
+/* report.h - a run as a page: RUN/report.html, from metrics.jsonl, misjudged.json and step.json. It needs nothing from
+ * outside and no scripts; the look, the charts and the breakdown by kernels are those of the bench report. */
+#ifndef TRAIN_REPORT_H
+#define TRAIN_REPORT_H
+#include "train/run_folder.h"
+
+bool run_report(const char *run, const train_wish *w, const run_facts *f, ts_error *e);
+/* The page as a text, of any run, one under way too; for free(). */
+bool run_page(const char *run, char **html, ts_error *e);
+#endif

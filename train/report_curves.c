@@ -1,0 +1,331 @@
+/* Curves by step. Long runs are cut into as many buckets as can be told apart: the line is their mean, the band behind
+ * it reaches from the least to the largest. */
+#include "train/net.h"
+#include "train/report_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_BUCKETS = 300, MOST_TICKS = 12 };
+
+typedef struct bucket {
+    double x, mean, low, high;
+} bucket;
+typedef struct curve {
+    int n;
+    bucket of[MOST_BUCKETS];
+    double low, high; /* of all buckets */
+} curve;
+
+typedef double metric_of(const metric *m);
+static double loss_of(const metric *m)
+{
+    return m->loss;
+}
+static double norm_of(const metric *m)
+{
+    return m->norm;
+}
+static double lr_of(const metric *m)
+{
+    return m->lr;
+}
+static double ns_of(const metric *m)
+{
+    return 1e6 * m->ms;
+}
+static double rate_of(const metric *m)
+{
+    return m->rate;
+}
+static double memory_of(const metric *m)
+{
+    return m->memory / 1048576;
+}
+
+/* ---- numbers in words ---- */
+static word say_mib(double mib)
+{
+    return word_tick(mib, "MiB");
+}
+static word say_time(double ns)
+{
+    return ns > 0 ? word_time(ns) : (word){"0"};
+}
+
+static void widen(curve *c, double low, double high)
+{
+    c->low = fmin(c->low, low), c->high = fmax(c->high, high);
+}
+
+static curve curve_of(const metrics *m, metric_of *get)
+{
+    curve c = {.low = INFINITY, .high = -INFINITY};
+    const int each = (m->n + MOST_BUCKETS - 1) / MOST_BUCKETS;
+    for (int i = 0; i < m->n; i += each) {
+        bucket b = {0, 0, INFINITY, -INFINITY};
+        int n = 0;
+        for (int k = i; k < i + each && k < m->n; k++) {
+            const double v = get(&m->of[k]);
+            if (!isfinite(v))
+                continue;
+            b.x += m->of[k].step, b.mean += v, n++;
+            b.low = fmin(b.low, v), b.high = fmax(b.high, v);
+        }
+        if (!n)
+            continue;
+        b.x /= n, b.mean /= n;
+        widen(&c, b.low, b.high);
+        c.of[c.n++] = b;
+    }
+    return c;
+}
+
+/* Exponential mean over a twentieth of the run, corrected at its beginning. */
+static curve smooth(const curve *from)
+{
+    curve c = *from;
+    const double keep = 1 - 2 / (1 + fmax(1, from->n / 20.0));
+    double sum = 0, weight = 0;
+    for (int i = 0; i < c.n; i++) {
+        sum = keep * sum + from->of[i].mean, weight = keep * weight + 1;
+        c.of[i].mean = sum / weight;
+    }
+    return c;
+}
+
+/* ---- drawing ---- */
+typedef word say_number(double v);
+typedef struct chart {
+    const char *title;
+    say_number *say;
+    int width, height, left;
+    bool from_zero;
+} chart;
+typedef struct frame {
+    axis x, y;
+    double top, bottom;
+} frame;
+
+static frame frame_of(const chart *c, double first, double last, double low, double high)
+{
+    double span = high - low;
+    if (!(span > 0))
+        span = high != 0 ? fabs(high) * 0.2 : 1, low -= span / 2, high += span / 2;
+    else
+        low -= 0.06 * span, high += 0.06 * span;
+    if (c->from_zero)
+        low = 0;
+    if (last <= first)
+        first -= 0.5, last += 0.5;
+    const double bottom = c->height - 24;
+    return (frame){{first, last, c->left, c->width - 12, false}, {low, high, bottom, 10, false}, 10, bottom};
+}
+
+static void grid(page *p, const chart *c, const frame *f)
+{
+    double mark[MOST_TICKS];
+    for (int i = 0, n = axis_ticks(&f->y, mark, 5); i < n; i++)
+        grid_y(p, axis_at(&f->y, mark[i]), c->left, c->width - 12, c->say(mark[i]).s);
+    for (int i = 0, n = axis_ticks(&f->x, mark, c->width > 600 ? 10 : 6); i < n; i++)
+        if (mark[i] == floor(mark[i]) && axis_at(&f->x, mark[i]) < c->width - 60)
+            grid_x(p, axis_at(&f->x, mark[i]), f->top, f->bottom, word_count(mark[i]).s);
+    page_add(p, "<text class=\"soft small end\" x=\"%d\" y=\"%.0f\">step</text>\n", c->width - 12, f->bottom + 17);
+}
+
+static void band(page *p, const frame *f, const curve *c)
+{
+    page_add(p, "<path class=\"fill\" fill-opacity=\".16\" d=\"");
+    for (int i = 0; i < c->n; i++)
+        page_add(p, "%c%.1f %.1f", i ? 'L' : 'M', axis_at(&f->x, c->of[i].x), axis_at(&f->y, c->of[i].high));
+    for (int i = c->n; i-- > 0;)
+        page_add(p, "L%.1f %.1f", axis_at(&f->x, c->of[i].x), axis_at(&f->y, c->of[i].low));
+    page_add(p, "Z\"/>");
+}
+
+static void line(page *p, const frame *f, const curve *c, const char *style)
+{
+    page_add(p, "<path %s d=\"", style);
+    for (int i = 0; i < c->n; i++)
+        page_add(p, "%c%.1f %.1f", i ? 'L' : 'M', axis_at(&f->x, c->of[i].x), axis_at(&f->y, c->of[i].mean));
+    page_add(p, "\"/>\n");
+    if (c->n == 1)
+        page_add(p, "<circle class=\"fill\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>", axis_at(&f->x, c->of[0].x),
+                 axis_at(&f->y, c->of[0].mean));
+}
+
+static double value_at(const trial *t, bool accuracy)
+{
+    return accuracy ? t->accuracy : t->loss;
+}
+
+/* A line through what the evaluations found, with its ends named. */
+static void trials(page *p, const chart *c, const frame *f, const metrics *m, bool accuracy)
+{
+    const trial *last = NULL;
+    page_add(p, "<g class=\"k1\"><path class=\"line\" d=\"");
+    for (int i = 0; i < m->n_trial; i++)
+        if (isfinite(value_at(&m->trial[i], accuracy))) {
+            const trial *t = &m->trial[i];
+            page_add(p, "%c%.1f %.1f", last ? 'L' : 'M', axis_at(&f->x, t->step),
+                     axis_at(&f->y, value_at(t, accuracy)));
+            last = t;
+        }
+    page_add(p, "\"/>");
+    const int every = (m->n_trial + 79) / 80;
+    for (int i = 0; i < m->n_trial; i += every ? every : 1)
+        if (isfinite(value_at(&m->trial[i], accuracy)))
+            page_add(p, "<circle class=\"hollow\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>", axis_at(&f->x, m->trial[i].step),
+                     axis_at(&f->y, value_at(&m->trial[i], accuracy)));
+    if (last)
+        page_add(p, "<text class=\"strong small end halo\" x=\"%.1f\" y=\"%.1f\">%s</text>",
+                 axis_at(&f->x, last->step) - 2, axis_at(&f->y, value_at(last, accuracy)) - 10,
+                 c->say(value_at(last, accuracy)).s);
+    page_add(p, "</g>\n");
+}
+
+static void in_words(page *p, const chart *c, const curve *v)
+{
+    const bucket *first = &v->of[0], *last = &v->of[v->n - 1];
+    page_add(p, "%s at step %s, ", c->say(first->mean).s, word_count(first->x).s);
+    page_add(p, "%s at step %s; ", c->say(last->mean).s, word_count(last->x).s);
+    page_add(p, "least %s, most %s.", c->say(v->low).s, c->say(v->high).s);
+}
+
+static void begin(page *p, const chart *c, const curve *v)
+{
+    chart_open(p, c->width, c->height, c->title);
+    if (v->n)
+        in_words(p, c, v);
+    chart_body(p);
+}
+
+/* ---- what is drawn ---- */
+static void loss_chart(page *p, const metrics *m)
+{
+    const chart c = {"Loss by step", word_real, 980, 300, 56, false};
+    curve raw = curve_of(m, loss_of);
+    const curve mean = smooth(&raw);
+    for (int i = 0; i < m->n_trial; i++)
+        if (isfinite(m->trial[i].loss))
+            widen(&raw, m->trial[i].loss, m->trial[i].loss);
+    const frame f = frame_of(&c, m->of[0].step, m->of[m->n - 1].step, raw.low, raw.high);
+    page_add(p,
+             "<div class=\"legend\"><span><i class=\"chip\" style=\"background:var(--k0)\"></i>training, mean over a "
+             "twentieth of the run; pale: each step</span>");
+    if (m->n_trial)
+        page_add(p, "<span><i class=\"chip\" style=\"background:var(--k1)\"></i>held-out examples</span>");
+    page_add(p, "</div>\n");
+    begin(p, &c, &raw);
+    grid(p, &c, &f);
+    page_add(p, "<g class=\"k0\">");
+    band(p, &f, &raw);
+    line(p, &f, &raw, "class=\"thin\" stroke-opacity=\".38\"");
+    line(p, &f, &mean, "class=\"line\"");
+    page_add(p, "</g>\n");
+    trials(p, &c, &f, m, false);
+    chart_close(p), figure_close(p);
+}
+
+static void accuracy_chart(page *p, const metrics *m)
+{
+    const chart c = {"Accuracy on held-out examples by step", word_percent, 980, 220, 56, false};
+    double low = INFINITY, high = -INFINITY;
+    for (int i = 0; i < m->n_trial; i++)
+        low = fmin(low, m->trial[i].accuracy), high = fmax(high, m->trial[i].accuracy);
+    if (!isfinite(low))
+        return;
+    const curve none = {.n = 0};
+    const frame f = frame_of(&c, m->of[0].step, m->of[m->n - 1].step, low, high);
+    page_add(p, "<h3>Accuracy on held-out examples</h3>\n");
+    begin(p, &c, &none);
+    grid(p, &c, &f);
+    trials(p, &c, &f, m, true);
+    chart_close(p), figure_close(p);
+}
+
+static void small_chart(page *p, const metrics *m, const chart *c, metric_of *get, double limit)
+{
+    const curve v = curve_of(m, get);
+    if (!v.n)
+        return;
+    const bool shows_limit = limit > 0 && limit < v.high * 1.2;
+    const frame f = frame_of(c, m->of[0].step, m->of[m->n - 1].step, shows_limit ? fmin(limit, v.low) : v.low, v.high);
+    page_add(p, "<div><h3>%s</h3>\n", c->title);
+    begin(p, c, &v);
+    grid(p, c, &f);
+    page_add(p, "<g class=\"k0\">");
+    band(p, &f, &v);
+    line(p, &f, &v, "class=\"line\"");
+    page_add(p, "</g>\n");
+    if (shows_limit)
+        page_add(p,
+                 "<path class=\"axis\" stroke-dasharray=\"5 4\" d=\"M%d %.1fH%d\"/><text class=\"soft small halo\" "
+                 "x=\"%d\" y=\"%.1f\">scaled down to %s</text>",
+                 c->left, axis_at(&f.y, limit), c->width - 12, c->width - 150, axis_at(&f.y, limit) - 5,
+                 word_real(limit).s);
+    chart_close(p);
+    page_add(p, "<p class=\"soft\">");
+    in_words(p, c, &v);
+    page_add(p, "</p>");
+    figure_close(p);
+    page_add(p, "</div>\n");
+}
+
+/* ---- the same as numbers ---- */
+static void td_whole(page *p, double v, say_number *say)
+{
+    td_number(p, isfinite(v) ? say(v) : (word){"–"});
+}
+
+static void table(page *p, const metrics *m)
+{
+    enum { ROWS = 40 };
+    const int every = (m->n + ROWS - 1) / ROWS;
+    table_open(
+        p, "Some steps as a table; metrics.jsonl has all", 7,
+        (const char *const[]){"#step", "#loss", "#gradient norm", "#learning rate", "#time", "#tokens/s", "#memory"});
+    for (int i = 0; i < m->n; i += every ? every : 1) {
+        const metric *v = &m->of[i];
+        page_add(p, "<tr>");
+        td_whole(p, v->step, word_count), td_whole(p, v->loss, word_real), td_whole(p, v->norm, word_real);
+        td_whole(p, v->lr, word_real), td_whole(p, 1e6 * v->ms, word_time), td_whole(p, v->rate, word_number);
+        td_whole(p, v->memory, word_bytes);
+        page_add(p, "</tr>\n");
+    }
+    table_close(p);
+}
+
+const char *story_learning(page *p, const story *s)
+{
+    if (!s->metrics.n)
+        return "no step was made";
+    loss_chart(p, &s->metrics);
+    accuracy_chart(p, &s->metrics);
+    return NULL;
+}
+
+const char *story_steps(page *p, const story *s)
+{
+    const struct {
+        chart chart;
+        metric_of *get;
+        double limit;
+    } all[] = {
+        {{"Norm of the gradients, before clipping", word_real, 480, 200, 56, true}, norm_of, s->wish->clip},
+        {{"Learning rate", word_real, 480, 200, 66, true}, lr_of, 0},
+        {{"Time of a step", say_time, 480, 200, 66, true}, ns_of, 0},
+        {{task_is_text(s->wish) ? "Tokens per second" : "Examples per second", word_real, 480, 200, 56, true},
+         rate_of,
+         0},
+        {{"Memory of the process, most so far", say_mib, 480, 200, 74, true}, memory_of, 0},
+    };
+    if (!s->metrics.n)
+        return "no step was made";
+    page_add(p, "<div class=\"two\">\n");
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        small_chart(p, &s->metrics, &all[i].chart, all[i].get, all[i].limit);
+    page_add(p, "</div>\n");
+    table(p, &s->metrics);
+    return NULL;
+}

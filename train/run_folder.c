@@ -1,0 +1,263 @@
+#include "train/run_folder.h"
+
+#include "bench/failure.h"
+#include "train/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char format[] = "run/1";
+static const char *const settings[] = {"run.json", "run.copy.json"}; /* the second is for when the first is damaged */
+enum { N_SETTINGS = 2 };
+enum { MOST_PATH = 4096, LOCK_TRIES = 20 };
+
+static bool path_in(char out[MOST_PATH], const char *run, const char *name, ts_error *e)
+{
+    const int n = snprintf(out, MOST_PATH, "%s/%s", run, name);
+    return (n > 0 && n < MOST_PATH) || bench_fail(e, TS_FILES, "the name of the folder '%.80s...' is too long", run);
+}
+
+static bool exists(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+/* A process that was killed keeps its locks until the system has taken it down. */
+static bool lock_soon(int fd)
+{
+    const struct timespec moment = {.tv_nsec = 50000000};
+    for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
+        if (i == LOCK_TRIES)
+            return false;
+        nanosleep(&moment, NULL);
+    }
+    return true;
+}
+
+bool run_is(const char *path)
+{
+    ts_error none = {0};
+    char file[MOST_PATH];
+    bool there = false;
+    for (int i = 0; i < N_SETTINGS && !there; i++)
+        there = path_in(file, path, settings[i], &none) && exists(file);
+    return there;
+}
+
+bool run_is_new(const char *path, ts_error *e)
+{
+    if (!run_is(path))
+        return true;
+    bench_fail(e, TS_USAGE, "'%s' holds a run already", path);
+    return bench_hint(e, "tessera train --resume %s goes on with it; -o names another folder", path);
+}
+
+bool run_lock(run_folder *r, const char *path, bool fresh, ts_error *e)
+{
+    char file[MOST_PATH];
+    *r = (run_folder){.path = path, .lock = -1, .metrics = -1};
+    if (!files_make_folder(path, e) || !path_in(file, path, "lock", e))
+        return false;
+    r->lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (r->lock < 0)
+        return files_failed("open", file, e);
+    if (!lock_soon(r->lock)) {
+        bench_fail(e, TS_FILES, "another process trains in '%s' now", path);
+        return bench_hint(e, "wait until it ends, or train in another folder with -o");
+    }
+    return !fresh || run_is_new(path, e);
+}
+
+void run_close(run_folder *r)
+{
+    if (r->metrics >= 0)
+        close(r->metrics);
+    if (r->lock >= 0)
+        close(r->lock);
+    r->metrics = r->lock = -1;
+}
+
+bool run_write(const run_folder *r, const train_wish *w, const run_facts *f, ts_error *e)
+{
+    char path[MOST_PATH];
+    cJSON *o = cJSON_CreateObject();
+    js_text(o, "format", format);
+    cJSON_AddItemToObject(o, "config", wish_json(w));
+    js_text(o, "model", f->model), js_text(o, "data", f->data), js_text(o, "order", f->order);
+    js_text(o, "numbers", f->numbers), js_text(o, "tokens", f->tokens);
+    js_number(o, "classes", (double)f->classes);
+    js_number(o, "steps", (double)f->steps), js_number(o, "epoch_steps", (double)f->batch_steps);
+    js_number(o, "total_steps", (double)f->total_steps), js_number(o, "warmup", (double)f->warmup);
+    char *plain = js_print(o, true), *s = plain ? files_seal(plain) : NULL;
+    cJSON_Delete(o);
+    free(plain);
+    bool good = s || bench_fail(e, TS_MEMORY, "no memory");
+    for (int i = 0; good && i < N_SETTINGS; i++)
+        good = path_in(path, r->path, settings[i], e) && ts_file_write(path, s, strlen(s), e);
+    free(s);
+    return good;
+}
+
+static void take_hash(char out[65], const cJSON *o, const char *key)
+{
+    snprintf(out, 65, "%s", js_get_text(o, key));
+}
+
+/* NULL, with the reason: it is no settings of a run, or not those that were saved. */
+static cJSON *settings_read(const char *path, ts_error *e)
+{
+    bytes b;
+    if (!bytes_read(path, &b, e))
+        return NULL;
+    cJSON *o = cJSON_ParseWithLength(b.at, b.n);
+    const char *is = js_get_text(o, "format");
+    bool good = true;
+    if (strncmp(is, "run/", 4) == 0 && strcmp(is, format) != 0) {
+        good = bench_fail(e, TS_UNSUPPORTED, "'%s' is of the format %.40s; this program reads %s", path, is, format);
+        bench_hint(e, "use the newer Tessera that wrote it");
+    } else if (!o || !files_seal_holds(&b)) {
+        good = bench_fail(e, TS_BAD_INPUT, "'%s' is damaged: its bytes are not those that were saved", path);
+        bench_hint(e,
+                   "put back a copy; the checkpoints beside it are untouched, and train MODEL ... with the options of "
+                   "the run in another folder begins anew");
+    }
+    free(b.at);
+    if (!good)
+        cJSON_Delete(o);
+    return good ? o : NULL;
+}
+
+bool run_read(const char *run, train_wish *w, run_facts *f, bool *found, char note[RUN_NOTE], ts_error *e)
+{
+    char path[MOST_PATH];
+    ts_error first = {0};
+    cJSON *o = NULL;
+    *found = false, *note = 0;
+    for (int i = 0; i < N_SETTINGS && !o; i++) {
+        ts_error why = {0};
+        if (!path_in(path, run, settings[i], e))
+            return false;
+        if (exists(path) && !(o = settings_read(path, &why)) && !first.code)
+            first = why;
+        if (o && i > 0)
+            snprintf(note, RUN_NOTE, "'%.150s/%s' is %s; its copy '%s' is used", run, settings[0],
+                     first.code ? "damaged" : "gone", settings[i]);
+        if (first.code == TS_UNSUPPORTED)
+            break;
+    }
+    if (!o && first.code)
+        *e = first;
+    if (!o)
+        return !e->code;
+    const bool good = wish_read(w, cJSON_GetObjectItemCaseSensitive(o, "config"), path, e);
+    if (good) {
+        *found = true;
+        take_hash(f->model, o, "model"), take_hash(f->data, o, "data"), take_hash(f->order, o, "order");
+        take_hash(f->numbers, o, "numbers"), take_hash(f->tokens, o, "tokens");
+        f->classes = (int64_t)js_get_number(o, "classes", 0), f->steps = (int64_t)js_get_number(o, "steps", 0);
+        f->batch_steps = (int64_t)js_get_number(o, "epoch_steps", 0);
+        f->total_steps = (int64_t)js_get_number(o, "total_steps", 0);
+        f->warmup = (int64_t)js_get_number(o, "warmup", 0);
+    }
+    cJSON_Delete(o);
+    return good;
+}
+
+/* ---- metrics ---- */
+/* Whether the line is a row of an update before `step`. */
+static bool row_stays(const char *line, size_t n, int64_t step, int64_t *damaged)
+{
+    cJSON *row = cJSON_ParseWithLength(line, n);
+    const double at = js_get_number(row, "step", -1);
+    cJSON_Delete(row);
+    *damaged += at < 0;
+    return at >= 0 && at < (double)step;
+}
+
+/* Puts the lines that stay first and the others, from the result on, behind them; gone is room for all. A last line
+ * without an end is torn. */
+static size_t part_rows(bytes *b, char *gone, int64_t step, int64_t *damaged)
+{
+    size_t stay = 0, n_gone = 0;
+    for (size_t i = 0; i < b->n;) {
+        const char *line = b->at + i, *end = memchr(line, '\n', b->n - i);
+        const size_t n = end ? (size_t)(end - line) + 1 : b->n - i;
+        if (end && row_stays(line, n, step, damaged)) {
+            memmove(b->at + stay, line, n);
+            stay += n;
+        } else {
+            memcpy(gone + n_gone, line, n);
+            n_gone += n;
+        }
+        i += n;
+    }
+    memcpy(b->at + stay, gone, n_gone);
+    return stay;
+}
+
+static bool append(int fd, const char *s, size_t n)
+{
+    while (n > 0) {
+        const ssize_t done = write(fd, s, n);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        s += done, n -= (size_t)done;
+    }
+    return true;
+}
+
+static bool roll_back(const char *run, const char *path, int64_t step, int64_t *damaged, ts_error *e)
+{
+    char aside[MOST_PATH];
+    bytes b;
+    if (!exists(path))
+        return true;
+    if (!path_in(aside, run, "metrics.rolled-back.jsonl", e) || !bytes_read(path, &b, e))
+        return false;
+    char *gone = malloc(b.n + 1);
+    const size_t stay = gone ? part_rows(&b, gone, step, damaged) : b.n;
+    bool good = gone || bench_fail(e, TS_MEMORY, "no memory for the rows of '%s'", path);
+    free(gone);
+    if (stay < b.n) {
+        const int fd = open(aside, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+        good = fd >= 0 && append(fd, b.at + stay, b.n - stay);
+        if (fd >= 0)
+            close(fd);
+        good = good ? ts_file_write(path, b.at, stay, e) : files_failed("write", aside, e);
+    }
+    free(b.at);
+    return good;
+}
+
+bool run_metrics(run_folder *r, int64_t step, int64_t *damaged, ts_error *e)
+{
+    char path[MOST_PATH];
+    *damaged = 0;
+    if (!path_in(path, r->path, "metrics.jsonl", e) || !roll_back(r->path, path, step, damaged, e))
+        return false;
+    r->metrics = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    return r->metrics >= 0 || files_failed("write", path, e);
+}
+
+bool run_row(run_folder *r, cJSON *row, ts_error *e)
+{
+    char *s = js_print(row, false), *line = NULL;
+    cJSON_Delete(row);
+    const int n = s ? asprintf(&line, "%s\n", s) : -1;
+    free(s);
+    if (n < 0)
+        return bench_fail(e, TS_MEMORY, "no memory for a row of metrics");
+    const bool good = append(r->metrics, line, (size_t)n);
+    free(line);
+    return good || files_failed("write to the metrics of", r->path, e);
+}

@@ -1,0 +1,442 @@
+#include "train/step.h"
+
+#include "bench/failure.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the optimizer, as it was asked for ---- */
+enum { N_SETTING = 6 };
+typedef struct wanted {
+    const char *option, *setting;
+    double value; /* below 0: the optimizer's own */
+    double least; /* what works begins here */
+    bool below_1; /* and ends before 1: averages that take nothing in, divided by 1 - beta^step */
+} wanted;
+
+static void settings_of(const train_wish *w, wanted out[N_SETTING])
+{
+    const wanted all[N_SETTING] = {{"weight-decay", "decay", w->weight_decay, 0, false},
+                                   {"beta1", "beta1", w->beta1, 0, true},
+                                   {"beta2", "beta2", w->beta2, 0, true},
+                                   {"eps", "eps", w->eps, FLT_MIN, false}, /* weights are f32: less divides 0 by 0 */
+                                   {"momentum", "momentum", w->momentum, 0, false},
+                                   {"nesterov", "nesterov", w->nesterov ? 1 : -1, 0, false}};
+    memcpy(out, all, sizeof all);
+}
+
+static bool has_setting(const char *settings, const char *name)
+{
+    const size_t n = strlen(name);
+    for (const char *s = settings; *s; s += strcspn(s, " "), s += strspn(s, " "))
+        if (strncmp(s, name, n) == 0 && s[n] == '=')
+            return true;
+    return false;
+}
+
+/* Values with which no step can work, whatever the data. */
+static bool works(const wanted *x, ts_error *e)
+{
+    if (x->value < 0 || (x->value >= x->least && !(x->below_1 && x->value >= 1)))
+        return true;
+    bench_fail(e, TS_USAGE, "--%s %.9g: must be at least %.3g%s", x->option, x->value, x->least,
+               x->below_1 ? " and below 1" : "");
+    return bench_hint(e, "left out, it is the optimizer's own");
+}
+
+static bool takes_settings(const train_wish *w, const char *own, ts_error *e)
+{
+    wanted all[N_SETTING];
+    char list[200] = "";
+    settings_of(w, all);
+    for (int i = 0; i < N_SETTING; i++) {
+        const size_t at = strlen(list);
+        if (has_setting(own, all[i].setting))
+            snprintf(list + at, sizeof list - at, "%s--%s", at ? ", " : "", all[i].option);
+    }
+    for (int i = 0; i < N_SETTING; i++)
+        if (all[i].value >= 0 && !has_setting(own, all[i].setting)) {
+            bench_fail(e, TS_USAGE, "--%s: %s has no such setting", all[i].option, w->optimizer);
+            return bench_hint(e, "its own are %s", list);
+        }
+    for (int i = 0; i < N_SETTING; i++)
+        if (!works(&all[i], e))
+            return false;
+    if (!w->nesterov || w->momentum > 0)
+        return true;
+    bench_fail(e, TS_USAGE, "--nesterov goes with --momentum, which is not given");
+    return bench_hint(e, "as in --momentum 0.9");
+}
+
+static bool optimizer_fits(const train_wish *w, ts_error *e)
+{
+    char list[400] = "";
+    const char *name;
+    for (int i = 0; (name = ts_optimizer_name(i)); i++) {
+        const size_t at = strlen(list);
+        if (strcmp(name, w->optimizer) == 0)
+            return takes_settings(w, ts_optimizer_settings(i), e);
+        snprintf(list + at, sizeof list - at, "%s%s", at ? ", " : "", name);
+    }
+    bench_fail(e, TS_USAGE, "there is no optimizer \"%s\"", w->optimizer);
+    return bench_hint(e, "those there are: %s", list);
+}
+
+/* "adamw decay=0.1": settings that nobody gave are the optimizer's own. */
+static void recipe(const train_wish *w, char *out, size_t n)
+{
+    wanted all[N_SETTING];
+    settings_of(w, all);
+    size_t at = (size_t)snprintf(out, n, "%s", w->optimizer);
+    for (int i = 0; i < N_SETTING; i++)
+        if (all[i].value >= 0 && at < n)
+            at += (size_t)snprintf(out + at, n - at, " %s=%.17g", all[i].setting, all[i].value);
+}
+
+enum { MOST_RULES = 64, MOST_NAME = 1024 };
+/* Which parameters do not decay, by default biases and scales; text holds the names. */
+static int no_decay(const train_wish *w, ts_rule *rule, char (*text)[WISH_LINE])
+{
+    int n = 0;
+    if (!w->no_decay) {
+        rule[0] = (ts_rule){.names = "*", .settings = "decay=0", .below_rank = 2};
+        return 1;
+    }
+    for (const char *at = wish_none(w->no_decay) ? NULL : w->no_decay; n < MOST_RULES && wish_line(&at, text[n]); n++)
+        rule[n] = (ts_rule){.names = text[n], .settings = "decay=0"};
+    return n;
+}
+
+/* ---- the graph ---- */
+static ts_tensor fine_of(ts_graph *g, ts_tensor norm)
+{
+    const ts_tensor zero = ts_call2(g, "subtract", norm, norm); /* NaN where it is not finite */
+    return ts_call2(g, "equal", zero, ts_scalar(g, ts_type(norm), 0));
+}
+
+static bool optimize(step *s, net *n, const ts_tensor *grad, ts_updates *out, ts_error *e)
+{
+    const train_wish *w = s->wish;
+    char name[400], (*text)[WISH_LINE] = calloc(MOST_RULES, sizeof *text);
+    ts_rule rule[MOST_RULES];
+    ts_tensor *input = calloc((size_t)s->n_param + 1, sizeof *input);
+    bool good = (text && input) || bench_fail(e, TS_MEMORY, "no memory for the step");
+    const ts_tensor number = ts_input(n->g, "train.step", TS_F64, 0, NULL);
+    const bool falls = s->total_steps > s->warmup;
+    const ts_schedule_kind kind = {falls ? w->schedule : "constant", w->lr, (double)s->warmup, (double)s->total_steps,
+                                   0};
+    s->rate = ts_schedule(n->g, &kind, number);
+    recipe(w, name, sizeof name);
+    ts_optimizer o = {
+        .recipe = name, .rate = s->rate, .step = number, .clip = w->clip, .average = w->ema, .rule = rule};
+    for (int i = 0; good && i < s->n_param; i++)
+        input[i] = s->param[i].input;
+    o.n_rule = good ? no_decay(w, rule, text) : 0;
+    good = good && ts_graph_ok(n->g, e) &&
+           (ts_optimize(n->g, &o, s->n_param, input, grad, out) || ts_graph_ok(n->g, e));
+    free(text), free(input);
+    return good;
+}
+
+/* A statistic before the update, where that takes several batches: each moves it, and one that is not finite undoes
+ * what those before it did. */
+static ts_tensor before_of(const step *s, net *n, int i)
+{
+    const ts_tensor now = s->param[s->n_param + i].input;
+    char name[MOST_NAME];
+    if (!s->last)
+        return now;
+    snprintf(name, sizeof name, "%s.before", ts_name(now));
+    return ts_input(n->g, name, ts_type(now), ts_rank(now), ts_shape(now));
+}
+
+static void add_statistics(step *s, net *n, ts_tensor fine, ts_state *state, int *count)
+{
+    for (int i = 0; i < s->n_weight - s->n_param; i++) {
+        const ts_tensor to = ts_call3(n->g, "where", fine, s->follow[i], before_of(s, n, i));
+        state[(*count)++] = (ts_state){s->param[s->n_param + i].input, to};
+    }
+}
+
+static void add_befores(step *s, net *n, ts_tensor steps, ts_state *state, int *count)
+{
+    for (int i = 0; s->last && i < s->n_weight - s->n_param; i++) {
+        const ts_tensor from = before_of(s, n, i);
+        state[(*count)++] = (ts_state){from, ts_call3(n->g, "where", steps, s->follow[i], from)};
+        s->state[s->n_state++] = (slot){.input = from, .of = s->n_param + i};
+    }
+}
+
+/* Where the last of several batches is not reached, or a number is not finite, all stays as it was. */
+static void add_states(step *s, net *n, const ts_updates *u, ts_tensor loss, ts_state *state, int *count)
+{
+    const ts_tensor fine = fine_of(n->g, ts_call2(n->g, "add", u->norm, ts_call1(n->g, "cast to=f64", loss)));
+    const ts_tensor steps = s->last ? ts_call2(n->g, "logical_and", fine, s->last) : fine;
+    for (int i = 0; i < u->n - 1; i++) { /* the last one is the number of the step, which is given */
+        const ts_update *is = &u->update[i];
+        state[(*count)++] = (ts_state){is->from, ts_call3(n->g, "where", steps, is->to, is->from)};
+        if (i == s->n_param - 1)
+            add_statistics(s, n, fine, state, count);
+        if (i < s->n_param)
+            continue;
+        slot *own = &s->state[s->n_state++];
+        *own = (slot){.input = is->from, .of = -1};
+        for (int k = 0; k < s->n_param; k++)
+            if (is->start == s->param[k].input)
+                own->of = k, s->param[k].average = is->from;
+    }
+    add_befores(s, n, steps, state, count);
+    precision_states(s, n, fine, steps, state, count);
+}
+
+/* Sums over batches: begun again after the last one. */
+static void add_sums(step *s, net *n, const ts_update *sums, ts_state *state, int *count)
+{
+    for (int i = 0; i < s->n_param; i++) {
+        s->sum[i] = sums[i].from;
+        state[(*count)++] = (ts_state){sums[i].from, ts_call3(n->g, "where", s->last, sums[i].start, sums[i].to)};
+    }
+}
+
+static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
+{
+    const size_t n_param = (size_t)s->n_param;
+    ts_tensor *grad = calloc(2 * n_param + 5, sizeof *grad), *out = grad ? grad + n_param : NULL;
+    ts_tensor *in = calloc(n_param, sizeof *in), *mean = calloc(n_param, sizeof *mean);
+    ts_update *sums = calloc(n_param, sizeof *sums);
+    ts_updates u = {0};
+    bool good = (grad && in && mean && sums) || bench_fail(e, TS_MEMORY, "no memory for the step");
+    for (int i = 0; good && i < s->n_param; i++)
+        in[i] = s->param[i].input;
+    good = good && precision_narrow(s, n, e) && precision_grad(s, n, in, grad, e);
+    if (good && s->wish->accumulate > 1) {
+        s->last = ts_input(n->g, "train.last", TS_BOOL, 0, NULL);
+        good = ts_accumulate(n->g, s->n_param, grad, (double)s->wish->accumulate, sums, mean) || ts_graph_ok(n->g, e);
+    }
+    good = good && optimize(s, n, s->last ? mean : grad, &u, e);
+    const size_t most = (size_t)u.n + 2 * (size_t)s->n_weight + 3;
+    ts_state *state = calloc(most, sizeof *state);
+    s->state = calloc(most, sizeof *s->state), s->sum = calloc(n_param + 1, sizeof *s->sum);
+    good = good && ((state && s->state && s->sum) || bench_fail(e, TS_MEMORY, "no memory for the step"));
+    if (good) {
+        int count = 0;
+        add_states(s, n, &u, s->loss, state, &count);
+        if (s->last)
+            add_sums(s, n, sums, state, &count);
+        out[0] = ts_call1(n->g, "cast to=f64", s->loss), out[1] = u.norm, out[2] = s->rate;
+        memcpy(out + 3, u.square, n_param * sizeof *out);
+        out[3 + s->n_param] = s->scale;
+        if (ts_graph_ok(n->g, e))
+            s->plan = ts_plan_of(n->g, 3 + s->n_param + (s->scale != NULL), out, count, state, o, e);
+    }
+    free(grad), free(in), free(mean), free(sums), free(state);
+    return s->plan != NULL;
+}
+
+static bool check(const train_wish *w, ts_error *e)
+{
+    if (w->lora && !w->on) {
+        bench_fail(e, TS_USAGE, "--lora %lld: nothing says which weights get factors", (long long)w->lora);
+        return bench_hint(e, "--on GLOB names matrices, as in --on '*query*'");
+    }
+    if (w->on && !w->lora) {
+        bench_fail(e, TS_USAGE, "--on goes with --lora, which is not given");
+        return bench_hint(e, "--lora N is the rank of the factors");
+    }
+    return optimizer_fits(w, e) && precision_known(w, e);
+}
+
+bool step_make(step *s, net *n, int64_t total_steps, int64_t warmup, const ts_options *o, ts_error *e)
+{
+    *s = (step){.wish = n->wish, .total_steps = total_steps, .warmup = warmup};
+    return check(n->wish, e) && params_make(s, n, e) && make_plan(s, n, o, e);
+}
+
+void step_free(step *s)
+{
+    ts_plan_free(s->plan);
+    free(s->param), free(s->state), free(s->sum), free(s->follow);
+    *s = (step){0};
+}
+
+/* ---- values ---- */
+static bool set(step *s, const char *name, const ts_array *a, ts_error *e)
+{
+    const int at = ts_plan_find(s->plan, name);
+    return at < 0 || ts_plan_set(s->plan, at, a, e);
+}
+
+static bool set_zeros(step *s, ts_tensor t, ts_error *e)
+{
+    ts_array a = {0};
+    const bool good = ts_array_make(&a, ts_type(t), ts_rank(t), ts_shape(t), e) && set(s, ts_name(t), &a, e);
+    ts_array_free(&a);
+    return good;
+}
+
+static bool set_number(step *s, ts_tensor t, double v, ts_error *e)
+{
+    float small = (float)v;
+    return ts_rank(t) || ts_type(t) != TS_F32 ? set_zeros(s, t, e)
+                                              : set(s, ts_name(t), &(ts_array){.dtype = TS_F32, .data = &small}, e);
+}
+
+static bool begin_at(step *s, ts_tensor t, ts_tensor leaf, ts_error *e)
+{
+    ts_array a = {0};
+    if (!leaf)
+        return set_zeros(s, t, e);
+    const bool good = ts_leaf_value(leaf, &a, e) && set(s, ts_name(t), &a, e);
+    ts_array_free(&a);
+    return good;
+}
+
+static bool no_sums(step *s, ts_error *e)
+{
+    bool good = true;
+    for (int i = 0; good && s->last && i < s->n_param; i++)
+        good = set_zeros(s, s->sum[i], e);
+    return good;
+}
+
+bool step_begin(step *s, ts_error *e)
+{
+    bool good = no_sums(s, e);
+    for (int i = 0; good && i < s->n_weight; i++)
+        good = begin_at(s, s->param[i].input, s->param[i].from, e);
+    for (int i = 0; good && i < s->n_state; i++)
+        good = s->state[i].of < 0 ? set_number(s, s->state[i].input, s->state[i].begin, e)
+                                  : begin_at(s, s->state[i].input, s->param[s->state[i].of].from, e);
+    return good;
+}
+
+static bool load_one(step *s, const ts_tensors *from, ts_tensor t, ts_error *e)
+{
+    ts_array a = {0};
+    if (!ts_tensors_get(from, ts_name(t), &a, e))
+        return false;
+    bool good = a.dtype == ts_type(t) && a.rank == ts_rank(t) &&
+                memcmp(a.dim, ts_shape(t), (size_t)a.rank * sizeof *a.dim) == 0;
+    good = good ? set(s, ts_name(t), &a, e)
+                : bench_fail(e, TS_BAD_INPUT, "\"%s\" has another shape in the checkpoint than in the model",
+                             ts_name(t));
+    ts_array_free(&a);
+    return good;
+}
+
+bool step_load(step *s, const ts_tensors *weights, const ts_tensors *optimizer_state, ts_error *e)
+{
+    bool good = no_sums(s, e);
+    for (int i = 0; good && i < s->n_weight; i++)
+        good = load_one(s, weights, s->param[i].input, e);
+    for (int i = 0; good && i < s->n_state; i++)
+        good = load_one(s, optimizer_state, s->state[i].input, e);
+    return good;
+}
+
+static bool read_value(step *s, ts_tensor t, const char *name, ts_given *out, ts_error *e)
+{
+    out->name = name;
+    return ts_plan_view(s->plan, ts_plan_find(s->plan, ts_name(t)), &out->value, e);
+}
+
+ts_given *step_state(step *s, ts_error *e)
+{
+    const int count = s->n_weight + s->n_state;
+    ts_given *all = calloc((size_t)count + 1, sizeof *all);
+    bool good = all || bench_fail(e, TS_MEMORY, "no memory for the state");
+    for (int i = 0; good && i < count; i++) {
+        const ts_tensor t = i < s->n_weight ? s->param[i].input : s->state[i - s->n_weight].input;
+        good = read_value(s, t, ts_name(t), &all[i], e);
+    }
+    if (good)
+        return all;
+    free(all);
+    return NULL;
+}
+
+ts_given *step_trained(step *s, ts_error *e)
+{
+    ts_given *all = calloc((size_t)s->n_weight + 1, sizeof *all);
+    bool good = all || bench_fail(e, TS_MEMORY, "no memory for the weights");
+    for (int i = 0; good && i < s->n_weight; i++) {
+        const param *p = &s->param[i];
+        good = read_value(s, p->average ? p->average : p->input, p->name, &all[i], e);
+    }
+    if (good)
+        return all;
+    free(all);
+    return NULL;
+}
+
+static bool is_finite(const ts_array *a)
+{
+    const int64_t n = ts_array_count(a);
+    bool good = true;
+    if (a->dtype == TS_F32) { /* NaN and infinities have all bits of the exponent */
+        const uint32_t *bits = a->data;
+        for (int64_t i = 0; i < n; i++)
+            good &= (bits[i] & 0x7F800000) != 0x7F800000;
+        return good;
+    }
+    for (int64_t i = 0; good && i < n; i++)
+        good = isfinite(ts_array_at(a, i));
+    return good;
+}
+
+const ts_given *step_bad(const ts_given *all, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!is_finite(&all[i].value))
+            return &all[i];
+    return NULL;
+}
+
+/* ---- running ---- */
+static bool get_scalar(step *s, int output, double *v, ts_error *e)
+{
+    ts_array a = {0};
+    if (!ts_plan_get(s->plan, output, &a, e))
+        return false;
+    *v = ts_array_at(&a, 0);
+    ts_array_free(&a);
+    return true;
+}
+
+static bool run_plan(step *s, const step_result *r, ts_error *e)
+{
+    return r->kernels ? ts_plan_run_timed(s->plan, r->kernels, r->n_kernel, e) : ts_plan_run(s->plan, e);
+}
+
+bool step_run(step *s, const net *n, const ts_array *batch, int64_t number, int64_t part, step_result *r, ts_error *e)
+{
+    const int64_t parts = s->wish->accumulate;
+    double at = (double)number, loss;
+    int64_t random = (int64_t)(((uint64_t)s->wish->seed << 32) + (uint64_t)(number * parts + part));
+    bool last = part == parts - 1;
+    if (part == 0)
+        r->loss = 0;
+    if (!set(s, "train.step", &(ts_array){.dtype = TS_F64, .data = &at}, e) ||
+        !set(s, "train.random", &(ts_array){.dtype = TS_I64, .data = &random}, e) ||
+        !set(s, "train.last", &(ts_array){.dtype = TS_BOOL, .data = &last}, e) || !net_set(n, s->plan, batch, e) ||
+        !run_plan(s, r, e) || !get_scalar(s, 0, &loss, e) || !get_scalar(s, 1, &r->norm, e) ||
+        !get_scalar(s, 2, &r->lr, e))
+        return false;
+    r->loss += loss / (double)parts;
+    for (int i = 0; r->norms && i < s->n_param; i++) {
+        if (!get_scalar(s, 3 + i, &r->norms[i], e))
+            return false;
+        r->norms[i] = sqrt(r->norms[i]);
+    }
+    if (s->scale && !get_scalar(s, 3 + s->n_param, &r->scale, e))
+        return false;
+    return (isfinite(loss) && isfinite(r->norm)) || no_sums(s, e);
+}
+
+bool step_strays(step *s, ts_stray *nan, ts_stray *infinite, ts_error *e)
+{
+    return ts_plan_strays(s->plan, nan, infinite, e) && no_sums(s, e);
+}

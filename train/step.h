@@ -1,0 +1,80 @@
+/* step.h - the training step as one plan: forward, loss, backward, clipping and update. Parameters are inputs that
+ * the step itself rewrites; where the loss or the gradients' norm is not finite it leaves all of them as they were. */
+#ifndef TRAIN_STEP_H
+#define TRAIN_STEP_H
+#include "bench/js.h"
+#include "train/net.h"
+
+typedef struct param {
+    const char *name;
+    ts_tensor from;    /* the weight in the model's graph that has its first value; NULL: zeros */
+    ts_tensor input;   /* of the step */
+    ts_tensor average; /* an input too; NULL: none is kept */
+} param;
+typedef struct slot { /* what an optimizer keeps, named PARAMETER.STATE */
+    ts_tensor input;
+    int of; /* the weight whose value it begins with; -1: the number below, everywhere */
+    double begin;
+} slot;
+
+typedef struct step {
+    const train_wish *wish;
+    int64_t total_steps, warmup; /* of the learning rate */
+    int n_param, n_frozen, n_state;
+    int n_weight; /* parameters, then statistics that follow the batches: all that checkpoints call weights */
+    param *param; /* n_weight */
+    slot *state;
+    ts_tensor *sum;          /* of each parameter's gradient over batches */
+    int64_t trained, frozen; /* elements */
+    ts_plan *plan;
+    ts_tensor loss, rate;
+    ts_tensor *follow; /* what each statistic becomes */
+    ts_tensor last;    /* an input: this batch is the last one of an update; NULL: each is */
+    ts_tensor scale;   /* a state: what the loss is multiplied by before gradients are taken; NULL: nothing (scale.c) */
+} step;
+bool step_make(step *s, net *n, int64_t total_steps, int64_t warmup, const ts_options *o, ts_error *e);
+void step_free(step *s);
+/* Fills s->param and makes s->loss and s->follow functions of their inputs (params.c). */
+bool params_make(step *s, net *n, ts_error *e);
+/* Loss and statistics, which share their forward pass, made again by f. */
+typedef bool remaking(ts_graph *g, int n, const ts_tensor *t, const void *user, ts_tensor *out);
+bool step_remake(step *s, net *n, remaking *f, const void *user, ts_error *e);
+/* Mixed precision, as the wish has it (scale.c). The loss with narrow products; its gradients, which are taken of the
+ * scaled loss and have the scale taken out again; the states of the scale, given whether gradients were finite and
+ * whether the update is done. */
+bool precision_known(const train_wish *w, ts_error *e);
+bool precision_scaled(const train_wish *w); /* its loss has a scale */
+bool precision_narrow(step *s, net *n, ts_error *e);
+bool precision_grad(step *s, net *n, const ts_tensor *in, ts_tensor *grad, ts_error *e);
+void precision_states(step *s, net *n, ts_tensor fine, ts_tensor steps, ts_state *state, int *count);
+/* What a weight of the model has become: its trained value, or itself with trained factors, or itself. */
+ts_tensor param_trained(ts_graph *g, ts_tensor leaf, int n, const ts_given *weights);
+/* Values at the beginning: the model's, the head's, zeros for the optimizer. */
+bool step_begin(step *s, ts_error *e);
+bool step_load(step *s, const ts_tensors *weights, const ts_tensors *optimizer, ts_error *e);
+
+typedef struct step_result {
+    double loss, norm, lr; /* loss: the mean of all batches of the update so far */
+    double scale;          /* of the loss, that this step used; 0: none */
+    double *norms;         /* of each parameter, if asked for; n_param */
+    double *kernels;       /* seconds of each kernel, if asked for; n_kernel */
+    int n_kernel;
+} step_result;
+/* One batch, the `part`-th from 0 of update `number`, counted from 1; the last of wish->accumulate parts updates. After
+ * a number that is not finite the update is over, and nothing has changed. */
+bool step_run(step *s, const net *n, const ts_array *batch, int64_t number, int64_t part, step_result *r, ts_error *e);
+/* After a step that was not finite: it is gone through again, and its state stays as it is; see ts_plan_strays. */
+bool step_strays(step *s, ts_stray *nan, ts_stray *infinite, ts_error *e);
+/* All state as named tensors, n_weight weights, then n_state others: for checkpoints. The list is the caller's, free
+ * it; the values are borrowed until the step runs again. */
+ts_given *step_state(step *s, ts_error *e);
+ts_given *step_trained(step *s, ts_error *e); /* n_weight weights to be used: averages where they are kept; as above */
+/* The first of them that holds something else than numbers; NULL: none does. */
+const ts_given *step_bad(const ts_given *all, int n);
+/* What a step takes, for cJSON_Delete: "bytes" for weights, what the optimizer keeps, gradients and all other values,
+ * as planned; "alive_bytes" with the largest set of values that are alive at once instead; "recompute" and "notes" as
+ * in plan/1 (step_facts.c). NULL: *e says why. */
+cJSON *step_facts(const step *s, ts_error *e);
+/* What a rule of "recompute" saves and costs, in a line. */
+void step_saving(const cJSON *saving, char *out, size_t n);
+#endif

@@ -1,0 +1,52 @@
+/* step_facts.c - what a step takes in memory, and what rules that compute values again save of it. */
+#include "bench/failure.h"
+#include "train/step.h"
+
+#include <stdio.h>
+
+static double bytes_of(ts_tensor t)
+{
+    double n = ts_dtype_bytes(ts_type(t));
+    for (int i = 0; i < ts_rank(t); i++)
+        n *= (double)ts_shape(t)[i];
+    return n;
+}
+
+static double state_bytes(const step *s) /* inputs that the step rewrites */
+{
+    double n = 0;
+    for (int i = 0; i < s->n_weight; i++)
+        n += bytes_of(s->param[i].input) + (s->last && i < s->n_param ? bytes_of(s->sum[i]) : 0);
+    for (int i = 0; i < s->n_state; i++)
+        n += bytes_of(s->state[i].input);
+    return n;
+}
+
+cJSON *step_facts(const step *s, ts_error *e)
+{
+    static const char *const lists[] = {"recompute", "notes"};
+    char *text = ts_plan_json(s->plan, e);
+    cJSON *plan = text ? js_parse(text, "the plan", e) : NULL, *facts = plan ? cJSON_CreateObject() : NULL;
+    if (facts) {
+        const double kept = js_get_number(plan, "memory/weights_bytes", 0) + state_bytes(s);
+        js_number(facts, "bytes", kept + js_get_number(plan, "memory/arena_bytes", 0));
+        js_number(facts, "alive_bytes", kept + js_get_number(plan, "memory/lower_bound_bytes", 0));
+    }
+    for (int i = 0; facts && i < 2; i++)
+        cJSON_AddItemToObject(facts, lists[i],
+                              js_get(plan, lists[i]) ? cJSON_Duplicate(js_get(plan, lists[i]), true)
+                                                     : cJSON_CreateArray());
+    cJSON_Delete(plan), ts_free(text);
+    return facts;
+}
+
+void step_saving(const cJSON *saving, char *out, size_t n)
+{
+    snprintf(
+        out, n,
+        "rule \"%s\": %.1f MiB less at once; %.1f MiB in %.0f values are not kept, %.3g GFLOP computed again, %.3g %% "
+        "of a step",
+        js_get_text(saving, "rule"), js_get_number(saving, "saved_bytes", 0) / 1048576,
+        js_get_number(saving, "forgone_bytes", 0) / 1048576, js_get_number(saving, "values", 0),
+        js_get_number(saving, "flops", 0) / 1e9, 100 * js_get_number(saving, "share", 0));
+}

@@ -1,0 +1,189 @@
+#include "train/timed.h"
+
+#include "bench/failure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SCHEDULE = 1000 }; /* steps that the run would have: its first one is timed again and again */
+
+/* ---- inputs that text cannot fill ---- */
+enum { MOST_DIMS = 64 };
+
+/* The dimensions that --dim names, and the one that walks the examples; the words are the caller's to free. */
+static int list_dims(const train_wish *w, const ts_port *first, char *own, const char **all, char batch[300])
+{
+    int n = 0;
+    bool named = false;
+    const bool open = first->rank > 0 && first->dim[0] < 0 && first->symbol[0];
+    for (char *line; own && n < MOST_DIMS - 1 && (line = strsep(&own, "\n"));)
+        if (*line) {
+            named = named || (open && wish_names(line, first->symbol[0]));
+            all[n++] = line;
+        }
+    if (open && !named) {
+        snprintf(batch, 300, "%.256s=%lld", first->symbol[0], (long long)w->batch);
+        all[n++] = batch;
+    }
+    return n;
+}
+
+static bool bind_batch(const train_wish *w, ts_model *m, ts_error *e)
+{
+    ts_port first = {.name = ""};
+    const char *all[MOST_DIMS];
+    char batch[300], *own = w->dims ? strdup(w->dims) : NULL;
+    if (w->dims && !own)
+        return bench_fail(e, TS_MEMORY, "no memory for a batch");
+    ts_model_input(m, 0, &first);
+    const bool good = ts_model_bind(m, list_dims(w, &first, own, all, batch), all, NULL, e);
+    free(own);
+    return good;
+}
+
+/* Arrays of a batch as the model takes them, not filled yet. */
+static bool make_arrays(timed_step *t, ts_model *m, ts_error *e)
+{
+    const train_wish *w = &t->wish;
+    data *d = &t->data;
+    ts_port p;
+    bool good = bind_batch(w, m, e);
+    if (good && ts_model_inputs(m) > MOST_ARRAYS)
+        good = bench_fail(e, TS_UNSUPPORTED, "the model has %d inputs, at most %d can be drawn", ts_model_inputs(m),
+                          MOST_ARRAYS);
+    for (int i = 0; good && ts_model_input(m, i, &p); i++) {
+        if (p.rank > 0)
+            p.dim[0] = w->batch;
+        good = ts_array_make(&d->array[i], p.dtype, p.rank, p.dim, e) &&
+               ((d->name[i] = strdup(p.name)) || bench_fail(e, TS_MEMORY, "no memory for a batch"));
+        d->n_array++;
+    }
+    d->n = w->batch;
+    return good;
+}
+
+/* A model over text takes integers [batch, sequence]. */
+static bool takes_text(ts_model *m)
+{
+    ts_port p;
+    for (int i = 0; ts_model_input(m, i, &p); i++)
+        if (p.rank == 2 && (p.dtype == TS_I64 || p.dtype == TS_I32))
+            return true;
+    return false;
+}
+
+static bool is_of_arrays(const train_wish *w, ts_error *e)
+{
+    if (strcmp(w->task, "classify") == 0 || strcmp(w->task, "regress") == 0)
+        return true;
+    bench_fail(e, TS_USAGE, "--task %s is for texts, and the model takes none", w->task);
+    return bench_hint(e, "--task classify and --task regress are for arrays");
+}
+
+bool timed_open(timed_step *t, const cJSON *wish, const char *model, ts_error *e)
+{
+    train_wish *w = &t->wish;
+    wish_init(w);
+    if (!wish_read(w, wish, "the step to be timed", e))
+        return false;
+    wish_set_text(&w->model, model);
+    ts_model *m = ts_model_open(model, e);
+    bool good = m != NULL;
+    if (good && !takes_text(m)) {
+        wish_set_text(&w->data, "drawn=drawn.npy"); /* a run of it would be on arrays */
+        good = is_of_arrays(w, e) && make_arrays(t, m, e);
+    }
+    ts_model_free(m);
+    return good && net_make(&t->net, w, &t->data, w->batch, w->labels ? w->labels : 2, e);
+}
+
+/* ---- a batch that nobody wrote ---- */
+/* n numbers from 0 up to `below`, where that is not known 0 and 1. */
+static int32_t *drawn(int64_t n, int64_t below, uint64_t seed, ts_error *e)
+{
+    ts_array a = {0};
+    int32_t *out = NULL;
+    if (ts_array_make(&a, TS_I32, 1, &n, e) && (out = calloc((size_t)n + 1, sizeof *out))) {
+        ts_array_random(&a, seed, below > 0 ? below : 2);
+        for (int64_t i = 0; i < n; i++)
+            out[i] = ((const int32_t *)a.data)[i];
+    }
+    ts_array_free(&a);
+    return out;
+}
+
+/* `rows` texts of full length: no work is left out because of padding. */
+static bool draw_texts(tokens *out, int64_t rows, int64_t length, const net *n, uint64_t seed, ts_error *e)
+{
+    out->at = calloc((size_t)rows + 1, sizeof *out->at);
+    out->id = drawn(rows * length, n->vocabulary, seed, e);
+    for (int64_t i = 0; out->at && i <= rows; i++)
+        out->at[i] = i * length;
+    return (out->at && out->id) || e->code || bench_fail(e, TS_MEMORY, "no memory for a batch");
+}
+
+static bool draw_data(timed_step *t, uint64_t seed, ts_error *e)
+{
+    const net *n = &t->net;
+    data *d = &t->data;
+    /* a stream's row is a token longer, its last one being a label only */
+    const int64_t length = n->stream ? n->length + 1 : n->length;
+    int32_t *label = drawn(n->batch, n->classes, seed + 1, e);
+    d->label = calloc((size_t)n->batch, sizeof *d->label);
+    for (int64_t i = 0; label && d->label && i < n->batch; i++)
+        d->label[i] = label[i];
+    free(label);
+    if (!d->label)
+        return e->code || bench_fail(e, TS_MEMORY, "no memory for a batch");
+    d->n = n->batch;
+    for (int i = 0; i < d->n_array; i++)
+        ts_array_random(&d->array[i], seed + 2 + (uint64_t)i, n->feed[i].port.below);
+    if (d->n_array)
+        return true;
+    return draw_texts(&d->text, n->batch, length, n, seed + 2, e) &&
+           (n->rows == n->batch || draw_texts(&d->second, n->batch, length, n, seed + 3, e));
+}
+
+bool timed_draw(timed_step *t, uint64_t seed, ts_error *e)
+{
+    const net *n = &t->net;
+    int64_t *which = calloc((size_t)n->batch, sizeof *which);
+    bool good = which || bench_fail(e, TS_MEMORY, "no memory for a batch");
+    for (int64_t i = 0; good && i < n->batch; i++)
+        which[i] = n->stream ? i * (n->length + 1) : i;
+    good = good && draw_data(t, seed, e) && !e->code && net_arrays(n, &t->data, which, n->batch, t->batch, e);
+    free(which);
+    return good;
+}
+
+/* ---- the step ---- */
+bool timed_plan(timed_step *t, const ts_options *o, ts_error *e)
+{
+    return step_make(&t->step, &t->net, SCHEDULE, 0, o, e);
+}
+
+bool timed_begin(timed_step *t, ts_error *e)
+{
+    return step_begin(&t->step, e);
+}
+
+const char *const timed_output[TIMED_OUTPUTS] = {"loss", "grad_norm"};
+
+bool timed_run(timed_step *t, double out[TIMED_OUTPUTS], ts_error *e)
+{
+    step_result r = {0};
+    const bool good = step_run(&t->step, &t->net, t->batch, 1, 0, &r, e);
+    out[0] = r.loss, out[1] = r.norm;
+    return good;
+}
+
+void timed_close(timed_step *t)
+{
+    for (int i = 0; t->net.model && i < net_n_arrays(&t->net); i++)
+        ts_array_free(&t->batch[i]);
+    step_free(&t->step);
+    net_free(&t->net);
+    data_free(&t->data);
+    wish_free(&t->wish);
+}

@@ -1,0 +1,317 @@
+/* train.c - one step after the other: saving, judging, what becomes of numbers that are not finite, the end. */
+#include "bench/failure.h"
+#include "train/blame.h"
+#include "train/checkpoint.h"
+#include "train/misjudged.h"
+#include "train/program.h"
+#include "train/report.h"
+#include "train/train_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+static const double PROBE_AFTER = 2; /* seconds of training that make a second of probing worth it */
+
+enum { MOST_SKIPPED = 10 }; /* steps in a row */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- going on ---- */
+static void where_saved(const training *t, char out[200])
+{
+    if (t->saved >= 0)
+        snprintf(out, 200, "the last state that is saved is that after step %lld", (long long)t->saved);
+    else
+        snprintf(out, 200, "no state of the run is saved");
+}
+
+/* Finite gradients can make weights that are not: by a learning rate beyond all measure. */
+static bool not_saved(const training *t, const char *name, ts_error *e)
+{
+    char where[200];
+    where_saved(t, where);
+    bench_fail(e, TS_DIVERGED, "after step %lld \"%s\" is no longer finite: it is not saved", (long long)t->done, name);
+    return bench_hint(e, "%s; train anew with a smaller --lr or --weight-decay", where);
+}
+
+static bool save(training *t, ts_error *e)
+{
+    const int n_weight = t->step.n_weight, n_other = t->step.n_state;
+    if (t->saved == t->done)
+        return true;
+    ts_given *all = step_state(&t->step, e);
+    if (!all)
+        return false;
+    const checkpoint_set set = {n_weight, n_other, all, all + n_weight};
+    const ts_given *bad = step_bad(all, n_weight + n_other);
+    const bool good = bad ? not_saved(t, bad->name, e)
+                          : checkpoint_save(t->job->run, t->done, &set, t->wish->keep < 2 ? 2 : t->wish->keep, e);
+    free(all);
+    if (good) {
+        t->saved = t->done;
+        tell(t, &(train_news){.kind = NEWS_SAVED, .step = t->done, .steps = t->facts.steps});
+    }
+    return good;
+}
+
+static bool evaluate(training *t, ts_error *e)
+{
+    const int n = t->step.n_weight;
+    judge j = {0};
+    verdict v = {0};
+    if (!t->has_eval)
+        return true;
+    ts_given *all = step_trained(&t->step, e);
+    const bool good = all && judge_make(&j, t->wish, &t->eval, t->net.classes, n, all, e) &&
+                      judge_data(&j, &t->eval, true, &t->job->options, &v, e) &&
+                      misjudged_write(t->job->run, t->done, t->wish, &t->eval, t->net.classes, &v, e);
+    free(all);
+    judge_free(&j);
+    verdict_free(&v);
+    if (!good)
+        return false;
+    char warning[VERDICT_TEXT];
+    if (verdict_warns(&v, warning))
+        say(t, NEWS_WARNING, "step %lld: %s", (long long)t->done, warning);
+    cJSON *row = cJSON_CreateObject();
+    js_number(row, "step", (double)(t->done - 1));
+    js_number(row, "eval_loss", v.loss), js_number(row, "eval_accuracy", v.accuracy), js_number(row, "n", (double)v.n);
+    tell(t, &(train_news){.kind = NEWS_EVAL,
+                          .step = t->done,
+                          .steps = t->facts.steps,
+                          .eval_loss = v.loss,
+                          .accuracy = v.accuracy,
+                          .n = v.n});
+    return run_row(&t->folder, row, e);
+}
+
+static double memory_used(void)
+{
+    struct rusage u;
+    return getrusage(RUSAGE_SELF, &u) == 0 ? 1024.0 * (double)u.ru_maxrss : 0;
+}
+
+static bool log_step(training *t, const step_result *r, double seconds, bool skipped, ts_error *e)
+{
+    const int64_t rows = t->net.rows * t->wish->accumulate;
+    const double each_step = (double)(t->net.text ? rows * t->net.length : rows);
+    cJSON *row = cJSON_CreateObject();
+    js_number(row, "step", (double)(t->done - 1));
+    js_number(row, "epoch", (double)((t->done - 1) / t->facts.batch_steps));
+    js_number(row, "loss", r->loss), js_number(row, "grad_norm", r->norm), js_number(row, "lr", r->lr);
+    if (r->scale > 0)
+        js_number(row, "scale", r->scale);
+    js_number(row, "ms", 1e3 * seconds), js_number(row, "tokens_per_s", each_step / seconds);
+    js_number(row, "memory_bytes", memory_used());
+    if (skipped)
+        js_flag(row, "skipped", true);
+    if (!run_row(&t->folder, row, e))
+        return false;
+    const double each = (now() - t->begun) / (double)(t->done - t->begun_at);
+    tell(t, &(train_news){.kind = NEWS_STEP,
+                          .step = t->done,
+                          .steps = t->facts.steps,
+                          .loss = r->loss,
+                          .norm = r->norm,
+                          .lr = r->lr,
+                          .seconds = seconds,
+                          .tokens_per_s = each_step / seconds,
+                          .examples = !t->net.text,
+                          .left_s = each * (double)(t->facts.steps - t->done),
+                          .memory = memory_used()});
+    return true;
+}
+
+static bool write_norms(const training *t, const double *norms, ts_error *e)
+{
+    char *s = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&s, &n);
+    if (!f)
+        return bench_fail(e, TS_MEMORY, "no memory for the gradient norms");
+    for (int i = 0; i < t->step.n_param; i++)
+        fprintf(f, "%s\t%.12g\n", t->step.param[i].name, norms[i]);
+    bool good = fclose(f) == 0;
+    good = good && ts_file_write(t->wish->grad_norms, s, n, e);
+    free(s);
+    return good || bench_fail(e, TS_MEMORY, "no memory for the gradient norms");
+}
+
+static const char *in_words(double v, char out[32])
+{
+    snprintf(out, 32, "%g", v);
+    return isnan(v) ? "NaN" : out;
+}
+
+static void save_what_was(training *t, ts_error *e)
+{
+    ts_error aside = {0};
+    char where[200];
+    t->done--;
+    save(t, &aside);
+    where_saved(t, where);
+    bench_hint(e,
+               "%s; a smaller --lr or --clip may help, or pass over such batches: tessera train --resume %s --on-nan "
+               "skip",
+               where, t->job->run);
+}
+
+/* A gradient too large for f16 halves the scale of the loss: that is how the scale is found. */
+static bool overflows(const training *t, const step_result *r)
+{
+    if (!isfinite(r->loss) || isfinite(r->norm) || !(r->scale > 1))
+        return false;
+    say(t, NEWS_NOTE, "step %lld: a gradient overflows at loss scale %g: skipped, the scale is halved",
+        (long long)t->done, r->scale);
+    return true;
+}
+
+/* The step has left the weights as they were. */
+static bool diverged(training *t, const step_result *r, ts_error *e)
+{
+    char why[BLAME_TEXT] = "", loss_text[32], norm_text[32];
+    const char *loss = in_words(r->loss, loss_text), *norm = in_words(r->norm, norm_text);
+    if (t->skipped++ == 0 || t->skipped > MOST_SKIPPED)
+        blame(&t->step, &t->net, t->which, r->norms, why);
+    if (strcmp(t->wish->on_nan, "skip") == 0 && t->skipped <= MOST_SKIPPED) {
+        say(t, NEWS_WARNING, "step %lld: loss %s, gradient norm %s: skipped%s", (long long)t->done, loss, norm, why);
+        return true;
+    }
+    bench_fail(e, TS_DIVERGED, "step %lld: the loss is %s and the gradient norm %s%s%s", (long long)t->done, loss, norm,
+               why, t->skipped > MOST_SKIPPED ? "; so were the ten steps before" : "");
+    save_what_was(t, e);
+    return false;
+}
+
+static bool all_finite(const step_result *r)
+{
+    return isfinite(r->loss) && isfinite(r->norm);
+}
+
+/* The part-th batch of the update after t->done. */
+static bool one_batch(training *t, int64_t part, step_result *r, ts_error *e)
+{
+    const net *n = &t->net;
+    const bool good = order_batch(&t->order, t->done * t->wish->accumulate + part, t->which, e) &&
+                      net_arrays(n, &t->data, t->which, n->batch, t->batch, e) &&
+                      step_run(&t->step, n, t->batch, t->done + 1, part, r, e);
+    for (int i = 0; i < net_n_arrays(n); i++)
+        ts_array_free(&t->batch[i]);
+    return good;
+}
+
+static bool one_step(training *t, double *norms, ts_error *e)
+{
+    double *const kernels = breakdown_row(&t->breakdown, t->done - t->begun_at + 1);
+    step_result r = {.norms = norms, .kernels = kernels, .n_kernel = t->breakdown.n_kernel};
+    const double start = now();
+    bool good = true;
+    for (int64_t part = 0; good && part < t->wish->accumulate && all_finite(&r); part++)
+        good = one_batch(t, part, &r, e);
+    if (!good)
+        return false;
+    const bool bad = !all_finite(&r);
+    t->done++;
+    const double seconds = now() - start;
+    if (kernels && !bad)
+        breakdown_add(&t->breakdown, seconds);
+    if (!log_step(t, &r, seconds, bad, e) || (bad && !overflows(t, &r) && !diverged(t, &r, e)))
+        return false;
+    t->skipped = bad ? t->skipped : 0;
+    return t->done != 1 || !t->wish->grad_norms || write_norms(t, norms, e);
+}
+
+static bool due(int64_t done, int64_t every, int64_t otherwise)
+{
+    const int64_t n = every ? every : otherwise;
+    return n > 0 && done % n == 0;
+}
+
+static int train(training *t, ts_error *e)
+{
+    const net *n = &t->net;
+    double *norms = calloc((size_t)t->step.n_param + 1, sizeof *norms);
+    t->which = calloc((size_t)n->batch, sizeof *t->which);
+    t->batch = calloc((size_t)net_n_arrays(n), sizeof *t->batch);
+    bool good = ((norms && t->which && t->batch) || bench_fail(e, TS_MEMORY, "no memory for a batch")) &&
+                breakdown_make(&t->breakdown, t->step.plan, &t->job->options, e),
+         stopped = false;
+    t->begun = now(), t->begun_at = t->done;
+    while (good && !stopped && t->done < t->facts.steps) {
+        const train_wish *w = t->wish;
+        good = one_step(t, norms, e);
+        stopped = good && t->job->stop && *t->job->stop;
+        if (good && due(t->done, w->save_every, t->facts.batch_steps))
+            good = save(t, e);
+        if (good && !stopped && (due(t->done, w->eval_every, t->facts.batch_steps) || t->done == t->facts.steps))
+            good = evaluate(t, e);
+    }
+    good = good && save(t, e);
+    free(norms), free(t->which), free(t->batch);
+    return !good ? (int)e->code : stopped ? TRAIN_STOPPED : TS_OK;
+}
+
+/* Whatever is lacking now, the run is not lost. */
+static void tell_remedy(const training *t, ts_error *e)
+{
+    char where[200];
+    where_saved(t, where);
+    bench_hint(e, "%s; tessera train --resume %s %s", where, t->job->run,
+               t->saved >= 0 ? "goes on from there" : "begins it again");
+}
+
+/* The page, when nothing of the step is in memory any more: probing the machine takes some. */
+static int finish(training *t, int code, ts_error *e)
+{
+    const bool kept = code == TS_OK || code == TRAIN_STOPPED || code == TS_DIVERGED;
+    const bool probe = code == TS_OK && now() - t->begun > PROBE_AFTER;
+    ts_error aside = {0}, *own = code == TS_DIVERGED ? &aside : e;
+    if (!kept || !trains(t->job))
+        return code;
+    const bool good = breakdown_write(&t->breakdown, t->job->run, t->wish, t->wish->accumulate, probe, own) &&
+                      run_report(t->job->run, t->wish, &t->facts, own);
+    return good || code == TS_DIVERGED ? code : (int)e->code;
+}
+
+static bool emit(training *t, ts_error *e)
+{
+    const training_program p = {&t->net, &t->step, &t->data, &t->order, t->facts.steps};
+    return program_write(&p, t->job->emit, e);
+}
+
+int train_run(train_job *j, ts_error *e)
+{
+    training *t = calloc(1, sizeof *t);
+    if (!t)
+        return bench_fail(e, TS_MEMORY, "no memory"), TS_MEMORY;
+    t->job = j, t->wish = j->wish, t->saved = -1;
+    t->folder.lock = t->folder.metrics = -1;
+    int code = train_begin(t, e) ? TS_OK : (int)e->code;
+    if (code == TS_OK && j->emit)
+        code = emit(t, e) ? TS_OK : (int)e->code;
+    else if (code == TS_OK && j->planned)
+        code = j->planned(j->user, t->step.plan, e) ? TS_OK : (int)e->code;
+    else if (code == TS_OK && !j->dry)
+        code = train(t, e);
+    step_free(&t->step);
+    net_free(&t->net);
+    order_free(&t->order);
+    data_free(&t->data), data_free(&t->eval);
+    ts_tokenizer_free(t->tokenizer);
+    code = finish(t, code, e);
+    if (code == TS_FILES && t->began)
+        tell_remedy(t, e);
+    breakdown_free(&t->breakdown);
+    run_close(&t->folder);
+    free(t);
+    return code;
+}

@@ -1,0 +1,286 @@
+/* train_begin.c - from what was asked for to a step that can run: data, order, plan, the folder, the state to go on
+ * from. */
+#include "bench/failure.h"
+#include "train/checkpoint.h"
+#include "train/train_parts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- what is said on the way ---- */
+void tell(const training *t, const train_news *n)
+{
+    if (t->job->tell)
+        t->job->tell(t->job->user, n);
+}
+
+void say(const training *t, news_kind kind, const char *fmt, ...)
+{
+    char text[1200];
+    va_list list;
+    va_start(list, fmt);
+    vsnprintf(text, sizeof text, fmt, list);
+    va_end(list);
+    tell(t, &(train_news){.kind = kind, .text = text});
+}
+
+/* ---- data ---- */
+static void tell_cut(const training *t, const data *d, const char *what)
+{
+    if (d->cut)
+        say(t, NEWS_NOTE,
+            "%lld of %lld texts of the %s data are longer than %lld tokens and are cut, the first in line %lld",
+            (long long)d->cut, (long long)d->n, what, (long long)t->wish->length, (long long)d->cut_first);
+}
+
+/* A head of one class is right whatever comes, and its loss is 0. */
+static bool tells_apart(const training *t, ts_error *e)
+{
+    const train_wish *w = t->wish;
+    const bool headed = strcmp(w->task, "classify") == 0 && !w->loss && !(w->head && strcmp(w->head, "none") == 0);
+    if (!headed || t->facts.classes != 1)
+        return true;
+    bench_fail(e, TS_BAD_INPUT, "'%.*s' has one class, 0: there is nothing to learn", (int)strcspn(w->data, "\n"),
+               w->data);
+    return bench_hint(e, "give examples of others too, or say --labels 2 or more where these are to come");
+}
+
+static bool read_train(training *t, int64_t vocabulary, ts_error *e)
+{
+    const train_wish *w = t->wish;
+    if (!train_read_data(w, w->data, w->labels, t->tokenizer, vocabulary, &t->data, e))
+        return false;
+    t->facts.classes = w->labels ? w->labels : t->data.classes;
+    memcpy(t->facts.data, t->data.hash, sizeof t->facts.data);
+    tell_cut(t, &t->data, "training");
+    return tells_apart(t, e);
+}
+
+static bool read_eval(training *t, ts_error *e)
+{
+    const train_wish *w = t->wish;
+    if (!w->eval || !*w->eval)
+        return true;
+    t->has_eval = train_read_data(w, w->eval, t->facts.classes, t->tokenizer, t->net.vocabulary, &t->eval, e) &&
+                  train_check_tokens(w, &t->eval, w->eval, t->net.vocabulary, e);
+    if (t->has_eval)
+        tell_cut(t, &t->eval, "evaluation");
+    return t->has_eval;
+}
+
+static bool make_order(training *t, ts_error *e)
+{
+    const train_wish *w = t->wish;
+    const bool stream = t->net.stream;
+    if (!order_make(&t->order, stream ? t->data.n - w->length : t->data.n, w->batch, (uint64_t)w->seed, stream, e))
+        return false;
+    if (!w->order)
+        return true;
+    return order_read(&t->order, w->order, e) && ts_file_hash(w->order, t->facts.order, e);
+}
+
+/* How long the run is, and how the learning rate goes. */
+static void settle(training *t)
+{
+    train_wish *w = t->wish;
+    const int64_t epoch = order_epoch_steps(&t->order), all = t->order.given ? t->order.n_given : epoch * w->epochs;
+    t->facts.batch_steps = epoch < w->accumulate ? 1 : epoch / w->accumulate;
+    t->facts.steps = w->steps ? w->steps : all < w->accumulate ? 1 : all / w->accumulate;
+    t->facts.total_steps = w->total_steps ? w->total_steps : t->facts.steps;
+    t->facts.warmup = w->warmup >= 0 ? w->warmup : t->facts.total_steps / 10;
+}
+
+static void hash_model(training *t)
+{
+    char path[4096];
+    static const char *const in_folder[] = {"", "/model.onnx", "/graph.json"};
+    for (int i = 0; i < 3; i++) {
+        ts_error none = {0};
+        snprintf(path, sizeof path, "%s%s", t->wish->model, in_folder[i]);
+        if (ts_file_hash(path, t->facts.model, &none))
+            return;
+    }
+    *t->facts.model = 0; /* built in */
+}
+
+/* What the run is of: the model, that with the numbers beside it, and the tokens that the data became. */
+static bool identify(training *t, ts_error *e)
+{
+    const tokens *all = &t->data.text;
+    const int64_t n = !all->id ? 0 : t->net.stream ? t->data.n : all->at[t->data.n];
+    *t->facts.tokens = 0;
+    if (all->id)
+        ts_hash_bytes(all->id, (size_t)n * sizeof *all->id, t->facts.tokens);
+    hash_model(t);
+    return ts_model_hash(t->net.model, t->facts.numbers, e);
+}
+
+/* A step that has no batch is known before the first one. */
+static bool order_lasts(const training *t, ts_error *e)
+{
+    const int64_t need = t->facts.steps * t->wish->accumulate;
+    if (!t->order.given || need <= t->order.n_given)
+        return true;
+    bench_fail(e, TS_BAD_INPUT, "'%s' has %lld batches, and %lld steps take %lld", t->wish->order,
+               (long long)t->order.n_given, (long long)t->facts.steps, (long long)need);
+    return bench_hint(e, "give it more lines, or say fewer --steps");
+}
+
+/* ---- beginning ---- */
+static bool same_files(const run_facts *began, const run_facts *is, const char *run, ts_error *e)
+{
+    const bool renumbered = *began->numbers && strcmp(began->numbers, is->numbers) != 0,
+               retold = *began->tokens && strcmp(began->tokens, is->tokens) != 0;
+    const char *what = strcmp(began->model, is->model) != 0   ? "the model's file"
+                       : renumbered                           ? "the file of numbers beside the model"
+                       : strcmp(began->data, is->data) != 0   ? "the training data"
+                       : strcmp(began->order, is->order) != 0 ? "the order"
+                       : retold                               ? "the tokenizer"
+                                                              : NULL;
+    if (!what)
+        return true;
+    bench_fail(e, TS_BAD_INPUT, "%s is not the one that the run in '%s' began with", what, run);
+    return bench_hint(e, "put the old one back, or train anew in another folder with -o");
+}
+
+static bool load_state(training *t, ts_error *e)
+{
+    checkpoint c = {0};
+    bool found;
+    if (!checkpoint_load(t->job->run, &c, &found, e))
+        return false;
+    if (!found)
+        return step_begin(&t->step, e);
+    if (*c.note)
+        say(t, NEWS_WARNING, "%s", c.note);
+    const bool good = step_load(&t->step, c.weights, c.optimizer, e) || bench_hint(e, "in %s", c.path);
+    t->done = t->saved = c.step;
+    checkpoint_free(&c);
+    return good;
+}
+
+/* Of a run that goes on just as it began: for something else than training. */
+static bool asks(const train_job *j)
+{
+    return j->emit || j->planned;
+}
+
+bool trains(const train_job *j)
+{
+    return !j->dry && !asks(j);
+}
+
+/* A folder that holds a run is locked at once; a new one is made when all else is known to be right. */
+static bool open_run(training *t, run_facts *began, bool *goes_on, ts_error *e)
+{
+    train_job *j = t->job;
+    train_wish old;
+    *goes_on = false;
+    if (!j->resume)
+        return run_is_new(j->run, e);
+    ts_error none = {0};
+    wish_init(&old);
+    char note[RUN_NOTE] = "";
+    bool good = !trains(j) || run_is_new(j->run, &none) || run_lock(&t->folder, j->run, false, e);
+    good = good && run_read(j->run, &old, began, goes_on, note, e);
+    if (*note)
+        say(t, NEWS_WARNING, "%s", note);
+    if (good && !*goes_on && !t->wish->model) {
+        good = bench_fail(e, TS_USAGE, "'%s' holds no run to go on with", j->run);
+        bench_hint(e, "tessera train MODEL --data FILE -o %s begins one", j->run);
+    }
+    if (good && *goes_on && t->wish->model)
+        good = wish_same(&old, t->wish, j->run, e);
+    else if (good && *goes_on) {
+        wish_free(t->wish);
+        *t->wish = old;
+        if (j->change)
+            j->change(j->user, t->wish);
+        if (asks(j))
+            wish_set_text(&t->wish->eval, NULL); /* judging is no part of the step */
+        return true;
+    }
+    wish_free(&old);
+    return good;
+}
+
+static bool tell_facts(const training *t, ts_error *e)
+{
+    cJSON *facts = step_facts(&t->step, e);
+    if (!facts)
+        return false;
+    const double takes = js_get_number(facts, "bytes", 0), needs = js_get_number(facts, "alive_bytes", 0);
+    const cJSON *one;
+    char line[400];
+    say(t, NEWS_NOTE,
+        "a step takes %.1f MiB for weights, gradients, optimizer and values, %.3f of what is alive at once",
+        takes / 1048576, takes / needs);
+    cJSON_ArrayForEach(one, js_get(facts, "recompute"))
+    {
+        step_saving(one, line, sizeof line);
+        say(t, NEWS_NOTE, "%s", line);
+    }
+    cJSON_ArrayForEach(one, js_get(facts, "notes")) say(t, NEWS_NOTE, "%s", one->valuestring);
+    tell(t, &(train_news){.kind = NEWS_FACTS, .facts = facts});
+    cJSON_Delete(facts);
+    return true;
+}
+
+static bool begin_folder(training *t, ts_error *e)
+{
+    return (t->folder.lock >= 0 || run_lock(&t->folder, t->job->run, true, e)) &&
+           run_write(&t->folder, t->wish, &t->facts, e);
+}
+
+static bool open_metrics(training *t, ts_error *e)
+{
+    int64_t damaged;
+    if (!run_metrics(&t->folder, t->done, &damaged, e))
+        return false;
+    if (damaged)
+        say(t, NEWS_WARNING, "%lld lines of '%s/metrics.jsonl' are damaged; they are in metrics.rolled-back.jsonl now",
+            (long long)damaged, t->job->run);
+    if (t->done >= t->facts.steps)
+        say(t, NEWS_NOTE, "the run is through: %lld steps of %lld are done; --steps %lld goes further",
+            (long long)t->done, (long long)t->facts.steps, (long long)(t->done + t->facts.batch_steps));
+    return true;
+}
+
+bool train_begin(training *t, ts_error *e)
+{
+    train_wish *w = t->wish;
+    run_facts began = {.classes = 0};
+    bool goes_on;
+    if (!open_run(t, &began, &goes_on, e))
+        return false;
+    if (!w->data)
+        return bench_fail(e, TS_USAGE, "train: --data is missing"),
+               bench_hint(e, "--data FILE.tsv has TEXT, a tab, LABEL on a line");
+    if (!goes_on && !wish_fits(w, e))
+        return false;
+    const bool stream = strcmp(w->task, "lm") == 0;
+    t->tokenizer = train_tokenizer(w, e);
+    if (e->code || (!stream && !read_train(t, 0, e)))
+        return false;
+    if (!net_make(&t->net, w, &t->data, w->batch, t->facts.classes, e) ||
+        (stream && !read_train(t, t->net.vocabulary, e)) ||
+        !train_check_tokens(w, &t->data, w->data, t->net.vocabulary, e) || !read_eval(t, e) || !make_order(t, e))
+        return false;
+    settle(t);
+    if (!identify(t, e) || (goes_on && !same_files(&began, &t->facts, t->job->run, e)) || !order_lasts(t, e))
+        return false;
+    t->net.wish = w;
+    if (!step_make(&t->step, &t->net, t->facts.total_steps, t->facts.warmup, &t->job->options, e) ||
+        (trains(t->job) && !begin_folder(t, e)))
+        return false;
+    t->began = trains(t->job);
+    say(t, NEWS_START, "%lld parameters trained, %lld frozen; %lld steps of %lld, %lld an epoch",
+        (long long)t->step.trained, (long long)t->step.frozen, (long long)t->facts.steps, (long long)w->batch,
+        (long long)t->facts.batch_steps);
+    if (!tell_facts(t, e))
+        return false;
+    if (!trains(t->job))
+        return true;
+    return ts_plan_build(t->step.plan, e) && load_state(t, e) && open_metrics(t, e);
+}

@@ -1,0 +1,36 @@
+/* train_parts.h - what the parts of training share. Private to train/train.c and train_begin.c. */
+#ifndef TRAIN_PARTS_H
+#define TRAIN_PARTS_H
+#include "train/breakdown.h"
+#include "train/order.h"
+#include "train/run_folder.h"
+#include "train/step.h"
+#include "train/train.h"
+
+typedef struct training {
+    train_job *job;
+    train_wish *wish;
+    run_folder folder;
+    run_facts facts;
+    ts_tokenizer *tokenizer;
+    data data, eval;
+    bool has_eval, began; /* began: there is a run to go on with */
+    order order;
+    net net;
+    step step;
+    int64_t done, saved; /* updates; saved: of the last checkpoint, -1: none */
+    int skipped;         /* in a row */
+    double begun;        /* of this process's first step */
+    int64_t begun_at;
+    breakdown breakdown;
+    ts_array *batch;
+    int64_t *which;
+} training;
+
+/* Reads, checks and plans all that a run is made of, and begins or goes on with its folder: the next step can run. A
+ * run that is refused leaves no folder. */
+bool train_begin(training *t, ts_error *e);
+bool trains(const train_job *j); /* else it is asked what training would do */
+void tell(const training *t, const train_news *n);
+void say(const training *t, news_kind kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+#endif

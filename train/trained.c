@@ -1,0 +1,141 @@
+/* trained.c - what is known of a run without training: its wish, tokenizer, data and weights. */
+#include "bench/failure.h"
+#include "train/checkpoint.h"
+#include "train/run_folder.h"
+#include "train/train.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static ts_tokenizer *open_tokenizer(const char *what, ts_error *e)
+{
+    ts_tokenizer *t = ts_tokenizer_open(what, e);
+    if (!t && !strstr(e->text, "hint: "))
+        bench_hint(e,
+                   "--tokenizer takes a vocab.txt, a tokenizer.json (WordPiece or byte-level BPE), or the word bytes");
+    return t;
+}
+
+ts_tokenizer *train_tokenizer(const train_wish *w, ts_error *e)
+{
+    static const char *const beside[] = {"tokenizer.json", "vocab.txt"};
+    char path[4200];
+    struct stat st;
+    if (!task_is_text(w))
+        return NULL;
+    if (w->tokenizer)
+        return open_tokenizer(w->tokenizer, e);
+    const bool built_in = stat(w->model, &st) != 0, folder = !built_in && S_ISDIR(st.st_mode);
+    const char *slash = strrchr(w->model, '/');
+    const int n = folder ? (int)strlen(w->model) : slash ? (int)(slash - w->model) : 1;
+    for (int i = 0; i < 2 && !built_in; i++) { /* that one lies nowhere */
+        snprintf(path, sizeof path, "%.*s/%s", n, folder || slash ? w->model : ".", beside[i]);
+        if (stat(path, &st) == 0)
+            return open_tokenizer(path, e);
+    }
+    return strcmp(w->task, "lm") == 0 ? ts_tokenizer_open("bytes", e) : NULL;
+}
+
+static bool check_tokens(const tokens *t, const data *d, const char *file, int64_t vocabulary, ts_error *e)
+{
+    for (int64_t i = 0; i < d->n; i++)
+        for (int64_t k = t->at[i]; k < t->at[i + 1]; k++)
+            if (t->id[k] >= vocabulary) {
+                bench_fail(e, TS_BAD_INPUT, "%s:%lld: token %d, the model has %lld", file, (long long)i + 1, t->id[k],
+                           (long long)vocabulary);
+                return bench_hint(e, "--tokenizer must name the one that the model was trained with");
+            }
+    return true;
+}
+
+/* What a model that takes texts is given must be texts, and arrays else. */
+static bool same_kind(const train_wish *w, const char *files, ts_error *e)
+{
+    const bool arrays = data_is_arrays(files);
+    if (arrays == !task_is_text(w))
+        return true;
+    bench_fail(e, TS_USAGE, "'%.*s' is %s, and the training data is %s", (int)strcspn(files, "\n"), files,
+               arrays ? "an array" : "no array", arrays ? "text" : "arrays");
+    return bench_hint(e, arrays ? "give a .tsv, .jsonl or text" : "give arrays as NAME=FILE.npy");
+}
+
+bool train_read_data(const train_wish *w, const char *files, int64_t classes, const ts_tokenizer *t, int64_t vocabulary,
+                     data *out, ts_error *e)
+{
+    const data_want want = {.files = files,
+                            .label = w->loss ? LABEL_NONE : task_label(w->task),
+                            .classes = classes,
+                            .stream = strcmp(w->task, "lm") == 0,
+                            .vocabulary = vocabulary,
+                            .length = w->length,
+                            .tokenizer = t};
+    return same_kind(w, files, e) && data_read(&want, out, e);
+}
+
+bool train_check_tokens(const train_wish *w, const data *d, const char *files, int64_t vocabulary, ts_error *e)
+{
+    char file[4096];
+    snprintf(file, sizeof file, "%.*s", (int)strcspn(files, "\n"), files);
+    if (!vocabulary || !d->text.at || strcmp(w->task, "lm") == 0)
+        return true;
+    return check_tokens(&d->text, d, file, vocabulary, e) &&
+           (strcmp(w->task, "pairs") != 0 || check_tokens(&d->second, d, file, vocabulary, e));
+}
+
+void run_weights_free(run_weights *w)
+{
+    for (int i = 0; i < w->n; i++) {
+        free((char *)(uintptr_t)w->all[i].name);
+        ts_array_free(&w->all[i].value);
+    }
+    free(w->all);
+    wish_free(&w->wish);
+    *w = (run_weights){0};
+}
+
+/* What was trained, or its average where one was kept. */
+static bool get_weight(const checkpoint *c, bool averaged, const char *name, ts_array *out, ts_error *e)
+{
+    char label[4200];
+    snprintf(label, sizeof label, "%s.average", name);
+    bool kept = false; /* statistics have none */
+    for (int i = 0; averaged && i < ts_tensors_count(c->optimizer) && !kept; i++)
+        kept = strcmp(ts_tensors_name(c->optimizer, i), label) == 0;
+    return kept ? ts_tensors_get(c->optimizer, label, out, e) : ts_tensors_get(c->weights, name, out, e);
+}
+
+bool run_weights_read(const char *run, run_weights *out, ts_error *e)
+{
+    checkpoint c = {0};
+    run_facts facts = {.classes = 0};
+    bool found;
+    *out = (run_weights){0};
+    wish_init(&out->wish);
+    char note[RUN_NOTE];
+    if (!run_read(run, &out->wish, &facts, &found, note, e))
+        return false;
+    if (!found || !out->wish.model) {
+        bench_fail(e, TS_FILES, "'%s' holds no run: there is no run.json", run);
+        return bench_hint(e, "tessera train MODEL --data FILE -o %s makes one", run);
+    }
+    out->classes = facts.classes;
+    if (!checkpoint_load(run, &c, &found, e))
+        return false;
+    if (!found) {
+        bench_fail(e, TS_FILES, "the run in '%s' has no checkpoint yet", run);
+        return bench_hint(e, "tessera train --resume %s goes on with it", run);
+    }
+    out->step = c.step;
+    snprintf(out->note, sizeof out->note, "%s", *c.note ? c.note : note);
+    bool good = (out->all = calloc((size_t)ts_tensors_count(c.weights) + 1, sizeof *out->all)) != NULL;
+    for (int i = 0; good && i < ts_tensors_count(c.weights); i++) {
+        const char *name = ts_tensors_name(c.weights, i);
+        good = get_weight(&c, out->wish.ema > 0, name, &out->all[i].value, e);
+        out->all[i].name = strdup(name);
+        out->n++;
+    }
+    checkpoint_free(&c);
+    return good || bench_fail(e, TS_MEMORY, "no memory for the weights");
+}
