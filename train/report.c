@@ -1,7 +1,7 @@
 #include "train/report.h"
 
 #include "bench/failure.h"
-#include "bench/report_parts.h"
+#include "bench/report/parts.h"
 #include "train/files.h"
 #include "train/report_parts.h"
 

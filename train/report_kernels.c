@@ -1,5 +1,5 @@
 /* Where the time of a step goes, kernel by kernel: the bench report's own sections on the step as its contestant. */
-#include "bench/report_parts.h"
+#include "bench/report/parts.h"
 #include "train/report_parts.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* report_parts.h - the sections of a run's report. Private to train/report*.c. */
 #ifndef TRAIN_REPORT_PARTS_H
 #define TRAIN_REPORT_PARTS_H
-#include "bench/report_chart.h"
+#include "bench/report/chart.h"
 #include "train/metrics.h"
 #include "train/run_folder.h"
 

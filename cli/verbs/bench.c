@@ -1,6 +1,6 @@
 /* bench.c - tessera bench: which of several schemas, or which runtime, is faster. */
 #include "bench/bench.h"
-#include "bench/report.h"
+#include "bench/report/report.h"
 #include "cli/fail.h"
 #include "cli/outfile.h"
 #include "cli/session.h"

@@ -1,6 +1,6 @@
 /* Facts as they stand in the results: objects flattened to "name: value", an unknown value with its reason, and what
  * differs between candidates that were measured in different environments. */
-#include "bench/report_parts.h"
+#include "bench/report/parts.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Why one schema is faster: fixed rules that look at the numbers and say one sentence each, or nothing. No rule
  * guesses: what is said is in the results, and where no rule speaks the report says that the numbers do not explain
  * it. A rule weighs as much as the time that it speaks of; the report shows the heaviest first. */
-#include "bench/report_parts.h"
+#include "bench/report/parts.h"
 
 #include <math.h>
 #include <stdlib.h>

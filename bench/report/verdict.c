@@ -1,7 +1,7 @@
 /* Section 1: which is better, and is it sure? Sentence, times as bars, the reasons in short, and a forest plot: one
  * row per comparison with its interval against the band that counts as equal, and below it the explained pair op by
  * op. */
-#include "bench/report_parts.h"
+#include "bench/report/parts.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
-#include "bench/report.h"
-#include "bench/report_parts.h"
+#include "bench/report/report.h"
+#include "bench/report/parts.h"
 
 typedef struct section {
     const char *id, *nav, *question, *lead;

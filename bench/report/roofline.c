@@ -1,7 +1,7 @@
 /* The roofline: how much arithmetic per byte a kernel does, how fast it does it, and what the machine allows at
  * most. All roofs are measured ones. One mark per kind of kernel and candidate, its area the time it takes; an arrow
  * leads from the slower candidate's mark to the faster one's. */
-#include "bench/report_parts.h"
+#include "bench/report/parts.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Section 8: what does each kernel do? For every kind its nest, trip counts, working sets and notes, per candidate,
  * folded. */
-#include "bench/report_parts.h"
+#include "bench/report/parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
-/* report_parts.h - the sections of a report, in order. Each writes its HTML, or writes nothing and returns one
+/* parts.h - the sections of a report, in order. Each writes its HTML, or writes nothing and returns one
  * sentence on what the results lack. Private to bench/report*.c. */
 #ifndef TS_REPORT_PARTS_H
 #define TS_REPORT_PARTS_H
-#include "bench/report_chart.h"
-#include "bench/report_data.h"
-#include "bench/report_page.h"
+#include "bench/report/chart.h"
+#include "bench/report/data.h"
+#include "bench/report/page.h"
 
 typedef const char *part_writer(page *p, const report *r);
 part_writer part_verdict, part_trust, part_where, part_why, part_time, part_memory, part_latency, part_kernels,

@@ -1,5 +1,5 @@
 /* Every sample of every launch beside its canary, so that a busy neighbour is seen in both. */
-#include "bench/report_parts.h"
+#include "bench/report/parts.h"
 #include "bench/stats.h"
 
 enum { WIDTH = 980, NAME_COLUMN = 150, ROW_HEIGHT = 92, MAX_DOTS = 3000, MAX_LAUNCHES = 12 };

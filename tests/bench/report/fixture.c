@@ -1,4 +1,4 @@
-#include "tests/bench/report_fixture.h"
+#include "tests/bench/report/fixture.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "bench/report_chart.h"
+#include "bench/report/chart.h"
 
 #include <math.h>
 #include <string.h>

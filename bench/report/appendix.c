@@ -1,5 +1,5 @@
 /* Section 9: how was this made, and what do the words mean? */
-#include "bench/report_parts.h"
+#include "bench/report/parts.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The look of the report. Light, dark and print differ in the variables only. The pair k0 and k1 (blue, vermilion)
  * keeps apart under the common forms of colour blindness, and every mark has a shape as well; o0 ... o7 fill the ops
  * of stacked bars. */
-#include "bench/report_parts.h"
+#include "bench/report/parts.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The short forms of results: Markdown to paste into an issue or a chat, and CSV for spreadsheets. Names are hostile
  * here, too: in Markdown they are code spans, in CSV they cannot start a formula. */
-#include "bench/report.h"
-#include "bench/report_parts.h"
+#include "bench/report/report.h"
+#include "bench/report/parts.h"
 
 #include <math.h>
 #include <stdlib.h>

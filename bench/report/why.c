@@ -1,6 +1,6 @@
 /* Section 4: why? Reasons, the two nests side by side with what differs marked, and whether each rule's tiles fit
  * the caches. */
-#include "bench/report_parts.h"
+#include "bench/report/parts.h"
 
 #include <math.h>
 #include <stdlib.h>

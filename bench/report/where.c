@@ -1,6 +1,6 @@
 /* Section 3: where did the difference come from? A waterfall from the slow candidate's time to the fast one's, and
  * the kernels in the order of what they contribute, with the running total. */
-#include "bench/report_parts.h"
+#include "bench/report/parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
-/* report_chart.h - what the charts of a report share: scales, frames with a text alternative, and the marks of
+/* chart.h - what the charts of a report share: scales, frames with a text alternative, and the marks of
  * contestants. A mark is a colour and a shape of equal area, so that nothing depends on seeing colours. Colours are
  * CSS classes (k0 ... k5, kp for peers) and follow light, dark and print. Coordinates are clamped: no value of the
  * results can break a chart. */
 #ifndef TS_REPORT_CHART_H
 #define TS_REPORT_CHART_H
-#include "bench/report_data.h"
-#include "bench/report_page.h"
+#include "bench/report/data.h"
+#include "bench/report/page.h"
 
 typedef struct axis {
     double lo, hi;   /* values; lo < hi, and 0 < lo when log */

@@ -1,5 +1,5 @@
 /* Section 7: how much does one pass vary? The part of passes that are done within a time, and percentiles. */
-#include "bench/report_parts.h"
+#include "bench/report/parts.h"
 #include "bench/stats.h"
 
 #include <math.h>

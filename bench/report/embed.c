@@ -1,6 +1,6 @@
 /* The results inside the page: the page is the data. Digit for digit as they came, unless that would burst the
  * budget of 1.5 MB for the page; then the bulkiest lists go first, and "x-left-out" says which. */
-#include "bench/report_parts.h"
+#include "bench/report/parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-#include "bench/report_data.h"
+#include "bench/report/data.h"
 #include "bench/failure.h"
-#include "bench/report_page.h"
+#include "bench/report/page.h"
 #include "bench/stats.h"
 
 #include <math.h>

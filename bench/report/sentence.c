@@ -1,5 +1,5 @@
 /* Verdicts as sentences, for people who have not read how comparing works. The same words go to HTML and Markdown. */
-#include "bench/report_parts.h"
+#include "bench/report/parts.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Twelve layers are one thing twelve times: kernels whose names differ only in numbers standing alone (layer.0.query,
  * layer.1.query) and that have the same op and flops are one kind. It is by kinds that candidates are compared. */
-#include "bench/report_data.h"
+#include "bench/report/data.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* report_fixture.h - made-up but plausible results/1 documents, the same bits on every machine. */
+/* fixture.h - made-up but plausible results/1 documents, the same bits on every machine. */
 #ifndef REPORT_FIXTURE_H
 #define REPORT_FIXTURE_H
 

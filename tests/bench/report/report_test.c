@@ -1,9 +1,9 @@
 /* The report of made-up results: every section, its budgets, its bytes, and what hostile names can do to it
  * (nothing). */
-#include "bench/report.h"
-#include "bench/report_page.h"
+#include "bench/report/report.h"
+#include "bench/report/page.h"
 #include "bench/utf8.h"
-#include "tests/bench/report_fixture.h"
+#include "tests/bench/report/fixture.h"
 #include "tests/check.h"
 
 #include <cjson/cJSON.h>

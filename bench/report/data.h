@@ -1,4 +1,4 @@
-/* report_data.h - a results/1 document as the report reads it.
+/* data.h - a results/1 document as the report reads it.
  * Every field but the candidates' names may be missing: a missing number is NAN, a missing text "", a missing list
  * has n 0, so the sections need no other case. Times are nanoseconds, sizes bytes, shares 1 = 100 %. All texts are
  * foreign. Everything points into the report's JSON tree or its own memory and dies with report_free. */

@@ -1,4 +1,4 @@
-#include "bench/report_page.h"
+#include "bench/report/page.h"
 #include "bench/utf8.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* report_page.h - the growing text of a report, and the only door through which foreign text enters it. Names come
+/* page.h - the growing text of a report, and the only door through which foreign text enters it. Names come
  * from model and schema files and are hostile until escaped: page_add takes our own text and numbers only,
  * everything else goes through page_text, page_clip or page_code (HTML) or page_embed (JSON inside a script
  * element). The text belongs to whoever made the page; page_free or page_take ends it. Running out of memory aborts. */

@@ -1,5 +1,5 @@
 /* Section 2: can I trust it? A checklist of fixed rules with their findings; then every sample and the environment. */
-#include "bench/report_parts.h"
+#include "bench/report/parts.h"
 #include "bench/stats.h"
 
 #include <math.h>
