@@ -1,11 +1,11 @@
 /* show.c - tessera show: a model as a tree, as JSON, as its hash, or as the text of one stage. */
 #include "cli/columns.h"
-#include "cli/dot.h"
+#include "cli/draw/dot.h"
 #include "cli/fail.h"
 #include "cli/outfile.h"
 #include "cli/outline.h"
 #include "cli/session.h"
-#include "cli/tree.h"
+#include "cli/draw/tree.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * so that the test says the same on every machine. Operations are not compiled to count; passes over graphs are.
  *
  * ctest: counts */
-#include "cli/dot.h"
-#include "cli/tree.h"
+#include "cli/draw/dot.h"
+#include "cli/draw/tree.h"
 #include "import/model.h"
 #include "schedule/plan.h"
 #include "tests/check.h"

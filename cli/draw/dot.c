@@ -1,6 +1,6 @@
-#include "cli/dot.h"
+#include "cli/draw/dot.h"
 
-#include "cli/boxes.h"
+#include "cli/draw/boxes.h"
 #include "cli/console.h"
 #include "cli/fail.h"
 #include "cli/list.h"

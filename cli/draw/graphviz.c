@@ -1,5 +1,5 @@
 /* graphviz.c - drawing is Graphviz' business: its program `dot` is run on a file of ours. */
-#include "cli/dot.h"
+#include "cli/draw/dot.h"
 #include "cli/fail.h"
 #include "cli/outfile.h"
 

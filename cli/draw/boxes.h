@@ -3,8 +3,8 @@
  * are its only readers stand in its box. */
 #ifndef TS_BOXES_H
 #define TS_BOXES_H
-#include "cli/dot.h"
-#include "cli/tree.h"
+#include "cli/draw/dot.h"
+#include "cli/draw/tree.h"
 
 typedef struct boxes {
     int n;

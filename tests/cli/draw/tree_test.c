@@ -1,4 +1,4 @@
-#include "cli/tree.h"
+#include "cli/draw/tree.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

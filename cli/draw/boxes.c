@@ -1,6 +1,6 @@
 /* boxes.c - folding the nodes of a picture into boxes, in this order: recipes into their results, what weights alone
  * decide into nothing, cheap steps into what they follow, equal layers into the first, inputs of equal use into one. */
-#include "cli/boxes.h"
+#include "cli/draw/boxes.h"
 
 #include "cli/fail.h"
 #include "cli/list.h"

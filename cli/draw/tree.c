@@ -1,5 +1,5 @@
 /* tree.c - building, folding and printing the tree of names. */
-#include "cli/tree.h"
+#include "cli/draw/tree.h"
 
 #include "cli/columns.h"
 #include "cli/fail.h"

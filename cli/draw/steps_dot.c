@@ -2,7 +2,7 @@
  * Graphs inside a step (the body of a Loop, the branches of an If) are frames between a box that takes what the step
  * takes and one that has what it gives. */
 #include "cli/console.h"
-#include "cli/dot.h"
+#include "cli/draw/dot.h"
 #include "cli/fail.h"
 #include "cli/list.h"
 
