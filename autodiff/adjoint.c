@@ -2,7 +2,7 @@
  * sends. Where s is affine, i follows from p: the sum shrinks to the axes that s leaves free, and is a way of reading.
  * Where it is not (a loaded place), every i is asked whether it read p. */
 #include "autodiff/autodiff.h"
-#include "graph/linear.h"
+#include "graph/affine/linear.h"
 
 #include <string.h>
 

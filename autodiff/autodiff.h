@@ -3,7 +3,7 @@
  * depends on; adjoint.c: where its parts go; emit.c: as nodes). Nothing here knows an operation by its meaning. */
 #ifndef TS_AUTODIFF_H
 #define TS_AUTODIFF_H
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 
 /* The derivative of x by the load `by` (every part of x that is the same load), without simplifying reals beyond 0, 1
  * and -1. NULL with *e unset: it is 0. Folds count as constants. */

@@ -2,7 +2,7 @@
  * sum of w's size nor a gradient of it is formed. Where that can be done follows from definitions: a sum over one axis
  * of products of two loads, of which one is w, as it lies or transposed. A weight that is read otherwise gets the sum
  * in its place. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* chain.c - the reverse pass. From the outputs backwards, every node on a way to an input hands what it received on to
  * its operands. Nodes that depend on no input are never asked, so what is frozen costs nothing. */
 #include "autodiff/autodiff.h"
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <stdlib.h>
 #include <string.h>

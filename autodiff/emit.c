@@ -1,6 +1,6 @@
 /* emit.c - expressions as nodes: a named operation where one says the same, else a formula or an element. */
 #include "autodiff/autodiff.h"
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* factors.c - what stands between a gradient and an optimizer: factors of low rank in place of whole weights, and sums
  * of gradients over several batches. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <math.h>
 #include <stdio.h>

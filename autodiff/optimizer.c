@@ -1,6 +1,6 @@
 /* optimizer.c - recipes of optimizers become updates: of parameters, of their states, of averages. */
 #include "autodiff/optimizer.h"
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <ctype.h>
 #include <fnmatch.h>

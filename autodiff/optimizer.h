@@ -4,7 +4,7 @@
  * Numbers of no axes are computed in f64, whatever the parameter's dtype. */
 #ifndef TS_OPTIMIZER_H
 #define TS_OPTIMIZER_H
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 
 typedef struct recipe recipe; /* one parameter being given its formulas */
 

@@ -1,6 +1,6 @@
 /* schedule.c - learning rates as functions of the step: tensors like any other, so that a training step needs nothing
  * from outside to know its rate. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <stdio.h>
 #include <string.h>

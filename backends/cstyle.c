@@ -18,7 +18,7 @@ const char *c_value(dtype d, bool wide)
     return d == TS_F64 || wide ? "double" : "float";
 }
 
-/* How reals that C has no type for are read and written; numbers as in graph/small.c: bits of exponent and fraction,
+/* How reals that C has no type for are read and written; numbers as in graph/ir/small.c: bits of exponent and fraction,
  * bias, rule. */
 static const struct {
     dtype dtype;

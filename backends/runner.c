@@ -1,6 +1,6 @@
 /* runner.c - a model at whatever extents it is asked for: plans by the shapes of the inputs, made once. Where memory is
  * short, or there are many, the plans that were used longest ago go. A plan comes with the graph that it is about. */
-#include "graph/type.h"
+#include "graph/ir/type.h"
 
 #include <stdlib.h>
 #include <string.h>

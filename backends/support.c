@@ -3,7 +3,7 @@
  * built with each dtype in place of that of the values, planned for each target that runs plans, and offered to it.
  * What is resolved while a graph is built (a form) is there before any target sees it, for every dtype. */
 #include "backends/backend.h"
-#include "graph/problem.h"
+#include "graph/ir/problem.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* describe.c - a model as a JSON object of format model/1: its ports, and once it is bound its nodes, before that the
  * steps of the file. Numbers of nodes are those of the text form: n0, n1, ... */
-#include "graph/attr.h"
+#include "graph/ir/attr.h"
 #include "import/model.h"
 
 #include <stdlib.h>

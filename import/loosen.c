@@ -2,8 +2,8 @@
  * another extent. Where the steps come out the same but for numbers of shapes that follow it, as 24 in [2, 24, 128],
  * the steps are made to read these from the inputs, and the dimension is free. Where anything else differs, it is not.
  */
-#include "graph/attr.h"
-#include "graph/rule.h"
+#include "graph/ir/attr.h"
+#include "graph/ir/rule.h"
 #include "import/model.h"
 #include "import/names.h"
 

@@ -2,7 +2,7 @@
  * bound, its graph. Names, ports and links live as long as the model; graph and nodes until the next bind. */
 #ifndef TS_MODEL_H
 #define TS_MODEL_H
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 #include "import/reader.h"
 
 /* How the steps of a graph hang together. Values are numbered: inputs first, then what the file holds, then outputs of

@@ -4,7 +4,7 @@
  * model_file_free. */
 #ifndef TS_READER_H
 #define TS_READER_H
-#include "graph/op.h"
+#include "graph/ir/op.h"
 #include "import/external.h"
 #include "import/limits.h"
 

@@ -1,6 +1,6 @@
 /* restate.c - a graph that has no steps of a file, as steps of ONNX: what operations say of the way back. Weights are
  * filled. */
-#include "graph/back.h"
+#include "graph/onnx/restate.h"
 #include "import/model.h"
 #include "import/names.h"
 

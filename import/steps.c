@@ -1,5 +1,5 @@
 /* steps.c - what a file says before anything is made of it, as text: a step a line, graphs inside indented. */
-#include "graph/attr.h"
+#include "graph/ir/attr.h"
 #include "import/model.h"
 
 #include <string.h>

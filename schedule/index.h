@@ -5,7 +5,7 @@
  * space, which knows every variable's range. */
 #ifndef TS_INDEX_H
 #define TS_INDEX_H
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 
 enum { MAX_VAR = 256 };
 typedef struct lin lin;

@@ -1,6 +1,6 @@
 #include "schedule/live.h"
 
-#include "graph/span.h"
+#include "graph/affine/interval.h"
 #include "schedule/nest.h"
 
 #include <float.h>

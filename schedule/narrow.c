@@ -5,7 +5,7 @@
  *
  * Left whole: results; what scatters, walks and routines make; dimensions of which a box would leave out little (steps
  * that divide an extent are worth more); those along which a product's weights lie (they would lose their layout). */
-#include "graph/span.h"
+#include "graph/affine/interval.h"
 #include "schedule/fuse.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* plan.c - making a plan: its passes in order, and the check after each. */
 #include "schedule/plan.h"
-#include "graph/recognise.h"
+#include "graph/passes/recognise.h"
 #include "schedule/nest.h"
 #include "schedule/schema.h"
 

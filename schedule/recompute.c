@@ -5,7 +5,7 @@
  * leaves and from values that are kept, and its kernel comes right before the first that needs it. Copies are
  * materialised where their originals were, so that every sum is formed of the same expressions in the same order. */
 #include "schedule/recompute.h"
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <fnmatch.h>
 #include <limits.h>

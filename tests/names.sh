@@ -2,7 +2,7 @@
 # names.sh - nothing about an operation is known outside graph/ops, nothing about a target outside its folder.
 #   operations  a string "name" or "name attr=...", or the record op_name, anywhere else in the engine; in the command
 #               and the bench, whose words for people often are such names too, and where tokenizers are read, only where a string is compared with one
-#               or called. Scalar functions (graph/fn.c) share some names, and the leaves belong to the graph itself:
+#               or called. Scalar functions (graph/ir/fn.c) share some names, and the leaves belong to the graph itself:
 #               both may be named.
 #   targets     their word in graph, import or autodiff; a string "target" in schedule or another target's folder;
 #               compared elsewhere (a target of one letter, which is an axis too, only there); and no #if asks for one.
@@ -15,7 +15,7 @@ records() {
 }
 ops=$(records graph/ops/*.c)
 leaves=$(records graph/ops/leaf.c)
-fns=$(sed -n 's/^ *{"\([a-z_0-9]*\)", [0-9].*/\1/p' graph/fn.c)
+fns=$(sed -n 's/^ *{"\([a-z_0-9]*\)", [0-9].*/\1/p' graph/ir/fn.c)
 targets=$(ls -d backends/*/ 2>/dev/null | sed 's,backends/\(.*\)/,\1,')
 git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests' ':!graph/ops' ':!models' ':!train' | xargs awk -f tests/source.awk |
     awk -v ops="$ops" -v spared="$leaves $fns" -v targets="$targets" '

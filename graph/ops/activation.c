@@ -1,5 +1,5 @@
 /* activation.c - the non-linear functions between layers, element by element. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* arithmetic.c - the operations of school, element by element. Division of integers gives reals, as in numpy;
  * ONNX's Div of integers drops the fraction and is trunc_divide here. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 static const char two[] = 
     "f32[2,3] f32[2,3]\nf32[2,8]! f32[8]!\nf64[4,1] f64[1,5]\ni32[2,3] i32[3]\nf32[2,3] f64[3]\nf32[2] i64[2]\n"

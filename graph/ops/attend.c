@@ -1,7 +1,7 @@
 /* attend.c - attention as ONNX has it since version 23: heads side by side or apart, few key heads for many query
  * heads, a cache, a cap on the scores, masks that may leave nothing to attend to. The plain case is the operation
  * `attention`. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* attention.c - scaled dot-product attention as a recipe, and the triangles that mask it. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <math.h>
 

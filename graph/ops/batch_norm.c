@@ -1,6 +1,6 @@
 /* batch_norm.c - normalisation by statistics of each channel: those that stand in the model, or, in training, those of
  * the batch, which the model's then follow. A model says which of both it was written with; a pass changes that. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* bitcast.c - the same bits read as another dtype: integers of one width are casts of each other, reals go through the
  * integer that their bits are. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 /* ---- helpers ---- */
 extern routine_code routine_bits;

@@ -1,5 +1,5 @@
 /* bits.c - integers as rows of bits. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

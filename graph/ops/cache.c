@@ -1,5 +1,5 @@
 /* cache.c - a stretch of new elements along one axis of a tensor that keeps its extents. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* cast.c - changing the dtype, and operations that change nothing. */
-#include "graph/rule.h"
-#include "graph/small.h"
+#include "graph/ir/rule.h"
+#include "graph/ir/small.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* causal_conv.c - a convolution along the last axis, a kernel for each channel, that reads what came before: the past
  * goes in front, and the last elements are the next call's past. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

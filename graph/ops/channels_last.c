@@ -1,6 +1,6 @@
 /* channels_last.c - convolution and pooling of [batch, space..., channel], weights [out, kernel..., in / group]: the
  * operations for channels in front, between transpositions that fusion turns into ways of reading. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* col2im.c - columns of blocks laid back into an image: what overlaps adds up. */
-#include "graph/window.h"
+#include "graph/ops/window.h"
 
 /* ---- helpers ---- */
 /* The window that took the blocks from the image; in: the image, out: how many blocks along each axis. */

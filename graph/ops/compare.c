@@ -1,5 +1,5 @@
 /* compare.c - comparisons, truth values, and choosing by them. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <math.h>
 

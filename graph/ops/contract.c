@@ -1,6 +1,6 @@
 /* contract.c - products summed over a shared axis: the matrix product in all of numpy's forms. */
-#include "graph/rule.h"
-#include "graph/strassen.h"
+#include "graph/ir/rule.h"
+#include "graph/ops/strassen.h"
 
 #include <string.h>
 

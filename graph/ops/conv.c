@@ -1,7 +1,7 @@
 /* conv.c - convolution over 1, 2 or 3 spatial axes, channels first: x[n, ic, space...] with w[oc, ic / group,
  * kernel...]. The bias is an addition of its own, which fusion brings back. */
-#include "graph/window.h"
-#include "graph/winograd.h"
+#include "graph/ops/window.h"
+#include "graph/ops/winograd.h"
 
 /* ---- ONNX ---- */
 static bool adapt_conv(const onnx_call *c, const node **out, err *e)

@@ -1,6 +1,6 @@
 /* conv_transpose.c - what a convolution does to its gradient: every element of x[n, ic, space...] adds a scaled copy of
  * w[ic, oc / group, kernel...] to the result, `strides` apart. */
-#include "graph/window.h"
+#include "graph/ops/window.h"
 
 #include <string.h>
 

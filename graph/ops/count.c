@@ -1,5 +1,5 @@
 /* count.c - values made of places alone: counting along an axis, and finding places. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* cumulate.c - what is carried along an axis: running totals, places of running extremes, linear recurrences. Scans of
  * one or two states. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* deform_conv.c - convolution whose kernel points are moved by offsets that an operand gives for every place of the
  * result: x is read between its elements, linearly, and outside there are zeros. */
-#include "graph/window.h"
+#include "graph/ops/window.h"
 
 #include <string.h>
 

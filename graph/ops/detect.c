@@ -1,5 +1,5 @@
 /* detect.c - which of many overlapping boxes to keep. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* determinant.c - determinants by elimination: at each step the row whose next element is the largest becomes the
  * pivot, is divided out of all rows, and takes no further part. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 enum { MOST = 128 }; /* each row is a step of the recipe */
 

@@ -1,7 +1,7 @@
 /* dropout.c - where a model leaves values out in training, and the same model with that done. A place is an operation
  * of the file, or whatever has a name; which elements stay is a pure function of seed, place and element (random.c), so
  * that a gradient, and a value computed again, meet the same ones. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

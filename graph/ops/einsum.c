@@ -1,6 +1,6 @@
 /* einsum.c - sums of products as Einstein wrote them: "ij,jk->ik". Letters may repeat, "..." stands for the axes that a
  * term does not name, and any number of operands is contracted from the left, two at a time. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <ctype.h>
 #include <stdio.h>

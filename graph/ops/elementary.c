@@ -1,5 +1,5 @@
 /* elementary.c - functions of one real value, and rounding. Integers become reals first, as in numpy. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 /* Ranges: any real value; values where the function is defined (!: with NaN, infinities, zeros of both signs). */
 static const char real[] = "f32[2,3]\nf32[16]!\nf64[3,1,2]\nf64[16]!\ni32[7]\ni64[]\nf32[0,3]\nf16[5]";

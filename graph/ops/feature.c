@@ -1,5 +1,5 @@
 /* feature.c - operators of ONNX's domain of older machine learning that are other operations in disguise. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

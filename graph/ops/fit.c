@@ -1,5 +1,5 @@
 /* fit.c - tensors brought to a wanted type. No operations of its own. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 const node *g_summed(graph *g, const node *a, int n, const int64_t *axes, bool keepdims)
 {

@@ -1,5 +1,5 @@
 /* flex_attention.c - attention whose scores and whose probabilities pass through graphs that the call carries. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* flow.c - branches and loops, gone while a graph is built: a condition that is known picks its branch, a loop whose
  * end is known comes out unrolled. A condition known only at run time picks between the results of both branches, or
  * holds the state of a loop that has ended. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* formula.c - operations spelled out in their call: what gradients, and people, write when no named operation fits.
  * Operands are a, b, c, ... in order. */
-#include "graph/linear.h"
-#include "graph/rule.h"
+#include "graph/affine/linear.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

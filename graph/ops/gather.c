@@ -1,6 +1,6 @@
 /* gather.c - reading where another tensor says. Negative places count from the end; places outside are refused
  * when met. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 /* ---- helpers ---- */
 static bool whole_places(const node *n, err *e)

@@ -1,6 +1,6 @@
 /* index.c - numpy's indexing: keys of integers, slices, lists of places and masks, read from and written to. */
-#include "graph/cut.h"
-#include "graph/rule.h"
+#include "graph/ops/cut.h"
+#include "graph/ir/rule.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* join.c - larger tensors out of smaller ones: concatenation, padding, repetition. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <math.h>
 #include <string.h>

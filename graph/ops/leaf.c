@@ -1,6 +1,6 @@
 /* leaf.c - what a graph starts from: inputs, weights and constants. They have a type but no definition; ONNX
  * operators whose result is known once shapes are (Constant, Shape, Size) become constants here. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 static bool constant_tensor(const onnx_call *c, const ts_array *a, const node **out, err *e)
 {

@@ -1,6 +1,6 @@
 /* likelihood.c - losses of classes: the negative logarithm of what was given to the right class. Labels stand without
  * the axis of classes, which is axis 1. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* linear_attention.c - attention whose past is one matrix for each head, s [key, value], rewritten at every step:
  * s = exp(decay) * s, then s += key x (beta * (value - key . s)), or s += key x value without a beta; the result of a
  * step is query . s. A step for each time, written out. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <math.h>
 #include <string.h>

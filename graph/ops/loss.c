@@ -1,5 +1,5 @@
 /* loss.c - what training makes small, as recipes: distances between what was computed and what was wanted. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <stdio.h>
 #include <string.h>

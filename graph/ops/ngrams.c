@@ -1,6 +1,6 @@
 /* ngrams.c - how often the given short sequences occur in longer ones, with up to some elements skipped between any two
  * of theirs. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

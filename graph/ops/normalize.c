@@ -1,6 +1,6 @@
 /* normalize.c - softmax and the normalisations, as recipes over reductions and arithmetic. Each stays visible as a
  * group, which a schema or a schedule may treat as one. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* norms.c - normalisations of older networks: by a norm, by neighbouring channels, by mean and variance of chosen axes,
  * and the softmax that gives everything to the largest. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 /* ---- helpers ---- */
 static const node *over(graph *g, const char *op_name, const node *x, const attr *axes)

@@ -1,5 +1,5 @@
 /* one_hot.c - tensors that are the same nearly everywhere: one value where the place says so, another elsewhere. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 /* ---- ONNX ---- */
 static bool adapt_one_hot(const onnx_call *c, const node **out, err *e)

@@ -1,5 +1,5 @@
 /* pool.c - the largest or the mean of every window of a channels-first tensor [batch, channel, space...]. */
-#include "graph/window.h"
+#include "graph/ops/window.h"
 
 /* ---- ONNX ---- */
 static bool pooled(const onnx_call *c, const char *op_name, const node **out, err *e)

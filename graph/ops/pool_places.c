@@ -1,6 +1,6 @@
 /* pool_places.c - where a pooled maximum came from, the way back, and windows that fold into a norm or back into an
  * image. */
-#include "graph/window.h"
+#include "graph/ops/window.h"
 
 #include <math.h>
 

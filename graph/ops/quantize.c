@@ -1,6 +1,6 @@
 /* quantize.c - reals as small integers, q = round(x / scale) + zero, and products of such integers in 32 bits. A scale
  * is one number, one for each element of an axis, or one for each block along an axis. */
-#include "graph/window.h"
+#include "graph/ops/window.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* random.c - random numbers from a seed: element i of a tensor is a pure function of seed and i, the same bits on every
  * back end, splitmix64 of seed * 0x9E3779B97F4A7C15 + i. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <math.h>
 #include <string.h>

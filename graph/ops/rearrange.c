@@ -1,5 +1,5 @@
 /* rearrange.c - elements in another order: between depth and space, and sequences turned around. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

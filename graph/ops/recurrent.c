@@ -3,7 +3,7 @@
  * x [time, batch, in], w [gates * hidden, in], r [gates * hidden, hidden], b [2 * gates * hidden] (of w, then of r),
  * h0 and c0 [batch, hidden], p [3 * hidden] (peepholes, of i o f), and last, where sequences end early, their lengths
  * [batch]: after its end a sequence keeps its state, and its outputs are 0. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <stdio.h>
 #include <string.h>

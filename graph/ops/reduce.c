@@ -1,6 +1,6 @@
 /* reduce.c - many elements to one along listed axes, or along all of them. Empty sums are 0, empty products 1,
  * empty means NaN; an empty maximum is a mistake, as in numpy. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <math.h>
 #include <string.h>

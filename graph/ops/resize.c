@@ -1,6 +1,6 @@
 /* resize.c - a tensor at other extents: every element of the result is a weighted mean of its neighbours. Places and
  * weights follow from extents alone, so they are tables, one pair for each axis that changes. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <math.h>
 #include <string.h>

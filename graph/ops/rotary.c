@@ -1,6 +1,6 @@
 /* rotary.c - rotary position embeddings: pairs of numbers of a head are turned by an angle that grows with their
  * place. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 /* ---- helpers ---- */
 /* Elements [start, start + size) of the last axis. */

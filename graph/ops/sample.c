@@ -1,5 +1,5 @@
 /* sample.c - reading a tensor [batch, channel, space...] at places between its elements: on a grid, and in boxes. */
-#include "graph/window.h"
+#include "graph/ops/window.h"
 
 #include <string.h>
 

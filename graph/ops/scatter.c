@@ -1,7 +1,7 @@
 /* scatter.c - writing where another tensor says: the opposites of gather.c, and their gradients. Updates meet in index
  * order: of several that are set at one place the last one stays. Negative places count from the end; places outside
  * are refused when met. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* signal.c - windows, Fourier transforms and mel scales. Complex numbers are pairs along the last axis. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <math.h>
 #include <string.h>

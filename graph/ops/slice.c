@@ -1,7 +1,7 @@
 /* slice.c - parts of a tensor: slices, splits and reversed axes. Ends do not appear: a slice says where it starts,
  * how it steps and how much it takes, which is the same for steps forwards and backwards. */
-#include "graph/cut.h"
-#include "graph/rule.h"
+#include "graph/ops/cut.h"
+#include "graph/ir/rule.h"
 
 #include <stdlib.h>
 #include <string.h>

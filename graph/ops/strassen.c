@@ -8,8 +8,8 @@
  * (B[p] . b) (Y[p] . y)', so that the same tables serve the products that are its gradients: y b' for a, a' y for b;
  * what is summed once for one product is there for another. Which rows and columns make a block is free: neighbouring
  * rows and runs of columns, so that what is read together lies together. */
-#include "graph/strassen.h"
-#include "graph/rule.h"
+#include "graph/ops/strassen.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* unique.c - the different elements of a tensor, or its different parts along an axis. How many there are is an
  * extent, so the operand's value has to be known while the graph is built. Every NaN counts as the same. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 /* ---- helpers ---- */
 extern routine_code routine_rows;

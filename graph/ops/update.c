@@ -1,6 +1,6 @@
 /* update.c - steps of optimizers as ONNX calls them: a rate, a number of updates, then all parameters, all gradients
  * and all states, one after the other; out come the new parameters and states in the same order. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <math.h>
 #include <stdio.h>

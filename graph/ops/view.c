@@ -1,6 +1,6 @@
 /* view.c - the same elements under other axes: reshape, transpose, broadcast and their relatives. Every definition
  * is one load, so that a scheduler can make it a way of reading instead of a copy. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 /* ---- calls, for recipes everywhere ---- */
 const node *g_reshape(graph *g, const node *a, int rank, const int64_t *shape)

@@ -5,8 +5,8 @@
  *
  * for each tile x and filter w, and channels are summed between the transforms: t * t products of matrices in place of
  * 9 * m * m. Both transforms of values are sums of neighbours; that of the weights is done once. */
-#include "graph/winograd.h"
-#include "graph/window.h"
+#include "graph/ops/winograd.h"
+#include "graph/ops/window.h"
 
 enum { MAX_TILE_SIDE = 4 };
 typedef struct winograd {

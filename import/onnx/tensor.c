@@ -1,5 +1,5 @@
 #include "import/onnx/tensor.h"
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 #include "import/onnx/scan.h"
 
 #include <stdio.h>

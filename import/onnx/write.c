@@ -1,7 +1,7 @@
 /* write.c - a network as an ONNX file. Messages point at the numbers where they lie and are streamed, so that a model
  * of any size takes little memory. Numbers stand in the file itself up to the two gigabytes that a message may have, in
  * a file beside it from there on. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 #include "import/onnx/body.h"
 #include "import/writer.h"
 

@@ -1,8 +1,8 @@
 /* The chain rule as a whole: what it costs, what stops it, what it refuses, and that gradients are tensors like any
  * other. */
 #include "autodiff/autodiff.h"
-#include "graph/problem.h"
-#include "graph/rule.h"
+#include "graph/ir/problem.h"
+#include "graph/ir/rule.h"
 #include "tests/autodiff/rows.h"
 #include "tests/check.h"
 

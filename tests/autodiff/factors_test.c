@@ -1,5 +1,5 @@
 /* Factors of low rank in place of a weight, and gradients summed over batches: by hand on small numbers. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 #include "tests/autodiff/rows.h"
 #include "tests/check.h"
 

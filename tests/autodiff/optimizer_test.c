@@ -1,6 +1,6 @@
 /* Fifty steps of every optimizer on a small problem against plain loops that say the same; clipping, rules, averages,
  * schedules; and that every recipe of the table is tested here. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 #include "tests/autodiff/rows.h"
 #include "tests/check.h"
 

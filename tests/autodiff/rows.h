@@ -2,7 +2,7 @@
  * interpreter, node by node. */
 #ifndef TS_TEST_ROWS_H
 #define TS_TEST_ROWS_H
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 
 enum { ROW_OPERANDS = 16 };
 typedef struct row { /* reals are f64 whatever the line says */

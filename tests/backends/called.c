@@ -1,5 +1,5 @@
 #include "tests/backends/called.h"
-#include "graph/type.h"
+#include "graph/ir/type.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* A place outside of its axis is an error of the run wherever places come from: given, known, counted, computed, or one
  * number that a plan writes into the kernel. Places inside come out alike on all targets. */
-#include "graph/type.h"
+#include "graph/ir/type.h"
 #include "tests/check.h"
 
 #include "tessera.h"

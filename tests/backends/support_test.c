@@ -2,7 +2,7 @@
  * the dtypes that its declaration leaves; forms are there too. */
 #include "tests/check.h"
 
-#include "graph/problem.h"
+#include "graph/ir/problem.h"
 
 #include <cjson/cJSON.h>
 #include <stdlib.h>

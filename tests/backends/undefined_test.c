@@ -1,6 +1,6 @@
 /* What the specification of ONNX leaves undefined (docs/operators.md) comes out alike: interpreted, compiled, with
  * operands known or not. */
-#include "graph/type.h"
+#include "graph/ir/type.h"
 #include "tests/backends/called.h"
 #include "tests/check.h"
 

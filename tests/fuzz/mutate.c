@@ -1,5 +1,5 @@
 #include "tests/fuzz/mutate.h"
-#include "graph/op.h"
+#include "graph/ir/op.h"
 
 #include <string.h>
 

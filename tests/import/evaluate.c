@@ -1,6 +1,6 @@
 #include "tests/import/evaluate.h"
 
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 
 #include <math.h>
 #include <stdio.h>

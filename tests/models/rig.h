@@ -1,7 +1,7 @@
 /* rig.h - built-in models for tests: bound by one line of dimensions and looked into. */
 #ifndef TS_TESTS_MODELS_RIG_H
 #define TS_TESTS_MODELS_RIG_H
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 
 enum { RIG_RESULTS = 64 };
 

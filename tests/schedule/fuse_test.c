@@ -1,5 +1,5 @@
 /* What becomes one kernel, and which loops its stages share. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 #include "schedule/plan.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"

@@ -1,5 +1,5 @@
 /* Loops when nobody said otherwise: which operands are copied first, and how the work is spread. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 #include "schedule/nest.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"

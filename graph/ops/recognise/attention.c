@@ -1,8 +1,8 @@
 /* attention.c - softmax(products of q and k, scaled and masked in any way) v, whatever lies between: quotients instead
  * of factors, scales on q and k, masks added or chosen by, reshapes of heads, a test for rows that are masked away. */
-#include "graph/attr.h"
-#include "graph/recognise.h"
-#include "graph/rule.h"
+#include "graph/ir/attr.h"
+#include "graph/passes/recognise.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

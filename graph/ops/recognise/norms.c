@@ -1,8 +1,8 @@
 /* norms.c - softmax, layer norm and root-mean-square norm spelled out, as exporters wrote them before there were
  * operators. */
-#include "graph/attr.h"
-#include "graph/recognise.h"
-#include "graph/rule.h"
+#include "graph/ir/attr.h"
+#include "graph/passes/recognise.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* prelude_test.c - the larger and the smaller of two numbers, as vectors and as folds: what the interpreter gives, down
  * to zeros of either sign and not-a-numbers. */
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 #include "tests/check.h"
 
 #include <math.h>

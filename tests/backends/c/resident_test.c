@@ -2,7 +2,7 @@
  * seeds are there as a whole; of a table that stands in a file, only the rows that are read.
  * ctest: large */
 #include "schedule/resident.h"
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 #include "tests/check.h"
 #include "tests/scratch.h"
 #include "tests/schedule/planned.h"

@@ -1,6 +1,6 @@
 /* text_test.c - generated C against the interpreter where a kernel reads as many tensors as one can: sums, joins and
  * stages that share loops, with numbers of operands on both sides of every limit. */
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 #include "tests/check.h"
 
 #include <math.h>

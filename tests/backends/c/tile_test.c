@@ -1,6 +1,6 @@
 /* tile_test.c - generated C against the interpreter where a tile's pointers are hard to place: indices that are
  * gathered, subscripts with divisions, copies made further out, extents of 0. */
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* What calls give: the type and definition of the result, or the sentence that refuses it. A row is "operands ; call =>
  * result". A way of reading (reshape, transpose, slice, broadcast) must come out as one load, and what may be out of
  * range under a select. */
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 #include "tests/check.h"
 
 #include <stdio.h>

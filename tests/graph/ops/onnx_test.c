@@ -1,7 +1,7 @@
 /* Adapters: ONNX calls in every version that means something else, held against results worked out by hand. A row is
  * "Type version operands ; attributes => results": an operand is a constant dtype[shape]=v,v,... (its values repeat;
  * 1, 2, 3, ... when none are given), "-" where it is absent; an attribute of tensor kind is name={operand}. */
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 #include "tests/check.h"
 
 #include <stdio.h>

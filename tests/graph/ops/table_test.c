@@ -2,7 +2,7 @@
  * table as JSON; with `eval` computes what the lines on stdin ask for: "call | in0.npy =in1.npy | out.npy", where =
  * marks an operand whose value is known while the graph is built. tests/graph/ops/oracle.py compares the results with
  * numpy's. */
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 #include "tests/check.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* ontop.c - an operation that the project does not have: proof that one is a new file. */
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 static const op op_ontop_cube = {
     .name = "ontop_cube",

@@ -1,7 +1,7 @@
 /* ontop_share.c - a recipe that the project does not have, and what finds it where it was written out. */
-#include "graph/attr.h"
-#include "graph/recognise.h"
-#include "graph/rule.h"
+#include "graph/ir/attr.h"
+#include "graph/passes/recognise.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

@@ -1,0 +1,225 @@
+/* linear.c - integer expressions as sums of atoms. */
+#include "graph/affine/linear.h"
+
+#include <string.h>
+
+static bool whole(const expr *x)
+{
+    return x->dtype == TS_I64 || (x->dtype == TS_N_DTYPE && x->is_whole);
+}
+
+static bool is_call(const expr *x, const char *name)
+{
+    return x->kind == X_CALL && !strcmp(x->fn->name, name);
+}
+
+bool linear_add(const linear *a, int64_t by, const linear *b, linear *out)
+{
+    linear sum = *a;
+    int64_t more;
+    if (!int_mul(b->plus, by, &more) || !int_add(sum.plus, more, &sum.plus))
+        return false;
+    for (int i = 0; i < b->n; i++) {
+        int k = 0;
+        while (k < sum.n && !x_same(sum.atom[k], b->atom[i]))
+            k++;
+        if (k == MAX_TERM || !int_mul(b->by[i], by, &more))
+            return false;
+        if (k == sum.n)
+            sum.atom[k] = b->atom[i], sum.by[k] = 0, sum.n++;
+        if (!int_add(sum.by[k], more, &sum.by[k]))
+            return false;
+        if (sum.by[k])
+            continue;
+        sum.n--;
+        for (int j = k; j < sum.n; j++)
+            sum.by[j] = sum.by[j + 1], sum.atom[j] = sum.atom[j + 1];
+    }
+    return *out = sum, true;
+}
+
+bool linear_of(const expr *x, linear *out)
+{
+    linear a, b;
+    const linear none = {0};
+    *out = none;
+    if (!whole(x))
+        return false;
+    if (x->kind == X_LIT)
+        return out->plus = x->whole, true;
+    if (is_call(x, "neg"))
+        return linear_of(x->arg[0], &a) && linear_add(&none, -1, &a, out);
+    if (is_call(x, "add") || is_call(x, "sub"))
+        return linear_of(x->arg[0], &a) && linear_of(x->arg[1], &b) &&
+               linear_add(&a, is_call(x, "add") ? 1 : -1, &b, out);
+    for (int i = 0; i < 2 && is_call(x, "mul"); i++)
+        if (x->arg[i]->kind == X_LIT)
+            return linear_of(x->arg[1 - i], &a) && linear_add(&none, x->arg[i]->whole, &a, out);
+    out->n = 1, out->by[0] = 1, out->atom[0] = x;
+    return true;
+}
+
+/* Axes by number come first, then the rest as met. */
+static int rank_of(const expr *atom)
+{
+    return atom->kind == X_AXIS ? atom->axis : MAX_AXIS;
+}
+
+const expr *linear_expr(arena *m, const linear *l)
+{
+    const expr *sum = NULL;
+    bool done[MAX_TERM] = {0};
+    for (int i = 0; i < l->n; i++) {
+        int best = -1;
+        for (int k = 0; k < l->n; k++)
+            if (!done[k] && (best < 0 || rank_of(l->atom[k]) < rank_of(l->atom[best])))
+                best = k;
+        done[best] = true;
+        const expr *term = x2(m, "mul", l->atom[best], x_whole(m, l->by[best]));
+        sum = sum ? x2(m, "add", sum, term) : term;
+    }
+    const expr *plus = x_cast(m, TS_I64, x_whole(m, l->plus));
+    return sum ? x2(m, "add", sum, plus) : plus;
+}
+
+/* ---- ranges ---- */
+static bool span_of(const linear *l, const int64_t *extent, int64_t *low, int64_t *high)
+{
+    *low = *high = l->plus;
+    for (int i = 0; i < l->n; i++) {
+        int64_t a, b, p, q;
+        if (!x_range(l->atom[i], extent, &a, &b) || !int_mul(a, l->by[i], &p) || !int_mul(b, l->by[i], &q))
+            return false;
+        if (!int_add(*low, p < q ? p : q, low) || !int_add(*high, p < q ? q : p, high))
+            return false;
+    }
+    return true;
+}
+
+static bool product(int64_t a, int64_t b, int64_t c, int64_t d, int64_t *low, int64_t *high)
+{
+    int64_t v[4];
+    if (!int_mul(a, c, &v[0]) || !int_mul(a, d, &v[1]) || !int_mul(b, c, &v[2]) || !int_mul(b, d, &v[3]))
+        return false;
+    *low = *high = v[0];
+    for (int i = 1; i < 4; i++)
+        *low = v[i] < *low ? v[i] : *low, *high = v[i] > *high ? v[i] : *high;
+    return true;
+}
+
+static bool call_range(const expr *x, const int64_t *extent, int64_t *low, int64_t *high)
+{
+    int64_t a, b, c, d;
+    const bool choice = is_call(x, "select");
+    const int first = choice ? 1 : 0;
+    const bool positive = x->n > 1 && x->arg[1]->kind == X_LIT && x->arg[1]->whole > 0;
+    if (is_call(x, "mod"))
+        return positive && (*low = 0, *high = x->arg[1]->whole - 1, true);
+    if (!x_range(x->arg[first], extent, &a, &b))
+        return false;
+    if (is_call(x, "abs")) {
+        *high = a == INT64_MIN ? INT64_MAX : -a > b ? -a : b;
+        return *low = a > 0 ? a : b < 0 ? -b : 0, a != INT64_MIN;
+    }
+    if (is_call(x, "floordiv"))
+        return positive &&
+               (*low = int_floor_div(a, x->arg[1]->whole), *high = int_floor_div(b, x->arg[1]->whole), true);
+    if (x->n <= first + 1 || !x_range(x->arg[first + 1], extent, &c, &d))
+        return false;
+    if (choice)
+        return *low = a < c ? a : c, *high = b > d ? b : d, true;
+    if (is_call(x, "mul"))
+        return product(a, b, c, d, low, high);
+    if (is_call(x, "min"))
+        return *low = a < c ? a : c, *high = b < d ? b : d, true;
+    if (is_call(x, "max"))
+        return *low = a > c ? a : c, *high = b > d ? b : d, true;
+    return false;
+}
+
+bool x_range(const expr *x, const int64_t *extent, int64_t *low, int64_t *high)
+{
+    linear l;
+    if (x->kind == X_AXIS)
+        return *low = 0, *high = extent[x->axis] - 1, true;
+    if (!linear_of(x, &l))
+        return false;
+    if (l.n == 1 && l.by[0] == 1 && !l.plus && l.atom[0] == x)
+        return x->kind == X_CALL && call_range(x, extent, low, high);
+    return span_of(&l, extent, low, high);
+}
+
+/* ---- tidying ---- */
+typedef struct tidying {
+    arena *m;
+    const int64_t *extent;
+} tidying;
+
+/* l = n * q + r with 0 <= r < n everywhere: then the quotient is q and the remainder r. */
+static bool divided(const tidying *t, const linear *l, int64_t n, linear *q, linear *r)
+{
+    int64_t low, high;
+    *q = (linear){.plus = int_floor_div(l->plus, n)}, *r = (linear){.plus = int_floor_mod(l->plus, n)};
+    for (int i = 0; i < l->n; i++) {
+        linear *to = l->by[i] % n ? r : q;
+        to->atom[to->n] = l->atom[i], to->by[to->n++] = l->by[i] % n ? l->by[i] : l->by[i] / n;
+    }
+    return span_of(r, t->extent, &low, &high) && low >= 0 && high < n;
+}
+
+static const expr *truth(arena *m, bool v)
+{
+    return x_cast(m, TS_BOOL, x_whole(m, v));
+}
+
+/* A comparison is about the difference of its sides: settled by its range, else written with sums in order. */
+static const expr *compared(const tidying *t, const expr *x)
+{
+    linear a, b, diff;
+    int64_t low, high;
+    if (!linear_of(x->arg[0], &a) || !linear_of(x->arg[1], &b))
+        return x;
+    if (linear_add(&b, -1, &a, &diff) && span_of(&diff, t->extent, &low, &high)) {
+        if (is_call(x, "lt") && (low > 0 || high <= 0))
+            return truth(t->m, low > 0);
+        if (is_call(x, "le") && (low >= 0 || high < 0))
+            return truth(t->m, low >= 0);
+        if (is_call(x, "eq") && (low > 0 || high < 0 || (low == 0 && high == 0)))
+            return truth(t->m, low == 0 && high == 0);
+        if (is_call(x, "ne") && (low > 0 || high < 0 || (low == 0 && high == 0)))
+            return truth(t->m, !(low == 0 && high == 0));
+    }
+    return x2(t->m, x->fn->name, linear_expr(t->m, &a), linear_expr(t->m, &b));
+}
+
+bool x_settled(const expr *x, bool *holds)
+{
+    const expr *v = x->kind == X_CAST && x->dtype == TS_BOOL ? x->arg[0] : x;
+    return *holds = v->whole, v->kind == X_LIT && v->is_whole;
+}
+
+static const expr *tidy_one(void *user, const expr *x)
+{
+    const tidying *t = user;
+    linear l, q, r;
+    bool holds;
+    if (x->kind != X_CALL)
+        return x;
+    for (int i = 0; i < 2 && is_call(x, "and"); i++)
+        if (x_settled(x->arg[i], &holds))
+            return holds ? x->arg[1 - i] : x->arg[i];
+    if (is_call(x, "select") && x_settled(x->arg[0], &holds))
+        return x->arg[holds ? 1 : 2];
+    if (is_call(x, "lt") || is_call(x, "le") || is_call(x, "eq") || is_call(x, "ne"))
+        return compared(t, x);
+    const bool rest = is_call(x, "mod");
+    if ((rest || is_call(x, "floordiv")) && x->arg[1]->kind == X_LIT && x->arg[1]->whole > 0 &&
+        linear_of(x->arg[0], &l) && divided(t, &l, x->arg[1]->whole, &q, &r))
+        return linear_expr(t->m, rest ? &r : &q);
+    return linear_of(x, &l) ? linear_expr(t->m, &l) : x;
+}
+
+const expr *x_tidy(arena *m, const expr *x, const int64_t *extent)
+{
+    return x_map(m, x, tidy_one, &(tidying){m, extent});
+}

@@ -1,0 +1,234 @@
+/* eval.c - the interpreter: slow, obvious, and the judge of every other way to compute. Reals in double,
+ * integers as integers. */
+#include "graph/interp/block.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_real(const expr *x)
+{
+    return dtype_class(x->dtype) == D_REAL;
+}
+
+static bool folds_nothing(const block *b, const expr *x) /* an empty axis inside a long one: no trip counts */
+{
+    for (int a = 0; a < MAX_AXIS; a++)
+        if (x->folds >> a & 1 && b->extent[a] == 0)
+            return true;
+    return false;
+}
+
+/* A scatter's updates in index order, into the result as it stands. */
+static void put_in(block *b, const expr *x, int axis, value *result)
+{
+    while (axis < MAX_AXIS && !(x->folds >> axis & 1))
+        axis++;
+    for (int64_t i = 0; axis < MAX_AXIS && i < b->extent[axis] && !err_is(b->e); i++)
+        b->axis[axis] = i, put_in(b, x, axis + 1, result);
+    if (axis < MAX_AXIS)
+        return;
+    int64_t at = 0;
+    for (int i = 2; i < x->n; i++) {
+        const int64_t s = block_value(b, x->arg[i]).i, dim = b->n->type.dim[i - 2];
+        if (block_outside(b, s, dim, i - 2))
+            return;
+        at = at * dim + s;
+    }
+    const value y = block_value(b, x->arg[1]);
+    value *to = &result[at];
+    if (!x->fn)
+        *to = y;
+    else if (is_real(x))
+        to->d = x->fn->real((const double[]){to->d, y.d});
+    else
+        *to = block_rounded(x->dtype, (value){.i = fn_whole(x->fn, x->dtype, (const int64_t[]){to->i, y.i})});
+}
+
+/* ---- states carried along axes ---- */
+static void step(block *b, const expr *x)
+{
+    value next[MAX_STATE];
+    const int n = x->n / 2;
+    for (int k = 0; k < n; k++)
+        next[k] = block_value(b, x->arg[n + k]);
+    memcpy(b->state, next, (size_t)n * sizeof *next);
+}
+
+static void fold_states(block *b, const expr *x, int axis)
+{
+    while (axis < MAX_AXIS && !(x->folds >> axis & 1))
+        axis++;
+    for (int64_t i = 0; axis < MAX_AXIS && i < b->extent[axis] && !err_is(b->e); i++)
+        b->axis[axis] = i, fold_states(b, x, axis + 1);
+    if (axis == MAX_AXIS)
+        step(b, x);
+}
+
+/* All points of the result's axes from `axis` on; those along a scan at once. */
+static void walk_states(block *b, const expr *x, int axis, int64_t at, value *result)
+{
+    const type *t = &b->n->type;
+    const bool scan = !x->folds;
+    if (axis < t->rank) {
+        const int64_t n = scan && axis == x->axis ? 1 : t->dim[axis];
+        for (int64_t i = 0; i < n && !err_is(b->e); i++)
+            b->axis[axis] = i, walk_states(b, x, axis + 1, at * t->dim[axis] + i, result);
+        return;
+    }
+    for (int k = 0; k < x->n / 2; k++)
+        b->state[k] = block_value(b, x->arg[k]);
+    if (!scan) {
+        if (!folds_nothing(b, x))
+            fold_states(b, x, 0);
+        result[at] = block_value(b, x->arg[x->n - 1]);
+        return;
+    }
+    int64_t stride = 1;
+    for (int i = x->axis + 1; i < t->rank; i++)
+        stride *= t->dim[i];
+    for (int64_t i = 0; i < t->dim[x->axis] && !err_is(b->e); i++) {
+        b->axis[x->axis] = i, step(b, x);
+        result[at + i * stride] = block_value(b, x->arg[x->n - 1]);
+    }
+}
+
+static void store(const expr *x, const value *from, int64_t at, int64_t n, ts_array *out)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (is_real(x))
+            store_real(out->dtype, out->data, at + i, from[i].d);
+        else
+            store_whole(out->dtype, out->data, at + i, from[i].i);
+}
+
+typedef struct sink {
+    block_sink base;
+    const expr *x;
+    ts_array *out;
+    value *all; /* in place of out: more is done with the values before they are stored */
+} sink;
+
+static void take(block_sink *s, int64_t at, const value *v, int n)
+{
+    const sink *to = (const sink *)s;
+    if (to->all)
+        memcpy(to->all + at, v, (size_t)n * sizeof *v);
+    else
+        store(to->x, v, at, n, to->out);
+}
+
+static bool eval_expression(const node *n, const ts_array *const *in, const defn *d, ts_array *out, err *e)
+{
+    block b = {.n = n, .in = in, .extent = d->extent, .e = e};
+    const expr *x = d->value;
+    const int64_t count = type_count(&n->type);
+    sink to = {{take}, x, out, NULL};
+    if (x->kind == X_WALK || x->kind == X_SCATTER)
+        MUST(to.all = calloc((size_t)count + 1, sizeof *to.all));
+    if (x->kind == X_WALK)
+        walk_states(&b, x, 0, 0, to.all);
+    else
+        block_values(&b, x->kind == X_SCATTER ? x->arg[0] : x, &to.base);
+    if (x->kind == X_SCATTER && !folds_nothing(&b, x))
+        put_in(&b, x, 0, to.all);
+    block_fini(&b);
+    if (to.all)
+        store(x, to.all, 0, count, out);
+    free(to.all);
+    return !err_is(e);
+}
+
+/* Routines are C over arrays; what lies in a file as it came is copied. */
+static void *aligned(arena *m, const ts_array *a)
+{
+    const size_t width = (size_t)ts_dtype_bytes(a->dtype), bytes = (size_t)ts_array_count(a) * width;
+    return (uintptr_t)a->data % width ? memcpy(arena_get(m, bytes), a->data, bytes) : a->data;
+}
+
+static bool run_routine(const node *n, const ts_array *const *in, const expr *x, ts_array *out)
+{
+    arena mem = {0};
+    void *at[MAX_PART + 1];
+    char types[MAX_PART + 2] = {0}, *scratch = arena_get(&mem, (size_t)x->run->scratch + 1);
+    for (int i = 0; i < n->n_in; i++)
+        at[i] = aligned(&mem, in[i]), types[i] = routine_type(in[i]->dtype, false);
+    at[n->n_in] = out->data, types[n->n_in] = routine_type(out->dtype, false);
+    x->run->run(at, types, x->run->param, scratch, 0, 1);
+    arena_free(&mem);
+    return true;
+}
+
+bool node_eval(const node *n, const ts_array *const *in, ts_array *out, err *e)
+{
+    arena mem = {0};
+    defn d;
+    err own = {0};
+    bool ok = g_defn(n, &mem, &d, &own) && ts_array_make(out, n->type.dtype, n->type.rank, n->type.dim, &own);
+    if (ok) {
+        ok = d.value->kind == X_ROUTINE ? run_routine(n, in, d.value, out) : eval_expression(n, in, &d, out, &own);
+        if (!ok)
+            ts_array_free(out);
+    }
+    arena_free(&mem);
+    return ok || err_set(e, own.code, "%s", own.text);
+}
+
+/* ---- constants ---- */
+enum { MAX_CHAIN = 4096 };
+
+static const ts_array *leaf_value(graph *g, const node *n)
+{
+    preset *k = n->leaf->preset;
+    if (k && k->value.data)
+        return k->used = true, &k->value;
+    if (n->leaf->kind == LEAF_INPUT || !n->leaf->data)
+        return NULL;
+    ts_array *a = arena_get(&g->mem, sizeof *a);
+    *a = (ts_array){n->type.dtype, n->type.rank, {0}, (void *)(uintptr_t)n->leaf->data};
+    memcpy(a->dim, n->type.dim, sizeof n->type.dim);
+    return a;
+}
+
+static const ts_array *compute(graph *g, const node *n, int64_t most)
+{
+    const ts_array **in = arena_array(&g->mem, (size_t)n->n_in + 1, sizeof *in);
+    ts_array got, *keep;
+    if (++g->depth > MAX_CHAIN)
+        return g->depth--, NULL;
+    bool known = true;
+    /* Inputs may be larger, by as much again at every step back. */
+    const int64_t larger = most > INT64_MAX / 16 ? most : most * 16;
+    for (int i = 0; known && i < n->n_in; i++)
+        known = (in[i] = g_value(g, n->in[i], larger));
+    g->depth--;
+    if (!known || !node_eval(n, in, &got, NULL))
+        return NULL;
+    const size_t bytes = (size_t)type_bytes(&n->type);
+    keep = arena_get(&g->mem, sizeof *keep);
+    *keep = got, keep->data = memcpy(arena_get(&g->mem, bytes + 1), got.data, bytes);
+    ts_array_free(&got);
+    return keep;
+}
+
+const ts_array *g_value(graph *g, const node *n, int64_t most)
+{
+    static const ts_array none;
+    if (type_count(&n->type) > most)
+        return NULL;
+    if (g->cap_value < g->cap) {
+        const ts_array **more = arena_array(&g->mem, (size_t)g->cap, sizeof *more);
+        if (g->cap_value)
+            memcpy(more, g->value, (size_t)g->cap_value * sizeof *more);
+        g->value = more, g->cap_value = g->cap;
+    }
+    if (!g->value[n->id]) {
+        const ts_array *v = node_is_leaf(n) ? leaf_value(g, n) : compute(g, n, most);
+        g->value[n->id] = v ? v : &none;
+    }
+    return g->value[n->id] == &none ? NULL : g->value[n->id];
+}
+
+const ts_array *g_constant(graph *g, const node *n, int64_t most)
+{
+    return node_is_leaf(n) && n->leaf->kind != LEAF_INPUT ? g_value(g, n, most) : NULL;
+}

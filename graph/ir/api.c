@@ -1,0 +1,163 @@
+/* api.c - the part of tessera.h that is about graphs. */
+#include "graph/ir/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+ts_graph *ts_graph_make(void)
+{
+    graph *g = calloc(1, sizeof *g);
+    MUST(g);
+    return g;
+}
+
+void ts_graph_free(ts_graph *g)
+{
+    if (!g)
+        return;
+    arena_free(&g->mem);
+    free(g);
+}
+
+bool ts_graph_ok(const ts_graph *g, ts_error *e)
+{
+    return !err_is(&g->err) || err_set(e, g->err.code, "%s", g->err.text);
+}
+
+static bool make_type(ts_graph *g, ts_dtype d, int rank, const int64_t *dim, type *out)
+{
+    if (rank < 0 || rank > MAX_RANK)
+        return g_fail(g, TS_BAD_INPUT, "rank %d is not in 0...%d", rank, MAX_RANK), false;
+    *out = (type){.dtype = d, .rank = rank};
+    if (rank)
+        memcpy(out->dim, dim, (size_t)rank * sizeof *dim);
+    return type_valid(out, &g->err);
+}
+
+ts_tensor ts_input(ts_graph *g, const char *name, ts_dtype d, int rank, const int64_t *dim)
+{
+    type t;
+    return make_type(g, d, rank, dim, &t) ? g_input(g, name, &t, NULL) : NULL;
+}
+
+ts_tensor ts_weight(ts_graph *g, const char *name, ts_dtype d, int rank, const int64_t *dim, double mean, double scale,
+                    uint64_t seed)
+{
+    type t;
+    if (!make_type(g, d, rank, dim, &t))
+        return NULL;
+    return g_leaf(g, op_find("weight"), name, &t,
+                  &(leaf){.kind = LEAF_WEIGHT, .mean = mean, .scale = scale, .seed = seed});
+}
+
+ts_tensor ts_constant(ts_graph *g, const char *name, const ts_array *value)
+{
+    type t;
+    return make_type(g, value->dtype, value->rank, value->dim, &t) ? g_const(g, name, &t, value->data) : NULL;
+}
+
+ts_tensor ts_scalar(ts_graph *g, ts_dtype d, double value)
+{
+    return g_scalar(g, d, value);
+}
+
+ts_tensor ts_call(ts_graph *g, const char *call, int n, const ts_tensor *in)
+{
+    return g_call(g, call, n, in);
+}
+
+ts_tensor ts_call1(ts_graph *g, const char *call, ts_tensor a)
+{
+    return g_call1(g, call, a);
+}
+
+ts_tensor ts_call2(ts_graph *g, const char *call, ts_tensor a, ts_tensor b)
+{
+    return g_call2(g, call, a, b);
+}
+
+ts_tensor ts_call3(ts_graph *g, const char *call, ts_tensor a, ts_tensor b, ts_tensor c)
+{
+    return g_call3(g, call, a, b, c);
+}
+
+const char *ts_name(ts_tensor t)
+{
+    return t->label;
+}
+
+ts_dtype ts_type(ts_tensor t)
+{
+    return t->type.dtype;
+}
+
+int ts_rank(ts_tensor t)
+{
+    return t->type.rank;
+}
+
+const int64_t *ts_shape(ts_tensor t)
+{
+    return t->type.dim;
+}
+
+int ts_index(ts_tensor t)
+{
+    return t->index;
+}
+
+ts_tensor ts_origin(ts_tensor t)
+{
+    return t->origin ? t->origin : t;
+}
+
+int ts_node_count(int n, const ts_tensor *t)
+{
+    return g_reach(n, t, NULL);
+}
+
+char *ts_print(int n, const ts_tensor *t)
+{
+    text out = {0};
+    g_print(&out, n, t);
+    return text_take(&out);
+}
+
+bool ts_parse(ts_graph *g, const char *source, int max, ts_tensor *out, int *n, ts_error *e)
+{
+    return g_parse(g, source, max, out, n, e);
+}
+
+const char *ts_op_name(ts_tensor t)
+{
+    return t->op->name;
+}
+
+int ts_leaves(int n, const ts_tensor *t, ts_tensor *out)
+{
+    const int count = g_reach(n, t, NULL);
+    const node **need = calloc((size_t)count + 1, sizeof *need);
+    int k = 0;
+    MUST(need);
+    g_reach(n, t, need);
+    for (int i = 0; i < count; i++) {
+        if (!need[i]->leaf || need[i]->leaf->kind == LEAF_CONST)
+            continue;
+        if (out)
+            out[k] = need[i];
+        k++;
+    }
+    free(need);
+    return k;
+}
+
+bool ts_replace(ts_graph *g, int n, const ts_tensor *t, int n_pair, const ts_tensor *from, const ts_tensor *to,
+                ts_tensor *out)
+{
+    return g_replace(g, n, t, n_pair, from, to, out);
+}
+
+void ts_hash(int n, const ts_tensor *t, char hex[65])
+{
+    g_hash(n, t, hex);
+}

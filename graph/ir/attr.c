@@ -1,0 +1,213 @@
+/* attr.c - attributes: written in calls ("conv strides=[2,2] group=1"), checked against an op's
+ * specification, printed back. */
+#include "graph/ir/attr.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool read_integer(const char **at, int64_t *out) /* of 64 bits */
+{
+    char *end;
+    errno = 0;
+    *out = strtoll(*at, &end, 10);
+    return end != *at && !errno && (*at = end, true);
+}
+
+/* One value of the wanted kind at *at, which moves behind it. */
+static bool read_value(arena *m, const char **at, attr *a)
+{
+    char *end;
+    if (a->kind == 'i')
+        return read_integer(at, &a->i);
+    if (a->kind == 'f')
+        return a->f = strtod(*at, &end), end != *at && (*at = end, true);
+    if (a->kind == 's') {
+        size_t n = strcspn(*at, " ");
+        a->s = arena_format(m, "%.*s", (int)n, *at);
+        return *at += n, n > 0;
+    }
+    int64_t ints[256];
+    double reals[256];
+    const char *s = *at;
+    if (*s++ != '[')
+        return false;
+    for (a->n = 0; *s != ']';) {
+        const char *from = s;
+        if (a->n == COUNT(ints) || (a->kind == 'I' && !read_integer(&s, &ints[a->n])))
+            return false;
+        if (a->kind == 'F')
+            reals[a->n] = strtod(s, &end), s = end;
+        if (s == from)
+            return false;
+        a->n++, s += strspn(s, " ");
+        if (*s == ',')
+            s += 1 + strspn(s + 1, " ");
+        else if (*s != ']')
+            return false;
+    }
+    *at = s + 1;
+    if (a->kind == 'I')
+        a->ints = memcpy(arena_array(m, (size_t)a->n + 1, sizeof *ints), ints, (size_t)a->n * sizeof *ints);
+    else
+        a->reals = memcpy(arena_array(m, (size_t)a->n + 1, sizeof *reals), reals, (size_t)a->n * sizeof *reals);
+    return true;
+}
+
+static const attr_spec *spec_named(const op *o, const char *name, size_t n)
+{
+    for (const attr_spec *s = o->attr; s && s->name; s++)
+        if (strlen(s->name) == n && !memcmp(s->name, name, n))
+            return s;
+    return NULL;
+}
+
+static void list_names(const op *o, text *t)
+{
+    for (const attr_spec *s = o->attr; s && s->name; s++)
+        text_add(t, "%s%s", s == o->attr ? "" : ", ", s->name);
+}
+
+static bool unknown(const op *o, const char *name, int n, err *e)
+{
+    text t = {0};
+    list_names(o, &t);
+    err_set(e, TS_BAD_INPUT, "%s: no attribute \"%.*s\"; it has: %s", o->name, n, name, t.len ? t.s : "none");
+    text_free(&t);
+    return false;
+}
+
+bool attr_parse(arena *m, const op *o, const char *source, attr *out, int *n, err *e)
+{
+    const char *at = source;
+    for (*n = 0;;) {
+        at += strspn(at, " ");
+        if (!*at)
+            return true;
+        const size_t len = strcspn(at, "= ");
+        const attr_spec *s = spec_named(o, at, len);
+        if (!s)
+            return unknown(o, at, (int)len, e);
+        for (int i = 0; i < *n; i++)
+            if (out[i].name == s->name)
+                return err_set(e, TS_BAD_INPUT, "%s: attribute %s is given twice", o->name, s->name);
+        attr *a = &out[*n];
+        *a = (attr){.name = s->name, .kind = s->kind};
+        const char *value = at + len + 1;
+        if (at[len] != '=' || *n == MAX_ATTR || !read_value(m, &value, a) || (*value && *value != ' '))
+            return err_set(e, TS_BAD_INPUT, "%s: attribute %s: \"%.40s\" is not %s", o->name, s->name, at,
+                           s->kind == 'i'   ? "an integer"
+                           : s->kind == 'f' ? "a number"
+                           : s->kind == 's' ? "a word"
+                                            : "a list like [1,2]");
+        ++*n, at = value;
+    }
+}
+
+/* An integer serves where a real is wanted, one number where a list is, and a real one-valued integer where
+ * an integer is. */
+static bool convert(arena *m, attr *a, char kind)
+{
+    if (a->kind == kind)
+        return true;
+    if (kind == 'f' && a->kind == 'i')
+        return a->f = (double)a->i, a->kind = 'f', true;
+    if (kind == 'I' && a->kind == 'i') {
+        int64_t *v = arena_array(m, 1, sizeof *v);
+        return *v = a->i, a->ints = v, a->n = 1, a->kind = 'I', true;
+    }
+    return false;
+}
+
+/* What an attribute points to is the caller's: a copy lives as long as the node. */
+static void own(arena *m, attr *a)
+{
+    if (a->kind == 's')
+        a->s = arena_string(m, a->s);
+    if (a->kind != 'I' && a->kind != 'F')
+        return;
+    const void *from = a->kind == 'I' ? (const void *)a->ints : a->reals;
+    void *copy = arena_array(m, (size_t)a->n + 1, sizeof(double)); /* both kinds have eight bytes */
+    if (a->n)
+        memcpy(copy, from, (size_t)a->n * sizeof(double));
+    a->ints = a->kind == 'I' ? copy : NULL;
+    a->reals = a->kind == 'F' ? copy : NULL;
+}
+
+const attr *attr_fill(arena *m, const op *o, int n, const attr *given, err *e)
+{
+    int k = 0, total = 0;
+    for (const attr_spec *s = o->attr; s && s->name; s++)
+        total++;
+    attr *out = arena_array(m, (size_t)total + 1, sizeof *out);
+    for (int i = 0; i < n; i++)
+        if (!spec_named(o, given[i].name, strlen(given[i].name)))
+            return unknown(o, given[i].name, (int)strlen(given[i].name), e), NULL;
+    for (const attr_spec *s = o->attr; s && s->name; s++, k++) {
+        out[k] = (attr){.name = s->name, .kind = '-'};
+        for (int i = 0; i < n; i++)
+            if (!strcmp(given[i].name, s->name))
+                out[k] = given[i], out[k].name = s->name;
+        if (out[k].kind != '-') {
+            if (!convert(m, &out[k], s->kind))
+                return err_set(e, TS_BAD_INPUT, "%s: attribute %s has the wrong kind", o->name, s->name), NULL;
+            own(m, &out[k]);
+        } else if (!s->fallback) {
+            return err_set(e, TS_BAD_INPUT, "%s: attribute %s is missing", o->name, s->name), NULL;
+        } else if (*s->fallback) {
+            const char *at = s->fallback;
+            out[k].kind = s->kind;
+            MUST(read_value(m, &at, &out[k]));
+        }
+    }
+    return out;
+}
+
+void attr_print(text *t, const attr *a)
+{
+    if (a->kind == '-')
+        return;
+    text_add(t, " %s=", a->name);
+    if (a->kind == 'i')
+        text_add(t, "%lld", (long long)a->i);
+    else if (a->kind == 'f')
+        text_add(t, "%.17g", a->f);
+    else if (a->kind == 's')
+        text_add(t, "%s", a->s);
+    else {
+        text_add(t, "[");
+        for (int i = 0; i < a->n; i++)
+            if (a->kind == 'I')
+                text_add(t, "%s%lld", i ? "," : "", (long long)a->ints[i]);
+            else
+                text_add(t, "%s%.17g", i ? "," : "", a->reals[i]);
+        text_add(t, "]");
+    }
+}
+
+bool attr_same(const attr *a, const attr *b)
+{
+    if (a->kind != b->kind || a->n != b->n)
+        return false;
+    if (a->kind == 'i')
+        return a->i == b->i;
+    if (a->kind == 'f')
+        return !memcmp(&a->f, &b->f, sizeof a->f);
+    if (a->kind == 's')
+        return !strcmp(a->s, b->s);
+    if (a->kind == 'I')
+        return !memcmp(a->ints, b->ints, (size_t)a->n * sizeof *a->ints);
+    return a->kind != 'F' || !memcmp(a->reals, b->reals, (size_t)a->n * sizeof *a->reals);
+}
+
+uint64_t attr_hash(const attr *a, uint64_t seed)
+{
+    switch (a->kind) {
+    case 'i': return quick_hash(&a->i, sizeof a->i, seed);
+    case 'f': return quick_hash(&a->f, sizeof a->f, seed);
+    case 's': return quick_hash(a->s, strlen(a->s), seed);
+    case 'I': return quick_hash(a->ints, (size_t)a->n * sizeof *a->ints, seed);
+    case 'F': return quick_hash(a->reals, (size_t)a->n * sizeof *a->reals, seed);
+    default: return seed + (uint64_t)a->n;
+    }
+}

@@ -1,0 +1,36 @@
+/* cost.c - what a node costs by its definition, before anything is fused. */
+#include "graph/ir/graph.h"
+
+static double points(const defn *d, const expr *x) /* of the axes it folds away */
+{
+    double n = 1;
+    for (int i = 0; i < d->n_axis; i++)
+        if (x->folds >> i & 1)
+            n *= (double)d->extent[i];
+    return n;
+}
+
+static double flops(const defn *d, const expr *x)
+{
+    const bool real = dtype_class(x->dtype) == D_REAL; /* integers are subscripts and conditions, as a rule */
+    double body = real && x->fn ? x->fn->cost : 0;
+    if (x->kind == X_LOAD || (!real && x->kind != X_CALL))
+        return 0;
+    for (int i = 0; i < x->n; i++)
+        body += flops(d, x->arg[i]);
+    return points(d, x) * body;
+}
+
+double node_flops(const node *n)
+{
+    arena mem = {0};
+    defn d;
+    double total = 0;
+    if (!node_is_leaf(n) && dtype_class(n->type.dtype) == D_REAL && g_defn(n, &mem, &d, NULL))
+        total = d.value->kind == X_SCATTER
+                    ? (double)type_count(&n->type) * flops(&d, d.value->arg[0]) +
+                          points(&d, d.value) * (flops(&d, d.value->arg[1]) + (d.value->fn ? d.value->fn->cost : 0))
+                    : (double)type_count(&n->type) * flops(&d, d.value);
+    arena_free(&mem);
+    return total;
+}

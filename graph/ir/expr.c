@@ -1,0 +1,502 @@
+/* expr.c - building, folding and rewriting element expressions. */
+#include "graph/ir/expr.h"
+#include "graph/ir/graph.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static expr *make(arena *m, xkind kind, dtype d)
+{
+    expr *x = arena_get(m, sizeof *x);
+    x->kind = kind, x->dtype = d;
+    return x;
+}
+
+static const expr **parts(arena *m, expr *x, int n) /* to be filled */
+{
+    const expr **arg = arena_array(m, (size_t)n, sizeof *arg);
+    x->n = n, x->arg = arg;
+    return arg;
+}
+
+const expr *x_real(arena *m, double v)
+{
+    expr *x = make(m, X_LIT, TS_N_DTYPE);
+    x->lit = v;
+    return x;
+}
+
+const expr *x_whole(arena *m, int64_t v)
+{
+    expr *x = make(m, X_LIT, TS_N_DTYPE);
+    x->lit = (double)v, x->whole = v, x->is_whole = true;
+    return x;
+}
+
+const expr *x_axis(arena *m, int axis)
+{
+    expr *x = make(m, X_AXIS, TS_I64);
+    x->axis = axis;
+    return x;
+}
+
+static bool weak(const expr *x)
+{
+    return x->dtype == TS_N_DTYPE;
+}
+
+/* The dtype in which several arguments meet: literals give way, except that a fractional one makes integers real. */
+static dtype meet(int n, const expr *const *arg)
+{
+    dtype d = TS_N_DTYPE;
+    bool fraction = false;
+    for (int i = 0; i < n; i++) {
+        if (weak(arg[i]))
+            fraction = fraction || !arg[i]->is_whole;
+        else
+            d = d == TS_N_DTYPE ? arg[i]->dtype : dtype_promote(d, arg[i]->dtype);
+    }
+    if (d == TS_N_DTYPE)
+        return fraction ? TS_F64 : TS_I64;
+    if (d == TS_BOOL && n > 1)
+        for (int i = 0; i < n; i++)
+            if (weak(arg[i]))
+                d = TS_I64; /* numpy: True + 1 is an integer */
+    return fraction && dtype_class(d) != D_REAL ? TS_F64 : d;
+}
+
+static int64_t whole_in(dtype d, const expr *a) /* a literal wraps or saturates as what is cast while it runs */
+{
+    unsigned char b[16];
+    if (a->is_whole)
+        store_whole(d, b, 0, a->whole);
+    else
+        store_real(d, b, 0, a->lit);
+    return load_whole(d, b, 0);
+}
+
+static const expr *retype(arena *m, dtype d, const expr *a) /* a literal takes the type; anything else is cast */
+{
+    if (!weak(a))
+        return x_cast(m, d, a);
+    expr *x = make(m, X_LIT, d);
+    *x = *a, x->dtype = d, x->is_whole = dtype_class(d) != D_REAL;
+    if (x->is_whole) {
+        x->whole = whole_in(d, a);
+        x->lit = d == TS_U64 ? (double)(uint64_t)x->whole : (double)x->whole;
+    }
+    return x;
+}
+
+/* Whole literals are compared as the numbers that they are, whatever the other side can hold. */
+static dtype compared(dtype d, int n, const expr *const *arg)
+{
+    for (int i = 0; i < n; i++)
+        if (weak(arg[i]) && dtype_class(d) == D_WHOLE && d != TS_U64 && whole_in(d, arg[i]) != arg[i]->whole)
+            return TS_I64;
+    return d;
+}
+
+const expr *x_load(arena *m, const node *from, const expr *const *subscript)
+{
+    expr *x = make(m, X_LOAD, from->type.dtype);
+    const expr **arg = parts(m, x, from->type.rank);
+    x->from = from;
+    for (int i = 0; i < x->n; i++)
+        arg[i] = retype(m, TS_I64, subscript[i]);
+    return x;
+}
+
+int64_t x_unit_whole(const fn *f, dtype d)
+{
+    const int64_t most = (int64_t)(UINT64_MAX >> (64 - dtype_bits(d) + dtype_signed(d)));
+    if (!isinf(f->unit))
+        return (int64_t)f->unit;
+    return d == TS_BOOL ? f->unit > 0 : f->unit > 0 ? most : dtype_signed(d) ? ~most : 0;
+}
+
+const expr *x_unit(arena *m, const fn *f, dtype d)
+{
+    return retype(m, d, dtype_class(d) == D_REAL ? x_real(m, f->unit) : x_whole(m, x_unit_whole(f, d)));
+}
+
+static const expr *fold_call(arena *m, const fn *f, const expr *const *arg, dtype in, dtype out)
+{
+    double r[MAX_ARG];
+    int64_t w[MAX_ARG];
+    for (int i = 0; i < f->arity; i++) {
+        if (arg[i]->kind != X_LIT)
+            return NULL;
+        r[i] = arg[i]->lit, w[i] = arg[i]->whole;
+    }
+    bool real = dtype_class(in) == D_REAL;
+    const expr *v;
+    if (!strcmp(f->name, "at") && (w[0] < 0 || w[0] >= w[1])) /* stays, to be found when it is read from */
+        return NULL;
+    if (real && f->result != R_BOOL)
+        v = x_real(m, f->real(r));
+    else
+        v = x_whole(m, real ? f->real(r) != 0 : fn_whole(f, in, w));
+    return retype(m, out, v);
+}
+
+static bool is_whole(const expr *x, int64_t v)
+{
+    return x->kind == X_LIT && x->is_whole && x->whole == v;
+}
+
+/* x + 0, x * 1 and the like in integers: subscripts must come out clean. Reals are left alone (signed zeros, NaN). */
+static const expr *tidy(arena *m, const char *f, const expr *const *a)
+{
+    bool zero0 = is_whole(a[0], 0), zero1 = is_whole(a[1], 0), one0 = is_whole(a[0], 1), one1 = is_whole(a[1], 1);
+    if (!strcmp(f, "add"))
+        return zero0 ? a[1] : zero1 ? a[0] : NULL;
+    if (!strcmp(f, "sub"))
+        return zero1 ? a[0] : NULL;
+    if (!strcmp(f, "mul"))
+        return zero0 || one1 ? a[0] : zero1 || one0 ? a[1] : NULL;
+    if (!strcmp(f, "floordiv"))
+        return one1 || zero0 ? a[0] : NULL;
+    if (!strcmp(f, "mod"))
+        return one1 ? retype(m, a[0]->dtype, x_whole(m, 0)) : zero0 ? a[0] : NULL;
+    return NULL;
+}
+
+const expr *x_call(arena *m, const char *name, int n, const expr *const *in)
+{
+    const fn *f = fn_find(name);
+    const expr *arg[MAX_ARG];
+    MUST(f && f->arity == n);
+    const int first = f->result == R_SECOND ? 1 : 0;
+    dtype d = meet(n - first, in + first);
+    if (f->result == R_BOOL)
+        d = compared(d, n, in);
+    if (dtype_class(d) == D_REAL ? !f->real : !f->whole)
+        d = f->whole ? TS_BOOL : dtype_float(d);
+    bool all_weak = true;
+    for (int i = 0; i < n; i++)
+        all_weak = all_weak && weak(in[i]), arg[i] = retype(m, i < first ? TS_BOOL : d, in[i]);
+    const dtype out = f->result == R_BOOL ? TS_BOOL : d;
+    if (f->result == R_SECOND && arg[0]->kind == X_LIT)
+        return arg[0]->whole ? arg[1] : arg[2];
+    const expr *known = fold_call(m, f, arg, d, out);
+    if (!known && n == 2 && dtype_class(d) == D_WHOLE)
+        known = tidy(m, name, arg);
+    if (known && all_weak && f->result != R_BOOL)
+        return dtype_class(d) == D_REAL ? x_real(m, known->lit) : x_whole(m, known->whole);
+    if (known)
+        return known;
+    expr *x = make(m, X_CALL, out);
+    x->fn = f;
+    memcpy(parts(m, x, n), arg, (size_t)n * sizeof *arg);
+    return x;
+}
+
+const expr *x_cast(arena *m, dtype to, const expr *a)
+{
+    if (a->dtype == to)
+        return a;
+    if (a->kind == X_LIT && (weak(a) || dtype_class(to) == D_REAL) && dtype_bits(to) >= 32) {
+        expr *bare = make(m, X_LIT, TS_N_DTYPE);
+        *bare = *a, bare->dtype = TS_N_DTYPE;
+        return retype(m, to, bare);
+    }
+    expr *x = make(m, X_CAST, to);
+    *parts(m, x, 1) = weak(a) ? retype(m, a->is_whole ? TS_I64 : TS_F64, a) : a;
+    return x;
+}
+
+const expr *x_fold(arena *m, const char *name, uint32_t axes, const expr *body)
+{
+    const fn *f = fn_find(name);
+    MUST(f && f->arity == 2 && f->unit == f->unit);
+    expr *x = make(m, X_FOLD, f->result == R_BOOL ? TS_BOOL : weak(body) ? TS_F64 : body->dtype);
+    x->fn = f, x->folds = axes;
+    *parts(m, x, 1) = retype(m, x->dtype, body);
+    return x;
+}
+
+const expr *x_scatter(arena *m, dtype d, const char *name, uint32_t axes, const expr *start, const expr *update,
+                      int rank, const expr *const *at)
+{
+    const fn *f = name ? fn_find(name) : NULL;
+    MUST(!name || (f && f->arity == 2));
+    expr *x = make(m, X_SCATTER, d);
+    const expr **arg = parts(m, x, rank + 2);
+    x->fn = f, x->folds = axes;
+    arg[0] = retype(m, d, start), arg[1] = retype(m, d, update);
+    for (int i = 0; i < rank; i++)
+        arg[2 + i] = retype(m, TS_I64, at[i]);
+    return x;
+}
+
+char routine_type(dtype d, bool wide)
+{
+    MUST(d == TS_F32 || d == TS_F64 || d == TS_I64 || d == TS_U64 || d == TS_BOOL);
+    return d == TS_I64 ? 'l' : d == TS_U64 ? 'u' : d == TS_BOOL ? 'b' : d == TS_F64 || wide ? 'd' : 'f';
+}
+
+const expr *x_routine(arena *m, dtype d, const routine *run, uint32_t axes, int n, const expr *const *operand)
+{
+    expr *x = make(m, X_ROUTINE, d);
+    MUST(n <= MAX_PART);
+    x->run = run, x->folds = axes;
+    memcpy(parts(m, x, n), operand, (size_t)n * sizeof *operand);
+    return x;
+}
+
+const expr *x_state(arena *m, dtype d, int k)
+{
+    expr *x = make(m, X_STATE, d);
+    x->axis = k;
+    return x;
+}
+
+const expr *x_walk(arena *m, uint32_t folds, int axis, int n, const expr *const *start, const expr *const *step,
+                   const expr *result)
+{
+    expr *x = make(m, X_WALK, result->dtype);
+    MUST(n >= 1 && n <= MAX_STATE && !weak(result));
+    const expr **arg = parts(m, x, 2 * n + 1);
+    x->folds = folds, x->axis = folds ? 0 : axis;
+    for (int k = 0; k < n; k++) {
+        MUST(!weak(start[k]));
+        arg[k] = start[k], arg[n + k] = retype(m, start[k]->dtype, step[k]);
+    }
+    arg[2 * n] = result;
+    return x;
+}
+
+bool x_alone(const expr *x)
+{
+    return x->kind == X_SCATTER || x->kind == X_ROUTINE || x->kind == X_WALK;
+}
+
+const expr *x1(arena *m, const char *f, const expr *a)
+{
+    return x_call(m, f, 1, &a);
+}
+
+const expr *x2(arena *m, const char *f, const expr *a, const expr *b)
+{
+    return x_call(m, f, 2, (const expr *const[]){a, b});
+}
+
+const expr *x3(arena *m, const char *f, const expr *a, const expr *b, const expr *c)
+{
+    return x_call(m, f, 3, (const expr *const[]){a, b, c});
+}
+
+/* ---- rewriting ---- */
+typedef struct memo {
+    const expr *key, *value;
+} memo;
+typedef struct mapper {
+    arena *m;
+    const expr *(*f)(void *user, const expr *x);
+    void *user;
+    memo *slot, *owned; /* owned: of more than the first */
+    size_t n, cap;
+} mapper;
+
+static memo *slot_of(mapper *p, const expr *x)
+{
+    size_t i = (size_t)quick_hash(&x, sizeof x, 1) & (p->cap - 1);
+    while (p->slot[i].key && p->slot[i].key != x)
+        i = (i + 1) & (p->cap - 1);
+    return &p->slot[i];
+}
+
+static void grow(mapper *p)
+{
+    memo *old = p->slot, *freed = p->owned;
+    const size_t was = p->cap;
+    p->cap = was * 2;
+    MUST(p->slot = p->owned = calloc(p->cap, sizeof *p->slot));
+    for (size_t i = 0; i < was; i++)
+        if (old[i].key)
+            *slot_of(p, old[i].key) = old[i];
+    free(freed);
+}
+
+static const expr *with_parts(arena *m, const expr *x, const expr *const *arg)
+{
+    expr *y = make(m, x->kind, x->dtype);
+    *y = *x;
+    const expr **own = parts(m, y, x->n);
+    for (int i = 0; i < x->n; i++)
+        own[i] = retype(m, x->arg[i]->dtype, arg[i]);
+    return y;
+}
+
+static const expr *map(mapper *p, const expr *x)
+{
+    memo *known = slot_of(p, x);
+    if (known->key)
+        return known->value;
+    const expr *arg[MAX_PART], *y = x;
+    bool changed = false;
+    for (int i = 0; i < x->n; i++)
+        arg[i] = map(p, x->arg[i]), changed = changed || arg[i] != x->arg[i];
+    if (changed)
+        switch (x->kind) {
+        case X_LOAD: y = x_load(p->m, x->from, arg); break;
+        case X_CALL: y = x_call(p->m, x->fn->name, x->n, arg); break;
+        case X_CAST: y = x_cast(p->m, x->dtype, arg[0]); break;
+        case X_FOLD: y = x_fold(p->m, x->fn->name, x->folds, arg[0]); break;
+        case X_SCATTER:
+        case X_ROUTINE:
+        case X_WALK: y = with_parts(p->m, x, arg); break;
+        default: break;
+        }
+    bool done = false; /* a call that became one of its arguments, as 0 + x does: that has been through f */
+    for (int i = 0; changed && i < x->n; i++)
+        done = done || y == arg[i];
+    if (!done)
+        y = p->f(p->user, y);
+    if (2 * ++p->n >= p->cap)
+        grow(p);
+    *slot_of(p, x) = (memo){x, y};
+    return y;
+}
+
+const expr *x_map(arena *m, const expr *x, const expr *(*f)(void *user, const expr *x), void *user)
+{
+    memo first[64] = {0};
+    mapper p = {.m = m, .f = f, .user = user, .slot = first, .cap = COUNT(first)};
+    const expr *y = map(&p, x);
+    free(p.owned);
+    return y;
+}
+
+typedef struct renaming {
+    arena *m;
+    int n;
+    const expr *const *axis;
+} renaming;
+
+static const expr *rename_one(void *user, const expr *x)
+{
+    const renaming *r = user;
+    if (x->kind == X_AXIS) /* what stands for it is as wide: a literal alone has no dtype */
+        return x->axis < r->n && r->axis[x->axis] ? x_cast(r->m, TS_I64, r->axis[x->axis]) : x;
+    if (x->kind == X_WALK && !x->folds && x->axis < r->n && r->axis[x->axis]) {
+        expr *y = make(r->m, x->kind, x->dtype);
+        MUST(r->axis[x->axis]->kind == X_AXIS);
+        *y = *x, y->axis = r->axis[x->axis]->axis;
+        return y;
+    }
+    if (!x->folds)
+        return x;
+    uint32_t axes = 0;
+    for (int i = 0; i < MAX_AXIS; i++) {
+        if (!(x->folds >> i & 1))
+            continue;
+        const expr *to = i < r->n ? r->axis[i] : NULL;
+        MUST(!to || to->kind == X_AXIS);
+        axes |= 1u << (to ? to->axis : i);
+    }
+    if (axes == x->folds)
+        return x;
+    expr *y = make(r->m, x->kind, x->dtype);
+    *y = *x, y->folds = axes;
+    return y;
+}
+
+const expr *x_rename(arena *m, const expr *x, int n_axis, const expr *const *axis)
+{
+    return x_map(m, x, rename_one, &(renaming){m, n_axis, axis});
+}
+
+/* ---- sharing ---- */
+typedef struct pool {
+    const expr **all;
+    size_t n, cap;
+    arena *m;
+} pool;
+
+static bool alike(const expr *a, const expr *b) /* the same when their arguments are shared already */
+{
+    if (a->kind != b->kind || a->dtype != b->dtype || a->n != b->n || a->from != b->from || a->fn != b->fn ||
+        a->axis != b->axis || a->folds != b->folds || a->is_whole != b->is_whole || a->whole != b->whole ||
+        a->run != b->run || memcmp(&a->lit, &b->lit, sizeof a->lit))
+        return false;
+    for (int i = 0; i < a->n; i++)
+        if (a->arg[i] != b->arg[i])
+            return false;
+    return true;
+}
+
+static const expr *share_one(void *user, const expr *x)
+{
+    pool *p = user;
+    for (size_t i = 0; i < p->n; i++)
+        if (alike(p->all[i], x))
+            return p->all[i];
+    if (p->n == p->cap) {
+        const size_t cap = p->cap ? 2 * p->cap : 64;
+        const expr **more = arena_array(p->m, cap, sizeof *more);
+        if (p->n)
+            memcpy(more, p->all, p->n * sizeof *more);
+        p->all = more, p->cap = cap;
+    }
+    return p->all[p->n++] = x;
+}
+
+const expr *x_share(arena *m, const expr *x)
+{
+    return x_map(m, x, share_one, &(pool){.m = m});
+}
+
+/* ---- asking ---- */
+uint32_t x_axes(const expr *x)
+{
+    uint32_t axes = x->kind == X_AXIS ? 1u << x->axis : 0;
+    for (int i = 0; i < x->n; i++)
+        axes |= x_axes(x->arg[i]);
+    return axes & ~x->folds;
+}
+
+bool x_same(const expr *a, const expr *b)
+{
+    if (a == b)
+        return true;
+    if (a->kind != b->kind || a->dtype != b->dtype || a->n != b->n || a->from != b->from || a->fn != b->fn ||
+        a->axis != b->axis || a->folds != b->folds || a->is_whole != b->is_whole || a->whole != b->whole ||
+        a->run != b->run || memcmp(&a->lit, &b->lit, sizeof a->lit))
+        return false;
+    for (int i = 0; i < a->n; i++)
+        if (!x_same(a->arg[i], b->arg[i]))
+            return false;
+    return true;
+}
+
+static void collect(const expr *x, const expr **out, int max, int *n)
+{
+    for (int i = 0; i < x->n; i++)
+        collect(x->arg[i], out, max, n);
+    if (x->kind != X_LOAD)
+        return;
+    for (int i = 0; i < *n && i < max; i++)
+        if (x_same(out[i], x))
+            return;
+    if (*n < max)
+        out[*n] = x;
+    ++*n;
+}
+
+int x_loads(const expr *x, const expr **out, int max)
+{
+    int n = 0;
+    collect(x, out, max, &n);
+    return n;
+}
+
+int x_count(const expr *x, xkind kind)
+{
+    int n = x->kind == kind;
+    for (int i = 0; i < x->n; i++)
+        n += x_count(x->arg[i], kind);
+    return n;
+}

@@ -1,0 +1,126 @@
+/* expr.h - the value of one element as a function of loop axes, and the table of scalar functions it is made of.
+ * Expressions are immutable and shared; they live in the arena that built them. Every expression has a dtype: literals
+ * are weak (they take the dtype of what they meet), axes are i64, loads have their node's dtype. */
+#ifndef TS_EXPR_H
+#define TS_EXPR_H
+#include "graph/ir/type.h"
+
+typedef struct ts_node node;
+enum { MAX_AXIS = 20, MAX_ARG = 4, MAX_PART = MAX_RANK + 2, MAX_STATE = 4 };
+
+/* Dtype of a call: promoted arguments, bool, or of arguments 2.. */
+typedef enum fresult { R_SAME, R_BOOL, R_SECOND } fresult;
+
+/* fn: a scalar function; the only place that knows what it means. */
+typedef struct fn {
+    const char *name; /* in definitions and dumps; infix operators have names too: "add" */
+    int arity;
+    fresult result;
+    double (*real)(const double *x);    /* on real arguments; NULL: not defined for them */
+    int64_t (*whole)(const int64_t *x); /* on integers and truth values; NULL: arguments become f64 first */
+    /* C-like spelling; $0 $1 $2 are arguments, a trailing f is added to libm names: "exp@($0)" */
+    const char *c_real, *c_whole;
+    const char *diff[3]; /* derivative by a, b, c over a b c and y (the result); NULL: none */
+    double unit;         /* start value when folding an axis; NAN: may not fold */
+    int cost;            /* flops; 0 for selection and comparison */
+    int monotone;        /* 1: rises or falls in each argument alone; 2: where the second keeps its sign; 0: not said */
+    int64_t (*natural)(const int64_t *x); /* on u64, the bits of which x holds; NULL: as whole */
+    const char *c_natural;                /* NULL: as c_whole */
+} fn;
+const fn *fn_find(const char *name);
+int64_t fn_whole(const fn *f, dtype d, const int64_t *x); /* d: of the arguments, a dtype of whole or truth values */
+const char *fn_spelled(const fn *f, dtype d);             /* as c_real and c_whole, for such arguments */
+
+/* A C function: for what no expression says, as sorting. Compiled into the library from graph/routines/NAME.c, and that
+ * file's text travels with generated programs, so it includes nothing but C headers. at: the operands, row-major, then
+ * the result; types: one character each: f d (reals of 4, 8 bytes) l u (i64, u64) b (bool); param: numbers that the
+ * operation chose, extents as a rule. Part `part` of `parts` does its share; scratch is its own. */
+typedef void routine_code(void *const *at, const char *types, const int64_t *param, char *scratch, long part,
+                          long parts);
+typedef struct routine { /* as one node calls it */
+    const char *name;    /* of the file; the function is routine_NAME */
+    routine_code *run;
+    int n_param;
+    const int64_t *param;
+    int64_t scratch; /* bytes that a part needs */
+} routine;
+/* As a routine takes it; wide: reals are stored as f64. MUST be one of those above. */
+char routine_type(dtype d, bool wide);
+extern const struct routine_text { /* written by the build; ends with {0} */
+    const char *name, *text;
+} routine_texts[];
+
+/* The last three are only ever the whole value of a definition.
+ * Scatter, the second form of storing: the result starts as arg[0], over the result's axes; then, for every point of
+ * the axes `folds` in index order, arg[1] is put in at the subscripts arg[2...]: combined by fn with what is there, or
+ * in its place when fn is NULL.
+ * Routine: arg[...] are loads of its operands, over axes that stand for all of each.
+ * Walk, a fold or a scan that carries several states: state k starts as arg[k] and becomes arg[n_state + k], over the
+ * states before the step, in index order: at every point of the axes `folds`, the value being the last arg when all is
+ * done; or, where there are none, along the result's axis `axis`, the value at each point being the last arg after its
+ * step. */
+typedef enum xkind { X_LIT, X_AXIS, X_LOAD, X_CALL, X_CAST, X_FOLD, X_STATE, X_SCATTER, X_ROUTINE, X_WALK } xkind;
+typedef struct expr expr;
+struct expr {
+    xkind kind;
+    dtype dtype;        /* TS_N_DTYPE: a weak literal */
+    double lit;         /* X_LIT, real */
+    int64_t whole;      /* X_LIT, exact integer value when is_whole */
+    bool is_whole;      /* X_LIT */
+    int axis;           /* X_AXIS; X_STATE: which one; X_WALK: of a scan */
+    uint32_t folds;     /* set of axes folded away, 1u << axis; else 0 */
+    const node *from;   /* X_LOAD: the node read, never an operand number */
+    const fn *fn;       /* X_CALL, X_FOLD, X_SCATTER */
+    const routine *run; /* X_ROUTINE */
+    int n;
+    const expr *const *arg; /* call: arguments; load: one subscript per dimension; cast, fold: the body */
+};
+
+const expr *x_real(arena *m, double v);
+const expr *x_whole(arena *m, int64_t v);
+const expr *x_unit(arena *m, const fn *f, dtype d); /* the literal that a fold of nothing is */
+int64_t x_unit_whole(const fn *f, dtype d);         /* the same of integers and truth values, as a number */
+const expr *x_axis(arena *m, int axis);
+const expr *x_load(arena *m, const node *from, const expr *const *subscript); /* as many subscripts as from has dims */
+const expr *x_call(arena *m, const char *fn, int n, const expr *const *arg);
+const expr *x_cast(arena *m, dtype to, const expr *a); /* no-op when a has that dtype */
+const expr *x_fold(arena *m, const char *fn, uint32_t axes, const expr *body);
+/* at: as many subscripts as the result has dims; fn NULL: the last one stays. Over all axes in `axes`. */
+const expr *x_scatter(arena *m, dtype d, const char *fn, uint32_t axes, const expr *start, const expr *update, int rank,
+                      const expr *const *at);
+/* Loads of the operands over all axes in `axes`. */
+const expr *x_routine(arena *m, dtype d, const routine *run, uint32_t axes, int n, const expr *const *operand);
+const expr *x_state(arena *m, dtype d, int k);
+/* States have the dtypes of start, the value that of result. folds: of a fold; axis: of a scan, when folds is 0. */
+const expr *x_walk(arena *m, uint32_t folds, int axis, int n, const expr *const *start, const expr *const *step,
+                   const expr *result);
+bool x_alone(const expr *x); /* the whole of a definition: scatter, routine, walk */
+const expr *x1(arena *m, const char *fn, const expr *a);
+/* Folds literals and x+0, x*1, ... of integers */
+const expr *x2(arena *m, const char *fn, const expr *a, const expr *b);
+const expr *x3(arena *m, const char *fn, const expr *a, const expr *b, const expr *c);
+
+typedef struct names {
+    int n;
+    const char *name[MAX_RANK + MAX_AXIS];
+    const expr *value[MAX_RANK + MAX_AXIS];
+} names;
+/* "max(a, 0)", "x < 0 ? 0 : x*x": + - * / % < <= > >= == != ! && || ?: unary minus, calls of the table, casts
+ * "f32(a)", numbers, names; "a[i, j+1]" where a's value is a load: the element of that tensor. */
+const expr *x_parse(arena *m, const char *source, const names *known, err *e);
+/* Loads as label[...] */
+void x_print(text *t, const expr *x, const char *(*axis_name)(void *user, int axis), void *user);
+
+/* The same without folds, as x_parse reads it back, without blanks; end writes axes and loads. */
+void x_write(text *t, const expr *x, void (*end)(text *t, const expr *x, void *user), void *user);
+
+/* Rebuilds x bottom up, each part passed through f once its arguments have been: the tool of fusion. */
+const expr *x_map(arena *m, const expr *x, const expr *(*f)(void *user, const expr *x), void *user);
+/* Replaces axis i by axis[i] (NULL: kept); an axis that is folded may only become another axis. */
+const expr *x_rename(arena *m, const expr *x, int n_axis, const expr *const *axis);
+const expr *x_share(arena *m, const expr *x);          /* equal parts become the same part */
+uint32_t x_axes(const expr *x);                        /* free axes */
+int x_loads(const expr *x, const expr **out, int max); /* distinct loads, in order of appearance; the number found */
+int x_count(const expr *x, xkind kind);                /* occurrences, shared parts counted each time */
+bool x_same(const expr *a, const expr *b);             /* structural */
+#endif

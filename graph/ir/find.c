@@ -1,0 +1,106 @@
+/* find.c - from a name to its operation, from an operator of ONNX to the one that serves it. One table for all three
+ * questions, made when the first is asked: files name thousands of operators, there are hundreds of each. */
+#include "graph/ir/op.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BY_NAME, BY_RULE, BY_FORM, LONGEST_NAME = 128 };
+
+typedef struct entry {
+    const char *key; /* NULL: free */
+    int by;
+    const op *op;
+    const void *record; /* onnx_rule or onnx_form */
+    int since;
+} entry;
+
+static struct {
+    entry *at;
+    size_t n, cap; /* at most half full */
+} known;
+
+static size_t home(int by, const char *key)
+{
+    return (size_t)quick_hash(key, strlen(key), (uint64_t)by) & (known.cap - 1);
+}
+
+static void keep(entry e)
+{
+    known.n++;
+    if (!known.at)
+        return; /* counted first */
+    size_t i = home(e.by, e.key);
+    while (known.at[i].key)
+        i = (i + 1) & (known.cap - 1);
+    known.at[i] = e;
+}
+
+static void keep_all(void)
+{
+    known.n = 0;
+    for (const op *const *const *table = op_tables; *table; table++)
+        for (const op *const *o = *table; *o; o++) {
+            keep((entry){.key = (*o)->name, .by = BY_NAME, .op = *o});
+            for (const onnx_rule *r = (*o)->onnx; r && r->type; r++)
+                keep((entry){.key = r->type, .by = BY_RULE, .op = *o, .record = r, .since = r->since});
+            for (const onnx_form *f = (*o)->form; f && f->type; f++)
+                keep((entry){.key = f->type, .by = BY_FORM, .op = *o, .record = f, .since = f->since});
+        }
+}
+
+static void make(void)
+{
+    keep_all();
+    for (known.cap = 16; known.cap < known.n * 2;)
+        known.cap *= 2;
+    known.at = calloc(known.cap, sizeof *known.at);
+    MUST(known.at != NULL);
+    keep_all();
+}
+
+/* The last of those up to the version that bear the key; of equals the first in the tables' order. */
+static const entry *look_up(int by, const char *key, int version)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make);
+    const entry *found = NULL;
+    for (size_t i = home(by, key); known.at[i].key; i = (i + 1) & (known.cap - 1)) {
+        const entry *e = &known.at[i];
+        if (e->by == by && e->since <= version && (!found || e->since > found->since) && !strcmp(e->key, key))
+            found = e;
+    }
+    return found;
+}
+
+const op *op_find(const char *name)
+{
+    const entry *e = look_up(BY_NAME, name, 0);
+    return e ? e->op : NULL;
+}
+
+/* Rules of other domains than the standard one write it in front: "com.microsoft.FastGelu". */
+static const entry *for_operator(int by, const char *domain, const char *kind, int version)
+{
+    if (!*domain || !strcmp(domain, "ai.onnx"))
+        return look_up(by, kind, version);
+    char whole[LONGEST_NAME];
+    const int n = snprintf(whole, sizeof whole, "%s.%s", domain, kind);
+    return n > 0 && n < LONGEST_NAME ? look_up(by, whole, version) : NULL;
+}
+
+const op *op_for_onnx(const char *domain, const char *kind, int version, const onnx_rule **rule)
+{
+    const entry *e = for_operator(BY_RULE, domain, kind, version);
+    *rule = e ? e->record : NULL;
+    return e ? e->op : NULL;
+}
+
+const op *op_for_form(const char *domain, const char *kind, int version, const onnx_form **form)
+{
+    const entry *e = for_operator(BY_FORM, domain, kind, version);
+    *form = e ? e->record : NULL;
+    return e ? e->op : NULL;
+}

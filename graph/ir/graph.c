@@ -1,0 +1,382 @@
+/* graph.c - making nodes: checking, completing, interning. */
+#include "graph/ir/graph.h"
+#include "graph/ir/attr.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_WORD = 64, SMALL_CONST = 4096 }; /* constants up to so many bytes are interned by content */
+
+void g_fail(graph *g, ts_code code, const char *fmt, ...)
+{
+    char what[1024];
+    va_list v;
+    va_start(v, fmt);
+    vsnprintf(what, sizeof what, fmt, v);
+    va_end(v);
+    err_set(&g->err, code, "%s", what);
+}
+
+bool node_is_leaf(const node *n)
+{
+    return n->leaf != NULL;
+}
+
+/* ---- interning ---- */
+static bool leaf_same(const node *a, const node *b)
+{
+    const leaf *p = a->leaf, *q = b->leaf;
+    if (!p || !q)
+        return p == q;
+    if (p->kind != q->kind || p->of != q->of || p->mean != q->mean || p->scale != q->scale || p->seed != q->seed ||
+        strcmp(a->label, b->label))
+        return false;
+    if (p->data == q->data)
+        return true;
+    const int64_t bytes = type_bytes(&a->type);
+    return p->kind == LEAF_CONST && q->kind == LEAF_CONST && p->data && q->data && bytes <= SMALL_CONST &&
+           !memcmp(p->data, q->data, (size_t)bytes);
+}
+
+static bool node_same(const node *a, const node *b)
+{
+    if (a->op != b->op || a->n_in != b->n_in || a->index != b->index || !type_equal(&a->type, &b->type))
+        return false;
+    for (int i = 0; i < a->n_in; i++)
+        if (a->in[i] != b->in[i])
+            return false;
+    int k = 0;
+    for (const attr_spec *s = a->op->attr; s && s->name; s++, k++)
+        if (!attr_same(&a->attr[k], &b->attr[k]))
+            return false;
+    return leaf_same(a, b);
+}
+
+static uint64_t node_hash(const node *n)
+{
+    uint64_t h = quick_hash(&n->op, sizeof n->op, (uint64_t)n->index);
+    h = quick_hash(n->type.dim, (size_t)n->type.rank * sizeof *n->type.dim, h + (uint64_t)n->type.dtype);
+    for (int i = 0; i < n->n_in; i++)
+        h = quick_hash(&n->in[i], sizeof n->in[i], h);
+    int k = 0;
+    for (const attr_spec *s = n->op->attr; s && s->name; s++, k++)
+        h = attr_hash(&n->attr[k], h);
+    if (n->leaf)
+        h = quick_hash(n->label, strlen(n->label), h + n->leaf->seed);
+    if (n->leaf && n->leaf->kind == LEAF_CONST && type_bytes(&n->type) <= SMALL_CONST)
+        h = quick_hash(n->leaf->data, (size_t)type_bytes(&n->type), h);
+    return h;
+}
+
+static int *place_of(graph *g, const node *n)
+{
+    uint64_t i = node_hash(n) & (uint64_t)(g->cap_same - 1);
+    while (g->same[i] && !node_same(g->node[g->same[i] - 1], n))
+        i = (i + 1) & (uint64_t)(g->cap_same - 1);
+    return &g->same[i];
+}
+
+static void grow(graph *g)
+{
+    const int cap = g->cap ? g->cap * 2 : 256;
+    const node **more = arena_array(&g->mem, (size_t)cap, sizeof *more);
+    if (g->n)
+        memcpy(more, g->node, (size_t)g->n * sizeof *more);
+    g->node = more, g->cap = cap, g->cap_same = 4 * cap;
+    g->same = arena_array(&g->mem, (size_t)g->cap_same, sizeof *g->same);
+    for (int i = 0; i < g->n; i++)
+        *place_of(g, g->node[i]) = i + 1;
+}
+
+static const node *intern(graph *g, const node *draft)
+{
+    if (g->n == g->cap)
+        grow(g);
+    int *place = place_of(g, draft);
+    if (*place)
+        return g->node[*place - 1];
+    node *n = arena_get(&g->mem, sizeof *n);
+    *n = *draft, n->id = g->n;
+    g->node[g->n] = n;
+    *place = ++g->n;
+    return n;
+}
+
+/* ---- leaves ---- */
+const node *g_leaf(graph *g, const op *kind, const char *label, const type *t, const leaf *l)
+{
+    if (err_is(&g->err) || !type_valid(t, &g->err))
+        return NULL;
+    leaf *own = arena_get(&g->mem, sizeof *own);
+    *own = *l;
+    node draft = {.op = kind, .type = *t, .label = arena_string(&g->mem, label ? label : ""), .leaf = own};
+    return intern(g, &draft);
+}
+
+static const op *leaf_op(const char *name)
+{
+    const op *o = op_find(name);
+    MUST(o);
+    return o;
+}
+
+const node *g_input(graph *g, const char *label, const type *t, preset *k)
+{
+    return g_leaf(g, leaf_op("input"), label, t, &(leaf){.kind = LEAF_INPUT, .preset = k});
+}
+
+const node *g_weight(graph *g, const char *label, const type *t, const void *data)
+{
+    return g_leaf(g, leaf_op("weight"), label, t, &(leaf){.kind = LEAF_WEIGHT, .data = data});
+}
+
+static bool needs_no_input(const node *n)
+{
+    for (int i = 0; i < n->n_in; i++)
+        if (!needs_no_input(n->in[i]))
+            return false;
+    return !n->leaf || n->leaf->kind != LEAF_INPUT;
+}
+
+const node *g_known(graph *g, const node *n, const char *label)
+{
+    MUST(!n || needs_no_input(n));
+    return n ? g_leaf(g, leaf_op("weight"), label, &n->type, &(leaf){.kind = LEAF_WEIGHT, .of = n}) : NULL;
+}
+
+const node *g_const(graph *g, const char *label, const type *t, const void *data)
+{
+    if (err_is(&g->err) || !type_valid(t, &g->err))
+        return NULL;
+    const size_t bytes = (size_t)type_bytes(t);
+    void *copy = memcpy(arena_get(&g->mem, bytes + 1), data ? data : "", data ? bytes : 0);
+    return g_leaf(g, leaf_op("const"), label, t, &(leaf){.kind = LEAF_CONST, .data = copy});
+}
+
+const node *g_scalar(graph *g, dtype d, double v)
+{
+    unsigned char bytes[16] = {0};
+    store_real(d, bytes, 0, v);
+    return g_const(g, NULL, &(type){.dtype = d}, bytes);
+}
+
+const node *g_ints(graph *g, int n, const int64_t *v)
+{
+    return g_const(g, NULL, &(type){.dtype = TS_I64, .rank = 1, .dim = {n}}, v);
+}
+
+void g_label(graph *g, const node *n, const char *label)
+{
+    /* Not yet named: nobody has read it */
+    if (n && !*n->label)
+        ((node *)(uintptr_t)n)->label = arena_string(&g->mem, label);
+}
+
+void g_label_new(graph *g, int first, const char *label)
+{
+    for (int id = first; id < g->n; id++)
+        if (!node_is_leaf(g->node[id]))
+            g_label(g, g->node[id], label);
+}
+
+void g_back(graph *g, int first)
+{
+    for (int id = first; id < g->n; id++)
+        if (!node_is_leaf(g->node[id]))
+            ((node *)(uintptr_t)g->node[id])->back = true;
+}
+
+void g_is_back(const graph *g, bool *out)
+{
+    for (int id = 0; id < g->n; id++) {
+        const node *n = g->node[id];
+        out[id] = n->back;
+        for (int i = 0; i < n->n_in; i++)
+            out[id] = out[id] || out[n->in[i]->id];
+    }
+}
+
+/* ---- operations ---- */
+void g_group(graph *g, const group *q)
+{
+    for (int i = g->n_group - 1; i >= 0 && i >= g->n_group - 64; i--)
+        if (g->group[i].result == q->result && g->group[i].op == q->op)
+            return;
+    if (g->n_group == g->cap_group) {
+        const int cap = g->cap_group ? 2 * g->cap_group : 64;
+        group *more = arena_array(&g->mem, (size_t)cap, sizeof *more);
+        if (g->n_group)
+            memcpy(more, g->group, (size_t)g->n_group * sizeof *more);
+        g->group = more, g->cap_group = cap;
+    }
+    g->group[g->n_group++] = *q;
+}
+
+static const node *expand(graph *g, const node *draft)
+{
+    const int first = g->n;
+    const node *result = draft->op->lower(g, draft);
+    if (!result) {
+        if (!err_is(&g->err))
+            g_fail(g, TS_BAD_INPUT, "cannot be applied to these operands");
+        err_in(&g->err, "%s", draft->op->name);
+        return NULL;
+    }
+    g_group(g, &(group){draft->op, result, draft->n_in, draft->in, draft->attr, first, g->n - 1});
+    return result;
+}
+
+static bool infer(const node *n, type *out, err *e)
+{
+    if (n->op->shape)
+        return n->op->shape(n, out, e);
+    const type *in[MAX_ARG];
+    for (int i = 0; i < n->n_in; i++) {
+        in[i] = &n->in[i]->type;
+        out->dtype = i ? dtype_promote(out->dtype, in[i]->dtype) : in[i]->dtype;
+    }
+    return type_broadcast(n->n_in, in, out, e);
+}
+
+const node *g_make(graph *g, const op *o, int n, const node *const *in, const attr *a, int n_attr)
+{
+    if (err_is(&g->err))
+        return NULL;
+    for (int i = 0; i < n; i++)
+        if (!in[i])
+            return g_fail(g, TS_BAD_INPUT, "%s: operand %d is missing", o->name, i), NULL;
+    if (op_is_bare(o))
+        return g_fail(g, TS_BAD_INPUT, "%s: cannot be called: no value follows from operands", o->name), NULL;
+    if (o->arity >= 0 && n != o->arity)
+        return g_fail(g, TS_BAD_INPUT, "%s: %d operands given, takes %d", o->name, n, o->arity), NULL;
+    node draft = {.op = o, .label = "", .n_in = n};
+    draft.attr = attr_fill(&g->mem, o, n_attr, a, &g->err);
+    if (!draft.attr)
+        return NULL;
+    const node **own = arena_array(&g->mem, (size_t)n + 1, sizeof *own);
+    if (n)
+        memcpy(own, in, (size_t)n * sizeof *own);
+    draft.in = own;
+    if (o->lower)
+        return expand(g, &draft);
+    if (!infer(&draft, &draft.type, &g->err) || !type_valid(&draft.type, &g->err)) {
+        err_in(&g->err, "%s", o->name);
+        return NULL;
+    }
+    return intern(g, &draft);
+}
+
+const node *g_call(graph *g, const char *call, int n, const node *const *in)
+{
+    char name[MAX_WORD];
+    attr given[MAX_ATTR];
+    int n_given;
+    if (err_is(&g->err))
+        return NULL;
+    const size_t len = strcspn(call, " ");
+    snprintf(name, sizeof name, "%.*s", (int)len, call);
+    const op *o = op_find(name);
+    if (!o)
+        return g_fail(g, TS_BAD_INPUT, "no operation \"%s\"; `tessera ops` lists them", name), NULL;
+    if (!attr_parse(&g->mem, o, call + len, given, &n_given, &g->err))
+        return NULL;
+    return g_make(g, o, n, in, given, n_given);
+}
+
+const node *g_call1(graph *g, const char *call, const node *a)
+{
+    return g_call(g, call, 1, &a);
+}
+
+const node *g_call2(graph *g, const char *call, const node *a, const node *b)
+{
+    return g_call(g, call, 2, (const node *const[]){a, b});
+}
+
+const node *g_call3(graph *g, const char *call, const node *a, const node *b, const node *c)
+{
+    return g_call(g, call, 3, (const node *const[]){a, b, c});
+}
+
+const node *g_callf(graph *g, int n, const node *const *in, const char *fmt, ...)
+{
+    char call[1024];
+    va_list v;
+    va_start(v, fmt);
+    const int len = vsnprintf(call, sizeof call, fmt, v);
+    va_end(v);
+    MUST(len >= 0 && len < (int)sizeof call);
+    return g_call(g, call, n, in);
+}
+
+const node *g_output(graph *g, const node *n, const node *origin, int index)
+{
+    if (!n || !origin || !index)
+        return n;
+    node draft = *n;
+    draft.index = index, draft.origin = origin;
+    return intern(g, &draft);
+}
+
+const attr *node_attr(const node *n, const char *name)
+{
+    int k = 0;
+    for (const attr_spec *s = n->op->attr; s && s->name; s++, k++)
+        if (!strcmp(s->name, name))
+            return &n->attr[k];
+    MUST(!"attribute is in the specification");
+    return NULL;
+}
+
+int64_t node_int(const node *n, const char *name)
+{
+    return node_attr(n, name)->i;
+}
+
+double node_real(const node *n, const char *name)
+{
+    return node_attr(n, name)->f;
+}
+
+int g_reach(int n, const node *const *root, const node **out)
+{
+    int most = -1, count = 0;
+    for (int i = 0; i < n; i++)
+        most = root[i]->id > most ? root[i]->id : most;
+    const node **need = calloc((size_t)most + 2, sizeof *need);
+    MUST(need);
+    for (int i = 0; i < n; i++)
+        need[root[i]->id] = root[i];
+    for (int id = most; id >= 0; id--)
+        for (int i = 0; need[id] && i < need[id]->n_in; i++)
+            need[need[id]->in[i]->id] = need[id]->in[i];
+    for (int id = 0; id <= most; id++)
+        if (need[id]) {
+            if (out)
+                out[count] = need[id];
+            count++;
+        }
+    free(need);
+    return count;
+}
+
+bool g_check(const graph *g, err *e)
+{
+    for (int i = 0; i < g->n; i++) {
+        const node *n = g->node[i];
+        if (n->id != i)
+            return err_set(e, TS_BUG, "node %d has id %d", i, n->id);
+        if (!type_valid(&n->type, e))
+            return err_in(e, "node %d", i);
+        for (int k = 0; k < n->n_in; k++)
+            if (n->in[k]->id >= i || g->node[n->in[k]->id] != n->in[k])
+                return err_set(e, TS_BUG, "node %d: operand %d is not older", i, k);
+        if (node_is_leaf(n) != op_is_bare(n->op))
+            return err_set(e, TS_BUG, "node %d: leaf and op disagree", i);
+        for (int k = 0; k < i && g->n < 2000; k++)
+            if (node_same(g->node[k], n))
+                return err_set(e, TS_BUG, "nodes %d and %d are equal", k, i);
+    }
+    return true;
+}

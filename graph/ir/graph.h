@@ -1,0 +1,129 @@
+/* graph.h - lazy and immutable. Building never computes; equal nodes are the same node; creation order
+ * is topological. */
+#ifndef TS_GRAPH_H
+#define TS_GRAPH_H
+#include "graph/ir/op.h"
+
+/* preset: the value of an input, given before anything is planned. Where a shape or the flow of a model was derived
+ * from it, it is used, and every run has to bring the same one. */
+typedef struct preset {
+    ts_array value;
+    bool used;
+    bool held; /* no input at all: a constant or weight with this value */
+} preset;
+
+/* leaf: what an input, weight or constant carries beside its type. */
+typedef struct leaf {
+    enum { LEAF_INPUT, LEAF_WEIGHT, LEAF_CONST } kind;
+    /* Weights and constants from a file or memory, row-major, not always aligned; NULL: an input, or seeded */
+    const void *data;
+    double mean, scale; /* seeded: element i is (float)(mean + scale * random_unit(seed, i)) */
+    uint64_t seed;
+    const node *of; /* its value is that of this node, computed when it is read; or NULL */
+    int64_t below;  /* inputs of integers: valid values are [0, below); 0: unknown */
+    preset *preset; /* inputs; NULL: nothing is. No part of any identity */
+} leaf;
+
+struct ts_node {
+    const op *op;
+    type type;
+    int id;             /* index in the graph, hence a topological order */
+    int index;          /* which output of its operation */
+    bool back;          /* made by the chain rule, or in the place of what was. No part of its identity */
+    const node *origin; /* output 0 of that operation; NULL: this node itself. No part of its identity */
+    const char *label;  /* leaves and named results; "" otherwise */
+    const attr *attr;   /* one per entry of op->attr, in that order, defaults filled in */
+    const leaf *leaf;   /* leaves only */
+    int n_in;
+    const node *const *in;
+};
+
+typedef struct group { /* a recipe that was expanded here; no part of any node's identity */
+    const op *op;
+    const node *result;
+    int n_in;
+    const node *const *in;
+    const attr *attr;
+    int first, last; /* ids of the nodes made for it lie in [first, last] */
+} group;
+
+struct ts_graph {
+    arena mem;
+    const node **node;
+    int n, cap;
+    group *group;
+    int n_group, cap_group;
+    int *same; /* open hash table of ids + 1 */
+    int cap_same;
+    const ts_array **value; /* by id: what g_value found so far */
+    int cap_value, depth;
+    bool waits; /* what was refused last waits for a value: see onnx_wait */
+    err err;
+};
+
+/* Builders give NULL on a mistake and for a NULL operand; g->err keeps the first reason. */
+const node *g_leaf(graph *g, const op *kind, const char *label, const type *t, const leaf *l);
+const node *g_input(graph *g, const char *label, const type *t, preset *k); /* k: may be NULL, else outlives g */
+/* Data borrowed for the graph's life */
+const node *g_weight(graph *g, const char *label, const type *t, const void *data);
+/* The value of n, which stands on weights and constants alone, as a weight of its own: not computed until it is
+ * read. */
+const node *g_known(graph *g, const node *n, const char *label);
+const node *g_const(graph *g, const char *label, const type *t, const void *data); /* copies */
+const node *g_scalar(graph *g, dtype d, double v);                                 /* rank 0 */
+const node *g_ints(graph *g, int n, const int64_t *v);                             /* i64[n] */
+const node *g_call(graph *g, const char *call, int n, const node *const *in);      /* "conv strides=[2,2]" */
+/* Attributes by name */
+const node *g_make(graph *g, const op *o, int n, const node *const *in, const attr *a, int n_attr);
+const node *g_call1(graph *g, const char *call, const node *a);
+const node *g_call2(graph *g, const char *call, const node *a, const node *b);
+const node *g_call3(graph *g, const char *call, const node *a, const node *b, const node *c);
+const node *g_callf(graph *g, int n, const node *const *in, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* Marks n as output `index` of an operation whose output 0 is origin. */
+const node *g_output(graph *g, const node *n, const node *origin, int index);
+/* Gives n a name if it has none: for schemas and reports, no part of its identity. */
+void g_label(graph *g, const node *n, const char *label);
+void g_label_new(graph *g, int first, const char *label); /* all from id `first` on that have none */
+/* All nodes from id `first` on belong to a backward pass. */
+void g_back(graph *g, int first);
+void g_is_back(const graph *g, bool *out); /* by id: it does, or depends on one that does */
+/* Records a recipe's expansion. */
+void g_group(graph *g, const group *q);
+/* out[i]: root[i] with every from[k] replaced by to[k], of the same type; what does not depend on any is shared. False,
+ * with the reason in g, when that cannot be. */
+bool g_replace(graph *g, int n, const node *const *root, int n_pair, const node *const *from, const node *const *to,
+               const node **out);
+/* The same with now[id], for each of the g->n nodes that there are, standing for the node where it is not NULL; then
+ * now holds what stands for each that the roots need. */
+bool g_remake(graph *g, int n, const node *const *root, const node **now);
+/* The same with every node passed through f once its operands have been: now is old over what they became, and what f
+ * gives, of the same type, stands for it; NULL: with the reason in g. */
+typedef const node *rewriting(void *user, const node *old, const node *now);
+bool g_rewrite(graph *g, int n, const node *const *root, rewriting *f, void *user, const node **out);
+void g_fail(graph *g, ts_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+const attr *node_attr(const node *n, const char *name); /* MUST exist in the op's specification */
+int64_t node_int(const node *n, const char *name);
+double node_real(const node *n, const char *name);
+bool node_is_leaf(const node *n);
+bool g_defn(const node *n, arena *mem, defn *out, err *e); /* not for leaves */
+
+/* Operations on reals that computing n takes; a multiplication with its addition counts as two. */
+double node_flops(const node *n);
+
+/* The value of a node that depends on constants only, if it has at most `most` elements; NULL otherwise. Memoised
+ * in g. */
+const ts_array *g_value(graph *g, const node *n, int64_t most);
+/* The same of a constant alone. An input stays free, whatever it is now: for what can be done without the value too. */
+const ts_array *g_constant(graph *g, const node *n, int64_t most);
+
+int g_reach(int n, const node *const *root, const node **out); /* all nodes needed, by id; out may be NULL to count */
+void g_print(text *t, int n, const node *const *root);
+bool g_parse(graph *g, const char *source, int max, const node **root, int *n, err *e);
+void g_hash(int n, const node *const *root, char hex[65]);
+bool g_check(const graph *g, err *e); /* every invariant stated here */
+
+/* The interpreter: evaluates one node that is no leaf from its inputs' arrays into out, a new array. Reals
+ * in double. */
+bool node_eval(const node *n, const ts_array *const *in, ts_array *out, err *e);
+#endif

@@ -1,0 +1,150 @@
+/* op.c - definitions of operations, and the rules that every record must keep. */
+#include "graph/ir/op.h"
+#include "graph/ir/graph.h"
+
+#include <string.h>
+
+int defn_fold(defn *d, int64_t extent)
+{
+    MUST(d->n_axis < MAX_AXIS);
+    d->extent[d->n_axis] = extent;
+    return d->n_axis++;
+}
+
+const expr *defn_at(defn *d, int operand, const expr *const *subscript)
+{
+    return x_load(d->mem, d->node->in[operand], subscript);
+}
+
+const expr *defn_in(defn *d, int operand)
+{
+    const type *t = &d->node->in[operand]->type;
+    const expr *sub[MAX_RANK];
+    const int skip = d->node->type.rank - t->rank;
+    MUST(skip >= 0);
+    for (int i = 0; i < t->rank; i++)
+        sub[i] = t->dim[i] == 1 && d->node->type.dim[i + skip] != 1 ? x_whole(d->mem, 0) : x_axis(d->mem, i + skip);
+    return defn_at(d, operand, sub);
+}
+
+void defn_routine(defn *d, const routine *r)
+{
+    const node *n = d->node;
+    const expr *operand[MAX_PART];
+    const int first = d->n_axis;
+    routine *own = arena_get(d->mem, sizeof *own);
+    int64_t *param = arena_array(d->mem, (size_t)r->n_param + 1, sizeof *param);
+    memcpy(param, r->param, (size_t)r->n_param * sizeof *param);
+    *own = *r, own->param = param;
+    MUST(n->n_in <= MAX_PART);
+    for (int i = 0; i < n->n_in; i++) { /* axis first + k walks dimension k of every operand */
+        const expr *sub[MAX_RANK];
+        for (int k = 0; k < n->in[i]->type.rank; k++) {
+            const int64_t extent = n->in[i]->type.dim[k];
+            if (first + k == d->n_axis)
+                defn_fold(d, extent);
+            if (d->extent[first + k] < extent)
+                d->extent[first + k] = extent;
+            sub[k] = x_axis(d->mem, first + k);
+        }
+        operand[i] = defn_at(d, i, sub);
+    }
+    const uint32_t axes = ((1u << d->n_axis) - 1) & ~((1u << first) - 1);
+    d->value = x_routine(d->mem, n->type.dtype, own, axes, n->n_in, operand);
+}
+
+/* Pointwise operations: a, b, c, d are the operands, numeric attributes go by their names. */
+static bool defn_from_text(defn *d, err *e)
+{
+    static const char *const letter[] = {"a", "b", "c", "d"};
+    const op *o = d->node->op;
+    names known = {0};
+    for (int i = 0; i < d->node->n_in; i++)
+        known.name[i] = letter[i], known.value[i] = defn_in(d, i);
+    known.n = d->node->n_in;
+    for (const attr_spec *s = o->attr; s && s->name; s++) {
+        const attr *a = node_attr(d->node, s->name);
+        if (a->kind != 'i' && a->kind != 'f')
+            continue;
+        known.name[known.n] = s->name;
+        known.value[known.n++] = a->kind == 'i' ? x_whole(d->mem, a->i) : x_real(d->mem, a->f);
+    }
+    d->value = x_parse(d->mem, o->text, &known, e);
+    return d->value != NULL;
+}
+
+/* A fold over an empty axis is its unit: nothing walks it. */
+static const expr *without_empty(void *user, const expr *x)
+{
+    const defn *d = user;
+    for (int a = 0; x->kind == X_FOLD && a < d->n_axis; a++)
+        if (x->folds >> a & 1 && d->extent[a] == 0)
+            return x_unit(d->mem, x->fn, x->dtype);
+    return x;
+}
+
+bool g_defn(const node *n, arena *mem, defn *out, err *e)
+{
+    *out = (defn){.mem = mem, .node = n, .n_axis = n->type.rank};
+    memcpy(out->extent, n->type.dim, sizeof n->type.dim);
+    MUST(!node_is_leaf(n));
+    if (!(n->op->text ? defn_from_text(out, e) : n->op->body(out, e)))
+        return err_in(e, "%s", n->op->name);
+    bool empty = false;
+    for (int a = n->type.rank; a < out->n_axis; a++)
+        empty = empty || out->extent[a] == 0;
+    if (empty && x_count(out->value, X_FOLD) && !x_alone(out->value)) {
+        out->value = x_map(mem, out->value, without_empty, out);
+        if (!x_count(out->value, X_FOLD))
+            out->n_axis = n->type.rank;
+    }
+    out->value = x_cast(mem, n->type.dtype, out->value);
+    return true;
+}
+
+static bool bad(err *e, const op *o, const char *what)
+{
+    return err_set(e, TS_BUG, "op %s: %s", o->name ? o->name : "?", what);
+}
+
+bool op_is_bare(const op *o)
+{
+    return o->arity == 0 && !o->text && !o->body && !o->lower;
+}
+
+bool op_check(const op *o, err *e)
+{
+    if (!o->name || !*o->name)
+        return bad(e, o, "has no name");
+    for (const char *s = o->name; *s; s++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789_", *s))
+            return bad(e, o, "name is not lower-case words");
+    if (op_find(o->name) != o)
+        return bad(e, o, "name is taken twice");
+    if (!o->doc || !*o->doc || o->doc[strlen(o->doc) - 1] != '.')
+        return bad(e, o, "doc is not a sentence");
+    if (op_is_bare(o))
+        return true;
+    if (!!o->text + !!o->body + !!o->lower != 1)
+        return bad(e, o, "needs exactly one of text, body, lower");
+    if (!o->numpy)
+        return bad(e, o, "has no numpy oracle");
+    if (!o->cases || !*o->cases)
+        return bad(e, o, "has no cases");
+    if (o->text && (o->arity < 1 || o->arity > 4))
+        return bad(e, o, "text takes 1 to 4 operands");
+    if (o->body && !o->shape)
+        return bad(e, o, "a body needs a shape rule");
+    for (const attr_spec *s = o->attr; s && s->name; s++)
+        if (!strchr("ifsIF", s->kind))
+            return bad(e, o, "attribute of unknown kind");
+    for (const onnx_rule *r = o->onnx; r && r->type; r++)
+        if (r->since < 1)
+            return bad(e, o, "ONNX rule without a version");
+        else if (r->adapt && !onnx_listed(o->onnx_takes, r->type))
+            return bad(e, o, "an adapter of an operator that onnx_takes does not list");
+    for (const onnx_form *f = o->form; f && f->type; f++)
+        if (!onnx_listed(o->onnx_takes, f->type))
+            return bad(e, o, "a form of an operator that onnx_takes does not list");
+    return true;
+}

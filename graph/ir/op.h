@@ -1,0 +1,160 @@
+/* op.h - one operation, declared once. Exactly one of text, body, lower is given; everything else about the operation
+ * is derived: interpreter, C, fusion, cost, printing, and pointwise gradients. Files in graph/ops/ export ops_NAME[]
+ * for NAME.c; the build writes the table. Inside such a file the order is: helpers, shape, body, grad, record, list. */
+#ifndef TS_OP_H
+#define TS_OP_H
+#include "graph/ir/expr.h"
+
+typedef struct ts_graph graph;
+
+/* An attribute's value; the kind says which field. */
+typedef struct attr {
+    const char *name;
+    char kind; /* i int, f real, s string, I ints, F reals; '-' not given; from files also S: lines of s, y: a type */
+    int n;     /* I, F, S: how many */
+    int64_t i; /* of kind r in functions, an attribute of the caller's named s: its kind, or 0 */
+    double f;
+    const char *s;
+    const int64_t *ints;
+    const double *reals;
+} attr;
+typedef struct attr_spec {
+    const char *name;
+    char kind;
+    const char *fallback; /* as written in a call: "-1", "[1,1]", "none"; NULL: required; "" : may be absent ('-') */
+} attr_spec;
+
+/* defn: one element of a node's value over axes. Axes 0..rank-1 walk the result, later ones are folded away. At most
+ * one fold. */
+typedef struct defn {
+    arena *mem;
+    const node *node;
+    int n_axis;
+    int64_t extent[MAX_AXIS];
+    const expr *value;
+} defn;
+int defn_fold(defn *d, int64_t extent);    /* adds an axis to be folded; gives its number */
+const expr *defn_in(defn *d, int operand); /* operand broadcast (numpy) to the result's axes */
+const expr *defn_at(defn *d, int operand, const expr *const *subscript);
+/* The definition is this routine over all operands; r and its numbers are copied. */
+void defn_routine(defn *d, const routine *r);
+
+/* A value that the steps of a file pass on: a node, or what holds several while a graph is built (no node does). */
+typedef struct onnx_value {
+    const node *node;             /* NULL: none, or a list */
+    const struct onnx_list *list; /* NULL: none, or a node */
+} onnx_value;
+typedef struct onnx_list {
+    bool optional; /* of at most one value; otherwise a sequence */
+    dtype dtype;   /* of tensors to come, when it is an empty sequence; TS_N_DTYPE: not known */
+    int n;
+    const onnx_value *item;
+} onnx_list;
+
+/* A call as ONNX wrote it, operands already nodes: what an adapter turns into nodes. */
+typedef struct onnx_call onnx_call;
+/* One pass through the graph that is a call's attribute: as many values in as it has inputs, at most as many out as it
+ * has outputs. */
+typedef struct onnx_pass {
+    const char *attribute;
+    int n_in, n_out;
+    const onnx_value *in;
+    onnx_value *out;
+} onnx_pass;
+struct onnx_call {
+    graph *g;
+    const char *type, *domain, *name;
+    int version; /* of the operator set in use */
+    int n_in, n_out;
+    const node *const *in; /* NULL where absent */
+    int n_attr;
+    const attr *attr;
+    const ts_array *const *tensor; /* of attribute i, when it is a tensor (its kind is 't'); else NULL */
+    const onnx_value *value;       /* operands, lists among them */
+    bool (*pass)(const onnx_call *c, const onnx_pass *p, err *e);
+    void *user; /* whoever made the call */
+};
+const attr *onnx_attr(const onnx_call *c, const char *name); /* NULL when absent */
+int64_t onnx_int(const onnx_call *c, const char *name, int64_t fallback);
+double onnx_real(const onnx_call *c, const char *name, double fallback);
+/* Refuses because of a value known only at run time: with that value given, the call may be possible. False. */
+bool onnx_wait(const onnx_call *c, err *e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Integers from attribute `name` if present, else from constant input i; false when absent or not constant (then
+ * *e is set). */
+bool onnx_ints(const onnx_call *c, const char *name, int i, int64_t *out, int max, int *n, err *e);
+
+typedef struct onnx_rule {
+    const char *type; /* other domains than the standard one in front: "com.microsoft.FastGelu" */
+    int since; /* first operator-set version this rule serves; the newest rule not above the file's version is used */
+    bool (*adapt)(const onnx_call *c, const node **out, err *e); /* NULL: same operands, same attributes */
+} onnx_rule;
+/* The same for calls with lists or graphs among what they take or give. Where a type has both, the form serves calls
+ * with a list among their operands. */
+typedef struct onnx_form {
+    const char *type;
+    int since;
+    bool (*make)(const onnx_call *c, onnx_value *out, err *e);
+} onnx_form;
+
+/* What the specification leaves undefined of an operator, and what comes out here: on every target, and where constants
+ * are folded. */
+typedef struct onnx_note {
+    const char *type, *says;
+} onnx_note;
+
+typedef struct op {
+    const char *name;      /* identity everywhere: dumps, schemas, cache keys, tests */
+    const char *doc;       /* one sentence */
+    const char *numpy;     /* the oracle, over a b c ... and the attribute names; x = [a, b, ...] for any number */
+    const onnx_rule *onnx; /* ends with {0}; NULL: not an ONNX operation */
+    const onnx_form *form; /* ends with {0} */
+    /* What an operator that has an adapter or a form takes, in all versions together, words "Gemm:3,1,alpha,beta": at
+     * most so many operands and results, "*" for any number, and its attributes. */
+    const char *onnx_takes;
+    /* What the specification asks of operands' element types, in all versions together, words "Where:bT": a letter for
+     * each operand, the last one for all that follow: f real, i integer, n either, b bool, . any; F, I, N the same and
+     * T anything, alike for all operands that have one of the four. */
+    const char *onnx_types;
+    const onnx_note *onnx_undefined; /* ends with {0} */
+    /* Letters of the result's axes, from the last one backwards after '|' fold letters: "m n | k" */
+    const char *axes;
+    const char *back; /* as operators of ONNX, see back.h; NULL: as a rule without an adapter implies, or not */
+    const char *(*back_of)(const node *n); /* in its place, where that depends on the node; NULL: there is none */
+    /* How its operators of ONNX look after training: "training_mode=0" an attribute that is another then, "in=2",
+     * "out=1" how many operands and results are left; NULL: as in training. */
+    const char *trained;
+    int arity;             /* -1: any number */
+    const attr_spec *attr; /* ends with {0} */
+    const char *text;      /* pointwise: the whole definition, over a b c d and numeric attribute names */
+    bool (*shape)(const node *n, type *out, err *e); /* NULL: broadcast, numpy's promoted dtype */
+    bool (*body)(defn *d, err *e);                   /* sets d->value */
+    const node *(*lower)(graph *g, const node *n);   /* n is a draft: type unset, in and attr valid; builds on g */
+    /* The gradient of operand k, in its shape or one that broadcasts to or from it; NULL: none. call: op, in and attr
+     * of the call; y: its value; dy: the gradient of y. Only where it is better than what follows from text, body or
+     * lower, which is done for an op without. */
+    const node *(*grad)(graph *g, const node *call, const node *y, const node *dy, int k);
+    /* Whether it is written for operand k of this call; otherwise that one's is derived. NULL: for all. */
+    bool (*grad_for)(const node *call, int k);
+    /* The same value for fewer operations, up to rounding, where the weights of n are known; NULL: not for n. */
+    const node *(*cheaper)(graph *g, const node *n);
+    /* Problems as operators of ONNX have them, lines "MatMulInteger u8[2,3] i8[3,4]", for those that take other
+     * operands or attributes than cases has; "-": an operand left out, "*" behind a bracket: the values. The table of
+     * what is supported is made from both. */
+    const char *onnx_cases;
+    const char *cases; /* tests: lines "f32[2,3] f32[3] axis=1"; marks behind brackets: tests/graph/ops/oracle.py */
+} op;
+extern const op *const *const op_tables[]; /* one list per file of graph/ops/, made by the build; ends with NULL */
+const op *op_find(const char *name);
+/* Without text, body and lower: what graphs start from, and what readers of files resolve. No value follows from a
+ * call. */
+bool op_is_bare(const op *o);
+const op *op_for_onnx(const char *domain, const char *kind, int version, const onnx_rule **rule);
+const op *op_for_form(const char *domain, const char *kind, int version, const onnx_form **form);
+/* What such a list has of the operator that kind begins with, up to a space: "bT" for "Where ..." in onnx_types, where
+ * NULL means any. */
+const char *onnx_listed(const char *list, const char *kind);
+/* One call through its rule: out[0..n_out) are nodes, NULL for outputs that the file does not use. */
+bool onnx_apply(const op *o, const onnx_rule *rule, const onnx_call *c, const node **out, err *e);
+bool onnx_make(const op *o, const onnx_form *form, const onnx_call *c, onnx_value *out, err *e);
+bool op_check(const op *o, err *e); /* every rule stated above; a test runs it over the table */
+#endif

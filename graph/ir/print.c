@@ -1,0 +1,338 @@
+/* print.c - a graph as text that parses back, and the hash of what that text says.
+ *
+ *   n0 = input "x" : f32[2,3]
+ *   n1 = const {1,2,3} : f32[3]                    constants of at most 64 elements carry their values, others their
+ * name
+ *   n2 = weight "w" mean=0 scale=0.1 seed=7 : f32[3]
+ *   n3 = add(n0, n1) : f32[2,3]
+ *   return n3 */
+#include "graph/ir/attr.h"
+#include "graph/ir/graph.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { INLINE_CONST = 64 };
+
+static void print_elements(text *t, const type *y, const void *data)
+{
+    const int64_t n = type_count(y);
+    text_add(t, " {");
+    for (int64_t i = 0; i < n; i++)
+        if (dtype_class(y->dtype) == D_REAL)
+            text_add(t, "%s%.17g", i ? "," : "", load_real(y->dtype, data, i));
+        else
+            text_add(t, "%s%lld", i ? "," : "", (long long)load_whole(y->dtype, data, i));
+    text_add(t, "}");
+}
+
+static void print_leaf(text *t, const node *n)
+{
+    const leaf *l = n->leaf;
+    text_add(t, "%s", n->op->name);
+    if (*n->label)
+        text_add(t, " "), text_json(t, n->label);
+    if (l->kind == LEAF_CONST && l->data && type_count(&n->type) <= INLINE_CONST)
+        print_elements(t, &n->type, l->data);
+    if (l->kind == LEAF_WEIGHT && !l->data)
+        text_add(t, " mean=%.17g scale=%.17g seed=%llu", l->mean, l->scale, (unsigned long long)l->seed);
+    if (l->below)
+        text_add(t, " below=%lld", (long long)l->below);
+}
+
+static void print_node(text *t, const node *n, const int *number)
+{
+    text_add(t, "n%d = ", number[n->id]);
+    if (n->leaf)
+        print_leaf(t, n);
+    else {
+        text_add(t, "%s(", n->op->name);
+        for (int i = 0; i < n->n_in; i++)
+            text_add(t, "%sn%d", i ? ", " : "", number[n->in[i]->id]);
+        text_add(t, ")");
+        int k = 0;
+        for (const attr_spec *s = n->op->attr; s && s->name; s++, k++)
+            attr_print(t, &n->attr[k]);
+        if (n->index)
+            text_add(t, " #%d", n->index);
+    }
+    text_add(t, " : ");
+    type_print(t, &n->type);
+    text_add(t, "\n");
+}
+
+void g_print(text *t, int n, const node *const *root)
+{
+    const int count = g_reach(n, root, NULL);
+    const node **all = calloc((size_t)count + 1, sizeof *all);
+    MUST(all);
+    g_reach(n, root, all);
+    int *number = calloc(count ? (size_t)all[count - 1]->id + 1 : 1, sizeof *number);
+    MUST(number);
+    for (int i = 0; i < count; i++)
+        number[all[i]->id] = i, print_node(t, all[i], number);
+    text_add(t, "return");
+    for (int i = 0; i < n; i++)
+        text_add(t, "%s n%d", i ? "," : "", number[root[i]->id]);
+    text_add(t, "\n");
+    free(number), free(all);
+}
+
+void g_hash(int n, const node *const *root, char hex[65])
+{
+    text t = {0};
+    g_print(&t, n, root);
+    hasher *h = hash_begin();
+    hash_bytes(h, t.s, t.len);
+    const digest d = hash_end(h);
+    digest_hex(&d, hex);
+    text_free(&t);
+}
+
+/* ---- reading ---- */
+enum { MAX_OPERANDS = 1024 };
+typedef struct reader {
+    graph *g;
+    const char *at;
+    int line;
+    err *e;
+    const node **node;
+    int n, cap;
+} reader;
+
+static bool fail(reader *r, const char *what)
+{
+    return err_set(r->e, TS_BAD_INPUT, "graph text, line %d: %s at \"%.20s\"", r->line, what, r->at);
+}
+
+static bool eat(reader *r, const char *s)
+{
+    while (*r->at == ' ')
+        r->at++;
+    const size_t n = strlen(s);
+    return !strncmp(r->at, s, n) && (r->at += n, true);
+}
+
+static bool read_int(reader *r, int64_t *out)
+{
+    char *end;
+    *out = strtoll(r->at, &end, 10);
+    if (end == r->at)
+        return fail(r, "a number expected");
+    return r->at = end, true;
+}
+
+static bool read_word(reader *r, char *out, size_t max)
+{
+    size_t n = 0;
+    while (*r->at == ' ')
+        r->at++;
+    while (isalnum((unsigned char)*r->at) || *r->at == '_') {
+        if (n + 1 == max)
+            return fail(r, "word too long");
+        out[n++] = *r->at++;
+    }
+    out[n] = 0;
+    return n || fail(r, "a word expected");
+}
+
+static bool read_ref(reader *r, const node **out)
+{
+    int64_t i;
+    if (!eat(r, "n"))
+        return fail(r, "a node expected");
+    if (!read_int(r, &i))
+        return false;
+    if (i < 0 || i >= r->n)
+        return fail(r, "a node that is not defined yet");
+    return *out = r->node[i], true;
+}
+
+static bool read_type(reader *r, type *t)
+{
+    char name[16];
+    if (!read_word(r, name, sizeof name))
+        return false;
+    if (!dtype_parse(name, &t->dtype))
+        return fail(r, "an unknown dtype");
+    if (!eat(r, "["))
+        return fail(r, "'[' expected");
+    for (t->rank = 0; !eat(r, "]"); t->rank++) {
+        if (t->rank && !eat(r, ","))
+            return fail(r, "',' expected");
+        if (t->rank == MAX_RANK)
+            return fail(r, "rank is over 8");
+        if (!read_int(r, &t->dim[t->rank]))
+            return false;
+    }
+    return type_valid(t, r->e);
+}
+
+static bool read_label(reader *r, char *out, size_t max) /* a JSON string; only the escapes that text_json writes */
+{
+    size_t n = 0;
+    *out = 0;
+    if (!eat(r, "\""))
+        return true;
+    for (; *r->at != '"'; r->at++) {
+        unsigned v = (unsigned char)*r->at;
+        if (!v || v == '\n')
+            return fail(r, "unterminated string");
+        if (v == '\\') {
+            static const char from[] = "nrtbf\"\\/", to[] = "\n\r\t\b\f\"\\/";
+            const char *k = *++r->at ? strchr(from, *r->at) : NULL;
+            if (k)
+                v = (unsigned char)to[k - from];
+            else if (*r->at != 'u' || sscanf(r->at + 1, "%4x", &v) != 1 || v > 0x7f)
+                return fail(r, "a bad escape");
+            else
+                r->at += 4;
+        }
+        if (n + 1 == max)
+            return fail(r, "a name over 512 bytes");
+        out[n++] = (char)v, out[n] = 0;
+    }
+    return r->at++, true;
+}
+
+static bool read_values(reader *r, int *n, double *real, int64_t *whole)
+{
+    for (*n = 0; !eat(r, "}"); ++*n) {
+        char *end;
+        if (*n && !eat(r, ","))
+            return fail(r, "',' expected");
+        if (*n == INLINE_CONST)
+            return fail(r, "more than 64 values");
+        whole[*n] = strtoll(r->at, &end, 10);
+        real[*n] = strtod(r->at, &end);
+        if (end == r->at)
+            return fail(r, "a value expected");
+        r->at = end;
+    }
+    return true;
+}
+
+static bool read_leaf(reader *r, const op *o, const node **out)
+{
+    char label[513];
+    double real[INLINE_CONST];
+    int64_t whole[INLINE_CONST], v;
+    int n = -1;
+    leaf l = {.kind = !strcmp(o->name, "input") ? LEAF_INPUT : !strcmp(o->name, "weight") ? LEAF_WEIGHT : LEAF_CONST};
+    type t = {0};
+    if (!read_label(r, label, sizeof label))
+        return false;
+    if (eat(r, "{") && !read_values(r, &n, real, whole))
+        return false;
+    if (eat(r, "mean=")) {
+        char *end;
+        l.mean = strtod(r->at, &end), r->at = end;
+        if (!eat(r, "scale="))
+            return fail(r, "scale= expected");
+        l.scale = strtod(r->at, &end), r->at = end;
+        if (!eat(r, "seed="))
+            return fail(r, "seed= expected");
+        l.seed = strtoull(r->at, &end, 10), r->at = end;
+    } else if (l.kind == LEAF_WEIGHT)
+        l.kind = LEAF_INPUT;
+    if (eat(r, "below=")) {
+        if (!read_int(r, &v))
+            return false;
+        l.below = v;
+    }
+    if (!eat(r, ":") || !read_type(r, &t))
+        return fail(r, "': type' expected");
+    if (l.kind != LEAF_CONST)
+        return *out = g_leaf(r->g, l.kind == LEAF_INPUT ? op_find("input") : o, label, &t, &l), *out != NULL;
+    if (n < 0)
+        return *out = g_input(r->g, label, &t, NULL), *out != NULL;
+    if (n != type_count(&t))
+        return fail(r, "as many values as the type has elements expected");
+    unsigned char data[INLINE_CONST * 8];
+    for (int i = 0; i < n; i++)
+        if (dtype_class(t.dtype) == D_REAL)
+            store_real(t.dtype, data, i, real[i]);
+        else
+            store_whole(t.dtype, data, i, whole[i]);
+    return *out = g_const(r->g, label, &t, data), *out != NULL;
+}
+
+static bool read_call(reader *r, const op *o, const node **out)
+{
+    const node *in[MAX_OPERANDS];
+    int n = 0;
+    attr given[MAX_ATTR];
+    int n_given = 0;
+    type t;
+    while (!eat(r, ")")) {
+        if (n && !eat(r, ","))
+            return fail(r, "',' expected");
+        if (n == MAX_OPERANDS)
+            return fail(r, "too many operands");
+        if (!read_ref(r, &in[n++]))
+            return false;
+    }
+    const size_t len = strcspn(r->at, "\n"), stop = strcspn(r->at, ":#\n");
+    char *words = strndup(r->at, stop < len ? stop : len);
+    MUST(words);
+    const bool ok = attr_parse(&r->g->mem, o, words, given, &n_given, r->e);
+    free(words);
+    if (!ok)
+        return false;
+    r->at += stop;
+    int64_t index = 0;
+    if (eat(r, "#") && !read_int(r, &index))
+        return false;
+    if (!eat(r, ":") || !read_type(r, &t))
+        return fail(r, "': type' expected");
+    *out = g_make(r->g, o, n, in, given, n_given);
+    /* Outputs follow each other */
+    if (*out && index)
+        *out = g_output(r->g, *out, r->n ? r->node[r->n - 1] : *out, (int)index);
+    if (!*out)
+        return err_set(r->e, r->g->err.code, "graph text, line %d: %s", r->line, r->g->err.text);
+    return type_equal(&t, &(*out)->type) || fail(r, "the type does not follow from the operands");
+}
+
+static bool read_line(reader *r)
+{
+    char word[64];
+    int64_t number;
+    const node *made = NULL;
+    if (!eat(r, "n") || !read_int(r, &number) || number != r->n || !eat(r, "="))
+        return fail(r, "nodes in order expected");
+    if (!read_word(r, word, sizeof word))
+        return false;
+    const op *o = op_find(word);
+    if (!o)
+        return fail(r, "no such operation before this place:");
+    if (!(eat(r, "(") ? read_call(r, o, &made) : read_leaf(r, o, &made)))
+        return false;
+    if (r->n == r->cap) {
+        r->cap = r->cap ? 2 * r->cap : 256;
+        r->node = reallocarray(r->node, (size_t)r->cap, sizeof *r->node);
+        MUST(r->node);
+    }
+    r->node[r->n++] = made;
+    return eat(r, "\n") || fail(r, "end of line expected");
+}
+
+bool g_parse(graph *g, const char *source, int max, const node **root, int *n, err *e)
+{
+    reader r = {.g = g, .at = source, .line = 1, .e = e};
+    bool ok = true;
+    for (; ok && !eat(&r, "return"); r.line++)
+        ok = read_line(&r);
+    for (*n = 0; ok && *r.at && *r.at != '\n';) {
+        if (*n && !eat(&r, ","))
+            ok = fail(&r, "',' expected");
+        else if (*n == max)
+            ok = fail(&r, "more results than the caller takes");
+        else
+            ok = read_ref(&r, &root[*n]) && ++*n;
+    }
+    free(r.node);
+    return ok;
+}

@@ -1,0 +1,183 @@
+/* problem.c - lines of op->cases, "f32[2,3] i64[4]<5 axis=1", as nodes. */
+#include "graph/ir/problem.h"
+#include "graph/ir/attr.h"
+#include "graph/ir/rule.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct operand {
+    type type;
+    bool absent, carries, known; /* known: the line states the value */
+    double value;
+} operand;
+
+/* "f32[2,3]<5 " or "- " at *at; false: what follows are attributes. */
+static bool read_operand(const char **at, const char *end, operand *out)
+{
+    char name[16];
+    char *stop;
+    const size_t n = strcspn(*at, "[ \n");
+    *out = (operand){0};
+    if (n == 1 && **at == '-') {
+        out->absent = true;
+        *at += 1 + strspn(*at + 1, " ");
+        return true;
+    }
+    snprintf(name, sizeof name, "%.*s", (int)n, *at);
+    if (*at + n >= end || (*at)[n] != '[' || !dtype_parse(name, &out->type.dtype))
+        return false;
+    for (*at += n + 1; *at < end && **at != ']'; *at = stop + (*stop == ','))
+        out->type.dim[out->type.rank++] = strtoll(*at, &stop, 10);
+    const char *mark = *at + 1;
+    out->carries = *mark == '*';
+    mark += out->carries;
+    out->known = *mark == '=';
+    out->value = out->known ? strtod(mark + 1, NULL) : 0;
+    *at += strcspn(*at, " \n"), *at += strspn(*at, " ");
+    return true;
+}
+
+/* What line says carries the values; else the first real that it does not know, or the first operand. */
+static dtype carrier(int n, const operand *list)
+{
+    dtype found = TS_N_DTYPE;
+    for (int i = n - 1; i >= 0; i--)
+        if (!list[i].absent && !list[i].known)
+            found = list[i].type.dtype;
+    for (int i = n - 1; i >= 0; i--)
+        if (!list[i].absent && !list[i].known && dtype_class(list[i].type.dtype) == D_REAL)
+            found = list[i].type.dtype;
+    for (int i = n - 1; i >= 0; i--)
+        if (list[i].carries)
+            found = list[i].type.dtype;
+    return found;
+}
+
+static const node *known_node(graph *g, const type *t, double v)
+{
+    const int64_t n = type_count(t);
+    void *data = arena_array(&g->mem, (size_t)n + 1, sizeof(double));
+    for (int64_t i = 0; i < n; i++)
+        if (dtype_class(t->dtype) == D_REAL)
+            store_real(t->dtype, data, i, v);
+        else
+            store_whole(t->dtype, data, i, (int64_t)v);
+    return g_const(g, "", t, data);
+}
+
+/* The operands of a line; what follows them, as text that ends. reals: reals are known where the line states them. */
+static const char *read_line(graph *g, const char *line, size_t n, dtype values, bool reals, problem *out)
+{
+    operand list[PROBLEM_OPERANDS];
+    const char *end = line + n;
+    *out = (problem){0};
+    while (line < end && out->n < PROBLEM_OPERANDS && read_operand(&line, end, &list[out->n]))
+        out->n++;
+    const dtype from = carrier(out->n, list);
+    for (int i = 0; i < out->n; i++) {
+        char name[16];
+        type *t = &list[i].type;
+        t->dtype = values != TS_N_DTYPE && t->dtype == from ? values : t->dtype;
+        snprintf(name, sizeof name, "x%d", i);
+        out->in[i] = list[i].absent                                                ? NULL
+                     : list[i].known && (reals || dtype_class(t->dtype) != D_REAL) ? known_node(g, t, list[i].value)
+                                                                                   : g_input(g, name, t, NULL);
+    }
+    return arena_format(&g->mem, "%.*s", (int)(end > line ? end - line : 0), line);
+}
+
+void problem_build(graph *g, const op *o, const char *line, size_t n, dtype values, problem *out)
+{
+    const char *rest = read_line(g, line, n, values, false, out);
+    out->y = g_callf(g, out->n, out->in, "%s %s", o->name, rest);
+}
+
+/* ---- through a rule ---- */
+
+/* What kind an attribute of an operator has, nobody declares: its value shows it. */
+static char kind_shown(const char *value, size_t n)
+{
+    const bool list = *value == '[', real = memchr(value, '.', n) != NULL;
+    const bool number = list || (*value >= '0' && *value <= '9') || (*value == '-' && n > 1);
+    return list ? (real ? 'F' : 'I') : number ? (real ? 'f' : 'i') : 's';
+}
+
+static bool read_attributes(graph *g, const char *source, attr *out, int *n)
+{
+    attr_spec spec[MAX_ATTR + 1] = {0};
+    const op shown = {.name = "problem", .attr = spec};
+    int k = 0;
+    for (const char *at = source + strspn(source, " "); *at && k < MAX_ATTR; at += strspn(at, " ")) {
+        const size_t len = strcspn(at, "= "), all = strcspn(at, " ");
+        spec[k++] = (attr_spec){arena_format(&g->mem, "%.*s", (int)len, at),
+                                all > len ? kind_shown(at + len + 1, all - len - 1) : 'i', ""};
+        at += all;
+    }
+    return attr_parse(&g->mem, &shown, source, out, n, &g->err);
+}
+
+void problem_adapt(graph *g, const op *o, const onnx_rule *r, const char *line, size_t n, dtype values, problem *out)
+{
+    attr list[MAX_ATTR];
+    int n_attr;
+    err e = {0};
+    const char *dot = strrchr(r->type, '.'), *rest = read_line(g, line, n, values, true, out);
+    const char *domain = dot ? arena_format(&g->mem, "%.*s", (int)(dot - r->type), r->type) : "";
+    if (!read_attributes(g, rest, list, &n_attr))
+        return;
+    onnx_value value[PROBLEM_OPERANDS] = {0};
+    const ts_array **tensor = arena_array(&g->mem, (size_t)n_attr + 1, sizeof *tensor);
+    for (int i = 0; i < out->n; i++)
+        value[i].node = out->in[i];
+    const onnx_call c = {.g = g,
+                         .type = dot ? dot + 1 : r->type,
+                         .domain = domain,
+                         .name = "",
+                         .version = r->since,
+                         .n_in = out->n,
+                         .n_out = 1,
+                         .in = out->in,
+                         .n_attr = n_attr,
+                         .attr = list,
+                         .tensor = tensor,
+                         .value = value};
+    const node *y = NULL;
+    if (onnx_apply(o, r, &c, &y, &e))
+        out->y = y;
+    else
+        g_fail(g, e.code, "%s", e.text);
+}
+
+const char *problem_next(const char **at, size_t *n)
+{
+    const char *line = *at;
+    if (!line || !*line)
+        return NULL;
+    *n = strcspn(line, "\n");
+    *at = line + *n + (line[*n] == '\n');
+    return line;
+}
+
+/* The next line that begins with that operator, behind that word. */
+static const char *next_named(const char **at, const char *operator, size_t * n)
+{
+    const size_t len = strlen(operator);
+    const char *line;
+    while ((line = problem_next(at, n)))
+        if (*n > len && !strncmp(line, operator, len) && line[len] == ' ') {
+            *n -= len + 1;
+            return line + len + 1;
+        }
+    return NULL;
+}
+
+const char *problem_of_rule(const op *o, const onnx_rule *r, const char **at, size_t *n)
+{
+    const char *own = o->onnx_cases;
+    const bool named = next_named(&own, r->type, n) != NULL;
+    if (!*at)
+        *at = named ? o->onnx_cases : o->cases;
+    return named ? next_named(at, r->type, n) : problem_next(at, n);
+}

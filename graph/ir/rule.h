@@ -1,0 +1,100 @@
+/* rule.h - what several families of operations share: shape rules, lists of axes, calls with ready attributes, and
+ * the small questions that ONNX adapters ask. Knows no operation by name. Attribute values are borrowed until
+ * g_make has copied them. */
+#ifndef TS_RULE_H
+#define TS_RULE_H
+#include "graph/ir/graph.h"
+
+/* ---- shape rules: extents broadcast as in numpy, the dtype as named ---- */
+bool shape_first(const node *n, type *out, err *e); /* operand 0 as it is */
+bool shape_float(const node *n, type *out, err *e); /* what numpy's functions of real numbers give: sqrt, exp, ... */
+bool shape_bool(const node *n, type *out, err *e);
+
+/* ---- axes ---- */
+/* The axes listed in attribute a, counted from the end where negative, as a set; absent means all of them. */
+bool axes_set(const attr *a, int rank, uint32_t *set, err *e);
+bool attr_axis(const node *n, const char *name, int rank, int *out, err *e);
+
+/* ---- calls from recipes and adapters ---- */
+attr attr_int(const char *name, int64_t v);
+attr attr_real(const char *name, double v);
+attr attr_word(const char *name, const char *v);
+attr attr_ints(const char *name, int n, const int64_t *v);
+const node *g_apply(graph *g, const char *op, const node *a, int n_attr, const attr *list);
+/* A scalar of a's dtype: what a literal in a recipe becomes. */
+const node *g_scalar_like(graph *g, const node *a, double v);
+/* The operations that most recipes need, defined beside their records. */
+const node *g_reshape(graph *g, const node *a, int rank, const int64_t *shape);
+const node *g_transpose(graph *g, const node *a, int rank, const int64_t *axes);
+const node *g_broadcast(graph *g, const node *a, int rank, const int64_t *shape);
+const node *g_cast(graph *g, const node *a, dtype to);            /* a itself where it has that dtype */
+const node *g_widened(graph *g, const node *a);                   /* halves as f32, to be rounded once at the end */
+const node *g_by_channel(graph *g, const node *x, const node *v); /* v[channel] as it broadcasts over x; axis 1 */
+/* a's value as another node: what is computed from it is computed once more */
+const node *g_again(graph *g, const node *a);
+/* Whether a recurrence of so many steps may be written out step by step, some 50 KB of graph each; else an error. */
+bool g_may_write_out(graph *g, int64_t steps);
+/* Tensors joined along an axis, some at a time: a kernel reads so many and no more. Overwrites part; n >= 1. */
+const node *g_joined(graph *g, int64_t n, const node **part, int64_t axis);
+const node *g_product(graph *g, const node *a, const node *b); /* of matrices, as numpy multiplies them */
+/* The transpose of a product of two matrices as a product, (a b)' = b' a', for who reads it so; NULL: y is none. */
+const node *g_product_turned(graph *g, const node *y);
+
+/* a in that dtype; limited to what it holds, where that is a float of 8 bits or fewer */
+const node *g_limited(graph *g, const node *a, dtype to);
+const node *g_keys(graph *g, const node *x); /* x in a dtype that routines take, in the same order */
+
+/* ---- tensors of a wanted type, and spelled out (defined in graph/ops) ---- */
+const node *g_summed(graph *g, const node *a, int n, const int64_t *axes, bool keepdims); /* a itself when n is 0 */
+const node *g_filled(graph *g, const type *t, double v);                                  /* v everywhere */
+/* a in type t: summed over the axes along which a value of that type would be repeated, repeated where a would. */
+const node *g_fitted(graph *g, const node *a, const type *t);
+/* a + b, of one type. Of what is put into places of zeros the places alone are added to the other. */
+const node *g_added(graph *g, const node *a, const node *b);
+const node *g_formula(graph *g, int n, const node *const *in, const char *text); /* of a, b, ...: "a*exp(b)" */
+typedef struct spelling { /* over rank axes of the result, then n_fold folded ones: "a[i0,i2]*b[i2,i1]" */
+    int rank, n_fold;
+    const int64_t *extent;
+    const char *fold, *text;
+} spelling;
+const node *g_element(graph *g, int n, const node *const *in, const spelling *s);
+/* The same with what x says of the nodes that it loads as the text; pointwise, subscripts play no part. */
+const node *g_formula_of(graph *g, const expr *x);
+const node *g_element_of(graph *g, const spelling *s, const expr *x);
+
+/* ---- expressions ---- */
+const expr *x_offset(arena *m, const expr *x, int64_t scale, int64_t offset); /* x * scale + offset */
+const expr *x_inside(arena *m, const expr *x, int64_t low, int64_t high);     /* low <= x < high */
+/* A place along an axis of that extent, as an integer: negative ones count from the end. One outside is an error of
+ * the run, also where it is known: what a value says passes through here, or through "at", before it is a subscript. */
+const expr *x_place(arena *m, const expr *place, int64_t extent);
+/* The sum over i of weight[i] * part[i]: what is added first, so that nothing is negated; not all weights are 0. */
+const expr *x_weighted(arena *m, int n, const double *weight, const expr *const *part);
+/* of[which], which being a number from 0 to n - 1 */
+const expr *x_chosen(arena *m, const expr *which, int n, const expr *const *of);
+/* A literal for a value of dtype d: reals as they are, integers exactly. */
+const expr *x_literal(arena *m, dtype d, double v);
+double dtype_lowest(dtype d); /* where a maximum starts */
+
+/* ---- ONNX ---- */
+const node *onnx_in(const onnx_call *c, int i); /* NULL where absent */
+/* Operand i has lengths of sequences of `time` steps: those of a constant must each be least...time. */
+bool onnx_lengths(const onnx_call *c, int i, int64_t least, int64_t time, err *e);
+bool onnx_need(const onnx_call *c, int n, err *e); /* the first n operands are there: a file may say anything */
+bool onnx_must(const onnx_call *c, const char *name, err *e); /* an attribute that has no default */
+bool onnx_has(const onnx_call *c, const char *name, int i);   /* as attribute or as input i */
+/* Attribute `axis` as a place between axes, 0 to rank: negative ones count from the end. */
+bool onnx_cut(const onnx_call *c, int64_t fallback, int rank, int64_t *out, err *e);
+const char *onnx_word(const onnx_call *c, const char *name, const char *fallback);
+bool onnx_dtype(int64_t code, dtype *out, err *e); /* TensorProto.DataType */
+int onnx_code(dtype d);                            /* the same the other way round; 0: the format has none */
+/* Input i as one number that is known now; an input that is absent leaves *out as it is. */
+bool onnx_number(const onnx_call *c, int i, double *out, err *e);
+/* Operands a and b of the elementwise operators before version 7: b's axes stand below those of a from attribute `axis`
+ * on, or below its last ones. */
+bool onnx_aligned(const onnx_call *c, const node *pair[2], err *e);
+/* The adapter of such an operator whose operation takes the two as they are. */
+bool onnx_adapt_aligned(const onnx_call *c, const char *op, const node **out, err *e);
+/* Ends an adapter: takes the only result, or the graph's reason for having none. */
+bool onnx_give(const onnx_call *c, const node **out, const node *result, err *e);
+#endif

@@ -1,0 +1,255 @@
+/* adapt.c - what adapters ask of a call of ONNX. Of the format itself nothing is known here. An attribute of the wrong
+ * kind is put on record in the graph, so that every later call fails. */
+#include "graph/base/json.h"
+#include "graph/ir/graph.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const attr *onnx_attr(const onnx_call *c, const char *name)
+{
+    for (int i = 0; i < c->n_attr; i++)
+        if (!strcmp(c->attr[i].name, name))
+            return &c->attr[i];
+    return NULL;
+}
+
+static bool wrong_kind(const onnx_call *c, const char *name, const char *kind)
+{
+    g_fail(c->g, TS_BAD_INPUT, "attribute %s is not %s", name, kind);
+    return false;
+}
+
+int64_t onnx_int(const onnx_call *c, const char *name, int64_t fallback)
+{
+    const attr *a = onnx_attr(c, name);
+    if (a && a->kind != 'i')
+        wrong_kind(c, name, "an integer");
+    return a && a->kind == 'i' ? a->i : fallback;
+}
+
+double onnx_real(const onnx_call *c, const char *name, double fallback)
+{
+    const attr *a = onnx_attr(c, name);
+    if (a && a->kind == 'i') /* "1" for "1.0" in files that people write */
+        return (double)a->i;
+    if (a && a->kind != 'f')
+        wrong_kind(c, name, "a number");
+    return a && a->kind == 'f' ? a->f : fallback;
+}
+
+bool onnx_wait(const onnx_call *c, err *e, const char *fmt, ...)
+{
+    char what[512];
+    va_list list;
+    va_start(list, fmt);
+    vsnprintf(what, sizeof what, fmt, list);
+    va_end(list);
+    c->g->waits = true;
+    return err_set(e, TS_UNSUPPORTED, "%s", what);
+}
+
+static bool too_many(const char *what, int64_t n, int max, err *e)
+{
+    return err_set(e, TS_BAD_INPUT, "%s: %lld values, at most %d make sense", what, (long long)n, max);
+}
+
+static bool ints_of_input(const onnx_call *c, int i, int64_t *out, int max, int *n, err *e)
+{
+    char what[32];
+    snprintf(what, sizeof what, "input %d", i);
+    const type *t = &c->in[i]->type;
+    if (t->rank > 1 || dtype_class(t->dtype) == D_REAL)
+        return err_set(e, TS_BAD_INPUT, "%s is not a list of integers", what);
+    if (type_count(t) > max)
+        return too_many(what, type_count(t), max, e);
+    const ts_array *v = g_value(c->g, c->in[i], max);
+    if (!v)
+        return onnx_wait(c, e, "%s decides a shape but depends on values known only at run time", what);
+    *n = (int)type_count(t);
+    for (int k = 0; k < *n; k++)
+        out[k] = load_whole(v->dtype, v->data, k);
+    return true;
+}
+
+bool onnx_ints(const onnx_call *c, const char *name, int i, int64_t *out, int max, int *n, err *e)
+{
+    const attr *a = name && *name ? onnx_attr(c, name) : NULL;
+    *n = 0;
+    if (a && a->kind == 'i' && max >= 1) {
+        *n = 1;
+        out[0] = a->i;
+        return true;
+    }
+    if (a && a->kind != 'I')
+        return err_set(e, TS_BAD_INPUT, "attribute %s is not a list of integers", name);
+    if (a && a->n > max)
+        return too_many(name, a->n, max, e);
+    if (a) {
+        *n = a->n;
+        if (a->n > 0)
+            memcpy(out, a->ints, (size_t)a->n * sizeof *out);
+        return true;
+    }
+    if (i >= 0 && i < c->n_in && c->in[i])
+        return ints_of_input(c, i, out, max, n, e);
+    return err_set(e, TS_BAD_INPUT, "%s is not given", name && *name ? name : "an input with integers");
+}
+
+/* ---- what an operator takes ---- */
+
+/* Version 1 had operands that may be overwritten; two underscores begin what a maker keeps for itself. */
+static bool means_nothing(const onnx_call *c, const char *name)
+{
+    return (c->version < 6 && !strcmp(name, "consumed_inputs")) || !strncmp(name, "__", 2);
+}
+
+static int given(const onnx_call *c) /* operands; those absent at the end are none */
+{
+    int n = c->n_in;
+    while (n > 0 && !c->in[n - 1] && !(c->value && c->value[n - 1].list))
+        n--;
+    return n;
+}
+
+const char *onnx_listed(const char *list, const char *kind)
+{
+    const size_t n = strcspn(kind, " ");
+    while (list && !(!strncmp(list, kind, n) && list[n] == ':'))
+        list = strchr(list, ' ') ? strchr(list, ' ') + 1 : NULL;
+    return list ? list + n + 1 : NULL;
+}
+
+/* As words "3 1 alpha beta": of a kind that is listed, or of calls that become one of the operation itself, which
+ * counts its operands when it is made. */
+static void split_taken(const op *o, const char *kind, word_list *out)
+{
+    char all[sizeof out->room];
+    int n = 0;
+    if (kind) {
+        const char *s = onnx_listed(o->onnx_takes, kind);
+        MUST(s != NULL);
+        for (; *s && *s != ' ' && n + 1 < (int)sizeof all; s++)
+            all[n++] = *s == ',' ? ' ' : *s;
+        all[n] = 0;
+    } else {
+        n = snprintf(all, sizeof all, "* 1");
+        for (const attr_spec *s = o->attr; s && s->name && n < (int)sizeof all; s++)
+            n += snprintf(all + n, sizeof all - (size_t)n, " %s", s->name);
+    }
+    words_split(all, out);
+}
+
+static bool check_attribute(const onnx_call *c, const char *name, const char *const *known, err *e)
+{
+    for (const char *const *k = known; *k; k++)
+        if (!strcmp(*k, name))
+            return true;
+    const char *near = word_nearest(name, known);
+    return means_nothing(c, name) || err_set(e, TS_BAD_INPUT, "no attribute %s%s%s%s", name,
+                                             near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+static bool is_above(int n, const char *most)
+{
+    return *most != '*' && n > strtol(most, NULL, 10);
+}
+
+/* That it has nothing which nobody would read: numbers would come out that are not what the file means. */
+static bool check_call(const op *o, const char *kind, const onnx_call *c, err *e)
+{
+    word_list taken;
+    split_taken(o, kind, &taken);
+    const char *in = taken.word[0], *out = taken.word[1];
+    if (is_above(given(c), in))
+        return err_set(e, TS_BAD_INPUT, "%d inputs, takes %s", given(c), in);
+    if (is_above(c->n_out, out))
+        return err_set(e, TS_BAD_INPUT, "%d outputs, gives %s", c->n_out, out);
+    for (int i = 0; i < c->n_attr; i++)
+        if (!check_attribute(c, c->attr[i].name, taken.word + 2, e))
+            return false;
+    return true;
+}
+
+/* The same operands and attributes under another name: what most operators are. */
+static bool apply_as_is(const op *o, const onnx_call *c, const node **out, err *e)
+{
+    int n = given(c), n_own = 0;
+    for (int i = 0; i < n; i++)
+        if (!c->in[i])
+            return err_set(e, TS_BAD_INPUT, "input %d is missing", i);
+    attr *own = arena_array(&c->g->mem, (size_t)c->n_attr + 1, sizeof *own);
+    for (int i = 0; i < c->n_attr; i++) {
+        if (means_nothing(c, c->attr[i].name))
+            continue;
+        if (c->attr[i].kind == 't')
+            return err_set(e, TS_UNSUPPORTED, "attribute %s is not supported", c->attr[i].name);
+        own[n_own++] = c->attr[i];
+    }
+    out[0] = g_make(c->g, o, n, c->in, own, n_own);
+    return out[0] != NULL;
+}
+
+/* An adapter says why, or the graph does. */
+static bool ended(const onnx_call *c, bool ok, err *e)
+{
+    ok = ok && !err_is(&c->g->err);
+    if (!ok && err_is(&c->g->err))
+        err_set(e, c->g->err.code, "%s", c->g->err.text);
+    return ok || err_set(e, TS_BUG, "%s was refused without a reason", c->type);
+}
+
+/* ---- element types ---- */
+static bool wants_alike(char want)
+{
+    return want && strchr("TFIN", want);
+}
+
+static const char *wanted_type(char want, dtype have, dtype alike) /* NULL: that is what it has */
+{
+    static const struct {
+        const char *letters, *name;
+        bool real, whole, truth;
+    } kinds[] = {{"fF", "real numbers", true, false, false},
+                 {"iI", "integers", false, true, false},
+                 {"nN", "numbers", true, true, false},
+                 {"b", "bool", false, false, true}};
+    const dclass k = dtype_class(have);
+    for (int i = 0; i < COUNT(kinds); i++)
+        if (strchr(kinds[i].letters, want) &&
+            !((k == D_REAL && kinds[i].real) || (k == D_WHOLE && kinds[i].whole) || (k == D_TRUTH && kinds[i].truth)))
+            return kinds[i].name;
+    return wants_alike(want) && have != alike ? ts_dtype_name(alike) : NULL;
+}
+
+static bool check_types(const op *o, const onnx_call *c, err *e)
+{
+    const char *types = onnx_listed(o->onnx_types, c->type);
+    dtype alike = TS_N_DTYPE;
+    for (int i = 0; types && i < c->n_in; types += types[1] && types[1] != ' ', i++) {
+        if (!c->in[i])
+            continue;
+        const dtype have = c->in[i]->type.dtype;
+        if (alike == TS_N_DTYPE && wants_alike(*types))
+            alike = have;
+        const char *want = wanted_type(*types, have, alike);
+        if (!want)
+            continue;
+        err_set(e, TS_BAD_INPUT, "operand %d is %s where the operator takes %s", i + 1, ts_dtype_name(have), want);
+        return err_hint(e, "a Cast step in front converts it");
+    }
+    return true;
+}
+
+bool onnx_apply(const op *o, const onnx_rule *rule, const onnx_call *c, const node **out, err *e)
+{
+    return check_call(o, rule->adapt ? rule->type : NULL, c, e) && check_types(o, c, e) &&
+           ended(c, rule->adapt ? rule->adapt(c, out, e) : apply_as_is(o, c, out, e), e);
+}
+
+bool onnx_make(const op *o, const onnx_form *form, const onnx_call *c, onnx_value *out, err *e)
+{
+    return check_call(o, form->type, c, e) && ended(c, form->make(c, out, e), e);
+}

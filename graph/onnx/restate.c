@@ -1,0 +1,266 @@
+/* restate.c - nodes as calls of ONNX. */
+#include "graph/onnx/restate.h"
+#include "graph/ir/rule.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *new_name(back *b, const char *stem)
+{
+    return arena_format(b->mem, "%s.%d", stem, b->next++);
+}
+
+static void *grown(arena *mem, const void *from, int n, int *cap, size_t size)
+{
+    if (n < *cap)
+        return (void *)(uintptr_t)from;
+    *cap = *cap ? 2 * *cap : 64;
+    void *to = arena_array(mem, (size_t)*cap, size);
+    return n ? memcpy(to, from, (size_t)n * size) : to;
+}
+
+static const char *add_constant(back *b, dtype d, int rank, int64_t n, void *data)
+{
+    b->constant = grown(b->mem, b->constant, b->n_constant, &b->cap_constant, sizeof *b->constant);
+    back_constant *c = &b->constant[b->n_constant++];
+    *c = (back_constant){new_name(b, "value"), {.dtype = d, .rank = rank, .data = data}};
+    c->value.dim[0] = n;
+    return c->name;
+}
+
+static const char *add_ints(back *b, int rank, int n, const int64_t *v)
+{
+    int64_t *own = arena_array(b->mem, (size_t)n + 1, sizeof *own);
+    if (n > 0)
+        memcpy(own, v, (size_t)n * sizeof *own);
+    return add_constant(b, TS_I64, rank, n, own);
+}
+
+static const char *add_call(back *b, const back_call *from)
+{
+    b->call = grown(b->mem, b->call, b->n_call, &b->cap_call, sizeof *b->call);
+    back_call *c = &b->call[b->n_call++];
+    *c = *from;
+    c->out = new_name(b, "step");
+    return c->out;
+}
+
+/* ---- words ---- */
+typedef struct writing {
+    back *b;
+    const node *n;
+    const char *last; /* the result of the call before */
+    back_call call;
+} writing;
+
+static const attr *attribute(const writing *w, const char *name, size_t len)
+{
+    const attr *a = node_attr(w->n, arena_format(w->b->mem, "%.*s", (int)len, name));
+    return a->kind == '-' ? NULL : a;
+}
+
+/* Element i of "x+y*z"; an attribute that is not given counts as 1. */
+static int64_t term(const writing *w, const char *s, size_t len, int i)
+{
+    int64_t sum = 0, product = 1;
+    while (len > 0) {
+        size_t k = 0;
+        while (k < len && s[k] != '+' && s[k] != '*')
+            k++;
+        const attr *a = attribute(w, s, k);
+        product *= !a ? 1 : a->kind == 'i' ? a->i : a->ints[i];
+        if (k == len || s[k] == '+')
+            sum += product, product = 1;
+        k += k < len;
+        s += k, len -= k;
+    }
+    return sum;
+}
+
+static const char *from_attributes(const writing *w, const char *s, size_t len)
+{
+    const size_t first = strcspn(s, "+* ;");
+    const attr *a = attribute(w, s, first < len ? first : len);
+    int64_t v[MAX_RANK * 2];
+    if (!a)
+        return "";
+    const int n = a->kind == 'i' ? 1 : a->n;
+    for (int i = 0; i < n && i < COUNT(v); i++) {
+        v[i] = term(w, s, len, i);
+        if (first < len && v[i] < 0) /* an end before the first element, which -1 would not be */
+            v[i] = INT64_MIN / 2;
+    }
+    return add_ints(w->b, a->kind != 'i', n, v);
+}
+
+static const char *scalar(const writing *w, double v)
+{
+    void *data = arena_get(w->b->mem, sizeof(double));
+    store_real(w->n->type.dtype, data, 0, v);
+    return add_constant(w->b, w->n->type.dtype, 0, 1, data);
+}
+
+static const char *truth(const writing *w)
+{
+    uint8_t *data = arena_get(w->b->mem, 1);
+    *data = 1;
+    return add_constant(w->b, TS_BOOL, 0, 1, data);
+}
+
+static const char *axes(const writing *w, const char *s, size_t len)
+{
+    int64_t all[MAX_RANK];
+    const int rank = w->n->in[0]->type.rank;
+    for (int i = 0; i < rank; i++)
+        all[i] = i;
+    return attribute(w, s, len) ? from_attributes(w, s, len) : add_ints(w->b, 1, rank, all);
+}
+
+static const char *operand(const writing *w, int i, bool cast)
+{
+    const node *from = w->n->in[i];
+    const char *name = w->b->name[from->id];
+    if (!cast || from->type.dtype == w->n->type.dtype)
+        return name;
+    const char **in = arena_array(w->b->mem, 1, sizeof *in);
+    attr *to = arena_array(w->b->mem, 1, sizeof *to);
+    *in = name, *to = attr_int("to", onnx_code(w->n->type.dtype));
+    return add_call(w->b, &(back_call){.type = "Cast", .n_in = 1, .n_attr = 1, .in = in, .attr = to});
+}
+
+static void put_in(writing *w, const char *name)
+{
+    MUST(w->call.n_in < BACK_OPERANDS);
+    w->call.in[w->call.n_in++] = name;
+}
+
+static void put_attribute(writing *w, const char *s, size_t len, size_t mark)
+{
+    attr a = {.name = arena_format(w->b->mem, "%.*s", (int)mark, s), .kind = 'i'};
+    if (s[mark] == ':')
+        a.i = strtoll(s + mark + 1, NULL, 10);
+    else if (s[mark] == '\'')
+        a.kind = 's', a.s = arena_format(w->b->mem, "%.*s", (int)(len - mark - 1), s + mark + 1);
+    else if (s[mark] == '~')
+        a.i = onnx_code(w->n->type.dtype);
+    else {
+        const attr *from = attribute(w, s + mark + 1, len - mark - 1);
+        if (!from)
+            return;
+        const char *name = a.name;
+        a = *from, a.name = name;
+    }
+    w->call.attr[w->call.n_attr++] = a;
+}
+
+static void put_word(writing *w, const char *s, size_t len)
+{
+    const size_t mark = strcspn(s, "=:~' ;");
+    if (mark < len)
+        put_attribute(w, s, len, mark);
+    else if (*s == '$')
+        put_in(w, w->last);
+    else if (*s == '#')
+        put_in(w, add_ints(w->b, 1, w->n->type.rank, w->n->type.dim));
+    else if (*s == '@')
+        put_in(w, from_attributes(w, s + 1, len - 1));
+    else if (*s == '%')
+        put_in(w, axes(w, s + 1, len - 1));
+    else if (*s == '!')
+        put_in(w, scalar(w, node_real(w->n, arena_format(w->b->mem, "%.*s", (int)len - 1, s + 1))));
+    else if (*s == '?')
+        put_in(w, truth(w));
+    else if (*s == '-')
+        put_in(w, "");
+    else if (*s == '*')
+        for (int i = 0; i < w->n->n_in; i++)
+            put_in(w, operand(w, i, len > 1));
+    else {
+        MUST(*s >= 'a' && *s - 'a' < w->n->n_in);
+        put_in(w, operand(w, *s - 'a', len > 1));
+    }
+}
+
+/* One call, up to ';' or the end. */
+static const char *put_call(writing *w, const char *s)
+{
+    size_t len = strcspn(s, " ;");
+    w->call = (back_call){.type = arena_format(w->b->mem, "%.*s", (int)len, s)};
+    w->call.in = arena_array(w->b->mem, BACK_OPERANDS, sizeof *w->call.in);
+    w->call.attr = arena_array(w->b->mem, strlen(s), sizeof *w->call.attr);
+    for (s += len; *s == ' '; s += len) {
+        s += strspn(s, " ");
+        len = strcspn(s, " ;");
+        if (len > 0)
+            put_word(w, s, len);
+    }
+    while (w->call.n_in > 0 && !*w->call.in[w->call.n_in - 1])
+        w->call.n_in--;
+    w->last = add_call(w->b, &w->call);
+    return s;
+}
+
+/* ---- which words ---- */
+
+/* The same operands and attributes, as a rule without an adapter says; in one dtype where numpy would make it so. */
+static const char *implied(back *b, const node *n)
+{
+    const onnx_rule *best = NULL;
+    for (const onnx_rule *r = n->op->onnx; r && r->type; r++)
+        if (!r->adapt && r->since <= BACK_OPSET && !strchr(r->type, '.') && (!best || r->since > best->since))
+            best = r;
+    if (!best)
+        return NULL;
+    text t = {0};
+    const bool casts = n->op->text && (!n->op->shape || n->op->shape == shape_float);
+    text_add(&t, "%s %s", best->type, casts ? "*^" : "*");
+    for (const attr_spec *s = n->op->attr; s && s->name; s++)
+        text_add(&t, " %s=%s", s->name, s->name);
+    const char *words = arena_string(b->mem, text_str(&t));
+    text_free(&t);
+    return words;
+}
+
+/* Pointwise operators of ONNX take operands of one dtype; what is not cast has to have it, a condition aside. */
+static bool check_dtypes(const node *n, const char *words, err *e)
+{
+    const dtype last = n->n_in > 0 ? n->in[n->n_in - 1]->type.dtype : n->type.dtype;
+    for (int i = 0; n->op->text && !strchr(words, '^') && i < n->n_in; i++)
+        if (n->in[i]->type.dtype != last && !(i == 0 && n->n_in == 3 && n->in[i]->type.dtype == TS_BOOL))
+            return err_set(e, TS_UNSUPPORTED, "operation %s of %s and %s has no counterpart in ONNX", n->op->name,
+                           ts_dtype_name(n->in[i]->type.dtype), ts_dtype_name(last));
+    const bool cast = strchr(words, '^'); /* operands are given in the result's dtype */
+    const char *want = onnx_listed(n->op->onnx_types, words);
+    for (int i = 0; want && i < n->n_in; want += want[1] && want[1] != ' ', i++) {
+        const dtype d = cast ? n->type.dtype : n->in[i]->type.dtype;
+        const dclass k = dtype_class(d);
+        const bool good = strchr("nN", *want)   ? k != D_TRUTH
+                          : cast                ? true
+                          : *want == 'b'        ? k == D_TRUTH
+                          : strchr("iI", *want) ? k == D_WHOLE
+                          : strchr("fF", *want) ? k == D_REAL
+                                                : true;
+        if (!good)
+            return err_set(e, TS_UNSUPPORTED, "operation %s of %s has no counterpart in ONNX", n->op->name,
+                           ts_dtype_name(d));
+    }
+    return true;
+}
+
+bool back_node(back *b, const node *n, err *e)
+{
+    const op *o = n->op;
+    const char *words = o->back_of ? o->back_of(n) : o->back ? o->back : implied(b, n);
+    if (!words || n->n_in > BACK_OPERANDS || !onnx_code(n->type.dtype))
+        return err_set(e, TS_UNSUPPORTED, "operation %s has no counterpart in ONNX", n->op->name);
+    if (!check_dtypes(n, words, e))
+        return false;
+    writing w = {.b = b, .n = n};
+    while (*words) {
+        words = put_call(&w, words);
+        words += strspn(words, "; ");
+    }
+    b->name[n->id] = w.last;
+    return true;
+}

@@ -1,0 +1,41 @@
+/* restate.h - the way back: a node as calls of operators of ONNX, as its operation's record declares it in op.back, or as
+ * a rule without an adapter implies. The language of op.back: calls divided by ';', each an operator and words:
+ *   a b ...       an operand; a^ in the result's dtype
+ *   *        all operands, *^ likewise; $ the result of the call before
+ *   @x @x+y*z     an attribute as integers, or sums and products of them     #   the extents of the result, as integers
+ *   %x            the axes that an attribute lists, or all of operand a
+ *   !x            an attribute as a scalar of the result's dtype             ?   the truth value true      -   left out
+ *   name=x        an attribute of the operator from one of the operation, where it is there
+ *   name:1        an attribute of the operator that is this integer         name'word   this word
+ *   name~         an attribute of the operator that is the result's dtype */
+#ifndef TS_BACK_H
+#define TS_BACK_H
+#include "graph/ir/graph.h"
+
+enum { BACK_OPSET = 20, BACK_OPERANDS = 64 };
+
+typedef struct back_call {
+    const char *type;
+    int n_in, n_attr;
+    const char **in; /* "" where left out */
+    const char *out;
+    attr *attr;
+} back_call;
+
+typedef struct back_constant {
+    const char *name;
+    ts_array value;
+} back_constant;
+
+/* All memory is the arena's. A node's value is called name[id], which the caller sets for leaves. */
+typedef struct back {
+    arena *mem;
+    int n_call, cap_call, n_constant, cap_constant, next; /* next: number of the next name that is made */
+    back_call *call;
+    back_constant *constant;
+    const char **name;
+} back;
+
+/* Appends the calls that make n's value, and sets its name. TS_UNSUPPORTED, naming the operation, if there are none. */
+bool back_node(back *b, const node *n, err *e);
+#endif

@@ -1,0 +1,13 @@
+/* cut.h - part of a tensor, axis by axis: where it starts, how it steps, how much it takes (graph/ops/slice.c). */
+#ifndef TS_CUT_H
+#define TS_CUT_H
+#include "graph/ir/graph.h"
+
+typedef struct cut { /* along every axis of the operand */
+    int64_t start[MAX_RANK], step[MAX_RANK], size[MAX_RANK];
+} cut;
+cut cut_whole(const type *t);
+/* Python's slice.indices: bounds beyond the axis are moved to its ends. */
+bool cut_take(cut *c, int axis, int64_t dim, int64_t start, int64_t end, int64_t step, err *e);
+const node *cut_made(graph *g, const node *a, const cut *c);
+#endif

@@ -1,0 +1,159 @@
+/* window.c - the geometry of sliding windows. */
+#include "graph/ops/window.h"
+
+#include <string.h>
+
+static bool list_of(const node *n, const char *name, int count, int64_t least, int64_t fallback, int64_t *out, err *e)
+{
+    const attr *a = node_attr(n, name);
+    if (a->kind != '-' && a->n != count)
+        return err_set(e, TS_BAD_INPUT, "%s: %d numbers, %d wanted", name, a->n, count);
+    for (int i = 0; i < count; i++) {
+        out[i] = a->kind == '-' ? fallback : a->ints[i];
+        if (out[i] < least)
+            return err_set(e, TS_BAD_INPUT, "%s: %lld is below %lld", name, (long long)out[i], (long long)least);
+    }
+    return true;
+}
+
+/* How many places a window can take: floor or ceil of (padded - reach) / stride, plus 1. With ceil, one window may be
+ * longer than all there is. */
+static bool places(window *w, int s, err *e)
+{
+    int64_t reach, padded;
+    bool ok = w->kernel[s] >= 1 && int_mul(w->kernel[s] - 1, w->dilation[s], &reach) &&
+              int_add(w->in[s], w->before[s], &padded) && int_add(padded, w->after[s], &padded) &&
+              int_add(padded, -1 - reach, &padded);
+    ok = ok && padded > (w->ceil ? -w->stride[s] : -1) && (padded < 0 || w->stride[s] < INT64_MAX - padded);
+    if (ok) {
+        w->out[s] = (w->ceil ? padded + w->stride[s] - 1 : padded) / w->stride[s] + 1;
+        if (w->ceil && (w->out[s] - 1) * w->stride[s] >= w->in[s] + w->before[s])
+            w->out[s]--; /* would begin in the end padding */
+    }
+    if (!ok || w->out[s] < 1)
+        return err_set(e, TS_BAD_INPUT, "a window of %lld does not fit spatial axis %d of extent %lld",
+                       (long long)w->kernel[s], s, (long long)w->in[s]);
+    return true;
+}
+
+bool window_read(const node *n, const int64_t *kernel, window *w, err *e)
+{
+    const type *t = &n->in[0]->type;
+    int64_t pads[2 * MAX_SPACE];
+    *w = (window){.n = t->rank - 2};
+    if (w->n < 1 || w->n > MAX_SPACE)
+        return err_set(e, TS_UNSUPPORTED, "rank %d: 1 to %d spatial axes are supported", t->rank, MAX_SPACE);
+    if (!list_of(n, "strides", w->n, 1, 1, w->stride, e) || !list_of(n, "dilations", w->n, 1, 1, w->dilation, e) ||
+        !list_of(n, "pads", 2 * w->n, 0, 0, pads, e))
+        return false;
+    for (const attr_spec *s = n->op->attr; s->name; s++)
+        if (!strcmp(s->name, "ceil_mode"))
+            w->ceil = node_int(n, "ceil_mode");
+    for (int s = 0; s < w->n; s++) {
+        w->in[s] = t->dim[s + 2], w->kernel[s] = kernel[s], w->before[s] = pads[s], w->after[s] = pads[s + w->n];
+        if (!places(w, s, e))
+            return false;
+    }
+    return true;
+}
+
+const expr *window_place(arena *m, const window *w, int s, const expr *o, const expr *k)
+{
+    const expr *start = x_offset(m, o, w->stride[s], -w->before[s]);
+    return w->kernel[s] == 1 ? start : x2(m, "add", start, x_offset(m, k, w->dilation[s], 0));
+}
+
+const expr *window_inside(arena *m, const window *w, const expr *const *place)
+{
+    const expr *all = NULL;
+    for (int s = 0; s < w->n; s++) {
+        const int64_t last = (w->out[s] - 1) * w->stride[s] - w->before[s] + (w->kernel[s] - 1) * w->dilation[s];
+        const expr *low = w->before[s] ? x2(m, "le", x_whole(m, 0), place[s]) : NULL;
+        const expr *high = last >= w->in[s] ? x2(m, "lt", place[s], x_whole(m, w->in[s])) : NULL;
+        const expr *here = low && high ? x2(m, "and", low, high) : low ? low : high;
+        if (here)
+            all = all ? x2(m, "and", all, here) : here;
+    }
+    return all;
+}
+
+/* ---- ONNX ---- */
+static bool ones_or(const onnx_call *c, const char *name, int n, int64_t *out, err *e)
+{
+    int got = n;
+    for (int i = 0; i < n; i++)
+        out[i] = 1;
+    if (onnx_attr(c, name) && !onnx_ints(c, name, -1, out, n, &got, e))
+        return false;
+    return got == n || err_set(e, TS_BAD_INPUT, "%s: %s has %d numbers for %d spatial axes", c->type, name, got, n);
+}
+
+/* SAME_*: as many results as ceil(in / stride), the padding split evenly with the odd element at the end (UPPER)
+ * or beginning. */
+static bool automatic(const char *how, int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t *before,
+                      int64_t *after)
+{
+    int64_t reach, need;
+    *before = *after = 0;
+    if (!strcmp(how, "VALID"))
+        return true;
+    if (stride < 1 || !int_mul(kernel - 1, dilation, &reach) || !int_mul((in + stride - 1) / stride - 1, stride, &need))
+        return false;
+    if (!int_add(need, reach + 1 - in, &need))
+        return false;
+    if (need < 0)
+        need = 0;
+    *before = strcmp(how, "SAME_LOWER") ? need / 2 : need - need / 2;
+    *after = need - *before;
+    return !strcmp(how, "SAME_UPPER") || !strcmp(how, "SAME_LOWER");
+}
+
+/* The attribute may be left out; where it is not, it says what the weight says. */
+static bool kernel_agrees(const onnx_call *c, int n, const int64_t *kernel, err *e)
+{
+    int64_t given[MAX_SPACE];
+    int got = n;
+    if (onnx_attr(c, "kernel_shape") && !onnx_ints(c, "kernel_shape", -1, given, MAX_SPACE, &got, e))
+        return false;
+    if (got != n)
+        return err_set(e, TS_BAD_INPUT, "%s: kernel_shape has %d extents for %d spatial axes", c->type, got, n);
+    for (int s = 0; onnx_attr(c, "kernel_shape") && s < n; s++)
+        if (given[s] != kernel[s])
+            return err_set(e, TS_BAD_INPUT, "%s: kernel_shape is %lld along spatial axis %d, where the weight has %lld",
+                           c->type, (long long)given[s], s, (long long)kernel[s]);
+    return true;
+}
+
+bool window_adapt(const onnx_call *c, const int64_t *kernel, attr out[3], err *e)
+{
+    const int n = c->in[0]->type.rank - 2;
+    const char *how = onnx_word(c, "auto_pad", "NOTSET");
+    int got = 2 * MAX_SPACE;
+    if (n < 1 || n > MAX_SPACE)
+        return err_set(e, TS_UNSUPPORTED, "%s of rank %d", c->type, n + 2);
+    if (!kernel_agrees(c, n, kernel, e))
+        return false;
+    int64_t *strides = arena_array(&c->g->mem, 4 * MAX_SPACE, sizeof *strides);
+    int64_t *dilations = strides + MAX_SPACE, *pads = strides + 2 * MAX_SPACE;
+    if (!ones_or(c, "strides", n, strides, e) || !ones_or(c, "dilations", n, dilations, e))
+        return false;
+    if (!strcmp(how, "NOTSET")) {
+        if (onnx_attr(c, "pads") && !onnx_ints(c, "pads", -1, pads, 2 * MAX_SPACE, &got, e))
+            return false;
+        if (onnx_attr(c, "pads") && got != 2 * n)
+            return err_set(e, TS_BAD_INPUT, "%s: %d pads for %d spatial axes", c->type, got, n);
+    } else {
+        for (int s = 0; s < n; s++)
+            if (!automatic(how, c->in[0]->type.dim[s + 2], kernel[s], strides[s], dilations[s], &pads[s], &pads[s + n]))
+                return err_set(e, TS_BAD_INPUT, "%s: auto_pad \"%s\"", c->type, how);
+    }
+    out[0] = attr_ints("strides", n, strides), out[1] = attr_ints("dilations", n, dilations),
+    out[2] = attr_ints("pads", 2 * n, pads);
+    return true;
+}
+
+attr window_ceil(const onnx_call *c)
+{
+    const bool valid = !strcmp(onnx_word(c, "auto_pad", "NOTSET"), "VALID");
+    return attr_int("ceil_mode", valid ? 0 : onnx_int(c, "ceil_mode", 0));
+}

@@ -1,0 +1,9 @@
+/* winograd.h - another way to convolve, which the record of conv2d names; graph/ops/winograd.c has it. */
+#ifndef TS_WINOGRAD_H
+#define TS_WINOGRAD_H
+#include "graph/ir/graph.h"
+
+/* conv2d of 3 x 3, in steps of 1, with weights that are known, in fewer products; NULL: it is none, or would
+ * not gain. */
+const node *winograd_conv(graph *g, const node *conv);
+#endif

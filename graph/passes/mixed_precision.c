@@ -1,0 +1,236 @@
+/* mixed_precision.c - mixed precision: the same computation with its products formed from halves.
+ *
+ * What a node computes says what becomes of it, not its name. A product (a sum of products of two loads) takes halves
+ * and gives halves. What only moves elements moves halves. Everything else takes and gives f32 as before, but its value
+ * is rounded to halves on its way where another product will need it. So sums stay in f32, statistics of a row do, and
+ * what a recipe does inside; behind the last product all is f32. */
+#include "graph/ir/graph.h"
+#include "graph/ir/rule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum narrow_kind { OTHER, SUM, MOVES, PRODUCT } narrow_kind;
+typedef struct fact { /* of an old node */
+    narrow_kind kind;
+    const node *from;          /* MOVES: the operand whose elements these are */
+    bool feeds;                /* a product needs it */
+    bool inside;               /* a recipe, as one of its parts */
+    bool halves;               /* has the precision of halves: a product's value, or made from one element by element */
+    const node *wide, *narrow; /* what stands for it: either may be made from the other when it is asked for */
+    const node *raw;           /* as made, before any cast */
+} fact;
+typedef struct narrowing {
+    graph *g;
+    dtype to;
+    fact *fact; /* by old id */
+    int n;      /* nodes that were there before */
+} narrowing;
+
+/* ---- what nodes are ---- */
+static const expr *bare(const expr *x) /* without casts, and without the condition of padding */
+{
+    while (x->kind == X_CAST)
+        x = x->arg[0];
+    return x->kind == X_CALL && x->fn->result == R_SECOND && x->arg[2]->kind == X_LIT ? bare(x->arg[1]) : x;
+}
+
+static bool is_f32_load(const expr *x)
+{
+    x = bare(x);
+    return x->kind == X_LOAD && x->dtype == TS_F32;
+}
+
+static const expr *fold_in(const expr *x)
+{
+    const expr *found = x->kind == X_FOLD ? x : NULL;
+    for (int i = 0; i < x->n && !found; i++)
+        found = fold_in(x->arg[i]);
+    return found;
+}
+
+static narrow_kind kind_of(const node *n, const expr *x, const node **from)
+{
+    const expr *fold = x_alone(x) ? NULL : fold_in(x), *body = fold ? fold->arg[0] : NULL;
+    *from = x->kind == X_LOAD ? x->from : NULL;
+    if (n->type.dtype != TS_F32 || x_alone(x))
+        return OTHER;
+    if (*from)
+        return MOVES;
+    if (!fold)
+        return OTHER;
+    return !strcmp(fold->fn->name, "add") && body->kind == X_CALL && !strcmp(body->fn->name, "mul") &&
+                   is_f32_load(body->arg[0]) && is_f32_load(body->arg[1])
+               ? PRODUCT
+               : SUM;
+}
+
+static bool learn(narrowing *w, int count, const node *const *need)
+{
+    arena aside = {0};
+    for (int i = 0; i < count; i++) {
+        const node *n = need[i];
+        defn d;
+        if (node_is_leaf(n))
+            continue;
+        if (!g_defn(n, &aside, &d, &w->g->err))
+            break;
+        w->fact[n->id].kind = kind_of(n, d.value, &w->fact[n->id].from);
+    }
+    arena_free(&aside);
+    for (int i = count; i-- > 0;) {
+        const fact *f = &w->fact[need[i]->id];
+        for (int k = 0; k < need[i]->n_in; k++)
+            w->fact[need[i]->in[k]->id].feeds |= f->feeds || f->kind == PRODUCT;
+    }
+    return !err_is(&w->g->err);
+}
+
+/* The parts of recipes: what their results need, up to the operands. */
+static void find_parts(narrowing *w)
+{
+    char *seen = calloc((size_t)w->n + 1, 1);
+    MUST(seen);
+    for (int q = 0; q < w->g->n_group; q++) {
+        const group *r = &w->g->group[q];
+        if (r->result->id >= w->n)
+            continue;
+        int low = r->result->id;
+        memset(seen, 0, (size_t)w->n);
+        for (int i = 0; i < r->n_in; i++)
+            seen[r->in[i]->id] = 2;
+        seen[r->result->id] = 1;
+        for (int id = r->result->id; id >= low; id--) {
+            const node *n = w->g->node[id];
+            if (seen[id] != 1)
+                continue;
+            w->fact[id].inside |= n != r->result;
+            for (int i = 0; i < n->n_in; i++) {
+                const int k = n->in[i]->id;
+                seen[k] = seen[k] ? seen[k] : 1;
+                low = k < low ? k : low;
+            }
+        }
+    }
+    free(seen);
+}
+
+/* ---- making them again ---- */
+static const node *wide_of(narrowing *w, const node *old)
+{
+    fact *f = &w->fact[old->id];
+    if (!f->wide)
+        f->wide = g_cast(w->g, f->narrow, old->type.dtype);
+    return f->wide;
+}
+
+static const node *narrow_of(narrowing *w, const node *old);
+
+static const node *remade(narrowing *w, const node *old, bool narrow)
+{
+    const fact *f = &w->fact[old->id];
+    const node *in[MAX_ARG], **operand = old->n_in > MAX_ARG ? calloc((size_t)old->n_in, sizeof *operand) : in;
+    MUST(operand);
+    int n_attr = 0;
+    bool same = true;
+    for (int i = 0; i < old->n_in; i++) {
+        const bool half = narrow && old->in[i]->type.dtype == TS_F32 && (!f->from || f->from == old->in[i]);
+        operand[i] = half ? narrow_of(w, old->in[i]) : wide_of(w, old->in[i]);
+        same = same && operand[i] == old->in[i];
+    }
+    for (const attr_spec *s = old->op->attr; s && s->name; s++)
+        n_attr++;
+    const node *made = same ? old : g_make(w->g, old->op, old->n_in, operand, old->attr, n_attr);
+    if (operand != in)
+        free(operand);
+    if (!same && made && old->origin && w->fact[old->origin->id].raw)
+        made = g_output(w->g, made, w->fact[old->origin->id].raw, old->index);
+    if (made && made != old)
+        g_label(w->g, made, old->label);
+    return made;
+}
+
+/* A value that is only moved is rounded where it comes from: all who move it share that. */
+static const node *narrow_of(narrowing *w, const node *old)
+{
+    fact *f = &w->fact[old->id];
+    if (!f->narrow && f->kind == MOVES && !f->halves)
+        f->narrow = remade(w, old, true);
+    if (!f->narrow)
+        f->narrow = g_cast(w->g, f->wide, w->to);
+    return f->narrow;
+}
+
+static bool from_halves(const narrowing *w, const node *old)
+{
+    const fact *f = &w->fact[old->id];
+    bool any = f->kind == PRODUCT;
+    for (int i = 0; i < old->n_in && f->kind != SUM && old->type.dtype == TS_F32; i++)
+        any = any || (w->fact[old->in[i]->id].halves && (!f->from || f->from == old->in[i]));
+    return any;
+}
+
+static bool remake(narrowing *w, const node *old)
+{
+    fact *f = &w->fact[old->id];
+    if (node_is_leaf(old))
+        return (f->raw = f->wide = old) != NULL;
+    f->halves = from_halves(w, old);
+    if (f->kind == PRODUCT || (f->kind == MOVES && f->halves && w->fact[f->from->id].narrow)) {
+        f->raw = remade(w, old, true);
+        if (f->raw && f->raw->type.dtype == w->to)
+            f->narrow = f->raw;
+        else
+            f->wide = f->raw;
+    } else {
+        f->raw = f->wide = remade(w, old, false);
+        if (f->halves && f->feeds && !f->inside && f->raw && f->raw->type.dtype == TS_F32)
+            f->narrow = g_cast(w->g, f->raw, w->to), f->wide = NULL;
+    }
+    return f->raw && !err_is(&w->g->err);
+}
+
+static void carry_group(narrowing *w, const group *q)
+{
+    graph *g = w->g;
+    const node *result = q->result->id < w->n ? w->fact[q->result->id].raw : NULL;
+    if (!result || result == q->result)
+        return;
+    const node **in = arena_array(&g->mem, (size_t)q->n_in + 1, sizeof *in);
+    int first = result->id, last = result->id;
+    for (int i = 0; i < q->n_in; i++)
+        if (q->in[i]->id >= w->n || !w->fact[q->in[i]->id].raw || !(in[i] = wide_of(w, q->in[i])))
+            return;
+    for (int id = q->first; id <= q->last && id < w->n; id++) {
+        const node *n = w->fact[id].raw;
+        if (!n || n == g->node[id])
+            continue;
+        first = n->id < first ? n->id : first, last = n->id > last ? n->id : last;
+    }
+    g_group(g, &(group){q->op, result, q->n_in, in, q->attr, first, last});
+}
+
+bool ts_narrow(ts_graph *g, int n, const ts_tensor *t, ts_dtype to, ts_tensor *out)
+{
+    const int n_group = g->n_group;
+    narrowing w = {.g = g, .to = to, .n = g->n, .fact = calloc((size_t)g->n + 1, sizeof *w.fact)};
+    const node **need = calloc((size_t)g->n + 1, sizeof *need);
+    MUST(w.fact && need);
+    if (to != TS_F16 && to != TS_BF16)
+        g_fail(g, TS_BAD_INPUT, "products are narrowed to f16 or bf16, not %s", ts_dtype_name(to));
+    for (int i = 0; i < n; i++)
+        if (!t[i])
+            g_fail(g, TS_BAD_INPUT, "tensor %d to be narrowed is missing", i);
+    const int count = err_is(&g->err) ? 0 : g_reach(n, t, need);
+    bool good = !err_is(&g->err) && learn(&w, count, need);
+    if (good)
+        find_parts(&w);
+    for (int i = 0; good && i < count; i++)
+        good = remake(&w, need[i]);
+    for (int i = 0; good && i < n_group; i++)
+        carry_group(&w, &g->group[i]);
+    for (int i = 0; good && i < n; i++)
+        good = (out[i] = wide_of(&w, t[i])) != NULL;
+    free(w.fact), free(need);
+    return good;
+}

@@ -1,0 +1,132 @@
+/* replace.c - the same computation over other operands: what depends on a replaced node is made again, everything else
+ * is shared. Recipes stay visible: their groups are carried over. */
+#include "graph/ir/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct replacing {
+    graph *g;
+    int n;
+    const node **now; /* by old id: what stands for it */
+    rewriting *f;     /* NULL: nothing more */
+    void *user;
+} replacing;
+
+static const node *remake(replacing *r, const node *old)
+{
+    const node *in[MAX_ARG], **operand = old->n_in > MAX_ARG ? calloc((size_t)old->n_in, sizeof *operand) : in;
+    MUST(operand);
+    bool same = true;
+    for (int i = 0; i < old->n_in; i++) {
+        operand[i] = r->now[old->in[i]->id];
+        same = same && operand[i] == old->in[i];
+    }
+    int n_attr = 0;
+    for (const attr_spec *s = old->op->attr; s && s->name; s++)
+        n_attr++;
+    const int before = r->g->n;
+    const node *made = same ? old : g_make(r->g, old->op, old->n_in, operand, old->attr, n_attr);
+    if (operand != in)
+        free(operand);
+    if (!same && made && old->origin)
+        made = g_output(r->g, made, r->now[old->origin->id], old->index);
+    if (made && made != old && !node_is_leaf(made))
+        g_label(r->g, made, old->label);
+    if (old->back)
+        g_back(r->g, before);
+    return made;
+}
+
+/* A group whose nodes were made again, if they came out as the same number of nodes. */
+static void carry_group(replacing *r, const group *q)
+{
+    graph *g = r->g;
+    const node *result = q->result->id < r->n ? r->now[q->result->id] : NULL;
+    if (!result || result == q->result)
+        return;
+    const node **in = arena_array(&g->mem, (size_t)q->n_in + 1, sizeof *in);
+    int first = result->id, last = result->id;
+    for (int i = 0; i < q->n_in; i++)
+        if (!(in[i] = q->in[i]->id < r->n ? r->now[q->in[i]->id] : NULL))
+            return;
+    for (int id = q->first; id <= q->last && id < r->n; id++) {
+        const node *n = r->now[id];
+        if (!n || n == g->node[id])
+            continue;
+        first = n->id < first ? n->id : first, last = n->id > last ? n->id : last;
+    }
+    g_group(g, &(group){q->op, result, q->n_in, in, q->attr, first, last});
+}
+
+/* Makes again what the roots need, oldest first; what is in r->now already stands for itself. */
+static bool remake_all(replacing *r, int n, const node *const *root, const node **out)
+{
+    graph *g = r->g;
+    const int n_group = g->n_group;
+    const node **need = calloc((size_t)r->n + 1, sizeof *need);
+    MUST(need);
+    const int count = g_reach(n, root, need);
+    bool good = !err_is(&g->err);
+    for (int i = 0; good && i < count; i++) {
+        const node *old = need[i], **now = &r->now[old->id];
+        if (!*now)
+            *now = old->leaf ? old : remake(r, old);
+        if (*now && r->f)
+            *now = r->f(r->user, old, *now);
+        good = *now != NULL;
+    }
+    for (int i = 0; good && i < n_group; i++)
+        carry_group(r, &g->group[i]);
+    for (int i = 0; good && i < n; i++)
+        out[i] = r->now[root[i]->id];
+    free(need);
+    return good;
+}
+
+static bool all_there(graph *g, int n, const node *const *root)
+{
+    for (int i = 0; i < n; i++)
+        if (!root[i])
+            return g_fail(g, TS_BAD_INPUT, "replacing in tensor %d, which is missing", i), false;
+    return !err_is(&g->err);
+}
+
+bool g_replace(graph *g, int n, const node *const *root, int n_pair, const node *const *from, const node *const *to,
+               const node **out)
+{
+    if (!all_there(g, n, root))
+        return false;
+    replacing r = {.g = g, .n = g->n, .now = calloc((size_t)g->n + 1, sizeof *r.now)};
+    MUST(r.now);
+    for (int i = n_pair; i-- > 0;) {
+        if (!type_equal(&from[i]->type, &to[i]->type))
+            g_fail(g, TS_BAD_INPUT, "replacing \"%s\" by \"%s\", which has another shape or dtype", from[i]->label,
+                   to[i]->label);
+        r.now[from[i]->id] = to[i];
+    }
+    const bool good = remake_all(&r, n, root, out);
+    free(r.now);
+    return good;
+}
+
+bool g_remake(graph *g, int n, const node *const *root, const node **now)
+{
+    replacing r = {.g = g, .n = g->n, .now = now};
+    const node **out = calloc((size_t)n + 1, sizeof *out);
+    MUST(out);
+    const bool good = all_there(g, n, root) && remake_all(&r, n, root, out);
+    free(out);
+    return good;
+}
+
+bool g_rewrite(graph *g, int n, const node *const *root, rewriting *f, void *user, const node **out)
+{
+    if (!all_there(g, n, root))
+        return false;
+    replacing r = {.g = g, .n = g->n, .f = f, .user = user, .now = calloc((size_t)g->n + 1, sizeof *r.now)};
+    MUST(r.now);
+    const bool good = remake_all(&r, n, root, out);
+    free(r.now);
+    return good;
+}
