@@ -1,6 +1,6 @@
 /* c.c - the C back end: writes the program, has the compiler build it, lays out weights, runs it on a pinned team. */
 #include "backends/backend.h"
-#include "backends/c/kept.h"
+#include "backends/store/admin.h"
 #include "backends/c/pages.h"
 #include "backends/c/program.h"
 #include "backends/c/team.h"

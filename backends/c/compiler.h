@@ -4,9 +4,9 @@
  * runs nothing. Strings belong to the compiler until compiler_free. */
 #ifndef TS_C_COMPILER_H
 #define TS_C_COMPILER_H
-#include "backends/c/cache.h"
-#include "backends/c/child.h"
-#include "backends/c/settings.h"
+#include "backends/store/cache.h"
+#include "backends/store/child.h"
+#include "backends/store/settings.h"
 #include "graph/base/base.h"
 
 typedef struct compiler {

@@ -1,6 +1,6 @@
 /* emitdir.c - the folder of a stand-alone program, written under another name and renamed when it is complete. */
 #include "backends/c/emitdir.h"
-#include "backends/c/folder.h"
+#include "backends/store/folder.h"
 
 #include <dirent.h>
 #include <errno.h>

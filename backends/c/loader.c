@@ -1,8 +1,8 @@
 /* loader.c - dlopen of a sealed memory file. */
 #include "backends/c/loader.h"
 #include "backends/c/elf.h"
-#include "backends/c/folder.h"
-#include "backends/c/workdir.h"
+#include "backends/store/folder.h"
+#include "backends/store/workdir.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,12 +1,12 @@
 /* toolchain.c - the course of a build: keys, cache, compilers, linker, loader. */
 #include "backends/c/toolchain.h"
-#include "backends/c/cache.h"
+#include "backends/store/cache.h"
 #include "backends/c/compiler.h"
 #include "backends/c/cpu.h"
 #include "backends/c/elf.h"
-#include "backends/c/folder.h"
+#include "backends/store/folder.h"
 #include "backends/c/loader.h"
-#include "backends/c/workdir.h"
+#include "backends/store/workdir.h"
 
 #include <fcntl.h>
 #include <sched.h>

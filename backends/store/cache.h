@@ -11,7 +11,7 @@
  * of processes may. */
 #ifndef TS_C_CACHE_H
 #define TS_C_CACHE_H
-#include "backends/c/settings.h"
+#include "backends/store/settings.h"
 #include "graph/base/base.h"
 
 typedef struct cache cache;

@@ -1,8 +1,8 @@
-/* kept.c - listing, checking and emptying the cache of compiled programs. Entries leave it by a rename, so that whoever
+/* admin.c - listing, checking and emptying the cache of compiled programs. Entries leave it by a rename, so that whoever
  * reads one at that moment has it whole, and whoever comes later builds it again. */
-#include "backends/c/kept.h"
-#include "backends/c/cache.h"
-#include "backends/c/cache_folder.h"
+#include "backends/store/admin.h"
+#include "backends/store/cache.h"
+#include "backends/store/cache_folder.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* kept.c - what a target keeps on disk, through the public interface. */
+/* cache_admin.c - what a target keeps on disk, through the public interface. */
 #include "backends/backend.h"
 
 static const keeper *keeper_of(const ts_options *o, err *e)

@@ -1,6 +1,6 @@
 /* workdir.c - private folders under the system's place for temporary files. */
-#include "backends/c/workdir.h"
-#include "backends/c/folder.h"
+#include "backends/store/workdir.h"
+#include "backends/store/folder.h"
 
 #include <dirent.h>
 #include <errno.h>

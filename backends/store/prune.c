@@ -1,8 +1,8 @@
 /* prune.c - keeps the cache from growing for ever: entries by last use, left-overs by age. */
-#include "backends/c/cache.h"
-#include "backends/c/cache_folder.h"
-#include "backends/c/folder.h"
-#include "backends/c/workdir.h"
+#include "backends/store/cache.h"
+#include "backends/store/cache_folder.h"
+#include "backends/store/folder.h"
+#include "backends/store/workdir.h"
 
 #include <ctype.h>
 #include <dirent.h>

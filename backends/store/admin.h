@@ -1,4 +1,4 @@
-/* kept.h - the cache as the command shows it. */
+/* admin.h - the cache as the command shows it. */
 #ifndef TS_C_KEPT_H
 #define TS_C_KEPT_H
 #include "backends/backend.h"

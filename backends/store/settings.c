@@ -1,5 +1,5 @@
 /* settings.c - reads the environment once per build, into a value that is handed on. */
-#include "backends/c/settings.h"
+#include "backends/store/settings.h"
 
 #include <stdlib.h>
 
