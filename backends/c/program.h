@@ -3,7 +3,7 @@
 #ifndef TS_C_PROGRAM_H
 #define TS_C_PROGRAM_H
 #include "backends/backend.h"
-#include "backends/c/emit.h"
+#include "backends/codegen/emit.h"
 
 typedef struct unit {
     char name[24]; /* of its function */

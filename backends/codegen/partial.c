@@ -1,8 +1,8 @@
-/* settle.c - choices that are known when a tile is written. Where a stage without a fold chooses among several sums by
+/* partial.c - choices that are known when a tile is written. Where a stage without a fold chooses among several sums by
  * a loop's number (tiles of Winograd, neighbours put side by side), its unrolled loops are written out trip by trip and
  * each trip says only what it takes. The loops outside write their first and last trips apart where padding depends on
  * them, so that tiles inside hold no test of it. */
-#include "backends/c/emit.h"
+#include "backends/codegen/emit.h"
 
 #include <string.h>
 

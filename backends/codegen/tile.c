@@ -3,7 +3,7 @@
  * The text is scalar loops with constant bounds; loops marked @unroll and @vector carry pragmas, and the compiler turns
  * the array of accumulators into registers. (Measured: the same speed as named vector registers, and the
  * text stays readable.) */
-#include "backends/c/emit.h"
+#include "backends/codegen/emit.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* plain.c - loops written as they are, and elements stored: what scatters and walks share. */
-#include "backends/c/emit.h"
+#include "backends/codegen/emit.h"
 
 #include <stdio.h>
 

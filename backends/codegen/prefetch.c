@@ -1,10 +1,10 @@
-/* ahead.c - prefetch: "+b@l2*2" at a loop asks, while one slice of b is used, for the slice of the next trip, one
+/* prefetch.c - prefetch: "+b@l2*2" at a loop asks, while one slice of b is used, for the slice of the next trip, one
  * request per cache line, spread evenly. A slice in one piece may serve several tiles and is spread over all of them;
  * one in rows that lie apart (the next rows of an operand, of the result) is fetched within one tile, long rows by
  * parts of all of them. Others are left to the hardware, which follows long rows on its own and loses short ones.
  * (Measured: without it products with cold weights lose up to a fifth, those that write 10 MB in rows of 192 bytes a
  * tenth; asking too often costs too.) */
-#include "backends/c/emit.h"
+#include "backends/codegen/emit.h"
 
 #include <stdio.h>
 #include <string.h>

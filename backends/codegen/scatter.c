@@ -2,7 +2,7 @@
  * the start there, then walks all updates in index order and puts in those that fall into its range. So every element
  * meets its updates in the same order, whatever the number of parts. A dimension that an axis of the updates walks
  * element by element is divided rather than tested. */
-#include "backends/c/emit.h"
+#include "backends/codegen/emit.h"
 
 #include <stdio.h>
 

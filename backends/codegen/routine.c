@@ -1,5 +1,5 @@
 /* routine.c - a kernel that is a C function of its own: its text goes into the unit as it is. */
-#include "backends/c/emit.h"
+#include "backends/codegen/emit.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* kernel.c - the loops around the tiles, and the function that holds them. Extents are constants, so a loop whose step
  * does not divide is cut into full trips and one clipped trip, each written out with its own constants. */
-#include "backends/c/emit.h"
+#include "backends/codegen/emit.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* clip.c - padding without tests. Where a fold adds what a guard lets through ("inside ? x[...] : 0", times a
+/* split.c - padding without tests. Where a fold adds what a guard lets through ("inside ? x[...] : 0", times a
  * weight; the lowest number under a max), a point outside adds nothing, so the loops may leave it out: each comparison
  * of the guard with a bound becomes a bound of the last loop of the tile that it depends on.
  *
@@ -6,7 +6,7 @@
  * loop needs constants: the folds that it depends on with are written out, trip by trip, and the loops outside write
  * their first and last trips apart, so that a tile at the border knows where it stands. What none of this
  * settles stays in the guard. */
-#include "backends/c/emit.h"
+#include "backends/codegen/emit.h"
 
 #include <string.h>
 

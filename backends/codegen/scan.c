@@ -1,7 +1,7 @@
-/* walk.c - states carried along axes: folds of several values, and scans. Parts share the longest other axis of the
+/* scan.c - states carried along axes: folds of several values, and scans. Parts share the longest other axis of the
  * result. Where the last axis of the result is not the one that is walked, a block of it has its states in arrays, so
  * that a step is a loop of vectors; else one row after the other is walked. */
-#include "backends/c/emit.h"
+#include "backends/codegen/emit.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* prelude.c - what stands in front of every generated unit: pragmas spelled for the compiler at hand, and scalar
  * functions that a compiler can turn into vector code. Polynomials are minimax fits of ours; errors are in units in the
  * last place (ULP). */
-#include "backends/c/emit.h"
+#include "backends/codegen/emit.h"
 
 #include <string.h>
 

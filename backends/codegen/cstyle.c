@@ -1,5 +1,5 @@
 /* cstyle.c - expressions as C text. */
-#include "backends/cstyle.h"
+#include "backends/codegen/cstyle.h"
 
 #include <math.h>
 #include <string.h>

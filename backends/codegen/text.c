@@ -1,6 +1,6 @@
 /* text.c - what a stage reads, writes and combines, as C text. Inside a tile function pointers x0, x1, ... (by load)
  * and y stand where the tile starts; outside, the kernel's own pointers (by operand) are indexed in full. */
-#include "backends/c/emit.h"
+#include "backends/codegen/emit.h"
 
 #include <string.h>
 

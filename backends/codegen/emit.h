@@ -3,7 +3,7 @@
  * gets in. */
 #ifndef TS_C_EMIT_H
 #define TS_C_EMIT_H
-#include "backends/cstyle.h"
+#include "backends/codegen/cstyle.h"
 #include "schedule/nest.h"
 
 enum {

@@ -1,4 +1,4 @@
-/* phrase_test.c - 1 + erf(x), and GELU, as one function: as near as they say, exact at the ends, and only where that is
+/* idiom_test.c - 1 + erf(x), and GELU, as one function: as near as they say, exact at the ends, and only where that is
  * asked. */
 #include "graph/ir/graph.h"
 #include "tests/check.h"

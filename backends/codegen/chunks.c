@@ -1,9 +1,9 @@
-/* units.c - how parts share a kernel's work. All trips of the loop spread over cores and of those around it, counted
+/* chunks.c - how parts share a kernel's work. All trips of the loop spread over cores and of those around it, counted
  * together, are its units. Each part has its share, in one piece, and takes the next of its own in ever smaller steps;
  * who has none left takes from others (guided self-scheduling, Polychronopoulos and Kuck 1987): a core that lost time
  * is not waited for. Who computes a unit changes no bit of it. Where something goes from trip to trip of a loop around
  * (sums, copies), or those trips are not alike, parts keep to their own. */
-#include "backends/c/emit.h"
+#include "backends/codegen/emit.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* access.c - where a stage's loads and results are: offsets as forms of its axes. */
-#include "backends/c/emit.h"
+#include "backends/codegen/emit.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* phrase.c - compositions that have a function of their own, in place of the functions they are written in. */
-#include "backends/c/emit.h"
+/* idiom.c - compositions that have a function of their own, in place of the functions they are written in. */
+#include "backends/codegen/emit.h"
 
 #include <math.h>
 #include <string.h>
