@@ -3,7 +3,7 @@
 #include "schedule/explain_fit.h"
 #include "schedule/resident.h"
 #include "schedule/nest.h"
-#include "schedule/recompute.h"
+#include "schedule/checkpointing.h"
 #include "schedule/schema.h"
 
 #include <string.h>

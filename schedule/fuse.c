@@ -11,7 +11,7 @@
  * A scatter, a routine and a walk are kernels of their own. A walk takes in what it reads once, a scatter movement
  * only, a routine nothing. */
 #include "schedule/fuse.h"
-#include "schedule/recompute.h"
+#include "schedule/checkpointing.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Requires: kernels from the fusion pass. Guarantees: every stage's nest walks all its axes; a load of a weight names
  * the entry of plan.leaf whose layout it expects. Each candidate that was refused is noted with its reason. */
 #include "schedule/guess.h"
-#include "schedule/live.h"
+#include "schedule/mask.h"
 #include "schedule/resident.h"
 #include "schedule/resident.h"
 #include "schedule/schema.h"

@@ -5,7 +5,7 @@
  * follows (pools, sums) keeps the blocks, as long as every reader can walk them in steps of a block; a value that
  * one reader cannot walk so (it flattens channels and pixels into one) stays in rows, and is written so. */
 #include "schedule/fuse.h"
-#include "schedule/recompute.h"
+#include "schedule/checkpointing.h"
 
 #include <string.h>
 

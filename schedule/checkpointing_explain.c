@@ -1,5 +1,5 @@
-/* recompute_told.c - what recomputing amounts to, asked of a plan: where copies stand, what each rule saves. */
-#include "schedule/recompute.h"
+/* checkpointing_explain.c - what recomputing amounts to, asked of a plan: where copies stand, what each rule saves. */
+#include "schedule/checkpointing.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
-/* recompute_cut.c - what stays although a rule would give it up.
+/* checkpointing_cut.c - what stays although a rule would give it up.
  *
  * Were a whole network computed again in one piece, all of it would be there at once after all. Copies are therefore
  * cut into stretches, each computed when the backward pass gets there from what the stretch before handed on, which is
  * kept. Where to cut: bytes kept at the cuts plus the bytes of the largest stretch are to be least. For every bound on
  * a stretch the cheapest cuts follow by going through the places once; bounds are tried in steps. */
-#include "schedule/recompute.h"
+#include "schedule/checkpointing.h"
 
 #include <string.h>
 

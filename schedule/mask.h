@@ -1,4 +1,4 @@
-/* live.h - what a mask leaves of a kernel: blocks of keys that no query of a block sees are not walked.
+/* mask.h - what a mask leaves of a kernel: blocks of keys that no query of a block sees are not walked.
  *
  * Requires: the kernel's nests. A stage whose value is a very low number there (a masked score) is not computed there,
  * nor is what follows from it: a maximum that is never taken from there, an exponential that is 0, sums to which that

@@ -1,4 +1,4 @@
-/* narrow_test.c - what nobody reads is not computed: of each kernel the extents that are left. Numbers are compared in
+/* demand_test.c - what nobody reads is not computed: of each kernel the extents that are left. Numbers are compared in
  * tests/backends/exact_test. */
 #include "tests/check.h"
 #include "tests/schedule/planned.h"

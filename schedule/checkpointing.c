@@ -1,10 +1,10 @@
-/* recompute.c - the pass that takes values from the forward pass and has them computed again in the backward pass.
+/* checkpointing.c - the pass that takes values from the forward pass and has them computed again in the backward pass.
  *
  * Requires: kernels from the fusion pass, which say what the backward pass reads from memory. Guarantees: kernels
  * again, of a graph in which the backward pass reads copies of what the rules give up; each copy is computed from
  * leaves and from values that are kept, and its kernel comes right before the first that needs it. Copies are
  * materialised where their originals were, so that every sum is formed of the same expressions in the same order. */
-#include "schedule/recompute.h"
+#include "schedule/checkpointing.h"
 #include "graph/ir/rule.h"
 
 #include <fnmatch.h>

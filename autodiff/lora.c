@@ -1,4 +1,4 @@
-/* beside.c - factors of low rank beside the weights that they change: x (w + a b) as x w + (x a) b, so that neither the
+/* lora.c - factors of low rank beside the weights that they change: x (w + a b) as x w + (x a) b, so that neither the
  * sum of w's size nor a gradient of it is formed. Where that can be done follows from definitions: a sum over one axis
  * of products of two loads, of which one is w, as it lies or transposed. A weight that is read otherwise gets the sum
  * in its place. */

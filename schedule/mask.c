@@ -1,4 +1,4 @@
-#include "schedule/live.h"
+#include "schedule/mask.h"
 
 #include "graph/affine/interval.h"
 #include "schedule/nest.h"

@@ -1,4 +1,4 @@
-/* narrow.c - what nobody reads is not computed. A value of which only a part is read (the last position before an
+/* demand.c - what nobody reads is not computed. A value of which only a part is read (the last position before an
  * output head, the first token before a pooler) is restricted, dimension by dimension, to the box that its readers
  * read, and so are the values that it reads: bounds of subscripts over the readers' own boxes say which. It keeps its
  * place and layout in memory; elements outside the box are never written.

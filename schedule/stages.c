@@ -1,4 +1,4 @@
-/* form.c - the second half of the fusion pass: clusters of items become kernels of stages; axes of one element go,
+/* stages.c - the second half of the fusion pass: clusters of items become kernels of stages; axes of one element go,
  * neighbours that every access walks as one are merged (batch and row of a product become m). */
 #include "schedule/fuse.h"
 

@@ -1,4 +1,4 @@
-/* cheaper.c - the pass that takes the cheaper way where an operation knows one: convolutions of 3 x 3 by Winograd,
+/* alternatives.c - the pass that takes the cheaper way where an operation knows one: convolutions of 3 x 3 by Winograd,
  * products with weights by Strassen. What those add to the weights is bounded.
  *
  * Requires: a graph. Guarantees: kernels from the fusion pass, of a graph in which what an operation offers stands in

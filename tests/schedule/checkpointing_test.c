@@ -1,5 +1,5 @@
 /* Values computed again: which, where their kernels come, what the plan says of it, and that less is alive at once. */
-#include "schedule/recompute.h"
+#include "schedule/checkpointing.h"
 #include "autodiff/autodiff.h"
 #include "schedule/explain.h"
 #include "tests/check.h"

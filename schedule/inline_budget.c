@@ -1,4 +1,4 @@
-/* bulk.c - how long expressions become when definitions are put into their readers, known before it is done.
+/* inline_budget.c - how long expressions become when definitions are put into their readers, known before it is done.
  *
  * Lengths are those of trees, as passes walk them: what is used twice counts twice, so that n steps of x + x count 2^n.
  * What would be too long stays a value of its own. */
