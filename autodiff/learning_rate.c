@@ -1,4 +1,5 @@
-/* learning_rate.c - learning rates as functions of the step: tensors like any other, so that a training step needs nothing
+/* learning_rate.c - learning rates as functions of the step: tensors like any other, so that a training step needs
+ * nothing
  * from outside to know its rate. */
 #include "graph/ir/rule.h"
 

@@ -1,4 +1,5 @@
-/* checkpointing.h - memory against time: values of the forward pass that a rule says "recompute" of are not kept for the
+/* checkpointing.h - memory against time: values of the forward pass that a rule says "recompute" of are not kept for
+ * the
  * backward pass but computed again there, from what is kept, right before they are needed. The arithmetic is the same
  * in the same order, hence so are the bits.
  *

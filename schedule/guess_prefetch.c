@@ -1,4 +1,5 @@
-/* guess_prefetch.c - what is fetched one trip ahead when nobody said so: slices that the hardware does not follow on its
+/* guess_prefetch.c - what is fetched one trip ahead when nobody said so: slices that the hardware does not follow on
+ * its
  * own, because they lie in short pieces or come too late. */
 #include "schedule/guess_parts.h"
 

@@ -9,24 +9,33 @@ stray=$(git ls-files | sed 's|/.*||' | sort -u | grep -vxF "$(printf '%s\n' $top
 [ -z "$stray" ] || { echo "at the top of the tree:" $stray; exit 1; }
 layers='
 base      api
-graph     api base
-ops       api base graph
-import    api base graph
-autodiff  api base graph
-schedule  api base graph
-backends  api base graph schedule
-target    api base graph schedule backends
+ir        api base
+affine    api base ir
+eval      api base ir
+onnx      api base ir
+passes    api base ir affine
+ops       api base ir affine passes
+routines
+import    api base ir onnx affine passes
+autodiff  api base ir affine passes
+schedule  api base ir affine passes
+store     api base backends
+backends  api base ir schedule
+codegen   api base ir affine schedule backends
+target    api base ir affine eval schedule backends store codegen
 models    api
-bench     api
-train     api bench
-cli       api bench train
+report    api base bench
+train     api base report bench
+bench     api base report train
+cli       api base report bench train
 '
 git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests' | xargs awk -v layers="$layers" '
-function layer(path) {
-    if (path ~ /^graph\/base\//) return "base"
-    if (path ~ /^graph\/ops\//) return "ops"
-    if (path ~ /^backends\/[^\/]+\//) { sub(/\/[^\/]*$/, "", path); return path } # one target never sees another
+function layer(path,   room) {
     if (path ~ /^include\// || path == "tessera.h") return "api"
+    if (path ~ /^graph\/[^\/]+\//) { split(path, room, "/"); return room[2] }
+    if (path ~ /^bench\/report\//) return "report"
+    if (path ~ /^backends\/(store|codegen)\//) { split(path, room, "/"); return room[2] }
+    if (path ~ /^backends\/[^\/]+\//) { sub(/\/[^\/]*$/, "", path); return path } # one target never sees another
     sub(/\/.*/, "", path)
     return path
 }

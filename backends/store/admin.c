@@ -1,4 +1,5 @@
-/* admin.c - listing, checking and emptying the cache of compiled programs. Entries leave it by a rename, so that whoever
+/* admin.c - listing, checking and emptying the cache of compiled programs. Entries leave it by a rename, so that
+ * whoever
  * reads one at that moment has it whole, and whoever comes later builds it again. */
 #include "backends/store/admin.h"
 #include "backends/store/cache.h"

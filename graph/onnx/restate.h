@@ -1,4 +1,5 @@
-/* restate.h - the way back: a node as calls of operators of ONNX, as its operation's record declares it in op.back, or as
+/* restate.h - the way back: a node as calls of operators of ONNX, as its operation's record declares it in op.back,
+ * or as
  * a rule without an adapter implies. The language of op.back: calls divided by ';', each an operator and words:
  *   a b ...       an operand; a^ in the result's dtype
  *   *        all operands, *^ likewise; $ the result of the call before

@@ -1,4 +1,5 @@
-/* npy files: what numpy writes is read, what is written numpy reads (tests/graph/ir/npy_numpy_test.sh asks numpy itself),
+/* npy files: what numpy writes is read, what is written numpy reads (tests/graph/ir/npy_numpy_test.sh asks numpy
+ * itself),
  * and malformed files are refused with their code. */
 #include "graph/ir/type.h"
 #include "tests/check.h"

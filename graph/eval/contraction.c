@@ -1,5 +1,5 @@
 /* contraction.c - sums of products, a run of neighbouring lanes at a time. */
-#include "graph/interp/contraction.h"
+#include "graph/eval/contraction.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* block.c - one dispatch per part of an expression and block. Values that all lanes share are computed once. */
-#include "graph/interp/block.h"
-#include "graph/interp/contraction.h"
+#include "graph/eval/block.h"
+#include "graph/eval/contraction.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* eval.c - the interpreter: slow, obvious, and the judge of every other way to compute. Reals in double,
  * integers as integers. */
-#include "graph/interp/block.h"
+#include "graph/eval/block.h"
 
 #include <stdlib.h>
 #include <string.h>

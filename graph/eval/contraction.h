@@ -4,7 +4,7 @@
  * bit. */
 #ifndef TS_CONTRACTION_H
 #define TS_CONTRACTION_H
-#include "graph/interp/block.h"
+#include "graph/eval/block.h"
 
 typedef struct contraction contraction;
 /* That of a definition, NULL when it has none; row: how many neighbouring results are best taken together. */
