@@ -2,7 +2,7 @@
  * before. Files are measured apart, so there are no pairs: medians are resampled independently and intervals
  * are wider. */
 #include "bench/bench.h"
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "bench/js.h"
 #include "bench/stats.h"
 
@@ -47,7 +47,7 @@ static cJSON *read_results(const char *text, const char *name, ts_error *e)
 {
     cJSON *v = js_parse(text != NULL ? text : "", name, e);
     if (v != NULL && strcmp(js_get_text(v, "format"), "results/1") != 0) {
-        bench_fail(e, TS_BAD_INPUT, "%s: \"format\" is \"%.40s\", expected results/1", name, js_get_text(v, "format"));
+        err_set(e, TS_BAD_INPUT, "%s: \"format\" is \"%.40s\", expected results/1", name, js_get_text(v, "format"));
         cJSON_Delete(v);
         return NULL;
     }
@@ -74,9 +74,9 @@ static bool add_differences(cJSON *out, const pair_of_files *p, ts_error *e)
         add_value(row, "before", x);
         add_value(row, "after", y);
         if (conditions[i].forbids && !p->o->allow_env_diff) {
-            bench_fail(e, TS_USAGE, "the results cannot be compared: %s is %.200s before and %.200s after",
-                       conditions[i].path, js_get_text(row, "before"), js_get_text(row, "after"));
-            return bench_hint(e, "--allow-env-diff compares them nevertheless");
+            err_set(e, TS_USAGE, "the results cannot be compared: %s is %.200s before and %.200s after",
+                    conditions[i].path, js_get_text(row, "before"), js_get_text(row, "after"));
+            return err_hint(e, "--allow-env-diff compares them nevertheless");
         }
     }
     return true;
@@ -196,8 +196,8 @@ static bool add_comparisons(cJSON *out, const pair_of_files *p, ts_error *e)
     }
     if (matched > 0)
         return true;
-    bench_fail(e, TS_USAGE, "%s and %s have no candidate of the same name", p->o->before_name, p->o->after_name);
-    return bench_hint(e, "name the schema files alike, or measure one schema in each");
+    err_set(e, TS_USAGE, "%s and %s have no candidate of the same name", p->o->before_name, p->o->after_name);
+    return err_hint(e, "name the schema files alike, or measure one schema in each");
 }
 
 bool bench_compare(const compare_options *o, char **comparison_text, ts_error *e)

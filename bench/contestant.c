@@ -1,6 +1,6 @@
 /* contestant.c - one contestant through one launch: started, opened, verified, warmed up, sampled, profiled, closed. */
 #include "bench/clock.h"
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "bench/protocol.h"
 #include "bench/race.h"
 #include "train/options.h"
@@ -32,7 +32,7 @@ static void pass_on_progress(void *user, const char *line)
 
 static bool stopped(ts_error *e)
 {
-    return bench_fail(e, TS_FAILED, "stopped by a signal; nothing was written");
+    return err_set(e, TS_FAILED, "stopped by a signal; nothing was written");
 }
 
 /* Mistakes in what the person gave. They end the run with their message: a race without the schema in question is not
@@ -49,9 +49,9 @@ static bool refused(contestant *c, const char *json, ts_error *e)
     const char *text = js_get_text(v, "text");
     bool ours = c->peer == NULL && (is_mistake(code) || c->reference);
     if (ours && c->schema != NULL && strstr(text, c->schema) == NULL)
-        bench_fail(e, code, "schema %s: %s", c->schema, text);
+        err_set(e, code, "schema %s: %s", c->schema, text);
     else if (ours)
-        bench_fail(e, code, "%s", text);
+        err_set(e, code, "%s", text);
     out_of_race(c, INVALID, *text != 0 ? text : "failed without a reason");
     cJSON_Delete(v);
     return !ours;
@@ -93,7 +93,7 @@ static bool ask(race *r, contestant *c, const char *text, const char *expected, 
     }
     process_end(&c->process, NULL, 0);
     if (c->reference && go_on)
-        return bench_fail(e, TS_FAILED, "the reference, which every result is compared with: %.1900s", c->reason);
+        return err_set(e, TS_FAILED, "the reference, which every result is compared with: %.1900s", c->reason);
     return go_on;
 }
 
@@ -171,7 +171,7 @@ static bool open_model(race *r, contestant *c, ts_error *e)
 {
     char *line = task_line(r, c, "open");
     if (line == NULL)
-        return bench_fail(e, TS_MEMORY, "no memory for a task");
+        return err_set(e, TS_MEMORY, "no memory for a task");
     const char *rest;
     bool go_on = ask(r, c, line, SAY_READY, &rest, e);
     free(line);

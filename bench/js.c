@@ -1,5 +1,5 @@
 #include "bench/js.h"
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "bench/utf8.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ cJSON *js_parse(const char *text, const char *what, ts_error *e)
     const char *end = NULL;
     cJSON *v = cJSON_ParseWithOpts(text, &end, true);
     if (v == NULL)
-        bench_fail(e, TS_BAD_INPUT, "%s: not valid JSON at byte %td", what, end != NULL ? end - text : (ptrdiff_t)0);
+        err_set(e, TS_BAD_INPUT, "%s: not valid JSON at byte %td", what, end != NULL ? end - text : (ptrdiff_t)0);
     return v;
 }
 

@@ -1,6 +1,6 @@
 /* peer.c - other runtimes: a script peers/NAME.py each, which speaks bench/protocol.h. Adding one is adding
  * its file. */
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "bench/race.h"
 
 #include <dirent.h>
@@ -64,16 +64,16 @@ bool peer_script(const race *r, const char *name, char path[RACE_PATH], ts_error
 {
     char folder[FOLDER], known[512];
     if (!peers_folder(r, folder)) {
-        bench_fail(e, TS_FILES, "peer %s: the folder with the scripts of peers is not beside this program", name);
-        return bench_hint(e, "it is bench/peers in the sources");
+        err_set(e, TS_FILES, "peer %s: the folder with the scripts of peers is not beside this program", name);
+        return err_hint(e, "it is bench/peers in the sources");
     }
     bool plain = *name != 0 && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(name);
     snprintf(path, RACE_PATH, "%s/%.200s.py", folder, plain ? name : "?");
     if (plain && is_file(path))
         return true;
     list_scripts(folder, known, sizeof known);
-    bench_fail(e, TS_USAGE, "unknown peer \"%s\"", name);
-    return bench_hint(e, "known: %s", known);
+    err_set(e, TS_USAGE, "unknown peer \"%s\"", name);
+    return err_hint(e, "known: %s", known);
 }
 
 bool peer_model(const char *model, char path[RACE_PATH])

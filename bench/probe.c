@@ -2,7 +2,7 @@
 #include "bench/bench.h"
 #include "bench/clock.h"
 #include "bench/cpus.h"
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "bench/js.h"
 #include "bench/stats.h"
 #include "bench/units.h"
@@ -146,7 +146,7 @@ static bool add_bandwidths(cJSON *out, const cpu_list *cpus, int threads, const 
     size_t *turn = calloc((size_t)threads, sizeof *turn);
     if (base == MAP_FAILED || turn == NULL) {
         free(turn);
-        return bench_fail(e, TS_MEMORY, "probing memory needs %zu MiB", whole / MIB);
+        return err_set(e, TS_MEMORY, "probing memory needs %zu MiB", whole / MIB);
     }
     madvise(base, whole, MADV_HUGEPAGE); /* where the system allows them: page walks are not what is measured */
     js_array(out, "levels");
@@ -215,11 +215,11 @@ char *probe_json(const char *isa, int threads, ts_error *e)
     cpus_allowed(&cpus);
     threads = threads_or_cores(threads, &cpus);
     if (u == NULL) {
-        bench_fail(e, TS_DEVICE, "instruction set \"%s\": unknown, or this processor does not have it", isa);
+        err_set(e, TS_DEVICE, "instruction set \"%s\": unknown, or this processor does not have it", isa);
         return NULL;
     }
     if (threads > cpus.n) {
-        bench_fail(e, TS_USAGE, "%d threads: this process may use %d processors", threads, cpus.n);
+        err_set(e, TS_USAGE, "%d threads: this process may use %d processors", threads, cpus.n);
         return NULL;
     }
     cJSON *out = cJSON_CreateObject(), *list = cJSON_CreateArray();

@@ -1,6 +1,6 @@
 #include "bench/process.h"
 #include "bench/clock.h"
-#include "bench/failure.h"
+#include "graph/base/err.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ bool process_start(process *p, const process_spec *s, ts_error *e)
     fd[4] = open(s->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     pid_t parent = getpid();
     if (fd[4] < 0 || pipe2(fd, O_CLOEXEC) != 0 || pipe2(fd + 2, O_CLOEXEC) != 0 || (p->pid = fork()) < 0) {
-        bench_fail(e, TS_FILES, "starting %s: %s", s->argv[0], strerror(errno));
+        err_set(e, TS_FILES, "starting %s: %s", s->argv[0], strerror(errno));
         p->pid = 0;
         close_all(fd, 5);
         return false;

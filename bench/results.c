@@ -1,5 +1,5 @@
 /* results.c - what was measured, as a results/1 object. Field by field: docs/bench.md, "Results". */
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "bench/race.h"
 #include "bench/shares.h"
 #include "train/options.h"

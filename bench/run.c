@@ -2,7 +2,7 @@
  * each. Reasons for every step and number: docs/bench.md, "How it measures". */
 #include "bench/bench.h"
 #include "bench/clock.h"
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "bench/probe.h"
 #include "bench/race.h"
 
@@ -74,23 +74,23 @@ static bool make_dir(race *r, ts_error *e)
     snprintf(r->dir, sizeof r->dir, "%s/tessera-bench-XXXXXX", base != NULL && strlen(base) < 1024 ? base : "/tmp");
     if (mkdtemp(r->dir) != NULL)
         return true;
-    bench_fail(e, TS_FILES, "cannot make a temporary folder %s: %s", r->dir, strerror(errno));
+    err_set(e, TS_FILES, "cannot make a temporary folder %s: %s", r->dir, strerror(errno));
     r->dir[0] = 0;
-    return bench_hint(e, "set TMPDIR to a folder that can be written");
+    return err_hint(e, "set TMPDIR to a folder that can be written");
 }
 
 static bool fill_defaults(race *r, ts_error *e)
 {
     bench_options *o = &r->o;
     if (o->model == NULL)
-        return bench_fail(e, TS_USAGE, "no model is given");
+        return err_set(e, TS_USAGE, "no model is given");
     if (o->launches < 0 || o->launches > MOST_LAUNCHES)
-        return bench_fail(e, TS_USAGE, "%d launches: at most %d", o->launches, MOST_LAUNCHES);
+        return err_set(e, TS_USAGE, "%d launches: at most %d", o->launches, MOST_LAUNCHES);
     if (!(o->min_time >= 0) || !(o->threshold >= 0) || !(o->tolerance >= 0) || !(o->timeout >= 0))
-        return bench_fail(e, TS_USAGE, "times, threshold and tolerance must not be negative");
+        return err_set(e, TS_USAGE, "times, threshold and tolerance must not be negative");
     if (o->threads < 0 || o->threads > r->cpus.n) {
-        bench_fail(e, TS_USAGE, "%d threads: this process may use %d processors", o->threads, r->cpus.n);
-        return bench_hint(e, "leave --threads out for one per core; run and emit take more, which then take turns");
+        err_set(e, TS_USAGE, "%d threads: this process may use %d processors", o->threads, r->cpus.n);
+        return err_hint(e, "leave --threads out for one per core; run and emit take more, which then take turns");
     }
     o->launches = o->launches > 0 ? o->launches : LAUNCHES;
     o->threads = o->threads > 0 ? o->threads : r->cpus.cores;
@@ -129,11 +129,11 @@ static bool enter_contestants(race *r, ts_error *e)
     r->n_candidates = o->n_schemas > 0 ? o->n_schemas : 1;
     r->n = r->n_candidates + o->n_peers;
     if (r->n > MOST_CONTESTANTS)
-        return bench_fail(e, TS_USAGE, "%d contestants: at most %d", r->n, MOST_CONTESTANTS);
+        return err_set(e, TS_USAGE, "%d contestants: at most %d", r->n, MOST_CONTESTANTS);
     r->of = calloc((size_t)r->n, sizeof *r->of);
     r->start = calloc((size_t)o->launches + 1, sizeof *r->start);
     if (r->of == NULL || r->start == NULL)
-        return bench_fail(e, TS_MEMORY, "no memory for %d contestants", r->n);
+        return err_set(e, TS_MEMORY, "no memory for %d contestants", r->n);
     for (int i = 0; i < r->n; i++) {
         contestant *c = &r->of[i];
         if (i < o->n_schemas)
@@ -286,7 +286,7 @@ static bool race_launch(race *r, int launch, ts_error *e)
     if (launch == 0)
         plan_rounds(r);
     if (!make_room(r, launch))
-        return bench_fail(e, TS_MEMORY, "no memory for samples");
+        return err_set(e, TS_MEMORY, "no memory for samples");
     snprintf(what, sizeof what, "launch %d of %d: timing", launch + 1, r->o.launches);
     for (int round = 0; round < r->rounds; round++) {
         tell(r, what, launch * r->rounds + round, r->o.launches * r->rounds);
@@ -335,7 +335,7 @@ bool bench_run(const bench_options *o, char **results, ts_error *e)
     *results = NULL;
     race *r = calloc(1, sizeof *r);
     if (r == NULL)
-        return bench_fail(e, TS_MEMORY, "no memory");
+        return err_set(e, TS_MEMORY, "no memory");
     r->o = *o;
     cpus_allowed(&r->cpus);
     signals held;

@@ -1,7 +1,7 @@
 /* table.c - results/1 and comparison/1 as people see them: what was measured where, a row each, verdicts, notes. */
 #include "bench/bench.h"
 #include "bench/cell.h"
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "bench/js.h"
 
 #include <math.h>
@@ -281,7 +281,7 @@ char *bench_table(const char *results, const bench_view *view, ts_error *e)
         fclose(t.f);
     }
     if (v != NULL && text == NULL)
-        bench_fail(e, TS_BAD_INPUT, "not results: \"format\" is neither results/1 nor comparison/1");
+        err_set(e, TS_BAD_INPUT, "not results: \"format\" is neither results/1 nor comparison/1");
     cJSON_Delete(v);
     return text;
 }

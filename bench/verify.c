@@ -1,5 +1,5 @@
 #include "bench/verify.h"
-#include "bench/failure.h"
+#include "graph/base/err.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -75,7 +75,7 @@ static bool compare_output(int i, const ts_array *got, const ts_array *want, dou
                            ts_error *e)
 {
     if (!same_shape(got, want))
-        return bench_fail(e, TS_NUMERICS, "output %d has another shape than the reference's", i);
+        return err_set(e, TS_NUMERICS, "output %d has another shape than the reference's", i);
     double most = 0, scale = 0;
     int64_t worst = 0, n = ts_array_count(want);
     for (int64_t k = 0; k < n; k++) {
@@ -93,7 +93,7 @@ static bool compare_output(int i, const ts_array *got, const ts_array *want, dou
     out->tolerance = fmax(out->tolerance, tolerance);
     if (rel <= tolerance)
         return true;
-    return bench_fail(
+    return err_set(
         e, TS_NUMERICS,
         "wrong: output %d, element %lld is %.9g and should be %.9g; off by %.3g of the largest, allowed %.3g", i,
         (long long)worst, array_value(got, worst), array_value(want, worst), rel, tolerance);

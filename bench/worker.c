@@ -1,7 +1,7 @@
 /* worker.c - one contestant of ours: a model under one schema, in a process of its own. Protocol: bench/protocol.h. */
 #include "bench/bench.h"
 #include "bench/clock.h"
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "bench/js.h"
 #include "bench/protocol.h"
 #include "train/timed.h"
@@ -79,8 +79,8 @@ static bool unknown_input(const worker *w, const char *name, ts_error *e)
     for (int i = 0; i < w->n_inputs && n < sizeof known; i++)
         if (ts_model_input(w->model, i, &port))
             n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i > 0 ? ", " : "", port.name);
-    bench_fail(e, TS_USAGE, "the model has no input \"%s\"", name);
-    return bench_hint(e, "its inputs: %s", known);
+    err_set(e, TS_USAGE, "the model has no input \"%s\"", name);
+    return err_hint(e, "its inputs: %s", known);
 }
 
 static bool read_inputs(worker *w, ts_error *e)
@@ -109,7 +109,7 @@ static bool bind_model(worker *w, ts_error *e)
     cJSON_ArrayForEach(dim, dims)
     {
         if (n == (int)(sizeof list / sizeof *list))
-            return bench_fail(e, TS_USAGE, "more than %d dimensions are bound", n);
+            return err_set(e, TS_USAGE, "more than %d dimensions are bound", n);
         list[n++] = dim->valuestring;
     }
     return ts_model_bind(w->model, n, list, w->values, e);
@@ -136,7 +136,7 @@ static bool set_inputs(worker *w, ts_error *e)
     for (int i = 0; i < w->n_inputs; i++) {
         ts_port port;
         if (!ts_model_input(w->model, i, &port))
-            return bench_fail(e, TS_BUG, "input %d has no description", i);
+            return err_set(e, TS_BUG, "input %d has no description", i);
         if (w->values[i].dtype == TS_N_DTYPE && !draw_input(w, i, &port, e))
             return false;
         if (!ts_plan_set(w->plan, i, &w->values[i], e))
@@ -185,11 +185,11 @@ static bool open_model(worker *w, ts_error *e)
         return false;
     w->n_inputs = ts_model_inputs(w->model);
     if (w->n_inputs > MAX_WORKER_INPUTS)
-        return bench_fail(e, TS_UNSUPPORTED, "%d inputs; at most %d can be measured", w->n_inputs, MAX_WORKER_INPUTS);
+        return err_set(e, TS_UNSUPPORTED, "%d inputs; at most %d can be measured", w->n_inputs, MAX_WORKER_INPUTS);
     w->values = calloc((size_t)w->n_inputs + 1, sizeof *w->values);
     w->paths = calloc((size_t)w->n_inputs + 1, sizeof *w->paths);
     if (w->values == NULL || w->paths == NULL)
-        return bench_fail(e, TS_MEMORY, "no memory for %d inputs", w->n_inputs);
+        return err_set(e, TS_MEMORY, "no memory for %d inputs", w->n_inputs);
     for (int i = 0; i < w->n_inputs; i++)
         w->values[i].dtype = TS_N_DTYPE; /* not given */
     w->seconds[0] = (double)(clock_ns() - start) * 1e-9;
@@ -209,7 +209,7 @@ static bool open_step(worker *w, ts_error *e)
     int64_t start = clock_ns();
     w->step = calloc(1, sizeof *w->step);
     if (w->step == NULL)
-        return bench_fail(e, TS_MEMORY, "no memory for a step");
+        return err_set(e, TS_MEMORY, "no memory for a step");
     const bool good = timed_open(w->step, js_get(w->task, "train"), js_get_text(w->task, "model"), e) &&
                       timed_draw(w->step, (uint64_t)js_get_number(w->task, "seed", 0), e);
     w->n_outputs = 1;
@@ -333,7 +333,7 @@ static bool tell_facts(worker *w, ts_error *e)
 static bool plan_task(worker *w, const char *rest, ts_error *e)
 {
     if (w->task != NULL)
-        return bench_fail(e, TS_BUG, "opened twice");
+        return err_set(e, TS_BUG, "opened twice");
     w->task = js_parse(rest, "the task", e);
     if (w->task == NULL)
         return false;
@@ -388,7 +388,7 @@ static bool do_run(worker *w, const char *rest, ts_error *e)
 {
     int warm = 0, passes = 0;
     if (sscanf(rest, "%d %d", &warm, &passes) != 2 || warm < 0 || passes < 1)
-        return bench_fail(e, TS_BUG, "run %s: two counts are needed", rest);
+        return err_set(e, TS_BUG, "run %s: two counts are needed", rest);
     for (int i = 0; i < warm; i++)
         if (!one_pass(w, e))
             return false;
@@ -441,14 +441,14 @@ static void obey(worker *w, char *line)
         if (strlen(c->word) != n || strncmp(line, c->word, n) != 0)
             continue;
         if (w->plan == NULL && c->obey != do_open && c->obey != do_plan)
-            bench_fail(&e, TS_BUG, "%s before open", c->word);
+            err_set(&e, TS_BUG, "%s before open", c->word);
         else if (c->obey(w, rest, &e)) {
             fflush(stdout);
             return;
         }
         break;
     }
-    bench_fail(&e, TS_BUG, "unknown command \"%.40s\"", line);
+    err_set(&e, TS_BUG, "unknown command \"%.40s\"", line);
     answer_failure(&e);
 }
 

@@ -1,7 +1,8 @@
 /* args.c - from argv to nouns and options of one verb. */
 #include "cli/args.h"
 
-#include "cli/fail.h"
+#include "cli/bug.h"
+#include "graph/base/err.h"
 #include "cli/suggest.h"
 #include "cli/usage.h"
 #include "cli/value.h"
@@ -19,7 +20,7 @@ typedef struct reader {
 static bool unknown_option(reader *r, const char *name)
 {
     const verb *v = r->a->verb;
-    fail(r->e, TS_USAGE, "%s has no option --%s", v->name, name);
+    err_set(r->e, TS_USAGE, "%s has no option --%s", v->name, name);
     suggestion s = suggest_begin(name);
     const option_group *g;
     for (int i = 0; (g = verb_group(v, i)); i++) {
@@ -27,22 +28,22 @@ static bool unknown_option(reader *r, const char *name)
             suggest_offer(&s, o->name);
     }
     if (!suggest_hint(&s, "--", r->e))
-        fail_hint(r->e, "tessera help %s lists its options", v->name);
+        err_hint(r->e, "tessera help %s lists its options", v->name);
     return false;
 }
 
 static bool unknown_letter(reader *r, const char *arg, const char *letter)
 {
     const verb *v = r->a->verb;
-    fail(r->e, TS_USAGE, "%s has no option -%.1s", v->name, letter);
+    err_set(r->e, TS_USAGE, "%s has no option -%.1s", v->name, letter);
     size_t length = strcspn(arg + 1, "=");
     char name[64] = "";
     if (length < sizeof name)
         memcpy(name, arg + 1, length);
     if (length > 1 && verb_option(v, name))
-        fail_hint(r->e, "did you mean --%s?", name);
+        err_hint(r->e, "did you mean --%s?", name);
     else
-        fail_hint(r->e, "tessera help %s lists its options", v->name);
+        err_hint(r->e, "tessera help %s lists its options", v->name);
     return false;
 }
 
@@ -64,9 +65,9 @@ static bool record_next(reader *r, const option *o)
         r->at++;
         return record(r, o, next);
     }
-    fail(r->e, TS_USAGE, "--%s needs a value: %s", o->name, o->value);
+    err_set(r->e, TS_USAGE, "--%s needs a value: %s", o->name, o->value);
     if (next && strcmp(next, "--") != 0)
-        fail_hint(r->e, "if \"%s\" is the value, write --%s=%s", next, o->name, next);
+        err_hint(r->e, "if \"%s\" is the value, write --%s=%s", next, o->name, next);
     return false;
 }
 
@@ -85,7 +86,7 @@ static bool read_long(reader *r, const char *arg)
     if (o->kind != FLAG)
         return equals ? record(r, o, equals + 1) : record_next(r, o);
     if (equals)
-        return fail(r->e, TS_USAGE, "--%s takes no value, \"%s\" was given", name, equals + 1);
+        return err_set(r->e, TS_USAGE, "--%s takes no value, \"%s\" was given", name, equals + 1);
     return record(r, o, NULL);
 }
 
@@ -149,7 +150,7 @@ bool args_parse(args *a, const verb *v, int argc, char **argv, ts_error *e)
     a->noun = calloc((size_t)argc + 1, sizeof *a->noun);
     a->given = calloc(room, sizeof *a->given);
     if (!a->noun || !a->given)
-        return fail(e, TS_MEMORY, "no memory for the arguments");
+        return err_set(e, TS_MEMORY, "no memory for the arguments");
     reader r = {.a = a, .argc = argc, .argv = argv, .e = e};
     if (!read_all(&r))
         return false;
@@ -239,8 +240,9 @@ bool args_refuse(const args *a, const char *const *names, const char *remedy, ts
 {
     for (int i = 0; names[i]; i++)
         if (args_count(a, names[i])) {
-            fail(e, TS_USAGE, "%s%s%s: --%s means nothing here", a->verb->name, *a->form ? " " : "", a->form, names[i]);
-            return fail_hint(e, "%s", remedy);
+            err_set(e, TS_USAGE, "%s%s%s: --%s means nothing here", a->verb->name, *a->form ? " " : "", a->form,
+                    names[i]);
+            return err_hint(e, "%s", remedy);
         }
     return true;
 }

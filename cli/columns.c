@@ -1,7 +1,8 @@
 /* columns.c - collecting cells, then printing them aligned. */
 #include "cli/columns.h"
 
-#include "cli/fail.h"
+#include "cli/bug.h"
+#include "graph/base/err.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 #include "cli/list.h"
 
-#include "cli/fail.h"
+#include "cli/bug.h"
+#include "graph/base/err.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* main.c - finds the verb, runs it, reports the error, ends with its code. Signals end the process in one place. */
 #include "cli/args.h"
-#include "cli/fail.h"
+#include "cli/bug.h"
+#include "graph/base/err.h"
 #include "cli/help.h"
 #include "cli/mapped.h"
 #include "cli/stop.h"
@@ -31,14 +32,14 @@ static void handle(int signal, void (*by)(int))
 
 static bool unknown_verb(const char *name, ts_error *e)
 {
-    fail(e, TS_USAGE, "there is no verb \"%s\"", name);
+    err_set(e, TS_USAGE, "there is no verb \"%s\"", name);
     suggestion s = suggest_begin(name);
     for (int i = 0; verbs[i]; i++) {
         if (!verbs[i]->hidden)
             suggest_offer(&s, verbs[i]->name);
     }
     if (!suggest_hint(&s, "", e))
-        fail_hint(e, "tessera alone lists the verbs");
+        err_hint(e, "tessera alone lists the verbs");
     return false;
 }
 
@@ -59,7 +60,7 @@ static int finish(int code, const console *c, ts_error *e)
         return code;
     if (e->code)
         return code;
-    fail(e, TS_FILES, "cannot write to standard output: the disk is full or the reader is gone");
+    err_set(e, TS_FILES, "cannot write to standard output: the disk is full or the reader is gone");
     console plain = *c;
     plain.json = false;
     console_error(&plain, e);

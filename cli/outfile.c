@@ -1,7 +1,7 @@
 /* outfile.c - reading, replacing and naming files. */
 #include "cli/outfile.h"
 
-#include "cli/fail.h"
+#include "graph/base/err.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,11 +13,11 @@
 static bool cannot(const char *doing, const char *path, ts_error *e)
 {
     const int why = errno;
-    fail(e, TS_FILES, "cannot %s %s: %s", doing, path, strerror(why));
+    err_set(e, TS_FILES, "cannot %s %s: %s", doing, path, strerror(why));
     if (why == ENOSPC || why == EDQUOT || why == EFBIG)
-        fail_hint(e, "make room there, or choose another place; what stood there before is as it was");
+        err_hint(e, "make room there, or choose another place; what stood there before is as it was");
     else if (why == EACCES || why == EPERM || why == EROFS)
-        fail_hint(e, "choose a place that this user may read and write");
+        err_hint(e, "choose a place that this user may read and write");
     errno = why;
     return false;
 }
@@ -52,16 +52,16 @@ bool outfile_check(const char *path, ts_error *e)
     if (strcmp(path, "-") == 0)
         return true;
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-        return fail(e, TS_FILES, "cannot write %s: it is a folder", path);
+        return err_set(e, TS_FILES, "cannot write %s: it is a folder", path);
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         return access(path, W_OK) == 0 || cannot("write", path, e);
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
     if (!folder)
-        return fail(e, TS_MEMORY, "no memory for a file name");
+        return err_set(e, TS_MEMORY, "no memory for a file name");
     bool good = access(folder, W_OK | X_OK) == 0 || cannot("write", path, e);
     if (!good && errno == ENOENT)
-        fail_hint(e, "the folder %s is not there: make it first", folder);
+        err_hint(e, "the folder %s is not there: make it first", folder);
     free(folder);
     return good;
 }
@@ -77,7 +77,7 @@ bool outfile_write(const char *path, const char *text, ts_error *e)
         return write_special(path, text, e);
     char *temporary = NULL;
     if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
-        return fail(e, TS_MEMORY, "no memory for a file name");
+        return err_set(e, TS_MEMORY, "no memory for a file name");
     int fd = mkostemp(temporary, 0);
     bool good = fd >= 0;
     if (good) {
@@ -118,11 +118,11 @@ char *outfile_read(const char *path, size_t limit, ts_error *e)
     if (ferror(f))
         cannot("read", path, e);
     else if (!s || (!feof(f) && n <= limit))
-        fail(e, TS_MEMORY, "no memory for %s", path);
+        err_set(e, TS_MEMORY, "no memory for %s", path);
     else if (n > limit)
-        fail(e, TS_BAD_INPUT, "%s is longer than the %zu bytes that such a file may have", path, limit);
+        err_set(e, TS_BAD_INPUT, "%s is longer than the %zu bytes that such a file may have", path, limit);
     else if (memchr(s, 0, n))
-        fail(e, TS_BAD_INPUT, "%s is no text: it holds zero bytes", path);
+        err_set(e, TS_BAD_INPUT, "%s is no text: it holds zero bytes", path);
     if (!standard)
         fclose(f);
     if (e->code) {
@@ -148,14 +148,15 @@ bool outfile_folder_check(const char *path, ts_error *e)
     char *there = strdup(path);
     struct stat st;
     if (!there)
-        return fail(e, TS_MEMORY, "no memory for a folder name");
+        return err_set(e, TS_MEMORY, "no memory for a folder name");
     while (*there && stat(there, &st) != 0 && errno == ENOENT)
         cut_name(there);
     bool good = true;
     if (stat(*there ? there : ".", &st) != 0)
         good = cannot("make the folder", path, e);
     else if (!S_ISDIR(st.st_mode))
-        good = fail(e, TS_FILES, "cannot make the folder %s: %s is a file", path, strcmp(path, there) ? there : "it");
+        good = err_set(e, TS_FILES, "cannot make the folder %s: %s is a file", path,
+                       strcmp(path, there) ? there : "it");
     else if (access(*there ? there : ".", W_OK | X_OK) != 0)
         good = cannot("write into", *there ? there : ".", e);
     free(there);
@@ -166,7 +167,7 @@ bool outfile_folder(const char *path, ts_error *e)
 {
     char *partial = strdup(path);
     if (!partial)
-        return fail(e, TS_MEMORY, "no memory for a folder name");
+        return err_set(e, TS_MEMORY, "no memory for a folder name");
     bool good = true;
     for (char *c = partial + 1; good && *partial && *c; c++) {
         if (*c != '/')
@@ -182,7 +183,7 @@ bool outfile_folder(const char *path, ts_error *e)
     else if (stat(path, &st) != 0)
         good = cannot("make the folder", path, e);
     else if (!S_ISDIR(st.st_mode))
-        good = fail(e, TS_FILES, "cannot make the folder %s: it is a file", path);
+        good = err_set(e, TS_FILES, "cannot make the folder %s: it is a file", path);
     else if (access(path, W_OK) != 0)
         good = cannot("write into", path, e);
     free(partial);

@@ -1,7 +1,8 @@
 /* reply.c - taking and printing JSON. */
 #include "cli/reply.h"
 
-#include "cli/fail.h"
+#include "cli/bug.h"
+#include "graph/base/err.h"
 
 #include <stdio.h>
 
@@ -12,7 +13,7 @@ cJSON *reply_take(char *text, ts_error *e)
     cJSON *o = cJSON_Parse(text);
     ts_free(text);
     if (!o)
-        fail(e, TS_BUG, "the library gave text that is no JSON");
+        err_set(e, TS_BUG, "the library gave text that is no JSON");
     return o;
 }
 

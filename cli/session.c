@@ -1,7 +1,7 @@
 /* session.c - opening a model as the command line says. */
 #include "cli/session.h"
 
-#include "cli/fail.h"
+#include "graph/base/err.h"
 #include "cli/suggest.h"
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static bool unknown_input(const session *s, const char *pair, ts_error *e)
     int length = (int)strcspn(pair, "=");
     char name[128];
     snprintf(name, sizeof name, "%.*s", length, pair);
-    fail(e, TS_USAGE, "--in \"%s\": the model has no input \"%s\"", pair, name);
+    err_set(e, TS_USAGE, "--in \"%s\": the model has no input \"%s\"", pair, name);
     ts_port port;
     suggestion near = suggest_begin(name);
     for (int i = 0; i < s->n_inputs; i++) {
@@ -73,7 +73,7 @@ static bool unknown_input(const session *s, const char *pair, ts_error *e)
         if (ts_model_input(s->model, i, &port))
             snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "", port.name);
     }
-    fail_hint(e, "its inputs are %s", list);
+    err_hint(e, "its inputs are %s", list);
     return false;
 }
 
@@ -104,7 +104,7 @@ static bool read_inputs(session *s, ts_error *e)
         if (i < 0)
             return unknown_input(s, pair, e);
         if (s->source[i])
-            return fail(e, TS_USAGE, "--in \"%s\": this input has a value already: %s", pair, s->source[i]);
+            return err_set(e, TS_USAGE, "--in \"%s\": this input has a value already: %s", pair, s->source[i]);
         if (!ts_npy_read(file, &s->value[i], e))
             return false;
         s->source[i] = file;
@@ -117,7 +117,7 @@ bool session_bind(ts_model *m, const args *a, const ts_array *value, ts_error *e
     int n = args_count(a, "dim");
     const char **dims = calloc((size_t)n + 1, sizeof *dims);
     if (!dims)
-        return fail(e, TS_MEMORY, "no memory for %d dimensions", n);
+        return err_set(e, TS_MEMORY, "no memory for %d dimensions", n);
     for (int i = 0; i < n; i++)
         dims[i] = args_at(a, "dim", i);
     bool good = ts_model_bind(m, n, dims, value, e);
@@ -141,7 +141,7 @@ ts_model *session_model(const args *a, const char *what, ts_error *e)
     const int n = args_count(a, "limit");
     const char **limit = calloc((size_t)n + 1, sizeof *limit);
     if (!limit)
-        return fail(e, TS_MEMORY, "no memory for %d limits", n), NULL;
+        return err_set(e, TS_MEMORY, "no memory for %d limits", n), NULL;
     for (int i = 0; i < n; i++)
         limit[i] = args_at(a, "limit", i);
     ts_model *m = ts_model_open_within(what, n, limit, e);
@@ -161,7 +161,7 @@ bool session_open(session *s, const args *a, const char *what, ts_error *e)
     s->value = calloc((size_t)s->n_inputs + 1, sizeof *s->value);
     s->source = calloc((size_t)s->n_inputs + 1, sizeof *s->source);
     if (!s->value || !s->source)
-        return fail(e, TS_MEMORY, "no memory for %d inputs", s->n_inputs);
+        return err_set(e, TS_MEMORY, "no memory for %d inputs", s->n_inputs);
     for (int i = 0; i < s->n_inputs; i++)
         s->value[i].dtype = TS_N_DTYPE;
     return read_inputs(s, e) && session_bind(s->model, a, s->value, e);
@@ -207,8 +207,8 @@ bool session_require(session *s, ts_error *e)
     }
     if (missing == 0)
         return true;
-    fail(e, TS_USAGE, "no value for %s: %s", missing == 1 ? "input" : "inputs", list);
-    fail_hint(e, "--in NAME=FILE.npy gives one; --seed 1 makes random values for those that are missing");
+    err_set(e, TS_USAGE, "no value for %s: %s", missing == 1 ? "input" : "inputs", list);
+    err_hint(e, "--in NAME=FILE.npy gives one; --seed 1 makes random values for those that are missing");
     return false;
 }
 

@@ -1,7 +1,7 @@
 /* suggest.c - edit distance over a handful of short words. */
 #include "cli/suggest.h"
 
-#include "cli/fail.h"
+#include "graph/base/err.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -66,6 +66,6 @@ bool suggest_hint(const suggestion *s, const char *prefix, ts_error *e)
             break;
         n += (size_t)more;
     }
-    fail_hint(e, "did you mean %s?", list);
+    err_hint(e, "did you mean %s?", list);
     return true;
 }

@@ -1,7 +1,8 @@
 /* usage.c - matching nouns with usage lines. */
 #include "cli/usage.h"
 
-#include "cli/fail.h"
+#include "cli/bug.h"
+#include "graph/base/err.h"
 #include "cli/suggest.h"
 
 #include <ctype.h>
@@ -57,11 +58,11 @@ static const char *find_form(const verb *v, const char *word)
 static bool no_form(const verb *v, const char *word, ts_error *e)
 {
     if (!word) {
-        fail(e, TS_USAGE, "%s: say what to do", v->name);
-        fail_hint(e, "tessera help %s", v->name);
+        err_set(e, TS_USAGE, "%s: say what to do", v->name);
+        err_hint(e, "tessera help %s", v->name);
         return false;
     }
-    fail(e, TS_USAGE, "%s does not know \"%s\"", v->name, word);
+    err_set(e, TS_USAGE, "%s does not know \"%s\"", v->name, word);
     usage_token t[SUGGEST_MAX * 4];
     int n = 0;
     suggestion s = suggest_begin(word);
@@ -70,7 +71,7 @@ static bool no_form(const verb *v, const char *word, ts_error *e)
             suggest_offer(&s, t[n++].word);
     }
     if (!suggest_hint(&s, "", e))
-        fail_hint(e, "tessera help %s", v->name);
+        err_hint(e, "tessera help %s", v->name);
     return false;
 }
 
@@ -86,14 +87,14 @@ static bool check_count(const verb *v, const char *line, const char *form, const
         endless |= t.repeats;
         if (i < n || t.optional)
             continue;
-        fail(e, TS_USAGE, "%s%s%s: %s is missing", v->name, gap, form, t.word);
-        fail_hint(e, "tessera %s %.*s; see tessera help %s", v->name, usage_length(line), line, v->name);
+        err_set(e, TS_USAGE, "%s%s%s: %s is missing", v->name, gap, form, t.word);
+        err_hint(e, "tessera %s %.*s; see tessera help %s", v->name, usage_length(line), line, v->name);
         return false;
     }
     if (endless || n <= i)
         return true;
-    fail(e, TS_USAGE, "%s%s%s: do not know what to do with \"%s\"", v->name, gap, form, noun[i]);
-    fail_hint(e, "tessera help %s", v->name);
+    err_set(e, TS_USAGE, "%s%s%s: do not know what to do with \"%s\"", v->name, gap, form, noun[i]);
+    err_hint(e, "tessera help %s", v->name);
     return false;
 }
 

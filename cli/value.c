@@ -1,7 +1,7 @@
 /* value.c - strict readers: the whole text counts, nothing overflows. */
 #include "cli/value.h"
 
-#include "cli/fail.h"
+#include "graph/base/err.h"
 #include "cli/suggest.h"
 
 #include <ctype.h>
@@ -117,7 +117,7 @@ static bool check_choice(const option *o, const char *value, ts_error *e)
 {
     if (value_listed(o->value, value))
         return true;
-    fail(e, TS_USAGE, "--%s \"%s\": must be one of %s", o->name, value, o->value);
+    err_set(e, TS_USAGE, "--%s \"%s\": must be one of %s", o->name, value, o->value);
     char words[128];
     snprintf(words, sizeof words, "%s", o->value);
     suggestion s = suggest_begin(value);
@@ -133,8 +133,8 @@ static bool check_integer(const option *o, const char *value, ts_error *e)
     int64_t v;
     if (value_integer(value, &v) && v >= o->least && v <= o->most)
         return true;
-    return fail(e, TS_USAGE, "--%s \"%s\": must be a whole number from %lld to %lld", o->name, value,
-                (long long)o->least, (long long)o->most);
+    return err_set(e, TS_USAGE, "--%s \"%s\": must be a whole number from %lld to %lld", o->name, value,
+                   (long long)o->least, (long long)o->most);
 }
 
 static bool check_number(const option *o, const char *value, ts_error *e)
@@ -142,8 +142,8 @@ static bool check_number(const option *o, const char *value, ts_error *e)
     double v;
     if (value_number(value, &v) && v >= (double)o->least && v <= (double)o->most)
         return true;
-    return fail(e, TS_USAGE, "--%s \"%s\": must be a number from %lld to %lld, as in 5e-5", o->name, value,
-                (long long)o->least, (long long)o->most);
+    return err_set(e, TS_USAGE, "--%s \"%s\": must be a number from %lld to %lld, as in 5e-5", o->name, value,
+                   (long long)o->least, (long long)o->most);
 }
 
 bool value_check(const option *o, const char *value, ts_error *e)
@@ -164,5 +164,5 @@ bool value_check(const option *o, const char *value, ts_error *e)
     case A_FOLDER: wanted = *value ? NULL : "something"; break;
     case FLAG: break;
     }
-    return !wanted || fail(e, TS_USAGE, "--%s \"%s\": must be %s", o->name, value, wanted);
+    return !wanted || err_set(e, TS_USAGE, "--%s \"%s\": must be %s", o->name, value, wanted);
 }

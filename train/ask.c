@@ -1,6 +1,6 @@
 #include "train/ask.h"
 
-#include "bench/failure.h"
+#include "graph/base/err.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,8 +37,8 @@ bool run_predict(const char *run, int64_t n, const char *const *texts, const ts_
         return false;
     const train_wish *w = &out->weights.wish;
     if (strcmp(w->task, "classify") != 0 && strcmp(w->task, "regress") != 0) {
-        bench_fail(e, TS_USAGE, "the run in '%s' is of --task %s: it gives no label", run, w->task);
-        return bench_hint(e, "tessera generate continues texts, tessera export writes the model");
+        err_set(e, TS_USAGE, "the run in '%s' is of --task %s: it gives no label", run, w->task);
+        return err_hint(e, "tessera generate continues texts, tessera export writes the model");
     }
     const data_want want = {.length = w->length, .tokenizer = out->tokenizer};
     return data_texts(&want, n, texts, &out->data, e) && ask(out, true, o, e);

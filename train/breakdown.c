@@ -2,7 +2,7 @@
 
 #include "bench/bench.h"
 #include "bench/environment.h"
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "bench/shares.h"
 #include "bench/stats.h"
 
@@ -23,7 +23,7 @@ bool breakdown_make(breakdown *b, ts_plan *p, const ts_options *o, ts_error *e)
     const bool times = strcmp(js_get_text(plan, "target"), "c") == 0;
     cJSON_Delete(plan);
     b->seconds = times ? calloc((size_t)BREAKDOWN_MOST * (size_t)b->n_kernel + 1, sizeof *b->seconds) : NULL;
-    return !e->code && (b->seconds || !times || bench_fail(e, TS_MEMORY, "no memory for the times of kernels"));
+    return !e->code && (b->seconds || !times || err_set(e, TS_MEMORY, "no memory for the times of kernels"));
 }
 
 void breakdown_free(breakdown *b)
@@ -141,7 +141,7 @@ bool breakdown_write(const breakdown *b, const char *run, const train_wish *w, i
     char *s = js_print(root, false);
     cJSON_Delete(root), cJSON_Delete(plan);
     snprintf(path, sizeof path, "%s/step.json", run);
-    const bool good = s ? ts_file_write(path, s, strlen(s), e) : bench_fail(e, TS_MEMORY, "no memory for the times");
+    const bool good = s ? ts_file_write(path, s, strlen(s), e) : err_set(e, TS_MEMORY, "no memory for the times");
     free(s);
     return good;
 }

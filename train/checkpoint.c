@@ -1,6 +1,6 @@
 #include "train/checkpoint.h"
 
-#include "bench/failure.h"
+#include "graph/base/err.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -85,7 +85,7 @@ static bool write_files(const char *folder, int64_t step, const checkpoint_set *
         return false;
     char *state = state_text(step, weights, optimizer);
     snprintf(path, sizeof path, "%s/state.json", folder);
-    const bool good = state ? ts_file_write(path, state, strlen(state), e) : bench_fail(e, TS_MEMORY, "no memory");
+    const bool good = state ? ts_file_write(path, state, strlen(state), e) : err_set(e, TS_MEMORY, "no memory");
     free(state);
     return good;
 }
@@ -115,7 +115,7 @@ static ts_tensors *open_checked(const char *folder, const char *name, const char
     if (!ts_file_hash(path, is, e))
         return NULL;
     if (strcmp(is, sum) != 0) {
-        bench_fail(e, TS_BAD_INPUT, "'%s' is damaged: its bytes are not those that were saved", path);
+        err_set(e, TS_BAD_INPUT, "'%s' is damaged: its bytes are not those that were saved", path);
         return NULL;
     }
     return ts_tensors_open(path, e);
@@ -132,10 +132,10 @@ static bool read_state(const char *folder, checkpoint *out, ts_error *e)
     const char *is = o ? js_get_text(o, "format") : "";
     bool good = true;
     if (strncmp(is, "checkpoint/", 11) == 0 && strcmp(is, format) != 0) {
-        good = bench_fail(e, TS_UNSUPPORTED, "'%s' is of the format %.40s; this program reads %s", path, is, format);
-        bench_hint(e, "go on with the newer Tessera that wrote it");
+        good = err_set(e, TS_UNSUPPORTED, "'%s' is of the format %.40s; this program reads %s", path, is, format);
+        err_hint(e, "go on with the newer Tessera that wrote it");
     } else if (!o || !files_seal_holds(&b))
-        good = bench_fail(e, TS_BAD_INPUT, "'%s' is damaged: its bytes are not those that were saved", path);
+        good = err_set(e, TS_BAD_INPUT, "'%s' is damaged: its bytes are not those that were saved", path);
     out->step = good ? (int64_t)js_get_number(o, "step", -1) : -1;
     good = good && (out->weights = open_checked(folder, "weights.safetensors", js_get_text(o, "weights"), e)) &&
            (out->optimizer = open_checked(folder, "optimizer.safetensors", js_get_text(o, "optimizer"), e));

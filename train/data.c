@@ -1,6 +1,6 @@
 #include "train/data_parts.h"
 
-#include "bench/failure.h"
+#include "graph/base/err.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -63,7 +63,7 @@ static bool grow(void **p, int64_t need, int64_t *cap, size_t size, ts_error *e)
         more *= 2;
     void *grown = reallocarray(*p, (size_t)more, size);
     if (!grown)
-        return bench_fail(e, TS_MEMORY, "no memory for %lld entries of data", (long long)more);
+        return err_set(e, TS_MEMORY, "no memory for %lld entries of data", (long long)more);
     *p = grown, *cap = more;
     return true;
 }
@@ -71,8 +71,8 @@ static bool grow(void **p, int64_t need, int64_t *cap, size_t size, ts_error *e)
 /* Nothing can be said of no place at all: its mean is 0 / 0. */
 static bool no_tokens(const rows *r, ts_error *e)
 {
-    bench_fail(e, TS_BAD_INPUT, "%s:%lld: a text without tokens", r->path, (long long)r->line);
-    return bench_hint(e, "this tokenizer adds none of its own, so that every text must have some: leave it out");
+    err_set(e, TS_BAD_INPUT, "%s:%lld: a text without tokens", r->path, (long long)r->line);
+    return err_hint(e, "this tokenizer adds none of its own, so that every text must have some: leave it out");
 }
 
 static bool add_tokens(filling *f, tokens *t, int64_t *cap, const char *s, size_t n, ts_error *e)
@@ -118,8 +118,8 @@ static bool add_line(filling *f, const char *s, size_t n, ts_error *e)
     char *room = NULL;
     const bool json = path_ends(f->rows.path, ".jsonl");
     if (strspn(s, " \t\r\v\f") >= n) {
-        bench_fail(e, TS_BAD_INPUT, "%s:%lld: an empty line", f->rows.path, (long long)f->rows.line);
-        return bench_hint(e, "every line is an example: delete it, as with sed -i '%lldd'", (long long)f->rows.line);
+        err_set(e, TS_BAD_INPUT, "%s:%lld: an empty line", f->rows.path, (long long)f->rows.line);
+        return err_hint(e, "every line is an example: delete it, as with sed -i '%lldd'", (long long)f->rows.line);
     }
     bool good = (json ? row_json(&f->rows, s, n, &r, &room, e) : row_tsv(&f->rows, s, n, &r, e)) && make_room(f, e) &&
                 add_tokens(f, &d->text, &f->cap_text, r.text, r.n_text, e);
@@ -140,8 +140,8 @@ static bool read_lines(const data_want *want, const char *path, data *out, ts_er
 {
     filling f = {.rows = {want, path, 0}, .d = out};
     if (!want->tokenizer) {
-        bench_fail(e, TS_USAGE, "'%s' is text, and no tokenizer is there to number it", path);
-        return bench_hint(e, "--tokenizer FILE names a vocab.txt or tokenizer.json; arrays are given as NAME=FILE.npy");
+        err_set(e, TS_USAGE, "'%s' is text, and no tokenizer is there to number it", path);
+        return err_hint(e, "--tokenizer FILE names a vocab.txt or tokenizer.json; arrays are given as NAME=FILE.npy");
     }
     if (!bytes_read(path, &out->file, e))
         return false;
@@ -156,8 +156,8 @@ static bool read_lines(const data_want *want, const char *path, data *out, ts_er
     }
     if (out->n)
         return true;
-    bench_fail(e, TS_BAD_INPUT, "'%s' has no lines", path);
-    return bench_hint(e, "a line is an example");
+    err_set(e, TS_BAD_INPUT, "'%s' has no lines", path);
+    return err_hint(e, "a line is an example");
 }
 
 bool data_texts(const data_want *want, int64_t n, const char *const *all, data *out, ts_error *e)
@@ -165,8 +165,8 @@ bool data_texts(const data_want *want, int64_t n, const char *const *all, data *
     *out = (data){0};
     filling f = {.rows = {want, "text", 0}, .d = out};
     if (!want->tokenizer)
-        return bench_fail(e, TS_USAGE, "the model takes no text"),
-               bench_hint(e, "tessera eval judges arrays; tessera export makes a model that tessera run runs on them");
+        return err_set(e, TS_USAGE, "the model takes no text"),
+               err_hint(e, "tessera eval judges arrays; tessera export makes a model that tessera run runs on them");
     for (int64_t i = 0; i < n; i++, out->n++) {
         f.rows.line++;
         if (make_room(&f, e) && add_tokens(&f, &out->text, &f.cap_text, all[i], strlen(all[i]), e))
@@ -191,9 +191,9 @@ bool data_read(const data_want *want, data *out, ts_error *e)
     snprintf(path, sizeof path, "%.*s", (int)(n < sizeof path ? n : sizeof path - 1), want->files);
     const bool arrays = data_is_arrays(want->files);
     if (!arrays && want->files[n] && want->files[n + 1]) {
-        bench_fail(e, TS_USAGE, "'%s' is not all of the data: only arrays, NAME=FILE.npy, are given as several files",
-                   path);
-        return bench_hint(e, "put the texts into one file, as cat does");
+        err_set(e, TS_USAGE, "'%s' is not all of the data: only arrays, NAME=FILE.npy, are given as several files",
+                path);
+        return err_hint(e, "put the texts into one file, as cat does");
     }
     const bool good = arrays         ? data_arrays(want, out, e)
                       : want->stream ? data_stream(want, path, out, e)

@@ -1,5 +1,5 @@
 /* data_arrays.c - examples that are no lines: arrays whose first axis walks them, and streams of tokens. */
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "train/data_parts.h"
 
 #include <stdint.h>
@@ -12,28 +12,27 @@ static bool add_array(data *out, const char *line, ts_error *e)
 {
     const char *equals = strchr(line, '=');
     if (!equals || equals == line) {
-        bench_fail(e, TS_USAGE, "\"%s\": arrays are given as NAME=FILE.npy", line);
-        return bench_hint(e, "NAME is an input of the model, or label");
+        err_set(e, TS_USAGE, "\"%s\": arrays are given as NAME=FILE.npy", line);
+        return err_hint(e, "NAME is an input of the model, or label");
     }
     if (out->n_array == MOST_ARRAYS)
-        return bench_fail(e, TS_USAGE, "more than %d arrays of data", MOST_ARRAYS);
+        return err_set(e, TS_USAGE, "more than %d arrays of data", MOST_ARRAYS);
     ts_array *a = &out->array[out->n_array];
     for (int i = 0; i < out->n_array; i++)
         if (strncmp(out->name[i], line, (size_t)(equals - line)) == 0 && !out->name[i][equals - line])
-            return bench_fail(e, TS_USAGE, "\"%s\" is given twice", out->name[i]),
-                   bench_hint(e, "leave one of them out");
+            return err_set(e, TS_USAGE, "\"%s\" is given twice", out->name[i]), err_hint(e, "leave one of them out");
     if (!ts_npy_read(equals + 1, a, e))
         return false;
     out->name[out->n_array++] = strndup(line, (size_t)(equals - line));
     if (a->rank == 0)
-        return bench_fail(e, TS_BAD_INPUT, "'%s' is one number: its first axis must walk the examples", equals + 1);
+        return err_set(e, TS_BAD_INPUT, "'%s' is one number: its first axis must walk the examples", equals + 1);
     if (out->n_array > 1 && a->dim[0] != out->n) {
-        bench_fail(e, TS_BAD_INPUT, "'%s' has %lld examples, \"%s\" has %lld", equals + 1, (long long)a->dim[0],
-                   out->name[0], (long long)out->n);
-        return bench_hint(e, "the first axis of every array walks the same examples");
+        err_set(e, TS_BAD_INPUT, "'%s' has %lld examples, \"%s\" has %lld", equals + 1, (long long)a->dim[0],
+                out->name[0], (long long)out->n);
+        return err_hint(e, "the first axis of every array walks the same examples");
     }
     out->n = a->dim[0];
-    return out->n > 0 || bench_fail(e, TS_BAD_INPUT, "'%s' has no examples", equals + 1);
+    return out->n > 0 || err_set(e, TS_BAD_INPUT, "'%s' has no examples", equals + 1);
 }
 
 static bool check_labels(const data_want *want, data *out, ts_error *e)
@@ -42,17 +41,17 @@ static bool check_labels(const data_want *want, data *out, ts_error *e)
     if (want->label == LABEL_NONE)
         return true;
     if (!a || want->label == LABEL_TEXT) {
-        bench_fail(e, TS_USAGE, a ? "--task pairs is for texts" : "there is no array of labels among the data");
-        return bench_hint(e, a ? "--loss NAME trains on an output that is the loss itself"
-                               : "--data label=FILE.npy, or --eval label=FILE.npy, gives one number an example");
+        err_set(e, TS_USAGE, a ? "--task pairs is for texts" : "there is no array of labels among the data");
+        return err_hint(e, a ? "--loss NAME trains on an output that is the loss itself"
+                             : "--data label=FILE.npy, or --eval label=FILE.npy, gives one number an example");
     }
     if (a->rank != 1) {
-        bench_fail(e, TS_BAD_INPUT, "the labels have rank %d: one number an example", a->rank);
-        return bench_hint(e, "their shape is to be [%lld]", (long long)out->n);
+        err_set(e, TS_BAD_INPUT, "the labels have rank %d: one number an example", a->rank);
+        return err_hint(e, "their shape is to be [%lld]", (long long)out->n);
     }
     out->label = calloc((size_t)out->n, sizeof *out->label);
     if (!out->label)
-        return bench_fail(e, TS_MEMORY, "no memory for the labels");
+        return err_set(e, TS_MEMORY, "no memory for the labels");
     for (int64_t i = 0; i < out->n; i++) {
         const rows r = {want, "the array of labels", i};
         if (!row_number(&r, ts_array_at(a, i), &out->label[i], e))
@@ -85,22 +84,22 @@ static bool raw_tokens(const data_want *want, const char *path, data *out, ts_er
 {
     const size_t width = want->vocabulary > 65536 ? 4 : 2;
     if (out->file.n % width) {
-        bench_fail(e, TS_BAD_INPUT, "'%s' has %zu bytes, no whole number of %zu-byte tokens", path, out->file.n, width);
-        return bench_hint(e, "tokens are little-endian, of 2 bytes, or 4 for more than 65536 of them");
+        err_set(e, TS_BAD_INPUT, "'%s' has %zu bytes, no whole number of %zu-byte tokens", path, out->file.n, width);
+        return err_hint(e, "tokens are little-endian, of 2 bytes, or 4 for more than 65536 of them");
     }
     out->n = (int64_t)(out->file.n / width);
     out->text.id = calloc((size_t)out->n + 1, sizeof *out->text.id);
     if (!out->text.id)
-        return bench_fail(e, TS_MEMORY, "no memory for %lld tokens", (long long)out->n);
+        return err_set(e, TS_MEMORY, "no memory for %lld tokens", (long long)out->n);
     for (int64_t i = 0; i < out->n; i++) {
         const unsigned char *b = (const unsigned char *)out->file.at + (size_t)i * width;
         uint32_t v = (uint32_t)b[0] | (uint32_t)b[1] << 8;
         if (width == 4)
             v |= (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
         if (want->vocabulary && v >= want->vocabulary) {
-            bench_fail(e, TS_BAD_INPUT, "'%s': token %lld, at byte %zu, is %u; the model has %lld", path, (long long)i,
-                       (size_t)i * width, v, (long long)want->vocabulary);
-            return bench_hint(e, "the file must hold tokens of the model's own vocabulary");
+            err_set(e, TS_BAD_INPUT, "'%s': token %lld, at byte %zu, is %u; the model has %lld", path, (long long)i,
+                    (size_t)i * width, v, (long long)want->vocabulary);
+            return err_hint(e, "the file must hold tokens of the model's own vocabulary");
         }
         out->text.id[i] = (int32_t)v;
     }
@@ -135,19 +134,19 @@ static bool join_lines(const data_want *want, const char *path, bytes *file, ts_
 static bool text_tokens(const data_want *want, const char *path, data *out, ts_error *e)
 {
     if (!want->tokenizer)
-        return bench_fail(e, TS_USAGE, "'%s' is text, and no tokenizer is there to number it", path),
-               bench_hint(e, "--tokenizer FILE names a vocab.txt or tokenizer.json, or is the word bytes");
+        return err_set(e, TS_USAGE, "'%s' is text, and no tokenizer is there to number it", path),
+               err_hint(e, "--tokenizer FILE names a vocab.txt or tokenizer.json, or is the word bytes");
     if (path_ends(path, ".jsonl") && !join_lines(want, path, &out->file, e))
         return false;
     int64_t *id = ts_tokenizer_encode(want->tokenizer, out->file.at, out->file.n, false, &out->n);
     out->text.id = calloc((size_t)out->n + 1, sizeof *out->text.id);
-    bool good = out->text.id || bench_fail(e, TS_MEMORY, "no memory for %lld tokens", (long long)out->n);
+    bool good = out->text.id || err_set(e, TS_MEMORY, "no memory for %lld tokens", (long long)out->n);
     for (int64_t i = 0; good && i < out->n; i++) {
         out->text.id[i] = (int32_t)id[i];
         if (want->vocabulary && id[i] >= want->vocabulary)
-            good = bench_fail(e, TS_BAD_INPUT, "'%s': token %lld is %lld, the model has %lld", path, (long long)i,
-                              (long long)id[i], (long long)want->vocabulary),
-            bench_hint(e, "--tokenizer must name the one that the model was trained with");
+            good = err_set(e, TS_BAD_INPUT, "'%s': token %lld is %lld, the model has %lld", path, (long long)i,
+                           (long long)id[i], (long long)want->vocabulary),
+            err_hint(e, "--tokenizer must name the one that the model was trained with");
     }
     ts_free(id);
     return good;
@@ -163,7 +162,7 @@ bool data_stream(const data_want *want, const char *path, data *out, ts_error *e
     out->file = (bytes){0};
     if (out->n > want->length)
         return true;
-    bench_fail(e, TS_BAD_INPUT, "'%s' has %lld tokens, too few for one window of %lld and the token behind it", path,
-               (long long)out->n, (long long)want->length);
-    return bench_hint(e, "say a smaller --length");
+    err_set(e, TS_BAD_INPUT, "'%s' has %lld tokens, too few for one window of %lld and the token behind it", path,
+            (long long)out->n, (long long)want->length);
+    return err_hint(e, "say a smaller --length");
 }

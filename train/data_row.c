@@ -1,5 +1,5 @@
 /* data_row.c - one line of a text file as an example. */
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "bench/js.h"
 #include "train/data_parts.h"
 
@@ -10,8 +10,8 @@
 
 static bool refuse(const rows *r, const char *what, const char *hint, ts_error *e)
 {
-    bench_fail(e, TS_BAD_INPUT, "%s:%lld: %s", r->path, (long long)r->line, what);
-    return bench_hint(e, "%s", hint);
+    err_set(e, TS_BAD_INPUT, "%s:%lld: %s", r->path, (long long)r->line, what);
+    return err_hint(e, "%s", hint);
 }
 
 static const char *shape_of(const rows *r)
@@ -31,15 +31,14 @@ bool row_number(const rows *r, double v, double *out, ts_error *e)
     if (r->want->label != LABEL_CLASS)
         return true;
     if (v != floor(v) || v < 0 || v >= 1e6) {
-        bench_fail(e, TS_BAD_INPUT, "%s:%lld: the label %g is not the number of a class", r->path, (long long)r->line,
-                   v);
-        return bench_hint(e, "classes are numbered 0, 1, 2, ...; --task regress is for other numbers");
+        err_set(e, TS_BAD_INPUT, "%s:%lld: the label %g is not the number of a class", r->path, (long long)r->line, v);
+        return err_hint(e, "classes are numbered 0, 1, 2, ...; --task regress is for other numbers");
     }
     if (!classes || v < (double)classes)
         return true;
-    bench_fail(e, TS_BAD_INPUT, "%s:%lld: the label %g is not in 0...%lld", r->path, (long long)r->line, v,
-               (long long)classes - 1);
-    return bench_hint(e, "correct the line, or say --labels %.0f or more", v + 1);
+    err_set(e, TS_BAD_INPUT, "%s:%lld: the label %g is not in 0...%lld", r->path, (long long)r->line, v,
+            (long long)classes - 1);
+    return err_hint(e, "correct the line, or say --labels %.0f or more", v + 1);
 }
 
 bool row_label(const rows *r, const char *s, size_t n, double *out, ts_error *e)
@@ -52,8 +51,8 @@ bool row_label(const rows *r, const char *s, size_t n, double *out, ts_error *e)
     errno = 0;
     const double v = strtod(copy, &end);
     if (end != copy + n || errno || strpbrk(copy, "xX")) {
-        bench_fail(e, TS_BAD_INPUT, "%s:%lld: the label \"%s\" is not a number", r->path, (long long)r->line, copy);
-        return bench_hint(e, "%s", shape_of(r));
+        err_set(e, TS_BAD_INPUT, "%s:%lld: the label \"%s\" is not a number", r->path, (long long)r->line, copy);
+        return err_hint(e, "%s", shape_of(r));
     }
     return row_number(r, v, out, e);
 }

@@ -1,6 +1,6 @@
 /* dropout.c - dropout, as the wish has it: in the model's own places, in layers that --dropout-on names, and before the
  * head. Where nothing is trained (rate 0) the model's own does nothing. */
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "train/net.h"
 
 #include <stdio.h>
@@ -44,8 +44,8 @@ static bool no_such_place(net *n, const char *globs, ts_error *e)
     for (const char *at = globs; all && wish_line(&at, line) && !*near;)
         if (strstr(why.text, line))
             names_nearest(line, weights, all, near);
-    bench_fail(e, TS_USAGE, "--dropout-on: %s", why.text);
-    bench_hint(e, "tessera show MODEL lists layers; of the weights %s", *near ? near : "none is near");
+    err_set(e, TS_USAGE, "--dropout-on: %s", why.text);
+    err_hint(e, "tessera show MODEL lists layers; of the weights %s", *near ? near : "none is near");
     free(all);
     return false;
 }
@@ -53,12 +53,12 @@ static bool no_such_place(net *n, const char *globs, ts_error *e)
 static bool wish_is_whole(const train_wish *w, ts_error *e)
 {
     if (w->dropout_on && w->dropout <= 0) {
-        bench_fail(e, TS_USAGE, "--dropout-on goes with --dropout, which is not given");
-        return bench_hint(e, "--dropout 0.1 is the share that is left out");
+        err_set(e, TS_USAGE, "--dropout-on goes with --dropout, which is not given");
+        return err_hint(e, "--dropout 0.1 is the share that is left out");
     }
     if (w->dropout >= 1) {
-        bench_fail(e, TS_USAGE, "--dropout 1 leaves nothing to learn from");
-        return bench_hint(e, "it is the share that is left out, as in --dropout 0.1");
+        err_set(e, TS_USAGE, "--dropout 1 leaves nothing to learn from");
+        return err_hint(e, "it is the share that is left out, as in --dropout 0.1");
     }
     return true;
 }
@@ -72,7 +72,7 @@ bool net_thin(net *n, ts_error *e)
     int count = 0;
     char *list = w->dropout_on ? without_head(w->dropout_on, &head, &count) : NULL;
     if (w->dropout_on && !list)
-        return bench_fail(e, TS_MEMORY, "no memory");
+        return err_set(e, TS_MEMORY, "no memory");
     const ts_dropout_wish how = {list, w->dropout, w->dropout == 0 ? NULL : random_seed(n)};
     ts_tensor out = n->output;
     const int places = list && !count ? 0 : ts_dropout(n->g, 1, &n->output, &how, &out);
@@ -104,7 +104,7 @@ bool net_thin_fits(const net *n, bool has_head, ts_error *e)
         head = head || strcmp(line, "head") == 0;
     if (w->dropout <= 0 || has_head || !head)
         return true;
-    bench_fail(e, TS_USAGE, "--dropout %g: there is no head whose input it could thin out, and no dropout in the model",
-               w->dropout);
-    return bench_hint(e, "--dropout-on GLOB names layers, as in --dropout-on '*attention.output.dense'");
+    err_set(e, TS_USAGE, "--dropout %g: there is no head whose input it could thin out, and no dropout in the model",
+            w->dropout);
+    return err_hint(e, "--dropout-on GLOB names layers, as in --dropout-on '*attention.output.dense'");
 }

@@ -1,6 +1,6 @@
 /* export.c - a run's model as a file: the file it began with, its weights replaced, pooling and head appended in
  * operators that every version of the format has. */
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "train/ask.h"
 #include "train/step.h"
 
@@ -99,8 +99,8 @@ static bool add_head(ts_model *m, const run_weights *w, const net *n, ts_error *
     const char *mask = mask_of(m);
     const bool pools = ts_rank(n->output) == 3;
     if (pools && strcmp(w->wish.pool, "mean") == 0 && !mask) {
-        bench_fail(e, TS_UNSUPPORTED, "the model has no mask input that says which positions its mean is over");
-        return bench_hint(e, "train with --pool cls");
+        err_set(e, TS_UNSUPPORTED, "the model has no mask input that says which positions its mean is over");
+        return err_hint(e, "train with --pool cls");
     }
     cJSON *root = cJSON_CreateObject(), *constants = js_object(root, "constants"), *nodes = js_array(root, "nodes");
     if (pools)
@@ -109,7 +109,7 @@ static bool add_head(ts_model *m, const run_weights *w, const net *n, ts_error *
     add_logits(js_array(root, "outputs"), m, n);
     char *json = js_print(root, false);
     cJSON_Delete(root);
-    const bool good = json ? ts_model_extend(m, json, e) : bench_fail(e, TS_MEMORY, "no memory for the head");
+    const bool good = json ? ts_model_extend(m, json, e) : err_set(e, TS_MEMORY, "no memory for the head");
     free(json);
     return good;
 }
@@ -139,7 +139,7 @@ static bool add_types(ts_model *m, const run_weights *w, net *n, const data *d, 
     }
     char *json = js_print(root, false);
     cJSON_Delete(root);
-    const bool good = json ? ts_model_extend(m, json, e) : bench_fail(e, TS_MEMORY, "no memory for the outputs");
+    const bool good = json ? ts_model_extend(m, json, e) : err_set(e, TS_MEMORY, "no memory for the outputs");
     free(json);
     return good;
 }
@@ -155,7 +155,7 @@ static bool put_merged(ts_model *m, const run_weights *w, net *n, ts_error *e)
 {
     const int most = ts_leaves(1, &n->loss, NULL);
     ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
-    bool good = all || bench_fail(e, TS_MEMORY, "no memory for %d weights", most);
+    bool good = all || err_set(e, TS_MEMORY, "no memory for %d weights", most);
     if (good)
         ts_leaves(1, &n->loss, all);
     for (int i = 0; good && i < most; i++) {

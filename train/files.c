@@ -1,6 +1,6 @@
 #include "train/files.h"
 
-#include "bench/failure.h"
+#include "graph/base/err.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -31,8 +31,8 @@ bool files_failed(const char *doing, const char *path, ts_error *e)
 {
     char words[128];
     const char *what_to_do = remedy(errno);
-    bench_fail(e, TS_FILES, "cannot %s '%s': %s", doing, path, strerror_r(errno, words, sizeof words));
-    return what_to_do ? bench_hint(e, "%s", what_to_do) : false;
+    err_set(e, TS_FILES, "cannot %s '%s': %s", doing, path, strerror_r(errno, words, sizeof words));
+    return what_to_do ? err_hint(e, "%s", what_to_do) : false;
 }
 
 static bool read_all(int fd, const char *path, bytes *out, ts_error *e)
@@ -45,13 +45,13 @@ static bool read_all(int fd, const char *path, bytes *out, ts_error *e)
         return files_failed("read", path, e);
     }
     if (!S_ISREG(st.st_mode)) {
-        bench_fail(e, TS_FILES, "cannot read '%s': it is a pipe or a device, not a file", path);
-        return bench_hint(e, "write what comes out of it into a file: it is read again when a run goes on");
+        err_set(e, TS_FILES, "cannot read '%s': it is a pipe or a device, not a file", path);
+        return err_hint(e, "write what comes out of it into a file: it is read again when a run goes on");
     }
     const size_t size = (size_t)st.st_size;
     out->at = malloc(size + 1);
     if (!out->at)
-        return bench_fail(e, TS_MEMORY, "no memory for the %zu bytes of '%s'", size, path);
+        return err_set(e, TS_MEMORY, "no memory for the %zu bytes of '%s'", size, path);
     while (out->n < size) {
         const ssize_t n = read(fd, out->at + out->n, size - out->n);
         if (n < 0 && errno == EINTR)
@@ -59,8 +59,8 @@ static bool read_all(int fd, const char *path, bytes *out, ts_error *e)
         if (n < 0)
             return files_failed("read", path, e);
         if (n == 0) {
-            bench_fail(e, TS_FILES, "'%s' shrank from %zu to %zu bytes while it was read", path, size, out->n);
-            return bench_hint(e, "train on a file that nothing else writes");
+            err_set(e, TS_FILES, "'%s' shrank from %zu to %zu bytes while it was read", path, size, out->n);
+            return err_hint(e, "train on a file that nothing else writes");
         }
         out->n += (size_t)n;
     }

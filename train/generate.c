@@ -1,5 +1,5 @@
 /* generate.c - a trained language model continues a text. */
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "train/ask.h"
 #include "train/decode.h"
 #include "train/order.h"
@@ -33,7 +33,7 @@ static bool one_token(writer *w, decoder *d, ts_error *e)
     const uint64_t bits = splitmix64(w->how->seed * 1000003u + (uint64_t)w->made->tokens);
     const int64_t id = sample(&w->how->sampling, d->logit, d->classes, (double)(bits >> 11) * 0x1p-53);
     if (id < 0)
-        return bench_fail(e, TS_MEMORY, "no memory for the likeliest tokens");
+        return err_set(e, TS_MEMORY, "no memory for the likeliest tokens");
     w->made->ended = id == w->end;
     if (!w->made->ended)
         w->id[w->n++] = id, w->made->tokens++;
@@ -45,7 +45,7 @@ static bool tell(writer *w, ts_error *e)
     size_t n;
     char *text = ts_tokenizer_decode(w->tokenizer, w->id + w->prompt, w->n - w->prompt, &n);
     if (!text)
-        return bench_fail(e, TS_MEMORY, "no memory for the text");
+        return err_set(e, TS_MEMORY, "no memory for the text");
     if (n > w->told)
         w->how->tell(w->how->user, text + w->told, n - w->told), w->told = n;
     ts_free(text);
@@ -57,13 +57,13 @@ static bool check_prompt(const writer *w, const decoder *d, ts_error *e)
     const int64_t vocabulary = d->judge.net.vocabulary;
     for (int64_t i = 0; i < w->n; i++)
         if (vocabulary && w->id[i] >= vocabulary)
-            return bench_fail(e, TS_BAD_INPUT, "token %lld of the prompt is %lld, the model has %lld", (long long)i,
-                              (long long)w->id[i], (long long)vocabulary);
+            return err_set(e, TS_BAD_INPUT, "token %lld of the prompt is %lld, the model has %lld", (long long)i,
+                           (long long)w->id[i], (long long)vocabulary);
     if (w->n <= d->length)
         return true;
-    bench_fail(e, TS_BAD_INPUT, "the prompt has %lld tokens, the window of the run has %lld", (long long)w->n,
-               (long long)d->length);
-    return bench_hint(e, "give its last %lld, or train with a longer --length", (long long)d->length);
+    err_set(e, TS_BAD_INPUT, "the prompt has %lld tokens, the window of the run has %lld", (long long)w->n,
+            (long long)d->length);
+    return err_hint(e, "give its last %lld, or train with a longer --length", (long long)d->length);
 }
 
 static bool continue_text(writer *w, decoder *d, ts_error *e)
@@ -99,8 +99,8 @@ static int64_t end_token(const ts_tokenizer *t)
 static bool begin(writer *w, const char *run, const asked *a, ts_error *e)
 {
     if (strcmp(a->weights.wish.task, "lm") != 0) {
-        bench_fail(e, TS_USAGE, "the run in '%s' is of --task %s: it continues no text", run, a->weights.wish.task);
-        return bench_hint(e, "tessera predict says what it makes of one");
+        err_set(e, TS_USAGE, "the run in '%s' is of --task %s: it continues no text", run, a->weights.wish.task);
+        return err_hint(e, "tessera predict says what it makes of one");
     }
     int64_t *id = ts_tokenizer_encode(a->tokenizer, w->how->prompt, strlen(w->how->prompt), false, &w->n);
     w->id = id ? calloc((size_t)(w->n + w->how->tokens) + 1, sizeof *w->id) : NULL;
@@ -108,12 +108,12 @@ static bool begin(writer *w, const char *run, const asked *a, ts_error *e)
         memcpy(w->id, id, (size_t)w->n * sizeof *id);
     ts_free(id);
     if (!w->id)
-        return bench_fail(e, TS_MEMORY, "no memory for the prompt");
+        return err_set(e, TS_MEMORY, "no memory for the prompt");
     w->prompt = w->n, w->end = end_token(a->tokenizer);
     if (w->n)
         return true;
-    bench_fail(e, TS_USAGE, "the prompt has no token");
-    return bench_hint(e, "--prompt TEXT gives what is to be continued");
+    err_set(e, TS_USAGE, "the prompt has no token");
+    return err_hint(e, "--prompt TEXT gives what is to be continued");
 }
 
 bool run_generate(const char *run, const generating *how, const ts_options *o, asked *out, generated *made, ts_error *e)

@@ -1,6 +1,6 @@
 #include "train/misjudged.h"
 
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "bench/js.h"
 
 #include <math.h>
@@ -125,7 +125,7 @@ bool misjudged_write(const char *run, int64_t step, const train_wish *w, const d
     char *s = all ? js_print(root, true) : NULL;
     snprintf(path, sizeof path, "%s/misjudged.json", run);
     const bool good = s ? ts_file_write(path, s, strlen(s), e)
-                        : bench_fail(e, TS_MEMORY, "no memory for what was misjudged");
+                        : err_set(e, TS_MEMORY, "no memory for what was misjudged");
     free(s), free(all);
     cJSON_Delete(root);
     return good;

@@ -1,6 +1,6 @@
 #include "train/net.h"
 
-#include "bench/failure.h"
+#include "graph/base/err.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -49,8 +49,8 @@ static bool find_output(net *n, const char *name, ts_error *e)
         const size_t at = strlen(list);
         snprintf(list + at, sizeof list - at, "%s%s", at ? ", " : "", p.name);
     }
-    bench_fail(e, TS_USAGE, "the model has no output \"%s\"", name ? name : "");
-    return bench_hint(e, "its outputs are %s", list);
+    err_set(e, TS_USAGE, "the model has no output \"%s\"", name ? name : "");
+    return err_hint(e, "its outputs are %s", list);
 }
 
 static bool wrong_rank(const net *n, const char *wanted, ts_error *e)
@@ -58,13 +58,13 @@ static bool wrong_rank(const net *n, const char *wanted, ts_error *e)
     const train_wish *w = n->wish;
     ts_port first = {.name = ""};
     ts_model_output(n->model, 0, &first);
-    bench_fail(e, TS_BAD_INPUT, "--%s %s: the output \"%s\" has rank %d, %s is wanted", w->loss ? "loss" : "task",
-               w->loss ? w->loss : w->task,
-               w->loss     ? w->loss
-               : w->output ? w->output
-                           : first.name,
-               ts_rank(n->output), wanted);
-    return bench_hint(e, "--%s NAME chooses another one; tessera show MODEL lists them", w->loss ? "loss" : "output");
+    err_set(e, TS_BAD_INPUT, "--%s %s: the output \"%s\" has rank %d, %s is wanted", w->loss ? "loss" : "task",
+            w->loss ? w->loss : w->task,
+            w->loss     ? w->loss
+            : w->output ? w->output
+                        : first.name,
+            ts_rank(n->output), wanted);
+    return err_hint(e, "--%s NAME chooses another one; tessera show MODEL lists them", w->loss ? "loss" : "output");
 }
 
 /* ---- pooling: [b, s, h] -> [b, h] ---- */
@@ -88,14 +88,14 @@ static bool read_head(net *n, int64_t width, int64_t out, ts_error *e)
     static const char *const name[] = {"head.weight", "head.bias"};
     ts_array a[2] = {{0}, {0}};
     ts_tensors *file = ts_tensors_open(n->wish->head, e);
-    bool good = file || bench_hint(e, "--head takes a .safetensors file with head.weight and head.bias, or none");
+    bool good = file || err_hint(e, "--head takes a .safetensors file with head.weight and head.bias, or none");
     for (int i = 0; good && i < 2; i++)
         good = ts_tensors_get(file, name[i], &a[i], e);
     if (good && (a[0].rank != 2 || a[0].dim[0] != out || a[0].dim[1] != width || a[1].rank != 1 || a[1].dim[0] != out ||
                  a[0].dtype != TS_F32 || a[1].dtype != TS_F32)) {
-        good = bench_fail(e, TS_BAD_INPUT, "'%s': head.weight and head.bias are not f32[%lld,%lld] and f32[%lld]",
-                          n->wish->head, (long long)out, (long long)width, (long long)out);
-        bench_hint(e, "--labels says how many rows it has");
+        good = err_set(e, TS_BAD_INPUT, "'%s': head.weight and head.bias are not f32[%lld,%lld] and f32[%lld]",
+                       n->wish->head, (long long)out, (long long)width, (long long)out);
+        err_hint(e, "--labels says how many rows it has");
     }
     if (good) {
         n->head_weight = ts_constant(n->g, name[0], &a[0]);
@@ -113,15 +113,15 @@ static bool make_head(net *n, ts_tensor x, int64_t out, ts_error *e)
     const int64_t width = ts_shape(x)[1];
     const bool none = n->wish->head && strcmp(n->wish->head, "none") == 0;
     if (none && out > width && !n->wish->labels) {
-        bench_fail(e, TS_BAD_INPUT, "--head none: the data has labels up to %lld, the output %lld columns",
-                   (long long)out - 1, (long long)width);
-        return bench_hint(e, "correct the labels, or leave --head out for a head of %lld rows", (long long)out);
+        err_set(e, TS_BAD_INPUT, "--head none: the data has labels up to %lld, the output %lld columns",
+                (long long)out - 1, (long long)width);
+        return err_hint(e, "correct the labels, or leave --head out for a head of %lld rows", (long long)out);
     }
     if (none && width != out && n->wish->labels)
-        return bench_fail(e, TS_BAD_INPUT, "--head none: the output has %lld columns, --labels is %lld",
-                          (long long)width, (long long)out),
-               bench_hint(e, "say --labels %lld, or leave --head out for a head of %lld rows", (long long)width,
-                          (long long)out);
+        return err_set(e, TS_BAD_INPUT, "--head none: the output has %lld columns, --labels is %lld", (long long)width,
+                       (long long)out),
+               err_hint(e, "say --labels %lld, or leave --head out for a head of %lld rows", (long long)width,
+                        (long long)out);
     n->logits = x;
     if (none)
         return true;
@@ -213,16 +213,16 @@ static bool statistics_apart(const net *n, ts_error *e)
     const int most = n->n_stat ? ts_leaves(1, &n->output, NULL) : 0;
     ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
     if (!all)
-        return bench_fail(e, TS_MEMORY, "no memory for %d weights", most);
+        return err_set(e, TS_MEMORY, "no memory for %d weights", most);
     if (most)
         ts_leaves(1, &n->output, all);
     for (int i = 0; i < most && !e->code; i++)
         for (int k = 0; k < n->n_stat && !e->code; k++)
             if (all[i] == n->stat[k].start) {
-                bench_fail(e, TS_UNSUPPORTED, "\"%s\" is a running statistic and another weight too, as one tensor",
-                           ts_name(all[i]));
-                bench_hint(e, "--freeze '%s' keeps it as it is; or export the model with a tensor for each",
-                           ts_name(all[i]));
+                err_set(e, TS_UNSUPPORTED, "\"%s\" is a running statistic and another weight too, as one tensor",
+                        ts_name(all[i]));
+                err_hint(e, "--freeze '%s' keeps it as it is; or export the model with a tensor for each",
+                         ts_name(all[i]));
             }
     free(all);
     return !e->code;
@@ -253,7 +253,7 @@ static bool make_loss(net *n, ts_error *e)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].task, n->wish->task) == 0)
             return all[i].make(n, e) && ts_graph_ok(n->g, e);
-    return bench_fail(e, TS_USAGE, "there is no task \"%s\"", n->wish->task);
+    return err_set(e, TS_USAGE, "there is no task \"%s\"", n->wish->task);
 }
 
 bool net_open(net *n, const train_wish *w, const data *d, int64_t batch, ts_error *e)

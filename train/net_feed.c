@@ -1,5 +1,5 @@
 /* net_feed.c - what each input of a model is given, found out from its name, dtype and rank. */
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "train/net.h"
 
 #include <stdio.h>
@@ -21,9 +21,9 @@ static feed_role role_of(const ts_port *p)
 
 static bool refuse_text(const ts_port *p, ts_error *e)
 {
-    bench_fail(e, TS_UNSUPPORTED, "input \"%s\" is %s of rank %d: text cannot fill it", p->name,
-               ts_dtype_name(p->dtype), p->rank);
-    return bench_hint(e, "a model over text takes integers [batch, sequence]; give arrays as --data NAME=FILE.npy");
+    err_set(e, TS_UNSUPPORTED, "input \"%s\" is %s of rank %d: text cannot fill it", p->name, ts_dtype_name(p->dtype),
+            p->rank);
+    return err_hint(e, "a model over text takes integers [batch, sequence]; give arrays as --data NAME=FILE.npy");
 }
 
 static bool is_empty(const ts_port *p)
@@ -53,14 +53,14 @@ static bool array_feed(feed *f, const data *d, ts_error *e)
     if (!d->n_array) /* no data at all: as the model has it */
         return true;
     if (!f->from) {
-        bench_fail(e, TS_USAGE, "no array for input \"%s\" of the model", f->port.name);
-        return bench_hint(e, "--data %s=FILE.npy gives it", f->port.name);
+        err_set(e, TS_USAGE, "no array for input \"%s\" of the model", f->port.name);
+        return err_hint(e, "--data %s=FILE.npy gives it", f->port.name);
     }
     if (f->from->dtype == f->port.dtype && f->from->rank == f->port.rank)
         return true;
-    bench_fail(e, TS_BAD_INPUT, "array \"%s\" is %s of rank %d, the model's input is %s of rank %d", f->port.name,
-               ts_dtype_name(f->from->dtype), f->from->rank, ts_dtype_name(f->port.dtype), f->port.rank);
-    return bench_hint(e, "convert it once, as with numpy's astype and reshape; its first axis walks the examples");
+    err_set(e, TS_BAD_INPUT, "array \"%s\" is %s of rank %d, the model's input is %s of rank %d", f->port.name,
+            ts_dtype_name(f->from->dtype), f->from->rank, ts_dtype_name(f->port.dtype), f->port.rank);
+    return err_hint(e, "convert it once, as with numpy's astype and reshape; its first axis walks the examples");
 }
 
 /* An array that nothing reads is a mistake of typing. */
@@ -77,8 +77,8 @@ static bool all_read(const net *n, const data *d, ts_error *e)
             found |= strcmp(d->name[i], n->feed[k].port.name) == 0;
         if (found)
             continue;
-        bench_fail(e, TS_USAGE, "the model has no input \"%s\"", d->name[i]);
-        return bench_hint(e, "its inputs are %s; label gives the labels", list);
+        err_set(e, TS_USAGE, "the model has no input \"%s\"", d->name[i]);
+        return err_hint(e, "its inputs are %s; label gives the labels", list);
     }
     return true;
 }
@@ -138,9 +138,9 @@ static void tell_length(net *n, ts_error *e)
             bad = middle;
     }
     *e = (ts_error){0};
-    bench_fail(e, TS_BAD_INPUT, "--length %lld: the model has positions for %lld tokens", (long long)n->length,
-               (long long)good);
-    bench_hint(e, "say --length %lld; longer texts are cut then, and counted", (long long)good);
+    err_set(e, TS_BAD_INPUT, "--length %lld: the model has positions for %lld tokens", (long long)n->length,
+            (long long)good);
+    err_hint(e, "say --length %lld; longer texts are cut then, and counted", (long long)good);
 }
 
 /* Exporters fix extents that nobody told them to leave free. */
@@ -150,17 +150,16 @@ static bool extents_fit(const net *n, const feed *f, ts_error *e)
     const int64_t rows = f->port.rank > 0 && (text || f->from) ? f->port.dim[0] : -1,
                   length = f->port.rank > 1 && text ? f->port.dim[1] : -1;
     if (rows > 0 && rows != n->rows) {
-        bench_fail(e, TS_BAD_INPUT,
-                   "--batch %lld: input \"%s\" of the model takes %lld examples at once, no other number",
-                   (long long)n->batch, f->port.name, (long long)rows);
-        return bench_hint(e, "say --batch %lld, or export the model with that dimension free",
-                          (long long)(rows * n->batch / n->rows));
+        err_set(e, TS_BAD_INPUT, "--batch %lld: input \"%s\" of the model takes %lld examples at once, no other number",
+                (long long)n->batch, f->port.name, (long long)rows);
+        return err_hint(e, "say --batch %lld, or export the model with that dimension free",
+                        (long long)(rows * n->batch / n->rows));
     }
     if (length <= 0 || length == n->length)
         return true;
-    bench_fail(e, TS_BAD_INPUT, "--length %lld: input \"%s\" of the model takes %lld tokens, no other number",
-               (long long)n->length, f->port.name, (long long)length);
-    return bench_hint(e, "say --length %lld, or export the model with that dimension free", (long long)length);
+    err_set(e, TS_BAD_INPUT, "--length %lld: input \"%s\" of the model takes %lld tokens, no other number",
+            (long long)n->length, f->port.name, (long long)length);
+    return err_hint(e, "say --length %lld, or export the model with that dimension free", (long long)length);
 }
 
 /* An extent that --dim gives and the batch or the data gives too, as another one. */
@@ -175,11 +174,11 @@ static bool tell_dims(const net *n, ts_error *e)
                 snprintf(same, sizeof same, "%.3000s=%lld", f->port.symbol[k], (long long)a.dim[k]);
                 if (!wish_names(line, f->port.symbol[k]) || strcmp(line, same) == 0)
                     continue;
-                bench_hint(e, "%s says that already: leave --dim %s out",
-                           k == 0                  ? "--batch"
-                           : f->role == FEED_ARRAY ? "the data"
-                                                   : "--length",
-                           line);
+                err_hint(e, "%s says that already: leave --dim %s out",
+                         k == 0                  ? "--batch"
+                         : f->role == FEED_ARRAY ? "the data"
+                                                 : "--length",
+                         line);
                 return true;
             }
     }
@@ -190,7 +189,7 @@ bool net_bind(net *n, const data *d, ts_error *e)
 {
     n->n_feed = ts_model_inputs(n->model);
     if (n->n_feed > MOST_FEEDS)
-        return bench_fail(e, TS_UNSUPPORTED, "the model has %d inputs, at most %d can be fed", n->n_feed, MOST_FEEDS);
+        return err_set(e, TS_UNSUPPORTED, "the model has %d inputs, at most %d can be fed", n->n_feed, MOST_FEEDS);
     for (int i = 0; i < n->n_feed; i++) {
         feed *f = &n->feed[i];
         ts_model_input(n->model, i, &f->port);
@@ -281,7 +280,7 @@ static bool fill_label(const net *n, const data *d, const int64_t *which, ts_arr
 bool net_arrays(const net *n, const data *d, const int64_t *which, int64_t count, ts_array *out, ts_error *e)
 {
     int64_t *all = calloc((size_t)n->batch, sizeof *all);
-    bool good = all || bench_fail(e, TS_MEMORY, "no memory for a batch");
+    bool good = all || err_set(e, TS_MEMORY, "no memory for a batch");
     for (int64_t i = 0; good && i < n->batch; i++)
         all[i] = which[i < count ? i : 0];
     for (int i = 0; good && i < n->n_feed; i++) {

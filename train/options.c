@@ -1,6 +1,6 @@
 #include "train/options.h"
 
-#include "bench/failure.h"
+#include "graph/base/err.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -194,7 +194,7 @@ bool wish_read(train_wish *w, const cJSON *config, const char *path, ts_error *e
     for (const wish_field *f = wish_fields; f->name; f++) {
         const cJSON *v = cJSON_GetObjectItemCaseSensitive(config, f->name);
         if (v && !read_field(w, f, v))
-            return bench_fail(e, TS_BAD_INPUT, "%s: \"%s\" is not what an option of that name can be", path, f->name);
+            return err_set(e, TS_BAD_INPUT, "%s: \"%s\" is not what an option of that name can be", path, f->name);
     }
     return true;
 }
@@ -225,9 +225,9 @@ bool wish_same(const train_wish *began, const train_wish *now, const char *run, 
             continue;
         char had[200], has[200];
         tell_value(began, f, had), tell_value(now, f, has);
-        bench_fail(e, TS_BAD_INPUT, "the run began %s --%s%s%s, %s%s", *had ? "with" : "without", f->name,
-                   *had ? " " : "", had, *has ? "not " : "which is not given", has);
-        return bench_hint(e, "tessera train --resume %s goes on as it began; or train anew in another folder", run);
+        err_set(e, TS_BAD_INPUT, "the run began %s --%s%s%s, %s%s", *had ? "with" : "without", f->name, *had ? " " : "",
+                had, *has ? "not " : "which is not given", has);
+        return err_hint(e, "tessera train --resume %s goes on as it began; or train anew in another folder", run);
     }
     return true;
 }

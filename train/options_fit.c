@@ -1,6 +1,6 @@
 /* options_fit.c - options that would change nothing are mistakes: of a run that begins. One that goes on may have begun
  * with them. */
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "train/step.h"
 
 #include <stdio.h>
@@ -31,10 +31,10 @@ bool wish_fits(const train_wish *w, ts_error *e)
     snprintf(subject, sizeof subject, "--%s %s", task ? "task" : "loss", task ? w->task : w->loss);
     for (size_t i = 0; i < sizeof mistake / sizeof *mistake; i++)
         if (mistake[i].is)
-            return bench_fail(e, TS_USAGE, mistake[i].text, subject), bench_hint(e, "%s", mistake[i].hint);
+            return err_set(e, TS_USAGE, mistake[i].text, subject), err_hint(e, "%s", mistake[i].hint);
     if (scaled || (!scale && !growth))
         return true;
-    bench_fail(e, TS_USAGE, "--%s: --precision %s has no loss scale", scale ? "loss-scale" : "growth-interval",
-               w->precision);
-    return bench_hint(e, "leave it out, or say --precision f16");
+    err_set(e, TS_USAGE, "--%s: --precision %s has no loss scale", scale ? "loss-scale" : "growth-interval",
+            w->precision);
+    return err_hint(e, "leave it out, or say --precision f16");
 }

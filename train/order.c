@@ -1,6 +1,6 @@
 #include "train/order.h"
 
-#include "bench/failure.h"
+#include "graph/base/err.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +18,11 @@ bool order_make(order *o, int64_t n, int64_t batch, uint64_t seed, bool stream, 
 {
     *o = (order){.n = n, .batch = batch, .seed = seed, .stream = stream, .epoch = -1};
     if (!stream && n < batch) {
-        bench_fail(e, TS_BAD_INPUT, "%lld examples do not fill a batch of %lld", (long long)n, (long long)batch);
-        return bench_hint(e, "say --batch %lld, or give more data", (long long)n);
+        err_set(e, TS_BAD_INPUT, "%lld examples do not fill a batch of %lld", (long long)n, (long long)batch);
+        return err_hint(e, "say --batch %lld, or give more data", (long long)n);
     }
     o->place = stream ? NULL : calloc((size_t)n, sizeof *o->place);
-    return stream || o->place || bench_fail(e, TS_MEMORY, "no memory for the order of %lld examples", (long long)n);
+    return stream || o->place || err_set(e, TS_MEMORY, "no memory for the order of %lld examples", (long long)n);
 }
 
 void order_free(order *o)
@@ -38,8 +38,8 @@ int64_t order_epoch_steps(const order *o)
 
 static bool refuse(const char *path, int64_t line, const char *what, long long value, ts_error *e)
 {
-    bench_fail(e, TS_BAD_INPUT, "%s:%lld: %s (%lld)", path, (long long)line, what, value);
-    return bench_hint(e, "a line is a batch: as many 0-based numbers of examples as --batch says");
+    err_set(e, TS_BAD_INPUT, "%s:%lld: %s (%lld)", path, (long long)line, what, value);
+    return err_hint(e, "a line is a batch: as many 0-based numbers of examples as --batch says");
 }
 
 bool order_read(order *o, const char *path, ts_error *e)
@@ -63,7 +63,7 @@ bool order_read(order *o, const char *path, ts_error *e)
             if (good && at >= cap) {
                 cap = cap ? 2 * cap : 1024;
                 int64_t *more = reallocarray(o->given, (size_t)cap, sizeof *more);
-                good = more || bench_fail(e, TS_MEMORY, "no memory for the order");
+                good = more || err_set(e, TS_MEMORY, "no memory for the order");
                 o->given = more ? more : o->given;
             }
             if (good)
@@ -95,8 +95,8 @@ bool order_batch(order *o, int64_t step, int64_t *out, ts_error *e)
     const size_t width = (size_t)o->batch * sizeof *out;
     if (o->given) {
         if (step >= o->n_given)
-            return bench_fail(e, TS_BAD_INPUT, "step %lld has no line in the order, which has %lld", (long long)step,
-                              (long long)o->n_given);
+            return err_set(e, TS_BAD_INPUT, "step %lld has no line in the order, which has %lld", (long long)step,
+                           (long long)o->n_given);
         memcpy(out, o->given + step * o->batch, width);
         return true;
     }

@@ -1,5 +1,5 @@
 /* params.c - what a step trains: the weights that the loss depends on, or factors beside some of them, and the head. */
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "train/step.h"
 
 #include <fnmatch.h>
@@ -47,8 +47,8 @@ static bool check_globs(const char *option, const char *globs, int n, const ts_t
             continue;
         char near[NEAREST_TEXT];
         names_nearest(line, n, all, near);
-        bench_fail(e, TS_USAGE, "--%s '%s' matches none of the %d parameters", option, line, n);
-        return bench_hint(e, "%s", near);
+        err_set(e, TS_USAGE, "--%s '%s' matches none of the %d parameters", option, line, n);
+        return err_hint(e, "%s", near);
     }
     return true;
 }
@@ -117,16 +117,16 @@ static bool choose(step *s, net *n, int k, const ts_tensor *all, swaps *swap, ts
             train_whole(s, n, all[i], swap);
     }
     if (w->lora && !factors) {
-        bench_fail(e, TS_USAGE,
-                   "--lora %lld: none of the weights of --on is a matrix of at least %lld by %lld that is "
-                   "not frozen",
-                   (long long)w->lora, (long long)w->lora, (long long)w->lora);
-        return bench_hint(e, "tessera show MODEL lists the weights");
+        err_set(e, TS_USAGE,
+                "--lora %lld: none of the weights of --on is a matrix of at least %lld by %lld that is "
+                "not frozen",
+                (long long)w->lora, (long long)w->lora, (long long)w->lora);
+        return err_hint(e, "tessera show MODEL lists the weights");
     }
     if (s->n_param)
         return ts_graph_ok(n->g, e);
-    bench_fail(e, TS_USAGE, "there is nothing to train: the loss depends on no weight that is not frozen");
-    return bench_hint(e, "--freeze leaves out what it names");
+    err_set(e, TS_USAGE, "there is nothing to train: the loss depends on no weight that is not frozen");
+    return err_hint(e, "--freeze leaves out what it names");
 }
 
 static bool swapped(ts_graph *g, int n, const ts_tensor *t, const void *user, ts_tensor *out)
@@ -139,7 +139,7 @@ static bool swapped(ts_graph *g, int n, const ts_tensor *t, const void *user, ts
 bool step_remake(step *s, net *n, remaking *f, const void *user, ts_error *e)
 {
     ts_tensor *root = calloc((size_t)n->n_stat + 1, sizeof *root);
-    bool good = root || bench_fail(e, TS_MEMORY, "no memory for the step");
+    bool good = root || err_set(e, TS_MEMORY, "no memory for the step");
     if (good) {
         root[0] = s->loss;
         for (int i = 0; i < n->n_stat; i++)
@@ -176,7 +176,7 @@ bool params_make(step *s, net *n, ts_error *e)
     for (int i = 0; s->follow && i < n->n_stat; i++)
         s->follow[i] = n->stat[i].to;
     bool good = (all && swap.from && swap.to && swap.factor && s->param && s->follow) ||
-                bench_fail(e, TS_MEMORY, "no memory for the parameters");
+                err_set(e, TS_MEMORY, "no memory for the parameters");
     good = good && check_globs("freeze", w->freeze, k, all, e) &&
            (wish_none(w->no_decay) || check_globs("no-decay", w->no_decay, k, all, e)) &&
            check_globs("on", w->on, k, all, e) && choose(s, n, k, all, &swap, e) &&

@@ -1,6 +1,6 @@
 #include "train/program.h"
 
-#include "bench/failure.h"
+#include "graph/base/err.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,9 +102,9 @@ static bool write_header(const training_program *t, const char *folder, ts_error
     char *s = NULL, path[MOST_PATH];
     size_t n = 0;
     FILE *f = open_memstream(&s, &n);
-    bool good = f ? write_facts(t, folder, f, e) : bench_fail(e, TS_MEMORY, "no memory for train.h");
+    bool good = f ? write_facts(t, folder, f, e) : err_set(e, TS_MEMORY, "no memory for train.h");
     if (f && fclose(f) != 0)
-        good = bench_fail(e, TS_MEMORY, "no memory for train.h");
+        good = err_set(e, TS_MEMORY, "no memory for train.h");
     snprintf(path, sizeof path, "%s/train.h", folder);
     good = good && ts_file_write(path, s, n, e);
     free(s);
@@ -121,7 +121,7 @@ static bool write_main(const char *folder, ts_error *e)
         fprintf(f, "%s\n", *line);
     snprintf(path, sizeof path, "%s/main.c", folder);
     const bool good = f && fclose(f) == 0 ? ts_file_write(path, s, n, e)
-                                          : bench_fail(e, TS_MEMORY, "no memory for main.c");
+                                          : err_set(e, TS_MEMORY, "no memory for main.c");
     free(s);
     return good;
 }
@@ -133,7 +133,7 @@ static bool write_data(const training_program *t, const char *folder, ts_error *
     char path[MOST_PATH];
     int *input = calloc((size_t)count + 1, sizeof *input);
     if (!input)
-        return bench_fail(e, TS_MEMORY, "no memory for the data");
+        return err_set(e, TS_MEMORY, "no memory for the data");
     for (int i = 0; i < count; i++)
         input[i] = input_of(t->step, net_array_name(n, i));
     snprintf(path, sizeof path, "%s/data.bin", folder);

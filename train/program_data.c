@@ -1,6 +1,6 @@
 /* program_data.c - data.bin of an emitted training program: what each input gets of each example, once, and which
  * examples each batch takes. */
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "train/program.h"
 
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static bool add_pieces(writing *w, int array, int input, ts_error *e)
         w->piece[w->n++] = (piece){input, k * n->batch * row, fixed ? 1 : n->batch, row, w->size, stride};
         w->size += room;
     }
-    return w->size < INT64_MAX / 2 || bench_fail(e, TS_MEMORY, "the data has too many bytes");
+    return w->size < INT64_MAX / 2 || err_set(e, TS_MEMORY, "the data has too many bytes");
 }
 
 static bool batch_of(writing *w, const int64_t *which, int64_t count, ts_error *e)
@@ -121,7 +121,7 @@ static bool find_pieces(writing *w, const int *input, int *array, ts_error *e)
         w->piece[i].from += head;
     w->size += head;
     w->file = calloc((size_t)w->size / 8 + 1, 8);
-    return w->file || bench_fail(e, TS_MEMORY, "no memory for %lld bytes of data", (long long)w->size);
+    return w->file || err_set(e, TS_MEMORY, "no memory for %lld bytes of data", (long long)w->size);
 }
 
 bool program_data(const training_program *t, const int *input, const char *path, ts_error *e)
@@ -130,7 +130,7 @@ bool program_data(const training_program *t, const int *input, const char *path,
     writing w = {.t = t, .piece = calloc(2 * n + 1, sizeof *w.piece), .all = calloc(n + 1, sizeof *w.all)};
     int *array = calloc(2 * n + 1, sizeof *array);
     int64_t *which = calloc((size_t)t->net->batch + 1, sizeof *which);
-    bool good = (w.piece && w.all && array && which) || bench_fail(e, TS_MEMORY, "no memory for the data");
+    bool good = (w.piece && w.all && array && which) || err_set(e, TS_MEMORY, "no memory for the data");
     good = good && batch_of(&w, which, 1, e) && find_pieces(&w, input, array, e) && put_values(&w, array, which, e) &&
            put_order(&w, t->updates * t->net->wish->accumulate, e) && ts_file_write(path, w.file, (size_t)w.size, e);
     for (size_t i = 0; w.all && i < n; i++)

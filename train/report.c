@@ -1,6 +1,6 @@
 #include "train/report.h"
 
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "bench/report/parts.h"
 #include "train/files.h"
 #include "train/report_parts.h"
@@ -253,7 +253,7 @@ bool run_page(const char *run, char **html, ts_error *e)
     wish_init(&w);
     story s = {.run = run, .wish = &w, .facts = &f};
     bool good = run_read(run, &w, &f, &found, note, e);
-    good = good && (found || bench_fail(e, TS_FILES, "'%s' holds no run: there is no run.json", run)) &&
+    good = good && (found || err_set(e, TS_FILES, "'%s' holds no run: there is no run.json", run)) &&
            page_of(&s, html, e);
     wish_free(&w);
     return good;

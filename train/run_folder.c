@@ -1,6 +1,6 @@
 #include "train/run_folder.h"
 
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "train/files.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ enum { MOST_PATH = 4096, LOCK_TRIES = 20 };
 static bool path_in(char out[MOST_PATH], const char *run, const char *name, ts_error *e)
 {
     const int n = snprintf(out, MOST_PATH, "%s/%s", run, name);
-    return (n > 0 && n < MOST_PATH) || bench_fail(e, TS_FILES, "the name of the folder '%.80s...' is too long", run);
+    return (n > 0 && n < MOST_PATH) || err_set(e, TS_FILES, "the name of the folder '%.80s...' is too long", run);
 }
 
 static bool exists(const char *path)
@@ -56,8 +56,8 @@ bool run_is_new(const char *path, ts_error *e)
 {
     if (!run_is(path))
         return true;
-    bench_fail(e, TS_USAGE, "'%s' holds a run already", path);
-    return bench_hint(e, "tessera train --resume %s goes on with it; -o names another folder", path);
+    err_set(e, TS_USAGE, "'%s' holds a run already", path);
+    return err_hint(e, "tessera train --resume %s goes on with it; -o names another folder", path);
 }
 
 bool run_lock(run_folder *r, const char *path, bool fresh, ts_error *e)
@@ -70,8 +70,8 @@ bool run_lock(run_folder *r, const char *path, bool fresh, ts_error *e)
     if (r->lock < 0)
         return files_failed("open", file, e);
     if (!lock_soon(r->lock)) {
-        bench_fail(e, TS_FILES, "another process trains in '%s' now", path);
-        return bench_hint(e, "wait until it ends, or train in another folder with -o");
+        err_set(e, TS_FILES, "another process trains in '%s' now", path);
+        return err_hint(e, "wait until it ends, or train in another folder with -o");
     }
     return !fresh || run_is_new(path, e);
 }
@@ -99,7 +99,7 @@ bool run_write(const run_folder *r, const train_wish *w, const run_facts *f, ts_
     char *plain = js_print(o, true), *s = plain ? files_seal(plain) : NULL;
     cJSON_Delete(o);
     free(plain);
-    bool good = s || bench_fail(e, TS_MEMORY, "no memory");
+    bool good = s || err_set(e, TS_MEMORY, "no memory");
     for (int i = 0; good && i < N_SETTINGS; i++)
         good = path_in(path, r->path, settings[i], e) && ts_file_write(path, s, strlen(s), e);
     free(s);
@@ -121,13 +121,12 @@ static cJSON *settings_read(const char *path, ts_error *e)
     const char *is = js_get_text(o, "format");
     bool good = true;
     if (strncmp(is, "run/", 4) == 0 && strcmp(is, format) != 0) {
-        good = bench_fail(e, TS_UNSUPPORTED, "'%s' is of the format %.40s; this program reads %s", path, is, format);
-        bench_hint(e, "use the newer Tessera that wrote it");
+        good = err_set(e, TS_UNSUPPORTED, "'%s' is of the format %.40s; this program reads %s", path, is, format);
+        err_hint(e, "use the newer Tessera that wrote it");
     } else if (!o || !files_seal_holds(&b)) {
-        good = bench_fail(e, TS_BAD_INPUT, "'%s' is damaged: its bytes are not those that were saved", path);
-        bench_hint(e,
-                   "put back a copy; the checkpoints beside it are untouched, and train MODEL ... with the options of "
-                   "the run in another folder begins anew");
+        good = err_set(e, TS_BAD_INPUT, "'%s' is damaged: its bytes are not those that were saved", path);
+        err_hint(e, "put back a copy; the checkpoints beside it are untouched, and train MODEL ... with the options of "
+                    "the run in another folder begins anew");
     }
     free(b.at);
     if (!good)
@@ -226,7 +225,7 @@ static bool roll_back(const char *run, const char *path, int64_t step, int64_t *
         return false;
     char *gone = malloc(b.n + 1);
     const size_t stay = gone ? part_rows(&b, gone, step, damaged) : b.n;
-    bool good = gone || bench_fail(e, TS_MEMORY, "no memory for the rows of '%s'", path);
+    bool good = gone || err_set(e, TS_MEMORY, "no memory for the rows of '%s'", path);
     free(gone);
     if (stay < b.n) {
         const int fd = open(aside, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -256,7 +255,7 @@ bool run_row(run_folder *r, cJSON *row, ts_error *e)
     const int n = s ? asprintf(&line, "%s\n", s) : -1;
     free(s);
     if (n < 0)
-        return bench_fail(e, TS_MEMORY, "no memory for a row of metrics");
+        return err_set(e, TS_MEMORY, "no memory for a row of metrics");
     const bool good = append(r->metrics, line, (size_t)n);
     free(line);
     return good || files_failed("write to the metrics of", r->path, e);

@@ -2,7 +2,7 @@
  * model are formed from halves (ts_narrow). Gradients of f16 would vanish below 6e-8: the loss is multiplied by a scale
  * that is halved when a gradient overflows, in a step that then changes nothing else, and doubled after
  * growth_interval steps without. Scale and count are states of the step like any other. */
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "train/step.h"
 
 #include <stdio.h>
@@ -27,8 +27,8 @@ bool precision_known(const train_wish *w, ts_error *e)
 {
     if (which(w) < N_KNOWN)
         return true;
-    bench_fail(e, TS_USAGE, "--precision %s: there is none of that name", w->precision);
-    return bench_hint(e, "f32, bf16 or f16");
+    err_set(e, TS_USAGE, "--precision %s: there is none of that name", w->precision);
+    return err_hint(e, "f32, bf16 or f16");
 }
 
 bool precision_scaled(const train_wish *w)

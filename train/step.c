@@ -1,6 +1,6 @@
 #include "train/step.h"
 
-#include "bench/failure.h"
+#include "graph/base/err.h"
 
 #include <float.h>
 #include <math.h>
@@ -42,9 +42,9 @@ static bool works(const wanted *x, ts_error *e)
 {
     if (x->value < 0 || (x->value >= x->least && !(x->below_1 && x->value >= 1)))
         return true;
-    bench_fail(e, TS_USAGE, "--%s %.9g: must be at least %.3g%s", x->option, x->value, x->least,
-               x->below_1 ? " and below 1" : "");
-    return bench_hint(e, "left out, it is the optimizer's own");
+    err_set(e, TS_USAGE, "--%s %.9g: must be at least %.3g%s", x->option, x->value, x->least,
+            x->below_1 ? " and below 1" : "");
+    return err_hint(e, "left out, it is the optimizer's own");
 }
 
 static bool takes_settings(const train_wish *w, const char *own, ts_error *e)
@@ -59,16 +59,16 @@ static bool takes_settings(const train_wish *w, const char *own, ts_error *e)
     }
     for (int i = 0; i < N_SETTING; i++)
         if (all[i].value >= 0 && !has_setting(own, all[i].setting)) {
-            bench_fail(e, TS_USAGE, "--%s: %s has no such setting", all[i].option, w->optimizer);
-            return bench_hint(e, "its own are %s", list);
+            err_set(e, TS_USAGE, "--%s: %s has no such setting", all[i].option, w->optimizer);
+            return err_hint(e, "its own are %s", list);
         }
     for (int i = 0; i < N_SETTING; i++)
         if (!works(&all[i], e))
             return false;
     if (!w->nesterov || w->momentum > 0)
         return true;
-    bench_fail(e, TS_USAGE, "--nesterov goes with --momentum, which is not given");
-    return bench_hint(e, "as in --momentum 0.9");
+    err_set(e, TS_USAGE, "--nesterov goes with --momentum, which is not given");
+    return err_hint(e, "as in --momentum 0.9");
 }
 
 static bool optimizer_fits(const train_wish *w, ts_error *e)
@@ -81,8 +81,8 @@ static bool optimizer_fits(const train_wish *w, ts_error *e)
             return takes_settings(w, ts_optimizer_settings(i), e);
         snprintf(list + at, sizeof list - at, "%s%s", at ? ", " : "", name);
     }
-    bench_fail(e, TS_USAGE, "there is no optimizer \"%s\"", w->optimizer);
-    return bench_hint(e, "those there are: %s", list);
+    err_set(e, TS_USAGE, "there is no optimizer \"%s\"", w->optimizer);
+    return err_hint(e, "those there are: %s", list);
 }
 
 /* "adamw decay=0.1": settings that nobody gave are the optimizer's own. */
@@ -123,7 +123,7 @@ static bool optimize(step *s, net *n, const ts_tensor *grad, ts_updates *out, ts
     char name[400], (*text)[WISH_LINE] = calloc(MOST_RULES, sizeof *text);
     ts_rule rule[MOST_RULES];
     ts_tensor *input = calloc((size_t)s->n_param + 1, sizeof *input);
-    bool good = (text && input) || bench_fail(e, TS_MEMORY, "no memory for the step");
+    bool good = (text && input) || err_set(e, TS_MEMORY, "no memory for the step");
     const ts_tensor number = ts_input(n->g, "train.step", TS_F64, 0, NULL);
     const bool falls = s->total_steps > s->warmup;
     const ts_schedule_kind kind = {falls ? w->schedule : "constant", w->lr, (double)s->warmup, (double)s->total_steps,
@@ -208,7 +208,7 @@ static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
     ts_tensor *in = calloc(n_param, sizeof *in), *mean = calloc(n_param, sizeof *mean);
     ts_update *sums = calloc(n_param, sizeof *sums);
     ts_updates u = {0};
-    bool good = (grad && in && mean && sums) || bench_fail(e, TS_MEMORY, "no memory for the step");
+    bool good = (grad && in && mean && sums) || err_set(e, TS_MEMORY, "no memory for the step");
     for (int i = 0; good && i < s->n_param; i++)
         in[i] = s->param[i].input;
     good = good && precision_narrow(s, n, e) && precision_grad(s, n, in, grad, e);
@@ -220,7 +220,7 @@ static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
     const size_t most = (size_t)u.n + 2 * (size_t)s->n_weight + 3;
     ts_state *state = calloc(most, sizeof *state);
     s->state = calloc(most, sizeof *s->state), s->sum = calloc(n_param + 1, sizeof *s->sum);
-    good = good && ((state && s->state && s->sum) || bench_fail(e, TS_MEMORY, "no memory for the step"));
+    good = good && ((state && s->state && s->sum) || err_set(e, TS_MEMORY, "no memory for the step"));
     if (good) {
         int count = 0;
         add_states(s, n, &u, s->loss, state, &count);
@@ -239,12 +239,12 @@ static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
 static bool check(const train_wish *w, ts_error *e)
 {
     if (w->lora && !w->on) {
-        bench_fail(e, TS_USAGE, "--lora %lld: nothing says which weights get factors", (long long)w->lora);
-        return bench_hint(e, "--on GLOB names matrices, as in --on '*query*'");
+        err_set(e, TS_USAGE, "--lora %lld: nothing says which weights get factors", (long long)w->lora);
+        return err_hint(e, "--on GLOB names matrices, as in --on '*query*'");
     }
     if (w->on && !w->lora) {
-        bench_fail(e, TS_USAGE, "--on goes with --lora, which is not given");
-        return bench_hint(e, "--lora N is the rank of the factors");
+        err_set(e, TS_USAGE, "--on goes with --lora, which is not given");
+        return err_hint(e, "--lora N is the rank of the factors");
     }
     return optimizer_fits(w, e) && precision_known(w, e);
 }
@@ -321,8 +321,7 @@ static bool load_one(step *s, const ts_tensors *from, ts_tensor t, ts_error *e)
     bool good = a.dtype == ts_type(t) && a.rank == ts_rank(t) &&
                 memcmp(a.dim, ts_shape(t), (size_t)a.rank * sizeof *a.dim) == 0;
     good = good ? set(s, ts_name(t), &a, e)
-                : bench_fail(e, TS_BAD_INPUT, "\"%s\" has another shape in the checkpoint than in the model",
-                             ts_name(t));
+                : err_set(e, TS_BAD_INPUT, "\"%s\" has another shape in the checkpoint than in the model", ts_name(t));
     ts_array_free(&a);
     return good;
 }
@@ -347,7 +346,7 @@ ts_given *step_state(step *s, ts_error *e)
 {
     const int count = s->n_weight + s->n_state;
     ts_given *all = calloc((size_t)count + 1, sizeof *all);
-    bool good = all || bench_fail(e, TS_MEMORY, "no memory for the state");
+    bool good = all || err_set(e, TS_MEMORY, "no memory for the state");
     for (int i = 0; good && i < count; i++) {
         const ts_tensor t = i < s->n_weight ? s->param[i].input : s->state[i - s->n_weight].input;
         good = read_value(s, t, ts_name(t), &all[i], e);
@@ -361,7 +360,7 @@ ts_given *step_state(step *s, ts_error *e)
 ts_given *step_trained(step *s, ts_error *e)
 {
     ts_given *all = calloc((size_t)s->n_weight + 1, sizeof *all);
-    bool good = all || bench_fail(e, TS_MEMORY, "no memory for the weights");
+    bool good = all || err_set(e, TS_MEMORY, "no memory for the weights");
     for (int i = 0; good && i < s->n_weight; i++) {
         const param *p = &s->param[i];
         good = read_value(s, p->average ? p->average : p->input, p->name, &all[i], e);

@@ -1,5 +1,5 @@
 /* step_facts.c - what a step takes in memory, and what rules that compute values again save of it. */
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "train/step.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "train/timed.h"
 
-#include "bench/failure.h"
+#include "graph/base/err.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static bool bind_batch(const train_wish *w, ts_model *m, ts_error *e)
     const char *all[MOST_DIMS];
     char batch[300], *own = w->dims ? strdup(w->dims) : NULL;
     if (w->dims && !own)
-        return bench_fail(e, TS_MEMORY, "no memory for a batch");
+        return err_set(e, TS_MEMORY, "no memory for a batch");
     ts_model_input(m, 0, &first);
     const bool good = ts_model_bind(m, list_dims(w, &first, own, all, batch), all, NULL, e);
     free(own);
@@ -50,13 +50,13 @@ static bool make_arrays(timed_step *t, ts_model *m, ts_error *e)
     ts_port p;
     bool good = bind_batch(w, m, e);
     if (good && ts_model_inputs(m) > MOST_ARRAYS)
-        good = bench_fail(e, TS_UNSUPPORTED, "the model has %d inputs, at most %d can be drawn", ts_model_inputs(m),
-                          MOST_ARRAYS);
+        good = err_set(e, TS_UNSUPPORTED, "the model has %d inputs, at most %d can be drawn", ts_model_inputs(m),
+                       MOST_ARRAYS);
     for (int i = 0; good && ts_model_input(m, i, &p); i++) {
         if (p.rank > 0)
             p.dim[0] = w->batch;
         good = ts_array_make(&d->array[i], p.dtype, p.rank, p.dim, e) &&
-               ((d->name[i] = strdup(p.name)) || bench_fail(e, TS_MEMORY, "no memory for a batch"));
+               ((d->name[i] = strdup(p.name)) || err_set(e, TS_MEMORY, "no memory for a batch"));
         d->n_array++;
     }
     d->n = w->batch;
@@ -77,8 +77,8 @@ static bool is_of_arrays(const train_wish *w, ts_error *e)
 {
     if (strcmp(w->task, "classify") == 0 || strcmp(w->task, "regress") == 0)
         return true;
-    bench_fail(e, TS_USAGE, "--task %s is for texts, and the model takes none", w->task);
-    return bench_hint(e, "--task classify and --task regress are for arrays");
+    err_set(e, TS_USAGE, "--task %s is for texts, and the model takes none", w->task);
+    return err_hint(e, "--task classify and --task regress are for arrays");
 }
 
 bool timed_open(timed_step *t, const cJSON *wish, const char *model, ts_error *e)
@@ -120,7 +120,7 @@ static bool draw_texts(tokens *out, int64_t rows, int64_t length, const net *n, 
     out->id = drawn(rows * length, n->vocabulary, seed, e);
     for (int64_t i = 0; out->at && i <= rows; i++)
         out->at[i] = i * length;
-    return (out->at && out->id) || e->code || bench_fail(e, TS_MEMORY, "no memory for a batch");
+    return (out->at && out->id) || e->code || err_set(e, TS_MEMORY, "no memory for a batch");
 }
 
 static bool draw_data(timed_step *t, uint64_t seed, ts_error *e)
@@ -135,7 +135,7 @@ static bool draw_data(timed_step *t, uint64_t seed, ts_error *e)
         d->label[i] = label[i];
     free(label);
     if (!d->label)
-        return e->code || bench_fail(e, TS_MEMORY, "no memory for a batch");
+        return e->code || err_set(e, TS_MEMORY, "no memory for a batch");
     d->n = n->batch;
     for (int i = 0; i < d->n_array; i++)
         ts_array_random(&d->array[i], seed + 2 + (uint64_t)i, n->feed[i].port.below);
@@ -149,7 +149,7 @@ bool timed_draw(timed_step *t, uint64_t seed, ts_error *e)
 {
     const net *n = &t->net;
     int64_t *which = calloc((size_t)n->batch, sizeof *which);
-    bool good = which || bench_fail(e, TS_MEMORY, "no memory for a batch");
+    bool good = which || err_set(e, TS_MEMORY, "no memory for a batch");
     for (int64_t i = 0; good && i < n->batch; i++)
         which[i] = n->stream ? i * (n->length + 1) : i;
     good = good && draw_data(t, seed, e) && !e->code && net_arrays(n, &t->data, which, n->batch, t->batch, e);

@@ -1,5 +1,5 @@
 /* train.c - one step after the other: saving, judging, what becomes of numbers that are not finite, the end. */
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "train/blame.h"
 #include "train/checkpoint.h"
 #include "train/misjudged.h"
@@ -39,8 +39,8 @@ static bool not_saved(const training *t, const char *name, ts_error *e)
 {
     char where[200];
     where_saved(t, where);
-    bench_fail(e, TS_DIVERGED, "after step %lld \"%s\" is no longer finite: it is not saved", (long long)t->done, name);
-    return bench_hint(e, "%s; train anew with a smaller --lr or --weight-decay", where);
+    err_set(e, TS_DIVERGED, "after step %lld \"%s\" is no longer finite: it is not saved", (long long)t->done, name);
+    return err_hint(e, "%s; train anew with a smaller --lr or --weight-decay", where);
 }
 
 static bool save(training *t, ts_error *e)
@@ -137,13 +137,13 @@ static bool write_norms(const training *t, const double *norms, ts_error *e)
     size_t n = 0;
     FILE *f = open_memstream(&s, &n);
     if (!f)
-        return bench_fail(e, TS_MEMORY, "no memory for the gradient norms");
+        return err_set(e, TS_MEMORY, "no memory for the gradient norms");
     for (int i = 0; i < t->step.n_param; i++)
         fprintf(f, "%s\t%.12g\n", t->step.param[i].name, norms[i]);
     bool good = fclose(f) == 0;
     good = good && ts_file_write(t->wish->grad_norms, s, n, e);
     free(s);
-    return good || bench_fail(e, TS_MEMORY, "no memory for the gradient norms");
+    return good || err_set(e, TS_MEMORY, "no memory for the gradient norms");
 }
 
 static const char *in_words(double v, char out[32])
@@ -159,10 +159,10 @@ static void save_what_was(training *t, ts_error *e)
     t->done--;
     save(t, &aside);
     where_saved(t, where);
-    bench_hint(e,
-               "%s; a smaller --lr or --clip may help, or pass over such batches: tessera train --resume %s --on-nan "
-               "skip",
-               where, t->job->run);
+    err_hint(e,
+             "%s; a smaller --lr or --clip may help, or pass over such batches: tessera train --resume %s --on-nan "
+             "skip",
+             where, t->job->run);
 }
 
 /* A gradient too large for f16 halves the scale of the loss: that is how the scale is found. */
@@ -186,8 +186,8 @@ static bool diverged(training *t, const step_result *r, ts_error *e)
         say(t, NEWS_WARNING, "step %lld: loss %s, gradient norm %s: skipped%s", (long long)t->done, loss, norm, why);
         return true;
     }
-    bench_fail(e, TS_DIVERGED, "step %lld: the loss is %s and the gradient norm %s%s%s", (long long)t->done, loss, norm,
-               why, t->skipped > MOST_SKIPPED ? "; so were the ten steps before" : "");
+    err_set(e, TS_DIVERGED, "step %lld: the loss is %s and the gradient norm %s%s%s", (long long)t->done, loss, norm,
+            why, t->skipped > MOST_SKIPPED ? "; so were the ten steps before" : "");
     save_what_was(t, e);
     return false;
 }
@@ -242,7 +242,7 @@ static int train(training *t, ts_error *e)
     double *norms = calloc((size_t)t->step.n_param + 1, sizeof *norms);
     t->which = calloc((size_t)n->batch, sizeof *t->which);
     t->batch = calloc((size_t)net_n_arrays(n), sizeof *t->batch);
-    bool good = ((norms && t->which && t->batch) || bench_fail(e, TS_MEMORY, "no memory for a batch")) &&
+    bool good = ((norms && t->which && t->batch) || err_set(e, TS_MEMORY, "no memory for a batch")) &&
                 breakdown_make(&t->breakdown, t->step.plan, &t->job->options, e),
          stopped = false;
     t->begun = now(), t->begun_at = t->done;
@@ -265,8 +265,8 @@ static void tell_remedy(const training *t, ts_error *e)
 {
     char where[200];
     where_saved(t, where);
-    bench_hint(e, "%s; tessera train --resume %s %s", where, t->job->run,
-               t->saved >= 0 ? "goes on from there" : "begins it again");
+    err_hint(e, "%s; tessera train --resume %s %s", where, t->job->run,
+             t->saved >= 0 ? "goes on from there" : "begins it again");
 }
 
 /* The page, when nothing of the step is in memory any more: probing the machine takes some. */
@@ -292,7 +292,7 @@ int train_run(train_job *j, ts_error *e)
 {
     training *t = calloc(1, sizeof *t);
     if (!t)
-        return bench_fail(e, TS_MEMORY, "no memory"), TS_MEMORY;
+        return err_set(e, TS_MEMORY, "no memory"), TS_MEMORY;
     t->job = j, t->wish = j->wish, t->saved = -1;
     t->folder.lock = t->folder.metrics = -1;
     int code = train_begin(t, e) ? TS_OK : (int)e->code;

@@ -1,6 +1,6 @@
 /* train_begin.c - from what was asked for to a step that can run: data, order, plan, the folder, the state to go on
  * from. */
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "train/checkpoint.h"
 #include "train/train_parts.h"
 
@@ -41,9 +41,9 @@ static bool tells_apart(const training *t, ts_error *e)
     const bool headed = strcmp(w->task, "classify") == 0 && !w->loss && !(w->head && strcmp(w->head, "none") == 0);
     if (!headed || t->facts.classes != 1)
         return true;
-    bench_fail(e, TS_BAD_INPUT, "'%.*s' has one class, 0: there is nothing to learn", (int)strcspn(w->data, "\n"),
-               w->data);
-    return bench_hint(e, "give examples of others too, or say --labels 2 or more where these are to come");
+    err_set(e, TS_BAD_INPUT, "'%.*s' has one class, 0: there is nothing to learn", (int)strcspn(w->data, "\n"),
+            w->data);
+    return err_hint(e, "give examples of others too, or say --labels 2 or more where these are to come");
 }
 
 static bool read_train(training *t, int64_t vocabulary, ts_error *e)
@@ -122,9 +122,9 @@ static bool order_lasts(const training *t, ts_error *e)
     const int64_t need = t->facts.steps * t->wish->accumulate;
     if (!t->order.given || need <= t->order.n_given)
         return true;
-    bench_fail(e, TS_BAD_INPUT, "'%s' has %lld batches, and %lld steps take %lld", t->wish->order,
-               (long long)t->order.n_given, (long long)t->facts.steps, (long long)need);
-    return bench_hint(e, "give it more lines, or say fewer --steps");
+    err_set(e, TS_BAD_INPUT, "'%s' has %lld batches, and %lld steps take %lld", t->wish->order,
+            (long long)t->order.n_given, (long long)t->facts.steps, (long long)need);
+    return err_hint(e, "give it more lines, or say fewer --steps");
 }
 
 /* ---- beginning ---- */
@@ -140,8 +140,8 @@ static bool same_files(const run_facts *began, const run_facts *is, const char *
                                                               : NULL;
     if (!what)
         return true;
-    bench_fail(e, TS_BAD_INPUT, "%s is not the one that the run in '%s' began with", what, run);
-    return bench_hint(e, "put the old one back, or train anew in another folder with -o");
+    err_set(e, TS_BAD_INPUT, "%s is not the one that the run in '%s' began with", what, run);
+    return err_hint(e, "put the old one back, or train anew in another folder with -o");
 }
 
 static bool load_state(training *t, ts_error *e)
@@ -154,7 +154,7 @@ static bool load_state(training *t, ts_error *e)
         return step_begin(&t->step, e);
     if (*c.note)
         say(t, NEWS_WARNING, "%s", c.note);
-    const bool good = step_load(&t->step, c.weights, c.optimizer, e) || bench_hint(e, "in %s", c.path);
+    const bool good = step_load(&t->step, c.weights, c.optimizer, e) || err_hint(e, "in %s", c.path);
     t->done = t->saved = c.step;
     checkpoint_free(&c);
     return good;
@@ -187,8 +187,8 @@ static bool open_run(training *t, run_facts *began, bool *goes_on, ts_error *e)
     if (*note)
         say(t, NEWS_WARNING, "%s", note);
     if (good && !*goes_on && !t->wish->model) {
-        good = bench_fail(e, TS_USAGE, "'%s' holds no run to go on with", j->run);
-        bench_hint(e, "tessera train MODEL --data FILE -o %s begins one", j->run);
+        good = err_set(e, TS_USAGE, "'%s' holds no run to go on with", j->run);
+        err_hint(e, "tessera train MODEL --data FILE -o %s begins one", j->run);
     }
     if (good && *goes_on && t->wish->model)
         good = wish_same(&old, t->wish, j->run, e);
@@ -255,8 +255,8 @@ bool train_begin(training *t, ts_error *e)
     if (!open_run(t, &began, &goes_on, e))
         return false;
     if (!w->data)
-        return bench_fail(e, TS_USAGE, "train: --data is missing"),
-               bench_hint(e, "--data FILE.tsv has TEXT, a tab, LABEL on a line");
+        return err_set(e, TS_USAGE, "train: --data is missing"),
+               err_hint(e, "--data FILE.tsv has TEXT, a tab, LABEL on a line");
     if (!goes_on && !wish_fits(w, e))
         return false;
     const bool stream = strcmp(w->task, "lm") == 0;

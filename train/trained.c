@@ -1,5 +1,5 @@
 /* trained.c - what is known of a run without training: its wish, tokenizer, data and weights. */
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "train/checkpoint.h"
 #include "train/run_folder.h"
 #include "train/train.h"
@@ -13,8 +13,7 @@ static ts_tokenizer *open_tokenizer(const char *what, ts_error *e)
 {
     ts_tokenizer *t = ts_tokenizer_open(what, e);
     if (!t && !strstr(e->text, "hint: "))
-        bench_hint(e,
-                   "--tokenizer takes a vocab.txt, a tokenizer.json (WordPiece or byte-level BPE), or the word bytes");
+        err_hint(e, "--tokenizer takes a vocab.txt, a tokenizer.json (WordPiece or byte-level BPE), or the word bytes");
     return t;
 }
 
@@ -43,9 +42,9 @@ static bool check_tokens(const tokens *t, const data *d, const char *file, int64
     for (int64_t i = 0; i < d->n; i++)
         for (int64_t k = t->at[i]; k < t->at[i + 1]; k++)
             if (t->id[k] >= vocabulary) {
-                bench_fail(e, TS_BAD_INPUT, "%s:%lld: token %d, the model has %lld", file, (long long)i + 1, t->id[k],
-                           (long long)vocabulary);
-                return bench_hint(e, "--tokenizer must name the one that the model was trained with");
+                err_set(e, TS_BAD_INPUT, "%s:%lld: token %d, the model has %lld", file, (long long)i + 1, t->id[k],
+                        (long long)vocabulary);
+                return err_hint(e, "--tokenizer must name the one that the model was trained with");
             }
     return true;
 }
@@ -56,9 +55,9 @@ static bool same_kind(const train_wish *w, const char *files, ts_error *e)
     const bool arrays = data_is_arrays(files);
     if (arrays == !task_is_text(w))
         return true;
-    bench_fail(e, TS_USAGE, "'%.*s' is %s, and the training data is %s", (int)strcspn(files, "\n"), files,
-               arrays ? "an array" : "no array", arrays ? "text" : "arrays");
-    return bench_hint(e, arrays ? "give a .tsv, .jsonl or text" : "give arrays as NAME=FILE.npy");
+    err_set(e, TS_USAGE, "'%.*s' is %s, and the training data is %s", (int)strcspn(files, "\n"), files,
+            arrays ? "an array" : "no array", arrays ? "text" : "arrays");
+    return err_hint(e, arrays ? "give a .tsv, .jsonl or text" : "give arrays as NAME=FILE.npy");
 }
 
 bool train_read_data(const train_wish *w, const char *files, int64_t classes, const ts_tokenizer *t, int64_t vocabulary,
@@ -117,15 +116,15 @@ bool run_weights_read(const char *run, run_weights *out, ts_error *e)
     if (!run_read(run, &out->wish, &facts, &found, note, e))
         return false;
     if (!found || !out->wish.model) {
-        bench_fail(e, TS_FILES, "'%s' holds no run: there is no run.json", run);
-        return bench_hint(e, "tessera train MODEL --data FILE -o %s makes one", run);
+        err_set(e, TS_FILES, "'%s' holds no run: there is no run.json", run);
+        return err_hint(e, "tessera train MODEL --data FILE -o %s makes one", run);
     }
     out->classes = facts.classes;
     if (!checkpoint_load(run, &c, &found, e))
         return false;
     if (!found) {
-        bench_fail(e, TS_FILES, "the run in '%s' has no checkpoint yet", run);
-        return bench_hint(e, "tessera train --resume %s goes on with it", run);
+        err_set(e, TS_FILES, "the run in '%s' has no checkpoint yet", run);
+        return err_hint(e, "tessera train --resume %s goes on with it", run);
     }
     out->step = c.step;
     snprintf(out->note, sizeof out->note, "%s", *c.note ? c.note : note);
@@ -137,5 +136,5 @@ bool run_weights_read(const char *run, run_weights *out, ts_error *e)
         out->n++;
     }
     checkpoint_free(&c);
-    return good || bench_fail(e, TS_MEMORY, "no memory for the weights");
+    return good || err_set(e, TS_MEMORY, "no memory for the weights");
 }

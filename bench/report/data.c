@@ -1,5 +1,5 @@
 #include "bench/report/data.h"
-#include "bench/failure.h"
+#include "graph/base/err.h"
 #include "bench/report/page.h"
 #include "bench/stats.h"
 
@@ -342,11 +342,10 @@ static bool format_known(const report *r, ts_error *e)
         return true;
     page_plain(&shown, format);
     if (*format)
-        bench_fail(e, TS_BAD_INPUT, "the results have format \"%.60s\"; this version reads results/1",
-                   page_str(&shown));
+        err_set(e, TS_BAD_INPUT, "the results have format \"%.60s\"; this version reads results/1", page_str(&shown));
     else
-        bench_fail(e, TS_BAD_INPUT, "the results have no \"format\": \"results/1\"");
-    bench_hint(e, "give a file that tessera bench wrote with -o");
+        err_set(e, TS_BAD_INPUT, "the results have no \"format\": \"results/1\"");
+    err_hint(e, "give a file that tessera bench wrote with -o");
     page_free(&shown);
     return false;
 }

@@ -1,7 +1,7 @@
 /* archive.c - an archive of cases, unpacked into a folder that goes away by itself. Archives are not to be trusted:
  * names that leave the folder, links and more than MOST_BYTES are refused. */
 #include "cli/cases/cases.h"
-#include "cli/fail.h"
+#include "graph/base/err.h"
 #include "cli/outfile.h"
 
 #include <archive.h>
@@ -67,15 +67,15 @@ static bool copy(unpacking *u, int to)
     la_ssize_t n;
     while ((n = archive_read_data(u->from, block, sizeof block)) > 0) {
         if ((u->bytes += n) > MOST_BYTES)
-            return fail(u->e, TS_MEMORY, "%s: unpacks to more than %lld bytes", u->path, (long long)MOST_BYTES);
+            return err_set(u->e, TS_MEMORY, "%s: unpacks to more than %lld bytes", u->path, (long long)MOST_BYTES);
         for (la_ssize_t at = 0; at < n;) {
             const ssize_t k = write(to, block + at, (size_t)(n - at));
             if (k <= 0)
-                return fail(u->e, TS_FILES, "cannot write below %s", u->folder);
+                return err_set(u->e, TS_FILES, "cannot write below %s", u->folder);
             at += k;
         }
     }
-    return n == 0 || fail(u->e, TS_BAD_INPUT, "%s: %s", u->path, archive_error_string(u->from));
+    return n == 0 || err_set(u->e, TS_BAD_INPUT, "%s: %s", u->path, archive_error_string(u->from));
 }
 
 static bool take(unpacking *u, struct archive_entry *entry)
@@ -83,16 +83,16 @@ static bool take(unpacking *u, struct archive_entry *entry)
     const char *name = archive_entry_pathname(entry);
     const char *safe = name ? clean(name) : NULL;
     if (name && strcmp(name, "./") != 0 && !safe)
-        return fail(u->e, TS_BAD_INPUT, "%s: the entry \"%.200s\" would leave its folder", u->path, name);
+        return err_set(u->e, TS_BAD_INPUT, "%s: the entry \"%.200s\" would leave its folder", u->path, name);
     if (!safe || archive_entry_filetype(entry) != AE_IFREG || !wanted(u, safe))
         return true;
     char *path = NULL;
     if (asprintf(&path, "%s/%s", u->folder, safe) < 0)
-        return fail(u->e, TS_MEMORY, "no memory for a file name");
+        return err_set(u->e, TS_MEMORY, "no memory for a file name");
     const int to = make_parents(path, strlen(u->folder) + 1)
                        ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)
                        : -1;
-    const bool good = to >= 0 ? copy(u, to) : fail(u->e, TS_FILES, "cannot write %s", path);
+    const bool good = to >= 0 ? copy(u, to) : err_set(u->e, TS_FILES, "cannot write %s", path);
     if (to >= 0)
         close(to);
     free(path);
@@ -104,7 +104,7 @@ bool archive_unpack(const char *path, const char *tiers, const char *folder, ts_
     unpacking u = {.from = archive_read_new(), .path = path, .tiers = tiers, .folder = folder, .e = e};
     struct archive_entry *entry;
     if (!u.from)
-        return fail(e, TS_MEMORY, "no memory to read %s", path);
+        return err_set(e, TS_MEMORY, "no memory to read %s", path);
     archive_read_support_filter_all(u.from);
     archive_read_support_format_all(u.from);
     int got = archive_read_open_filename(u.from, path, BLOCK);
@@ -112,7 +112,7 @@ bool archive_unpack(const char *path, const char *tiers, const char *folder, ts_
     while (good && (got = archive_read_next_header(u.from, &entry)) == ARCHIVE_OK)
         good = take(&u, entry);
     if (got != ARCHIVE_OK && got != ARCHIVE_EOF)
-        good = fail(e, TS_BAD_INPUT, "%s: %s", path, archive_error_string(u.from));
+        good = err_set(e, TS_BAD_INPUT, "%s: %s", path, archive_error_string(u.from));
     archive_read_free(u.from);
     return good;
 }
@@ -147,9 +147,9 @@ char *archive_folder(int *janitor, ts_error *e)
     int ends[2];
     *janitor = -1;
     if (asprintf(&folder, "%s/tessera-cases-XXXXXX", root && *root == '/' ? root : "/tmp") < 0)
-        return fail(e, TS_MEMORY, "no memory for a file name"), NULL;
+        return err_set(e, TS_MEMORY, "no memory for a file name"), NULL;
     if (!mkdtemp(folder) || pipe2(ends, O_CLOEXEC) != 0) {
-        fail(e, TS_FILES, "cannot make the temporary folder %s", folder);
+        err_set(e, TS_FILES, "cannot make the temporary folder %s", folder);
         free(folder);
         return NULL;
     }

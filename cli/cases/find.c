@@ -1,6 +1,7 @@
 /* find.c - which cases there are. */
 #include "cli/cases/cases.h"
-#include "cli/fail.h"
+#include "cli/bug.h"
+#include "graph/base/err.h"
 #include "cli/outfile.h"
 
 #include <dirent.h>
@@ -44,13 +45,13 @@ static bool add(cases *c, const test_case *t, ts_error *e)
         const int cap = c->cap ? 2 * c->cap : 256;
         test_case *more = reallocarray(c->all, (size_t)cap, sizeof *more);
         if (!more)
-            return fail(e, TS_MEMORY, "no memory for %d cases", cap);
+            return err_set(e, TS_MEMORY, "no memory for %d cases", cap);
         c->all = more, c->cap = cap;
     }
     test_case *own = &c->all[c->n];
     *own = (test_case){strdup(t->folder), strdup(t->tier), strdup(t->name), strdup(t->op)};
     c->n++;
-    return (own->folder && own->tier && own->name && own->op) || fail(e, TS_MEMORY, "no memory for a case");
+    return (own->folder && own->tier && own->name && own->op) || err_set(e, TS_MEMORY, "no memory for a case");
 }
 
 /* ---- with an index ---- */
@@ -63,9 +64,9 @@ static bool take_row(cases *c, const char *folder, char *row, const case_filter 
     if (!passes(f, tier, name, op ? op : ""))
         return c->skipped++, true;
     if (strstr(tier, "..") || strstr(name, "..") || strchr(tier, '/') || strchr(name, '/'))
-        return fail(e, TS_BAD_INPUT, "%s/index.tsv: \"%s/%s\" is no name of a case", folder, tier, name);
+        return err_set(e, TS_BAD_INPUT, "%s/index.tsv: \"%s/%s\" is no name of a case", folder, tier, name);
     if (asprintf(&path, "%s/%s/%s", folder, tier, name) < 0)
-        return fail(e, TS_MEMORY, "no memory for a file name");
+        return err_set(e, TS_MEMORY, "no memory for a file name");
     const bool good = add(c, &(test_case){path, tier, name, op ? op : (char[]){""}}, e);
     free(path);
     return good;
@@ -75,7 +76,7 @@ static bool read_index(cases *c, const char *folder, const case_filter *f, ts_er
 {
     char *path = NULL;
     if (asprintf(&path, "%s/index.tsv", folder) < 0)
-        return fail(e, TS_MEMORY, "no memory for a file name");
+        return err_set(e, TS_MEMORY, "no memory for a file name");
     char *text = outfile_read(path, INDEX_BYTES, e), *rest = text;
     free(path);
     if (!text)
@@ -119,7 +120,7 @@ static bool walk(cases *c, const char *folder, const char *above, const case_fil
         return good;
     }
     const int n = scandir(folder, &entry, shown, by_name);
-    bool good = n >= 0 || fail(e, TS_FILES, "cannot read the folder %s", folder);
+    bool good = n >= 0 || err_set(e, TS_FILES, "cannot read the folder %s", folder);
     for (int i = 0; i < n; i++) {
         char path[4096];
         struct stat st;
@@ -136,7 +137,7 @@ static bool in_folder(cases *c, const char *path, const case_filter *f, ts_error
 {
     char *whole = realpath(path, NULL);
     if (!whole)
-        return fail(e, TS_FILES, "cannot read the folder %s", path);
+        return err_set(e, TS_FILES, "cannot read the folder %s", path);
     char *above = strdup(whole);
     *strrchr(above, '/') = 0;
     const bool good = is_file(whole, "index.tsv") ? read_index(c, whole, f, e) : walk(c, whole, last_part(above), f, e);
@@ -165,11 +166,11 @@ bool cases_find(cases *c, const char *path, const case_filter *f, ts_error *e)
     struct stat st;
     const int before = c->n + c->skipped;
     if (stat(path, &st) != 0)
-        return fail(e, TS_FILES, "there is no file or folder \"%s\"", path);
+        return err_set(e, TS_FILES, "there is no file or folder \"%s\"", path);
     const bool good = S_ISDIR(st.st_mode) ? in_folder(c, path, f, e) : in_archive(c, path, f, e);
     if (good && c->n + c->skipped == before) {
-        fail(e, TS_BAD_INPUT, "%s holds no case", path);
-        return fail_hint(e, "a case is a folder with model.onnx and test_data_set_0");
+        err_set(e, TS_BAD_INPUT, "%s holds no case", path);
+        return err_hint(e, "a case is a folder with model.onnx and test_data_set_0");
     }
     return good;
 }

@@ -1,6 +1,6 @@
 /* pool.c - cases in processes of their own: what crashes or hangs ends alone. */
 #include "cli/cases/cases.h"
-#include "cli/fail.h"
+#include "graph/base/err.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -66,7 +66,7 @@ static bool start(pool *p, slot *s, ts_error *e)
     int ends[2];
     *s = (slot){.which = p->next++, .begun = now(), .said = memfd_create("stderr", MFD_CLOEXEC)};
     if (s->said < 0 || pipe2(ends, O_CLOEXEC) != 0)
-        return fail(e, TS_FILES, "no descriptor for another process");
+        return err_set(e, TS_FILES, "no descriptor for another process");
     fflush(NULL);
     s->pid = fork();
     if (s->pid == 0)
@@ -75,7 +75,7 @@ static bool start(pool *p, slot *s, ts_error *e)
     s->from = ends[0];
     if (s->pid < 0) {
         s->pid = 0;
-        return fail(e, TS_MEMORY, "cannot start another process");
+        return err_set(e, TS_MEMORY, "cannot start another process");
     }
     setpgid(s->pid, s->pid); /* whoever of the two comes first */
     return true;

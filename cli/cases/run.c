@@ -1,6 +1,6 @@
 /* run.c - one case: its model on each of its data sets, results against those stored. */
 #include "cli/cases/cases.h"
-#include "cli/fail.h"
+#include "graph/base/err.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ static bool read_inputs(trial *t, ts_error *e)
         ts_port port;
         ts_model_input(t->model, k, &port);
         if (!has(t, "input", k, path, sizeof path))
-            return fail(e, TS_FILES, "no value for input %d, \"%s\"", k, port.name);
+            return err_set(e, TS_FILES, "no value for input %d, \"%s\"", k, port.name);
         if (!ts_value_read(path, port.form, &t->in[k], e))
             return false;
         if (port.dtype == TS_BF16 && t->in[k].array.dtype == TS_U16)
@@ -106,7 +106,7 @@ static bool check_output(trial *t, ts_plan *plan, int i, const ts_array *want, t
     if (good && got.dtype == TS_BF16 && want->dtype == TS_U16)
         got.dtype = TS_U16; /* the same */
     if (good && !case_compare(&got, want, why, sizeof why))
-        good = fail(e, TS_FAILED, "output %d, \"%s\", %s", port.whole, port.name, why);
+        good = err_set(e, TS_FAILED, "output %d, \"%s\", %s", port.whole, port.name, why);
     ts_array_free(&got);
     return good;
 }
@@ -119,7 +119,7 @@ static bool check_value(trial *t, ts_plan *plan, int k, int *next, ts_error *e)
     ts_port port = {.name = t->output[k].name};
     const int n = ts_model_outputs(t->model);
     if (!has(t, "output", k, path, sizeof path))
-        return fail(e, TS_FILES, "no value for output %d, \"%s\"", k, port.name);
+        return err_set(e, TS_FILES, "no value for output %d, \"%s\"", k, port.name);
     bool good = ts_value_read(path, t->output[k].form, &want, e);
     for (int i = 0; good; i++) {
         int at = i;
@@ -128,8 +128,8 @@ static bool check_value(trial *t, ts_plan *plan, int k, int *next, ts_error *e)
         if (!a && !more)
             break;
         if (!a || !more)
-            good = fail(e, TS_FAILED, "output %d, \"%s\", has %s than %d entries", k, port.name,
-                        more ? "more" : "not more", i);
+            good = err_set(e, TS_FAILED, "output %d, \"%s\", has %s than %d entries", k, port.name,
+                           more ? "more" : "not more", i);
         good = good && check_output(t, plan, (*next)++, a, e);
     }
     ts_value_free(&want);
@@ -155,7 +155,7 @@ static bool set_inputs(trial *t, ts_plan *plan, ts_error *e)
         int at = entry;
         const ts_array *a = tensor_in(&t->in[whole], &at);
         if (!a || !ts_plan_set(plan, i, a, e))
-            return a ? false : fail(e, TS_BUG, "input \"%s\" has no value", port.name);
+            return a ? false : err_set(e, TS_BUG, "input \"%s\" has no value", port.name);
     }
     return true;
 }
@@ -179,14 +179,14 @@ static bool same_graph(const trial *t, const ts_binding *b, ts_error *e)
     if (!ts_model_bind_values(t->stored, b, e))
         return false;
     hash_of(t->stored, was), hash_of(t->model, is);
-    return !strcmp(was, is) || fail(e, TS_FAILED, "written and read again, the graph is another one");
+    return !strcmp(was, is) || err_set(e, TS_FAILED, "written and read again, the graph is another one");
 }
 
 static bool compute(trial *t, ts_error *e)
 {
     bool *hold = calloc((size_t)t->n_in + 1, sizeof *hold);
     if (!hold)
-        return fail(e, TS_MEMORY, "no memory for %d inputs", t->n_in);
+        return err_set(e, TS_MEMORY, "no memory for %d inputs", t->n_in);
     for (int k = 1; k < t->n_in; k++)
         hold[k] = t->w->variant == INITIALIZERS;
     const ts_binding b = {.value = t->in, .hold = hold, .free = t->w->variant == SYMBOLIC};
@@ -205,7 +205,7 @@ static bool run_set(trial *t, ts_error *e)
     t->in = calloc((size_t)t->n_in + 1, sizeof *t->in);
     t->output = calloc((size_t)t->n_out + 1, sizeof *t->output);
     if (!t->in || !t->output)
-        return fail(e, TS_MEMORY, "no memory for %d inputs", t->n_in);
+        return err_set(e, TS_MEMORY, "no memory for %d inputs", t->n_in);
     for (int k = 0; k < t->n_out; k++)
         ts_model_output(t->model, k, &t->output[k]);
     const bool good = read_inputs(t, e) && compute(t, e);
@@ -258,7 +258,7 @@ static bool run_all(const test_case *c, const case_wish *w, ts_error *e)
             close(janitor);
         janitor = -1;
     }
-    return good && (set > 0 || fail(e, TS_FILES, "no test_data_set_0 in %s", c->folder));
+    return good && (set > 0 || err_set(e, TS_FILES, "no test_data_set_0 in %s", c->folder));
 }
 
 /* The error as one line, without the case's own folder in front of file names. */

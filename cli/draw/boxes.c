@@ -2,7 +2,8 @@
  * decide into nothing, cheap steps into what they follow, equal layers into the first, inputs of equal use into one. */
 #include "cli/draw/boxes.h"
 
-#include "cli/fail.h"
+#include "cli/bug.h"
+#include "graph/base/err.h"
 #include "cli/list.h"
 
 #include <fnmatch.h>

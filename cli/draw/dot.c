@@ -2,7 +2,8 @@
 
 #include "cli/draw/boxes.h"
 #include "cli/console.h"
-#include "cli/fail.h"
+#include "cli/bug.h"
+#include "graph/base/err.h"
 #include "cli/list.h"
 #include "cli/outline.h"
 

@@ -1,6 +1,6 @@
 /* graphviz.c - drawing is Graphviz' business: its program `dot` is run on a file of ours. */
 #include "cli/draw/dot.h"
-#include "cli/fail.h"
+#include "graph/base/err.h"
 #include "cli/outfile.h"
 
 #include <errno.h>
@@ -22,21 +22,21 @@ static bool spawn(const char *from, const char *to, ts_error *e)
     int status = 0;
     const int why = posix_spawnp(&child, argv[0], NULL, NULL, argv, environ);
     if (why == ENOENT) {
-        fail(e, TS_TOOLCHAIN, "show: the program dot, which draws, is not installed");
-        return fail_hint(e, "install graphviz; --dot FILE writes the picture as text for it");
+        err_set(e, TS_TOOLCHAIN, "show: the program dot, which draws, is not installed");
+        return err_hint(e, "install graphviz; --dot FILE writes the picture as text for it");
     }
     if (why != 0)
-        return fail(e, TS_TOOLCHAIN, "show: cannot start dot: %s", strerror(why));
+        return err_set(e, TS_TOOLCHAIN, "show: cannot start dot: %s", strerror(why));
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    return status == 0 || fail(e, TS_TOOLCHAIN, "show: dot failed with status %d", status);
+    return status == 0 || err_set(e, TS_TOOLCHAIN, "show: dot failed with status %d", status);
 }
 
 char *dot_svg(const char *dot, ts_error *e)
 {
     char folder[] = "/tmp/tessera-XXXXXX", from[64], to[64], *out = NULL;
     if (!mkdtemp(folder)) {
-        fail(e, TS_FILES, "show: cannot make a folder in /tmp: %s", strerror(errno));
+        err_set(e, TS_FILES, "show: cannot make a folder in /tmp: %s", strerror(errno));
         return NULL;
     }
     snprintf(from, sizeof from, "%s/model.dot", folder);

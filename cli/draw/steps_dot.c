@@ -3,7 +3,8 @@
  * takes and one that has what it gives. */
 #include "cli/console.h"
 #include "cli/draw/dot.h"
-#include "cli/fail.h"
+#include "cli/bug.h"
+#include "graph/base/err.h"
 #include "cli/list.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* bench.c - tessera bench: which of several schemas, or which runtime, is faster. */
 #include "bench/bench.h"
 #include "bench/report/report.h"
-#include "cli/fail.h"
+#include "cli/bug.h"
+#include "graph/base/err.h"
 #include "cli/outfile.h"
 #include "cli/session.h"
 #include "cli/wishes.h"
@@ -82,12 +83,12 @@ static bool options_fit(const args *a, ts_error *e)
     const bool train = args_flag(a, "train");
     for (const option *o = step_options + 1; !train && o->name; o++)
         if (args_count(a, o->name)) {
-            fail(e, TS_USAGE, "bench: --%s says what a training step is, and none is timed", o->name);
-            return fail_hint(e, "add --train, or leave it out");
+            err_set(e, TS_USAGE, "bench: --%s says what a training step is, and none is timed", o->name);
+            return err_hint(e, "add --train, or leave it out");
         }
     if (train && args_count(a, "in")) {
-        fail(e, TS_USAGE, "bench --train: --in gives inputs of a pass, a step takes a batch that is drawn");
-        return fail_hint(e, "leave it out; --batch and --length say how large the batch is");
+        err_set(e, TS_USAGE, "bench --train: --in gives inputs of a pass, a step takes a batch that is drawn");
+        return err_hint(e, "leave it out; --batch and --length say how large the batch is");
     }
     return true;
 }

@@ -1,7 +1,7 @@
 /* emit.c - tessera emit: a model, or a run's training, as a program of its own. */
 #include "train/ask.h"
 #include "train/run_folder.h"
-#include "cli/fail.h"
+#include "graph/base/err.h"
 #include "cli/reply.h"
 #include "cli/session.h"
 
@@ -15,12 +15,12 @@ static bool emit_training(const args *a, const char *folder, ts_error *e)
     j.options.schema = args_text(a, "schema", NULL);
     for (int i = 0; i < 2; i++)
         if (args_count(a, settled[i])) {
-            fail(e, TS_USAGE, "emit --train: --%s was settled when the run began", settled[i]);
-            return fail_hint(e, "leave it out");
+            err_set(e, TS_USAGE, "emit --train: --%s was settled when the run began", settled[i]);
+            return err_hint(e, "leave it out");
         }
     if (!run_is(run)) {
-        fail(e, TS_USAGE, "'%s' holds no run: there is no run.json", run);
-        return fail_hint(e, "tessera train MODEL --data FILE -o RUN makes one");
+        err_set(e, TS_USAGE, "'%s' holds no run: there is no run.json", run);
+        return err_hint(e, "tessera train MODEL --data FILE -o RUN makes one");
     }
     wish_init(&w);
     const bool good = train_run(&j, e) == TS_OK;
@@ -31,8 +31,8 @@ static bool emit_training(const args *a, const char *folder, ts_error *e)
 static bool work(session *s, const args *a, const char *folder, ts_error *e)
 {
     if (!folder) {
-        fail(e, TS_USAGE, "emit: --out is missing");
-        return fail_hint(e, "-o DIR says where the sources go");
+        err_set(e, TS_USAGE, "emit: --out is missing");
+        return err_hint(e, "-o DIR says where the sources go");
     }
     if (args_flag(a, "train"))
         return emit_training(a, folder, e);

@@ -1,6 +1,6 @@
 /* eval.c - tessera eval: how good a trained model is on data. */
 #include "train/ask.h"
-#include "cli/fail.h"
+#include "graph/base/err.h"
 #include "cli/reply.h"
 #include "cli/session.h"
 
@@ -16,8 +16,8 @@ static bool work(const args *a, asked *out, ts_error *e)
     for (int i = 0; i < args_count(a, "data"); i++)
         wish_add_line(&files, args_at(a, "data", i));
     if (!files) {
-        fail(e, TS_USAGE, "eval: --data is missing");
-        return fail_hint(e, "--data FILE.tsv names the examples");
+        err_set(e, TS_USAGE, "eval: --data is missing");
+        return err_hint(e, "--data FILE.tsv names the examples");
     }
     const bool good = run_eval(args_noun(a, 0), files, false, &o, out, e);
     wish_set_text(&files, NULL);

@@ -1,7 +1,8 @@
 /* explain.c - tessera explain: what a schema makes of a model, kernel by kernel. */
 #include "train/ask.h"
 #include "train/run_folder.h"
-#include "cli/fail.h"
+#include "cli/bug.h"
+#include "graph/base/err.h"
 #include "cli/outline.h"
 #include "cli/session.h"
 
@@ -67,8 +68,8 @@ static bool keep(cJSON *kernels, const char *glob, ts_error *e)
     }
     if (kernels->child || !glob)
         return true;
-    fail(e, TS_USAGE, "--op \"%s\": no kernel of this plan has such an operation or name", glob);
-    return fail_hint(e, "tessera explain without --op shows all %d", all);
+    err_set(e, TS_USAGE, "--op \"%s\": no kernel of this plan has such an operation or name", glob);
+    return err_hint(e, "tessera explain without --op shows all %d", all);
 }
 
 /* In order of first appearance; for families_free. */
@@ -285,8 +286,8 @@ static int explain_run(const args *a, ts_error *e)
     j.options.schema = args_text(a, "schema", NULL);
     for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
         if (args_count(a, settled[i])) {
-            fail(e, TS_USAGE, "explain: --%s was settled when the run in '%s' began", settled[i], j.run);
-            return fail_hint(e, "leave it out"), TS_USAGE;
+            err_set(e, TS_USAGE, "explain: --%s was settled when the run in '%s' began", settled[i], j.run);
+            return err_hint(e, "leave it out"), TS_USAGE;
         }
     wish_init(&w);
     const int code = train_run(&j, e);

@@ -1,7 +1,7 @@
 /* export.c - tessera export: a network as an ONNX file for other runtimes. */
 #include "train/ask.h"
 #include "train/run_folder.h"
-#include "cli/fail.h"
+#include "graph/base/err.h"
 #include "cli/reply.h"
 #include "cli/session.h"
 
@@ -15,8 +15,8 @@ static bool work(const args *a, const char *what, const char *path, ts_error *e)
 {
     static const char *const bound[] = {"dim", NULL}, *const limits[] = {"limit", NULL};
     if (!path) {
-        fail(e, TS_USAGE, "export: --out is missing");
-        return fail_hint(e, "-o FILE.onnx says where the model goes");
+        err_set(e, TS_USAGE, "export: --out is missing");
+        return err_hint(e, "-o FILE.onnx says where the model goes");
     }
     if (run_is(what) &&
         (!args_refuse(a, bound, "extents that the data decides stay free, the others are the run's", e) ||

@@ -1,6 +1,6 @@
 /* generate.c - tessera generate: a trained language model continues a text. */
 #include "train/ask.h"
-#include "cli/fail.h"
+#include "graph/base/err.h"
 #include "cli/reply.h"
 #include "cli/session.h"
 
@@ -67,10 +67,10 @@ static int run(const args *a, ts_error *e)
         .tell = tell,
         .user = &t};
     const ts_options o = session_options(a);
-    bool good = t.to || fail(e, TS_MEMORY, "no memory for the text");
+    bool good = t.to || err_set(e, TS_MEMORY, "no memory for the text");
     if (good && !how.prompt) {
-        good = fail(e, TS_USAGE, "generate: --prompt is missing");
-        fail_hint(e, "--prompt TEXT gives what is to be continued");
+        good = err_set(e, TS_USAGE, "generate: --prompt is missing");
+        err_hint(e, "--prompt TEXT gives what is to be continued");
     }
     generated made;
     good = good && run_generate(args_noun(a, 0), &how, &o, &q, &made, e);

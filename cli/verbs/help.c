@@ -3,7 +3,7 @@
 #include "cli/args.h"
 #include "cli/codes.h"
 #include "cli/columns.h"
-#include "cli/fail.h"
+#include "graph/base/err.h"
 #include "cli/reply.h"
 #include "cli/manual.h"
 #include "cli/suggest.h"
@@ -90,7 +90,7 @@ static const topic topics[] = {
 
 static int unknown(const char *name, ts_error *e)
 {
-    fail(e, TS_USAGE, "no help on \"%s\"", name);
+    err_set(e, TS_USAGE, "no help on \"%s\"", name);
     suggestion s = suggest_begin(name);
     for (int i = 0; verbs[i]; i++) {
         if (!verbs[i]->hidden)
@@ -99,7 +99,7 @@ static int unknown(const char *name, ts_error *e)
     for (const topic *t = topics; t->name; t++)
         suggest_offer(&s, t->name);
     if (!suggest_hint(&s, "tessera help ", e))
-        fail_hint(e, "tessera alone lists the verbs; topics are axes, codes and exit, and every code");
+        err_hint(e, "tessera alone lists the verbs; topics are axes, codes and exit, and every code");
     return e->code;
 }
 

@@ -1,5 +1,5 @@
 /* import.c - tessera import: a network as a folder that people can read, edit and compare. */
-#include "cli/fail.h"
+#include "graph/base/err.h"
 #include "cli/reply.h"
 #include "cli/session.h"
 
@@ -21,8 +21,8 @@ static void say(const args *a, const ts_model *m, const char *folder)
 static bool work(const args *a, const char *what, const char *folder, ts_error *e)
 {
     if (!folder) {
-        fail(e, TS_USAGE, "import: --out is missing");
-        return fail_hint(e, "-o DIR says where graph.json and weights.safetensors go");
+        err_set(e, TS_USAGE, "import: --out is missing");
+        return err_hint(e, "-o DIR says where graph.json and weights.safetensors go");
     }
     ts_model *m = session_model(a, what, e);
     bool good = m && session_attempt(m, a, e);

@@ -2,7 +2,8 @@
 #include "cli/args.h"
 #include "cli/cases/cases.h"
 #include "cli/columns.h"
-#include "cli/fail.h"
+#include "cli/bug.h"
+#include "graph/base/err.h"
 #include "cli/outfile.h"
 #include "cli/reply.h"
 
@@ -166,7 +167,7 @@ static bool find(report *r, const args *a, ts_error *e)
         if (!cases_find(&r->cases, args_noun(a, i), &f, e))
             return false;
     r->out = calloc((size_t)r->cases.n + 1, sizeof *r->out);
-    return r->out || fail(e, TS_MEMORY, "no memory for %d cases", r->cases.n);
+    return r->out || err_set(e, TS_MEMORY, "no memory for %d cases", r->cases.n);
 }
 
 /* What every case would fail of is said once: a target that there is not, no compiler. */

@@ -1,6 +1,6 @@
 /* predict.c - tessera predict: what a trained model says of texts. */
 #include "train/ask.h"
-#include "cli/fail.h"
+#include "graph/base/err.h"
 #include "cli/outfile.h"
 #include "cli/reply.h"
 #include "cli/session.h"
@@ -28,7 +28,7 @@ static bool gather(const args *a, texts *t, ts_error *e)
         lines += *s == '\n' || !s[1];
     t->all = calloc((size_t)(count + lines) + 1, sizeof *t->all);
     if (!t->all)
-        return fail(e, TS_MEMORY, "no memory for the texts");
+        return err_set(e, TS_MEMORY, "no memory for the texts");
     for (int i = 0; i < count; i++)
         t->all[t->n++] = args_at(a, "text", i);
     char *rest = t->file;
@@ -36,8 +36,8 @@ static bool gather(const args *a, texts *t, ts_error *e)
         t->all[t->n++] = line;
     if (t->n)
         return true;
-    fail(e, TS_USAGE, "predict: there is no text");
-    return fail_hint(e, "--text \"...\" gives one, --file FILE one a line, --file - those of standard input");
+    err_set(e, TS_USAGE, "predict: there is no text");
+    return err_hint(e, "--text \"...\" gives one, --file FILE one a line, --file - those of standard input");
 }
 
 static void show(const args *a, const texts *t, const asked *q)

@@ -4,7 +4,7 @@
 #include "train/report.h"
 #include "train/run_folder.h"
 #include "cli/args.h"
-#include "cli/fail.h"
+#include "graph/base/err.h"
 #include "cli/outfile.h"
 
 #include <stdio.h>
@@ -21,8 +21,8 @@ static int run_of(const args *a, ts_error *e)
     snprintf(beside, sizeof beside, "%s/report.html", folder);
     const char *out = args_text(a, "out", beside);
     if (args_flag(a, "csv") || args_flag(a, "markdown")) {
-        fail(e, TS_USAGE, "report %s: a run is shown as a page only", folder);
-        return fail_hint(e, "%s/metrics.jsonl has its numbers", folder), TS_USAGE;
+        err_set(e, TS_USAGE, "report %s: a run is shown as a page only", folder);
+        return err_hint(e, "%s/metrics.jsonl has its numbers", folder), TS_USAGE;
     }
     if (outfile_check(out, e) && run_page(folder, &page, e) && outfile_write(out, page, e) && strcmp(out, "-") != 0)
         console_note(&a->console, "wrote %s", out);

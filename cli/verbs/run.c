@@ -1,5 +1,5 @@
 /* run.c - tessera run: inputs to outputs. */
-#include "cli/fail.h"
+#include "graph/base/err.h"
 #include "cli/measure.h"
 #include "cli/outfile.h"
 #include "cli/outline.h"
@@ -61,7 +61,7 @@ static bool save(job *j, int i, const char *name, const ts_array *value, ts_erro
                      *j->file[i] == '.' ? ", which ls shows with -a" : "");
     char *path = NULL;
     if (asprintf(&path, "%s/%s", j->folder, j->file[i]) < 0)
-        return fail(e, TS_MEMORY, "no memory for a file name");
+        return err_set(e, TS_MEMORY, "no memory for a file name");
     bool good = ts_npy_write(path, value, e);
     free(path);
     return good;
@@ -114,7 +114,7 @@ static bool work(job *j, const args *a, ts_error *e)
         return false;
     j->file = calloc((size_t)ts_model_outputs(s->model) + 1, sizeof *j->file);
     if (!j->file)
-        return fail(e, TS_MEMORY, "no memory for file names");
+        return err_set(e, TS_MEMORY, "no memory for file names");
     s->options.schema = args_text(a, "schema", NULL);
     j->plan = ts_plan_make(s->model, &s->options, e);
     /* That the folder cannot be written shows before anything takes long; it is made when there is something for it. */

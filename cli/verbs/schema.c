@@ -1,5 +1,6 @@
 /* schema.c - tessera schema: starting, checking, listing and printing tiling schemas. */
-#include "cli/fail.h"
+#include "cli/bug.h"
+#include "graph/base/err.h"
 #include "cli/outfile.h"
 #include "cli/outline.h"
 #include "cli/session.h"

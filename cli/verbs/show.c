@@ -1,7 +1,8 @@
 /* show.c - tessera show: a model as a tree, as JSON, as its hash, or as the text of one stage. */
 #include "cli/columns.h"
 #include "cli/draw/dot.h"
-#include "cli/fail.h"
+#include "cli/bug.h"
+#include "graph/base/err.h"
 #include "cli/outfile.h"
 #include "cli/outline.h"
 #include "cli/session.h"

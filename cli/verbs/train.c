@@ -1,7 +1,7 @@
 /* train.c - tessera train: a model and data to a run. */
 #include "train/run_folder.h"
 #include "train/train.h"
-#include "cli/fail.h"
+#include "graph/base/err.h"
 #include "cli/outfile.h"
 #include "cli/reply.h"
 #include "cli/session.h"
@@ -151,8 +151,8 @@ static bool take_all(train_wish *w, const args *a, const char **run, ts_error *e
         return false;
     if (!as_it_began) {
         if (!out) {
-            fail(e, TS_USAGE, "train: --out is missing");
-            return fail_hint(e, "-o RUN names the folder of the run");
+            err_set(e, TS_USAGE, "train: --out is missing");
+            return err_hint(e, "-o RUN names the folder of the run");
         }
         wish_set_text(&w->model, noun);
         wishes_take(w, a);
@@ -160,13 +160,13 @@ static bool take_all(train_wish *w, const args *a, const char **run, ts_error *e
     }
     for (const wish_field *f = wish_fields; f->name; f++)
         if (wishes_said(a, f) && !f->free) {
-            fail(e, TS_USAGE, "train --resume %s: --%s was settled when the run began", noun, f->name);
-            return fail_hint(e, "leave it out");
+            err_set(e, TS_USAGE, "train --resume %s: --%s was settled when the run began", noun, f->name);
+            return err_hint(e, "leave it out");
         }
     if (run_is(noun))
         return true;
-    fail(e, TS_USAGE, "'%s' holds no run to go on with", noun);
-    return fail_hint(e, "tessera train MODEL --data FILE -o %s begins one", noun);
+    err_set(e, TS_USAGE, "'%s' holds no run to go on with", noun);
+    return err_hint(e, "tessera train MODEL --data FILE -o %s begins one", noun);
 }
 
 static void reply(const screen *s, const char *run, int code)

@@ -3,25 +3,14 @@
  * ours aborts through MUST. Memory for descriptions comes from arenas and dies with them, all at once. */
 #ifndef TS_BASE_H
 #define TS_BASE_H
-#include "tessera.h"
+#include "graph/base/err.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define MUST(x) ((x) ? (void)0 : must_failed(#x, __FILE__, __LINE__)) /* our own bug: on in every build, aborts */
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
-_Noreturn void must_failed(const char *what, const char *file, int line);
-
-/* ---- errors: the first failure is kept, later ones are ignored ---- */
-typedef ts_error err;
-/* All return false, so that a caller can write: return err_set(e, TS_BAD_INPUT, "node %d: ...", i); e may be NULL. */
-bool err_set(err *e, ts_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-bool err_hint(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* appends "\n  hint: ..." */
-/* Prefixes "...: " to the text kept */
-bool err_in(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-bool err_is(const err *e);
 
 /* ---- arena: zeroed, 16-byte aligned, never NULL; everything from it is freed together ---- */
 typedef struct arena {

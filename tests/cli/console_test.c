@@ -1,6 +1,6 @@
 /* What names from files may do to a terminal: nothing. */
 #include "cli/columns.h"
-#include "cli/fail.h"
+#include "graph/base/err.h"
 #include "tests/check.h"
 
 #include <stdlib.h>
@@ -67,12 +67,12 @@ static void tables(void)
 static void errors(void)
 {
     ts_error e = {0};
-    CHECK(!fail(&e, TS_USAGE, "first %d", 1) && !fail(&e, TS_BUG, "second"));
+    CHECK(!err_set(&e, TS_USAGE, "first %d", 1) && !err_set(&e, TS_BUG, "second"));
     CHECK(e.code == TS_USAGE);
-    fail_hint(&e, "do %s", "this");
+    err_hint(&e, "do %s", "this");
     CHECK_TEXT(e.text, "first 1\n  hint: do this");
     for (int i = 0; i < 1000; i++)
-        fail_hint(&e, "longer and longer");
+        err_hint(&e, "longer and longer");
     CHECK(strlen(e.text) < sizeof e.text);
 }
 

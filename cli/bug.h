@@ -1,0 +1,6 @@
+/* bug.h - a mistake of ours: says where and aborts; main turns that into exit code 70. */
+#ifndef TS_BUG_H
+#define TS_BUG_H
+
+_Noreturn void fail_bug(const char *what, const char *name);
+#endif

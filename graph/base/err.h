@@ -1,0 +1,18 @@
+/* err.h - how failures are stated, in every folder: what a user can cause is a value, what only a bug of ours can cause
+ * aborts. */
+#ifndef TS_ERR_H
+#define TS_ERR_H
+#include "tessera.h"
+
+#define MUST(x) ((x) ? (void)0 : must_failed(#x, __FILE__, __LINE__)) /* our own bug: on in every build, aborts */
+_Noreturn void must_failed(const char *what, const char *file, int line);
+
+/* ---- errors: the first failure is kept, later ones are ignored ---- */
+typedef ts_error err;
+/* All return false, so that a caller can write: return err_set(e, TS_BAD_INPUT, "node %d: ...", i); e may be NULL. */
+bool err_set(err *e, ts_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+bool err_hint(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* appends "\n  hint: ..." */
+/* Prefixes "...: " to the text kept */
+bool err_in(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool err_is(const err *e);
+#endif
