@@ -8,5 +8,5 @@
 void guess_shared(const plan *p, const kernel *k, text *out);
 void guess_stage(const plan *p, const kernel *k, int which, text *out); /* under the shared loops already read */
 /* Fetches slices of streamed operands one trip ahead where nothing else was written; marks them derived. */
-void guess_ahead(const plan *p, kernel *k);
+void guess_prefetch(const plan *p, kernel *k);
 #endif

@@ -192,7 +192,7 @@ static void fetch_pieces(const plan *p, kernel *k, stage *s)
     }
 }
 
-void guess_ahead(const plan *p, kernel *k)
+void guess_prefetch(const plan *p, kernel *k)
 {
     for (int i = 0; i < k->n_stage; i++)
         for (int j = 0; j < k->stage[i].n_staging; j++)

@@ -320,7 +320,7 @@ bool pass_loops(plan *p, err *e)
         note_layouts(p, k, r);
         if (!r || !r->whole)
             live_find(p, k);
-        guess_ahead(p, k);
+        guess_prefetch(p, k);
     }
     return true;
 }

@@ -46,19 +46,19 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
     int64_t low[MAX_AXIS], high[MAX_AXIS]; /* where it may start, along axes whose borders have tiles of their own */
     bool loads[MAX_LOADS];                 /* those it takes pointers of */
     uint32_t passed;                       /* axes it takes as numbers */
-    bool faults, ahead, live; /* takes the fault flag; takes pointers to fetch from; takes how far it walks */
+    bool faults, prefetch, live; /* takes the fault flag; takes pointers to fetch from; takes how far it walks */
     /* of each load and of the result */
     int64_t c[RESULT + 1];  /* constant that stays inside the tile */
     bool whole[RESULT + 1]; /* indexed from its start, not from where the tile starts */
 } tile_made;
 
-typedef struct ahead { /* the next slice of an operand, or of the result */
+typedef struct prefetch { /* the next slice of an operand, or of the result */
     int stage, load, loop, level;
     bool shared;                   /* the loop is one that stages share */
     bool along;                    /* pieces are spread along themselves, not one after another */
     int64_t lines, calls;          /* of each piece; tiles over which they are spread */
     int64_t pieces, stride, share; /* bytes from one to the next; pieces for one tile */
-} ahead;
+} prefetch;
 
 typedef struct emitter {
     const plan *p;
@@ -97,8 +97,8 @@ typedef struct emitter {
     const expr *under; /* then: the condition under which it is read; NULL: none */
     int n_tile;
     tile_made tile[MAX_TILE];
-    int n_ahead; /* what is fetched ahead of the tile being written: at outer loops first */
-    ahead ahead[2 * MAX_STAGING];
+    int n_prefetch; /* what is prefetched of the tile being written: at outer loops first */
+    prefetch prefetch[2 * MAX_STAGING];
     /* inside a tile function */
     tile_made *into;             /* NULL outside */
     const lin *origin[MAX_AXIS]; /* symbol of where the tile starts */
@@ -142,13 +142,13 @@ void emit_walk(emitter *m); /* walk.c: states carried along axes */
 void emit_scatter(emitter *m);
 /* routine.c: a call of a routine, with its text */
 void emit_routine(emitter *m);
-/* ahead.c: fetching the next slices into a cache, spread over the tiles of the present ones. */
+/* prefetch.c: fetching the next slices into a cache, spread over the tiles of the present ones. */
 /* Outside, at a loop of the stage at hand, or one that it shares: sets up what its staging asks for. */
-void ahead_enter(emitter *m, bool shared, int loop);
-void ahead_leave(emitter *m, bool shared, int loop);
+void prefetch_enter(emitter *m, bool shared, int loop);
+void prefetch_leave(emitter *m, bool shared, int loop);
 void emit_fetch(emitter *m); /* in the tile's innermost fold loop, or at its start */
-void emit_ahead_parameters(const emitter *m, text *t);
-void emit_ahead_arguments(emitter *m, text *t); /* of a call */
+void emit_prefetch_parameters(const emitter *m, text *t);
+void emit_prefetch_arguments(emitter *m, text *t); /* of a call */
 /* clip.c: padding as bounds of loops. */
 bool clip_read(const expr *x, clip *c); /* 0 <= place, place < n, and the same written otherwise */
 void clip_find(emitter *m);             /* of the stage */

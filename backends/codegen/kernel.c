@@ -237,10 +237,10 @@ static void walk(emitter *m, int l)
             m->body.depth++;
             text_line(&m->body, "const int first = first_%d, last = last_%d;", l, l);
         }
-        ahead_enter(m, false, l); /* first: where a copied operand lies in memory is still said */
+        prefetch_enter(m, false, l); /* first: where a copied operand lies in memory is still said */
         copy_enter(m, m->at, false, l);
         walk(m, l + 1);
-        ahead_leave(m, false, l);
+        prefetch_leave(m, false, l);
         if (folds)
             leave(m);
         if (opened)
@@ -311,7 +311,7 @@ static void staged_at(emitter *m, int l) /* operands of any stage staged at a sh
             m->axis[a] = a < m->s->n_shared ? m->shared_axis[a] : lin_const(&m->sp, 0);
             m->cur[a] = a < m->s->n_shared ? m->shared_cur[a] : m->s->extent[a];
         }
-        ahead_enter(m, true, l);
+        prefetch_enter(m, true, l);
         copy_enter(m, i, true, l);
     }
 }
@@ -337,7 +337,7 @@ static void walk_shared(emitter *m, int l)
         m->shared_axis[q->axis] = m->axis[q->axis], m->shared_cur[q->axis] = m->cur[q->axis];
         staged_at(m, l);
         walk_shared(m, l + 1);
-        ahead_leave(m, true, l);
+        prefetch_leave(m, true, l);
         if (opened)
             leave(m);
         m->shared_axis[q->axis] = axis, m->shared_cur[q->axis] = cur, m->scratch = scratch;

@@ -31,7 +31,7 @@ static bool in_one(emitter *m, const lin *at, int64_t elements, int64_t *high)
 }
 
 /* Lines of what lies under loop q->loop: in one piece, or in pieces along one axis. Adds variables. */
-static bool count_lines(emitter *m, ahead *q)
+static bool count_lines(emitter *m, prefetch *q)
 {
     const stage *s = m->s;
     const bool result = q->load == RESULT;
@@ -67,7 +67,7 @@ static bool count_lines(emitter *m, ahead *q)
            high - rest == stride * (left[apart] - 1);
 }
 
-static bool slice_lines(emitter *m, ahead *q)
+static bool slice_lines(emitter *m, prefetch *q)
 {
     const int n = m->sp.n;
     const bool counted = count_lines(m, q);
@@ -76,23 +76,23 @@ static bool slice_lines(emitter *m, ahead *q)
 }
 
 /* As a tile's parameter; what a shared loop points to has the name of its stage too. */
-static void name_of(const emitter *m, const ahead *q, bool outside, char name[48])
+static void name_of(const emitter *m, const prefetch *q, bool outside, char name[48])
 {
     const char letter = q->load == RESULT ? 'y' : (char)('a' + q->load);
     if (outside && q->shared)
-        snprintf(name, 48, "ahead_%s_%c", m->s->name, letter);
+        snprintf(name, 48, "prefetch_%s_%c", m->s->name, letter);
     else if (q->load == RESULT)
-        snprintf(name, 48, "ahead_y");
+        snprintf(name, 48, "prefetch_y");
     else
-        snprintf(name, 48, "ahead%d", q->load);
+        snprintf(name, 48, "prefetch%d", q->load);
 }
 
-static const loop *loop_of(const emitter *m, const ahead *q)
+static const loop *loop_of(const emitter *m, const prefetch *q)
 {
     return q->shared ? &m->k->shared.loop[q->loop] : &m->s->nest.loop[q->loop];
 }
 
-static void point(emitter *m, const ahead *q, int64_t trips)
+static void point(emitter *m, const prefetch *q, int64_t trips)
 {
     const loop *by = loop_of(m, q);
     const lin *was = m->axis[by->axis];
@@ -107,7 +107,7 @@ static void point(emitter *m, const ahead *q, int64_t trips)
 }
 
 /* The loops between that of the slice and the tile, from inside out: the stage's own, then shared ones. */
-static const loop *between(const emitter *m, const ahead *q, int i, char name[24])
+static const loop *between(const emitter *m, const prefetch *q, int i, char name[24])
 {
     const int own = nest_tile(m->s) - (q->shared ? 0 : q->loop + 1),
               shared = q->shared ? m->k->shared.n - q->loop - 1 : 0;
@@ -119,11 +119,11 @@ static const loop *between(const emitter *m, const ahead *q, int i, char name[24
     return &t->loop[l];
 }
 
-void ahead_enter(emitter *m, bool shared, int l)
+void prefetch_enter(emitter *m, bool shared, int l)
 {
-    for (int i = 0; i < m->s->n_staging && m->n_ahead < COUNT(m->ahead); i++) {
+    for (int i = 0; i < m->s->n_staging && m->n_prefetch < COUNT(m->prefetch); i++) {
         const staging *g = &m->s->staging[i];
-        ahead q = {.stage = m->at, .load = g->load == MAX_LOADS ? RESULT : g->load, .loop = l, .level = g->level};
+        prefetch q = {.stage = m->at, .load = g->load == MAX_LOADS ? RESULT : g->load, .loop = l, .level = g->level};
         char name[24];
         const loop *r;
         if (g->shared != shared || g->loop != l || !g->level || g->stages < 2)
@@ -136,30 +136,30 @@ void ahead_enter(emitter *m, bool shared, int l)
         for (int k = 0; (r = between(m, &q, k, name)); k++)
             q.calls *= loop_trips(r);
         bool twice = false; /* read where the result goes */
-        for (int k = 0; k < m->n_ahead; k++)
-            twice = twice || (m->ahead[k].stage == q.stage && m->ahead[k].load == q.load);
+        for (int k = 0; k < m->n_prefetch; k++)
+            twice = twice || (m->prefetch[k].stage == q.stage && m->prefetch[k].load == q.load);
         if (twice || !slice_lines(m, &q))
             continue;
-        m->ahead[m->n_ahead++] = q;
+        m->prefetch[m->n_prefetch++] = q;
         point(m, &q, g->stages - 1);
     }
 }
 
-void ahead_leave(emitter *m, bool shared, int l)
+void prefetch_leave(emitter *m, bool shared, int l)
 {
-    while (m->n_ahead && m->ahead[m->n_ahead - 1].shared == shared && m->ahead[m->n_ahead - 1].loop == l)
-        m->n_ahead--;
+    while (m->n_prefetch && m->prefetch[m->n_prefetch - 1].shared == shared && m->prefetch[m->n_prefetch - 1].loop == l)
+        m->n_prefetch--;
 }
 
-static int64_t chunk(const ahead *q) /* lines for one tile, of each piece */
+static int64_t chunk(const prefetch *q) /* lines for one tile, of each piece */
 {
     return q->pieces > 1 && !q->along ? q->lines : (q->lines + q->calls - 1) / q->calls;
 }
 
-void emit_ahead_arguments(emitter *m, text *t)
+void emit_prefetch_arguments(emitter *m, text *t)
 {
-    for (int i = 0; i < m->n_ahead; i++) {
-        const ahead *q = &m->ahead[i];
+    for (int i = 0; i < m->n_prefetch; i++) {
+        const prefetch *q = &m->prefetch[i];
         char name[48], letter[24];
         const loop *r;
         int64_t scale = q->pieces > 1 && !q->along ? q->share * q->stride : chunk(q) * LINE;
@@ -175,18 +175,18 @@ void emit_ahead_arguments(emitter *m, text *t)
     }
 }
 
-void emit_ahead_parameters(const emitter *m, text *t)
+void emit_prefetch_parameters(const emitter *m, text *t)
 {
-    for (int i = 0; i < m->n_ahead; i++) {
+    for (int i = 0; i < m->n_prefetch; i++) {
         char name[48];
-        name_of(m, &m->ahead[i], false, name);
-        if (m->ahead[i].stage == m->at)
+        name_of(m, &m->prefetch[i], false, name);
+        if (m->prefetch[i].stage == m->at)
             text_add(t, ", const char *%s", name);
     }
 }
 
 /* One trip's share: `trip` says which of `trips` it is. */
-static void fetch(emitter *m, const ahead *q, const char *trip, int64_t trips)
+static void fetch(emitter *m, const prefetch *q, const char *trip, int64_t trips)
 {
     const int64_t lines = chunk(q), per = (lines + trips - 1) / trips;
     int64_t every = 1;
@@ -222,7 +222,7 @@ static void fetch(emitter *m, const ahead *q, const char *trip, int64_t trips)
 }
 
 /* In a tile that folds nothing, or all at once */
-static void fetch_at_once(emitter *m, const ahead *q)
+static void fetch_at_once(emitter *m, const prefetch *q)
 {
     text line = {0};
     char name[48];
@@ -246,21 +246,21 @@ void emit_fetch(emitter *m)
     int64_t trips = 1;
     text trip = {0};
     bool any = false;
-    for (int i = 0; i < m->n_ahead; i++)
-        any = any || m->ahead[i].stage == m->at;
+    for (int i = 0; i < m->n_prefetch; i++)
+        any = any || m->prefetch[i].stage == m->at;
     if (!any)
         return;
-    m->into->ahead = true;
+    m->into->prefetch = true;
     for (int l = inner; l >= tile; l--) { /* which trip of the fold this is */
         const loop *r = &m->s->nest.loop[l];
         text_add(&trip, trips > 1 ? "%s%lld * " : "%s", trip.len ? " + " : "", (long long)trips);
         text_add(&trip, "%s_%d", m->s->letter[r->axis], l);
         trips *= loop_trips(r);
     }
-    for (int i = 0; i < m->n_ahead; i++)
-        if (m->ahead[i].stage == m->at && inner < tile)
-            fetch_at_once(m, &m->ahead[i]);
-        else if (m->ahead[i].stage == m->at)
-            fetch(m, &m->ahead[i], trip.s, trips);
+    for (int i = 0; i < m->n_prefetch; i++)
+        if (m->prefetch[i].stage == m->at && inner < tile)
+            fetch_at_once(m, &m->prefetch[i]);
+        else if (m->prefetch[i].stage == m->at)
+            fetch(m, &m->prefetch[i], trip.s, trips);
     text_free(&trip);
 }

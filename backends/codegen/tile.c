@@ -297,8 +297,8 @@ static void write_head(emitter *m, const tile_made *f, text *out)
             text_add(out, ", const long %s_at", m->s->letter[a]);
     if (m->outer_fold)
         text_add(out, ", const int first, const int last");
-    if (f->ahead)
-        emit_ahead_parameters(m, out);
+    if (f->prefetch)
+        emit_prefetch_parameters(m, out);
     if (f->live)
         text_add(out, ", const long live");
     if (f->faults)
@@ -398,8 +398,8 @@ void emit_tile(emitter *m)
             text_add(&call, ", "), emit_lin(m, &call, m->axis[a]);
     if (m->outer_fold)
         text_add(&call, ", first, last");
-    if (f->ahead)
-        emit_ahead_arguments(m, &call);
+    if (f->prefetch)
+        emit_prefetch_arguments(m, &call);
     if (f->live)
         text_add(&call, ", live");
     if (f->faults)

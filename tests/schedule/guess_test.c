@@ -83,7 +83,7 @@ static const node *one_row(graph *g)
     return g_call2(g, "add", g_call2(g, "matmul", g_input(g, "x", &t, NULL), w), c);
 }
 
-/* A deep product with a bias: what is fetched ahead is the weights, not the bias. */
+/* A deep product with a bias: what is prefetched is the weights, not the bias. */
 static const node *deep_layer(graph *g)
 {
     const type t = {.dtype = TS_F32, .rank = 2, .dim = {128, 3072}};

@@ -100,7 +100,7 @@ static void nest_add(cJSON *at, const shape *s, bool slow)
         level_add(levels, "n/384@core", "L3", s->n / 384, all + k * 384 * 4 / 1024, 33 * 1024);
         level_add(levels, "n/48", "L2", 8, panel + all, 2048);
         level_add(levels, "m/8", "L1", s->m / 8, rows + 48 * 8 * 4 / 1024.0, 48);
-        cJSON_AddItemToArray(notes, cJSON_CreateString("next panel of b fetched ahead (+b@l2*2, derived)"));
+        cJSON_AddItemToArray(notes, cJSON_CreateString("next panel of b prefetched (+b@l2*2, derived)"));
     } else {
         say(at, "loops", "m/64@core m/8 n/48 k m@unroll n@vector");
         level_add(levels, "m/64@core", "L3", s->m / 64, all / 2 + s->k * s->n * 4 / 1024, 33 * 1024);
