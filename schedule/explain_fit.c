@@ -180,7 +180,7 @@ double fit_bytes(const plan *p, const kernel *k, const stage *s, int depth)
 static double cores_of(const plan *p, const kernel *k, int depth, const part *q)
 {
     const nest *t = nest_outer(k);
-    const int units = nest_units(k);
+    const int units = nest_chunks(k);
     int64_t trips = 1;
     for (int l = 0; l < t->n && l < depth; l++)
         if ((units ? l < units : t->loop[l].role == CORE) && (q->scratch || q->axes >> t->loop[l].axis & 1))

@@ -70,7 +70,7 @@ int nest_core(const kernel *k)
 
 /* Around the loop over the cores, trips must be alike, and nothing may go from one to the next. Where it writes borders
  * apart, a back end may keep to pieces all the same. */
-int nest_units(const kernel *k)
+int nest_chunks(const kernel *k)
 {
     const nest *t = nest_outer(k);
     const int core = nest_core(k);

@@ -36,7 +36,7 @@ const nest *nest_outer(const kernel *k); /* the outermost loops: what stages sha
 int nest_core(const kernel *k);          /* which of them is spread over the cores, or -1 */
 /* How many of the outermost loops have their trips counted together and shared among the cores, down to the one that is
  * spread; 0: none, or that one alone within each trip of those around it. */
-int nest_units(const kernel *k);
+int nest_chunks(const kernel *k);
 int64_t nest_lanes(const plan *p, const stage *s);                  /* elements of one vector of the stage's */
 int64_t nest_vectors(const plan *p, const stage *s, const loop *l); /* that the vector loop has */
 int64_t nest_sums(const plan *p, const stage *s); /* vector registers that the tile's sums take; 0 without a fold */

@@ -7,11 +7,11 @@
 
 #include <stdio.h>
 
-void units_open(emitter *m)
+void chunks_open(emitter *m)
 {
     const nest *t = nest_outer(m->k);
     int64_t n = 1;
-    m->core = nest_units(m->k) - 1;
+    m->core = nest_chunks(m->k) - 1;
     for (int l = 0; l < m->core; l++)
         if (m->k->n_stage == 1 && m->peeled >> t->loop[l].axis & 1)
             m->core = -1;
@@ -22,28 +22,28 @@ void units_open(emitter *m)
     if (m->core < 0)
         return;
     if (m->core) /* a loop on its own counts itself */
-        snprintf(m->unit, sizeof m->unit, "unit");
+        snprintf(m->chunk, sizeof m->chunk, "chunk");
     else
-        loop_name(m, t, 0, m->unit);
+        loop_name(m, t, 0, m->chunk);
     text_line(&m->body, "for (ts_units u = {0}; next_units(share, %lld, &u);) {", (long long)n);
-    text_line(&m->body, "    for (long %s = u.from; %s < u.to; %s++) {", m->unit, m->unit, m->unit);
+    text_line(&m->body, "    for (long %s = u.from; %s < u.to; %s++) {", m->chunk, m->chunk, m->chunk);
     m->body.depth += 2;
 }
 
-void units_trip(const emitter *m, int l, text *out)
+void chunks_trip(const emitter *m, int l, text *out)
 {
     const nest *t = nest_outer(m->k);
     int64_t inner = 1;
     for (int i = l + 1; i <= m->core; i++)
         inner *= loop_trips(&t->loop[i]);
-    text_add(out, "%s", m->unit);
+    text_add(out, "%s", m->chunk);
     if (inner > 1)
         text_add(out, " / %lld", (long long)inner);
     if (l > 0)
         text_add(out, " %% %lld", (long long)loop_trips(&t->loop[l]));
 }
 
-void units_close(emitter *m)
+void chunks_close(emitter *m)
 {
     if (m->core < 0)
         return;
@@ -52,7 +52,7 @@ void units_close(emitter *m)
     m->core = -1;
 }
 
-void emit_piece(emitter *m, int64_t n)
+void emit_range(emitter *m, int64_t n)
 {
     static const char piece[] =
         "const long low = %lldL * share->part / share->parts, high = %lldL * (share->part + 1) / share->parts;";

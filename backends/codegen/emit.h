@@ -92,7 +92,7 @@ typedef struct emitter {
     uint32_t settled;  /* the same, of a stage without a fold */
     const expr *term;  /* what the tile folds: without what the loops' bounds settle */
     int core;          /* the loop that is spread, if its trips and those around it are units to take; or -1 */
-    char unit[24];     /* the variable that counts them */
+    char chunk[24];    /* the variable that counts them */
     bool copying;      /* what is addressed is copied, whether it will be used or not */
     const expr *under; /* then: the condition under which it is read; NULL: none */
     int n_tile;
@@ -128,11 +128,11 @@ bool emit_single(const emitter *m, int load);
 void emit_passed(emitter *m, const lin *a); /* in a tile: the axes whose numbers the text of a form will mention */
 /* tile.c */
 void emit_tile(emitter *m);
-/* units.c: how parts share the work. */
-void units_open(emitter *m);                         /* around all loops: finds m->core */
-void units_trip(const emitter *m, int l, text *out); /* which trip of outer loop l a unit belongs to */
-void units_close(emitter *m);
-void emit_piece(emitter *m, int64_t n); /* low and high: the part's own of n elements; n < 0: the first part does all */
+/* chunks.c: how parts share the work. */
+void chunks_open(emitter *m);                         /* around all loops: finds m->core */
+void chunks_trip(const emitter *m, int l, text *out); /* which trip of outer loop l a unit belongs to */
+void chunks_close(emitter *m);
+void emit_range(emitter *m, int64_t n); /* low and high: the part's own of n elements; n < 0: the first part does all */
 /* plain.c: loops written as they are, for what no nest walks. */
 void plain_loop(emitter *m, int axis, const char *from, const char *to, bool simd);    /* opens it */
 void plain_end(emitter *m, int n);                                                     /* closes n loops */

@@ -128,11 +128,11 @@ static void name_trip(emitter *m, const char *name, const cut *c)
 }
 
 /* Trips that are units, all or some: the loop itself is around all. Whether that opened a block. */
-static bool enter_unit(emitter *m, int l, const char *name, const cut *c)
+static bool enter_chunk(emitter *m, int l, const char *name, const cut *c)
 {
     const bool some = c->trips < c->all;
     text trip = {0};
-    units_trip(m, l, &trip);
+    chunks_trip(m, l, &trip);
     if (some && c->rest)
         text_line(&m->body, "if (%s == %lld) {", trip.s, (long long)c->first);
     else if (some)
@@ -165,12 +165,12 @@ static void enter_core(emitter *m, const char *name, const cut *c)
 static bool enter(emitter *m, const nest *t, int l, const cut *c)
 {
     const loop *q = &t->loop[l];
-    const bool units = l <= m->core && t == nest_outer(m->k), core = q->role == CORE;
+    const bool chunks = l <= m->core && t == nest_outer(m->k), core = q->role == CORE;
     bool opened = true;
     char n[24];
     loop_name(m, t, l, n);
-    if (units)
-        opened = enter_unit(m, l, n, c);
+    if (chunks)
+        opened = enter_chunk(m, l, n, c);
     else {
         if (core)
             enter_core(m, n, c);
@@ -294,10 +294,10 @@ static void write_stage(emitter *m, int i)
     if (m->outer_fold)
         text_line(&m->body, "const int first = 1, last = 1;");
     if (m->k->n_stage == 1)
-        units_open(m);
+        chunks_open(m);
     walk(m, 0);
     if (m->k->n_stage == 1)
-        units_close(m);
+        chunks_close(m);
     m->body.depth -= m->k->n_stage > 1;
     if (m->k->n_stage > 1)
         text_line(&m->body, "}");
@@ -374,7 +374,7 @@ bool emit_kernel(emitter *m, const plan *p, const kernel *k, text *out, char nam
     m->body.depth = 1;
     m->core = -1;
     if (k->n_stage > 1)
-        units_open(m), walk_shared(m, 0), units_close(m);
+        chunks_open(m), walk_shared(m, 0), chunks_close(m);
     else
         write_stage(m, 0);
     text whole = {0};

@@ -108,7 +108,7 @@ void emit_walk(emitter *m)
     char state[40];
     int loops = 0;
     choose_axes(&k);
-    emit_piece(m, k.cut >= 0 ? s->extent[k.cut] : -1);
+    emit_range(m, k.cut >= 0 ? s->extent[k.cut] : -1);
     for (int a = 0; a < s->n_result; a++) {
         char end[24];
         if (a == k.lane || (!k.x->folds && a == k.x->axis))

@@ -130,7 +130,7 @@ void emit_scatter(emitter *m)
     m->fold = c.x; /* what emit_combine combines with */
     find_direct(&c);
     choose_cut(&c);
-    emit_piece(m, c.cut >= 0 ? result_type(&c)->dim[c.cut] : -1);
+    emit_range(m, c.cut >= 0 ? result_type(&c)->dim[c.cut] : -1);
     write_start(&c);
     write_updates(&c);
 }
