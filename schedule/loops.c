@@ -319,7 +319,7 @@ bool pass_loops(plan *p, err *e)
                 return false;
         note_layouts(p, k, r);
         if (!r || !r->whole)
-            live_find(p, k);
+            mask_find(p, k);
         guess_prefetch(p, k);
     }
     return true;

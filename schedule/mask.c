@@ -13,7 +13,7 @@ enum { LOW = -1000, MARGIN32 = 104, MARGIN64 = 746, FINEST = 16 };
 typedef struct search {
     plan *p;
     const kernel *k;
-    live *y;
+    mask_skip *y;
     int from;               /* the stage of masked scores */
     span value[MAX_STAGES]; /* of a stage where it is masked */
     int64_t grain;
@@ -150,7 +150,7 @@ static bool block_masked(search *f, span_memo *memo, int64_t block, int64_t grai
 
 static bool count_blocks(search *f)
 {
-    live *y = f->y;
+    mask_skip *y = f->y;
     const stage *s = &f->k->stage[f->from];
     const int rows = f->k->n_shared - 1;
     const int64_t extent = s->extent[y->along[f->from]];
@@ -199,17 +199,17 @@ static bool starts_at(search *f, int i)
     return count_blocks(f);
 }
 
-void live_find(plan *p, kernel *k)
+void mask_find(plan *p, kernel *k)
 {
-    live *y = NULL;
+    mask_skip *y = NULL;
     if (k->n_stage < 2 || !k->n_shared || p->reference)
         return;
-    for (int i = 0; i + 1 < k->n_stage && !k->live; i++) {
+    for (int i = 0; i + 1 < k->n_stage && !k->mask; i++) {
         y = y ? y : arena_get(&p->mem, sizeof *y);
         if (starts_at(&(search){.p = p, .k = k, .y = y}, i))
-            k->live = y;
+            k->mask = y;
     }
-    if (!k->live)
+    if (!k->mask)
         return;
     for (int i = 0; i < k->n_stage; i++)
         if (y->along[i] >= 0)

@@ -11,5 +11,5 @@
 #define TS_LIVE_H
 #include "schedule/plan.h"
 
-void live_find(plan *p, kernel *k); /* sets k->live where there is something to leave out, with a note */
+void mask_find(plan *p, kernel *k); /* sets k->mask where there is something to leave out, with a note */
 #endif

@@ -58,7 +58,7 @@ typedef struct stage {
     staging staging[MAX_STAGING];
 } stage;
 
-typedef struct live {      /* how far each block of rows is walked, where a mask leaves nothing beyond: see live.c */
+typedef struct mask_skip { /* how far each block of rows is walked, where a mask leaves nothing beyond: see mask.c */
     int64_t rows;          /* of the last shared axis, in a block */
     int64_t grain, grains; /* elements counted as one; how many there are of these */
     int n;
@@ -69,7 +69,7 @@ typedef struct live {      /* how far each block of rows is walked, where a mask
     int check;
     double least;
     double share; /* of all elements that is walked */
-} live;
+} mask_skip;
 
 typedef struct kernel {
     char name[16];     /* k0, k1, ... in order of first appearance; equal kernels share code, not this */
@@ -79,11 +79,11 @@ typedef struct kernel {
     int n_stage, n_shared;
     stage *stage;
     nest shared;
-    int main;            /* index of the stage that names the axes */
-    const live *live;    /* of several stages; NULL: everything is walked */
-    const char *rule;    /* the schema rule that chose the loops */
-    const char *notes;   /* lines: refused candidates, clipped steps, misfits; "" when there are none */
-    double flops, bytes; /* derived from the definitions, without what is not walked; compulsory traffic */
+    int main;              /* index of the stage that names the axes */
+    const mask_skip *mask; /* of several stages; NULL: everything is walked */
+    const char *rule;      /* the schema rule that chose the loops */
+    const char *notes;     /* lines: refused candidates, clipped steps, misfits; "" when there are none */
+    double flops, bytes;   /* derived from the definitions, without what is not walked; compulsory traffic */
 } kernel;
 
 typedef enum where { NOWHERE, IN_ARENA, IN_INPUT, IN_LEAF, IN_OUTPUT } where; /* NOWHERE: also what no result needs */

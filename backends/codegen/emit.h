@@ -46,7 +46,7 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
     int64_t low[MAX_AXIS], high[MAX_AXIS]; /* where it may start, along axes whose borders have tiles of their own */
     bool loads[MAX_LOADS];                 /* those it takes pointers of */
     uint32_t passed;                       /* axes it takes as numbers */
-    bool faults, prefetch, live; /* takes the fault flag; takes pointers to fetch from; takes how far it walks */
+    bool faults, prefetch, masked; /* takes the fault flag; takes pointers to fetch from; takes how far it walks */
     /* of each load and of the result */
     int64_t c[RESULT + 1];  /* constant that stays inside the tile */
     bool whole[RESULT + 1]; /* indexed from its start, not from where the tile starts */
@@ -156,11 +156,11 @@ void clip_tile(emitter *m); /* in the tile, its start being set up: what settles
 /* At loop l of the tile: narrows the constants, and gives the bounds as text; true when that says more than numbers. */
 bool clip_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, text *to);
 bool clip_open(emitter *m); /* opens a test around the tile's folds where one is needed */
-/* live.c: what a mask leaves of a block of rows. */
-void live_open(emitter *m);                                   /* before the first stage */
-void live_check(emitter *m);                                  /* behind each stage */
-bool live_bounds(const emitter *m, int l);                    /* whether loop l of the stage ends where that ends */
-void live_end(const emitter *m, text *t, int l, int64_t end); /* where, of trips up to `end` */
+/* mask.c: what a mask leaves of a block of rows. */
+void mask_open(emitter *m);                                   /* before the first stage */
+void mask_check(emitter *m);                                  /* behind each stage */
+bool mask_bounds(const emitter *m, int l);                    /* whether loop l of the stage ends where that ends */
+void mask_end(const emitter *m, text *t, int l, int64_t end); /* where, of trips up to `end` */
 /* settle.c: choices that are known in a tile. */
 void settle_find(emitter *m);         /* of the stage */
 const expr *settle_value(emitter *m); /* in the tile: what it computes here */

@@ -79,7 +79,7 @@ typedef struct cut {            /* trips of a loop that are written with the sam
     int64_t first, trips, left; /* left: of the axis, within a trip */
     int64_t all;                /* trips of the whole loop */
     bool rest;                  /* the clipped one */
-    bool live;                  /* ends where a mask leaves nothing */
+    bool masked;                /* ends where a mask leaves nothing */
 } cut;
 
 /* Full trips, and one for the rest; where borders have tiles of their own, first and last full trips apart. */
@@ -109,13 +109,13 @@ void loop_name(const emitter *m, const nest *t, int l, char name[24])
 static void enter_plain(emitter *m, const char *name, int l, const cut *c)
 {
     text end = {0};
-    if (c->live)
-        live_end(m, &end, l, c->first + c->trips);
+    if (c->masked)
+        mask_end(m, &end, l, c->first + c->trips);
     else
         text_add(&end, "%lld", (long long)(c->first + c->trips));
     if (c->trips > 1)
         text_line(&m->body, "for (long %s = %lld; %s < %s; %s++) {", name, (long long)c->first, name, end.s, name);
-    else if (c->live && c->first)
+    else if (c->masked && c->first)
         text_line(&m->body, "if (%lld < %s) {", (long long)c->first, end.s);
     else
         text_line(&m->body, "{");
@@ -222,12 +222,12 @@ static void walk(emitter *m, int l)
     for (int i = 0; i < n && !err_is(m->e); i++) {
         place was;
         save(m, &was);
-        cuts[i].live = live_bounds(m, l);
+        cuts[i].masked = mask_bounds(m, l);
         const bool opened = enter(m, &m->s->nest, l, &cuts[i]);
         if (folds) {
             text all = {0};
-            if (cuts[i].live)
-                live_end(m, &all, l, cuts[i].all), text_add(&all, " - 1");
+            if (cuts[i].masked)
+                mask_end(m, &all, l, cuts[i].all), text_add(&all, " - 1");
             else
                 text_add(&all, "%lld", (long long)cuts[i].all - 1);
             text_line(&m->body, "const int first_%d = first && %s == 0, last_%d = last && %s == %s;", l, name, l, name,
@@ -319,9 +319,9 @@ static void staged_at(emitter *m, int l) /* operands of any stage staged at a sh
 static void walk_shared(emitter *m, int l)
 {
     if (l == m->k->shared.n) {
-        live_open(m);
+        mask_open(m);
         for (int i = 0; i < m->k->n_stage && !err_is(m->e); i++)
-            write_stage(m, i), live_check(m);
+            write_stage(m, i), mask_check(m);
         return;
     }
     const loop *q = &m->k->shared.loop[l];

@@ -1,11 +1,11 @@
-/* mask.c - blocks of rows are walked as far as a mask leaves something (schedule/mask.h): a table says how far, `live`
+/* mask.c - blocks of rows are walked as far as a mask leaves something (schedule/mask.h): a table says how far, `limit`
  * holds it, in grains, and loops along the masked axis end there. Behind the stage that finds the largest score of each
  * row a block in which one is too small begins again, and is walked whole. */
 #include "backends/codegen/emit.h"
 
-void live_open(emitter *m)
+void mask_open(emitter *m)
 {
-    const live *y = m->k->live;
+    const mask_skip *y = m->k->mask;
     text line = {0};
     if (!y)
         return;
@@ -15,15 +15,15 @@ void live_open(emitter *m)
     text_line(&m->body, "%s};", line.s);
     line.len = 0;
     emit_lin(m, &line, lin_div(&m->sp, m->shared_axis[m->k->n_shared - 1], y->rows));
-    text_line(&m->body, "long live = count[%s];", line.s);
-    text_line(&m->body, "for (;; live = %lld) {", (long long)y->grains);
+    text_line(&m->body, "long limit = count[%s];", line.s);
+    text_line(&m->body, "for (;; limit = %lld) {", (long long)y->grains);
     m->body.depth++;
     text_free(&line);
 }
 
-void live_check(emitter *m)
+void mask_check(emitter *m)
 {
-    const live *y = m->k->live;
+    const mask_skip *y = m->k->mask;
     int64_t rows = 1;
     if (!y || m->at != y->check)
         return;
@@ -33,14 +33,14 @@ void live_check(emitter *m)
               c_memory(stored_as(m->p, m->s->node)), (long long)m->slice[m->at]);
     text_line(&m->body, "long low = 0;");
     text_line(&m->body, "for (long i = 0; i < %lld; i++) low += !(most[i] >= %.9e);", (long long)rows, y->least);
-    text_line(&m->body, "if (!low || live == %lld) break;", (long long)y->grains);
+    text_line(&m->body, "if (!low || limit == %lld) break;", (long long)y->grains);
     m->body.depth--;
     text_line(&m->body, "}");
 }
 
-bool live_bounds(const emitter *m, int l)
+bool mask_bounds(const emitter *m, int l)
 {
-    const live *y = m->k->live;
+    const mask_skip *y = m->k->mask;
     if (!y || y->along[m->at] != m->s->nest.loop[l].axis)
         return false;
     for (int i = 0; i < l; i++)
@@ -49,9 +49,9 @@ bool live_bounds(const emitter *m, int l)
     return true;
 }
 
-void live_end(const emitter *m, text *t, int l, int64_t end)
+void mask_end(const emitter *m, text *t, int l, int64_t end)
 {
-    const live *y = m->k->live;
+    const mask_skip *y = m->k->mask;
     const loop *q = &m->s->nest.loop[l];
     const long long each = y->grain / q->step;
     if (end * q->step == y->grain * y->grains) /* what says more to a compiler */

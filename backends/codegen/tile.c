@@ -135,9 +135,9 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
     char name[16];
     snprintf(name, sizeof name, "%s_%d", m->s->letter[q->axis], l);
     bool moves = ph == BODY && clip_loop(m, l, &first, &end, &from, &to);
-    if (live_bounds(m, l)) {
-        from.len = to.len = 0, moves = m->into->live = true;
-        text_add(&from, "%lld", (long long)first), live_end(m, &to, l, end);
+    if (mask_bounds(m, l)) {
+        from.len = to.len = 0, moves = m->into->masked = true;
+        text_add(&from, "%lld", (long long)first), mask_end(m, &to, l, end);
     }
     if (first < end && !moves && end == first + 1)
         text_line(&m->body, "{ enum { %s = %lld }; (void)%s;", name, (long long)first, name);
@@ -299,8 +299,8 @@ static void write_head(emitter *m, const tile_made *f, text *out)
         text_add(out, ", const int first, const int last");
     if (f->prefetch)
         emit_prefetch_parameters(m, out);
-    if (f->live)
-        text_add(out, ", const long live");
+    if (f->masked)
+        text_add(out, ", const long limit");
     if (f->faults)
         text_add(out, ", int *fault");
     text_add(out, ")\n{\n");
@@ -400,8 +400,8 @@ void emit_tile(emitter *m)
         text_add(&call, ", first, last");
     if (f->prefetch)
         emit_prefetch_arguments(m, &call);
-    if (f->live)
-        text_add(&call, ", live");
+    if (f->masked)
+        text_add(&call, ", limit");
     if (f->faults)
         text_add(&call, ", fault");
     text_line(&m->body, "%s);", call.s);
