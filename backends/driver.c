@@ -230,7 +230,7 @@ static int input_number(const plan *p, const node *n) /* of an input, or of a re
 {
     int i = p->n_input - 1;
     if (!node_is_leaf(n))
-        return p->home[n->id].where == IN_INPUT ? p->home[n->id].index : -1;
+        return p->buffer[n->id].where == IN_INPUT ? p->buffer[n->id].index : -1;
     while (i >= 0 && p->input[i] != n)
         i--;
     return i;
@@ -270,7 +270,7 @@ static bool carry_over(ts_plan *p, err *e)
     const plan *q = p->plan;
     for (int i = 0; i < q->n_carried; i++) {
         const carried *c = &q->carried[i];
-        const home *h = &q->home[q->root[c->root]->id];
+        const buffer *h = &q->buffer[q->root[c->root]->id];
         if (h->where == IN_INPUT && h->index == c->input)
             continue;
         if (!value_of(p, c->root, &p->given[c->input], e))

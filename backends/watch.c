@@ -135,7 +135,7 @@ static void look_at_kernel(void *user, int k)
     const kernel *own = &q->kernel[k];
     for (int i = 0; i < own->n_stage; i++) {
         const node *n = own->stage[i].node;
-        const home *h = &q->home[n->id];
+        const buffer *h = &q->buffer[n->id];
         value v = {.type = &n->type, .layout = layout_is_rows(&h->layout, &n->type) ? NULL : &h->layout};
         if (own->stage[i].scratch || h->where != IN_ARENA)
             continue;

@@ -202,7 +202,7 @@ static bool turn(retake *r, const node *const *copy, const node **now)
 static void note_all(const retake *r, recompute *out, const node *const *copy, const node *const *now)
 {
     plan *p = r->p;
-    const home *before = p->home;
+    const buffer *before = p->buffer;
     out->n = p->g->n;
     out->node = arena_array(&p->mem, (size_t)out->n + 1, sizeof *out->node);
     out->value = arena_array(&p->mem, (size_t)r->n_need + 1, sizeof *out->value);

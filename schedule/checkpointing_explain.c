@@ -69,7 +69,7 @@ static double most(const plan *p, const double *alive)
 
 static bool in_arena(const plan *p, const node *n)
 {
-    return p->home[n->id].where == IN_ARENA;
+    return p->buffer[n->id].where == IN_ARENA;
 }
 
 saving recompute_saving(const plan *p, int which)
@@ -78,14 +78,14 @@ saving recompute_saving(const plan *p, int which)
     arena m = {0};
     double *alive = arena_array(&m, (size_t)p->n_kernel + 1, sizeof *alive);
     for (int id = 0; id < p->g->n; id++) {
-        const home *h = &p->home[id];
+        const buffer *h = &p->buffer[id];
         if (h->where == IN_ARENA)
             add(alive, h->over ? h->first + 1 : h->first, h->last, (double)h->bytes);
     }
     const double now = most(p, alive);
     for (int id = 0; p->again && id < p->again->n; id++)
         if (p->again->node[id].rule == which) {
-            const home *h = &p->home[id];
+            const buffer *h = &p->buffer[id];
             s.flops += node_flops(p->g->node[id]);
             if (h->where == IN_ARENA)
                 add(alive, h->over ? h->first + 1 : h->first, h->last, -(double)h->bytes);
@@ -96,7 +96,7 @@ saving recompute_saving(const plan *p, int which)
         if (f->rule != which)
             continue;
         s.values++, s.bytes += bytes;
-        const int from = in_arena(p, f->value) ? p->home[f->value->id].last + 1 : kernel_of(p, f->value);
+        const int from = in_arena(p, f->value) ? p->buffer[f->value->id].last + 1 : kernel_of(p, f->value);
         add(alive, from, kernel_of(p, f->reader), bytes);
     }
     s.peak = most(p, alive) - now;

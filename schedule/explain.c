@@ -147,10 +147,10 @@ static void put_operands(text *t, const plan *p, const kernel *k)
             const int entry = s->leaf ? s->leaf[j] : -1;
             if (!within(k, n))
                 put_operand(t, s, name, (char)('a' + j), n,
-                            entry >= 0 ? &p->leaf[entry].layout : &p->home[n->id].layout, s->load[j]->arg);
+                            entry >= 0 ? &p->leaf[entry].layout : &p->buffer[n->id].layout, s->load[j]->arg);
         }
         if (!s->scratch)
-            put_operand(t, s, name, 'y', s->node, &p->home[s->node->id].layout, s->store);
+            put_operand(t, s, name, 'y', s->node, &p->buffer[s->node->id].layout, s->store);
     }
     text_add(t, "]");
 }
@@ -380,7 +380,7 @@ static void put_state(text *t, const plan *p)
     text_add(t, "[");
     for (int i = 0; i < p->n_carried; i++) {
         const carried *c = &p->carried[i];
-        const home *h = &p->home[p->root[c->root]->id];
+        const buffer *h = &p->buffer[p->root[c->root]->id];
         open_one(t);
         put_text(t, "input", p->input[c->input]->label);
         key(t, "in_place");
@@ -403,7 +403,7 @@ static void put_memory(text *t, const plan *p)
     key(t, "buffers");
     text_add(t, "[");
     for (int id = 0; id < p->g->n; id++) {
-        const home *h = &p->home[id];
+        const buffer *h = &p->buffer[id];
         text name = {0};
         if (h->where != IN_ARENA)
             continue;
@@ -416,7 +416,7 @@ static void put_memory(text *t, const plan *p)
         put_whole(t, "first", h->first);
         put_whole(t, "last", h->last);
         if (h->over)
-            name.len = 0, text_add(&name, "k%d", p->home[h->over->id].first), put_text(t, "over", text_str(&name));
+            name.len = 0, text_add(&name, "k%d", p->buffer[h->over->id].first), put_text(t, "over", text_str(&name));
         text_free(&name);
         text_add(t, "}");
     }

@@ -316,7 +316,7 @@ int64_t fit_stride(const plan *p, const stage *s, int load, int axis)
     space sp = {.mem = &m};
     const expr *x = s->load[load];
     const lin *at[MAX_AXIS], *sub[MAX_RANK];
-    const layout *y = &p->home[x->from->id].layout;
+    const layout *y = &p->buffer[x->from->id].layout;
     if (s->leaf && s->leaf[load] >= 0)
         y = &p->leaf[s->leaf[load]].layout;
     for (int a = 0; a < s->n_axis; a++)

@@ -117,7 +117,7 @@ static bool walks_evenly(const around *c, int64_t width, int64_t lane)
             continue;
         for (int d = 0; d < load[i]->n; d++)
             sub[d] = lin_of(&sp, load[i]->arg[d], axis);
-        const lin *at = layout_offset(&sp, &c->p->home[load[i]->from->id].layout, sub);
+        const lin *at = layout_offset(&sp, &c->p->buffer[load[i]->from->id].layout, sub);
         for (int k = 0; even && k < at->n; k++)
             even = at->t[k].a->kind != A_DIV || !lin_uses(at->t[k].a->of, counts_as_axis, NULL);
     }

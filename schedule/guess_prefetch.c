@@ -32,7 +32,7 @@ int64_t guess_stride(const plan *p, const stage *s, int load, int axis)
         at[a] = lin_var(&sp, v[a] = var_add(&sp, "", 0, s->extent[a] > 1 ? s->extent[a] - 1 : 1));
     for (int i = 0; i < value_of(s, load)->type.rank; i++)
         sub[i] = lin_of(&sp, places_of(s, load)[i], at);
-    const lin *sum = layout_offset(&sp, &p->home[value_of(s, load)->id].layout, sub);
+    const lin *sum = layout_offset(&sp, &p->buffer[value_of(s, load)->id].layout, sub);
     int64_t c = lin_coef(sum, v[axis]);
     for (int i = 0; i < sum->n; i++)
         if (sum->t[i].a->kind != A_VAR && axes_of(s, load) >> axis & 1 && !c)
@@ -88,7 +88,7 @@ static void fetch_weights(const plan *p, kernel *k, stage *s)
 /* One dimension of it lies in one piece, along an axis that a tile walks on: sub, and the type of what it is in. */
 static bool in_rows(const plan *p, const node *n, const expr *const *sub, int axis)
 {
-    const layout *y = &p->home[n->id].layout;
+    const layout *y = &p->buffer[n->id].layout;
     const expr *last = y->n && y->digit[y->n - 1].step == 1 ? sub[y->digit[y->n - 1].dim] : NULL;
     return last && last->kind == X_AXIS && last->axis != axis;
 }

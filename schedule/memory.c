@@ -13,7 +13,7 @@ enum { ALIGN = 64 };
 
 static void touch(plan *p, const node *n, int kernel_at)
 {
-    home *h = &p->home[n->id];
+    buffer *h = &p->buffer[n->id];
     if (h->last < kernel_at)
         h->last = kernel_at;
 }
@@ -23,7 +23,7 @@ static void find_lifetimes(plan *p)
     for (int i = 0; i < p->n_kernel; i++)
         for (int s = 0; s < p->kernel[i].n_stage; s++) {
             const stage *st = &p->kernel[i].stage[s];
-            home *h = &p->home[st->node->id];
+            buffer *h = &p->buffer[st->node->id];
             if (!st->scratch)
                 h->first = h->last = i, h->where = IN_ARENA;
             for (int j = 0; j < st->n_load; j++)
@@ -33,7 +33,7 @@ static void find_lifetimes(plan *p)
 
 static int by_size(const void *a, const void *b)
 {
-    const home *x = *(home *const *)a, *y = *(home *const *)b;
+    const buffer *x = *(buffer *const *)a, *y = *(buffer *const *)b;
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
     return x->first != y->first ? x->first - y->first : x->index - y->index;
@@ -97,9 +97,9 @@ static void ranges_add(arena *mem, ranges *r, range x)
     r->of[low] = x, r->n += 1 - (end - low);
 }
 
-typedef void timeline_step(timeline *t, int at, const home *h);
+typedef void timeline_step(timeline *t, int at, const buffer *h);
 
-static void each_cover(timeline *t, const home *h, timeline_step *step) /* the nodes that cover its life */
+static void each_cover(timeline *t, const buffer *h, timeline_step *step) /* the nodes that cover its life */
 {
     for (int low = h->first + t->leaves, high = h->last + t->leaves + 1; low < high; low /= 2, high /= 2) {
         if (low % 2)
@@ -109,7 +109,7 @@ static void each_cover(timeline *t, const home *h, timeline_step *step) /* the n
     }
 }
 
-static void stand(timeline *t, int at, const home *h)
+static void stand(timeline *t, int at, const buffer *h)
 {
     const range x = {h->offset, h->offset + h->bytes};
     ranges_add(t->mem, &t->at[at], x);
@@ -125,7 +125,7 @@ static void find(timeline *t, const ranges *r)
     t->found.n += r->n;
 }
 
-static void find_around(timeline *t, int at, const home *h)
+static void find_around(timeline *t, int at, const buffer *h)
 {
     (void)h;
     find(t, &t->below[at]);
@@ -140,7 +140,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* The lowest gap that fits among the values placed so far that are alive at the same time; the tightest one. */
-static int64_t best_fit(timeline *t, const home *h)
+static int64_t best_fit(timeline *t, const buffer *h)
 {
     int64_t at = 0, best = -1, room = INT64_MAX;
     t->found.n = 0;
@@ -156,7 +156,7 @@ static int64_t best_fit(timeline *t, const home *h)
     return best < 0 ? at : best;
 }
 
-static int64_t most_alive(plan *p, home *const *all, int n)
+static int64_t most_alive(plan *p, buffer *const *all, int n)
 {
     int64_t *change = arena_array(&p->mem, (size_t)p->n_kernel + 2, sizeof *change), most = 0, sum = 0;
     for (int i = 0; i < n; i++) {
@@ -178,14 +178,14 @@ static int64_t most_alive(plan *p, home *const *all, int n)
 static const node *dying_operand(const plan *p, int at, int which, const bool *taken)
 {
     const kernel *k = &p->kernel[at];
-    const home *w = &p->home[k->stage[which].node->id];
+    const buffer *w = &p->buffer[k->stage[which].node->id];
     const node *best = NULL;
     for (int i = 0; i <= which; i++)
         for (int j = 0; j < k->stage[i].n_load; j++) {
             const node *n = k->stage[i].load[j]->from;
-            const home *r = &p->home[n->id];
+            const buffer *r = &p->buffer[n->id];
             if (r->where == IN_ARENA && r->first < at && r->last == at && !taken[n->id] && r->bytes >= w->bytes &&
-                (!best || r->bytes < p->home[best->id].bytes) && reuse_legal(p, k, which, n))
+                (!best || r->bytes < p->buffer[best->id].bytes) && reuse_legal(p, k, which, n))
                 best = n;
         }
     return best;
@@ -197,7 +197,7 @@ static void find_reuse(plan *p)
     for (int k = 0; k < p->n_kernel; k++)
         for (int s = 0; s < p->kernel[k].n_stage; s++) {
             stage *st = &p->kernel[k].stage[s];
-            home *h = &p->home[st->node->id];
+            buffer *h = &p->buffer[st->node->id];
             if (st->scratch || h->where != IN_ARENA || !(st->over = h->over = dying_operand(p, k, s, taken)))
                 continue;
             taken[h->over->id] = true;
@@ -208,7 +208,7 @@ static void find_reuse(plan *p)
 static bool find_bytes(plan *p, err *e)
 {
     for (int id = 0; id < p->g->n; id++) {
-        home *h = &p->home[id];
+        buffer *h = &p->buffer[id];
         const node *v = p->g->node[id];
         const bool wide = p->reference && dtype_class(v->type.dtype) == D_REAL;
         int64_t bytes;
@@ -222,10 +222,11 @@ static bool find_bytes(plan *p, err *e)
 }
 
 /* Values that lie over each other are one, from the first one's making to the last one's end, as large as the first. */
-static int64_t place_all(plan *p, home **all, int n) /* all: by id, so operands first */
+static int64_t place_all(plan *p, buffer **all, int n) /* all: by id, so operands first */
 {
-    home **placed = arena_array(&p->mem, (size_t)n + 1, sizeof *placed);
-    home **head = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *head); /* by node id: the first of those over it */
+    buffer **placed = arena_array(&p->mem, (size_t)n + 1, sizeof *placed);
+    buffer **head = arena_array(&p->mem, (size_t)p->g->n + 1,
+                                sizeof *head); /* by node id: the first of those over it */
     int *last = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *last), m = 0;
     int64_t size = 0;
     for (int i = 0; i < n; i++) {
@@ -253,7 +254,7 @@ static int64_t place_all(plan *p, home **all, int n) /* all: by id, so operands 
 static void find_roots(plan *p)
 {
     for (int i = 0; i < p->n_root; i++) {
-        home *h = &p->home[p->root[i]->id];
+        buffer *h = &p->buffer[p->root[i]->id];
         if (!node_is_leaf(p->root[i]))
             h->where = IN_ARENA, h->last = p->n_kernel;
     }
@@ -262,7 +263,7 @@ static void find_roots(plan *p)
 bool pass_memory(plan *p, err *e)
 {
     int n = 0;
-    home **all = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *all);
+    buffer **all = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *all);
     carry_order(p);
     find_lifetimes(p);
     find_roots(p);
@@ -270,8 +271,8 @@ bool pass_memory(plan *p, err *e)
     if (!find_bytes(p, e))
         return false;
     for (int id = 0; id < p->g->n; id++)
-        if (p->home[id].where == IN_ARENA)
-            all[n++] = &p->home[id];
+        if (p->buffer[id].where == IN_ARENA)
+            all[n++] = &p->buffer[id];
     if (!p->own_places)
         find_reuse(p);
     p->arena_bytes = place_all(p, all, n);

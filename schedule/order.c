@@ -18,7 +18,7 @@ static bool counts_as_axis(void *user, const atom *a)
 
 static const layout *layout_of(const plan *p, const node *n)
 {
-    return &p->home[n->id].layout;
+    return &p->buffer[n->id].layout;
 }
 
 static int64_t longer(int64_t step, const layout *y, const expr *const *sub, int axis)
@@ -178,7 +178,7 @@ static bool as_before(const fuser *f, const node *n, layout *y)
 static bool order_as_read(const fuser *f, const node *n, bool last_stays) /* by any one reader, for all of them */
 {
     plan *p = f->p;
-    layout *y = &p->home[n->id].layout;
+    layout *y = &p->buffer[n->id].layout;
     const layout rows = *y;
     for (const reading *r = f->reading[n->id]; r; r = r->next) {
         const expr *load[MAX_LOADS];
@@ -197,7 +197,7 @@ static bool order_as_read(const fuser *f, const node *n, bool last_stays) /* by 
 
 static void choose_order(const fuser *f, const node *n)
 {
-    if (as_before(f, n, &f->p->home[n->id].layout) || all_readers(f, n, along_axes) || taken_whole(f, n))
+    if (as_before(f, n, &f->p->buffer[n->id].layout) || all_readers(f, n, along_axes) || taken_whole(f, n))
         return;
     if (!order_as_read(f, n, true)) /* who makes the value has its last dimension in vectors */
         order_as_read(f, n, false);
@@ -276,7 +276,7 @@ static void choose_block(const fuser *f, const kernel *k)
     plan *p = f->p;
     const stage *s = &k->stage[0];
     const type *t = &s->node->type;
-    layout *y = &p->home[s->node->id].layout;
+    layout *y = &p->buffer[s->node->id].layout;
     const layout before = *y, *like = recompute_like(p, s->node);
     int axis = stage_given(s);
     if (like && !in_blocks(like))

@@ -87,7 +87,7 @@ typedef struct kernel {
 } kernel;
 
 typedef enum where { NOWHERE, IN_ARENA, IN_INPUT, IN_LEAF, IN_OUTPUT } where; /* NOWHERE: also what no result needs */
-typedef struct home {                                                         /* where a node's value lives */
+typedef struct buffer {                                                       /* where a node's value lives */
     where where;
     int index;        /* of the input, leaf or output */
     const node *over; /* in the arena: the value whose place it takes; the offset is the same */
@@ -95,7 +95,7 @@ typedef struct home {                                                         /*
     int64_t bytes;
     int first, last; /* kernels between which it is alive */
     layout layout;
-} home;
+} buffer;
 
 typedef struct packed { /* a weight or constant in one layout */
     const node *node;
@@ -128,7 +128,7 @@ typedef struct plan {
     kernel *kernel;
     int n_replaced;
     replaced *replaced;
-    home *home; /* by node id */
+    buffer *home; /* by node id */
     int n_input;
     const node **input; /* the inputs that the roots need, by id */
     int n_carried;

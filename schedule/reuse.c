@@ -22,7 +22,7 @@ static reach reach_of(space *sp, const stage *s, const layout *y, const expr *co
 
 static reach store_of(space *sp, const plan *p, const stage *s)
 {
-    return reach_of(sp, s, &p->home[s->node->id].layout, s->store, s->node->type.rank);
+    return reach_of(sp, s, &p->buffer[s->node->id].layout, s->store, s->node->type.rank);
 }
 
 static bool same_place(const plan *p, const stage *s, const expr *load)
@@ -35,7 +35,7 @@ static bool same_place(const plan *p, const stage *s, const expr *load)
         axis[a] = lin_var(&sp, w.var[a]);
     for (int i = 0; i < load->n; i++)
         at[i] = lin_of(&sp, load->arg[i], axis);
-    const bool same = lin_same(w.at, layout_offset(&sp, &p->home[load->from->id].layout, at));
+    const bool same = lin_same(w.at, layout_offset(&sp, &p->buffer[load->from->id].layout, at));
     arena_free(&mem);
     return same;
 }
@@ -46,7 +46,8 @@ static bool same_slice(const plan *p, const stage *s, const stage *reader, const
 {
     arena mem = {0};
     space sp = {.mem = &mem};
-    const reach w = store_of(&sp, p, s), r = reach_of(&sp, reader, &p->home[load->from->id].layout, load->arg, load->n);
+    const reach w = store_of(&sp, p, s),
+                r = reach_of(&sp, reader, &p->buffer[load->from->id].layout, load->arg, load->n);
     bool within = lin_pure(w.at) && lin_pure(r.at) && w.at->c == r.at->c;
     uint32_t used = 0;
     for (int a = 0; within && a < reader->n_axis; a++) {
@@ -171,10 +172,10 @@ void carry_in_place(plan *p)
 {
     for (int i = 0; i < p->n_carried; i++) {
         const node *w = p->root[p->carried[i].root], *r = p->input[p->carried[i].input];
-        home *h = &p->home[w->id];
+        buffer *h = &p->buffer[w->id];
         int k, s;
         if (p->reference || is_root(p, r) || h->where != IN_ARENA || !writer(p, w, &k, &s) ||
-            !layout_same(&h->layout, &p->home[r->id].layout))
+            !layout_same(&h->layout, &p->buffer[r->id].layout))
             continue;
         const int last = last_reader(p, r);
         if (last > k || (last == k && !reuse_legal(p, &p->kernel[k], s, r)))

@@ -330,9 +330,9 @@ bool form_kernels(fuser *f, err *e)
 {
     plan *p = f->p;
     p->kernel = arena_array(&p->mem, (size_t)f->n_kernel + 1, sizeof *p->kernel);
-    p->home = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *p->home);
+    p->buffer = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *p->buffer);
     for (int i = 0; i < f->n; i++)
-        p->home[f->need[i]->id].where = NOWHERE, layout_rows(&p->home[f->need[i]->id].layout, &f->need[i]->type);
+        p->buffer[f->need[i]->id].where = NOWHERE, layout_rows(&p->buffer[f->need[i]->id].layout, &f->need[i]->type);
     mark_outside(f);
     names_index(f);
     for (int i = 0; i < f->n_order; i++) {

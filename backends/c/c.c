@@ -329,14 +329,14 @@ static bool run_each(program *g, void *const *input, void (*after)(void *user, i
 static const void *at(const program *g, const node *n, dtype *stored)
 {
     *stored = stored_as(g->p, n);
-    return g->arena + g->p->home[n->id].offset;
+    return g->arena + g->p->buffer[n->id].offset;
 }
 
 static bool get(program *g, int root, ts_array *out, err *e)
 {
     const plan *p = g->p;
     const node *n = p->root[root];
-    const home *h = &p->home[n->id];
+    const buffer *h = &p->buffer[n->id];
     const int64_t count = type_count(&n->type);
     (void)e;
     if (n->leaf)

@@ -42,8 +42,8 @@ static bool overlaps(const range *a, int n, range b)
 
 static int input_of(const plan *p, const node *n) /* the input that it is, or is written into; or -1 */
 {
-    if (p->home[n->id].where == IN_INPUT)
-        return p->home[n->id].index;
+    if (p->buffer[n->id].where == IN_INPUT)
+        return p->buffer[n->id].index;
     for (int i = 0; i < p->n_input; i++)
         if (p->input[i] == n)
             return i;
@@ -52,7 +52,7 @@ static int input_of(const plan *p, const node *n) /* the input that it is, or is
 
 static range range_of(const plan *p, const node *n) /* inputs are behind the arena, one place each */
 {
-    const home *h = &p->home[n->id];
+    const buffer *h = &p->buffer[n->id];
     const int input = input_of(p, n);
     if (h->where == IN_ARENA)
         return (range){h->offset, h->offset + h->bytes};
@@ -89,7 +89,7 @@ static long long claim_bytes(const plan *p)
 
 static void write_pointer(const plan *p, text *t, const operand *o)
 {
-    const home *h = &p->home[o->node->id];
+    const buffer *h = &p->buffer[o->node->id];
     if (o->leaf >= 0)
         text_add(t, "r->leaf[%d]", o->leaf);
     else if (h->where == IN_ARENA)

@@ -112,7 +112,7 @@ static place find_root(standalone *s, int r)
 {
     const plan *p = s->p;
     const node *n = p->root[r];
-    const home *h = &p->home[n->id];
+    const buffer *h = &p->buffer[n->id];
     const size_t bytes = (size_t)type_bytes(&n->type);
     if (!n->leaf)
         return h->where == IN_INPUT ? (place){input_space(p, h->index), 0} : (place){ARENA, h->offset};

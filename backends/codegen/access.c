@@ -125,5 +125,5 @@ const lin *store_offset(emitter *m, const lin *const *axis)
         sub[i] = lin_of(&m->sp, m->s->store[i], axis);
     if (m->s->scratch)
         return slice_offset(m, m->s, sub, axis);
-    return layout_offset(&m->sp, &m->p->home[m->s->node->id].layout, sub);
+    return layout_offset(&m->sp, &m->p->buffer[m->s->node->id].layout, sub);
 }

@@ -42,13 +42,13 @@ static void find_sources(emitter *m)
             if (q->from != FROM_MEMORY)
                 continue;
             const int entry = s->leaf ? s->leaf[j] : -1;
-            q->operand = operand_of(m, n, entry >= 0 ? &m->p->leaf[entry].layout : &m->p->home[n->id].layout, entry,
+            q->operand = operand_of(m, n, entry >= 0 ? &m->p->leaf[entry].layout : &m->p->buffer[n->id].layout, entry,
                                     false);
         }
     }
     for (int i = 0; i < k->n_stage; i++)
         if (!k->stage[i].scratch)
-            operand_of(m, k->stage[i].node, &m->p->home[k->stage[i].node->id].layout, -1, true);
+            operand_of(m, k->stage[i].node, &m->p->buffer[k->stage[i].node->id].layout, -1, true);
 }
 
 static void give_slices(emitter *m)

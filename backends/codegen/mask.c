@@ -55,7 +55,7 @@ void mask_end(const emitter *m, text *t, int l, int64_t end)
     const loop *q = &m->s->nest.loop[l];
     const long long each = y->grain / q->step;
     if (end * q->step == y->grain * y->grains) /* what says more to a compiler */
-        text_add(t, "live * %lld", each);
+        text_add(t, "limit * %lld", each);
     else
-        text_add(t, "MIN(%lld, live * %lld)", (long long)end, each);
+        text_add(t, "MIN(%lld, limit * %lld)", (long long)end, each);
 }

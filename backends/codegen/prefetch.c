@@ -20,7 +20,7 @@ static const lin *offset_under(emitter *m, int load, const lin *const *axis)
     for (int i = 0; i < (result ? s->node->type.rank : s->load[load]->n); i++)
         sub[i] = lin_of(&m->sp, from[i], axis);
     return layout_offset(
-        &m->sp, result ? &m->p->home[s->node->id].layout : m->operand[m->source[m->at][load].operand].layout, sub);
+        &m->sp, result ? &m->p->buffer[s->node->id].layout : m->operand[m->source[m->at][load].operand].layout, sub);
 }
 
 static bool in_one(emitter *m, const lin *at, int64_t elements, int64_t *high)

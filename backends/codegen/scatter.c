@@ -120,7 +120,7 @@ static void write_updates(scattering *c)
         open |= 1u << a;
         name_subscripts(c, open);
     }
-    plain_put(m, &w, layout_offset(&m->sp, &m->p->home[s->node->id].layout, c->at), c->x->arg[1], c->x->fn);
+    plain_put(m, &w, layout_offset(&m->sp, &m->p->buffer[s->node->id].layout, c->at), c->x->arg[1], c->x->fn);
     plain_end(m, s->n_axis - s->n_result + c->tests);
 }
 

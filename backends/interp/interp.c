@@ -120,7 +120,7 @@ static bool run(program *g, void *const *input, err *e)
     }
     for (int i = 0; i < g->p->n_root; i++) { /* when all is read */
         const node *n = g->p->root[i];
-        const home *h = &g->p->home[n->id];
+        const buffer *h = &g->p->buffer[n->id];
         if (!node_is_leaf(n) && h->where == IN_INPUT)
             memcpy(input[h->index], g->value[place(g, n)].data, (size_t)type_bytes(&n->type));
     }

@@ -25,24 +25,24 @@ static struct {
 } total;
 
 /* ---- places ---- */
-static bool lies_over(const plan *p, const home *a, const home *b) /* a is written as b is read for the last time */
+static bool lies_over(const plan *p, const buffer *a, const buffer *b) /* a is written as b is read for the last time */
 {
-    return a->over && &p->home[a->over->id] == b && b->last == a->first;
+    return a->over && &p->buffer[a->over->id] == b && b->last == a->first;
 }
 
 static void check_places(const plan *p)
 {
     for (int i = 0; i < p->g->n; i++)
         for (int j = 0; j < i; j++) {
-            const home *a = &p->home[i], *b = &p->home[j];
+            const buffer *a = &p->buffer[i], *b = &p->buffer[j];
             if (a->where != IN_ARENA || b->where != IN_ARENA || a->last < b->first || b->last < a->first)
                 continue;
             const bool apart = a->offset + a->bytes <= b->offset || b->offset + b->bytes <= a->offset;
             CHECK(apart || lies_over(p, a, b) || lies_over(p, b, a));
         }
     for (int i = 0; i < p->g->n; i++)
-        if (p->home[i].where == IN_ARENA)
-            total.values++, total.over += p->home[i].over != NULL;
+        if (p->buffer[i].where == IN_ARENA)
+            total.values++, total.over += p->buffer[i].over != NULL;
 }
 
 static bool compute(const trial *t, const plan_wish *w, bool own_places, ts_array *out)

@@ -40,7 +40,7 @@ static void lies(maker *make, const char *set, const char *const *want) /* of ea
         for (int i = 0; i < b.p->n_kernel; i++) {
             text t = {0};
             text_add(&t, "%s ", b.p->kernel[i].op);
-            layout_print(&t, &b.p->home[b.p->kernel[i].stage->node->id].layout, letter);
+            layout_print(&t, &b.p->buffer[b.p->kernel[i].stage->node->id].layout, letter);
             CHECK_TEXT(text_str(&t), want[i]);
             text_free(&t);
         }

@@ -61,7 +61,7 @@ static void test(const char *path, int i)
               file_save(path, schema.s, schema.len, &e);
     const plan_wish w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .schema = path, .threads = 2};
     plan *p = ok ? plan_make(g, 1, &y, &w, &e) : NULL;
-    if (!CHECK(p != NULL) || !CHECK((p->home[y->id].over != NULL) == c->over))
+    if (!CHECK(p != NULL) || !CHECK((p->buffer[y->id].over != NULL) == c->over))
         printf("  %s, loops %s\n  %s\n", c->row, c->loops ? c->loops : "guess", e.text);
     plan_free(p);
     row_inputs_free(&in), text_free(&schema), ts_graph_free(g);
