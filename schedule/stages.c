@@ -18,7 +18,7 @@ static void make_stage(fuser *f, const item *it, int shared, stage *s)
         const bool folded = i >= t->rank;
         const expr *low = x_cast(m, TS_I64, x_whole(m, folded ? 0 : it->low[i]));
         axis[i] = low;
-        const bool scanned = it->value->kind == X_WALK && !it->value->folds && it->value->axis == i;
+        const bool scanned = it->value->kind == X_SCAN && !it->value->folds && it->value->axis == i;
         if (it->extent[i] == 1 && !folded && !scanned)
             continue;
         axis[i] = folded || !it->low[i] ? x_axis(m, s->n_axis) : x2(m, "add", x_axis(m, s->n_axis), low);

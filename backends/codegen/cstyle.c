@@ -166,7 +166,7 @@ void c_expr(writer *w, text *t, const expr *x)
     case X_CAST: write_cast(w, t, x); break;
     case X_STATE: text_add(t, "s%d%s", x->axis, w->state); break;
     case X_SCATTER:
-    case X_WALK:
+    case X_SCAN:
     case X_ROUTINE: MUST(!"part of an expression"); break;
     }
 }

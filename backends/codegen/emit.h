@@ -137,7 +137,7 @@ void emit_range(emitter *m, int64_t n); /* low and high: the part's own of n ele
 void plain_loop(emitter *m, int axis, const char *from, const char *to, bool simd);    /* opens it */
 void plain_end(emitter *m, int n);                                                     /* closes n loops */
 void plain_put(emitter *m, writer *w, const lin *place, const expr *x, bool combined); /* y[place] = x, or y (+) x */
-void emit_walk(emitter *m); /* walk.c: states carried along axes */
+void emit_scan(emitter *m); /* scan.c: states carried along axes */
 /* scatter.c: the loops of a stage that stores where its indices say */
 void emit_scatter(emitter *m);
 /* routine.c: a call of a routine, with its text */

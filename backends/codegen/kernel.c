@@ -285,7 +285,7 @@ static void write_stage(emitter *m, int i)
     }
     m->result = written_by(m, s);
     if (!stage_nested(s)) {
-        (s->value->kind == X_ROUTINE ? emit_routine : s->value->kind == X_WALK ? emit_walk : emit_scatter)(m);
+        (s->value->kind == X_ROUTINE ? emit_routine : s->value->kind == X_SCAN ? emit_scan : emit_scatter)(m);
         return;
     }
     if (m->k->n_stage > 1)

@@ -56,7 +56,7 @@ static void put_result(walking *k)
     plain_put(k->m, &k->w, store_offset(k->m, k->m->axis), k->x->arg[2 * k->n], false);
 }
 
-static int walk_axes(walking *k) /* opens the loops that are walked; their number */
+static int scan_axes(walking *k) /* opens the loops that are walked; their number */
 {
     const stage *s = k->m->s;
     int n = 0;
@@ -77,7 +77,7 @@ static void write_rows(walking *k)
     open_lane(k);
     set_states(k, 0, false);
     plain_end(m, 1);
-    const int loops = walk_axes(k);
+    const int loops = scan_axes(k);
     open_lane(k);
     set_states(k, k->n, true);
     if (!k->x->folds)
@@ -101,7 +101,7 @@ static void choose_axes(walking *k)
     k->lane = s->n_result && s->n_result - 1 != scan ? s->n_result - 1 : -1;
 }
 
-void emit_walk(emitter *m)
+void emit_scan(emitter *m)
 {
     const stage *s = m->s;
     walking k = {.m = m, .x = s->value, .w = emit_writer(m), .n = s->value->n / 2};

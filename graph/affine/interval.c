@@ -184,7 +184,7 @@ static span of_expr(const span_box *b, const expr *x, int depth)
     case X_STATE:
     case X_SCATTER:
     case X_ROUTINE:
-    case X_WALK: break;
+    case X_SCAN: break;
     }
     return any_of(x->dtype);
 }

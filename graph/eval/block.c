@@ -281,7 +281,7 @@ void block_eval(block *b, const expr *x, const vec *active, vec *out)
     case X_STATE: out->v[0] = b->state[x->axis]; return;
     case X_SCATTER:
     case X_ROUTINE:
-    case X_WALK: break; /* the whole of a definition */
+    case X_SCAN: break; /* the whole of a definition */
     }
     out->v[0] = (value){0};
 }

@@ -65,14 +65,14 @@ static void fold_states(block *b, const expr *x, int axis)
 }
 
 /* All points of the result's axes from `axis` on; those along a scan at once. */
-static void walk_states(block *b, const expr *x, int axis, int64_t at, value *result)
+static void scan_states(block *b, const expr *x, int axis, int64_t at, value *result)
 {
     const type *t = &b->n->type;
     const bool scan = !x->folds;
     if (axis < t->rank) {
         const int64_t n = scan && axis == x->axis ? 1 : t->dim[axis];
         for (int64_t i = 0; i < n && !err_is(b->e); i++)
-            b->axis[axis] = i, walk_states(b, x, axis + 1, at * t->dim[axis] + i, result);
+            b->axis[axis] = i, scan_states(b, x, axis + 1, at * t->dim[axis] + i, result);
         return;
     }
     for (int k = 0; k < x->n / 2; k++)
@@ -123,10 +123,10 @@ static bool eval_expression(const node *n, const ts_array *const *in, const defn
     const expr *x = d->value;
     const int64_t count = type_count(&n->type);
     sink to = {{take}, x, out, NULL};
-    if (x->kind == X_WALK || x->kind == X_SCATTER)
+    if (x->kind == X_SCAN || x->kind == X_SCATTER)
         MUST(to.all = calloc((size_t)count + 1, sizeof *to.all));
-    if (x->kind == X_WALK)
-        walk_states(&b, x, 0, 0, to.all);
+    if (x->kind == X_SCAN)
+        scan_states(&b, x, 0, 0, to.all);
     else
         block_values(&b, x->kind == X_SCATTER ? x->arg[0] : x, &to.base);
     if (x->kind == X_SCATTER && !folds_nothing(&b, x))

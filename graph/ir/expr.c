@@ -253,10 +253,10 @@ const expr *x_state(arena *m, dtype d, int k)
     return x;
 }
 
-const expr *x_walk(arena *m, uint32_t folds, int axis, int n, const expr *const *start, const expr *const *step,
+const expr *x_scan(arena *m, uint32_t folds, int axis, int n, const expr *const *start, const expr *const *step,
                    const expr *result)
 {
-    expr *x = make(m, X_WALK, result->dtype);
+    expr *x = make(m, X_SCAN, result->dtype);
     MUST(n >= 1 && n <= MAX_STATE && !weak(result));
     const expr **arg = parts(m, x, 2 * n + 1);
     x->folds = folds, x->axis = folds ? 0 : axis;
@@ -270,7 +270,7 @@ const expr *x_walk(arena *m, uint32_t folds, int axis, int n, const expr *const 
 
 bool x_alone(const expr *x)
 {
-    return x->kind == X_SCATTER || x->kind == X_ROUTINE || x->kind == X_WALK;
+    return x->kind == X_SCATTER || x->kind == X_ROUTINE || x->kind == X_SCAN;
 }
 
 const expr *x1(arena *m, const char *f, const expr *a)
@@ -347,7 +347,7 @@ static const expr *map(mapper *p, const expr *x)
         case X_FOLD: y = x_fold(p->m, x->fn->name, x->folds, arg[0]); break;
         case X_SCATTER:
         case X_ROUTINE:
-        case X_WALK: y = with_parts(p->m, x, arg); break;
+        case X_SCAN: y = with_parts(p->m, x, arg); break;
         default: break;
         }
     bool done = false; /* a call that became one of its arguments, as 0 + x does: that has been through f */
@@ -381,7 +381,7 @@ static const expr *rename_one(void *user, const expr *x)
     const renaming *r = user;
     if (x->kind == X_AXIS) /* what stands for it is as wide: a literal alone has no dtype */
         return x->axis < r->n && r->axis[x->axis] ? x_cast(r->m, TS_I64, r->axis[x->axis]) : x;
-    if (x->kind == X_WALK && !x->folds && x->axis < r->n && r->axis[x->axis]) {
+    if (x->kind == X_SCAN && !x->folds && x->axis < r->n && r->axis[x->axis]) {
         expr *y = make(r->m, x->kind, x->dtype);
         MUST(r->axis[x->axis]->kind == X_AXIS);
         *y = *x, y->axis = r->axis[x->axis]->axis;

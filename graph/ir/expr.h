@@ -59,7 +59,7 @@ extern const struct routine_text { /* written by the build; ends with {0} */
  * states before the step, in index order: at every point of the axes `folds`, the value being the last arg when all is
  * done; or, where there are none, along the result's axis `axis`, the value at each point being the last arg after its
  * step. */
-typedef enum xkind { X_LIT, X_AXIS, X_LOAD, X_CALL, X_CAST, X_FOLD, X_STATE, X_SCATTER, X_ROUTINE, X_WALK } xkind;
+typedef enum xkind { X_LIT, X_AXIS, X_LOAD, X_CALL, X_CAST, X_FOLD, X_STATE, X_SCATTER, X_ROUTINE, X_SCAN } xkind;
 typedef struct expr expr;
 struct expr {
     xkind kind;
@@ -67,7 +67,7 @@ struct expr {
     double lit;         /* X_LIT, real */
     int64_t whole;      /* X_LIT, exact integer value when is_whole */
     bool is_whole;      /* X_LIT */
-    int axis;           /* X_AXIS; X_STATE: which one; X_WALK: of a scan */
+    int axis;           /* X_AXIS; X_STATE: which one; X_SCAN: of a scan */
     uint32_t folds;     /* set of axes folded away, 1u << axis; else 0 */
     const node *from;   /* X_LOAD: the node read, never an operand number */
     const fn *fn;       /* X_CALL, X_FOLD, X_SCATTER */
@@ -92,7 +92,7 @@ const expr *x_scatter(arena *m, dtype d, const char *fn, uint32_t axes, const ex
 const expr *x_routine(arena *m, dtype d, const routine *run, uint32_t axes, int n, const expr *const *operand);
 const expr *x_state(arena *m, dtype d, int k);
 /* States have the dtypes of start, the value that of result. folds: of a fold; axis: of a scan, when folds is 0. */
-const expr *x_walk(arena *m, uint32_t folds, int axis, int n, const expr *const *start, const expr *const *step,
+const expr *x_scan(arena *m, uint32_t folds, int axis, int n, const expr *const *start, const expr *const *step,
                    const expr *result);
 bool x_alone(const expr *x); /* the whole of a definition: scatter, routine, walk */
 const expr *x1(arena *m, const char *fn, const expr *a);

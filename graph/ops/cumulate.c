@@ -93,7 +93,7 @@ static bool scan_body(defn *d, err *e)
     const expr *total = x_state(d->mem, own, 0), *before = x_state(d->mem, own, 1), *none = x_unit(d->mem, f, own);
     const expr *start[] = {none, none}, *x = x_cast(d->mem, own, defn_in(d, 0));
     const expr *step[] = {x2(d->mem, f->name, total, x), total};
-    d->value = x_walk(d->mem, 0, axis, exclusive ? 2 : 1, start, step,
+    d->value = x_scan(d->mem, 0, axis, exclusive ? 2 : 1, start, step,
                       x_cast(d->mem, t->dtype, exclusive ? before : total));
     return true;
 }
@@ -114,7 +114,7 @@ static bool place_body(defn *d, err *e)
     const expr *start[] = {x_unit(d->mem, f, t), x_cast(d->mem, TS_I64, x_whole(d->mem, 0))};
     const expr *step[] = {x3(d->mem, "select", better, x, best),
                           x3(d->mem, "select", better, x_axis(d->mem, axis), at)};
-    d->value = x_walk(d->mem, 0, axis, 2, start, step, at);
+    d->value = x_scan(d->mem, 0, axis, 2, start, step, at);
     return true;
 }
 
@@ -129,7 +129,7 @@ static bool linear_body(defn *d, err *e)
     const expr *y = x_state(d->mem, own, 0), *start = x_cast(d->mem, own, x_real(d->mem, 0));
     const expr *step = x2(d->mem, "mul", x_cast(d->mem, own, defn_in(d, 0)), y);
     step = x2(d->mem, "add", step, x_cast(d->mem, own, defn_in(d, 1)));
-    d->value = x_walk(d->mem, 0, axis, 1, &start, &step, x_cast(d->mem, t->dtype, y));
+    d->value = x_scan(d->mem, 0, axis, 1, &start, &step, x_cast(d->mem, t->dtype, y));
     return true;
 }
 

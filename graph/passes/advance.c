@@ -50,7 +50,7 @@ static const expr *plain(const defn *d, const expr *x)
                        : x3(d->mem, x->fn->name, arg[0], arg[1], arg[2]);
 }
 
-static void find_walks(advancing *a, const defn *d, const expr *x)
+static void find_scans(advancing *a, const defn *d, const expr *x)
 {
     for (int i = 0; i < x->n; i++) {
         if (x->kind == X_LOAD && a->walks[x->from->id] >> i & 1) {
@@ -58,7 +58,7 @@ static void find_walks(advancing *a, const defn *d, const expr *x)
             if (s->kind == X_AXIS && s->axis < d->node->type.rank)
                 a->walks[d->node->id] |= 1u << s->axis;
         }
-        find_walks(a, d, x->arg[i]);
+        find_scans(a, d, x->arg[i]);
     }
 }
 
@@ -72,7 +72,7 @@ static bool learn(advancing *a, int count, const node *const *need)
         for (int k = 0; k < n->n_in; k++)
             a->depends[n->id] |= a->depends[n->in[k]->id];
         if (!node_is_leaf(n) && a->depends[n->id] && g_defn(n, &aside, &d, a->e))
-            find_walks(a, &d, d.value);
+            find_scans(a, &d, d.value);
         arena_free(&aside);
     }
     return !err_is(a->e);
