@@ -34,14 +34,14 @@ typedef struct backend {
     bool (*usable)(text *why);            /* here, now; why not, or with what */
     bool (*takes)(const plan *p, err *e); /* whether build could make a program of it; NULL: of every plan */
     program *(*build)(const plan *p, const build_wish *w, text *facts, err *e); /* facts: members of a JSON object */
-    /* input[i]: the value of plan input i. Results stay in the program until the next run, save those whose home is an
+    /* input[i]: the value of plan input i. Results stay in the program until the next run, save those whose buffer is an
      * input: they are written there. */
     bool (*run)(program *g, void *const *input, err *e);
     /* The same, kernel by kernel, with after(user, k) behind each. */
     bool (*each)(program *g, void *const *input, void (*after)(void *user, int kernel), void *user, err *e);
-    /* Where a value of the arena lies in its home's layout, and its dtype there; until the run goes on. */
+    /* Where a value of the arena lies in its buffer's layout, and its dtype there; until the run goes on. */
     const void *(*at)(const program *g, const node *n, dtype *stored);
-    /* Row-major, in the root's own dtype, out's memory; for roots that are no inputs and have no home there */
+    /* Row-major, in the root's own dtype, out's memory; for roots that are no inputs and have no buffer there */
     bool (*get)(program *g, int root, ts_array *out, err *e);
     bool (*emit)(const plan *p, const emit_wish *w, err *e); /* a stand-alone program */
     void (*drop)(program *g);

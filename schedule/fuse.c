@@ -8,7 +8,7 @@
  *    fold under the pointwise work that follows it (its epilogue).
  *  - sharing loops: what is left materialised joins the kernel of a value it reads when both walk the same leading axes
  *    element by element: softmax, layer norm and attention become one kernel each, their rows held in scratch.
- * A scatter, a routine and a walk are kernels of their own. A walk takes in what it reads once, a scatter movement
+ * A scatter, a routine and a scan are kernels of their own. A scan takes in what it reads once, a scatter movement
  * only, a routine nothing. */
 #include "schedule/fuse.h"
 #include "schedule/checkpointing.h"

@@ -128,11 +128,12 @@ typedef struct plan {
     kernel *kernel;
     int n_replaced;
     replaced *replaced;
-    buffer *home; /* by node id */
+    buffer *buffer; /* by node id */
     int n_input;
     const node **input; /* the inputs that the roots need, by id */
     int n_carried;
-    carried *carried; /* root by root; one whose home is the input is written there, others are copied after the run */
+    carried
+        *carried; /* root by root; one whose buffer is the input is written there, others are copied after the run */
     int n_leaf;
     packed *leaf;
     int cap_leaf;
@@ -160,7 +161,7 @@ void plan_free(plan *p);
 
 const expr *stage_fold(const stage *s); /* the fold in its value, or NULL */
 double stage_flops(const stage *s);     /* operations on reals, over all its axes */
-/* Nests walk it. Scatters and walks have loops that follow from their definition, routines their own; each is a kernel
+/* Nests walk it. Scatters and scans have loops that follow from their definition, routines their own; each is a kernel
  * by itself. */
 bool stage_nested(const stage *s);
 /* "inside ? x[...] : 0" around a load, where the condition depends on nothing but the load's axes: padding. NULL: none,
@@ -183,6 +184,6 @@ bool pass_fuse(plan *p, err *e);      /* graph -> kernels of stages; letters, co
 bool pass_recompute(plan *p, err *e); /* lets the backward pass compute again what rules say */
 bool pass_apart(plan *p, err *e);     /* takes apart what the schema wants so */
 bool pass_loops(plan *p, err *e);     /* schema and guess -> nests, layouts of weights */
-bool pass_memory(plan *p, err *e);    /* lifetimes -> homes in the arena */
+bool pass_memory(plan *p, err *e);    /* lifetimes -> buffers in the arena */
 bool plan_check(const plan *p, err *e);
 #endif

@@ -10,6 +10,6 @@
 bool reuse_legal(const plan *p, const kernel *k, int which, const node *n);
 /* Moves kernels whose results inputs become behind those that read the inputs, where nothing between needs them. */
 void carry_order(plan *p);
-/* Homes in the inputs that become them, where nothing reads the old value afterwards. Requires lifetimes. */
+/* Buffers in the inputs that become them, where nothing reads the old value afterwards. Requires lifetimes. */
 void carry_in_place(plan *p);
 #endif

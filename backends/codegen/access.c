@@ -24,12 +24,12 @@ static bool has_expr(void *user, const atom *a)
 static void bounds_under(emitter *m, const expr *condition, const lin *a, const lin *const *axis, int64_t *low,
                          int64_t *high)
 {
-    clip c;
+    split c;
     int64_t least, most, sum;
     if (condition->kind == X_CALL && !strcmp(condition->fn->name, "and"))
         for (int i = 0; i < 2; i++)
             bounds_under(m, condition->arg[i], a, axis, low, high);
-    if (!clip_read(condition, &c))
+    if (!split_read(condition, &c))
         return;
     lin_bounds(&m->sp, lin_add(&m->sp, a, lin_of(&m->sp, c.place, axis), -1), &least, &most);
     if (c.low && least != INT64_MIN && int_add(c.bound, least, &sum) && sum > *low)

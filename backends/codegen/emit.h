@@ -9,7 +9,7 @@
 enum {
     MAX_OPERAND = MAX_STAGES * (MAX_LOADS + 1), /* all that a kernel's stages can load and write */
     MAX_TILE = 96,
-    MAX_CLIP = 16,
+    MAX_SPLIT = 16,
     MAX_APART = 32,
     RESULT = MAX_LOADS /* stands for the result where a load's number is asked */
 };
@@ -31,14 +31,14 @@ typedef struct source {                                            /* where a lo
     int64_t offset;            /* bytes in scratch, of a stage's slice or of a copy */
 } source;
 
-typedef struct clip {      /* one comparison of a guard: place >= bound, or place < bound */
+typedef struct split {     /* one comparison of a guard: place >= bound, or place < bound */
     const expr *x, *place; /* place NULL: another condition */
     bool low;
     int64_t bound;
     /* in the tile being written: taken over by loop `last` (-1: by one test around all, MAX_LOOP: holds everywhere) */
     bool done;
     int last;
-} clip;
+} split;
 
 typedef struct tile_made { /* a tile function: equal stages and extents share it */
     int stage, number;
@@ -84,12 +84,12 @@ typedef struct emitter {
     int64_t cur[MAX_AXIS];     /* what each has left here: constants */
     bool outer_fold;           /* a folded loop outside the tile: partial sums wait in the result */
     int lane;                  /* the tile's vector loop over a folded axis, or -1 */
-    int n_clip;
-    clip clip[MAX_CLIP];
+    int n_split;
+    split split[MAX_SPLIT];
     const expr *guard; /* of which they are the comparisons */
     uint32_t peeled;   /* axes whose loops outside the tile write first and last trips apart */
     uint32_t apart;    /* loops of the tile that are written out trip by trip */
-    uint32_t settled;  /* the same, of a stage without a fold */
+    uint32_t known;    /* the same, of a stage without a fold */
     const expr *term;  /* what the tile folds: without what the loops' bounds settle */
     int core;          /* the loop that is spread, if its trips and those around it are units to take; or -1 */
     char chunk[24];    /* the variable that counts them */
@@ -149,26 +149,26 @@ void prefetch_leave(emitter *m, bool shared, int loop);
 void emit_fetch(emitter *m); /* in the tile's innermost fold loop, or at its start */
 void emit_prefetch_parameters(const emitter *m, text *t);
 void emit_prefetch_arguments(emitter *m, text *t); /* of a call */
-/* clip.c: padding as bounds of loops. */
-bool clip_read(const expr *x, clip *c); /* 0 <= place, place < n, and the same written otherwise */
-void clip_find(emitter *m);             /* of the stage */
-void clip_tile(emitter *m); /* in the tile, its start being set up: what settles each comparison, and m->term */
+/* split.c: padding as bounds of loops. */
+bool split_read(const expr *x, split *c); /* 0 <= place, place < n, and the same written otherwise */
+void split_find(emitter *m);              /* of the stage */
+void split_tile(emitter *m); /* in the tile, its start being set up: what settles each comparison, and m->term */
 /* At loop l of the tile: narrows the constants, and gives the bounds as text; true when that says more than numbers. */
-bool clip_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, text *to);
-bool clip_open(emitter *m); /* opens a test around the tile's folds where one is needed */
+bool split_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, text *to);
+bool split_open(emitter *m); /* opens a test around the tile's folds where one is needed */
 /* mask.c: what a mask leaves of a block of rows. */
 void mask_open(emitter *m);                                   /* before the first stage */
 void mask_check(emitter *m);                                  /* behind each stage */
 bool mask_bounds(const emitter *m, int l);                    /* whether loop l of the stage ends where that ends */
 void mask_end(const emitter *m, text *t, int l, int64_t end); /* where, of trips up to `end` */
-/* settle.c: choices that are known in a tile. */
-void settle_find(emitter *m);         /* of the stage */
-const expr *settle_value(emitter *m); /* in the tile: what it computes here */
+/* partial.c: choices that are known in a tile. */
+void partial_find(emitter *m);         /* of the stage */
+const expr *partial_value(emitter *m); /* in the tile: what it computes here */
 /* copy.c: copies what the inner loops read of an operand into scratch. */
 bool copy_enter(emitter *m, int stage, bool shared, int loop);
 const expr *copy_value(emitter *m, const stage *s); /* a padded operand that is copied has its zeros there */
-/* phrase.c: with functions that stand for several of x's. To be written as it is: they are in no table. */
-const expr *phrased(emitter *m, const expr *x);
+/* idiom.c: with functions that stand for several of x's. To be written as it is: they are in no table. */
+const expr *with_idioms(emitter *m, const expr *x);
 /* kernel.c: the text of a unit, with its functions' name from its own content; gives operands and scratch in m. */
 void loop_name(const emitter *m, const nest *t, int l, char name[24]); /* its variable: from the axis and its number */
 bool emit_kernel(emitter *m, const plan *p, const kernel *k, text *out, char name[24], err *e);

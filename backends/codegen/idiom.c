@@ -67,12 +67,12 @@ static const expr *gelu_of(arena *m, const expr *x)
     return x;
 }
 
-static const expr *phrase(void *user, const expr *x)
+static const expr *idiom(void *user, const expr *x)
 {
     return x->dtype == TS_F32 ? gelu_of(user, one_and_erf_of(user, x)) : x;
 }
 
-const expr *phrased(emitter *m, const expr *x)
+const expr *with_idioms(emitter *m, const expr *x)
 {
-    return m->p->reference ? x : x_map(m->mem, x, phrase, m->mem);
+    return m->p->reference ? x : x_map(m->mem, x, idiom, m->mem);
 }

@@ -19,12 +19,12 @@ static uint32_t condition_axes(const expr *x)
     return axes;
 }
 
-void settle_find(emitter *m)
+void partial_find(emitter *m)
 {
     const stage *s = m->s;
     uint32_t chosen = 0;
     int64_t trips = 1;
-    m->settled = 0;
+    m->known = 0;
     if (m->fold || m->p->reference || x_alone(s->value))
         return;
     for (int a = 0; a < s->n_result; a++)
@@ -33,9 +33,9 @@ void settle_find(emitter *m)
     for (int l = nest_unrolled(s); l < s->nest.n; l++) {
         const loop *q = &s->nest.loop[l];
         if (q->role == UNROLL && chosen >> q->axis & 1 && (trips *= loop_trips(q)) <= MAX_APART)
-            m->settled |= 1u << l;
+            m->known |= 1u << l;
     }
-    if (m->settled)
+    if (m->known)
         m->peeled = condition_axes(m->value) & ~chosen;
 }
 
@@ -57,7 +57,7 @@ static int compared(emitter *m, const expr *a, const expr *b, bool or_equal)
     return -1;
 }
 
-static const expr *settle_one(void *user, const expr *x)
+static const expr *partial_one(void *user, const expr *x)
 {
     emitter *m = user;
     const bool lt = x->kind == X_CALL && !strcmp(x->fn->name, "lt"),
@@ -73,7 +73,7 @@ static const expr *settle_one(void *user, const expr *x)
     return is_choice(x) && x->arg[0]->kind == X_LIT ? x->arg[x->arg[0]->whole ? 1 : 2] : x;
 }
 
-const expr *settle_value(emitter *m)
+const expr *partial_value(emitter *m)
 {
-    return m->settled ? x_share(m->mem, x_map(m->mem, m->value, settle_one, m)) : m->value;
+    return m->known ? x_share(m->mem, x_map(m->mem, m->value, partial_one, m)) : m->value;
 }

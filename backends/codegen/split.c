@@ -39,16 +39,16 @@ static const expr *find_guard(const expr *fold)
     return NULL;
 }
 
-bool clip_read(const expr *x, clip *c)
+bool split_read(const expr *x, split *c)
 {
     const bool strict = x->kind == X_CALL && !strcmp(x->fn->name, "lt");
     if (!strict && !(x->kind == X_CALL && !strcmp(x->fn->name, "le")))
         return false;
     const expr *a = x->arg[0], *b = x->arg[1];
     if (a->kind == X_LIT && a->is_whole && b->dtype == TS_I64)
-        *c = (clip){.x = x, .place = b, .low = true, .bound = a->whole + strict};
+        *c = (split){.x = x, .place = b, .low = true, .bound = a->whole + strict};
     else if (b->kind == X_LIT && b->is_whole && a->dtype == TS_I64)
-        *c = (clip){.x = x, .place = a, .bound = b->whole + !strict};
+        *c = (split){.x = x, .place = a, .bound = b->whole + !strict};
     else
         return false;
     return true;
@@ -60,34 +60,34 @@ static void add_bounds(emitter *m, const expr *x)
         add_bounds(m, x->arg[0]), add_bounds(m, x->arg[1]);
         return;
     }
-    clip *c = &m->clip[m->n_clip < MAX_CLIP ? m->n_clip++ : MAX_CLIP - 1];
-    if (!clip_read(x, c))
-        *c = (clip){.x = x};
+    split *c = &m->split[m->n_split < MAX_SPLIT ? m->n_split++ : MAX_SPLIT - 1];
+    if (!split_read(x, c))
+        *c = (split){.x = x};
 }
 
-void clip_find(emitter *m)
+void split_find(emitter *m)
 {
     const stage *s = m->s;
-    m->n_clip = 0, m->guard = m->fold ? find_guard(m->fold) : NULL, m->peeled = 0;
-    if (!m->guard || m->p->reference || x_count(m->guard->arg[0], X_CALL) >= MAX_CLIP) {
+    m->n_split = 0, m->guard = m->fold ? find_guard(m->fold) : NULL, m->peeled = 0;
+    if (!m->guard || m->p->reference || x_count(m->guard->arg[0], X_CALL) >= MAX_SPLIT) {
         m->guard = NULL;
         return;
     }
     add_bounds(m, m->guard->arg[0]);
-    for (int i = 0; i < m->n_clip; i++)
-        for (int l = nest_unrolled(s); m->clip[i].place && l < s->nest.n; l++)
+    for (int i = 0; i < m->n_split; i++)
+        for (int l = nest_unrolled(s); m->split[i].place && l < s->nest.n; l++)
             if (s->nest.loop[l].role == UNROLL && !(s->folds >> s->nest.loop[l].axis & 1))
-                m->peeled |= x_axes(m->clip[i].place) & 1u << s->nest.loop[l].axis;
+                m->peeled |= x_axes(m->split[i].place) & 1u << s->nest.loop[l].axis;
 }
 
 /* ---- what becomes of each in a tile ---- */
-static bool depends(const emitter *m, const clip *c, int l)
+static bool depends(const emitter *m, const split *c, int l)
 {
     return c->place && x_axes(c->place) >> m->s->nest.loop[l].axis & 1;
 }
 
 /* The place over the whole tile: where it starts, and what its own loops add, as a variable for each axis */
-static const lin *over_tile(emitter *m, const clip *c, int tile[MAX_AXIS])
+static const lin *over_tile(emitter *m, const split *c, int tile[MAX_AXIS])
 {
     const lin *axis[MAX_AXIS];
     for (int a = 0; a < m->s->n_axis; a++) {
@@ -98,7 +98,7 @@ static const lin *over_tile(emitter *m, const clip *c, int tile[MAX_AXIS])
     return lin_of(&m->sp, c->place, axis);
 }
 
-static bool always_holds(emitter *m, const clip *c)
+static bool always_holds(emitter *m, const split *c)
 {
     int64_t low, high;
     int tile[MAX_AXIS];
@@ -109,7 +109,7 @@ static bool always_holds(emitter *m, const clip *c)
 }
 
 /* Whether each step of its last loop moves the place by the same number, and not by 0: strides leave floors in it. */
-static bool moves_evenly(emitter *m, const clip *c)
+static bool moves_evenly(emitter *m, const split *c)
 {
     int tile[MAX_AXIS];
     const int n = m->sp.n;
@@ -119,7 +119,7 @@ static bool moves_evenly(emitter *m, const clip *c)
     return even;
 }
 
-static bool starts_known(const emitter *m, const clip *c)
+static bool starts_known(const emitter *m, const split *c)
 {
     for (int a = 0; a < m->s->n_axis; a++)
         if (x_axes(c->place) >> a & 1 && m->plain[a]->n)
@@ -128,7 +128,7 @@ static bool starts_known(const emitter *m, const clip *c)
 }
 
 /* Whether the last loop it depends on can take it over; the serial loops that must be written out for that */
-static bool can_clip(emitter *m, clip *c, uint32_t *apart)
+static bool can_split(emitter *m, split *c, uint32_t *apart)
 {
     int64_t trips = 1;
     const stage *s = m->s;
@@ -157,17 +157,17 @@ static const expr *reduced(void *user, const expr *x)
     if (x != m->guard)
         return x;
     const expr *all = NULL;
-    for (int i = 0; i < m->n_clip; i++)
-        if (!m->clip[i].done)
-            all = all ? x2(m->mem, "and", all, m->clip[i].x) : m->clip[i].x;
+    for (int i = 0; i < m->n_split; i++)
+        if (!m->split[i].done)
+            all = all ? x2(m->mem, "and", all, m->split[i].x) : m->split[i].x;
     return all ? x3(m->mem, "select", all, x->arg[1], x->arg[2]) : x->arg[1];
 }
 
-void clip_tile(emitter *m)
+void split_tile(emitter *m)
 {
     m->apart = 0, m->term = m->fold ? m->fold->arg[0] : NULL;
-    for (int i = 0; i < m->n_clip; i++) {
-        clip *c = &m->clip[i];
+    for (int i = 0; i < m->n_split; i++) {
+        split *c = &m->split[i];
         uint32_t apart;
         c->done = false, c->last = -1;
         if (!c->place)
@@ -179,7 +179,7 @@ void clip_tile(emitter *m)
         for (int l = nest_tile(m->s); l < m->s->nest.n; l++)
             if (depends(m, c, l))
                 c->last = l;
-        if (!moves_evenly(m, c) || !can_clip(m, c, &apart))
+        if (!moves_evenly(m, c) || !can_split(m, c, &apart))
             continue;
         c->done = true, m->apart |= apart;
     }
@@ -188,7 +188,7 @@ void clip_tile(emitter *m)
 }
 
 /* ---- bounds ---- */
-static const lin *bound_of(emitter *m, const clip *c, const lin *place, int64_t coef, bool *low)
+static const lin *bound_of(emitter *m, const split *c, const lin *place, int64_t coef, bool *low)
 {
     /* place + coef * v >= bound, or < bound, solved for v >= or v < what is returned */
     *low = c->low == (coef > 0);
@@ -209,14 +209,14 @@ static void print_bound(emitter *m, text *t, const lin *bound, bool low)
     text_free(&one), text_free(&all);
 }
 
-bool clip_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, text *to)
+bool split_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, text *to)
 {
     bool moves = false;
     const int axis = m->s->nest.loop[l].axis;
     text_add(from, "%lld", (long long)*first), text_add(to, "%lld", (long long)*end);
     for (int pass = 0; pass < 2; pass++) /* constants first */
-        for (int i = 0; i < m->n_clip; i++) {
-            const clip *c = &m->clip[i];
+        for (int i = 0; i < m->n_split; i++) {
+            const split *c = &m->split[i];
             bool low;
             if (!c->done || c->last != l)
                 continue;
@@ -237,11 +237,11 @@ bool clip_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, text
     return moves;
 }
 
-bool clip_open(emitter *m)
+bool split_open(emitter *m)
 {
     text all = {0};
-    for (int i = 0; i < m->n_clip; i++) {
-        const clip *c = &m->clip[i];
+    for (int i = 0; i < m->n_split; i++) {
+        const split *c = &m->split[i];
         if (!c->done || c->last != -1)
             continue;
         const lin *place = lin_of(&m->sp, c->place, m->plain);

@@ -25,7 +25,7 @@ static void body_one(emitter *m)
 {
     writer w = emit_writer(m);
     text acc = {0}, line = {0};
-    const expr *x = phrased(m, m->term);
+    const expr *x = with_idioms(m, m->term);
     emit_acc(m, &acc, false);
     c_temporaries(&w, &m->body, x);
     const bool product = dtype_class(x->dtype) == D_REAL && x->kind == X_CALL && !strcmp(x->fn->name, "mul") &&
@@ -75,7 +75,7 @@ static void finish_one(emitter *m)
         emit_combine(m, &sum, y.s, acc.s);
         text_line(&m->body, "if (!first) %s = %s;", acc.s, sum.s);
     }
-    const expr *x = phrased(m, settle_value(m));
+    const expr *x = with_idioms(m, partial_value(m));
     c_temporaries(&w, &m->body, x);
     c_expr(&w, &value, x);
     if (m->outer_fold)
@@ -112,7 +112,7 @@ static int spans_of(const emitter *m, int l, phase ph, span out[MAX_APART + 1])
     const loop *q = &m->s->nest.loop[l];
     const int64_t left = m->cur[q->axis], full = left / q->step, rest = left % q->step;
     int n = 0;
-    if (ph == BODY ? m->apart >> l & 1 : m->settled >> l & 1)
+    if (ph == BODY ? m->apart >> l & 1 : m->known >> l & 1)
         for (int64_t i = 0; i < full; i++)
             out[n++] = (span){i, i + 1, q->step};
     else if (full)
@@ -134,7 +134,7 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
     text from = {0}, to = {0};
     char name[16];
     snprintf(name, sizeof name, "%s_%d", m->s->letter[q->axis], l);
-    bool moves = ph == BODY && clip_loop(m, l, &first, &end, &from, &to);
+    bool moves = ph == BODY && split_loop(m, l, &first, &end, &from, &to);
     if (mask_bounds(m, l)) {
         from.len = to.len = 0, moves = m->into->masked = true;
         text_add(&from, "%lld", (long long)first), mask_end(m, &to, l, end);
@@ -315,14 +315,14 @@ static void write_head(emitter *m, const tile_made *f, text *out)
 static void write_body(emitter *m, tile_made *f)
 {
     start_symbols(m, f);
-    clip_tile(m);
+    split_tile(m);
     for (int i = 0; i < m->s->n_load; i++)
         f->c[i] = source_offset(m, i, m->inner)->c;
     f->c[RESULT] = store_offset(m, m->inner)->c;
     if (m->fold) {
         declare_acc(m);
         register_loops(m, nest_unrolled(m->s), CLEAR);
-        const bool tested = clip_open(m), bare = !tested && nest_tile(m->s) == m->s->nest.n;
+        const bool tested = split_open(m), bare = !tested && nest_tile(m->s) == m->s->nest.n;
         if (bare) /* no loop keeps its names from those of what follows */
             text_line(&m->body, "{"), m->body.depth++;
         fold_loops(m, nest_tile(m->s), nest_unrolled(m->s));

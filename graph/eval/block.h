@@ -21,7 +21,7 @@ typedef struct block {
     const int64_t *extent;
     err *e;                    /* the first failure */
     int64_t axis[MAX_AXIS];    /* where lane 0 is */
-    value state[MAX_STATE];    /* of a walk */
+    value state[MAX_STATE];    /* of a scan */
     int lanes;                 /* in use */
     uint32_t varying;          /* axes that differ between lanes */
     vec *lane[MAX_AXIS];       /* their values; owned */

@@ -55,7 +55,7 @@ extern const struct routine_text { /* written by the build; ends with {0} */
  * the axes `folds` in index order, arg[1] is put in at the subscripts arg[2...]: combined by fn with what is there, or
  * in its place when fn is NULL.
  * Routine: arg[...] are loads of its operands, over axes that stand for all of each.
- * Walk, a fold or a scan that carries several states: state k starts as arg[k] and becomes arg[n_state + k], over the
+ * Scan, a fold that carries several states and may keep each: state k starts as arg[k] and becomes arg[n_state + k], over the
  * states before the step, in index order: at every point of the axes `folds`, the value being the last arg when all is
  * done; or, where there are none, along the result's axis `axis`, the value at each point being the last arg after its
  * step. */
@@ -94,7 +94,7 @@ const expr *x_state(arena *m, dtype d, int k);
 /* States have the dtypes of start, the value that of result. folds: of a fold; axis: of a scan, when folds is 0. */
 const expr *x_scan(arena *m, uint32_t folds, int axis, int n, const expr *const *start, const expr *const *step,
                    const expr *result);
-bool x_alone(const expr *x); /* the whole of a definition: scatter, routine, walk */
+bool x_alone(const expr *x); /* the whole of a definition: scatter, routine, scan */
 const expr *x1(arena *m, const char *fn, const expr *a);
 /* Folds literals and x+0, x*1, ... of integers */
 const expr *x2(arena *m, const char *fn, const expr *a, const expr *b);
