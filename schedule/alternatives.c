@@ -83,8 +83,8 @@ static bool find_others(search *s, const node **other, err *e) /* by kernel: wha
     graph *g = s->p->g;
     for (int i = 0; i < s->p->n_kernel; i++) {
         const node *whole = s->p->kernel[i].whole;
-        const bool open = whole->op->cheaper && mostly_read(&s->p->kernel[i]) && !ruled(s->p, &s->p->kernel[i]);
-        other[i] = open ? whole->op->cheaper(g, whole) : NULL;
+        const bool open = whole->op->alternative && mostly_read(&s->p->kernel[i]) && !ruled(s->p, &s->p->kernel[i]);
+        other[i] = open ? whole->op->alternative(g, whole) : NULL;
         if (!other[i] && err_is(&g->err))
             return err_set(e, g->err.code, "%s", g->err.text);
         if (other[i])
@@ -152,8 +152,8 @@ static const node *cheaper(void *user, const node *old, const node *now)
 {
     const search *s = user;
     graph *g = s->p->g;
-    const kind *k = now->op->cheaper && s->kind_of[old->id] ? &s->kind[s->kind_of[old->id] - 1] : NULL;
-    const node *other = k && s->rank[old->id] < k->taken ? now->op->cheaper(g, now) : NULL;
+    const kind *k = now->op->alternative && s->kind_of[old->id] ? &s->kind[s->kind_of[old->id] - 1] : NULL;
+    const node *other = k && s->rank[old->id] < k->taken ? now->op->alternative(g, now) : NULL;
     if (!other)
         return err_is(&g->err) ? NULL : now;
     MUST(type_equal(&other->type, &now->type));
@@ -194,7 +194,7 @@ static int64_t allowed(plan *p)
 }
 
 /* p: with kernels, which is for this alone. into: has what its roots become. */
-static bool find_cheaper(plan *p, plan *into, bool *found, err *e)
+static bool find_alternatives(plan *p, plan *into, bool *found, err *e)
 {
     const node **root = arena_array(&into->mem, (size_t)p->n_root + 1, sizeof *root);
     search s = {.p = p,
@@ -215,12 +215,12 @@ static bool find_cheaper(plan *p, plan *into, bool *found, err *e)
     return true;
 }
 
-bool pass_cheaper(plan *p, err *e)
+bool pass_alternatives(plan *p, err *e)
 {
     bool found = false;
     plan trial = *p;
     trial.mem = (arena){0};
-    const bool good = pass_fuse(&trial, e) && find_cheaper(&trial, p, &found, e);
+    const bool good = pass_fuse(&trial, e) && find_alternatives(&trial, p, &found, e);
     if (good && found) {
         arena_free(&trial.mem);
         return pass_fuse(p, e);

@@ -72,7 +72,7 @@ static void read_operands(fuser *f, const item *it, box *all)
     }
 }
 
-void narrow_items(fuser *f)
+void demand_items(fuser *f)
 {
     arena m = {0};
     box *all = arena_array(&m, (size_t)f->p->g->n + 1, sizeof *all);

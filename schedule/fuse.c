@@ -159,7 +159,7 @@ static void decide_inline(fuser *f, item *it)
         return;
     if (!item_is_view(it) && owner && owner->takes_fold && recompute_solid(f->p, it->node))
         return;
-    if (item_is_view(it) && !bulk_take(f, it, owner))
+    if (item_is_view(it) && !inline_take(f, it, owner))
         return;
     if (item_is_view(it))
         it->inlined = true, it->owner = fits || it->n_reader == 1 || owner ? owner : NULL;
@@ -167,7 +167,7 @@ static void decide_inline(fuser *f, item *it)
         if (it->fold && (moved || !along || owner->takes_fold))
             return;
         const int reads = owner->reads + it->reads - 1; /* instead of the load of this one, its own */
-        if (reads > MAX_LOADS || !bulk_take(f, it, owner))
+        if (reads > MAX_LOADS || !inline_take(f, it, owner))
             return;
         it->inlined = true, it->owner = owner, owner->reads = reads;
         owner->takes_fold = owner->takes_fold || it->fold, owner->contracts = owner->contracts || it->contracts;
@@ -580,7 +580,7 @@ bool pass_fuse(plan *p, err *e)
     fuser f = {.p = p};
     if (!make_items(&f, e))
         return false;
-    narrow_items(&f);
+    demand_items(&f);
     cluster_items(&f);
     f.order = arena_array(&p->mem, (size_t)f.n_kernel + 1, sizeof *f.order);
     turn *all = arena_array(&p->mem, (size_t)f.n_kernel + 1, sizeof *all);

@@ -4,14 +4,14 @@
 #define TS_FUSE_H
 #include "schedule/plan.h"
 
-/* Lengths of expressions, in parts (bulk.c). */
-typedef struct bulk {
+/* Lengths of expressions, in parts (inline_budget.c). */
+typedef struct inlining {
     int64_t copies;    /* times that it would stand in one kernel, at most */
     int64_t subscript; /* the longest subscript at which it would be read there */
     int64_t deep;      /* on the way from the kernel's result down to its own parts, in all */
     int64_t parts;     /* that it would add to the kernel; of an owner: that the kernel has */
     int64_t tally;     /* while another is measured */
-} bulk;
+} inlining;
 
 typedef struct item { /* a node that is not a leaf, on its way into a kernel */
     const node *node;
@@ -19,7 +19,7 @@ typedef struct item { /* a node that is not a leaf, on its way into a kernel */
     const expr *value; /* with what is inlined put in */
     int n_axis;
     int64_t extent[MAX_AXIS];
-    int64_t low[MAX_RANK]; /* by dimension: the first element computed; all, with extent: narrow.c */
+    int64_t low[MAX_RANK]; /* by dimension: the first element computed; all, with extent: demand.c */
     bool fold, inlined, root;
     bool alone, whole; /* a kernel of its own; a routine: takes its operands whole, in rows */
     const node *main;  /* the node that declared the fold, else the node itself: names the axes */
@@ -32,7 +32,7 @@ typedef struct item { /* a node that is not a leaf, on its way into a kernel */
     bool contracts;  /* as an owner: that fold reads two values or more */
     double again;    /* operations on an element that several kernels repeat, down to what they read */
     int reads;       /* as an owner: loads of its kernel, at most; MAX_LOADS is the limit */
-    bulk bulk;
+    inlining inlining;
     int kernel, mark;
     bool outside; /* read by another kernel than its own */
     int beside;   /* readers before this one are in kernels that nothing joins any more */
@@ -67,9 +67,9 @@ bool item_walks_along(const expr *load, const item *reader);
 /* Several kernels compute it rather than read it from memory; true when that was decided. */
 bool again_take(fuser *f, item *it);
 /* it may be put into its readers, which are decided, and is counted there. owner: NULL for several kernels. */
-bool bulk_take(fuser *f, item *it, item *owner);
+bool inline_take(fuser *f, item *it, item *owner);
 /* Restricts what is computed of each value to what is read of it. */
-void narrow_items(fuser *f);
+void demand_items(fuser *f);
 bool form_kernels(fuser *f, err *e);
 double stage_points(const stage *s, int from, int to); /* of its axes from ... to - 1 */
 /* Letters of axes, names of stages and kernels (names.c); what they are looked up in, once for all kernels. */

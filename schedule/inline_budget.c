@@ -33,18 +33,18 @@ static int64_t uses(const expr *x, const node *n, int64_t axis, int64_t *subscri
     return times;
 }
 
-static bulk measured(fuser *f, const item *it)
+static inlining measured(fuser *f, const item *it)
 {
-    bulk b = {.subscript = 1};
+    inlining b = {.subscript = 1};
     int64_t anywhere = 0; /* uses by what several kernels take in: counted for each of them */
     for (int i = 0; i < it->n_reader; i++)
         if (f->item[it->reader[i]]->owner)
-            f->item[it->reader[i]]->owner->bulk.tally = 0;
+            f->item[it->reader[i]]->owner->inlining.tally = 0;
     for (int i = 0; i < it->n_reader; i++) {
         const item *r = f->item[it->reader[i]];
-        const bulk in = r->inlined ? r->bulk : (bulk){.copies = 1, .subscript = 1};
+        const inlining in = r->inlined ? r->inlining : (inlining){.copies = 1, .subscript = 1};
         const int64_t times = capped(in.copies * uses(r->raw, it->node, in.subscript, &b.subscript));
-        int64_t *tally = r->owner ? &r->owner->bulk.tally : &anywhere;
+        int64_t *tally = r->owner ? &r->owner->inlining.tally : &anywhere;
         *tally = capped(*tally + times);
         if (r->owner && *tally > b.copies)
             b.copies = *tally;
@@ -58,14 +58,14 @@ static bulk measured(fuser *f, const item *it)
     return b;
 }
 
-bool bulk_take(fuser *f, item *it, item *owner)
+bool inline_take(fuser *f, item *it, item *owner)
 {
-    const bulk b = measured(f, it);
-    const int64_t sum = capped(b.parts + (owner ? owner->bulk.parts : 0));
+    const inlining b = measured(f, it);
+    const int64_t sum = capped(b.parts + (owner ? owner->inlining.parts : 0));
     if (b.deep > MAX_PARTS || sum > MAX_PARTS)
         return false;
-    it->bulk = b;
+    it->inlining = b;
     if (owner)
-        owner->bulk.parts = sum;
+        owner->inlining.parts = sum;
     return true;
 }

@@ -44,7 +44,7 @@ typedef struct stage {
     uint32_t folds;
     const expr *value;           /* at most one fold, over `folds` */
     const expr *store[MAX_RANK]; /* the node's subscripts as functions of the axes */
-    /* What is computed of each dimension of the node: the part of it that is read (narrow.c) */
+    /* What is computed of each dimension of the node: the part of it that is read (demand.c) */
     int64_t low[MAX_RANK], count[MAX_RANK];
     bool scratch;           /* lives only inside the kernel */
     const node *over;       /* the operand in whose place it is written, element by element as it is read; or NULL */
@@ -179,11 +179,11 @@ int stage_given(const stage *s);
 int64_t plan_cache_bytes(const plan *p, int level); /* of level 1, 2, 3 for one core; 3 shared by all of them */
 
 /* Passes, in this order; each says in its file what it requires and guarantees, and plan_check holds after each. */
-bool pass_cheaper(plan *p, err *e);   /* puts what operations offer in their place, then */
-bool pass_fuse(plan *p, err *e);      /* graph -> kernels of stages; letters, collapsed axes */
-bool pass_recompute(plan *p, err *e); /* lets the backward pass compute again what rules say */
-bool pass_apart(plan *p, err *e);     /* takes apart what the schema wants so */
-bool pass_loops(plan *p, err *e);     /* schema and guess -> nests, layouts of weights */
-bool pass_memory(plan *p, err *e);    /* lifetimes -> buffers in the arena */
+bool pass_alternatives(plan *p, err *e); /* puts what operations offer in their place, then */
+bool pass_fuse(plan *p, err *e);         /* graph -> kernels of stages; letters, collapsed axes */
+bool pass_recompute(plan *p, err *e);    /* lets the backward pass compute again what rules say */
+bool pass_apart(plan *p, err *e);        /* takes apart what the schema wants so */
+bool pass_loops(plan *p, err *e);        /* schema and guess -> nests, layouts of weights */
+bool pass_memory(plan *p, err *e);       /* lifetimes -> buffers in the arena */
 bool plan_check(const plan *p, err *e);
 #endif

@@ -71,7 +71,7 @@ bool again_take(fuser *f, item *it)
         if (f->item[it->reader[i]]->again > deeper)
             deeper = f->item[it->reader[i]]->again;
     const double cost = deeper + node_flops(it->node) / (double)(type_count(t) ? type_count(t) : 1);
-    if (cost <= 0 || cost > MOST_AGAIN || !bulk_take(f, it, NULL))
+    if (cost <= 0 || cost > MOST_AGAIN || !inline_take(f, it, NULL))
         return false;
     it->again = cost;
     return true;

@@ -336,7 +336,7 @@ static const op conv_transpose_op = {
         {"strides", 'I', ""}, {"dilations", 'I', ""}, {"pads", 'I', ""}, {"group", 'i', "1"},
         {"output_padding", 'I', ""}, {0}},
     .shape = transpose_shape, .body = transpose_body,
-    .grad = transpose_grad, .grad_for = transpose_grad_for, .cheaper = without_strides,
+    .grad = transpose_grad, .grad_for = transpose_grad_for, .alternative = without_strides,
     .cases = "f32[1,3,9] f32[3,4,3]\nf32[2,4,5,6] f32[4,3,3,3] pads=[1,1,1,1] group=2\n"
              "f32[1,2,4,5] f32[2,3,3,2] strides=[2,3] output_padding=[1,2]\n"
              "f32[1,2,3,4,3] f32[2,2,2,2,2] strides=[2,1,1]\nf64[1,2,5] f64[2,1,3] dilations=[2] pads=[1,0]\n"

@@ -32,7 +32,7 @@ static int inputs_of(const node *n, ts_given *given, int most, ts_error *e)
 void way_is_same(graph *g, const node *plain, const char *target, int threads)
 {
     enum { MOST = 2 };
-    const node *other = plain ? plain->op->cheaper(g, plain) : NULL;
+    const node *other = plain ? plain->op->alternative(g, plain) : NULL;
     const ts_options o = {.target = target, .threads = threads}, interp = {.target = "interp"};
     ts_array want = {0}, got = {0};
     ts_given given[MOST] = {0};
@@ -52,5 +52,5 @@ void way_is_same(graph *g, const node *plain, const char *target, int threads)
 
 void way_is_none(graph *g, const node *plain)
 {
-    CHECK(plain && !plain->op->cheaper(g, plain));
+    CHECK(plain && !plain->op->alternative(g, plain));
 }
