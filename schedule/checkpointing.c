@@ -151,18 +151,18 @@ static void find_copies(retake *r)
 }
 
 /* ---- copies ---- */
-/* What stands for the operands of copies: a value that is there is read through "again", which makes the difference. */
+/* What stands for the operands of copies: a value that is there is read through "rematerialize", which makes the difference. */
 static void set_grounds(retake *r, const node *n, const node **now)
 {
     bool differs = false;
     for (int i = 0; i < n->n_in; i++) {
         const node *x = n->in[i];
         if (r->copy[x->id] < 0 && !node_is_leaf(x))
-            now[x->id] = g_again(r->p->g, x);
+            now[x->id] = g_rematerialized(r->p->g, x);
         differs = differs || r->copy[x->id] >= 0 || now[x->id] != x;
     }
     if (!differs)
-        now[n->in[0]->id] = g_again(r->p->g, n->in[0]);
+        now[n->in[0]->id] = g_rematerialized(r->p->g, n->in[0]);
 }
 
 static bool make_copies(retake *r, const node **now)
@@ -199,7 +199,7 @@ static bool turn(retake *r, const node *const *copy, const node **now)
     return true;
 }
 
-static void note_all(const retake *r, recompute *out, const node *const *copy, const node *const *now)
+static void note_all(const retake *r, checkpointing *out, const node *const *copy, const node *const *now)
 {
     plan *p = r->p;
     const buffer *before = p->buffer;
@@ -224,7 +224,7 @@ static void note_all(const retake *r, recompute *out, const node *const *copy, c
     }
 }
 
-static bool repeat_all(retake *r, recompute *out, err *e)
+static bool repeat_all(retake *r, checkpointing *out, err *e)
 {
     plan *p = r->p;
     const node **copy = by_id(p);
@@ -251,13 +251,13 @@ static void *each(plan *p, size_t size)
     return arena_array(&p->mem, (size_t)p->g->n + 1, size);
 }
 
-bool pass_recompute(plan *p, err *e)
+bool pass_checkpointing(plan *p, err *e)
 {
     if (!is_asked_for(p))
         return true;
     const int count = g_reach(p->n_root, p->root, NULL);
     retake r = {.p = p, .n_need = count, .need = each(p, sizeof *r.need)};
-    recompute *out = p->again = arena_get(&p->mem, sizeof *out);
+    checkpointing *out = p->checkpointing = arena_get(&p->mem, sizeof *out);
     r.back = each(p, sizeof *r.back), r.kept = each(p, sizeof *r.kept), r.solid = each(p, sizeof *r.solid);
     r.stays = each(p, sizeof *r.stays), r.direct = each(p, sizeof *r.direct), r.reader = each(p, sizeof *r.reader);
     r.rule = each(p, sizeof *r.rule), r.from = each(p, sizeof *r.from), r.copy = each(p, sizeof *r.copy);

@@ -3,10 +3,10 @@
  * backward pass but computed again there, from what is kept, right before they are needed. The arithmetic is the same
  * in the same order, hence so are the bits.
  *
- * What is computed again are nodes of their own: copies, over operands that passed through the operation "again", in
+ * What is computed again are nodes of their own: copies, over operands that passed through the operation "rematerialize", in
  * which the nodes of the backward pass (ts_node.back, and what depends on them) read them. */
-#ifndef TS_RECOMPUTE_H
-#define TS_RECOMPUTE_H
+#ifndef TS_CHECKPOINTING_H
+#define TS_CHECKPOINTING_H
 #include "schedule/schema.h"
 
 typedef struct forgone { /* a value that the backward pass read and that is not kept for it any more */
@@ -19,23 +19,23 @@ typedef struct repeat { /* of a node */
     bool solid;         /* is not put under a fold: it was read from memory there when all was kept */
     const layout *like; /* how it, or what it is a copy of, lay then; NULL: nowhere */
 } repeat;
-typedef struct recompute {
+typedef struct checkpointing {
     bool backward; /* the plan has a backward pass */
     int *fits;     /* by rule: nodes of the forward pass that it names */
     int n_value;
     forgone *value;
     int n; /* by node id */
     repeat *node;
-} recompute;
+} checkpointing;
 
 /* Without rules that say so all of these are as if nothing were computed again. */
-int recompute_due(const plan *p, const node *n);
-bool recompute_solid(const plan *p, const node *n);
-const layout *recompute_like(const plan *p, const node *n);
+int checkpointing_due(const plan *p, const node *n);
+bool checkpointing_solid(const plan *p, const node *n);
+const layout *checkpointing_like(const plan *p, const node *n);
 /* May n be computed in the loops of the kernel that first belongs to? Copies keep among those that are due with
  * them, so that none is computed early. */
-bool recompute_joins(const plan *p, const node *n, const node *first);
-int recompute_rule(const plan *p, const node *n); /* of a copy; else -1 */
+bool checkpointing_joins(const plan *p, const node *n, const node *first);
+int checkpointing_rule(const plan *p, const node *n); /* of a copy; else -1 */
 
 typedef struct saving { /* what a rule amounts to */
     int values;
@@ -43,9 +43,9 @@ typedef struct saving { /* what a rule amounts to */
     double peak;  /* bytes that less is alive at once; estimated by lifetimes */
     double flops; /* computed again */
 } saving;
-saving recompute_saving(const plan *p, int which);
+saving checkpointing_saving(const plan *p, int which);
 /* Lines of warnings: rules by which nothing is computed again, or in vain. */
-void recompute_unused(const plan *p, text *out);
+void checkpointing_unused(const plan *p, text *out);
 
 /* ---- between the parts of the pass ---- */
 typedef struct retake { /* by node id, of a graph as it is before */

@@ -5,37 +5,37 @@
 
 static const repeat *of(const plan *p, const node *n)
 {
-    return p->again && n->id < p->again->n ? &p->again->node[n->id] : NULL;
+    return p->checkpointing && n->id < p->checkpointing->n ? &p->checkpointing->node[n->id] : NULL;
 }
 
-int recompute_due(const plan *p, const node *n)
+int checkpointing_due(const plan *p, const node *n)
 {
     const repeat *q = of(p, n);
     return q ? q->due : 2 * n->id + 1;
 }
 
-bool recompute_solid(const plan *p, const node *n)
+bool checkpointing_solid(const plan *p, const node *n)
 {
     const repeat *q = of(p, n);
     return q && q->solid;
 }
 
-const layout *recompute_like(const plan *p, const node *n)
+const layout *checkpointing_like(const plan *p, const node *n)
 {
     const repeat *q = of(p, n);
     return q ? q->like : NULL;
 }
 
-int recompute_rule(const plan *p, const node *n)
+int checkpointing_rule(const plan *p, const node *n)
 {
     const repeat *q = of(p, n);
     return q ? q->rule : -1;
 }
 
-bool recompute_joins(const plan *p, const node *n, const node *first)
+bool checkpointing_joins(const plan *p, const node *n, const node *first)
 {
-    return recompute_rule(p, n) < 0 ||
-           (recompute_rule(p, first) >= 0 && recompute_due(p, n) == recompute_due(p, first));
+    return checkpointing_rule(p, n) < 0 ||
+           (checkpointing_rule(p, first) >= 0 && checkpointing_due(p, n) == checkpointing_due(p, first));
 }
 
 /* ---- what is saved ---- */
@@ -47,7 +47,7 @@ static int kernel_of(const plan *p, const node *n) /* that computes n, or the fi
             const node *s = p->kernel[k].stage[i].node;
             if (s == n)
                 return k;
-            if (after < 0 && recompute_due(p, s) >= recompute_due(p, n))
+            if (after < 0 && checkpointing_due(p, s) >= checkpointing_due(p, n))
                 after = k;
         }
     return after < 0 ? p->n_kernel - 1 : after;
@@ -72,7 +72,7 @@ static bool in_arena(const plan *p, const node *n)
     return p->buffer[n->id].where == IN_ARENA;
 }
 
-saving recompute_saving(const plan *p, int which)
+saving checkpointing_saving(const plan *p, int which)
 {
     saving s = {0};
     arena m = {0};
@@ -83,15 +83,15 @@ saving recompute_saving(const plan *p, int which)
             add(alive, h->over ? h->first + 1 : h->first, h->last, (double)h->bytes);
     }
     const double now = most(p, alive);
-    for (int id = 0; p->again && id < p->again->n; id++)
-        if (p->again->node[id].rule == which) {
+    for (int id = 0; p->checkpointing && id < p->checkpointing->n; id++)
+        if (p->checkpointing->node[id].rule == which) {
             const buffer *h = &p->buffer[id];
             s.flops += node_flops(p->g->node[id]);
             if (h->where == IN_ARENA)
                 add(alive, h->over ? h->first + 1 : h->first, h->last, -(double)h->bytes);
         }
-    for (int i = 0; p->again && i < p->again->n_value; i++) {
-        const forgone *f = &p->again->value[i];
+    for (int i = 0; p->checkpointing && i < p->checkpointing->n_value; i++) {
+        const forgone *f = &p->checkpointing->value[i];
         const double bytes = (double)type_bytes(&f->value->type);
         if (f->rule != which)
             continue;
@@ -141,19 +141,19 @@ static void add_forward(text *t, const plan *p)
     arena_free(&m);
 }
 
-void recompute_unused(const plan *p, text *out)
+void checkpointing_unused(const plan *p, text *out)
 {
     for (int i = 0; p->schema && i < p->schema->n_rule; i++) {
         const rule *r = &p->schema->rule[i];
         if (!r->tells_recompute)
             continue;
-        const saving s = recompute_saving(p, i);
-        if (p->again->backward && p->again->fits[i] && (!r->recompute || s.peak > 0))
+        const saving s = checkpointing_saving(p, i);
+        if (p->checkpointing->backward && p->checkpointing->fits[i] && (!r->recompute || s.peak > 0))
             continue;
         text_add(out, "%s: rule \"%s\" ", r->place, r->name);
-        if (!p->again->backward)
+        if (!p->checkpointing->backward)
             text_add(out, "recomputes nothing: the plan has no backward pass; a step of training has one");
-        else if (!p->again->fits[i])
+        else if (!p->checkpointing->fits[i])
             text_add(out, "recomputes nothing: none of the forward pass fits; it has "), add_forward(out, p);
         else if (!s.values)
             text_add(out, "recomputes nothing: what it fits is not kept for the backward pass, or has to stay");

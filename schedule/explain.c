@@ -430,12 +430,12 @@ static void put_recompute(text *t, const plan *p)
     double flops = 0;
     for (int k = 0; k < p->n_kernel; k++)
         flops += p->kernel[k].flops;
-    if (!p->again)
+    if (!p->checkpointing)
         return;
     key(t, "recompute");
     text_add(t, "[");
     for (int i = 0; i < p->schema->n_rule; i++) {
-        const saving s = recompute_saving(p, i);
+        const saving s = checkpointing_saving(p, i);
         if (!p->schema->rule[i].recompute)
             continue;
         open_one(t);
@@ -472,7 +472,7 @@ void plan_explain(const plan *p, const char *target, const char *facts, text *ou
         text_add(&lines, "%d threads take turns on %d core%s: one per core is quicker\n", p->threads, p->on->n_core,
                  p->on->n_core == 1 ? "" : "s");
     if (p->schema)
-        schema_unused(p->schema, p, p->rule_used, &lines), recompute_unused(p, &lines);
+        schema_unused(p->schema, p, p->rule_used, &lines), checkpointing_unused(p, &lines);
     put_lines(out, text_str(&lines));
     text_add(out, "],\"build\":{%s}}\n", facts);
     text_free(&lines);

@@ -157,7 +157,7 @@ static void decide_inline(fuser *f, item *it)
             return;
     if (it->root || it->alone || apart(f, it) || (owner && !item_is_view(it) && apart(f, owner)))
         return;
-    if (!item_is_view(it) && owner && owner->takes_fold && recompute_solid(f->p, it->node))
+    if (!item_is_view(it) && owner && owner->takes_fold && checkpointing_solid(f->p, it->node))
         return;
     if (item_is_view(it) && !inline_take(f, it, owner))
         return;
@@ -443,7 +443,7 @@ static bool join(fuser *f, item *b, int to)
     cluster *c = &f->kernel[to];
     int shared = c->n == 1 ? MAX_RANK : c->shared;
     if (c->n == MAX_STAGES || b->alone || c->member[0]->alone || apart(f, b) || apart(f, c->member[0]) ||
-        !recompute_joins(f->p, b->node, c->member[0]->node))
+        !checkpointing_joins(f->p, b->node, c->member[0]->node))
         return false;
     for (int i = 0; i < c->n; i++) {
         const int n = common_axes(c->member[i], b);
@@ -567,7 +567,7 @@ static int due_of(const fuser *f, int k, const turn *all)
 {
     const item *it = f->kernel[k].member[0];
     const expr *load[MAX_LOADS];
-    const int due = waits(f, &f->kernel[k]) ? recompute_due(f->p, it->node) : INT_MAX;
+    const int due = waits(f, &f->kernel[k]) ? checkpointing_due(f->p, it->node) : INT_MAX;
     if (f->kernel[k].n > 1 || !it->fold || it->alone || x_loads(it->value, load, MAX_LOADS) != 1 ||
         item_volume(it) < 8 * results(it))
         return due;

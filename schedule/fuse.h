@@ -30,7 +30,7 @@ typedef struct item { /* a node that is not a leaf, on its way into a kernel */
     bool strayed; /* what it is inlined into reads it elsewhere than at that one's own axes, and perhaps not always */
     bool takes_fold; /* as an owner: has its fold */
     bool contracts;  /* as an owner: that fold reads two values or more */
-    double again;    /* operations on an element that several kernels repeat, down to what they read */
+    double repeated; /* operations on an element that several kernels repeat, down to what they read */
     int reads;       /* as an owner: loads of its kernel, at most; MAX_LOADS is the limit */
     inlining inlining;
     int kernel, mark;

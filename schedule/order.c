@@ -165,7 +165,7 @@ static bool in_blocks(const layout *y)
 /* As it lay when nothing was computed again, where that can be: sums are formed along what lies in one piece. */
 static bool as_before(const fuser *f, const node *n, layout *y)
 {
-    const layout *like = recompute_like(f->p, n), rows = *y;
+    const layout *like = checkpointing_like(f->p, n), rows = *y;
     if (!like || in_blocks(like))
         return false;
     *y = *like;
@@ -277,7 +277,7 @@ static void choose_block(const fuser *f, const kernel *k)
     const stage *s = &k->stage[0];
     const type *t = &s->node->type;
     layout *y = &p->buffer[s->node->id].layout;
-    const layout before = *y, *like = recompute_like(p, s->node);
+    const layout before = *y, *like = checkpointing_like(p, s->node);
     int axis = stage_given(s);
     if (like && !in_blocks(like))
         return;

@@ -68,7 +68,7 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_wish *
     static const struct {
         const char *name;
         bool (*run)(plan *p, err *e);
-    } passes[] = {{"recognise", pass_recognise}, {"cheaper", pass_alternatives}, {"recompute", pass_recompute},
+    } passes[] = {{"recognise", pass_recognise}, {"cheaper", pass_alternatives}, {"recompute", pass_checkpointing},
                   {"apart", pass_apart},         {"loops", pass_loops},          {"memory", pass_memory}};
     plan *p = calloc(1, sizeof *p);
     MUST(p);

@@ -138,11 +138,11 @@ typedef struct plan {
     packed *leaf;
     int cap_leaf;
     bool streamed; /* a run reads more weights than the third cache holds: none is left when the next run asks */
-    int64_t arena_bytes, lower_bound; /* lower bound: the largest set of values alive at once */
-    const struct schema *schema;      /* NULL: the guess alone */
-    bool *rule_used;                  /* by rule of the schema */
-    bool *apart;                      /* by node id: not to be fused with others; NULL: none */
-    struct recompute *again;          /* what is computed again in the backward pass; NULL: no rule asks for it */
+    int64_t arena_bytes, lower_bound;    /* lower bound: the largest set of values alive at once */
+    const struct schema *schema;         /* NULL: the guess alone */
+    bool *rule_used;                     /* by rule of the schema */
+    bool *apart;                         /* by node id: not to be fused with others; NULL: none */
+    struct checkpointing *checkpointing; /* what is computed again in the backward pass; NULL: no rule asks for it */
 } plan;
 
 typedef struct plan_wish {
@@ -179,11 +179,11 @@ int stage_given(const stage *s);
 int64_t plan_cache_bytes(const plan *p, int level); /* of level 1, 2, 3 for one core; 3 shared by all of them */
 
 /* Passes, in this order; each says in its file what it requires and guarantees, and plan_check holds after each. */
-bool pass_alternatives(plan *p, err *e); /* puts what operations offer in their place, then */
-bool pass_fuse(plan *p, err *e);         /* graph -> kernels of stages; letters, collapsed axes */
-bool pass_recompute(plan *p, err *e);    /* lets the backward pass compute again what rules say */
-bool pass_apart(plan *p, err *e);        /* takes apart what the schema wants so */
-bool pass_loops(plan *p, err *e);        /* schema and guess -> nests, layouts of weights */
-bool pass_memory(plan *p, err *e);       /* lifetimes -> buffers in the arena */
+bool pass_alternatives(plan *p, err *e);  /* puts what operations offer in their place, then */
+bool pass_fuse(plan *p, err *e);          /* graph -> kernels of stages; letters, collapsed axes */
+bool pass_checkpointing(plan *p, err *e); /* lets the backward pass compute again what rules say */
+bool pass_apart(plan *p, err *e);         /* takes apart what the schema wants so */
+bool pass_loops(plan *p, err *e);         /* schema and guess -> nests, layouts of weights */
+bool pass_memory(plan *p, err *e);        /* lifetimes -> buffers in the arena */
 bool plan_check(const plan *p, err *e);
 #endif

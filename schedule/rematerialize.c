@@ -6,7 +6,7 @@
 #include "schedule/fuse.h"
 
 /* Writing four bytes and reading them again takes as long as some thirty operations on them. */
-enum { MOST_AGAIN = 32 };
+enum { MOST_REPEATED = 32 };
 
 static const expr *one_value(const item *it) /* the load of what it is made of; NULL when that is none or several */
 {
@@ -71,8 +71,8 @@ bool again_take(fuser *f, item *it)
         if (f->item[it->reader[i]]->again > deeper)
             deeper = f->item[it->reader[i]]->again;
     const double cost = deeper + node_flops(it->node) / (double)(type_count(t) ? type_count(t) : 1);
-    if (cost <= 0 || cost > MOST_AGAIN || !inline_take(f, it, NULL))
+    if (cost <= 0 || cost > MOST_REPEATED || !inline_take(f, it, NULL))
         return false;
-    it->again = cost;
+    it->repeated = cost;
     return true;
 }

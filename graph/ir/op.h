@@ -136,7 +136,7 @@ typedef struct op {
     /* Whether it is written for operand k of this call; otherwise that one's is derived. NULL: for all. */
     bool (*grad_for)(const node *call, int k);
     /* The same value for fewer operations, up to rounding, where the weights of n are known; NULL: not for n. */
-    const node *(*cheaper)(graph *g, const node *n);
+    const node *(*alternative)(graph *g, const node *n);
     /* Problems as operators of ONNX have them, lines "MatMulInteger u8[2,3] i8[3,4]", for those that take other
      * operands or attributes than cases has; "-": an operand left out, "*" behind a bracket: the values. The table of
      * what is supported is made from both. */

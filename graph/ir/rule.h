@@ -31,7 +31,7 @@ const node *g_cast(graph *g, const node *a, dtype to);            /* a itself wh
 const node *g_widened(graph *g, const node *a);                   /* halves as f32, to be rounded once at the end */
 const node *g_by_channel(graph *g, const node *x, const node *v); /* v[channel] as it broadcasts over x; axis 1 */
 /* a's value as another node: what is computed from it is computed once more */
-const node *g_again(graph *g, const node *a);
+const node *g_rematerialized(graph *g, const node *a);
 /* Whether a recurrence of so many steps may be written out step by step, some 50 KB of graph each; else an error. */
 bool g_may_write_out(graph *g, int64_t steps);
 /* Tensors joined along an axis, some at a time: a kernel reads so many and no more. Overwrites part; n >= 1. */

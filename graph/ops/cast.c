@@ -11,9 +11,9 @@ const node *g_cast(graph *g, const node *a, dtype to)
     return a && a->type.dtype == to ? a : g_apply(g, "cast", a, 1, (attr[]){attr_word("to", ts_dtype_name(to))});
 }
 
-const node *g_again(graph *g, const node *a)
+const node *g_rematerialized(graph *g, const node *a)
 {
-    return g_call1(g, "again", a);
+    return g_call1(g, "rematerialize", a);
 }
 
 const node *g_widened(graph *g, const node *a)
@@ -122,10 +122,10 @@ static const op identity_op = {
     .back = "Identity a",
     .arity = 1, .axes = "e", .text = "a", .cases = "f32[2,3]\ni64[]\nbool[0,2]"};
 
-static const op again_op = {
-    .name = "again", .doc = "The value itself, for what is computed from it once more instead of being kept.",
+static const op rematerialize_op = {
+    .name = "rematerialize", .doc = "The value itself, for what is computed from it once more instead of being kept.",
     .numpy = "a",
     .back = "Identity a",
     .arity = 1, .axes = "e", .text = "a", .cases = "f32[2,3]\ni64[]\nbool[0,2]"};
 
-const op *const ops_cast[] = {&cast_op, &identity_op, &again_op, NULL};
+const op *const ops_cast[] = {&cast_op, &identity_op, &rematerialize_op, NULL};

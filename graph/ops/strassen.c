@@ -317,7 +317,7 @@ const node *strassen_matmul(graph *g, const node *product)
     if (uneven && !make_steady(g, b, &s))
         return NULL;
     /* Sums of weights that change are large, and are not kept from the way there for the way back. */
-    b = blocks(g, uneven ? s.rest : right ? g_again(g, b) : b, left ? 'y' : 'b');
+    b = blocks(g, uneven ? s.rest : right ? g_rematerialized(g, b) : b, left ? 'y' : 'b');
     const node *sum[] = {blocks(g, a, right ? 'y' : 'a'), known ? g_known(g, b, product->in[1]->label) : b};
     const node *y = g_callf(g, 2, sum, "einsum equation=%s",
                             left    ? "amy,amz->ayz"

@@ -116,14 +116,14 @@ static int placed_late(const plan *p)
                 last_forward = k;
     for (int k = 0; k < p->n_kernel; k++) {
         const node *n = p->kernel[k].stage[p->kernel[k].n_stage - 1].node;
-        if (recompute_rule(p, n) < 0)
+        if (checkpointing_rule(p, n) < 0)
             continue;
         found++;
         CHECK(k > last_forward);
         const int next = next_reader(p, k, n);
         int others = 0;
         for (int i = k + 1; i < next; i++)
-            others += recompute_rule(p, p->kernel[i].stage[0].node) < 0;
+            others += checkpointing_rule(p, p->kernel[i].stage[0].node) < 0;
         CHECK(next > k && others <= 1);
     }
     return found;
@@ -137,7 +137,7 @@ static void test_softmax(void)
     trained t;
     const double bytes = 96 * 96 * 4;
     if (make(&t, transformer, true, softmax)) {
-        const saving s = recompute_saving(t.p, 0);
+        const saving s = checkpointing_saving(t.p, 0);
         CHECK(s.values == LAYERS && s.bytes == LAYERS * bytes);
         /* the scores, and what the recipe makes of them, once more */
         CHECK(s.flops > LAYERS * 2.0 * 96 * 96 * 32 && s.flops < LAYERS * (2.0 * 32 + 16) * 96 * 96);
@@ -155,7 +155,7 @@ static void test_attention(void)
 {
     trained t;
     if (make(&t, transformer, true, "{\"match\":{\"op\":\"attention\"},\"recompute\":true}")) {
-        const saving s = recompute_saving(t.p, 0);
+        const saving s = checkpointing_saving(t.p, 0);
         if (!CHECK(s.values == 2 * LAYERS && s.bytes == LAYERS * 4.0 * (96 * 96 + 96 * 32)))
             printf("  %d values, %g bytes\n", s.values, s.bytes);
     }
@@ -175,7 +175,7 @@ static void test_repeated(void)
 {
     trained t;
     if (make(&t, repeated, true, softmax))
-        CHECK(recompute_saving(t.p, 0).values > 0);
+        CHECK(checkpointing_saving(t.p, 0).values > 0);
     end(&t);
 }
 
@@ -184,7 +184,7 @@ static void test_whole(const node *(*model)(graph *, const node **, int *), doub
 {
     trained t;
     if (make(&t, model, true, all)) {
-        const saving s = recompute_saving(t.p, 0);
+        const saving s = checkpointing_saving(t.p, 0);
         const double now = (double)t.p->lower_bound, before = (double)alive(model, NULL);
         if (!CHECK(now < most * before && s.peak > 0.8 * (before - now) && s.peak < 1.2 * (before - now)))
             printf("  %g of %g bytes, %g are told\n", now, before, s.peak);
@@ -208,13 +208,13 @@ static void test_kept(void)
     const char rules[] =
         "{\"match\":{\"op\":\"gelu\"},\"recompute\":false},{\"recompute\":true,\"match\":{\"op\":\"gelu\"}}";
     if (make(&t, transformer, true, rules))
-        CHECK(recompute_saving(t.p, 1).values == 0 && t.p->again->fits[0] > 0);
+        CHECK(checkpointing_saving(t.p, 1).values == 0 && t.p->checkpointing->fits[0] > 0);
     end(&t);
     if (make(&t, transformer, true, "{\"match\":{\"name\":\"layer.[12].*\"},\"recompute\":true}")) {
         const int from = labelled(t.g, "layer.0.out"), to = labelled(t.g, "layer.2.out");
-        CHECK(t.p->again->n_value > 2);
-        for (int i = 0; i < t.p->again->n_value; i++)
-            CHECK(t.p->again->value[i].value->id > from && t.p->again->value[i].value->id <= to);
+        CHECK(t.p->checkpointing->n_value > 2);
+        for (int i = 0; i < t.p->checkpointing->n_value; i++)
+            CHECK(t.p->checkpointing->value[i].value->id > from && t.p->checkpointing->value[i].value->id <= to);
     }
     end(&t);
 }
@@ -225,7 +225,7 @@ static void told(const node *(*model)(graph *, const node **, int *), bool gradi
     trained t;
     text got = {0};
     if (make(&t, model, gradients, rules)) {
-        recompute_unused(t.p, &got);
+        checkpointing_unused(t.p, &got);
         const char *rule_at = got.len ? strstr(got.s, "rule \"") : "";
         CHECK_TEXT(rule_at ? rule_at : text_str(&got), want);
     }
