@@ -131,7 +131,7 @@ static const node *add_beside(void *user, const node *old, const node *now)
     return y;
 }
 
-bool ts_lora_beside(ts_graph *g, int n, const ts_tensor *t, int n_weight, const ts_factors *of, ts_tensor *out)
+bool ts_lora_apply(ts_graph *g, int n, const ts_tensor *t, int n_weight, const ts_factors *of, ts_tensor *out)
 {
     const size_t count = (size_t)g->n + 1;
     beside b = {.g = g, .n_weight = n_weight, .of = of, .view = calloc(count, sizeof *b.view)};

@@ -150,7 +150,7 @@ TS_API bool ts_replace(ts_graph *g, int n, const ts_tensor *t, int n_pair, const
  * from operands rounded to `to`, TS_F16 or TS_BF16, and given in it, as are values on the way from one product to
  * another. Sums stay in f32, and so does what recipes (softmax, layer norm) do inside and what comes after the last
  * product. Leaves stay as they are. False, with the reason in the graph, when that cannot be. */
-TS_API bool ts_narrow(ts_graph *g, int n, const ts_tensor *t, ts_dtype to, ts_tensor *out);
+TS_API bool ts_mixed_precision(ts_graph *g, int n, const ts_tensor *t, ts_dtype to, ts_tensor *out);
 /* Dropout: out[i]: t[i] as in training, with elements left out at random in some places and the others divided by
  * 1 - rate. Which elements: a function of the seed, the place's name and the element's index alone. Places are the
  * model's own dropout operations, which else do nothing (or, switched on in the file, leave out the same elements in
@@ -241,7 +241,7 @@ typedef struct ts_factors {
     ts_tensor w, a, b, merged; /* as ts_lora makes them */
     double scale;              /* alpha / rank */
 } ts_factors;
-TS_API bool ts_lora_beside(ts_graph *g, int n, const ts_tensor *t, int n_weight, const ts_factors *of, ts_tensor *out);
+TS_API bool ts_lora_apply(ts_graph *g, int n, const ts_tensor *t, int n_weight, const ts_factors *of, ts_tensor *out);
 /* Gradients over `steps` batches: each of the first ones makes `sums` (n of them) what they become; the last one hands
  * `mean`, the means with its own part, to ts_optimize, and sets every sums[i].from to sums[i].start again. */
 TS_API bool ts_accumulate(ts_graph *g, int n, const ts_tensor *grad, double steps, ts_update *sums, ts_tensor *mean);

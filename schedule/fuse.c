@@ -171,7 +171,7 @@ static void decide_inline(fuser *f, item *it)
             return;
         it->inlined = true, it->owner = owner, owner->reads = reads;
         owner->takes_fold = owner->takes_fold || it->fold, owner->contracts = owner->contracts || it->contracts;
-    } else if (!f->p->reference && again_take(f, it)) {
+    } else if (!f->p->reference && rematerialize_take(f, it)) {
         it->inlined = true, it->owner = NULL;
     }
     if (!item_is_view(it))

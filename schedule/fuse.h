@@ -65,7 +65,7 @@ const expr *item_only_load(const item *reader, const node *n); /* of n; NULL whe
 /* The load reads every element exactly once, at the reader's own axes in some order. */
 bool item_walks_along(const expr *load, const item *reader);
 /* Several kernels compute it rather than read it from memory; true when that was decided. */
-bool again_take(fuser *f, item *it);
+bool rematerialize_take(fuser *f, item *it);
 /* it may be put into its readers, which are decided, and is counted there. owner: NULL for several kernels. */
 bool inline_take(fuser *f, item *it, item *owner);
 /* Restricts what is computed of each value to what is read of it. */

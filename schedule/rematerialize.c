@@ -53,13 +53,13 @@ static bool in_epilogue(const fuser *f, const item *it)
 {
     for (int i = 0; i < it->n_reader; i++) {
         const item *r = f->item[it->reader[i]], *owner = r->inlined ? r->owner : r;
-        if (owner ? owner->contracts : r->again > 0)
+        if (owner ? owner->contracts : r->repeated > 0)
             return true;
     }
     return false;
 }
 
-bool again_take(fuser *f, item *it)
+bool rematerialize_take(fuser *f, item *it)
 {
     const type *t = &it->node->type;
     const expr *from = one_value(it);
@@ -68,8 +68,8 @@ bool again_take(fuser *f, item *it)
         !in_epilogue(f, it) || !kept_anyway(f, from->from))
         return false;
     for (int i = 0; i < it->n_reader; i++)
-        if (f->item[it->reader[i]]->again > deeper)
-            deeper = f->item[it->reader[i]]->again;
+        if (f->item[it->reader[i]]->repeated > deeper)
+            deeper = f->item[it->reader[i]]->repeated;
     const double cost = deeper + node_flops(it->node) / (double)(type_count(t) ? type_count(t) : 1);
     if (cost <= 0 || cost > MOST_REPEATED || !inline_take(f, it, NULL))
         return false;

@@ -63,7 +63,7 @@ static bool wish_is_whole(const train_wish *w, ts_error *e)
     return true;
 }
 
-bool net_thin(net *n, ts_error *e)
+bool net_dropout(net *n, ts_error *e)
 {
     const train_wish *w = n->wish;
     if (!wish_is_whole(w, e))
@@ -82,7 +82,7 @@ bool net_thin(net *n, ts_error *e)
     return good;
 }
 
-ts_tensor net_thin_head(net *n, ts_tensor x)
+ts_tensor net_dropout_head(net *n, ts_tensor x)
 {
     const train_wish *w = n->wish;
     char line[WISH_LINE], call[64];
@@ -95,7 +95,7 @@ ts_tensor net_thin_head(net *n, ts_tensor x)
     return ts_call2(n->g, call, x, random_seed(n));
 }
 
-bool net_thin_fits(const net *n, bool has_head, ts_error *e)
+bool net_dropout_fits(const net *n, bool has_head, ts_error *e)
 {
     const train_wish *w = n->wish;
     char line[WISH_LINE];
@@ -104,7 +104,7 @@ bool net_thin_fits(const net *n, bool has_head, ts_error *e)
         head = head || strcmp(line, "head") == 0;
     if (w->dropout <= 0 || has_head || !head)
         return true;
-    err_set(e, TS_USAGE, "--dropout %g: there is no head whose input it could thin out, and no dropout in the model",
+    err_set(e, TS_USAGE, "--dropout %g: there is no head whose input it could drop, and no dropout in the model",
             w->dropout);
     return err_hint(e, "--dropout-on GLOB names layers, as in --dropout-on '*attention.output.dense'");
 }

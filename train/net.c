@@ -150,7 +150,7 @@ static bool classify(net *n, ts_error *e)
     if (ts_rank(n->output) != 2 && ts_rank(n->output) != 3)
         return wrong_rank(n, "[batch, width] or [batch, sequence, width]", e);
     const int64_t out = n->classes;
-    if (!make_head(n, net_thin_head(n, pooled(n)), out, e))
+    if (!make_head(n, net_dropout_head(n, pooled(n)), out, e))
         return false;
     n->classes = ts_shape(n->logits)[1];
     n->label = ts_input(n->g, "train.label", TS_I64, 1, &n->batch);
@@ -160,7 +160,7 @@ static bool classify(net *n, ts_error *e)
 
 static bool regress(net *n, ts_error *e)
 {
-    if (!make_head(n, net_thin_head(n, pooled(n)), 1, e))
+    if (!make_head(n, net_dropout_head(n, pooled(n)), 1, e))
         return false;
     n->label = ts_input(n->g, "train.label", TS_F32, 1, &n->batch);
     const ts_tensor y = call(n->g, 1, &n->logits, "reshape shape=[%lld]", (long long)n->batch);
@@ -184,7 +184,7 @@ static bool next_token(net *n, ts_error *e)
 /* Texts that stand together are near, all others of the batch are far: cross-entropy over cosines, 20 times. */
 static bool pairs(net *n, ts_error *e)
 {
-    const ts_tensor x = net_thin_head(n, pooled(n));
+    const ts_tensor x = net_dropout_head(n, pooled(n));
     if (ts_rank(x) != 2)
         return wrong_rank(n, "[batch, width] or [batch, sequence, width]", e);
     const long long b = n->batch;
@@ -245,7 +245,7 @@ static bool make_loss(net *n, ts_error *e)
     } all[] = {{"classify", classify}, {"regress", regress}, {"lm", next_token}, {"pairs", pairs}};
     const train_wish *w = n->wish;
     const bool head = !w->loss && strcmp(w->task, "lm") != 0;
-    if (!find_output(n, w->loss ? w->loss : w->output, e) || !net_thin(n, e) || !net_thin_fits(n, head, e) ||
+    if (!find_output(n, w->loss ? w->loss : w->output, e) || !net_dropout(n, e) || !net_dropout_fits(n, head, e) ||
         !follow_statistics(n, e))
         return false;
     if (w->loss)

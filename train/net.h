@@ -35,10 +35,10 @@ bool net_open(net *n, const train_wish *w, const data *d, int64_t batch, ts_erro
 /* The same, and puts head and loss on. classes: labels seen in the data, or 0. */
 bool net_make(net *n, const train_wish *w, const data *d, int64_t batch, int64_t classes, ts_error *e);
 void net_free(net *n);
-/* Dropout (thin.c): on n->output, which is computed anew; before the head; whether the wish can be met. */
-bool net_thin(net *n, ts_error *e);
-ts_tensor net_thin_head(net *n, ts_tensor x);
-bool net_thin_fits(const net *n, bool has_head, ts_error *e);
+/* Dropout (dropout.c): on n->output, which is computed anew; before the head; whether the wish can be met. */
+bool net_dropout(net *n, ts_error *e);
+ts_tensor net_dropout_head(net *n, ts_tensor x);
+bool net_dropout_fits(const net *n, bool has_head, ts_error *e);
 /* "the nearest are a, b": names that were meant by a glob that matches none (nearest.c). */
 enum { NEAREST_TEXT = 800 };
 void names_nearest(const char *glob, int n, const ts_tensor *all, char out[NEAREST_TEXT]);

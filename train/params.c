@@ -133,7 +133,7 @@ static bool swapped(ts_graph *g, int n, const ts_tensor *t, const void *user, ts
 {
     const swaps *w = user;
     return ts_replace(g, n, t, w->n, w->from, w->to, out) &&
-           (!w->n_factor || ts_lora_beside(g, n, out, w->n_factor, w->factor, out));
+           (!w->n_factor || ts_lora_apply(g, n, out, w->n_factor, w->factor, out));
 }
 
 bool step_remake(step *s, net *n, remaking *f, const void *user, ts_error *e)

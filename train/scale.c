@@ -1,5 +1,5 @@
 /* scale.c - mixed precision in a step. Weights, their gradients' norms and the update stay in f32; products of the
- * model are formed from halves (ts_narrow). Gradients of f16 would vanish below 6e-8: the loss is multiplied by a scale
+ * model are formed from halves (ts_mixed_precision). Gradients of f16 would vanish below 6e-8: the loss is multiplied by a scale
  * that is halved when a gradient overflows, in a step that then changes nothing else, and doubled after
  * growth_interval steps without. Scale and count are states of the step like any other. */
 #include "graph/base/err.h"
@@ -38,10 +38,10 @@ bool precision_scaled(const train_wish *w)
 
 static bool narrowed(ts_graph *g, int n, const ts_tensor *t, const void *user, ts_tensor *out)
 {
-    return ts_narrow(g, n, t, *(const ts_dtype *)user, out);
+    return ts_mixed_precision(g, n, t, *(const ts_dtype *)user, out);
 }
 
-bool precision_narrow(step *s, net *n, ts_error *e)
+bool precision_mixed(step *s, net *n, ts_error *e)
 {
     const ts_dtype to = known[which(s->wish)].dtype;
     return to == TS_F32 || step_remake(s, n, narrowed, &to, e);

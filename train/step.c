@@ -211,7 +211,7 @@ static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
     bool good = (grad && in && mean && sums) || err_set(e, TS_MEMORY, "no memory for the step");
     for (int i = 0; good && i < s->n_param; i++)
         in[i] = s->param[i].input;
-    good = good && precision_narrow(s, n, e) && precision_grad(s, n, in, grad, e);
+    good = good && precision_mixed(s, n, e) && precision_grad(s, n, in, grad, e);
     if (good && s->wish->accumulate > 1) {
         s->last = ts_input(n->g, "train.last", TS_BOOL, 0, NULL);
         good = ts_accumulate(n->g, s->n_param, grad, (double)s->wish->accumulate, sums, mean) || ts_graph_ok(n->g, e);

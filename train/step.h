@@ -44,7 +44,7 @@ bool step_remake(step *s, net *n, remaking *f, const void *user, ts_error *e);
  * whether the update is done. */
 bool precision_known(const train_wish *w, ts_error *e);
 bool precision_scaled(const train_wish *w); /* its loss has a scale */
-bool precision_narrow(step *s, net *n, ts_error *e);
+bool precision_mixed(step *s, net *n, ts_error *e);
 bool precision_grad(step *s, net *n, const ts_tensor *in, ts_tensor *grad, ts_error *e);
 void precision_states(step *s, net *n, ts_tensor fine, ts_tensor steps, ts_state *state, int *count);
 /* What a weight of the model has become: its trained value, or itself with trained factors, or itself. */

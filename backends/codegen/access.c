@@ -29,7 +29,7 @@ static void bounds_under(emitter *m, const expr *condition, const lin *a, const 
     if (condition->kind == X_CALL && !strcmp(condition->fn->name, "and"))
         for (int i = 0; i < 2; i++)
             bounds_under(m, condition->arg[i], a, axis, low, high);
-    if (!split_read(condition, &c))
+    if (!bounds_read(condition, &c))
         return;
     lin_bounds(&m->sp, lin_add(&m->sp, a, lin_of(&m->sp, c.place, axis), -1), &least, &most);
     if (c.low && least != INT64_MIN && int_add(c.bound, least, &sum) && sum > *low)

@@ -150,12 +150,12 @@ void emit_fetch(emitter *m); /* in the tile's innermost fold loop, or at its sta
 void emit_prefetch_parameters(const emitter *m, text *t);
 void emit_prefetch_arguments(emitter *m, text *t); /* of a call */
 /* split.c: padding as bounds of loops. */
-bool split_read(const expr *x, split *c); /* 0 <= place, place < n, and the same written otherwise */
-void split_find(emitter *m);              /* of the stage */
-void split_tile(emitter *m); /* in the tile, its start being set up: what settles each comparison, and m->term */
+bool bounds_read(const expr *x, split *c); /* 0 <= place, place < n, and the same written otherwise */
+void bounds_find(emitter *m);              /* of the stage */
+void bounds_tile(emitter *m); /* in the tile, its start being set up: what settles each comparison, and m->term */
 /* At loop l of the tile: narrows the constants, and gives the bounds as text; true when that says more than numbers. */
-bool split_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, text *to);
-bool split_open(emitter *m); /* opens a test around the tile's folds where one is needed */
+bool bounds_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, text *to);
+bool bounds_open(emitter *m); /* opens a test around the tile's folds where one is needed */
 /* mask.c: what a mask leaves of a block of rows. */
 void mask_open(emitter *m);                                   /* before the first stage */
 void mask_check(emitter *m);                                  /* behind each stage */

@@ -270,7 +270,7 @@ static void write_stage(emitter *m, int i)
     const stage *s = &m->k->stage[i];
     m->at = i, m->s = s, m->value = copy_value(m, s), m->fold = stage_fold(&(stage){.value = m->value});
     m->outer_fold = false, m->lane = -1;
-    split_find(m);
+    bounds_find(m);
     partial_find(m);
     for (int a = 0; a < s->n_axis; a++) {
         m->axis[a] = m->base[a] = a < s->n_shared && m->k->n_stage > 1 ? m->shared_axis[a] : lin_const(&m->sp, 0);

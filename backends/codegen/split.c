@@ -39,7 +39,7 @@ static const expr *find_guard(const expr *fold)
     return NULL;
 }
 
-bool split_read(const expr *x, split *c)
+bool bounds_read(const expr *x, split *c)
 {
     const bool strict = x->kind == X_CALL && !strcmp(x->fn->name, "lt");
     if (!strict && !(x->kind == X_CALL && !strcmp(x->fn->name, "le")))
@@ -61,11 +61,11 @@ static void add_bounds(emitter *m, const expr *x)
         return;
     }
     split *c = &m->split[m->n_split < MAX_SPLIT ? m->n_split++ : MAX_SPLIT - 1];
-    if (!split_read(x, c))
+    if (!bounds_read(x, c))
         *c = (split){.x = x};
 }
 
-void split_find(emitter *m)
+void bounds_find(emitter *m)
 {
     const stage *s = m->s;
     m->n_split = 0, m->guard = m->fold ? find_guard(m->fold) : NULL, m->peeled = 0;
@@ -163,7 +163,7 @@ static const expr *reduced(void *user, const expr *x)
     return all ? x3(m->mem, "select", all, x->arg[1], x->arg[2]) : x->arg[1];
 }
 
-void split_tile(emitter *m)
+void bounds_tile(emitter *m)
 {
     m->apart = 0, m->term = m->fold ? m->fold->arg[0] : NULL;
     for (int i = 0; i < m->n_split; i++) {
@@ -209,7 +209,7 @@ static void print_bound(emitter *m, text *t, const lin *bound, bool low)
     text_free(&one), text_free(&all);
 }
 
-bool split_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, text *to)
+bool bounds_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, text *to)
 {
     bool moves = false;
     const int axis = m->s->nest.loop[l].axis;
@@ -237,7 +237,7 @@ bool split_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, tex
     return moves;
 }
 
-bool split_open(emitter *m)
+bool bounds_open(emitter *m)
 {
     text all = {0};
     for (int i = 0; i < m->n_split; i++) {

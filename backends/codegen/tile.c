@@ -134,7 +134,7 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
     text from = {0}, to = {0};
     char name[16];
     snprintf(name, sizeof name, "%s_%d", m->s->letter[q->axis], l);
-    bool moves = ph == BODY && split_loop(m, l, &first, &end, &from, &to);
+    bool moves = ph == BODY && bounds_loop(m, l, &first, &end, &from, &to);
     if (mask_bounds(m, l)) {
         from.len = to.len = 0, moves = m->into->masked = true;
         text_add(&from, "%lld", (long long)first), mask_end(m, &to, l, end);
@@ -315,14 +315,14 @@ static void write_head(emitter *m, const tile_made *f, text *out)
 static void write_body(emitter *m, tile_made *f)
 {
     start_symbols(m, f);
-    split_tile(m);
+    bounds_tile(m);
     for (int i = 0; i < m->s->n_load; i++)
         f->c[i] = source_offset(m, i, m->inner)->c;
     f->c[RESULT] = store_offset(m, m->inner)->c;
     if (m->fold) {
         declare_acc(m);
         register_loops(m, nest_unrolled(m->s), CLEAR);
-        const bool tested = split_open(m), bare = !tested && nest_tile(m->s) == m->s->nest.n;
+        const bool tested = bounds_open(m), bare = !tested && nest_tile(m->s) == m->s->nest.n;
         if (bare) /* no loop keeps its names from those of what follows */
             text_line(&m->body, "{"), m->body.depth++;
         fold_loops(m, nest_tile(m->s), nest_unrolled(m->s));

@@ -210,7 +210,7 @@ static void carry_group(narrowing *w, const group *q)
     g_group(g, &(group){q->op, result, q->n_in, in, q->attr, first, last});
 }
 
-bool ts_narrow(ts_graph *g, int n, const ts_tensor *t, ts_dtype to, ts_tensor *out)
+bool ts_mixed_precision(ts_graph *g, int n, const ts_tensor *t, ts_dtype to, ts_tensor *out)
 {
     const int n_group = g->n_group;
     narrowing w = {.g = g, .to = to, .n = g->n, .fact = calloc((size_t)g->n + 1, sizeof *w.fact)};

@@ -77,7 +77,7 @@ static void test_beside(void)
         of[i] = (ts_factors){w[i], f[0].from, f[1].from, merged[i], 3};
         factor[2 * i] = f[0].from, factor[2 * i + 1] = f[1].from;
     }
-    CHECK(ts_replace(g, 1, &y, 2, w, merged, &loss[0]) && ts_lora_beside(g, 1, &y, 2, of, &loss[1]));
+    CHECK(ts_replace(g, 1, &y, 2, w, merged, &loss[0]) && ts_lora_apply(g, 1, &y, 2, of, &loss[1]));
     row r = {.g = g, .n = 7, .in = {x, w[0], w[1], factor[0], factor[1], factor[2], factor[3]}};
     for (int i = 0; i < r.n; i++)
         r.fixed[i] = NAN;
@@ -101,7 +101,7 @@ static void test_beside(void)
     CHECK(summed > 5 * product && beside < 4.5 * product);
     /* read element by element: the sum stands for the weight */
     const node *square = g_call1(g, "square", w[0]), *put;
-    CHECK(ts_lora_beside(g, 1, &square, 1, of, &put) && put->in[0] == merged[0]);
+    CHECK(ts_lora_apply(g, 1, &square, 1, of, &put) && put->in[0] == merged[0]);
     values_free(&v), ts_graph_free(g);
 }
 

@@ -44,7 +44,7 @@ static void make(net *n)
 
 static bool narrow(net *n, dtype to)
 {
-    bool good = to == TS_F32 || ts_narrow(n->g, 1, &n->loss, to, &n->loss);
+    bool good = to == TS_F32 || ts_mixed_precision(n->g, 1, &n->loss, to, &n->loss);
     good = good && ts_chain_rule(n->g, 1, &n->loss, NULL, N_WEIGHT, n->w, n->grad);
     if (!CHECK(good && ts_graph_ok(n->g, NULL)))
         printf("%s\n", n->g->err.text);
@@ -101,7 +101,7 @@ static void test_what(dtype to)
     net n;
     make(&n);
     const int groups = n.g->n_group;
-    CHECK(ts_narrow(n.g, 1, &n.loss, to, &n.loss) && n.loss->type.dtype == TS_F32);
+    CHECK(ts_mixed_precision(n.g, 1, &n.loss, to, &n.loss) && n.loss->type.dtype == TS_F32);
     CHECK(count(n.loss, "matmul", to) == 7 && count(n.loss, "matmul", TS_F32) == 0);
     CHECK(count(n.loss, "conv2d", to) == 1 && count(n.loss, "conv2d", TS_F32) == 0);
     CHECK(count(n.loss, "exp", TS_F32) == 2 && count(n.loss, "exp", to) == 0);
@@ -141,7 +141,7 @@ static void test_refusals(void)
 {
     net n;
     make(&n);
-    CHECK(!ts_narrow(n.g, 1, &n.loss, TS_F64, &n.loss));
+    CHECK(!ts_mixed_precision(n.g, 1, &n.loss, TS_F64, &n.loss));
     ts_error e = {0};
     ts_graph_ok(n.g, &e);
     CHECK_TEXT(e.text, "products are narrowed to f16 or bf16, not f64");
