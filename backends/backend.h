@@ -5,19 +5,19 @@
 #include "schedule/plan.h"
 
 typedef struct program program; /* what a back end made of one plan; each defines its own */
-typedef struct build_wish {
+typedef struct build_options {
     const char *cache_dir;
     void (*progress)(void *user, const char *what, int done, int total);
     void *user;
-} build_wish;
+} build_options;
 
-typedef struct emit_wish { /* of a stand-alone program; tessera.h says what each is */
+typedef struct emit_options { /* of a stand-alone program; tessera.h says what each is */
     const char *dir, *program;
     const char *const *output; /* names of the outputs; NULL: the labels of their nodes */
     const void *const *state;  /* of each input carried over, in the plan's order: its first value, or NULL: zeros */
     bool (*add)(void *user, const char *folder, err *e);
     void *user;
-} emit_wish;
+} emit_options;
 
 /* What a back end keeps on disk from run to run, for processes to come. Each function appends a JSON object to out;
  * dir: as in ts_options. Other processes may use it at the same time. */
@@ -33,7 +33,7 @@ typedef struct backend {
     bool as_written; /* it is to run the graph as it is: no operation is replaced by a cheaper way to the same value */
     bool (*usable)(text *why);            /* here, now; why not, or with what */
     bool (*takes)(const plan *p, err *e); /* whether build could make a program of it; NULL: of every plan */
-    program *(*build)(const plan *p, const build_wish *w, text *facts, err *e); /* facts: members of a JSON object */
+    program *(*build)(const plan *p, const build_options *w, text *facts, err *e); /* facts: members of a JSON object */
     /* input[i]: the value of plan input i. Results stay in the program until the next run, save those whose buffer is an
      * input: they are written there. */
     bool (*run)(program *g, void *const *input, err *e);
@@ -43,7 +43,7 @@ typedef struct backend {
     const void *(*at)(const program *g, const node *n, dtype *stored);
     /* Row-major, in the root's own dtype, out's memory; for roots that are no inputs and have no buffer there */
     bool (*get)(program *g, int root, ts_array *out, err *e);
-    bool (*emit)(const plan *p, const emit_wish *w, err *e); /* a stand-alone program */
+    bool (*emit)(const plan *p, const emit_options *w, err *e); /* a stand-alone program */
     void (*drop)(program *g);
     const keeper *kept;
 } backend;

@@ -16,18 +16,18 @@ typedef struct made {
 struct deriver {
     const plan *p;
     const backend *by;
-    const build_wish *wish;
+    const build_options *asked;
     graph *g;
     made *made;
     int n;
     void *buffer[MAX_ARG]; /* of operands that have no memory of their own */
 };
 
-deriver *deriver_make(const plan *p, const backend *by, const build_wish *w)
+deriver *deriver_make(const plan *p, const backend *by, const build_options *w)
 {
     deriver *d = calloc(1, sizeof *d);
     MUST(d);
-    *d = (deriver){.p = p, .by = by, .wish = w, .g = ts_graph_make()};
+    *d = (deriver){.p = p, .by = by, .asked = w, .g = ts_graph_make()};
     return d;
 }
 
@@ -89,11 +89,11 @@ int deriver_kind(deriver *d, const node *weight, err *e)
 
 static bool build(deriver *d, made *m, err *e)
 {
-    const plan_wish wish = {
+    const plan_options asked = {
         .on = d->p->on, .isa = d->p->isa, .target = d->by->name, .threads = d->p->threads, .as_written = true};
     text facts = {0};
-    m->plan = plan_make(d->g, 1, &m->root, &wish, e);
-    m->program = m->plan ? d->by->build(m->plan, d->wish, &facts, e) : NULL;
+    m->plan = plan_make(d->g, 1, &m->root, &asked, e);
+    m->program = m->plan ? d->by->build(m->plan, d->asked, &facts, e) : NULL;
     text_free(&facts);
     return m->program != NULL;
 }

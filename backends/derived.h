@@ -5,7 +5,7 @@
 
 /* All are borrowed for the deriver's life. */
 typedef struct deriver deriver;
-deriver *deriver_make(const plan *p, const backend *by, const build_wish *w);
+deriver *deriver_make(const plan *p, const backend *by, const build_options *w);
 /* Weights that are computed alike are of one kind: 0, 1, ... in the order of asking; -1 with e set. */
 int deriver_kind(deriver *d, const node *weight, err *e);
 /* The value of a leaf that has `of`, row-major, until the next call; NULL with e set. */

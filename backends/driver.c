@@ -56,20 +56,20 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
         return false;
     if (!machine_load(&p->on, o->machine, e))
         return false;
-    plan_wish w = {.on = &p->on,
-                   .target = p->target->name,
-                   .schema = o->schema,
-                   .reference = o->reference,
-                   .as_written = p->target->as_written || o->as_written,
-                   .n_state = want->n_state,
-                   .state = want->state};
+    plan_options w = {.on = &p->on,
+                      .target = p->target->name,
+                      .schema = o->schema,
+                      .reference = o->reference,
+                      .as_written = p->target->as_written || o->as_written,
+                      .n_state = want->n_state,
+                      .state = want->state};
     if (!(w.isa = machine_isa(&p->on, o->isa, e)))
         return false;
     if (!(w.threads = machine_threads(&p->on, o->threads, e)))
         return false;
-    p->wish = (build_wish){.progress = o->progress, .user = o->user};
+    p->asked = (build_options){.progress = o->progress, .user = o->user};
     if (o->cache_dir)
-        p->wish.cache_dir = p->cache_dir = strdup(o->cache_dir);
+        p->asked.cache_dir = p->cache_dir = strdup(o->cache_dir);
     p->plan = plan_make(g, want->n_root, want->root, &w, e);
     if (p->plan && !w.as_written && !fits(p->plan, o->mem_limit, NULL)) { /* cheaper ways take more memory */
         plan_free(p->plan);
@@ -165,7 +165,7 @@ bool ts_plan_build(ts_plan *p, ts_error *e)
                        p->plan->isa->name);
     p->facts.len = 0;
     interrupt_open();
-    p->program = p->target->build(p->plan, &p->wish, &p->facts, e);
+    p->program = p->target->build(p->plan, &p->asked, &p->facts, e);
     if (interrupt_close() && !p->program && e) { /* what its end broke is not the cause */
         *e = (err){0};
         err_set(e, TS_INTERRUPTED, "stopped while it was built: nothing half made is kept");
@@ -385,7 +385,7 @@ static void let_go(const void *at, int64_t bytes)
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = ((uintptr_t)at + page - 1) / page * page,
                     to = ((uintptr_t)at + (uintptr_t)bytes) / page * page;
     if (at && to > from)
-        madvise((void *)from, to - from, MADV_PAGEOUT); /* a wish: whether it is heard changes nothing */
+        madvise((void *)from, to - from, MADV_PAGEOUT); /* a request: whether it is heard changes nothing */
 }
 
 bool ts_leaf_value(ts_tensor t, ts_array *out, ts_error *e)

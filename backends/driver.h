@@ -6,7 +6,7 @@
 struct ts_plan {
     machine on;
     char *cache_dir, *schema;
-    build_wish wish;
+    build_options asked;
     const backend *target;
     plan *plan;
     program *program;

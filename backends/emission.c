@@ -15,12 +15,12 @@ bool ts_plan_emit(ts_plan *p, const char *dir, const ts_emission *how, ts_error 
     for (int i = 0; i < q->n_carried && !how->bare; i++)
         state[i] = p->given[q->carried[i].input].data;
     const bool ok = p->target->emit(q,
-                                    &(emit_wish){.dir = dir,
-                                                 .program = how->program ? how->program : "model",
-                                                 .output = p->output,
-                                                 .state = state,
-                                                 .add = how->add,
-                                                 .user = how->user},
+                                    &(emit_options){.dir = dir,
+                                                    .program = how->program ? how->program : "model",
+                                                    .output = p->output,
+                                                    .state = state,
+                                                    .add = how->add,
+                                                    .user = how->user},
                                     e);
     free(state);
     return ok;

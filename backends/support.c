@@ -31,7 +31,7 @@ typedef struct asking {
 static bool takes(const asking *a, const backend *target, const problem *p, graph *g)
 {
     err e = {0};
-    const plan_wish w = {.on = &a->on, .isa = machine_isa(&a->on, NULL, &e), .target = target->name, .threads = 1};
+    const plan_options w = {.on = &a->on, .isa = machine_isa(&a->on, NULL, &e), .target = target->name, .threads = 1};
     plan *made = w.isa ? plan_make(g, 1, &p->y, &w, &e) : NULL;
     const bool ok = made && (!target->takes || target->takes(made, &e));
     plan_free(made);

@@ -26,7 +26,7 @@ typedef struct bench_options {
     int n_peers; /* "onnxruntime": a script of that name in peers/ */
     const char *const *peers;
     /* A training step in place of a pass: what the run is told (train/options.h), its data drawn; NULL: a pass */
-    const struct train_wish *train;
+    const struct train_options *train;
     const char *target, *isa, *cache_dir; /* as in ts_options */
     int threads;                          /* 0: one per core of the affinity mask */
     bool as_written;                      /* as in ts_options */

@@ -134,7 +134,7 @@ static char *task_line(const race *r, const contestant *c, const char *command)
         js_item(limits, o->limits[i]);
     add_inputs(task, r);
     if (o->train != NULL)
-        cJSON_AddItemToObject(task, "train", wish_json(o->train));
+        cJSON_AddItemToObject(task, "train", option_json(o->train));
     js_number(task, "seed", (double)o->seed);
     js_number(task, "threads", o->threads);
     js_number(task, "mem_limit", (double)o->mem_limit);

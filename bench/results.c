@@ -267,7 +267,7 @@ static void add_comparisons(cJSON *out, const race *r)
 
 /* ---- the whole ---- */
 
-static void add_step(cJSON *dims, const train_wish *w, const cJSON *facts)
+static void add_step(cJSON *dims, const train_options *w, const cJSON *facts)
 {
     char text[64];
     snprintf(text, sizeof text, "train=%s", w->task);

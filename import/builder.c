@@ -22,7 +22,7 @@ typedef struct builder {
     int64_t steps;  /* gone through, each time counted */
     int depth;
     bool hard; /* a lack that no value would mend */
-    lacks lacks;
+    unsupported unsupported;
 } builder;
 
 /* One pass through a graph. */
@@ -58,7 +58,8 @@ static onnx_value value_at(frame *f, int i)
     const int k = i - f->body->n_input;
     const held *h = k >= 0 && k < f->body->n_held ? &f->body->held[k] : NULL;
     if (h && h->refused)
-        lacks_add(&f->b->lacks, arena_format(f->b->mem, "tensor \"%s\"", h->name), h->refused, ""), f->b->hard = true;
+        unsupported_add(&f->b->unsupported, arena_format(f->b->mem, "tensor \"%s\"", h->name), h->refused, ""),
+            f->b->hard = true;
     else if (h && !f->value[i].node)
         f->value[i].node = held_node(f->b, h);
     return i < 0 ? (onnx_value){0} : f->value[i];
@@ -130,13 +131,13 @@ static const char *place(const frame *f, int i)
 }
 
 /* "com.acme.Foo (opset 1, f32)": operator, version and the dtype that it works on, if it is known. */
-static void add_lack(const frame *f, int i, const node *operand, const char *reason)
+static void add_unsupported(const frame *f, int i, const node *operand, const char *reason)
 {
     const step *s = &f->body->step[i];
     const char *what = arena_format(f->b->mem, "%s%s%s (opset %d%s%s)", s->domain, *s->domain ? "." : "", s->type,
                                     version_of(f, s->domain), operand ? ", " : "",
                                     operand ? ts_dtype_name(operand->type.dtype) : "");
-    lacks_add(&f->b->lacks, what, reason, place(f, i));
+    unsupported_add(&f->b->unsupported, what, reason, place(f, i));
     f->b->hard = true;
 }
 
@@ -350,14 +351,14 @@ static bool make_step(frame *f, int i, const onnx_call *c, bool ready, err *e)
     const maker by = maker_of(b, c);
     const node *subject = c->n_in > 0 ? c->in[0] : NULL;
     onnx_value *out = arena_array(b->mem, (size_t)s->n_out + 1, sizeof *out);
-    const int lacking = b->lacks.n + b->lacks.more, first = b->g->n;
+    const int lacking = b->unsupported.n + b->unsupported.more, first = b->g->n;
     if ((!by.op && !by.function) || s->refused) {
-        add_lack(f, i, subject, s->refused ? s->refused : "");
+        add_unsupported(f, i, subject, s->refused ? s->refused : "");
         return true;
     }
     if (!ready) {
         if (lacking == 0 && b->bound)
-            add_lack(f, i, subject, "one of its inputs is an optional output that its maker does not give");
+            add_unsupported(f, i, subject, "one of its inputs is an optional output that its maker does not give");
         return look_inside(f, i, by.function, c, e);
     }
     err own = {0};
@@ -369,9 +370,9 @@ static bool make_step(frame *f, int i, const onnx_call *c, bool ready, err *e)
     if (own.code != TS_UNSUPPORTED)
         return err_set(e, own.code, "%s %s %s: %s", own.code == TS_MEMORY ? "M025" : "M024", place(f, i), s->type,
                        own.text);
-    if (lacking == b->lacks.n + b->lacks.more) { /* else it was said further in */
+    if (lacking == b->unsupported.n + b->unsupported.more) { /* else it was said further in */
         const bool hard = b->hard || !b->g->waits;
-        add_lack(f, i, subject, own.text);
+        add_unsupported(f, i, subject, own.text);
         b->hard = hard;
     }
     b->g->waits = false;
@@ -430,7 +431,7 @@ static bool run_frame(frame *f, const onnx_pass *p, err *e)
     b->depth--;
     for (int i = 0; ok && i < p->n_out; i++) {
         p->out[i] = value_at(f, l->result[i]);
-        if (is_absent(&p->out[i]) && b->lacks.n > 0)
+        if (is_absent(&p->out[i]) && b->unsupported.n > 0)
             return err_set(e, TS_UNSUPPORTED, "something inside is not supported");
     }
     return ok;
@@ -488,10 +489,10 @@ static bool build(frame *f, const binding *with, onnx_value *result, err *e)
 {
     builder *b = f->b;
     for (int i = 0; i < b->f->n_refused; i++)
-        lacks_add(&b->lacks, b->f->refused[i], "", ""), b->hard = true;
+        unsupported_add(&b->unsupported, b->f->refused[i], "", ""), b->hard = true;
     if (with && !build_inputs(f, with, e))
         return false;
-    if (!run_steps(f, e) || !lacks_tell(&b->lacks, e))
+    if (!run_steps(f, e) || !unsupported_tell(&b->unsupported, e))
         return false;
     for (int i = 0; b->bound && i < f->body->n_output; i++) {
         result[i] = value_at(f, f->l->result[i]);
@@ -511,8 +512,8 @@ bool builder_run(const model_file *file, const binding *with, graph *g, onnx_val
     frame f = {&b, &file->main, file->main.links, .opset = file->opset, .n_opset = file->n_opset, .where = ""};
     f.value = arena_array(&mem, (size_t)f.l->n_value, sizeof *f.value);
     const bool ok = build(&f, with, result, e);
-    g->waits = !ok && b.lacks.n > 0 && !b.hard;
-    lacks_free(&b.lacks);
+    g->waits = !ok && b.unsupported.n > 0 && !b.hard;
+    unsupported_free(&b.unsupported);
     arena_free(&mem);
     return ok;
 }

@@ -48,20 +48,20 @@ bool dims_default(dims *d, err *e); /* for what is not bound: the largest extent
 bool dims_fill(const dims *d, ts_port *p, err *e);
 
 /* What a model wants and nobody here can do, gathered so that all of it is said at once. */
-typedef struct lack {
+typedef struct unsupported_one {
     const char *what;   /* "Foo (opset 17, f32)", or a whole sentence */
     const char *reason; /* "" when there is nothing to add */
     const char *first;  /* the first place of it; "" for sentences */
     int count;
-} lack;
-typedef struct lacks {
+} unsupported_one;
+typedef struct unsupported {
     arena mem;
-    lack *all;
+    unsupported_one *all;
     int n, cap, more; /* more: beyond those told apart */
-} lacks;
-void lacks_add(lacks *l, const char *what, const char *reason, const char *place);
-bool lacks_tell(const lacks *l, err *e); /* false and TS_UNSUPPORTED when there are any */
-void lacks_free(lacks *l);
+} unsupported;
+void unsupported_add(unsupported *l, const char *what, const char *reason, const char *place);
+bool unsupported_tell(const unsupported *l, err *e); /* false and TS_UNSUPPORTED when there are any */
+void unsupported_free(unsupported *l);
 
 typedef struct ports {
     int n_input, n_output;

@@ -11,7 +11,7 @@ typedef struct restating {
     model_file *to;
     back back;
     name_table taken;
-    lacks lacks;
+    unsupported unsupported;
 } restating;
 
 /* The label, made different from all others. */
@@ -48,7 +48,7 @@ static bool add_node(restating *r, const node *n, err *e)
     if (!node_is_leaf(n)) {
         err own = {0};
         if (!back_node(&r->back, n, &own)) {
-            lacks_add(&r->lacks, arena_string(&r->to->mem, own.text), "", n->label);
+            unsupported_add(&r->unsupported, arena_string(&r->to->mem, own.text), "", n->label);
             r->back.name[n->id] = "";
         }
         return true;
@@ -110,7 +110,7 @@ static bool add_nodes(restating *r, err *e)
     for (int i = 0; i < n; i++)
         if (!add_node(r, all[i], e))
             return false;
-    return lacks_tell(&r->lacks, e);
+    return unsupported_tell(&r->unsupported, e);
 }
 
 /* Inputs that nothing needs stay: whoever runs the model gives them. */
@@ -133,6 +133,6 @@ bool restate(const made_graph *from, model_file *out, err *e)
         take_constants(&r);
         take_calls(&r);
     }
-    lacks_free(&r.lacks);
+    unsupported_free(&r.unsupported);
     return ok;
 }

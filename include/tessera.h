@@ -157,12 +157,12 @@ TS_API bool ts_mixed_precision(ts_graph *g, int n, const ts_tensor *t, ts_dtype 
  * every run); or what `on` names: globs, one a line, of which each names operations by label or layers by the path of
  * their weights ('/' and '.' are one; a layer's place is what its newest operation gives). Rate 0 takes out all dropout
  * of the model. The number of places; -1, with the reason in the graph, where a glob names nothing. */
-typedef struct ts_dropout_wish {
+typedef struct ts_dropout_options {
     const char *on; /* NULL: the model's own */
     double rate;    /* below 1; below 0: as each of the model's own says */
     ts_tensor seed; /* an integer without axes; NULL where rate is 0 */
-} ts_dropout_wish;
-TS_API int ts_dropout(ts_graph *g, int n, const ts_tensor *t, const ts_dropout_wish *wish, ts_tensor *out);
+} ts_dropout_options;
+TS_API int ts_dropout(ts_graph *g, int n, const ts_tensor *t, const ts_dropout_options *asked, ts_tensor *out);
 TS_API char *ts_print(int n, const ts_tensor *t); /* the text form; ts_parse reads it back */
 /* Appends the text form's nodes to g and gives its results; weights come back as named inputs unless they
  * were seeded. */
@@ -221,7 +221,7 @@ typedef struct ts_statistics {
     bool training;
     const char *fixed; /* globs, one a line: norms whose statistics have such names stay as after training; or NULL */
 } ts_statistics;
-TS_API int ts_batch_statistics(ts_graph *g, int n, const ts_tensor *t, const ts_statistics *wish, ts_tensor *out,
+TS_API int ts_batch_statistics(ts_graph *g, int n, const ts_tensor *t, const ts_statistics *asked, ts_tensor *out,
                                ts_update **update); /* lives as long as the graph */
 typedef struct ts_updates {
     int n; /* first the parameters in their order; then inputs made for states, named PARAMETER.STATE, and the step */

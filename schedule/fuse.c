@@ -130,7 +130,7 @@ const expr *item_only_load(const item *reader, const node *n)
     return found;
 }
 
-static bool apart(const fuser *f, const item *it) /* by the schema's wish; views are no work of their own */
+static bool apart(const fuser *f, const item *it) /* by the schema's asked; views are no work of their own */
 {
     return f->p->apart && f->p->apart[it->node->id] && !item_is_view(it);
 }

@@ -48,11 +48,11 @@ static bool carry(plan *p, int root, const node *into, int which, err *e)
     return true;
 }
 
-static bool carry_all(plan *p, const plan_wish *wish, err *e)
+static bool carry_all(plan *p, const plan_options *asked, err *e)
 {
-    p->carried = arena_array(&p->mem, (size_t)wish->n_state + 1, sizeof *p->carried);
-    for (int i = 0; i < wish->n_state; i++)
-        if (!carry(p, p->n_root - wish->n_state + i, wish->state[i], i, e))
+    p->carried = arena_array(&p->mem, (size_t)asked->n_state + 1, sizeof *p->carried);
+    for (int i = 0; i < asked->n_state; i++)
+        if (!carry(p, p->n_root - asked->n_state + i, asked->state[i], i, e))
             return false;
     return true;
 }
@@ -63,7 +63,7 @@ static bool pass_recognise(plan *p, err *e) /* groups of the graph -> more group
     return !err_is(&p->g->err) || err_set(e, p->g->err.code, "%s", p->g->err.text);
 }
 
-plan *plan_make(graph *g, int n_root, const node *const *root, const plan_wish *wish, err *e)
+plan *plan_make(graph *g, int n_root, const node *const *root, const plan_options *asked, err *e)
 {
     static const struct {
         const char *name;
@@ -72,12 +72,12 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_wish *
                   {"apart", pass_apart},         {"loops", pass_loops},          {"memory", pass_memory}};
     plan *p = calloc(1, sizeof *p);
     MUST(p);
-    *p = (plan){.on = wish->on,
-                .isa = wish->isa,
-                .threads = wish->threads,
-                .reference = wish->reference,
-                .own_places = wish->own_places,
-                .as_written = wish->as_written || wish->reference,
+    *p = (plan){.on = asked->on,
+                .isa = asked->isa,
+                .threads = asked->threads,
+                .reference = asked->reference,
+                .own_places = asked->own_places,
+                .as_written = asked->as_written || asked->reference,
                 .g = g,
                 .n_root = n_root};
     const node **all = arena_array(&p->mem, (size_t)n_root + 1, sizeof *all);
@@ -85,10 +85,10 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_wish *
         all[i] = root[i];
     p->root = all;
     find_inputs(p);
-    bool ok = carry_all(p, wish, e);
-    if (ok && wish->schema && !wish->reference) {
+    bool ok = carry_all(p, asked, e);
+    if (ok && asked->schema && !asked->reference) {
         schema *s = arena_get(&p->mem, sizeof *s);
-        ok = schema_load(&p->mem, wish->schema, wish->target, s, e);
+        ok = schema_load(&p->mem, asked->schema, asked->target, s, e);
         p->schema = s;
         p->rule_used = arena_array(&p->mem, (size_t)(ok ? s->n_rule : 0) + 1, sizeof *p->rule_used);
     }

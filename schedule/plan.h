@@ -145,7 +145,7 @@ typedef struct plan {
     struct checkpointing *checkpointing; /* what is computed again in the backward pass; NULL: no rule asks for it */
 } plan;
 
-typedef struct plan_wish {
+typedef struct plan_options {
     const machine *on; /* borrowed for the plan's life */
     const isa *isa;
     const char *target, *schema; /* as in ts_options */
@@ -155,8 +155,8 @@ typedef struct plan_wish {
     bool as_written; /* no operation is replaced by a cheaper way to the same value */
     int n_state;     /* the last roots: state[i], an input, is to hold what root n_root - n_state + i was */
     const node *const *state;
-} plan_wish;
-plan *plan_make(graph *g, int n_root, const node *const *root, const plan_wish *wish, err *e); /* NULL with e set */
+} plan_options;
+plan *plan_make(graph *g, int n_root, const node *const *root, const plan_options *asked, err *e); /* NULL with e set */
 void plan_free(plan *p);
 
 const expr *stage_fold(const stage *s); /* the fold in its value, or NULL */

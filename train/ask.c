@@ -10,7 +10,7 @@ static bool open_run(const char *run, asked *out, ts_error *e)
     *out = (asked){.verdict = {.n = 0}};
     if (!run_weights_read(run, &out->weights, e))
         return false;
-    out->tokenizer = train_tokenizer(&out->weights.wish, e);
+    out->tokenizer = train_tokenizer(&out->weights.asked, e);
     return !e->code;
 }
 
@@ -18,7 +18,7 @@ static bool ask(asked *a, bool each, const ts_options *o, ts_error *e)
 {
     judge j = {.plan = NULL};
     const run_weights *w = &a->weights;
-    const bool good = judge_make(&j, &w->wish, &a->data, w->classes, w->n, w->all, e) &&
+    const bool good = judge_make(&j, &w->asked, &a->data, w->classes, w->n, w->all, e) &&
                       judge_data(&j, &a->data, each, o, &a->verdict, e);
     judge_free(&j);
     return good;
@@ -27,7 +27,7 @@ static bool ask(asked *a, bool each, const ts_options *o, ts_error *e)
 bool run_eval(const char *run, const char *files, bool each, const ts_options *o, asked *out, ts_error *e)
 {
     return open_run(run, out, e) &&
-           train_read_data(&out->weights.wish, files, out->weights.classes, out->tokenizer, 0, &out->data, e) &&
+           train_read_data(&out->weights.asked, files, out->weights.classes, out->tokenizer, 0, &out->data, e) &&
            ask(out, each, o, e);
 }
 
@@ -35,7 +35,7 @@ bool run_predict(const char *run, int64_t n, const char *const *texts, const ts_
 {
     if (!open_run(run, out, e))
         return false;
-    const train_wish *w = &out->weights.wish;
+    const train_options *w = &out->weights.asked;
     if (strcmp(w->task, "classify") != 0 && strcmp(w->task, "regress") != 0) {
         err_set(e, TS_USAGE, "the run in '%s' is of --task %s: it gives no label", run, w->task);
         return err_hint(e, "tessera generate continues texts, tessera export writes the model");

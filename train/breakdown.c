@@ -108,7 +108,7 @@ static cJSON *ceilings_of(const cJSON *plan, int threads)
     return ceilings;
 }
 
-static cJSON *results(const breakdown *b, const train_wish *w, double parts, bool probe, const cJSON *plan)
+static cJSON *results(const breakdown *b, const train_options *w, double parts, bool probe, const cJSON *plan)
 {
     cJSON *out = cJSON_CreateObject(), *ceilings = probe ? ceilings_of(plan, b->threads) : NULL;
     js_text(out, "format", "results/1"), js_text(out, "tool", "tessera " TS_VERSION);
@@ -129,7 +129,8 @@ static cJSON *results(const breakdown *b, const train_wish *w, double parts, boo
     return out;
 }
 
-bool breakdown_write(const breakdown *b, const char *run, const train_wish *w, int64_t parts, bool probe, ts_error *e)
+bool breakdown_write(const breakdown *b, const char *run, const train_options *w, int64_t parts, bool probe,
+                     ts_error *e)
 {
     char path[4200];
     if (!b->n)

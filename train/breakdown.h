@@ -21,5 +21,6 @@ double *breakdown_row(breakdown *b, int64_t i);
 void breakdown_add(breakdown *b, double seconds); /* the row given last is filled in: the whole step took this */
 /* Writes RUN/step.json if there are samples. parts: runs of the plan that make one step. probe: measures the
  * ceilings of the machine, about a second. */
-bool breakdown_write(const breakdown *b, const char *run, const train_wish *w, int64_t parts, bool probe, ts_error *e);
+bool breakdown_write(const breakdown *b, const char *run, const train_options *w, int64_t parts, bool probe,
+                     ts_error *e);
 #endif

@@ -194,8 +194,9 @@ bool decoder_make(decoder *d, const run_weights *from, bool whole, const ts_opti
     const data one = {.n = 1};
     ts_options apart = *o; /* cheaper products add rows, which are places, to one another */
     apart.as_written = true, o = &apart;
-    *d = (decoder){.length = from->wish.length};
-    if (!judge_make(&d->judge, &from->wish, &one, from->classes, from->n, from->all, e) || !judge_plan(&d->judge, o, e))
+    *d = (decoder){.length = from->asked.length};
+    if (!judge_make(&d->judge, &from->asked, &one, from->classes, from->n, from->all, e) ||
+        !judge_plan(&d->judge, o, e))
         return false;
     d->classes = d->judge.net.classes;
     d->logit = calloc((size_t)d->classes, sizeof *d->logit);

@@ -1,5 +1,5 @@
-/* dropout.c - dropout, as the wish has it: in the model's own places, in layers that --dropout-on names, and before the
- * head. Where nothing is trained (rate 0) the model's own does nothing. */
+/* dropout.c - dropout, as the options have it: in the model's own places, in layers that --dropout-on names, and
+ * before the head. Where nothing is trained (rate 0) the model's own does nothing. */
 #include "graph/base/err.h"
 #include "train/net.h"
 
@@ -17,9 +17,9 @@ static char *without_head(const char *globs, bool *head, int *count)
 {
     const size_t size = strlen(globs) + 2; /* the last line gets an end too */
     size_t used = 0;
-    char *list = calloc(size, 1), line[WISH_LINE];
+    char *list = calloc(size, 1), line[OPTION_LINE];
     *head = false, *count = 0;
-    for (const char *at = globs; list && wish_line(&at, line);)
+    for (const char *at = globs; list && option_line(&at, line);)
         if (strcmp(line, "head") == 0)
             *head = true;
         else
@@ -30,7 +30,7 @@ static char *without_head(const char *globs, bool *head, int *count)
 static bool no_such_place(net *n, const char *globs, ts_error *e)
 {
     ts_error why = {0};
-    char line[WISH_LINE];
+    char line[OPTION_LINE];
     ts_graph_ok(n->g, &why);
     const int most = ts_leaves(1, &n->output, NULL);
     ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
@@ -41,7 +41,7 @@ static bool no_such_place(net *n, const char *globs, ts_error *e)
     for (int i = 0; all && i < most; i++)
         if (strcmp(ts_op_name(all[i]), "weight") == 0)
             all[weights++] = all[i];
-    for (const char *at = globs; all && wish_line(&at, line) && !*near;)
+    for (const char *at = globs; all && option_line(&at, line) && !*near;)
         if (strstr(why.text, line))
             names_nearest(line, weights, all, near);
     err_set(e, TS_USAGE, "--dropout-on: %s", why.text);
@@ -50,7 +50,7 @@ static bool no_such_place(net *n, const char *globs, ts_error *e)
     return false;
 }
 
-static bool wish_is_whole(const train_wish *w, ts_error *e)
+static bool option_is_whole(const train_options *w, ts_error *e)
 {
     if (w->dropout_on && w->dropout <= 0) {
         err_set(e, TS_USAGE, "--dropout-on goes with --dropout, which is not given");
@@ -65,15 +65,15 @@ static bool wish_is_whole(const train_wish *w, ts_error *e)
 
 bool net_dropout(net *n, ts_error *e)
 {
-    const train_wish *w = n->wish;
-    if (!wish_is_whole(w, e))
+    const train_options *w = n->asked;
+    if (!option_is_whole(w, e))
         return false;
     bool head;
     int count = 0;
     char *list = w->dropout_on ? without_head(w->dropout_on, &head, &count) : NULL;
     if (w->dropout_on && !list)
         return err_set(e, TS_MEMORY, "no memory");
-    const ts_dropout_wish how = {list, w->dropout, w->dropout == 0 ? NULL : random_seed(n)};
+    const ts_dropout_options how = {list, w->dropout, w->dropout == 0 ? NULL : random_seed(n)};
     ts_tensor out = n->output;
     const int places = list && !count ? 0 : ts_dropout(n->g, 1, &n->output, &how, &out);
     const bool good = places >= 0 || no_such_place(n, list ? list : "", e);
@@ -84,10 +84,10 @@ bool net_dropout(net *n, ts_error *e)
 
 ts_tensor net_dropout_head(net *n, ts_tensor x)
 {
-    const train_wish *w = n->wish;
-    char line[WISH_LINE], call[64];
+    const train_options *w = n->asked;
+    char line[OPTION_LINE], call[64];
     bool wanted = !w->dropout_on;
-    for (const char *at = w->dropout_on; wish_line(&at, line);)
+    for (const char *at = w->dropout_on; option_line(&at, line);)
         wanted = wanted || strcmp(line, "head") == 0;
     if (!wanted || w->dropout <= 0)
         return x;
@@ -97,10 +97,10 @@ ts_tensor net_dropout_head(net *n, ts_tensor x)
 
 bool net_dropout_fits(const net *n, bool has_head, ts_error *e)
 {
-    const train_wish *w = n->wish;
-    char line[WISH_LINE];
+    const train_options *w = n->asked;
+    char line[OPTION_LINE];
     bool head = !w->dropout_on && !n->thinned;
-    for (const char *at = w->dropout_on; wish_line(&at, line);)
+    for (const char *at = w->dropout_on; option_line(&at, line);)
         head = head || strcmp(line, "head") == 0;
     if (w->dropout <= 0 || has_head || !head)
         return true;

@@ -94,17 +94,17 @@ static bool add_head(ts_model *m, const run_weights *w, const net *n, ts_error *
 {
     ts_port out = {.name = NULL}, p;
     for (int i = 0; i < ts_model_outputs(m); i++)
-        if (ts_model_output(m, i, &p) && !out.name && (!w->wish.output || strcmp(p.name, w->wish.output) == 0))
+        if (ts_model_output(m, i, &p) && !out.name && (!w->asked.output || strcmp(p.name, w->asked.output) == 0))
             out = p;
     const char *mask = mask_of(m);
     const bool pools = ts_rank(n->output) == 3;
-    if (pools && strcmp(w->wish.pool, "mean") == 0 && !mask) {
+    if (pools && strcmp(w->asked.pool, "mean") == 0 && !mask) {
         err_set(e, TS_UNSUPPORTED, "the model has no mask input that says which positions its mean is over");
         return err_hint(e, "train with --pool cls");
     }
     cJSON *root = cJSON_CreateObject(), *constants = js_object(root, "constants"), *nodes = js_array(root, "nodes");
     if (pools)
-        add_pool(nodes, constants, w->wish.pool, out.name, mask);
+        add_pool(nodes, constants, w->asked.pool, out.name, mask);
     add_node(nodes, "Gemm", pools ? "head.pooled" : out.name, "head.weight", "head.bias", "logits", "transB", 1);
     add_logits(js_array(root, "outputs"), m, n);
     char *json = js_print(root, false);
@@ -123,7 +123,7 @@ static bool add_types(ts_model *m, const run_weights *w, net *n, const data *d, 
         lacks = lacks || p.dtype == TS_N_DTYPE || p.rank < 0;
     if (!lacks)
         return true;
-    if (!n->wish && !net_make(n, &w->wish, d, 1, w->classes, e))
+    if (!n->asked && !net_make(n, &w->asked, d, 1, w->classes, e))
         return false;
     cJSON *root = cJSON_CreateObject(), *outputs = js_array(root, "outputs");
     js_array(root, "nodes");
@@ -188,7 +188,7 @@ static bool put_frozen_head(ts_model *m, const run_weights *w, net *n, ts_error 
     return good;
 }
 
-static bool has_head(const train_wish *w)
+static bool has_head(const train_options *w)
 {
     const bool takes = strcmp(w->task, "classify") == 0 || strcmp(w->task, "regress") == 0;
     return takes && !w->loss && !(w->head && strcmp(w->head, "none") == 0);
@@ -206,13 +206,13 @@ static bool is_built_in(const char *model)
 static ts_model *open_first(const run_weights *w, const data *d, ts_error *e)
 {
     net n;
-    if (!is_built_in(w->wish.model)) {
-        ts_model *m = ts_model_open(w->wish.model, e);
+    if (!is_built_in(w->asked.model)) {
+        ts_model *m = ts_model_open(w->asked.model, e);
         if (!m || ts_model_separate(m, e))
             return m;
         return ts_model_free(m), NULL;
     }
-    if (net_open(&n, &w->wish, d, 1, e))
+    if (net_open(&n, &w->asked, d, 1, e))
         return n.model;
     return net_free(&n), NULL;
 }
@@ -220,23 +220,23 @@ static ts_model *open_first(const run_weights *w, const data *d, ts_error *e)
 bool run_export(const char *run, const char *path, ts_error *e)
 {
     run_weights w;
-    net n = {.wish = NULL};
+    net n = {.asked = NULL};
     data d = {.n = 0};
     if (!run_weights_read(run, &w, e))
         return run_weights_free(&w), false;
-    const bool head = has_head(&w.wish);
-    if (!task_is_text(&w.wish)) { /* shapes, where the data is still there */
+    const bool head = has_head(&w.asked);
+    if (!task_is_text(&w.asked)) { /* shapes, where the data is still there */
         ts_error gone = {0};
-        train_read_data(&w.wish, w.wish.data, w.classes, NULL, 0, &d, &gone);
+        train_read_data(&w.asked, w.asked.data, w.classes, NULL, 0, &d, &gone);
     }
     ts_model *m = open_first(&w, &d, e);
     bool good = m != NULL;
     for (int i = 0; good && i < w.n; i++)
-        if (!w.wish.lora || !is_factor(w.all[i].name))
+        if (!w.asked.lora || !is_factor(w.all[i].name))
             good = ts_model_put(m, w.all[i].name, &w.all[i].value, e);
     good = good && ts_model_trained(m, e);
-    if (good && (head || w.wish.lora)) /* the rank of the output is known once it is bound */
-        good = net_make(&n, &w.wish, &d, 1, w.classes, e) && (!w.wish.lora || put_merged(m, &w, &n, e)) &&
+    if (good && (head || w.asked.lora)) /* the rank of the output is known once it is bound */
+        good = net_make(&n, &w.asked, &d, 1, w.classes, e) && (!w.asked.lora || put_merged(m, &w, &n, e)) &&
                (!head || (put_frozen_head(m, &w, &n, e) && add_head(m, &w, &n, e)));
     good = good && (head || add_types(m, &w, &n, &d, e)) && ts_model_save(m, "onnx", path, e);
     net_free(&n);

@@ -98,8 +98,8 @@ static int64_t end_token(const ts_tokenizer *t)
 
 static bool begin(writer *w, const char *run, const asked *a, ts_error *e)
 {
-    if (strcmp(a->weights.wish.task, "lm") != 0) {
-        err_set(e, TS_USAGE, "the run in '%s' is of --task %s: it continues no text", run, a->weights.wish.task);
+    if (strcmp(a->weights.asked.task, "lm") != 0) {
+        err_set(e, TS_USAGE, "the run in '%s' is of --task %s: it continues no text", run, a->weights.asked.task);
         return err_hint(e, "tessera predict says what it makes of one");
     }
     int64_t *id = ts_tokenizer_encode(a->tokenizer, w->how->prompt, strlen(w->how->prompt), false, &w->n);
@@ -122,7 +122,7 @@ bool run_generate(const char *run, const generating *how, const ts_options *o, a
     *made = (generated){.tokens = 0};
     if (!run_weights_read(run, &out->weights, e))
         return false;
-    out->tokenizer = train_tokenizer(&out->weights.wish, e);
+    out->tokenizer = train_tokenizer(&out->weights.asked, e);
     if (e->code)
         return false;
     writer w = {.how = how, .tokenizer = out->tokenizer, .made = made};

@@ -42,7 +42,7 @@ static bool as_trained(net *n, ts_error *e)
 }
 
 /* The longest text, in steps of eight tokens: shorter plans are faster ones. */
-static int64_t length_for(const train_wish *w, const data *d)
+static int64_t length_for(const train_options *w, const data *d)
 {
     int64_t most = 1;
     const bool pairs = strcmp(w->task, "pairs") == 0;
@@ -58,7 +58,7 @@ static int64_t length_for(const train_wish *w, const data *d)
 }
 
 /* Over fewer and shorter examples than in training, where the data and the model allow it. */
-static bool fit_net(net *n, train_wish *own, const data *d, int64_t classes, ts_error *e)
+static bool fit_net(net *n, train_options *own, const data *d, int64_t classes, ts_error *e)
 {
     const int64_t length = own->length, batch = d->n < own->batch ? d->n : own->batch;
     ts_error fixed = {0};
@@ -70,18 +70,18 @@ static bool fit_net(net *n, train_wish *own, const data *d, int64_t classes, ts_
     return net_make(n, own, d, own->batch, classes, e);
 }
 
-bool judge_make(judge *j, const train_wish *w, const data *d, int64_t classes, int n, const ts_given *weights,
+bool judge_make(judge *j, const train_options *w, const data *d, int64_t classes, int n, const ts_given *weights,
                 ts_error *e)
 {
     *j = (judge){0};
-    train_wish *own = calloc(1, sizeof *own); /* as w, with another length; borrows its texts */
+    train_options *own = calloc(1, sizeof *own); /* as w, with another length; borrows its texts */
     if (!own)
         return err_set(e, TS_MEMORY, "no memory");
     *own = *w;
     own->dropout = own->smoothing = 0, own->dropout_on = NULL;
     const bool good = fit_net(&j->net, own, d, classes, e) && as_trained(&j->net, e) &&
                       put_weights(j, n, weights, &j->logits, e);
-    if (!j->net.wish)
+    if (!j->net.asked)
         free(own);
     return good;
 }
@@ -95,7 +95,7 @@ bool judge_plan(judge *j, const ts_options *o, ts_error *e)
 void judge_free(judge *j)
 {
     ts_plan_free(j->plan);
-    train_wish *own = (train_wish *)(uintptr_t)j->net.wish;
+    train_options *own = (train_options *)(uintptr_t)j->net.asked;
     net_free(&j->net);
     free(own);
     *j = (judge){0};
@@ -152,7 +152,7 @@ static reading add_row(const ts_array *fact, int64_t row, int64_t label, tally *
 /* A loss of the model's own is one number for the whole batch. */
 static reading add_value(const net *n, const ts_array *y, int64_t row, const ts_array *label, tally *t)
 {
-    const bool own = n->wish->loss != NULL;
+    const bool own = n->asked->loss != NULL;
     const reading r = {.score = ts_array_at(y, own ? 0 : row)};
     const double away = own ? 0 : r.score - ts_array_at(label, row);
     t->loss += own ? r.score : away * away;
@@ -162,7 +162,7 @@ static reading add_value(const net *n, const ts_array *y, int64_t row, const ts_
 
 static bool has_classes(const net *n)
 {
-    return !n->wish->loss && strcmp(n->wish->task, "regress") != 0;
+    return !n->asked->loss && strcmp(n->asked->task, "regress") != 0;
 }
 
 static bool add_batch(judge *j, int64_t first, int64_t count, const ts_array *label, verdict *v, tally *t, ts_error *e)

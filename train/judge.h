@@ -9,7 +9,7 @@ typedef struct judge {
     ts_plan *plan;    /* by judge_plan or judge_data */
 } judge;
 /* The weights named in `weights` replace the model's own. */
-bool judge_make(judge *j, const train_wish *w, const data *d, int64_t classes, int n, const ts_given *weights,
+bool judge_make(judge *j, const train_options *w, const data *d, int64_t classes, int n, const ts_given *weights,
                 ts_error *e);
 bool judge_plan(judge *j, const ts_options *o, ts_error *e); /* a plan for the logits themselves */
 void judge_free(judge *j);

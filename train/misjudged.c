@@ -37,7 +37,7 @@ static slip *slips_of(const data *d, const verdict *v, bool classes, int64_t *n)
 }
 
 /* ---- what an example is ---- */
-static void add_line(cJSON *row, const train_wish *w, const data *d, int64_t i)
+static void add_line(cJSON *row, const train_options *w, const data *d, int64_t i)
 {
     char *s = strndup(d->file.at + d->line_at[i], d->line_n[i]);
     const size_t n = strcspn(w->eval, "\n");
@@ -73,7 +73,7 @@ static void add_picture(cJSON *row, const data *d, int64_t i)
     }
 }
 
-static void add_slip(cJSON *list, const train_wish *w, const data *d, const verdict *v, bool classes, int64_t i)
+static void add_slip(cJSON *list, const train_options *w, const data *d, const verdict *v, bool classes, int64_t i)
 {
     cJSON *row = js_object(list, NULL);
     if (d->file.at)
@@ -104,7 +104,7 @@ static void add_confusion(cJSON *root, const data *d, int64_t classes, const ver
     }
 }
 
-bool misjudged_write(const char *run, int64_t step, const train_wish *w, const data *d, int64_t classes,
+bool misjudged_write(const char *run, int64_t step, const train_options *w, const data *d, int64_t classes,
                      const verdict *v, ts_error *e)
 {
     char path[4200];

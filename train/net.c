@@ -18,7 +18,7 @@ data_label task_label(const char *task)
                                           : LABEL_NONE;
 }
 
-bool task_is_text(const train_wish *w)
+bool task_is_text(const train_options *w)
 {
     return !w->data || !data_is_arrays(w->data);
 }
@@ -55,7 +55,7 @@ static bool find_output(net *n, const char *name, ts_error *e)
 
 static bool wrong_rank(const net *n, const char *wanted, ts_error *e)
 {
-    const train_wish *w = n->wish;
+    const train_options *w = n->asked;
     ts_port first = {.name = ""};
     ts_model_output(n->model, 0, &first);
     err_set(e, TS_BAD_INPUT, "--%s %s: the output \"%s\" has rank %d, %s is wanted", w->loss ? "loss" : "task",
@@ -73,7 +73,7 @@ static ts_tensor pooled(net *n)
     ts_graph *g = n->g;
     if (ts_rank(n->output) == 2)
         return n->output;
-    if (strcmp(n->wish->pool, "cls") == 0)
+    if (strcmp(n->asked->pool, "cls") == 0)
         return call(g, 1, &n->output, "index key=:,0");
     n->mask = ts_input(n->g, "train.mask", TS_F32, 2, (int64_t[]){n->rows, n->length});
     const ts_tensor column = call(g, 1, &n->mask, "expand_dims axes=[2]"),
@@ -87,14 +87,14 @@ static bool read_head(net *n, int64_t width, int64_t out, ts_error *e)
 {
     static const char *const name[] = {"head.weight", "head.bias"};
     ts_array a[2] = {{0}, {0}};
-    ts_tensors *file = ts_tensors_open(n->wish->head, e);
+    ts_tensors *file = ts_tensors_open(n->asked->head, e);
     bool good = file || err_hint(e, "--head takes a .safetensors file with head.weight and head.bias, or none");
     for (int i = 0; good && i < 2; i++)
         good = ts_tensors_get(file, name[i], &a[i], e);
     if (good && (a[0].rank != 2 || a[0].dim[0] != out || a[0].dim[1] != width || a[1].rank != 1 || a[1].dim[0] != out ||
                  a[0].dtype != TS_F32 || a[1].dtype != TS_F32)) {
         good = err_set(e, TS_BAD_INPUT, "'%s': head.weight and head.bias are not f32[%lld,%lld] and f32[%lld]",
-                       n->wish->head, (long long)out, (long long)width, (long long)out);
+                       n->asked->head, (long long)out, (long long)width, (long long)out);
         err_hint(e, "--labels says how many rows it has");
     }
     if (good) {
@@ -111,13 +111,13 @@ static bool make_head(net *n, ts_tensor x, int64_t out, ts_error *e)
     if (ts_rank(x) != 2)
         return wrong_rank(n, "[batch, width], or [batch, sequence, width] to pool,", e);
     const int64_t width = ts_shape(x)[1];
-    const bool none = n->wish->head && strcmp(n->wish->head, "none") == 0;
-    if (none && out > width && !n->wish->labels) {
+    const bool none = n->asked->head && strcmp(n->asked->head, "none") == 0;
+    if (none && out > width && !n->asked->labels) {
         err_set(e, TS_BAD_INPUT, "--head none: the data has labels up to %lld, the output %lld columns",
                 (long long)out - 1, (long long)width);
         return err_hint(e, "correct the labels, or leave --head out for a head of %lld rows", (long long)out);
     }
-    if (none && width != out && n->wish->labels)
+    if (none && width != out && n->asked->labels)
         return err_set(e, TS_BAD_INPUT, "--head none: the output has %lld columns, --labels is %lld", (long long)width,
                        (long long)out),
                err_hint(e, "say --labels %lld, or leave --head out for a head of %lld rows", (long long)width,
@@ -125,12 +125,12 @@ static bool make_head(net *n, ts_tensor x, int64_t out, ts_error *e)
     n->logits = x;
     if (none)
         return true;
-    if (n->wish->head && !read_head(n, width, out, e))
+    if (n->asked->head && !read_head(n, width, out, e))
         return false;
-    if (!n->wish->head) {
+    if (!n->asked->head) {
         const double scale = 1 / sqrt((double)width);
         n->head_weight = ts_weight(n->g, "head.weight", TS_F32, 2, (int64_t[]){out, width}, 0, scale,
-                                   (uint64_t)n->wish->seed + 1);
+                                   (uint64_t)n->asked->seed + 1);
         n->head_bias = ts_weight(n->g, "head.bias", TS_F32, 1, &out, 0, 0, 1);
     }
     const ts_tensor turned = call(n->g, 1, &n->head_weight, "transpose axes=[1,0]");
@@ -142,7 +142,7 @@ static bool make_head(net *n, ts_tensor x, int64_t out, ts_error *e)
 static ts_tensor cross_entropy(net *n, ts_tensor logits, ts_tensor target)
 {
     const ts_tensor in[] = {logits, target};
-    return call(n->g, 2, in, "cross_entropy smoothing=%.17g", n->wish->smoothing);
+    return call(n->g, 2, in, "cross_entropy smoothing=%.17g", n->asked->smoothing);
 }
 
 static bool classify(net *n, ts_error *e)
@@ -232,7 +232,7 @@ static bool statistics_apart(const net *n, ts_error *e)
  * frozen weights leave all else as it is. */
 static bool follow_statistics(net *n, ts_error *e)
 {
-    const ts_statistics how = {true, n->wish->lora ? "*" : n->wish->freeze};
+    const ts_statistics how = {true, n->asked->lora ? "*" : n->asked->freeze};
     n->n_stat = ts_batch_statistics(n->g, 1, &n->output, &how, &n->output, &n->stat);
     return (n->n_stat >= 0 || ts_graph_ok(n->g, e)) && statistics_apart(n, e);
 }
@@ -243,7 +243,7 @@ static bool make_loss(net *n, ts_error *e)
         const char *task;
         bool (*make)(net *n, ts_error *e);
     } all[] = {{"classify", classify}, {"regress", regress}, {"lm", next_token}, {"pairs", pairs}};
-    const train_wish *w = n->wish;
+    const train_options *w = n->asked;
     const bool head = !w->loss && strcmp(w->task, "lm") != 0;
     if (!find_output(n, w->loss ? w->loss : w->output, e) || !net_dropout(n, e) || !net_dropout_fits(n, head, e) ||
         !follow_statistics(n, e))
@@ -251,14 +251,14 @@ static bool make_loss(net *n, ts_error *e)
     if (w->loss)
         return own_loss(n, e);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (strcmp(all[i].task, n->wish->task) == 0)
+        if (strcmp(all[i].task, n->asked->task) == 0)
             return all[i].make(n, e) && ts_graph_ok(n->g, e);
-    return err_set(e, TS_USAGE, "there is no task \"%s\"", n->wish->task);
+    return err_set(e, TS_USAGE, "there is no task \"%s\"", n->asked->task);
 }
 
-bool net_open(net *n, const train_wish *w, const data *d, int64_t batch, ts_error *e)
+bool net_open(net *n, const train_options *w, const data *d, int64_t batch, ts_error *e)
 {
-    *n = (net){.wish = w, .batch = batch, .rows = batch, .length = w->length};
+    *n = (net){.asked = w, .batch = batch, .rows = batch, .length = w->length};
     n->stream = strcmp(w->task, "lm") == 0;
     n->text = task_is_text(w);
     if (strcmp(w->task, "pairs") == 0)
@@ -269,7 +269,7 @@ bool net_open(net *n, const train_wish *w, const data *d, int64_t batch, ts_erro
     return true;
 }
 
-bool net_make(net *n, const train_wish *w, const data *d, int64_t batch, int64_t classes, ts_error *e)
+bool net_make(net *n, const train_options *w, const data *d, int64_t batch, int64_t classes, ts_error *e)
 {
     if (!net_open(n, w, d, batch, e))
         return false;

@@ -14,7 +14,7 @@ typedef struct feed { /* one input of the model */
 
 enum { MOST_FEEDS = 32 };
 typedef struct net {
-    const train_wish *wish;
+    const train_options *asked;
     ts_model *model;
     ts_graph *g;
     int n_feed;
@@ -31,11 +31,11 @@ typedef struct net {
 } net;
 
 /* Opens the model, binds batch and length; nothing is put on. */
-bool net_open(net *n, const train_wish *w, const data *d, int64_t batch, ts_error *e);
+bool net_open(net *n, const train_options *w, const data *d, int64_t batch, ts_error *e);
 /* The same, and puts head and loss on. classes: labels seen in the data, or 0. */
-bool net_make(net *n, const train_wish *w, const data *d, int64_t batch, int64_t classes, ts_error *e);
+bool net_make(net *n, const train_options *w, const data *d, int64_t batch, int64_t classes, ts_error *e);
 void net_free(net *n);
-/* Dropout (dropout.c): on n->output, which is computed anew; before the head; whether the wish can be met. */
+/* Dropout (dropout.c): on n->output, which is computed anew; before the head; whether the options can be met. */
 bool net_dropout(net *n, ts_error *e);
 ts_tensor net_dropout_head(net *n, ts_tensor x);
 bool net_dropout_fits(const net *n, bool has_head, ts_error *e);
@@ -44,7 +44,7 @@ enum { NEAREST_TEXT = 800 };
 void names_nearest(const char *glob, int n, const ts_tensor *all, char out[NEAREST_TEXT]);
 /* What a task's data is like, before there is a net. */
 data_label task_label(const char *task);
-bool task_is_text(const train_wish *w); /* data is lines or a stream, not arrays */
+bool task_is_text(const train_options *w); /* data is lines or a stream, not arrays */
 
 /* The arrays of examples which[0 .. batch): one for each feed, then the label (data NULL without). */
 bool net_arrays(const net *n, const data *d, const int64_t *which, int64_t count, ts_array *out, ts_error *e);

@@ -103,7 +103,7 @@ static bool bind(net *n, ts_error *e)
     const char *dims[64];
     static const size_t most = sizeof dims / sizeof *dims;
     int n_dims = 0;
-    char *own = n->wish->dims ? strdup(n->wish->dims) : NULL, *rest = own;
+    char *own = n->asked->dims ? strdup(n->asked->dims) : NULL, *rest = own;
     for (char *line; rest && (line = strsep(&rest, "\n")) && (size_t)n_dims < most;)
         if (*line)
             dims[n_dims++] = line;
@@ -165,14 +165,14 @@ static bool extents_fit(const net *n, const feed *f, ts_error *e)
 /* An extent that --dim gives and the batch or the data gives too, as another one. */
 static bool tell_dims(const net *n, ts_error *e)
 {
-    char line[WISH_LINE], same[WISH_LINE];
+    char line[OPTION_LINE], same[OPTION_LINE];
     for (int i = 0; i < n->n_feed; i++) {
         const feed *f = &n->feed[i];
         const ts_array a = shape_of(n, f);
         for (int k = 0; a.dtype != TS_N_DTYPE && k < f->port.rank; k++)
-            for (const char *at = f->port.dim[k] < 0 ? n->wish->dims : NULL; wish_line(&at, line);) {
+            for (const char *at = f->port.dim[k] < 0 ? n->asked->dims : NULL; option_line(&at, line);) {
                 snprintf(same, sizeof same, "%.3000s=%lld", f->port.symbol[k], (long long)a.dim[k]);
-                if (!wish_names(line, f->port.symbol[k]) || strcmp(line, same) == 0)
+                if (!option_names(line, f->port.symbol[k]) || strcmp(line, same) == 0)
                     continue;
                 err_hint(e, "%s says that already: leave --dim %s out",
                          k == 0                  ? "--batch"

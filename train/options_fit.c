@@ -6,15 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-bool wish_fits(const train_wish *w, ts_error *e)
+bool option_fits(const train_options *w, ts_error *e)
 {
     const bool task = !w->loss, values = task && strcmp(w->task, "regress") == 0,
                classes = task && strcmp(w->task, "classify") == 0, next = task && strcmp(w->task, "lm") == 0;
-    train_wish usual;
-    wish_init(&usual);
+    train_options usual;
+    option_init(&usual);
     const bool scale = w->loss_scale != usual.loss_scale, growth = w->growth_interval != usual.growth_interval,
                pool = strcmp(w->pool, usual.pool) != 0, scaled = precision_scaled(w);
-    wish_free(&usual);
+    option_free(&usual);
     char subject[256];
     const struct {
         bool is;

@@ -14,8 +14,8 @@ static bool is_real(ts_dtype d)
 
 static bool listed(const char *globs, const char *name)
 {
-    char line[WISH_LINE];
-    for (const char *at = globs; wish_line(&at, line);)
+    char line[OPTION_LINE];
+    for (const char *at = globs; option_line(&at, line);)
         if (fnmatch(line, name, 0) == 0)
             return true;
     return false;
@@ -38,8 +38,8 @@ static int64_t count_of(ts_tensor t)
 /* A glob that matches no parameter is a mistake of typing. */
 static bool check_globs(const char *option, const char *globs, int n, const ts_tensor *all, ts_error *e)
 {
-    char line[WISH_LINE];
-    for (const char *at = globs; wish_line(&at, line);) {
+    char line[OPTION_LINE];
+    for (const char *at = globs; option_line(&at, line);) {
         bool found = false;
         for (int i = 0; i < n && !found; i++)
             found = fnmatch(line, ts_name(all[i]), 0) == 0;
@@ -85,7 +85,7 @@ static void train_whole(step *s, const net *n, ts_tensor t, swaps *w)
     w->from[w->n] = t, w->to[w->n++] = input;
 }
 
-static bool takes_factors(const train_wish *w, ts_tensor t)
+static bool takes_factors(const train_options *w, ts_tensor t)
 {
     return ts_rank(t) == 2 && ts_shape(t)[0] >= w->lora && ts_shape(t)[1] >= w->lora && listed(w->on, ts_name(t));
 }
@@ -93,7 +93,7 @@ static bool takes_factors(const train_wish *w, ts_tensor t)
 static void train_factors(step *s, const net *n, ts_tensor t, swaps *w)
 {
     ts_update factor[2] = {{NULL, NULL, NULL}};
-    const ts_tensor merged = ts_lora(n->g, t, (int)s->wish->lora, (double)s->wish->lora, factor);
+    const ts_tensor merged = ts_lora(n->g, t, (int)s->asked->lora, (double)s->asked->lora, factor);
     w->factor[w->n_factor++] = (ts_factors){t, factor[0].from, factor[1].from, merged, 1};
     for (int i = 0; i < 2 && factor[i].from; i++) {
         const ts_tensor f = factor[i].from;
@@ -105,7 +105,7 @@ static void train_factors(step *s, const net *n, ts_tensor t, swaps *w)
 
 static bool choose(step *s, net *n, int k, const ts_tensor *all, swaps *swap, ts_error *e)
 {
-    const train_wish *w = s->wish;
+    const train_options *w = s->asked;
     bool factors = false;
     for (int i = 0; i < k; i++) {
         const bool head = all[i] == n->head_weight || all[i] == n->head_bias;
@@ -164,7 +164,7 @@ static bool keep_statistics(step *s, const net *n)
 
 bool params_make(step *s, net *n, ts_error *e)
 {
-    const train_wish *w = s->wish;
+    const train_options *w = s->asked;
     ts_tensor *all;
     const int k = candidates(n, &all);
     const size_t most = 2 * (size_t)k + 1;
@@ -178,7 +178,7 @@ bool params_make(step *s, net *n, ts_error *e)
     bool good = (all && swap.from && swap.to && swap.factor && s->param && s->follow) ||
                 err_set(e, TS_MEMORY, "no memory for the parameters");
     good = good && check_globs("freeze", w->freeze, k, all, e) &&
-           (wish_none(w->no_decay) || check_globs("no-decay", w->no_decay, k, all, e)) &&
+           (option_none(w->no_decay) || check_globs("no-decay", w->no_decay, k, all, e)) &&
            check_globs("on", w->on, k, all, e) && choose(s, n, k, all, &swap, e) &&
            step_remake(s, n, swapped, &swap, e) && keep_statistics(s, n);
     free(all), free(swap.from), free(swap.to), free(swap.factor);

@@ -73,7 +73,7 @@ static bool write_state(const training_program *t, const char *folder, FILE *to,
 static bool write_facts(const training_program *t, const char *folder, FILE *to, ts_error *e)
 {
     const step *s = t->step;
-    const train_wish *w = s->wish;
+    const train_options *w = s->asked;
     fprintf(to, "/* train.h - what main.c is told of the run. Written by Tessera " TS_VERSION ". */\n"
                 "#ifndef TRAIN_H\n#define TRAIN_H\n\n");
     fprintf(to, "enum { UPDATES = %lld, PARTS = %lld, BATCH = %lld }; /* an update takes PARTS batches */\n",

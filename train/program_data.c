@@ -115,7 +115,7 @@ static bool find_pieces(writing *w, const int *input, int *array, ts_error *e)
         for (int k = before; k < w->n; k++)
             array[k] = i;
     }
-    const int64_t batches = w->t->updates * w->t->net->wish->accumulate,
+    const int64_t batches = w->t->updates * w->t->net->asked->accumulate,
                   head = 8 * (HEADER + PIECE * (int64_t)w->n + batches * w->t->net->batch);
     for (int i = 0; i < w->n; i++)
         w->piece[i].from += head;
@@ -132,7 +132,7 @@ bool program_data(const training_program *t, const int *input, const char *path,
     int64_t *which = calloc((size_t)t->net->batch + 1, sizeof *which);
     bool good = (w.piece && w.all && array && which) || err_set(e, TS_MEMORY, "no memory for the data");
     good = good && batch_of(&w, which, 1, e) && find_pieces(&w, input, array, e) && put_values(&w, array, which, e) &&
-           put_order(&w, t->updates * t->net->wish->accumulate, e) && ts_file_write(path, w.file, (size_t)w.size, e);
+           put_order(&w, t->updates * t->net->asked->accumulate, e) && ts_file_write(path, w.file, (size_t)w.size, e);
     for (size_t i = 0; w.all && i < n; i++)
         ts_array_free(&w.all[i]);
     free(w.piece), free(w.all), free(w.file), free(array), free(which);

@@ -104,9 +104,9 @@ const char *story_outcome(page *p, const story *s)
     return NULL;
 }
 
-static const char *story_wish(page *p, const story *s)
+static const char *story_options(page *p, const story *s)
 {
-    cJSON *o = wish_json(s->wish);
+    cJSON *o = option_json(s->asked);
     for (cJSON *i = o->child, *next; i; i = next) { /* what was not said */
         next = i->next;
         const bool left_out = cJSON_IsNull(i) || (cJSON_IsArray(i) && !i->child) ||
@@ -130,7 +130,7 @@ static const struct {
     {"steps", "Steps", "Were the steps healthy?", story_steps},
     {"kernels", "Time", "Where does the time of a step go?", story_kernels},
     {"plan", "Memory", "Where does the memory go, and how are the loops?", story_plan},
-    {"asked", "Settings", "What was asked for?", story_wish},
+    {"asked", "Settings", "What was asked for?", story_options},
 };
 
 static const char style[] =
@@ -144,9 +144,9 @@ static const char style[] =
 
 static void head(page *p, const story *s)
 {
-    const char *model = strrchr(s->wish->model, '/') && strrchr(s->wish->model, '/')[1]
-                            ? strrchr(s->wish->model, '/') + 1
-                            : s->wish->model;
+    const char *model = strrchr(s->asked->model, '/') && strrchr(s->asked->model, '/')[1]
+                            ? strrchr(s->asked->model, '/') + 1
+                            : s->asked->model;
     page_add(p, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
                 "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
                 "<meta name=\"viewport\" content=\"width=device-width\">\n<title>Training run: ");
@@ -159,10 +159,10 @@ static void head(page *p, const story *s)
     page_add(p, "</h1><p class=\"soft\">");
     page_text(p, model);
     page_add(p, " · --task ");
-    page_text(p, s->wish->task);
-    page_add(p, " · batch %s · ", word_count((double)s->wish->batch).s);
-    page_text(p, s->wish->optimizer);
-    page_add(p, " · learning rate %s</p>\n", word_number(s->wish->lr).s);
+    page_text(p, s->asked->task);
+    page_add(p, " · batch %s · ", word_count((double)s->asked->batch).s);
+    page_text(p, s->asked->optimizer);
+    page_add(p, " · learning rate %s</p>\n", word_number(s->asked->lr).s);
 }
 
 static void body(page *p, const story *s)
@@ -234,9 +234,9 @@ static bool page_of(story *s, char **html, ts_error *e)
     return true;
 }
 
-bool run_report(const char *run, const train_wish *w, const run_facts *f, ts_error *e)
+bool run_report(const char *run, const train_options *w, const run_facts *f, ts_error *e)
 {
-    story s = {.run = run, .wish = w, .facts = f};
+    story s = {.run = run, .asked = w, .facts = f};
     char path[4200], *html = NULL;
     snprintf(path, sizeof path, "%s/report.html", run);
     const bool good = page_of(&s, &html, e) && ts_file_write(path, html, strlen(html), e);
@@ -246,15 +246,15 @@ bool run_report(const char *run, const train_wish *w, const run_facts *f, ts_err
 
 bool run_page(const char *run, char **html, ts_error *e)
 {
-    train_wish w;
+    train_options w;
     run_facts f = {.classes = 0};
     bool found;
     char note[RUN_NOTE];
-    wish_init(&w);
-    story s = {.run = run, .wish = &w, .facts = &f};
+    option_init(&w);
+    story s = {.run = run, .asked = &w, .facts = &f};
     bool good = run_read(run, &w, &f, &found, note, e);
     good = good && (found || err_set(e, TS_FILES, "'%s' holds no run: there is no run.json", run)) &&
            page_of(&s, html, e);
-    wish_free(&w);
+    option_free(&w);
     return good;
 }

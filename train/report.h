@@ -4,7 +4,7 @@
 #define TRAIN_REPORT_H
 #include "train/run_folder.h"
 
-bool run_report(const char *run, const train_wish *w, const run_facts *f, ts_error *e);
+bool run_report(const char *run, const train_options *w, const run_facts *f, ts_error *e);
 /* The page as a text, of any run, one under way too; for free(). */
 bool run_page(const char *run, char **html, ts_error *e);
 #endif

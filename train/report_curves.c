@@ -312,10 +312,10 @@ const char *story_steps(page *p, const story *s)
         metric_of *get;
         double limit;
     } all[] = {
-        {{"Norm of the gradients, before clipping", word_real, 480, 200, 56, true}, norm_of, s->wish->clip},
+        {{"Norm of the gradients, before clipping", word_real, 480, 200, 56, true}, norm_of, s->asked->clip},
         {{"Learning rate", word_real, 480, 200, 66, true}, lr_of, 0},
         {{"Time of a step", say_time, 480, 200, 66, true}, ns_of, 0},
-        {{task_is_text(s->wish) ? "Tokens per second" : "Examples per second", word_real, 480, 200, 56, true},
+        {{task_is_text(s->asked) ? "Tokens per second" : "Examples per second", word_real, 480, 200, 56, true},
          rate_of,
          0},
         {{"Memory of the process, most so far", say_mib, 480, 200, 74, true}, memory_of, 0},

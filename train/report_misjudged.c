@@ -117,10 +117,11 @@ const char *story_misjudged(page *p, const story *s)
     const double n = js_get_number(m, "n", 0), wrong = js_get_number(m, "wrong", NAN),
                  step = js_get_number(m, "step", NAN);
     const bool classes = isfinite(wrong);
-    if (!m && s->wish->eval && (s->wish->loss || !strcmp(s->wish->task, "lm") || !strcmp(s->wish->task, "pairs")))
+    if (!m && s->asked->eval && (s->asked->loss || !strcmp(s->asked->task, "lm") || !strcmp(s->asked->task, "pairs")))
         return "the task gives no label to an example";
     if (!m)
-        return s->wish->eval && *s->wish->eval ? "no examples were judged" : "there are no held-out examples (--eval)";
+        return s->asked->eval && *s->asked->eval ? "no examples were judged"
+                                                 : "there are no held-out examples (--eval)";
     if (classes)
         page_add(p, "<p class=\"lead\">%s of %s held-out examples are judged wrongly after step %s.</p>\n",
                  word_count(wrong).s, word_count(n).s, word_count(step).s);

@@ -7,7 +7,7 @@
 
 typedef struct story { /* all that there is of a run */
     const char *run;
-    const train_wish *wish;
+    const train_options *asked;
     const run_facts *facts;
     metrics metrics;
     cJSON *misjudged; /* NULL: none were written */

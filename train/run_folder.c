@@ -85,12 +85,12 @@ void run_close(run_folder *r)
     r->metrics = r->lock = -1;
 }
 
-bool run_write(const run_folder *r, const train_wish *w, const run_facts *f, ts_error *e)
+bool run_write(const run_folder *r, const train_options *w, const run_facts *f, ts_error *e)
 {
     char path[MOST_PATH];
     cJSON *o = cJSON_CreateObject();
     js_text(o, "format", format);
-    cJSON_AddItemToObject(o, "config", wish_json(w));
+    cJSON_AddItemToObject(o, "config", option_json(w));
     js_text(o, "model", f->model), js_text(o, "data", f->data), js_text(o, "order", f->order);
     js_text(o, "numbers", f->numbers), js_text(o, "tokens", f->tokens);
     js_number(o, "classes", (double)f->classes);
@@ -134,7 +134,7 @@ static cJSON *settings_read(const char *path, ts_error *e)
     return good ? o : NULL;
 }
 
-bool run_read(const char *run, train_wish *w, run_facts *f, bool *found, char note[RUN_NOTE], ts_error *e)
+bool run_read(const char *run, train_options *w, run_facts *f, bool *found, char note[RUN_NOTE], ts_error *e)
 {
     char path[MOST_PATH];
     ts_error first = {0};
@@ -156,7 +156,7 @@ bool run_read(const char *run, train_wish *w, run_facts *f, bool *found, char no
         *e = first;
     if (!o)
         return !e->code;
-    const bool good = wish_read(w, cJSON_GetObjectItemCaseSensitive(o, "config"), path, e);
+    const bool good = option_read(w, cJSON_GetObjectItemCaseSensitive(o, "config"), path, e);
     if (good) {
         *found = true;
         take_hash(f->model, o, "model"), take_hash(f->data, o, "data"), take_hash(f->order, o, "order");

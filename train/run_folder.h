@@ -8,7 +8,7 @@ typedef struct run_folder {
     const char *path;
     int lock, metrics; /* descriptors; -1: none */
 } run_folder;
-/* What a run is of, beside the wish. */
+/* What a run is of, beside the options. */
 typedef struct run_facts {
     char model[65], data[65], order[65]; /* SHA-256 of the files; "" for built-in models and where there is none */
     char numbers[65],
@@ -21,10 +21,10 @@ bool run_is_new(const char *path, ts_error *e); /* false, and it says so: there 
 /* Makes the folder and keeps others out of it. fresh: and there must be no run yet. */
 bool run_lock(run_folder *r, const char *path, bool fresh, ts_error *e);
 void run_close(run_folder *r);
-bool run_write(const run_folder *r, const train_wish *w, const run_facts *f, ts_error *e);
+bool run_write(const run_folder *r, const train_options *w, const run_facts *f, ts_error *e);
 /* *found false when the folder holds no run. Where run.json is damaged its copy is read, and note says so; else "". */
 enum { RUN_NOTE = 400 };
-bool run_read(const char *path, train_wish *w, run_facts *f, bool *found, char note[RUN_NOTE], ts_error *e);
+bool run_read(const char *path, train_options *w, run_facts *f, bool *found, char note[RUN_NOTE], ts_error *e);
 /* Opens metrics.jsonl for appending; rows of updates from `step` on go to metrics.rolled-back.jsonl, as do damaged
  * lines, of which *damaged is the number: a torn last one is none. */
 bool run_metrics(run_folder *r, int64_t step, int64_t *damaged, ts_error *e);

@@ -1,6 +1,6 @@
 /* scale.c - mixed precision in a step. Weights, their gradients' norms and the update stay in f32; products of the
- * model are formed from halves (ts_mixed_precision). Gradients of f16 would vanish below 6e-8: the loss is multiplied by a scale
- * that is halved when a gradient overflows, in a step that then changes nothing else, and doubled after
+ * model are formed from halves (ts_mixed_precision). Gradients of f16 would vanish below 6e-8: the loss is multiplied
+ * by a scale that is halved when a gradient overflows, in a step that then changes nothing else, and doubled after
  * growth_interval steps without. Scale and count are states of the step like any other. */
 #include "graph/base/err.h"
 #include "train/step.h"
@@ -15,7 +15,7 @@ static const struct {
 } known[] = {{"f32", TS_F32, false}, {"bf16", TS_BF16, false}, {"f16", TS_F16, true}};
 enum { N_KNOWN = sizeof known / sizeof *known };
 
-static int which(const train_wish *w)
+static int which(const train_options *w)
 {
     int i = 0;
     while (i < N_KNOWN && strcmp(known[i].name, w->precision) != 0)
@@ -23,7 +23,7 @@ static int which(const train_wish *w)
     return i;
 }
 
-bool precision_known(const train_wish *w, ts_error *e)
+bool precision_known(const train_options *w, ts_error *e)
 {
     if (which(w) < N_KNOWN)
         return true;
@@ -31,7 +31,7 @@ bool precision_known(const train_wish *w, ts_error *e)
     return err_hint(e, "f32, bf16 or f16");
 }
 
-bool precision_scaled(const train_wish *w)
+bool precision_scaled(const train_options *w)
 {
     return which(w) < N_KNOWN && known[which(w)].scaled;
 }
@@ -43,7 +43,7 @@ static bool narrowed(ts_graph *g, int n, const ts_tensor *t, const void *user, t
 
 bool precision_mixed(step *s, net *n, ts_error *e)
 {
-    const ts_dtype to = known[which(s->wish)].dtype;
+    const ts_dtype to = known[which(s->asked)].dtype;
     return to == TS_F32 || step_remake(s, n, narrowed, &to, e);
 }
 
@@ -51,7 +51,7 @@ bool precision_grad(step *s, net *n, const ts_tensor *in, ts_tensor *grad, ts_er
 {
     ts_graph *g = n->g;
     ts_tensor seed = NULL;
-    if (precision_scaled(s->wish)) {
+    if (precision_scaled(s->asked)) {
         s->scale = seed = ts_input(g, "train.scale", TS_F32, 0, NULL);
         char call[80];
         snprintf(call, sizeof call, "cast to=%s", ts_dtype_name(ts_type(s->loss)));
@@ -81,14 +81,14 @@ void precision_states(step *s, net *n, ts_tensor fine, ts_tensor steps, ts_state
         return;
     const ts_tensor good = ts_input(g, "train.scale_steps", TS_F32, 0, NULL), one = number(n, 1),
                     next = ts_call2(g, "add", good, one),
-                    full = ts_call2(g, "greater_equal", next, number(n, (double)s->wish->growth_interval)),
+                    full = ts_call2(g, "greater_equal", next, number(n, (double)s->asked->growth_interval)),
                     twice = ts_call2(g, "minimum", ts_call2(g, "multiply", s->scale, number(n, 2)), number(n, 0x1p100)),
                     half = ts_call2(g, "maximum", ts_call2(g, "multiply", s->scale, number(n, 0.5)), one),
                     grown = ts_call3(g, "where", full, twice, s->scale),
                     counted = ts_call3(g, "where", full, number(n, 0), next);
     const ts_tensor scale = ts_call3(g, "where", fine, ts_call3(g, "where", steps, grown, s->scale), half),
                     run = ts_call3(g, "where", fine, ts_call3(g, "where", steps, counted, good), number(n, 0));
-    s->state[s->n_state++] = (slot){s->scale, -1, s->wish->loss_scale};
+    s->state[s->n_state++] = (slot){s->scale, -1, s->asked->loss_scale};
     s->state[s->n_state++] = (slot){good, -1, 0};
     state[(*count)++] = (ts_state){s->scale, scale};
     state[(*count)++] = (ts_state){good, run};

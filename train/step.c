@@ -17,7 +17,7 @@ typedef struct wanted {
     bool below_1; /* and ends before 1: averages that take nothing in, divided by 1 - beta^step */
 } wanted;
 
-static void settings_of(const train_wish *w, wanted out[N_SETTING])
+static void settings_of(const train_options *w, wanted out[N_SETTING])
 {
     const wanted all[N_SETTING] = {{"weight-decay", "decay", w->weight_decay, 0, false},
                                    {"beta1", "beta1", w->beta1, 0, true},
@@ -47,7 +47,7 @@ static bool works(const wanted *x, ts_error *e)
     return err_hint(e, "left out, it is the optimizer's own");
 }
 
-static bool takes_settings(const train_wish *w, const char *own, ts_error *e)
+static bool takes_settings(const train_options *w, const char *own, ts_error *e)
 {
     wanted all[N_SETTING];
     char list[200] = "";
@@ -71,7 +71,7 @@ static bool takes_settings(const train_wish *w, const char *own, ts_error *e)
     return err_hint(e, "as in --momentum 0.9");
 }
 
-static bool optimizer_fits(const train_wish *w, ts_error *e)
+static bool optimizer_fits(const train_options *w, ts_error *e)
 {
     char list[400] = "";
     const char *name;
@@ -86,7 +86,7 @@ static bool optimizer_fits(const train_wish *w, ts_error *e)
 }
 
 /* "adamw decay=0.1": settings that nobody gave are the optimizer's own. */
-static void recipe(const train_wish *w, char *out, size_t n)
+static void recipe(const train_options *w, char *out, size_t n)
 {
     wanted all[N_SETTING];
     settings_of(w, all);
@@ -98,14 +98,15 @@ static void recipe(const train_wish *w, char *out, size_t n)
 
 enum { MOST_RULES = 64, MOST_NAME = 1024 };
 /* Which parameters do not decay, by default biases and scales; text holds the names. */
-static int no_decay(const train_wish *w, ts_rule *rule, char (*text)[WISH_LINE])
+static int no_decay(const train_options *w, ts_rule *rule, char (*text)[OPTION_LINE])
 {
     int n = 0;
     if (!w->no_decay) {
         rule[0] = (ts_rule){.names = "*", .settings = "decay=0", .below_rank = 2};
         return 1;
     }
-    for (const char *at = wish_none(w->no_decay) ? NULL : w->no_decay; n < MOST_RULES && wish_line(&at, text[n]); n++)
+    for (const char *at = option_none(w->no_decay) ? NULL : w->no_decay; n < MOST_RULES && option_line(&at, text[n]);
+         n++)
         rule[n] = (ts_rule){.names = text[n], .settings = "decay=0"};
     return n;
 }
@@ -119,8 +120,8 @@ static ts_tensor fine_of(ts_graph *g, ts_tensor norm)
 
 static bool optimize(step *s, net *n, const ts_tensor *grad, ts_updates *out, ts_error *e)
 {
-    const train_wish *w = s->wish;
-    char name[400], (*text)[WISH_LINE] = calloc(MOST_RULES, sizeof *text);
+    const train_options *w = s->asked;
+    char name[400], (*text)[OPTION_LINE] = calloc(MOST_RULES, sizeof *text);
     ts_rule rule[MOST_RULES];
     ts_tensor *input = calloc((size_t)s->n_param + 1, sizeof *input);
     bool good = (text && input) || err_set(e, TS_MEMORY, "no memory for the step");
@@ -212,9 +213,9 @@ static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
     for (int i = 0; good && i < s->n_param; i++)
         in[i] = s->param[i].input;
     good = good && precision_mixed(s, n, e) && precision_grad(s, n, in, grad, e);
-    if (good && s->wish->accumulate > 1) {
+    if (good && s->asked->accumulate > 1) {
         s->last = ts_input(n->g, "train.last", TS_BOOL, 0, NULL);
-        good = ts_accumulate(n->g, s->n_param, grad, (double)s->wish->accumulate, sums, mean) || ts_graph_ok(n->g, e);
+        good = ts_accumulate(n->g, s->n_param, grad, (double)s->asked->accumulate, sums, mean) || ts_graph_ok(n->g, e);
     }
     good = good && optimize(s, n, s->last ? mean : grad, &u, e);
     const size_t most = (size_t)u.n + 2 * (size_t)s->n_weight + 3;
@@ -236,7 +237,7 @@ static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
     return s->plan != NULL;
 }
 
-static bool check(const train_wish *w, ts_error *e)
+static bool check(const train_options *w, ts_error *e)
 {
     if (w->lora && !w->on) {
         err_set(e, TS_USAGE, "--lora %lld: nothing says which weights get factors", (long long)w->lora);
@@ -251,8 +252,8 @@ static bool check(const train_wish *w, ts_error *e)
 
 bool step_make(step *s, net *n, int64_t total_steps, int64_t warmup, const ts_options *o, ts_error *e)
 {
-    *s = (step){.wish = n->wish, .total_steps = total_steps, .warmup = warmup};
-    return check(n->wish, e) && params_make(s, n, e) && make_plan(s, n, o, e);
+    *s = (step){.asked = n->asked, .total_steps = total_steps, .warmup = warmup};
+    return check(n->asked, e) && params_make(s, n, e) && make_plan(s, n, o, e);
 }
 
 void step_free(step *s)
@@ -412,9 +413,9 @@ static bool run_plan(step *s, const step_result *r, ts_error *e)
 
 bool step_run(step *s, const net *n, const ts_array *batch, int64_t number, int64_t part, step_result *r, ts_error *e)
 {
-    const int64_t parts = s->wish->accumulate;
+    const int64_t parts = s->asked->accumulate;
     double at = (double)number, loss;
-    int64_t random = (int64_t)(((uint64_t)s->wish->seed << 32) + (uint64_t)(number * parts + part));
+    int64_t random = (int64_t)(((uint64_t)s->asked->seed << 32) + (uint64_t)(number * parts + part));
     bool last = part == parts - 1;
     if (part == 0)
         r->loss = 0;

@@ -18,7 +18,7 @@ typedef struct slot { /* what an optimizer keeps, named PARAMETER.STATE */
 } slot;
 
 typedef struct step {
-    const train_wish *wish;
+    const train_options *asked;
     int64_t total_steps, warmup; /* of the learning rate */
     int n_param, n_frozen, n_state;
     int n_weight; /* parameters, then statistics that follow the batches: all that checkpoints call weights */
@@ -39,11 +39,11 @@ bool params_make(step *s, net *n, ts_error *e);
 /* Loss and statistics, which share their forward pass, made again by f. */
 typedef bool remaking(ts_graph *g, int n, const ts_tensor *t, const void *user, ts_tensor *out);
 bool step_remake(step *s, net *n, remaking *f, const void *user, ts_error *e);
-/* Mixed precision, as the wish has it (scale.c). The loss with narrow products; its gradients, which are taken of the
+/* Mixed precision, as the options have it (scale.c). The loss with narrow products; its gradients, which are taken of the
  * scaled loss and have the scale taken out again; the states of the scale, given whether gradients were finite and
  * whether the update is done. */
-bool precision_known(const train_wish *w, ts_error *e);
-bool precision_scaled(const train_wish *w); /* its loss has a scale */
+bool precision_known(const train_options *w, ts_error *e);
+bool precision_scaled(const train_options *w); /* its loss has a scale */
 bool precision_mixed(step *s, net *n, ts_error *e);
 bool precision_grad(step *s, net *n, const ts_tensor *in, ts_tensor *grad, ts_error *e);
 void precision_states(step *s, net *n, ts_tensor fine, ts_tensor steps, ts_state *state, int *count);
@@ -60,8 +60,8 @@ typedef struct step_result {
     double *kernels;       /* seconds of each kernel, if asked for; n_kernel */
     int n_kernel;
 } step_result;
-/* One batch, the `part`-th from 0 of update `number`, counted from 1; the last of wish->accumulate parts updates. After
- * a number that is not finite the update is over, and nothing has changed. */
+/* One batch, the `part`-th from 0 of update `number`, counted from 1; the last of asked->accumulate parts updates.
+ * After a number that is not finite the update is over, and nothing has changed. */
 bool step_run(step *s, const net *n, const ts_array *batch, int64_t number, int64_t part, step_result *r, ts_error *e);
 /* After a step that was not finite: it is gone through again, and its state stays as it is; see ts_plan_strays. */
 bool step_strays(step *s, ts_stray *nan, ts_stray *infinite, ts_error *e);

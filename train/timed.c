@@ -12,14 +12,14 @@ enum { SCHEDULE = 1000 }; /* steps that the run would have: its first one is tim
 enum { MOST_DIMS = 64 };
 
 /* The dimensions that --dim names, and the one that walks the examples; the words are the caller's to free. */
-static int list_dims(const train_wish *w, const ts_port *first, char *own, const char **all, char batch[300])
+static int list_dims(const train_options *w, const ts_port *first, char *own, const char **all, char batch[300])
 {
     int n = 0;
     bool named = false;
     const bool open = first->rank > 0 && first->dim[0] < 0 && first->symbol[0];
     for (char *line; own && n < MOST_DIMS - 1 && (line = strsep(&own, "\n"));)
         if (*line) {
-            named = named || (open && wish_names(line, first->symbol[0]));
+            named = named || (open && option_names(line, first->symbol[0]));
             all[n++] = line;
         }
     if (open && !named) {
@@ -29,7 +29,7 @@ static int list_dims(const train_wish *w, const ts_port *first, char *own, const
     return n;
 }
 
-static bool bind_batch(const train_wish *w, ts_model *m, ts_error *e)
+static bool bind_batch(const train_options *w, ts_model *m, ts_error *e)
 {
     ts_port first = {.name = ""};
     const char *all[MOST_DIMS];
@@ -45,7 +45,7 @@ static bool bind_batch(const train_wish *w, ts_model *m, ts_error *e)
 /* Arrays of a batch as the model takes them, not filled yet. */
 static bool make_arrays(timed_step *t, ts_model *m, ts_error *e)
 {
-    const train_wish *w = &t->wish;
+    const train_options *w = &t->asked;
     data *d = &t->data;
     ts_port p;
     bool good = bind_batch(w, m, e);
@@ -73,7 +73,7 @@ static bool takes_text(ts_model *m)
     return false;
 }
 
-static bool is_of_arrays(const train_wish *w, ts_error *e)
+static bool is_of_arrays(const train_options *w, ts_error *e)
 {
     if (strcmp(w->task, "classify") == 0 || strcmp(w->task, "regress") == 0)
         return true;
@@ -81,17 +81,17 @@ static bool is_of_arrays(const train_wish *w, ts_error *e)
     return err_hint(e, "--task classify and --task regress are for arrays");
 }
 
-bool timed_open(timed_step *t, const cJSON *wish, const char *model, ts_error *e)
+bool timed_open(timed_step *t, const cJSON *asked, const char *model, ts_error *e)
 {
-    train_wish *w = &t->wish;
-    wish_init(w);
-    if (!wish_read(w, wish, "the step to be timed", e))
+    train_options *w = &t->asked;
+    option_init(w);
+    if (!option_read(w, asked, "the step to be timed", e))
         return false;
-    wish_set_text(&w->model, model);
+    option_set_text(&w->model, model);
     ts_model *m = ts_model_open(model, e);
     bool good = m != NULL;
     if (good && !takes_text(m)) {
-        wish_set_text(&w->data, "drawn=drawn.npy"); /* a run of it would be on arrays */
+        option_set_text(&w->data, "drawn=drawn.npy"); /* a run of it would be on arrays */
         good = is_of_arrays(w, e) && make_arrays(t, m, e);
     }
     ts_model_free(m);
@@ -185,5 +185,5 @@ void timed_close(timed_step *t)
     step_free(&t->step);
     net_free(&t->net);
     data_free(&t->data);
-    wish_free(&t->wish);
+    option_free(&t->asked);
 }

@@ -6,13 +6,13 @@
 #include "train/step.h"
 
 typedef struct timed_step {
-    train_wish wish;
+    train_options asked;
     net net;
     step step;
     data data;
     ts_array batch[MOST_FEEDS + 2]; /* net_n_arrays of them; without data where the step does not read one */
 } timed_step;
-bool timed_open(timed_step *t, const cJSON *wish, const char *model, ts_error *e);
+bool timed_open(timed_step *t, const cJSON *asked, const char *model, ts_error *e);
 bool timed_draw(timed_step *t, uint64_t seed, ts_error *e);       /* the batch */
 bool timed_plan(timed_step *t, const ts_options *o, ts_error *e); /* makes t->step.plan, which is not built yet */
 bool timed_begin(timed_step *t, ts_error *e);                     /* weights and moments as a run begins */

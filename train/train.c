@@ -54,7 +54,7 @@ static bool save(training *t, ts_error *e)
     const checkpoint_set set = {n_weight, n_other, all, all + n_weight};
     const ts_given *bad = step_bad(all, n_weight + n_other);
     const bool good = bad ? not_saved(t, bad->name, e)
-                          : checkpoint_save(t->job->run, t->done, &set, t->wish->keep < 2 ? 2 : t->wish->keep, e);
+                          : checkpoint_save(t->job->run, t->done, &set, t->asked->keep < 2 ? 2 : t->asked->keep, e);
     free(all);
     if (good) {
         t->saved = t->done;
@@ -71,9 +71,9 @@ static bool evaluate(training *t, ts_error *e)
     if (!t->has_eval)
         return true;
     ts_given *all = step_trained(&t->step, e);
-    const bool good = all && judge_make(&j, t->wish, &t->eval, t->net.classes, n, all, e) &&
+    const bool good = all && judge_make(&j, t->asked, &t->eval, t->net.classes, n, all, e) &&
                       judge_data(&j, &t->eval, true, &t->job->options, &v, e) &&
-                      misjudged_write(t->job->run, t->done, t->wish, &t->eval, t->net.classes, &v, e);
+                      misjudged_write(t->job->run, t->done, t->asked, &t->eval, t->net.classes, &v, e);
     free(all);
     judge_free(&j);
     verdict_free(&v);
@@ -102,7 +102,7 @@ static double memory_used(void)
 
 static bool log_step(training *t, const step_result *r, double seconds, bool skipped, ts_error *e)
 {
-    const int64_t rows = t->net.rows * t->wish->accumulate;
+    const int64_t rows = t->net.rows * t->asked->accumulate;
     const double each_step = (double)(t->net.text ? rows * t->net.length : rows);
     cJSON *row = cJSON_CreateObject();
     js_number(row, "step", (double)(t->done - 1));
@@ -141,7 +141,7 @@ static bool write_norms(const training *t, const double *norms, ts_error *e)
     for (int i = 0; i < t->step.n_param; i++)
         fprintf(f, "%s\t%.12g\n", t->step.param[i].name, norms[i]);
     bool good = fclose(f) == 0;
-    good = good && ts_file_write(t->wish->grad_norms, s, n, e);
+    good = good && ts_file_write(t->asked->grad_norms, s, n, e);
     free(s);
     return good || err_set(e, TS_MEMORY, "no memory for the gradient norms");
 }
@@ -182,7 +182,7 @@ static bool diverged(training *t, const step_result *r, ts_error *e)
     const char *loss = in_words(r->loss, loss_text), *norm = in_words(r->norm, norm_text);
     if (t->skipped++ == 0 || t->skipped > MOST_SKIPPED)
         blame(&t->step, &t->net, t->which, r->norms, why);
-    if (strcmp(t->wish->on_nan, "skip") == 0 && t->skipped <= MOST_SKIPPED) {
+    if (strcmp(t->asked->on_nan, "skip") == 0 && t->skipped <= MOST_SKIPPED) {
         say(t, NEWS_WARNING, "step %lld: loss %s, gradient norm %s: skipped%s", (long long)t->done, loss, norm, why);
         return true;
     }
@@ -201,7 +201,7 @@ static bool all_finite(const step_result *r)
 static bool one_batch(training *t, int64_t part, step_result *r, ts_error *e)
 {
     const net *n = &t->net;
-    const bool good = order_batch(&t->order, t->done * t->wish->accumulate + part, t->which, e) &&
+    const bool good = order_batch(&t->order, t->done * t->asked->accumulate + part, t->which, e) &&
                       net_arrays(n, &t->data, t->which, n->batch, t->batch, e) &&
                       step_run(&t->step, n, t->batch, t->done + 1, part, r, e);
     for (int i = 0; i < net_n_arrays(n); i++)
@@ -215,7 +215,7 @@ static bool one_step(training *t, double *norms, ts_error *e)
     step_result r = {.norms = norms, .kernels = kernels, .n_kernel = t->breakdown.n_kernel};
     const double start = now();
     bool good = true;
-    for (int64_t part = 0; good && part < t->wish->accumulate && all_finite(&r); part++)
+    for (int64_t part = 0; good && part < t->asked->accumulate && all_finite(&r); part++)
         good = one_batch(t, part, &r, e);
     if (!good)
         return false;
@@ -227,7 +227,7 @@ static bool one_step(training *t, double *norms, ts_error *e)
     if (!log_step(t, &r, seconds, bad, e) || (bad && !overflows(t, &r) && !diverged(t, &r, e)))
         return false;
     t->skipped = bad ? t->skipped : 0;
-    return t->done != 1 || !t->wish->grad_norms || write_norms(t, norms, e);
+    return t->done != 1 || !t->asked->grad_norms || write_norms(t, norms, e);
 }
 
 static bool due(int64_t done, int64_t every, int64_t otherwise)
@@ -247,7 +247,7 @@ static int train(training *t, ts_error *e)
          stopped = false;
     t->begun = now(), t->begun_at = t->done;
     while (good && !stopped && t->done < t->facts.steps) {
-        const train_wish *w = t->wish;
+        const train_options *w = t->asked;
         good = one_step(t, norms, e);
         stopped = good && t->job->stop && *t->job->stop;
         if (good && due(t->done, w->save_every, t->facts.batch_steps))
@@ -277,8 +277,8 @@ static int finish(training *t, int code, ts_error *e)
     ts_error aside = {0}, *own = code == TS_DIVERGED ? &aside : e;
     if (!kept || !trains(t->job))
         return code;
-    const bool good = breakdown_write(&t->breakdown, t->job->run, t->wish, t->wish->accumulate, probe, own) &&
-                      run_report(t->job->run, t->wish, &t->facts, own);
+    const bool good = breakdown_write(&t->breakdown, t->job->run, t->asked, t->asked->accumulate, probe, own) &&
+                      run_report(t->job->run, t->asked, &t->facts, own);
     return good || code == TS_DIVERGED ? code : (int)e->code;
 }
 
@@ -293,7 +293,7 @@ int train_run(train_job *j, ts_error *e)
     training *t = calloc(1, sizeof *t);
     if (!t)
         return err_set(e, TS_MEMORY, "no memory"), TS_MEMORY;
-    t->job = j, t->wish = j->wish, t->saved = -1;
+    t->job = j, t->asked = j->asked, t->saved = -1;
     t->folder.lock = t->folder.metrics = -1;
     int code = train_begin(t, e) ? TS_OK : (int)e->code;
     if (code == TS_OK && j->emit)

@@ -1,7 +1,7 @@
 /* train.h - training a model from any source on the user's data, so that nothing is lost: kill it at any moment, and a
  * resumed run ends with the same bits as one that was left alone.
  *
- * A run is a folder (run_folder.h). What a step computes is a pure function of the wish, the data and its number: the
+ * A run is a folder (run_folder.h). What a step computes is a pure function of the options, the data and its number: the
  * order of examples and all random numbers follow from the seed. Nothing here prints: news go to a function. */
 #ifndef TRAIN_H
 #define TRAIN_H
@@ -24,16 +24,17 @@ typedef struct train_news {
 } train_news;
 
 typedef struct train_job {
-    train_wish *wish; /* what the user said; what was left out is filled in */
-    const char *run;  /* the folder */
-    bool resume;      /* goes on with the run there, if there is one; wish->model NULL: just as it began */
-    bool dry;         /* checks everything, trains nothing */
+    train_options *asked; /* what the user said; what was left out is filled in */
+    const char *run;      /* the folder */
+    bool resume;          /* goes on with the run there, if there is one; asked->model NULL: just as it began */
+    bool dry;             /* checks everything, trains nothing */
     bool (*planned)(void *user, ts_plan *step,
                     ts_error *e); /* with resume: is given the plan; trains nothing. Or NULL */
     const char *emit; /* with resume: a new folder for the run as a program of its own; trains nothing. Or NULL */
     ts_options options;
-    const volatile sig_atomic_t *stop;         /* becomes non-zero: finish the step, save, return TS_INTERRUPTED */
-    void (*change)(void *user, train_wish *w); /* what is new in a run that goes on just as it began; NULL: nothing */
+    const volatile sig_atomic_t *stop; /* becomes non-zero: finish the step, save, return TS_INTERRUPTED */
+    void (*change)(void *user,
+                   train_options *w); /* what is new in a run that goes on just as it began; NULL: nothing */
     void (*tell)(void *user, const train_news *n);
     void *user;
 } train_job;
@@ -43,7 +44,7 @@ int train_run(train_job *j, ts_error *e);
 
 /* The trained weights of a run, the newest whole checkpoint; for train_weights_free. */
 typedef struct run_weights {
-    train_wish wish;
+    train_options asked;
     int64_t classes, step;
     int n;
     ts_given *all;
@@ -51,10 +52,10 @@ typedef struct run_weights {
 } run_weights;
 bool run_weights_read(const char *run, run_weights *out, ts_error *e);
 void run_weights_free(run_weights *w);
-/* The tokenizer of a wish: as it says, or what lies beside the model; NULL and no error where data is no text. */
-ts_tokenizer *train_tokenizer(const train_wish *w, ts_error *e);
+/* The tokenizer of a run: as its options say, or what lies beside the model; NULL and no error where data is no text. */
+ts_tokenizer *train_tokenizer(const train_options *w, ts_error *e);
 /* Reads data of a run as its training data was read. */
-bool train_check_tokens(const train_wish *w, const data *d, const char *files, int64_t vocabulary, ts_error *e);
-bool train_read_data(const train_wish *w, const char *files, int64_t classes, const ts_tokenizer *t, int64_t vocabulary,
-                     data *out, ts_error *e);
+bool train_check_tokens(const train_options *w, const data *d, const char *files, int64_t vocabulary, ts_error *e);
+bool train_read_data(const train_options *w, const char *files, int64_t classes, const ts_tokenizer *t,
+                     int64_t vocabulary, data *out, ts_error *e);
 #endif

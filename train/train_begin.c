@@ -31,13 +31,13 @@ static void tell_cut(const training *t, const data *d, const char *what)
     if (d->cut)
         say(t, NEWS_NOTE,
             "%lld of %lld texts of the %s data are longer than %lld tokens and are cut, the first in line %lld",
-            (long long)d->cut, (long long)d->n, what, (long long)t->wish->length, (long long)d->cut_first);
+            (long long)d->cut, (long long)d->n, what, (long long)t->asked->length, (long long)d->cut_first);
 }
 
 /* A head of one class is right whatever comes, and its loss is 0. */
 static bool tells_apart(const training *t, ts_error *e)
 {
-    const train_wish *w = t->wish;
+    const train_options *w = t->asked;
     const bool headed = strcmp(w->task, "classify") == 0 && !w->loss && !(w->head && strcmp(w->head, "none") == 0);
     if (!headed || t->facts.classes != 1)
         return true;
@@ -48,7 +48,7 @@ static bool tells_apart(const training *t, ts_error *e)
 
 static bool read_train(training *t, int64_t vocabulary, ts_error *e)
 {
-    const train_wish *w = t->wish;
+    const train_options *w = t->asked;
     if (!train_read_data(w, w->data, w->labels, t->tokenizer, vocabulary, &t->data, e))
         return false;
     t->facts.classes = w->labels ? w->labels : t->data.classes;
@@ -59,7 +59,7 @@ static bool read_train(training *t, int64_t vocabulary, ts_error *e)
 
 static bool read_eval(training *t, ts_error *e)
 {
-    const train_wish *w = t->wish;
+    const train_options *w = t->asked;
     if (!w->eval || !*w->eval)
         return true;
     t->has_eval = train_read_data(w, w->eval, t->facts.classes, t->tokenizer, t->net.vocabulary, &t->eval, e) &&
@@ -71,7 +71,7 @@ static bool read_eval(training *t, ts_error *e)
 
 static bool make_order(training *t, ts_error *e)
 {
-    const train_wish *w = t->wish;
+    const train_options *w = t->asked;
     const bool stream = t->net.stream;
     if (!order_make(&t->order, stream ? t->data.n - w->length : t->data.n, w->batch, (uint64_t)w->seed, stream, e))
         return false;
@@ -83,7 +83,7 @@ static bool make_order(training *t, ts_error *e)
 /* How long the run is, and how the learning rate goes. */
 static void settle(training *t)
 {
-    train_wish *w = t->wish;
+    train_options *w = t->asked;
     const int64_t epoch = order_epoch_steps(&t->order), all = t->order.given ? t->order.n_given : epoch * w->epochs;
     t->facts.batch_steps = epoch < w->accumulate ? 1 : epoch / w->accumulate;
     t->facts.steps = w->steps ? w->steps : all < w->accumulate ? 1 : all / w->accumulate;
@@ -97,7 +97,7 @@ static void hash_model(training *t)
     static const char *const in_folder[] = {"", "/model.onnx", "/graph.json"};
     for (int i = 0; i < 3; i++) {
         ts_error none = {0};
-        snprintf(path, sizeof path, "%s%s", t->wish->model, in_folder[i]);
+        snprintf(path, sizeof path, "%s%s", t->asked->model, in_folder[i]);
         if (ts_file_hash(path, t->facts.model, &none))
             return;
     }
@@ -119,10 +119,10 @@ static bool identify(training *t, ts_error *e)
 /* A step that has no batch is known before the first one. */
 static bool order_lasts(const training *t, ts_error *e)
 {
-    const int64_t need = t->facts.steps * t->wish->accumulate;
+    const int64_t need = t->facts.steps * t->asked->accumulate;
     if (!t->order.given || need <= t->order.n_given)
         return true;
-    err_set(e, TS_BAD_INPUT, "'%s' has %lld batches, and %lld steps take %lld", t->wish->order,
+    err_set(e, TS_BAD_INPUT, "'%s' has %lld batches, and %lld steps take %lld", t->asked->order,
             (long long)t->order.n_given, (long long)t->facts.steps, (long long)need);
     return err_hint(e, "give it more lines, or say fewer --steps");
 }
@@ -175,33 +175,33 @@ bool trains(const train_job *j)
 static bool open_run(training *t, run_facts *began, bool *goes_on, ts_error *e)
 {
     train_job *j = t->job;
-    train_wish old;
+    train_options old;
     *goes_on = false;
     if (!j->resume)
         return run_is_new(j->run, e);
     ts_error none = {0};
-    wish_init(&old);
+    option_init(&old);
     char note[RUN_NOTE] = "";
     bool good = !trains(j) || run_is_new(j->run, &none) || run_lock(&t->folder, j->run, false, e);
     good = good && run_read(j->run, &old, began, goes_on, note, e);
     if (*note)
         say(t, NEWS_WARNING, "%s", note);
-    if (good && !*goes_on && !t->wish->model) {
+    if (good && !*goes_on && !t->asked->model) {
         good = err_set(e, TS_USAGE, "'%s' holds no run to go on with", j->run);
         err_hint(e, "tessera train MODEL --data FILE -o %s begins one", j->run);
     }
-    if (good && *goes_on && t->wish->model)
-        good = wish_same(&old, t->wish, j->run, e);
+    if (good && *goes_on && t->asked->model)
+        good = option_same(&old, t->asked, j->run, e);
     else if (good && *goes_on) {
-        wish_free(t->wish);
-        *t->wish = old;
+        option_free(t->asked);
+        *t->asked = old;
         if (j->change)
-            j->change(j->user, t->wish);
+            j->change(j->user, t->asked);
         if (asks(j))
-            wish_set_text(&t->wish->eval, NULL); /* judging is no part of the step */
+            option_set_text(&t->asked->eval, NULL); /* judging is no part of the step */
         return true;
     }
-    wish_free(&old);
+    option_free(&old);
     return good;
 }
 
@@ -230,7 +230,7 @@ static bool tell_facts(const training *t, ts_error *e)
 static bool begin_folder(training *t, ts_error *e)
 {
     return (t->folder.lock >= 0 || run_lock(&t->folder, t->job->run, true, e)) &&
-           run_write(&t->folder, t->wish, &t->facts, e);
+           run_write(&t->folder, t->asked, &t->facts, e);
 }
 
 static bool open_metrics(training *t, ts_error *e)
@@ -249,7 +249,7 @@ static bool open_metrics(training *t, ts_error *e)
 
 bool train_begin(training *t, ts_error *e)
 {
-    train_wish *w = t->wish;
+    train_options *w = t->asked;
     run_facts began = {.classes = 0};
     bool goes_on;
     if (!open_run(t, &began, &goes_on, e))
@@ -257,7 +257,7 @@ bool train_begin(training *t, ts_error *e)
     if (!w->data)
         return err_set(e, TS_USAGE, "train: --data is missing"),
                err_hint(e, "--data FILE.tsv has TEXT, a tab, LABEL on a line");
-    if (!goes_on && !wish_fits(w, e))
+    if (!goes_on && !option_fits(w, e))
         return false;
     const bool stream = strcmp(w->task, "lm") == 0;
     t->tokenizer = train_tokenizer(w, e);
@@ -270,7 +270,7 @@ bool train_begin(training *t, ts_error *e)
     settle(t);
     if (!identify(t, e) || (goes_on && !same_files(&began, &t->facts, t->job->run, e)) || !order_lasts(t, e))
         return false;
-    t->net.wish = w;
+    t->net.asked = w;
     if (!step_make(&t->step, &t->net, t->facts.total_steps, t->facts.warmup, &t->job->options, e) ||
         (trains(t->job) && !begin_folder(t, e)))
         return false;

@@ -9,7 +9,7 @@
 
 typedef struct training {
     train_job *job;
-    train_wish *wish;
+    train_options *asked;
     run_folder folder;
     run_facts facts;
     ts_tokenizer *tokenizer;

@@ -1,4 +1,4 @@
-/* trained.c - what is known of a run without training: its wish, tokenizer, data and weights. */
+/* trained.c - what is known of a run without training: its asked, tokenizer, data and weights. */
 #include "graph/base/err.h"
 #include "train/checkpoint.h"
 #include "train/run_folder.h"
@@ -17,7 +17,7 @@ static ts_tokenizer *open_tokenizer(const char *what, ts_error *e)
     return t;
 }
 
-ts_tokenizer *train_tokenizer(const train_wish *w, ts_error *e)
+ts_tokenizer *train_tokenizer(const train_options *w, ts_error *e)
 {
     static const char *const beside[] = {"tokenizer.json", "vocab.txt"};
     char path[4200];
@@ -50,7 +50,7 @@ static bool check_tokens(const tokens *t, const data *d, const char *file, int64
 }
 
 /* What a model that takes texts is given must be texts, and arrays else. */
-static bool same_kind(const train_wish *w, const char *files, ts_error *e)
+static bool same_kind(const train_options *w, const char *files, ts_error *e)
 {
     const bool arrays = data_is_arrays(files);
     if (arrays == !task_is_text(w))
@@ -60,8 +60,8 @@ static bool same_kind(const train_wish *w, const char *files, ts_error *e)
     return err_hint(e, arrays ? "give a .tsv, .jsonl or text" : "give arrays as NAME=FILE.npy");
 }
 
-bool train_read_data(const train_wish *w, const char *files, int64_t classes, const ts_tokenizer *t, int64_t vocabulary,
-                     data *out, ts_error *e)
+bool train_read_data(const train_options *w, const char *files, int64_t classes, const ts_tokenizer *t,
+                     int64_t vocabulary, data *out, ts_error *e)
 {
     const data_want want = {.files = files,
                             .label = w->loss ? LABEL_NONE : task_label(w->task),
@@ -73,7 +73,7 @@ bool train_read_data(const train_wish *w, const char *files, int64_t classes, co
     return same_kind(w, files, e) && data_read(&want, out, e);
 }
 
-bool train_check_tokens(const train_wish *w, const data *d, const char *files, int64_t vocabulary, ts_error *e)
+bool train_check_tokens(const train_options *w, const data *d, const char *files, int64_t vocabulary, ts_error *e)
 {
     char file[4096];
     snprintf(file, sizeof file, "%.*s", (int)strcspn(files, "\n"), files);
@@ -90,7 +90,7 @@ void run_weights_free(run_weights *w)
         ts_array_free(&w->all[i].value);
     }
     free(w->all);
-    wish_free(&w->wish);
+    option_free(&w->asked);
     *w = (run_weights){0};
 }
 
@@ -111,11 +111,11 @@ bool run_weights_read(const char *run, run_weights *out, ts_error *e)
     run_facts facts = {.classes = 0};
     bool found;
     *out = (run_weights){0};
-    wish_init(&out->wish);
+    option_init(&out->asked);
     char note[RUN_NOTE];
-    if (!run_read(run, &out->wish, &facts, &found, note, e))
+    if (!run_read(run, &out->asked, &facts, &found, note, e))
         return false;
-    if (!found || !out->wish.model) {
+    if (!found || !out->asked.model) {
         err_set(e, TS_FILES, "'%s' holds no run: there is no run.json", run);
         return err_hint(e, "tessera train MODEL --data FILE -o %s makes one", run);
     }
@@ -131,7 +131,7 @@ bool run_weights_read(const char *run, run_weights *out, ts_error *e)
     bool good = (out->all = calloc((size_t)ts_tensors_count(c.weights) + 1, sizeof *out->all)) != NULL;
     for (int i = 0; good && i < ts_tensors_count(c.weights); i++) {
         const char *name = ts_tensors_name(c.weights, i);
-        good = get_weight(&c, out->wish.ema > 0, name, &out->all[i].value, e);
+        good = get_weight(&c, out->asked.ema > 0, name, &out->all[i].value, e);
         out->all[i].name = strdup(name);
         out->n++;
     }

@@ -162,7 +162,7 @@ static bool derive_alike(program *g, deriver *d, int like, bool *done, err *e)
     return kind >= 0;
 }
 
-static bool derive_weights(program *g, const build_wish *w, err *e)
+static bool derive_weights(program *g, const build_options *w, err *e)
 {
     deriver *d = deriver_make(g->p, &backend_c, w);
     bool *done = calloc((size_t)g->p->n_leaf + 1, sizeof *done), ok = true;
@@ -173,7 +173,7 @@ static bool derive_weights(program *g, const build_wish *w, err *e)
     return ok;
 }
 
-static bool place_weights(program *g, const build_wish *wish, err *e)
+static bool place_weights(program *g, const build_options *asked, err *e)
 {
     const plan *p = g->p;
     g->leaf = calloc((size_t)p->n_leaf + 1, sizeof *g->leaf),
@@ -200,7 +200,7 @@ static bool place_weights(program *g, const build_wish *wish, err *e)
             g->leaf[i] = g->weights + g->leaf_at[i];
     pages_find_files(&g->files);
     /* Computing takes memory for a while: it is over before the others are there. */
-    return !g->weight_bytes || (derive_weights(g, wish, e) && load_weights(g, e));
+    return !g->weight_bytes || (derive_weights(g, asked, e) && load_weights(g, e));
 }
 
 /* ---- building ---- */
@@ -216,7 +216,7 @@ static void tell(const plan *p, const c_program *c, const cc_report *r, const pr
     (void)p;
 }
 
-static bool compile(program *g, c_program *c, const build_wish *w, text *facts, err *e)
+static bool compile(program *g, c_program *c, const build_options *w, text *facts, err *e)
 {
     static const char *const symbols[] = {"run", "step", NULL};
     cc_unit *all = calloc((size_t)c->n_unit + 1, sizeof *all);
@@ -253,7 +253,7 @@ static bool takes(const plan *p, err *e)
     return ok;
 }
 
-static program *build(const plan *p, const build_wish *w, text *facts, err *e)
+static program *build(const plan *p, const build_options *w, text *facts, err *e)
 {
     c_program c;
     program *g = calloc(1, sizeof *g);
@@ -374,5 +374,5 @@ const backend backend_c = {
     .get = get,
     .emit = c_standalone,
     .drop = drop,
-    .kept = &c_kept,
+    .kept = &c_cache,
 };

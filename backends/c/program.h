@@ -21,6 +21,6 @@ bool c_outside(const kernel *k, err *e);  /* the error: an index was outside in 
 extern const char c_run_type[];           /* the declaration of what run takes, also for stand-alone programs */
 const char *const *c_flags(const isa *i); /* of the compiler, NULL at the end */
 /* standalone.c: a folder that builds into the same program without Tessera. */
-bool c_standalone(const plan *p, const emit_wish *w, err *e);
+bool c_standalone(const plan *p, const emit_options *w, err *e);
 extern const backend backend_c;
 #endif

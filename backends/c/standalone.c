@@ -18,7 +18,7 @@ typedef struct place {
 
 typedef struct standalone {
     const plan *p;
-    const emit_wish *wish;
+    const emit_options *asked;
     c_program code;
     emit_space *space;
     int n_space;
@@ -104,7 +104,7 @@ static void add_input(standalone *s, int i)
     emit_space *x = &s->space[s->n_space];
     add_port(s, state < 0 ? EMIT_INPUT : EMIT_STATE, s->p->input[i]);
     x->number = state;
-    x->is_zero = state >= 0 && !s->wish->state[state];
+    x->is_zero = state >= 0 && !s->asked->state[state];
 }
 
 /* Where root r lies after a run; what it needs for that has a space of its own. */
@@ -168,7 +168,7 @@ static void weight(void *arg, int at, void *to)
     const standalone *s = arg;
     const int i = at - N_WORK;
     if (s->space[at].kind == EMIT_STATE) {
-        memcpy(to, s->wish->state[s->space[at].number], s->space[at].bytes);
+        memcpy(to, s->asked->state[s->space[at].number], s->space[at].bytes);
         return;
     }
     if (i >= s->p->n_leaf) {
@@ -298,7 +298,7 @@ static bool write_folder(standalone *s, err *e)
 {
     const int n = s->code.n_unit;
     emit_unit *units = calloc((size_t)n + 1, sizeof *units);
-    char *whole = program_text(s), *ports = ports_text(s->p, s->wish->output);
+    char *whole = program_text(s), *ports = ports_text(s->p, s->asked->output);
     MUST(units);
     for (int i = 0; i < n; i++)
         units[i] = (emit_unit){s->code.unit[i].name, s->code.unit[i].text};
@@ -313,18 +313,18 @@ static bool write_folder(standalone *s, err *e)
                               .threads = s->p->threads,
                               .flags = c_flags(s->p->isa),
                               .ports = ports,
-                              .program = s->wish->program,
-                              .add = s->wish->add,
-                              .user = s->wish->user};
-    const bool ok = emit_dir(s->wish->dir, &parts, e);
+                              .program = s->asked->program,
+                              .add = s->asked->add,
+                              .user = s->asked->user};
+    const bool ok = emit_dir(s->asked->dir, &parts, e);
     free(units), free(whole), free(ports);
     return ok;
 }
 
-bool c_standalone(const plan *p, const emit_wish *w, err *e)
+bool c_standalone(const plan *p, const emit_options *w, err *e)
 {
-    const build_wish plain = {0};
-    standalone s = {.p = p, .wish = w};
+    const build_options plain = {0};
+    standalone s = {.p = p, .asked = w};
     if (p->reference) {
         err_set(e, TS_UNSUPPORTED, "a reference plan is for comparisons and does not become a program");
         return err_hint(e, "make the plan without it");

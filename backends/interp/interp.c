@@ -76,7 +76,7 @@ static void forget(program *g, int i)
     }
 }
 
-static program *build(const plan *p, const build_wish *w, text *facts, err *e)
+static program *build(const plan *p, const build_options *w, text *facts, err *e)
 {
     program *g = calloc(1, sizeof *g);
     (void)w, (void)facts;

@@ -133,4 +133,4 @@ static bool prune(const char *dir, int64_t limit, text *out, err *e)
     return end(&o, out);
 }
 
-const keeper c_kept = {.list = list, .check = check, .prune = prune};
+const keeper c_cache = {.list = list, .check = check, .prune = prune};

@@ -1,7 +1,7 @@
 /* admin.h - the cache as the command shows it. */
-#ifndef TS_C_KEPT_H
-#define TS_C_KEPT_H
+#ifndef TS_STORE_ADMIN_H
+#define TS_STORE_ADMIN_H
 #include "backends/backend.h"
 
-extern const keeper c_kept;
+extern const keeper c_cache;
 #endif

@@ -28,7 +28,7 @@ typedef struct slot {
 
 typedef struct pool {
     const cases *c;
-    const case_wish *w;
+    const case_options *w;
     slot slot[MOST_JOBS];
     int next, finished;
 } pool;
@@ -159,7 +159,7 @@ static void stop_all(pool *p, int jobs, outcome *all)
             finish(p, &p->slot[i], true, all);
 }
 
-bool cases_run(const cases *c, const case_wish *w, outcome *out, void (*done)(void *user, int n, const char *name),
+bool cases_run(const cases *c, const case_options *w, outcome *out, void (*done)(void *user, int n, const char *name),
                void *user, ts_error *e)
 {
     pool p = {.c = c, .w = w};

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 typedef struct trial {
-    const case_wish *w;
+    const case_options *w;
     ts_model *model;
     ts_model *stored;  /* what model was written from, or NULL */
     char folder[4096]; /* of the data set */
@@ -240,7 +240,7 @@ static bool open_models(trial *t, const char *stored, int *janitor, ts_error *e)
     return (t->model = ts_model_open(path, e)) != NULL;
 }
 
-static bool run_all(const test_case *c, const case_wish *w, ts_error *e)
+static bool run_all(const test_case *c, const case_options *w, ts_error *e)
 {
     char path[4096];
     bool good = true;
@@ -275,7 +275,7 @@ static void put_reason(const test_case *c, const ts_error *e, outcome *out)
     out->reason[n] = 0;
 }
 
-void case_run(const test_case *c, const case_wish *w, outcome *out)
+void case_run(const test_case *c, const case_options *w, outcome *out)
 {
     ts_error e = {0};
     out->passed = run_all(c, w, &e);

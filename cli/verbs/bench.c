@@ -5,7 +5,7 @@
 #include "graph/base/err.h"
 #include "cli/outfile.h"
 #include "cli/session.h"
-#include "cli/wishes.h"
+#include "cli/train_options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -178,11 +178,11 @@ static int run(const args *a, ts_error *e)
         return e->code;
     if (report && !outfile_check(report, e))
         return e->code;
-    train_wish step;
+    train_options step;
     if (!options_fit(a, e))
         return e->code;
-    wish_init(&step);
-    wishes_take(&step, a);
+    option_init(&step);
+    train_options_take(&step, a);
     progress p = progress_begin(&a->console);
     bench_options o = options_of(a, &p);
     o.train = args_flag(a, "train") ? &step : NULL;
@@ -190,7 +190,7 @@ static int run(const args *a, ts_error *e)
     bool good = bench_run(&o, &results, e);
     progress_end(&p);
     release(&o);
-    wish_free(&step);
+    option_free(&step);
     int code = good && publish(a, results, e) ? verdict(a, results) : TS_OK;
     free(results);
     return code;

@@ -10,8 +10,8 @@ static bool emit_training(const args *a, const char *folder, ts_error *e)
 {
     static const char *const settled[] = {"dim", "in"};
     const char *run = args_noun(a, 0);
-    train_wish w;
-    train_job j = {.wish = &w, .run = run, .resume = true, .emit = folder, .options = session_options(a)};
+    train_options w;
+    train_job j = {.asked = &w, .run = run, .resume = true, .emit = folder, .options = session_options(a)};
     j.options.schema = args_text(a, "schema", NULL);
     for (int i = 0; i < 2; i++)
         if (args_count(a, settled[i])) {
@@ -22,9 +22,9 @@ static bool emit_training(const args *a, const char *folder, ts_error *e)
         err_set(e, TS_USAGE, "'%s' holds no run: there is no run.json", run);
         return err_hint(e, "tessera train MODEL --data FILE -o RUN makes one");
     }
-    wish_init(&w);
+    option_init(&w);
     const bool good = train_run(&j, e) == TS_OK;
-    wish_free(&w);
+    option_free(&w);
     return good;
 }
 

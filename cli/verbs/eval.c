@@ -14,13 +14,13 @@ static bool work(const args *a, asked *out, ts_error *e)
     o.progress = progress_step, o.user = &p;
     char *files = NULL;
     for (int i = 0; i < args_count(a, "data"); i++)
-        wish_add_line(&files, args_at(a, "data", i));
+        option_add_line(&files, args_at(a, "data", i));
     if (!files) {
         err_set(e, TS_USAGE, "eval: --data is missing");
         return err_hint(e, "--data FILE.tsv names the examples");
     }
     const bool good = run_eval(args_noun(a, 0), files, false, &o, out, e);
-    wish_set_text(&files, NULL);
+    option_set_text(&files, NULL);
     progress_end(&p);
     if (good && *out->weights.note)
         console_warn(&a->console, "%s", out->weights.note);
@@ -29,7 +29,7 @@ static bool work(const args *a, asked *out, ts_error *e)
         console_warn(&a->console, "%s", warning);
     if (good && out->data.cut)
         console_note(&a->console, "%lld of %lld texts are longer than %lld tokens and are cut, the first in line %lld",
-                     (long long)out->data.cut, (long long)out->data.n, (long long)out->weights.wish.length,
+                     (long long)out->data.cut, (long long)out->data.n, (long long)out->weights.asked.length,
                      (long long)out->data.cut_first);
     return good;
 }

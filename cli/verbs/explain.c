@@ -279,9 +279,9 @@ static bool planned(void *user, ts_plan *step, ts_error *e)
 static int explain_run(const args *a, ts_error *e)
 {
     static const char *const settled[] = {"dim", "in", "limit"};
-    train_wish w;
+    train_options w;
     args *own = (args *)(uintptr_t)a;
-    train_job j = {.wish = &w, .run = args_noun(a, 0), .resume = true, .planned = planned, .user = own};
+    train_job j = {.asked = &w, .run = args_noun(a, 0), .resume = true, .planned = planned, .user = own};
     j.options = session_options(a);
     j.options.schema = args_text(a, "schema", NULL);
     for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
@@ -289,9 +289,9 @@ static int explain_run(const args *a, ts_error *e)
             err_set(e, TS_USAGE, "explain: --%s was settled when the run in '%s' began", settled[i], j.run);
             return err_hint(e, "leave it out"), TS_USAGE;
         }
-    wish_init(&w);
+    option_init(&w);
     const int code = train_run(&j, e);
-    wish_free(&w);
+    option_free(&w);
     return code;
 }
 

@@ -149,10 +149,10 @@ static case_variant variant_of(const char *word)
     return AS_STORED;
 }
 
-static case_wish wish_of(const args *a)
+static case_options option_of(const args *a)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return (case_wish){
+    return (case_options){
         .options = {.target = args_text(a, "target", NULL), .cache_dir = args_text(a, "cache-dir", NULL), .threads = 1},
         .variant = variant_of(args_text(a, "variant", "stored")),
         .seconds = args_number(a, "timeout", 60),
@@ -185,7 +185,7 @@ static bool target_runs(const ts_options *o, ts_error *e)
 static int run(const args *a, ts_error *e)
 {
     report r = {.progress = progress_begin(&a->console)};
-    const case_wish w = wish_of(a);
+    const case_options w = option_of(a);
     const char *json = args_text(a, "json", NULL);
     const bool good = (!json || outfile_check(json, e)) && target_runs(&w.options, e) && find(&r, a, e) &&
                       cases_run(&r.cases, &w, r.out, step, &r, e);

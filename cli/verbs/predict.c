@@ -42,7 +42,7 @@ static bool gather(const args *a, texts *t, ts_error *e)
 
 static void show(const args *a, const texts *t, const asked *q)
 {
-    const bool classes = strcmp(q->weights.wish.task, "classify") == 0;
+    const bool classes = strcmp(q->weights.asked.task, "classify") == 0;
     const verdict *v = &q->verdict;
     cJSON *root = reply_make("predict/1"), *list = js_array(root, "predictions");
     for (int64_t i = 0; i < t->n; i++) {
@@ -80,7 +80,7 @@ static int run(const args *a, ts_error *e)
             console_warn(&a->console, "%s", warning);
         if (q.data.cut)
             console_note(&a->console, "%lld of %lld texts are longer than %lld tokens and are cut",
-                         (long long)q.data.cut, (long long)t.n, (long long)q.weights.wish.length);
+                         (long long)q.data.cut, (long long)t.n, (long long)q.weights.asked.length);
         show(a, &t, &q);
     }
     run_ask_free(&q);

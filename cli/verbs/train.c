@@ -5,7 +5,7 @@
 #include "cli/outfile.h"
 #include "cli/reply.h"
 #include "cli/session.h"
-#include "cli/wishes.h"
+#include "cli/train_options.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -136,13 +136,13 @@ static void tell(void *user, const train_news *n)
 }
 
 /* ---- what was asked for ---- */
-static void change(void *user, train_wish *w)
+static void change(void *user, train_options *w)
 {
-    wishes_take(w, ((const screen *)user)->args);
+    train_options_take(w, ((const screen *)user)->args);
 }
 
 /* train MODEL -o RUN [--resume], or train --resume RUN: the run as it began. */
-static bool take_all(train_wish *w, const args *a, const char **run, ts_error *e)
+static bool take_all(train_options *w, const args *a, const char **run, ts_error *e)
 {
     const char *noun = args_noun(a, 0), *out = args_text(a, "out", NULL), *norms = args_text(a, "grad-norms", NULL);
     const bool as_it_began = args_flag(a, "resume") && !out;
@@ -154,12 +154,12 @@ static bool take_all(train_wish *w, const args *a, const char **run, ts_error *e
             err_set(e, TS_USAGE, "train: --out is missing");
             return err_hint(e, "-o RUN names the folder of the run");
         }
-        wish_set_text(&w->model, noun);
-        wishes_take(w, a);
+        option_set_text(&w->model, noun);
+        train_options_take(w, a);
         return true;
     }
-    for (const wish_field *f = wish_fields; f->name; f++)
-        if (wishes_said(a, f) && !f->free) {
+    for (const option_field *f = option_fields; f->name; f++)
+        if (train_options_said(a, f) && !f->free) {
             err_set(e, TS_USAGE, "train --resume %s: --%s was settled when the run began", noun, f->name);
             return err_hint(e, "leave it out");
         }
@@ -183,13 +183,13 @@ static void reply(const screen *s, const char *run, int code)
 
 static int run(const args *a, ts_error *e)
 {
-    train_wish w;
+    train_options w;
     const char *folder;
     screen s = {.console = &a->console, .evals = cJSON_CreateArray(), .args = a};
     int code = TS_USAGE;
-    wish_init(&w);
+    option_init(&w);
     if (take_all(&w, a, &folder, e)) {
-        train_job j = {.wish = &w,
+        train_job j = {.asked = &w,
                        .run = folder,
                        .resume = args_flag(a, "resume"),
                        .dry = args_flag(a, "dry-run"),
@@ -211,7 +211,7 @@ static int run(const args *a, ts_error *e)
             reply(&s, folder, code);
     }
     cJSON_Delete(s.evals), cJSON_Delete(s.facts);
-    wish_free(&w);
+    option_free(&w);
     return code == TRAIN_STOPPED ? 128 + stopped_by : code;
 }
 

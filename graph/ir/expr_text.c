@@ -230,7 +230,7 @@ void x_print(text *t, const expr *x, const char *(*axis_name)(void *user, int ax
     case X_ROUTINE: text_add(t, "routine %s(", x->run->name); break;
     case X_SCATTER:
     case X_SCAN:
-        text_add(t, x->kind == X_SCAN ? "scan" : "scatter %s", x->fn ? x->fn->name : "set");
+        text_add(t, x->kind == X_SCAN ? "scan of" : "scatter %s", x->fn ? x->fn->name : "set");
         if (x->kind == X_SCAN && !x->folds)
             text_add(t, " along %s", axis_name(user, x->axis));
         for (int i = 0; i < MAX_AXIS; i++)

@@ -91,7 +91,7 @@ static const node *batch_norm_lower(graph *g, const node *n)
 /* ---- the pass ---- */
 typedef struct norms {
     graph *g;
-    const ts_statistics *wish;
+    const ts_statistics *asked;
     const group **of;  /* by id of an old result */
     const node **now;  /* by old id */
     ts_update *update; /* two for each pair of statistics */
@@ -139,12 +139,12 @@ static const node *other_mode(void *user, const node *old, const node *now)
     s->now[old->id] = now;
     if (!r || !is_weight(r->in[3]) || !is_weight(r->in[4]))
         return now;
-    const bool fixed = is_listed(s->wish->fixed, r->in[3]->label);
-    if (fixed != is_listed(s->wish->fixed, r->in[4]->label))
+    const bool fixed = is_listed(s->asked->fixed, r->in[3]->label);
+    if (fixed != is_listed(s->asked->fixed, r->in[4]->label))
         return g_fail(s->g, TS_BAD_INPUT, "of \"%s\" and \"%s\", one is to stay as it is and the other is not",
                       r->in[3]->label, r->in[4]->label),
                NULL;
-    const bool training = s->wish->training && !fixed;
+    const bool training = s->asked->training && !fixed;
     for (int i = 0; i < 5; i++)
         in[i] = s->now[r->in[i]->id] ? s->now[r->in[i]->id] : r->in[i];
     const double keep = r->attr[1].f;
@@ -160,12 +160,12 @@ static const node *other_mode(void *user, const node *old, const node *now)
     return s->now[old->id] = y;
 }
 
-int ts_batch_statistics(ts_graph *g, int n, const ts_tensor *t, const ts_statistics *wish, ts_tensor *out,
+int ts_batch_statistics(ts_graph *g, int n, const ts_tensor *t, const ts_statistics *asked, ts_tensor *out,
                         ts_update **update)
 {
     const op *norm = op_find("batch_norm");
     const size_t count = (size_t)g->n + 1;
-    norms s = {.g = g, .wish = wish, .of = calloc(count, sizeof *s.of), .now = calloc(count, sizeof *s.now)};
+    norms s = {.g = g, .asked = asked, .of = calloc(count, sizeof *s.of), .now = calloc(count, sizeof *s.now)};
     MUST(s.of && s.now);
     group *own = calloc((size_t)g->n_group + 1, sizeof *own); /* the graph's list moves while it grows */
     MUST(own);

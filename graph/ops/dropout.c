@@ -64,7 +64,7 @@ typedef struct place {
 } place;
 typedef struct thinning {
     graph *g;
-    const ts_dropout_wish *wish;
+    const ts_dropout_options *asked;
     const char **scope; /* by id: the weight that a value is made of, if of weights alone; "": constants */
     place *place;
     int n_place, cap_place, n_hit;
@@ -92,7 +92,7 @@ static void add_place(thinning *t, const char *name, const node *n)
 static void name_places(thinning *t, const char *path, const node *n)
 {
     char glob[MOST_NAME], part[MOST_NAME];
-    const char *at = t->wish->on;
+    const char *at = t->asked->on;
     for (int k = 0; line_next(&at, part, sizeof part); k++) {
         as_path(part, glob);
         for (size_t i = 1, end = strlen(path); i <= end; i++) {
@@ -143,7 +143,7 @@ static const node *with_dropout(void *user, const node *old, const node *now)
 {
     thinning *t = user;
     const bool marked = !strcmp(old->op->name, "dropout"), seeded = is_seeded(old);
-    const ts_dropout_wish *w = t->wish;
+    const ts_dropout_options *w = t->asked;
     char name[32];
     const char *where = NULL;
     double rate = w->rate;
@@ -164,26 +164,26 @@ static const node *with_dropout(void *user, const node *old, const node *now)
 static bool all_hit(thinning *t)
 {
     char glob[MOST_NAME];
-    const char *at = t->wish->on;
+    const char *at = t->asked->on;
     for (int k = 0; line_next(&at, glob, sizeof glob); k++)
         if (!t->hit[k])
             return g_fail(t->g, TS_BAD_INPUT, "dropout on '%s': no operation or layer has such a name", glob), false;
     return true;
 }
 
-int ts_dropout(ts_graph *g, int n, const ts_tensor *t, const ts_dropout_wish *wish, ts_tensor *out)
+int ts_dropout(ts_graph *g, int n, const ts_tensor *t, const ts_dropout_options *asked, ts_tensor *out)
 {
-    thinning s = {.g = g, .wish = wish, .scope = calloc((size_t)g->n + 1, sizeof *s.scope)};
+    thinning s = {.g = g, .asked = asked, .scope = calloc((size_t)g->n + 1, sizeof *s.scope)};
     const node **need = calloc((size_t)g->n + 1, sizeof *need);
     int globs = 1;
-    for (const char *at = wish->on; at && *at; at++)
+    for (const char *at = asked->on; at && *at; at++)
         globs += *at == '\n';
     s.hit = calloc((size_t)globs, sizeof *s.hit);
     MUST(s.scope && need && s.hit);
     bool good = !err_is(&g->err);
-    if (good && !(wish->rate < 1))
-        good = (g_fail(g, TS_BAD_INPUT, "dropout: a rate of %g is not below 1", wish->rate), false);
-    if (good && wish->on) {
+    if (good && !(asked->rate < 1))
+        good = (g_fail(g, TS_BAD_INPUT, "dropout: a rate of %g is not below 1", asked->rate), false);
+    if (good && asked->on) {
         const int count = g_reach(n, t, need);
         for (int i = 0; i < count; i++)
             look_at(&s, need[i]);

@@ -89,7 +89,8 @@ static void add_rule(trial *t, const plan *p, const kernel *k, bool strict)
 
 static plan *plan_with(const trial *t, const machine *on, const char *schema, err *e)
 {
-    const plan_wish w = {.on = on, .isa = isa_find(t->o.isa), .target = "c", .schema = schema, .threads = t->o.threads};
+    const plan_options w = {
+        .on = on, .isa = isa_find(t->o.isa), .target = "c", .schema = schema, .threads = t->o.threads};
     return plan_make(t->g, t->n_root, t->root, &w, e);
 }
 

@@ -45,15 +45,15 @@ static void check_places(const plan *p)
             total.values++, total.over += p->buffer[i].over != NULL;
 }
 
-static bool compute(const trial *t, const plan_wish *w, bool own_places, ts_array *out)
+static bool compute(const trial *t, const plan_options *w, bool own_places, ts_array *out)
 {
     err e = {0};
-    plan_wish own = *w;
+    plan_options own = *w;
     text facts = {0};
     own.own_places = own_places;
     const backend *c = backend_find("c", &e);
     plan *p = plan_make(t->g, AT_ONCE, t->root, &own, &e);
-    program *g = p ? c->build(p, &(build_wish){.cache_dir = "none"}, &facts, &e) : NULL;
+    program *g = p ? c->build(p, &(build_options){.cache_dir = "none"}, &facts, &e) : NULL;
     void *input[MAX_ROW_INPUTS];
     for (int i = 0; g && i < p->n_input; i++)
         for (int k = 0; k < t->in.n; k++)
@@ -74,7 +74,7 @@ static bool compute(const trial *t, const plan_wish *w, bool own_places, ts_arra
     return ok;
 }
 
-static void test_places(const trial *t, const plan_wish *w)
+static void test_places(const trial *t, const plan_options *w)
 {
     ts_array reused[AT_ONCE] = {0}, apart[AT_ONCE] = {0};
     if (compute(t, w, false, reused) && compute(t, w, true, apart))
@@ -106,7 +106,7 @@ static void add_state(trial *t)
     }
 }
 
-static bool run_state(const trial *t, const char *target, const plan_wish *w, ts_array *out, ts_array *state)
+static bool run_state(const trial *t, const char *target, const plan_options *w, ts_array *out, ts_array *state)
 {
     err e = {0};
     const ts_options o = {.target = target, .isa = w->isa->name, .threads = w->threads, .cache_dir = "none"};
@@ -132,7 +132,7 @@ static bool run_state(const trial *t, const char *target, const plan_wish *w, ts
     return ok;
 }
 
-static void test_state(trial *t, const plan_wish *w)
+static void test_state(trial *t, const plan_options *w)
 {
     static ts_array want[AT_ONCE + MAX_ROW_INPUTS], got[AT_ONCE + MAX_ROW_INPUTS];
     add_state(t);
@@ -154,7 +154,7 @@ static void try_once(const machine *on, uint64_t seed)
         random_row(&d, &t.row[i]);
         ok = (t.root[i] = row_build(t.g, text_str(&t.row[i]), i, &t.in)) != NULL;
     }
-    const plan_wish w = {.on = on, .isa = on->isa, .target = "c", .threads = 1 + (int)roll(&d, 4)};
+    const plan_options w = {.on = on, .isa = on->isa, .target = "c", .threads = 1 + (int)roll(&d, 4)};
     if (ok)
         test_places(&t, &w), test_state(&t, &w);
     for (int i = 0; i < AT_ONCE; i++)

@@ -71,7 +71,7 @@ static void count(void *user, int n, const char *name)
 static void run(const case_filter *f, double seconds, cases *c, outcome *out)
 {
     ts_error e = {0};
-    const case_wish w = {.options = {.target = "interp", .threads = 1}, .seconds = seconds, .jobs = 2};
+    const case_options w = {.options = {.target = "interp", .threads = 1}, .seconds = seconds, .jobs = 2};
     *c = (cases){0};
     memset(out, 0, 8 * sizeof *out);
     if (!CHECK(cases_find(c, root, f, &e) && c->n <= 8 && cases_run(c, &w, out, count, NULL, &e)))
@@ -171,7 +171,7 @@ static void test_archive(void)
     cases c = {0};
     ts_error e = {0};
     outcome out[1] = {{0}};
-    const case_wish w = {.options = {.target = "interp", .threads = 1}, .seconds = 60, .jobs = 1};
+    const case_options w = {.options = {.target = "interp", .threads = 1}, .seconds = 60, .jobs = 1};
     snprintf(path, sizeof path, "%s/cases.tar.gz", root);
     pack(path, good, 4);
     if (!CHECK(cases_find(&c, path, &(case_filter){.tiers = "P0"}, &e)))

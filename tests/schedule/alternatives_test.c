@@ -1,4 +1,4 @@
-/* Where an operation knows a cheaper way it is taken, unless a rule or the wish says otherwise. */
+/* Where an operation knows a cheaper way it is taken, unless a rule or an option says otherwise. */
 #include "schedule/nest.h"
 #include "schedule/schema.h"
 #include "tests/check.h"
@@ -93,7 +93,7 @@ static void loops(int at, const char *want)
     free_plan(&b);
 }
 
-static void as_wished(void)
+static void as_asked(void)
 {
     graph *g = ts_graph_make();
     machine on;
@@ -101,7 +101,8 @@ static void as_wished(void)
     const node *root = chain(g);
     CHECK(machine_load(&on, two_cores, &e));
     for (int i = 0; i < 2; i++) {
-        const plan_wish w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .threads = 1, .as_written = i == 1};
+        const plan_options w = {
+            .on = &on, .isa = isa_find("avx512"), .target = "c", .threads = 1, .as_written = i == 1};
         plan *p = plan_make(g, 1, &root, &w, &e);
         CHECK(p && p->n_kernel == (i ? 2 : 6) && (p->root[0] == root) == (i == 1));
         plan_free(p);
@@ -120,7 +121,7 @@ int main(void)
             "winograd_tiles contract relu winograd_tiles contract relu");
     loops(0, "ic/16 th@core tw i@unroll j@unroll ic@vector");
     loops(2, "b1/16 b/2 e/2 b@unroll e@unroll b1@vector");
-    as_wished();
+    as_asked();
     /* The largest first, as long as there is room: 64 MiB here, where each but the first takes 54 more. */
     kernels_of(small, NULL,
                "strassen_blocks contract strassen_sums strassen_blocks contract strassen_sums strassen_blocks contract "

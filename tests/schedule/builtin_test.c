@@ -40,7 +40,7 @@ static void test_legal(void)
         for (int i = 0; i < COUNT(isas); i++)
             for (int threads = 1; threads <= 5; threads++) {
                 err why = {0};
-                const plan_wish w = {
+                const plan_options w = {
                     .on = &on, .isa = isa_find(isas[i]), .target = s->target, .schema = s->name, .threads = threads};
                 plan *p = plan_make(ts_model_graph(m), 1, &root, &w, &why);
                 if (CHECK(p != NULL))
@@ -61,7 +61,7 @@ static void same_guess(ts_model *m, const machine *on, const char *set, int thre
     text schema = {0};
     err e = {0};
     snprintf(path, sizeof path, "%s/guess.json", folder.path);
-    plan_wish w = {.on = on, .isa = isa_find(set), .target = "c", .threads = threads};
+    plan_options w = {.on = on, .isa = isa_find(set), .target = "c", .threads = threads};
     plan *p = plan_make(ts_model_graph(m), 1, &root, &w, &e);
     if (p)
         plan_schema(p, "c", &schema);

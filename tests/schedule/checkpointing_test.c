@@ -71,8 +71,8 @@ static bool make(trained *t, const node *(*model)(graph *, const node **, int *)
     if (gradients)
         CHECK(ts_chain_rule(t->g, 1, root, NULL, n, w, root + 1));
     CHECK(file_save(path, source.s, source.len, &e) && machine_load(&t->on, two_cores, &e));
-    const plan_wish wish = {.on = &t->on, .isa = isa_find("avx512"), .target = "c", .schema = path, .threads = 2};
-    t->p = ts_graph_ok(t->g, &e) ? plan_make(t->g, gradients ? n + 1 : 1, root, &wish, &e) : NULL;
+    const plan_options asked = {.on = &t->on, .isa = isa_find("avx512"), .target = "c", .schema = path, .threads = 2};
+    t->p = ts_graph_ok(t->g, &e) ? plan_make(t->g, gradients ? n + 1 : 1, root, &asked, &e) : NULL;
     if (!CHECK(t->p != NULL))
         printf("  %s\n", e.text);
     text_free(&source);

@@ -271,7 +271,7 @@ static void same_plan(maker *make, const char *set, int threads)
     c = b;
     snprintf(path, sizeof path, "%s/guess.json", b.folder.path);
     CHECK(file_save(path, schema.s, schema.len, &e));
-    const plan_wish w = {.on = &b.on, .isa = isa_find(set), .target = "c", .schema = path, .threads = threads};
+    const plan_options w = {.on = &b.on, .isa = isa_find(set), .target = "c", .schema = path, .threads = threads};
     c.p = plan_make(b.g, b.p->n_root, b.p->root, &w, &e);
     if (CHECK(c.p != NULL)) {
         char *x = without_rules(b.p), *y = without_rules(c.p);

@@ -16,7 +16,7 @@ static void begin(planned *b, const setting *s, err *e)
     text_add(&schema, "{\"format\":\"tiling/1\",\"rules\":[\n%s]}", s->rules ? s->rules : "");
     const node *root = s->make(b->g);
     bool ok = ts_graph_ok(b->g, e) && machine_load(&b->on, s->machine, e) && file_save(path, schema.s, schema.len, e);
-    const plan_wish w = {
+    const plan_options w = {
         .on = &b->on, .isa = isa_find(s->isa), .target = "c", .schema = s->rules ? path : NULL, .threads = s->threads};
     b->p = ok ? plan_make(b->g, 1, &root, &w, e) : NULL;
     text_free(&schema);

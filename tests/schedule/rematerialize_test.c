@@ -23,7 +23,7 @@ static plan *step(graph *g, machine *on, const char *how, bool product, const no
     back = product ? ts_call2(g, "matmul", input(g, "d", 64, 32), input(g, "v", 32, 96)) : input(g, "d", 64, 96);
     const node *root[ROOTS] = {ts_call2(g, "multiply", x, *gate),
                                g_formula(g, 3, (const node *[]){back, x, *gate}, "a*c*(1+b*(1-c))")};
-    const plan_wish w = {.on = on, .isa = isa_find("avx512"), .target = "c", .threads = 2};
+    const plan_options w = {.on = on, .isa = isa_find("avx512"), .target = "c", .threads = 2};
     plan *p = ts_graph_ok(g, &e) && machine_load(on, two_cores, &e) ? plan_make(g, ROOTS, root, &w, &e) : NULL;
     if (!CHECK(p != NULL))
         printf("  %s\n", e.text);

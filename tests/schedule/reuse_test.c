@@ -59,7 +59,7 @@ static void test(const char *path, int i)
              c->loops ? c->loops : "guess");
     bool ok = y && machine_load(&on, "l3:1(32MB) l2:2(1MB) l1d:2(32KB) core:2 isa:avx512", &e) &&
               file_save(path, schema.s, schema.len, &e);
-    const plan_wish w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .schema = path, .threads = 2};
+    const plan_options w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .schema = path, .threads = 2};
     plan *p = ok ? plan_make(g, 1, &y, &w, &e) : NULL;
     if (!CHECK(p != NULL) || !CHECK((p->buffer[y->id].over != NULL) == c->over))
         printf("  %s, loops %s\n  %s\n", c->row, c->loops ? c->loops : "guess", e.text);

@@ -99,7 +99,7 @@ static void fits_rule(const char *row, const char *path)
     err e = {0};
     int fits = 0;
     MUST(y && machine_load(&on, "core:2 isa:avx512", &e));
-    const plan_wish w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .schema = path, .threads = 2};
+    const plan_options w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .schema = path, .threads = 2};
     plan *p = plan_make(g, 1, &y, &w, &e);
     for (int i = 0; p && i < p->n_kernel; i++)
         fits += !strcmp(p->kernel[i].rule, "mine");

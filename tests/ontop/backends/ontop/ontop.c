@@ -14,7 +14,7 @@ static bool usable(text *why)
     return true;
 }
 
-static program *build(const plan *p, const build_wish *w, text *facts, err *e)
+static program *build(const plan *p, const build_options *w, text *facts, err *e)
 {
     (void)w, (void)facts, (void)e;
     program *g = calloc(1, sizeof *g);

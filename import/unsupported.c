@@ -2,33 +2,33 @@
 
 #include <string.h>
 
-enum { MAX_LACKS = 256 }; /* told apart; more than an error can hold */
+enum { MAX_UNSUPPORTED = 256 }; /* told apart; more than an error can hold */
 
-void lacks_add(lacks *l, const char *what, const char *reason, const char *place)
+void unsupported_add(unsupported *l, const char *what, const char *reason, const char *place)
 {
     for (int i = 0; i < l->n; i++)
         if (!strcmp(l->all[i].what, what) && !strcmp(l->all[i].reason, reason)) {
             l->all[i].count++;
             return;
         }
-    if (l->n == MAX_LACKS) {
+    if (l->n == MAX_UNSUPPORTED) {
         l->more++;
         return;
     }
     if (l->n == l->cap) {
         const int cap = l->cap ? 2 * l->cap : 16;
-        lack *more = arena_array(&l->mem, (size_t)cap, sizeof *more);
+        unsupported_one *more = arena_array(&l->mem, (size_t)cap, sizeof *more);
         if (l->n > 0)
             memcpy(more, l->all, (size_t)l->n * sizeof *more);
         l->all = more;
         l->cap = cap;
     }
-    l->all[l->n++] = (lack){arena_string(&l->mem, what), arena_string(&l->mem, reason), arena_string(&l->mem, place),
-                            1};
+    l->all[l->n++] = (unsupported_one){arena_string(&l->mem, what), arena_string(&l->mem, reason),
+                                       arena_string(&l->mem, place), 1};
 }
 
 /* One line for each, until the error is full; the number of those left out ends it. */
-bool lacks_tell(const lacks *l, err *e)
+bool unsupported_tell(const unsupported *l, err *e)
 {
     enum { ROOM = 1200 };
     text t = {0};
@@ -36,7 +36,7 @@ bool lacks_tell(const lacks *l, err *e)
         return true;
     int shown = 0;
     for (; shown < l->n && t.len < ROOM; shown++) {
-        const lack *x = &l->all[shown];
+        const unsupported_one *x = &l->all[shown];
         text_add(&t, "\n  %s", x->what);
         if (*x->reason)
             text_add(&t, ": %s", x->reason);
@@ -52,8 +52,8 @@ bool lacks_tell(const lacks *l, err *e)
     return false;
 }
 
-void lacks_free(lacks *l)
+void unsupported_free(unsupported *l)
 {
     arena_free(&l->mem);
-    *l = (lacks){0};
+    *l = (unsupported){0};
 }

@@ -1,0 +1,9 @@
+/* wishes.h - options that are named as the wishes of a training run are, for every verb that has some of them. */
+#ifndef TS_TRAIN_OPTIONS_H
+#define TS_TRAIN_OPTIONS_H
+#include "train/options.h"
+#include "cli/args.h"
+
+bool train_options_said(const args *a, const option_field *f); /* the verb has such an option, and it was given */
+void train_options_take(train_options *w, const args *a);      /* puts all that were given into w */
+#endif
