@@ -1,5 +1,5 @@
 """The element types, numbers of operands and attributes that the table has are those of the specification: python3
-types.py OPS.json. They are explained at `onnx_types` and `onnx_takes` in graph/ir/op.h. Needs the onnx package; not all of
+onnx_types.py OPS.json. They are explained at `onnx_types` and `onnx_takes` in graph/ir/op.h. Needs the onnx package; not all of
 its versions know all operators."""
 import collections
 import json
