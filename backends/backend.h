@@ -34,8 +34,8 @@ typedef struct backend {
     bool (*usable)(text *why);            /* here, now; why not, or with what */
     bool (*takes)(const plan *p, err *e); /* whether build could make a program of it; NULL: of every plan */
     program *(*build)(const plan *p, const build_options *w, text *facts, err *e); /* facts: members of a JSON object */
-    /* input[i]: the value of plan input i. Results stay in the program until the next run, save those whose buffer is an
-     * input: they are written there. */
+    /* input[i]: the value of plan input i. Results stay in the program until the next run, save those whose buffer is
+     * an input: they are written there. */
     bool (*run)(program *g, void *const *input, err *e);
     /* The same, kernel by kernel, with after(user, k) behind each. */
     bool (*each)(program *g, void *const *input, void (*after)(void *user, int kernel), void *user, err *e);

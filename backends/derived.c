@@ -89,8 +89,12 @@ int deriver_kind(deriver *d, const node *weight, err *e)
 
 static bool build(deriver *d, made *m, err *e)
 {
-    const plan_options asked = {
-        .on = d->p->on, .isa = d->p->isa, .target = d->by->name, .threads = d->p->threads, .as_written = true};
+    const isa *here = isa_of_host(); /* computed here, whatever machine the plan is for */
+    const plan_options asked = {.on = d->p->on,
+                                .isa = d->p->isa > here ? here : d->p->isa,
+                                .target = d->by->name,
+                                .threads = d->p->threads,
+                                .as_written = true};
     text facts = {0};
     m->plan = plan_make(d->g, 1, &m->root, &asked, e);
     m->program = m->plan ? d->by->build(m->plan, d->asked, &facts, e) : NULL;

@@ -33,6 +33,8 @@ static const option plan_options[] = {
     {"target", 0, WORD, "NAME", "back end, as in c or interp (default: c)", false, 0, 0},
     {"threads", 0, INTEGER, "N", "threads (default: one per core)", false, 1, MOST_THREADS},
     {"isa", 0, WORD, "NAME", "instruction set (default: the best one here)", false, 0, 0},
+    {"machine", 0, WORD, "TEXT", "plan for this machine, \"core:8 l3:1(32MB) isa:avx512\" (default: this one)", false,
+     0, 0},
     {"cache-dir", 0, A_FOLDER, "DIR|none", "compiled programs (default: the user's cache)", false, 0, 0},
     {"as-written", 0, FLAG, NULL, "no operation in a cheaper way: rows of a product keep their bits apart", false, 0,
      0},
@@ -46,6 +48,7 @@ ts_options session_options(const args *a)
     return (ts_options){
         .target = args_text(a, "target", NULL),
         .isa = args_text(a, "isa", NULL),
+        .machine = args_text(a, "machine", NULL),
         .cache_dir = args_text(a, "cache-dir", NULL),
         .threads = (int)args_integer(a, "threads", 0),
         .as_written = args_flag(a, "as-written"),

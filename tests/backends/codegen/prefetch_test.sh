@@ -30,25 +30,25 @@ def rows(n): return {96 * 4 * row + 64 * i for row in range(n) for i in range(48
 PY
 emitted() { # NAME STAGED LOOPS: the product under these loops, as C
     echo "{\"format\": \"tiling/1\", \"rules\": [{\"name\": \"r\", \"match\": {\"op\": \"matmul\"}, \"loops\": \"$3\"}]}" >"$1.json"
-    expect 0 "$2" explain product.json -s "$1.json" --isa avx512
-    expect 0 "wrote $1; build it" emit product.json -s "$1.json" --isa avx512 -o "$1"
+    expect 0 "$2" explain product.json -s "$1.json" --machine "core:2 l3:1(32MB) isa:avx512"
+    expect 0 "wrote $1; build it" emit product.json -s "$1.json" --machine "core:2 l3:1(32MB) isa:avx512" -o "$1"
 }
 emitted slices "+y@l2*2" "n/48 m/8+y@l2*2+a@l2*2 k/4 k@unroll m@unroll n@vector"
 python3 - slices/k_*.c <<'PY' || wrong "lines of the next slices" "$(grep PREFETCH slices/k_*.c)"
 from asked import *
-assert sorted(asked["ahead0"]) == [64 * i for i in range(8 * 64 * 4 // 64)], asked
+assert sorted(asked["prefetch0"]) == [64 * i for i in range(8 * 64 * 4 // 64)], asked
 assert rows(8) <= set(asked["prefetch_y"]) and len(asked["prefetch_y"]) <= len(rows(8)) + 8, asked
 PY
 emitted past "+b@nta*2" "n/48+b@nta*2 m/8 k/4 k@unroll m@unroll n@vector"
-grep -q 'PREFETCH(ahead1.*, 3);' past/k_*.c && grep -q 'define PREFETCH.*__builtin_prefetch(p, 0, .* : 0)' past/k_*.c ||
+grep -q 'PREFETCH(prefetch1.*, 3);' past/k_*.c && grep -q 'define PREFETCH.*__builtin_prefetch(p, 0, .* : 0)' past/k_*.c ||
     wrong "non-temporal data" "$(grep PREFETCH past/k_*.c)"
 emitted copied "+b+b@l2*2" "n/48+b+b@l2*2 m/8 k/4 k@unroll m@unroll n@vector"
 python3 - copied/k_*.c <<'PY' || wrong "lines of the next panel" "$(grep -E 'PREFETCH|prefetch' copied/k_*.c)"
 from asked import *
-step = int(re.search(r"ahead1 \+ (\d+) \* m_1", text)[1])
-lines = [step * tile + at for tile in range(240 // 8) for at in asked["ahead1"]]
+step = int(re.search(r"prefetch1 \+ (\d+) \* m_1", text)[1])
+lines = [step * tile + at for tile in range(240 // 8) for at in asked["prefetch1"]]
 assert rows(64) <= set(lines) and len(set(lines)) == len(lines), lines
-assert re.search(r"ahead1 = \(const char \*\)\(x1 \+ 48 \* n_0 \+ 48\)", text), text
+assert re.search(r"prefetch1 = \(const char \*\)\(x1 \+ 48 \* n_0 \+ 48\)", text), text
 PY
 python3 - <<'PY'
 import json
@@ -64,14 +64,14 @@ json.dump({"format": "tiling/1", "rules": [{"name": "r", "match": {"op": "attent
            "h+matmul.b+matmul.b@l2*2+matmul.a@l2*2+matmul2.b@l2*2 q/32 ; matmul2: n/32 q/8 k/4 k@unroll q@unroll n@vector"}]},
           open("shared.json", "w"))
 PY
-expect 0 "+matmul2.b@l2*2 q/32" explain heads.json -s shared.json --isa avx512
-expect 0 "wrote shared; build it" emit heads.json -s shared.json --isa avx512 -o shared
+expect 0 "+matmul2.b@l2*2 q/32" explain heads.json -s shared.json --machine "core:2 l3:1(32MB) isa:avx512"
+expect 0 "wrote shared; build it" emit heads.json -s shared.json --machine "core:2 l3:1(32MB) isa:avx512" -o shared
 python3 - shared/k_*.c <<'PY' || wrong "lines of the next head" "$(grep -E 'PREFETCH|prefetch' shared/k_*.c)"
 import itertools, re, sys
 text = next(t for t in map(lambda p: open(p).read(), sys.argv[1:]) if "prefetch_matmul" in t)
 head = {128 * 4 * row + 64 * i for row in range(64) for i in range(64 * 4 // 64)}
-for name, inside in (("matmul_a", "ahead0"), ("matmul_b", "ahead1"), ("matmul2_b", "ahead1")):
-    number, call = re.search(r"(tile\d+)\([^;]*ahead_" + name + r"((?: \+ \d+ \* \w+)*)", text).groups()
+for name, inside in (("matmul_a", "prefetch0"), ("matmul_b", "prefetch1"), ("matmul2_b", "prefetch1")):
+    number, call = re.search(r"(tile\d+)\([^;]*prefetch_" + name + r"((?: \+ \d+ \* \w+)*)", text).groups()
     body = re.search(r"static void " + number + r"\(.*?\n}\n", text, re.S)[0]
     asked = [(int(pieces), eval(at.replace("/", "//"), {"k_2": k, "piece": piece}))
              for k in range(16) for on, pieces, at in re.findall(
@@ -89,13 +89,13 @@ cat >flat.json <<'JSON'
  "outputs": [{"name": "y"}]}
 JSON
 echo '{"format": "tiling/1", "rules": [{"loops": "b1+y@l2*2+a@l2*2 b e/64 e@vector"}]}' >rows.json
-expect 0 "b1+y@l2*2+a@l2*2 b" explain flat.json -s rows.json --isa avx512
-expect 0 "wrote flat; build it" emit flat.json -s rows.json --isa avx512 -o flat
+expect 0 "b1+y@l2*2+a@l2*2 b" explain flat.json -s rows.json --machine "core:2 l3:1(32MB) isa:avx512"
+expect 0 "wrote flat; build it" emit flat.json -s rows.json --machine "core:2 l3:1(32MB) isa:avx512" -o flat
 "${CC:-cc}" -std=gnu11 -Wall -Wextra -Werror -fopenmp-simd -fsyntax-only flat/k_*.c || wrong "warnings"
 python3 - flat/k_*.c <<'PY' || wrong "lines of the next rows" "$(grep -E 'PREFETCH|prefetch' flat/k_*.c)"
 import itertools, re, sys
 text = open(sys.argv[1]).read()
-for name, want in (("prefetch_y", {64 * i for i in range(4 * 40)}), ("ahead0", {15360 * row + 64 * i for row in range(4) for i in range(40)})):
+for name, want in (("prefetch_y", {64 * i for i in range(4 * 40)}), ("prefetch0", {15360 * row + 64 * i for row in range(4) for i in range(40)})):
     pieces, lines, at = re.search(r"\n    (?:for \(long piece = 0; piece < (\d+); piece\+\+\) )?(?:for \(long line = 0; line < (\d+); "
                                   r"line\+\+\) )?PREFETCH\(" + name + "(.*), 2\\)", text).groups()
     steps = re.findall(r"(\d+) \* (\w+)", re.search(r"tile0\([^;{]*" + name + r"((?: \+ \d+ \* \w+)+)", text)[1])
