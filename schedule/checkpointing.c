@@ -151,7 +151,8 @@ static void find_copies(retake *r)
 }
 
 /* ---- copies ---- */
-/* What stands for the operands of copies: a value that is there is read through "rematerialize", which makes the difference. */
+/* What stands for the operands of copies: a value that is there is read through "rematerialize", which makes the
+ * difference. */
 static void set_grounds(retake *r, const node *n, const node **now)
 {
     bool differs = false;

@@ -3,8 +3,8 @@
  * backward pass but computed again there, from what is kept, right before they are needed. The arithmetic is the same
  * in the same order, hence so are the bits.
  *
- * What is computed again are nodes of their own: copies, over operands that passed through the operation "rematerialize", in
- * which the nodes of the backward pass (ts_node.back, and what depends on them) read them. */
+ * What is computed again are nodes of their own: copies, over operands that passed through the operation
+ * "rematerialize", in which the nodes of the backward pass (ts_node.back, and what depends on them) read them. */
 #ifndef TS_CHECKPOINTING_H
 #define TS_CHECKPOINTING_H
 #include "schedule/schema.h"

@@ -2,8 +2,8 @@
  * operand that dies in its kernel; such values are placed as one.
  *
  * Requires: kernels in order, with their loops. Guarantees: every value read from memory has a buffer; two that are
- * alive at the same time do not overlap, save a result and what it lies over, in the kernel of both. The lower bound reported
- * is the largest set of values alive at once. */
+ * alive at the same time do not overlap, save a result and what it lies over, in the kernel of both. The lower bound
+ * reported is the largest set of values alive at once. */
 #include "schedule/reuse.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* train.h - training a model from any source on the user's data, so that nothing is lost: kill it at any moment, and a
  * resumed run ends with the same bits as one that was left alone.
  *
- * A run is a folder (run_folder.h). What a step computes is a pure function of the options, the data and its number: the
- * order of examples and all random numbers follow from the seed. Nothing here prints: news go to a function. */
+ * A run is a folder (run_folder.h). What a step computes is a pure function of the options, the data and its number:
+ * the order of examples and all random numbers follow from the seed. Nothing here prints: news go to a function. */
 #ifndef TRAIN_H
 #define TRAIN_H
 #include "bench/js.h"
@@ -52,7 +52,8 @@ typedef struct run_weights {
 } run_weights;
 bool run_weights_read(const char *run, run_weights *out, ts_error *e);
 void run_weights_free(run_weights *w);
-/* The tokenizer of a run: as its options say, or what lies beside the model; NULL and no error where data is no text. */
+/* The tokenizer of a run: as its options say, or what lies beside the model; NULL and no error where data is no text.
+ * */
 ts_tokenizer *train_tokenizer(const train_options *w, ts_error *e);
 /* Reads data of a run as its training data was read. */
 bool train_check_tokens(const train_options *w, const data *d, const char *files, int64_t vocabulary, ts_error *e);

@@ -55,10 +55,10 @@ extern const struct routine_text { /* written by the build; ends with {0} */
  * the axes `folds` in index order, arg[1] is put in at the subscripts arg[2...]: combined by fn with what is there, or
  * in its place when fn is NULL.
  * Routine: arg[...] are loads of its operands, over axes that stand for all of each.
- * Scan, a fold that carries several states and may keep each: state k starts as arg[k] and becomes arg[n_state + k], over
- * the states before the step, in index order: at every point of the axes `folds`, the value being the last arg when all is
- * done; or, where there are none, along the result's axis `axis`, the value at each point being the last arg after its
- * step. */
+ * Scan, a fold that carries several states and may keep each: state k starts as arg[k] and becomes arg[n_state + k],
+ * over the states before the step, in index order: at every point of the axes `folds`, the value being the last arg
+ * when all is done; or, where there are none, along the result's axis `axis`, the value at each point being the last
+ * arg after its step. */
 typedef enum xkind { X_LIT, X_AXIS, X_LOAD, X_CALL, X_CAST, X_FOLD, X_STATE, X_SCATTER, X_ROUTINE, X_SCAN } xkind;
 typedef struct expr expr;
 struct expr {

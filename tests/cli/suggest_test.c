@@ -36,7 +36,7 @@ static const char *hint_for(const char *word, ts_error *e)
     suggestion s = suggest_begin(word);
     for (int i = 0; i < 6; i++)
         suggest_offer(&s, known[i]);
-    *e = (ts_error){.text = ""};
+    *e = (ts_error){.code = TS_USAGE, .text = ""};
     return suggest_hint(&s, "--", e) ? e->text : "none";
 }
 

@@ -268,7 +268,7 @@ static void test_functions(void)
     wire_input(&m, "x f32 3");
     wire_output(&m, "y f32 *");
     wire_node(&m, "call", "local.Outer x y slope=0.5");
-    wire_node(&twice, "rematerialize", "local.Inner a b k=@slope");
+    wire_node(&twice, "again", "local.Inner a b k=@slope");
     wire_node(&twice, "sum", "Add a,b z");
     wire_node(&inner, "leak", "LeakyRelu n l alpha=@k");
     wire_node(&inner, "soft", "Neg l m");
