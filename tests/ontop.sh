@@ -1,7 +1,7 @@
 #!/bin/sh
 # ontop.sh - adding something is a new file and no edit. Into a copy of the tree go the files of tests/ontop: an
-# operation, a recogniser, a reader, a back end, a model, a verb, a schema and a test; the copy is built, each of them is used once,
-# and git must see new files only.
+# operation, a recogniser, a reader, a back end, a model, a verb, a schema and a test, and the files that docs/extending.md
+# shows; the copy is built, each of them is used once, the page's commands are run, and git must see new files only.
 # ctest: large
 set -eu
 copy=$(mktemp -d)
@@ -16,6 +16,14 @@ while read -r file; do
     [ ! -e "$file" ] || { echo "$file exists already: a fixture must be a new file"; exit 1; }
 done <"$copy/.git/fixtures"
 cp -R tests/ontop/. .
+# What stands in the page's blocks: of kind sh as a script, of others in the file that their first line names.
+awk '
+    /^```sh$/ { out = ".git/page.sh"; next }
+    /^```[a-z]+ [a-z]/ { out = $2; print "./" out >".git/shown"; next }
+    /^```$/ { if (out != "" && out != ".git/page.sh") close(out); out = ""; next }
+    out != "" { print >out }' docs/extending.md
+[ "$(wc -l <.git/shown)" -ge 5 ] || { echo "docs/extending.md shows no files"; exit 1; }
+cat .git/shown >>.git/fixtures
 cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 >build.log || { cat build.log; exit 1; }
 cmake --build build -j 2 --target command added-test >build.log || { grep -v '^\[' build.log; exit 1; }
 
@@ -43,6 +51,8 @@ run 'back end' ontop-model --target ontop
 run schema ontop-model -s ontop
 build/tests/added-test
 rm file.ontop build.log
+mkdir "$copy/.git/page"
+(cd "$copy/.git/page" && sh -eux ../page.sh >../page.log 2>&1) || { echo "docs/extending.md:"; cat .git/page.log; exit 1; }
 changed=$(git diff --name-only)
 [ -z "$changed" ] || { echo "tracked files changed:"; echo "$changed"; exit 1; }
 new=$(git ls-files -o --exclude-standard | sort)
