@@ -6,6 +6,7 @@
 #               both may be named.
 #   targets     their word in graph, import or autodiff; a string "target" in schedule or another target's folder;
 #               compared elsewhere (a target of one letter, which is an axis too, only there); and no #if asks for one.
+#   words       names that the glossary of STYLE.md refuses, as identifiers of the code.
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 # The names of the records in a file: the first .name after each "const op ... = {".
@@ -17,6 +18,14 @@ ops=$(records graph/ops/*.c)
 leaves=$(records graph/ops/leaf.c)
 fns=$(sed -n 's/^ *{"\([a-z_0-9]*\)", [0-9].*/\1/p' graph/ir/fn.c)
 targets=$(grep -l '^const backend backend_' backends/*/*.c | sed 's,backends/\(.*\)/.*,\1,')
+words=$(tr '\n' ' ' <STYLE.md | grep -o '(not: [^)]*)' | sed 's/(not: //; s/[),]//g')
+[ -n "$words" ] || { echo "STYLE.md has no glossary"; exit 1; }
+refused=$(git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs awk -v strings=no -f tests/source.awk |
+    awk -v words="$(echo $words)" '
+    BEGIN { for (n = split(words, w, " "); n > 0; n--) not[w[n]] = 1 }
+    { code = $0; sub(/^[^:]*:[0-9]+:/, "", code); n = split(code, w, /[^A-Za-z0-9_]+/)
+      for (i = 1; i <= n; i++) if (w[i] in not) { match($0, /^[^:]*:[0-9]+/); print substr($0, 1, RLENGTH) ": \"" w[i] "\": the glossary of STYLE.md has another word" } }')
+[ -z "$refused" ] || { echo "$refused"; exit 1; }
 git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests' ':!graph/ops' ':!models' ':!train' | xargs awk -f tests/source.awk |
     awk -v ops="$ops" -v spared="$leaves $fns" -v targets="$targets" '
 function complain(what) { print where ": " what; bad++ }
