@@ -77,14 +77,4 @@ bool bench_has_verdict(const char *json, const char *verdict);
 /* The hidden verb: takes no arguments, reads its task and commands from stdin, answers on stdout. Gives the
  * exit code. */
 int bench_worker(int argc, char **argv);
-
-/* Measured ceilings (about a second) on the first cores, pinned: fma_f32_gflops, fma_f64_gflops, read_gbs, l1_gbs, ...
- * and "units": every instruction set that the machine has. isa NULL: the widest. threads 0: one per core. */
-char *probe_json(const char *isa, int threads, ts_error *e);
-
-/* The machine and its state now: values, or null beside a "why" entry; never invented. */
-char *environment_json(const char *isa, int threads, uint64_t seed, ts_error *e);
-
-/* How quiet the machine is: spread of a register-only loop over half a second, steal time, load. */
-char *noise_json(ts_error *e);
 #endif

@@ -1,5 +1,5 @@
 #include "bench/cell.h"
-#include "bench/utf8.h"
+#include "graph/base/base.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,8 +32,8 @@ int cell_width(const char *s)
 {
     int width = 0;
     uint32_t c = 0;
-    for (int n; *s != 0; s += n > 0 ? n : 1) {
-        n = utf8_read(s, strlen(s), &c);
+    for (size_t n; *s != 0; s += n > 0 ? n : 1) {
+        n = utf8_next(s, &c);
         width += n > 0 ? columns(c) : 1;
     }
     return width;
@@ -45,7 +45,7 @@ static size_t fitting(const char *s, int width)
     const char *at = s;
     uint32_t c = 0;
     while (*at != 0) {
-        int n = utf8_read(at, strlen(at), &c);
+        size_t n = utf8_next(at, &c);
         width -= n > 0 ? columns(c) : 1;
         if (width < 0)
             break;
@@ -60,14 +60,14 @@ char *cell_text(const char *s, int width)
     char *out = calloc(n + 2, 4); /* a byte becomes four characters at most; room for the ellipsis */
     for (size_t i = 0; out != NULL && i < n;) {
         uint32_t c = 0;
-        int k = utf8_read(s + i, n - i, &c), step = k > 0 ? k : 1;
-        for (int j = 0; j < step; j++) {
+        size_t k = utf8_next(s + i, &c), step = k > 0 ? k : 1;
+        for (size_t j = 0; j < step; j++) {
             if (k == 0 || utf8_hidden(c))
-                used += (size_t)snprintf(out + used, 5, "\\x%02X", (unsigned char)s[i + (size_t)j]);
+                used += (size_t)snprintf(out + used, 5, "\\x%02X", (unsigned char)s[i + j]);
             else
-                out[used++] = s[i + (size_t)j];
+                out[used++] = s[i + j];
         }
-        i += (size_t)step;
+        i += step;
     }
     if (out != NULL && width > 0 && cell_width(out) > width)
         snprintf(out + fitting(out, width - 1), 4, "\xE2\x80\xA6");

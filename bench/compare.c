@@ -3,7 +3,7 @@
  * are wider. */
 #include "bench/bench.h"
 #include "graph/base/err.h"
-#include "bench/js.h"
+#include "graph/base/js.h"
 #include "bench/stats.h"
 
 #include <math.h>

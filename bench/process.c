@@ -1,5 +1,5 @@
 #include "bench/process.h"
-#include "bench/clock.h"
+#include "bench/machine/clock.h"
 #include "graph/base/err.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * While any lives, SIGPIPE must be blocked or ignored by the caller (bench/run.c does). */
 #ifndef BENCH_PROCESS_H
 #define BENCH_PROCESS_H
-#include "bench/cpus.h"
+#include "bench/machine/cpus.h"
 #include "tessera.h"
 
 #include <stddef.h>

@@ -3,9 +3,9 @@
 #ifndef BENCH_RACE_H
 #define BENCH_RACE_H
 #include "bench/bench.h"
-#include "bench/cpus.h"
-#include "bench/environment.h"
-#include "bench/js.h"
+#include "bench/machine/cpus.h"
+#include "bench/machine/environment.h"
+#include "graph/base/js.h"
 #include "bench/process.h"
 #include "bench/stats.h"
 #include "bench/verify.h"

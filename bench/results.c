@@ -1,7 +1,7 @@
 /* results.c - what was measured, as a results/1 object. Field by field: docs/bench.md, "Results". */
 #include "graph/base/err.h"
 #include "bench/race.h"
-#include "bench/shares.h"
+#include "bench/machine/shares.h"
 #include "train/options.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* run.c - the measuring protocol: the reference once, then launches of all contestants, rounds in random order within
  * each. Reasons for every step and number: docs/bench.md, "How it measures". */
 #include "bench/bench.h"
-#include "bench/clock.h"
+#include "bench/machine/clock.h"
 #include "graph/base/err.h"
-#include "bench/probe.h"
+#include "bench/machine/probe.h"
 #include "bench/race.h"
 
 #include <errno.h>

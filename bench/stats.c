@@ -32,23 +32,6 @@ int stats_below(uint64_t seed, uint64_t index, int n)
     return (int)(((stats_bits(seed, index) >> 32) * (uint64_t)n) >> 32);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double sorted_quantile(const double *sorted, int n, double q)
-{
-    if (n == 0)
-        return NAN;
-    double at = q * (n - 1);
-    int below = (int)floor(at);
-    if (below + 1 >= n)
-        return sorted[n - 1];
-    return sorted[below] + (at - below) * (sorted[below + 1] - sorted[below]);
-}
-
 /* Room for n numbers. Running out of a few kilobytes leaves nothing sensible to do. */
 static double *room(size_t n)
 {
@@ -56,14 +39,6 @@ static double *room(size_t n)
     if (v == NULL)
         abort();
     return v;
-}
-
-static double *copy_of(const double *v, int n)
-{
-    double *c = room((size_t)n);
-    if (n > 0)
-        memcpy(c, v, sizeof *c * (size_t)n);
-    return c;
 }
 
 static series collect(const sample_set *all, const bool *without)
@@ -102,92 +77,6 @@ void series_free(series *s)
     free(s->start);
 }
 
-double stats_quantile(const double *v, int n, double q)
-{
-    double *c = copy_of(v, n);
-    qsort(c, (size_t)n, sizeof *c, by_value);
-    double value = sorted_quantile(c, n, q);
-    free(c);
-    return value;
-}
-
-/* The k-th smallest; reorders v so that nothing before k is greater. Hoare's selection: linear, where sorting each of
- * 10,000 resamples would dominate the run time of a comparison. */
-static double select_kth(double *v, int n, int k)
-{
-    int low = 0, high = n - 1;
-    while (low < high) {
-        double pivot = v[low + (high - low) / 2];
-        int i = low, j = high;
-        while (i <= j) {
-            while (v[i] < pivot)
-                i++;
-            while (v[j] > pivot)
-                j--;
-            if (i <= j) {
-                double t = v[i];
-                v[i++] = v[j];
-                v[j--] = t;
-            }
-        }
-        if (k <= j)
-            high = j;
-        else if (k >= i)
-            low = i;
-        else
-            break;
-    }
-    return v[k];
-}
-
-static double median_in_place(double *v, int n)
-{
-    if (n == 0)
-        return NAN;
-    double upper = select_kth(v, n, n / 2);
-    if (n % 2 == 1)
-        return upper;
-    double lower = v[0];
-    for (int i = 1; i < n / 2; i++)
-        lower = v[i] > lower ? v[i] : lower;
-    return lower + 0.5 * (upper - lower);
-}
-
-double stats_median(const double *v, int n)
-{
-    double *c = copy_of(v, n);
-    double m = median_in_place(c, n);
-    free(c);
-    return m;
-}
-
-double stats_mad(const double *v, int n)
-{
-    double *c = copy_of(v, n);
-    double m = median_in_place(c, n);
-    for (int i = 0; i < n; i++)
-        c[i] = fabs(v[i] - m);
-    double mad = median_in_place(c, n);
-    free(c);
-    return mad;
-}
-
-double stats_mean(const double *v, int n)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += v[i];
-    return n > 0 ? sum / n : NAN;
-}
-
-double stats_sd(const double *v, int n)
-{
-    double m = stats_mean(v, n), sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += (v[i] - m) * (v[i] - m);
-    return n > 1 ? sqrt(sum / (n - 1)) : NAN;
-}
-
 static int total(const sample_set *s)
 {
     return s->launches > 0 ? s->start[s->launches] : 0;
@@ -223,7 +112,7 @@ static void resample_medians(const sample_set *s, uint64_t seed, int resamples, 
             for (int i = 0; i < count; i++)
                 drawn[m++] = s->v[first + stats_below(seed, draw++, count)];
         }
-        medians[b] = median_in_place(drawn, m);
+        medians[b] = stats_median_take(drawn, m);
     }
     free(drawn);
     free(start);
@@ -231,9 +120,9 @@ static void resample_medians(const sample_set *s, uint64_t seed, int resamples, 
 
 static interval central(double *v, int n, double confidence)
 {
-    qsort(v, (size_t)n, sizeof *v, by_value);
+    stats_sort(v, n);
     double tail = 0.5 * (1 - confidence);
-    return (interval){sorted_quantile(v, n, tail), sorted_quantile(v, n, 1 - tail)};
+    return (interval){stats_sorted_quantile(v, n, tail), stats_sorted_quantile(v, n, 1 - tail)};
 }
 
 interval stats_median_interval(const sample_set *s, double confidence, uint64_t seed)

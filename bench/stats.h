@@ -3,6 +3,8 @@
  * Everything is a pure function of the samples and a seed. Nothing is kept; arrays stay the caller's. */
 #ifndef BENCH_STATS_H
 #define BENCH_STATS_H
+#include "graph/base/stats.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -40,12 +42,6 @@ typedef struct comparison {
     double detectable; /* smallest relative difference that could have been told from none, 0.01 = 1 % */
     int launches, pairs;
 } comparison;
-
-double stats_quantile(const double *v, int n, double q); /* type 7; NaN when n is 0 */
-double stats_median(const double *v, int n);
-double stats_mad(const double *v, int n); /* median absolute deviation from the median, not scaled */
-double stats_mean(const double *v, int n);
-double stats_sd(const double *v, int n);
 
 /* Interval of the median at a confidence such as 0.95: resamples launches, then samples within each, 10,000 times. */
 interval stats_median_interval(const sample_set *s, double confidence, uint64_t seed);

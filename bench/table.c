@@ -2,7 +2,7 @@
 #include "bench/bench.h"
 #include "bench/cell.h"
 #include "graph/base/err.h"
-#include "bench/js.h"
+#include "graph/base/js.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* worker.c - one contestant of ours: a model under one schema, in a process of its own. Protocol: bench/protocol.h. */
 #include "bench/bench.h"
-#include "bench/clock.h"
+#include "bench/machine/clock.h"
 #include "graph/base/err.h"
-#include "bench/js.h"
+#include "graph/base/js.h"
 #include "bench/protocol.h"
 #include "train/timed.h"
 

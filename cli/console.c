@@ -1,7 +1,7 @@
 /* console.c - colours, escaping and messages. */
 #include "cli/console.h"
 
-#include "bench/utf8.h"
+#include "graph/base/base.h"
 #include "cli/reply.h"
 
 #include <stdarg.h>
@@ -56,7 +56,7 @@ int console_width(void)
 static int put_one(FILE *f, const char *s, int *width)
 {
     uint32_t code = 0;
-    int n = utf8_read(s, strnlen(s, 4), &code);
+    int n = (int)utf8_next(s, &code);
     bool bad = n == 0 || utf8_hidden(code);
     n = n ? n : 1;
     *width += bad ? 4 * n : 1;

@@ -1,7 +1,7 @@
-/* reply.h - JSON between the library and standard output; building and reading it is bench/js.h. */
+/* reply.h - JSON between the library and standard output; building and reading it is graph/base/js.h. */
 #ifndef TS_REPLY_H
 #define TS_REPLY_H
-#include "bench/js.h"
+#include "graph/base/js.h"
 
 /* Parses what the library gave and frees it; NULL stays NULL and leaves the error that is there. */
 cJSON *reply_take(char *text, ts_error *e);

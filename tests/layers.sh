@@ -24,16 +24,17 @@ backends  api base ir schedule
 codegen   api base ir affine schedule backends
 target    api base ir affine eval schedule backends store codegen
 models    api
-report    api base bench
-train     api base report bench
-bench     api base report train
-cli       api base report bench train
+report    api base
+machine   api base
+train     api base report machine
+bench     api base report machine train
+cli       api base report machine bench train
 '
 git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests' | xargs awk -v layers="$layers" '
 function layer(path,   room) {
     if (path ~ /^include\// || path == "tessera.h") return "api"
     if (path ~ /^graph\/[^\/]+\//) { split(path, room, "/"); return room[2] }
-    if (path ~ /^bench\/report\//) return "report"
+    if (path ~ /^bench\/(report|machine)\//) { split(path, room, "/"); return room[2] }
     if (path ~ /^backends\/(store|codegen)\//) { split(path, room, "/"); return room[2] }
     if (path ~ /^backends\/[^\/]+\//) { sub(/\/[^\/]*$/, "", path); return path } # one target never sees another
     sub(/\/.*/, "", path)

@@ -1,10 +1,10 @@
 #include "train/breakdown.h"
 
-#include "bench/bench.h"
-#include "bench/environment.h"
+#include "bench/machine/environment.h"
+#include "bench/machine/probe.h"
 #include "graph/base/err.h"
-#include "bench/shares.h"
-#include "bench/stats.h"
+#include "bench/machine/shares.h"
+#include "graph/base/stats.h"
 
 #include <math.h>
 #include <stdio.h>

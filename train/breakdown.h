@@ -3,7 +3,7 @@
  * which `tessera report` reads too. */
 #ifndef TRAIN_BREAKDOWN_H
 #define TRAIN_BREAKDOWN_H
-#include "bench/js.h"
+#include "graph/base/js.h"
 #include "train/options.h"
 
 enum { BREAKDOWN_MOST = 40 };

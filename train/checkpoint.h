@@ -3,7 +3,7 @@
  * disk, so what has the name is whole; what was damaged later is found by its sums, and the one before it is used. */
 #ifndef TRAIN_CHECKPOINT_H
 #define TRAIN_CHECKPOINT_H
-#include "bench/js.h"
+#include "graph/base/js.h"
 #include "train/files.h"
 
 typedef struct checkpoint {

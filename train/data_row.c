@@ -1,6 +1,6 @@
 /* data_row.c - one line of a text file as an example. */
 #include "graph/base/err.h"
-#include "bench/js.h"
+#include "graph/base/js.h"
 #include "train/data_parts.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "train/metrics.h"
 
 #include "graph/base/err.h"
-#include "bench/js.h"
+#include "graph/base/js.h"
 #include "train/files.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "train/misjudged.h"
 
 #include "graph/base/err.h"
-#include "bench/js.h"
+#include "graph/base/js.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * run.json, and what a resumed run must repeat all come from it. */
 #ifndef TRAIN_OPTIONS_H
 #define TRAIN_OPTIONS_H
-#include "bench/js.h"
+#include "graph/base/js.h"
 
 #include <stddef.h>
 

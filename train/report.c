@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 /* ---- how it went ---- */
-static void tile(page *p, const char *what, const char *value, const char *more)
+static void tile(text *t, const char *what, const char *value, const char *more)
 {
-    page_add(p, "<div><dt>%s</dt><dd>%s</dd><dd class=\"soft\">%s</dd></div>\n", what, value, more);
+    text_add(t, "<div><dt>%s</dt><dd>%s</dd><dd class=\"soft\">%s</dd></div>\n", what, value, more);
 }
 
 /* The last evaluation and the best one. */
@@ -22,9 +22,9 @@ static const trial *best_trial(const metrics *m)
 {
     const trial *best = NULL;
     for (int i = 0; i < m->n_trial; i++) {
-        const trial *t = &m->trial[i];
-        if (!best || t->accuracy > best->accuracy || (!isfinite(t->accuracy) && t->loss < best->loss))
-            best = t;
+        const trial *one = &m->trial[i];
+        if (!best || one->accuracy > best->accuracy || (!isfinite(one->accuracy) && one->loss < best->loss))
+            best = one;
     }
     return best;
 }
@@ -39,33 +39,33 @@ static double mean_loss(const metrics *m, int from, int to)
     return n ? sum / n : (double)NAN;
 }
 
-static void headline(page *p, const story *s)
+static void headline(text *t, const story *s)
 {
     const metrics *m = &s->metrics;
     const trial *last = m->n_trial ? &m->trial[m->n_trial - 1] : NULL;
-    page_add(p, "<p class=\"verdict\">");
+    text_add(t, "<p class=\"verdict\">");
     if (last && isfinite(last->accuracy))
-        page_add(p, "%s of %s held-out examples are judged rightly", word_percent(last->accuracy).s,
+        text_add(t, "%s of %s held-out examples are judged rightly", word_percent(last->accuracy).s,
                  word_count(last->n).s);
     else if (last)
-        page_add(p, "The loss on %s held-out examples is %s", word_count(last->n).s, word_real(last->loss).s);
+        text_add(t, "The loss on %s held-out examples is %s", word_count(last->n).s, word_real(last->loss).s);
     else
-        page_add(p, "The loss is %s", word_real(m->of[m->n - 1].loss).s);
-    page_add(p, " after %s steps.</p>\n", word_count(m->of[m->n - 1].step).s);
+        text_add(t, "The loss is %s", word_real(m->of[m->n - 1].loss).s);
+    text_add(t, " after %s steps.</p>\n", word_count(m->of[m->n - 1].step).s);
     const int ends = m->n / 10 < 1 ? 1 : m->n / 10 > 100 ? 100 : m->n / 10;
-    page_add(p, "<p class=\"sure\">The training loss went from %s", word_real(mean_loss(m, 0, ends)).s);
-    page_add(p, " to %s", word_real(mean_loss(m, m->n - ends, m->n)).s);
+    text_add(t, "<p class=\"sure\">The training loss went from %s", word_real(mean_loss(m, 0, ends)).s);
+    text_add(t, " to %s", word_real(mean_loss(m, m->n - ends, m->n)).s);
     if (ends > 1)
-        page_add(p, " (means of the first and last %d steps)", ends);
+        text_add(t, " (means of the first and last %d steps)", ends);
     const trial *best = best_trial(m);
     if (best && best != last)
-        page_add(p, "; the best evaluation was the one after step %s", word_count(best->step).s);
+        text_add(t, "; the best evaluation was the one after step %s", word_count(best->step).s);
     if (m->n_skipped)
-        page_add(p, "; <b>%d steps were skipped</b> because their loss or gradients were not finite", m->n_skipped);
-    page_add(p, ".</p>\n");
+        text_add(t, "; <b>%d steps were skipped</b> because their loss or gradients were not finite", m->n_skipped);
+    text_add(t, ".</p>\n");
 }
 
-static void tiles(page *p, const story *s)
+static void tiles(text *t, const story *s)
 {
     const metrics *m = &s->metrics;
     const metric *last = &m->of[m->n - 1];
@@ -74,37 +74,37 @@ static void tiles(page *p, const story *s)
     char more[160];
     for (int i = 0; i < m->n; i++)
         ms += isfinite(m->of[i].ms) ? m->of[i].ms : 0, most = fmax(most, m->of[i].memory);
-    page_add(p, "<dl class=\"tiles\">\n");
+    text_add(t, "<dl class=\"tiles\">\n");
     snprintf(more, sizeof more, "of %s; %.2f epochs", word_count((double)s->facts->steps).s,
              last->step / fmax(1, (double)s->facts->batch_steps));
-    tile(p, "Steps", word_count(last->step).s, more);
+    tile(t, "Steps", word_count(last->step).s, more);
     if (best && isfinite(best->accuracy)) {
         snprintf(more, sizeof more, "after step %s, loss %s", word_count(best->step).s, word_real(best->loss).s);
-        tile(p, "Best accuracy", word_percent(best->accuracy).s, more);
+        tile(t, "Best accuracy", word_percent(best->accuracy).s, more);
     } else if (best) {
         snprintf(more, sizeof more, "after step %s", word_count(best->step).s);
-        tile(p, "Best held-out loss", word_real(best->loss).s, more);
+        tile(t, "Best held-out loss", word_real(best->loss).s, more);
     }
     snprintf(more, sizeof more, "%s a step", word_time(1e6 * ms / m->n).s);
-    tile(p, "Time in steps", word_time(1e6 * ms).s, more);
+    tile(t, "Time in steps", word_time(1e6 * ms).s, more);
     if (s->step && s->step->n && isfinite(s->step->of[0].arena_bytes))
         snprintf(more, sizeof more, "%s for values within a step", word_bytes(s->step->of[0].arena_bytes).s);
     else
         snprintf(more, sizeof more, "of the process");
-    tile(p, "Most memory", word_bytes(most).s, more);
-    page_add(p, "</dl>\n");
+    tile(t, "Most memory", word_bytes(most).s, more);
+    text_add(t, "</dl>\n");
 }
 
-const char *story_outcome(page *p, const story *s)
+const char *story_outcome(text *t, const story *s)
 {
     if (!s->metrics.n)
         return "no step was made";
-    headline(p, s);
-    tiles(p, s);
+    headline(t, s);
+    tiles(t, s);
     return NULL;
 }
 
-static const char *story_options(page *p, const story *s)
+static const char *story_options(text *t, const story *s)
 {
     cJSON *o = option_json(s->asked);
     for (cJSON *i = o->child, *next; i; i = next) { /* what was not said */
@@ -114,7 +114,7 @@ static const char *story_options(page *p, const story *s)
         if (left_out)
             cJSON_Delete(cJSON_DetachItemViaPointer(o, i));
     }
-    facts(p, o);
+    facts(t, o);
     cJSON_Delete(o);
     return NULL;
 }
@@ -142,54 +142,54 @@ static const char style[] =
     ".confusion{width:auto}.confusion td,.confusion th{padding:6px 12px;border-bottom:0;vertical-align:middle}\n"
     ".picture{width:48px;height:48px;border:1px solid var(--line);border-radius:4px;fill:var(--ink)}\n";
 
-static void head(page *p, const story *s)
+static void head(text *t, const story *s)
 {
     const char *model = strrchr(s->asked->model, '/') && strrchr(s->asked->model, '/')[1]
                             ? strrchr(s->asked->model, '/') + 1
                             : s->asked->model;
-    page_add(p, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
+    text_add(t, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
                 "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
                 "<meta name=\"viewport\" content=\"width=device-width\">\n<title>Training run: ");
-    page_text(p, s->run);
-    page_add(p, "</title>\n<style>");
-    report_style(p);
-    page_bytes(p, style, sizeof style - 1);
-    page_add(p, "</style></head>\n<body><header>\n<p class=\"brand\">TESSERA TRAINING RUN</p>\n<h1>");
-    page_text(p, s->run);
-    page_add(p, "</h1><p class=\"soft\">");
-    page_text(p, model);
-    page_add(p, " · --task ");
-    page_text(p, s->asked->task);
-    page_add(p, " · batch %s · ", word_count((double)s->asked->batch).s);
-    page_text(p, s->asked->optimizer);
-    page_add(p, " · learning rate %s</p>\n", word_number(s->asked->lr).s);
+    html_text(t, s->run);
+    text_add(t, "</title>\n<style>");
+    report_style(t);
+    text_bytes(t, style, sizeof style - 1);
+    text_add(t, "</style></head>\n<body><header>\n<p class=\"brand\">TESSERA TRAINING RUN</p>\n<h1>");
+    html_text(t, s->run);
+    text_add(t, "</h1><p class=\"soft\">");
+    html_text(t, model);
+    text_add(t, " · --task ");
+    html_text(t, s->asked->task);
+    text_add(t, " · batch %s · ", word_count((double)s->asked->batch).s);
+    html_text(t, s->asked->optimizer);
+    text_add(t, " · learning rate %s</p>\n", word_number(s->asked->lr).s);
 }
 
-static void body(page *p, const story *s)
+static void body(text *t, const story *s)
 {
-    page parts = {0};
-    page_add(p, "<nav>");
+    text parts = {0};
+    text_add(t, "<nav>");
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
-        page one = {0};
+        text one = {0};
         const char *lacking = sections[i].write(&one, s);
         if (lacking)
-            page_add(&parts, "<p class=\"missing\">%zu · %s is left out: %s.</p>\n", i + 1, sections[i].nav, lacking);
+            text_add(&parts, "<p class=\"missing\">%zu · %s is left out: %s.</p>\n", i + 1, sections[i].nav, lacking);
         else {
-            page_add(p, "<a href=\"#%s\">%zu %s</a>", sections[i].id, i + 1, sections[i].nav);
-            page_add(&parts, "<section class=\"card\" id=\"%s\"><h2><i>%zu</i>%s</h2>\n", sections[i].id, i + 1,
+            text_add(t, "<a href=\"#%s\">%zu %s</a>", sections[i].id, i + 1, sections[i].nav);
+            text_add(&parts, "<section class=\"card\" id=\"%s\"><h2><i>%zu</i>%s</h2>\n", sections[i].id, i + 1,
                      sections[i].question);
-            page_bytes(&parts, page_str(&one), one.len);
-            page_add(&parts, "</section>\n");
+            text_bytes(&parts, text_str(&one), one.len);
+            text_add(&parts, "</section>\n");
         }
-        page_free(&one);
+        text_free(&one);
     }
-    page_add(p, "</nav></header><main>\n");
-    page_bytes(p, page_str(&parts), parts.len);
-    page_add(p,
+    text_add(t, "</nav></header><main>\n");
+    text_bytes(t, text_str(&parts), parts.len);
+    text_add(t,
              "</main><footer><p>Made by tessera %s from metrics.jsonl, misjudged.json and step.json of the run."
              "</p></footer></body></html>\n",
              TS_VERSION);
-    page_free(&parts);
+    text_free(&parts);
 }
 
 /* ---- what it is made of ---- */
@@ -205,32 +205,32 @@ static char *text_of(const char *run, const char *name)
 static void story_read(story *s)
 {
     ts_error none = {0};
-    char *text = text_of(s->run, "misjudged.json");
-    s->misjudged = text ? cJSON_Parse(text) : NULL;
-    free(text);
-    text = text_of(s->run, "step.json");
-    s->step = text ? calloc(1, sizeof *s->step) : NULL;
-    if (s->step && !report_read(s->step, text, &none)) {
+    char *json = text_of(s->run, "misjudged.json");
+    s->misjudged = json ? cJSON_Parse(json) : NULL;
+    free(json);
+    json = text_of(s->run, "step.json");
+    s->step = json ? calloc(1, sizeof *s->step) : NULL;
+    if (s->step && !report_read(s->step, json, &none)) {
         free(s->step);
         s->step = NULL;
     }
-    free(text);
+    free(json);
 }
 
 static bool page_of(story *s, char **html, ts_error *e)
 {
-    page p = {0};
+    text t = {0};
     if (!metrics_read(&s->metrics, s->run, e))
         return false;
     story_read(s);
-    head(&p, s);
-    body(&p, s);
+    head(&t, s);
+    body(&t, s);
     metrics_free(&s->metrics);
     cJSON_Delete(s->misjudged);
     if (s->step)
         report_free(s->step);
     free(s->step);
-    *html = page_take(&p);
+    *html = text_take(&t);
     return true;
 }
 

@@ -122,35 +122,35 @@ static frame frame_of(const chart *c, double first, double last, double low, dou
     return (frame){{first, last, c->left, c->width - 12, false}, {low, high, bottom, 10, false}, 10, bottom};
 }
 
-static void grid(page *p, const chart *c, const frame *f)
+static void grid(text *t, const chart *c, const frame *f)
 {
     double mark[MOST_TICKS];
     for (int i = 0, n = axis_ticks(&f->y, mark, 5); i < n; i++)
-        grid_y(p, axis_at(&f->y, mark[i]), c->left, c->width - 12, c->say(mark[i]).s);
+        grid_y(t, axis_at(&f->y, mark[i]), c->left, c->width - 12, c->say(mark[i]).s);
     for (int i = 0, n = axis_ticks(&f->x, mark, c->width > 600 ? 10 : 6); i < n; i++)
         if (mark[i] == floor(mark[i]) && axis_at(&f->x, mark[i]) < c->width - 60)
-            grid_x(p, axis_at(&f->x, mark[i]), f->top, f->bottom, word_count(mark[i]).s);
-    page_add(p, "<text class=\"soft small end\" x=\"%d\" y=\"%.0f\">step</text>\n", c->width - 12, f->bottom + 17);
+            grid_x(t, axis_at(&f->x, mark[i]), f->top, f->bottom, word_count(mark[i]).s);
+    text_add(t, "<text class=\"soft small end\" x=\"%d\" y=\"%.0f\">step</text>\n", c->width - 12, f->bottom + 17);
 }
 
-static void band(page *p, const frame *f, const curve *c)
+static void band(text *t, const frame *f, const curve *c)
 {
-    page_add(p, "<path class=\"fill\" fill-opacity=\".16\" d=\"");
+    text_add(t, "<path class=\"fill\" fill-opacity=\".16\" d=\"");
     for (int i = 0; i < c->n; i++)
-        page_add(p, "%c%.1f %.1f", i ? 'L' : 'M', axis_at(&f->x, c->of[i].x), axis_at(&f->y, c->of[i].high));
+        text_add(t, "%c%.1f %.1f", i ? 'L' : 'M', axis_at(&f->x, c->of[i].x), axis_at(&f->y, c->of[i].high));
     for (int i = c->n; i-- > 0;)
-        page_add(p, "L%.1f %.1f", axis_at(&f->x, c->of[i].x), axis_at(&f->y, c->of[i].low));
-    page_add(p, "Z\"/>");
+        text_add(t, "L%.1f %.1f", axis_at(&f->x, c->of[i].x), axis_at(&f->y, c->of[i].low));
+    text_add(t, "Z\"/>");
 }
 
-static void line(page *p, const frame *f, const curve *c, const char *style)
+static void line(text *t, const frame *f, const curve *c, const char *style)
 {
-    page_add(p, "<path %s d=\"", style);
+    text_add(t, "<path %s d=\"", style);
     for (int i = 0; i < c->n; i++)
-        page_add(p, "%c%.1f %.1f", i ? 'L' : 'M', axis_at(&f->x, c->of[i].x), axis_at(&f->y, c->of[i].mean));
-    page_add(p, "\"/>\n");
+        text_add(t, "%c%.1f %.1f", i ? 'L' : 'M', axis_at(&f->x, c->of[i].x), axis_at(&f->y, c->of[i].mean));
+    text_add(t, "\"/>\n");
     if (c->n == 1)
-        page_add(p, "<circle class=\"fill\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>", axis_at(&f->x, c->of[0].x),
+        text_add(t, "<circle class=\"fill\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>", axis_at(&f->x, c->of[0].x),
                  axis_at(&f->y, c->of[0].mean));
 }
 
@@ -160,48 +160,48 @@ static double value_at(const trial *t, bool accuracy)
 }
 
 /* A line through what the evaluations found, with its ends named. */
-static void trials(page *p, const chart *c, const frame *f, const metrics *m, bool accuracy)
+static void trials(text *t, const chart *c, const frame *f, const metrics *m, bool accuracy)
 {
     const trial *last = NULL;
-    page_add(p, "<g class=\"k1\"><path class=\"line\" d=\"");
+    text_add(t, "<g class=\"k1\"><path class=\"line\" d=\"");
     for (int i = 0; i < m->n_trial; i++)
         if (isfinite(value_at(&m->trial[i], accuracy))) {
-            const trial *t = &m->trial[i];
-            page_add(p, "%c%.1f %.1f", last ? 'L' : 'M', axis_at(&f->x, t->step),
-                     axis_at(&f->y, value_at(t, accuracy)));
-            last = t;
+            const trial *one = &m->trial[i];
+            text_add(t, "%c%.1f %.1f", last ? 'L' : 'M', axis_at(&f->x, one->step),
+                     axis_at(&f->y, value_at(one, accuracy)));
+            last = one;
         }
-    page_add(p, "\"/>");
+    text_add(t, "\"/>");
     const int every = (m->n_trial + 79) / 80;
     for (int i = 0; i < m->n_trial; i += every ? every : 1)
         if (isfinite(value_at(&m->trial[i], accuracy)))
-            page_add(p, "<circle class=\"hollow\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>", axis_at(&f->x, m->trial[i].step),
+            text_add(t, "<circle class=\"hollow\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>", axis_at(&f->x, m->trial[i].step),
                      axis_at(&f->y, value_at(&m->trial[i], accuracy)));
     if (last)
-        page_add(p, "<text class=\"strong small end halo\" x=\"%.1f\" y=\"%.1f\">%s</text>",
+        text_add(t, "<text class=\"strong small end halo\" x=\"%.1f\" y=\"%.1f\">%s</text>",
                  axis_at(&f->x, last->step) - 2, axis_at(&f->y, value_at(last, accuracy)) - 10,
                  c->say(value_at(last, accuracy)).s);
-    page_add(p, "</g>\n");
+    text_add(t, "</g>\n");
 }
 
-static void in_words(page *p, const chart *c, const curve *v)
+static void in_words(text *t, const chart *c, const curve *v)
 {
     const bucket *first = &v->of[0], *last = &v->of[v->n - 1];
-    page_add(p, "%s at step %s, ", c->say(first->mean).s, word_count(first->x).s);
-    page_add(p, "%s at step %s; ", c->say(last->mean).s, word_count(last->x).s);
-    page_add(p, "least %s, most %s.", c->say(v->low).s, c->say(v->high).s);
+    text_add(t, "%s at step %s, ", c->say(first->mean).s, word_count(first->x).s);
+    text_add(t, "%s at step %s; ", c->say(last->mean).s, word_count(last->x).s);
+    text_add(t, "least %s, most %s.", c->say(v->low).s, c->say(v->high).s);
 }
 
-static void begin(page *p, const chart *c, const curve *v)
+static void begin(text *t, const chart *c, const curve *v)
 {
-    chart_open(p, c->width, c->height, c->title);
+    chart_open(t, c->width, c->height, c->title);
     if (v->n)
-        in_words(p, c, v);
-    chart_body(p);
+        in_words(t, c, v);
+    chart_body(t);
 }
 
 /* ---- what is drawn ---- */
-static void loss_chart(page *p, const metrics *m)
+static void loss_chart(text *t, const metrics *m)
 {
     const chart c = {"Loss by step", word_real, 980, 300, 56, false};
     curve raw = curve_of(m, loss_of);
@@ -210,24 +210,24 @@ static void loss_chart(page *p, const metrics *m)
         if (isfinite(m->trial[i].loss))
             widen(&raw, m->trial[i].loss, m->trial[i].loss);
     const frame f = frame_of(&c, m->of[0].step, m->of[m->n - 1].step, raw.low, raw.high);
-    page_add(p,
+    text_add(t,
              "<div class=\"legend\"><span><i class=\"chip\" style=\"background:var(--k0)\"></i>training, mean over a "
              "twentieth of the run; pale: each step</span>");
     if (m->n_trial)
-        page_add(p, "<span><i class=\"chip\" style=\"background:var(--k1)\"></i>held-out examples</span>");
-    page_add(p, "</div>\n");
-    begin(p, &c, &raw);
-    grid(p, &c, &f);
-    page_add(p, "<g class=\"k0\">");
-    band(p, &f, &raw);
-    line(p, &f, &raw, "class=\"thin\" stroke-opacity=\".38\"");
-    line(p, &f, &mean, "class=\"line\"");
-    page_add(p, "</g>\n");
-    trials(p, &c, &f, m, false);
-    chart_close(p), figure_close(p);
+        text_add(t, "<span><i class=\"chip\" style=\"background:var(--k1)\"></i>held-out examples</span>");
+    text_add(t, "</div>\n");
+    begin(t, &c, &raw);
+    grid(t, &c, &f);
+    text_add(t, "<g class=\"k0\">");
+    band(t, &f, &raw);
+    line(t, &f, &raw, "class=\"thin\" stroke-opacity=\".38\"");
+    line(t, &f, &mean, "class=\"line\"");
+    text_add(t, "</g>\n");
+    trials(t, &c, &f, m, false);
+    chart_close(t), figure_close(t);
 }
 
-static void accuracy_chart(page *p, const metrics *m)
+static void accuracy_chart(text *t, const metrics *m)
 {
     const chart c = {"Accuracy on held-out examples by step", word_percent, 980, 220, 56, false};
     double low = INFINITY, high = -INFINITY;
@@ -237,75 +237,75 @@ static void accuracy_chart(page *p, const metrics *m)
         return;
     const curve none = {.n = 0};
     const frame f = frame_of(&c, m->of[0].step, m->of[m->n - 1].step, low, high);
-    page_add(p, "<h3>Accuracy on held-out examples</h3>\n");
-    begin(p, &c, &none);
-    grid(p, &c, &f);
-    trials(p, &c, &f, m, true);
-    chart_close(p), figure_close(p);
+    text_add(t, "<h3>Accuracy on held-out examples</h3>\n");
+    begin(t, &c, &none);
+    grid(t, &c, &f);
+    trials(t, &c, &f, m, true);
+    chart_close(t), figure_close(t);
 }
 
-static void small_chart(page *p, const metrics *m, const chart *c, metric_of *get, double limit)
+static void small_chart(text *t, const metrics *m, const chart *c, metric_of *get, double limit)
 {
     const curve v = curve_of(m, get);
     if (!v.n)
         return;
     const bool shows_limit = limit > 0 && limit < v.high * 1.2;
     const frame f = frame_of(c, m->of[0].step, m->of[m->n - 1].step, shows_limit ? fmin(limit, v.low) : v.low, v.high);
-    page_add(p, "<div><h3>%s</h3>\n", c->title);
-    begin(p, c, &v);
-    grid(p, c, &f);
-    page_add(p, "<g class=\"k0\">");
-    band(p, &f, &v);
-    line(p, &f, &v, "class=\"line\"");
-    page_add(p, "</g>\n");
+    text_add(t, "<div><h3>%s</h3>\n", c->title);
+    begin(t, c, &v);
+    grid(t, c, &f);
+    text_add(t, "<g class=\"k0\">");
+    band(t, &f, &v);
+    line(t, &f, &v, "class=\"line\"");
+    text_add(t, "</g>\n");
     if (shows_limit)
-        page_add(p,
+        text_add(t,
                  "<path class=\"axis\" stroke-dasharray=\"5 4\" d=\"M%d %.1fH%d\"/><text class=\"soft small halo\" "
                  "x=\"%d\" y=\"%.1f\">scaled down to %s</text>",
                  c->left, axis_at(&f.y, limit), c->width - 12, c->width - 150, axis_at(&f.y, limit) - 5,
                  word_real(limit).s);
-    chart_close(p);
-    page_add(p, "<p class=\"soft\">");
-    in_words(p, c, &v);
-    page_add(p, "</p>");
-    figure_close(p);
-    page_add(p, "</div>\n");
+    chart_close(t);
+    text_add(t, "<p class=\"soft\">");
+    in_words(t, c, &v);
+    text_add(t, "</p>");
+    figure_close(t);
+    text_add(t, "</div>\n");
 }
 
 /* ---- the same as numbers ---- */
-static void td_whole(page *p, double v, say_number *say)
+static void td_whole(text *t, double v, say_number *say)
 {
-    td_number(p, isfinite(v) ? say(v) : (word){"–"});
+    td_number(t, isfinite(v) ? say(v) : (word){"–"});
 }
 
-static void table(page *p, const metrics *m)
+static void table(text *t, const metrics *m)
 {
     enum { ROWS = 40 };
     const int every = (m->n + ROWS - 1) / ROWS;
     table_open(
-        p, "Some steps as a table; metrics.jsonl has all", 7,
+        t, "Some steps as a table; metrics.jsonl has all", 7,
         (const char *const[]){"#step", "#loss", "#gradient norm", "#learning rate", "#time", "#tokens/s", "#memory"});
     for (int i = 0; i < m->n; i += every ? every : 1) {
         const metric *v = &m->of[i];
-        page_add(p, "<tr>");
-        td_whole(p, v->step, word_count), td_whole(p, v->loss, word_real), td_whole(p, v->norm, word_real);
-        td_whole(p, v->lr, word_real), td_whole(p, 1e6 * v->ms, word_time), td_whole(p, v->rate, word_number);
-        td_whole(p, v->memory, word_bytes);
-        page_add(p, "</tr>\n");
+        text_add(t, "<tr>");
+        td_whole(t, v->step, word_count), td_whole(t, v->loss, word_real), td_whole(t, v->norm, word_real);
+        td_whole(t, v->lr, word_real), td_whole(t, 1e6 * v->ms, word_time), td_whole(t, v->rate, word_number);
+        td_whole(t, v->memory, word_bytes);
+        text_add(t, "</tr>\n");
     }
-    table_close(p);
+    table_close(t);
 }
 
-const char *story_learning(page *p, const story *s)
+const char *story_learning(text *t, const story *s)
 {
     if (!s->metrics.n)
         return "no step was made";
-    loss_chart(p, &s->metrics);
-    accuracy_chart(p, &s->metrics);
+    loss_chart(t, &s->metrics);
+    accuracy_chart(t, &s->metrics);
     return NULL;
 }
 
-const char *story_steps(page *p, const story *s)
+const char *story_steps(text *t, const story *s)
 {
     const struct {
         chart chart;
@@ -322,10 +322,10 @@ const char *story_steps(page *p, const story *s)
     };
     if (!s->metrics.n)
         return "no step was made";
-    page_add(p, "<div class=\"two\">\n");
+    text_add(t, "<div class=\"two\">\n");
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        small_chart(p, &s->metrics, &all[i].chart, all[i].get, all[i].limit);
-    page_add(p, "</div>\n");
-    table(p, &s->metrics);
+        small_chart(t, &s->metrics, &all[i].chart, all[i].get, all[i].limit);
+    text_add(t, "</div>\n");
+    table(t, &s->metrics);
     return NULL;
 }

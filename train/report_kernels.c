@@ -10,58 +10,58 @@ static double per(double v, double by)
 }
 
 /* By time, as r->kinds are. */
-static void all_kernels(page *p, const report *r)
+static void all_kernels(text *t, const report *r)
 {
     table_open(
-        p, "All kernels, with their operations and bytes", 9,
+        t, "All kernels, with their operations and bytes", 9,
         (const char *const[]){"kernel", "rule", "#calls", "#time", "#FLOP", "#bytes", "#GFLOP/s", "#GB/s", "#of peak"});
     for (int i = 0; i < r->n_kind; i++) {
         const kind *k = &r->kinds[i];
         const part *of = &k->of[0];
         if (!of->heaviest)
             continue;
-        page_add(p, "<tr><td>");
-        kind_name(p, k);
-        page_add(p, "</td>");
-        td_text(p, of->heaviest->rule);
-        td_number(p, word_count(of->heaviest->calls * of->count));
-        td_number(p, word_time(of->ns));
-        td_number(p, word_number(k->flops * of->count));
-        td_number(p, word_bytes(of->bytes));
-        td_number(p, word_number(per(k->flops * of->count, of->ns)));
-        td_number(p, word_number(per(of->bytes, of->ns)));
-        td_number(p, word_share(of->peak_share));
-        page_add(p, "</tr>\n");
+        text_add(t, "<tr><td>");
+        kind_name(t, k);
+        text_add(t, "</td>");
+        td_text(t, of->heaviest->rule);
+        td_number(t, word_count(of->heaviest->calls * of->count));
+        td_number(t, word_time(of->ns));
+        td_number(t, word_number(k->flops * of->count));
+        td_number(t, word_bytes(of->bytes));
+        td_number(t, word_number(per(k->flops * of->count, of->ns)));
+        td_number(t, word_number(per(of->bytes, of->ns)));
+        td_number(t, word_share(of->peak_share));
+        text_add(t, "</tr>\n");
     }
-    table_close(p);
+    table_close(t);
 }
 
-const char *story_kernels(page *p, const story *s)
+const char *story_kernels(text *t, const story *s)
 {
     if (!s->step)
         return "no step was timed kernel by kernel";
-    page_add(p, "<p class=\"lead\">One step is one program: forward pass, loss, backward pass, clipping and update. "
+    text_add(t, "<p class=\"lead\">One step is one program: forward pass, loss, backward pass, clipping and update. "
                 "Steps 1, 2, 4, 8, … of the run went kernel by kernel and were timed; these are their medians.");
     if (!s->step->ceilings)
-        page_add(p, " The run was too short to probe the machine's peaks as well, so shares of them are not known.");
-    page_add(p, "</p>\n");
-    const char *lacking = part_time(p, s->step);
+        text_add(t, " The run was too short to probe the machine's peaks as well, so shares of them are not known.");
+    text_add(t, "</p>\n");
+    const char *lacking = part_time(t, s->step);
     if (lacking)
         return lacking;
-    all_kernels(p, s->step);
+    all_kernels(t, s->step);
     if (s->step->ceilings)
-        roofline(p, s->step);
+        roofline(t, s->step);
     return NULL;
 }
 
-const char *story_plan(page *p, const story *s)
+const char *story_plan(text *t, const story *s)
 {
     if (!s->step)
         return "no step was timed kernel by kernel";
-    const char *lacking = part_memory(p, s->step);
+    const char *lacking = part_memory(t, s->step);
     if (lacking)
         return lacking;
-    page_add(p, "<h3>The loops of each kernel</h3>\n");
-    part_kernels(p, s->step);
+    text_add(t, "<h3>The loops of each kernel</h3>\n");
+    part_kernels(t, s->step);
     return NULL;
 }

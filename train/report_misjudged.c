@@ -7,59 +7,59 @@
 
 enum { TEXT_COLUMNS = 400, SHOWN = 12, MOST_WIDE = 1024 };
 
-static void confusion(page *p, const cJSON *table)
+static void confusion(text *t, const cJSON *table)
 {
     const int n = cJSON_GetArraySize(table);
     const cJSON *row, *cell;
     int i = 0;
     if (n < 2)
         return;
-    page_add(p, "<h3>Who is taken for whom</h3>\n<div class=\"wide\"><table class=\"confusion\"><thead><tr><th>label "
+    text_add(t, "<h3>Who is taken for whom</h3>\n<div class=\"wide\"><table class=\"confusion\"><thead><tr><th>label "
                 "\\ predicted</th>");
     for (int k = 0; k < n; k++)
-        page_add(p, "<th class=\"num\">%d</th>", k);
-    page_add(p, "<th class=\"num\">of</th><th class=\"num\">right</th></tr></thead><tbody>\n");
+        text_add(t, "<th class=\"num\">%d</th>", k);
+    text_add(t, "<th class=\"num\">of</th><th class=\"num\">right</th></tr></thead><tbody>\n");
     cJSON_ArrayForEach(row, table)
     {
         double sum = 0, right = 0;
         int k = 0;
         cJSON_ArrayForEach(cell, row) sum += cell->valuedouble;
-        page_add(p, "<tr><th>%d</th>", i);
+        text_add(t, "<tr><th>%d</th>", i);
         cJSON_ArrayForEach(cell, row)
         {
             const double share = sum > 0 ? cell->valuedouble / sum : 0;
             right = k == i ? cell->valuedouble : right;
-            page_add(p,
+            text_add(t,
                      "<td class=\"num\" style=\"background:color-mix(in srgb,var(--%s) %.0f%%,transparent)\">%s</td>",
                      k == i ? "k0" : "k1", 60 * share, cell->valuedouble > 0 ? word_count(cell->valuedouble).s : "·");
             k++;
         }
-        page_add(p, "<td class=\"num soft\">%s</td><td class=\"num\">%s</td></tr>\n", word_count(sum).s,
+        text_add(t, "<td class=\"num soft\">%s</td><td class=\"num\">%s</td></tr>\n", word_count(sum).s,
                  sum > 0 ? word_percent(right / sum).s : "–");
         i++;
     }
-    sheet_close(p);
+    sheet_close(t);
 }
 
 /* One path for each shade. */
-static void picture(page *p, const char *shades, int wide)
+static void picture(text *t, const char *shades, int wide)
 {
     const int n = (int)strlen(shades), high = wide > 0 ? n / wide : 0;
     if (!high)
         return;
-    page_add(p, "<svg class=\"picture\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"the example\">", wide, high);
+    text_add(t, "<svg class=\"picture\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"the example\">", wide, high);
     for (char shade = '1'; shade <= '8'; shade++) {
         bool any = false;
         for (int i = 0; i < high * wide; i++) {
             if (shades[i] != shade)
                 continue;
-            page_add(p, "%sM%d %dh1v1h-1z", any ? "" : "<path d=\"", i % wide, i / wide);
+            text_add(t, "%sM%d %dh1v1h-1z", any ? "" : "<path d=\"", i % wide, i / wide);
             any = true;
         }
         if (any)
-            page_add(p, "\" fill-opacity=\"%.2f\"/>", (shade - '0') / 8.0);
+            text_add(t, "\" fill-opacity=\"%.2f\"/>", (shade - '0') / 8.0);
     }
-    page_add(p, "</svg>");
+    text_add(t, "</svg>");
 }
 
 static word class_or_number(double v, bool classes)
@@ -67,51 +67,51 @@ static word class_or_number(double v, bool classes)
     return classes ? word_count(v) : word_number(v);
 }
 
-static void one(page *p, const cJSON *row, bool classes)
+static void one(text *t, const cJSON *row, bool classes)
 {
-    const bool text = js_get(row, "text") != NULL;
-    page_add(p, "<tr><td class=\"num soft\">%s</td><td>",
-             word_count(js_get_number(row, text ? "line" : "example", NAN)).s);
-    if (text)
-        page_clip(p, js_get_text(row, "text"), TEXT_COLUMNS);
+    const bool words = js_get(row, "text") != NULL;
+    text_add(t, "<tr><td class=\"num soft\">%s</td><td>",
+             word_count(js_get_number(row, words ? "line" : "example", NAN)).s);
+    if (words)
+        html_clip(t, js_get_text(row, "text"), TEXT_COLUMNS);
     else
-        picture(p, js_get_text(row, "shades"), (int)fmin(fmax(js_get_number(row, "width", 0), 0), MOST_WIDE));
-    page_add(p, "</td>");
-    td_number(p, class_or_number(js_get_number(row, "label", NAN), classes));
-    page_add(p, "<td class=\"num differs\">%s</td>", class_or_number(js_get_number(row, "predicted", NAN), classes).s);
+        picture(t, js_get_text(row, "shades"), (int)fmin(fmax(js_get_number(row, "width", 0), 0), MOST_WIDE));
+    text_add(t, "</td>");
+    td_number(t, class_or_number(js_get_number(row, "label", NAN), classes));
+    text_add(t, "<td class=\"num differs\">%s</td>", class_or_number(js_get_number(row, "predicted", NAN), classes).s);
     if (classes) {
         const double sure = js_get_number(row, "confidence", NAN);
-        page_add(p, "<td class=\"num\">%s<span class=\"share\" style=\"width:%.0f%%\"></span></td>",
+        text_add(t, "<td class=\"num\">%s<span class=\"share\" style=\"width:%.0f%%\"></span></td>",
                  word_percent(sure).s, fmin(100, 100 * sure));
     }
-    page_add(p, "</tr>\n");
+    text_add(t, "</tr>\n");
 }
 
 /* Rows from `from` to before `end`; all but the first ones are folded away. */
-static void some(page *p, const cJSON *list, int from, int end, bool classes)
+static void some(text *t, const cJSON *list, int from, int end, bool classes)
 {
-    const bool text = js_get(cJSON_GetArrayItem(list, 0), "text") != NULL;
-    const char *const heads[] = {text ? "#line" : "#example", text ? "text" : "", "#label", "#predicted",
+    const bool words = js_get(cJSON_GetArrayItem(list, 0), "text") != NULL;
+    const char *const heads[] = {words ? "#line" : "#example", words ? "text" : "", "#label", "#predicted",
                                  "#confidence"};
     const cJSON *row;
     int i = 0;
     if (from)
-        table_open(p, "More of them", classes ? 5 : 4, heads);
+        table_open(t, "More of them", classes ? 5 : 4, heads);
     else
-        sheet_open(p, classes ? 5 : 4, heads);
+        sheet_open(t, classes ? 5 : 4, heads);
     cJSON_ArrayForEach(row, list)
     {
         if (i >= from && i < end)
-            one(p, row, classes);
+            one(t, row, classes);
         i++;
     }
     if (from)
-        table_close(p);
+        table_close(t);
     else
-        sheet_close(p);
+        sheet_close(t);
 }
 
-const char *story_misjudged(page *p, const story *s)
+const char *story_misjudged(text *t, const story *s)
 {
     const cJSON *m = s->misjudged, *list = js_get(m, "worst");
     const double n = js_get_number(m, "n", 0), wrong = js_get_number(m, "wrong", NAN),
@@ -123,16 +123,16 @@ const char *story_misjudged(page *p, const story *s)
         return s->asked->eval && *s->asked->eval ? "no examples were judged"
                                                  : "there are no held-out examples (--eval)";
     if (classes)
-        page_add(p, "<p class=\"lead\">%s of %s held-out examples are judged wrongly after step %s.</p>\n",
+        text_add(t, "<p class=\"lead\">%s of %s held-out examples are judged wrongly after step %s.</p>\n",
                  word_count(wrong).s, word_count(n).s, word_count(step).s);
     else
-        page_add(p, "<p class=\"lead\">The held-out examples that are furthest off, of %s, after step %s.</p>\n",
+        text_add(t, "<p class=\"lead\">The held-out examples that are furthest off, of %s, after step %s.</p>\n",
                  word_count(n).s, word_count(step).s);
-    confusion(p, js_get(m, "confusion"));
+    confusion(t, js_get(m, "confusion"));
     if (!cJSON_GetArraySize(list))
         return NULL;
-    page_add(p, "<h3>%s</h3>\n", classes ? "The surest mistakes" : "The largest distances");
+    text_add(t, "<h3>%s</h3>\n", classes ? "The surest mistakes" : "The largest distances");
     for (int from = 0; from < cJSON_GetArraySize(list); from = from ? INT_MAX : SHOWN)
-        some(p, list, from, from ? INT_MAX : SHOWN, classes);
+        some(t, list, from, from ? INT_MAX : SHOWN, classes);
     return NULL;
 }

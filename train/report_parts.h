@@ -14,6 +14,6 @@ typedef struct story { /* all that there is of a run */
     report *step;     /* NULL: no step was timed */
 } story;
 /* Each writes its section, or nothing and one sentence on what is lacking. */
-typedef const char *story_writer(page *p, const story *s);
+typedef const char *story_writer(text *t, const story *s);
 story_writer story_outcome, story_learning, story_steps, story_misjudged, story_kernels, story_plan;
 #endif

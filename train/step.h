@@ -2,7 +2,7 @@
  * the step itself rewrites; where the loss or the gradients' norm is not finite it leaves all of them as they were. */
 #ifndef TRAIN_STEP_H
 #define TRAIN_STEP_H
-#include "bench/js.h"
+#include "graph/base/js.h"
 #include "train/net.h"
 
 typedef struct param {

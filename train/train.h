@@ -5,7 +5,7 @@
  * the order of examples and all random numbers follow from the seed. Nothing here prints: news go to a function. */
 #ifndef TRAIN_H
 #define TRAIN_H
-#include "bench/js.h"
+#include "graph/base/js.h"
 #include "train/judge.h"
 #include "train/options.h"
 

@@ -40,15 +40,15 @@ static const struct {
      "the largest difference from plain loops in double precision, divided by the largest value of the output"},
 };
 
-static void block(page *p, const char *title, const cJSON *object)
+static void block(text *t, const char *title, const cJSON *object)
 {
     if (!cJSON_IsObject(object) || !object->child)
         return;
-    page_add(p, "<h3>%s</h3>\n", title);
-    facts(p, object);
+    text_add(t, "<h3>%s</h3>\n", title);
+    facts(t, object);
 }
 
-static void candidates(page *p, const report *r)
+static void candidates(text *t, const report *r)
 {
     static const char *const keys[] = {"schema", "schema_hash", "flops", "warm_passes", "passes_per_sample",
                                        "build",  "settings"};
@@ -60,30 +60,30 @@ static void candidates(page *p, const report *r)
                 cJSON_AddItemToObject(some, keys[k], cJSON_Duplicate(v, true));
         }
         if (some && some->child) {
-            page_add(p, "<h3>");
-            mark_name(p, r, i);
-            page_add(p, "</h3>\n");
-            facts(p, some);
+            text_add(t, "<h3>");
+            mark_name(t, r, i);
+            text_add(t, "</h3>\n");
+            facts(t, some);
         }
         cJSON_Delete(some);
     }
 }
 
-const char *part_appendix(page *p, const report *r)
+const char *part_appendix(text *t, const report *r)
 {
     const char *repro = js_get_text(r->root, "repro");
     if (*repro) {
-        page_add(p, "<h3>To measure again</h3><pre>");
-        page_code(p, repro);
-        page_add(p, "</pre>\n");
+        text_add(t, "<h3>To measure again</h3><pre>");
+        html_code(t, repro);
+        text_add(t, "</pre>\n");
     }
-    block(p, "Model", cJSON_GetObjectItemCaseSensitive(r->root, "model"));
-    block(p, "Settings", r->config);
-    block(p, "Ceilings, measured in this run", r->ceilings);
-    candidates(p, r);
-    page_add(p, "<h3>What the words mean</h3>\n<div class=\"wide\"><table><tbody>\n");
+    block(t, "Model", cJSON_GetObjectItemCaseSensitive(r->root, "model"));
+    block(t, "Settings", r->config);
+    block(t, "Ceilings, measured in this run", r->ceilings);
+    candidates(t, r);
+    text_add(t, "<h3>What the words mean</h3>\n<div class=\"wide\"><table><tbody>\n");
     for (size_t i = 0; i < sizeof glossary / sizeof *glossary; i++)
-        page_add(p, "<tr><td><b>%s</b></td><td>%s</td></tr>\n", glossary[i].word, glossary[i].meaning);
-    page_add(p, "</tbody></table></div>\n");
+        text_add(t, "<tr><td><b>%s</b></td><td>%s</td></tr>\n", glossary[i].word, glossary[i].meaning);
+    text_add(t, "</tbody></table></div>\n");
     return NULL;
 }

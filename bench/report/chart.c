@@ -30,10 +30,10 @@ int axis_ticks(const axis *a, double *out, int max)
         double decades = log10(a->hi / a->lo);
         const double *of = decades < 1 ? fine : step;
         int each = decades < 1 ? 8 : decades * 3 > max ? 1 : 3;
-        for (double p = pow(10, floor(log10(a->lo))); p <= a->hi && n < max; p *= 10)
+        for (double t = pow(10, floor(log10(a->lo))); t <= a->hi && n < max; t *= 10)
             for (int i = 0; i < each && n < max; i++)
-                if (p * of[i] >= a->lo * 0.9999 && p * of[i] <= a->hi * 1.0001)
-                    out[n++] = p * of[i];
+                if (t * of[i] >= a->lo * 0.9999 && t * of[i] <= a->hi * 1.0001)
+                    out[n++] = t * of[i];
         return n;
     }
     double unit = pow(10, floor(log10(span)));
@@ -64,88 +64,88 @@ int axis_time_ticks(const axis *a, tick *out, int max)
     return n;
 }
 
-void chart_open(page *p, int width, int height, const char *title)
+void chart_open(text *t, int width, int height, const char *title)
 {
-    page_add(p, "<figure><svg viewBox=\"0 0 %d %d\" role=\"img\"><title>%s</title><desc>", width, height, title);
+    text_add(t, "<figure><svg viewBox=\"0 0 %d %d\" role=\"img\"><title>%s</title><desc>", width, height, title);
 }
 
-void chart_body(page *p)
+void chart_body(text *t)
 {
-    page_add(p, "</desc>\n");
+    text_add(t, "</desc>\n");
 }
 
-void grid_x(page *p, double x, double top, double bottom, const char *name)
+void grid_x(text *t, double x, double top, double bottom, const char *name)
 {
-    page_add(p, "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>", x, top, bottom);
-    page_add(p, "<text class=\"soft small mid\" x=\"%.1f\" y=\"%.1f\">%s</text>", x, bottom + 17, name);
+    text_add(t, "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>", x, top, bottom);
+    text_add(t, "<text class=\"soft small mid\" x=\"%.1f\" y=\"%.1f\">%s</text>", x, bottom + 17, name);
 }
 
-void grid_y(page *p, double y, double left, double right, const char *name)
+void grid_y(text *t, double y, double left, double right, const char *name)
 {
-    page_add(p, "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>", left, y, right);
-    page_add(p, "<text class=\"soft small end\" x=\"%.1f\" y=\"%.1f\">%s</text>", left - 8, y + 4, name);
+    text_add(t, "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>", left, y, right);
+    text_add(t, "<text class=\"soft small end\" x=\"%.1f\" y=\"%.1f\">%s</text>", left - 8, y + 4, name);
 }
 
-void chart_close(page *p)
+void chart_close(text *t)
 {
-    page_add(p, "</svg>\n");
+    text_add(t, "</svg>\n");
 }
 
-void figure_close(page *p)
+void figure_close(text *t)
 {
-    page_add(p, "</figure>\n");
+    text_add(t, "</figure>\n");
 }
 
-void table_heads(page *p, int n, const char *const *heads)
+void table_heads(text *t, int n, const char *const *heads)
 {
-    page_add(p, "<thead><tr>");
+    text_add(t, "<thead><tr>");
     for (int i = 0; i < n; i++) {
         bool number = heads[i][0] == '#';
-        page_add(p, "<th%s>%s</th>", number ? " class=\"num\"" : "", heads[i] + number);
+        text_add(t, "<th%s>%s</th>", number ? " class=\"num\"" : "", heads[i] + number);
     }
-    page_add(p, "</tr></thead><tbody>\n");
+    text_add(t, "</tr></thead><tbody>\n");
 }
 
-void td_number(page *p, word w)
+void td_number(text *t, word w)
 {
-    page_add(p, "<td class=\"num\">%s</td>", w.s);
+    text_add(t, "<td class=\"num\">%s</td>", w.s);
 }
 
-void td_text(page *p, const char *s)
+void td_text(text *t, const char *s)
 {
-    page_add(p, "<td>");
-    page_text(p, s);
-    page_add(p, "</td>");
+    text_add(t, "<td>");
+    html_text(t, s);
+    text_add(t, "</td>");
 }
 
-void td_mark(page *p, const report *r, int c)
+void td_mark(text *t, const report *r, int c)
 {
-    page_add(p, "<td>");
-    mark_name(p, r, c);
-    page_add(p, "</td>");
+    text_add(t, "<td>");
+    mark_name(t, r, c);
+    text_add(t, "</td>");
 }
 
-void sheet_open(page *p, int n, const char *const *heads)
+void sheet_open(text *t, int n, const char *const *heads)
 {
-    page_add(p, "<div class=\"wide\"><table>");
-    table_heads(p, n, heads);
+    text_add(t, "<div class=\"wide\"><table>");
+    table_heads(t, n, heads);
 }
 
-void sheet_close(page *p)
+void sheet_close(text *t)
 {
-    page_add(p, "</tbody></table></div>\n");
+    text_add(t, "</tbody></table></div>\n");
 }
 
-void table_open(page *p, const char *summary, int n, const char *const *heads)
+void table_open(text *t, const char *summary, int n, const char *const *heads)
 {
-    page_add(p, "<details><summary>%s</summary>", summary);
-    sheet_open(p, n, heads);
+    text_add(t, "<details><summary>%s</summary>", summary);
+    sheet_open(t, n, heads);
 }
 
-void table_close(page *p)
+void table_close(text *t)
 {
-    sheet_close(p);
-    page_add(p, "</details>\n");
+    sheet_close(t);
+    text_add(t, "</details>\n");
 }
 
 /* ---- marks ---- */
@@ -156,64 +156,64 @@ const char *mark_class(const report *r, int c)
     return c < 0 || c >= r->charted || r->of[c].peer ? "kp" : of[c];
 }
 
-void mark_path(page *p, int c, double x, double y, double r)
+void mark_path(text *t, int c, double x, double y, double r)
 {
     double h = r * 0.886, d = r * 1.2533; /* half a side, half a diagonal, of squares as large as the circle */
     double w = r * 1.347, up = r * 1.555, down = r * 0.778;
     switch (c) {
     case 0:
-        page_add(p, "M%.1f %.1fa%.2f %.2f 0 1 0 %.2f 0a%.2f %.2f 0 1 0 %.2f 0z", x - r, y, r, r, 2 * r, r, r, -2 * r);
+        text_add(t, "M%.1f %.1fa%.2f %.2f 0 1 0 %.2f 0a%.2f %.2f 0 1 0 %.2f 0z", x - r, y, r, r, 2 * r, r, r, -2 * r);
         break;
-    case 1: page_add(p, "M%.1f %.1fh%.2fv%.2fh%.2fz", x - h, y - h, 2 * h, 2 * h, -2 * h); break;
-    case 2: page_add(p, "M%.1f %.1fl%.2f %.2fh%.2fz", x, y - up, w, up + down, -2 * w); break;
-    case 3: page_add(p, "M%.1f %.1fl%.2f %.2fl%.2f %.2fl%.2f %.2fz", x, y - d, d, d, -d, d, -d, -d); break;
-    case 4: page_add(p, "M%.1f %.1fl%.2f %.2fh%.2fz", x, y + up, w, -up - down, -2 * w); break;
-    default: page_add(p, "M%.1f %.1fh%.2fv%.2fh%.2fz", x - d, y - h / 1.6, 2 * d, 1.25 * h, -2 * d); break;
+    case 1: text_add(t, "M%.1f %.1fh%.2fv%.2fh%.2fz", x - h, y - h, 2 * h, 2 * h, -2 * h); break;
+    case 2: text_add(t, "M%.1f %.1fl%.2f %.2fh%.2fz", x, y - up, w, up + down, -2 * w); break;
+    case 3: text_add(t, "M%.1f %.1fl%.2f %.2fl%.2f %.2fl%.2f %.2fz", x, y - d, d, d, -d, d, -d, -d); break;
+    case 4: text_add(t, "M%.1f %.1fl%.2f %.2fh%.2fz", x, y + up, w, -up - down, -2 * w); break;
+    default: text_add(t, "M%.1f %.1fh%.2fv%.2fh%.2fz", x - d, y - h / 1.6, 2 * d, 1.25 * h, -2 * d); break;
     }
 }
 
-void mark_name(page *p, const report *r, int c)
+void mark_name(text *t, const report *r, int c)
 {
     const char *name = c >= 0 ? r->of[c].name : "";
     bool is_short = strlen(name) <= 30; /* then mark and name stay on one line */
-    page_add(p, "<span%s>", is_short ? " class=\"who\"" : "");
+    text_add(t, "<span%s>", is_short ? " class=\"who\"" : "");
     if (c >= 0 && c < r->charted) {
-        page_add(p, "<svg class=\"mark %s\" viewBox=\"-8 -8 16 16\" aria-hidden=\"true\"><path d=\"", mark_class(r, c));
-        mark_path(p, c, 0, 0, 5);
-        page_add(p, "\"/></svg>");
+        text_add(t, "<svg class=\"mark %s\" viewBox=\"-8 -8 16 16\" aria-hidden=\"true\"><path d=\"", mark_class(r, c));
+        mark_path(t, c, 0, 0, 5);
+        text_add(t, "\"/></svg>");
     }
-    page_add(p, "<b class=\"name\">");
-    page_name(p, name);
-    page_add(p, "</b></span>");
+    text_add(t, "<b class=\"name\">");
+    html_name(t, name);
+    text_add(t, "</b></span>");
 }
 
-void name_clip(page *p, const report *r, int c, int columns)
+void name_clip(text *t, const report *r, int c, int columns)
 {
-    page_clip(p, r->of[c].name, columns);
+    html_clip(t, r->of[c].name, columns);
 }
 
-void legend(page *p, const report *r, int a, int b)
+void legend(text *t, const report *r, int a, int b)
 {
-    page_add(p, "<div class=\"legend\"><span>");
-    mark_name(p, r, a);
-    page_add(p, "</span>");
+    text_add(t, "<div class=\"legend\"><span>");
+    mark_name(t, r, a);
+    text_add(t, "</span>");
     if (b >= 0)
-        page_add(p, "<span>"), mark_name(p, r, b), page_add(p, "</span>");
-    page_add(p, "</div>\n");
+        text_add(t, "<span>"), mark_name(t, r, b), text_add(t, "</span>");
+    text_add(t, "</div>\n");
 }
 
-void kind_name(page *p, const kind *k)
+void kind_name(text *t, const kind *k)
 {
     int count = 0;
     for (int c = 0; c < MAX_CHARTED; c++)
         if (k->of[c].count > count)
             count = k->of[c].count;
-    page_add(p, "<b class=\"name\">");
-    page_name(p, *k->name ? k->name : "(no name)");
-    page_add(p, "</b>");
+    text_add(t, "<b class=\"name\">");
+    html_name(t, *k->name ? k->name : "(no name)");
+    text_add(t, "</b>");
     if (count > 1)
-        page_add(p, " <span class=\"soft\">× %d</span>", count);
-    page_add(p, " <span class=\"soft\">");
-    page_text(p, k->op);
-    page_add(p, "</span>");
+        text_add(t, " <span class=\"soft\">× %d</span>", count);
+    text_add(t, " <span class=\"soft\">");
+    html_text(t, k->op);
+    text_add(t, "</span>");
 }

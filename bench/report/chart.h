@@ -5,7 +5,8 @@
 #ifndef TS_REPORT_CHART_H
 #define TS_REPORT_CHART_H
 #include "bench/report/data.h"
-#include "bench/report/page.h"
+#include "bench/report/html.h"
+#include "bench/report/word.h"
 
 typedef struct axis {
     double lo, hi;   /* values; lo < hi, and 0 < lo when log */
@@ -25,28 +26,28 @@ int axis_time_ticks(const axis *a, tick *out, int max);
 
 /* <figure><svg>: title, then whatever is added until chart_body becomes the long description for those who cannot
  * see it. */
-void chart_open(page *p, int width, int height, const char *title);
-void chart_body(page *p);
+void chart_open(text *t, int width, int height, const char *title);
+void chart_body(text *t);
 /* A line of the grid with its name below it, and to the left of it. */
-void grid_x(page *p, double x, double top, double bottom, const char *name);
-void grid_y(page *p, double y, double left, double right, const char *name);
-void chart_close(page *p); /* </svg>; tables and notes of the figure follow, then figure_close */
-void figure_close(page *p);
+void grid_x(text *t, double x, double top, double bottom, const char *name);
+void grid_y(text *t, double y, double left, double right, const char *name);
+void chart_close(text *t); /* </svg>; tables and notes of the figure follow, then figure_close */
+void figure_close(text *t);
 /* The numbers of a chart, folded away: <details><summary>...<table>. heads: column titles, "#" before those of
  * numbers. */
-void table_heads(page *p, int n, const char *const *heads); /* <thead>, then <tbody> stays open */
-void td_number(page *p, word w);                            /* <td> of a number */
-void td_text(page *p, const char *s);                       /* <td> of foreign text */
-void td_mark(page *p, const report *r, int c);              /* <td> of a contestant */
-void sheet_open(page *p, int n, const char *const *heads);  /* a table in full view */
-void sheet_close(page *p);
-void table_open(page *p, const char *summary, int n, const char *const *heads);
-void table_close(page *p);
+void table_heads(text *t, int n, const char *const *heads); /* <thead>, then <tbody> stays open */
+void td_number(text *t, word w);                            /* <td> of a number */
+void td_text(text *t, const char *s);                       /* <td> of foreign text */
+void td_mark(text *t, const report *r, int c);              /* <td> of a contestant */
+void sheet_open(text *t, int n, const char *const *heads);  /* a table in full view */
+void sheet_close(text *t);
+void table_open(text *t, const char *summary, int n, const char *const *heads);
+void table_close(text *t);
 
 const char *mark_class(const report *r, int c);                    /* "k0" */
-void mark_path(page *p, int c, double x, double y, double radius); /* path data of the shape around x, y */
-void mark_name(page *p, const report *r, int c);                   /* HTML: the mark and the escaped name */
-void name_clip(page *p, const report *r, int c, int columns);      /* for SVG text: the name alone */
-void legend(page *p, const report *r, int a, int b);               /* marks and names; b -1 leaves it out */
-void kind_name(page *p, const kind *k);                            /* layer.*.query × 12, and its op */
+void mark_path(text *t, int c, double x, double y, double radius); /* path data of the shape around x, y */
+void mark_name(text *t, const report *r, int c);                   /* HTML: the mark and the escaped name */
+void name_clip(text *t, const report *r, int c, int columns);      /* for SVG text: the name alone */
+void legend(text *t, const report *r, int a, int b);               /* marks and names; b -1 leaves it out */
+void kind_name(text *t, const kind *k);                            /* layer.*.query × 12, and its op */
 #endif

@@ -1,6 +1,6 @@
 /* Section 2: can I trust it? A checklist of fixed rules with their findings; then every sample and the environment. */
 #include "bench/report/parts.h"
-#include "bench/stats.h"
+#include "graph/base/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,35 +10,35 @@ enum { MAX_NOTES = 20 };
 
 typedef enum mood { FINE, CARE, FAILED } mood;
 
-static void check_row(page *p, mood m, const char *what, const page *finding)
+static void check_row(text *t, mood m, const char *what, const text *finding)
 {
     static const char *const sign[] = {"<span class=\"sign ok\">✓ yes</span>",
                                        "<span class=\"sign warn\">! partly</span>",
                                        "<span class=\"sign bad\">✗ no</span>"};
-    page_add(p, "<tr><td>%s</td><td>%s</td><td>%s</td></tr>\n", sign[m], what, page_str(finding));
+    text_add(t, "<tr><td>%s</td><td>%s</td><td>%s</td></tr>\n", sign[m], what, text_str(finding));
 }
 
-typedef mood check(const report *r, page *out); /* no finding: nothing to check */
+typedef mood check(const report *r, text *out); /* no finding: nothing to check */
 
-static void separate(page *out)
+static void separate(text *out)
 {
     if (out->len)
-        page_add(out, "; ");
+        text_add(out, "; ");
 }
 
-static void error_of(page *out, const contestant *c)
+static void error_of(text *out, const contestant *c)
 {
     if (isnan(c->max_rel) && isnan(c->max_abs))
-        page_add(out, " no result");
+        text_add(out, " no result");
     else if (isnan(c->max_rel))
-        page_add(out, " %s, absolute", word_number(c->max_abs).s);
+        text_add(out, " %s, absolute", word_number(c->max_abs).s);
     else
-        page_add(out, " %s", word_number(c->max_rel).s);
+        text_add(out, " %s", word_number(c->max_rel).s);
     if (!isnan(c->tolerance))
-        page_add(out, " (allowed: %s)", word_number(c->tolerance).s);
+        text_add(out, " (allowed: %s)", word_number(c->tolerance).s);
 }
 
-static mood results_right(const report *r, page *out)
+static mood results_right(const report *r, text *out)
 {
     mood m = FINE;
     for (int i = 0; i < r->n; i++) {
@@ -46,19 +46,19 @@ static mood results_right(const report *r, page *out)
         bool wrong = (!c->valid && !c->peer) || c->max_rel > c->tolerance;
         if (isnan(c->max_rel) && isnan(c->max_abs) && !wrong)
             continue;
-        page_add(out, out->len ? "; " : "largest error as a part of the largest value: ");
+        text_add(out, out->len ? "; " : "largest error as a part of the largest value: ");
         mark_name(out, r, i);
         error_of(out, c);
         if (wrong) {
             m = FAILED;
-            page_add(out, ": ");
-            page_clip(out, *c->reason ? c->reason : c->status, 200);
+            text_add(out, ": ");
+            html_clip(out, *c->reason ? c->reason : c->status, 200);
         }
     }
     return m;
 }
 
-static mood enough_samples(const report *r, page *out)
+static mood enough_samples(const report *r, text *out)
 {
     mood m = FINE;
     for (int i = 0; i < r->n; i++) {
@@ -67,29 +67,29 @@ static mood enough_samples(const report *r, page *out)
             continue;
         separate(out);
         mark_name(out, r, i);
-        page_add(out, " %s", word_count(c->stats.n).s);
+        text_add(out, " %s", word_count(c->stats.n).s);
         if (c->n_launch)
-            page_add(out, " in %d launch%s", c->n_launch, c->n_launch == 1 ? "" : "es");
+            text_add(out, " in %d launch%s", c->n_launch, c->n_launch == 1 ? "" : "es");
         if (c->stats.n < 30 || (c->n_launch && c->n_launch < 3))
             m = CARE;
     }
     if (m == CARE)
-        page_add(out,
+        text_add(out,
                  ". At least 30 samples in 3 or more launches are wanted: one process may be lucky with its addresses");
     return m;
 }
 
-static mood difference_seen(const report *r, page *out)
+static mood difference_seen(const report *r, text *out)
 {
     if (!r->match || isnan(r->match->detectable))
         return FINE;
     double found = fabs(log(r->match->ratio));
-    page_add(out, "differences from %s on can be told from none here; found: %s", word_share(r->match->detectable).s,
+    text_add(out, "differences from %s on can be told from none here; found: %s", word_share(r->match->detectable).s,
              word_share(exp(found) - 1).s);
     return outcome_of(r->match) == NOT_DECIDED ? CARE : FINE;
 }
 
-static mood few_flagged(const report *r, page *out)
+static mood few_flagged(const report *r, text *out)
 {
     mood m = FINE;
     int all = 0, flagged = 0;
@@ -101,7 +101,7 @@ static mood few_flagged(const report *r, page *out)
     }
     if (!all)
         return FINE;
-    page_add(out, "%d of %d samples are flagged%s", flagged, all,
+    text_add(out, "%d of %d samples are flagged%s", flagged, all,
              flagged ? "; they are kept, and the median hardly moves" : "");
     return m == FINE && flagged * 20 > all ? CARE : m;
 }
@@ -119,7 +119,7 @@ double canary_median(const contestant *c)
     return median;
 }
 
-static mood same_conditions(const report *r, page *out)
+static mood same_conditions(const report *r, text *out)
 {
     double lo = INFINITY, hi = 0;
     for (int i = 0; i < r->n; i++) {
@@ -131,7 +131,7 @@ static mood same_conditions(const report *r, page *out)
     }
     if (!(hi > 0))
         return FINE;
-    page_add(out, "the canary, a fixed piece of work beside each sample, took the same time for all to within %s",
+    text_add(out, "the canary, a fixed piece of work beside each sample, took the same time for all to within %s",
              word_share(fmax(hi / lo - 1, 0.0001)).s);
     return hi / lo - 1 > 0.02 ? FAILED : hi / lo - 1 > 0.005 ? CARE : FINE;
 }
@@ -155,7 +155,7 @@ static double drift_of(const contestant *c)
     return median;
 }
 
-static mood no_drift(const report *r, page *out)
+static mood no_drift(const report *r, text *out)
 {
     mood m = FINE;
     for (int i = 0; i < r->n; i++) {
@@ -165,16 +165,16 @@ static mood no_drift(const report *r, page *out)
         separate(out);
         mark_name(out, r, i);
         double shown = round(drift * 1000) / 1000;
-        page_add(out, " %s%s", shown > 0 ? "+" : "", word_share(shown).s);
+        text_add(out, " %s%s", shown > 0 ? "+" : "", word_share(shown).s);
         if (fabs(drift) > 0.02)
             m = CARE;
     }
     if (out->len)
-        page_add(out, " from the first to the last third of a launch");
+        text_add(out, " from the first to the last third of a launch");
     return m;
 }
 
-static mood all_accounted(const report *r, page *out)
+static mood all_accounted(const report *r, text *out)
 {
     mood m = FINE;
     for (int i = 0; i < r->n; i++) {
@@ -184,26 +184,26 @@ static mood all_accounted(const report *r, page *out)
         double gap = c->gap_ns / c->stats.median;
         separate(out);
         mark_name(out, r, i);
-        page_add(out, " %s", word_share(1 - gap).s);
+        text_add(out, " %s", word_share(1 - gap).s);
         if (gap < -0.05 || gap > 0.2)
             m = CARE;
     }
     if (out->len)
-        page_add(out, " of the time is in kernels, timed one by one%s",
+        text_add(out, " of the time is in kernels, timed one by one%s",
                  m == CARE ? ": the sum is not close to the whole, so shares are rough" : "");
     return m;
 }
 
-static mood not_stolen(const report *r, page *out)
+static mood not_stolen(const report *r, text *out)
 {
     double steal = result_number(r->environment, "steal_share");
     if (isnan(steal))
         return FINE;
-    page_add(out, "other guests of this machine took %s of the processor time", word_share(steal).s);
+    text_add(out, "other guests of this machine took %s of the processor time", word_share(steal).s);
     return steal > 0.02 ? FAILED : steal > 0.005 ? CARE : FINE;
 }
 
-static void checklist(page *p, const report *r)
+static void checklist(text *t, const report *r)
 {
     static const struct {
         const char *question;
@@ -216,19 +216,19 @@ static void checklist(page *p, const report *r)
                 {"No drift?", no_drift},
                 {"Is all time accounted for?", all_accounted},
                 {"Processor not taken away?", not_stolen}};
-    page_add(p, "<div class=\"wide\"><table class=\"checks\"><tbody>\n");
+    text_add(t, "<div class=\"wide\"><table class=\"checks\"><tbody>\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        page finding = {0};
+        text finding = {0};
         mood m = rows[i].ask(r, &finding);
         if (finding.len)
-            check_row(p, m, rows[i].question, &finding);
-        page_free(&finding);
+            check_row(t, m, rows[i].question, &finding);
+        text_free(&finding);
     }
-    page_add(p, "</tbody></table></div>\n");
+    text_add(t, "</tbody></table></div>\n");
 }
 
 /* What the measurement itself had to say. */
-static void notes(page *p, const report *r)
+static void notes(text *t, const report *r)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(r->root, "notes"), *n;
     int shown = 0;
@@ -236,19 +236,19 @@ static void notes(page *p, const report *r)
     {
         if (!cJSON_IsString(n) || shown++ >= MAX_NOTES)
             continue;
-        page_add(p, "<p class=\"soft\">note: ");
-        page_text(p, n->valuestring);
-        page_add(p, "</p>\n");
+        text_add(t, "<p class=\"soft\">note: ");
+        html_text(t, n->valuestring);
+        text_add(t, "</p>\n");
     }
 }
 
-const char *part_trust(page *p, const report *r)
+const char *part_trust(text *t, const report *r)
 {
     if (!r->n)
         return "the results name no candidate";
-    checklist(p, r);
-    notes(p, r);
-    samples_strip(p, r);
-    environment_facts(p, r);
+    checklist(t, r);
+    notes(t, r);
+    samples_strip(t, r);
+    environment_facts(t, r);
     return NULL;
 }

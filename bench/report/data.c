@@ -1,35 +1,15 @@
 #include "bench/report/data.h"
-#include "graph/base/err.h"
-#include "bench/report/page.h"
-#include "bench/stats.h"
+#include "bench/report/html.h"
+#include "bench/report/word.h"
+#include "graph/base/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct block {
-    struct block *next;
-    double align[];
-};
-
-void *report_get(report *r, size_t count, size_t size)
-{
-    if (size && count > (SIZE_MAX / 2) / size)
-        abort();
-    struct block *b = calloc(1, sizeof *b + count * size);
-    if (!b)
-        abort();
-    b->next = r->blocks;
-    r->blocks = b;
-    return b->align;
-}
-
 void report_free(report *r)
 {
-    for (struct block *b = r->blocks, *next; b; b = next) {
-        next = b->next;
-        free(b);
-    }
+    arena_free(&r->m);
     cJSON_Delete(r->root);
     locale_t points = uselocale(r->before);
     if (points != LC_GLOBAL_LOCALE && points != r->before)
@@ -59,7 +39,8 @@ static int by_value(const void *a, const void *b)
 static launch launch_read(report *r, const cJSON *list)
 {
     size_t n = (size_t)result_count(list);
-    launch l = {0, report_get(r, n, sizeof(double)), report_get(r, n, sizeof(double)), report_get(r, n, sizeof(bool))};
+    launch l = {0, arena_array(&r->m, n, sizeof(double)), arena_array(&r->m, n, sizeof(double)),
+                arena_array(&r->m, n, sizeof(bool))};
     const cJSON *s;
     if (!n)
         return l;
@@ -80,7 +61,7 @@ static void samples_read(report *r, contestant *c)
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(c->json, "samples"), *l;
     if (!cJSON_IsArray(list))
         return;
-    c->launches = report_get(r, (size_t)result_count(list), sizeof *c->launches);
+    c->launches = arena_array(&r->m, (size_t)result_count(list), sizeof *c->launches);
     cJSON_ArrayForEach(l, list)
     {
         launch got = launch_read(r, l);
@@ -88,7 +69,7 @@ static void samples_read(report *r, contestant *c)
             c->launches[c->n_launch++] = got;
         c->n_sample += got.n;
     }
-    c->sorted = report_get(r, (size_t)c->n_sample, sizeof(double));
+    c->sorted = arena_array(&r->m, (size_t)c->n_sample, sizeof(double));
     int at = 0;
     for (int i = 0; i < c->n_launch; i++)
         for (int k = 0; k < c->launches[i].n; k++) {
@@ -127,7 +108,7 @@ static void levels_read(report *r, kernel *k, const cJSON *list)
     const cJSON *l;
     if (!result_count(list))
         return;
-    k->levels = report_get(r, (size_t)result_count(list), sizeof *k->levels);
+    k->levels = arena_array(&r->m, (size_t)result_count(list), sizeof *k->levels);
     cJSON_ArrayForEach(l, list)
     {
         if (!cJSON_IsObject(l))
@@ -159,7 +140,7 @@ static void kernels_read(report *r, contestant *c)
     c->kernel_ns = c->gap_ns = (double)NAN;
     if (!result_count(list))
         return;
-    c->kernels = report_get(r, (size_t)result_count(list), sizeof *c->kernels);
+    c->kernels = arena_array(&r->m, (size_t)result_count(list), sizeof *c->kernels);
     double sum = 0;
     cJSON_ArrayForEach(k, list)
     {
@@ -198,7 +179,7 @@ static void memory_read(report *r, contestant *c)
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(m, "buffers");
     if (!result_count(list))
         return;
-    c->buffers = report_get(r, (size_t)result_count(list), sizeof *c->buffers);
+    c->buffers = arena_array(&r->m, (size_t)result_count(list), sizeof *c->buffers);
     cJSON_ArrayForEach(b, list)
     {
         buffer got = {js_get_text(b, "name"), result_number(b, "bytes"), result_number(b, "offset"),
@@ -336,17 +317,17 @@ static void pair_choose(report *r)
 
 static bool format_known(const report *r, ts_error *e)
 {
-    page shown = {0};
+    text shown = {0};
     const char *format = js_get_text(r->root, "format");
     if (!strcmp(format, "results/1"))
         return true;
-    page_plain(&shown, format);
+    html_plain(&shown, format);
     if (*format)
-        err_set(e, TS_BAD_INPUT, "the results have format \"%.60s\"; this version reads results/1", page_str(&shown));
+        err_set(e, TS_BAD_INPUT, "the results have format \"%.60s\"; this version reads results/1", text_str(&shown));
     else
         err_set(e, TS_BAD_INPUT, "the results have no \"format\": \"results/1\"");
     err_hint(e, "give a file that tessera bench wrote with -o");
-    page_free(&shown);
+    text_free(&shown);
     return false;
 }
 

@@ -4,7 +4,8 @@
  * foreign. Everything points into the report's JSON tree or its own memory and dies with report_free. */
 #ifndef TS_REPORT_DATA_H
 #define TS_REPORT_DATA_H
-#include "bench/js.h"
+#include "graph/base/base.h"
+#include "graph/base/js.h"
 #include "tessera.h"
 
 #include <cjson/cJSON.h>
@@ -111,7 +112,7 @@ typedef struct report {
     int fast, slow;       /* the pair that "where" and "why" explain: charted candidates, or -1; fast is the best */
     const pairing *match; /* the comparison of that pair, or NULL */
     groups groups;
-    struct block *blocks;
+    arena m;
     locale_t before; /* the caller's; numbers are read and written with points until report_free */
 } report;
 
@@ -120,7 +121,6 @@ void report_kinds(report *r);
 
 bool report_read(report *r, const char *results_json, ts_error *e);
 void report_free(report *r);
-void *report_get(report *r, size_t count, size_t size); /* zeroed memory of the report's lifetime, never NULL */
 
 double result_number(const cJSON *object, const char *key); /* NAN where missing or not finite */
 int result_count(const cJSON *list);

@@ -14,26 +14,26 @@ static void drop(cJSON *at, const char *key)
     cJSON_ArrayForEach(item, at) drop(item, key);
 }
 
-void report_embed(page *p, const report *r, const char *results_json)
+void report_embed(text *t, const report *r, const char *results_json)
 {
     static const char *const bulky[] = {"samples", "buffers",    "levels",     "notes",
                                         "kernels", "candidates", "environment"};
-    size_t start = p->len;
-    page_embed(p, results_json);
-    if (p->len - start <= BUDGET)
+    size_t start = t->len;
+    html_embed(t, results_json);
+    if (t->len - start <= BUDGET)
         return;
     cJSON *less = cJSON_Duplicate(r->root, true), *left = less ? cJSON_AddArrayToObject(less, "x-left-out") : NULL;
     if (!left)
         abort();
-    for (size_t i = 0; i < sizeof bulky / sizeof *bulky && p->len - start > BUDGET; i++) {
+    for (size_t i = 0; i < sizeof bulky / sizeof *bulky && t->len - start > BUDGET; i++) {
         drop(less, bulky[i]);
         cJSON_AddItemToArray(left, cJSON_CreateString(bulky[i]));
-        char *text = cJSON_PrintUnformatted(less);
-        if (!text)
+        char *s = cJSON_PrintUnformatted(less);
+        if (!s)
             abort();
-        p->len = start;
-        page_embed(p, text);
-        free(text);
+        t->len = start;
+        html_embed(t, s);
+        free(s);
     }
     cJSON_Delete(less);
 }

@@ -22,57 +22,57 @@ static size_t unit_of(const char *key)
     return SIZE_MAX;
 }
 
-static void value(page *p, const cJSON *v)
+static void value(text *t, const cJSON *v)
 {
     const cJSON *item;
     const char *between = "";
     if (cJSON_IsString(v)) {
-        page_text(p, v->valuestring);
+        html_text(t, v->valuestring);
     } else if (cJSON_IsBool(v)) {
-        page_add(p, cJSON_IsTrue(v) ? "yes" : "no");
+        text_add(t, cJSON_IsTrue(v) ? "yes" : "no");
     } else if (cJSON_IsNumber(v)) {
         size_t unit = unit_of(v->string);
         if (unit != SIZE_MAX)
-            page_add(p, "%s", units[unit].say(v->valuedouble).s);
+            text_add(t, "%s", units[unit].say(v->valuedouble).s);
         else
-            page_add(p, "%.10g", v->valuedouble);
+            text_add(t, "%.10g", v->valuedouble);
     } else if (cJSON_IsArray(v)) {
         cJSON_ArrayForEach(item, v)
         {
-            page_add(p, "%s", between);
+            text_add(t, "%s", between);
             if (!cJSON_IsArray(item) && !cJSON_IsObject(item))
-                value(p, item);
+                value(t, item);
             between = ", ";
         }
     } else {
-        page_add(p, "–");
+        text_add(t, "–");
     }
 }
 
 /* "l2_bytes" in "caches" -> "caches l2": the data itself has the exact keys. */
-static void label(page *p, const char *prefix, const cJSON *v)
+static void label(text *t, const char *prefix, const cJSON *v)
 {
-    page plain = {0};
+    text plain = {0};
     const char *key = v->string ? v->string : "";
     size_t unit = cJSON_IsNumber(v) ? unit_of(key) : SIZE_MAX;
-    page_bytes(&plain, key, strlen(key) - (unit == SIZE_MAX ? 0 : strlen(units[unit].ending)));
+    text_bytes(&plain, key, strlen(key) - (unit == SIZE_MAX ? 0 : strlen(units[unit].ending)));
     for (char *c = plain.s; *c; c++)
         *c = *c == '_' ? ' ' : *c;
-    page_add(p, "%s%s", prefix, *prefix ? " " : "");
-    page_text(p, plain.s);
-    page_free(&plain);
+    text_add(t, "%s%s", prefix, *prefix ? " " : "");
+    html_text(t, plain.s);
+    text_free(&plain);
 }
 
-static void unknown(page *p, const cJSON *object, const cJSON *v)
+static void unknown(text *t, const cJSON *object, const cJSON *v)
 {
     const char *why = v->string ? js_get_text(cJSON_GetObjectItemCaseSensitive(object, "why"), v->string) : "";
-    page_add(p, "<span class=\"soft\">unknown%s", *why ? ": " : "");
-    page_text(p, why);
-    page_add(p, "</span>");
+    text_add(t, "<span class=\"soft\">unknown%s", *why ? ": " : "");
+    html_text(t, why);
+    text_add(t, "</span>");
 }
 
 typedef struct walk {
-    page *p;
+    text *t;
     int n;
 } walk;
 
@@ -81,36 +81,36 @@ static void flatten(walk *w, const cJSON *object, const char *prefix, int depth)
     const cJSON *v, *why = cJSON_GetObjectItemCaseSensitive(object, "why");
     cJSON_ArrayForEach(v, object)
     {
-        page name = {0};
+        text name = {0};
         if (v == why || w->n >= MAX_FACTS)
             continue;
         label(&name, prefix, v);
         if (cJSON_IsObject(v) && depth < MAX_DEPTH) {
-            flatten(w, v, page_str(&name), depth + 1);
+            flatten(w, v, text_str(&name), depth + 1);
         } else {
             w->n++;
-            page_add(w->p, "<div><dt>%s</dt><dd>", page_str(&name));
+            text_add(w->t, "<div><dt>%s</dt><dd>", text_str(&name));
             if (cJSON_IsNull(v))
-                unknown(w->p, object, v);
+                unknown(w->t, object, v);
             else
-                value(w->p, v);
-            page_add(w->p, "</dd></div>\n");
+                value(w->t, v);
+            text_add(w->t, "</dd></div>\n");
         }
-        page_free(&name);
+        text_free(&name);
     }
 }
 
-void facts(page *p, const cJSON *object)
+void facts(text *t, const cJSON *object)
 {
-    walk w = {p, 0};
-    page_add(p, "<dl class=\"facts\">\n");
+    walk w = {t, 0};
+    text_add(t, "<dl class=\"facts\">\n");
     flatten(&w, object, "", 0);
-    page_add(p, "</dl>\n");
+    text_add(t, "</dl>\n");
     if (w.n >= MAX_FACTS)
-        page_add(p, "<p class=\"soft\">More is in the data that this page carries.</p>\n");
+        text_add(t, "<p class=\"soft\">More is in the data that this page carries.</p>\n");
 }
 
-static int differences(page *p, const report *r)
+static int differences(text *t, const report *r)
 {
     int n = 0;
     for (int i = 0; i < r->n; i++) {
@@ -121,15 +121,15 @@ static int differences(page *p, const report *r)
             if (cJSON_IsObject(v) || (common && cJSON_Compare(v, common, true)) || n >= MAX_FACTS)
                 continue;
             n++;
-            page_add(p, "<tr><td>");
-            mark_name(p, r, i);
-            page_add(p, "</td><td>");
-            label(p, "", v);
-            page_add(p, "</td><td class=\"differs\">≠ ");
-            value(p, v);
-            page_add(p, "</td><td>");
-            value(p, common);
-            page_add(p, "</td></tr>\n");
+            text_add(t, "<tr><td>");
+            mark_name(t, r, i);
+            text_add(t, "</td><td>");
+            label(t, "", v);
+            text_add(t, "</td><td class=\"differs\">≠ ");
+            value(t, v);
+            text_add(t, "</td><td>");
+            value(t, common);
+            text_add(t, "</td></tr>\n");
         }
     }
     return n;
@@ -138,35 +138,35 @@ static int differences(page *p, const report *r)
 static const char *const main_keys[] = {"cpu",        "cores", "threads",     "isa", "caches", "governor",
                                         "hypervisor", "load",  "steal_share", "os",  "tool"};
 
-void environment_facts(page *p, const report *r)
+void environment_facts(text *t, const report *r)
 {
-    page different = {0};
+    text different = {0};
     int n = differences(&different, r);
-    page_add(p, "<h3>The machine and its state</h3>\n");
+    text_add(t, "<h3>The machine and its state</h3>\n");
     if (n)
-        page_add(p,
+        text_add(t,
                  "<p class=\"lead\">%d value%s in which candidates were measured under other conditions than the "
                  "rest:</p><div "
                  "class=\"wide\"><table><thead><tr><th>candidate</th><th>what</th><th>here</th><th>elsewhere</th></"
                  "tr></thead><tbody>"
                  "%s</tbody></table></div>\n",
-                 n, n == 1 ? "" : "s", page_str(&different));
-    page_free(&different);
+                 n, n == 1 ? "" : "s", text_str(&different));
+    text_free(&different);
     if (!cJSON_IsObject(r->environment)) {
-        page_add(p, "<p class=\"missing\">The results do not say where they were measured.</p>\n");
+        text_add(t, "<p class=\"missing\">The results do not say where they were measured.</p>\n");
         return;
     }
     if (!n)
-        page_add(p, "<p class=\"lead\">All candidates were measured in the same run on the same machine.</p>\n");
+        text_add(t, "<p class=\"lead\">All candidates were measured in the same run on the same machine.</p>\n");
     cJSON *first = cJSON_CreateObject();
     for (size_t i = 0; first && i < sizeof main_keys / sizeof *main_keys; i++) {
         const cJSON *v = cJSON_GetObjectItemCaseSensitive(r->environment, main_keys[i]);
         if (v && !cJSON_IsNull(v))
             cJSON_AddItemToObject(first, main_keys[i], cJSON_Duplicate(v, true));
     }
-    facts(p, first);
+    facts(t, first);
     cJSON_Delete(first);
-    page_add(p, "<details><summary>All that was recorded</summary>\n");
-    facts(p, r->environment);
-    page_add(p, "</details>\n");
+    text_add(t, "<details><summary>All that was recorded</summary>\n");
+    facts(t, r->environment);
+    text_add(t, "</details>\n");
 }

@@ -8,24 +8,24 @@
 
 enum { MAX_KINDS = 40, MAX_NOTES = 12, MAX_LEVEL_ROWS = 16 };
 
-static void levels(page *p, const kernel *k)
+static void levels(text *t, const kernel *k)
 {
-    sheet_open(p, 5, (const char *const[]){"loop", "#trips", "#working set", "level", "#of it"});
+    sheet_open(t, 5, (const char *const[]){"loop", "#trips", "#working set", "level", "#of it"});
     for (int i = 0; i < k->n_level && i < MAX_LEVEL_ROWS; i++) {
         const level *l = &k->levels[i];
-        page_add(p, "<tr><td><span class=\"code\">");
-        page_text(p, l->loop);
-        page_add(p, "</span></td>");
-        td_number(p, word_count(l->trips));
-        td_number(p, word_bytes(l->bytes));
-        td_text(p, l->level);
-        page_add(p, "<td class=\"num\">%s%s</td></tr>\n", word_share(l->share).s,
+        text_add(t, "<tr><td><span class=\"code\">");
+        html_text(t, l->loop);
+        text_add(t, "</span></td>");
+        td_number(t, word_count(l->trips));
+        td_number(t, word_bytes(l->bytes));
+        td_text(t, l->level);
+        text_add(t, "<td class=\"num\">%s%s</td></tr>\n", word_share(l->share).s,
                  l->share > 1 ? " <span class=\"bad\">✗</span>" : "");
     }
-    sheet_close(p);
+    sheet_close(t);
 }
 
-static void notes(page *p, const kernel *k)
+static void notes(text *t, const kernel *k)
 {
     const cJSON *n;
     int shown = 0;
@@ -35,72 +35,72 @@ static void notes(page *p, const kernel *k)
     {
         if (!cJSON_IsString(n) || shown++ >= MAX_NOTES)
             continue;
-        page_add(p, "<p class=\"soft\">note: ");
-        page_text(p, n->valuestring);
-        page_add(p, "</p>\n");
+        text_add(t, "<p class=\"soft\">note: ");
+        html_text(t, n->valuestring);
+        text_add(t, "</p>\n");
     }
 }
 
 /* "shared ; a: loops ; b: loops": a line for each stage. */
-static void loops(page *p, const char *s)
+static void loops(text *t, const char *s)
 {
     static const char between[] = " ; ";
-    page_add(p, "<pre>");
+    text_add(t, "<pre>");
     for (const char *end; (end = strstr(s, between)); s = end + strlen(between)) {
         char *stage = strndup(s, (size_t)(end - s));
-        page_code(p, stage);
-        page_add(p, "\n");
+        html_code(t, stage);
+        text_add(t, "\n");
         free(stage);
     }
-    page_code(p, s);
-    page_add(p, "</pre>\n");
+    html_code(t, s);
+    text_add(t, "</pre>\n");
 }
 
-static void one(page *p, const report *r, const kind *k, int c)
+static void one(text *t, const report *r, const kind *k, int c)
 {
     const part *of = &k->of[c];
     if (!of->heaviest)
         return;
-    page_add(p, "<p>");
-    mark_name(p, r, c);
-    page_add(p, " · %s", word_time(of->ns).s);
+    text_add(t, "<p>");
+    mark_name(t, r, c);
+    text_add(t, " · %s", word_time(of->ns).s);
     if (of->count > 1)
-        page_add(p, " in %d kernels", of->count);
+        text_add(t, " in %d kernels", of->count);
     if (k->flops > 0 && of->ns > 0)
-        page_add(p, " · %s GFLOP/s", word_number(k->flops * of->count / of->ns).s);
+        text_add(t, " · %s GFLOP/s", word_number(k->flops * of->count / of->ns).s);
     if (of->bytes > 0 && of->ns > 0)
-        page_add(p, " · %s GB/s", word_number(of->bytes / of->ns).s);
+        text_add(t, " · %s GB/s", word_number(of->bytes / of->ns).s);
     if (!isnan(of->peak_share))
-        page_add(p, " · %s of its roof", word_share(of->peak_share).s);
+        text_add(t, " · %s of its roof", word_share(of->peak_share).s);
     if (*of->heaviest->rule)
-        page_add(p, " · rule <b class=\"name\">"), page_text(p, of->heaviest->rule), page_add(p, "</b>");
-    page_add(p, "</p>\n");
+        text_add(t, " · rule <b class=\"name\">"), html_text(t, of->heaviest->rule), text_add(t, "</b>");
+    text_add(t, "</p>\n");
     if (*of->heaviest->loops)
-        loops(p, of->heaviest->loops);
+        loops(t, of->heaviest->loops);
     if (of->heaviest->n_level)
-        levels(p, of->heaviest);
-    notes(p, of->heaviest);
+        levels(t, of->heaviest);
+    notes(t, of->heaviest);
 }
 
-const char *part_kernels(page *p, const report *r)
+const char *part_kernels(text *t, const report *r)
 {
     if (!r->n_kind)
         return "the results hold no kernels";
-    page_add(p, "<p class=\"lead\">By time, the heaviest first. Kernels that differ only in a number of their names "
+    text_add(t, "<p class=\"lead\">By time, the heaviest first. Kernels that differ only in a number of their names "
                 "(layers) are shown once, with the slowest "
                 "of them. Working sets are those of one trip of a loop.</p>\n");
     for (int i = 0; i < r->n_kind && i < MAX_KINDS; i++) {
-        page_add(p, "<details><summary>");
-        kind_name(p, &r->kinds[i]);
+        text_add(t, "<details><summary>");
+        kind_name(t, &r->kinds[i]);
         if (r->best >= 0)
-            page_add(p, " · %s", word_time(r->kinds[i].of[r->best].ns).s);
-        page_add(p, "</summary>\n");
+            text_add(t, " · %s", word_time(r->kinds[i].of[r->best].ns).s);
+        text_add(t, "</summary>\n");
         for (int c = 0; c < r->charted; c++)
-            one(p, r, &r->kinds[i], c);
-        page_add(p, "</details>\n");
+            one(t, r, &r->kinds[i], c);
+        text_add(t, "</details>\n");
     }
     if (r->n_kind > MAX_KINDS)
-        page_add(p, "<p class=\"soft\">%d lighter kinds are in the data that this page carries.</p>\n",
+        text_add(t, "<p class=\"soft\">%d lighter kinds are in the data that this page carries.</p>\n",
                  r->n_kind - MAX_KINDS);
     return NULL;
 }

@@ -22,7 +22,7 @@ static bool edge(char c)
 static const char *pattern_of(report *r, const char *name)
 {
     size_t n = strlen(name), at = 0;
-    char *out = report_get(r, n + 2, 1);
+    char *out = arena_array(&r->m, n + 2, 1);
     for (size_t i = 0; i < n;) {
         size_t end = i;
         while (isdigit((unsigned char)name[end]))
@@ -58,15 +58,15 @@ static int by_kind(const void *x, const void *y)
     return a->owner != b->owner ? a->owner - b->owner : a->index - b->index;
 }
 
-static void part_add(part *p, kernel *k)
+static void part_add(part *t, kernel *k)
 {
     double ns = k->ns > 0 ? k->ns : 0;
-    if (!p->heaviest || ns > p->heaviest->ns)
-        p->heaviest = k;
-    p->peak_share += ns * k->peak_share;
-    p->ns += ns;
-    p->bytes += k->bytes;
-    p->count++;
+    if (!t->heaviest || ns > t->heaviest->ns)
+        t->heaviest = k;
+    t->peak_share += ns * k->peak_share;
+    t->ns += ns;
+    t->bytes += k->bytes;
+    t->count++;
 }
 
 static double heaviest_time(const kind *k)
@@ -104,8 +104,8 @@ static void kinds_fill(report *r, const row *rows, int n)
     }
     for (int i = 0; i < r->n_kind; i++)
         for (int c = 0; c < MAX_CHARTED; c++) {
-            part *p = &r->kinds[i].of[c];
-            p->peak_share = p->ns > 0 ? p->peak_share / p->ns : (double)NAN;
+            part *t = &r->kinds[i].of[c];
+            t->peak_share = t->ns > 0 ? t->peak_share / t->ns : (double)NAN;
         }
     qsort(r->kinds, (size_t)r->n_kind, sizeof(kind), by_time);
 }
@@ -194,7 +194,7 @@ static int groups_merge(group *of, int n)
 static void groups_make(report *r)
 {
     bool rules = rules_agree(r);
-    groups g = {.by = rules ? "rule" : "op", .of = report_get(r, (size_t)r->n_kind, sizeof *g.of)};
+    groups g = {.by = rules ? "rule" : "op", .of = arena_array(&r->m, (size_t)r->n_kind, sizeof *g.of)};
     for (int i = 0; i < r->n_kind; i++) {
         const kind *k = &r->kinds[i];
         const part *a = fast_part(r, k), *b = slow_part(r, k);
@@ -215,8 +215,8 @@ void report_kinds(report *r)
         total += (size_t)r->of[c].n_kernel;
     if (!total)
         return;
-    row *rows = report_get(r, total, sizeof *rows);
-    r->kinds = report_get(r, total, sizeof *r->kinds);
+    row *rows = arena_array(&r->m, total, sizeof *rows);
+    r->kinds = arena_array(&r->m, total, sizeof *r->kinds);
     for (int c = 0; c < r->charted; c++)
         for (int i = 0; i < r->of[c].n_kernel; i++) {
             kernel *k = &r->of[c].kernels[i];

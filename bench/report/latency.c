@@ -1,6 +1,6 @@
 /* Section 7: how much does one pass vary? The part of passes that are done within a time, and percentiles. */
 #include "bench/report/parts.h"
-#include "bench/stats.h"
+#include "graph/base/stats.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,35 +36,35 @@ static view view_make(const report *r, bool relative, double left, double right)
     return v;
 }
 
-static void curve(page *p, const report *r, int c, const view *v)
+static void curve(text *t, const report *r, int c, const view *v)
 {
     const contestant *o = &r->of[c];
     int n = o->n_sample, stride = 1 + n / MAX_POINTS;
-    page_add(p, "<path class=\"line %s\" d=\"M%.1f %.1f", mark_class(r, c), axis_at(&v->x, shown(v, o, o->sorted[0])),
+    text_add(t, "<path class=\"line %s\" d=\"M%.1f %.1f", mark_class(r, c), axis_at(&v->x, shown(v, o, o->sorted[0])),
              axis_at(&v->y, 0));
     for (int i = 0; i < n; i += stride) {
         if (shown(v, o, o->sorted[i]) > v->x.hi)
             break;
-        page_add(p, "H%.1fV%.1f", axis_at(&v->x, shown(v, o, o->sorted[i])), axis_at(&v->y, (i + 1.0) / n));
+        text_add(t, "H%.1fV%.1f", axis_at(&v->x, shown(v, o, o->sorted[i])), axis_at(&v->y, (i + 1.0) / n));
     }
     double end = shown(v, o, o->sorted[n - 1]);
     if (end > v->x.hi)
-        page_add(p, "H%.1f", v->x.to);
+        text_add(t, "H%.1f", v->x.to);
     else
-        page_add(p, "H%.1fV%.1f", axis_at(&v->x, end), axis_at(&v->y, 1));
-    page_add(p, "\"/><path class=\"fill %s\" d=\"", mark_class(r, c));
+        text_add(t, "H%.1fV%.1f", axis_at(&v->x, end), axis_at(&v->y, 1));
+    text_add(t, "\"/><path class=\"fill %s\" d=\"", mark_class(r, c));
     for (int i = 1; i < 10; i += 2)
-        mark_path(p, c, axis_at(&v->x, shown(v, o, stats_quantile(o->sorted, n, i / 10.0))), axis_at(&v->y, i / 10.0),
+        mark_path(t, c, axis_at(&v->x, shown(v, o, stats_quantile(o->sorted, n, i / 10.0))), axis_at(&v->y, i / 10.0),
                   4);
-    page_add(p, "\"/>\n");
+    text_add(t, "\"/>\n");
 }
 
-static void view_draw(page *p, const report *r, const view *v)
+static void view_draw(text *t, const report *r, const view *v)
 {
     tick ticks[8];
     double values[8];
     for (int i = 0; i <= 4; i++) {
-        grid_y(p, axis_at(&v->y, i / 4.0), v->x.from, v->x.to, v->relative ? "" : word_tick(i * 25, "%").s);
+        grid_y(t, axis_at(&v->y, i / 4.0), v->x.from, v->x.to, v->relative ? "" : word_tick(i * 25, "%").s);
     }
     int n = v->relative ? axis_ticks(&v->x, values, 6) : axis_time_ticks(&v->x, ticks, 6);
     for (int i = 0; v->relative && i < n; i++) {
@@ -73,45 +73,45 @@ static void view_draw(page *p, const report *r, const view *v)
             snprintf(ticks[i].name.s, sizeof ticks[i].name.s, "+%.40s", word_tick(values[i], "%").s);
     }
     for (int i = 0; i < n; i++)
-        grid_x(p, ticks[i].at, TOP, BOTTOM, ticks[i].name.s);
-    page_add(p, "<text class=\"soft small mid\" x=\"%.1f\" y=\"%d\">%s →</text>\n", (v->x.from + v->x.to) / 2,
+        grid_x(t, ticks[i].at, TOP, BOTTOM, ticks[i].name.s);
+    text_add(t, "<text class=\"soft small mid\" x=\"%.1f\" y=\"%d\">%s →</text>\n", (v->x.from + v->x.to) / 2,
              BOTTOM + 36, v->relative ? "distance from its own median" : "time of one pass");
     for (int c = 0; c < r->charted; c++)
         if (r->of[c].n_sample)
-            curve(p, r, c, v);
+            curve(t, r, c, v);
 }
 
-static void percentiles(page *p, const report *r)
+static void percentiles(text *t, const report *r)
 {
     static const double q[] = {0, 0.1, 0.5, 0.9, 0.99, 1};
-    sheet_open(p, 9,
+    sheet_open(t, 9,
                (const char *const[]){"candidate", "#samples", "#best", "#10 %", "#50 %", "#90 %", "#99 %", "#worst",
                                      "#spread"});
     for (int c = 0; c < r->n; c++) {
         const contestant *o = &r->of[c];
         if (!o->n_sample)
             continue;
-        page_add(p, "<tr>");
-        td_mark(p, r, c);
-        td_number(p, word_count(o->n_sample));
+        text_add(t, "<tr>");
+        td_mark(t, r, c);
+        td_number(t, word_count(o->n_sample));
         for (size_t i = 0; i < sizeof q / sizeof *q; i++) {
             if (q[i] == 0.99 && o->n_sample < FEW)
-                page_add(p, "<td class=\"num soft\">n &lt; %d</td>", FEW);
+                text_add(t, "<td class=\"num soft\">n &lt; %d</td>", FEW);
             else
-                td_number(p, word_time(stats_quantile(o->sorted, o->n_sample, q[i])));
+                td_number(t, word_time(stats_quantile(o->sorted, o->n_sample, q[i])));
         }
-        td_number(p, word_share(1.4826 * stats_mad(o->sorted, o->n_sample) / o->stats.median));
-        page_add(p, "</tr>\n");
+        td_number(t, word_share(1.4826 * stats_mad(o->sorted, o->n_sample) / o->stats.median));
+        text_add(t, "</tr>\n");
     }
-    sheet_close(p);
-    page_add(p,
+    sheet_close(t);
+    text_add(t,
              "<p class=\"soft\">Spread: 1.48 × the median distance from the median, which for a bell curve is its "
              "standard deviation. 99 %% is given from %d samples on.</p>\n",
              FEW);
 }
 
 /* The plainest evidence that there is. */
-static void overlap(page *p, const report *r)
+static void overlap(text *t, const report *r)
 {
     if (r->fast < 0 || !r->of[r->fast].n_sample || !r->of[r->slow].n_sample)
         return;
@@ -119,45 +119,45 @@ static void overlap(page *p, const report *r)
     int beaten = 0;
     while (beaten < b->n_sample && b->sorted[beaten] <= a->sorted[a->n_sample - 1])
         beaten++;
-    page_add(p, "<p class=\"lead\">");
+    text_add(t, "<p class=\"lead\">");
     if (beaten)
-        page_add(p, "%d of %d samples of ", beaten, b->n_sample), mark_name(p, r, r->slow),
-            page_add(p, " are as fast as the slowest one of ");
+        text_add(t, "%d of %d samples of ", beaten, b->n_sample), mark_name(t, r, r->slow),
+            text_add(t, " are as fast as the slowest one of ");
     else
-        page_add(p, "Even the fastest sample of "), mark_name(p, r, r->slow),
-            page_add(p, " is slower than the slowest one of ");
-    mark_name(p, r, r->fast);
-    page_add(p, ".</p>\n");
+        text_add(t, "Even the fastest sample of "), mark_name(t, r, r->slow),
+            text_add(t, " is slower than the slowest one of ");
+    mark_name(t, r, r->fast);
+    text_add(t, ".</p>\n");
 }
 
-const char *part_latency(page *p, const report *r)
+const char *part_latency(text *t, const report *r)
 {
     bool any = false;
     for (int c = 0; c < r->charted; c++)
         any |= r->of[c].n_sample > 0;
     if (!any)
         return "the results hold no single samples";
-    overlap(p, r);
-    page_add(p, "<div class=\"legend\">");
+    overlap(t, r);
+    text_add(t, "<div class=\"legend\">");
     for (int c = 0; c < r->charted; c++)
         if (r->of[c].n_sample)
-            page_add(p, "<span>"), mark_name(p, r, c), page_add(p, "</span>");
-    page_add(p, "</div>\n");
-    chart_open(p, WIDTH, BOTTOM + 42, "Part of passes done within a time");
+            text_add(t, "<span>"), mark_name(t, r, c), text_add(t, "</span>");
+    text_add(t, "</div>\n");
+    chart_open(t, WIDTH, BOTTOM + 42, "Part of passes done within a time");
     for (int c = 0; c < r->charted; c++) {
         const contestant *o = &r->of[c];
         if (!o->n_sample)
             continue;
-        page_text(p, o->name);
-        page_add(p, ": half within %s, 90 %% within %s. ", word_time(stats_quantile(o->sorted, o->n_sample, 0.5)).s,
+        html_text(t, o->name);
+        text_add(t, ": half within %s, 90 %% within %s. ", word_time(stats_quantile(o->sorted, o->n_sample, 0.5)).s,
                  word_time(stats_quantile(o->sorted, o->n_sample, 0.9)).s);
     }
-    chart_body(p);
+    chart_body(t);
     view absolute = view_make(r, false, LEFT, MIDDLE - 20), relative = view_make(r, true, MIDDLE + 20, RIGHT);
-    view_draw(p, r, &absolute);
-    view_draw(p, r, &relative);
-    chart_close(p);
-    percentiles(p, r);
-    figure_close(p);
+    view_draw(t, r, &absolute);
+    view_draw(t, r, &relative);
+    chart_close(t);
+    percentiles(t, r);
+    figure_close(t);
     return NULL;
 }

@@ -8,62 +8,62 @@
 #include <string.h>
 
 /* A code span: no character in it means anything, if its fence is longer than any run of backquotes inside. */
-static void span(page *p, const char *s)
+static void span(text *t, const char *s)
 {
-    page plain = {0};
-    page_plain(&plain, *s ? s : "(no name)");
+    text plain = {0};
+    html_plain(&plain, *s ? s : "(no name)");
     size_t longest = 0, run = 0;
-    for (const char *c = page_str(&plain); *c; c++) {
+    for (const char *c = text_str(&plain); *c; c++) {
         run = *c == '`' ? run + 1 : 0;
         if (run > longest)
             longest = run;
     }
     const char *pad = longest ? " " : "";
     for (size_t i = 0; i <= longest; i++)
-        page_add(p, "`");
-    page_add(p, "%s", pad);
-    for (const char *c = page_str(&plain); *c; c++)
-        page_add(p, *c == '|' ? "\\|" : "%c", *c); /* tables cut at bars even here */
-    page_add(p, "%s", pad);
+        text_add(t, "`");
+    text_add(t, "%s", pad);
+    for (const char *c = text_str(&plain); *c; c++)
+        text_add(t, *c == '|' ? "\\|" : "%c", *c); /* tables cut at bars even here */
+    text_add(t, "%s", pad);
     for (size_t i = 0; i <= longest; i++)
-        page_add(p, "`");
-    page_free(&plain);
+        text_add(t, "`");
+    text_free(&plain);
 }
 
-static void span_name(page *p, const report *r, int c, const char *text)
+static void span_name(text *t, const report *r, int c, const char *s)
 {
     (void)r, (void)c;
-    span(p, text);
+    span(t, s);
 }
 
-static void rows(page *p, const report *r)
+static void rows(text *t, const report *r)
 {
-    page_add(p, "| candidate | median | best | 90 %% within | times the fastest | peak memory | status "
+    text_add(t, "| candidate | median | best | 90 %% within | times the fastest | peak memory | status "
                 "|\n|---|--:|--:|--:|--:|--:|---|\n");
     for (int i = 0; i < r->n; i++) {
         const contestant *c = &r->of[i];
         double best = r->best < 0 ? (double)NAN : r->of[r->best].stats.median;
-        page_add(p, "| ");
-        span(p, c->name);
+        text_add(t, "| ");
+        span(t, c->name);
         if (*c->version)
-            page_add(p, " "), span(p, c->version);
-        page_add(p, " | %s | %s | %s | %s | %s | ", word_time(c->stats.median).s, word_time(c->stats.min).s,
+            text_add(t, " "), span(t, c->version);
+        text_add(t, " | %s | %s | %s | %s | %s | ", word_time(c->stats.median).s, word_time(c->stats.min).s,
                  word_time(c->stats.p90).s, word_ratio(c->stats.median / best).s, word_bytes(c->peak_bytes).s);
         if (c->valid)
-            page_add(p, c->peer ? "peer" : "valid");
+            text_add(t, c->peer ? "peer" : "valid");
         else
-            span(p, *c->status ? c->status : "no time");
+            span(t, *c->status ? c->status : "no time");
         if (*c->reason)
-            page_add(p, ": "), span(p, c->reason);
-        page_add(p, " |\n");
+            text_add(t, ": "), span(t, c->reason);
+        text_add(t, " |\n");
     }
 }
 
 /* Spaces that do not break are for pages; pasted text is easier to search with plain ones. */
-static void plain_spaces(page *p)
+static void plain_spaces(text *t)
 {
-    char *to = p->s;
-    for (const char *from = p->s; from && *from; from++) {
+    char *to = t->s;
+    for (const char *from = t->s; from && *from; from++) {
         bool wide = from[0] == '\xc2' && from[1] == '\xa0';
         *to++ = wide ? ' ' : *from;
         from += wide;
@@ -72,41 +72,41 @@ static void plain_spaces(page *p)
         *to = 0;
 }
 
-static void markdown(page *p, const report *r)
+static void markdown(text *t, const report *r)
 {
-    page_add(p, "**");
-    verdict_headline(p, r, span_name);
-    page_add(p, "**");
+    text_add(t, "**");
+    verdict_headline(t, r, span_name);
+    text_add(t, "**");
     if (r->match) {
-        page_add(p, " ");
-        verdict_certainty(p, r, r->match);
+        text_add(t, " ");
+        verdict_certainty(t, r, r->match);
     }
-    page_add(p, "\n\n");
-    rows(p, r);
-    page_add(p, "\n");
-    span(p, report_model(r));
-    report_line(p, r, span);
-    page_add(p, " · tessera %s\n", TS_VERSION);
-    plain_spaces(p);
+    text_add(t, "\n\n");
+    rows(t, r);
+    text_add(t, "\n");
+    span(t, report_model(r));
+    report_line(t, r, span);
+    text_add(t, " · tessera %s\n", TS_VERSION);
+    plain_spaces(t);
 }
 
 /* ---- CSV ---- */
 
-static void field(page *p, const char *s)
+static void field(text *t, const char *s)
 {
-    page plain = {0};
-    page_plain(&plain, s);
+    text plain = {0};
+    html_plain(&plain, s);
     bool formula = *s && strchr("=+-@", *s);
-    page_add(p, "\"%s", formula ? "'" : "");
-    for (const char *c = page_str(&plain); *c; c++)
-        page_add(p, *c == '"' ? "\"\"" : "%c", *c);
-    page_add(p, "\"");
-    page_free(&plain);
+    text_add(t, "\"%s", formula ? "'" : "");
+    for (const char *c = text_str(&plain); *c; c++)
+        text_add(t, *c == '"' ? "\"\"" : "%c", *c);
+    text_add(t, "\"");
+    text_free(&plain);
 }
 
-static void csv(page *p, const report *r)
+static void csv(text *t, const report *r)
 {
-    page_add(p, "name,kind,version,status,reason,samples,launches,flagged,min_ns,median_ns,p90_ns,kernels_ns,peak_"
+    text_add(t, "name,kind,version,status,reason,samples,launches,flagged,min_ns,median_ns,p90_ns,kernels_ns,peak_"
                 "bytes,arena_bytes,max_abs,max_rel\r\n");
     for (int i = 0; i < r->n; i++) {
         const contestant *c = &r->of[i];
@@ -121,28 +121,28 @@ static void csv(page *p, const report *r)
                                   c->arena_bytes,
                                   c->max_abs,
                                   c->max_rel};
-        field(p, c->name);
-        page_add(p, ",%s,", c->peer ? "peer" : "candidate");
-        field(p, c->version);
-        page_add(p, ",");
-        field(p, *c->status ? c->status : c->valid ? "VALID" : "");
-        page_add(p, ",");
-        field(p, c->reason);
+        field(t, c->name);
+        text_add(t, ",%s,", c->peer ? "peer" : "candidate");
+        field(t, c->version);
+        text_add(t, ",");
+        field(t, *c->status ? c->status : c->valid ? "VALID" : "");
+        text_add(t, ",");
+        field(t, c->reason);
         for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
-            page_add(p, isnan(numbers[k]) ? "," : ",%.12g", numbers[k]);
-        page_add(p, "\r\n");
+            text_add(t, isnan(numbers[k]) ? "," : ",%.12g", numbers[k]);
+        text_add(t, "\r\n");
     }
 }
 
-static bool convert(const char *results_json, char **out, ts_error *e, void (*write)(page *, const report *))
+static bool convert(const char *results_json, char **out, ts_error *e, void (*write)(text *, const report *))
 {
     report r;
     if (!report_read(&r, results_json, e))
         return false;
-    page p = {0};
-    write(&p, &r);
+    text t = {0};
+    write(&t, &r);
     report_free(&r);
-    *out = page_take(&p);
+    *out = text_take(&t);
     return true;
 }
 

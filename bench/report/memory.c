@@ -8,24 +8,24 @@
 
 enum { WIDTH = 980, LEFT = 70, RIGHT = 965, TOP = 8, HEIGHT = 220, MAX_RECTS = 120, MAX_ROWS = 10 };
 
-static void totals(page *p, const report *r)
+static void totals(text *t, const report *r)
 {
-    sheet_open(p, 5,
+    sheet_open(t, 5,
                (const char *const[]){"candidate", "#peak of the process", "#arena of values", "#lower bound",
                                      "#arena ÷ bound"});
     for (int i = 0; i < r->n; i++) {
         const contestant *c = &r->of[i];
         if (isnan(c->peak_bytes) && isnan(c->arena_bytes))
             continue;
-        page_add(p, "<tr>");
-        td_mark(p, r, i);
-        td_number(p, word_bytes(c->peak_bytes));
-        td_number(p, word_bytes(c->arena_bytes));
-        td_number(p, word_bytes(c->lower_bound_bytes));
-        td_number(p, word_ratio(c->arena_bytes / c->lower_bound_bytes));
-        page_add(p, "</tr>\n");
+        text_add(t, "<tr>");
+        td_mark(t, r, i);
+        td_number(t, word_bytes(c->peak_bytes));
+        td_number(t, word_bytes(c->arena_bytes));
+        td_number(t, word_bytes(c->lower_bound_bytes));
+        td_number(t, word_ratio(c->arena_bytes / c->lower_bound_bytes));
+        text_add(t, "</tr>\n");
     }
-    sheet_close(p);
+    sheet_close(t);
 }
 
 static int by_bytes(const void *x, const void *y)
@@ -45,22 +45,22 @@ static const buffer **largest(const contestant *c)
     return of;
 }
 
-static void rectangle(page *p, const report *r, int c, const buffer *b, const axis *x, const axis *y, bool own)
+static void rectangle(text *t, const report *r, int c, const buffer *b, const axis *x, const axis *y, bool own)
 {
     double x0 = axis_at(x, b->first), x1 = axis_at(x, b->last + 1), y0 = axis_at(y, b->offset + b->bytes),
            y1 = axis_at(y, b->offset);
     if (!own) {
-        page_add(p, "M%.1f %.1fH%.1fV%.1fH%.1fz", x0, y0, x1, y1, x0);
+        text_add(t, "M%.1f %.1fH%.1fV%.1fH%.1fz", x0, y0, x1, y1, x0);
         return;
     }
-    page_add(p, "<rect class=\"tint %s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>",
+    text_add(t, "<rect class=\"tint %s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>",
              mark_class(r, c), x0, y0, x1 - x0, y1 - y0);
-    page_text(p, b->name);
-    page_add(p, ": %s at %s, kernels %.0f to %.0f</title></rect>", word_bytes(b->bytes).s, word_bytes(b->offset).s,
+    html_text(t, b->name);
+    text_add(t, ": %s at %s, kernels %.0f to %.0f</title></rect>", word_bytes(b->bytes).s, word_bytes(b->offset).s,
              b->first, b->last);
 }
 
-static void gantt(page *p, const report *r, int c, const buffer *const *of)
+static void gantt(text *t, const report *r, int c, const buffer *const *of)
 {
     const contestant *o = &r->of[c];
     axis x = {0, 1, LEFT, RIGHT, false}, y = {0, 1, TOP + HEIGHT, TOP, false};
@@ -76,38 +76,38 @@ static void gantt(page *p, const report *r, int c, const buffer *const *of)
     axis steps = {0, y.hi / unit, y.from, y.to, false};
     int n = axis_ticks(&steps, ticks, 4);
     for (int i = 0; i < n; i++)
-        grid_y(p, axis_at(&steps, ticks[i]), LEFT, RIGHT, word_tick(ticks[i], units[u]).s);
-    page_add(p, "<path class=\"axis\" d=\"M%d %dH%d\"/>", LEFT, TOP + HEIGHT, RIGHT);
-    page_add(p, "<text class=\"soft small mid\" x=\"%d\" y=\"%d\">kernels, in the order of running (%.0f) →</text>\n",
+        grid_y(t, axis_at(&steps, ticks[i]), LEFT, RIGHT, word_tick(ticks[i], units[u]).s);
+    text_add(t, "<path class=\"axis\" d=\"M%d %dH%d\"/>", LEFT, TOP + HEIGHT, RIGHT);
+    text_add(t, "<text class=\"soft small mid\" x=\"%d\" y=\"%d\">kernels, in the order of running (%.0f) →</text>\n",
              (LEFT + RIGHT) / 2, TOP + HEIGHT + 18, x.hi);
     for (int i = 0; i < o->n_buffer && i < MAX_RECTS; i++)
-        rectangle(p, r, c, of[i], &x, &y, true);
+        rectangle(t, r, c, of[i], &x, &y, true);
     if (o->n_buffer > MAX_RECTS) { /* the small ones in one path */
-        page_add(p, "<path class=\"tint %s\" d=\"", mark_class(r, c));
+        text_add(t, "<path class=\"tint %s\" d=\"", mark_class(r, c));
         for (int i = MAX_RECTS; i < o->n_buffer && i < 40 * MAX_RECTS; i++)
-            rectangle(p, r, c, of[i], &x, &y, false);
-        page_add(p, "\"/>");
+            rectangle(t, r, c, of[i], &x, &y, false);
+        text_add(t, "\"/>");
     }
     if (o->lower_bound_bytes > 0)
-        page_add(p,
+        text_add(t,
                  "<path class=\"axis\" stroke-dasharray=\"5 4\" d=\"M%d %.1fH%d\"/><text class=\"small end halo\" "
                  "x=\"%d\" y=\"%.1f\">lower bound %s</text>",
                  LEFT, axis_at(&y, o->lower_bound_bytes), RIGHT, RIGHT, axis_at(&y, o->lower_bound_bytes) - 5,
                  word_bytes(o->lower_bound_bytes).s);
 }
 
-static void buffers_table(page *p, const contestant *c, const buffer *const *of)
+static void buffers_table(text *t, const contestant *c, const buffer *const *of)
 {
-    table_open(p, "The largest buffers, as a table", 4,
+    table_open(t, "The largest buffers, as a table", 4,
                (const char *const[]){"buffer", "#size", "#offset", "#alive in kernels"});
     for (int i = 0; i < c->n_buffer && i < MAX_ROWS; i++) {
-        page_add(p, "<tr>");
-        td_text(p, of[i]->name);
-        td_number(p, word_bytes(of[i]->bytes));
-        td_number(p, word_bytes(of[i]->offset));
-        page_add(p, "<td class=\"num\">%.0f to %.0f</td></tr>\n", of[i]->first, of[i]->last);
+        text_add(t, "<tr>");
+        td_text(t, of[i]->name);
+        td_number(t, word_bytes(of[i]->bytes));
+        td_number(t, word_bytes(of[i]->offset));
+        text_add(t, "<td class=\"num\">%.0f to %.0f</td></tr>\n", of[i]->first, of[i]->last);
     }
-    table_close(p);
+    table_close(t);
 }
 
 static bool same_buffers(const contestant *a, const contestant *b)
@@ -124,45 +124,45 @@ static bool same_buffers(const contestant *a, const contestant *b)
 }
 
 /* Each plan of memory once, with the names of all candidates that have it. */
-static void plan(page *p, const report *r, int c)
+static void plan(text *t, const report *r, int c)
 {
-    page_add(p, "<h3>What lies where, and how long</h3><p class=\"lead\">");
+    text_add(t, "<h3>What lies where, and how long</h3><p class=\"lead\">");
     for (int i = c; i < r->charted; i++) {
         if (!same_buffers(&r->of[c], &r->of[i]))
             continue;
         if (i > c)
-            page_add(p, " and ");
-        mark_name(p, r, i);
+            text_add(t, " and ");
+        mark_name(t, r, i);
     }
-    page_add(p, ": each rectangle is one value, from the kernel that makes it to the last one that reads it. Empty "
+    text_add(t, ": each rectangle is one value, from the kernel that makes it to the last one that reads it. Empty "
                 "space is memory that "
                 "nobody uses at that moment.</p>\n");
     const buffer **of = largest(&r->of[c]);
-    chart_open(p, WIDTH, TOP + HEIGHT + 24, "Buffers over kernels");
-    page_add(p, "%d buffers in an arena of %s; the lower bound is %s.", r->of[c].n_buffer,
+    chart_open(t, WIDTH, TOP + HEIGHT + 24, "Buffers over kernels");
+    text_add(t, "%d buffers in an arena of %s; the lower bound is %s.", r->of[c].n_buffer,
              word_bytes(r->of[c].arena_bytes).s, word_bytes(r->of[c].lower_bound_bytes).s);
-    chart_body(p);
-    gantt(p, r, c, of);
-    chart_close(p);
-    buffers_table(p, &r->of[c], of);
-    figure_close(p);
+    chart_body(t);
+    gantt(t, r, c, of);
+    chart_close(t);
+    buffers_table(t, &r->of[c], of);
+    figure_close(t);
     free(of);
 }
 
-const char *part_memory(page *p, const report *r)
+const char *part_memory(text *t, const report *r)
 {
     bool any = false;
     for (int i = 0; i < r->n; i++)
         any |= !isnan(r->of[i].peak_bytes) || !isnan(r->of[i].arena_bytes);
     if (!any)
         return "the results hold no memory sizes";
-    totals(p, r);
+    totals(t, r);
     for (int c = 0; c < r->charted; c++) {
         bool shown = !r->of[c].n_buffer;
         for (int i = 0; i < c; i++)
             shown |= same_buffers(&r->of[i], &r->of[c]);
         if (!shown)
-            plan(p, r, c);
+            plan(t, r, c);
     }
     return NULL;
 }

@@ -4,39 +4,40 @@
 #define TS_REPORT_PARTS_H
 #include "bench/report/chart.h"
 #include "bench/report/data.h"
-#include "bench/report/page.h"
+#include "bench/report/html.h"
+#include "bench/report/word.h"
 
-typedef const char *part_writer(page *p, const report *r);
+typedef const char *part_writer(text *t, const report *r);
 part_writer part_verdict, part_trust, part_where, part_why, part_time, part_memory, part_latency, part_kernels,
     part_appendix;
 
-void report_style(page *p);               /* the style sheet */
-void facts(page *p, const cJSON *object); /* "name: value" for all that is in it */
-void samples_strip(page *p, const report *r);
+void report_style(text *t);               /* the style sheet */
+void facts(text *t, const cJSON *object); /* "name: value" for all that is in it */
+void samples_strip(text *t, const report *r);
 double canary_median(const contestant *c); /* ns; NAN */
-void roofline(page *p, const report *r);
+void roofline(text *t, const report *r);
 /* The loop that weighs most on a cache level, or NULL. */
 const level *level_fullest(const kernel *k, const char *name);
-void environment_facts(page *p, const report *r);
+void environment_facts(text *t, const report *r);
 /* " · batch=1 seq=128 · f32 · cpu · 2 threads · avx512", what is known of it; text writes foreign text */
-void report_line(page *p, const report *r, void (*text)(page *, const char *));
-void report_embed(page *p, const report *r, const char *results_json); /* the data, within the budget */
+void report_line(text *t, const report *r, void (*s)(text *, const char *));
+void report_embed(text *t, const report *r, const char *results_json); /* the data, within the budget */
 
 /* The verdict in one sentence, and in a second one how sure it is; name writes contestant c, or the text when c is
  * -1. */
 typedef enum outcome { NO_VERDICT, FIRST_FASTER, SECOND_FASTER, NO_DIFFERENCE, NOT_DECIDED } outcome;
-typedef void name_writer(page *p, const report *r, int c, const char *text);
-void plain_name(page *p, const report *r, int c, const char *text); /* the escaped text alone */
+typedef void name_writer(text *t, const report *r, int c, const char *s);
+void plain_name(text *t, const report *r, int c, const char *s); /* the escaped text alone */
 outcome outcome_of(const pairing *c);
 bool decided(const report *r); /* the explained pair differs, and that is sure; or nothing compared them */
-void verdict_sentence(page *p, const report *r, const pairing *c, name_writer *name);
-void verdict_certainty(page *p, const report *r, const pairing *c);
+void verdict_sentence(text *t, const report *r, const pairing *c, name_writer *name);
+void verdict_certainty(text *t, const report *r, const pairing *c);
 /* What the run as a whole says: the explained pair, or the fastest, or that nothing is valid. */
-void verdict_headline(page *p, const report *r, name_writer *name);
+void verdict_headline(text *t, const report *r, name_writer *name);
 
 /* Why one of the pair is faster, by fixed rules from the numbers; the strongest first. */
 typedef struct reason {
-    page html;
+    text html;
     double weight; /* ns that it speaks of */
 } reason;
 enum { MAX_REASONS = 12 };

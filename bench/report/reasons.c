@@ -14,11 +14,11 @@ static double difference(const report *r)
     return r->of[r->slow].stats.median - r->of[r->fast].stats.median;
 }
 
-static void quoted(page *p, const char *s)
+static void quoted(text *t, const char *s)
 {
-    page_add(p, "<b class=\"name\">");
-    page_name(p, *s ? s : "(no name)");
-    page_add(p, "</b>");
+    text_add(t, "<b class=\"name\">");
+    html_name(t, *s ? s : "(no name)");
+    text_add(t, "</b>");
 }
 
 static bool most_of_it(const report *r, reason *out)
@@ -30,15 +30,15 @@ static bool most_of_it(const report *r, reason *out)
     if (!(share > 0.1))
         return false;
     if (share < 1.2)
-        page_add(&out->html, "%s of the difference is in ", word_share(share < 1 ? share : 1).s);
+        text_add(&out->html, "%s of the difference is in ", word_share(share < 1 ? share : 1).s);
     else
-        page_add(&out->html, "The largest gain is in ");
+        text_add(&out->html, "The largest gain is in ");
     quoted(&out->html, g->name);
-    page_add(&out->html, " (%s of %s): %s under ", word_time(gain).s, word_time(difference(r)).s, word_time(g->slow).s);
+    text_add(&out->html, " (%s of %s): %s under ", word_time(gain).s, word_time(difference(r)).s, word_time(g->slow).s);
     mark_name(&out->html, r, r->slow);
-    page_add(&out->html, ", %s under ", word_time(g->fast).s);
+    text_add(&out->html, ", %s under ", word_time(g->fast).s);
     mark_name(&out->html, r, r->fast);
-    page_add(&out->html, ".");
+    text_add(&out->html, ".");
     out->weight = 2 * gain;
     return true;
 }
@@ -68,14 +68,14 @@ static const level *overflow(const kernel *slow, const kernel *fast)
     return NULL;
 }
 
-static void working_set(page *p, const report *r, int c, const level *l)
+static void working_set(text *t, const report *r, int c, const level *l)
 {
-    page_add(p, "loop <code>");
-    page_text(p, l->loop);
-    page_add(p, "</code> of ");
-    mark_name(p, r, c);
-    page_add(p, " works on %s, %s of ", word_bytes(l->bytes).s, word_share(l->share).s);
-    page_text(p, l->level);
+    text_add(t, "loop <code>");
+    html_text(t, l->loop);
+    text_add(t, "</code> of ");
+    mark_name(t, r, c);
+    text_add(t, " works on %s, %s of ", word_bytes(l->bytes).s, word_share(l->share).s);
+    html_text(t, l->level);
 }
 
 static bool cache_overflow(const report *r, reason *out)
@@ -96,15 +96,15 @@ static bool cache_overflow(const report *r, reason *out)
     const kernel *slow = best->of[r->slow].heaviest, *fast = best->of[r->fast].heaviest;
     const level *s = overflow(slow, fast), *f = level_fullest(fast, s->level);
     quoted(&out->html, best->name);
-    page_add(&out->html, ": ");
+    text_add(&out->html, ": ");
     working_set(&out->html, r, r->slow, s);
-    page_add(&out->html, ": it does not fit, and data is fetched again and again. ");
+    text_add(&out->html, ": it does not fit, and data is fetched again and again. ");
     if (f) {
-        page_add(&out->html, "The ");
+        text_add(&out->html, "The ");
         working_set(&out->html, r, r->fast, f);
-        page_add(&out->html, ": it stays there. ");
+        text_add(&out->html, ": it stays there. ");
     }
-    page_add(&out->html, "Kernels like this account for %s of the difference.", word_share(gain / difference(r)).s);
+    text_add(&out->html, "Kernels like this account for %s of the difference.", word_share(gain / difference(r)).s);
     out->weight = gain;
     return true;
 }
@@ -150,16 +150,16 @@ static bool traffic(const report *r, reason *out)
         return false;
     const kernel *slow = most.kind->of[r->slow].heaviest, *fast = most.kind->of[r->fast].heaviest;
     quoted(&out->html, most.kind->name);
-    page_add(&out->html, ": under ");
+    text_add(&out->html, ": under ");
     mark_name(&out->html, r, r->slow);
-    page_add(&out->html, " its loops bring %s into %s, under ", word_bytes(slow->traffic[most.level]).s,
+    text_add(&out->html, " its loops bring %s into %s, under ", word_bytes(slow->traffic[most.level]).s,
              name[most.level]);
     mark_name(&out->html, r, r->fast);
-    page_add(&out->html,
+    text_add(&out->html,
              " %s (estimated): what was there has gone before it is walked again. At the probed speed of %s that takes "
              "%s more; ",
              word_bytes(fast->traffic[most.level]).s, outside[most.level], word_time(most.time).s);
-    page_add(&out->html, "kernels like this account for %s of the difference.", word_share(gain / difference(r)).s);
+    text_add(&out->html, "kernels like this account for %s of the difference.", word_share(gain / difference(r)).s);
     out->weight = gain * 1.1;
     return true;
 }
@@ -176,12 +176,12 @@ static bool peak_share(const report *r, reason *out)
     if (!best)
         return false;
     quoted(&out->html, best->name);
-    page_add(&out->html, " reaches %s of what the measured ceilings allow under ",
+    text_add(&out->html, " reaches %s of what the measured ceilings allow under ",
              word_share(best->of[r->fast].peak_share).s);
     mark_name(&out->html, r, r->fast);
-    page_add(&out->html, " and %s under ", word_share(best->of[r->slow].peak_share).s);
+    text_add(&out->html, " and %s under ", word_share(best->of[r->slow].peak_share).s);
     mark_name(&out->html, r, r->slow);
-    page_add(&out->html, ".");
+    text_add(&out->html, ".");
     out->weight = gain_of(r, best) * 0.9;
     return true;
 }
@@ -193,12 +193,12 @@ static bool outside_kernels(const report *r, reason *out)
     double a = r->of[r->fast].gap_ns, b = r->of[r->slow].gap_ns;
     if (!(fabs(b - a) > 0.05 * difference(r)))
         return false;
-    page_add(&out->html, "Time outside kernels (waiting at barriers, starting kernels) is %s under ",
+    text_add(&out->html, "Time outside kernels (waiting at barriers, starting kernels) is %s under ",
              word_time(b > 0 ? b : 0).s);
     mark_name(&out->html, r, r->slow);
-    page_add(&out->html, " and %s under ", word_time(a > 0 ? a : 0).s);
+    text_add(&out->html, " and %s under ", word_time(a > 0 ? a : 0).s);
     mark_name(&out->html, r, r->fast);
-    page_add(&out->html, ".");
+    text_add(&out->html, ".");
     out->weight = fabs(b - a);
     return true;
 }
@@ -211,9 +211,9 @@ static bool kernel_count(const report *r, reason *out)
     if (!a || !b || a == b)
         return false;
     mark_name(&out->html, r, r->fast);
-    page_add(&out->html, " runs %d kernels, ", a);
+    text_add(&out->html, " runs %d kernels, ", a);
     mark_name(&out->html, r, r->slow);
-    page_add(&out->html, " %d: %s fuses more.", b, a < b ? "the faster one" : "the slower one");
+    text_add(&out->html, " %d: %s fuses more.", b, a < b ? "the faster one" : "the slower one");
     out->weight = 0.1 * difference(r);
     return true;
 }
@@ -230,11 +230,11 @@ static bool against_it(const report *r, reason *out)
     }
     if (!worst)
         return false;
-    page_add(&out->html, "Against it: in ");
+    text_add(&out->html, "Against it: in ");
     quoted(&out->html, worst->name);
-    page_add(&out->html, ", ");
+    text_add(&out->html, ", ");
     mark_name(&out->html, r, r->fast);
-    page_add(&out->html, " is the slower one by %s (%s against %s).", word_time(worst->fast - worst->slow).s,
+    text_add(&out->html, " is the slower one by %s (%s against %s).", word_time(worst->fast - worst->slow).s,
              word_time(worst->fast).s, word_time(worst->slow).s);
     out->weight = worst->fast - worst->slow;
     return true;
@@ -247,12 +247,12 @@ static bool not_sure(const report *r, reason *out)
         return false;
     const group *g = &r->groups.of[0];
     bool same = r->match && outcome_of(r->match) == NO_DIFFERENCE;
-    page_add(&out->html,
+    text_add(&out->html,
              same ? "The two spend their time alike: the largest difference in any %s is %s, in "
                   : "Nothing is sure yet; the largest difference seen in any %s is %s, in ",
              r->groups.by, word_time(fabs(g->slow - g->fast)).s);
     quoted(&out->html, g->name);
-    page_add(&out->html, ".");
+    text_add(&out->html, ".");
     out->weight = fabs(g->slow - g->fast);
     return true;
 }
@@ -275,9 +275,9 @@ static bool memory_bound(const report *r, reason *out)
     double share = ns / best->stats.median;
     if (!(share > 0.02))
         return false;
-    page_add(&out->html, "%d kernel%s of ", n, n == 1 ? "" : "s");
+    text_add(&out->html, "%d kernel%s of ", n, n == 1 ? "" : "s");
     mark_name(&out->html, r, r->best);
-    page_add(
+    text_add(
         &out->html,
         " (%s of its time) move data at more than 70 %% of what the memory that holds it delivers: no loop order makes "
         "them much faster, only moving less does.",
@@ -299,10 +299,10 @@ static bool what_is_left(const report *r, reason *out)
     double median = r->of[best].stats.median;
     if (!(floor_ns > 0) || floor_ns > 1.2 * median)
         return false;
-    page_add(&out->html, "What is left: all of this arithmetic at the probed FMA peak would take %s; ",
+    text_add(&out->html, "What is left: all of this arithmetic at the probed FMA peak would take %s; ",
              word_time(floor_ns).s);
     mark_name(&out->html, r, best);
-    page_add(&out->html, " takes %s, so it runs at %s of that peak as a whole.", word_time(median).s,
+    text_add(&out->html, " takes %s, so it runs at %s of that peak as a whole.", word_time(median).s,
              word_share(floor_ns / median).s);
     out->weight = 1;
     return true;
@@ -311,7 +311,7 @@ static bool what_is_left(const report *r, reason *out)
 static int by_weight(const void *x, const void *y)
 {
     const reason *a = x, *b = y;
-    return a->weight != b->weight ? (a->weight < b->weight ? 1 : -1) : strcmp(page_str(&a->html), page_str(&b->html));
+    return a->weight != b->weight ? (a->weight < b->weight ? 1 : -1) : strcmp(text_str(&a->html), text_str(&b->html));
 }
 
 int reasons_find(const report *r, reason out[MAX_REASONS])

@@ -18,84 +18,84 @@ static const section sections[] = {
     {"appendix", "Appendix", "How was this made, and what do the words mean?", NULL, part_appendix},
 };
 
-static void fact(page *p, const cJSON *object, const char *key, void (*text)(page *, const char *))
+static void fact(text *t, const cJSON *object, const char *key, void (*say)(text *, const char *))
 {
     const cJSON *v = js_get(object, key), *item;
     const char *s = js_get_text(object, key);
     if (*s)
-        page_add(p, " · "), text(p, s);
+        text_add(t, " · "), say(t, s);
     if (cJSON_IsNumber(v))
-        page_add(p, " · %s %s", word_count(v->valuedouble).s, key);
+        text_add(t, " · %s %s", word_count(v->valuedouble).s, key);
     cJSON_ArrayForEach(item, v)
     {
         if (cJSON_IsString(item))
-            page_add(p, " · "), text(p, item->valuestring);
+            text_add(t, " · "), say(t, item->valuestring);
     }
 }
 
-void report_line(page *p, const report *r, void (*text)(page *, const char *))
+void report_line(text *t, const report *r, void (*say)(text *, const char *))
 {
     const cJSON *model = cJSON_GetObjectItemCaseSensitive(r->root, "model");
-    fact(p, model, "dims", text);
-    fact(p, model, "dtype", text);
-    fact(p, r->environment, "cpu", text);
-    fact(p, r->environment, "threads", text);
-    fact(p, r->environment, "isa", text);
+    fact(t, model, "dims", say);
+    fact(t, model, "dtype", say);
+    fact(t, r->environment, "cpu", say);
+    fact(t, r->environment, "threads", say);
+    fact(t, r->environment, "isa", say);
 }
 
-static void head(page *p, const report *r)
+static void head(text *t, const report *r)
 {
-    page_add(p, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
+    text_add(t, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
                 "http-equiv=\"Content-Security-Policy\" "
                 "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<meta name=\"viewport\" "
                 "content=\"width=device-width\">\n"
                 "<title>Tessera report: ");
-    page_text(p, report_model(r));
-    page_add(p, "</title>\n<style>");
-    report_style(p);
-    page_add(p, "</style></head>\n<body><header>\n<p class=\"brand\"><svg class=\"logo\" viewBox=\"0 0 14 14\" "
+    html_text(t, report_model(r));
+    text_add(t, "</title>\n<style>");
+    report_style(t);
+    text_add(t, "</style></head>\n<body><header>\n<p class=\"brand\"><svg class=\"logo\" viewBox=\"0 0 14 14\" "
                 "aria-hidden=\"true\"><path "
                 "class=\"fill k0\" d=\"M0 0h6v6h-6z\"/><path class=\"fill k1\" d=\"M8 8h6v6h-6z\"/><path class=\"fill "
                 "kp\" d=\"M8 0h6v6h-6zM0 8h6v6h-6z\"/>"
                 "</svg>TESSERA REPORT</p>\n<h1>");
-    page_text(p, report_model(r));
-    page_add(p, "</h1><p class=\"soft\">one pass");
-    report_line(p, r, page_text);
-    page_add(p, "</p>\n");
+    html_text(t, report_model(r));
+    text_add(t, "</h1><p class=\"soft\">one pass");
+    report_line(t, r, html_text);
+    text_add(t, "</p>\n");
 }
 
-static void tail(page *p, const report *r, const char *results_json)
+static void tail(text *t, const report *r, const char *results_json)
 {
-    page_add(p, "</main><footer><p>Made by tessera %s from a results/1 file, which this page carries inside.",
+    text_add(t, "</main><footer><p>Made by tessera %s from a results/1 file, which this page carries inside.",
              TS_VERSION);
     if (r->n_left)
-        page_add(p, " %d further candidates or comparisons are in the data only.", r->n_left);
-    page_add(p, "</p></footer>\n<script type=\"application/json\" id=\"results\">");
-    report_embed(p, r, results_json);
-    page_add(p, "</script>\n</body></html>\n");
+        text_add(t, " %d further candidates or comparisons are in the data only.", r->n_left);
+    text_add(t, "</p></footer>\n<script type=\"application/json\" id=\"results\">");
+    report_embed(t, r, results_json);
+    text_add(t, "</script>\n</body></html>\n");
 }
 
-static void body(page *p, const report *r)
+static void body(text *t, const report *r)
 {
-    page parts = {0};
-    page_add(p, "<nav>");
+    text parts = {0};
+    text_add(t, "<nav>");
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         const section *s = &sections[i];
-        page one = {0};
+        text one = {0};
         const char *lacking = s->write(&one, r);
         if (lacking) {
-            page_add(&parts, "<p class=\"missing\">%zu · %s is left out: %s.</p>\n", i + 1, s->nav, lacking);
+            text_add(&parts, "<p class=\"missing\">%zu · %s is left out: %s.</p>\n", i + 1, s->nav, lacking);
         } else {
-            page_add(p, "<a href=\"#%s\">%zu %s</a>", s->id, i + 1, s->nav);
-            page_add(&parts, "<section class=\"card\" id=\"%s\"><h2><i>%zu</i>%s</h2>\n", s->id, i + 1, s->question);
-            page_bytes(&parts, page_str(&one), one.len);
-            page_add(&parts, "</section>\n");
+            text_add(t, "<a href=\"#%s\">%zu %s</a>", s->id, i + 1, s->nav);
+            text_add(&parts, "<section class=\"card\" id=\"%s\"><h2><i>%zu</i>%s</h2>\n", s->id, i + 1, s->question);
+            text_bytes(&parts, text_str(&one), one.len);
+            text_add(&parts, "</section>\n");
         }
-        page_free(&one);
+        text_free(&one);
     }
-    page_add(p, "</nav></header><main>\n");
-    page_bytes(p, page_str(&parts), parts.len);
-    page_free(&parts);
+    text_add(t, "</nav></header><main>\n");
+    text_bytes(t, text_str(&parts), parts.len);
+    text_free(&parts);
 }
 
 bool report_write(const char *results_json, char **html, ts_error *e)
@@ -103,11 +103,11 @@ bool report_write(const char *results_json, char **html, ts_error *e)
     report r;
     if (!report_read(&r, results_json, e))
         return false;
-    page p = {0};
-    head(&p, &r);
-    body(&p, &r);
-    tail(&p, &r, results_json);
+    text t = {0};
+    head(&t, &r);
+    body(&t, &r);
+    tail(&t, &r, results_json);
     report_free(&r);
-    *html = page_take(&p);
+    *html = text_take(&t);
     return true;
 }

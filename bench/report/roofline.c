@@ -103,21 +103,21 @@ static void axes_make(const roofs *roof, const bubble *b, int n, axis *x, axis *
     *y = (axis){y0 / 1.8, y1 * 1.45, BOTTOM, TOP, true};
 }
 
-static void frame(page *p, const axis *x, const axis *y)
+static void frame(text *t, const axis *x, const axis *y)
 {
     double ticks[12];
     int n = axis_ticks(x, ticks, 12);
     for (int i = 0; i < n; i++)
-        grid_x(p, axis_at(x, ticks[i]), TOP, BOTTOM, word_tick(ticks[i], "").s);
+        grid_x(t, axis_at(x, ticks[i]), TOP, BOTTOM, word_tick(ticks[i], "").s);
     n = axis_ticks(y, ticks, 10);
     for (int i = 0; i < n; i++)
-        grid_y(p, axis_at(y, ticks[i]), LEFT, RIGHT, word_tick(ticks[i], "").s);
-    page_add(p, "<text class=\"soft small mid\" x=\"%d\" y=\"%d\">arithmetic per byte moved (flop/B) →</text>",
+        grid_y(t, axis_at(y, ticks[i]), LEFT, RIGHT, word_tick(ticks[i], "").s);
+    text_add(t, "<text class=\"soft small mid\" x=\"%d\" y=\"%d\">arithmetic per byte moved (flop/B) →</text>",
              (LEFT + RIGHT) / 2, BOTTOM + 36);
-    page_add(p, "<text class=\"soft small\" x=\"%d\" y=\"%d\">GFLOP/s ↑</text>\n", LEFT, TOP - 7);
+    text_add(t, "<text class=\"soft small\" x=\"%d\" y=\"%d\">GFLOP/s ↑</text>\n", LEFT, TOP - 7);
 }
 
-static void roofs_draw(page *p, const roofs *roof, const axis *x, const axis *y)
+static void roofs_draw(text *t, const roofs *roof, const axis *x, const axis *y)
 {
     double slope = (y->from - y->to) / log(y->hi / y->lo) / ((x->to - x->from) / log(x->hi / x->lo));
     double degrees = atan(slope) * 180 / 3.14159265358979;
@@ -126,20 +126,20 @@ static void roofs_draw(page *p, const roofs *roof, const axis *x, const axis *y)
         double from = fmax(x->lo, y->lo / gbs), to = fmin(ridge, x->hi);
         if (!(to > from))
             continue;
-        page_add(p, "<path class=\"axis\" stroke-dasharray=\"%s\" d=\"M%.1f %.1fL%.1f %.1f\"/>", i ? "5 4" : "none",
+        text_add(t, "<path class=\"axis\" stroke-dasharray=\"%s\" d=\"M%.1f %.1fL%.1f %.1f\"/>", i ? "5 4" : "none",
                  axis_at(x, from), axis_at(y, from * gbs), axis_at(x, to), axis_at(y, to * gbs));
         double at = from * pow(to / from, 0.06), tx = axis_at(x, at), ty = axis_at(y, at * gbs) - 6;
-        page_add(p, "<text class=\"soft small\" transform=\"translate(%.1f %.1f) rotate(%.1f)\">", tx, ty, -degrees);
+        text_add(t, "<text class=\"soft small\" transform=\"translate(%.1f %.1f) rotate(%.1f)\">", tx, ty, -degrees);
         if (*roof->of[i].key == 'l')
-            page_add(p, "L%c", roof->of[i].key[1]);
+            text_add(t, "L%c", roof->of[i].key[1]);
         else
-            page_add(p, "memory");
-        page_add(p, " %s GB/s</text>", word_number(gbs).s);
+            text_add(t, "memory");
+        text_add(t, " %s GB/s</text>", word_number(gbs).s);
     }
     if (!(roof->peak > 0))
         return;
     double from = roof->n ? fmax(x->lo, roof->peak / roof->of[roof->n - 1].gbs) : x->lo;
-    page_add(p,
+    text_add(t,
              "<path class=\"axis\" stroke-width=\"1.6\" d=\"M%.1f %.1fH%d\"/><text class=\"soft small\" x=\"%.1f\" "
              "y=\"%.1f\">FMA peak, probed: %s "
              "GFLOP/s</text>\n",
@@ -147,7 +147,7 @@ static void roofs_draw(page *p, const roofs *roof, const axis *x, const axis *y)
              word_number(roof->peak).s);
 }
 
-static void arrow(page *p, const report *r, const bubble *from, const bubble *to, const axis *x, const axis *y)
+static void arrow(text *t, const report *r, const bubble *from, const bubble *to, const axis *x, const axis *y)
 {
     double x0 = axis_at(x, from->x), y0 = axis_at(y, from->y), x1 = axis_at(x, to->x), y1 = axis_at(y, to->y);
     double dx = x1 - x0, dy = y1 - y0, d = hypot(dx, dy);
@@ -155,21 +155,21 @@ static void arrow(page *p, const report *r, const bubble *from, const bubble *to
         return;
     dx /= d;
     dy /= d;
-    page_add(p,
+    text_add(t,
              "<path class=\"thin %s\" stroke-width=\"1.8\" d=\"M%.1f %.1fL%.1f %.1fm%.1f %.1fl%.1f %.1fl%.1f %.1f\"/>",
              mark_class(r, to->c), x0, y0, x1, y1, -6 * dx - 4 * dy, -6 * dy + 4 * dx, 6 * dx + 4 * dy, 6 * dy - 4 * dx,
              -6 * dx + 4 * dy, -6 * dy - 4 * dx);
 }
 
-static void bubble_draw(page *p, const report *r, const bubble *b, const axis *x, const axis *y)
+static void bubble_draw(text *t, const report *r, const bubble *b, const axis *x, const axis *y)
 {
-    page_add(p, "<path class=\"tint %s\" d=\"", mark_class(r, b->c));
-    mark_path(p, b->c, axis_at(x, b->x), axis_at(y, b->y), b->radius);
-    page_add(p, "\"><title>");
-    page_text(p, b->k->name);
-    page_add(p, ", ");
-    page_text(p, r->of[b->c].name);
-    page_add(p, ": %s, %s GFLOP/s, %s flop/B</title></path>\n", word_time(b->ns).s, word_number(b->y).s,
+    text_add(t, "<path class=\"tint %s\" d=\"", mark_class(r, b->c));
+    mark_path(t, b->c, axis_at(x, b->x), axis_at(y, b->y), b->radius);
+    text_add(t, "\"><title>");
+    html_text(t, b->k->name);
+    text_add(t, ", ");
+    html_text(t, r->of[b->c].name);
+    text_add(t, ": %s, %s GFLOP/s, %s flop/B</title></path>\n", word_time(b->ns).s, word_number(b->y).s,
              word_number(b->x).s);
 }
 
@@ -183,7 +183,7 @@ static int as_near(const bubble *b, int n, int i, const axis *x, const axis *y)
 }
 
 /* The fast candidate's largest ones get a name to the left, one name for those that lie on each other, lines apart. */
-static void labels_draw(page *p, const report *r, const bubble *b, int n, const axis *x, const axis *y)
+static void labels_draw(text *t, const report *r, const bubble *b, int n, const axis *x, const axis *y)
 {
     double taken[MAX_LABELS][2];
     int at[MAX_LABELS], shown = 0;
@@ -203,55 +203,55 @@ static void labels_draw(page *p, const report *r, const bubble *b, int n, const 
         taken[shown++][1] = ty;
         int more = as_near(b, n, i, x, y);
         bool left = tx > LEFT + 250;
-        page_add(p, "<text class=\"small halo%s\" x=\"%.1f\" y=\"%.1f\">", left ? " end" : "",
+        text_add(t, "<text class=\"small halo%s\" x=\"%.1f\" y=\"%.1f\">", left ? " end" : "",
                  left ? tx : tx + 2 * b[i].radius + 16, ty);
-        page_clip(p, b[i].k->name, 34);
+        html_clip(t, b[i].k->name, 34);
         if (more)
-            page_add(p, " and %d like it", more);
-        page_add(p, "</text>\n");
+            text_add(t, " and %d like it", more);
+        text_add(t, "</text>\n");
     }
 }
 
-static void roofline_table(page *p, const report *r, const bubble *b, int n)
+static void roofline_table(text *t, const report *r, const bubble *b, int n)
 {
-    table_open(p, "The same as a table", 6,
+    table_open(t, "The same as a table", 6,
                (const char *const[]){"kernel", "candidate", "#time", "#flop/B", "#GFLOP/s", "#of roof"});
     for (int i = 0; i < n; i++) {
-        page_add(p, "<tr><td>");
-        kind_name(p, b[i].k);
-        page_add(p, "</td>");
-        td_mark(p, r, b[i].c);
-        td_number(p, word_time(b[i].ns));
-        td_number(p, word_number(b[i].x));
-        td_number(p, word_number(b[i].y));
-        td_number(p, word_share(b[i].k->of[b[i].c].peak_share));
-        page_add(p, "</tr>\n");
+        text_add(t, "<tr><td>");
+        kind_name(t, b[i].k);
+        text_add(t, "</td>");
+        td_mark(t, r, b[i].c);
+        td_number(t, word_time(b[i].ns));
+        td_number(t, word_number(b[i].x));
+        td_number(t, word_number(b[i].y));
+        td_number(t, word_share(b[i].k->of[b[i].c].peak_share));
+        text_add(t, "</tr>\n");
     }
-    table_close(p);
+    table_close(t);
 }
 
-static void describe(page *p, const report *r, const bubble *b, int n)
+static void describe(text *t, const report *r, const bubble *b, int n)
 {
     for (int i = 0; i < n && i < 8; i++) {
-        page_text(p, b[i].k->name);
-        page_add(p, " under ");
-        page_text(p, r->of[b[i].c].name);
-        page_add(p, ": %s GFLOP/s at %s flop/B. ", word_number(b[i].y).s, word_number(b[i].x).s);
+        html_text(t, b[i].k->name);
+        text_add(t, " under ");
+        html_text(t, r->of[b[i].c].name);
+        text_add(t, ": %s GFLOP/s at %s flop/B. ", word_number(b[i].y).s, word_number(b[i].x).s);
     }
 }
 
-void roofline(page *p, const report *r)
+void roofline(text *t, const report *r)
 {
     bubble b[2 * MAX_BUBBLES];
     int light, n = bubbles_make(r, b, &light);
     roofs roof = roofs_read(r);
-    page_add(p, "<h3>How close to what the machine can do?</h3>\n");
+    text_add(t, "<h3>How close to what the machine can do?</h3>\n");
     if (!n) {
-        page_add(p, "<p class=\"missing\">No kernel has both flops and bytes, so there is no roofline.</p>\n");
+        text_add(t, "<p class=\"missing\">No kernel has both flops and bytes, so there is no roofline.</p>\n");
         return;
     }
-    page_add(
-        p,
+    text_add(
+        t,
         "<p class=\"lead\">Higher is better. The flat line is the arithmetic that the machine does at most, the "
         "slanted "
         "ones what each of its memories delivers, all measured in this run; a mark above a slanted line has its data "
@@ -259,24 +259,24 @@ void roofline(page *p, const report *r)
         r->slow >= 0 ? "; arrows lead from the slower candidate to the faster one" : "");
     axis x, y;
     axes_make(&roof, b, n, &x, &y);
-    legend(p, r, r->best, r->slow);
-    chart_open(p, WIDTH, HEIGHT, "Roofline");
-    describe(p, r, b, n);
-    chart_body(p);
-    frame(p, &x, &y);
-    roofs_draw(p, &roof, &x, &y);
+    legend(t, r, r->best, r->slow);
+    chart_open(t, WIDTH, HEIGHT, "Roofline");
+    describe(t, r, b, n);
+    chart_body(t);
+    frame(t, &x, &y);
+    roofs_draw(t, &roof, &x, &y);
     for (int i = 0; i < n; i++)
-        bubble_draw(p, r, &b[i], &x, &y);
+        bubble_draw(t, r, &b[i], &x, &y);
     for (int i = 0; i + 1 < n; i++)
         if (b[i].k == b[i + 1].k)
-            arrow(p, r, &b[i + 1], &b[i], &x, &y);
-    labels_draw(p, r, b, n, &x, &y);
-    chart_close(p);
+            arrow(t, r, &b[i + 1], &b[i], &x, &y);
+    labels_draw(t, r, b, n, &x, &y);
+    chart_close(t);
     if (light)
-        page_add(p,
+        text_add(t,
                  "<p class=\"soft\">%d light kernels, under half a percent of the time each, are left out of the "
                  "picture.</p>\n",
                  light);
-    roofline_table(p, r, b, n);
-    figure_close(p);
+    roofline_table(t, r, b, n);
+    figure_close(t);
 }

@@ -1,6 +1,6 @@
 /* Every sample of every launch beside its canary, so that a busy neighbour is seen in both. */
 #include "bench/report/parts.h"
-#include "bench/stats.h"
+#include "graph/base/stats.h"
 
 enum { WIDTH = 980, NAME_COLUMN = 150, ROW_HEIGHT = 92, MAX_DOTS = 3000, MAX_LAUNCHES = 12 };
 
@@ -20,56 +20,56 @@ static double strip_y(const strip *s, double off)
     return s->y - (y > limit ? limit : y < -limit ? -limit : y);
 }
 
-static void strip_line(page *p, const strip *s, const launch *l)
+static void strip_line(text *t, const strip *s, const launch *l)
 {
     bool any = false;
-    page_add(p, "<path class=\"axis\" stroke-opacity=\".55\" d=\"");
+    text_add(t, "<path class=\"axis\" stroke-opacity=\".55\" d=\"");
     for (int i = 0; i < l->n; i += s->stride) {
         if (!(l->canary[i] > 0))
             continue;
-        page_add(p, "%s%.1f %.1f", any ? "L" : "M", s->from + i * s->step, strip_y(s, l->canary[i] / s->canary - 1));
+        text_add(t, "%s%.1f %.1f", any ? "L" : "M", s->from + i * s->step, strip_y(s, l->canary[i] / s->canary - 1));
         any = true;
     }
-    page_add(p, "\"/>");
+    text_add(t, "\"/>");
 }
 
-static void strip_dots(page *p, const strip *s, const launch *l, bool flagged)
+static void strip_dots(text *t, const strip *s, const launch *l, bool flagged)
 {
     double median = s->r->of[s->c].stats.median;
-    page_add(p, flagged ? "<path class=\"thin kb\" d=\"" : "<path class=\"dots %s\" d=\"", mark_class(s->r, s->c));
+    text_add(t, flagged ? "<path class=\"thin kb\" d=\"" : "<path class=\"dots %s\" d=\"", mark_class(s->r, s->c));
     for (int i = 0; i < l->n; i++) {
         double x = s->from + i * s->step, y = strip_y(s, l->ns[i] / median - 1);
         if (flagged && l->flagged[i])
-            page_add(p, "M%.1f %.1fm-5 -5l10 10m0 -10l-10 10", x, y);
+            text_add(t, "M%.1f %.1fm-5 -5l10 10m0 -10l-10 10", x, y);
         if (!flagged && i % s->stride == 0)
-            mark_path(p, s->c, x, y, 2.2);
+            mark_path(t, s->c, x, y, 2.2);
     }
-    page_add(p, "\"/>");
+    text_add(t, "\"/>");
 }
 
-static void strip_row(page *p, strip *s, int launches)
+static void strip_row(text *t, strip *s, int launches)
 {
     const contestant *c = &s->r->of[s->c];
     double wide = (WIDTH - NAME_COLUMN) / (double)launches;
-    page_add(p, "<text class=\"strong\" x=\"0\" y=\"%.0f\">", s->y - 2);
-    name_clip(p, s->r, s->c, 17);
-    page_add(p, "</text><text class=\"soft small\" x=\"0\" y=\"%.0f\">%s ± %s</text>", s->y + 15,
+    text_add(t, "<text class=\"strong\" x=\"0\" y=\"%.0f\">", s->y - 2);
+    name_clip(t, s->r, s->c, 17);
+    text_add(t, "</text><text class=\"soft small\" x=\"0\" y=\"%.0f\">%s ± %s</text>", s->y + 15,
              word_time(c->stats.median).s, word_share(s->spread).s);
     for (int l = 0; l < c->n_launch && l < launches; l++) {
         const launch *one = &c->launches[l];
         s->from = NAME_COLUMN + l * wide + 9;
         s->step = one->n > 1 ? (wide - 26) / (one->n - 1) : 0;
-        page_add(
-            p,
+        text_add(
+            t,
             "<rect class=\"frame\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"4\"/><path class=\"grid\" "
             "d=\"M%.1f %.1fh%.1f\"/>",
             s->from - 9, s->y - ROW_HEIGHT / 2.0 + 3, wide - 8, ROW_HEIGHT - 6, s->from - 9, s->y, wide - 8);
         if (s->canary > 0)
-            strip_line(p, s, one);
-        strip_dots(p, s, one, false);
-        strip_dots(p, s, one, true);
+            strip_line(t, s, one);
+        strip_dots(t, s, one, false);
+        strip_dots(t, s, one, true);
     }
-    page_add(p, "\n");
+    text_add(t, "\n");
 }
 
 /* Room for nearly all samples; what lies beyond is drawn at the edge. */
@@ -94,9 +94,9 @@ static double spread_of(const report *r)
     return 1;
 }
 
-static void samples_table(page *p, const report *r)
+static void samples_table(text *t, const report *r)
 {
-    table_open(p, "Launch by launch, as a table", 5,
+    table_open(t, "Launch by launch, as a table", 5,
                (const char *const[]){"candidate", "#launch", "#samples", "#median", "#flagged"});
     for (int i = 0; i < r->charted; i++) {
         for (int l = 0; l < r->of[i].n_launch && l < MAX_LAUNCHES; l++) {
@@ -104,19 +104,19 @@ static void samples_table(page *p, const report *r)
             int flagged = 0;
             for (int k = 0; k < one->n; k++)
                 flagged += one->flagged[k];
-            page_add(p, "<tr>");
-            td_mark(p, r, i);
-            td_number(p, word_count(l + 1));
-            td_number(p, word_count(one->n));
-            td_number(p, word_time(stats_median(one->ns, one->n)));
-            td_number(p, word_count(flagged));
-            page_add(p, "</tr>\n");
+            text_add(t, "<tr>");
+            td_mark(t, r, i);
+            td_number(t, word_count(l + 1));
+            td_number(t, word_count(one->n));
+            td_number(t, word_time(stats_median(one->ns, one->n)));
+            td_number(t, word_count(flagged));
+            text_add(t, "</tr>\n");
         }
     }
-    table_close(p);
+    table_close(t);
 }
 
-void samples_strip(page *p, const report *r)
+void samples_strip(text *t, const report *r)
 {
     int rows = 0, launches = 0, total = 0;
     for (int i = 0; i < r->charted; i++) {
@@ -126,29 +126,29 @@ void samples_strip(page *p, const report *r)
             launches = r->of[i].n_launch;
     }
     if (!total) {
-        page_add(p, "<p class=\"missing\">The results hold no single samples, so they cannot be shown.</p>\n");
+        text_add(t, "<p class=\"missing\">The results hold no single samples, so they cannot be shown.</p>\n");
         return;
     }
     if (launches > MAX_LAUNCHES)
         launches = MAX_LAUNCHES;
-    page_add(p, "<h3>Every sample</h3><p class=\"lead\">One box per launch, time runs to the right, each row around "
+    text_add(t, "<h3>Every sample</h3><p class=\"lead\">One box per launch, time runs to the right, each row around "
                 "its own median. The "
                 "grey line is the canary: where dots and line rise together, the machine was busy, not the schema. "
                 "Crosses are flagged.</p>\n");
-    chart_open(p, WIDTH, rows * ROW_HEIGHT + 4, "Samples by launch, beside their canary");
-    page_add(p, "%d samples of %d contestants in up to %d launches, around each one's median.", total, rows, launches);
-    chart_body(p);
+    chart_open(t, WIDTH, rows * ROW_HEIGHT + 4, "Samples by launch, beside their canary");
+    text_add(t, "%d samples of %d contestants in up to %d launches, around each one's median.", total, rows, launches);
+    chart_body(t);
     strip s = {.r = r, .y = 2 + ROW_HEIGHT / 2.0, .spread = spread_of(r), .stride = 1 + total / MAX_DOTS};
     for (s.c = 0; s.c < r->charted; s.c++) {
         if (!r->of[s.c].n_sample)
             continue;
         s.canary = canary_median(&r->of[s.c]);
-        strip_row(p, &s, launches);
+        strip_row(t, &s, launches);
         s.y += ROW_HEIGHT;
     }
-    chart_close(p);
+    chart_close(t);
     if (s.stride > 1)
-        page_add(p, "<p class=\"soft\">Every %dth sample is drawn, and all flagged ones.</p>\n", s.stride);
-    samples_table(p, r);
-    figure_close(p);
+        text_add(t, "<p class=\"soft\">Every %dth sample is drawn, and all flagged ones.</p>\n", s.stride);
+    samples_table(t, r);
+    figure_close(t);
 }

@@ -25,53 +25,53 @@ bool decided(const report *r)
     return r->fast >= 0 && r->of[r->slow].stats.median > 1.01 * r->of[r->fast].stats.median;
 }
 
-static void faster(page *p, const report *r, const pairing *c, name_writer *name)
+static void faster(text *t, const report *r, const pairing *c, name_writer *name)
 {
     bool first = outcome_of(c) == FIRST_FASTER;
     double times = first ? c->ratio : 1 / c->ratio; /* how much longer the slower one takes */
     int win = first ? c->ia : c->ib, lose = first ? c->ib : c->ia;
     const char *winner = first ? c->a : c->b, *loser = first ? c->b : c->a;
-    name(p, r, win, winner);
+    name(t, r, win, winner);
     if (times >= 2) {
-        page_add(p, " is %.*f times as fast as ", times < 9.95 ? 2 : 1, times);
-        name(p, r, lose, loser);
+        text_add(t, " is %.*f times as fast as ", times < 9.95 ? 2 : 1, times);
+        name(t, r, lose, loser);
     } else {
-        page_add(p, " is faster: ");
-        name(p, r, lose, loser);
+        text_add(t, " is faster: ");
+        name(t, r, lose, loser);
         if (times > 1)
-            page_add(p, " takes %s more time", word_share(times - 1).s);
+            text_add(t, " takes %s more time", word_share(times - 1).s);
         else
-            page_add(p, " takes more time");
+            text_add(t, " takes more time");
     }
-    page_add(p, ".");
+    text_add(t, ".");
 }
 
-void verdict_sentence(page *p, const report *r, const pairing *c, name_writer *name)
+void verdict_sentence(text *t, const report *r, const pairing *c, name_writer *name)
 {
     outcome is = outcome_of(c);
     if (is == FIRST_FASTER || is == SECOND_FASTER) {
-        faster(p, r, c, name);
+        faster(t, r, c, name);
         return;
     }
-    name(p, r, c->ia, c->a);
-    page_add(p, is == NOT_DECIDED ? " or " : " and ");
-    name(p, r, c->ib, c->b);
-    page_add(p, is == NO_DIFFERENCE ? " take the same time."
+    name(t, r, c->ia, c->a);
+    text_add(t, is == NOT_DECIDED ? " or " : " and ");
+    name(t, r, c->ib, c->b);
+    text_add(t, is == NO_DIFFERENCE ? " take the same time."
                 : is == NOT_DECIDED ? ": not decided."
                                     : " were not compared.");
 }
 
-static void detectable(page *p, const pairing *c)
+static void detectable(text *t, const pairing *c)
 {
     if (isnan(c->detectable))
         return;
     if (outcome_of(c) == NOT_DECIDED)
-        page_add(p, " As it stands, only differences from %s on can be told.", word_share(c->detectable).s);
+        text_add(t, " As it stands, only differences from %s on can be told.", word_share(c->detectable).s);
     else
-        page_add(p, " A difference of %s or more would have been seen.", word_share(c->detectable).s);
+        text_add(t, " A difference of %s or more would have been seen.", word_share(c->detectable).s);
 }
 
-void verdict_certainty(page *p, const report *r, const pairing *c)
+void verdict_certainty(text *t, const report *r, const pairing *c)
 {
     static const char *const lies[] = {
         [FIRST_FASTER] = "lies wholly beyond the ±%s that count as equal.",
@@ -85,17 +85,17 @@ void verdict_certainty(page *p, const report *r, const pairing *c)
     if (is == NO_VERDICT)
         return;
     if (isnan(c->low) || isnan(c->high)) {
-        page_add(p, "The results hold no interval, so how sure this is cannot be told.");
+        text_add(t, "The results hold no interval, so how sure this is cannot be told.");
         return;
     }
-    page_add(p, "%s %s interval of the ratio of times, %s … %s, ", is == NOT_DECIDED ? "The" : "This is sure: the",
+    text_add(t, "%s %s interval of the ratio of times, %s … %s, ", is == NOT_DECIDED ? "The" : "This is sure: the",
              sure.s, word_ratio(c->low).s, word_ratio(c->high).s);
-    page_add(p, lies[is], word_share(c->threshold).s);
-    detectable(p, c);
+    text_add(t, lies[is], word_share(c->threshold).s);
+    detectable(t, c);
 }
 
 /* The other candidates that the comparisons do not tell apart from the best. */
-static void ties(page *p, const report *r, int best, name_writer *name)
+static void ties(text *t, const report *r, int best, name_writer *name)
 {
     int n = 0;
     for (int i = 0; i < r->n_comparison; i++) {
@@ -104,11 +104,11 @@ static void ties(page *p, const report *r, int best, name_writer *name)
         bool equal = outcome_of(c) == NO_DIFFERENCE || outcome_of(c) == NOT_DECIDED;
         if (other < 0 || !equal || c == r->match || r->of[other].peer)
             continue;
-        page_add(p, n++ ? ", " : " Not told apart from it: ");
-        name(p, r, other, r->of[other].name);
+        text_add(t, n++ ? ", " : " Not told apart from it: ");
+        name(t, r, other, r->of[other].name);
     }
     if (n)
-        page_add(p, ".");
+        text_add(t, ".");
 }
 
 static int candidates(const report *r)
@@ -119,38 +119,38 @@ static int candidates(const report *r)
     return n;
 }
 
-static void among_several(page *p, const report *r, int valid, name_writer *name)
+static void among_several(text *t, const report *r, int valid, name_writer *name)
 {
     outcome is = r->match ? outcome_of(r->match) : NO_VERDICT;
     if (is == NO_DIFFERENCE || is == NOT_DECIDED) {
-        page_add(p, "Of %d candidates, the two fastest: ", valid);
-        verdict_sentence(p, r, r->match, name);
-        ties(p, r, r->best, name);
+        text_add(t, "Of %d candidates, the two fastest: ", valid);
+        verdict_sentence(t, r, r->match, name);
+        ties(t, r, r->best, name);
         return;
     }
-    page_add(p, "Of %d candidates, ", valid);
-    name(p, r, r->fast, r->of[r->fast].name);
-    page_add(p, " is the fastest: ");
-    name(p, r, r->slow, r->of[r->slow].name);
-    page_add(p, ", the next one, takes %s more time.",
+    text_add(t, "Of %d candidates, ", valid);
+    name(t, r, r->fast, r->of[r->fast].name);
+    text_add(t, " is the fastest: ");
+    name(t, r, r->slow, r->of[r->slow].name);
+    text_add(t, ", the next one, takes %s more time.",
              word_share(r->of[r->slow].stats.median / r->of[r->fast].stats.median - 1).s);
-    ties(p, r, r->best, name);
+    ties(t, r, r->best, name);
 }
 
-void verdict_headline(page *p, const report *r, name_writer *name)
+void verdict_headline(text *t, const report *r, name_writer *name)
 {
     int best = r->best, valid = 0;
     for (int i = 0; i < r->n; i++)
         valid += !r->of[i].peer && r->of[i].valid;
     if (best < 0) {
-        page_add(p, "No candidate is valid: there is no time to compare.");
+        text_add(t, "No candidate is valid: there is no time to compare.");
     } else if (r->match && valid == 2) {
-        verdict_sentence(p, r, r->match, name);
+        verdict_sentence(t, r, r->match, name);
     } else if (r->slow >= 0) {
-        among_several(p, r, valid, name);
+        among_several(t, r, valid, name);
     } else {
-        name(p, r, best, r->of[best].name);
-        page_add(p, " takes %s%s.", word_time(r->of[best].stats.median).s,
+        name(t, r, best, r->of[best].name);
+        text_add(t, " takes %s%s.", word_time(r->of[best].stats.median).s,
                  candidates(r) > 1 ? "; no other candidate is valid" : "");
     }
 }

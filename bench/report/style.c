@@ -168,10 +168,10 @@ static const char *const rules[] = {
 };
 /* clang-format on */
 
-void report_style(page *p)
+void report_style(text *t)
 {
-    page_add(p, ":root{color-scheme:light dark;%s}\n@media(prefers-color-scheme:dark){:root{%s}}\n", light, dark);
-    page_add(p, "@media print{:root{color-scheme:light;%s}}\n", light);
+    text_add(t, ":root{color-scheme:light dark;%s}\n@media(prefers-color-scheme:dark){:root{%s}}\n", light, dark);
+    text_add(t, "@media print{:root{color-scheme:light;%s}}\n", light);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        page_bytes(p, rules[i], strlen(rules[i]));
+        text_bytes(t, rules[i], strlen(rules[i]));
 }

@@ -61,81 +61,81 @@ static op_time *ops_make(const report *r, int *n)
     return of;
 }
 
-static void segment(page *p, const op_time *o, int colour, double x0, double x1, double y, double ns)
+static void segment(text *t, const op_time *o, int colour, double x0, double x1, double y, double ns)
 {
-    page_add(p, "<rect style=\"fill:var(--o%d)\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"><title>", colour,
+    text_add(t, "<rect style=\"fill:var(--o%d)\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"><title>", colour,
              x0, y, fmax(0, x1 - x0 - 1), BAR);
-    page_text(p, o->op);
-    page_add(p, ": %s</title></rect>", word_time(ns).s);
+    html_text(t, o->op);
+    text_add(t, ": %s</title></rect>", word_time(ns).s);
     if (x1 - x0 < 56)
         return;
-    page_add(p, "<text class=\"ontop small strong\" x=\"%.1f\" y=\"%.1f\">", x0 + 7, y + 17);
-    page_clip(p, o->op, (int)((x1 - x0 - 10) / 7));
-    page_add(p, "</text><text class=\"ontop small\" x=\"%.1f\" y=\"%.1f\">%s</text>", x0 + 7, y + 32, word_time(ns).s);
+    text_add(t, "<text class=\"ontop small strong\" x=\"%.1f\" y=\"%.1f\">", x0 + 7, y + 17);
+    html_clip(t, o->op, (int)((x1 - x0 - 10) / 7));
+    text_add(t, "</text><text class=\"ontop small\" x=\"%.1f\" y=\"%.1f\">%s</text>", x0 + 7, y + 32, word_time(ns).s);
 }
 
-static void bar(page *p, const report *r, int c, const op_time *of, int n, double per_ns, double y)
+static void bar(text *t, const report *r, int c, const op_time *of, int n, double per_ns, double y)
 {
     double x = LEFT, gap = r->of[c].gap_ns;
-    page_add(p, "<text class=\"strong end\" x=\"%d\" y=\"%.0f\">", LEFT - 12, y + 17);
-    name_clip(p, r, c, 18);
-    page_add(p, "</text><text class=\"soft small end\" x=\"%d\" y=\"%.0f\">%s</text>", LEFT - 12, y + 33,
+    text_add(t, "<text class=\"strong end\" x=\"%d\" y=\"%.0f\">", LEFT - 12, y + 17);
+    name_clip(t, r, c, 18);
+    text_add(t, "</text><text class=\"soft small end\" x=\"%d\" y=\"%.0f\">%s</text>", LEFT - 12, y + 33,
              word_time(r->of[c].stats.median).s);
     for (int i = 0; i < n; i++) {
         double to = x + of[i].ns[c] * per_ns;
         if (of[i].ns[c] > 0)
-            segment(p, &of[i], i, x, to, y, of[i].ns[c]);
+            segment(t, &of[i], i, x, to, y, of[i].ns[c]);
         x = to;
     }
     if (gap > 0)
-        page_add(p,
+        text_add(t,
                  "<rect fill=\"url(#gap)\" class=\"rule\" style=\"fill:url(#gap)\" x=\"%.1f\" y=\"%.1f\" "
                  "width=\"%.1f\" height=\"%d\"><title>outside kernels: %s"
                  "</title></rect>",
                  x, y + 0.5, fmax(1.5, gap * per_ns), BAR - 1, word_time(gap).s);
-    page_add(p, "\n");
+    text_add(t, "\n");
 }
 
 /* Thin lines from each op's end in one bar to its end in the next one: what shrinks is seen. */
-static void links(page *p, const op_time *of, int n, const int *row, double per_ns, double y)
+static void links(text *t, const op_time *of, int n, const int *row, double per_ns, double y)
 {
     double a = LEFT, b = LEFT;
-    page_add(p, "<path class=\"rule\" d=\"");
+    text_add(t, "<path class=\"rule\" d=\"");
     for (int i = 0; i < n; i++) {
         a += of[i].ns[row[0]] * per_ns;
         b += of[i].ns[row[1]] * per_ns;
-        page_add(p, "M%.1f %.1fL%.1f %.1f", a, y + BAR, b, y + ROW);
+        text_add(t, "M%.1f %.1fL%.1f %.1f", a, y + BAR, b, y + ROW);
     }
-    page_add(p, "\"/>\n");
+    text_add(t, "\"/>\n");
 }
 
-static void ops_table(page *p, const report *r, const op_time *of, int n)
+static void ops_table(text *t, const report *r, const op_time *of, int n)
 {
-    page_add(p, "<details><summary>The same as a table</summary><div class=\"wide\"><table><thead><tr><th>op</th>");
+    text_add(t, "<details><summary>The same as a table</summary><div class=\"wide\"><table><thead><tr><th>op</th>");
     for (int c = 0; c < r->charted; c++) {
         if (isnan(r->of[c].kernel_ns))
             continue;
-        page_add(p, "<th class=\"num\">");
-        mark_name(p, r, c);
-        page_add(p, "</th><th class=\"num\">share</th>");
+        text_add(t, "<th class=\"num\">");
+        mark_name(t, r, c);
+        text_add(t, "</th><th class=\"num\">share</th>");
     }
-    page_add(p, "</tr></thead><tbody>\n");
+    text_add(t, "</tr></thead><tbody>\n");
     for (int i = 0; i <= n; i++) {
-        page_add(p, "<tr>");
-        td_text(p, i < n ? of[i].op : "outside kernels");
+        text_add(t, "<tr>");
+        td_text(t, i < n ? of[i].op : "outside kernels");
         for (int c = 0; c < r->charted; c++) {
             double ns = i < n ? of[i].ns[c] : r->of[c].gap_ns;
             if (isnan(r->of[c].kernel_ns))
                 continue;
-            td_number(p, word_time(ns));
-            td_number(p, word_share(ns / r->of[c].stats.median));
+            td_number(t, word_time(ns));
+            td_number(t, word_share(ns / r->of[c].stats.median));
         }
-        page_add(p, "</tr>\n");
+        text_add(t, "</tr>\n");
     }
-    table_close(p);
+    table_close(t);
 }
 
-static void stacked(page *p, const report *r, const op_time *of, int n)
+static void stacked(text *t, const report *r, const op_time *of, int n)
 {
     int row[MAX_CHARTED], rows = 0;
     double longest = 0;
@@ -146,31 +146,31 @@ static void stacked(page *p, const report *r, const op_time *of, int n)
         longest = fmax(longest, fmax(r->of[c].stats.median, r->of[c].kernel_ns));
     }
     double per_ns = (RIGHT - LEFT) / longest;
-    page_add(p, "<div class=\"legend\">");
+    text_add(t, "<div class=\"legend\">");
     for (int i = 0; i < n; i++) {
-        page_add(p, "<span><i class=\"chip\" style=\"background:var(--o%d)\"></i>", i);
-        page_text(p, of[i].op);
-        page_add(p, "</span>");
+        text_add(t, "<span><i class=\"chip\" style=\"background:var(--o%d)\"></i>", i);
+        html_text(t, of[i].op);
+        text_add(t, "</span>");
     }
-    page_add(p, "<span><i class=\"chip gap\"></i>outside kernels</span></div>\n");
-    chart_open(p, WIDTH, rows * ROW - (ROW - BAR) + 4, "Time by operation");
+    text_add(t, "<span><i class=\"chip gap\"></i>outside kernels</span></div>\n");
+    chart_open(t, WIDTH, rows * ROW - (ROW - BAR) + 4, "Time by operation");
     for (int i = 0; i < rows; i++) {
-        page_text(p, r->of[row[i]].name);
-        page_add(p, ": %s in kernels, %s outside. ", word_time(r->of[row[i]].kernel_ns).s,
+        html_text(t, r->of[row[i]].name);
+        text_add(t, ": %s in kernels, %s outside. ", word_time(r->of[row[i]].kernel_ns).s,
                  word_time(r->of[row[i]].gap_ns).s);
     }
-    chart_body(p);
-    page_add(p, "<defs><pattern id=\"gap\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+    chart_body(t);
+    text_add(t, "<defs><pattern id=\"gap\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
                 "patternTransform=\"rotate(45)\"><path d=\"M0 0V6\" "
                 "stroke=\"var(--soft)\" stroke-width=\"2\"/></pattern></defs>\n");
     for (int i = 0; i < rows; i++) {
         if (i + 1 < rows)
-            links(p, of, n, row + i, per_ns, 2 + i * ROW);
-        bar(p, r, row[i], of, n, per_ns, 2 + i * ROW);
+            links(t, of, n, row + i, per_ns, 2 + i * ROW);
+        bar(t, r, row[i], of, n, per_ns, 2 + i * ROW);
     }
-    chart_close(p);
-    ops_table(p, r, of, n);
-    figure_close(p);
+    chart_close(t);
+    ops_table(t, r, of, n);
+    figure_close(t);
 }
 
 static int by_best(const void *x, const void *y)
@@ -179,25 +179,25 @@ static int by_best(const void *x, const void *y)
     return a->ns != b->ns ? (a->ns < b->ns ? 1 : -1) : (a > b) - (a < b);
 }
 
-static const kind *kind_at(const report *r, const part *p)
+static const kind *kind_at(const report *r, const part *t)
 {
-    return &r->kinds[(size_t)((const char *)p - (const char *)r->kinds) / sizeof(kind)];
+    return &r->kinds[(size_t)((const char *)t - (const char *)r->kinds) / sizeof(kind)];
 }
 
-static void pareto_row(page *p, const report *r, const part *of, double all, double running)
+static void pareto_row(text *t, const report *r, const part *of, double all, double running)
 {
-    page_add(p, "<tr><td>");
-    kind_name(p, kind_at(r, of));
-    page_add(p, "</td>");
-    td_text(p, of->heaviest->rule);
-    td_number(p, word_time(of->ns));
-    td_number(p, word_share(of->peak_share));
-    td_number(p, word_share(of->ns / all));
-    page_add(p, "<td class=\"num\">%s<span class=\"share\" style=\"width:%.1f%%\"></span></td></tr>\n",
+    text_add(t, "<tr><td>");
+    kind_name(t, kind_at(r, of));
+    text_add(t, "</td>");
+    td_text(t, of->heaviest->rule);
+    td_number(t, word_time(of->ns));
+    td_number(t, word_share(of->peak_share));
+    td_number(t, word_share(of->ns / all));
+    text_add(t, "<td class=\"num\">%s<span class=\"share\" style=\"width:%.1f%%\"></span></td></tr>\n",
              word_share(running).s, fmin(100, 100 * running));
 }
 
-static void pareto(page *p, const report *r)
+static void pareto(text *t, const report *r)
 {
     const part **of = calloc((size_t)r->n_kind + 1, sizeof *of);
     double all = r->of[r->best].kernel_ns, running = 0;
@@ -209,21 +209,21 @@ static void pareto(page *p, const report *r)
             of[n++] = &r->kinds[i].of[r->best];
     }
     qsort(of, (size_t)n, sizeof *of, by_best);
-    page_add(p, "<h3>Kernels of ");
-    mark_name(p, r, r->best);
-    page_add(p, " by time</h3>");
-    sheet_open(p, 6, (const char *const[]){"kernel", "rule", "#time", "#of roof", "#share", "#running total"});
+    text_add(t, "<h3>Kernels of ");
+    mark_name(t, r, r->best);
+    text_add(t, " by time</h3>");
+    sheet_open(t, 6, (const char *const[]){"kernel", "rule", "#time", "#of roof", "#share", "#running total"});
     for (; shown < n && shown < MAX_KINDS && (shown < FEW || of[shown]->ns > 0.002 * all); shown++) {
         running += of[shown]->ns / all;
-        pareto_row(p, r, of[shown], all, running);
+        pareto_row(t, r, of[shown], all, running);
     }
-    sheet_close(p);
+    sheet_close(t);
     if (n > shown)
-        page_add(p, "<p class=\"soft\">The other %d: %s together.</p>\n", n - shown, word_time((1 - running) * all).s);
+        text_add(t, "<p class=\"soft\">The other %d: %s together.</p>\n", n - shown, word_time((1 - running) * all).s);
     free(of);
 }
 
-const char *part_time(page *p, const report *r)
+const char *part_time(text *t, const report *r)
 {
     if (r->best < 0)
         return "no candidate is valid";
@@ -231,8 +231,8 @@ const char *part_time(page *p, const report *r)
         return "the results hold no kernel times";
     int n = 0;
     op_time *of = ops_make(r, &n);
-    stacked(p, r, of, n);
+    stacked(t, r, of, n);
     free(of);
-    pareto(p, r);
+    pareto(t, r);
     return NULL;
 }

@@ -7,98 +7,98 @@
 
 enum { WIDTH = 980, PLOT_FROM = 310, PLOT_TO = 705, ROW = 32, MAX_ROWS = 24, MAX_GROUP_ROWS = 8 };
 
-static void marked(page *p, const report *r, int c, const char *text)
+static void marked(text *t, const report *r, int c, const char *s)
 {
     if (c >= 0) {
-        mark_name(p, r, c);
+        mark_name(t, r, c);
         return;
     }
-    page_add(p, "<b class=\"name\">");
-    page_text(p, text);
-    page_add(p, "</b>");
+    text_add(t, "<b class=\"name\">");
+    html_text(t, s);
+    text_add(t, "</b>");
 }
 
-static void badge(page *p, const report *r)
+static void badge(text *t, const report *r)
 {
     static const char *const words[] = {"NO VERDICT", "FASTER", "FASTER", "SAME", "UNDECIDED"};
     outcome is = r->match ? outcome_of(r->match) : NO_VERDICT;
     if (r->best < 0)
-        page_add(p, "<span class=\"badge bad\">INVALID</span>\n");
+        text_add(t, "<span class=\"badge bad\">INVALID</span>\n");
     else if (is == FIRST_FASTER || is == SECOND_FASTER)
-        page_add(p, "<span class=\"badge %s ink\">%s</span>\n", mark_class(r, r->best), words[is]);
+        text_add(t, "<span class=\"badge %s ink\">%s</span>\n", mark_class(r, r->best), words[is]);
     else if (r->match)
-        page_add(p, "<span class=\"badge ki ink\">%s</span>\n", words[is]);
+        text_add(t, "<span class=\"badge ki ink\">%s</span>\n", words[is]);
 }
 
-static void status(page *p, const contestant *c)
+static void status(text *t, const contestant *c)
 {
     if (c->valid) {
-        page_add(p, c->peer ? "<span class=\"soft\">peer</span>" : "<span class=\"sign ok\">✓ valid</span>");
+        text_add(t, c->peer ? "<span class=\"soft\">peer</span>" : "<span class=\"sign ok\">✓ valid</span>");
     } else {
-        page_add(p, c->peer ? "<span class=\"soft\">" : "<span class=\"sign bad\">✗ ");
-        page_clip(p, *c->status ? c->status : "no time", 40);
-        page_add(p, "</span>");
+        text_add(t, c->peer ? "<span class=\"soft\">" : "<span class=\"sign bad\">✗ ");
+        html_clip(t, *c->status ? c->status : "no time", 40);
+        text_add(t, "</span>");
     }
     if (*c->reason) {
-        page_add(p, "<br><span class=\"soft\">");
-        page_clip(p, c->reason, 200);
-        page_add(p, "</span>");
+        text_add(t, "<br><span class=\"soft\">");
+        html_clip(t, c->reason, 200);
+        text_add(t, "</span>");
     }
 }
 
-static void times_row(page *p, const report *r, int i, double longest)
+static void times_row(text *t, const report *r, int i, double longest)
 {
     const contestant *c = &r->of[i];
     const stats *s = &c->stats;
-    page_add(p, "<tr class=\"%s\"><td>", mark_class(r, i));
-    mark_name(p, r, i);
+    text_add(t, "<tr class=\"%s\"><td>", mark_class(r, i));
+    mark_name(t, r, i);
     if (*c->version) {
-        page_add(p, " <span class=\"soft\">");
-        page_text(p, c->version);
-        page_add(p, "</span>");
+        text_add(t, " <span class=\"soft\">");
+        html_text(t, c->version);
+        text_add(t, "</span>");
     }
-    page_add(p, "</td><td class=\"bar\">");
+    text_add(t, "</td><td class=\"bar\">");
     if (s->median > 0)
-        page_add(p, "<span class=\"track\" style=\"width:%.1f%%\"></span>", 100 * s->median / longest);
-    page_add(p, "</td><td class=\"num big\">%s", word_time(s->median).s);
+        text_add(t, "<span class=\"track\" style=\"width:%.1f%%\"></span>", 100 * s->median / longest);
+    text_add(t, "</td><td class=\"num big\">%s", word_time(s->median).s);
     if (s->high > 0 && s->low > 0)
-        page_add(p, "<small>± %s</small>", word_share(fmax(s->high - s->median, s->median - s->low) / s->median).s);
-    page_add(p, "</td>");
-    td_number(p, word_time(s->min));
-    td_number(p, word_time(s->p90));
-    page_add(p, "<td>");
-    status(p, c);
-    page_add(p, "</td></tr>\n");
+        text_add(t, "<small>± %s</small>", word_share(fmax(s->high - s->median, s->median - s->low) / s->median).s);
+    text_add(t, "</td>");
+    td_number(t, word_time(s->min));
+    td_number(t, word_time(s->p90));
+    text_add(t, "<td>");
+    status(t, c);
+    text_add(t, "</td></tr>\n");
 }
 
-static void times(page *p, const report *r)
+static void times(text *t, const report *r)
 {
     double longest = 0;
     for (int i = 0; i < r->n; i++) {
         if (r->of[i].stats.median > longest)
             longest = r->of[i].stats.median;
     }
-    page_add(p, "<div class=\"wide\"><table class=\"times\">");
-    table_heads(p, 6,
+    text_add(t, "<div class=\"wide\"><table class=\"times\">");
+    table_heads(t, 6,
                 (const char *const[]){"candidate", "time of one pass", "#median", "#best", "#90 % within", "status"});
     for (int i = 0; i < r->n; i++)
-        times_row(p, r, i, longest);
-    page_add(p, "</tbody></table></div>\n");
+        times_row(t, r, i, longest);
+    text_add(t, "</tbody></table></div>\n");
 }
 
-static void reasons_in_short(page *p, const report *r)
+static void reasons_in_short(text *t, const report *r)
 {
     reason found[MAX_REASONS];
     int n = reasons_find(r, found);
     if (n)
-        page_add(p, "<div class=\"short\"><h3>%s</h3><ol>\n", decided(r) ? "Why, in short" : "In short");
+        text_add(t, "<div class=\"short\"><h3>%s</h3><ol>\n", decided(r) ? "Why, in short" : "In short");
     for (int i = 0; i < n; i++) {
         if (i < 3)
-            page_add(p, "<li>%s</li>\n", page_str(&found[i].html));
-        page_free(&found[i].html);
+            text_add(t, "<li>%s</li>\n", text_str(&found[i].html));
+        text_free(&found[i].html);
     }
     if (n)
-        page_add(p, "</ol></div>\n");
+        text_add(t, "</ol></div>\n");
 }
 
 /* ---- the forest plot ---- */
@@ -127,147 +127,147 @@ static axis ratios_axis(const report *r, int rows)
     return (axis){lo / pad, hi * pad, PLOT_FROM, PLOT_TO, true};
 }
 
-static void forest_frame(page *p, const axis *x, double threshold, double bottom)
+static void forest_frame(text *t, const axis *x, double threshold, double bottom)
 {
     double ticks[8], left = axis_at(x, 1 - threshold), right = axis_at(x, 1 + threshold);
-    page_add(p, "<rect class=\"band\" x=\"%.1f\" y=\"22\" width=\"%.1f\" height=\"%.1f\"/>", left,
+    text_add(t, "<rect class=\"band\" x=\"%.1f\" y=\"22\" width=\"%.1f\" height=\"%.1f\"/>", left,
              right - left < 2 ? 2 : right - left, bottom - 22);
     bool narrow = x->hi / x->lo < 5; /* even steps; they are drawn at their logarithms */
     axis flat = *x;
     flat.log = !narrow;
     int n = axis_ticks(&flat, ticks, 7);
     for (int i = 0; i < n; i++)
-        grid_x(p, axis_at(x, ticks[i]), 22, bottom, word_tick(ticks[i], "×").s);
-    page_add(p, "<path class=\"axis\" d=\"M%.1f 22V%.1f\"/>", axis_at(x, 1), bottom);
-    page_add(p, "<text class=\"soft small\" x=\"%d\" y=\"14\">first takes less time →</text>", PLOT_TO - 128);
-    page_add(p, "<text class=\"soft small\" x=\"%d\" y=\"14\">← second takes less time</text>\n", PLOT_FROM);
+        grid_x(t, axis_at(x, ticks[i]), 22, bottom, word_tick(ticks[i], "×").s);
+    text_add(t, "<path class=\"axis\" d=\"M%.1f 22V%.1f\"/>", axis_at(x, 1), bottom);
+    text_add(t, "<text class=\"soft small\" x=\"%d\" y=\"14\">first takes less time →</text>", PLOT_TO - 128);
+    text_add(t, "<text class=\"soft small\" x=\"%d\" y=\"14\">← second takes less time</text>\n", PLOT_FROM);
 }
 
-static void forest_row(page *p, const report *r, const pairing *c, const axis *x, double y)
+static void forest_row(text *t, const report *r, const pairing *c, const axis *x, double y)
 {
     outcome is = outcome_of(c);
     int win = is == FIRST_FASTER ? c->ia : is == SECOND_FASTER ? c->ib : -1;
-    page_add(p, "<text x=\"0\" y=\"%.0f\" class=\"strong\">", y + 4.5);
-    page_clip(p, c->a, 19);
-    page_add(p, " <tspan class=\"soft\" font-weight=\"400\">vs</tspan> ");
-    page_clip(p, c->b, 19);
-    page_add(p, "</text>");
+    text_add(t, "<text x=\"0\" y=\"%.0f\" class=\"strong\">", y + 4.5);
+    html_clip(t, c->a, 19);
+    text_add(t, " <tspan class=\"soft\" font-weight=\"400\">vs</tspan> ");
+    html_clip(t, c->b, 19);
+    text_add(t, "</text>");
     if (!isnan(c->low) && !isnan(c->high))
-        page_add(p, "<path class=\"line %s\" d=\"M%.1f %.1fv14m0 -7H%.1fm0 -7v14\"/>", mark_class(r, win),
+        text_add(t, "<path class=\"line %s\" d=\"M%.1f %.1fv14m0 -7H%.1fm0 -7v14\"/>", mark_class(r, win),
                  axis_at(x, c->low), y - 7, axis_at(x, c->high));
     if (!isnan(c->ratio)) {
-        page_add(p, "<path class=\"fill %s\" d=\"", mark_class(r, win));
-        mark_path(p, win < 0 || win >= r->charted ? MAX_CHARTED : win, axis_at(x, c->ratio), y, 4);
-        page_add(p, "\"/>");
+        text_add(t, "<path class=\"fill %s\" d=\"", mark_class(r, win));
+        mark_path(t, win < 0 || win >= r->charted ? MAX_CHARTED : win, axis_at(x, c->ratio), y, 4);
+        text_add(t, "\"/>");
     }
-    page_add(p,
+    text_add(t,
              "<text x=\"%d\" y=\"%.0f\"><tspan class=\"strong\">%s</tspan> <tspan class=\"soft small\">(%s … "
              "%s)</tspan></text>",
              PLOT_TO + 16, y + 4.5, word_ratio(c->ratio).s, word_ratio(c->low).s, word_ratio(c->high).s);
-    page_add(p, "<text class=\"end small strong\" x=\"%d\" y=\"%.0f\">", WIDTH, y + 4.5);
-    page_clip(p, c->word, 12);
-    page_add(p, "</text>\n");
+    text_add(t, "<text class=\"end small strong\" x=\"%d\" y=\"%.0f\">", WIDTH, y + 4.5);
+    html_clip(t, c->word, 12);
+    text_add(t, "</text>\n");
 }
 
-static double forest_groups(page *p, const report *r, const axis *x, double y)
+static double forest_groups(text *t, const report *r, const axis *x, double y)
 {
-    page_add(p, "<text class=\"soft small\" x=\"0\" y=\"%.0f\">by %s: ", y + 4, r->groups.by);
-    name_clip(p, r, r->fast, 14);
-    page_add(p, " vs ");
-    name_clip(p, r, r->slow, 14);
-    page_add(p, "</text>\n");
+    text_add(t, "<text class=\"soft small\" x=\"0\" y=\"%.0f\">by %s: ", y + 4, r->groups.by);
+    name_clip(t, r, r->fast, 14);
+    text_add(t, " vs ");
+    name_clip(t, r, r->slow, 14);
+    text_add(t, "</text>\n");
     int n = r->groups.n < MAX_GROUP_ROWS ? r->groups.n : MAX_GROUP_ROWS;
     for (int i = 0; i < n; i++) {
         const group *g = &r->groups.of[i];
         y += 24;
-        page_add(p, "<text x=\"16\" y=\"%.0f\">", y + 4.5);
-        page_clip(p, g->name, 34);
-        page_add(p, "</text>");
+        text_add(t, "<text x=\"16\" y=\"%.0f\">", y + 4.5);
+        html_clip(t, g->name, 34);
+        text_add(t, "</text>");
         if (g->fast > 0 && g->slow > 0)
-            page_add(p, "<circle class=\"hollow %s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"/>",
+            text_add(t, "<circle class=\"hollow %s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"/>",
                      mark_class(r, g->slow > g->fast ? r->fast : r->slow), axis_at(x, g->slow / g->fast), y);
-        page_add(p, "<text x=\"%d\" y=\"%.0f\">%s <tspan class=\"soft small\">%s against %s</tspan></text>\n",
+        text_add(t, "<text x=\"%d\" y=\"%.0f\">%s <tspan class=\"soft small\">%s against %s</tspan></text>\n",
                  PLOT_TO + 16, y + 4.5, word_ratio(g->fast > 0 ? g->slow / g->fast : (double)NAN).s,
                  word_time(g->fast).s, word_time(g->slow).s);
     }
     return y + 24;
 }
 
-static void forest_table(page *p, const report *r)
+static void forest_table(text *t, const report *r)
 {
-    table_open(p, "The same as a table", 6,
+    table_open(t, "The same as a table", 6,
                (const char *const[]){"first", "second", "verdict", "#ratio", "#low", "#high"});
     for (int i = 0; i < r->n_comparison; i++) {
         const pairing *c = &r->comparisons[i];
-        page_add(p, "<tr>");
-        td_text(p, c->a);
-        td_text(p, c->b);
-        td_text(p, c->word);
-        td_number(p, word_ratio(c->ratio));
-        td_number(p, word_ratio(c->low));
-        td_number(p, word_ratio(c->high));
-        page_add(p, "</tr>\n");
+        text_add(t, "<tr>");
+        td_text(t, c->a);
+        td_text(t, c->b);
+        td_text(t, c->word);
+        td_number(t, word_ratio(c->ratio));
+        td_number(t, word_ratio(c->low));
+        td_number(t, word_ratio(c->high));
+        text_add(t, "</tr>\n");
     }
     for (int i = 0; i < r->groups.n && r->fast >= 0; i++) {
         const group *g = &r->groups.of[i];
-        page_add(p, "<tr>");
-        td_text(p, g->name);
-        page_add(p, "<td></td><td></td>");
-        td_number(p, word_ratio(g->fast > 0 ? g->slow / g->fast : (double)NAN));
-        page_add(p, "<td></td><td></td></tr>\n");
+        text_add(t, "<tr>");
+        td_text(t, g->name);
+        text_add(t, "<td></td><td></td>");
+        td_number(t, word_ratio(g->fast > 0 ? g->slow / g->fast : (double)NAN));
+        text_add(t, "<td></td><td></td></tr>\n");
     }
-    table_close(p);
+    table_close(t);
 }
 
-static void forest(page *p, const report *r)
+static void forest(text *t, const report *r)
 {
     int rows = r->n_comparison < MAX_ROWS ? r->n_comparison : MAX_ROWS;
     int below = r->fast < 0 ? 0 : r->groups.n < MAX_GROUP_ROWS ? r->groups.n : MAX_GROUP_ROWS;
     double bottom = 30 + rows * ROW + (below ? 34 + 24 * below : 0), y = 26 + ROW / 2.0;
     axis x = ratios_axis(r, rows);
-    page_add(p,
+    text_add(t,
              "<h3>How much, and how sure</h3>\n<p class=\"lead\">Each line is the interval in which the ratio of times "
              "lies; the shaded band is what counts as equal. A line clear of the band is a decided difference. "
              "Hollow marks come from timing kernel by kernel and have no interval.</p>\n");
-    chart_open(p, WIDTH, (int)bottom + 24, "Ratios of times with their intervals");
+    chart_open(t, WIDTH, (int)bottom + 24, "Ratios of times with their intervals");
     for (int i = 0; i < rows; i++) {
-        verdict_sentence(p, r, &r->comparisons[i], plain_name);
-        page_add(p, " Ratio %s, interval %s to %s. ", word_ratio(r->comparisons[i].ratio).s,
+        verdict_sentence(t, r, &r->comparisons[i], plain_name);
+        text_add(t, " Ratio %s, interval %s to %s. ", word_ratio(r->comparisons[i].ratio).s,
                  word_ratio(r->comparisons[i].low).s, word_ratio(r->comparisons[i].high).s);
     }
-    chart_body(p);
-    forest_frame(p, &x, r->comparisons[0].threshold, bottom);
+    chart_body(t);
+    forest_frame(t, &x, r->comparisons[0].threshold, bottom);
     for (int i = 0; i < rows; i++, y += ROW)
-        forest_row(p, r, &r->comparisons[i], &x, y);
+        forest_row(t, r, &r->comparisons[i], &x, y);
     if (below)
-        forest_groups(p, r, &x, y);
-    chart_close(p);
-    forest_table(p, r);
-    figure_close(p);
+        forest_groups(t, r, &x, y);
+    chart_close(t);
+    forest_table(t, r);
+    figure_close(t);
 }
 
-void plain_name(page *p, const report *r, int c, const char *text)
+void plain_name(text *t, const report *r, int c, const char *s)
 {
     (void)r, (void)c;
-    page_text(p, text);
+    html_text(t, s);
 }
 
-const char *part_verdict(page *p, const report *r)
+const char *part_verdict(text *t, const report *r)
 {
     if (!r->n)
         return "the results name no candidate";
-    badge(p, r);
-    page_add(p, "<p class=\"verdict\">");
-    verdict_headline(p, r, marked);
-    page_add(p, "</p>\n");
+    badge(t, r);
+    text_add(t, "<p class=\"verdict\">");
+    verdict_headline(t, r, marked);
+    text_add(t, "</p>\n");
     if (r->match) {
-        page_add(p, "<p class=\"sure\">");
-        verdict_certainty(p, r, r->match);
-        page_add(p, "</p>\n");
+        text_add(t, "<p class=\"sure\">");
+        verdict_certainty(t, r, r->match);
+        text_add(t, "</p>\n");
     }
-    times(p, r);
-    reasons_in_short(p, r);
+    times(t, r);
+    reasons_in_short(t, r);
     if (r->n_comparison)
-        forest(p, r);
+        forest(t, r);
     return NULL;
 }

@@ -49,80 +49,80 @@ static axis waterfall_axis(const report *r, const step *steps, int n)
                   false};
 }
 
-static void total_bar(page *p, const report *r, int c, const axis *x, double y)
+static void total_bar(text *t, const report *r, int c, const axis *x, double y)
 {
     double to = axis_at(x, r->of[c].stats.median);
-    page_add(p, "<text class=\"strong end\" x=\"%d\" y=\"%.0f\">", PLOT_FROM - 12, y + 4.5);
-    name_clip(p, r, c, 26);
-    page_add(p, "</text><rect class=\"fill %s\" x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"20\" rx=\"3\"/>",
+    text_add(t, "<text class=\"strong end\" x=\"%d\" y=\"%.0f\">", PLOT_FROM - 12, y + 4.5);
+    name_clip(t, r, c, 26);
+    text_add(t, "</text><rect class=\"fill %s\" x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"20\" rx=\"3\"/>",
              mark_class(r, c), PLOT_FROM, y - 10, to - PLOT_FROM);
     if (x->lo > 0) /* a cut in the bar: it does not start at zero */
-        page_add(p, "<path d=\"M%d %.1fl6 -8l-6 -8l6 -8\" stroke=\"var(--card)\" stroke-width=\"3\" fill=\"none\"/>",
+        text_add(t, "<path d=\"M%d %.1fl6 -8l-6 -8l6 -8\" stroke=\"var(--card)\" stroke-width=\"3\" fill=\"none\"/>",
                  PLOT_FROM + 12, y + 12);
-    page_add(p, "<text class=\"strong\" x=\"%.1f\" y=\"%.0f\">%s</text>\n", to + 8, y + 4.5,
+    text_add(t, "<text class=\"strong\" x=\"%.1f\" y=\"%.0f\">%s</text>\n", to + 8, y + 4.5,
              word_time(r->of[c].stats.median).s);
 }
 
-static void step_bar(page *p, const report *r, const step *s, const axis *x, double y)
+static void step_bar(text *t, const report *r, const step *s, const axis *x, double y)
 {
     double a = axis_at(x, s->from), b = axis_at(x, s->to), left = fmin(a, b), wide = fmax(fabs(a - b), 1);
     bool gain = s->to <= s->from;
-    page_add(p, "<text class=\"end\" x=\"%d\" y=\"%.0f\">", PLOT_FROM - 12, y + 4.5);
+    text_add(t, "<text class=\"end\" x=\"%d\" y=\"%.0f\">", PLOT_FROM - 12, y + 4.5);
     if (s->name)
-        page_clip(p, *s->name ? s->name : "(no name)", 30);
+        html_clip(t, *s->name ? s->name : "(no name)", 30);
     else
-        page_add(p, "%s", s->label);
-    page_add(p, "</text><path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>", a, y - ROW + 10, y - 8);
-    page_add(p, "<rect class=\"%s %s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"16\" rx=\"2\"/>",
+        text_add(t, "%s", s->label);
+    text_add(t, "</text><path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>", a, y - ROW + 10, y - 8);
+    text_add(t, "<rect class=\"%s %s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"16\" rx=\"2\"/>",
              gain ? "fill" : "tint", mark_class(r, gain ? r->fast : r->slow), left, y - 8, wide);
-    page_add(p, "<text x=\"%.1f\" y=\"%.0f\">%s %s</text>\n", fmax(a, b) + 8, y + 4.5, gain ? "▼" : "▲",
+    text_add(t, "<text x=\"%.1f\" y=\"%.0f\">%s %s</text>\n", fmax(a, b) + 8, y + 4.5, gain ? "▼" : "▲",
              word_gain(s->to - s->from).s);
 }
 
-static void waterfall(page *p, const report *r, const step *steps, int n)
+static void waterfall(text *t, const report *r, const step *steps, int n)
 {
     axis x = waterfall_axis(r, steps, n);
     tick ticks[8];
     double bottom = (n + 2) * ROW + 6, y = ROW / 2.0 + 2;
-    chart_open(p, WIDTH, (int)bottom + 22, "From the slower time to the faster one");
-    page_text(p, r->of[r->slow].name);
-    page_add(p, " takes %s. ", word_time(r->of[r->slow].stats.median).s);
+    chart_open(t, WIDTH, (int)bottom + 22, "From the slower time to the faster one");
+    html_text(t, r->of[r->slow].name);
+    text_add(t, " takes %s. ", word_time(r->of[r->slow].stats.median).s);
     for (int i = 0; i < n; i++) {
-        page_text(p, steps[i].name ? steps[i].name : steps[i].label);
-        page_add(p, " %s. ", word_gain(steps[i].to - steps[i].from).s);
+        html_text(t, steps[i].name ? steps[i].name : steps[i].label);
+        text_add(t, " %s. ", word_gain(steps[i].to - steps[i].from).s);
     }
-    page_text(p, r->of[r->fast].name);
-    page_add(p, " takes %s.", word_time(r->of[r->fast].stats.median).s);
-    chart_body(p);
+    html_text(t, r->of[r->fast].name);
+    text_add(t, " takes %s.", word_time(r->of[r->fast].stats.median).s);
+    chart_body(t);
     int marks = axis_time_ticks(&x, ticks, 8);
     for (int i = 0; i < marks; i++)
-        grid_x(p, ticks[i].at, 4, bottom, ticks[i].name.s);
-    total_bar(p, r, r->slow, &x, y);
+        grid_x(t, ticks[i].at, 4, bottom, ticks[i].name.s);
+    total_bar(t, r, r->slow, &x, y);
     for (int i = 0; i < n; i++)
-        step_bar(p, r, &steps[i], &x, y += ROW);
-    total_bar(p, r, r->fast, &x, y + ROW);
-    chart_close(p);
+        step_bar(t, r, &steps[i], &x, y += ROW);
+    total_bar(t, r, r->fast, &x, y + ROW);
+    chart_close(t);
     if (x.lo > 0)
-        page_add(p, "<p class=\"soft\">The scale does not start at zero, so that the steps can be seen.</p>\n");
+        text_add(t, "<p class=\"soft\">The scale does not start at zero, so that the steps can be seen.</p>\n");
 }
 
-static void steps_row(page *p, const char *name, double slow, double fast)
+static void steps_row(text *t, const char *name, double slow, double fast)
 {
-    page_add(p, "<tr>");
-    td_text(p, name);
-    td_number(p, word_time(slow));
-    td_number(p, word_time(fast));
-    td_number(p, word_gain(fast - slow));
-    page_add(p, "</tr>\n");
+    text_add(t, "<tr>");
+    td_text(t, name);
+    td_number(t, word_time(slow));
+    td_number(t, word_time(fast));
+    td_number(t, word_gain(fast - slow));
+    text_add(t, "</tr>\n");
 }
 
-static void steps_table(page *p, const report *r)
+static void steps_table(text *t, const report *r)
 {
-    table_open(p, "The same as a table", 4, (const char *const[]){"", "#slower", "#faster", "#difference"});
+    table_open(t, "The same as a table", 4, (const char *const[]){"", "#slower", "#faster", "#difference"});
     for (int i = 0; i < r->groups.n; i++)
-        steps_row(p, r->groups.of[i].name, r->groups.of[i].slow, r->groups.of[i].fast);
-    steps_row(p, "outside kernels", r->of[r->slow].gap_ns, r->of[r->fast].gap_ns);
-    table_close(p);
+        steps_row(t, r->groups.of[i].name, r->groups.of[i].slow, r->groups.of[i].fast);
+    steps_row(t, "outside kernels", r->of[r->slow].gap_ns, r->of[r->fast].gap_ns);
+    table_close(t);
 }
 
 /* ---- kernels by contribution ---- */
@@ -140,21 +140,21 @@ static int by_gain(const void *x, const void *y)
 }
 
 /* total is NAN where the two do not differ: parts of next to nothing would be nonsense. */
-static void pareto_row(page *p, const report *r, const entry *e, double running, double total)
+static void pareto_row(text *t, const report *r, const entry *e, double running, double total)
 {
     const part *slow = &e->k->of[r->slow], *fast = &e->k->of[r->fast];
     double share = running / total;
-    page_add(p, "<tr><td>");
-    kind_name(p, e->k);
-    page_add(p, "</td>");
-    td_number(p, word_time(slow->heaviest ? slow->ns : (double)NAN));
-    td_number(p, word_time(fast->heaviest ? fast->ns : (double)NAN));
-    td_number(p, word_gain(-e->gain));
-    td_number(p, word_share(e->gain / total));
-    page_add(p, "<td class=\"num\">%s", word_share(share).s);
+    text_add(t, "<tr><td>");
+    kind_name(t, e->k);
+    text_add(t, "</td>");
+    td_number(t, word_time(slow->heaviest ? slow->ns : (double)NAN));
+    td_number(t, word_time(fast->heaviest ? fast->ns : (double)NAN));
+    td_number(t, word_gain(-e->gain));
+    td_number(t, word_share(e->gain / total));
+    text_add(t, "<td class=\"num\">%s", word_share(share).s);
     if (share > 0)
-        page_add(p, "<span class=\"share\" style=\"width:%.1f%%\"></span>", fmin(100, 100 * share));
-    page_add(p, "</td></tr>\n");
+        text_add(t, "<span class=\"share\" style=\"width:%.1f%%\"></span>", fmin(100, 100 * share));
+    text_add(t, "</td></tr>\n");
 }
 
 static entry *entries_make(const report *r, int *n)
@@ -172,32 +172,32 @@ static entry *entries_make(const report *r, int *n)
     return of;
 }
 
-static void pareto(page *p, const report *r)
+static void pareto(text *t, const report *r)
 {
     int n = 0, shown = 0;
     entry *of = entries_make(r, &n);
     double total = r->of[r->slow].kernel_ns - r->of[r->fast].kernel_ns, running = 0;
-    page_add(p, "<h3>Kernels by what they contribute</h3><div class=\"wide\"><table><thead><tr><th>kernel</th>");
+    text_add(t, "<h3>Kernels by what they contribute</h3><div class=\"wide\"><table><thead><tr><th>kernel</th>");
     for (int i = 0; i < 2; i++) {
-        page_add(p, "<th class=\"num\">");
-        mark_name(p, r, i ? r->fast : r->slow);
-        page_add(p, "</th>");
+        text_add(t, "<th class=\"num\">");
+        mark_name(t, r, i ? r->fast : r->slow);
+        text_add(t, "</th>");
     }
-    page_add(p, "<th class=\"num\">difference</th><th class=\"num\">of all</th><th class=\"num\">running total</th>"
+    text_add(t, "<th class=\"num\">difference</th><th class=\"num\">of all</th><th class=\"num\">running total</th>"
                 "</tr></thead><tbody>\n");
     for (; shown < n && shown < MAX_KINDS; shown++) {
         if (shown >= FEW && fabs(of[shown].gain) < 0.002 * fabs(total))
             break;
         running += of[shown].gain;
-        pareto_row(p, r, &of[shown], running, decided(r) ? total : (double)NAN);
+        pareto_row(t, r, &of[shown], running, decided(r) ? total : (double)NAN);
     }
-    page_add(p, "</tbody></table></div>\n");
+    text_add(t, "</tbody></table></div>\n");
     if (n > shown)
-        page_add(p, "<p class=\"soft\">The other %d: %s together.</p>\n", n - shown, word_gain(running - total).s);
+        text_add(t, "<p class=\"soft\">The other %d: %s together.</p>\n", n - shown, word_gain(running - total).s);
     free(of);
 }
 
-const char *part_where(page *p, const report *r)
+const char *part_where(text *t, const report *r)
 {
     if (r->fast < 0)
         return "it needs two valid candidates";
@@ -205,14 +205,14 @@ const char *part_where(page *p, const report *r)
         return "the results hold no kernel times of both candidates";
     step steps[MAX_STEPS + 2];
     int n = steps_make(r, steps);
-    page_add(p, "<p class=\"lead\">From the time of ");
-    mark_name(p, r, r->slow);
-    page_add(p, " down to that of ");
-    mark_name(p, r, r->fast);
-    page_add(p, ", %s by %s.</p>\n", r->groups.by, r->groups.by);
-    waterfall(p, r, steps, n);
-    steps_table(p, r);
-    figure_close(p);
-    pareto(p, r);
+    text_add(t, "<p class=\"lead\">From the time of ");
+    mark_name(t, r, r->slow);
+    text_add(t, " down to that of ");
+    mark_name(t, r, r->fast);
+    text_add(t, ", %s by %s.</p>\n", r->groups.by, r->groups.by);
+    waterfall(t, r, steps, n);
+    steps_table(t, r);
+    figure_close(t);
+    pareto(t, r);
     return NULL;
 }

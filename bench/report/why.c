@@ -8,20 +8,20 @@
 
 enum { MAX_NESTS = 4, MAX_TOKENS = 48, MAX_RULES = 14, MAX_LEVELS = 6 };
 
-static void reasons(page *p, const report *r)
+static void reasons(text *t, const report *r)
 {
     reason found[MAX_REASONS];
     int n = reasons_find(r, found);
     if (!n)
-        page_add(p, "<p class=\"missing\">No rule finds a reason in these numbers.</p>\n");
+        text_add(t, "<p class=\"missing\">No rule finds a reason in these numbers.</p>\n");
     else
-        page_add(p, "<ul class=\"reasons\">\n");
+        text_add(t, "<ul class=\"reasons\">\n");
     for (int i = 0; i < n; i++) {
-        page_add(p, "<li class=\"reason\">%s</li>\n", page_str(&found[i].html));
-        page_free(&found[i].html);
+        text_add(t, "<li class=\"reason\">%s</li>\n", text_str(&found[i].html));
+        text_free(&found[i].html);
     }
     if (n)
-        page_add(p, "</ul>\n");
+        text_add(t, "</ul>\n");
 }
 
 /* ---- nests, with the loops that differ marked ---- */
@@ -36,19 +36,19 @@ typedef struct tokens {
 
 static tokens split(const char *s)
 {
-    tokens t = {0};
-    while (*s && t.n < MAX_TOKENS) {
+    tokens found = {0};
+    while (*s && found.n < MAX_TOKENS) {
         s += strspn(s, " \n\t");
         int len = (int)strcspn(s, " \n\t");
-        if (t.n == MAX_TOKENS - 1)
+        if (found.n == MAX_TOKENS - 1)
             len = (int)strlen(s); /* the rest as one */
         if (!len)
             break;
-        t.of[t.n].s = s;
-        t.of[t.n++].len = len;
+        found.of[found.n].s = s;
+        found.of[found.n++].len = len;
         s += len;
     }
-    return t;
+    return found;
 }
 
 static bool equal(const tokens *a, int i, const tokens *b, int j)
@@ -77,25 +77,25 @@ static void differing(const tokens *a, const tokens *b, bool *marked)
     }
 }
 
-static void nest(page *p, const report *r, int c, const char *loops, const char *other)
+static void nest(text *t, const report *r, int c, const char *loops, const char *other)
 {
     tokens a = split(loops), b = split(other);
     bool marked[MAX_TOKENS] = {0};
     differing(&a, &b, marked);
-    page_add(p, "<tr><td>");
-    mark_name(p, r, c);
-    page_add(p, "</td><td><span class=\"code\">");
+    text_add(t, "<tr><td>");
+    mark_name(t, r, c);
+    text_add(t, "</td><td><span class=\"code\">");
     for (int i = 0; i < a.n; i++) {
         char *token = strndup(a.of[i].s, (size_t)a.of[i].len);
-        page_add(p, i ? " %s" : "%s", marked[i] ? "<mark>" : "");
-        page_text(p, token);
-        page_add(p, "%s", marked[i] ? "</mark>" : "");
+        text_add(t, i ? " %s" : "%s", marked[i] ? "<mark>" : "");
+        html_text(t, token);
+        text_add(t, "%s", marked[i] ? "</mark>" : "");
         free(token);
     }
-    page_add(p, "</span></td></tr>\n");
+    text_add(t, "</span></td></tr>\n");
 }
 
-static void nests(page *p, const report *r)
+static void nests(text *t, const report *r)
 {
     int shown = 0;
     for (int i = 0; i < r->groups.n && shown < MAX_NESTS; i++) {
@@ -103,19 +103,19 @@ static void nests(page *p, const report *r)
         if (!a || !b || !*a->loops || !*b->loops || !strcmp(a->loops, b->loops))
             continue;
         if (!shown++)
-            page_add(p,
+            text_add(t,
                      "<h3>What the schemas say differently</h3><p class=\"lead\">Loops from outside to inside, as the "
                      "heaviest kernel "
                      "of each %s runs them; what is marked differs.</p><div class=\"wide\"><table><tbody>\n",
                      r->groups.by);
-        page_add(p, "<tr><th colspan=\"2\"><span class=\"name\">");
-        page_name(p, r->groups.of[i].name);
-        page_add(p, "</span></th></tr>\n");
-        nest(p, r, r->fast, a->loops, b->loops);
-        nest(p, r, r->slow, b->loops, a->loops);
+        text_add(t, "<tr><th colspan=\"2\"><span class=\"name\">");
+        html_name(t, r->groups.of[i].name);
+        text_add(t, "</span></th></tr>\n");
+        nest(t, r, r->fast, a->loops, b->loops);
+        nest(t, r, r->slow, b->loops, a->loops);
     }
     if (shown)
-        page_add(p, "</tbody></table></div>\n");
+        text_add(t, "</tbody></table></div>\n");
 }
 
 /* ---- cache fit: rules down, levels across ---- */
@@ -143,89 +143,89 @@ static int level_names(const report *r, const char *out[MAX_LEVELS])
     return n;
 }
 
-static void cell(page *p, const report *r, int c, const kernel *k, const char *name)
+static void cell(text *t, const report *r, int c, const kernel *k, const char *name)
 {
     const level *l = k ? level_fullest(k, name) : NULL;
     if (!l) {
-        page_add(p, "<td><span class=\"cell soft\">–</span></td>");
+        text_add(t, "<td><span class=\"cell soft\">–</span></td>");
         return;
     }
     double wide = l->share > 1 ? 100 : l->share * 100;
-    page_add(p, "<td><span class=\"cell %s%s\" style=\"--w:%.0f%%\"><b>%s%s</b>%s<br><small class=\"code\">",
+    text_add(t, "<td><span class=\"cell %s%s\" style=\"--w:%.0f%%\"><b>%s%s</b>%s<br><small class=\"code\">",
              mark_class(r, c), l->share > 1 ? " over" : "", wide, word_share(l->share).s, l->share > 1 ? " ✗" : "",
              word_bytes(l->bytes).s);
-    page_text(p, l->loop);
-    page_add(p, "</small></span></td>");
+    html_text(t, l->loop);
+    text_add(t, "</small></span></td>");
 }
 
-static void fit_head(page *p, const report *r, int n, const char *const *names)
+static void fit_head(text *t, const report *r, int n, const char *const *names)
 {
-    page_add(p, "<div class=\"wide\"><table class=\"fit\"><thead><tr><th rowspan=\"2\">%s</th>", r->groups.by);
+    text_add(t, "<div class=\"wide\"><table class=\"fit\"><thead><tr><th rowspan=\"2\">%s</th>", r->groups.by);
     for (int i = 0; i < n; i++) {
-        page_add(p, "<th colspan=\"%d\">", r->slow >= 0 ? 2 : 1);
-        page_text(p, names[i]);
-        page_add(p, "</th>");
+        text_add(t, "<th colspan=\"%d\">", r->slow >= 0 ? 2 : 1);
+        html_text(t, names[i]);
+        text_add(t, "</th>");
     }
-    page_add(p, "</tr><tr>");
+    text_add(t, "</tr><tr>");
     for (int i = 0; i < n; i++) {
-        page_add(p, "<th>");
-        mark_name(p, r, r->best);
-        page_add(p, "</th>");
+        text_add(t, "<th>");
+        mark_name(t, r, r->best);
+        text_add(t, "</th>");
         if (r->slow < 0)
             continue;
-        page_add(p, "<th>");
-        mark_name(p, r, r->slow);
-        page_add(p, "</th>");
+        text_add(t, "<th>");
+        mark_name(t, r, r->slow);
+        text_add(t, "</th>");
     }
-    page_add(p, "</tr></thead><tbody>\n");
+    text_add(t, "</tr></thead><tbody>\n");
 }
 
-static void fit(page *p, const report *r)
+static void fit(text *t, const report *r)
 {
     const char *names[MAX_LEVELS];
     int n = level_names(r, names), rows = 0;
-    page_add(p, "<h3>Does it fit the caches?</h3>\n");
+    text_add(t, "<h3>Does it fit the caches?</h3>\n");
     if (!n) {
-        page_add(p, "<p class=\"missing\">The results hold no working sets.</p>\n");
+        text_add(t, "<p class=\"missing\">The results hold no working sets.</p>\n");
         return;
     }
-    page_add(p,
+    text_add(t,
              "<p class=\"lead\">What one trip of a loop works on, as a part of the cache level that is to hold it. "
              "Hatched with ✗: more "
              "than fits, so data is fetched again. The loop is named below the size; the heaviest kernel of each %s is "
              "shown.</p>\n",
              r->groups.by);
-    fit_head(p, r, n, names);
+    fit_head(t, r, n, names);
     for (int i = 0; i < r->groups.n && rows < MAX_RULES; i++) {
         const group *g = &r->groups.of[i];
         if (!(g->fast_kernel && g->fast_kernel->n_level) && !(g->slow_kernel && g->slow_kernel->n_level))
             continue;
-        page_add(p, "<tr><td class=\"rulename\"><b class=\"name\">");
-        page_name(p, *g->name ? g->name : "(no name)");
-        page_add(p, "</b></td>");
+        text_add(t, "<tr><td class=\"rulename\"><b class=\"name\">");
+        html_name(t, *g->name ? g->name : "(no name)");
+        text_add(t, "</b></td>");
         for (int l = 0; l < n; l++) {
-            cell(p, r, r->best, g->fast_kernel, names[l]);
+            cell(t, r, r->best, g->fast_kernel, names[l]);
             if (r->slow >= 0)
-                cell(p, r, r->slow, g->slow_kernel, names[l]);
+                cell(t, r, r->slow, g->slow_kernel, names[l]);
         }
-        page_add(p, "</tr>\n");
+        text_add(t, "</tr>\n");
         rows++;
     }
-    page_add(p, "</tbody></table></div>\n");
+    text_add(t, "</tbody></table></div>\n");
     if (r->groups.n > MAX_RULES)
-        page_add(p, "<p class=\"soft\">%d more are in the data.</p>\n", r->groups.n - MAX_RULES);
+        text_add(t, "<p class=\"soft\">%d more are in the data.</p>\n", r->groups.n - MAX_RULES);
 }
 
-const char *part_why(page *p, const report *r)
+const char *part_why(text *t, const report *r)
 {
     if (r->best < 0)
         return "no candidate is valid";
     if (!r->of[r->best].n_kernel)
         return "the results hold no kernels";
-    reasons(p, r);
+    reasons(t, r);
     if (r->fast >= 0)
-        nests(p, r);
-    roofline(p, r);
-    fit(p, r);
+        nests(t, r);
+    roofline(t, r);
+    fit(t, r);
     return NULL;
 }

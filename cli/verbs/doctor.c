@@ -1,5 +1,6 @@
 /* doctor.c - tessera doctor: what this machine has, how fast and how quiet it is. */
-#include "bench/bench.h"
+#include "bench/machine/environment.h"
+#include "bench/machine/probe.h"
 #include "cli/args.h"
 #include "cli/outline.h"
 

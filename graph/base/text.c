@@ -108,12 +108,17 @@ void text_json(text *t, const char *s)
     text_bytes(t, "\"", 1);
 }
 
-/* Characters that move the cursor, reorder or hide what stands around them: C0, DEL, C1, zero width, bidi, line
- * separators. */
-static bool is_hazard(uint32_t c)
+bool utf8_hidden(uint32_t code)
 {
-    return c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == 0x61C || (c >= 0x200B && c <= 0x200F) ||
-           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
+    static const struct {
+        uint32_t first, last;
+    } hidden[] = {{0, 0x1F},        {0x7F, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},
+                  {0x180E, 0x180E}, {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F},
+                  {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xFFFE, 0xFFFF}, {0xE0000, 0xE0FFF}};
+    for (int i = 0; i < COUNT(hidden); i++)
+        if (code >= hidden[i].first && code <= hidden[i].last)
+            return true;
+    return false;
 }
 
 void text_safe(text *t, const char *s)
@@ -121,7 +126,7 @@ void text_safe(text *t, const char *s)
     while (*s) {
         uint32_t code;
         size_t n = utf8_next(s, &code);
-        if (n > 0 && !is_hazard(code)) {
+        if (n > 0 && !utf8_hidden(code)) {
             text_bytes(t, s, n);
             s += n;
             continue;

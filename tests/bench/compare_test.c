@@ -1,7 +1,7 @@
 /* Two result files: verdicts about what was measured after, refusals where the conditions differ,
  * invalid candidates. */
 #include "bench/bench.h"
-#include "bench/js.h"
+#include "graph/base/js.h"
 #include "bench/stats.h"
 #include "tests/check.h"
 

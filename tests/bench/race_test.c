@@ -1,7 +1,7 @@
 /* The measuring protocol on contestants that behave as told (tests/bench/fake.sh): right, wrong,
  * dying, hanging, refusing. */
 #include "bench/bench.h"
-#include "bench/js.h"
+#include "graph/base/js.h"
 #include "tests/check.h"
 #include "tests/scratch.h"
 

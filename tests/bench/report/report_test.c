@@ -1,8 +1,9 @@
 /* The report of made-up results: every section, its budgets, its bytes, and what hostile names can do to it
  * (nothing). */
 #include "bench/report/report.h"
-#include "bench/report/page.h"
-#include "bench/utf8.h"
+#include "bench/report/html.h"
+#include "bench/report/word.h"
+#include "graph/base/base.h"
 #include "tests/bench/report/fixture.h"
 #include "tests/check.h"
 
@@ -151,10 +152,10 @@ static bool all_utf8_and_visible(const char *s)
 {
     for (size_t i = 0, n = strlen(s); i < n;) {
         uint32_t code = 0;
-        int len = utf8_read(s + i, n - i, &code);
+        size_t len = utf8_next(s + i, &code);
         if (!len || (utf8_hidden(code) && code != '\n'))
             return printf("byte %zu: U+%04x\n", i, (unsigned)code), false;
-        i += (size_t)len;
+        i += len;
     }
     return true;
 }
@@ -383,12 +384,12 @@ static int damage(cJSON *root, cJSON *at)
             item->valuestring = other->valuestring;
             item->valuedouble = other->valuedouble;
             item->child = other->child;
-            char *text = cJSON_PrintUnformatted(root);
+            char *json = cJSON_PrintUnformatted(root);
             int svg = 0;
-            if (report_write(text, &html, NULL))
+            if (report_write(json, &html, NULL))
                 CHECK(!read_html(html, &svg));
             free(html);
-            free(text);
+            free(json);
             *item = saved;
             cJSON_Delete(other);
             n++;
@@ -410,29 +411,29 @@ static void test_tolerance(void)
 
 /* ---- the page ---- */
 
-static void check_written(void (*write)(page *, const char *), const char *given, const char *want)
+static void check_written(void (*write)(text *, const char *), const char *given, const char *want)
 {
-    page p = {0};
-    write(&p, given);
-    CHECK_TEXT(page_str(&p), want);
-    page_free(&p);
+    text t = {0};
+    write(&t, given);
+    CHECK_TEXT(text_str(&t), want);
+    text_free(&t);
 }
 
-static void clip5(page *p, const char *s)
+static void clip5(text *t, const char *s)
 {
-    page_clip(p, s, 5);
+    html_clip(t, s, 5);
 }
 
 static void test_escapes(void)
 {
-    check_written(page_text, "<a b='c' d=\"e\">&amp;", "&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;amp;");
-    check_written(page_text, "\x7f\xc2\x85\xe2\x80\x8b\xef\xbb\xbf\xf3\xa0\x80\xa1",
+    check_written(html_text, "<a b='c' d=\"e\">&amp;", "&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;amp;");
+    check_written(html_text, "\x7f\xc2\x85\xe2\x80\x8b\xef\xbb\xbf\xf3\xa0\x80\xa1",
                   "\\x7f\\x85\\u{200b}\\u{feff}\\u{e0021}");
-    check_written(page_text, "\xe0\x80\xaf\xf8\xe2\x82 €é😀", "\\xe0\\x80\\xaf\\xf8\\xe2\\x82 €é😀");
-    check_written(page_text, NULL, "");
-    check_written(page_name, "a.b/<", "a.<wbr>b/<wbr>&lt;");
-    check_written(page_code, "a\n\tb\r", "a\n\tb\\x0d");
-    check_written(page_plain, "<a&\x1b", "<a&\\x1b");
+    check_written(html_text, "\xe0\x80\xaf\xf8\xe2\x82 €é😀", "\\xe0\\x80\\xaf\\xf8\\xe2\\x82 €é😀");
+    check_written(html_text, NULL, "");
+    check_written(html_name, "a.b/<", "a.<wbr>b/<wbr>&lt;");
+    check_written(html_code, "a\n\tb\r", "a\n\tb\\x0d");
+    check_written(html_plain, "<a&\x1b", "<a&\\x1b");
     check_written(clip5, "abcde", "abcde");
     check_written(clip5, "abcdef", "abcd…");
     check_written(clip5,
@@ -440,9 +441,9 @@ static void test_escapes(void)
                   "cd",
                   "ab…");
     check_written(clip5, "<<<<<<", "&lt;&lt;&lt;&lt;…");
-    check_written(page_embed, "{ \"a\" : \"</x \\\" <\xe2\x80\xae\xff\n\" , \"b\":[1.50, -2e3]\n}",
+    check_written(html_embed, "{ \"a\" : \"</x \\\" <\xe2\x80\xae\xff\n\" , \"b\":[1.50, -2e3]\n}",
                   "{\"a\":\"\\u003c/x \\\" \\u003c\\u202e\\ufffd\\u000a\",\"b\":[1.50,-2e3]}");
-    check_written(page_embed, "\"\xf3\xa0\x80\xa1\"", "\"\\udb40\\udc21\"");
+    check_written(html_embed, "\"\xf3\xa0\x80\xa1\"", "\"\\udb40\\udc21\"");
 }
 
 static void test_words(void)

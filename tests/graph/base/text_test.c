@@ -72,10 +72,12 @@ static void test_safe(void)
          "a\xE2\x80\xAE"
          "b",
          "a\\xe2\\x80\\xae"
-         "b");                                          /* right-to-left override */
-    same(text_safe, "\xE2\x81\xA6", "\\xe2\\x81\\xa6"); /* isolate */
-    same(text_safe, "\xD8\x9C", "\\xd8\\x9c");          /* Arabic letter mark */
-    same(text_safe, "\xEF\xBB\xBF", "\\xef\\xbb\\xbf"); /* byte order mark */
+         "b");                                                   /* right-to-left override */
+    same(text_safe, "\xE2\x81\xA6", "\\xe2\\x81\\xa6");          /* isolate */
+    same(text_safe, "\xD8\x9C", "\\xd8\\x9c");                   /* Arabic letter mark */
+    same(text_safe, "\xEF\xBB\xBF", "\\xef\\xbb\\xbf");          /* byte order mark */
+    same(text_safe, "\xC2\xAD", "\\xc2\\xad");                   /* soft hyphen */
+    same(text_safe, "\xF3\xA0\x81\x81", "\\xf3\\xa0\\x81\\x81"); /* a tag character, which nothing shows */
     same(text_safe, "\xFFz\xC0\x80\xE2\x82", "\\xffz\\xc0\\x80\\xe2\\x82");
 }
 

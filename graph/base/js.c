@@ -1,18 +1,17 @@
-#include "bench/js.h"
-#include "graph/base/err.h"
-#include "bench/utf8.h"
+#include "graph/base/js.h"
+#include "graph/base/base.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-cJSON *js_parse(const char *text, const char *what, ts_error *e)
+cJSON *js_parse(const char *s, const char *what, ts_error *e)
 {
     const char *end = NULL;
-    cJSON *v = cJSON_ParseWithOpts(text, &end, true);
+    cJSON *v = cJSON_ParseWithOpts(s, &end, true);
     if (v == NULL)
-        err_set(e, TS_BAD_INPUT, "%s: not valid JSON at byte %td", what, end != NULL ? end - text : (ptrdiff_t)0);
+        err_set(e, TS_BAD_INPUT, "%s: not valid JSON at byte %td", what, end != NULL ? end - s : (ptrdiff_t)0);
     return v;
 }
 
@@ -30,7 +29,7 @@ static cJSON *valid_text(const char *value)
         return cJSON_CreateNull();
     uint32_t code = 0;
     for (char *at = copy; *at != 0;) {
-        int n = utf8_read(at, strlen(at), &code);
+        size_t n = utf8_next(at, &code);
         if (n == 0)
             *at = '?';
         at += n == 0 ? 1 : n;

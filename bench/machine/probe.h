@@ -1,9 +1,14 @@
 /* probe.h - what the machine can do at most, measured now: the ceilings that shares of peak refer to. */
 #ifndef BENCH_PROBE_H
 #define BENCH_PROBE_H
+#include "tessera.h"
 
 /* Nanoseconds of a fixed, register-only loop on the calling thread (about 0.1 ms). It moves when the clock changes or
  * another tenant takes the core, and with nothing that a model does: read beside each sample, it tells
  * weather from difference. */
 double canary(void);
+
+/* Measured ceilings (about a second) on the first cores, pinned: fma_f32_gflops, fma_f64_gflops, read_gbs, l1_gbs, ...
+ * and "units": every instruction set that the machine has. isa NULL: the widest. threads 0: one per core. */
+char *probe_json(const char *isa, int threads, ts_error *e);
 #endif

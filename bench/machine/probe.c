@@ -1,11 +1,10 @@
-#include "bench/probe.h"
-#include "bench/bench.h"
-#include "bench/clock.h"
-#include "bench/cpus.h"
+#include "bench/machine/probe.h"
+#include "bench/machine/clock.h"
+#include "bench/machine/cpus.h"
 #include "graph/base/err.h"
-#include "bench/js.h"
-#include "bench/stats.h"
-#include "bench/units.h"
+#include "graph/base/js.h"
+#include "graph/base/stats.h"
+#include "bench/machine/units.h"
 
 #include <math.h>
 #include <stdlib.h>

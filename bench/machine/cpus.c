@@ -1,5 +1,5 @@
-#include "bench/cpus.h"
-#include "bench/clock.h"
+#include "bench/machine/cpus.h"
+#include "bench/machine/clock.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -1,7 +1,6 @@
 /* The environment block: every value is there or null with its reason; nothing that names the user or the host. */
-#include "bench/bench.h"
-#include "bench/environment.h"
-#include "bench/js.h"
+#include "bench/machine/environment.h"
+#include "graph/base/js.h"
 #include "tests/check.h"
 
 #include <math.h>

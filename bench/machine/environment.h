@@ -1,7 +1,7 @@
 /* environment.h - the machine as it is now, for the results: what could matter and could be read. */
 #ifndef BENCH_ENVIRONMENT_H
 #define BENCH_ENVIRONMENT_H
-#include "bench/js.h"
+#include "graph/base/js.h"
 
 #include <stdint.h>
 
@@ -16,4 +16,9 @@ extern const char revision[]; /* the commit that was built, written by the build
 
 /* isa, threads: what is used; NULL and 0 where that is not known. Gives an object of the caller's. */
 cJSON *environment_read(const char *isa, int threads, uint64_t seed);
+
+/* The machine and its state now: values, or null beside a "why" entry; never invented. */
+char *environment_json(const char *isa, int threads, uint64_t seed, ts_error *e);
+/* How quiet the machine is: spread of a register-only loop over half a second, steal time, load. */
+char *noise_json(ts_error *e);
 #endif

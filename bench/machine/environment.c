@@ -1,10 +1,9 @@
-#include "bench/environment.h"
-#include "bench/bench.h"
-#include "bench/clock.h"
-#include "bench/cpus.h"
-#include "bench/probe.h"
-#include "bench/stats.h"
-#include "bench/units.h"
+#include "bench/machine/environment.h"
+#include "bench/machine/clock.h"
+#include "bench/machine/cpus.h"
+#include "bench/machine/probe.h"
+#include "graph/base/stats.h"
+#include "bench/machine/units.h"
 
 #include <gnu/libc-version.h>
 #include <math.h>

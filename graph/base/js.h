@@ -1,13 +1,13 @@
-/* js.h - the little of JSON that measuring needs on top of cJSON: text that is always valid, numbers that
- * may be missing. */
-#ifndef BENCH_JS_H
-#define BENCH_JS_H
+/* js.h - JSON that the program itself writes and reads back, on top of cJSON: text that is always valid, numbers that
+ * may be missing. What people write is read by json.h, which is strict and knows places. */
+#ifndef TS_JS_H
+#define TS_JS_H
 #include "tessera.h"
 
 #include <cjson/cJSON.h>
 
-/* Depth and syntax are checked; what names the text in an error. */
-cJSON *js_parse(const char *text, const char *what, ts_error *e);
+/* Depth and syntax are checked; what names s in an error. */
+cJSON *js_parse(const char *s, const char *what, ts_error *e);
 char *js_print(const cJSON *v, bool pretty); /* free() it */
 
 void js_text(cJSON *object, const char *key, const char *value); /* NULL gives null; bad UTF-8 becomes '?' */

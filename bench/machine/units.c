@@ -1,4 +1,4 @@
-#include "bench/units.h"
+#include "bench/machine/units.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-#include "bench/shares.h"
+#include "bench/machine/shares.h"
 
-#include "bench/cpus.h"
+#include "bench/machine/cpus.h"
 
 #include <math.h>
 #include <string.h>

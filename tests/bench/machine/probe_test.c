@@ -1,10 +1,9 @@
 /* Ceilings: loose bounds only, for a busy machine must pass too. ctest: serial */
-#include "bench/bench.h"
-#include "bench/clock.h"
-#include "bench/cpus.h"
-#include "bench/js.h"
-#include "bench/probe.h"
-#include "bench/units.h"
+#include "bench/machine/clock.h"
+#include "bench/machine/cpus.h"
+#include "graph/base/js.h"
+#include "bench/machine/probe.h"
+#include "bench/machine/units.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

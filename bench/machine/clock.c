@@ -1,4 +1,4 @@
-#include "bench/clock.h"
+#include "bench/machine/clock.h"
 
 #include <time.h>
 

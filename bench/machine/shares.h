@@ -1,7 +1,7 @@
 /* shares.h - how near a kernel comes to what the machine can do. */
 #ifndef BENCH_SHARES_H
 #define BENCH_SHARES_H
-#include "bench/js.h"
+#include "graph/base/js.h"
 
 /* Adds "peak_share" and "bound" to a kernel of plan/1 that took ns, by the ceilings of probe_json; null where those are
  * not known. */
