@@ -1,6 +1,7 @@
 /* explain.c - a plan as JSON: kernels with their loops, what fits where, and what is worth knowing about them. */
 #include "schedule/explain.h"
 #include "schedule/explain_fit.h"
+#include "schedule/explain_tile.h"
 #include "schedule/resident.h"
 #include "schedule/nest.h"
 #include "schedule/checkpointing.h"
@@ -349,6 +350,7 @@ static void put_kernel(text *t, const plan *p, int i)
         key(t, "registers");
         text_add(t, "{\"used\":%lld,\"of\":%d}", (long long)fit_registers(p, s), p->isa->n_register);
     }
+    tile_explain(t, p, k);
     put_share(t, "tail_waste", waste_of(p, k));
     put_notes(t, p, k);
     text_add(t, "}");
