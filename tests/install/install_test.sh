@@ -21,6 +21,7 @@ for program in shared static; do
     [ "$got" = "$expected" ] || { printf '%s example printed\n%s\nwanted\n%s\n' "$program" "$got" "$expected"; exit 1; }
 done
 "$to/usr/bin/tessera" version >/dev/null
+"$to/usr/bin/tessera" completion bash | grep -q "value='[^']*onnxruntime" || { echo "no peers were installed"; exit 1; }
 cc -std=c11 -fsyntax-only -x c++ "$to/usr/include/tessera.h" 2>/dev/null || [ -z "$(command -v g++ clang++)" ] ||
     "$(command -v g++ clang++ | head -1)" -fsyntax-only -Wall -Werror -x c++ "$to/usr/include/tessera.h"
 
