@@ -77,4 +77,7 @@ bool bench_has_verdict(const char *json, const char *verdict);
 /* The hidden verb: takes no arguments, reads its task and commands from stdin, answers on stdout. Gives the
  * exit code. */
 int bench_worker(int argc, char **argv);
+
+/* Names of the runtimes that can be timed beside ours, as "onnxruntime, pytorch". */
+void peers_known(char *out, size_t size);
 #endif

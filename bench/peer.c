@@ -60,6 +60,15 @@ static void list_scripts(const char *folder, char *out, size_t size)
         closedir(d);
 }
 
+void peers_known(char *out, size_t size)
+{
+    char folder[FOLDER];
+    const race r = {0};
+    out[0] = 0;
+    if (peers_folder(&r, folder))
+        list_scripts(folder, out, size);
+}
+
 bool peer_script(const race *r, const char *name, char path[RACE_PATH], ts_error *e)
 {
     char folder[FOLDER], known[512];

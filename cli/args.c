@@ -141,7 +141,7 @@ bool args_parse(args *a, const verb *v, int argc, char **argv, ts_error *e)
     *a = (args){.verb = v,
                 .form = "",
                 .console = console_make(NULL, false, verb_answers_json(v) && holds(argc, argv, "--json"))};
-    a->help = holds(argc, argv, "--help") || holds(argc, argv, "-h");
+    a->help = holds(argc, argv, "--help") ? HELP_WHOLE : holds(argc, argv, "-h") ? HELP_BRIEF : HELP_NONE;
     if (a->help)
         return true;
     size_t room = 1;

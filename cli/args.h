@@ -11,10 +11,12 @@ typedef struct given {
     const char *value; /* NULL for a flag */
 } given;
 
+typedef enum help_asked { HELP_NONE, HELP_BRIEF, HELP_WHOLE } help_asked; /* no, -h, --help */
+
 typedef struct args {
     const verb *verb;
     console console;
-    bool help;         /* -h or --help was among them: nothing else was checked */
+    help_asked help;   /* if -h or --help was among them, nothing else was checked */
     const char *form;  /* which line of verb->usage fits: its first literal word, or "" */
     const char **noun; /* what is no option, in order, without the literal word; owned array of pointers into argv */
     int n_nouns;

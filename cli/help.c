@@ -3,7 +3,12 @@
 
 #include "cli/usage.h"
 
+#include "cli/bug.h"
+
+#include <stdlib.h>
 #include <string.h>
+
+enum { EXAMPLES = 3, BRIEF_AT = 28 }; /* of a short page; column of what options do */
 
 void help_spell(char *out, size_t size, const option *o)
 {
@@ -48,39 +53,125 @@ static void put_example(FILE *f, const char *example, bool color)
     fprintf(f, "  %.*s%s%s%s\n", length, example, console_on(color, FAINT), mark ? mark : "", console_off(color));
 }
 
-static void put_options(FILE *f, const option_group *g)
+static void put_option(FILE *f, const option *o)
 {
-    enum { BRIEF_AT = 28 };
-    for (const option *o = g->options; o->name; o++) {
-        char spelling[128];
-        help_spell(spelling, sizeof spelling, o);
-        int used = fprintf(f, "  %-*s  ", BRIEF_AT - 4, spelling);
-        put_wrapped(f, o->brief, BRIEF_AT, used);
-    }
+    char spelling[128];
+    help_spell(spelling, sizeof spelling, o);
+    int used = fprintf(f, "  %-*s  ", BRIEF_AT - 4, spelling);
+    put_wrapped(f, o->brief, BRIEF_AT, used);
 }
 
-void help_verb(FILE *f, const verb *v, bool color)
+static void put_title(FILE *f, const verb *v, bool color)
 {
     fprintf(f, "%stessera %s%s: %s\n", console_on(color, BOLD), v->name, console_off(color), v->brief);
-    put_heading(f, "Examples", color);
-    for (int i = 0; v->examples[i]; i++)
-        put_example(f, v->examples[i], color);
+}
+
+static void put_usage(FILE *f, const verb *v, bool color)
+{
     put_heading(f, "Usage", color);
     for (const char *line = v->usage; line; line = usage_next(line)) {
         int length = usage_length(line);
         fprintf(f, "  tessera %s %.*s%s[options]\n", v->name, length, line, length ? " " : "");
     }
+}
+
+void help_verb(FILE *f, const verb *v, bool color)
+{
+    put_title(f, v, color);
+    put_heading(f, "Examples", color);
+    for (int i = 0; v->examples[i]; i++)
+        put_example(f, v->examples[i], color);
+    put_usage(f, v, color);
     put_heading(f, "Options", color);
     const option_group *g;
     for (int i = 0; (g = verb_group(v, i)); i++) {
         if (i > 0)
             fputc('\n', f);
-        put_options(f, g);
+        for (const option *o = g->options; o->name; o++)
+            put_option(f, o);
     }
     if (v->details) {
         fputc('\n', f);
         put_wrapped(f, v->details, 0, 0);
     }
+}
+
+/* ---- the short page ---- */
+
+/* The i-th option of all groups, or NULL. */
+static const option *option_at(const verb *v, int i)
+{
+    const option_group *g;
+    for (int k = 0; (g = verb_group(v, k)); k++) {
+        for (const option *o = g->options; o->name; o++) {
+            if (i-- == 0)
+                return o;
+        }
+    }
+    return NULL;
+}
+
+/* Names of the options from the i-th on, wrapped. */
+static void put_names(FILE *f, const verb *v, int i)
+{
+    char *names = NULL;
+    size_t n = 0;
+    FILE *list = open_memstream(&names, &n);
+    if (!list)
+        fail_bug("out of memory", "help");
+    for (const option *o; (o = option_at(v, i)); i++)
+        fprintf(list, "--%s ", o->name);
+    fclose(list);
+    fputs("  ", f);
+    put_wrapped(f, names, 2, 2);
+    free(names);
+}
+
+static void put_short(FILE *f, const verb *v, int explained, bool color)
+{
+    put_title(f, v, color);
+    put_heading(f, "Examples", color);
+    for (int i = 0; v->examples[i] && i < EXAMPLES; i++)
+        put_example(f, v->examples[i], color);
+    put_usage(f, v, color);
+    if (explained > 0)
+        put_heading(f, "Options", color);
+    for (int i = 0; i < explained; i++)
+        put_option(f, option_at(v, i));
+    if (option_at(v, explained)) {
+        put_heading(f, explained ? "More options" : "Options", color);
+        put_names(f, v, explained);
+    }
+    fprintf(f, "\ntessera %s --help says more.\n", v->name);
+}
+
+static char *short_page(const verb *v, int explained, bool color, int *lines)
+{
+    char *page = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&page, &n);
+    if (!f)
+        fail_bug("out of memory", "help");
+    put_short(f, v, explained, color);
+    fclose(f);
+    *lines = 0;
+    for (const char *c = page; *c; c++)
+        *lines += *c == '\n';
+    return page;
+}
+
+void help_short(FILE *f, const verb *v, bool color)
+{
+    int explained = 0, lines;
+    while (option_at(v, explained))
+        explained++;
+    char *page = short_page(v, explained, color, &lines);
+    while (lines > HELP_SHORT && explained > 0) {
+        free(page);
+        page = short_page(v, --explained, color, &lines);
+    }
+    fputs(page, f);
+    free(page);
 }
 
 void help_overview(FILE *f, bool color)

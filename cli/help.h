@@ -4,12 +4,16 @@
 #include "cli/console.h"
 #include "cli/verb.h"
 
-/* The overview fits a terminal; a verb with many options takes a second screen or a third. A test holds every page. */
-enum { HELP_WIDTH = 80, HELP_LINES = 40, HELP_PAGE = 110 };
+/* The overview and every `tessera VERB -h` fit a terminal; the long page of a verb takes a second screen or a third. A
+ * test holds every page. */
+enum { HELP_WIDTH = 80, HELP_LINES = 40, HELP_SHORT = 32, HELP_PAGE = 110 };
 
-void help_overview(FILE *f, bool color); /* `tessera` alone */
-void help_text(FILE *f, const char *s);  /* a paragraph, wrapped */
-void help_verb(FILE *f, const verb *v, bool color);
+void help_overview(FILE *f, bool color);            /* `tessera` alone */
+void help_text(FILE *f, const char *s);             /* a paragraph, wrapped */
+void help_verb(FILE *f, const verb *v, bool color); /* everything: --help, and `tessera help VERB` */
+/* -h: at most HELP_SHORT lines. As many options as fit are explained, in the order of their tables; all are named. */
+void help_short(FILE *f, const verb *v, bool color);
+const char *help_topic(int i); /* what `tessera help` explains besides verbs and codes; NULL past the end */
 /* "-s, --schema FILE" into out: how help spells an option. */
 void help_spell(char *out, size_t size, const option *o);
 #endif

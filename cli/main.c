@@ -46,7 +46,7 @@ static bool unknown_verb(const char *name, ts_error *e)
 static int run_verb(const verb *v, args *a, ts_error *e)
 {
     if (a->help) {
-        help_verb(stdout, v, a->console.color_out);
+        (a->help == HELP_WHOLE ? help_verb : help_short)(stdout, v, a->console.color_out);
         return TS_OK;
     }
     int code = v->run(a, e);

@@ -1,4 +1,4 @@
-/* usage.h - the usage lines of a verb as a grammar of its nouns: "init MODEL\nlint FILE MODEL\nlist". See verb.h. */
+/* usage.h - the usage lines of a verb as a grammar of its nouns: "init MODEL\nlint SCHEMA MODEL\nlist". See verb.h. */
 #ifndef TS_USAGE_H
 #define TS_USAGE_H
 #include "cli/verb.h"

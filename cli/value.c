@@ -161,7 +161,12 @@ bool value_check(const option *o, const char *value, ts_error *e)
     case PERCENT: wanted = value_percent(value, &d) ? NULL : "a percentage, as in 1%"; break;
     case WORD:
     case A_FILE:
-    case A_FOLDER: wanted = *value ? NULL : "something"; break;
+    case A_FOLDER:
+    case A_SCHEMA:
+    case A_PEER:
+    case A_TARGET:
+    case AN_ISA:
+    case AN_OPTIMIZER: wanted = *value ? NULL : "something"; break;
     case FLAG: break;
     }
     return !wanted || err_set(e, TS_USAGE, "--%s \"%s\": must be %s", o->name, value, wanted);

@@ -16,8 +16,13 @@ typedef enum value_kind {
     BYTES,   /* a size: 512M, 4G, 1000000 */
     PERCENT, /* 1%, 99%, 0.5% */
     CHOICE,  /* one of the words that `value` lists, separated by | */
-    A_FILE,  /* a path: differs from WORD in completions only */
-    A_FOLDER
+    A_FILE,  /* from here on a text: what shells complete it with is what differs from WORD */
+    A_FOLDER,
+    A_SCHEMA, /* a built-in one, or a file */
+    A_PEER,
+    A_TARGET,
+    AN_ISA,
+    AN_OPTIMIZER
 } value_kind;
 
 typedef struct option {
@@ -40,7 +45,7 @@ struct args;
 typedef struct verb {
     const char *name, *brief;
     /* What follows the verb, one line per form: lower-case words are literal, upper-case ones are values, [X] may be
-     * left out, X... may be repeated, a|b is a choice: "init MODEL\nlint FILE MODEL\nlist". */
+     * left out, X... may be repeated, a|b is a choice: "init MODEL\nlint SCHEMA MODEL\nlist". */
     const char *usage;
     const option_group *const *groups; /* ends with NULL; the group that all verbs share is added by itself */
     const char *const *examples; /* ends with NULL; each "tessera ... # what for"; the first ones are shown first */

@@ -70,7 +70,7 @@ static const option step_options[] = {
     {"batch", 0, INTEGER, "N", "examples of a step (default: 32)", false, 1, 1 << 20},
     {"length", 0, INTEGER, "N", "tokens of an example, where it is text (default: 64)", false, 2, 1 << 20},
     {"output", 0, WORD, "NAME", "output that the head stands on (default: the first)", false, 0, 0},
-    {"optimizer", 0, WORD, "NAME", "adam, adamw, adafactor, lion or sgd (default: adamw)", false, 0, 0},
+    {"optimizer", 0, AN_OPTIMIZER, "NAME", "adam, adamw, adafactor, lion or sgd (default: adamw)", false, 0, 0},
     {"clip", 0, NUMBER, "X", "greatest norm of all gradients; 0: none (default: 1)", false, 0, 1 << 30},
     {"precision", 0, CHOICE, "f32|bf16|f16", "of products and what is kept for them (default: f32)", false, 0, 0},
     {"freeze", 0, WORD, "GLOB", "parameters that stay as they are; repeats", true, 0, 0},
@@ -197,8 +197,8 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"schema", 's', A_FILE, "FILE|NAME", "a schema to time; repeats (default: the guess)", true, 0, 0},
-    {"peer", 0, WORD, "NAME", "time another runtime, as in onnxruntime; repeats", true, 0, 0},
+    {"schema", 's', A_SCHEMA, "FILE|NAME", "a schema to time; repeats (default: the guess)", true, 0, 0},
+    {"peer", 0, A_PEER, "NAME", "time another runtime, as in onnxruntime; repeats", true, 0, 0},
     {"min-time", 0, SECONDS, "TIME", "samples per contestant, all launches (default: 3s)", false, 0, 0},
     {"launches", 0, INTEGER, "N", "processes per contestant (default: 5)", false, 1, 1000},
     {"threshold", 0, PERCENT, "PERCENT", "least difference that matters (default: 1%)", false, 0, 0},

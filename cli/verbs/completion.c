@@ -1,32 +1,135 @@
 /* completion.c - tessera completion: scripts for shells, from the same tables as help. */
+#include "bench/bench.h"
 #include "cli/args.h"
+#include "cli/help.h"
 #include "cli/reply.h"
 #include "cli/usage.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The words that may stand first after a verb: literal ones of its usage, names of built-in models, or verbs. */
+/* ---- words that are no files ---- */
+
+static void put_models(FILE *f)
+{
+    const ts_builder *b;
+    for (int i = 0; (b = ts_builder_at(i)); i++)
+        fprintf(f, "%s ", b->name);
+}
+
+static void put_topics(FILE *f)
+{
+    for (int i = 0; verbs[i]; i++)
+        fprintf(f, "%s ", verbs[i]->hidden ? "" : verbs[i]->name);
+    for (int i = 0; help_topic(i); i++)
+        fprintf(f, "%s ", help_topic(i));
+}
+
+/* Built-in schemas of all targets, each name once. */
+static void put_schemas(FILE *f)
+{
+    ts_error e = {0};
+    cJSON *targets = reply_take(ts_schemas_json(), &e), *seen = cJSON_CreateObject();
+    const cJSON *target, *name;
+    cJSON_ArrayForEach(target, targets)
+    {
+        cJSON_ArrayForEach(name, target)
+        {
+            if (cJSON_GetObjectItemCaseSensitive(seen, name->valuestring))
+                continue;
+            fprintf(f, "%s ", name->valuestring);
+            cJSON_AddTrueToObject(seen, name->valuestring);
+        }
+    }
+    cJSON_Delete(targets);
+    cJSON_Delete(seen);
+}
+
+static void put_schemas_to_use(FILE *f)
+{
+    fputs("guess ", f);
+    put_schemas(f);
+}
+
+/* The members "name" of the objects in an array. */
+static void put_names(FILE *f, const cJSON *list)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list) fprintf(f, "%s ", js_get_text(item, "name"));
+}
+
+static void put_targets(FILE *f)
+{
+    ts_error e = {0};
+    cJSON *targets = reply_take(ts_targets_json(), &e);
+    put_names(f, targets);
+    cJSON_Delete(targets);
+}
+
+static void put_isas(FILE *f)
+{
+    ts_error e = {0};
+    cJSON *machine = reply_take(ts_machine_json(&(ts_options){0}, &e), &e);
+    put_names(f, js_get(machine, "isas"));
+    cJSON_Delete(machine);
+}
+
+static void put_peers(FILE *f)
+{
+    char known[512];
+    peers_known(known, sizeof known);
+    for (char *c = known; *c; c++)
+        *c = *c == ',' ? ' ' : *c;
+    fprintf(f, "%s ", known);
+}
+
+static void put_optimizers(FILE *f)
+{
+    for (int i = 0; ts_optimizer_name(i); i++)
+        fprintf(f, "%s ", ts_optimizer_name(i));
+}
+
+/* What stands for a kind of option, or for a word of a usage line. */
+static const struct offer {
+    value_kind kind;
+    const char *noun;
+    void (*put)(FILE *f);
+    bool files; /* or a file */
+} offers[] = {
+    {A_SCHEMA, NULL, put_schemas_to_use, true},  {A_PEER, NULL, put_peers, false},
+    {A_TARGET, NULL, put_targets, false},        {AN_ISA, NULL, put_isas, false},
+    {AN_OPTIMIZER, NULL, put_optimizers, false}, {FLAG, "SCHEMA", put_schemas, true},
+    {FLAG, "MODEL", put_models, true},           {FLAG, "TOPIC", put_topics, false},
+};
+enum { OFFERS = sizeof offers / sizeof *offers };
+
+static const struct offer *offer_of(const option *o)
+{
+    for (int i = 0; i < OFFERS; i++) {
+        if (o->kind != FLAG && offers[i].kind == o->kind)
+            return &offers[i];
+    }
+    return NULL;
+}
+
+/* The words that may follow a verb: literal ones of its usage, and what its nouns stand for. */
 static void put_first_words(FILE *f, const verb *v)
 {
-    bool models = false;
+    bool put[OFFERS] = {0};
     for (const char *line = v->usage; line; line = usage_next(line)) {
         const char *at = line;
         usage_token t;
         while (usage_token_next(&at, &t)) {
             if (t.literal)
                 fprintf(f, "%s ", t.word);
-            if (strcmp(t.word, "MODEL") == 0)
-                models = true;
-            if (strcmp(t.word, "TOPIC") == 0) {
-                for (int i = 0; verbs[i]; i++)
-                    fprintf(f, "%s ", verbs[i]->hidden ? "" : verbs[i]->name);
-            }
+            for (int i = 0; i < OFFERS; i++)
+                put[i] |= offers[i].noun && strcmp(t.word, offers[i].noun) == 0;
         }
     }
-    const ts_builder *b;
-    for (int i = 0; models && (b = ts_builder_at(i)); i++)
-        fprintf(f, "%s ", b->name);
+    for (int i = 0; i < OFFERS; i++) {
+        if (put[i])
+            offers[i].put(f);
+    }
 }
 
 static void put_spaced(FILE *f, const char *list)
@@ -36,6 +139,17 @@ static void put_spaced(FILE *f, const char *list)
 }
 
 /* ---- bash ---- */
+
+static void bash_value(FILE *f, const option *o)
+{
+    const struct offer *offer = offer_of(o);
+    if (o->kind == CHOICE)
+        fputc('\'', f), put_spaced(f, o->value), fputc('\'', f);
+    else if (offer)
+        fputc('\'', f), offer->put(f), fprintf(f, "'%s", offer->files ? " files=yes" : "");
+    else
+        fputs(o->kind == A_FOLDER ? "DIR" : "FILE", f);
+}
 
 static void bash_verb(FILE *f, const verb *v)
 {
@@ -56,10 +170,7 @@ static void bash_verb(FILE *f, const verb *v)
             if (o->letter)
                 fprintf(f, "|-%c", o->letter);
             fputs(") value=", f);
-            if (o->kind == CHOICE)
-                fputc('\'', f), put_spaced(f, o->value), fputc('\'', f);
-            else
-                fputs(o->kind == A_FOLDER ? "DIR" : o->kind == A_FILE ? "FILE" : "ANY", f);
+            bash_value(f, o);
             fputs(" ;;\n", f);
         }
     }
@@ -70,7 +181,8 @@ static void bash(FILE *f)
 {
     fputs("# bash completion for tessera: source it, or put it into bash-completion's folder.\n"
           "_tessera() {\n"
-          "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words='' options='' value=''\n"
+          "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words='' options='' value='' "
+          "files=''\n"
           "    COMPREPLY=()\n"
           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
           "        COMPREPLY=($(compgen -W '",
@@ -85,8 +197,9 @@ static void bash(FILE *f)
     fputs("    esac\n"
           "    case $value in\n"
           "    DIR) compopt -o filenames; COMPREPLY=($(compgen -d -- \"$word\")) ;;\n"
-          "    FILE | ANY) compopt -o filenames; COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
-          "    ?*) COMPREPLY=($(compgen -W \"$value\" -- \"$word\")) ;;\n"
+          "    FILE) compopt -o filenames; COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
+          "    ?*) COMPREPLY=($(compgen -W \"$value\" -- \"$word\"))\n"
+          "        [ -z \"$files\" ] || { compopt -o filenames; COMPREPLY+=($(compgen -f -- \"$word\")); } ;;\n"
           "    *) case $word in\n"
           "        -*) COMPREPLY=($(compgen -W \"$options\" -- \"$word\")) ;;\n"
           "        *) compopt -o filenames; COMPREPLY=($(compgen -W \"$words\" -- \"$word\") $(compgen -f -- "
@@ -115,6 +228,7 @@ static void put_zsh(FILE *f, const char *s)
 
 static void zsh_option(FILE *f, const option *o)
 {
+    const struct offer *offer = offer_of(o);
     fprintf(f, " \\\n            '%s--%s%s[", o->repeats ? "*" : "", o->name, o->kind == FLAG ? "" : "=");
     put_zsh(f, o->brief);
     fputc(']', f);
@@ -124,6 +238,10 @@ static void zsh_option(FILE *f, const option *o)
         fputc(':', f);
         if (o->kind == CHOICE)
             fputc('(', f), put_spaced(f, o->value), fputc(')', f);
+        else if (offer && offer->files)
+            fputs("_alternative \"words\\:word\\:(", f), offer->put(f), fputs(")\" \"files\\:file\\:_files\"", f);
+        else if (offer)
+            fputc('(', f), offer->put(f), fputc(')', f);
         else if (o->kind == A_FOLDER)
             fputs("_files -/", f);
         else if (o->kind == A_FILE || o->kind == PAIR)
@@ -195,6 +313,8 @@ static void fish_verb(FILE *f, const verb *v)
                 fprintf(f, " -s %c", o->letter);
             if (o->kind == CHOICE)
                 fputs(" -x -a '", f), put_spaced(f, o->value), fputc('\'', f);
+            else if (offer_of(o))
+                fputs(offer_of(o)->files ? " -r -F -a '" : " -x -a '", f), offer_of(o)->put(f), fputc('\'', f);
             else if (o->kind == A_FILE || o->kind == A_FOLDER)
                 fputs(" -r -F", f);
             else if (o->kind != FLAG)

@@ -67,7 +67,7 @@ static int run(const args *a, ts_error *e)
 
 static const option options[] = {
     {"threads", 0, INTEGER, "N", "probe with so many threads (default: one per core)", false, 1, 1024},
-    {"isa", 0, WORD, "NAME", "instruction set to probe (default: the best one here)", false, 0, 0},
+    {"isa", 0, AN_ISA, "NAME", "instruction set to probe (default: the best one here)", false, 0, 0},
     {0},
 };
 static const option_group group = {"Options", options};

@@ -66,7 +66,7 @@ static int run(const args *a, ts_error *e)
 
 static const option options[] = {
     {"out", 'o', A_FOLDER, "DIR", "where to write sources, weights and Makefile", false, 0, 0},
-    {"schema", 's', A_FILE, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
+    {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
     {"train", 0, FLAG, NULL, "MODEL is a run: the program that trains it, with its data", false, 0, 0},
     {0},
 };

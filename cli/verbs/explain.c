@@ -307,7 +307,7 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"schema", 's', A_FILE, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
+    {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
     {"op", 0, WORD, "GLOB", "kernels of this operation or name only", false, 0, 0},
     {"all", 0, FLAG, NULL, "every kernel, equal ones too", false, 0, 0},
     {0},

@@ -88,6 +88,11 @@ typedef struct topic {
 static const topic topics[] = {
     {"axes", topic_axes}, {"codes", topic_codes}, {"exit", topic_exit}, {"exit-codes", topic_exit}, {0}};
 
+const char *help_topic(int i)
+{
+    return topics[i].name;
+}
+
 static int unknown(const char *name, ts_error *e)
 {
     err_set(e, TS_USAGE, "no help on \"%s\"", name);

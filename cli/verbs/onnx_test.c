@@ -208,7 +208,7 @@ static const option options[] = {
      "models as stored, with free extents, with all inputs but the first held, or written and read again as graph/1 or "
      "ONNX (default: stored)",
      false, 0, 0},
-    {"target", 0, WORD, "NAME", "back end, as in c or interp (default: c)", false, 0, 0},
+    {"target", 0, A_TARGET, "NAME", "back end, as in c or interp (default: c)", false, 0, 0},
     {"jobs", 'j', INTEGER, "N", "cases at a time (default: one per core)", false, 1, MOST_JOBS},
     {"timeout", 0, SECONDS, "TIME", "for one case (default: 60s)", false, 0, 0},
     {"cache-dir", 0, A_FOLDER, "DIR|none", "compiled programs (default: the user's cache)", false, 0, 0},

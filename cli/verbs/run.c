@@ -144,7 +144,7 @@ static int run(const args *a, ts_error *e)
 
 static const option options[] = {
     {"out", 'o', A_FOLDER, "DIR", "write every output to DIR/NAME.npy", false, 0, 0},
-    {"schema", 's', A_FILE, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
+    {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
     {"seed", 0, INTEGER, "N", "random values for inputs that are not given", false, 0, INT64_MAX},
     {"random", 0, FLAG, NULL, "the same as --seed 0", false, 0, 0},
     {0},

@@ -241,7 +241,7 @@ static const option model_options[] = {
     {0},
 };
 static const option step_options[] = {
-    {"optimizer", 0, WORD, "NAME", "adam, adamw, adafactor, lion or sgd (default: adamw)", false, 0, 0},
+    {"optimizer", 0, AN_OPTIMIZER, "NAME", "adam, adamw, adafactor, lion or sgd (default: adamw)", false, 0, 0},
     {"lr", 0, NUMBER, "X", "learning rate (default: 5e-5)", false, 0, 1000},
     {"accumulate", 0, INTEGER, "N", "batches whose mean gradient makes one step (default: 1)", false, 1, 1 << 20},
     {"schedule", 0, CHOICE, "linear|cosine|constant", "of the learning rate, after warming up (default: linear)", false,
@@ -280,7 +280,7 @@ static const option run_options[] = {
     {"eval-every", 0, INTEGER, "N", "steps between evaluations (default: an epoch)", false, 1, MOST},
     {"keep", 0, INTEGER, "N", "checkpoints that stay (default: 2)", false, 2, 100000},
     {"grad-norms", 0, A_FILE, "FILE", "name and gradient norm of every parameter at the first step", false, 0, 0},
-    {"schema", 's', A_FILE, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
+    {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
     {"dry-run", 0, FLAG, NULL, "check all and say what would be done", false, 0, 0},
     {0},
 };

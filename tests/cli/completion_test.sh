@@ -31,8 +31,27 @@ if command -v bash >/dev/null; then
     offers init tessera schema ''
     offers zsh tessera completion z
     offers run tessera help r
+    offers axes tessera help a
+    offers codes tessera help ''
+    offers bert-base tessera bench bert
+    offers panels tessera bench m -s p
+    offers rows tessera explain m --schema ''
+    offers guess tessera run m -s g
+    offers panels tessera schema show pa
+    offers panels tessera schema lint pa
+    offers onnxruntime tessera bench m --peer o
+    offers pytorch tessera bench m --peer ''
+    offers plain tessera run m --isa p
+    offers interp tessera run m --target in
+    offers adamw tessera train m --optimizer ad
     cd "$dir" && mkdir folder && touch file.json
     offers file.json tessera run m -s 'fi'
+    offers panels tessera run m -s ''
+    offers file.json tessera run m -s ''
     offers folder tessera run m --out fo
 fi
+for shell in zsh fish; do
+    checked=$((checked + 1))
+    grep -q -- 'panels rows ' "$dir/$shell" && grep -q 'onnxruntime' "$dir/$shell" || wrong "$shell: no words for --schema or --peer"
+done
 finish

@@ -66,6 +66,10 @@ expect 0 '"version":' version --json
 expect 0 'tessera run' run --help
 expect 0 'tessera run' run m --treads -h
 expect 0 'tessera run' help run
+expect 0 'UNDECIDED' bench --help
+expect 0 'More options' bench -h
+expect 0 'tessera bench --help says more.' bench -h
+expect 0 'UNDECIDED' bench -h --help
 expect 0 'UNDECIDED' help bench
 expect 0 "Toolchain" help exit
 expect 0 "Toolchain" help exit-codes

@@ -9,22 +9,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *help_of(const verb *v)
+typedef void (*page)(FILE *f, const verb *v, bool color);
+
+static void overview(FILE *f, const verb *v, bool color)
+{
+    (void)v;
+    help_overview(f, color);
+}
+
+static char *text_of(page write, const verb *v)
 {
     char *s = NULL;
     size_t n = 0;
     FILE *f = open_memstream(&s, &n);
-    if (v)
-        help_verb(f, v, false);
-    else
-        help_overview(f, false);
+    write(f, v, false);
     fclose(f);
     return s;
 }
 
-static void fits_a_terminal(const verb *v)
+static void fits_a_terminal(page write, const verb *v, int most)
 {
-    char *s = help_of(v);
+    char *s = text_of(write, v);
     int lines = 0;
     for (const char *c = s; *c; lines++) {
         size_t n = strcspn(c, "\n");
@@ -32,9 +37,27 @@ static void fits_a_terminal(const verb *v)
             fprintf(stderr, "  %.*s\n", (int)n, c);
         c += n + (c[n] == '\n');
     }
-    if (!CHECK(lines <= (v ? HELP_PAGE : HELP_LINES)))
-        fprintf(stderr, "  %s: %d lines\n", v ? v->name : "overview", lines);
+    if (!CHECK(lines <= most))
+        fprintf(stderr, "  %s: %d lines, wanted %d at most\n", v ? v->name : "overview", lines, most);
     free(s);
+}
+
+/* The short page names every option and explains as many as there is room for. */
+static void short_page_is_whole(const verb *v)
+{
+    char *brief = text_of(help_short, v), *whole = text_of(help_verb, v), name[128];
+    const option_group *g;
+    for (int i = 0; (g = verb_group(v, i)); i++) {
+        for (const option *o = g->options; o->name; o++) {
+            snprintf(name, sizeof name, "--%s", o->name);
+            if (!CHECK(strstr(brief, name) && strstr(whole, name)))
+                fprintf(stderr, "  %s -h does not name %s\n", v->name, name);
+        }
+    }
+    if (!CHECK(strlen(brief) < strlen(whole) || !strstr(brief, "More options")))
+        fprintf(stderr, "  %s -h is longer than --help\n", v->name);
+    CHECK(strstr(brief, v->brief) && strstr(brief, v->examples[0]) && strstr(brief, " --help says more.\n"));
+    free(brief), free(whole);
 }
 
 static void is_whole(const verb *v)
@@ -143,10 +166,12 @@ static void slips_of(const verb *v)
 
 int main(void)
 {
-    fits_a_terminal(NULL);
+    fits_a_terminal(overview, NULL, HELP_LINES);
     for (int i = 0; verbs[i]; i++) {
         is_whole(verbs[i]);
-        fits_a_terminal(verbs[i]);
+        fits_a_terminal(help_verb, verbs[i], HELP_PAGE);
+        fits_a_terminal(help_short, verbs[i], HELP_SHORT);
+        short_page_is_whole(verbs[i]);
         for (int k = 0; verbs[i]->examples[k]; k++)
             example_parses(verbs[i], verbs[i]->examples[k]);
         slips_of(verbs[i]);
