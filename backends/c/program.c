@@ -1,6 +1,7 @@
 /* program.c - the program of a plan: kernels called in order, with a barrier only where one part may need, or
  * overwrite, what another part works on, and at the start, when all have begun their counts of units anew. */
 #include "backends/c/program.h"
+#include "backends/c/dialect.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +111,7 @@ static void write_call(const plan *p, text *t, int k, const char *name, const em
     text_add(t, "    if (fault && !*r->fault) *r->fault = %d;\n}\n", k + 1);
 }
 
-static int unit_of(c_program *c, const char *name, const text *body, const kernel *k)
+static int unit_of(c_program *c, const char *name, const text *body, const emitter *m)
 {
     for (int i = 0; i < c->n_unit; i++)
         if (!strcmp(c->unit[i].name, name))
@@ -119,7 +120,7 @@ static int unit_of(c_program *c, const char *name, const text *body, const kerne
     c->unit = reallocarray(c->unit, (size_t)c->n_unit + 1, sizeof *c->unit);
     MUST(c->unit);
     memcpy(c->unit[c->n_unit].name, name, sizeof c->unit->name);
-    c_prelude(&t, body, kernel_sums(k));
+    emit_prelude(m, &t);
     text_add(&t, "%s", text_str(body));
     c->unit[c->n_unit].text = text_take(&t);
     return c->n_unit++;
@@ -139,11 +140,11 @@ static bool write_kernel(writing *w, int k, err *e)
     char name[24];
     emitter *m = calloc(1, sizeof *m);
     MUST(m);
-    m->mem = &mem;
+    m->mem = &mem, m->d = &c_dialect;
     const bool ok = emit_kernel(m, w->p, &w->p->kernel[k], &body, name, e);
     if (ok) {
         const int known = w->c->n_unit;
-        if (unit_of(w->c, name, &body, &w->p->kernel[k]) == known)
+        if (unit_of(w->c, name, &body, m) == known)
             text_add(&w->protos, "void %s(void *const *at, char *scratch, int *fault, const ts_share *share);\n", name);
         write_call(w->p, &w->calls, k, name, m);
         if (conflicts(w->p, &w->since, m->operand, m->n_operand)) {

@@ -25,6 +25,7 @@ void chunks_open(emitter *m)
         snprintf(m->chunk, sizeof m->chunk, "chunk");
     else
         loop_name(m, t, 0, m->chunk);
+    callees_form(m->uses, m->d, "next_units(", "");
     text_line(&m->body, "for (ts_units u = {0}; next_units(share, %lld, &u);) {", (long long)n);
     text_line(&m->body, "    for (long %s = u.from; %s < u.to; %s++) {", m->chunk, m->chunk, m->chunk);
     m->body.depth += 2;

@@ -69,15 +69,15 @@ typedef struct copying {
 static void copy_one(emitter *m, const copying *c, const lin *at)
 {
     text line = {0};
-    text_add(&line, "((%s *)(scratch + %lld))[", c_memory(source_dtype(m, c->load)), (long long)c->to->offset);
+    text_add(&line, "((%s *)(scratch + %lld))[", memory_type(m->d, source_dtype(m, c->load)), (long long)c->to->offset);
     emit_lin(m, &line, at);
     const expr *guard = stage_guard(m->s, c->load);
     if (guard) { /* zeros where the condition does not hold */
-        const char *wrap = c_store(source_dtype(m, c->load));
+        const char *wrap = cstyle_store(m->d, m->uses, source_dtype(m, c->load));
         writer w = emit_writer(m);
         text_add(&line, "] = %s", wrap);
         m->copying = true, m->under = guard->arg[0];
-        c_expr(&w, &line, guard);
+        cstyle_expr(&w, &line, guard);
         m->copying = false, m->under = NULL;
         text_line(&m->body, "%s%s;", line.s, *wrap ? ")" : "");
     } else {
@@ -120,7 +120,9 @@ static void turn_blocks(emitter *m, const copying *c, const lin *at)
               c->slow, (long long)m->cur[c->slow]);
     m->body.depth++;
     text_line(&m->body, "const long copy%d = block%d, copy%d = block%d;", c->fast, c->fast, c->slow, c->slow);
-    text_add(&line, "turn16((%s *)(scratch + %lld) + ", c_memory(source_dtype(m, c->load)), (long long)c->to->offset);
+    callees_form(m->uses, m->d, "turn16(", "");
+    text_add(&line, "turn16((%s *)(scratch + %lld) + ", memory_type(m->d, source_dtype(m, c->load)),
+             (long long)c->to->offset);
     emit_lin(m, &line, at);
     text_add(&line, ", %lld, ", (long long)c->to->stride[c->fast]);
     m->copying = true;

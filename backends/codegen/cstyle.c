@@ -1,25 +1,11 @@
-/* cstyle.c - expressions as C text. */
+/* cstyle.c - expressions as text. */
 #include "backends/codegen/cstyle.h"
 
 #include <math.h>
 #include <string.h>
 
-const char *c_memory(dtype d)
-{
-    static const char *const name[] = {"float",  "double",   "uint16_t", "uint16_t", "int64_t", "int32_t", "int16_t",
-                                       "int8_t", "uint64_t", "uint32_t", "uint16_t", "uint8_t", "uint8_t"};
-    return dtype_small(d) ? (dtype_class(d) == D_WHOLE && dtype_signed(d) ? "int8_t" : "uint8_t") : name[d];
-}
-
-const char *c_value(dtype d, bool wide)
-{
-    if (dtype_class(d) != D_REAL)
-        return d == TS_BOOL ? "int" : c_memory(d);
-    return d == TS_F64 || wide ? "double" : "float";
-}
-
-/* How reals that C has no type for are read and written; numbers as in graph/ir/small.c: bits of exponent and fraction,
- * bias, rule. */
+/* How reals that a language has no type for are read and written; numbers as in graph/ir/small.c: bits of exponent and
+ * fraction, bias, rule. */
 static const struct {
     dtype dtype;
     const char *load, *store;
@@ -34,29 +20,35 @@ static const struct {
     {TS_F4E2M1, "small_to_float(2, 1, 1, 3, ", "float_to_small(2, 1, 1, 3, "},
 };
 
-const char *c_load(dtype d)
+static const char *noted(const dialect *d, callees *uses, const char *opens)
+{
+    callees_form(uses, d, opens, d->suffix);
+    return opens;
+}
+
+const char *cstyle_load(const dialect *d, callees *uses, dtype t)
 {
     for (int i = 0; i < COUNT(converted); i++)
-        if (converted[i].dtype == d)
-            return converted[i].load;
+        if (converted[i].dtype == t)
+            return noted(d, uses, converted[i].load);
     return "";
 }
 
-const char *c_store(dtype d)
+const char *cstyle_store(const dialect *d, callees *uses, dtype t)
 {
     for (int i = 0; i < COUNT(converted); i++)
-        if (converted[i].dtype == d)
-            return converted[i].store;
+        if (converted[i].dtype == t)
+            return noted(d, uses, converted[i].store);
     return "";
 }
 
 /* Before an integer of any width, "(int8_t)(" or "small_whole(4, 1, ", and ")" behind it. */
-static void open_narrow(text *t, dtype d)
+static void open_narrow(writer *w, text *t, dtype d)
 {
     if (dtype_small(d))
-        text_add(t, "small_whole(%d, %d, ", dtype_bits(d), dtype_signed(d));
+        text_add(t, "%s%d, %d, ", noted(w->d, w->uses, "small_whole("), dtype_bits(d), dtype_signed(d));
     else
-        text_add(t, "(%s)(", c_memory(d));
+        text_add(t, "(%s)(", memory_type(w->d, d));
 }
 
 static bool is_real(const expr *x)
@@ -64,28 +56,28 @@ static bool is_real(const expr *x)
     return dtype_class(x->dtype) == D_REAL;
 }
 
-static bool is_double(const writer *w, dtype d)
+static bool is_narrow(dtype d, bool wide) /* computes in f32 */
 {
-    return !strcmp(c_value(d, w->wide), "double");
+    return d != TS_F64 && !wide;
 }
 
-void c_literal(text *t, const expr *x, bool wide)
+void cstyle_literal(text *t, const dialect *d, const expr *x, bool wide)
 {
     if (!is_real(x)) {
         const int64_t v = x->whole;
         if (x->dtype == TS_U64 && v < 0)
             text_add(t, "%lluu", (unsigned long long)v);
         else if (v == INT64_MIN)
-            text_add(t, "INT64_MIN");
+            text_add(t, "%s", d->least_whole);
         else
             text_add(t, v < 0 ? "(%lld)" : "%lld", (long long)v);
         return;
     }
-    const bool narrow = strcmp(c_value(x->dtype, wide), "double") != 0;
+    const bool narrow = is_narrow(x->dtype, wide);
     if (isnan(x->lit))
-        text_add(t, "NAN");
+        text_add(t, "%s", d->nan);
     else if (isinf(x->lit))
-        text_add(t, x->lit < 0 ? "(-INFINITY)" : "INFINITY");
+        text_add(t, x->lit < 0 ? "(-%s)" : "%s", d->infinity);
     else {
         if (x->lit < 0 || (x->lit == 0 && signbit(x->lit)))
             text_add(t, "(");
@@ -93,33 +85,43 @@ void c_literal(text *t, const expr *x, bool wide)
         text_add(t, narrow ? "%.9g" : "%.17g", narrow ? (double)(float)x->lit : x->lit);
         if (!strpbrk(t->s + at, ".e"))
             text_add(t, ".0");
-        text_add(t, "%s%s", narrow ? "f" : "", x->lit < 0 || (x->lit == 0 && signbit(x->lit)) ? ")" : "");
+        text_add(t, "%s%s", narrow ? d->suffix : "", x->lit < 0 || (x->lit == 0 && signbit(x->lit)) ? ")" : "");
     }
+}
+
+static bool computes_narrow(const writer *w, dtype d) /* reals of 4 bytes; integers take the names without a suffix */
+{
+    return dtype_class(d) == D_REAL ? is_narrow(d, w->wide) : true;
+}
+
+static dtype argument(const expr *x) /* whose dtype chooses the function */
+{
+    return x->arg[x->fn->result == R_SECOND ? 1 : 0]->dtype;
 }
 
 static const char *spelled(const writer *w, const expr *x)
 {
-    const expr *arg = x->arg[x->fn->result == R_SECOND ? 1 : 0];
-    const bool real = is_real(arg);
-    for (const spelling *s = w->override; real && s && s->fn; s++)
-        if (!strcmp(s->fn, x->fn->name) && s->narrow == !is_double(w, arg->dtype))
+    const dtype d = argument(x);
+    for (const spelling *s = w->d->spelling; dtype_class(d) == D_REAL && s->fn; s++)
+        if (!strcmp(s->fn, x->fn->name) && s->narrow == is_narrow(d, w->wide))
             return s->text;
-    return fn_spelled(x->fn, arg->dtype);
+    return fn_spelled(x->fn, d);
 }
 
 static void write_call(writer *w, text *t, const expr *x)
 {
-    const bool narrow = !is_double(w, x->arg[x->fn->result == R_SECOND ? 1 : 0]->dtype);
+    const char *suffix = computes_narrow(w, argument(x)) ? w->d->suffix : "", *form = spelled(w, x);
     const bool wraps = dtype_class(x->dtype) == D_WHOLE && x->dtype != TS_I64 && x->fn->result == R_SAME;
     if (wraps && dtype_small(x->dtype))
-        open_narrow(t, x->dtype);
+        open_narrow(w, t, x->dtype);
     else if (wraps)
-        text_add(t, "(%s)", c_memory(x->dtype));
-    for (const char *s = spelled(w, x); *s; s++) {
+        text_add(t, "(%s)", memory_type(w->d, x->dtype));
+    callees_form(w->uses, w->d, form, suffix);
+    for (const char *s = form; *s; s++) {
         if (*s == '@')
-            text_add(t, "%s", narrow ? "f" : "");
+            text_add(t, "%s", suffix);
         else if (*s == '$')
-            c_expr(w, t, x->arg[*++s - '0']);
+            cstyle_expr(w, t, x->arg[*++s - '0']);
         else
             text_bytes(t, s, 1);
     }
@@ -127,30 +129,54 @@ static void write_call(writer *w, text *t, const expr *x)
         text_add(t, ")");
 }
 
+void cstyle_combine(const writer *w, text *t, const fn *f, dtype d, const char *a, const char *b)
+{
+    const char *suffix = computes_narrow(w, d) ? w->d->suffix : "", *form = fn_spelled(f, d);
+    callees_form(w->uses, w->d, form, suffix);
+    for (const char *s = form; *s; s++) {
+        if (*s == '@')
+            text_add(t, "%s", suffix);
+        else if (*s == '$')
+            text_add(t, "%s", *++s == '0' ? a : b);
+        else
+            text_bytes(t, s, 1);
+    }
+}
+
+/* Through memory's form of dtype d; from a wider value by way of a number rounded to odd. */
+static void write_rounded(writer *w, text *t, dtype d, bool wider)
+{
+    text_add(t, "%s%s", cstyle_load(w->d, w->uses, d), cstyle_store(w->d, w->uses, d));
+    if (wider)
+        text_add(t, "%s", noted(w->d, w->uses, "odd_float("));
+    else
+        text_add(t, "(%s)(", w->d->real[0]);
+}
+
 static void write_cast(writer *w, text *t, const expr *x)
 {
     const expr *a = x->arg[0];
     if (x->dtype == TS_BOOL)
-        text_add(t, "("), c_expr(w, t, a), text_add(t, " != 0)");
+        text_add(t, "("), cstyle_expr(w, t, a), text_add(t, " != 0)");
     else if (is_real(x)) {
-        const bool rounds = *c_load(x->dtype) && !w->wide,
+        const bool rounds = !w->wide && *cstyle_load(w->d, w->uses, x->dtype),
                    wider = is_real(a) ? a->dtype == TS_F64 : dtype_bits(a->dtype) > 16;
         if (rounds)
-            text_add(t, "%s%s%s(", c_load(x->dtype), c_store(x->dtype), wider ? "odd_float" : "(float)");
+            write_rounded(w, t, x->dtype, wider);
         else
-            text_add(t, "(%s)(", c_value(x->dtype, w->wide));
-        c_expr(w, t, a);
+            text_add(t, "(%s)(", value_type(w->d, x->dtype, w->wide));
+        cstyle_expr(w, t, a);
         text_add(t, rounds ? ")))" : ")");
     } else if (is_real(a)) {                      /* truncates; saturates where C would be undefined */
         const bool small = dtype_small(x->dtype); /* these wrap */
-        open_narrow(t, x->dtype);
-        text_add(t, "real_to_whole((double)("), c_expr(w, t, a);
+        open_narrow(w, t, x->dtype);
+        text_add(t, "%s(%s)(", noted(w->d, w->uses, "real_to_whole("), w->d->real[1]), cstyle_expr(w, t, a);
         text_add(t, "), %d, %d))", small ? 64 : dtype_bits(x->dtype), small || dtype_signed(x->dtype));
     } else
-        open_narrow(t, x->dtype), c_expr(w, t, a), text_add(t, ")");
+        open_narrow(w, t, x->dtype), cstyle_expr(w, t, a), text_add(t, ")");
 }
 
-void c_expr(writer *w, text *t, const expr *x)
+void cstyle_expr(writer *w, text *t, const expr *x)
 {
     for (int i = 0; i < w->n_known; i++)
         if (w->known[i].x == x && w->known[i].temp >= 0) {
@@ -158,7 +184,7 @@ void c_expr(writer *w, text *t, const expr *x)
             return;
         }
     switch (x->kind) {
-    case X_LIT: c_literal(t, x, w->wide); break;
+    case X_LIT: cstyle_literal(t, w->d, x, w->wide); break;
     case X_AXIS: w->axis(w->user, t, x->axis); break;
     case X_LOAD: w->load(w->user, t, x); break;
     case X_FOLD: w->fold(w->user, t, x); break;
@@ -216,13 +242,13 @@ static void name_uses(writer *w, text *out, const expr *x)
     if (w->known[i].temp > -3)
         return;
     text line = {0};
-    c_expr(w, &line, x);
+    cstyle_expr(w, &line, x);
     w->known[i].temp = w->n_temp++;
-    text_line(out, "const %s t%d = %s;", c_value(x->dtype, w->wide), w->known[i].temp, line.s);
+    text_line(out, "const %s t%d = %s;", value_type(w->d, x->dtype, w->wide), w->known[i].temp, line.s);
     text_free(&line);
 }
 
-void c_temporaries(writer *w, text *out, const expr *x)
+void cstyle_temporaries(writer *w, text *out, const expr *x)
 {
     w->n_known = 0;
     count_uses(w, x, 1, false);

@@ -1,19 +1,13 @@
-/* cstyle.h - expressions as text of the C-like languages: what a stage computes, one element at a time. Each back end
- * says how loads, axes and folds are spelled where it stands, and overrides the spelling of functions that
- * it has better. */
+/* cstyle.h - expressions as text of a C-like language: what a stage computes, one element at a time. The generator says
+ * how loads, axes and folds are spelled where it stands; the dialect has the rest. */
 #ifndef TS_CSTYLE_H
 #define TS_CSTYLE_H
-#include "schedule/plan.h"
-
-typedef struct spelling { /* a function spelled otherwise by a target; for reals of 4 bytes when narrow, else of 8 */
-    const char *fn;
-    bool narrow;
-    const char *text;
-} spelling;
+#include "backends/codegen/dialect.h"
 
 typedef struct writer {
-    const spelling *override; /* ends with {0} */
-    bool wide;                /* reals compute in f64 whatever their dtype */
+    const dialect *d;
+    callees *uses; /* what is called is noted there */
+    bool wide;     /* reals compute in f64 whatever their dtype */
     void (*load)(void *user, text *t, const expr *x);
     void (*axis)(void *user, text *t, int axis);
     void (*fold)(void *user, text *t, const expr *x);
@@ -27,13 +21,13 @@ typedef struct writer {
     int n_known;
 } writer;
 
-const char *c_memory(dtype d);           /* type of an element in memory */
-const char *c_value(dtype d, bool wide); /* type in which it computes */
-void c_literal(text *t, const expr *x, bool wide);
-void c_expr(writer *w, text *t, const expr *x);
-/* Statements that name what x uses more than once; c_expr(x) then refers to them. Lines go to `out`. */
-void c_temporaries(writer *w, text *out, const expr *x);
-/* Text that turns an element of memory into a value, and back: "half_to_float(" ... ")"; often "". */
-const char *c_load(dtype d);
-const char *c_store(dtype d);
+void cstyle_literal(text *t, const dialect *d, const expr *x, bool wide);
+void cstyle_expr(writer *w, text *t, const expr *x);
+/* Statements that name what x uses more than once; cstyle_expr(x) then refers to them. Lines go to `out`. */
+void cstyle_temporaries(writer *w, text *out, const expr *x);
+/* f of a and b, both text */
+void cstyle_combine(const writer *w, text *t, const fn *f, dtype d, const char *a, const char *b);
+/* What opens a call that turns an element of memory into a value, and back: "half_to_float("; "" where it is one. */
+const char *cstyle_load(const dialect *d, callees *uses, dtype t);
+const char *cstyle_store(const dialect *d, callees *uses, dtype t);
 #endif

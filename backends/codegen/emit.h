@@ -1,4 +1,4 @@
-/* emit.h - C text of one kernel: inside this folder only. A kernel becomes one function over pointers and a share of
+/* emit.h - text of one kernel: inside this folder only. A kernel becomes one function over pointers and a share of
  * the work, and a tile function for each distinct shape of register tile. Identifiers are counters; no text of a model
  * gets in. */
 #ifndef TS_C_EMIT_H
@@ -46,7 +46,8 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
     int64_t low[MAX_AXIS], high[MAX_AXIS]; /* where it may start, along axes whose borders have tiles of their own */
     bool loads[MAX_LOADS];                 /* those it takes pointers of */
     uint32_t passed;                       /* axes it takes as numbers */
-    bool faults, prefetch, masked; /* takes the fault flag; takes pointers to fetch from; takes how far it walks */
+    bool prefetch, masked;                 /* takes pointers to fetch from; takes how far it walks */
+    callees uses;
     /* of each load and of the result */
     int64_t c[RESULT + 1];  /* constant that stays inside the tile */
     bool whole[RESULT + 1]; /* indexed from its start, not from where the tile starts */
@@ -61,9 +62,11 @@ typedef struct prefetch { /* the next slice of an operand, or of the result */
 } prefetch;
 
 typedef struct emitter {
+    const dialect *d;
     const plan *p;
     const kernel *k;
     arena *mem;
+    callees all, *uses; /* of the kernel with its tiles; of the function that is being written */
     space sp;
     text tiles, body;
     int n_operand;
@@ -172,10 +175,6 @@ const expr *with_idioms(emitter *m, const expr *x);
 /* kernel.c: the text of a unit, with its functions' name from its own content; gives operands and scratch in m. */
 void loop_name(const emitter *m, const nest *t, int l, char name[24]); /* its variable: from the axis and its number */
 bool emit_kernel(emitter *m, const plan *p, const kernel *k, text *out, char name[24], err *e);
-bool kernel_sums(const kernel *k); /* some stage folds */
-/* prelude.c */
-extern const char c_share_type[]; /* the declaration of how a kernel is told its part */
-extern const spelling c_spelling[];
-void c_prelude(text *t, const text *unit, bool sums); /* what `unit` uses; sums: it has stages that fold */
-bool c_chained(const text *unit);                     /* it uses functions that are chains of instructions */
+bool kernel_sums(const kernel *k);            /* some stage folds */
+void emit_prelude(const emitter *m, text *t); /* what stands in front of the kernel that m wrote */
 #endif

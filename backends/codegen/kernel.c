@@ -347,24 +347,31 @@ static void walk_shared(emitter *m, int l)
 
 static void write_function(emitter *m, text *out, const char *name)
 {
-    const bool empty = !m->body.len; /* a kernel without elements touches nothing */
-    text_add(out, "void %s(void *const *at, char *scratch, int *fault, const ts_share *share)\n{\n", name);
-    for (int i = 0; !empty && i < m->n_operand; i++) {
-        const operand *o = &m->operand[i];
-        text_add(out, "    %s%s *%s = at[%d];\n", o->written ? "" : "const ", c_memory(stored_as(m->p, o->node)),
-                 o->name, i);
-    }
-    text_add(out, "    %s(void)scratch, (void)fault, (void)share;\n", empty ? "(void)at, " : "");
-    if (stage_nested(m->k->stage) && nest_core(m->k) < 0)
-        text_add(out, "    if (share->part) return;\n");
+    parameter all[MAX_OPERAND];
+    for (int i = 0; i < m->n_operand; i++)
+        all[i] = (parameter){memory_type(m->d, stored_as(m->p, m->operand[i].node)), m->operand[i].name,
+                             m->operand[i].written};
+    m->d->kernel(out, &(kernel_head){.name = name,
+                                     .n = m->n_operand,
+                                     .parameter = all,
+                                     .empty = !m->body.len, /* a kernel without elements touches nothing */
+                                     .alone = stage_nested(m->k->stage) && nest_core(m->k) < 0,
+                                     .scratch = m->scratch_most});
     text_add(out, "%s}\n", text_str(&m->body));
+}
+
+void emit_prelude(const emitter *m, text *t)
+{
+    m->d->prelude(t, &(unit_facts){callees_chain(&m->all, m->d), kernel_sums(m->k)});
+    library_write(t, m->d, &m->all);
+    text_add(t, "\n");
 }
 
 bool emit_kernel(emitter *m, const plan *p, const kernel *k, text *out, char name[24], err *e)
 {
     err own = {0};
     MUST(k->n_stage <= COUNT(m->source));
-    m->p = p, m->k = k, m->e = &own, m->sp.mem = m->mem;
+    m->p = p, m->k = k, m->e = &own, m->sp.mem = m->mem, m->uses = &m->all;
     find_sources(m);
     give_slices(m);
     for (int a = 0; a < MAX_AXIS; a++) {

@@ -29,8 +29,9 @@ void mask_check(emitter *m)
         return;
     for (int a = 0; a < m->s->n_result; a++)
         rows *= m->shared_cur[a];
-    text_line(&m->body, "const %s *most = (const %s *)(scratch + %lld);", c_memory(stored_as(m->p, m->s->node)),
-              c_memory(stored_as(m->p, m->s->node)), (long long)m->slice[m->at]);
+    text_line(&m->body, "const %s *most = (const %s *)(scratch + %lld);",
+              memory_type(m->d, stored_as(m->p, m->s->node)), memory_type(m->d, stored_as(m->p, m->s->node)),
+              (long long)m->slice[m->at]);
     text_line(&m->body, "long low = 0;");
     text_line(&m->body, "for (long i = 0; i < %lld; i++) low += !(most[i] >= %.9e);", (long long)rows, y->least);
     text_line(&m->body, "if (!low || limit == %lld) break;", (long long)y->grains);

@@ -28,11 +28,12 @@ void plain_put(emitter *m, writer *w, const lin *place, const expr *x, bool comb
     text_add(&y, "%s[", m->operand[m->result].name);
     emit_lin(m, &y, place);
     text_add(&y, "]");
-    c_temporaries(w, &m->body, x);
-    c_expr(w, &value, x);
-    text_add(&old, "%s%s%s", c_load(d), y.s, *c_load(d) ? ")" : "");
+    cstyle_temporaries(w, &m->body, x);
+    cstyle_expr(w, &value, x);
+    text_add(&old, "%s%s%s", cstyle_load(m->d, m->uses, d), y.s, *cstyle_load(m->d, m->uses, d) ? ")" : "");
     if (combined)
         emit_combine(m, &sum, old.s, value.s);
-    text_line(&m->body, "%s = %s%s%s;", y.s, c_store(d), combined ? sum.s : value.s, *c_store(d) ? ")" : "");
+    text_line(&m->body, "%s = %s%s%s;", y.s, cstyle_store(m->d, m->uses, d), combined ? sum.s : value.s,
+              *cstyle_store(m->d, m->uses, d) ? ")" : "");
     text_free(&y), text_free(&value), text_free(&old), text_free(&sum);
 }

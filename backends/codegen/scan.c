@@ -25,7 +25,7 @@ static void declare(walking *k)
 {
     text line = {0};
     for (int i = 0; i < k->n; i++) {
-        text_add(&line, "%s s%d", c_value(k->x->arg[i]->dtype, k->m->p->reference), i);
+        text_add(&line, "%s s%d", value_type(k->m->d, k->x->arg[i]->dtype, k->m->p->reference), i);
         text_line(&k->m->body, k->lane >= 0 ? "%s[%d];" : "%s;", line.s, BLOCK);
         line.len = 0;
     }
@@ -39,10 +39,10 @@ static void set_states(walking *k, int first, bool together)
     for (int i = 0; i < k->n; i++) {
         const expr *x = k->x->arg[first + i];
         text value = {0};
-        c_temporaries(&k->w, &m->body, x);
-        c_expr(&k->w, &value, x);
+        cstyle_temporaries(&k->w, &m->body, x);
+        cstyle_expr(&k->w, &value, x);
         if (together)
-            text_line(&m->body, "const %s next%d = %s;", c_value(x->dtype, m->p->reference), i, value.s);
+            text_line(&m->body, "const %s next%d = %s;", value_type(m->d, x->dtype, m->p->reference), i, value.s);
         else
             text_line(&m->body, "s%d%s = %s;", i, k->w.state, value.s);
         text_free(&value);

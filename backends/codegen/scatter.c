@@ -85,8 +85,8 @@ static bool name_subscripts(scattering *c, uint32_t open)
         text value = {0};
         char name[16];
         const expr *checked = checked_place(m, at, extent);
-        c_temporaries(&w, &m->body, checked);
-        c_expr(&w, &value, checked);
+        cstyle_temporaries(&w, &m->body, checked);
+        cstyle_expr(&w, &value, checked);
         snprintf(name, sizeof name, "at%d", d);
         text_line(&m->body, "const long %s = %s;", name, value.s);
         text_free(&value);

@@ -7,11 +7,25 @@
 static void write_index(void *user, text *t, const expr *x)
 {
     writer w = emit_writer(user);
-    c_expr(&w, t, x);
+    cstyle_expr(&w, t, x);
+}
+
+static void note_divisions(emitter *m, const lin *a) /* of what may be below 0: by a function */
+{
+    for (int i = 0; i < a->n; i++) {
+        int64_t low, high;
+        if (a->t[i].a->kind != A_DIV)
+            continue;
+        lin_range(&m->sp, a->t[i].a->of, &low, &high);
+        if (low < 0)
+            callees_form(m->uses, m->d, "whole_div(", "");
+        note_divisions(m, a->t[i].a->of);
+    }
 }
 
 void emit_lin(emitter *m, text *t, const lin *a)
 {
+    note_divisions(m, a);
     lin_print(&m->sp, t, a, write_index, m);
 }
 
@@ -115,7 +129,7 @@ static void write_pointer(emitter *m, text *t, int load)
     else if (q->from == FROM_RESULT)
         text_add(t, "%s", m->operand[m->result].name);
     else
-        text_add(t, "(const %s *)(scratch + %lld)", c_memory(source_dtype(m, load)),
+        text_add(t, "(const %s *)(scratch + %lld)", memory_type(m->d, source_dtype(m, load)),
                  (long long)(q->from == FROM_STAGE ? m->slice[q->stage] : q->offset));
 }
 
@@ -128,7 +142,7 @@ static void write_load(void *user, text *t, const expr *x)
 {
     emitter *m = user;
     const int i = number_of(m, x);
-    const char *wrap = c_load(source_dtype(m, i));
+    const char *wrap = cstyle_load(m->d, m->uses, source_dtype(m, i));
     if (m->into && emit_single(m, i)) {
         m->into->loads[i] = m->into->whole[i] = true; /* its only element, wherever the form would point */
         text_add(t, "s%d", i);
@@ -180,7 +194,8 @@ void emit_pointer(emitter *m, text *t, const tile_made *f, int load) /* where ti
     if (!result)
         write_pointer(m, t, load);
     else if (m->s->scratch)
-        text_add(t, "(%s *)(scratch + %lld)", c_memory(stored_as(m->p, m->s->node)), (long long)m->slice[m->at]);
+        text_add(t, "(%s *)(scratch + %lld)", memory_type(m->d, stored_as(m->p, m->s->node)),
+                 (long long)m->slice[m->at]);
     else
         text_add(t, "%s", m->operand[m->result].name);
     if (f->whole[load]) {
@@ -199,7 +214,8 @@ static void write_fold(void *user, text *t, const expr *x)
 
 writer emit_writer(emitter *m)
 {
-    return (writer){.override = c_spelling,
+    return (writer){.d = m->d,
+                    .uses = m->uses,
                     .wide = m->p->reference,
                     .load = write_load,
                     .axis = write_axis,
@@ -211,7 +227,7 @@ writer emit_writer(emitter *m)
 /* ---- accumulators ---- */
 const char *acc_type(const emitter *m)
 {
-    return c_value(m->fold->dtype, m->p->reference);
+    return value_type(m->d, m->fold->dtype, m->p->reference);
 }
 
 void emit_acc(emitter *m, text *t,
@@ -232,13 +248,6 @@ void emit_acc(emitter *m, text *t,
 
 void emit_combine(emitter *m, text *t, const char *a, const char *b)
 {
-    const bool narrow = strcmp(acc_type(m), "double") != 0;
-    for (const char *s = fn_spelled(m->fold->fn, m->fold->dtype); *s; s++) {
-        if (*s == '@')
-            text_add(t, "%s", narrow ? "f" : "");
-        else if (*s == '$')
-            text_add(t, "%s", *++s == '0' ? a : b);
-        else
-            text_bytes(t, s, 1);
-    }
+    const writer w = emit_writer(m);
+    cstyle_combine(&w, t, m->fold->fn, m->fold->dtype, a, b);
 }

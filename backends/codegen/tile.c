@@ -16,7 +16,7 @@ static void clear_one(emitter *m)
     text line = {0};
     emit_acc(m, &line, false);
     text_add(&line, " = ");
-    c_literal(&line, x_unit(m->mem, m->fold->fn, m->fold->dtype), m->p->reference);
+    cstyle_literal(&line, m->d, x_unit(m->mem, m->fold->fn, m->fold->dtype), m->p->reference);
     text_line(&m->body, "%s;", line.s);
     text_free(&line);
 }
@@ -27,16 +27,18 @@ static void body_one(emitter *m)
     text acc = {0}, line = {0};
     const expr *x = with_idioms(m, m->term);
     emit_acc(m, &acc, false);
-    c_temporaries(&w, &m->body, x);
+    cstyle_temporaries(&w, &m->body, x);
     const bool product = dtype_class(x->dtype) == D_REAL && x->kind == X_CALL && !strcmp(x->fn->name, "mul") &&
                          !strcmp(m->fold->fn->name, "add");
     if (product) {
-        text_add(&line, "%s(", strcmp(acc_type(m), "double") ? "FMA" : "FMA64");
-        c_expr(&w, &line, x->arg[0]), text_add(&line, ", "), c_expr(&w, &line, x->arg[1]);
-        text_add(&line, ", %s)", acc.s);
+        text a = {0}, b = {0};
+        cstyle_expr(&w, &a, x->arg[0]), cstyle_expr(&w, &b, x->arg[1]);
+        form_write(&line, m->uses, m->d, m->d->fma[m->fold->dtype == TS_F64 || m->p->reference],
+                   (const char *[]){a.s, b.s, acc.s});
+        text_free(&a), text_free(&b);
     } else {
         text value = {0};
-        c_expr(&w, &value, x);
+        cstyle_expr(&w, &value, x);
         emit_combine(m, &line, acc.s, value.s);
         text_free(&value);
     }
@@ -68,7 +70,7 @@ static void finish_one(emitter *m)
 {
     writer w = emit_writer(m);
     text value = {0}, y = {0}, acc = {0}, sum = {0};
-    const char *wrap = c_store(stored_as(m->p, m->s->node));
+    const char *wrap = cstyle_store(m->d, m->uses, stored_as(m->p, m->s->node));
     emit_result(m, &y);
     if (m->outer_fold) { /* partial sums wait in the result */
         emit_acc(m, &acc, true);
@@ -76,8 +78,8 @@ static void finish_one(emitter *m)
         text_line(&m->body, "if (!first) %s = %s;", acc.s, sum.s);
     }
     const expr *x = with_idioms(m, partial_value(m));
-    c_temporaries(&w, &m->body, x);
-    c_expr(&w, &value, x);
+    cstyle_temporaries(&w, &m->body, x);
+    cstyle_expr(&w, &value, x);
     if (m->outer_fold)
         text_line(&m->body, "%s = last ? %s : %s;", y.s, value.s, acc.s);
     else
@@ -270,46 +272,39 @@ static void start_symbols(emitter *m, tile_made *f)
     }
 }
 
-enum { MANY_OPERANDS = 8 };
-
-/* What gcc does about restrict pointers of calls that it inlines takes minutes where tiles of many operands are many:
- * kernels of vae-decoder that turn tiles for Winograd (latents of 8 x 8) were stopped by the limit on compilers. */
-static void keep_apart(const emitter *m, const tile_made *f, text *out)
-{
-    int n = 0;
-    for (int i = 0; i < m->s->n_load; i++)
-        n += f->loads[i];
-    if (n > MANY_OPERANDS)
-        text_add(out, "#ifdef __GNUC__\n__attribute__((noinline))\n#endif\n");
-}
-
 static void write_head(emitter *m, const tile_made *f, text *out)
 {
-    keep_apart(m, f, out);
-    if (!m->fold && kernel_sums(m->k) && c_chained(&m->body))
-        text_add(out, "MIXED ");
-    text_add(out, "static void tile%d(%s *restrict y", f->number, c_memory(stored_as(m->p, m->s->node)));
+    text all = {0};
+    char name[24];
+    int operands = 0;
+    snprintf(name, sizeof name, "tile%d", f->number);
+    text_add(&all, "%s *%sy", memory_type(m->d, stored_as(m->p, m->s->node)), m->d->restricted);
     for (int i = 0; i < m->s->n_load; i++)
         if (f->loads[i])
-            text_add(out, ", const %s *restrict x%d", c_memory(source_dtype(m, i)), i);
+            text_add(&all, ", const %s *%sx%d", memory_type(m->d, source_dtype(m, i)), m->d->restricted, i), operands++;
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->passed >> a & 1)
-            text_add(out, ", const long %s_at", m->s->letter[a]);
+            text_add(&all, ", const %s %s_at", m->d->index, m->s->letter[a]);
     if (m->outer_fold)
-        text_add(out, ", const int first, const int last");
+        text_add(&all, ", const %s first, const %s last", m->d->truth, m->d->truth);
     if (f->prefetch)
-        emit_prefetch_parameters(m, out);
+        emit_prefetch_parameters(m, &all);
     if (f->masked)
-        text_add(out, ", const long limit");
-    if (f->faults)
-        text_add(out, ", int *fault");
-    text_add(out, ")\n{\n");
+        text_add(&all, ", const %s limit", m->d->index);
+    if (callees_fault(&f->uses, m->d))
+        text_add(&all, ", %s", m->d->fault_parameter);
+    m->d->tile(out,
+               &(tile_head){name, all.s, operands, !m->fold && kernel_sums(m->k) && callees_chain(&f->uses, m->d)});
+    text_add(out, "{\n");
     for (int i = 0; i < m->s->n_load; i++) {
         const dtype d = source_dtype(m, i);
-        if (f->loads[i] && emit_single(m, i))
-            text_add(out, "    const %s s%d = %sx%d[0]%s;\n", c_value(d, m->p->reference), i, c_load(d), i,
-                     *c_load(d) ? ")" : "");
+        if (!f->loads[i] || !emit_single(m, i))
+            continue;
+        const char *wrap = cstyle_load(m->d, m->uses, d);
+        text_add(out, "    const %s s%d = %sx%d[0]%s;\n", value_type(m->d, d, m->p->reference), i, wrap, i,
+                 *wrap ? ")" : "");
     }
+    text_free(&all);
 }
 
 static void write_body(emitter *m, tile_made *f)
@@ -339,6 +334,7 @@ static tile_made *make_tile(emitter *m)
 {
     tile_made *f = &m->tile[m->n_tile];
     text was = m->body;
+    callees *outer_uses = m->uses;
     saved outer;
     const int n_var = m->sp.n;
     bool whole[COUNT(f->whole)];
@@ -351,17 +347,17 @@ static tile_made *make_tile(emitter *m)
     memcpy(f->cur, m->cur, sizeof f->cur);
     save(m, &outer);
     m->body = (text){.depth = 1};
-    m->into = f;
+    m->into = f, m->uses = &f->uses;
     do { /* again when a load turned out to be indexed from its start: everywhere, then */
-        memcpy(whole, f->whole, sizeof whole), m->body.len = 0, m->sp.n = n_var;
+        memcpy(whole, f->whole, sizeof whole), m->body.len = 0, m->sp.n = n_var, f->uses = (callees){0};
         restore(m, &outer);
         write_body(m, f);
     } while (memcmp(f->whole, whole, sizeof whole) != 0);
-    f->faults = m->body.s && strstr(m->body.s, "fault") != NULL;
     write_head(m, f, &m->tiles);
     text_add(&m->tiles, "%s}\n\n", text_str(&m->body));
     text_free(&m->body);
-    m->body = was, m->into = NULL, m->sp.n = n_var;
+    m->body = was, m->into = NULL, m->sp.n = n_var, m->uses = outer_uses;
+    callees_add(m->uses, &f->uses);
     restore(m, &outer);
     return f;
 }
@@ -402,8 +398,8 @@ void emit_tile(emitter *m)
         emit_prefetch_arguments(m, &call);
     if (f->masked)
         text_add(&call, ", limit");
-    if (f->faults)
-        text_add(&call, ", fault");
+    if (callees_fault(&f->uses, m->d))
+        text_add(&call, ", %s", m->d->fault);
     text_line(&m->body, "%s);", call.s);
     text_free(&call);
 }

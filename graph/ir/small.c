@@ -1,4 +1,4 @@
-/* small.c - one table of formats, one pair of functions for all; backends/codegen/prelude.c has the same in f32. */
+/* small.c - one table of formats, one pair of functions for all; backends/codegen/library.c has the same in f32. */
 #include "graph/ir/small.h"
 
 #include <math.h>

@@ -1,110 +1,43 @@
-/* prelude.c - what stands in front of every generated unit: pragmas spelled for the compiler at hand, and scalar
- * functions that a compiler can turn into vector code. Polynomials are minimax fits of ours; errors are in units in the
- * last place (ULP). */
-#include "backends/codegen/emit.h"
+/* library.c - scalar functions that a compiler can turn into vector code, conversions, and whole numbers that wrap.
+ * Polynomials are minimax fits of ours; errors are in units in the last place (ULP). */
+#include "backends/codegen/dialect.h"
 
 #include <string.h>
 
-const spelling c_spelling[] = {
-    {"exp", true, "fast_exp($0)"},     {"erf", true, "fast_erf($0)"},     {"tanh", true, "fast_tanh($0)"},
-    {"max", true, "fast_max($0, $1)"}, {"min", true, "fast_min($0, $1)"}, {0},
-};
-
 /* A line is a line of the program. */
 /* clang-format off */
-static const char head[] =
-    "#include <math.h>\n"
-    "#include <stdint.h>\n"
-    "#include <string.h>\n"
-    "#define TEXT(x) _Pragma(#x)\n"
-    "#if defined(__clang__)\n"
-    "#define UNROLL(n) TEXT(clang loop unroll_count(n))\n"
-    "#elif defined(__GNUC__)\n"
-    "#define UNROLL(n) TEXT(GCC unroll n)\n"
-    "#else\n"
-    "#define UNROLL(n)\n"
-    "#endif\n"
-    "#ifdef __GNUC__\n"
-    "#define SIMD _Pragma(\"omp simd\")\n"
-    "#define PREFETCH(p, level) __builtin_prefetch(p, 0, (level) == 1 ? 3 : (level) == 2 ? 2 : 0)\n"
-    "#define MAY_BE_UNUSED __attribute__((unused))\n"
-    "#else\n"
-    "#define SIMD\n"
-    "#define PREFETCH(p, level) ((void)0)\n"
-    "#define MAY_BE_UNUSED\n"
-    "#endif\n"
-    "#ifdef __clang__\n"
-    "#define ZIP(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)\n"
-    "#else\n"
-    "#define ZIP(a, b, ...) __builtin_shuffle(a, b, (lanes){__VA_ARGS__})\n"
-    "#endif\n"
-    "#ifdef __FMA__\n"
-    "#define FMA(a, b, c) __builtin_fmaf(a, b, c)\n"
-    "#define FMA64(a, b, c) __builtin_fma(a, b, c)\n"
-    "#else\n"
-    "#define FMA(a, b, c) ((a) * (b) + (c))\n"
-    "#define FMA64(a, b, c) ((a) * (b) + (c))\n"
-    "#endif\n"
-    "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n"
-    "#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
-    "#define FUNCTION static inline MAY_BE_UNUSED\n"
-    "\n";
-
-const char c_share_type[] =
-    "typedef struct ts_share { /* of a kernel's work: which part of how many */\n"
-    "    long part, parts;\n"
-    "    char *claimed; /* how much of part i's, at i * apart */\n"
-    "    long apart;\n"
-    "} ts_share;\n";
-
-/* A polynomial is a chain, and its lanes lie one after another in the text: more are under way at once where the
- * compiler mixes their instructions. Sums keep the order in which they use their registers: beside them, tiles that
- * have none are mixed alone. */
-static const char mixed_unit[] =
-    "#if defined(__GNUC__) && !defined(__clang__)\n"
-    "#pragma GCC optimize(\"schedule-insns\", \"sched-pressure\")\n"
-    "#endif\n";
-static const char mixed_tile[] =
-    "#if defined(__GNUC__) && !defined(__clang__)\n"
-    "#define MIXED __attribute__((optimize(\"schedule-insns\", \"sched-pressure\")))\n"
-    "#else\n"
-    "#define MIXED\n"
-    "#endif\n";
-
-static const struct {
-    const char *name, *text;
-} function[] = { /* each uses only those above it */
+const function library[] = { /* each uses only those above it */
     /* The larger as processors have it, which is the first where they are equal, then not-a-numbers: no branch on
      * numbers that nothing foresees */
-    {"fast_max",
+    {"fast_max", "", PLAIN,
      "FUNCTION float fast_max(float a, float b) { const float m = b > a ? b : a; return b != b ? b : m; }\n"},
-    {"fast_min",
+    {"fast_min", "", PLAIN,
      "FUNCTION float fast_min(float a, float b) { const float m = b < a ? b : a; return b != b ? b : m; }\n"},
-    {"maxf",
+    {"maxf", "", PLAIN,
      "FUNCTION float maxf(float a, float b) { const float m = b > a ? b : a; return b != b ? b : m; }\n"},
-    {"minf",
+    {"minf", "", PLAIN,
      "FUNCTION float minf(float a, float b) { const float m = b < a ? b : a; return b != b ? b : m; }\n"},
-    {"max",
+    {"max", "", PLAIN,
      "FUNCTION double max(double a, double b) { const double m = b > a ? b : a; return b != b ? b : m; }\n"},
-    {"min",
+    {"min", "", PLAIN,
      "FUNCTION double min(double a, double b) { const double m = b < a ? b : a; return b != b ? b : m; }\n"},
-    {"bits_float",
+    {"bits_float", "", PLAIN,
      "FUNCTION float bits_float(uint32_t u) { float f; memcpy(&f, &u, 4); return f; }\n"},
-    {"float_bits",
+    {"float_bits", "", PLAIN,
      "FUNCTION uint32_t float_bits(float f) { uint32_t u; memcpy(&u, &f, 4); return u; }\n"},
-    {"scale_by",
+    {"scale_by", "bits_float", PLAIN,
      "/* 2^n for -252 <= n <= 254, in two factors so that the ends do not overflow early */\n"
      "FUNCTION float scale_by(float x, int32_t n)\n"
      "{\n"
      "    const int32_t a = n >> 1, b = n - a;\n"
      "    return x * bits_float((uint32_t)(a + 127) << 23) * bits_float((uint32_t)(b + 127) << 23);\n"
      "}\n"},
-    {"exp_step",
+    {"exp_step", "", PLAIN,
      "FUNCTION float exp_step(float x) /* x / ln 2 to the nearest whole number, which the low bits are */\n"
      "{\n"
      "    return FMA(x, 1.44269504f, 12582912.0f);\n"
      "}\n"},
-    {"exp_rest",
+    {"exp_rest", "", CHAIN,
      "FUNCTION float exp_rest(float x, float step) /* e^x over 2 to the step */\n"
      "{\n"
      "    const float n = step - 12582912.0f;\n"
@@ -113,19 +46,19 @@ static const struct {
      "    const float rr = r * r, high = FMA(rr, 0.0013814610f, FMA(r, 0.0083687101f, 0.041668389f));\n"
      "    return FMA(rr, FMA(rr, high, FMA(r, 0.16666521f, 0.49999994f)), r + 1.0f);\n"
      "}\n"},
-    {"fast_exp",
+    {"fast_exp", "float_bits scale_by exp_step exp_rest", PLAIN,
      "FUNCTION float fast_exp(float x) /* 1.3 ULP; 0 below -104, infinity above 88.73 */\n"
      "{\n"
      "    const float c = x < -104.0f ? -104.0f : x > 89.0f ? 89.0f : x, step = exp_step(c);\n"
      "    return scale_by(exp_rest(c, step), (int32_t)(float_bits(step) - 0x4b400000u));\n"
      "}\n"},
-    {"near_exp",
+    {"near_exp", "bits_float float_bits exp_step exp_rest", PLAIN,
      "FUNCTION float near_exp(float x) /* the same bits for -80 < x < 80, and not-a-numbers */\n"
      "{\n"
      "    const float step = exp_step(x);\n"
      "    return exp_rest(x, step) * bits_float((float_bits(step) - 0x4b400000u + 127u) << 23);\n"
      "}\n"},
-    {"fast_erf",
+    {"fast_erf", "near_exp", PLAIN,
      "FUNCTION float fast_erf(float x) /* 2.3 ULP */\n"
      "{\n"
      "    const float size = fabsf(x), a = 3.925f < size ? 3.925f : size, t = x * x;\n"
@@ -143,7 +76,7 @@ static const struct {
      "    l = copysignf(1.0f - near_exp(l), x);\n"
      "    return size < 0.95f ? s : l;\n"
      "}\n"},
-    {"one_and_erf",
+    {"one_and_erf", "bits_float float_bits", CHAIN,
      "FUNCTION float one_and_erf(float x) /* 1 + erf(x), to 1.7e-7: by the logarithm of erfc */\n"
      "{\n"
      "    const float size = fabsf(x), a = 3.925f < size ? 3.925f : size, aa = a * a;\n"
@@ -156,7 +89,7 @@ static const struct {
      "    const float q = FMA(FMA(q2, ff, q1), ff, q0);\n"
      "    return copysignf(1.0f - q * bits_float(float_bits(step) << 23), x) + 1.0f;\n"
      "}\n"},
-    {"fast_gelu",
+    {"fast_gelu", "bits_float float_bits", CHAIN,
      "FUNCTION float fast_gelu(float x) /* x times the normal distribution, to 1e-7 of x: by the logarithm of erfc */\n"
      "{\n"
      "    const uint32_t size = float_bits(x) & 0x7fffffffu; /* of whole numbers the smaller is one instruction */\n"
@@ -170,7 +103,7 @@ static const struct {
      "    const float q = FMA(FMA(q2, ff, q1), ff, q0);\n"
      "    return x * (copysignf(0.5f - q * bits_float(float_bits(step) << 23), x) + 0.5f);\n"
      "}\n"},
-    {"fast_tanh",
+    {"fast_tanh", "near_exp", PLAIN,
      "FUNCTION float fast_tanh(float x) /* 4 ULP; 1 from 9.1 on */\n"
      "{\n"
      "    const float size = fabsf(x), a = 9.1f < size ? 9.1f : size, t = x * x;\n"
@@ -182,35 +115,7 @@ static const struct {
      "    const float l = copysignf(1.0f - 2.0f / (near_exp(2.0f * a) + 1.0f), x);\n"
      "    return size < 0.3f ? s : l;\n"
      "}\n"},
-    {"turn16",
-     "/* Rows of 16 words, from_row apart, become columns, whose 16 rows lie to_row apart. */\n"
-     "FUNCTION void turn16(void *to, long to_row, const void *from, long from_row)\n"
-     "{\n"
-     "    uint32_t *y = to;\n"
-     "    const uint32_t *x = from;\n"
-     "#ifdef __AVX512F__\n"
-     "    typedef uint32_t lanes __attribute__((vector_size(64), aligned(4), may_alias));\n"
-     "    lanes a[16], b[16];\n"
-     "    UNROLL(16)\n"
-     "    for (int i = 0; i < 16; i++) a[i] = *(const lanes *)(x + i * from_row);\n"
-     "    UNROLL(4)\n"
-     "    for (int round = 0; round < 4; round++) {\n"
-     "        UNROLL(8)\n"
-     "        for (int i = 0; i < 8; i++) {\n"
-     "            b[2 * i] = ZIP(a[i], a[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);\n"
-     "            b[2 * i + 1] = ZIP(a[i], a[i + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);\n"
-     "        }\n"
-     "        UNROLL(16)\n"
-     "        for (int i = 0; i < 16; i++) a[i] = b[i];\n"
-     "    }\n"
-     "    UNROLL(16)\n"
-     "    for (int i = 0; i < 16; i++) *(lanes *)(y + i * to_row) = a[i];\n"
-     "#else\n"
-     "    for (int i = 0; i < 16; i++)\n"
-     "        for (int j = 0; j < 16; j++) memcpy(y + j * to_row + i, x + i * from_row + j, 4);\n"
-     "#endif\n"
-     "}\n"},
-    {"odd_float",
+    {"odd_float", "bits_float float_bits", PLAIN,
      "FUNCTION float odd_float(double v) /* to odd: rounded once more, it is what rounding once would give */\n"
      "{\n"
      "    const float f = (float)v;\n"
@@ -218,7 +123,7 @@ static const struct {
      "    if ((double)f == v || v != v || u & 1) return f;\n"
      "    return bits_float(fabs(v) > fabs((double)f) ? u + 1 : u - 1);\n"
      "}\n"},
-    {"half_to_float",
+    {"half_to_float", "bits_float float_bits", PLAIN,
      "FUNCTION float half_to_float(uint16_t h) /* all in one line of lanes: no branch */\n"
      "{\n"
      "    const uint32_t sign = (uint32_t)(h & 0x8000) << 16, rest = h & 0x7fff;\n"
@@ -226,7 +131,7 @@ static const struct {
      "    const uint32_t size = float_bits(rest < 0x400 ? small : usual);\n"
      "    return bits_float(sign | size | (rest >= 0x7c00 ? 0x7f800000u : 0u));\n"
      "}\n"},
-    {"float_to_half",
+    {"float_to_half", "bits_float float_bits", PLAIN,
      "FUNCTION uint16_t float_to_half(float f) /* to nearest, ties to even */\n"
      "{\n"
      "    const uint32_t u = float_bits(f), sign = u >> 16 & 0x8000, size = u & 0x7fffffff;\n"
@@ -235,15 +140,15 @@ static const struct {
      "    const uint32_t most = size > 0x7f800000 ? 0x7e00 : 0x7c00;\n"
      "    return (uint16_t)(sign | (size >= 0x47800000 ? most : size < 0x38800000 ? small : usual));\n"
      "}\n"},
-    {"bfloat_to_float",
+    {"bfloat_to_float", "bits_float", PLAIN,
      "FUNCTION float bfloat_to_float(uint16_t h) { return bits_float((uint32_t)h << 16); }\n"},
-    {"float_to_bfloat",
+    {"float_to_bfloat", "float_bits", PLAIN,
      "FUNCTION uint16_t float_to_bfloat(float f)\n"
      "{\n"
      "    const uint32_t u = float_bits(f);\n"
      "    return (uint16_t)(f != f ? (u >> 16 | 0x40) : (u + 0x7fff + (u >> 16 & 1)) >> 16);\n"
      "}\n"},
-    {"small_to_float",
+    {"small_to_float", "", PLAIN,
      "FUNCTION float small_to_float(int exponent, int fraction, int bias, int rule, uint8_t b) /* as small.h */\n"
      "{\n"
      "    const int sign = 1 << (exponent + fraction), rest = b & (sign - 1), one = 1 << fraction;\n"
@@ -255,7 +160,7 @@ static const struct {
      "                          : ldexpf((float)part, 1 - bias - fraction);\n"
      "    return b & sign ? -v : v;\n"
      "}\n"},
-    {"float_to_small",
+    {"float_to_small", "", PLAIN,
      "FUNCTION uint8_t float_to_small(int exponent, int fraction, int bias, int rule, float v) /* ties to even */\n"
      "{\n"
      "    const int sign = 1 << (exponent + fraction), all = sign - 1, least = 1 - bias;\n"
@@ -271,9 +176,9 @@ static const struct {
      "    if (rest > most) return (uint8_t)(rule == 2 ? over : over | minus);\n"
      "    return (uint8_t)(rule == 2 && !rest ? 0 : rest | minus);\n"
      "}\n"},
-    {"power_to_float",
+    {"power_to_float", "", PLAIN,
      "FUNCTION float power_to_float(uint8_t b) { return b == 255 ? NAN : ldexpf(1.0f, b - 127); }\n"},
-    {"float_to_power",
+    {"float_to_power", "", PLAIN,
      "FUNCTION uint8_t float_to_power(float v) /* up, within its limits */\n"
      "{\n"
      "    int power = 0;\n"
@@ -281,34 +186,34 @@ static const struct {
      "    const int place = v == 0.0f ? 0 : isinf(v) ? 254 : power - (m == 0.5f) + 127;\n"
      "    return v != v ? 255 : (uint8_t)(place < 0 ? 0 : place > 254 ? 254 : place);\n"
      "}\n"},
-    {"small_whole",
+    {"small_whole", "", PLAIN,
      "FUNCTION int64_t small_whole(int bits, int is_signed, int64_t v) /* the low ones */\n"
      "{\n"
      "    const uint64_t up = (uint64_t)v << (64 - bits);\n"
      "    return is_signed ? (int64_t)up >> (64 - bits) : (int64_t)(up >> (64 - bits));\n"
      "}\n"},
-    {"whole_add", /* these wrap: what overflows with a sign may become anything */
+    {"whole_add", "", PLAIN, /* these wrap: what overflows with a sign may become anything */
      "FUNCTION int64_t whole_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }\n"},
-    {"whole_sub",
+    {"whole_sub", "", PLAIN,
      "FUNCTION int64_t whole_sub(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }\n"},
-    {"whole_mul",
+    {"whole_mul", "", PLAIN,
      "FUNCTION int64_t whole_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }\n"},
-    {"whole_div",
+    {"whole_div", "", PLAIN,
      "FUNCTION int64_t whole_div(int64_t a, int64_t b)\n"
      "{\n"
      "    return b == 0 ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b - (a % b != 0 && (a < 0) != (b < 0));\n"
      "}\n"},
-    {"whole_mod",
+    {"whole_mod", "", PLAIN,
      "FUNCTION int64_t whole_mod(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : "
      "a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0); }\n"},
-    {"whole_rem",
+    {"whole_rem", "", PLAIN,
      "FUNCTION int64_t whole_rem(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }\n"},
-    {"whole_shl",
+    {"whole_shl", "", PLAIN,
      "FUNCTION int64_t whole_shl(int64_t a, int64_t n) { return n < 0 || n > 63 ? 0 : "
      "(int64_t)((uint64_t)a << n); }\n"},
-    {"whole_shr",
+    {"whole_shr", "", PLAIN,
      "FUNCTION int64_t whole_shr(int64_t a, int64_t n) { return n < 0 || n > 63 ? (a < 0 ? -1 : 0) : a >> n; }\n"},
-    {"whole_pow",
+    {"whole_pow", "", PLAIN,
      "FUNCTION int64_t whole_pow(int64_t a, int64_t n)\n"
      "{\n"
      "    uint64_t y = 1, b = (uint64_t)a;\n"
@@ -318,27 +223,27 @@ static const struct {
      "        if (k & 1) y *= b;\n"
      "    return (int64_t)y;\n"
      "}\n"},
-    {"floor_mod",
+    {"floor_mod", "", PLAIN,
      "FUNCTION double floor_mod(double a, double b) { const double r = fmod(a, b); "
      "return r == 0 ? copysign(0.0, b) : (r < 0) != (b < 0) ? r + b : r; }\n"},
-    {"floor_modf",
+    {"floor_modf", "", PLAIN,
      "FUNCTION float floor_modf(float a, float b) { const float r = fmodf(a, b); "
      "return r == 0 ? copysignf(0.0f, b) : (r < 0) != (b < 0) ? r + b : r; }\n"},
-    {"floor_div",
+    {"floor_div", "", PLAIN,
      "FUNCTION double floor_div(double a, double b)\n"
      "{\n"
      "    const double y = a / b, r = fmod(a, b);\n"
      "    const double q = (a - r) / b - (r != 0 && (r < 0) != (b < 0)), whole = floor(q);\n"
      "    return b == 0 ? y : q == 0 ? copysign(0.0, y) : q - whole > 0.5 ? whole + 1 : whole;\n"
      "}\n"},
-    {"floor_divf",
+    {"floor_divf", "", PLAIN,
      "FUNCTION float floor_divf(float a, float b)\n"
      "{\n"
      "    const float y = a / b, r = fmodf(a, b);\n"
      "    const float q = (a - r) / b - (r != 0 && (r < 0) != (b < 0)), whole = floorf(q);\n"
      "    return b == 0 ? y : q == 0 ? copysignf(0.0f, y) : q - whole > 0.5f ? whole + 1 : whole;\n"
      "}\n"},
-    {"real_to_whole",
+    {"real_to_whole", "", PLAIN,
      "FUNCTION int64_t real_to_whole(double x, int bits, int is_signed) /* truncates; saturates; NaN gives 0 */\n"
      "{\n"
      "    const double high = ldexp(1, bits - is_signed), low = is_signed ? -high : 0;\n"
@@ -348,77 +253,107 @@ static const struct {
      "    if (x <= low) return is_signed ? (int64_t)(UINT64_MAX << (bits - 1)) : 0;\n"
      "    return x >= 0x1p63 ? (int64_t)(uint64_t)x : (int64_t)x;\n"
      "}\n"},
-    {"checked",
-     "FUNCTION int64_t checked(int64_t i, int64_t n, int *fault) /* a gathered index, checked */\n"
-     "{\n"
-     "    if (i >= 0 && i < n) return i;\n"
-     "    *fault = 1;\n"
-     "    return 0;\n"
-     "}\n"},
-    {"next_units", /* asking another part costs a line of its cache, whether it has work left or not: few are asked */
-     "#include <stdatomic.h>\n"
-     "typedef struct ts_units {\n"
-     "    long from, to, owner; /* owner: so many parts behind */\n"
-     "} ts_units;\n"
-     "FUNCTION int next_units(const ts_share *s, long n, ts_units *u) /* of n: first own ones, then others' */\n"
-     "{\n"
-     "    for (; u->owner < MIN(s->parts, 8); u->owner++) {\n"
-     "        const long p = (s->part + u->owner) % s->parts, first = n * p / s->parts, end = n * (p + 1) / s->parts;\n"
-     "        _Atomic long *claimed = (_Atomic long *)(s->claimed + p * s->apart);\n"
-     "        long old = atomic_load_explicit(claimed, memory_order_relaxed);\n"
-     "        for (long left; (left = end - first - old) > 0;) {\n"
-     "            const long some = s->parts > 1 ? (left + 7) / 8 : left;\n"
-     "            if (!atomic_compare_exchange_weak_explicit(claimed, &old, old + some, memory_order_relaxed,\n"
-     "                                                       memory_order_relaxed))\n"
-     "                continue;\n"
-     "            u->from = first + old, u->to = u->from + some;\n"
-     "            return 1;\n"
-     "        }\n"
-     "    }\n"
-     "    return 0;\n"
-     "}\n"},
+    {0},
 };
 /* clang-format on */
 
-static bool mentions(const text *t, const char *name) /* name followed by '(' */
+/* ---- rows by number: the library's, then those of the dialect that are in place of none ---- */
+static const function *find(const function *table, const char *name, size_t n)
 {
-    const size_t n = strlen(name);
-    for (const char *s = text_str(t); (s = strstr(s, name)); s += n)
-        if (s[n] == '(' && (s == t->s || !strchr("abcdefghijklmnopqrstuvwxyz_0123456789", s[-1])))
-            return true;
-    return false;
+    for (; table->name; table++)
+        if (strlen(table->name) == n && !memcmp(table->name, name, n))
+            return table;
+    return NULL;
 }
 
-static void uses(const text *unit, bool used[COUNT(function)]) /* with what those use in turn */
+static int library_rows(void)
 {
-    text need = {0};
-    text_add(&need, "%s", text_str(unit));
-    for (int i = COUNT(function); i-- > 0;) {
-        used[i] = mentions(&need, function[i].name);
-        if (used[i])
-            text_add(&need, "%s", function[i].text);
-    }
-    text_free(&need);
+    int n = 0;
+    while (library[n].name)
+        n++;
+    return n;
 }
 
-bool c_chained(const text *unit)
+static const function *row_of(const dialect *d, int i) /* NULL: behind the last one */
 {
-    static const char *const chain[] = {"exp_rest", "one_and_erf", "fast_gelu"};
-    bool used[COUNT(function)], chained = false;
-    uses(unit, used);
-    for (int i = 0; i < COUNT(function); i++)
-        for (int k = 0; k < COUNT(chain); k++)
-            chained = chained || (used[i] && !strcmp(function[i].name, chain[k]));
-    return chained;
+    const int n = library_rows();
+    if (i >= n)
+        return d->function[i - n].name ? &d->function[i - n] : NULL;
+    const function *other = find(d->function, library[i].name, strlen(library[i].name));
+    return other ? other : &library[i];
 }
 
-void c_prelude(text *t, const text *unit, bool sums)
+void callees_call(callees *f, const dialect *d, const char *name, size_t n)
 {
-    bool used[COUNT(function)];
-    uses(unit, used);
-    text_add(t, "%s%s%s", head, c_share_type, !c_chained(unit) ? "" : sums ? mixed_tile : mixed_unit);
-    for (int i = 0; i < COUNT(function); i++)
-        if (used[i])
-            text_add(t, "%s", function[i].text);
-    text_add(t, "\n");
+    const function *q = find(library, name, n), *own = find(d->function, name, n);
+    const int64_t at = q ? q - library : own ? library_rows() + (own - d->function) : -1;
+    if (at < 0)
+        return;
+    MUST(at < MAX_FUNCTION);
+    f->used[at] = true;
+}
+
+static bool in_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+void callees_form(callees *f, const dialect *d, const char *form, const char *suffix)
+{
+    char name[64];
+    for (size_t n = 0; *form; form++)
+        if (*form == '@')
+            for (const char *s = suffix; *s && n < sizeof name; s++)
+                name[n++] = *s;
+        else if (in_name(*form) && n < sizeof name)
+            name[n++] = *form;
+        else if (n) {
+            if (*form == '(')
+                callees_call(f, d, name, n);
+            n = 0;
+        }
+}
+
+void callees_add(callees *f, const callees *more)
+{
+    for (int i = 0; i < MAX_FUNCTION; i++)
+        f->used[i] |= more->used[i];
+}
+
+static callees closed(const callees *f, const dialect *d) /* with what those use in turn */
+{
+    callees all = *f;
+    int n = 0;
+    while (row_of(d, n))
+        n++;
+    while (n-- > 0)
+        if (all.used[n])
+            for (const char *s = row_of(d, n)->uses, *end; *s; s = end + strspn(end, " "))
+                end = s + strcspn(s, " "), callees_call(&all, d, s, (size_t)(end - s));
+    return all;
+}
+
+bool callees_chain(const callees *f, const dialect *d)
+{
+    const callees all = closed(f, d);
+    bool chain = false;
+    for (int i = 0; row_of(d, i); i++)
+        chain = chain || (all.used[i] && row_of(d, i)->kind == CHAIN);
+    return chain;
+}
+
+bool callees_fault(const callees *f, const dialect *d)
+{
+    bool fault = false;
+    for (int i = 0; row_of(d, i); i++)
+        fault = fault || (f->used[i] && row_of(d, i)->kind == FAULTS);
+    return fault;
+}
+
+void library_write(text *t, const dialect *d, const callees *f)
+{
+    const callees all = closed(f, d);
+    for (int i = 0; row_of(d, i); i++)
+        if (all.used[i])
+            text_add(t, "%s", row_of(d, i)->text);
 }

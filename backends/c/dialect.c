@@ -1,0 +1,192 @@
+/* dialect.c - the spellings of C: pragmas for the compiler at hand, types of stdint.h, shares of a team of threads. */
+#include "backends/c/dialect.h"
+
+/* A line is a line of the program. */
+/* clang-format off */
+static const char head[] =
+    "#include <math.h>\n"
+    "#include <stdint.h>\n"
+    "#include <string.h>\n"
+    "#define TEXT(x) _Pragma(#x)\n"
+    "#if defined(__clang__)\n"
+    "#define UNROLL(n) TEXT(clang loop unroll_count(n))\n"
+    "#elif defined(__GNUC__)\n"
+    "#define UNROLL(n) TEXT(GCC unroll n)\n"
+    "#else\n"
+    "#define UNROLL(n)\n"
+    "#endif\n"
+    "#ifdef __GNUC__\n"
+    "#define SIMD _Pragma(\"omp simd\")\n"
+    "#define PREFETCH(p, level) __builtin_prefetch(p, 0, (level) == 1 ? 3 : (level) == 2 ? 2 : 0)\n"
+    "#define MAY_BE_UNUSED __attribute__((unused))\n"
+    "#else\n"
+    "#define SIMD\n"
+    "#define PREFETCH(p, level) ((void)0)\n"
+    "#define MAY_BE_UNUSED\n"
+    "#endif\n"
+    "#ifdef __clang__\n"
+    "#define ZIP(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)\n"
+    "#else\n"
+    "#define ZIP(a, b, ...) __builtin_shuffle(a, b, (lanes){__VA_ARGS__})\n"
+    "#endif\n"
+    "#ifdef __FMA__\n"
+    "#define FMA(a, b, c) __builtin_fmaf(a, b, c)\n"
+    "#define FMA64(a, b, c) __builtin_fma(a, b, c)\n"
+    "#else\n"
+    "#define FMA(a, b, c) ((a) * (b) + (c))\n"
+    "#define FMA64(a, b, c) ((a) * (b) + (c))\n"
+    "#endif\n"
+    "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n"
+    "#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
+    "#define FUNCTION static inline MAY_BE_UNUSED\n"
+    "\n";
+
+const char c_share_type[] =
+    "typedef struct ts_share { /* of a kernel's work: which part of how many */\n"
+    "    long part, parts;\n"
+    "    char *claimed; /* how much of part i's, at i * apart */\n"
+    "    long apart;\n"
+    "} ts_share;\n";
+
+/* A polynomial is a chain, and its lanes lie one after another in the text: more are under way at once where the
+ * compiler mixes their instructions. Sums keep the order in which they use their registers: beside them, tiles that
+ * have none are mixed alone. */
+static const char mixed_unit[] =
+    "#if defined(__GNUC__) && !defined(__clang__)\n"
+    "#pragma GCC optimize(\"schedule-insns\", \"sched-pressure\")\n"
+    "#endif\n";
+static const char mixed_tile[] =
+    "#if defined(__GNUC__) && !defined(__clang__)\n"
+    "#define MIXED __attribute__((optimize(\"schedule-insns\", \"sched-pressure\")))\n"
+    "#else\n"
+    "#define MIXED\n"
+    "#endif\n";
+
+static const function functions[] = {
+    {"turn16", "", PLAIN,
+     "/* Rows of 16 words, from_row apart, become columns, whose 16 rows lie to_row apart. */\n"
+     "FUNCTION void turn16(void *to, long to_row, const void *from, long from_row)\n"
+     "{\n"
+     "    uint32_t *y = to;\n"
+     "    const uint32_t *x = from;\n"
+     "#ifdef __AVX512F__\n"
+     "    typedef uint32_t lanes __attribute__((vector_size(64), aligned(4), may_alias));\n"
+     "    lanes a[16], b[16];\n"
+     "    UNROLL(16)\n"
+     "    for (int i = 0; i < 16; i++) a[i] = *(const lanes *)(x + i * from_row);\n"
+     "    UNROLL(4)\n"
+     "    for (int round = 0; round < 4; round++) {\n"
+     "        UNROLL(8)\n"
+     "        for (int i = 0; i < 8; i++) {\n"
+     "            b[2 * i] = ZIP(a[i], a[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);\n"
+     "            b[2 * i + 1] = ZIP(a[i], a[i + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);\n"
+     "        }\n"
+     "        UNROLL(16)\n"
+     "        for (int i = 0; i < 16; i++) a[i] = b[i];\n"
+     "    }\n"
+     "    UNROLL(16)\n"
+     "    for (int i = 0; i < 16; i++) *(lanes *)(y + i * to_row) = a[i];\n"
+     "#else\n"
+     "    for (int i = 0; i < 16; i++)\n"
+     "        for (int j = 0; j < 16; j++) memcpy(y + j * to_row + i, x + i * from_row + j, 4);\n"
+     "#endif\n"
+     "}\n"},
+    {"checked", "", FAULTS,
+     "FUNCTION int64_t checked(int64_t i, int64_t n, int *fault) /* a gathered index, checked */\n"
+     "{\n"
+     "    if (i >= 0 && i < n) return i;\n"
+     "    *fault = 1;\n"
+     "    return 0;\n"
+     "}\n"},
+    /* Asking another part costs a line of its cache, whether it has work left or not: few are asked */
+    {"next_units", "", PLAIN,
+     "#include <stdatomic.h>\n"
+     "typedef struct ts_units {\n"
+     "    long from, to, owner; /* owner: so many parts behind */\n"
+     "} ts_units;\n"
+     "FUNCTION int next_units(const ts_share *s, long n, ts_units *u) /* of n: first own ones, then others' */\n"
+     "{\n"
+     "    for (; u->owner < MIN(s->parts, 8); u->owner++) {\n"
+     "        const long p = (s->part + u->owner) % s->parts, first = n * p / s->parts, end = n * (p + 1) / s->parts;\n"
+     "        _Atomic long *claimed = (_Atomic long *)(s->claimed + p * s->apart);\n"
+     "        long old = atomic_load_explicit(claimed, memory_order_relaxed);\n"
+     "        for (long left; (left = end - first - old) > 0;) {\n"
+     "            const long some = s->parts > 1 ? (left + 7) / 8 : left;\n"
+     "            if (!atomic_compare_exchange_weak_explicit(claimed, &old, old + some, memory_order_relaxed,\n"
+     "                                                       memory_order_relaxed))\n"
+     "                continue;\n"
+     "            u->from = first + old, u->to = u->from + some;\n"
+     "            return 1;\n"
+     "        }\n"
+     "    }\n"
+     "    return 0;\n"
+     "}\n"},
+    {0},
+};
+
+static const spelling spellings[] = {
+    {"exp", true, "fast_exp($0)"},     {"erf", true, "fast_erf($0)"},     {"tanh", true, "fast_tanh($0)"},
+    {"max", true, "fast_max($0, $1)"}, {"min", true, "fast_min($0, $1)"}, {0},
+};
+/* clang-format on */
+
+static void prelude(text *t, const unit_facts *u)
+{
+    text_add(t, "%s%s%s", head, c_share_type, !u->chains ? "" : u->sums ? mixed_tile : mixed_unit);
+}
+
+enum { MANY_OPERANDS = 8 };
+
+/* What gcc does about restrict pointers of calls that it inlines takes minutes where tiles of many operands are many:
+ * kernels of vae-decoder that turn tiles for Winograd (latents of 8 x 8) were stopped by the limit on compilers. */
+static void tile(text *t, const tile_head *h)
+{
+    if (h->operands > MANY_OPERANDS)
+        text_add(t, "#ifdef __GNUC__\n__attribute__((noinline))\n#endif\n");
+    text_add(t, "%sstatic void %s(%s)\n", h->interleave ? "MIXED " : "", h->name, h->parameters);
+}
+
+static void kernel(text *t, const kernel_head *h)
+{
+    text_add(t, "void %s(void *const *at, char *scratch, int *fault, const ts_share *share)\n{\n", h->name);
+    for (int i = 0; !h->empty && i < h->n; i++)
+        text_add(t, "    %s%s *%s = at[%d];\n", h->parameter[i].written ? "" : "const ", h->parameter[i].type,
+                 h->parameter[i].name, i);
+    text_add(t, "    %s(void)scratch, (void)fault, (void)share;\n", h->empty ? "(void)at, " : "");
+    if (h->alone)
+        text_add(t, "    if (share->part) return;\n");
+}
+
+const dialect c_dialect = {
+    .name = "c",
+    .real = {"float", "double"},
+    .whole = {"int8_t", "int16_t", "int32_t", "int64_t"},
+    .natural = {"uint8_t", "uint16_t", "uint32_t", "uint64_t"},
+    .truth = "int",
+    .index = "long",
+    .space = {"", "", ""},
+    .restricted = "restrict ",
+    .suffix = "f",
+    .index_suffix = "L",
+    .nan = "NAN",
+    .infinity = "INFINITY",
+    .least_whole = "INT64_MIN",
+    .fma = {"FMA($0, $1, $2)", "FMA64($0, $1, $2)"},
+    .spelling = spellings,
+    .function = functions,
+    .constant = "enum { $0 = $1 }; (void)$0;",
+    .table = "static const int $0[] = {$1};",
+    .fetch = "PREFETCH($0, $1);",
+    .role = (const role_form[]){{"unroll", "UNROLL($0)", NULL, false}, {"vector", "SIMD", NULL, false}, {0}},
+    .turn = {4, 16, "turn16($0, $1, $2, $3);"},
+    .part = "share->part",
+    .parts = "share->parts",
+    .chunks = "for (ts_units u = {0}; next_units(share, $1, &u);) {\n    for (long $0 = u.from; $0 < u.to; $0++) {",
+    .chunks_end = "}",
+    .fault_parameter = "int *fault",
+    .fault = "fault",
+    .routine = "#define ROUTINE static\n",
+    .tile = tile,
+    .kernel = kernel,
+    .prelude = prelude,
+};

@@ -1,0 +1,98 @@
+/* dialect.h - a C-like language as one record: what the generator asks of it. Nothing else in this folder knows what a
+ * language, a compiler or a processor calls things, so another such language is another record, in its back end's
+ * folder.
+ *
+ *   nest --> statements (stmt.h) --> text, through a dialect --> unit: prelude, functions it uses (library.h), kernel
+ *
+ * Forms are text in which $0, $1, ... stand for arguments; in forms of functions on reals @ is the suffix of the
+ * narrow kind ("exp@($0)"). Functions that a form calls are put in front of the unit when they are rows of the library
+ * or of the dialect. */
+#ifndef TS_DIALECT_H
+#define TS_DIALECT_H
+#include "backends/codegen/library.h"
+#include "graph/ir/graph.h"
+
+typedef struct spelling { /* a scalar function spelled otherwise; for reals of 4 bytes when narrow, else of 8 */
+    const char *fn;
+    bool narrow;
+    const char *text;
+} spelling;
+
+typedef enum reach { ALL, GROUP, OWN, N_REACH } reach; /* who sees it: everybody, a group of workers, one worker */
+
+typedef struct role_form { /* how a loop of a role opens */
+    const char *role;      /* as nests name it */
+    const char *before;    /* a line in front of it, $0 its trips; NULL: none */
+    const char *head;      /* $0 goes from $1 to before $2 in steps of $3; NULL: one trip after the other */
+    bool divergent;        /* workers that wait for one another at barriers make different trips of it */
+} role_form;
+
+typedef struct turning { /* a square block of words turned at once: rows become columns */
+    int bytes, side;     /* of a word; words in a row; 0: there is none */
+    const char *call;    /* $0 with rows $1 apart from $2 with rows $3 apart */
+} turning;
+
+typedef struct matrix_form { /* y[m,n] += sum over k of a[m,k] b[k,n] in one statement */
+    int m, n, k;
+    dtype operand, sum;
+    const char *text; /* $0 y, $1 a, $2 b */
+} matrix_form;
+
+typedef struct parameter { /* of a kernel */
+    const char *type, *name;
+    bool written;
+} parameter;
+typedef struct kernel_head {
+    const char *name;
+    int n;
+    const parameter *parameter;
+    bool empty, alone; /* it has no statements; one part does all the work */
+    int64_t scratch;   /* bytes that a part, or a group, needs */
+} kernel_head;
+typedef struct tile_head {
+    const char *name, *parameters;
+    int operands;    /* pointers that it reads through */
+    bool interleave; /* chains of instructions without sums, in a kernel that has sums elsewhere */
+} tile_head;
+typedef struct unit_facts {
+    bool chains, sums; /* it calls functions that are chains of instructions; some stage folds */
+} unit_facts;
+
+struct dialect {
+    const char *name;
+    /* Types: reals of 4 and 8 bytes, integers of 1, 2, 4, 8; truth values in expressions; loop variables */
+    const char *real[2], *whole[4], *natural[4], *truth, *index;
+    const char *space[N_REACH]; /* qualifiers of pointers, with a blank behind them; "" for none */
+    const char *restricted;     /* of a pointer that nothing else points to */
+    /* Literals and functions */
+    const char *suffix, *index_suffix; /* of narrow reals and their functions; of numbers of loop variables' type */
+    const char *nan, *infinity, *least_whole;
+    const char *fma[2];       /* $0 * $1 + $2, narrow and wide */
+    const spelling *spelling; /* ends with {0} */
+    const function *function; /* its own, and those it has in place of the library's; ends with {0} */
+    /* Statements */
+    const char *constant;  /* $0 is the whole number $1 */
+    const char *table;     /* $0[] of `truth` is $1 */
+    const char *fetch;     /* a line from $0 on into space number $1; NULL: none */
+    const char *barrier;   /* of the workers of a group; NULL: a group is one worker */
+    const role_form *role; /* of roles whose loops open otherwise; ends with {0} */
+    turning turn;
+    const matrix_form *matrix; /* ends with {0}; NULL: none */
+    int n_matrix;
+    /* A part's share of a kernel: which one it is of how many; trips $0 of $1 that it takes as it comes to them */
+    const char *part, *parts, *chunks, *chunks_end;
+    /* Where indices are checked: the parameter by which a function is told where to say so, and the argument */
+    const char *fault_parameter, *fault;
+    const char *routine; /* in front of the text of a routine (graph/routines); NULL: it takes none */
+    /* Text */
+    void (*tile)(text *t, const tile_head *h);     /* up to the opening brace */
+    void (*kernel)(text *t, const kernel_head *h); /* with all that stands before the statements */
+    void (*prelude)(text *t, const unit_facts *u); /* what every unit begins with */
+};
+
+const char *memory_type(const dialect *d, dtype t);           /* of an element in memory */
+const char *value_type(const dialect *d, dtype t, bool wide); /* in which it computes; wide: reals in f64 */
+/* The form with its arguments, the functions it calls noted in f, which may be NULL. */
+void form_write(text *t, callees *f, const dialect *d, const char *form, const char *const *arg);
+const role_form *role_form_of(const dialect *d, const char *role); /* NULL: a loop like any other */
+#endif
