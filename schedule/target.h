@@ -1,0 +1,98 @@
+/* target.h - what the schedule asks of the kind of machine that it plans for.
+ *
+ * A target is a record of tables, which a back end fills from the machine at hand: the roles that a loop may have, the
+ * spaces in which slices of operands may wait, the levels of memory, the units that take matrices, what fits into
+ * registers, what things cost, and the loops it proposes where nobody chose any. The schedule knows no row of these by
+ * its name: it reads the notation by them, and asks their properties. So a new role, space or unit is a row in one
+ * target's table. Targets are read-only once made, and live as long as every plan for them. */
+#ifndef TS_TARGET_H
+#define TS_TARGET_H
+#include "graph/base/base.h"
+
+/* role: how the trips of a loop are done. */
+typedef struct role {
+    const char *name; /* "@name" in the notation; the first one of a target is what a loop without a role has */
+    const char *done; /* what it does to a loop, in sentences: "spread over the cores" */
+    /* What it means, at most one of serial, parallel, in_registers */
+    bool serial;       /* one trip after the other, by one worker */
+    bool parallel;     /* trips at the same time by different workers; none reads what another one writes */
+    bool in_registers; /* all trips written out: what they sum stays in registers, a part of the register tile */
+    bool lanes;        /* in registers, of which trips are the elements */
+    bool unit;         /* in registers of a matrix unit, which takes all such loops of a nest at once */
+    /* Where it is legal */
+    bool shared, own; /* among the loops that stages share; among one stage's own in a kernel of several */
+    bool folded;      /* on an axis that is folded away */
+    bool last;        /* only as the innermost loop of its nest, in steps of one */
+    int64_t most;     /* loops of a nest that have it, at most; 0: any number */
+    int64_t trips;    /* of such a loop, at most; 0: any number */
+} role;
+
+/* memory_space: where slices of operands wait for the loops that read them. */
+typedef struct memory_space {
+    const char *name; /* "+b@name" in the notation; NULL: what "+b" is, the first one of a target */
+    bool copied;      /* a kernel copies the slice there and reads the copy; else it is fetched: read where it lies */
+    bool shared;      /* all workers of a group have it together: they copy together, and wait for one another */
+    int least, most;  /* slices that are held there, the one in use included */
+    int64_t bytes;    /* that a kernel may have there, all slices together; 0: no limit but memory */
+    int level;        /* of target.level: where it is; N_LEVEL or more: nowhere in particular */
+    int number;       /* by which what is generated asks for it */
+} memory_space;
+
+/* memory_level: caches and memory, from the inside out; the last one holds everything. */
+typedef struct memory_level {
+    const char *name;
+    int64_t bytes;          /* for one worker, or of all where it is shared; 0 of the last one: no limit */
+    bool shared;            /* by all workers */
+    double bytes_per_cycle; /* that one worker reads from it */
+} memory_level;
+enum { MAX_LEVEL = 6 };
+
+/* matrix_unit: y[m,n] += sum over k of a[m,k] b[k,n], all at once. */
+typedef struct matrix_unit {
+    int m, n, k;
+    dtype operand, sum;
+} matrix_unit;
+
+typedef struct costs { /* of one worker, in cycles */
+    double fma_latency;    /* until a multiply-add can be added to */
+    double fma_per_cycle;  /* vectors multiplied and added */
+    double barrier_cycles; /* until all workers have met */
+} costs;
+
+struct plan;
+struct kernel;
+typedef struct guess { /* loops where nobody said otherwise: text in the notation, which a person may take and change */
+    /* The loops that stages share; empty for one stage */
+    void (*shared)(const struct plan *p, const struct kernel *k, text *out);
+    /* Under the shared loops already read */
+    void (*stage)(const struct plan *p, const struct kernel *k, int which, text *out);
+    /* Fetches slices a trip ahead, where nothing else was written; marks them derived */
+    void (*prefetch)(const struct plan *p, struct kernel *k);
+} guess;
+
+typedef struct target {
+    const char *kind;  /* "cpu" */
+    const char *model; /* which one of its kind, as explain has it */
+    int n_role, n_space, n_unit, n_level;
+    const role *role; /* [0]: of loops without one */
+    const memory_space *space;
+    const matrix_unit *unit;
+    memory_level level[MAX_LEVEL];
+    int near;            /* the level in which what one worker reads again and again should stay */
+    int workers;         /* that the parallel loop is spread over */
+    int places;          /* workers that run at the same time: more than these take turns */
+    int line;            /* bytes of a cache line: what is fetched at once, and what blocks are aligned to */
+    int n_register;      /* vector registers of one worker */
+    int lanes[TS_N_DTYPE]; /* elements that one register has of what is computed in a dtype */
+    bool passes_last;    /* what is fetched in passing need not push out what the last cache holds */
+    costs cost;
+    const guess *guess;
+    const void *own; /* of the target's: what its guess and its back ends know of it beyond this */
+} target;
+
+const role *target_role(const target *t, const char *name, size_t n); /* NULL: there is none */
+/* name[0..n): NULL with n == 0 is the first one */
+const memory_space *target_space(const target *t, const char *name, size_t n);
+int64_t target_bytes(const target *t, int level); /* INT64_MAX of the last, which is memory */
+int target_last(const target *t);                 /* the last level that is a cache */
+#endif
