@@ -11,6 +11,11 @@ typedef struct build_options {
     void *user;
 } build_options;
 
+typedef struct machine_options { /* which machine a plan is for; as in ts_options */
+    const char *machine, *isa;
+    int threads;
+} machine_options;
+
 typedef struct emit_options { /* of a stand-alone program; tessera.h says what each is */
     const char *dir, *program;
     const char *const *output; /* names of the outputs; NULL: the labels of their nodes */
@@ -31,8 +36,12 @@ typedef struct keeper {
 typedef struct backend {
     const char *name, *doc;
     bool as_written; /* it is to run the graph as it is: no operation is replaced by a cheaper way to the same value */
-    bool (*usable)(text *why);            /* here, now; why not, or with what */
-    bool (*takes)(const plan *p, err *e); /* whether build could make a program of it; NULL: of every plan */
+    /* What plans are made for: this machine, or the one that is described; in m. */
+    const target *(*target)(arena *m, const machine_options *asked, err *e);
+    void (*here)(const target *t, target *out); /* t as far as this machine goes; NULL: all the way */
+    bool (*runs)(const target *t, err *e);      /* whether what is made for t can run here; NULL: it can */
+    bool (*usable)(text *why);                  /* here, now; why not, or with what */
+    bool (*takes)(const plan *p, err *e);       /* whether build could make a program of it; NULL: of every plan */
     program *(*build)(const plan *p, const build_options *w, text *facts, err *e); /* facts: members of a JSON object */
     /* input[i]: the value of plan input i. Results stay in the program until the next run, save those whose buffer is
      * an input: they are written there. */

@@ -14,7 +14,7 @@ typedef struct made {
 } made;
 
 struct deriver {
-    const plan *p;
+    target here; /* computed here, whatever machine the plan is for */
     const backend *by;
     const build_options *asked;
     graph *g;
@@ -27,7 +27,9 @@ deriver *deriver_make(const plan *p, const backend *by, const build_options *w)
 {
     deriver *d = calloc(1, sizeof *d);
     MUST(d);
-    *d = (deriver){.p = p, .by = by, .asked = w, .g = ts_graph_make()};
+    *d = (deriver){.here = *p->on, .by = by, .asked = w, .g = ts_graph_make()};
+    if (by->here)
+        by->here(p->on, &d->here);
     return d;
 }
 
@@ -89,12 +91,7 @@ int deriver_kind(deriver *d, const node *weight, err *e)
 
 static bool build(deriver *d, made *m, err *e)
 {
-    const isa *here = isa_of_host(); /* computed here, whatever machine the plan is for */
-    const plan_options asked = {.on = d->p->on,
-                                .isa = d->p->isa > here ? here : d->p->isa,
-                                .target = d->by->name,
-                                .threads = d->p->threads,
-                                .as_written = true};
+    const plan_options asked = {.on = &d->here, .target = d->by->name, .as_written = true};
     text facts = {0};
     m->plan = plan_make(d->g, 1, &m->root, &asked, e);
     m->program = m->plan ? d->by->build(m->plan, d->asked, &facts, e) : NULL;

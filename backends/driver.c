@@ -1,5 +1,6 @@
 /* driver.c - the plans of tessera.h: a model, a schedule, a back end, and the values that go in and out. */
 #include "backends/driver.h"
+#include "backends/host_memory.h"
 #include "backends/interrupt.h"
 #include "schedule/explain.h"
 
@@ -28,7 +29,7 @@ const backend *backend_find(const char *name, err *e)
 static bool fits(const plan *p, int64_t limit, err *e)
 {
     int64_t need = p->arena_bytes;
-    const int64_t have = limit ? limit : machine_free_memory();
+    const int64_t have = limit ? limit : host_memory_free();
     for (int i = 0; i < p->n_leaf; i++) {
         int64_t bytes;
         if (!int_mul(p->leaf[i].layout.size, ts_dtype_bytes(p->leaf[i].node->type.dtype), &bytes) ||
@@ -54,19 +55,16 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
         o = &none;
     if (!(p->target = backend_find(o->target ? o->target : "c", e)))
         return false;
-    if (!machine_load(&p->on, o->machine, e))
+    p->on = p->target->target(&p->mem, &(machine_options){o->machine, o->isa, o->threads}, e);
+    if (!p->on)
         return false;
-    plan_options w = {.on = &p->on,
+    plan_options w = {.on = p->on,
                       .target = p->target->name,
                       .schema = o->schema,
                       .reference = o->reference,
                       .as_written = p->target->as_written || o->as_written,
                       .n_state = want->n_state,
                       .state = want->state};
-    if (!(w.isa = machine_isa(&p->on, o->isa, e)))
-        return false;
-    if (!(w.threads = machine_threads(&p->on, o->threads, e)))
-        return false;
     p->asked = (build_options){.progress = o->progress, .user = o->user};
     if (o->cache_dir)
         p->asked.cache_dir = p->cache_dir = strdup(o->cache_dir);
@@ -150,6 +148,7 @@ void ts_plan_free(ts_plan *p)
     for (int i = 0; p->old && i < p->plan->n_root; i++)
         ts_array_free(&p->old[i]);
     plan_free(p->plan);
+    arena_free(&p->mem);
     text_free(&p->facts);
     free(p->given), free(p->input_of), free(p->preset), free(p->output), free(p->old), free(p->cache_dir), free(p);
 }
@@ -160,9 +159,8 @@ bool ts_plan_build(ts_plan *p, ts_error *e)
         return true;
     if (!p->target->build)
         return err_set(e, TS_UNSUPPORTED, "target %s plans and emits, but does not run", p->target->name);
-    if (p->plan->isa > isa_of_host())
-        return err_set(e, TS_UNSUPPORTED, "the plan is for a machine with %s, which this one lacks",
-                       p->plan->isa->name);
+    if (p->target->runs && !p->target->runs(p->on, e))
+        return false;
     p->facts.len = 0;
     interrupt_open();
     p->program = p->target->build(p->plan, &p->asked, &p->facts, e);

@@ -4,7 +4,8 @@
 #include "backends/backend.h"
 
 struct ts_plan {
-    machine on;
+    arena mem; /* of on */
+    const target *on;
     char *cache_dir, *schema;
     build_options asked;
     const backend *target;

@@ -23,17 +23,18 @@ typedef struct span {
 } span;
 
 typedef struct asking {
-    machine on;
+    arena mem;
+    const target *on[MAX_TARGET];
     int n_target;
     const backend *target[MAX_TARGET];
 } asking;
 
-static bool takes(const asking *a, const backend *target, const problem *p, graph *g)
+static bool takes(const asking *a, int which, const problem *p, graph *g)
 {
     err e = {0};
-    const plan_options w = {.on = &a->on, .isa = machine_isa(&a->on, NULL, &e), .target = target->name, .threads = 1};
-    plan *made = w.isa ? plan_make(g, 1, &p->y, &w, &e) : NULL;
-    const bool ok = made && (!target->takes || target->takes(made, &e));
+    const backend *by = a->target[which];
+    plan *made = plan_make(g, 1, &p->y, &(plan_options){.on = a->on[which], .target = by->name}, &e);
+    const bool ok = made && (!by->takes || by->takes(made, &e));
     plan_free(made);
     return ok;
 }
@@ -45,7 +46,7 @@ static void ask_problem(const asking *a, const served *by, span line, dtype d, s
     problem p;
     problem_adapt(g, by->op, by->rule, line.at, line.n, d, &p);
     for (int i = 0; p.y && i < a->n_target; i++)
-        if (!(to->dtypes[i] >> d & 1) && takes(a, a->target[i], &p, g))
+        if (!(to->dtypes[i] >> d & 1) && takes(a, i, &p, g))
             to->dtypes[i] |= 1u << d;
     ts_graph_free(g);
 }
@@ -121,12 +122,12 @@ static void print_op(text *t, const asking *a, const op *o)
 char *ts_onnx_json(ts_error *e)
 {
     asking a = {0};
-    if (!machine_load(&a.on, NULL, e))
-        return NULL;
     for (const backend *const *b = backends; *b; b++)
         if ((*b)->run) {
             MUST(a.n_target < MAX_TARGET);
-            a.target[a.n_target++] = *b;
+            a.target[a.n_target] = *b;
+            if (!(a.on[a.n_target++] = (*b)->target(&a.mem, &(machine_options){.threads = 1}, e)))
+                return arena_free(&a.mem), NULL;
         }
     text t = {0};
     text_add(&t, "{\"format\":\"operators/1\",\"operators\":[");
@@ -134,5 +135,6 @@ char *ts_onnx_json(ts_error *e)
         for (const op *const *o = *table; *o; o++)
             print_op(&t, &a, *o);
     text_add(&t, "]}\n");
+    arena_free(&a.mem);
     return text_take(&t);
 }

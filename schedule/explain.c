@@ -10,7 +10,6 @@
 #include <string.h>
 
 enum { MAX_ROWS_APART = 8, PAGE = 4096 }; /* lines that a set of the first cache holds; bytes after which sets repeat */
-static const char *const level_name[] = {"registers", "L1", "L2", "L3", "memory"};
 
 /* ---- JSON ---- */
 static void key(text *t, const char *name) /* with the comma that it needs */
@@ -165,7 +164,7 @@ static void put_level(text *t, const plan *p, const kernel *k, const stage *s, i
     const bool tile = !shared && depth > k->shared.n + nest_unrolled(s);
     text name = {0};
     double share = 0;
-    const int level = tile ? 0 : fit_level(p, k, shared && k->n_stage > 1 ? NULL : s, depth, &share);
+    const int level = tile ? -1 : fit_level(p, k, shared && k->n_stage > 1 ? NULL : s, depth, &share);
     open_one(t);
     if (!shared && k->n_stage > 1)
         put_text(t, "stage", s->name);
@@ -176,8 +175,8 @@ static void put_level(text *t, const plan *p, const kernel *k, const stage *s, i
     put_whole(t, "step", (double)l->step);
     put_whole(t, "tail", (double)(l->range % l->step)); /* of the last trip, when it is clipped; else 0 */
     put_whole(t, "working_set", fit_bytes(p, k, shared && k->n_stage > 1 ? NULL : s, depth));
-    put_text(t, "level", level_name[level]);
-    if (level && level < 4)
+    put_text(t, "level", tile ? "registers" : p->on->level[level].name);
+    if (!tile && level <= target_last(p->on))
         put_share(t, "share", share);
     text_add(t, "}");
 }
@@ -198,8 +197,8 @@ static void put_traffic(text *t, const plan *p, const kernel *k)
 {
     key(t, "traffic");
     text_add(t, "{");
-    for (int level = 1; level <= 3; level++)
-        put_whole(t, level_name[level], fit_traffic(p, k, level));
+    for (int level = 0; level <= target_last(p->on); level++)
+        put_whole(t, p->on->level[level].name, fit_traffic(p, k, level));
     text_add(t, "}");
 }
 
@@ -238,11 +237,11 @@ static void note_clipped(const notes *n)
     }
 }
 
-/* What the tile walks again and again should stay in the second cache. */
+/* What the tile walks again and again should stay near. */
 static void note_working_set(const notes *n)
 {
     const int l = nest_tile(n->s), depth = n->k->shared.n + l;
-    const double bytes = fit_bytes(n->p, n->k, n->s, depth), cache = (double)plan_cache_bytes(n->p, 2);
+    const double bytes = fit_bytes(n->p, n->k, n->s, depth), cache = (double)target_bytes(n->p->on, n->p->on->near);
     text line = {0};
     if (!stage_fold(n->s) || l < 1 || bytes <= cache)
         return;
@@ -250,9 +249,9 @@ static void note_working_set(const notes *n)
     text_add(&line, "loop ");
     loop_print(&line, n->s, &n->s->nest.loop[l - 1]);
     text_add(&line,
-             ": one trip works on %.0f KiB, %.0f %% of L2 (%.0f KiB): smaller steps outside it, or a step for a folded "
+             ": one trip works on %.0f KiB, %.0f %% of %s (%.0f KiB): smaller steps outside it, or a step for a folded "
              "axis, would fit",
-             bytes / 1024, 100 * bytes / cache, cache / 1024);
+             bytes / 1024, 100 * bytes / cache, n->p->on->level[n->p->on->near].name, cache / 1024);
     end_note(n, &line);
 }
 
@@ -260,11 +259,11 @@ static void note_registers(const notes *n)
 {
     const int64_t used = fit_registers(n->p, n->s);
     text line = {0};
-    if (used <= n->p->isa->n_register)
+    if (used <= n->p->on->n_register)
         return;
     begin_note(n, &line);
     text_add(&line, "the register tile takes %lld vector registers, %s has %d: some go through memory; unroll less",
-             (long long)used, n->p->isa->name, n->p->isa->n_register);
+             (long long)used, n->p->on->model, n->p->on->n_register);
     end_note(n, &line);
 }
 
@@ -279,7 +278,7 @@ static void note_strides(const notes *n)
             text line = {0};
             bool copied = false;
             for (int g = 0; g < s->n_staging; g++)
-                copied = copied || (s->staging[g].load == j && !s->staging[g].level && s->staging[g].stages);
+                copied = copied || (s->staging[g].load == j && staging_copies(&s->staging[g]));
             if (!stride || stride % PAGE || rows <= MAX_ROWS_APART || copied)
                 continue;
             begin_note(n, &line);
@@ -348,7 +347,7 @@ static void put_kernel(text *t, const plan *p, int i)
     put_traffic(t, p, k);
     if (stage_fold(s)) {
         key(t, "registers");
-        text_add(t, "{\"used\":%lld,\"of\":%d}", (long long)fit_registers(p, s), p->isa->n_register);
+        text_add(t, "{\"used\":%lld,\"of\":%d}", (long long)fit_registers(p, s), p->on->n_register);
     }
     tile_explain(t, p, k);
     put_share(t, "tail_waste", waste_of(p, k));
@@ -357,13 +356,13 @@ static void put_kernel(text *t, const plan *p, int i)
 }
 
 /* ---- the plan ---- */
-static void put_schema(text *t, const plan *p, const char *target)
+static void put_schema(text *t, const plan *p, const char *by)
 {
     arena m = {0};
     schema guess;
     const schema *s = p->schema;
     if (!s)
-        MUST(schema_load(&m, NULL, target, &guess, NULL));
+        MUST(schema_load(&m, NULL, by, &guess, NULL));
     s = s ? s : &guess;
     key(t, "schema");
     text_add(t, "{");
@@ -452,15 +451,15 @@ static void put_recompute(text *t, const plan *p)
     text_add(t, "]");
 }
 
-void plan_explain(const plan *p, const char *target, const char *facts, text *out)
+void plan_explain(const plan *p, const char *by, const char *facts, text *out)
 {
     text lines = {0};
     text_add(out, "{");
     put_text(out, "format", "plan/1");
-    put_text(out, "target", target);
-    put_text(out, "isa", p->isa->name);
+    put_text(out, "target", by);
+    put_text(out, "isa", p->on->model);
     put_whole(out, "threads", p->threads);
-    put_schema(out, p, target);
+    put_schema(out, p, by);
     key(out, "kernels");
     text_add(out, "[");
     for (int i = 0; i < p->n_kernel; i++)
@@ -470,9 +469,9 @@ void plan_explain(const plan *p, const char *target, const char *facts, text *ou
     put_recompute(out, p);
     key(out, "notes");
     text_add(out, "[");
-    if (p->threads > p->on->n_core)
-        text_add(&lines, "%d threads take turns on %d core%s: one per core is quicker\n", p->threads, p->on->n_core,
-                 p->on->n_core == 1 ? "" : "s");
+    if (p->threads > p->on->places)
+        text_add(&lines, "%d threads take turns on %d core%s: one per core is quicker\n", p->threads, p->on->places,
+                 p->on->places == 1 ? "" : "s");
     if (p->schema)
         schema_unused(p->schema, p, p->rule_used, &lines), checkpointing_unused(p, &lines);
     put_lines(out, text_str(&lines));

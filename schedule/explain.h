@@ -4,7 +4,7 @@
 #include "schedule/plan.h"
 
 /* facts: members of a JSON object that the back end adds under "build"; "" when there are none. */
-void plan_explain(const plan *p, const char *target, const char *facts, text *out);
+void plan_explain(const plan *p, const char *by, const char *facts, text *out);
 /* A tiling/1 file that the plan's loops amount to: read back for the same model, it gives the same plan. */
-void plan_schema(const plan *p, const char *target, text *out);
+void plan_schema(const plan *p, const char *by, text *out);
 #endif

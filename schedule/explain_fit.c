@@ -183,7 +183,7 @@ static double cores_of(const plan *p, const kernel *k, int depth, const part *q)
     const int units = nest_chunks(k);
     int64_t trips = 1;
     for (int l = 0; l < t->n && l < depth; l++)
-        if ((units ? l < units : t->loop[l].role == CORE) && (q->scratch || q->axes >> t->loop[l].axis & 1))
+        if ((units ? l < units : t->loop[l].role->parallel) && (q->scratch || q->axes >> t->loop[l].axis & 1))
             trips *= loop_trips(&t->loop[l]);
     return (double)(trips < p->threads ? trips : p->threads);
 }
@@ -201,13 +201,13 @@ double fit_bytes_shared(const plan *p, const kernel *k, const stage *s, int dept
 int fit_level(const plan *p, const kernel *k, const stage *s, int depth, double *share)
 {
     const double own = fit_bytes(p, k, s, depth);
-    for (int level = 1; level <= 3; level++) {
-        const double bytes = level < 3 ? own : fit_bytes_shared(p, k, s, depth);
-        *share = bytes / (double)plan_cache_bytes(p, level);
+    for (int level = 0; level <= target_last(p->on); level++) {
+        const double bytes = p->on->level[level].shared ? fit_bytes_shared(p, k, s, depth) : own;
+        *share = bytes / (double)target_bytes(p->on, level);
         if (*share <= 1)
             return level;
     }
-    return 4;
+    return p->on->n_level - 1;
 }
 
 /* ---- traffic ---- */
@@ -225,9 +225,9 @@ static bool stays(const plan *p, const kernel *k, const stage *s, int depth, int
         const bool moves = depth && q->axes >> fit_loop(k, s, depth)->axis & 1;
         const bool walked = depth < most && q->axes >> fit_loop(k, s, depth + 1)->axis & 1;
         const double two = 2 * q->bytes < around.part[i].bytes ? 2 * q->bytes : around.part[i].bytes;
-        bytes += (moves && !walked ? two : q->bytes) * (level < 3 ? 1 : cores_of(p, k, depth, q));
+        bytes += (moves && !walked ? two : q->bytes) * (p->on->level[level].shared ? cores_of(p, k, depth, q) : 1);
     }
-    return bytes <= (double)plan_cache_bytes(p, level);
+    return bytes <= (double)target_bytes(p->on, level);
 }
 
 /* A value comes once, and again for every trip of a loop that does not move along it, if a loop within that one does,
@@ -279,7 +279,7 @@ int64_t fit_registers(const plan *p, const stage *s)
     if (!fold)
         return 0;
     const loop *last = s->nest.n ? &s->nest.loop[s->nest.n - 1] : NULL;
-    const int64_t vectors = last && last->role == VECTOR ? nest_vectors(p, s, last) : 1;
+    const int64_t vectors = last && last->role->lanes ? nest_vectors(p, s, last) : 1;
     return sums + (x_loads(fold, load, MAX_LOADS) > 1 ? vectors : 0) + 1;
 }
 
@@ -292,7 +292,7 @@ static double padded(const plan *p, const stage *s, int axis, int l, int64_t lef
         return (double)left;
     const loop *q = &s->nest.loop[l];
     const int64_t lane = nest_lanes(p, s);
-    if (q->role == VECTOR)
+    if (q->role->lanes)
         return (double)((left + lane - 1) / lane * lane);
     if (q->step == 1)
         return (double)left;

@@ -14,7 +14,7 @@ const loop *fit_loop(const kernel *k, const stage *s, int depth); /* the loop th
 double fit_bytes(const plan *p, const kernel *k, const stage *s, int depth);
 /* The same, of all cores at once: parts that the spread loop walks count once for each. */
 double fit_bytes_shared(const plan *p, const kernel *k, const stage *s, int depth);
-/* The cache (1, 2, 3) that holds that, 4 for memory, and which share of it is taken. */
+/* The level of the target that holds that, and which share of it is taken (of memory: of the last cache). */
 int fit_level(const plan *p, const kernel *k, const stage *s, int depth, double *share);
 /* Bytes that have to come from outside a cache, estimated: what is walked again after more than the cache holds went by
  * comes again. */

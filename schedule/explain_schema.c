@@ -148,21 +148,21 @@ static int add_rules(text *t, const plan *p, const family *f, int written) /* fo
     return written;
 }
 
-void plan_schema(const plan *p, const char *target, text *out)
+void plan_schema(const plan *p, const char *by, text *out)
 {
     family *all = calloc((size_t)p->n_kernel + 1, sizeof *all);
     MUST(all);
     const int n = find_families(p, all);
     int written = 0;
     qsort(all, (size_t)n, sizeof *all, by_reach);
-    text_add(out, "{\n  \"format\": \"tiling/1\",\n  \"name\": \"guess for %s, %d threads\",\n", p->isa->name,
+    text_add(out, "{\n  \"format\": \"tiling/1\",\n  \"name\": \"guess for %s, %d threads\",\n", p->on->model,
              p->threads);
     text_add(
         out,
         "  \"//\": \"The first rule that fits a kernel decides; its loops are tried in order. Change some, delete the "
         "rest: what no rule fits is guessed.\",\n");
     text_add(out, "  \"target\": ");
-    text_json(out, target);
+    text_json(out, by);
     text_add(out, ",\n  \"extends\": \"guess\",\n  \"rules\": [\n");
     for (int i = 0; i < n; i++) {
         if (*all[i].loops) /* a kernel of one element has none */

@@ -330,7 +330,7 @@ static bool rows_are_cheap(const fuser *f, const item *it, int shared)
             return false; /* nothing would be left for a register tile */
         if (slice <= 4096)
             continue; /* a vector */
-        if (!(axes & rows) || slice > plan_cache_bytes(f->p, 2) / 2)
+        if (!(axes & rows) || slice > target_bytes(f->p->on, f->p->on->near) / 2)
             return false;
     }
     return folded < 2 || whole || item_volume(it) / results(it) < 8;

@@ -2,9 +2,8 @@
  *
  * Requires: kernels from the fusion pass. Guarantees: every stage's nest walks all its axes; a load of a weight names
  * the entry of plan.leaf whose layout it expects. Each candidate that was refused is noted with its reason. */
-#include "schedule/guess.h"
 #include "schedule/mask.h"
-#include "schedule/resident.h"
+#include "schedule/nest.h"
 #include "schedule/resident.h"
 #include "schedule/schema.h"
 
@@ -21,8 +20,8 @@ static bool guess(const plan *p, kernel *k, bool shared, err *e)
     text t = {0};
     bool ok = true;
     if (k->n_stage > 1 && shared) {
-        guess_shared(p, k, &t);
-        ok = nest_parse_shared(k, text_str(&t), e);
+        p->on->guess->shared(p, k, &t);
+        ok = nest_parse_shared(p->on, k, text_str(&t), e);
     }
     for (int i = 0; ok && i < k->n_stage; i++) {
         if (k->stage[i].nest.n)
@@ -30,8 +29,8 @@ static bool guess(const plan *p, kernel *k, bool shared, err *e)
         t.len = 0;
         if (t.s)
             *t.s = 0;
-        guess_stage(p, k, i, &t);
-        ok = nest_parse_stage(k, i, text_str(&t), e);
+        p->on->guess->stage(p, k, i, &t);
+        ok = nest_parse_stage(p->on, k, i, text_str(&t), e);
         if (!ok)
             err_in(e, "guess \"%s\"", text_str(&t));
     }
@@ -81,11 +80,11 @@ static bool check_registers(const plan *p, const stage *s, err *e)
 {
     const int64_t sums = nest_sums(p, s);
     text tile = {0}, by_name = {0}, fits = {0};
-    if (sums <= p->isa->n_register)
+    if (sums <= p->on->n_register)
         return true;
     for (int l = nest_unrolled(s); l < s->nest.n; l++) {
         const loop *q = &s->nest.loop[l];
-        if (q->role != VECTOR && s->folds >> q->axis & 1)
+        if (!q->role->lanes && s->folds >> q->axis & 1)
             continue;
         text_add(&tile, "%s%s %lld", tile.len ? ", " : "", s->letter[q->axis], (long long)loop_trips(q));
         text_add(&by_name, " %s/tile", s->letter[q->axis]);
@@ -93,7 +92,7 @@ static bool check_registers(const plan *p, const stage *s, err *e)
     }
     err_set(e, TS_BAD_INPUT,
             "the sums of the register tile (%s) take %lld vector registers, %s has %d: unroll less, or write%s, here%s",
-            text_str(&tile), (long long)sums, p->isa->name, p->isa->n_register, text_str(&by_name), text_str(&fits));
+            text_str(&tile), (long long)sums, p->on->model, p->on->n_register, text_str(&by_name), text_str(&fits));
     text_free(&tile), text_free(&by_name), text_free(&fits);
     return false;
 }
@@ -117,7 +116,7 @@ static bool try_loops(plan *p, kernel *k, const char *loops, err *e)
                        loops, k->stage->name);
     if (!strcmp(loops, "guess"))
         return guess(p, k, true, e) && check_kernel(p, k, loops, e);
-    return nest_parse(k, loops, e) && guess(p, k, false, e) && check_kernel(p, k, loops, e);
+    return nest_parse(p->on, k, loops, e) && guess(p, k, false, e) && check_kernel(p, k, loops, e);
 }
 
 static bool by_rule(plan *p, kernel *k, const rule *r, bool *chosen, err *e)
@@ -308,7 +307,7 @@ static bool lay_out(plan *p, kernel *k, int which, const rule *r, err *e)
 
 bool pass_loops(plan *p, err *e)
 {
-    p->streamed = resident_as_given(p) > plan_cache_bytes(p, 3);
+    p->streamed = resident_as_given(p) > target_bytes(p->on, target_last(p->on));
     for (int i = 0; i < p->n_kernel; i++) {
         kernel *k = &p->kernel[i];
         const rule *r;
@@ -320,7 +319,7 @@ bool pass_loops(plan *p, err *e)
         note_layouts(p, k, r);
         if (!r || !r->whole)
             mask_find(p, k);
-        guess_prefetch(p, k);
+        p->on->guess->prefetch(p, k);
     }
     return true;
 }

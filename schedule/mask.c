@@ -118,7 +118,7 @@ static bool bounded(search *f, int i)
     if (l == s->nest.n)
         return false;
     const loop *q = &s->nest.loop[l];
-    const bool lanes = q->role == VECTOR && !stage_fold(s), trips = q->role == SERIAL;
+    const bool lanes = q->role->lanes && !stage_fold(s), trips = q->role->serial;
     f->grain = f->grain / divisor(f->grain, q->step) * q->step;
     return (lanes || trips) && f->grain < s->extent[axis];
 }

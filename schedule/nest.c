@@ -7,8 +7,7 @@
 #include <string.h>
 
 enum { MAX_STEP = 1 << 30 };
-static const char *const level[] = {"none", "l1", "l2", "nta"};
-static const char *const role_name[] = {"serial", "unroll", "vector", "core"};
+static const char nowhere[] = "none"; /* a space that is none: the guess shall not fetch */
 
 int64_t loop_trips(const loop *l)
 {
@@ -36,14 +35,14 @@ int64_t nest_left(const kernel *k, const stage *s, int axis, int l)
 int nest_unrolled(const stage *s)
 {
     int l = s->nest.n;
-    while (l > 0 && (s->nest.loop[l - 1].role == UNROLL || s->nest.loop[l - 1].role == VECTOR))
+    while (l > 0 && s->nest.loop[l - 1].role->in_registers)
         l--;
     return l;
 }
 
 bool staging_copies(const staging *g)
 {
-    return !g->level && g->stages;
+    return g->space && g->space->copied;
 }
 
 static bool copies_at(const stage *s, int l, bool shared)
@@ -59,11 +58,11 @@ const nest *nest_outer(const kernel *k)
     return k->n_stage > 1 ? &k->shared : &k->stage[0].nest;
 }
 
-int nest_core(const kernel *k)
+int nest_parallel(const kernel *k)
 {
     const nest *t = nest_outer(k);
     for (int l = 0; l < t->n; l++)
-        if (t->loop[l].role == CORE)
+        if (t->loop[l].role->parallel)
             return l;
     return -1;
 }
@@ -73,7 +72,7 @@ int nest_core(const kernel *k)
 int nest_chunks(const kernel *k)
 {
     const nest *t = nest_outer(k);
-    const int core = nest_core(k);
+    const int core = nest_parallel(k);
     bool any = core >= 0;
     for (int l = 0; l < core && any; l++) {
         any = !(t->loop[l].range % t->loop[l].step) && !(k->stage[0].folds >> t->loop[l].axis & 1 && k->n_stage == 1);
@@ -86,7 +85,7 @@ int nest_chunks(const kernel *k)
 int nest_tile(const stage *s)
 {
     int l = nest_unrolled(s);
-    while (l > 0 && s->nest.loop[l - 1].role == SERIAL && s->folds >> s->nest.loop[l - 1].axis & 1 &&
+    while (l > 0 && s->nest.loop[l - 1].role->serial && s->folds >> s->nest.loop[l - 1].axis & 1 &&
            !copies_at(s, l - 1, false))
         l--;
     return l;
@@ -96,7 +95,7 @@ int64_t nest_lanes(const plan *p, const stage *s)
 {
     const expr *fold = stage_fold(s);
     const dtype d = fold ? fold->dtype : s->node->type.dtype;
-    return p->isa->vector_bytes / (p->reference || ts_dtype_bytes(d) == 8 ? 8 : 4);
+    return p->on->lanes[p->reference ? TS_F64 : d];
 }
 
 int64_t nest_vectors(const plan *p, const stage *s, const loop *l)
@@ -110,7 +109,7 @@ int64_t nest_sums(const plan *p, const stage *s)
     int64_t sums = stage_fold(s) != NULL;
     for (int l = nest_unrolled(s); l < s->nest.n; l++) {
         const loop *q = &s->nest.loop[l];
-        if (q->role == VECTOR)
+        if (q->role->lanes)
             sums *= nest_vectors(p, s, q);
         else if (!(s->folds >> q->axis & 1))
             sums *= loop_trips(q);
@@ -120,6 +119,7 @@ int64_t nest_sums(const plan *p, const stage *s)
 
 /* ---- reading ---- */
 typedef struct reader {
+    const target *on;
     kernel *k;
     stage *s; /* names the axes; NULL only while unknown */
     nest *into;
@@ -208,13 +208,17 @@ static bool read_step(reader *r, int axis, int64_t *out) /* from the slash on */
     return r->at += n - 1, true;
 }
 
-static bool read_role(reader *r, role *out)
+static bool read_role(reader *r, const role **out)
 {
     const size_t n = word(r->at);
-    for (int i = 0; i < COUNT(role_name); i++)
-        if (strlen(role_name[i]) == n && !strncmp(role_name[i], r->at, n))
-            return *out = (role)i, r->at += n, true;
-    return refuse(r, "no role \"%.*s\"; the roles are: core, unroll, vector (or none)", (int)n, r->at);
+    if ((*out = target_role(r->on, r->at, n)))
+        return r->at += n, true;
+    text have = {0};
+    for (int i = 1; i < r->on->n_role; i++)
+        text_add(&have, "%s%s", i > 1 ? ", " : "", r->on->role[i].name);
+    refuse(r, "no role \"%.*s\"; the roles are: %s (or none)", (int)n, r->at, text_str(&have));
+    text_free(&have);
+    return false;
 }
 
 const char *nest_no_copy(const kernel *k, const stage *s, int load, bool shared)
@@ -241,11 +245,68 @@ static int stage_named(const kernel *k, const char *name, size_t n) /* -1: there
     return i;
 }
 
+/* The spaces that hold several slices, or all that have names: "@l1, @l2" */
+static void list_spaces(const target *on, bool several, text *out)
+{
+    for (int i = 0; i < on->n_space; i++)
+        if (on->space[i].name && (!several || on->space[i].most > 1))
+            text_add(out, "%s%s%s", out->len ? ", " : "", several ? "@" : "", on->space[i].name);
+}
+
+static bool read_space(reader *r, staging *g) /* from the @ on */
+{
+    const size_t n = word(++r->at);
+    const bool none = n == strlen(nowhere) && !strncmp(r->at, nowhere, n);
+    text have = {0};
+    g->space = none || !n ? NULL : target_space(r->on, r->at, n);
+    if (!none && !g->space) {
+        list_spaces(r->on, false, &have);
+        refuse(r, "no space \"%.*s\"; the spaces are: %s%s%s", (int)n, r->at, text_str(&have), have.len ? ", " : "",
+               nowhere);
+        text_free(&have);
+        return false;
+    }
+    r->at += n, g->stages = none ? 0 : g->space->least;
+    return true;
+}
+
+static bool read_slices(reader *r, staging *g) /* from the * on */
+{
+    const memory_space *in = g->space;
+    int64_t v;
+    text several = {0};
+    r->at++;
+    if (!read_number(r, &v))
+        return false;
+    if (in && v >= in->least && v <= in->most)
+        return g->stages = (int)v, true;
+    if (in && in->most > 1)
+        return refuse(r, "@%s holds %d to %d slices", in->name ? in->name : "", in->least, in->most);
+    list_spaces(r->on, true, &several);
+    refuse(r, "%s holds %s; several are held in: %s",
+           !in        ? "@none"
+           : in->name ? in->name
+                      : "a copy",
+           in ? "one slice" : "nothing", text_str(&several));
+    text_free(&several);
+    return false;
+}
+
+static bool refuse_result(reader *r) /* copied */
+{
+    const memory_space *best = NULL;
+    for (int i = 0; i < r->on->n_space; i++)
+        if (!r->on->space[i].copied && (!best || r->on->space[i].level == r->on->near))
+            best = !best || best->level != r->on->near ? &r->on->space[i] : best;
+    return best ? refuse(r, "the result is not copied, only fetched: +y@%s*%d", best->name, best->least)
+                : refuse(r, "the result is not copied");
+}
+
 /* +b, +b@l2*2, +matmul.b at a shared loop */
 static bool read_staging(reader *r)
 {
     stage *s = r->s;
-    staging g = {.loop = r->into->n - 1, .shared = r->shared, .stages = 1};
+    staging g = {.loop = r->into->n - 1, .shared = r->shared, .space = r->on->space, .stages = r->on->space->least};
     size_t n = word(r->at);
     if (r->at[n] == '.') {
         const int which = stage_named(r->k, r->at, n);
@@ -264,31 +325,14 @@ static bool read_staging(reader *r)
                       (int)n, r->at, s->name, s->n_load);
     g.load = result ? MAX_LOADS : letter - 'a';
     r->at++;
-    if (*r->at == '@') {
-        r->at++, n = word(r->at);
-        for (g.level = 0;
-             g.level < COUNT(level) && !(strlen(level[g.level]) == n && !strncmp(level[g.level], r->at, n)); g.level++)
-            continue;
-        if (g.level == COUNT(level))
-            return refuse(r, "no space \"%.*s\"; the spaces are: l1, l2, nta, none", (int)n, r->at);
-        r->at += n, g.stages = g.level ? 2 : 0;
-    }
-    if (*r->at == '*') {
-        int64_t v;
-        r->at++;
-        if (!read_number(r, &v))
-            return false;
-        if (!g.level || v < 2 || v > 8)
-            return refuse(r, "2 to 8 stages, and only in a cache (@l1, @l2, @nta)");
-        g.stages = (int)v;
-    }
-    if (result && !g.level && g.stages)
-        return refuse(r, "the result is not copied, only fetched: +y@l2*2");
-    const role how = r->into->loop[g.loop].role;
-    if (g.stages && (how == UNROLL || how == VECTOR))
+    if ((*r->at == '@' && !read_space(r, &g)) || (*r->at == '*' && !read_slices(r, &g)))
+        return false;
+    if (result && staging_copies(&g))
+        return refuse_result(r);
+    if (g.space && r->into->loop[g.loop].role->in_registers)
         return refuse(r, "loop %s is within the register tile: operand %c can be staged at the loops outside it",
                       r->s->letter[r->into->loop[g.loop].axis], letter);
-    const char *why = g.level || result ? NULL : nest_no_copy(r->k, s, g.load, r->shared);
+    const char *why = staging_copies(&g) ? nest_no_copy(r->k, s, g.load, r->shared) : NULL;
     if (why)
         return refuse(r, "operand %c %s", letter, why);
     if (s->n_staging == MAX_STAGING)
@@ -297,9 +341,31 @@ static bool read_staging(reader *r)
     return true;
 }
 
+static bool refuse_shared(reader *r)
+{
+    text have = {0};
+    for (int i = 0; i < r->on->n_role; i++)
+        if (r->on->role[i].shared)
+            text_add(&have, "%s%s%s", have.len ? " or " : "", i ? "@" : "", r->on->role[i].name);
+    refuse(r, "loops that stages share are %s", text_str(&have));
+    text_free(&have);
+    return false;
+}
+
+/* What a loop's role says of where it stands */
+static bool check_role(reader *r, const loop *l)
+{
+    const char *letter = r->s->letter[l->axis];
+    if (!l->role->folded && r->s->folds >> l->axis & 1)
+        return refuse(r, "axis %s folds: it cannot be %s", letter, l->role->done);
+    if (l->role->last && l->step != 1)
+        return refuse(r, "the %s loop of %s must be its last, without a step", l->role->name, letter);
+    return !r->shared || l->role->shared || refuse_shared(r);
+}
+
 static bool read_loop(reader *r)
 {
-    loop l = {.step = 1};
+    loop l = {.step = 1, .role = r->on->role};
     const char *start = r->at;
     if (!read_axis(r, &l.axis))
         return false;
@@ -315,12 +381,8 @@ static bool read_loop(reader *r)
         return refuse(r, "more than %d loops", MAX_LOOP);
     if (l.range == 0 && r->s->extent[l.axis] != 0)
         return refuse(r, "axis %s is walked twice", letter);
-    if (l.role == CORE && r->s->folds >> l.axis & 1)
-        return refuse(r, "axis %s folds: it cannot be spread over cores", letter);
-    if (l.role == VECTOR && l.step != 1)
-        return refuse(r, "the vector loop of %s must be its last, without a step", letter);
-    if (r->shared && (l.role == UNROLL || l.role == VECTOR))
-        return refuse(r, "loops that stages share are serial or @core");
+    if (!check_role(r, &l))
+        return false;
     /* a step beyond the extent is one clipped trip */
     r->left[l.axis] = l.step == 1 ? 0 : l.step < l.range ? l.step : l.range;
     r->at = end, r->start[r->into->n] = start;
@@ -333,26 +395,34 @@ static bool read_loop(reader *r)
     return !*r->at || *r->at == ' ' || *r->at == ';' || refuse(r, "a blank expected between loops");
 }
 
+static int64_t loops_of(const nest *q, int n, const role *how) /* of the first n loops */
+{
+    int64_t count = 0;
+    for (int i = 0; i < n; i++)
+        count += q->loop[i].role == how;
+    return count;
+}
+
 static bool check_order(reader *r)
 {
     const nest *q = r->into;
     const char *end = r->at;
     bool tile = false;
-    int cores = 0;
     for (int i = 0; i < q->n; i++) {
         const loop *l = &q->loop[i];
+        const role *how = l->role;
         r->at = r->start[i];
-        if (l->role == VECTOR && i < q->n - 1)
-            return refuse(r, "the vector loop must be the last");
-        if (tile && (l->role == SERIAL || l->role == CORE))
+        if (how->last && i < q->n - 1)
+            return refuse(r, "the %s loop must be the last", how->name);
+        if (tile && !how->in_registers)
             return refuse(r, "serial loop %s inside an unrolled one", r->s->letter[l->axis]);
-        if (l->role == UNROLL || l->role == VECTOR)
-            tile = true;
-        if (l->role == CORE && ++cores > 1)
-            return refuse(r, "a second @core loop: one loop is spread over the cores");
-        if (l->role == UNROLL && loop_trips(l) > 64)
-            return refuse(r, "%s would be unrolled %lld times; at most 64", r->s->letter[l->axis],
-                          (long long)loop_trips(l));
+        tile = tile || how->in_registers;
+        if (how->most && loops_of(q, i, how) == how->most)
+            return how->most == 1 ? refuse(r, "a second @%s loop: one loop is %s", how->name, how->done)
+                                  : refuse(r, "more than %lld loops are %s", (long long)how->most, how->done);
+        if (how->trips && loop_trips(l) > how->trips)
+            return refuse(r, "%s would be %s %lld times; at most %lld", r->s->letter[l->axis], how->done,
+                          (long long)loop_trips(l), (long long)how->trips);
     }
     return r->at = end, true;
 }
@@ -371,18 +441,24 @@ static bool read_loops(reader *r, char stop)
     return true;
 }
 
-bool nest_parse_shared(kernel *k, const char *source, err *e)
+bool nest_parse_shared(const target *on, kernel *k, const char *source, err *e)
 {
-    reader r = {
-        .k = k, .s = &k->stage[k->main], .into = &k->shared, .shared = true, .from = source, .at = source, .e = e};
+    reader r = {.on = on,
+                .k = k,
+                .s = &k->stage[k->main],
+                .into = &k->shared,
+                .shared = true,
+                .from = source,
+                .at = source,
+                .e = e};
     memcpy(r.left, r.s->extent, sizeof r.left);
     return read_loops(&r, ';');
 }
 
 /* from: the whole text; at: where the stage's part begins */
-static bool parse_part(kernel *k, int which, const char *from, const char *at, err *e)
+static bool parse_part(const target *on, kernel *k, int which, const char *from, const char *at, err *e)
 {
-    reader r = {.k = k, .s = &k->stage[which], .into = &k->stage[which].nest, .from = from, .at = at, .e = e};
+    reader r = {.on = on, .k = k, .s = &k->stage[which], .into = &k->stage[which].nest, .from = from, .at = at, .e = e};
     for (int a = 0; a < r.s->n_axis; a++) {
         r.left[a] = nest_left(k, r.s, a, -1);
         if (r.left[a] == 1 && a < r.s->n_shared && k->n_stage > 1)
@@ -391,17 +467,18 @@ static bool parse_part(kernel *k, int which, const char *from, const char *at, e
     if (!read_loops(&r, ';'))
         return false;
     for (int i = 0; k->n_stage > 1 && i < r.into->n; i++)
-        if (r.into->loop[i].role == CORE)
-            return r.at = r.start[i], refuse(&r, "@core belongs to the loops that the stages share");
+        if (!r.into->loop[i].role->own)
+            return r.at = r.start[i],
+                   refuse(&r, "@%s belongs to the loops that the stages share", r.into->loop[i].role->name);
     return true;
 }
 
-bool nest_parse_stage(kernel *k, int which, const char *source, err *e)
+bool nest_parse_stage(const target *on, kernel *k, int which, const char *source, err *e)
 {
-    return parse_part(k, which, source, source, e);
+    return parse_part(on, k, which, source, source, e);
 }
 
-bool nest_parse(kernel *k, const char *source, err *e)
+bool nest_parse(const target *on, kernel *k, const char *source, err *e)
 {
     for (int i = 0; i < k->n_stage; i++)
         k->stage[i].n_staging = 0;
@@ -409,8 +486,8 @@ bool nest_parse(kernel *k, const char *source, err *e)
         return err_set(e, TS_BAD_INPUT, "loops \"%s\": what follows ';' are a stage's own loops, and here is one stage",
                        source);
     if (k->n_stage == 1)
-        return nest_parse_stage(k, 0, source, e);
-    if (!nest_parse_shared(k, source, e))
+        return nest_parse_stage(on, k, 0, source, e);
+    if (!nest_parse_shared(on, k, source, e))
         return false;
     uint32_t seen = 0;
     for (const char *at = strchr(source, ';'); at; at = strchr(at + 1, ';')) {
@@ -426,7 +503,7 @@ bool nest_parse(kernel *k, const char *source, err *e)
                            which < 0 ? "the kernel has no stage" : "stage", (int)n, name,
                            which < 0 ? "" : " is given twice");
         seen |= 1u << which;
-        if (!parse_part(k, which, source, name + n + 1, e))
+        if (!parse_part(on, k, which, source, name + n + 1, e))
             return false;
     }
     return true;
@@ -439,10 +516,12 @@ static void print_staging(text *t, const kernel *k, const stage *s, const stagin
     if (g->shared)
         text_add(t, "%s.", s->name);
     text_add(t, "%c", g->load == MAX_LOADS ? 'y' : 'a' + g->load);
-    if (!g->stages)
-        text_add(t, "@none");
-    else if (g->level)
-        text_add(t, "@%s*%d", level[g->level], g->stages);
+    if (!g->space)
+        text_add(t, "@%s", nowhere);
+    else if (g->space->name)
+        text_add(t, "@%s", g->space->name);
+    if (g->space && g->space->most > 1)
+        text_add(t, "*%d", g->stages);
     text_add(t, "%s", g->derived ? "]" : "");
     (void)k;
 }
@@ -452,8 +531,8 @@ void loop_print(text *t, const stage *s, const loop *l)
     text_add(t, "%s", s->letter[l->axis]);
     if (l->step > 1)
         text_add(t, "/%lld", (long long)l->step);
-    if (l->role != SERIAL)
-        text_add(t, "@%s", role_name[l->role]);
+    if (!l->role->serial)
+        text_add(t, "@%s", l->role->name);
 }
 
 static void print_loops(text *t, const kernel *k, const stage *s, const nest *q, bool derived)

@@ -1,21 +1,22 @@
 /* nest.h - the notation of loops: how a kernel is walked, read from outside in.
  *
- *   axis[/step][@role][+operand[@space][*stages]] ...
+ *   axis[/step][@role][+operand[@space][*slices]] ...
  *
  * A kernel of one stage has one such list. A kernel of several has the loops that its stages share, then each stage's
  * own: "h@core q/32 ; matmul: n/48 q/8 k q@unroll n@vector ; ..."; stages left out are guessed. The last loop of each
- * axis has step 1. Roles: none is serial, @core spreads over the cores, @unroll and @vector make the register tile,
- * which is what follows the last serial loop over an axis that is not folded, or that copies. A step of "tile" is what
- * the guess's register tile has of that axis on this machine (stage.tile). What prints parses, with numbers alone. */
+ * axis has step 1. Roles and spaces are those of the target (target.h); here as on a CPU. Roles in registers make the
+ * register tile, which is what follows the last serial loop over an axis that is not folded, or that copies. A step of
+ * "tile" is what the guess's register tile has of that axis on this machine (stage.tile). What prints parses, with
+ * numbers alone. */
 #ifndef TS_NEST_H
 #define TS_NEST_H
 #include "schedule/plan.h"
 
 /* Refused with a reason: e names the loop and says what would do. */
-bool nest_parse(kernel *k, const char *source, err *e);
+bool nest_parse(const target *on, kernel *k, const char *source, err *e);
 /* One list, over what the shared loops leave */
-bool nest_parse_stage(kernel *k, int which, const char *source, err *e);
-bool nest_parse_shared(kernel *k, const char *source, err *e);
+bool nest_parse_stage(const target *on, kernel *k, int which, const char *source, err *e);
+bool nest_parse_shared(const target *on, kernel *k, const char *source, err *e);
 void nest_print(text *t, const kernel *k, bool derived); /* derived: staging nobody wrote is shown, in brackets */
 void nest_print_stage(text *t, const kernel *k, int which, bool derived); /* its own loops alone */
 void loop_print(text *t, const stage *s, const loop *l);                  /* "n/48@core" */
@@ -33,7 +34,7 @@ bool nest_has_letter(const char *axes, const char *name, size_t n);
 bool staging_copies(const staging *g); /* rather than fetches, or keeps the guess from fetching */
 int64_t loop_trips(const loop *l);
 const nest *nest_outer(const kernel *k); /* the outermost loops: what stages share, or the only stage's own */
-int nest_core(const kernel *k);          /* which of them is spread over the cores, or -1 */
+int nest_parallel(const kernel *k);      /* the first of them whose trips go to different workers, or -1 */
 /* How many of the outermost loops have their trips counted together and shared among the cores, down to the one that is
  * spread; 0: none, or that one alone within each trip of those around it. */
 int nest_chunks(const kernel *k);

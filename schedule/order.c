@@ -285,10 +285,10 @@ static void choose_block(const fuser *f, const kernel *k)
         axis = kept_axis(p, s);
     if (axis < 0)
         axis = apart_axis(s);
-    const int dim = axis < 0 ? -1 : dim_along(s, axis), bytes = ts_dtype_bytes(t->dtype);
-    if (dim < 0 || !type_count(t) || taken_whole(f, s->node) || !layout_is_rows(y, t) || p->isa->vector_bytes < 16)
+    const int dim = axis < 0 ? -1 : dim_along(s, axis);
+    if (dim < 0 || !type_count(t) || taken_whole(f, s->node) || !layout_is_rows(y, t) || p->on->lanes[TS_F32] < 4)
         return;
-    int64_t block = p->isa->vector_bytes / (bytes < 4 ? 4 : bytes);
+    int64_t block = p->on->lanes[t->dtype];
     block = block < t->dim[dim] ? block : t->dim[dim];
     y->n = 0;
     for (int d = 0; d < t->rank; d++)

@@ -8,12 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int64_t plan_cache_bytes(const plan *p, int level)
-{
-    const tier_kind kind = level == 1 ? TIER_L1D : level == 2 ? TIER_L2 : TIER_L3;
-    return p->on->tier[kind].n ? p->on->tier[kind].bytes : (int64_t)1 << (level == 1 ? 15 : level == 2 ? 20 : 23);
-}
-
 static void find_inputs(plan *p)
 {
     const int n = g_reach(p->n_root, p->root, NULL);
@@ -73,8 +67,7 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_option
     plan *p = calloc(1, sizeof *p);
     MUST(p);
     *p = (plan){.on = asked->on,
-                .isa = asked->isa,
-                .threads = asked->threads,
+                .threads = asked->on->workers,
                 .reference = asked->reference,
                 .own_places = asked->own_places,
                 .as_written = asked->as_written || asked->reference,

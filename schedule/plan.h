@@ -7,30 +7,28 @@
 #ifndef TS_PLAN_H
 #define TS_PLAN_H
 #include "schedule/layout.h"
-#include "schedule/machine.h"
+#include "schedule/target.h"
 
-typedef enum role { SERIAL, UNROLL, VECTOR, CORE } role;
 enum { MAX_LOOP = 24, MAX_LETTER = 8, MAX_STAGING = 8 };
 enum { MAX_LOADS = 64, MAX_STAGES = 12 }; /* loads of a stage, stages of a kernel: at most */
 typedef struct loop {
     int axis;
     int64_t step, range; /* covers `range` (what its axis has left) in strides of step */
-    role role;
+    const role *role;    /* of the target's */
 } loop;
 typedef struct nest {
     int n;
     loop loop[MAX_LOOP];
 } nest;
 
-/* staging: +operand at a loop copies what the inner loops read of it into scratch, in the order in which they walk it;
- * +operand@l2*2 fetches the slice of the next trip into a cache. */
-enum { NON_TEMPORAL = 3 }; /* a level: into whichever cache such data wait in, and no further on their way out */
+/* staging: +operand at a loop copies what the inner loops read of it into a space of the target's, in the order in which
+ * they walk it, or fetches the slice of the next trip: +operand@space*slices. */
 typedef struct staging {
     int loop; /* index in the stage's nest, or in the kernel's shared nest */
     bool shared;
-    int load; /* which of the stage's loads; MAX_LOADS: the result, only fetched */
-    /* Level 0: copied; 1, 2: that cache, or NON_TEMPORAL; stages: slices held, the current one included; 0: "@none" */
-    int level, stages;
+    int load;                  /* which of the stage's loads; MAX_LOADS: the result, only fetched */
+    const memory_space *space; /* NULL: "@none" */
+    int stages;                /* slices that are held there, the current one included */
     bool derived;
 } staging;
 
@@ -116,9 +114,8 @@ typedef struct replaced { /* kernels that are done in a cheaper way: one of each
 
 typedef struct plan {
     arena mem;
-    const machine *on;
-    const isa *isa;
-    int threads;
+    const target *on;
+    int threads;                 /* on->workers */
     bool reference;              /* plain loops, reals in f64 */
     bool own_places, as_written; /* as wished */
     graph *g;
@@ -146,10 +143,8 @@ typedef struct plan {
 } plan;
 
 typedef struct plan_options {
-    const machine *on; /* borrowed for the plan's life */
-    const isa *isa;
+    const target *on;            /* borrowed for the plan's life */
     const char *target, *schema; /* as in ts_options */
-    int threads;
     bool reference;
     bool own_places; /* no result lies over an operand in the arena */
     bool as_written; /* no operation is replaced by a cheaper way to the same value */
@@ -176,7 +171,6 @@ int64_t stage_block(const plan *p, const stage *s, int axis);
 /* The last result axis that weights under the fold have, where what they are multiplied with has a later one (channels
  * before pixels); else -1. */
 int stage_given(const stage *s);
-int64_t plan_cache_bytes(const plan *p, int level); /* of level 1, 2, 3 for one core; 3 shared by all of them */
 
 /* Passes, in this order; each says in its file what it requires and guarantees, and plan_check holds after each. */
 bool pass_alternatives(plan *p, err *e);  /* puts what operations offer in their place, then */

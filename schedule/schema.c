@@ -26,10 +26,10 @@ static bool ends_in_json(const char *s)
     return n > 5 && !strcmp(s + n - 5, ".json");
 }
 
-static const builtin_schema *builtin(const char *target, const char *name)
+static const builtin_schema *builtin(const char *by, const char *name)
 {
     for (const builtin_schema *b = builtin_schemas; b->name; b++)
-        if (!strcmp(b->target, target) && !strcmp(b->name, name))
+        if (!strcmp(b->target, by) && !strcmp(b->name, name))
             return b;
     return NULL;
 }
@@ -200,9 +200,9 @@ static void hash_rules(const json *rules, char hex[65])
     text_free(&t);
 }
 
-bool schema_load(arena *m, const char *what, const char *target, schema *out, err *e)
+bool schema_load(arena *m, const char *what, const char *by, schema *out, err *e)
 {
-    loading l = {.m = m, .target = target, .e = e};
+    loading l = {.m = m, .target = by, .e = e};
     json *top, *rules = &(json){.kind = JSON_LIST}, *name;
     *out = (schema){.name = guess_name, .source = "built in"};
     const bool guess = !what || !strcmp(what, guess_name);

@@ -42,7 +42,7 @@ typedef struct schema {
 
 /* what: a path (contains '/' or ends in .json), or the name of a built-in schema of the target; NULL or
  * "guess": no rules. */
-bool schema_load(arena *m, const char *what, const char *target, schema *out, err *e);
+bool schema_load(arena *m, const char *what, const char *by, schema *out, err *e);
 /* The first rule from `start` on that fits kernel k, or -1. dims are those of the main stage, shared axes included. */
 int schema_match(const schema *s, const kernel *k, int start);
 /* Lines of warnings: rules that no kernel of the plan uses, with the nearest kernels' ops and dims. used: by rule. */

@@ -7,7 +7,7 @@
  * target's table. Targets are read-only once made, and live as long as every plan for them. */
 #ifndef TS_TARGET_H
 #define TS_TARGET_H
-#include "graph/base/base.h"
+#include "graph/ir/type.h"
 
 /* role: how the trips of a loop are done. */
 typedef struct role {
@@ -34,7 +34,7 @@ typedef struct memory_space {
     bool shared;      /* all workers of a group have it together: they copy together, and wait for one another */
     int least, most;  /* slices that are held there, the one in use included */
     int64_t bytes;    /* that a kernel may have there, all slices together; 0: no limit but memory */
-    int level;        /* of target.level: where it is; N_LEVEL or more: nowhere in particular */
+    int level;        /* of target.level: where it is */
     int number;       /* by which what is generated asks for it */
 } memory_space;
 
@@ -53,22 +53,23 @@ typedef struct matrix_unit {
     dtype operand, sum;
 } matrix_unit;
 
-typedef struct costs { /* of one worker, in cycles */
+typedef struct costs {     /* of one worker, in cycles */
     double fma_latency;    /* until a multiply-add can be added to */
     double fma_per_cycle;  /* vectors multiplied and added */
     double barrier_cycles; /* until all workers have met */
 } costs;
 
-struct plan;
-struct kernel;
-typedef struct guess { /* loops where nobody said otherwise: text in the notation, which a person may take and change */
+typedef struct plan plan;
+typedef struct kernel kernel;
+typedef struct
+    guesser { /* loops where nobody said otherwise: text in the notation, which a person may take and change */
     /* The loops that stages share; empty for one stage */
-    void (*shared)(const struct plan *p, const struct kernel *k, text *out);
+    void (*shared)(const plan *p, const kernel *k, text *out);
     /* Under the shared loops already read */
-    void (*stage)(const struct plan *p, const struct kernel *k, int which, text *out);
+    void (*stage)(const plan *p, const kernel *k, int which, text *out);
     /* Fetches slices a trip ahead, where nothing else was written; marks them derived */
-    void (*prefetch)(const struct plan *p, struct kernel *k);
-} guess;
+    void (*prefetch)(const plan *p, kernel *k);
+} guesser;
 
 typedef struct target {
     const char *kind;  /* "cpu" */
@@ -78,15 +79,15 @@ typedef struct target {
     const memory_space *space;
     const matrix_unit *unit;
     memory_level level[MAX_LEVEL];
-    int near;            /* the level in which what one worker reads again and again should stay */
-    int workers;         /* that the parallel loop is spread over */
-    int places;          /* workers that run at the same time: more than these take turns */
-    int line;            /* bytes of a cache line: what is fetched at once, and what blocks are aligned to */
-    int n_register;      /* vector registers of one worker */
+    int near;              /* the level in which what one worker reads again and again should stay */
+    int workers;           /* that the parallel loop is spread over */
+    int places;            /* workers that run at the same time: more than these take turns */
+    int line;              /* bytes of a cache line: what is fetched at once, and what blocks are aligned to */
+    int n_register;        /* vector registers of one worker */
     int lanes[TS_N_DTYPE]; /* elements that one register has of what is computed in a dtype */
-    bool passes_last;    /* what is fetched in passing need not push out what the last cache holds */
+    bool passes_last;      /* what is fetched in passing need not push out what the last cache holds */
     costs cost;
-    const guess *guess;
+    const guesser *guess;
     const void *own; /* of the target's: what its guess and its back ends know of it beyond this */
 } target;
 

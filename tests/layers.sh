@@ -22,7 +22,8 @@ schedule  api base ir affine passes
 store     api base backends
 backends  api base ir schedule
 codegen   api base ir affine schedule backends
-target    api base ir affine eval schedule backends store codegen
+cpu       api base ir affine schedule backends
+target    api base ir affine eval schedule backends cpu store codegen
 models    api
 report    api base
 machine   api base
@@ -35,7 +36,7 @@ function layer(path,   room) {
     if (path ~ /^include\// || path == "tessera.h") return "api"
     if (path ~ /^graph\/[^\/]+\//) { split(path, room, "/"); return room[2] }
     if (path ~ /^bench\/(report|machine)\//) { split(path, room, "/"); return room[2] }
-    if (path ~ /^backends\/(store|codegen)\//) { split(path, room, "/"); return room[2] }
+    if (path ~ /^backends\/(store|cpu|codegen)\//) { split(path, room, "/"); return room[2] }
     if (path ~ /^backends\/[^\/]+\//) { sub(/\/[^\/]*$/, "", path); return path } # one target never sees another
     sub(/\/.*/, "", path)
     return path

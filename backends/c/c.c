@@ -1,5 +1,5 @@
 /* c.c - the C back end: writes the program, has the compiler build it, lays out weights, runs it on a pinned team. */
-#include "backends/backend.h"
+#include "backends/cpu/cpu.h"
 #include "backends/store/admin.h"
 #include "backends/c/pages.h"
 #include "backends/c/program.h"
@@ -227,8 +227,8 @@ static bool compile(program *g, c_program *c, const build_options *w, text *fact
     all[c->n_unit].text = c->calls;
     const cc_request r = {.n = c->n_unit + 1,
                           .unit = all,
-                          .flags = c_flags(g->p->isa),
-                          .isa = g->p->isa->name,
+                          .flags = c_flags(cpu_isa(g->p->on)),
+                          .isa = g->p->on->model,
                           .cache_dir = w->cache_dir,
                           .symbols = symbols,
                           .progress = w->progress,
@@ -264,7 +264,7 @@ static program *build(const plan *p, const build_options *w, text *facts, err *e
     if (!c_program_write(p, &c, e))
         return drop(g), NULL;
     bool ok = compile(g, &c, w, facts, e);
-    ok = ok && (g->team = team_make(p->threads, p->threads <= p->on->n_core ? p->on->os : NULL, e)) &&
+    ok = ok && (g->team = team_make(p->threads, p->threads <= p->on->places ? cpu_machine(p->on)->os : NULL, e)) &&
          place_weights(g, w, e);
     if (ok) {
         g->scratch_bytes = ((size_t)c.scratch_most + 4095) / 4096 * 4096;
@@ -365,6 +365,9 @@ static bool usable(text *why)
 const backend backend_c = {
     .name = "c",
     .doc = "C text, one function per kernel, built by the system's compiler and run on pinned threads.",
+    .target = cpu_target,
+    .here = cpu_here,
+    .runs = cpu_runs,
     .usable = usable,
     .takes = takes,
     .build = build,

@@ -2,7 +2,7 @@
  * bytes: the same plan gives the same text. */
 #ifndef TS_C_PROGRAM_H
 #define TS_C_PROGRAM_H
-#include "backends/backend.h"
+#include "backends/cpu/cpu.h"
 #include "backends/codegen/emit.h"
 
 typedef struct unit {

@@ -311,7 +311,7 @@ static bool write_folder(standalone *s, err *e)
                               .weight = weight,
                               .arg = s,
                               .threads = s->p->threads,
-                              .flags = c_flags(s->p->isa),
+                              .flags = c_flags(cpu_isa(s->p->on)),
                               .ports = ports,
                               .program = s->asked->program,
                               .add = s->asked->add,

@@ -20,7 +20,7 @@ static int walk_order(const emitter *m, uint32_t axes, bool shared, int l, int *
     uint32_t own = 0;
     for (int i = 0; i < s->nest.n; i++) {
         own |= 1u << s->nest.loop[i].axis;
-        if (s->nest.loop[i].role == VECTOR)
+        if (s->nest.loop[i].role->lanes)
             vector = s->nest.loop[i].axis;
     }
     for (int a = 0; shared && a < s->n_shared; a++)

@@ -54,7 +54,8 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
 } tile_made;
 
 typedef struct prefetch { /* the next slice of an operand, or of the result */
-    int stage, load, loop, level;
+    int stage, load, loop;
+    const memory_space *space;     /* into which it is fetched */
     bool shared;                   /* the loop is one that stages share */
     bool along;                    /* pieces are spread along themselves, not one after another */
     int64_t lines, calls;          /* of each piece; tiles over which they are spread */

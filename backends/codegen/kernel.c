@@ -87,7 +87,7 @@ static int cuts_of(const emitter *m, const loop *q, bool peel, cut out[4])
 {
     const int64_t left = m->cur[q->axis], full = left / q->step, rest = left % q->step, all = full + !!rest;
     int n = 0;
-    if (peel && q->role == SERIAL && full > 1) {
+    if (peel && q->role->serial && full > 1) {
         out[n++] = (cut){0, 1, q->step, all, false, false};
         if (full > 2)
             out[n++] = (cut){1, full - 2, q->step, all, false, false};
@@ -165,7 +165,7 @@ static void enter_core(emitter *m, const char *name, const cut *c)
 static bool enter(emitter *m, const nest *t, int l, const cut *c)
 {
     const loop *q = &t->loop[l];
-    const bool chunks = l <= m->core && t == nest_outer(m->k), core = q->role == CORE;
+    const bool chunks = l <= m->core && t == nest_outer(m->k), core = q->role->parallel;
     bool opened = true;
     char n[24];
     loop_name(m, t, l, n);
@@ -280,7 +280,7 @@ static void write_stage(emitter *m, int i)
         const bool folded = s->folds >> s->nest.loop[l].axis & 1;
         if (folded && l < nest_tile(s))
             m->outer_fold = true;
-        if (folded && s->nest.loop[l].role == VECTOR)
+        if (folded && s->nest.loop[l].role->lanes)
             m->lane = l;
     }
     m->result = written_by(m, s);
@@ -355,7 +355,7 @@ static void write_function(emitter *m, text *out, const char *name)
                                      .n = m->n_operand,
                                      .parameter = all,
                                      .empty = !m->body.len, /* a kernel without elements touches nothing */
-                                     .alone = stage_nested(m->k->stage) && nest_core(m->k) < 0,
+                                     .alone = stage_nested(m->k->stage) && nest_parallel(m->k) < 0,
                                      .scratch = m->scratch_most});
     text_add(out, "%s}\n", text_str(&m->body));
 }

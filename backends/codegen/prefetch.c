@@ -123,10 +123,10 @@ void prefetch_enter(emitter *m, bool shared, int l)
 {
     for (int i = 0; i < m->s->n_staging && m->n_prefetch < COUNT(m->prefetch); i++) {
         const staging *g = &m->s->staging[i];
-        prefetch q = {.stage = m->at, .load = g->load == MAX_LOADS ? RESULT : g->load, .loop = l, .level = g->level};
+        prefetch q = {.stage = m->at, .load = g->load == MAX_LOADS ? RESULT : g->load, .loop = l, .space = g->space};
         char name[24];
         const loop *r;
-        if (g->shared != shared || g->loop != l || !g->level || g->stages < 2)
+        if (g->shared != shared || g->loop != l || !g->space || g->space->copied || g->stages < 2)
             continue;
         if (q.load != RESULT && m->source[m->at][q.load].from == FROM_RESULT)
             q.load = RESULT;
@@ -213,7 +213,7 @@ static void fetch(emitter *m, const prefetch *q, const char *trip, int64_t trips
             text_add(&line, " * %d", LINE);
         if (i)
             text_add(&line, " + %lld", (long long)(i * LINE));
-        text_line(&m->body, "%s, %d);", line.s, q->level);
+        text_line(&m->body, "%s, %d);", line.s, q->space->number);
         text_free(&line);
     }
     m->body.depth -= every > 1 || (q->share > 1 && per > 1);
@@ -236,7 +236,7 @@ static void fetch_at_once(emitter *m, const prefetch *q)
         text_add(&line, " + %lld * piece", (long long)q->stride);
     if (chunk(q) > 1)
         text_add(&line, " + %d * line", LINE);
-    text_line(&m->body, "%s, %d);", line.s, q->level);
+    text_line(&m->body, "%s, %d);", line.s, q->space->number);
     text_free(&line);
 }
 

@@ -76,7 +76,8 @@ void bounds_find(emitter *m)
     add_bounds(m, m->guard->arg[0]);
     for (int i = 0; i < m->n_split; i++)
         for (int l = nest_unrolled(s); m->split[i].place && l < s->nest.n; l++)
-            if (s->nest.loop[l].role == UNROLL && !(s->folds >> s->nest.loop[l].axis & 1))
+            if (s->nest.loop[l].role->in_registers && !s->nest.loop[l].role->lanes &&
+                !(s->folds >> s->nest.loop[l].axis & 1))
                 m->peeled |= x_axes(m->split[i].place) & 1u << s->nest.loop[l].axis;
 }
 
@@ -136,15 +137,15 @@ static bool can_split(emitter *m, split *c, uint32_t *apart)
     if (c->last < 0)
         return true;
     const loop *last = &s->nest.loop[c->last];
-    if (last->step != 1 || last->role == VECTOR)
+    if (last->step != 1 || last->role->lanes)
         return false;
-    if (last->role == SERIAL)
+    if (last->role->serial)
         return true;
     for (int l = nest_tile(s); l < c->last; l++) {
         const loop *q = &s->nest.loop[l];
         if (!depends(m, c, l))
             continue;
-        if (q->role != SERIAL)
+        if (!q->role->serial)
             return false;
         *apart |= 1u << l, trips *= loop_trips(q);
     }

@@ -144,10 +144,10 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
     if (first < end && !moves && end == first + 1)
         text_line(&m->body, "{ enum { %s = %lld }; (void)%s;", name, (long long)first, name);
     else if (first < end) {
-        if (q->role == UNROLL)
+        if (q->role->in_registers && !q->role->lanes)
             text_line(&m->body, "UNROLL(%lld)",
                       (long long)(m->fold || end - first < MOST_APIECE ? end - first : MOST_APIECE));
-        if (q->role == VECTOR && ph != MERGE)
+        if (q->role->lanes && ph != MERGE)
             text_line(&m->body, "SIMD");
         if (moves)
             text_line(&m->body, "for (long %s = %s; %s < %s; %s++) {", name, from.s, name, to.s, name);

@@ -1,6 +1,6 @@
 /* interp.c - the interpreter as a target: node by node, element by element, from the definitions alone. It fuses
  * nothing, accepts everything, and judges everybody; it is slow. */
-#include "backends/backend.h"
+#include "backends/cpu/cpu.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +140,9 @@ const backend backend_interp = {
     .doc =
         "The interpreter: every definition as it is written, in double precision; slow, and the judge of the others.",
     .as_written = true,
+    .target = cpu_target,
+    .here = cpu_here,
+    .runs = cpu_runs,
     .build = build,
     .run = run,
     .get = get,

@@ -2,6 +2,7 @@
  * fuzz_test N SEED: N random graphs under random schedules. A schedule is refused with a reason, or computes what the
  * interpreter computes, to the bit: values are small integers. Graphs go through the compiler several at a time.
  * The long run: fuzz_test 10000 1. */
+#include "backends/cpu/cpu.h"
 #include "schedule/plan.h"
 #include "tests/backends/random_loops.h"
 #include "tests/backends/row.h"
@@ -18,6 +19,7 @@ enum { AT_ONCE = 6, MOST_ROOTS = 40, DEFAULT_CASES = 48, MOST_SHOWN = 10 };
 typedef struct trial {
     dice d;
     ts_graph *g;
+    target on;
     text row[AT_ONCE];
     int n_root, row_of[MOST_ROOTS];
     ts_tensor root[MOST_ROOTS]; /* the rows' last values, and those that are results beside them */
@@ -87,10 +89,10 @@ static void add_rule(trial *t, const plan *p, const kernel *k, bool strict)
     text_free(&loops);
 }
 
-static plan *plan_with(const trial *t, const machine *on, const char *schema, err *e)
+static plan *plan_with(trial *t, const machine *on, const char *schema, err *e)
 {
-    const plan_options w = {
-        .on = on, .isa = isa_find(t->o.isa), .target = "c", .schema = schema, .threads = t->o.threads};
+    const plan_options w = {.on = &t->on, .target = "c", .schema = schema};
+    cpu_target_of(&t->on, on, isa_find(t->o.isa), t->o.threads);
     return plan_make(t->g, t->n_root, t->root, &w, e);
 }
 

@@ -80,7 +80,7 @@ static void put_stage(dice *d, const plan *p, const stage *s, const int64_t *ext
 {
     chain c[MAX_AXIS];
     int64_t unrolled = 1, sums = 1;
-    const int64_t most = roll(d, 20) ? p->isa->n_register : INT64_MAX; /* now and then too many */
+    const int64_t most = roll(d, 20) ? p->on->n_register : INT64_MAX; /* now and then too many */
     int tile[MAX_AXIS], n = 0;
     int vector = s->n_axis && roll(d, 4) ? (int)roll(d, s->n_axis) : -1;
     for (int a = 0; a < s->n_axis; a++)

@@ -1,6 +1,7 @@
 /* ctest: large
  * reuse_test N SEED: N random graphs whose results lie over operands and whose state is written in place compute the
  * bits that they compute with a place for every value, and nothing overlaps that is needed at once. */
+#include "backends/cpu/cpu.h"
 #include "backends/backend.h"
 #include "tests/backends/random_row.h"
 #include "tests/backends/row.h"
@@ -80,7 +81,7 @@ static void test_places(const trial *t, const plan_options *w)
     if (compute(t, w, false, reused) && compute(t, w, true, apart))
         for (int i = 0; i < AT_ONCE; i++)
             if (!CHECK(row_differs(&apart[i], &reused[i], 0) < 0))
-                printf("  %s, %d threads: %s\n", w->isa->name, w->threads, text_str(&t->row[i]));
+                printf("  %s, %d threads: %s\n", w->on->model, w->on->workers, text_str(&t->row[i]));
     for (int i = 0; i < AT_ONCE; i++)
         ts_array_free(&reused[i]), ts_array_free(&apart[i]);
 }
@@ -106,10 +107,10 @@ static void add_state(trial *t)
     }
 }
 
-static bool run_state(const trial *t, const char *target, const plan_options *w, ts_array *out, ts_array *state)
+static bool run_state(const trial *t, const char *by, const plan_options *w, ts_array *out, ts_array *state)
 {
     err e = {0};
-    const ts_options o = {.target = target, .isa = w->isa->name, .threads = w->threads, .cache_dir = "none"};
+    const ts_options o = {.target = by, .isa = w->on->model, .threads = w->on->workers, .cache_dir = "none"};
     ts_plan *p = ts_plan_of(t->g, AT_ONCE, t->root, t->n_state, t->state, &o, &e);
     bool ok = p != NULL;
     for (int i = 0; ok && i < t->in.n; i++) {
@@ -127,7 +128,7 @@ static bool run_state(const trial *t, const char *target, const plan_options *w,
         total.state++, total.in_place += !strncmp(at, "\"in_place\":true", 15);
     ts_free(json);
     if (!CHECK(ok))
-        printf("  %s: %s\n", target, e.text);
+        printf("  %s: %s\n", by, e.text);
     ts_plan_free(p);
     return ok;
 }
@@ -139,8 +140,8 @@ static void test_state(trial *t, const plan_options *w)
     if (run_state(t, "interp", w, want, want + AT_ONCE) && run_state(t, "c", w, got, got + AT_ONCE))
         for (int i = 0; i < AT_ONCE + t->n_state; i++)
             if (!CHECK(row_differs(&want[i], &got[i], 0) < 0))
-                printf("  %s %d, %s, %d threads\n", i < AT_ONCE ? "output" : "state", i % AT_ONCE, w->isa->name,
-                       w->threads);
+                printf("  %s %d, %s, %d threads\n", i < AT_ONCE ? "output" : "state", i % AT_ONCE, w->on->model,
+                       w->on->workers);
     for (int i = 0; i < AT_ONCE + MAX_ROW_INPUTS; i++)
         ts_array_free(&want[i]), ts_array_free(&got[i]);
 }
@@ -154,7 +155,9 @@ static void try_once(const machine *on, uint64_t seed)
         random_row(&d, &t.row[i]);
         ok = (t.root[i] = row_build(t.g, text_str(&t.row[i]), i, &t.in)) != NULL;
     }
-    const plan_options w = {.on = on, .isa = on->isa, .target = "c", .threads = 1 + (int)roll(&d, 4)};
+    target made;
+    const plan_options w = {.on = &made, .target = "c"};
+    cpu_target_of(&made, on, on->isa, 1 + (int)roll(&d, 4));
     if (ok)
         test_places(&t, &w), test_state(&t, &w);
     for (int i = 0; i < AT_ONCE; i++)

@@ -1,6 +1,6 @@
 /* ctest: large
  * Small graphs under rules that steer the generator into corners: the interpreter's numbers, to the bit. */
-#include "schedule/plan.h"
+#include "backends/cpu/cpu.h"
 #include "tests/backends/shrink.h"
 #include "tests/check.h"
 #include "tests/scratch.h"

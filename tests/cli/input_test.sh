@@ -116,7 +116,7 @@ matmul 'axis m is walked twice' 'm n k m'
 matmul 'matmul pooler_output: every alternative is refused:' 'm n k' # of one row
 matmul 'column 1: axis m has one element here, or is part of another, and is not walked; the axes are: n k' 'm n k'
 matmul 'axis k never reaches step 1' 'm n'
-matmul 'axis k folds: it cannot be spread over cores' 'k@core m n'
+matmul 'axis k folds: it cannot be spread over the cores' 'k@core m n'
 matmul 'vector registers, ' 'n/512 m/64 k m@unroll n@vector'
 matmul ': unroll less, or write m/tile n/tile, here m/' 'n/512 m/64 k m@unroll n@vector'
 matmul 'no role "warp"' 'm n k@warp'

@@ -1,4 +1,5 @@
 /* Where an operation knows a cheaper way it is taken, unless a rule or an option says otherwise. */
+#include "backends/cpu/cpu.h"
 #include "schedule/nest.h"
 #include "schedule/schema.h"
 #include "tests/check.h"
@@ -101,8 +102,9 @@ static void as_asked(void)
     const node *root = chain(g);
     CHECK(machine_load(&on, two_cores, &e));
     for (int i = 0; i < 2; i++) {
-        const plan_options w = {
-            .on = &on, .isa = isa_find("avx512"), .target = "c", .threads = 1, .as_written = i == 1};
+        target made;
+        const plan_options w = {.on = &made, .target = "c", .as_written = i == 1};
+        cpu_target_of(&made, &on, isa_find("avx512"), 1);
         plan *p = plan_make(g, 1, &root, &w, &e);
         CHECK(p && p->n_kernel == (i ? 2 : 6) && (p->root[0] == root) == (i == 1));
         plan_free(p);

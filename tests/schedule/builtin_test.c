@@ -1,5 +1,6 @@
 /* The schemas that come with Tessera: legal for every instruction set and number of threads, in use where they claim to
  * be, and computing what the interpreter computes, to the bit on small integers. */
+#include "backends/cpu/cpu.h"
 #include "schedule/schemas.h"
 #include "schedule/explain.h"
 #include "schedule/plan.h"
@@ -40,8 +41,9 @@ static void test_legal(void)
         for (int i = 0; i < COUNT(isas); i++)
             for (int threads = 1; threads <= 5; threads++) {
                 err why = {0};
-                const plan_options w = {
-                    .on = &on, .isa = isa_find(isas[i]), .target = s->target, .schema = s->name, .threads = threads};
+                target made;
+                const plan_options w = {.on = &made, .target = s->target, .schema = s->name};
+                cpu_target_of(&made, &on, isa_find(isas[i]), threads);
                 plan *p = plan_make(ts_model_graph(m), 1, &root, &w, &why);
                 if (CHECK(p != NULL))
                     check_plan(s, p, isas[i]);
@@ -61,7 +63,9 @@ static void same_guess(ts_model *m, const machine *on, const char *set, int thre
     text schema = {0};
     err e = {0};
     snprintf(path, sizeof path, "%s/guess.json", folder.path);
-    plan_options w = {.on = on, .isa = isa_find(set), .target = "c", .threads = threads};
+    target made;
+    plan_options w = {.on = &made, .target = "c"};
+    cpu_target_of(&made, on, isa_find(set), threads);
     plan *p = plan_make(ts_model_graph(m), 1, &root, &w, &e);
     if (p)
         plan_schema(p, "c", &schema);

@@ -1,4 +1,5 @@
 /* Values computed again: which, where their kernels come, what the plan says of it, and that less is alive at once. */
+#include "backends/cpu/cpu.h"
 #include "schedule/checkpointing.h"
 #include "autodiff/autodiff.h"
 #include "schedule/explain.h"
@@ -13,7 +14,8 @@
 enum { LAYERS = 4, WEIGHTS = 6 * LAYERS };
 typedef struct trained { /* a plan of a loss and of the gradients of all weights */
     graph *g;
-    machine on;
+    machine machine;
+    target on;
     plan *p;
     scratch folder;
 } trained;
@@ -70,8 +72,9 @@ static bool make(trained *t, const node *(*model)(graph *, const node **, int *)
     root[0] = model(t->g, w, &n);
     if (gradients)
         CHECK(ts_chain_rule(t->g, 1, root, NULL, n, w, root + 1));
-    CHECK(file_save(path, source.s, source.len, &e) && machine_load(&t->on, two_cores, &e));
-    const plan_options asked = {.on = &t->on, .isa = isa_find("avx512"), .target = "c", .schema = path, .threads = 2};
+    CHECK(file_save(path, source.s, source.len, &e) && machine_load(&t->machine, two_cores, &e));
+    const plan_options asked = {.on = &t->on, .target = "c", .schema = path};
+    cpu_target_of(&t->on, &t->machine, isa_find("avx512"), 2);
     t->p = ts_graph_ok(t->g, &e) ? plan_make(t->g, gradients ? n + 1 : 1, root, &asked, &e) : NULL;
     if (!CHECK(t->p != NULL))
         printf("  %s\n", e.text);

@@ -64,7 +64,7 @@ static void test_nests(const char *doc)
     if (CHECK(s) && make_plan(&b, &(setting){product, two_cores, "avx512", one_by_one, 2})) {
         for (char *line = strtok_r(s, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest), n++) {
             err e = {0};
-            if (!CHECK(nest_parse(b.p->kernel, line, &e)))
+            if (!CHECK(nest_parse(b.p->on, b.p->kernel, line, &e)))
                 printf("  %s\n", e.text);
         }
         free_plan(&b);

@@ -77,11 +77,12 @@ static void test_simulated(void)
         snprintf(rule, sizeof rule, "{\"loops\":\"%s\"}", loops[i]);
         if (!make_plan(&b, &(setting){small_product, small, "plain", rule, 1}))
             continue;
-        for (int level = 1; level <= 3; level++) {
+        for (int level = 0; level <= target_last(b.p->on); level++) {
             const double got = fit_traffic(b.p, b.p->kernel, level),
-                         want = simulated(b.p->kernel, plan_cache_bytes(b.p, level));
+                         want = simulated(b.p->kernel, target_bytes(b.p->on, level));
             if (!CHECK(got < 1.25 * want && want < 1.25 * got))
-                printf("  %s, L%d: estimated %.0f bytes, counted %.0f\n", loops[i], level, got, want);
+                printf("  %s, %s: estimated %.0f bytes, counted %.0f\n", loops[i], b.p->on->level[level].name, got,
+                       want);
         }
         free_plan(&b);
     }

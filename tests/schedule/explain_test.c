@@ -1,5 +1,6 @@
 /* Plans as JSON: what is said of loops, caches, registers and edges, against counting by hand; and the schema that a
  * plan amounts to, which must give the plan again. */
+#include "backends/cpu/cpu.h"
 #include "schedule/explain.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
@@ -271,7 +272,9 @@ static void same_plan(maker *make, const char *set, int threads)
     c = b;
     snprintf(path, sizeof path, "%s/guess.json", b.folder.path);
     CHECK(file_save(path, schema.s, schema.len, &e));
-    const plan_options w = {.on = &b.on, .isa = isa_find(set), .target = "c", .schema = path, .threads = threads};
+    target made;
+    const plan_options w = {.on = &made, .target = "c", .schema = path};
+    cpu_target_of(&made, &b.machine, isa_find(set), threads);
     c.p = plan_make(b.g, b.p->n_root, b.p->root, &w, &e);
     if (CHECK(c.p != NULL)) {
         char *x = without_rules(b.p), *y = without_rules(c.p);

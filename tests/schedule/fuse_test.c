@@ -1,4 +1,5 @@
 /* What becomes one kernel, and which loops its stages share. */
+#include "backends/cpu/cpu.h"
 #include "graph/ir/rule.h"
 #include "schedule/plan.h"
 #include "tests/check.h"
@@ -10,9 +11,11 @@
 static plan *made(graph *g, int n, const node *const *root)
 {
     static machine on;
+    static target two;
     err e = {0};
     const bool ok = ts_graph_ok(g, &e) && machine_load(&on, two_cores, &e);
-    const plan_options w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .threads = 2};
+    const plan_options w = {.on = &two, .target = "c"};
+    cpu_target_of(&two, &on, isa_find("avx512"), 2);
     plan *p = ok ? plan_make(g, n, root, &w, &e) : NULL;
     if (!CHECK(p != NULL))
         printf("  %s\n", e.text);
@@ -114,7 +117,9 @@ static void test_order(void)
     machine on;
     err e = {0};
     CHECK(machine_load(&on, two_cores, &e));
-    const plan_options w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .threads = 2};
+    target two;
+    const plan_options w = {.on = &two, .target = "c"};
+    cpu_target_of(&two, &on, isa_find("avx512"), 2);
     for (int k = 0; k < GRAPHS; k++) {
         graph *g = ts_graph_make();
         const type t = {.dtype = TS_F32, .rank = 2, .dim = {12, 20}};

@@ -111,12 +111,12 @@ static void test_loops(void)
         text t = {0}, once = {0}, twice = {0};
         err e = {0};
         invent(&d, &t);
-        const bool ok = nest_parse(k, text_str(&t), &e);
+        const bool ok = nest_parse(b.p->on, k, text_str(&t), &e);
         read += ok, refused += !ok;
         CHECK(ok == !err_is(&e));
         if (ok) {
             nest_print(&once, k, true);
-            if (!CHECK(nest_parse(k, text_str(&once), &e)))
+            if (!CHECK(nest_parse(b.p->on, k, text_str(&once), &e)))
                 printf("  %s, printed as %s: %s\n", text_str(&t), text_str(&once), e.text);
             nest_print(&twice, k, true);
             CHECK_TEXT(text_str(&twice), text_str(&once));

@@ -1,9 +1,13 @@
 /* The notation of loops: what prints parses, how far loops reach, and every refusal in its words. */
+#include "backends/cpu/cpu.h"
 #include "schedule/nest.h"
 #include "tests/check.h"
 
 #include <stdio.h>
 #include <string.h>
+
+static target on; /* a processor's */
+static machine of;
 
 /* ---- kernels made by hand: letters, extents, folds and operands are all that nests know ---- */
 typedef struct fake {
@@ -71,13 +75,13 @@ static void reads(maker *make, const char *source, const char *want)
     err e = {0};
     text t = {0}, u = {0};
     make(&f), make(&again);
-    if (!CHECK(nest_parse(&f.k, source, &e))) {
+    if (!CHECK(nest_parse(&on, &f.k, source, &e))) {
         printf("  %s\n", e.text);
         return;
     }
     nest_print(&t, &f.k, true);
     CHECK_TEXT(t.s, want);
-    CHECK(nest_parse(&again.k, t.s, &e));
+    CHECK(nest_parse(&on, &again.k, t.s, &e));
     nest_print(&u, &again.k, true);
     CHECK_TEXT(text_str(&u), t.s);
     for (int i = 0; i < f.k.n_stage; i++)
@@ -112,7 +116,7 @@ static void test_reach(void)
     fake f;
     err e = {0};
     product(&f);
-    CHECK(nest_parse(&f.k, "n/100 n/48 k/300 m/8 k/4 k@unroll m@unroll n@vector", &e));
+    CHECK(nest_parse(&on, &f.k, "n/100 n/48 k/300 m/8 k/4 k@unroll m@unroll n@vector", &e));
     const stage *s = f.s;
     const nest *q = &s->nest;
     CHECK(q->loop[0].range == 768 && loop_trips(&q->loop[0]) == 8); /* the last trip clipped: 68 */
@@ -122,10 +126,10 @@ static void test_reach(void)
     CHECK(nest_left(&f.k, s, 1, -1) == 768 && nest_left(&f.k, s, 1, 0) == 100 && nest_left(&f.k, s, 1, 1) == 48);
     CHECK(nest_left(&f.k, s, 2, 2) == 100 && nest_left(&f.k, s, 2, 4) == 4 && nest_left(&f.k, s, 2, 7) == 1);
     CHECK(nest_unrolled(s) == 5 && nest_tile(s) == 4); /* k/4 folds inside the tile, m/8 is outside */
-    CHECK(nest_parse(&f.k, "n/48 m/8 k/300+a k/4 k m@unroll n@vector", &e));
+    CHECK(nest_parse(&on, &f.k, "n/48 m/8 k/300+a k/4 k m@unroll n@vector", &e));
     CHECK(nest_unrolled(s) == 5 && nest_tile(s) == 3); /* a copy is made outside the tile */
     two_stages(&f);
-    CHECK(nest_parse(&f.k, "h q/32 ; scores: q/8 n/32 k q@unroll n@vector ; context: q s d@vector", &e));
+    CHECK(nest_parse(&on, &f.k, "h q/32 ; scores: q/8 n/32 k q@unroll n@vector ; context: q s d@vector", &e));
     CHECK(nest_left(&f.k, &f.s[0], 0, -1) == 1 && nest_left(&f.k, &f.s[0], 1, -1) == 32 &&
           nest_left(&f.k, &f.s[0], 1, 0) == 8);
     CHECK(nest_left(&f.k, &f.s[1], 1, -1) == 32 && nest_left(&f.k, &f.s[1], 3, -1) == 128);
@@ -153,7 +157,7 @@ static const refusal refusals[] = {
     {product, "m/tile m n k", "the guess has no register tile here; a number of at least 1 expected", 3},
     {product, "m/tiles m n k", "a number of at least 1 expected", 3},
     {product, "m/99999999999 m n k", "a number of at most 1073741824 expected", 3},
-    {product, "m n k@core", "axis k folds: it cannot be spread over cores", 5},
+    {product, "m n k@core", "axis k folds: it cannot be spread over the cores", 5},
     {product, "m@cores n k", "no role \"cores\"; the roles are: core, unroll, vector (or none)", 3},
     {product, "m n/4@vector n k", "the vector loop of n must be its last, without a step", 3},
     {product, "m n@vector k", "the vector loop must be the last", 3},
@@ -168,8 +172,9 @@ static const refusal refusals[] = {
     {product, "n/48 m/8 k m@unroll+a n@vector",
      "loop m is within the register tile: operand a can be staged at the loops outside it", 22},
     {product, "m+b@l3 n k", "no space \"l3\"; the spaces are: l1, l2, nta, none", 5},
-    {product, "m+b@l2*9 n k", "2 to 8 stages, and only in a cache (@l1, @l2, @nta)", 9},
-    {product, "m+b*2 n k", "2 to 8 stages, and only in a cache (@l1, @l2, @nta)", 6},
+    {product, "m+b@l2*9 n k", "@l2 holds 2 to 8 slices", 9},
+    {product, "m+b*2 n k", "a copy holds one slice; several are held in: @l1, @l2, @nta", 6},
+    {product, "m+b@none*2 n k", "@none holds nothing; several are held in: @l1, @l2, @nta", 11},
     {product, "m+a+b+c+a+b+c+a+b+c n k", "more than 8 operands staged", 20},
     {product,
      "m/64 m/63 m/62 m/61 m/60 m/59 m/58 m/57 m/56 m/55 m/54 m/53 m/52 m/51 m/50 m/49 m/48 m/47 m/46 m/45 m/44 m/43 "
@@ -202,7 +207,7 @@ static void test_refusals(void)
         if (r->column)
             snprintf(column, sizeof column, ", column %d", r->column);
         snprintf(want, sizeof want, "loops \"%s\"%s: %s", r->source, column, r->want);
-        if (!CHECK(!nest_parse(&f.k, r->source, &e) && e.code == TS_BAD_INPUT))
+        if (!CHECK(!nest_parse(&on, &f.k, r->source, &e) && e.code == TS_BAD_INPUT))
             printf("  not refused: %s\n", r->source);
         if (r->column)
             CHECK_TEXT(e.text, want);
@@ -213,6 +218,8 @@ static void test_refusals(void)
 
 int main(void)
 {
+    MUST(machine_load(&of, "core:2 isa:avx2", NULL));
+    cpu_target_of(&on, &of, of.isa, 2);
     test_round_trip();
     test_reach();
     test_refusals();

@@ -15,9 +15,10 @@ static void begin(planned *b, const setting *s, err *e)
     snprintf(path, sizeof path, "%s/test.json", b->folder.path);
     text_add(&schema, "{\"format\":\"tiling/1\",\"rules\":[\n%s]}", s->rules ? s->rules : "");
     const node *root = s->make(b->g);
-    bool ok = ts_graph_ok(b->g, e) && machine_load(&b->on, s->machine, e) && file_save(path, schema.s, schema.len, e);
-    const plan_options w = {
-        .on = &b->on, .isa = isa_find(s->isa), .target = "c", .schema = s->rules ? path : NULL, .threads = s->threads};
+    bool ok = ts_graph_ok(b->g, e) && machine_load(&b->machine, s->machine, e) &&
+              file_save(path, schema.s, schema.len, e);
+    const plan_options w = {.on = &b->on, .target = "c", .schema = s->rules ? path : NULL};
+    cpu_target_of(&b->on, &b->machine, isa_find(s->isa), s->threads);
     b->p = ok ? plan_make(b->g, 1, &root, &w, e) : NULL;
     text_free(&schema);
 }

@@ -1,7 +1,7 @@
 /* planned.h - small graphs, and plans of them on machines that nobody has, under rules given as text. */
 #ifndef TS_TEST_PLANNED_H
 #define TS_TEST_PLANNED_H
-#include "schedule/plan.h"
+#include "backends/cpu/cpu.h"
 #include "tests/scratch.h"
 
 typedef const node *maker(graph *g);
@@ -12,7 +12,8 @@ typedef struct setting {
 } setting;
 typedef struct planned {
     graph *g;
-    machine on;
+    machine machine;
+    target on;
     plan *p;
     scratch folder; /* holds the schema as test.json */
 } planned;

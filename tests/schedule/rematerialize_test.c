@@ -1,5 +1,6 @@
 /* What is computed again rather than read from memory, in a piece of a step of training: an activation, whose parts the
  * backward pass reads beside what they are made of. */
+#include "backends/cpu/cpu.h"
 #include "graph/ir/rule.h"
 #include "schedule/plan.h"
 #include "tests/check.h"
@@ -15,7 +16,7 @@ static const node *input(graph *g, const char *name, int64_t rows, int64_t colum
 }
 
 /* y = x s(x) of a product x; and the gradient of x, in the epilogue of another */
-static plan *step(graph *g, machine *on, const char *how, bool product, const node **gate)
+static plan *step(graph *g, target *on, const char *how, bool product, const node **gate)
 {
     err e = {0};
     const node *x = ts_call2(g, "matmul", input(g, "a", 64, 48), input(g, "w", 48, 96)), *back;
@@ -23,8 +24,11 @@ static plan *step(graph *g, machine *on, const char *how, bool product, const no
     back = product ? ts_call2(g, "matmul", input(g, "d", 64, 32), input(g, "v", 32, 96)) : input(g, "d", 64, 96);
     const node *root[ROOTS] = {ts_call2(g, "multiply", x, *gate),
                                g_formula(g, 3, (const node *[]){back, x, *gate}, "a*c*(1+b*(1-c))")};
-    const plan_options w = {.on = on, .isa = isa_find("avx512"), .target = "c", .threads = 2};
-    plan *p = ts_graph_ok(g, &e) && machine_load(on, two_cores, &e) ? plan_make(g, ROOTS, root, &w, &e) : NULL;
+    static machine of;
+    const bool ok = ts_graph_ok(g, &e) && machine_load(&of, two_cores, &e);
+    const plan_options w = {.on = on, .target = "c"};
+    cpu_target_of(on, &of, isa_find("avx512"), 2);
+    plan *p = ok ? plan_make(g, ROOTS, root, &w, &e) : NULL;
     if (!CHECK(p != NULL))
         printf("  %s\n", e.text);
     return p;
@@ -41,7 +45,7 @@ static bool in_memory(const plan *p, const node *n)
 
 static void check(const char *how, bool product, bool want)
 {
-    machine on;
+    target on;
     const node *gate;
     graph *g = ts_graph_make();
     plan *p = step(g, &on, how, product, &gate);

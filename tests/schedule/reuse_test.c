@@ -1,4 +1,5 @@
 /* reuse_test.c - which results may lie over an operand of their kernel, and that no others do. */
+#include "backends/cpu/cpu.h"
 #include "schedule/plan.h"
 #include "tests/backends/row.h"
 #include "tests/check.h"
@@ -59,7 +60,9 @@ static void test(const char *path, int i)
              c->loops ? c->loops : "guess");
     bool ok = y && machine_load(&on, "l3:1(32MB) l2:2(1MB) l1d:2(32KB) core:2 isa:avx512", &e) &&
               file_save(path, schema.s, schema.len, &e);
-    const plan_options w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .schema = path, .threads = 2};
+    target made;
+    const plan_options w = {.on = &made, .target = "c", .schema = path};
+    cpu_target_of(&made, &on, isa_find("avx512"), 2);
     plan *p = ok ? plan_make(g, 1, &y, &w, &e) : NULL;
     if (!CHECK(p != NULL) || !CHECK((p->buffer[y->id].over != NULL) == c->over))
         printf("  %s, loops %s\n  %s\n", c->row, c->loops ? c->loops : "guess", e.text);

@@ -1,5 +1,6 @@
 /* Recipes that were spelled out: found in the forms that exporters write, with operands and attributes that compute the
  * same; what only resembles them is left alone; a rule for attention fits however a model writes it. */
+#include "backends/cpu/cpu.h"
 #include "graph/passes/recognise.h"
 #include "schedule/plan.h"
 #include "tests/backends/row.h"
@@ -99,7 +100,9 @@ static void fits_rule(const char *row, const char *path)
     err e = {0};
     int fits = 0;
     MUST(y && machine_load(&on, "core:2 isa:avx512", &e));
-    const plan_options w = {.on = &on, .isa = isa_find("avx512"), .target = "c", .schema = path, .threads = 2};
+    target made;
+    const plan_options w = {.on = &made, .target = "c", .schema = path};
+    cpu_target_of(&made, &on, isa_find("avx512"), 2);
     plan *p = plan_make(g, 1, &y, &w, &e);
     for (int i = 0; p && i < p->n_kernel; i++)
         fits += !strcmp(p->kernel[i].rule, "mine");

@@ -1,6 +1,7 @@
 /* machine_json.c - the machine as `tessera doctor` shows it, under the caller's choice of instruction set and threads.
  */
-#include "schedule/machine.h"
+#include "backends/cpu/machine.h"
+#include "backends/host_memory.h"
 
 static void caches(text *t, const machine *m)
 {
@@ -36,7 +37,7 @@ static void print(text *t, const machine *m, const isa *chosen, int threads)
         text_add(t, "%s{\"name\":\"%s\",\"vector_bytes\":%d,\"registers\":%d}", i ? "," : "", isa_at(i)->name,
                  isa_at(i)->vector_bytes, isa_at(i)->n_register);
     text_add(t, "],\"isa\":\"%s\",\"threads\":%d,\"free_memory_bytes\":%lld,\"text\":", chosen->name, threads,
-             (long long)machine_free_memory());
+             (long long)host_memory_free());
     text line = {0};
     machine_print(&line, m);
     text_json(t, line.s);

@@ -1,5 +1,6 @@
 /* Machines from text, their defaults, refusals, and this host: whatever it is, it prints as text that reads back. */
-#include "schedule/machine.h"
+#include "backends/cpu/machine.h"
+#include "backends/host_memory.h"
 #include "tests/check.h"
 
 #include <sched.h>
@@ -140,7 +141,7 @@ static void test_host(void)
     machine_print(&t, &m);
     prints(t.s, t.s);
     text_free(&t);
-    int64_t free_bytes = machine_free_memory();
+    int64_t free_bytes = host_memory_free();
     CHECK(free_bytes > 1 << 20 && free_bytes < INT64_MAX);
 
     /* With the mask narrowed to the last core, that one is all there is. */
@@ -170,9 +171,10 @@ static void test_json(void)
 
 static void test_left(void)
 {
-    CHECK(machine_left(100, 30, 5) == 75 && machine_left(100, 130, 5) == 0 && machine_left(100, 130, 40) == 10);
-    CHECK(machine_left(-1, 30, 5) == INT64_MAX && machine_left(100, -1, 5) == INT64_MAX);
-    CHECK(machine_left(INT64_MAX / 4096 * 4096, 1 << 20, 1 << 30) == INT64_MAX); /* "none", more idle than in use */
+    CHECK(host_memory_left(100, 30, 5) == 75 && host_memory_left(100, 130, 5) == 0 &&
+          host_memory_left(100, 130, 40) == 10);
+    CHECK(host_memory_left(-1, 30, 5) == INT64_MAX && host_memory_left(100, -1, 5) == INT64_MAX);
+    CHECK(host_memory_left(INT64_MAX / 4096 * 4096, 1 << 20, 1 << 30) == INT64_MAX); /* "none", more idle than in use */
 }
 
 int main(void)

@@ -4,7 +4,7 @@
  * What lies in a window is read where it is, as single numbers, since a copy of it would hold each element once for
  * every place of the kernel. So vectors run along an axis that the other operand alone has (channels of the result),
  * and of that one a panel is copied in the order in which the tile walks it. */
-#include "schedule/guess_parts.h"
+#include "backends/cpu/guess_parts.h"
 
 enum { SHORT_RUN = 1024 }; /* steps of a fold, for which storing sums and loading them again is not worth it */
 
@@ -132,7 +132,7 @@ static void choose_cores(windowed *c, bool cores)
 static void put_pieces(const windowed *c, int64_t *left, text *t)
 {
     const stage *s = c->s;
-    const int64_t cache = plan_cache_bytes(c->p, 2);
+    const int64_t cache = target_bytes(c->p->on, L2);
     int64_t row = c->width * ts_dtype_bytes(c->other->from->type.dtype), steps = 1;
     for (int a = s->n_result; a < s->n_axis; a++)
         steps *= s->extent[a];

@@ -1,7 +1,7 @@
 /* guess_prefetch.c - what is fetched one trip ahead when nobody said so: slices that the hardware does not follow on
  * its
  * own, because they lie in short pieces or come too late. */
-#include "schedule/guess_parts.h"
+#include "backends/cpu/guess_parts.h"
 
 /* What a stage reads (a load), or writes (MAX_LOADS). */
 static const node *value_of(const stage *s, int load)
@@ -51,10 +51,10 @@ static int64_t elements_under(const kernel *k, const stage *s, int load, int l)
     return n;
 }
 
-static void fetch(stage *s, bool shared, int l, int load, int level)
+static void fetch(stage *s, bool shared, int l, int load, int which)
 {
     s->staging[s->n_staging++] = (staging){
-        .shared = shared, .loop = l, .load = load, .level = level, .stages = 2, .derived = true};
+        .shared = shared, .loop = l, .load = load, .space = &cpu_space[which], .stages = 2, .derived = true};
 }
 
 static double work_under(const kernel *k, const stage *s, int l)
@@ -80,8 +80,8 @@ static void fetch_weights(const plan *p, kernel *k, stage *s)
             continue;
         const int64_t slice = elements_under(k, s, j, l);
         if (work_under(k, s, l) / (double)slice >= 4 &&
-            slice * ts_dtype_bytes(s->load[j]->from->type.dtype) <= plan_cache_bytes(p, 2) / 2)
-            fetch(s, false, l, j, p->streamed && p->on->nta ? NON_TEMPORAL : 2);
+            slice * ts_dtype_bytes(s->load[j]->from->type.dtype) <= target_bytes(p->on, L2) / 2)
+            fetch(s, false, l, j, p->streamed && p->on->passes_last ? CPU_NTA : CPU_L2);
     }
 }
 
@@ -110,8 +110,8 @@ static void fetch_copies(const plan *p, kernel *k, stage *s)
             continue;
         const type *t = &s->load[g->load]->from->type;
         const int64_t slice = elements_under(k, s, g->load, g->loop) * ts_dtype_bytes(t->dtype);
-        if (type_bytes(t) > 2 * plan_cache_bytes(p, 2) && slice <= plan_cache_bytes(p, 2) / 4)
-            fetch(s, false, g->loop, g->load, 2);
+        if (type_bytes(t) > 2 * target_bytes(p->on, L2) && slice <= target_bytes(p->on, L2) / 4)
+            fetch(s, false, g->loop, g->load, CPU_L2);
     }
 }
 
@@ -126,13 +126,13 @@ static bool after_sums(const stage *s, int load)
     return !before;
 }
 
-/* Into which cache the rows of a value that the next tile reads or writes are worth fetching; 0: none */
-static int level_of_rows(const plan *p, const stage *s, int load)
+/* Into which cache the rows of a value that the next tile reads or writes are worth fetching; CPU_COPY: none */
+static int space_of_rows(const plan *p, const stage *s, int load)
 {
     const int64_t bytes = type_bytes(&value_of(s, load)->type);
-    if (bytes > 2 * plan_cache_bytes(p, 2))
-        return 2;
-    return load != MAX_LOADS && after_sums(s, load) && bytes > 2 * plan_cache_bytes(p, 1) ? 1 : 0;
+    if (bytes > 2 * target_bytes(p->on, L2))
+        return CPU_L2;
+    return load != MAX_LOADS && after_sums(s, load) && bytes > 2 * target_bytes(p->on, L1) ? CPU_L1 : CPU_COPY;
 }
 
 /* The next rows that tiles read or write in short pieces, which the hardware does not follow: of large values, and of
@@ -150,10 +150,10 @@ static void fetch_rows(const plan *p, kernel *k, stage *s)
         if (result ? s->scratch || s->over : copied(s, j) || node_is_leaf(n))
             continue;
         const int64_t slice = elements_under(k, s, load, l) * ts_dtype_bytes(n->type.dtype);
-        const int level = level_of_rows(p, s, load);
-        if (level && axes_of(s, load) >> axis & 1 && in_rows(p, n, places_of(s, load), axis) &&
-            slice <= plan_cache_bytes(p, 2) / 8 && work_under(k, s, l) >= 2 * (double)slice)
-            fetch(s, false, l, load, level);
+        const int which = space_of_rows(p, s, load);
+        if (which != CPU_COPY && axes_of(s, load) >> axis & 1 && in_rows(p, n, places_of(s, load), axis) &&
+            slice <= target_bytes(p->on, L2) / 8 && work_under(k, s, l) >= 2 * (double)slice)
+            fetch(s, false, l, load, which);
     }
 }
 
@@ -176,7 +176,7 @@ static void fetch_pieces(const plan *p, kernel *k, stage *s)
         const int load = j == s->n_load ? MAX_LOADS : j;
         const node *n = value_of(s, load);
         bool at_hand = (load == MAX_LOADS ? s->scratch : node_is_leaf(n)) ||
-                       type_bytes(&n->type) <= plan_cache_bytes(p, 2) / 8;
+                       type_bytes(&n->type) <= target_bytes(p->on, L2) / 8;
         int64_t slice = ts_dtype_bytes(n->type.dtype);
         int l = 0;
         for (int i = 0; i < k->n_stage && load != MAX_LOADS; i++)
@@ -187,8 +187,8 @@ static void fetch_pieces(const plan *p, kernel *k, stage *s)
             continue;
         for (int a = 0; a < s->n_axis; a++)
             slice *= axes_of(s, load) >> a & 1 ? nest_left_shared(k, s, a, l) : 1;
-        if (slice <= plan_cache_bytes(p, 2) / 8)
-            fetch(s, true, l, load, 2);
+        if (slice <= target_bytes(p->on, L2) / 8)
+            fetch(s, true, l, load, CPU_L2);
     }
 }
 
@@ -196,7 +196,7 @@ void guess_prefetch(const plan *p, kernel *k)
 {
     for (int i = 0; i < k->n_stage; i++)
         for (int j = 0; j < k->stage[i].n_staging; j++)
-            if (k->stage[i].staging[j].level || !k->stage[i].staging[j].stages)
+            if (!staging_copies(&k->stage[i].staging[j]))
                 return;
     for (int i = 0; i < k->n_stage; i++) {
         stage *s = &k->stage[i];

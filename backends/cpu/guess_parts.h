@@ -1,7 +1,7 @@
 /* guess_parts.h - shared by the files that guess loops. */
 #ifndef TS_GUESS_PARTS_H
 #define TS_GUESS_PARTS_H
-#include "schedule/guess.h"
+#include "backends/cpu/guess.h"
 
 typedef struct shape { /* of a register tile */
     int64_t rows, vectors;

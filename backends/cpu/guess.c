@@ -5,7 +5,7 @@
  * A long fold is cut so that the slice of the streamed operand stays in the second cache. A reduction runs its
  * contiguous axis in vectors. Everything else is rows of vectors. The outermost loop with enough trips is spread over
  * the cores. */
-#include "schedule/guess_parts.h"
+#include "backends/cpu/guess_parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -53,7 +53,7 @@ shape guess_tile(const plan *p, int64_t rows, int64_t columns, int64_t lane)
     for (int64_t v = 1; v <= 6; v++)
         for (int64_t r = 1; r <= 16 && r <= rows; r++) {
             const int64_t width = v * lane;
-            if (r * v + v + 1 > p->isa->n_register || (v > 1 && (v - 1) * lane >= columns))
+            if (r * v + v + 1 > p->on->n_register || (v > 1 && (v - 1) * lane >= columns))
                 continue;
             const double fit = (double)(rows * columns) /
                                (double)((rows + r - 1) / r * r * ((columns + width - 1) / width * width));
@@ -156,7 +156,7 @@ static void guess_one_row(const plan *p, const stage *s, int64_t columns, bool c
 {
     const int column = s->n_result - 1;
     const int64_t lane = nest_lanes(p, s);
-    int64_t vectors = p->isa->n_register * 3 / 8;
+    int64_t vectors = p->on->n_register * 3 / 8;
     while (vectors > 4 && columns < 2 * p->threads * vectors * lane)
         vectors /= 2;
     guess_put(t, s, column, vectors * lane, core ? "core" : "");
@@ -206,10 +206,10 @@ static bool guess_tall(const plan *p, const stage *s, const product *c, text *t)
     const int fold = s->n_result;
     const int64_t deep = is_long(s) ? FOLD_BLOCK : s->extent[fold], size = ts_dtype_bytes(s->node->type.dtype);
     const double read = (double)c->rows * (double)s->extent[fold] * (double)size;
-    const int64_t rows = plan_cache_bytes(p, 2) * 3 / 4 / (deep * size) / c->tile.rows * c->tile.rows,
+    const int64_t rows = target_bytes(p->on, L2) * 3 / 4 / (deep * size) / c->tile.rows * c->tile.rows,
                   part = (c->columns + p->threads - 1) / p->threads;
     const bool cut = c->rows > rows;
-    if (!*c->staged || s->n_axis != fold + 1 || read <= (double)plan_cache_bytes(p, 3) ||
+    if (!*c->staged || s->n_axis != fold + 1 || read <= (double)target_bytes(p->on, L3) ||
         (cut ? rows < MANY_ROWS / 2 : !is_long(s)))
         return false;
     if (cut)
@@ -375,7 +375,7 @@ static int64_t heavy_step(const plan *p, const kernel *k, int64_t extent, bool c
             bytes *= (double)s->extent[a];
         most = bytes > most ? bytes : most;
     }
-    while (step > 1 && (double)step * most > (double)plan_cache_bytes(p, 2))
+    while (step > 1 && (double)step * most > (double)target_bytes(p->on, L2))
         step /= 2;
     return step;
 }

@@ -1,7 +1,7 @@
 /* isa.c - the instruction sets, and which of them this host has. The compiler's probe looks at the processor and at
  * whether the system saves the wide registers. Levels as in the x86-64 ABI: avx512 is its v4, avx2 its v3, plain its
  * baseline; on other processors only plain is known. */
-#include "schedule/machine.h"
+#include "backends/cpu/machine.h"
 
 #include <string.h>
 

@@ -47,7 +47,4 @@ void machine_print(text *t, const machine *m);                      /* machine_l
 int machine_sharers(const machine *m, tier_kind k);                 /* most cores on one instance; 0 without any */
 const isa *machine_isa(const machine *m, const char *name, err *e); /* NULL: the best; NULL and e set when m lacks it */
 int machine_threads(const machine *m, int asked, err *e);           /* 0: one per core; 0 and e set when out of range */
-/* Limit less use, in bytes; idle: file pages that nobody used lately, given back on demand. INT64_MAX: no limit. */
-int64_t machine_left(int64_t limit, int64_t used, int64_t idle);
-int64_t machine_free_memory(void); /* bytes that this process may still take */
 #endif

@@ -5,7 +5,7 @@
  * and what they are multiplied with as single numbers, so nothing is copied or turned. Around it a panel of weights
  * stays in the second cache while pixels pass by (deep folds are cut for that), and where the image is larger than the
  * cache, a block of its rows stays while panels pass by. */
-#include "schedule/guess_parts.h"
+#include "backends/cpu/guess_parts.h"
 
 #include <string.h>
 
@@ -136,7 +136,7 @@ static void choose_tile(around *c)
     while (lane % 2 == 0 && !walks_evenly(c, t.vectors * lane, lane))
         lane /= 2, t = guess_tile(c->p, rows, lane, lane);
     /* A block of what is kept in fewer bytes than it is summed in takes several registers. */
-    while (t.rows > 1 && (t.rows + 1) * t.vectors * divided(lane, nest_lanes(c->p, s)) >= c->p->isa->n_register)
+    while (t.rows > 1 && (t.rows + 1) * t.vectors * divided(lane, nest_lanes(c->p, s)) >= c->p->on->n_register)
         t.rows--;
     c->lane = lane, c->rows = t.rows, c->width = t.vectors * lane;
 }
@@ -146,7 +146,7 @@ static void choose_cut(around *c)
 {
     const stage *s = c->s;
     const expr *fold = stage_fold(s);
-    const int64_t most = plan_cache_bytes(c->p, 2) / 6, step = stage_block(c->p, s, c->deep);
+    const int64_t most = target_bytes(c->p->on, L2) / 6, step = stage_block(c->p, s, c->deep);
     int64_t slice = c->width * ts_dtype_bytes(fold->dtype), pixels = 1;
     for (int a = s->n_result; a < s->n_axis; a++)
         slice *= a == c->deep ? 1 : s->extent[a];
@@ -171,7 +171,7 @@ static void choose_block(around *c, uint32_t outer, bool cores)
     const int64_t panels = divided(s->extent[c->column], c->width), unit = a == c->row ? c->rows : 1;
     const int64_t units = a < 0 ? 1 : divided(s->extent[a], unit);
     const double image = bytes_of(s, false, outer), weights = bytes_of(s, true, outer),
-                 cache = (double)plan_cache_bytes(c->p, 2);
+                 cache = (double)target_bytes(c->p->on, L2);
     int64_t blocks = (int64_t)(image / (cache / 4)) + 1;
     if (image <= cache / 2 || weights * (double)(blocks - 1) > image * (double)panels)
         blocks = 1;

@@ -1,7 +1,7 @@
-/* machine_memory.c - how much memory this process may still take: the least of what the system can give without
+/* host_memory.c - how much memory this process may still take: the least of what the system can give without
  * swapping, what is left of the control group (containers), and what is left of the address space limit. With
  * overcommit an allocation of more than that succeeds and the process is killed later; so plans ask first. */
-#include "schedule/machine.h"
+#include "backends/host_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static int64_t look_in(const text *folder, const char *file, const char *key)
     return v;
 }
 
-int64_t machine_left(int64_t limit, int64_t used, int64_t idle)
+int64_t host_memory_left(int64_t limit, int64_t used, int64_t idle)
 {
     int64_t left;
     if (limit < 0 || used < 0 || !int_add(limit - used, idle > 0 ? idle : 0, &left))
@@ -64,7 +64,7 @@ static int64_t group_left(const char *id, const char *mount, const char *limit_f
     int64_t limit = look_in(&folder, limit_file, ""), used = look_in(&folder, used_file, "");
     int64_t idle = look_in(&folder, "memory.stat", "inactive_file ");
     text_free(&folder);
-    return machine_left(limit, used, idle);
+    return host_memory_left(limit, used, idle);
 }
 
 static int64_t address_space_left(void)
@@ -77,7 +77,7 @@ static int64_t address_space_left(void)
     return left > 0 ? left : 0;
 }
 
-int64_t machine_free_memory(void)
+int64_t host_memory_free(void)
 {
     int64_t kb = look_up("/proc/meminfo", "MemAvailable:");
     int64_t left[] = {kb >= 0 ? kb * 1024 : INT64_MAX,

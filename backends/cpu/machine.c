@@ -1,5 +1,5 @@
 /* machine.c - this host as hwloc sees it, within the calling thread's affinity mask. */
-#include "schedule/machine.h"
+#include "backends/cpu/machine.h"
 
 #include <errno.h>
 #include <hwloc.h>

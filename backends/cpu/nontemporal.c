@@ -5,7 +5,7 @@
  * at 4 ns a line, those of nobody at 80. Others are said to keep them in the first cache alone, too small for a panel.
  * It is read from the processor's number, not measured at each start: fetches are dropped while too many are under
  * way, so a busy machine shows now this, now that, and a plan has to be the same every time. */
-#include "schedule/machine.h"
+#include "backends/cpu/machine.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

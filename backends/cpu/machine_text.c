@@ -1,5 +1,5 @@
 /* machine_text.c - a machine in one line, read and written. The form is described in machine.h. */
-#include "schedule/machine.h"
+#include "backends/cpu/machine.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* guess_choice.c - loops of stages that choose by the number of a loop what they compute: the transforms of Winograd,
  * neighbours put side by side. The loops that choose are unrolled, so that each trip is written out with what it takes
  * and all of them share what they load; vectors run along the axis in which values lie in blocks, else the last. */
-#include "schedule/guess_parts.h"
+#include "backends/cpu/guess_parts.h"
 
 static int64_t trips_of(const kernel *k, const stage *s, int a, int64_t step)
 {

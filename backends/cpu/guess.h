@@ -1,0 +1,14 @@
+/* guess.h - the choice of loops for a processor: from extents, accesses, vector width, registers and cache sizes alone.
+ * What it says is text in the notation, so a person prints it, edits one number and gives it back. As in guesser. */
+#ifndef TS_GUESS_H
+#define TS_GUESS_H
+#include "schedule/nest.h"
+
+enum { L1, L2, L3 };                        /* of target.level */
+enum { CPU_COPY, CPU_L1, CPU_L2, CPU_NTA }; /* of target.space */
+extern const memory_space cpu_space[];
+
+void guess_shared(const plan *p, const kernel *k, text *out);
+void guess_stage(const plan *p, const kernel *k, int which, text *out);
+void guess_prefetch(const plan *p, kernel *k);
+#endif

@@ -1,0 +1,95 @@
+/* target.c - the tables of a processor. */
+#include "backends/cpu/cpu.h"
+#include "backends/cpu/guess.h"
+
+/* The first one is what a loop without a role has. More than 64 copies of a loop's body are no faster than fewer, and
+ * the compiler takes minutes over them. */
+static const role roles[] = {
+    {.name = "serial", .done = "walked", .serial = true, .shared = true, .own = true, .folded = true},
+    {.name = "core", .done = "spread over the cores", .parallel = true, .shared = true, .most = 1},
+    {.name = "unroll", .done = "unrolled", .in_registers = true, .own = true, .folded = true, .trips = 64},
+    {.name = "vector",
+     .done = "walked in vectors",
+     .in_registers = true,
+     .lanes = true,
+     .own = true,
+     .folded = true,
+     .last = true}};
+
+const memory_space cpu_space[] = {[CPU_COPY] = {.copied = true, .least = 1, .most = 1, .level = L1},
+                                  [CPU_L1] = {.name = "l1", .least = 2, .most = 8, .level = L1, .number = 1},
+                                  [CPU_L2] = {.name = "l2", .least = 2, .most = 8, .level = L2, .number = 2},
+                                  [CPU_NTA] = {.name = "nta", .least = 2, .most = 8, .level = L1, .number = 3}};
+
+static const guesser guess = {.shared = guess_shared, .stage = guess_stage, .prefetch = guess_prefetch};
+
+static void add_levels(target *t, const machine *on)
+{
+    static const struct {
+        const char *name;
+        tier_kind kind;
+        int64_t otherwise; /* where the machine says nothing of it */
+    } caches[] = {[L1] = {"L1", TIER_L1D, 1 << 15}, [L2] = {"L2", TIER_L2, 1 << 20}, [L3] = {"L3", TIER_L3, 1 << 23}};
+    for (int i = 0; i < COUNT(caches); i++) {
+        const tier *r = &on->tier[caches[i].kind];
+        t->level[i] = (memory_level){
+            .name = caches[i].name, .bytes = r->n ? r->bytes : caches[i].otherwise, .shared = i == L3};
+    }
+    t->level[COUNT(caches)] = (memory_level){.name = "memory", .shared = true};
+    t->n_level = COUNT(caches) + 1;
+}
+
+void cpu_target_of(target *t, const machine *on, const isa *best, int threads)
+{
+    *t = (target){.kind = "cpu",
+                  .model = best->name,
+                  .n_role = COUNT(roles),
+                  .role = roles,
+                  .n_space = COUNT(cpu_space),
+                  .space = cpu_space,
+                  .near = L2,
+                  .workers = threads,
+                  .places = on->n_core,
+                  .line = on->line,
+                  .n_register = best->n_register,
+                  .passes_last = on->nta,
+                  .guess = &guess,
+                  .own = on};
+    for (int d = 0; d < TS_N_DTYPE; d++) /* what is smaller is computed in 4 bytes */
+        t->lanes[d] = best->vector_bytes / (ts_dtype_bytes((dtype)d) == 8 ? 8 : 4);
+    add_levels(t, on);
+}
+
+const target *cpu_target(arena *m, const machine_options *asked, err *e)
+{
+    machine *on = arena_get(m, sizeof *on);
+    target *t = arena_get(m, sizeof *t);
+    const isa *best;
+    int threads;
+    if (!machine_load(on, asked->machine, e) || !(best = machine_isa(on, asked->isa, e)) ||
+        !(threads = machine_threads(on, asked->threads, e)))
+        return NULL;
+    return cpu_target_of(t, on, best, threads), t;
+}
+
+const machine *cpu_machine(const target *t)
+{
+    return t->own;
+}
+
+const isa *cpu_isa(const target *t)
+{
+    return isa_find(t->model);
+}
+
+void cpu_here(const target *t, target *out)
+{
+    const isa *own = cpu_isa(t), *best = isa_of_host(); /* rows of one table */
+    cpu_target_of(out, cpu_machine(t), own > best ? best : own, t->workers);
+}
+
+bool cpu_runs(const target *t, err *e)
+{
+    return cpu_isa(t) <= isa_of_host() ||
+           err_set(e, TS_UNSUPPORTED, "the plan is for a machine with %s, which this one lacks", t->model);
+}
