@@ -1,12 +1,9 @@
 #include "schedule/explain_tile.h"
 #include "schedule/nest.h"
 
-/* Cycles until a sum can be added to, times multiply-adds that start in a cycle: as the guess has it. */
-enum { SUMS_TO_KEEP_BUSY = 8 };
-
 static bool is_lanes(const loop *l)
 {
-    return l->role == VECTOR;
+    return l->role->lanes;
 }
 
 /* Copies of the innermost loop's body that a loop of the tile makes: trips, or vectors. */
@@ -66,7 +63,7 @@ static double loads_each(const plan *p, const stage *s, const expr *fold, const 
 static int64_t cores_of(const plan *p, const kernel *k)
 {
     const nest *outer = nest_outer(k);
-    const int core = nest_core(k), chunks = nest_chunks(k);
+    const int core = nest_parallel(k), chunks = nest_chunks(k);
     int64_t trips = core < 0 ? 1 : loop_trips(&outer->loop[core]);
     for (int l = 0; l < chunks && l != core; l++)
         trips *= loop_trips(&outer->loop[l]);
@@ -86,7 +83,7 @@ tile_facts tile_facts_of(const plan *p, const kernel *k)
     if (!fold || !stage_nested(s))
         return f;
     f.sums = nest_sums(p, s);
-    f.sums_of = SUMS_TO_KEEP_BUSY;
+    f.sums_of = (int64_t)(p->on->cost.fma_latency * p->on->cost.fma_per_cycle);
     f.multiply_adds = copies(p, s, ~0u);
     f.loads = loads_each(p, s, fold, &f);
     return f;

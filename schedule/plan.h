@@ -21,8 +21,8 @@ typedef struct nest {
     loop loop[MAX_LOOP];
 } nest;
 
-/* staging: +operand at a loop copies what the inner loops read of it into a space of the target's, in the order in which
- * they walk it, or fetches the slice of the next trip: +operand@space*slices. */
+/* staging: +operand at a loop copies what the inner loops read of it into a space of the target's, in the order in
+ * which they walk it, or fetches the slice of the next trip: +operand@space*slices. */
 typedef struct staging {
     int loop; /* index in the stage's nest, or in the kernel's shared nest */
     bool shared;
