@@ -1,6 +1,9 @@
 /* autodiff.h - gradients as nodes. The reverse pass (chain.c) asks every node on the way for the gradient of its
  * operands: a written one if the operation has it, else one derived from its definition (derive.c: what one element
- * depends on; adjoint.c: where its parts go; emit.c: as nodes). Nothing here knows an operation by its meaning. */
+ * depends on; adjoint.c: where its parts go; emit.c: as nodes). Nothing here knows an operation by its meaning.
+ *
+ * The room:  chain -> derive -> adjoint -> emit      diff (scalars), factors     lora, learning_rate, optimizer, table
+ *            who    of what    where to    as nodes */
 #ifndef TS_AUTODIFF_H
 #define TS_AUTODIFF_H
 #include "graph/ir/graph.h"

@@ -5,7 +5,11 @@
  * random order within each round, over several launches, stopped (SIGSTOP) while others run. See docs/bench.md for the
  * protocol.
  * Needs: a verb "bench-worker" of the program that calls bench_worker; the model in the form that ts_model_open takes.
- * Ownership: every char* that is handed out is freed with free(). Nothing here prints; text and JSON are returned. */
+ * Ownership: every char* that is handed out is freed with free(). Nothing here prints; text and JSON are returned.
+ *
+ * The room:  run -> race: contestant, peer, verify, process <-> worker     results -> stats, compare -> table, report/
+ *            rounds  who is timed, in processes of their own               one file     verdicts          for people
+ *            machine/: clock, processors, environment, ceilings; peers/: other runtimes */
 #ifndef BENCH_H
 #define BENCH_H
 #include "tessera.h"

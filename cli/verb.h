@@ -1,7 +1,10 @@
 /* verb.h - a command of tessera as one row of data. The row drives parsing, help, suggestions, completions, the manual
  * page and docs/commands.md, so that none of them can drift from another. A new verb is a new file cli/verbs/NAME.c
  * that exports `const verb verb_NAME`; the build lists the folder and writes the table. Everything here is a literal
- * and lives for ever. */
+ * and lives for ever.
+ *
+ * The room:  main -> args (value, usage, suggest) -> verbs/ -> session, reply, outline, columns -> console, outfile
+ *            help, manual, codes, completion: from the same tables      draw/: pictures      cases/: conformance */
 #ifndef TS_VERB_H
 #define TS_VERB_H
 #include "tessera.h"

@@ -1,5 +1,11 @@
 /* model.h - what ts_model is: a network from a file or from a built-in recipe, its ports, and once its dimensions are
- * bound, its graph. Names, ports and links live as long as the model; graph and nodes until the next bind. */
+ * bound, its graph. Names, ports and links live as long as the model; graph and nodes until the next bind.
+ *
+ * The room:  onnx/, json*, safetensors, tensors, external   files -> model_file: neutral steps, bounded by limits
+ *            links, builder, below                            steps -> nodes; loops unrolled, calls inlined
+ *            bind, dims, names, name                          dimensions and values of a run
+ *            restate, loosen, steps*, edit, describe          models as steps again, written and shown
+ *            text/                                            tokenizers */
 #ifndef TS_MODEL_H
 #define TS_MODEL_H
 #include "graph/ir/graph.h"

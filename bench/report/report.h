@@ -1,6 +1,10 @@
 /* report.h - one self-contained HTML page from a results/1 document.
  * It needs no network, no fonts and no scripts, carries the results inside, and is byte for byte the same for the
- * same input. Names in the results are hostile and shown escaped. See docs/report.md for how to read it. */
+ * same input. Names in the results are hostile and shown escaped. See docs/report.md for how to read it.
+ *
+ * The room:  data -> sections, in the order of the page: verdict, checks, where, why, time, memory,
+ *            latency, kernel_list, appendix; roofline and chart draw, word says numbers,
+ *            sentence says verdicts, style has the look */
 #ifndef TS_REPORT_H
 #define TS_REPORT_H
 #include "tessera.h"
