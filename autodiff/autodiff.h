@@ -34,8 +34,22 @@ const node *emit_sum(graph *g, const sum *s);
 /* Pointwise over shape (axes 0..rank-1, every load as numpy broadcasts): one named operation where there is one. */
 const node *emit_pointwise(graph *g, const type *shape, const expr *value);
 bool is_pointwise(const type *shape, const expr *value);
+const node *emit_over(graph *g, const type *shape, const expr *value); /* one or the other; nothing is folded */
+
+/* What reaches a node in the pass that made the nodes from id `first` on. chosen: perhaps by way of a choice, so that
+ * some of it is 0 because what it belongs to was not taken. */
+typedef struct arriving {
+    const node *dy;
+    bool chosen;
+    int first;
+} arriving;
+/* Where dy is 0 because of a choice by values: a condition over dy's axes; NULL: nowhere that can be told. */
+const expr *guard_of(graph *g, arena *m, const arriving *at);
+/* n, whose shape dy has or repeats, with 0 where guard_of holds. */
+const node *guarded(graph *g, const arriving *at, const node *n);
+bool has_choice(const expr *x); /* a choice by values is among its parts */
 
 /* The gradient that operand `of` (a node that y reads) receives through y, of of's type, from y's definition alone;
- * NULL: none. */
-const node *derive(graph *g, const node *y, const node *dy, const node *of);
+ * NULL: none. *chosen is set where y's element chooses. */
+const node *derive(graph *g, const node *y, const arriving *at, const node *of, bool *chosen);
 #endif

@@ -8,8 +8,8 @@
 
 typedef struct pass {
     graph *g;
-    int n; /* nodes that were there before */
-    bool *active, *wanted;
+    int n;                          /* nodes that were there before */
+    bool *active, *wanted, *chosen; /* chosen: what is received came by way of a choice */
     const node **received;
     const group **group; /* by id of its result: a recipe with a gradient of its own */
     const char **name;   /* by id: of itself, or of what reads it */
@@ -86,11 +86,19 @@ static bool is_written(const node *call, int k)
     return o->grad && (!o->grad_for || o->grad_for(call, k));
 }
 
+/* A written gradient reads y: where y was not taken, 0 stands for what it is there. */
+static const node *gradient(pass *p, const node *whole, const node *y, int k, bool *chosen)
+{
+    const arriving at = {.dy = p->received[y->id], .chosen = *chosen, .first = p->n};
+    if (!is_written(whole, k))
+        return derive(p->g, y, &at, whole->in[k], chosen);
+    return whole->op->grad(p->g, whole, whole->op->lower ? guarded(p->g, &at, y) : y, at.dy, k);
+}
+
 static void hand_on(pass *p, const node *y)
 {
     const group *r = p->group[y->id];
     node whole = *y;
-    const node *dy = p->received[y->id];
     p->name[y->id] = *y->label ? y->label : p->name[y->id];
     if (r)
         whole.op = r->op, whole.n_in = r->n_in, whole.in = r->in, whole.attr = r->attr;
@@ -103,7 +111,9 @@ static void hand_on(pass *p, const node *y)
         if (!p->active[x->id] || before)
             continue;
         const int first = p->g->n;
-        const node *dx = written ? whole.op->grad(p->g, &whole, y, dy, k) : derive(p->g, y, dy, x);
+        bool chosen = p->chosen[y->id];
+        const node *dx = gradient(p, &whole, y, k, &chosen);
+        p->chosen[x->id] = p->chosen[x->id] || chosen;
         if (err_is(&p->g->err))
             err_in(&p->g->err, "gradient of %s", whole.op->name);
         receive(p, x, g_fitted(p->g, dx, &x->type));
@@ -165,8 +175,8 @@ bool ts_chain_rule(ts_graph *g, int n_out, const ts_tensor *out, const ts_tensor
     const size_t count = (size_t)g->n + 1;
     pass p = {.g = g, .n = g->n, .active = calloc(count, 1), .wanted = calloc(count, 1)};
     p.received = calloc(count, sizeof *p.received), p.group = calloc(count, sizeof *p.group);
-    p.name = calloc(count, sizeof *p.name);
-    MUST(p.active && p.wanted && p.received && p.group && p.name);
+    p.name = calloc(count, sizeof *p.name), p.chosen = calloc(count, 1);
+    MUST(p.active && p.wanted && p.chosen && p.received && p.group && p.name);
     if (!err_is(&g->err) && begin(&p, n_out, out, n_in, in) && seed_outputs(&p, n_out, out, seed))
         for (int id = p.n - 1; id >= 0 && !err_is(&g->err); id--)
             if (p.received[id] && !node_is_leaf(g->node[id]))
@@ -179,6 +189,6 @@ bool ts_chain_rule(ts_graph *g, int n_out, const ts_tensor *out, const ts_tensor
     for (int i = 0; i < n_in && err_is(&g->err); i++)
         grad[i] = NULL;
     g_back(g, p.n);
-    free(p.active), free(p.wanted), free(p.received), free((void *)p.group), free(p.name);
+    free(p.active), free(p.wanted), free(p.chosen), free(p.received), free((void *)p.group), free(p.name);
     return !err_is(&g->err);
 }

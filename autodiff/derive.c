@@ -3,14 +3,17 @@
 #include "autodiff/autodiff.h"
 #include "graph/ir/rule.h"
 
+#include <math.h>
 #include <string.h>
 
-enum { MAX_READ = 64 };
+enum { MAX_READ = 64, MAX_TEXT = 9 }; /* what is spelled out reads less than MAX_TEXT tensors */
 typedef struct deriving {
     graph *g;
     defn d;
     const node *y, *of;
-    const expr *dy, *fold; /* fold: NULL where the definition has none */
+    const arriving *at;
+    const expr *dy, *kept; /* kept: dy with 0 outside for what was not taken; NULL: not asked for yet */
+    const expr *fold;      /* NULL where the definition has none */
     const node *folded;    /* the fold's value as a node, made when needed */
     err e;
 } deriving;
@@ -125,12 +128,43 @@ static const node *through_product(deriving *v, const expr *load, const expr *te
     return g_summed(v->g, each, s.rank - rank, axes, false);
 }
 
-/* The part of x that is read inside the fold. */
+/* Whether it may be anything: it depends on values that are no numbers given once and for all. */
+static bool is_open(deriving *v, const expr *weight)
+{
+    const expr *load[MAX_READ];
+    const int n = weight ? x_loads(weight, load, MAX_READ) : 0;
+    for (int i = 0; i < n && i < MAX_READ; i++) {
+        const ts_array *a = g_constant(v->g, load[i]->from, 1);
+        const double known = a && ts_array_count(a) == 1 ? ts_array_at(a, 0) : NAN;
+        if (!isfinite(known) || known == 0)
+            return true;
+    }
+    return false;
+}
+
+/* dy, with 0 outside where y was not taken if what it is to be multiplied with depends on values: there they may be
+ * anything. */
+static const expr *arrived(deriving *v, const expr *weight)
+{
+    const expr *load[MAX_TEXT];
+    if (!is_open(v, weight))
+        return v->dy;
+    if (!v->kept) {
+        const expr *c = guard_of(v->g, v->d.mem, v->at);
+        v->kept = c ? x3(v->d.mem, "select", c, x_whole(v->d.mem, 0), v->dy) : v->dy;
+    }
+    const expr *all = x2(v->d.mem, "mul", weight, v->kept);
+    return x_loads(all, load, MAX_TEXT) < MAX_TEXT ? v->kept : v->dy; /* else it could not be spelled out */
+}
+
+/* The part of x that is read inside the fold. Sums of products stay such: what is multiplied by is taken as finite. */
 static const node *through_fold(deriving *v, const expr *load)
 {
     arena *m = v->d.mem;
     const expr *weight = without_fold(v, d_expr(m, v->d.value, v->fold, &v->e));
-    const expr *term = d_mul(m, weight, d_mul(m, d_expr(m, v->fold->arg[0], load, &v->e), v->dy));
+    const expr *inner = d_expr(m, v->fold->arg[0], load, &v->e);
+    const bool plain = inner && weight && weight->kind == X_LIT && inner->kind == X_LOAD;
+    const expr *term = d_mul(m, weight, d_mul(m, inner, plain ? v->dy : arrived(v, d_mul(m, weight, inner))));
     if (!term)
         return NULL;
     if (!strcmp(v->fold->fn->name, "add"))
@@ -158,12 +192,16 @@ static const expr *reusing(deriving *v, const expr *term)
 static const node *through_load(deriving *v, const expr *load)
 {
     arena *m = v->d.mem;
-    const expr *term = reusing(v, d_mul(m, without_fold(v, d_expr(m, v->d.value, load, &v->e)), v->dy));
+    const expr *weight = without_fold(v, d_expr(m, v->d.value, load, &v->e));
+    const expr *term = reusing(v, d_mul(m, weight, v->dy));
     if (!term || err_is(&v->e))
         return NULL;
-    if (is_pointwise(&v->y->type, load) && is_pointwise(&v->y->type, term))
-        return g_fitted(v->g, emit_pointwise(v->g, &v->y->type, term), &v->of->type);
-    return send(v, load, term);
+    if (!is_pointwise(&v->y->type, load) || !is_pointwise(&v->y->type, term))
+        return send(v, load, reusing(v, d_mul(m, weight, arrived(v, weight))));
+    const node *part = emit_pointwise(v->g, &v->y->type, term);
+    if (is_open(v, weight))
+        part = guarded(v->g, v->at, part);
+    return g_fitted(v->g, part, &v->of->type);
 }
 
 static void gather_up(graph *g, const node **total, const node *part, const type *t)
@@ -181,10 +219,10 @@ static bool is_in(const expr *x, const expr *load)
     return found;
 }
 
-const node *derive(graph *g, const node *y, const node *dy, const node *of)
+const node *derive(graph *g, const node *y, const arriving *at, const node *of, bool *chosen)
 {
     arena mem = {0};
-    deriving v = {.g = g, .y = y, .of = of};
+    deriving v = {.g = g, .y = y, .of = of, .at = at};
     const expr *load[MAX_READ];
     const node *total = NULL;
     if (!type_count(&y->type) || !type_count(&of->type))
@@ -193,7 +231,8 @@ const node *derive(graph *g, const node *y, const node *dy, const node *of)
         const int n = x_loads(v.d.value, load, MAX_READ);
         if (x_alone(v.d.value))
             err_set(&v.e, TS_UNSUPPORTED, "routines, states and what is put into places have no derived gradient");
-        v.fold = find_fold(v.d.value), v.dy = load_at(&mem, dy);
+        v.fold = find_fold(v.d.value), v.dy = load_at(&mem, at->dy);
+        *chosen = *chosen || has_choice(v.d.value);
         if (n > MAX_READ)
             err_set(&v.e, TS_UNSUPPORTED, "its element reads %d places", n);
         for (int i = 0; i < n && i < MAX_READ && !err_is(&v.e); i++) {

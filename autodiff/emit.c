@@ -108,3 +108,12 @@ const node *emit_pointwise(graph *g, const type *shape, const expr *value)
     arena_free(&m);
     return y;
 }
+
+const node *emit_over(graph *g, const type *shape, const expr *value)
+{
+    if (is_pointwise(shape, value))
+        return emit_pointwise(g, shape, value);
+    sum s = {.rank = shape->rank, .n_axis = shape->rank, .fold = "add", .value = value};
+    memcpy(s.extent, shape->dim, sizeof shape->dim);
+    return emit_sum(g, &s);
+}

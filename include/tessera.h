@@ -177,8 +177,9 @@ TS_API void ts_hash(int n, const ts_tensor *t, char hex[65]);
  * outputs of one element. Integers, truth values and what is computed from them carry no gradient; an input without a
  * way to an output gets zeros. Elements that share a maximum or minimum along axes or of a window get equal parts of
  * its gradient; of two equal operands of maximum or minimum the second gets all (so that max(x, 0) has none at 0), of
- * equal elements along cummax or cummin the first. False, with the reason in the graph, for an operation that has no
- * gradient. */
+ * equal elements along cummax or cummin the first. What a choice (where, c ? a : b) does not take gets 0 even where its
+ * own derivative is NaN or infinite; sums of products (matmul) on the way keep 0 * inf = NaN. False, with the reason in
+ * the graph, for an operation that has no gradient. */
 TS_API bool ts_chain_rule(ts_graph *g, int n_out, const ts_tensor *out, const ts_tensor *seed, int n_in,
                           const ts_tensor *in, ts_tensor *grad);
 

@@ -1,0 +1,187 @@
+/* guard.c - what was not taken receives nothing. Behind y = c ? 0 : f(x), the gradient that reaches f is 0 where c
+ * holds, and there the derivative of f may be anything: 0 * inf would be NaN. So the condition is carried along with
+ * the gradient: read off the definition of its node, and put outside of what it is multiplied by. */
+#include "autodiff/autodiff.h"
+
+#include <string.h>
+
+enum { MOST_NODES = 32, MOST_PARTS = 40, MOST_LOADS = 4 };
+typedef struct search {
+    arena *m;
+    int first, left; /* nodes from id first on are of this pass; how many more may be looked into */
+} search;
+
+static bool is_fn(const expr *x, const char *name)
+{
+    return x->kind == X_CALL && !strcmp(x->fn->name, name);
+}
+
+static const expr *truth(arena *m, bool v)
+{
+    return x_cast(m, TS_BOOL, x_whole(m, v));
+}
+
+static bool is_truth(const expr *x, bool v)
+{
+    while (x->kind == X_CAST)
+        x = x->arg[0];
+    return x->kind == X_LIT && (x->is_whole ? x->whole != 0 : x->lit != 0) == v;
+}
+
+static bool is_zero(const expr *x)
+{
+    while (x->kind == X_CAST)
+        x = x->arg[0];
+    const node *n = x->kind == X_LOAD ? x->from : NULL;
+    const bool number = n && n->leaf && n->leaf->kind == LEAF_CONST && n->leaf->data && type_count(&n->type) == 1;
+    return number ? load_real(n->type.dtype, n->leaf->data, 0) == 0 : x->kind == X_LIT && x->lit == 0;
+}
+
+static const expr *untaken(search *s, const expr *x);
+
+static const expr *both(arena *m, const expr *a, const expr *b)
+{
+    return !a || !b ? NULL : x_same(a, b) ? a : x2(m, "and", a, b);
+}
+
+static const expr *either(arena *m, const expr *a, const expr *b)
+{
+    return !a || !b ? (a ? a : b) : x_same(a, b) ? a : x2(m, "or", a, b);
+}
+
+/* c ? yes : no over conditions. What a place decides stays a choice: it says where the rest may be read. */
+static const expr *choice(arena *m, const expr *c, const expr *yes, const expr *no)
+{
+    if (is_truth(yes, true) && is_truth(no, false))
+        return x_cast(m, TS_BOOL, c);
+    if (is_truth(yes, false) && is_truth(no, true))
+        return x1(m, "not", c);
+    if (is_truth(yes, true) && x_count(c, X_LOAD))
+        return either(m, x_cast(m, TS_BOOL, c), no);
+    if (is_truth(no, true) && x_count(c, X_LOAD))
+        return either(m, x1(m, "not", c), yes);
+    return x_same(yes, no) ? yes : x3(m, "select", c, yes, no);
+}
+
+/* A choice by the place alone (padding) is no guard: it is there for reading, and only carries those behind it. */
+static const expr *of_select(search *s, const expr *x)
+{
+    const expr *part[2];
+    bool found = false;
+    for (int i = 0; i < 2; i++) {
+        const bool zero = is_zero(x->arg[i + 1]);
+        part[i] = zero ? truth(s->m, true) : untaken(s, x->arg[i + 1]);
+        found = found || (zero ? x_count(x->arg[0], X_LOAD) > 0 : part[i] != NULL);
+        part[i] = part[i] ? part[i] : truth(s->m, false);
+    }
+    return found ? choice(s->m, x->arg[0], part[0], part[1]) : NULL;
+}
+
+/* Of a product only what this pass made is a gradient: a factor of the model's own that is 0 leaves 0 * inf. */
+static const expr *of_product(search *s, const expr *x)
+{
+    const expr *found = NULL;
+    for (int i = 0; i < 2 && !found; i++) {
+        const expr *a = x->arg[i], *b = x->arg[!i];
+        const bool own = a->kind != X_LOAD || a->from->back || a->from->id >= s->first;
+        found = own || b->kind == X_LIT ? untaken(s, a) : NULL;
+    }
+    return found;
+}
+
+static const expr *of_load(search *s, const expr *x)
+{
+    defn d;
+    err e = {0};
+    if (node_is_leaf(x->from) || s->left-- <= 0 || !g_defn(x->from, s->m, &d, &e))
+        return NULL;
+    const expr *found = untaken(s, d.value);
+    return found ? x_rename(s->m, found, x->from->type.rank, x->arg) : NULL;
+}
+
+/* Where x, a gradient, is 0 because of a choice by values: a condition over x's axes, or NULL. */
+static const expr *untaken(search *s, const expr *x)
+{
+    const expr *inner;
+    switch (x->kind) {
+    case X_LOAD: return of_load(s, x);
+    case X_CAST: return untaken(s, x->arg[0]);
+    case X_FOLD:
+        inner = strcmp(x->fn->name, "add") ? NULL : untaken(s, x->arg[0]);
+        return inner && !(x_axes(inner) & x->folds) ? inner : NULL;
+    case X_CALL: break;
+    default: return NULL;
+    }
+    if (x->fn->result == R_SECOND)
+        return of_select(s, x);
+    if (is_fn(x, "neg") || is_fn(x, "div"))
+        return untaken(s, x->arg[0]);
+    if (is_fn(x, "add") || is_fn(x, "sub"))
+        return (inner = untaken(s, x->arg[0])) ? both(s->m, inner, untaken(s, x->arg[1])) : NULL;
+    return is_fn(x, "mul") ? of_product(s, x) : NULL;
+}
+
+static int parts(const expr *x)
+{
+    int n = 1;
+    for (int i = 0; i < x->n; i++)
+        n += parts(x->arg[i]);
+    return n;
+}
+
+static const expr *load_at(arena *m, const node *n)
+{
+    const expr *sub[MAX_RANK];
+    for (int i = 0; i < n->type.rank; i++)
+        sub[i] = x_axis(m, i);
+    return x_load(m, n, sub);
+}
+
+/* What is too long to be written at every use, or reads too much for that, as a node of its own. */
+static const expr *shortened(graph *g, arena *m, const type *t, const expr *x)
+{
+    const expr *arg[MAX_ARG], *load[MOST_LOADS + 1];
+    if (parts(x) <= MOST_PARTS && x_loads(x, load, MOST_LOADS + 1) <= MOST_LOADS)
+        return x;
+    const bool joins = is_fn(x, "and") || is_fn(x, "or") || is_fn(x, "not");
+    for (int i = 0; i < x->n && joins; i++)
+        if (!(arg[i] = shortened(g, m, t, x->arg[i])))
+            return NULL;
+    const node *n = emit_over(g, t, joins ? x_call(m, x->fn->name, x->n, arg) : x);
+    return n && type_count(&n->type) == type_count(t) ? load_at(m, n) : NULL;
+}
+
+const expr *guard_of(graph *g, arena *m, const arriving *at)
+{
+    search s = {.m = m, .first = at->first, .left = MOST_NODES};
+    const expr *found = at->chosen ? untaken(&s, load_at(m, at->dy)) : NULL;
+    const err before = g->err;
+    found = found ? shortened(g, m, &at->dy->type, found) : NULL;
+    g->err = before; /* what cannot be written as a node is left to the arithmetic */
+    return found;
+}
+
+bool has_choice(const expr *x)
+{
+    if (x->kind == X_CALL && x->fn->result == R_SECOND && x_count(x->arg[0], X_LOAD))
+        return true;
+    for (int i = 0; i < x->n; i++)
+        if (has_choice(x->arg[i]))
+            return true;
+    return false;
+}
+
+const node *guarded(graph *g, const arriving *at, const node *n)
+{
+    arena mem = {0};
+    const type *t = &at->dy->type;
+    const expr *c = n && type_count(t) && n->type.rank == t->rank ? guard_of(g, &mem, at) : NULL;
+    if (c) {
+        const expr *sub[MAX_RANK];
+        for (int i = 0; i < t->rank; i++)
+            sub[i] = n->type.dim[i] == t->dim[i] ? x_axis(&mem, i) : x_whole(&mem, 0);
+        n = emit_over(g, t, x3(&mem, "select", c, x_whole(&mem, 0), x_load(&mem, n, sub)));
+    }
+    arena_free(&mem);
+    return n;
+}
