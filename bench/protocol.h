@@ -3,7 +3,8 @@
  *   plan {as for open}  -> PLANNED            or FAILED: mistakes in what was given, before anything takes long
  *   open {"model","dims","inputs":[{"name","path"}],"seed","threads",...}
  *                       -> READY {"plan","inputs","outputs","hash","version",...}
- *                          FAILED {"code","text"}   ABSENT {"text"}: there is nothing to run it with
+ *                          FAILED {"code","text","planned"}   ABSENT {"text"}: there is nothing to run it with
+ *                          "planned": what failed is the plan or what came after it, not the model
  *                          with "train" (members as in train/options.h) passes are steps of training: inputs are
  *                          a batch and train.label, outputs the loss and the norm of all gradients
  *   save DIR            -> SAVED [WHY]        outputs of one pass as DIR/0.npy, DIR/1.npy, ... in the model's order;

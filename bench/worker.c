@@ -23,6 +23,7 @@ typedef struct worker {
     int n_inputs, n_outputs;
     ts_array *values;         /* of each input */
     char (*paths)[PATH_SIZE]; /* where they were read from or written to; "" where nowhere */
+    bool planned;             /* planning has begun */
     double seconds[4];        /* reading, binding, planning, building */
 } worker;
 
@@ -36,9 +37,10 @@ static bool answer_json(const char *word, cJSON *v)
     return true;
 }
 
-static void answer_failure(const ts_error *e)
+static void answer_failure(const worker *w, const ts_error *e)
 {
     cJSON *v = cJSON_CreateObject();
+    js_flag(v, "planned", w->planned);
     js_number(v, "code", (double)e->code);
     js_text(v, "text", e->text);
     answer_json(SAY_FAILED, v);
@@ -157,6 +159,7 @@ static bool make_plan(worker *w, ts_error *e)
                     .mem_limit = (int64_t)js_get_number(w->task, "mem_limit", 0),
                     .progress = tell_progress};
     int64_t start = clock_ns();
+    w->planned = true;
     if (w->step == NULL)
         w->plan = ts_plan_make(w->model, &o, e);
     else if (timed_plan(w->step, &o, e))
@@ -449,7 +452,7 @@ static void obey(worker *w, char *line)
         break;
     }
     err_set(&e, TS_BUG, "unknown command \"%.40s\"", line);
-    answer_failure(&e);
+    answer_failure(w, &e);
 }
 
 static void release(worker *w)

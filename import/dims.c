@@ -75,7 +75,7 @@ bool dims_set(dims *d, const char *assignment, err *e)
 {
     const char *equals = strrchr(assignment, '='); /* names may hold one themselves */
     if (!equals)
-        return err_set(e, TS_USAGE, "\"%s\" is not of the form NAME=EXTENT", assignment);
+        return err_set(e, TS_USAGE, "--dim \"%s\" is not of the form NAME=EXTENT", assignment);
     const char *at = equals + 1;
     int64_t low, high;
     bool ok = read_extent(&at, &low);
@@ -84,10 +84,10 @@ bool dims_set(dims *d, const char *assignment, err *e)
         at += 2, ok = read_extent(&at, &high);
     if (!ok || *at)
         return err_set(e, TS_USAGE,
-                       "\"%s\": an extent is a whole number from 0 to 2^40, a range two of them: %.*s=1..128",
+                       "--dim \"%s\": an extent is a whole number from 0 to 2^40, a range two of them: %.*s=1..128",
                        assignment, (int)(equals - assignment), assignment);
     if (range && low > high)
-        return err_set(e, TS_USAGE, "\"%s\": the range is empty", assignment);
+        return err_set(e, TS_USAGE, "--dim \"%s\": the range is empty", assignment);
     char *name = arena_format(d->mem, "%.*s", (int)(equals - assignment), assignment);
     const char *by = arena_format(d->mem, "--dim %s", assignment);
     dimension *found = dims_find(d, name);
@@ -133,6 +133,26 @@ bool dims_default(dims *d, err *e)
     return true;
 }
 
+/* All dimensions without an extent at once: nobody wants to be asked for one after the other. */
+static bool no_extent(const dims *d, const dimension *first, const ts_port *p, err *e)
+{
+    text list = {0}, remedy = {0};
+    int n = 0;
+    for (int i = 0; i < d->n; i++) {
+        if (d->all[i].extent >= 0)
+            continue;
+        text_add(&list, "%s\"%s\"", n++ ? ", " : "", d->all[i].symbol);
+        text_add(&remedy, " --dim %s=N", d->all[i].symbol);
+    }
+    if (n == 1)
+        err_set(e, TS_USAGE, "dimension \"%s\" of input \"%s\" has no extent", first->symbol, p->name);
+    else
+        err_set(e, TS_USAGE, "%d dimensions have no extent: %s", n, text_str(&list));
+    err_hint(e, "give %s:%s", n == 1 ? "it one" : "each of them one", text_str(&remedy));
+    text_free(&list), text_free(&remedy);
+    return false;
+}
+
 bool dims_fill(const dims *d, ts_port *p, err *e)
 {
     if (p->rank < 0) {
@@ -143,10 +163,8 @@ bool dims_fill(const dims *d, ts_port *p, err *e)
         const dimension *named = p->dim[i] < 0 && p->symbol[i] ? dims_find(d, p->symbol[i]) : NULL;
         if (!named)
             continue;
-        if (named->extent < 0) {
-            err_set(e, TS_USAGE, "dimension \"%s\" of input \"%s\" has no extent", named->symbol, p->name);
-            return err_hint(e, "bind it: --dim %s=128", named->symbol);
-        }
+        if (named->extent < 0)
+            return no_extent(d, named, p, e);
         p->dim[i] = named->extent;
     }
     return true;

@@ -7,6 +7,7 @@
 #include "schedule/schema_rule.h"
 #include "schedule/schemas.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_RULES = 1024, MAX_EXTENDS = 8, SCHEMA_DEPTH = 32, SCHEMA_BYTES = 1 << 20 };
@@ -103,6 +104,25 @@ static bool load_base(loading *l, const json *v, const char *here, bool file, js
     return load_rules(l, path, true, v, &top, rules);
 }
 
+/* "/rules/N" and what follows: whether there is a rule N. */
+static bool has_rule(loading *l, const json *key, const json *extends, const json *rules)
+{
+    const char *number = key->key + strlen("/rules/");
+    int n = 0;
+    for (const json *r = rules->first; r; r = r->next)
+        n++;
+    char *end;
+    const long asked = strtol(number, &end, 10);
+    if (end == number || (*end && *end != '/') || (asked >= 0 && asked < n))
+        return true; /* said by who looks for it */
+    return json_refuse(l->e, key, TS_BAD_INPUT,
+                       n == 0   ? "\"%s\" has no rules"
+                       : n == 1 ? "\"%s\" has rule 0 only"
+                       : n == 2 ? "\"%s\" has only rules 0 and 1"
+                                : "\"%s\" has only rules 0 to %d",
+                       extends->text, n - 1);
+}
+
 static bool override(loading *l, const json *v, const json *extends, json *base)
 {
     json root = {.kind = JSON_OBJECT, .first = base, .file = v->file, .at = v->at};
@@ -116,6 +136,8 @@ static bool override(loading *l, const json *v, const json *extends, json *base)
         if (strncmp(i->key, "/rules/", 7))
             return json_refuse(l->e, i, TS_BAD_INPUT, "\"%s\": only what is under \"/rules/\" can be overridden",
                                i->key);
+        if (base && !has_rule(l, i, extends, base))
+            return false;
         if (!json_put(l->m, &root, i->key, i, l->e))
             return false;
     }

@@ -306,7 +306,7 @@ static bool check_fault(program *g, err *e)
         return true;
     const kernel *k = &g->p->kernel[g->fault - 1];
     g->fault = 0;
-    return c_outside(k, e);
+    return c_outside(g->p, k, g->input, e);
 }
 
 static bool run(program *g, void *const *input, err *e)

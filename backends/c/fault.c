@@ -1,16 +1,23 @@
-/* fault.c - of which axis an index may have been outside when a kernel says that one was. */
+/* fault.c - what led outside when a kernel says that an index did: the value of an input, where the index can be
+ * followed back to one; else the axes that the kernel's indices walk. */
 #include "backends/c/program.h"
 
 #include <string.h>
 
-static void add_axis(text *t, const node *of, int axis)
-{
-    text one = {0};
-    text_add(&one, "0...%lld of axis %d", (long long)of->type.dim[axis] - 1, axis);
-    if (!strstr(text_str(t), text_str(&one)))
-        text_add(t, "%s%s", t->len ? " or " : "", text_str(&one));
-    text_free(&one);
-}
+enum { FAR = 16, MOST = 64 }; /* nodes between an input and an index that is made of it; indices of a kernel */
+
+typedef struct place { /* the subscript of one axis of a node that a kernel reads, or writes */
+    const node *of;
+    int axis;
+    const expr *index;
+} place;
+
+/* ---- the indices of a kernel ---- */
+
+typedef struct places {
+    int n;
+    place of[MOST];
+} places;
 
 static bool is_checked(const expr *x) /* a subscript: whether the kernel asks if it is inside */
 {
@@ -20,28 +27,147 @@ static bool is_checked(const expr *x) /* a subscript: whether the kernel asks if
     return any;
 }
 
-static void add_axes(text *t, const node *of, const expr *const *subscript, int n)
+static void add_places(places *p, const node *of, const expr *const *subscript, int n)
 {
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n && p->n < MOST; i++)
         if (is_checked(subscript[i]))
-            add_axis(t, of, i);
+            p->of[p->n++] = (place){of, i, subscript[i]};
 }
 
-static void find_axes(text *t, const node *result, const expr *x)
+static void find_places(places *p, const node *result, const expr *x)
 {
     if (x->kind == X_LOAD)
-        add_axes(t, x->from, x->arg, x->n);
+        add_places(p, x->from, x->arg, x->n);
     if (x->kind == X_SCATTER)
-        add_axes(t, result, x->arg + 2, x->n - 2);
+        add_places(p, result, x->arg + 2, x->n - 2);
     for (int i = 0; i < x->n; i++)
-        find_axes(t, result, x->arg[i]);
+        find_places(p, result, x->arg[i]);
 }
 
-bool c_outside(const kernel *k, err *e)
+/* ---- the input that one of them comes from ---- */
+
+/* step[0] is the index, by what load[0] gives; that is step[1], by what load[1] gives; the last one is of an input. */
+typedef struct chain {
+    int n, input;
+    const expr *step[FAR], *load[FAR];
+} chain;
+
+static int input_number(const plan *p, const node *n)
 {
-    text axes = {0};
+    for (int i = 0; i < p->n_input; i++)
+        if (p->input[i] == n)
+            return i;
+    return -1;
+}
+
+/* False where the index depends on more than one element, or on none of an input. */
+static bool follow(arena *m, const plan *p, const expr *index, chain *c)
+{
+    const expr *x = index;
+    for (c->n = 0; c->n < FAR;) {
+        const expr *load;
+        if (x_alone(x) || x_count(x, X_FOLD) || x_loads(x, &load, 1) != 1)
+            return false;
+        c->step[c->n] = x, c->load[c->n++] = load;
+        c->input = input_number(p, load->from);
+        if (c->input >= 0)
+            return dtype_class(load->dtype) != D_REAL;
+        err e = {0};
+        defn d;
+        if (load->from->leaf || !g_defn(load->from, m, &d, &e))
+            return false;
+        x = d.value;
+    }
+    return false;
+}
+
+static const expr *instead_of_load(void *user, const expr *x)
+{
+    const expr *value = user;
+    return x->kind == X_LOAD ? value : x;
+}
+
+static bool leads_outside(const chain *c, int64_t extent, int64_t v)
+{
+    arena m = {0};
+    const expr *x = x_whole(&m, v);
+    for (int i = c->n; i-- > 0;)
+        x = x_map(&m, c->step[i], instead_of_load, (void *)(uintptr_t)x_cast(&m, c->load[i]->dtype, x));
+    if (x->kind == X_CALL && !strcmp(x->fn->name, "at")) /* left as it is where it cannot be done */
+        x = x->arg[0];
+    const bool outside = x->kind == X_LIT && x->is_whole && (x->whole < 0 || x->whole >= extent);
+    arena_free(&m);
+    return outside;
+}
+
+static void add_position(text *t, const type *y, int64_t i)
+{
+    int64_t stride = type_count(y);
+    text_add(t, "[");
+    for (int d = 0; d < y->rank; d++) {
+        stride /= y->dim[d];
+        text_add(t, "%s%lld", d ? "," : "", (long long)(i / stride % y->dim[d]));
+    }
+    text_add(t, "]");
+}
+
+static void name_value(const node *in, int64_t i, int64_t v, const place *q, err *e)
+{
+    const long long last = (long long)q->of->type.dim[q->axis] - 1;
+    text at = {0}, has = {0};
+    add_position(&at, &in->type, i);
+    if (*q->of->label && q->axis == 0)
+        text_add(&has, "%s has rows 0 to %lld", q->of->label, last);
+    else
+        text_add(&has, "axis %d of %s goes from 0 to %lld", q->axis, *q->of->label ? q->of->label : "what it indexes",
+                 last);
+    err_set(e, TS_NUMERICS, "input \"%s\" holds %lld at %s; %s", in->label, (long long)v, text_str(&at),
+            text_str(&has));
+    text_free(&at), text_free(&has);
+}
+
+/* The error, if a value of that input leads outside. */
+static bool blame(const plan *p, const place *q, void *const *input, err *e)
+{
+    arena m = {0};
+    chain c;
+    bool found = false;
+    if (follow(&m, p, q->index, &c)) {
+        const node *in = p->input[c.input];
+        const int64_t n = type_count(&in->type), extent = q->of->type.dim[q->axis];
+        for (int64_t i = 0; i < n && !found; i++) {
+            const int64_t v = load_whole(in->type.dtype, input[c.input], i);
+            found = leads_outside(&c, extent, v);
+            if (found)
+                name_value(in, i, v, q, e);
+        }
+    }
+    arena_free(&m);
+    return found;
+}
+
+/* ---- the error ---- */
+
+static void add_axis(text *t, const place *q)
+{
+    text one = {0};
+    text_add(&one, "0...%lld of axis %d", (long long)q->of->type.dim[q->axis] - 1, q->axis);
+    if (!strstr(text_str(t), text_str(&one)))
+        text_add(t, "%s%s", t->len ? " or " : "", text_str(&one));
+    text_free(&one);
+}
+
+bool c_outside(const plan *p, const kernel *k, void *const *input, err *e)
+{
+    places all = {0};
     for (int i = 0; i < k->n_stage; i++)
-        find_axes(&axes, k->stage[i].node, k->stage[i].value);
+        find_places(&all, k->stage[i].node, k->stage[i].value);
+    for (int i = 0; i < all.n; i++)
+        if (blame(p, &all.of[i], input, e))
+            return false;
+    text axes = {0};
+    for (int i = 0; i < all.n; i++)
+        add_axis(&axes, &all.of[i]);
     err_set(e, TS_NUMERICS, "%s%s%s%s: an index is outside %s", k->op, *k->label ? " \"" : "", k->label,
             *k->label ? "\"" : "", axes.len ? axes.s : "its axis");
     text_free(&axes);

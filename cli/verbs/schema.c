@@ -1,5 +1,6 @@
 /* schema.c - tessera schema: starting, checking, listing and printing tiling schemas. */
 #include "cli/bug.h"
+#include "cli/list.h"
 #include "graph/base/err.h"
 #include "cli/outfile.h"
 #include "cli/outline.h"
@@ -43,14 +44,43 @@ static bool list(const args *a, ts_error *e)
     return true;
 }
 
+/* A note, with the kernels that it is about. */
+typedef struct remark {
+    const char *text, *op, *label; /* of the first kernel; op: NULL for a note on the whole plan */
+    int kernels;
+} remark;
+
+typedef struct remarks {
+    remark *all;
+    int n, cap;
+} remarks;
+
+static void add_remark(remarks *r, const cJSON *note, const cJSON *kernel)
+{
+    const char *text = cJSON_IsString(note) ? note->valuestring : "";
+    const char *op = kernel ? js_get_text(kernel, "op") : NULL;
+    for (int i = 0; i < r->n; i++) {
+        if (!r->all[i].op == !op && strcmp(r->all[i].text, text) == 0) {
+            r->all[i].kernels++;
+            return;
+        }
+    }
+    r->all = list_grown(r->all, r->n, &r->cap, sizeof *r->all);
+    r->all[r->n++] = (remark){text, op, kernel ? js_get_text(kernel, "label") : "", 1};
+}
+
 /* What a person would want to know before timing: which kernels the rules reach, and every note about those. */
-static cJSON *findings(const cJSON *plan)
+static cJSON *findings(const cJSON *plan, remarks *r)
 {
     cJSON *root = reply_make("lint/1"), *notes = NULL;
     const cJSON *kernel, *note;
     int all = 0, reached = 0;
     notes = js_array(root, "notes");
-    cJSON_ArrayForEach(note, js_get(plan, "notes")) cJSON_AddItemToArray(notes, cJSON_Duplicate(note, true));
+    cJSON_ArrayForEach(note, js_get(plan, "notes"))
+    {
+        cJSON_AddItemToArray(notes, cJSON_Duplicate(note, true));
+        add_remark(r, note, NULL);
+    }
     cJSON_ArrayForEach(kernel, js_get(plan, "kernels"))
     {
         all++;
@@ -64,12 +94,27 @@ static cJSON *findings(const cJSON *plan)
             if (asprintf(&line, "%s %s: %s", js_get_text(kernel, "op"), js_get_text(kernel, "label"), text) < 0)
                 fail_bug("out of memory", "lint");
             js_item(notes, line);
+            add_remark(r, note, kernel);
             free(line);
         }
     }
     js_number(root, "kernels", all);
     js_number(root, "reached", reached);
     return root;
+}
+
+static void put_remarks(const remarks *r, const cJSON *found, const args *a)
+{
+    for (int i = 0; i < r->n; i++) {
+        const remark *k = &r->all[i];
+        char more[64] = "";
+        if (k->kernels > 1)
+            snprintf(more, sizeof more, " and %d more kernel%s", k->kernels - 1, k->kernels > 2 ? "s" : "");
+        console_warn(&a->console, "%s%s%s%s%s%s", k->op ? k->op : "", k->op ? " " : "", k->label, k->op ? more : "",
+                     k->op ? ": " : "", k->text);
+    }
+    printf("%.0f of %.0f kernels follow its rules, %d warning%s\n", js_get_number(found, "reached", 0),
+           js_get_number(found, "kernels", 0), r->n, r->n == 1 ? "" : "s");
 }
 
 static bool lint(session *s, const args *a, ts_error *e)
@@ -82,19 +127,14 @@ static bool lint(session *s, const args *a, ts_error *e)
     ts_plan_free(plan);
     if (!json)
         return false;
-    cJSON *root = findings(json);
-    const cJSON *note;
+    remarks r = {0};
+    cJSON *found = findings(json, &r);
     if (a->console.json)
-        reply_print(root);
-    cJSON_ArrayForEach(note, js_get(root, "notes"))
-    {
-        if (!a->console.json)
-            console_warn(&a->console, "%s", note->valuestring);
-    }
-    if (!a->console.json)
-        printf("%.0f of %.0f kernels follow its rules, %d warnings\n", js_get_number(root, "reached", 0),
-               js_get_number(root, "kernels", 0), cJSON_GetArraySize(js_get(root, "notes")));
-    cJSON_Delete(root);
+        reply_print(found);
+    else
+        put_remarks(&r, found, a);
+    free(r.all);
+    cJSON_Delete(found);
     cJSON_Delete(json);
     return true;
 }

@@ -34,11 +34,8 @@ static void add_pointer(text *t, const json *v)
         text_add(t, "%d", i);
         return;
     }
-    for (const char *s = v->key; *s; s++)
-        if (*s == '~' || *s == '/')
-            text_add(t, *s == '~' ? "~0" : "~1");
-        else
-            text_bytes(t, s, 1);
+    const bool pointer = strchr(v->key, '/'); /* a key that is a path itself, as in "override" */
+    text_add(t, pointer ? "\"%s\"" : "%s", v->key);
 }
 
 static void add_where(text *t, const json *v)
@@ -332,16 +329,16 @@ bool json_put(arena *m, json *root, const char *pointer, const json *value, err 
     bool bad = false;
     for (char *s; (s = segment(m, &rest, &bad)) && !bad; key = s) {
         if (link && !*link)
-            return json_refuse(e, value, TS_BAD_INPUT, "what is extended has no \"%s\" on the way to %s", key, pointer);
+            return json_refuse(e, value, TS_BAD_INPUT, "there is no \"%s\" to go through", key);
         v = link ? *link : v;
         if (v->kind < JSON_LIST)
-            return json_refuse(e, value, TS_BAD_INPUT, "%s: %s has no parts", pointer, json_kind_name(v->kind));
+            return json_refuse(e, value, TS_BAD_INPUT, "%s has no parts", json_kind_name(v->kind));
         link = child(v, s);
     }
     if (bad || !link)
         return json_refuse(e, value, TS_BAD_INPUT, "\"%s\" is no JSON pointer, as \"/rules/0/loops\" is", pointer);
     if (!*link && v->kind == JSON_LIST)
-        return json_refuse(e, value, TS_BAD_INPUT, "what is extended has no element %s (%s)", key, pointer);
+        return json_refuse(e, value, TS_BAD_INPUT, "there is no element %s to put it in place of", key);
     json *put = arena_get(m, sizeof *put);
     *put = *value;
     put->origin = value->origin ? value->origin : value;

@@ -100,8 +100,15 @@ static bool run(const struct reader *r, const struct source *s, int n, const cha
     const bool no_updates = n_given == 3 && !r->updates;
     const bool ok = ts_eval(1, &t, no_updates ? 2 : n_given, no_updates ? two : given,
                             &(ts_options){.target = target, .threads = 1}, &y, &e);
-    const char *means = strcmp(target, "interp") ? "an index is outside" : "an index leads to ";
-    if (!ok && !CHECK(strstr(e.text, "is outside 0...4 of axis 0") && strstr(e.text, means) && e.code == TS_NUMERICS))
+    char means[128] = "an index leads to ";
+    const char *range = "outside 0...4 of axis 0";
+    if (!strcmp(target, "c") && !strcmp(s->first, "given")) { /* the first that is outside has a place there */
+        range = r->updates ? "axis 0 of what it indexes goes from 0 to 4" : "x has rows 0 to 4";
+        snprintf(means, sizeof means, "input \"places\" holds 5 at [5]; ");
+    } else if (!strcmp(target, "c")) {
+        snprintf(means, sizeof means, "an index is ");
+    }
+    if (!ok && !CHECK(strstr(e.text, means) && strstr(e.text, range) && e.code == TS_NUMERICS))
         printf("  %s of %s %s, %d, %s: %s\n", r->call, s->first, s->second ? s->second : "", n, target, e.text);
     *sum = 0;
     for (int64_t i = 0; ok && i < ts_array_count(&y); i++)

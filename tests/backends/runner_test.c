@@ -101,10 +101,10 @@ static void test_ranges(void)
         ts_code code;
         const char *text;
     } wrong[] = {
-        {{"seq=4..2", NULL}, TS_USAGE, "\"seq=4..2\": the range is empty"},
+        {{"seq=4..2", NULL}, TS_USAGE, "--dim \"seq=4..2\": the range is empty"},
         {{"seq=4..", NULL},
          TS_USAGE,
-         "\"seq=4..\": an extent is a whole number from 0 to 2^40, a range two of them: "
+         "--dim \"seq=4..\": an extent is a whole number from 0 to 2^40, a range two of them: "
          "seq=1..128"},
         {{"seq=1..2", "seq=1..3"}, TS_BAD_INPUT, "dimension \"seq\" has two ranges: --dim seq=1..2 and --dim seq=1..3"},
         {{"seq=1..2", "seq=3"}, TS_BAD_INPUT, "dimension \"seq\" is 3 by --dim seq=3, outside of --dim seq=1..2"},

@@ -7,6 +7,9 @@ python3 - <<'PY' || exit 77
 import numpy as np
 np.save("ids.npy", np.zeros((1, 8), np.int64))
 np.save("real.npy", np.zeros((1, 8), np.float32))
+ids = np.zeros((1, 8), np.int64)
+ids[0, 3] = 99999
+np.save("far.npy", ids)
 np.save("cube.npy", np.zeros((1, 8, 2), np.int64))
 np.save("complex.npy", np.zeros((1, 8), np.complex64))
 PY
@@ -27,7 +30,11 @@ expect 8 'holds no graph.json or model.onnx' show folder
 # dimensions
 expect 2 'the model has no dimension "sq"' run bert-tiny --dim sq=8
 expect 2 'its dimensions are batch, seq' run bert-tiny --dim sq=8
-expect 2 '"seq=x"' run bert-tiny --dim seq=x
+expect 2 '--dim "seq=x": an extent is a whole number' run bert-tiny --dim seq=x
+expect 2 'error: --dim "seq=x": an extent' bench bert-tiny -s panels --dim seq=x # no schema is to blame
+expect 2 "error: there is no instruction set 'sse9'" bench bert-tiny -s panels --isa sse9
+expect 6 'error: input "input_ids" holds 99999 at [0,3]; embeddings.word_embeddings.weight has rows 0 to ' \
+    run bert-tiny --seed 1 --in input_ids=far.npy
 expect 2 '"seq=-1"' run bert-tiny --dim seq=-1
 expect 3 'dimension "seq" is 9 by --dim seq=9 and 8 by the value of input "input_ids"' \
     run bert-tiny --in input_ids=ids.npy --dim seq=9 --random
@@ -119,11 +126,19 @@ matmul 'axis k never reaches step 1' 'm n'
 matmul 'axis k folds: it cannot be spread over the cores' 'k@core m n'
 matmul 'vector registers, ' 'n/512 m/64 k m@unroll n@vector'
 matmul ': unroll less, or write m/tile n/tile, here m/' 'n/512 m/64 k m@unroll n@vector'
+schema 3 's.json:1:70 (/override/"/rules/7/loops"): "panels" has only rules 0 and 1' \
+    '{"format":"tiling/1","extends":"panels","override":{"/rules/7/loops":"m"}}'
+checked=$((checked + 1)) # one note for all kernels that it is about
+printf '%s' '{"format":"tiling/1","rules":[{"match":{"op":["matmul"]},"loops":["q","guess"]}]}' >s.json
+"$TESSERA" schema lint s.json bert-tiny --dim seq=8 >out 2>err || wrong "schema lint fails" "$(cat err)"
+[ "$(grep -c 'no axis "q"' err)" = "$(sed 's/.*: //' err | sort -u | wc -l)" ] && grep -q ' and [0-9]* more kernels: loops "q"' err ||
+    wrong "schema lint repeats what it says" "$(cat err)"
+grep -q "kernels follow its rules, $(wc -l <err) warnings" out || wrong "schema lint counts otherwise than it says" "$(cat out)"
 matmul 'no role "warp"' 'm n k@warp'
 matmul 'a number of at least 1 expected' 'm/0 n k'
 for f in ./* ./.*; do
     case $f in
-    ./. | ./.. | ./ids.npy | ./real.npy | ./cube.npy | ./complex.npy | ./junk.onnx | ./empty.onnx | ./folder | ./s.json) ;;
+    ./. | ./.. | ./ids.npy | ./real.npy | ./far.npy | ./cube.npy | ./complex.npy | ./junk.onnx | ./empty.onnx | ./folder | ./s.json) ;;
     ./out | ./err) ;;
     *) wrong "left behind: $f" ;;
     esac

@@ -179,14 +179,18 @@ static void test_dims(void)
     CHECK(ts_model_bind(opened, 2, (const char *const[]){"seq=7", "batch=0"}, NULL, &e)); /* again, and empty */
     CHECK(ts_model_output(opened, 0, &p) && p.dim[0] == 0 && p.dim[1] == 7);
     CHECK(!ts_model_bind(opened, 1, batch2, NULL, &e));
-    said(&e, TS_USAGE, "dimension \"seq\" of input \"a\" has no extent\n  hint: bind it: --dim seq=128");
+    said(&e, TS_USAGE, "dimension \"seq\" of input \"a\" has no extent\n  hint: give it one: --dim seq=N");
+    e = (err){0};
+    CHECK(!ts_model_bind(opened, 0, NULL, NULL, &e));
+    said(&e, TS_USAGE,
+         "2 dimensions have no extent: \"batch\", \"seq\"\n  hint: give each of them one: --dim batch=N --dim seq=N");
     CHECK(!ts_model_graph(opened) && !ts_model_tensor(opened, 0));
     ts_model_free(opened);
     static const char *const wrong[][2] = {
         {"sq=3", "the model has no dimension \"sq\"\n  hint: its dimensions are batch, seq"},
-        {"seq", "\"seq\" is not of the form NAME=EXTENT"},
-        {"seq=x", "\"seq=x\": an extent is a whole number"},
-        {"seq=-1", "\"seq=-1\": an extent is a whole number"},
+        {"seq", "--dim \"seq\" is not of the form NAME=EXTENT"},
+        {"seq=x", "--dim \"seq=x\": an extent is a whole number"},
+        {"seq=-1", "--dim \"seq=-1\": an extent is a whole number"},
         {"seq=99999999999999999999", "an extent is a whole number from 0 to 2^40"},
         {"seq=3 ", "\"seq=3 \": an extent"},
     };

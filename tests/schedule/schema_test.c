@@ -145,7 +145,7 @@ static void test_rules(void)
         char members[100], want[300];
         snprintf(members, sizeof members, "\"match\": {\"dims\": {\"m/n\": \"%s\"}}", tests[i]);
         snprintf(want, sizeof want,
-                 "@/x.json:2:30 (/rules/0/match/dims/m~1n): \"%s\" is no test of an extent\n"
+                 "@/x.json:2:30 (/rules/0/match/dims/\"m/n\"): \"%s\" is no test of an extent\n"
                  "  hint: tests look like \">=768\", \"<=64\", \"64..512\", \"128\", \"%%48==0\"",
                  tests[i]);
         rule_refused(TS_BAD_INPUT, members, want);
@@ -258,21 +258,21 @@ static void test_extends(void)
     /* a mistake within what is put in is reported where it was written, not where it went */
     reads(two_rules,
           "{\"format\":\"tiling/1\",\"extends\":\"base.json\",\"override\":{\n \"/rules/0/loops\":[\"n\",7]}}",
-          "@/x.json:2:24 (/override/~1rules~10~1loops/1): text or a list of texts expected, not a number");
+          "@/x.json:2:24 (/override/\"/rules/0/loops\"/1): text or a list of texts expected, not a number");
     reads("{\"format\":\"tiling/1\",\"rules\":[{\"name\":1}]}", "{\"format\":\"tiling/1\",\"extends\":\"base.json\"}",
           "@/base.json:1:39 (/rules/0/name): text expected, not a number");
     reads(two_rules, "{\"format\":\"tiling/1\",\"extends\":\"base.json\",\"override\":{\"/rules/2/loops\":\"m\"}}",
-          "@/x.json:1:73 (/override/~1rules~12~1loops): what is extended has no \"2\" on the way to /rules/2/loops");
+          "@/x.json:1:73 (/override/\"/rules/2/loops\"): \"base.json\" has only rules 0 and 1");
     reads(two_rules, "{\"format\":\"tiling/1\",\"extends\":\"base.json\",\"override\":{\"/rules/2\":{}}}",
-          "@/x.json:1:67 (/override/~1rules~12): what is extended has no element 2 (/rules/2)");
+          "@/x.json:1:67 (/override/\"/rules/2\"): \"base.json\" has only rules 0 and 1");
     reads(two_rules, "{\"format\":\"tiling/1\",\"extends\":\"base.json\",\"override\":{\"/rules/01/loops\":\"m\"}}",
-          "@/x.json:1:74 (/override/~1rules~101~1loops): what is extended has no \"01\" on the way to /rules/01/loops");
+          "@/x.json:1:74 (/override/\"/rules/01/loops\"): there is no \"01\" to go through");
     reads(two_rules, "{\"format\":\"tiling/1\",\"extends\":\"base.json\",\"override\":{\"/rules/0/name/x\":1}}",
-          "@/x.json:1:74 (/override/~1rules~10~1name~1x): /rules/0/name/x: text has no parts");
+          "@/x.json:1:74 (/override/\"/rules/0/name/x\"): text has no parts");
     reads(two_rules, "{\"format\":\"tiling/1\",\"extends\":\"base.json\",\"override\":{\"/rules/0/~2\":1}}",
-          "@/x.json:1:70 (/override/~1rules~10~1~02): \"/rules/0/~2\" is no JSON pointer, as \"/rules/0/loops\" is");
+          "@/x.json:1:70 (/override/\"/rules/0/~2\"): \"/rules/0/~2\" is no JSON pointer, as \"/rules/0/loops\" is");
     reads(two_rules, "{\"format\":\"tiling/1\",\"extends\":\"base.json\",\"override\":{\"/name\":\"x\"}}",
-          "@/x.json:1:64 (/override/~1name): \"/name\": only what is under \"/rules/\" can be overridden");
+          "@/x.json:1:64 (/override/\"/name\"): \"/name\": only what is under \"/rules/\" can be overridden");
     reads("{\"format\":\"tiling/1\",\"extends\":\"x.json\"}", "{\"format\":\"tiling/1\",\"extends\":\"base.json\"}",
           "@/base.json:1:32 (/extends): \"@/x.json\" extends itself");
     reads("", "{\"format\":\"tiling/1\",\"extends\":\"../base.json\"}",
