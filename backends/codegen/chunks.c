@@ -25,10 +25,9 @@ void chunks_open(emitter *m)
         snprintf(m->chunk, sizeof m->chunk, "chunk");
     else
         loop_name(m, t, 0, m->chunk);
-    callees_form(m->uses, m->d, "next_units(", "");
-    text_line(&m->body, "for (ts_units u = {0}; next_units(share, %lld, &u);) {", (long long)n);
-    text_line(&m->body, "    for (long %s = u.from; %s < u.to; %s++) {", m->chunk, m->chunk, m->chunk);
-    m->body.depth += 2;
+    for (int i = 0; m->d->chunks[i]; i++)
+        callees_form(m->uses, m->d, m->d->chunks[i], "");
+    code_open(&m->code, (stmt){.kind = S_CHUNKS, .name = m->chunk, .trips = n});
 }
 
 void chunks_trip(const emitter *m, int l, text *out)
@@ -48,17 +47,28 @@ void chunks_close(emitter *m)
 {
     if (m->core < 0)
         return;
-    for (int i = 0; i < 2; i++)
-        m->body.depth--, text_line(&m->body, "}");
+    code_close(&m->code);
     m->core = -1;
+}
+
+const char *share_from(emitter *m, int64_t n)
+{
+    return arena_format(m->mem, "%lld%s * %s / %s", (long long)n, m->d->index_suffix, m->d->part, m->d->parts);
+}
+
+const char *share_to(emitter *m, int64_t n)
+{
+    return arena_format(m->mem, "%lld%s * (%s + 1) / %s", (long long)n, m->d->index_suffix, m->d->part, m->d->parts);
 }
 
 void emit_range(emitter *m, int64_t n)
 {
-    static const char piece[] =
-        "const long low = %lldL * share->part / share->parts, high = %lldL * (share->part + 1) / share->parts;";
-    if (n < 0)
-        text_line(&m->body, "if (share->part) return;");
-    else
-        text_line(&m->body, piece, (long long)n, (long long)n);
+    if (n < 0) {
+        code_open(&m->code, (stmt){.kind = S_IF, .value = m->d->part, .tight = true, .divergent = true});
+        code_add(&m->code, (stmt){.kind = S_RETURN});
+        code_close(&m->code);
+        return;
+    }
+    code_let(&m->code, arena_format(m->mem, "const %s", m->d->index), "low", share_from(m, n));
+    code_also(&m->code, "high", share_to(m, n));
 }

@@ -56,48 +56,75 @@ static bool find_strides(emitter *m, int load, const int *order, int n, int64_t 
     return lin_pure(at);
 }
 
-/* ---- the copy's text ---- */
+/* ---- the copy's statements ---- */
+enum { BLOCK = 16 }; /* elements whose lines stay in the first cache, both ways */
+
 typedef struct copying {
     source *to;
     int load, n;
     const int *order;
     int64_t stride[MAX_AXIS]; /* in the operand */
-    int fast, slow;           /* turn: rows along fast, 16 at a time, become columns along slow */
+    int fast, slow;           /* turn: rows along fast, a block at a time, become columns along slow */
+    int side;                 /* of a block that is turned */
     bool turn, even;          /* even: the strides say it all */
 } copying;
 
+static const char *copy_at(emitter *m, const copying *c) /* where the copy begins */
+{
+    return scratch_at(m, pointer_type(m, GROUP, source_dtype(m, c->load), true), c->to->offset);
+}
+
+static void add_source(emitter *m, const copying *c, text *t) /* where the operand's element is */
+{
+    m->copying = true;
+    emit_pointer(m, t, &(tile_made){0}, c->load);
+    m->copying = false;
+}
+
 static void copy_one(emitter *m, const copying *c, const lin *at)
 {
-    text line = {0};
-    text_add(&line, "((%s *)(scratch + %lld))[", memory_type(m->d, source_dtype(m, c->load)), (long long)c->to->offset);
-    emit_lin(m, &line, at);
+    text to = {0}, value = {0};
+    text_add(&to, "(%s)[", copy_at(m, c));
+    emit_lin(m, &to, at);
+    text_add(&to, "]");
     const expr *guard = stage_guard(m->s, c->load);
     if (guard) { /* zeros where the condition does not hold */
         const char *wrap = cstyle_store(m->d, m->uses, source_dtype(m, c->load));
         writer w = emit_writer(m);
-        text_add(&line, "] = %s", wrap);
+        text_add(&value, "%s", wrap);
         m->copying = true, m->under = guard->arg[0];
-        cstyle_expr(&w, &line, guard);
+        cstyle_expr(&w, &value, guard);
         m->copying = false, m->under = NULL;
-        text_line(&m->body, "%s%s;", line.s, *wrap ? ")" : "");
+        text_add(&value, "%s", *wrap ? ")" : "");
     } else {
-        text_add(&line, "] = (");
-        m->copying = true;
-        emit_pointer(m, &line, &(tile_made){0}, c->load);
-        m->copying = false;
-        text_line(&m->body, "%s)[0];", line.s);
+        text_add(&value, "(");
+        add_source(m, c, &value);
+        text_add(&value, ")[0]");
     }
-    text_free(&line);
+    code_store(&m->code, to.s, value.s);
+    text_free(&to), text_free(&value);
+}
+
+/* A loop of the copy along axis a, from 0 or from where its block begins. */
+static void copy_loop(emitter *m, const char *what, int a, stmt s)
+{
+    s.kind = S_LOOP, s.tight = true;
+    s.name = arena_format(m->mem, "%s%d", what, a);
+    s.from = s.from ? s.from : "0", s.to = s.to ? s.to : number_text(m, m->cur[a]);
+    code_open(&m->code, s);
 }
 
 static void turn_rest(emitter *m, const copying *c, const lin *at) /* a block, element by element */
 {
     const int axis[] = {c->slow, c->fast};
-    for (int i = 0; i < 2; i++, m->body.depth++)
-        text_line(&m->body, "for (long copy%d = block%d; copy%d < MIN(block%d + 16, %lld); copy%d++)", axis[i], axis[i],
-                  axis[i], axis[i], (long long)m->cur[axis[i]], axis[i]);
+    for (int i = 0; i < 2; i++) {
+        const char *block = arena_format(m->mem, "block%d", axis[i]);
+        copy_loop(m, "copy", axis[i],
+                  (stmt){.from = block,
+                         .to = arena_format(m->mem, "MIN(%s + %d, %lld)", block, c->side, (long long)m->cur[axis[i]])});
+    }
     copy_one(m, c, at);
-    m->body.depth -= 2;
+    code_close(&m->code), code_close(&m->code);
 }
 
 static bool clamped(emitter *m, const copying *c) /* some subscript leaves its dimension, and is kept inside */
@@ -108,33 +135,37 @@ static bool clamped(emitter *m, const copying *c) /* some subscript leaves its d
     return !pure;
 }
 
+/* Whole blocks by what the dialect has for that. */
 static void turn_blocks(emitter *m, const copying *c, const lin *at)
 {
-    const bool words = ts_dtype_bytes(source_dtype(m, c->load)) == 4 && c->even && !clamped(m, c);
-    if (!words || stage_guard(m->s, c->load) || m->cur[c->fast] < 16 || m->cur[c->slow] < 16) {
+    const turning *turn = &m->d->turn;
+    const bool words = turn->side && ts_dtype_bytes(source_dtype(m, c->load)) == turn->bytes && c->even &&
+                       !clamped(m, c);
+    if (!words || stage_guard(m->s, c->load) || m->cur[c->fast] < c->side || m->cur[c->slow] < c->side) {
         turn_rest(m, c, at);
         return;
     }
-    text line = {0};
-    text_line(&m->body, "if (block%d + 16 <= %lld && block%d + 16 <= %lld) {", c->fast, (long long)m->cur[c->fast],
-              c->slow, (long long)m->cur[c->slow]);
-    m->body.depth++;
-    text_line(&m->body, "const long copy%d = block%d, copy%d = block%d;", c->fast, c->fast, c->slow, c->slow);
-    callees_form(m->uses, m->d, "turn16(", "");
-    text_add(&line, "turn16((%s *)(scratch + %lld) + ", memory_type(m->d, source_dtype(m, c->load)),
-             (long long)c->to->offset);
-    emit_lin(m, &line, at);
-    text_add(&line, ", %lld, ", (long long)c->to->stride[c->fast]);
-    m->copying = true;
-    emit_pointer(m, &line, &(tile_made){0}, c->load);
-    m->copying = false;
-    text_line(&m->body, "%s, %lld);", line.s, (long long)c->stride[c->slow]);
-    m->body.depth--;
-    text_line(&m->body, "} else");
-    m->body.depth++;
+    text to = {0}, from = {0}, call = {0};
+    const long long fast = m->cur[c->fast], slow = m->cur[c->slow];
+    stmt *test = code_open(&m->code,
+                           (stmt){.kind = S_IF,
+                                  .value = arena_format(m->mem, "block%d + %d <= %lld && block%d + %d <= %lld", c->fast,
+                                                        c->side, fast, c->slow, c->side, slow)});
+    code_let(&m->code, arena_format(m->mem, "const %s", m->d->index), arena_format(m->mem, "copy%d", c->fast),
+             arena_format(m->mem, "block%d", c->fast));
+    code_also(&m->code, arena_format(m->mem, "copy%d", c->slow), arena_format(m->mem, "block%d", c->slow));
+    text_add(&to, "%s + ", copy_at(m, c));
+    emit_lin(m, &to, at);
+    add_source(m, c, &from);
+    form_write(
+        &call, m->uses, m->d, turn->call,
+        (const char *[]){to.s, number_text(m, c->to->stride[c->fast]), from.s, number_text(m, c->stride[c->slow])});
+    code_add(&m->code, (stmt){.kind = S_CALL, .value = call.s});
+    code_close(&m->code);
+    code_else(&m->code, test);
     turn_rest(m, c, at);
-    m->body.depth--;
-    text_free(&line);
+    code_close(&m->code);
+    text_free(&to), text_free(&from), text_free(&call);
 }
 
 static void copy_loops(emitter *m, copying *c)
@@ -142,22 +173,22 @@ static void copy_loops(emitter *m, copying *c)
     const lin *was[MAX_AXIS], *at = lin_const(&m->sp, 0);
     const int n = c->n;
     c->even = find_strides(m, c->load, c->order, n, c->stride);
+    c->side = m->d->turn.side ? m->d->turn.side : BLOCK;
     c->fast = -1, c->slow = n ? c->order[n - 1] : -1;
     for (int i = n; i-- > 0;)
         if (c->stride[c->order[i]] == 1)
             c->fast = c->order[i];
     c->turn = c->fast >= 0 && n > 1 && c->slow != c->fast;
     memcpy(was, m->axis, sizeof was);
-    for (int i = 0; i < n; i++, m->body.depth++) {
+    for (int i = 0; i < n; i++) {
         const int a = c->order[i];
         char name[16];
         snprintf(name, sizeof name, "copy%d", a);
         const int v = var_add(&m->sp, name, 0, m->cur[a] - 1);
         if (c->turn && (a == c->fast || a == c->slow))
-            text_line(&m->body, "for (long block%d = 0; block%d < %lld; block%d += 16)", a, a, (long long)m->cur[a], a);
+            copy_loop(m, "block", a, (stmt){.step = c->side});
         else
-            text_line(&m->body, "%sfor (long copy%d = 0; copy%d < %lld; copy%d++)", i == n - 1 ? "SIMD " : "", a, a,
-                      (long long)m->cur[a], a);
+            copy_loop(m, "copy", a, (stmt){.how = i == n - 1 ? IN_LANES : AS_IT_IS});
         m->axis[a] = lin_add(&m->sp, m->axis[a], lin_var(&m->sp, v), 1);
         at = lin_add(&m->sp, at, lin_var(&m->sp, v), c->to->stride[a]);
     }
@@ -165,7 +196,8 @@ static void copy_loops(emitter *m, copying *c)
         turn_blocks(m, c, at);
     else
         copy_one(m, c, at);
-    m->body.depth -= n;
+    for (int i = 0; i < n; i++)
+        code_close(&m->code);
     memcpy(m->axis, was, sizeof was);
 }
 
@@ -218,9 +250,14 @@ bool copy_enter(emitter *m, int which, bool shared, int l)
         for (int a = 0; a < s->n_axis; a++)
             copy.base[a] = m->axis[a];
         q->from = FROM_MEMORY;
-        m->scratch += (stride * ts_dtype_bytes(stored_as(m->p, x->from)) + 63) / 64 * 64;
+        const int64_t bytes = (stride * ts_dtype_bytes(stored_as(m->p, x->from)) + 63) / 64 * 64;
+        m->scratch += bytes;
         m->scratch_most = m->scratch > m->scratch_most ? m->scratch : m->scratch_most;
+        emit_meet(m); /* who still reads what lay there */
+        code_open(&m->code, (stmt){.kind = S_STAGE, .offset = copy.offset, .bytes = bytes});
         copy_loops(m, &(copying){.to = &copy, .load = g->load, .n = n, .order = order});
+        code_close(&m->code);
+        emit_meet(m);
         *q = copy;
     }
     return true;

@@ -229,7 +229,7 @@ static void count_uses(writer *w, const expr *x, int times, bool lazy)
     }
 }
 
-static void name_uses(writer *w, text *out, const expr *x)
+static void name_uses(writer *w, code *out, const expr *x)
 {
     int i = 0;
     while (i < w->n_known && w->known[i].x != x)
@@ -244,11 +244,12 @@ static void name_uses(writer *w, text *out, const expr *x)
     text line = {0};
     cstyle_expr(w, &line, x);
     w->known[i].temp = w->n_temp++;
-    text_line(out, "const %s t%d = %s;", value_type(w->d, x->dtype, w->wide), w->known[i].temp, line.s);
+    code_let(out, arena_format(out->mem, "const %s", value_type(w->d, x->dtype, w->wide)),
+             arena_format(out->mem, "t%d", w->known[i].temp), line.s);
     text_free(&line);
 }
 
-void cstyle_temporaries(writer *w, text *out, const expr *x)
+void cstyle_temporaries(writer *w, code *out, const expr *x)
 {
     w->n_known = 0;
     count_uses(w, x, 1, false);

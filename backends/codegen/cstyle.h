@@ -2,7 +2,7 @@
  * how loads, axes and folds are spelled where it stands; the dialect has the rest. */
 #ifndef TS_CSTYLE_H
 #define TS_CSTYLE_H
-#include "backends/codegen/dialect.h"
+#include "backends/codegen/stmt.h"
 
 typedef struct writer {
     const dialect *d;
@@ -23,8 +23,8 @@ typedef struct writer {
 
 void cstyle_literal(text *t, const dialect *d, const expr *x, bool wide);
 void cstyle_expr(writer *w, text *t, const expr *x);
-/* Statements that name what x uses more than once; cstyle_expr(x) then refers to them. Lines go to `out`. */
-void cstyle_temporaries(writer *w, text *out, const expr *x);
+/* Statements that name what x uses more than once; cstyle_expr(x) then refers to them. */
+void cstyle_temporaries(writer *w, code *out, const expr *x);
 /* f of a and b, both text */
 void cstyle_combine(const writer *w, text *t, const fn *f, dtype d, const char *a, const char *b);
 /* What opens a call that turns an element of memory into a value, and back: "half_to_float("; "" where it is one. */

@@ -22,8 +22,7 @@ typedef enum reach { ALL, GROUP, OWN, N_REACH } reach; /* who sees it: everybody
 
 typedef struct role_form { /* how a loop of a role opens */
     const char *role;      /* as nests name it */
-    const char *before;    /* a line in front of it, $0 its trips; NULL: none */
-    const char *head;      /* $0 goes from $1 to before $2 in steps of $3; NULL: one trip after the other */
+    const char *head;      /* $0 goes from $1 to before $2 in steps of $3 */
     bool divergent;        /* workers that wait for one another at barriers make different trips of it */
 } role_form;
 
@@ -71,16 +70,19 @@ struct dialect {
     const spelling *spelling; /* ends with {0} */
     const function *function; /* its own, and those it has in place of the library's; ends with {0} */
     /* Statements */
-    const char *constant;  /* $0 is the whole number $1 */
-    const char *table;     /* $0[] of `truth` is $1 */
+    const char *constant; /* $0 is the whole number $1 */
+    const char *table;    /* $0[] of `truth` is $1 */
+    const char *unroll,
+        *lanes;            /* a line in front of a loop of $0 trips: written out; elements of vectors; NULL: none */
     const char *fetch;     /* a line from $0 on into space number $1; NULL: none */
     const char *barrier;   /* of the workers of a group; NULL: a group is one worker */
     const role_form *role; /* of roles whose loops open otherwise; ends with {0} */
     turning turn;
     const matrix_form *matrix; /* ends with {0}; NULL: none */
     int n_matrix;
-    /* A part's share of a kernel: which one it is of how many; trips $0 of $1 that it takes as it comes to them */
-    const char *part, *parts, *chunks, *chunks_end;
+    /* A part's share of a kernel: which one it is of how many; what opens blocks in which $0 is each trip of $1 that it
+     * takes as it comes to them, a line for each block, NULL at the end */
+    const char *part, *parts, *const *chunks;
     /* Where indices are checked: the parameter by which a function is told where to say so, and the argument */
     const char *fault_parameter, *fault;
     const char *routine; /* in front of the text of a routine (graph/routines); NULL: it takes none */

@@ -48,6 +48,9 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
     uint32_t passed;                       /* axes it takes as numbers */
     bool prefetch, masked;                 /* takes pointers to fetch from; takes how far it walks */
     callees uses;
+    bool interleave; /* its instructions, which are chains */
+    const char *parameters;
+    stmt *body;
     /* of each load and of the result */
     int64_t c[RESULT + 1];  /* constant that stays inside the tile */
     bool whole[RESULT + 1]; /* indexed from its start, not from where the tile starts */
@@ -69,7 +72,8 @@ typedef struct emitter {
     arena *mem;
     callees all, *uses; /* of the kernel with its tiles; of the function that is being written */
     space sp;
-    text tiles, body;
+    code code;  /* where statements go */
+    text front; /* what stands in front of tile functions */
     int n_operand;
     operand operand[MAX_OPERAND];
     int64_t scratch, scratch_most; /* bytes in use, and the most */
@@ -121,9 +125,14 @@ dtype source_dtype(const emitter *m, int load);
 /* text.c: expressions and addresses as text, in the tile or outside. */
 writer emit_writer(emitter *m);
 void emit_lin(emitter *m, text *t, const lin *a);
+/* For as long as the statements live */
+const char *number_text(const emitter *m, int64_t n);
+const char *pointer_type(const emitter *m, reach who, dtype d, bool written); /* "const float *" */
+const char *scratch_at(const emitter *m, const char *of, int64_t offset);
+reach load_reach(const emitter *m, int load);                         /* of the pointer to it */
 void emit_pointer(emitter *m, text *t, const tile_made *f, int load); /* outside: the pointer that tile f is given */
 void emit_result(emitter *m, text *t);                                /* in a tile: the element y[...] */
-void emit_acc(emitter *m, text *t, bool merged);
+void emit_acc(emitter *m, text *t, const char *lane); /* acc[m_3][lane]; NULL: where the folded vector loop stands */
 void emit_combine(emitter *m, text *t, const char *a, const char *b); /* a (+) b of the stage's fold */
 const char *acc_type(const emitter *m);
 /* In a tile: a number on its own. It is read before all loops, where no condition stands in front of it: what is read
@@ -132,10 +141,15 @@ bool emit_single(const emitter *m, int load);
 void emit_passed(emitter *m, const lin *a); /* in a tile: the axes whose numbers the text of a form will mention */
 /* tile.c */
 void emit_tile(emitter *m);
+void print_tile(const emitter *m, const tile_made *f, text *out);
+/* role.c */
+bool role_unrolled(const role *r); /* in registers, and its trips are not the elements of one */
+opening role_opening(const role *r, bool vectors); /* vectors: a loop over lanes becomes vectors */
 /* chunks.c: how parts share the work. */
 void chunks_open(emitter *m);                         /* around all loops: finds m->core */
 void chunks_trip(const emitter *m, int l, text *out); /* which trip of outer loop l a unit belongs to */
 void chunks_close(emitter *m);
+const char *share_from(emitter *m, int64_t n), *share_to(emitter *m, int64_t n); /* of n: the part's own */
 void emit_range(emitter *m, int64_t n); /* low and high: the part's own of n elements; n < 0: the first part does all */
 /* plain.c: loops written as they are, for what no nest walks. */
 void plain_loop(emitter *m, int axis, const char *from, const char *to, bool simd);    /* opens it */
@@ -177,5 +191,6 @@ const expr *with_idioms(emitter *m, const expr *x);
 void loop_name(const emitter *m, const nest *t, int l, char name[24]); /* its variable: from the axis and its number */
 bool emit_kernel(emitter *m, const plan *p, const kernel *k, text *out, char name[24], err *e);
 bool kernel_sums(const kernel *k);            /* some stage folds */
+void emit_meet(emitter *m);                   /* the workers of a group wait for one another */
 void emit_prelude(const emitter *m, text *t); /* what stands in front of the kernel that m wrote */
 #endif

@@ -106,7 +106,7 @@ void loop_name(const emitter *m, const nest *t, int l, char name[24])
              shared ? "_" : "", l);
 }
 
-static void enter_plain(emitter *m, const char *name, int l, const cut *c)
+static void enter_plain(emitter *m, const char *name, int l, const cut *c, const loop *q)
 {
     text end = {0};
     if (c->masked)
@@ -114,17 +114,22 @@ static void enter_plain(emitter *m, const char *name, int l, const cut *c)
     else
         text_add(&end, "%lld", (long long)(c->first + c->trips));
     if (c->trips > 1)
-        text_line(&m->body, "for (long %s = %lld; %s < %s; %s++) {", name, (long long)c->first, name, end.s, name);
+        code_open(&m->code, (stmt){.kind = S_LOOP,
+                                   .role = q->role->name,
+                                   .name = name,
+                                   .from = number_text(m, c->first),
+                                   .to = end.s,
+                                   .trips = c->trips});
     else if (c->masked && c->first)
-        text_line(&m->body, "if (%lld < %s) {", (long long)c->first, end.s);
+        code_if(&m->code, arena_format(m->mem, "%lld < %s", (long long)c->first, end.s));
     else
-        text_line(&m->body, "{");
+        code_open(&m->code, (stmt){.kind = S_BLOCK});
     text_free(&end);
 }
 
 static void name_trip(emitter *m, const char *name, const cut *c)
 {
-    text_line(&m->body, "enum { %s = %lld };", name, (long long)c->first), text_line(&m->body, "(void)%s;", name);
+    code_add(&m->code, (stmt){.kind = S_CONSTANT, .name = name, .value = number_text(m, c->first)});
 }
 
 /* Trips that are units, all or some: the loop itself is around all. Whether that opened a block. */
@@ -133,32 +138,29 @@ static bool enter_chunk(emitter *m, int l, const char *name, const cut *c)
     const bool some = c->trips < c->all;
     text trip = {0};
     chunks_trip(m, l, &trip);
-    if (some && c->rest)
-        text_line(&m->body, "if (%s == %lld) {", trip.s, (long long)c->first);
-    else if (some)
-        text_line(&m->body, "if (%s < %lld) {", trip.s, (long long)c->trips);
-    m->body.depth += some;
+    if (some)
+        code_if(&m->code, arena_format(m->mem, c->rest ? "%s == %lld" : "%s < %lld", trip.s,
+                                       (long long)(c->rest ? c->first : c->trips)));
     if (strcmp(name, trip.s) != 0 && c->trips == 1)
         name_trip(m, name, c);
     else if (strcmp(name, trip.s) != 0)
-        text_line(&m->body, "const long %s = %s;", name, trip.s);
+        code_let(&m->code, arena_format(m->mem, "const %s", m->d->index), name, trip.s);
     text_free(&trip);
     return some;
 }
 
 static void enter_core(emitter *m, const char *name, const cut *c)
 {
-    static const char head[] = "for (long %s = %lldL * share->part / share->parts; %s < ";
-    text line = {0};
-    text_add(&line, head, name, (long long)c->all, name);
-    if (c->rest)
-        text_line(&m->body, "if (share->part == share->parts - 1) {");
-    else if (c->all > c->trips)
-        text_line(&m->body, "%sMIN(%lldL, %lldL * (share->part + 1) / share->parts); %s++) {", line.s,
-                  (long long)c->trips, (long long)c->all, name);
-    else
-        text_line(&m->body, "%s%lldL * (share->part + 1) / share->parts; %s++) {", line.s, (long long)c->all, name);
-    text_free(&line);
+    const char *to = share_to(m, c->all);
+    if (c->rest) {
+        code_open(&m->code, (stmt){.kind = S_IF,
+                                   .divergent = true,
+                                   .value = arena_format(m->mem, "%s == %s - 1", m->d->part, m->d->parts)});
+        return;
+    }
+    if (c->all > c->trips)
+        to = arena_format(m->mem, "MIN(%lld%s, %s)", (long long)c->trips, m->d->index_suffix, to);
+    code_open(&m->code, (stmt){.kind = S_LOOP, .name = name, .from = share_from(m, c->all), .to = to});
 }
 
 /* Opens loop l over some of its trips. Whether there is a block to leave. */
@@ -175,8 +177,7 @@ static bool enter(emitter *m, const nest *t, int l, const cut *c)
         if (core)
             enter_core(m, n, c);
         else
-            enter_plain(m, n, l, c);
-        m->body.depth++;
+            enter_plain(m, n, l, c, q);
         if (c->rest || (c->trips == 1 && !core))
             name_trip(m, n, c);
     }
@@ -185,12 +186,6 @@ static bool enter(emitter *m, const nest *t, int l, const cut *c)
     m->axis[q->axis] = lin_add(&m->sp, m->axis[q->axis], at, q->step);
     m->cur[q->axis] = c->left;
     return opened;
-}
-
-static void leave(emitter *m)
-{
-    m->body.depth--;
-    text_line(&m->body, "}");
 }
 
 static void save(const emitter *m, place *p)
@@ -205,6 +200,24 @@ static void restore(emitter *m, const place *p)
     memcpy(m->axis, p->axis, sizeof p->axis), memcpy(m->cur, p->cur, sizeof p->cur);
     memcpy(m->source[m->at], p->source, sizeof p->source);
     m->scratch = p->scratch, m->sp.n = p->n_var;
+}
+
+/* Of a fold outside the tile: whether this is the first and the last of all trips. */
+static void enter_fold(emitter *m, int l, const char *name, const cut *c)
+{
+    const char *of = arena_format(m->mem, "const %s", m->d->truth);
+    const char *first = arena_format(m->mem, "first_%d", l), *last = arena_format(m->mem, "last_%d", l);
+    text end = {0};
+    if (c->masked)
+        mask_end(m, &end, l, c->all), text_add(&end, " - 1");
+    else
+        text_add(&end, "%lld", (long long)c->all - 1);
+    code_let(&m->code, of, first, arena_format(m->mem, "first && %s == 0", name));
+    code_also(&m->code, last, arena_format(m->mem, "last && %s == %s", name, end.s));
+    code_open(&m->code, (stmt){.kind = S_BLOCK});
+    code_let(&m->code, of, "first", first);
+    code_also(&m->code, "last", last);
+    text_free(&end);
 }
 
 static void walk(emitter *m, int l)
@@ -224,27 +237,16 @@ static void walk(emitter *m, int l)
         save(m, &was);
         cuts[i].masked = mask_bounds(m, l);
         const bool opened = enter(m, &m->s->nest, l, &cuts[i]);
-        if (folds) {
-            text all = {0};
-            if (cuts[i].masked)
-                mask_end(m, &all, l, cuts[i].all), text_add(&all, " - 1");
-            else
-                text_add(&all, "%lld", (long long)cuts[i].all - 1);
-            text_line(&m->body, "const int first_%d = first && %s == 0, last_%d = last && %s == %s;", l, name, l, name,
-                      all.s);
-            text_free(&all);
-            text_line(&m->body, "{");
-            m->body.depth++;
-            text_line(&m->body, "const int first = first_%d, last = last_%d;", l, l);
-        }
+        if (folds)
+            enter_fold(m, l, name, &cuts[i]);
         prefetch_enter(m, false, l); /* first: where a copied operand lies in memory is still said */
         copy_enter(m, m->at, false, l);
         walk(m, l + 1);
         prefetch_leave(m, false, l);
         if (folds)
-            leave(m);
+            code_close(&m->code);
         if (opened)
-            leave(m);
+            code_close(&m->code);
         restore(m, &was);
     }
 }
@@ -289,18 +291,26 @@ static void write_stage(emitter *m, int i)
         return;
     }
     if (m->k->n_stage > 1)
-        text_line(&m->body, "{");
-    m->body.depth += m->k->n_stage > 1;
-    if (m->outer_fold)
-        text_line(&m->body, "const int first = 1, last = 1;");
+        code_open(&m->code, (stmt){.kind = S_BLOCK});
+    if (m->outer_fold) {
+        code_let(&m->code, arena_format(m->mem, "const %s", m->d->truth), "first", "1");
+        code_also(&m->code, "last", "1");
+    }
     if (m->k->n_stage == 1)
         chunks_open(m);
     walk(m, 0);
     if (m->k->n_stage == 1)
         chunks_close(m);
-    m->body.depth -= m->k->n_stage > 1;
-    if (m->k->n_stage > 1)
-        text_line(&m->body, "}");
+    if (m->k->n_stage > 1) {
+        code_close(&m->code);
+        emit_meet(m); /* later stages read what this one wrote, and its next trip writes there again */
+    }
+}
+
+void emit_meet(emitter *m)
+{
+    if (m->d->barrier)
+        code_add(&m->code, (stmt){.kind = S_BARRIER});
 }
 
 static void staged_at(emitter *m, int l) /* operands of any stage staged at a shared loop */
@@ -339,7 +349,7 @@ static void walk_shared(emitter *m, int l)
         walk_shared(m, l + 1);
         prefetch_leave(m, true, l);
         if (opened)
-            leave(m);
+            code_close(&m->code);
         m->shared_axis[q->axis] = axis, m->shared_cur[q->axis] = cur, m->scratch = scratch;
         m->sp.n = n_var;
     }
@@ -354,10 +364,13 @@ static void write_function(emitter *m, text *out, const char *name)
     m->d->kernel(out, &(kernel_head){.name = name,
                                      .n = m->n_operand,
                                      .parameter = all,
-                                     .empty = !m->body.len, /* a kernel without elements touches nothing */
+                                     .empty = !m->code.at->first, /* a kernel without elements touches nothing */
                                      .alone = stage_nested(m->k->stage) && nest_parallel(m->k) < 0,
                                      .scratch = m->scratch_most});
-    text_add(out, "%s}\n", text_str(&m->body));
+    out->depth = 1;
+    stmt_print(out, m->d, m->code.at);
+    out->depth = 0;
+    text_add(out, "}\n");
 }
 
 void emit_prelude(const emitter *m, text *t)
@@ -365,6 +378,35 @@ void emit_prelude(const emitter *m, text *t)
     m->d->prelude(t, &(unit_facts){callees_chain(&m->all, m->d), kernel_sums(m->k)});
     library_write(t, m->d, &m->all);
     text_add(t, "\n");
+}
+
+/* Its name is from its content. */
+static void name_kernel(emitter *m, const text *front, char name[24])
+{
+    text whole = {0};
+    char hex[65];
+    text_add(&whole, "%s", text_str(front));
+    write_function(m, &whole, "kernel");
+    hasher *h = hash_begin();
+    hash_bytes(h, whole.s, whole.len);
+    const digest d = hash_end(h);
+    digest_hex(&d, hex);
+    snprintf(name, 24, "k_%.12s", hex);
+    text_free(&whole);
+}
+
+static void check_statements(emitter *m)
+{
+    const stmt *around = stmt_stray_barrier(m->code.at, m->d);
+    MUST(stmt_copied(m->code.at) <= m->scratch_most);
+    if (!around)
+        return;
+    err_set(m->e, TS_UNSUPPORTED,
+            "%s: workers of a group would wait for one another inside %s \"%s\", of which each makes "
+            "other trips",
+            m->k->op, around->kind == S_LOOP ? "loop" : "a test of",
+            around->kind == S_LOOP ? around->name : around->value);
+    err_hint(m->e, "copy the operand at a loop outside of it");
 }
 
 bool emit_kernel(emitter *m, const plan *p, const kernel *k, text *out, char name[24], err *e)
@@ -378,23 +420,23 @@ bool emit_kernel(emitter *m, const plan *p, const kernel *k, text *out, char nam
         m->shared_axis[a] = lin_const(&m->sp, 0);
         m->shared_cur[a] = a < k->n_shared ? k->stage[k->main].extent[a] : 1;
     }
-    m->body.depth = 1;
+    m->code = code_begin(m->mem);
     m->core = -1;
     if (k->n_stage > 1)
         chunks_open(m), walk_shared(m, 0), chunks_close(m);
     else
         write_stage(m, 0);
-    text whole = {0};
-    text_add(&whole, "%s", text_str(&m->tiles));
-    write_function(m, &whole, "kernel");
-    hasher *h = hash_begin();
-    hash_bytes(h, whole.s, whole.len);
-    const digest d = hash_end(h);
-    char hex[65];
-    digest_hex(&d, hex);
-    snprintf(name, 24, "k_%.12s", hex);
-    text_add(out, "%s", text_str(&m->tiles));
+    if (!err_is(&own))
+        check_statements(m);
+    if (err_is(&own))
+        return err_set(e, own.code, "%s", own.text);
+    text front = {0};
+    text_add(&front, "%s", text_str(&m->front));
+    for (int i = 0; i < m->n_tile; i++)
+        print_tile(m, &m->tile[i], &front);
+    name_kernel(m, &front, name);
+    text_add(out, "%s", text_str(&front));
     write_function(m, out, name);
-    text_free(&whole), text_free(&m->tiles), text_free(&m->body);
-    return !err_is(&own) || err_set(e, own.code, "%s", own.text);
+    text_free(&front), text_free(&m->front);
+    return true;
 }

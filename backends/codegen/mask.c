@@ -9,15 +9,17 @@ void mask_open(emitter *m)
     text line = {0};
     if (!y)
         return;
-    text_add(&line, "static const int count[] = {");
     for (int i = 0; i < y->n; i++)
         text_add(&line, "%s%d", i ? ", " : "", y->count[i]);
-    text_line(&m->body, "%s};", line.s);
-    line.len = 0;
+    code_add(&m->code, (stmt){.kind = S_TABLE, .name = "count", .value = text_str(&line)});
+    text_free(&line);
+    text_add(&line, "count[");
     emit_lin(m, &line, lin_div(&m->sp, m->shared_axis[m->k->n_shared - 1], y->rows));
-    text_line(&m->body, "long limit = count[%s];", line.s);
-    text_line(&m->body, "for (;; limit = %lld) {", (long long)y->grains);
-    m->body.depth++;
+    text_add(&line, "]");
+    code_let(&m->code, m->d->index, "limit", line.s);
+    text_free(&line);
+    text_add(&line, "limit = %lld", (long long)y->grains);
+    code_open(&m->code, (stmt){.kind = S_REPEAT, .value = line.s});
     text_free(&line);
 }
 
@@ -29,14 +31,21 @@ void mask_check(emitter *m)
         return;
     for (int a = 0; a < m->s->n_result; a++)
         rows *= m->shared_cur[a];
-    text_line(&m->body, "const %s *most = (const %s *)(scratch + %lld);",
-              memory_type(m->d, stored_as(m->p, m->s->node)), memory_type(m->d, stored_as(m->p, m->s->node)),
-              (long long)m->slice[m->at]);
-    text_line(&m->body, "long low = 0;");
-    text_line(&m->body, "for (long i = 0; i < %lld; i++) low += !(most[i] >= %.9e);", (long long)rows, y->least);
-    text_line(&m->body, "if (!low || limit == %lld) break;", (long long)y->grains);
-    m->body.depth--;
-    text_line(&m->body, "}");
+    const char *of = pointer_type(m, GROUP, stored_as(m->p, m->s->node), false);
+    code_let(&m->code, of, "most", scratch_at(m, of, m->slice[m->at]));
+    code_let(&m->code, m->d->index, "low", "0");
+    code_open(&m->code, (stmt){.kind = S_LOOP, .name = "i", .from = "0", .to = number_text(m, rows), .tight = true});
+    code_add(&m->code, (stmt){.kind = S_STORE,
+                              .name = "low",
+                              .by = "+",
+                              .value = arena_format(m->mem, "!(most[i] >= %.9e)", y->least)});
+    code_close(&m->code);
+    code_open(&m->code, (stmt){.kind = S_IF,
+                               .tight = true,
+                               .value = arena_format(m->mem, "!low || limit == %lld", (long long)y->grains)});
+    code_add(&m->code, (stmt){.kind = S_LEAVE});
+    code_close(&m->code);
+    code_close(&m->code);
 }
 
 bool mask_bounds(const emitter *m, int l)

@@ -32,7 +32,7 @@ void partial_find(emitter *m)
             chosen |= 1u << a;
     for (int l = nest_unrolled(s); l < s->nest.n; l++) {
         const loop *q = &s->nest.loop[l];
-        if (q->role->in_registers && !q->role->lanes && chosen >> q->axis & 1 && (trips *= loop_trips(q)) <= MAX_APART)
+        if (role_unrolled(q->role) && chosen >> q->axis & 1 && (trips *= loop_trips(q)) <= MAX_APART)
             m->known |= 1u << l;
     }
     if (m->known)

@@ -102,7 +102,8 @@ static void point(emitter *m, const prefetch *q, int64_t trips)
     m->axis[by->axis] = lin_add(&m->sp, was, lin_const(&m->sp, by->step), trips);
     emit_pointer(m, &line, &(tile_made){0}, q->load);
     m->axis[by->axis] = was;
-    text_line(&m->body, "const char *%s = (const char *)(%s);", name, line.s);
+    const char *of = arena_format(m->mem, "%sconst char *", m->d->space[ALL]);
+    code_let(&m->code, of, name, arena_format(m->mem, "(%s)(%s)", of, line.s));
     text_free(&line);
 }
 
@@ -126,7 +127,7 @@ void prefetch_enter(emitter *m, bool shared, int l)
         prefetch q = {.stage = m->at, .load = g->load == MAX_LOADS ? RESULT : g->load, .loop = l, .space = g->space};
         char name[24];
         const loop *r;
-        if (g->shared != shared || g->loop != l || !g->space || g->space->copied || g->stages < 2)
+        if (!m->d->fetch || g->shared != shared || g->loop != l || !g->space || g->space->copied || g->stages < 2)
             continue;
         if (q.load != RESULT && m->source[m->at][q.load].from == FROM_RESULT)
             q.load = RESULT;
@@ -181,8 +182,20 @@ void emit_prefetch_parameters(const emitter *m, text *t)
         char name[48];
         name_of(m, &m->prefetch[i], false, name);
         if (m->prefetch[i].stage == m->at)
-            text_add(t, ", const char *%s", name);
+            text_add(t, ", %sconst char *%s", m->d->space[ALL], name);
     }
+}
+
+static void fetch_line(emitter *m, const prefetch *q, text *at)
+{
+    code_add(&m->code, (stmt){.kind = S_FETCH, .value = text_str(at), .trips = q->space->number});
+    text_free(at);
+    *at = (text){0};
+}
+
+static void fetch_loop(emitter *m, const char *name, int64_t n)
+{
+    code_open(&m->code, (stmt){.kind = S_LOOP, .name = name, .from = "0", .to = number_text(m, n), .tight = true});
 }
 
 /* One trip's share: `trip` says which of `trips` it is. */
@@ -190,54 +203,57 @@ static void fetch(emitter *m, const prefetch *q, const char *trip, int64_t trips
 {
     const int64_t lines = chunk(q), per = (lines + trips - 1) / trips;
     int64_t every = 1;
-    char name[48], apart[48] = "";
+    char name[48];
     name_of(m, q, false, name);
     if (q->pieces > 1)
         every = lines < trips ? trips / lines : 1;
     while (q->pieces == 1 && per == 1 && every * 2 * lines <= trips && every < 64)
         every *= 2;
+    const bool block = every == 1 && q->share > 1 && per > 1;
     if (every > 1)
-        text_line(&m->body, "if ((%s) %% %lld == 0)", trip, (long long)every);
-    else if (q->share > 1 && per > 1)
-        text_line(&m->body, "{");
-    m->body.depth += every > 1 || (q->share > 1 && per > 1);
-    if (q->share > 1)
-        snprintf(apart, sizeof apart, " + %lld * piece", (long long)q->stride);
+        code_open(&m->code, (stmt){.kind = S_IF,
+                                   .tight = true,
+                                   .value = arena_format(m->mem, "(%s) %% %lld == 0", trip, (long long)every)});
+    else if (block)
+        code_open(&m->code, (stmt){.kind = S_BLOCK});
     for (int64_t i = 0; i < per; i++) {
-        text line = {0};
+        text at = {0};
         if (q->share > 1)
-            text_add(&line, "for (long piece = 0; piece < %lld; piece++) ", (long long)q->share);
-        text_add(&line, "PREFETCH(%s%s + (%s) %s %lld", name, apart, trip, every > 1 ? "/" : "*",
-                 (long long)(every > 1 ? every : per * LINE));
+            fetch_loop(m, "piece", q->share);
+        text_add(&at, "%s", name);
+        if (q->share > 1)
+            text_add(&at, " + %lld * piece", (long long)q->stride);
+        text_add(&at, " + (%s) %s %lld", trip, every > 1 ? "/" : "*", (long long)(every > 1 ? every : per * LINE));
         if (every > 1)
-            text_add(&line, " * %d", LINE);
+            text_add(&at, " * %d", LINE);
         if (i)
-            text_add(&line, " + %lld", (long long)(i * LINE));
-        text_line(&m->body, "%s, %d);", line.s, q->space->number);
-        text_free(&line);
+            text_add(&at, " + %lld", (long long)(i * LINE));
+        fetch_line(m, q, &at);
+        if (q->share > 1)
+            code_close(&m->code);
     }
-    m->body.depth -= every > 1 || (q->share > 1 && per > 1);
-    if (every == 1 && q->share > 1 && per > 1)
-        text_line(&m->body, "}");
+    if (every > 1 || block)
+        code_close(&m->code);
 }
 
 /* In a tile that folds nothing, or all at once */
 static void fetch_at_once(emitter *m, const prefetch *q)
 {
-    text line = {0};
+    text at = {0};
     char name[48];
     name_of(m, q, false, name);
     if (q->share > 1)
-        text_add(&line, "for (long piece = 0; piece < %lld; piece++) ", (long long)q->share);
+        fetch_loop(m, "piece", q->share);
     if (chunk(q) > 1)
-        text_add(&line, "for (long line = 0; line < %lld; line++) ", (long long)chunk(q));
-    text_add(&line, "PREFETCH(%s", name);
+        fetch_loop(m, "line", chunk(q));
+    text_add(&at, "%s", name);
     if (q->share > 1)
-        text_add(&line, " + %lld * piece", (long long)q->stride);
+        text_add(&at, " + %lld * piece", (long long)q->stride);
     if (chunk(q) > 1)
-        text_add(&line, " + %d * line", LINE);
-    text_line(&m->body, "%s, %d);", line.s, q->space->number);
-    text_free(&line);
+        text_add(&at, " + %d * line", LINE);
+    fetch_line(m, q, &at);
+    for (int i = (q->share > 1) + (chunk(q) > 1); i > 0; i--)
+        code_close(&m->code);
 }
 
 void emit_fetch(emitter *m)

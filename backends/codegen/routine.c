@@ -1,4 +1,4 @@
-/* routine.c - a kernel that is a C function of its own: its text goes into the unit as it is. */
+/* routine.c - a kernel that is a C function of its own: its text goes in front of the unit. */
 #include "backends/codegen/emit.h"
 
 #include <string.h>
@@ -15,7 +15,11 @@ static const char *text_of(const routine *r)
 void emit_routine(emitter *m)
 {
     const expr *x = m->s->value;
-    text types = {0}, at = {0};
+    text types = {0}, at = {0}, param = {0};
+    if (!m->d->routine) {
+        err_set(m->e, TS_UNSUPPORTED, "%s is a routine of C, which cannot be written in %s", x->run->name, m->d->name);
+        return;
+    }
     for (int i = 0; i < x->n; i++) {
         int load = 0;
         while (!x_same(m->s->load[load], x->arg[i]))
@@ -25,14 +29,16 @@ void emit_routine(emitter *m)
         text_add(&at, "(void *)%s, ", o->name);
     }
     text_add(&types, "%c", routine_type(m->s->node->type.dtype, stored_as(m->p, m->s->node) == TS_F64));
-    text_add(&m->tiles, "#define ROUTINE static\n%s\n", text_of(x->run));
-    text_line(&m->body, "void *const with[] = {%s%s};", text_str(&at), m->operand[m->result].name);
-    text_add(&m->body, "    static const int64_t param[] = {");
+    text_add(&m->front, "%s%s\n", m->d->routine, text_of(x->run));
+    text_add(&at, "%s", m->operand[m->result].name);
     for (int i = 0; i < x->run->n_param; i++)
-        text_add(&m->body, "%lld, ", (long long)x->run->param[i]);
-    text_add(&m->body, "0};\n");
-    text_line(&m->body, "routine_%s(with, \"%s\", param, scratch, share->part, share->parts);", x->run->name, types.s);
+        text_add(&param, "%lld, ", (long long)x->run->param[i]);
+    code_let(&m->code, "void *const", "with[]", arena_format(m->mem, "{%s}", at.s));
+    code_let(&m->code, "static const int64_t", "param[]", arena_format(m->mem, "{%s0}", text_str(&param)));
+    code_add(&m->code, (stmt){.kind = S_CALL,
+                              .value = arena_format(m->mem, "routine_%s(with, \"%s\", param, scratch, %s, %s)",
+                                                    x->run->name, types.s, m->d->part, m->d->parts)});
     if (m->scratch_most < x->run->scratch)
         m->scratch_most = (x->run->scratch + 63) / 64 * 64;
-    text_free(&types), text_free(&at);
+    text_free(&types), text_free(&at), text_free(&param);
 }

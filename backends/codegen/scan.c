@@ -18,18 +18,15 @@ static void open_lane(walking *k)
     if (k->lane >= 0)
         plain_loop(k->m, k->lane, "block", "end", true);
     else
-        text_line(&k->m->body, "{"), k->m->body.depth++;
+        code_open(&k->m->code, (stmt){.kind = S_BLOCK});
 }
 
 static void declare(walking *k)
 {
-    text line = {0};
-    for (int i = 0; i < k->n; i++) {
-        text_add(&line, "%s s%d", value_type(k->m->d, k->x->arg[i]->dtype, k->m->p->reference), i);
-        text_line(&k->m->body, k->lane >= 0 ? "%s[%d];" : "%s;", line.s, BLOCK);
-        line.len = 0;
-    }
-    text_free(&line);
+    emitter *m = k->m;
+    for (int i = 0; i < k->n; i++)
+        code_let(&m->code, value_type(m->d, k->x->arg[i]->dtype, m->p->reference),
+                 arena_format(m->mem, k->lane >= 0 ? "s%d[%d]" : "s%d", i, BLOCK), NULL);
 }
 
 /* s0, s1, ... become parts first, first + 1, ... of the expression, all computed from what they were. */
@@ -38,17 +35,19 @@ static void set_states(walking *k, int first, bool together)
     emitter *m = k->m;
     for (int i = 0; i < k->n; i++) {
         const expr *x = k->x->arg[first + i];
+        const char *state = arena_format(m->mem, "s%d%s", i, k->w.state), *next = arena_format(m->mem, "next%d", i);
         text value = {0};
-        cstyle_temporaries(&k->w, &m->body, x);
+        cstyle_temporaries(&k->w, &m->code, x);
         cstyle_expr(&k->w, &value, x);
         if (together)
-            text_line(&m->body, "const %s next%d = %s;", value_type(m->d, x->dtype, m->p->reference), i, value.s);
+            code_let(&m->code, arena_format(m->mem, "const %s", value_type(m->d, x->dtype, m->p->reference)), next,
+                     value.s);
         else
-            text_line(&m->body, "s%d%s = %s;", i, k->w.state, value.s);
+            code_store(&m->code, state, value.s);
         text_free(&value);
     }
     for (int i = 0; together && i < k->n; i++)
-        text_line(&m->body, "s%d%s = next%d;", i, k->w.state, i);
+        code_store(&m->code, arena_format(m->mem, "s%d%s", i, k->w.state), arena_format(m->mem, "next%d", i));
 }
 
 static void put_result(walking *k)
@@ -117,12 +116,15 @@ void emit_scan(emitter *m)
         plain_loop(m, a, a == k.cut ? "low" : "0", a == k.cut ? "high" : end, false), loops++;
     }
     if (k.lane >= 0) {
-        char end[24];
-        snprintf(end, sizeof end, k.lane == k.cut ? "high" : "%lldL", (long long)s->extent[k.lane]);
-        text_line(&m->body, "for (long block = %s; block < %s; block += %d) {", k.lane == k.cut ? "low" : "0", end,
-                  BLOCK);
-        m->body.depth++, loops++;
-        text_line(&m->body, "const long end = MIN(block + %d, %s);", BLOCK, end);
+        const char *end = k.lane == k.cut
+                              ? "high"
+                              : arena_format(m->mem, "%lld%s", (long long)s->extent[k.lane], m->d->index_suffix);
+        code_open(
+            &m->code,
+            (stmt){.kind = S_LOOP, .name = "block", .from = k.lane == k.cut ? "low" : "0", .to = end, .step = BLOCK});
+        loops++;
+        code_let(&m->code, arena_format(m->mem, "const %s", m->d->index), "end",
+                 arena_format(m->mem, "MIN(block + %d, %s)", BLOCK, end));
         snprintf(state, sizeof state, "[%s_%d - block]", s->letter[k.lane], k.lane);
         k.w.state = state;
     }

@@ -85,16 +85,16 @@ static bool name_subscripts(scattering *c, uint32_t open)
         text value = {0};
         char name[16];
         const expr *checked = checked_place(m, at, extent);
-        cstyle_temporaries(&w, &m->body, checked);
+        cstyle_temporaries(&w, &m->code, checked);
         cstyle_expr(&w, &value, checked);
         snprintf(name, sizeof name, "at%d", d);
-        text_line(&m->body, "const long %s = %s;", name, value.s);
+        code_let(&m->code, arena_format(m->mem, "const %s", m->d->index), name, value.s);
         text_free(&value);
         c->at[d] = lin_var(&m->sp, var_add(&m->sp, name, 0, extent > 0 ? extent - 1 : 0)), named = true;
         if (d != c->cut)
             continue;
-        text_line(&m->body, "if (%s >= low && %s < high) {", name, name);
-        m->body.depth++, c->tests++;
+        code_if(&m->code, arena_format(m->mem, "%s >= low && %s < high", name, name));
+        c->tests++;
     }
     return named;
 }
@@ -114,8 +114,8 @@ static void write_updates(scattering *c)
         bool walks = false;
         for (int d = 0; d < result_type(c)->rank; d++)
             walks = walks || c->direct[d] == a;
-        char end[48];
-        snprintf(end, sizeof end, divided ? "MIN(high, %lldL)" : "%lld", (long long)s->extent[a]);
+        const char *end = arena_format(m->mem, divided ? "MIN(high, %lld%s)" : "%lld", (long long)s->extent[a],
+                                       m->d->index_suffix);
         plain_loop(m, a, divided ? "low" : "0", end, apart && walks);
         open |= 1u << a;
         name_subscripts(c, open);

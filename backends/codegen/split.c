@@ -76,8 +76,7 @@ void bounds_find(emitter *m)
     add_bounds(m, m->guard->arg[0]);
     for (int i = 0; i < m->n_split; i++)
         for (int l = nest_unrolled(s); m->split[i].place && l < s->nest.n; l++)
-            if (s->nest.loop[l].role->in_registers && !s->nest.loop[l].role->lanes &&
-                !(s->folds >> s->nest.loop[l].axis & 1))
+            if (role_unrolled(s->nest.loop[l].role) && !(s->folds >> s->nest.loop[l].axis & 1))
                 m->peeled |= x_axes(m->split[i].place) & 1u << s->nest.loop[l].axis;
 }
 
@@ -253,7 +252,7 @@ bool bounds_open(emitter *m)
     }
     const bool some = all.len > 0;
     if (some)
-        text_line(&m->body, "if (%s) {", all.s), m->body.depth++;
+        code_if(&m->code, all.s);
     text_free(&all);
     return some;
 }

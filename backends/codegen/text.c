@@ -1,4 +1,4 @@
-/* text.c - what a stage reads, writes and combines, as C text. Inside a tile function pointers x0, x1, ... (by load)
+/* text.c - what a stage reads, writes and combines, as text. Inside a tile function pointers x0, x1, ... (by load)
  * and y stand where the tile starts; outside, the kernel's own pointers (by operand) are indexed in full. */
 #include "backends/codegen/emit.h"
 
@@ -121,6 +121,29 @@ static int number_of(const emitter *m, const expr *x)
     return i;
 }
 
+const char *number_text(const emitter *m, int64_t n)
+{
+    return arena_format(m->mem, "%lld", (long long)n);
+}
+
+const char *pointer_type(const emitter *m, reach who, dtype d, bool written)
+{
+    return arena_format(m->mem, "%s%s%s *", m->d->space[who], written ? "" : "const ", memory_type(m->d, d));
+}
+
+const char *scratch_at(const emitter *m, const char *of, int64_t offset)
+{
+    return arena_format(m->mem, "(%s)(scratch + %lld)", of, (long long)offset);
+}
+
+reach load_reach(const emitter *m, int load)
+{
+    if (load == RESULT)
+        return m->s->scratch ? GROUP : ALL;
+    const source *q = &m->source[m->at][load];
+    return q->from == FROM_MEMORY || q->from == FROM_RESULT ? ALL : GROUP;
+}
+
 static void write_pointer(emitter *m, text *t, int load)
 {
     const source *q = &m->source[m->at][load];
@@ -129,8 +152,9 @@ static void write_pointer(emitter *m, text *t, int load)
     else if (q->from == FROM_RESULT)
         text_add(t, "%s", m->operand[m->result].name);
     else
-        text_add(t, "(const %s *)(scratch + %lld)", memory_type(m->d, source_dtype(m, load)),
-                 (long long)(q->from == FROM_STAGE ? m->slice[q->stage] : q->offset));
+        text_add(t, "%s",
+                 scratch_at(m, pointer_type(m, GROUP, source_dtype(m, load), false),
+                            q->from == FROM_STAGE ? m->slice[q->stage] : q->offset));
 }
 
 bool emit_single(const emitter *m, int load)
@@ -194,8 +218,7 @@ void emit_pointer(emitter *m, text *t, const tile_made *f, int load) /* where ti
     if (!result)
         write_pointer(m, t, load);
     else if (m->s->scratch)
-        text_add(t, "(%s *)(scratch + %lld)", memory_type(m->d, stored_as(m->p, m->s->node)),
-                 (long long)m->slice[m->at]);
+        text_add(t, "%s", scratch_at(m, pointer_type(m, GROUP, stored_as(m->p, m->s->node), true), m->slice[m->at]));
     else
         text_add(t, "%s", m->operand[m->result].name);
     if (f->whole[load]) {
@@ -209,7 +232,7 @@ void emit_pointer(emitter *m, text *t, const tile_made *f, int load) /* where ti
 static void write_fold(void *user, text *t, const expr *x)
 {
     (void)x;
-    emit_acc(user, t, true);
+    emit_acc(user, t, "0");
 }
 
 writer emit_writer(emitter *m)
@@ -230,8 +253,7 @@ const char *acc_type(const emitter *m)
     return value_type(m->d, m->fold->dtype, m->p->reference);
 }
 
-void emit_acc(emitter *m, text *t,
-              bool merged) /* acc[m3][n4]; merged: lanes of a folded vector loop are in the first */
+void emit_acc(emitter *m, text *t, const char *lane)
 {
     text_add(t, "acc");
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
@@ -239,8 +261,8 @@ void emit_acc(emitter *m, text *t,
         const bool folded = m->s->folds >> a & 1;
         if (folded && l != m->lane)
             continue;
-        if (folded && merged)
-            text_add(t, "[0]");
+        if (folded && lane)
+            text_add(t, "[%s]", lane);
         else
             text_add(t, "[%s_%d]", m->s->letter[a], l);
     }

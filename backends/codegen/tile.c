@@ -1,6 +1,6 @@
 /* tile.c - the innermost part of a stage: accumulators, the serial folds around them, and what follows the fold.
  *
- * The text is scalar loops with constant bounds; loops marked @unroll and @vector carry pragmas, and the compiler turns
+ * They are scalar loops with constant bounds; loops marked @unroll and @vector carry pragmas, and the compiler turns
  * the array of accumulators into registers. (Measured: the same speed as named vector registers, and the
  * text stays readable.) */
 #include "backends/codegen/emit.h"
@@ -13,37 +13,34 @@ typedef enum phase { CLEAR, BODY, MERGE, FINISH } phase;
 /* ---- one element of each phase ---- */
 static void clear_one(emitter *m)
 {
-    text line = {0};
-    emit_acc(m, &line, false);
-    text_add(&line, " = ");
-    cstyle_literal(&line, m->d, x_unit(m->mem, m->fold->fn, m->fold->dtype), m->p->reference);
-    text_line(&m->body, "%s;", line.s);
-    text_free(&line);
+    text acc = {0}, unit = {0};
+    emit_acc(m, &acc, NULL);
+    cstyle_literal(&unit, m->d, x_unit(m->mem, m->fold->fn, m->fold->dtype), m->p->reference);
+    code_store(&m->code, acc.s, unit.s);
+    text_free(&acc), text_free(&unit);
 }
 
 static void body_one(emitter *m)
 {
     writer w = emit_writer(m);
-    text acc = {0}, line = {0};
+    text acc = {0}, value = {0}, sum = {0};
     const expr *x = with_idioms(m, m->term);
-    emit_acc(m, &acc, false);
-    cstyle_temporaries(&w, &m->body, x);
+    emit_acc(m, &acc, NULL);
+    cstyle_temporaries(&w, &m->code, x);
     const bool product = dtype_class(x->dtype) == D_REAL && x->kind == X_CALL && !strcmp(x->fn->name, "mul") &&
                          !strcmp(m->fold->fn->name, "add");
     if (product) {
         text a = {0}, b = {0};
         cstyle_expr(&w, &a, x->arg[0]), cstyle_expr(&w, &b, x->arg[1]);
-        form_write(&line, m->uses, m->d, m->d->fma[m->fold->dtype == TS_F64 || m->p->reference],
+        form_write(&sum, m->uses, m->d, m->d->fma[m->fold->dtype == TS_F64 || m->p->reference],
                    (const char *[]){a.s, b.s, acc.s});
         text_free(&a), text_free(&b);
     } else {
-        text value = {0};
         cstyle_expr(&w, &value, x);
-        emit_combine(m, &line, acc.s, value.s);
-        text_free(&value);
+        emit_combine(m, &sum, acc.s, value.s);
     }
-    text_line(&m->body, "%s = %s;", acc.s, line.s);
-    text_free(&acc), text_free(&line);
+    code_store(&m->code, acc.s, sum.s);
+    text_free(&acc), text_free(&value), text_free(&sum);
 }
 
 /* The lanes of a folded vector loop, in a fixed order: halves of them, down to one. (Comparing single numbers, one
@@ -51,40 +48,53 @@ static void body_one(emitter *m)
 static void merge_one(emitter *m)
 {
     const int a = m->s->nest.loop[m->lane].axis;
-    text at = {0}, low = {0}, high = {0}, sum = {0};
-    emit_acc(m, &at, true);
-    at.s[at.len -= 3] = 0; /* without its [0] */
-    text_add(&low, "%s[i]", at.s);
+    text low = {0};
+    emit_acc(m, &low, "i");
     for (int64_t half, lanes = nest_left(m->k, m->s, a, m->lane - 1); lanes > 1; lanes = half) {
+        text high = {0}, sum = {0};
         half = (lanes + 1) / 2;
-        high.len = sum.len = 0;
-        text_add(&high, "%s[i + %lld]", at.s, (long long)half);
+        emit_acc(m, &high, arena_format(m->mem, "i + %lld", (long long)half));
         emit_combine(m, &sum, low.s, high.s);
-        text_line(&m->body, "SIMD");
-        text_line(&m->body, "for (long i = 0; i < %lld; i++) %s = %s;", (long long)(lanes - half), low.s, sum.s);
+        code_open(&m->code, (stmt){.kind = S_LOOP,
+                                   .how = IN_LANES,
+                                   .name = "i",
+                                   .from = "0",
+                                   .to = number_text(m, lanes - half),
+                                   .tight = true});
+        code_store(&m->code, low.s, sum.s);
+        code_close(&m->code);
+        text_free(&high), text_free(&sum);
     }
-    text_free(&at), text_free(&low), text_free(&high), text_free(&sum);
+    text_free(&low);
+}
+
+static void combine_before(emitter *m, const char *y, const char *acc) /* partial sums wait in the result */
+{
+    text sum = {0};
+    emit_combine(m, &sum, y, acc);
+    code_open(&m->code, (stmt){.kind = S_IF, .value = "!first", .tight = true});
+    code_store(&m->code, acc, sum.s);
+    code_close(&m->code);
+    text_free(&sum);
 }
 
 static void finish_one(emitter *m)
 {
     writer w = emit_writer(m);
-    text value = {0}, y = {0}, acc = {0}, sum = {0};
+    text value = {0}, y = {0}, acc = {0};
     const char *wrap = cstyle_store(m->d, m->uses, stored_as(m->p, m->s->node));
     emit_result(m, &y);
-    if (m->outer_fold) { /* partial sums wait in the result */
-        emit_acc(m, &acc, true);
-        emit_combine(m, &sum, y.s, acc.s);
-        text_line(&m->body, "if (!first) %s = %s;", acc.s, sum.s);
+    if (m->outer_fold) {
+        emit_acc(m, &acc, "0");
+        combine_before(m, y.s, acc.s);
     }
     const expr *x = with_idioms(m, partial_value(m));
-    cstyle_temporaries(&w, &m->body, x);
+    cstyle_temporaries(&w, &m->code, x);
     cstyle_expr(&w, &value, x);
-    if (m->outer_fold)
-        text_line(&m->body, "%s = last ? %s : %s;", y.s, value.s, acc.s);
-    else
-        text_line(&m->body, "%s = %s%s%s;", y.s, wrap, value.s, *wrap ? ")" : "");
-    text_free(&value), text_free(&y), text_free(&acc), text_free(&sum);
+    code_store(&m->code, y.s,
+               m->outer_fold ? arena_format(m->mem, "last ? %s : %s", value.s, acc.s)
+                             : arena_format(m->mem, "%s%s%s", wrap, value.s, *wrap ? ")" : ""));
+    text_free(&value), text_free(&y), text_free(&acc);
 }
 
 /* ---- loops ---- */
@@ -141,35 +151,27 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
         from.len = to.len = 0, moves = m->into->masked = true;
         text_add(&from, "%lld", (long long)first), mask_end(m, &to, l, end);
     }
-    if (first < end && !moves && end == first + 1)
-        text_line(&m->body, "{ enum { %s = %lld }; (void)%s;", name, (long long)first, name);
-    else if (first < end) {
-        if (q->role->in_registers && !q->role->lanes)
-            text_line(&m->body, "UNROLL(%lld)",
-                      (long long)(m->fold || end - first < MOST_APIECE ? end - first : MOST_APIECE));
-        if (q->role->lanes && ph != MERGE)
-            text_line(&m->body, "SIMD");
-        if (moves)
-            text_line(&m->body, "for (long %s = %s; %s < %s; %s++) {", name, from.s, name, to.s, name);
-        else
-            text_line(&m->body, "for (long %s = %lld; %s < %lld; %s++) {", name, (long long)first, name, (long long)end,
-                      name);
+    if (first < end && !moves && end == first + 1) {
+        code_open(&m->code, (stmt){.kind = S_BLOCK});
+        code_add(&m->code, (stmt){.kind = S_CONSTANT, .name = name, .value = number_text(m, first)});
+    } else if (first < end) {
+        const int64_t most = m->fold || end - first < MOST_APIECE ? end - first : MOST_APIECE;
+        code_open(&m->code, (stmt){.kind = S_LOOP,
+                                   .how = role_opening(q->role, ph != MERGE),
+                                   .role = q->role->name,
+                                   .name = name,
+                                   .from = moves ? from.s : number_text(m, first),
+                                   .to = moves ? to.s : number_text(m, end),
+                                   .trips = most});
     }
     text_free(&from), text_free(&to);
     if (first >= end)
         return false;
-    m->body.depth++;
     const lin *at = lin_var(&m->sp, var_add(&m->sp, name, first, end - 1));
     m->inner[q->axis] = lin_add(&m->sp, m->inner[q->axis], at, q->step);
     m->plain[q->axis] = lin_add(&m->sp, m->plain[q->axis], at, q->step);
     m->cur[q->axis] = s->left;
     return true;
-}
-
-static void leave(emitter *m)
-{
-    m->body.depth--;
-    text_line(&m->body, "}");
 }
 
 static void register_loops(emitter *m, int l, phase ph)
@@ -196,7 +198,7 @@ static void register_loops(emitter *m, int l, phase ph)
         save(m, &was);
         if (enter(m, l, &spans[i], ph)) {
             register_loops(m, l + 1, ph);
-            leave(m);
+            code_close(&m->code);
         }
         restore(m, &was);
     }
@@ -217,7 +219,7 @@ static void fold_loops(emitter *m, int l, int unrolled)
         save(m, &was);
         if (enter(m, l, &spans[i], BODY)) {
             fold_loops(m, l + 1, unrolled);
-            leave(m);
+            code_close(&m->code);
         }
         restore(m, &was);
     }
@@ -236,7 +238,7 @@ static void declare_acc(emitter *m)
                                                     : q->range;
         text_add(&dims, "[%lld]", (long long)((have + q->step - 1) / q->step));
     }
-    text_line(&m->body, "%s acc%s;", acc_type(m), text_str(&dims));
+    code_let(&m->code, acc_type(m), arena_format(m->mem, "acc%s", text_str(&dims)), NULL);
     text_free(&dims);
 }
 
@@ -272,16 +274,20 @@ static void start_symbols(emitter *m, tile_made *f)
     }
 }
 
-static void write_head(emitter *m, const tile_made *f, text *out)
+static void add_pointer(emitter *m, text *t, int load, bool written)
+{
+    const dtype d = written ? stored_as(m->p, m->s->node) : source_dtype(m, load);
+    text_add(t, "%s%s", pointer_type(m, load_reach(m, load), d, written), m->d->restricted);
+    text_add(t, written ? "y" : "x%d", load);
+}
+
+static const char *parameters(emitter *m, const tile_made *f)
 {
     text all = {0};
-    char name[24];
-    int operands = 0;
-    snprintf(name, sizeof name, "tile%d", f->number);
-    text_add(&all, "%s *%sy", memory_type(m->d, stored_as(m->p, m->s->node)), m->d->restricted);
+    add_pointer(m, &all, RESULT, true);
     for (int i = 0; i < m->s->n_load; i++)
         if (f->loads[i])
-            text_add(&all, ", const %s *%sx%d", memory_type(m->d, source_dtype(m, i)), m->d->restricted, i), operands++;
+            text_add(&all, ", "), add_pointer(m, &all, i, false);
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->passed >> a & 1)
             text_add(&all, ", const %s %s_at", m->d->index, m->s->letter[a]);
@@ -293,18 +299,42 @@ static void write_head(emitter *m, const tile_made *f, text *out)
         text_add(&all, ", const %s limit", m->d->index);
     if (callees_fault(&f->uses, m->d))
         text_add(&all, ", %s", m->d->fault_parameter);
-    m->d->tile(out,
-               &(tile_head){name, all.s, operands, !m->fold && kernel_sums(m->k) && callees_chain(&f->uses, m->d)});
-    text_add(out, "{\n");
+    return code_keep(&m->code, &all);
+}
+
+static void name_singles(emitter *m, const tile_made *f) /* numbers on their own, before all loops */
+{
     for (int i = 0; i < m->s->n_load; i++) {
         const dtype d = source_dtype(m, i);
         if (!f->loads[i] || !emit_single(m, i))
             continue;
         const char *wrap = cstyle_load(m->d, m->uses, d);
-        text_add(out, "    const %s s%d = %sx%d[0]%s;\n", value_type(m->d, d, m->p->reference), i, wrap, i,
-                 *wrap ? ")" : "");
+        code_let(&m->code, arena_format(m->mem, "const %s", value_type(m->d, d, m->p->reference)),
+                 arena_format(m->mem, "s%d", i), arena_format(m->mem, "%sx%d[0]%s", wrap, i, *wrap ? ")" : ""));
     }
-    text_free(&all);
+}
+
+static void close_tile(emitter *m, tile_made *f) /* what is known once its statements are there */
+{
+    stmt *body = m->code.at;
+    m->code = code_begin(m->mem);
+    f->interleave = !m->fold && kernel_sums(m->k) && callees_chain(&f->uses, m->d);
+    name_singles(m, f);
+    code_before(body, &m->code);
+    f->body = body, f->parameters = parameters(m, f);
+}
+
+void print_tile(const emitter *m, const tile_made *f, text *out)
+{
+    int operands = 0;
+    for (int i = 0; i < MAX_LOADS; i++)
+        operands += f->loads[i];
+    m->d->tile(out, &(tile_head){arena_format(m->mem, "tile%d", f->number), f->parameters, operands, f->interleave});
+    text_add(out, "{\n");
+    out->depth = 1;
+    stmt_print(out, m->d, f->body);
+    out->depth = 0;
+    text_add(out, "}\n\n");
 }
 
 static void write_body(emitter *m, tile_made *f)
@@ -319,10 +349,10 @@ static void write_body(emitter *m, tile_made *f)
         register_loops(m, nest_unrolled(m->s), CLEAR);
         const bool tested = bounds_open(m), bare = !tested && nest_tile(m->s) == m->s->nest.n;
         if (bare) /* no loop keeps its names from those of what follows */
-            text_line(&m->body, "{"), m->body.depth++;
+            code_open(&m->code, (stmt){.kind = S_BLOCK});
         fold_loops(m, nest_tile(m->s), nest_unrolled(m->s));
         if (tested || bare)
-            leave(m);
+            code_close(&m->code);
         if (m->lane >= 0)
             register_loops(m, nest_unrolled(m->s), MERGE);
     } else
@@ -333,7 +363,7 @@ static void write_body(emitter *m, tile_made *f)
 static tile_made *make_tile(emitter *m)
 {
     tile_made *f = &m->tile[m->n_tile];
-    text was = m->body;
+    const code was = m->code;
     callees *outer_uses = m->uses;
     saved outer;
     const int n_var = m->sp.n;
@@ -346,17 +376,15 @@ static tile_made *make_tile(emitter *m)
     *f = (tile_made){.stage = m->at, .number = m->n_tile++};
     memcpy(f->cur, m->cur, sizeof f->cur);
     save(m, &outer);
-    m->body = (text){.depth = 1};
     m->into = f, m->uses = &f->uses;
     do { /* again when a load turned out to be indexed from its start: everywhere, then */
-        memcpy(whole, f->whole, sizeof whole), m->body.len = 0, m->sp.n = n_var, f->uses = (callees){0};
+        memcpy(whole, f->whole, sizeof whole), m->sp.n = n_var;
+        m->code = code_begin(m->mem), f->uses = (callees){0};
         restore(m, &outer);
         write_body(m, f);
     } while (memcmp(f->whole, whole, sizeof whole) != 0);
-    write_head(m, f, &m->tiles);
-    text_add(&m->tiles, "%s}\n\n", text_str(&m->body));
-    text_free(&m->body);
-    m->body = was, m->into = NULL, m->sp.n = n_var, m->uses = outer_uses;
+    close_tile(m, f);
+    m->code = was, m->into = NULL, m->sp.n = n_var, m->uses = outer_uses;
     callees_add(m->uses, &f->uses);
     restore(m, &outer);
     return f;
@@ -400,6 +428,7 @@ void emit_tile(emitter *m)
         text_add(&call, ", limit");
     if (callees_fault(&f->uses, m->d))
         text_add(&call, ", %s", m->d->fault);
-    text_line(&m->body, "%s);", call.s);
+    text_add(&call, ")");
+    code_add(&m->code, (stmt){.kind = S_CALL, .value = call.s});
     text_free(&call);
 }

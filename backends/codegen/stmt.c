@@ -1,0 +1,125 @@
+/* stmt.c - building statements, and what can be seen of them. */
+#include "backends/codegen/stmt.h"
+
+#include <string.h>
+
+code code_begin(arena *mem)
+{
+    stmt *root = arena_get(mem, sizeof *root);
+    root->kind = S_BLOCK;
+    return (code){mem, root};
+}
+
+static const char *copied(arena *mem, const char *s)
+{
+    return s ? arena_string(mem, s) : NULL;
+}
+
+stmt *code_add(code *c, stmt s)
+{
+    stmt *q = arena_get(c->mem, sizeof *q);
+    *q = s;
+    q->name = copied(c->mem, s.name), q->type = copied(c->mem, s.type), q->from = copied(c->mem, s.from);
+    q->to = copied(c->mem, s.to), q->value = copied(c->mem, s.value), q->by = copied(c->mem, s.by);
+    q->step = s.step ? s.step : 1, q->up = c->at;
+    if (c->at->last)
+        c->at->last->next = q;
+    else
+        c->at->first = q;
+    c->at->last = q;
+    return q;
+}
+
+stmt *code_open(code *c, stmt s)
+{
+    return c->at = code_add(c, s);
+}
+
+void code_close(code *c)
+{
+    MUST(c->at->up);
+    c->at = c->at->up;
+}
+
+void code_else(code *c, stmt *test)
+{
+    stmt *q = arena_get(c->mem, sizeof *q);
+    q->kind = S_BLOCK, q->up = c->at;
+    c->at = test->other = q;
+}
+
+void code_before(stmt *in, const code *c)
+{
+    if (!c->at->first)
+        return;
+    c->at->last->next = in->first;
+    in->first = c->at->first;
+    if (!in->last)
+        in->last = c->at->last;
+}
+
+const char *code_keep(code *c, text *t)
+{
+    const char *s = arena_string(c->mem, text_str(t));
+    text_free(t);
+    *t = (text){0};
+    return s;
+}
+
+void code_if(code *c, const char *value)
+{
+    code_open(c, (stmt){.kind = S_IF, .value = value});
+}
+
+void code_let(code *c, const char *of, const char *name, const char *value)
+{
+    code_add(c, (stmt){.kind = S_LET, .type = of, .name = name, .value = value});
+}
+
+void code_also(code *c, const char *name, const char *value)
+{
+    code in = {c->mem, c->at->last};
+    code_add(&in, (stmt){.kind = S_LET, .name = name, .value = value});
+}
+
+void code_store(code *c, const char *to, const char *value)
+{
+    code_add(c, (stmt){.kind = S_STORE, .name = to, .value = value});
+}
+
+/* ---- checks ---- */
+static bool diverges(const stmt *s, const dialect *d)
+{
+    const role_form *r = s->kind == S_LOOP && s->role ? role_form_of(d, s->role) : NULL;
+    return s->divergent || (r && r->divergent);
+}
+
+static const stmt *stray(const stmt *in, const dialect *d, const stmt *around)
+{
+    const stmt *found = NULL;
+    for (const stmt *s = in->first; s && !found; s = s->next) {
+        const stmt *inner = diverges(s, d) ? s : around;
+        if (s->kind == S_BARRIER)
+            return around;
+        found = stray(s, d, inner);
+        if (!found && s->other)
+            found = stray(s->other, d, inner);
+    }
+    return found;
+}
+
+const stmt *stmt_stray_barrier(const stmt *in, const dialect *d)
+{
+    return stray(in, d, NULL);
+}
+
+int64_t stmt_copied(const stmt *in)
+{
+    int64_t most = 0;
+    for (const stmt *s = in->first; s; s = s->next) {
+        const int64_t own = s->kind == S_STAGE ? s->offset + s->bytes : 0, inner = stmt_copied(s),
+                      other = s->other ? stmt_copied(s->other) : 0;
+        most = own > most ? own : most, most = inner > most ? inner : most, most = other > most ? other : most;
+    }
+    return most;
+}

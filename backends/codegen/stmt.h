@@ -1,0 +1,65 @@
+/* stmt.h - statements of a kernel and of its tile functions, between the nest and the text. The generator builds them,
+ * checks walk them, one printer writes them through a dialect. Expressions in them are text of that dialect already.
+ * Statements live in an arena; the texts given for them are copied there. */
+#ifndef TS_STMT_H
+#define TS_STMT_H
+#include "backends/codegen/dialect.h"
+
+typedef enum stmt_kind {
+    S_BLOCK,    /* what is in it, between braces */
+    S_STAGE,    /* what is in it copies a slice into scratch: `bytes` from `offset` on */
+    S_LOOP,     /* name goes from `from` to before `to`, in steps of step */
+    S_CHUNKS,   /* name is each trip, of `trips` in all, that this part comes to take */
+    S_REPEAT,   /* again and again until S_LEAVE; further rounds begin with value */
+    S_IF,       /* value holds; other: what is done if not */
+    S_LET,      /* name is value, of a type; in it are S_LETs of the same type. Without a value: to be stored to */
+    S_CONSTANT, /* name is a number that stands in the program */
+    S_TABLE,    /* name[] is value, whole numbers */
+    S_STORE,    /* name = value; with by: name by= value */
+    S_CALL,     /* of value */
+    S_LEAVE,    /* the round's loop */
+    S_RETURN,
+    S_BARRIER, /* of the workers of a group */
+    S_FETCH,   /* the line at value, into space number `trips` */
+    S_MMA,     /* name += from * to, by the dialect's matrix form number `trips` */
+    S_COMMENT  /* value */
+} stmt_kind;
+
+typedef enum opening { AS_IT_IS, WRITTEN_OUT, IN_LANES } opening; /* of a loop: how its trips are done */
+
+typedef struct stmt stmt;
+struct stmt {
+    stmt_kind kind;
+    const char *name, *type, *from, *to, *value, *by;
+    const char *role; /* of a loop of a nest; NULL: one that the generator put there */
+    opening how;
+    int64_t step, trips; /* step 0: 1 */
+    int64_t offset, bytes;
+    bool tight;     /* one statement is in it, without braces */
+    bool divergent; /* a test that not all workers of a group decide alike */
+    stmt *first, *last, *other, *next, *up;
+};
+
+typedef struct code { /* where the next statement goes */
+    arena *mem;
+    stmt *at;
+} code;
+
+code code_begin(arena *mem);               /* in a block of its own, which is code.at */
+stmt *code_add(code *c, stmt s);           /* at the end of what is open */
+stmt *code_open(code *c, stmt s);          /* the same; what follows is in it */
+void code_close(code *c);                  /* what was opened last */
+void code_else(code *c, stmt *test);       /* what follows is done where the test, closed, does not hold */
+void code_before(stmt *in, const code *c); /* puts all statements of c in front of those in `in` */
+const char *code_keep(code *c, text *t);   /* the text, which is freed, for as long as statements live */
+/* Short for one statement each */
+void code_if(code *c, const char *value); /* opens it */
+void code_let(code *c, const char *of, const char *name, const char *value);
+void code_also(code *c, const char *name, const char *value); /* of the type of the S_LET before */
+void code_store(code *c, const char *to, const char *value);
+
+void stmt_print(text *t, const dialect *d, const stmt *in); /* what is in it, from t->depth on */
+/* Checks. A barrier that some workers of a group pass and others do not: the loop or test around it; else NULL. */
+const stmt *stmt_stray_barrier(const stmt *in, const dialect *d);
+int64_t stmt_copied(const stmt *in); /* where the copies of all stages end, in bytes */
+#endif

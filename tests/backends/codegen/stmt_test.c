@@ -1,0 +1,117 @@
+/* stmt_test.c - statements as text of a language made up here, and what is seen of them: a barrier that some workers do
+ * not pass, the bytes of copies. */
+#include "backends/codegen/stmt.h"
+#include "tests/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const role_form roles[] = {{"lane", "EACH($0, $1, $2, $3)", true}, {"row", "ROWS($0, $1, $2)", false}, {0}};
+static const function functions[] = {{0}};
+static const dialect made_up = {.name = "made up",
+                                .index = "index",
+                                .function = functions,
+                                .constant = "CONST($0, $1);",
+                                .table = "TABLE($0: $1);",
+                                .unroll = "WRITE_OUT $0",
+                                .lanes = "VECTORS",
+                                .fetch = "FETCH($0, $1);",
+                                .barrier = "MEET()",
+                                .role = roles,
+                                .matrix = (const matrix_form[]){{4, 4, 4, TS_F16, TS_F32, "MMA444($0, $1, $2);"}},
+                                .n_matrix = 1,
+                                .chunks = (const char *const[]){"WHILE (take($1)) {", "FOR $0 {", NULL}};
+
+static void expect(const stmt *in, const char *want)
+{
+    text t = {0};
+    stmt_print(&t, &made_up, in);
+    if (!CHECK(!strcmp(text_str(&t), want)))
+        printf("got\n%swanted\n%s", text_str(&t), want);
+    text_free(&t);
+}
+
+static void test_loops(arena *mem)
+{
+    code c = code_begin(mem);
+    code_open(&c, (stmt){.kind = S_CHUNKS, .name = "n", .trips = 12});
+    code_open(&c, (stmt){.kind = S_LOOP, .how = WRITTEN_OUT, .name = "i", .from = "0", .to = "3", .trips = 3});
+    code_open(&c,
+              (stmt){.kind = S_LOOP, .how = IN_LANES, .name = "j", .from = "a", .to = "b", .step = 4, .tight = true});
+    code_store(&c, "y[j]", "x[i]");
+    code_close(&c), code_close(&c);
+    code_open(&c, (stmt){.kind = S_LOOP, .role = "lane", .name = "l", .from = "0", .to = "64"});
+    code_add(&c, (stmt){.kind = S_STORE, .name = "sum", .by = "+", .value = "y[l]"});
+    code_close(&c), code_close(&c);
+    expect(c.at, "WHILE (take(12)) {\n    FOR n {\n        WRITE_OUT 3\n        for (index i = 0; i < 3; i++) {\n"
+                 "            VECTORS\n            for (index j = a; j < b; j += 4)\n                y[j] = x[i];\n"
+                 "        }\n        EACH(l, 0, 64, 1) {\n            sum += y[l];\n        }\n    }\n}\n");
+}
+
+static void test_others(arena *mem)
+{
+    code c = code_begin(mem), front = code_begin(mem);
+    char local[] = "x0"; /* statements have a copy */
+    code_let(&c, "const real *", local, "at[0]");
+    local[1] = '1';
+    code_let(&c, "const index", "low", "0");
+    code_also(&c, "high", "7");
+    code_let(&c, "real", "acc[4]", NULL);
+    code_open(&c, (stmt){.kind = S_REPEAT, .value = "limit = 3"});
+    stmt *test = code_open(&c, (stmt){.kind = S_IF, .value = "low < limit"});
+    code_add(&c, (stmt){.kind = S_CALL, .value = "turn(x0)"});
+    code_close(&c);
+    code_else(&c, test);
+    code_add(&c, (stmt){.kind = S_LEAVE});
+    code_close(&c), code_close(&c);
+    code_open(&c, (stmt){.kind = S_BLOCK});
+    code_add(&c, (stmt){.kind = S_CONSTANT, .name = "k", .value = "5"});
+    code_add(&c, (stmt){.kind = S_FETCH, .value = "x0 + 16", .trips = 2});
+    code_add(&c, (stmt){.kind = S_MMA, .name = "acc", .from = "a", .to = "b"});
+    code_close(&c);
+    code_add(&c, (stmt){.kind = S_COMMENT, .value = "done"});
+    code_add(&front, (stmt){.kind = S_TABLE, .name = "count", .value = "1, 2"});
+    code_before(c.at, &front);
+    expect(c.at, "TABLE(count: 1, 2);\nconst real *x0 = at[0];\nconst index low = 0, high = 7;\nreal acc[4];\n"
+                 "for (;; limit = 3) {\n    if (low < limit) {\n        turn(x0);\n    }\n    else\n        break;\n}\n"
+                 "{\n    CONST(k, 5);\n    FETCH(x0 + 16, 2);\n    MMA444(acc, a, b);\n}\n/* done */\n");
+}
+
+/* Where workers make different trips, or decide a test differently, they cannot wait for one another: also further in,
+ * and where the test does not hold. */
+static void test_barrier(arena *mem)
+{
+    for (int i = 0; i < 5; i++) {
+        code c = code_begin(mem);
+        const stmt *row = code_open(&c, (stmt){.kind = S_LOOP, .role = "row", .name = "r", .from = "0", .to = "8"});
+        const stmt *lane = i == 1 || i == 2 ? code_open(&c, (stmt){.kind = S_LOOP, .role = "lane", .name = "l"}) : NULL;
+        stmt *test = i >= 2 ? code_open(&c, (stmt){.kind = S_IF, .value = "some", .divergent = i != 2}) : NULL;
+        if (i == 4)
+            code_close(&c), code_else(&c, test);
+        code_add(&c, (stmt){.kind = S_BARRIER});
+        const stmt *want = i == 0 ? NULL : i <= 2 ? lane : test;
+        CHECK(stmt_stray_barrier(c.at->up ? row->up : c.at, &made_up) == want);
+    }
+}
+
+static void test_copied(arena *mem)
+{
+    code c = code_begin(mem);
+    CHECK(stmt_copied(c.at) == 0);
+    code_open(&c, (stmt){.kind = S_STAGE, .offset = 128, .bytes = 256}), code_close(&c);
+    code_open(&c, (stmt){.kind = S_BLOCK});
+    code_open(&c, (stmt){.kind = S_STAGE, .offset = 384, .bytes = 64}), code_close(&c);
+    code_close(&c);
+    CHECK(stmt_copied(c.at) == 448);
+}
+
+int main(void)
+{
+    arena mem = {0};
+    test_loops(&mem);
+    test_others(&mem);
+    test_barrier(&mem);
+    test_copied(&mem);
+    arena_free(&mem);
+    return check_done();
+}
