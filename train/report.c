@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* ---- how it went ---- */
-static void tile(text *t, const char *what, const char *value, const char *more)
+static void one_figure(text *t, const char *what, const char *value, const char *more)
 {
     text_add(t, "<div><dt>%s</dt><dd>%s</dd><dd class=\"soft\">%s</dd></div>\n", what, value, more);
 }
@@ -65,7 +65,7 @@ static void headline(text *t, const story *s)
     text_add(t, ".</p>\n");
 }
 
-static void tiles(text *t, const story *s)
+static void figures(text *t, const story *s)
 {
     const metrics *m = &s->metrics;
     const metric *last = &m->of[m->n - 1];
@@ -77,21 +77,21 @@ static void tiles(text *t, const story *s)
     text_add(t, "<dl class=\"tiles\">\n");
     snprintf(more, sizeof more, "of %s; %.2f epochs", word_count((double)s->facts->steps).s,
              last->step / fmax(1, (double)s->facts->batch_steps));
-    tile(t, "Steps", word_count(last->step).s, more);
+    one_figure(t, "Steps", word_count(last->step).s, more);
     if (best && isfinite(best->accuracy)) {
         snprintf(more, sizeof more, "after step %s, loss %s", word_count(best->step).s, word_real(best->loss).s);
-        tile(t, "Best accuracy", word_percent(best->accuracy).s, more);
+        one_figure(t, "Best accuracy", word_percent(best->accuracy).s, more);
     } else if (best) {
         snprintf(more, sizeof more, "after step %s", word_count(best->step).s);
-        tile(t, "Best held-out loss", word_real(best->loss).s, more);
+        one_figure(t, "Best held-out loss", word_real(best->loss).s, more);
     }
     snprintf(more, sizeof more, "%s a step", word_time(1e6 * ms / m->n).s);
-    tile(t, "Time in steps", word_time(1e6 * ms).s, more);
+    one_figure(t, "Time in steps", word_time(1e6 * ms).s, more);
     if (s->step && s->step->n && isfinite(s->step->of[0].arena_bytes))
         snprintf(more, sizeof more, "%s for values within a step", word_bytes(s->step->of[0].arena_bytes).s);
     else
         snprintf(more, sizeof more, "of the process");
-    tile(t, "Most memory", word_bytes(most).s, more);
+    one_figure(t, "Most memory", word_bytes(most).s, more);
     text_add(t, "</dl>\n");
 }
 
@@ -100,7 +100,7 @@ const char *story_outcome(text *t, const story *s)
     if (!s->metrics.n)
         return "no step was made";
     headline(t, s);
-    tiles(t, s);
+    figures(t, s);
     return NULL;
 }
 

@@ -134,6 +134,37 @@ static void traffic_read(kernel *k, const cJSON *object)
         k->traffic[i] = result_number(object, into[i]);
 }
 
+static tile tile_read(const cJSON *object)
+{
+    return (tile){.lanes = result_number(object, "lanes"),
+                  .lanes_of = result_number(object, "lanes_of"),
+                  .sums = result_number(object, "sums"),
+                  .sums_of = result_number(object, "sums_of"),
+                  .multiply_adds = result_number(object, "multiply_adds"),
+                  .loads = result_number(object, "loads"),
+                  .cores = result_number(object, "cores")};
+}
+
+/* Lists of objects with the same texts under the keys given. */
+static bool same_lists(const cJSON *a, const cJSON *b, const char *const *keys)
+{
+    const cJSON *x = a ? a->child : NULL, *y = b ? b->child : NULL;
+    for (; x && y; x = x->next, y = y->next)
+        for (int i = 0; keys[i]; i++)
+            if (strcmp(js_get_text(x, keys[i]), js_get_text(y, keys[i])) != 0)
+                return false;
+    return !x && !y;
+}
+
+bool kernel_same(const kernel *a, const kernel *b)
+{
+    static const char *const stage[] = {"name", "loops", NULL}, *const operand[] = {"operand", "type", "layout", NULL};
+    return *a->loops && !strcmp(a->loops, b->loops) &&
+           !strcmp(js_get_text(a->json, "derived"), js_get_text(b->json, "derived")) &&
+           same_lists(js_get(a->json, "stages"), js_get(b->json, "stages"), stage) &&
+           same_lists(js_get(a->json, "operands"), js_get(b->json, "operands"), operand);
+}
+
 static void kernels_read(report *r, contestant *c)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(c->json, "kernels"), *k;
@@ -158,6 +189,9 @@ static void kernels_read(report *r, contestant *c)
                         .flops = result_number(k, "flops"),
                         .bytes = result_number(k, "bytes"),
                         .peak_share = result_number(k, "peak_share"),
+                        .waste = result_number(k, "tail_waste"),
+                        .tile = tile_read(cJSON_GetObjectItemCaseSensitive(k, "tile")),
+                        .json = k,
                         .notes = cJSON_GetObjectItemCaseSensitive(k, "notes")};
         levels_read(r, out, cJSON_GetObjectItemCaseSensitive(k, "levels"));
         traffic_read(out, cJSON_GetObjectItemCaseSensitive(k, "traffic"));

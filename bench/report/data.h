@@ -34,10 +34,17 @@ typedef struct level { /* one loop of a nest */
     double trips, bytes, share; /* the working set of one trip, and its part of the level's capacity */
 } level;
 
+typedef struct tile { /* of the innermost loops, as plan/1 has it; NAN where it is not said */
+    double lanes, lanes_of, sums, sums_of, multiply_adds, loads, cores;
+} tile;
+
 typedef struct kernel {
     const char *name, *op, *rule, *loops, *dtype, *bound; /* bound: "fma", or the ceiling of bytes that holds it back */
     double calls, ns, flops, bytes, peak_share;           /* ns, flops, bytes: of all calls in one pass */
     double traffic[3]; /* bytes into L1, L2, L3 from outside, estimated, of one call */
+    double waste;      /* work of full tiles over real work, less 1 */
+    tile tile;
+    const cJSON *json;
     int n_level;
     level *levels;
     const cJSON *notes;
@@ -75,6 +82,7 @@ typedef struct part {
 typedef struct kind {
     const char *name, *op; /* name: digits that differ are shown as "*" */
     double flops;          /* of one kernel */
+    bool same;             /* both of the explained pair run it with the same loops and layouts */
     part of[MAX_CHARTED];
 } kind;
 
@@ -82,13 +90,16 @@ typedef struct kind {
  * else per op. */
 typedef struct group {
     const char *name;
+    bool same; /* of kernels that are the same in both: what differs is not the schema's doing */
     double fast, slow;
     const kernel *fast_kernel, *slow_kernel; /* the heaviest ones, or NULL */
 } group;
 typedef struct groups {
-    const char *by; /* "rule" or "op" */
-    int n;
-    group *of; /* by difference, the largest first */
+    const char *by;              /* "rule" or "op" */
+    int n, differing;            /* the first `differing` ones are not the same */
+    group *of;                   /* by difference, the largest first */
+    int n_same;                  /* kernels of the best that are the same */
+    double fast_same, slow_same; /* and their times */
 } groups;
 
 typedef struct pairing {
@@ -125,6 +136,7 @@ void report_free(report *r);
 double result_number(const cJSON *object, const char *key); /* NAN where missing or not finite */
 int result_count(const cJSON *list);
 
-double report_peak(const report *r);       /* GFLOP/s of multiply-adds in the dtype of the kernels; NAN */
-const char *report_model(const report *r); /* the model's name, or "a model" */
+bool kernel_same(const kernel *a, const kernel *b); /* loops and layouts, whatever their names */
+double report_peak(const report *r);                /* GFLOP/s of multiply-adds in the dtype of the kernels; NAN */
+const char *report_model(const report *r);          /* the model's name, or "a model" */
 #endif

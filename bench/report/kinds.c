@@ -158,13 +158,16 @@ static bool rules_agree(const report *r)
 
 static int by_group_name(const void *x, const void *y)
 {
-    return strcmp(((const group *)x)->name, ((const group *)y)->name);
+    const group *a = x, *b = y;
+    return a->same != b->same ? a->same - b->same : strcmp(a->name, b->name);
 }
 
 static int by_difference(const void *x, const void *y)
 {
     const group *a = x, *b = y;
     double da = fabs(a->slow - a->fast), db = fabs(b->slow - b->fast);
+    if (a->same != b->same)
+        return a->same - b->same;
     return da != db ? (da < db ? 1 : -1) : by_group_name(x, y);
 }
 
@@ -178,7 +181,7 @@ static int groups_merge(group *of, int n)
 {
     int merged = 0;
     for (int i = 0; i < n; i++) {
-        if (!merged || strcmp(of[merged - 1].name, of[i].name) != 0) {
+        if (!merged || by_group_name(&of[merged - 1], &of[i]) != 0) {
             of[merged++] = of[i];
             continue;
         }
@@ -191,6 +194,15 @@ static int groups_merge(group *of, int n)
     return merged;
 }
 
+/* The same loops in the same layouts, as often: time that differs is noise, or where things came to lie in memory. */
+static void same_find(report *r)
+{
+    for (int i = 0; i < r->n_kind && r->slow >= 0; i++) {
+        const part *a = fast_part(r, &r->kinds[i]), *b = slow_part(r, &r->kinds[i]);
+        r->kinds[i].same = a->heaviest && b->heaviest && a->count == b->count && kernel_same(a->heaviest, b->heaviest);
+    }
+}
+
 static void groups_make(report *r)
 {
     bool rules = rules_agree(r);
@@ -198,12 +210,20 @@ static void groups_make(report *r)
     for (int i = 0; i < r->n_kind; i++) {
         const kind *k = &r->kinds[i];
         const part *a = fast_part(r, k), *b = slow_part(r, k);
-        if (!absent(r, k))
-            g.of[g.n++] = (group){rules ? rule_of(r, k) : k->op, a->ns, b->ns, a->heaviest, b->heaviest};
+        if (absent(r, k))
+            continue;
+        g.of[g.n] = (group){rules ? rule_of(r, k) : k->op, k->same, a->ns, b->ns, a->heaviest, b->heaviest};
+        g.n_same += k->same ? a->count : 0;
+        g.n++;
     }
     qsort(g.of, (size_t)g.n, sizeof *g.of, by_group_name);
     g.n = groups_merge(g.of, g.n);
     qsort(g.of, (size_t)g.n, sizeof *g.of, by_difference);
+    for (int i = 0; i < g.n; i++) {
+        g.differing += !g.of[i].same;
+        g.fast_same += g.of[i].same ? g.of[i].fast : 0;
+        g.slow_same += g.of[i].same ? g.of[i].slow : 0;
+    }
     r->groups = g;
 }
 
@@ -224,6 +244,8 @@ void report_kinds(report *r)
         }
     qsort(rows, (size_t)n, sizeof *rows, by_kind);
     kinds_fill(r, rows, n);
-    if (r->best >= 0)
-        groups_make(r);
+    if (r->best < 0)
+        return;
+    same_find(r);
+    groups_make(r);
 }

@@ -1,5 +1,5 @@
 /* parts.h - the sections of a report, in order. Each writes its HTML, or writes nothing and returns one
- * sentence on what the results lack. Private to bench/report*.c. */
+ * sentence on what the results lack. Private to bench/report/. */
 #ifndef TS_REPORT_PARTS_H
 #define TS_REPORT_PARTS_H
 #include "bench/report/chart.h"
@@ -41,5 +41,7 @@ typedef struct reason {
     double weight; /* ns that it speaks of */
 } reason;
 enum { MAX_REASONS = 12 };
-int reasons_find(const report *r, reason out[MAX_REASONS]); /* page_free each */
+bool inner_loops(const report *r, reason *out);             /* the innermost loops, where plans tell of them */
+void made_of(text *t, const report *r);                     /* the table of what the difference is made of */
+int reasons_find(const report *r, reason out[MAX_REASONS]); /* text_free each */
 #endif

@@ -23,7 +23,7 @@ static void quoted(text *t, const char *s)
 
 static bool most_of_it(const report *r, reason *out)
 {
-    if (!decided(r) || !r->groups.n)
+    if (!decided(r) || !r->groups.differing)
         return false;
     const group *g = &r->groups.of[0];
     double gain = g->slow - g->fast, share = gain / difference(r);
@@ -45,7 +45,7 @@ static bool most_of_it(const report *r, reason *out)
 
 static double gain_of(const report *r, const kind *k)
 {
-    return k->of[r->fast].heaviest && k->of[r->slow].heaviest ? k->of[r->slow].ns - k->of[r->fast].ns : 0;
+    return !k->same && k->of[r->fast].heaviest && k->of[r->slow].heaviest ? k->of[r->slow].ns - k->of[r->fast].ns : 0;
 }
 
 const level *level_fullest(const kernel *k, const char *name)
@@ -104,8 +104,9 @@ static bool cache_overflow(const report *r, reason *out)
         working_set(&out->html, r, r->fast, f);
         text_add(&out->html, ": it stays there. ");
     }
-    text_add(&out->html, "Kernels like this account for %s of the difference.", word_share(gain / difference(r)).s);
-    out->weight = gain;
+    text_add(&out->html, "Kernels like this take %s of the difference, for this and other reasons.",
+             word_share(gain / difference(r)).s);
+    out->weight = 0.5 * gain;
     return true;
 }
 
@@ -135,7 +136,7 @@ static bool traffic(const report *r, reason *out)
 {
     static const char *const name[] = {"L1", "L2", "L3"}, *const outside[] = {"L2", "L3", "memory"};
     flow most = {0};
-    double gain = 0; /* of all kinds that bring more into the same cache */
+    double time = 0; /* of all kinds that bring more into the same cache */
     for (int i = 0; i < r->n_kind && decided(r); i++) {
         if (!(gain_of(r, &r->kinds[i]) > 0))
             continue;
@@ -143,10 +144,11 @@ static bool traffic(const report *r, reason *out)
         if (f.time > most.time)
             most = f;
     }
-    for (int i = 0; most.kind && i < r->n_kind; i++)
-        if (gain_of(r, &r->kinds[i]) > 0 && worst_flow(r, &r->kinds[i]).level == most.level)
-            gain += gain_of(r, &r->kinds[i]);
-    if (!most.kind || gain < 0.05 * difference(r) || most.time < 0.1 * gain_of(r, most.kind))
+    for (int i = 0; most.kind && i < r->n_kind; i++) {
+        const flow f = gain_of(r, &r->kinds[i]) > 0 ? worst_flow(r, &r->kinds[i]) : (flow){.level = -1};
+        time += f.level == most.level ? fmin(f.time, gain_of(r, &r->kinds[i])) : 0;
+    }
+    if (!most.kind || time < 0.1 * difference(r))
         return false;
     const kernel *slow = most.kind->of[r->slow].heaviest, *fast = most.kind->of[r->fast].heaviest;
     quoted(&out->html, most.kind->name);
@@ -157,10 +159,10 @@ static bool traffic(const report *r, reason *out)
     mark_name(&out->html, r, r->fast);
     text_add(&out->html,
              " %s (estimated): what was there has gone before it is walked again. At the probed speed of %s that takes "
-             "%s more; ",
-             word_bytes(fast->traffic[most.level]).s, outside[most.level], word_time(most.time).s);
-    text_add(&out->html, "kernels like this account for %s of the difference.", word_share(gain / difference(r)).s);
-    out->weight = gain * 1.1;
+             "%s more. In all kernels like this that is at most %s of the difference.",
+             word_bytes(fast->traffic[most.level]).s, outside[most.level], word_time(most.time).s,
+             word_share(time / difference(r)).s);
+    out->weight = time;
     return true;
 }
 
@@ -223,7 +225,7 @@ static bool against_it(const report *r, reason *out)
     if (!decided(r))
         return false;
     const group *worst = NULL;
-    for (int i = 0; i < r->groups.n; i++) {
+    for (int i = 0; i < r->groups.differing; i++) {
         const group *g = &r->groups.of[i];
         if (g->fast - g->slow > (worst ? worst->fast - worst->slow : 0.03 * difference(r)))
             worst = g;
@@ -245,6 +247,10 @@ static bool not_sure(const report *r, reason *out)
 {
     if (r->fast < 0 || decided(r) || !r->groups.n)
         return false;
+    if (!r->groups.differing) {
+        text_add(&out->html, "Both run the same loops in every kernel: there is nothing here that the schemas change.");
+        return true;
+    }
     const group *g = &r->groups.of[0];
     bool same = r->match && outcome_of(r->match) == NO_DIFFERENCE;
     text_add(&out->html,
@@ -316,8 +322,8 @@ static int by_weight(const void *x, const void *y)
 
 int reasons_find(const report *r, reason out[MAX_REASONS])
 {
-    static rule *const rules[] = {most_of_it,   traffic,    cache_overflow, peak_share,   outside_kernels,
-                                  kernel_count, against_it, not_sure,       memory_bound, what_is_left};
+    static rule *const rules[] = {inner_loops,  most_of_it, traffic,  cache_overflow, peak_share,  outside_kernels,
+                                  kernel_count, against_it, not_sure, memory_bound,   what_is_left};
     int n = 0;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         out[n] = (reason){0};

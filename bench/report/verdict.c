@@ -116,7 +116,7 @@ static axis ratios_axis(const report *r, int rows)
                 hi = of[k];
         }
     }
-    for (int i = 0; i < r->groups.n && i < MAX_GROUP_ROWS; i++) {
+    for (int i = 0; i < r->groups.differing && i < MAX_GROUP_ROWS; i++) {
         double ratio = r->groups.of[i].slow / r->groups.of[i].fast;
         if (ratio > 1e-3 && ratio < lo)
             lo = ratio;
@@ -176,7 +176,7 @@ static double forest_groups(text *t, const report *r, const axis *x, double y)
     text_add(t, " vs ");
     name_clip(t, r, r->slow, 14);
     text_add(t, "</text>\n");
-    int n = r->groups.n < MAX_GROUP_ROWS ? r->groups.n : MAX_GROUP_ROWS;
+    int n = r->groups.differing < MAX_GROUP_ROWS ? r->groups.differing : MAX_GROUP_ROWS;
     for (int i = 0; i < n; i++) {
         const group *g = &r->groups.of[i];
         y += 24;
@@ -208,7 +208,7 @@ static void forest_table(text *t, const report *r)
         td_number(t, word_ratio(c->high));
         text_add(t, "</tr>\n");
     }
-    for (int i = 0; i < r->groups.n && r->fast >= 0; i++) {
+    for (int i = 0; i < r->groups.differing && r->fast >= 0; i++) {
         const group *g = &r->groups.of[i];
         text_add(t, "<tr>");
         td_text(t, g->name);
@@ -222,7 +222,7 @@ static void forest_table(text *t, const report *r)
 static void forest(text *t, const report *r)
 {
     int rows = r->n_comparison < MAX_ROWS ? r->n_comparison : MAX_ROWS;
-    int below = r->fast < 0 ? 0 : r->groups.n < MAX_GROUP_ROWS ? r->groups.n : MAX_GROUP_ROWS;
+    int below = r->fast < 0 ? 0 : r->groups.differing < MAX_GROUP_ROWS ? r->groups.differing : MAX_GROUP_ROWS;
     double bottom = 30 + rows * ROW + (below ? 34 + 24 * below : 0), y = 26 + ROW / 2.0;
     axis x = ratios_axis(r, rows);
     text_add(t,

@@ -17,7 +17,7 @@ typedef struct step {
 static int steps_make(const report *r, step *out)
 {
     double at = r->of[r->slow].stats.median, rest = 0;
-    int n = 0, count = r->groups.n;
+    int n = 0, count = r->groups.differing;
     for (int i = 0; i < count; i++) {
         double change = r->groups.of[i].fast - r->groups.of[i].slow;
         if (i >= MAX_STEPS) {
@@ -30,6 +30,11 @@ static int steps_make(const report *r, step *out)
     if (count > MAX_STEPS) {
         out[n++] = (step){NULL, "all others", at, at + rest};
         at += rest;
+    }
+    if (r->groups.n_same) {
+        const double change = r->groups.fast_same - r->groups.slow_same;
+        out[n++] = (step){NULL, "same loops: noise", at, at + change};
+        at += change;
     }
     out[n++] = (step){NULL, "outside kernels", at, r->of[r->fast].stats.median};
     return n;
@@ -119,8 +124,10 @@ static void steps_row(text *t, const char *name, double slow, double fast)
 static void steps_table(text *t, const report *r)
 {
     table_open(t, "The same as a table", 4, (const char *const[]){"", "#slower", "#faster", "#difference"});
-    for (int i = 0; i < r->groups.n; i++)
+    for (int i = 0; i < r->groups.differing; i++)
         steps_row(t, r->groups.of[i].name, r->groups.of[i].slow, r->groups.of[i].fast);
+    if (r->groups.n_same)
+        steps_row(t, "same loops: noise and placement", r->groups.slow_same, r->groups.fast_same);
     steps_row(t, "outside kernels", r->of[r->slow].gap_ns, r->of[r->fast].gap_ns);
     table_close(t);
 }
@@ -139,7 +146,6 @@ static int by_gain(const void *x, const void *y)
     return ga != gb ? (ga < gb ? 1 : -1) : (a->k > b->k) - (a->k < b->k);
 }
 
-/* total is NAN where the two do not differ: parts of next to nothing would be nonsense. */
 static void pareto_row(text *t, const report *r, const entry *e, double running, double total)
 {
     const part *slow = &e->k->of[r->slow], *fast = &e->k->of[r->fast];
@@ -165,18 +171,32 @@ static entry *entries_make(const report *r, int *n)
         abort();
     for (int i = 0; i < r->n_kind; i++) {
         const part *slow = &r->kinds[i].of[r->slow], *fast = &r->kinds[i].of[r->fast];
-        if (slow->heaviest || fast->heaviest)
+        if (!r->kinds[i].same && (slow->heaviest || fast->heaviest))
             of[(*n)++] = (entry){&r->kinds[i], slow->ns - fast->ns};
     }
     qsort(of, (size_t)*n, sizeof *of, by_gain);
     return of;
 }
 
+static void same_row(text *t, const report *r)
+{
+    const groups *g = &r->groups;
+    text_add(t,
+             "<tr><td>%d kernel%s with the <b>same loops</b> <span class=\"soft\">not caused by the schema: noise, and "
+             "where things lie in memory</span></td>",
+             g->n_same, g->n_same == 1 ? "" : "s");
+    td_number(t, word_time(g->slow_same));
+    td_number(t, word_time(g->fast_same));
+    td_number(t, word_gain(g->fast_same - g->slow_same));
+    text_add(t, "<td></td><td></td></tr>\n");
+}
+
 static void pareto(text *t, const report *r)
 {
     int n = 0, shown = 0;
     entry *of = entries_make(r, &n);
-    double total = r->of[r->slow].kernel_ns - r->of[r->fast].kernel_ns, running = 0;
+    const double same = r->groups.slow_same - r->groups.fast_same;
+    double total = r->of[r->slow].kernel_ns - r->of[r->fast].kernel_ns - same, running = 0;
     text_add(t, "<h3>Kernels by what they contribute</h3><div class=\"wide\"><table><thead><tr><th>kernel</th>");
     for (int i = 0; i < 2; i++) {
         text_add(t, "<th class=\"num\">");
@@ -189,11 +209,16 @@ static void pareto(text *t, const report *r)
         if (shown >= FEW && fabs(of[shown].gain) < 0.002 * fabs(total))
             break;
         running += of[shown].gain;
-        pareto_row(t, r, &of[shown], running, decided(r) ? total : (double)NAN);
+        pareto_row(t, r, &of[shown], running, total);
     }
-    text_add(t, "</tbody></table></div>\n");
     if (n > shown)
-        text_add(t, "<p class=\"soft\">The other %d: %s together.</p>\n", n - shown, word_gain(running - total).s);
+        text_add(t,
+                 "<tr><td class=\"soft\">%d other%s</td><td></td><td></td><td "
+                 "class=\"num\">%s</td><td></td><td></td></tr>\n",
+                 n - shown, n - shown == 1 ? "" : "s", word_gain(running - total).s);
+    if (r->groups.n_same)
+        same_row(t, r);
+    text_add(t, "</tbody></table></div>\n");
     free(of);
 }
 
@@ -201,9 +226,13 @@ const char *part_where(text *t, const report *r)
 {
     if (r->fast < 0)
         return "it needs two valid candidates";
+    if (!decided(r))
+        return r->match && outcome_of(r->match) == NO_DIFFERENCE
+                   ? "the two take the same time"
+                   : "the race is undecided, so what differs may be chance";
     if (isnan(r->of[r->fast].kernel_ns) || isnan(r->of[r->slow].kernel_ns))
         return "the results hold no kernel times of both candidates";
-    step steps[MAX_STEPS + 2];
+    step steps[MAX_STEPS + 3];
     int n = steps_make(r, steps);
     text_add(t, "<p class=\"lead\">From the time of ");
     mark_name(t, r, r->slow);

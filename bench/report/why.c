@@ -98,7 +98,7 @@ static void nest(text *t, const report *r, int c, const char *loops, const char 
 static void nests(text *t, const report *r)
 {
     int shown = 0;
-    for (int i = 0; i < r->groups.n && shown < MAX_NESTS; i++) {
+    for (int i = 0; i < r->groups.differing && shown < MAX_NESTS; i++) {
         const kernel *a = r->groups.of[i].fast_kernel, *b = r->groups.of[i].slow_kernel;
         if (!a || !b || !*a->loops || !*b->loops || !strcmp(a->loops, b->loops))
             continue;
@@ -223,6 +223,7 @@ const char *part_why(text *t, const report *r)
     if (!r->of[r->best].n_kernel)
         return "the results hold no kernels";
     reasons(t, r);
+    made_of(t, r);
     if (r->fast >= 0)
         nests(t, r);
     roofline(t, r);

@@ -34,6 +34,7 @@ typedef struct maker {
     uint64_t state;
     double slow; /* part of the way from the fast schema's time to the slow one's */
     bool plain;  /* only what every results/1 has */
+    bool naive;  /* the slow schema is three loops and one sum */
 } maker;
 
 static double noise(maker *m) /* [-1, 1), peaked at 0 */
@@ -77,7 +78,19 @@ static void level_add(cJSON *list, const char *loop, const char *level, double t
     cJSON_AddItemToArray(list, l);
 }
 
-static void nest_add(cJSON *at, const shape *s, bool slow)
+static void tile_add(cJSON *at, bool naive)
+{
+    cJSON *tile = child(at, "tile");
+    put(tile, "cores", 2);
+    put(tile, "lanes", naive ? 1 : 16);
+    put(tile, "lanes_of", 16);
+    put(tile, "sums", naive ? 1 : 24);
+    put(tile, "sums_of", 8);
+    put(tile, "multiply_adds", naive ? 1 : 24);
+    put(tile, "loads", naive ? 2 : 0.4583);
+}
+
+static void nest_add(cJSON *at, const shape *s, bool slow, bool naive)
 {
     cJSON *levels = cJSON_AddArrayToObject(at, "levels"), *notes = cJSON_AddArrayToObject(at, "notes");
     double k = slow || s->k < 768 ? s->k : 768; /* the fast schema cuts a long k */
@@ -94,7 +107,11 @@ static void nest_add(cJSON *at, const shape *s, bool slow)
         level_add(levels, "r@core", "L1", s->m, 9, 48);
         return;
     }
-    if (!slow) {
+    tile_add(at, naive);
+    if (naive) {
+        say(at, "loops", "m@core n k");
+        level_add(levels, "m@core", "L3", s->m, all / s->m + s->k * s->n * 4 / 1024, 33 * 1024);
+    } else if (!slow) {
         say(at, "loops",
             s->k > 768 ? "n/384@core n/48 k/768 m/8 k m@unroll n@vector" : "n/384@core n/48 m/8 k m@unroll n@vector");
         level_add(levels, "n/384@core", "L3", s->n / 384, all + k * 384 * 4 / 1024, 33 * 1024);
@@ -135,7 +152,7 @@ static double kernel_add(cJSON *list, maker *m, const shape *s, int number, doub
     put(k, "peak_share", round3(least / ns));
     say(k, "bound", flops / peak > bytes / 240 ? "fma" : "l2_gbs");
     if (!m->plain)
-        nest_add(k, s, m->slow > 0.5);
+        nest_add(k, s, m->slow > 0.2, m->naive && m->slow > 0.2);
     cJSON_AddItemToArray(list, k);
     return ns;
 }
@@ -239,7 +256,7 @@ typedef struct setting {
     const char *a, *b, *verdict;
     double slow, ratio, low, high;
     int layers, launches, n, candidates;
-    bool plain, invalid, alone;
+    bool plain, invalid, alone, naive;
 } setting;
 
 static void candidate_add(cJSON *list, const char *name, maker *m, const setting *s)
@@ -335,7 +352,10 @@ static char *document(const setting *s)
     cJSON *comparisons = cJSON_AddArrayToObject(root, "comparisons");
     for (int i = 0; i < s->candidates; i++) {
         char more[32];
-        maker m = {.state = 77u + (unsigned)i, .slow = i == 0 ? 0 : s->slow * (1 + 0.1 * (i - 1)), .plain = s->plain};
+        maker m = {.state = 77u + (unsigned)i,
+                   .slow = i == 0 ? 0 : s->slow * (1 + 0.1 * (i - 1)),
+                   .plain = s->plain,
+                   .naive = s->naive};
         snprintf(more, sizeof more, "variant-%d", i);
         candidate_add(list, i == 0 ? s->a : i == 1 ? s->b : more, &m, s);
         if (i > 0 && !s->invalid)
@@ -372,14 +392,20 @@ static const struct {
     const char *name;
     setting s;
 } table[] = {
-    {"bert", {"blocked", "rows-outside", "FASTER", 1, 1.488, 1.481, 1.495, 12, 5, 30, 2, false, false, false}},
-    {"same", {"blocked", "blocked-64", "SAME", 0.002, 1.0012, 0.9981, 1.0043, 12, 5, 30, 2, false, false, true}},
-    {"undecided", {"blocked", "blocked-64", "UNDECIDED", 0.03, 1.014, 0.996, 1.032, 12, 2, 8, 2, false, false, true}},
-    {"invalid", {"blocked", "broken", "", 1, 0, 0, 0, 12, 5, 30, 2, false, true, true}},
-    {"large", {"blocked", "rows-outside", "FASTER", 1, 1.488, 1.481, 1.495, 33, 5, 400, 4, false, false, false}},
-    {"hostile", {hostile_a, hostile_b, "FASTER", 1, 1.488, 1.481, 1.495, 2, 2, 5, 2, false, false, false}},
-    {"bare", {"blocked", "rows-outside", "FASTER", 1, 1.488, 1.481, 1.495, 2, 1, 9, 2, true, false, false}},
-    {"single", {"guess", "", "", 0, 0, 0, 0, 12, 5, 30, 1, false, false, true}},
+    {"bert", {"blocked", "rows-outside", "FASTER", 1, 1.488, 1.481, 1.495, 12, 5, 30, 2, false, false, false, false}},
+    {"same", {"blocked", "blocked-64", "SAME", 0.002, 1.0012, 0.9981, 1.0043, 12, 5, 30, 2, false, false, true, false}},
+    {"undecided",
+     {"blocked", "blocked-64", "UNDECIDED", 0.03, 1.014, 0.996, 1.032, 12, 2, 8, 2, false, false, true, false}},
+    {"alike",
+     {"blocked", "rows-outside", "SAME", 0.21, 1.0012, 0.9981, 1.0043, 12, 5, 30, 2, false, false, true, false}},
+    {"close",
+     {"blocked", "rows-outside", "FASTER", 0.21, 1.104, 1.101, 1.108, 12, 5, 30, 2, false, false, true, false}},
+    {"naive", {"blocked", "naive", "FASTER", 60, 29.1, 28.8, 29.5, 12, 5, 30, 2, false, false, true, true}},
+    {"invalid", {"blocked", "broken", "", 1, 0, 0, 0, 12, 5, 30, 2, false, true, true, false}},
+    {"large", {"blocked", "rows-outside", "FASTER", 1, 1.488, 1.481, 1.495, 33, 5, 400, 4, false, false, false, false}},
+    {"hostile", {hostile_a, hostile_b, "FASTER", 1, 1.488, 1.481, 1.495, 2, 2, 5, 2, false, false, false, false}},
+    {"bare", {"blocked", "rows-outside", "FASTER", 1, 1.488, 1.481, 1.495, 2, 1, 9, 2, true, false, false, false}},
+    {"single", {"guess", "", "", 0, 0, 0, 0, 12, 5, 30, 1, false, false, true, false}},
 };
 
 const char *fixture_name(int i)

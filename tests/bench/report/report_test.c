@@ -270,8 +270,11 @@ static void test_verdicts(void)
     made same = make("same"), open = make("undecided"), wrong = make("invalid"), one = make("single");
     CHECK(has(same.html, "blocked-64</b></span> take the same time."));
     CHECK(has(same.html, "lies inside the ±1\u00a0% that count as equal"));
-    CHECK(has(same.html, "The two spend their time alike"));
-    CHECK(has(same.html, "does not start at zero"));
+    CHECK(has(same.html, "Both run the same loops in every kernel"));
+    check_sections(same.html, "++-++++++");
+    CHECK(has(same.html, "Where is left out: the two take the same time."));
+    check_sections(open.html, "++-++++++");
+    CHECK(has(open.html, "Where is left out: the race is undecided, so what differs may be chance."));
     CHECK(has(open.html, "blocked-64</b></span>: not decided."));
     CHECK(has(open.html, "More launches (--launches) narrow it."));
     CHECK(has(open.html, "! partly"));
@@ -286,6 +289,27 @@ static void test_verdicts(void)
     unmake(&open);
     unmake(&wrong);
     unmake(&one);
+}
+
+/* What is the same in both is nobody's merit; what differs is divided among what the loops do. */
+static void test_why(void)
+{
+    made alike = make("alike"), close = make("close"), naive = make("naive");
+    CHECK(has(alike.html, "The two spend their time alike"));
+    check_sections(alike.html, "++-++++++");
+    CHECK(has(close.html, "does not start at zero"));
+    CHECK(has(naive.html, "By estimate: <b>vectors</b> about 15.90× (scalar: 1 element at a time → vectors of 16), "
+                          "<b>sums in registers</b> about "));
+    CHECK(has(naive.html, "the estimate goes too far, and its parts are to be read in proportion."));
+    CHECK(has(naive.html, "What the difference is made of"));
+    CHECK(has(naive.html, "<td>loads</td><td>2.00 for each multiply-add</td><td>0.46 for each multiply-add</td>"));
+    CHECK(has(naive.html, "<td>not explained by these</td>"));
+    CHECK(has(naive.html, "<td>kernels with the same loops: noise and placement</td>"));
+    CHECK(has(naive.html, "38 kernels with the <b>same loops</b> <span class=\"soft\">not caused by the schema"));
+    CHECK(has(naive.html, "same loops: noise</text>"));
+    unmake(&alike);
+    unmake(&close);
+    unmake(&naive);
 }
 
 static void test_bare(void)
@@ -470,6 +494,7 @@ int main(void)
         check_any(fixture_name(i));
     test_bert();
     test_verdicts();
+    test_why();
     test_bare();
     test_hostile();
     test_large();
