@@ -143,7 +143,7 @@ void emit_passed(emitter *m, const lin *a); /* in a tile: the axes whose numbers
 void emit_tile(emitter *m);
 void print_tile(const emitter *m, const tile_made *f, text *out);
 /* role.c */
-bool role_unrolled(const role *r); /* in registers, and its trips are not the elements of one */
+bool role_unrolled(const role *r);                 /* in registers, and its trips are not the elements of one */
 opening role_opening(const role *r, bool vectors); /* vectors: a loop over lanes becomes vectors */
 /* chunks.c: how parts share the work. */
 void chunks_open(emitter *m);                         /* around all loops: finds m->core */
