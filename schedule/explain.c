@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-enum { MAX_ROWS_APART = 8, PAGE = 4096 }; /* lines that a set of the first cache holds; bytes after which sets repeat */
 
 /* ---- JSON ---- */
 static void key(text *t, const char *name) /* with the comma that it needs */
@@ -267,11 +266,12 @@ static void note_registers(const notes *n)
     end_note(n, &line);
 }
 
-/* Neighbours a multiple of 4096 bytes apart share one set of the first cache, which holds 8 to 12 of them. */
+/* Neighbours a multiple of so many bytes apart share one set of the first cache, which holds few of them. */
 static void note_strides(const notes *n)
 {
     const stage *s = n->s;
-    for (int j = 0; j < s->n_load && j < 26 && stage_fold(s); j++)
+    const memory_level *first = n->p->on->level;
+    for (int j = 0; j < s->n_load && j < 26 && stage_fold(s) && first->repeats; j++)
         for (int a = 0; a < s->n_axis; a++) {
             const int64_t stride = within(n->k, s->load[j]->from) ? 0 : fit_stride(n->p, s, j, a);
             const int64_t rows = nest_left(n->k, s, a, nest_tile(s) - 1);
@@ -279,14 +279,15 @@ static void note_strides(const notes *n)
             bool copied = false;
             for (int g = 0; g < s->n_staging; g++)
                 copied = copied || (s->staging[g].load == j && staging_copies(&s->staging[g]));
-            if (!stride || stride % PAGE || rows <= MAX_ROWS_APART || copied)
+            if (!stride || stride % first->repeats || rows <= first->ways || copied)
                 continue;
             begin_note(n, &line);
             text_add(
                 &line,
-                "operand %c: the tile walks %lld steps of %s that lie %lld bytes apart, a multiple of %d: they compete "
-                "for the same few places in L1; +%c at an outer loop copies them together",
-                'a' + j, (long long)rows, s->letter[a], (long long)stride, PAGE, 'a' + j);
+                "operand %c: the tile walks %lld steps of %s that lie %lld bytes apart, a multiple of %lld: they "
+                "compete for the same few places in %s; +%c at an outer loop copies them together",
+                'a' + j, (long long)rows, s->letter[a], (long long)stride, (long long)first->repeats, first->name,
+                'a' + j);
             end_note(n, &line);
         }
 }

@@ -43,7 +43,8 @@ typedef struct memory_level {
     const char *name;
     int64_t bytes;          /* for one worker, or of all where it is shared; 0 of the last one: no limit */
     bool shared;            /* by all workers */
-    double bytes_per_cycle; /* that one worker reads from it */
+    int64_t repeats;        /* bytes after which addresses share its few places again; 0: it has none */
+    int ways;               /* lines that such a place holds, at least */
 } memory_level;
 enum { MAX_LEVEL = 6 };
 

@@ -6,6 +6,8 @@
 #               both may be named.
 #   targets     their word in graph, import or autodiff; a string "target" in schedule or another target's folder;
 #               compared elsewhere (a target of one letter, which is an axis too, only there); and no #if asks for one.
+#   machines    an instruction set, a level of memory by its name or number, or a language, in schedule or in
+#               backends/codegen: these ask the tables of a target (schedule/target.h). "isa" is a key of plan/1.
 #   words       names that the glossary of STYLE.md refuses, as identifiers of the code.
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
@@ -51,6 +53,15 @@ BEGIN {
         planning = length(s) > 1 && (folder == "schedule" || folder == "backends")
         if (s in target && file !~ "^backends/" s "/" && (planning || compared(before)))
             complain("target \"" s "\" named outside backends/" s)
+    }
+    if (folder == "schedule" || file ~ /^backends\/codegen\//) {
+        rest = code
+        gsub(/"isa"/, "", rest)
+        if (folder != "schedule") gsub(/"([^"\\]|\\.)*"/, "", rest) # text of generated code has variables of its own
+        n = split(rest, w, /[^A-Za-z0-9]+/)
+        for (i = 1; i <= n; i++)
+            if (w[i] ~ /^(isa|avx[0-9a-z]*|AVX[0-9A-Z]*|sse[0-9]*|neon|sve|[lL][1-4]d?|x86|opencl|OpenCL|cuda|CUDA|ptx)$/)
+                complain("machine " w[i] " named outside its target")
     }
     # identifiers
     n = split(code, w, /[^A-Za-z0-9_]+/)

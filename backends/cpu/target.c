@@ -37,6 +37,7 @@ static void add_levels(target *t, const machine *on)
     }
     t->level[COUNT(caches)] = (memory_level){.name = "memory", .shared = true};
     t->n_level = COUNT(caches) + 1;
+    t->level[L1].repeats = 4096, t->level[L1].ways = 8; /* 64 sets of lines of 64 bytes, 8 to 12 ways */
 }
 
 void cpu_target_of(target *t, const machine *on, const isa *best, int threads)
