@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-
 /* ---- JSON ---- */
 static void key(text *t, const char *name) /* with the comma that it needs */
 {
@@ -282,12 +281,11 @@ static void note_strides(const notes *n)
             if (!stride || stride % first->repeats || rows <= first->ways || copied)
                 continue;
             begin_note(n, &line);
-            text_add(
-                &line,
-                "operand %c: the tile walks %lld steps of %s that lie %lld bytes apart, a multiple of %lld: they "
-                "compete for the same few places in %s; +%c at an outer loop copies them together",
-                'a' + j, (long long)rows, s->letter[a], (long long)stride, (long long)first->repeats, first->name,
-                'a' + j);
+            text_add(&line,
+                     "operand %c: the tile walks %lld steps of %s that lie %lld bytes apart, a multiple of %lld: they "
+                     "compete for the same few places in %s; +%c at an outer loop copies them together",
+                     'a' + j, (long long)rows, s->letter[a], (long long)stride, (long long)first->repeats, first->name,
+                     'a' + j);
             end_note(n, &line);
         }
 }

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 64 };
-
 static void touch(plan *p, const node *n, int kernel_at)
 {
     buffer *h = &p->buffer[n->id];
@@ -216,7 +214,7 @@ static bool find_bytes(plan *p, err *e)
             continue;
         if (!int_mul(h->layout.size, wide ? 8 : ts_dtype_bytes(v->type.dtype), &bytes))
             return err_set(e, TS_MEMORY, "a value of the model has too many bytes");
-        h->bytes = (bytes + ALIGN - 1) / ALIGN * ALIGN, h->index = id;
+        h->bytes = target_aligned(p->on, bytes), h->index = id;
     }
     return true;
 }

@@ -26,6 +26,11 @@ int target_last(const target *t)
     return t->n_level - 2;
 }
 
+int64_t target_aligned(const target *t, int64_t bytes)
+{
+    return (bytes + t->align - 1) / t->align * t->align;
+}
+
 int64_t target_bytes(const target *t, int level)
 {
     return level < 0 ? 0 : level <= target_last(t) ? t->level[level].bytes : INT64_MAX;

@@ -41,10 +41,10 @@ typedef struct memory_space {
 /* memory_level: caches and memory, from the inside out; the last one holds everything. */
 typedef struct memory_level {
     const char *name;
-    int64_t bytes;          /* for one worker, or of all where it is shared; 0 of the last one: no limit */
-    bool shared;            /* by all workers */
-    int64_t repeats;        /* bytes after which addresses share its few places again; 0: it has none */
-    int ways;               /* lines that such a place holds, at least */
+    int64_t bytes;   /* for one worker, or of all where it is shared; 0 of the last one: no limit */
+    bool shared;     /* by all workers */
+    int64_t repeats; /* bytes after which addresses share its few places again; 0: it has none */
+    int ways;        /* lines that such a place holds, at least */
 } memory_level;
 enum { MAX_LEVEL = 6 };
 
@@ -83,7 +83,8 @@ typedef struct target {
     int near;              /* the level in which what one worker reads again and again should stay */
     int workers;           /* that the parallel loop is spread over */
     int places;            /* workers that run at the same time: more than these take turns */
-    int line;              /* bytes of a cache line: what is fetched at once, and what blocks are aligned to */
+    int line;              /* bytes of a cache line: what is fetched at once */
+    int align;             /* bytes to whose multiples blocks are laid: whole lines, whole vectors; a power of two */
     int n_register;        /* vector registers of one worker */
     int lanes[TS_N_DTYPE]; /* elements that one register has of what is computed in a dtype */
     bool passes_last;      /* what is fetched in passing need not push out what the last cache holds */
@@ -95,6 +96,7 @@ typedef struct target {
 const role *target_role(const target *t, const char *name, size_t n); /* NULL: there is none */
 /* name[0..n): NULL with n == 0 is the first one */
 const memory_space *target_space(const target *t, const char *name, size_t n);
-int64_t target_bytes(const target *t, int level); /* INT64_MAX of the last, which is memory */
-int target_last(const target *t);                 /* the last level that is a cache */
+int64_t target_bytes(const target *t, int level);       /* INT64_MAX of the last, which is memory */
+int64_t target_aligned(const target *t, int64_t bytes); /* up to the next multiple of align */
+int target_last(const target *t);                       /* the last level that is a cache */
 #endif

@@ -85,7 +85,7 @@ enum { CLAIM = 8 }; /* bytes: how much of a part's share of a kernel is claimed,
 
 static long long claim_bytes(const plan *p)
 {
-    return ((long long)CLAIM * p->n_kernel + 63) / 64 * 64;
+    return target_aligned(p->on, (int64_t)CLAIM * p->n_kernel);
 }
 
 static void write_pointer(const plan *p, text *t, const operand *o)

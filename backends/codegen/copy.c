@@ -250,7 +250,7 @@ bool copy_enter(emitter *m, int which, bool shared, int l)
         for (int a = 0; a < s->n_axis; a++)
             copy.base[a] = m->axis[a];
         q->from = FROM_MEMORY;
-        const int64_t bytes = (stride * ts_dtype_bytes(stored_as(m->p, x->from)) + 63) / 64 * 64;
+        const int64_t bytes = target_aligned(m->p->on, stride * ts_dtype_bytes(stored_as(m->p, x->from)));
         m->scratch += bytes;
         m->scratch_most = m->scratch > m->scratch_most ? m->scratch : m->scratch_most;
         emit_meet(m); /* who still reads what lay there */

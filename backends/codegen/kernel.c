@@ -61,7 +61,7 @@ static void give_slices(emitter *m)
         for (int a = 0; a < s->n_result; a++)
             n *= nest_left(m->k, s, a, -1);
         m->slice[i] = m->scratch;
-        m->scratch += (n + 63) / 64 * 64;
+        m->scratch += target_aligned(m->p->on, n);
     }
     m->scratch_most = m->scratch;
 }

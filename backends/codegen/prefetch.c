@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LINE = 64, MOST_PIECES = 32 };
+enum { MOST_PIECES = 32 };
 
 static const lin *offset_under(emitter *m, int load, const lin *const *axis)
 {
@@ -28,6 +28,11 @@ static bool in_one(emitter *m, const lin *at, int64_t elements, int64_t *high)
     int64_t low;
     lin_range(&m->sp, at, &low, high);
     return low != INT64_MIN && *high - low + 1 <= elements + elements / 8;
+}
+
+static int64_t lines_of(const emitter *m, int64_t bytes)
+{
+    return (bytes + m->p->on->line - 1) / m->p->on->line;
 }
 
 /* Lines of what lies under loop q->loop: in one piece, or in pieces along one axis. Adds variables. */
@@ -50,7 +55,7 @@ static bool count_lines(emitter *m, prefetch *q)
             elements *= left[a];
     }
     const lin *at = offset_under(m, q->load, axis);
-    q->pieces = q->share = 1, q->lines = (elements * bytes + LINE - 1) / LINE;
+    q->pieces = q->share = 1, q->lines = lines_of(m, elements * bytes);
     if (in_one(m, at, elements, &high))
         return true;
     for (int a = 0; a < s->n_axis; a++)
@@ -60,7 +65,7 @@ static bool count_lines(emitter *m, prefetch *q)
         return false;
     const int64_t stride = lin_coef(at, place[apart]);
     axis[apart] = lin_const(&m->sp, 0), elements /= left[apart];
-    q->pieces = left[apart], q->stride = stride * bytes, q->lines = (elements * bytes + LINE - 1) / LINE;
+    q->pieces = left[apart], q->stride = stride * bytes, q->lines = lines_of(m, elements * bytes);
     q->along = q->calls > 1 && q->lines >= q->calls; /* long rows: each tile asks for a part of all of them */
     q->share = q->along ? q->pieces : (q->pieces + q->calls - 1) / q->calls;
     return q->share <= MOST_PIECES && in_one(m, offset_under(m, q->load, axis), elements, &rest) &&
@@ -163,7 +168,7 @@ void emit_prefetch_arguments(emitter *m, text *t)
         const prefetch *q = &m->prefetch[i];
         char name[48], letter[24];
         const loop *r;
-        int64_t scale = q->pieces > 1 && !q->along ? q->share * q->stride : chunk(q) * LINE;
+        int64_t scale = q->pieces > 1 && !q->along ? q->share * q->stride : chunk(q) * m->p->on->line;
         if (q->stage != m->at)
             continue;
         name_of(m, q, true, name);
@@ -223,11 +228,12 @@ static void fetch(emitter *m, const prefetch *q, const char *trip, int64_t trips
         text_add(&at, "%s", name);
         if (q->share > 1)
             text_add(&at, " + %lld * piece", (long long)q->stride);
-        text_add(&at, " + (%s) %s %lld", trip, every > 1 ? "/" : "*", (long long)(every > 1 ? every : per * LINE));
+        text_add(&at, " + (%s) %s %lld", trip, every > 1 ? "/" : "*",
+                 (long long)(every > 1 ? every : per * m->p->on->line));
         if (every > 1)
-            text_add(&at, " * %d", LINE);
+            text_add(&at, " * %d", m->p->on->line);
         if (i)
-            text_add(&at, " + %lld", (long long)(i * LINE));
+            text_add(&at, " + %lld", (long long)(i * m->p->on->line));
         fetch_line(m, q, &at);
         if (q->share > 1)
             code_close(&m->code);
@@ -250,7 +256,7 @@ static void fetch_at_once(emitter *m, const prefetch *q)
     if (q->share > 1)
         text_add(&at, " + %lld * piece", (long long)q->stride);
     if (chunk(q) > 1)
-        text_add(&at, " + %d * line", LINE);
+        text_add(&at, " + %d * line", m->p->on->line);
     fetch_line(m, q, &at);
     for (int i = (q->share > 1) + (chunk(q) > 1); i > 0; i--)
         code_close(&m->code);

@@ -39,6 +39,6 @@ void emit_routine(emitter *m)
                               .value = arena_format(m->mem, "routine_%s(with, \"%s\", param, scratch, %s, %s)",
                                                     x->run->name, types.s, m->d->part, m->d->parts)});
     if (m->scratch_most < x->run->scratch)
-        m->scratch_most = (x->run->scratch + 63) / 64 * 64;
+        m->scratch_most = target_aligned(m->p->on, x->run->scratch);
     text_free(&types), text_free(&at), text_free(&param);
 }

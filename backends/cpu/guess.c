@@ -329,7 +329,7 @@ static void guess_rows(const plan *p, const kernel *k, const stage *s, text *t)
     const int64_t n = left_of(k, s, column), block = 4096;
     if (core && !(t->s && strstr(t->s, "@core"))) {
         const int64_t part = (n + p->threads - 1) / p->threads;
-        guess_put(t, s, column, part < block ? (part + 63) / 64 * 64 : block, "core");
+        guess_put(t, s, column, part < block ? target_aligned(p->on, part) : block, "core");
     }
     guess_put(t, s, column, 1, "vector");
 }

@@ -52,12 +52,15 @@ void cpu_target_of(target *t, const machine *on, const isa *best, int threads)
                   .workers = threads,
                   .places = on->n_core,
                   .line = on->line,
+                  .align = best->vector_bytes,
                   .n_register = best->n_register,
                   .passes_last = on->nta,
                   .guess = &guess,
                   .own = on};
     for (int d = 0; d < TS_N_DTYPE; d++) /* what is smaller is computed in 4 bytes */
         t->lanes[d] = best->vector_bytes / (ts_dtype_bytes((dtype)d) == 8 ? 8 : 4);
+    while (t->align < on->line)
+        t->align *= 2;
     add_levels(t, on);
 }
 

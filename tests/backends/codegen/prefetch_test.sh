@@ -28,16 +28,21 @@ for k in range(16):
             on = True
 def rows(n): return {96 * 4 * row + 64 * i for row in range(n) for i in range(48 * 4 // 64)}
 PY
-emitted() { # NAME STAGED LOOPS: the product under these loops, as C
+emitted() { # NAME STAGED LOOPS [MACHINE]: the product under these loops, as C, for a machine with this besides
     echo "{\"format\": \"tiling/1\", \"rules\": [{\"name\": \"r\", \"match\": {\"op\": \"matmul\"}, \"loops\": \"$3\"}]}" >"$1.json"
-    expect 0 "$2" explain product.json -s "$1.json" --machine "core:2 l3:1(32MB) isa:avx512"
-    expect 0 "wrote $1; build it" emit product.json -s "$1.json" --machine "core:2 l3:1(32MB) isa:avx512" -o "$1"
+    expect 0 "$2" explain product.json -s "$1.json" --machine "core:2 l3:1(32MB) isa:avx512 ${4-}"
+    expect 0 "wrote $1; build it" emit product.json -s "$1.json" --machine "core:2 l3:1(32MB) isa:avx512 ${4-}" -o "$1"
 }
 emitted slices "+y@l2*2" "n/48 m/8+y@l2*2+a@l2*2 k/4 k@unroll m@unroll n@vector"
 python3 - slices/k_*.c <<'PY' || wrong "lines of the next slices" "$(grep PREFETCH slices/k_*.c)"
 from asked import *
 assert sorted(asked["prefetch0"]) == [64 * i for i in range(8 * 64 * 4 // 64)], asked
 assert rows(8) <= set(asked["prefetch_y"]) and len(asked["prefetch_y"]) <= len(rows(8)) + 8, asked
+PY
+emitted lines "+y@l2*2" "n/48 m/8+y@l2*2+a@l2*2 k/4 k@unroll m@unroll n@vector" line:128
+python3 - lines/k_*.c <<'PY' || wrong "lines of 128 bytes" "$(grep PREFETCH lines/k_*.c)"
+from asked import *
+assert sorted(asked["prefetch0"]) == [128 * i for i in range(8 * 64 * 4 // 128)], asked
 PY
 emitted past "+b@nta*2" "n/48+b@nta*2 m/8 k/4 k@unroll m@unroll n@vector"
 grep -q 'PREFETCH(prefetch1.*, 3);' past/k_*.c && grep -q 'define PREFETCH.*__builtin_prefetch(p, 0, .* : 0)' past/k_*.c ||
