@@ -2,6 +2,7 @@
  *
  * Requires: kernels from the fusion pass. Guarantees: every stage's nest walks all its axes; a load of a weight names
  * the entry of plan.leaf whose layout it expects. Each candidate that was refused is noted with its reason. */
+#include "schedule/legal.h"
 #include "schedule/mask.h"
 #include "schedule/nest.h"
 #include "schedule/resident.h"
@@ -59,52 +60,6 @@ static void find_tiles(const plan *p, kernel *k)
         }
 }
 
-/* Partial sums wait in the result, which must hold them exactly as the accumulator does: one of halves is an f32. */
-static bool check_partial(const stage *s, err *e)
-{
-    const expr *fold = stage_fold(s);
-    if (!fold)
-        return true;
-    const bool half = dtype_class(fold->dtype) == D_REAL && dtype_bits(fold->dtype) < 32;
-    const dtype sum = half ? TS_F32 : fold->dtype;
-    for (int l = 0; l < nest_tile(s); l++)
-        if (s->folds >> s->nest.loop[l].axis & 1 && s->node->type.dtype != sum)
-            return err_set(e, TS_BAD_INPUT,
-                           "loop %s folds outside the register tile, but partial sums (%s) do not fit the result (%s)",
-                           s->letter[s->nest.loop[l].axis], ts_dtype_name(sum), ts_dtype_name(s->node->type.dtype));
-    return true;
-}
-
-/* The register tile is named so because its sums stay in registers: more of them than there are is refused. */
-static bool check_registers(const plan *p, const stage *s, err *e)
-{
-    const int64_t sums = nest_sums(p, s);
-    text tile = {0}, by_name = {0}, fits = {0};
-    if (sums <= p->on->n_register)
-        return true;
-    for (int l = nest_unrolled(s); l < s->nest.n; l++) {
-        const loop *q = &s->nest.loop[l];
-        if (!q->role->lanes && s->folds >> q->axis & 1)
-            continue;
-        text_add(&tile, "%s%s %lld", tile.len ? ", " : "", s->letter[q->axis], (long long)loop_trips(q));
-        text_add(&by_name, " %s/tile", s->letter[q->axis]);
-        text_add(&fits, " %s/%lld", s->letter[q->axis], (long long)s->tile[q->axis]);
-    }
-    err_set(e, TS_BAD_INPUT,
-            "the sums of the register tile (%s) take %lld vector registers, %s has %d: unroll less, or write%s, here%s",
-            text_str(&tile), (long long)sums, p->on->model, p->on->n_register, text_str(&by_name), text_str(&fits));
-    text_free(&tile), text_free(&by_name), text_free(&fits);
-    return false;
-}
-
-static bool check_kernel(const plan *p, const kernel *k, const char *loops, err *e)
-{
-    for (int i = 0; i < k->n_stage; i++)
-        if (!check_partial(&k->stage[i], e) || !check_registers(p, &k->stage[i], e))
-            return err_in(e, "loops \"%s\"", loops);
-    return true;
-}
-
 static bool try_loops(plan *p, kernel *k, const char *loops, err *e)
 {
     reset(k);
@@ -115,8 +70,8 @@ static bool try_loops(plan *p, kernel *k, const char *loops, err *e)
                        "walks an axis with states, or stores where its indices say",
                        loops, k->stage->name);
     if (!strcmp(loops, "guess"))
-        return guess(p, k, true, e) && check_kernel(p, k, loops, e);
-    return nest_parse(p->on, k, loops, e) && guess(p, k, false, e) && check_kernel(p, k, loops, e);
+        return guess(p, k, true, e) && nest_fits(p, k, loops, e);
+    return nest_parse(p->on, k, loops, e) && guess(p, k, false, e) && nest_fits(p, k, loops, e);
 }
 
 static bool by_rule(plan *p, kernel *k, const rule *r, bool *chosen, err *e)

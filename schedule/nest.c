@@ -111,7 +111,7 @@ int64_t nest_sums(const plan *p, const stage *s)
         const loop *q = &s->nest.loop[l];
         if (q->role->lanes)
             sums *= nest_vectors(p, s, q);
-        else if (!(s->folds >> q->axis & 1))
+        else if (!(s->folds >> q->axis & 1) && !q->role->unit) /* which has registers of its own */
             sums *= loop_trips(q);
     }
     return sums;
@@ -520,7 +520,7 @@ static void print_staging(text *t, const kernel *k, const stage *s, const stagin
         text_add(t, "@%s", nowhere);
     else if (g->space->name)
         text_add(t, "@%s", g->space->name);
-    if (g->space && g->space->most > 1)
+    if (g->stages > 1)
         text_add(t, "*%d", g->stages);
     text_add(t, "%s", g->derived ? "]" : "");
     (void)k;

@@ -1,0 +1,7 @@
+/* legal.h - whether loops that read well can be done by what the target has: registers, spaces, matrix units. */
+#ifndef TS_LEGAL_H
+#define TS_LEGAL_H
+#include "schedule/plan.h"
+
+bool nest_fits(const plan *p, const kernel *k, const char *loops, err *e); /* refused with numbers, and what would do */
+#endif
