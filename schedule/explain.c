@@ -329,6 +329,8 @@ static void put_kernel(text *t, const plan *p, int i)
     put_text(t, "op", k->op);
     put_text(t, "label", k->label);
     put_text(t, "rule", k->rule);
+    if (k->guessed)
+        key(t, "guessed"), text_add(t, "true");
     put_text(t, "dtype", ts_dtype_name(s->node->type.dtype));
     put_dims(t, s);
     nest_print(&loops, k, false);
@@ -472,7 +474,7 @@ void plan_explain(const plan *p, const char *by, const char *facts, text *out)
         text_add(&lines, "%d threads take turns on %d core%s: one per core is quicker\n", p->threads, p->on->places,
                  p->on->places == 1 ? "" : "s");
     if (p->schema)
-        schema_unused(p->schema, p, p->rule_used, &lines), checkpointing_unused(p, &lines);
+        schema_refused(p, &lines), schema_unused(p->schema, p, p->rule_used, &lines), checkpointing_unused(p, &lines);
     put_lines(out, text_str(&lines));
     text_add(out, "],\"build\":{%s}}\n", facts);
     text_free(&lines);

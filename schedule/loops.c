@@ -74,18 +74,21 @@ static bool try_loops(plan *p, kernel *k, const char *loops, err *e)
     return nest_parse(p->on, k, loops, e) && guess(p, k, false, e) && nest_fits(p, k, loops, e);
 }
 
-static bool by_rule(plan *p, kernel *k, const rule *r, bool *chosen, err *e)
+static bool by_rule(plan *p, kernel *k, int at, bool *chosen, err *e)
 {
+    const rule *r = &p->schema->rule[at];
     text all = {0};
     *chosen = false;
     for (int i = 0; i < r->n_loops && !*chosen; i++) {
         err why = {0};
         if (try_loops(p, k, r->loops[i], &why)) {
-            k->rule = r->name, *chosen = true;
+            k->rule = r->name, k->asked = r->loops[i], *chosen = true;
+            k->guessed = i && !strcmp(r->loops[i], "guess");
             break;
         }
         text_add(&all, "\n  %s", why.text);
         note(p, k, why.text);
+        schema_refuse(p, at, k, why.text);
     }
     if (!*chosen && r->n_loops && !r->optional) {
         err_set(e, TS_BAD_INPUT, "%s: rule \"%s\" on %s %s: every alternative is refused:%s", r->loops_place, r->name,
@@ -104,7 +107,7 @@ static bool choose(plan *p, kernel *k, const rule **used, err *e)
         bool chosen = false;
         if (r->n_loops || r->n_layout)
             find_tiles(p, k);
-        if (r->n_loops && !by_rule(p, k, r, &chosen, e))
+        if (r->n_loops && !by_rule(p, k, at, &chosen, e))
             return false;
         if (!chosen && r->n_loops)
             continue;

@@ -80,6 +80,8 @@ typedef struct kernel {
     int main;              /* index of the stage that names the axes */
     const mask_skip *mask; /* of several stages; NULL: everything is walked */
     const char *rule;      /* the schema rule that chose the loops */
+    const char *asked;     /* the text of that rule which the loops follow; NULL: it has none */
+    bool guessed;          /* it is "guess", after other loops of the rule were refused */
     const char *notes;     /* lines: refused candidates, clipped steps, misfits; "" when there are none */
     double flops, bytes;   /* derived from the definitions, without what is not walked; compulsory traffic */
 } kernel;
@@ -112,6 +114,12 @@ typedef struct replaced { /* kernels that are done in a cheaper way: one of each
     char letter[MAX_AXIS][MAX_LETTER];
 } replaced;
 
+typedef struct refusal { /* loops that a rule gives a kernel, and that it cannot have */
+    int rule, kernel;
+    const char *why;
+    const struct refusal *next; /* in the order in which they were met */
+} refusal;
+
 typedef struct plan {
     arena mem;
     const target *on;
@@ -135,9 +143,11 @@ typedef struct plan {
     packed *leaf;
     int cap_leaf;
     bool streamed; /* a run reads more weights than the third cache holds: none is left when the next run asks */
-    int64_t arena_bytes, lower_bound;    /* lower bound: the largest set of values alive at once */
-    const struct schema *schema;         /* NULL: the guess alone */
-    bool *rule_used;                     /* by rule of the schema */
+    int64_t arena_bytes, lower_bound; /* lower bound: the largest set of values alive at once */
+    const struct schema *schema;      /* NULL: the guess alone */
+    bool *rule_used;                  /* by rule of the schema */
+    const refusal *refusal;           /* the first one */
+    refusal *last_refusal;
     bool *apart;                         /* by node id: not to be fused with others; NULL: none */
     struct checkpointing *checkpointing; /* what is computed again in the backward pass; NULL: no rule asks for it */
 } plan;

@@ -45,6 +45,10 @@ typedef struct schema {
 bool schema_load(arena *m, const char *what, const char *by, schema *out, err *e);
 /* The first rule from `start` on that fits kernel k, or -1. dims are those of the main stage, shared axes included. */
 int schema_match(const schema *s, const kernel *k, int start);
+/* Kernel k cannot have the loops that rule `at` gives it. */
+void schema_refuse(plan *p, int at, const kernel *k, const char *why);
+/* Lines of warnings: what was refused, and what is followed instead; kernels alike in one line. */
+void schema_refused(const plan *p, text *out);
 /* Lines of warnings: rules that no kernel of the plan uses, with the nearest kernels' ops and dims. used: by rule. */
 void schema_unused(const schema *s, const plan *p, const bool *used, text *out);
 #endif

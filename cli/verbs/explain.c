@@ -125,7 +125,7 @@ static void put_title(const view *v, const family *m)
         fprintf(v->f, "%sand %d alike", *label ? " " : "  ", m->count - 1);
     fputs("  (rule ", v->f);
     put_safe(v->f, js_get_text(m->first, "rule"));
-    fputs(")\n", v->f);
+    fputs(js_get(m->first, "guessed") ? " is refused: guess)\n" : ")\n", v->f);
 }
 
 static void put_fact(const view *v, const char *before, const cJSON *kernel, const char *name, const char *after)

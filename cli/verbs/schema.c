@@ -69,12 +69,25 @@ static void add_remark(remarks *r, const cJSON *note, const cJSON *kernel)
     r->all[r->n++] = (remark){text, op, kernel ? js_get_text(kernel, "label") : "", 1};
 }
 
+/* A note on the plan ends with it: what a rule was refused is said once for all kernels. */
+static bool is_said(const cJSON *plan, const char *text)
+{
+    const cJSON *n;
+    bool said = false;
+    cJSON_ArrayForEach(n, js_get(plan, "notes"))
+    {
+        const size_t all = cJSON_IsString(n) ? strlen(n->valuestring) : 0, part = strlen(text);
+        said = said || (all >= part && strcmp(n->valuestring + all - part, text) == 0);
+    }
+    return said;
+}
+
 /* What a person would want to know before timing: which kernels the rules reach, and every note about those. */
 static cJSON *findings(const cJSON *plan, remarks *r)
 {
     cJSON *root = reply_make("lint/1"), *notes = NULL;
     const cJSON *kernel, *note;
-    int all = 0, reached = 0;
+    int all = 0, reached = 0, guessed = 0;
     notes = js_array(root, "notes");
     cJSON_ArrayForEach(note, js_get(plan, "notes"))
     {
@@ -86,11 +99,16 @@ static cJSON *findings(const cJSON *plan, remarks *r)
         all++;
         if (strcmp(js_get_text(kernel, "rule"), "guess") == 0)
             continue;
-        reached++;
+        if (js_get(kernel, "guessed"))
+            guessed++;
+        else
+            reached++;
         cJSON_ArrayForEach(note, js_get(kernel, "notes"))
         {
             char *line = NULL;
             const char *text = cJSON_IsString(note) ? note->valuestring : "";
+            if (is_said(plan, text))
+                continue;
             if (asprintf(&line, "%s %s: %s", js_get_text(kernel, "op"), js_get_text(kernel, "label"), text) < 0)
                 fail_bug("out of memory", "lint");
             js_item(notes, line);
@@ -100,7 +118,19 @@ static cJSON *findings(const cJSON *plan, remarks *r)
     }
     js_number(root, "kernels", all);
     js_number(root, "reached", reached);
+    js_number(root, "guessed", guessed);
     return root;
+}
+
+static void put_count(const cJSON *found, int warnings)
+{
+    const double guessed = js_get_number(found, "guessed", 0);
+    printf("%.0f of %.0f kernels follow its rules", js_get_number(found, "reached", 0),
+           js_get_number(found, "kernels", 0));
+    if (guessed > 0)
+        printf(", %.0f fit%s a rule whose loops are refused and follow%s the guess", guessed, guessed > 1 ? "" : "s",
+               guessed > 1 ? "" : "s");
+    printf(", %d warning%s\n", warnings, warnings == 1 ? "" : "s");
 }
 
 static void put_remarks(const remarks *r, const cJSON *found, const args *a)
@@ -113,8 +143,7 @@ static void put_remarks(const remarks *r, const cJSON *found, const args *a)
         console_warn(&a->console, "%s%s%s%s%s%s", k->op ? k->op : "", k->op ? " " : "", k->label, k->op ? more : "",
                      k->op ? ": " : "", k->text);
     }
-    printf("%.0f of %.0f kernels follow its rules, %d warning%s\n", js_get_number(found, "reached", 0),
-           js_get_number(found, "kernels", 0), r->n, r->n == 1 ? "" : "s");
+    put_count(found, r->n);
 }
 
 static bool lint(session *s, const args *a, ts_error *e)

@@ -100,6 +100,18 @@ for name in naive panels rows; do
 done
 expect 0 'wrote panels.json' schema show panels -o panels.json
 expect 0 'kernels follow its rules, 0 warnings' schema lint panels.json bert-base --dim seq=128 --threads 1
+# what is refused is said wherever it matters, and does not count as followed
+cat >refused.json <<'END'
+{"format":"tiling/1","rules":[{"name":"mine","match":{"op":"matmul"},"loops":["m n q","guess"]}]}
+END
+why='rule "mine" is refused for 12 kernels (k1 matmul encoder.layer.0.attention.self.query.weight, ...), and the guess is'
+counts='0 of 21 kernels follow its rules, 13 fit a rule whose loops are refused and follow the guess'
+expect 0 "$counts" schema lint refused.json bert-tiny $small
+json lint 'd["reached"] == 0 and d["guessed"] == 13 and len(d["notes"]) == 1' schema lint refused.json bert-tiny $small
+expect 0 "$why" explain bert-tiny -s refused.json $small
+expect 0 '(rule mine is refused: guess)' explain bert-tiny -s refused.json $small
+expect 0 "$why" run bert-tiny -s refused.json --random $small
+expect 0 "$why" bench bert-tiny -s refused.json --min-time 20ms --launches 1 $small
 expect 3 'no schema "panel" is built in for target c' schema show panel
 expect 3 'did you mean "panels"?' schema show panel
 expect 3 'the schema "guess" is no file' schema show guess

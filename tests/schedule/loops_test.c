@@ -1,6 +1,7 @@
 /* Rules at work: the first that fits decides, alternatives in order, what is refused and in which words,
  * layouts of weights. */
 #include "schedule/nest.h"
+#include "schedule/schema.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
 
@@ -35,6 +36,46 @@ static void test_choice(void)
            "n/48@core m/8 k/4 k@unroll m@unroll n@vector", "");
     chosen(product, "{\"loops\":\"m m\",\"optional\":true}", "guess", "n/48@core m/8 k/4 k@unroll m@unroll n@vector",
            "loops \"m m\", column 3: axis m is walked twice\n");
+}
+
+/* What the plan as a whole says of loops that were refused. */
+static void told(const char *rules, int guessed, const char *want)
+{
+    planned b;
+    text all = {0}, t = {0};
+    int n = 0;
+    if (make_plan(&b, &(setting){network, two_cores, "avx512", rules, 2})) {
+        schema_refused(b.p, &all);
+        for (const char *at = text_str(&all), *end; (end = strchr(at, '\n')); at = end + 1) {
+            const size_t folder = strlen(b.folder.path) + 1; /* each line begins with it */
+            text_bytes(&t, at + folder, (size_t)(end + 1 - at) - folder);
+        }
+        for (int i = 0; i < b.p->n_kernel; i++)
+            n += b.p->kernel[i].guessed;
+        CHECK_TEXT(text_str(&t), want);
+        CHECK(n == guessed);
+    }
+    text_free(&all), text_free(&t);
+    free_plan(&b);
+}
+
+static void test_told(void)
+{
+    told("{\"match\":{\"op\":\"matmul\"},\"loops\":[\"m n k\",\"guess\"]}", 0, "");
+    told("{\"match\":{\"op\":\"matmul\"},\"loops\":\"guess\"}", 0, "");
+    told("{\"name\":\"r\",\"match\":{\"op\":\"matmul\"},\"loops\":[\"m n q\",\"guess\"]}", 3,
+         "test.json:2:45 (/rules/0/loops): rule \"r\" is refused for 3 kernels (k0 matmul l.0, ...), and the guess is "
+         "taken: loops \"m n q\", column 5: no axis \"q\" here; the axes are: m n k\n");
+    told("{\"name\":\"r\",\"match\":{\"op\":\"matmul\"},\"loops\":[\"m n\",\"m n k\"]}", 0,
+         "test.json:2:45 (/rules/0/loops): rule \"r\" is refused for 3 kernels (k0 matmul l.0, ...), and \"m n k\" is "
+         "taken: loops \"m n\", column 4: axis k never reaches step 1\n");
+    told("{\"name\":\"r\",\"match\":{\"op\":\"matmul\"},\"loops\":\"m n\",\"optional\":true},"
+         "{\"name\":\"s\",\"match\":{\"name\":\"l.1\"},\"loops\":\"m n k\"}",
+         0,
+         "test.json:2:45 (/rules/0/loops): rule \"r\" is refused for 2 kernels (k0 matmul l.0, ...), and the guess is "
+         "taken: loops \"m n\", column 4: axis k never reaches step 1\n"
+         "test.json:2:45 (/rules/0/loops): rule \"r\" is refused for 1 kernel (k1 matmul l.1), and rule \"s\" is "
+         "followed: loops \"m n\", column 4: axis k never reaches step 1\n");
 }
 
 static void refused(maker *make, const char *rules, const char *want)
@@ -110,12 +151,12 @@ static void test_registers(void)
 
 static void test_tile(void)
 {
-    static const char rule[] = LOOPS("\"n/tile@core k/256 m/tile k/tile k@unroll m@unroll n@vector\"");
+    static const char by_tile[] = LOOPS("\"n/tile@core k/256 m/tile k/tile k@unroll m@unroll n@vector\"");
     static const char *const want[] = {"n/12@core k/256 m/4 k/4 k@unroll m@unroll n@vector",
                                        "n/24@core k/256 m/4 k/4 k@unroll m@unroll n@vector",
                                        "n/48@core k/256 m/8 k/4 k@unroll m@unroll n@vector"};
     for (int i = 0; i < COUNT(isas); i++)
-        loops_on(product, isas[i], rule, want[i], "");
+        loops_on(product, isas[i], by_tile, want[i], "");
     loops_on(small_product, "avx512", LOOPS("\"n/tile m/tile k m@unroll n@vector\""), "n/36 m/8 k m@unroll n@vector",
              "");
     loops_on(
@@ -193,6 +234,7 @@ static void test_fuse(void)
 int main(void)
 {
     test_choice();
+    test_told();
     test_refused();
     test_registers();
     test_tile();
