@@ -84,6 +84,13 @@ static bool by_rule(plan *p, kernel *k, int at, bool *chosen, err *e)
         if (try_loops(p, k, r->loops[i], &why)) {
             k->rule = r->name, k->asked = r->loops[i], *chosen = true;
             k->guessed = i && !strcmp(r->loops[i], "guess");
+            if (*k->lost)
+                note(
+                    p, k,
+                    arena_format(&p->mem,
+                                 "loops \"%s\": %s is walked once, for its axis has one element or is part of another; "
+                                 "what else it says is left aside",
+                                 r->loops[i], k->lost));
             break;
         }
         text_add(&all, "\n  %s", why.text);

@@ -4,6 +4,7 @@
 #include "schedule/nest.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- what is looked up ---- */
@@ -73,6 +74,35 @@ bool names_known(const char *axis)
         for (const op *const *o = *table; !known && *o; o++)
             known = (*o)->axes && nest_has_letter((*o)->axes, axis, n);
     return known;
+}
+
+/* One of "b", "b1", "b2", ... of as many as there are dimensions */
+static bool is_numbered(const char *name, size_t n, char letter, int dims)
+{
+    char *end;
+    const long at = n > 1 ? strtol(name + 1, &end, 10) : 0;
+    return n && *name == letter && at < dims && (n == 1 || (name[1] > '0' && name[1] <= '9' && end == name + n));
+}
+
+static bool has_axis(const stage *s, const char *name, size_t n)
+{
+    for (int a = 0; a < s->n_axis; a++)
+        if (strlen(s->letter[a]) == n && !strncmp(s->letter[a], name, n))
+            return true;
+    return false;
+}
+
+bool names_left_out(const kernel *k, const stage *s, const char *name, size_t n)
+{
+    if (has_axis(s, name, n))
+        return false; /* it is there, if not where it is named */
+    const int dims = s->op ? s->node->type.rank : 0;
+    bool is = (k->group && k->group->axes && nest_has_letter(k->group->axes, name, n)) ||
+              (s->op && s->op->axes && nest_has_letter(s->op->axes, name, n));
+    is = is || is_numbered(name, n, 'b', dims);
+    if (k->n_stage > 1 || (s->op && !s->op->axes))
+        is = is || is_numbered(name, n, 'r', dims);
+    return is && *name != '|';
 }
 
 static void make_unique(stage *s) /* a letter that is taken gets a number */
@@ -174,10 +204,14 @@ void names_give(fuser *f, const cluster *c, kernel *k)
     }
     k->whole = c->member[k->main]->main;
     k->op = q ? q->op->name : c->member[k->main]->main->op->name;
+    k->group = q ? q->op : NULL;
     for (int i = 0; i < k->n_stage; i++) {
         stage *s = &k->stage[i];
         name_stage(k, i, c->member[i]->main->op->name);
-        name_axes(s, c->member[i]->main->op, k->n_shared);
+        s->op = c->member[i]->main->op;
+        name_axes(s, s->op, 0);
+        memcpy(s->own, s->letter, sizeof s->own);
+        name_axes(s, s->op, k->n_shared);
         for (int a = 0; a < k->n_shared; a++)
             name_shared(k, q, a, s->letter[a]);
     }

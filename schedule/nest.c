@@ -126,6 +126,9 @@ typedef struct reader {
     bool shared;
     const char *from, *at, *start[MAX_LOOP]; /* start: of each loop */
     int64_t left[MAX_AXIS];
+    uint32_t outside;           /* axes of which the loops outside leave nothing, if they may be named all the same */
+    const char *once[MAX_LOOP]; /* letters that no axis here has, walked to their end */
+    int n_once;
     err *e;
 } reader;
 
@@ -159,12 +162,25 @@ bool nest_has_letter(const char *axes, const char *name, size_t n)
     return false;
 }
 
-/* A letter of the operation whose axis is not one of the kernel's: it has one element, or was merged into another. */
-static bool is_left_out(const kernel *k, const char *name, size_t n)
+/* The axes that can be named; of a kernel of several stages also where those that they do not share are. */
+static void list_axes(const reader *r, text *out)
 {
-    return k->n_stage == 1 && k->whole && k->whole->op->axes && nest_has_letter(k->whole->op->axes, name, n);
+    const int end = r->shared ? r->s->n_shared : r->s->n_axis;
+    text_add(out, r->shared ? "the axes that its stages share are:" : "the axes are:");
+    for (int a = 0; a < end; a++)
+        text_add(out, " %s", r->s->letter[a]);
+    if (!r->shared)
+        return;
+    text_add(out, "; a stage's own come behind them: \"; %s:", r->s->name);
+    for (int a = end; a < r->s->n_axis; a++)
+        text_add(out, " %s", r->s->letter[a]);
+    text_add(out, "\" (stages:");
+    for (int i = 0; i < r->k->n_stage; i++)
+        text_add(out, " %s", r->k->stage[i].name);
+    text_add(out, ")");
 }
 
+enum { NO_AXIS = -1 }; /* walked once */
 static bool read_axis(reader *r, int *axis)
 {
     const size_t n = word(r->at);
@@ -173,14 +189,14 @@ static bool read_axis(reader *r, int *axis)
     for (*axis = 0; *axis < end; ++*axis)
         if (strlen(r->s->letter[*axis]) == n && !strncmp(r->s->letter[*axis], r->at, n))
             return r->at += n, true;
-    for (int a = 0; a < end; a++)
-        text_add(&have, "%s%s", a ? " " : "", r->s->letter[a]);
-    if (is_left_out(r->k, r->at, n))
-        refuse(r, "axis %.*s has one element here, or is part of another, and is not walked; the axes are: %s", (int)n,
-               r->at, text_str(&have));
-    else
-        refuse(r, "no axis \"%.*s\" here; the axes are: %s", (int)(n ? n : strcspn(r->at, " ")), r->at,
-               text_str(&have));
+    for (*axis = 0; *axis < r->s->n_shared; ++*axis)
+        if (strlen(r->s->own[*axis]) == n && !strncmp(r->s->own[*axis], r->at, n))
+            return r->at += n, true;
+    *axis = NO_AXIS;
+    if (names_left_out(r->k, r->s, r->at, n))
+        return r->at += n, true;
+    list_axes(r, &have);
+    refuse(r, "no axis \"%.*s\" here; %s", (int)(n ? n : strcspn(r->at, " ")), r->at, text_str(&have));
     text_free(&have);
     return false;
 }
@@ -202,9 +218,9 @@ static bool read_step(reader *r, int axis, int64_t *out) /* from the slash on */
     const size_t n = 1 + word(++r->at);
     if (n != strlen(tile) || strncmp(r->at - 1, tile, n))
         return read_number(r, out);
-    if (!r->s->tile[axis])
+    if (axis >= 0 && !r->s->tile[axis])
         return refuse(r, "the guess has no register tile here; a number of at least 1 expected");
-    *out = r->s->tile[axis];
+    *out = axis < 0 ? 1 : r->s->tile[axis];
     return r->at += n - 1, true;
 }
 
@@ -363,12 +379,70 @@ static bool check_role(reader *r, const loop *l)
     return !r->shared || l->role->shared || refuse_shared(r);
 }
 
+/* Where the loop is walked once, no next trip is there to fetch for; a copy for its one trip is the same as one for a
+ * trip of the loop around it, if there is one outside the register tile. */
+static bool read_staging_once(reader *r, bool *lost)
+{
+    const int outer = r->into->n - 1;
+    while (*r->at == '+') {
+        if (outer < 0 || r->into->loop[outer].role->in_registers) {
+            const size_t n = 1 + strcspn(r->at + 1, "+ ;");
+            *lost = *lost || !memchr(r->at, '@', n), r->at += n;
+            continue;
+        }
+        int had[MAX_STAGES];
+        for (int i = 0; i < r->k->n_stage; i++)
+            had[i] = r->k->stage[i].n_staging;
+        r->at++;
+        if (!read_staging(r))
+            return false;
+        for (int i = 0; i < r->k->n_stage; i++) {
+            stage *s = &r->k->stage[i];
+            if (s->n_staging > had[i] && s->staging[had[i]].space && !staging_copies(&s->staging[had[i]]))
+                s->n_staging--;
+        }
+    }
+    return true;
+}
+
+/* A loop over an axis of one element, or of which nothing is left, or that was merged into another: walked once, which
+ * takes no loop. */
+static bool read_once(reader *r, int axis, const char *start)
+{
+    int64_t step = 1;
+    const role *how = r->on->role;
+    const size_t n = word(start);
+    bool lost = false, last = *r->at != '/';
+    for (int i = 0; i < r->n_once; i++)
+        if (word(r->once[i]) == n && !strncmp(r->once[i], start, n))
+            return r->at = start, refuse(r, "axis %.*s is walked twice", (int)n, start);
+    if (!last && !read_step(r, axis, &step))
+        return false;
+    if (*r->at == '@' && (r->at++, !read_role(r, &how)))
+        return false;
+    if (last && r->n_once == MAX_LOOP)
+        return refuse(r, "more than %d loops", MAX_LOOP);
+    if (last)
+        r->once[r->n_once++] = start;
+    if (how->last && !last)
+        return r->at = start,
+               refuse(r, "the %s loop of %.*s must be its last, without a step", how->name, (int)n, start);
+    lost = how->parallel || how->lanes;
+    if (!read_staging_once(r, &lost))
+        return false;
+    if (lost && !*r->k->lost)
+        snprintf(r->k->lost, sizeof r->k->lost, "%.*s", (int)(r->at - start), start);
+    return !*r->at || *r->at == ' ' || *r->at == ';' || refuse(r, "a blank expected between loops");
+}
+
 static bool read_loop(reader *r)
 {
     loop l = {.step = 1, .role = r->on->role};
     const char *start = r->at;
     if (!read_axis(r, &l.axis))
         return false;
+    if (l.axis < 0 || r->outside >> l.axis & 1)
+        return read_once(r, l.axis, start);
     const char *letter = r->s->letter[l.axis];
     l.range = r->left[l.axis];
     if (*r->at == '/' && !read_step(r, l.axis, &l.step))
@@ -461,8 +535,11 @@ static bool parse_part(const target *on, kernel *k, int which, const char *from,
     reader r = {.on = on, .k = k, .s = &k->stage[which], .into = &k->stage[which].nest, .from = from, .at = at, .e = e};
     for (int a = 0; a < r.s->n_axis; a++) {
         r.left[a] = nest_left(k, r.s, a, -1);
-        if (r.left[a] == 1 && a < r.s->n_shared && k->n_stage > 1)
-            r.left[a] = 0; /* nothing left to walk */
+        if (r.left[a] != 1 || a >= r.s->n_shared || k->n_stage == 1)
+            continue;
+        r.left[a] = 0; /* nothing left to walk */
+        if (from == at)
+            r.outside |= 1u << a;
     }
     if (!read_loops(&r, ';'))
         return false;
@@ -482,6 +559,7 @@ bool nest_parse(const target *on, kernel *k, const char *source, err *e)
 {
     for (int i = 0; i < k->n_stage; i++)
         k->stage[i].n_staging = 0;
+    *k->lost = 0;
     if (k->n_stage == 1 && strchr(source, ';'))
         return err_set(e, TS_BAD_INPUT, "loops \"%s\": what follows ';' are a stage's own loops, and here is one stage",
                        source);

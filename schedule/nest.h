@@ -29,6 +29,9 @@ int nest_tile(const stage *s);
 int nest_unrolled(const stage *s); /* first loop after which all are unrolled or vector */
 /* Why the operand cannot be copied, at a loop that stages share or one of the stage's own; NULL: it can. */
 const char *nest_no_copy(const kernel *k, const stage *s, int load, bool shared);
+/* Whether the n bytes at name may be an axis of the stage's operation or of the kernel's group, if there is none here:
+ * it has one element, or was merged into another (names.c). */
+bool names_left_out(const kernel *k, const stage *s, const char *name, size_t n);
 /* Whether the n bytes at name are one of the letters of an operation's axes ("m n | k"). */
 bool nest_has_letter(const char *axes, const char *name, size_t n);
 bool staging_copies(const staging *g); /* rather than fetches, or keeps the guess from fetching */

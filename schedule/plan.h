@@ -38,7 +38,9 @@ typedef struct stage {
     int n_axis, n_shared, n_result; /* shared axes first, then the other result axes, then folded ones */
     int64_t extent[MAX_AXIS];
     char letter[MAX_AXIS][MAX_LETTER];
-    int dim[MAX_AXIS]; /* that a result axis walks; of merged ones the last */
+    char own[MAX_AXIS][MAX_LETTER]; /* of shared axes: as the stage's operation calls them by itself */
+    const op *op;                   /* that gives the letters */
+    int dim[MAX_AXIS];              /* that a result axis walks; of merged ones the last */
     uint32_t folds;
     const expr *value;           /* at most one fold, over `folds` */
     const expr *store[MAX_RANK]; /* the node's subscripts as functions of the axes */
@@ -74,6 +76,7 @@ typedef struct kernel {
     const char *op;    /* what rules match: the main operation or group */
     const char *label; /* a name from the model, for people; "" */
     const node *whole; /* whose work the main stage does, before what follows it */
+    const op *group;   /* the group that it is, which gives letters to shared axes; NULL: none */
     int n_stage, n_shared;
     stage *stage;
     nest shared;
@@ -82,6 +85,7 @@ typedef struct kernel {
     const char *rule;      /* the schema rule that chose the loops */
     const char *asked;     /* the text of that rule which the loops follow; NULL: it has none */
     bool guessed;          /* it is "guess", after other loops of the rule were refused */
+    char lost[40];         /* a loop as written that is walked once here, and of which more was said; "" */
     const char *notes;     /* lines: refused candidates, clipped steps, misfits; "" when there are none */
     double flops, bytes;   /* derived from the definitions, without what is not walked; compulsory traffic */
 } kernel;
@@ -114,11 +118,11 @@ typedef struct replaced { /* kernels that are done in a cheaper way: one of each
     char letter[MAX_AXIS][MAX_LETTER];
 } replaced;
 
-typedef struct refusal { /* loops that a rule gives a kernel, and that it cannot have */
+typedef struct denial { /* loops that a rule gives a kernel, and that it cannot have */
     int rule, kernel;
     const char *why;
-    const struct refusal *next; /* in the order in which they were met */
-} refusal;
+    const struct denial *next; /* in the order in which they were met */
+} denial;
 
 typedef struct plan {
     arena mem;
@@ -146,8 +150,8 @@ typedef struct plan {
     int64_t arena_bytes, lower_bound; /* lower bound: the largest set of values alive at once */
     const struct schema *schema;      /* NULL: the guess alone */
     bool *rule_used;                  /* by rule of the schema */
-    const refusal *refusal;           /* the first one */
-    refusal *last_refusal;
+    const denial *refusal;            /* the first one */
+    denial *last_refusal;
     bool *apart;                         /* by node id: not to be fused with others; NULL: none */
     struct checkpointing *checkpointing; /* what is computed again in the backward pass; NULL: no rule asks for it */
 } plan;

@@ -7,8 +7,8 @@
 /* ---- loops that were refused ---- */
 void schema_refuse(plan *p, int at, const kernel *k, const char *why)
 {
-    refusal *r = arena_get(&p->mem, sizeof *r);
-    *r = (refusal){at, (int)(k - p->kernel), arena_string(&p->mem, why), NULL};
+    denial *r = arena_get(&p->mem, sizeof *r);
+    *r = (denial){at, (int)(k - p->kernel), arena_string(&p->mem, why), NULL};
     if (p->last_refusal)
         p->last_refusal->next = r;
     else
@@ -16,7 +16,7 @@ void schema_refuse(plan *p, int at, const kernel *k, const char *why)
     p->last_refusal = r;
 }
 
-static void add_outcome(text *t, const plan *p, const refusal *r)
+static void add_outcome(text *t, const plan *p, const denial *r)
 {
     const kernel *k = &p->kernel[r->kernel];
     const bool own = k->asked && !strcmp(k->rule, p->schema->rule[r->rule].name);
@@ -34,13 +34,13 @@ static bool follow_alike(const kernel *a, const kernel *b)
            (!a->asked || !strcmp(a->asked, b->asked));
 }
 
-static bool same_refusal(const plan *p, const refusal *a, const refusal *b)
+static bool same_refusal(const plan *p, const denial *a, const denial *b)
 {
     return a->rule == b->rule && follow_alike(&p->kernel[a->kernel], &p->kernel[b->kernel]) && !strcmp(a->why, b->why);
 }
 
 typedef struct tally { /* kernels that were refused the same for the same reason, and follow the same instead */
-    const refusal *first;
+    const denial *first;
     int n;
     struct tally *next;
 } tally;
@@ -48,7 +48,7 @@ typedef struct tally { /* kernels that were refused the same for the same reason
 static tally *tallied(arena *m, const plan *p)
 {
     tally *first = NULL;
-    for (const refusal *r = p->refusal; r; r = r->next) {
+    for (const denial *r = p->refusal; r; r = r->next) {
         tally **at = &first;
         while (*at && !same_refusal(p, (*at)->first, r))
             at = &(*at)->next;
@@ -63,7 +63,7 @@ void schema_refused(const plan *p, text *out)
 {
     arena m = {0};
     for (const tally *y = tallied(&m, p); y; y = y->next) {
-        const refusal *r = y->first;
+        const denial *r = y->first;
         const rule *u = &p->schema->rule[r->rule];
         const kernel *k = &p->kernel[r->kernel];
         text_add(out, "%s: rule \"%s\" is refused for %d kernel%s (k%d %s%s%s%s), and ", u->loops_place, u->name, y->n,

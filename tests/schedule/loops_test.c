@@ -83,6 +83,45 @@ static void refused(maker *make, const char *rules, const char *want)
     plan_is_refused(&(setting){make, two_cores, "avx512", rules, 2}, TS_BAD_INPUT, want);
 }
 
+/* A row, an image and a window of one element take the loops that more of them take. */
+static const node *one_row(graph *g)
+{
+    const int64_t x[] = {1, 768}, w[] = {768, 768};
+    return g_call2(g, "matmul", ts_input(g, "x", TS_F32, 2, x), ts_weight(g, "w", TS_F32, 2, w, 0, 1, 1));
+}
+
+static const node *one_image(graph *g, int64_t batch)
+{
+    const int64_t x[] = {batch, 4, 10, 12}, w[] = {8, 4, 1, 1};
+    return g_call2(g, "conv2d strides=[1,1] pads=[0,0,0,0]", ts_input(g, "x", TS_F32, 4, x),
+                   ts_input(g, "w", TS_F32, 4, w));
+}
+
+static const node *single(graph *g)
+{
+    return one_image(g, 1);
+}
+
+static const node *pair(graph *g)
+{
+    return one_image(g, 2);
+}
+
+static void test_once(void)
+{
+    chosen(one_row, LOOPS("\"m n k\""), "r", "n k", "");
+    chosen(one_row, LOOPS("\"n/tile@core m/tile k/4 k@unroll m@unroll n@vector\""), "r",
+           "n/192@core k/4 k@unroll n@vector", "");
+    chosen(one_row, LOOPS("\"m@core n k\""), "r", "n k",
+           "loops \"m@core n k\": m@core is walked once, for its axis has one element or is part of another; what else "
+           "it says is left aside\n");
+    /* of a window of one element rows and columns are one axis, ow */
+    chosen(single, LOOPS("\"n@core oc oh ow ic kh kw\""), "r", "oc ow ic kh kw",
+           "loops \"n@core oc oh ow ic kh kw\": n@core is walked once, for its axis has one element or is part of "
+           "another; what else it says is left aside\n");
+    chosen(pair, LOOPS("\"n@core oc oh ow ic kh kw\""), "r", "n@core oc ow ic kh kw", "");
+}
+
 static void test_refused(void)
 {
     static const char hint[] =
@@ -235,6 +274,7 @@ int main(void)
 {
     test_choice();
     test_told();
+    test_once();
     test_refused();
     test_registers();
     test_tile();

@@ -67,6 +67,18 @@ static void two_stages(fake *f) /* scores of a head and block of queries, then w
         f->s[i].node = &f->value[i], operands(f, &f->s[i], 2, true);
 }
 
+static const op rows_and_columns = {.name = "product", .axes = "m n | k"};
+static void one_row(fake *f) /* the same of one row: there is no axis m */
+{
+    static const int64_t extent[] = {768, 100};
+    *f = (fake){.k = {.n_stage = 1}};
+    f->k.stage = f->s;
+    snprintf(f->s[0].name, sizeof f->s[0].name, "product");
+    axes(&f->s[0], "nk", extent, 1, 0);
+    f->s[0].node = &f->value[0], f->s[0].op = &rows_and_columns;
+    operands(f, &f->s[0], 3, false);
+}
+
 typedef void maker(fake *f);
 
 static void reads(maker *make, const char *source, const char *want)
@@ -109,6 +121,47 @@ static void test_round_trip(void)
     same(product, "m/1000 m n k/100 k"); /* one clipped trip */
     same(two_stages, "h@core q/32 ; scores: q/8 n/32 k q@unroll n@vector ; context: q s d@vector");
     same(two_stages, "h@core+scores.b q/32+context.b ; scores: q n k ; context: q/8 s/4 s@unroll q@unroll d@vector");
+}
+
+static void lost(const char *source, const char *want) /* what is said of m in vain */
+{
+    fake f;
+    err e = {0};
+    one_row(&f);
+    CHECK(nest_parse(&on, &f.k, source, &e));
+    CHECK_TEXT(f.k.lost, want);
+}
+
+static void test_once(void) /* an axis of one element can be named; it takes no loop */
+{
+    reads(one_row, "m n k", "n k");
+    reads(one_row, "m/8 n/48@core k m@unroll n@vector", "n/48@core k n@vector");
+    reads(one_row, "n/48 m/8+a k/4 k@unroll m@unroll n@vector", "n/48+a k/4 k@unroll n@vector");
+    reads(one_row, "n/48 m/8+b@l2*2+a@none k m@unroll n@vector", "n/48+a@none k n@vector");
+    reads(one_row, "m/tile n k", "n k");
+    lost("m n k", ""), lost("n m/8+a k", ""), lost("m/8 m+b@l2*2 n k", "");
+    lost("m@core n k", "m@core"), lost("m/8+a n k", "m/8+a"), lost("n k m@vector", "m@vector");
+}
+
+/* A stage's loops by themselves may name what is walked outside, by the name that its operation has for it. */
+static void test_alone(void)
+{
+    fake f;
+    err e = {0};
+    text t = {0};
+    two_stages(&f);
+    snprintf(f.s[0].own[0], MAX_LETTER, "b"), snprintf(f.s[0].own[1], MAX_LETTER, "m");
+    CHECK(nest_parse_shared(&on, &f.k, "h q/32", &e));
+    CHECK(nest_parse_stage(&on, &f.k, 0, "b@core m/8 n/32 k m@unroll n@vector", &e));
+    nest_print_stage(&t, &f.k, 0, false);
+    CHECK_TEXT(t.s, "q/8 n/32 k q@unroll n@vector");
+    CHECK_TEXT(f.k.lost, "b@core");
+    CHECK(!nest_parse_stage(&on, &f.k, 0, "b b m n k", &e));
+    CHECK_TEXT(e.text, "loops \"b b m n k\", column 3: axis b is walked twice");
+    e = (err){0};
+    CHECK(!nest_parse_stage(&on, &f.k, 0, "m@core n k", &e));
+    CHECK_TEXT(e.text, "loops \"m@core n k\", column 1: @core belongs to the loops that the stages share");
+    text_free(&t);
 }
 
 static void test_reach(void)
@@ -180,9 +233,17 @@ static const refusal refusals[] = {
      "m/64 m/63 m/62 m/61 m/60 m/59 m/58 m/57 m/56 m/55 m/54 m/53 m/52 m/51 m/50 m/49 m/48 m/47 m/46 m/45 m/44 m/43 "
      "m/42 m n k",
      "more than 24 loops", 118},
+    {one_row, "m n q", "no axis \"q\" here; the axes are: n k", 5},
+    {one_row, "m n m k", "axis m is walked twice", 5},
+    {one_row, "m/0 n k", "a number of at least 1 expected", 3},
+    {one_row, "m@cores n k", "no role \"cores\"; the roles are: core, unroll, vector (or none)", 3},
+    {one_row, "n m/8@vector k", "the vector loop of m must be its last, without a step", 3},
     {two_stages, "h+context.a q ; scores: n k", "operand a is computed in this kernel: it is in scratch already", 12},
     {two_stages, "h q@unroll ; scores: n k", "loops that stages share are serial or @core", 3},
-    {two_stages, "h n ; scores: q k", "no axis \"n\" here; the axes are: h q", 3},
+    {two_stages, "h n ; scores: q k",
+     "no axis \"n\" here; the axes that its stages share are: h q; a stage's own come behind them: \"; scores: n k\" "
+     "(stages: scores context)",
+     3},
     {two_stages, "h q ; scores: n@core k", "@core belongs to the loops that the stages share", 15},
     {two_stages, "h q ; scores: n k h", "axis h is walked twice", 19},
     {two_stages, "h q ; softmax: n k", "the kernel has no stage \"softmax\"", 0},
@@ -221,6 +282,8 @@ int main(void)
     MUST(machine_load(&of, "core:2 isa:avx2", NULL));
     cpu_target_of(&on, &of, of.isa, 2);
     test_round_trip();
+    test_once();
+    test_alone();
     test_reach();
     test_refusals();
     return check_done();
