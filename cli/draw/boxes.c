@@ -148,7 +148,7 @@ static bool near(const folding *f, int a, int b)
 {
     const int x = f->place[a], y = f->place[b];
     if (x == y || !x || !y)
-        return x == y;
+        return x == y || f->frame[x + y].outer == 0;
     return within(f, x, y) || within(f, y, x) ||
            (f->frame[x].outer == f->frame[y].outer && !tree_like(f->frame[x].name, f->frame[y].name));
 }

@@ -17,7 +17,7 @@ typedef struct picture {
     FILE *f;
     const cJSON *model;
     boxes boxes;
-    int frames, depth;
+    int frames, depth, drawn;
     int *held, *open; /* by frame, in the order of the tree: boxes in it; by depth: the frame */
     int cap_held, cap_open;
     char *alone; /* names of frames around nothing but the box that comes next */
@@ -133,6 +133,7 @@ static void put_box(picture *p, int id)
     int last = id, shown = 0;
     for (int i = id; i >= 0; last = i, i = b->next[i])
         flops += box_work(b, i);
+    p->drawn++;
     fprintf(p->f, "  n%d [label=\"", id);
     if (p->alone)
         dot_name(p->f, p->alone), fprintf(p->f, "\\n");
@@ -338,24 +339,66 @@ static void draw(picture *p)
     free(p->held), free(p->open);
 }
 
-void dot_begin(FILE *f, const char *title)
+/* The same within a label in HTML. */
+static void put_html(FILE *f, const char *s)
 {
-    fprintf(f, "digraph model {\n  label=\"");
-    dot_name(f, title);
-    fprintf(f, "\"\n  labelloc=t\n  fontname=\"Helvetica\"\n  color=\"#aaaaaa\"\n"
+    char *safe = NULL;
+    size_t size = 0;
+    FILE *m = open_memstream(&safe, &size);
+    if (!m)
+        fail_bug("out of memory", "dot");
+    put_safe(m, s);
+    fclose(m);
+    for (const char *c = safe; *c; c++) {
+        const char *as = *c == '&' ? "&amp;" : *c == '<' ? "&lt;" : *c == '>' ? "&gt;" : *c == '"' ? "&quot;" : NULL;
+        if (as)
+            fputs(as, f);
+        else
+            fputc(*c, f);
+    }
+    free(safe);
+}
+
+void dot_begin(FILE *f, const char *title, const legend *l)
+{
+    int n = 0;
+    while (l[n].color)
+        n++;
+    fprintf(f,
+            "digraph model {\n  label=<<table border=\"0\" cellborder=\"0\" cellspacing=\"4\"><tr><td colspan=\"%d\">",
+            n);
+    put_html(f, title);
+    fprintf(f, "</td></tr><tr>");
+    for (; l->color; l++)
+        fprintf(f, "<td bgcolor=\"%s\"><font point-size=\"10\">%s</font></td>", l->color, l->text);
+    fprintf(f, "</tr></table>>\n  labelloc=t\n  fontname=\"Helvetica\"\n  color=\"#aaaaaa\"\n"
                "  node [shape=box, style=\"rounded,filled\", fillcolor=white, fontname=\"Helvetica\", fontsize=10]\n"
                "  edge [color=\"#444444\", arrowsize=0.6]\n  ranksep=0.3\n  nodesep=0.2\n");
 }
 
-char *dot_text(const cJSON *model, const fold *how)
+void dot_hurry(FILE *f, int count)
 {
+    enum { MANY = 300 };
+    if (count > MANY)
+        fputs("  nslimit=1\n  nslimit1=1\n", f);
+}
+
+char *dot_text(const cJSON *model, const fold *how, int *count)
+{
+    static const legend colors[] = {{"#eef3d6", "input, weight, output"},
+                                    {"#dbe7f5", "operation made of several"},
+                                    {"#f6e3cf", "1 MFLOP and more"},
+                                    {"white", "dashed: on to the next equal layer"},
+                                    {0}};
     char *out = NULL;
     size_t size = 0;
     picture p = {.f = open_memstream(&out, &size), .model = model, .fold = *how};
     if (!p.f)
         fail_bug("out of memory", "dot");
-    dot_begin(p.f, js_get_text(model, "name"));
+    dot_begin(p.f, js_get_text(model, "name"), colors);
     draw(&p);
+    dot_hurry(p.f, p.drawn);
+    *count = p.drawn;
     fprintf(p.f, "}\n");
     fclose(p.f);
     return out;

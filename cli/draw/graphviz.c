@@ -1,50 +1,107 @@
-/* graphviz.c - drawing is Graphviz' business: its program `dot` is run on a file of ours. */
+/* graphviz.c - drawing is Graphviz' business: its program `dot` reads our text and writes the picture. Both are files
+ * in memory, and the program ends with us: nothing is left behind, however this process ends. */
 #include "cli/draw/dot.h"
 #include "graph/base/err.h"
-#include "cli/outfile.h"
 
 #include <errno.h>
-#include <spawn.h>
-#include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { SVG_MOST = 256 << 20 };
-extern char **environ;
+enum { SVG_MOST = 256 << 20, NOT_EXECUTED = 127 };
 
-static bool spawn(const char *from, const char *to, ts_error *e)
+/* Between fork and exec: only calls that are safe there. */
+static _Noreturn void become_dot(int in, int out, pid_t parent)
 {
-    char *const argv[] = {(char[]){"dot"},       (char[]){"-Tsvg"},       (char[]){"-o"},
-                          (char *)(uintptr_t)to, (char *)(uintptr_t)from, NULL};
-    pid_t child;
-    int status = 0;
-    const int why = posix_spawnp(&child, argv[0], NULL, NULL, argv, environ);
-    if (why == ENOENT) {
-        err_set(e, TS_TOOLCHAIN, "show: the program dot, which draws, is not installed");
-        return err_hint(e, "install graphviz; --dot FILE writes the picture as text for it");
-    }
-    if (why != 0)
-        return err_set(e, TS_TOOLCHAIN, "show: cannot start dot: %s", strerror(why));
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    return status == 0 || err_set(e, TS_TOOLCHAIN, "show: dot failed with status %d", status);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGINT, SIG_DFL), signal(SIGTERM, SIG_DFL), signal(SIGALRM, SIG_DFL);
+    if (getppid() == parent && dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0)
+        execlp("dot", "dot", "-Tsvg", (char *)NULL);
+    _exit(NOT_EXECUTED);
 }
 
-char *dot_svg(const char *dot, ts_error *e)
+/* Until the program has ended; its status. */
+static int wait_for(pid_t child, int boxes, progress *p)
 {
-    char folder[] = "/tmp/tessera-XXXXXX", from[64], to[64], *out = NULL;
-    if (!mkdtemp(folder)) {
-        err_set(e, TS_FILES, "show: cannot make a folder in /tmp: %s", strerror(errno));
-        return NULL;
+    char what[64];
+    int status = 0;
+    snprintf(what, sizeof what, "drawing %d boxes with Graphviz", boxes);
+    for (;;) {
+        const pid_t ended = waitpid(child, &status, WNOHANG);
+        if (ended == child)
+            return status;
+        if (ended < 0 && errno != EINTR)
+            return -1;
+        progress_step(p, what, 0, 0);
+        nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
     }
-    snprintf(from, sizeof from, "%s/model.dot", folder);
-    snprintf(to, sizeof to, "%s/model.svg", folder);
-    if (outfile_write(from, dot, e) && spawn(from, to, e))
-        out = outfile_read(to, SVG_MOST, e);
-    unlink(from);
-    unlink(to);
-    rmdir(folder);
-    return out;
+}
+
+static bool run_dot(int in, int out, int boxes, progress *p, ts_error *e)
+{
+    const pid_t parent = getpid(), child = fork();
+    if (child == 0)
+        become_dot(in, out, parent);
+    if (child < 0)
+        return err_set(e, TS_TOOLCHAIN, "show: cannot start dot: %s", strerror(errno));
+    const int status = wait_for(child, boxes, p);
+    if (status == 0)
+        return true;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_EXECUTED) {
+        err_set(e, TS_TOOLCHAIN, "show: the program dot, which draws, is not installed");
+        return err_hint(e, "install the package graphviz; --dot FILE writes the picture as text for it");
+    }
+    if (WIFSIGNALED(status))
+        return err_set(e, TS_TOOLCHAIN, "show: dot was ended by signal %d", WTERMSIG(status));
+    return err_set(e, TS_TOOLCHAIN, "show: dot failed with status %d", WEXITSTATUS(status));
+}
+
+static bool fill(int fd, const char *text)
+{
+    for (size_t left = strlen(text); left > 0;) {
+        const ssize_t n = write(fd, text, left);
+        if (n < 0 && errno != EINTR)
+            return false;
+        text += n > 0 ? n : 0, left -= n > 0 ? (size_t)n : 0;
+    }
+    return lseek(fd, 0, SEEK_SET) == 0;
+}
+
+static char *content(int fd, ts_error *e)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0 || st.st_size > SVG_MOST)
+        return err_set(e, TS_UNSUPPORTED, "show: the picture is longer than %d MB", SVG_MOST >> 20), NULL;
+    const size_t size = (size_t)st.st_size;
+    char *text = calloc(size + 1, 1);
+    for (size_t at = 0; text && at < size;) {
+        const ssize_t n = pread(fd, text + at, size - at, (off_t)at);
+        if (n <= 0)
+            break;
+        at += (size_t)n;
+    }
+    if (!text)
+        err_set(e, TS_MEMORY, "no memory for a picture of %zu bytes", size);
+    return text;
+}
+
+char *dot_svg(const char *dot, int boxes, progress *p, ts_error *e)
+{
+    const int in = memfd_create("dot", MFD_CLOEXEC), out = memfd_create("svg", MFD_CLOEXEC);
+    char *svg = NULL;
+    if (in < 0 || out < 0 || !fill(in, dot))
+        err_set(e, TS_MEMORY, "show: no memory for the picture: %s", strerror(errno));
+    else if (run_dot(in, out, boxes, p, e))
+        svg = content(out, e);
+    if (in >= 0)
+        close(in);
+    if (out >= 0)
+        close(out);
+    return svg;
 }

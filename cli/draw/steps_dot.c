@@ -169,19 +169,23 @@ static void put_arrows(drawing *d)
     }
 }
 
-char *dot_steps(const cJSON *model)
+char *dot_steps(const cJSON *model, int *boxes)
 {
+    static const legend colors[] = {
+        {"#eef3d6", "input, output"}, {"#dbe7f5", "result of a step with graphs in it"}, {0}};
     char *out = NULL;
     size_t size = 0;
     const cJSON *graph = js_get(model, "file"), *port;
     drawing d = {.f = open_memstream(&out, &size)};
     if (!d.f)
         fail_bug("out of memory", "dot");
-    dot_begin(d.f, js_get_text(model, "name"));
+    dot_begin(d.f, js_get_text(model, "name"), colors);
     const int id = add_graph(&d, -1);
     put_graph(&d, graph, id);
     cJSON_ArrayForEach(port, js_get(graph, "outputs")) add_want(&d, id, js_get_text(port, "name"), put_port(&d, port));
     put_arrows(&d);
+    dot_hurry(d.f, d.boxes);
+    *boxes = d.boxes;
     fprintf(d.f, "}\n");
     fclose(d.f);
     free(d.made), free(d.want), free(d.outer);

@@ -15,6 +15,7 @@ enum { KINDS = 32, KINDS_SHOWN = 8, NAME = 256 };
 
 struct branch {
     char *name;     /* of this level only */
+    branch *outer;  /* NULL: the root */
     branch **child; /* in order of first appearance */
     int n_child, cap_child;
     int *slot, n_slot;  /* of children by name, one more than their index; a power of two */
@@ -69,6 +70,7 @@ static branch *child_of(branch *b, const char *name, size_t length)
         return b->child[*slot - 1];
     b->child = list_grown(b->child, b->n_child, &b->cap_child, sizeof *b->child);
     b->child[b->n_child] = branch_make(name, length);
+    b->child[b->n_child]->outer = b;
     *slot = ++b->n_child;
     return b->child[b->n_child - 1];
 }
@@ -92,6 +94,12 @@ static bool is_weight(const cJSON *node)
     return strcmp(js_get_text(node, "op"), "weight") == 0;
 }
 
+static bool is_operation(const cJSON *node)
+{
+    const cJSON *in = js_get(node, "in");
+    return in && in->child;
+}
+
 static double elements(const cJSON *node)
 {
     double n = 1;
@@ -103,9 +111,12 @@ static double elements(const cJSON *node)
 typedef struct place {
     const cJSON *node;
     branch *home, *user;  /* where it belongs; where its users do, if that is one place. NULL for leaves */
+    branch *weights;      /* of a constant: where the weights that it is made of are; NULL: in no one place */
     bool fixed, split;    /* its name or a weight says so; its users are in several places */
     bool port;            /* it is called as an output of the model, which says nothing of its place */
     bool named, of_named; /* its own name says so; all its users' names do */
+    bool constant;        /* a weight, or made of weights alone */
+    const char *claims;   /* of a constant: the operation that reads it first */
 } place;
 
 typedef struct builder {
@@ -119,31 +130,70 @@ static place *operand(const builder *b, const cJSON *id)
     return id->valueint >= 0 && id->valueint < b->n ? &b->of[id->valueint] : NULL;
 }
 
+/* Whether a step is at home where this operand is: a weight, or made of weights alone. A table that is tied to the last
+ * layer is looked up there, and the product with it belongs to that layer. */
+static bool claimed(place *o, const char *op)
+{
+    if (!o->weights)
+        return false;
+    o->claims = o->claims ? o->claims : op;
+    return strcmp(o->claims, op) == 0;
+}
+
+static void find_constant(const builder *b, place *p)
+{
+    const cJSON *in;
+    p->constant = is_weight(p->node) || is_operation(p->node);
+    cJSON_ArrayForEach(in, js_get(p->node, "in"))
+    {
+        const place *o = operand(b, in);
+        p->constant = p->constant && o && o->constant;
+    }
+}
+
+/* The home of the latest operand; of a step that joins several, what is around the layer that made it: the scores of
+ * attention are no part of the projection of keys, nor is the product with a tied table part of the last norm. */
+static branch *beside(const builder *b, const place *p)
+{
+    const place *latest = NULL;
+    const cJSON *in;
+    bool joins = false;
+    cJSON_ArrayForEach(in, js_get(p->node, "in"))
+    {
+        const place *o = operand(b, in);
+        joins = joins || (o && o->constant);
+        if (!o || !o->home || o->constant || o == latest)
+            continue;
+        joins = joins || latest;
+        latest = !latest || o > latest ? o : latest;
+    }
+    branch *home = latest ? latest->home : b->root;
+    return joins && home->parameters > 0 && home->outer ? home->outer : home;
+}
+
 /* Names of results say nothing of place; only those with a path do. A nameless operation belongs to the first weight
  * among its operands, else to where the latest of its operands was made. */
 static void find_home(builder *b, place *p)
 {
     const char *label = js_get_text(p->node, "label");
     const cJSON *in;
-    p->home = b->root;
+    p->home = NULL;
     p->fixed = !p->port && label[strcspn(label, "./")] != 0;
     p->named = p->fixed;
     if (p->fixed)
         p->home = at(b->root, label);
-    const place *latest = NULL;
     cJSON_ArrayForEach(in, js_get(p->node, "in"))
     {
-        const place *o = operand(b, in);
-        if (p->fixed || !o)
+        place *o = operand(b, in);
+        if (p->home || !o || !claimed(o, js_get_text(p->node, "op")))
             continue;
-        if (is_weight(o->node) && *js_get_text(o->node, "label")) {
-            p->home = at(b->root, js_get_text(o->node, "label"));
-            p->fixed = true;
-        } else if (o->home && (!latest || o > latest)) {
-            latest = o;
-            p->home = o->home;
-        }
+        p->home = o->weights;
+        p->fixed = true;
     }
+    if (p->constant)
+        p->weights = p->home;
+    if (!p->home)
+        p->home = beside(b, p);
 }
 
 /* What costs nothing (a view) belongs to its users rather than to its maker, and a nameless step to steps with names.
@@ -165,12 +215,6 @@ static void settle(builder *b, place *p)
     }
 }
 
-static bool is_operation(const cJSON *node)
-{
-    const cJSON *in = js_get(node, "in");
-    return in && in->child;
-}
-
 static void mark_ports(builder *b, const cJSON *outputs)
 {
     const cJSON *o;
@@ -189,8 +233,11 @@ static void fill(builder *b, const cJSON *model)
     mark_ports(b, js_get(model, "outputs"));
     for (place *p = b->of; p < b->of + b->n; p++) {
         node = p->node;
-        if (is_weight(node))
-            at(b->root, js_get_text(node, "label"))->parameters += elements(node);
+        find_constant(b, p);
+        if (is_weight(node) && *js_get_text(node, "label")) {
+            p->weights = at(b->root, js_get_text(node, "label"));
+            p->weights->parameters += elements(node);
+        }
         if (is_operation(node))
             find_home(b, p);
     }

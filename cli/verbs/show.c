@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PORTS_SHOWN = 12, DEPTH = 4 };
+enum { PORTS_SHOWN = 12, DEPTH = 4, MOST_BOXES = 2000 };
 
 /* Extents with the names that were bound to them: "[batch=1, seq=128, 768]"; before that "[batch, seq, 768]". */
 static void shape_text(char *out, size_t size, const ts_port *p)
@@ -152,24 +152,49 @@ static void put_totals(const cJSON *root)
     printf("\n%d nodes, %s parameters (%s), %s\n", nodes, parameters, bytes, flops);
 }
 
-/* The graph drawn, into files instead of on the terminal; of a model that is not bound, what its file says. */
-static bool draw(const session *s, bool bound, ts_error *e)
+/* The graph as text for Graphviz; of a model that is not bound, what its file says. */
+static char *picture(const cJSON *root, bool bound, const fold *how, int *boxes)
+{
+    return bound ? dot_text(root, how, boxes) : dot_steps(root, boxes);
+}
+
+static char *svg_of(session *s, const cJSON *root, bool bound, ts_error *e)
 {
     const args *a = s->args;
-    const char *dot_path = args_text(a, "dot", NULL), *svg_path = args_text(a, "svg", NULL);
-    const fold whole = {.whole = true}, some = {args_flag(a, "whole"), args_text(a, "expand", NULL)};
-    cJSON *root = reply_take(ts_model_json(s->model, e), e);
-    char *dot = !root || !dot_path ? NULL : bound ? dot_text(root, &whole) : dot_steps(root);
-    char *folded = !root || !svg_path ? NULL : bound ? dot_text(root, &some) : dot_steps(root);
-    char *svg = folded ? dot_svg(folded, e) : NULL;
-    const bool good = root && (!dot || outfile_write(dot_path, dot, e)) &&
-                      (!svg_path || (svg && outfile_write(svg_path, svg, e)));
-    if (good)
-        console_note(&a->console, "wrote %s%s%s", dot_path ? dot_path : "", dot && svg ? " and " : "",
-                     svg ? svg_path : "");
+    const fold some = {args_flag(a, "whole"), args_text(a, "expand", NULL)};
+    int boxes = 0;
+    char *dot = picture(root, bound, &some, &boxes), *svg = NULL;
+    if (boxes <= MOST_BOXES) {
+        svg = dot_svg(dot, boxes, &s->progress, e);
+    } else {
+        err_set(e, TS_UNSUPPORTED, "show: a picture of %d boxes would take Graphviz very long; up to %d are drawn",
+                boxes, MOST_BOXES);
+        err_hint(e, some.whole || some.expand
+                        ? "leave --whole and --expand out: recipes and equal layers are one box then"
+                        : "--dot FILE writes the picture as text, for other programs");
+    }
     free(dot);
-    free(folded);
-    free(svg);
+    return svg;
+}
+
+/* Into files instead of on the terminal. "-" is standard output, of which nothing needs to be said. */
+static bool draw(session *s, bool bound, ts_error *e)
+{
+    const args *a = s->args;
+    const char *path[] = {args_text(a, "dot", NULL), args_text(a, "svg", NULL)};
+    const fold whole = {.whole = true};
+    int boxes;
+    cJSON *root = reply_take(ts_model_json(s->model, e), e);
+    char *text[] = {root && path[0] ? picture(root, bound, &whole, &boxes) : NULL,
+                    root && path[1] ? svg_of(s, root, bound, e) : NULL};
+    progress_end(&s->progress);
+    bool good = root && (!path[1] || text[1]);
+    for (int i = 0; i < 2; i++) {
+        good = good && (!path[i] || outfile_write(path[i], text[i], e));
+        if (good && path[i] && strcmp(path[i], "-") != 0)
+            console_note(&a->console, "wrote %s", path[i]);
+        free(text[i]);
+    }
     cJSON_Delete(root);
     return good;
 }

@@ -51,6 +51,27 @@ if missing or not any("(2 times)" in w for w in words) or words.count("attention
     sys.exit(f"missing {missing} in {words}")
 PY
 
+    # A table that is tied to the last layer is read twice: the picture still ends with what is computed last, and attention
+    # stands beside the projections that it reads, not within one of them. Colours are explained.
+    expect 0 'wrote gpt2-tied.svg' show gpt2 --dim seq=16 --svg gpt2-tied.svg
+    expect 0 'wrote bert-base.svg' show bert-base --dim seq=16 --svg bert-base.svg
+    python3 - <<'PY' || wrong 'the picture reads wrongly'
+import re, sys
+def place(path, word): # of the box's text: x, y
+    return [(float(x), float(y)) for x, y in re.findall(rf'<text[^>]*x="([-0-9.]+)" y="([-0-9.]+)"[^>]*>{word}</text>', open(path).read())]
+(_, first), (_, last) = place("gpt2-tied.svg", "input_ids")[0], place("gpt2-tied.svg", "logits")[0]
+if not all(first < y < last for word in ("ln_1", "mlp", "ln_f") for _, y in place("gpt2-tied.svg", word)):
+    sys.exit(f"inputs at {first}, logits at {last}, the rest not between them")
+text = open("bert-base.svg").read()
+frames = [text[i:].split("</title>")[1].split("</g>")[0] for i in (m.start() for m in re.finditer('class="cluster"', text))]
+names = [re.findall(r">([^<]*)</text>", f)[0] for f in frames]
+if "self" not in names or "key" in names or "query" in names:
+    sys.exit(f"frames are {names}")
+for word in ("input, weight, output", "operation made of several", "1 MFLOP and more"):
+    if not place("bert-base.svg", word):
+        sys.exit(f"no legend: {word}")
+PY
+
     # Equal layers once, cheap steps in the box of what they follow, caches and outputs of equal layers as one.
     expect 0 'wrote gpt2.svg' show gpt2 --svg gpt2.svg
     expect 0 'wrote resnet.svg' show resnet-50 --svg resnet.svg
@@ -74,7 +95,36 @@ if any(re.fullmatch(r"n\d+", w) for w in gpt2 + resnet):
     sys.exit("a box without a label")
 PY
 fi
+
+# A picture that takes long says so, ends with the process, and leaves nothing; one that nobody could wait for is refused.
+mkdir slow
+printf '#!/bin/sh\nexec sleep 60.5\n' >slow/dot
+chmod +x slow/dot
+ls -d /tmp/tessera-* >before 2>/dev/null
+PATH=$dir/slow:$PATH "$TESSERA" show bert-tiny --svg never.svg 2>/dev/null &
+pid=$!
+sleep 1
+kill -TERM $pid
+wait $pid
+[ $? = 143 ] || wrong 'SIGTERM while drawing: not exit code 143'
+sleep 0.2
+pgrep -f 'sleep 60.5' >/dev/null && wrong 'dot goes on without us'
+ls -d /tmp/tessera-* >after 2>/dev/null
+cmp -s before after || wrong "left behind: $(cat after)"
+[ -e never.svg ] && wrong 'half a picture was written'
+python3 - <<'PY'
+import json
+n = 2100
+json.dump({"format": "graph/1", "name": "long", "opset": {"": 17}, "inputs": [{"name": "v0", "dtype": "f32", "shape": [2]}],
+           "outputs": [{"name": f"v{n}"}],
+           "nodes": [{"op": "Sin", "in": [f"v{i}"], "out": [f"v{i + 1}"]} for i in range(n)]}, open("long.json", "w"))
+PY
+expect 4 'show: a picture of 2101 boxes would take Graphviz very long; up to 2000 are drawn' show long.json --svg never.svg --whole
+expect 4 'leave --whole and --expand out: recipes and equal layers are one box then' show long.json --svg never.svg --whole
+expect 0 'wrote long.dot' show long.json --dot long.dot
+"$TESSERA" show bert-tiny --dot - 2>err | grep -q '^digraph model' || wrong 'no text on standard output'
+[ -s err ] && wrong "--dot - says more than the picture: $(cat err)"
 env PATH=/nowhere "$TESSERA" show bert-tiny --svg never.svg 2>refusal
-[ $? = 5 ] && grep -q 'dot, which draws, is not installed' refusal || wrong "without dot: $(cat refusal)"
+[ $? = 5 ] && grep -q 'install the package graphviz' refusal || wrong "without dot: $(cat refusal)"
 [ -e never.svg ] && wrong 'something was written without dot'
 finish
