@@ -1,6 +1,6 @@
-/* exact.h - sums of small integers are exact in any order, so whatever the loops, layouts, threads and instructions, the
- * C target must give the interpreter's bits. Rows that start with "~" have real functions in them: equal within a few
- * roundings. All rows are one plan, so that kernels follow each other as in a model: values that overlap in memory
+/* exact.h - sums of small integers are exact in any order, so whatever the loops, layouts, threads and instructions,
+ * the C target must give the interpreter's bits. Rows that start with "~" have real functions in them: equal within a
+ * few roundings. All rows are one plan, so that kernels follow each other as in a model: values that overlap in memory
  * show, too. */
 #ifndef TS_TESTS_EXACT_H
 #define TS_TESTS_EXACT_H
