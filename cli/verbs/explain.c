@@ -187,6 +187,38 @@ static void put_levels(const view *v, const cJSON *levels)
     cJSON_Delete(shown);
 }
 
+static bool same_row(const cJSON *a, const cJSON *b)
+{
+    static const char *const keys[] = {"tensor", "type", "layout", "stage"};
+    bool same = true;
+    for (size_t i = 0; same && i < sizeof keys / sizeof *keys; i++)
+        same = strcmp(js_get_text(a, keys[i]), js_get_text(b, keys[i])) == 0;
+    return same;
+}
+
+/* "a", "a b", or "a...p": operands that follow each other with the same tensor, type and layout are one row, as the
+ * sixteen places of a tile that an unrolled formula reads. */
+static void put_operands(const view *v, const cJSON *operands)
+{
+    cJSON *rows = cJSON_CreateArray();
+    for (const cJSON *first = operands ? operands->child : NULL, *next; first; first = next) {
+        int n = 1;
+        const cJSON *last = first;
+        for (next = first->next; next && same_row(first, next); next = next->next)
+            last = next, n++;
+        cJSON *row = cJSON_Duplicate(first, true);
+        char *names = NULL;
+        if (asprintf(&names, "%s%s%s", js_get_text(first, "operand"), n == 1 ? "" : n == 2 ? " " : "...",
+                     n == 1 ? "" : js_get_text(last, "operand")) < 0)
+            fail_bug("out of memory", "explain");
+        cJSON_ReplaceItemInObjectCaseSensitive(row, "operand", cJSON_CreateString(names));
+        cJSON_AddItemToArray(rows, row);
+        free(names);
+    }
+    outline_table(rows, "operand|tensor|type|layout", v->f, "    ", v->color);
+    cJSON_Delete(rows);
+}
+
 static void put_notes(const view *v, const char *indent, const cJSON *notes)
 {
     const cJSON *n;
@@ -207,7 +239,7 @@ static void put_kernel(const view *v, const family *m)
     /* with what was derived, where that adds anything */
     put_loops(v, js_get_text(k, js_get(k, "derived") ? "derived" : "loops"));
     put_levels(v, js_get(k, "levels"));
-    outline_table(js_get(k, "operands"), "operand|tensor|type|layout", v->f, "    ", v->color);
+    put_operands(v, js_get(k, "operands"));
     put_notes(v, "    ", js_get(k, "notes"));
     fputc('\n', v->f);
 }

@@ -113,6 +113,33 @@ static void put_lines(char *text)
     }
 }
 
+/* Kernel by kernel: its extents, its loops, and what it reads and writes in which order of dimensions. */
+static char *plan_text(const char *json)
+{
+    char *out = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&out, &size);
+    cJSON *plan = cJSON_Parse(json);
+    const cJSON *k, *x;
+    if (!f)
+        fail_bug("out of memory", "show");
+    cJSON_ArrayForEach(k, js_get(plan, "kernels"))
+    {
+        fprintf(f, "%s %s %s", js_get_text(k, "name"), js_get_text(k, "op"), js_get_text(k, "label"));
+        cJSON_ArrayForEach(x, js_get(k, "dims")) fprintf(f, " %s=%.0f", x->string, x->valuedouble);
+        fprintf(f, "\n    %s\n", js_get_text(k, "loops"));
+        cJSON_ArrayForEach(x, js_get(k, "operands"))
+        {
+            const char *tensor = js_get_text(x, "tensor"), *layout = js_get_text(x, "layout");
+            fprintf(f, "    %s: %s%s%s over %s\n", js_get_text(x, "operand"), tensor, *tensor ? " " : "",
+                    js_get_text(x, "type"), *layout ? layout : "nothing");
+        }
+    }
+    cJSON_Delete(plan);
+    fclose(f);
+    return out;
+}
+
 static bool show_stage(session *s, const char *stage, ts_error *e)
 {
     char *text = NULL;
@@ -130,11 +157,16 @@ static bool show_stage(session *s, const char *stage, ts_error *e)
     }
     if (!text)
         return false;
-    if (s->args->console.json && strcmp(stage, "planned") != 0) {
+    const bool planned = strcmp(stage, "planned") == 0, json = s->args->console.json;
+    if (json && !planned) {
         cJSON *root = reply_make("text/1");
         js_text(root, "text", text);
         reply_print(root);
         cJSON_Delete(root);
+    } else if (planned && !json) {
+        char *lines = plan_text(text);
+        put_lines(lines);
+        free(lines);
     } else {
         put_lines(text);
     }

@@ -148,6 +148,7 @@ const op *op_find(const char *name);
 /* Without text, body and lower: what graphs start from, and what readers of files resolve. No value follows from a
  * call. */
 bool op_is_bare(const op *o);
+/* Domain "tessera": the operation of that name, if there is one; its rule takes the same operands and attributes. */
 const op *op_for_onnx(const char *domain, const char *kind, int version, const onnx_rule **rule);
 const op *op_for_form(const char *domain, const char *kind, int version, const onnx_form **form);
 /* What such a list has of the operator that kind begins with, up to a space: "bT" for "Where ..." in onnx_types, where

@@ -231,7 +231,7 @@ static const op contract_op = {
     .name = "contract", .doc = "Sum of products of one or two tensors, axes named by letters: \"ij,jk->ik\".",
     .numpy = "contract(x, equation)",
     .arity = -1, .attr = (const attr_spec[]){{"equation", 's', NULL}, {0}},
-    .shape = contract_shape, .body = contract_body,
+    .axes = "g m n | k", .shape = contract_shape, .body = contract_body,
     .cases = "f32[2,3] f32[3,4] equation=ij,jk->ik\nf32[3,3] equation=ii->i\nf64[3,3] equation=ii->\n"
              "f32[2,5,3] f32[5,4,3] equation=bij,ikj->bk\ni32[4] i32[5] equation=i,j->ji\nf32[0,3] equation=ij->j"};
 

@@ -129,7 +129,12 @@ without run bert-tiny --seed 1 $small --target interp || wrong "interp needs a c
 without doctor && grep -q 'c  *no .*no C compiler found' out || wrong "doctor without a compiler" "$(head -c 900 out err)"
 json ops '"matmul" in [o["name"] for o in d["ops"]]' ops
 expect 0 'MatMul' ops --onnx
-json axes 'd["matmul"]' help axes
+json axes 'd["matmul"] == "b m n | k" and d["contract"] == "g m n | k"' help axes
+expect 0 'g=16 m=784 n=64 k=64' explain resnet-18 --dim batch=1 --op contract
+expect 0 '    a...p            f32[1,64,56,56]' explain resnet-18 --dim batch=1 --op winograd_tiles # one row for 16 places
+expect 0 'k1 matmul encoder.layer.0.attention.self.query.weight m=8 n=128 k=128' show bert-tiny --dim seq=8 --stage planned
+expect 0 '    b: encoder.layer.0.attention.self.query.weight f32[128,128] over n/' show bert-tiny --dim seq=8 --stage planned
+json planned 'd["format"] == "plan/1"' show bert-tiny --dim seq=8 --stage planned
 
 # measuring: files, verdict (a busy machine may leave it open), exit codes
 quick="--min-time 0.1s --launches 1"

@@ -37,7 +37,7 @@ golden() { # golden NAME ARGUMENT...: the stages of a model
     shift
     mkdir -p "$got"
     "$TESSERA" show "$@" --stage folded -q >"$got/graph.txt"
-    "$TESSERA" show "$@" --stage planned $how -q | plan >"$got/plan.txt"
+    "$TESSERA" show "$@" --stage planned --json $how | plan >"$got/plan.txt"
     if [ "$name" = bert-tiny ]; then
         "$TESSERA" emit "$@" $how -o "$out/emitted" -q
         kernels "$out/emitted" >"$got/kernels.txt"

@@ -97,6 +97,24 @@ static void change(const char *from, const char *to)
     text_free(&t);
 }
 
+/* Operations by Tessera's own names, which ONNX may have no operator for. */
+static void test_own(void)
+{
+    write_graph(good);
+    char *a = print_bound(path, NULL);
+    change("\"op\": \"Mul\"", "\"op\": \"tessera.multiply\"");
+    char *b = print_bound(path, NULL);
+    change("\"op\": \"LeakyRelu\"", "\"op\": \"leaky_relu\", \"domain\": \"tessera\"");
+    char *c = print_bound(path, NULL);
+    CHECK_TEXT(b, a);
+    CHECK_TEXT(c, a);
+    ts_free(a), ts_free(b), ts_free(c);
+    change("\"op\": \"Mul\", \"in\": [\"h\", \"half\"]", "\"op\": \"tessera.quick_gelu\", \"in\": [\"h\"]");
+    a = print_bound(path, NULL);
+    CHECK(a && strstr(a, "quick_gelu"));
+    ts_free(a);
+}
+
 static void test_refuses(void)
 {
     static const struct {
@@ -110,6 +128,11 @@ static void test_refuses(void)
         {"\"opset\": { \"\": 17 }", "\"opset\": { \"\": 17.5 }", TS_BAD_INPUT,
          "(/opset/): the version of an operator set"},
         {"\"op\": \"Mul\"", "\"op\": \"Mull\"", TS_UNSUPPORTED, "Mull (opset 17, f32); in node[1] \"up\""},
+        {"\"op\": \"Mul\"", "\"op\": \"tessera.mul\"", TS_UNSUPPORTED, "tessera.mul (opset 1, f32); in node[1] \"up\""},
+        {"\"op\": \"Mul\"", "\"op\": \"tessera.weight\"", TS_UNSUPPORTED, "tessera.weight (opset 1, f32); in node[1]"},
+        {"\"op\": \"LeakyRelu\", \"in\": [\"m\"], \"out\": [\"y\"], \"attr\": { \"alpha\"",
+         "\"op\": \"tessera.leaky_relu\", \"in\": [\"m\"], \"out\": [\"y\"], \"attr\": { \"alfa\"", TS_BAD_INPUT,
+         "M024 node[2] \"act\" leaky_relu: no attribute alfa"},
         {"\"op\": \"Mul\"", "\"op\": 5", TS_BAD_INPUT, ":9:27 (/nodes/1/op): text expected, not a number"},
         {"\"f32\", \"shape\": [\"batch\", 3]", "\"f99\", \"shape\": [\"batch\", 3]", TS_BAD_INPUT,
          "\"f99\" is not a dtype"},
@@ -208,6 +231,7 @@ int main(void)
                  numbers, sizeof numbers);
     test_twin();
     test_bounds();
+    test_own();
     test_refuses();
     test_constants();
     scratch_remove(&folder);
