@@ -208,7 +208,10 @@ static void put_operands(const view *v, const cJSON *operands)
             last = next, n++;
         cJSON *row = cJSON_Duplicate(first, true);
         char *names = NULL;
-        if (asprintf(&names, "%s%s%s", js_get_text(first, "operand"), n == 1 ? "" : n == 2 ? " " : "...",
+        if (asprintf(&names, "%s%s%s", js_get_text(first, "operand"),
+                     n == 1   ? ""
+                     : n == 2 ? " "
+                              : "...",
                      n == 1 ? "" : js_get_text(last, "operand")) < 0)
             fail_bug("out of memory", "explain");
         cJSON_ReplaceItemInObjectCaseSensitive(row, "operand", cJSON_CreateString(names));
