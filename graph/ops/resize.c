@@ -23,11 +23,13 @@ typedef struct taps { /* what each of `out` places reads */
 } taps;
 
 /* ---- coordinates ---- */
-/* The coordinate in the operand of place i. The resized length counts as in * scale, even where that is no integer.
- * A coordinate that is a whole number, or half of one, is so to the bit where the scale is a ratio of extents. */
+/* The coordinate in the operand of place i. The resized length is that of the result, as the specification says; but
+ * linear and cubic take in * scale, even where that is no integer, as its cases do. A coordinate that is a whole
+ * number, or half of one, is so to the bit: all that is rounded is the last quotient. */
 static double coordinate(const way *w, const line *l, int64_t i)
 {
-    const double length = l->up * (double)l->in / l->down, last = (double)(l->in - 1);
+    const double wide = l->up * (double)l->in / l->down, last = (double)(l->in - 1);
+    const double length = strcmp(w->mode, "nearest") ? wide : (double)l->out;
     const double half = ((double)i + 0.5) * l->down / l->up;
     if (!strcmp(w->coordinates, "align_corners"))
         return length == 1 ? 0 : (double)i * last / (length - 1);
@@ -38,7 +40,7 @@ static double coordinate(const way *w, const line *l, int64_t i)
     if (!strcmp(w->coordinates, "pytorch_half_pixel"))
         return l->out > 1 ? half - 0.5 : 0;
     if (!strcmp(w->coordinates, "half_pixel_symmetric"))
-        return (double)l->in / 2 * (1 - (double)l->out / length) + half - 0.5;
+        return (double)l->in / 2 * (1 - (double)l->out / wide) + half - 0.5;
     if (!strcmp(w->coordinates, "tf_crop_and_resize")) {
         const double width = (l->end - l->start) * last;
         return l->start * last + (length == 1 ? width / 2 : (double)i * width / (length - 1));
@@ -204,13 +206,33 @@ static bool read_way(graph *g, const node *n, way *w)
     return !err_is(&g->err);
 }
 
-/* The scale of an axis: as given, or the ratio of its extents, which a given one may be too. */
+/* Whether up / down rounds to the scale, in the precision that this was given in: files have f32. */
+static bool rounds_to(double up, double down, double scale)
+{
+    const double ratio = up / down;
+    return scale == (double)(float)scale ? (float)ratio == (float)scale : ratio == scale;
+}
+
+/* A scale stands for a ratio: of the axis' extents, or of the least numbers that round to it. So a place that is a
+ * whole number, as 3 / 0.6, is found to be one. */
 static void set_scale(line *l, const attr *scales, int i)
 {
-    const double in = (double)(l->in ? l->in : 1), ratio = (double)l->out / in;
-    l->scale = scales->kind == 'F' ? scales->reals[i] : ratio;
-    l->up = l->scale == ratio ? (double)l->out : l->scale;
-    l->down = l->scale == ratio ? in : 1;
+    enum { MOST = 4096 };
+    const double in = (double)(l->in ? l->in : 1);
+    l->scale = l->up = scales->kind == 'F' ? scales->reals[i] : (double)l->out / in, l->down = 1;
+    if (!(l->scale > 0 && l->scale < 1 << 24))
+        return;
+    if (rounds_to((double)l->out, in, l->scale)) {
+        l->up = (double)l->out, l->down = in;
+        return;
+    }
+    for (int down = 1; down <= MOST; down++) {
+        const double up = floor(l->scale * down + 0.5);
+        if (up > 0 && rounds_to(up, down, l->scale)) {
+            l->up = up, l->down = down;
+            return;
+        }
+    }
 }
 
 static const node *resize_lower(graph *g, const node *n)
@@ -492,8 +514,13 @@ static const op resize_op = {
     .onnx_types = "Resize:.ffi Upsample:.f",
     .onnx_undefined =
         (const onnx_note[]){{"Resize", "Between integers the fraction goes; what lies beyond their range is its end. "
-                                       "With scales, align_corners and tf_crop_and_resize take extent * scale for the "
-                                       "new length, as the project's cases do; ONNX Runtime rounds it down first."},
+                                       "Places are those of the ratio of small whole numbers that rounds to the "
+                                       "scale: 0.6 is 3 / 5. Extents are those of the scale as it is: 10 * 0.7 in f32 "
+                                       "is 6.9999999, so 6, as the project's shape inference has it; ONNX Runtime "
+                                       "takes 7. With scales, align_corners and tf_crop_and_resize take extent * scale for the "
+                                       "new length where mode is linear or cubic, as the project's cases do; ONNX "
+                                       "Runtime rounds it down first. For nearest it is the length of the result, as "
+                                       "the specification has it."},
                             {0}},
     .onnx_cases = "Resize f32[2,3] f64[2]=2\nUpsample f32[1,1,2,3] scales=[1.0,1.0,2.0,2.0]\n"
                   "Upsample f32[1,1,2,3] height_scale=2.0 width_scale=2.0",
@@ -520,6 +547,10 @@ static const op resize_op = {
              "f32[12,9] sizes=[16,25] nearest=round_prefer_ceil\n"
              "f32[2] sizes=[1] scales=[0.7] mode=cubic coordinates=pytorch_half_pixel\n"
              "f32[50,15] sizes=[23,44] nearest=floor coordinates=align_corners\n"
+             "f32[6,4] sizes=[4,2] scales=[0.6666666865348816,0.6000000238418579] nearest=floor "
+             "coordinates=align_corners\n"
+             "f32[9,7] sizes=[3,4] scales=[0.3333333432674408,0.6000000238418579] nearest=floor "
+             "coordinates=asymmetric\n"
              "f32[5] sizes=[4] scales=[0.9] mode=linear coordinates=half_pixel_symmetric\n"
              "f32[5,5] sizes=[3,12] mode=cubic cubic=-0.5 exclude=1\ni32[4] sizes=[6] nearest=floor\nf32[5,4] "
              "sizes=[3,7] nearest=floor_up coordinates=asymmetric\n"

@@ -5,22 +5,30 @@ from fractions import Fraction
 import numpy as np
 
 
+def ratio(scale, extents):
+    """The ratio that a scale stands for: that of the extents, else of the least numbers that round to it."""
+    real = np.float32 if float(np.float32(scale)) == scale else np.float64
+    few = (Fraction(round(scale * down), down) for down in range(1, 4097))
+    return next((r for r in (extents, *few) if r > 0 and float(real(float(r))) == scale), Fraction(scale))
+
+
 def resize(a, sizes, scales, roi, mode, coordinates, nearest, cubic, exclude, antialias, extrapolation):
     ratios = [Fraction(o, i or 1) for o, i in zip(sizes, a.shape)]
-    scales = [r if s == float(r) else Fraction(s) for s, r in zip(scales, ratios)] if scales else ratios
+    scales = [ratio(s, r) for s, r in zip(scales, ratios)] if scales else ratios
     roi = [Fraction(r) for r in roi] if roi else (0,) * a.ndim + (1,) * a.ndim
     half = Fraction(1, 2)
 
     def original(axis, i):
         n, out, scale = a.shape[axis], sizes[axis], scales[axis]
-        start, end, length = roi[axis], roi[axis + a.ndim], scales[axis] * a.shape[axis]
+        start, end, wide = roi[axis], roi[axis + a.ndim], scale * n
+        length = out if mode == "nearest" else wide
         return {
             "half_pixel": lambda: (i + half) / scale - half,
             "align_corners": lambda: i * (n - 1) / (length - 1) if length != 1 else 0,
             "asymmetric": lambda: i / scale,
             "tf_half_pixel_for_nn": lambda: (i + half) / scale,
             "pytorch_half_pixel": lambda: (i + half) / scale - half if out > 1 else 0,
-            "half_pixel_symmetric": lambda: n * half * (1 - out / length) + (i + half) / scale - half,
+            "half_pixel_symmetric": lambda: n * half * (1 - out / wide) + (i + half) / scale - half,
             "tf_crop_and_resize": lambda: (start * (n - 1) + i * (end - start) * (n - 1) / (length - 1)
                                            if length != 1 else half * (start + end) * (n - 1))}[coordinates]()
 
