@@ -116,7 +116,8 @@ static int64_t draw(ts_model *m, err *e)
     tree_print(tree, 4, f, false);
     fclose(f);
     tree_free(tree);
-    free(dot_text(root, &(fold){0}));
+    int drawn;
+    free(dot_text(root, &(fold){0}, &drawn));
     last = since(&last);
     cJSON_Delete(root);
     ts_free(json);
