@@ -12,8 +12,20 @@ void stmt_print(text *t, const dialect *d, const stmt *in)
         print(t, d, s);
 }
 
+static bool is_line(const stmt *s) /* it is written as one line */
+{
+    return s->kind == S_STORE || s->kind == S_CALL || s->kind == S_FETCH;
+}
+
 static void print_in(text *t, const dialect *d, const char *head, const stmt *s) /* what is in s, behind a head */
 {
+    if (s->kind == S_LOOP && s->tight && is_line(s->first)) {
+        text line = {0};
+        stmt_print(&line, d, s);
+        text_add(t, "%*s%s %s", 4 * t->depth, "", head, line.s);
+        text_free(&line);
+        return;
+    }
     text_line(t, s->tight ? "%s" : *head ? "%s {" : "%s{", head);
     t->depth++;
     stmt_print(t, d, s);

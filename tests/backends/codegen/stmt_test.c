@@ -44,7 +44,7 @@ static void test_loops(arena *mem)
     code_add(&c, (stmt){.kind = S_STORE, .name = "sum", .by = "+", .value = "y[l]"});
     code_close(&c), code_close(&c);
     expect(c.at, "WHILE (take(12)) {\n    FOR n {\n        WRITE_OUT 3\n        for (index i = 0; i < 3; i++) {\n"
-                 "            VECTORS\n            for (index j = a; j < b; j += 4)\n                y[j] = x[i];\n"
+                 "            VECTORS\n            for (index j = a; j < b; j += 4) y[j] = x[i];\n"
                  "        }\n        EACH(l, 0, 64, 1) {\n            sum += y[l];\n        }\n    }\n}\n");
 }
 
