@@ -2,6 +2,7 @@
  * overwrite, what another part works on, and at the start, when all have begun their counts of units anew. */
 #include "backends/c/program.h"
 #include "backends/c/dialect.h"
+#include "backends/codegen/hazard.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,62 +23,6 @@ void c_program_free(c_program *c)
         free(c->unit[i].text);
     free(c->unit), free(c->calls);
     *c = (c_program){0};
-}
-
-/* ---- barriers ---- */
-typedef struct range {
-    int64_t from, to;
-} range;
-typedef struct traffic { /* of the arena, since the last barrier */
-    range *read, *write;
-    int n_read, n_write;
-} traffic;
-
-static bool overlaps(const range *a, int n, range b)
-{
-    for (int i = 0; i < n; i++)
-        if (a[i].from < b.to && b.from < a[i].to)
-            return true;
-    return false;
-}
-
-static int input_of(const plan *p, const node *n) /* the input that it is, or is written into; or -1 */
-{
-    if (p->buffer[n->id].where == IN_INPUT)
-        return p->buffer[n->id].index;
-    for (int i = 0; i < p->n_input; i++)
-        if (p->input[i] == n)
-            return i;
-    return -1;
-}
-
-static range range_of(const plan *p, const node *n) /* inputs are behind the arena, one place each */
-{
-    const buffer *h = &p->buffer[n->id];
-    const int input = input_of(p, n);
-    if (h->where == IN_ARENA)
-        return (range){h->offset, h->offset + h->bytes};
-    return input < 0 ? (range){0, 0} : (range){p->arena_bytes + input, p->arena_bytes + input + 1};
-}
-
-static bool conflicts(const plan *p, const traffic *t, const operand *o, int n)
-{
-    for (int i = 0; i < n; i++) {
-        const range r = range_of(p, o[i].node);
-        if (overlaps(t->write, t->n_write, r) || (o[i].written && overlaps(t->read, t->n_read, r)))
-            return true;
-    }
-    return false;
-}
-
-static void remember(const plan *p, traffic *t, const operand *o, int n)
-{
-    for (int i = 0; i < n; i++) {
-        if (o[i].written)
-            t->write[t->n_write++] = range_of(p, o[i].node);
-        else
-            t->read[t->n_read++] = range_of(p, o[i].node);
-    }
 }
 
 /* ---- text ---- */
@@ -130,7 +75,8 @@ typedef struct writing {
     const plan *p;
     c_program *c;
     text protos, calls, run;
-    traffic since;
+    hazards hazards;
+    int met; /* the first kernel behind the last barrier */
 } writing;
 
 static bool write_kernel(writing *w, int k, err *e)
@@ -147,11 +93,11 @@ static bool write_kernel(writing *w, int k, err *e)
         if (unit_of(w->c, name, &body, m) == known)
             text_add(&w->protos, "void %s(void *const *at, char *scratch, int *fault, const ts_share *share);\n", name);
         write_call(w->p, &w->calls, k, name, m);
-        if (conflicts(w->p, &w->since, m->operand, m->n_operand)) {
+        hazards_add_kernel(&w->hazards, w->p, m->n_operand, m->operand);
+        if (hazards_last(&w->hazards, k) >= w->met) {
             text_add(&w->run, "    if (parts > 1) r->wait(r->team);\n");
-            w->since.n_read = w->since.n_write = 0;
+            w->met = k;
         }
-        remember(w->p, &w->since, m->operand, m->n_operand);
         text_add(&w->run, "    call%d(r, part, parts);\n", k);
         if (m->scratch_most > w->c->scratch_most)
             w->c->scratch_most = m->scratch_most;
@@ -162,21 +108,9 @@ static bool write_kernel(writing *w, int k, err *e)
     return ok;
 }
 
-static size_t most_traffic(const plan *p)
-{
-    size_t n = 1;
-    for (int k = 0; k < p->n_kernel; k++)
-        for (int s = 0; s < p->kernel[k].n_stage; s++)
-            n += (size_t)p->kernel[k].stage[s].n_load + 1;
-    return n;
-}
-
 bool c_program_write(const plan *p, c_program *out, err *e)
 {
     writing w = {.p = p, .c = out};
-    const size_t most = most_traffic(p);
-    w.since.read = calloc(most, sizeof *w.since.read), w.since.write = calloc(most, sizeof *w.since.write);
-    MUST(w.since.read && w.since.write);
     bool ok = true;
     *out = (c_program){0};
     for (int k = 0; ok && k < p->n_kernel; k++)
@@ -196,7 +130,7 @@ bool c_program_write(const plan *p, c_program *out, err *e)
     out->calls = text_take(&t);
     out->scratch_most += claim_bytes(p);
     text_free(&w.protos), text_free(&w.calls), text_free(&w.run);
-    free(w.since.read), free(w.since.write);
+    hazards_free(&w.hazards);
     if (!ok)
         c_program_free(out);
     return ok;

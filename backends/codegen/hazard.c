@@ -1,0 +1,108 @@
+/* hazard.c - hazards from what kernels touch. Kernels are taken in order; of what they touched that is kept which a later
+ * one can still conflict with first: what is written over as a whole is forgotten, for who conflicts with it then
+ * conflicts with the writer, which waited. */
+#include "backends/codegen/hazard.h"
+
+#include <stdlib.h>
+
+typedef struct touched {
+    access a;
+    int kernel;
+} touched;
+
+static bool conflict(const access *a, const access *b)
+{
+    const int64_t from = a->from > b->from ? a->from : b->from, to = a->to < b->to ? a->to : b->to;
+    return (a->written || b->written) && from < to;
+}
+
+static bool waits_for(const hazards *h, int k, int before)
+{
+    for (int i = h->first[k]; i < h->first[k + 1]; i++)
+        if (h->wait[i] == before)
+            return true;
+    return false;
+}
+
+static void wait_for(hazards *h, int k, int before)
+{
+    if (waits_for(h, k, before))
+        return;
+    h->wait = reallocarray(h->wait, (size_t)h->first[k + 1] + 1, sizeof *h->wait);
+    MUST(h->wait);
+    h->wait[h->first[k + 1]++] = before;
+}
+
+static bool covered(const access *by, int n, const access *a)
+{
+    for (int i = 0; i < n; i++)
+        if (by[i].written && by[i].from <= a->from && a->to <= by[i].to)
+            return true;
+    return false;
+}
+
+void hazards_add(hazards *h, int n, const access *a)
+{
+    const int k = h->n_kernel++;
+    int left = 0;
+    h->first = reallocarray(h->first, (size_t)k + 2, sizeof *h->first);
+    h->open = reallocarray(h->open, (size_t)h->n_open + (size_t)n + 1, sizeof *h->open);
+    MUST(h->first && h->open);
+    if (!k)
+        h->first[0] = 0;
+    h->first[k + 1] = h->first[k];
+    for (int o = 0; o < h->n_open; o++) {
+        const touched was = h->open[o];
+        for (int i = 0; i < n; i++)
+            if (conflict(&a[i], &was.a))
+                wait_for(h, k, was.kernel);
+        if (!covered(a, n, &was.a))
+            h->open[left++] = was;
+    }
+    for (int i = 0; i < n; i++)
+        h->open[left++] = (touched){a[i], k};
+    h->n_open = left;
+}
+
+int input_of(const plan *p, const node *n)
+{
+    if (p->buffer[n->id].where == IN_INPUT)
+        return p->buffer[n->id].index;
+    for (int i = 0; i < p->n_input; i++)
+        if (p->input[i] == n)
+            return i;
+    return -1;
+}
+
+static access access_of(const plan *p, const operand *o) /* inputs are behind the arena, one place each */
+{
+    const buffer *h = &p->buffer[o->node->id];
+    const int input = input_of(p, o->node);
+    if (h->where == IN_ARENA)
+        return (access){h->offset, h->offset + h->bytes, o->written};
+    return input < 0 ? (access){0, 0, o->written}
+                     : (access){p->arena_bytes + input, p->arena_bytes + input + 1, o->written};
+}
+
+void hazards_add_kernel(hazards *h, const plan *p, int n, const operand *o)
+{
+    access a[MAX_OPERAND];
+    MUST(n <= MAX_OPERAND);
+    for (int i = 0; i < n; i++)
+        a[i] = access_of(p, &o[i]);
+    hazards_add(h, n, a);
+}
+
+int hazards_last(const hazards *h, int k)
+{
+    int last = -1;
+    for (int i = h->first[k]; i < h->first[k + 1]; i++)
+        last = h->wait[i] > last ? h->wait[i] : last;
+    return last;
+}
+
+void hazards_free(hazards *h)
+{
+    free(h->first), free(h->wait), free(h->open);
+    *h = (hazards){0};
+}

@@ -1,0 +1,26 @@
+/* hazard.h - which kernels of a plan must wait for which: who reads what another one wrote, or writes where another one
+ * read or wrote. A back end prints that as it can: as barriers, as edges of a graph, as events. What follows from other
+ * waits need not be listed. */
+#ifndef TS_HAZARD_H
+#define TS_HAZARD_H
+#include "backends/codegen/emit.h"
+
+typedef struct access { /* bytes [from, to) of memory that kernels share */
+    int64_t from, to;
+    bool written;
+} access;
+
+typedef struct hazards {
+    int n_kernel;
+    int *first; /* wait[first[k]] up to wait[first[k + 1]]: the kernels before k that it waits for */
+    int *wait;
+    struct touched *open; /* what later kernels may have to wait for */
+    int n_open;
+} hazards;
+
+void hazards_add(hazards *h, int n, const access *a); /* the next kernel, by what it touches */
+void hazards_add_kernel(hazards *h, const plan *p, int n, const operand *o);
+int hazards_last(const hazards *h, int k); /* the last kernel that kernel k waits for; -1: none */
+void hazards_free(hazards *h);
+int input_of(const plan *p, const node *n); /* the input that it is, or is written into; or -1 */
+#endif
