@@ -20,7 +20,7 @@ const char c_run_type[] = "typedef struct ts_run {\n"
 void c_program_free(c_program *c)
 {
     for (int i = 0; i < c->n_unit; i++)
-        free(c->unit[i].text);
+        free(c->unit[i].header), free(c->unit[i].text);
     free(c->unit), free(c->calls);
     *c = (c_program){0};
 }
@@ -65,7 +65,10 @@ static int unit_of(c_program *c, const char *name, const text *body, const emitt
     c->unit = reallocarray(c->unit, (size_t)c->n_unit + 1, sizeof *c->unit);
     MUST(c->unit);
     memcpy(c->unit[c->n_unit].name, name, sizeof c->unit->name);
+    kernel_header(&t, m);
+    c->unit[c->n_unit].header = text_take(&t);
     emit_prelude(m, &t);
+    c->unit[c->n_unit].begins = t.len;
     text_add(&t, "%s", text_str(body));
     c->unit[c->n_unit].text = text_take(&t);
     return c->n_unit++;

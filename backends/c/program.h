@@ -8,6 +8,8 @@
 typedef struct unit {
     char name[24]; /* of its function */
     char *text;    /* with its prelude */
+    size_t begins; /* behind the prelude */
+    char *header;  /* a comment for who reads it there, no part of what is compiled */
 } unit;
 typedef struct c_program {
     int n_unit;

@@ -294,6 +294,14 @@ static char *ports_text(const plan *p, const char *const *output)
     return text_take(&t);
 }
 
+static char *whole_unit(const unit *u) /* with its header */
+{
+    text t = {0};
+    text_bytes(&t, u->text, u->begins);
+    text_add(&t, "%s%s", u->header, u->text + u->begins);
+    return text_take(&t);
+}
+
 static bool write_folder(standalone *s, err *e)
 {
     const int n = s->code.n_unit;
@@ -301,7 +309,7 @@ static bool write_folder(standalone *s, err *e)
     char *whole = program_text(s), *ports = ports_text(s->p, s->asked->output);
     MUST(units);
     for (int i = 0; i < n; i++)
-        units[i] = (emit_unit){s->code.unit[i].name, s->code.unit[i].text};
+        units[i] = (emit_unit){s->code.unit[i].name, whole_unit(&s->code.unit[i])};
     units[n] = (emit_unit){"program", whole};
     const emit_parts parts = {.n_unit = n + 1,
                               .unit = units,
@@ -317,6 +325,8 @@ static bool write_folder(standalone *s, err *e)
                               .add = s->asked->add,
                               .user = s->asked->user};
     const bool ok = emit_dir(s->asked->dir, &parts, e);
+    for (int i = 0; i < n; i++)
+        free((char *)(uintptr_t)units[i].text);
     free(units), free(whole), free(ports);
     return ok;
 }

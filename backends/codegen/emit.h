@@ -190,7 +190,8 @@ const expr *with_idioms(emitter *m, const expr *x);
 /* kernel.c: the text of a unit, with its functions' name from its own content; gives operands and scratch in m. */
 void loop_name(const emitter *m, const nest *t, int l, char name[24]); /* its variable: from the axis and its number */
 bool emit_kernel(emitter *m, const plan *p, const kernel *k, text *out, char name[24], err *e);
-bool kernel_sums(const kernel *k);            /* some stage folds */
-void emit_meet(emitter *m);                   /* the workers of a group wait for one another */
-void emit_prelude(const emitter *m, text *t); /* what stands in front of the kernel that m wrote */
+bool kernel_sums(const kernel *k);             /* some stage folds */
+void emit_meet(emitter *m);                    /* the workers of a group wait for one another */
+void kernel_header(text *t, const emitter *m); /* a comment, which equal kernels share (header.c) */
+void emit_prelude(const emitter *m, text *t);  /* what stands in front of the kernel that m wrote */
 #endif

@@ -60,7 +60,8 @@ void hazards_add(hazards *h, int n, const access *a)
             h->open[left++] = was;
     }
     for (int i = 0; i < n; i++)
-        h->open[left++] = (touched){a[i], k};
+        if (a[i].from < a[i].to)
+            h->open[left++] = (touched){a[i], k};
     h->n_open = left;
 }
 
