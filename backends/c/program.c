@@ -20,7 +20,7 @@ const char c_run_type[] = "typedef struct ts_run {\n"
 void c_program_free(c_program *c)
 {
     for (int i = 0; i < c->n_unit; i++)
-        free(c->unit[i].header), free(c->unit[i].text);
+        kernel_text_free(&c->unit[i]);
     free(c->unit), free(c->calls);
     *c = (c_program){0};
 }
@@ -44,34 +44,27 @@ static void write_pointer(const plan *p, text *t, const operand *o)
         text_add(t, "r->input[%d]", input_of(p, o->node));
 }
 
-static void write_call(const plan *p, text *t, int k, const char *name, const emitter *m)
+static void write_call(const plan *p, text *t, int k, const kernel_text *m)
 {
     text_add(t, "static void call%d(const ts_run *r, long part, long parts)\n{\n    void *const at[] = {", k);
     for (int i = 0; i < m->n_operand; i++)
         text_add(t, "%s", i ? ", " : ""), write_pointer(p, t, &m->operand[i]);
     text_add(t, "%s};\n", m->n_operand ? "" : "0");
     text_add(t, "    const ts_share share = {part, parts, r->scratch + %d, r->scratch_bytes};\n", CLAIM * k);
-    text_add(t, "    int fault = 0;\n    %s(at, r->scratch + part * r->scratch_bytes + %lld, &fault, &share);\n", name,
-             claim_bytes(p));
+    text_add(t, "    int fault = 0;\n    %s(at, r->scratch + part * r->scratch_bytes + %lld, &fault, &share);\n",
+             m->name, claim_bytes(p));
     text_add(t, "    if (fault && !*r->fault) *r->fault = %d;\n}\n", k + 1);
 }
 
-static int unit_of(c_program *c, const char *name, const text *body, const emitter *m)
+static bool take_unit(c_program *c, const kernel_text *k) /* false: there is one like it */
 {
     for (int i = 0; i < c->n_unit; i++)
-        if (!strcmp(c->unit[i].name, name))
-            return i;
-    text t = {0};
+        if (!strcmp(c->unit[i].name, k->name))
+            return false;
     c->unit = reallocarray(c->unit, (size_t)c->n_unit + 1, sizeof *c->unit);
     MUST(c->unit);
-    memcpy(c->unit[c->n_unit].name, name, sizeof c->unit->name);
-    kernel_header(&t, m);
-    c->unit[c->n_unit].header = text_take(&t);
-    emit_prelude(m, &t);
-    c->unit[c->n_unit].begins = t.len;
-    text_add(&t, "%s", text_str(body));
-    c->unit[c->n_unit].text = text_take(&t);
-    return c->n_unit++;
+    c->unit[c->n_unit++] = *k;
+    return true;
 }
 
 typedef struct writing {
@@ -84,31 +77,23 @@ typedef struct writing {
 
 static bool write_kernel(writing *w, int k, err *e)
 {
-    arena mem = {0};
-    text body = {0};
-    char name[24];
-    emitter *m = calloc(1, sizeof *m);
-    MUST(m);
-    m->mem = &mem, m->d = &c_dialect;
-    const bool ok = emit_kernel(m, w->p, &w->p->kernel[k], &body, name, e);
-    if (ok) {
-        const int known = w->c->n_unit;
-        if (unit_of(w->c, name, &body, m) == known)
-            text_add(&w->protos, "void %s(void *const *at, char *scratch, int *fault, const ts_share *share);\n", name);
-        write_call(w->p, &w->calls, k, name, m);
-        hazards_add_kernel(&w->hazards, w->p, m->n_operand, m->operand);
-        if (hazards_last(&w->hazards, k) >= w->met) {
-            text_add(&w->run, "    if (parts > 1) r->wait(r->team);\n");
-            w->met = k;
-        }
-        text_add(&w->run, "    call%d(r, part, parts);\n", k);
-        if (m->scratch_most > w->c->scratch_most)
-            w->c->scratch_most = m->scratch_most;
+    kernel_text one;
+    if (!kernel_write(&c_dialect, w->p, &w->p->kernel[k], &one, e))
+        return false;
+    write_call(w->p, &w->calls, k, &one);
+    hazards_add_kernel(&w->hazards, w->p, one.n_operand, one.operand);
+    if (hazards_last(&w->hazards, k) >= w->met) {
+        text_add(&w->run, "    if (parts > 1) r->wait(r->team);\n");
+        w->met = k;
     }
-    text_free(&body);
-    arena_free(&mem);
-    free(m);
-    return ok;
+    text_add(&w->run, "    call%d(r, part, parts);\n", k);
+    if (one.scratch > w->c->scratch_most)
+        w->c->scratch_most = one.scratch;
+    if (take_unit(w->c, &one))
+        text_add(&w->protos, "void %s(void *const *at, char *scratch, int *fault, const ts_share *share);\n", one.name);
+    else
+        kernel_text_free(&one);
+    return true;
 }
 
 bool c_program_write(const plan *p, c_program *out, err *e)

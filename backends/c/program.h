@@ -3,17 +3,11 @@
 #ifndef TS_C_PROGRAM_H
 #define TS_C_PROGRAM_H
 #include "backends/cpu/cpu.h"
-#include "backends/codegen/emit.h"
+#include "backends/codegen/codegen.h"
 
-typedef struct unit {
-    char name[24]; /* of its function */
-    char *text;    /* with its prelude */
-    size_t begins; /* behind the prelude */
-    char *header;  /* a comment for who reads it there, no part of what is compiled */
-} unit;
 typedef struct c_program {
     int n_unit;
-    unit *unit;
+    kernel_text *unit;    /* whose operands are those of its first kernel */
     char *calls;          /* the unit that calls kernels: run and step */
     int64_t scratch_most; /* bytes for each part */
 } c_program;

@@ -294,7 +294,7 @@ static char *ports_text(const plan *p, const char *const *output)
     return text_take(&t);
 }
 
-static char *whole_unit(const unit *u) /* with its header */
+static char *whole_unit(const kernel_text *u) /* with its header */
 {
     text t = {0};
     text_bytes(&t, u->text, u->begins);

@@ -9,6 +9,16 @@ dtype stored_as(const plan *p, const node *n)
     return p->reference && real && !node_is_leaf(n) ? TS_F64 : n->type.dtype;
 }
 
+int input_of(const plan *p, const node *n)
+{
+    if (p->buffer[n->id].where == IN_INPUT)
+        return p->buffer[n->id].index;
+    for (int i = 0; i < p->n_input; i++)
+        if (p->input[i] == n)
+            return i;
+    return -1;
+}
+
 dtype source_dtype(const emitter *m, int load)
 {
     return stored_as(m->p, m->s->load[load]->from);

@@ -1,8 +1,7 @@
-/* emit.h - text of one kernel: inside this folder only. A kernel becomes one function over pointers and a share of
- * the work, and a tile function for each distinct shape of register tile. Identifiers are counters; no text of a model
- * gets in. */
+/* emit.h - writing one kernel: inside this folder only. */
 #ifndef TS_C_EMIT_H
 #define TS_C_EMIT_H
+#include "backends/codegen/codegen.h"
 #include "backends/codegen/cstyle.h"
 #include "schedule/nest.h"
 
@@ -13,14 +12,6 @@ enum {
     MAX_APART = 32,
     RESULT = MAX_LOADS /* stands for the result where a load's number is asked */
 };
-
-typedef struct operand { /* a pointer that the kernel takes */
-    const node *node;
-    const layout *layout;
-    int leaf; /* index in plan.leaf, or -1 */
-    bool written;
-    char name[16]; /* x0, x1, ... read; y0, y1, ... written */
-} operand;
 
 typedef struct source {                                            /* where a load of a stage finds its element */
     enum { FROM_MEMORY, FROM_STAGE, FROM_COPY, FROM_RESULT } from; /* FROM_RESULT: where it is about to write */
@@ -115,7 +106,6 @@ typedef struct emitter {
     err *e;
 } emitter;
 
-dtype stored_as(const plan *p, const node *n); /* how an activation lies in memory */
 /* access.c: offsets in elements within a load's source, and within the result's place. */
 const lin *source_offset(emitter *m, int load, const lin *const *axis);
 const lin *store_offset(emitter *m, const lin *const *axis);
@@ -187,11 +177,10 @@ bool copy_enter(emitter *m, int stage, bool shared, int loop);
 const expr *copy_value(emitter *m, const stage *s); /* a padded operand that is copied has its zeros there */
 /* idiom.c: with functions that stand for several of x's. To be written as it is: they are in no table. */
 const expr *with_idioms(emitter *m, const expr *x);
-/* kernel.c: the text of a unit, with its functions' name from its own content; gives operands and scratch in m. */
+/* kernel.c: the loops around tiles */
 void loop_name(const emitter *m, const nest *t, int l, char name[24]); /* its variable: from the axis and its number */
-bool emit_kernel(emitter *m, const plan *p, const kernel *k, text *out, char name[24], err *e);
-bool kernel_sums(const kernel *k);             /* some stage folds */
-void emit_meet(emitter *m);                    /* the workers of a group wait for one another */
+void kernel_statements(emitter *m);                                    /* gives operands, scratch, tiles and m->code */
+bool kernel_sums(const kernel *k);                                     /* some stage folds */
+void emit_meet(emitter *m);                                            /* the workers of a group wait for one another */
 void kernel_header(text *t, const emitter *m); /* a comment, which equal kernels share (header.c) */
-void emit_prelude(const emitter *m, text *t);  /* what stands in front of the kernel that m wrote */
 #endif

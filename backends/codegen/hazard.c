@@ -65,16 +65,6 @@ void hazards_add(hazards *h, int n, const access *a)
     h->n_open = left;
 }
 
-int input_of(const plan *p, const node *n)
-{
-    if (p->buffer[n->id].where == IN_INPUT)
-        return p->buffer[n->id].index;
-    for (int i = 0; i < p->n_input; i++)
-        if (p->input[i] == n)
-            return i;
-    return -1;
-}
-
 static access access_of(const plan *p, const operand *o) /* inputs are behind the arena, one place each */
 {
     const buffer *h = &p->buffer[o->node->id];
@@ -87,11 +77,12 @@ static access access_of(const plan *p, const operand *o) /* inputs are behind th
 
 void hazards_add_kernel(hazards *h, const plan *p, int n, const operand *o)
 {
-    access a[MAX_OPERAND];
-    MUST(n <= MAX_OPERAND);
+    access *a = calloc((size_t)n + 1, sizeof *a);
+    MUST(a);
     for (int i = 0; i < n; i++)
         a[i] = access_of(p, &o[i]);
     hazards_add(h, n, a);
+    free(a);
 }
 
 int hazards_last(const hazards *h, int k)

@@ -3,7 +3,7 @@
  * waits need not be listed. */
 #ifndef TS_HAZARD_H
 #define TS_HAZARD_H
-#include "backends/codegen/emit.h"
+#include "backends/codegen/codegen.h"
 
 typedef struct access { /* bytes [from, to) of memory that kernels share */
     int64_t from, to;
@@ -22,5 +22,4 @@ void hazards_add(hazards *h, int n, const access *a); /* the next kernel, by wha
 void hazards_add_kernel(hazards *h, const plan *p, int n, const operand *o);
 int hazards_last(const hazards *h, int k); /* the last kernel that kernel k waits for; -1: none */
 void hazards_free(hazards *h);
-int input_of(const plan *p, const node *n); /* the input that it is, or is written into; or -1 */
 #endif

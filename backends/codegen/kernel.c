@@ -355,65 +355,10 @@ static void walk_shared(emitter *m, int l)
     }
 }
 
-static void write_function(emitter *m, text *out, const char *name)
+void kernel_statements(emitter *m)
 {
-    parameter all[MAX_OPERAND];
-    for (int i = 0; i < m->n_operand; i++)
-        all[i] = (parameter){memory_type(m->d, stored_as(m->p, m->operand[i].node)), m->operand[i].name,
-                             m->operand[i].written};
-    m->d->kernel(out, &(kernel_head){.name = name,
-                                     .n = m->n_operand,
-                                     .parameter = all,
-                                     .empty = !m->code.at->first, /* a kernel without elements touches nothing */
-                                     .alone = stage_nested(m->k->stage) && nest_parallel(m->k) < 0,
-                                     .scratch = m->scratch_most});
-    out->depth = 1;
-    stmt_print(out, m->d, m->code.at);
-    out->depth = 0;
-    text_add(out, "}\n");
-}
-
-void emit_prelude(const emitter *m, text *t)
-{
-    m->d->prelude(t, &(unit_facts){callees_chain(&m->all, m->d), kernel_sums(m->k)});
-    library_write(t, m->d, &m->all);
-    text_add(t, "\n");
-}
-
-/* Its name is from its content. */
-static void name_kernel(emitter *m, const text *front, char name[24])
-{
-    text whole = {0};
-    char hex[65];
-    text_add(&whole, "%s", text_str(front));
-    write_function(m, &whole, "kernel");
-    hasher *h = hash_begin();
-    hash_bytes(h, whole.s, whole.len);
-    const digest d = hash_end(h);
-    digest_hex(&d, hex);
-    snprintf(name, 24, "k_%.12s", hex);
-    text_free(&whole);
-}
-
-static void check_statements(emitter *m)
-{
-    const stmt *around = stmt_stray_barrier(m->code.at, m->d);
-    MUST(stmt_copied(m->code.at) <= m->scratch_most);
-    if (!around)
-        return;
-    err_set(m->e, TS_UNSUPPORTED,
-            "%s: workers of a group would wait for one another inside %s \"%s\", of which each makes "
-            "other trips",
-            m->k->op, around->kind == S_LOOP ? "loop" : "a test of",
-            around->kind == S_LOOP ? around->name : around->value);
-    err_hint(m->e, "copy the operand at a loop outside of it");
-}
-
-bool emit_kernel(emitter *m, const plan *p, const kernel *k, text *out, char name[24], err *e)
-{
-    err own = {0};
+    const kernel *k = m->k;
     MUST(k->n_stage <= COUNT(m->source));
-    m->p = p, m->k = k, m->e = &own, m->sp.mem = m->mem, m->uses = &m->all;
     find_sources(m);
     give_slices(m);
     for (int a = 0; a < MAX_AXIS; a++) {
@@ -426,17 +371,4 @@ bool emit_kernel(emitter *m, const plan *p, const kernel *k, text *out, char nam
         chunks_open(m), walk_shared(m, 0), chunks_close(m);
     else
         write_stage(m, 0);
-    if (!err_is(&own))
-        check_statements(m);
-    if (err_is(&own))
-        return err_set(e, own.code, "%s", own.text);
-    text front = {0};
-    text_add(&front, "%s", text_str(&m->front));
-    for (int i = 0; i < m->n_tile; i++)
-        print_tile(m, &m->tile[i], &front);
-    name_kernel(m, &front, name);
-    text_add(out, "%s", text_str(&front));
-    write_function(m, out, name);
-    text_free(&front), text_free(&m->front);
-    return true;
 }

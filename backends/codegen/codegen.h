@@ -1,0 +1,38 @@
+/* codegen.h - kernels of a plan as text of a C-like language: what a back end asks of this folder.
+ *
+ *   kernel of a plan ──> statements ──> text through the back end's dialect (dialect.h) ──> its compiler
+ *        │  kernel.c, chunks, copy, prefetch, mask (outside of tiles), tile.c, split, partial (inside), scan, scatter
+ *        │  cstyle.c, text.c, access.c (expressions and places), stmt.c, print.c (statements), library.c (functions)
+ *        └─> hazard.c: which kernels wait for which
+ *
+ * A kernel becomes one function over pointers and a share of the work, and a tile function for each distinct shape of
+ * register tile. Identifiers are counters; no text of a model gets in. */
+#ifndef TS_CODEGEN_H
+#define TS_CODEGEN_H
+#include "backends/codegen/dialect.h"
+#include "schedule/plan.h"
+
+typedef struct operand { /* a pointer that the kernel takes */
+    const node *node;
+    const layout *layout;
+    int leaf; /* index in plan.leaf, or -1 */
+    bool written;
+    char name[16]; /* x0, x1, ... read; y0, y1, ... written */
+} operand;
+
+typedef struct kernel_text {
+    char name[24]; /* of its function, from its content: equal kernels have one name, and one text */
+    char *text;    /* a unit of its own, with all functions it uses */
+    size_t begins; /* behind what every unit begins with */
+    char *header;  /* a comment for who reads it there, no part of what is compiled */
+    int n_operand; /* in the order in which the kernel takes them */
+    operand *operand;
+    int64_t scratch; /* bytes that each part, or group of workers, needs */
+} kernel_text;
+/* False with e set; then there is nothing to free. */
+bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e);
+void kernel_text_free(kernel_text *k);
+
+dtype stored_as(const plan *p, const node *n); /* how an activation lies in memory */
+int input_of(const plan *p, const node *n);    /* the input that it is, or is written into; or -1 */
+#endif

@@ -1,0 +1,108 @@
+/* unit.c - a kernel's statements, checked, as a unit of text: what every unit begins with, functions it uses, tile
+ * functions, and the function that calls them, which is named after all that. */
+#include "backends/codegen/emit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void check(emitter *m)
+{
+    const stmt *around = stmt_stray_barrier(m->code.at, m->d);
+    MUST(stmt_copied(m->code.at) <= m->scratch_most);
+    if (!around)
+        return;
+    err_set(m->e, TS_UNSUPPORTED,
+            "%s: workers of a group would wait for one another inside %s \"%s\", of which each makes "
+            "other trips",
+            m->k->op, around->kind == S_LOOP ? "loop" : "a test of",
+            around->kind == S_LOOP ? around->name : around->value);
+    err_hint(m->e, "copy the operand at a loop outside of it");
+}
+
+static void write_function(emitter *m, text *out, const char *name)
+{
+    parameter all[MAX_OPERAND];
+    for (int i = 0; i < m->n_operand; i++)
+        all[i] = (parameter){memory_type(m->d, stored_as(m->p, m->operand[i].node)), m->operand[i].name,
+                             m->operand[i].written};
+    m->d->kernel(out, &(kernel_head){.name = name,
+                                     .n = m->n_operand,
+                                     .parameter = all,
+                                     .empty = !m->code.at->first, /* a kernel without elements touches nothing */
+                                     .alone = stage_nested(m->k->stage) && nest_parallel(m->k) < 0,
+                                     .scratch = m->scratch_most});
+    out->depth = 1;
+    stmt_print(out, m->d, m->code.at);
+    out->depth = 0;
+    text_add(out, "}\n");
+}
+
+static void write_prelude(const emitter *m, text *t)
+{
+    m->d->prelude(t, &(unit_facts){callees_chain(&m->all, m->d), kernel_sums(m->k)});
+    library_write(t, m->d, &m->all);
+    text_add(t, "\n");
+}
+
+/* Its name is from its content. */
+static void name_kernel(emitter *m, const text *front, char name[24])
+{
+    text whole = {0};
+    char hex[65];
+    text_add(&whole, "%s", text_str(front));
+    write_function(m, &whole, "kernel");
+    hasher *h = hash_begin();
+    hash_bytes(h, whole.s, whole.len);
+    const digest d = hash_end(h);
+    digest_hex(&d, hex);
+    snprintf(name, 24, "k_%.12s", hex);
+    text_free(&whole);
+}
+
+static void write_unit(emitter *m, kernel_text *out)
+{
+    text front = {0}, whole = {0}, header = {0};
+    text_add(&front, "%s", text_str(&m->front));
+    for (int i = 0; i < m->n_tile; i++)
+        print_tile(m, &m->tile[i], &front);
+    name_kernel(m, &front, out->name);
+    write_prelude(m, &whole);
+    out->begins = whole.len;
+    text_add(&whole, "%s", text_str(&front));
+    write_function(m, &whole, out->name);
+    kernel_header(&header, m);
+    out->text = text_take(&whole), out->header = text_take(&header);
+    text_free(&front);
+}
+
+bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e)
+{
+    err own = {0};
+    arena mem = {0};
+    emitter *m = calloc(1, sizeof *m);
+    MUST(m);
+    m->d = d, m->p = p, m->k = k, m->e = &own, m->mem = m->sp.mem = &mem, m->uses = &m->all;
+    *out = (kernel_text){0};
+    kernel_statements(m);
+    if (!err_is(&own))
+        check(m);
+    if (!err_is(&own)) {
+        write_unit(m, out);
+        out->scratch = m->scratch_most, out->n_operand = m->n_operand;
+        out->operand = calloc((size_t)m->n_operand + 1, sizeof *out->operand);
+        MUST(out->operand);
+        memcpy(out->operand, m->operand, (size_t)m->n_operand * sizeof *out->operand);
+    }
+    text_free(&m->front);
+    free(m), arena_free(&mem);
+    if (err_is(&own))
+        err_set(e, own.code, "%s", own.text);
+    return !err_is(&own);
+}
+
+void kernel_text_free(kernel_text *k)
+{
+    free(k->text), free(k->header), free(k->operand);
+    *k = (kernel_text){0};
+}
