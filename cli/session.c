@@ -36,8 +36,7 @@ static const option plan_options[] = {
     {"machine", 0, WORD, "TEXT", "plan for this machine, \"core:8 l3:1(32MB) isa:avx512\" (default: this one)", false,
      0, 0},
     {"cache-dir", 0, A_FOLDER, "DIR|none", "compiled programs (default: the user's cache)", false, 0, 0},
-    {"as-written", 0, FLAG, NULL, "no operation in a cheaper way: rows of a product keep their bits apart", false, 0,
-     0},
+    {"as-written", 0, FLAG, NULL, "no algebraic shortcuts (Strassen, Winograd): plain sums, bit by bit", false, 0, 0},
     {"mem-limit", 0, BYTES, "SIZE", "refuse plans that need more memory, as in 4G", false, 0, 0},
     {0},
 };

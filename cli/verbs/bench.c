@@ -66,14 +66,15 @@ static char *repro(const args *a)
 
 static const option step_options[] = {
     {"train", 0, FLAG, NULL, "time a step of training: forward, loss, backward, clipping and update", false, 0, 0},
-    {"task", 0, CHOICE, "classify|regress|lm|pairs", "what is learnt (default: classify)", false, 0, 0},
+    {"task", 0, CHOICE, "classify|regress|lm|pairs", "kind of task (default: classify)", false, 0, 0},
     {"batch", 0, INTEGER, "N", "examples of a step (default: 32)", false, 1, 1 << 20},
     {"length", 0, INTEGER, "N", "tokens of an example, where it is text (default: 64)", false, 2, 1 << 20},
     {"output", 0, WORD, "NAME", "output that the head stands on (default: the first)", false, 0, 0},
     {"optimizer", 0, AN_OPTIMIZER, "NAME", "adam, adamw, adafactor, lion or sgd (default: adamw)", false, 0, 0},
-    {"clip", 0, NUMBER, "X", "greatest norm of all gradients; 0: none (default: 1)", false, 0, 1 << 30},
-    {"precision", 0, CHOICE, "f32|bf16|f16", "of products and what is kept for them (default: f32)", false, 0, 0},
-    {"freeze", 0, WORD, "GLOB", "parameters that stay as they are; repeats", true, 0, 0},
+    {"clip", 0, NUMBER, "X", "largest norm of all gradients; 0: no clipping (default: 1)", false, 0, 1 << 30},
+    {"precision", 0, CHOICE, "f32|bf16|f16", "precision of matrix products and saved activations (default: f32)", false,
+     0, 0},
+    {"freeze", 0, WORD, "GLOB", "parameters that are not trained; repeats", true, 0, 0},
     {0},
 };
 
@@ -204,7 +205,7 @@ static const option options[] = {
     {"threshold", 0, PERCENT, "PERCENT", "least difference that matters (default: 1%)", false, 0, 0},
     {"fail-on", 0, CHOICE, "slower|faster|undecided", "exit 1 on such a verdict; repeats", true, 0, 0},
     {"timeout", 0, SECONDS, "TIME", "for one answer of a contestant (default: 10m)", false, 0, 0},
-    {"seed", 0, INTEGER, "N", "of inputs, orders and resampling (default: 0)", false, 0, INT64_MAX},
+    {"seed", 0, INTEGER, "N", "seed of inputs, orders and resampling (default: 0)", false, 0, INT64_MAX},
     {"out", 'o', A_FILE, "FILE", "write results/1 as JSON", false, 0, 0},
     {"report", 0, A_FILE, "FILE", "write one HTML page that explains the verdict", false, 0, 0},
     {0},

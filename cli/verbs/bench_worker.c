@@ -13,7 +13,7 @@ static const char *const examples[] = {"tessera bench-worker # started by tesser
 
 const verb verb_bench_worker = {
     .name = "bench-worker",
-    .brief = "Time one contestant, as told on standard input",
+    .brief = "Time one contestant, by commands on standard input",
     .usage = "",
     .examples = examples,
     .run = run,

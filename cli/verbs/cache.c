@@ -19,7 +19,7 @@ static void put_size(const cJSON *root)
     char bytes[32], limit[32];
     put_bytes(bytes, sizeof bytes, js_get_number(root, "bytes", 0));
     put_bytes(limit, sizeof limit, js_get_number(root, "limit", 0));
-    printf("%.0f entries, %s; kept to %s\n", js_get_number(root, "entries", 0), bytes, limit);
+    printf("%.0f entries, %s; limit %s\n", js_get_number(root, "entries", 0), bytes, limit);
 }
 
 static void put_path(const cJSON *root)
@@ -101,9 +101,9 @@ static const option_group group = {"Options", options};
 static const option_group *const groups[] = {&group, NULL};
 static const char *const examples[] = {
     "tessera cache size               # how much compiled programs take, and where",
-    "tessera cache ls                 # each of them, that used longest ago first",
-    "tessera cache verify             # reads all; what is damaged is set aside",
-    "tessera cache prune --limit 200M # what was used longest ago goes",
+    "tessera cache ls                 # every entry, the least recently used first",
+    "tessera cache verify             # reads all; damaged entries are set aside",
+    "tessera cache prune --limit 200M # removes the least recently used",
     "tessera cache clear",
     "tessera cache path",
     NULL,
@@ -116,7 +116,7 @@ const verb verb_cache = {
     .groups = groups,
     .examples = examples,
     .details =
-        "Programs that are running keep what they have loaded; what is gone is compiled again when it is needed. "
-        "verify ends with 1 where it found damage.",
+        "Running programs are not affected; removed programs are compiled again when needed. verify ends with exit "
+        "code 1 if it finds damage.",
     .run = run,
 };

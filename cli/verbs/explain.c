@@ -257,7 +257,7 @@ static void put_savings(const view *v, const cJSON *list)
         put_safe(v->f, js_get_text(s, "rule"));
         put_fact(v, "\": ", s, "saved_bytes", " less at once; ");
         put_fact(v, "", s, "forgone_bytes", "");
-        fprintf(v->f, " in %.0f values not kept, ", js_get_number(s, "values", 0));
+        fprintf(v->f, " in %.0f values recomputed instead of saved, ", js_get_number(s, "values", 0));
         put_fact(v, "", s, "flops", "");
         fprintf(v->f, " computed again, %.3g %% of all\n", 100 * js_get_number(s, "share", 0));
     }

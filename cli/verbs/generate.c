@@ -90,11 +90,12 @@ static int run(const args *a, ts_error *e)
 static const option options[] = {
     {"prompt", 0, WORD, "TEXT", "the text to continue", false, 0, 0},
     {"max-tokens", 'n', INTEGER, "N", "tokens to append, at most (default: 100)", false, 1, 1 << 20},
-    {"temperature", 0, NUMBER, "X", "more is more random; 0: always the likeliest token (default: 0)", false, 0, 1000},
-    {"top-k", 0, INTEGER, "N", "draw from the N likeliest tokens only; 0: from all (default: 0)", false, 0,
-     MOST_TOKENS},
-    {"top-p", 0, NUMBER, "X", "draw from the likeliest that have this share together (default: 1)", false, 0, 1},
-    {"seed", 0, INTEGER, "N", "of what is drawn (default: 1)", false, 0, INT64_MAX},
+    {"temperature", 0, NUMBER, "X", "more is more random; 0: always the most likely token (default: 0)", false, 0,
+     1000},
+    {"top-k", 0, INTEGER, "N", "sample from the N most likely tokens; 0: from all (default: 0)", false, 0, MOST_TOKENS},
+    {"top-p", 0, NUMBER, "X", "sample from the most likely tokens whose probabilities add up to X (default: 1)", false,
+     0, 1},
+    {"seed", 0, INTEGER, "N", "seed of the sampling (default: 1)", false, 0, INT64_MAX},
     {"no-cache", 0, FLAG, NULL, "run the whole window for every token, to compare", false, 0, 0},
     {0},
 };
@@ -113,8 +114,8 @@ const verb verb_generate = {
     .groups = groups,
     .examples = examples,
     .details =
-        "RUN is of train --task lm, its model causal: a place sees only those before it. The text goes to standard "
-        "output as it grows, and ends early where the model ends it. What earlier tokens leave for later ones is kept, "
-        "so that one costs one place; when the window of the run's --length is full, its first tokens are dropped.",
+        "RUN must come from train --task lm with a causal model. The text is printed as it grows, and ends early where "
+        "the model ends it. Keys and values are cached, so each new token costs one position; when the window of the "
+        "run's --length is full, its first tokens are dropped.",
     .run = run,
 };

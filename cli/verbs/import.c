@@ -57,6 +57,6 @@ const verb verb_import = {
     .groups = groups,
     .examples = examples,
     .details = "Names, operator versions and symbols of dimensions stay as the file has them, and numbers keep their "
-               "bits. What nobody here can do is told at once, and nothing is written then.",
+               "bits. Everything unsupported is listed at once, and nothing is written then.",
     .run = run,
 };

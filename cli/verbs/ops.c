@@ -136,8 +136,9 @@ static void print_undefined(const cJSON *root)
 
 static const table tables[] = {
     {"onnx", "operator|>since|operation|dtypes|targets", "Operators of ONNX",
-     "Since is the version of the operator set from which on a row holds, up to the next row of the same operator.\n"
-     "Dtypes are those of the values, all: every one of tessera.h; indices, conditions and lengths have their own.",
+     "'since': the first opset a row applies to, up to the next row of the same operator. 'dtypes': element types of "
+     "the\n"
+     "data operands; 'all' means every type in tessera.h. Index, condition and length operands have their own types.",
      ts_onnx_json, operator_rows, print_undefined},
     {"grad", "operation|gradient|reason", "Gradients",
      "Written: beside the operation. Derived: from its definition. Of its parts: it is a recipe. Stops: no reals go in "

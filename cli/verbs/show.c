@@ -289,12 +289,13 @@ static int run(const args *a, ts_error *e)
 
 static const option options[] = {
     {"depth", 0, INTEGER, "N", "levels of names to show (default: 4)", false, 1, 64},
-    {"svg", 0, A_FILE, "FILE", "draw the graph (with Graphviz): recipes and equal layers folded", false, 0, 0},
+    {"svg", 0, A_FILE, "FILE", "draw the graph with Graphviz: recipes and equal layers folded", false, 0, 0},
     {"expand", 0, WORD, "GLOB", "with --svg: recipes of that name not folded, as in 'attention'", false, 0, 0},
-    {"whole", 0, FLAG, NULL, "with --svg: every node, nothing folded", false, 0, 0},
+    {"whole", 0, FLAG, NULL, "with --svg: a box for every node, up to 2000", false, 0, 0},
     {"dot", 0, A_FILE, "FILE", "the graph as text for Graphviz, every node a box", false, 0, 0},
     {"hash", 0, FLAG, NULL, "the content hash of the graph, nothing else", false, 0, 0},
-    {"stage", 0, CHOICE, "imported|folded|planned", "steps of the file, graph, or plan, as text", false, 0, 0},
+    {"stage", 0, CHOICE, "imported|folded|planned", "steps of the file, nodes of the graph, or kernels of the plan",
+     false, 0, 0},
     {0},
 };
 static const option_group group = {"Options", options};
