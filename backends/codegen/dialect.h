@@ -80,6 +80,9 @@ struct dialect {
     turning turn;
     const matrix_form *matrix; /* ends with {0}; NULL: none */
     int n_matrix;
+    /* At a function's head: `unknown`, a zero that the compiler does not know to be one, for conditions of lanes that
+     * read; NULL: it may know */
+    const char *unknown;
     /* A part's share of a kernel: which one it is of how many; what opens blocks in which $0 is each trip of $1 that it
      * takes as it comes to them, a line for each block, NULL at the end */
     const char *part, *parts, *const *chunks;

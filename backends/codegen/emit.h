@@ -38,6 +38,7 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
     bool loads[MAX_LOADS];                 /* those it takes pointers of */
     uint32_t passed;                       /* axes it takes as numbers */
     bool prefetch, masked;                 /* takes pointers to fetch from; takes how far it walks */
+    bool shrouds;                          /* conditions mention `unknown` */
     callees uses;
     bool interleave; /* its instructions, which are chains */
     const char *parameters;
@@ -92,6 +93,8 @@ typedef struct emitter {
     const expr *term;  /* what the tile folds: without what the loops' bounds settle */
     int core;          /* the loop that is spread, if its trips and those around it are units to take; or -1 */
     char chunk[24];    /* the variable that counts them */
+    bool guarded;      /* it reads on conditions */
+    bool shrouds;      /* conditions outside tiles mention `unknown` */
     bool copying;      /* what is addressed is copied, whether it will be used or not */
     const expr *under; /* then: the condition under which it is read; NULL: none */
     int n_tile;
@@ -125,6 +128,7 @@ void emit_result(emitter *m, text *t);                                /* in a ti
 void emit_acc(emitter *m, text *t, const char *lane); /* acc[m_3][lane]; NULL: where the folded vector loop stands */
 void emit_combine(emitter *m, text *t, const char *a, const char *b); /* a (+) b of the stage's fold */
 const char *acc_type(const emitter *m);
+bool reads_on_condition(const expr *x);
 /* In a tile: a number on its own. It is read before all loops, where no condition stands in front of it: what is read
  * on a condition keeps a loop from becoming vectors. */
 bool emit_single(const emitter *m, int load);

@@ -272,6 +272,7 @@ static void write_stage(emitter *m, int i)
     const stage *s = &m->k->stage[i];
     m->at = i, m->s = s, m->value = copy_value(m, s), m->fold = stage_fold(&(stage){.value = m->value});
     m->outer_fold = false, m->lane = -1;
+    m->guarded = reads_on_condition(m->value);
     bounds_find(m);
     partial_find(m);
     for (int a = 0; a < s->n_axis; a++) {

@@ -41,14 +41,35 @@ void emit_passed(emitter *m, const lin *a)
     }
 }
 
+/* ---- conditions of lanes ----
+ * Where the compiler could know a condition's lanes and must not, the loop's number is added to an unknown zero. */
+
+bool reads_on_condition(const expr *x)
+{
+    bool any = x->kind == X_CALL && x->fn->result == R_SECOND && x_count(x, X_LOAD) > 0;
+    for (int i = 0; i < x->n && !any; i++)
+        any = reads_on_condition(x->arg[i]);
+    return any;
+}
+
+static bool is_lane(const emitter *m, int axis)
+{
+    bool any = !m->into;
+    for (int l = nest_unrolled(m->s); m->into && l < m->s->nest.n; l++)
+        any = any || (m->s->nest.loop[l].axis == axis && m->s->nest.loop[l].role == VECTOR);
+    return any;
+}
+
 static void write_axis(void *user, text *t, int axis)
 {
     emitter *m = user;
+    const bool shrouds = m->d->unknown && m->guarded && is_lane(m, axis);
     if (m->into)
         emit_passed(m, m->plain[axis]);
+    *(m->into ? &m->into->shrouds : &m->shrouds) |= shrouds;
     text_add(t, "(");
     emit_lin(m, t, m->into ? m->plain[axis] : m->axis[axis]);
-    text_add(t, ")");
+    text_add(t, shrouds ? " + unknown)" : ")");
 }
 
 /* ---- telling where a tile starts from what its own loops add ---- */

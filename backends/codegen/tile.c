@@ -330,7 +330,7 @@ void print_tile(const emitter *m, const tile_made *f, text *out)
     for (int i = 0; i < MAX_LOADS; i++)
         operands += f->loads[i];
     m->d->tile(out, &(tile_head){arena_format(m->mem, "tile%d", f->number), f->parameters, operands, f->interleave});
-    text_add(out, "{\n");
+    text_add(out, "{\n%s", f->shrouds ? m->d->unknown : "");
     out->depth = 1;
     stmt_print(out, m->d, f->body);
     out->depth = 0;

@@ -32,6 +32,7 @@ static void write_function(emitter *m, text *out, const char *name)
                                      .empty = !m->code.at->first, /* a kernel without elements touches nothing */
                                      .alone = stage_nested(m->k->stage) && nest_parallel(m->k) < 0,
                                      .scratch = m->scratch_most});
+    text_add(out, "%s", m->shrouds ? m->d->unknown : "");
     out->depth = 1;
     stmt_print(out, m->d, m->code.at);
     out->depth = 0;
