@@ -16,7 +16,8 @@ refuse() {
 all=$(mktemp) library=$(mktemp)
 trap 'rm -f "$all" "$library"' EXIT
 list '*.c' '*.h' >"$all"
-list 'graph/*.[ch]' 'import/*.[ch]' 'autodiff/*.[ch]' 'schedule/*.[ch]' 'backends/*.[ch]' 'models/*.[ch]' >"$library"
+list 'graph/*.[ch]' 'import/*.[ch]' 'autodiff/*.[ch]' 'schedule/*.[ch]' 'backends/*.[ch]' 'models/*.[ch]' |
+    grep -v '^backends/c/runtime/main\.c:' >"$library" # of programs that it writes
 [ -s "$all" ] && [ -s "$library" ]
 
 refuse 'runs a shell: use posix_spawn' '(system|popen) *\(' <"$all"

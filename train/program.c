@@ -114,16 +114,9 @@ static bool write_header(const training_program *t, const char *folder, ts_error
 /* ---- the folder ---- */
 static bool write_main(const char *folder, ts_error *e)
 {
-    char *s = NULL, path[MOST_PATH];
-    size_t n = 0;
-    FILE *f = open_memstream(&s, &n);
-    for (const char *const *line = program_main; f && *line; line++)
-        fprintf(f, "%s\n", *line);
+    char path[MOST_PATH];
     snprintf(path, sizeof path, "%s/main.c", folder);
-    const bool good = f && fclose(f) == 0 ? ts_file_write(path, s, n, e)
-                                          : err_set(e, TS_MEMORY, "no memory for main.c");
-    free(s);
-    return good;
+    return ts_file_write(path, program_main, strlen(program_main), e);
 }
 
 static bool write_data(const training_program *t, const char *folder, ts_error *e)

@@ -17,5 +17,5 @@ bool program_write(const training_program *t, const char *folder, ts_error *e);
 /* data.bin (program_data.c), as main.c describes it; input[i]: the number in the program of the net's array i,
  * or -1. */
 bool program_data(const training_program *t, const int *input, const char *path, ts_error *e);
-extern const char *const program_main[]; /* program_main.c: lines of main.c, NULL at the end */
+extern const char program_main[]; /* the text of emitted/main.c */
 #endif

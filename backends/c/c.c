@@ -3,22 +3,13 @@
 #include "backends/store/admin.h"
 #include "backends/c/pages.h"
 #include "backends/c/program.h"
+#include "backends/c/runtime/run.h"
 #include "backends/c/team.h"
 #include "backends/c/toolchain.h"
 #include "backends/derived.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct ts_run { /* as c_run_type says */
-    char *arena;
-    void *const *leaf, *const *input;
-    char *scratch;
-    long scratch_bytes;
-    int *fault;
-    void (*wait)(void *team);
-    void *team;
-} ts_run;
 
 struct program {
     const plan *p;
@@ -40,7 +31,7 @@ static void drop(program *g)
 {
     if (!g)
         return;
-    team_free(g->team);
+    team_close(g->team);
     cc_free(g->code);
     pages_unmap(g->weights, g->weight_bytes);
     pages_unmap(g->arena, g->arena_bytes);
@@ -277,7 +268,7 @@ static program *build(const plan *p, const build_options *w, text *facts, err *e
                            .scratch = g->arena + arena_part,
                            .scratch_bytes = (long)g->scratch_bytes,
                            .fault = &g->fault,
-                           .wait = team_wait_entry,
+                           .wait = team_wait,
                            .team = g->team};
     }
     c_program_free(&c);

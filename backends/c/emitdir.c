@@ -33,58 +33,12 @@ static int count(const emit_parts *p, emit_kind kind)
     return n;
 }
 
-static void add_lines(text *t, const char *const *lines)
-{
-    for (; *lines; lines++)
-        text_line(t, "%s", *lines);
-}
-
 static void note_origin(text *t, const char *file, const char *what)
 {
     text_line(t, "/* %s - written by Tessera " TS_VERSION ". %s */", file, what);
 }
 
-/* ---- model.h ---- */
-
-static void make_header(const emit_parts *p, text *t)
-{
-    static const char *const state[] = {
-        "/* What a run leaves for the next one; it may be read and changed between runs. */",
-        "extern const model_port model_state[];",
-        "void *model_state_of(model *m, int i); /* the values, model_state[i].bytes of them; they live as long as m */",
-        NULL,
-    };
-    static const char *const lines[] = {
-        "",
-        "/* What numpy writes into a .npy file about an array of this type and shape, and the bytes of its values. */",
-        "typedef struct model_port {",
-        "    const char *npy;",
-        "    size_t bytes;",
-        "} model_port;",
-        "extern const model_port model_input[], model_output[];",
-        "",
-        "typedef struct model model;",
-        "model *model_open(const char *weights); /* the file weights.bin; NULL: it cannot be read, or too little "
-        "memory */",
-        "/* Pointers to the values of each input and output, aligned to 64 bytes. One run at a time. */",
-        "int model_run(model *m, const void *const *input, void *const *output); /* 0: an index in the inputs is "
-        "outside "
-        "its axis */",
-        "void model_close(model *m);",
-        NULL,
-    };
-    const int states = count(p, EMIT_STATE);
-    note_origin(t, "model.h", "The model as a few C functions.");
-    text_line(t, "#ifndef MODEL_H\n#define MODEL_H\n#include <stddef.h>\n");
-    text_line(t, "enum { MODEL_INPUTS = %d, MODEL_OUTPUTS = %d, MODEL_STATES = %d, MODEL_THREADS = %d };",
-              count(p, EMIT_INPUT), count(p, EMIT_OUTPUT), states, p->threads);
-    add_lines(t, lines);
-    if (states)
-        add_lines(t, state);
-    text_line(t, "#endif");
-}
-
-/* ---- model.c ---- */
+/* ---- tables.c ---- */
 
 static void add_npy(text *t, const emit_space *s)
 {
@@ -130,27 +84,20 @@ static int state_space(const emit_parts *p, int number)
 static void add_states(const emit_parts *p, text *t)
 {
     const int n = count(p, EMIT_STATE);
-    if (!n)
-        return;
     text_line(t, "const model_port model_state[] = {");
     for (int i = 0; i < n; i++)
         add_port(t, &p->space[state_space(p, i)]);
-    text_line(t, "    {NULL, 0},\n};\nstatic const int state_space[] = {");
+    text_line(t, "    {NULL, 0},\n};\nconst int model_state_space[] = {");
     for (int i = 0; i < n; i++)
         text_line(t, "    %d,", state_space(p, i));
-    text_line(t, "};\n");
-    add_lines(t, emit_state_lines);
+    text_line(t, "    -1,\n};");
 }
 
 static void add_spaces(const emit_parts *p, text *t)
 {
     static const char *const names[] = {"SCRATCH", "WEIGHT", "STATE", "INPUT", "OUTPUT"};
     size_t at = 0;
-    text_line(t, "enum { N_SPACE = %d };", p->n_space);
-    text_line(t, "/* What the program's pointers lead to; `at` is the place in weights.bin, -1: none. */");
-    text_line(t, "static const struct {\n    enum { SCRATCH, WEIGHT, STATE, INPUT, OUTPUT } kind;\n    long at;\n"
-                 "    size_t bytes;");
-    text_line(t, "} space[] = {");
+    text_line(t, "const int model_spaces = %d;\nconst model_space model_table[] = {", p->n_space);
     for (int i = 0; i < p->n_space; i++) {
         const emit_space *s = &p->space[i];
         text_line(t, "    {%s, %lld, %zu},", names[s->kind], stored(s) ? (long long)at : -1, s->bytes);
@@ -160,77 +107,55 @@ static void add_spaces(const emit_parts *p, text *t)
     text_line(t, "    {SCRATCH, -1, 0},\n};");
 }
 
-/* With one thread the team is nobody. */
-static void add_team(const emit_parts *p, text *t)
+static void add_threads(const emit_parts *p, text *t)
 {
-    static const char *const alone[] = {
-        "struct team;",
-        "static void wait_all(void *team)",
-        "{",
-        "    (void)team;",
-        "}",
-        "",
-        "static struct team *team_make(int threads)",
-        "{",
-        "    static char one;",
-        "    return threads == 1 ? (struct team *)(void *)&one : NULL;",
-        "}",
-        "",
-        "static void team_run(struct team *t, void (*work)(void *arg, int part, int parts), void *arg)",
-        "{",
-        "    (void)t;",
-        "    work(arg, 0, 1);",
-        "}",
-        "",
-        "static void team_free(struct team *t)",
-        "{",
-        "    (void)t;",
-        "}",
-        "",
-        NULL,
-    };
-    if (p->threads == 1)
-        add_lines(t, alone);
+    if (!p->cpu) {
+        text_line(t, "const int *const model_cpu = NULL;");
+        return;
+    }
+    text_add(t, "static const int cpu[] = {");
+    for (int i = 0; i < p->threads; i++)
+        text_add(t, "%s%d", i ? ", " : "", p->cpu[i]);
+    text_line(t, "};\nconst int *const model_cpu = cpu;");
 }
 
-static void make_model(const emit_parts *p, text *t)
+static void make_counts(const emit_parts *p, text *t)
 {
-    note_origin(t, "model.c", "Memory of the model, and its runs.");
-    text_line(t, "#include \"model.h\"");
-    if (p->threads > 1)
-        text_line(t, "#include \"team.h\"");
-    text_line(t, "\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>");
-    text_line(t, "#if defined(__x86_64__)\n#include <immintrin.h>\n#endif\n");
-    text_line(t, "void %s(void *const *space, int *fault, int part, int parts, void (*wait)(void *team), void *team);",
-              p->entry);
-    text_line(t, "static void (*const entry)(void *const *, int *, int, int, void (*)(void *), void *) = %s;\n",
-              p->entry);
+    note_origin(t, "counts.h", "The numbers of the model.");
+    text_line(t, "#ifndef COUNTS_H\n#define COUNTS_H");
+    text_line(t, "enum { MODEL_INPUTS = %d, MODEL_OUTPUTS = %d, MODEL_STATES = %d, MODEL_THREADS = %d };",
+              count(p, EMIT_INPUT), count(p, EMIT_OUTPUT), count(p, EMIT_STATE), p->threads);
+    text_line(t, "#endif");
+}
+
+static void make_tables(const emit_parts *p, text *t)
+{
+    note_origin(t, "tables.c", "What model.c is told of the model.");
+    text_line(t, "#include \"tables.h\"\n");
     add_ports(p, t, "model_input", EMIT_INPUT);
     add_ports(p, t, "model_output", EMIT_OUTPUT);
-    text_line(t, "%s", "");
-    add_spaces(p, t);
-    text_line(t, "%s", "");
-    add_team(p, t);
-    add_lines(t, emit_model_lines);
     add_states(p, t);
+    add_spaces(p, t);
+    add_threads(p, t);
+    text_line(t, "\nmodel_program %s;\nmodel_program *const model_entry = %s;", p->entry, p->entry);
 }
 
 /* ---- Makefile ---- */
 
 static void make_makefile(const emit_parts *p, text *t)
 {
-    bool team = p->threads > 1;
     text_line(t, "# Written by Tessera " TS_VERSION ". make builds ./%s; the flags are those that it was tested with.",
               p->program);
     text_add(t, "CFLAGS =");
     for (const char *const *f = p->flags; f && *f; f++)
         text_add(t, " %s", *f);
-    text_line(t, "\nLDLIBS = -lm%s", team ? " -lpthread" : "");
-    text_add(t, "OBJECTS = main.o model.o%s", team ? " team.o" : "");
+    text_line(t, "\nLDLIBS = -lm -lpthread");
+    text_add(t, "OBJECTS = main.o model.o tables.o team.o");
     for (int i = 0; i < p->n_unit; i++)
         text_add(t, " %s.o", p->unit[i].name);
     text_line(t, "\n\n%s: $(OBJECTS)\n\t$(CC) $(CFLAGS) -o $@ $(OBJECTS) $(LDLIBS)\n", p->program);
-    text_line(t, "main.o model.o: model.h%s", team ? "\nmodel.o team.o: team.h" : "");
+    text_line(t, "main.o model.o tables.o: model.h\nmain.o model.o tables.o: counts.h\nmodel.o tables.o: "
+                 "tables.h\nmodel.o team.o: team.h");
     text_line(t, "\nclean:\n\trm -f %s $(OBJECTS)\n\n.PHONY: clean", p->program);
 }
 
@@ -255,11 +180,24 @@ static bool write_text(output *o, const char *name, text *t, err *e)
     return ok;
 }
 
-static bool write_lines(output *o, const char *name, const char *const *lines, err *e)
+const char *runtime_file(const char *name)
 {
-    text t = {0};
-    add_lines(&t, lines);
-    return write_text(o, name, &t, e);
+    const carried_file *f = runtime_files;
+    while (f->name && strcmp(f->name, name) != 0)
+        f++;
+    MUST(f->name);
+    return f->text;
+}
+
+static bool write_runtime(output *o, err *e)
+{
+    static const char *const needed[] = {"main.c", "model.c", "model.h", "tables.h", "team.c", "team.h"};
+    for (int i = 0; i < COUNT(needed); i++) {
+        const char *s = runtime_file(needed[i]);
+        if (!folder_write(o->fd, needed[i], s, strlen(s), true))
+            return fail(o, needed[i], e);
+    }
+    return true;
 }
 
 static bool write_units(output *o, const emit_parts *p, err *e)
@@ -304,19 +242,17 @@ static bool write_weights(output *o, const emit_parts *p, err *e)
 
 static bool write_all(output *o, const emit_parts *p, err *e)
 {
-    text header = {0}, model = {0}, makefile = {0}, ports = {0};
-    make_header(p, &header);
-    make_model(p, &model);
+    text counts = {0}, tables = {0}, makefile = {0}, ports = {0};
+    make_counts(p, &counts);
+    make_tables(p, &tables);
     make_makefile(p, &makefile);
     text_add(&ports, "%s", p->ports ? p->ports : "");
-    bool ok = write_units(o, p, e) && write_text(o, "model.h", &header, e) && write_text(o, "model.c", &model, e) &&
-              write_text(o, "Makefile", &makefile, e) && write_lines(o, "main.c", emit_main_lines, e) &&
-              (p->threads == 1 ||
-               (write_lines(o, "team.h", emit_team_header_lines, e) && write_lines(o, "team.c", emit_team_lines, e))) &&
+    bool ok = write_units(o, p, e) && write_runtime(o, e) && write_text(o, "counts.h", &counts, e) &&
+              write_text(o, "tables.c", &tables, e) && write_text(o, "Makefile", &makefile, e) &&
               (!p->ports || write_text(o, "ports.json", &ports, e)) && write_weights(o, p, e) &&
               (!p->add || p->add(p->user, o->temp, e));
-    text_free(&header);
-    text_free(&model);
+    text_free(&counts);
+    text_free(&tables);
     text_free(&makefile);
     text_free(&ports);
     return ok;

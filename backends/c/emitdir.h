@@ -1,10 +1,10 @@
 /* emitdir.h - writes a program that stands alone: C sources, weights, a header to call it by, a small main and a
- * Makefile. It needs a C compiler, libm and, with threads, pthreads.
+ * Makefile. It needs a C compiler, libm and pthreads.
  *
  *   NAME.c, ...       the units, as they are built here: the same text and flags, hence the same bits
- *   model.h, model.c  the interface, the table of spaces, loading of weights
- *   team.h, team.c    only with threads
- *   main.c            runs it on .npy files, or on zeros against the clock
+ *   counts.h, tables.c  the table of spaces, and of inputs, outputs and states
+ *   the files of backends/c/runtime, as they are: the interface (model.h), memory and weights, the team that ran it
+ *   here, and a main that runs it on .npy files, or on zeros against the clock
  *   weights.bin       all weights, and state as it begins, each at a multiple of 64 bytes
  *   Makefile, ports.json
  *
@@ -44,6 +44,7 @@ typedef struct emit_parts {
     void (*weight)(void *arg, int space, void *to);
     void *arg;
     int threads;
+    const int *cpu;           /* the processor of each thread; NULL: any */
     const char *const *flags; /* of the compiler, NULL at the end */
     const char *ports;        /* text of ports.json, with the names of inputs and outputs; NULL: no such file */
     const char *program;      /* what make builds */
@@ -53,7 +54,10 @@ typedef struct emit_parts {
 
 bool emit_dir(const char *dir, const emit_parts *p, err *e);
 
-/* emitdir_text.c: the parts that do not depend on the model, line by line, NULL at the end. */
-extern const char *const emit_model_lines[],
-    *const emit_state_lines[], *const emit_main_lines[], *const emit_team_header_lines[], *const emit_team_lines[];
+/* Files that programs carry as they are, from where the build finds them; ends with NULL. */
+typedef struct carried_file {
+    const char *name, *text;
+} carried_file;
+extern const carried_file runtime_files[];
+const char *runtime_file(const char *name); /* the text of one */
 #endif

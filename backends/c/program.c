@@ -2,20 +2,11 @@
  * overwrite, what another part works on, and at the start, when all have begun their counts of units anew. */
 #include "backends/c/program.h"
 #include "backends/c/dialect.h"
+#include "backends/c/emitdir.h"
 #include "backends/codegen/hazard.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-const char c_run_type[] = "typedef struct ts_run {\n"
-                          "    char *arena;\n"
-                          "    void *const *leaf, *const *input;\n"
-                          "    char *scratch;\n"
-                          "    long scratch_bytes; /* for each part */\n"
-                          "    int *fault;\n"
-                          "    void (*wait)(void *team);\n"
-                          "    void *team;\n"
-                          "} ts_run;\n";
 
 void c_program_free(c_program *c)
 {
@@ -104,7 +95,7 @@ bool c_program_write(const plan *p, c_program *out, err *e)
     for (int k = 0; ok && k < p->n_kernel; k++)
         ok = write_kernel(&w, k, e);
     text t = {0};
-    text_add(&t, "#include <string.h>\n\n%s%s\n%s\n%s\n", c_run_type, c_share_type, text_str(&w.protos),
+    text_add(&t, "#include <string.h>\n\n%s%s\n%s\n%s\n", runtime_file("run.h"), c_share_type, text_str(&w.protos),
              text_str(&w.calls));
     text_add(&t, "void run(const ts_run *r, long part, long parts)\n{\n");
     text_add(&t, "    memset(r->scratch + part * r->scratch_bytes, 0, %lld);\n", claim_bytes(p));

@@ -234,7 +234,7 @@ static void copy_results(const standalone *s, text *t)
 }
 
 /* The unit that calls the kernels, and the entry behind it: what emitdir.h asks for, in terms of what
- * c_run_type says. */
+ * runtime/run.h says. */
 static char *program_text(const standalone *s)
 {
     const plan *p = s->p;
@@ -319,6 +319,7 @@ static bool write_folder(standalone *s, err *e)
                               .weight = weight,
                               .arg = s,
                               .threads = s->p->threads,
+                              .cpu = s->p->threads <= s->p->on->places ? cpu_machine(s->p->on)->os : NULL,
                               .flags = c_flags(cpu_isa(s->p->on)),
                               .ports = ports,
                               .program = s->asked->program,

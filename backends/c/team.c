@@ -1,309 +1,43 @@
-/* team.c - worker threads, and the gate that both the start of work and the barrier are made of. */
+/* team.c - why a team cannot be had, or cannot run. */
 #include "backends/c/team.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
-enum { LINES = 128 }; /* two cache lines: processors fetch them in pairs */
-static const size_t stack_bytes = 8 << 20;
-static const int64_t spin_ns = 50000; /* about what putting a thread to sleep and waking it costs */
-
-/* A number that threads wait on until it changes. */
-typedef struct gate {
-    _Alignas(LINES) atomic_uint word;
-    atomic_int sleepers;
-} gate;
-
-typedef struct member {
-    struct team *team;
-    int part;
-    pthread_t thread;
-} member;
-
-struct team {
-    gate start;                      /* counts runs */
-    gate phase;                      /* counts barriers */
-    _Alignas(LINES) atomic_int here; /* members that have reached the barrier */
-    _Alignas(LINES) int size;
-    int started;    /* workers that exist */
-    int caller_cpu; /* -1: not pinned */
-    bool spin, stop;
-    pid_t owner;
-    atomic_bool busy;
-    team_work *work;
-    void *arg;
-    member *member; /* 1 to size-1 */
-};
-
-/* ---- waiting ---- */
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static void pause_briefly(void)
-{
-#if defined(__x86_64__)
-    _mm_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
-static bool changed(const gate *g, unsigned old)
-{
-    return atomic_load_explicit(&g->word, memory_order_acquire) != old;
-}
-
-/* Looks at the clock now and then only. */
-static bool spin_until_changed(const gate *g, unsigned old)
-{
-    enum { BETWEEN = 64 };
-    for (int64_t end = 0;;) {
-        for (int i = 0; i < BETWEEN; i++) {
-            if (changed(g, old))
-                return true;
-            pause_briefly();
-        }
-        int64_t t = now_ns();
-        end = end ? end : t + spin_ns;
-        if (t >= end)
-            return false;
-    }
-}
-
-/* Sleepers announce themselves before they look a last time, openers change the word before they look for sleepers;
- * both in one order for all (sequentially consistent), so one of the two sees the other. */
-static void gate_wait(gate *g, unsigned old, bool spin)
-{
-    if (spin && spin_until_changed(g, old))
-        return;
-    while (!changed(g, old)) {
-        atomic_fetch_add(&g->sleepers, 1);
-        if (atomic_load(&g->word) == old)
-            syscall(SYS_futex, &g->word, FUTEX_WAIT_PRIVATE, old, NULL, NULL, 0);
-        atomic_fetch_sub(&g->sleepers, 1);
-    }
-}
-
-static void gate_open(gate *g)
-{
-    atomic_fetch_add(&g->word, 1);
-    if (atomic_load(&g->sleepers) > 0)
-        syscall(SYS_futex, &g->word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
-}
-
-/* Nobody can be at the next barrier before the phase changes, so the count is free to start anew just before that. */
-void team_wait(team *t)
-{
-    if (t->size == 1)
-        return;
-    unsigned phase = atomic_load_explicit(&t->phase.word, memory_order_relaxed);
-    if (atomic_fetch_add(&t->here, 1) == t->size - 1) {
-        atomic_store_explicit(&t->here, 0, memory_order_relaxed);
-        gate_open(&t->phase);
-    } else {
-        gate_wait(&t->phase, phase, t->spin);
-    }
-}
-
-void team_wait_entry(void *t)
-{
-    team_wait(t);
-}
-
-/* ---- floating-point mode ---- */
-
-static unsigned float_mode(void)
-{
-#if defined(__x86_64__)
-    return _mm_getcsr();
-#else
-    return 0;
-#endif
-}
-
-static void set_float_mode(unsigned mode)
-{
-#if defined(__x86_64__)
-    _mm_setcsr(mode);
-#else
-    (void)mode;
-#endif
-}
-
-enum { WORK_MODE = 0x1F80 | 0x8000 | 0x0040 }; /* MXCSR: the usual mode, flush to zero, denormals are zero */
-
-/* ---- working ---- */
-
-static void *worker(void *p)
-{
-    const member *m = p;
-    team *t = m->team;
-    set_float_mode(WORK_MODE);
-    for (unsigned run = 0;; run++) {
-        gate_wait(&t->start, run, t->spin);
-        if (t->stop)
-            return NULL;
-        t->work(t->arg, m->part, t->size);
-        team_wait(t);
-    }
-}
-
-static void work_together(team *t, team_work *work, void *arg)
-{
-    unsigned mode = float_mode();
-    set_float_mode(WORK_MODE);
-    t->work = work;
-    t->arg = arg;
-    if (t->size > 1)
-        gate_open(&t->start);
-    work(arg, 0, t->size);
-    team_wait(t);
-    set_float_mode(mode);
-}
-
-static bool pin_caller(int cpu, cpu_set_t *before)
-{
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    return sched_getaffinity(0, sizeof *before, before) == 0 && sched_setaffinity(0, sizeof one, &one) == 0;
-}
-
-bool team_run(team *t, team_work *work, void *arg, err *e)
-{
-    cpu_set_t before;
-    if (getpid() != t->owner)
-        return err_set(e, TS_USAGE, "a plan made before a fork cannot run in the child: its threads stayed behind");
-    if (atomic_exchange(&t->busy, true))
-        return err_set(e, TS_USAGE, "a plan is already running; it can be used by one thread at a time");
-    bool pinned = t->caller_cpu >= 0 && pin_caller(t->caller_cpu, &before);
-    work_together(t, work, arg);
-    if (pinned)
-        sched_setaffinity(0, sizeof before, &before);
-    atomic_store(&t->busy, false);
-    return true;
-}
-
-/* ---- making ---- */
-
-/* Whether each member can have a processor of its own. */
-static bool has_room(int threads, const int *os_cpu)
-{
-    cpu_set_t set;
-    if (!os_cpu)
-        return sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) >= threads;
-    CPU_ZERO(&set);
-    for (int i = 0; i < threads; i++)
-        CPU_SET(os_cpu[i], &set);
-    return CPU_COUNT(&set) == threads;
-}
-
-/* Workers take no signals: the host's handlers run on the host's threads. */
-static int start_worker(member *m, int cpu)
-{
-    pthread_attr_t attr;
-    sigset_t all, before;
-    cpu_set_t one;
-    pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr, stack_bytes);
-    if (cpu >= 0) {
-        CPU_ZERO(&one);
-        CPU_SET(cpu, &one);
-        pthread_attr_setaffinity_np(&attr, sizeof one, &one);
-    }
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int why = pthread_create(&m->thread, &attr, worker, m);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attr);
-    return why;
-}
-
-static bool start_all(team *t, const int *os_cpu, err *e)
+static bool cannot(const team_reason *why, int threads, err *e)
 {
     char words[128];
-    for (int i = 1; i < t->size; i++) {
-        t->member[i] = (member){.team = t, .part = i};
-        int why = start_worker(&t->member[i], os_cpu ? os_cpu[i] : -1);
-        if (why == EINVAL && os_cpu)
-            return err_set(e, TS_DEVICE, "processor %d is not available to this process", os_cpu[i]);
-        if (why)
-            return err_set(e, TS_MEMORY, "cannot start thread %d of %d: %s", i + 1, t->size,
-                           strerror_r(why, words, sizeof words));
-        t->started++;
-    }
-    cpu_set_t before;
-    if (t->caller_cpu < 0)
-        return true;
-    if (!pin_caller(t->caller_cpu, &before))
-        return err_set(e, TS_DEVICE, "processor %d is not available to this process", t->caller_cpu);
-    sched_setaffinity(0, sizeof before, &before);
-    return true;
-}
-
-static bool check_request(int threads, const int *os_cpu, err *e)
-{
-    if (threads < 1 || threads > TEAM_MOST) {
-        err_set(e, TS_USAGE, "%d threads: the number must be 1 to %d", threads, TEAM_MOST);
-        return err_hint(e, "leave --threads out to use every core");
-    }
-    for (int i = 0; os_cpu && i < threads; i++)
-        if (os_cpu[i] < 0 || os_cpu[i] >= CPU_SETSIZE)
-            return err_set(e, TS_DEVICE, "there is no processor %d", os_cpu[i]);
-    return true;
+    if (why->trouble == TEAM_NO_PROCESSOR)
+        err_set(e, TS_DEVICE, "processor %d is not available to this process", why->number);
+    else if (why->trouble == TEAM_NO_THREAD)
+        err_set(e, TS_MEMORY, "cannot start thread %d of %d: %s", why->number, threads,
+                strerror_r(why->error, words, sizeof words));
+    else
+        err_set(e, TS_MEMORY, "no memory for %d threads", threads);
+    return err_hint(e, "use fewer threads with --threads");
 }
 
 team *team_make(int threads, const int *os_cpu, err *e)
 {
-    size_t bytes;
-    if (!check_request(threads, os_cpu, e))
-        return NULL;
-    team *t = aligned_alloc(LINES, sizeof *t);
-    MUST(t != NULL && size_mul((size_t)threads, sizeof(member), &bytes));
-    memset(t, 0, sizeof *t);
-    t->size = threads;
-    t->caller_cpu = os_cpu ? os_cpu[0] : -1;
-    t->spin = has_room(threads, os_cpu);
-    t->owner = getpid();
-    t->member = malloc(bytes);
-    MUST(t->member != NULL);
-    if (start_all(t, os_cpu, e))
-        return t;
-    err_hint(e, "use fewer threads with --threads");
-    team_free(t);
-    return NULL;
+    team_reason why;
+    if (threads < 1 || threads > TEAM_MOST) {
+        err_set(e, TS_USAGE, "%d threads: the number must be 1 to %d", threads, TEAM_MOST);
+        return err_hint(e, "leave --threads out to use every core"), NULL;
+    }
+    for (int i = 0; os_cpu && i < threads; i++)
+        if (os_cpu[i] < 0)
+            return err_set(e, TS_DEVICE, "there is no processor %d", os_cpu[i]), NULL;
+    team *t = team_open(threads, os_cpu, &why);
+    if (!t)
+        cannot(&why, threads, e);
+    return t;
 }
 
-/* In a forked child there is nobody to stop: only the memory is there. */
-void team_free(team *t)
+bool team_run(team *t, team_work *work, void *arg, err *e)
 {
-    if (!t)
-        return;
-    if (getpid() == t->owner && t->started > 0) {
-        t->stop = true;
-        gate_open(&t->start);
-        for (int i = 1; i <= t->started; i++)
-            pthread_join(t->member[i].thread, NULL);
+    switch (team_do(t, work, arg)) {
+    case TEAM_READY: return true;
+    case TEAM_BUSY: return err_set(e, TS_USAGE, "a plan is already running; it can be used by one thread at a time");
+    case TEAM_FORKED: break;
     }
-    free(t->member);
-    free(t);
+    return err_set(e, TS_USAGE, "a plan made before a fork cannot run in the child: its threads stayed behind");
 }

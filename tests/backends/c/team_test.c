@@ -34,7 +34,7 @@ static void meet(void *arg, int part, int parts)
     rounds *r = arg;
     for (int i = 1; i <= r->n; i++) {
         r->slot[part].value = (long)i * (part + 1);
-        team_wait_entry(r->team);
+        team_wait(r->team);
         for (int k = 0; k < parts; k++)
             r->wrong[part] += r->slot[k].value != (long)i * (k + 1);
         team_wait(r->team);
@@ -52,7 +52,7 @@ static void test_barriers(int threads, const int *cpus, int n)
     CHECK(team_run(r.team, meet, &r, &e));
     for (int k = 0; k < threads; k++)
         CHECK(r.wrong[k] == 0 && r.slot[k].value == (long)n * (k + 1));
-    team_free(r.team);
+    team_close(r.team);
 }
 
 static void count(void *arg, int part, int parts)
@@ -74,7 +74,7 @@ static void test_runs(int threads, int n)
     }
     for (int k = 0; k < threads; k++)
         CHECK(seen[k] == n * threads);
-    team_free(t);
+    team_close(t);
 }
 
 typedef struct modes {
@@ -142,7 +142,7 @@ static void test_state(void)
     CHECK(m.small * 0.5f != 0);
 #endif
     fesetround(FE_TONEAREST);
-    team_free(t);
+    team_close(t);
 }
 
 static void again(void *arg, int part, int parts)
@@ -172,12 +172,12 @@ static void test_misuse(void)
     pid_t pid = fork();
     if (pid == 0) {
         bool ran = team_run(t, count, seen, &e);
-        team_free(t);
+        team_close(t);
         _exit(ran || !strstr(e.text, "fork"));
     }
     CHECK(waitpid(pid, &status, 0) == pid && status == 0);
     CHECK(team_run(t, count, seen, &e) && seen[1] == 2);
-    team_free(t);
+    team_close(t);
 }
 
 static void test_many_teams(void)
@@ -188,7 +188,7 @@ static void test_many_teams(void)
         team *t = team_make(1 + i % 4, NULL, &e);
         if (i % 3)
             CHECK(team_run(t, count, seen, &e) && seen[i % 4] == 1 + i % 4);
-        team_free(t);
+        team_close(t);
     }
 }
 

@@ -1,0 +1,99 @@
+/* model.c - memory of the model, and its runs. */
+#include "backends/c/runtime/model.h"
+#include "backends/c/runtime/tables.h"
+#include "backends/c/runtime/team.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct model {
+    void **space;
+    void **block; /* those that this file allocated */
+    team *team;
+    int fault;
+};
+
+static int allocate(model *m)
+{
+    m->space = calloc((size_t)model_spaces + 1, sizeof *m->space);
+    m->block = calloc((size_t)model_spaces + 1, sizeof *m->block);
+    for (int i = 0; i < model_spaces; i++) {
+        const model_space *s = &model_table[i];
+        if (!m->space || !m->block)
+            return 0;
+        if (s->kind == INPUT || s->kind == OUTPUT)
+            continue;
+        m->space[i] = m->block[i] = aligned_alloc(64, (s->bytes / 64 + 1) * 64);
+        if (!m->space[i])
+            return 0;
+        if (s->kind == STATE)
+            memset(m->space[i], 0, s->bytes);
+    }
+    return 1;
+}
+
+static int read_weights(model *m, FILE *f)
+{
+    for (int i = 0; i < model_spaces; i++)
+        if (model_table[i].at >= 0 && (fseek(f, model_table[i].at, SEEK_SET) != 0 ||
+                                       fread(m->space[i], 1, model_table[i].bytes, f) != model_table[i].bytes))
+            return 0;
+    return 1;
+}
+
+/* On the processors that it was planned for, where this process may have them. */
+static team *find_threads(void)
+{
+    team_reason why;
+    team *t = model_cpu ? team_open(MODEL_THREADS, model_cpu, &why) : NULL;
+    return t ? t : team_open(MODEL_THREADS, NULL, &why);
+}
+
+model *model_open(const char *weights)
+{
+    model *m = calloc(1, sizeof *m);
+    FILE *f = fopen(weights, "rb");
+    int ok = m && f && allocate(m) && read_weights(m, f) && (m->team = find_threads()) != NULL;
+    if (f)
+        fclose(f);
+    if (ok)
+        return m;
+    model_close(m);
+    return NULL;
+}
+
+static void run_part(void *p, int part, int parts)
+{
+    model *m = p;
+    model_entry(m->space, &m->fault, part, parts, team_wait, m->team);
+}
+
+int model_run(model *m, const void *const *input, void *const *output)
+{
+    for (int i = 0, in = 0, out = 0; i < model_spaces; i++)
+        if (model_table[i].kind == INPUT)
+            m->space[i] = (void *)(uintptr_t)input[in++]; /* only read */
+        else if (model_table[i].kind == OUTPUT)
+            m->space[i] = output[out++];
+    m->fault = 0;
+    return team_do(m->team, run_part, m) == TEAM_READY && !m->fault;
+}
+
+void *model_state_of(model *m, int i)
+{
+    return m->space[model_state_space[i]];
+}
+
+void model_close(model *m)
+{
+    if (!m)
+        return;
+    team_close(m->team);
+    for (int i = 0; m->block && i < model_spaces; i++)
+        free(m->block[i]);
+    free(m->space);
+    free(m->block);
+    free(m);
+}
