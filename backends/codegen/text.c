@@ -56,7 +56,7 @@ static bool is_lane(const emitter *m, int axis)
 {
     bool any = !m->into;
     for (int l = nest_unrolled(m->s); m->into && l < m->s->nest.n; l++)
-        any = any || (m->s->nest.loop[l].axis == axis && m->s->nest.loop[l].role == VECTOR);
+        any = any || (m->s->nest.loop[l].axis == axis && m->s->nest.loop[l].role->lanes);
     return any;
 }
 

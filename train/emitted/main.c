@@ -58,7 +58,7 @@ static int read_all(const char *file)
 
 static int64_t *numbers(int64_t at, int64_t n)
 {
-    int64_t *p = malloc((size_t)n * sizeof *p + 1);
+    int64_t *p = calloc((size_t)n + 1, sizeof *p);
     if (p)
         memcpy(p, data.bytes + at, (size_t)n * sizeof *p);
     return p;
@@ -84,7 +84,7 @@ static int check_data(const char *file)
         head[3] != BATCH || HEADER + head[1] * 48 > data.size ||
         head[2] > (data.size - HEADER - head[1] * 48) / 8 / BATCH)
         return fail(file, "is not the data of this program");
-    data.piece = malloc((size_t)data.pieces * sizeof *data.piece + 1);
+    data.piece = calloc((size_t)data.pieces + 1, sizeof *data.piece);
     data.example = numbers(HEADER + data.pieces * 48, data.batches * BATCH);
     if (!data.piece || !data.example)
         return fail(file, "out of memory");

@@ -11,7 +11,7 @@ json.dump({"format": "graph/1", "opset": {"": 17}, "inputs": [{"name": "x", "dty
            "outputs": [{"name": "y"}], "weights": {"file": "weights.safetensors"},
            "nodes": [{"op": "Conv", "in": ["x", "w"], "out": ["y"], "attr": {"pads": [1, 1, 1, 1]}}]}, open("conv.json", "w"))
 PY
-expect 0 "wrote code; build it" emit conv.json --threads 1 --isa avx512 -o code
+expect 0 "wrote code; build it" emit conv.json --threads 1 --machine "core:8 l3:1(32MB) isa:avx512" -o code
 cat >halves.json <<'JSON'
 {"format": "graph/1", "opset": {"": 17}, "outputs": [{"name": "y"}],
  "inputs": [{"name": "a", "dtype": "f16", "shape": [10, 48]}, {"name": "b", "dtype": "f16", "shape": [48]},
@@ -19,7 +19,7 @@ cat >halves.json <<'JSON'
  "nodes": [{"op": "Add", "in": ["a", "b"], "out": ["s"]}, {"op": "LessOrEqual", "in": ["s", "c"], "out": ["y"]}]}
 JSON
 echo '{"format": "tiling/1", "rules": [{"loops": "b/5@core e@unroll b@vector"}]}' >unrolled.json
-expect 0 "wrote halves; build it" emit halves.json -s ./unrolled.json --threads 1 --isa avx512 -o halves
+expect 0 "wrote halves; build it" emit halves.json -s ./unrolled.json --threads 1 --machine "core:8 l3:1(32MB) isa:avx512" -o halves
 grep -q 'UNROLL(16)' halves/k_*.c || wrong "nothing is unrolled by 16" "$(grep -h 'UNROLL\|SIMD' halves/k_*.c)"
 grep -q 'tile8(' code/k_*.c || wrong "no kernel has tiles of many operands"
 for folder in code halves; do

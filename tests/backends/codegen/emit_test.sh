@@ -17,10 +17,10 @@ np.save("far.npy", np.array([3, 4]))
 evil = 'y"; #error */ %s\\'
 json.dump({"format": "graph/1", "name": evil, "opset": {"": 17},
     "inputs": [{"name": "x */ #error", "dtype": "f32", "shape": [2, 3]}, {"name": "rows", "dtype": "i64", "shape": [2]}],
-    "outputs": [{"name": evil}, {"name": "x */ #error"}, {"name": "table"}],
-    "constants": {"table": {"dtype": "f32", "shape": [4, 3], "data": [i / 7 for i in range(12)]}},
-    "nodes": [{"name": "take", "op": "Gather", "in": ["table", "rows"], "out": ["taken"]},
-        {"name": "table", "op": "Add", "in": ["taken", "x */ #error"], "out": [evil]}]}, open("graph.json", "w"))
+    "outputs": [{"name": evil}, {"name": "x */ #error"}, {"name": "lexicon"}],
+    "constants": {"lexicon": {"dtype": "f32", "shape": [4, 3], "data": [i / 7 for i in range(12)]}},
+    "nodes": [{"name": "pluck", "op": "Gather", "in": ["lexicon", "rows"], "out": ["taken"]},
+        {"name": "lexicon", "op": "Add", "in": ["taken", "x */ #error"], "out": [evil]}]}, open("graph.json", "w"))
 PY
 
 # built FOLDER MAKE-ARGUMENT...: builds without a word
@@ -106,10 +106,10 @@ built graph
 (cd graph && ./model ../x.npy ../rows.npy) || wrong "graph: the program fails"
 same graph 0 graph.want/y*.npy
 same graph 1 graph.want/x*.npy
-same graph 2 graph.want/table.npy
+same graph 2 graph.want/lexicon.npy
 (cd graph && ./model ../x.npy ../far.npy) 2>err && wrong "an index outside its axis is taken"
 grep -q '^the inputs: an index lies outside its axis$' err || wrong "not said: an index outside its axis" "$(cat err)"
-grep -l 'error\|table\|take' graph/*.c graph/*.h | grep -v '^graph/\(main\|model\|team\)\.[ch]$' && wrong "a model's name in the code"
+grep -l 'error\|lexicon\|pluck' graph/*.c graph/*.h | grep -v '^graph/\(main\|model\|team\)\.[ch]$' && wrong "a model's name in the code"
 python3 - <<'PY' || wrong "ports.json does not name inputs and outputs" "$(cat graph/ports.json)"
 import json
 p, g = json.load(open("graph/ports.json")), json.load(open("graph.json"))
