@@ -29,8 +29,9 @@ static bool adapt_reshape(const onnx_call *c, const node **out, err *e)
     const type *t = &c->in[0]->type;
     for (int i = 0; i < n && !onnx_int(c, "allowzero", 0); i++) {
         if (shape[i] == 0 && i >= t->rank) {
-            err_set(e, TS_BAD_INPUT, "Reshape: shape[%d] is 0, which keeps the extent of axis %d; the operand has %d axes",
-                    i, i, t->rank);
+            err_set(e, TS_BAD_INPUT,
+                    "Reshape: shape[%d] is 0, which keeps the extent of axis %d; the operand has %d axes", i, i,
+                    t->rank);
             return err_hint(e, "allowzero=1, from operator set 14 on, makes it an extent of 0");
         }
         if (shape[i] == 0)
@@ -326,8 +327,8 @@ static const op reshape_op = {
     .onnx_takes = "Reshape:2,1,allowzero,shape Flatten:1,1,axis",
     .onnx_types = "Reshape:.i",
     .onnx_cases = "Flatten f32[2,3,4] axis=2",
-    .onnx_undefined = (const onnx_note[]){{"Reshape", "A 0 beyond the operand's axes has no extent to keep and is refused; "
-                                                      "so is -1 beside an extent of 0."},
+    .onnx_undefined = (const onnx_note[]){{"Reshape", "A 0 beyond the operand's axes has no extent to keep and is "
+                                                      "refused; so is -1 beside an extent of 0."},
                                           {0}},
     .back = "Reshape a # allowzero:1",
     .arity = 1, .attr = (const attr_spec[]){{"shape", 'I', NULL}, {0}}, .shape = reshape_shape, .body = reshape_body,
