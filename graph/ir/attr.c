@@ -14,6 +14,25 @@ static bool read_integer(const char **at, int64_t *out) /* of 64 bits */
     return end != *at && !errno && (*at = end, true);
 }
 
+/* A word up to a blank, or in quotes: then with blanks, a quote and a backslash behind a backslash. */
+static bool read_text(arena *m, const char **at, attr *a)
+{
+    const char *s = *at;
+    if (*s != '"') {
+        const size_t n = strcspn(s, " ");
+        a->s = arena_format(m, "%.*s", (int)n, s);
+        return *at += n, n > 0;
+    }
+    text t = {0};
+    for (s++; *s && *s != '"'; s++) {
+        s += *s == '\\' && s[1];
+        text_bytes(&t, s, 1);
+    }
+    const bool closed = *s == '"';
+    a->s = arena_string(m, text_str(&t)), *at = s + closed;
+    return text_free(&t), closed;
+}
+
 /* One value of the wanted kind at *at, which moves behind it. */
 static bool read_value(arena *m, const char **at, attr *a)
 {
@@ -22,11 +41,8 @@ static bool read_value(arena *m, const char **at, attr *a)
         return read_integer(at, &a->i);
     if (a->kind == 'f')
         return a->f = strtod(*at, &end), end != *at && (*at = end, true);
-    if (a->kind == 's') {
-        size_t n = strcspn(*at, " ");
-        a->s = arena_format(m, "%.*s", (int)n, *at);
-        return *at += n, n > 0;
-    }
+    if (a->kind == 's')
+        return read_text(m, at, a);
     int64_t ints[256];
     double reals[256];
     const char *s = *at;
@@ -77,6 +93,18 @@ static bool unknown(const op *o, const char *name, int n, err *e)
     return false;
 }
 
+/* What stands behind a text without quotes belongs to it, most likely: how it is to be written. */
+static bool unquoted(const op *o, const attr *before, const char *rest, err *e)
+{
+    size_t n = strlen(rest);
+    for (const char *s = rest; *s; s++)
+        if (s[0] == ' ' && spec_named(o, s + 1, strcspn(s + 1, "= ")) && s[1 + strcspn(s + 1, "= ")] == '=')
+            n = (size_t)(s - rest), s += strlen(s) - 1;
+    err_set(e, TS_BAD_INPUT, "%s: %s=%s is followed by \"%.*s\", which is no attribute", o->name, before->name,
+            before->s, (int)n, rest);
+    return err_hint(e, "a text with blanks stands in quotes: %s=\"%s %.*s\"", before->name, before->s, (int)n, rest);
+}
+
 bool attr_parse(arena *m, const op *o, const char *source, attr *out, int *n, err *e)
 {
     const char *at = source;
@@ -86,6 +114,8 @@ bool attr_parse(arena *m, const op *o, const char *source, attr *out, int *n, er
             return true;
         const size_t len = strcspn(at, "= ");
         const attr_spec *s = spec_named(o, at, len);
+        if (!s && *n && out[*n - 1].kind == 's' && at[len] != '=')
+            return unquoted(o, &out[*n - 1], at, e);
         if (!s)
             return unknown(o, at, (int)len, e);
         for (int i = 0; i < *n; i++)
@@ -98,7 +128,7 @@ bool attr_parse(arena *m, const op *o, const char *source, attr *out, int *n, er
             return err_set(e, TS_BAD_INPUT, "%s: attribute %s: \"%.40s\" is not %s", o->name, s->name, at,
                            s->kind == 'i'   ? "an integer"
                            : s->kind == 'f' ? "a number"
-                           : s->kind == 's' ? "a word"
+                           : s->kind == 's' ? "a word, or a text in quotes"
                                             : "a list like [1,2]");
         ++*n, at = value;
     }
@@ -163,6 +193,15 @@ const attr *attr_fill(arena *m, const op *o, int n, const attr *given, err *e)
     return out;
 }
 
+static void print_text(text *t, const char *s)
+{
+    const bool plain = *s && !strpbrk(s, " :#\"\\\n");
+    text_add(t, plain ? "%s" : "\"", s);
+    for (; !plain && *s; s++)
+        text_add(t, *s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
+    text_add(t, plain ? "" : "\"");
+}
+
 void attr_print(text *t, const attr *a)
 {
     if (a->kind == '-')
@@ -173,7 +212,7 @@ void attr_print(text *t, const attr *a)
     else if (a->kind == 'f')
         text_add(t, "%.17g", a->f);
     else if (a->kind == 's')
-        text_add(t, "%s", a->s);
+        print_text(t, a->s);
     else {
         text_add(t, "[");
         for (int i = 0; i < a->n; i++)

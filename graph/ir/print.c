@@ -259,6 +259,17 @@ static bool read_leaf(reader *r, const op *o, const node **out)
     return *out = g_const(r->g, label, &t, data), *out != NULL;
 }
 
+/* How far attributes go: up to an output's number or the type, quotes aside. */
+static size_t attributes(const char *s)
+{
+    size_t n = 0;
+    for (bool quoted = false; s[n] && s[n] != '\n' && (quoted || (s[n] != ':' && s[n] != '#')); n++) {
+        quoted ^= s[n] == '"';
+        n += quoted && s[n] == '\\' && s[n + 1] && s[n + 1] != '\n';
+    }
+    return n;
+}
+
 static bool read_call(reader *r, const op *o, const node **out)
 {
     const node *in[MAX_OPERANDS];
@@ -274,8 +285,8 @@ static bool read_call(reader *r, const op *o, const node **out)
         if (!read_ref(r, &in[n++]))
             return false;
     }
-    const size_t len = strcspn(r->at, "\n"), stop = strcspn(r->at, ":#\n");
-    char *words = strndup(r->at, stop < len ? stop : len);
+    const size_t stop = attributes(r->at);
+    char *words = strndup(r->at, stop);
     MUST(words);
     const bool ok = attr_parse(&r->g->mem, o, words, given, &n_given, r->e);
     free(words);
