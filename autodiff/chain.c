@@ -124,6 +124,8 @@ static void hand_on(pass *p, const node *y)
 static bool begin(pass *p, int n_out, const node *const *out, int n_in, const node *const *in)
 {
     graph *g = p->g;
+    if (!g_holds(g, "gradient", n_out, out) || !g_holds(g, "gradient", n_in, in))
+        return false;
     for (int i = 0; i < n_in; i++) {
         if (!in[i])
             return false;
@@ -146,6 +148,8 @@ static bool begin(pass *p, int n_out, const node *const *out, int n_in, const no
 static bool seed_outputs(pass *p, int n, const node *const *out, const node *const *seed)
 {
     graph *g = p->g;
+    if (seed && !g_holds(g, "gradient", n, seed))
+        return false;
     for (int i = 0; i < n; i++) {
         const node *s = seed ? seed[i] : NULL;
         const type *t = &out[i]->type;

@@ -138,7 +138,7 @@ bool ts_lora_apply(ts_graph *g, int n, const ts_tensor *t, int n_weight, const t
     b.product = calloc(count, sizeof *b.product), b.summed = calloc((size_t)n_weight + 1, sizeof *b.summed);
     const node **need = calloc(count, sizeof *need);
     MUST(b.view && b.product && b.summed && need);
-    const bool good = !err_is(&g->err) && learn(&b, g_reach(n, t, need), need) &&
+    const bool good = !err_is(&g->err) && g_holds(g, "LoRA", n, t) && learn(&b, g_reach(n, t, need), need) &&
                       g_rewrite(g, n, t, add_beside, &b, out);
     free(b.view), free(b.product), free(b.summed), free(need);
     return good;

@@ -330,7 +330,8 @@ bool ts_optimize(ts_graph *g, const ts_optimizer *o, int n, const ts_tensor *par
         const bool plain = param[i] && *param[i]->label;
         label[i] = plain ? arena_string(&g->mem, param[i]->label) : arena_format(&g->mem, "parameter%d", i);
     }
-    if (!z.how || !check(g, o) || !measure(&z, n, param, grad, label))
+    if (!z.how || !check(g, o) || !g_holds(g, "optimizer", n, param) || !g_holds(g, "optimizer", n, grad) ||
+        !measure(&z, n, param, grad, label))
         return false;
     z.settings = o->recipe + strlen(z.how->name);
     for (int i = 0; i < n; i++)

@@ -341,6 +341,7 @@ ts_plan *ts_plan_of(ts_graph *g, int n, const ts_tensor *t, int n_state, const t
             from[i - n] = state[i - n].from;
         ok = (root[i] && (i < n || from[i - n])) || err_set(e, TS_USAGE, "tensor %d is NULL", i);
     }
+    ok = ok && ((g_holds(g, "plan", n + n_state, root) && g_holds(g, "plan", n_state, from)) || ts_graph_ok(g, e));
     ok = ok && set_up(p, o, &(wanted){n + n_state, n_state, root, from}, g, e);
     if (ok)
         number_ports(p);
@@ -436,6 +437,22 @@ static bool give_all(ts_plan *p, int n, const ts_given *given, err *e)
     return true;
 }
 
+/* all: by id. Nodes of two graphs may have one id. */
+static bool of_one_graph(int count, const node *const *need, const node *const *all, int n, const ts_tensor *t, err *e)
+{
+    const node *other = NULL;
+    for (int i = 0; i < n && !other; i++)
+        other = all[t[i]->id] == t[i] ? NULL : t[i];
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < need[i]->n_in && !other; k++)
+            other = all[need[i]->in[k]->id] == need[i]->in[k] ? NULL : need[i]->in[k];
+    if (!other)
+        return true;
+    err_set(e, TS_BAD_INPUT, "%s \"%s\" and %s \"%s\" are tensors of different graphs", all[other->id]->op->name,
+            all[other->id]->label, other->op->name, other->label);
+    return err_hint(e, "evaluate those of each graph by a call of their own");
+}
+
 bool ts_eval(int n, const ts_tensor *t, int n_given, const ts_given *given, const ts_options *o, ts_array *out,
              ts_error *e)
 {
@@ -453,6 +470,8 @@ bool ts_eval(int n, const ts_tensor *t, int n_given, const ts_given *given, cons
     const int count = g_reach(n, t, need);
     for (int i = 0; i < count; i++)
         all[need[i]->id] = need[i];
+    if (!of_one_graph(count, need, all, n, t, e))
+        return free(all), free(need), false;
     for (int i = 0; i < most; i++)
         if (!all[i])
             all[i] = need[0];

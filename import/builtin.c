@@ -47,7 +47,7 @@ int64_t ts_dim(const ts_model *m, const char *name)
 void ts_result(ts_model *m, const char *name, ts_tensor t)
 {
     struct build *b = m->build;
-    if (!t) /* the graph has the reason */
+    if (!t || !g_holds(m->graph, name, 1, &t)) /* the graph has the reason */
         return;
     MUST(b && b->n_result < MAX_RESULTS);
     b->name[b->n_result] = arena_string(&m->bound_mem, name);

@@ -116,9 +116,14 @@ typedef const struct ts_node *ts_tensor; /* lives as long as its graph; compare 
 
 TS_API ts_graph *ts_graph_make(void);
 TS_API void ts_graph_free(ts_graph *g);
-/* Builders return NULL on a mistake and when given NULL, and the graph keeps the first reason: ask once at the end. */
+/* Builders return NULL on a mistake and when given NULL, and the graph keeps the first reason: ask once at the end.
+ * While it keeps one, every builder returns NULL. A tensor of another graph is such a mistake. */
 TS_API bool ts_graph_ok(const ts_graph *g, ts_error *e);
+/* The same, and the reason is taken from the graph: what was made before stands, and building goes on. For who tries
+ * what may fail, as at a prompt. */
+TS_API bool ts_graph_recover(ts_graph *g, ts_error *e);
 
+/* A name is of one dtype and shape: called again with the same, it is the same tensor. */
 TS_API ts_tensor ts_input(ts_graph *g, const char *name, ts_dtype dtype, int rank, const int64_t *dim);
 /* A weight whose element i is (float)(mean + scale * u_i), u_i in [-1, 1) from seed and i; filled when a plan
  * is built. */
@@ -126,7 +131,9 @@ TS_API ts_tensor ts_weight(ts_graph *g, const char *name, ts_dtype dtype, int ra
                            double scale, uint64_t seed);
 TS_API ts_tensor ts_constant(ts_graph *g, const char *name, const ts_array *value); /* copies; name may be NULL */
 TS_API ts_tensor ts_scalar(ts_graph *g, ts_dtype dtype, double value);
-/* Any operation of the table (tessera ops): "softmax axis=-1", "conv strides=[2,2] pads=[1,1,1,1]". */
+/* Any operation of the table (tessera ops): "softmax axis=-1", "conv strides=[2,2] pads=[1,1,1,1]", a text with blanks
+ * in quotes: formula text="a + 1". Random ones without a seed get one: no two calls in a graph the same, and the same
+ * ones in the same order the same in every run. */
 TS_API ts_tensor ts_call(ts_graph *g, const char *call, int n, const ts_tensor *in);
 TS_API ts_tensor ts_call1(ts_graph *g, const char *call, ts_tensor a);
 TS_API ts_tensor ts_call2(ts_graph *g, const char *call, ts_tensor a, ts_tensor b);

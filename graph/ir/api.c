@@ -24,6 +24,13 @@ bool ts_graph_ok(const ts_graph *g, ts_error *e)
     return !err_is(&g->err) || err_set(e, g->err.code, "%s", g->err.text);
 }
 
+bool ts_graph_recover(ts_graph *g, ts_error *e)
+{
+    const bool ok = ts_graph_ok(g, e);
+    g->err = (err){0}, g->waits = false;
+    return ok;
+}
+
 static bool make_type(ts_graph *g, ts_dtype d, int rank, const int64_t *dim, type *out)
 {
     if (rank < 0 || rank > MAX_RANK)

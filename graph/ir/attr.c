@@ -164,7 +164,7 @@ static void own(arena *m, attr *a)
     a->reals = a->kind == 'F' ? copy : NULL;
 }
 
-const attr *attr_fill(arena *m, const op *o, int n, const attr *given, err *e)
+attr *attr_fill(arena *m, const op *o, int n, const attr *given, err *e)
 {
     int k = 0, total = 0;
     for (const attr_spec *s = o->attr; s && s->name; s++)
@@ -184,7 +184,7 @@ const attr *attr_fill(arena *m, const op *o, int n, const attr *given, err *e)
             own(m, &out[k]);
         } else if (!s->fallback) {
             return err_set(e, TS_BAD_INPUT, "%s: attribute %s is missing", o->name, s->name), NULL;
-        } else if (*s->fallback) {
+        } else if (*s->fallback && strcmp(s->fallback, "own")) {
             const char *at = s->fallback;
             out[k].kind = s->kind;
             MUST(read_value(m, &at, &out[k]));

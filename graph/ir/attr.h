@@ -9,7 +9,7 @@ enum { MAX_ATTR = 32 };
 bool attr_parse(arena *m, const op *o, const char *source, attr *out, int *n, err *e);
 /* One attr per entry of o's specification, in its order, from those given by name and the defaults; NULL on
  * a mistake. */
-const attr *attr_fill(arena *m, const op *o, int n, const attr *given, err *e);
+attr *attr_fill(arena *m, const op *o, int n, const attr *given, err *e);
 void attr_print(text *t, const attr *a); /* " axis=-1", or nothing when absent */
 bool attr_same(const attr *a, const attr *b);
 uint64_t attr_hash(const attr *a, uint64_t seed); /* of two that are the same it is the same */

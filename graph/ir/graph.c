@@ -23,6 +23,42 @@ bool node_is_leaf(const node *n)
     return n->leaf != NULL;
 }
 
+/* ---- what belongs to whom ---- */
+int64_t g_own(graph *g)
+{
+    const uint64_t count = (uint64_t)++g->n_own;
+    return (int64_t)(quick_hash(&count, sizeof count, 1) >> 1 | INT64_C(1) << 62);
+}
+
+static void describe(text *t, const node *n)
+{
+    text_add(t, "%s ", n->op->name);
+    if (*n->label)
+        text_json(t, n->label), text_add(t, " ");
+    type_print(t, &n->type);
+}
+
+bool g_holds(graph *g, const char *what, int n, const node *const *list)
+{
+    const node *own = NULL;
+    for (int i = 0; i < n; i++)
+        if (list[i] && list[i]->id < g->n && g->node[list[i]->id] == list[i])
+            own = list[i];
+    for (int i = 0; i < n; i++) {
+        if (!list[i] || (list[i]->id < g->n && g->node[list[i]->id] == list[i]))
+            continue;
+        text t = {0};
+        describe(&t, list[i]);
+        text_add(&t, " is a tensor of another graph");
+        if (own)
+            text_add(&t, " than "), describe(&t, own);
+        g_fail(g, TS_BAD_INPUT, "%s: %s", what, text_str(&t));
+        text_free(&t);
+        return err_hint(&g->err, "make both in one graph; ts_print and ts_parse copy a tensor from one to another");
+    }
+    return true;
+}
+
 /* ---- interning ---- */
 static bool leaf_same(const node *a, const node *b)
 {
@@ -104,14 +140,34 @@ static const node *intern(graph *g, const node *draft)
 }
 
 /* ---- leaves ---- */
+/* A run gives values by name, so a name is of one dtype and shape. */
+static bool input_is_one(graph *g, const char *label, const type *t)
+{
+    const node *same = NULL;
+    for (const node *n = g->input; n && *label && !same; n = n->leaf->before)
+        same = strcmp(n->label, label) ? NULL : n;
+    if (!same || type_equal(&same->type, t))
+        return true;
+    text two[2] = {{0}, {0}};
+    type_print(&two[0], &same->type), type_print(&two[1], t);
+    g_fail(g, TS_BAD_INPUT, "input \"%s\" is %s already, and cannot be %s too", label, text_str(&two[0]),
+           text_str(&two[1]));
+    text_free(&two[0]), text_free(&two[1]);
+    return err_hint(&g->err, "give one of them another name");
+}
+
 const node *g_leaf(graph *g, const op *kind, const char *label, const type *t, const leaf *l)
 {
-    if (err_is(&g->err) || !type_valid(t, &g->err))
+    if (err_is(&g->err) || !type_valid(t, &g->err) ||
+        (l->kind == LEAF_INPUT && !input_is_one(g, label ? label : "", t)))
         return NULL;
     leaf *own = arena_get(&g->mem, sizeof *own);
     *own = *l;
+    own->before = g->input;
     node draft = {.op = kind, .type = *t, .label = arena_string(&g->mem, label ? label : ""), .leaf = own};
-    return intern(g, &draft);
+    const node *n = intern(g, &draft);
+    g->input = l->kind == LEAF_INPUT && n->leaf == own ? n : g->input;
+    return n;
 }
 
 static const op *leaf_op(const char *name)
@@ -248,12 +304,18 @@ const node *g_make(graph *g, const op *o, int n, const node *const *in, const at
             return g_fail(g, TS_BAD_INPUT, "%s: operand %d is missing", o->name, i), NULL;
     if (op_is_bare(o))
         return g_fail(g, TS_BAD_INPUT, "%s: cannot be called: no value follows from operands", o->name), NULL;
+    if (!g_holds(g, o->name, n, in))
+        return NULL;
     if (o->arity >= 0 && n != o->arity)
         return g_fail(g, TS_BAD_INPUT, "%s: %d operands given, takes %d", o->name, n, o->arity), NULL;
     node draft = {.op = o, .label = "", .n_in = n};
-    draft.attr = attr_fill(&g->mem, o, n_attr, a, &g->err);
-    if (!draft.attr)
+    attr *filled = attr_fill(&g->mem, o, n_attr, a, &g->err);
+    if (!filled)
         return NULL;
+    for (const attr_spec *s = o->attr; s && s->name; s++)
+        if (s->fallback && !strcmp(s->fallback, "own") && filled[s - o->attr].kind == '-')
+            filled[s - o->attr] = (attr){.name = s->name, .kind = 'i', .i = g_own(g)};
+    draft.attr = filled;
     const node **own = arena_array(&g->mem, (size_t)n + 1, sizeof *own);
     if (n)
         memcpy(own, in, (size_t)n * sizeof *own);

@@ -22,9 +22,10 @@ typedef struct leaf {
     const void *data;
     double mean, scale; /* seeded: element i is (float)(mean + scale * random_unit(seed, i)) */
     uint64_t seed;
-    const node *of; /* its value is that of this node, computed when it is read; or NULL */
-    int64_t below;  /* inputs of integers: valid values are [0, below); 0: unknown */
-    preset *preset; /* inputs; NULL: nothing is. No part of any identity */
+    const node *of;     /* its value is that of this node, computed when it is read; or NULL */
+    int64_t below;      /* inputs of integers: valid values are [0, below); 0: unknown */
+    preset *preset;     /* inputs; NULL: nothing is. No part of any identity */
+    const node *before; /* inputs: the one that the graph was given before this one */
 } leaf;
 
 struct ts_node {
@@ -58,8 +59,10 @@ struct ts_graph {
     int n_group, cap_group;
     int *same; /* open hash table of ids + 1 */
     int cap_same;
+    const node *input;      /* the newest one */
     const ts_array **value; /* by id: what g_value found so far */
     int cap_value, depth;
+    int n_own;  /* numbers that calls without one were given: the same for the same calls in the same order */
     bool waits; /* what was refused last waits for a value: see onnx_wait */
     err err;
 };
@@ -103,6 +106,10 @@ bool g_remake(graph *g, int n, const node *const *root, const node **now);
  * gives, of the same type, stands for it; NULL: with the reason in g. */
 typedef const node *rewriting(void *user, const node *old, const node *now);
 bool g_rewrite(graph *g, int n, const node *const *root, rewriting *f, void *user, const node **out);
+/* A number that no other call of this graph has, 0 and small ones aside, which people write. */
+int64_t g_own(graph *g);
+/* Whether all are nodes of g; NULL counts as one. False: g->err says which is not, and what was to be done with it. */
+bool g_holds(graph *g, const char *what, int n, const node *const *list);
 void g_fail(graph *g, ts_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 const attr *node_attr(const node *n, const char *name); /* MUST exist in the op's specification */

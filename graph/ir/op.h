@@ -21,7 +21,9 @@ typedef struct attr {
 typedef struct attr_spec {
     const char *name;
     char kind;
-    const char *fallback; /* as written in a call: "-1", "[1,1]", "none"; NULL: required; "" : may be absent ('-') */
+    /* as written in a call: "-1", "[1,1]", "none"; NULL: required; "" : may be absent ('-'); "own": a number that no
+     * other call has, of kind i */
+    const char *fallback;
 } attr_spec;
 
 /* defn: one element of a node's value over axes. Axes 0..rank-1 walk the result, later ones are folded away. At most

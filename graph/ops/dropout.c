@@ -11,18 +11,16 @@
 enum { MOST_NAME = 512 };
 
 /* ---- helpers ---- */
-static const node *thinned(graph *g, const node *x, const node *seed, double rate, const char *place)
+static const node *thinned(graph *g, const node *x, const node *seed, double rate, uint64_t place)
 {
-    const uint64_t salt = quick_hash(place, strlen(place), 1) >> 33;
-    const attr list[] = {attr_real("rate", rate), attr_int("salt", (int64_t)salt)};
+    const attr list[] = {attr_real("rate", rate), attr_int("salt", (int64_t)(place >> 33))};
     return g_make(g, op_find("random_dropout"), 2, (const node *const[]){x, seed}, list, COUNT(list));
 }
 
 /* ---- ONNX ---- */
-static const node *of_file(const onnx_call *c, const node *x, double ratio)
+static const node *of_file(const onnx_call *c, const node *x, double ratio, uint64_t place)
 {
-    const double given = onnx_attr(c, "seed") ? onnx_real(c, "seed", 0) : 0;
-    return thinned(c->g, x, g_scalar(c->g, TS_I64, given), ratio, c->name);
+    return thinned(c->g, x, g_scalar(c->g, TS_I64, onnx_real(c, "seed", 0)), ratio, place);
 }
 
 /* In training each element stays with probability 1 - ratio, and is then divided by that; else nothing is left out, and
@@ -38,13 +36,14 @@ static bool adapt_dropout(const onnx_call *c, const node **out, err *e)
     const node *x = c->in[0], *kept = g_broadcast(g, g_scalar(g, TS_BOOL, 1), x->type.rank, x->type.dim);
     const bool real = dtype_class(x->type.dtype) == D_REAL, drops = training != 0 && ratio > 0;
     const attr rate = attr_real("rate", ratio);
-    const node *thin = drops ? of_file(c, x, ratio) : real && ratio > 0 ? g_apply(g, "dropout", x, 1, &rate) : x;
+    const uint64_t place = drops ? (uint64_t)g_own(g) << 2 : 0;
+    const node *thin = drops ? of_file(c, x, ratio, place) : real && ratio > 0 ? g_apply(g, "dropout", x, 1, &rate) : x;
     if (!onnx_give(c, out, thin, e))
         return false;
     if (c->n_out < 2)
         return true;
     if (drops)
-        kept = g_call2(g, "not_equal", of_file(c, g_filled(g, &x->type, 1), ratio), g_scalar_like(g, x, 0));
+        kept = g_call2(g, "not_equal", of_file(c, g_filled(g, &x->type, 1), ratio, place), g_scalar_like(g, x, 0));
     return onnx_give(c, out + 1, c->version < 10 ? g_cast(g, kept, x->type.dtype) : kept, e);
 }
 
@@ -158,7 +157,7 @@ static const node *with_dropout(void *user, const node *old, const node *now)
     if (!where)
         return now;
     t->n_hit++;
-    return rate > 0 ? thinned(t->g, now, w->seed, rate, where) : now;
+    return rate > 0 ? thinned(t->g, now, w->seed, rate, quick_hash(where, strlen(where), 1)) : now;
 }
 
 static bool all_hit(thinning *t)
@@ -180,7 +179,7 @@ int ts_dropout(ts_graph *g, int n, const ts_tensor *t, const ts_dropout_options 
         globs += *at == '\n';
     s.hit = calloc((size_t)globs, sizeof *s.hit);
     MUST(s.scope && need && s.hit);
-    bool good = !err_is(&g->err);
+    bool good = !err_is(&g->err) && g_holds(g, "dropout", n, t);
     if (good && !(asked->rate < 1))
         good = (g_fail(g, TS_BAD_INPUT, "dropout: a rate of %g is not below 1", asked->rate), false);
     if (good && asked->on) {

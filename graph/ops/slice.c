@@ -192,9 +192,9 @@ static const op slice_op = {
     .onnx_takes = "Slice:5,1,axes,ends,starts",
     .onnx_types = "Slice:.I",
     .onnx_undefined =
-        (const onnx_note[]){{"Slice", "Ends are clamped as the specification says: backwards to the last element at most, so "
-                                      "that an end of INT_MAX takes nothing, as in numpy; INT_MIN takes all. ONNX Runtime "
-                                      "takes INT_MAX for no end in either direction."},
+        (const onnx_note[]){{"Slice", "Ends are clamped as the specification says: backwards to the last element at "
+                                      "most, so that an end of INT_MAX takes nothing, as in numpy; INT_MIN takes all. "
+                                      "ONNX Runtime takes INT_MAX for no end in either direction."},
                             {0}},
     .onnx_cases = "Slice f32[3,4] starts=[1] ends=[2]",
     .back = "Slice a @starts @starts+sizes*steps - @steps",

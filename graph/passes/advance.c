@@ -222,6 +222,8 @@ static const node *whole_of(advancing *a, const node *n)
 
 bool ts_advance(ts_graph *g, ts_tensor out, int out_axis, ts_tensor in, int in_axis, ts_steps *steps, ts_error *e)
 {
+    if (!g_holds(g, "one place at a time", 2, (const node *const[]){out, in}))
+        return ts_graph_ok(g, e);
     const int n = g->n;
     advancing a = {.g = g, .n = n, .in = in, .in_axis = in_axis, .out = steps, .e = e};
     const node **need = calloc((size_t)n + 1, sizeof *need);

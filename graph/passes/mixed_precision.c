@@ -221,8 +221,9 @@ bool ts_mixed_precision(ts_graph *g, int n, const ts_tensor *t, ts_dtype to, ts_
     for (int i = 0; i < n; i++)
         if (!t[i])
             g_fail(g, TS_BAD_INPUT, "tensor %d to be narrowed is missing", i);
-    const int count = err_is(&g->err) ? 0 : g_reach(n, t, need);
-    bool good = !err_is(&g->err) && learn(&w, count, need);
+    const bool own = !err_is(&g->err) && g_holds(g, "mixed precision", n, t);
+    const int count = own ? g_reach(n, t, need) : 0;
+    bool good = own && learn(&w, count, need);
     if (good)
         find_parts(&w);
     for (int i = 0; good && i < count; i++)

@@ -89,13 +89,13 @@ static bool all_there(graph *g, int n, const node *const *root)
     for (int i = 0; i < n; i++)
         if (!root[i])
             return g_fail(g, TS_BAD_INPUT, "replacing in tensor %d, which is missing", i), false;
-    return !err_is(&g->err);
+    return !err_is(&g->err) && g_holds(g, "replacing", n, root);
 }
 
 bool g_replace(graph *g, int n, const node *const *root, int n_pair, const node *const *from, const node *const *to,
                const node **out)
 {
-    if (!all_there(g, n, root))
+    if (!all_there(g, n, root) || !g_holds(g, "replacing", n_pair, from) || !g_holds(g, "replacing", n_pair, to))
         return false;
     replacing r = {.g = g, .n = g->n, .now = calloc((size_t)g->n + 1, sizeof *r.now)};
     MUST(r.now);

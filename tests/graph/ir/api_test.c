@@ -1,0 +1,110 @@
+/* Building graphs from outside: what a mistake leaves behind, what belongs to which graph, names of inputs, random
+ * numbers without a seed. */
+#include "tests/check.h"
+#include "tessera.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int64_t two[] = {2}, three[] = {3};
+
+static void refused(ts_graph *g, const char *want)
+{
+    ts_error e = {0};
+    CHECK(!ts_graph_recover(g, &e) && e.code == TS_BAD_INPUT);
+    CHECK_TEXT(e.text, want);
+}
+
+/* A mistake stops every builder until its reason is taken; what was there before is as good as new. */
+static void test_recover(void)
+{
+    ts_error e = {0};
+    ts_graph *g = ts_graph_make();
+    ts_tensor x = ts_input(g, "x", TS_F32, 1, two);
+    CHECK(ts_graph_recover(g, &e));
+    CHECK(!ts_call1(g, "rleu", x) && !ts_call1(g, "relu", x) && !ts_graph_ok(g, &e));
+    refused(g, "no operation \"rleu\"; `tessera ops` lists them");
+    ts_tensor y = ts_call1(g, "relu", x);
+    CHECK(y && ts_graph_ok(g, &e));
+    CHECK(!ts_call2(g, "add", x, ts_input(g, "z", TS_F32, 1, three)));
+    CHECK(!ts_graph_recover(g, NULL) && ts_call1(g, "relu", x) == y);
+    ts_graph_free(g);
+}
+
+static void test_two_graphs(void)
+{
+    static const char hint[] =
+        "\n  hint: make both in one graph; ts_print and ts_parse copy a tensor from one to another";
+    char want[512];
+    ts_graph *g = ts_graph_make(), *h = ts_graph_make();
+    ts_tensor x = ts_input(g, "x", TS_F32, 1, two), w = ts_input(h, "w", TS_F32, 1, two), out;
+    ts_tensor y = ts_call1(h, "exp", w), sum = ts_call1(g, "sum", x);
+    CHECK(!ts_call2(g, "add", x, w));
+    snprintf(want, sizeof want, "add: input \"w\" f32[2] is a tensor of another graph than input \"x\" f32[2]%s", hint);
+    refused(g, want);
+    CHECK(!ts_call1(g, "exp", y));
+    snprintf(want, sizeof want, "exp: exp f32[2] is a tensor of another graph%s", hint);
+    refused(g, want);
+    CHECK(!ts_chain_rule(g, 1, &sum, NULL, 1, &w, &out));
+    snprintf(want, sizeof want, "gradient: input \"w\" f32[2] is a tensor of another graph%s", hint);
+    refused(g, want);
+    CHECK(!ts_replace(g, 1, &sum, 1, &x, &w, &out));
+    snprintf(want, sizeof want, "replacing: input \"w\" f32[2] is a tensor of another graph%s", hint);
+    refused(g, want);
+    ts_error e = {0};
+    CHECK(!ts_plan_of(g, 1, &y, 0, NULL, NULL, &e));
+    snprintf(want, sizeof want, "plan: exp f32[2] is a tensor of another graph%s", hint);
+    CHECK_TEXT(e.text, want);
+    e = (ts_error){0};
+    ts_array got[2];
+    CHECK(!ts_eval(2, (const ts_tensor[]){sum, y}, 0, NULL, NULL, got, &e));
+    CHECK_TEXT(e.text, "exp \"\" and sum \"\" are tensors of different graphs\n"
+                       "  hint: evaluate those of each graph by a call of their own");
+    ts_graph_free(g), ts_graph_free(h);
+}
+
+static void test_one_name(void)
+{
+    ts_graph *g = ts_graph_make();
+    ts_tensor x = ts_input(g, "x", TS_F32, 1, two);
+    CHECK(x && ts_input(g, "x", TS_F32, 1, two) == x);
+    CHECK(!ts_input(g, "x", TS_F32, 1, three));
+    refused(g, "input \"x\" is f32[2] already, and cannot be f32[3] too\n  hint: give one of them another name");
+    CHECK(!ts_input(g, "x", TS_F64, 1, two));
+    refused(g, "input \"x\" is f32[2] already, and cannot be f64[2] too\n  hint: give one of them another name");
+    CHECK(ts_input(g, "y", TS_F64, 1, three) && ts_weight(g, "x", TS_F32, 1, three, 0, 1, 1));
+    ts_graph_free(g);
+}
+
+/* No seed given: every call has numbers of its own, and a second graph made alike the same ones. */
+static void test_unseeded(void)
+{
+    ts_array got[2][4];
+    for (int k = 0; k < 2; k++) {
+        ts_error e = {0};
+        ts_graph *g = ts_graph_make();
+        const ts_tensor y[] = {
+            ts_call(g, "random_uniform shape=[40]", 0, NULL), ts_call(g, "random_uniform shape=[40]", 0, NULL),
+            ts_call(g, "random_normal shape=[40]", 0, NULL), ts_call(g, "random_normal shape=[40]", 0, NULL)};
+        CHECK(y[0] != y[1] && y[2] != y[3]);
+        if (!CHECK(ts_eval(4, y, 0, NULL, &(ts_options){.target = "interp"}, got[k], &e)))
+            exit(check_done());
+        ts_graph_free(g);
+    }
+    CHECK(memcmp(got[0][0].data, got[0][1].data, 160) && memcmp(got[0][2].data, got[0][3].data, 160));
+    for (int i = 0; i < 8; i++) {
+        CHECK(!memcmp(got[0][i / 2].data, got[1][i / 2].data, 160));
+    }
+    for (int i = 0; i < 8; i++)
+        ts_array_free(&got[i / 4][i % 4]);
+}
+
+int main(void)
+{
+    test_recover();
+    test_two_graphs();
+    test_one_name();
+    test_unseeded();
+    return check_done();
+}
