@@ -295,6 +295,21 @@ static bool infer(const node *n, type *out, err *e)
     return type_broadcast(n->n_in, in, out, e);
 }
 
+/* Neighbours first, so that all operands come to lie equally deep. */
+static const node *tree(graph *g, const node *draft)
+{
+    const op *o = draft->op;
+    const node **part = arena_array(&g->mem, (size_t)draft->n_in, sizeof *part);
+    int made = 0, n_attr = 0;
+    while (o->attr && o->attr[n_attr].name)
+        n_attr++;
+    for (int i = 0; i < draft->n_in; i += o->fan_in) {
+        const int n = draft->n_in - i < o->fan_in ? draft->n_in - i : o->fan_in;
+        part[made++] = g_make(g, o, n, draft->in + i, draft->attr, n_attr);
+    }
+    return g_make(g, o, made, part, draft->attr, n_attr);
+}
+
 const node *g_make(graph *g, const op *o, int n, const node *const *in, const attr *a, int n_attr)
 {
     if (err_is(&g->err))
@@ -326,6 +341,8 @@ const node *g_make(graph *g, const op *o, int n, const node *const *in, const at
         err_in(&g->err, "%s", o->name);
         return NULL;
     }
+    if (o->fan_in && n > o->fan_in)
+        return tree(g, &draft);
     return intern(g, &draft);
 }
 

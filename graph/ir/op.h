@@ -126,6 +126,7 @@ typedef struct op {
      * "out=1" how many operands and results are left; NULL: as in training. */
     const char *trained;
     int arity;             /* -1: any number */
+    int fan_in;            /* of any number, associative: more operands than this become a tree of calls; 0: never */
     const attr_spec *attr; /* ends with {0} */
     const char *text;      /* pointwise: the whole definition, over a b c d and numeric attribute names */
     bool (*shape)(const node *n, type *out, err *e); /* NULL: broadcast, numpy's promoted dtype */

@@ -34,8 +34,8 @@ const node *g_by_channel(graph *g, const node *x, const node *v); /* v[channel] 
 const node *g_rematerialized(graph *g, const node *a);
 /* Whether a recurrence of so many steps may be written out step by step, some 50 KB of graph each; else an error. */
 bool g_may_write_out(graph *g, int64_t steps);
-/* Tensors joined along an axis, some at a time: a kernel reads so many and no more. Overwrites part; n >= 1. */
-const node *g_joined(graph *g, int64_t n, const node **part, int64_t axis);
+/* Tensors joined along an axis; one is itself. */
+const node *g_joined(graph *g, int64_t n, const node *const *part, int64_t axis);
 const node *g_product(graph *g, const node *a, const node *b); /* of matrices, as numpy multiplies them */
 /* The transpose of a product of two matrices as a product, (a b)' = b' a', for who reads it so; NULL: y is none. */
 const node *g_product_turned(graph *g, const node *y);

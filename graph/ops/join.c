@@ -5,17 +5,10 @@
 #include <string.h>
 
 /* ---- helpers ---- */
-const node *g_joined(graph *g, int64_t n, const node **part, int64_t axis)
+const node *g_joined(graph *g, int64_t n, const node *const *part, int64_t axis)
 {
-    enum { FAN_IN = 32 };
     const attr along = attr_int("axis", axis);
-    while (n > 1) {
-        int64_t made = 0;
-        for (int64_t i = 0; i < n; i += FAN_IN)
-            part[made++] = g_make(g, op_find("concat"), (int)(n - i < FAN_IN ? n - i : FAN_IN), part + i, &along, 1);
-        n = made;
-    }
-    return part[0];
+    return n == 1 ? part[0] : g_make(g, op_find("concat"), (int)n, part, &along, 1);
 }
 
 /* ---- ONNX ---- */
@@ -23,12 +16,8 @@ static bool adapt_concat(const onnx_call *c, const node **out, err *e)
 {
     if (!onnx_need(c, 1, e) || !onnx_need(c, c->n_in, e))
         return false;
-    if (c->n_in == 1)
-        return onnx_give(c, out, c->in[0], e);
     const int64_t axis = onnx_int(c, "axis", 1); /* 1 was the default up to version 3; then it became required */
-    const node **part = arena_array(&c->g->mem, (size_t)c->n_in, sizeof *part);
-    memcpy(part, c->in, (size_t)c->n_in * sizeof *part);
-    return onnx_give(c, out, g_joined(c->g, c->n_in, part, axis), e);
+    return onnx_give(c, out, g_joined(c->g, c->n_in, c->in, axis), e);
 }
 
 /* With a value that is an operand: an attribute where it is known and a double holds it, else a choice beside x padded
@@ -304,7 +293,8 @@ static const op concat_op = {
     .onnx_takes = "Concat:*,1,axis",
     .onnx_types = "Concat:T",
     .back = "Concat *^ axis=axis",
-    .arity = -1, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}}, .shape = concat_shape, .body = concat_body,
+    .arity = -1, .fan_in = 32, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}}, .shape = concat_shape,
+    .body = concat_body,
     .cases = "f32[2,3] f32[4,3]\nf32[2,3] f32[2,1] f32[2,2] axis=-1\ni64[3] f64[2]\nf32[0,3] f32[2,3] f32[0,3]\n"
              "f32[2]\nf32[0] f32[0]\nbool[2] bool[3] bool[1] bool[4]\ni32[2,1,3] i64[2,2,3] axis=1\n"
              "f32[1,2] f32[0,2]"};

@@ -1,5 +1,5 @@
 /* Building graphs from outside: what a mistake leaves behind, what belongs to which graph, names of inputs, random
- * numbers without a seed. */
+ * numbers without a seed, more operands than one kernel reads. */
 #include "tests/check.h"
 #include "tessera.h"
 
@@ -100,11 +100,54 @@ static void test_unseeded(void)
         ts_array_free(&got[i / 4][i % 4]);
 }
 
+enum { MANY = 70 };
+
+/* y = concat(x0, ..., x69) and the gradient of sum(y * y): each operand's is twice itself. */
+static void test_many(const char *target)
+{
+    ts_graph *g = ts_graph_make();
+    ts_tensor x[MANY], y[MANY + 1];
+    ts_given given[MANY];
+    ts_array got[MANY + 1];
+    char name[MANY][8];
+    ts_error e = {0};
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name[i], sizeof name[i], "x%d", i);
+        x[i] = ts_input(g, name[i], TS_F32, 1, i % 2 ? two : three);
+        given[i].name = name[i];
+        CHECK(ts_array_make(&given[i].value, TS_F32, 1, i % 2 ? two : three, &e));
+        ts_array_random(&given[i].value, (uint64_t)i, 0);
+    }
+    y[MANY] = ts_call(g, "concat", MANY, x);
+    ts_tensor loss = y[MANY] ? ts_call1(g, "sum", ts_call2(g, "multiply", y[MANY], y[MANY])) : NULL;
+    const ts_options o = {.target = target};
+    if (!CHECK(ts_chain_rule(g, 1, &loss, NULL, MANY, x, y) && ts_eval(MANY + 1, y, MANY, given, &o, got, &e))) {
+        ts_graph_recover(g, &e);
+        fprintf(stderr, "  %s: %s\n", target, e.text);
+        exit(check_done());
+    }
+    for (int64_t i = 0, at = 0; i < MANY; at += ts_array_count(&got[i]), i++)
+        for (int64_t k = 0; k < ts_array_count(&got[i]); k++) {
+            CHECK(ts_array_at(&got[MANY], at + k) == ts_array_at(&given[i].value, k));
+            CHECK(ts_array_at(&got[i], k) == 2 * ts_array_at(&given[i].value, k));
+        }
+    for (int i = 0; i <= MANY; i++)
+        ts_array_free(&got[i]);
+    for (int i = 0; i < MANY; i++)
+        ts_array_free(&given[i].value);
+    x[MANY - 1] = ts_input(g, "matrix", TS_F32, 2, (const int64_t[]){2, 3});
+    CHECK(!ts_call(g, "concat", MANY, x)); /* counted among all of them */
+    refused(g, "concat: operand 70 is f32[2,3], the first is f32[3]: they differ beside axis 0");
+    ts_graph_free(g);
+}
+
 int main(void)
 {
     test_recover();
     test_two_graphs();
     test_one_name();
     test_unseeded();
+    test_many("interp");
+    test_many("c");
     return check_done();
 }
