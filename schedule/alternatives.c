@@ -41,6 +41,7 @@ typedef struct search {
     int n, *kind_of; /* by node id, that of the whole of a kernel: the number of its kind + 1, or 0 */
     int *rank;       /* by the same: which of its kind it is */
     int *readers;    /* by node id: see kind */
+    prices at;
 } search;
 
 /* By how many bytes weights grow with the nodes from the first on: what is computed, less what that is for. */
@@ -84,7 +85,7 @@ static bool find_others(search *s, const node **other, err *e) /* by kernel: wha
     for (int i = 0; i < s->p->n_kernel; i++) {
         const node *whole = s->p->kernel[i].whole;
         const bool open = whole->op->alternative && mostly_read(&s->p->kernel[i]) && !ruled(s->p, &s->p->kernel[i]);
-        other[i] = open ? whole->op->alternative(g, whole) : NULL;
+        other[i] = open ? whole->op->alternative(g, whole, &s->at) : NULL;
         if (!other[i] && err_is(&g->err))
             return err_set(e, g->err.code, "%s", g->err.text);
         if (other[i])
@@ -153,7 +154,7 @@ static const node *cheaper(void *user, const node *old, const node *now)
     const search *s = user;
     graph *g = s->p->g;
     const kind *k = now->op->alternative && s->kind_of[old->id] ? &s->kind[s->kind_of[old->id] - 1] : NULL;
-    const node *other = k && s->rank[old->id] < k->taken ? now->op->alternative(g, now) : NULL;
+    const node *other = k && s->rank[old->id] < k->taken ? now->op->alternative(g, now, &s->at) : NULL;
     if (!other)
         return err_is(&g->err) ? NULL : now;
     MUST(type_equal(&other->type, &now->type));
@@ -197,11 +198,13 @@ static int64_t allowed(plan *p)
 static bool find_alternatives(plan *p, plan *into, bool *found, err *e)
 {
     const node **root = arena_array(&into->mem, (size_t)p->n_root + 1, sizeof *root);
-    search s = {.p = p,
-                .kind = arena_array(&p->mem, (size_t)p->n_kernel + 1, sizeof *s.kind),
-                .kind_of = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.kind_of),
-                .rank = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.rank),
-                .readers = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.readers)};
+    search s = {
+        .p = p,
+        .at = {target_flops_per_byte(p->on, target_last(p->on)), target_flops_per_byte(p->on, p->on->n_level - 1)},
+        .kind = arena_array(&p->mem, (size_t)p->n_kernel + 1, sizeof *s.kind),
+        .kind_of = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.kind_of),
+        .rank = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.rank),
+        .readers = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.readers)};
     if (p->as_written)
         return true;
     if (!find_kinds(&s, e))

@@ -31,6 +31,12 @@ int64_t target_aligned(const target *t, int64_t bytes)
     return (bytes + t->align - 1) / t->align * t->align;
 }
 
+double target_flops_per_byte(const target *t, int level)
+{
+    const double rate = level < 0 ? 0 : t->level[level].bytes_per_cycle;
+    return rate > 0 ? 2 * t->cost.fma_per_cycle * t->lanes[TS_F32] / rate : 0;
+}
+
 int64_t target_bytes(const target *t, int level)
 {
     return level < 0 ? 0 : level <= target_last(t) ? t->level[level].bytes : INT64_MAX;

@@ -41,10 +41,11 @@ typedef struct memory_space {
 /* memory_level: caches and memory, from the inside out; the last one holds everything. */
 typedef struct memory_level {
     const char *name;
-    int64_t bytes;   /* for one worker, or of all where it is shared; 0 of the last one: no limit */
-    bool shared;     /* by all workers */
-    int64_t repeats; /* bytes after which addresses share its few places again; 0: it has none */
-    int ways;        /* lines that such a place holds, at least */
+    int64_t bytes;          /* for one worker, or of all where it is shared; 0 of the last one: no limit */
+    bool shared;            /* by all workers */
+    double bytes_per_cycle; /* that one worker reads from it, while all do */
+    int64_t repeats;        /* bytes after which addresses share its few places again; 0: it has none */
+    int ways;               /* lines that such a place holds, at least */
 } memory_level;
 enum { MAX_LEVEL = 6 };
 
@@ -98,5 +99,7 @@ const role *target_role(const target *t, const char *name, size_t n); /* NULL: t
 const memory_space *target_space(const target *t, const char *name, size_t n);
 int64_t target_bytes(const target *t, int level);       /* INT64_MAX of the last, which is memory */
 int64_t target_aligned(const target *t, int64_t bytes); /* up to the next multiple of align */
-int target_last(const target *t);                       /* the last level that is a cache */
+/* Operations on f32 that a worker does while a byte of a level comes to it; 0 where nothing is known of it */
+double target_flops_per_byte(const target *t, int level);
+int target_last(const target *t); /* the last level that is a cache */
 #endif

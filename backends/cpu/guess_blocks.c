@@ -175,7 +175,7 @@ static void choose_block(around *c, uint32_t outer, bool cores)
     int64_t blocks = (int64_t)(image / (cache / 4)) + 1;
     if (image <= cache / 2 || weights * (double)(blocks - 1) > image * (double)panels)
         blocks = 1;
-    const bool by_pixels = units >= threads && guess_evenly(panels, threads) < 0.95;
+    const bool by_pixels = units >= threads && guess_evenly(panels, threads) < EVEN;
     const bool large = units >= 4 * threads && image > weights;
     if (threads > 1 && a >= 0 && (by_pixels || large))
         c->core = a, blocks = divided(blocks, threads) * threads;
@@ -251,7 +251,7 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, te
     for (int a = 0; a < s->n_result; a++) {
         if (a == c.column || a == c.row || a == c.line)
             continue;
-        const bool spread = cores && guess_evenly(s->extent[a], p->threads) >= 0.95;
+        const bool spread = cores && guess_evenly(s->extent[a], p->threads) >= EVEN;
         guess_put(t, s, a, 1, spread ? "core" : "");
         cores = cores && !spread;
         outer |= 1u << a;

@@ -9,7 +9,10 @@ typedef struct shape { /* of a register tile */
 shape guess_tile(const plan *p, int64_t rows, int64_t columns, int64_t lane);
 void guess_put(text *t, const stage *s, int a, int64_t step, const char *how); /* "n/48@core" */
 bool guess_cores(const plan *p, const kernel *k, const stage *s);              /* enough work to spread */
-double guess_evenly(int64_t trips, int threads); /* the share of the cores' time that has work */
+/* The share of the cores' time that has work. Above EVEN nothing is cut for it: the chunks that threads take of each
+ * other's trips make up for more than a twentieth (docs/notes/kernels.md: 5 to 8 % of BERT-base). */
+double guess_evenly(int64_t trips, int threads);
+#define EVEN 0.95
 uint32_t guess_axes(const expr *load);
 bool guess_weight(const node *n);
 bool guess_contracts(const stage *s); /* something under the fold is read again for steps of an axis it does not have */

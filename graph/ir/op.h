@@ -104,6 +104,11 @@ typedef struct onnx_note {
     const char *type, *says;
 } onnx_note;
 
+/* Operations on f32 that a worker does while a byte comes to it: what fewer products have to pay for. */
+typedef struct prices {
+    double cached, fetched; /* from the last cache; from memory */
+} prices;
+
 typedef struct op {
     const char *name;      /* identity everywhere: dumps, schemas, cache keys, tests */
     const char *doc;       /* one sentence */
@@ -138,8 +143,8 @@ typedef struct op {
     const node *(*grad)(graph *g, const node *call, const node *y, const node *dy, int k);
     /* Whether it is written for operand k of this call; otherwise that one's is derived. NULL: for all. */
     bool (*grad_for)(const node *call, int k);
-    /* The same value for fewer operations, up to rounding, where the weights of n are known; NULL: not for n. */
-    const node *(*alternative)(graph *g, const node *n);
+    /* The same value for fewer operations, up to rounding, where that is worth what else it costs; NULL: not for n. */
+    const node *(*alternative)(graph *g, const node *n, const prices *at);
     /* Problems as operators of ONNX have them, lines "MatMulInteger u8[2,3] i8[3,4]", for those that take other
      * operands or attributes than cases has; "-": an operand left out, "*" behind a bracket: the values. The table of
      * what is supported is made from both. */

@@ -303,10 +303,11 @@ static const expr *any_phase(phases *p, arena *m, int s)
     return zeros ? of[0] : x_chosen(m, x2(m, "mod", x_axis(m, s + 2), x_whole(m, stride)), (int)stride, of);
 }
 
-static const node *without_strides(graph *g, const node *n)
+static const node *without_strides(graph *g, const node *n, const prices *at)
 {
     phases p = {.g = g, .n = n};
     int64_t count = 1;
+    (void)at; /* nothing is added to what it saves */
     if (!type_count(&n->type) || !type_count(&n->in[0]->type) || !read_reverse(n, &p.w, NULL))
         return NULL;
     for (int s = 0; s < p.w.n; s++)

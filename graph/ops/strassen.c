@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-enum { PRODUCTS = 7, RUN = 16 }; /* RUN: columns */
+enum { PRODUCTS = 7, RUN = 16 }; /* RUN: columns, as many f32 as a cache line of 64 bytes and the widest vectors hold */
 
 /* Which elements of an axis make the first of two blocks, and which the second: every other, the first half, every
  * other run. */
@@ -166,18 +166,23 @@ static bool sums_body(defn *d, err *e)
 }
 
 /* ---- the product ---- */
-/* What it costs in operations: those of the products, and about 30 for each element of a and y, whose sums are bound by
- * the caches, and of b, where it is not known. Few rows are bound by the weights, of which there are 7/4. Sums that
- * cancel cost digits, which known weights keep (below): a twelfth less is wanted of others. */
-static bool gains(const node *a, int64_t k, int64_t n, bool known)
+/* What it costs, in operations: those of the products, and passes over a, y, and b where it is not known, each of
+ * which reads 4 bytes of an element and writes 7/4 times as many, or the other way round. Weights, of which there are
+ * 7/4, come from memory: with few rows the eighth of the products that is saved does not pay for 3 bytes more of each.
+ * Known weights keep the digits that cancelling costs (below); of others, in training, more is wanted: measured,
+ * BERT-base's square products (7 % saved by this count) and GPT-2's at 256 rows (4 %) were no faster. */
+static bool gains(const node *a, int64_t k, int64_t n, bool known, const prices *at)
 {
+    static const double PASS = 4 + 7, WORTH_KNOWN = 1.0 / 25, WORTH_FRESH = 1.0 / 12;
     const int64_t rows = a->type.dim[a->type.rank - 2],
                   lead = type_count(&a->type) / rows / a->type.dim[a->type.rank - 1];
     const double m = (double)(lead * rows), plain = 2 * m * (double)k * (double)n,
                  fewer = 2.0 * PRODUCTS * (double)(lead * half(NEIGHBOURS, rows)) * (double)half(HALVES, k) *
                          (double)half(RUNS, n),
                  summed = m * (double)(k + n) + (known ? 0 : (double)k * (double)n);
-    return k % 2 == 0 && m >= 64 && fewer + 30 * summed < (known ? 24.0 / 25 : 11.0 / 12) * plain;
+    const bool many = m / 4 >= 3 * at->fetched; /* of each weight: operations saved, bytes more */
+    return k % 2 == 0 && many &&
+           fewer + PASS * at->cached * summed < (1 - (known ? WORTH_KNOWN : WORTH_FRESH)) * plain;
 }
 
 /* Weights, or what one operation after another makes of one: a transpose, a cast */
@@ -297,7 +302,7 @@ static const node *steadied(graph *g, const node *y, const node *a, const steady
 }
 
 /* a b = y; y b' = a, where b' is what the product names; a' y = b */
-const node *strassen_matmul(graph *g, const node *product)
+const node *strassen_matmul(graph *g, const node *product, const prices *at)
 {
     const node *a = product->in[0], *b = product->in[1];
     const int r = a->type.rank;
@@ -310,7 +315,7 @@ const node *strassen_matmul(graph *g, const node *product)
     if (left)
         spread(&a, &b);
     const int64_t k = left ? a->type.dim[a->type.rank - 1] : b->type.dim[0], n = b->type.dim[b->type.rank - 1];
-    if (!gains(a, k, n, known) || !in_rows(a) || !(known || in_rows(b)))
+    if (!gains(a, k, n, known, at) || !in_rows(a) || !(known || in_rows(b)))
         return NULL;
     steady s = {0};
     const bool uneven = known && k > n; /* a is what an activation function made of more, not what a norm evened */

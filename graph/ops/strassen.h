@@ -4,5 +4,5 @@
 #include "graph/ir/graph.h"
 
 /* matmul by a matrix that is known, in fewer products; NULL: it is none, or would not gain. */
-const node *strassen_matmul(graph *g, const node *product);
+const node *strassen_matmul(graph *g, const node *product, const prices *at);
 #endif

@@ -5,5 +5,5 @@
 
 /* conv2d of 3 x 3, in steps of 1, with weights that are known, in fewer products; NULL: it is none, or would
  * not gain. */
-const node *winograd_conv(graph *g, const node *conv);
+const node *winograd_conv(graph *g, const node *conv, const prices *at);
 #endif

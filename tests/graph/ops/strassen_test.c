@@ -111,7 +111,7 @@ static void keeps_digits(void)
         b[i] = 0.07F * (float)sin(i * 1.3 + i % 23);
     v[ROW * K + AT] = 24, b[AT * N + COLUMN] = 7.91F;
     const node *product = g_call2(g, "matmul", g_input(g, "x", &x, NULL), g_weight(g, "w", &w, b)),
-               *other = product->op->alternative(g, product);
+               *other = product->op->alternative(g, product, &(prices){.cached = 2.73, .fetched = 5.33});
     const ts_options o = {.target = "c", .threads = 1};
     if (!CHECK(other && ts_eval(1, &other, 1, &a, &o, &y, &e)))
         printf("  %s\n", e.text);
