@@ -75,7 +75,8 @@ typedef struct compare_options {
 } compare_options;
 bool bench_compare(const compare_options *o, char **comparison, ts_error *e);
 
-/* True when a verdict in results or comparison JSON is the one named ("slower", "undecided"): for --fail-on. */
+/* True when a verdict in results or comparison JSON is the one named ("slower", "undecided"), or a status ("invalid"):
+ * for --fail-on. */
 bool bench_has_verdict(const char *json, const char *verdict);
 
 /* The hidden verb: takes no arguments, reads its task and commands from stdin, answers on stdout. Gives the

@@ -13,6 +13,8 @@
 #include <strings.h>
 
 static const double THRESHOLD = 0.01;
+/* Differences of the machine's state that are listed. */
+static const double LOAD_DIFFERS = 0.5, SHARE_DIFFERS = 0.1;
 
 /* What makes times incomparable, and what only has to be known. */
 static const struct {
@@ -26,6 +28,9 @@ static const struct {
     {"config/seed", true},
     {"model/hash", true},
     {"model/inputs", true},
+    {"config/as_written", false},
+    {"environment/variables", false},
+    {"machine_state/state", false},
     {"environment/governor", false},
     {"environment/microcode", false},
     {"environment/os", false},
@@ -82,6 +87,73 @@ static bool add_differences(cJSON *out, const pair_of_files *p, ts_error *e)
     return true;
 }
 
+/* ---- the machine's state ---- */
+
+/* Numbers that are never equal, and are told where they differ by much. */
+static void add_state_differences(cJSON *out, const pair_of_files *p)
+{
+    static const struct {
+        const char *path;
+        double much;
+    } number[] = {{"machine_state/load_before", LOAD_DIFFERS},
+                  {"machine_state/lost_share", SHARE_DIFFERS},
+                  {"machine_state/flagged_share", SHARE_DIFFERS},
+                  {"machine_state/stolen_share", SHARE_DIFFERS}};
+    cJSON *list = cJSON_GetObjectItemCaseSensitive(out, "differences");
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
+        const double x = js_get_number(p->before, number[i].path, NAN),
+                     y = js_get_number(p->after, number[i].path, NAN);
+        char text[64];
+        if (!(fabs(x - y) > number[i].much))
+            continue;
+        cJSON *row = js_object(list, NULL);
+        js_text(row, "key", number[i].path);
+        snprintf(text, sizeof text, "%.2f", x);
+        js_text(row, "before", text);
+        snprintf(text, sizeof text, "%.2f", y);
+        js_text(row, "after", text);
+    }
+}
+
+static bool is_unusable(const cJSON *results)
+{
+    return strcmp(js_get_text(results, "machine_state/state"), "unusable") == 0;
+}
+
+/* Why no verdict can stand on these two files, "" if one can: times taken under load say more of the load. */
+static void states_forbid(const pair_of_files *p, char *why, size_t size)
+{
+    const cJSON *file[] = {p->before, p->after};
+    const char *name[] = {p->o->before_name, p->o->after_name}, *state[2];
+    why[0] = 0;
+    for (int i = 0; i < 2; i++) {
+        state[i] = js_get_text(file[i], "machine_state/state");
+        if (why[0] == 0 && is_unusable(file[i]))
+            snprintf(why, size, "the machine was too busy for %.250s: measure again when less runs on it", name[i]);
+        if (*state[i] == 0)
+            state[i] = "in a state that is not stated";
+    }
+    if (why[0] == 0 && strcmp(state[0], state[1]) != 0)
+        snprintf(why, size, "the machine was %.40s for %.250s and %.40s for %.250s: measure both in the same state",
+                 state[0], name[0], state[1], name[1]);
+}
+
+/* What two runs may differ by that their samples do not show: the clock, as the canary saw it, and on a busy machine
+ * what other programs cost beside the time that they took (caches, memory), which is held to be at most as much. */
+static double margin_of(const pair_of_files *p)
+{
+    const double x = js_get_number(p->before, "machine_state/canary_ns", NAN);
+    const double y = js_get_number(p->after, "machine_state/canary_ns", NAN);
+    double margin = x > 0 && y > 0 ? fmax(x / y, y / x) - 1 : 0;
+    const cJSON *file[] = {p->before, p->after};
+    double most = 0;
+    for (int i = 0; i < 2; i++)
+        if (strcmp(js_get_text(file[i], "machine_state/state"), "busy") == 0)
+            most = fmax(most, js_get_number(file[i], "machine_state/lost_share", 0) +
+                                  js_get_number(file[i], "machine_state/stolen_share", 0));
+    return margin + most;
+}
+
 /* ---- samples ---- */
 
 static bool is_flagged(const cJSON *sample, const char *flag)
@@ -95,15 +167,17 @@ static bool is_flagged(const cJSON *sample, const char *flag)
     return false;
 }
 
-/* Those that count, as where they were measured. */
-static series samples_of(const cJSON *candidate)
+/* Those that count, as where they were measured. Results that state no state are of versions that set aside what was
+ * disturbed. */
+static series samples_of(const cJSON *results, const cJSON *candidate)
 {
+    const char *flag = js_get(results, "machine_state") != NULL ? "set_aside" : "disturbed";
     const cJSON *launches = js_get(candidate, "samples"), *l, *s;
     int n = 0, n_launches = cJSON_GetArraySize(launches), at = 0;
     cJSON_ArrayForEach(l, launches) n += cJSON_GetArraySize(l);
     int *start = calloc((size_t)n_launches + 1, sizeof *start);
     double *v = calloc((size_t)n + 1, sizeof *v);
-    bool *disturbed = calloc((size_t)n + 1, sizeof *disturbed), any = start && v && disturbed;
+    bool *aside = calloc((size_t)n + 1, sizeof *aside), any = start && v && aside;
     n = 0;
     if (!any)
         launches = NULL;
@@ -113,14 +187,14 @@ static series samples_of(const cJSON *candidate)
         {
             double ns = js_get_number(s, "ns", NAN);
             if (ns > 0)
-                disturbed[n] = is_flagged(s, "disturbed"), v[n++] = ns;
+                aside[n] = is_flagged(s, flag), v[n++] = ns;
         }
         start[++at] = n;
     }
-    series out = any ? series_of(&(sample_set){n_launches, start, v}, disturbed) : (series){0};
+    series out = any ? series_of(&(sample_set){n_launches, start, v}, aside) : (series){0};
     free(start);
     free(v);
-    free(disturbed);
+    free(aside);
     return out;
 }
 
@@ -137,10 +211,12 @@ static const cJSON *find_candidate(const cJSON *results, const char *name)
     return NULL;
 }
 
-static bool is_valid(cJSON *notes, const cJSON *c, const char *file)
+/* Right, whatever its times are worth: that is for the state to say. */
+static bool is_valid(cJSON *notes, const cJSON *results, const cJSON *c, const char *file)
 {
     char text[1024];
-    if (strcmp(js_get_text(c, "status"), "VALID") == 0)
+    const bool timed = is_unusable(results) && cJSON_GetArraySize(js_get(c, "samples")) > 0;
+    if (timed || strcmp(js_get_text(c, "status"), "VALID") == 0)
         return true;
     snprintf(text, sizeof text, "%.200s in %.200s is %.40s: %.500s", js_get_text(c, "name"), file,
              js_get_text(c, "status"), js_get_text(c, "reason"));
@@ -151,12 +227,17 @@ static bool is_valid(cJSON *notes, const cJSON *c, const char *file)
 static void add_comparison(cJSON *out, const pair_of_files *p, const cJSON *before, const cJSON *after)
 {
     cJSON *notes = cJSON_GetObjectItemCaseSensitive(out, "notes");
-    if (!is_valid(notes, before, p->o->before_name) || !is_valid(notes, after, p->o->after_name))
+    if (!is_valid(notes, p->before, before, p->o->before_name) || !is_valid(notes, p->after, after, p->o->after_name))
         return;
     double threshold = p->o->threshold > 0 ? p->o->threshold : THRESHOLD;
-    series a = samples_of(after), b = samples_of(before);
+    char why[700];
+    series a = samples_of(p->after, after), b = samples_of(p->before, before);
     sample_set x = series_set(&a), y = series_set(&b);
-    comparison c = stats_compare_apart(&x, &y, threshold, 0);
+    const double margin = margin_of(p);
+    comparison c = stats_allow(stats_compare_apart(&x, &y, threshold, 0), margin, threshold);
+    states_forbid(p, why, sizeof why);
+    if (why[0] != 0)
+        c.verdict = UNDECIDED;
     cJSON *row = js_object(cJSON_GetObjectItemCaseSensitive(out, "comparisons"), NULL);
     char label[600];
     snprintf(label, sizeof label, "%.250s (%.250s)", js_get_text(after, "name"), p->o->after_name);
@@ -171,6 +252,8 @@ static void add_comparison(cJSON *out, const pair_of_files *p, const cJSON *befo
     js_number(row, "threshold", threshold);
     js_number(row, "pairs", c.pairs);
     js_number(row, "launches", c.launches);
+    js_number(row, "margin", margin);
+    js_text(row, "reason", why[0] != 0 ? why : NULL);
     if (c.launches < 3)
         js_item(notes, "fewer than 3 launches: how much launches differ is not known, so intervals are too narrow");
     series_free(&a);
@@ -183,6 +266,7 @@ static bool add_comparisons(cJSON *out, const pair_of_files *p, ts_error *e)
     int matched = 0;
     js_array(out, "comparisons");
     js_array(out, "notes");
+    add_state_differences(out, p);
     cJSON_ArrayForEach(c, after)
     {
         const cJSON *same = find_candidate(p->before, js_get_text(c, "name"));
@@ -224,8 +308,9 @@ bool bench_has_verdict(const char *json, const char *wanted)
 {
     cJSON *v = cJSON_Parse(json);
     const cJSON *c;
-    bool found = false;
+    bool found = strcasecmp(js_get_text(v, "status"), wanted) == 0;
     cJSON_ArrayForEach(c, js_get(v, "comparisons")) found |= strcasecmp(js_get_text(c, "verdict"), wanted) == 0;
+    cJSON_ArrayForEach(c, js_get(v, "candidates")) found |= strcasecmp(js_get_text(c, "status"), wanted) == 0;
     cJSON_Delete(v);
     return found;
 }

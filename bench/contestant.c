@@ -236,7 +236,8 @@ static bool run_passes(race *r, contestant *c, int warm, int passes, sample *s, 
     if (rest != NULL && (end == rest || !(total > 0)))
         out_of_race(c, INVALID, "its clock did not move");
     s->ns = total / passes;
-    s->taken = rest != NULL && *end == ' ' ? (int)strtol(end, NULL, 10) : 0;
+    s->taken = rest != NULL && *end == ' ' ? (int)strtol(end, &end, 10) : 0;
+    s->lost = rest != NULL && *end == ' ' ? strtod(end, NULL) / total : NAN;
     return true;
 }
 

@@ -15,9 +15,12 @@ enum { RACE_PATH = 4096, REASON = 2048 };
 typedef enum standing { IN_RACE, INVALID, ABSENT } standing;
 
 typedef struct sample {
-    double ns;     /* one pass */
-    double canary; /* the slower of the canaries before and after */
-    int taken;     /* how often a processor was taken from one of its threads meanwhile */
+    double ns;           /* one pass */
+    double canary;       /* the slower of the canaries before and after */
+    int taken;           /* how often a processor was taken from one of its threads meanwhile */
+    double lost;         /* share of the sample that its threads waited for one; NAN: not told */
+    int retaken;         /* how many before it were disturbed, and so taken again */
+    double retaken_lost; /* the sum of what these lost */
 } sample;
 
 typedef struct contestant {
@@ -35,6 +38,7 @@ typedef struct contestant {
     double peak_bytes;
     double pass_ns; /* estimated in the first launch */
     int warm, passes;
+    int retakes;     /* samples that may still be taken again in this launch */
     sample *samples; /* of all launches in order */
     int n_samples;
     int n_kernels;
@@ -51,9 +55,11 @@ typedef struct race {
     contestant *of;          /* candidates, then peers */
     int n, n_candidates;
     int rounds;       /* per launch, of everybody alike */
+    int launches;     /* that have samples */
     int *start;       /* launches + 1: index of a launch's first sample */
     bool few_samples; /* fewer than wanted were affordable */
     cJSON *ceilings;
+    double load_before; /* NaN where it cannot be read */
     cpu_ticks ticks_before, ticks_after;
 } race;
 

@@ -1,77 +1,59 @@
 /* results.c - what was measured, as a results/1 object. Field by field: docs/bench.md, "Results". */
 #include "graph/base/err.h"
-#include "bench/race.h"
 #include "bench/machine/shares.h"
+#include "bench/notes.h"
 #include "train/options.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double CANARY_MOVES = 1.005; /* beyond it a sample is flagged */
-
 /* ---- samples and statistics ---- */
 
-/* Those samples of a that count where neither a nor b was to be disturbed: pairs are kept or set aside together. */
-static series samples_of(const race *r, const contestant *a, const contestant *b)
+/* The samples of c that count: those of the rounds that count, whomever they are compared with. */
+static series samples_of(const measured *m, const contestant *c)
 {
-    int n = a->standing == IN_RACE ? r->start[r->o.launches] : 0;
+    const int n = c->standing == IN_RACE ? m->r->start[m->r->launches] : 0;
     double *v = calloc((size_t)n + 1, sizeof *v);
-    bool *disturbed = calloc((size_t)n + 1, sizeof *disturbed);
-    bool any = n > 0 && v != NULL && disturbed != NULL;
-    for (int i = 0; any && i < n; i++) {
-        v[i] = a->samples[i].ns;
-        disturbed[i] = a->samples[i].taken > 0 || b->samples[i].taken > 0;
-    }
-    series s = any ? series_of(&(sample_set){r->o.launches, r->start, v}, disturbed) : (series){0};
+    for (int i = 0; v != NULL && i < n; i++)
+        v[i] = c->samples[i].ns;
+    const bool any = n > 0 && v != NULL && m->aside != NULL;
+    series s = any ? series_of(&(sample_set){m->r->launches, m->r->start, v}, m->aside) : (series){0};
     free(v);
-    free(disturbed);
     return s;
 }
 
-static double usual_canary(const race *r)
-{
-    int each = r->start[r->o.launches], n = 0;
-    double *all = calloc((size_t)each * (size_t)r->n + 1, sizeof *all);
-    for (int i = 0; all != NULL && i < r->n; i++)
-        for (int k = 0; r->of[i].standing == IN_RACE && k < each; k++)
-            all[n++] = r->of[i].samples[k].canary;
-    double median = stats_median(all, n);
-    free(all);
-    return median;
-}
-
 typedef struct tally {
-    int all, canary, taken;
+    int canary, disturbed, retaken;
 } tally;
 
-static tally tally_of(const race *r, const contestant *c, double usual)
+static tally tally_of(const measured *m, const contestant *c)
 {
-    tally t = {.all = c->standing == IN_RACE ? r->start[r->o.launches] : 0};
-    for (int i = 0; i < t.all; i++) {
-        t.canary += c->samples[i].canary > CANARY_MOVES * usual;
-        t.taken += c->samples[i].taken > 0;
+    tally t = {0};
+    for (int i = 0; i < m->r->start[m->r->launches]; i++) {
+        t.canary += sample_flagged(&c->samples[i], m->seen.usual_canary);
+        t.disturbed += sample_disturbed(&c->samples[i]);
+        t.retaken += c->samples[i].retaken;
     }
     return t;
 }
 
-static void add_stats(cJSON *row, const race *r, const contestant *c, double usual)
+static void add_stats(cJSON *row, const measured *m, const contestant *c)
 {
-    series s = samples_of(r, c, c);
+    series s = m->seen.state != UNUSABLE ? samples_of(m, c) : (series){0};
     if (s.n == 0) {
         cJSON_AddNullToObject(row, "stats");
         series_free(&s);
         return;
     }
     cJSON *v = js_object(row, "stats");
-    tally t = tally_of(r, c, usual);
+    tally t = tally_of(m, c);
     sample_set set = series_set(&s);
-    interval at = stats_median_interval(&set, 0.95, r->o.seed);
+    interval at = stats_median_interval(&set, 0.95, m->r->o.seed);
     double mean = stats_mean(s.v, s.n), sd = stats_sd(s.v, s.n);
     js_number(v, "n", s.n);
-    js_number(v, "launches", r->o.launches);
+    js_number(v, "launches", m->r->launches);
     js_number(v, "min_ns", stats_quantile(s.v, s.n, 0));
     js_number(v, "median_ns", stats_median(s.v, s.n));
     js_number(v, "low_ns", at.low);
@@ -85,28 +67,43 @@ static void add_stats(cJSON *row, const race *r, const contestant *c, double usu
     js_number(v, "cv", sd / mean);
     js_number(v, "mad_ns", stats_mad(s.v, s.n));
     js_number(v, "flagged", t.canary);
-    js_number(v, "disturbed", t.taken);
+    js_number(v, "disturbed", t.disturbed);
+    js_number(v, "retaken", t.retaken);
     js_number(v, "set_aside", s.aside);
     series_free(&s);
 }
 
-static void add_samples(cJSON *row, const race *r, const contestant *c, double usual)
+static void add_flags(cJSON *row, const measured *m, const contestant *c, int i)
+{
+    const struct {
+        bool is;
+        const char *word;
+    } flag[] = {{sample_flagged(&c->samples[i], m->seen.usual_canary), "canary"},
+                {sample_disturbed(&c->samples[i]), "disturbed"},
+                {m->aside != NULL && m->aside[i], "set_aside"}};
+    cJSON *flags = NULL;
+    for (size_t k = 0; k < sizeof flag / sizeof *flag; k++)
+        if (flag[k].is)
+            js_item(flags = flags != NULL ? flags : js_array(row, "flags"), flag[k].word);
+}
+
+static void add_samples(cJSON *row, const measured *m, const contestant *c)
 {
     cJSON *launches = js_array(row, "samples");
-    for (int l = 0; l < r->o.launches && c->standing == IN_RACE; l++) {
+    for (int l = 0; l < m->r->launches && c->standing == IN_RACE; l++) {
         cJSON *list = js_array(launches, NULL);
-        for (int i = r->start[l]; i < r->start[l + 1]; i++) {
+        for (int i = m->r->start[l]; i < m->r->start[l + 1]; i++) {
             const sample *s = &c->samples[i];
-            cJSON *one = js_object(list, NULL), *flags;
+            cJSON *one = js_object(list, NULL);
             js_number(one, "ns", round(s->ns));
             js_number(one, "canary_ns", round(s->canary));
-            if (s->taken == 0 && s->canary <= CANARY_MOVES * usual)
-                continue;
-            flags = js_array(one, "flags");
-            if (s->canary > CANARY_MOVES * usual)
-                js_item(flags, "canary");
+            add_flags(one, m, c, i);
             if (s->taken > 0)
-                js_item(flags, "disturbed");
+                js_number(one, "taken", s->taken);
+            if (s->taken > 0 && s->lost >= 0)
+                js_number(one, "lost_share", s->lost);
+            if (s->retaken > 0)
+                js_number(one, "retaken", s->retaken);
         }
     }
 }
@@ -198,19 +195,29 @@ static void add_schema_hash(cJSON *row, const char *schema)
     js_text(row, "schema_hash", hex);
 }
 
-static void add_contestant(cJSON *list, const race *r, const contestant *c, double usual)
+/* Whether it is right, and whether its times can be used. */
+static void add_status(cJSON *row, const measured *m, const contestant *c)
 {
     static const char *const status[] = {"VALID", "INVALID", "ABSENT"};
+    char reason[REASON];
+    const bool unusable = c->standing == IN_RACE && m->seen.state == UNUSABLE;
+    snprintf(reason, sizeof reason, "the machine was too busy: %s", m->seen.why);
+    js_text(row, "status", status[unusable ? INVALID : c->standing]);
+    js_text(row, "reason", unusable ? reason : c->standing == IN_RACE ? NULL : c->reason);
+}
+
+static void add_contestant(cJSON *list, const measured *m, const contestant *c)
+{
+    const race *r = m->r;
     cJSON *row = js_object(list, NULL);
     js_text(row, "name", c->name);
-    js_text(row, "status", status[c->standing]);
-    js_text(row, "reason", c->standing == IN_RACE ? NULL : c->reason);
+    add_status(row, m, c);
     if (c->peer != NULL)
         js_text(row, "version", c->facts != NULL ? js_get_text(c->facts, "version") : NULL);
     else
         js_text(row, "schema", c->schema);
     add_schema_hash(row, c->schema);
-    add_stats(row, r, c, usual);
+    add_stats(row, m, c);
     if (c->standing == IN_RACE) {
         js_number(row, "warm_passes", c->warm);
         js_number(row, "passes_per_sample", c->passes);
@@ -230,16 +237,20 @@ static void add_contestant(cJSON *list, const race *r, const contestant *c, doub
     }
     if (c->peer != NULL && js_get(c->facts, "settings") != NULL)
         cJSON_AddItemToObject(row, "settings", cJSON_Duplicate(js_get(c->facts, "settings"), true));
-    add_samples(row, r, c, usual);
+    add_samples(row, m, c);
 }
 
 /* ---- comparisons ---- */
 
-static void add_comparison(cJSON *list, const race *r, const contestant *a, const contestant *b)
+static void add_comparison(cJSON *list, const measured *m, const contestant *a, const contestant *b)
 {
-    series sa = samples_of(r, a, b), sb = samples_of(r, b, a);
+    const race *r = m->r;
+    series sa = samples_of(m, a), sb = samples_of(m, b);
     sample_set x = series_set(&sa), y = series_set(&sb);
-    comparison c = stats_compare(&x, &y, r->o.threshold, r->o.seed);
+    const double margin = m->seen.state == BUSY ? r->o.threshold : 0; /* what a busy machine may add to one of them */
+    comparison c = stats_allow(stats_compare(&x, &y, r->o.threshold, r->o.seed), margin, r->o.threshold);
+    if (m->seen.state == UNUSABLE)
+        c.verdict = UNDECIDED;
     cJSON *row = js_object(list, NULL);
     js_text(row, "a", a->name);
     js_text(row, "b", b->name);
@@ -251,18 +262,20 @@ static void add_comparison(cJSON *list, const race *r, const contestant *a, cons
     js_number(row, "threshold", r->o.threshold);
     js_number(row, "pairs", c.pairs);
     js_number(row, "launches", c.launches);
+    js_number(row, "margin", margin);
     series_free(&sa);
     series_free(&sb);
 }
 
 /* Every candidate against everyone after it; peers are not compared with each other. */
-static void add_comparisons(cJSON *out, const race *r)
+static void add_comparisons(cJSON *out, const measured *m)
 {
+    const race *r = m->r;
     cJSON *list = js_array(out, "comparisons");
     for (int i = 0; i < r->n_candidates; i++)
         for (int k = i + 1; k < r->n; k++)
             if (r->of[i].standing == IN_RACE && r->of[k].standing == IN_RACE)
-                add_comparison(list, r, &r->of[i], &r->of[k]);
+                add_comparison(list, m, &r->of[i], &r->of[k]);
 }
 
 /* ---- the whole ---- */
@@ -320,76 +333,26 @@ static void add_config(cJSON *out, const race *r)
     js_number(v, "seed", (double)r->o.seed);
 }
 
-static void note(cJSON *list, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void note(cJSON *list, const char *fmt, ...)
+/* The state, and what it was concluded from; and whether the times can be used at all. */
+static void add_state(cJSON *out, const measured *m)
 {
-    char text[512];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    js_item(list, text);
-}
-
-static void note_once(cJSON *list, const char *line)
-{
-    const cJSON *n;
-    cJSON_ArrayForEach(n, list)
-    {
-        if (strcmp(n->valuestring, line) == 0)
-            return;
-    }
-    js_item(list, line);
-}
-
-/* What a person should know before the verdict: rules that decide nothing, a cache that cannot be written. */
-static void note_plan(cJSON *list, const cJSON *plan)
-{
-    char line[512];
-    const cJSON *n;
-    cJSON_ArrayForEach(n, js_get(plan, "notes")) note_once(list, n->valuestring);
-    for (const char *at = js_get_text(plan, "build/notes"); *at != 0; at += strcspn(at, "\n"), at += *at == '\n') {
-        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
-        note_once(list, line);
-    }
-}
-
-static void add_notes(cJSON *out, const race *r, double usual)
-{
-    static const double much_stolen = 0.02;
-    cJSON *list = js_array(out, "notes");
-    int n = r->start[r->o.launches], all = 0, flagged = 0, taken = 0, aside = 0;
-    for (int i = 0; i < r->n; i++) {
-        tally t = tally_of(r, &r->of[i], usual);
-        series s = samples_of(r, &r->of[i], &r->of[i]);
-        all += t.all;
-        flagged += t.canary;
-        taken += t.taken;
-        aside += s.aside;
-        series_free(&s);
-    }
-    if (all > 0 && r->few_samples)
-        note(list, "%d samples each: too few to decide small differences; 30 are wanted (--min-time)", n);
-    if (all > 0 && r->o.launches < 3)
-        note(list,
-             "%d launch%s: how much launches differ is not known, so intervals are too narrow; 5 are wanted "
-             "(--launches)",
-             r->o.launches, r->o.launches == 1 ? "" : "es");
-    if (flagged > 0)
-        note(list, "%d of %d samples flagged (canary more than 0.5 %% above its median); kept", flagged, all);
-    if (taken > 0)
-        note(list, "%d of %d samples lost a processor to another process meanwhile; %d of them are set aside%s", taken,
-             all, aside, aside < taken ? ", the others kept because too few would be left: the machine is busy" : "");
-    for (int i = 0; i < r->n; i++)
-        if (r->of[i].standing == IN_RACE && *r->of[i].unverified != 0)
-            note(list, "%.60s is timed, its outputs are not compared: %s", r->of[i].name, r->of[i].unverified);
-    for (int i = 0; i < r->n_candidates; i++)
-        note_plan(list, js_get(r->of[i].facts, "plan"));
-    double stolen = stolen_share(r->ticks_before, r->ticks_after);
-    if (stolen > much_stolen)
-        note(list, "other guests took %.1f %% of the processor time meanwhile", 100 * stolen);
-    if (strcmp(js_get_text(out, "environment/tool/build"), "release") != 0)
-        note(list, "this is a %s build: its times mean little", js_get_text(out, "environment/tool/build"));
+    const conditions *seen = &m->seen;
+    const bool unusable = seen->state == UNUSABLE;
+    js_text(out, "status", unusable ? "INVALID" : "VALID");
+    js_text(out, "reason", unusable ? seen->why : NULL);
+    cJSON *v = js_object(out, "machine_state");
+    js_text(v, "state", state_name(seen->state));
+    js_text(v, "why", seen->why[0] != 0 ? seen->why : NULL);
+    js_number(v, "rounds", seen->rounds);
+    js_number(v, "counted_rounds", seen->counted);
+    js_number(v, "samples", seen->taken);
+    js_number(v, "disturbed", seen->disturbed);
+    js_number(v, "lost_share", seen->lost);
+    js_number(v, "flagged_share", seen->flagged);
+    js_number(v, "stolen_share", seen->stolen);
+    js_number(v, "canary_ns", seen->usual_canary);
+    js_number(v, "load_before", m->r->load_before);
+    js_number(v, "load_after", load_now());
 }
 
 static cJSON *environment_of(const race *r)
@@ -409,21 +372,24 @@ static cJSON *environment_of(const race *r)
 char *results_print(const race *r)
 {
     cJSON *out = cJSON_CreateObject();
-    double usual = usual_canary(r);
+    bool *aside = rounds_aside(r);
+    const measured m = {r, aside, conditions_of(r, aside)};
     js_text(out, "format", "results/1");
     js_text(out, "tool", "tessera " TS_VERSION);
     if (r->o.repro != NULL)
         js_text(out, "repro", r->o.repro);
+    add_state(out, &m);
     add_config(out, r);
     add_model(out, r);
     cJSON_AddItemToObject(out, "environment", environment_of(r));
     cJSON_AddItemToObject(out, "ceilings", cJSON_Duplicate(r->ceilings, true));
     cJSON *candidates = js_array(out, "candidates"), *peers = js_array(out, "peers");
     for (int i = 0; i < r->n; i++)
-        add_contestant(i < r->n_candidates ? candidates : peers, r, &r->of[i], usual);
-    add_comparisons(out, r);
-    add_notes(out, r, usual);
+        add_contestant(i < r->n_candidates ? candidates : peers, &m, &r->of[i]);
+    add_comparisons(out, &m);
+    notes_add(out, &m);
     char *text = js_print(out, false);
+    free(aside);
     cJSON_Delete(out);
     return text;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { RESAMPLES = 10000, FEWEST_RESAMPLES = 1000 };
-enum { ENOUGH = 30 };                 /* undisturbed samples, to set the others aside */
+enum { FEWEST_LAUNCHES = 3 };         /* that tell how much launches differ: with fewer, equality cannot be shown */
 static const double MOST_DRAWS = 5e7; /* bounds the work on very many samples: about half a second */
 static const double COMPARE_CONFIDENCE = 0.99;
 
@@ -41,7 +41,7 @@ static double *room(size_t n)
     return v;
 }
 
-static series collect(const sample_set *all, const bool *without)
+series series_of(const sample_set *all, const bool *aside)
 {
     int launches = all->launches, last = all->start[launches];
     series s = {.v = room((size_t)last), .start = calloc((size_t)launches + 1, sizeof(int)), .launches = launches};
@@ -49,21 +49,12 @@ static series collect(const sample_set *all, const bool *without)
         abort();
     for (int l = 0; l < launches; l++) {
         for (int i = all->start[l]; i < all->start[l + 1]; i++)
-            if (without == NULL || !without[i])
+            if (!aside[i])
                 s.v[s.n++] = all->v[i];
         s.start[l + 1] = s.n;
     }
     s.aside = last - s.n;
     return s;
-}
-
-series series_of(const sample_set *all, const bool *disturbed)
-{
-    series s = collect(all, disturbed);
-    if (s.n >= ENOUGH || s.aside == 0)
-        return s;
-    series_free(&s);
-    return collect(all, NULL);
 }
 
 sample_set series_set(const series *s)
@@ -176,13 +167,13 @@ static launch_spread spread_of(const sample_set *s)
  * launches (tests/bench/stats_test.c). */
 static interval widen(interval at, double mean, double variance, int launches)
 {
-    if (launches < 3)
+    if (launches < FEWEST_LAUNCHES)
         return at;
     double half = student_99(launches) * sqrt(variance);
     return (interval){fmin(at.low, mean - half), fmax(at.high, mean + half)};
 }
 
-static comparison judge(double r, interval at, double threshold)
+static comparison judge(double r, interval at, double threshold, int launches)
 {
     double t = log1p(threshold);
     comparison c = {.verdict = UNDECIDED, .ratio = exp(r), .low = exp(at.low), .high = exp(at.high)};
@@ -191,9 +182,20 @@ static comparison judge(double r, interval at, double threshold)
         c.verdict = FASTER;
     else if (at.high < 0 && r <= -t)
         c.verdict = SLOWER;
-    else if (at.low >= -t && at.high <= t)
+    else if (at.low >= -t && at.high <= t && launches >= FEWEST_LAUNCHES)
         c.verdict = SAME;
+    c.launches = launches;
     return c;
+}
+
+comparison stats_allow(comparison c, double margin, double threshold)
+{
+    const double more = log1p(margin);
+    if (isnan(c.ratio))
+        return c;
+    comparison wide = judge(log(c.ratio), (interval){log(c.low) - more, log(c.high) + more}, threshold, c.launches);
+    wide.pairs = c.pairs;
+    return wide;
 }
 
 static comparison nothing_to_compare(void)
@@ -220,8 +222,7 @@ comparison stats_compare(const sample_set *a, const sample_set *b, double thresh
     sample_set pairs = {a->launches, a->start, ratio};
     launch_spread p = spread_of(&pairs);
     interval at = widen(stats_median_interval(&pairs, COMPARE_CONFIDENCE, seed), p.mean, p.variance, p.n);
-    comparison c = judge(stats_median(ratio, n), at, threshold);
-    c.launches = p.n;
+    comparison c = judge(stats_median(ratio, n), at, threshold, p.n);
     c.pairs = n;
     free(ratio);
     return c;
@@ -244,8 +245,7 @@ comparison stats_compare_apart(const sample_set *a, const sample_set *b, double 
     int launches = pa.n < pb.n ? pa.n : pb.n;
     interval at = widen(central(mb, resamples, COMPARE_CONFIDENCE), pb.mean - pa.mean, pa.variance + pb.variance,
                         launches);
-    comparison c = judge(stats_median(lb, nb) - stats_median(la, na), at, threshold);
-    c.launches = launches;
+    comparison c = judge(stats_median(lb, nb) - stats_median(la, na), at, threshold, launches);
     c.pairs = na < nb ? na : nb;
     free(la);
     free(lb);

@@ -22,9 +22,8 @@ typedef struct series {
     int launches, n, aside;
 } series;
 
-/* A sample during which a thread lost its processor tells more of the neighbour than of the contestant: it is set aside
- * where enough others are left; where they are too few, all count. disturbed[i] is of all->v[i]. */
-series series_of(const sample_set *all, const bool *disturbed);
+/* Without those that are set aside; aside[i] is of all->v[i]. Which ones these are: bench/state.h. */
+series series_of(const sample_set *all, const bool *aside);
 sample_set series_set(const series *s); /* borrows */
 void series_free(series *s);
 
@@ -50,6 +49,10 @@ interval stats_median_interval(const sample_set *s, double confidence, uint64_t 
 comparison stats_compare(const sample_set *a, const sample_set *b, double threshold, uint64_t seed);
 /* Unpaired: taken apart from each other, as in two result files. */
 comparison stats_compare_apart(const sample_set *a, const sample_set *b, double threshold, uint64_t seed);
+
+/* With the interval wider by a ratio of 1 + margin on both sides: what may differ for reasons that the samples do not
+ * show. */
+comparison stats_allow(comparison c, double margin, double threshold);
 
 /* A pure function of seed and index, and a number below n from it. */
 uint64_t stats_bits(uint64_t seed, uint64_t index);

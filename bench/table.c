@@ -17,8 +17,9 @@ static const char *tint(const table *t, const char *word)
 {
     static const struct {
         const char *word, *code;
-    } tints[] = {{"FASTER", "\033[32m"},  {"SLOWER", "\033[31m"}, {"SAME", "\033[36m"}, {"UNDECIDED", "\033[33m"},
-                 {"INVALID", "\033[31m"}, {"ABSENT", "\033[33m"}, {"VALID", "\033[32m"}};
+    } tints[] = {{"FASTER", "\033[32m"},  {"SLOWER", "\033[31m"},  {"SAME", "\033[36m"},  {"UNDECIDED", "\033[33m"},
+                 {"INVALID", "\033[31m"}, {"ABSENT", "\033[33m"},  {"VALID", "\033[32m"}, {"quiet", "\033[32m"},
+                 {"busy", "\033[33m"},    {"unusable", "\033[31m"}};
     for (size_t i = 0; t->view->colour && i < sizeof tints / sizeof *tints; i++)
         if (strcmp(word, tints[i].word) == 0)
             return tints[i].code;
@@ -231,11 +232,24 @@ static void put_notes(const table *t, const cJSON *v)
     }
 }
 
+/* What the machine was like: before the verdicts, which stand on it. */
+static void put_state(const table *t, const cJSON *v)
+{
+    const cJSON *m = js_get(v, "machine_state");
+    if (m == NULL)
+        return;
+    fputs("machine: ", t->f);
+    put_word(t, js_get_text(m, "state"));
+    fprintf(t->f, ", %.0f of %.0f rounds count\n", js_get_number(m, "counted_rounds", 0),
+            js_get_number(m, "rounds", 0));
+}
+
 static void put_results(const table *t, const cJSON *v)
 {
     const cJSON *c;
     put_heading(t, v);
     put_contestants(t, v);
+    put_state(t, v);
     cJSON_ArrayForEach(c, js_get(v, "comparisons"))
     {
         put_verdict(t, c);
@@ -257,7 +271,15 @@ static void put_comparison(const table *t, const cJSON *v)
         put_name(t, js_get_text(c, "after"));
         fputs(" after\n", t->f);
     }
-    cJSON_ArrayForEach(c, js_get(v, "comparisons")) put_verdict(t, c);
+    cJSON_ArrayForEach(c, js_get(v, "comparisons"))
+    {
+        put_verdict(t, c);
+        if (*js_get_text(c, "reason") != 0) {
+            fputs("  ", t->f);
+            put_name(t, js_get_text(c, "reason"));
+            fputc('\n', t->f);
+        }
+    }
     put_notes(t, v);
 }
 

@@ -6,6 +6,7 @@
 #include "bench/protocol.h"
 #include "train/timed.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -387,6 +388,27 @@ static long preemptions(void)
     return getrusage(RUSAGE_SELF, &u) == 0 ? u.ru_nivcsw : 0;
 }
 
+/* Nanoseconds that all threads together waited for a processor so far: the second number of schedstat. Negative where
+ * the system does not tell. */
+static int64_t waited(void)
+{
+    DIR *d = opendir("/proc/self/task");
+    int64_t sum = d != NULL ? 0 : -1;
+    for (const struct dirent *entry; d != NULL && (entry = readdir(d)) != NULL;) {
+        char path[300];
+        long long ran, waits;
+        snprintf(path, sizeof path, "/proc/self/task/%s/schedstat", entry->d_name);
+        FILE *f = entry->d_name[0] != '.' ? fopen(path, "re") : NULL;
+        if (f != NULL && fscanf(f, "%lld %lld", &ran, &waits) == 2)
+            sum += waits;
+        if (f != NULL)
+            fclose(f);
+    }
+    if (d != NULL)
+        closedir(d);
+    return sum;
+}
+
 static bool do_run(worker *w, const char *rest, ts_error *e)
 {
     int warm = 0, passes = 0;
@@ -395,13 +417,19 @@ static bool do_run(worker *w, const char *rest, ts_error *e)
     for (int i = 0; i < warm; i++)
         if (!one_pass(w, e))
             return false;
+    const int64_t waited_before = waited();
     long taken_away = preemptions();
     int64_t start = clock_ns();
     for (int i = 0; i < passes; i++)
         if (!one_pass(w, e))
             return false;
     int64_t ns = clock_ns() - start;
-    printf(SAY_TIME " %lld %ld\n", (long long)ns, preemptions() - taken_away);
+    taken_away = preemptions() - taken_away;
+    const int64_t lost = waited() - waited_before;
+    printf(SAY_TIME " %lld %ld", (long long)ns, taken_away);
+    if (waited_before > 0) /* 0: a system that does not count */
+        printf(" %lld", (long long)(lost > 0 ? lost : 0));
+    puts("");
     return true;
 }
 

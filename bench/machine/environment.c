@@ -82,6 +82,12 @@ cpu_ticks cpu_ticks_now(void)
     return t;
 }
 
+double load_now(void)
+{
+    char line[LINE];
+    return first_line("/proc/loadavg", line) ? strtod(line, NULL) : NAN;
+}
+
 double stolen_share(cpu_ticks from, cpu_ticks to)
 {
     return to.all > from.all ? (to.stolen - from.stolen) / (to.all - from.all) : NAN;

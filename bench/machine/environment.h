@@ -10,6 +10,7 @@ typedef struct cpu_ticks {
     double all, stolen;
 } cpu_ticks;
 cpu_ticks cpu_ticks_now(void);
+double load_now(void);                             /* the average of the last minute; NaN where it cannot be read */
 double stolen_share(cpu_ticks from, cpu_ticks to); /* NaN where it cannot be read */
 
 extern const char revision[]; /* the commit that was built, written by the build; "" if that is not known */

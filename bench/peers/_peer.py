@@ -38,6 +38,18 @@ def preemptions():
     return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
 
 
+def waited():
+    """Nanoseconds that all threads together waited for a processor so far; 0 where the system does not count."""
+    ns = 0
+    for thread in os.listdir("/proc/self/task"):
+        try:
+            with open(f"/proc/self/task/{thread}/schedstat") as f:
+                ns += int(f.read().split()[1])
+        except (OSError, IndexError):  # it has ended meanwhile
+            pass
+    return ns
+
+
 class Contestant:
     def __init__(self, peer):
         self.peer = peer
@@ -77,11 +89,12 @@ class Contestant:
         run, now = self.peer.run, lambda: time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
         for _ in range(warm):
             run()
-        taken, start = preemptions(), now()
+        lost, taken, start = waited(), preemptions(), now()
         for _ in range(passes):
             run()
         ns = now() - start
-        self.say("TIME", f"{ns} {preemptions() - taken}")
+        taken = preemptions() - taken
+        self.say("TIME", f"{ns} {taken} {max(waited() - lost, 0)}" if lost else f"{ns} {taken}")
 
     def profile(self, _):
         self.say("PROFILE", {"seconds": None})

@@ -203,7 +203,7 @@ static const option options[] = {
     {"min-time", 0, SECONDS, "TIME", "samples per contestant, all launches (default: 3s)", false, 0, 0},
     {"launches", 0, INTEGER, "N", "processes per contestant (default: 5)", false, 1, 1000},
     {"threshold", 0, PERCENT, "PERCENT", "least difference that matters (default: 1%)", false, 0, 0},
-    {"fail-on", 0, CHOICE, "slower|faster|undecided", "exit 1 on such a verdict; repeats", true, 0, 0},
+    {"fail-on", 0, CHOICE, "slower|faster|undecided|invalid", "exit 1 on such a verdict; repeats", true, 0, 0},
     {"timeout", 0, SECONDS, "TIME", "for one answer of a contestant (default: 10m)", false, 0, 0},
     {"seed", 0, INTEGER, "N", "seed of inputs, orders and resampling (default: 0)", false, 0, INT64_MAX},
     {"out", 'o', A_FILE, "FILE", "write results/1 as JSON", false, 0, 0},

@@ -14,7 +14,7 @@ quick="--min-time 60ms --launches 3 --threads 1"
 # shellcheck disable=SC2086
 "$TESSERA" bench "$dir/product.json" -s guess -s naive $quick --peer onnxruntime --json >"$dir/r.json" 2>"$dir/err"
 [ $? = 0 ] || wrong "bench: $(cat "$dir/err")"
-python3 - "$dir/r.json" <<'PY' || wrong "results: $(head -c 2000 "$dir/r.json")"
+python3 - "$dir/r.json" <<'PY'
 import json, sys
 r = json.load(open(sys.argv[1]))
 assert r["format"] == "results/1"
@@ -22,16 +22,23 @@ assert r["environment"]["threads"] == 1 and r["environment"]["isa"] and r["envir
 assert r["ceilings"]["fma_f32_gflops"] > 0 and r["ceilings"]["read_gbs"] > 0
 a, b = r["candidates"]
 for c in a, b:
-    assert c["status"] == "VALID" and c["reason"] is None, c["reason"]
+    assert c["status"] == r["status"], c["reason"]
     s = c["stats"]
-    assert s["n"] >= 6 and 0 < s["min_ns"] <= s["median_ns"] <= s["p90_ns"], s
-    assert s["n"] == sum(len(launch) for launch in c["samples"]) and len(c["samples"]) == 3
+    assert (s is None) == (r["status"] == "INVALID")
+    assert sum(len(launch) for launch in c["samples"]) == r["machine_state"]["rounds"] and len(c["samples"]) == 3
+    if s:
+        assert c["reason"] is None and s["n"] == r["machine_state"]["counted_rounds"]
+        assert 0 < s["min_ns"] <= s["median_ns"] <= s["p90_ns"], s
     assert c["memory"]["peak_bytes"] > 1e6
     assert 0 <= c["numerics"]["max_rel"] <= 1e-4 == c["numerics"]["tolerance"]
     assert c["kernels"] and sum(k["flops"] for k in c["kernels"]) >= 2 * 256 * 512 * 512
     for k in c["kernels"]:
         assert set(k) >= {"name", "op", "rule", "calls", "median_ns", "flops", "bytes", "peak_share"}
         assert k["median_ns"] > 0 and 0 < k["peak_share"] < 1.2, k
+if r["status"] == "INVALID":
+    assert r["machine_state"]["state"] == "unusable" and r["reason"], r
+    print("the machine is too busy for a verdict:", r["reason"])
+    sys.exit(77)
 (c,) = r["comparisons"]
 assert (c["a"], c["b"], c["verdict"]) == ("guess", "naive", "FASTER"), c
 assert c["ratio"] > 1.5 and c["low"] <= c["ratio"] <= c["high"]
@@ -39,6 +46,11 @@ assert abs(c["ratio"] * a["stats"]["median_ns"] / b["stats"]["median_ns"] - 1) <
 (p,) = r["peers"]
 assert p["name"] == "onnxruntime" and p["status"] == "ABSENT" and "needs an ONNX file" in p["reason"]
 PY
+case $? in
+0) decided=yes ;;
+77) decided= ;;
+*) wrong "results: $(head -c 2000 "$dir/r.json")" ;;
+esac
 
 # a step of training: right by the f64 reference, its kernels timed; what is no option of one
 "$TESSERA" bench bert-tiny --train --batch 2 --length 8 --min-time 60ms --launches 1 --threads 1 --peer pytorch --json \
@@ -49,7 +61,8 @@ r = json.load(open(sys.argv[1]))
 assert r["model"]["dims"] == ["train=classify", "batch=2", "length=8"]
 assert [o["name"] for o in r["model"]["outputs"]] == ["loss", "grad_norm"]
 (c,) = r["candidates"]
-assert c["status"] == "VALID" and 0 < c["numerics"]["max_rel"] <= 1e-4 and c["stats"]["median_ns"] > 0
+assert c["status"] == r["status"] and 0 < c["numerics"]["max_rel"] <= 1e-4
+assert r["status"] == "INVALID" or c["stats"]["median_ns"] > 0
 assert len(c["kernels"]) > 30 and all(k["median_ns"] > 0 for k in c["kernels"])
 (p,) = r["peers"]
 assert p["status"] == "ABSENT", p
@@ -69,7 +82,8 @@ import json, sys
 r = json.load(open(sys.argv[1]))
 assert r["model"]["dims"] == ["size=5", "train=classify", "batch=3"], r["model"]  # no length
 (c,) = r["candidates"]
-assert c["status"] == "VALID" and 0 < c["numerics"]["max_rel"] <= 1e-4 and c["stats"]["median_ns"] > 0, c
+assert c["status"] == r["status"] and 0 < c["numerics"]["max_rel"] <= 1e-4, c
+assert r["status"] == "INVALID" or c["stats"]["median_ns"] > 0, c
 PY
 expect 2 '--task pairs is for texts, and the model takes none' bench "$dir/images.json" --train --task pairs --dim size=5
 expect 2 '--task lm is for texts, and the model takes none' bench "$dir/images.json" --train --task lm --dim size=5
@@ -86,10 +100,12 @@ fast, slow = r["candidates"]
 for name, candidate in (("fast", fast), ("slow", dict(slow, name=fast["name"]))):
     json.dump(dict(r, candidates=[candidate]), open(f"{sys.argv[1]}/{name}.json", "w"))
 PY
-expect 0 "SLOWER" compare "$dir/fast.json" "$dir/slow.json"
-expect 0 "FASTER" compare "$dir/slow.json" "$dir/fast.json"
+slower=SLOWER faster=FASTER code=1
+[ "$decided" ] || slower=UNDECIDED faster=UNDECIDED code=0
+expect 0 "$slower" compare "$dir/fast.json" "$dir/slow.json"
+expect 0 "$faster" compare "$dir/slow.json" "$dir/fast.json"
 "$TESSERA" compare "$dir/fast.json" "$dir/slow.json" --fail-on slower >/dev/null 2>&1
-[ $? = 1 ] || wrong "compare --fail-on slower: not exit code 1"
+[ $? = $code ] || wrong "compare --fail-on slower: not exit code 1"
 "$TESSERA" compare "$dir/slow.json" "$dir/fast.json" --fail-on slower >/dev/null 2>&1
 [ $? = 0 ] || wrong "compare --fail-on slower: fails although it is faster"
 

@@ -64,7 +64,7 @@ static void test_verdicts(void)
 }
 
 /* Flags the samples at `from` and after of every launch, and makes them twice as long. */
-static char *disturbed(const char *results, int from)
+static char *flagged(const char *results, const char *flag, int from)
 {
     cJSON *v = cJSON_Parse(results), *launch;
     cJSON_ArrayForEach(launch, js_get(cJSON_GetArrayItem(js_get(v, "candidates"), 0), "samples"))
@@ -74,7 +74,7 @@ static char *disturbed(const char *results, int from)
             double ns = js_get_number(s, "ns", 0);
             cJSON_DeleteItemFromObjectCaseSensitive(s, "ns");
             js_number(s, "ns", 2 * ns);
-            js_item(js_array(s, "flags"), "disturbed");
+            js_item(js_array(s, "flags"), flag);
         }
     }
     char *text = js_print(v, false);
@@ -82,27 +82,84 @@ static char *disturbed(const char *results, int from)
     return text;
 }
 
-/* What the race set aside counts here neither, as long as 30 samples are left. */
-static void test_disturbed(void)
+/* States what the machine was like, with a canary of so many ns. */
+static char *stated(char *results, const char *state, double lost, double canary)
 {
-    char *before = results_of("s", 1e7, "cpu", "VALID", 1), *same = results_of("s", 1e7, "cpu", "VALID", 2);
-    char *enough = disturbed(same, 6), *few = disturbed(same, 4);
-    compare_options o = {.before = before, .after = enough};
+    cJSON *v = cJSON_Parse(results), *m = js_object(v, "machine_state");
+    js_text(m, "state", state);
+    js_number(m, "lost_share", lost);
+    js_number(m, "canary_ns", canary);
+    js_number(m, "load_before", strcmp(state, "quiet") == 0 ? 0.1 : 9);
+    free(results);
+    char *text = js_print(v, false);
+    cJSON_Delete(v);
+    return text;
+}
+
+/* What the race did not count does not count here. */
+static void test_aside(void)
+{
+    char *before = stated(results_of("s", 1e7, "cpu", "VALID", 1), "busy", 0, 100);
+    char *plain = results_of("s", 1e7, "cpu", "VALID", 2),
+         *after = stated(flagged(plain, "set_aside", 4), "busy", 0, 100);
+    char *kept = stated(flagged(plain, "disturbed", 4), "busy", 0, 100);
+    compare_options o = {.before = before, .after = after};
     ts_error e = {0};
     cJSON *v = compared(&o, &e);
     const cJSON *c = cJSON_GetArrayItem(js_get(v, "comparisons"), 0);
     CHECK_TEXT(js_get_text(c, "verdict"), "SAME");
-    CHECK(fabs(js_get_number(c, "ratio", 0) - 1) < 0.003 && js_get_number(c, "pairs", 0) == 30);
+    CHECK(fabs(js_get_number(c, "ratio", 0) - 1) < 0.003 && js_get_number(c, "pairs", 0) == 20);
     cJSON_Delete(v);
-    o.after = few;
+    o.after = kept; /* in a round that counts: of a peer that disturbs itself */
     v = compared(&o, &e);
     c = cJSON_GetArrayItem(js_get(v, "comparisons"), 0);
     CHECK(js_get_number(c, "ratio", 1) < 0.6 && js_get_number(c, "pairs", 0) == 50);
     cJSON_Delete(v);
     free(before);
-    free(same);
-    free(enough);
-    free(few);
+    free(plain);
+    free(after);
+    free(kept);
+}
+
+/* Two states are not compared; of two busy ones nothing that their neighbours may have done; nor what the clock did. */
+static void test_states(void)
+{
+    char *quiet = stated(results_of("s", 1e7, "cpu", "VALID", 1), "quiet", 0, 100);
+    char *slow = stated(results_of("s", 1.5e7, "cpu", "VALID", 2), "quiet", 0, 160);
+    char *busy = stated(results_of("s", 1e7, "cpu", "VALID", 3), "busy", 0.6, 100);
+    char *slower = stated(results_of("s", 1.5e7, "cpu", "VALID", 4), "busy", 0.1, 100);
+    char *slowest = stated(results_of("s", 3e7, "cpu", "VALID", 5), "busy", 0.1, 100);
+    char *lost = stated(results_of("s", 3e7, "cpu", "INVALID", 5), "unusable", 2, 100);
+    char *unstated = results_of("s", 3e7, "cpu", "VALID", 5);
+    const struct {
+        const char *before, *after, *verdict, *reason;
+    } row[] = {
+        {quiet, slower, "UNDECIDED",
+         "the machine was quiet for a.json and busy for b.json: measure both in the same state"},
+        {quiet, unstated, "UNDECIDED",
+         "the machine was quiet for a.json and in a state that is not stated for b.json: measure both in the same "
+         "state"},
+        {quiet, lost, "UNDECIDED", "the machine was too busy for b.json: measure again when less runs on it"},
+        {quiet, slow, "UNDECIDED", ""}, /* the canary took 1.6 times as long */
+        {busy, slower, "UNDECIDED", ""},
+        {busy, slowest, "SLOWER", ""}};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        compare_options o = {
+            .before = row[i].before, .after = row[i].after, .before_name = "a.json", .after_name = "b.json"};
+        ts_error e = {0};
+        cJSON *v = compared(&o, &e);
+        const cJSON *c = cJSON_GetArrayItem(js_get(v, "comparisons"), 0), *d;
+        int load = 0;
+        CHECK_TEXT(js_get_text(c, "verdict"), row[i].verdict);
+        CHECK_TEXT(js_get_text(c, "reason"), row[i].reason);
+        cJSON_ArrayForEach(d, js_get(v, "differences"))
+            load += strcmp(js_get_text(d, "key"), "machine_state/load_before") == 0;
+        CHECK(load == (i == 0 || i == 2)); /* 0.1 and 9 */
+        cJSON_Delete(v);
+    }
+    char *const all[] = {quiet, slow, busy, slower, slowest, lost, unstated};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
 }
 
 static void test_conditions(void)
@@ -182,7 +239,8 @@ static void test_candidates(void)
 int main(void)
 {
     test_verdicts();
-    test_disturbed();
+    test_aside();
+    test_states();
     test_conditions();
     test_machines();
     test_candidates();

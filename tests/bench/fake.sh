@@ -18,7 +18,7 @@ while IFS= read -r line; do
         *) name=$(printf '%s\n' "$line" | sed -n 's/.*"schema":"\([^"]*\)".*/\1/p') ;;
         esac
         case $name in
-        refuses) echo 'FAILED {"code":3,"text":"rule 2: no axis \"q\""}' && continue ;;
+        refuses) echo 'FAILED {"code":3,"planned":true,"text":"rule 2: no axis \"q\""}' && continue ;;
         esac
         [ "$1" = open ] || { echo PLANNED && continue; }
         [ ! -e "$FAKE_DATA/refused" ] || exit 8 # nobody is opened where one is refused
@@ -50,6 +50,8 @@ while IFS= read -r line; do
             [ $((count % 5)) -lt 3 ] && tell_time "$3" 30000000 | sed 's/$/ 2/' && count=$((count + 1)) && continue
             tell_time "$3" 10000000
             ;;
+        lost) tell_time "$3" 30000000 | sed 's/$/ 2 20000000/' && count=$((count + 1)) ;; # all of them do
+        touched) tell_time "$3" 10000000 | sed 's/$/ 2 20000/' && count=$((count + 1)) ;; # they lose next to nothing
         *) tell_time "$3" 10000000 ;;
         esac
         ;;

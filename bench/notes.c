@@ -1,0 +1,90 @@
+#include "bench/notes.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void note(cJSON *list, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void note(cJSON *list, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    js_item(list, text);
+}
+
+static void note_once(cJSON *list, const char *line)
+{
+    const cJSON *n;
+    cJSON_ArrayForEach(n, list)
+    {
+        if (strcmp(n->valuestring, line) == 0)
+            return;
+    }
+    js_item(list, line);
+}
+
+/* What a person should know before the verdict: rules that decide nothing, a cache that cannot be written. */
+static void note_plan(cJSON *list, const cJSON *plan)
+{
+    char line[512];
+    const cJSON *n;
+    cJSON_ArrayForEach(n, js_get(plan, "notes")) note_once(list, n->valuestring);
+    for (const char *at = js_get_text(plan, "build/notes"); *at != 0; at += strcspn(at, "\n"), at += *at == '\n') {
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+        note_once(list, line);
+    }
+}
+
+/* How the machine was, and what was done about it. */
+static void note_state(cJSON *list, const measured *m)
+{
+    const conditions *s = &m->seen;
+    const int aside = s->rounds - s->counted;
+    if (s->state == UNUSABLE)
+        note(list,
+             "The machine was too busy: %s. Do not use these times. Measure again when less runs on it, or with "
+             "fewer --threads.",
+             s->why);
+    else if (s->state == BUSY)
+        note(list,
+             "The machine was busy: %s. The times may be too high, and compare takes them for nothing but results "
+             "of a machine that is as busy.",
+             s->why);
+    if (aside > 0 && s->state != UNUSABLE)
+        note(list, "%d of %d rounds do not count: other programs took processor time from one of their samples", aside,
+             s->rounds);
+    if (s->flagged > 0)
+        note(list, "the canary was slow beside %.0f %% of the samples: more than 0.5 %% above its median. They count",
+             ceil(100 * s->flagged));
+}
+
+static void note_amount(cJSON *list, const measured *m)
+{
+    const race *r = m->r;
+    if (m->seen.rounds > 0 && r->few_samples)
+        note(list, "%d samples each: too few to decide small differences; 30 are wanted (--min-time)", m->seen.rounds);
+    if (m->seen.rounds > 0 && r->launches < 3)
+        note(list,
+             "%d launch%s: how much launches differ is not known, so intervals are too narrow; 5 are wanted "
+             "(--launches)",
+             r->launches, r->launches == 1 ? "" : "es");
+}
+
+void notes_add(cJSON *out, const measured *m)
+{
+    const race *r = m->r;
+    cJSON *list = js_array(out, "notes");
+    note_state(list, m);
+    note_amount(list, m);
+    for (int i = 0; i < r->n; i++)
+        if (r->of[i].standing == IN_RACE && *r->of[i].unverified != 0)
+            note(list, "%.60s is timed, its outputs are not compared: %s", r->of[i].name, r->of[i].unverified);
+    for (int i = 0; i < r->n_candidates; i++)
+        note_plan(list, js_get(r->of[i].facts, "plan"));
+    if (strcmp(js_get_text(out, "environment/tool/build"), "release") != 0)
+        note(list, "this is a %s build: its times mean little", js_get_text(out, "environment/tool/build"));
+}

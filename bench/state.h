@@ -1,0 +1,39 @@
+/* state.h - what the machine was like while a race was run, and which of its rounds count therefore.
+ *
+ * A sample is disturbed when others took more than half a percent of it. A round counts when no sample of it is:
+ * the same rounds for the table, the verdicts, the report and compare, and the same kind of samples however busy the
+ * machine was. Reasons for the rule and its numbers: docs/bench.md, "Which samples count". */
+#ifndef BENCH_STATE_H
+#define BENCH_STATE_H
+#include "bench/race.h"
+
+typedef enum machine_state { QUIET, BUSY, UNUSABLE } machine_state;
+const char *state_name(machine_state s); /* "quiet" */
+
+typedef struct conditions {
+    machine_state state;
+    char why[512];        /* what makes it so; "" where it is quiet */
+    int rounds, counted;  /* of all launches */
+    int launches;         /* that have rounds that count */
+    int taken, disturbed; /* samples of all contestants, with those that were taken again */
+    double usual_canary;  /* ns, the median */
+    double lost;          /* share of all samples that other programs took */
+    double flagged;       /* share of the samples whose canary was slow */
+    double stolen;        /* share of the processors' time that other guests took; NAN where it is not told */
+} conditions;
+
+bool sample_disturbed(const sample *s);
+double sample_lost(const sample *s); /* share of it that was taken; all of it where that is not told */
+bool sample_flagged(const sample *s, double usual_canary);
+
+/* Whether each round of all launches is set aside; for free(). */
+bool *rounds_aside(const race *r);
+conditions conditions_of(const race *r, const bool *aside);
+
+/* A race with what is concluded about its rounds. */
+typedef struct measured {
+    const race *r;
+    const bool *aside; /* by round */
+    conditions seen;
+} measured;
+#endif
