@@ -12,7 +12,7 @@ static const struct {
     {"launch",
      "one start of the process; several are made because addresses, and with them luck, differ from start to start"},
     {"canary", "a fixed piece of work timed beside each sample; when it slows down, the machine was disturbed"},
-    {"flagged", "a sample whose canary was slow, or during which the processor was taken away; it is kept and shown"},
+    {"flagged", "a sample whose canary was slow, or during which the processor was taken away; shown with a cross"},
     {"ratio",
      "the time of the second one of a comparison divided by that of the first one; above 1 the first one is faster"},
     {"interval", "the true ratio lies in it in 99 of 100 such experiments; from drawing launches and samples again, "

@@ -89,21 +89,44 @@ static mood difference_seen(const report *r, text *out)
     return outcome_of(r->match) == NOT_DECIDED ? CARE : FINE;
 }
 
+/* As the measurement states it; the times are worth what the machine was. */
+static mood machine_quiet(const report *r, text *out)
+{
+    const cJSON *m = js_get(r->root, "machine_state");
+    const char *state = js_get_text(m, "state"), *why = js_get_text(m, "why");
+    if (!*state)
+        return FINE;
+    html_text(out, state);
+    if (*why) {
+        text_add(out, ": ");
+        html_text(out, why);
+    }
+    if (strcmp(state, "unusable") == 0)
+        text_add(out, ". Do not use these times; measure again on a quiet machine");
+    return strcmp(state, "quiet") == 0 ? FINE : strcmp(state, "busy") == 0 ? CARE : FAILED;
+}
+
 static mood few_flagged(const report *r, text *out)
 {
     mood m = FINE;
-    int all = 0, flagged = 0;
+    int all = 0, flagged = 0, aside = 0;
     for (int i = 0; i < r->n; i++) {
-        all += r->of[i].n_sample;
-        flagged += r->of[i].n_flagged;
-        if (r->of[i].n_flagged * 5 > r->of[i].n_sample)
+        const contestant *c = &r->of[i];
+        const int of_all = c->n_sample + c->n_aside, bad = c->n_flagged + c->n_aside;
+        all += of_all;
+        flagged += c->n_flagged;
+        aside += c->n_aside;
+        if (bad * 5 > of_all)
             m = FAILED;
     }
     if (!all)
         return FINE;
-    text_add(out, "%d of %d samples are flagged%s", flagged, all,
-             flagged ? "; they are kept, and the median hardly moves" : "");
-    return m == FINE && flagged * 20 > all ? CARE : m;
+    text_add(out, "%d of %d samples count", all - aside, all);
+    if (aside)
+        text_add(out, "; other programs took processor time in the rounds of the others, which are set aside");
+    if (flagged)
+        text_add(out, "; %d that count are flagged", flagged);
+    return m == FINE && (flagged + aside) * 20 > all ? CARE : m;
 }
 
 double canary_median(const contestant *c)
@@ -131,7 +154,9 @@ static mood same_conditions(const report *r, text *out)
     }
     if (!(hi > 0))
         return FINE;
-    text_add(out, "the canary, a fixed piece of work beside each sample, took the same time for all to within %s",
+    text_add(out,
+             "the canary, a fixed piece of work beside each sample, differed by up to %s between candidates "
+             "(limit 0.5 %%)",
              word_share(fmax(hi / lo - 1, 0.0001)).s);
     return hi / lo - 1 > 0.02 ? FAILED : hi / lo - 1 > 0.005 ? CARE : FINE;
 }
@@ -194,13 +219,20 @@ static mood all_accounted(const report *r, text *out)
     return m;
 }
 
-static mood not_stolen(const report *r, text *out)
+/* By other programs, as the contestants were told, and by other guests of the host, as this system was. */
+static mood not_taken(const report *r, text *out)
 {
-    double steal = result_number(r->environment, "steal_share");
-    if (isnan(steal))
-        return FINE;
-    text_add(out, "other guests of this machine took %s of the processor time", word_share(steal).s);
-    return steal > 0.02 ? FAILED : steal > 0.005 ? CARE : FINE;
+    const cJSON *m = js_get(r->root, "machine_state");
+    const double steal = result_number(r->environment, "steal_share"), all = result_number(m, "samples");
+    const double share = all > 0 ? result_number(m, "disturbed") / all : 0;
+    if (all > 0)
+        text_add(out, "other programs disturbed %s of %s samples", word_count(result_number(m, "disturbed")).s,
+                 word_count(all).s);
+    if (!isnan(steal)) {
+        separate(out);
+        text_add(out, "other guests of this machine took %s of the processor time", word_share(steal).s);
+    }
+    return share > 0.5 || steal > 0.02 ? FAILED : share > 0.05 || steal > 0.005 ? CARE : FINE;
 }
 
 static void checklist(text *t, const report *r)
@@ -211,11 +243,12 @@ static void checklist(text *t, const report *r)
     } rows[] = {{"Are the results right?", results_right},
                 {"Enough samples?", enough_samples},
                 {"Fine enough to see the difference?", difference_seen},
+                {"Was the machine quiet?", machine_quiet},
                 {"Few disturbed samples?", few_flagged},
                 {"Same conditions for all?", same_conditions},
                 {"No drift?", no_drift},
                 {"Is all time accounted for?", all_accounted},
-                {"Processor not taken away?", not_stolen}};
+                {"Processor not taken away?", not_taken}};
     text_add(t, "<div class=\"wide\"><table class=\"checks\"><tbody>\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         text finding = {0};

@@ -36,17 +36,32 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* The verdicts do not stand on it, so the charts leave it out. */
+static bool is_aside(const cJSON *sample)
+{
+    const cJSON *f;
+    cJSON_ArrayForEach(f, cJSON_GetObjectItemCaseSensitive(sample, "flags"))
+    {
+        if (cJSON_IsString(f) && strcmp(f->valuestring, "set_aside") == 0)
+            return true;
+    }
+    return false;
+}
+
 static launch launch_read(report *r, const cJSON *list)
 {
     size_t n = (size_t)result_count(list);
     launch l = {0, arena_array(&r->m, n, sizeof(double)), arena_array(&r->m, n, sizeof(double)),
-                arena_array(&r->m, n, sizeof(bool))};
+                arena_array(&r->m, n, sizeof(bool)), 0};
     const cJSON *s;
     if (!n)
         return l;
     cJSON_ArrayForEach(s, list)
     {
         if (!cJSON_IsObject(s) || !(result_number(s, "ns") >= 0))
+            continue;
+        l.aside += is_aside(s);
+        if (is_aside(s))
             continue;
         const cJSON *flags = cJSON_GetObjectItemCaseSensitive(s, "flags");
         l.ns[l.n] = result_number(s, "ns");
@@ -68,6 +83,7 @@ static void samples_read(report *r, contestant *c)
         if (got.n)
             c->launches[c->n_launch++] = got;
         c->n_sample += got.n;
+        c->n_aside += got.aside;
     }
     c->sorted = arena_array(&r->m, (size_t)c->n_sample, sizeof(double));
     int at = 0;
@@ -91,7 +107,7 @@ static void stats_read(contestant *c)
                        .mad = result_number(s, "mad_ns"),
                        .low = result_number(s, "low_ns"),
                        .high = result_number(s, "high_ns")};
-    if (!c->n_sample)
+    if (!c->n_sample || !c->valid)
         return;
     if (isnan(c->stats.n))
         c->stats.n = c->n_sample;

@@ -27,6 +27,7 @@ typedef struct launch {
     int n;
     double *ns, *canary;
     bool *flagged;
+    int aside;
 } launch;
 
 typedef struct level { /* one loop of a nest */
@@ -59,7 +60,8 @@ typedef struct contestant {
     const char *name, *status, *reason, *version;
     bool valid, peer;
     stats stats;
-    int n_launch, n_sample, n_flagged;
+    int n_launch, n_sample, n_flagged; /* samples that count */
+    int n_aside;                       /* and that do not */
     launch *launches;
     double *sorted; /* all samples, ascending */
     int n_kernel;

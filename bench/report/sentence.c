@@ -66,7 +66,7 @@ static void detectable(text *t, const pairing *c)
     if (isnan(c->detectable))
         return;
     if (outcome_of(c) == NOT_DECIDED)
-        text_add(t, " As it stands, only differences from %s on can be told.", word_share(c->detectable).s);
+        text_add(t, " With these samples only differences of %s or more can be detected.", word_share(c->detectable).s);
     else
         text_add(t, " A difference of %s or more would have been seen.", word_share(c->detectable).s);
 }
@@ -94,9 +94,10 @@ void verdict_certainty(text *t, const report *r, const pairing *c)
     detectable(t, c);
 }
 
-/* The other candidates that the comparisons do not tell apart from the best. */
-static void ties(text *t, const report *r, int best, name_writer *name)
+/* The other candidates that the comparisons do not tell apart from the best, after `before`; how many. */
+static int tied(text *t, const report *r, const char *before, name_writer *name)
 {
+    const int best = r->best;
     int n = 0;
     for (int i = 0; i < r->n_comparison; i++) {
         const pairing *c = &r->comparisons[i];
@@ -104,11 +105,27 @@ static void ties(text *t, const report *r, int best, name_writer *name)
         bool equal = outcome_of(c) == NO_DIFFERENCE || outcome_of(c) == NOT_DECIDED;
         if (other < 0 || !equal || c == r->match || r->of[other].peer)
             continue;
-        text_add(t, n++ ? ", " : " Not told apart from it: ");
+        text_add(t, "%s", n++ ? ", " : before);
         name(t, r, other, r->of[other].name);
     }
-    if (n)
+    return n;
+}
+
+static void ties(text *t, const report *r, name_writer *name)
+{
+    if (tied(t, r, " Not measurably slower: ", name))
         text_add(t, ".");
+}
+
+static void undecided(text *t, const report *r, int valid, name_writer *name)
+{
+    text_add(t, "Undecided: ");
+    name(t, r, r->match->ia, r->match->a);
+    text_add(t, " and ");
+    name(t, r, r->match->ib, r->match->b);
+    text_add(t, " are the fastest of %d, but not measurably different", valid);
+    tied(t, r, "; not ruled out either: ", name);
+    text_add(t, ".");
 }
 
 static int candidates(const report *r)
@@ -122,10 +139,14 @@ static int candidates(const report *r)
 static void among_several(text *t, const report *r, int valid, name_writer *name)
 {
     outcome is = r->match ? outcome_of(r->match) : NO_VERDICT;
-    if (is == NO_DIFFERENCE || is == NOT_DECIDED) {
+    if (is == NOT_DECIDED) {
+        undecided(t, r, valid, name);
+        return;
+    }
+    if (is == NO_DIFFERENCE) {
         text_add(t, "Of %d candidates, the two fastest: ", valid);
         verdict_sentence(t, r, r->match, name);
-        ties(t, r, r->best, name);
+        ties(t, r, name);
         return;
     }
     text_add(t, "Of %d candidates, ", valid);
@@ -134,7 +155,7 @@ static void among_several(text *t, const report *r, int valid, name_writer *name
     name(t, r, r->slow, r->of[r->slow].name);
     text_add(t, ", the next one, takes %s more time.",
              word_share(r->of[r->slow].stats.median / r->of[r->fast].stats.median - 1).s);
-    ties(t, r, r->best, name);
+    ties(t, r, name);
 }
 
 void verdict_headline(text *t, const report *r, name_writer *name)
