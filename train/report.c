@@ -43,15 +43,17 @@ static void headline(text *t, const story *s)
 {
     const metrics *m = &s->metrics;
     const trial *last = m->n_trial ? &m->trial[m->n_trial - 1] : NULL;
+    const double steps = m->of[m->n - 1].step;
     text_add(t, "<p class=\"verdict\">");
     if (last && isfinite(last->accuracy))
-        text_add(t, "%s of %s held-out examples are judged rightly", word_percent(last->accuracy).s,
-                 word_count(last->n).s);
+        text_add(t, "Accuracy after %s steps: %s of %s held-out examples.", word_count(steps).s,
+                 word_percent(last->accuracy).s, word_count(last->n).s);
     else if (last)
-        text_add(t, "The loss on %s held-out examples is %s", word_count(last->n).s, word_real(last->loss).s);
+        text_add(t, "Loss after %s steps: %s on %s held-out examples.", word_count(steps).s, word_real(last->loss).s,
+                 word_count(last->n).s);
     else
-        text_add(t, "The loss is %s", word_real(m->of[m->n - 1].loss).s);
-    text_add(t, " after %s steps.</p>\n", word_count(m->of[m->n - 1].step).s);
+        text_add(t, "Training loss after %s steps: %s.", word_count(steps).s, word_real(m->of[m->n - 1].loss).s);
+    text_add(t, "</p>\n");
     const int ends = m->n / 10 < 1 ? 1 : m->n / 10 > 100 ? 100 : m->n / 10;
     text_add(t, "<p class=\"sure\">The training loss went from %s", word_real(mean_loss(m, 0, ends)).s);
     text_add(t, " to %s", word_real(mean_loss(m, m->n - ends, m->n)).s);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_BUCKETS = 300, MOST_TICKS = 12 };
+enum { MOST_BUCKETS = 300, MOST_TICKS = 14, ABOVE = 26, BELOW = 38 };
 
 typedef struct bucket {
     double x, mean, low, high;
@@ -47,6 +47,10 @@ static double memory_of(const metric *m)
 static word say_mib(double mib)
 {
     return word_tick(mib, "MiB");
+}
+static word say_many(double v)
+{
+    return v >= 999.5e3 ? word_tick(v / 1e6, "M") : v >= 10e3 ? word_tick(v / 1e3, "k") : word_tick(v, "");
 }
 static word say_time(double ns)
 {
@@ -98,6 +102,7 @@ static curve smooth(const curve *from)
 typedef word say_number(double v);
 typedef struct chart {
     const char *title;
+    const char *unit; /* what the axis to the left counts */
     say_number *say;
     int width, height, left;
     bool from_zero;
@@ -118,19 +123,22 @@ static frame frame_of(const chart *c, double first, double last, double low, dou
         low = 0;
     if (last <= first)
         first -= 0.5, last += 0.5;
-    const double bottom = c->height - 24;
-    return (frame){{first, last, c->left, c->width - 12, false}, {low, high, bottom, 10, false}, 10, bottom};
+    const double bottom = c->height - BELOW;
+    return (frame){{first, last, c->left, c->width - 12, false}, {low, high, bottom, ABOVE, false}, ABOVE, bottom};
 }
 
 static void grid(text *t, const chart *c, const frame *f)
 {
     double mark[MOST_TICKS];
-    for (int i = 0, n = axis_ticks(&f->y, mark, 5); i < n; i++)
+    for (int i = 0, n = axis_ticks(&f->y, mark, c->height / 25); i < n; i++)
         grid_y(t, axis_at(&f->y, mark[i]), c->left, c->width - 12, c->say(mark[i]).s);
-    for (int i = 0, n = axis_ticks(&f->x, mark, c->width > 600 ? 10 : 6); i < n; i++)
-        if (mark[i] == floor(mark[i]) && axis_at(&f->x, mark[i]) < c->width - 60)
+    for (int i = 0, n = axis_ticks(&f->x, mark, c->width > 600 ? 14 : 8); i < n; i++)
+        if (mark[i] == floor(mark[i]))
             grid_x(t, axis_at(&f->x, mark[i]), f->top, f->bottom, word_count(mark[i]).s);
-    text_add(t, "<text class=\"soft small end\" x=\"%d\" y=\"%.0f\">step</text>\n", c->width - 12, f->bottom + 17);
+    text_add(t, "<path class=\"axis\" d=\"M%d %.0fV%.0fH%d\"/>", c->left, f->top, f->bottom, c->width - 12);
+    text_add(t, "<text class=\"soft small\" x=\"%d\" y=\"12\">%s ↑</text>", c->left - 40, c->unit);
+    text_add(t, "<text class=\"soft small mid\" x=\"%d\" y=\"%.0f\">step →</text>\n", (c->left + c->width - 12) / 2,
+             f->bottom + 34);
 }
 
 static void band(text *t, const frame *f, const curve *c)
@@ -203,7 +211,7 @@ static void begin(text *t, const chart *c, const curve *v)
 /* ---- what is drawn ---- */
 static void loss_chart(text *t, const metrics *m)
 {
-    const chart c = {"Loss by step", word_real, 980, 300, 56, false};
+    const chart c = {"Loss by step", "loss", word_real, 980, 300, 56, false};
     curve raw = curve_of(m, loss_of);
     const curve mean = smooth(&raw);
     for (int i = 0; i < m->n_trial; i++)
@@ -229,7 +237,7 @@ static void loss_chart(text *t, const metrics *m)
 
 static void accuracy_chart(text *t, const metrics *m)
 {
-    const chart c = {"Accuracy on held-out examples by step", word_percent, 980, 220, 56, false};
+    const chart c = {"Accuracy on held-out examples by step", "accuracy", word_percent, 980, 220, 56, false};
     double low = INFINITY, high = -INFINITY;
     for (int i = 0; i < m->n_trial; i++)
         low = fmin(low, m->trial[i].accuracy), high = fmax(high, m->trial[i].accuracy);
@@ -312,13 +320,14 @@ const char *story_steps(text *t, const story *s)
         metric_of *get;
         double limit;
     } all[] = {
-        {{"Norm of the gradients, before clipping", word_real, 480, 200, 56, true}, norm_of, s->asked->clip},
-        {{"Learning rate", word_real, 480, 200, 66, true}, lr_of, 0},
-        {{"Time of a step", say_time, 480, 200, 66, true}, ns_of, 0},
-        {{task_is_text(s->asked) ? "Tokens per second" : "Examples per second", word_real, 480, 200, 56, true},
+        {{"Norm of the gradients, before clipping", "norm", word_real, 480, 220, 56, true}, norm_of, s->asked->clip},
+        {{"Learning rate", "learning rate", word_real, 480, 220, 66, true}, lr_of, 0},
+        {{"Time of a step", "time", say_time, 480, 220, 66, true}, ns_of, 0},
+        {{task_is_text(s->asked) ? "Tokens per second" : "Examples per second",
+          task_is_text(s->asked) ? "tokens per second" : "examples per second", say_many, 480, 220, 56, true},
          rate_of,
          0},
-        {{"Memory of the process, most so far", say_mib, 480, 200, 74, true}, memory_of, 0},
+        {{"Memory of the process, most so far", "memory", say_mib, 480, 220, 74, true}, memory_of, 0},
     };
     if (!s->metrics.n)
         return "no step was made";

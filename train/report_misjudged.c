@@ -14,7 +14,7 @@ static void confusion(text *t, const cJSON *table)
     int i = 0;
     if (n < 2)
         return;
-    text_add(t, "<h3>Who is taken for whom</h3>\n<div class=\"wide\"><table class=\"confusion\"><thead><tr><th>label "
+    text_add(t, "<h3>Confusion matrix</h3>\n<div class=\"wide\"><table class=\"confusion\"><thead><tr><th>label "
                 "\\ predicted</th>");
     for (int k = 0; k < n; k++)
         text_add(t, "<th class=\"num\">%d</th>", k);
@@ -120,10 +120,10 @@ const char *story_misjudged(text *t, const story *s)
     if (!m && s->asked->eval && (s->asked->loss || !strcmp(s->asked->task, "lm") || !strcmp(s->asked->task, "pairs")))
         return "the task gives no label to an example";
     if (!m)
-        return s->asked->eval && *s->asked->eval ? "no examples were judged"
+        return s->asked->eval && *s->asked->eval ? "no examples were evaluated"
                                                  : "there are no held-out examples (--eval)";
     if (classes)
-        text_add(t, "<p class=\"lead\">%s of %s held-out examples are judged wrongly after step %s.</p>\n",
+        text_add(t, "<p class=\"lead\">%s of %s held-out examples are classified wrongly after step %s.</p>\n",
                  word_count(wrong).s, word_count(n).s, word_count(step).s);
     else
         text_add(t, "<p class=\"lead\">The held-out examples that are furthest off, of %s, after step %s.</p>\n",
@@ -131,7 +131,7 @@ const char *story_misjudged(text *t, const story *s)
     confusion(t, js_get(m, "confusion"));
     if (!cJSON_GetArraySize(list))
         return NULL;
-    text_add(t, "<h3>%s</h3>\n", classes ? "The surest mistakes" : "The largest distances");
+    text_add(t, "<h3>%s</h3>\n", classes ? "Most confident mistakes" : "Largest errors");
     for (int from = 0; from < cJSON_GetArraySize(list); from = from ? INT_MAX : SHOWN)
         some(t, list, from, from ? INT_MAX : SHOWN, classes);
     return NULL;

@@ -17,8 +17,8 @@ static const kernel *taken(const pair *p, property i)
     return p->fast_of >> i & 1 ? p->fast : p->slow;
 }
 
-/* Slots of one multiply-add that a core needs for each of them. A core is taken to start as many loads as multiply-adds at
- * a time, and twice as many instructions in all; a loop costs two. */
+/* Slots of one multiply-add that a core needs for each of them. A core is taken to start as many loads as multiply-adds
+ * at a time, and twice as many instructions in all; a loop costs two. */
 static double issue(const pair *p)
 {
     const tile *sums = &taken(p, SUMS)->tile, *loads = &taken(p, LOADS)->tile, *body = &taken(p, UNROLLING)->tile;

@@ -1,8 +1,8 @@
-/* factors.h - what a difference between two nests is made of, by estimate: vectors, sums in registers, loads, unrolling,
- * ragged edges, cores, traffic. A kernel's time is estimated as the larger of its arithmetic, as its innermost loops can
- * issue it, and its traffic at the probed speeds. Each property's factor is the mean, over all orders in which one nest
- * can be turned into the other property by property, of what its turn changes (Shapley's value, of logarithms): factors
- * multiply to the whole estimate whatever the order. Where the estimate goes beyond what was measured, it is scaled down. */
+/* factors.h - what a difference between two nests is made of, by estimate: vectors, sums in registers, loads,
+ * unrolling, ragged edges, cores, traffic. A kernel's time is estimated as the larger of its arithmetic, as its
+ * innermost loops can issue it, and its traffic at the probed speeds. Each property's factor is the mean, over all
+ * orders in which one nest can be turned into the other property by property, of what its turn changes (Shapley's
+ * value, of logarithms): factors multiply to the whole estimate whatever the order. */
 #ifndef TS_REPORT_FACTORS_H
 #define TS_REPORT_FACTORS_H
 #include "bench/report/data.h"
@@ -17,8 +17,8 @@ typedef struct factors {
 } factors;
 factors factors_of(const report *r, const kernel *slow, const kernel *fast);
 
-/* The difference of the explained pair, in ns: what each property accounts for over all kinds that both run with loops of
- * their own, and what nothing here explains. */
+/* The difference of the explained pair, in ns: what each property accounts for over all kinds that both run with loops
+ * of their own, and what nothing here explains. Where an estimate goes beyond what was measured, it is scaled down. */
 typedef struct account {
     double of[N_PROPERTIES], open; /* open: of those kinds, not explained */
     double same;                   /* of kinds with the same loops */

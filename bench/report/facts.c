@@ -166,7 +166,7 @@ void environment_facts(text *t, const report *r)
     }
     facts(t, first);
     cJSON_Delete(first);
-    text_add(t, "<details><summary>All that was recorded</summary>\n");
+    text_add(t, "<details class=\"full\"><summary>All that was recorded</summary>\n");
     facts(t, r->environment);
     text_add(t, "</details>\n");
 }

@@ -77,6 +77,16 @@ void html_clip(text *t, const char *s, int columns)
     escape(t, s, (manner){columns < 1 ? 1 : (size_t)columns, true, "", ""});
 }
 
+const char *html_skip(const char *s, int characters)
+{
+    uint32_t code;
+    for (; characters > 0 && *s; characters--) {
+        const size_t len = utf8_next(s, &code);
+        s += len ? len : 1;
+    }
+    return s;
+}
+
 void html_code(text *t, const char *s)
 {
     escape(t, s, (manner){SIZE_MAX / 2, true, "\n\t", ""});

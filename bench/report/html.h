@@ -9,9 +9,10 @@
  * hide text are shown as \x1b or \u{202e}. s may be NULL. */
 void html_text(text *t, const char *s);
 void html_name(text *t, const char *s); /* a name in running text: at most 120 columns, may break after . / _ : */
-void html_clip(text *t, const char *s, int columns); /* at most so many characters, the last one "…" if cut */
-void html_code(text *t, const char *s);              /* keeps line breaks and tabs */
-void html_plain(text *t, const char *s);             /* the same without HTML's entities: for text that is no HTML */
+void html_clip(text *t, const char *s, int columns);  /* at most so many characters, the last one "…" if cut */
+const char *html_skip(const char *s, int characters); /* the place so many characters on, or the end */
+void html_code(text *t, const char *s);               /* keeps line breaks and tabs */
+void html_plain(text *t, const char *s);              /* the same without HTML's entities: for text that is no HTML */
 /* A JSON text as the content of a script element: same values, no white space, no '<', nothing invisible. */
 void html_embed(text *t, const char *json);
 #endif

@@ -90,7 +90,7 @@ const char *part_kernels(text *t, const report *r)
                 "(layers) are shown once, with the slowest "
                 "of them. Working sets are those of one trip of a loop.</p>\n");
     for (int i = 0; i < r->n_kind && i < MAX_KINDS; i++) {
-        text_add(t, "<details><summary>");
+        text_add(t, "<details class=\"full\"><summary>");
         kind_name(t, &r->kinds[i]);
         if (r->best >= 0)
             text_add(t, " · %s", word_time(r->kinds[i].of[r->best].ns).s);

@@ -60,6 +60,82 @@ static void rectangle(text *t, const report *r, int c, const buffer *b, const ax
              b->first, b->last);
 }
 
+/* ---- names, where there is room: a character takes about seven units, a line twelve ---- */
+enum { MAX_LINES = 3, FEWEST_COLUMNS = 8 };
+static const double CHARACTER = 6.6, LINE = 12;
+
+static int characters(const char *s)
+{
+    int n = 0;
+    for (; *s; s = html_skip(s, 1))
+        n++;
+    return n;
+}
+
+/* When b alone is where it lies: after what it takes the place of, before what takes its place. */
+static double alone(const contestant *o, const buffer *b, double *end)
+{
+    double from = b->first;
+    *end = b->last + 1;
+    for (int i = 0; i < o->n_buffer; i++) {
+        const buffer *other = &o->buffers[i];
+        if (other->offset >= b->offset + b->bytes || b->offset >= other->offset + other->bytes)
+            continue;
+        if (other->first > b->first)
+            *end = fmin(*end, other->first);
+        else if (other->first < b->first)
+            from = fmax(from, other->last + 1);
+    }
+    return from;
+}
+
+typedef struct room { /* for text: where its first line begins, which way it runs */
+    double x, y;
+    bool upward;
+    int columns, lines;
+} room;
+
+/* As much of the name's end as there is room for, for that is what tells values apart. */
+static void name_draw(text *t, const char *name, const room *in)
+{
+    const int n = characters(name), most = in->columns * in->lines;
+    const char *at = html_skip(name, n > most ? n - most + 1 : 0);
+    text_add(t, "<g transform=\"translate(%.1f %.1f)%s\">", in->x, in->y, in->upward ? " rotate(-90)" : "");
+    for (int i = 0; i < in->lines && *at; i++) {
+        const bool cut = i == 0 && at > name;
+        const char *end = html_skip(at, cut ? in->columns - 1 : in->columns);
+        char *piece = strndup(at, (size_t)(end - at));
+        text_add(t, "<text class=\"small\" y=\"%.1f\">%s", LINE * i, cut ? "…" : "");
+        html_text(t, piece);
+        text_add(t, "</text>");
+        free(piece);
+        at = end;
+    }
+    text_add(t, "</g>\n");
+}
+
+static int lines_in(double size)
+{
+    return size < LINE ? 0 : size < MAX_LINES * LINE ? (int)(size / LINE) : MAX_LINES;
+}
+
+static void names(text *t, const contestant *o, const buffer *const *of, const axis *x, const axis *y)
+{
+    for (int i = 0; i < o->n_buffer && i < MAX_RECTS; i++) {
+        double end, from = alone(o, of[i], &end);
+        const double left = axis_at(x, from), wide = axis_at(x, end) - left;
+        const double top = axis_at(y, of[i]->offset + of[i]->bytes), high = axis_at(y, of[i]->offset) - top;
+        const int n = characters(of[i]->name), fewest = n < FEWEST_COLUMNS ? n : FEWEST_COLUMNS;
+        const room flat = {left + 5, top + fmin(LINE, high / 2 + 4), false, (int)((wide - 8) / CHARACTER),
+                           lines_in(high - 2)};
+        const room up = {left + 11, top + high - 4, true, (int)((high - 6) / CHARACTER), lines_in(wide - 2)};
+        if (n && flat.lines && flat.columns >= fewest)
+            name_draw(t, of[i]->name, &flat);
+        else if (n && up.lines && up.columns >= fewest)
+            name_draw(t, of[i]->name, &up);
+    }
+}
+
 static void gantt(text *t, const report *r, int c, const buffer *const *of)
 {
     const contestant *o = &r->of[c];
@@ -88,6 +164,7 @@ static void gantt(text *t, const report *r, int c, const buffer *const *of)
             rectangle(t, r, c, of[i], &x, &y, false);
         text_add(t, "\"/>");
     }
+    names(t, o, of, &x, &y);
     if (o->lower_bound_bytes > 0)
         text_add(t,
                  "<path class=\"axis\" stroke-dasharray=\"5 4\" d=\"M%d %.1fH%d\"/><text class=\"small end halo\" "
@@ -134,7 +211,8 @@ static void plan(text *t, const report *r, int c)
             text_add(t, " and ");
         mark_name(t, r, i);
     }
-    text_add(t, ": each rectangle is one value, from the kernel that makes it to the last one that reads it. Empty "
+    text_add(t, ": each rectangle is one value, from the kernel that makes it to the last one that reads it. Names "
+                "stand where there is room; the table has the largest. Empty "
                 "space is memory that "
                 "nobody uses at that moment.</p>\n");
     const buffer **of = largest(&r->of[c]);

@@ -4,23 +4,16 @@
 #include "bench/report/parts.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum {
-    WIDTH = 980,
-    HEIGHT = 470,
-    LEFT = 62,
-    RIGHT = 965,
-    TOP = 20,
-    BOTTOM = 425,
-    MAX_BUBBLES = 24,
-    MAX_LABELS = 6,
-    MAX_ROOFS = 8
-};
+enum { WIDTH = 980, HEIGHT = 470, LEFT = 62, RIGHT = 965, TOP = 20, BOTTOM = 425, MAX_BUBBLES = 24, MAX_ROOFS = 8 };
 
 typedef struct bubble {
     const kind *k;
     int c;
+    int number;          /* of the kind, from 1 */
     double x, y, radius; /* flops per byte, GFLOP/s; drawn radius */
     double ns;
 } bubble;
@@ -77,7 +70,8 @@ static int bubbles_make(const report *r, bubble *out, int *light)
                 continue;
             }
             double flops = r->kinds[i].flops * of->count;
-            out[n++] = (bubble){&r->kinds[i], c, flops / of->bytes, flops / of->ns, 0, of->ns};
+            const int number = n && out[n - 1].k == &r->kinds[i] ? out[n - 1].number : n ? out[n - 1].number + 1 : 1;
+            out[n++] = (bubble){&r->kinds[i], c, number, flops / of->bytes, flops / of->ns, 0, of->ns};
             if (of->ns > most)
                 most = of->ns;
         }
@@ -120,7 +114,7 @@ static void frame(text *t, const axis *x, const axis *y)
 static void roofs_draw(text *t, const roofs *roof, const axis *x, const axis *y)
 {
     double slope = (y->from - y->to) / log(y->hi / y->lo) / ((x->to - x->from) / log(x->hi / x->lo));
-    double degrees = atan(slope) * 180 / 3.14159265358979;
+    double degrees = atan(slope) * 180 / 3.14159265358979, shift = 0;
     for (int i = 0; i < roof->n; i++) {
         double gbs = roof->of[i].gbs, ridge = roof->peak > 0 ? roof->peak / gbs : x->hi;
         double from = fmax(x->lo, y->lo / gbs), to = fmin(ridge, x->hi);
@@ -128,8 +122,13 @@ static void roofs_draw(text *t, const roofs *roof, const axis *x, const axis *y)
             continue;
         text_add(t, "<path class=\"axis\" stroke-dasharray=\"%s\" d=\"M%.1f %.1fL%.1f %.1f\"/>", i ? "5 4" : "none",
                  axis_at(x, from), axis_at(y, from * gbs), axis_at(x, to), axis_at(y, to * gbs));
-        double at = from * pow(to / from, 0.06), tx = axis_at(x, at), ty = axis_at(y, at * gbs) - 6;
-        text_add(t, "<text class=\"soft small\" transform=\"translate(%.1f %.1f) rotate(%.1f)\">", tx, ty, -degrees);
+        /* captions of lines that lie close are set one behind the other */
+        const double below = i ? axis_at(y, from * roof->of[i - 1].gbs) - axis_at(y, from * gbs) : INFINITY;
+        shift = below < 17 ? shift + 1 : 0;
+        const double tx = axis_at(x, from) + 12 + 108 * shift,
+                     ty = axis_at(y, from * gbs) - 6 - (tx - axis_at(x, from)) * slope;
+        text_add(t, "<text class=\"soft small halo\" transform=\"translate(%.1f %.1f) rotate(%.1f)\">", tx, ty,
+                 -degrees);
         if (*roof->of[i].key == 'l')
             text_add(t, "L%c", roof->of[i].key[1]);
         else
@@ -173,51 +172,141 @@ static void bubble_draw(text *t, const report *r, const bubble *b, const axis *x
              word_number(b->x).s);
 }
 
-static int as_near(const bubble *b, int n, int i, const axis *x, const axis *y)
+static int by_radius(const void *p, const void *q)
 {
-    int near = 0;
-    for (int j = i + 1; j < n; j++)
-        near += b[j].c == b[i].c &&
-                hypot(axis_at(x, b[j].x) - axis_at(x, b[i].x), axis_at(y, b[j].y) - axis_at(y, b[i].y)) < 12;
-    return near;
+    const bubble *a = *(const bubble *const *)p, *b = *(const bubble *const *)q;
+    return a->radius != b->radius ? (a->radius < b->radius ? 1 : -1) : (a > b) - (a < b);
 }
 
-/* The fast candidate's largest ones get a name to the left, one name for those that lie on each other, lines apart. */
+/* The small ones over the large ones: none is hidden. */
+static void bubbles_draw(text *t, const report *r, const bubble *b, int n, const axis *x, const axis *y)
+{
+    const bubble *of[2 * MAX_BUBBLES];
+    for (int i = 0; i < n; i++)
+        of[i] = &b[i];
+    qsort(of, (size_t)n, sizeof *of, by_radius);
+    for (int i = 0; i < n; i++)
+        bubble_draw(t, r, of[i], x, y);
+}
+
+/* ---- numbers beside the marks: one for each kind, named in the list below the picture ---- */
+
+typedef struct box {
+    double x, y, w, h; /* x, y: its upper left corner */
+} box;
+
+typedef struct label {
+    int from, n; /* the first bubble of those that lie on each other, in `next` */
+    char s[40];
+    box at;
+} label;
+
+static double overlap(const box *a, const box *b)
+{
+    const double w = fmin(a->x + a->w, b->x + b->w) - fmax(a->x, b->x);
+    const double h = fmin(a->y + a->h, b->y + b->h) - fmax(a->y, b->y);
+    return w > 0 && h > 0 ? w * h : 0;
+}
+
+static box mark_box(const bubble *b, const axis *x, const axis *y)
+{
+    const double r = b->radius * 1.3;
+    return (box){axis_at(x, b->x) - r, axis_at(y, b->y) - r, 2 * r, 2 * r};
+}
+
+/* What a label there would lie on but for `own`, or how far it would hang out of the picture. */
+static double cost_of(const box *at, const box *taken, int n, int own)
+{
+    double cost = 0;
+    for (int i = 0; i < n; i++)
+        cost += i == own ? 0 : overlap(at, &taken[i]);
+    const double out = fmax(0, LEFT - at->x) + fmax(0, at->x + at->w - RIGHT) + fmax(0, TOP - at->y) +
+                       fmax(0, at->y + at->h - BOTTOM);
+    return cost + 40 * out;
+}
+
+/* Within the mark if it is large, in one of eight places around it, then further off: the first where nothing lies,
+ * else the one where least. taken[l->from] is the mark. */
+static void label_place(label *l, const box *taken, int n)
+{
+    static const double side[][2] = {{1, 0}, {-1, 0}, {0, -1}, {0, 1}, {1, -1}, {-1, -1}, {1, 1}, {-1, 1}};
+    const double w = 6.6 * (double)strlen(l->s) + 4, h = 13;
+    const box *mark = &taken[l->from];
+    l->at = (box){mark->x + (mark->w - w) / 2, mark->y + (mark->h - h) / 2, w, h};
+    double least = mark->w > w + 6 && mark->h > h + 6 ? cost_of(&l->at, taken, n, l->from) : INFINITY;
+    for (int i = 0; i < 24 && least > 0; i++) {
+        const double far = 3 + 14 * (i / 8), *d = side[i % 8];
+        const double cx = mark->x + mark->w / 2 + d[0] * (mark->w / 2 + far + w / 2);
+        const double cy = mark->y + mark->h / 2 + d[1] * (mark->h / 2 + far + h / 2);
+        const box at = {cx - w / 2, cy - h / 2, w, h};
+        const double cost = cost_of(&at, taken, n, -1);
+        if (cost < least)
+            least = cost, l->at = at;
+    }
+}
+
+static bool together(const bubble *a, const bubble *b, const axis *x, const axis *y)
+{
+    return a->c == b->c && hypot(axis_at(x, a->x) - axis_at(x, b->x), axis_at(y, a->y) - axis_at(y, b->y)) < 9;
+}
+
+/* Marks that lie on each other have one label with all their numbers: "1, 4". */
+static int labels_make(const bubble *b, int n, const axis *x, const axis *y, label *out)
+{
+    bool done[2 * MAX_BUBBLES] = {false};
+    int made = 0;
+    for (int i = 0; i < n; i++) {
+        label l = {.from = i};
+        size_t used = 0;
+        for (int j = i; j < n && !done[i]; j++) {
+            if (done[j] || !together(&b[i], &b[j], x, y))
+                continue;
+            if (used + 8 < sizeof l.s)
+                used += (size_t)snprintf(l.s + used, sizeof l.s - used, l.n ? ", %d" : "%d", b[j].number);
+            l.n++;
+            done[j] = j > i;
+        }
+        if (l.n)
+            out[made++] = l;
+    }
+    return made;
+}
+
 static void labels_draw(text *t, const report *r, const bubble *b, int n, const axis *x, const axis *y)
 {
-    double taken[MAX_LABELS][2];
-    int at[MAX_LABELS], shown = 0;
-    for (int i = 0; i < n && shown < MAX_LABELS; i++) {
-        bool covered = b[i].c != r->best;
-        double tx = axis_at(x, b[i].x) - b[i].radius - 8, ty = axis_at(y, b[i].y) + 4;
-        for (int j = 0; j < shown; j++)
-            covered |= hypot(axis_at(x, b[at[j]].x) - axis_at(x, b[i].x), axis_at(y, b[at[j]].y) - axis_at(y, b[i].y)) <
-                       12;
-        if (covered)
-            continue;
-        for (int j = 0; j < shown; j++)
-            if (fabs(taken[j][0] - tx) < 260 && fabs(taken[j][1] - ty) < 15)
-                ty = taken[j][1] + 16;
-        at[shown] = i;
-        taken[shown][0] = tx;
-        taken[shown++][1] = ty;
-        int more = as_near(b, n, i, x, y);
-        bool left = tx > LEFT + 250;
-        text_add(t, "<text class=\"small halo%s\" x=\"%.1f\" y=\"%.1f\">", left ? " end" : "",
-                 left ? tx : tx + 2 * b[i].radius + 16, ty);
-        html_clip(t, b[i].k->name, 34);
-        if (more)
-            text_add(t, " and %d like it", more);
-        text_add(t, "</text>\n");
+    label of[2 * MAX_BUBBLES];
+    box taken[4 * MAX_BUBBLES];
+    const int made = labels_make(b, n, x, y, of);
+    for (int i = 0; i < n; i++)
+        taken[i] = mark_box(&b[i], x, y);
+    for (int i = 0; i < made; i++) {
+        label_place(&of[i], taken, n + i);
+        taken[n + i] = of[i].at;
+        text_add(t, "<text class=\"small strong mid halo inked %s\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+                 mark_class(r, b[of[i].from].c), of[i].at.x + of[i].at.w / 2, of[i].at.y + 10.5, of[i].s);
     }
+}
+
+static void key(text *t, const bubble *b, int n)
+{
+    text_add(t, "<ul class=\"key\">\n");
+    for (int i = 0, last = 0; i < n; i++) {
+        if (b[i].number == last)
+            continue;
+        last = b[i].number;
+        text_add(t, "<li><b class=\"n\">%d</b>", last);
+        kind_name(t, b[i].k);
+        text_add(t, "</li>\n");
+    }
+    text_add(t, "</ul>\n");
 }
 
 static void roofline_table(text *t, const report *r, const bubble *b, int n)
 {
-    table_open(t, "The same as a table", 6,
-               (const char *const[]){"kernel", "candidate", "#time", "#flop/B", "#GFLOP/s", "#of roof"});
+    table_open(t, "The same as a table", 7,
+               (const char *const[]){"#no.", "kernel", "candidate", "#time", "#flop/B", "#GFLOP/s", "#of roof"});
     for (int i = 0; i < n; i++) {
-        text_add(t, "<tr><td>");
+        text_add(t, "<tr><td class=\"num\">%d</td><td>", b[i].number);
         kind_name(t, b[i].k);
         text_add(t, "</td>");
         td_mark(t, r, b[i].c);
@@ -255,7 +344,7 @@ void roofline(text *t, const report *r)
         "<p class=\"lead\">Higher is better. The flat line is the arithmetic that the machine does at most, the "
         "slanted "
         "ones what each of its memories delivers, all measured in this run; a mark above a slanted line has its data "
-        "in a nearer memory. The larger a mark, the more time it takes%s.</p>\n",
+        "in a nearer memory. The larger a mark, the more time it takes%s. Numbers are those of the list below.</p>\n",
         r->slow >= 0 ? "; arrows lead from the slower candidate to the faster one" : "");
     axis x, y;
     axes_make(&roof, b, n, &x, &y);
@@ -265,13 +354,13 @@ void roofline(text *t, const report *r)
     chart_body(t);
     frame(t, &x, &y);
     roofs_draw(t, &roof, &x, &y);
-    for (int i = 0; i < n; i++)
-        bubble_draw(t, r, &b[i], &x, &y);
     for (int i = 0; i + 1 < n; i++)
         if (b[i].k == b[i + 1].k)
             arrow(t, r, &b[i + 1], &b[i], &x, &y);
+    bubbles_draw(t, r, b, n, &x, &y);
     labels_draw(t, r, b, n, &x, &y);
     chart_close(t);
+    key(t, b, n);
     if (light)
         text_add(t,
                  "<p class=\"soft\">%d light kernels, under half a percent of the time each, are left out of the "

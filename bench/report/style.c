@@ -86,6 +86,7 @@ static const char *const rules[] = {
     ".dots{fill:var(--k);fill-opacity:.72}\n",
     ".thin{stroke:var(--k);fill:none;stroke-width:1.3}\n",
     ".ink{color:var(--k)}\n",
+    "svg .inked{fill:var(--k)}\n",
     "table{border-collapse:collapse;width:100%;font-size:.92rem}\n",
     "th,td{text-align:left;padding:6px 14px 6px 0;border-bottom:1px solid var(--line);vertical-align:top}\n",
     "th{font-weight:600;color:var(--soft);font-size:.82rem;white-space:nowrap}\n",
@@ -139,6 +140,9 @@ static const char *const rules[] = {
     ".cell b{display:block}\n",
     ".cell small{color:var(--soft)}\n",
     ".wide+p,figure>p{margin-top:8px}\n",
+    ".key{columns:2;column-gap:32px;margin:6px 0 10px;padding:0;list-style:none;font-size:.86rem}\n",
+    ".key li{break-inside:avoid;padding:2px 0 2px 2.4em;text-indent:-2.4em}\n",
+    ".key b.n{display:inline-block;min-width:1.9em;text-indent:0;text-align:right;margin-right:.5em}\n",
     ".missing{color:var(--soft);font-size:.92rem;margin:0 4px 14px}\n",
     "footer{color:var(--soft);font-size:.85rem;padding-bottom:40px}\n",
     ".legend{display:flex;flex-wrap:wrap;gap:4px 20px;font-size:.88rem;margin:0 0 6px}\n",
@@ -151,13 +155,16 @@ static const char *const rules[] = {
         ".checks td:nth-child(2){white-space:normal}"
         ".card{padding:18px 16px}"
         ".verdict{font-size:1.3rem}"
+        ".key{columns:1}"
         "figure{overflow-x:auto}"
         "figure>svg{min-width:640px}"
     "}\n",
     "@media print{"
         ":root{--bg:#fff;--ink:#000;--soft:#444}"
         "html{font-size:11px}"
-        "nav,summary{display:none}"
+        "nav,details:not(.full){display:none}"
+        ".full::details-content{content-visibility:visible;display:block;height:auto;opacity:1}"
+        ".full>summary{list-style:none;color:var(--ink);font-weight:600;break-after:avoid}"
         "main,header,footer{max-width:none;padding:0}"
         ".card{box-shadow:none;border:0;border-top:1px solid var(--line);border-radius:0;padding:18px 0 0}"
         "figure>svg,tr,.reason,.short,.cell{break-inside:avoid}"

@@ -103,28 +103,45 @@ static void reasons_in_short(text *t, const report *r)
 
 /* ---- the forest plot ---- */
 
+/* Ratios within these are drawn; what lies beyond is an arrow at the edge, with its number in the column beside. */
+static const double LEAST_RATIO = 0.01, MOST_RATIO = 100;
+
+static void reach(axis *x, double ratio)
+{
+    if (ratio > 0)
+        x->lo = fmin(x->lo, fmax(ratio, LEAST_RATIO)), x->hi = fmax(x->hi, fmin(ratio, MOST_RATIO));
+}
+
 static axis ratios_axis(const report *r, int rows)
 {
-    double lo = 1 - 0.02, hi = 1 + 0.02;
+    axis x = {1 - 0.02, 1 + 0.02, PLOT_FROM, PLOT_TO, true};
     for (int i = 0; i < rows; i++) {
         const pairing *c = &r->comparisons[i];
-        double of[] = {c->ratio, c->low, c->high, 1 - 1.5 * c->threshold, 1 + 1.5 * c->threshold};
-        for (int k = 0; k < 5; k++) {
-            if (of[k] > 1e-3 && of[k] < lo)
-                lo = of[k];
-            if (of[k] < 1e3 && of[k] > hi)
-                hi = of[k];
-        }
+        reach(&x, c->ratio), reach(&x, c->low), reach(&x, c->high);
+        reach(&x, 1 - 1.5 * c->threshold), reach(&x, 1 + 1.5 * c->threshold);
     }
-    for (int i = 0; i < r->groups.differing && i < MAX_GROUP_ROWS; i++) {
-        double ratio = r->groups.of[i].slow / r->groups.of[i].fast;
-        if (ratio > 1e-3 && ratio < lo)
-            lo = ratio;
-        if (ratio < 1e3 && ratio > hi)
-            hi = ratio;
-    }
-    double pad = pow(hi / lo, 0.06);
-    return (axis){lo / pad, hi * pad, PLOT_FROM, PLOT_TO, true};
+    for (int i = 0; i < r->groups.differing && i < MAX_GROUP_ROWS; i++)
+        reach(&x, r->groups.of[i].slow / r->groups.of[i].fast);
+    double pad = pow(x.hi / x.lo, 0.06);
+    x.lo /= pad, x.hi *= pad;
+    return x;
+}
+
+/* -1 or 1 where v is beyond the left or the right edge, else 0. */
+static int beyond(const axis *x, double v)
+{
+    return v < x->lo ? -1 : v > x->hi;
+}
+
+static double within(const axis *x, double v)
+{
+    const int side = beyond(x, v);
+    return side < 0 ? x->from : side > 0 ? x->to : axis_at(x, v);
+}
+
+static void edge_arrow(text *t, const char *class, double at, double y, int side)
+{
+    text_add(t, "<path class=\"fill %s\" d=\"M%.1f %.1fl%d -6v12z\"/>", class, at + 9 * side, y, -9 * side);
 }
 
 static void forest_frame(text *t, const axis *x, double threshold, double bottom)
@@ -153,9 +170,12 @@ static void forest_row(text *t, const report *r, const pairing *c, const axis *x
     html_clip(t, c->b, 19);
     text_add(t, "</text>");
     if (!isnan(c->low) && !isnan(c->high))
-        text_add(t, "<path class=\"line %s\" d=\"M%.1f %.1fv14m0 -7H%.1fm0 -7v14\"/>", mark_class(r, win),
-                 axis_at(x, c->low), y - 7, axis_at(x, c->high));
-    if (!isnan(c->ratio)) {
+        text_add(t, "<path class=\"line %s\" d=\"M%.1f %.1f%sH%.1f%s\"/>", mark_class(r, win), within(x, c->low), y,
+                 beyond(x, c->low) ? "" : "m0 -7v14m0 -7", within(x, c->high), beyond(x, c->high) ? "" : "m0 -7v14");
+    for (int i = 0; i < 2; i++)
+        if (beyond(x, i ? c->high : c->low))
+            edge_arrow(t, mark_class(r, win), within(x, i ? c->high : c->low), y, beyond(x, i ? c->high : c->low));
+    if (!isnan(c->ratio) && !beyond(x, c->ratio)) {
         text_add(t, "<path class=\"fill %s\" d=\"", mark_class(r, win));
         mark_path(t, win < 0 || win >= r->charted ? MAX_CHARTED : win, axis_at(x, c->ratio), y, 4);
         text_add(t, "\"/>");
@@ -183,9 +203,12 @@ static double forest_groups(text *t, const report *r, const axis *x, double y)
         text_add(t, "<text x=\"16\" y=\"%.0f\">", y + 4.5);
         html_clip(t, g->name, 34);
         text_add(t, "</text>");
-        if (g->fast > 0 && g->slow > 0)
-            text_add(t, "<circle class=\"hollow %s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"/>",
-                     mark_class(r, g->slow > g->fast ? r->fast : r->slow), axis_at(x, g->slow / g->fast), y);
+        const double ratio = g->fast > 0 && g->slow > 0 ? g->slow / g->fast : (double)NAN;
+        const char *class = mark_class(r, ratio > 1 ? r->fast : r->slow);
+        if (beyond(x, ratio))
+            edge_arrow(t, class, within(x, ratio), y, beyond(x, ratio));
+        else if (ratio > 0)
+            text_add(t, "<circle class=\"hollow %s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"/>", class, axis_at(x, ratio), y);
         text_add(t, "<text x=\"%d\" y=\"%.0f\">%s <tspan class=\"soft small\">%s against %s</tspan></text>\n",
                  PLOT_TO + 16, y + 4.5, word_ratio(g->fast > 0 ? g->slow / g->fast : (double)NAN).s,
                  word_time(g->fast).s, word_time(g->slow).s);
@@ -228,7 +251,9 @@ static void forest(text *t, const report *r)
     text_add(t,
              "<h3>How much, and how sure</h3>\n<p class=\"lead\">Each line is the interval in which the ratio of times "
              "lies; the shaded band is what counts as equal. A line clear of the band is a decided difference. "
-             "Hollow marks come from timing kernel by kernel and have no interval.</p>\n");
+             "Hollow marks come from timing kernel by kernel and have no interval; an arrow at the edge stands for "
+             "what lies "
+             "beyond it.</p>\n");
     chart_open(t, WIDTH, (int)bottom + 24, "Ratios of times with their intervals");
     for (int i = 0; i < rows; i++) {
         verdict_sentence(t, r, &r->comparisons[i], plain_name);

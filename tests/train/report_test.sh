@@ -37,7 +37,7 @@ expect 0 '' report run/step.json --csv
 holds "p = open('run/report.html', 'rb').read().decode()
 assert '<script' not in p and '&lt;script&gt;alert(1)&lt;/script&gt;' in p and chr(27) not in p and chr(0x202e) not in p
 for word in ('Loss by step', 'Accuracy on held-out', 'Norm of the gradients', 'Learning rate', 'Time of a step', 'Tokens per second',
-             'Memory of the process', 'The surest mistakes', 'Who is taken for whom', 'All kernels', 'Buffers over kernels'):
+             'Memory of the process', 'Most confident mistakes', 'Confusion matrix', 'All kernels', 'Buffers over kernels'):
     assert word in p, word
 assert not re.search(r'(?:src|href)=.[^#]|@import|url\([^#]', p), 'not self-contained'
 assert not re.search(r'[ >]-?(nan|inf)[ <]', p), 'a number that is none'

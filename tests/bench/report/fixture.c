@@ -400,6 +400,7 @@ static const struct {
      {"blocked", "rows-outside", "SAME", 0.21, 1.0012, 0.9981, 1.0043, 12, 5, 30, 2, false, false, true, false}},
     {"close",
      {"blocked", "rows-outside", "FASTER", 0.21, 1.104, 1.101, 1.108, 12, 5, 30, 2, false, false, true, false}},
+    {"far", {"blocked", "naive", "FASTER", 2500, 1077, 980, 1160, 2, 5, 30, 2, false, false, true, true}},
     {"naive", {"blocked", "naive", "FASTER", 60, 29.1, 28.8, 29.5, 12, 5, 30, 2, false, false, true, true}},
     {"invalid", {"blocked", "broken", "", 1, 0, 0, 0, 12, 5, 30, 2, false, true, true, false}},
     {"large", {"blocked", "rows-outside", "FASTER", 1, 1.488, 1.481, 1.495, 33, 5, 400, 4, false, false, false, false}},

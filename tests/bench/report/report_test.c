@@ -257,7 +257,7 @@ static void test_bert(void)
     CHECK(count(m.html, "class=\"sign ok\">✓ yes") == 8);
     CHECK(count(m.html, "class=\"tint") >= 14);
     CHECK(count(m.html, " over\"") == 4);
-    CHECK(count(m.html, "encoder.<wbr>layer.<wbr>*.<wbr>ffn.<wbr>up") == 5);
+    CHECK(count(m.html, "encoder.<wbr>layer.<wbr>*.<wbr>ffn.<wbr>up") == 6);
     cJSON *data = embedded(m.html), *given = cJSON_Parse(m.json);
     CHECK(cJSON_Compare(data, given, true));
     cJSON_Delete(data);
@@ -310,6 +310,36 @@ static void test_why(void)
     unmake(&alike);
     unmake(&close);
     unmake(&naive);
+}
+
+/* Every x of the drawing that follows `from` lies within the picture. */
+static void check_inside(const char *html, const char *from)
+{
+    const char *at = strstr(html, from), *end = at ? strstr(at, "</svg>") : NULL;
+    int seen = 0;
+    CHECK(at && end);
+    for (; at && (at = strstr(at, " d=\"M")) && at < end; at += 5, seen++) {
+        const double x = strtod(at + 5, NULL);
+        if (!CHECK(x >= 0 && x <= 980))
+            printf("  %.60s\n", at);
+    }
+    CHECK(seen > 0);
+}
+
+static void test_pictures(void)
+{
+    made far = make("far"), bert = make("bert");
+    check_inside(far.html, "<title>Ratios of times with their intervals</title>");
+    CHECK(has(far.html, ">1077×</tspan>"));
+    CHECK(has(far.html, "M714.0 42.0l-9 -6v12z")); /* at the right edge */
+    CHECK(has(far.html, ">layer.1.attended</text>"));
+    CHECK(has(bert.html, "rotate(-90)\"><text class=\"small\" y=\"0.0\">…r.0.ffn.wide</text>"));
+    CHECK(has(bert.html, "<ul class=\"key\">"));
+    CHECK(has(bert.html, "<li><b class=\"n\">1</b><b class=\"name\">encoder.<wbr>layer.<wbr>*.<wbr>ffn.<wbr>"));
+    CHECK(has(bert.html, ".full::details-content{content-visibility:visible"));
+    CHECK(count(bert.html, "<details class=\"full\">") >= 9);
+    unmake(&far);
+    unmake(&bert);
 }
 
 static void test_bare(void)
@@ -495,6 +525,7 @@ int main(void)
     test_bert();
     test_verdicts();
     test_why();
+    test_pictures();
     test_bare();
     test_hostile();
     test_large();
