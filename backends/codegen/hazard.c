@@ -1,5 +1,5 @@
-/* hazard.c - hazards from what kernels touch. Kernels are taken in order; of what they touched that is kept which a later
- * one can still conflict with first: what is written over as a whole is forgotten, for who conflicts with it then
+/* hazard.c - hazards from what kernels touch. Kernels are taken in order; of what they touched that is kept which a
+ * later one can still conflict with first: what is written over as a whole is forgotten, for who conflicts with it then
  * conflicts with the writer, which waited. */
 #include "backends/codegen/hazard.h"
 

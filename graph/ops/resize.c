@@ -519,8 +519,8 @@ static const op resize_op = {
                                        "is 6.9999999, so 6, as the project's shape inference has it; ONNX Runtime "
                                        "takes 7. With scales, align_corners and tf_crop_and_resize take extent * scale "
                                        "for the new length where mode is linear or cubic, as the project's cases do; "
-                                       "ONNX Runtime rounds it down first. For nearest it is the length of the result, as "
-                                       "the specification has it."},
+                                       "ONNX Runtime rounds it down first. For nearest it is the length of the "
+                                       "result, as the specification has it."},
                             {0}},
     .onnx_cases = "Resize f32[2,3] f64[2]=2\nUpsample f32[1,1,2,3] scales=[1.0,1.0,2.0,2.0]\n"
                   "Upsample f32[1,1,2,3] height_scale=2.0 width_scale=2.0",

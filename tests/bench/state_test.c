@@ -1,6 +1,6 @@
 /* Verdicts on machines that are imagined, quiet and busy: from samples to results/1 to comparison/1, as bench and
- * compare make them. How often two runs of one thing are called different, whether 3 % are found where they can be, and never
- * called equal where they cannot.
+ * compare make them. How often two runs of one thing are called different, whether 3 % are found where they can be,
+ * and never called equal where they cannot.
  * ctest: timeout=600 */
 #include "bench/state.h"
 #include "tests/check.h"

@@ -2,7 +2,7 @@
 # What numpy writes in any type, byte order, memory order and version comes back to numpy the same; plain files byte for byte.
 PYTHON=${PYTHON:-python3}
 "$PYTHON" -c 'import numpy' 2>/dev/null || { echo "skipped: no numpy"; exit 77; }
-exec "$PYTHON" - "$BUILD/tests/graph-npy-test" <<'PY'
+exec "$PYTHON" - "$BUILD/tests/graph-ir-npy-test" <<'PY'
 import itertools, os, subprocess, sys, tempfile
 import numpy as np
 
