@@ -1,6 +1,6 @@
 #!/bin/sh
 # ontop.sh - adding something is a new file and no edit. Into a copy of the tree go the files of tests/ontop: an
-# operation, a recogniser, a reader, a back end, a model, a verb, a schema and a test, and the files that docs/extending.md
+# operation, a recogniser, a reader, a back end with a language of its own, a model, a verb, schemas and tests, and the files that docs/extending.md
 # shows; the copy is built, each of them is used once, the page's commands are run, and git must see new files only.
 # ctest: large
 set -eu
@@ -25,7 +25,7 @@ awk '
 [ "$(wc -l <.git/shown)" -ge 5 ] || { echo "docs/extending.md shows no files"; exit 1; }
 cat .git/shown >>.git/fixtures
 cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 >build.log || { cat build.log; exit 1; }
-cmake --build build -j 2 --target command added-test >build.log || { grep -v '^\[' build.log; exit 1; }
+cmake --build build -j 2 --target command added-test language-test >build.log || { grep -v '^\[' build.log; exit 1; }
 
 PATH=$copy/build:$PATH
 want() { # want WHAT PATTERN COMMAND...: COMMAND succeeds and prints a line with PATTERN
@@ -50,6 +50,7 @@ run reader file.ontop
 run 'back end' ontop-model --target ontop
 run schema ontop-model -s ontop
 build/tests/added-test
+build/tests/language-test
 rm file.ontop build.log
 mkdir "$copy/.git/page"
 (cd "$copy/.git/page" && sh -eux ../page.sh >../page.log 2>&1) || { echo "docs/extending.md:"; cat .git/page.log; exit 1; }

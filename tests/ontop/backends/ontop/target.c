@@ -1,0 +1,68 @@
+/* target.c - groups of one worker each: roles and spaces that no other target has. */
+#include "backends/ontop/ontop.h"
+
+static const role roles[] = {
+    {.name = "serial", .done = "walked", .serial = true, .shared = true, .own = true, .folded = true},
+    {.name = "hops", .done = "walked in hops", .serial = true, .shared = true, .own = true, .folded = true},
+    {.name = "group", .done = "dealt to groups", .parallel = true, .shared = true, .most = 1},
+    {.name = "copies", .done = "copied", .in_registers = true, .own = true, .folded = true, .trips = 16},
+    {.name = "lanes",
+     .done = "in lanes",
+     .in_registers = true,
+     .lanes = true,
+     .own = true,
+     .folded = true,
+     .last = true}};
+static const memory_space spaces[] = {{.copied = true, .least = 1, .most = 1},
+                                      {.name = "desk", .copied = true, .shared = true, .least = 1, .most = 1}};
+
+static void guess_shared(const plan *p, const kernel *k, text *out)
+{
+    (void)p;
+    for (int a = 0; a < k->n_shared; a++)
+        text_add(out, "%s%s%s", a ? " " : "", k->stage[k->main].letter[a], a ? "" : "@group");
+}
+
+static void guess_stage(const plan *p, const kernel *k, int which, text *out)
+{
+    const stage *s = &k->stage[which];
+    const int first = k->n_stage > 1 ? s->n_shared : 0;
+    (void)p;
+    for (int a = first; a < s->n_axis; a++)
+        text_add(out, "%s%s%s", a > first ? " " : "", s->letter[a],
+                 s->folds >> a & 1       ? "@hops"
+                 : k->n_stage == 1 && !a ? "@group"
+                                         : "");
+}
+
+static void guess_prefetch(const plan *p, kernel *k)
+{
+    (void)p, (void)k;
+}
+
+static const guesser guess = {.shared = guess_shared, .stage = guess_stage, .prefetch = guess_prefetch};
+
+const target *ontop_target(arena *m, const machine_options *asked, err *e)
+{
+    target *t = arena_get(m, sizeof *t);
+    (void)asked, (void)e;
+    *t = (target){
+        .kind = "ontop",
+        .model = "ontop",
+        .n_role = COUNT(roles),
+        .role = roles,
+        .n_space = COUNT(spaces),
+        .space = spaces,
+        .n_level = 2,
+        .level = {{.name = "desk", .bytes = 1 << 16, .repeats = 4096, .ways = 8}, {.name = "memory", .shared = true}},
+        .workers = 3,
+        .places = 1,
+        .line = 64,
+        .align = 64,
+        .n_register = 16,
+        .cost = {4, 1, 1000},
+        .guess = &guess};
+    for (int d = 0; d < TS_N_DTYPE; d++)
+        t->lanes[d] = 4;
+    return t;
+}
