@@ -223,11 +223,9 @@ bool pass_alternatives(plan *p, err *e)
     bool found = false;
     plan trial = *p;
     trial.mem = (arena){0};
-    const bool good = pass_fuse(&trial, e) && find_alternatives(&trial, p, &found, e);
-    if (good && found) {
-        arena_free(&trial.mem);
-        return pass_fuse(p, e);
-    }
+    const bool good = plan_pass(&trial, PASS_FUSE, e) && find_alternatives(&trial, p, &found, e);
+    if (good && found)
+        return arena_free(&trial.mem), true;
     arena_take(&p->mem, &trial.mem);
     trial.mem = p->mem, *p = trial;
     return good;

@@ -235,8 +235,8 @@ static bool repeat_all(retake *r, checkpointing *out, err *e)
     if (!good)
         return err_set(e, p->g->err.code, "%s", p->g->err.text);
     note_all(r, out, copy, now);
-    p->n_kernel = 0;
-    return pass_fuse(p, e);
+    p->fused = false;
+    return plan_pass(p, PASS_FUSE, e);
 }
 
 static bool is_asked_for(const plan *p)

@@ -578,6 +578,9 @@ static int due_of(const fuser *f, int k, const turn *all)
 bool pass_fuse(plan *p, err *e)
 {
     fuser f = {.p = p};
+    if (p->fused)
+        return true;
+    p->n_kernel = 0;
     if (!make_items(&f, e))
         return false;
     demand_items(&f);
@@ -589,5 +592,5 @@ bool pass_fuse(plan *p, err *e)
     qsort(all, (size_t)f.n_kernel, sizeof *all, by_turn);
     for (int k = 0; k < f.n_kernel; k++)
         visit(&f, all[k].kernel);
-    return form_kernels(&f, e);
+    return p->fused = form_kernels(&f, e);
 }

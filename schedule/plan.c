@@ -1,4 +1,4 @@
-/* plan.c - making a plan: its passes in order, and the check after each. */
+/* plan.c - making a plan: the table of its passes, and the check after each. */
 #include "schedule/plan.h"
 #include "graph/passes/recognise.h"
 #include "schedule/nest.h"
@@ -57,13 +57,48 @@ static bool pass_recognise(plan *p, err *e) /* groups of the graph -> more group
     return !err_is(&p->g->err) || err_set(e, p->g->err.code, "%s", p->g->err.text);
 }
 
+/* ---- passes ---- */
+const pass_record plan_passes[N_PASS] = {
+    [PASS_RECOGNISE] = {"recognise", "names groups that somebody wrote out (attention, norms)", "a graph",
+                        "more groups; nothing that is computed changes", pass_recognise},
+    [PASS_ALTERNATIVES] = {"alternatives", "takes Winograd or Strassen where operations offer it and costs favour it",
+                           "a graph", "roots of the same values up to rounding, or the same roots and their kernels",
+                           pass_alternatives},
+    [PASS_FUSE] = {"fuse", "makes kernels of stages; letters, merged axes", "a graph and its roots",
+                   "stages compute all that is read from memory, and before it is read", pass_fuse},
+    [PASS_CHECKPOINTING] = {"checkpointing", "lets the backward pass compute again what rules give up",
+                            "kernels, which say what the backward pass reads",
+                            "kernels of a graph in which that is computed twice", pass_checkpointing},
+    [PASS_APART] = {"apart", "takes apart what a schema says \"fuse\": \"none\" of", "kernels",
+                    "no kernel whose first rule says so computes more than one node", pass_apart},
+    [PASS_LOOPS] = {"loops", "makes nests of schema and guess; layouts of weights follow", "kernels",
+                    "nests that walk all axes and that the target can do; a layout for each weight", pass_loops},
+    [PASS_MEMORY] = {"memory", "makes buffers of lifetimes, in one arena", "kernels in order, with their loops",
+                     "a buffer for every value in memory; two that are alive at once lie apart", pass_memory}};
+
+bool plan_pass(plan *p, pass_number which, err *e)
+{
+    return plan_passes[which].run(p, e) && plan_check(p, e);
+}
+
+char *ts_passes_json(void)
+{
+    text t = {0};
+    for (int i = 0; i < N_PASS; i++) {
+        const pass_record *a = &plan_passes[i];
+        const char *const all[][2] = {
+            {"name", a->name}, {"does", a->does}, {"requires", a->requires}, {"guarantees", a->guarantees}};
+        for (int k = 0; k < COUNT(all); k++) {
+            text_add(&t, "%s\"%s\":", k ? "," : i ? "},{" : "[{", all[k][0]);
+            text_json(&t, all[k][1]);
+        }
+    }
+    text_add(&t, "}]");
+    return text_take(&t);
+}
+
 plan *plan_make(graph *g, int n_root, const node *const *root, const plan_options *asked, err *e)
 {
-    static const struct {
-        const char *name;
-        bool (*run)(plan *p, err *e);
-    } passes[] = {{"recognise", pass_recognise}, {"cheaper", pass_alternatives}, {"recompute", pass_checkpointing},
-                  {"apart", pass_apart},         {"loops", pass_loops},          {"memory", pass_memory}};
     plan *p = calloc(1, sizeof *p);
     MUST(p);
     *p = (plan){.on = asked->on,
@@ -85,8 +120,8 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_option
         p->schema = s;
         p->rule_used = arena_array(&p->mem, (size_t)(ok ? s->n_rule : 0) + 1, sizeof *p->rule_used);
     }
-    for (int i = 0; ok && i < COUNT(passes); i++)
-        ok = passes[i].run(p, e) && plan_check(p, e);
+    for (int i = 0; ok && i < N_PASS; i++)
+        ok = plan_pass(p, (pass_number)i, e);
     if (ok)
         return p;
     plan_free(p);

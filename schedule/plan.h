@@ -135,6 +135,7 @@ typedef struct plan {
     const node *const *root;
     int n_kernel;
     kernel *kernel;
+    bool fused; /* kernels are those of the graph, its roots and what is to be apart, as these are now */
     int n_replaced;
     replaced *replaced;
     buffer *buffer; /* by node id */
@@ -186,12 +187,29 @@ int64_t stage_block(const plan *p, const stage *s, int axis);
  * before pixels); else -1. */
 int stage_given(const stage *s);
 
-/* Passes, in this order; each says in its file what it requires and guarantees, and plan_check holds after each. */
-bool pass_alternatives(plan *p, err *e);  /* puts what operations offer in their place, then */
-bool pass_fuse(plan *p, err *e);          /* graph -> kernels of stages; letters, collapsed axes */
-bool pass_checkpointing(plan *p, err *e); /* lets the backward pass compute again what rules say */
-bool pass_apart(plan *p, err *e);         /* takes apart what the schema wants so */
-bool pass_loops(plan *p, err *e);         /* schema and guess -> nests, layouts of weights */
-bool pass_memory(plan *p, err *e);        /* lifetimes -> buffers in the arena */
+/* pass: a step from a graph to a plan. plan_make runs all of them in the order of the table; plan_check holds after each.
+ * Passes that need kernels to decide what the graph is to be run that of fusion on a plan that is for this alone. */
+typedef enum pass_number {
+    PASS_RECOGNISE,
+    PASS_ALTERNATIVES,
+    PASS_FUSE,
+    PASS_CHECKPOINTING,
+    PASS_APART,
+    PASS_LOOPS,
+    PASS_MEMORY,
+    N_PASS
+} pass_number;
+typedef struct pass_record {
+    const char *name, *does, *requires, *guarantees;
+    bool (*run)(plan *p, err *e);
+} pass_record;
+extern const pass_record plan_passes[N_PASS];
+bool plan_pass(plan *p, pass_number which, err *e); /* runs it and checks what it left */
+bool pass_alternatives(plan *p, err *e);
+bool pass_fuse(plan *p, err *e); /* nothing where the plan is fused */
+bool pass_checkpointing(plan *p, err *e);
+bool pass_apart(plan *p, err *e);
+bool pass_loops(plan *p, err *e);
+bool pass_memory(plan *p, err *e);
 bool plan_check(const plan *p, err *e);
 #endif

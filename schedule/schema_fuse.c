@@ -47,8 +47,8 @@ bool pass_apart(plan *p, err *e)
         return true;
     p->apart = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *p->apart);
     while (mark_all(p)) {
-        p->n_kernel = 0;
-        if (!pass_fuse(p, e))
+        p->fused = false;
+        if (!plan_pass(p, PASS_FUSE, e))
             return false;
     }
     return true;

@@ -81,12 +81,27 @@ static int topic_axes(const args *a, ts_error *e)
     return TS_OK;
 }
 
+static int topic_passes(const args *a, ts_error *e)
+{
+    cJSON *passes = reply_take(ts_passes_json(), e);
+    if (!passes || a->console.json)
+        return passes ? print(passes) : TS_BUG;
+    columns t = columns_make("pass|does|requires|guarantees");
+    for (const cJSON *p = passes->child; p; p = p->next)
+        for (const cJSON *said = p->child; said; said = said->next)
+            columns_add(&t, "%s", said->valuestring);
+    fputs("How a plan is made, step by step.\n\n", stdout);
+    columns_print(&t, stdout, "", a->console.color_out);
+    cJSON_Delete(passes);
+    return TS_OK;
+}
+
 typedef struct topic {
     const char *name;
     int (*show)(const args *a, ts_error *e);
 } topic;
-static const topic topics[] = {
-    {"axes", topic_axes}, {"codes", topic_codes}, {"exit", topic_exit}, {"exit-codes", topic_exit}, {0}};
+static const topic topics[] = {{"axes", topic_axes},       {"codes", topic_codes},   {"exit", topic_exit},
+                               {"exit-codes", topic_exit}, {"passes", topic_passes}, {0}};
 
 const char *help_topic(int i)
 {
@@ -104,7 +119,7 @@ static int unknown(const char *name, ts_error *e)
     for (const topic *t = topics; t->name; t++)
         suggest_offer(&s, t->name);
     if (!suggest_hint(&s, "tessera help ", e))
-        err_hint(e, "tessera alone lists the verbs; topics are axes, codes and exit, and every code");
+        err_hint(e, "tessera alone lists the verbs; topics are axes, codes, exit and passes, and every code");
     return e->code;
 }
 
@@ -178,6 +193,7 @@ static const option_group *const groups[] = {&group, NULL};
 static const char *const examples[] = {
     "tessera help bench",
     "tessera help axes               # the letters for loops in schemas",
+    "tessera help passes             # how a plan is made, step by step",
     "tessera help exit               # what exit codes mean",
     "tessera help 3                  # one of them, and what to do",
     "tessera help M014               # a code in front of a message; all: codes",

@@ -42,6 +42,7 @@ made help help
 made help-verb help bench
 made help-exit help exit
 made help-axes help axes
+made help-passes help passes
 made help-exit help codes
 made code help 3
 made code help M014
