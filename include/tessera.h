@@ -139,6 +139,8 @@ TS_API ts_tensor ts_call1(ts_graph *g, const char *call, ts_tensor a);
 TS_API ts_tensor ts_call2(ts_graph *g, const char *call, ts_tensor a, ts_tensor b);
 TS_API ts_tensor ts_call3(ts_graph *g, const char *call, ts_tensor a, ts_tensor b, ts_tensor c);
 
+/* Gives t a name, for schemas and reports, if it has none; no part of what it is. Gives t back. */
+TS_API ts_tensor ts_named(ts_graph *g, ts_tensor t, const char *name);
 TS_API const char *ts_name(ts_tensor t); /* label of an input, weight or named result; else "" */
 TS_API ts_dtype ts_type(ts_tensor t);
 TS_API int ts_rank(ts_tensor t);

@@ -34,6 +34,7 @@ static ts_tensor encoder(maker *mk, const bert *b, ts_tensor x, ts_tensor mask)
     ts_tensor key = transformer_split(mk, layer_dense(mk, x, b->width, 1, "attention.self.key"), b->heads);
     ts_tensor value = transformer_split(mk, layer_dense(mk, x, b->width, 1, "attention.self.value"), b->heads);
     ts_tensor seen = ts_call(mk->g, "attention", 4, (const ts_tensor[]){query, key, value, mask});
+    maker_named(mk, seen, "attention.self");
     seen = layer_dense(mk, transformer_merge(mk, seen), b->width, gain, "attention.output.dense");
     x = layer_norm(mk, ts_call2(mk->g, "add", seen, x), epsilon, "attention.output.LayerNorm");
     const feed f = {b->inner, gain, "gelu", "intermediate.dense", "output.dense"};

@@ -36,7 +36,8 @@ static ts_tensor attend(maker *mk, const gpt2 *c, ts_tensor x, ts_tensor mask, c
     for (int i = 0; i < 2; i++)
         own->present[i] = behind(mk, own->past[i], part[i + 1]);
     const ts_tensor in[] = {part[0], own->present[0], own->present[1], mask};
-    ts_tensor seen = transformer_merge(mk, ts_call(mk->g, "attention causal=1", 4, in));
+    ts_tensor seen = maker_named(mk, ts_call(mk->g, "attention causal=1", 4, in), "attn");
+    seen = transformer_merge(mk, seen);
     return layer_dense(mk, seen, c->width, layer_branch(2 * c->layers), "attn.c_proj");
 }
 

@@ -51,7 +51,8 @@ static ts_tensor attend(maker *mk, const vae *v, ts_tensor x)
     y = ts_call1(mk->g, "transpose axes=[0,2,1]", y);
     ts_tensor q = layer_dense(mk, y, (int)c, 1, "to_q"), k = layer_dense(mk, y, (int)c, 1, "to_k");
     ts_tensor all[] = {q, k, layer_dense(mk, y, (int)c, 1, "to_v")};
-    y = layer_dense(mk, ts_call(mk->g, "attention", 3, all), (int)c, last_gain(v), "to_out.0");
+    y = maker_named(mk, ts_call(mk->g, "attention", 3, all), "attention");
+    y = layer_dense(mk, y, (int)c, last_gain(v), "to_out.0");
     y = ts_call1(mk->g, "transpose axes=[0,2,1]", y);
     return ts_call2(mk->g, "add", x, maker_call(mk, 1, &y, "reshape shape=[%lld,%lld,%lld,%lld]", n, c, h, w));
 }

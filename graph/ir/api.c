@@ -88,6 +88,12 @@ ts_tensor ts_call3(ts_graph *g, const char *call, ts_tensor a, ts_tensor b, ts_t
     return g_call3(g, call, a, b, c);
 }
 
+ts_tensor ts_named(ts_graph *g, ts_tensor t, const char *name)
+{
+    g_label(g, t, name);
+    return t;
+}
+
 const char *ts_name(ts_tensor t)
 {
     return t->label;

@@ -34,6 +34,13 @@ ts_tensor maker_call(maker *mk, int n, const ts_tensor *in, const char *fmt, ...
     return ts_call(mk->g, call, n, in);
 }
 
+ts_tensor maker_named(maker *mk, ts_tensor t, const char *name)
+{
+    char full[192];
+    snprintf(full, sizeof full, "%s%s", mk->scope, name);
+    return ts_named(mk->g, t, full);
+}
+
 int64_t maker_extent(ts_tensor t, int axis)
 {
     return t ? ts_shape(t)[axis < 0 ? axis + ts_rank(t) : axis] : 0;
