@@ -96,11 +96,11 @@ bool names_left_out(const kernel *k, const stage *s, const char *name, size_t n)
 {
     if (has_axis(s, name, n))
         return false; /* it is there, if not where it is named */
-    const int dims = s->op ? s->node->type.rank : 0;
+    const int dims = s->whole ? s->node->type.rank : 0;
+    const char *axes = s->whole ? s->whole->op->axes : NULL;
     bool is = (k->group && k->group->axes && nest_has_letter(k->group->axes, name, n)) ||
-              (s->op && s->op->axes && nest_has_letter(s->op->axes, name, n));
-    is = is || is_numbered(name, n, 'b', dims);
-    if (k->n_stage > 1 || (s->op && !s->op->axes))
+              (axes && nest_has_letter(axes, name, n)) || is_numbered(name, n, 'b', dims);
+    if (k->n_stage > 1 || !axes)
         is = is || is_numbered(name, n, 'r', dims);
     return is && *name != '|';
 }
@@ -208,14 +208,15 @@ void names_give(fuser *f, const cluster *c, kernel *k)
     for (int i = 0; i < k->n_stage; i++) {
         stage *s = &k->stage[i];
         name_stage(k, i, c->member[i]->main->op->name);
-        s->op = c->member[i]->main->op;
-        name_axes(s, s->op, 0);
+        s->whole = c->member[i]->main;
+        name_axes(s, s->whole->op, 0);
         memcpy(s->own, s->letter, sizeof s->own);
-        name_axes(s, s->op, k->n_shared);
+        name_axes(s, s->whole->op, k->n_shared);
         for (int a = 0; a < k->n_shared; a++)
             name_shared(k, q, a, s->letter[a]);
     }
     for (int i = 0; i < k->n_stage; i++)
         make_unique(&k->stage[i]);
     k->label = label_of(f, k, q);
+    k->was = f->p->was ? f->p->was[k->whole->id] : NULL;
 }

@@ -39,7 +39,7 @@ typedef struct stage {
     int64_t extent[MAX_AXIS];
     char letter[MAX_AXIS][MAX_LETTER];
     char own[MAX_AXIS][MAX_LETTER]; /* of shared axes: as the stage's operation calls them by itself */
-    const op *op;                   /* that gives the letters */
+    const node *whole;              /* whose work it does, before what follows it; gives the letters */
     int dim[MAX_AXIS];              /* that a result axis walks; of merged ones the last */
     uint32_t folds;
     const expr *value;           /* at most one fold, over `folds` */
@@ -75,6 +75,7 @@ typedef struct kernel {
     char name[16];     /* k0, k1, ... in order of first appearance; equal kernels share code, not this */
     const char *op;    /* what rules match: the main operation or group */
     const char *label; /* a name from the model, for people; "" */
+    const char *was;   /* the label of the kernel that did this work, before a rule took it apart; NULL */
     const node *whole; /* whose work the main stage does, before what follows it */
     const op *group;   /* the group that it is, which gives letters to shared axes; NULL: none */
     int n_stage, n_shared;
@@ -153,7 +154,8 @@ typedef struct plan {
     bool *rule_used;                  /* by rule of the schema */
     const denial *refusal;            /* the first one */
     denial *last_refusal;
-    bool *apart;                         /* by node id: not to be fused with others; NULL: none */
+    int *apart;       /* by node id: fused with those of the same number only; 0: with any; NULL: all are 0 */
+    const char **was; /* by node id: see kernel; NULL: nothing was taken apart */
     struct checkpointing *checkpointing; /* what is computed again in the backward pass; NULL: no rule asks for it */
 } plan;
 

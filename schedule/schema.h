@@ -19,7 +19,8 @@ typedef struct rule {
     const char *place, *loops_place;
     int n_op;
     const char *op[MAX_RULE_OPS]; /* operation or group; none: any */
-    const char *glob;             /* of the kernel's label; NULL: any */
+    const char *glob;             /* of a label, or of what is read or written; NULL: any */
+    const char *stage;            /* glob of the stage that it is for; NULL: for kernels, and what the name reaches */
     const char *dtype;            /* NULL: any */
     int n_dim;
     dim_test dim[MAX_RULE_DIMS];
@@ -45,6 +46,15 @@ typedef struct schema {
 bool schema_load(arena *m, const char *what, const char *by, schema *out, err *e);
 /* The first rule from `start` on that fits kernel k, or -1. dims are those of the main stage, shared axes included. */
 int schema_match(const schema *s, const kernel *k, int start);
+/* The same for a stage of a kernel of several: rules for that stage, or that name what it alone has. */
+int schema_match_stage(const schema *s, const kernel *k, int which, int start);
+/* The same, from the first rule on, for an operation or group called so within a kernel; only "fuse" can be said of it.
+ */
+int schema_match_part(const schema *s, const char *name, const node *result);
+bool schema_fits(const rule *r, const kernel *k);
+bool schema_fits_part(const rule *r, const char *name, const node *result);
+bool schema_about_kernels(const rule *r);          /* it says more than "recompute" */
+int schema_misses(const rule *r, const kernel *k); /* conditions that k fails; -1: it is another operation */
 /* Kernel k cannot have the loops that rule `at` gives it. */
 void schema_refuse(plan *p, int at, const kernel *k, const char *why);
 /* Lines of warnings: what was refused, and what is followed instead; kernels alike in one line. */

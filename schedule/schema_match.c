@@ -1,6 +1,5 @@
-/* schema_match.c - which kernels a rule is for, and which rules are for none. */
+/* schema_match.c - which kernels, which of their stages, and which operations within them a rule is for. */
 #include "schedule/schema.h"
-#include "schedule/schema_rule.h"
 
 #include <fnmatch.h>
 #include <string.h>
@@ -8,17 +7,17 @@
 static int64_t extent_of(const stage *s, const char *letter) /* axes of one element are not walked and have no letter */
 {
     for (int a = 0; a < s->n_axis; a++)
-        if (!strcmp(s->letter[a], letter))
+        if (!strcmp(s->letter[a], letter) || (a < s->n_shared && !strcmp(s->own[a], letter)))
             return s->extent[a];
     return 1;
 }
 
-static bool fits_op(const rule *r, const kernel *k)
+static bool has_op(const rule *r, const char *name)
 {
+    bool found = !r->n_op;
     for (int i = 0; i < r->n_op; i++)
-        if (!strcmp(r->op[i], k->op))
-            return true;
-    return !r->n_op;
+        found = found || !strcmp(r->op[i], name);
+    return found;
 }
 
 static bool fits_dim(const dim_test *d, const stage *s)
@@ -27,109 +26,113 @@ static bool fits_dim(const dim_test *d, const stage *s)
     return n >= d->low && n <= d->high && (!d->multiple || n % d->multiple == 0);
 }
 
-/* Says nothing of kernels. */
-static bool only_recomputes(const rule *r)
+static bool fits_dtype(const rule *r, const node *n)
 {
-    return r->tells_recompute && !r->n_loops && !r->n_layout && r->fuse && !r->whole && !r->compute;
+    return !r->dtype || !strcmp(r->dtype, ts_dtype_name(n->type.dtype));
 }
 
-static bool fits(const rule *r, const kernel *k)
+static bool fits_values(const rule *r, const stage *s) /* extents and data type */
 {
-    const stage *s = &k->stage[k->main];
-    if (only_recomputes(r) || !fits_op(r, k) || (r->glob && fnmatch(r->glob, k->label, 0)))
+    bool all = fits_dtype(r, s->node);
+    for (int i = 0; all && i < r->n_dim; i++)
+        all = fits_dim(&r->dim[i], s);
+    return all;
+}
+
+bool schema_about_kernels(const rule *r)
+{
+    return !r->tells_recompute || r->n_loops || r->n_layout || !r->fuse || r->whole || r->compute;
+}
+
+/* ---- names ---- */
+static bool is_named(const rule *r, const char *name)
+{
+    return name && *name && !fnmatch(r->glob, name, 0);
+}
+
+/* By what it computes, or by a weight, constant or input that it reads: the name of a computed value is that of the
+ * kernel that makes it, not of its readers. */
+static bool names_stage(const rule *r, const stage *s)
+{
+    bool found = is_named(r, s->node->label) || (s->whole && is_named(r, s->whole->label));
+    for (int i = 0; !found && i < s->n_load; i++)
+        found = s->load[i]->from->leaf && is_named(r, s->load[i]->from->label);
+    return found;
+}
+
+static bool names_kernel(const rule *r, const kernel *k)
+{
+    return !fnmatch(r->glob, k->label, 0) || is_named(r, k->was) || (k->whole && is_named(r, k->whole->label));
+}
+
+/* Where a kernel has several stages, what one of them reads names that stage, unless the rule is for the group that
+ * the kernel is. */
+static bool names_any(const rule *r, const kernel *k)
+{
+    const bool whole = r->n_op && k->group && !strcmp(k->group->name, k->op);
+    bool found = false;
+    for (int i = 0; i < k->n_stage && (whole || k->n_stage == 1); i++)
+        found = found || names_stage(r, &k->stage[i]);
+    return found;
+}
+
+/* ---- what fits ---- */
+bool schema_fits(const rule *r, const kernel *k)
+{
+    return schema_about_kernels(r) && !r->stage && has_op(r, k->op) &&
+           (!r->glob || names_kernel(r, k) || names_any(r, k)) && fits_values(r, &k->stage[k->main]);
+}
+
+static bool fits_stage(const rule *r, const kernel *k, int which)
+{
+    const stage *s = &k->stage[which];
+    const bool own = s->whole && has_op(r, s->whole->op->name);
+    if (k->n_stage == 1 || !schema_about_kernels(r) || !fits_values(r, s))
         return false;
-    if (r->dtype && strcmp(r->dtype, ts_dtype_name(s->node->type.dtype)))
-        return false;
-    for (int i = 0; i < r->n_dim; i++)
-        if (!fits_dim(&r->dim[i], s))
-            return false;
-    return true;
+    if (r->stage)
+        return !fnmatch(r->stage, s->name, 0) && (own || has_op(r, k->op)) &&
+               (!r->glob || names_stage(r, s) || names_kernel(r, k));
+    return r->glob && own && names_stage(r, s) && !schema_fits(r, k);
+}
+
+bool schema_fits_part(const rule *r, const char *name, const node *result)
+{
+    bool named = !r->glob || is_named(r, result->label);
+    for (int i = 0; !named && i < result->n_in; i++)
+        named = result->in[i]->leaf && is_named(r, result->in[i]->label);
+    return schema_about_kernels(r) && !r->stage && !r->n_dim && (r->n_op || r->glob) && named && has_op(r, name) &&
+           fits_dtype(r, result);
 }
 
 int schema_match(const schema *s, const kernel *k, int start)
 {
     for (int i = start; i < s->n_rule; i++)
-        if (fits(&s->rule[i], k))
+        if (schema_fits(&s->rule[i], k))
             return i;
     return -1;
 }
 
-/* ---- rules without a kernel ---- */
-static void add_dims(text *t, const kernel *k)
+int schema_match_stage(const schema *s, const kernel *k, int which, int start)
 {
-    const stage *s = &k->stage[k->main];
-    text_add(t, "%s", k->op);
-    for (int a = 0; a < s->n_axis; a++)
-        text_add(t, " %s=%lld", s->letter[a], (long long)s->extent[a]);
+    for (int i = start; i < s->n_rule; i++)
+        if (fits_stage(&s->rule[i], k, which))
+            return i;
+    return -1;
 }
 
-static bool same_family(const kernel *a, const kernel *b)
+int schema_match_part(const schema *s, const char *name, const node *result)
 {
-    const stage *s = &a->stage[a->main], *t = &b->stage[b->main];
-    return !strcmp(a->op, b->op) && s->n_axis == t->n_axis &&
-           !memcmp(s->extent, t->extent, (size_t)s->n_axis * sizeof *s->extent);
+    for (int i = 0; i < s->n_rule; i++)
+        if (schema_fits_part(&s->rule[i], name, result))
+            return i;
+    return -1;
 }
 
-static int misses(const rule *r, const kernel *k) /* how many of its conditions fail */
+int schema_misses(const rule *r, const kernel *k)
 {
     const stage *s = &k->stage[k->main];
-    int n = (r->glob && fnmatch(r->glob, k->label, 0)) +
-            (r->dtype && strcmp(r->dtype, ts_dtype_name(s->node->type.dtype)));
+    int n = (r->glob && !names_kernel(r, k) && !names_any(r, k)) + !fits_dtype(r, s->node);
     for (int i = 0; i < r->n_dim; i++)
         n += !fits_dim(&r->dim[i], s);
-    return n;
-}
-
-enum { MAX_NEAR = 3 };
-static void add_nearest(text *t, const rule *r,
-                        const plan *p) /* of its operations, those that miss least; each shape once */
-{
-    const kernel *near[MAX_NEAR];
-    int n = 0;
-    for (int miss = 0; miss <= r->n_dim + 2; miss++)
-        for (int i = 0; i < p->n_kernel && n < MAX_NEAR; i++) {
-            const kernel *k = &p->kernel[i];
-            bool had = !fits_op(r, k) || misses(r, k) != miss;
-            for (int j = 0; j < n; j++)
-                had = had || same_family(near[j], k);
-            if (had)
-                continue;
-            text_add(t, n ? "; " : "");
-            add_dims(t, k);
-            near[n++] = k;
-        }
-}
-
-static void add_ops(text *t, const plan *p)
-{
-    for (int i = 0; i < p->n_kernel; i++) {
-        bool had = false;
-        for (int j = 0; j < i; j++)
-            had = had || !strcmp(p->kernel[j].op, p->kernel[i].op);
-        if (!had)
-            text_add(t, "%s%s", i ? ", " : "", p->kernel[i].op);
-    }
-}
-
-void schema_unused(const schema *s, const plan *p, const bool *used, text *out)
-{
-    for (int i = 0; i < s->n_rule; i++) {
-        const rule *r = &s->rule[i];
-        const kernel *taken = NULL;
-        bool near = false;
-        for (int k = 0; k < p->n_kernel && !taken; k++) {
-            taken = fits(r, &p->kernel[k]) ? &p->kernel[k] : NULL;
-            near = near || fits_op(r, &p->kernel[k]);
-        }
-        if (used[i] || only_recomputes(r))
-            continue;
-        text_add(out, "%s: rule \"%s\" decides no kernel: ", r->place, r->name);
-        if (taken)
-            text_add(out, "%s %s is decided by \"%s\"", taken->op, taken->label, taken->rule);
-        else if (near)
-            text_add(out, "none fits; nearest are "), add_nearest(out, r, p);
-        else
-            text_add(out, "the plan has none of its operations; it has "), add_ops(out, p);
-        text_add(out, "\n");
-    }
+    return has_op(r, k->op) ? n : -1;
 }

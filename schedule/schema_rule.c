@@ -127,10 +127,10 @@ static bool read_match(const json *v, rule *r, err *e)
 {
     const json *dims;
     dtype d;
-    if (!json_want(v, JSON_OBJECT, e) || !json_known(v, "op name dims dtype", e))
+    if (!json_want(v, JSON_OBJECT, e) || !json_known(v, "op name stage dims dtype", e))
         return false;
     if (!read_texts(v, "op", r->op, MAX_RULE_OPS, &r->n_op, e) || !read_text(v, "name", &r->glob, e) ||
-        !read_text(v, "dtype", &r->dtype, e))
+        !read_text(v, "stage", &r->stage, e) || !read_text(v, "dtype", &r->dtype, e))
         return false;
     const json *ops = json_get(v, "op");
     for (int i = 0; i < r->n_op; i++)
@@ -185,11 +185,12 @@ static bool read_recompute(const json *v, rule *r, err *e)
     if (!json_want(v, JSON_TRUTH, e))
         return err_hint(e, "true: computed again for the backward pass; false: kept, whatever later rules say");
     r->tells_recompute = true, r->recompute = v->truth;
-    if (!r->n_dim)
+    if (!r->n_dim && !r->stage)
         return true;
-    json_refuse(e, v, TS_UNSUPPORTED,
-                "\"recompute\" with \"dims\": it is said of operations, dims are those of kernels");
-    return err_hint(e, "match \"op\", \"name\" or \"dtype\", and put loops for dims in a rule of their own");
+    const char *what = r->n_dim ? "dims" : "stage";
+    json_refuse(e, v, TS_UNSUPPORTED, "\"recompute\" with \"%s\": it is said of operations, %s of kernels", what,
+                r->n_dim ? "dims are those" : "stages are those");
+    return err_hint(e, "match \"op\", \"name\" or \"dtype\", and put loops for %s in a rule of their own", what);
 }
 
 bool rule_read(arena *m, const json *v, int number_of_it, rule *r, err *e)

@@ -218,8 +218,11 @@ static void test_notes(void)
 {
     notes(small_product, "avx512", "{\"loops\":\"m/100 n/18 k m n\"}",
           "loop m/100: only 24 are left there, so it is one clipped trip\n");
-    notes(small_product, "avx512", "{\"loops\":[\"m n k q\",\"m n k\"]}",
-          "loops \"m n k q\", column 7: no axis \"q\" here; the axes are: m n k\n");
+    notes(
+        small_product, "avx512", "{\"loops\":[\"m n k q\",\"m n k\"]}",
+        "loops \"m n k q\", column 7: no axis \"q\" here; the axes are: m n k\n"
+        "plan: rule \"rule 0\" is refused for 1 kernel (k0 matmul), and \"m n k\" is taken: loops \"m n k q\", column "
+        "7: no axis \"q\" here; the axes are: m n k\n");
     notes(deep, "avx512", "{\"loops\":\"n/48 m/8 k m@unroll n@vector\"}",
           "loop m/8: one trip works on 3586 KiB, 350 % of L2 (1024 KiB): smaller steps outside it, or a step for a "
           "folded axis, "

@@ -75,7 +75,8 @@ static void one_row(fake *f) /* the same of one row: there is no axis m */
     f->k.stage = f->s;
     snprintf(f->s[0].name, sizeof f->s[0].name, "product");
     axes(&f->s[0], "nk", extent, 1, 0);
-    f->s[0].node = &f->value[0], f->s[0].op = &rows_and_columns;
+    f->s[0].node = &f->value[0], f->s[0].whole = &f->value[0];
+    f->value[0].op = &rows_and_columns;
     operands(f, &f->s[0], 3, false);
 }
 

@@ -130,7 +130,7 @@ static void test_rules(void)
                  "@/x.json:2:16 (/rules/0/optional): a truth value expected, not a number");
     rule_refused(TS_BAD_INPUT, "\"match\": {\"ops\": \"matmul\"}",
                  "@/x.json:2:21 (/rules/0/match/ops): unknown key \"ops\"; did you mean \"op\"?\n"
-                 "  hint: the keys here are: op name dims dtype; and \"//\" for comments");
+                 "  hint: the keys here are: op name stage dims dtype; and \"//\" for comments");
     rule_refused(TS_BAD_INPUT, "\"match\": {\"op\": \"matmull\"}",
                  "@/x.json:2:20 (/rules/0/match/op): no operation \"matmull\"; did you mean \"matmul\"?\n"
                  "  hint: tessera ops lists them");
@@ -404,8 +404,9 @@ static void test_unused(void)
         tail &&
         strstr(got, "x.json:3:1 (/rules/1): rule \"late\" decides no kernel: matmul query is decided by \"first\"\n"));
     CHECK(strstr(
-        got, "x.json:4:1 (/rules/2): rule \"far\" decides no kernel: none fits; nearest are matmul m=128 n=128 k=64; "
-             "matmul m=128 n=768 k=768\n"));
+        got,
+        "x.json:4:1 (/rules/2): rule \"far\" decides no kernel: none fits; nearest are matmul scores m=128 n=128 k=64; "
+        "matmul query m=128 n=768 k=768\n"));
     CHECK(strstr(got,
                  "x.json:5:1 (/rules/3): rule \"other\" decides no kernel: the plan has none of its operations; it has "
                  "matmul\n"));
