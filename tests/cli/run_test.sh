@@ -112,6 +112,16 @@ expect 0 "$why" explain bert-tiny -s refused.json $small
 expect 0 '(rule mine is refused: guess)' explain bert-tiny -s refused.json $small
 expect 0 "$why" run bert-tiny -s refused.json --random $small
 expect 0 "$why" bench bert-tiny -s refused.json --min-time 20ms --launches 1 $small
+# the convolutions of docs/schema.md: one rule for one image and for several, and the axes that its table has
+awk '/^```json/ { s = ""; on = 1; next } /^```/ { if (on && s ~ /"windows"/) printf "%s", s; on = 0 } on { s = s $0 "\n" }' \
+    "$SOURCE/docs/schema.md" >windows.json
+for batch in 1 2; do
+    json windows 'd["reached"] >= 5' schema lint windows.json resnet-18 --dim batch=$batch
+    json walked 'all(k["rule"] == "windows" for k in d["kernels"] if k["op"] == "conv2d" and k["dims"]["kh"] > 1)' \
+        explain resnet-18 --dim batch=$batch -s windows.json
+done
+json pixels '[sorted(k["dims"]) for k in d["kernels"] if k["op"] == "conv2d" and k["dims"]["kh"] == 1][0] == ["ic", "kh", "kw", "oc", "ow"]' \
+    explain resnet-50 --dim batch=1
 expect 3 'no schema "panel" is built in for target c' schema show panel
 expect 3 'did you mean "panels"?' schema show panel
 expect 3 'the schema "guess" is no file' schema show guess

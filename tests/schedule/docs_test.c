@@ -51,7 +51,7 @@ static void test_schemas(const char *doc)
             printf("  %s\n", e.text);
         arena_free(&m);
     }
-    CHECK(n == 3);
+    CHECK(n == 4);
     scratch_remove(&folder);
 }
 
