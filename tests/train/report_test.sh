@@ -58,5 +58,5 @@ expect 0 '40 examples' train model.json --tokenizer vocab.txt --data train.tsv -
 holds "m = json.load(open('real/misjudged.json'))
 far = [abs(x['predicted'] - x['label']) for x in m['worst']]
 assert len(far) == m['examples'] == 40 and far == sorted(far, reverse=True)
-assert 'The largest distances' in open('real/report.html').read()" "numbers are not judged by their distance"
+assert 'Largest errors' in open('real/report.html').read()" "numbers are not judged by their distance"
 finish
