@@ -210,6 +210,25 @@ static void plan_rounds(race *r)
     r->few_samples = r->rounds * r->o.launches < SAMPLES;
 }
 
+/* What a schema calls itself; "" where it cannot be known. */
+static const char *schema_name(const contestant *c)
+{
+    return c->peer == NULL && c->schema != NULL ? js_get_text(c->facts, "plan/schema/name") : "";
+}
+
+/* Schemas go by the names that they give themselves, where these tell them apart. */
+static void rename_contestants(race *r)
+{
+    for (int i = 0; i < r->n; i++) {
+        const char *name = schema_name(&r->of[i]);
+        bool own = *name != 0;
+        for (int k = 0; k < r->n && own; k++)
+            own = k == i || (strcmp(r->of[k].name, name) != 0 && strcmp(schema_name(&r->of[k]), name) != 0);
+        if (own)
+            snprintf(r->of[i].name, sizeof r->of[i].name, "%.240s", name);
+    }
+}
+
 static bool open_all(race *r, int launch, ts_error *e)
 {
     char what[320];
@@ -220,6 +239,8 @@ static bool open_all(race *r, int launch, ts_error *e)
         if (!contestant_open(r, &r->of[i], e))
             return false;
     }
+    if (launch == 0)
+        rename_contestants(r);
     return true;
 }
 

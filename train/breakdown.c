@@ -108,23 +108,21 @@ static cJSON *ceilings_of(const cJSON *plan, int threads)
     return ceilings;
 }
 
-static cJSON *results(const breakdown *b, const train_options *w, double parts, bool probe, const cJSON *plan)
+static cJSON *step_of(const breakdown *b, const train_options *w, double parts, bool probe, const cJSON *plan)
 {
     cJSON *out = cJSON_CreateObject(), *ceilings = probe ? ceilings_of(plan, b->threads) : NULL;
-    js_text(out, "format", "results/1"), js_text(out, "tool", "tessera " TS_VERSION);
+    js_text(out, "format", "step/1"), js_text(out, "tool", "tessera " TS_VERSION);
     cJSON *model = js_object(out, "model"), *dims = js_array(model, "dims");
     js_text(model, "name", w->model);
     char dim[64];
     snprintf(dim, sizeof dim, "batch=%lld", (long long)w->batch);
     js_item(dims, dim);
-    js_text(js_object(out, "config"), "model", w->model);
     if (probe)
         cJSON_AddItemToObject(out, "environment",
                               environment_read(js_get_text(plan, "isa"), b->threads, (uint64_t)w->seed));
     add_step(js_array(out, "candidates"), b, plan, ceilings, parts);
     if (ceilings)
         cJSON_AddItemToObject(out, "ceilings", ceilings);
-    js_array(out, "peers"), js_array(out, "comparisons");
     js_item(js_array(out, "notes"), "one training step; some steps of the run went kernel by kernel and were timed");
     return out;
 }
@@ -138,7 +136,7 @@ bool breakdown_write(const breakdown *b, const char *run, const train_options *w
     cJSON *plan = js_parse(b->plan, "the plan", e);
     if (!plan)
         return false;
-    cJSON *root = results(b, w, (double)parts, probe, plan);
+    cJSON *root = step_of(b, w, (double)parts, probe, plan);
     char *s = js_print(root, false);
     cJSON_Delete(root), cJSON_Delete(plan);
     snprintf(path, sizeof path, "%s/step.json", run);

@@ -1,6 +1,6 @@
 /* breakdown.h - where the time of a training step goes: some steps of the run go kernel by kernel, so that what is told
- * is the run itself and costs it nothing. Kept as RUN/step.json, a results/1 text with the step as its one contestant,
- * which `tessera report` reads too. */
+ * is the run itself and costs it nothing. Kept as RUN/step.json, a step/1 text, which `tessera report` reads as it
+ * reads results. */
 #ifndef TRAIN_BREAKDOWN_H
 #define TRAIN_BREAKDOWN_H
 #include "graph/base/js.h"

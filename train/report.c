@@ -106,16 +106,37 @@ const char *story_outcome(text *t, const story *s)
     return NULL;
 }
 
+/* What was not asked for, or does not count in this run. */
+static bool left_out(const story *s, const cJSON *i)
+{
+    static const char *const of_mixed[] = {"loss-scale", "growth-interval"};
+    if (cJSON_IsNull(i) || (cJSON_IsArray(i) && !i->child) || (cJSON_IsNumber(i) && i->valuedouble < 0))
+        return true;
+    if (cJSON_IsNumber(i) && i->valuedouble == 0 && strcmp(i->string, "seed") != 0)
+        return true;
+    for (int k = 0; k < 2; k++)
+        if (!strcmp(i->string, of_mixed[k]) && s->asked->precision && !strcmp(s->asked->precision, "f32"))
+            return true;
+    return !strcmp(i->string, "epochs") && s->asked->steps > 0;
+}
+
+static void set_number(cJSON *o, const char *key, double v)
+{
+    cJSON_DeleteItemFromObjectCaseSensitive(o, key);
+    if (v > 0)
+        js_number(o, key, v);
+}
+
 static const char *story_options(text *t, const story *s)
 {
     cJSON *o = option_json(s->asked);
-    for (cJSON *i = o->child, *next; i; i = next) { /* what was not said */
+    for (cJSON *i = o->child, *next; i; i = next) {
         next = i->next;
-        const bool left_out = cJSON_IsNull(i) || (cJSON_IsArray(i) && !i->child) ||
-                              (cJSON_IsNumber(i) && i->valuedouble < 0 && strcmp(i->string, "warmup") != 0);
-        if (left_out)
+        if (left_out(s, i))
             cJSON_Delete(cJSON_DetachItemViaPointer(o, i));
     }
+    set_number(o, "steps", (double)s->facts->steps); /* as it came to be */
+    set_number(o, "warmup", (double)s->facts->warmup);
     facts(t, o);
     cJSON_Delete(o);
     return NULL;
@@ -146,20 +167,17 @@ static const char style[] =
 
 static void head(text *t, const story *s)
 {
-    const char *model = strrchr(s->asked->model, '/') && strrchr(s->asked->model, '/')[1]
-                            ? strrchr(s->asked->model, '/') + 1
-                            : s->asked->model;
     text_add(t, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
                 "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
                 "<meta name=\"viewport\" content=\"width=device-width\">\n<title>Training run: ");
-    html_text(t, s->run);
+    html_text(t, path_name(s->run));
     text_add(t, "</title>\n<style>");
     report_style(t);
     text_bytes(t, style, sizeof style - 1);
     text_add(t, "</style></head>\n<body><header>\n<p class=\"brand\">TESSERA TRAINING RUN</p>\n<h1>");
-    html_text(t, s->run);
+    html_text(t, path_name(s->run));
     text_add(t, "</h1><p class=\"soft\">");
-    html_text(t, model);
+    html_text(t, path_name(s->asked->model));
     text_add(t, " · --task ");
     html_text(t, s->asked->task);
     text_add(t, " · batch %s · ", word_count((double)s->asked->batch).s);

@@ -313,7 +313,16 @@ const char *report_model(const report *r)
     const char *name = cJSON_IsString(model) ? cJSON_GetStringValue(model) : js_get_text(model, "name");
     if (!*name)
         name = js_get_text(r->config, "model");
-    return *name ? name : "a model";
+    return *name ? path_name(name) : "a model";
+}
+
+const char *path_name(const char *path)
+{
+    const char *last = path, *before = path;
+    for (const char *c = path; *c; c++)
+        if (*c == '/' && c[1] && c[1] != '/')
+            before = last, last = c + 1;
+    return strncmp(last, "model.", 6) != 0 ? last : before;
 }
 
 double report_peak(const report *r)
@@ -369,11 +378,12 @@ static bool format_known(const report *r, ts_error *e)
 {
     text shown = {0};
     const char *format = js_get_text(r->root, "format");
-    if (!strcmp(format, "results/1"))
+    if (!strcmp(format, "results/1") || !strcmp(format, "step/1"))
         return true;
     html_plain(&shown, format);
     if (*format)
-        err_set(e, TS_BAD_INPUT, "the results have format \"%.60s\"; this version reads results/1", text_str(&shown));
+        err_set(e, TS_BAD_INPUT, "the results have format \"%.60s\"; this version reads results/1 and step/1",
+                text_str(&shown));
     else
         err_set(e, TS_BAD_INPUT, "the results have no \"format\": \"results/1\"");
     err_hint(e, "give a file that tessera bench wrote with -o");

@@ -1,4 +1,4 @@
-/* data.h - a results/1 document as the report reads it.
+/* data.h - a results/1 document as the report reads it, or a step/1 one: the same with less.
  * Every field but the candidates' names may be missing: a missing number is NAN, a missing text "", a missing list
  * has n 0, so the sections need no other case. Times are nanoseconds, sizes bytes, shares 1 = 100 %. All texts are
  * foreign. Everything points into the report's JSON tree or its own memory and dies with report_free. */
@@ -141,4 +141,6 @@ int result_count(const cJSON *list);
 bool kernel_same(const kernel *a, const kernel *b); /* loops and layouts, whatever their names */
 double report_peak(const report *r);                /* GFLOP/s of multiply-adds in the dtype of the kernels; NAN */
 const char *report_model(const report *r);          /* the model's name, or "a model" */
+/* A file\'s name without its folders; of a name that says little, as model.onnx, with the folder it is in. */
+const char *path_name(const char *path);
 #endif

@@ -2,51 +2,123 @@
  * differs between candidates that were measured in different environments. */
 #include "bench/report/parts.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_DEPTH = 4, MAX_FACTS = 200 };
 
-/* Numbers whose key ends in a unit are said in it. */
+static word say_seconds(double s)
+{
+    return word_time(1e9 * s);
+}
+
+static word say_rate(double gbs)
+{
+    word w, number = word_number(gbs);
+    snprintf(w.s, sizeof w.s, "%.30s\u00a0GB/s", number.s);
+    return w;
+}
+
+static word say_flops(double gflops)
+{
+    word w, number = word_number(gflops);
+    snprintf(w.s, sizeof w.s, "%.30s\u00a0GFLOP/s", number.s);
+    return w;
+}
+
+static word say_mhz(double mhz)
+{
+    word w, number = word_number(mhz);
+    snprintf(w.s, sizeof w.s, "%.30s\u00a0MHz", number.s);
+    return w;
+}
+
+/* Numbers whose key is a unit, or ends in one, are said in it. */
 static const struct {
     const char *ending;
     word (*say)(double);
-} units[] = {{"_bytes", word_bytes}, {"_ns", word_time}, {"_share", word_share}};
+} units[] = {{"_bytes", word_bytes}, {"_ns", word_time},     {"_share", word_share}, {"_s", say_seconds},
+             {"_gbs", say_rate},     {"_gflops", say_flops}, {"_mhz", say_mhz}};
 
 static size_t unit_of(const char *key)
 {
     for (size_t i = 0; key && i < sizeof units / sizeof *units; i++) {
         size_t n = strlen(key), m = strlen(units[i].ending);
-        if (n > m && !strcmp(key + n - m, units[i].ending))
+        if ((n > m && !strcmp(key + n - m, units[i].ending)) || !strcmp(key, units[i].ending + 1))
             return i;
     }
     return SIZE_MAX;
 }
 
-static void value(text *t, const cJSON *v)
+static void number(text *t, const cJSON *v)
+{
+    const size_t unit = unit_of(v->string);
+    const double n = v->valuedouble;
+    if (unit != SIZE_MAX)
+        text_add(t, "%s", units[unit].say(n).s);
+    else
+        text_add(t, n == floor(n) ? "%.10g" : "%.4g", n);
+}
+
+/* Nothing is said where nothing is: no text, an empty list, null without a reason. */
+static bool is_empty(const cJSON *v)
+{
+    return cJSON_IsNull(v) || (cJSON_IsString(v) && !*v->valuestring) ||
+           ((cJSON_IsArray(v) || cJSON_IsObject(v)) && !v->child);
+}
+
+static void label(text *t, const char *prefix, const cJSON *v);
+static void value(text *t, const cJSON *v);
+
+/* An object of a list: what it is called, and in brackets the rest: "input_ids (i64, 1 × 128)". */
+static void item_value(text *t, const cJSON *object)
+{
+    int n = 0;
+    const cJSON *v;
+    cJSON_ArrayForEach(v, object)
+    {
+        if (is_empty(v) || cJSON_IsObject(v))
+            continue;
+        text_add(t, n == 0 ? "" : n == 1 ? " (" : ", ");
+        if (cJSON_IsNumber(v) && unit_of(v->string) == SIZE_MAX)
+            label(t, "", v), text_add(t, " ");
+        value(t, v);
+        n++;
+    }
+    text_add(t, n > 1 ? ")" : "");
+}
+
+static void list(text *t, const cJSON *v)
 {
     const cJSON *item;
+    const bool shape = v->string && !strcmp(v->string, "shape");
     const char *between = "";
-    if (cJSON_IsString(v)) {
-        html_text(t, v->valuestring);
-    } else if (cJSON_IsBool(v)) {
-        text_add(t, cJSON_IsTrue(v) ? "yes" : "no");
-    } else if (cJSON_IsNumber(v)) {
-        size_t unit = unit_of(v->string);
-        if (unit != SIZE_MAX)
-            text_add(t, "%s", units[unit].say(v->valuedouble).s);
+    cJSON_ArrayForEach(item, v)
+    {
+        if (is_empty(item))
+            continue;
+        text_add(t, "%s", between);
+        if (cJSON_IsObject(item))
+            item_value(t, item);
         else
-            text_add(t, "%.10g", v->valuedouble);
-    } else if (cJSON_IsArray(v)) {
-        cJSON_ArrayForEach(item, v)
-        {
-            text_add(t, "%s", between);
-            if (!cJSON_IsArray(item) && !cJSON_IsObject(item))
-                value(t, item);
-            between = ", ";
-        }
-    } else {
-        text_add(t, "–");
+            value(t, item);
+        between = shape ? " × " : ", ";
     }
+}
+
+static void value(text *t, const cJSON *v)
+{
+    if (cJSON_IsString(v))
+        html_text(t, v->valuestring);
+    else if (cJSON_IsBool(v))
+        text_add(t, cJSON_IsTrue(v) ? "yes" : "no");
+    else if (cJSON_IsNumber(v))
+        number(t, v);
+    else if (cJSON_IsArray(v))
+        list(t, v);
+    else
+        text_add(t, "–");
 }
 
 /* "l2_bytes" in "caches" -> "caches l2": the data itself has the exact keys. */
@@ -54,8 +126,11 @@ static void label(text *t, const char *prefix, const cJSON *v)
 {
     text plain = {0};
     const char *key = v->string ? v->string : "";
-    size_t unit = cJSON_IsNumber(v) ? unit_of(key) : SIZE_MAX;
-    text_bytes(&plain, key, strlen(key) - (unit == SIZE_MAX ? 0 : strlen(units[unit].ending)));
+    const size_t unit = cJSON_IsNumber(v) ? unit_of(key) : SIZE_MAX;
+    size_t n = strlen(key);
+    if (unit != SIZE_MAX && n > strlen(units[unit].ending))
+        n -= strlen(units[unit].ending);
+    text_bytes(&plain, key, n);
     for (char *c = plain.s; *c; c++)
         *c = *c == '_' ? ' ' : *c;
     text_add(t, "%s%s", prefix, *prefix ? " " : "");
@@ -63,11 +138,20 @@ static void label(text *t, const char *prefix, const cJSON *v)
     text_free(&plain);
 }
 
+static const char *reason_for(const cJSON *object, const cJSON *v)
+{
+    return v->string ? js_get_text(cJSON_GetObjectItemCaseSensitive(object, "why"), v->string) : "";
+}
+
+static bool has_reason(const cJSON *object, const cJSON *v)
+{
+    return cJSON_IsNull(v) && *reason_for(object, v);
+}
+
 static void unknown(text *t, const cJSON *object, const cJSON *v)
 {
-    const char *why = v->string ? js_get_text(cJSON_GetObjectItemCaseSensitive(object, "why"), v->string) : "";
-    text_add(t, "<span class=\"soft\">unknown%s", *why ? ": " : "");
-    html_text(t, why);
+    text_add(t, "<span class=\"soft\">unknown: ");
+    html_text(t, reason_for(object, v));
     text_add(t, "</span>");
 }
 
@@ -82,7 +166,7 @@ static void flatten(walk *w, const cJSON *object, const char *prefix, int depth)
     cJSON_ArrayForEach(v, object)
     {
         text name = {0};
-        if (v == why || w->n >= MAX_FACTS)
+        if (v == why || w->n >= MAX_FACTS || (is_empty(v) && !has_reason(object, v)))
             continue;
         label(&name, prefix, v);
         if (cJSON_IsObject(v) && depth < MAX_DEPTH) {

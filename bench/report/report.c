@@ -1,6 +1,8 @@
 #include "bench/report/report.h"
 #include "bench/report/parts.h"
 
+#include <string.h>
+
 typedef struct section {
     const char *id, *nav, *question, *lead;
     part_writer *write;
@@ -59,14 +61,15 @@ static void head(text *t, const report *r)
                 "kp\" d=\"M8 0h6v6h-6zM0 8h6v6h-6z\"/>"
                 "</svg>TESSERA REPORT</p>\n<h1>");
     html_text(t, report_model(r));
-    text_add(t, "</h1><p class=\"soft\">one pass");
+    text_add(t, "</h1><p class=\"soft\">%s",
+             strcmp(js_get_text(r->root, "format"), "step/1") == 0 ? "one training step" : "one pass");
     report_line(t, r, html_text);
     text_add(t, "</p>\n");
 }
 
 static void tail(text *t, const report *r, const char *results_json)
 {
-    text_add(t, "</main><footer><p>Made by tessera %s from a results/1 file, which this page carries inside.",
+    text_add(t, "</main><footer><p>Made by tessera %s from a results file, which this page carries inside.",
              TS_VERSION);
     if (r->n_left)
         text_add(t, " %d further candidates or comparisons are in the data only.", r->n_left);

@@ -103,6 +103,7 @@ made train train model.json --data numbers.tsv --task regress --tokenizer vocab.
     --eval numbers.tsv -o numbers
 made predict predict numbers --text 'the film was superb'
 kept misjudged run/misjudged.json
+kept step run/step.json
 # conformance cases: one that passes, one whose output is another
 "${PYTHON:-python3}" - <<'PY'
 import os, struct

@@ -27,7 +27,7 @@ assert all(a['confidence'] >= b['confidence'] > 0.5 for a, b in zip(m['worst'], 
 e = [x for x in rows('run/metrics.jsonl') if 'eval_loss' in x][-1]
 assert abs(e['eval_accuracy'] - (1 - m['wrong'] / 21)) < 1e-9" "misjudged.json is another set"
 holds "s = json.load(open('run/step.json'))
-assert s['format'] == 'results/1'
+assert s['format'] == 'step/1'
 k, n = s['candidates'][0]['kernels'], s['candidates'][0]['samples'][0]
 assert len(n) == 6 and all(x['median_ns'] > 0 and x['bytes'] > 0 and x['op'] and x['rule'] and x['calls'] == 1 for x in k)
 assert any(x['flops'] > 0 for x in k)
@@ -36,6 +36,9 @@ assert sum(x['median_ns'] for x in k) < 1.5 * whole[-1], (k, n)" "step.json is n
 expect 0 '' report run/step.json --csv
 holds "p = open('run/report.html', 'rb').read().decode()
 assert '<script' not in p and '&lt;script&gt;alert(1)&lt;/script&gt;' in p and chr(27) not in p and chr(0x202e) not in p
+assert '<dt>steps</dt><dd>80</dd>' in p and '<dt>warmup</dt><dd>8</dd>' in p
+for word in ('epochs', 'weight-decay', 'save-every', 'loss-scale', 'total-steps'): # not asked, or without meaning here
+    assert '<dt>%s</dt>' % word not in p, word
 for word in ('Loss by step', 'Accuracy on held-out', 'Norm of the gradients', 'Learning rate', 'Time of a step', 'Tokens per second',
              'Memory of the process', 'Most confident mistakes', 'Confusion matrix', 'All kernels', 'Buffers over kernels'):
     assert word in p, word

@@ -1,6 +1,7 @@
 /* The report of made-up results: every section, its budgets, its bytes, and what hostile names can do to it
  * (nothing). */
 #include "bench/report/report.h"
+#include "bench/report/data.h"
 #include "bench/report/html.h"
 #include "bench/report/word.h"
 #include "graph/base/base.h"
@@ -342,6 +343,33 @@ static void test_pictures(void)
     unmake(&bert);
 }
 
+/* The appendix: every fact readable, or left out. */
+static void test_facts(void)
+{
+    static const char json[] =
+        "{\"format\":\"results/1\",\"model\":{\"name\":\"/home/me/MiniLM/model.onnx\",\"dims\":[],"
+        "\"inputs\":[{\"name\":\"ids\",\"dtype\":\"i64\",\"shape\":[1,128]},{\"name\":\"mask\",\"dtype\":\"i64\","
+        "\"shape\":[1,128]}]},"
+        "\"config\":{\"target\":null,\"isa\":null,\"min_time_s\":0.5,\"threshold\":0.01},\"ceilings\":{\"read_gbs\":37."
+        "177,"
+        "\"levels\":[{\"name\":\"l1\",\"bytes\":32768,\"gbs\":303.764}],\"fma_f32_gflops\":206.3},"
+        "\"candidates\":[{\"name\":\"guess\",\"stats\":{\"median_ns\":1000000}}]}";
+    char *html = NULL;
+    CHECK(report_write(json, &html, NULL));
+    CHECK(has(html, "<h1>MiniLM/model.onnx</h1>") && has(html, "<title>Tessera report: MiniLM/model.onnx</title>"));
+    CHECK(has(html, "<dt>inputs</dt><dd>ids (i64, 1 × 128), mask (i64, 1 × 128)</dd>"));
+    CHECK(has(html, "<dt>levels</dt><dd>l1 (32.0\u00a0KiB, 304\u00a0GB/s)</dd>"));
+    CHECK(has(html, "<dt>read</dt><dd>37.2\u00a0GB/s</dd>") && has(html, "<dt>fma f32</dt><dd>206\u00a0GFLOP/s</dd>"));
+    CHECK(has(html, "<dt>min time</dt><dd>500\u00a0ms</dd>"));
+    CHECK(!strstr(html, "<dt>target</dt>") && !strstr(html, "<dt>isa</dt>") && !strstr(html, "<dt>dims</dt>"));
+    free(html);
+    CHECK_TEXT(path_name("bert-tiny"), "bert-tiny");
+    CHECK_TEXT(path_name("/a/b/net.onnx"), "net.onnx");
+    CHECK_TEXT(path_name("/a/b/"), "b/");
+    CHECK_TEXT(path_name("model.onnx"), "model.onnx");
+    CHECK_TEXT(path_name("/model.onnx"), "/model.onnx");
+}
+
 static void test_bare(void)
 {
     made m = make("bare");
@@ -407,8 +435,9 @@ static void test_refusals(void)
     } bad[] = {
         {"{\"format\":\"results/1\"", "the results: not valid JSON at byte 21"},
         {"{}", "the results have no \"format\": \"results/1\"\n  hint: give a file that tessera bench wrote with -o"},
-        {"{\"format\":\"results/2\"}", "the results have format \"results/2\"; this version reads results/1\n  hint: "
-                                       "give a file that tessera bench wrote with -o"},
+        {"{\"format\":\"results/2\"}",
+         "the results have format \"results/2\"; this version reads results/1 and step/1\n  hint: "
+         "give a file that tessera bench wrote with -o"},
         {"[]", "the results have no \"format\": \"results/1\"\n  hint: give a file that tessera bench wrote with -o"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ts_error e = {0};
@@ -526,6 +555,7 @@ int main(void)
     test_verdicts();
     test_why();
     test_pictures();
+    test_facts();
     test_bare();
     test_hostile();
     test_large();
