@@ -38,11 +38,13 @@ static word say_mhz(double mhz)
 static const struct {
     const char *ending;
     word (*say)(double);
-} units[] = {{"_bytes", word_bytes}, {"_ns", word_time},     {"_share", word_share}, {"_s", say_seconds},
-             {"_gbs", say_rate},     {"_gflops", say_flops}, {"_mhz", say_mhz}};
+} units[] = {{"_bytes", word_bytes},    {"_ns", word_time}, {"_share", word_share}, {"_s", say_seconds},
+             {"_seconds", say_seconds}, {"_gbs", say_rate}, {"_gflops", say_flops}, {"_mhz", say_mhz}};
 
 static size_t unit_of(const char *key)
 {
+    if (key && !strncmp(key, "bytes_", 6)) /* bytes_per_thread */
+        return 0;
     for (size_t i = 0; key && i < sizeof units / sizeof *units; i++) {
         size_t n = strlen(key), m = strlen(units[i].ending);
         if ((n > m && !strcmp(key + n - m, units[i].ending)) || !strcmp(key, units[i].ending + 1))
@@ -58,7 +60,7 @@ static void number(text *t, const cJSON *v)
     if (unit != SIZE_MAX)
         text_add(t, "%s", units[unit].say(n).s);
     else
-        text_add(t, n == floor(n) ? "%.10g" : "%.4g", n);
+        text_add(t, "%s", n == floor(n) ? word_count(n).s : word_number(n).s);
 }
 
 /* Nothing is said where nothing is: no text, an empty list, null without a reason. */
@@ -68,26 +70,7 @@ static bool is_empty(const cJSON *v)
            ((cJSON_IsArray(v) || cJSON_IsObject(v)) && !v->child);
 }
 
-static void label(text *t, const char *prefix, const cJSON *v);
 static void value(text *t, const cJSON *v);
-
-/* An object of a list: what it is called, and in brackets the rest: "input_ids (i64, 1 × 128)". */
-static void item_value(text *t, const cJSON *object)
-{
-    int n = 0;
-    const cJSON *v;
-    cJSON_ArrayForEach(v, object)
-    {
-        if (is_empty(v) || cJSON_IsObject(v))
-            continue;
-        text_add(t, n == 0 ? "" : n == 1 ? " (" : ", ");
-        if (cJSON_IsNumber(v) && unit_of(v->string) == SIZE_MAX)
-            label(t, "", v), text_add(t, " ");
-        value(t, v);
-        n++;
-    }
-    text_add(t, n > 1 ? ")" : "");
-}
 
 static void list(text *t, const cJSON *v)
 {
@@ -99,10 +82,7 @@ static void list(text *t, const cJSON *v)
         if (is_empty(item))
             continue;
         text_add(t, "%s", between);
-        if (cJSON_IsObject(item))
-            item_value(t, item);
-        else
-            value(t, item);
+        value(t, item);
         between = shape ? " × " : ", ";
     }
 }
@@ -130,6 +110,8 @@ static void label(text *t, const char *prefix, const cJSON *v)
     size_t n = strlen(key);
     if (unit != SIZE_MAX && n > strlen(units[unit].ending))
         n -= strlen(units[unit].ending);
+    if (unit == 0 && !strncmp(key, "bytes_", 6))
+        key += 6, n = strlen(key);
     text_bytes(&plain, key, n);
     for (char *c = plain.s; *c; c++)
         *c = *c == '_' ? ' ' : *c;
@@ -157,8 +139,41 @@ static void unknown(text *t, const cJSON *object, const cJSON *v)
 
 typedef struct walk {
     text *t;
+    text tables; /* of lists of objects, behind the facts */
     int n;
 } walk;
+
+/* A list of objects as a table: its columns are the members of the first one. */
+static void rows(walk *w, const char *name, const cJSON *of)
+{
+    const cJSON *head, *row;
+    text *t = &w->tables;
+    text_add(t, "<div class=\"wide\"><table class=\"rows\"><thead><tr>");
+    cJSON_ArrayForEach(head, of->child)
+    {
+        text_add(t, cJSON_IsNumber(head) ? "<th class=\"num\">" : "<th>");
+        if (head == of->child->child)
+            text_add(t, "%s: ", name);
+        label(t, "", head);
+        text_add(t, "</th>");
+    }
+    text_add(t, "</tr></thead><tbody>\n");
+    cJSON_ArrayForEach(row, of)
+    {
+        text_add(t, "<tr>");
+        cJSON_ArrayForEach(head, of->child)
+        {
+            const cJSON *v = head->string ? cJSON_GetObjectItemCaseSensitive(row, head->string) : NULL;
+            text_add(t, cJSON_IsNumber(head) ? "<td class=\"num\">" : "<td>");
+            if (v && !is_empty(v))
+                value(t, v);
+            text_add(t, "</td>");
+        }
+        text_add(t, "</tr>\n");
+        w->n++;
+    }
+    text_add(t, "</tbody></table></div>\n");
+}
 
 static void flatten(walk *w, const cJSON *object, const char *prefix, int depth)
 {
@@ -171,6 +186,8 @@ static void flatten(walk *w, const cJSON *object, const char *prefix, int depth)
         label(&name, prefix, v);
         if (cJSON_IsObject(v) && depth < MAX_DEPTH) {
             flatten(w, v, text_str(&name), depth + 1);
+        } else if (cJSON_IsArray(v) && cJSON_IsObject(v->child) && v->child->child) {
+            rows(w, text_str(&name), v);
         } else {
             w->n++;
             text_add(w->t, "<div><dt>%s</dt><dd>", text_str(&name));
@@ -186,10 +203,12 @@ static void flatten(walk *w, const cJSON *object, const char *prefix, int depth)
 
 void facts(text *t, const cJSON *object)
 {
-    walk w = {t, 0};
+    walk w = {.t = t};
     text_add(t, "<dl class=\"facts\">\n");
     flatten(&w, object, "", 0);
     text_add(t, "</dl>\n");
+    text_bytes(t, text_str(&w.tables), w.tables.len);
+    text_free(&w.tables);
     if (w.n >= MAX_FACTS)
         text_add(t, "<p class=\"soft\">More is in the data that this page carries.</p>\n");
 }

@@ -126,6 +126,8 @@ static const char *const rules[] = {
         "padding:5px 0}\n",
     ".facts dt{color:var(--soft);white-space:nowrap}\n",
     ".facts dd{margin:0;text-align:right;overflow-wrap:anywhere}\n",
+    ".rows{width:auto;margin-top:14px;font-size:.86rem}\n",
+    ".rows td,.rows th{padding-right:28px}\n",
     ".nest{display:block;padding:3px 0;overflow-wrap:anywhere}\n",
     "mark{background:var(--mark);color:inherit;border-radius:3px;padding:1px 3px}\n",
     "pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:4px 0;font-size:.84rem}\n",

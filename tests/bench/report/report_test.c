@@ -352,13 +352,15 @@ static void test_facts(void)
         "\"shape\":[1,128]}]},"
         "\"config\":{\"target\":null,\"isa\":null,\"min_time_s\":0.5,\"threshold\":0.01},\"ceilings\":{\"read_gbs\":37."
         "177,"
-        "\"levels\":[{\"name\":\"l1\",\"bytes\":32768,\"gbs\":303.764}],\"fma_f32_gflops\":206.3},"
+        "\"levels\":[{\"name\":\"l1\",\"bytes_per_thread\":32768,\"gbs\":303.764}],\"fma_f32_gflops\":206.3},"
         "\"candidates\":[{\"name\":\"guess\",\"stats\":{\"median_ns\":1000000}}]}";
     char *html = NULL;
     CHECK(report_write(json, &html, NULL));
     CHECK(has(html, "<h1>MiniLM/model.onnx</h1>") && has(html, "<title>Tessera report: MiniLM/model.onnx</title>"));
-    CHECK(has(html, "<dt>inputs</dt><dd>ids (i64, 1 × 128), mask (i64, 1 × 128)</dd>"));
-    CHECK(has(html, "<dt>levels</dt><dd>l1 (32.0\u00a0KiB, 304\u00a0GB/s)</dd>"));
+    CHECK(has(html, "<th>inputs: name</th><th>dtype</th><th>shape</th>"));
+    CHECK(has(html, "<tr><td>mask</td><td>i64</td><td>1 × 128</td></tr>"));
+    CHECK(has(html, "<th>levels: name</th><th class=\"num\">per thread</th><th class=\"num\">gbs</th>"));
+    CHECK(has(html, "<td>l1</td><td class=\"num\">32.0\u00a0KiB</td><td class=\"num\">304\u00a0GB/s</td>"));
     CHECK(has(html, "<dt>read</dt><dd>37.2\u00a0GB/s</dd>") && has(html, "<dt>fma f32</dt><dd>206\u00a0GFLOP/s</dd>"));
     CHECK(has(html, "<dt>min time</dt><dd>500\u00a0ms</dd>"));
     CHECK(!strstr(html, "<dt>target</dt>") && !strstr(html, "<dt>isa</dt>") && !strstr(html, "<dt>dims</dt>"));
