@@ -53,8 +53,8 @@ static bool within(emitter *m, const lin *a, int64_t extent, const lin *const *a
 {
     int64_t low, high;
     lin_bounds(&m->sp, a, &low, &high);
-    if (m->under)
-        bounds_under(m, m->under, a, axis, &low, &high);
+    if (m->copy.under)
+        bounds_under(m, m->copy.under, a, axis, &low, &high);
     return low >= 0 && high < extent;
 }
 
@@ -73,7 +73,7 @@ static void subscripts(emitter *m, const expr *load, const lin *const *axis, con
         out[i] = lin_of(&m->sp, load->arg[i], axis);
         const int64_t extent = load->from->type.dim[i];
         const bool told = x_count(load->arg[i], X_LOAD) > 0; /* by data; all else is inside wherever it is read */
-        if (m->copying && !told && !within(m, out[i], extent, axis)) {
+        if (m->copy.on && !told && !within(m, out[i], extent, axis)) {
             const expr *below = x2(m->mem, "min", load->arg[i], x_whole(m->mem, extent - 1));
             out[i] = lin_of(&m->sp, x2(m->mem, "max", below, x_whole(m->mem, 0)), axis);
         } else if (lin_uses(out[i], has_expr, NULL))
@@ -85,7 +85,7 @@ static void subscripts(emitter *m, const expr *load, const lin *const *axis, con
  * its pointer has. */
 static const lin *relative(emitter *m, const lin *axis, const lin *base)
 {
-    return m->into ? axis : lin_add(&m->sp, axis, base, -1);
+    return m->tile.made ? axis : lin_add(&m->sp, axis, base, -1);
 }
 
 /* In the slice that a stage of this kernel holds: shared axes count from where the shared loops stand, the
@@ -103,7 +103,7 @@ static const lin *slice_offset(emitter *m, const stage *from, const lin *const *
         stride *= from->count[d];
     }
     for (int a = from->n_shared; a-- > 0;) {
-        sum = lin_add(&m->sp, sum, relative(m, axis[a], m->base[a]), stride);
+        sum = lin_add(&m->sp, sum, relative(m, axis[a], m->stage.base[a]), stride);
         stride *= nest_left(m->k, from, a, -1);
     }
     return sum;
@@ -112,7 +112,7 @@ static const lin *slice_offset(emitter *m, const stage *from, const lin *const *
 const lin *source_offset(emitter *m, int load, const lin *const *axis)
 {
     const expr *x = m->s->load[load];
-    const source *q = &m->source[m->at][load];
+    const source *q = &m->data.source[m->stage.at][load];
     const lin *sub[MAX_RANK], *sum = lin_const(&m->sp, 0);
     if (q->from == FROM_RESULT)
         return store_offset(m, axis);
@@ -125,7 +125,7 @@ const lin *source_offset(emitter *m, int load, const lin *const *axis)
     subscripts(m, x, axis, sub);
     if (q->from == FROM_STAGE)
         return slice_offset(m, &m->k->stage[q->stage], sub, axis);
-    return layout_offset(&m->sp, m->operand[q->operand].layout, sub);
+    return layout_offset(&m->sp, m->data.operand[q->operand].layout, sub);
 }
 
 const lin *store_offset(emitter *m, const lin *const *axis)

@@ -11,32 +11,32 @@ void chunks_open(emitter *m)
 {
     const nest *t = nest_outer(m->k);
     int64_t n = 1;
-    m->core = nest_chunks(m->k) - 1;
-    for (int l = 0; l < m->core; l++)
-        if (m->k->n_stage == 1 && m->peeled >> t->loop[l].axis & 1)
-            m->core = -1;
-    for (int l = 0; l <= m->core; l++)
+    m->chunks.core = nest_chunks(m->k) - 1;
+    for (int l = 0; l < m->chunks.core; l++)
+        if (m->k->n_stage == 1 && m->stage.peeled >> t->loop[l].axis & 1)
+            m->chunks.core = -1;
+    for (int l = 0; l <= m->chunks.core; l++)
         n *= loop_trips(&t->loop[l]);
     if (!n)
-        m->core = -1;
-    if (m->core < 0)
+        m->chunks.core = -1;
+    if (m->chunks.core < 0)
         return;
-    if (m->core) /* a loop on its own counts itself */
-        snprintf(m->chunk, sizeof m->chunk, "chunk");
+    if (m->chunks.core) /* a loop on its own counts itself */
+        snprintf(m->chunks.name, sizeof m->chunks.name, "chunk");
     else
-        loop_name(m, t, 0, m->chunk);
+        loop_name(m, t, 0, m->chunks.name);
     for (int i = 0; m->d->chunks[i]; i++)
-        callees_form(m->uses, m->d, m->d->chunks[i], "");
-    code_open(&m->code, (stmt){.kind = S_CHUNKS, .name = m->chunk, .trips = n});
+        callees_form(m->out.uses, m->d, m->d->chunks[i], "");
+    code_open(&m->out.code, (stmt){.kind = S_CHUNKS, .name = m->chunks.name, .trips = n});
 }
 
 void chunks_trip(const emitter *m, int l, text *out)
 {
     const nest *t = nest_outer(m->k);
     int64_t inner = 1;
-    for (int i = l + 1; i <= m->core; i++)
+    for (int i = l + 1; i <= m->chunks.core; i++)
         inner *= loop_trips(&t->loop[i]);
-    text_add(out, "%s", m->chunk);
+    text_add(out, "%s", m->chunks.name);
     if (inner > 1)
         text_add(out, " / %lld", (long long)inner);
     if (l > 0)
@@ -45,10 +45,10 @@ void chunks_trip(const emitter *m, int l, text *out)
 
 void chunks_close(emitter *m)
 {
-    if (m->core < 0)
+    if (m->chunks.core < 0)
         return;
-    code_close(&m->code);
-    m->core = -1;
+    code_close(&m->out.code);
+    m->chunks.core = -1;
 }
 
 const char *share_from(emitter *m, int64_t n)
@@ -64,11 +64,11 @@ const char *share_to(emitter *m, int64_t n)
 void emit_range(emitter *m, int64_t n)
 {
     if (n < 0) {
-        code_open(&m->code, (stmt){.kind = S_IF, .value = m->d->part, .tight = true, .divergent = true});
-        code_add(&m->code, (stmt){.kind = S_RETURN});
-        code_close(&m->code);
+        code_open(&m->out.code, (stmt){.kind = S_IF, .value = m->d->part, .tight = true, .divergent = true});
+        code_add(&m->out.code, (stmt){.kind = S_RETURN});
+        code_close(&m->out.code);
         return;
     }
-    code_let(&m->code, arena_format(m->mem, "const %s", m->d->index), "low", share_from(m, n));
-    code_also(&m->code, "high", share_to(m, n));
+    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), "low", share_from(m, n));
+    code_also(&m->out.code, "high", share_to(m, n));
 }

@@ -50,7 +50,7 @@ static bool find_strides(emitter *m, int load, const int *order, int n, int64_t 
         axis[a] = lin_var(&sp, v[a] = var_add(&sp, "", 0, 1 << 20));
     for (int i = 0; i < x->n; i++)
         sub[i] = lin_of(&sp, x->arg[i], axis);
-    const lin *at = layout_offset(&sp, m->operand[m->source[m->at][load].operand].layout, sub);
+    const lin *at = layout_offset(&sp, m->data.operand[m->data.source[m->stage.at][load].operand].layout, sub);
     for (int i = 0; i < n; i++)
         stride[order[i]] = lin_coef(at, v[order[i]]);
     return lin_pure(at);
@@ -76,9 +76,9 @@ static const char *copy_at(emitter *m, const copying *c) /* where the copy begin
 
 static void add_source(emitter *m, const copying *c, text *t) /* where the operand's element is */
 {
-    m->copying = true;
+    m->copy.on = true;
     emit_pointer(m, t, &(tile_made){0}, c->load);
-    m->copying = false;
+    m->copy.on = false;
 }
 
 static void copy_one(emitter *m, const copying *c, const lin *at)
@@ -89,19 +89,19 @@ static void copy_one(emitter *m, const copying *c, const lin *at)
     text_add(&to, "]");
     const expr *guard = stage_guard(m->s, c->load);
     if (guard) { /* zeros where the condition does not hold */
-        const char *wrap = cstyle_store(m->d, m->uses, source_dtype(m, c->load));
+        const char *wrap = cstyle_store(m->d, m->out.uses, source_dtype(m, c->load));
         writer w = emit_writer(m);
         text_add(&value, "%s", wrap);
-        m->copying = true, m->under = guard->arg[0];
+        m->copy.on = true, m->copy.under = guard->arg[0];
         cstyle_expr(&w, &value, guard);
-        m->copying = false, m->under = NULL;
+        m->copy.on = false, m->copy.under = NULL;
         text_add(&value, "%s", *wrap ? ")" : "");
     } else {
         text_add(&value, "(");
         add_source(m, c, &value);
         text_add(&value, ")[0]");
     }
-    code_store(&m->code, to.s, value.s);
+    code_store(&m->out.code, to.s, value.s);
     text_free(&to), text_free(&value);
 }
 
@@ -110,8 +110,8 @@ static void copy_loop(emitter *m, const char *what, int a, stmt s)
 {
     s.kind = S_LOOP, s.tight = true;
     s.name = arena_format(m->mem, "%s%d", what, a);
-    s.from = s.from ? s.from : "0", s.to = s.to ? s.to : number_text(m, m->cur[a]);
-    code_open(&m->code, s);
+    s.from = s.from ? s.from : "0", s.to = s.to ? s.to : number_text(m, m->here.cur[a]);
+    code_open(&m->out.code, s);
 }
 
 static void turn_rest(emitter *m, const copying *c, const lin *at) /* a block, element by element */
@@ -119,19 +119,20 @@ static void turn_rest(emitter *m, const copying *c, const lin *at) /* a block, e
     const int axis[] = {c->slow, c->fast};
     for (int i = 0; i < 2; i++) {
         const char *block = arena_format(m->mem, "block%d", axis[i]);
-        copy_loop(m, "copy", axis[i],
-                  (stmt){.from = block,
-                         .to = arena_format(m->mem, "MIN(%s + %d, %lld)", block, c->side, (long long)m->cur[axis[i]])});
+        copy_loop(
+            m, "copy", axis[i],
+            (stmt){.from = block,
+                   .to = arena_format(m->mem, "MIN(%s + %d, %lld)", block, c->side, (long long)m->here.cur[axis[i]])});
     }
     copy_one(m, c, at);
-    code_close(&m->code), code_close(&m->code);
+    code_close(&m->out.code), code_close(&m->out.code);
 }
 
 static bool clamped(emitter *m, const copying *c) /* some subscript leaves its dimension, and is kept inside */
 {
-    m->copying = true;
-    const bool pure = lin_pure(source_offset(m, c->load, m->axis));
-    m->copying = false;
+    m->copy.on = true;
+    const bool pure = lin_pure(source_offset(m, c->load, m->here.axis));
+    m->copy.on = false;
     return !pure;
 }
 
@@ -141,30 +142,30 @@ static void turn_blocks(emitter *m, const copying *c, const lin *at)
     const turning *turn = &m->d->turn;
     const bool words = turn->side && ts_dtype_bytes(source_dtype(m, c->load)) == turn->bytes && c->even &&
                        !clamped(m, c);
-    if (!words || stage_guard(m->s, c->load) || m->cur[c->fast] < c->side || m->cur[c->slow] < c->side) {
+    if (!words || stage_guard(m->s, c->load) || m->here.cur[c->fast] < c->side || m->here.cur[c->slow] < c->side) {
         turn_rest(m, c, at);
         return;
     }
     text to = {0}, from = {0}, call = {0};
-    const long long fast = m->cur[c->fast], slow = m->cur[c->slow];
-    stmt *test = code_open(&m->code,
+    const long long fast = m->here.cur[c->fast], slow = m->here.cur[c->slow];
+    stmt *test = code_open(&m->out.code,
                            (stmt){.kind = S_IF,
                                   .value = arena_format(m->mem, "block%d + %d <= %lld && block%d + %d <= %lld", c->fast,
                                                         c->side, fast, c->slow, c->side, slow)});
-    code_let(&m->code, arena_format(m->mem, "const %s", m->d->index), arena_format(m->mem, "copy%d", c->fast),
+    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), arena_format(m->mem, "copy%d", c->fast),
              arena_format(m->mem, "block%d", c->fast));
-    code_also(&m->code, arena_format(m->mem, "copy%d", c->slow), arena_format(m->mem, "block%d", c->slow));
+    code_also(&m->out.code, arena_format(m->mem, "copy%d", c->slow), arena_format(m->mem, "block%d", c->slow));
     text_add(&to, "%s + ", copy_at(m, c));
     emit_lin(m, &to, at);
     add_source(m, c, &from);
     form_write(
-        &call, m->uses, m->d, turn->call,
+        &call, m->out.uses, m->d, turn->call,
         (const char *[]){to.s, number_text(m, c->to->stride[c->fast]), from.s, number_text(m, c->stride[c->slow])});
-    code_add(&m->code, (stmt){.kind = S_CALL, .value = call.s});
-    code_close(&m->code);
-    code_else(&m->code, test);
+    code_add(&m->out.code, (stmt){.kind = S_CALL, .value = call.s});
+    code_close(&m->out.code);
+    code_else(&m->out.code, test);
     turn_rest(m, c, at);
-    code_close(&m->code);
+    code_close(&m->out.code);
     text_free(&to), text_free(&from), text_free(&call);
 }
 
@@ -179,17 +180,17 @@ static void copy_loops(emitter *m, copying *c)
         if (c->stride[c->order[i]] == 1)
             c->fast = c->order[i];
     c->turn = c->fast >= 0 && n > 1 && c->slow != c->fast;
-    memcpy(was, m->axis, sizeof was);
+    memcpy(was, m->here.axis, sizeof was);
     for (int i = 0; i < n; i++) {
         const int a = c->order[i];
         char name[16];
         snprintf(name, sizeof name, "copy%d", a);
-        const int v = var_add(&m->sp, name, 0, m->cur[a] - 1);
+        const int v = var_add(&m->sp, name, 0, m->here.cur[a] - 1);
         if (c->turn && (a == c->fast || a == c->slow))
             copy_loop(m, "block", a, (stmt){.step = c->side});
         else
             copy_loop(m, "copy", a, (stmt){.how = i == n - 1 ? IN_LANES : AS_IT_IS});
-        m->axis[a] = lin_add(&m->sp, m->axis[a], lin_var(&m->sp, v), 1);
+        m->here.axis[a] = lin_add(&m->sp, m->here.axis[a], lin_var(&m->sp, v), 1);
         at = lin_add(&m->sp, at, lin_var(&m->sp, v), c->to->stride[a]);
     }
     if (c->turn)
@@ -197,8 +198,8 @@ static void copy_loops(emitter *m, copying *c)
     else
         copy_one(m, c, at);
     for (int i = 0; i < n; i++)
-        code_close(&m->code);
-    memcpy(m->axis, was, sizeof was);
+        code_close(&m->out.code);
+    memcpy(m->here.axis, was, sizeof was);
 }
 
 typedef struct taken {
@@ -237,26 +238,26 @@ bool copy_enter(emitter *m, int which, bool shared, int l)
         if (g->shared != shared || g->loop != l || !staging_copies(g)) /* what is fetched may be the result */
             continue;
         const expr *x = s->load[g->load];
-        source *q = &m->source[which][g->load];
+        source *q = &m->data.source[which][g->load];
         if (q->from == FROM_STAGE)
             continue;
         for (int k = 0; k < x->n; k++)
             axes |= x_axes(x->arg[k]);
-        source copy = {.from = FROM_COPY, .operand = q->operand, .offset = m->scratch};
+        source copy = {.from = FROM_COPY, .operand = q->operand, .offset = m->data.scratch};
         const int n = walk_order(m, axes, shared, l, order);
         int64_t stride = 1;
         for (int k = n; k-- > 0;)
             copy.stride[order[k]] = stride, stride *= left_in(m, order[k], shared, l);
         for (int a = 0; a < s->n_axis; a++)
-            copy.base[a] = m->axis[a];
+            copy.base[a] = m->here.axis[a];
         q->from = FROM_MEMORY;
         const int64_t bytes = target_aligned(m->p->on, stride * ts_dtype_bytes(stored_as(m->p, x->from)));
-        m->scratch += bytes;
-        m->scratch_most = m->scratch > m->scratch_most ? m->scratch : m->scratch_most;
+        m->data.scratch += bytes;
+        m->data.scratch_most = m->data.scratch > m->data.scratch_most ? m->data.scratch : m->data.scratch_most;
         emit_meet(m); /* who still reads what lay there */
-        code_open(&m->code, (stmt){.kind = S_STAGE, .offset = copy.offset, .bytes = bytes});
+        code_open(&m->out.code, (stmt){.kind = S_STAGE, .offset = copy.offset, .bytes = bytes});
         copy_loops(m, &(copying){.to = &copy, .load = g->load, .n = n, .order = order});
-        code_close(&m->code);
+        code_close(&m->out.code);
         emit_meet(m);
         *q = copy;
     }

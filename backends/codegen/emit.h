@@ -57,56 +57,94 @@ typedef struct prefetch { /* the next slice of an operand, or of the result */
     int64_t pieces, stride, share; /* bytes from one to the next; pieces for one tile */
 } prefetch;
 
+/* ---- what is known while a kernel is written, each part for those files that are about it ---- */
+typedef struct output { /* where what is written goes */
+    code code;
+    callees *uses; /* of the function that is being written */
+    callees all;   /* of the kernel with its tiles */
+    text front;    /* what stands in front of tile functions */
+    bool shrouds;  /* conditions outside tiles mention `unknown` */
+} output;
+
+typedef struct data_used { /* what the kernel reads and writes, and what it holds in scratch */
+    int n_operand;
+    operand operand[MAX_OPERAND];
+    source source[MAX_STAGES][MAX_LOADS];
+    int64_t slice[MAX_STAGES];     /* offset of each scratch stage's slice */
+    int64_t scratch, scratch_most; /* bytes in use, and the most */
+} data_used;
+
+typedef struct standing {      /* where the loops stand, axis by axis */
+    const lin *axis[MAX_AXIS]; /* its value */
+    int64_t cur[MAX_AXIS];     /* what it has left here: a constant */
+} standing;
+
+typedef struct stage_state { /* of the stage that is being written */
+    int at;                  /* its number */
+    const expr *value;       /* what it computes, without guards that copies have taken over */
+    const expr *fold;
+    int result;                /* the operand it writes, when not to scratch */
+    const lin *base[MAX_AXIS]; /* the part of each axis that the shared loops give */
+    bool outer_fold;           /* a folded loop outside the tile: partial sums wait in the result */
+    int lane;                  /* the tile's vector loop over a folded axis, or -1 */
+    uint32_t peeled;           /* axes whose loops outside the tile write first and last trips apart */
+    uint32_t known;            /* loops of a tile without a fold that are written out trip by trip */
+    bool guarded;              /* it reads on conditions */
+} stage_state;
+
+typedef struct bounds { /* split.c: comparisons of the guard under the stage's fold */
+    int n;
+    split split[MAX_SPLIT];
+    const expr *guard;
+} bounds;
+
+typedef struct chunking { /* chunks.c */
+    int core;             /* the loop that is spread, if its trips and those around it are chunks to take; or -1 */
+    char name[24];        /* the variable that counts them */
+} chunking;
+
+typedef struct copy_state { /* copy.c */
+    bool on;                /* what is addressed is copied, whether it will be used or not */
+    const expr *under;      /* then: the condition under which it is read; NULL: none */
+} copy_state;
+
+typedef struct fetching { /* prefetch.c: what is prefetched of the tile being written, at outer loops first */
+    int n;
+    prefetch slice[2 * MAX_STAGING];
+} fetching;
+
+typedef struct tile_list { /* tile.c: those of the kernel */
+    int n;
+    tile_made made[MAX_TILE];
+} tile_list;
+
+typedef struct tile_state {      /* inside a tile function */
+    tile_made *made;             /* NULL outside */
+    const lin *origin[MAX_AXIS]; /* symbol of where the tile starts */
+    const lin *inner[MAX_AXIS];  /* the same plus its loops */
+    const lin *plain[MAX_AXIS];  /* the same with the axis passed in as a number: for guards and what is not linear */
+    uint32_t apart;              /* loops that are written out trip by trip */
+    const expr *term;            /* what it folds: without what the loops' bounds settle */
+} tile_state;
+
 typedef struct emitter {
     const dialect *d;
     const plan *p;
     const kernel *k;
+    const stage *s; /* the one that is being written */
     arena *mem;
-    callees all, *uses; /* of the kernel with its tiles; of the function that is being written */
-    space sp;
-    code code;  /* where statements go */
-    text front; /* what stands in front of tile functions */
-    int n_operand;
-    operand operand[MAX_OPERAND];
-    int64_t scratch, scratch_most; /* bytes in use, and the most */
-    const lin *shared_axis[MAX_AXIS];
-    int64_t shared_cur[MAX_AXIS];
-    int64_t slice[MAX_STAGES]; /* offset of each scratch stage's slice */
-    /* the stage being written */
-    int at;
-    const stage *s;
-    const expr *value; /* what it computes, without guards that copies have taken over */
-    const expr *fold;
-    int result; /* the operand it writes, when not to scratch */
-    source source[MAX_STAGES][MAX_LOADS];
-    const lin *axis[MAX_AXIS]; /* value of each axis at this place */
-    const lin *base[MAX_AXIS]; /* the part of it that the shared loops give */
-    int64_t cur[MAX_AXIS];     /* what each has left here: constants */
-    bool outer_fold;           /* a folded loop outside the tile: partial sums wait in the result */
-    int lane;                  /* the tile's vector loop over a folded axis, or -1 */
-    int n_split;
-    split split[MAX_SPLIT];
-    const expr *guard; /* of which they are the comparisons */
-    uint32_t peeled;   /* axes whose loops outside the tile write first and last trips apart */
-    uint32_t apart;    /* loops of the tile that are written out trip by trip */
-    uint32_t known;    /* the same, of a stage without a fold */
-    const expr *term;  /* what the tile folds: without what the loops' bounds settle */
-    int core;          /* the loop that is spread, if its trips and those around it are units to take; or -1 */
-    char chunk[24];    /* the variable that counts them */
-    bool guarded;      /* it reads on conditions */
-    bool shrouds;      /* conditions outside tiles mention `unknown` */
-    bool copying;      /* what is addressed is copied, whether it will be used or not */
-    const expr *under; /* then: the condition under which it is read; NULL: none */
-    int n_tile;
-    tile_made tile[MAX_TILE];
-    int n_prefetch; /* what is prefetched of the tile being written: at outer loops first */
-    prefetch prefetch[2 * MAX_STAGING];
-    /* inside a tile function */
-    tile_made *into;             /* NULL outside */
-    const lin *origin[MAX_AXIS]; /* symbol of where the tile starts */
-    const lin *inner[MAX_AXIS];  /* the same plus its loops */
-    const lin *plain[MAX_AXIS];  /* the same with the axis passed in as a number: for guards and what is not linear */
     err *e;
+    space sp;
+    output out;
+    data_used data;
+    standing shared, here; /* of the loops that stages share; of all */
+    stage_state stage;
+    bounds bounds;
+    chunking chunks;
+    copy_state copy;
+    fetching fetches;
+    tile_list tiles;
+    tile_state tile;
 } emitter;
 
 /* access.c: offsets in elements within a load's source, and within the result's place. */

@@ -23,14 +23,14 @@ static void add_operands(text *t, const emitter *m)
 {
     bool any = false;
     text_add(t, " *");
-    for (int i = 0; i < m->n_operand; i++)
-        if (m->operand[i].written)
-            add_type(t, m->operand[i].node, any ? ", " : " "), any = true;
+    for (int i = 0; i < m->data.n_operand; i++)
+        if (m->data.operand[i].written)
+            add_type(t, m->data.operand[i].node, any ? ", " : " "), any = true;
     text_add(t, " from");
     any = false;
-    for (int i = 0; i < m->n_operand; i++)
-        if (!m->operand[i].written)
-            add_type(t, m->operand[i].node, any ? ", " : " "), any = true;
+    for (int i = 0; i < m->data.n_operand; i++)
+        if (!m->data.operand[i].written)
+            add_type(t, m->data.operand[i].node, any ? ", " : " "), any = true;
     text_add(t, any ? "\n" : " nothing\n");
 }
 
@@ -50,5 +50,5 @@ void kernel_header(text *t, const emitter *m)
         text_add(t, "\n");
     }
     text_add(t, " * %.4g operations on reals, %.4g bytes of operands and results, %lld of scratch */\n", k->flops,
-             k->bytes, (long long)m->scratch_most);
+             k->bytes, (long long)m->data.scratch_most);
 }

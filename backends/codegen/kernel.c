@@ -7,14 +7,15 @@
 
 static int operand_of(emitter *m, const node *n, const layout *y, int entry, bool written)
 {
-    for (int i = 0; i < m->n_operand; i++)
-        if (m->operand[i].node == n && m->operand[i].written == written && layout_same(m->operand[i].layout, y))
+    for (int i = 0; i < m->data.n_operand; i++)
+        if (m->data.operand[i].node == n && m->data.operand[i].written == written &&
+            layout_same(m->data.operand[i].layout, y))
             return i;
-    MUST(m->n_operand < MAX_OPERAND);
-    operand *o = &m->operand[m->n_operand];
+    MUST(m->data.n_operand < MAX_OPERAND);
+    operand *o = &m->data.operand[m->data.n_operand];
     *o = (operand){n, y, entry, written, ""};
-    snprintf(o->name, sizeof o->name, "%c%d", written ? 'y' : 'x', m->n_operand);
-    return m->n_operand++;
+    snprintf(o->name, sizeof o->name, "%c%d", written ? 'y' : 'x', m->data.n_operand);
+    return m->data.n_operand++;
 }
 
 static bool copied(const stage *s, int load)
@@ -31,7 +32,7 @@ static void find_sources(emitter *m)
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
         for (int j = 0; j < s->n_load; j++) {
-            source *q = &m->source[i][j];
+            source *q = &m->data.source[i][j];
             const node *n = s->load[j]->from;
             *q = (source){.from = FROM_MEMORY};
             for (int o = 0; o < i; o++)
@@ -60,10 +61,10 @@ static void give_slices(emitter *m)
             continue;
         for (int a = 0; a < s->n_result; a++)
             n *= nest_left(m->k, s, a, -1);
-        m->slice[i] = m->scratch;
-        m->scratch += target_aligned(m->p->on, n);
+        m->data.slice[i] = m->data.scratch;
+        m->data.scratch += target_aligned(m->p->on, n);
     }
-    m->scratch_most = m->scratch;
+    m->data.scratch_most = m->data.scratch;
 }
 
 /* ---- loops outside the tile ---- */
@@ -85,7 +86,7 @@ typedef struct cut {            /* trips of a loop that are written with the sam
 /* Full trips, and one for the rest; where borders have tiles of their own, first and last full trips apart. */
 static int cuts_of(const emitter *m, const loop *q, bool peel, cut out[4])
 {
-    const int64_t left = m->cur[q->axis], full = left / q->step, rest = left % q->step, all = full + !!rest;
+    const int64_t left = m->here.cur[q->axis], full = left / q->step, rest = left % q->step, all = full + !!rest;
     int n = 0;
     if (peel && q->role->serial && full > 1) {
         out[n++] = (cut){0, 1, q->step, all, false, false};
@@ -114,22 +115,22 @@ static void enter_plain(emitter *m, const char *name, int l, const cut *c, const
     else
         text_add(&end, "%lld", (long long)(c->first + c->trips));
     if (c->trips > 1)
-        code_open(&m->code, (stmt){.kind = S_LOOP,
-                                   .role = q->role->name,
-                                   .name = name,
-                                   .from = number_text(m, c->first),
-                                   .to = end.s,
-                                   .trips = c->trips});
+        code_open(&m->out.code, (stmt){.kind = S_LOOP,
+                                       .role = q->role->name,
+                                       .name = name,
+                                       .from = number_text(m, c->first),
+                                       .to = end.s,
+                                       .trips = c->trips});
     else if (c->masked && c->first)
-        code_if(&m->code, arena_format(m->mem, "%lld < %s", (long long)c->first, end.s));
+        code_if(&m->out.code, arena_format(m->mem, "%lld < %s", (long long)c->first, end.s));
     else
-        code_open(&m->code, (stmt){.kind = S_BLOCK});
+        code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     text_free(&end);
 }
 
 static void name_trip(emitter *m, const char *name, const cut *c)
 {
-    code_add(&m->code, (stmt){.kind = S_CONSTANT, .name = name, .value = number_text(m, c->first)});
+    code_add(&m->out.code, (stmt){.kind = S_CONSTANT, .name = name, .value = number_text(m, c->first)});
 }
 
 /* Trips that are units, all or some: the loop itself is around all. Whether that opened a block. */
@@ -139,12 +140,12 @@ static bool enter_chunk(emitter *m, int l, const char *name, const cut *c)
     text trip = {0};
     chunks_trip(m, l, &trip);
     if (some)
-        code_if(&m->code, arena_format(m->mem, c->rest ? "%s == %lld" : "%s < %lld", trip.s,
-                                       (long long)(c->rest ? c->first : c->trips)));
+        code_if(&m->out.code, arena_format(m->mem, c->rest ? "%s == %lld" : "%s < %lld", trip.s,
+                                           (long long)(c->rest ? c->first : c->trips)));
     if (strcmp(name, trip.s) != 0 && c->trips == 1)
         name_trip(m, name, c);
     else if (strcmp(name, trip.s) != 0)
-        code_let(&m->code, arena_format(m->mem, "const %s", m->d->index), name, trip.s);
+        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, trip.s);
     text_free(&trip);
     return some;
 }
@@ -153,21 +154,21 @@ static void enter_core(emitter *m, const char *name, const cut *c)
 {
     const char *to = share_to(m, c->all);
     if (c->rest) {
-        code_open(&m->code, (stmt){.kind = S_IF,
-                                   .divergent = true,
-                                   .value = arena_format(m->mem, "%s == %s - 1", m->d->part, m->d->parts)});
+        code_open(&m->out.code, (stmt){.kind = S_IF,
+                                       .divergent = true,
+                                       .value = arena_format(m->mem, "%s == %s - 1", m->d->part, m->d->parts)});
         return;
     }
     if (c->all > c->trips)
         to = arena_format(m->mem, "MIN(%lld%s, %s)", (long long)c->trips, m->d->index_suffix, to);
-    code_open(&m->code, (stmt){.kind = S_LOOP, .name = name, .from = share_from(m, c->all), .to = to});
+    code_open(&m->out.code, (stmt){.kind = S_LOOP, .name = name, .from = share_from(m, c->all), .to = to});
 }
 
 /* Opens loop l over some of its trips. Whether there is a block to leave. */
 static bool enter(emitter *m, const nest *t, int l, const cut *c)
 {
     const loop *q = &t->loop[l];
-    const bool chunks = l <= m->core && t == nest_outer(m->k), core = q->role->parallel;
+    const bool chunks = l <= m->chunks.core && t == nest_outer(m->k), core = q->role->parallel;
     bool opened = true;
     char n[24];
     loop_name(m, t, l, n);
@@ -183,23 +184,23 @@ static bool enter(emitter *m, const nest *t, int l, const cut *c)
     }
     const int v = var_add(&m->sp, n, c->first, c->first + c->trips - 1);
     const lin *at = core && c->trips == 1 && !c->rest ? lin_const(&m->sp, 0) : lin_var(&m->sp, v);
-    m->axis[q->axis] = lin_add(&m->sp, m->axis[q->axis], at, q->step);
-    m->cur[q->axis] = c->left;
+    m->here.axis[q->axis] = lin_add(&m->sp, m->here.axis[q->axis], at, q->step);
+    m->here.cur[q->axis] = c->left;
     return opened;
 }
 
 static void save(const emitter *m, place *p)
 {
-    memcpy(p->axis, m->axis, sizeof p->axis), memcpy(p->cur, m->cur, sizeof p->cur);
-    memcpy(p->source, m->source[m->at], sizeof p->source);
-    p->scratch = m->scratch, p->n_var = m->sp.n;
+    memcpy(p->axis, m->here.axis, sizeof p->axis), memcpy(p->cur, m->here.cur, sizeof p->cur);
+    memcpy(p->source, m->data.source[m->stage.at], sizeof p->source);
+    p->scratch = m->data.scratch, p->n_var = m->sp.n;
 }
 
 static void restore(emitter *m, const place *p)
 {
-    memcpy(m->axis, p->axis, sizeof p->axis), memcpy(m->cur, p->cur, sizeof p->cur);
-    memcpy(m->source[m->at], p->source, sizeof p->source);
-    m->scratch = p->scratch, m->sp.n = p->n_var;
+    memcpy(m->here.axis, p->axis, sizeof p->axis), memcpy(m->here.cur, p->cur, sizeof p->cur);
+    memcpy(m->data.source[m->stage.at], p->source, sizeof p->source);
+    m->data.scratch = p->scratch, m->sp.n = p->n_var;
 }
 
 /* Of a fold outside the tile: whether this is the first and the last of all trips. */
@@ -212,11 +213,11 @@ static void enter_fold(emitter *m, int l, const char *name, const cut *c)
         mask_end(m, &end, l, c->all), text_add(&end, " - 1");
     else
         text_add(&end, "%lld", (long long)c->all - 1);
-    code_let(&m->code, of, first, arena_format(m->mem, "first && %s == 0", name));
-    code_also(&m->code, last, arena_format(m->mem, "last && %s == %s", name, end.s));
-    code_open(&m->code, (stmt){.kind = S_BLOCK});
-    code_let(&m->code, of, "first", first);
-    code_also(&m->code, "last", last);
+    code_let(&m->out.code, of, first, arena_format(m->mem, "first && %s == 0", name));
+    code_also(&m->out.code, last, arena_format(m->mem, "last && %s == %s", name, end.s));
+    code_open(&m->out.code, (stmt){.kind = S_BLOCK});
+    code_let(&m->out.code, of, "first", first);
+    code_also(&m->out.code, "last", last);
     text_free(&end);
 }
 
@@ -231,7 +232,7 @@ static void walk(emitter *m, int l)
     loop_name(m, &m->s->nest, l, name);
     const bool folds = m->s->folds >> q->axis & 1;
     cut cuts[4];
-    const int n = cuts_of(m, q, m->peeled >> q->axis & 1, cuts);
+    const int n = cuts_of(m, q, m->stage.peeled >> q->axis & 1, cuts);
     for (int i = 0; i < n && !err_is(m->e); i++) {
         place was;
         save(m, &was);
@@ -240,13 +241,13 @@ static void walk(emitter *m, int l)
         if (folds)
             enter_fold(m, l, name, &cuts[i]);
         prefetch_enter(m, false, l); /* first: where a copied operand lies in memory is still said */
-        copy_enter(m, m->at, false, l);
+        copy_enter(m, m->stage.at, false, l);
         walk(m, l + 1);
         prefetch_leave(m, false, l);
         if (folds)
-            code_close(&m->code);
+            code_close(&m->out.code);
         if (opened)
-            code_close(&m->code);
+            code_close(&m->out.code);
         restore(m, &was);
     }
 }
@@ -261,8 +262,8 @@ bool kernel_sums(const kernel *k)
 
 static int written_by(const emitter *m, const stage *s)
 {
-    int o = m->n_operand - 1;
-    while (o > 0 && !(m->operand[o].written && m->operand[o].node == s->node))
+    int o = m->data.n_operand - 1;
+    while (o > 0 && !(m->data.operand[o].written && m->data.operand[o].node == s->node))
         o--;
     return o;
 }
@@ -270,32 +271,34 @@ static int written_by(const emitter *m, const stage *s)
 static void write_stage(emitter *m, int i)
 {
     const stage *s = &m->k->stage[i];
-    m->at = i, m->s = s, m->value = copy_value(m, s), m->fold = stage_fold(&(stage){.value = m->value});
-    m->outer_fold = false, m->lane = -1;
-    m->guarded = reads_on_condition(m->value);
+    m->stage.at = i, m->s = s, m->stage.value = copy_value(m, s),
+    m->stage.fold = stage_fold(&(stage){.value = m->stage.value});
+    m->stage.outer_fold = false, m->stage.lane = -1;
+    m->stage.guarded = reads_on_condition(m->stage.value);
     bounds_find(m);
     partial_find(m);
     for (int a = 0; a < s->n_axis; a++) {
-        m->axis[a] = m->base[a] = a < s->n_shared && m->k->n_stage > 1 ? m->shared_axis[a] : lin_const(&m->sp, 0);
-        m->cur[a] = a < s->n_shared && m->k->n_stage > 1 ? m->shared_cur[a] : s->extent[a];
+        m->here.axis[a] = m->stage.base[a] = a < s->n_shared && m->k->n_stage > 1 ? m->shared.axis[a]
+                                                                                  : lin_const(&m->sp, 0);
+        m->here.cur[a] = a < s->n_shared && m->k->n_stage > 1 ? m->shared.cur[a] : s->extent[a];
     }
     for (int l = 0; l < s->nest.n; l++) {
         const bool folded = s->folds >> s->nest.loop[l].axis & 1;
         if (folded && l < nest_tile(s))
-            m->outer_fold = true;
+            m->stage.outer_fold = true;
         if (folded && s->nest.loop[l].role->lanes)
-            m->lane = l;
+            m->stage.lane = l;
     }
-    m->result = written_by(m, s);
+    m->stage.result = written_by(m, s);
     if (!stage_nested(s)) {
         (s->value->kind == X_ROUTINE ? emit_routine : s->value->kind == X_SCAN ? emit_scan : emit_scatter)(m);
         return;
     }
     if (m->k->n_stage > 1)
-        code_open(&m->code, (stmt){.kind = S_BLOCK});
-    if (m->outer_fold) {
-        code_let(&m->code, arena_format(m->mem, "const %s", m->d->truth), "first", "1");
-        code_also(&m->code, "last", "1");
+        code_open(&m->out.code, (stmt){.kind = S_BLOCK});
+    if (m->stage.outer_fold) {
+        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->truth), "first", "1");
+        code_also(&m->out.code, "last", "1");
     }
     if (m->k->n_stage == 1)
         chunks_open(m);
@@ -303,7 +306,7 @@ static void write_stage(emitter *m, int i)
     if (m->k->n_stage == 1)
         chunks_close(m);
     if (m->k->n_stage > 1) {
-        code_close(&m->code);
+        code_close(&m->out.code);
         emit_meet(m); /* later stages read what this one wrote, and its next trip writes there again */
     }
 }
@@ -311,16 +314,16 @@ static void write_stage(emitter *m, int i)
 void emit_meet(emitter *m)
 {
     if (m->d->barrier)
-        code_add(&m->code, (stmt){.kind = S_BARRIER});
+        code_add(&m->out.code, (stmt){.kind = S_BARRIER});
 }
 
 static void staged_at(emitter *m, int l) /* operands of any stage staged at a shared loop */
 {
     for (int i = 0; i < m->k->n_stage; i++) {
-        m->at = i, m->s = &m->k->stage[i], m->result = written_by(m, m->s);
+        m->stage.at = i, m->s = &m->k->stage[i], m->stage.result = written_by(m, m->s);
         for (int a = 0; a < m->s->n_axis; a++) {
-            m->axis[a] = a < m->s->n_shared ? m->shared_axis[a] : lin_const(&m->sp, 0);
-            m->cur[a] = a < m->s->n_shared ? m->shared_cur[a] : m->s->extent[a];
+            m->here.axis[a] = a < m->s->n_shared ? m->shared.axis[a] : lin_const(&m->sp, 0);
+            m->here.cur[a] = a < m->s->n_shared ? m->shared.cur[a] : m->s->extent[a];
         }
         prefetch_enter(m, true, l);
         copy_enter(m, i, true, l);
@@ -337,21 +340,22 @@ static void walk_shared(emitter *m, int l)
     }
     const loop *q = &m->k->shared.loop[l];
     cut cuts[4];
-    memcpy(m->cur, m->shared_cur, sizeof m->cur);
+    memcpy(m->here.cur, m->shared.cur, sizeof m->here.cur);
     const int n = cuts_of(m, q, false, cuts);
     for (int i = 0; i < n; i++) {
-        const lin *axis = m->shared_axis[q->axis];
-        const int64_t cur = m->shared_cur[q->axis], scratch = m->scratch;
+        const lin *axis = m->shared.axis[q->axis];
+        const int64_t cur = m->shared.cur[q->axis], scratch = m->data.scratch;
         const int n_var = m->sp.n;
-        memcpy(m->axis, m->shared_axis, sizeof m->axis), memcpy(m->cur, m->shared_cur, sizeof m->cur);
+        memcpy(m->here.axis, m->shared.axis, sizeof m->here.axis),
+            memcpy(m->here.cur, m->shared.cur, sizeof m->here.cur);
         const bool opened = enter(m, &m->k->shared, l, &cuts[i]);
-        m->shared_axis[q->axis] = m->axis[q->axis], m->shared_cur[q->axis] = m->cur[q->axis];
+        m->shared.axis[q->axis] = m->here.axis[q->axis], m->shared.cur[q->axis] = m->here.cur[q->axis];
         staged_at(m, l);
         walk_shared(m, l + 1);
         prefetch_leave(m, true, l);
         if (opened)
-            code_close(&m->code);
-        m->shared_axis[q->axis] = axis, m->shared_cur[q->axis] = cur, m->scratch = scratch;
+            code_close(&m->out.code);
+        m->shared.axis[q->axis] = axis, m->shared.cur[q->axis] = cur, m->data.scratch = scratch;
         m->sp.n = n_var;
     }
 }
@@ -359,15 +363,15 @@ static void walk_shared(emitter *m, int l)
 void kernel_statements(emitter *m)
 {
     const kernel *k = m->k;
-    MUST(k->n_stage <= COUNT(m->source));
+    MUST(k->n_stage <= COUNT(m->data.source));
     find_sources(m);
     give_slices(m);
     for (int a = 0; a < MAX_AXIS; a++) {
-        m->shared_axis[a] = lin_const(&m->sp, 0);
-        m->shared_cur[a] = a < k->n_shared ? k->stage[k->main].extent[a] : 1;
+        m->shared.axis[a] = lin_const(&m->sp, 0);
+        m->shared.cur[a] = a < k->n_shared ? k->stage[k->main].extent[a] : 1;
     }
-    m->code = code_begin(m->mem);
-    m->core = -1;
+    m->out.code = code_begin(m->mem);
+    m->chunks.core = -1;
     if (k->n_stage > 1)
         chunks_open(m), walk_shared(m, 0), chunks_close(m);
     else

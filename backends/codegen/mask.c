@@ -11,15 +11,15 @@ void mask_open(emitter *m)
         return;
     for (int i = 0; i < y->n; i++)
         text_add(&line, "%s%d", i ? ", " : "", y->count[i]);
-    code_add(&m->code, (stmt){.kind = S_TABLE, .name = "count", .value = text_str(&line)});
+    code_add(&m->out.code, (stmt){.kind = S_TABLE, .name = "count", .value = text_str(&line)});
     text_free(&line);
     text_add(&line, "count[");
-    emit_lin(m, &line, lin_div(&m->sp, m->shared_axis[m->k->n_shared - 1], y->rows));
+    emit_lin(m, &line, lin_div(&m->sp, m->shared.axis[m->k->n_shared - 1], y->rows));
     text_add(&line, "]");
-    code_let(&m->code, m->d->index, "limit", line.s);
+    code_let(&m->out.code, m->d->index, "limit", line.s);
     text_free(&line);
     text_add(&line, "limit = %lld", (long long)y->grains);
-    code_open(&m->code, (stmt){.kind = S_REPEAT, .value = line.s});
+    code_open(&m->out.code, (stmt){.kind = S_REPEAT, .value = line.s});
     text_free(&line);
 }
 
@@ -27,34 +27,35 @@ void mask_check(emitter *m)
 {
     const mask_skip *y = m->k->mask;
     int64_t rows = 1;
-    if (!y || m->at != y->check)
+    if (!y || m->stage.at != y->check)
         return;
     for (int a = 0; a < m->s->n_result; a++)
-        rows *= m->shared_cur[a];
+        rows *= m->shared.cur[a];
     const char *of = pointer_type(m, GROUP, stored_as(m->p, m->s->node), false);
-    code_let(&m->code, of, "most", scratch_at(m, of, m->slice[m->at]));
-    code_let(&m->code, m->d->index, "low", "0");
-    code_open(&m->code, (stmt){.kind = S_LOOP, .name = "i", .from = "0", .to = number_text(m, rows), .tight = true});
-    code_add(&m->code, (stmt){.kind = S_STORE,
-                              .name = "low",
-                              .by = "+",
-                              .value = arena_format(m->mem, "!(most[i] >= %.9e)", y->least)});
-    code_close(&m->code);
-    code_open(&m->code, (stmt){.kind = S_IF,
-                               .tight = true,
-                               .value = arena_format(m->mem, "!low || limit == %lld", (long long)y->grains)});
-    code_add(&m->code, (stmt){.kind = S_LEAVE});
-    code_close(&m->code);
-    code_close(&m->code);
+    code_let(&m->out.code, of, "most", scratch_at(m, of, m->data.slice[m->stage.at]));
+    code_let(&m->out.code, m->d->index, "low", "0");
+    code_open(&m->out.code,
+              (stmt){.kind = S_LOOP, .name = "i", .from = "0", .to = number_text(m, rows), .tight = true});
+    code_add(&m->out.code, (stmt){.kind = S_STORE,
+                                  .name = "low",
+                                  .by = "+",
+                                  .value = arena_format(m->mem, "!(most[i] >= %.9e)", y->least)});
+    code_close(&m->out.code);
+    code_open(&m->out.code, (stmt){.kind = S_IF,
+                                   .tight = true,
+                                   .value = arena_format(m->mem, "!low || limit == %lld", (long long)y->grains)});
+    code_add(&m->out.code, (stmt){.kind = S_LEAVE});
+    code_close(&m->out.code);
+    code_close(&m->out.code);
 }
 
 bool mask_bounds(const emitter *m, int l)
 {
     const mask_skip *y = m->k->mask;
-    if (!y || y->along[m->at] != m->s->nest.loop[l].axis)
+    if (!y || y->along[m->stage.at] != m->s->nest.loop[l].axis)
         return false;
     for (int i = 0; i < l; i++)
-        if (m->s->nest.loop[i].axis == y->along[m->at])
+        if (m->s->nest.loop[i].axis == y->along[m->stage.at])
             return false;
     return true;
 }

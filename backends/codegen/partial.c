@@ -24,8 +24,8 @@ void partial_find(emitter *m)
     const stage *s = m->s;
     uint32_t chosen = 0;
     int64_t trips = 1;
-    m->known = 0;
-    if (m->fold || m->p->reference || x_alone(s->value))
+    m->stage.known = 0;
+    if (m->stage.fold || m->p->reference || x_alone(s->value))
         return;
     for (int a = 0; a < s->n_result; a++)
         if (stage_choice(s, a, NULL))
@@ -33,10 +33,10 @@ void partial_find(emitter *m)
     for (int l = nest_unrolled(s); l < s->nest.n; l++) {
         const loop *q = &s->nest.loop[l];
         if (role_unrolled(q->role) && chosen >> q->axis & 1 && (trips *= loop_trips(q)) <= MAX_APART)
-            m->known |= 1u << l;
+            m->stage.known |= 1u << l;
     }
-    if (m->known)
-        m->peeled = condition_axes(m->value) & ~chosen;
+    if (m->stage.known)
+        m->stage.peeled = condition_axes(m->stage.value) & ~chosen;
 }
 
 static const expr *truth(arena *m, bool v)
@@ -47,7 +47,7 @@ static const expr *truth(arena *m, bool v)
 /* -1: not known; else whether a < b (or a <= b: less by `or_equal`), wherever the tile may start */
 static int compared(emitter *m, const expr *a, const expr *b, bool or_equal)
 {
-    const lin *const *const ways[] = {m->inner, m->plain};
+    const lin *const *const ways[] = {m->tile.inner, m->tile.plain};
     for (int i = 0; i < COUNT(ways); i++) {
         int64_t low, high;
         lin_range(&m->sp, lin_add(&m->sp, lin_of(&m->sp, b, ways[i]), lin_of(&m->sp, a, ways[i]), -1), &low, &high);
@@ -75,5 +75,5 @@ static const expr *partial_one(void *user, const expr *x)
 
 const expr *partial_value(emitter *m)
 {
-    return m->known ? x_share(m->mem, x_map(m->mem, m->value, partial_one, m)) : m->value;
+    return m->stage.known ? x_share(m->mem, x_map(m->mem, m->stage.value, partial_one, m)) : m->stage.value;
 }

@@ -8,33 +8,33 @@ void plain_loop(emitter *m, int axis, const char *from, const char *to, bool lan
     const int64_t extent = m->s->extent[axis];
     char name[24];
     snprintf(name, sizeof name, "%s_%d", m->s->letter[axis], axis);
-    code_open(&m->code,
+    code_open(&m->out.code,
               (stmt){.kind = S_LOOP, .how = lanes ? IN_LANES : AS_IT_IS, .name = name, .from = from, .to = to});
-    m->axis[axis] = lin_var(&m->sp, var_add(&m->sp, name, 0, extent > 0 ? extent - 1 : 0));
+    m->here.axis[axis] = lin_var(&m->sp, var_add(&m->sp, name, 0, extent > 0 ? extent - 1 : 0));
 }
 
 void plain_end(emitter *m, int n)
 {
     while (n-- > 0)
-        code_close(&m->code);
+        code_close(&m->out.code);
 }
 
 void plain_put(emitter *m, writer *w, const lin *place, const expr *x, bool combined)
 {
     const dtype d = stored_as(m->p, m->s->node);
     text y = {0}, value = {0}, old = {0}, sum = {0}, all = {0};
-    const char *wrap = cstyle_store(m->d, m->uses, d);
-    text_add(&y, "%s[", m->operand[m->result].name);
+    const char *wrap = cstyle_store(m->d, m->out.uses, d);
+    text_add(&y, "%s[", m->data.operand[m->stage.result].name);
     emit_lin(m, &y, place);
     text_add(&y, "]");
-    cstyle_temporaries(w, &m->code, x);
+    cstyle_temporaries(w, &m->out.code, x);
     cstyle_expr(w, &value, x);
     if (combined) {
-        const char *load = cstyle_load(m->d, m->uses, d);
+        const char *load = cstyle_load(m->d, m->out.uses, d);
         text_add(&old, "%s%s%s", load, y.s, *load ? ")" : "");
         emit_combine(m, &sum, old.s, value.s);
     }
     text_add(&all, "%s%s%s", wrap, combined ? sum.s : value.s, *wrap ? ")" : "");
-    code_store(&m->code, y.s, all.s);
+    code_store(&m->out.code, y.s, all.s);
     text_free(&y), text_free(&value), text_free(&old), text_free(&sum), text_free(&all);
 }

@@ -19,8 +19,10 @@ static const lin *offset_under(emitter *m, int load, const lin *const *axis)
     const lin *sub[MAX_RANK];
     for (int i = 0; i < (result ? s->node->type.rank : s->load[load]->n); i++)
         sub[i] = lin_of(&m->sp, from[i], axis);
-    return layout_offset(
-        &m->sp, result ? &m->p->buffer[s->node->id].layout : m->operand[m->source[m->at][load].operand].layout, sub);
+    return layout_offset(&m->sp,
+                         result ? &m->p->buffer[s->node->id].layout
+                                : m->data.operand[m->data.source[m->stage.at][load].operand].layout,
+                         sub);
 }
 
 static bool in_one(emitter *m, const lin *at, int64_t elements, int64_t *high)
@@ -100,15 +102,15 @@ static const loop *loop_of(const emitter *m, const prefetch *q)
 static void point(emitter *m, const prefetch *q, int64_t trips)
 {
     const loop *by = loop_of(m, q);
-    const lin *was = m->axis[by->axis];
+    const lin *was = m->here.axis[by->axis];
     text line = {0};
     char name[48];
     name_of(m, q, true, name);
-    m->axis[by->axis] = lin_add(&m->sp, was, lin_const(&m->sp, by->step), trips);
+    m->here.axis[by->axis] = lin_add(&m->sp, was, lin_const(&m->sp, by->step), trips);
     emit_pointer(m, &line, &(tile_made){0}, q->load);
-    m->axis[by->axis] = was;
+    m->here.axis[by->axis] = was;
     const char *of = arena_format(m->mem, "%sconst char *", m->d->space[ALL]);
-    code_let(&m->code, of, name, arena_format(m->mem, "(%s)(%s)", of, line.s));
+    code_let(&m->out.code, of, name, arena_format(m->mem, "(%s)(%s)", of, line.s));
     text_free(&line);
 }
 
@@ -127,34 +129,36 @@ static const loop *between(const emitter *m, const prefetch *q, int i, char name
 
 void prefetch_enter(emitter *m, bool shared, int l)
 {
-    for (int i = 0; i < m->s->n_staging && m->n_prefetch < COUNT(m->prefetch); i++) {
+    for (int i = 0; i < m->s->n_staging && m->fetches.n < COUNT(m->fetches.slice); i++) {
         const staging *g = &m->s->staging[i];
-        prefetch q = {.stage = m->at, .load = g->load == MAX_LOADS ? RESULT : g->load, .loop = l, .space = g->space};
+        prefetch q = {
+            .stage = m->stage.at, .load = g->load == MAX_LOADS ? RESULT : g->load, .loop = l, .space = g->space};
         char name[24];
         const loop *r;
         if (!m->d->fetch || g->shared != shared || g->loop != l || !g->space || g->space->copied || g->stages < 2)
             continue;
-        if (q.load != RESULT && m->source[m->at][q.load].from == FROM_RESULT)
+        if (q.load != RESULT && m->data.source[m->stage.at][q.load].from == FROM_RESULT)
             q.load = RESULT;
-        if (q.load == RESULT ? m->s->scratch : m->source[m->at][q.load].from != FROM_MEMORY)
+        if (q.load == RESULT ? m->s->scratch : m->data.source[m->stage.at][q.load].from != FROM_MEMORY)
             continue;
         q.shared = shared, q.calls = 1;
         for (int k = 0; (r = between(m, &q, k, name)); k++)
             q.calls *= loop_trips(r);
         bool twice = false; /* read where the result goes */
-        for (int k = 0; k < m->n_prefetch; k++)
-            twice = twice || (m->prefetch[k].stage == q.stage && m->prefetch[k].load == q.load);
+        for (int k = 0; k < m->fetches.n; k++)
+            twice = twice || (m->fetches.slice[k].stage == q.stage && m->fetches.slice[k].load == q.load);
         if (twice || !slice_lines(m, &q))
             continue;
-        m->prefetch[m->n_prefetch++] = q;
+        m->fetches.slice[m->fetches.n++] = q;
         point(m, &q, g->stages - 1);
     }
 }
 
 void prefetch_leave(emitter *m, bool shared, int l)
 {
-    while (m->n_prefetch && m->prefetch[m->n_prefetch - 1].shared == shared && m->prefetch[m->n_prefetch - 1].loop == l)
-        m->n_prefetch--;
+    while (m->fetches.n && m->fetches.slice[m->fetches.n - 1].shared == shared &&
+           m->fetches.slice[m->fetches.n - 1].loop == l)
+        m->fetches.n--;
 }
 
 static int64_t chunk(const prefetch *q) /* lines for one tile, of each piece */
@@ -164,12 +168,12 @@ static int64_t chunk(const prefetch *q) /* lines for one tile, of each piece */
 
 void emit_prefetch_arguments(emitter *m, text *t)
 {
-    for (int i = 0; i < m->n_prefetch; i++) {
-        const prefetch *q = &m->prefetch[i];
+    for (int i = 0; i < m->fetches.n; i++) {
+        const prefetch *q = &m->fetches.slice[i];
         char name[48], letter[24];
         const loop *r;
         int64_t scale = q->pieces > 1 && !q->along ? q->share * q->stride : chunk(q) * m->p->on->line;
-        if (q->stage != m->at)
+        if (q->stage != m->stage.at)
             continue;
         name_of(m, q, true, name);
         text_add(t, ", %s", name);
@@ -183,24 +187,24 @@ void emit_prefetch_arguments(emitter *m, text *t)
 
 void emit_prefetch_parameters(const emitter *m, text *t)
 {
-    for (int i = 0; i < m->n_prefetch; i++) {
+    for (int i = 0; i < m->fetches.n; i++) {
         char name[48];
-        name_of(m, &m->prefetch[i], false, name);
-        if (m->prefetch[i].stage == m->at)
+        name_of(m, &m->fetches.slice[i], false, name);
+        if (m->fetches.slice[i].stage == m->stage.at)
             text_add(t, ", %sconst char *%s", m->d->space[ALL], name);
     }
 }
 
 static void fetch_line(emitter *m, const prefetch *q, text *at)
 {
-    code_add(&m->code, (stmt){.kind = S_FETCH, .value = text_str(at), .trips = q->space->number});
+    code_add(&m->out.code, (stmt){.kind = S_FETCH, .value = text_str(at), .trips = q->space->number});
     text_free(at);
     *at = (text){0};
 }
 
 static void fetch_loop(emitter *m, const char *name, int64_t n)
 {
-    code_open(&m->code, (stmt){.kind = S_LOOP, .name = name, .from = "0", .to = number_text(m, n), .tight = true});
+    code_open(&m->out.code, (stmt){.kind = S_LOOP, .name = name, .from = "0", .to = number_text(m, n), .tight = true});
 }
 
 /* One trip's share: `trip` says which of `trips` it is. */
@@ -216,11 +220,11 @@ static void fetch(emitter *m, const prefetch *q, const char *trip, int64_t trips
         every *= 2;
     const bool block = every == 1 && q->share > 1 && per > 1;
     if (every > 1)
-        code_open(&m->code, (stmt){.kind = S_IF,
-                                   .tight = true,
-                                   .value = arena_format(m->mem, "(%s) %% %lld == 0", trip, (long long)every)});
+        code_open(&m->out.code, (stmt){.kind = S_IF,
+                                       .tight = true,
+                                       .value = arena_format(m->mem, "(%s) %% %lld == 0", trip, (long long)every)});
     else if (block)
-        code_open(&m->code, (stmt){.kind = S_BLOCK});
+        code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     for (int64_t i = 0; i < per; i++) {
         text at = {0};
         if (q->share > 1)
@@ -236,10 +240,10 @@ static void fetch(emitter *m, const prefetch *q, const char *trip, int64_t trips
             text_add(&at, " + %lld", (long long)(i * m->p->on->line));
         fetch_line(m, q, &at);
         if (q->share > 1)
-            code_close(&m->code);
+            code_close(&m->out.code);
     }
     if (every > 1 || block)
-        code_close(&m->code);
+        code_close(&m->out.code);
 }
 
 /* In a tile that folds nothing, or all at once */
@@ -259,7 +263,7 @@ static void fetch_at_once(emitter *m, const prefetch *q)
         text_add(&at, " + %d * line", m->p->on->line);
     fetch_line(m, q, &at);
     for (int i = (q->share > 1) + (chunk(q) > 1); i > 0; i--)
-        code_close(&m->code);
+        code_close(&m->out.code);
 }
 
 void emit_fetch(emitter *m)
@@ -268,21 +272,21 @@ void emit_fetch(emitter *m)
     int64_t trips = 1;
     text trip = {0};
     bool any = false;
-    for (int i = 0; i < m->n_prefetch; i++)
-        any = any || m->prefetch[i].stage == m->at;
+    for (int i = 0; i < m->fetches.n; i++)
+        any = any || m->fetches.slice[i].stage == m->stage.at;
     if (!any)
         return;
-    m->into->prefetch = true;
+    m->tile.made->prefetch = true;
     for (int l = inner; l >= tile; l--) { /* which trip of the fold this is */
         const loop *r = &m->s->nest.loop[l];
         text_add(&trip, trips > 1 ? "%s%lld * " : "%s", trip.len ? " + " : "", (long long)trips);
         text_add(&trip, "%s_%d", m->s->letter[r->axis], l);
         trips *= loop_trips(r);
     }
-    for (int i = 0; i < m->n_prefetch; i++)
-        if (m->prefetch[i].stage == m->at && inner < tile)
-            fetch_at_once(m, &m->prefetch[i]);
-        else if (m->prefetch[i].stage == m->at)
-            fetch(m, &m->prefetch[i], trip.s, trips);
+    for (int i = 0; i < m->fetches.n; i++)
+        if (m->fetches.slice[i].stage == m->stage.at && inner < tile)
+            fetch_at_once(m, &m->fetches.slice[i]);
+        else if (m->fetches.slice[i].stage == m->stage.at)
+            fetch(m, &m->fetches.slice[i], trip.s, trips);
     text_free(&trip);
 }

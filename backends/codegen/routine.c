@@ -24,21 +24,21 @@ void emit_routine(emitter *m)
         int load = 0;
         while (!x_same(m->s->load[load], x->arg[i]))
             load++;
-        const operand *o = &m->operand[m->source[m->at][load].operand];
+        const operand *o = &m->data.operand[m->data.source[m->stage.at][load].operand];
         text_add(&types, "%c", routine_type(o->node->type.dtype, stored_as(m->p, o->node) == TS_F64));
         text_add(&at, "(void *)%s, ", o->name);
     }
     text_add(&types, "%c", routine_type(m->s->node->type.dtype, stored_as(m->p, m->s->node) == TS_F64));
-    text_add(&m->front, "%s%s\n", m->d->routine, text_of(x->run));
-    text_add(&at, "%s", m->operand[m->result].name);
+    text_add(&m->out.front, "%s%s\n", m->d->routine, text_of(x->run));
+    text_add(&at, "%s", m->data.operand[m->stage.result].name);
     for (int i = 0; i < x->run->n_param; i++)
         text_add(&param, "%lld, ", (long long)x->run->param[i]);
-    code_let(&m->code, "void *const", "with[]", arena_format(m->mem, "{%s}", at.s));
-    code_let(&m->code, "static const int64_t", "param[]", arena_format(m->mem, "{%s0}", text_str(&param)));
-    code_add(&m->code, (stmt){.kind = S_CALL,
-                              .value = arena_format(m->mem, "routine_%s(with, \"%s\", param, scratch, %s, %s)",
-                                                    x->run->name, types.s, m->d->part, m->d->parts)});
-    if (m->scratch_most < x->run->scratch)
-        m->scratch_most = target_aligned(m->p->on, x->run->scratch);
+    code_let(&m->out.code, "void *const", "with[]", arena_format(m->mem, "{%s}", at.s));
+    code_let(&m->out.code, "static const int64_t", "param[]", arena_format(m->mem, "{%s0}", text_str(&param)));
+    code_add(&m->out.code, (stmt){.kind = S_CALL,
+                                  .value = arena_format(m->mem, "routine_%s(with, \"%s\", param, scratch, %s, %s)",
+                                                        x->run->name, types.s, m->d->part, m->d->parts)});
+    if (m->data.scratch_most < x->run->scratch)
+        m->data.scratch_most = target_aligned(m->p->on, x->run->scratch);
     text_free(&types), text_free(&at), text_free(&param);
 }

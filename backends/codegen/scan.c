@@ -18,14 +18,14 @@ static void open_lane(walking *k)
     if (k->lane >= 0)
         plain_loop(k->m, k->lane, "block", "end", true);
     else
-        code_open(&k->m->code, (stmt){.kind = S_BLOCK});
+        code_open(&k->m->out.code, (stmt){.kind = S_BLOCK});
 }
 
 static void declare(walking *k)
 {
     emitter *m = k->m;
     for (int i = 0; i < k->n; i++)
-        code_let(&m->code, value_type(m->d, k->x->arg[i]->dtype, m->p->reference),
+        code_let(&m->out.code, value_type(m->d, k->x->arg[i]->dtype, m->p->reference),
                  arena_format(m->mem, k->lane >= 0 ? "s%d[%d]" : "s%d", i, BLOCK), NULL);
 }
 
@@ -37,22 +37,22 @@ static void set_states(walking *k, int first, bool together)
         const expr *x = k->x->arg[first + i];
         const char *state = arena_format(m->mem, "s%d%s", i, k->w.state), *next = arena_format(m->mem, "next%d", i);
         text value = {0};
-        cstyle_temporaries(&k->w, &m->code, x);
+        cstyle_temporaries(&k->w, &m->out.code, x);
         cstyle_expr(&k->w, &value, x);
         if (together)
-            code_let(&m->code, arena_format(m->mem, "const %s", value_type(m->d, x->dtype, m->p->reference)), next,
+            code_let(&m->out.code, arena_format(m->mem, "const %s", value_type(m->d, x->dtype, m->p->reference)), next,
                      value.s);
         else
-            code_store(&m->code, state, value.s);
+            code_store(&m->out.code, state, value.s);
         text_free(&value);
     }
     for (int i = 0; together && i < k->n; i++)
-        code_store(&m->code, arena_format(m->mem, "s%d%s", i, k->w.state), arena_format(m->mem, "next%d", i));
+        code_store(&m->out.code, arena_format(m->mem, "s%d%s", i, k->w.state), arena_format(m->mem, "next%d", i));
 }
 
 static void put_result(walking *k)
 {
-    plain_put(k->m, &k->w, store_offset(k->m, k->m->axis), k->x->arg[2 * k->n], false);
+    plain_put(k->m, &k->w, store_offset(k->m, k->m->here.axis), k->x->arg[2 * k->n], false);
 }
 
 static int scan_axes(walking *k) /* opens the loops that are walked; their number */
@@ -120,10 +120,10 @@ void emit_scan(emitter *m)
                               ? "high"
                               : arena_format(m->mem, "%lld%s", (long long)s->extent[k.lane], m->d->index_suffix);
         code_open(
-            &m->code,
+            &m->out.code,
             (stmt){.kind = S_LOOP, .name = "block", .from = k.lane == k.cut ? "low" : "0", .to = end, .step = BLOCK});
         loops++;
-        code_let(&m->code, arena_format(m->mem, "const %s", m->d->index), "end",
+        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), "end",
                  arena_format(m->mem, "MIN(block + %d, %s)", BLOCK, end));
         snprintf(state, sizeof state, "[%s_%d - block]", s->letter[k.lane], k.lane);
         k.w.state = state;

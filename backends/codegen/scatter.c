@@ -63,7 +63,7 @@ static void write_start(scattering *c)
         snprintf(end, sizeof end, "%lld", (long long)s->extent[a]);
         plain_loop(m, a, a == cut ? "low" : "0", a == cut ? "high" : end, a == s->n_result - 1);
     }
-    plain_put(m, &w, store_offset(m, m->axis), c->x->arg[0], false);
+    plain_put(m, &w, store_offset(m, m->here.axis), c->x->arg[0], false);
     plain_end(m, s->n_result);
 }
 
@@ -78,22 +78,22 @@ static bool name_subscripts(scattering *c, uint32_t open)
         if (c->at[d] || x_axes(at) & ~open)
             continue;
         if (c->direct[d] >= 0) {
-            c->at[d] = m->axis[c->direct[d]];
+            c->at[d] = m->here.axis[c->direct[d]];
             continue;
         }
         writer w = emit_writer(m);
         text value = {0};
         char name[16];
         const expr *checked = checked_place(m, at, extent);
-        cstyle_temporaries(&w, &m->code, checked);
+        cstyle_temporaries(&w, &m->out.code, checked);
         cstyle_expr(&w, &value, checked);
         snprintf(name, sizeof name, "at%d", d);
-        code_let(&m->code, arena_format(m->mem, "const %s", m->d->index), name, value.s);
+        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, value.s);
         text_free(&value);
         c->at[d] = lin_var(&m->sp, var_add(&m->sp, name, 0, extent > 0 ? extent - 1 : 0)), named = true;
         if (d != c->cut)
             continue;
-        code_if(&m->code, arena_format(m->mem, "%s >= low && %s < high", name, name));
+        code_if(&m->out.code, arena_format(m->mem, "%s >= low && %s < high", name, name));
         c->tests++;
     }
     return named;
@@ -127,7 +127,7 @@ static void write_updates(scattering *c)
 void emit_scatter(emitter *m)
 {
     scattering c = {.m = m, .x = m->s->value};
-    m->fold = c.x; /* what emit_combine combines with */
+    m->stage.fold = c.x; /* what emit_combine combines with */
     find_direct(&c);
     choose_cut(&c);
     emit_range(m, c.cut >= 0 ? result_type(&c)->dim[c.cut] : -1);

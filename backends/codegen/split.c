@@ -60,7 +60,7 @@ static void add_bounds(emitter *m, const expr *x)
         add_bounds(m, x->arg[0]), add_bounds(m, x->arg[1]);
         return;
     }
-    split *c = &m->split[m->n_split < MAX_SPLIT ? m->n_split++ : MAX_SPLIT - 1];
+    split *c = &m->bounds.split[m->bounds.n < MAX_SPLIT ? m->bounds.n++ : MAX_SPLIT - 1];
     if (!bounds_read(x, c))
         *c = (split){.x = x};
 }
@@ -68,16 +68,16 @@ static void add_bounds(emitter *m, const expr *x)
 void bounds_find(emitter *m)
 {
     const stage *s = m->s;
-    m->n_split = 0, m->guard = m->fold ? find_guard(m->fold) : NULL, m->peeled = 0;
-    if (!m->guard || m->p->reference || x_count(m->guard->arg[0], X_CALL) >= MAX_SPLIT) {
-        m->guard = NULL;
+    m->bounds.n = 0, m->bounds.guard = m->stage.fold ? find_guard(m->stage.fold) : NULL, m->stage.peeled = 0;
+    if (!m->bounds.guard || m->p->reference || x_count(m->bounds.guard->arg[0], X_CALL) >= MAX_SPLIT) {
+        m->bounds.guard = NULL;
         return;
     }
-    add_bounds(m, m->guard->arg[0]);
-    for (int i = 0; i < m->n_split; i++)
-        for (int l = nest_unrolled(s); m->split[i].place && l < s->nest.n; l++)
+    add_bounds(m, m->bounds.guard->arg[0]);
+    for (int i = 0; i < m->bounds.n; i++)
+        for (int l = nest_unrolled(s); m->bounds.split[i].place && l < s->nest.n; l++)
             if (role_unrolled(s->nest.loop[l].role) && !(s->folds >> s->nest.loop[l].axis & 1))
-                m->peeled |= x_axes(m->split[i].place) & 1u << s->nest.loop[l].axis;
+                m->stage.peeled |= x_axes(m->bounds.split[i].place) & 1u << s->nest.loop[l].axis;
 }
 
 /* ---- what becomes of each in a tile ---- */
@@ -91,9 +91,10 @@ static const lin *over_tile(emitter *m, const split *c, int tile[MAX_AXIS])
 {
     const lin *axis[MAX_AXIS];
     for (int a = 0; a < m->s->n_axis; a++) {
-        axis[a] = m->plain[a];
+        axis[a] = m->tile.plain[a];
         if (x_axes(c->place) >> a & 1)
-            axis[a] = lin_add(&m->sp, axis[a], lin_var(&m->sp, tile[a] = var_add(&m->sp, "", 0, m->cur[a] - 1)), 1);
+            axis[a] = lin_add(&m->sp, axis[a], lin_var(&m->sp, tile[a] = var_add(&m->sp, "", 0, m->here.cur[a] - 1)),
+                              1);
     }
     return lin_of(&m->sp, c->place, axis);
 }
@@ -122,7 +123,7 @@ static bool moves_evenly(emitter *m, const split *c)
 static bool starts_known(const emitter *m, const split *c)
 {
     for (int a = 0; a < m->s->n_axis; a++)
-        if (x_axes(c->place) >> a & 1 && m->plain[a]->n)
+        if (x_axes(c->place) >> a & 1 && m->tile.plain[a]->n)
             return false;
     return true;
 }
@@ -154,20 +155,20 @@ static bool can_split(emitter *m, split *c, uint32_t *apart)
 static const expr *reduced(void *user, const expr *x)
 {
     const emitter *m = user;
-    if (x != m->guard)
+    if (x != m->bounds.guard)
         return x;
     const expr *all = NULL;
-    for (int i = 0; i < m->n_split; i++)
-        if (!m->split[i].done)
-            all = all ? x2(m->mem, "and", all, m->split[i].x) : m->split[i].x;
+    for (int i = 0; i < m->bounds.n; i++)
+        if (!m->bounds.split[i].done)
+            all = all ? x2(m->mem, "and", all, m->bounds.split[i].x) : m->bounds.split[i].x;
     return all ? x3(m->mem, "select", all, x->arg[1], x->arg[2]) : x->arg[1];
 }
 
 void bounds_tile(emitter *m)
 {
-    m->apart = 0, m->term = m->fold ? m->fold->arg[0] : NULL;
-    for (int i = 0; i < m->n_split; i++) {
-        split *c = &m->split[i];
+    m->tile.apart = 0, m->tile.term = m->stage.fold ? m->stage.fold->arg[0] : NULL;
+    for (int i = 0; i < m->bounds.n; i++) {
+        split *c = &m->bounds.split[i];
         uint32_t apart;
         c->done = false, c->last = -1;
         if (!c->place)
@@ -181,10 +182,10 @@ void bounds_tile(emitter *m)
                 c->last = l;
         if (!moves_evenly(m, c) || !can_split(m, c, &apart))
             continue;
-        c->done = true, m->apart |= apart;
+        c->done = true, m->tile.apart |= apart;
     }
-    if (m->guard)
-        m->term = x_map(m->mem, m->term, reduced, m);
+    if (m->bounds.guard)
+        m->tile.term = x_map(m->mem, m->tile.term, reduced, m);
 }
 
 /* ---- bounds ---- */
@@ -215,13 +216,13 @@ bool bounds_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, te
     const int axis = m->s->nest.loop[l].axis;
     text_add(from, "%lld", (long long)*first), text_add(to, "%lld", (long long)*end);
     for (int pass = 0; pass < 2; pass++) /* constants first */
-        for (int i = 0; i < m->n_split; i++) {
-            const split *c = &m->split[i];
+        for (int i = 0; i < m->bounds.n; i++) {
+            const split *c = &m->bounds.split[i];
             bool low;
             if (!c->done || c->last != l)
                 continue;
             const lin *one[MAX_AXIS];
-            memcpy(one, m->plain, sizeof one);
+            memcpy(one, m->tile.plain, sizeof one);
             const lin *place = lin_of(&m->sp, c->place, one);
             one[axis] = lin_add(&m->sp, one[axis], lin_const(&m->sp, 1), 1);
             const int64_t coef = lin_add(&m->sp, lin_of(&m->sp, c->place, one), place, -1)->c;
@@ -240,11 +241,11 @@ bool bounds_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, te
 bool bounds_open(emitter *m)
 {
     text all = {0};
-    for (int i = 0; i < m->n_split; i++) {
-        const split *c = &m->split[i];
+    for (int i = 0; i < m->bounds.n; i++) {
+        const split *c = &m->bounds.split[i];
         if (!c->done || c->last != -1)
             continue;
-        const lin *place = lin_of(&m->sp, c->place, m->plain);
+        const lin *place = lin_of(&m->sp, c->place, m->tile.plain);
         emit_passed(m, place);
         text_add(&all, "%s", all.len ? " && " : "");
         emit_lin(m, &all, place);
@@ -252,7 +253,7 @@ bool bounds_open(emitter *m)
     }
     const bool some = all.len > 0;
     if (some)
-        code_if(&m->code, all.s);
+        code_if(&m->out.code, all.s);
     text_free(&all);
     return some;
 }

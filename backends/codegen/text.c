@@ -18,7 +18,7 @@ static void note_divisions(emitter *m, const lin *a) /* of what may be below 0: 
             continue;
         lin_range(&m->sp, a->t[i].a->of, &low, &high);
         if (low < 0)
-            callees_form(m->uses, m->d, "whole_div(", "");
+            callees_form(m->out.uses, m->d, "whole_div(", "");
         note_divisions(m, a->t[i].a->of);
     }
 }
@@ -36,8 +36,8 @@ void emit_passed(emitter *m, const lin *a)
         if (q->kind == A_DIV)
             emit_passed(m, q->of);
         for (int x = 0; q->kind == A_VAR && x < m->s->n_axis; x++)
-            if (lin_coef(m->plain[x], q->var) && !lin_coef(m->inner[x], q->var))
-                m->into->passed |= 1u << x;
+            if (lin_coef(m->tile.plain[x], q->var) && !lin_coef(m->tile.inner[x], q->var))
+                m->tile.made->passed |= 1u << x;
     }
 }
 
@@ -54,8 +54,8 @@ bool reads_on_condition(const expr *x)
 
 static bool is_lane(const emitter *m, int axis)
 {
-    bool any = !m->into;
-    for (int l = nest_unrolled(m->s); m->into && l < m->s->nest.n; l++)
+    bool any = !m->tile.made;
+    for (int l = nest_unrolled(m->s); m->tile.made && l < m->s->nest.n; l++)
         any = any || (m->s->nest.loop[l].axis == axis && m->s->nest.loop[l].role->lanes);
     return any;
 }
@@ -63,12 +63,12 @@ static bool is_lane(const emitter *m, int axis)
 static void write_axis(void *user, text *t, int axis)
 {
     emitter *m = user;
-    const bool shrouds = m->d->unknown && m->guarded && is_lane(m, axis);
-    if (m->into)
-        emit_passed(m, m->plain[axis]);
-    *(m->into ? &m->into->shrouds : &m->shrouds) |= shrouds;
+    const bool shrouds = m->d->unknown && m->stage.guarded && is_lane(m, axis);
+    if (m->tile.made)
+        emit_passed(m, m->tile.plain[axis]);
+    *(m->tile.made ? &m->tile.made->shrouds : &m->out.shrouds) |= shrouds;
     text_add(t, "(");
-    emit_lin(m, t, m->into ? m->plain[axis] : m->axis[axis]);
+    emit_lin(m, t, m->tile.made ? m->tile.plain[axis] : m->here.axis[axis]);
     text_add(t, shrouds ? " + unknown)" : ")");
 }
 
@@ -84,7 +84,7 @@ static bool is_moved(void *user, const atom *a)
 {
     const emitter *m = user;
     for (int i = 0; a->kind == A_EXPR && i < m->s->n_axis; i++)
-        if (x_axes(a->x) >> i & 1 && !lin_same(m->inner[i], m->origin[i]))
+        if (x_axes(a->x) >> i & 1 && !lin_same(m->tile.inner[i], m->tile.origin[i]))
             return true;
     return false;
 }
@@ -105,22 +105,22 @@ static bool is_gathered(void *user, const atom *a)
  * its operand. */
 static const lin *rest_of(emitter *m, int load)
 {
-    const lin *all = offset_of(m, load, m->inner), *start = offset_of(m, load, m->origin),
+    const lin *all = offset_of(m, load, m->tile.inner), *start = offset_of(m, load, m->tile.origin),
               *rest = lin_add(&m->sp, all, start, -1);
     if (lin_uses(all, is_moved, m) || lin_uses(rest, is_start, m))
         return NULL;
-    if (load != RESULT && lin_uses(all, is_gathered, m) && !expr_reads(m->value, m->s->load[load]))
+    if (load != RESULT && lin_uses(all, is_gathered, m) && !expr_reads(m->stage.value, m->s->load[load]))
         return NULL; /* the index is read under the condition, as its element is */
     return lin_add(&m->sp, rest, lin_const(&m->sp, 1), start->c);
 }
 
 static void write_place(emitter *m, text *t, int load) /* [index] of a load, or of the result */
 {
-    const lin *at = m->into->whole[load] ? NULL : rest_of(m, load);
+    const lin *at = m->tile.made->whole[load] ? NULL : rest_of(m, load);
     if (!at) {
-        at = offset_of(m, load, m->plain);
+        at = offset_of(m, load, m->tile.plain);
         emit_passed(m, at);
-        m->into->whole[load] = true;
+        m->tile.made->whole[load] = true;
     }
     text_add(t, "[");
     emit_lin(m, t, at);
@@ -161,50 +161,50 @@ reach load_reach(const emitter *m, int load)
 {
     if (load == RESULT)
         return m->s->scratch ? GROUP : ALL;
-    const source *q = &m->source[m->at][load];
+    const source *q = &m->data.source[m->stage.at][load];
     return q->from == FROM_MEMORY || q->from == FROM_RESULT ? ALL : GROUP;
 }
 
 static void write_pointer(emitter *m, text *t, int load)
 {
-    const source *q = &m->source[m->at][load];
+    const source *q = &m->data.source[m->stage.at][load];
     if (q->from == FROM_MEMORY)
-        text_add(t, "%s", m->operand[q->operand].name);
+        text_add(t, "%s", m->data.operand[q->operand].name);
     else if (q->from == FROM_RESULT)
-        text_add(t, "%s", m->operand[m->result].name);
+        text_add(t, "%s", m->data.operand[m->stage.result].name);
     else
         text_add(t, "%s",
                  scratch_at(m, pointer_type(m, GROUP, source_dtype(m, load), false),
-                            q->from == FROM_STAGE ? m->slice[q->stage] : q->offset));
+                            q->from == FROM_STAGE ? m->data.slice[q->stage] : q->offset));
 }
 
 bool emit_single(const emitter *m, int load)
 {
-    return type_count(&m->s->load[load]->from->type) == 1 && m->source[m->at][load].from == FROM_MEMORY;
+    return type_count(&m->s->load[load]->from->type) == 1 && m->data.source[m->stage.at][load].from == FROM_MEMORY;
 }
 
 static void write_load(void *user, text *t, const expr *x)
 {
     emitter *m = user;
     const int i = number_of(m, x);
-    const char *wrap = cstyle_load(m->d, m->uses, source_dtype(m, i));
-    if (m->into && emit_single(m, i)) {
-        m->into->loads[i] = m->into->whole[i] = true; /* its only element, wherever the form would point */
+    const char *wrap = cstyle_load(m->d, m->out.uses, source_dtype(m, i));
+    if (m->tile.made && emit_single(m, i)) {
+        m->tile.made->loads[i] = m->tile.made->whole[i] = true; /* its only element, wherever the form would point */
         text_add(t, "s%d", i);
         return;
     }
     text_add(t, "%s", wrap);
-    if (m->into && m->source[m->at][i].from == FROM_RESULT)
+    if (m->tile.made && m->data.source[m->stage.at][i].from == FROM_RESULT)
         emit_result(m, t);
-    else if (m->into) {
-        m->into->loads[i] = true;
+    else if (m->tile.made) {
+        m->tile.made->loads[i] = true;
         text_add(t, "x%d", i);
         write_place(m, t, i);
     } else {
         text_add(t, "(");
         write_pointer(m, t, i);
         text_add(t, ")[");
-        emit_lin(m, t, source_offset(m, i, m->axis));
+        emit_lin(m, t, source_offset(m, i, m->here.axis));
         text_add(t, "]");
     }
     text_add(t, "%s", *wrap ? ")" : "");
@@ -227,9 +227,9 @@ static const lin *start_of_all(emitter *m, int load)
     for (int a = 0; a < m->s->n_axis; a++)
         zero[a] = lin_const(&m->sp, 0);
     slice = offset_of(m, load, zero);
-    m->into = &inside;
+    m->tile.made = &inside;
     all = offset_of(m, load, zero);
-    m->into = NULL;
+    m->tile.made = NULL;
     return lin_add(&m->sp, slice, all, -1);
 }
 
@@ -239,14 +239,15 @@ void emit_pointer(emitter *m, text *t, const tile_made *f, int load) /* where ti
     if (!result)
         write_pointer(m, t, load);
     else if (m->s->scratch)
-        text_add(t, "%s", scratch_at(m, pointer_type(m, GROUP, stored_as(m->p, m->s->node), true), m->slice[m->at]));
+        text_add(t, "%s",
+                 scratch_at(m, pointer_type(m, GROUP, stored_as(m->p, m->s->node), true), m->data.slice[m->stage.at]));
     else
-        text_add(t, "%s", m->operand[m->result].name);
+        text_add(t, "%s", m->data.operand[m->stage.result].name);
     if (f->whole[load]) {
         add_offset(m, t, start_of_all(m, load));
         return;
     }
-    const lin *at = offset_of(m, load, m->axis);
+    const lin *at = offset_of(m, load, m->here.axis);
     add_offset(m, t, lin_add(&m->sp, at, lin_const(&m->sp, 1), -f->c[load]));
 }
 
@@ -259,7 +260,7 @@ static void write_fold(void *user, text *t, const expr *x)
 writer emit_writer(emitter *m)
 {
     return (writer){.d = m->d,
-                    .uses = m->uses,
+                    .uses = m->out.uses,
                     .wide = m->p->reference,
                     .load = write_load,
                     .axis = write_axis,
@@ -271,7 +272,7 @@ writer emit_writer(emitter *m)
 /* ---- accumulators ---- */
 const char *acc_type(const emitter *m)
 {
-    return value_type(m->d, m->fold->dtype, m->p->reference);
+    return value_type(m->d, m->stage.fold->dtype, m->p->reference);
 }
 
 void emit_acc(emitter *m, text *t, const char *lane)
@@ -280,7 +281,7 @@ void emit_acc(emitter *m, text *t, const char *lane)
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
         const int a = m->s->nest.loop[l].axis;
         const bool folded = m->s->folds >> a & 1;
-        if (folded && l != m->lane)
+        if (folded && l != m->stage.lane)
             continue;
         if (folded && lane)
             text_add(t, "[%s]", lane);
@@ -292,5 +293,5 @@ void emit_acc(emitter *m, text *t, const char *lane)
 void emit_combine(emitter *m, text *t, const char *a, const char *b)
 {
     const writer w = emit_writer(m);
-    cstyle_combine(&w, t, m->fold->fn, m->fold->dtype, a, b);
+    cstyle_combine(&w, t, m->stage.fold->fn, m->stage.fold->dtype, a, b);
 }

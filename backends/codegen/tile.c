@@ -15,8 +15,8 @@ static void clear_one(emitter *m)
 {
     text acc = {0}, unit = {0};
     emit_acc(m, &acc, NULL);
-    cstyle_literal(&unit, m->d, x_unit(m->mem, m->fold->fn, m->fold->dtype), m->p->reference);
-    code_store(&m->code, acc.s, unit.s);
+    cstyle_literal(&unit, m->d, x_unit(m->mem, m->stage.fold->fn, m->stage.fold->dtype), m->p->reference);
+    code_store(&m->out.code, acc.s, unit.s);
     text_free(&acc), text_free(&unit);
 }
 
@@ -24,22 +24,22 @@ static void body_one(emitter *m)
 {
     writer w = emit_writer(m);
     text acc = {0}, value = {0}, sum = {0};
-    const expr *x = with_idioms(m, m->term);
+    const expr *x = with_idioms(m, m->tile.term);
     emit_acc(m, &acc, NULL);
-    cstyle_temporaries(&w, &m->code, x);
+    cstyle_temporaries(&w, &m->out.code, x);
     const bool product = dtype_class(x->dtype) == D_REAL && x->kind == X_CALL && !strcmp(x->fn->name, "mul") &&
-                         !strcmp(m->fold->fn->name, "add");
+                         !strcmp(m->stage.fold->fn->name, "add");
     if (product) {
         text a = {0}, b = {0};
         cstyle_expr(&w, &a, x->arg[0]), cstyle_expr(&w, &b, x->arg[1]);
-        form_write(&sum, m->uses, m->d, m->d->fma[m->fold->dtype == TS_F64 || m->p->reference],
+        form_write(&sum, m->out.uses, m->d, m->d->fma[m->stage.fold->dtype == TS_F64 || m->p->reference],
                    (const char *[]){a.s, b.s, acc.s});
         text_free(&a), text_free(&b);
     } else {
         cstyle_expr(&w, &value, x);
         emit_combine(m, &sum, acc.s, value.s);
     }
-    code_store(&m->code, acc.s, sum.s);
+    code_store(&m->out.code, acc.s, sum.s);
     text_free(&acc), text_free(&value), text_free(&sum);
 }
 
@@ -47,22 +47,22 @@ static void body_one(emitter *m)
  * after another, took a tenth of attention's time: which is larger is not foreseen.) */
 static void merge_one(emitter *m)
 {
-    const int a = m->s->nest.loop[m->lane].axis;
+    const int a = m->s->nest.loop[m->stage.lane].axis;
     text low = {0};
     emit_acc(m, &low, "i");
-    for (int64_t half, lanes = nest_left(m->k, m->s, a, m->lane - 1); lanes > 1; lanes = half) {
+    for (int64_t half, lanes = nest_left(m->k, m->s, a, m->stage.lane - 1); lanes > 1; lanes = half) {
         text high = {0}, sum = {0};
         half = (lanes + 1) / 2;
         emit_acc(m, &high, arena_format(m->mem, "i + %lld", (long long)half));
         emit_combine(m, &sum, low.s, high.s);
-        code_open(&m->code, (stmt){.kind = S_LOOP,
-                                   .how = IN_LANES,
-                                   .name = "i",
-                                   .from = "0",
-                                   .to = number_text(m, lanes - half),
-                                   .tight = true});
-        code_store(&m->code, low.s, sum.s);
-        code_close(&m->code);
+        code_open(&m->out.code, (stmt){.kind = S_LOOP,
+                                       .how = IN_LANES,
+                                       .name = "i",
+                                       .from = "0",
+                                       .to = number_text(m, lanes - half),
+                                       .tight = true});
+        code_store(&m->out.code, low.s, sum.s);
+        code_close(&m->out.code);
         text_free(&high), text_free(&sum);
     }
     text_free(&low);
@@ -72,9 +72,9 @@ static void combine_before(emitter *m, const char *y, const char *acc) /* partia
 {
     text sum = {0};
     emit_combine(m, &sum, y, acc);
-    code_open(&m->code, (stmt){.kind = S_IF, .value = "!first", .tight = true});
-    code_store(&m->code, acc, sum.s);
-    code_close(&m->code);
+    code_open(&m->out.code, (stmt){.kind = S_IF, .value = "!first", .tight = true});
+    code_store(&m->out.code, acc, sum.s);
+    code_close(&m->out.code);
     text_free(&sum);
 }
 
@@ -82,18 +82,18 @@ static void finish_one(emitter *m)
 {
     writer w = emit_writer(m);
     text value = {0}, y = {0}, acc = {0};
-    const char *wrap = cstyle_store(m->d, m->uses, stored_as(m->p, m->s->node));
+    const char *wrap = cstyle_store(m->d, m->out.uses, stored_as(m->p, m->s->node));
     emit_result(m, &y);
-    if (m->outer_fold) {
+    if (m->stage.outer_fold) {
         emit_acc(m, &acc, "0");
         combine_before(m, y.s, acc.s);
     }
     const expr *x = with_idioms(m, partial_value(m));
-    cstyle_temporaries(&w, &m->code, x);
+    cstyle_temporaries(&w, &m->out.code, x);
     cstyle_expr(&w, &value, x);
-    code_store(&m->code, y.s,
-               m->outer_fold ? arena_format(m->mem, "last ? %s : %s", value.s, acc.s)
-                             : arena_format(m->mem, "%s%s%s", wrap, value.s, *wrap ? ")" : ""));
+    code_store(&m->out.code, y.s,
+               m->stage.outer_fold ? arena_format(m->mem, "last ? %s : %s", value.s, acc.s)
+                                   : arena_format(m->mem, "%s%s%s", wrap, value.s, *wrap ? ")" : ""));
     text_free(&value), text_free(&y), text_free(&acc);
 }
 
@@ -105,14 +105,14 @@ typedef struct saved {
 
 static void save(const emitter *m, saved *s)
 {
-    memcpy(s->cur, m->cur, sizeof s->cur), memcpy(s->inner, m->inner, sizeof s->inner),
-        memcpy(s->plain, m->plain, sizeof s->plain);
+    memcpy(s->cur, m->here.cur, sizeof s->cur), memcpy(s->inner, m->tile.inner, sizeof s->inner),
+        memcpy(s->plain, m->tile.plain, sizeof s->plain);
 }
 
 static void restore(emitter *m, const saved *s)
 {
-    memcpy(m->cur, s->cur, sizeof s->cur), memcpy(m->inner, s->inner, sizeof s->inner),
-        memcpy(m->plain, s->plain, sizeof s->plain);
+    memcpy(m->here.cur, s->cur, sizeof s->cur), memcpy(m->tile.inner, s->inner, sizeof s->inner),
+        memcpy(m->tile.plain, s->plain, sizeof s->plain);
 }
 
 typedef struct span { /* trips of a loop that are written with the same constants */
@@ -122,9 +122,9 @@ typedef struct span { /* trips of a loop that are written with the same constant
 static int spans_of(const emitter *m, int l, phase ph, span out[MAX_APART + 1])
 {
     const loop *q = &m->s->nest.loop[l];
-    const int64_t left = m->cur[q->axis], full = left / q->step, rest = left % q->step;
+    const int64_t left = m->here.cur[q->axis], full = left / q->step, rest = left % q->step;
     int n = 0;
-    if (ph == BODY ? m->apart >> l & 1 : m->known >> l & 1)
+    if (ph == BODY ? m->tile.apart >> l & 1 : m->stage.known >> l & 1)
         for (int64_t i = 0; i < full; i++)
             out[n++] = (span){i, i + 1, q->step};
     else if (full)
@@ -148,29 +148,29 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
     snprintf(name, sizeof name, "%s_%d", m->s->letter[q->axis], l);
     bool moves = ph == BODY && bounds_loop(m, l, &first, &end, &from, &to);
     if (mask_bounds(m, l)) {
-        from.len = to.len = 0, moves = m->into->masked = true;
+        from.len = to.len = 0, moves = m->tile.made->masked = true;
         text_add(&from, "%lld", (long long)first), mask_end(m, &to, l, end);
     }
     if (first < end && !moves && end == first + 1) {
-        code_open(&m->code, (stmt){.kind = S_BLOCK});
-        code_add(&m->code, (stmt){.kind = S_CONSTANT, .name = name, .value = number_text(m, first)});
+        code_open(&m->out.code, (stmt){.kind = S_BLOCK});
+        code_add(&m->out.code, (stmt){.kind = S_CONSTANT, .name = name, .value = number_text(m, first)});
     } else if (first < end) {
-        const int64_t most = m->fold || end - first < MOST_APIECE ? end - first : MOST_APIECE;
-        code_open(&m->code, (stmt){.kind = S_LOOP,
-                                   .how = role_opening(q->role, ph != MERGE),
-                                   .role = q->role->name,
-                                   .name = name,
-                                   .from = moves ? from.s : number_text(m, first),
-                                   .to = moves ? to.s : number_text(m, end),
-                                   .trips = most});
+        const int64_t most = m->stage.fold || end - first < MOST_APIECE ? end - first : MOST_APIECE;
+        code_open(&m->out.code, (stmt){.kind = S_LOOP,
+                                       .how = role_opening(q->role, ph != MERGE),
+                                       .role = q->role->name,
+                                       .name = name,
+                                       .from = moves ? from.s : number_text(m, first),
+                                       .to = moves ? to.s : number_text(m, end),
+                                       .trips = most});
     }
     text_free(&from), text_free(&to);
     if (first >= end)
         return false;
     const lin *at = lin_var(&m->sp, var_add(&m->sp, name, first, end - 1));
-    m->inner[q->axis] = lin_add(&m->sp, m->inner[q->axis], at, q->step);
-    m->plain[q->axis] = lin_add(&m->sp, m->plain[q->axis], at, q->step);
-    m->cur[q->axis] = s->left;
+    m->tile.inner[q->axis] = lin_add(&m->sp, m->tile.inner[q->axis], at, q->step);
+    m->tile.plain[q->axis] = lin_add(&m->sp, m->tile.plain[q->axis], at, q->step);
+    m->here.cur[q->axis] = s->left;
     return true;
 }
 
@@ -183,7 +183,7 @@ static void register_loops(emitter *m, int l, phase ph)
     }
     const loop *q = &m->s->nest.loop[l];
     const bool folded = m->s->folds >> q->axis & 1;
-    if (folded && ph != BODY && !(ph == CLEAR && l == m->lane)) {
+    if (folded && ph != BODY && !(ph == CLEAR && l == m->stage.lane)) {
         register_loops(m, l + 1, ph);
         return;
     }
@@ -191,14 +191,14 @@ static void register_loops(emitter *m, int l, phase ph)
     span spans[MAX_APART + 1];
     save(m, &all);
     if (folded && ph == CLEAR) /* all lanes, clipped trips too */
-        m->cur[q->axis] = nest_left(m->k, m->s, q->axis, l - 1);
+        m->here.cur[q->axis] = nest_left(m->k, m->s, q->axis, l - 1);
     const int n = spans_of(m, l, ph, spans);
     for (int i = 0; i < n; i++) {
         saved was;
         save(m, &was);
         if (enter(m, l, &spans[i], ph)) {
             register_loops(m, l + 1, ph);
-            code_close(&m->code);
+            code_close(&m->out.code);
         }
         restore(m, &was);
     }
@@ -219,7 +219,7 @@ static void fold_loops(emitter *m, int l, int unrolled)
         save(m, &was);
         if (enter(m, l, &spans[i], BODY)) {
             fold_loops(m, l + 1, unrolled);
-            code_close(&m->code);
+            code_close(&m->out.code);
         }
         restore(m, &was);
     }
@@ -231,14 +231,14 @@ static void declare_acc(emitter *m)
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
         const loop *q = &m->s->nest.loop[l];
         const bool folded = m->s->folds >> q->axis & 1;
-        if (folded && l != m->lane)
+        if (folded && l != m->stage.lane)
             continue;
-        int64_t have = folded                       ? nest_left(m->k, m->s, q->axis, l - 1)
-                       : m->cur[q->axis] < q->range ? m->cur[q->axis]
-                                                    : q->range;
+        int64_t have = folded                            ? nest_left(m->k, m->s, q->axis, l - 1)
+                       : m->here.cur[q->axis] < q->range ? m->here.cur[q->axis]
+                                                         : q->range;
         text_add(&dims, "[%lld]", (long long)((have + q->step - 1) / q->step));
     }
-    code_let(&m->code, acc_type(m), arena_format(m->mem, "acc%s", text_str(&dims)), NULL);
+    code_let(&m->out.code, acc_type(m), arena_format(m->mem, "acc%s", text_str(&dims)), NULL);
     text_free(&dims);
 }
 
@@ -256,21 +256,21 @@ static void start_symbols(emitter *m, tile_made *f)
         for (int l = 0; l < tile; l++)
             if (m->s->nest.loop[l].axis == a)
                 step = int_gcd(m->s->nest.loop[l].step, step);
-        m->origin[a] = m->inner[a] = m->plain[a] = lin_const(&m->sp, 0);
+        m->tile.origin[a] = m->tile.inner[a] = m->tile.plain[a] = lin_const(&m->sp, 0);
         if (!step)
             continue;
         f->low[a] = 0, f->high[a] = m->s->extent[a];
-        if (m->peeled >> a & 1)
-            lin_range(&m->sp, m->axis[a], &f->low[a], &f->high[a]);
+        if (m->stage.peeled >> a & 1)
+            lin_range(&m->sp, m->here.axis[a], &f->low[a], &f->high[a]);
         if (f->low[a] == f->high[a]) {
-            m->origin[a] = m->inner[a] = m->plain[a] = lin_const(&m->sp, f->low[a]);
+            m->tile.origin[a] = m->tile.inner[a] = m->tile.plain[a] = lin_const(&m->sp, f->low[a]);
             continue;
         }
         snprintf(name, sizeof name, "@%s", m->s->letter[a]);
-        m->origin[a] = m->inner[a] = lin_scale(&m->sp,
-                                               lin_var(&m->sp, var_add(&m->sp, name, 0, m->s->extent[a] / step)), step);
+        m->tile.origin[a] = m->tile.inner[a] = lin_scale(
+            &m->sp, lin_var(&m->sp, var_add(&m->sp, name, 0, m->s->extent[a] / step)), step);
         snprintf(name, sizeof name, "%s_at", m->s->letter[a]);
-        m->plain[a] = lin_var(&m->sp, var_add(&m->sp, name, f->low[a], f->high[a]));
+        m->tile.plain[a] = lin_var(&m->sp, var_add(&m->sp, name, f->low[a], f->high[a]));
     }
 }
 
@@ -291,7 +291,7 @@ static const char *parameters(emitter *m, const tile_made *f)
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->passed >> a & 1)
             text_add(&all, ", const %s %s_at", m->d->index, m->s->letter[a]);
-    if (m->outer_fold)
+    if (m->stage.outer_fold)
         text_add(&all, ", const %s first, const %s last", m->d->truth, m->d->truth);
     if (f->prefetch)
         emit_prefetch_parameters(m, &all);
@@ -299,7 +299,7 @@ static const char *parameters(emitter *m, const tile_made *f)
         text_add(&all, ", const %s limit", m->d->index);
     if (callees_fault(&f->uses, m->d))
         text_add(&all, ", %s", m->d->fault_parameter);
-    return code_keep(&m->code, &all);
+    return code_keep(&m->out.code, &all);
 }
 
 static void name_singles(emitter *m, const tile_made *f) /* numbers on their own, before all loops */
@@ -308,19 +308,19 @@ static void name_singles(emitter *m, const tile_made *f) /* numbers on their own
         const dtype d = source_dtype(m, i);
         if (!f->loads[i] || !emit_single(m, i))
             continue;
-        const char *wrap = cstyle_load(m->d, m->uses, d);
-        code_let(&m->code, arena_format(m->mem, "const %s", value_type(m->d, d, m->p->reference)),
+        const char *wrap = cstyle_load(m->d, m->out.uses, d);
+        code_let(&m->out.code, arena_format(m->mem, "const %s", value_type(m->d, d, m->p->reference)),
                  arena_format(m->mem, "s%d", i), arena_format(m->mem, "%sx%d[0]%s", wrap, i, *wrap ? ")" : ""));
     }
 }
 
 static void close_tile(emitter *m, tile_made *f) /* what is known once its statements are there */
 {
-    stmt *body = m->code.at;
-    m->code = code_begin(m->mem);
-    f->interleave = !m->fold && kernel_sums(m->k) && callees_chain(&f->uses, m->d);
+    stmt *body = m->out.code.at;
+    m->out.code = code_begin(m->mem);
+    f->interleave = !m->stage.fold && kernel_sums(m->k) && callees_chain(&f->uses, m->d);
     name_singles(m, f);
-    code_before(body, &m->code);
+    code_before(body, &m->out.code);
     f->body = body, f->parameters = parameters(m, f);
 }
 
@@ -342,18 +342,18 @@ static void write_body(emitter *m, tile_made *f)
     start_symbols(m, f);
     bounds_tile(m);
     for (int i = 0; i < m->s->n_load; i++)
-        f->c[i] = source_offset(m, i, m->inner)->c;
-    f->c[RESULT] = store_offset(m, m->inner)->c;
-    if (m->fold) {
+        f->c[i] = source_offset(m, i, m->tile.inner)->c;
+    f->c[RESULT] = store_offset(m, m->tile.inner)->c;
+    if (m->stage.fold) {
         declare_acc(m);
         register_loops(m, nest_unrolled(m->s), CLEAR);
         const bool tested = bounds_open(m), bare = !tested && nest_tile(m->s) == m->s->nest.n;
         if (bare) /* no loop keeps its names from those of what follows */
-            code_open(&m->code, (stmt){.kind = S_BLOCK});
+            code_open(&m->out.code, (stmt){.kind = S_BLOCK});
         fold_loops(m, nest_tile(m->s), nest_unrolled(m->s));
         if (tested || bare)
-            code_close(&m->code);
-        if (m->lane >= 0)
+            code_close(&m->out.code);
+        if (m->stage.lane >= 0)
             register_loops(m, nest_unrolled(m->s), MERGE);
     } else
         emit_fetch(m);
@@ -362,42 +362,42 @@ static void write_body(emitter *m, tile_made *f)
 
 static tile_made *make_tile(emitter *m)
 {
-    tile_made *f = &m->tile[m->n_tile];
-    const code was = m->code;
-    callees *outer_uses = m->uses;
+    tile_made *f = &m->tiles.made[m->tiles.n];
+    const code was = m->out.code;
+    callees *outer_uses = m->out.uses;
     saved outer;
     const int n_var = m->sp.n;
     bool whole[COUNT(f->whole)];
-    if (m->n_tile == MAX_TILE) {
+    if (m->tiles.n == MAX_TILE) {
         err_set(m->e, TS_UNSUPPORTED, "more than %d shapes of tile in one kernel: choose steps that divide the extents",
                 MAX_TILE);
         return NULL;
     }
-    *f = (tile_made){.stage = m->at, .number = m->n_tile++};
-    memcpy(f->cur, m->cur, sizeof f->cur);
+    *f = (tile_made){.stage = m->stage.at, .number = m->tiles.n++};
+    memcpy(f->cur, m->here.cur, sizeof f->cur);
     save(m, &outer);
-    m->into = f, m->uses = &f->uses;
+    m->tile.made = f, m->out.uses = &f->uses;
     do { /* again when a load turned out to be indexed from its start: everywhere, then */
         memcpy(whole, f->whole, sizeof whole), m->sp.n = n_var;
-        m->code = code_begin(m->mem), f->uses = (callees){0};
+        m->out.code = code_begin(m->mem), f->uses = (callees){0};
         restore(m, &outer);
         write_body(m, f);
     } while (memcmp(f->whole, whole, sizeof whole) != 0);
     close_tile(m, f);
-    m->code = was, m->into = NULL, m->sp.n = n_var, m->uses = outer_uses;
-    callees_add(m->uses, &f->uses);
+    m->out.code = was, m->tile.made = NULL, m->sp.n = n_var, m->out.uses = outer_uses;
+    callees_add(m->out.uses, &f->uses);
     restore(m, &outer);
     return f;
 }
 
 static bool serves(emitter *m, const tile_made *f) /* the extents and, at borders, the place are those it is for */
 {
-    bool same = f->stage == m->at && !memcmp(f->cur, m->cur, (size_t)m->s->n_axis * sizeof *m->cur);
+    bool same = f->stage == m->stage.at && !memcmp(f->cur, m->here.cur, (size_t)m->s->n_axis * sizeof *m->here.cur);
     for (int a = 0; same && a < m->s->n_axis; a++) {
         int64_t low, high;
-        if (!(m->peeled >> a & 1))
+        if (!(m->stage.peeled >> a & 1))
             continue;
-        lin_range(&m->sp, m->axis[a], &low, &high);
+        lin_range(&m->sp, m->here.axis[a], &low, &high);
         same = low == f->low[a] && high == f->high[a];
     }
     return same;
@@ -407,9 +407,9 @@ void emit_tile(emitter *m)
 {
     const tile_made *f = NULL;
     text call = {0};
-    for (int i = 0; i < m->n_tile && !f; i++)
-        if (serves(m, &m->tile[i]))
-            f = &m->tile[i];
+    for (int i = 0; i < m->tiles.n && !f; i++)
+        if (serves(m, &m->tiles.made[i]))
+            f = &m->tiles.made[i];
     if (!f && !(f = make_tile(m)))
         return;
     text_add(&call, "tile%d(", f->number);
@@ -419,8 +419,8 @@ void emit_tile(emitter *m)
             text_add(&call, ", "), emit_pointer(m, &call, f, i);
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->passed >> a & 1)
-            text_add(&call, ", "), emit_lin(m, &call, m->axis[a]);
-    if (m->outer_fold)
+            text_add(&call, ", "), emit_lin(m, &call, m->here.axis[a]);
+    if (m->stage.outer_fold)
         text_add(&call, ", first, last");
     if (f->prefetch)
         emit_prefetch_arguments(m, &call);
@@ -429,6 +429,6 @@ void emit_tile(emitter *m)
     if (callees_fault(&f->uses, m->d))
         text_add(&call, ", %s", m->d->fault);
     text_add(&call, ")");
-    code_add(&m->code, (stmt){.kind = S_CALL, .value = call.s});
+    code_add(&m->out.code, (stmt){.kind = S_CALL, .value = call.s});
     text_free(&call);
 }

@@ -8,8 +8,8 @@
 
 static void check(emitter *m)
 {
-    const stmt *around = stmt_stray_barrier(m->code.at, m->d);
-    MUST(stmt_copied(m->code.at) <= m->scratch_most);
+    const stmt *around = stmt_stray_barrier(m->out.code.at, m->d);
+    MUST(stmt_copied(m->out.code.at) <= m->data.scratch_most);
     if (!around)
         return;
     err_set(m->e, TS_UNSUPPORTED,
@@ -23,26 +23,26 @@ static void check(emitter *m)
 static void write_function(emitter *m, text *out, const char *name)
 {
     parameter all[MAX_OPERAND];
-    for (int i = 0; i < m->n_operand; i++)
-        all[i] = (parameter){memory_type(m->d, stored_as(m->p, m->operand[i].node)), m->operand[i].name,
-                             m->operand[i].written};
+    for (int i = 0; i < m->data.n_operand; i++)
+        all[i] = (parameter){memory_type(m->d, stored_as(m->p, m->data.operand[i].node)), m->data.operand[i].name,
+                             m->data.operand[i].written};
     m->d->kernel(out, &(kernel_head){.name = name,
-                                     .n = m->n_operand,
+                                     .n = m->data.n_operand,
                                      .parameter = all,
-                                     .empty = !m->code.at->first, /* a kernel without elements touches nothing */
+                                     .empty = !m->out.code.at->first, /* a kernel without elements touches nothing */
                                      .alone = stage_nested(m->k->stage) && nest_parallel(m->k) < 0,
-                                     .scratch = m->scratch_most});
-    text_add(out, "%s", m->shrouds ? m->d->unknown : "");
+                                     .scratch = m->data.scratch_most});
+    text_add(out, "%s", m->out.shrouds ? m->d->unknown : "");
     out->depth = 1;
-    stmt_print(out, m->d, m->code.at);
+    stmt_print(out, m->d, m->out.code.at);
     out->depth = 0;
     text_add(out, "}\n");
 }
 
 static void write_prelude(const emitter *m, text *t)
 {
-    m->d->prelude(t, &(unit_facts){callees_chain(&m->all, m->d), kernel_sums(m->k)});
-    library_write(t, m->d, &m->all);
+    m->d->prelude(t, &(unit_facts){callees_chain(&m->out.all, m->d), kernel_sums(m->k)});
+    library_write(t, m->d, &m->out.all);
     text_add(t, "\n");
 }
 
@@ -64,9 +64,9 @@ static void name_kernel(emitter *m, const text *front, char name[24])
 static void write_unit(emitter *m, kernel_text *out)
 {
     text front = {0}, whole = {0}, header = {0};
-    text_add(&front, "%s", text_str(&m->front));
-    for (int i = 0; i < m->n_tile; i++)
-        print_tile(m, &m->tile[i], &front);
+    text_add(&front, "%s", text_str(&m->out.front));
+    for (int i = 0; i < m->tiles.n; i++)
+        print_tile(m, &m->tiles.made[i], &front);
     name_kernel(m, &front, out->name);
     write_prelude(m, &whole);
     out->begins = whole.len;
@@ -83,19 +83,19 @@ bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text 
     arena mem = {0};
     emitter *m = calloc(1, sizeof *m);
     MUST(m);
-    m->d = d, m->p = p, m->k = k, m->e = &own, m->mem = m->sp.mem = &mem, m->uses = &m->all;
+    m->d = d, m->p = p, m->k = k, m->e = &own, m->mem = m->sp.mem = &mem, m->out.uses = &m->out.all;
     *out = (kernel_text){0};
     kernel_statements(m);
     if (!err_is(&own))
         check(m);
     if (!err_is(&own)) {
         write_unit(m, out);
-        out->scratch = m->scratch_most, out->n_operand = m->n_operand;
-        out->operand = calloc((size_t)m->n_operand + 1, sizeof *out->operand);
+        out->scratch = m->data.scratch_most, out->n_operand = m->data.n_operand;
+        out->operand = calloc((size_t)m->data.n_operand + 1, sizeof *out->operand);
         MUST(out->operand);
-        memcpy(out->operand, m->operand, (size_t)m->n_operand * sizeof *out->operand);
+        memcpy(out->operand, m->data.operand, (size_t)m->data.n_operand * sizeof *out->operand);
     }
-    text_free(&m->front);
+    text_free(&m->out.front);
     free(m), arena_free(&mem);
     if (err_is(&own))
         err_set(e, own.code, "%s", own.text);
