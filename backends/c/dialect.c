@@ -189,6 +189,7 @@ const dialect c_dialect = {
     .table = "static const int $0[] = {$1};",
     .fetch = "PREFETCH($0, $1);",
     .unroll = "UNROLL($0)",
+    .unroll_most = 16, /* of 48 trips with halves gcc makes one piece in a minute, of these at a time at once */
     .lanes = "SIMD",
     .turn = {4, 16, "turn16($0, $1, $2, $3)"},
     .unknown = "    long unknown = 0;\n    CONCEAL(unknown);\n",
@@ -198,7 +199,9 @@ const dialect c_dialect = {
                                     "for (long $0 = u.from; $0 < u.to; $0++) {", NULL},
     .fault_parameter = "int *fault",
     .fault = "fault",
-    .routine = "#define ROUTINE static\n",
+    .routine = {"#define ROUTINE static\n", "void *const with[] = {$0}", "(void *)$0",
+                "static const int64_t param[] = {$0}",
+                "routine_$0(with, \"$1\", param, scratch, share->part, share->parts)"},
     .tile = tile,
     .kernel = kernel,
     .prelude = prelude,

@@ -37,6 +37,12 @@ typedef struct matrix_form { /* y[m,n] += sum over k of a[m,k] b[k,n] in one sta
     const char *text; /* $0 y, $1 a, $2 b */
 } matrix_form;
 
+typedef struct routine_form {                 /* a call of a routine, whose text (graph/routines) is C */
+    const char *before;                       /* that text; NULL: the language does not take it */
+    const char *operands, *pointer, *numbers; /* $0: pointers, one after another; one of them; numbers */
+    const char *call;                         /* of routine $0, whose operands have types $1, for the part's share */
+} routine_form;
+
 typedef struct parameter { /* of a kernel */
     const char *type, *name;
     bool written;
@@ -72,6 +78,7 @@ struct dialect {
     /* Statements */
     const char *constant; /* $0 is the whole number $1 */
     const char *table;    /* $0[] of `truth` is $1 */
+    int unroll_most;      /* trips written out where nothing is summed; 0: all */
     const char *unroll,
         *lanes;            /* a line in front of a loop of $0 trips: written out; elements of vectors; NULL: none */
     const char *fetch;     /* a line from $0 on into space number $1; NULL: none */
@@ -88,7 +95,7 @@ struct dialect {
     const char *part, *parts, *const *chunks;
     /* Where indices are checked: the parameter by which a function is told where to say so, and the argument */
     const char *fault_parameter, *fault;
-    const char *routine; /* in front of the text of a routine (graph/routines); NULL: it takes none */
+    routine_form routine;
     /* Text */
     void (*tile)(text *t, const tile_head *h);     /* up to the opening brace */
     void (*kernel)(text *t, const kernel_head *h); /* with all that stands before the statements */

@@ -12,11 +12,20 @@ static const char *text_of(const routine *r)
     return t->text;
 }
 
+static void add_form(emitter *m, const char *form, const char *a, const char *b)
+{
+    text t = {0};
+    form_write(&t, m->out.uses, m->d, form, (const char *[]){a, b});
+    code_add(&m->out.code, (stmt){.kind = S_CALL, .value = text_str(&t)});
+    text_free(&t);
+}
+
 void emit_routine(emitter *m)
 {
     const expr *x = m->s->value;
+    const routine_form *form = &m->d->routine;
     text types = {0}, at = {0}, param = {0};
-    if (!m->d->routine) {
+    if (!form->before) {
         err_set(m->e, TS_UNSUPPORTED, "%s is a routine of C, which cannot be written in %s", x->run->name, m->d->name);
         return;
     }
@@ -26,18 +35,18 @@ void emit_routine(emitter *m)
             load++;
         const operand *o = &m->data.operand[m->data.source[m->stage.at][load].operand];
         text_add(&types, "%c", routine_type(o->node->type.dtype, stored_as(m->p, o->node) == TS_F64));
-        text_add(&at, "(void *)%s, ", o->name);
+        form_write(&at, NULL, m->d, form->pointer, (const char *[]){o->name});
+        text_add(&at, ", ");
     }
     text_add(&types, "%c", routine_type(m->s->node->type.dtype, stored_as(m->p, m->s->node) == TS_F64));
-    text_add(&m->out.front, "%s%s\n", m->d->routine, text_of(x->run));
+    text_add(&m->out.front, "%s%s\n", form->before, text_of(x->run));
     text_add(&at, "%s", m->data.operand[m->stage.result].name);
     for (int i = 0; i < x->run->n_param; i++)
         text_add(&param, "%lld, ", (long long)x->run->param[i]);
-    code_let(&m->out.code, "void *const", "with[]", arena_format(m->mem, "{%s}", at.s));
-    code_let(&m->out.code, "static const int64_t", "param[]", arena_format(m->mem, "{%s0}", text_str(&param)));
-    code_add(&m->out.code, (stmt){.kind = S_CALL,
-                                  .value = arena_format(m->mem, "routine_%s(with, \"%s\", param, scratch, %s, %s)",
-                                                        x->run->name, types.s, m->d->part, m->d->parts)});
+    text_add(&param, "0");
+    add_form(m, form->operands, at.s, NULL);
+    add_form(m, form->numbers, param.s, NULL);
+    add_form(m, form->call, x->run->name, types.s);
     if (m->data.scratch_most < x->run->scratch)
         m->data.scratch_most = target_aligned(m->p->on, x->run->scratch);
     text_free(&types), text_free(&at), text_free(&param);

@@ -134,9 +134,12 @@ static int spans_of(const emitter *m, int l, phase ph, span out[MAX_APART + 1])
     return n;
 }
 
-/* Without sums nothing stays in registers from trip to trip, and of 48 trips with halves gcc makes one piece in a
- * minute, of these at a time at once. */
-enum { MOST_APIECE = 16 };
+/* Without sums nothing stays in registers from trip to trip. */
+static int64_t written_out(const emitter *m, int64_t trips)
+{
+    const int64_t most = m->stage.fold ? 0 : m->d->unroll_most;
+    return most && trips > most ? most : trips;
+}
 
 /* Opens loop l over some of its trips; false when none of them counts. */
 static bool enter(emitter *m, int l, const span *s, phase ph)
@@ -155,14 +158,13 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
         code_add(&m->out.code, (stmt){.kind = S_CONSTANT, .name = name, .value = number_text(m, first)});
     } else if (first < end) {
-        const int64_t most = m->stage.fold || end - first < MOST_APIECE ? end - first : MOST_APIECE;
         code_open(&m->out.code, (stmt){.kind = S_LOOP,
                                        .how = role_opening(q->role, ph != MERGE),
                                        .role = q->role->name,
                                        .name = name,
                                        .from = moves ? from.s : number_text(m, first),
                                        .to = moves ? to.s : number_text(m, end),
-                                       .trips = most});
+                                       .trips = written_out(m, end - first)});
     }
     text_free(&from), text_free(&to);
     if (first >= end)
