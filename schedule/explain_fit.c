@@ -1,5 +1,6 @@
 /* explain_fit.c - working sets by interval arithmetic on subscripts, and what follows from them. */
 #include "schedule/explain_fit.h"
+#include "graph/affine/linear.h"
 #include "schedule/fuse.h"
 #include "schedule/nest.h"
 
@@ -29,50 +30,6 @@ static void find_left(const kernel *k, const stage *s, int depth, int64_t *left)
 }
 
 /* ---- how many elements ---- */
-typedef struct span {
-    int64_t low, high; /* inclusive */
-    bool known;
-} span;
-
-static span span_of(const expr *x, const int64_t *left);
-
-static span span_of_division(span a, int64_t by, bool rest)
-{
-    const int64_t low = int_floor_div(a.low, by), high = int_floor_div(a.high, by);
-    if (!rest)
-        return (span){low, high, true};
-    return low == high ? (span){a.low - low * by, a.high - low * by, true} : (span){0, by - 1, true};
-}
-
-static span span_of_call(const expr *x, const int64_t *left)
-{
-    const char *f = x->fn->name;
-    const span none = {0, 0, false}, a = span_of(x->arg[0], left), b = x->n > 1 ? span_of(x->arg[1], left) : a;
-    if (!a.known || !b.known || x->n != 2)
-        return none;
-    const bool fixed = b.low == b.high;
-    if (!strcmp(f, "add"))
-        return (span){a.low + b.low, a.high + b.high, true};
-    if (!strcmp(f, "sub"))
-        return (span){a.low - b.high, a.high - b.low, true};
-    if (!strcmp(f, "mul") && fixed)
-        return b.low >= 0 ? (span){a.low * b.low, a.high * b.low, true} : (span){a.high * b.low, a.low * b.low, true};
-    if (!strcmp(f, "mul") && a.low == a.high && a.low >= 0)
-        return (span){b.low * a.low, b.high * a.low, true};
-    if ((!strcmp(f, "floordiv") || !strcmp(f, "mod")) && fixed && b.low > 0)
-        return span_of_division(a, b.low, *f == 'm');
-    return none;
-}
-
-static span span_of(const expr *x, const int64_t *left)
-{
-    if (x->kind == X_LIT)
-        return (span){x->whole, x->whole, x->is_whole};
-    if (x->kind == X_AXIS)
-        return (span){0, left[x->axis] > 0 ? left[x->axis] - 1 : 0, true};
-    return x->kind == X_CALL ? span_of_call(x, left) : (span){0, 0, false};
-}
-
 static uint32_t axes_of(const expr *const *sub, int n)
 {
     uint32_t axes = 0;
@@ -87,7 +44,7 @@ static double count_elements(const stage *s, const expr *const *sub, const type 
     const uint32_t axes = axes_of(sub, t->rank);
     double box = 1, steps = 1;
     for (int i = 0; i < t->rank; i++) {
-        const span r = span_of(sub[i], left);
+        const range r = x_range(sub[i], left);
         const int64_t low = r.low > 0 ? r.low : 0, high = r.high < t->dim[i] ? r.high : t->dim[i] - 1;
         box *= !r.known ? (double)t->dim[i] : high < low ? 0 : (double)(high - low + 1);
     }

@@ -5,7 +5,7 @@
  * padding is unspecified. */
 #ifndef TS_LAYOUT_H
 #define TS_LAYOUT_H
-#include "schedule/index.h"
+#include "graph/affine/index.h"
 
 enum { MAX_DIGIT = 16 };
 typedef struct digit {

@@ -83,70 +83,43 @@ const expr *linear_expr(arena *m, const linear *l)
 }
 
 /* ---- ranges ---- */
-static bool span_of(const linear *l, const int64_t *extent, int64_t *low, int64_t *high)
+static range range_of_linear(const linear *l, const int64_t *extent)
 {
-    *low = *high = l->plus;
-    for (int i = 0; i < l->n; i++) {
-        int64_t a, b, p, q;
-        if (!x_range(l->atom[i], extent, &a, &b) || !int_mul(a, l->by[i], &p) || !int_mul(b, l->by[i], &q))
-            return false;
-        if (!int_add(*low, p < q ? p : q, low) || !int_add(*high, p < q ? q : p, high))
-            return false;
-    }
-    return true;
+    range sum = range_of(l->plus, l->plus);
+    for (int i = 0; i < l->n; i++)
+        sum = range_sum(sum, range_times(x_range(l->atom[i], extent), l->by[i]));
+    return sum;
 }
 
-static bool product(int64_t a, int64_t b, int64_t c, int64_t d, int64_t *low, int64_t *high)
+static range range_of_call(const expr *x, const int64_t *extent)
 {
-    int64_t v[4];
-    if (!int_mul(a, c, &v[0]) || !int_mul(a, d, &v[1]) || !int_mul(b, c, &v[2]) || !int_mul(b, d, &v[3]))
-        return false;
-    *low = *high = v[0];
-    for (int i = 1; i < 4; i++)
-        *low = v[i] < *low ? v[i] : *low, *high = v[i] > *high ? v[i] : *high;
-    return true;
-}
-
-static bool call_range(const expr *x, const int64_t *extent, int64_t *low, int64_t *high)
-{
-    int64_t a, b, c, d;
-    const bool choice = is_call(x, "select");
-    const int first = choice ? 1 : 0;
+    const range none = {0};
     const bool positive = x->n > 1 && x->arg[1]->kind == X_LIT && x->arg[1]->whole > 0;
+    const int first = is_call(x, "select");
+    const range a = x_range(x->arg[first], extent), b = x->n > first + 1 ? x_range(x->arg[first + 1], extent) : none;
     if (is_call(x, "mod"))
-        return positive && (*low = 0, *high = x->arg[1]->whole - 1, true);
-    if (!x_range(x->arg[first], extent, &a, &b))
-        return false;
-    if (is_call(x, "abs")) {
-        *high = a == INT64_MIN ? INT64_MAX : -a > b ? -a : b;
-        return *low = a > 0 ? a : b < 0 ? -b : 0, a != INT64_MIN;
-    }
+        return positive ? range_rest(a, x->arg[1]->whole) : none;
     if (is_call(x, "floordiv"))
-        return positive &&
-               (*low = int_floor_div(a, x->arg[1]->whole), *high = int_floor_div(b, x->arg[1]->whole), true);
-    if (x->n <= first + 1 || !x_range(x->arg[first + 1], extent, &c, &d))
-        return false;
-    if (choice)
-        return *low = a < c ? a : c, *high = b > d ? b : d, true;
-    if (is_call(x, "mul"))
-        return product(a, b, c, d, low, high);
-    if (is_call(x, "min"))
-        return *low = a < c ? a : c, *high = b < d ? b : d, true;
-    if (is_call(x, "max"))
-        return *low = a > c ? a : c, *high = b > d ? b : d, true;
-    return false;
+        return positive ? range_floor(a, x->arg[1]->whole) : none;
+    if (is_call(x, "abs"))
+        return range_size(a);
+    return first               ? range_either(a, b)
+           : is_call(x, "mul") ? range_product(a, b)
+           : is_call(x, "min") ? range_least(a, b)
+           : is_call(x, "max") ? range_most(a, b)
+                               : none;
 }
 
-bool x_range(const expr *x, const int64_t *extent, int64_t *low, int64_t *high)
+range x_range(const expr *x, const int64_t *extent)
 {
     linear l;
     if (x->kind == X_AXIS)
-        return *low = 0, *high = extent[x->axis] - 1, true;
+        return range_of(0, extent[x->axis] - 1);
     if (!linear_of(x, &l))
-        return false;
+        return (range){0};
     if (l.n == 1 && l.by[0] == 1 && !l.plus && l.atom[0] == x)
-        return x->kind == X_CALL && call_range(x, extent, low, high);
-    return span_of(&l, extent, low, high);
+        return x->kind == X_CALL ? range_of_call(x, extent) : (range){0};
+    return range_of_linear(&l, extent);
 }
 
 /* ---- tidying ---- */
@@ -158,13 +131,13 @@ typedef struct tidying {
 /* l = n * q + r with 0 <= r < n everywhere: then the quotient is q and the remainder r. */
 static bool divided(const tidying *t, const linear *l, int64_t n, linear *q, linear *r)
 {
-    int64_t low, high;
     *q = (linear){.plus = int_floor_div(l->plus, n)}, *r = (linear){.plus = int_floor_mod(l->plus, n)};
     for (int i = 0; i < l->n; i++) {
         linear *to = l->by[i] % n ? r : q;
         to->atom[to->n] = l->atom[i], to->by[to->n++] = l->by[i] % n ? l->by[i] : l->by[i] / n;
     }
-    return span_of(r, t->extent, &low, &high) && low >= 0 && high < n;
+    const range rest = range_of_linear(r, t->extent);
+    return rest.known && rest.low >= 0 && rest.high < n;
 }
 
 static const expr *truth(arena *m, bool v)
@@ -176,10 +149,11 @@ static const expr *truth(arena *m, bool v)
 static const expr *compared(const tidying *t, const expr *x)
 {
     linear a, b, diff;
-    int64_t low, high;
     if (!linear_of(x->arg[0], &a) || !linear_of(x->arg[1], &b))
         return x;
-    if (linear_add(&b, -1, &a, &diff) && span_of(&diff, t->extent, &low, &high)) {
+    const range apart = linear_add(&b, -1, &a, &diff) ? range_of_linear(&diff, t->extent) : (range){0};
+    if (apart.known) {
+        const int64_t low = apart.low, high = apart.high;
         if (is_call(x, "lt") && (low > 0 || high <= 0))
             return truth(t->m, low > 0);
         if (is_call(x, "le") && (low >= 0 || high < 0))

@@ -2,6 +2,7 @@
  * that is not linear. What lets subscripts be turned around, bounds be proved, and equal places be seen to be equal. */
 #ifndef TS_LINEAR_H
 #define TS_LINEAR_H
+#include "graph/affine/range.h"
 #include "graph/ir/expr.h"
 
 enum { MAX_TERM = 24 };
@@ -17,9 +18,8 @@ const expr *linear_expr(arena *m, const linear *l);
 /* out = a + by * b; false on overflow or too many terms */
 bool linear_add(const linear *a, int64_t by, const linear *b, linear *out);
 
-/* Smallest and largest value over axes of the given extents, each at least 1. False: not known, because something is
- * loaded or overflows. */
-bool x_range(const expr *x, const int64_t *extent, int64_t *low, int64_t *high);
+/* Over axes of the given extents, each at least 1. Not known: something is loaded or overflows. */
+range x_range(const expr *x, const int64_t *extent);
 
 /* The same expression with integers as sums in one order, comparisons and remainders of what the extents decide
  * settled, and selections among them taken. */

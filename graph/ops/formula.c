@@ -136,16 +136,16 @@ static bool inside(const expr *x, const scope *s, err *e)
         if (!inside(x->arg[i], s, e))
             return false;
     for (int i = 0; x->kind == X_LOAD && i < x->n; i++) {
-        int64_t low, high;
         const int64_t dim = x->from->type.dim[i];
         if (x_count(x->arg[i], X_LOAD))
             continue;
-        if (!x_range(x->arg[i], s->extent, &low, &high))
+        const range at = x_range(x->arg[i], s->extent);
+        if (!at.known)
             return err_set(e, TS_UNSUPPORTED, "text: the range of subscript %d cannot be told", i);
-        if ((low < 0 && !promised(s->n, s->fact, x->arg[i], true, dim)) ||
-            (high >= dim && !promised(s->n, s->fact, x->arg[i], false, dim)))
+        if ((at.low < 0 && !promised(s->n, s->fact, x->arg[i], true, dim)) ||
+            (at.high >= dim && !promised(s->n, s->fact, x->arg[i], false, dim)))
             return err_set(e, TS_BAD_INPUT, "text: subscript %d reaches from %lld to %lld, the axis has %lld", i,
-                           (long long)low, (long long)high, (long long)dim);
+                           (long long)at.low, (long long)at.high, (long long)dim);
     }
     return true;
 }

@@ -1,6 +1,6 @@
 /* Integer forms: whatever was simplified must still be the same number. Random trees of sums, floors and remainders are
  * built twice, as forms and as plain arithmetic, and compared at points; what must cancel is compared as text. */
-#include "schedule/index.h"
+#include "graph/affine/index.h"
 #include "tests/check.h"
 
 #include <stdio.h>

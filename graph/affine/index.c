@@ -1,5 +1,6 @@
 /* index.c - arithmetic on integer forms. */
-#include "schedule/index.h"
+#include "graph/affine/index.h"
+#include "graph/affine/range.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -94,33 +95,27 @@ const lin *lin_scale(space *s, const lin *a, int64_t times)
     return lin_add(s, lin_const(s, 0), a, times);
 }
 
-static void atom_range(const space *s, const atom *a, int64_t *low, int64_t *high)
+static range range_of_lin(const space *s, const lin *a);
+
+static range range_of_atom(const space *s, const atom *a)
 {
-    *low = INT64_MIN, *high = INT64_MAX;
     if (a->kind == A_VAR)
-        *low = s->var[a->var].low, *high = s->var[a->var].high;
-    if (a->kind == A_DIV) {
-        lin_range(s, a->of, low, high);
-        if (*low != INT64_MIN)
-            *low = int_floor_div(*low, a->by);
-        if (*high != INT64_MAX)
-            *high = int_floor_div(*high, a->by);
-    }
+        return range_of(s->var[a->var].low, s->var[a->var].high);
+    return a->kind == A_DIV ? range_floor(range_of_lin(s, a->of), a->by) : (range){0};
+}
+
+static range range_of_lin(const space *s, const lin *a)
+{
+    range sum = range_of(a->c, a->c);
+    for (int i = 0; i < a->n && sum.known; i++)
+        sum = range_sum(sum, range_times(range_of_atom(s, a->t[i].a), a->t[i].coef));
+    return sum;
 }
 
 void lin_range(const space *s, const lin *a, int64_t *low, int64_t *high)
 {
-    int64_t l, h;
-    *low = *high = a->c;
-    for (int i = 0; i < a->n; i++) {
-        atom_range(s, a->t[i].a, &l, &h);
-        if (l == INT64_MIN || h == INT64_MAX) {
-            *low = INT64_MIN, *high = INT64_MAX;
-            return;
-        }
-        const int64_t c = a->t[i].coef;
-        *low += c * (c > 0 ? l : h), *high += c * (c > 0 ? h : l);
-    }
+    const range r = range_of_lin(s, a);
+    *low = r.known ? r.low : INT64_MIN, *high = r.known ? r.high : INT64_MAX;
 }
 
 void lin_bounds(space *s, const lin *a, int64_t *low, int64_t *high)

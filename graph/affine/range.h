@@ -1,0 +1,22 @@
+/* range.h - intervals of whole numbers, for subscripts and addresses; what overflows is not known. (Of reals, and of
+ * what tables hold: interval.h.) */
+#ifndef TS_RANGE_H
+#define TS_RANGE_H
+#include "graph/base/base.h"
+
+typedef struct range { /* inclusive */
+    int64_t low, high;
+    bool known;
+} range;
+
+range range_of(int64_t low, int64_t high);
+range range_sum(range a, range b);
+range range_times(range a, int64_t by);
+range range_product(range a, range b);
+range range_floor(range a, int64_t by); /* of a / by; by > 0 */
+range range_rest(range a, int64_t by);  /* a - by * floor(a / by) */
+range range_least(range a, range b);
+range range_most(range a, range b);
+range range_either(range a, range b);
+range range_size(range a); /* without its sign */
+#endif
