@@ -5,10 +5,15 @@
 #include "schedule/plan.h"
 
 typedef struct program program; /* what a back end made of one plan; each defines its own */
+typedef struct memory { /* whose memory a program uses: it is its owner's, from one call of take to the program's end */
+    void *(*take)(void *user, size_t bytes, err *e); /* zeroed, aligned to its elements */
+    void *user;
+} memory;
 typedef struct build_options {
     const char *cache_dir;
     void (*progress)(void *user, const char *what, int done, int total);
     void *user;
+    const memory *memory; /* of every weight, of values and of scratch, each by itself; NULL: the system's */
 } build_options;
 
 typedef struct machine_options { /* which machine a plan is for; as in ts_options */

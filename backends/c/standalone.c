@@ -4,7 +4,7 @@
 #include "backends/backend.h"
 #include "backends/c/emitdir.h"
 #include "backends/c/program.h"
-#include "backends/derived.h"
+#include "backends/weights.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -175,24 +175,7 @@ static void weight(void *arg, int at, void *to)
         constant_output(s, at, to);
         return;
     }
-    const packed *w = &s->p->leaf[i];
-    const type *t = &w->node->type;
-    const int64_t n = type_count(t);
-    err none = {0};
-    const void *derived = w->node->leaf->of ? deriver_value(s->deriver, w->node, &none) : NULL;
-    if (derived) { /* the bits of a run here; without a compiler those of the interpreter */
-        layout_pack(&w->layout, t, to, derived, 0, 1);
-        return;
-    }
-    if (layout_is_rows(&w->layout, t)) {
-        leaf_read(w->node, to, 0, n);
-        return;
-    }
-    void *rows = malloc((size_t)type_bytes(t) + 1);
-    MUST(rows);
-    leaf_read(w->node, rows, 0, n);
-    layout_pack(&w->layout, t, to, rows, 0, 1);
-    free(rows);
+    weight_pack(&s->p->leaf[i], s->deriver, to);
 }
 
 /* ---- text ---- */

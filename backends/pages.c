@@ -1,5 +1,5 @@
 /* pages.c - mapped files. */
-#include "backends/c/pages.h"
+#include "backends/pages.h"
 
 #include <stdio.h>
 #include <string.h>

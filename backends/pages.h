@@ -1,6 +1,6 @@
 /* pages.h - giving back pages of files that are no longer needed. */
-#ifndef TS_C_PAGES_H
-#define TS_C_PAGES_H
+#ifndef TS_PAGES_H
+#define TS_PAGES_H
 #include "graph/base/base.h"
 
 /* The read-only file mappings of this process, as they were when asked. */
