@@ -12,11 +12,16 @@
 
 static bool ruled(const plan *p, const kernel *k)
 {
-    const int at = p->schema ? schema_match(p->schema, k, 0) : -1;
-    const rule *r = at < 0 ? NULL : &p->schema->rule[at];
-    if (!r || !(r->n_loops || r->n_layout || !r->fuse || r->compute))
-        return false;
-    return p->rule_used[at] = true;
+    const int of_kernel = p->schema ? schema_match(p->schema, k, 0) : -1,
+              of_stage = p->schema ? schema_match_stage(p->schema, k, k->main, 0) : -1,
+              of_part = p->schema ? schema_match_part(p->schema, k->whole->op->name, k->whole) : -1;
+    const int all[] = {of_kernel, of_stage, of_part};
+    for (int i = 0; i < COUNT(all); i++) {
+        const rule *r = all[i] < 0 ? NULL : &p->schema->rule[all[i]];
+        if (r && (!r->fuse || (i < 2 && (r->n_loops || r->n_layout || r->compute))))
+            return p->rule_used[all[i]] = true;
+    }
+    return false;
 }
 
 /* Memory for speed, but not much of it: weights in memory take at most so many times the bytes of all that the model

@@ -5,6 +5,7 @@
  * leaves and from values that are kept, and its kernel comes right before the first that needs it. Copies are
  * materialised where their originals were, so that every sum is formed of the same expressions in the same order. */
 #include "schedule/checkpointing.h"
+#include "graph/ir/group.h"
 #include "graph/ir/rule.h"
 
 #include <fnmatch.h>
@@ -35,24 +36,13 @@ static void name(retake *r, int at, const node *n, int *count)
         r->rule[n->id] = r->p->schema->rule[at].recompute ? at : STAYS;
 }
 
-/* What the result is made of down to the group's operands, which are older than its first node, or named. */
 static void name_group(retake *r, int at, const group *q, int *count)
 {
     arena m = {0};
-    const int first = q->first < q->result->id ? q->first : q->result->id; /* the result may have been there before */
-    bool *inside = arena_array(&m, (size_t)(q->result->id - first) + 1, sizeof *inside);
-    inside[q->result->id - first] = true;
-    for (int id = q->result->id; id >= first; id--) {
-        const node *n = r->p->g->node[id];
-        bool in = inside[id - first];
-        for (int i = 0; in && i < q->n_in; i++)
-            in = q->in[i] != n;
-        if (in)
-            name(r, at, n, count);
-        for (int i = 0; in && i < n->n_in; i++)
-            if (n->in[i]->id >= first)
-                inside[n->in[i]->id - first] = true;
-    }
+    const node **inside;
+    const int n = group_nodes(r->p->g, q, &m, &inside);
+    for (int i = 0; i < n; i++)
+        name(r, at, inside[i], count);
     arena_free(&m);
 }
 

@@ -130,9 +130,9 @@ const expr *item_only_load(const item *reader, const node *n)
     return found;
 }
 
-static bool apart(const fuser *f, const item *it) /* by the schema's asked; views are no work of their own */
+static int part_of(const fuser *f, const item *it) /* that rules make kernels of; views are no work of their own */
 {
-    return f->p->apart && f->p->apart[it->node->id] && !item_is_view(it);
+    return f->p->apart && it && !item_is_view(it) ? f->p->apart[it->node->id] : 0;
 }
 
 /* Decided from the results backwards: a node goes into the kernel of the one materialised node that all its readers end
@@ -155,7 +155,7 @@ static void decide_inline(fuser *f, item *it)
     for (int i = 0; i < it->n_reader; i++)
         if (f->item[it->reader[i]]->whole)
             return;
-    if (it->root || it->alone || apart(f, it) || (owner && !item_is_view(it) && apart(f, owner)))
+    if (it->root || it->alone || (!item_is_view(it) && part_of(f, it) != part_of(f, owner)))
         return;
     if (!item_is_view(it) && owner && owner->takes_fold && checkpointing_solid(f->p, it->node))
         return;
@@ -442,7 +442,7 @@ static bool join(fuser *f, item *b, int to)
 {
     cluster *c = &f->kernel[to];
     int shared = c->n == 1 ? MAX_RANK : c->shared;
-    if (c->n == MAX_STAGES || b->alone || c->member[0]->alone || apart(f, b) || apart(f, c->member[0]) ||
+    if (c->n == MAX_STAGES || b->alone || c->member[0]->alone || part_of(f, b) != part_of(f, c->member[0]) ||
         !checkpointing_joins(f->p, b->node, c->member[0]->node))
         return false;
     for (int i = 0; i < c->n; i++) {

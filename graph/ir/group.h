@@ -1,0 +1,9 @@
+/* group.h - the nodes of a group: what a recipe was expanded to, or what was recognised as one. */
+#ifndef TS_GROUP_H
+#define TS_GROUP_H
+#include "graph/ir/graph.h"
+
+/* What the result is made of down to the group's operands, which are older than its first node, or named; the result
+ * first. Leaves are left out. How many; *out lives in m. */
+int group_nodes(const graph *g, const group *q, arena *m, const node ***out);
+#endif
