@@ -107,7 +107,7 @@ END
 why='rule "mine" is refused for 12 kernels (k1 matmul encoder.layer.0.attention.self.query.weight, ...), and the guess is'
 counts='0 of 21 kernels follow its rules, 13 fit a rule whose loops are refused and follow the guess'
 expect 0 "$counts" schema lint refused.json bert-tiny $small
-json lint 'd["reached"] == 0 and d["guessed"] == 13 and len(d["notes"]) == 1' schema lint refused.json bert-tiny $small
+json lint 'd["reached"] == 0 and d["guessed"] == 13 and len(d["notes"]) == 2' schema lint refused.json bert-tiny $small
 expect 0 "$why" explain bert-tiny -s refused.json $small
 expect 0 '(rule mine is refused: guess)' explain bert-tiny -s refused.json $small
 expect 0 "$why" run bert-tiny -s refused.json --random $small
