@@ -114,11 +114,11 @@ expect 0 "$why" run bert-tiny -s refused.json --random $small
 expect 0 "$why" bench bert-tiny -s refused.json --min-time 20ms --launches 1 $small
 # the convolutions of docs/schema.md: one rule for one image and for several, and the axes that its table has
 awk '/^```json/ { s = ""; on = 1; next } /^```/ { if (on && s ~ /"windows"/) printf "%s", s; on = 0 } on { s = s $0 "\n" }' \
-    "$SOURCE/docs/schema.md" >windows.json
+    "$SOURCE/docs/schema.md" >convolutions.json
 for batch in 1 2; do
-    json windows 'd["reached"] >= 5' schema lint windows.json resnet-18 --dim batch=$batch
+    json windows 'd["reached"] >= 5' schema lint convolutions.json resnet-18 --dim batch=$batch
     json walked 'all(k["rule"] == "windows" for k in d["kernels"] if k["op"] == "conv2d" and k["dims"]["kh"] > 1)' \
-        explain resnet-18 --dim batch=$batch -s windows.json
+        explain resnet-18 --dim batch=$batch -s convolutions.json
 done
 json pixels '[sorted(k["dims"]) for k in d["kernels"] if k["op"] == "conv2d" and k["dims"]["kh"] == 1][0] == ["ic", "kh", "kw", "oc", "ow"]' \
     explain resnet-50 --dim batch=1
