@@ -207,10 +207,12 @@ static void kernels_read(report *r, contestant *c)
                         .peak_share = result_number(k, "peak_share"),
                         .waste = result_number(k, "tail_waste"),
                         .tile = tile_read(cJSON_GetObjectItemCaseSensitive(k, "tile")),
+                        .guessed = js_get_flag(k, "guessed"),
                         .json = k,
                         .notes = cJSON_GetObjectItemCaseSensitive(k, "notes")};
         levels_read(r, out, cJSON_GetObjectItemCaseSensitive(k, "levels"));
         traffic_read(out, cJSON_GetObjectItemCaseSensitive(k, "traffic"));
+        c->n_guessed += out->guessed;
         if (out->ns > 0)
             sum += out->ns;
     }

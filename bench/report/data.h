@@ -45,6 +45,7 @@ typedef struct kernel {
     double traffic[3]; /* bytes into L1, L2, L3 from outside, estimated, of one call */
     double waste;      /* work of full tiles over real work, less 1 */
     tile tile;
+    bool guessed; /* the loops that its rule gives were refused, and "guess" was taken */
     const cJSON *json;
     int n_level;
     level *levels;
@@ -64,7 +65,7 @@ typedef struct contestant {
     int n_aside;                       /* and that do not */
     launch *launches;
     double *sorted; /* all samples, ascending */
-    int n_kernel;
+    int n_kernel, n_guessed;
     kernel *kernels;
     double kernel_ns, gap_ns; /* in kernels; median minus that */
     double peak_bytes, arena_bytes, lower_bound_bytes;

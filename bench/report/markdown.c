@@ -55,6 +55,8 @@ static void rows(text *t, const report *r)
             span(t, *c->status ? c->status : "no time");
         if (*c->reason)
             text_add(t, ": "), span(t, c->reason);
+        if (c->n_guessed)
+            text_add(t, "; %d of %d kernels run the guess: their rules' loops were refused", c->n_guessed, c->n_kernel);
         text_add(t, " |\n");
     }
 }

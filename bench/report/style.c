@@ -96,6 +96,8 @@ static const char *const rules[] = {
     ".wide{overflow-x:auto}\n",
     "td .code,td code{overflow-wrap:anywhere}\n",
     ".times td{padding-top:9px;padding-bottom:9px;vertical-align:middle}\n",
+    ".times .more td{border-bottom:0;padding-bottom:2px}\n",
+    ".times .remarks td{padding-top:0}\n",
     ".checks td:nth-child(2){white-space:nowrap}\n",
     ".times td:first-child{min-width:190px}\n",
     ".times .bar{width:42%}\n",

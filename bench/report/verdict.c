@@ -4,6 +4,7 @@
 #include "bench/report/parts.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { WIDTH = 980, PLOT_FROM = 310, PLOT_TO = 705, ROW = 32, MAX_ROWS = 24, MAX_GROUP_ROWS = 8 };
 
@@ -30,6 +31,26 @@ static void badge(text *t, const report *r)
         text_add(t, "<span class=\"badge ki ink\">%s</span>\n", words[is]);
 }
 
+/* What a schema says and what ran are two things where its loops were refused. */
+static void guessed(text *t, const contestant *c)
+{
+    const kernel *first = NULL;
+    bool others = false;
+    for (int i = 0; i < c->n_kernel; i++) {
+        if (!c->kernels[i].guessed)
+            continue;
+        first = first ? first : &c->kernels[i];
+        others |= strcmp(first->rule, c->kernels[i].rule) != 0;
+    }
+    if (!first)
+        return;
+    text_add(t, "%s<span class=\"warn\">%d of %d kernels run the guess: the loops of %s", *c->reason ? "; " : "",
+             c->n_guessed, c->n_kernel, others ? "their rules" : "rule ");
+    if (!others)
+        text_add(t, "<b class=\"name\">"), html_clip(t, first->rule, 40), text_add(t, "</b>");
+    text_add(t, " were refused</span>");
+}
+
 static void status(text *t, const contestant *c)
 {
     if (c->valid) {
@@ -39,18 +60,25 @@ static void status(text *t, const contestant *c)
         html_clip(t, *c->status ? c->status : "no time", 40);
         text_add(t, "</span>");
     }
-    if (*c->reason) {
-        text_add(t, "<br><span class=\"soft\">");
-        html_clip(t, c->reason, 200);
-        text_add(t, "</span>");
-    }
+}
+
+/* What there is to say of a candidate, in a row of its own. */
+static void remarks(text *t, const contestant *c)
+{
+    if (!*c->reason && !c->n_guessed)
+        return;
+    text_add(t, "<tr class=\"remarks\"><td colspan=\"6\"><span class=\"soft\">");
+    html_clip(t, c->reason, 200);
+    text_add(t, "</span>");
+    guessed(t, c);
+    text_add(t, "</td></tr>\n");
 }
 
 static void times_row(text *t, const report *r, int i, double longest)
 {
     const contestant *c = &r->of[i];
     const stats *s = &c->stats;
-    text_add(t, "<tr class=\"%s\"><td>", mark_class(r, i));
+    text_add(t, "<tr class=\"%s%s\"><td>", mark_class(r, i), *c->reason || c->n_guessed ? " more" : "");
     mark_name(t, r, i);
     if (*c->version) {
         text_add(t, " <span class=\"soft\">");
@@ -69,6 +97,7 @@ static void times_row(text *t, const report *r, int i, double longest)
     text_add(t, "<td>");
     status(t, c);
     text_add(t, "</td></tr>\n");
+    remarks(t, c);
 }
 
 static void times(text *t, const report *r)

@@ -281,7 +281,8 @@ static void test_verdicts(void)
     CHECK(has(open.html, "! partly"));
     CHECK(has(wrong.html, "; no other candidate is valid."));
     CHECK(has(wrong.html, "✗ INVALID"));
-    CHECK(has(wrong.html, "<span class=\"soft\">ABSENT</span><br><span class=\"soft\">the Python package"));
+    CHECK(has(wrong.html, "<span class=\"soft\">ABSENT</span></td></tr>\n<tr class=\"remarks\"><td colspan=\"6\">"
+                          "<span class=\"soft\">the Python package"));
     CHECK(has(wrong.html, "(allowed: 0.0001): correctness"));
     check_sections(wrong.html, "++-++++++");
     check_sections(one.html, "++-++++++");
@@ -308,6 +309,8 @@ static void test_why(void)
     CHECK(has(naive.html, "<td>kernels with the same loops: noise and placement</td>"));
     CHECK(has(naive.html, "38 kernels with the <b>same loops</b> <span class=\"soft\">not caused by the schema"));
     CHECK(has(naive.html, "same loops: noise</text>"));
+    CHECK(
+        has(naive.html, "1 of 110 kernels run the guess: the loops of rule <b class=\"name\">guess</b> were refused"));
     unmake(&alike);
     unmake(&close);
     unmake(&naive);
@@ -405,6 +408,15 @@ static void test_large(void)
     CHECK(count(m.html, "Buffers over kernels") == 3); /* the first two share one plan of memory */
     CHECK(count(m.html, "buffers in an arena") == 3);
     unmake(&m);
+}
+
+static void test_guessed(void)
+{
+    char *naive = fixture_make("naive"), *out = NULL;
+    CHECK(report_markdown(naive, &out, NULL));
+    CHECK(has(out, "| valid; 1 of 110 kernels run the guess: their rules' loops were refused |"));
+    free(naive);
+    free(out);
 }
 
 static void test_short_forms(void)
@@ -561,6 +573,7 @@ int main(void)
     test_bare();
     test_hostile();
     test_large();
+    test_guessed();
     test_short_forms();
     test_refusals();
     test_tolerance();
