@@ -26,6 +26,12 @@ static const struct {
     {"kernel", "one generated function, running over all its data with all threads"},
     {"calls", "how often a kernel runs in one pass"},
     {"rule", "the part of a tiling schema that decided a kernel's loops"},
+    {"same loops",
+     "kernels that both schemas run with the same loops and layouts: time that differs is noise, or where "
+     "things came to lie in memory"},
+    {"sums at once",
+     "running sums that are held in registers; a multiply-add on one of them waits for the one before it, "
+     "so several are needed to keep a core busy"},
     {"flop", "one multiplication or one addition; a fused multiply-add counts as two"},
     {"bytes", "what a kernel must move at least: each input read and each output written once"},
     {"of roof", "the time that the kernel would take at the measured ceiling that binds it (multiply-adds or bytes), "

@@ -3,15 +3,17 @@
  * same input. Names in the results are hostile and shown escaped. See docs/report.md for how to read it.
  *
  * The room:  data -> sections, in the order of the page: verdict, checks, where, why, time, memory,
- *            latency, kernel_list, appendix; roofline and chart draw, word says numbers,
- *            sentence says verdicts, style has the look */
+ *            kinds   latency, kernel_list, appendix; reasons, inner and factors say why; roofline and
+ *                    chart draw, word says numbers, sentence says verdicts, html lets names in,
+ *                    style has the look
+ * It sees graph/base and nothing of bench or train, which both write reports with it. */
 #ifndef TS_REPORT_H
 #define TS_REPORT_H
 #include "tessera.h"
 
 #include <stdbool.h>
 
-/* *html is malloc'ed and the caller's. False when the text is not results/1. */
+/* *html is malloc'ed and the caller's. False when the text is neither results/1 nor step/1. */
 bool report_write(const char *results_json, char **html, ts_error *e);
 
 /* The short forms of the same results: Markdown to paste (verdict, table, environment), and one CSV row per
