@@ -189,8 +189,9 @@ int64_t stage_block(const plan *p, const stage *s, int axis);
  * before pixels); else -1. */
 int stage_given(const stage *s);
 
-/* pass: a step from a graph to a plan. plan_make runs all of them in the order of the table; plan_check holds after each.
- * Passes that need kernels to decide what the graph is to be run that of fusion on a plan that is for this alone. */
+/* pass: a step from a graph to a plan. plan_make runs all of them in the order of the table; plan_check holds after
+ * each. Passes that need kernels to decide what the graph is to be run that of fusion on a plan that is for this
+ * alone. */
 typedef enum pass_number {
     PASS_RECOGNISE,
     PASS_ALTERNATIVES,

@@ -1,5 +1,5 @@
-/* dialect.c - a C-like language that nobody speaks: its own names for types, its own loops. A C compiler reads it by way
- * of a few macros, so that what it says can be run. */
+/* dialect.c - a C-like language that nobody speaks: its own names for types, its own loops. A C compiler reads it by
+ * way of a few macros, so that what it says can be run. */
 #include "backends/ontop/ontop.h"
 
 static const char words[] =
