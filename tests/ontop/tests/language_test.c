@@ -101,6 +101,24 @@ static void test_refusal(void)
     ts_graph_free(g);
 }
 
+/* A copy, for which the workers of a group wait, inside a loop of which they make different trips */
+static void test_divergent(void)
+{
+    ts_error e = {0};
+    ts_tensor t[4];
+    ts_array y[4] = {0};
+    ts_given in[1] = {0};
+    int n = 0;
+    ts_graph *g = ts_graph_make();
+    CHECK(ts_parse(g, graphs[0], COUNT(t), t, &n, &e) && give(g, in, &e) == 1);
+    CHECK(!ts_eval(1, t, 1, in, &(ts_options){.target = "ontop", .schema = "skew"}, y, &e));
+    if (!CHECK(!strcmp(e.text, "matmul: workers of a group would wait for one another inside loop \"n_1\", of which each "
+                               "makes other trips\n  hint: copy the operand at a loop outside of it")))
+        printf("%s\n", e.text);
+    ts_array_free(&in->value);
+    ts_graph_free(g);
+}
+
 /* An index outside of its axis is seen. */
 static void test_fault(void)
 {
@@ -125,6 +143,7 @@ int main(void)
         test(graphs[i], NULL);
     test(graphs[0], "desk");
     test_refusal();
+    test_divergent();
     test_fault();
     return check_done();
 }

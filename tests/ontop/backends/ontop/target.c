@@ -4,6 +4,7 @@
 static const role roles[] = {
     {.name = "serial", .done = "walked", .serial = true, .shared = true, .own = true, .folded = true},
     {.name = "hops", .done = "walked in hops", .serial = true, .shared = true, .own = true, .folded = true},
+    {.name = "skew", .done = "shared within a group", .serial = true, .shared = true, .own = true},
     {.name = "group", .done = "dealt to groups", .parallel = true, .shared = true, .most = 1},
     {.name = "copies", .done = "copied", .in_registers = true, .own = true, .folded = true, .trips = 16},
     {.name = "lanes",
