@@ -609,7 +609,7 @@ void loop_print(text *t, const stage *s, const loop *l)
     text_add(t, "%s", s->letter[l->axis]);
     if (l->step > 1)
         text_add(t, "/%lld", (long long)l->step);
-    if (!l->role->serial)
+    if (!l->role->implied)
         text_add(t, "@%s", l->role->name);
 }
 

@@ -11,8 +11,9 @@
 
 /* role: how the trips of a loop are done. */
 typedef struct role {
-    const char *name; /* "@name" in the notation; the first one of a target is what a loop without a role has */
+    const char *name; /* "@name" in the notation */
     const char *done; /* what it does to a loop, in sentences: "spread over the cores" */
+    bool implied;     /* what a loop without a role has, and so is not written; the first one of a target, alone */
     /* What it means, at most one of serial, parallel, in_registers */
     bool serial;       /* one trip after the other, by one worker */
     bool parallel;     /* trips at the same time by different workers; none reads what another one writes */

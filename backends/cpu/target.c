@@ -5,7 +5,7 @@
 /* The first one is what a loop without a role has. More than 64 copies of a loop's body are no faster than fewer, and
  * the compiler takes minutes over them. */
 static const role roles[] = {
-    {.name = "serial", .done = "walked", .serial = true, .shared = true, .own = true, .folded = true},
+    {.name = "serial", .implied = true, .done = "walked", .serial = true, .shared = true, .own = true, .folded = true},
     {.name = "core", .done = "spread over the cores", .parallel = true, .shared = true, .most = 1},
     {.name = "unroll", .done = "unrolled", .in_registers = true, .own = true, .folded = true, .trips = 64},
     {.name = "vector",

@@ -9,7 +9,8 @@
 #include <string.h>
 
 static const role roles[] = {
-    {.name = "serial", .done = "walked", .serial = true, .shared = true, .own = true, .folded = true},
+    {.name = "serial", .implied = true, .done = "walked", .serial = true, .shared = true, .own = true, .folded = true},
+    {.name = "hops", .done = "walked in hops", .serial = true, .shared = true, .own = true, .folded = true},
     {.name = "toy", .done = "dealt to toys", .parallel = true, .shared = true, .own = true, .most = 2},
     {.name = "fives", .done = "taken by fives", .in_registers = true, .own = true, .folded = true, .trips = 5},
     {.name = "block", .done = "a block's", .in_registers = true, .unit = true, .own = true, .folded = true}};
@@ -102,11 +103,12 @@ int main(void)
         toy.lanes[d] = 1;
     reads("n@toy m k");
     reads("m@toy n@toy k");
+    reads("n@hops m k/4@hops k");
     reads("m n/8 k/12+b@shelf*2 k n");
     reads("m n/8+b@shelf k n");
     reads("m n/5+a@tray*3 k n@fives");
     reads("m/4@toy n/4 k/8 m@block n@block k@block");
-    is_refused("n@core m k", ", column 3: no role \"core\"; the roles are: toy, fives, block (or none)");
+    is_refused("n@core m k", ", column 3: no role \"core\"; the roles are: hops, toy, fives, block (or none)");
     is_refused("m n k@toy", ", column 5: axis k folds: it cannot be dealt to toys");
     is_refused("m/8@toy m@toy n@toy k", ", column 15: more than 2 loops are dealt to toys");
     is_refused("m n/8 k n@fives", ", column 9: n would be taken by fives 8 times; at most 5");

@@ -2,7 +2,7 @@
 #include "backends/ontop/ontop.h"
 
 static const role roles[] = {
-    {.name = "serial", .done = "walked", .serial = true, .shared = true, .own = true, .folded = true},
+    {.name = "serial", .implied = true, .done = "walked", .serial = true, .shared = true, .own = true, .folded = true},
     {.name = "hops", .done = "walked in hops", .serial = true, .shared = true, .own = true, .folded = true},
     {.name = "skew", .done = "shared within a group", .serial = true, .shared = true, .own = true},
     {.name = "group", .done = "dealt to groups", .parallel = true, .shared = true, .most = 1},
