@@ -116,6 +116,16 @@ expect 0 'rule "typo" decides no kernel: ' bench "$dir/product.json" -s "$dir/ty
 [ "$(grep -c "^note: cache folder '/proc/none' cannot be used" "$dir/out")" = 1 ] || wrong "an unusable cache is not said once" "$(cat "$dir/out")"
 
 # what a person types wrong; nothing is measured then
+# schemas go by the names that they give themselves, and by those of their files where these are alike
+echo '{ "format": "tiling/1", "name": "first", "rules": [] }' >"$dir/one.json"
+for name in two three; do
+    echo '{ "format": "tiling/1", "name": "alike", "rules": [] }' >"$dir/$name.json"
+done
+"$TESSERA" bench "$dir/product.json" -s "$dir/one.json" -s "$dir/two.json" -s "$dir/three.json" --min-time 20ms --launches 1 \
+    --threads 1 --json >"$dir/names.json" 2>"$dir/err" || wrong "bench of three files: $(cat "$dir/err")"
+python3 -c 'import json, sys
+names = [c["name"] for c in json.load(open(sys.argv[1]))["candidates"]]
+assert names == ["first", "two.json", "three.json"], names' "$dir/names.json" || wrong "names of schemas"
 expect 2 'unknown peer "nobody"' bench "$dir/product.json" --peer nobody
 expect 2 'no input "z"' bench "$dir/product.json" --in "z=$dir/z.npy"
 expect 2 '1000 threads: this process may use' bench "$dir/product.json" --threads 1000
