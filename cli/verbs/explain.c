@@ -1,9 +1,9 @@
 /* explain.c - tessera explain: what a schema makes of a model, kernel by kernel. */
-#include "train/ask.h"
 #include "train/run_folder.h"
 #include "cli/bug.h"
 #include "graph/base/err.h"
 #include "cli/outline.h"
+#include "cli/run_step.h"
 #include "cli/session.h"
 
 #include <fnmatch.h>
@@ -305,36 +305,16 @@ static bool explain(session *s, const args *a, ts_error *e)
     return good;
 }
 
-static bool planned(void *user, ts_plan *step, ts_error *e)
+static bool explain_step(void *user, ts_plan *step, ts_error *e)
 {
     return explain_plan(user, step, e);
-}
-
-/* Of a run, its step: what it is of was settled when it began. */
-static int explain_run(const args *a, ts_error *e)
-{
-    static const char *const settled[] = {"dim", "in", "limit"};
-    train_options w;
-    args *own = (args *)(uintptr_t)a;
-    train_job j = {.asked = &w, .run = args_noun(a, 0), .resume = true, .planned = planned, .user = own};
-    j.options = session_options(a);
-    j.options.schema = args_text(a, "schema", NULL);
-    for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
-        if (args_count(a, settled[i])) {
-            err_set(e, TS_USAGE, "explain: --%s was settled when the run in '%s' began", settled[i], j.run);
-            return err_hint(e, "leave it out"), TS_USAGE;
-        }
-    option_init(&w);
-    const int code = train_run(&j, e);
-    option_free(&w);
-    return code;
 }
 
 static int run(const args *a, ts_error *e)
 {
     session s = {0};
     if (run_is(args_noun(a, 0)))
-        return explain_run(a, e);
+        return run_step(a, args_noun(a, 0), args_text(a, "schema", NULL), explain_step, e);
     if (session_open(&s, a, args_noun(a, 0), e))
         explain(&s, a, e);
     session_close(&s);

@@ -4,7 +4,9 @@
 #include "graph/base/err.h"
 #include "cli/outfile.h"
 #include "cli/outline.h"
+#include "cli/run_step.h"
 #include "cli/session.h"
+#include "train/run_folder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,14 +148,10 @@ static void put_remarks(const remarks *r, const cJSON *found, const args *a)
     put_count(found, r->n);
 }
 
-static bool lint(session *s, const args *a, ts_error *e)
+static bool lint_plan(void *user, ts_plan *plan, ts_error *e)
 {
-    if (!session_open(s, a, args_noun(a, 1), e))
-        return false;
-    s->options.schema = args_noun(a, 0);
-    ts_plan *plan = ts_plan_make(s->model, &s->options, e);
-    cJSON *json = plan ? reply_take(ts_plan_json(plan, e), e) : NULL;
-    ts_plan_free(plan);
+    const args *a = user;
+    cJSON *json = reply_take(ts_plan_json(plan, e), e);
     if (!json)
         return false;
     remarks r = {0};
@@ -168,10 +166,26 @@ static bool lint(session *s, const args *a, ts_error *e)
     return true;
 }
 
+static int lint(session *s, const args *a, ts_error *e)
+{
+    const char *schema = args_noun(a, 0), *of = args_noun(a, 1);
+    if (run_is(of))
+        return run_step(a, of, schema, lint_plan, e);
+    if (!session_open(s, a, of, e))
+        return TS_OK;
+    s->options.schema = schema;
+    ts_plan *plan = ts_plan_make(s->model, &s->options, e);
+    if (plan)
+        lint_plan((void *)(uintptr_t)a, plan, e);
+    ts_plan_free(plan);
+    return TS_OK;
+}
+
 static int run(const args *a, ts_error *e)
 {
     static const char *const written[] = {"out", NULL};
     session s = {0};
+    int code = TS_OK;
     if ((!strcmp(a->form, "lint") || !strcmp(a->form, "list")) &&
         !args_refuse(a, written, "what it says goes to standard output: lint and list write no file", e))
         return TS_OK;
@@ -182,9 +196,9 @@ static int run(const args *a, ts_error *e)
     else if (strcmp(a->form, "show") == 0)
         show(a, e);
     else
-        lint(&s, a, e);
+        code = lint(&s, a, e);
     session_close(&s);
-    return TS_OK;
+    return code;
 }
 
 static const option options[] = {
@@ -208,5 +222,6 @@ const verb verb_schema = {
     .usage = "init MODEL\nlint SCHEMA MODEL\nlist\nshow SCHEMA",
     .groups = groups,
     .examples = examples,
+    .details = "lint takes a run of train in place of a model, too: the schema is then one for the run's step.",
     .run = run,
 };

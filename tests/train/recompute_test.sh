@@ -71,7 +71,7 @@ same images all.json "$@"
 # sums of 3600 products, which do not fit the cache beside their panel, are formed in pieces; weights are most of the memory
 same_bits wide all.json wide.json --data x=wide.npy --data label=y.npy --head none --batch 16 --steps 2
 "$TESSERA" explain again -s all.json >wide.txt
-grep -q 'values not kept' wide.txt || wrong "wide: nothing is computed again"
+grep -q 'values recomputed instead of saved' wide.txt || wrong "wide: nothing is computed again"
 grep -q 'ic/' wide.txt || echo "wide: on this machine no sum is cut"
 
 # a run goes on under another schema: nothing of it is of the run
@@ -94,6 +94,9 @@ expect 0 'recompute: rule "attention": ' explain parts -s attention.json
 expect 0 '"recompute":	[{' explain parts -s attention.json --json
 expect 0 'rule "relu" recomputes nothing: none of the forward pass fits; it has ' explain parts -s relu.json
 expect 0 'rule "attention" recomputes nothing: the plan has no backward pass' explain bert-tiny -s attention.json
+expect 0 'kernels follow its rules' schema lint attention.json parts
+expect 0 'rule "relu" recomputes nothing: none of the forward pass fits; it has ' schema lint relu.json parts
+expect 2 'schema: --dim was settled when the run' schema lint relu.json parts --dim seq=8
 expect 2 'explain: --dim was settled when the run' explain parts --dim seq=8
 rule broken.json '{ "op": "softmaxx" }'
 expect 3 'no operation "softmaxx"; did you mean "softmax"?' train "$@" --steps 3 -s broken.json -o none

@@ -1,0 +1,10 @@
+/* run_step.h - the plan of a training run's step, for verbs that look at plans. */
+#ifndef TS_RUN_STEP_H
+#define TS_RUN_STEP_H
+#include "cli/args.h"
+
+typedef bool step_look(void *user, ts_plan *step, ts_error *e);
+/* Plans the step of a run under a schema (NULL: the guess) and shows it to `look`. Extents were settled when the run
+ * began: options that give them are refused. */
+int run_step(const args *a, const char *run, const char *schema, step_look *look, ts_error *e);
+#endif
