@@ -140,12 +140,27 @@ static const node *intern(graph *g, const node *draft)
 }
 
 /* ---- leaves ---- */
+static const node **input_named(graph *g, const char *label)
+{
+    if (2 * g->n_input >= g->cap_input) {
+        const node **was = g->input;
+        const int n = g->cap_input;
+        g->cap_input = n ? 2 * n : 64;
+        g->input = arena_array(&g->mem, (size_t)g->cap_input, sizeof *g->input);
+        for (int i = 0; i < n; i++)
+            if (was[i])
+                *input_named(g, was[i]->label) = was[i];
+    }
+    uint64_t i = quick_hash(label, strlen(label), 0) & (uint64_t)(g->cap_input - 1);
+    while (g->input[i] && strcmp(g->input[i]->label, label))
+        i = (i + 1) & (uint64_t)(g->cap_input - 1);
+    return &g->input[i];
+}
+
 /* A run gives values by name, so a name is of one dtype and shape. */
 static bool input_is_one(graph *g, const char *label, const type *t)
 {
-    const node *same = NULL;
-    for (const node *n = g->input; n && *label && !same; n = n->leaf->before)
-        same = strcmp(n->label, label) ? NULL : n;
+    const node *same = *input_named(g, label);
     if (!same || type_equal(&same->type, t))
         return true;
     text two[2] = {{0}, {0}};
@@ -158,15 +173,15 @@ static bool input_is_one(graph *g, const char *label, const type *t)
 
 const node *g_leaf(graph *g, const op *kind, const char *label, const type *t, const leaf *l)
 {
-    if (err_is(&g->err) || !type_valid(t, &g->err) ||
-        (l->kind == LEAF_INPUT && !input_is_one(g, label ? label : "", t)))
+    const bool named = l->kind == LEAF_INPUT && label && *label;
+    if (err_is(&g->err) || !type_valid(t, &g->err) || (named && !input_is_one(g, label, t)))
         return NULL;
     leaf *own = arena_get(&g->mem, sizeof *own);
     *own = *l;
-    own->before = g->input;
     node draft = {.op = kind, .type = *t, .label = arena_string(&g->mem, label ? label : ""), .leaf = own};
-    const node *n = intern(g, &draft);
-    g->input = l->kind == LEAF_INPUT && n->leaf == own ? n : g->input;
+    const node *n = intern(g, &draft), **same = named ? input_named(g, label) : NULL;
+    if (named && !*same)
+        *same = n, g->n_input++;
     return n;
 }
 

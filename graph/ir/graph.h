@@ -22,10 +22,9 @@ typedef struct leaf {
     const void *data;
     double mean, scale; /* seeded: element i is (float)(mean + scale * random_unit(seed, i)) */
     uint64_t seed;
-    const node *of;     /* its value is that of this node, computed when it is read; or NULL */
-    int64_t below;      /* inputs of integers: valid values are [0, below); 0: unknown */
-    preset *preset;     /* inputs; NULL: nothing is. No part of any identity */
-    const node *before; /* inputs: the one that the graph was given before this one */
+    const node *of; /* its value is that of this node, computed when it is read; or NULL */
+    int64_t below;  /* inputs of integers: valid values are [0, below); 0: unknown */
+    preset *preset; /* inputs; NULL: nothing is. No part of any identity */
 } leaf;
 
 struct ts_node {
@@ -59,7 +58,8 @@ struct ts_graph {
     int n_group, cap_group;
     int *same; /* open hash table of ids + 1 */
     int cap_same;
-    const node *input;      /* the newest one */
+    const node **input; /* open hash table of the inputs by name */
+    int n_input, cap_input;
     const ts_array **value; /* by id: what g_value found so far */
     int cap_value, depth;
     int n_own;  /* numbers that calls without one were given: the same for the same calls in the same order */

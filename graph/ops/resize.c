@@ -514,13 +514,11 @@ static const op resize_op = {
     .onnx_types = "Resize:.ffi Upsample:.f",
     .onnx_undefined =
         (const onnx_note[]){{"Resize", "Between integers the fraction goes; what lies beyond their range is its end. "
-                                       "Places are those of the ratio of small whole numbers that rounds to the "
-                                       "scale: 0.6 is 3 / 5. Extents are those of the scale as it is: 10 * 0.7 in f32 "
-                                       "is 6.9999999, so 6, as the project's shape inference has it; ONNX Runtime "
-                                       "takes 7. With scales, align_corners and tf_crop_and_resize take extent * scale "
-                                       "for the new length where mode is linear or cubic, as the project's cases do; "
-                                       "ONNX Runtime rounds it down first. For nearest it is the length of the "
-                                       "result, as the specification has it."},
+                                       "Places are those of the least ratio that rounds to the scale: 0.6 is 3 / 5. "
+                                       "Extents are those of the scale as it is: 10 * 0.7 in f32 is below 7, so 6; "
+                                       "ONNX Runtime takes 7. With scales, align_corners and tf_crop_and_resize take "
+                                       "extent * scale for the new length where mode is linear or cubic, as the "
+                                       "project's cases do; for nearest, and in ONNX Runtime, it is a whole number."},
                             {0}},
     .onnx_cases = "Resize f32[2,3] f64[2]=2\nUpsample f32[1,1,2,3] scales=[1.0,1.0,2.0,2.0]\n"
                   "Upsample f32[1,1,2,3] height_scale=2.0 width_scale=2.0",
