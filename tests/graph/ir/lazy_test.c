@@ -111,6 +111,34 @@ static void test_random(void)
     ts_graph_free(g);
 }
 
+/* As docs/numerics.md says: a half is rounded where it is kept. interp keeps every value, c what leaves a kernel. */
+static void test_halves(void)
+{
+    enum { N = 40 };
+    const int64_t dim[] = {N};
+    ts_graph *g = ts_graph_make();
+    ts_tensor x = ts_input(g, "x", TS_F16, 1, dim), three = ts_scalar(g, TS_F16, 3);
+    ts_tensor kept = ts_call1(g, "tan", x), y = ts_call2(g, "multiply", kept, three);
+    ts_tensor cast = ts_call1(g, "cast to=f32", ts_call1(g, "cast to=f16", ts_call1(g, "cast to=f32", kept)));
+    ts_tensor z = ts_call1(g, "cast to=f16", ts_call2(g, "multiply", cast, ts_scalar(g, TS_F32, 3)));
+    ts_array value = filled(TS_F16, 1, dim, 4), plain, whole, rounded;
+    const ts_given given = {"x", value};
+    int differ = 0;
+    if (evaluate(0, 1, &y, 1, &given, &plain) && evaluate(1, 1, &y, 1, &given, &whole) &&
+        evaluate(1, 1, &z, 1, &given, &rounded)) {
+        for (int i = 0; i < N; i++) {
+            const double once = 3 * tan(ts_array_at(&value, i));
+            CHECK(fabs(ts_array_at(&whole, i) - once) <= ldexp(fabs(once), -11) + 1e-6); /* half a unit, once */
+            CHECK(ts_array_at(&rounded, i) == ts_array_at(&plain, i));
+            differ += ts_array_at(&whole, i) != ts_array_at(&plain, i);
+        }
+        CHECK(differ > 0);
+        ts_array_free(&plain), ts_array_free(&whole), ts_array_free(&rounded);
+    }
+    ts_array_free(&value);
+    ts_graph_free(g);
+}
+
 /* Every `count` neighbouring values of x have mean 0 and variance 1 in y. */
 static void check_rows(const ts_array *x, const ts_array *y, int64_t count, double epsilon)
 {
@@ -161,6 +189,7 @@ int main(void)
     test_reflected(TS_F64, 1e-14);
     test_shared();
     test_random();
+    test_halves();
     test_norms();
     return check_done();
 }
