@@ -69,7 +69,7 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
     if (o->cache_dir)
         p->asked.cache_dir = p->cache_dir = strdup(o->cache_dir);
     p->plan = plan_make(g, want->n_root, want->root, &w, e);
-    if (p->plan && !w.as_written && !fits(p->plan, o->mem_limit, NULL)) { /* cheaper ways take more memory */
+    if (p->plan && !w.as_written && !fits(p->plan, o->mem_limit, NULL)) { /* alternatives take more memory */
         plan_free(p->plan);
         w.as_written = true;
         p->plan = plan_make(g, want->n_root, want->root, &w, e);

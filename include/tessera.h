@@ -350,7 +350,7 @@ typedef struct ts_options {
     const char *machine;
     int threads;       /* 0: all cores of the process's affinity mask */
     bool reference;    /* plain loops in f64 without fusion: the judge of every other plan */
-    bool as_written;   /* no operation becomes a cheaper way to its value: rows of a product keep their bits apart */
+    bool as_written;   /* no algebraic alternative (Winograd, Strassen): rows of a product keep their bits apart */
     int64_t mem_limit; /* bytes; 0: what the machine has free */
     void (*progress)(void *user, const char *what, int done, int total);
     void *user;

@@ -1,5 +1,5 @@
-/* alternatives.c - the pass that takes the cheaper way where an operation knows one: convolutions of 3 x 3 by Winograd,
- * products with weights by Strassen. What those add to the weights is bounded.
+/* alternatives.c - the pass that takes an algebraic alternative where an operation offers one: convolutions of 3 x 3
+ * by Winograd, products with weights by Strassen. What those add to the weights is bounded.
  *
  * Requires: a graph. Guarantees: kernels from the fusion pass, of a graph in which what an operation offers stands in
  * its place; all else is as it was. A kernel is left alone where its first fitting rule has wishes, which are meant for
@@ -34,7 +34,7 @@ static const int64_t FREE_GROWTH = 64 << 20;
  * of it. They go the same way as far as there is room. */
 typedef struct kind {
     const kernel *like;
-    int readers;    /* kernels that read the first operand and have a cheaper way */
+    int readers;    /* kernels that read the first operand and have an alternative */
     double work;    /* operations of each, as the model says it */
     int64_t growth; /* bytes of weights, for each */
     int n, taken;   /* taken: the first ones */

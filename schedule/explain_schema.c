@@ -36,7 +36,7 @@ static bool fits(const stage *s, const replaced *r) /* all that a rule for s wou
     return all;
 }
 
-/* What the schema leaves to the guess and is done in a cheaper way would be no more, if a rule were for it. */
+/* What the schema leaves to the guess and became an alternative would be no more, if a rule were for it. */
 static bool meets_replaced(const plan *p, const kernel *k)
 {
     const stage *s = &k->stage[k->main];

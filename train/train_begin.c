@@ -213,9 +213,12 @@ static bool tell_facts(const training *t, ts_error *e)
     const double takes = js_get_number(facts, "bytes", 0), needs = js_get_number(facts, "alive_bytes", 0);
     const cJSON *one;
     char line[400];
-    say(t, NEWS_NOTE,
-        "a step takes %.1f MiB for weights, gradients, optimizer and values, %.3f of what is alive at once",
-        takes / 1048576, takes / needs);
+    if (takes <= needs * 1.0005)
+        snprintf(line, sizeof line, "this is the minimum possible");
+    else
+        snprintf(line, sizeof line, "%.3f times the lower bound", takes / needs);
+    say(t, NEWS_NOTE, "a step needs %.1f MiB (weights, gradients, optimizer state, activations); %s", takes / 1048576,
+        line);
     cJSON_ArrayForEach(one, js_get(facts, "recompute"))
     {
         step_saving(one, line, sizeof line);

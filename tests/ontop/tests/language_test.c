@@ -112,8 +112,9 @@ static void test_divergent(void)
     ts_graph *g = ts_graph_make();
     CHECK(ts_parse(g, graphs[0], COUNT(t), t, &n, &e) && give(g, in, &e) == 1);
     CHECK(!ts_eval(1, t, 1, in, &(ts_options){.target = "ontop", .schema = "skew"}, y, &e));
-    if (!CHECK(!strcmp(e.text, "matmul: workers of a group would wait for one another inside loop \"n_1\", of which each "
-                               "makes other trips\n  hint: copy the operand at a loop outside of it")))
+    if (!CHECK(!strcmp(e.text,
+                       "matmul: workers of a group would wait for one another inside loop \"n_1\", of which each "
+                       "makes other trips\n  hint: copy the operand at a loop outside of it")))
         printf("%s\n", e.text);
     ts_array_free(&in->value);
     ts_graph_free(g);
