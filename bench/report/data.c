@@ -95,6 +95,11 @@ static void samples_read(report *r, contestant *c)
     qsort(c->sorted, (size_t)c->n_sample, sizeof(double), by_value);
 }
 
+static bool is_standing(const contestant *c) /* what is not has no times, whatever was sampled */
+{
+    return c->peer || !*c->status || !strcmp(c->status, "VALID");
+}
+
 static void stats_read(contestant *c)
 {
     const cJSON *s = cJSON_GetObjectItemCaseSensitive(c->json, "stats");
@@ -107,7 +112,7 @@ static void stats_read(contestant *c)
                        .mad = result_number(s, "mad_ns"),
                        .low = result_number(s, "low_ns"),
                        .high = result_number(s, "high_ns")};
-    if (!c->n_sample || !c->valid)
+    if (!c->n_sample || !is_standing(c))
         return;
     if (isnan(c->stats.n))
         c->stats.n = c->n_sample;
@@ -267,7 +272,7 @@ static void contestants_read(report *r, const char *key, bool peer)
         stats_read(c);
         kernels_read(r, c);
         memory_read(r, c);
-        c->valid = c->stats.median > 0 && (peer || !*c->status || !strcmp(c->status, "VALID"));
+        c->valid = c->stats.median > 0 && is_standing(c);
     }
 }
 

@@ -368,6 +368,13 @@ static void test_facts(void)
     CHECK(has(html, "<dt>min time</dt><dd>500\u00a0ms</dd>"));
     CHECK(!strstr(html, "<dt>target</dt>") && !strstr(html, "<dt>isa</dt>") && !strstr(html, "<dt>dims</dt>"));
     free(html);
+    static const char step[] =
+        "{\"format\":\"step/1\",\"model\":{\"name\":\"net.onnx\"},\"candidates\":[{\"name\":\"step\","
+        "\"status\":\"VALID\",\"samples\":[[{\"ns\":3e6},{\"ns\":5e6},{\"ns\":4e6}]]}]}";
+    html = NULL;
+    CHECK(report_write(step, &html, NULL)); /* without statistics: the samples have them */
+    CHECK(has(html, "step</b></span> takes 4.00\u00a0ms.") && has(html, "one training step"));
+    free(html);
     CHECK_TEXT(path_name("bert-tiny"), "bert-tiny");
     CHECK_TEXT(path_name("/a/b/net.onnx"), "net.onnx");
     CHECK_TEXT(path_name("/a/b/"), "b/");
