@@ -81,6 +81,10 @@ static void put_stages(text *t, const plan *p, const kernel *k)
         text loops = {0};
         open_one(t);
         put_text(t, "name", k->stage[i].name);
+        if (k->stage[i].rule)
+            put_text(t, "rule", k->stage[i].rule);
+        if (k->stage[i].guessed)
+            key(t, "guessed"), text_add(t, "true");
         put_dims(t, &k->stage[i]);
         nest_print_stage(&loops, k, i, true);
         put_taken(t, "loops", &loops);

@@ -1,12 +1,10 @@
 /* loops.c - the pass that gives every kernel its loops, and every weight the layout in which its loops walk it.
  *
  * Requires: kernels from the fusion pass. Guarantees: every stage's nest walks all its axes; a load of a weight names
- * the entry of plan.leaf whose layout it expects. Each candidate that was refused is noted with its reason. */
-#include "schedule/legal.h"
+ * the entry of plan.leaf whose layout it expects. */
+#include "schedule/choose.h"
 #include "schedule/mask.h"
-#include "schedule/nest.h"
 #include "schedule/resident.h"
-#include "schedule/schema.h"
 
 #include <string.h>
 
@@ -15,123 +13,6 @@ static void note(plan *p, kernel *k, const char *what)
     k->notes = arena_format(&p->mem, "%s%s\n", k->notes, what);
 }
 
-/* ---- loops ---- */
-static bool guess(const plan *p, kernel *k, bool shared, err *e)
-{
-    text t = {0};
-    bool ok = true;
-    if (k->n_stage > 1 && shared) {
-        p->on->guess->shared(p, k, &t);
-        ok = nest_parse_shared(p->on, k, text_str(&t), e);
-    }
-    for (int i = 0; ok && i < k->n_stage; i++) {
-        if (k->stage[i].nest.n)
-            continue;
-        t.len = 0;
-        if (t.s)
-            *t.s = 0;
-        p->on->guess->stage(p, k, i, &t);
-        ok = nest_parse_stage(p->on, k, i, text_str(&t), e);
-        if (!ok)
-            err_in(e, "guess \"%s\"", text_str(&t));
-    }
-    text_free(&t);
-    return ok;
-}
-
-static void reset(kernel *k)
-{
-    k->shared.n = 0;
-    for (int i = 0; i < k->n_stage; i++)
-        k->stage[i].nest.n = k->stage[i].n_staging = 0;
-}
-
-/* What the guess's register tile has of each axis, on this machine: what rules call "tile". */
-static void find_tiles(const plan *p, kernel *k)
-{
-    err e = {0};
-    reset(k);
-    const bool ok = stage_nested(k->stage) && guess(p, k, true, &e);
-    for (int i = 0; i < k->n_stage; i++)
-        for (int a = 0; a < k->stage[i].n_axis; a++) {
-            stage *s = &k->stage[i];
-            const int64_t left = ok ? nest_left(k, s, a, nest_unrolled(s) - 1) : 0;
-            s->tile[a] = ok && left < 1 ? 1 : left;
-        }
-}
-
-static bool try_loops(plan *p, kernel *k, const char *loops, err *e)
-{
-    reset(k);
-    if (!stage_nested(k->stage))
-        return !strcmp(loops, "guess") ||
-               err_set(e, TS_BAD_INPUT,
-                       "loops \"%s\": the loops of %s are its own and no others can be chosen: it is a routine, or "
-                       "walks an axis with states, or stores where its indices say",
-                       loops, k->stage->name);
-    if (!strcmp(loops, "guess"))
-        return guess(p, k, true, e) && nest_fits(p, k, loops, e);
-    return nest_parse(p->on, k, loops, e) && guess(p, k, false, e) && nest_fits(p, k, loops, e);
-}
-
-static bool by_rule(plan *p, kernel *k, int at, bool *chosen, err *e)
-{
-    const rule *r = &p->schema->rule[at];
-    text all = {0};
-    *chosen = false;
-    for (int i = 0; i < r->n_loops && !*chosen; i++) {
-        err why = {0};
-        if (try_loops(p, k, r->loops[i], &why)) {
-            k->rule = r->name, k->asked = r->loops[i], *chosen = true;
-            k->guessed = i && !strcmp(r->loops[i], "guess");
-            if (*k->lost)
-                note(
-                    p, k,
-                    arena_format(&p->mem,
-                                 "loops \"%s\": %s is walked once, for its axis has one element or is part of another; "
-                                 "what else it says is left aside",
-                                 r->loops[i], k->lost));
-            break;
-        }
-        text_add(&all, "\n  %s", why.text);
-        note(p, k, why.text);
-        schema_refuse(p, at, k, why.text);
-    }
-    if (!*chosen && r->n_loops && !r->optional) {
-        err_set(e, TS_BAD_INPUT, "%s: rule \"%s\" on %s %s: every alternative is refused:%s", r->loops_place, r->name,
-                k->op, k->label, text_str(&all));
-        err_hint(e, "add \"guess\" to its loops, or \"optional\": true to pass on to the next rule");
-    }
-    text_free(&all);
-    return !err_is(e);
-}
-
-static bool choose(plan *p, kernel *k, const rule **used, err *e)
-{
-    *used = NULL;
-    for (int at = 0; p->schema && (at = schema_match(p->schema, k, at)) >= 0; at++) {
-        const rule *r = &p->schema->rule[at];
-        bool chosen = false;
-        if (r->n_loops || r->n_layout)
-            find_tiles(p, k);
-        if (r->n_loops && !by_rule(p, k, at, &chosen, e))
-            return false;
-        if (!chosen && r->n_loops)
-            continue;
-        *used = r;
-        p->rule_used[at] = true;
-        if (!chosen)
-            k->rule = r->name;
-        if (chosen)
-            return true;
-        break;
-    }
-    if (!*used)
-        k->rule = "guess";
-    return try_loops(p, k, "guess", e) || err_in(e, "kernel %d (%s)", (int)(k - p->kernel), k->op);
-}
-
-/* ---- layouts of weights ---- */
 static bool is_part(const expr *x, const char *name, int64_t by, int *axis) /* an axis / by, or an axis % by */
 {
     if (x->kind != X_CALL || strcmp(x->fn->name, name) || x->arg[0]->kind != X_AXIS || x->arg[1]->kind != X_LIT ||
@@ -211,40 +92,72 @@ static int leaf_entry(plan *p, const node *n, const layout *y)
     return p->n_leaf++;
 }
 
-static const char *rule_layout_of(const rule *r, int load)
+/* What the rule says of a stage's operand: "conv2d2.b", or "b" where the rule is for that stage. */
+static const char *rule_layout_of(const rule *r, const stage *s, int load, bool own)
 {
-    for (int i = 0; r && i < r->n_layout; i++)
-        if (r->layout[i].operand[0] == 'a' + load && !r->layout[i].operand[1])
+    for (int i = 0; r && i < r->n_layout; i++) {
+        const char *operand = r->layout[i].operand, *dot = strchr(operand, '.');
+        const size_t n = dot ? (size_t)(dot - operand) : 0;
+        const bool here = dot ? strlen(s->name) == n && !strncmp(s->name, operand, n) : own;
+        if (here && (dot ? dot + 1 : operand)[0] == 'a' + load)
             return r->layout[i].text;
+    }
     return NULL;
 }
 
-static void note_layouts(plan *p, kernel *k, const rule *r) /* those that cannot be followed */
+static const stage *stage_of(const kernel *k, const char *operand, int own)
 {
-    const stage *s = &k->stage[k->main];
+    const char *dot = strchr(operand, '.');
+    for (int i = 0; dot && i < k->n_stage; i++)
+        if (strlen(k->stage[i].name) == (size_t)(dot - operand) &&
+            !strncmp(k->stage[i].name, operand, (size_t)(dot - operand)))
+            return &k->stage[i];
+    return dot ? NULL : &k->stage[own];
+}
+
+/* Those that cannot be followed; own: the stage that operands without one are of. */
+static void note_layouts(plan *p, kernel *k, const rule *r, int own)
+{
     for (int i = 0; r && i < r->n_layout; i++) {
-        const int load = r->layout[i].operand[0] - 'a';
-        const node *n = load < s->n_load ? s->load[load]->from : NULL;
+        const char *operand = r->layout[i].operand;
+        const stage *s = stage_of(k, operand, own);
+        const int load = operand[strlen(operand) - 1] - 'a';
+        const node *n = s && load < s->n_load ? s->load[load]->from : NULL;
         int axis[MAX_RANK];
-        const char *why = !n                                        ? "there is no such operand"
+        const char *why = !s                                        ? "there is no such stage"
+                          : !n                                      ? "there is no such operand"
                           : !n->leaf || n->leaf->kind == LEAF_INPUT ? "only weights and constants are laid out"
                           : s->value->kind == X_ROUTINE             ? "a routine takes it in rows"
                           : !plain_axes(s->load[load], axis)        ? "it is not read along its dimensions"
                                                                     : NULL;
         if (why)
-            note(p, k,
-                 arena_format(&p->mem, "layout of %s by rule \"%s\" left aside: %s", r->layout[i].operand, r->name,
-                              why));
+            note(p, k, arena_format(&p->mem, "layout of %s by rule \"%s\" left aside: %s", operand, r->name, why));
     }
 }
 
-static bool lay_out(plan *p, kernel *k, int which, const rule *r, err *e)
+static bool follow_layout(const stage *s, int load, const char *wanted, layout *y, err *e)
+{
+    const type *t = &s->load[load]->from->type;
+    const char *letter[MAX_RANK];
+    int64_t tile[MAX_RANK];
+    int axis[MAX_RANK];
+    plain_axes(s->load[load], axis);
+    for (int d = 0; d < t->rank; d++)
+        letter[d] = axis[d] < 0 ? "?" : s->letter[axis[d]], tile[d] = axis[d] < 0 ? 0 : s->tile[axis[d]];
+    return layout_parse(y, t, letter, tile, wanted, e);
+}
+
+/* used: the rule that decides the kernel, then those that decide its stages. */
+static bool lay_out(plan *p, kernel *k, int which, const rule *const *used, err *e)
 {
     stage *s = &k->stage[which];
     s->leaf = arena_array(&p->mem, (size_t)s->n_load + 1, sizeof *s->leaf);
     for (int i = 0; i < s->n_load; i++) {
         const node *n = s->load[i]->from;
-        const char *wanted = rule_layout_of(r, i);
+        const char *of_stage = rule_layout_of(used[1 + which], s, i, true),
+                   *of_kernel = rule_layout_of(used[0], s, i, which == k->main);
+        const char *wanted = of_stage ? of_stage : of_kernel;
+        const rule *r = used[of_stage ? 1 + which : 0];
         int axis[MAX_RANK];
         layout y;
         s->leaf[i] = -1;
@@ -254,12 +167,9 @@ static bool lay_out(plan *p, kernel *k, int which, const rule *r, err *e)
         const bool plain = s->value->kind != X_ROUTINE && plain_axes(s->load[i], axis),
                    matrix = n->type.rank > 1 && (type_count(&n->type) >= 4096 || stage_given(s) >= 0);
         if (wanted && plain) {
-            const char *letter[MAX_RANK];
-            int64_t tile[MAX_RANK];
-            for (int d = 0; d < n->type.rank; d++)
-                letter[d] = axis[d] < 0 ? "?" : s->letter[axis[d]], tile[d] = axis[d] < 0 ? 0 : s->tile[axis[d]];
-            if (!layout_parse(&y, &n->type, letter, tile, wanted, e))
-                return err_in(e, "%s: rule \"%s\" on %s %s, operand %c", r->place, r->name, k->op, k->label, 'a' + i);
+            if (!follow_layout(s, i, wanted, &y, e))
+                return err_in(e, "%s: rule \"%s\" on %s %s, operand %s%s%c", r->place, r->name, k->op, k->label,
+                              k->n_stage > 1 ? s->name : "", k->n_stage > 1 ? "." : "", 'a' + i);
         } else if (matrix && s->value->kind != X_ROUTINE && walked_axes(s->load[i], axis) && stage_fold(s) &&
                    k->n_stage == 1 && !p->reference) {
             if (!walked(s, s->load[i], axis, &y))
@@ -275,14 +185,16 @@ bool pass_loops(plan *p, err *e)
     p->streamed = resident_as_given(p) > target_bytes(p->on, target_last(p->on));
     for (int i = 0; i < p->n_kernel; i++) {
         kernel *k = &p->kernel[i];
-        const rule *r;
-        if (!choose(p, k, &r, e))
+        const rule *used[1 + MAX_STAGES];
+        if (!choose_loops(p, k, used, e))
             return false;
         for (int s = 0; s < k->n_stage; s++)
-            if (!lay_out(p, k, s, s == k->main ? r : NULL, e))
+            if (!lay_out(p, k, s, used, e))
                 return false;
-        note_layouts(p, k, r);
-        if (!r || !r->whole)
+        note_layouts(p, k, used[0], k->main);
+        for (int s = 0; s < k->n_stage; s++)
+            note_layouts(p, k, used[1 + s], s);
+        if (!used[0] || !used[0]->whole)
             mask_find(p, k);
         p->on->guess->prefetch(p, k);
     }

@@ -49,6 +49,10 @@ typedef struct stage {
     bool scratch;           /* lives only inside the kernel */
     const node *over;       /* the operand in whose place it is written, element by element as it is read; or NULL */
     nest nest;              /* over what the shared loops leave */
+    const char *rule;       /* of a kernel of several: the rule for this stage that decided; NULL: there is none */
+    const char *asked;      /* the text of that rule which its loops follow; NULL: it has none */
+    bool guessed;           /* it is "guess", after other loops of the rule were refused */
+    bool written;           /* the kernel's rule says its loops */
     int64_t tile[MAX_AXIS]; /* what a rule's "tile" is of each axis: of the guess's register tile; 0: not known */
     /* Distinct loads, those under the fold first: operands a, b, c, ... of the notation */
     int n_load;
@@ -121,6 +125,7 @@ typedef struct replaced { /* kernels that are done in a cheaper way: one of each
 
 typedef struct denial { /* loops that a rule gives a kernel, and that it cannot have */
     int rule, kernel;
+    int stage; /* that the rule is for; -1: the kernel */
     const char *why;
     const struct denial *next; /* in the order in which they were met */
 } denial;

@@ -10,7 +10,7 @@ typedef struct dim_test { /* "n": ">=768", "64..512", "%48==0", "128" */
     int64_t low, high, multiple; /* inclusive; multiple 0: any */
 } dim_test;
 typedef struct rule_layout {
-    const char *operand; /* "a", "b", ... as in loops */
+    const char *operand; /* "a", "b", ... as in loops; "matmul2.b" of a stage */
     const char *text;    /* "n/48 k n" */
 } rule_layout;
 typedef struct rule {
@@ -52,11 +52,12 @@ int schema_match_stage(const schema *s, const kernel *k, int which, int start);
  */
 int schema_match_part(const schema *s, const char *name, const node *result);
 bool schema_fits(const rule *r, const kernel *k);
+bool schema_fits_stage(const rule *r, const kernel *k, int which); /* op, dims and dtype do, whatever its name */
 bool schema_fits_part(const rule *r, const char *name, const node *result);
 bool schema_about_kernels(const rule *r);          /* it says more than "recompute" */
 int schema_misses(const rule *r, const kernel *k); /* conditions that k fails; -1: it is another operation */
-/* Kernel k cannot have the loops that rule `at` gives it. */
-void schema_refuse(plan *p, int at, const kernel *k, const char *why);
+/* Kernel k, or a stage of it (-1: the whole), cannot have the loops that rule `at` gives it. */
+void schema_refuse(plan *p, int at, const kernel *k, int which, const char *why);
 /* Lines of warnings: what was refused, and what is followed instead; kernels alike in one line. */
 void schema_refused(const plan *p, text *out);
 /* Lines of warnings: rules that no kernel of the plan uses, with the nearest kernels' ops and dims. used: by rule. */

@@ -95,6 +95,12 @@ static bool fits_stage(const rule *r, const kernel *k, int which)
     return r->glob && own && names_stage(r, s) && !schema_fits(r, k);
 }
 
+bool schema_fits_stage(const rule *r, const kernel *k, int which)
+{
+    const stage *s = &k->stage[which];
+    return r->n_op && s->whole && has_op(r, s->whole->op->name) && fits_values(r, s);
+}
+
 bool schema_fits_part(const rule *r, const char *name, const node *result)
 {
     bool named = !r->glob || is_named(r, result->label);

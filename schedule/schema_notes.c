@@ -6,10 +6,10 @@
 #include <string.h>
 
 /* ---- loops that were refused ---- */
-void schema_refuse(plan *p, int at, const kernel *k, const char *why)
+void schema_refuse(plan *p, int at, const kernel *k, int which, const char *why)
 {
     denial *r = arena_get(&p->mem, sizeof *r);
-    *r = (denial){at, (int)(k - p->kernel), arena_string(&p->mem, why), NULL};
+    *r = (denial){at, (int)(k - p->kernel), which, arena_string(&p->mem, why), NULL};
     if (p->last_refusal)
         p->last_refusal->next = r;
     else
@@ -17,27 +17,36 @@ void schema_refuse(plan *p, int at, const kernel *k, const char *why)
     p->last_refusal = r;
 }
 
-static void add_outcome(text *t, const plan *p, const denial *r)
+typedef struct choice { /* what a kernel, or a stage of it, follows */
+    const char *by, *asked;
+    bool guessed;
+} choice;
+
+static choice choice_of(const plan *p, const denial *r)
 {
     const kernel *k = &p->kernel[r->kernel];
-    const bool own = k->asked && !strcmp(k->rule, p->schema->rule[r->rule].name);
-    if (k->guessed || !strcmp(k->rule, "guess"))
-        text_add(t, "the guess is taken");
-    else if (own)
-        text_add(t, "\"%s\" is taken", k->asked);
-    else
-        text_add(t, "rule \"%s\" is followed", k->rule);
+    const stage *s = r->stage < 0 ? NULL : &k->stage[r->stage];
+    if (s)
+        return (choice){s->rule ? s->rule : "guess", s->asked, s->guessed};
+    return (choice){k->rule, k->asked, k->guessed};
 }
 
-static bool follow_alike(const kernel *a, const kernel *b)
+static void add_outcome(text *t, const plan *p, const denial *r)
 {
-    return a->guessed == b->guessed && !strcmp(a->rule, b->rule) && (!a->asked) == (!b->asked) &&
-           (!a->asked || !strcmp(a->asked, b->asked));
+    const choice c = choice_of(p, r);
+    if (c.guessed || !strcmp(c.by, "guess"))
+        text_add(t, "the guess is taken");
+    else if (c.asked && !strcmp(c.by, p->schema->rule[r->rule].name))
+        text_add(t, "\"%s\" is taken", c.asked);
+    else
+        text_add(t, "rule \"%s\" is followed", c.by);
 }
 
 static bool same_refusal(const plan *p, const denial *a, const denial *b)
 {
-    return a->rule == b->rule && follow_alike(&p->kernel[a->kernel], &p->kernel[b->kernel]) && !strcmp(a->why, b->why);
+    const choice x = choice_of(p, a), y = choice_of(p, b);
+    return a->rule == b->rule && a->stage == b->stage && x.guessed == y.guessed && !strcmp(x.by, y.by) &&
+           (!x.asked) == (!y.asked) && (!x.asked || !strcmp(x.asked, y.asked)) && !strcmp(a->why, b->why);
 }
 
 typedef struct tally { /* kernels that were refused the same for the same reason, and follow the same instead */

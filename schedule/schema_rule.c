@@ -151,10 +151,12 @@ static bool read_layout(const json *v, rule *r, err *e)
             continue;
         if (!json_want(i, JSON_TEXT, e))
             return false;
-        if (!strcmp(i->key, "y"))
+        const char *dot = strchr(i->key, '.'), *letter = dot ? dot + 1 : i->key;
+        if (!strcmp(letter, "y"))
             return json_refuse(e, i, TS_UNSUPPORTED, "layouts of results are not available; operands a, b, ... are");
-        if (i->key[0] < 'a' || i->key[0] > 'z' || i->key[1])
-            return json_refuse(e, i, TS_BAD_INPUT, "no operand \"%s\"; they are a, b, ... as in loops", i->key);
+        if (letter[0] < 'a' || letter[0] > 'z' || letter[1])
+            return json_refuse(e, i, TS_BAD_INPUT, "no operand \"%s\"; they are a, b, ... or, of a stage, matmul2.b",
+                               i->key);
         if (r->n_layout == MAX_STAGING)
             return json_refuse(e, i, TS_BAD_INPUT, "more than %d layouts", MAX_STAGING);
         r->layout[r->n_layout++] = (rule_layout){i->key, i->text};

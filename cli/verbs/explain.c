@@ -151,9 +151,10 @@ static void put_facts(const view *v, const cJSON *kernel)
 }
 
 /* Shared loops, then those of each stage: "r/4 ; mean: r c@vector ; add: r e@vector", one a line. */
-static void put_loops(const view *v, const char *s)
+static void put_loops(const view *v, const char *s, const cJSON *stages)
 {
-    while (*s) {
+    const cJSON *stage = NULL;
+    for (int i = 0; *s; i++) {
         const char *end = strstr(s, " ; ");
         size_t n = end ? (size_t)(end - s) : strlen(s);
         char *line = strndup(s, n);
@@ -161,6 +162,12 @@ static void put_loops(const view *v, const char *s)
             fail_bug("out of memory", "explain");
         fputs("    ", v->f);
         put_safe(v->f, line);
+        stage = i == 0 ? NULL : i == 1 && stages ? stages->child : stage ? stage->next : NULL;
+        if (stage && js_get(stage, "rule")) {
+            fputs("  (rule ", v->f);
+            put_safe(v->f, js_get_text(stage, "rule"));
+            fputs(js_get(stage, "guessed") ? " is refused: guess)" : ")", v->f);
+        }
         fputc('\n', v->f);
         free(line);
         s += end ? n + 3 : n;
@@ -240,7 +247,7 @@ static void put_kernel(const view *v, const family *m)
     put_title(v, m);
     put_facts(v, k);
     /* with what was derived, where that adds anything */
-    put_loops(v, js_get_text(k, js_get(k, "derived") ? "derived" : "loops"));
+    put_loops(v, js_get_text(k, js_get(k, "derived") ? "derived" : "loops"), js_get(k, "stages"));
     put_levels(v, js_get(k, "levels"));
     put_operands(v, js_get(k, "operands"));
     put_notes(v, "    ", js_get(k, "notes"));

@@ -71,6 +71,14 @@ static void add_remark(remarks *r, const cJSON *note, const cJSON *kernel)
     r->all[r->n++] = (remark){text, op, kernel ? js_get_text(kernel, "label") : "", 1};
 }
 
+static bool has_ruled_stage(const cJSON *kernel) /* that follows what its rule says */
+{
+    const cJSON *s;
+    bool any = false;
+    cJSON_ArrayForEach(s, js_get(kernel, "stages")) any = any || (js_get(s, "rule") && !js_get(s, "guessed"));
+    return any;
+}
+
 /* A note on the plan ends with it: what a rule was refused is said once for all kernels. */
 static bool is_said(const cJSON *plan, const char *text)
 {
@@ -99,9 +107,10 @@ static cJSON *findings(const cJSON *plan, remarks *r)
     cJSON_ArrayForEach(kernel, js_get(plan, "kernels"))
     {
         all++;
-        if (strcmp(js_get_text(kernel, "rule"), "guess") == 0)
+        const bool by_stage = has_ruled_stage(kernel);
+        if (strcmp(js_get_text(kernel, "rule"), "guess") == 0 && !by_stage)
             continue;
-        if (js_get(kernel, "guessed"))
+        if (js_get(kernel, "guessed") && !by_stage)
             guessed++;
         else
             reached++;

@@ -150,8 +150,12 @@ static void test_rules(void)
                  tests[i]);
         rule_refused(TS_BAD_INPUT, members, want);
     }
-    rule_refused(TS_BAD_INPUT, "\"layout\": {\"weight\": \"n k\"}",
-                 "@/x.json:2:25 (/rules/0/layout/weight): no operand \"weight\"; they are a, b, ... as in loops");
+    rule_refused(
+        TS_BAD_INPUT, "\"layout\": {\"weight\": \"n k\"}",
+        "@/x.json:2:25 (/rules/0/layout/weight): no operand \"weight\"; they are a, b, ... or, of a stage, matmul2.b");
+    rule_refused(TS_UNSUPPORTED, "\"layout\": {\"matmul2.y\": \"n k\"}",
+                 "@/x.json:2:28 (/rules/0/layout/matmul2.y): layouts of results are not available; operands a, b, ... "
+                 "are");
     rule_refused(TS_UNSUPPORTED, "\"layout\": {\"y\": \"n k\"}",
                  "@/x.json:2:20 (/rules/0/layout/y): layouts of results are not available; operands a, b, ... are");
     rule_refused(TS_UNSUPPORTED, "\"compute\": \"bf16x6\"",
@@ -171,6 +175,10 @@ static void test_recompute(void)
         TS_UNSUPPORTED, "\"recompute\": true, \"match\": {\"op\": \"matmul\", \"dims\": {\"n\": \">1\"}}",
         "@/x.json:2:17 (/rules/0/recompute): \"recompute\" with \"dims\": it is said of operations, dims are those "
         "of kernels\n  hint: match \"op\", \"name\" or \"dtype\", and put loops for dims in a rule of their own");
+    rule_refused(
+        TS_UNSUPPORTED, "\"recompute\": true, \"match\": {\"stage\": \"exp\"}",
+        "@/x.json:2:17 (/rules/0/recompute): \"recompute\" with \"stage\": it is said of operations, stages are those "
+        "of kernels\n  hint: match \"op\", \"name\" or \"dtype\", and put loops for stage in a rule of their own");
 }
 
 static void print_rule(text *t, const rule *r)

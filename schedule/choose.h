@@ -1,0 +1,8 @@
+/* choose.h - the loops of one kernel, by rules or guessed. */
+#ifndef TS_CHOOSE_H
+#define TS_CHOOSE_H
+#include "schedule/schema.h"
+
+/* used: 1 + MAX_STAGES of them: the rule that decides the kernel, then those that decide its stages; NULL: none. */
+bool choose_loops(plan *p, kernel *k, const rule **used, err *e);
+#endif
