@@ -1,6 +1,7 @@
 /* derived.c - weights computed from others, as for products in fewer operations: what one is computed from becomes an
  * input of a small graph of its own, so that all weights computed alike share a plan and a program. */
 #include "backends/derived.h"
+#include "schedule/known.h"
 #include "graph/ir/graph.h"
 
 #include <stdio.h>
@@ -20,7 +21,7 @@ struct deriver {
     graph *g;
     made *made;
     int n;
-    void *buffer[MAX_ARG]; /* of operands that have no memory of their own */
+    void *buffer[MOST_SOURCES]; /* of operands that have no memory of their own */
 };
 
 deriver *deriver_make(const plan *p, const backend *by, const build_options *w)
@@ -44,7 +45,7 @@ void deriver_free(deriver *d)
 {
     for (int i = 0; i < d->n; i++)
         deriver_forget(d, i);
-    for (int i = 0; i < MAX_ARG; i++)
+    for (int i = 0; i < MOST_SOURCES; i++)
         free(d->buffer[i]);
     ts_graph_free(d->g), free(d->made), free(d);
 }
@@ -52,19 +53,21 @@ void deriver_free(deriver *d)
 /* n of inputs in place of weights and constants, which get numbers as names; those are gathered in at[] */
 static const node *apart(graph *g, const node *n, const node **at, int *count)
 {
-    const node *in[MAX_ARG];
+    const node *in[MOST_SOURCES];
     int n_attr = 0;
+    if (n->leaf && n->leaf->of)
+        return apart(g, n->leaf->of, at, count);
     if (n->leaf) {
         char name[16];
         int k = 0;
         while (k < *count && at[k] != n)
             k++;
         snprintf(name, sizeof name, "%d", k);
-        MUST(k < MAX_ARG && MAX_ARG <= 10);
+        MUST(k < MOST_SOURCES);
         at[k] = n, *count += k == *count;
         return g_input(g, name, &n->type, NULL);
     }
-    MUST(n->n_in <= MAX_ARG);
+    MUST(n->n_in <= MOST_SOURCES);
     for (int i = 0; i < n->n_in; i++)
         in[i] = apart(g, n->in[i], at, count);
     while (n->op->attr && n->op->attr[n_attr].name)
@@ -74,7 +77,7 @@ static const node *apart(graph *g, const node *n, const node **at, int *count)
 
 int deriver_kind(deriver *d, const node *weight, err *e)
 {
-    const node *at[MAX_ARG];
+    const node *at[MOST_SOURCES];
     int count = 0, i = 0;
     const node *root = apart(d->g, weight->leaf->of, at, &count);
     if (!root)
@@ -113,8 +116,8 @@ static void *operand(deriver *d, int i, const node *x)
 
 const void *deriver_value(deriver *d, const node *weight, err *e)
 {
-    const node *at[MAX_ARG];
-    void *input[MAX_ARG] = {0};
+    const node *at[MOST_SOURCES];
+    void *input[MOST_SOURCES] = {0};
     dtype stored;
     const int kind = deriver_kind(d, weight, e);
     int count = 0;
@@ -123,7 +126,7 @@ const void *deriver_value(deriver *d, const node *weight, err *e)
     const made *m = &d->made[kind];
     apart(d->g, weight->leaf->of, at, &count);
     for (int i = 0; i < m->plan->n_input; i++) {
-        const int k = m->plan->input[i]->label[0] - '0';
+        const int k = (int)strtol(m->plan->input[i]->label, NULL, 10);
         input[i] = operand(d, k, at[k]);
     }
     if (!d->by->run(m->program, input, e))

@@ -1,35 +1,36 @@
 /* leaf.c - the values of weights and constants: borrowed, seeded, or computed from others. */
 #include "backends/backend.h"
+#include "schedule/known.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static void compute(const node *n, ts_array *out);
 
-static void whole_of(const node *n, ts_array *a) /* data to be freed where the node is no leaf that has them */
+static void whole_of(const node *n, ts_array *a) /* to be freed where the node is no leaf that has data */
 {
     *a = (ts_array){n->type.dtype, n->type.rank, {0}, n->leaf ? (void *)(uintptr_t)n->leaf->data : NULL};
     memcpy(a->dim, n->type.dim, sizeof n->type.dim);
     if (!n->leaf) {
         compute(n, a);
     } else if (!a->data) {
-        MUST(a->data = malloc((size_t)type_bytes(&n->type) + 1));
+        MUST(ts_array_make(a, n->type.dtype, n->type.rank, n->type.dim, NULL));
         leaf_read(n, a->data, 0, type_count(&n->type));
     }
 }
 
 static void compute(const node *n, ts_array *out)
 {
-    ts_array in[MAX_ARG];
-    const ts_array *at[MAX_ARG];
+    ts_array in[MOST_SOURCES];
+    const ts_array *at[MOST_SOURCES];
     err e = {0};
-    MUST(n->n_in <= MAX_ARG);
+    MUST(n->n_in <= MOST_SOURCES);
     for (int i = 0; i < n->n_in; i++)
         whole_of(n->in[i], &in[i]), at[i] = &in[i];
     MUST(node_eval(n, at, out, &e));
     for (int i = 0; i < n->n_in; i++)
         if (!n->in[i]->leaf || !n->in[i]->leaf->data)
-            free(in[i].data);
+            ts_array_free(&in[i]);
 }
 
 void leaf_read(const node *n, void *to, int64_t first, int64_t end)

@@ -61,6 +61,8 @@ static bool pass_recognise(plan *p, err *e) /* groups of the graph -> more group
 const pass_record plan_passes[N_PASS] = {
     [PASS_RECOGNISE] = {"recognise", "names groups that somebody wrote out (attention, norms)", "a graph",
                         "more groups; nothing that is computed changes", pass_recognise},
+    [PASS_KNOWN] = {"known", "makes weights of what depends on weights alone, computed once at load", "a graph",
+                    "the same values; what weights alone give is a leaf", pass_known},
     [PASS_ALTERNATIVES] = {"alternatives", "takes Winograd or Strassen where operations offer it and costs favour it",
                            "a graph", "roots of the same values up to rounding, or the same roots and their kernels",
                            pass_alternatives},

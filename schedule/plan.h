@@ -199,6 +199,7 @@ int stage_given(const stage *s);
  * alone. */
 typedef enum pass_number {
     PASS_RECOGNISE,
+    PASS_KNOWN,
     PASS_ALTERNATIVES,
     PASS_FUSE,
     PASS_CHECKPOINTING,
@@ -213,6 +214,7 @@ typedef struct pass_record {
 } pass_record;
 extern const pass_record plan_passes[N_PASS];
 bool plan_pass(plan *p, pass_number which, err *e); /* runs it and checks what it left */
+bool pass_known(plan *p, err *e);
 bool pass_alternatives(plan *p, err *e);
 bool pass_fuse(plan *p, err *e); /* nothing where the plan is fused */
 bool pass_checkpointing(plan *p, err *e);
