@@ -45,10 +45,15 @@ typedef struct bench_options {
     const char *program;   /* what to execute as a worker; NULL: this program */
     const char *peers_dir; /* NULL: found from the program's place */
     const char *python;    /* NULL: "python3" */
+    const char *resume;    /* partial results/1 of this race, to go on from; NULL: from the start */
     const char *repro;     /* the command line, kept in the results; may be NULL */
     void (*progress)(void *user, const char *what, int done, int total);
     void *user;
 } bench_options;
+
+/* Of results that a signal cut short: the signal, which the caller is to raise when they are safe; else 0. */
+int bench_stopped(const char *results);
+bool bench_timed_out(const char *results); /* a contestant did not answer within options.timeout */
 
 /* Measures and gives the results/1 object as JSON. False when nothing could be measured because of the user's model,
  * schema or options: e has the code and reason. A contestant that is wrong, dies or hangs is INVALID in

@@ -30,8 +30,9 @@ static void pass_on_progress(void *user, const char *line)
     cJSON_Delete(v);
 }
 
-static bool stopped(ts_error *e)
+static bool stopped(race *r, ts_error *e)
 {
+    r->stopped = true;
     return err_set(e, TS_FAILED, "stopped by a signal; nothing was written");
 }
 
@@ -69,7 +70,7 @@ static bool ask(race *r, contestant *c, const char *text, const char *expected, 
     size_t n = strlen(expected);
     *rest = NULL;
     if (a == INTERRUPTED)
-        return stopped(e);
+        return stopped(r, e);
     if (a == ANSWERED && strncmp(line, expected, n) == 0 && (line[n] == ' ' || line[n] == 0)) {
         *rest = line[n] == ' ' ? line + n + 1 : line + n;
         return true;
@@ -87,14 +88,18 @@ static bool ask(race *r, contestant *c, const char *text, const char *expected, 
     } else if (a == TOO_LATE) {
         snprintf(reason, sizeof reason, "timeout: no answer to \"%.40s\" in %g s", text, r->o.timeout);
         out_of_race(c, INVALID, reason);
+        c->late = true;
     } else {
         process_end(&c->process, why, sizeof why);
         snprintf(reason, sizeof reason, "its process %.1900s", why);
         out_of_race(c, INVALID, reason);
     }
     process_end(&c->process, NULL, 0);
-    if (c->reference && go_on)
-        return err_set(e, TS_FAILED, "the reference, which every result is compared with: %.1900s", c->reason);
+    if (c->reference && go_on) {
+        err_set(e, c->late ? TS_TIMEOUT : TS_FAILED, "the reference, which every result is compared with: %.1800s",
+                c->reason);
+        return c->late ? err_hint(e, "a longer --timeout, or a smaller model") : false;
+    }
     return go_on;
 }
 
@@ -178,16 +183,36 @@ static bool open_model(race *r, contestant *c, ts_error *e)
     free(line);
     if (go_on && rest != NULL && c->facts == NULL) {
         c->facts = cJSON_Parse(rest);
-        c->n_kernels = cJSON_GetArraySize(js_get(c->facts, "plan/kernels"));
+        const int n = cJSON_GetArraySize(js_get(c->facts, "plan/kernels"));
+        if (n != c->n_kernels) /* those of a race that goes on were of another plan */
+            c->profiles = 0;
+        c->n_kernels = n;
         if (c->facts == NULL)
             out_of_race(c, INVALID, "what it says about itself is not JSON");
     }
     return go_on;
 }
 
+/* A race without the peer that was asked for is not what was asked for. */
+static bool check_peer(race *r, contestant *c, ts_error *e)
+{
+    const char *rest;
+    const bool go_on = start(r, c, e) && ask(r, c, "check", SAY_PLANNED, &rest, e);
+    process_end(&c->process, NULL, 0);
+    if (!go_on || c->standing == IN_RACE)
+        return go_on;
+    err_set(e, TS_USAGE, "peer %s cannot run with %.500s: %.1000s", c->peer, r->o.python, c->reason);
+    return err_hint(e,
+                    "install what is missing for that interpreter, name another with --peer-python PATH, or leave "
+                    "--peer %s out",
+                    c->peer);
+}
+
 bool contestant_check(race *r, contestant *c, ts_error *e)
 {
-    char *line = c->standing == IN_RACE && c->peer == NULL ? task_line(r, c, "plan") : NULL;
+    if (c->standing == IN_RACE && c->peer != NULL)
+        return check_peer(r, c, e);
+    char *line = c->standing == IN_RACE ? task_line(r, c, "plan") : NULL;
     const char *rest;
     const bool go_on = line == NULL || (start(r, c, e) && ask(r, c, line, SAY_PLANNED, &rest, e));
     free(line);

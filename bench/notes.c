@@ -78,6 +78,9 @@ void notes_add(cJSON *out, const measured *m)
 {
     const race *r = m->r;
     cJSON *list = js_array(out, "notes");
+    if (r->signal != 0)
+        note(list, "stopped after %d of %d launches, the last of them maybe not whole; --resume goes on from there",
+             r->launches, r->o.launches);
     note_state(list, m);
     note_amount(list, m);
     for (int i = 0; i < r->n; i++)

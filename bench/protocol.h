@@ -9,6 +9,7 @@
  *                          a batch and train.label, outputs the loss and the norm of all gradients
  *   save DIR            -> SAVED [WHY]        outputs of one pass as DIR/0.npy, DIR/1.npy, ... in the model's order;
  *                                             WHY: a peer's reason why they cannot be compared, and none is written
+ *   check               -> PLANNED            of a peer, before all: whether it could run here, else ABSENT
  *   run WARM PASSES     -> TIME NS TAKEN LOST WARM untimed passes, then PASSES timed ones as one interval; TAKEN:
  *                                             how often a processor was taken from one of its threads meanwhile;
  *                                             LOST (may be missing): ns that its threads waited for one, summed

@@ -30,6 +30,7 @@ typedef struct contestant {
     char script[RACE_PATH]; /* of a peer */
     bool reference;
     standing standing;
+    bool late;           /* it is out because it did not answer in time */
     char reason[REASON]; /* why it is not in the race */
     process process;
     cJSON *facts;         /* what it answered to open in the first launch */
@@ -51,6 +52,8 @@ typedef struct race {
     cpu_list cpus;
     char dir[RACE_PATH / 2]; /* private, removed at the end */
     int interrupt;           /* becomes readable when a signal asks to stop; -1: none */
+    bool stopped;            /* a signal did */
+    int signal;              /* which one, where what was measured is kept */
     contestant judge;        /* the reference */
     contestant *of;          /* candidates, then peers */
     int n, n_candidates;
@@ -73,6 +76,7 @@ void contestant_close(contestant *c); /* records its memory, ends its process */
 void contestant_free(contestant *c);
 
 /* results.c */
+cJSON *race_config(const race *r); /* of the caller's */
 char *results_print(const race *r);
 
 /* peer.c: the script of a peer, and the ONNX file of a model. False with the reason. */

@@ -102,8 +102,10 @@ static void add_samples(cJSON *row, const measured *m, const contestant *c)
                 js_number(one, "taken", s->taken);
             if (s->taken > 0 && s->lost >= 0)
                 js_number(one, "lost_share", s->lost);
-            if (s->retaken > 0)
+            if (s->retaken > 0) {
                 js_number(one, "retaken", s->retaken);
+                js_number(one, "retaken_lost", s->retaken_lost);
+            }
         }
     }
 }
@@ -133,6 +135,9 @@ static void add_kernels(cJSON *row, const race *r, const contestant *c)
         if (js_get(one, "calls") == NULL)
             js_number(one, "calls", 1);
         js_number(one, "median_ns", ns);
+        cJSON *launches = js_array(one, "launch_ns");
+        for (int l = 0; l < c->profiles; l++)
+            cJSON_AddItemToArray(launches, cJSON_CreateNumber(round(c->kernel_ns[l * c->n_kernels + k - 1])));
         kernel_share(one, r->ceilings, r->o.threads, isa, ns);
         cJSON_AddItemToArray(list, one);
     }
@@ -212,6 +217,8 @@ static void add_contestant(cJSON *list, const measured *m, const contestant *c)
     cJSON *row = js_object(list, NULL);
     js_text(row, "name", c->name);
     add_status(row, m, c);
+    if (c->late)
+        js_flag(row, "timed_out", true);
     if (c->peer != NULL)
         js_text(row, "version", c->facts != NULL ? js_get_text(c->facts, "version") : NULL);
     else
@@ -315,9 +322,9 @@ static void add_model(cJSON *out, const race *r)
     }
 }
 
-static void add_config(cJSON *out, const race *r)
+cJSON *race_config(const race *r)
 {
-    cJSON *v = js_object(out, "config");
+    cJSON *v = cJSON_CreateObject();
     js_text(v, "model", r->o.model);
     js_text(v, "target", r->o.target);
     js_text(v, "isa", r->o.isa);
@@ -331,6 +338,7 @@ static void add_config(cJSON *out, const race *r)
     js_number(v, "tolerance", r->o.tolerance > 0 ? r->o.tolerance : NAN);
     js_number(v, "timeout_s", r->o.timeout);
     js_number(v, "seed", (double)r->o.seed);
+    return v;
 }
 
 /* The state, and what it was concluded from; and whether the times can be used at all. */
@@ -369,6 +377,16 @@ static cJSON *environment_of(const race *r)
     return v;
 }
 
+static void add_partial(cJSON *out, const race *r)
+{
+    if (r->signal == 0)
+        return;
+    cJSON *v = js_object(out, "partial");
+    js_number(v, "signal", r->signal);
+    js_number(v, "launches", r->launches);
+    js_number(v, "wanted_launches", r->o.launches);
+}
+
 char *results_print(const race *r)
 {
     cJSON *out = cJSON_CreateObject();
@@ -379,7 +397,8 @@ char *results_print(const race *r)
     if (r->o.repro != NULL)
         js_text(out, "repro", r->o.repro);
     add_state(out, &m);
-    add_config(out, r);
+    add_partial(out, r);
+    cJSON_AddItemToObject(out, "config", race_config(r));
     add_model(out, r);
     cJSON_AddItemToObject(out, "environment", environment_of(r));
     cJSON_AddItemToObject(out, "ceilings", cJSON_Duplicate(r->ceilings, true));
@@ -392,4 +411,23 @@ char *results_print(const race *r)
     free(aside);
     cJSON_Delete(out);
     return text;
+}
+
+int bench_stopped(const char *results)
+{
+    cJSON *v = cJSON_Parse(results);
+    const int signal = (int)js_get_number(v, "partial/signal", 0);
+    cJSON_Delete(v);
+    return signal;
+}
+
+bool bench_timed_out(const char *results)
+{
+    cJSON *v = cJSON_Parse(results);
+    const cJSON *list[] = {js_get(v, "candidates"), js_get(v, "peers")}, *c;
+    bool late = false;
+    for (int i = 0; i < 2; i++)
+        cJSON_ArrayForEach(c, list[i]) late |= js_get_flag(c, "timed_out");
+    cJSON_Delete(v);
+    return late;
 }

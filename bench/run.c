@@ -4,6 +4,7 @@
 #include "bench/machine/clock.h"
 #include "graph/base/err.h"
 #include "bench/machine/probe.h"
+#include "bench/resume.h"
 #include "bench/state.h"
 
 #include <errno.h>
@@ -163,7 +164,7 @@ static bool check_all(race *r, ts_error *e)
 {
     bool good = true;
     tell(r, "planning", 0, r->n);
-    for (int i = 0; good && i < r->n; i++)
+    for (int i = r->n - 1; good && i >= 0; i--) /* peers first: theirs is a matter of tenths of a second */
         good = contestant_check(r, &r->of[i], e);
     return good;
 }
@@ -331,8 +332,11 @@ static bool race_launch(race *r, int launch, ts_error *e)
     snprintf(what, sizeof what, "launch %d of %d: timing", launch + 1, r->o.launches);
     for (int round = 0; round < r->rounds; round++) {
         tell(r, what, launch * r->rounds + round, r->o.launches * r->rounds);
-        if (!race_round(r, launch, round, e))
+        if (!race_round(r, launch, round, e)) {
+            r->start[launch + 1] = r->start[launch] + round;
+            r->launches = round > 0 ? launch + 1 : launch;
             return false;
+        }
     }
     for (int i = 0; i < r->n; i++)
         if (!contestant_profile(r, &r->of[i], e))
@@ -342,13 +346,24 @@ static bool race_launch(race *r, int launch, ts_error *e)
     return true;
 }
 
+static bool resume(race *r, ts_error *e)
+{
+    cJSON *asked = race_config(r);
+    const bool good = resume_race(r, asked, e);
+    r->few_samples = r->rounds * r->o.launches < SAMPLES;
+    cJSON_Delete(asked);
+    return good;
+}
+
 static bool race_all(race *r, ts_error *e)
 {
     if (!fill_defaults(r, e) || !make_dir(r, e) || !enter_contestants(r, e) || !check_all(r, e) ||
         !probe_ceilings(r, e) || !run_judge(r, e))
         return false;
+    if (r->o.resume != NULL && !resume(r, e))
+        return false;
     r->ticks_before = cpu_ticks_now();
-    for (int l = 0; l < r->o.launches; l++)
+    for (int l = r->launches; l < r->o.launches; l++)
         if (!race_launch(r, l, e))
             return false;
     r->ticks_after = cpu_ticks_now();
@@ -369,6 +384,20 @@ static void race_free(race *r)
     free(r);
 }
 
+/* Whole rounds that were measured until a signal are results; the signal is the caller's then (bench_stopped). */
+static bool keep_measured(race *r, ts_error *e)
+{
+    struct signalfd_siginfo info;
+    if (!r->stopped || r->launches == 0 || read(r->interrupt, &info, sizeof info) != sizeof info)
+        return false;
+    r->signal = (int)info.ssi_signo;
+    r->ticks_after = cpu_ticks_now();
+    for (int i = 0; i < r->n; i++)
+        contestant_close(&r->of[i]);
+    *e = (ts_error){0};
+    return true;
+}
+
 bool bench_run(const bench_options *o, char **results, ts_error *e)
 {
     ts_error own = {0};
@@ -382,7 +411,7 @@ bool bench_run(const bench_options *o, char **results, ts_error *e)
     r->load_before = load_now();
     signals held;
     r->interrupt = signals_hold(&held);
-    bool good = race_all(r, e);
+    bool good = race_all(r, e) || keep_measured(r, e);
     if (good)
         *results = results_print(r);
     int interrupt = r->interrupt;

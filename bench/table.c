@@ -166,6 +166,10 @@ static void put_verdict(const table *t, const cJSON *c)
     put_name(t, js_get_text(c, "b"));
     fputs(": ", t->f);
     put_word(t, js_get_text(c, "verdict"));
+    if (isnan(js_get_number(c, "ratio", NAN))) {
+        fputs(", no samples count\n", t->f);
+        return;
+    }
     fprintf(t->f, " %.3fx (99%% CI %.3f \xE2\x80\xA6 %.3f), %d launch%s, %d pairs, detectable >= %.1f%%\n",
             js_get_number(c, "ratio", NAN), js_get_number(c, "low", NAN), js_get_number(c, "high", NAN), launches,
             launches == 1 ? "" : "es", pairs, 100 * js_get_number(c, "detectable", NAN));

@@ -1,6 +1,7 @@
 """What the scripts of other runtimes share: bench/protocol.h on stdin and stdout.
 
 A peer is a class with
+    packages                                 names of what it imports
     open(model, inputs, threads) -> facts    model: path of an ONNX file; inputs: {name: array}
     run()                                    one pass, results complete when it returns
     outputs() -> arrays                      of the last pass, in the model's order
@@ -9,6 +10,7 @@ A peer is a class with
 It raises Absent where there is nothing to run with. Importing this file takes the scripts' folder off the module path, for
 the scripts are named after the packages that they import."""
 import gc
+import importlib.util
 import json
 import os
 import resource
@@ -62,6 +64,13 @@ class Contestant:
         self.answers.write(line + "\n")
         self.answers.flush()
 
+    def check(self, _):
+        """Quickly: without importing what may take seconds."""
+        for name in ("numpy", *getattr(self.peer, "packages", ())):
+            if importlib.util.find_spec(name) is None:
+                raise Absent(f"the Python package {name} is not installed for {sys.executable}")
+        self.say("PLANNED")
+
     def open(self, text):
         numpy = package("numpy")
         task = json.loads(text)
@@ -100,7 +109,7 @@ class Contestant:
         self.say("PROFILE", {"seconds": None})
 
     def serve(self):
-        commands = {"open": self.open, "save": self.save, "run": self.run, "profile": self.profile}
+        commands = {"check": self.check, "open": self.open, "save": self.save, "run": self.run, "profile": self.profile}
         for line in sys.stdin:
             word, _, rest = line.rstrip("\n").partition(" ")
             if word == "quit":

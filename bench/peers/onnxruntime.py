@@ -6,6 +6,8 @@ from _peer import package, processors, serve
 
 
 class OnnxRuntime:
+    packages = ("onnxruntime",)
+
     def open(self, model, inputs, threads):
         ort = package("onnxruntime")
         options = ort.SessionOptions()

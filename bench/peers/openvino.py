@@ -3,6 +3,8 @@ from _peer import package, serve
 
 
 class OpenVino:
+    packages = ("openvino",)
+
     def open(self, model, inputs, threads):
         ov = package("openvino")
         core = ov.Core()

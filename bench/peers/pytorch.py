@@ -5,6 +5,8 @@ from _peer import package, serve
 
 
 class PyTorch:
+    packages = ("torch",)
+
     def open(self, model, inputs, threads):
         self.torch = torch = package("torch")
         converter = package("onnx2torch")

@@ -7,8 +7,11 @@
 #include "cli/session.h"
 #include "cli/train_options.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { LONGEST = 256 << 20 }; /* bytes of a results file */
 
 /* All values of a repeated option; for free(). */
 static const char **all(const args *a, const char *name, int *n)
@@ -109,6 +112,7 @@ static bench_options options_of(const args *a, progress *p)
         .launches = (int)args_integer(a, "launches", 0),
         .threshold = args_number(a, "threshold", 0),
         .timeout = args_number(a, "timeout", 0),
+        .python = args_text(a, "peer-python", NULL),
         .seed = (uint64_t)args_integer(a, "seed", 0),
         .repro = repro(a),
         .progress = progress_step,
@@ -163,8 +167,26 @@ static bool publish(const args *a, const char *results, ts_error *e)
     return true;
 }
 
+/* Results that a signal cut short are safe now: how to go on, and then the signal takes its course. */
+static void stop(const args *a, const char *results)
+{
+    const int signal = bench_stopped(results);
+    const char *out = args_text(a, "out", NULL);
+    if (signal == 0)
+        return;
+    if (out && strcmp(out, "-") != 0)
+        console_note(&a->console, "stopped; what was measured is in %s. To go on: the same command with --resume %s",
+                     out, out);
+    else
+        console_note(&a->console, "stopped; with -o FILE what was measured would be kept, and --resume FILE goes on");
+    fflush(stdout);
+    raise(signal);
+}
+
 static int verdict(const args *a, const char *results)
 {
+    if (bench_timed_out(results))
+        return TS_TIMEOUT;
     for (int i = 0; i < args_count(a, "fail-on"); i++) {
         if (bench_has_verdict(results, args_at(a, "fail-on", i)))
             return TS_FAILED;
@@ -184,15 +206,26 @@ static int run(const args *a, ts_error *e)
         return e->code;
     option_init(&step);
     train_options_take(&step, a);
+    const char *resume = args_text(a, "resume", NULL);
+    char *partial = resume ? outfile_read(resume, LONGEST, e) : NULL;
+    if (resume && !partial) {
+        option_free(&step);
+        return e->code;
+    }
     progress p = progress_begin(&a->console);
     bench_options o = options_of(a, &p);
+    o.resume = partial;
     o.train = args_flag(a, "train") ? &step : NULL;
     char *results = NULL;
     bool good = bench_run(&o, &results, e);
     progress_end(&p);
     release(&o);
     option_free(&step);
-    int code = good && publish(a, results, e) ? verdict(a, results) : TS_OK;
+    free(partial);
+    const bool published = good && publish(a, results, e);
+    if (published)
+        stop(a, results);
+    int code = published ? verdict(a, results) : TS_OK;
     free(results);
     return code;
 }
@@ -200,6 +233,7 @@ static int run(const args *a, ts_error *e)
 static const option options[] = {
     {"schema", 's', A_SCHEMA, "FILE|NAME", "a schema to time; repeats (default: the guess)", true, 0, 0},
     {"peer", 0, A_PEER, "NAME", "time another runtime, as in onnxruntime; repeats", true, 0, 0},
+    {"peer-python", 0, A_FILE, "PATH", "the Python that runs peers (default: python3 of PATH)", false, 0, 0},
     {"min-time", 0, SECONDS, "TIME", "samples per contestant, all launches (default: 3s)", false, 0, 0},
     {"launches", 0, INTEGER, "N", "processes per contestant (default: 5)", false, 1, 1000},
     {"threshold", 0, PERCENT, "PERCENT", "least difference that matters (default: 1%)", false, 0, 0},
@@ -207,6 +241,7 @@ static const option options[] = {
     {"timeout", 0, SECONDS, "TIME", "for one answer of a contestant (default: 10m)", false, 0, 0},
     {"seed", 0, INTEGER, "N", "seed of inputs, orders and resampling (default: 0)", false, 0, INT64_MAX},
     {"out", 'o', A_FILE, "FILE", "write results/1 as JSON", false, 0, 0},
+    {"resume", 0, A_FILE, "FILE", "go on from what an interrupted bench wrote to FILE", false, 0, 0},
     {"report", 0, A_FILE, "FILE", "write one HTML page that explains the verdict", false, 0, 0},
     {0},
 };

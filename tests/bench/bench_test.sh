@@ -115,6 +115,13 @@ expect 0 'rule "typo" decides no kernel: ' bench "$dir/product.json" -s "$dir/ty
     --cache-dir /proc/none
 [ "$(grep -c "^note: cache folder '/proc/none' cannot be used" "$dir/out")" = 1 ] || wrong "an unusable cache is not said once" "$(cat "$dir/out")"
 
+# a contestant that is late; a peer that cannot run, said before anything is timed
+expect 124 'hint: a longer --timeout, or a smaller model' bench "$dir/product.json" --timeout 1ms
+: >"$dir/model.onnx"
+expect 2 'peer onnxruntime cannot run with /nonexistent/python: ' bench "$dir/model.onnx" --peer onnxruntime \
+    --peer-python /nonexistent/python
+expect 2 'name another with --peer-python PATH' bench "$dir/model.onnx" --peer onnxruntime --peer-python /nonexistent/python
+
 # what a person types wrong; nothing is measured then
 # schemas go by the names that they give themselves, and by those of their files where these are alike
 echo '{ "format": "tiling/1", "name": "first", "rules": [] }' >"$dir/one.json"
@@ -151,4 +158,28 @@ kill -TERM $pid
 wait $pid
 [ $? = 143 ] || wrong "SIGTERM while measuring: not exit code 143"
 ls -d "$dir"/tessera-bench-* 2>/dev/null && wrong "SIGTERM while measuring: its folder is left"
+
+# a signal while samples are taken: they are kept, and the same command goes on from there
+checked=$((checked + 1))
+long="--min-time 4s --launches 4 --threads 1 -o $dir/cut.json"
+# shellcheck disable=SC2086
+"$TESSERA" bench "$dir/product.json" $long >/dev/null 2>"$dir/err" &
+pid=$!
+for second in $(seq 60); do
+    grep -q 'launch 2 of 4: timing' "$dir/err" || { sleep 0.5 && continue; }
+    break
+done
+kill -TERM $pid
+wait $pid
+[ $? = 143 ] || wrong "SIGTERM while sampling: not exit code 143, after $second turns"
+grep -q "To go on: the same command with --resume $dir/cut.json" "$dir/err" || wrong "how to go on is not said" "$(tail -n 1 "$dir/err")"
+# shellcheck disable=SC2086
+expect 2 'seed was 0 and is 5' bench "$dir/product.json" $long --resume "$dir/cut.json" --seed 5
+# shellcheck disable=SC2086
+expect 0 'machine: ' bench "$dir/product.json" $long --resume "$dir/cut.json"
+python3 - "$dir/cut.json" <<'PY' || wrong "resumed results are not whole"
+import json, sys
+r = json.load(open(sys.argv[1]))
+assert "partial" not in r and len(r["candidates"][0]["samples"]) == 4
+PY
 finish

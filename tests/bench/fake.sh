@@ -32,6 +32,7 @@ while IFS= read -r line; do
         printf '"plan":{"isa":"plain","threads":1,"memory":{"arena_bytes":64},"kernels":['
         printf '{"name":"k0","op":"matmul","rule":"r","flops":1e6,"bytes":1e3},{"name":"k1","op":"exp","rule":"","flops":0,"bytes":1e9}]}}\n'
         ;;
+    check) [ ! -e "$FAKE_DATA/absent" ] && echo PLANNED || echo 'ABSENT {"text":"the package other is not installed"}' ;;
     save)
         [ "$name" = wrong ] && cp "$FAKE_DATA/wrong.npy" "$2/0.npy" || cp "$FAKE_DATA/right.npy" "$2/0.npy"
         echo SAVED
@@ -39,6 +40,7 @@ while IFS= read -r line; do
     run)
         case $name in
         crash) kill -SEGV $$ ;;
+        stops) [ -e "$FAKE_DATA/stop" ] && [ -e "$FAKE_DATA/profiled" ] && rm "$FAKE_DATA/profiled" && kill -TERM $PPID && sleep 5 ;;
         late_crash) [ "$count" -gt 6 ] && echo 'died of age' >&2 && kill -ABRT $$ ;;
         hang) sleep 1000 ;;
         babble) echo 'what a day' && continue ;;
@@ -55,7 +57,10 @@ while IFS= read -r line; do
         *) tell_time "$3" 10000000 ;;
         esac
         ;;
-    profile) echo 'PROFILE {"seconds":[0.004,0.002]}' ;;
+    profile)
+        [ ! -e "$FAKE_DATA/stop" ] || : >"$FAKE_DATA/profiled" # the first launch is over
+        echo 'PROFILE {"seconds":[0.004,0.002]}'
+        ;;
     quit) exit 0 ;;
     esac
 done

@@ -104,6 +104,14 @@ def check_absent(script, task, where):
     talk.quit()
 
 
+def check_quickly(script):
+    """Whether it could run, without importing; by which Python, if not."""
+    talk = Talk(script)
+    word, rest = talk.ask("check")
+    assert word == "PLANNED" or word == "ABSENT" and sys.executable in json.loads(rest)["text"], (word, rest)
+    talk.quit()
+
+
 assert scripts, folder
 with tempfile.TemporaryDirectory() as where, tempfile.TemporaryDirectory() as fakes:
     x = numpy.array([[1, -2, 3], [-4, 5, -6]], dtype=numpy.float32)
@@ -112,6 +120,7 @@ with tempfile.TemporaryDirectory() as where, tempfile.TemporaryDirectory() as fa
     path.write_bytes(model())
     task = "open " + json.dumps({"model": str(path), "threads": 1, "inputs": [{"name": "x", "path": f"{where}/x.npy"}]})
     for script in scripts:
+        check_quickly(script)
         check_absent(script, task, fakes)
         check_present(script, task, where, numpy.maximum(x, 0))
         check_step(script, where)

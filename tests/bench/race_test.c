@@ -173,6 +173,9 @@ static void test_hang(void)
     o.launches = 1;
     cJSON *v = race_of(&o, &e);
     CHECK_TEXT(js_get_text(item(v, "candidates", 0), "reason"), "timeout: no answer to \"run 0 1\" in 3 s");
+    char *hung = js_print(v, false);
+    CHECK(bench_timed_out(hung)); /* tessera bench ends with 124 then */
+    free(hung);
     CHECK_TEXT(js_get_text(item(v, "candidates", 1), "status"), "VALID");
     bool noted = false;
     const cJSON *n;
@@ -252,6 +255,81 @@ static void test_mistakes(void)
     CHECK_TEXT(h.text, "the reference, which every result is compared with: its process cannot be executed");
 }
 
+/* A peer that cannot run is found before anything is planned or timed. */
+static void test_absent(void)
+{
+    const char *const schemas[] = {"right"}, *const peers[] = {"other"};
+    bench_options o = options_for(1, schemas);
+    char path[600];
+    ts_error e = {0}, f = {0};
+    o.n_peers = 1;
+    o.peers = peers;
+    o.peers_dir = o.model = getenv("FAKE_DATA");
+    o.python = program;
+    put_file(getenv("FAKE_DATA"), "absent");
+    put_file(getenv("FAKE_DATA"), "refused"); /* nobody is opened */
+    CHECK(race_of(&o, &e) == NULL && e.code == TS_USAGE);
+    char want[5000];
+    snprintf(
+        want, sizeof want,
+        "peer other cannot run with %s: the package other is not installed\n  hint: install what is missing for that "
+        "interpreter, name another with --peer-python PATH, or leave --peer other out",
+        program);
+    CHECK_TEXT(e.text, want);
+    o.python = "/nonexistent/python";
+    CHECK(race_of(&o, &f) == NULL && f.code == TS_USAGE);
+    CHECK(strstr(f.text, "peer other cannot run with /nonexistent/python: its process cannot be executed") != NULL);
+    const char *const made[] = {"absent", "refused"};
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", getenv("FAKE_DATA"), made[i]);
+        CHECK(unlink(path) == 0);
+    }
+}
+
+/* A signal in the third launch: what was measured is kept, and a second race measures only the rest. */
+static void test_resume(void)
+{
+    const char *const schemas[] = {"right", "stops"};
+    bench_options o = options_for(2, schemas);
+    char *text = NULL, path[600];
+    ts_error e = {0}, f = {0}, g = {0}, h = {0};
+    sigset_t term;
+    signal(SIGTERM, SIG_DFL);
+    sigemptyset(&term);
+    put_file(getenv("FAKE_DATA"), "stop");
+    CHECK(bench_run(&o, &text, &e) && text != NULL && e.code == TS_OK);
+    cJSON *v = cJSON_Parse(text);
+    CHECK(bench_stopped(text) == SIGTERM && js_get_number(v, "partial/wanted_launches", 0) == 3);
+    CHECK(js_get_number(v, "partial/launches", 0) == 1);
+    CHECK(cJSON_GetArraySize(js_get(item(v, "candidates", 1), "samples")) == 1);
+    const double first = js_get_number(
+        cJSON_GetArrayItem(cJSON_GetArrayItem(js_get(item(v, "candidates", 0), "samples"), 0), 0), "ns", 0);
+    snprintf(path, sizeof path, "%s/stop", getenv("FAKE_DATA"));
+    CHECK(unlink(path) == 0);
+    o.resume = text;
+    cJSON *w = race_of(&o, &f);
+    CHECK_TEXT(f.text, "");
+    const cJSON *launches = js_get(item(w, "candidates", 0), "samples");
+    CHECK(js_get(w, "partial") == NULL && cJSON_GetArraySize(launches) == 3);
+    CHECK(js_get_number(cJSON_GetArrayItem(cJSON_GetArrayItem(launches, 0), 0), "ns", 1) == first);
+    CHECK(cJSON_GetArraySize(js_get(cJSON_GetArrayItem(js_get(item(w, "candidates", 0), "kernels"), 0), "launch_ns")) ==
+          3);
+    o.seed = 9;
+    CHECK(race_of(&o, &g) == NULL);
+    CHECK_TEXT(g.text,
+               "--resume: seed was 0 and is 9\n  hint: a race goes on with the options, on the machine and with the "
+               "model that it began with");
+    char *whole = js_print(w, false);
+    o.seed = 0;
+    o.resume = whole;
+    CHECK(race_of(&o, &h) == NULL);
+    CHECK_TEXT(h.text, "--resume: these results are whole, there is nothing to go on with");
+    free(whole);
+    free(text);
+    cJSON_Delete(v);
+    cJSON_Delete(w);
+}
+
 static int folders_left(const char *base)
 {
     DIR *d = opendir(base);
@@ -294,6 +372,8 @@ int main(void)
     test_hang();
     test_peers();
     test_mistakes();
+    test_absent();
+    test_resume();
     test_signal();
     CHECK(folders_left(s.path) == 0);
     scratch_remove(&s);
