@@ -1,7 +1,7 @@
 /* known.c - the pass that takes what depends on weights alone out of every run: it becomes a weight, which is
  * computed when a program is loaded.
  *
- * * Requires: a graph. Nothing is done to one that is to run as written. Guarantees: values of the roots are the
+ * Requires: a graph. Nothing is done to one that is to run as written. Guarantees: values of the roots are the
  * same; what needs no input is a leaf where it is read with inputs, except what layouts take over (movement: packing
  * does it at no cost), what would take more memory than it is computed from (masks, weights stored in fewer bits),
  * what is so small that it stays in a cache, what may fail (places that data say), and, where its sources are read
