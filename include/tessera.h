@@ -306,6 +306,10 @@ TS_API ts_bound *ts_model_take(ts_model *m);
 TS_API void ts_bound_free(ts_bound *b);
 TS_API ts_graph *ts_model_graph(ts_model *m); /* NULL before bind */
 TS_API ts_tensor ts_model_tensor(const ts_model *m, int output);
+/* Values inside a bound model, until the next bind, as outputs behind its own: those whose label, or number and
+ * operation in the model's text ("n12.matmul"), fits one of the globs, one a line; "*" is all. How many; -1: not bound.
+ * Kernels do not fuse across what is an output: bits may differ from those of a plan without. */
+TS_API int ts_model_reveal(ts_model *m, const char *globs, ts_error *e);
 TS_API char *ts_model_steps(const ts_model *m, ts_error *e); /* what the file says, as text; bound or not */
 TS_API char *ts_model_json(const ts_model *m, ts_error *e);  /* what `tessera show --json` prints */
 /* Changes to a model; what was bound is no longer. A built-in one must be bound: it becomes a model as from a file, in

@@ -25,6 +25,21 @@ static bool gather(job *j, const args *a, ts_error *e)
     return session_fill(&j->session, (uint64_t)args_integer(a, "seed", 0), e);
 }
 
+/* Values inside the model, as outputs too: --all, --nodes. */
+static bool reveal(job *j, const args *a, ts_error *e)
+{
+    for (int i = 0; i < args_count(a, "nodes"); i++) {
+        const char *glob = args_at(a, "nodes", i);
+        const int n = ts_model_reveal(j->session.model, glob, e);
+        if (n == 0)
+            err_set(e, TS_USAGE, "no value inside the model is called \"%s\", or it is an output already", glob),
+                err_hint(e, "run --all lists them all");
+        if (n <= 0)
+            return false;
+    }
+    return !args_flag(a, "all") || ts_model_reveal(j->session.model, "*", e) >= 0;
+}
+
 /* What a person should know of the plan and of how its program was made: a rule that decides no kernel, a cache that
  * cannot be written. */
 static void tell(job *j)
@@ -110,7 +125,7 @@ static bool work(job *j, const args *a, ts_error *e)
 {
     session *s = &j->session;
     j->folder = args_text(a, "out", NULL);
-    if (!session_open(s, a, args_noun(a, 0), e) || !gather(j, a, e))
+    if (!session_open(s, a, args_noun(a, 0), e) || !gather(j, a, e) || !reveal(j, a, e))
         return false;
     j->file = calloc((size_t)ts_model_outputs(s->model) + 1, sizeof *j->file);
     if (!j->file)
@@ -144,6 +159,8 @@ static int run(const args *a, ts_error *e)
 
 static const option options[] = {
     {"out", 'o', A_FOLDER, "DIR", "write every output to DIR/NAME.npy", false, 0, 0},
+    {"nodes", 0, WORD, "GLOB", "values inside the model too, by name or as in 'n12.*'; repeats", true, 0, 0},
+    {"all", 0, FLAG, NULL, "all values inside the model too", false, 0, 0},
     {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
     {"seed", 0, INTEGER, "N", "random values for inputs that are not given", false, 0, INT64_MAX},
     {"random", 0, FLAG, NULL, "the same as --seed 0", false, 0, 0},

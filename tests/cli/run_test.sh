@@ -37,6 +37,23 @@ for o in d["outputs"]:
     assert abs(a.min() - o["min"]) < 1e-6 and abs(a.max() - o["max"]) < 1e-6 and abs(a.mean() - o["mean"]) < 1e-6
 PY
 
+# values inside the model: by label, by number and operation, or all; the outputs are what they were, up to rounding
+json inside '[o["name"] for o in d["outputs"]][:2] == ["last_hidden_state", "pooler_output"] and len(d["outputs"]) > 2
+    and all(o["name"].endswith((".softmax", ".gather")) for o in d["outputs"][2:])' \
+    run bert-tiny --seed 1 --nodes '*.softmax' --nodes '*.gather' --out inside $small
+json all 'len(d["outputs"]) > 100 and len({o["name"] for o in d["outputs"]}) == len(d["outputs"])' \
+    run bert-tiny --seed 1 --all --target interp --out all $small
+python3 - <<'PY' || wrong "values inside differ between targets"
+import json, numpy as np
+inside, every = (json.load(open(f + ".json"))["outputs"] for f in ("inside", "all"))
+named = {o["name"]: o["file"] for o in every}
+for o in inside:
+    a, b = np.load("inside/" + o["file"]), np.load("all/" + named[o["name"]])
+    assert np.abs(a - b).max() <= 1e-5 * np.abs(b).max(), o["name"]
+PY
+expect 2 'no value inside the model is called "nothing*", or it is an output already' \
+    run bert-tiny --seed 1 --nodes 'nothing*' $small
+
 # a cache that cannot be written is said, and gone without
 expect 0 'note: ' run bert-tiny --seed 1 $small --cache-dir /proc/none
 expect 0 pooler_output run bert-tiny --seed 1 $small --cache-dir /proc/none
