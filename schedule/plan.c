@@ -72,7 +72,9 @@ const pass_record plan_passes[N_PASS] = {
                             "kernels, which say what the backward pass reads",
                             "kernels of a graph in which that is computed twice", pass_checkpointing},
     [PASS_APART] = {"apart", "takes apart what a schema says \"fuse\": \"none\" of", "kernels",
-                    "no kernel whose first rule says so computes more than one node", pass_apart},
+                    "no kernel whose first rule says so computes more than one node; an operation, group or stage "
+                    "within one, of which a rule says so, is a kernel of its own",
+                    pass_apart},
     [PASS_LOOPS] = {"loops", "makes nests of schema and guess; layouts of weights follow", "kernels",
                     "nests that walk all axes and that the target can do; a layout for each weight", pass_loops},
     [PASS_MEMORY] = {"memory", "makes buffers of lifetimes, in one arena", "kernels in order, with their loops",

@@ -19,6 +19,10 @@ int main(void)
     CHECK(s && strstr(s, "\"op\":\"maximum\",\"label\":\"update of kept\""));
     CHECK(s && strstr(s, "\"op\":\"matmul\",\"label\":\"kept\""));
     CHECK(s && strstr(s, "\"op\":\"matmul\",\"label\":\"fixed\""));
+    CHECK_TEXT(ts_name(ts_named(g, to, "floor")), "floor"); /* once: reports may have it by now */
+    CHECK_TEXT(ts_name(ts_named(g, to, "other")), "floor");
+    CHECK_TEXT(ts_name(ts_named(g, w, "other")), "kept");
+    CHECK(!ts_named(g, NULL, "nothing"));
     ts_free(s), ts_plan_free(p), ts_graph_free(g);
     return check_done();
 }

@@ -84,6 +84,32 @@ static void test_stages(void)
     decides(attention, "\"stage\":\"matmul2\"", "k0.matmul2;");
 }
 
+/* Every kernel that computes something, with the rule that it follows */
+static void apart(const char *rules, const char *want)
+{
+    planned b;
+    text t = {0};
+    if (make_plan(&b, &(setting){exported, two_cores, "avx512", rules, 2}))
+        for (int i = 0; i < b.p->n_kernel; i++)
+            text_add(&t, "%s %s: %s;", b.p->kernel[i].op, b.p->kernel[i].label, b.p->kernel[i].rule);
+    CHECK_TEXT(text_str(&t), want);
+    text_free(&t);
+    free_plan(&b);
+}
+
+static void test_apart(void) /* labels from before and from after serve */
+{
+    static const char all[] = "matmul /query/MatMul: r;add /query/Add: guess;gelu /act/Gelu: r;matmul /out/MatMul: "
+                              "guess;layer_norm /out/Norm: guess;";
+    apart("{\"name\":\"r\",\"match\":{\"name\":\"/act/Gelu\"},\"fuse\":\"none\",\"loops\":\"guess\"}", all);
+    apart("{\"name\":\"r\",\"match\":{\"name\":\"/query/MatMul\"},\"fuse\":\"none\"}",
+          "matmul /query/MatMul: r;add /query/Add: guess;gelu /act/Gelu: guess;matmul /out/MatMul: guess;layer_norm "
+          "/out/Norm: guess;");
+    apart("{\"name\":\"r\",\"match\":{\"name\":\"/query/Add\"},\"fuse\":\"none\"}",
+          "matmul /query/MatMul: guess;add /query/Add: r;gelu /act/Gelu: guess;matmul /out/MatMul: guess;layer_norm "
+          "/out/Norm: guess;");
+}
+
 static void unused(maker *make, const char *match, const char *want)
 {
     char rules[300];
@@ -118,6 +144,7 @@ int main(void)
 {
     test_names();
     test_stages();
+    test_apart();
     test_nearest();
     return check_done();
 }
