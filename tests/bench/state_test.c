@@ -1,11 +1,6 @@
 /* Verdicts on machines that are imagined, quiet and busy: from samples to results/1 to comparison/1, as bench and
-<<<<<<< HEAD
  * compare make them. How often two runs of one thing are called different, whether 3 % are found where they can be,
  * and never called equal where they cannot.
-=======
- * compare make them. How often two runs of one thing are called different, whether 3 % are found where they can be, and
- * never called equal where they cannot.
->>>>>>> 6f2ef61 (Keep a comment within 120 columns)
  * ctest: timeout=600 */
 #include "bench/state.h"
 #include "tests/check.h"
