@@ -50,7 +50,17 @@ void deriver_free(deriver *d)
     ts_graph_free(d->g), free(d->made), free(d);
 }
 
-/* n of inputs in place of weights and constants, which get numbers as names; those are gathered in at[] */
+/* Input k of one type: programs of weights that are computed alike share it, and names have one type in a graph. */
+static const node *stand_in(graph *g, int k, const type *y)
+{
+    text name = {0};
+    text_add(&name, "%d ", k), type_print(&name, y);
+    const node *n = g_input(g, text_str(&name), y, NULL);
+    text_free(&name);
+    return n;
+}
+
+/* n of inputs in place of weights and constants, whose names begin with numbers; those are gathered in at[] */
 static const node *apart(graph *g, const node *n, const node **at, int *count)
 {
     const node *in[MOST_SOURCES];
@@ -58,14 +68,12 @@ static const node *apart(graph *g, const node *n, const node **at, int *count)
     if (n->leaf && n->leaf->of)
         return apart(g, n->leaf->of, at, count);
     if (n->leaf) {
-        char name[16];
         int k = 0;
         while (k < *count && at[k] != n)
             k++;
-        snprintf(name, sizeof name, "%d", k);
         MUST(k < MOST_SOURCES);
         at[k] = n, *count += k == *count;
-        return g_input(g, name, &n->type, NULL);
+        return stand_in(g, k, &n->type);
     }
     MUST(n->n_in <= MOST_SOURCES);
     for (int i = 0; i < n->n_in; i++)
