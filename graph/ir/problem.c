@@ -80,7 +80,7 @@ static const char *read_line(graph *g, const char *line, size_t n, dtype values,
         char name[16];
         type *t = &list[i].type;
         t->dtype = values != TS_N_DTYPE && t->dtype == from ? values : t->dtype;
-        snprintf(name, sizeof name, "x%d", i);
+        snprintf(name, sizeof name, "x%d", g->n); /* problems share graphs */
         out->in[i] = list[i].absent                                                ? NULL
                      : list[i].known && (reals || dtype_class(t->dtype) != D_REAL) ? known_node(g, t, list[i].value)
                                                                                    : g_input(g, name, t, NULL);
