@@ -1,5 +1,8 @@
 /* backend.h - a back end is this table: `const backend backend_NAME` in backends/NAME/, gathered by the build. It turns
- * a plan into something that runs. A NULL function means "cannot"; the driver then says so. */
+ * a plan into something that runs. A NULL function means "cannot"; the driver then says so.
+ *
+ * The room:  driver, runner (plans of tessera.h) -> backend: c/ interp/ null/        weights (derived, leaf)
+ *            codegen/: nests to text    cpu/: processors as a target    store/: the compile cache    watch, support */
 #ifndef TS_BACKEND_H
 #define TS_BACKEND_H
 #include "schedule/plan.h"

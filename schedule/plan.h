@@ -3,7 +3,11 @@
  * A stage computes one node's value over axes; a kernel is one or more stages under shared outer loops, the values that
  * only later stages read being held for one trip of those loops in scratch memory. Axes 0..n_shared-1 of every stage
  * are those of the kernel's shared loops. A plan is read-only once made; it lives in its own arena and
- * borrows the graph. */
+ * borrows the graph.
+ *
+ * The room:  plan (the passes) -> alternatives, known -> fuse, inline_budget, rematerialize, demand, stages, names
+ *            -> checkpointing* -> schema_fuse -> loops: schema*, choose, nest, legal, layout, order, mask -> memory
+ *            (reuse)     target: what all of them ask        explain*: what people and reports read of a plan */
 #ifndef TS_PLAN_H
 #define TS_PLAN_H
 #include "schedule/layout.h"
