@@ -155,7 +155,9 @@ static bool take_over(race *r, const cJSON *old, ts_error *e)
 bool resume_race(race *r, const cJSON *asked, ts_error *e)
 {
     cJSON *old = js_parse(r->o.resume, "--resume", e);
-    const bool good = old != NULL && same_race(r, old, asked, e) && take_over(r, old, e);
+    if (!old)
+        return err_hint(e, "give the file that an interrupted bench wrote with -o");
+    const bool good = same_race(r, old, asked, e) && take_over(r, old, e);
     cJSON_Delete(old);
     return good;
 }

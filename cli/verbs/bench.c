@@ -90,6 +90,10 @@ static bool options_fit(const args *a, ts_error *e)
             err_set(e, TS_USAGE, "bench: --%s says what a training step is, and none is timed", o->name);
             return err_hint(e, "add --train, or leave it out");
         }
+    if (args_count(a, "peer-python") && !args_count(a, "peer")) {
+        err_set(e, TS_USAGE, "bench: --peer-python %s runs peers, and none is timed", args_text(a, "peer-python", ""));
+        return err_hint(e, "add --peer NAME, or leave it out");
+    }
     if (train && args_count(a, "in")) {
         err_set(e, TS_USAGE, "bench --train: --in gives inputs of a pass, a step takes a batch that is drawn");
         return err_hint(e, "leave it out; --batch and --length say how large the batch is");
