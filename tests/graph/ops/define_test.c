@@ -107,6 +107,31 @@ static const char *const rows[] = {
     "axis 1 is wanted",
     "f32[2,3] f32[3] f32[3] ; group_norm groups=2 => !group_norm: 3 channels in 2 groups",
     "f32[2,3] ; attention => !attention: 1 operands given, takes q, k, v and perhaps a mask",
+    "f32[2,3] f32[2,3] ; multi_head_attention heads=1 => !multi_head_attention: 2 operands given, takes 7: q, k, v and "
+    "the weights of q, k, v and the result; then perhaps 4 biases; then perhaps a mask",
+    "f32[2,4] f32[2,4] f32[2,4] f32[4,4] f32[4,4] f32[4,4] f32[4,4] ; multi_head_attention heads=3 => "
+    "!multi_head_attention: the weight of queries gives 4 columns, which 3 heads do not share alike",
+    "f32[2,4] f32[2,4] f32[2,4] f32[4,4] f32[4,4] f32[4,4] f32[4,4] ; multi_head_attention heads=0 => "
+    "!multi_head_attention: heads: 0 is below 1",
+    "f32[2,4] f32[2,4] f32[2,4] f32[4,4] f32[4,4] f32[3,4] f32[4,4] ; multi_head_attention heads=2 => "
+    "!multi_head_attention: the weight of values takes rows of 3, the operand's are of 4; [in, out] is wanted",
+    "f32[2,3] f32[3,4] ; feed_forward => !feed_forward: 2 operands given, takes 3: x and two weights; then perhaps 2 "
+    "biases",
+    "f32[2,3] f32[3,4] f32[4,3] ; feed_forward activation=add => !feed_forward: activation: \"add\" is no operation on "
+    "one tensor; gelu, relu, silu are some",
+    "f32[2,3] f32[3,4] f32[4,3] ; feed_forward activation=sum => !feed_forward: activation: sum gives another shape or "
+    "dtype than it takes",
+    "f32[2,3] f32[3,5] f32[2,3] ; feed_forward gated=1 => !feed_forward: the first weight gives 5 columns, which "
+    "gated=1 cannot halve",
+    "f32[2,3] f32[3,4] f32[4,3] f32[5] f32[3] ; feed_forward => !feed_forward: the bias of the first weight is f32[5], "
+    "not one number for each of 4 columns",
+    "f32[1,2,5] f32[2,2,3] f32[2] ; residual_block => !residual_block: 3 operands given, takes x, then a weight, "
+    "scale, "
+    "bias, mean and variance for each convolution, with project=1 one more",
+    "f32[1,2,5] f32[2,2,4] f32[2] f32[2] f32[2] f32[2] ; residual_block => !residual_block: a window of 4 has no "
+    "middle; odd extents are wanted",
+    "f32[1,2,5] f32[3,2,3] f32[3] f32[3] f32[3] f32[3] ; residual_block => !residual_block: x is f32[1,2,5], what its "
+    "convolutions give f32[1,3,5]: these cannot be added; project=1 takes weights that bring x there",
     "f32[2] f32[2] ; relu => !relu: 2 operands given, takes 1",
     "f32[2] ; relu slope=1 => !relu: no attribute \"slope\"; it has: none",
     "f32[2,3] ; softmax axis=0 axis=1 => !softmax: attribute axis is given twice",
