@@ -77,7 +77,7 @@ static void find_kept(retake *r)
             for (int j = 0; j < s->n_load && r->back[s->node->id]; j++) {
                 const node *n = s->load[j]->from;
                 if (computed_forward(r, n))
-                    r->kept[n->id] = true, r->reader[n->id] = s->node;
+                    r->kept[n->id] = true;
             }
         }
 }
@@ -211,7 +211,7 @@ static void note_all(const retake *r, checkpointing *out, const node *const *cop
         out->node[copy[id]->id] = (repeat){2 * r->due[id], r->copy[id], r->solid[id], like};
         out->node[id].solid = r->solid[id];
         if (retake_forgoes(r, n))
-            out->value[out->n_value++] = (forgone){r->rule[id], n, copy[id], now[r->reader[id]->id]};
+            out->value[out->n_value++] = (forgone){r->rule[id], n, copy[id]};
     }
 }
 
@@ -250,7 +250,7 @@ bool pass_checkpointing(plan *p, err *e)
     retake r = {.p = p, .n_need = count, .need = each(p, sizeof *r.need)};
     checkpointing *out = p->checkpointing = arena_get(&p->mem, sizeof *out);
     r.back = each(p, sizeof *r.back), r.kept = each(p, sizeof *r.kept), r.solid = each(p, sizeof *r.solid);
-    r.stays = each(p, sizeof *r.stays), r.direct = each(p, sizeof *r.direct), r.reader = each(p, sizeof *r.reader);
+    r.stays = each(p, sizeof *r.stays), r.direct = each(p, sizeof *r.direct);
     r.rule = each(p, sizeof *r.rule), r.from = each(p, sizeof *r.from), r.copy = each(p, sizeof *r.copy);
     r.due = each(p, sizeof *r.due);
     out->fits = arena_array(&p->mem, (size_t)p->schema->n_rule + 1, sizeof *out->fits);
@@ -269,5 +269,5 @@ bool pass_checkpointing(plan *p, err *e)
         out->backward = out->backward || r.back[id];
         any = any || r.copy[id] >= 0;
     }
-    return !any || repeat_all(&r, out, e);
+    return !any || ((p->trial || checkpointing_compare(p, out, e)) && repeat_all(&r, out, e));
 }

@@ -11,7 +11,7 @@
 
 typedef struct forgone { /* a value that the backward pass read and that is not kept for it any more */
     int rule;
-    const node *value, *copy, *reader; /* reader: of the stages that read the copy, the last one */
+    const node *value, *copy;
 } forgone;
 typedef struct repeat { /* of a node */
     int due;            /* twice the id of the node before which it is due, in the order of the graph */
@@ -20,8 +20,9 @@ typedef struct repeat { /* of a node */
     const layout *like; /* how it, or what it is a copy of, lay then; NULL: nowhere */
 } repeat;
 typedef struct checkpointing {
-    bool backward; /* the plan has a backward pass */
-    int *fits;     /* by rule: nodes of the forward pass that it names */
+    bool backward;    /* the plan has a backward pass */
+    int *fits;        /* by rule: nodes of the forward pass that it names */
+    int64_t *without; /* by rule: bytes alive at once in the plan that keeps what the rule gives up; NULL: the same */
     int n_value;
     forgone *value;
     int n; /* by node id */
@@ -40,7 +41,7 @@ int checkpointing_rule(const plan *p, const node *n); /* of a copy; else -1 */
 typedef struct saving { /* what a rule amounts to */
     int values;
     double bytes; /* of the values not kept */
-    double peak;  /* bytes that less is alive at once; estimated by lifetimes */
+    double peak;  /* bytes that less is alive at once than in the plan without the rule; below 0: more */
     double flops; /* computed again */
 } saving;
 saving checkpointing_saving(const plan *p, int which);
@@ -61,8 +62,9 @@ typedef struct retake { /* by node id, of a graph as it is before */
     int *copy;    /* it is computed again for this rule; or -1 */
     bool *direct; /* the backward pass reads the copy */
     int *due;     /* id of the first node that needs the copy */
-    const node **reader;
 } retake;
+/* Plans once more for each rule that gives something up, as if it did not: c->without. */
+bool checkpointing_compare(plan *p, checkpointing *c, err *e);
 bool retake_forgoes(const retake *r, const node *n);
 /* Chooses what stays after all: where little passes from one stretch of copies to the next, so that what stays and the
  * largest stretch are least together. */

@@ -39,68 +39,45 @@ bool checkpointing_joins(const plan *p, const node *n, const node *first)
 }
 
 /* ---- what is saved ---- */
-static int kernel_of(const plan *p, const node *n) /* that computes n, or the first one whose work comes after it */
+static bool alive_without(const plan *p, int which, int64_t *most, err *e)
 {
-    int after = -1;
-    for (int k = 0; k < p->n_kernel; k++)
-        for (int i = 0; i < p->kernel[k].n_stage; i++) {
-            const node *s = p->kernel[k].stage[i].node;
-            if (s == n)
-                return k;
-            if (after < 0 && checkpointing_due(p, s) >= checkpointing_due(p, n))
-                after = k;
-        }
-    return after < 0 ? p->n_kernel - 1 : after;
+    plan trial = *p;
+    schema keeping = *p->schema;
+    trial.mem = (arena){0};
+    keeping.rule = arena_array(&trial.mem, (size_t)keeping.n_rule + 1, sizeof *keeping.rule);
+    memcpy(keeping.rule, p->schema->rule, (size_t)keeping.n_rule * sizeof *keeping.rule);
+    keeping.rule[which].recompute = false;
+    trial.schema = &keeping, trial.rule_used = arena_array(&trial.mem, (size_t)keeping.n_rule + 1, sizeof(bool));
+    trial.checkpointing = NULL, trial.fused = false, trial.trial = true;
+    bool good = true;
+    for (int i = PASS_FUSE; good && i < N_PASS; i++)
+        good = plan_pass(&trial, (pass_number)i, e);
+    *most = trial.lower_bound;
+    arena_free(&trial.mem);
+    return good;
 }
 
-static void add(double *alive, int first, int last, double bytes)
+bool checkpointing_compare(plan *p, checkpointing *c, err *e)
 {
-    for (int k = first; k <= last; k++)
-        alive[k] += bytes;
-}
-
-static double most(const plan *p, const double *alive)
-{
-    double m = 0;
-    for (int k = 0; k < p->n_kernel; k++)
-        m = alive[k] > m ? alive[k] : m;
-    return m;
-}
-
-static bool in_arena(const plan *p, const node *n)
-{
-    return p->buffer[n->id].where == IN_ARENA;
+    bool good = true;
+    c->without = arena_array(&p->mem, (size_t)p->schema->n_rule + 1, sizeof *c->without);
+    for (int i = 0; good && i < p->schema->n_rule; i++)
+        good = !p->schema->rule[i].recompute || alive_without(p, i, &c->without[i], e);
+    return good;
 }
 
 saving checkpointing_saving(const plan *p, int which)
 {
     saving s = {0};
-    arena m = {0};
-    double *alive = arena_array(&m, (size_t)p->n_kernel + 1, sizeof *alive);
-    for (int id = 0; id < p->g->n; id++) {
-        const buffer *h = &p->buffer[id];
-        if (h->where == IN_ARENA)
-            add(alive, h->over ? h->first + 1 : h->first, h->last, (double)h->bytes);
-    }
-    const double now = most(p, alive);
-    for (int id = 0; p->checkpointing && id < p->checkpointing->n; id++)
-        if (p->checkpointing->node[id].rule == which) {
-            const buffer *h = &p->buffer[id];
+    const checkpointing *c = p->checkpointing;
+    for (int id = 0; c && id < c->n; id++)
+        if (c->node[id].rule == which)
             s.flops += node_flops(p->g->node[id]);
-            if (h->where == IN_ARENA)
-                add(alive, h->over ? h->first + 1 : h->first, h->last, -(double)h->bytes);
-        }
-    for (int i = 0; p->checkpointing && i < p->checkpointing->n_value; i++) {
-        const forgone *f = &p->checkpointing->value[i];
-        const double bytes = (double)type_bytes(&f->value->type);
-        if (f->rule != which)
-            continue;
-        s.values++, s.bytes += bytes;
-        const int from = in_arena(p, f->value) ? p->buffer[f->value->id].last + 1 : kernel_of(p, f->value);
-        add(alive, from, kernel_of(p, f->reader), bytes);
-    }
-    s.peak = most(p, alive) - now;
-    arena_free(&m);
+    for (int i = 0; c && i < c->n_value; i++)
+        if (c->value[i].rule == which)
+            s.values++, s.bytes += (double)type_bytes(&c->value[i].value->type);
+    if (s.values && c->without)
+        s.peak = (double)(c->without[which] - p->lower_bound);
     return s;
 }
 

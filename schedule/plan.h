@@ -140,6 +140,7 @@ typedef struct plan {
     int threads;                 /* on->workers */
     bool reference;              /* plain loops, reals in f64 */
     bool own_places, as_written; /* as wished */
+    bool trial;                  /* made to be compared with another one, and never run */
     graph *g;
     int n_root;
     const node *const *root;

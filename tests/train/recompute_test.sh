@@ -88,6 +88,25 @@ if command -v make >/dev/null; then
     cmp program/trained.safetensors text/checkpoints/step-00000003/weights.safetensors || wrong "the program trains to other bits"
 fi
 
+# what is told of memory is what the plans differ by
+saves() { # SCHEMA ARGUMENT...
+    schema=$1
+    shift
+    "$TESSERA" train "$@" --steps 1 --dry-run --json -q -o none >kept.json || wrong "train $* fails"
+    "$TESSERA" train "$@" --steps 1 --dry-run --json -q -o none -s "$schema" >less.json || wrong "train $* -s $schema fails"
+    "${PYTHON:-python3}" - <<'PY' || wrong "$*, $schema: other memory is told than is saved"
+import json
+kept, less = (json.load(open(f))["step"] for f in ("kept.json", "less.json"))
+told, saved = sum(r["saved_bytes"] for r in less["recompute"]), kept["alive_bytes"] - less["alive_bytes"]
+assert told == saved, (told, saved)
+PY
+    checked=$((checked + 1))
+}
+saves relu.json images.json --data x=images.npy --data label=y.npy --head none --batch 32
+saves all.json gpt2-tiny --task lm --data text.txt --tokenizer bytes --length 128 --batch 4
+"${PYTHON:-python3}" -c 'import numpy as np; np.save("rgb.npy", np.zeros((64, 3, 40, 40), np.float32))'
+saves relu.json resnet-tiny --data x=rgb.npy --data label=y.npy --head none --batch 32
+
 # what is told
 expect 0 'MiB less at once' train "$@" --steps 3 -s attention.json --dry-run -o none
 expect 0 'recompute: rule "attention": ' explain parts -s attention.json
