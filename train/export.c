@@ -42,25 +42,31 @@ static const char *mask_of(ts_model *m)
 }
 
 /* x[b, s, h] -> "head.pooled"[b, h] */
-static void add_pool(cJSON *nodes, cJSON *constants, const char *pool, const char *x, const char *mask)
+static void add_pool(cJSON *nodes, cJSON *constants, const net *n, const char *x, const char *mask)
 {
-    add_shape(constants, "head.flat", 2, (int[]){0, -1});
-    if (strcmp(pool, "cls") == 0) {
-        cJSON *first = js_object(constants, "head.first");
+    enum { FLAT, FIRST, ROW, COLUMN, MASK, MASK_ROW, MASK_COLUMN, SUM, COUNT, MEAN, POOLED, PARTS };
+    static const char *const part[PARTS] = {"flat",        "first", "row",   "column", "mask",  "mask_row",
+                                            "mask_column", "sum",   "count", "mean",   "pooled"};
+    char is[PARTS][HEAD_NAME];
+    for (int i = 0; i < PARTS; i++)
+        net_head_name(n, part[i], is[i]);
+    add_shape(constants, is[FLAT], 2, (int[]){0, -1});
+    if (strcmp(n->asked->pool, "cls") == 0) {
+        cJSON *first = js_object(constants, is[FIRST]);
         js_text(first, "dtype", "i64");
         js_array(first, "shape");
         cJSON_AddItemToObject(first, "data", cJSON_CreateIntArray((int[]){0}, 1));
-        add_node(nodes, "Gather", x, "head.first", NULL, "head.pooled", "axis", 1);
+        add_node(nodes, "Gather", x, is[FIRST], NULL, is[POOLED], "axis", 1);
         return;
     }
-    add_shape(constants, "head.row", 3, (int[]){0, 1, -1}), add_shape(constants, "head.column", 3, (int[]){0, -1, 1});
-    add_node(nodes, "Cast", mask, NULL, NULL, "head.mask", "to", 1);
-    add_node(nodes, "Reshape", "head.mask", "head.row", NULL, "head.mask_row", NULL, 0);
-    add_node(nodes, "Reshape", "head.mask", "head.column", NULL, "head.mask_column", NULL, 0);
-    add_node(nodes, "MatMul", "head.mask_row", x, NULL, "head.sum", NULL, 0);
-    add_node(nodes, "MatMul", "head.mask_row", "head.mask_column", NULL, "head.count", NULL, 0);
-    add_node(nodes, "Div", "head.sum", "head.count", NULL, "head.mean", NULL, 0);
-    add_node(nodes, "Reshape", "head.mean", "head.flat", NULL, "head.pooled", NULL, 0);
+    add_shape(constants, is[ROW], 3, (int[]){0, 1, -1}), add_shape(constants, is[COLUMN], 3, (int[]){0, -1, 1});
+    add_node(nodes, "Cast", mask, NULL, NULL, is[MASK], "to", 1);
+    add_node(nodes, "Reshape", is[MASK], is[ROW], NULL, is[MASK_ROW], NULL, 0);
+    add_node(nodes, "Reshape", is[MASK], is[COLUMN], NULL, is[MASK_COLUMN], NULL, 0);
+    add_node(nodes, "MatMul", is[MASK_ROW], x, NULL, is[SUM], NULL, 0);
+    add_node(nodes, "MatMul", is[MASK_ROW], is[MASK_COLUMN], NULL, is[COUNT], NULL, 0);
+    add_node(nodes, "Div", is[SUM], is[COUNT], NULL, is[MEAN], NULL, 0);
+    add_node(nodes, "Reshape", is[MEAN], is[FLAT], NULL, is[POOLED], NULL, 0);
 }
 
 static void add_extent(cJSON *shape, const char *name, int i, int64_t extent)
@@ -71,7 +77,7 @@ static void add_extent(cJSON *shape, const char *name, int i, int64_t extent)
 }
 
 /* An output with all that readers want to be told; rows follow the examples that the model takes. */
-static void add_logits(cJSON *outputs, const ts_model *m, const net *n)
+static void add_logits(cJSON *outputs, const ts_model *m, const net *n, const char *name)
 {
     ts_port p;
     int64_t rows = -1;
@@ -81,13 +87,23 @@ static void add_logits(cJSON *outputs, const ts_model *m, const net *n)
             if (strcmp(n->feed[k].port.name, p.name) == 0 && n->feed[k].role != FEED_EMPTY && p.rank > 0)
                 rows = p.dim[0], symbol = p.symbol[0];
     cJSON *named = js_object(outputs, NULL);
-    js_text(named, "name", "logits"), js_text(named, "dtype", "f32");
+    js_text(named, "name", name), js_text(named, "dtype", "f32");
     cJSON *shape = js_array(named, "shape");
     if (rows < 0 && symbol)
         js_item(shape, symbol);
     else
-        add_extent(shape, "logits", 0, rows);
-    add_extent(shape, "logits", 1, ts_shape(n->logits)[1]);
+        add_extent(shape, name, 0, rows);
+    add_extent(shape, name, 1, ts_shape(n->logits)[1]);
+}
+
+/* "logits", or "head2.logits" where the model may have that name. */
+static const char *logits_name(const ts_model *m, const net *n, char out[HEAD_NAME])
+{
+    ts_port p;
+    bool taken = strcmp(n->head, "head") != 0;
+    for (int i = 0; !taken && ts_model_output(m, i, &p); i++)
+        taken = strcmp(p.name, "logits") == 0;
+    return taken ? net_head_name(n, "logits", out) : "logits";
 }
 
 static bool add_head(ts_model *m, const run_weights *w, const net *n, ts_error *e)
@@ -103,10 +119,13 @@ static bool add_head(ts_model *m, const run_weights *w, const net *n, ts_error *
         return err_hint(e, "train with --pool cls");
     }
     cJSON *root = cJSON_CreateObject(), *constants = js_object(root, "constants"), *nodes = js_array(root, "nodes");
+    char pooled[HEAD_NAME], weight[HEAD_NAME], bias[HEAD_NAME], own[HEAD_NAME];
+    const char *logits = logits_name(m, n, own);
+    net_head_name(n, "pooled", pooled), net_head_name(n, "weight", weight), net_head_name(n, "bias", bias);
     if (pools)
-        add_pool(nodes, constants, w->asked.pool, out.name, mask);
-    add_node(nodes, "Gemm", pools ? "head.pooled" : out.name, "head.weight", "head.bias", "logits", "transB", 1);
-    add_logits(js_array(root, "outputs"), m, n);
+        add_pool(nodes, constants, n, out.name, mask);
+    add_node(nodes, "Gemm", pools ? pooled : out.name, weight, bias, logits, "transB", 1);
+    add_logits(js_array(root, "outputs"), m, n, logits);
     char *json = js_print(root, false);
     cJSON_Delete(root);
     const bool good = json ? ts_model_extend(m, json, e) : err_set(e, TS_MEMORY, "no memory for the head");
@@ -123,7 +142,7 @@ static bool add_types(ts_model *m, const run_weights *w, net *n, const data *d, 
         lacks = lacks || p.dtype == TS_N_DTYPE || p.rank < 0;
     if (!lacks)
         return true;
-    if (!n->asked && !net_make(n, &w->asked, d, 1, w->classes, e))
+    if (!n->asked && !net_make_least(n, &w->asked, d, 1, w->classes, e))
         return false;
     cJSON *root = cJSON_CreateObject(), *outputs = js_array(root, "outputs");
     js_array(root, "nodes");
@@ -236,7 +255,7 @@ bool run_export(const char *run, const char *path, ts_error *e)
             good = ts_model_put(m, w.all[i].name, &w.all[i].value, e);
     good = good && ts_model_trained(m, e);
     if (good && (head || w.asked.lora)) /* the rank of the output is known once it is bound */
-        good = net_make(&n, &w.asked, &d, 1, w.classes, e) && (!w.asked.lora || put_merged(m, &w, &n, e)) &&
+        good = net_make_least(&n, &w.asked, &d, 1, w.classes, e) && (!w.asked.lora || put_merged(m, &w, &n, e)) &&
                (!head || (put_frozen_head(m, &w, &n, e) && add_head(m, &w, &n, e)));
     good = good && (head || add_types(m, &w, &n, &d, e)) && ts_model_save(m, "onnx", path, e);
     net_free(&n);

@@ -83,6 +83,38 @@ static ts_tensor pooled(net *n)
 }
 
 /* ---- head: [b, h] -> [b, c] ---- */
+const char *net_head_name(const net *n, const char *part, char out[HEAD_NAME])
+{
+    snprintf(out, HEAD_NAME, "%s.%s", n->head, part);
+    return out;
+}
+
+static bool is_head_of(const net *n, ts_tensor t)
+{
+    char name[HEAD_NAME];
+    return !strcmp(ts_name(t), net_head_name(n, "weight", name)) || !strcmp(ts_name(t), net_head_name(n, "bias", name));
+}
+
+/* A model that was trained before may have a head of that name: the new one is put on it under the next name. */
+static bool name_head(net *n, ts_error *e)
+{
+    const int outputs = ts_model_outputs(n->model);
+    ts_tensor *output = calloc((size_t)outputs + 1, sizeof *output);
+    for (int i = 0; output && i < outputs; i++)
+        output[i] = ts_model_tensor(n->model, i);
+    const int most = output ? ts_leaves(outputs, output, NULL) : 0;
+    ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
+    const bool good = (output && all) || err_set(e, TS_MEMORY, "no memory for %d weights", most);
+    if (good)
+        ts_leaves(outputs, output, all);
+    snprintf(n->head, sizeof n->head, "head");
+    for (int i = 0, next = 2; good && i < most; i++)
+        if (is_head_of(n, all[i]))
+            snprintf(n->head, sizeof n->head, "head%d", next++), i = -1;
+    free(output), free(all);
+    return good;
+}
+
 static bool read_head(net *n, int64_t width, int64_t out, ts_error *e)
 {
     static const char *const name[] = {"head.weight", "head.bias"};
@@ -98,12 +130,21 @@ static bool read_head(net *n, int64_t width, int64_t out, ts_error *e)
         err_hint(e, "--labels says how many rows it has");
     }
     if (good) {
-        n->head_weight = ts_constant(n->g, name[0], &a[0]);
-        n->head_bias = ts_constant(n->g, name[1], &a[1]);
+        char own[HEAD_NAME];
+        n->head_weight = ts_constant(n->g, net_head_name(n, "weight", own), &a[0]);
+        n->head_bias = ts_constant(n->g, net_head_name(n, "bias", own), &a[1]);
     }
     ts_array_free(&a[0]), ts_array_free(&a[1]);
     ts_tensors_free(file);
     return good;
+}
+
+static void draw_head(net *n, int64_t width, int64_t out)
+{
+    char own[HEAD_NAME];
+    n->head_weight = ts_weight(n->g, net_head_name(n, "weight", own), TS_F32, 2, (int64_t[]){out, width}, 0,
+                               1 / sqrt((double)width), (uint64_t)n->asked->seed + 1);
+    n->head_bias = ts_weight(n->g, net_head_name(n, "bias", own), TS_F32, 1, &out, 0, 0, 1);
 }
 
 static bool make_head(net *n, ts_tensor x, int64_t out, ts_error *e)
@@ -125,14 +166,10 @@ static bool make_head(net *n, ts_tensor x, int64_t out, ts_error *e)
     n->logits = x;
     if (none)
         return true;
-    if (n->asked->head && !read_head(n, width, out, e))
+    if (!name_head(n, e) || (n->asked->head && !read_head(n, width, out, e)))
         return false;
-    if (!n->asked->head) {
-        const double scale = 1 / sqrt((double)width);
-        n->head_weight = ts_weight(n->g, "head.weight", TS_F32, 2, (int64_t[]){out, width}, 0, scale,
-                                   (uint64_t)n->asked->seed + 1);
-        n->head_bias = ts_weight(n->g, "head.bias", TS_F32, 1, &out, 0, 0, 1);
-    }
+    if (!n->asked->head)
+        draw_head(n, width, out);
     const ts_tensor turned = call(n->g, 1, &n->head_weight, "transpose axes=[1,0]");
     n->logits = ts_call2(n->g, "add", ts_call2(n->g, "matmul", x, turned), n->head_bias);
     return true;
@@ -275,6 +312,15 @@ bool net_make(net *n, const train_options *w, const data *d, int64_t batch, int6
         return false;
     n->classes = classes;
     return make_loss(n, e) && ts_graph_ok(n->g, e);
+}
+
+bool net_make_least(net *n, const train_options *w, const data *d, int64_t least, int64_t classes, ts_error *e)
+{
+    ts_error fixed = {0};
+    if (net_make(n, w, d, least, classes, &fixed))
+        return true;
+    net_free(n);
+    return net_make(n, w, d, w->batch, classes, e);
 }
 
 void net_free(net *n)

@@ -12,7 +12,7 @@ typedef struct feed { /* one input of the model */
     const ts_array *from; /* FEED_ARRAY: the data */
 } feed;
 
-enum { MOST_FEEDS = 32 };
+enum { MOST_FEEDS = 32, HEAD_NAME = 48 };
 typedef struct net {
     const train_options *asked;
     ts_model *model;
@@ -24,6 +24,7 @@ typedef struct net {
     bool text, stream;
     int thinned;                      /* places of the model where elements are left out at random */
     ts_tensor mask, label;            /* inputs: [b, s], and the labels; NULL where not needed */
+    char head[HEAD_NAME / 2];         /* what its names begin with: "head", or "head2" where the model has such names */
     ts_tensor head_weight, head_bias; /* weights [c, h] and [c]; NULL without a head */
     ts_tensor output, logits, loss;
     int n_stat; /* statistics of norms over the batch, which follow it while training */
@@ -34,7 +35,10 @@ typedef struct net {
 bool net_open(net *n, const train_options *w, const data *d, int64_t batch, ts_error *e);
 /* The same, and puts head and loss on. classes: labels seen in the data, or 0. */
 bool net_make(net *n, const train_options *w, const data *d, int64_t batch, int64_t classes, ts_error *e);
+/* The same over `least` examples, or over those of a batch in training where the model takes no other number. */
+bool net_make_least(net *n, const train_options *w, const data *d, int64_t least, int64_t classes, ts_error *e);
 void net_free(net *n);
+const char *net_head_name(const net *n, const char *part, char out[HEAD_NAME]); /* "head.weight" */
 /* Dropout (dropout.c): on n->output, which is computed anew; before the head; whether the options can be met. */
 bool net_dropout(net *n, ts_error *e);
 ts_tensor net_dropout_head(net *n, ts_tensor x);
