@@ -12,7 +12,7 @@ static ts_tensor two_products(ts_graph *g, ts_tensor x)
 {
     static const int64_t shape[][2] = {{96, 64}, {80, 96}};
     for (int i = 0; i < COUNT(shape); i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "w%d", i);
         ts_tensor w = ts_weight(g, name, TS_F32, 2, shape[i], 0, 1, (uint64_t)i + 1);
         x = ts_call2(g, "matmul", x, ts_call1(g, "transpose", ts_call2(g, "add", w, ts_call1(g, "abs", w))));
