@@ -1,5 +1,6 @@
 /* small_test [SECONDS]: a plan of few numbers on one thread runs without a call of the system, and gives the caller's
- * processors and floating-point mode back all the same. With an argument it says how long a run takes. */
+ * processors and floating-point mode back all the same. With an argument it says how long a run takes.
+ * Sanitizers call the system on their own: ctest: large */
 #include "tests/check.h"
 #include "tessera.h"
 

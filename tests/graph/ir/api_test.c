@@ -109,7 +109,7 @@ static void test_many(const char *target)
     ts_tensor x[MANY], y[MANY + 1];
     ts_given given[MANY];
     ts_array got[MANY + 1];
-    char name[MANY][8];
+    char name[MANY][16];
     ts_error e = {0};
     for (int i = 0; i < MANY; i++) {
         snprintf(name[i], sizeof name[i], "x%d", i);
