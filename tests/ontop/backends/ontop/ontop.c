@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum { GROUPS = 3 };
-typedef void ontop_code(char **memory, char *scratch, int *fault, long group, long groups);
+typedef void ontop_code(char **given, char *scratch, int *fault, long group, long groups);
 struct program {
     const plan *p;
     kernel_text *text;
@@ -132,13 +132,13 @@ static bool run(program *g, void *const *input, err *e)
     int fault = 0;
     for (int k = 0; k < g->p->n_kernel; k++) {
         const kernel_text *u = &g->text[k];
-        char **memory = calloc((size_t)u->n_operand + 1, sizeof *memory);
-        MUST(memory);
+        char **given = calloc((size_t)u->n_operand + 1, sizeof *given);
+        MUST(given);
         for (int i = 0; i < u->n_operand; i++)
-            memory[i] = memory_of(g, &u->operand[i], input);
+            given[i] = memory_of(g, &u->operand[i], input);
         for (int i = GROUPS; i-- > 0;) /* in any order */
-            g->code[k](memory, g->scratch, &fault, i, GROUPS);
-        free(memory);
+            g->code[k](given, g->scratch, &fault, i, GROUPS);
+        free(given);
         if (fault)
             return err_set(e, TS_NUMERICS, "%s: an index is outside its axis", g->p->kernel[k].op);
     }
