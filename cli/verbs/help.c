@@ -86,12 +86,10 @@ static int topic_passes(const args *a, ts_error *e)
     cJSON *passes = reply_take(ts_passes_json(), e);
     if (!passes || a->console.json)
         return passes ? print(passes) : TS_BUG;
-    columns t = columns_make("pass|does|requires|guarantees");
+    fputs("How a plan is made, step by step.\n", stdout);
     for (const cJSON *p = passes->child; p; p = p->next)
-        for (const cJSON *said = p->child; said; said = said->next)
-            columns_add(&t, "%s", said->valuestring);
-    fputs("How a plan is made, step by step.\n\n", stdout);
-    columns_print(&t, stdout, "", a->console.color_out);
+        printf("\n%s: %s\n  requires    %s\n  guarantees  %s\n", js_get_text(p, "name"), js_get_text(p, "does"),
+               js_get_text(p, "requires"), js_get_text(p, "guarantees"));
     cJSON_Delete(passes);
     return TS_OK;
 }
