@@ -100,12 +100,12 @@ fast, slow = r["candidates"]
 for name, candidate in (("fast", fast), ("slow", dict(slow, name=fast["name"]))):
     json.dump(dict(r, candidates=[candidate]), open(f"{sys.argv[1]}/{name}.json", "w"))
 PY
-slower=SLOWER faster=FASTER code=1
-[ "$decided" ] || slower=UNDECIDED faster=UNDECIDED code=0
+slower=SLOWER faster=FASTER exit_code=1
+[ "$decided" ] || slower=UNDECIDED faster=UNDECIDED exit_code=0
 expect 0 "$slower" compare "$dir/fast.json" "$dir/slow.json"
 expect 0 "$faster" compare "$dir/slow.json" "$dir/fast.json"
 "$TESSERA" compare "$dir/fast.json" "$dir/slow.json" --fail-on slower >/dev/null 2>&1
-[ $? = $code ] || wrong "compare --fail-on slower: not exit code 1"
+[ $? = $exit_code ] || wrong "compare --fail-on slower: not exit code $exit_code"
 "$TESSERA" compare "$dir/slow.json" "$dir/fast.json" --fail-on slower >/dev/null 2>&1
 [ $? = 0 ] || wrong "compare --fail-on slower: fails although it is faster"
 
