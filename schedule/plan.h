@@ -183,6 +183,10 @@ void plan_free(plan *p);
 
 const expr *stage_fold(const stage *s); /* the fold in its value, or NULL */
 double stage_flops(const stage *s);     /* operations on reals, over all its axes */
+uint32_t x_axes_of(const expr *load);   /* axes that any of its subscripts walks */
+/* A contraction: something under the fold is read again for every step of an axis that it does not have. Products of
+ * rows by rows, one number for each pair, are none: a register tile would have to turn both. */
+bool stage_contracts(const stage *s);
 /* Nests walk it. Scatters and scans have loops that follow from their definition, routines their own; each is a kernel
  * by itself. */
 bool stage_nested(const stage *s);

@@ -54,6 +54,28 @@ const expr *stage_fold(const stage *s)
     return find_fold(s->value);
 }
 
+uint32_t x_axes_of(const expr *load)
+{
+    uint32_t axes = 0;
+    for (int i = 0; i < load->n; i++)
+        axes |= x_axes(load->arg[i]);
+    return axes;
+}
+
+bool stage_contracts(const stage *s)
+{
+    const expr *fold = stage_fold(s), *load[MAX_LOADS];
+    const int n = fold ? x_loads(fold, load, MAX_LOADS) : 0;
+    uint32_t result = 0;
+    for (int a = 0; a < s->n_result; a++)
+        if (s->extent[a] > 1)
+            result |= 1u << a;
+    for (int i = 0; i < n; i++)
+        if (n > 1 && (x_axes_of(load[i]) & result) != result)
+            return true;
+    return false;
+}
+
 static const expr *find_guard(const expr *x, const expr *load)
 {
     const bool guard = x->kind == X_CALL && x->fn->result == R_SECOND &&

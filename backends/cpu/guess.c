@@ -14,36 +14,9 @@
  * they are multiplied with. */
 enum { LONG_FOLD = 32768 / (8 * 4), FOLD_BLOCK = LONG_FOLD * 3 / 4, SMALL_WORK = 16384, MANY_ROWS = 256 };
 
-uint32_t guess_axes(const expr *x)
-{
-    uint32_t axes = 0;
-    for (int i = 0; i < x->n; i++)
-        axes |= x_axes(x->arg[i]);
-    return axes;
-}
-
 bool guess_weight(const node *n)
 {
     return n->leaf && n->leaf->kind != LEAF_INPUT;
-}
-
-/* A contraction: something under the fold is read again for every step of an axis that it does not have. Products of
- * rows by rows, one number for each pair, are none: a register tile would have to turn both. */
-bool guess_contracts(const stage *s)
-{
-    const expr *fold = stage_fold(s);
-    const expr *load[MAX_LOADS];
-    if (!fold)
-        return false;
-    const int n = x_loads(fold, load, MAX_LOADS);
-    uint32_t result = 0;
-    for (int a = 0; a < s->n_result; a++)
-        if (s->extent[a] > 1)
-            result |= 1u << a;
-    for (int i = 0; i < n; i++)
-        if (n > 1 && (guess_axes(load[i]) & result) != result)
-            return true;
-    return false;
 }
 
 /* ---- the register tile ---- */
@@ -123,7 +96,7 @@ static int row_axis(const kernel *k, const stage *s, int column)
         if (a == column || left_of(k, s, a) <= 1)
             continue;
         for (int i = 0; i < n; i++)
-            if (!(guess_axes(load[i]) >> a & 1) && guess_axes(load[i]) >> column & 1)
+            if (!(x_axes_of(load[i]) >> a & 1) && x_axes_of(load[i]) >> column & 1)
                 return a;
     }
     for (int a = s->n_result - 1; a >= 0; a--)
@@ -145,7 +118,7 @@ static bool stage_operand(const plan *p, const kernel *k, const stage *s, int co
         for (int j = 0; j < n; j++)
             inside = inside || x_same(load[j], s->load[i]);
         inside = inside && !nest_no_copy(k, s, i, k->n_stage > 1);
-        if (!inside || guess_weight(s->load[i]->from) || !(guess_axes(s->load[i]) >> column & 1))
+        if (!inside || guess_weight(s->load[i]->from) || !(x_axes_of(s->load[i]) >> column & 1))
             continue;
         const int64_t stride = guess_stride(p, s, i, column);
         if ((stride == 1 || stride == 0) && !stage_guard(s, i) && (stride == 0 || rows < MANY_ROWS))
@@ -355,11 +328,11 @@ void guess_stage(const plan *p, const kernel *k, int which, text *out)
     if (guess_choice(p, k, s, out) || guess_blocks(p, k, s, out) || guess_window(p, k, s, out))
         return;
     if (k->n_stage > 1 && column >= 0 && column < s->n_shared && left_of(k, s, column) == 1 && stage_fold(s) &&
-        guess_contracts(s)) {
+        stage_contracts(s)) {
         guess_rest(p, k, s, out);
         return;
     }
-    if (guess_contracts(s) && s->n_result)
+    if (stage_contracts(s) && s->n_result)
         guess_contraction(p, k, s, out);
     else if (stage_fold(s))
         guess_reduction(p, k, s, out);
@@ -394,7 +367,7 @@ void guess_shared(const plan *p, const kernel *k, text *out)
     enum { BLOCK = 128 };
     bool heavy = false, core = p->threads > 1, pointwise = k->n_shared == s->n_result;
     for (int i = 0; i < k->n_stage; i++) {
-        heavy = heavy || guess_contracts(&k->stage[i]);
+        heavy = heavy || stage_contracts(&k->stage[i]);
         pointwise = pointwise && !stage_fold(&k->stage[i]) && k->stage[i].n_result == s->n_result;
     }
     double work = 0;
@@ -417,7 +390,7 @@ void guess_shared(const plan *p, const kernel *k, text *out)
         core = core && !spread;
         for (int i = 0; heavy && a == (k->n_shared > 1 ? k->n_shared - 2 : 0) && i < k->n_stage; i++) {
             text staged = {0};
-            if (guess_contracts(&k->stage[i]) &&
+            if (stage_contracts(&k->stage[i]) &&
                 stage_operand(p, k, &k->stage[i], k->stage[i].n_result - 1, 1, &staged))
                 text_add(out, "+%s.%s", k->stage[i].name, staged.s + 1);
             text_free(&staged);

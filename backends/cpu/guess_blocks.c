@@ -63,7 +63,7 @@ static double bytes_of(const stage *s, bool weights, uint32_t outer)
     const int n = x_loads(stage_fold(s), load, MAX_LOADS);
     double sum = 0;
     for (int i = 0; i < n && i < MAX_LOADS; i++) {
-        const uint32_t axes = guess_axes(load[i]);
+        const uint32_t axes = x_axes_of(load[i]);
         double read = 1, whole = (double)type_count(&load[i]->from->type);
         if (guess_weight(load[i]->from) != weights)
             continue;
@@ -321,7 +321,7 @@ static bool would_copy(const stage *s)
 
 bool guess_blocks(const plan *p, const kernel *k, const stage *s, text *out)
 {
-    const bool blocks = any_blocks(p, s), contraction = guess_contracts(s);
+    const bool blocks = any_blocks(p, s), contraction = stage_contracts(s);
     if (p->reference || k->n_stage > 1 || !s->n_result || (!blocks && !contraction))
         return false;
     if (contraction && (blocks || (stage_given(s) >= 0 && would_copy(s))))

@@ -13,9 +13,7 @@ bool guess_cores(const plan *p, const kernel *k, const stage *s);              /
  * other's trips make up for more than a twentieth (docs/notes/kernels.md: 5 to 8 % of BERT-base). */
 double guess_evenly(int64_t trips, int threads);
 #define EVEN 0.95
-uint32_t guess_axes(const expr *load);
 bool guess_weight(const node *n);
-bool guess_contracts(const stage *s); /* something under the fold is read again for steps of an axis it does not have */
 /* guess_blocks.c: true when the stage is one whose values lie in blocks, or whose weights give another axis than the
  * last; its loops are then in out. */
 bool guess_blocks(const plan *p, const kernel *k, const stage *s, text *out);

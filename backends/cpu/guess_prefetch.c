@@ -74,7 +74,7 @@ static void fetch_weights(const plan *p, kernel *k, stage *s)
         int l = nest_tile(s) - 1;
         if (!guess_weight(s->load[j]->from))
             continue;
-        while (l >= 0 && !(guess_axes(s->load[j]) >> s->nest.loop[l].axis & 1))
+        while (l >= 0 && !(x_axes_of(s->load[j]) >> s->nest.loop[l].axis & 1))
             l--;
         if (l < 0)
             continue;
@@ -106,7 +106,7 @@ static void fetch_copies(const plan *p, kernel *k, stage *s)
 {
     for (int i = 0, n = s->n_staging; i < n && s->n_staging < MAX_STAGING; i++) {
         const staging *g = &s->staging[i];
-        if (g->shared || !(guess_axes(s->load[g->load]) >> s->nest.loop[g->loop].axis & 1))
+        if (g->shared || !(x_axes_of(s->load[g->load]) >> s->nest.loop[g->loop].axis & 1))
             continue;
         const type *t = &s->load[g->load]->from->type;
         const int64_t slice = elements_under(k, s, g->load, g->loop) * ts_dtype_bytes(t->dtype);
@@ -200,7 +200,7 @@ void guess_prefetch(const plan *p, kernel *k)
                 return;
     for (int i = 0; i < k->n_stage; i++) {
         stage *s = &k->stage[i];
-        if (!stage_fold(s) || !guess_contracts(s) || p->reference)
+        if (!stage_fold(s) || !stage_contracts(s) || p->reference)
             continue;
         if (k->n_stage > 1) {
             fetch_pieces(p, k, s);

@@ -40,7 +40,7 @@ static int own_axes(const stage *s, const expr *load, const expr *other)
 {
     int n = 0;
     for (int a = 0; a < s->n_result; a++)
-        n += s->extent[a] > 1 && (guess_axes(load) & ~guess_axes(other)) >> a & 1;
+        n += s->extent[a] > 1 && (x_axes_of(load) & ~x_axes_of(other)) >> a & 1;
     return n;
 }
 
@@ -93,7 +93,7 @@ static bool choose_tile(windowed *c)
 {
     enum { FEW = 4 };
     const stage *s = c->s;
-    const uint32_t in = guess_axes(c->window), of = guess_axes(c->other);
+    const uint32_t in = x_axes_of(c->window), of = x_axes_of(c->other);
     double most = 0;
     c->column = c->row = -1;
     for (int a = 0; a < s->n_result; a++)
@@ -162,7 +162,7 @@ static void put_fold(const windowed *c, const int64_t *left, text *t)
 static void put_loops(const windowed *c, text *t)
 {
     const stage *s = c->s;
-    const uint32_t shared = guess_axes(c->window) & guess_axes(c->other);
+    const uint32_t shared = x_axes_of(c->window) & x_axes_of(c->other);
     int64_t left[MAX_AXIS];
     int number = 0;
     for (int a = 0; a < s->n_axis; a++)
@@ -190,7 +190,7 @@ static void put_loops(const windowed *c, text *t)
 bool guess_window(const plan *p, const kernel *k, const stage *s, text *out)
 {
     windowed c = {.p = p, .s = s};
-    if (p->reference || k->n_stage > 1 || !s->n_result || !guess_contracts(s) || !find_operands(&c) || !choose_tile(&c))
+    if (p->reference || k->n_stage > 1 || !s->n_result || !stage_contracts(s) || !find_operands(&c) || !choose_tile(&c))
         return false;
     choose_cores(&c, guess_cores(p, k, s));
     put_loops(&c, out);
