@@ -1,7 +1,7 @@
 /* machine_text.c - a machine in one line, read and written. The form is described in machine.h. */
 #include "backends/cpu/machine.h"
+#include "backends/figure.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,38 +16,10 @@ static bool fail(const char *word, const char *why, err *e)
     return err_hint(e, "write it like: package:1 l3:1(32MB) l2:2(1MB) l1d:2(32KB) core:2 isa:avx512");
 }
 
-/* A number from `least` to `most`, and moves on. */
-static bool number(const char **s, int64_t least, int64_t most, int64_t *out)
-{
-    int64_t v = 0;
-    if (!isdigit((unsigned char)**s))
-        return false;
-    for (; isdigit((unsigned char)**s); ++*s)
-        if (!int_mul(v, 10, &v) || !int_add(v, **s - '0', &v))
-            return false;
-    *out = v;
-    return v >= least && v <= most;
-}
-
-/* 32MB, 32MiB, 32M: the same. */
-static bool size(const char **s, int64_t *out)
-{
-    static const char units[] = "KMGT";
-    if (!number(s, 1, INT64_MAX, out))
-        return false;
-    const char *unit = **s ? strchr(units, **s) : NULL;
-    if (unit && !int_mul(*out, INT64_C(1) << 10 * (unit - units + 1), out))
-        return false;
-    *s += unit != NULL;
-    *s += unit && **s == 'i';
-    *s += **s == 'B';
-    return true;
-}
-
 static bool read_cores(machine *m, const char **s)
 {
     int64_t n, os;
-    if (!number(s, 1, MAX_CORE, &n))
+    if (!figure_number(s, 1, MAX_CORE, &n))
         return false;
     m->n_core = (int)n;
     for (int i = 0; i < n; i++)
@@ -56,7 +28,7 @@ static bool read_cores(machine *m, const char **s)
         return true;
     for (int i = 0; i < n; i++) {
         ++*s;
-        if (!number(s, 0, INT32_MAX, &os) || **s != (i + 1 < n ? ',' : ')'))
+        if (!figure_number(s, 0, INT32_MAX, &os) || **s != (i + 1 < n ? ',' : ')'))
             return false;
         m->os[i] = (int)os;
     }
@@ -69,16 +41,16 @@ static bool read_tier(tier *r, tier_kind k, const char **s)
 {
     int64_t n, share;
     bool sized = k >= TIER_L3;
-    if (!number(s, k == TIER_L3 ? 0 : 1, MAX_CORE, &n))
+    if (!figure_number(s, k == TIER_L3 ? 0 : 1, MAX_CORE, &n))
         return false;
     *r = (tier){.n = (int)n, .of = {-1}};
     if (sized && n > 0) {
-        if (*(*s)++ != '(' || !size(s, &r->bytes) || *(*s)++ != ')')
+        if (*(*s)++ != '(' || !figure_bytes(s, &r->bytes) || *(*s)++ != ')')
             return false;
     }
     for (int i = 0; i < n && **s == (i ? '+' : '='); i++) {
         ++*s;
-        if (!number(s, 1, MAX_CORE, &share) || (i + 1 < n && **s != '+'))
+        if (!figure_number(s, 1, MAX_CORE, &share) || (i + 1 < n && **s != '+'))
             return false;
         r->of[i] = (int)share;
     }
@@ -113,7 +85,7 @@ static bool read_word(machine *m, const char *word, const char **s, err *e)
     if (n == 4 && memcmp(word, "core", 4) == 0)
         return read_cores(m, s) || fail(word, "bad cores", e);
     if (n == 4 && memcmp(word, "line", 4) == 0) {
-        if (!number(s, 1, 4096, &v))
+        if (!figure_number(s, 1, 4096, &v))
             return fail(word, "bad line size", e);
         m->line = (int)v;
         return true;
