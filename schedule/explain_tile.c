@@ -64,8 +64,8 @@ static int64_t cores_of(const plan *p, const kernel *k)
 {
     const nest *outer = nest_outer(k);
     const int core = nest_parallel(k), chunks = nest_chunks(k);
-    int64_t trips = core < 0 ? 1 : loop_trips(&outer->loop[core]);
-    for (int l = 0; l < chunks && l != core; l++)
+    int64_t trips = core < 0 || chunks ? 1 : loop_trips(&outer->loop[core]);
+    for (int l = 0; l < chunks; l++)
         trips *= loop_trips(&outer->loop[l]);
     return trips < p->threads ? trips : p->threads;
 }

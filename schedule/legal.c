@@ -40,6 +40,24 @@ static bool check_registers(const plan *p, const stage *s, err *e)
     return false;
 }
 
+/* A worker that is a group of lanes has so many of them at most. */
+static bool check_group(const plan *p, const stage *s, err *e)
+{
+    text loops = {0};
+    if (nest_group(s) <= (p->on->group ? p->on->group : 1))
+        return true;
+    for (int l = nest_unrolled(s); l < s->nest.n; l++)
+        if (s->nest.loop[l].role->group)
+            text_add(&loops, "%s%s %lld", loops.len ? ", " : "", s->letter[s->nest.loop[l].axis],
+                     (long long)loop_trips(&s->nest.loop[l]));
+    err_set(e, TS_BAD_INPUT,
+            "the loops over lanes (%s) take %lld lanes, a group of %s has %d at most: give a lane larger steps, or let "
+            "the loops outside take smaller ones",
+            text_str(&loops), (long long)nest_group(s), p->on->model, p->on->group);
+    text_free(&loops);
+    return false;
+}
+
 /* ---- spaces ---- */
 /* Bytes of what the loops within read of the operand, or write: as many elements as there are steps along its axes */
 static double slice_bytes(const kernel *k, const stage *s, const staging *g)
@@ -134,7 +152,8 @@ static bool check_unit(const plan *p, const stage *s, err *e)
 bool nest_fits(const plan *p, const kernel *k, const char *loops, err *e)
 {
     for (int i = 0; i < k->n_stage; i++)
-        if (!check_partial(&k->stage[i], e) || !check_registers(p, &k->stage[i], e) || !check_unit(p, &k->stage[i], e))
+        if (!check_partial(&k->stage[i], e) || !check_registers(p, &k->stage[i], e) ||
+            !check_group(p, &k->stage[i], e) || !check_unit(p, &k->stage[i], e))
             return err_in(e, "loops \"%s\"", loops);
     for (int i = 0; i < p->on->n_space; i++)
         if (p->on->space[i].bytes && !check_space(k, &p->on->space[i], e))

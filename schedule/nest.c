@@ -74,6 +74,12 @@ int nest_chunks(const kernel *k)
     const nest *t = nest_outer(k);
     const int core = nest_parallel(k);
     bool any = core >= 0;
+    if (any && t->loop[core].role->outer) {
+        int n = core;
+        while (n < t->n && t->loop[n].role->outer)
+            n++;
+        return n;
+    }
     for (int l = 0; l < core && any; l++) {
         any = !(t->loop[l].range % t->loop[l].step) && !(k->stage[0].folds >> t->loop[l].axis & 1 && k->n_stage == 1);
         for (int i = 0; i < k->n_stage && any; i++)
@@ -82,13 +88,40 @@ int nest_chunks(const kernel *k)
     return any ? core + 1 : 0;
 }
 
+static bool copies_alone(const stage *s, int l) /* by one worker that is not a group */
+{
+    for (int i = 0; i < s->n_staging; i++)
+        if (staging_copies(&s->staging[i]) && !s->staging[i].space->shared && !s->staging[i].shared &&
+            s->staging[i].loop == l)
+            return true;
+    return false;
+}
+
 int nest_tile(const stage *s)
 {
     int l = nest_unrolled(s);
     while (l > 0 && s->nest.loop[l - 1].role->serial && s->folds >> s->nest.loop[l - 1].axis & 1 &&
-           !copies_at(s, l - 1, false))
+           !copies_alone(s, l - 1))
         l--;
     return l;
+}
+
+int64_t nest_group(const stage *s)
+{
+    int64_t lanes = 1;
+    for (int l = nest_unrolled(s); l < s->nest.n; l++)
+        if (s->nest.loop[l].role->group && !int_mul(lanes, loop_trips(&s->nest.loop[l]), &lanes))
+            return INT64_MAX;
+    return lanes;
+}
+
+int64_t nest_group_lanes(const plan *p, const kernel *k)
+{
+    int64_t most = 1;
+    const int64_t warp = p->on->warp > 1 ? p->on->warp : 1;
+    for (int i = 0; i < k->n_stage; i++)
+        most = nest_group(&k->stage[i]) > most ? nest_group(&k->stage[i]) : most;
+    return most > INT64_MAX - warp ? most : (most + warp - 1) / warp * warp;
 }
 
 int64_t nest_lanes(const plan *p, const stage *s)
@@ -111,7 +144,8 @@ int64_t nest_sums(const plan *p, const stage *s)
         const loop *q = &s->nest.loop[l];
         if (q->role->lanes)
             sums *= nest_vectors(p, s, q);
-        else if (!(s->folds >> q->axis & 1) && !q->role->unit) /* which has registers of its own */
+        else if (!(s->folds >> q->axis & 1) && !q->role->unit &&
+                 !q->role->group) /* which have registers of their own */
             sums *= loop_trips(q);
     }
     return sums;
@@ -491,6 +525,9 @@ static bool check_order(reader *r)
         if (tile && !how->in_registers)
             return refuse(r, "serial loop %s inside an unrolled one", r->s->letter[l->axis]);
         tile = tile || how->in_registers;
+        if (how->outer && i && !q->loop[i - 1].role->outer)
+            return refuse(r, "loop %s is inside another: what is %s stands outside of all other loops",
+                          r->s->letter[l->axis], how->done);
         if (how->most && loops_of(q, i, how) == how->most)
             return how->most == 1 ? refuse(r, "a second @%s loop: one loop is %s", how->name, how->done)
                                   : refuse(r, "more than %lld loops are %s", (long long)how->most, how->done);

@@ -24,7 +24,8 @@ void loop_print(text *t, const stage *s, const loop *l);                  /* "n/
 int64_t nest_left(const kernel *k, const stage *s, int axis, int l);
 int64_t nest_left_shared(const kernel *k, const stage *s, int axis,
                          int l); /* under shared loop l and those before it */
-/* First loop of the tile: serial folds under the last loop that copies, then unrolled and vector loops */
+/* First loop of the tile: serial folds under the last loop that copies, then unrolled and vector loops. What the lanes
+ * of a group copy together is copied within the tile. */
 int nest_tile(const stage *s);
 int nest_unrolled(const stage *s); /* first loop after which all are unrolled or vector */
 /* Why the operand cannot be copied, at a loop that stages share or one of the stage's own; NULL: it can. */
@@ -43,5 +44,9 @@ int nest_parallel(const kernel *k);      /* the first of them whose trips go to 
 int nest_chunks(const kernel *k);
 int64_t nest_lanes(const plan *p, const stage *s);                  /* elements of one vector of the stage's */
 int64_t nest_vectors(const plan *p, const stage *s, const loop *l); /* that the vector loop has */
+/* Lanes that the loops of a stage, or of the stage of the kernel that has most, are given to; 1: it has no such loops.
+ * A worker has so many, rounded up to whole warps. */
+int64_t nest_group(const stage *s);
+int64_t nest_group_lanes(const plan *p, const kernel *k);
 int64_t nest_sums(const plan *p, const stage *s); /* vector registers that the tile's sums take; 0 without a fold */
 #endif

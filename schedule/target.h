@@ -20,10 +20,12 @@ typedef struct role {
     bool in_registers; /* all trips written out: what they sum stays in registers, a part of the register tile */
     bool lanes;        /* in registers, of which trips are the elements */
     bool unit;         /* in registers of a matrix unit, which takes all such loops of a nest at once */
+    bool group;        /* in registers, of which each of the lanes that make a worker has one trip */
     /* Where it is legal */
     bool shared, own; /* among the loops that stages share; among one stage's own in a kernel of several */
     bool folded;      /* on an axis that is folded away */
     bool last;        /* only as the innermost loop of its nest, in steps of one */
+    bool outer;       /* only outside of all loops that have another role: who does its trips meets no other worker */
     int64_t most;     /* loops of a nest that have it, at most; 0: any number */
     int64_t trips;    /* of such a loop, at most; 0: any number */
 } role;
@@ -85,6 +87,8 @@ typedef struct target {
     int near;              /* the level in which what one worker reads again and again should stay */
     int workers;           /* that the parallel loop is spread over */
     int places;            /* workers that run at the same time: more than these take turns */
+    int group;             /* lanes that a worker is made of, at most; 0: a worker is one alone */
+    int warp;              /* lanes that go in step: a worker has a whole number of these; 0 without a group */
     int line;              /* bytes of a cache line: what is fetched at once */
     int align;             /* bytes to whose multiples blocks are laid: whole lines, whole vectors; a power of two */
     int n_register;        /* vector registers of one worker */

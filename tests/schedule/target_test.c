@@ -13,10 +13,14 @@ static const role roles[] = {
     {.name = "hops", .done = "walked in hops", .serial = true, .shared = true, .own = true, .folded = true},
     {.name = "toy", .done = "dealt to toys", .parallel = true, .shared = true, .own = true, .most = 2},
     {.name = "fives", .done = "taken by fives", .in_registers = true, .own = true, .folded = true, .trips = 5},
-    {.name = "block", .done = "a block's", .in_registers = true, .unit = true, .own = true, .folded = true}};
-static const memory_space spaces[] = {{.copied = true, .least = 1, .most = 1},
-                                      {.name = "shelf", .copied = true, .least = 1, .most = 2, .bytes = 4096},
-                                      {.name = "tray", .least = 2, .most = 3, .number = 7}};
+    {.name = "block", .done = "a block's", .in_registers = true, .unit = true, .own = true, .folded = true},
+    {.name = "field", .done = "dealt to fields", .parallel = true, .shared = true, .outer = true},
+    {.name = "hand", .done = "dealt to hands", .in_registers = true, .group = true, .own = true, .folded = true}};
+static const memory_space spaces[] = {
+    {.copied = true, .least = 1, .most = 1},
+    {.name = "shelf", .copied = true, .least = 1, .most = 2, .bytes = 4096},
+    {.name = "tray", .least = 2, .most = 3, .number = 7},
+    {.name = "table", .copied = true, .shared = true, .least = 1, .most = 1, .bytes = 8192}};
 static const matrix_unit unit[] = {{4, 4, 8, TS_F32, TS_F32}, {8, 8, 8, TS_F32, TS_F32}};
 
 static void shared(const plan *p, const kernel *k, text *out)
@@ -51,6 +55,8 @@ static target toy = {.kind = "toy",
                      .level = {{.name = "shelf", .bytes = 4096}, {.name = "floor", .shared = true}},
                      .workers = 3,
                      .places = 3,
+                     .group = 24,
+                     .warp = 8,
                      .line = 16,
                      .align = 16,
                      .n_register = 30,
@@ -97,6 +103,30 @@ static void is_refused(const char *loops, const char *why)
     text_free(&got), text_free(&want);
 }
 
+/* Sums wait in no result while all lanes copy slices together; a worker has whole warps of lanes. */
+static void test_group(void)
+{
+    err e = {0};
+    scratch folder = scratch_make();
+    char path[200];
+    const char schema[] = "{\"format\":\"tiling/1\",\"rules\":[{\"loops\":\"m/5@field n/4@field k/8+a@table k m@hand "
+                          "n/2@hand n@fives\"}]}";
+    graph *g = ts_graph_make();
+    const node *y = g_call2(g, "matmul", g_input(g, "a", &(type){.dtype = TS_F32, .rank = 2, .dim = {16, 24}}, NULL),
+                            g_input(g, "b", &(type){.dtype = TS_F32, .rank = 2, .dim = {24, 40}}, NULL));
+    snprintf(path, sizeof path, "%s/test.json", folder.path);
+    CHECK(file_save(path, schema, sizeof schema - 1, &e));
+    plan *p = plan_make(g, 1, &y, &(plan_options){.on = &toy, .target = "toy", .schema = path}, &e);
+    if (CHECK(p != NULL)) {
+        const stage *s = p->kernel->stage;
+        CHECK(nest_tile(s) == 2 && nest_unrolled(s) == 4);
+        CHECK(nest_group(s) == 10 && nest_group_lanes(p, p->kernel) == 16); /* 5 x 2 */
+        CHECK(nest_sums(p, s) == 2);                                        /* of one lane */
+        CHECK(nest_parallel(p->kernel) == 0 && nest_chunks(p->kernel) == 2);
+    }
+    plan_free(p), ts_graph_free(g), scratch_remove(&folder);
+}
+
 int main(void)
 {
     for (int d = 0; d < TS_N_DTYPE; d++)
@@ -108,11 +138,20 @@ int main(void)
     reads("m n/8+b@shelf k n");
     reads("m n/5+a@tray*3 k n@fives");
     reads("m/4@toy n/4 k/8 m@block n@block k@block");
-    is_refused("n@core m k", ", column 3: no role \"core\"; the roles are: hops, toy, fives, block (or none)");
+    reads("m@field n/8@field k n@hand");
+    reads("m/4@field n/4@field k/8+a@table+b@table k m@hand n/2@hand n@fives");
+    reads("m n/8 k/3 k@hand n@hand");
+    is_refused("m/4 n@field m k", ", column 5: loop n is inside another: what is dealt to fields stands outside of all "
+                                  "other loops");
+    is_refused("m/8 n/4 k m@hand n@hand",
+               ": the loops over lanes (m 8, n 4) take 32 lanes, a group of mk1 has 24 at most: give a lane larger "
+               "steps, or let the loops outside take smaller ones");
+    is_refused("n@core m k",
+               ", column 3: no role \"core\"; the roles are: hops, toy, fives, block, field, hand (or none)");
     is_refused("m n k@toy", ", column 5: axis k folds: it cannot be dealt to toys");
     is_refused("m/8@toy m@toy n@toy k", ", column 15: more than 2 loops are dealt to toys");
     is_refused("m n/8 k n@fives", ", column 9: n would be taken by fives 8 times; at most 5");
-    is_refused("m+b@l2 n k", ", column 5: no space \"l2\"; the spaces are: shelf, tray, none");
+    is_refused("m+b@l2 n k", ", column 5: no space \"l2\"; the spaces are: shelf, tray, table, none");
     is_refused("m+b@tray n+a@shelf*3 k", ", column 21: @shelf holds 1 to 2 slices");
     is_refused("m+b*2 n k", ", column 6: a copy holds one slice; several are held in: @shelf, @tray");
     is_refused("m+y@shelf n k", ", column 10: the result is not copied, only fetched: +y@tray*2");
@@ -123,5 +162,6 @@ int main(void)
                ": mk1 has no matrix unit for 4 x 8 x 8 of f32 into f32; those it has: 4 x 4 x 8 of f32 into f32, "
                "8 x 8 x 8 of f32 into f32");
     is_refused("m n/8 k n@block", ": a matrix unit takes two loops of a product's result and one that is folded");
+    test_group();
     return check_done();
 }
