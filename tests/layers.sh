@@ -23,7 +23,8 @@ store     api base backends
 backends  api base ir schedule
 codegen   api base ir affine schedule backends
 cpu       api base ir affine schedule backends
-target    api base ir affine eval schedule backends cpu store codegen runtime
+gpu       api base ir affine schedule backends
+target    api base ir affine eval schedule backends cpu gpu store codegen runtime
 runtime
 emitted   runtime
 models    api
@@ -40,7 +41,7 @@ function layer(path,   room) {
     if (path ~ /^bench\/(report|machine)\//) { split(path, room, "/"); return room[2] }
     if (path ~ /^backends\/c\/runtime\//) return "runtime"
     if (path ~ /^train\/emitted\//) return "emitted"
-    if (path ~ /^backends\/(store|cpu|codegen)\//) { split(path, room, "/"); return room[2] }
+    if (path ~ /^backends\/(store|cpu|gpu|codegen)\//) { split(path, room, "/"); return room[2] }
     if (path ~ /^backends\/[^\/]+\//) { sub(/\/[^\/]*$/, "", path); return path } # one target never sees another
     sub(/\/.*/, "", path)
     return path

@@ -1,4 +1,14 @@
-/* null.c - a target that plans and runs nothing: schedules at full speed, for tests and for a look at a plan. */
+/* null.c - a target that plans and runs nothing: schedules at full speed, for tests and for a look at a plan; for
+ * hosts, and for cards that their text describes. */
 #include "backends/cpu/cpu.h"
+#include "backends/gpu/gpu.h"
 
-const backend backend_null = {.name = "null", .target = cpu_target, .doc = "Plans and emits nothing, runs nothing."};
+static const target *described(arena *m, const machine_options *asked, err *e)
+{
+    if (!gpu_is_text(asked->machine))
+        return cpu_target(m, asked, e);
+    gpu_facts *f = arena_get(m, sizeof *f);
+    return gpu_read(f, asked->machine, e) ? gpu_target(m, f, e) : NULL;
+}
+
+const backend backend_null = {.name = "null", .target = described, .doc = "Plans and emits nothing, runs nothing."};

@@ -7,6 +7,17 @@
 const char two_cores[] = "l3:1(32MB) l2:2(1MB) l1d:2(32KB) core:2 isa:avx512";
 
 /* ---- a graph, a machine, a schema: a plan ---- */
+static bool find_target(planned *b, const setting *s, err *e)
+{
+    const target *t;
+    if (!gpu_is_text(s->machine))
+        return machine_load(&b->machine, s->machine, e) &&
+               (cpu_target_of(&b->on, &b->machine, isa_find(s->isa), s->threads), true);
+    if (!gpu_read(&b->card, s->machine, e) || !(t = gpu_target(&b->mem, &b->card, e)))
+        return false;
+    return b->on = *t, true;
+}
+
 static void begin(planned *b, const setting *s, err *e)
 {
     char path[200];
@@ -15,10 +26,8 @@ static void begin(planned *b, const setting *s, err *e)
     snprintf(path, sizeof path, "%s/test.json", b->folder.path);
     text_add(&schema, "{\"format\":\"tiling/1\",\"rules\":[\n%s]}", s->rules ? s->rules : "");
     const node *root = s->make(b->g);
-    bool ok = ts_graph_ok(b->g, e) && machine_load(&b->machine, s->machine, e) &&
-              file_save(path, schema.s, schema.len, e);
+    bool ok = ts_graph_ok(b->g, e) && find_target(b, s, e) && file_save(path, schema.s, schema.len, e);
     const plan_options w = {.on = &b->on, .target = "c", .schema = s->rules ? path : NULL};
-    cpu_target_of(&b->on, &b->machine, isa_find(s->isa), s->threads);
     b->p = ok ? plan_make(b->g, 1, &root, &w, e) : NULL;
     text_free(&schema);
 }
@@ -50,6 +59,7 @@ void free_plan(planned *b)
 {
     plan_free(b->p);
     ts_graph_free(b->g);
+    arena_free(&b->mem);
     scratch_remove(&b->folder);
 }
 

@@ -2,17 +2,20 @@
 #ifndef TS_TEST_PLANNED_H
 #define TS_TEST_PLANNED_H
 #include "backends/cpu/cpu.h"
+#include "backends/gpu/gpu.h"
 #include "tests/scratch.h"
 
 typedef const node *maker(graph *g);
 typedef struct setting {
     maker *make;
     const char *machine, *isa, *rules; /* rules: of a schema, separated by commas; NULL is the guess */
-    int threads;
+    int threads;                       /* isa and threads: nothing to a card */
 } setting;
 typedef struct planned {
     graph *g;
     machine machine;
+    gpu_facts card;
+    arena mem; /* of the card's target */
     target on;
     plan *p;
     scratch folder; /* holds the schema as test.json */

@@ -1,0 +1,355 @@
+/* guess.c - loops when nobody said otherwise, for groups of lanes.
+ *
+ * Pointwise work is dealt to lanes along the axis that memory walks, 16 bytes to each. A sum gets as many lanes as it
+ * has work for, neighbours in memory to neighbouring lanes, and a group as many sums as it has lanes for. Contractions
+ * have register tiles (guess_product.c). Stages share a group: what one hands to the next stays with it. */
+#include "backends/gpu/guess_parts.h"
+
+#include "schedule/explain_fit.h"
+
+/* Lanes of a group: eight warps of 32 hide one another's waits, and divide what every card runs at once. A lane is
+ * worth having for four elements. */
+enum { LANES = 256, WORTH = 4, MOVED = 16 };
+
+int64_t gpu_power(int64_t n)
+{
+    int64_t power = 1;
+    while (power < n)
+        power *= 2;
+    return power;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t divided(int64_t n, int64_t by)
+{
+    return (n + by - 1) / by;
+}
+
+/* ---- what a group does at once ---- */
+void gpu_deal_begin(dealt *d, const plan *p, const kernel *k, const stage *s)
+{
+    *d = (dealt){.p = p, .k = k, .s = s, .fast = -1, .staged_at = GPU_AROUND, .staged = ""};
+    for (int a = 0; a < s->n_axis; a++)
+        d->left[a] = nest_left(k, s, a, -1), d->lanes[a] = d->each[a] = 1, d->order[a] = a;
+}
+
+int64_t gpu_deal(dealt *d, uint32_t axes, int64_t lanes)
+{
+    for (int a = d->s->n_axis; a-- > 0;)
+        if (axes >> a & 1 && d->left[a] > 1) {
+            d->lanes[a] = least(lanes, divided(d->left[a], d->each[a]));
+            lanes /= d->lanes[a];
+        }
+    return lanes;
+}
+
+int64_t gpu_steps(const dealt *d, uint32_t axes)
+{
+    int64_t n = 1;
+    for (int a = 0; a < d->s->n_axis; a++)
+        if (axes >> a & 1 && !int_mul(n, d->left[a], &n))
+            return INT64_MAX;
+    return n;
+}
+
+static void put(const dealt *d, int a, int64_t step, const char *how, text *t)
+{
+    text_add(t, "%s%s", t->len ? " " : "", d->s->letter[a]);
+    if (step > 1)
+        text_add(t, "/%lld", (long long)step);
+    if (*how)
+        text_add(t, "@%s", how);
+}
+
+/* Trips around what the group does at once: of a result to other groups, or one after the other where stages share them
+ */
+static void put_around(const dealt *d, text *t)
+{
+    const stage *s = d->s;
+    for (int a = 0; a < s->n_result; a++) {
+        const int64_t step = d->lanes[a] * d->each[a];
+        if (d->left[a] > step || d->left[a] == 0)
+            put(d, a, step, d->k->n_stage == 1 ? "block" : "", t);
+    }
+    if (d->staged_at == GPU_AROUND && t->len)
+        text_add(t, "%s", d->staged);
+    for (int i = s->n_result; i < s->n_axis; i++) {
+        const int a = d->order[i];
+        const int64_t step = d->lanes[a] * d->each[a];
+        if (d->cut[a]) {
+            put(d, a, d->cut[a], "", t);
+            text_add(t, "%s", d->staged_at == a ? d->staged : "");
+        }
+        if ((d->cut[a] ? d->cut[a] : d->left[a]) > step || (step == 1 && d->left[a] != 1 && !d->cut[a]))
+            put(d, a, step, "", t);
+    }
+}
+
+static void put_lane(const dealt *d, int a, text *t)
+{
+    const bool apart = a == d->fast && !d->vector && d->lanes[a] > 1;
+    if (apart && d->each[a] > 1)
+        put(d, a, d->lanes[a], "unroll", t);
+    if (d->lanes[a] > 1)
+        put(d, a, apart ? 1 : d->each[a], "lane", t);
+}
+
+void gpu_put(const dealt *d, text *out)
+{
+    const int n = d->s->n_axis;
+    text loops = {0};
+    put_around(d, &loops);
+    for (int a = 0; a < n; a++)
+        if (a != d->fast)
+            put_lane(d, a, &loops);
+    if (d->fast >= 0)
+        put_lane(d, d->fast, &loops);
+    for (int a = 0; a < n; a++)
+        if (a != d->fast && d->each[a] > 1)
+            put(d, a, 1, "unroll", &loops);
+    if (d->fast >= 0 && d->each[d->fast] > 1 && (d->vector || d->lanes[d->fast] == 1))
+        put(d, d->fast, 1, d->vector ? "vector" : "unroll", &loops);
+    text_add(out, "%s", text_str(&loops));
+    text_free(&loops);
+}
+
+/* ---- figures of a stage ---- */
+int64_t gpu_vector(const plan *p, const stage *s, int axis, int64_t left)
+{
+    int64_t bytes = ts_dtype_bytes(s->node->type.dtype), others = 1;
+    for (int i = 0; i < s->n_load; i++) {
+        const int64_t one = ts_dtype_bytes(s->load[i]->from->type.dtype), stride = fit_stride(p, s, i, axis);
+        if (stride != 0 && stride != one)
+            return 1;
+        bytes = most(bytes, one);
+    }
+    for (int a = 0; a < s->n_axis; a++)
+        others *= a == axis ? 1 : most(1, least(2, s->extent[a]));
+    const int64_t n = MOVED / bytes;
+    return left >= n && (left % n == 0 || others == 1) ? n : 1;
+}
+
+static int64_t work_of(const kernel *k, const stage *s) /* elements under one trip of the shared loops */
+{
+    int64_t n = 1;
+    for (int a = 0; a < s->n_axis; a++)
+        if (!int_mul(n, nest_left(k, s, a, -1), &n))
+            return INT64_MAX;
+    return n;
+}
+
+static int64_t whole_warps(const plan *p, int64_t lanes)
+{
+    const int64_t fit = least(LANES, p->on->group), warp = p->on->warp;
+    return least(divided(lanes, warp) * warp, fit / warp * warp);
+}
+
+int64_t gpu_lanes(const plan *p, const kernel *k)
+{
+    int64_t work = 1;
+    for (int i = 0; i < k->n_stage && k->n_stage > 1; i++)
+        work = most(work, work_of(k, &k->stage[i]));
+    return whole_warps(p, k->n_stage == 1 ? LANES : gpu_power(least(LANES, divided(work, WORTH))));
+}
+
+static uint32_t results(const stage *s)
+{
+    return (1u << s->n_result) - 1;
+}
+
+static uint32_t folds(const stage *s)
+{
+    return (uint32_t)((UINT64_C(1) << s->n_axis) - 1) & ~results(s);
+}
+
+/* ---- no fold ---- */
+static int last_walked(const dealt *d, int from, int to)
+{
+    int a = to - 1;
+    while (a >= from && d->left[a] <= 1)
+        a--;
+    return a >= from ? a : -1;
+}
+
+static void deal_points(dealt *d, int64_t lanes, bool many)
+{
+    const int column = last_walked(d, 0, d->s->n_result);
+    const int64_t work = gpu_steps(d, results(d->s)), processors = d->p->on->workers;
+    if (column < 0)
+        return;
+    int64_t each = gpu_vector(d->p, d->s, column, d->left[column]);
+    while (many && each > 1 && work / (lanes * each) < processors)
+        each /= 2;
+    while (many && lanes > d->p->on->warp && work / (lanes * each) < processors)
+        lanes = whole_warps(d->p, lanes / 2);
+    d->fast = column, d->each[column] = each, d->vector = each > 1;
+    gpu_deal(d, results(d->s), lanes);
+}
+
+/* ---- folds that read everything once ---- */
+static int64_t elements(const node *n)
+{
+    return type_count(&n->type);
+}
+
+/* The folded axis that walks the memory of the largest operand under the fold, where no axis of the result does, or -1
+ */
+static int along(const plan *p, const stage *s)
+{
+    const expr *load[MAX_LOADS];
+    const int n = x_loads(stage_fold(s), load, MAX_LOADS);
+    int largest = -1;
+    for (int i = 0; i < s->n_load; i++)
+        for (int j = 0; j < n && j < MAX_LOADS; j++)
+            if (x_same(load[j], s->load[i]) &&
+                (largest < 0 || elements(s->load[i]->from) > elements(s->load[largest]->from)))
+                largest = i;
+    int axis = -1;
+    for (int a = s->n_axis; largest >= 0 && a-- > 0;)
+        if (s->extent[a] > 1 && fit_stride(p, s, largest, a) == ts_dtype_bytes(s->load[largest]->from->type.dtype))
+            axis = a;
+    return axis >= s->n_result ? axis : -1;
+}
+
+/* Lanes along the fold: four pieces for each of them, but a warp where there is that much. */
+static void deal_across(dealt *d, int a, int64_t lanes)
+{
+    const int64_t processors = d->p->on->workers, rows = gpu_steps(d, results(d->s)),
+                  each = gpu_vector(d->p, d->s, a, d->left[a]),
+                  pieces = gpu_power(divided(gpu_steps(d, folds(d->s)), each));
+    int64_t own = least(lanes, most(pieces / WORTH, least(pieces, d->p->on->warp)));
+    int64_t side = least(lanes / most(own, 1), gpu_power(rows));
+    while (d->k->n_stage == 1 && side > 1 && rows / side < processors)
+        side /= 2;
+    while (side * own < lanes && own < pieces)
+        own *= 2;
+    d->fast = a, d->each[a] = each, d->vector = each > 1;
+    gpu_deal(d, folds(d->s), own);
+    gpu_deal(d, results(d->s), side);
+}
+
+/* Memory walks the results: lanes go along them; the fold gets those that are left, or that other groups wait for. */
+static void deal_down(dealt *d, int64_t lanes)
+{
+    const int64_t processors = d->p->on->workers, rows = gpu_steps(d, results(d->s));
+    int64_t side = least(lanes, gpu_power(rows));
+    while (d->k->n_stage == 1 && side > d->p->on->warp && rows / side < processors)
+        side /= 2;
+    d->fast = last_walked(d, 0, d->s->n_result);
+    gpu_deal(d, results(d->s), side);
+    const int64_t deep = gpu_steps(d, folds(d->s)), own = least(lanes / side, gpu_power(divided(deep + 1, 2 * WORTH)));
+    if (own > 1)
+        gpu_deal(d, folds(d->s), own);
+}
+
+static void guess_other(const plan *p, const kernel *k, const stage *s, text *out)
+{
+    dealt d;
+    const int64_t lanes = gpu_lanes(p, k);
+    gpu_deal_begin(&d, p, k, s);
+    const int a = stage_fold(s) ? along(p, s) : -1;
+    if (!stage_fold(s))
+        deal_points(&d, lanes, k->n_stage == 1);
+    else if (a >= 0)
+        deal_across(&d, a, lanes);
+    else
+        deal_down(&d, lanes);
+    gpu_put(&d, out);
+}
+
+void gpu_guess_stage(const plan *p, const kernel *k, int which, text *out)
+{
+    const stage *s = &k->stage[which];
+    if (!gpu_guess_product(p, k, s, out))
+        guess_other(p, k, s, out);
+}
+
+/* ---- loops that stages share ---- */
+/* Bytes that the stages hand on within a group, for one trip in such steps of the last shared axis */
+static double handed_on(const kernel *k, int64_t step)
+{
+    double sum = 0;
+    for (int i = 0; i < k->n_stage; i++) {
+        const stage *s = &k->stage[i];
+        double bytes = (double)step * ts_dtype_bytes(s->node->type.dtype);
+        for (int a = k->n_shared; a < s->n_result; a++)
+            bytes *= (double)s->extent[a];
+        sum += s->scratch ? bytes : 0;
+    }
+    return sum;
+}
+
+/* Of products: a group reads again what rows share, which is worth about four of them; the last round of groups should
+ * be a full one. */
+static int64_t rows_of_products(const plan *p, const kernel *k, int64_t others)
+{
+    enum { AGAIN = 4, MOST = 64 };
+    const int64_t extent = k->stage[k->main].extent[k->n_shared - 1];
+    int64_t best = 1, fewest = INT64_MAX;
+    for (int64_t rows = 1; rows <= MOST && rows < 2 * extent; rows *= 2) {
+        const int64_t time = divided(others * divided(extent, rows), p->on->workers) * (rows + AGAIN);
+        if (time >= fewest || handed_on(k, rows) > (double)p->on->space->bytes / 2)
+            continue;
+        fewest = time, best = rows;
+    }
+    return best;
+}
+
+/* Rows that a group does at once, as its lanes are enough for; fewer where groups would be, or what stages hand on does
+ * not stay in shared memory. */
+static int64_t rows_at_once(const plan *p, const kernel *k)
+{
+    const stage *s = &k->stage[k->main];
+    const int last = k->n_shared - 1;
+    int64_t own = 1, others = 1;
+    bool heavy = false;
+    for (int i = 0; i < k->n_stage; i++) {
+        int64_t work = 1;
+        for (int a = k->n_shared; a < k->stage[i].n_axis; a++)
+            work = least(LANES * WORTH, work * most(1, k->stage[i].extent[a]));
+        own = most(own, work);
+        heavy = heavy || stage_contracts(&k->stage[i]);
+    }
+    for (int a = 0; a < last; a++)
+        others = least(INT32_MAX, others * most(1, s->extent[a]));
+    if (heavy)
+        return rows_of_products(p, k, others);
+    int64_t rows = most(1, whole_warps(p, LANES) * WORTH / gpu_power(own));
+    while (rows > 1 && ((rows > s->extent[last] && rows / 2 >= s->extent[last]) ||
+                        others * divided(s->extent[last], rows) < p->on->workers ||
+                        handed_on(k, rows) > (double)p->on->space->bytes / 2))
+        rows /= 2;
+    return rows;
+}
+
+static bool pointwise(const kernel *k)
+{
+    bool all = k->n_shared == k->stage[k->main].n_result;
+    for (int i = 0; i < k->n_stage; i++)
+        all = all && !stage_fold(&k->stage[i]) && k->stage[i].n_result == k->n_shared;
+    return all;
+}
+
+void gpu_guess_shared(const plan *p, const kernel *k, text *out)
+{
+    const stage *s = &k->stage[k->main];
+    dealt d;
+    gpu_deal_begin(&d, p, k, s);
+    for (int a = 0; a < s->n_axis; a++)
+        d.left[a] = s->extent[a];
+    if (pointwise(k))
+        deal_points(&d, whole_warps(p, LANES), true);
+    else
+        d.lanes[k->n_shared - 1] = rows_at_once(p, k);
+    for (int a = 0; a < k->n_shared; a++)
+        put(&d, a, most(1, least(d.lanes[a] * d.each[a], s->extent[a])), "block", out);
+}

@@ -1,0 +1,12 @@
+/* guess.h - the choice of loops for a graphics processor: from extents, accesses, and the card's figures alone. What it
+ * says is text in the notation, so a person prints it, edits one number and gives it back. As in guesser. */
+#ifndef TS_GPU_GUESS_H
+#define TS_GPU_GUESS_H
+#include "backends/gpu/gpu.h"
+#include "schedule/nest.h"
+
+enum { GPU_L1, GPU_L2, GPU_MEMORY }; /* of target.level */
+
+void gpu_guess_shared(const plan *p, const kernel *k, text *out);
+void gpu_guess_stage(const plan *p, const kernel *k, int which, text *out);
+#endif

@@ -1,0 +1,35 @@
+/* guess_parts.h - shared by the files that guess loops for a graphics processor. */
+#ifndef TS_GPU_GUESS_PARTS_H
+#define TS_GPU_GUESS_PARTS_H
+#include "backends/gpu/guess.h"
+
+/* dealt: what a group does at once, axis by axis: lanes times each of what is left of it; the rest are trips of loops
+ * around, which go to other groups where no other stage has to wait for them. */
+typedef struct dealt {
+    const plan *p;
+    const kernel *k;
+    const stage *s;
+    int64_t left[MAX_AXIS], lanes[MAX_AXIS], each[MAX_AXIS];
+    int64_t cut[MAX_AXIS]; /* of a folded axis, 0 or steps in which it is walked around the lanes' */
+    int order[MAX_AXIS];   /* of folded axes, from outside in: order[n_result] .. order[n_axis - 1] */
+    int fast;              /* the axis along which neighbouring lanes have neighbours in memory, or -1 */
+    bool vector;           /* each lane has a run of the fast axis, moved at once; else its elements lie lanes apart */
+    int staged_at;         /* the folded axis at whose cut slices are copied, or GPU_AROUND: all of them */
+    const char *staged;    /* "+a+b" */
+} dealt;
+enum { GPU_AROUND = -1 };
+void gpu_deal_begin(dealt *d, const plan *p, const kernel *k,
+                    const stage *s); /* everything one lane's, one at a time */
+/* Lanes to axes from the inside out, of those that are in `axes`; what is not given away comes back. */
+int64_t gpu_deal(dealt *d, uint32_t axes, int64_t lanes);
+void gpu_put(const dealt *d, text *out);          /* the loops */
+int64_t gpu_steps(const dealt *d, uint32_t axes); /* of what is left of them, all together */
+
+int64_t gpu_lanes(const plan *p, const kernel *k); /* that the groups of a kernel have */
+/* Elements of 16 bytes that a stage reads and writes in one piece along its axis; 1: it does not. */
+int64_t gpu_vector(const plan *p, const stage *s, int axis, int64_t left);
+int64_t gpu_power(int64_t n); /* the next power of two */
+
+/* guess_product.c: true where a register tile of rows and columns serves the stage; its loops are then in out. */
+bool gpu_guess_product(const plan *p, const kernel *k, const stage *s, text *out);
+#endif

@@ -1,0 +1,245 @@
+/* guess_product.c - loops of contractions: y[m,n] = sum over k of a[m,k] b[k,n], m, n and k being several axes each.
+ *
+ * A group takes a block of rows and columns, each lane a register tile of it, for all of k. Slices of a and b wait in
+ * shared memory, where all lanes of a row or column find them. The block, the tile and the depth of a slice are those
+ * that take least time by a small model of one processor: products, reads of shared memory, what slices cost to come,
+ * and groups that hide one another's waits. */
+#include "backends/gpu/guess_parts.h"
+
+#include <math.h>
+
+typedef struct product {
+    const plan *p;
+    const kernel *k;
+    const stage *s;
+    int load[2];            /* of the stage: a, whose axes give rows, and b, which has the columns */
+    uint32_t rows, columns; /* axes that one of them has and the other has not */
+    int column;             /* the innermost of columns */
+    dealt none;             /* nothing dealt yet */
+    bool staged[2];         /* whether slices of it wait in shared memory */
+    int64_t bytes,
+        lanes; /* of shared memory, for slices; lanes of the group, at most; in a kernel of several exactly */
+} product;
+
+typedef struct candidate {
+    int64_t row_lanes, column_lanes, row_each, column_each, depth;
+} candidate;
+
+/* Cycles until what is asked of memory is there, from the second cache on (Luo and others, "Benchmarking and dissecting
+ * the NVIDIA Hopper GPU architecture via microbenchmarking", 2024: 260 to 480), and until all lanes have met twice. */
+enum { LATENCY = 500, MEET = 60 };
+/* Instructions of warps that a processor begins in a cycle, one of which reads or writes shared memory; those that move
+ * an element there: a load, a store, and two for their addresses. Registers for addresses and counters. */
+enum { ISSUED = 4, MOVES = 4, OVERHEAD = 28 };
+
+static int64_t divided(int64_t n, int64_t by)
+{
+    return (n + by - 1) / by;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- which axes ---- */
+static int number_of(const stage *s, const expr *load)
+{
+    int i = 0;
+    while (i < s->n_load && !x_same(s->load[i], load))
+        i++;
+    return i;
+}
+
+static uint32_t left_over(const product *c, uint32_t axes) /* those of them that have something left */
+{
+    for (int a = 0; a < c->s->n_axis; a++)
+        if (nest_left(c->k, c->s, a, -1) <= 1)
+            axes &= ~(1u << a);
+    return axes;
+}
+
+/* The pair of operands with the most combinations of a row and a column. */
+static bool find_operands(product *c)
+{
+    const stage *s = c->s;
+    const expr *load[MAX_LOADS];
+    const int n = x_loads(stage_fold(s), load, MAX_LOADS);
+    const uint32_t result = left_over(c, (1u << s->n_result) - 1);
+    double best = 0;
+    if (n > MAX_LOADS)
+        return false;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            const uint32_t a = x_axes_of(load[i]), b = x_axes_of(load[j]), rows = a & ~b & result,
+                           columns = b & ~a & result;
+            double pairs = 1;
+            if (!rows || !columns || rows > columns || !(a & b & s->folds)) /* the last axis is a column */
+                continue;
+            for (int x = 0; x < s->n_axis; x++)
+                pairs *= (rows | columns) >> x & 1 ? (double)s->extent[x] : 1;
+            if (pairs > best)
+                best = pairs, c->rows = rows, c->columns = columns, c->load[0] = number_of(s, load[i]),
+                c->load[1] = number_of(s, load[j]);
+        }
+    for (int a = 0; a < s->n_result; a++)
+        if (c->columns >> a & 1)
+            c->column = a;
+    return best > 0;
+}
+
+static void find_staged(product *c)
+{
+    c->bytes = c->p->on->space->bytes;
+    for (int i = 0; i < c->k->n_stage && c->k->n_stage > 1; i++) {
+        const stage *s = &c->k->stage[i];
+        int64_t bytes = ts_dtype_bytes(s->node->type.dtype);
+        for (int a = 0; a < s->n_result; a++)
+            if (!int_mul(bytes, nest_left(c->k, s, a, -1), &bytes))
+                bytes = c->bytes;
+        c->bytes -= s->scratch ? least(bytes, c->bytes) : 0;
+    }
+    for (int i = 0; i < 2; i++)
+        c->staged[i] = !nest_no_copy(c->k, c->s, c->load[i], false);
+}
+
+/* ---- what a candidate deals ---- */
+static void deal_set(dealt *d, uint32_t axes, int64_t lanes, int64_t each)
+{
+    int inner = -1;
+    for (int a = 0; a < d->s->n_axis; a++)
+        if (axes >> a & 1)
+            inner = a;
+    d->each[inner] = least(each, d->left[inner]);
+    gpu_deal(d, axes, lanes);
+}
+
+static int64_t block_of(const dealt *d, uint32_t axes) /* elements of a group */
+{
+    int64_t n = 1;
+    for (int a = 0; a < d->s->n_axis; a++)
+        n *= axes >> a & 1 ? d->lanes[a] * d->each[a] : 1;
+    return n;
+}
+
+static double groups_of(const dealt *d)
+{
+    double n = 1;
+    for (int a = 0; a < d->s->n_result; a++)
+        n *= (double)divided(d->left[a], d->lanes[a] * d->each[a]);
+    return n;
+}
+
+/* Folded axes from outside in: the longest innermost; cut where a slice is `depth` deep. Gives how deep it is. */
+static int64_t cut_folds(dealt *d, int64_t depth)
+{
+    const stage *s = d->s;
+    int deep = s->n_result, at = s->n_axis;
+    int64_t inside = 1;
+    for (int a = s->n_result; a < s->n_axis; a++)
+        deep = d->left[a] > d->left[deep] ? a : deep;
+    d->order[--at] = deep;
+    for (int a = s->n_axis; a-- > s->n_result;)
+        if (a != deep)
+            d->order[--at] = a;
+    for (int i = s->n_axis; i-- > s->n_result;) {
+        const int a = d->order[i];
+        if (d->left[a] <= 1)
+            continue;
+        if (inside * d->left[a] <= depth) {
+            inside *= d->left[a];
+            continue;
+        }
+        d->cut[a] = depth / inside;
+        d->staged_at = a;
+        return inside * d->cut[a];
+    }
+    return inside;
+}
+
+static void deal(const product *c, const candidate *q, dealt *d)
+{
+    *d = c->none;
+    deal_set(d, c->rows, q->row_lanes, q->row_each);
+    deal_set(d, c->columns, q->column_lanes, q->column_each);
+    d->fast = c->column;
+}
+
+/* ---- what it costs ---- */
+static double steps_deep(const dealt *d)
+{
+    double n = 1;
+    for (int a = d->s->n_result; a < d->s->n_axis; a++)
+        n *= (double)d->left[a];
+    return n;
+}
+
+/* Cycles of the kernel, or more than any where it does not fit. */
+static double cycles(const product *c, const candidate *q)
+{
+    const gpu_facts *f = gpu_facts_of(c->p->on);
+    const target *t = c->p->on;
+    dealt d;
+    deal(c, q, &d);
+    const int64_t lanes = q->row_lanes * q->column_lanes, depth = cut_folds(&d, q->depth), rows = block_of(&d, c->rows),
+                  columns = block_of(&d, c->columns), size = ts_dtype_bytes(stage_fold(c->s)->dtype),
+                  words = size > 4 ? size / 4 : 1;
+    const int64_t slice = (c->staged[0] ? rows : 0) + (c->staged[1] ? columns : 0);
+    gpu_room room = {.lanes = lanes,
+                     .registers = words * (q->row_each * q->column_each + q->row_each + q->column_each) + OVERHEAD,
+                     .shared = slice * depth * size};
+    gpu_resident(f, &room);
+    if (!room.resident || room.shared > c->bytes)
+        return INFINITY;
+    const double groups = c->k->n_stage == 1 ? groups_of(&d) : t->workers * groups_of(&d);
+    const double each = ceil(groups / t->workers), at_once = c->k->n_stage == 1 ? fmin(each, (double)room.resident) : 1;
+    const double warps = (double)divided(lanes, f->warp), k = (double)depth,
+                 moved = (double)(rows + columns) * k / f->warp, /* by a warp's instruction, there and back */
+        reads = warps * k * (double)(q->row_each + q->column_each),
+                 products = (double)(lanes * q->row_each * q->column_each * words) * k / t->cost.fma_per_cycle;
+    const double issued = products + (reads + MOVES * moved) / ISSUED, shared = reads + moved,
+                 brought = (double)((rows + columns) * size) * k / t->level[GPU_L2].bytes_per_cycle;
+    const double busy = fmax(fmax(issued, shared), brought), alone = fmax(issued, shared) + brought + LATENCY + MEET;
+    return ceil(each / at_once) * ceil(steps_deep(&d) / k) * fmax(at_once * busy, alone);
+}
+
+/* Reads of neighbouring lanes come together where each has a run of four, or one of each run of lanes. */
+static bool choose(const product *c, candidate *best)
+{
+    double fewest = INFINITY;
+    candidate q;
+    for (q.row_each = 1; q.row_each <= 8; q.row_each *= 2)
+        for (q.column_each = 1; q.column_each <= 8; q.column_each *= 2)
+            for (q.depth = 8; q.depth <= 32; q.depth *= 2)
+                for (q.row_lanes = 1; q.row_lanes <= c->lanes; q.row_lanes *= 2)
+                    for (q.column_lanes = divided(least(c->lanes, c->p->on->warp), q.row_lanes);
+                         q.column_lanes * q.row_lanes <= c->lanes; q.column_lanes *= 2) {
+                        const double now = cycles(c, &q);
+                        if (now < fewest * 0.999)
+                            fewest = now, *best = q;
+                    }
+    return fewest < INFINITY;
+}
+
+bool gpu_guess_product(const plan *p, const kernel *k, const stage *s, text *out)
+{
+    product c = {.p = p, .k = k, .s = s, .lanes = gpu_lanes(p, k)};
+    candidate best = {1, 1, 1, 1, 1};
+    dealt d;
+    text staged = {0};
+    if (!stage_fold(s) || !stage_contracts(s) || !find_operands(&c))
+        return false;
+    find_staged(&c);
+    gpu_deal_begin(&c.none, p, k, s);
+    if (!choose(&c, &best))
+        return false;
+    deal(&c, &best, &d);
+    cut_folds(&d, best.depth);
+    for (int i = 0; i < 2; i++)
+        if (c.staged[i])
+            text_add(&staged, "+%c", 'a' + c.load[i]);
+    d.staged = text_str(&staged);
+    gpu_put(&d, out);
+    text_free(&staged);
+    return true;
+}

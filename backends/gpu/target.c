@@ -1,0 +1,105 @@
+/* target.c - the tables of a graphics processor. */
+#include "backends/gpu/guess.h"
+
+#include <string.h>
+
+/* The first one is what a loop without a role has. Loops over lanes are part of the register tile: each lane holds what
+ * its own trips sum. A lane moves 16 bytes at once, of the smallest numbers 16 of them. */
+static const role roles[] = {
+    {.name = "serial", .implied = true, .done = "walked", .serial = true, .shared = true, .own = true, .folded = true},
+    {.name = "block", .done = "dealt to the groups", .parallel = true, .shared = true, .outer = true},
+    {.name = "lane",
+     .done = "dealt to the lanes of a group",
+     .in_registers = true,
+     .group = true,
+     .own = true,
+     .folded = true},
+    {.name = "unroll", .done = "unrolled", .in_registers = true, .own = true, .folded = true, .trips = 64},
+    {.name = "vector",
+     .done = "moved in vectors",
+     .in_registers = true,
+     .lanes = true,
+     .own = true,
+     .folded = true,
+     .last = true,
+     .trips = 16}};
+
+static void prefetch(const plan *p, kernel *k) /* none: slices in shared memory are what comes ahead of its use */
+{
+    (void)p, (void)k;
+}
+
+static const guesser guess = {.shared = gpu_guess_shared, .stage = gpu_guess_stage, .prefetch = prefetch};
+
+/* Bytes that a processor reads in a cycle: of its first cache and shared memory 32 banks of 4 (CUDA programming guide,
+ * 5.x to 9.0); of the second 47, 5120 for the 108 processors of an A100 (its white paper), of which two thirds come. */
+enum { L1_RATE = 128, L2_RATE = 32 };
+
+static void add_levels(target *t, const gpu_facts *f)
+{
+    const double rate = (double)f->bandwidth / (double)f->clock / f->processors;
+    t->level[GPU_L1] = (memory_level){.name = "L1", .bytes = f->l1, .bytes_per_cycle = L1_RATE};
+    t->level[GPU_L2] = (memory_level){
+        .name = "L2", .bytes = f->l2, .shared = true, .bytes_per_cycle = rate > L2_RATE ? rate : L2_RATE};
+    t->level[GPU_MEMORY] = (memory_level){.name = "memory", .shared = true, .bytes_per_cycle = rate};
+    t->n_level = GPU_MEMORY + 1;
+    t->near = GPU_L2; /* where groups find what another one has read */
+}
+
+static bool plausible(const gpu_facts *f, err *e)
+{
+    const struct {
+        const char *what;
+        int64_t value, least;
+    } asked[] = {{"processors", f->processors, 1},
+                 {"lanes in step", f->warp, 1},
+                 {"lanes of a group", f->group, f->warp},
+                 {"registers of a lane", f->lane_registers, 16},
+                 {"bytes of shared memory", f->shared, 1024},
+                 {"bytes of memory", f->memory, 1},
+                 {"cycles a second", f->clock, 1},
+                 {"bytes of memory a second", f->bandwidth, 1},
+                 {"operations on f32 a second", f->f32, 1}};
+    for (int i = 0; i < COUNT(asked); i++)
+        if (asked[i].value < asked[i].least)
+            return err_set(e, TS_BAD_INPUT, "machine %s: %lld %s, expected at least %lld", f->name,
+                           (long long)asked[i].value, asked[i].what, (long long)asked[i].least);
+    return true;
+}
+
+const target *gpu_target(arena *m, const gpu_facts *f, err *e)
+{
+    memory_space *shared = arena_get(m, sizeof *shared);
+    target *t = arena_get(m, sizeof *t);
+    if (!plausible(f, e))
+        return NULL;
+    *shared = (memory_space){
+        .name = "shared", .copied = true, .shared = true, .least = 1, .most = 1, .bytes = f->shared, .level = GPU_L1};
+    *t = (target){.kind = "gpu",
+                  .model = f->name,
+                  .n_role = COUNT(roles),
+                  .role = roles,
+                  .n_space = 1,
+                  .space = shared,
+                  .workers = f->processors,
+                  .places = f->processors,
+                  .group = f->group,
+                  .warp = f->warp,
+                  .line = 128,
+                  .align = 256,
+                  .n_register = f->lane_registers,
+                  /* Four cycles from one multiply-add to the next that needs it (Jia and others, "Dissecting the NVIDIA
+                   * Volta GPU architecture via microbenchmarking", 2018) */
+                  .cost = {.fma_latency = 4, .fma_per_cycle = (double)f->f32 / 2 / (double)f->clock / f->processors},
+                  .guess = &guess,
+                  .own = f};
+    for (int d = 0; d < TS_N_DTYPE; d++) /* a register is of one lane */
+        t->lanes[d] = 1;
+    add_levels(t, f);
+    return t;
+}
+
+const gpu_facts *gpu_facts_of(const target *t)
+{
+    return t->own;
+}

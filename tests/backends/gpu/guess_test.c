@@ -1,0 +1,84 @@
+/* Loops on a card when nobody said otherwise. */
+#include "tests/check.h"
+#include "tests/schedule/planned.h"
+
+#include "schedule/nest.h"
+
+static const char as_written[] = "{\"compute\":\"f32\"}"; /* not in fewer products */
+
+static void guessed(maker *make, const char *card, const char *loops)
+{
+    planned b;
+    text t = {0};
+    if (make_plan(&b, &(setting){.make = make, .machine = card, .rules = as_written})) {
+        nest_print(&t, &b.p->kernel[b.p->n_kernel - 1], false);
+        CHECK_TEXT(text_str(&t), loops);
+    }
+    text_free(&t);
+    free_plan(&b);
+}
+
+static const node *input(graph *g, const char *label, int rank, int64_t a, int64_t b, int64_t c)
+{
+    const type t = {.dtype = TS_F32, .rank = rank, .dim = {a, b, c}};
+    return g_input(g, label, &t, NULL);
+}
+
+static const node *large_points(graph *g)
+{
+    return g_call1(g, "tanh", input(g, "x", 2, 4096, 1024, 0));
+}
+
+static const node *odd_points(graph *g)
+{
+    return g_call1(g, "tanh", input(g, "x", 1, 1000003, 0, 0));
+}
+
+static const node *few_points(graph *g)
+{
+    return g_call1(g, "tanh", input(g, "x", 1, 100, 0, 0));
+}
+
+static const node *row_sums(graph *g)
+{
+    return g_call1(g, "sum axes=[-1]", input(g, "x", 2, 4096, 768, 0));
+}
+
+static const node *column_sums(graph *g)
+{
+    return g_call1(g, "sum axes=[0]", input(g, "x", 2, 4096, 768, 0));
+}
+
+static const node *rows(graph *g)
+{
+    return g_call1(g, "softmax axis=-1", input(g, "x", 2, 4096, 768, 0));
+}
+
+static const node *square(graph *g)
+{
+    return g_call2(g, "matmul", input(g, "a", 2, 4096, 4096, 0), input(g, "b", 2, 4096, 4096, 0));
+}
+
+int main(void)
+{
+    guessed(large_points, "gpu:h100", "e/1024@block e/4@lane e@vector");
+    guessed(odd_points, "gpu:h100", "e/1024@block e/4@lane e@vector");
+    guessed(few_points, "gpu:h100", "e/32@block e@lane");
+    guessed(row_sums, "gpu:h100", "r/4@block c/256 r@lane c/4@lane c@vector");
+    guessed(column_sums, "gpu:h100", "r/32@block c/8 c@lane r@lane");
+    guessed(rows, "gpu:h100",
+            "r@block ; max: c/4@lane c@vector ; exp: e/4@lane e@vector ; sum: c/4@lane c@vector ; divide: e/4@lane "
+            "e@vector");
+    guessed(square, "gpu:h100", "m/128@block n/128@block k/8+a@shared+b@shared k m/8@lane n/16@unroll n@lane m@unroll");
+    guessed(product, "gpu:h100", "m/8@block n/16@block k/32+a@shared+b@shared k m/2@lane n/8@unroll n@lane m@unroll");
+    guessed(deep, "gpu:h100", "m/4@block n/8@block k/32+a@shared+b@shared k m@lane n@lane");
+    guessed(convolution, "gpu:h100", "oh@block ow@block kh/2+b@shared+a@shared kh kw ic oc@lane");
+    guessed(normalized, "gpu:h100",
+            "r@block ; add: e/4@lane e@vector ; mean: c/4@lane c@vector ; subtract: e/4@lane e@vector ; mean2: "
+            "c/4@lane c@vector ; add2: e/4@lane e@vector");
+    guessed(attention, "gpu:h100",
+            "h@block q/2@block ; matmul: k q@lane n/12@unroll n@lane ; max: q@lane c/4@lane c@vector ; exp: q@lane "
+            "e/4@lane e@vector ; sum: q@lane c/4@lane c@vector ; divide: q@lane e/4@lane e@vector ; matmul2: k q@lane "
+            "n/16@unroll n@lane");
+    return check_done();
+}
