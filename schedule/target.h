@@ -58,10 +58,9 @@ typedef struct matrix_unit {
     dtype operand, sum;
 } matrix_unit;
 
-typedef struct costs {     /* of one worker, in cycles */
-    double fma_latency;    /* until a multiply-add can be added to */
-    double fma_per_cycle;  /* vectors multiplied and added */
-    double barrier_cycles; /* until all workers have met */
+typedef struct costs {    /* of one worker, in cycles */
+    double fma_latency;   /* until a multiply-add can be added to */
+    double fma_per_cycle; /* vectors multiplied and added */
 } costs;
 
 typedef struct plan plan;

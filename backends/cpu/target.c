@@ -65,8 +65,7 @@ void cpu_target_of(target *t, const machine *on, const isa *best, int threads)
         .align = best->vector_bytes,
         .n_register = best->n_register,
         .passes_last = on->nta,
-        /* Zen 2 and later, Skylake and later: two units of four cycles; a barrier of two threads takes 47 ns */
-        .cost = {.fma_latency = 4, .fma_per_cycle = 2, .barrier_cycles = 150},
+        .cost = {.fma_latency = 4, .fma_per_cycle = 2}, /* Zen 2 and later, Skylake and later: two units, four cycles */
         .guess = &guess,
         .own = on};
     for (int d = 0; d < TS_N_DTYPE; d++) /* what is smaller is computed in 4 bytes */
