@@ -5,6 +5,7 @@
 #include "backends/c/runtime/run.h"
 #include "backends/c/team.h"
 #include "backends/c/toolchain.h"
+#include "backends/outside.h"
 #include "backends/weights.h"
 
 #include <stdlib.h>
@@ -164,7 +165,7 @@ static bool check_fault(program *g, err *e)
         return true;
     const kernel *k = &g->p->kernel[g->fault - 1];
     g->fault = 0;
-    return c_outside(g->p, k, g->input, e);
+    return outside_kernel(g->p, k, g->input, e);
 }
 
 static bool run(program *g, void *const *input, err *e)

@@ -13,8 +13,6 @@ typedef struct c_program {
 } c_program;
 bool c_program_write(const plan *p, c_program *out, err *e);
 void c_program_free(c_program *c);
-/* The error, always false: an index was outside in that kernel, with these values of the plan's inputs. */
-bool c_outside(const plan *p, const kernel *k, void *const *input, err *e);
 const char *const *c_flags(const isa *i); /* of the compiler, NULL at the end */
 /* standalone.c: a folder that builds into the same program without Tessera. */
 bool c_standalone(const plan *p, const emit_options *w, err *e);

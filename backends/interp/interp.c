@@ -1,6 +1,7 @@
 /* interp.c - the interpreter as a target: node by node, element by element, from the definitions alone. It fuses
  * nothing, accepts everything, and judges everybody; it is slow. */
 #include "backends/cpu/cpu.h"
+#include "backends/outside.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,16 @@ static program *build(const plan *p, const build_options *w, text *facts, err *e
     return NULL;
 }
 
+/* An index outside is told of the input that holds it, where that is known; anything else as it was found. */
+static bool evaluate(program *g, int i, const ts_array *const *in, void *const *input, err *e)
+{
+    err found = {0};
+    if (node_eval(g->need[i], in, &g->value[i], &found))
+        return true;
+    return found.code == TS_NUMERICS ? outside_node(g->p, g->need[i], input, &found, e)
+                                     : err_set(e, found.code, "%s", found.text);
+}
+
 static bool run(program *g, void *const *input, err *e)
 {
     for (int i = 0; i < g->p->n_input; i++)
@@ -112,7 +123,7 @@ static bool run(program *g, void *const *input, err *e)
             in[k] = &g->value[place(g, n->in[k])];
         if (g->own[i])
             ts_array_free(&g->value[i]);
-        g->own[i] = node_eval(n, in, &g->value[i], e);
+        g->own[i] = evaluate(g, i, in, input, e);
         free(in);
         if (!g->own[i])
             return false;

@@ -102,8 +102,9 @@ static bool run(const struct reader *r, const struct source *s, int n, const cha
                             &(ts_options){.target = target, .threads = 1}, &y, &e);
     char means[128] = "an index leads to ";
     const char *range = "outside 0...4 of axis 0";
-    if (!strcmp(target, "c") && !strcmp(s->first, "given")) { /* the first that is outside has a place there */
-        range = r->updates ? "axis 0 of what it indexes goes from 0 to 4" : "x has rows 0 to 4";
+    if (!strcmp(s->first, "given")) { /* the first that is outside has a place there */
+        const bool unnamed = r->updates || (!strcmp(target, "interp") && !strncmp(r->call, "index ", 6)); /* a view */
+        range = unnamed ? "axis 0 of what it indexes goes from 0 to 4" : "x has rows 0 to 4";
         snprintf(means, sizeof means, "input \"places\" holds 5 at [5]; ");
     } else if (!strcmp(target, "c")) {
         snprintf(means, sizeof means, "an index is ");

@@ -35,6 +35,8 @@ expect 2 'error: --dim "seq=x": an extent' bench bert-tiny -s panels --dim seq=x
 expect 2 "error: there is no instruction set 'sse9'" bench bert-tiny -s panels --isa sse9
 expect 6 'error: input "input_ids" holds 99999 at [0,3]; embeddings.word_embeddings.weight has rows 0 to ' \
     run bert-tiny --seed 1 --in input_ids=far.npy
+expect 6 'error: input "input_ids" holds 99999 at [0,3]; embeddings.word_embeddings.weight has rows 0 to ' \
+    run bert-tiny --seed 1 --in input_ids=far.npy --target interp
 expect 2 '"seq=-1"' run bert-tiny --dim seq=-1
 expect 3 'dimension "seq" is 9 by --dim seq=9 and 8 by the value of input "input_ids"' \
     run bert-tiny --in input_ids=ids.npy --dim seq=9 --random

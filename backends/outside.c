@@ -1,6 +1,6 @@
-/* fault.c - what led outside when a kernel says that an index did: the value of an input, where the index can be
- * followed back to one; else the axes that the kernel's indices walk. */
-#include "backends/c/program.h"
+/* outside.c - what led outside when an index did: the value of an input, where the index can be followed back to one;
+ * else the axes that a kernel's indices walk. */
+#include "backends/outside.h"
 
 #include <string.h>
 
@@ -157,19 +157,48 @@ static void add_axis(text *t, const place *q)
     text_free(&one);
 }
 
-bool c_outside(const plan *p, const kernel *k, void *const *input, err *e)
+/* The error, if a value of an input leads outside by one of them. */
+static bool blame_any(const plan *p, const places *all, void *const *input, err *e)
+{
+    for (int i = 0; i < all->n; i++)
+        if (blame(p, &all->of[i], input, e))
+            return true;
+    return false;
+}
+
+static bool hint(err *e)
+{
+    return err_hint(e, "check integer inputs against the sizes of the tables they index");
+}
+
+bool outside_kernel(const plan *p, const kernel *k, void *const *input, err *e)
 {
     places all = {0};
     for (int i = 0; i < k->n_stage; i++)
         find_places(&all, k->stage[i].node, k->stage[i].value);
-    for (int i = 0; i < all.n; i++)
-        if (blame(p, &all.of[i], input, e))
-            return false;
+    if (blame_any(p, &all, input, e))
+        return false;
     text axes = {0};
     for (int i = 0; i < all.n; i++)
         add_axis(&axes, &all.of[i]);
     err_set(e, TS_NUMERICS, "%s%s%s%s: an index is outside %s", k->op, *k->label ? " \"" : "", k->label,
             *k->label ? "\"" : "", axes.len ? axes.s : "its axis");
     text_free(&axes);
-    return err_hint(e, "check integer inputs against the sizes of the tables they index");
+    return hint(e);
+}
+
+bool outside_node(const plan *p, const node *n, void *const *input, const err *found, err *e)
+{
+    arena m = {0};
+    places all = {0};
+    err none = {0};
+    defn d;
+    if (g_defn(n, &m, &d, &none))
+        find_places(&all, n, d.value);
+    const bool named = blame_any(p, &all, input, e);
+    arena_free(&m);
+    if (named)
+        return false;
+    err_set(e, found->code, "%s", found->text);
+    return hint(e);
 }
