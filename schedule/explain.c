@@ -355,6 +355,8 @@ static void put_kernel(text *t, const plan *p, int i)
         text_add(t, "{\"used\":%lld,\"of\":%d}", (long long)fit_registers(p, s), p->on->n_register);
     }
     tile_explain(t, p, k);
+    if (p->on->explain)
+        p->on->explain(p, k, t);
     put_share(t, "tail_waste", waste_of(p, k));
     put_notes(t, p, k);
     text_add(t, "}");

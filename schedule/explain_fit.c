@@ -271,16 +271,18 @@ int64_t fit_stride(const plan *p, const stage *s, int load, int axis)
 {
     arena m = {0};
     space sp = {.mem = &m};
-    const expr *x = s->load[load];
+    const bool result = load == MAX_LOADS;
+    const node *from = result ? s->node : s->load[load]->from;
+    const expr *const *arg = result ? s->store : s->load[load]->arg;
     const lin *at[MAX_AXIS], *sub[MAX_RANK];
-    const layout *y = &p->buffer[x->from->id].layout;
-    if (s->leaf && s->leaf[load] >= 0)
+    const layout *y = &p->buffer[from->id].layout;
+    if (!result && s->leaf && s->leaf[load] >= 0)
         y = &p->leaf[s->leaf[load]].layout;
     for (int a = 0; a < s->n_axis; a++)
         at[a] = lin_var(&sp, var_add(&sp, "", 0, s->extent[a] > 1 ? s->extent[a] - 1 : 1));
-    for (int i = 0; i < x->n; i++)
-        sub[i] = lin_of(&sp, x->arg[i], at);
-    const int64_t n = lin_coef(layout_offset(&sp, y, sub), axis) * ts_dtype_bytes(x->from->type.dtype);
+    for (int i = 0; i < from->type.rank; i++)
+        sub[i] = lin_of(&sp, arg[i], at);
+    const int64_t n = lin_coef(layout_offset(&sp, y, sub), axis) * ts_dtype_bytes(from->type.dtype);
     arena_free(&m);
     return n;
 }

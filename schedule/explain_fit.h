@@ -23,7 +23,7 @@ double fit_traffic(const plan *p, const kernel *k, int level);
 int64_t fit_registers(const plan *p, const stage *s);
 double fit_waste(const plan *p, const kernel *k,
                  const stage *s); /* work of full tiles and vectors over real work, less 1 */
-/* How far apart neighbours along an axis lie in memory, in bytes; 0 when the load does not move or not by
- * one number. */
+/* How far apart neighbours along an axis lie in memory, in bytes, of a load or of the result (MAX_LOADS); 0 when it
+ * does not move or not by one number. */
 int64_t fit_stride(const plan *p, const stage *s, int load, int axis);
 #endif

@@ -95,6 +95,8 @@ typedef struct target {
     bool passes_last;      /* what is fetched in passing need not push out what the last cache holds */
     costs cost;
     const guesser *guess;
+    /* Appends members of the kernel's JSON object that only such machines have, each after a comma; NULL: none */
+    void (*explain)(const plan *p, const kernel *k, text *out);
     const void *own; /* of the target's: what its guess and its back ends know of it beyond this */
 } target;
 

@@ -130,7 +130,7 @@ int64_t gpu_vector(const plan *p, const stage *s, int axis, int64_t left)
         const int64_t one = ts_dtype_bytes(s->load[i]->from->type.dtype), stride = fit_stride(p, s, i, axis);
         if (stride != 0 && stride != one)
             return 1;
-        bytes = most(bytes, one);
+        bytes = stride ? most(bytes, one) : bytes;
     }
     for (int a = 0; a < s->n_axis; a++)
         others *= a == axis ? 1 : most(1, least(2, s->extent[a]));

@@ -25,9 +25,7 @@ typedef struct candidate {
     int64_t row_lanes, column_lanes, row_each, column_each, depth;
 } candidate;
 
-/* Cycles until what is asked of memory is there, from the second cache on (Luo and others, "Benchmarking and dissecting
- * the NVIDIA Hopper GPU architecture via microbenchmarking", 2024: 260 to 480), and until all lanes have met twice. */
-enum { LATENCY = 500, MEET = 60 };
+enum { MEET = 60 }; /* cycles until all lanes have met twice */
 /* Instructions of warps that a processor begins in a cycle, one of which reads or writes shared memory; those that move
  * an element there: a load, a store, and two for their addresses. Registers for addresses and counters. */
 enum { ISSUED = 4, MOVES = 4, OVERHEAD = 28 };
@@ -199,7 +197,8 @@ static double cycles(const product *c, const candidate *q)
                  products = (double)(lanes * q->row_each * q->column_each * words) * k / t->cost.fma_per_cycle;
     const double issued = products + (reads + MOVES * moved) / ISSUED, shared = reads + moved,
                  brought = (double)((rows + columns) * size) * k / t->level[GPU_L2].bytes_per_cycle;
-    const double busy = fmax(fmax(issued, shared), brought), alone = fmax(issued, shared) + brought + LATENCY + MEET;
+    const double busy = fmax(fmax(issued, shared), brought),
+                 alone = fmax(issued, shared) + brought + GPU_LATENCY + MEET;
     return ceil(each / at_once) * ceil(steps_deep(&d) / k) * fmax(at_once * busy, alone);
 }
 

@@ -1,4 +1,5 @@
 /* target.c - the tables of a graphics processor. */
+#include "backends/gpu/figures.h"
 #include "backends/gpu/guess.h"
 
 #include <string.h>
@@ -92,6 +93,7 @@ const target *gpu_target(arena *m, const gpu_facts *f, err *e)
                    * Volta GPU architecture via microbenchmarking", 2018) */
                   .cost = {.fma_latency = 4, .fma_per_cycle = (double)f->f32 / 2 / (double)f->clock / f->processors},
                   .guess = &guess,
+                  .explain = gpu_explain,
                   .own = f};
     for (int d = 0; d < TS_N_DTYPE; d++) /* a register is of one lane */
         t->lanes[d] = 1;

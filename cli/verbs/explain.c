@@ -150,6 +150,26 @@ static void put_facts(const view *v, const cJSON *kernel)
     fputc('\n', v->f);
 }
 
+/* On machines whose workers are groups of lanes: "96 groups of 256 lanes  104 registers  8 KiB shared  occupancy 25 %
+ * (2 groups a processor: registers)  1 wave", and how lanes touch memory. */
+static void put_group(const view *v, const cJSON *g)
+{
+    if (!g)
+        return;
+    const double waves = js_get_number(g, "waves", 0), conflicts = js_get_number(g, "bank_conflicts", -1);
+    fprintf(v->f, "    %.0f groups of %.0f lanes  %.0f registers", js_get_number(g, "groups", 0),
+            js_get_number(g, "lanes", 0), js_get_number(g, "registers", 0));
+    put_fact(v, "  ", g, "shared_bytes", " shared");
+    fprintf(v->f, "  occupancy %.3g %% (%.0f on a processor: %s)  %.0f wave%s, the last %.3g %% full\n",
+            100 * js_get_number(g, "occupancy", 0), js_get_number(g, "resident", 0), js_get_text(g, "limit"), waves,
+            waves == 1 ? "" : "s", 100 * js_get_number(g, "last_wave", 0));
+    fprintf(v->f, "    %.3g %% coalesced", 100 * js_get_number(g, "coalesced", 0));
+    if (conflicts >= 0)
+        fprintf(v->f, "  %.3g bank conflicts an access", conflicts);
+    put_fact(v, "  ", g, "predicted_ns", " predicted");
+    fprintf(v->f, ", bound by %s\n", js_get_text(g, "bound"));
+}
+
 /* Shared loops, then those of each stage: "r/4 ; mean: r c@vector ; add: r e@vector", one a line. */
 static void put_loops(const view *v, const char *s, const cJSON *stages)
 {
@@ -246,6 +266,7 @@ static void put_kernel(const view *v, const family *m)
     const cJSON *k = m->first;
     put_title(v, m);
     put_facts(v, k);
+    put_group(v, js_get(k, "group"));
     /* with what was derived, where that adds anything */
     put_loops(v, js_get_text(k, js_get(k, "derived") ? "derived" : "loops"), js_get(k, "stages"));
     put_levels(v, js_get(k, "levels"));

@@ -1,0 +1,431 @@
+/* figures.c - how lanes touch memory, and what the kernel comes to. */
+#include "backends/gpu/figures.h"
+#include "backends/gpu/guess.h"
+#include "schedule/explain_fit.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    WARP = 64,
+    BANKS = 32,
+    BANK = 4,
+    WIDE = 16
+}; /* lanes of a warp at most; banks, their bytes; bytes moved at once */
+
+typedef struct figuring {
+    const plan *p;
+    const kernel *k;
+    const stage *s;
+    gpu_figures *f;
+} figuring;
+
+static int64_t divided(int64_t n, int64_t by)
+{
+    return (n + by - 1) / by;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- one warp ---- */
+/* Where the lanes of the stage's first warp are, from strides of its axes in bytes; how many there are. */
+static int warp_of_stage(const figuring *c, const int64_t *stride, int64_t *at)
+{
+    const int n = (int)least(least(c->p->on->warp, WARP), nest_group(c->s));
+    for (int i = 0; i < n; i++) {
+        int64_t rest = i;
+        at[i] = 0;
+        for (int l = c->s->nest.n; l-- > nest_unrolled(c->s);) {
+            const loop *q = &c->s->nest.loop[l];
+            if (!q->role->group || !loop_trips(q))
+                continue;
+            at[i] += rest % loop_trips(q) * q->step * stride[q->axis];
+            rest /= loop_trips(q);
+        }
+    }
+    return n;
+}
+
+static bool is_new(const int64_t *seen, int n, int64_t what)
+{
+    int i = 0;
+    while (i < n && seen[i] != what)
+        i++;
+    return i == n;
+}
+
+static int64_t sectors(const int64_t *at, int n, int64_t bytes)
+{
+    int64_t seen[WARP * (WIDE / SECTOR + 2)];
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        for (int64_t sector = at[i] / SECTOR; sector <= (at[i] + bytes - 1) / SECTOR && count < COUNT(seen); sector++)
+            if (is_new(seen, count, sector))
+                seen[count++] = sector;
+    return count;
+}
+
+/* Cycles in which banks of four bytes give a warp its words: each bank one word at a time, the same to all who ask for
+ * it. Lanes that move more than four bytes go by as many at a time as fill the banks. */
+static int64_t bank_cycles(const int64_t *at, int n, int64_t bytes)
+{
+    const int together = (int)(BANKS * BANK / (bytes > BANK ? bytes : BANK));
+    int64_t cycles = 0;
+    for (int first = 0; first < n; first += together) {
+        int64_t word[BANKS * 2], most = 1;
+        int in_bank[BANKS] = {0}, count = 0;
+        for (int i = first; i < n && i < first + together; i++)
+            for (int64_t w = at[i] / BANK; w <= (at[i] + bytes - 1) / BANK && count < COUNT(word); w++)
+                if (is_new(word, count, w)) {
+                    word[count++] = w;
+                    const int now = ++in_bank[((w % BANKS) + BANKS) % BANKS];
+                    most = now > most ? now : most;
+                }
+        cycles += most;
+    }
+    return cycles;
+}
+
+static void add_access(const figuring *c, gpu_access a, const int64_t *at, int n)
+{
+    gpu_figures *f = c->f;
+    a.s = c->s;
+    a.parts = a.shared ? bank_cycles(at, n, a.bytes) : sectors(at, n, a.bytes);
+    if (a.shared) {
+        const int together = (int)(BANKS * BANK / (a.bytes > BANK ? a.bytes : BANK));
+        a.least = divided(n, together);
+        f->banks += a.times * (double)a.parts, f->banks_least += a.times * (double)a.least;
+    } else {
+        int64_t seen[WARP];
+        int count = 0;
+        for (int i = 0; i < n; i++)
+            if (is_new(seen, count, at[i]))
+                seen[count++] = at[i];
+        a.least = divided(count * a.bytes, SECTOR);
+        f->moved += a.times * (double)(a.parts * SECTOR);
+        f->asked += a.times * (double)(a.least * SECTOR);
+    }
+    if (f->n_access < MAX_ACCESS)
+        f->access[f->n_access++] = a;
+}
+
+/* ---- how often ---- */
+static bool is_dealt(const loop *q) /* to groups: one of them has one trip */
+{
+    return q->role->parallel;
+}
+
+static double shared_trips(const kernel *k, int upto) /* of loops that stages share, in one group */
+{
+    double n = 1;
+    for (int l = 0; l < upto && k->n_stage > 1; l++)
+        n *= is_dealt(&k->shared.loop[l]) ? 1 : (double)loop_trips(&k->shared.loop[l]);
+    return n;
+}
+
+static double own_trips(const stage *s, int upto)
+{
+    double n = 1;
+    for (int l = 0; l < upto; l++)
+        n *= s->nest.loop[l].role->in_registers || is_dealt(&s->nest.loop[l]) ? 1
+                                                                              : (double)loop_trips(&s->nest.loop[l]);
+    return n;
+}
+
+/* A value is loaded within the last serial loop that moves it, once for every unrolled trip that does. */
+static double times_of(const figuring *c, uint32_t axes, const loop **vector)
+{
+    const stage *s = c->s;
+    int last = nest_unrolled(s);
+    double each = 1;
+    while (last > 0 && !(axes >> s->nest.loop[last - 1].axis & 1))
+        last--;
+    for (int l = nest_unrolled(s); l < s->nest.n; l++) {
+        const loop *q = &s->nest.loop[l];
+        if (q->role->group || !(axes >> q->axis & 1))
+            continue;
+        if (q->role->lanes)
+            *vector = q;
+        else
+            each *= (double)loop_trips(q);
+    }
+    const double warps = (double)divided(nest_group(s), c->p->on->warp);
+    return shared_trips(c->k, c->k->shared.n) * own_trips(s, last) * each * warps;
+}
+
+/* ---- operands ---- */
+static const node *value_of(const stage *s, int load)
+{
+    return load == MAX_LOADS ? s->node : s->load[load]->from;
+}
+
+static uint32_t axes_of(const stage *s, int load)
+{
+    uint32_t axes = 0;
+    for (int i = 0; i < value_of(s, load)->type.rank; i++)
+        axes |= x_axes((load == MAX_LOADS ? s->store : s->load[load]->arg)[i]);
+    return axes;
+}
+
+static const stage *made_by(const kernel *k, const node *n) /* the stage that hands it on, or NULL */
+{
+    for (int i = 0; i < k->n_stage; i++)
+        if (k->stage[i].scratch && k->stage[i].node == n)
+            return &k->stage[i];
+    return NULL;
+}
+
+/* Rows of what is left of each axis, the last one fastest, in bytes */
+static void strides_of_rows(const figuring *c, const int *order, int n, const int64_t *left, int64_t size, int64_t *out)
+{
+    (void)c;
+    for (int i = n; i-- > 0;)
+        out[order[i]] = size, size *= left[order[i]] > 1 ? left[order[i]] : 1;
+}
+
+static void add_plain(const figuring *c, int load) /* where it lies, or in the group's scratch */
+{
+    const stage *s = c->s;
+    const uint32_t axes = axes_of(s, load);
+    const int64_t size = ts_dtype_bytes(value_of(s, load)->type.dtype);
+    const bool own = load == MAX_LOADS ? s->scratch : made_by(c->k, value_of(s, load)) != NULL;
+    int64_t stride[MAX_AXIS] = {0}, left[MAX_AXIS], at[WARP];
+    int order[MAX_AXIS], n = 0;
+    const loop *vector = NULL;
+    gpu_access a = {.load = load, .bytes = size, .times = times_of(c, axes, &vector), .shared = own};
+    for (int x = 0; x < s->n_axis; x++) {
+        left[x] = nest_left(c->k, s, x, -1);
+        if (axes >> x & 1)
+            order[n++] = x, stride[x] = own ? 0 : fit_stride(c->p, s, load, x);
+    }
+    if (own)
+        strides_of_rows(c, order, n, left, size, stride);
+    if (vector && stride[vector->axis] == size) {
+        const int64_t run = loop_trips(vector) * size;
+        a.bytes = least(run, WIDE), a.times *= (double)divided(run, a.bytes);
+    } else if (vector)
+        a.times *= (double)loop_trips(vector);
+    const int lanes = warp_of_stage(c, stride, at);
+    add_access(c, a, at, lanes);
+}
+
+/* ---- slices ---- */
+typedef struct slice {
+    int n, order[MAX_AXIS];                                    /* as the loops within walk it */
+    int64_t left[MAX_AXIS], from[MAX_AXIS], to[MAX_AXIS], all; /* strides in bytes: where it lies, in the slice */
+} slice;
+
+static void slice_of(const figuring *c, const staging *g, slice *y)
+{
+    const stage *s = c->s;
+    const int64_t size = ts_dtype_bytes(value_of(s, g->load)->type.dtype);
+    uint32_t axes = axes_of(s, g->load);
+    int vector = -1;
+    *y = (slice){.all = 1};
+    for (int a = 0; a < s->n_axis; a++)
+        y->left[a] = g->shared ? nest_left_shared(c->k, s, a, g->loop) : nest_left(c->k, s, a, g->loop);
+    for (int l = 0; l < s->nest.n; l++)
+        vector = s->nest.loop[l].role->lanes ? s->nest.loop[l].axis : vector;
+    for (int l = g->shared ? 0 : g->loop + 1; l < s->nest.n; l++) {
+        const int a = s->nest.loop[l].axis;
+        if (axes >> a & 1 && a != vector)
+            y->order[y->n++] = a, axes &= ~(1u << a);
+    }
+    if (vector >= 0 && axes >> vector & 1)
+        y->order[y->n++] = vector;
+    for (int i = 0; i < y->n; i++)
+        y->from[y->order[i]] = fit_stride(c->p, s, g->load, y->order[i]), y->all *= y->left[y->order[i]];
+    strides_of_rows(c, y->order, y->n, y->left, size, y->to);
+}
+
+/* All lanes copy together, in the order in which the operand lies in memory. */
+static void add_copy(const figuring *c, const staging *g)
+{
+    slice y;
+    int order[MAX_AXIS];
+    int64_t from[WARP], to[WARP];
+    slice_of(c, g, &y);
+    memcpy(order, y.order, sizeof order);
+    for (int i = 1; i < y.n; i++)
+        for (int j = i; j > 0 && y.from[order[j]] > y.from[order[j - 1]]; j--) {
+            const int a = order[j];
+            order[j] = order[j - 1], order[j - 1] = a;
+        }
+    const int n = (int)least(least(c->p->on->warp, WARP), y.all);
+    for (int i = 0; i < n; i++) {
+        int64_t rest = i;
+        from[i] = to[i] = 0;
+        for (int j = y.n; j-- > 0;) {
+            const int64_t left = y.left[order[j]] > 1 ? y.left[order[j]] : 1;
+            from[i] += rest % left * y.from[order[j]], to[i] += rest % left * y.to[order[j]];
+            rest /= left;
+        }
+    }
+    gpu_access a = {.load = g->load, .copy = true, .bytes = ts_dtype_bytes(value_of(c->s, g->load)->type.dtype)};
+    a.times = (double)divided(y.all, c->f->lanes) * (double)(c->f->lanes / c->p->on->warp);
+    a.times *= g->shared ? shared_trips(c->k, g->loop + 1)
+                         : shared_trips(c->k, c->k->shared.n) * own_trips(c->s, g->loop + 1);
+    add_access(c, a, from, n);
+    a.shared = true;
+    add_access(c, a, to, n);
+}
+
+static void add_slice(const figuring *c, const staging *g) /* what lanes read of it */
+{
+    slice y;
+    int64_t at[WARP];
+    const loop *vector = NULL;
+    const int64_t size = ts_dtype_bytes(value_of(c->s, g->load)->type.dtype);
+    slice_of(c, g, &y);
+    gpu_access a = {.load = g->load, .shared = true, .bytes = size};
+    a.times = times_of(c, axes_of(c->s, g->load), &vector);
+    if (vector && y.to[vector->axis] == size) {
+        const int64_t run = loop_trips(vector) * size;
+        a.bytes = least(run, WIDE), a.times *= (double)divided(run, a.bytes);
+    } else if (vector)
+        a.times *= (double)loop_trips(vector);
+    const int n = warp_of_stage(c, y.to, at);
+    add_access(c, a, at, n);
+}
+
+static void add_stage(const figuring *c)
+{
+    const stage *s = c->s;
+    bool staged[MAX_LOADS] = {false};
+    for (int i = 0; i < s->n_staging; i++) {
+        if (!staging_copies(&s->staging[i]))
+            continue;
+        staged[s->staging[i].load] = true;
+        add_copy(c, &s->staging[i]);
+        add_slice(c, &s->staging[i]);
+    }
+    for (int i = 0; i < s->n_load && i < MAX_LOADS; i++)
+        if (!staged[i])
+            add_plain(c, i);
+    add_plain(c, MAX_LOADS);
+}
+
+/* ---- what a group takes ---- */
+static int64_t merged(const plan *p, const kernel *k) /* bytes for sums that lanes merge */
+{
+    for (int i = 0; i < k->n_stage; i++) {
+        const stage *s = &k->stage[i];
+        for (int l = nest_unrolled(s); l < s->nest.n; l++)
+            if (s->nest.loop[l].role->group && s->folds >> s->nest.loop[l].axis & 1 && loop_trips(&s->nest.loop[l]) > 1)
+                return target_aligned(p->on, nest_group_lanes(p, k) * ts_dtype_bytes(TS_F64));
+    }
+    return 0;
+}
+
+int64_t gpu_shared_bytes(const plan *p, const kernel *k)
+{
+    int64_t kept = 0, most = 0;
+    for (int i = 0; i < k->n_stage; i++) {
+        const stage *s = &k->stage[i];
+        int64_t slices = 0, bytes = ts_dtype_bytes(s->node->type.dtype);
+        for (int j = 0; j < s->n_staging; j++) {
+            slice y;
+            if (!staging_copies(&s->staging[j]))
+                continue;
+            slice_of(&(figuring){.p = p, .k = k, .s = s}, &s->staging[j], &y);
+            slices += target_aligned(p->on, y.all * ts_dtype_bytes(value_of(s, s->staging[j].load)->type.dtype));
+        }
+        most = slices > most ? slices : most;
+        for (int a = 0; a < s->n_result; a++)
+            bytes *= nest_left(k, s, a, -1);
+        kept += s->scratch ? target_aligned(p->on, bytes) : 0;
+    }
+    most += merged(p, k);
+    return kept + most > p->on->space->bytes ? most : kept + most; /* else what stages hand on lies in global memory */
+}
+
+int64_t gpu_registers(const plan *p, const kernel *k)
+{
+    enum { PLACES = 16, ADDRESS = 2 }; /* of a kernel without operands; an address */
+    int64_t most = 0;
+    for (int i = 0; i < k->n_stage; i++) {
+        const stage *s = &k->stage[i];
+        const expr *fold = stage_fold(s), *load[MAX_LOADS];
+        const int64_t words = divided(ts_dtype_bytes((fold ? fold->dtype : s->node->type.dtype)), 4);
+        int64_t now = nest_sums(p, s) * words, values = 0;
+        const int n = x_loads(fold ? fold : s->value, load, MAX_LOADS);
+        for (int j = 0; j < n && j < MAX_LOADS; j++) {
+            int64_t each = words;
+            for (int l = nest_unrolled(s); l < s->nest.n; l++)
+                if (!s->nest.loop[l].role->group && x_axes_of(load[j]) >> s->nest.loop[l].axis & 1)
+                    each *= loop_trips(&s->nest.loop[l]);
+            values += each;
+        }
+        now += values + ADDRESS * (s->n_load + 1);
+        most = now > most ? now : most;
+    }
+    return least(PLACES + most, gpu_facts_of(p->on)->lane_registers);
+}
+
+/* ---- the time ---- */
+/* Waits for memory, one after the other: a slice for each trip of its loop, and what is read where it lies four trips
+ * at a time. */
+static double waits(const plan *p, const kernel *k)
+{
+    enum { AT_ONCE = 4, STORE = 1 };
+    double sum = STORE;
+    for (int i = 0; i < k->n_stage; i++) {
+        const stage *s = &k->stage[i];
+        double copies = 0;
+        for (int j = 0; j < s->n_staging; j++)
+            if (staging_copies(&s->staging[j]))
+                copies = fmax(copies, s->staging[j].shared ? 1 : own_trips(s, s->staging[j].loop + 1));
+        sum += shared_trips(k, k->shared.n) * (copies > 0 ? copies : ceil(own_trips(s, nest_unrolled(s)) / AT_ONCE));
+    }
+    (void)p;
+    return sum;
+}
+
+static void find_time(const figuring *c)
+{
+    gpu_figures *f = c->f;
+    const target *t = c->p->on;
+    const gpu_facts *card = gpu_facts_of(t);
+    const double each = ceil(f->groups / card->processors), resident = f->room.resident ? (double)f->room.resident : 1;
+    f->products = each * c->k->flops / f->groups / 2 / t->cost.fma_per_cycle;
+    f->shared = each * f->banks;
+    f->cache = each * f->moved / t->level[GPU_L2].bytes_per_cycle;
+    f->memory = fmax(fit_traffic(c->p, c->k, GPU_L2), c->k->bytes) / t->level[GPU_MEMORY].bytes_per_cycle /
+                card->processors;
+    f->latency = ceil(each / resident) * waits(c->p, c->k) * GPU_LATENCY;
+    const struct {
+        const char *what;
+        double cycles;
+    } of[] = {{"products", f->products},
+              {"shared memory", f->shared},
+              {"cache", f->cache},
+              {"memory", f->memory},
+              {"latency", f->latency}};
+    double most = -1;
+    for (int i = 0; i < COUNT(of); i++)
+        if (of[i].cycles > most)
+            most = of[i].cycles, f->bound = of[i].what;
+    f->seconds = most / (double)card->clock;
+}
+
+void gpu_figures_find(const plan *p, const kernel *k, gpu_figures *f)
+{
+    const gpu_facts *card = gpu_facts_of(p->on);
+    const nest *outer = nest_outer(k);
+    *f = (gpu_figures){.groups = 1, .lanes = nest_group_lanes(p, k)};
+    for (int l = 0; l < outer->n; l++)
+        f->groups *= is_dealt(&outer->loop[l]) ? (double)loop_trips(&outer->loop[l]) : 1;
+    f->groups = f->groups < 1 ? 1 : f->groups;
+    f->room = (gpu_room){.lanes = f->lanes, .registers = gpu_registers(p, k), .shared = gpu_shared_bytes(p, k)};
+    gpu_resident(card, &f->room);
+    const double at_once = (double)(f->room.resident * card->processors);
+    f->occupancy = card->lanes ? (double)(f->room.resident * f->lanes) / card->lanes : 0;
+    f->waves = at_once > 0 ? ceil(f->groups / at_once) : 0;
+    f->last = at_once > 0 ? (f->groups - (f->waves - 1) * at_once) / at_once : 0;
+    for (int i = 0; i < k->n_stage; i++)
+        add_stage(&(figuring){p, k, &k->stage[i], f});
+    find_time(&(figuring){.p = p, .k = k, .f = f});
+}
