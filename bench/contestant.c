@@ -131,7 +131,8 @@ static char *task_line(const race *r, const contestant *c, const char *command)
     const bench_options *o = &r->o;
     cJSON *task = cJSON_CreateObject();
     char path[RACE_PATH];
-    js_text(task, "model", c->peer != NULL && peer_model(o->model, path) ? path : o->model);
+    peer_model(o->model, path);
+    js_text(task, "model", c->peer != NULL ? path : o->model);
     cJSON *dims = js_array(task, "dims");
     for (int i = 0; i < o->n_dims; i++)
         js_item(dims, o->dims[i]);

@@ -85,10 +85,23 @@ bool peer_script(const race *r, const char *name, char path[RACE_PATH], ts_error
     return err_hint(e, "known: %s", known);
 }
 
-bool peer_model(const char *model, char path[RACE_PATH])
+static bool is_named_onnx(const char *model)
 {
     size_t n = strlen(model);
-    bool named = n > 5 && strcmp(model + n - 5, ".onnx") == 0;
-    snprintf(path, RACE_PATH, "%s%s", model, named ? "" : "/model.onnx");
-    return is_file(path);
+    return n > 5 && strcmp(model + n - 5, ".onnx") == 0;
+}
+
+void peer_model(const char *model, char path[RACE_PATH])
+{
+    snprintf(path, RACE_PATH, "%s%s", model, is_named_onnx(model) ? "" : "/model.onnx");
+}
+
+bool peer_takes(const char *model, const char *peer, ts_error *e)
+{
+    char path[RACE_PATH];
+    peer_model(model, path);
+    if (is_named_onnx(model) || is_file(path)) /* a file that is missing is the candidates' to report */
+        return true;
+    err_set(e, TS_USAGE, "peer %s needs an ONNX file, and %.500s is not one", peer, model);
+    return err_hint(e, "write one with tessera export %.500s -o FILE.onnx, and give bench that file", model);
 }

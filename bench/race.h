@@ -79,7 +79,8 @@ void contestant_free(contestant *c);
 cJSON *race_config(const race *r); /* of the caller's */
 char *results_print(const race *r);
 
-/* peer.c: the script of a peer, and the ONNX file of a model. False with the reason. */
+/* peer.c: the script of a peer; whether a peer takes that model; its ONNX file. False with the reason. */
 bool peer_script(const race *r, const char *name, char path[RACE_PATH], ts_error *e);
-bool peer_model(const char *model, char path[RACE_PATH]);
+bool peer_takes(const char *model, const char *peer, ts_error *e);
+void peer_model(const char *model, char path[RACE_PATH]);
 #endif

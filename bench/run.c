@@ -126,7 +126,6 @@ static void name_contestant(race *r, int i)
 static bool enter_contestants(race *r, ts_error *e)
 {
     const bench_options *o = &r->o;
-    char path[RACE_PATH];
     r->n_candidates = o->n_schemas > 0 ? o->n_schemas : 1;
     r->n = r->n_candidates + o->n_peers;
     if (r->n > MOST_CONTESTANTS)
@@ -141,13 +140,8 @@ static bool enter_contestants(race *r, ts_error *e)
             c->schema = o->schemas[i];
         if (i >= r->n_candidates)
             c->peer = o->peers[i - r->n_candidates];
-        if (c->peer != NULL && !peer_script(r, c->peer, c->script, e))
+        if (c->peer != NULL && (!peer_script(r, c->peer, c->script, e) || !peer_takes(o->model, c->peer, e)))
             return false;
-        if (c->peer != NULL && !peer_model(o->model, path)) {
-            c->standing = ABSENT;
-            snprintf(c->reason, sizeof c->reason,
-                     "a peer needs an ONNX file, and %.100s is not one; tessera export writes it", o->model);
-        }
         name_contestant(r, i);
     }
     return true;

@@ -67,7 +67,7 @@ made run run bert-tiny --seed 1 --out out $small
 made run run hostile.json --seed 1
 made emit emit bert-tiny -o emitted $small
 made results bench hostile.json -s guess -s naive -s mine.json $quick
-made results bench bert-tiny -s panels -s rows $small $quick --peer onnxruntime
+made results bench bert-tiny -s panels -s rows $small $quick
 "$TESSERA" bench hostile.json -s guess $quick -o one.json -q
 "$TESSERA" bench hostile.json -s guess $quick -o two.json -q
 kept results one.json
