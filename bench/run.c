@@ -2,7 +2,7 @@
  * each. Reasons for every step and number: docs/bench.md, "How it measures". */
 #include "bench/bench.h"
 #include "bench/machine/clock.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "bench/machine/probe.h"
 #include "bench/resume.h"
 #include "bench/state.h"
@@ -71,9 +71,9 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 
 static bool make_dir(race *r, ts_error *e)
 {
-    const char *base = secure_getenv("TMPDIR");
-    snprintf(r->dir, sizeof r->dir, "%s/tessera-bench-XXXXXX", base != NULL && strlen(base) < 1024 ? base : "/tmp");
-    if (mkdtemp(r->dir) != NULL)
+    const int n = snprintf(r->dir, sizeof r->dir, "%s/tessera-bench-XXXXXX", file_temporary());
+    errno = ENAMETOOLONG;
+    if (n < (int)sizeof r->dir && mkdtemp(r->dir) != NULL)
         return true;
     err_set(e, TS_FILES, "cannot make a temporary folder %s: %s", r->dir, strerror(errno));
     r->dir[0] = 0;
@@ -166,9 +166,9 @@ static bool check_all(race *r, ts_error *e)
 static bool probe_ceilings(race *r, ts_error *e)
 {
     tell(r, "probing the ceilings of this machine", 0, 1);
-    char *text = probe_json(r->o.isa, r->o.threads, e);
-    r->ceilings = text != NULL ? cJSON_Parse(text) : NULL;
-    free(text);
+    char *json = probe_json(r->o.isa, r->o.threads, e);
+    r->ceilings = json != NULL ? cJSON_Parse(json) : NULL;
+    free(json);
     return r->ceilings != NULL;
 }
 

@@ -1,5 +1,6 @@
 /* settings.c - reads the environment once per build, into a value that is handed on. */
 #include "backends/store/settings.h"
+#include "graph/base/base.h"
 
 #include <stdlib.h>
 
@@ -12,12 +13,12 @@ static const char *folder(const char *variable)
 
 settings settings_read(void)
 {
-    const char *compiler = getenv("TESSERA_CC"), *path = getenv("PATH"), *temp = folder("TMPDIR");
+    const char *compiler = getenv("TESSERA_CC"), *path = getenv("PATH");
     return (settings){
         .compiler = compiler && *compiler ? compiler : NULL,
         .path = path ? path : "",
         .cache = folder("XDG_CACHE_HOME"),
         .home = folder("HOME"),
-        .temp = temp ? temp : "/tmp",
+        .temp = file_temporary(),
     };
 }

@@ -1,7 +1,7 @@
 /* archive.c - an archive of cases, unpacked into a folder that goes away by itself. Archives are not to be trusted:
  * names that leave the folder, links and more than MOST_BYTES are refused. */
 #include "cli/cases/cases.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "cli/outfile.h"
 
 #include <archive.h>
@@ -142,11 +142,10 @@ _Noreturn static void watch(int from, const char *folder)
 
 char *archive_folder(int *janitor, ts_error *e)
 {
-    const char *root = getenv("TMPDIR");
     char *folder = NULL;
     int ends[2];
     *janitor = -1;
-    if (asprintf(&folder, "%s/tessera-cases-XXXXXX", root && *root == '/' ? root : "/tmp") < 0)
+    if (asprintf(&folder, "%s/tessera-cases-XXXXXX", file_temporary()) < 0)
         return err_set(e, TS_MEMORY, "no memory for a file name"), NULL;
     if (!mkdtemp(folder) || pipe2(ends, O_CLOEXEC) != 0) {
         err_set(e, TS_FILES, "cannot make the temporary folder %s", folder);

@@ -1,7 +1,8 @@
 /* base.h - what every folder may use: memory, errors, text, checked arithmetic, hashes, files. Depends on libc only.
  * Nothing here knows of graphs. Functions that can fail because of a user return false and set an err; a mistake of
  * ours aborts through MUST. Memory for descriptions comes from arenas and dies with them, all at once.
- * The room:  err | arena, pages | text, json (strict), js (cJSON) | check, stats | hash, random | file, save */
+ * The room:  err | arena, pages | text, json (strict), js (cJSON) | check, stats | hash, random | file, save | settings
+ */
 #ifndef TS_BASE_H
 #define TS_BASE_H
 #include "graph/base/err.h"
@@ -102,4 +103,5 @@ bool file_write(int fd, const void *p, size_t n);
 /* "cannot DOING 'PATH': WHY", with what can be done about it; false. */
 bool file_failed(err *e, const char *doing, const char *path, int why);
 bool file_make_dir(const char *path, err *e); /* with parents; an existing folder is fine */
+const char *file_temporary(void);             /* the folder for temporary files: TMPDIR if absolute, else "/tmp" */
 #endif
