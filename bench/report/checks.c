@@ -38,12 +38,19 @@ static void error_of(text *out, const contestant *c)
         text_add(out, " (allowed: %s)", word_number(c->tolerance).s);
 }
 
+/* Invalid is also who has right results and no times that count: what is wrong is not timed at all. */
+static bool is_wrong(const contestant *c)
+{
+    const bool within = c->max_rel <= c->tolerance, timed = c->n_sample + c->n_aside > 0;
+    return c->max_rel > c->tolerance || (!c->valid && !c->peer && !within && !timed);
+}
+
 static mood results_right(const report *r, text *out)
 {
     mood m = FINE;
     for (int i = 0; i < r->n; i++) {
         const contestant *c = &r->of[i];
-        bool wrong = (!c->valid && !c->peer) || c->max_rel > c->tolerance;
+        const bool wrong = is_wrong(c);
         if (isnan(c->max_rel) && isnan(c->max_abs) && !wrong)
             continue;
         text_add(out, out->len ? "; " : "largest error as a part of the largest value: ");
