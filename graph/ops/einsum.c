@@ -1,5 +1,5 @@
 /* einsum.c - sums of products as Einstein wrote them: "ij,jk->ik". Letters may repeat, "..." stands for the axes that a
- * term does not name, and any number of operands is contracted from the left, two at a time. */
+ * term does not name, blanks mean nothing, and any number of operands is contracted from the left, two at a time. */
 #include "graph/ir/rule.h"
 
 #include <ctype.h>
@@ -18,16 +18,22 @@ typedef struct equation {
 } equation;
 
 /* ---- reading ---- */
+static const char *past_blanks(const char *s)
+{
+    return s + strspn(s, " \t\n\v\f\r");
+}
+
 /* A term of an operand of `rank` axes, or of the result where rank is -1 and "..." means what it meant before. */
 static const char *read_term(const char *s, int rank, term *t, int *rest)
 {
     int letters = 0, dots = 0;
-    for (const char *p = s; isalnum((unsigned char)*p) || *p == '.'; p++)
+    for (const char *p = past_blanks(s); isalnum((unsigned char)*p) || *p == '.'; p = past_blanks(p + 1))
         letters += *p != '.', dots += *p == '.';
     const int fill = !dots ? 0 : rank < 0 ? *rest : rank - letters;
     if ((dots && dots != 3) || fill < 0 || letters + fill > MAX_RANK || (rank >= 0 && letters + fill != rank))
         return NULL;
-    for (*t = (term){0}; isalnum((unsigned char)*s) || *s == '.'; s++) {
+    *t = (term){0};
+    for (s = past_blanks(s); isalnum((unsigned char)*s) || *s == '.'; s = past_blanks(s + 1)) {
         if (*s != '.') {
             t->label[t->n++] = *s;
             continue;
@@ -211,18 +217,12 @@ static const node *einsum_lower(graph *g, const node *n)
 /* ---- ONNX ---- */
 static bool adapt_einsum(const onnx_call *c, const node **out, err *e)
 {
-    char line[1024];
-    size_t n = 0;
     const char *s = onnx_word(c, "equation", "");
     if (!onnx_need(c, c->n_in ? c->n_in : 1, e))
         return false;
-    for (; *s && n + 1 < sizeof line; s++) /* blanks mean nothing */
-        if (!isspace((unsigned char)*s))
-            line[n++] = *s;
-    line[n] = 0;
-    if (*s || !n)
-        return err_set(e, TS_BAD_INPUT, "Einsum: equation \"%.40s\"", onnx_word(c, "equation", ""));
-    const attr given = attr_word("equation", line);
+    if (!*past_blanks(s))
+        return err_set(e, TS_BAD_INPUT, "Einsum: no equation, expected letters for the axes as in \"ij,jk->ik\"");
+    const attr given = attr_word("equation", s);
     return onnx_give(c, out, g_make(c->g, op_find("einsum"), c->n_in, c->in, &given, 1), e);
 }
 
