@@ -6,67 +6,51 @@
 #include <math.h>
 #include <string.h>
 
-/* A row is a line. */
+/* A row is a line. r_: reals; w_: whole numbers; n_: natural ones, of u64 */
 /* clang-format off */
-#define REAL(name, formula)                                                                                            \
-    static double r_##name(const double *x)                                                                            \
-    {                                                                                                                  \
-        return formula;                                                                                                \
-    }
-#define WHOLE(name, formula)                                                                                           \
-    static int64_t w_##name(const int64_t *x)                                                                          \
-    {                                                                                                                  \
-        return formula;                                                                                                \
-    }
-#define NATURAL(name, formula)                                                                                         \
-    static int64_t n_##name(const int64_t *x)                                                                          \
-    {                                                                                                                  \
-        const uint64_t u[] = {(uint64_t)x[0], (uint64_t)x[1]};                                                         \
-        return (int64_t)(formula);                                                                                     \
-    }
-#define WRAP(a, o, b) (int64_t)((uint64_t)(a)o(uint64_t)(b))
+static uint64_t u(int64_t v) { return (uint64_t)v; }
 
-REAL(add, x[0] + x[1])
-REAL(sub, x[0] - x[1])
-REAL(mul, x[0] * x[1])
-REAL(div, x[0] / x[1])
-REAL(neg, -x[0])
-REAL(abs, fabs(x[0]))
-REAL(max, x[0] >= x[1] || x[0] != x[0] ? x[0] : x[1])
-REAL(min, x[0] <= x[1] || x[0] != x[0] ? x[0] : x[1])
-REAL(pow, pow(x[0], x[1]))
-REAL(exp, exp(x[0]))
-REAL(expm1, expm1(x[0]))
-REAL(log, log(x[0]))
-REAL(log1p, log1p(x[0]))
-REAL(sqrt, sqrt(x[0]))
-REAL(sin, sin(x[0]))
-REAL(cos, cos(x[0]))
-REAL(tan, tan(x[0]))
-REAL(asin, asin(x[0]))
-REAL(acos, acos(x[0]))
-REAL(atan, atan(x[0]))
-REAL(atan2, atan2(x[0], x[1]))
-REAL(sinh, sinh(x[0]))
-REAL(cosh, cosh(x[0]))
-REAL(tanh, tanh(x[0]))
-REAL(asinh, asinh(x[0]))
-REAL(acosh, acosh(x[0]))
-REAL(atanh, atanh(x[0]))
-REAL(erf, erf(x[0]))
-REAL(floor, floor(x[0]))
-REAL(ceil, ceil(x[0]))
-REAL(round, nearbyint(x[0]))
-REAL(trunc, trunc(x[0]))
-REAL(sign, x[0] > 0 ? 1 : x[0] < 0 ? -1 : x[0] == 0 ? 0 : x[0])
-REAL(fmod, fmod(x[0], x[1]))
-REAL(isnan, x[0] != x[0])
-REAL(isinf, isinf(x[0]) != 0)
-REAL(lt, x[0] < x[1])
-REAL(le, x[0] <= x[1])
-REAL(eq, x[0] == x[1])
-REAL(ne, x[0] != x[1])
-REAL(select, x[0] != 0 ? x[1] : x[2])
+static double r_add(const double *x) { return x[0] + x[1]; }
+static double r_sub(const double *x) { return x[0] - x[1]; }
+static double r_mul(const double *x) { return x[0] * x[1]; }
+static double r_div(const double *x) { return x[0] / x[1]; }
+static double r_neg(const double *x) { return -x[0]; }
+static double r_abs(const double *x) { return fabs(x[0]); }
+static double r_max(const double *x) { return x[0] >= x[1] || x[0] != x[0] ? x[0] : x[1]; }
+static double r_min(const double *x) { return x[0] <= x[1] || x[0] != x[0] ? x[0] : x[1]; }
+static double r_pow(const double *x) { return pow(x[0], x[1]); }
+static double r_exp(const double *x) { return exp(x[0]); }
+static double r_expm1(const double *x) { return expm1(x[0]); }
+static double r_log(const double *x) { return log(x[0]); }
+static double r_log1p(const double *x) { return log1p(x[0]); }
+static double r_sqrt(const double *x) { return sqrt(x[0]); }
+static double r_sin(const double *x) { return sin(x[0]); }
+static double r_cos(const double *x) { return cos(x[0]); }
+static double r_tan(const double *x) { return tan(x[0]); }
+static double r_asin(const double *x) { return asin(x[0]); }
+static double r_acos(const double *x) { return acos(x[0]); }
+static double r_atan(const double *x) { return atan(x[0]); }
+static double r_atan2(const double *x) { return atan2(x[0], x[1]); }
+static double r_sinh(const double *x) { return sinh(x[0]); }
+static double r_cosh(const double *x) { return cosh(x[0]); }
+static double r_tanh(const double *x) { return tanh(x[0]); }
+static double r_asinh(const double *x) { return asinh(x[0]); }
+static double r_acosh(const double *x) { return acosh(x[0]); }
+static double r_atanh(const double *x) { return atanh(x[0]); }
+static double r_erf(const double *x) { return erf(x[0]); }
+static double r_floor(const double *x) { return floor(x[0]); }
+static double r_ceil(const double *x) { return ceil(x[0]); }
+static double r_round(const double *x) { return nearbyint(x[0]); }
+static double r_trunc(const double *x) { return trunc(x[0]); }
+static double r_sign(const double *x) { return x[0] > 0 ? 1 : x[0] < 0 ? -1 : x[0] == 0 ? 0 : x[0]; }
+static double r_fmod(const double *x) { return fmod(x[0], x[1]); }
+static double r_isnan(const double *x) { return x[0] != x[0]; }
+static double r_isinf(const double *x) { return isinf(x[0]) != 0; }
+static double r_lt(const double *x) { return x[0] < x[1]; }
+static double r_le(const double *x) { return x[0] <= x[1]; }
+static double r_eq(const double *x) { return x[0] == x[1]; }
+static double r_ne(const double *x) { return x[0] != x[1]; }
+static double r_select(const double *x) { return x[0] != 0 ? x[1] : x[2]; }
 static double r_mod(const double *x) /* numpy: the sign of the divisor */
 {
     double r = fmod(x[0], x[1]);
@@ -79,44 +63,48 @@ static double r_floordiv(const double *x) /* numpy: by the remainder; what round
     return x[1] == 0 ? y : q == 0 ? copysign(0, y) : q - whole > 0.5 ? whole + 1 : whole;
 }
 
-WHOLE(add, WRAP(x[0], +, x[1]))
-WHOLE(sub, WRAP(x[0], -, x[1]))
-WHOLE(mul, WRAP(x[0], *, x[1]))
-WHOLE(neg, WRAP(0, -, x[0]))
-WHOLE(abs, x[0] < 0 ? WRAP(0, -, x[0]) : x[0])
-WHOLE(max, x[0] > x[1] ? x[0] : x[1])
-WHOLE(min, x[0] < x[1] ? x[0] : x[1])
-WHOLE(floordiv, x[1] == 0 ? 0 : x[1] == -1 ? WRAP(0, -, x[0])
-                : x[0] / x[1] - (x[0] % x[1] != 0 && (x[0] < 0) != (x[1] < 0)))
-WHOLE(mod, x[1] == 0 || x[1] == -1 ? 0 : x[0] % x[1] + (x[0] % x[1] != 0 && (x[0] < 0) != (x[1] < 0) ? x[1] : 0))
-WHOLE(fmod, x[1] == 0 || x[1] == -1 ? 0 : x[0] % x[1])
-WHOLE(sign, (x[0] > 0) - (x[0] < 0))
-WHOLE(same, x[0])
-WHOLE(no, (void *)x == NULL)
-WHOLE(lt, x[0] < x[1])
-WHOLE(le, x[0] <= x[1])
-WHOLE(eq, x[0] == x[1])
-WHOLE(ne, x[0] != x[1])
-WHOLE(and, x[0] && x[1])
-WHOLE(or, x[0] || x[1])
-WHOLE(not, !x[0])
-WHOLE(bitand, x[0] & x[1])
-WHOLE(bitor, x[0] | x[1])
-WHOLE(bitxor, x[0] ^ x[1])
-WHOLE(bitnot, ~x[0])
-WHOLE(shl, x[1] < 0 || x[1] > 63 ? 0 : (int64_t)((uint64_t)x[0] << x[1]))
-WHOLE(shr, x[1] < 0 || x[1] > 63 ? (x[0] < 0 ? -1 : 0) : x[0] >> x[1])
-WHOLE(select, x[0] ? x[1] : x[2])
-NATURAL(max, u[0] > u[1] ? u[0] : u[1])
-NATURAL(min, u[0] < u[1] ? u[0] : u[1])
-NATURAL(floordiv, u[1] == 0 ? 0 : u[0] / u[1])
-NATURAL(mod, u[1] == 0 ? 0 : u[0] % u[1])
-NATURAL(lt, u[0] < u[1])
-NATURAL(le, u[0] <= u[1])
-static int64_t n_sign(const int64_t *x)
+static int64_t w_add(const int64_t *x) { return (int64_t)(u(x[0]) + u(x[1])); }
+static int64_t w_sub(const int64_t *x) { return (int64_t)(u(x[0]) - u(x[1])); }
+static int64_t w_mul(const int64_t *x) { return (int64_t)(u(x[0]) * u(x[1])); }
+static int64_t w_neg(const int64_t *x) { return (int64_t)-u(x[0]); }
+static int64_t w_abs(const int64_t *x) { return x[0] < 0 ? (int64_t)-u(x[0]) : x[0]; }
+static int64_t w_max(const int64_t *x) { return x[0] > x[1] ? x[0] : x[1]; }
+static int64_t w_min(const int64_t *x) { return x[0] < x[1] ? x[0] : x[1]; }
+static int64_t w_floordiv(const int64_t *x)
 {
-    return x[0] != 0;
+    const bool down = x[1] != 0 && x[1] != -1 && x[0] % x[1] != 0 && (x[0] < 0) != (x[1] < 0);
+    return x[1] == 0 ? 0 : x[1] == -1 ? (int64_t)-u(x[0]) : x[0] / x[1] - down;
 }
+static int64_t w_mod(const int64_t *x)
+{
+    const int64_t r = x[1] == 0 || x[1] == -1 ? 0 : x[0] % x[1];
+    return r != 0 && (x[0] < 0) != (x[1] < 0) ? r + x[1] : r;
+}
+static int64_t w_fmod(const int64_t *x) { return x[1] == 0 || x[1] == -1 ? 0 : x[0] % x[1]; }
+static int64_t w_sign(const int64_t *x) { return (x[0] > 0) - (x[0] < 0); }
+static int64_t w_same(const int64_t *x) { return x[0]; }
+static int64_t w_no(const int64_t *x) { return (void)x, 0; }
+static int64_t w_lt(const int64_t *x) { return x[0] < x[1]; }
+static int64_t w_le(const int64_t *x) { return x[0] <= x[1]; }
+static int64_t w_eq(const int64_t *x) { return x[0] == x[1]; }
+static int64_t w_ne(const int64_t *x) { return x[0] != x[1]; }
+static int64_t w_and(const int64_t *x) { return x[0] && x[1]; }
+static int64_t w_or(const int64_t *x) { return x[0] || x[1]; }
+static int64_t w_not(const int64_t *x) { return !x[0]; }
+static int64_t w_bitand(const int64_t *x) { return x[0] & x[1]; }
+static int64_t w_bitor(const int64_t *x) { return x[0] | x[1]; }
+static int64_t w_bitxor(const int64_t *x) { return x[0] ^ x[1]; }
+static int64_t w_bitnot(const int64_t *x) { return ~x[0]; }
+static int64_t w_shl(const int64_t *x) { return x[1] < 0 || x[1] > 63 ? 0 : (int64_t)(u(x[0]) << x[1]); }
+static int64_t w_shr(const int64_t *x) { return x[1] < 0 || x[1] > 63 ? (x[0] < 0 ? -1 : 0) : x[0] >> x[1]; }
+static int64_t w_select(const int64_t *x) { return x[0] ? x[1] : x[2]; }
+static int64_t n_max(const int64_t *x) { return u(x[0]) > u(x[1]) ? x[0] : x[1]; }
+static int64_t n_min(const int64_t *x) { return u(x[0]) < u(x[1]) ? x[0] : x[1]; }
+static int64_t n_floordiv(const int64_t *x) { return (int64_t)(u(x[1]) == 0 ? 0 : u(x[0]) / u(x[1])); }
+static int64_t n_mod(const int64_t *x) { return (int64_t)(u(x[1]) == 0 ? 0 : u(x[0]) % u(x[1])); }
+static int64_t n_lt(const int64_t *x) { return u(x[0]) < u(x[1]); }
+static int64_t n_le(const int64_t *x) { return u(x[0]) <= u(x[1]); }
+static int64_t n_sign(const int64_t *x) { return x[0] != 0; }
 /* numpy refuses negative exponents; here the fraction goes, and 0 keeps it total */
 static int64_t w_pow(const int64_t *x)
 {
