@@ -28,6 +28,22 @@ int result_count(const cJSON *list)
     return cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
 }
 
+/* Room for what a list says; NULL where it says nothing. */
+static void *room_for(report *r, const cJSON *list, size_t size)
+{
+    const int n = result_count(list);
+    return n ? arena_array(&r->m, (size_t)n, size) : NULL;
+}
+
+/* Whether an item is one more of those that are shown; what comes after the most of them is counted. */
+static bool is_shown(report *r, const cJSON *item, int n, int most)
+{
+    if (!cJSON_IsObject(item))
+        return false;
+    r->n_left += n == most;
+    return n < most;
+}
+
 /* ---- one contestant ---- */
 
 static int by_value(const void *a, const void *b)
@@ -74,9 +90,8 @@ static launch launch_read(report *r, const cJSON *list)
 static void samples_read(report *r, contestant *c)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(c->json, "samples"), *l;
-    if (!cJSON_IsArray(list))
+    if (!(c->launches = room_for(r, list, sizeof *c->launches)))
         return;
-    c->launches = arena_array(&r->m, (size_t)result_count(list), sizeof *c->launches);
     cJSON_ArrayForEach(l, list)
     {
         launch got = launch_read(r, l);
@@ -127,9 +142,8 @@ static void stats_read(contestant *c)
 static void levels_read(report *r, kernel *k, const cJSON *list)
 {
     const cJSON *l;
-    if (!result_count(list))
+    if (!(k->levels = room_for(r, list, sizeof *k->levels)))
         return;
-    k->levels = arena_array(&r->m, (size_t)result_count(list), sizeof *k->levels);
     cJSON_ArrayForEach(l, list)
     {
         if (!cJSON_IsObject(l))
@@ -190,9 +204,8 @@ static void kernels_read(report *r, contestant *c)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(c->json, "kernels"), *k;
     c->kernel_ns = c->gap_ns = (double)NAN;
-    if (!result_count(list))
+    if (!(c->kernels = room_for(r, list, sizeof *c->kernels)))
         return;
-    c->kernels = arena_array(&r->m, (size_t)result_count(list), sizeof *c->kernels);
     double sum = 0;
     cJSON_ArrayForEach(k, list)
     {
@@ -234,9 +247,8 @@ static void memory_read(report *r, contestant *c)
     c->arena_bytes = result_number(m, "arena_bytes");
     c->lower_bound_bytes = result_number(m, "lower_bound_bytes");
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(m, "buffers");
-    if (!result_count(list))
+    if (!(c->buffers = room_for(r, list, sizeof *c->buffers)))
         return;
-    c->buffers = arena_array(&r->m, (size_t)result_count(list), sizeof *c->buffers);
     cJSON_ArrayForEach(b, list)
     {
         buffer got = {js_get_text(b, "name"), result_number(b, "bytes"), result_number(b, "offset"),
@@ -251,12 +263,8 @@ static void contestants_read(report *r, const char *key, bool peer)
     const cJSON *item;
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(r->root, key))
     {
-        if (!cJSON_IsObject(item))
+        if (!is_shown(r, item, r->n, MAX_CONTESTANTS))
             continue;
-        if (r->n == MAX_CONTESTANTS) {
-            r->n_left++;
-            continue;
-        }
         contestant *c = &r->of[r->n++];
         const cJSON *numerics = cJSON_GetObjectItemCaseSensitive(item, "numerics");
         *c = (contestant){.name = js_get_text(item, "name"),
@@ -292,12 +300,8 @@ static void comparisons_read(report *r)
     double threshold = result_number(r->config, "threshold");
     cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(r->root, "comparisons"))
     {
-        if (!cJSON_IsObject(c))
+        if (!is_shown(r, c, r->n_comparison, MAX_COMPARISONS))
             continue;
-        if (r->n_comparison == MAX_COMPARISONS) {
-            r->n_left++;
-            continue;
-        }
         pairing *out = &r->comparisons[r->n_comparison++];
         *out = (pairing){.a = js_get_text(c, "a"),
                          .b = js_get_text(c, "b"),
