@@ -27,8 +27,8 @@ typedef struct picture {
 
 /* ---- text ---- */
 
-/* Safe for terminals and for Graphviz: names come from files. */
-void dot_name(FILE *f, const char *s)
+/* Safe for terminals: names come from files. For free(). */
+static char *made_safe(const char *s)
 {
     char *safe = NULL;
     size_t size = 0;
@@ -37,6 +37,13 @@ void dot_name(FILE *f, const char *s)
         fail_bug("out of memory", "dot");
     put_safe(m, s);
     fclose(m);
+    return safe;
+}
+
+/* And for Graphviz. */
+void dot_name(FILE *f, const char *s)
+{
+    char *safe = made_safe(s);
     for (const char *c = safe; *c; c++)
         fprintf(f, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
     free(safe);
@@ -342,13 +349,7 @@ static void draw(picture *p)
 /* The same within a label in HTML. */
 static void put_html(FILE *f, const char *s)
 {
-    char *safe = NULL;
-    size_t size = 0;
-    FILE *m = open_memstream(&safe, &size);
-    if (!m)
-        fail_bug("out of memory", "dot");
-    put_safe(m, s);
-    fclose(m);
+    char *safe = made_safe(s);
     for (const char *c = safe; *c; c++) {
         const char *as = *c == '&' ? "&amp;" : *c == '<' ? "&lt;" : *c == '>' ? "&gt;" : *c == '"' ? "&quot;" : NULL;
         if (as)
