@@ -1,5 +1,5 @@
-"""The README's table of figures: figures.py RESULTS.json... prints it as Markdown. NAME.json holds a race against peers,
-NAME-as-written.json the same model without algebraic alternatives; ./dev figures makes both."""
+"""The README's table of figures: figures.py RESULTS.json... prints it as Markdown. NAME.json holds a race against
+peers, NAME-as-written.json the same model without algebraic alternatives; ./dev figures makes both."""
 import json
 import os
 import sys
@@ -52,7 +52,8 @@ def main(paths):
         sys.exit("figures.py: no files of results")
     environment = rows[0][1]["environment"]
     print("%s, %s, %s cores; f32, batch 1.\n" % (environment["cpu"], environment["isa"], environment["cores"]))
-    print("| model | threads | ms | algebraic alternatives used | ms without them | ONNX Runtime ÷ ours | OpenVINO ÷ ours |")
+    print("| model | threads | ms | algebraic alternatives used | ms without them | ONNX Runtime ÷ ours "
+          "| OpenVINO ÷ ours |")
     print("|---|---|---|---|---|---|---|")
     for cells, _ in rows:
         print("| " + " | ".join(cells) + " |")

@@ -7,8 +7,8 @@ A peer is a class with
     outputs() -> arrays                      of the last pass, in the model's order
     step() -> peer                           where it can train: open(model, inputs, threads, train), run() and
                                              unverified, why its loss and norm are not the candidates'
-It raises Absent where there is nothing to run with. Importing this file takes the scripts' folder off the module path, for
-the scripts are named after the packages that they import."""
+It raises Absent where there is nothing to run with. Importing this file takes the scripts' folder off the module path,
+for the scripts are named after the packages that they import."""
 import gc
 import importlib.util
 import json

@@ -1,6 +1,6 @@
 """A training step in PyTorch, eager, f32: the model, loss, clipping and AdamW that `tessera train` computes, spelled in
-torch.nn.functional, as a person would write it there. Weights are random, of the model's shapes: time does not depend on
-them. Which model it is is seen from the weights in the ONNX file."""
+torch.nn.functional, as a person would write it there. Weights are random, of the model's shapes: time does not depend
+on them. Which model it is is seen from the weights in the ONNX file."""
 from _peer import Absent, package
 
 IMAGES = {  # convolutions: blocks of the four stages, with a bottleneck
@@ -24,7 +24,8 @@ def architecture(path):
     for size, rest in KNOWN.items():
         if size in shapes or size[::-1] in shapes:
             return False, size + rest
-    raise Absent("its training step is spelled for MiniLM, BERT-base, GPT-2, ResNet-18 and -50 only; this is none of them")
+    raise Absent("its training step is spelled for MiniLM, BERT-base, GPT-2, ResNet-18 and -50 only; "
+                 "this is none of them")
 
 
 def make(torch, vocabulary, width, layers, positions, causal, classes):
@@ -117,7 +118,8 @@ class Step:
         told = {name: train[name] for name in ("task", "optimizer", "precision", "accumulate", "freeze")}
         if told != {"task": "lm" if causal else "classify", "optimizer": "adamw", "precision": "f32", "accumulate": 1,
                     "freeze": []}:
-            raise Absent("its training step is spelled for AdamW in f32 on all weights, of classes or, with GPT-2, tokens")
+            raise Absent("its training step is spelled for AdamW in f32 on all weights, "
+                         "of classes or, with GPT-2, tokens")
         torch.set_num_threads(threads)
         torch.set_flush_denormal(True)
         torch.manual_seed(1)

@@ -1,5 +1,5 @@
-"""ONNX Runtime on the CPU: all graph optimisations, as many threads as ours, pinned like ours, spinning between kernels,
-inputs and outputs bound beforehand."""
+"""ONNX Runtime on the CPU: all graph optimisations, as many threads as ours, pinned like ours, spinning between
+kernels, inputs and outputs bound beforehand."""
 import os
 
 from _peer import package, processors, serve

@@ -1,5 +1,5 @@
-"""PyTorch, eager, on the CPU. It cannot read ONNX itself: the package onnx2torch turns the file into a module, and without
-it this peer is absent. A training step it spells out itself (_pytorch_step.py)."""
+"""PyTorch, eager, on the CPU. It cannot read ONNX itself: the package onnx2torch turns the file into a module, and
+without it this peer is absent. A training step it spells out itself (_pytorch_step.py)."""
 from _pytorch_step import Step
 from _peer import package, serve
 

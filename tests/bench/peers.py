@@ -1,4 +1,5 @@
-"""Speaks bench/protocol.h with every script in bench/peers on y = relu(x), as an ONNX file written here byte by byte."""
+"""Speaks bench/protocol.h with every script in bench/peers on y = relu(x), as an ONNX file written here byte by
+byte."""
 import json
 import os
 import pathlib
@@ -35,8 +36,8 @@ def model():
 class Talk:
     def __init__(self, script, **more):
         env = {**os.environ, **more}
-        self.process = subprocess.Popen([sys.executable, "-B", "-u", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL, text=True, env=env)
+        self.process = subprocess.Popen([sys.executable, "-B", "-u", script], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env)
 
     def ask(self, line):
         self.process.stdin.write(line + "\n")
@@ -68,7 +69,8 @@ def check_present(script, task, where, want):
     talk.quit()
 
 
-STEP = {"task": "classify", "optimizer": "adamw", "precision": "f32", "accumulate": 1, "freeze": [], "clip": 1.0, "lr": 1e-4}
+STEP = {"task": "classify", "optimizer": "adamw", "precision": "f32", "accumulate": 1, "freeze": [], "clip": 1.0,
+        "lr": 1e-4}
 
 
 def check_step(script, where):

@@ -74,7 +74,8 @@ numbers("expected_q", q)
 numbers("expected_quantiles", np.quantile(flat, q))
 numbers("expected_moments", [flat.mean(), flat.std(ddof=1), stats.median_abs_deviation(flat)])
 numbers("expected_interval", central(medians(base, 11), 0.95))
-print("typedef struct expected_comparison {\n    const char *verdict;\n    double ratio, low, high;\n} expected_comparison;")
+print("typedef struct expected_comparison {\n    const char *verdict;\n    double ratio, low, high;\n"
+      "} expected_comparison;")
 others, results = [], []
 for k, (name, factor) in enumerate(pairs.items()):
     other = np.round(flat * factor * np.exp(0.006 * rng.standard_t(4, len(flat))), 6)

@@ -1,6 +1,6 @@
-"""sweep.py: every option of every verb with values that are wrong, in a command that is right without. Each ends with the code
-of a mistake (never a crash, never success), one error that names the value and a hint, nothing on standard output, and leaves
-no file. What the options are comes from `tessera help --json`."""
+"""sweep.py: every option of every verb with values that are wrong, in a command that is right without. Each ends with
+the code of a mistake (never a crash, never success), one error that names the value and a hint, nothing on standard
+output, and leaves no file. What the options are comes from `tessera help --json`."""
 import json, os, re, shutil, subprocess, sys
 
 TESSERA = os.environ["TESSERA"]
@@ -41,12 +41,13 @@ WORDS = {  # by what help calls the value
     "NAME": ["nothing", ""],
 }
 READ = ["none", "none/none", "folder", "empty", "junk", "plain/x", ""]
-WRITTEN = {"FILE": ["none/none", "plain/x", "folder", ""], "DIR": ["plain", "plain/x", ""], "RUN": ["plain", "plain/x", ""]}
+WRITTEN = {"FILE": ["none/none", "plain/x", "folder", ""], "DIR": ["plain", "plain/x", ""],
+           "RUN": ["plain", "plain/x", ""]}
 FINE = {("predict", "file", "empty"), ("predict", "file", "junk"), ("train", "head", "none"), ("train", "data", "")}
 NO_USE = {("schema", "out"), ("show", "target"), ("show", "isa"), ("onnx-test", "target")}  # in these commands
 # A message says what to do by these words too
-REMEDY = re.compile(r"\n  hint: |must be|known are|a range two of them|No such file|[Nn]ot a directory|[Ii]s a (folder|file|directory)|"
-                    r"\b[A-Z]\d{3} ")
+REMEDY = re.compile(r"\n  hint: |must be|known are|a range two of them|No such file|[Nn]ot a directory|"
+                    r"[Ii]s a (folder|file|directory)|\b[A-Z]\d{3} ")
 PASSED_OVER = {"GLOB", "TEXT", "GLOB|none", "PATTERN", "P0,P1", "Add,Conv", "DIR|none"}
 
 
@@ -78,7 +79,8 @@ def command(verb, name, value):
 
 def complaints(verb, name, value):
     before = files()
-    p = subprocess.run(command(verb, name, value), capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
+    p = subprocess.run(command(verb, name, value), capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                       timeout=120)
     said = [line for line in p.stderr.splitlines() if line.startswith("error: ")]
     if p.returncode not in CODES:
         yield f"exit code {p.returncode}"

@@ -59,7 +59,8 @@ def check(v, s, root, at):
         for key in s.get("required", []):
             if key not in v:
                 yield f"{at}: no \"{key}\""
-        closed = "properties" in s and "additionalProperties" not in s  # readers pass over what they do not know; here all is
+        # Readers pass over what they do not know; here all is known.
+        closed = "properties" in s and "additionalProperties" not in s
         for key, item in v.items():
             if closed and key not in s["properties"]:
                 yield f"{at}/{key}: docs/formats does not tell of it"

@@ -20,7 +20,8 @@ def large(path, dims, count, field):
         size *= d
     heads = [b"".join(num(1, d) for d in dims) + num(2, F32) + msg(8, f"w{i}") + varint(field << 3 | 2) + varint(size)
              for i in range(count)]
-    rest = b"".join(msg(1, node("Add", f"{'t%d' % (i - 1) if i else 'x'},w{i}", f"t{i}", f"n{i}")) for i in range(count))
+    rest = b"".join(msg(1, node("Add", f"{'t%d' % (i - 1) if i else 'x'},w{i}", f"t{i}", f"n{i}"))
+                    for i in range(count))
     rest += msg(2, "g") + msg(11, port("x", dims=dims)) + msg(12, port(f"t{count - 1}", dims=dims))
     total = len(rest) + sum(len(varint(5 << 3 | 2) + varint(len(h) + size) + h) + size for h in heads)
     with open(path, "wb") as f:
@@ -73,7 +74,8 @@ def check_tiny():
                 ("filled", [node("ConstantOfShape", "s", "y")], [s]),
                 ("summed", [node("ConstantOfShape", "s", "t"), node("ReduceSum", "t", "y")], [s]),
                 ("counted", [node("ConstantOfShape", "s", "t"), node("NonZero", "t", "y")], [s]),
-                ("a shape", [node("ConstantOfShape", "s", "t"), node("Cast", "t", "u", to=I64), node("Reshape", "x,u", "y")], [s]),
+                ("a shape", [node("ConstantOfShape", "s", "t"), node("Cast", "t", "u", to=I64),
+                             node("Reshape", "x,u", "y")], [s]),
                 ("a range", [node("Range", "a,b,c", "t"), node("Cast", "t", "y", to=F32)],
                  [*one, tensor("b", (), I64, struct.pack("<q", n))]),
                 ("sorted", [node("ConstantOfShape", "s", "t"), node("TopK", "t,k", "y,i")], [s, ints("k", 1)]),
@@ -81,7 +83,8 @@ def check_tiny():
             data = model(graph(nodes, [X] if "x" in str(nodes) else [], [port("y")], tensors))
             with open("tiny.onnx", "wb") as f:
                 f.write(data)
-            for words in (["show"], ["show", "--stage", "folded"], ["explain"], ["run", "--random", "--mem-limit", "100M"]):
+            for words in (["show"], ["show", "--stage", "folded"], ["explain"],
+                          ["run", "--random", "--mem-limit", "100M"]):
                 code, resident, seconds, said = cost(words[0], "tiny.onnx", *words[1:])
                 check(resident < 100 and seconds < 1 and code in (0, 3, 4, 7), name, n, words,
                       f"{len(data)} bytes: {resident:.0f} MiB, {seconds:.2f} s, exit code {code}", said)

@@ -255,8 +255,9 @@ def onnx_files():
     yield "bomb-overflow", one("ConstantOfShape", "s", tensors=[ints("s", *[1 << 40] * 4)], inputs=())
     yield "bomb-range", one("Range", "a,b,c", inputs=(), tensors=[
         tensor(n, (), I64, struct.pack("<q", v)) for n, v in (("a", 0), ("b", 1 << 62), ("c", 1))])
-    mel = [[tensor(n, (), I64, struct.pack("<q", v)) for n, v in zip("abc", sizes)] + [tensor(n, (), F32, struct.pack("<f", v))
-           for n, v in (("d", low), ("e", 4000))] for sizes, low in (((1 << 16, 1 << 20, 8000), 0), ((6, 16, 8000), 1e30))]
+    mel = [[tensor(n, (), I64, struct.pack("<q", v)) for n, v in zip("abc", sizes)] +
+           [tensor(n, (), F32, struct.pack("<f", v)) for n, v in (("d", low), ("e", 4000))]
+           for sizes, low in (((1 << 16, 1 << 20, 8000), 0), ((6, 16, 8000), 1e30))]
     yield "bomb-mel", one("MelWeightMatrix", "a,b,c,d,e", inputs=(), tensors=mel[0])
     yield "mel-beyond", one("MelWeightMatrix", "a,b,c,d,e", inputs=(), tensors=mel[1])
     yield "deconv-overflow", one("ConvTranspose", "x,w", inputs=(port("x", dims=(1, 1, 4)),), strides=[1 << 62],

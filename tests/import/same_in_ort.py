@@ -1,5 +1,5 @@
-"""same_in_ort.py A.onnx B.onnx SET...: the official checker accepts B, and ONNX Runtime computes with B what it computes
-with A, on the inputs of each test data set."""
+"""same_in_ort.py A.onnx B.onnx SET...: the official checker accepts B, and ONNX Runtime computes with B what it
+computes with A, on the inputs of each test data set."""
 import sys
 import numpy as np, onnx, onnxruntime as ort
 from onnx import numpy_helper

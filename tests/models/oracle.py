@@ -1,7 +1,8 @@
 """The built-in models in plain numpy and double precision, written from their papers and not from the code under test.
 
-oracle.py MODEL GRAPH IN OUT: GRAPH is what `tessera show MODEL --stage folded` prints, of which only the weights are read; IN and OUT
-hold NAME.npy of every input and of every result. Fails where a result is missing, or further away than 1e-5 of the largest."""
+oracle.py MODEL GRAPH IN OUT: GRAPH is what `tessera show MODEL --stage folded` prints, of which only the weights are
+read; IN and OUT hold NAME.npy of every input and of every result. Fails where a result is missing, or further away than
+1e-5 of the largest."""
 import os
 import re
 import sys
@@ -193,7 +194,8 @@ def main(model, graph, given, results):
         ok = np.isfinite(got[name]).all() and off <= 1e-5 * largest and 0.02 < spread < 100
         bad += not ok
         if not ok or not name.startswith("present"):
-            print(f"{model} {name}: largest {largest:.3g}, spread {spread:.3g}, off by {off / largest:.2g} of the largest")
+            print(f"{model} {name}: largest {largest:.3g}, spread {spread:.3g}, "
+                  f"off by {off / largest:.2g} of the largest")
     sys.exit(bad > 0)
 
 

@@ -1,5 +1,5 @@
-# The digits as arrays and a small convolutional network: digits.py DIGITS.tsv FOLDER. Images to learn from come five times,
-# as they are and a pixel off in each direction.
+# The digits as arrays and a small convolutional network: digits.py DIGITS.tsv FOLDER. Images to learn from come five
+# times, as they are and a pixel off in each direction.
 import json, os, sys
 import numpy as np
 from weights import save
@@ -31,7 +31,8 @@ def weight(name, *shape):
 
 
 def conv(x, out, name, cin, cout):
-    return {"op": "Conv", "in": [x, weight(name + ".weight", cout, cin, 3, 3), weight(name + ".bias", cout)], "out": [out],
+    return {"op": "Conv", "out": [out],
+            "in": [x, weight(name + ".weight", cout, cin, 3, 3), weight(name + ".bias", cout)],
             "attr": {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}}
 
 

@@ -3,7 +3,8 @@ import json, os, random, shutil, signal, subprocess, sys, time
 
 tessera, seed = sys.argv[1], int(os.environ.get("SEED", time.time_ns() % 10**6))
 random.seed(seed)
-common = "model.json --tokenizer vocab.txt --data train.tsv --labels 2 --length 12 --batch 8 --lr 0.05 --ema 0.9 --dropout 0.1 -q".split()
+common = ("model.json --tokenizer vocab.txt --data train.tsv --labels 2 --length 12 --batch 8 --lr 0.05 --ema 0.9 "
+          "--dropout 0.1 -q").split()
 STEPS, KILLS, last = "1500", 20, "checkpoints/step-00001500"
 
 
@@ -26,7 +27,8 @@ kills = 0
 while kills < KILLS:
     before = progress()
     # at the beginning before the first step, later on at any moment of steps, of saving, of going on
-    p = train("--save-every", random.choice(["1", "3", "20"]), "-o", "killed", *(["--resume"] if os.path.exists("killed/run.json") else []))
+    resume = ["--resume"] if os.path.exists("killed/run.json") else []
+    p = train("--save-every", random.choice(["1", "3", "20"]), "-o", "killed", *resume)
     if kills % 5 != 4:
         end = time.time() + 20
         while progress() == before and p.poll() is None and time.time() < end:
@@ -46,5 +48,6 @@ for name in "weights", "optimizer":
     assert one == two, (seed, name + " has other bits")
 rows = [[json.loads(line) for line in open(f"{run}/metrics.jsonl")] for run in ("whole", "killed")]
 assert [r["step"] for r in rows[1]] == list(range(int(STEPS))), (seed, "metrics.jsonl has holes")
-assert [(r["loss"], r["grad_norm"], r["lr"]) for r in rows[0]] == [(r["loss"], r["grad_norm"], r["lr"]) for r in rows[1]], seed
+whole, killed = ([(r["loss"], r["grad_norm"], r["lr"]) for r in run] for run in rows)
+assert whole == killed, seed
 print(kills, "kills, the same bits")

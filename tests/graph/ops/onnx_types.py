@@ -1,6 +1,6 @@
 """The element types, numbers of operands and attributes that the table has are those of the specification: python3
-onnx_types.py OPS.json. They are explained at `onnx_types` and `onnx_takes` in graph/ir/op.h. Needs the onnx package; not all of
-its versions know all operators."""
+onnx_types.py OPS.json. They are explained at `onnx_types` and `onnx_takes` in graph/ir/op.h. Needs the onnx package;
+not all of its versions know all operators."""
 import collections
 import json
 import re
@@ -45,7 +45,8 @@ def operands(name, since):
     """The letters for all versions from `since` on; None: none are to be had."""
     schemas = [s for s in history[name] if s.since_version >= since] or history[name][-1:]
     count = max(len(s.inputs) for s in schemas)
-    has = [[s for s in schemas if k < len(s.inputs) or s.inputs and s.inputs[-1].option == VARIADIC] for k in range(count)]
+    has = [[s for s in schemas if k < len(s.inputs) or s.inputs and s.inputs[-1].option == VARIADIC]
+           for k in range(count)]
     types = [[allowed(s, k) for s in has[k]] for k in range(count)]
     if not count or any(t is None for all in types for t in all):
         return None

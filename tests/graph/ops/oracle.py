@@ -162,8 +162,9 @@ def element(text, x, dims, folds, fold):
 
 
 words = {"np": np, "dtypes": dtypes, "erf": erf, "pad": pad, "windows": windows, "average_pool": average_pool,
-         "scatter": scatter, "order": order, "running_place": running_place, "linear_scan": linear_scan, "cumulate": cumulate, "far": far, "formula": formula, "element": element,
-         "conv": conv, "attention": attention}
+         "scatter": scatter, "order": order, "running_place": running_place, "linear_scan": linear_scan,
+         "cumulate": cumulate, "far": far, "formula": formula, "element": element, "conv": conv,
+         "attention": attention}
 for path in sorted(glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "words", "*.py"))):
     words.update({k: v for k, v in runpy.run_path(path).items() if callable(v)})  # one file for each family
 

@@ -19,8 +19,8 @@ def deform_conv(a, b, c, d, strides, dilations, pads, group, offset_group):
     c = c.reshape(c.shape[0], offset_group, *kernel, n, *out)
     d = d.reshape(d.shape[0], offset_group, *kernel, *out)
     y = np.zeros((a.shape[0], b.shape[0], *out), np.result_type(a, b))
-    for i, oc, ic, o, k in itertools.product(range(a.shape[0]), range(b.shape[0]), range(inputs),
-                                             itertools.product(*map(range, out)), itertools.product(*map(range, kernel))):
+    outs, taps = itertools.product(*map(range, out)), itertools.product(*map(range, kernel))
+    for i, oc, ic, o, k in itertools.product(range(a.shape[0]), range(b.shape[0]), range(inputs), outs, taps):
         channel = oc // (b.shape[0] // group) * inputs + ic
         og = channel // (a.shape[1] // offset_group)
         p = [o[s] * strides[s] - pads[s] + k[s] * dilations[s] + c[(i, og, *k, s, *o)] for s in range(n)]
