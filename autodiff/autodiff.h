@@ -11,9 +11,8 @@
 /* The derivative of x by the load `by` (every part of x that is the same load), without simplifying reals beyond 0, 1
  * and -1. NULL with *e unset: it is 0. Folds count as constants. */
 const expr *d_expr(arena *m, const expr *x, const expr *by, err *e);
-/* Products and sums where NULL is 0; a selection that may give 0 stays outside, so that 0 * inf is not met. */
+/* A product where NULL is 0; a selection that may give 0 stays outside, so that 0 * inf is not met. */
 const expr *d_mul(arena *m, const expr *a, const expr *b);
-const expr *d_add(arena *m, const expr *a, const expr *b);
 const expr *x_replace(arena *m, const expr *x, const expr *from, const expr *to); /* every part that is the same */
 
 /* sum: one element over axes, `n_axis` of them, of which those from `rank` on are folded with fold. */

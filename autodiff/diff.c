@@ -35,7 +35,7 @@ const expr *d_mul(arena *m, const expr *a, const expr *b)
     return x2(m, "mul", a, b);
 }
 
-const expr *d_add(arena *m, const expr *a, const expr *b)
+static const expr *add(arena *m, const expr *a, const expr *b)
 {
     if (!a || !b)
         return a ? a : b;
@@ -86,7 +86,7 @@ static const expr *d_call(arena *m, const expr *x, const expr *by, err *e)
         return x3(m, "select", x->arg[0], yes ? yes : x_whole(m, 0), no ? no : x_whole(m, 0));
     }
     for (int i = 0; i < x->n; i++)
-        total = d_add(m, total, d_through(m, x, i, by, e));
+        total = add(m, total, d_through(m, x, i, by, e));
     return total;
 }
 

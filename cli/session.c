@@ -114,7 +114,8 @@ static bool read_inputs(session *s, ts_error *e)
     return true;
 }
 
-bool session_bind(ts_model *m, const args *a, const ts_array *value, ts_error *e)
+/* Binds dimensions as --dim says; value: of each input, or NULL. */
+static bool bind(ts_model *m, const args *a, const ts_array *value, ts_error *e)
 {
     int n = args_count(a, "dim");
     const char **dims = calloc((size_t)n + 1, sizeof *dims);
@@ -130,7 +131,7 @@ bool session_bind(ts_model *m, const args *a, const ts_array *value, ts_error *e
 bool session_attempt(ts_model *m, const args *a, ts_error *e)
 {
     ts_error unbound = {0};
-    if (session_bind(m, a, NULL, &unbound) || ts_model_waits(m))
+    if (bind(m, a, NULL, &unbound) || ts_model_waits(m))
         return true;
     if (unbound.code == TS_USAGE && args_count(a, "dim") == 0)
         return true;
@@ -166,7 +167,7 @@ bool session_open(session *s, const args *a, const char *what, ts_error *e)
         return err_set(e, TS_MEMORY, "no memory for %d inputs", s->n_inputs);
     for (int i = 0; i < s->n_inputs; i++)
         s->value[i].dtype = TS_N_DTYPE;
-    return read_inputs(s, e) && session_bind(s->model, a, s->value, e);
+    return read_inputs(s, e) && bind(s->model, a, s->value, e);
 }
 
 bool session_fill(session *s, uint64_t seed, ts_error *e)

@@ -23,10 +23,8 @@ extern const option_group session_plan_options;  /* --target, --threads, --isa, 
 ts_model *session_model(const args *a, const char *what, ts_error *e);
 /* The same; reads the files of --in, binds dimensions. */
 bool session_open(session *s, const args *a, const char *what, ts_error *e);
-/* Binds dimensions as --dim says; value: of each input, or NULL. */
-bool session_bind(ts_model *m, const args *a, const ts_array *value, ts_error *e);
-/* The same where the model need not be bound: dimensions that nobody mentions and values that come later are no
- * error. */
+/* Binds dimensions as --dim says where the model need not be bound: dimensions that nobody mentions and values that
+ * come later are no error. */
 bool session_attempt(ts_model *m, const args *a, ts_error *e);
 /* Makes values for inputs that were not given: by seed, so the same everywhere. */
 bool session_fill(session *s, uint64_t seed, ts_error *e);

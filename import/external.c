@@ -41,7 +41,7 @@ int external_descend_stepwise(int folder, const char *location)
     return -1;
 }
 
-int external_descend(int folder, const char *location)
+static int descend(int folder, const char *location)
 {
     const struct open_how how = {.flags = READ, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
     const long fd = syscall(SYS_openat2, folder, location, &how, sizeof how);
@@ -112,7 +112,7 @@ static bool map(external *x, const char *location, const char *what, mapping *ou
 {
     if (!is_below(location))
         return leaves(location, what, e);
-    int fd = external_descend(x->folder, location);
+    int fd = descend(x->folder, location);
     if (fd < 0 && (errno == EXDEV || errno == ELOOP))
         fd = descend_linked(x, location);
     if (fd < 0)

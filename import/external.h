@@ -35,8 +35,6 @@ bool external_get(external *x, const external_range *r, const char *what, const 
 void external_close(external *x); /* nothing more will be asked for; what is mapped stays */
 void external_free(external *x);
 
-/* The file at location below folder, or -1 with errno. The second does without the kernel's rule and follows no link at
- * all. */
-int external_descend(int folder, const char *location);
+/* The file at location below folder, or -1 with errno, without the kernel's rule: no link is followed at all. */
 int external_descend_stepwise(int folder, const char *location);
 #endif

@@ -45,8 +45,9 @@ static bool read_form(arena *mem, const json *list, const char **out, err *e)
     return true;
 }
 
-/* Shapes may be left to the values, dtypes to the nodes. */
-bool json_type(arena *mem, const json *v, bool typed, ts_port *out, err *e)
+/* The dtype, shape and form of a port, of an object whose keys are checked. Shapes may be left to the values, dtypes to
+ * the nodes. */
+static bool read_port_type(arena *mem, const json *v, bool typed, ts_port *out, err *e)
 {
     const json *dtype_given, *shape, *form;
     *out = (ts_port){.name = out->name, .dtype = TS_N_DTYPE, .rank = -1};
@@ -60,7 +61,7 @@ bool json_type(arena *mem, const json *v, bool typed, ts_port *out, err *e)
 static bool read_port(arena *mem, const json *v, bool typed, ts_port *out, err *e)
 {
     return json_want(v, JSON_OBJECT, e) && json_known(v, "name dtype shape form", e) &&
-           json_need_name(v, "name", &out->name, e) && json_type(mem, v, typed, out, e);
+           json_need_name(v, "name", &out->name, e) && read_port_type(mem, v, typed, out, e);
 }
 
 bool json_ports(json_source *s, const json *list, bool typed, ts_port **out, int *n, err *e)
@@ -221,7 +222,7 @@ static bool read_type(json_source *s, const json *v, ts_port *out, err *e)
 {
     const json *t = json_get(v, "type");
     return json_known(v, "type", e) && json_want(t, JSON_OBJECT, e) && json_known(t, "dtype shape form", e) &&
-           json_type(s->mem, t, true, out, e);
+           read_port_type(s->mem, t, true, out, e);
 }
 
 /* A graph within a step: it sees the values around it, and the depth of the file bounds how many lie in each other. */

@@ -39,8 +39,6 @@ void *json_joined(arena *mem, const void *a, int n, const void *b, int more, siz
 /* ---- json_body.c ---- */
 const char *json_kind_of(int64_t letter); /* of attr.kind: "float"; NULL: none, or unknown */
 bool json_opsets(arena *mem, const json *root, opset **out, int *n, err *e);
-/* The dtype, shape and form of a port, of an object whose keys are checked. */
-bool json_type(arena *mem, const json *v, bool typed, ts_port *out, err *e);
 bool json_ports(json_source *s, const json *list, bool typed, ts_port **out, int *n, err *e); /* typed: with dtypes */
 bool json_constants(json_source *s, const json *root, body *out, err *e);                     /* more held values */
 bool json_steps(json_source *s, const json *root, body *out, err *e);

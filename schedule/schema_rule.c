@@ -55,7 +55,8 @@ static bool after(const char **s, const char *start)
     return !strncmp(*s, start, n) && (*s += n);
 }
 
-bool dim_test_parse(const char *source, dim_test *out)
+/* ">=768", "<=64", ">1", "<64", "64..512", "128", "%48==0"; false when it is none of these */
+static bool read_dim_test(const char *source, dim_test *out)
 {
     const char *s = source + strspn(source, " ");
     dim_test d = {.axis = out->axis, .low = 0, .high = INT64_MAX};
@@ -98,7 +99,7 @@ static bool read_dims(const json *v, rule *r, err *e)
             return json_refuse(e, i, TS_BAD_INPUT, "text or a number expected, not %s", json_kind_name(i->kind));
         dim_test *d = &r->dim[r->n_dim++];
         d->axis = i->key;
-        if (!source || !dim_test_parse(source, d)) {
+        if (!source || !read_dim_test(source, d)) {
             json_refuse(e, i, TS_BAD_INPUT, "\"%.60s\" is no test of an extent", source ? source : "a negative number");
             return err_hint(e, "tests look like \">=768\", \"<=64\", \"64..512\", \"128\", \"%%48==0\"");
         }

@@ -5,6 +5,4 @@
 #include "schedule/schema.h"
 
 bool rule_read(arena *m, const json *v, int number, rule *out, err *e); /* number: its place among the rules, from 0 */
-/* ">=768", "<=64", ">1", "<64", "64..512", "128", "%48==0"; false when it is none of these */
-bool dim_test_parse(const char *source, dim_test *out);
 #endif

@@ -32,7 +32,8 @@ const ts_array *data_array(const data *d, const char *name)
     return NULL;
 }
 
-int64_t *data_encode(const data_want *want, const char *s, size_t n, int64_t *count, bool *cut)
+/* Tokens of one text as an example has them: cut to `length`, the tokenizer's last token kept. For ts_free. */
+static int64_t *encode(const data_want *want, const char *s, size_t n, int64_t *count, bool *cut)
 {
     int64_t *id = ts_tokenizer_encode(want->tokenizer, s, n, true, count);
     *cut = *count > want->length;
@@ -81,7 +82,7 @@ static bool add_tokens(filling *f, tokens *t, int64_t *cap, const char *s, size_
     const int64_t i = f->d->n;
     int64_t count;
     bool cut;
-    int64_t *id = data_encode(want, s, n, &count, &cut);
+    int64_t *id = encode(want, s, n, &count, &cut);
     if (cut && !f->d->cut++)
         f->d->cut_first = f->rows.line;
     bool good = count > 0 || no_tokens(&f->rows, e);

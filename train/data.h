@@ -43,7 +43,5 @@ bool data_read(const data_want *want, data *out, ts_error *e);
 /* n texts as examples, without labels. */
 bool data_texts(const data_want *want, int64_t n, const char *const *all, data *out, ts_error *e);
 void data_free(data *d);
-/* Tokens of one text as an example has them: cut to `length`, the tokenizer's last token kept. For ts_free. */
-int64_t *data_encode(const data_want *want, const char *s, size_t n, int64_t *count, bool *cut);
 const ts_array *data_array(const data *d, const char *name); /* NULL when there is none */
 #endif

@@ -17,7 +17,6 @@ typedef struct rows { /* a file being read */
 bool row_tsv(const rows *r, const char *s, size_t n, row *out, ts_error *e);
 /* The texts are in *room, which is for free(). */
 bool row_json(const rows *r, const char *s, size_t n, row *out, char **room, ts_error *e);
-bool row_label(const rows *r, const char *s, size_t n, double *out, ts_error *e);
 bool row_number(const rows *r, double v, double *out, ts_error *e); /* checked against what is wanted */
 
 bool data_stream(const data_want *want, const char *path, data *out, ts_error *e);

@@ -41,7 +41,7 @@ bool row_number(const rows *r, double v, double *out, ts_error *e)
     return err_hint(e, "correct the line, or say --labels %.0f or more", v + 1);
 }
 
-bool row_label(const rows *r, const char *s, size_t n, double *out, ts_error *e)
+static bool read_label(const rows *r, const char *s, size_t n, double *out, ts_error *e)
 {
     char copy[64], *end;
     if (n == 0 || n >= sizeof copy)
@@ -70,7 +70,7 @@ bool row_tsv(const rows *r, const char *s, size_t n, row *out, ts_error *e)
     out->second = tab + 1, out->n_second = n - out->n_text - 1;
     if (r->want->label == LABEL_TEXT)
         return out->n_second > 0 || refuse(r, "the second text is empty", shape_of(r), e);
-    return row_label(r, tab + 1, n - out->n_text - 1, &out->label, e);
+    return read_label(r, tab + 1, n - out->n_text - 1, &out->label, e);
 }
 
 /* {"text": "...", "label": 1}, {"text": "...", "text2": "..."} */

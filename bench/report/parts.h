@@ -27,7 +27,6 @@ void report_embed(text *t, const report *r, const char *results_json); /* the da
  * -1. */
 typedef enum outcome { NO_VERDICT, FIRST_FASTER, SECOND_FASTER, NO_DIFFERENCE, NOT_DECIDED } outcome;
 typedef void name_writer(text *t, const report *r, int c, const char *s);
-void plain_name(text *t, const report *r, int c, const char *s); /* the escaped text alone */
 outcome outcome_of(const pairing *c);
 bool decided(const report *r); /* the explained pair differs, and that is sure; or nothing compared them */
 void verdict_sentence(text *t, const report *r, const pairing *c, name_writer *name);

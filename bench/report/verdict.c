@@ -271,6 +271,13 @@ static void forest_table(text *t, const report *r)
     table_close(t);
 }
 
+/* The escaped text alone. */
+static void plain_name(text *t, const report *r, int c, const char *s)
+{
+    (void)r, (void)c;
+    html_text(t, s);
+}
+
 static void forest(text *t, const report *r)
 {
     int rows = r->n_comparison < MAX_ROWS ? r->n_comparison : MAX_ROWS;
@@ -298,12 +305,6 @@ static void forest(text *t, const report *r)
     chart_close(t);
     forest_table(t, r);
     figure_close(t);
-}
-
-void plain_name(text *t, const report *r, int c, const char *s)
-{
-    (void)r, (void)c;
-    html_text(t, s);
 }
 
 const char *part_verdict(text *t, const report *r)

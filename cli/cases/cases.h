@@ -65,6 +65,4 @@ void case_run(const test_case *t, const case_options *w, outcome *out);
 /* Each in a process of its own, w->jobs at a time; out[i] for all[i]. done is called after each. */
 bool cases_run(const cases *c, const case_options *w, outcome *out, void (*done)(void *user, int n, const char *name),
                void *user, ts_error *e);
-/* rtol 1e-3, atol 1e-7, exact shape and dtype, as the official runner; why gets the first difference. */
-bool case_compare(const ts_array *got, const ts_array *want, char *why, size_t size);
 #endif

@@ -42,7 +42,7 @@ bool box_is_weight(const cJSON *node)
     return box_is_leaf(node) && strcmp(js_get_text(node, "op"), "input") != 0;
 }
 
-double box_elements(const cJSON *node)
+static double elements(const cJSON *node)
 {
     double n = 1;
     const cJSON *d;
@@ -175,8 +175,8 @@ static void count_readers(folding *f, const cJSON *model)
 
 static bool cheap(const boxes *b, int id, double work, int after)
 {
-    const double n = box_elements(b->node[id]);
-    return work == 0 || (work <= (b->recipe[id] ? CHEAP_RECIPE : CHEAP) * n && n >= box_elements(b->node[after]));
+    const double n = elements(b->node[id]);
+    return work == 0 || (work <= (b->recipe[id] ? CHEAP_RECIPE : CHEAP) * n && n >= elements(b->node[after]));
 }
 
 /* Of the operands of node i, one of the steps of id, which does so much work: the latest that nothing else reads, or

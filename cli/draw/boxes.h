@@ -19,11 +19,9 @@ typedef struct boxes {
 /* model: an object of model/1; it must outlive the boxes. */
 boxes boxes_make(const cJSON *model, const branch *tree, const fold *how);
 void boxes_free(boxes *b);
-int box_of(const boxes *b, int id);   /* -1: none */
-int box_step(const boxes *b, int id); /* the result of its recipe, or itself, in the first of equal layers */
-/* Of one step, or recipe; FLOPs. */
-double box_work(const boxes *b, int id);
-double box_elements(const cJSON *node);
+int box_of(const boxes *b, int id);      /* -1: none */
+int box_step(const boxes *b, int id);    /* the result of its recipe, or itself, in the first of equal layers */
+double box_work(const boxes *b, int id); /* of one step, or recipe; FLOPs */
 bool box_is_leaf(const cJSON *node);
 bool box_is_weight(const cJSON *node); /* or another constant */
 #endif
