@@ -41,7 +41,6 @@ typedef struct contestant {
     int warm, passes;
     int retakes;     /* samples that may still be taken again in this launch */
     sample *samples; /* of all launches in order */
-    int n_samples;
     int n_kernels;
     double *kernel_ns; /* [launch][kernel] */
     int profiles;      /* launches that were profiled */

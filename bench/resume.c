@@ -114,7 +114,6 @@ static bool take_contestant(race *r, contestant *c, const cJSON *row)
         return true;
     }
     c->samples = calloc((size_t)n + 1, sizeof *c->samples);
-    c->n_samples = n;
     for (int l = 0; c->samples != NULL && l < r->launches; l++)
         for (int i = 0; i < r->rounds; i++)
             c->samples[r->start[l] + i] = sample_of(cJSON_GetArrayItem(cJSON_GetArrayItem(launches, l), i));

@@ -306,7 +306,6 @@ static bool make_room(race *r, int launch)
         if (more == NULL)
             return false;
         r->of[i].samples = more;
-        r->of[i].n_samples = n;
         r->of[i].retakes = r->rounds;
     }
     r->start[launch + 1] = n;

@@ -20,44 +20,6 @@ static double tolerance_of(ts_dtype d)
     }
 }
 
-static double half_value(uint16_t h)
-{
-    int exponent = h >> 10 & 31, fraction = h & 1023;
-    double v = exponent == 31  ? (fraction != 0 ? NAN : INFINITY)
-               : exponent == 0 ? ldexp(fraction, -24)
-                               : ldexp(1024 + fraction, exponent - 25);
-    return h >> 15 != 0 ? -v : v;
-}
-
-static double brain_value(uint16_t h)
-{
-    uint32_t bits = (uint32_t)h << 16;
-    float v;
-    memcpy(&v, &bits, sizeof v);
-    return (double)v;
-}
-
-double array_value(const ts_array *a, int64_t i)
-{
-    const void *p = a->data;
-    switch (a->dtype) {
-    case TS_F32: return (double)((const float *)p)[i];
-    case TS_F64: return ((const double *)p)[i];
-    case TS_F16: return half_value(((const uint16_t *)p)[i]);
-    case TS_BF16: return brain_value(((const uint16_t *)p)[i]);
-    case TS_I64: return (double)((const int64_t *)p)[i];
-    case TS_I32: return ((const int32_t *)p)[i];
-    case TS_I16: return ((const int16_t *)p)[i];
-    case TS_I8: return ((const int8_t *)p)[i];
-    case TS_U64: return (double)((const uint64_t *)p)[i];
-    case TS_U32: return ((const uint32_t *)p)[i];
-    case TS_U16: return ((const uint16_t *)p)[i];
-    case TS_U8:
-    case TS_BOOL: return ((const uint8_t *)p)[i];
-    default: return ts_array_at(a, i); /* of 8 bits and fewer */
-    }
-}
-
 static double difference(double got, double want)
 {
     if (got == want || (isnan(got) && isnan(want)))
@@ -79,7 +41,7 @@ static bool compare_output(int i, const ts_array *got, const ts_array *want, dou
     double most = 0, scale = 0;
     int64_t worst = 0, n = ts_array_count(want);
     for (int64_t k = 0; k < n; k++) {
-        double w = array_value(want, k), d = difference(array_value(got, k), w);
+        double w = ts_array_at(want, k), d = difference(ts_array_at(got, k), w);
         if (d > most) {
             most = d;
             worst = k;
@@ -96,7 +58,7 @@ static bool compare_output(int i, const ts_array *got, const ts_array *want, dou
     return err_set(
         e, TS_NUMERICS,
         "wrong: output %d, element %lld is %.9g and should be %.9g; off by %.3g of the largest, allowed %.3g", i,
-        (long long)worst, array_value(got, worst), array_value(want, worst), rel, tolerance);
+        (long long)worst, ts_array_at(got, worst), ts_array_at(want, worst), rel, tolerance);
 }
 
 bool verify_outputs(const verify_task *t, numerics *out, ts_error *e)

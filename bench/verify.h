@@ -17,6 +17,4 @@ typedef struct verify_task {
 
 /* False with the reason when an output is missing, of another shape, or outside the tolerance (TS_NUMERICS). */
 bool verify_outputs(const verify_task *t, numerics *out, ts_error *e);
-
-double array_value(const ts_array *a, int64_t i); /* element i as a number */
 #endif

@@ -23,7 +23,7 @@ double result_number(const cJSON *object, const char *key)
     return isfinite(v) ? v : (double)NAN;
 }
 
-int result_count(const cJSON *list)
+static int count_of(const cJSON *list)
 {
     return cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
 }
@@ -31,7 +31,7 @@ int result_count(const cJSON *list)
 /* Room for what a list says; NULL where it says nothing. */
 static void *room_for(report *r, const cJSON *list, size_t size)
 {
-    const int n = result_count(list);
+    const int n = count_of(list);
     return n ? arena_array(&r->m, (size_t)n, size) : NULL;
 }
 
@@ -66,7 +66,7 @@ static bool is_aside(const cJSON *sample)
 
 static launch launch_read(report *r, const cJSON *list)
 {
-    size_t n = (size_t)result_count(list);
+    size_t n = (size_t)count_of(list);
     launch l = {0, arena_array(&r->m, n, sizeof(double)), arena_array(&r->m, n, sizeof(double)),
                 arena_array(&r->m, n, sizeof(bool)), 0};
     const cJSON *s;
@@ -82,7 +82,7 @@ static launch launch_read(report *r, const cJSON *list)
         const cJSON *flags = cJSON_GetObjectItemCaseSensitive(s, "flags");
         l.ns[l.n] = result_number(s, "ns");
         l.canary[l.n] = result_number(s, "canary_ns");
-        l.flagged[l.n++] = result_count(flags) > 0 || result_number(s, "flags") > 0 || *js_get_text(s, "flags");
+        l.flagged[l.n++] = count_of(flags) > 0 || result_number(s, "flags") > 0 || *js_get_text(s, "flags");
     }
     return l;
 }
@@ -122,9 +122,6 @@ static void stats_read(contestant *c)
                        .min = result_number(s, "min_ns"),
                        .median = result_number(s, "median_ns"),
                        .p90 = result_number(s, "p90_ns"),
-                       .mean = result_number(s, "mean_ns"),
-                       .sd = result_number(s, "sd_ns"),
-                       .mad = result_number(s, "mad_ns"),
                        .low = result_number(s, "low_ns"),
                        .high = result_number(s, "high_ns")};
     if (!c->n_sample || !is_standing(c))

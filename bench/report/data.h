@@ -20,7 +20,7 @@ enum {
 };
 
 typedef struct stats {
-    double n, min, median, p90, mean, sd, mad, low, high; /* low, high: 95 % interval of the median */
+    double n, min, median, p90, low, high; /* low, high: 95 % interval of the median */
 } stats;
 
 typedef struct launch {
@@ -137,7 +137,6 @@ bool report_read(report *r, const char *results_json, ts_error *e);
 void report_free(report *r);
 
 double result_number(const cJSON *object, const char *key); /* NAN where missing or not finite */
-int result_count(const cJSON *list);
 
 bool kernel_same(const kernel *a, const kernel *b); /* loops and layouts, whatever their names */
 double report_peak(const report *r);                /* GFLOP/s of multiply-adds in the dtype of the kernels; NAN */

@@ -4,20 +4,20 @@
 #include <string.h>
 
 typedef struct section {
-    const char *id, *nav, *question, *lead;
+    const char *id, *nav, *question;
     part_writer *write;
 } section;
 
 static const section sections[] = {
-    {"verdict", "Verdict", "Which is better, and is it sure?", NULL, part_verdict},
-    {"trust", "Trust", "Can I trust it?", NULL, part_trust},
-    {"where", "Where", "Where did the difference come from?", NULL, part_where},
-    {"why", "Why", "Why?", NULL, part_why},
-    {"time", "Time", "Where does the time go?", NULL, part_time},
-    {"memory", "Memory", "How much memory?", NULL, part_memory},
-    {"latency", "Latency", "How much does one pass vary?", NULL, part_latency},
-    {"kernels", "Kernels", "What does each kernel do?", NULL, part_kernels},
-    {"appendix", "Appendix", "How was this made, and what do the words mean?", NULL, part_appendix},
+    {"verdict", "Verdict", "Which is better, and is it sure?", part_verdict},
+    {"trust", "Trust", "Can I trust it?", part_trust},
+    {"where", "Where", "Where did the difference come from?", part_where},
+    {"why", "Why", "Why?", part_why},
+    {"time", "Time", "Where does the time go?", part_time},
+    {"memory", "Memory", "How much memory?", part_memory},
+    {"latency", "Latency", "How much does one pass vary?", part_latency},
+    {"kernels", "Kernels", "What does each kernel do?", part_kernels},
+    {"appendix", "Appendix", "How was this made, and what do the words mean?", part_appendix},
 };
 
 static void fact(text *t, const cJSON *object, const char *key, void (*say)(text *, const char *))

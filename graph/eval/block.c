@@ -44,7 +44,8 @@ void block_fini(block *b)
     contraction_free(b->inner);
 }
 
-void block_spread(const block *b, vec *v)
+/* Writes out what is the same in all lanes. */
+static void spread(const block *b, vec *v)
 {
     for (int l = 1; v->same && l < b->lanes; l++)
         v->v[l] = v->v[0];
@@ -89,7 +90,7 @@ void block_place(block *b, const expr *load, uint32_t dims, const vec *active, v
             }
         }
         if (!s->same)
-            block_spread(b, out);
+            spread(b, out);
         for (int l = 0; l < width(b, out); l++)
             out->v[l].i = out->v[l].i * dim + s->v[s->same ? 0 : l].i;
     }
@@ -132,7 +133,7 @@ static void eval_choice(block *b, const expr *x, const vec *active, vec *out)
         if (!wanted)
             continue;
         block_eval(b, x->arg[k], wanted < b->lanes ? mask : NULL, arm);
-        block_spread(b, arm);
+        spread(b, arm);
         for (int l = 0; l < b->lanes; l++)
             out->v[l] = mask->v[l].i ? arm->v[l] : out->v[l];
     }
@@ -176,7 +177,7 @@ static void eval_call(block *b, const expr *x, const vec *active, vec *out)
         same = same && a[i]->same;
     }
     for (int i = 0; i < x->n && !same; i++)
-        block_spread(b, a[i]);
+        spread(b, a[i]);
     apply(x, a, same ? 1 : b->lanes);
     for (int i = 1; i < x->n; i++)
         block_give(b, a[i]);
@@ -208,7 +209,7 @@ static void combine(block *b, const expr *x, vec *acc, vec *y)
 {
     const bool real = is_real(x);
     if (!y->same)
-        block_spread(b, acc);
+        spread(b, acc);
     for (int l = 0; l < width(b, acc); l++) {
         const value p = acc->v[l], q = y->v[y->same ? 0 : l];
         if (real)
@@ -250,7 +251,7 @@ static void eval_fold(block *b, const expr *x, const vec *active, vec *out)
     out->same = true, out->v[0] = unit_of(x);
     if (!active && b->inner && contraction_of(b->inner) == x) {
         f.inner = b->inner;
-        block_spread(b, out);
+        spread(b, out);
     }
     fold_from(&f, 0);
     for (int l = 0; l < width(b, out) && !is_real(x); l++)
@@ -328,7 +329,7 @@ void block_values(block *b, const expr *x, block_sink *to)
         if (b->inner)
             contraction_start(b->inner);
         block_eval(b, x, NULL, v);
-        block_spread(b, v);
+        spread(b, v);
         to->take(to, at, v->v, b->lanes);
     }
     block_give(b, v);

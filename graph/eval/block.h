@@ -47,5 +47,4 @@ void block_place(block *b, const expr *load, uint32_t dims, const vec *active, v
 const ts_array *block_array(const block *b, const expr *load);
 vec *block_borrow(block *b);
 void block_give(block *b, vec *v);
-void block_spread(const block *b, vec *v); /* writes out what is the same in all lanes */
 #endif

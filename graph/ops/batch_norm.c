@@ -96,7 +96,6 @@ typedef struct norms {
     const node **now;  /* by old id */
     ts_update *update; /* two for each pair of statistics */
     int n, cap;
-    bool failed;
 } norms;
 
 static bool is_listed(const char *globs, const char *name)

@@ -74,19 +74,6 @@ static void test_shapes(void)
     CHECK(!verify_outputs(&t, &m, &f) && strstr(f.text, "1.npy") != NULL);
 }
 
-static void test_values(void)
-{
-    uint16_t half[4] = {0x3C00, 0xC000, 0x0001, 0x7C00}, brain[2] = {0x3F80, 0xC040};
-    uint8_t bytes[2] = {0, 255};
-    ts_array a = {.dtype = TS_F16, .rank = 1, .dim = {4}, .data = half};
-    CHECK(array_value(&a, 0) == 1 && array_value(&a, 1) == -2 && array_value(&a, 2) == ldexp(1, -24) &&
-          isinf(array_value(&a, 3)));
-    a = (ts_array){.dtype = TS_BF16, .rank = 1, .dim = {2}, .data = brain};
-    CHECK(array_value(&a, 0) == 1 && array_value(&a, 1) == -3);
-    a = (ts_array){.dtype = TS_U8, .rank = 1, .dim = {2}, .data = bytes};
-    CHECK(array_value(&a, 1) == 255);
-}
-
 int main(void)
 {
     scratch s = scratch_make();
@@ -96,7 +83,6 @@ int main(void)
     test_tolerance();
     test_specials();
     test_shapes();
-    test_values();
     scratch_remove(&s);
     return check_done();
 }
