@@ -135,50 +135,78 @@ static int part_of(const fuser *f, const item *it) /* that rules make kernels of
     return f->p->apart && it && !item_is_view(it) ? f->p->apart[it->node->id] : 0;
 }
 
+typedef struct readers { /* how the readers of a node read it, all taken together */
+    item *owner;         /* the one they all end up in; NULL: several, or none */
+    bool along;          /* each element by one step of the reader's loops */
+    bool fits;           /* computed there, nothing would be computed more often */
+    bool moved;          /* through movement */
+} readers;
+
+static readers readers_of(const fuser *f, const item *it)
+{
+    readers q = {.along = true, .fits = true};
+    for (int i = 0; i < it->n_reader; i++) {
+        item *r = f->item[it->reader[i]];
+        const expr *load = item_only_load(r, it->node);
+        if (!r->owner || (q.owner && q.owner != r->owner))
+            q.fits = false;
+        q.owner = r->owner;
+        q.along = q.along && load && item_walks_along(load, r);
+        q.fits = q.fits && load && item_volume(r) <= type_count(&it->node->type) && (!item_is_view(r) || r->once);
+        q.moved = q.moved || item_is_view(r) || (r->inlined && r->strayed);
+    }
+    return q;
+}
+
+static bool stays(const fuser *f, const item *it, const item *owner)
+{
+    for (int i = 0; i < it->n_reader; i++)
+        if (f->item[it->reader[i]]->whole)
+            return true;
+    if (it->root || it->alone || (!item_is_view(it) && part_of(f, it) != part_of(f, owner)))
+        return true;
+    return !item_is_view(it) && owner && owner->takes_fold && checkpointing_solid(f->p, it->node);
+}
+
+static void inline_view(fuser *f, item *it, const readers *q)
+{
+    if (!inline_take(f, it, q->owner))
+        return;
+    it->inlined = true, it->owner = q->fits || it->n_reader == 1 || q->owner ? q->owner : NULL;
+    for (int i = 0; i < it->n_reader; i++) /* movement that several kernels read belongs to none of them */
+        if (f->item[it->reader[i]]->owner != it->owner)
+            it->owner = NULL;
+}
+
+static void inline_work(fuser *f, item *it, const readers *q)
+{
+    item *owner = q->owner;
+    if (!owner || !q->fits || (it->n_reader != 1 && !q->along)) {
+        if (rematerialize_take(f, it))
+            it->inlined = true, it->owner = NULL;
+        return;
+    }
+    if (it->fold && (q->moved || !q->along || owner->takes_fold))
+        return;
+    const int reads = owner->reads + it->reads - 1; /* instead of the load of this one, its own */
+    if (reads > MAX_LOADS || !inline_take(f, it, owner))
+        return;
+    it->inlined = true, it->owner = owner, owner->reads = reads;
+    owner->takes_fold = owner->takes_fold || it->fold, owner->contracts = owner->contracts || it->contracts;
+}
+
 /* Decided from the results backwards: a node goes into the kernel of the one materialised node that all its readers end
  * up in (its owner), if nothing is computed more often for it. Pure movement always goes. */
 static void decide_inline(fuser *f, item *it)
 {
-    item *owner = NULL;
-    bool along = true, fits = true, moved = false;
-    for (int i = 0; i < it->n_reader; i++) {
-        item *r = f->item[it->reader[i]];
-        const expr *load = item_only_load(r, it->node);
-        if (!r->owner || (owner && owner != r->owner))
-            fits = false;
-        owner = r->owner;
-        along = along && load && item_walks_along(load, r);
-        fits = fits && load && item_volume(r) <= type_count(&it->node->type) && (!item_is_view(r) || r->once);
-        moved = moved || item_is_view(r) || (r->inlined && r->strayed);
-    }
-    it->owner = it, it->once = fits, it->strayed = moved || !along;
-    for (int i = 0; i < it->n_reader; i++)
-        if (f->item[it->reader[i]]->whole)
-            return;
-    if (it->root || it->alone || (!item_is_view(it) && part_of(f, it) != part_of(f, owner)))
-        return;
-    if (!item_is_view(it) && owner && owner->takes_fold && checkpointing_solid(f->p, it->node))
-        return;
-    if (item_is_view(it) && !inline_take(f, it, owner))
+    const readers q = readers_of(f, it);
+    it->owner = it, it->once = q.fits, it->strayed = q.moved || !q.along;
+    if (stays(f, it, q.owner))
         return;
     if (item_is_view(it))
-        it->inlined = true, it->owner = fits || it->n_reader == 1 || owner ? owner : NULL;
-    else if (!f->p->reference && owner && fits && (it->n_reader == 1 || along)) {
-        if (it->fold && (moved || !along || owner->takes_fold))
-            return;
-        const int reads = owner->reads + it->reads - 1; /* instead of the load of this one, its own */
-        if (reads > MAX_LOADS || !inline_take(f, it, owner))
-            return;
-        it->inlined = true, it->owner = owner, owner->reads = reads;
-        owner->takes_fold = owner->takes_fold || it->fold, owner->contracts = owner->contracts || it->contracts;
-    } else if (!f->p->reference && rematerialize_take(f, it)) {
-        it->inlined = true, it->owner = NULL;
-    }
-    if (!item_is_view(it))
-        return;
-    for (int i = 0; i < it->n_reader; i++) /* movement that several kernels read belongs to none of them */
-        if (f->item[it->reader[i]]->owner != it->owner)
-            it->owner = NULL;
+        inline_view(f, it, &q);
+    else if (!f->p->reference)
+        inline_work(f, it, &q);
 }
 
 /* ---- building the items ---- */
