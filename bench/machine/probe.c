@@ -203,6 +203,17 @@ static char *printed(cJSON *out)
     return text;
 }
 
+static void add_peaks(cJSON *out, const cJSON *list, const char *isa)
+{
+    const cJSON *row;
+    cJSON_ArrayForEach(row, list)
+    {
+        if (strcmp(js_get_text(row, "isa"), isa) == 0)
+            js_number(out, strcmp(js_get_text(row, "dtype"), "f32") == 0 ? "fma_f32_gflops" : "fma_f64_gflops",
+                      js_get_number(row, "gflops", NAN));
+    }
+}
+
 char *probe_json(const char *isa, int threads, ts_error *e)
 {
     const unit *u = unit_find(isa);
@@ -227,13 +238,7 @@ char *probe_json(const char *isa, int threads, ts_error *e)
             add_unit(list, &cpus, threads, v);
     js_text(out, "isa", u->isa);
     js_number(out, "threads", threads);
-    const cJSON *row;
-    cJSON_ArrayForEach(row, list)
-    {
-        if (strcmp(js_get_text(row, "isa"), u->isa) == 0)
-            js_number(out, strcmp(js_get_text(row, "dtype"), "f32") == 0 ? "fma_f32_gflops" : "fma_f64_gflops",
-                      js_get_number(row, "gflops", NAN));
-    }
+    add_peaks(out, list, u->isa);
     if (!add_bandwidths(out, &cpus, threads, u, e)) {
         cJSON_Delete(list);
         cJSON_Delete(out);

@@ -211,6 +211,14 @@ static void print_literal(text *t, const expr *x)
     }
 }
 
+static void print_axes(text *t, uint32_t axes, const char *(*axis_name)(void *user, int axis), void *user)
+{
+    for (int i = 0; i < MAX_AXIS; i++)
+        if (axes >> i & 1)
+            text_add(t, " %s", axis_name(user, i));
+    text_add(t, " (");
+}
+
 void x_print(text *t, const expr *x, const char *(*axis_name)(void *user, int axis), void *user)
 {
     const char *sign = NULL;
@@ -222,10 +230,7 @@ void x_print(text *t, const expr *x, const char *(*axis_name)(void *user, int ax
     case X_CAST: text_add(t, "%s(", ts_dtype_name(x->dtype)); break;
     case X_FOLD:
         text_add(t, "fold %s", x->fn->name);
-        for (int i = 0; i < MAX_AXIS; i++)
-            if (x->folds >> i & 1)
-                text_add(t, " %s", axis_name(user, i));
-        text_add(t, " (");
+        print_axes(t, x->folds, axis_name, user);
         break;
     case X_ROUTINE: text_add(t, "routine %s(", x->run->name); break;
     case X_SCATTER:
@@ -233,10 +238,7 @@ void x_print(text *t, const expr *x, const char *(*axis_name)(void *user, int ax
         text_add(t, x->kind == X_SCAN ? "scan of" : "scatter %s", x->fn ? x->fn->name : "set");
         if (x->kind == X_SCAN && !x->folds)
             text_add(t, " along %s", axis_name(user, x->axis));
-        for (int i = 0; i < MAX_AXIS; i++)
-            if (x->folds >> i & 1)
-                text_add(t, " %s", axis_name(user, i));
-        text_add(t, " (");
+        print_axes(t, x->folds, axis_name, user);
         break;
     case X_CALL:
         for (int i = 0; i < COUNT(binary); i++)

@@ -214,6 +214,19 @@ static bool read_values(reader *r, int *n, double *real, int64_t *whole)
     return true;
 }
 
+static bool read_seeded(reader *r, leaf *l) /* behind "mean=" */
+{
+    char *end;
+    l->mean = strtod(r->at, &end), r->at = end;
+    if (!eat(r, "scale="))
+        return fail(r, "scale= expected");
+    l->scale = strtod(r->at, &end), r->at = end;
+    if (!eat(r, "seed="))
+        return fail(r, "seed= expected");
+    l->seed = strtoull(r->at, &end, 10), r->at = end;
+    return true;
+}
+
 static bool read_leaf(reader *r, const op *o, const node **out)
 {
     char label[513];
@@ -227,14 +240,8 @@ static bool read_leaf(reader *r, const op *o, const node **out)
     if (eat(r, "{") && !read_values(r, &n, real, whole))
         return false;
     if (eat(r, "mean=")) {
-        char *end;
-        l.mean = strtod(r->at, &end), r->at = end;
-        if (!eat(r, "scale="))
-            return fail(r, "scale= expected");
-        l.scale = strtod(r->at, &end), r->at = end;
-        if (!eat(r, "seed="))
-            return fail(r, "seed= expected");
-        l.seed = strtoull(r->at, &end, 10), r->at = end;
+        if (!read_seeded(r, &l))
+            return false;
     } else if (l.kind == LEAF_WEIGHT)
         l.kind = LEAF_INPUT;
     if (eat(r, "below=")) {
