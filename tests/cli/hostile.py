@@ -20,6 +20,7 @@ from malformed import attribute, graph, model, msg, node, num, port, tensor  # n
 
 TESSERA, WORK = sys.argv[1], sys.argv[2]
 MARK = "zq7"  # in every payload, to find it again
+TOGETHER = 8  # names in one model: most of the time goes into starting programs
 
 # Names that a file may have. Some 500 bytes are the longest that is read.
 ALLOWED = [p.replace("@", MARK) for p in (
@@ -61,19 +62,24 @@ def shown(payload, what, *streams):
             check(False, payload, f"{what}: {e} in", s[:200])
 
 
-def describe(name):
-    """Every string of a model that people read or that names a file: all of them `name` with a number."""
-    n = ["", " 1", " 2", " 3", " 4", " 5", " 6", " 7"]
-    x, w, y, t = (name + n[i] for i in range(4))
+def describe(names, about=""):
+    """A model of one branch for each name, and the arguments that bind it. Every string that people read or that names a
+    file is one of the names with a number, or, where a model has but one such string, `about`."""
     size = (4, 4)
-    nodes = [node("MatMul", "", "", name + n[4]), node("Softmax", "", "", name + n[5], axis=-1)]
-    nodes = [msg(1, x) + msg(1, w) + msg(2, t) + nodes[0], msg(1, t) + msg(2, y) + nodes[1]]
-    ports = [msg(1, x) + msg(2, msg(1, num(1, 1) + msg(2, msg(1, msg(2, name + n[6])) + msg(1, num(1, 4)))))]
-    doc = msg(10, name) if len(name) < 200 else b""
-    g = graph([m + msg(6, name) for m in nodes], ports, [port(y, dims=size)],
-              [tensor(w, size, raw=struct.pack("<16f", *range(16)))], doc)
-    about = msg(2, name) + msg(3, name) + msg(4, name) + msg(6, name) + msg(14, msg(1, name) + msg(2, name))
-    return model(g, more=about), name + n[6]
+    nodes, inputs, outputs, weights, dims = [], [], [], [], []
+    for name in names:
+        x, w, y, t, first, second, dim = (name + n for n in ("", " 1", " 2", " 3", " 4", " 5", " 6"))
+        nodes += [msg(1, x) + msg(1, w) + msg(2, t) + node("MatMul", "", "", first) + msg(6, name),
+                  msg(1, t) + msg(2, y) + node("Softmax", "", "", second, axis=-1) + msg(6, name)]
+        inputs.append(msg(1, x) + msg(2, msg(1, num(1, 1) + msg(2, msg(1, msg(2, dim)) + msg(1, num(1, 4))))))
+        outputs.append(port(y, dims=size))
+        weights.append(tensor(w, size, raw=struct.pack("<16f", *range(16))))
+        dims.append("--dim=" + dim + "=4")
+    more = b"".join(msg(14, msg(1, name) + msg(2, name)) for name in names)
+    if about:
+        more += msg(2, about) + msg(3, about) + msg(4, about) + msg(6, about)
+    g = graph(nodes, inputs, outputs, weights, msg(10, about) if 0 < len(about) < 200 else b"")
+    return model(g, more=more), dims
 
 
 def write(path, data):
@@ -101,8 +107,8 @@ class Page(html.parser.HTMLParser):
             self.bad.append(tag)
 
 
-def try_pictures(p, dim):
-    code, out, err = command("show", "m.onnx", "--dim=" + dim, "--svg", "m.svg", "--dot", "m.dot")
+def try_pictures(p, dims):
+    code, out, err = command("show", "m.onnx", *dims, "--svg", "m.svg", "--dot", "m.dot")
     if code != 5:  # without Graphviz
         check(code == 0, p, "show --svg", err)
         tree = xml.dom.minidom.parseString(read("m.svg"))
@@ -117,41 +123,43 @@ def try_pictures(p, dim):
         xml.dom.minidom.parseString(read("f.svg"))
 
 
-def try_words(p, dim):
+def try_words(p, dims):
     for words in (["show"], ["show", "--stage", "imported"], ["show", "--stage", "folded"], ["show", "--stage", "planned"],
                   ["explain", "--all"], ["run", "--seed", "1", "--target", "interp"]):
-        code, out, err = command(words[0], "m.onnx", "--dim=" + dim, *words[1:])
+        code, out, err = command(words[0], "m.onnx", *dims, *words[1:])
         check(code == 0, p, words, err)
         shown(p, words, out, err)
     for words in (["show"], ["explain"], ["run", "--seed", "1", "--target", "interp"]):
-        code, out, err = command(words[0], "m.onnx", "--dim=" + dim, "--json", *words[1:])
+        code, out, err = command(words[0], "m.onnx", *dims, "--json", *words[1:])
         try:
             json.loads(out)
         except ValueError as e:
             check(False, p, f"{words} --json: {e}", out[:200])
         shown(p, words, err)
     shown(p, "an unknown dimension", *command("show", "m.onnx", "--dim", "none=1")[1:])
-    shown(p, "an unknown operation", *command("explain", "m.onnx", "--dim=" + dim, "--op=" + p)[1:])
-    shown(p, "an input that is not there", *command("run", "m.onnx", "--in=" + p + "=none.npy")[1:])
 
 
-def try_files(p, dim, twin):
+def try_files(p, dims, twin):
     """What `run --out` and `emit` write."""
     before = set(os.listdir(WORK))
-    code, out, err = command("run", "m.onnx", "--dim=" + dim, "--seed", "1", "--target", "interp", "-o", "o/u/t")
+    code, out, err = command("run", "m.onnx", *dims, "--seed", "1", "--target", "interp", "-o", "o/u/t")
     check(code == 0, p, "run --out", err)
     names = os.listdir(os.path.join(WORK, "o/u/t"))
-    check(len(names) == 1 and re.fullmatch(r"[A-Za-z0-9._-]+\.npy", names[0]), p, "files of run --out", names)
+    check(len(names) == len(dims) and all(re.fullmatch(r"[A-Za-z0-9._-]+\.npy", n) for n in names), p, "files of run --out", names)
     check(set(os.listdir(WORK)) == before | {"o"}, p, "files elsewhere")
     check(os.listdir(os.path.join(WORK, "o")) == ["u"] and os.listdir(os.path.join(WORK, "o/u")) == ["t"], p, "and here")
     shutil.rmtree(os.path.join(WORK, "o"))
-    code, out, err = command("emit", "m.onnx", "--dim=" + dim, "-o", "e")
+    got = emitted(p, dims)
+    odd = [f for f in {*got, *twin} if f != "ports.json" and got.get(f) != twin.get(f)]
+    check(not odd, p, "sources differ from those of harmless names", odd)
+
+
+def emitted(p, dims):
+    """Of the sources of m.onnx, what is in each."""
+    code, out, err = command("emit", "m.onnx", *dims, "-o", "e")
     check(code == 0, p, "emit", err)
     json.loads(read("e/ports.json"))  # names for people are in there, and nowhere else
-    got = sources("e")
-    odd = [f for f in {*got, *(twin or got)} if f != "ports.json" and got.get(f) != (twin or got).get(f)]
-    check(not odd, p, "sources differ from those of harmless names", odd)
-    return got
+    return sources("e")
 
 
 def sources(folder):
@@ -164,20 +172,33 @@ def sources(folder):
     return all
 
 
-def try_round(p, dim):
+def try_round(p, dims):
     """graph.json and ONNX again: the same graph, with the same names."""
-    hashes = {command("show", "m.onnx", "--dim=" + dim, "--hash")[1]}
+    hashes = {command("show", "m.onnx", *dims, "--hash")[1]}
     code, out, err = command("import", "m.onnx", "-o", "d")
     check(code == 0, p, "import -o", err)
     shown(p, "import -o", out, err)
     if code == 0:
         json.loads(read("d/graph.json"))
-        hashes.add(command("show", "d", "--dim=" + dim, "--hash")[1])
+        hashes.add(command("show", "d", *dims, "--hash")[1])
         code, out, err = command("export", "d", "-o", "again.onnx")
         check(code == 0, p, "export", err)
-        hashes.add(command("show", "again.onnx", "--dim=" + dim, "--hash")[1])
+        hashes.add(command("show", "again.onnx", *dims, "--hash")[1])
     check(len(hashes) == 1, p, "hashes of the same model", hashes)
     shutil.rmtree(os.path.join(WORK, "d"), ignore_errors=True)
+
+
+def try_alone(p):
+    """Where a model has but one such string, and as a word on the command line."""
+    data, dims = describe([p], p)
+    write("a.onnx", data)
+    code, out, err = command("show", "a.onnx", *dims)
+    check(code == 0, p, "show", err)
+    shown(p, "show", out, err)
+    code, out, err = command("show", "a.onnx", *dims, "--json")
+    check(code == 0 and json.loads(out), p, "show --json", err)
+    shown(p, "an unknown operation", *command("explain", "a.onnx", *dims, "--op=" + p)[1:])
+    shown(p, "an input that is not there", *command("run", "a.onnx", "--in=" + p + "=none.npy")[1:])
 
 
 def try_refused(raw):
@@ -244,15 +265,19 @@ def try_report(payloads):
 
 def main():
     os.chdir(WORK)
-    twin = None
-    for p in ALLOWED:
-        data, dim = describe(p)
+    for at in range(0, len(ALLOWED), TOGETHER):
+        names = ALLOWED[at:at + TOGETHER]
+        data, dims = describe([f"plain{i}" for i in range(len(names))], "plain")
         write("m.onnx", data)
-        dim += "=4"
-        try_words(p, dim)
-        try_pictures(p, dim)
-        twin = try_files(p, dim, twin) if twin is None else (try_files(p, dim, twin) and twin)
-        try_round(p, dim)
+        twin = emitted("plain", dims)
+        data, dims = describe(names, names[0])
+        write("m.onnx", data)
+        try_words(names, dims)
+        try_pictures(names, dims)
+        try_files(names, dims, twin)
+        try_round(names, dims)
+    for p in ALLOWED:
+        try_alone(p)
         try_unknown(p)
     for raw in REFUSED:
         try_refused(raw)
