@@ -6,6 +6,7 @@
 #define TS_TESTS_EXACT_H
 #include <stdbool.h>
 
-/* Every instruction set that the host has; all: each number of threads under each schema, else a part of these. */
+/* Every instruction set that the host has; all: each number of threads under each schema, else a part of these in which
+ * every row meets every instruction set and every schema. */
 void exact_check(bool all);
 #endif
