@@ -43,6 +43,7 @@ typedef struct keeper {
 
 typedef struct backend {
     const char *name, *doc;
+    const char *kinds; /* of machines that it plans for, with blanks between: "cpu gpu" (target.kind) */
     bool as_written; /* it is to run the graph as it is: no operation is replaced by a cheaper way to the same value */
     /* What plans are made for: this machine, or the one that is described; in m. */
     const target *(*target)(arena *m, const machine_options *asked, err *e);

@@ -26,6 +26,33 @@ const backend *backend_find(const char *name, err *e)
 }
 
 /* ---- making ---- */
+static void add_name(arena *m, const char **list, int *n, int most, const char *name, size_t length)
+{
+    int i = 0;
+    while (i < *n && (strlen(list[i]) != length || strncmp(list[i], name, length)))
+        i++;
+    if (i == *n && *n < most)
+        list[(*n)++] = arena_format(m, "%.*s", (int)length, name);
+}
+
+/* What rules of a schema may be for: back ends, and kinds of machines that these plan for */
+static const char *const *all_targets(arena *m)
+{
+    int most = 0, n = 0;
+    for (const backend *const *b = backends; *b; b++)
+        most += 4;
+    const char **list = arena_array(m, (size_t)most + 1, sizeof *list);
+    for (const backend *const *b = backends; *b; b++)
+        add_name(m, list, &n, most, (*b)->name, strlen((*b)->name));
+    for (const backend *const *b = backends; *b; b++)
+        for (const char *s = (*b)->kinds; s && *s; s += strspn(s, " ")) {
+            const size_t length = strcspn(s, " ");
+            add_name(m, list, &n, most, s, length);
+            s += length;
+        }
+    return list;
+}
+
 static bool fits(const plan *p, int64_t limit, err *e)
 {
     int64_t need = p->arena_bytes;
@@ -61,6 +88,7 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
     plan_options w = {.on = p->on,
                       .target = p->target->name,
                       .schema = o->schema,
+                      .targets = all_targets(&p->mem),
                       .reference = o->reference,
                       .as_written = p->target->as_written || o->as_written,
                       .n_state = want->n_state,

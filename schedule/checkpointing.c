@@ -52,7 +52,7 @@ static void name_all(retake *r, int *count)
     const graph *g = r->p->g;
     for (int i = 0; i < r->p->schema->n_rule; i++) {
         const rule *u = &r->p->schema->rule[i];
-        if (!u->tells_recompute)
+        if (!u->tells_recompute || r->p->schema->aside[i])
             continue;
         for (int k = 0; k < r->n_need; k++)
             if (fits(u, r->need[k]->op->name, r->need[k]->label, r->need[k]->type.dtype))
@@ -233,7 +233,7 @@ static bool is_asked_for(const plan *p)
 {
     bool found = false;
     for (int i = 0; p->schema && i < p->schema->n_rule; i++)
-        found = found || p->schema->rule[i].tells_recompute;
+        found = found || (p->schema->rule[i].tells_recompute && !p->schema->aside[i]);
     return found;
 }
 

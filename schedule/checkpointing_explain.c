@@ -122,7 +122,7 @@ void checkpointing_unused(const plan *p, text *out)
 {
     for (int i = 0; p->schema && i < p->schema->n_rule; i++) {
         const rule *r = &p->schema->rule[i];
-        if (!r->tells_recompute)
+        if (!r->tells_recompute || p->schema->aside[i])
             continue;
         const saving s = checkpointing_saving(p, i);
         if (p->checkpointing->backward && p->checkpointing->fits[i] && (!r->recompute || s.peak > 0))

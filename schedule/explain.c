@@ -369,7 +369,7 @@ static void put_schema(text *t, const plan *p, const char *by)
     schema guess;
     const schema *s = p->schema;
     if (!s)
-        MUST(schema_load(&m, NULL, by, &guess, NULL));
+        MUST(schema_load(&m, NULL, &(schema_use){.by = by}, &guess, NULL));
     s = s ? s : &guess;
     key(t, "schema");
     text_add(t, "{");
@@ -444,7 +444,7 @@ static void put_recompute(text *t, const plan *p)
     text_add(t, "[");
     for (int i = 0; i < p->schema->n_rule; i++) {
         const saving s = checkpointing_saving(p, i);
-        if (!p->schema->rule[i].recompute)
+        if (!p->schema->rule[i].recompute || p->schema->aside[i])
             continue;
         open_one(t);
         put_text(t, "rule", p->schema->rule[i].name);

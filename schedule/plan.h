@@ -172,6 +172,7 @@ typedef struct plan {
 typedef struct plan_options {
     const target *on;            /* borrowed for the plan's life */
     const char *target, *schema; /* as in ts_options */
+    const char *const *targets;  /* schema_use.known */
     bool reference;
     bool own_places; /* no result lies over an operand in the arena */
     bool as_written; /* no operation is replaced by a cheaper way to the same value */

@@ -16,6 +16,7 @@ static const char guess_name[] = "guess";
 typedef struct loading {
     arena *m;
     const char *target;
+    const schema_use *use;
     int n;
     const char *chain[MAX_EXTENDS]; /* from the one asked for to the one being read */
     err *e;
@@ -165,7 +166,7 @@ static bool check_top(loading *l, const json *top)
     if ((v = json_get(top, "target"))) {
         if (!json_want(v, JSON_TEXT, l->e))
             return false;
-        if (strcmp(v->text, l->target))
+        if (strcmp(v->text, l->target) && (!l->use->kind || strcmp(v->text, l->use->kind)))
             return json_refuse(l->e, v, TS_BAD_INPUT, "the schema is for target \"%s\", the plan for \"%s\"", v->text,
                                l->target);
     }
@@ -222,9 +223,47 @@ static void hash_rules(const json *rules, char hex[65])
     text_free(&t);
 }
 
-bool schema_load(arena *m, const char *what, const char *by, schema *out, err *e)
+static bool is_known(const schema_use *by, const char *name)
 {
-    loading l = {.m = m, .target = by, .e = e};
+    int i = 0;
+    while (by->known && by->known[i] && strcmp(by->known[i], name))
+        i++;
+    return !by->known || by->known[i];
+}
+
+static bool check_targets(const schema *s, const schema_use *by, err *e)
+{
+    text all = {0};
+    for (int i = 0; i < s->n_rule; i++)
+        for (int k = 0; k < s->rule[i].n_target; k++) {
+            if (is_known(by, s->rule[i].target[k]))
+                continue;
+            for (int n = 0; by->known[n]; n++)
+                text_add(&all, "%s%s", n ? ", " : "", by->known[n]);
+            err_set(e, TS_BAD_INPUT, "%s: there is no target \"%s\"", s->rule[i].target_place, s->rule[i].target[k]);
+            err_hint(e, "rules are for back ends or kinds of machines: %s", text_str(&all));
+            text_free(&all);
+            return false;
+        }
+    return true;
+}
+
+void schema_set_aside(arena *m, schema *s, const schema_use *by)
+{
+    bool *aside = arena_array(m, (size_t)s->n_rule + 1, sizeof *aside);
+    for (int i = 0; i < s->n_rule; i++) {
+        const rule *r = &s->rule[i];
+        aside[i] = r->n_target > 0;
+        for (int k = 0; k < r->n_target; k++)
+            if (!strcmp(r->target[k], by->by) || (by->kind && !strcmp(r->target[k], by->kind)))
+                aside[i] = false;
+    }
+    s->aside = aside;
+}
+
+bool schema_load(arena *m, const char *what, const schema_use *by, schema *out, err *e)
+{
+    loading l = {.m = m, .target = by->by, .use = by, .e = e};
     json *top, *rules = &(json){.kind = JSON_LIST}, *name;
     *out = (schema){.name = guess_name, .source = "built in"};
     const bool guess = !what || !strcmp(what, guess_name);
@@ -245,7 +284,8 @@ bool schema_load(arena *m, const char *what, const char *by, schema *out, err *e
     for (const json *i = rules->first; i; i = i->next, out->n_rule++)
         if (!rule_read(m, i, out->n_rule, &out->rule[out->n_rule], e))
             return false;
-    return true;
+    schema_set_aside(m, out, by);
+    return check_targets(out, by, e);
 }
 
 char *ts_schema_text(const char *name, const ts_options *o, ts_error *e)

@@ -4,7 +4,7 @@
 #define TS_SCHEMA_H
 #include "schedule/plan.h"
 
-enum { MAX_RULE_LOOPS = 16, MAX_RULE_DIMS = 16, MAX_RULE_OPS = 32 };
+enum { MAX_RULE_LOOPS = 16, MAX_RULE_DIMS = 16, MAX_RULE_OPS = 32, MAX_RULE_TARGETS = 8 };
 typedef struct dim_test { /* "n": ">=768", "64..512", "%48==0", "128" */
     const char *axis;
     int64_t low, high, multiple; /* inclusive; multiple 0: any */
@@ -22,6 +22,9 @@ typedef struct rule {
     const char *glob;             /* of a label, or of what is read or written; NULL: any */
     const char *stage;            /* glob of the stage that it is for; NULL: for kernels, and what the name reaches */
     const char *dtype;            /* NULL: any */
+    int n_target;
+    const char *target[MAX_RULE_TARGETS]; /* back ends, or kinds of machines; none: any */
+    const char *target_place;             /* as place */
     int n_dim;
     dim_test dim[MAX_RULE_DIMS];
     int n_loops;
@@ -38,12 +41,18 @@ typedef struct schema {
     const char *source; /* path or "built in" */
     int n_rule;
     rule *rule;
-    char hash[65]; /* SHA-256 of the rules as they count, after extends and override */
+    const bool *aside; /* by rule: it is for another target; NULL: none is */
+    char hash[65];     /* SHA-256 of the rules as they count, after extends and override */
 } schema;
 
+typedef struct schema_use { /* who is to follow the rules: a back end, and the kind of machine that it plans for */
+    const char *by, *kind;
+    const char *const *known; /* all names of these, to tell a wrong one; ends with NULL. NULL: not to be told */
+} schema_use;
 /* what: a path (contains '/' or ends in .json), or the name of a built-in schema of the target; NULL or
  * "guess": no rules. */
-bool schema_load(arena *m, const char *what, const char *by, schema *out, err *e);
+bool schema_load(arena *m, const char *what, const schema_use *by, schema *out, err *e);
+void schema_set_aside(arena *m, schema *s, const schema_use *by); /* finds schema.aside anew */
 /* The first rule from `start` on that fits kernel k, or -1. dims are those of the main stage, shared axes included. */
 int schema_match(const schema *s, const kernel *k, int start);
 /* The same for a stage of a kernel of several: rules for that stage, or that name what it alone has. */

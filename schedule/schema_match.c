@@ -110,10 +110,15 @@ bool schema_fits_part(const rule *r, const char *name, const node *result)
            fits_dtype(r, result);
 }
 
+static bool is_here(const schema *s, int i)
+{
+    return !s->aside || !s->aside[i];
+}
+
 int schema_match(const schema *s, const kernel *k, int start)
 {
     for (int i = start; i < s->n_rule; i++)
-        if (schema_fits(&s->rule[i], k))
+        if (is_here(s, i) && schema_fits(&s->rule[i], k))
             return i;
     return -1;
 }
@@ -121,7 +126,7 @@ int schema_match(const schema *s, const kernel *k, int start)
 int schema_match_stage(const schema *s, const kernel *k, int which, int start)
 {
     for (int i = start; i < s->n_rule; i++)
-        if (fits_stage(&s->rule[i], k, which))
+        if (is_here(s, i) && fits_stage(&s->rule[i], k, which))
             return i;
     return -1;
 }
@@ -129,7 +134,7 @@ int schema_match_stage(const schema *s, const kernel *k, int which, int start)
 int schema_match_part(const schema *s, const char *name, const node *result)
 {
     for (int i = 0; i < s->n_rule; i++)
-        if (schema_fits_part(&s->rule[i], name, result))
+        if (is_here(s, i) && schema_fits_part(&s->rule[i], name, result))
             return i;
     return -1;
 }

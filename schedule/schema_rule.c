@@ -124,15 +124,18 @@ static bool known_op(const json *v, const char *name, err *e)
     return err_hint(e, "tessera ops lists them");
 }
 
-static bool read_match(const json *v, rule *r, err *e)
+static bool read_match(arena *m, const json *v, rule *r, err *e)
 {
     const json *dims;
     dtype d;
-    if (!json_want(v, JSON_OBJECT, e) || !json_known(v, "op name stage dims dtype", e))
+    if (!json_want(v, JSON_OBJECT, e) || !json_known(v, "op name stage dims dtype target", e))
         return false;
     if (!read_texts(v, "op", r->op, MAX_RULE_OPS, &r->n_op, e) || !read_text(v, "name", &r->glob, e) ||
-        !read_text(v, "stage", &r->stage, e) || !read_text(v, "dtype", &r->dtype, e))
+        !read_text(v, "stage", &r->stage, e) || !read_text(v, "dtype", &r->dtype, e) ||
+        !read_texts(v, "target", r->target, MAX_RULE_TARGETS, &r->n_target, e))
         return false;
+    if (r->n_target)
+        r->target_place = json_where(m, json_get(v, "target"));
     const json *ops = json_get(v, "op");
     for (int i = 0; i < r->n_op; i++)
         if (!known_op(ops, r->op[i], e))
@@ -217,7 +220,7 @@ bool rule_read(arena *m, const json *v, int number_of_it, rule *r, err *e)
             return false;
         r->optional = part->truth;
     }
-    return (!(part = json_get(v, "match")) || read_match(part, r, e)) &&
+    return (!(part = json_get(v, "match")) || read_match(m, part, r, e)) &&
            (!(part = json_get(v, "layout")) || read_layout(part, r, e)) &&
            (!(part = json_get(v, "recompute")) || read_recompute(part, r, e));
 }

@@ -223,6 +223,7 @@ static bool usable(text *why)
 
 const backend backend_c = {
     .name = "c",
+    .kinds = "cpu",
     .doc = "C text, one function per kernel, built by the system's compiler and run on pinned threads.",
     .target = cpu_target,
     .here = cpu_here,

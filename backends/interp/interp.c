@@ -148,6 +148,7 @@ static bool get(program *g, int root, ts_array *out, err *e)
 
 const backend backend_interp = {
     .name = "interp",
+    .kinds = "cpu",
     .doc =
         "The interpreter: every definition as it is written, in double precision; slow, and the judge of the others.",
     .as_written = true,

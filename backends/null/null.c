@@ -11,4 +11,5 @@ static const target *described(arena *m, const machine_options *asked, err *e)
     return gpu_read(f, asked->machine, e) ? gpu_target(m, f, e) : NULL;
 }
 
-const backend backend_null = {.name = "null", .target = described, .doc = "Plans and emits nothing, runs nothing."};
+const backend backend_null = {
+    .name = "null", .kinds = "cpu gpu", .target = described, .doc = "Plans and emits nothing, runs nothing."};

@@ -47,7 +47,7 @@ static void test_schemas(const char *doc)
         schema out;
         err e = {0};
         CHECK(file_save(path, s, strlen(s), &e));
-        if (!CHECK(schema_load(&m, path, "c", &out, &e) && out.n_rule > 0))
+        if (!CHECK(schema_load(&m, path, &(schema_use){.by = "c", .kind = "cpu"}, &out, &e) && out.n_rule > 0))
             printf("  %s\n", e.text);
         arena_free(&m);
     }

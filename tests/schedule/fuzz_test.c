@@ -68,7 +68,7 @@ static void test_files(void)
         remove(path); /* neither replaced nor synced as file_save does: too slow for thousands */
         FILE *f = fopen(path, "w");
         MUST(f && fwrite(t.s, 1, t.len, f) == t.len && !fclose(f));
-        const bool ok = schema_load(&m, path, "c", &out, &e);
+        const bool ok = schema_load(&m, path, &(schema_use){.by = "c", .kind = "cpu"}, &out, &e);
         read += ok, refused += !ok;
         if (!ok && !CHECK(strstr(e.text, "x.json:") || strstr(e.text, "(built in):")))
             printf("  no place: %s\n", e.text);

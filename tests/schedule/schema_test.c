@@ -33,7 +33,7 @@ static bool load(const scratch *s, const char *name, arena *m, schema *out, err 
 {
     char path[200];
     snprintf(path, sizeof path, "%s/%s", s->path, name);
-    return schema_load(m, path, "c", out, e);
+    return schema_load(m, path, &(schema_use){.by = "c", .kind = "cpu"}, out, e);
 }
 
 static void refused_bytes(const char *source, size_t n, ts_code code, const char *want)
@@ -130,7 +130,7 @@ static void test_rules(void)
                  "@/x.json:2:16 (/rules/0/optional): a truth value expected, not a number");
     rule_refused(TS_BAD_INPUT, "\"match\": {\"ops\": \"matmul\"}",
                  "@/x.json:2:21 (/rules/0/match/ops): unknown key \"ops\"; did you mean \"op\"?\n"
-                 "  hint: the keys here are: op name stage dims dtype; and \"//\" for comments");
+                 "  hint: the keys here are: op name stage dims dtype target; and \"//\" for comments");
     rule_refused(TS_BAD_INPUT, "\"match\": {\"op\": \"matmull\"}",
                  "@/x.json:2:20 (/rules/0/match/op): no operation \"matmull\"; did you mean \"matmul\"?\n"
                  "  hint: tessera ops lists them");
@@ -298,16 +298,16 @@ static void test_names(void)
     arena m = {0};
     schema a, b;
     err e = {0};
-    CHECK(schema_load(&m, NULL, "c", &a, &e) && !a.n_rule);
-    CHECK(schema_load(&m, "guess", "c", &b, &e) && !strcmp(a.hash, b.hash));
+    CHECK(schema_load(&m, NULL, &(schema_use){.by = "c", .kind = "cpu"}, &a, &e) && !a.n_rule);
+    CHECK(schema_load(&m, "guess", &(schema_use){.by = "c", .kind = "cpu"}, &b, &e) && !strcmp(a.hash, b.hash));
     CHECK_TEXT(b.name, "guess");
-    CHECK(!schema_load(&m, "fast", "c", &b, &e) && e.code == TS_BAD_INPUT);
+    CHECK(!schema_load(&m, "fast", &(schema_use){.by = "c", .kind = "cpu"}, &b, &e) && e.code == TS_BAD_INPUT);
     CHECK_TEXT(e.text,
                "no schema \"fast\" is built in for target c\n"
                "  hint: built in are: guess, naive, panels, rows; files end in .json or have a / in their path");
     for (const builtin_schema *s = builtin_schemas; s->name; s++) {
         err why = {0};
-        if (!CHECK(schema_load(&m, s->name, s->target, &b, &why) && b.n_rule > 0))
+        if (!CHECK(schema_load(&m, s->name, &(schema_use){.by = s->target}, &b, &why) && b.n_rule > 0))
             printf("  %s\n", why.text);
         CHECK_TEXT(b.name, s->name);
         CHECK_TEXT(b.source, "built in");
