@@ -10,7 +10,7 @@ graph              24000  half of it is the table of operations, which ONNX make
 import              8900  ONNX, JSON, safetensors and tokenizers, all of it distrusted
 autodiff            2050  the chain rule, derived gradients, optimizers
 schedule            8200  passes, notation, schemas, explain
-backends            2150  driver, runner, weights: what back ends share
+backends            2250  driver, runner, weights: what back ends share; figures in descriptions of machines
 backends/codegen    4700  nests to text, for every C-like language
 backends/cpu        2050  processors as a target, with the guess of their loops
 backends/store      1250  the compile cache

@@ -1,6 +1,7 @@
 /* docs/schema.md and docs/plan.md are true: their schemas load, their nests are legal, and every key of a
  * plan is explained. */
 #include "schedule/explain.h"
+#include "schedule/legal.h"
 #include "schedule/nest.h"
 #include "schedule/schema.h"
 #include "tests/check.h"
@@ -55,21 +56,21 @@ static void test_schemas(const char *doc)
     scratch_remove(&folder);
 }
 
-static void test_nests(const char *doc)
+static void test_nests(const char *doc, const char *mark, const char *on, int count)
 {
     static const char one_by_one[] = "{\"match\":{\"op\":\"matmul\"},\"compute\":\"f32\"}";
     planned b;
-    char *s = block(&doc, "nest"), *rest = NULL;
+    char *s = block(&doc, mark), *rest = NULL;
     int n = 0;
-    if (CHECK(s) && make_plan(&b, &(setting){product, two_cores, "avx512", one_by_one, 2})) {
+    if (CHECK(s) && make_plan(&b, &(setting){product, on, "avx512", one_by_one, 2})) {
         for (char *line = strtok_r(s, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest), n++) {
             err e = {0};
-            if (!CHECK(nest_parse(b.p->on, b.p->kernel, line, &e)))
+            if (!CHECK(nest_parse(b.p->on, b.p->kernel, line, &e) && nest_fits(b.p, b.p->kernel, line, &e)))
                 printf("  %s\n", e.text);
         }
         free_plan(&b);
     }
-    CHECK(n == 5);
+    CHECK(n == count);
     free(s);
 }
 
@@ -89,10 +90,10 @@ static int check_keys(const char *doc, const cJSON *v)
     return n;
 }
 
-static void test_keys(const char *doc)
+static void test_keys(const char *doc, const char *on)
 {
     planned b;
-    if (make_plan(&b, &(setting){network, two_cores, "avx2", NULL, 2})) {
+    if (make_plan(&b, &(setting){network, on, "avx2", NULL, 2})) {
         text t = {0};
         plan_explain(b.p, "c", "", &t);
         cJSON *root = cJSON_Parse(t.s);
@@ -107,8 +108,10 @@ int main(void)
 {
     char *schemas = read_doc("schema.md"), *plans = read_doc("plan.md");
     test_schemas(schemas);
-    test_nests(schemas);
-    test_keys(plans);
+    test_nests(schemas, "nest", two_cores, 5);
+    test_nests(schemas, "nest gpu", "gpu:h100", 3);
+    test_keys(plans, two_cores);
+    test_keys(plans, "gpu:h100");
     free(schemas), free(plans);
     return check_done();
 }

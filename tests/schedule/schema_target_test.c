@@ -1,5 +1,5 @@
-/* One file with rules for several targets: each plan follows those that are for its back end or its kind of machine, and
- * none speaks of the others. */
+/* One file with rules for several targets: each plan follows those that are for its back end or its kind of machine,
+ * and none speaks of the others. */
 #include "schedule/explain.h"
 #include "schedule/nest.h"
 #include "schedule/schema.h"
