@@ -53,7 +53,9 @@ static void print(text *t, int64_t v, int64_t by, const char *unit)
     int power = 0;
     while (v && v % by == 0 && powers[power])
         v /= by, power++;
-    text_add(t, "%lld%.*s%s", (long long)v, power > 0, power ? &powers[power - 1] : "", unit);
+    text_add(t, "%lld", (long long)v);
+    text_bytes(t, &powers[power ? power - 1 : 0], power > 0);
+    text_add(t, "%s", unit);
 }
 
 void figure_print_bytes(text *t, int64_t bytes)

@@ -61,7 +61,7 @@ const target *ontop_target(arena *m, const machine_options *asked, err *e)
         .line = 64,
         .align = 64,
         .n_register = 16,
-        .cost = {4, 1, 1000},
+        .cost = {.fma_latency = 4, .fma_per_cycle = 1},
         .guess = &guess};
     for (int d = 0; d < TS_N_DTYPE; d++)
         t->lanes[d] = 4;
