@@ -20,10 +20,11 @@ cp -R tests/ontop/. .
 # What stands in the page's blocks: of kind sh as a script, of others in the file that their first line names.
 awk '
     /^```sh$/ { out = ".git/page.sh"; next }
-    /^```[a-z]+ [a-z]/ { out = $2; print "./" out >".git/shown"; next }
+    /^```[a-z]+ [a-z]/ { out = room = $2; sub(/\/[^\/]*$/, "", room); system("mkdir -p " room)
+                         print "./" out >".git/shown"; next }
     /^```$/ { if (out != "" && out != ".git/page.sh") close(out); out = ""; next }
     out != "" { print >out }' docs/extending.md
-[ "$(wc -l <.git/shown)" -ge 5 ] || { echo "docs/extending.md shows no files"; exit 1; }
+[ "$(wc -l <.git/shown)" -ge 6 ] || { echo "docs/extending.md shows no files"; exit 1; }
 cat .git/shown >>.git/fixtures
 # Most sources are those of the build that is tested: its objects are taken, where they are newer than what they include.
 cat >.git/compile <<'SH'
