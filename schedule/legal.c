@@ -1,6 +1,7 @@
 /* legal.c - loops against the tables of the target. */
 #include "schedule/legal.h"
 #include "schedule/nest.h"
+#include "schedule/slice.h"
 
 /* Partial sums wait in the result, which must hold them exactly as the accumulator does: one of halves is an f32. */
 static bool check_partial(const stage *s, err *e)
@@ -60,9 +61,14 @@ static bool check_group(const plan *p, const stage *s, err *e)
 
 /* ---- spaces ---- */
 /* Bytes of what the loops within read of the operand, or write: as many elements as there are steps along its axes */
-static double slice_bytes(const kernel *k, const stage *s, const staging *g)
+static double slice_bytes(const plan *p, const kernel *k, const stage *s, const staging *g)
 {
     const bool result = g->load == MAX_LOADS;
+    if (staging_copies(g)) {
+        slice y;
+        slice_find(p, k, s, g, &y);
+        return (double)y.size * g->stages * ts_dtype_bytes(s->load[g->load]->from->type.dtype);
+    }
     const node *n = result ? s->node : s->load[g->load]->from;
     double bytes = ts_dtype_bytes(n->type.dtype);
     uint32_t axes = 0;
@@ -74,7 +80,7 @@ static double slice_bytes(const kernel *k, const stage *s, const staging *g)
     return bytes * g->stages;
 }
 
-static bool check_space(const kernel *k, const memory_space *in, err *e)
+static bool check_space(const plan *p, const kernel *k, const memory_space *in, err *e)
 {
     double taken = 0;
     for (int i = 0; i < k->n_stage; i++) {
@@ -83,7 +89,7 @@ static bool check_space(const kernel *k, const memory_space *in, err *e)
             const staging *g = &s->staging[j];
             if (g->space != in)
                 continue;
-            taken += slice_bytes(k, s, g);
+            taken += slice_bytes(p, k, s, g);
             if (taken > (double)in->bytes)
                 return err_set(e, TS_BAD_INPUT,
                                "with %d slice%s of operand %c there are %.0f bytes in @%s, which has %lld: copy at a "
@@ -156,7 +162,7 @@ bool nest_fits(const plan *p, const kernel *k, const char *loops, err *e)
             !check_group(p, &k->stage[i], e) || !check_unit(p, &k->stage[i], e))
             return err_in(e, "loops \"%s\"", loops);
     for (int i = 0; i < p->on->n_space; i++)
-        if (p->on->space[i].bytes && !check_space(k, &p->on->space[i], e))
+        if (p->on->space[i].bytes && !check_space(p, k, &p->on->space[i], e))
             return err_in(e, "loops \"%s\"", loops);
     return true;
 }

@@ -2,6 +2,7 @@
 #include "backends/gpu/figures.h"
 #include "backends/gpu/guess.h"
 #include "schedule/explain_fit.h"
+#include "schedule/slice.h"
 
 #include <math.h>
 #include <string.h>
@@ -179,9 +180,8 @@ static const stage *made_by(const kernel *k, const node *n) /* the stage that ha
 }
 
 /* Rows of what is left of each axis, the last one fastest, in bytes */
-static void strides_of_rows(const figuring *c, const int *order, int n, const int64_t *left, int64_t size, int64_t *out)
+static void strides_of_rows(const int *order, int n, const int64_t *left, int64_t size, int64_t *out)
 {
-    (void)c;
     for (int i = n; i-- > 0;)
         out[order[i]] = size, size *= left[order[i]] > 1 ? left[order[i]] : 1;
 }
@@ -202,7 +202,7 @@ static void add_plain(const figuring *c, int load) /* where it lies, or in the g
             order[n++] = x, stride[x] = own ? 0 : fit_stride(c->p, s, load, x);
     }
     if (own)
-        strides_of_rows(c, order, n, left, size, stride);
+        strides_of_rows(order, n, left, size, stride);
     if (vector && stride[vector->axis] == size) {
         const int64_t run = loop_trips(vector) * size;
         a.bytes = least(run, WIDE), a.times *= (double)divided(run, a.bytes);
@@ -213,59 +213,34 @@ static void add_plain(const figuring *c, int load) /* where it lies, or in the g
 }
 
 /* ---- slices ---- */
-typedef struct slice {
-    int n, order[MAX_AXIS];                                    /* as the loops within walk it */
-    int64_t left[MAX_AXIS], from[MAX_AXIS], to[MAX_AXIS], all; /* strides in bytes: where it lies, in the slice */
-} slice;
-
-static void slice_of(const figuring *c, const staging *g, slice *y)
-{
-    const stage *s = c->s;
-    const int64_t size = ts_dtype_bytes(value_of(s, g->load)->type.dtype);
-    uint32_t axes = axes_of(s, g->load);
-    int vector = -1;
-    *y = (slice){.all = 1};
-    for (int a = 0; a < s->n_axis; a++)
-        y->left[a] = g->shared ? nest_left_shared(c->k, s, a, g->loop) : nest_left(c->k, s, a, g->loop);
-    for (int l = 0; l < s->nest.n; l++)
-        vector = s->nest.loop[l].role->lanes ? s->nest.loop[l].axis : vector;
-    for (int l = g->shared ? 0 : g->loop + 1; l < s->nest.n; l++) {
-        const int a = s->nest.loop[l].axis;
-        if (axes >> a & 1 && a != vector)
-            y->order[y->n++] = a, axes &= ~(1u << a);
-    }
-    if (vector >= 0 && axes >> vector & 1)
-        y->order[y->n++] = vector;
-    for (int i = 0; i < y->n; i++)
-        y->from[y->order[i]] = fit_stride(c->p, s, g->load, y->order[i]), y->all *= y->left[y->order[i]];
-    strides_of_rows(c, y->order, y->n, y->left, size, y->to);
-}
-
 /* All lanes copy together, in the order in which the operand lies in memory. */
 static void add_copy(const figuring *c, const staging *g)
 {
     slice y;
     int order[MAX_AXIS];
-    int64_t from[WARP], to[WARP];
-    slice_of(c, g, &y);
+    int64_t from[WARP], to[WARP], stride[MAX_AXIS], all = 1;
+    const int64_t size = ts_dtype_bytes(value_of(c->s, g->load)->type.dtype);
+    slice_find(c->p, c->k, c->s, g, &y);
     memcpy(order, y.order, sizeof order);
+    for (int i = 0; i < y.n; i++)
+        stride[order[i]] = fit_stride(c->p, c->s, g->load, order[i]), all *= y.extent[order[i]];
     for (int i = 1; i < y.n; i++)
-        for (int j = i; j > 0 && y.from[order[j]] > y.from[order[j - 1]]; j--) {
+        for (int j = i; j > 0 && stride[order[j]] > stride[order[j - 1]]; j--) {
             const int a = order[j];
             order[j] = order[j - 1], order[j - 1] = a;
         }
-    const int n = (int)least(least(c->p->on->warp, WARP), y.all);
+    const int n = (int)least(least(c->p->on->warp, WARP), all);
     for (int i = 0; i < n; i++) {
         int64_t rest = i;
         from[i] = to[i] = 0;
         for (int j = y.n; j-- > 0;) {
-            const int64_t left = y.left[order[j]] > 1 ? y.left[order[j]] : 1;
-            from[i] += rest % left * y.from[order[j]], to[i] += rest % left * y.to[order[j]];
+            const int64_t left = y.extent[order[j]] > 1 ? y.extent[order[j]] : 1;
+            from[i] += rest % left * stride[order[j]], to[i] += rest % left * y.stride[order[j]] * size;
             rest /= left;
         }
     }
-    gpu_access a = {.load = g->load, .copy = true, .bytes = ts_dtype_bytes(value_of(c->s, g->load)->type.dtype)};
-    a.times = (double)divided(y.all, c->f->lanes) * (double)(c->f->lanes / c->p->on->warp);
+    gpu_access a = {.load = g->load, .copy = true, .bytes = size};
+    a.times = (double)divided(all, c->f->lanes) * (double)(c->f->lanes / c->p->on->warp);
     a.times *= g->shared ? shared_trips(c->k, g->loop + 1)
                          : shared_trips(c->k, c->k->shared.n) * own_trips(c->s, g->loop + 1);
     add_access(c, a, from, n);
@@ -276,18 +251,20 @@ static void add_copy(const figuring *c, const staging *g)
 static void add_slice(const figuring *c, const staging *g) /* what lanes read of it */
 {
     slice y;
-    int64_t at[WARP];
+    int64_t at[WARP], stride[MAX_AXIS];
     const loop *vector = NULL;
     const int64_t size = ts_dtype_bytes(value_of(c->s, g->load)->type.dtype);
-    slice_of(c, g, &y);
+    slice_find(c->p, c->k, c->s, g, &y);
+    for (int x = 0; x < c->s->n_axis; x++)
+        stride[x] = y.stride[x] * size;
     gpu_access a = {.load = g->load, .shared = true, .bytes = size};
     a.times = times_of(c, axes_of(c->s, g->load), &vector);
-    if (vector && y.to[vector->axis] == size) {
+    if (vector && stride[vector->axis] == size) {
         const int64_t run = loop_trips(vector) * size;
         a.bytes = least(run, WIDE), a.times *= (double)divided(run, a.bytes);
     } else if (vector)
         a.times *= (double)loop_trips(vector);
-    const int n = warp_of_stage(c, y.to, at);
+    const int n = warp_of_stage(c, stride, at);
     add_access(c, a, at, n);
 }
 
@@ -330,8 +307,8 @@ int64_t gpu_shared_bytes(const plan *p, const kernel *k)
             slice y;
             if (!staging_copies(&s->staging[j]))
                 continue;
-            slice_of(&(figuring){.p = p, .k = k, .s = s}, &s->staging[j], &y);
-            slices += target_aligned(p->on, y.all * ts_dtype_bytes(value_of(s, s->staging[j].load)->type.dtype));
+            slice_find(p, k, s, &s->staging[j], &y);
+            slices += target_aligned(p->on, y.size * ts_dtype_bytes(value_of(s, s->staging[j].load)->type.dtype));
         }
         most = slices > most ? slices : most;
         for (int a = 0; a < s->n_result; a++)

@@ -82,16 +82,17 @@ static void test_slices(void)
              "m/16@block n/64@block k/16+a@shared+b@shared k m/2@lane n/16@unroll n@lane m@unroll", &f)) {
         CHECK(f.groups == 4 * 16 && f.lanes == 8 * 16);
         CHECK(f.room.registers == 8 + 2 + 4 + 6 + 16);
-        CHECK(f.room.shared == 16 * 16 * 4 + 16 * 64 * 4);
-        /* copies of a go along k, 16 of each of 2 rows: 64 bytes each; into a slice with rows of 16 m, so two lanes lie
-         * 4 bytes apart, and those of one row of a 64: two banks times two for sixteen words */
+        CHECK(f.room.shared == 1280 + 16 * 64 * 4); /* 16 rows of 17, in whole 256 */
+        /* copies of a go along k, 16 of each of 2 rows: 64 bytes each; into a slice with rows of 16 m and a gap of one:
+         * lanes of one row of a write 68 bytes apart, and one bank alone has two words: of the first row's last lane and
+         * the second's first */
         CHECK(touches(access_of(&f, 0, false, true), 4, 64 * 2 * 4, 4, 4));
-        CHECK(touches(access_of(&f, 0, true, true), 4, 64 * 2 * 4, 8, 1));
+        CHECK(touches(access_of(&f, 0, true, true), 4, 64 * 2 * 4, 2, 1));
         CHECK(touches(access_of(&f, 1, false, true), 4, 64 * 8 * 4, 4, 4));
         CHECK(touches(access_of(&f, 1, true, true), 4, 64 * 8 * 4, 1, 1));
         CHECK(touches(access_of(&f, 0, true, false), 4, 1024 * 2 * 4, 1, 1)); /* two words: two rows of lanes */
         CHECK(touches(access_of(&f, 1, true, false), 4, 1024 * 4 * 4, 1, 1));
-        CHECK(near(f.banks, 512 * 8 + 2048 + 8192 + 16384) && near(f.banks_least, 512 + 2048 + 8192 + 16384));
+        CHECK(near(f.banks, 512 * 2 + 2048 + 8192 + 16384) && near(f.banks_least, 512 + 2048 + 8192 + 16384));
         /* 36 * 32 registers a warp, taken as 1280: 6 warps, by fours 4; so 16 groups wait one after the other */
         CHECK(f.room.resident == 1 && !strcmp(f.room.limit, "registers"));
         CHECK(near(f.shared, 16 * f.banks) && near(f.latency, 16 * (1 + 64) * 500));
