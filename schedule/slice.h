@@ -6,10 +6,10 @@
 
 typedef struct slice {
     int n, order[MAX_AXIS];                     /* axes that it has, from outside in: as the loops within walk them */
-    int64_t extent[MAX_AXIS], stride[MAX_AXIS]; /* by axis: what is left of it there; neighbours apart, in elements */
+    int64_t extent[MAX_AXIS], stride[MAX_AXIS]; /* by axis: what is left of it there; neighbours in elements */
     int64_t size;                               /* elements, gaps included */
 } slice;
-/* g copies. A vector's axis comes last. Where a group copies together what lies the other way round in memory, rows have
- * a gap behind them: neighbouring lanes then write to different banks. */
+/* g copies. A vector's axis comes last. Where a group copies together what lies the other way round in memory, rows
+ * have a gap behind them: neighbouring lanes then write to different banks. */
 void slice_find(const plan *p, const kernel *k, const stage *s, const staging *g, slice *out);
 #endif

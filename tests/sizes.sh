@@ -9,7 +9,7 @@ include              520  the public header; one for all, so it is to stay reada
 graph              24000  half of it is the table of operations, which ONNX makes long
 import              8900  ONNX, JSON, safetensors and tokenizers, all of it distrusted
 autodiff            2050  the chain rule, derived gradients, optimizers
-schedule            8200  passes, notation, schemas, explain
+schedule            8250  passes, notation, schemas, explain; how copies lie
 backends            2250  driver, runner, weights: what back ends share; figures in descriptions of machines
 backends/codegen    4700  nests to text, for every C-like language
 backends/cpu        2050  processors as a target, with the guess of their loops

@@ -108,9 +108,11 @@ void gpu_put(const dealt *d, text *out)
     const int n = d->s->n_axis;
     text loops = {0};
     put_around(d, &loops);
-    for (int a = 0; a < n; a++)
+    for (int i = 0; i < n; i++) { /* lanes of a fold lie far apart: those that are near read neighbours */
+        const int a = (i + d->s->n_result) % n;
         if (a != d->fast)
             put_lane(d, a, &loops);
+    }
     if (d->fast >= 0)
         put_lane(d, d->fast, &loops);
     for (int a = 0; a < n; a++)

@@ -22,13 +22,14 @@ typedef struct product {
 } product;
 
 typedef struct candidate {
-    int64_t row_lanes, column_lanes, row_each, column_each, depth;
+    int64_t row_lanes, column_lanes, fold_lanes, row_each, column_each, depth;
 } candidate;
 
-enum { MEET = 60 }; /* cycles until all lanes have met twice */
 /* Instructions of warps that a processor begins in a cycle, one of which reads or writes shared memory; those that move
- * an element there: a load, a store, and two for their addresses. Registers for addresses and counters. */
-enum { ISSUED = 4, MOVES = 4, OVERHEAD = 28 };
+ * an element there: a load and a store, and what finds their places by two divisions. Registers for addresses and
+ * counters. */
+enum { ISSUED = 4, MOVES = 12, OVERHEAD = 28 };
+enum { MEET = 30, BEGIN = 100 }; /* cycles until all lanes have met; until a group has begun */
 
 static int64_t divided(int64_t n, int64_t by)
 {
@@ -172,37 +173,80 @@ static double steps_deep(const dealt *d)
     return n;
 }
 
+typedef struct
+    round_cost { /* of one slice, in one group: what begins, what shared memory gives, what comes there, in cycles */
+    double warps, issued, shared, brought;
+} round_cost;
+
+static round_cost round_of(const product *c, const candidate *q, const dealt *d, double k)
+{
+    const target *t = c->p->on;
+    const double warp = t->warp, warps = ceil((double)(q->row_lanes * q->column_lanes * q->fold_lanes) / warp),
+                 tile = (double)(q->row_each * q->column_each),
+                 slice = (double)(block_of(d, c->rows) + block_of(d, c->columns)),
+                 size = ts_dtype_bytes(stage_fold(c->s)->dtype), words = fmax(1, size / 4),
+                 own = k / (double)q->fold_lanes; /* of the slice's depth, for each lane */
+    round_cost r = {.warps = warps};
+    const double moved = slice * k / warp, reads = warps * own * (double)(q->row_each + q->column_each) * words,
+                 products = warps * warp * tile * own * words / t->cost.fma_per_cycle;
+    r.issued = products + (reads + MOVES * moved) / ISSUED;
+    r.shared = reads + moved;
+    r.brought = slice * size * k / t->level[GPU_L2].bytes_per_cycle;
+    return r;
+}
+
+/* Warps begin what there is to do, each on one of a processor's schedulers. */
+static double busy(const round_cost *r, double groups)
+{
+    const double used = fmin(1, groups * r->warps / ISSUED);
+    return groups * fmax(r->issued / used, r->shared);
+}
+
 /* Cycles of the kernel, or more than any where it does not fit. */
 static double cycles(const product *c, const candidate *q)
 {
-    const gpu_facts *f = gpu_facts_of(c->p->on);
     const target *t = c->p->on;
     dealt d;
     deal(c, q, &d);
-    const int64_t lanes = q->row_lanes * q->column_lanes, depth = cut_folds(&d, q->depth), rows = block_of(&d, c->rows),
-                  columns = block_of(&d, c->columns), size = ts_dtype_bytes(stage_fold(c->s)->dtype),
-                  words = size > 4 ? size / 4 : 1;
-    const int64_t slice = (c->staged[0] ? rows : 0) + (c->staged[1] ? columns : 0);
-    gpu_room room = {.lanes = lanes,
-                     .registers = words * (q->row_each * q->column_each + q->row_each + q->column_each) + OVERHEAD,
-                     .shared = slice * depth * size};
-    gpu_resident(f, &room);
-    if (!room.resident || room.shared > c->bytes)
+    const int64_t depth = cut_folds(&d, q->depth), size = ts_dtype_bytes(stage_fold(c->s)->dtype),
+                  tile = q->row_each * q->column_each;
+    const int64_t slice = (c->staged[0] ? block_of(&d, c->rows) : 0) + (c->staged[1] ? block_of(&d, c->columns) : 0);
+    gpu_room room = {.lanes = q->row_lanes * q->column_lanes * q->fold_lanes,
+                     .registers = (size > 4 ? size / 4 : 1) * (tile + q->row_each + q->column_each) + OVERHEAD,
+                     .shared = slice * (depth + 1) * size};
+    gpu_resident(gpu_facts_of(t), &room);
+    if (!room.resident || room.shared > c->bytes || depth < q->fold_lanes)
         return INFINITY;
-    const double groups = c->k->n_stage == 1 ? groups_of(&d) : t->workers * groups_of(&d);
-    const double each = ceil(groups / t->workers), at_once = c->k->n_stage == 1 ? fmin(each, (double)room.resident) : 1;
-    const double warps = (double)divided(lanes, f->warp), k = (double)depth,
-                 moved = (double)(rows + columns) * k / f->warp, /* by a warp's instruction, there and back */
-        reads = warps * k * (double)(q->row_each + q->column_each),
-                 products = (double)(lanes * q->row_each * q->column_each * words) * k / t->cost.fma_per_cycle;
-    const double issued = products + (reads + MOVES * moved) / ISSUED, shared = reads + moved,
-                 brought = (double)((rows + columns) * size) * k / t->level[GPU_L2].bytes_per_cycle;
-    const double busy = fmax(fmax(issued, shared), brought),
-                 alone = fmax(issued, shared) + brought + GPU_LATENCY + MEET;
-    return ceil(each / at_once) * ceil(steps_deep(&d) / k) * fmax(at_once * busy, alone);
+    const bool alone = c->k->n_stage > 1; /* a group goes through its trips one after the other */
+    const double each = alone ? groups_of(&d) : ceil(groups_of(&d) / t->workers),
+                 at_once = alone ? 1 : fmin(each, (double)room.resident);
+    const round_cost r = round_of(c, q, &d, (double)depth);
+    const double waits = busy(&r, 1) + r.brought + GPU_LATENCY + 2 * MEET,
+                 merge = q->fold_lanes > 1 ? (double)tile * (2 + log2((double)q->fold_lanes)) * MEET : 0;
+    return each * BEGIN + ceil(each / at_once) * (ceil(steps_deep(&d) / (double)depth) *
+                                                      fmax(fmax(busy(&r, at_once), at_once * r.brought), waits) +
+                                                  merge);
 }
 
-/* Reads of neighbouring lanes come together where each has a run of four, or one of each run of lanes. */
+/* Less than half of the tile would be work. */
+static bool too_large(const dealt *none, uint32_t axes, int64_t tile)
+{
+    return tile >= 2 * gpu_power(gpu_steps(none, axes));
+}
+
+static void choose_lanes(const product *c, candidate q, candidate *best, double *fewest)
+{
+    for (q.row_lanes = 1; q.row_lanes <= c->lanes && !too_large(&c->none, c->rows, q.row_lanes * q.row_each);
+         q.row_lanes *= 2)
+        for (q.column_lanes = 1; q.column_lanes * q.row_lanes * q.fold_lanes <= c->lanes &&
+                                 !too_large(&c->none, c->columns, q.column_lanes * q.column_each);
+             q.column_lanes *= 2) {
+            const double now = cycles(c, &q);
+            if (now < *fewest * 0.999)
+                *fewest = now, *best = q;
+        }
+}
+
 static bool choose(const product *c, candidate *best)
 {
     double fewest = INFINITY;
@@ -210,20 +254,15 @@ static bool choose(const product *c, candidate *best)
     for (q.row_each = 1; q.row_each <= 8; q.row_each *= 2)
         for (q.column_each = 1; q.column_each <= 8; q.column_each *= 2)
             for (q.depth = 8; q.depth <= 32; q.depth *= 2)
-                for (q.row_lanes = 1; q.row_lanes <= c->lanes; q.row_lanes *= 2)
-                    for (q.column_lanes = divided(least(c->lanes, c->p->on->warp), q.row_lanes);
-                         q.column_lanes * q.row_lanes <= c->lanes; q.column_lanes *= 2) {
-                        const double now = cycles(c, &q);
-                        if (now < fewest * 0.999)
-                            fewest = now, *best = q;
-                    }
+                for (q.fold_lanes = 1; q.fold_lanes <= 8 && q.fold_lanes <= c->lanes; q.fold_lanes *= 2)
+                    choose_lanes(c, q, best, &fewest);
     return fewest < INFINITY;
 }
 
 bool gpu_guess_product(const plan *p, const kernel *k, const stage *s, text *out)
 {
     product c = {.p = p, .k = k, .s = s, .lanes = gpu_lanes(p, k)};
-    candidate best = {1, 1, 1, 1, 1};
+    candidate best = {1, 1, 1, 1, 1, 1};
     dealt d;
     text staged = {0};
     if (!stage_fold(s) || !stage_contracts(s) || !find_operands(&c))
@@ -234,6 +273,7 @@ bool gpu_guess_product(const plan *p, const kernel *k, const stage *s, text *out
         return false;
     deal(&c, &best, &d);
     cut_folds(&d, best.depth);
+    d.lanes[d.order[s->n_axis - 1]] = least(best.fold_lanes, d.left[d.order[s->n_axis - 1]]);
     for (int i = 0; i < 2; i++)
         if (c.staged[i])
             text_add(&staged, "+%c", 'a' + c.load[i]);

@@ -83,9 +83,9 @@ static void test_slices(void)
         CHECK(f.groups == 4 * 16 && f.lanes == 8 * 16);
         CHECK(f.room.registers == 8 + 2 + 4 + 6 + 16);
         CHECK(f.room.shared == 1280 + 16 * 64 * 4); /* 16 rows of 17, in whole 256 */
-        /* copies of a go along k, 16 of each of 2 rows: 64 bytes each; into a slice with rows of 16 m and a gap of one:
-         * lanes of one row of a write 68 bytes apart, and one bank alone has two words: of the first row's last lane and
-         * the second's first */
+        /* copies of a go along k, 16 of each of 2 rows: 64 bytes each; into a slice with rows of 16 m and a gap of
+         * one: lanes of one row of a write 68 bytes apart, and one bank alone has two words: of the first row's last
+         * lane and the second's first */
         CHECK(touches(access_of(&f, 0, false, true), 4, 64 * 2 * 4, 4, 4));
         CHECK(touches(access_of(&f, 0, true, true), 4, 64 * 2 * 4, 2, 1));
         CHECK(touches(access_of(&f, 1, false, true), 4, 64 * 8 * 4, 4, 4));

@@ -70,15 +70,17 @@ int main(void)
             "r@block ; max: c/4@lane c@vector ; exp: e/4@lane e@vector ; sum: c/4@lane c@vector ; divide: e/4@lane "
             "e@vector");
     guessed(square, "gpu:h100", "m/128@block n/128@block k/8+a@shared+b@shared k m/8@lane n/16@unroll n@lane m@unroll");
-    guessed(product, "gpu:h100", "m/8@block n/16@block k/32+a@shared+b@shared k m/2@lane n/8@unroll n@lane m@unroll");
-    guessed(deep, "gpu:h100", "m/4@block n/8@block k/32+a@shared+b@shared k m@lane n@lane");
-    guessed(convolution, "gpu:h100", "oh@block ow@block kh/2+b@shared+a@shared kh kw ic oc@lane");
+    guessed(product, "gpu:h100",
+            "m/8@block n/16@block k/32+a@shared+b@shared k/8 k@lane m/2@lane n/4@unroll n@lane m@unroll");
+    guessed(deep, "gpu:h100", "m@block n@block k/32+a@shared+b@shared k/8 k@lane");
+    guessed(convolution, "gpu:h100",
+            "oc/2@block oh@block ow/4@block kh/2+b@shared+a@shared kh kw ic@lane oc@lane ow@lane");
     guessed(normalized, "gpu:h100",
             "r@block ; add: e/4@lane e@vector ; mean: c/4@lane c@vector ; subtract: e/4@lane e@vector ; mean2: "
             "c/4@lane c@vector ; add2: e/4@lane e@vector");
-    guessed(attention, "gpu:h100",
-            "h@block q/2@block ; matmul: k q@lane n/12@unroll n@lane ; max: q@lane c/4@lane c@vector ; exp: q@lane "
-            "e/4@lane e@vector ; sum: q@lane c/4@lane c@vector ; divide: q@lane e/4@lane e@vector ; matmul2: k q@lane "
-            "n/16@unroll n@lane");
+    guessed(
+        attention, "gpu:h100",
+        "h@block q/2@block ; matmul: k q@lane n@lane ; max: q@lane c/4@lane c@vector ; exp: q@lane e/4@lane e@vector ; "
+        "sum: q@lane c/4@lane c@vector ; divide: q@lane e/4@lane e@vector ; matmul2: k/2 k@lane q@lane n@lane");
     return check_done();
 }
