@@ -3,13 +3,14 @@
  * Pointwise work is dealt to lanes along the axis that memory walks, 16 bytes to each. A sum gets as many lanes as it
  * has work for, neighbours in memory to neighbouring lanes, and a group as many sums as it has lanes for. Contractions
  * have register tiles (guess_product.c). Stages share a group: what one hands to the next stays with it. */
+#include "backends/gpu/figures.h"
 #include "backends/gpu/guess_parts.h"
 
 #include "schedule/explain_fit.h"
 
 /* Lanes of a group: eight warps of 32 hide one another's waits, and divide what every card runs at once. A lane is
  * worth having for four elements. */
-enum { LANES = 256, WORTH = 4, MOVED = 16 };
+enum { LANES = 256, WORTH = 4, MOVED = 16, SQUARE = 32 };
 
 int64_t gpu_power(int64_t n)
 {
@@ -197,14 +198,49 @@ static void deal_points(dealt *d, int64_t lanes, bool many)
     gpu_deal(d, results(d->s), lanes);
 }
 
+/* An operand that memory walks along another axis than the result (*row), and can be copied: as a square of both, so
+ * that lanes read neighbours and write neighbours. -1: there is none, or more than one. */
+static int turned(const dealt *d, int column, int *row)
+{
+    const stage *s = d->s;
+    int found = -1;
+    for (int i = 0; i < s->n_load; i++) {
+        const int64_t one = ts_dtype_bytes(s->load[i]->from->type.dtype), stride = fit_stride(d->p, s, i, column);
+        int walked = -1;
+        for (int a = 0; a < s->n_result; a++)
+            if (a != column && d->left[a] >= SQUARE / 2 && fit_stride(d->p, s, i, a) == one)
+                walked = a;
+        if (walked < 0 || stride == 0 || stride == one)
+            continue;
+        if (found >= 0 || nest_no_copy(d->k, s, i, false))
+            return -1;
+        found = i, *row = walked;
+    }
+    return found;
+}
+
+static bool deal_turned(dealt *d, int64_t lanes, text *staged)
+{
+    const int column = last_walked(d, 0, d->s->n_result);
+    int row = -1;
+    const int load = column < 0 || d->k->n_stage > 1 || d->left[column] < SQUARE / 2 ? -1 : turned(d, column, &row);
+    if (load < 0 || SQUARE * (SQUARE + 1) * ts_dtype_bytes(d->s->load[load]->from->type.dtype) > d->p->on->space->bytes)
+        return false;
+    d->fast = column, d->lanes[column] = least(least(SQUARE, lanes), d->left[column]);
+    const int64_t rows = least(SQUARE, d->left[row]), side = most(1, lanes / d->lanes[column]);
+    d->each[row] = divided(rows, side), d->lanes[row] = divided(rows, d->each[row]);
+    text_add(staged, "+%c", 'a' + load);
+    return d->staged = text_str(staged), true;
+}
+
 /* ---- folds that read everything once ---- */
 static int64_t elements(const node *n)
 {
     return type_count(&n->type);
 }
 
-/* The folded axis that walks the memory of the largest operand under the fold, where no axis of the result does, or -1
- */
+/* The folded axis that walks the memory of the largest operand under the fold, where no axis of the result does and
+ * there is a sector of it or more; or -1. */
 static int along(const plan *p, const stage *s)
 {
     const expr *load[MAX_LOADS];
@@ -215,11 +251,12 @@ static int along(const plan *p, const stage *s)
             if (x_same(load[j], s->load[i]) &&
                 (largest < 0 || elements(s->load[i]->from) > elements(s->load[largest]->from)))
                 largest = i;
+    const int64_t piece = largest < 0 ? 0 : SECTOR / ts_dtype_bytes(s->load[largest]->from->type.dtype);
     int axis = -1;
     for (int a = s->n_axis; largest >= 0 && a-- > 0;)
         if (s->extent[a] > 1 && fit_stride(p, s, largest, a) == ts_dtype_bytes(s->load[largest]->from->type.dtype))
             axis = a;
-    return axis >= s->n_result ? axis : -1;
+    return axis >= s->n_result && (s->extent[axis] >= piece || !s->n_result) ? axis : -1;
 }
 
 /* Lanes along the fold: four pieces for each of them, but a warp where there is that much. */
@@ -248,7 +285,7 @@ static void deal_down(dealt *d, int64_t lanes)
         side /= 2;
     d->fast = last_walked(d, 0, d->s->n_result);
     gpu_deal(d, results(d->s), side);
-    const int64_t deep = gpu_steps(d, folds(d->s)), own = least(lanes / side, gpu_power(divided(deep + 1, 2 * WORTH)));
+    const int64_t deep = gpu_steps(d, folds(d->s)), own = least(lanes / side, gpu_power(deep / (2 * WORTH)));
     if (own > 1)
         gpu_deal(d, folds(d->s), own);
 }
@@ -256,16 +293,20 @@ static void deal_down(dealt *d, int64_t lanes)
 static void guess_other(const plan *p, const kernel *k, const stage *s, text *out)
 {
     dealt d;
+    text staged = {0};
     const int64_t lanes = gpu_lanes(p, k);
     gpu_deal_begin(&d, p, k, s);
     const int a = stage_fold(s) ? along(p, s) : -1;
-    if (!stage_fold(s))
+    if (!stage_fold(s) && deal_turned(&d, lanes, &staged))
+        ;
+    else if (!stage_fold(s))
         deal_points(&d, lanes, k->n_stage == 1);
     else if (a >= 0)
         deal_across(&d, a, lanes);
     else
         deal_down(&d, lanes);
     gpu_put(&d, out);
+    text_free(&staged);
 }
 
 void gpu_guess_stage(const plan *p, const kernel *k, int which, text *out)

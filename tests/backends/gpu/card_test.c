@@ -2,6 +2,7 @@
 #include "backends/gpu/gpu.h"
 #include "tests/check.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void prints(const char *in, const char *want)
@@ -114,8 +115,38 @@ static void test_implausible(void)
     cannot_be("gpu:h100 shared:1KB(512B)", "machine h100: 512 bytes of shared memory, expected at least 1024");
 }
 
+/* Whatever a text says, it is refused with words, or prints as text that reads back the same. */
+static void test_any_text(void)
+{
+    static const char from[] = "gpu:hl10 processlwm2:4(8)KMGTB/s.FOHz-9";
+    uint64_t seed = 1;
+    for (int i = 0; i < 4000; i++) {
+        char in[300];
+        gpu_facts f, g;
+        err e = {0};
+        text t = {0}, again = {0};
+        gpu_print(&t, gpu_card(i % 10));
+        snprintf(in, sizeof in, "%s", t.s);
+        for (int k = 0; k < 1 + i % 3; k++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            in[4 + (seed >> 33) % (strlen(in) - 4)] = from[(seed >> 20) % (sizeof from - 1)];
+        }
+        t.len = 0;
+        if (!gpu_read(&f, in, &e)) {
+            CHECK(e.code == TS_BAD_INPUT && !strncmp(e.text, "machine: ", 9));
+        } else {
+            gpu_print(&t, &f);
+            CHECK(gpu_read(&g, t.s, &e));
+            gpu_print(&again, &g);
+            CHECK_TEXT(again.s, t.s);
+        }
+        text_free(&t), text_free(&again);
+    }
+}
+
 int main(void)
 {
+    test_any_text();
     test_text();
     test_cards();
     test_refusals();

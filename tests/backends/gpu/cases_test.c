@@ -65,7 +65,7 @@ static void plan_all(const char *card)
                 plan_it(on, *o, line, n);
         }
     printf("%s: %d kernels, %d in several groups, %d of several warps\n", card, kernels, blocks, lanes);
-    CHECK(kernels > 1000 && blocks > kernels / 8 && lanes > kernels / 100);
+    CHECK(kernels > 1000 && blocks > kernels / 8 && lanes > kernels / 200);
     arena_free(&m);
 }
 

@@ -49,6 +49,17 @@ static const node *column_sums(graph *g)
     return g_call1(g, "sum axes=[0]", input(g, "x", 2, 4096, 768, 0));
 }
 
+static const node *turned(graph *g)
+{
+    return g_call1(g, "transpose", input(g, "x", 2, 4096, 768, 0));
+}
+
+static const node *pool(graph *g)
+{
+    const type t = {.dtype = TS_F32, .rank = 4, .dim = {1, 64, 112, 112}};
+    return g_call1(g, "max_pool kernel=[3,3] strides=[2,2] pads=[1,1,1,1]", g_input(g, "x", &t, NULL));
+}
+
 static const node *rows(graph *g)
 {
     return g_call1(g, "softmax axis=-1", input(g, "x", 2, 4096, 768, 0));
@@ -66,6 +77,8 @@ int main(void)
     guessed(few_points, "gpu:h100", "e/32@block e@lane");
     guessed(row_sums, "gpu:h100", "r/4@block c/256 r@lane c/4@lane c@vector");
     guessed(column_sums, "gpu:h100", "r/32@block c/8 c@lane r@lane");
+    guessed(turned, "gpu:h100", "r/32@block c/32@block+a@shared r/4@lane c@lane r@unroll");
+    guessed(pool, "gpu:h100", "c@block oh/4@block kh kw oh@lane ow@lane");
     guessed(rows, "gpu:h100",
             "r@block ; max: c/4@lane c@vector ; exp: e/4@lane e@vector ; sum: c/4@lane c@vector ; divide: e/4@lane "
             "e@vector");
