@@ -2,14 +2,11 @@
  * (nothing). */
 #include "bench/report/report.h"
 #include "bench/report/data.h"
-#include "bench/report/html.h"
-#include "bench/report/word.h"
 #include "graph/base/base.h"
 #include "tests/bench/report/fixture.h"
 #include "tests/check.h"
 
 #include <cjson/cJSON.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -513,61 +510,6 @@ static void test_tolerance(void)
     free(json);
 }
 
-/* ---- the page ---- */
-
-static void check_written(void (*write)(text *, const char *), const char *given, const char *want)
-{
-    text t = {0};
-    write(&t, given);
-    CHECK_TEXT(text_str(&t), want);
-    text_free(&t);
-}
-
-static void clip5(text *t, const char *s)
-{
-    html_clip(t, s, 5);
-}
-
-static void test_escapes(void)
-{
-    check_written(html_text, "<a b='c' d=\"e\">&amp;", "&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;amp;");
-    check_written(html_text, "\x7f\xc2\x85\xe2\x80\x8b\xef\xbb\xbf\xf3\xa0\x80\xa1",
-                  "\\x7f\\x85\\u{200b}\\u{feff}\\u{e0021}");
-    check_written(html_text, "\xe0\x80\xaf\xf8\xe2\x82 €é😀", "\\xe0\\x80\\xaf\\xf8\\xe2\\x82 €é😀");
-    check_written(html_text, NULL, "");
-    check_written(html_name, "a.b/<", "a.<wbr>b/<wbr>&lt;");
-    check_written(html_code, "a\n\tb\r", "a\n\tb\\x0d");
-    check_written(html_plain, "<a&\x1b", "<a&\\x1b");
-    check_written(clip5, "abcde", "abcde");
-    check_written(clip5, "abcdef", "abcd…");
-    check_written(clip5,
-                  "ab\x1b"
-                  "cd",
-                  "ab…");
-    check_written(clip5, "<<<<<<", "&lt;&lt;&lt;&lt;…");
-    check_written(html_embed, "{ \"a\" : \"</x \\\" <\xe2\x80\xae\xff\n\" , \"b\":[1.50, -2e3]\n}",
-                  "{\"a\":\"\\u003c/x \\\" \\u003c\\u202e\\ufffd\\u000a\",\"b\":[1.50,-2e3]}");
-    check_written(html_embed, "\"\xf3\xa0\x80\xa1\"", "\"\\udb40\\udc21\"");
-}
-
-static void test_words(void)
-{
-    CHECK_TEXT(word_time(71.34e6).s, "71.3\u00a0ms");
-    CHECK_TEXT(word_time(999.6e3).s, "1.00\u00a0ms");
-    CHECK_TEXT(word_time(403.4).s, "403\u00a0ns");
-    CHECK_TEXT(word_time((double)NAN).s, "–");
-    CHECK_TEXT(word_gain(-3.1e6).s, "−3.10\u00a0ms");
-    CHECK_TEXT(word_bytes(2.125 * 1048576).s, "2.12\u00a0MiB");
-    CHECK_TEXT(word_bytes(1023.9 * 1024).s, "1.00\u00a0MiB");
-    CHECK_TEXT(word_share(0.01).s, "1\u00a0%");
-    CHECK_TEXT(word_share(-0.00001).s, "0.00\u00a0%");
-    CHECK_TEXT(word_share(0.894).s, "89\u00a0%");
-    CHECK_TEXT(word_ratio(1.0124).s, "1.012×");
-    CHECK_TEXT(word_ratio(5.649).s, "5.65×");
-    CHECK_TEXT(word_count(1234567).s, "1\u00a0234\u00a0567");
-    CHECK_TEXT(word_number(8.7e-7).s, "8.7e-07");
-}
-
 int main(void)
 {
     for (int i = 0; fixture_name(i); i++)
@@ -584,7 +526,5 @@ int main(void)
     test_short_forms();
     test_refusals();
     test_tolerance();
-    test_escapes();
-    test_words();
     return check_done();
 }
