@@ -1,7 +1,7 @@
 /* graph.h - lazy and immutable. Building never computes; equal nodes are the same node; creation order
  * is topological.
- * The room:  fn, expr (expr_text) -> op (attr, rule) -> graph (api, cost) -> print     element, small, type, array, npy
- *            scalars  one element    a record           nodes              text           values and their dtypes
+ * The room:  fn -> expr (_same, _text) -> op (attr, rule) -> graph (api, cost) -> print  element, small, array, npy
+ *         scalars  one element           a record           nodes              text      types and values
  *            find, ops_json, problem: the table of operations, asked by name, as JSON, and for its test problems */
 #ifndef TS_GRAPH_H
 #define TS_GRAPH_H
