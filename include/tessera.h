@@ -144,11 +144,12 @@ TS_API ts_tensor ts_named(ts_graph *g, ts_tensor t, const char *name);
 TS_API const char *ts_name(ts_tensor t); /* label of an input, weight or named result; else "" */
 TS_API ts_dtype ts_type(ts_tensor t);
 TS_API int ts_rank(ts_tensor t);
-TS_API const int64_t *ts_shape(ts_tensor t);         /* ts_rank(t) extents */
-TS_API const char *ts_op_name(ts_tensor t);          /* "matmul"; "input", "weight" and "const" for leaves */
-TS_API int ts_index(ts_tensor t);                    /* which output of its operation: 0, 1, ... */
-TS_API ts_tensor ts_origin(ts_tensor t);             /* output 0 of the same operation */
-TS_API int ts_node_count(int n, const ts_tensor *t); /* nodes that the tensors need, themselves included */
+TS_API const int64_t *ts_shape(ts_tensor t); /* ts_rank(t) extents */
+TS_API const char *ts_op_name(ts_tensor t);  /* "matmul"; "input", "weight" and "const" for leaves */
+TS_API int ts_index(ts_tensor t);            /* which output of its operation: 0, 1, ... */
+TS_API ts_tensor ts_origin(ts_tensor t);     /* output 0 of the same operation */
+TS_API ts_tensor ts_output(ts_graph *g, ts_tensor t, int index); /* another output of the same operation */
+TS_API int ts_node_count(int n, const ts_tensor *t);             /* nodes that the tensors need, themselves included */
 /* The inputs and weights that the tensors need, in order of creation; out may be NULL to count them. */
 TS_API int ts_leaves(int n, const ts_tensor *t, ts_tensor *out);
 /* out[i]: t[i] computed from to[k] in place of every from[k], which has the same shape and dtype. What does not depend
@@ -191,6 +192,35 @@ TS_API void ts_hash(int n, const ts_tensor *t, char hex[65]);
  * the graph, for an operation that has no gradient. */
 TS_API bool ts_chain_rule(ts_graph *g, int n_out, const ts_tensor *out, const ts_tensor *seed, int n_in,
                           const ts_tensor *in, ts_tensor *grad);
+
+/* ---- custom operations ---- */
+typedef struct ts_use {           /* a call of one, as its functions see it */
+    int n_in, n_out, part, parts; /* part: kernel's share of the work; each one writes elements of its own */
+    const ts_array *in;           /* data, row-major, is there for kernel alone */
+    ts_array *out;                /* shape sets dtype, rank and dim, kernel the data */
+    const double *number;         /* as `numbers` lists them */
+    const ts_tensor *x, *y, *dy;  /* gradient: operands, outputs, and what arrives for these; NULL for integers */
+    ts_tensor *dx;                /* gradient: what each operand receives, of its type; left NULL: nothing */
+    void *user;
+} ts_use;
+/* An operation of one graph, called, printed, planned and matched by rules like those of the table; no saved model has
+ * one. With `text` it fuses, has gradients and runs everywhere, emitted programs included; a kernel is a function of
+ * this process, which targets c and interp call, from several threads at once. Functions return false with the reason
+ * in e->text. `impure`: the kernel gives other values for the same operands, so that no two calls are one tensor.
+ * Texts of the record are copied; its functions and `user` outlive the graph. */
+typedef struct ts_operation {
+    const char *name;    /* of lower-case letters, digits and _ */
+    int n_in, n_out;     /* operands, at most 10, -1: any number; outputs, at most 8, 0: one */
+    const char *numbers; /* what a call may state, with defaults: "beta=1 eps=1e-5"; NULL: nothing */
+    const char *text;    /* one element of at most 4 operands a, b, c, d and numbers: "a * exp(-beta * b)" */
+    bool (*shape)(const ts_use *u, ts_error *e);                 /* or a kernel; shape NULL: like operand 0 */
+    bool (*kernel)(const ts_use *u, ts_error *e);                /* outputs hold anything before */
+    bool (*gradient)(ts_graph *g, const ts_use *u, ts_error *e); /* NULL: derived from text; a kernel has none */
+    bool serial, impure;                                         /* one part does all of a kernel's work; see above */
+    void *user;
+} ts_operation;
+/* False, with the reason in the graph, unless the name is free or stands for the same already. */
+TS_API bool ts_define(ts_graph *g, const ts_operation *o);
 
 /* ---- training steps ---- */
 /* The learning rate at step 1, 2, ... (a tensor without axes, of dtype f64): peak * step / warmup up to step `warmup`,

@@ -120,7 +120,7 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_option
     bool ok = carry_all(p, asked, e);
     if (ok && asked->schema && !asked->reference) {
         schema *s = arena_get(&p->mem, sizeof *s);
-        const schema_use by = {asked->target, asked->on->kind, asked->targets};
+        const schema_use by = {asked->target, asked->on->kind, asked->targets, g};
         ok = schema_load(&p->mem, asked->schema, &by, s, e);
         p->schema = s;
         p->rule_used = arena_array(&p->mem, (size_t)(ok ? s->n_rule : 0) + 1, sizeof *p->rule_used);

@@ -282,7 +282,7 @@ bool schema_load(arena *m, const char *what, const schema_use *by, schema *out, 
             return json_refuse(e, i, TS_BAD_INPUT, "more than %d rules", MAX_RULES);
     out->rule = arena_array(m, (size_t)n + 1, sizeof *out->rule);
     for (const json *i = rules->first; i; i = i->next, out->n_rule++)
-        if (!rule_read(m, i, out->n_rule, &out->rule[out->n_rule], e))
+        if (!rule_read(m, by->g, i, out->n_rule, &out->rule[out->n_rule], e))
             return false;
     schema_set_aside(m, out, by);
     return check_targets(out, by, e);

@@ -48,6 +48,7 @@ typedef struct schema {
 typedef struct schema_use { /* who is to follow the rules: a back end, and the kind of machine that it plans for */
     const char *by, *kind;
     const char *const *known; /* all names of these, to tell a wrong one; ends with NULL. NULL: not to be told */
+    const graph *g;           /* whose custom operations rules may name; NULL: those of the table only */
 } schema_use;
 /* what: a path (contains '/' or ends in .json), or the name of a built-in schema of the target; NULL or
  * "guess": no rules. */

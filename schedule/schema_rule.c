@@ -1,5 +1,6 @@
 /* schema_rule.c - reading rules. */
 #include "schedule/schema_rule.h"
+#include "graph/ir/custom.h"
 #include "schedule/fuse.h"
 
 #include <stdio.h>
@@ -111,20 +112,22 @@ static bool read_dims(const json *v, rule *r, err *e)
     return true;
 }
 
-static bool known_op(const json *v, const char *name, err *e)
+static bool known_op(const graph *g, const json *v, const char *name, err *e)
 {
     const char *near = NULL;
-    if (op_find(name))
+    if (g_op(g, name))
         return true;
     for (const op *const *const *table = op_tables; *table; table++)
         for (const op *const *o = *table; *o; o++)
             near = word_nearer(name, near, (*o)->name);
+    for (int i = 0; g && i < g->n_custom; i++)
+        near = word_nearer(name, near, g->custom[i]->name);
     json_refuse(e, v, TS_BAD_INPUT, "no operation \"%s\"%s%s%s", name, near ? "; did you mean \"" : "",
                 near ? near : "", near ? "\"?" : "");
     return err_hint(e, "tessera ops lists them");
 }
 
-static bool read_match(arena *m, const json *v, rule *r, err *e)
+static bool read_match(arena *m, const graph *g, const json *v, rule *r, err *e)
 {
     const json *dims;
     dtype d;
@@ -138,7 +141,7 @@ static bool read_match(arena *m, const json *v, rule *r, err *e)
         r->target_place = json_where(m, json_get(v, "target"));
     const json *ops = json_get(v, "op");
     for (int i = 0; i < r->n_op; i++)
-        if (!known_op(ops, r->op[i], e))
+        if (!known_op(g, ops, r->op[i], e))
             return false;
     if (r->dtype && !dtype_parse(r->dtype, &d))
         return json_refuse(e, json_get(v, "dtype"), TS_BAD_INPUT, "no data type \"%s\"", r->dtype);
@@ -199,7 +202,7 @@ static bool read_recompute(const json *v, rule *r, err *e)
     return err_hint(e, "match \"op\", \"name\" or \"dtype\", and put loops for %s in a rule of their own", what);
 }
 
-bool rule_read(arena *m, const json *v, int number_of_it, rule *r, err *e)
+bool rule_read(arena *m, const graph *g, const json *v, int number_of_it, rule *r, err *e)
 {
     const char *fuse, *place, *masked;
     const json *part;
@@ -220,7 +223,7 @@ bool rule_read(arena *m, const json *v, int number_of_it, rule *r, err *e)
             return false;
         r->optional = part->truth;
     }
-    return (!(part = json_get(v, "match")) || read_match(m, part, r, e)) &&
+    return (!(part = json_get(v, "match")) || read_match(m, g, part, r, e)) &&
            (!(part = json_get(v, "layout")) || read_layout(part, r, e)) &&
            (!(part = json_get(v, "recompute")) || read_recompute(part, r, e));
 }

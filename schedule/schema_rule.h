@@ -4,5 +4,6 @@
 #include "graph/base/json.h"
 #include "schedule/schema.h"
 
-bool rule_read(arena *m, const json *v, int number, rule *out, err *e); /* number: its place among the rules, from 0 */
+/* g: of schema_use; number: its place among the rules, from 0 */
+bool rule_read(arena *m, const graph *g, const json *v, int number, rule *out, err *e);
 #endif

@@ -1,6 +1,7 @@
 /* c.c - the C back end: writes the program, has the compiler build it, lays out weights, runs it on a pinned team. */
 #include "backends/cpu/cpu.h"
 #include "backends/store/admin.h"
+#include "backends/c/custom.h"
 #include "backends/c/program.h"
 #include "backends/c/runtime/run.h"
 #include "backends/c/team.h"
@@ -18,6 +19,7 @@ struct program {
     void (*run)(const ts_run *r, long part, long parts);
     void (*step)(const ts_run *r, long kernel, long part, long parts);
     ts_run args;
+    custom_calls custom;
     weights weights;
     void **input;      /* of the last run, for results that are inputs */
     char *mapped;      /* values, then scratch of all parts; NULL: memory of another's */
@@ -33,6 +35,7 @@ static void drop(program *g)
     cc_free(g->code);
     pages_unmap(g->mapped, g->bytes);
     weights_free(&g->weights);
+    custom_fini(&g->custom);
     free(g->input), free(g);
 }
 
@@ -123,7 +126,7 @@ static bool make(program *g, c_program *c, const build_options *w, text *facts, 
         !load_weights(g, w, e) || !find_memory(g, c->scratch_most, w->memory, e))
         return false;
     g->args.leaf = g->weights.at, g->args.input = g->input, g->args.fault = &g->fault;
-    g->args.wait = team_wait, g->args.team = g->team;
+    g->args.wait = team_wait, g->args.team = g->team, g->args.custom = &g->custom.base;
     text_add(facts, ",\"packed_bytes\":%zu,\"scratch_bytes\":%lld", g->weights.bytes, (long long)c->scratch_most);
     return true;
 }
@@ -134,6 +137,7 @@ static program *build(const plan *p, const build_options *w, text *facts, err *e
     program *g = calloc(1, sizeof *g);
     MUST(g);
     g->p = p;
+    custom_init(&g->custom, p);
     g->input = calloc((size_t)p->n_input + 1, sizeof *g->input);
     MUST(g->input);
     if (!c_program_write(p, &c, e))
@@ -161,6 +165,8 @@ static void work_one(void *arg, int part, int parts)
 
 static bool check_fault(program *g, err *e)
 {
+    if (!custom_check(&g->custom, e))
+        return g->fault = 0, false;
     if (!g->fault)
         return true;
     const kernel *k = &g->p->kernel[g->fault - 1];

@@ -1,6 +1,7 @@
 /* program.c - the program of a plan: kernels called in order, with a barrier only where one part may need, or
  * overwrite, what another part works on, and at the start, when all have begun their counts of units anew. */
 #include "backends/c/program.h"
+#include "backends/c/custom.h"
 #include "backends/c/dialect.h"
 #include "backends/c/emitdir.h"
 #include "backends/codegen/hazard.h"
@@ -35,12 +36,17 @@ static void write_pointer(const plan *p, text *t, const operand *o)
         text_add(t, "r->input[%d]", input_of(p, o->node));
 }
 
+/* m without a name: a function of the process. */
 static void write_call(const plan *p, text *t, int k, const kernel_text *m)
 {
     text_add(t, "static void call%d(const ts_run *r, long part, long parts)\n{\n    void *const at[] = {", k);
     for (int i = 0; i < m->n_operand; i++)
         text_add(t, "%s", i ? ", " : ""), write_pointer(p, t, &m->operand[i]);
     text_add(t, "%s};\n", m->n_operand ? "" : "0");
+    if (!*m->name) {
+        text_add(t, "    r->custom->call(r->custom, %d, at, part, parts);\n}\n", k);
+        return;
+    }
     text_add(t, "    const ts_share share = {part, parts, r->scratch + %d, r->scratch_bytes};\n", CLAIM * k);
     text_add(t, "    int fault = 0;\n    %s(at, r->scratch + part * r->scratch_bytes + %lld, &fault, &share);\n",
              m->name, claim_bytes(p));
@@ -69,7 +75,9 @@ typedef struct writing {
 static bool write_kernel(writing *w, int k, err *e)
 {
     kernel_text one;
-    if (!kernel_write(&c_dialect, w->p, &w->p->kernel[k], &one, e))
+    if (custom_kernel(&w->p->kernel[k]))
+        custom_operands(w->p, &w->p->kernel[k], &one);
+    else if (!kernel_write(&c_dialect, w->p, &w->p->kernel[k], &one, e))
         return false;
     write_call(w->p, &w->calls, k, &one);
     hazards_add_kernel(&w->hazards, w->p, one.n_operand, one.operand);
@@ -80,7 +88,7 @@ static bool write_kernel(writing *w, int k, err *e)
     text_add(&w->run, "    call%d(r, part, parts);\n", k);
     if (one.scratch > w->c->scratch_most)
         w->c->scratch_most = one.scratch;
-    if (take_unit(w->c, &one))
+    if (*one.name && take_unit(w->c, &one))
         text_add(&w->protos, "void %s(void *const *at, char *scratch, int *fault, const ts_share *share);\n", one.name);
     else
         kernel_text_free(&one);

@@ -2,6 +2,7 @@
  * and the spaces of emitdir.h, which lie in this order: arena, scratch, weights, inputs (some of them state), outputs,
  * then constants that are results and what state was before a run. */
 #include "backends/backend.h"
+#include "backends/c/custom.h"
 #include "backends/c/emitdir.h"
 #include "backends/c/program.h"
 #include "backends/weights.h"
@@ -315,6 +316,19 @@ static bool write_folder(standalone *s, err *e)
     return ok;
 }
 
+/* Programs of their own have none of this one's functions. */
+static bool check_custom(const plan *p, err *e)
+{
+    const node *n = NULL;
+    for (int k = 0; k < p->n_kernel && !n; k++)
+        n = custom_kernel(&p->kernel[k]);
+    if (!n)
+        return true;
+    err_set(e, TS_UNSUPPORTED, "%s%s%s%s is a function of this process, which a stand-alone program does not have",
+            n->op->name, *n->label ? " \"" : "", n->label, *n->label ? "\"" : "");
+    return err_hint(e, "define it by text in place of a kernel, or compute it outside of what is emitted");
+}
+
 bool c_standalone(const plan *p, const emit_options *w, err *e)
 {
     const build_options plain = {0};
@@ -323,7 +337,7 @@ bool c_standalone(const plan *p, const emit_options *w, err *e)
         err_set(e, TS_UNSUPPORTED, "a reference plan is for comparisons and does not become a program");
         return err_hint(e, "make the plan without it");
     }
-    if (!c_program_write(p, &s.code, e))
+    if (!check_custom(p, e) || !c_program_write(p, &s.code, e))
         return false;
     s.deriver = deriver_make(p, &backend_c, &plain);
     const bool ok = make_spaces(&s, e) && write_folder(&s, e);

@@ -25,6 +25,12 @@ void emit_routine(emitter *m)
     const expr *x = m->s->value;
     const routine_form *form = &m->d->routine;
     text types = {0}, at = {0}, param = {0};
+    if (x->run->host) {
+        err_set(m->e, TS_UNSUPPORTED, "%s is a function of this process, which cannot be called from %s", x->run->name,
+                m->d->name);
+        err_hint(m->e, "define it by text in place of a kernel, or choose another target");
+        return;
+    }
     if (!form->before) {
         err_set(m->e, TS_UNSUPPORTED, "%s is a routine of C, which cannot be written in %s", x->run->name, m->d->name);
         return;

@@ -1,6 +1,7 @@
 /* eval.c - the interpreter: slow, obvious, and the judge of every other way to compute. Reals in double,
  * integers as integers. */
 #include "graph/eval/block.h"
+#include "graph/ir/custom.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -145,8 +146,21 @@ static void *aligned(arena *m, const ts_array *a)
     return (uintptr_t)a->data % width ? memcpy(arena_get(m, bytes), a->data, bytes) : a->data;
 }
 
-static bool run_routine(const node *n, const ts_array *const *in, const expr *x, ts_array *out)
+static bool run_host(const node *n, const ts_array *const *in, const routine *r, ts_array *out, err *e)
 {
+    arena mem = {0};
+    ts_array all[MAX_PART];
+    for (int i = 0; i < n->n_in; i++)
+        all[i] = *in[i], all[i].data = aligned(&mem, in[i]);
+    const bool ok = !type_count(&n->type) || r->host(&(host_call){n, all, out, 0, 1}, e);
+    arena_free(&mem);
+    return ok;
+}
+
+static bool run_routine(const node *n, const ts_array *const *in, const expr *x, ts_array *out, err *e)
+{
+    if (x->run->host)
+        return run_host(n, in, x->run, out, e);
     arena mem = {0};
     void *at[MAX_PART + 1];
     char types[MAX_PART + 2] = {0}, *scratch = arena_get(&mem, (size_t)x->run->scratch + 1);
@@ -165,7 +179,8 @@ bool node_eval(const node *n, const ts_array *const *in, ts_array *out, err *e)
     err own = {0};
     bool ok = g_defn(n, &mem, &d, &own) && ts_array_make(out, n->type.dtype, n->type.rank, n->type.dim, &own);
     if (ok) {
-        ok = d.value->kind == X_ROUTINE ? run_routine(n, in, d.value, out) : eval_expression(n, in, &d, out, &own);
+        ok = d.value->kind == X_ROUTINE ? run_routine(n, in, d.value, out, &own)
+                                        : eval_expression(n, in, &d, out, &own);
         if (!ok)
             ts_array_free(out);
     }
@@ -201,7 +216,7 @@ static const ts_array *compute(graph *g, const node *n, int64_t most)
     for (int i = 0; known && i < n->n_in; i++)
         known = (in[i] = g_value(g, n->in[i], larger));
     g->depth--;
-    if (!known || !node_eval(n, in, &got, NULL))
+    if (!known || custom_impure(n) || !node_eval(n, in, &got, NULL))
         return NULL;
     const size_t bytes = (size_t)type_bytes(&n->type);
     keep = arena_get(&g->mem, sizeof *keep);

@@ -37,12 +37,21 @@ const char *fn_spelled(const fn *f, dtype d);             /* as c_real and c_who
  * operation chose, extents as a rule. Part `part` of `parts` does its share; scratch is its own. */
 typedef void routine_code(void *const *at, const char *types, const int64_t *param, char *scratch, long part,
                           long parts);
+/* A function that stays in this process, as kernels of custom operations do: in its place nothing can be written. */
+typedef struct host_call {
+    const node *node;
+    const ts_array *in; /* its operands */
+    ts_array *out;      /* its value */
+    int part, parts;
+} host_call;
+typedef bool host_code(const host_call *c, err *e);
 typedef struct routine { /* as one node calls it */
     const char *name;    /* of the file; the function is routine_NAME */
     routine_code *run;
     int n_param;
     const int64_t *param;
     int64_t scratch; /* bytes that a part needs */
+    host_code *host; /* in place of run and its text; NULL: as said above */
 } routine;
 /* As a routine takes it; wide: reals are stored as f64. MUST be one of those above. */
 char routine_type(dtype d, bool wide);

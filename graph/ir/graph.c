@@ -1,6 +1,7 @@
 /* graph.c - making nodes: checking, completing, interning. */
 #include "graph/ir/graph.h"
 #include "graph/ir/attr.h"
+#include "graph/ir/custom.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -352,7 +353,8 @@ const node *g_make(graph *g, const op *o, int n, const node *const *in, const at
     draft.in = own;
     if (o->lower)
         return expand(g, &draft);
-    if (!infer(&draft, &draft.type, &g->err) || !type_valid(&draft.type, &g->err)) {
+    if (!(o->custom ? custom_infer(g, &draft, &g->err) : infer(&draft, &draft.type, &g->err)) ||
+        !type_valid(&draft.type, &g->err)) {
         err_in(&g->err, "%s", o->name);
         return NULL;
     }
@@ -370,7 +372,7 @@ const node *g_call(graph *g, const char *call, int n, const node *const *in)
         return NULL;
     const size_t len = strcspn(call, " ");
     snprintf(name, sizeof name, "%.*s", (int)len, call);
-    const op *o = op_find(name);
+    const op *o = g_op(g, name);
     if (!o)
         return g_fail(g, TS_BAD_INPUT, "no operation \"%s\"; `tessera ops` lists them", name), NULL;
     if (!attr_parse(&g->mem, o, call + len, given, &n_given, &g->err))

@@ -2,7 +2,8 @@
  * is topological.
  * The room:  fn -> expr (_same, _text) -> op (attr, rule) -> graph (api, cost) -> print  element, small, array, npy
  *         scalars  one element           a record           nodes              text      types and values
- *            find, ops_json, problem: the table of operations, asked by name, as JSON, and for its test problems */
+ *            find, ops_json, problem: the table of operations, asked by name, as JSON, and for its test problems
+ *            define, custom: operations that a program adds to a graph */
 #ifndef TS_GRAPH_H
 #define TS_GRAPH_H
 #include "graph/ir/op.h"
@@ -37,6 +38,7 @@ struct ts_node {
     const char *label;  /* leaves and named results; "" otherwise */
     const attr *attr;   /* one per entry of op->attr, in that order, defaults filled in */
     const leaf *leaf;   /* leaves only */
+    const type *output; /* of a custom operation with several outputs: what they are (custom.h); else NULL */
     int n_in;
     const node *const *in;
 };
@@ -62,6 +64,8 @@ struct ts_graph {
     int n_input, cap_input;
     const ts_array **value; /* by id: what g_value found so far */
     int cap_value, depth;
+    const op **custom; /* defined by the program */
+    int n_custom, cap_custom;
     int n_own;  /* numbers that calls without one were given: the same for the same calls in the same order */
     bool waits; /* what was refused last waits for a value: see onnx_wait */
     err err;

@@ -34,7 +34,8 @@ void defn_routine(defn *d, const routine *r)
     const int first = d->n_axis;
     routine *own = arena_get(d->mem, sizeof *own);
     int64_t *param = arena_array(d->mem, (size_t)r->n_param + 1, sizeof *param);
-    memcpy(param, r->param, (size_t)r->n_param * sizeof *param);
+    if (r->n_param)
+        memcpy(param, r->param, (size_t)r->n_param * sizeof *param);
     *own = *r, own->param = param;
     MUST(n->n_in <= MAX_PART);
     for (int i = 0; i < n->n_in; i++) { /* axis first + k walks dimension k of every operand */
@@ -54,7 +55,7 @@ void defn_routine(defn *d, const routine *r)
 }
 
 /* Pointwise operations: a, b, c, d are the operands, numeric attributes go by their names. */
-static bool defn_from_text(defn *d, err *e)
+const expr *defn_text(defn *d, err *e)
 {
     static const char *const letter[] = {"a", "b", "c", "d"};
     const op *o = d->node->op;
@@ -69,8 +70,7 @@ static bool defn_from_text(defn *d, err *e)
         known.name[known.n] = s->name;
         known.value[known.n++] = a->kind == 'i' ? x_whole(d->mem, a->i) : x_real(d->mem, a->f);
     }
-    d->value = x_parse(d->mem, o->text, &known, e);
-    return d->value != NULL;
+    return x_parse(d->mem, o->text, &known, e);
 }
 
 /* A fold over an empty axis is its unit: nothing walks it. */
@@ -88,7 +88,9 @@ bool g_defn(const node *n, arena *mem, defn *out, err *e)
     *out = (defn){.mem = mem, .node = n, .n_axis = n->type.rank};
     memcpy(out->extent, n->type.dim, sizeof n->type.dim);
     MUST(!node_is_leaf(n));
-    if (!(n->op->text ? defn_from_text(out, e) : n->op->body(out, e)))
+    if (n->op->text)
+        out->value = defn_text(out, e);
+    if (n->op->text ? !out->value : !n->op->body(out, e))
         return err_in(e, "%s", n->op->name);
     bool empty = false;
     for (int a = n->type.rank; a < out->n_axis; a++)

@@ -38,6 +38,7 @@ typedef struct defn {
 int defn_fold(defn *d, int64_t extent);    /* adds an axis to be folded; gives its number */
 const expr *defn_in(defn *d, int operand); /* operand broadcast (numpy) to the result's axes */
 const expr *defn_at(defn *d, int operand, const expr *const *subscript);
+const expr *defn_text(defn *d, err *e); /* what the operation's text says, of its own dtype */
 /* The definition is this routine over all operands; r and its numbers are copied. */
 void defn_routine(defn *d, const routine *r);
 
@@ -149,6 +150,7 @@ typedef struct op {
      * operands or attributes than cases has; "-": an operand left out, "*" behind a bracket: the values. The table of
      * what is supported is made from both. */
     const char *onnx_cases;
+    const ts_operation *custom; /* a program's own, of one graph; NULL: of the table */
     const char *cases; /* tests: lines "f32[2,3] f32[3] axis=1"; marks behind brackets: tests/graph/ops/oracle.py */
 } op;
 extern const op *const *const op_tables[]; /* one list per file of graph/ops/, made by the build; ends with NULL */

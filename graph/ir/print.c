@@ -7,7 +7,7 @@
  *   n3 = add(n0, n1) : f32[2,3]
  *   return n3 */
 #include "graph/ir/attr.h"
-#include "graph/ir/graph.h"
+#include "graph/ir/custom.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -323,7 +323,7 @@ static bool read_line(reader *r)
         return fail(r, "nodes in order expected");
     if (!read_word(r, word, sizeof word))
         return false;
-    const op *o = op_find(word);
+    const op *o = g_op(r->g, word);
     if (!o)
         return fail(r, "no such operation before this place:");
     if (!(eat(r, "(") ? read_call(r, o, &made) : read_leaf(r, o, &made)))

@@ -252,8 +252,10 @@ bool back_node(back *b, const node *n, err *e)
 {
     const op *o = n->op;
     const char *words = o->back_of ? o->back_of(n) : o->back ? o->back : implied(b, n);
-    if (!words || n->n_in > BACK_OPERANDS || !onnx_code(n->type.dtype))
-        return err_set(e, TS_UNSUPPORTED, "operation %s has no counterpart in ONNX", n->op->name);
+    if (!words || n->n_in > BACK_OPERANDS || !onnx_code(n->type.dtype)) {
+        err_set(e, TS_UNSUPPORTED, "operation %s has no counterpart in ONNX", n->op->name);
+        return n->op->custom && err_hint(e, "the program defines it: make what is to be saved of other operations");
+    }
     if (!check_dtypes(n, words, e))
         return false;
     writing w = {.b = b, .n = n};

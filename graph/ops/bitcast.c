@@ -68,7 +68,7 @@ static bool bits_body(defn *d, err *e)
 {
     const int64_t param[] = {type_count(&d->node->type), node_int(d->node, "exponent"), node_int(d->node, "fraction")};
     (void)e;
-    defn_routine(d, &(routine){"bits", routine_bits, COUNT(param), param, 0});
+    defn_routine(d, &(routine){"bits", routine_bits, COUNT(param), param, 0, NULL});
     return true;
 }
 

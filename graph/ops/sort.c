@@ -99,7 +99,7 @@ static bool order_body(defn *d, err *e)
     for (int i = 0; i < t->rank; i++)
         outer *= i < axis ? t->dim[i] : 1, inner *= i > axis ? t->dim[i] : 1;
     const int64_t param[] = {outer, t->dim[axis], inner, d->node->type.dim[axis], node_int(d->node, "descending")};
-    defn_routine(d, &(routine){"argsort", routine_argsort, COUNT(param), param, 32 * t->dim[axis]});
+    defn_routine(d, &(routine){"argsort", routine_argsort, COUNT(param), param, 32 * t->dim[axis], NULL});
     return true;
 }
 

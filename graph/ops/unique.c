@@ -120,7 +120,7 @@ static bool order_body(defn *d, err *e)
     const type *t = &d->node->in[0]->type;
     const int64_t param[] = {t->dim[0], t->dim[1]};
     (void)e;
-    defn_routine(d, &(routine){"rows", routine_rows, COUNT(param), param, 16 * t->dim[0]});
+    defn_routine(d, &(routine){"rows", routine_rows, COUNT(param), param, 16 * t->dim[0], NULL});
     return true;
 }
 

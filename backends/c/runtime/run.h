@@ -1,6 +1,9 @@
 /* run.h - what a program's function `run` takes: where everything lies, and how parts wait for each other. */
 #ifndef RUN_H
 #define RUN_H
+typedef struct ts_custom { /* kernels that are functions of the process that runs the program */
+    void (*call)(const struct ts_custom *c, int kernel, void *const *at, long part, long parts);
+} ts_custom;
 typedef struct ts_run {
     char *arena;
     void *const *leaf, *const *input;
@@ -9,5 +12,6 @@ typedef struct ts_run {
     int *fault;
     void (*wait)(void *team);
     void *team;
+    const ts_custom *custom; /* NULL: there are none */
 } ts_run;
 #endif

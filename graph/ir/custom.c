@@ -1,0 +1,300 @@
+/* custom.c - operations that a program defines: calls of their functions, and outputs that share one value. */
+#include "graph/ir/custom.h"
+
+#include <string.h>
+
+enum { ALIGN = 64 };
+
+/* ---- calls of functions ---- */
+typedef struct use { /* what a ts_use points to */
+    ts_use of;
+    ts_array in[MAX_PART], out[MAX_OUTPUT];
+    double number[MAX_NUMBER];
+} use;
+
+static ts_array array_of(const type *t, void *data)
+{
+    ts_array a = {.dtype = t->dtype, .rank = t->rank, .data = data};
+    memcpy(a.dim, t->dim, (size_t)t->rank * sizeof *t->dim);
+    return a;
+}
+
+static void use_begin(use *u, const node *n)
+{
+    const ts_operation *o = n->op->custom;
+    int k = 0;
+    for (const attr_spec *s = n->op->attr; s && s->name && s->kind == 'f'; s++, k++)
+        u->number[k] = n->attr[k].f;
+    for (int i = 0; i < n->n_in; i++)
+        u->in[i] = array_of(&n->in[i]->type, NULL);
+    u->of = (ts_use){.n_in = n->n_in,
+                     .n_out = o->n_out,
+                     .in = u->in,
+                     .out = u->out,
+                     .number = u->number,
+                     .parts = 1,
+                     .user = o->user};
+}
+
+static bool failed(const err *own, const char *function, err *e)
+{
+    const ts_code code = own->code == TS_OK ? TS_FAILED : own->code;
+    return *own->text ? err_set(e, code, "%.*s", (int)sizeof own->text - 1, own->text)
+                      : err_set(e, code, "its %s failed and gave no reason", function);
+}
+
+/* ---- several outputs in one value ---- */
+const type *custom_type(const node *n, int index)
+{
+    return n->output ? &n->output[index] : &n->type;
+}
+
+int custom_outputs(const node *n)
+{
+    return n->output ? n->op->custom->n_out : 1;
+}
+
+static bool is_mixed(int n, const type *t)
+{
+    bool mixed = false;
+    for (int i = 1; i < n; i++)
+        mixed = mixed || t[i].dtype != t[0].dtype;
+    return mixed;
+}
+
+static int64_t room(const type *t, bool bytes) /* that it takes: elements, or bytes */
+{
+    return bytes ? (type_bytes(t) + ALIGN - 1) / ALIGN * ALIGN : type_count(t);
+}
+
+static bool pack(int n, const type *t, type *out, err *e)
+{
+    const bool bytes = is_mixed(n, t);
+    *out = (type){.dtype = bytes ? TS_U8 : t[0].dtype, .rank = 1};
+    for (int i = 0; i < n; i++)
+        if (!int_add(out->dim[0], room(&t[i], bytes), &out->dim[0]))
+            return err_set(e, TS_MEMORY, "its outputs have too many elements");
+    return type_valid(out, e);
+}
+
+static int64_t place_of(const node *n, int index)
+{
+    int64_t at = 0;
+    for (int i = 0; i < index; i++)
+        at += room(&n->output[i], is_mixed(custom_outputs(n), n->output));
+    return at;
+}
+
+static bool result_shape(const node *n, type *out, err *e)
+{
+    const type *t = &n->in[0]->type;
+    const attr *dims = node_attr(n, "dims"), *bytes = node_attr(n, "bytes");
+    const int64_t at = node_int(n, "at");
+    *out = (type){.dtype = t->dtype, .rank = dims->n};
+    if (bytes->kind == 's' && !dtype_parse(bytes->s, &out->dtype))
+        return err_set(e, TS_BAD_INPUT, "bytes: \"%s\" is not a dtype", bytes->s);
+    if (dims->n > MAX_RANK)
+        return err_set(e, TS_BAD_INPUT, "dims: rank %d is not in 0...%d", dims->n, MAX_RANK);
+    memcpy(out->dim, dims->ints, (size_t)dims->n * sizeof *dims->ints);
+    if (t->rank != 1 || (t->dtype != out->dtype && t->dtype != TS_U8))
+        return err_set(e, TS_BAD_INPUT, "takes outputs one after another, not %s of rank %d", ts_dtype_name(t->dtype),
+                       t->rank);
+    if (!type_valid(out, e))
+        return false;
+    const int64_t size = t->dtype == out->dtype ? type_count(out) : type_bytes(out);
+    return (at >= 0 && at <= t->dim[0] && size <= t->dim[0] - at) ||
+           err_set(e, TS_BAD_INPUT, "%lld from %lld on is beyond the %lld that there are", (long long)size,
+                   (long long)at, (long long)t->dim[0]);
+}
+
+static bool copy_bytes(const host_call *c, err *e)
+{
+    const int64_t n = type_bytes(&c->node->type), from = n * c->part / c->parts, to = n * (c->part + 1) / c->parts;
+    (void)e;
+    if (to > from)
+        memcpy((char *)c->out->data + from, (const char *)c->in[0].data + node_int(c->node, "at") + from,
+               (size_t)(to - from));
+    return true;
+}
+
+static bool result_body(defn *d, err *e)
+{
+    const type *t = &d->node->type;
+    const expr *at = x_whole(d->mem, node_int(d->node, "at"));
+    int64_t stride = type_count(t);
+    (void)e;
+    if (d->node->in[0]->type.dtype != t->dtype) {
+        defn_routine(d, &(routine){.name = d->node->op->name, .host = copy_bytes});
+        return true;
+    }
+    for (int i = 0; i < t->rank && stride; i++) {
+        stride /= t->dim[i];
+        at = x2(d->mem, "add", at, x2(d->mem, "mul", x_axis(d->mem, i), x_whole(d->mem, stride)));
+    }
+    d->value = defn_at(d, 0, &at);
+    return true;
+}
+
+static const op result_op = {
+    .name = "result",
+    .doc = "One of several outputs that lie one after another.",
+    .arity = 1,
+    .attr = (const attr_spec[]){{"at", 'i', NULL}, {"dims", 'I', NULL}, {"bytes", 's', ""}, {0}},
+    .shape = result_shape,
+    .body = result_body};
+
+const node *custom_part(graph *g, const node *n, int index, const node *whole)
+{
+    const type *t = custom_type(n, index);
+    const attr list[] = {{.name = "at", .kind = 'i', .i = n->output ? place_of(n, index) : 0},
+                         {.name = "dims", .kind = 'I', .n = t->rank, .ints = t->dim},
+                         {.name = "bytes", .kind = 's', .s = ts_dtype_name(t->dtype)}};
+    return n->output ? g_make(g, &result_op, 1, &whole, list, t->dtype == n->type.dtype ? 2 : 3) : whole;
+}
+
+const node *custom_output(graph *g, const node *n, int index)
+{
+    return n && n->output ? g_output(g, custom_part(g, n, index, n), custom_part(g, n, 0, n), index) : n;
+}
+
+const node *custom_call(const node *n, int *index)
+{
+    if (n->op != &result_op || !n->in[0]->output)
+        return NULL;
+    for (*index = 0; *index < custom_outputs(n->in[0]); ++*index)
+        if (place_of(n->in[0], *index) == node_int(n, "at") && type_equal(custom_type(n->in[0], *index), &n->type))
+            return n->in[0];
+    return NULL;
+}
+
+/* ---- types ---- */
+static bool text_type(node *draft, err *e)
+{
+    arena mem = {0};
+    const type *in[MAX_ARG];
+    defn d = {.mem = &mem, .node = draft};
+    for (int i = 0; i < draft->n_in; i++)
+        in[i] = &draft->in[i]->type;
+    const expr *x = type_broadcast(draft->n_in, in, &draft->type, e) ? defn_text(&d, e) : NULL;
+    const bool ok = x && (x->dtype != TS_N_DTYPE || err_set(e, TS_BAD_INPUT, "its text uses no operand"));
+    if (ok)
+        draft->type.dtype = x->dtype;
+    arena_free(&mem);
+    return ok;
+}
+
+static bool output_type(const ts_array *a, int index, type *out, err *e)
+{
+    if (a->rank < 0 || a->rank > MAX_RANK || a->dtype >= TS_N_DTYPE)
+        return err_set(e, TS_BAD_INPUT, "its shape says no dtype, or no rank in 0...%d, of output %d", MAX_RANK, index);
+    *out = (type){.dtype = a->dtype, .rank = a->rank};
+    memcpy(out->dim, a->dim, (size_t)a->rank * sizeof *a->dim);
+    return type_valid(out, e) || err_in(e, "output %d", index);
+}
+
+static bool output_types(graph *g, node *draft, err *e)
+{
+    const ts_operation *o = draft->op->custom;
+    err own = {0};
+    use u;
+    use_begin(&u, draft);
+    if (!o->shape && !draft->n_in)
+        return err_set(e, TS_BAD_INPUT, "no operand is given, of which outputs could have the shape");
+    for (int k = 0; k < o->n_out; k++)
+        u.out[k] = o->shape ? (ts_array){.rank = -1} : u.in[0];
+    if (o->shape && !o->shape(&u.of, &own))
+        return failed(&own, "shape", e);
+    type *t = arena_array(&g->mem, (size_t)o->n_out, sizeof *t);
+    for (int k = 0; k < o->n_out; k++)
+        if (!output_type(&u.out[k], k, &t[k], e))
+            return false;
+    draft->output = o->n_out > 1 ? t : NULL;
+    draft->type = t[0];
+    return o->n_out == 1 || pack(o->n_out, t, &draft->type, e);
+}
+
+bool custom_infer(graph *g, node *draft, err *e)
+{
+    if (draft->n_in > MAX_PART)
+        return err_set(e, TS_BAD_INPUT, "%d operands given, takes at most %d", draft->n_in, MAX_PART);
+    return draft->op->custom->text ? text_type(draft, e) : output_types(g, draft, e);
+}
+
+/* ---- kernels ---- */
+static bool run_kernel(const host_call *c, err *e)
+{
+    const node *n = c->node;
+    const ts_operation *o = n->op->custom;
+    err own = {0};
+    use u;
+    if (o->serial && c->part)
+        return true;
+    use_begin(&u, n);
+    u.of.in = c->in;
+    u.of.part = o->serial ? 0 : c->part, u.of.parts = o->serial ? 1 : c->parts;
+    for (int k = 0; k < o->n_out; k++) {
+        const int64_t at = n->output ? place_of(n, k) * ts_dtype_bytes(n->type.dtype) : 0;
+        u.out[k] = array_of(custom_type(n, k), (char *)c->out->data + at);
+    }
+    if (o->kernel(&u.of, &own))
+        return true;
+    failed(&own, "kernel", e);
+    return *n->label ? err_in(e, "%s \"%s\"", n->op->name, n->label) : err_in(e, "%s", n->op->name);
+}
+
+bool custom_body(defn *d, err *e)
+{
+    (void)e;
+    defn_routine(d, &(routine){.name = d->node->op->name, .host = run_kernel});
+    return true;
+}
+
+bool custom_impure(const node *n)
+{
+    return n->op->custom && n->op->custom->impure;
+}
+
+/* ---- gradients ---- */
+static bool check_gradient(graph *g, const node *x, const node *dx, int k)
+{
+    if (!dx || type_equal(&dx->type, &x->type))
+        return true;
+    text two[2] = {{0}, {0}};
+    type_print(&two[0], &dx->type), type_print(&two[1], &x->type);
+    g_fail(g, TS_BAD_INPUT, "operand %d is %s, its gradient was given as %s", k, text_str(&two[1]), text_str(&two[0]));
+    text_free(&two[0]), text_free(&two[1]);
+    return false;
+}
+
+bool custom_gradient(graph *g, const node *n, const node *const *dy, const node **dx)
+{
+    const ts_operation *o = n->op->custom;
+    const node *y[MAX_OUTPUT];
+    err own = {0};
+    use u;
+    if (!o->gradient) {
+        g_fail(g, TS_UNSUPPORTED, "a kernel has none of its own");
+        return err_hint(&g->err, "give its ts_operation a gradient");
+    }
+    use_begin(&u, n);
+    for (int k = 0; k < o->n_out; k++)
+        y[k] = custom_output(g, n, k), u.out[k] = array_of(custom_type(n, k), NULL);
+    for (int i = 0; i < n->n_in; i++)
+        dx[i] = NULL;
+    u.of.x = n->in, u.of.y = y, u.of.dy = dy, u.of.dx = dx;
+    if (!o->gradient(g, &u.of, &own) && !err_is(&g->err))
+        failed(&own, "gradient", &g->err);
+    bool ok = !err_is(&g->err) && g_holds(g, "dx", n->n_in, dx);
+    for (int i = 0; ok && i < n->n_in; i++)
+        ok = check_gradient(g, n->in[i], dx[i], i);
+    return ok;
+}
+
+/* ---- names ---- */
+const op *g_op(const graph *g, const char *name)
+{
+    for (int i = 0; g && i < g->n_custom; i++)
+        if (!strcmp(g->custom[i]->name, name))
+            return g->custom[i];
+    return g && !strcmp(name, result_op.name) ? &result_op : op_find(name);
+}

@@ -1,0 +1,26 @@
+/* custom.h - operations that a program defines for one graph (ts_define): records like those of the table, which die
+ * with the graph. A call of one with several outputs has one value that holds them all: their elements one after
+ * another or, where dtypes differ, their bytes, each output from a multiple of 64 on. The operation "result" takes one
+ * out. Kernels stay in the process: nothing that is written down has the address of one. */
+#ifndef TS_CUSTOM_H
+#define TS_CUSTOM_H
+#include "graph/ir/graph.h"
+
+enum { MAX_OUTPUT = 8, MAX_NUMBER = 16 };
+/* The operation of that name, the graph's own or the table's; NULL: there is none. g may be NULL. */
+const op *g_op(const graph *g, const char *name);
+bool custom_infer(graph *g, node *draft, err *e); /* its type, and those of several outputs */
+bool custom_body(defn *d, err *e);                /* of a record with a kernel */
+bool custom_impure(const node *n);
+
+int custom_outputs(const node *n); /* 1 of all other operations */
+const type *custom_type(const node *n, int index);
+const node *custom_output(graph *g, const node *n, int index); /* n itself where it has one */
+/* The call of which n is an output among several, and which one; NULL: n is none. */
+const node *custom_call(const node *n, int *index);
+/* What `whole`, of the value's type, has in the place of that output. */
+const node *custom_part(graph *g, const node *n, int index, const node *whole);
+/* dx[k] of all operands, NULL for nothing, from dy of all outputs, by the operation's own gradient. False: g->err says
+ * why. */
+bool custom_gradient(graph *g, const node *n, const node *const *dy, const node **dx);
+#endif
