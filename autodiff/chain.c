@@ -1,6 +1,7 @@
 /* chain.c - the reverse pass. From the outputs backwards, every node on a way to an input hands what it received on to
  * its operands. Nodes that depend on no input are never asked, so what is frozen costs nothing. */
 #include "autodiff/autodiff.h"
+#include "graph/ir/custom.h"
 #include "graph/ir/rule.h"
 
 #include <stdlib.h>
@@ -11,8 +12,9 @@ typedef struct pass {
     int n;                          /* nodes that were there before */
     bool *active, *wanted, *chosen; /* chosen: what is received came by way of a choice */
     const node **received;
-    const group **group; /* by id of its result: a recipe with a gradient of its own */
-    const char **name;   /* by id: of itself, or of what reads it */
+    const node ***outputs; /* by id of a call with several outputs: what they received; NULL: nothing yet */
+    const group **group;   /* by id of its result: a recipe with a gradient of its own */
+    const char **name;     /* by id: of itself, or of what reads it */
 } pass;
 
 static bool is_real(const node *n)
@@ -95,8 +97,61 @@ static const node *gradient(pass *p, const node *whole, const node *y, int k, bo
     return whole->op->grad(p->g, whole, whole->op->lower ? guarded(p->g, &at, y) : y, at.dy, k);
 }
 
+/* What an output among several received waits for the others: the call's operands receive from all at once. */
+static bool wait(pass *p, const node *y)
+{
+    int index;
+    const node *call = custom_call(y, &index);
+    if (!call)
+        return false;
+    if (!p->outputs[call->id])
+        p->outputs[call->id] = arena_array(&p->g->mem, (size_t)custom_outputs(call), sizeof **p->outputs);
+    p->outputs[call->id][index] = p->received[y->id];
+    p->name[call->id] = *y->label ? y->label : p->name[y->id] ? p->name[y->id] : p->name[call->id];
+    p->chosen[call->id] = p->chosen[call->id] || p->chosen[y->id];
+    return true;
+}
+
+/* What output k of a call received: by itself, and as a part of the call's value. */
+static const node *arrived(const pass *p, const node *call, int k)
+{
+    const type *t = custom_type(call, k);
+    const node *own = p->outputs[call->id] ? p->outputs[call->id][k] : NULL, *whole = p->received[call->id];
+    const node *part = whole && is_real(call) ? custom_part(p->g, call, k, whole) : NULL;
+    if (dtype_class(t->dtype) != D_REAL)
+        return NULL;
+    return own && part ? g_added(p->g, own, part) : own ? own : part ? part : g_filled(p->g, t, 0);
+}
+
+static void hand_on_custom(pass *p, const node *call)
+{
+    graph *g = p->g;
+    const node *dy[MAX_OUTPUT], *dx[MAX_PART];
+    const int first = g->n;
+    for (int k = 0; k < custom_outputs(call); k++)
+        dy[k] = arrived(p, call, k);
+    if (!custom_gradient(g, call, dy, dx)) {
+        err_in(&g->err, "gradient of %s", call->op->name);
+        return;
+    }
+    for (int i = 0; i < call->n_in; i++) {
+        const node *x = call->in[i];
+        if (!dx[i] || !p->active[x->id])
+            continue;
+        p->chosen[x->id] = p->chosen[x->id] || p->chosen[call->id];
+        receive(p, x, dx[i]);
+        name_new(p, call, x, first);
+    }
+}
+
 static void hand_on(pass *p, const node *y)
 {
+    if (wait(p, y))
+        return;
+    if (y->op->custom && (y->op->custom->gradient || y->op->custom->kernel)) {
+        hand_on_custom(p, y);
+        return;
+    }
     const group *r = p->group[y->id];
     node whole = *y;
     p->name[y->id] = *y->label ? y->label : p->name[y->id];
@@ -136,7 +191,7 @@ static bool begin(pass *p, int n_out, const node *const *out, int n_in, const no
         p->wanted[in[i]->id] = p->active[in[i]->id] = true;
     }
     for (int id = 0; id < p->n; id++)
-        for (int i = 0; i < g->node[id]->n_in && is_real(g->node[id]); i++)
+        for (int i = 0; i < g->node[id]->n_in && (is_real(g->node[id]) || g->node[id]->output); i++)
             p->active[id] = p->active[id] || p->active[g->node[id]->in[i]->id];
     for (int i = 0; i < n_out; i++)
         if (!out[i])
@@ -180,10 +235,11 @@ bool ts_chain_rule(ts_graph *g, int n_out, const ts_tensor *out, const ts_tensor
     pass p = {.g = g, .n = g->n, .active = calloc(count, 1), .wanted = calloc(count, 1)};
     p.received = calloc(count, sizeof *p.received), p.group = calloc(count, sizeof *p.group);
     p.name = calloc(count, sizeof *p.name), p.chosen = calloc(count, 1);
-    MUST(p.active && p.wanted && p.chosen && p.received && p.group && p.name);
+    p.outputs = calloc(count, sizeof *p.outputs);
+    MUST(p.active && p.wanted && p.chosen && p.received && p.group && p.name && p.outputs);
     if (!err_is(&g->err) && begin(&p, n_out, out, n_in, in) && seed_outputs(&p, n_out, out, seed))
         for (int id = p.n - 1; id >= 0 && !err_is(&g->err); id--)
-            if (p.received[id] && !node_is_leaf(g->node[id]))
+            if ((p.received[id] || p.outputs[id]) && !node_is_leaf(g->node[id]))
                 hand_on(&p, g->node[id]);
     for (int i = 0; i < n_in && !err_is(&g->err); i++) {
         grad[i] = p.received[in[i]->id];
@@ -194,5 +250,6 @@ bool ts_chain_rule(ts_graph *g, int n_out, const ts_tensor *out, const ts_tensor
         grad[i] = NULL;
     g_back(g, p.n);
     free(p.active), free(p.wanted), free(p.chosen), free(p.received), free((void *)p.group), free(p.name);
+    free(p.outputs);
     return !err_is(&g->err);
 }

@@ -5,6 +5,7 @@
  * leaves and from values that are kept, and its kernel comes right before the first that needs it. Copies are
  * materialised where their originals were, so that every sum is formed of the same expressions in the same order. */
 #include "schedule/checkpointing.h"
+#include "graph/ir/custom.h"
 #include "graph/ir/group.h"
 #include "graph/ir/rule.h"
 
@@ -23,7 +24,7 @@ static bool fits(const rule *r, const char *what, const char *label, dtype d)
 
 static bool computed_forward(const retake *r, const node *n)
 {
-    return !node_is_leaf(n) && n->n_in && !r->back[n->id];
+    return !node_is_leaf(n) && n->n_in && !r->back[n->id] && !custom_impure(n);
 }
 
 enum { OPEN = -1, STAYS = -2 };

@@ -424,6 +424,49 @@ static void test_rules(void)
     scratch_remove(&s), ts_graph_free(g);
 }
 
+static bool counted(const ts_use *u, ts_error *e) /* operand 0 as it is */
+{
+    (void)e;
+    atomic_fetch_add((atomic_int *)u->user, 1);
+    memcpy(u->out[0].data, u->in[0].data, sizeof(float) * (size_t)ts_array_count(&u->in[0]));
+    return true;
+}
+
+static bool passed_on(ts_graph *g, const ts_use *u, ts_error *e)
+{
+    (void)g, (void)e;
+    u->dx[0] = u->dy[0];
+    return true;
+}
+
+/* Checkpointing computes again in the backward pass what gives the same value again, and nothing else. */
+static void test_recompute(bool impure)
+{
+    atomic_int calls = 0;
+    ts_graph *g = ts_graph_make();
+    ts_error e = {0};
+    scratch s = scratch_make();
+    ts_array x = noise(TS_F32, 2, dim);
+    char path[200];
+    snprintf(path, sizeof path, "%s/own.json", s.path);
+    CHECK(write_schema(path, "counted", "\"recompute\": true"));
+    CHECK(ts_define(g, &(ts_operation){.name = "counted",
+                                       .n_in = 1,
+                                       .kernel = counted,
+                                       .gradient = passed_on,
+                                       .serial = true,
+                                       .impure = impure,
+                                       .user = &calls}));
+    ts_tensor in = ts_input(g, "x", TS_F32, 2, dim), a = ts_call1(g, "counted", ts_call1(g, "exp", in)), grad;
+    ts_tensor loss = ts_call1(g, "sum", ts_call1(g, "sin", a));
+    CHECK(ts_chain_rule(g, 1, &loss, NULL, 1, &in, &grad));
+    ts_plan *p = ts_plan_of(g, 2, (ts_tensor[]){loss, grad}, 0, NULL, &(ts_options){.target = "c", .schema = path}, &e);
+    CHECK(p && ts_plan_set(p, 0, &x, &e) && ts_plan_run(p, &e));
+    if (!CHECK(calls == (impure ? 1 : 2)))
+        printf("  %d calls %s\n", calls, e.text);
+    ts_array_free(&x), ts_plan_free(p), scratch_remove(&s), ts_graph_free(g);
+}
+
 int main(void)
 {
     test_outputs();
@@ -436,5 +479,7 @@ int main(void)
     test_kernels();
     test_emit();
     test_rules();
+    test_recompute(false);
+    test_recompute(true);
     return check_done();
 }
