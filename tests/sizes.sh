@@ -11,7 +11,7 @@ import              8900  ONNX, JSON, safetensors and tokenizers, all of it dist
 autodiff            2050  the chain rule, derived gradients, optimizers
 schedule            8250  passes, notation, schemas, explain; how copies lie
 backends            2250  driver, runner, weights: what back ends share; figures in descriptions of machines
-backends/codegen    4700  nests to text, for every C-like language
+backends/codegen    5150  nests to text, for every C-like language; groups of lanes among them
 backends/cpu        2050  processors as a target, with the guess of their loops
 backends/store      1250  the compile cache
 backends/c          3250  compiler, loader, team, emitted programs, functions of the process

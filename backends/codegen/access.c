@@ -119,7 +119,9 @@ const lin *source_offset(emitter *m, int load, const lin *const *axis)
     if (q->from == FROM_COPY) {
         for (int a = 0; a < m->s->n_axis; a++)
             if (q->stride[a])
-                sum = lin_add(&m->sp, sum, relative(m, axis[a], q->base[a]), q->stride[a]);
+                sum = lin_add(&m->sp, sum,
+                              q->inside ? lin_add(&m->sp, axis[a], q->base[a], -1) : relative(m, axis[a], q->base[a]),
+                              q->stride[a]);
         return sum;
     }
     subscripts(m, x, axis, sub);

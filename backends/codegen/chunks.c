@@ -13,12 +13,14 @@ void chunks_open(emitter *m)
     int64_t n = 1;
     m->chunks.core = nest_chunks(m->k) - 1;
     for (int l = 0; l < m->chunks.core; l++)
-        if (m->k->n_stage == 1 && m->stage.peeled >> t->loop[l].axis & 1)
+        if (m->k->n_stage == 1 && t->loop[l].role->serial && m->stage.peeled >> t->loop[l].axis & 1)
             m->chunks.core = -1;
     for (int l = 0; l <= m->chunks.core; l++)
         n *= loop_trips(&t->loop[l]);
     if (!n)
         m->chunks.core = -1;
+    const int alone = nest_parallel(m->k);
+    m->chunks.parts = m->chunks.core >= 0 ? n : alone >= 0 ? loop_trips(&t->loop[alone]) : 1;
     if (m->chunks.core < 0)
         return;
     if (m->chunks.core) /* a loop on its own counts itself */
@@ -51,24 +53,32 @@ void chunks_close(emitter *m)
     m->chunks.core = -1;
 }
 
+static const char *share(emitter *m, int64_t n, const char *part, const char *parts)
+{
+    return arena_format(m->mem, "%lld%s * %s / %s", (long long)n, m->d->index_suffix, part, parts);
+}
+
 const char *share_from(emitter *m, int64_t n)
 {
-    return arena_format(m->mem, "%lld%s * %s / %s", (long long)n, m->d->index_suffix, m->d->part, m->d->parts);
+    return share(m, n, m->d->part, m->d->parts);
 }
 
 const char *share_to(emitter *m, int64_t n)
 {
-    return arena_format(m->mem, "%lld%s * (%s + 1) / %s", (long long)n, m->d->index_suffix, m->d->part, m->d->parts);
+    return share(m, n, arena_format(m->mem, "(%s + 1)", m->d->part), m->d->parts);
 }
 
-void emit_range(emitter *m, int64_t n)
+void emit_range(emitter *m, int64_t n) /* where a part is a group of lanes, each of its lanes is one here */
 {
+    const char *part = m->d->lane ? m->d->lane_of_all : m->d->part,
+               *parts = m->d->lane ? m->d->lanes_in_all : m->d->parts;
+    m->chunks.parts = n < 1 ? 1 : (n + m->group - 1) / m->group;
     if (n < 0) {
-        code_open(&m->out.code, (stmt){.kind = S_IF, .value = m->d->part, .tight = true, .divergent = true});
+        code_open(&m->out.code, (stmt){.kind = S_IF, .value = part, .tight = true, .divergent = true});
         code_add(&m->out.code, (stmt){.kind = S_RETURN});
         code_close(&m->out.code);
         return;
     }
-    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), "low", share_from(m, n));
-    code_also(&m->out.code, "high", share_to(m, n));
+    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), "low", share(m, n, part, parts));
+    code_also(&m->out.code, "high", share(m, n, arena_format(m->mem, "(%s + 1)", part), parts));
 }

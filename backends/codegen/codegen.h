@@ -2,11 +2,13 @@
  *
  *   kernel of a plan ──> statements ──> text through the back end's dialect (dialect.h) ──> its compiler
  *        │  kernel.c, chunks, copy, prefetch, mask (outside of tiles), tile.c, split, partial (inside), scan, scatter
+ *        │  lanes.c (of a part that is a group of them)
  *        │  cstyle.c, text.c, access.c (expressions and places), stmt.c, print.c (statements), library.c (functions)
  *        └─> hazard.c: which kernels wait for which
  *
  * A kernel becomes one function over pointers and a share of the work, and a tile function for each distinct shape of
- * register tile. Identifiers are counters; no text of a model gets in. */
+ * register tile. Where a part is a group of lanes (lanes.c), all of them run the same function and call the same tiles:
+ * trips of some loops of the tile lie in different lanes. Identifiers are counters; no text of a model gets in. */
 #ifndef TS_CODEGEN_H
 #define TS_CODEGEN_H
 #include "backends/codegen/dialect.h"
@@ -27,7 +29,14 @@ typedef struct kernel_text {
     char *header;  /* a comment for who reads it there, no part of what is compiled */
     int n_operand; /* in the order in which the kernel takes them */
     operand *operand;
-    int64_t scratch; /* bytes that each part, or group of workers, needs */
+    int64_t scratch; /* bytes that each part, or group of lanes, needs */
+    int64_t spill;   /* bytes of values that a group holds elsewhere, as they do not fit there */
+    int lanes;       /* of a group; 1: a part is one worker alone */
+    int64_t parts;   /* among which there is work to share, at most */
+    bool faults;     /* it checks indices */
+    bool far;        /* some operand has more elements than 32 bits count */
+    int tiles;       /* tile functions: tile0, tile1, ... */
+    callees uses;    /* functions that stand in front of what `begins` is the start of */
 } kernel_text;
 /* False with e set; then there is nothing to free. */
 bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e);

@@ -1,42 +1,10 @@
 /* copy.c - staging into scratch: what the inner loops read of an operand is copied once, in the order in which they
  * walk it, so that a transposed operand is read in rows by the tile. */
 #include "backends/codegen/emit.h"
+#include "schedule/slice.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* What a full trip of a loop leaves of an axis: a loop that stages share, or one of the stage's own. */
-static int64_t left_in(const emitter *m, int a, bool shared, int l)
-{
-    return shared ? nest_left_shared(m->k, m->s, a, l) : nest_left(m->k, m->s, a, l);
-}
-
-/* The order of the copy's axes, from outside in: as the loops under it walk them, the vector axis last; first those
- * that only later shared loops walk. */
-static int walk_order(const emitter *m, uint32_t axes, bool shared, int l, int *order)
-{
-    const stage *s = m->s;
-    int n = 0, vector = -1;
-    uint32_t own = 0;
-    for (int i = 0; i < s->nest.n; i++) {
-        own |= 1u << s->nest.loop[i].axis;
-        if (s->nest.loop[i].role->lanes)
-            vector = s->nest.loop[i].axis;
-    }
-    for (int a = 0; shared && a < s->n_shared; a++)
-        if ((axes & ~own) >> a & 1 && left_in(m, a, true, l) > 1)
-            order[n++] = a;
-    for (int i = 0; i < s->nest.n; i++) {
-        const int a = s->nest.loop[i].axis;
-        if (!(axes >> a & 1) || a == vector)
-            continue;
-        axes &= ~(1u << a);
-        order[n++] = a;
-    }
-    if (vector >= 0 && axes >> vector & 1)
-        order[n++] = vector;
-    return n;
-}
 
 /* How far apart in memory the operand's neighbours along each axis of the order are; false when that is not all there
  * is to its place. */
@@ -59,16 +27,6 @@ static bool find_strides(emitter *m, int load, const int *order, int n, int64_t 
 /* ---- the copy's statements ---- */
 enum { BLOCK = 16 }; /* elements whose lines stay in the first cache, both ways */
 
-typedef struct copying {
-    source *to;
-    int load, n;
-    const int *order;
-    int64_t stride[MAX_AXIS]; /* in the operand */
-    int fast, slow;           /* turn: rows along fast, a block at a time, become columns along slow */
-    int side;                 /* of a block that is turned */
-    bool turn, even;          /* even: the strides say it all */
-} copying;
-
 static const char *copy_at(emitter *m, const copying *c) /* where the copy begins */
 {
     return scratch_at(m, pointer_type(m, GROUP, source_dtype(m, c->load), true), c->to->offset);
@@ -81,10 +39,13 @@ static void add_source(emitter *m, const copying *c, text *t) /* where the opera
     m->copy.on = false;
 }
 
-static void copy_one(emitter *m, const copying *c, const lin *at)
+void copy_one(emitter *m, const copying *c, const lin *at)
 {
     text to = {0}, value = {0};
-    text_add(&to, "(%s)[", copy_at(m, c));
+    if (c->to->inside)
+        text_add(&to, "c%d[", c->load);
+    else
+        text_add(&to, "(%s)[", copy_at(m, c));
     emit_lin(m, &to, at);
     text_add(&to, "]");
     const expr *guard = stage_guard(m->s, c->load);
@@ -96,6 +57,10 @@ static void copy_one(emitter *m, const copying *c, const lin *at)
         cstyle_expr(&w, &value, guard);
         m->copy.on = false, m->copy.under = NULL;
         text_add(&value, "%s", *wrap ? ")" : "");
+    } else if (m->tile.made) {
+        m->copy.on = true;
+        emit_element(m, &value, c->load);
+        m->copy.on = false;
     } else {
         text_add(&value, "(");
         add_source(m, c, &value);
@@ -173,7 +138,6 @@ static void copy_loops(emitter *m, copying *c)
 {
     const lin *was[MAX_AXIS], *at = lin_const(&m->sp, 0);
     const int n = c->n;
-    c->even = find_strides(m, c->load, c->order, n, c->stride);
     c->side = m->d->turn.side ? m->d->turn.side : BLOCK;
     c->fast = -1, c->slow = n ? c->order[n - 1] : -1;
     for (int i = n; i-- > 0;)
@@ -228,38 +192,54 @@ const expr *copy_value(emitter *m, const stage *s)
     return t.n ? x_map(m->mem, s->value, without_guard, &t) : s->value;
 }
 
-bool copy_enter(emitter *m, int which, bool shared, int l)
+/* Where the copy of an operand goes: room in scratch. */
+static source place_copy(emitter *m, const stage *s, const staging *g, slice *y)
+{
+    source copy = {.from = FROM_COPY, .offset = m->data.scratch, .inside = m->tile.made != NULL};
+    slice_find(m->p, m->k, s, g, y);
+    for (int k = 0; k < y->n; k++)
+        copy.stride[y->order[k]] = y->stride[y->order[k]];
+    for (int a = 0; a < s->n_axis; a++)
+        copy.base[a] = copy.inside ? m->tile.inner[a] : m->here.axis[a];
+    const dtype d = stored_as(m->p, s->load[g->load]->from);
+    m->data.scratch += target_aligned(m->p->on, y->size * ts_dtype_bytes(d));
+    m->data.scratch_most = m->data.scratch > m->data.scratch_most ? m->data.scratch : m->data.scratch_most;
+    return copy;
+}
+
+static void write_copy(emitter *m, copying *c)
+{
+    code_open(&m->out.code, (stmt){.kind = S_STAGE, .offset = c->to->offset, .bytes = m->data.scratch - c->to->offset});
+    c->even = find_strides(m, c->load, c->order, c->n, c->stride);
+    if (c->to->inside) {
+        m->tile.made->scratch = true;
+        code_let(&m->out.code, pointer_type(m, GROUP, source_dtype(m, c->load), true),
+                 arena_format(m->mem, "c%d", c->load), copy_at(m, c));
+    }
+    if (m->group > 1 || c->to->inside)
+        lanes_copy(m, c);
+    else
+        copy_loops(m, c);
+    code_close(&m->out.code);
+}
+
+void copy_enter(emitter *m, int which, bool shared, int l)
 {
     const stage *s = &m->k->stage[which];
     for (int i = 0; i < s->n_staging; i++) {
         const staging *g = &s->staging[i];
-        int order[MAX_AXIS];
-        uint32_t axes = 0;
+        slice y;
         if (g->shared != shared || g->loop != l || !staging_copies(g)) /* what is fetched may be the result */
             continue;
-        const expr *x = s->load[g->load];
         source *q = &m->data.source[which][g->load];
         if (q->from == FROM_STAGE)
             continue;
-        for (int k = 0; k < x->n; k++)
-            axes |= x_axes(x->arg[k]);
-        source copy = {.from = FROM_COPY, .operand = q->operand, .offset = m->data.scratch};
-        const int n = walk_order(m, axes, shared, l, order);
-        int64_t stride = 1;
-        for (int k = n; k-- > 0;)
-            copy.stride[order[k]] = stride, stride *= left_in(m, order[k], shared, l);
-        for (int a = 0; a < s->n_axis; a++)
-            copy.base[a] = m->here.axis[a];
-        q->from = FROM_MEMORY;
-        const int64_t bytes = target_aligned(m->p->on, stride * ts_dtype_bytes(stored_as(m->p, x->from)));
-        m->data.scratch += bytes;
-        m->data.scratch_most = m->data.scratch > m->data.scratch_most ? m->data.scratch : m->data.scratch_most;
+        source copy = place_copy(m, s, g, &y);
+        copy.operand = q->operand;
+        *q = (source){.from = FROM_MEMORY, .operand = q->operand};
         emit_meet(m); /* who still reads what lay there */
-        code_open(&m->out.code, (stmt){.kind = S_STAGE, .offset = copy.offset, .bytes = bytes});
-        copy_loops(m, &(copying){.to = &copy, .load = g->load, .n = n, .order = order});
-        code_close(&m->out.code);
+        write_copy(m, &(copying){.to = &copy, .load = g->load, .n = y.n, .order = y.order});
         emit_meet(m);
         *q = copy;
     }
-    return true;
 }

@@ -51,8 +51,9 @@ typedef struct kernel_head {
     const char *name;
     int n;
     const parameter *parameter;
-    bool empty, alone; /* it has no statements; one part does all the work */
-    int64_t scratch;   /* bytes that a part, or a group, needs */
+    bool empty, alone;      /* it has no statements; one part does all the work */
+    int64_t scratch, spill; /* bytes that a part, or a group, needs; of values that do not fit there */
+    int lanes;              /* of a group; 1: a part is one worker alone */
 } kernel_head;
 typedef struct tile_head {
     const char *name, *parameters;
@@ -61,6 +62,7 @@ typedef struct tile_head {
 } tile_head;
 typedef struct unit_facts {
     bool chains, sums; /* it calls functions that are chains of instructions; some stage folds */
+    bool far;          /* some operand has more elements than 32 bits count */
 } unit_facts;
 
 struct dialect {
@@ -93,6 +95,9 @@ struct dialect {
     /* A part's share of a kernel: which one it is of how many; what opens blocks in which $0 is each trip of $1 that it
      * takes as it comes to them, a line for each block, NULL at the end */
     const char *part, *parts, *const *chunks;
+    /* Where a part is a group of lanes: the number of a lane in its group; which one it is of the lanes of all groups.
+     * NULL: a part is one worker alone */
+    const char *lane, *lane_of_all, *lanes_in_all;
     /* Where indices are checked: the parameter by which a function is told where to say so, and the argument */
     const char *fault_parameter, *fault;
     routine_form routine;

@@ -20,6 +20,7 @@ typedef struct source {                                            /* where a lo
     int64_t stride[MAX_AXIS];  /* FROM_COPY: scratch strides by axis of this stage; 0: not part of it */
     const lin *base[MAX_AXIS]; /* FROM_COPY: the axes' values where the copy was made */
     int64_t offset;            /* bytes in scratch, of a stage's slice or of a copy */
+    bool inside;               /* FROM_COPY: made within the tile */
 } source;
 
 typedef struct split {     /* one comparison of a guard: place >= bound, or place < bound */
@@ -39,6 +40,7 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
     uint32_t passed;                       /* axes it takes as numbers */
     bool prefetch, masked;                 /* takes pointers to fetch from; takes how far it walks */
     bool shrouds;                          /* conditions mention `unknown` */
+    bool lanes, scratch;                   /* mentions the lane that it is; takes the pointer to scratch */
     callees uses;
     bool interleave; /* its instructions, which are chains */
     const char *parameters;
@@ -64,6 +66,7 @@ typedef struct output { /* where what is written goes */
     callees all;   /* of the kernel with its tiles */
     text front;    /* what stands in front of tile functions */
     bool shrouds;  /* conditions outside tiles mention `unknown` */
+    bool lanes;    /* what is outside tiles mentions the lane that it is */
 } output;
 
 typedef struct data_used { /* what the kernel reads and writes, and what it holds in scratch */
@@ -71,7 +74,10 @@ typedef struct data_used { /* what the kernel reads and writes, and what it hold
     operand operand[MAX_OPERAND];
     source source[MAX_STAGES][MAX_LOADS];
     int64_t slice[MAX_STAGES];     /* offset of each scratch stage's slice */
+    bool spilled[MAX_STAGES];      /* which lies elsewhere */
     int64_t scratch, scratch_most; /* bytes in use, and the most */
+    int64_t spill;                 /* bytes in use elsewhere */
+    int64_t room, besides; /* bytes of scratch that there are, 0: no limit; of these those that are not for slices */
 } data_used;
 
 typedef struct standing {      /* where the loops stand, axis by axis */
@@ -100,8 +106,19 @@ typedef struct bounds { /* split.c: comparisons of the guard under the stage's f
 
 typedef struct chunking { /* chunks.c */
     int core;             /* the loop that is spread, if its trips and those around it are chunks to take; or -1 */
+    int64_t parts;        /* among which the work can be shared */
     char name[24];        /* the variable that counts them */
 } chunking;
+
+typedef struct copying { /* of an operand's slice into scratch */
+    source *to;
+    int load, n;
+    const int *order;
+    int64_t stride[MAX_AXIS]; /* in the operand */
+    int fast, slow;           /* turn: rows along fast, a block at a time, become columns along slow */
+    int side;                 /* of a block that is turned */
+    bool turn, even;          /* even: the strides say it all */
+} copying;
 
 typedef struct copy_state { /* copy.c */
     bool on;                /* what is addressed is copied, whether it will be used or not */
@@ -134,6 +151,7 @@ typedef struct emitter {
     const stage *s; /* the one that is being written */
     arena *mem;
     err *e;
+    int64_t group; /* lanes of a group; 1: a part is one worker alone */
     space sp;
     output out;
     data_used data;
@@ -160,7 +178,10 @@ void emit_lin(emitter *m, text *t, const lin *a);
 const char *number_text(const emitter *m, int64_t n);
 const char *pointer_type(const emitter *m, reach who, dtype d, bool written); /* "const float *" */
 const char *scratch_at(const emitter *m, const char *of, int64_t offset);
-reach load_reach(const emitter *m, int load);                         /* of the pointer to it */
+const char *slice_at(const emitter *m, int stage, bool written); /* where a stage's values wait for later ones */
+reach slice_reach(const emitter *m, int stage);
+void emit_element(emitter *m, text *t, int load); /* in a tile: the operand's element, as memory has it */
+reach load_reach(const emitter *m, int load);     /* of the pointer to it */
 void emit_pointer(emitter *m, text *t, const tile_made *f, int load); /* outside: the pointer that tile f is given */
 void emit_result(emitter *m, text *t);                                /* in a tile: the element y[...] */
 void emit_acc(emitter *m, text *t, const char *lane); /* acc[m_3][lane]; NULL: where the folded vector loop stands */
@@ -174,6 +195,18 @@ void emit_passed(emitter *m, const lin *a); /* in a tile: the axes whose numbers
 /* tile.c */
 void emit_tile(emitter *m);
 void print_tile(const emitter *m, const tile_made *f, text *out);
+/* lanes.c: a part that is a group of lanes. */
+void lanes_fit(emitter *m);         /* before all statements: the lanes of the group, and what it has for scratch */
+bool lanes_check(emitter *m);       /* behind all of them: that scratch fits */
+const char *lanes_lane(emitter *m); /* the number of the lane, where it is asked for */
+/* Opens what is done by those lanes alone that have trips first up to end of loop l of the tile, as text. */
+void lanes_enter(emitter *m, int l, int64_t first, int64_t end, const char *to);
+bool lanes_one(emitter *m); /* the stage has no such loops, but the group has lanes: opens what one of them does */
+bool lanes_fold(const emitter *m);                  /* several lanes sum up one element of the stage */
+void lanes_merge(emitter *m, const char *acc);      /* their sums, in a fixed order: to the first of them */
+void lanes_declare(emitter *m, const tile_made *f); /* at the tile's head: which trips are this lane's */
+void lanes_head(emitter *m);                        /* behind all statements outside of tiles: the same at their head */
+void lanes_copy(emitter *m, const copying *c);      /* by all lanes of the group together */
 /* role.c */
 bool role_unrolled(const role *r);                 /* in registers, and its trips are not the elements of one */
 opening role_opening(const role *r, bool vectors); /* vectors: a loop over lanes becomes vectors */
@@ -215,8 +248,9 @@ void mask_end(const emitter *m, text *t, int l, int64_t end); /* where, of trips
 void partial_find(emitter *m);         /* of the stage */
 const expr *partial_value(emitter *m); /* in the tile: what it computes here */
 /* copy.c: copies what the inner loops read of an operand into scratch. */
-bool copy_enter(emitter *m, int stage, bool shared, int loop);
-const expr *copy_value(emitter *m, const stage *s); /* a padded operand that is copied has its zeros there */
+void copy_enter(emitter *m, int stage, bool shared, int loop);
+void copy_one(emitter *m, const copying *c, const lin *at); /* an element: to place `at` of the copy */
+const expr *copy_value(emitter *m, const stage *s);         /* a padded operand that is copied has its zeros there */
 /* idiom.c: with functions that stand for several of x's. To be written as it is: they are in no table. */
 const expr *with_idioms(emitter *m, const expr *x);
 /* kernel.c: the loops around tiles */

@@ -52,6 +52,14 @@ static void find_sources(emitter *m)
             operand_of(m, k->stage[i].node, &m->p->buffer[k->stage[i].node->id].layout, -1, true);
 }
 
+static void place_slice(emitter *m, int i, int64_t bytes) /* elsewhere, where scratch has no room for it */
+{
+    const bool fits = !m->data.room || m->data.scratch + bytes <= m->data.room - m->data.besides;
+    int64_t *in = fits ? &m->data.scratch : &m->data.spill;
+    m->data.spilled[i] = !fits, m->data.slice[i] = *in;
+    *in += bytes;
+}
+
 static void give_slices(emitter *m)
 {
     for (int i = 0; i < m->k->n_stage; i++) {
@@ -61,8 +69,7 @@ static void give_slices(emitter *m)
             continue;
         for (int a = 0; a < s->n_result; a++)
             n *= nest_left(m->k, s, a, -1);
-        m->data.slice[i] = m->data.scratch;
-        m->data.scratch += target_aligned(m->p->on, n);
+        place_slice(m, i, target_aligned(m->p->on, n));
     }
     m->data.scratch_most = m->data.scratch;
 }
@@ -155,7 +162,7 @@ static void enter_core(emitter *m, const char *name, const cut *c)
     const char *to = share_to(m, c->all);
     if (c->rest) {
         code_open(&m->out.code, (stmt){.kind = S_IF,
-                                       .divergent = true,
+                                       .divergent = !m->d->lane, /* all lanes of a group are of one part */
                                        .value = arena_format(m->mem, "%s == %s - 1", m->d->part, m->d->parts)});
         return;
     }
@@ -168,7 +175,8 @@ static void enter_core(emitter *m, const char *name, const cut *c)
 static bool enter(emitter *m, const nest *t, int l, const cut *c)
 {
     const loop *q = &t->loop[l];
-    const bool chunks = l <= m->chunks.core && t == nest_outer(m->k), core = q->role->parallel;
+    const bool outer = t == nest_outer(m->k), chunks = outer && l <= m->chunks.core,
+               core = outer && q->role->parallel && (chunks || l == nest_parallel(m->k));
     bool opened = true;
     char n[24];
     loop_name(m, t, l, n);
@@ -365,15 +373,17 @@ void kernel_statements(emitter *m)
     const kernel *k = m->k;
     MUST(k->n_stage <= COUNT(m->data.source));
     find_sources(m);
+    lanes_fit(m);
     give_slices(m);
     for (int a = 0; a < MAX_AXIS; a++) {
         m->shared.axis[a] = lin_const(&m->sp, 0);
         m->shared.cur[a] = a < k->n_shared ? k->stage[k->main].extent[a] : 1;
     }
     m->out.code = code_begin(m->mem);
-    m->chunks.core = -1;
+    m->chunks.core = -1, m->chunks.parts = 1;
     if (k->n_stage > 1)
         chunks_open(m), walk_shared(m, 0), chunks_close(m);
     else
         write_stage(m, 0);
+    lanes_head(m);
 }

@@ -31,8 +31,8 @@ void mask_check(emitter *m)
         return;
     for (int a = 0; a < m->s->n_result; a++)
         rows *= m->shared.cur[a];
-    const char *of = pointer_type(m, GROUP, stored_as(m->p, m->s->node), false);
-    code_let(&m->out.code, of, "most", scratch_at(m, of, m->data.slice[m->stage.at]));
+    code_let(&m->out.code, pointer_type(m, slice_reach(m, m->stage.at), stored_as(m->p, m->s->node), false), "most",
+             slice_at(m, m->stage.at, false));
     code_let(&m->out.code, m->d->index, "low", "0");
     code_open(&m->out.code,
               (stmt){.kind = S_LOOP, .name = "i", .from = "0", .to = number_text(m, rows), .tight = true});

@@ -3,7 +3,7 @@
 
 bool role_unrolled(const role *r)
 {
-    return r->in_registers && !r->lanes;
+    return r->in_registers && !r->lanes && !r->group;
 }
 
 opening role_opening(const role *r, bool vectors)

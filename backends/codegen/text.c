@@ -114,9 +114,16 @@ static const lin *rest_of(emitter *m, int load)
     return lin_add(&m->sp, rest, lin_const(&m->sp, 1), start->c);
 }
 
+static bool is_inside(const emitter *m, int load) /* copied within the tile, from where the copy starts */
+{
+    return load != RESULT && m->data.source[m->stage.at][load].inside;
+}
+
 static void write_place(emitter *m, text *t, int load) /* [index] of a load, or of the result */
 {
-    const lin *at = m->tile.made->whole[load] ? NULL : rest_of(m, load);
+    const lin *at = is_inside(m, load)          ? offset_of(m, load, m->tile.inner)
+                    : m->tile.made->whole[load] ? NULL
+                                                : rest_of(m, load);
     if (!at) {
         at = offset_of(m, load, m->tile.plain);
         emit_passed(m, at);
@@ -157,12 +164,24 @@ const char *scratch_at(const emitter *m, const char *of, int64_t offset)
     return arena_format(m->mem, "(%s)(scratch + %lld)", of, (long long)offset);
 }
 
+reach slice_reach(const emitter *m, int i)
+{
+    return m->data.spilled[i] ? ALL : GROUP;
+}
+
+const char *slice_at(const emitter *m, int i, bool written)
+{
+    const char *of = pointer_type(m, slice_reach(m, i), stored_as(m->p, m->k->stage[i].node), written);
+    return m->data.spilled[i] ? arena_format(m->mem, "(%s)(spill + %lld)", of, (long long)m->data.slice[i])
+                              : scratch_at(m, of, m->data.slice[i]);
+}
+
 reach load_reach(const emitter *m, int load)
 {
     if (load == RESULT)
-        return m->s->scratch ? GROUP : ALL;
+        return m->s->scratch ? slice_reach(m, m->stage.at) : ALL;
     const source *q = &m->data.source[m->stage.at][load];
-    return q->from == FROM_MEMORY || q->from == FROM_RESULT ? ALL : GROUP;
+    return q->from == FROM_STAGE ? slice_reach(m, q->stage) : q->from == FROM_COPY ? GROUP : ALL;
 }
 
 static void write_pointer(emitter *m, text *t, int load)
@@ -174,13 +193,26 @@ static void write_pointer(emitter *m, text *t, int load)
         text_add(t, "%s", m->data.operand[m->stage.result].name);
     else
         text_add(t, "%s",
-                 scratch_at(m, pointer_type(m, GROUP, source_dtype(m, load), false),
-                            q->from == FROM_STAGE ? m->data.slice[q->stage] : q->offset));
+                 q->from == FROM_STAGE
+                     ? slice_at(m, q->stage, false)
+                     : scratch_at(m, pointer_type(m, GROUP, source_dtype(m, load), false), q->offset));
 }
 
 bool emit_single(const emitter *m, int load)
 {
     return type_count(&m->s->load[load]->from->type) == 1 && m->data.source[m->stage.at][load].from == FROM_MEMORY;
+}
+
+void emit_element(emitter *m, text *t, int load)
+{
+    if (m->data.source[m->stage.at][load].from == FROM_RESULT) {
+        emit_result(m, t);
+        return;
+    }
+    const bool inside = is_inside(m, load);
+    m->tile.made->loads[load] |= !inside;
+    text_add(t, inside ? "c%d" : "x%d", load);
+    write_place(m, t, load);
 }
 
 static void write_load(void *user, text *t, const expr *x)
@@ -194,13 +226,9 @@ static void write_load(void *user, text *t, const expr *x)
         return;
     }
     text_add(t, "%s", wrap);
-    if (m->tile.made && m->data.source[m->stage.at][i].from == FROM_RESULT)
-        emit_result(m, t);
-    else if (m->tile.made) {
-        m->tile.made->loads[i] = true;
-        text_add(t, "x%d", i);
-        write_place(m, t, i);
-    } else {
+    if (m->tile.made)
+        emit_element(m, t, i);
+    else {
         text_add(t, "(");
         write_pointer(m, t, i);
         text_add(t, ")[");
@@ -239,8 +267,7 @@ void emit_pointer(emitter *m, text *t, const tile_made *f, int load) /* where ti
     if (!result)
         write_pointer(m, t, load);
     else if (m->s->scratch)
-        text_add(t, "%s",
-                 scratch_at(m, pointer_type(m, GROUP, stored_as(m->p, m->s->node), true), m->data.slice[m->stage.at]));
+        text_add(t, "%s", slice_at(m, m->stage.at, true));
     else
         text_add(t, "%s", m->data.operand[m->stage.result].name);
     if (f->whole[load]) {
@@ -281,7 +308,7 @@ void emit_acc(emitter *m, text *t, const char *lane)
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
         const int a = m->s->nest.loop[l].axis;
         const bool folded = m->s->folds >> a & 1;
-        if (folded && l != m->stage.lane)
+        if ((folded && l != m->stage.lane) || m->s->nest.loop[l].role->group)
             continue;
         if (folded && lane)
             text_add(t, "[%s]", lane);

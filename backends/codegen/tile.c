@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef enum phase { CLEAR, BODY, MERGE, FINISH } phase;
+typedef enum phase { CLEAR, BODY, MERGE, GATHER, FINISH } phase; /* MERGE: of a vector; GATHER: of lanes of a group */
 
 /* ---- one element of each phase ---- */
 static void clear_one(emitter *m)
@@ -68,6 +68,14 @@ static void merge_one(emitter *m)
     text_free(&low);
 }
 
+static void gather_one(emitter *m)
+{
+    text acc = {0};
+    emit_acc(m, &acc, "0");
+    lanes_merge(m, acc.s);
+    text_free(&acc);
+}
+
 static void combine_before(emitter *m, const char *y, const char *acc) /* partial sums wait in the result */
 {
     text sum = {0};
@@ -99,7 +107,7 @@ static void finish_one(emitter *m)
 
 /* ---- loops ---- */
 typedef struct saved {
-    int64_t cur[MAX_AXIS];
+    int64_t cur[MAX_AXIS], scratch;
     const lin *inner[MAX_AXIS], *plain[MAX_AXIS];
 } saved;
 
@@ -107,12 +115,14 @@ static void save(const emitter *m, saved *s)
 {
     memcpy(s->cur, m->here.cur, sizeof s->cur), memcpy(s->inner, m->tile.inner, sizeof s->inner),
         memcpy(s->plain, m->tile.plain, sizeof s->plain);
+    s->scratch = m->data.scratch;
 }
 
 static void restore(emitter *m, const saved *s)
 {
     memcpy(m->here.cur, s->cur, sizeof s->cur), memcpy(m->tile.inner, s->inner, sizeof s->inner),
         memcpy(m->tile.plain, s->plain, sizeof s->plain);
+    m->data.scratch = s->scratch;
 }
 
 typedef struct span { /* trips of a loop that are written with the same constants */
@@ -154,7 +164,9 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
         from.len = to.len = 0, moves = m->tile.made->masked = true;
         text_add(&from, "%lld", (long long)first), mask_end(m, &to, l, end);
     }
-    if (first < end && !moves && end == first + 1) {
+    if (first < end && q->role->group) {
+        lanes_enter(m, l, first, end, moves ? to.s : NULL);
+    } else if (first < end && !moves && end == first + 1) {
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
         code_add(&m->out.code, (stmt){.kind = S_CONSTANT, .name = name, .value = number_text(m, first)});
     } else if (first < end) {
@@ -176,15 +188,38 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
     return true;
 }
 
+static void register_loops(emitter *m, int l, phase ph);
+
+/* A loop whose trips lie in different lanes. What all of them do to their sums alike takes no test. */
+static void lane_loop(emitter *m, int l, phase ph)
+{
+    const loop *q = &m->s->nest.loop[l];
+    const bool folded = m->s->folds >> q->axis & 1, one = folded && ph == FINISH;
+    saved was;
+    save(m, &was);
+    if (one)
+        lanes_enter(m, l, 0, 1, NULL);
+    else if (q->step < m->here.cur[q->axis])
+        m->here.cur[q->axis] = q->step;
+    register_loops(m, l + 1, ph);
+    if (one)
+        code_close(&m->out.code);
+    restore(m, &was);
+}
+
 static void register_loops(emitter *m, int l, phase ph)
 {
-    static void (*const one[])(emitter *) = {clear_one, body_one, merge_one, finish_one};
+    static void (*const one[])(emitter *) = {clear_one, body_one, merge_one, gather_one, finish_one};
     if (l == m->s->nest.n) {
         one[ph](m);
         return;
     }
     const loop *q = &m->s->nest.loop[l];
     const bool folded = m->s->folds >> q->axis & 1;
+    if (q->role->group && ph != BODY && !(ph == FINISH && !folded)) {
+        lane_loop(m, l, ph);
+        return;
+    }
     if (folded && ph != BODY && !(ph == CLEAR && l == m->stage.lane)) {
         register_loops(m, l + 1, ph);
         return;
@@ -207,23 +242,35 @@ static void register_loops(emitter *m, int l, phase ph)
     restore(m, &all);
 }
 
+static void apart_loops(emitter *m, phase ph) /* what lanes do apart */
+{
+    const bool one = lanes_one(m);
+    register_loops(m, nest_unrolled(m->s), ph);
+    if (one)
+        code_close(&m->out.code);
+}
+
 static void fold_loops(emitter *m, int l, int unrolled)
 {
     if (l == unrolled) {
         emit_fetch(m);
-        register_loops(m, l, BODY);
+        apart_loops(m, BODY);
         return;
     }
     span spans[MAX_APART + 1];
+    source *sources = m->data.source[m->stage.at], outside[MAX_LOADS];
+    memcpy(outside, sources, sizeof outside);
     const int n = spans_of(m, l, BODY, spans);
     for (int i = 0; i < n; i++) {
         saved was;
         save(m, &was);
         if (enter(m, l, &spans[i], BODY)) {
+            copy_enter(m, m->stage.at, false, l);
             fold_loops(m, l + 1, unrolled);
             code_close(&m->out.code);
         }
         restore(m, &was);
+        memcpy(sources, outside, sizeof outside);
     }
 }
 
@@ -233,7 +280,7 @@ static void declare_acc(emitter *m)
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
         const loop *q = &m->s->nest.loop[l];
         const bool folded = m->s->folds >> q->axis & 1;
-        if (folded && l != m->stage.lane)
+        if ((folded && l != m->stage.lane) || q->role->group)
             continue;
         int64_t have = folded                            ? nest_left(m->k, m->s, q->axis, l - 1)
                        : m->here.cur[q->axis] < q->range ? m->here.cur[q->axis]
@@ -299,6 +346,8 @@ static const char *parameters(emitter *m, const tile_made *f)
         emit_prefetch_parameters(m, &all);
     if (f->masked)
         text_add(&all, ", const %s limit", m->d->index);
+    if (f->scratch)
+        text_add(&all, ", %schar *scratch", m->d->space[GROUP]);
     if (callees_fault(&f->uses, m->d))
         text_add(&all, ", %s", m->d->fault_parameter);
     return code_keep(&m->out.code, &all);
@@ -321,6 +370,7 @@ static void close_tile(emitter *m, tile_made *f) /* what is known once its state
     stmt *body = m->out.code.at;
     m->out.code = code_begin(m->mem);
     f->interleave = !m->stage.fold && kernel_sums(m->k) && callees_chain(&f->uses, m->d);
+    lanes_declare(m, f);
     name_singles(m, f);
     code_before(body, &m->out.code);
     f->body = body, f->parameters = parameters(m, f);
@@ -357,9 +407,11 @@ static void write_body(emitter *m, tile_made *f)
             code_close(&m->out.code);
         if (m->stage.lane >= 0)
             register_loops(m, nest_unrolled(m->s), MERGE);
+        if (lanes_fold(m))
+            register_loops(m, nest_unrolled(m->s), GATHER);
     } else
         emit_fetch(m);
-    register_loops(m, nest_unrolled(m->s), FINISH);
+    apart_loops(m, FINISH);
 }
 
 static tile_made *make_tile(emitter *m)
@@ -428,6 +480,8 @@ void emit_tile(emitter *m)
         emit_prefetch_arguments(m, &call);
     if (f->masked)
         text_add(&call, ", limit");
+    if (f->scratch)
+        text_add(&call, ", scratch");
     if (callees_fault(&f->uses, m->d))
         text_add(&call, ", %s", m->d->fault);
     text_add(&call, ")");

@@ -10,8 +10,12 @@ static void check(emitter *m)
 {
     const stmt *around = stmt_stray_barrier(m->out.code.at, m->d);
     MUST(stmt_copied(m->out.code.at) <= m->data.scratch_most);
-    if (!around)
+    for (int i = 0; i < m->tiles.n && !around; i++)
+        around = stmt_stray_barrier(m->tiles.made[i].body, m->d);
+    if (!around) {
+        lanes_check(m);
         return;
+    }
     err_set(m->e, TS_UNSUPPORTED,
             "%s: workers of a group would wait for one another inside %s \"%s\", of which each makes "
             "other trips",
@@ -31,7 +35,9 @@ static void write_function(emitter *m, text *out, const char *name)
                                      .parameter = all,
                                      .empty = !m->out.code.at->first, /* a kernel without elements touches nothing */
                                      .alone = stage_nested(m->k->stage) && nest_parallel(m->k) < 0,
-                                     .scratch = m->data.scratch_most});
+                                     .scratch = m->data.scratch_most,
+                                     .spill = m->data.spill,
+                                     .lanes = (int)m->group});
     text_add(out, "%s", m->out.shrouds ? m->d->unknown : "");
     out->depth = 1;
     stmt_print(out, m->d, m->out.code.at);
@@ -39,9 +45,17 @@ static void write_function(emitter *m, text *out, const char *name)
     text_add(out, "}\n");
 }
 
+static bool is_far(const emitter *m)
+{
+    bool far = false;
+    for (int i = 0; i < m->data.n_operand; i++)
+        far = far || m->data.operand[i].layout->size > INT32_MAX;
+    return far;
+}
+
 static void write_prelude(const emitter *m, text *t)
 {
-    m->d->prelude(t, &(unit_facts){callees_chain(&m->out.all, m->d), kernel_sums(m->k)});
+    m->d->prelude(t, &(unit_facts){callees_chain(&m->out.all, m->d), kernel_sums(m->k), is_far(m)});
     library_write(t, m->d, &m->out.all);
     text_add(t, "\n");
 }
@@ -91,6 +105,9 @@ bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text 
     if (!err_is(&own)) {
         write_unit(m, out);
         out->scratch = m->data.scratch_most, out->n_operand = m->data.n_operand;
+        out->spill = m->data.spill, out->lanes = (int)m->group, out->parts = m->chunks.parts;
+        out->faults = callees_fault(&m->out.all, m->d), out->far = is_far(m);
+        out->tiles = m->tiles.n, out->uses = m->out.all;
         out->operand = calloc((size_t)m->data.n_operand + 1, sizeof *out->operand);
         MUST(out->operand);
         memcpy(out->operand, m->data.operand, (size_t)m->data.n_operand * sizeof *out->operand);

@@ -1,0 +1,288 @@
+/* lanes.c - a part that is a group of lanes. All lanes of a group run the same kernel and call the same tiles; loops of
+ * the tile whose role says so have each trip in another lane: their variables are digits of the lane's number, of which
+ * the innermost such loop's changes fastest, so that neighbours in memory are touched by neighbouring lanes. Whatever
+ * lanes do apart stands under tests of these digits, and no barrier stands under such a test. What is folded along such
+ * a loop is summed by each lane for itself, and then in halves, through scratch: always in the same order. */
+#include "backends/codegen/emit.h"
+#include "schedule/slice.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool over_lanes(const loop *q)
+{
+    return q->role->group;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t trips_of(const loop *q) /* an axis of no elements has none, and nothing is done then */
+{
+    return most(loop_trips(q), 1);
+}
+
+/* ---- the group ---- */
+static const memory_space *group_space(const target *on)
+{
+    for (int i = 0; i < on->n_space; i++)
+        if (on->space[i].copied && on->space[i].shared)
+            return &on->space[i];
+    return NULL;
+}
+
+/* Bytes of scratch that the kernel takes beside values that stages keep for one another, at most. */
+static int64_t besides(const emitter *m)
+{
+    int64_t bytes = 0, lanes = 0;
+    for (int i = 0; i < m->k->n_stage; i++) {
+        const stage *s = &m->k->stage[i];
+        for (int j = 0; j < s->n_staging; j++) {
+            const staging *g = &s->staging[j];
+            slice y;
+            if (!staging_copies(g))
+                continue;
+            slice_find(m->p, m->k, s, g, &y);
+            bytes += target_aligned(m->p->on, y.size * ts_dtype_bytes(stored_as(m->p, s->load[g->load]->from)));
+        }
+        for (int l = 0; l < s->nest.n; l++)
+            if (over_lanes(&s->nest.loop[l]) && s->folds >> s->nest.loop[l].axis & 1)
+                lanes = m->group;
+    }
+    return bytes + target_aligned(m->p->on, lanes * ts_dtype_bytes(TS_F64));
+}
+
+void lanes_fit(emitter *m)
+{
+    const memory_space *in = group_space(m->p->on);
+    m->group = m->d->lane ? nest_group_lanes(m->p, m->k) : 1;
+    m->data.room = m->d->lane && in && in->bytes ? in->bytes : 0;
+    m->data.besides = m->data.room ? besides(m) : 0;
+}
+
+bool lanes_check(emitter *m)
+{
+    if (!m->data.room || m->data.scratch_most <= m->data.room)
+        return true;
+    err_set(m->e, TS_UNSUPPORTED, "%s: a group needs %lld bytes of scratch, %s has %lld for one", m->k->op,
+            (long long)m->data.scratch_most, m->p->on->model, (long long)m->data.room);
+    return err_hint(m->e, "copy operands in smaller steps, or give a group fewer lanes");
+}
+
+/* ---- digits ---- */
+static int64_t inner_lanes(const emitter *m, int l) /* of the loops within loop l */
+{
+    int64_t n = 1;
+    while (++l < m->s->nest.n)
+        if (over_lanes(&m->s->nest.loop[l]))
+            n *= trips_of(&m->s->nest.loop[l]);
+    return n;
+}
+
+static bool is_first(const emitter *m, int l) /* the outermost of them */
+{
+    bool first = true;
+    for (int i = nest_unrolled(m->s); i < l; i++)
+        first = first && !over_lanes(&m->s->nest.loop[i]);
+    return first;
+}
+
+static const char *digit_name(const emitter *m, int l)
+{
+    return arena_format(m->mem, "%s_%d", m->s->letter[m->s->nest.loop[l].axis], l);
+}
+
+const char *lanes_lane(emitter *m)
+{
+    if (m->group == 1)
+        return "0";
+    *(m->tile.made ? &m->tile.made->lanes : &m->out.lanes) = true;
+    return "lane";
+}
+
+void lanes_declare(emitter *m, const tile_made *f)
+{
+    const char *of = arena_format(m->mem, "const %s", m->d->index);
+    if (f ? !f->lanes : !m->out.lanes)
+        return;
+    code_let(&m->out.code, of, "lane", m->d->lane);
+    for (int l = nest_unrolled(m->s); f && l < m->s->nest.n; l++) {
+        const loop *q = &m->s->nest.loop[l];
+        const int64_t inner = inner_lanes(m, l);
+        text value = {0};
+        if (!over_lanes(q))
+            continue;
+        text_add(&value, inner > 1 ? "lane / %lld" : "lane", (long long)inner);
+        if (!is_first(m, l)) /* those beyond the stage's lanes have no trip of the outermost one */
+            text_add(&value, " %% %lld", (long long)trips_of(q));
+        code_let(&m->out.code, of, digit_name(m, l), value.s);
+        text_free(&value);
+    }
+}
+
+void lanes_head(emitter *m)
+{
+    const code body = m->out.code;
+    m->out.code = code_begin(m->mem);
+    lanes_declare(m, NULL);
+    code_before(body.at, &m->out.code);
+    m->out.code = body;
+}
+
+static void open_test(emitter *m, const char *value)
+{
+    code_open(&m->out.code, (stmt){.kind = *value ? S_IF : S_BLOCK, .value = value, .divergent = *value});
+}
+
+void lanes_enter(emitter *m, int l, int64_t first, int64_t end, const char *to)
+{
+    const int64_t inner = inner_lanes(m, l),
+                  all = is_first(m, l) ? (m->group + inner - 1) / inner : trips_of(&m->s->nest.loop[l]);
+    const char *name = digit_name(m, l);
+    text test = {0};
+    lanes_lane(m);
+    if (to)
+        text_add(&test, "%s < %s", name, to);
+    else if (end == first + 1 && all > 1)
+        text_add(&test, "%s == %lld", name, (long long)first), first = 0;
+    else if (end < all)
+        text_add(&test, "%s < %lld", name, (long long)end);
+    if (first > 0)
+        text_add(&test, "%s%s >= %lld", test.len ? " && " : "", name, (long long)first);
+    open_test(m, text_str(&test));
+    text_free(&test);
+}
+
+bool lanes_one(emitter *m)
+{
+    for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++)
+        if (over_lanes(&m->s->nest.loop[l]))
+            return false;
+    if (m->group == 1)
+        return false;
+    open_test(m, arena_format(m->mem, "%s == 0", lanes_lane(m)));
+    return true;
+}
+
+/* ---- sums of several lanes ---- */
+bool lanes_fold(const emitter *m)
+{
+    bool any = false;
+    for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++)
+        any = any || (over_lanes(&m->s->nest.loop[l]) && m->s->folds >> m->s->nest.loop[l].axis & 1 &&
+                      loop_trips(&m->s->nest.loop[l]) > 1);
+    return any;
+}
+
+static void meet(emitter *m)
+{
+    code_add(&m->out.code, (stmt){.kind = S_BARRIER});
+}
+
+/* Of n lanes that differ in the digit of loop l alone the lower half takes the upper half's sums, down to one. */
+static void merge_loop(emitter *m, int l, const char *acc, const char *sums)
+{
+    const int64_t apart = inner_lanes(m, l);
+    const char *lane = lanes_lane(m), *own = arena_format(m->mem, "%s[%s]", sums, lane);
+    for (int64_t half, n = trips_of(&m->s->nest.loop[l]); n > 1; n = half) {
+        text sum = {0}, test = {0};
+        half = (n + 1) / 2;
+        text_add(&test, "%s < %lld", digit_name(m, l), (long long)(n - half));
+        if (nest_group(m->s) < m->group)
+            text_add(&test, " && %s < %lld", lane, (long long)nest_group(m->s));
+        emit_combine(m, &sum, acc, arena_format(m->mem, "%s[%s + %lld]", sums, lane, (long long)(half * apart)));
+        open_test(m, test.s);
+        code_store(&m->out.code, acc, sum.s);
+        code_store(&m->out.code, own, acc);
+        code_close(&m->out.code);
+        meet(m);
+        text_free(&sum), text_free(&test);
+    }
+}
+
+void lanes_merge(emitter *m, const char *acc)
+{
+    const char *of = arena_format(m->mem, "%s%s *", m->d->space[GROUP], acc_type(m));
+    const int64_t bytes = target_aligned(m->p->on, m->group * ts_dtype_bytes(TS_F64));
+    const int64_t end = m->data.scratch + bytes;
+    m->tile.made->scratch = true;
+    m->data.scratch_most = most(m->data.scratch_most, end);
+    code_let(&m->out.code, of, "sums", scratch_at(m, of, m->data.scratch));
+    meet(m); /* who still reads what lay there */
+    code_store(&m->out.code, arena_format(m->mem, "sums[%s]", lanes_lane(m)), acc);
+    meet(m);
+    for (int l = m->s->nest.n; l-- > nest_unrolled(m->s);)
+        if (over_lanes(&m->s->nest.loop[l]) && m->s->folds >> m->s->nest.loop[l].axis & 1)
+            merge_loop(m, l, acc, "sums");
+}
+
+/* ---- copies ---- */
+typedef struct standing_axes {
+    const lin *here[MAX_AXIS], *inner[MAX_AXIS], *plain[MAX_AXIS];
+} standing_axes;
+
+static void save(const emitter *m, standing_axes *s)
+{
+    memcpy(s->here, m->here.axis, sizeof s->here), memcpy(s->inner, m->tile.inner, sizeof s->inner),
+        memcpy(s->plain, m->tile.plain, sizeof s->plain);
+}
+
+static void restore(emitter *m, const standing_axes *s)
+{
+    memcpy(m->here.axis, s->here, sizeof s->here), memcpy(m->tile.inner, s->inner, sizeof s->inner),
+        memcpy(m->tile.plain, s->plain, sizeof s->plain);
+}
+
+static void advance(emitter *m, int a, const lin *by)
+{
+    if (m->tile.made) {
+        m->tile.inner[a] = lin_add(&m->sp, m->tile.inner[a], by, 1);
+        m->tile.plain[a] = lin_add(&m->sp, m->tile.plain[a], by, 1);
+    } else
+        m->here.axis[a] = lin_add(&m->sp, m->here.axis[a], by, 1);
+}
+
+/* The copy's axes as the operand has them in memory, from far apart to neighbours; as the copy has them, where no
+ * strides say it. */
+static void memory_order(const copying *c, int *order)
+{
+    memcpy(order, c->order, (size_t)c->n * sizeof *order);
+    for (int i = 1; i < c->n && c->even; i++)
+        for (int k = i; k > 0 && c->stride[order[k]] > c->stride[order[k - 1]]; k--) {
+            const int a = order[k];
+            order[k] = order[k - 1], order[k - 1] = a;
+        }
+}
+
+void lanes_copy(emitter *m, const copying *c)
+{
+    standing_axes was;
+    int order[MAX_AXIS];
+    int64_t all = 1;
+    const int n_var = m->sp.n;
+    memory_order(c, order);
+    for (int i = 0; i < c->n; i++)
+        all *= m->here.cur[order[i]];
+    const lin *at = lin_const(&m->sp, 0), *left = lin_var(&m->sp, var_add(&m->sp, "copy", 0, most(all - 1, 0)));
+    save(m, &was);
+    for (int i = c->n; i-- > 0;) {
+        const int a = order[i];
+        const int64_t extent = most(m->here.cur[a], 1);
+        const lin *trip = i ? lin_mod(&m->sp, left, extent) : left;
+        left = lin_div(&m->sp, left, extent);
+        advance(m, a, trip);
+        at = lin_add(&m->sp, at, trip, c->to->stride[a]);
+    }
+    code_open(&m->out.code, (stmt){.kind = S_LOOP,
+                                   .name = "copy",
+                                   .from = lanes_lane(m),
+                                   .to = number_text(m, all),
+                                   .step = m->group,
+                                   .tight = true});
+    copy_one(m, c, at);
+    code_close(&m->out.code);
+    restore(m, &was);
+    m->sp.n = n_var;
+}
