@@ -45,6 +45,7 @@ typedef struct backend {
     const char *name, *doc;
     const char *kinds; /* of machines that it plans for, with blanks between: "cpu gpu" (target.kind) */
     bool as_written; /* it is to run the graph as it is: no operation is replaced by a cheaper way to the same value */
+    const char *described; /* a machine to ask it about where none is needed here; NULL: this one */
     /* What plans are made for: this machine, or the one that is described; in m. */
     const target *(*target)(arena *m, const machine_options *asked, err *e);
     void (*here)(const target *t, target *out); /* t as far as this machine goes; NULL: all the way */
@@ -57,7 +58,8 @@ typedef struct backend {
     bool (*run)(program *g, void *const *input, err *e);
     /* The same, kernel by kernel, with after(user, k) behind each. */
     bool (*each)(program *g, void *const *input, void (*after)(void *user, int kernel), void *user, err *e);
-    /* Where a value of the arena lies in its buffer's layout, and its dtype there; until the run goes on. */
+    /* Where a value of the arena lies in its buffer's layout, and its dtype there; until the run goes on, or the next
+     * call. NULL: it cannot be had from the device. */
     const void *(*at)(const program *g, const node *n, dtype *stored);
     /* Row-major, in the root's own dtype, out's memory; for roots that are no inputs and have no buffer there */
     bool (*get)(program *g, int root, ts_array *out, err *e);

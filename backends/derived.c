@@ -141,5 +141,7 @@ const void *deriver_value(deriver *d, const node *weight, err *e)
         return NULL;
     const void *value = d->by->at(m->program, m->root, &stored);
     MUST(stored == weight->type.dtype);
+    if (!value)
+        err_set(e, TS_DEVICE, "a weight that was computed cannot be read from %s", d->here.model);
     return value;
 }

@@ -126,7 +126,8 @@ char *ts_onnx_json(ts_error *e)
         if ((*b)->run) {
             MUST(a.n_target < MAX_TARGET);
             a.target[a.n_target] = *b;
-            if (!(a.on[a.n_target++] = (*b)->target(&a.mem, &(machine_options){.threads = 1}, e)))
+            if (!(a.on[a.n_target++] = (*b)->target(&a.mem,
+                                                    &(machine_options){.machine = (*b)->described, .threads = 1}, e)))
                 return arena_free(&a.mem), NULL;
         }
     text t = {0};

@@ -140,7 +140,8 @@ static void look_at_kernel(void *user, int k)
         if (own->stage[i].scratch || h->where != IN_ARENA)
             continue;
         v.at = s->p->target->at(s->p->program, n, &v.stored);
-        look_at(s, &v, (ts_stray){.kernel = k, .op = own->op, .label = own->label});
+        if (v.at)
+            look_at(s, &v, (ts_stray){.kernel = k, .op = own->op, .label = own->label});
     }
 }
 

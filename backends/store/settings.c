@@ -13,9 +13,10 @@ static const char *folder(const char *variable)
 
 settings settings_read(void)
 {
-    const char *compiler = getenv("TESSERA_CC"), *path = getenv("PATH");
+    const char *compiler = getenv("TESSERA_CC"), *opencl = getenv("TESSERA_OPENCL"), *path = getenv("PATH");
     return (settings){
         .compiler = compiler && *compiler ? compiler : NULL,
+        .opencl = opencl && *opencl ? opencl : NULL,
         .path = path ? path : "",
         .cache = folder("XDG_CACHE_HOME"),
         .home = folder("HOME"),

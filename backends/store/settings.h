@@ -1,10 +1,11 @@
-/* settings.h - the environment variables that the C back end listens to; settings.c is the only file here that reads
+/* settings.h - the environment variables that back ends listen to; settings.c is the only file here that reads
  * them. The strings belong to the environment and stay valid while the program does not change it. */
 #ifndef TS_C_SETTINGS_H
 #define TS_C_SETTINGS_H
 
 typedef struct settings {
     const char *compiler; /* TESSERA_CC: name or path of the C compiler; NULL when unset */
+    const char *opencl;   /* TESSERA_OPENCL: options for OpenCL's compilers beside the usual; NULL when unset */
     const char *path;     /* PATH, where programs are looked for; "" when unset */
     const char *cache;    /* XDG_CACHE_HOME when absolute, else NULL */
     const char *home;     /* HOME when absolute, else NULL */

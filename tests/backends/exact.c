@@ -277,7 +277,8 @@ static void compare(const bench *b, const ts_options *o, const bool *taken)
     ts_error e = {0};
     char how[100];
     int n = 0, n_given = 0;
-    snprintf(how, sizeof how, "%s, %s, %d threads", o->schema ? o->schema : "guess", o->isa, o->threads);
+    snprintf(how, sizeof how, "%s, %s, %s, %d threads", o->target ? o->target : "c", o->schema ? o->schema : "guess",
+             o->isa ? o->isa : "as it is", o->threads);
     for (int i = 0; i < COUNT(rows); i++) {
         if (!taken[i])
             continue;
@@ -323,6 +324,34 @@ static bool is_taken(bool all, int row, int isa, int n_isa, int thread, int sche
     return all || ((row + isa) % 2 == thread && (!schema || (row / 2 + schema) % n_isa == isa));
 }
 
+static void finish(bench *b)
+{
+    for (int i = 0; i < COUNT(rows); i++)
+        ts_array_free(&b->want[i]);
+    row_inputs_free(&b->in);
+    ts_graph_free(b->g);
+}
+
+static bool has_routine(const char *row)
+{
+    static const char *const routines[] = {" order ", "argsort", " sort ", "top_k", "nonzero"};
+    bool any = false;
+    for (int i = 0; i < COUNT(routines); i++)
+        any = any || strstr(row, routines[i]);
+    return any;
+}
+
+void exact_check_on(const char *target)
+{
+    static bench b;
+    bool taken[COUNT(rows)];
+    for (int r = 0; r < COUNT(rows); r++)
+        taken[r] = !has_routine(rows[r]);
+    if (prepare(&b))
+        compare(&b, &(ts_options){.target = target, .cache_dir = "none"}, taken);
+    finish(&b);
+}
+
 void exact_check(bool all)
 {
     static const char *const isas[] = {"avx512", "avx2", "plain"};
@@ -349,9 +378,6 @@ void exact_check(bool all)
                     taken[r] = is_taken(all, r, i, n_isa, t, s);
                 compare(&b, &(ts_options){.isa = isa[i], .threads = threads[t], .schema = schema[s]}, taken);
             }
-    for (int i = 0; i < COUNT(rows); i++)
-        ts_array_free(&b.want[i]);
-    row_inputs_free(&b.in);
-    ts_graph_free(b.g);
+    finish(&b);
     ts_free(listed);
 }

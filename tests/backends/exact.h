@@ -9,4 +9,6 @@
 /* Every instruction set that the host has; all: each number of threads under each schema, else a part of these in which
  * every row meets every instruction set and every schema. */
 void exact_check(bool all);
+/* One target as it is, by its guess: all rows but those with routines, which it does not take. */
+void exact_check_on(const char *target);
 #endif

@@ -1,0 +1,147 @@
+/* dialect.c - the spellings of OpenCL C 1.2: functions are overloaded and have no suffixes, types have other names,
+ * memory of a group is local, and no conversion of pointers goes from one memory to another. */
+#include "backends/opencl/dialect.h"
+
+/* A line is a line of the program. */
+/* clang-format off */
+static const char head[] =
+    "#ifdef cl_khr_fp64\n"
+    "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
+    "#endif\n"
+    "#pragma OPENCL FP_CONTRACT OFF\n"
+    "typedef char int8_t; typedef short int16_t; typedef int int32_t; typedef long int64_t;\n"
+    "typedef uchar uint8_t; typedef ushort uint16_t; typedef uint uint32_t; typedef ulong uint64_t;\n"
+    "#define UINT64_C(n) n##UL\n"
+    "#define fabsf fabs\n"
+    "#define expf exp\n"
+    "#define expm1f expm1\n"
+    "#define logf log\n"
+    "#define log1pf log1p\n"
+    "#define sqrtf sqrt\n"
+    "#define sinf sin\n"
+    "#define cosf cos\n"
+    "#define tanf tan\n"
+    "#define asinf asin\n"
+    "#define acosf acos\n"
+    "#define atanf atan\n"
+    "#define atan2f atan2\n"
+    "#define sinhf sinh\n"
+    "#define coshf cosh\n"
+    "#define tanhf tanh\n"
+    "#define asinhf asinh\n"
+    "#define acoshf acosh\n"
+    "#define atanhf atanh\n"
+    "#define erff erf\n"
+    "#define floorf floor\n"
+    "#define ceilf ceil\n"
+    "#define rintf rint\n"
+    "#define truncf trunc\n"
+    "#define fmodf fmod\n"
+    "#define powf pow\n"
+    "#define ldexpf ldexp\n"
+    "#define frexpf frexp\n"
+    "#define copysignf copysign\n"
+    "#undef max\n" /* there are functions of these names, for other types too */
+    "#undef min\n"
+    "#define max larger\n"
+    "#define min smaller\n"
+    "#define FMA(a, b, c) fma(a, b, c)\n"
+    "#define FMA64(a, b, c) fma(a, b, c)\n"
+    "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n"
+    "#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
+    "#define FUNCTION static inline\n";
+
+static const function functions[] = {
+    {"bits_float", "", PLAIN, "FUNCTION float bits_float(uint32_t u) { return as_float(u); }\n"},
+    {"float_bits", "", PLAIN, "FUNCTION uint32_t float_bits(float f) { return as_uint(f); }\n"},
+    {"real_to_whole", "", PLAIN,
+     "FUNCTION int64_t real_to_whole(double x, int bits, int is_signed) /* truncates; saturates; NaN gives 0 */\n"
+     "{\n"
+     "    const double high = ldexp(1.0, bits - is_signed), low = is_signed ? -high : 0.0;\n"
+     "    if (x != x) return 0;\n"
+     "    if (x >= high) return is_signed ? (int64_t)((1UL << (bits - 1)) - 1) : (int64_t)(ULONG_MAX >> (64 - bits));\n"
+     "    if (x <= low) return is_signed ? (int64_t)(ULONG_MAX << (bits - 1)) : 0;\n"
+     "    return x >= 0x1p63 ? (int64_t)(uint64_t)x : (int64_t)x;\n"
+     "}\n"},
+    {"checked", "", FAULTS,
+     "FUNCTION int64_t checked(int64_t i, int64_t n, __global int *fault) /* a gathered index, checked */\n"
+     "{\n"
+     "    if (i >= 0 && i < n) return i;\n"
+     "    *fault = 1;\n"
+     "    return 0;\n"
+     "}\n"},
+    {0},
+};
+
+static const spelling spellings[] = {
+    {"exp", true, "fast_exp($0)"},     {"erf", true, "fast_erf($0)"},     {"tanh", true, "fast_tanh($0)"},
+    {"max", true, "fast_max($0, $1)"}, {"min", true, "fast_min($0, $1)"}, {0},
+};
+/* clang-format on */
+
+static void prelude(text *t, const unit_facts *u)
+{
+    text_add(t, "%stypedef %s ts_index;\n", head, u->far ? "long" : "int");
+}
+
+/* Neither static nor inline: of functions that are, and hold barriers, LLVM 15's inliner dies within PoCL 3.1. */
+static void tile(text *t, const tile_head *h)
+{
+    text_add(t, "void %s(%s)\n", h->name, h->parameters);
+}
+
+static void kernel(text *t, const kernel_head *h)
+{
+    text_add(t, "__kernel __attribute__((reqd_work_group_size(%d, 1, 1)))\nvoid %s(", h->lanes, h->name);
+    for (int i = 0; i < h->n; i++)
+        text_add(t, "__global char *memory%d, const ulong offset%d, ", i, i);
+    text_add(t, "__global char *spills, __global int *faults, const int number)\n{\n");
+    if (h->scratch)
+        text_add(t, "    __local char scratch[%lld] __attribute__((aligned(16)));\n", (long long)h->scratch);
+    if (h->spill)
+        text_add(t, "    __global char *spill = spills + get_group_id(0) * %lldUL;\n", (long long)h->spill);
+    text_add(t, "    __global int *fault = faults + number;\n");
+    for (int i = 0; !h->empty && i < h->n; i++) {
+        const parameter *p = &h->parameter[i];
+        const char *access = p->written ? "" : "const ";
+        text_add(t, "    __global %s%s *%s = (__global %s%s *)(memory%d + offset%d);\n", access, p->type, p->name,
+                 access, p->type, i, i);
+    }
+    if (h->alone)
+        text_add(t, "    if (get_group_id(0)) return;\n");
+}
+
+const dialect opencl_dialect = {
+    .name = "opencl",
+    .real = {"float", "double"},
+    .whole = {"int8_t", "int16_t", "int32_t", "int64_t"},
+    .natural = {"uint8_t", "uint16_t", "uint32_t", "uint64_t"},
+    .truth = "int",
+    .index = "ts_index",
+    .space = {"__global ", "__local ", ""},
+    .restricted = "restrict ",
+    .suffix = "f",
+    .index_suffix = "L",
+    .nan = "NAN",
+    .infinity = "INFINITY",
+    .least_whole = "LONG_MIN",
+    .fma = {"FMA($0, $1, $2)", "FMA64($0, $1, $2)"},
+    .spelling = spellings,
+    .function = functions,
+    .constant = "const ts_index $0 = $1; (void)$0;",
+    .table = "const int $0[] = {$1};",
+    .unroll = "#pragma unroll $0",
+    .unroll_most = 16,
+    .barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)",
+    .part = "get_group_id(0)",
+    .parts = "get_num_groups(0)",
+    .chunks = (const char *const[]){"for (ts_index $0 = get_group_id(0); $0 < $1; $0 += get_num_groups(0)) {", NULL},
+    .lane = "get_local_id(0)",
+    .lane_of_all = "get_global_id(0)",
+    .lanes_in_all = "get_global_size(0)",
+    .fault_parameter = "__global int *fault",
+    .fault = "fault",
+    .tile = tile,
+    .kernel = kernel,
+    .prelude = prelude,
+};

@@ -1,0 +1,9 @@
+/* dialect.h - OpenCL C 1.2, as the generator asks for it. */
+#ifndef TS_OCL_DIALECT_H
+#define TS_OCL_DIALECT_H
+#include "backends/codegen/dialect.h"
+
+/* A kernel takes a memory object and a byte offset for each operand, then one for what its groups hold outside of local
+ * memory, one for faults, an int for each kernel, and the number of its own. */
+extern const dialect opencl_dialect;
+#endif

@@ -1,0 +1,76 @@
+/* loader.c - opens the loader of OpenCL drivers and finds its functions. */
+#include "backends/opencl/abi.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+static const char library[] = "libOpenCL.so.1";
+
+static const struct {
+    const char *name;
+    size_t at;
+} functions[] = {
+    {"clGetPlatformIDs", offsetof(opencl, platforms)},
+    {"clGetPlatformInfo", offsetof(opencl, platform_info)},
+    {"clGetDeviceIDs", offsetof(opencl, devices)},
+    {"clGetDeviceInfo", offsetof(opencl, device_info)},
+    {"clCreateContext", offsetof(opencl, context)},
+    {"clReleaseContext", offsetof(opencl, drop_context)},
+    {"clCreateCommandQueue", offsetof(opencl, queue)},
+    {"clReleaseCommandQueue", offsetof(opencl, drop_queue)},
+    {"clCreateBuffer", offsetof(opencl, memory)},
+    {"clReleaseMemObject", offsetof(opencl, drop_memory)},
+    {"clCreateProgramWithSource", offsetof(opencl, program)},
+    {"clCreateProgramWithBinary", offsetof(opencl, program_of)},
+    {"clBuildProgram", offsetof(opencl, build)},
+    {"clGetProgramInfo", offsetof(opencl, program_info)},
+    {"clGetProgramBuildInfo", offsetof(opencl, build_info)},
+    {"clReleaseProgram", offsetof(opencl, drop_program)},
+    {"clCreateKernel", offsetof(opencl, kernel)},
+    {"clSetKernelArg", offsetof(opencl, argument)},
+    {"clReleaseKernel", offsetof(opencl, drop_kernel)},
+    {"clEnqueueNDRangeKernel", offsetof(opencl, launch)},
+    {"clEnqueueReadBuffer", offsetof(opencl, read)},
+    {"clEnqueueWriteBuffer", offsetof(opencl, write)},
+    {"clFinish", offsetof(opencl, finish)},
+};
+
+bool opencl_open(opencl *cl, err *e)
+{
+    *cl = (opencl){.library = dlopen(library, RTLD_NOW | RTLD_LOCAL)};
+    if (!cl->library) {
+        err_set(e, TS_DEVICE, "no OpenCL here: %s", dlerror());
+        return err_hint(e, "install a loader and a driver for the device: ocl-icd-libopencl1 and, to run on the "
+                           "processor, pocl-opencl-icd; plans alone need none: --machine gpu:h100");
+    }
+    for (int i = 0; i < COUNT(functions); i++) {
+        void *f = dlsym(cl->library, functions[i].name);
+        if (!f) {
+            err_set(e, TS_DEVICE, "%s has no function %s: OpenCL 1.2 is needed", library, functions[i].name);
+            return opencl_close(cl), false;
+        }
+        *(void **)((char *)cl + functions[i].at) = f;
+    }
+    return true;
+}
+
+void opencl_close(opencl *cl)
+{
+    if (cl->library)
+        dlclose(cl->library);
+    *cl = (opencl){0};
+}
+
+bool opencl_fail(int32_t answer, const char *what, err *e)
+{
+    switch (answer) {
+    case CL_NO_MEMORY_OBJECT:
+    case CL_NO_HOST_MEMORY:
+    case CL_BAD_BUFFER_SIZE:
+        err_set(e, TS_MEMORY, "%s: the device has no memory for it (OpenCL %d)", what, answer);
+        return err_hint(e, "bind smaller dimensions, or run on another device");
+    case CL_NO_RESOURCES:
+        return err_set(e, TS_DEVICE, "%s: the device has not enough of its resources (OpenCL %d)", what, answer);
+    default: return err_set(e, TS_DEVICE, "%s: the driver answers with OpenCL error %d", what, answer);
+    }
+}

@@ -1,0 +1,243 @@
+/* units.c - programs of distinct kernels, several in each: a driver reads its own headers once for each program. The
+ * text, the options, the device and its driver with their versions are the key under which the store keeps the driver's
+ * binary; what the driver does not take back is built anew. */
+#include "backends/opencl/units.h"
+#include "backends/opencl/dialect.h"
+#include "backends/store/cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PER_OPERAND = 16, BESIDES = 24 }; /* bytes of parameters */
+enum { TOGETHER = 24 };                  /* kernels of a program */
+
+/* ---- texts ---- */
+static bool wide_kernel(const plan *p, const kernel *k) /* it computes in reals of 8 bytes */
+{
+    bool wide = p->reference;
+    for (int i = 0; i < k->n_stage; i++) {
+        const stage *s = &k->stage[i];
+        wide = wide || s->node->type.dtype == TS_F64;
+        for (int j = 0; j < s->n_load; j++)
+            wide = wide || s->load[j]->dtype == TS_F64;
+    }
+    return wide;
+}
+
+bool ocl_kernel_write(const plan *p, const kernel *k, kernel_text *out, err *e)
+{
+    const ocl_device *d = ocl_device_of(p->on);
+    if (!d->wide && wide_kernel(p, k))
+        return err_set(e, TS_UNSUPPORTED, "%s: %s has no reals of 64 bits", k->op, d->facts.name);
+    if (!kernel_write(&opencl_dialect, p, k, out, e))
+        return false;
+    const int64_t bytes = BESIDES + PER_OPERAND * (int64_t)out->n_operand;
+    if (bytes <= d->parameters)
+        return true;
+    err_set(e, TS_UNSUPPORTED, "%s: a kernel of %d operands takes %lld bytes of parameters, %s has %lld for one", k->op,
+            out->n_operand, (long long)bytes, d->facts.name, (long long)d->parameters);
+    kernel_text_free(out);
+    return false;
+}
+
+static int unit_of(const ocl_units *u, int k) /* of the first kernel with that text */
+{
+    for (int i = 0; i < k; i++)
+        if (!strcmp(u->text[i].name, u->text[k].name))
+            return u->unit[i];
+    return -1;
+}
+
+bool ocl_units_write(ocl_units *u, const plan *p, err *e)
+{
+    bool ok = true;
+    *u = (ocl_units){.text = calloc((size_t)p->n_kernel + 1, sizeof *u->text),
+                     .unit = calloc((size_t)p->n_kernel + 1, sizeof *u->unit)};
+    MUST(u->text && u->unit);
+    for (int k = 0; ok && k < p->n_kernel; k++) {
+        ok = ocl_kernel_write(p, &p->kernel[k], &u->text[k], e);
+        if (!ok)
+            break;
+        u->n_kernel++;
+        u->unit[k] = unit_of(u, k);
+        if (u->unit[k] < 0)
+            u->unit[k] = u->n_unit++;
+    }
+    return ok;
+}
+
+void ocl_units_free(ocl_units *u, const opencl *cl)
+{
+    for (int i = 0; u->program && i < u->n_program; i++)
+        if (u->program[i])
+            cl->drop_program(u->program[i]);
+    for (int k = 0; k < u->n_kernel; k++)
+        kernel_text_free(&u->text[k]);
+    free(u->text), free(u->unit), free(u->program), text_free(&u->notes);
+    *u = (ocl_units){0};
+}
+
+cl_program ocl_program_of(const ocl_units *u, int k)
+{
+    return u->program[u->unit[k] / TOGETHER];
+}
+
+/* ---- programs ---- */
+static bool is_new(const ocl_units *u, int k, int which) /* the first kernel of its unit, which is in that program */
+{
+    bool new = u->unit[k] / TOGETHER == which;
+    for (int i = 0; i < k && new; i++)
+        new = u->unit[i] != u->unit[k];
+    return new;
+}
+
+/* Each kernel with tile functions of names of its own. */
+static void add_kernel(text *t, const kernel_text *k)
+{
+    for (int i = 0; i < k->tiles; i++)
+        text_add(t, "#define tile%d %s_%d\n", i, k->name, i);
+    text_add(t, "%s", k->text + k->begins);
+    for (int i = 0; i < k->tiles; i++)
+        text_add(t, "#undef tile%d\n", i);
+}
+
+static void write_program(const ocl_units *u, int which, text *out)
+{
+    callees uses = {0};
+    bool far = false;
+    for (int k = 0; k < u->n_kernel; k++)
+        if (is_new(u, k, which))
+            callees_add(&uses, &u->text[k].uses), far = far || u->text[k].far;
+    opencl_dialect.prelude(out, &(unit_facts){.far = far});
+    library_write(out, &opencl_dialect, &uses);
+    for (int k = 0; k < u->n_kernel; k++)
+        if (is_new(u, k, which))
+            text_add(out, "\n"), add_kernel(out, &u->text[k]);
+}
+
+/* ---- binaries ---- */
+typedef struct building {
+    const ocl_host *h;
+    cache *cache;
+    const char *options;
+} building;
+
+static digest key_of(const building *b, const char *source)
+{
+    hasher *h = hash_begin();
+    hash_text(h, "tessera " TS_VERSION " opencl 1");
+    hash_text(h, b->h->device->identity);
+    hash_text(h, b->options);
+    hash_text(h, source);
+    return hash_end(h);
+}
+
+static bool compile(const building *b, cl_program p)
+{
+    return b->h->cl.build(p, 1, &b->h->id, b->options, NULL, NULL) == CL_SUCCESS;
+}
+
+static cl_program from_binary(const building *b, const text *binary)
+{
+    const opencl *cl = &b->h->cl;
+    const unsigned char *bytes = (const unsigned char *)binary->s;
+    int32_t status = CL_SUCCESS, answer = CL_SUCCESS;
+    cl_program p = cl->program_of(b->h->context, 1, &b->h->id, &binary->len, &bytes, &status, &answer);
+    if (p && (answer != CL_SUCCESS || status != CL_SUCCESS || !compile(b, p)))
+        cl->drop_program(p), p = NULL;
+    return p;
+}
+
+static void keep_binary(const building *b, const digest *key, cl_program p)
+{
+    const opencl *cl = &b->h->cl;
+    size_t bytes = 0, have = 0;
+    if (!b->cache || cl->program_info(p, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, &have) != CL_SUCCESS || !bytes)
+        return;
+    unsigned char *binary = malloc(bytes);
+    MUST(binary);
+    if (cl->program_info(p, CL_PROGRAM_BINARIES, sizeof binary, &binary, &have) == CL_SUCCESS)
+        cache_put(b->cache, key, binary, bytes);
+    free(binary);
+}
+
+/* ---- building ---- */
+static bool fail_build(const building *b, cl_program p, const ocl_units *u, int which, err *e) /* with its log */
+{
+    enum { ROOM = 1 << 14, LINES = 8, WIDTH = 200 };
+    char *log = calloc(1, ROOM), cut[WIDTH + 1];
+    const char *at = log;
+    text said = {0}, which_ones = {0};
+    size_t have = 0;
+    MUST(log);
+    if (b->h->cl.build_info(p, b->h->id, CL_BUILD_LOG, ROOM - 1, log, &have) != CL_SUCCESS)
+        *log = 0;
+    for (int i = 0; i < LINES && line_next(&at, cut, sizeof cut); i++) {
+        text_add(&said, "\n    ");
+        text_safe(&said, cut);
+    }
+    for (int k = 0, n = 0; k < u->n_kernel && n < LINES; k++)
+        if (is_new(u, k, which))
+            text_add(&which_ones, "%s%s", n++ ? ", " : "", u->text[k].name);
+    err_set(e, TS_TOOLCHAIN, "the OpenCL driver of %s does not build %s%s", b->h->device->facts.name,
+            text_str(&which_ones), text_str(&said));
+    text_free(&said), text_free(&which_ones), free(log);
+    return false;
+}
+
+static cl_program from_text(const building *b, const char *source, const ocl_units *u, int which, err *e)
+{
+    const opencl *cl = &b->h->cl;
+    const size_t bytes = strlen(source);
+    int32_t answer = CL_SUCCESS;
+    cl_program p = cl->program(b->h->context, 1, &source, &bytes, &answer);
+    if (!p)
+        return opencl_fail(answer, "making a program", e), NULL;
+    if (compile(b, p))
+        return p;
+    fail_build(b, p, u, which, e);
+    cl->drop_program(p);
+    return NULL;
+}
+
+static bool build_one(const building *b, ocl_units *u, int i, err *e)
+{
+    const int left = u->n_unit - i * TOGETHER, units = left < TOGETHER ? left : TOGETHER;
+    text source = {0}, binary = {0};
+    write_program(u, i, &source);
+    const digest key = key_of(b, source.s);
+    if (cache_get(b->cache, &key, &binary))
+        u->program[i] = from_binary(b, &binary);
+    if (u->program[i])
+        u->cached += units;
+    else if ((u->program[i] = from_text(b, source.s, u, i, e))) {
+        u->compiled += units;
+        keep_binary(b, &key, u->program[i]);
+    }
+    text_free(&source), text_free(&binary);
+    return u->program[i] != NULL;
+}
+
+bool ocl_units_build(ocl_units *u, const ocl_host *h, const build_options *w, err *e)
+{
+    const settings env = settings_read();
+    arena m = {0};
+    building b = {.h = h};
+    bool ok = true;
+    b.options = arena_format(&m, "-cl-std=CL1.2%s%s%s",
+                             h->device->exact ? " -cl-fp32-correctly-rounded-divide-sqrt" : "", env.opencl ? " " : "",
+                             env.opencl ? env.opencl : "");
+    u->n_program = (u->n_unit + TOGETHER - 1) / TOGETHER;
+    u->program = calloc((size_t)u->n_program + 1, sizeof *u->program);
+    MUST(u->program);
+    ok = cache_open(&b.cache, w->cache_dir, &env, &u->notes, e);
+    for (int i = 0; ok && i < u->n_program; i++) {
+        ok = build_one(&b, u, i, e);
+        if (w->progress)
+            w->progress(w->user, "compiling", u->compiled + u->cached, u->n_unit);
+    }
+    if (u->compiled)
+        cache_tend(b.cache);
+    cache_close(b.cache), arena_free(&m);
+    return ok;
+}

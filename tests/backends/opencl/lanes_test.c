@@ -1,0 +1,112 @@
+/* ctest: large timeout=600
+ * Loops over lanes, run: blocks that do not divide, slices that lanes copy together at any place, folds over lanes and
+ * over vectors, stages with fewer lanes than their group, values that do not fit a group's memory. All give the
+ * interpreter's bits. */
+#include "tests/backends/row.h"
+#include "tests/check.h"
+#include "tests/scratch.h"
+
+#include "graph/base/base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One plan of all; dim tells a row's kernel from the others. */
+static const struct {
+    const char *row, *op, *dim, *loops;
+} cases[] = {
+    {"a f32[100,70]; b f32[70,90]; y matmul a b", "matmul", "\"m\":100",
+     "m/32@block n/64@block k/16+a@shared+b@shared k m/4@lane n/4@lane m@unroll n@unroll"},
+    {"a f32[101,70]; b f32[70,90]; y matmul a b", "matmul", "\"m\":101",
+     "m/7@block n/13@block k m@lane n/3@lane n@unroll"},
+    {"a f32[102,70]; b f32[70,90]; y matmul a b", "matmul", "\"m\":102",
+     "m/16@block n/48@block k/9+a k/4 k@unroll m@lane n/4@lane n@vector"},
+    {"a f32[31,70]; b f32[70,41]; y matmul a b", "matmul", "\"m\":31",
+     "m/32@block n/32+b k m/16@unroll m@lane n/8@unroll n@lane"},
+    {"a f32[32,300]; b f32[300,41]; y matmul a b", "matmul", "\"m\":32",
+     "m/4@block n/8@block k/64 m@unroll k/4@lane n@lane k@vector"},
+    {"a f32[33,300]; b f32[300,41]; y matmul a b", "matmul", "\"m\":33",
+     "m@block n/8@block k/100 k/30+b k/7@lane n@lane k@unroll"},
+    {"a f32[34,300]; b f32[300,41]; y matmul a b", "matmul", "\"m\":34", "m/8@block n k/20 k@unroll m@unroll"},
+    {"a f32[35,300]; b f32[300,41]; y matmul a b", "matmul", "\"m\":35", "k/50 m/8 n k m@lane"},
+    {"a i64[36,300]; b i64[300,41]; y matmul a b", "matmul", "\"m\":36",
+     "m/8@block n/8@block k/32 n@lane m@lane k/4@lane k@unroll"},
+    {"x f32[2,5,19,17]; w! f32[12,5,3,3]; y conv2d pads=[1,1,1,1] x w", "conv2d", "\"oc\":12",
+     "n@block oh/2@block ow/8@block ic+a@shared kh kw oc/3@lane oh@lane ow@lane oc@unroll"},
+    {"x f32[2,5,19,17]; w f32[13,5,3,3]; y conv2d strides=[2,1] pads=[1,2,0,1] x w", "conv2d", "\"oc\":13",
+     "n@block oc/4@block oh ow/6 ic+b kh kw oc@lane ow@lane"},
+    {"x f32[70,333]; y sum axes=[1] x", "sum", "\"r\":70", "r/3@block c/64 r@lane c/2@lane c@vector"},
+    {"x f32[71,333]; y max axes=[1] x", "max", "\"r\":71", "r@block c/50@lane c@unroll"},
+    {"x i8[30,700]; y max axes=[0] x", "max", "\"r\":700", "r/64@block c/10@lane r@lane c@unroll"},
+    {"a f32[200,101]; b f32[101]; y add a b", "add", "\"b\":200", "b/3@block e/4@lane b@unroll e@vector"},
+    /* rows of 1.2 MB between stages: no group has that much */
+    {"a f32[3,300000]; m max axes=[1] keepdims=1 a; d subtract a m; r relu d; s sum axes=[1] keepdims=1 r; y subtract "
+     "d s",
+     NULL, NULL, NULL},
+};
+
+typedef struct trial {
+    ts_graph *g;
+    row_inputs in;
+    ts_tensor y[COUNT(cases)];
+    ts_array want[COUNT(cases)], got[COUNT(cases)];
+    text schema;
+} trial;
+
+static bool make(trial *t, const char *path, err *e)
+{
+    bool ok = true;
+    t->g = ts_graph_make();
+    text_add(&t->schema, "{\"format\":\"tiling/1\",\"rules\":[");
+    for (int i = 0; ok && i < COUNT(cases); i++) {
+        ok = (t->y[i] = row_build(t->g, cases[i].row, i, &t->in)) != NULL;
+        if (cases[i].op)
+            text_add(&t->schema, "%s{\"match\":{\"op\":[\"%s\"],\"dims\":{%s}},\"loops\":[\"%s\"]}", i ? ",\n" : "\n",
+                     cases[i].op, cases[i].dim, cases[i].loops);
+    }
+    text_add(&t->schema, "]}\n");
+    return ok && file_save(path, t->schema.s, t->schema.len, e);
+}
+
+static void check_rules(trial *t, const ts_options *o) /* each decides a kernel */
+{
+    err e = {0};
+    ts_plan *p = ts_plan_of(t->g, COUNT(cases), t->y, 0, NULL, o, &e);
+    char *json = p ? ts_plan_json(p, &e) : NULL, name[24];
+    for (int i = 0; CHECK(json) && i < COUNT(cases) && cases[i].op; i++) {
+        snprintf(name, sizeof name, "\"rule\":\"rule %d\"", i);
+        if (!CHECK(strstr(json, name)))
+            printf("  no kernel goes by %s: %s\n", name, cases[i].loops);
+    }
+    ts_free(json), ts_plan_free(p);
+}
+
+static void run(trial *t, const char *path)
+{
+    const ts_options interp = {.target = "interp"}, own = {.target = "opencl", .schema = path, .cache_dir = "none"};
+    err e = {0};
+    if (!CHECK(make(t, path, &e) && ts_eval(COUNT(cases), t->y, t->in.n, t->in.given, &interp, t->want, &e) &&
+               ts_eval(COUNT(cases), t->y, t->in.n, t->in.given, &own, t->got, &e)))
+        printf("  %s\n", e.text);
+    check_rules(t, &own);
+    for (int i = 0; i < COUNT(cases) && !err_is(&e); i++) {
+        const int64_t at = row_differs(&t->want[i], &t->got[i], 0);
+        if (!CHECK(at < 0))
+            printf("  %s\n  %s\n  element %lld\n", cases[i].row, cases[i].loops, (long long)at);
+    }
+}
+
+int main(void)
+{
+    scratch own = scratch_make();
+    static trial t;
+    char path[160];
+    setenv("TESSERA_OPENCL", "-cl-opt-disable", 0); /* many kernels, each run once */
+    snprintf(path, sizeof path, "%s/lanes.json", own.path);
+    run(&t, path);
+    for (int i = 0; i < COUNT(cases); i++)
+        ts_array_free(&t.want[i]), ts_array_free(&t.got[i]);
+    row_inputs_free(&t.in), text_free(&t.schema), ts_graph_free(t.g), scratch_remove(&own);
+    return check_done();
+}
