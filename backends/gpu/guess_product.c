@@ -29,6 +29,7 @@ typedef struct candidate {
  * an element there: a load and a store, and what finds their places by two divisions. Registers for addresses and
  * counters. */
 enum { ISSUED = 4, MOVES = 12, OVERHEAD = 28 };
+enum { IDLE = 2 };               /* times as long, if need be, so that no lanes of a group of other stages stand by */
 enum { MEET = 30, BEGIN = 100 }; /* cycles until all lanes have met; until a group has begun */
 
 static int64_t divided(int64_t n, int64_t by)
@@ -241,7 +242,8 @@ static void choose_lanes(const product *c, candidate q, candidate *best, double 
         for (q.column_lanes = 1; q.column_lanes * q.row_lanes * q.fold_lanes <= c->lanes &&
                                  !too_large(&c->none, c->columns, q.column_lanes * q.column_each);
              q.column_lanes *= 2) {
-            const double now = cycles(c, &q);
+            const bool all = q.row_lanes * q.column_lanes * q.fold_lanes == c->lanes;
+            const double now = cycles(c, &q) * (all || c->k->n_stage == 1 ? 1 : IDLE);
             if (now < *fewest * 0.999)
                 *fewest = now, *best = q;
         }

@@ -91,9 +91,9 @@ int main(void)
     guessed(normalized, "gpu:h100",
             "r@block ; add: e/4@lane e@vector ; mean: c/4@lane c@vector ; subtract: e/4@lane e@vector ; mean2: "
             "c/4@lane c@vector ; add2: e/4@lane e@vector");
-    guessed(
-        attention, "gpu:h100",
-        "h@block q/2@block ; matmul: k q@lane n@lane ; max: q@lane c/4@lane c@vector ; exp: q@lane e/4@lane e@vector ; "
-        "sum: q@lane c/4@lane c@vector ; divide: q@lane e/4@lane e@vector ; matmul2: k/2 k@lane q@lane n@lane");
+    guessed(attention, "gpu:h100",
+            "h@block q/2@block ; matmul: k/4 k@lane q@lane n@lane ; max: q@lane c/4@lane c@vector ; exp: q@lane "
+            "e/4@lane e@vector ; sum: q@lane c/4@lane c@vector ; divide: q@lane e/4@lane e@vector ; matmul2: k/4 "
+            "k@lane q@lane n@lane");
     return check_done();
 }
