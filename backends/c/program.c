@@ -1,5 +1,5 @@
 /* program.c - the program of a plan: kernels called in order, with a barrier only where one part may need, or
- * overwrite, what another part works on, and at the start, when all have begun their counts of units anew. */
+ * overwrite, what another part works on, and at the start, when all have begun their counts of chunks anew. */
 #include "backends/c/program.h"
 #include "backends/c/custom.h"
 #include "backends/c/dialect.h"

@@ -1,5 +1,7 @@
 /* program.h - a plan as C text: one unit for each distinct kernel, and one that calls them in order. Deterministic
- * bytes: the same plan gives the same text. */
+ * bytes: the same plan gives the same text.
+ * The room:  program (dialect, flags) -> toolchain (compiler, cpu) -> loader (elf) -> c: weights, runs on team
+ *            standalone, emitdir: programs of their own; runtime/: the team and the main that both kinds share */
 #ifndef TS_C_PROGRAM_H
 #define TS_C_PROGRAM_H
 #include "backends/cpu/cpu.h"

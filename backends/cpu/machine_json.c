@@ -1,5 +1,5 @@
-/* machine_json.c - the machine as `tessera doctor` shows it, under the caller's choice of instruction set and threads.
- */
+/* machine_json.c - the machine as `tessera doctor` shows it, under the caller's choice of instruction set and
+ * threads. */
 #include "backends/cpu/machine.h"
 #include "backends/host_memory.h"
 

@@ -1,4 +1,4 @@
-/* cache_folder.h - what cache.c, prune.c and kept.c share: the open cache, the form of its names, its entries. */
+/* cache_folder.h - what cache.c, prune.c and admin.c share: the open cache, the form of its names, its entries. */
 #ifndef TS_C_CACHE_FOLDER_H
 #define TS_C_CACHE_FOLDER_H
 #include "graph/base/base.h"

@@ -1,4 +1,4 @@
-/* index.c - arithmetic on integer forms. */
+/* index.c - arithmetic on affine indices. */
 #include "graph/affine/index.h"
 #include "graph/affine/range.h"
 

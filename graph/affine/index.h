@@ -1,8 +1,8 @@
-/* index.h - integer forms of loop variables: what subscripts and addresses become. A form is a sum of coefficients
- * times atoms plus a constant; an atom is a variable, the floor of a form over a number, or an expression that is not
- * linear (a gathered index). x % n is written x - n * floor(x / n), so that blocked and split subscripts cancel by
- * themselves: with row-major strides, (x / 64) * 64 + x % 64 is x. Forms are immutable and live in the arena of their
- * space, which knows every variable's range. */
+/* index.h - affine indices: what subscripts and addresses become. One is a sum of coefficients times atoms plus a
+ * constant; an atom is a variable, the floor of an index over a number, or an expression that is not linear (a gathered
+ * place). x % n is written x - n * floor(x / n), so that blocked and split subscripts cancel by themselves: with
+ * row-major strides, (x / 64) * 64 + x % 64 is x. Indices are immutable and live in the arena of their space, which
+ * knows every variable's range. */
 #ifndef TS_INDEX_H
 #define TS_INDEX_H
 #include "graph/ir/graph.h"

@@ -1,5 +1,5 @@
-/* range.h - intervals of whole numbers, for subscripts and addresses; what overflows is not known. (Of reals, and of
- * what tables hold: interval.h.) */
+/* range.h - intervals of whole numbers, for subscripts and addresses; what overflows is not known.
+ * The room:  range (whole numbers), interval (reals, tables)     linear (expressions), index (loop variables) */
 #ifndef TS_RANGE_H
 #define TS_RANGE_H
 #include "graph/base/base.h"
