@@ -64,6 +64,10 @@ END {
         files, longest, functions, n - 1, bad
     exit bad > 0 || !functions
 }'
+columns=$(git ls-files -co --exclude-standard -- '*.py' | LC_ALL=C xargs awk '
+    { text = $0; gsub(/[\200-\277]/, "", text) }
+    length(text) > 120 { print FILENAME ":" FNR ": line of " length(text) " columns; 120 is the most" }')
+[ -z "$columns" ] || { echo "$columns"; exit 1; }
 git ls-files -co --exclude-standard -- '*.c' '*.h' '*.py' | xargs awk -v budget="$budget" '
 # The row of the longest folder that the file lies in.
 function room(path) {

@@ -24,17 +24,18 @@ TOGETHER = 8  # names in one model: most of the time goes into starting programs
 
 # Names that a file may have. Some 500 bytes are the longest that is read.
 ALLOWED = [p.replace("@", MARK) for p in (
-    "plain@", '"@', "'@", "`@`", "@\\", "\\@", "\\\\@\\\\", "*/@/*", "//@", "/*@", "@;system(0);//", '"; system("@"); //',
-    "</script>@<script>alert(1)</script>", "<img src=x onerror=alert(1)>@", "<!--@-->", "]]>@", "<![CDATA[@", "&@;", "&lt;@",
-    "&#0;@", "@%s%n%s%n", "%p%x@", "../@", "../../../../etc/@", "/etc/@", "..", "." , "@/../@", "C:\\@", "~/@", "-@", "--out=@",
-    "$(touch @)", "`touch @`", "${HOME}@", "|@", ">@", "@ @", "  @  ", "@,@", "@[0]", "a=@", "#@", "@\u202e", "\u2066@\u2069",
-    "\u200f@", "\ufeff@", "\u2028@", "@\u2029", "e\u0301@", "@\U0001f600", "\u0000".replace("\0", "@NUL"), "\\u0000@", "\\x1b@",
-    "\\n@", "??/@", "@??)", "{@}", "{{@}}", "[@]", "(@", "@)", "digraph{@", "n0 -> @", "\\l@\\r", "@" + "y" * 480,
-    "\U0001f468\u200d\U0001f469\u200d@" + "\u0301" * 100, "NaN@", "null", "true", "@\t".strip() + "\u00a0", "con.@", "@.npy",
-)]
+    "plain@", '"@', "'@", "`@`", "@\\", "\\@", "\\\\@\\\\", "*/@/*", "//@", "/*@", "@;system(0);//",
+    '"; system("@"); //', "</script>@<script>alert(1)</script>", "<img src=x onerror=alert(1)>@", "<!--@-->", "]]>@",
+    "<![CDATA[@", "&@;", "&lt;@", "&#0;@", "@%s%n%s%n", "%p%x@", "../@", "../../../../etc/@", "/etc/@", "..", "." ,
+    "@/../@", "C:\\@", "~/@", "-@", "--out=@", "$(touch @)", "`touch @`", "${HOME}@", "|@", ">@", "@ @", "  @  ", "@,@",
+    "@[0]", "a=@", "#@", "@\u202e", "\u2066@\u2069", "\u200f@", "\ufeff@", "\u2028@", "@\u2029", "e\u0301@",
+    "@\U0001f600", "\u0000".replace("\0", "@NUL"), "\\u0000@", "\\x1b@", "\\n@", "??/@", "@??)", "{@}", "{{@}}", "[@]",
+    "(@", "@)", "digraph{@", "n0 -> @", "\\l@\\r", "@" + "y" * 480,
+    "\U0001f468\u200d\U0001f469\u200d@" + "\u0301" * 100, "NaN@", "null", "true", "@\t".strip() + "\u00a0", "con.@",
+    "@.npy")]
 # Names that no file may have.
-REFUSED = [b"\x1b[31m", b"a\nb", b"a\rb", b"\t", b"\x00a", b"\x7f", b"\xc2\x9b31m", b"\xff\xfe", b"\xed\xa0\x80", b"\xc0\x80",
-           b"\xf4\x90\x80\x80", b"y" * 513, b"\x07", b"\x08" * 20]
+REFUSED = [b"\x1b[31m", b"a\nb", b"a\rb", b"\t", b"\x00a", b"\x7f", b"\xc2\x9b31m", b"\xff\xfe", b"\xed\xa0\x80",
+           b"\xc0\x80", b"\xf4\x90\x80\x80", b"y" * 513, b"\x07", b"\x08" * 20]
 UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 failures = checks = 0
 
@@ -63,8 +64,8 @@ def shown(payload, what, *streams):
 
 
 def describe(names, about=""):
-    """A model of one branch for each name, and the arguments that bind it. Every string that people read or that names a
-    file is one of the names with a number, or, where a model has but one such string, `about`."""
+    """A model of one branch for each name, and the arguments that bind it. Every string that people read or that names
+    a file is one of the names with a number, or, where a model has but one such string, `about`."""
     size = (4, 4)
     nodes, inputs, outputs, weights, dims = [], [], [], [], []
     for name in names:
@@ -124,8 +125,8 @@ def try_pictures(p, dims):
 
 
 def try_words(p, dims):
-    for words in (["show"], ["show", "--stage", "imported"], ["show", "--stage", "folded"], ["show", "--stage", "planned"],
-                  ["explain", "--all"], ["run", "--seed", "1", "--target", "interp"]):
+    for words in (["show"], ["show", "--stage", "imported"], ["show", "--stage", "folded"],
+                  ["show", "--stage", "planned"], ["explain", "--all"], ["run", "--seed", "1", "--target", "interp"]):
         code, out, err = command(words[0], "m.onnx", *dims, *words[1:])
         check(code == 0, p, words, err)
         shown(p, words, out, err)
@@ -145,9 +146,11 @@ def try_files(p, dims, twin):
     code, out, err = command("run", "m.onnx", *dims, "--seed", "1", "--target", "interp", "-o", "o/u/t")
     check(code == 0, p, "run --out", err)
     names = os.listdir(os.path.join(WORK, "o/u/t"))
-    check(len(names) == len(dims) and all(re.fullmatch(r"[A-Za-z0-9._-]+\.npy", n) for n in names), p, "files of run --out", names)
+    check(len(names) == len(dims) and all(re.fullmatch(r"[A-Za-z0-9._-]+\.npy", n) for n in names),
+          p, "files of run --out", names)
     check(set(os.listdir(WORK)) == before | {"o"}, p, "files elsewhere")
-    check(os.listdir(os.path.join(WORK, "o")) == ["u"] and os.listdir(os.path.join(WORK, "o/u")) == ["t"], p, "and here")
+    check(os.listdir(os.path.join(WORK, "o")) == ["u"] and os.listdir(os.path.join(WORK, "o/u")) == ["t"],
+          p, "and here")
     shutil.rmtree(os.path.join(WORK, "o"))
     got = emitted(p, dims)
     odd = [f for f in {*got, *twin} if f != "ports.json" and got.get(f) != twin.get(f)]
@@ -202,17 +205,20 @@ def try_alone(p):
 
 
 def try_refused(raw):
-    at = {"value": lambda: model(graph([node("Relu", "x", "", "n") + msg(2, raw)], [port("x", dims=(2,))], [msg(1, raw)])),
-          "node": lambda: model(graph([msg(3, raw) + msg(1, "x") + msg(2, "y") + msg(4, "Relu")], [port("x", dims=(2,))],
-                                      [port("y")])),
+    at = {"value": lambda: model(graph([node("Relu", "x", "", "n") + msg(2, raw)],
+                                       [port("x", dims=(2,))], [msg(1, raw)])),
+          "node": lambda: model(graph([msg(3, raw) + msg(1, "x") + msg(2, "y") + msg(4, "Relu")],
+                                      [port("x", dims=(2,))], [port("y")])),
           "operation": lambda: model(graph([msg(3, "n") + msg(1, "x") + msg(2, "y") + msg(4, raw)],
                                            [port("x", dims=(2,))], [port("y")])),
           "domain": lambda: model(graph([msg(3, "n") + msg(1, "x") + msg(2, "y") + msg(4, "Relu") + msg(7, raw)],
                                         [port("x", dims=(2,))], [port("y")])),
-          "attribute": lambda: model(graph([node("Relu", "x", "y", "n", raw=msg(5, msg(1, raw) + num(3, 1) + num(20, 2)))],
+          "attribute": lambda: model(graph([node("Relu", "x", "y", "n",
+                                                 raw=msg(5, msg(1, raw) + num(3, 1) + num(20, 2)))],
                                            [port("x", dims=(2,))], [port("y")])),
           "external file": lambda: model(graph([node("Add", "x,w", "y", "n")], [port("x", dims=(2,))], [port("y")],
-                                               [tensor("w", (2,), more=num(14, 1) + msg(13, msg(1, "location") + msg(2, raw)))])),
+                                               [tensor("w", (2,), more=num(14, 1) +
+                                                       msg(13, msg(1, "location") + msg(2, raw)))])),
           "dimension": lambda: model(graph([node("Relu", "x", "y", "n")],
                                            [msg(1, "x") + msg(2, msg(1, num(1, 1) + msg(2, msg(1, msg(2, raw)))))],
                                            [port("y")]))}
@@ -247,7 +253,8 @@ def try_report(payloads):
         nodes.append(msg(1, last) + msg(1, p + " w") + msg(2, p + " y") + msg(3, p + " n") + msg(4, "MatMul"))
         last = p + " y"
     held = [tensor(p + " w", (4, 4), raw=struct.pack("<16f", *([0.25] * 16))) for p in payloads]
-    write("r.onnx", model(graph(nodes, [port("x", dims=(4, 4))], [port(last, dims=(4, 4))], held, msg(10, payloads[0]))))
+    write("r.onnx", model(graph(nodes, [port("x", dims=(4, 4))], [port(last, dims=(4, 4))], held,
+                                msg(10, payloads[0]))))
     code, out, err = command("bench", "r.onnx", "-s", "guess", "-s", "guess", "--launches", "1", "--min-time", "50ms",
                              "--threads", "1", "--report", "r.html", "--out", "r.json")
     check(code == 0, "all", "bench", err)
