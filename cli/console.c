@@ -52,44 +52,36 @@ int console_width(void)
     return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
 }
 
-/* Prints (f may be NULL: counts only) one character or escaped byte at s, and gives the bytes used. */
-static int put_one(FILE *f, const char *s, int *width)
-{
-    uint32_t code = 0;
-    int n = (int)utf8_next(s, &code);
-    bool bad = n == 0 || utf8_hidden(code);
-    n = n ? n : 1;
-    *width += bad ? 4 * n : 1;
-    for (int i = 0; f && i < n; i++)
-        fprintf(f, bad ? "\\x%02x" : "%c", (unsigned char)s[i]);
-    return n;
-}
-
 void put_safe(FILE *f, const char *s)
 {
-    int width = 0;
-    while (*s)
-        s += put_one(f, s, &width);
+    text t = {0};
+    text_safe(&t, s);
+    fputs(text_str(&t), f);
+    text_free(&t);
 }
 
 int safe_width(const char *s)
 {
+    text t = {0};
     int width = 0;
-    while (*s)
-        s += put_one(NULL, s, &width);
+    text_safe(&t, s);
+    for (const char *c = text_str(&t); *c; c++)
+        width += (*c & 0xC0) != 0x80; /* but for the first, bytes of a character are none */
+    text_free(&t);
     return width;
 }
 
 /* Messages may have several lines: a break counts as ours if the next line is indented. */
 static void put_message(FILE *f, const char *s)
 {
-    int width = 0;
-    while (*s) {
-        if (s[0] == '\n' && s[1] == ' ' && s[2] == ' ')
-            fputc(*s++, f);
-        else
-            s += put_one(f, s, &width);
+    for (const char *end; (end = strstr(s, "\n  ")); s = end + 1) {
+        text line = {0};
+        text_bytes(&line, s, (size_t)(end - s));
+        put_safe(f, text_str(&line));
+        fputc('\n', f);
+        text_free(&line);
     }
+    put_safe(f, s);
     fputc('\n', f);
 }
 

@@ -3,7 +3,7 @@
 #include "cli/draw/boxes.h"
 #include "cli/console.h"
 #include "cli/bug.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "cli/list.h"
 #include "cli/outline.h"
 
@@ -30,14 +30,9 @@ typedef struct picture {
 /* Safe for terminals: names come from files. For free(). */
 static char *made_safe(const char *s)
 {
-    char *safe = NULL;
-    size_t size = 0;
-    FILE *m = open_memstream(&safe, &size);
-    if (!m)
-        fail_bug("out of memory", "dot");
-    put_safe(m, s);
-    fclose(m);
-    return safe;
+    text t = {0};
+    text_safe(&t, s);
+    return text_take(&t);
 }
 
 /* And for Graphviz. */
@@ -169,9 +164,9 @@ static void put_box(picture *p, int id)
 /* ---- frames: one around a single box is a name in that box ---- */
 static void put_frame(picture *p, const char *name, int times)
 {
-    char *text = NULL;
+    char *label = NULL;
     size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
+    FILE *f = open_memstream(&label, &size);
     if (!f)
         fail_bug("out of memory", "dot");
     if (p->alone)
@@ -183,13 +178,13 @@ static void put_frame(picture *p, const char *name, int times)
     free(p->alone);
     p->alone = NULL;
     if (p->held[p->frames] == 1 && !p->fold.whole) {
-        p->alone = text;
+        p->alone = label;
         return;
     }
     fprintf(p->f, "  subgraph cluster_%d {\n  label=\"", p->frames);
-    dot_name(p->f, text);
+    dot_name(p->f, label);
     fprintf(p->f, "\"\n");
-    free(text);
+    free(label);
 }
 
 static void enter(void *user, const char *name, int times)
