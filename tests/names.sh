@@ -9,6 +9,7 @@
 #   machines    an instruction set, a level of memory by its name or number, or a language, in schedule or in
 #               backends/codegen: these ask the tables of a target (schedule/target.h). "isa" is a key of plan/1.
 #   words       names that the glossary of STYLE.md refuses, as identifiers of the code.
+#   sections    of the files of operations, which have one order (STYLE.md, "Files").
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 # The names of the records in a file: the first .name after each "const op ... = {".
@@ -28,6 +29,16 @@ refused=$(git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs awk -v stri
     { code = $0; sub(/^[^:]*:[0-9]+:/, "", code); n = split(code, w, /[^A-Za-z0-9_]+/)
       for (i = 1; i <= n; i++) if (w[i] in not) { match($0, /^[^:]*:[0-9]+/); print substr($0, 1, RLENGTH) ": \"" w[i] "\": the glossary of STYLE.md has another word" } }')
 [ -z "$refused" ] || { echo "$refused"; exit 1; }
+order=$(tr -s '\n ' ' ' <STYLE.md | sed -n 's/.*An operation: \([^.]*\), list\..*/\1/p')
+[ -n "$order" ] || { echo "STYLE.md has no order of an operation's sections"; exit 1; }
+misplaced=$(awk -v order="$order" '
+    BEGIN { for (n = split(order, w, /, */); n > 0; n--) at[w[n]] = n; at["recipe"] = at["recipes"]; at["record"] = at["records"] }
+    FNR == 1 { last = 0 }
+    /^\/\* ---- .* ---- \*\/$/ {
+        name = $0; sub(/^\/\* ---- /, "", name); sub(/[:,].*| ----.*/, "", name)
+        if (name in at) { if (at[name] < last) print FILENAME ":" FNR ": \"" name "\" comes too late: " order; last = at[name] }
+    }' graph/ops/*.c)
+[ -z "$misplaced" ] || { echo "$misplaced"; exit 1; }
 git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests' ':!graph/ops' ':!models' ':!train' | xargs awk -f tests/source.awk |
     awk -v ops="$ops" -v spared="$leaves $fns" -v targets="$targets" '
 function complain(what) { print where ": " what; bad++ }

@@ -75,6 +75,21 @@ static bool conv_body(defn *d, err *e)
     return true;
 }
 
+/* ---- recipe ---- */
+static const node *conv_lower(graph *g, const node *n)
+{
+    static const char *const by_space[] = {"conv1d", "conv2d", "conv3d"};
+    const int space = n->in[0]->type.rank - 2;
+    if (space < 1 || space > COUNT(by_space))
+        return g_fail(g, TS_UNSUPPORTED, "rank %d: 1 to 3 spatial axes are supported", space + 2), NULL;
+    attr list[4];
+    int k = 0;
+    for (int i = 0; i < COUNT(list); i++)
+        if (n->attr[i].kind != '-')
+            list[k++] = n->attr[i];
+    return g_make(g, op_find(by_space[space - 1]), 2, n->in, list, k);
+}
+
 /* ---- grad ---- */
 static bool conv_grad_for(const node *call, int k)
 {
@@ -101,21 +116,6 @@ static const node *conv_grad(graph *g, const node *call, const node *y, const no
                    (win.kernel[s] - 1) * win.dilation[s] - 1;
     list[n++] = attr_ints("output_padding", win.n, extra);
     return g_make(g, op_find("conv_transpose"), 2, (const node *[]){dy, w}, list, n);
-}
-
-/* ---- recipe ---- */
-static const node *conv_lower(graph *g, const node *n)
-{
-    static const char *const by_space[] = {"conv1d", "conv2d", "conv3d"};
-    const int space = n->in[0]->type.rank - 2;
-    if (space < 1 || space > COUNT(by_space))
-        return g_fail(g, TS_UNSUPPORTED, "rank %d: 1 to 3 spatial axes are supported", space + 2), NULL;
-    attr list[4];
-    int k = 0;
-    for (int i = 0; i < COUNT(list); i++)
-        if (n->attr[i].kind != '-')
-            list[k++] = n->attr[i];
-    return g_make(g, op_find(by_space[space - 1]), 2, n->in, list, k);
 }
 
 /* ---- records ---- */

@@ -14,6 +14,11 @@ static bool widens(const char *f) /* numpy adds and multiplies small integers as
     return !strcmp(f, "add") || !strcmp(f, "mul");
 }
 
+static const node *reversed(graph *g, const node *x, long long axis)
+{
+    return g_callf(g, 1, &x, "flip axes=[%lld]", axis);
+}
+
 /* ---- ONNX ---- */
 /* The result keeps the operand's dtype. */
 static bool adapt(const onnx_call *c, const char *op_name, const node **out, err *e)
@@ -133,12 +138,20 @@ static bool linear_body(defn *d, err *e)
     return true;
 }
 
-/* ---- grad ---- */
-static const node *reversed(graph *g, const node *x, long long axis)
+/* ---- recipes ---- */
+static const node *cumulate_lower(graph *g, const node *n) /* from the end: of the reversed operand, reversed */
 {
-    return g_callf(g, 1, &x, "flip axes=[%lld]", axis);
+    const long long axis = node_int(n, "axis");
+    const bool reverse = node_int(n, "reverse");
+    const node *x = reverse ? reversed(g, n->in[0], axis) : n->in[0];
+    int i = 0;
+    while (strcmp(kinds[i].op, n->op->name))
+        i++;
+    x = g_callf(g, 1, &x, "scan axis=%lld fn=%s exclusive=%d", axis, kinds[i].fn, node_int(n, "exclusive") != 0);
+    return reverse ? reversed(g, x, axis) : x;
 }
 
+/* ---- grad ---- */
 /* Moved along the axis by one, towards its end or its start; 0 comes in. */
 static const node *shifted(graph *g, const node *x, int axis, int by)
 {
@@ -182,19 +195,6 @@ static const node *linear_grad(graph *g, const node *call, const node *y, const 
         return NULL;
     const node *h = backwards(g, call->in[0], dy, axis);
     return k ? h : g_call2(g, "multiply", h, shifted(g, y, axis, 1));
-}
-
-/* ---- recipes ---- */
-static const node *cumulate_lower(graph *g, const node *n) /* from the end: of the reversed operand, reversed */
-{
-    const long long axis = node_int(n, "axis");
-    const bool reverse = node_int(n, "reverse");
-    const node *x = reverse ? reversed(g, n->in[0], axis) : n->in[0];
-    int i = 0;
-    while (strcmp(kinds[i].op, n->op->name))
-        i++;
-    x = g_callf(g, 1, &x, "scan axis=%lld fn=%s exclusive=%d", axis, kinds[i].fn, node_int(n, "exclusive") != 0);
-    return reverse ? reversed(g, x, axis) : x;
 }
 
 /* ---- records ---- */

@@ -17,7 +17,7 @@ typedef struct equation {
     int rest; /* axes that "..." stands for */
 } equation;
 
-/* ---- reading ---- */
+/* ---- helpers: reading ---- */
 static const char *past_blanks(const char *s)
 {
     return s + strspn(s, " \t\n\v\f\r");
@@ -90,6 +90,18 @@ static bool read_equation(const char *s, int n, const node *const *in, equation 
             return false;
     }
     return s && !*s;
+}
+
+/* ---- ONNX ---- */
+static bool adapt_einsum(const onnx_call *c, const node **out, err *e)
+{
+    const char *s = onnx_word(c, "equation", "");
+    if (!onnx_need(c, c->n_in ? c->n_in : 1, e))
+        return false;
+    if (!*past_blanks(s))
+        return err_set(e, TS_BAD_INPUT, "Einsum: no equation, expected letters for the axes as in \"ij,jk->ik\"");
+    const attr given = attr_word("equation", s);
+    return onnx_give(c, out, g_make(c->g, op_find("einsum"), c->n_in, c->in, &given, 1), e);
 }
 
 /* ---- shape ---- */
@@ -212,18 +224,6 @@ static const node *einsum_lower(graph *g, const node *n)
         left = to;
     }
     return y;
-}
-
-/* ---- ONNX ---- */
-static bool adapt_einsum(const onnx_call *c, const node **out, err *e)
-{
-    const char *s = onnx_word(c, "equation", "");
-    if (!onnx_need(c, c->n_in ? c->n_in : 1, e))
-        return false;
-    if (!*past_blanks(s))
-        return err_set(e, TS_BAD_INPUT, "Einsum: no equation, expected letters for the axes as in \"ij,jk->ik\"");
-    const attr given = attr_word("equation", s);
-    return onnx_give(c, out, g_make(c->g, op_find("einsum"), c->n_in, c->in, &given, 1), e);
 }
 
 /* ---- records ---- */

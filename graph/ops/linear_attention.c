@@ -22,41 +22,6 @@ static const node *step_of(graph *g, const node *x, int64_t t) /* [.., 1, ..] at
     return g_apply(g, "slice", x, COUNT(cut), cut);
 }
 
-/* ---- recipe ---- */
-static const node *linear_lower(graph *g, const node *n)
-{
-    const bool has_decay = node_int(n, "decay"), has_beta = node_int(n, "beta");
-    const node *const *in = n->in;
-    if (n->n_in != 4 + has_decay + has_beta)
-        return g_fail(g, TS_BAD_INPUT, "%d operands given, takes %d", n->n_in, 4 + has_decay + has_beta), NULL;
-    const type *q = &in[0]->type, *k = &in[1]->type, *v = &in[2]->type, *s = &in[3]->type;
-    if (q->rank != 5 || k->rank != 4 || v->rank != 4 || s->rank != 4 || k->dim[2] < 1 || q->dim[2] != k->dim[2] ||
-        v->dim[2] != k->dim[2] || s->dim[2] != k->dim[3] || q->dim[4] != k->dim[3] || s->dim[3] != v->dim[3])
-        return g_fail(g, TS_BAD_INPUT,
-                      "takes q [batch, head, time, group, key], k [batch, head, time, key], v [batch, head, time, "
-                      "value], a state [batch, head, key, value], and at least one step"),
-               NULL;
-    const int64_t time = k->dim[2], per_key = q->dim[3];
-    if (!g_may_write_out(g, time))
-        return NULL;
-    const node *decay = has_decay ? g_call1(g, "exp", in[4]) : NULL, *beta = has_beta ? in[n->n_in - 1] : NULL;
-    const node **y = arena_array(&g->mem, (size_t)time + 2, sizeof *y), *state = in[3];
-    for (int64_t t = 0; t < time && !err_is(&g->err); t++) {
-        const node *key = step_of(g, in[1], t), *value = step_of(g, in[2], t), *query = step_of(g, in[0], t);
-        const node *column = g_call1(g, "transpose axes=[0,1,3,2]", key);
-        if (decay) /* along the keys, or one for all */
-            state = g_call2(g, "multiply", state, g_call1(g, "transpose axes=[0,1,3,2]", step_of(g, decay, t)));
-        if (beta)
-            value = g_call2(g, "multiply", step_of(g, beta, t),
-                            g_call2(g, "subtract", value, g_call2(g, "matmul", key, state)));
-        state = g_call2(g, "add", state, g_call2(g, "multiply", column, value));
-        query = query ? g_reshape(g, query, 4, (int64_t[]){q->dim[0], q->dim[1], per_key, k->dim[3]}) : NULL;
-        y[t] = g_call2(g, "matmul", query, state);
-    }
-    y[time] = state;
-    return err_is(&g->err) ? NULL : g_joined(g, time + 1, y, 2);
-}
-
 /* ---- ONNX ---- */
 /* [batch, time, heads * width] as [batch, heads, time, width], in a dtype that sums are made in. */
 static const node *unpacked(graph *g, const node *x, int64_t n_heads, dtype d)
@@ -140,6 +105,41 @@ static bool adapt_linear(const onnx_call *c, const node **out, err *e)
         return c->n_out < 2 && out[0];
     const attr last[] = {attr_ints("starts", 4, behind), attr_ints("sizes", 4, state.dim)};
     return onnx_give(c, out + 1, g_cast(g, g_apply(g, "slice", all, COUNT(last), last), kept), e);
+}
+
+/* ---- recipe ---- */
+static const node *linear_lower(graph *g, const node *n)
+{
+    const bool has_decay = node_int(n, "decay"), has_beta = node_int(n, "beta");
+    const node *const *in = n->in;
+    if (n->n_in != 4 + has_decay + has_beta)
+        return g_fail(g, TS_BAD_INPUT, "%d operands given, takes %d", n->n_in, 4 + has_decay + has_beta), NULL;
+    const type *q = &in[0]->type, *k = &in[1]->type, *v = &in[2]->type, *s = &in[3]->type;
+    if (q->rank != 5 || k->rank != 4 || v->rank != 4 || s->rank != 4 || k->dim[2] < 1 || q->dim[2] != k->dim[2] ||
+        v->dim[2] != k->dim[2] || s->dim[2] != k->dim[3] || q->dim[4] != k->dim[3] || s->dim[3] != v->dim[3])
+        return g_fail(g, TS_BAD_INPUT,
+                      "takes q [batch, head, time, group, key], k [batch, head, time, key], v [batch, head, time, "
+                      "value], a state [batch, head, key, value], and at least one step"),
+               NULL;
+    const int64_t time = k->dim[2], per_key = q->dim[3];
+    if (!g_may_write_out(g, time))
+        return NULL;
+    const node *decay = has_decay ? g_call1(g, "exp", in[4]) : NULL, *beta = has_beta ? in[n->n_in - 1] : NULL;
+    const node **y = arena_array(&g->mem, (size_t)time + 2, sizeof *y), *state = in[3];
+    for (int64_t t = 0; t < time && !err_is(&g->err); t++) {
+        const node *key = step_of(g, in[1], t), *value = step_of(g, in[2], t), *query = step_of(g, in[0], t);
+        const node *column = g_call1(g, "transpose axes=[0,1,3,2]", key);
+        if (decay) /* along the keys, or one for all */
+            state = g_call2(g, "multiply", state, g_call1(g, "transpose axes=[0,1,3,2]", step_of(g, decay, t)));
+        if (beta)
+            value = g_call2(g, "multiply", step_of(g, beta, t),
+                            g_call2(g, "subtract", value, g_call2(g, "matmul", key, state)));
+        state = g_call2(g, "add", state, g_call2(g, "multiply", column, value));
+        query = query ? g_reshape(g, query, 4, (int64_t[]){q->dim[0], q->dim[1], per_key, k->dim[3]}) : NULL;
+        y[t] = g_call2(g, "matmul", query, state);
+    }
+    y[time] = state;
+    return err_is(&g->err) ? NULL : g_joined(g, time + 1, y, 2);
 }
 
 /* ---- record ---- */

@@ -139,68 +139,6 @@ static const node *run(cell *k, void (*next)(const cell *k, const node *x, const
     return all ? g_call(g, "concat axis=0", k->c ? 3 : 2, end) : NULL;
 }
 
-/* ---- recipes ---- */
-static void rnn_next(const cell *k, const node *x, const node **h, const node **c)
-{
-    (void)c;
-    *h = act(k, "f", plus(k, plus(k, x, g_call2(k->g, "matmul", *h, k->r)), k->rb));
-}
-
-static const node *rnn_lower(graph *g, const node *n)
-{
-    cell k;
-    return start(&k, g, n, 1, 5) ? run(&k, rnn_next) : NULL;
-}
-
-/* Gates z r h. */
-static void gru_next(const cell *k, const node *x, const node **h, const node **c)
-{
-    graph *g = k->g;
-    const node *was = *h, *candidate;
-    (void)c;
-    const node *zr = plus(k, part(g, x, 1, 0, 2 * k->hidden),
-                          plus(k, g_call2(g, "matmul", was, part(g, k->r, 1, 0, 2 * k->hidden)),
-                               part(g, k->rb, 0, 0, 2 * k->hidden)));
-    const node *z = act(k, "f", gate(k, zr, 0)), *r = act(k, "f", gate(k, zr, 1));
-    const node *rh = part(g, k->r, 1, 2 * k->hidden, k->hidden), *bh = part(g, k->rb, 0, 2 * k->hidden, k->hidden);
-    if (node_int(k->n, "linear_before_reset"))
-        candidate = times(k, r, plus(k, g_call2(g, "matmul", was, rh), bh));
-    else
-        candidate = plus(k, g_call2(g, "matmul", times(k, r, was), rh), bh);
-    candidate = act(k, "g", plus(k, gate(k, x, 2), candidate));
-    *h = g_formula(g, 3, (const node *[]){z, candidate, was}, "(1-a)*b+a*c");
-}
-
-static const node *gru_lower(graph *g, const node *n)
-{
-    cell k;
-    return start(&k, g, n, 3, 5) ? run(&k, gru_next) : NULL;
-}
-
-/* Gates i o f c. */
-static void lstm_next(const cell *k, const node *x, const node **h, const node **c)
-{
-    graph *g = k->g;
-    const node *all = plus(k, plus(k, x, g_call2(g, "matmul", *h, k->r)), k->rb), *was = *c;
-    const node *peep[3];
-    for (int i = 0; i < 3; i++)
-        peep[i] = part(g, k->p, 0, i * k->hidden, k->hidden);
-    const node *i = act(k, "f", plus(k, gate(k, all, 0), times(k, peep[0], was)));
-    const node *f = node_int(k->n, "couple")
-                        ? g_formula(g, 1, &i, "1-a")
-                        : act(k, "f", plus(k, gate(k, all, 2), times(k, peep[2], was)));
-    const node *update = act(k, "g", gate(k, all, 3));
-    *c = g_formula(g, 4, (const node *[]){f, was, i, update}, "a*b+c*d");
-    const node *o = act(k, "f", plus(k, gate(k, all, 1), times(k, peep[1], *c)));
-    *h = times(k, o, g_formula(g, 1, c, node_attr(k->n, "h")->s));
-}
-
-static const node *lstm_lower(graph *g, const node *n)
-{
-    cell k;
-    return start(&k, g, n, 4, 7) ? run(&k, lstm_next) : NULL;
-}
-
 /* ---- ONNX ---- */
 typedef struct layer { /* one operator of the file */
     const onnx_call *c;
@@ -382,6 +320,68 @@ static bool adapt_gru(const onnx_call *c, const node **out, err *e)
 static bool adapt_lstm(const onnx_call *c, const node **out, err *e)
 {
     return adapt(c, "lstm", 4, 3, out, e);
+}
+
+/* ---- recipes ---- */
+static void rnn_next(const cell *k, const node *x, const node **h, const node **c)
+{
+    (void)c;
+    *h = act(k, "f", plus(k, plus(k, x, g_call2(k->g, "matmul", *h, k->r)), k->rb));
+}
+
+static const node *rnn_lower(graph *g, const node *n)
+{
+    cell k;
+    return start(&k, g, n, 1, 5) ? run(&k, rnn_next) : NULL;
+}
+
+/* Gates z r h. */
+static void gru_next(const cell *k, const node *x, const node **h, const node **c)
+{
+    graph *g = k->g;
+    const node *was = *h, *candidate;
+    (void)c;
+    const node *zr = plus(k, part(g, x, 1, 0, 2 * k->hidden),
+                          plus(k, g_call2(g, "matmul", was, part(g, k->r, 1, 0, 2 * k->hidden)),
+                               part(g, k->rb, 0, 0, 2 * k->hidden)));
+    const node *z = act(k, "f", gate(k, zr, 0)), *r = act(k, "f", gate(k, zr, 1));
+    const node *rh = part(g, k->r, 1, 2 * k->hidden, k->hidden), *bh = part(g, k->rb, 0, 2 * k->hidden, k->hidden);
+    if (node_int(k->n, "linear_before_reset"))
+        candidate = times(k, r, plus(k, g_call2(g, "matmul", was, rh), bh));
+    else
+        candidate = plus(k, g_call2(g, "matmul", times(k, r, was), rh), bh);
+    candidate = act(k, "g", plus(k, gate(k, x, 2), candidate));
+    *h = g_formula(g, 3, (const node *[]){z, candidate, was}, "(1-a)*b+a*c");
+}
+
+static const node *gru_lower(graph *g, const node *n)
+{
+    cell k;
+    return start(&k, g, n, 3, 5) ? run(&k, gru_next) : NULL;
+}
+
+/* Gates i o f c. */
+static void lstm_next(const cell *k, const node *x, const node **h, const node **c)
+{
+    graph *g = k->g;
+    const node *all = plus(k, plus(k, x, g_call2(g, "matmul", *h, k->r)), k->rb), *was = *c;
+    const node *peep[3];
+    for (int i = 0; i < 3; i++)
+        peep[i] = part(g, k->p, 0, i * k->hidden, k->hidden);
+    const node *i = act(k, "f", plus(k, gate(k, all, 0), times(k, peep[0], was)));
+    const node *f = node_int(k->n, "couple")
+                        ? g_formula(g, 1, &i, "1-a")
+                        : act(k, "f", plus(k, gate(k, all, 2), times(k, peep[2], was)));
+    const node *update = act(k, "g", gate(k, all, 3));
+    *c = g_formula(g, 4, (const node *[]){f, was, i, update}, "a*b+c*d");
+    const node *o = act(k, "f", plus(k, gate(k, all, 1), times(k, peep[1], *c)));
+    *h = times(k, o, g_formula(g, 1, c, node_attr(k->n, "h")->s));
+}
+
+static const node *lstm_lower(graph *g, const node *n)
+{
+    cell k;
+    return start(&k, g, n, 4, 7) ? run(&k, lstm_next) : NULL;
 }
 
 /* ---- records ---- */

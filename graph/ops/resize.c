@@ -22,7 +22,7 @@ typedef struct taps { /* what each of `out` places reads */
     bool *beyond;    /* [out]: the coordinate lies outside of the axis and extrapolates */
 } taps;
 
-/* ---- coordinates ---- */
+/* ---- helpers: coordinates ---- */
 /* The coordinate in the operand of place i. The resized length is that of the result, as the specification says; but
  * linear and cubic take in * scale, even where that is no integer, as its cases do. A coordinate that is a whole
  * number, or half of one, is so to the bit: all that is rounded is the last quotient. */
@@ -71,7 +71,7 @@ static int64_t nearest(const way *w, double scale, double x)
     return (int64_t)(!strcmp(w->nearest, "round_prefer_ceil") ? floor(x + 0.5) : ceil(x - 0.5));
 }
 
-/* ---- weights ---- */
+/* ---- helpers: weights ---- */
 /* The filter at distance x: a triangle, or the cubic convolution of Keys with its parameter. */
 static double filter(const way *w, double x)
 {
@@ -131,195 +131,6 @@ static bool fill(arena *m, const way *w, const line *l, taps *t, err *e)
         t->beyond[i] = !strcmp(w->coordinates, "tf_crop_and_resize") && !(x >= 0 && x <= (double)(l->in - 1));
         fill_row(w, l, t->beyond[i] ? 0 : x, i, t);
     }
-    return true;
-}
-
-/* ---- recipe ---- */
-/* Whether place i is floor(i * in / out) throughout: then no table is needed. */
-static bool is_stretch(const line *l, const taps *t)
-{
-    int64_t top;
-    if (t->n != 1 || !int_mul(l->in, l->out, &top))
-        return false;
-    for (int64_t i = 0; i < l->out; i++)
-        if (t->place[i] != i * l->in / l->out)
-            return false;
-    return true;
-}
-
-static const node *table_of(graph *g, dtype d, int64_t rows, int n, const double *v)
-{
-    const type t = {.dtype = d, .rank = 2, .dim = {rows, n}};
-    char *bytes = arena_array(&g->mem, (size_t)(rows * n) + 1, 8);
-    for (int64_t i = 0; i < rows * n; i++)
-        store_real(d, bytes, i, v[i]);
-    return g_const(g, NULL, &t, bytes);
-}
-
-static const node *extrapolated(graph *g, const node *y, int axis, const line *l, const taps *t, double value)
-{
-    const type truth = {.dtype = TS_BOOL, .rank = 1, .dim = {l->out}};
-    int64_t shape[MAX_RANK];
-    bool any = false;
-    for (int64_t i = 0; i < l->out; i++)
-        any = any || t->beyond[i];
-    if (!any || !y)
-        return y;
-    for (int i = 0; i < y->type.rank; i++)
-        shape[i] = i == axis ? l->out : 1;
-    const node *beyond = g_reshape(g, g_const(g, NULL, &truth, t->beyond), y->type.rank, shape);
-    return g_call3(g, "where", beyond, g_scalar_like(g, y, value), y);
-}
-
-static const node *along(graph *g, const node *x, int axis, const way *w, const line *l, double outside)
-{
-    taps t;
-    if (l->in < 1)
-        return g_fail(g, TS_BAD_INPUT, "axis %d is empty: nothing to resize", axis), NULL;
-    if (!fill(&g->mem, w, l, &t, &g->err))
-        return NULL;
-    if (is_stretch(l, &t))
-        return extrapolated(g, g_callf(g, 1, &x, "stretch axis=%d size=%lld", axis, (long long)l->out), axis, l, &t,
-                            outside);
-    const type places = {.dtype = TS_I64, .rank = t.n == 1 ? 1 : 2, .dim = {l->out, t.n}};
-    const node *at = g_const(g, NULL, &places, t.place), *y;
-    const bool real = dtype_class(x->type.dtype) == D_REAL;
-    if (t.n == 1)
-        y = g_callf(g, 2, (const node *const[]){x, at}, "gather axis=%d", axis);
-    else
-        y = g_callf(g, 3,
-                    (const node *const[]){
-                        x, at, table_of(g, x->type.dtype == TS_F64 ? TS_F64 : TS_F32, l->out, t.n, t.weight)},
-                    "resample axis=%d", axis);
-    y = real ? g_cast(g, y, x->type.dtype) : y;
-    return extrapolated(g, y, axis, l, &t, outside);
-}
-
-static bool read_way(graph *g, const node *n, way *w)
-{
-    *w = (way){node_attr(n, "mode")->s,       node_attr(n, "coordinates")->s, node_attr(n, "nearest")->s,
-               node_real(n, "cubic"),         node_int(n, "exclude"),         node_int(n, "antialias")};
-    if (strcmp(w->mode, "nearest") && strcmp(w->mode, "linear") && strcmp(w->mode, "cubic"))
-        g_fail(g, TS_BAD_INPUT, "mode: \"%s\" is none of nearest, linear, cubic", w->mode);
-    if (!known_coordinates(w->coordinates))
-        g_fail(g, TS_BAD_INPUT, "coordinates: \"%s\" is not known", w->coordinates);
-    return !err_is(&g->err);
-}
-
-/* Whether up / down rounds to the scale, in the precision that this was given in: files have f32. */
-static bool rounds_to(double up, double down, double scale)
-{
-    const double ratio = up / down;
-    return scale == (double)(float)scale ? (float)ratio == (float)scale : ratio == scale;
-}
-
-/* A scale stands for a ratio: of the axis' extents, or of the least numbers that round to it. So a place that is a
- * whole number, as 3 / 0.6, is found to be one. */
-static void set_scale(line *l, const attr *scales, int i)
-{
-    enum { MOST = 4096 };
-    const double in = (double)(l->in ? l->in : 1);
-    l->scale = l->up = scales->kind == 'F' ? scales->reals[i] : (double)l->out / in, l->down = 1;
-    if (!(l->scale > 0 && l->scale < 1 << 24))
-        return;
-    if (rounds_to((double)l->out, in, l->scale)) {
-        l->up = (double)l->out, l->down = in;
-        return;
-    }
-    for (int down = 1; down <= MOST; down++) {
-        const double up = floor(l->scale * down + 0.5);
-        if (up > 0 && rounds_to(up, down, l->scale)) {
-            l->up = up, l->down = down;
-            return;
-        }
-    }
-}
-
-static const node *resize_lower(graph *g, const node *n)
-{
-    const node *y = n->in[0];
-    const attr *sizes = node_attr(n, "sizes"), *scales = node_attr(n, "scales"), *roi = node_attr(n, "roi");
-    const int rank = y->type.rank;
-    const dtype d = y->type.dtype;
-    way w;
-    if (sizes->n != rank || (scales->kind == 'F' && scales->n != rank) || (roi->kind == 'F' && roi->n != 2 * rank))
-        return g_fail(g, TS_BAD_INPUT, "sizes and scales need one number for each of %d axes, roi two", rank), NULL;
-    if (!read_way(g, n, &w))
-        return NULL;
-    for (int i = 0; i < rank && y; i++) {
-        line l = {.in = y->type.dim[i], .out = sizes->ints[i], .end = 1};
-        set_scale(&l, scales, i);
-        if (roi->kind == 'F')
-            l.start = roi->reals[i], l.end = roi->reals[i + rank];
-        if (l.out < 0 || (l.out > 0 && !(l.scale > 0)))
-            return g_fail(g, TS_BAD_INPUT, "axis %d: size %lld, scale %g", i, (long long)l.out, l.scale), NULL;
-        if (l.in != l.out || l.scale != 1 || l.start != 0 || l.end != 1)
-            y = along(g, y, i, &w, &l, node_real(n, "extrapolation"));
-    }
-    return g_cast(g, y, d);
-}
-
-/* ---- shape, body ---- */
-static bool stretch_shape(const node *n, type *out, err *e)
-{
-    int axis;
-    *out = n->in[0]->type;
-    if (!attr_axis(n, "axis", out->rank, &axis, e))
-        return false;
-    if (node_int(n, "size") < 0 || (out->dim[axis] == 0 && node_int(n, "size")))
-        return err_set(e, TS_BAD_INPUT, "size: %lld", (long long)node_int(n, "size"));
-    out->dim[axis] = node_int(n, "size");
-    return true;
-}
-
-/* y[..., i, ...] = a[..., floor(i * in / size), ...] */
-static bool stretch_body(defn *d, err *e)
-{
-    const type *t = &d->node->in[0]->type;
-    const expr *sub[MAX_RANK];
-    int axis;
-    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
-        return false;
-    const int64_t in = t->dim[axis], out = node_int(d->node, "size");
-    for (int i = 0; i < t->rank; i++)
-        sub[i] = x_axis(d->mem, i);
-    if (in && out % in == 0)
-        sub[axis] = x2(d->mem, "floordiv", sub[axis], x_whole(d->mem, out ? out / in : 1));
-    else
-        sub[axis] = x2(d->mem, "floordiv", x_offset(d->mem, sub[axis], in, 0), x_whole(d->mem, out ? out : 1));
-    d->value = defn_at(d, 0, sub);
-    return true;
-}
-
-static bool resample_shape(const node *n, type *out, err *e)
-{
-    const type *t = &n->in[0]->type, *places = &n->in[1]->type, *weights = &n->in[2]->type;
-    int axis;
-    if (!attr_axis(n, "axis", t->rank, &axis, e))
-        return false;
-    if (places->rank != 2 || weights->rank != 2 || places->dim[0] != weights->dim[0] ||
-        places->dim[1] != weights->dim[1] || dtype_class(places->dtype) != D_WHOLE)
-        return err_set(e, TS_BAD_INPUT, "places must be integers[size, neighbours] and weights have their shape");
-    *out = *t;
-    out->dim[axis] = places->dim[0], out->dtype = dtype_promote(t->dtype, weights->dtype);
-    return true;
-}
-
-/* y[..., i, ...] = sum over k of w[i, k] * a[..., p[i, k], ...] */
-static bool resample_body(defn *d, err *e)
-{
-    const type *t = &d->node->in[0]->type;
-    const expr *sub[MAX_RANK], *at[2];
-    int axis;
-    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
-        return false;
-    for (int i = 0; i < t->rank; i++)
-        sub[i] = x_axis(d->mem, i);
-    const int fold = defn_fold(d, d->node->in[1]->type.dim[1]);
-    at[0] = sub[axis], at[1] = x_axis(d->mem, fold);
-    sub[axis] = x2(d->mem, "at", x_cast(d->mem, TS_I64, defn_at(d, 1, at)), x_whole(d->mem, t->dim[axis]));
-    const expr *x = x_cast(d->mem, d->node->type.dtype, defn_at(d, 0, sub));
-    d->value = x_fold(d->mem, "add", 1u << fold, x2(d->mem, "mul", x, defn_at(d, 2, at)));
     return true;
 }
 
@@ -480,6 +291,195 @@ static const char *stretch_back(const node *n)
     return some && attr_axis(n, "axis", t->rank, &axis, NULL) && y->dim[axis] % t->dim[axis] == 0
                ? "Resize a - - # mode'nearest coordinate_transformation_mode'asymmetric nearest_mode'floor"
                : NULL;
+}
+
+/* ---- shape, body ---- */
+static bool stretch_shape(const node *n, type *out, err *e)
+{
+    int axis;
+    *out = n->in[0]->type;
+    if (!attr_axis(n, "axis", out->rank, &axis, e))
+        return false;
+    if (node_int(n, "size") < 0 || (out->dim[axis] == 0 && node_int(n, "size")))
+        return err_set(e, TS_BAD_INPUT, "size: %lld", (long long)node_int(n, "size"));
+    out->dim[axis] = node_int(n, "size");
+    return true;
+}
+
+/* y[..., i, ...] = a[..., floor(i * in / size), ...] */
+static bool stretch_body(defn *d, err *e)
+{
+    const type *t = &d->node->in[0]->type;
+    const expr *sub[MAX_RANK];
+    int axis;
+    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
+        return false;
+    const int64_t in = t->dim[axis], out = node_int(d->node, "size");
+    for (int i = 0; i < t->rank; i++)
+        sub[i] = x_axis(d->mem, i);
+    if (in && out % in == 0)
+        sub[axis] = x2(d->mem, "floordiv", sub[axis], x_whole(d->mem, out ? out / in : 1));
+    else
+        sub[axis] = x2(d->mem, "floordiv", x_offset(d->mem, sub[axis], in, 0), x_whole(d->mem, out ? out : 1));
+    d->value = defn_at(d, 0, sub);
+    return true;
+}
+
+static bool resample_shape(const node *n, type *out, err *e)
+{
+    const type *t = &n->in[0]->type, *places = &n->in[1]->type, *weights = &n->in[2]->type;
+    int axis;
+    if (!attr_axis(n, "axis", t->rank, &axis, e))
+        return false;
+    if (places->rank != 2 || weights->rank != 2 || places->dim[0] != weights->dim[0] ||
+        places->dim[1] != weights->dim[1] || dtype_class(places->dtype) != D_WHOLE)
+        return err_set(e, TS_BAD_INPUT, "places must be integers[size, neighbours] and weights have their shape");
+    *out = *t;
+    out->dim[axis] = places->dim[0], out->dtype = dtype_promote(t->dtype, weights->dtype);
+    return true;
+}
+
+/* y[..., i, ...] = sum over k of w[i, k] * a[..., p[i, k], ...] */
+static bool resample_body(defn *d, err *e)
+{
+    const type *t = &d->node->in[0]->type;
+    const expr *sub[MAX_RANK], *at[2];
+    int axis;
+    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
+        return false;
+    for (int i = 0; i < t->rank; i++)
+        sub[i] = x_axis(d->mem, i);
+    const int fold = defn_fold(d, d->node->in[1]->type.dim[1]);
+    at[0] = sub[axis], at[1] = x_axis(d->mem, fold);
+    sub[axis] = x2(d->mem, "at", x_cast(d->mem, TS_I64, defn_at(d, 1, at)), x_whole(d->mem, t->dim[axis]));
+    const expr *x = x_cast(d->mem, d->node->type.dtype, defn_at(d, 0, sub));
+    d->value = x_fold(d->mem, "add", 1u << fold, x2(d->mem, "mul", x, defn_at(d, 2, at)));
+    return true;
+}
+
+/* ---- recipe ---- */
+/* Whether place i is floor(i * in / out) throughout: then no table is needed. */
+static bool is_stretch(const line *l, const taps *t)
+{
+    int64_t top;
+    if (t->n != 1 || !int_mul(l->in, l->out, &top))
+        return false;
+    for (int64_t i = 0; i < l->out; i++)
+        if (t->place[i] != i * l->in / l->out)
+            return false;
+    return true;
+}
+
+static const node *table_of(graph *g, dtype d, int64_t rows, int n, const double *v)
+{
+    const type t = {.dtype = d, .rank = 2, .dim = {rows, n}};
+    char *bytes = arena_array(&g->mem, (size_t)(rows * n) + 1, 8);
+    for (int64_t i = 0; i < rows * n; i++)
+        store_real(d, bytes, i, v[i]);
+    return g_const(g, NULL, &t, bytes);
+}
+
+static const node *extrapolated(graph *g, const node *y, int axis, const line *l, const taps *t, double value)
+{
+    const type truth = {.dtype = TS_BOOL, .rank = 1, .dim = {l->out}};
+    int64_t shape[MAX_RANK];
+    bool any = false;
+    for (int64_t i = 0; i < l->out; i++)
+        any = any || t->beyond[i];
+    if (!any || !y)
+        return y;
+    for (int i = 0; i < y->type.rank; i++)
+        shape[i] = i == axis ? l->out : 1;
+    const node *beyond = g_reshape(g, g_const(g, NULL, &truth, t->beyond), y->type.rank, shape);
+    return g_call3(g, "where", beyond, g_scalar_like(g, y, value), y);
+}
+
+static const node *along(graph *g, const node *x, int axis, const way *w, const line *l, double outside)
+{
+    taps t;
+    if (l->in < 1)
+        return g_fail(g, TS_BAD_INPUT, "axis %d is empty: nothing to resize", axis), NULL;
+    if (!fill(&g->mem, w, l, &t, &g->err))
+        return NULL;
+    if (is_stretch(l, &t))
+        return extrapolated(g, g_callf(g, 1, &x, "stretch axis=%d size=%lld", axis, (long long)l->out), axis, l, &t,
+                            outside);
+    const type places = {.dtype = TS_I64, .rank = t.n == 1 ? 1 : 2, .dim = {l->out, t.n}};
+    const node *at = g_const(g, NULL, &places, t.place), *y;
+    const bool real = dtype_class(x->type.dtype) == D_REAL;
+    if (t.n == 1)
+        y = g_callf(g, 2, (const node *const[]){x, at}, "gather axis=%d", axis);
+    else
+        y = g_callf(g, 3,
+                    (const node *const[]){
+                        x, at, table_of(g, x->type.dtype == TS_F64 ? TS_F64 : TS_F32, l->out, t.n, t.weight)},
+                    "resample axis=%d", axis);
+    y = real ? g_cast(g, y, x->type.dtype) : y;
+    return extrapolated(g, y, axis, l, &t, outside);
+}
+
+static bool read_way(graph *g, const node *n, way *w)
+{
+    *w = (way){node_attr(n, "mode")->s,       node_attr(n, "coordinates")->s, node_attr(n, "nearest")->s,
+               node_real(n, "cubic"),         node_int(n, "exclude"),         node_int(n, "antialias")};
+    if (strcmp(w->mode, "nearest") && strcmp(w->mode, "linear") && strcmp(w->mode, "cubic"))
+        g_fail(g, TS_BAD_INPUT, "mode: \"%s\" is none of nearest, linear, cubic", w->mode);
+    if (!known_coordinates(w->coordinates))
+        g_fail(g, TS_BAD_INPUT, "coordinates: \"%s\" is not known", w->coordinates);
+    return !err_is(&g->err);
+}
+
+/* Whether up / down rounds to the scale, in the precision that this was given in: files have f32. */
+static bool rounds_to(double up, double down, double scale)
+{
+    const double ratio = up / down;
+    return scale == (double)(float)scale ? (float)ratio == (float)scale : ratio == scale;
+}
+
+/* A scale stands for a ratio: of the axis' extents, or of the least numbers that round to it. So a place that is a
+ * whole number, as 3 / 0.6, is found to be one. */
+static void set_scale(line *l, const attr *scales, int i)
+{
+    enum { MOST = 4096 };
+    const double in = (double)(l->in ? l->in : 1);
+    l->scale = l->up = scales->kind == 'F' ? scales->reals[i] : (double)l->out / in, l->down = 1;
+    if (!(l->scale > 0 && l->scale < 1 << 24))
+        return;
+    if (rounds_to((double)l->out, in, l->scale)) {
+        l->up = (double)l->out, l->down = in;
+        return;
+    }
+    for (int down = 1; down <= MOST; down++) {
+        const double up = floor(l->scale * down + 0.5);
+        if (up > 0 && rounds_to(up, down, l->scale)) {
+            l->up = up, l->down = down;
+            return;
+        }
+    }
+}
+
+static const node *resize_lower(graph *g, const node *n)
+{
+    const node *y = n->in[0];
+    const attr *sizes = node_attr(n, "sizes"), *scales = node_attr(n, "scales"), *roi = node_attr(n, "roi");
+    const int rank = y->type.rank;
+    const dtype d = y->type.dtype;
+    way w;
+    if (sizes->n != rank || (scales->kind == 'F' && scales->n != rank) || (roi->kind == 'F' && roi->n != 2 * rank))
+        return g_fail(g, TS_BAD_INPUT, "sizes and scales need one number for each of %d axes, roi two", rank), NULL;
+    if (!read_way(g, n, &w))
+        return NULL;
+    for (int i = 0; i < rank && y; i++) {
+        line l = {.in = y->type.dim[i], .out = sizes->ints[i], .end = 1};
+        set_scale(&l, scales, i);
+        if (roi->kind == 'F')
+            l.start = roi->reals[i], l.end = roi->reals[i + rank];
+        if (l.out < 0 || (l.out > 0 && !(l.scale > 0)))
+            return g_fail(g, TS_BAD_INPUT, "axis %d: size %lld, scale %g", i, (long long)l.out, l.scale), NULL;
+        if (l.in != l.out || l.scale != 1 || l.start != 0 || l.end != 1)
+            y = along(g, y, i, &w, &l, node_real(n, "extrapolation"));
+    }
+    return g_cast(g, y, d);
 }
 
 /* ---- records ---- */
