@@ -2,7 +2,7 @@
  * a plan into something that runs. A NULL function means "cannot"; the driver then says so.
  *
  * The room:  driver, runner (plans of tessera.h) -> backend: c/ interp/ null/        weights (derived, leaf)
- *            codegen/: nests to text    cpu/: processors as a target    store/: the compile cache    watch, support */
+ *            codegen/: nests to text    cpu/, gpu/: targets    store/: the compile cache    watch, support, outside */
 #ifndef TS_BACKEND_H
 #define TS_BACKEND_H
 #include "schedule/plan.h"
