@@ -4,7 +4,7 @@
 #include "graph/base/err.h"
 #include "graph/base/js.h"
 #include "bench/protocol.h"
-#include "train/timed.h"
+#include "bench/worker.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,19 +14,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { MAX_WORKER_INPUTS = 4096, PATH_SIZE = 4096, MOST_LIMITS = 64 };
-
-typedef struct worker {
-    cJSON *task;
-    timed_step *step; /* of training, whose plan it is then; NULL: a pass of the model */
-    ts_model *model;
-    ts_plan *plan;
-    int n_inputs, n_outputs;
-    ts_array *values;         /* of each input */
-    char (*paths)[PATH_SIZE]; /* where they were read from or written to; "" where nowhere */
-    bool planned;             /* planning has begun */
-    double seconds[4];        /* reading, binding, planning, building */
-} worker;
+enum { MAX_WORKER_INPUTS = 4096, MOST_LIMITS = 64 };
 
 static bool answer_json(const char *word, cJSON *v)
 {
@@ -253,83 +241,10 @@ static bool one_pass(worker *w, ts_error *e)
     return w->step != NULL ? timed_run(w->step, value, e) : ts_plan_run(w->plan, e);
 }
 
-/* ---- what it says about itself ---- */
-
-static void add_port(cJSON *list, const ts_port *port, const char *path)
-{
-    cJSON *row = js_object(list, NULL);
-    js_text(row, "name", port->name);
-    js_text(row, "dtype", ts_dtype_name(port->dtype));
-    cJSON *shape = js_array(row, "shape");
-    for (int d = 0; d < port->rank; d++)
-        cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)port->dim[d]));
-    if (path != NULL)
-        js_text(row, "path", path);
-}
-
-static bool add_plan(cJSON *facts, worker *w, ts_error *e)
-{
-    char *text = ts_plan_json(w->plan, e);
-    cJSON *plan = text != NULL ? js_parse(text, "the plan", e) : NULL;
-    ts_free(text);
-    if (plan != NULL)
-        cJSON_AddItemToObject(facts, "plan", plan);
-    return plan != NULL;
-}
-
-static void add_hash(cJSON *facts, const worker *w)
-{
-    ts_tensor *out = calloc((size_t)w->n_outputs + 1, sizeof *out);
-    char hex[65] = "";
-    for (int i = 0; out != NULL && i < w->n_outputs; i++)
-        out[i] = w->step != NULL ? w->step->step.loss : ts_model_tensor(w->model, i);
-    if (out != NULL)
-        ts_hash(w->n_outputs, out, hex);
-    js_text(facts, "hash", hex);
-    free(out);
-}
-
-static void add_step_ports(cJSON *inputs, cJSON *outputs, const worker *w)
-{
-    const char *dir = js_get_text(w->task, "input_dir");
-    char path[PATH_SIZE];
-    for (int i = 0; i < net_n_arrays(&w->step->net); i++) {
-        const ts_array *a = &w->step->batch[i];
-        ts_port port = {.name = net_array_name(&w->step->net, i), .dtype = a->dtype, .rank = a->rank};
-        memcpy(port.dim, a->dim, sizeof port.dim);
-        snprintf(path, sizeof path, "%s/%d.npy", dir, i);
-        if (a->data != NULL)
-            add_port(inputs, &port, *dir != 0 ? path : "");
-    }
-    for (int i = 0; i < TIMED_OUTPUTS; i++)
-        add_port(outputs, &(ts_port){.name = timed_output[i], .dtype = TS_F32}, NULL);
-}
-
 static bool tell_facts(worker *w, ts_error *e)
 {
-    cJSON *facts = cJSON_CreateObject();
-    js_text(facts, "version", TS_VERSION);
-    static const char *const phase[] = {"read_s", "bind_s", "plan_s", "build_s"};
-    for (int i = 0; i < 4; i++)
-        js_number(facts, phase[i], w->seconds[i]);
-    cJSON *inputs = js_array(facts, "inputs"), *outputs = js_array(facts, "outputs");
-    ts_port port;
-    for (int i = 0; w->step == NULL && i < w->n_inputs; i++)
-        if (ts_model_input(w->model, i, &port))
-            add_port(inputs, &port, w->paths[i]);
-    for (int i = 0; w->step == NULL && i < w->n_outputs; i++)
-        if (ts_model_output(w->model, i, &port))
-            add_port(outputs, &port, NULL);
-    if (w->step != NULL)
-        add_step_ports(inputs, outputs, w);
-    if (w->step != NULL && w->step->net.text)
-        js_number(facts, "length", (double)w->step->net.length);
-    add_hash(facts, w);
-    if (!add_plan(facts, w, e)) {
-        cJSON_Delete(facts);
-        return false;
-    }
-    return answer_json(SAY_READY, facts);
+    cJSON *facts = worker_facts(w, e);
+    return facts != NULL && answer_json(SAY_READY, facts);
 }
 
 /* ---- commands ---- */

@@ -1,0 +1,23 @@
+/* worker.h - shared by the files of a contestant of ours: bench/worker.c has its life. */
+#ifndef BENCH_WORKER_H
+#define BENCH_WORKER_H
+#include "train/timed.h"
+
+#include <cjson/cJSON.h>
+
+enum { PATH_SIZE = 4096 };
+
+typedef struct worker {
+    cJSON *task;
+    timed_step *step; /* of training, whose plan it is then; NULL: a pass of the model */
+    ts_model *model;
+    ts_plan *plan;
+    int n_inputs, n_outputs;
+    ts_array *values;         /* of each input */
+    char (*paths)[PATH_SIZE]; /* where they were read from or written to; "" where nowhere */
+    bool planned;             /* planning has begun */
+    double seconds[4];        /* reading, binding, planning, building */
+} worker;
+
+cJSON *worker_facts(worker *w, ts_error *e); /* the members of READY (bench/protocol.h) */
+#endif
