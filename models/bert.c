@@ -27,6 +27,7 @@ static ts_tensor embeddings(maker *mk, const bert *b, ts_tensor ids, ts_tensor t
 }
 
 /* x[b, s, width]; mask[b, 1, 1, s] */
+/* x[b, s, width], mask[b, 1, 1, s] -> [b, s, width] */
 static ts_tensor encoder(maker *mk, const bert *b, ts_tensor x, ts_tensor mask)
 {
     const double gain = layer_branch(2 * b->layers);

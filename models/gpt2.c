@@ -41,6 +41,7 @@ static ts_tensor attend(maker *mk, const gpt2 *c, ts_tensor x, ts_tensor mask, c
     return layer_dense(mk, seen, c->width, layer_branch(2 * c->layers), "attn.c_proj");
 }
 
+/* x[b, s, width] -> [b, s, width] */
 static ts_tensor block(maker *mk, const gpt2 *c, ts_tensor x, ts_tensor mask, cache *own)
 {
     const feed f = {c->inner, layer_branch(2 * c->layers), "gelu approximate=tanh", "mlp.c_fc", "mlp.c_proj"};
@@ -103,6 +104,7 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e, const gpt2 *c)
     }
     maker_leave(&mk);
     x = layer_norm(&mk, ts_dim(m, "last") ? last_of(&mk, x) : x, epsilon, "ln_f");
+    /* [b, s, vocabulary]: words again are the weights of the last layer */
     ts_tensor logits = ts_call2(g, "matmul", x, ts_call1(g, "transpose", words));
     if (!ts_graph_ok(g, e))
         return false;

@@ -28,6 +28,7 @@ static double last_gain(const resnet *r)
     return layer_branch(branches);
 }
 
+/* x[n, c, h, w] -> [n, out, h / stride, w / stride] */
 static ts_tensor branch(maker *mk, const resnet *r, ts_tensor x, int width, int stride)
 {
     const double last = last_gain(r);
@@ -40,6 +41,7 @@ static ts_tensor branch(maker *mk, const resnet *r, ts_tensor x, int width, int 
     return layer_conv(mk, x, (conv){4 * width, 1, 1, last}, "conv3");
 }
 
+/* The same, and x itself added: by a convolution of 1x1 where the shapes differ. */
 static ts_tensor block(maker *mk, const resnet *r, ts_tensor x, int width, int stride)
 {
     const int out = r->bottleneck ? 4 * width : width;

@@ -13,6 +13,7 @@ typedef struct vae {
 
 static const double before_silu = 1.6; /* about what makes up for the mean square that a silu takes */
 
+/* x[n, c, h, w]; a mean for each of n and of the groups of channels */
 static ts_tensor group_norm(maker *mk, const vae *v, ts_tensor x, const char *name)
 {
     const int64_t width = maker_extent(x, 1);
@@ -57,7 +58,8 @@ static ts_tensor attend(maker *mk, const vae *v, ts_tensor x)
     return ts_call2(mk->g, "add", x, maker_call(mk, 1, &y, "reshape shape=[%lld,%lld,%lld,%lld]", n, c, h, w));
 }
 
-static ts_tensor enlarged(maker *mk, ts_tensor x) /* every element four times */
+/* x[n, c, h, w] -> [n, c, 2 h, 2 w], every element four times, and a convolution */
+static ts_tensor enlarged(maker *mk, ts_tensor x)
 {
     const long long h = maker_extent(x, 2), w = maker_extent(x, 3);
     x = maker_call(mk, 1, &x, "stretch axis=2 size=%lld", 2 * h);

@@ -37,7 +37,8 @@ static bool trilu_body(defn *d, err *e)
 }
 
 /* ---- recipe ---- */
-/* softmax(scale * q k' + mask) v. With causal=1 query i of the last q sees keys up to its own place. */
+/* softmax(scale * q k' + mask) v: q [..., queries, width], k [..., keys, width], v [..., keys, any], a mask that fits
+ * the scores [..., queries, keys]. With causal=1 query i of the last q sees keys up to its own place. */
 static const node *attention_lower(graph *g, const node *n)
 {
     if (n->n_in < 3 || n->n_in > 4)
@@ -52,6 +53,7 @@ static const node *attention_lower(graph *g, const node *n)
     const int64_t width = q->type.dim[q->type.rank - 1], queries = q->type.dim[q->type.rank - 2],
                   keys = k->type.dim[rank - 2];
     const attr *scale = node_attr(n, "scale");
+    /* [..., queries, keys] */
     const node *s = g_call2(g, "matmul", q, g_apply(g, "transpose", k, 1, (attr[]){attr_ints("axes", rank, axes)}));
     s = g_call2(g, "multiply", s,
                 g_scalar_like(g, s, scale->kind == 'f' ? scale->f : 1 / sqrt((double)(width ? width : 1))));

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* ---- helpers ---- */
-/* Mean and variance (over the count) of each channel of x, in `to`. */
+/* Mean and variance (over the count) of each channel of x [batch, channel, ...], in `to`: [channel] each. */
 static bool moments(graph *g, const node *x, dtype to, const node *out[2])
 {
     int64_t axes[MAX_RANK];
@@ -70,8 +70,9 @@ static bool adapt_batch_norm(const onnx_call *c, const node **out, err *e)
 }
 
 /* ---- recipe ---- */
-/* factor = scale / sqrt(var + epsilon). The model's own statistics: x * factor + (bias - mean * factor), where a plan
- * computes once what depends on weights only; those of the batch: (x - mean) * factor + bias. */
+/* Operands: x [batch, channel, ...]; scale, bias, mean, var [channel]. factor = scale / sqrt(var + epsilon). The
+ * model's own statistics: x * factor + (bias - mean * factor), where a plan computes once what depends on weights only;
+ * those of the batch: (x - mean) * factor + bias. */
 static const node *batch_norm_lower(graph *g, const node *n)
 {
     const node *x = n->in[0], *scale = n->in[1], *bias = n->in[2], *of[2] = {n->in[3], n->in[4]};

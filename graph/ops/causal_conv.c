@@ -5,6 +5,7 @@
 #include <string.h>
 
 /* ---- helpers ---- */
+/* [batch, channel, k - 1 + time] */
 static const node *with_past(graph *g, const node *x, const node *past)
 {
     return g_call(g, "concat axis=2", 2, (const node *[]){past, x});

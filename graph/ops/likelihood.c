@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* ---- helpers ---- */
-/* The label with an axis of one class, and 0 in place of labels that do not count. */
+/* Labels [batch, ...] with an axis of one class, [batch, 1, ...], and 0 in place of those that do not count. */
 static const node *safe_labels(graph *g, const node *labels, const node *counts)
 {
     const node *at = labels;
@@ -60,6 +60,7 @@ static bool adapt_cross_entropy(const onnx_call *c, const node **out, err *e)
 }
 
 /* ---- recipe ---- */
+/* Operands: logarithms [batch, class, ...], labels [batch, ...], perhaps weights [class]. */
 static const node *nll_loss_lower(graph *g, const node *n)
 {
     const char *how = node_attr(n, "reduction")->s;

@@ -29,7 +29,7 @@ static const node *formula2(graph *g, const node *a, const node *b, const char *
     return g_formula(g, 2, (const node *const[]){a, b}, source);
 }
 
-/* labels with an axis of extent 1 at `axis`. */
+/* Labels [...] as [..., 1, ...], with the 1 at `axis`. */
 static const node *beside(graph *g, const node *labels, int axis)
 {
     return g_callf(g, 1, &labels, "expand_dims axes=[%d]", axis);
@@ -47,6 +47,7 @@ static bool pick_axis(graph *g, const node *n, int *axis)
     return fits || (g_fail(g, TS_BAD_INPUT, "places need the first operand's shape without axis %d", *axis), false);
 }
 
+/* a [..., class, ...] at places [..., ...], which have all axes but that one: [..., ...]. */
 static const node *pick_lower(graph *g, const node *n)
 {
     int axis;

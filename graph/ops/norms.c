@@ -89,6 +89,7 @@ static bool lrn_shape(const node *n, type *out, err *e)
 }
 
 /* ---- recipes ---- */
+/* x / |x|, of the p-th norm along the axis; 0 stays. */
 static const node *lp_norm_lower(graph *g, const node *n)
 {
     const node *x = n->in[0];
@@ -101,6 +102,7 @@ static const node *lp_norm_lower(graph *g, const node *n)
     return g_call2(g, "divide", x, g_call3(g, "where", none, g_scalar_like(g, size, 1), size));
 }
 
+/* (x - mean) / (deviation + 1e-9) along the axes, as the specification has it. */
 static const node *standardize_lower(graph *g, const node *n)
 {
     const attr *axes = node_attr(n, "axes");
@@ -109,6 +111,7 @@ static const node *standardize_lower(graph *g, const node *n)
     return g_call2(g, "divide", away, g_call2(g, "add", spread, g_scalar_like(g, spread, 1e-9)));
 }
 
+/* 1 at the first largest element along the axis, 0 elsewhere. */
 static const node *hardmax_lower(graph *g, const node *n)
 {
     const node *x = n->in[0];

@@ -4,7 +4,8 @@
 enum { EACH = 5 }; /* operands of a convolution: its weight; scale, bias, mean and variance of each channel */
 
 /* ---- helpers ---- */
-/* Batch norm of the convolution with in[0]; pads leave a window of odd extents its place. */
+/* Batch norm of the convolution of x [batch, in, ...] with in[0] [out, in, ...]: [batch, out, ...].
+ * Pads leave a window of odd extents its place. */
 static const node *normal_conv(graph *g, const node *n, const node *x, const node *const *in, int64_t stride)
 {
     int64_t strides[MAX_RANK], pads[2 * MAX_RANK];

@@ -12,7 +12,7 @@ static const node *bad_bias(graph *g, const type *t, const char *name, int64_t c
     return text_free(&is), NULL;
 }
 
-/* x w + b, b perhaps NULL; the error calls w by `name`. */
+/* x [..., in] w [in, out] + b [out], b perhaps NULL; the error calls w by `name`. */
 static const node *dense(graph *g, const node *x, const node *w, const node *b, const char *name)
 {
     const type *t = &w->type;
@@ -85,8 +85,8 @@ static bool sequences(graph *g, const node *n, int count)
 }
 
 /* ---- recipes ---- */
-/* Operands: queries, keys, values; their three weights and that of the result; perhaps the four biases; perhaps a mask,
- * which is added to the scores [..., heads, queries, keys]. */
+/* Operands: queries, keys, values [..., time, width]; their three weights [width, heads * own] and that of the result;
+ * perhaps the four biases; perhaps a mask, which is added to the scores [..., heads, queries, keys]. */
 static const node *multi_head_lower(graph *g, const node *n)
 {
     static const char *const name[] = {"the weight of queries", "the weight of keys", "the weight of values",
@@ -114,7 +114,8 @@ static const node *multi_head_lower(graph *g, const node *n)
     return dense(g, merged(g, y), n->in[6], biased ? n->in[10] : NULL, name[3]);
 }
 
-/* Operands: x, two weights, perhaps two biases. Gated, the first gives what is activated, then its factor. */
+/* Operands: x [..., width], weights [width, inner] and [inner, out], perhaps two biases. Gated, the first is
+ * [width, 2 * inner]: what is activated, then its factor. */
 static const node *feed_forward_lower(graph *g, const node *n)
 {
     const char *activation = node_attr(n, "activation")->s;
