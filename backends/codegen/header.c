@@ -49,6 +49,6 @@ void kernel_header(text *t, const emitter *m)
         nest_print(t, k, true);
         text_add(t, "\n");
     }
-    text_add(t, " * %.4g operations on reals, %.4g bytes of operands and results, %lld of scratch */\n", k->flops,
+    text_add(t, " * %.0f operations on reals, %.0f bytes of operands and results, %lld of scratch */\n", k->flops,
              k->bytes, (long long)m->data.scratch_most);
 }

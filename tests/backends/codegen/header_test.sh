@@ -22,5 +22,5 @@ says '/* matmul'
 says ' *   matmul: m 20, n 32; sums up k 32'
 says ' * f32[20,32] from f32[20,32], f32[32,32]'
 says ' * loops: m/4 n/8 k m@unroll n@vector'
-says ' * 4.096e+04 operations on reals, 9216 bytes of operands and results, 0 of scratch */'
+says ' * 40960 operations on reals, 9216 bytes of operands and results, 0 of scratch */'
 finish
