@@ -25,32 +25,58 @@ static long long claim_bytes(const plan *p)
     return target_aligned(p->on, (int64_t)CLAIM * p->n_kernel);
 }
 
-static void write_pointer(const plan *p, text *t, const operand *o)
+/* The program is tables and a loop over them: compilers take seconds over the same calls written one after another. */
+static const char types[] =
+    "typedef struct ts_place { /* of an operand: number of a leaf or an input, bytes from where the arena begins */\n"
+    "    enum { LEAF, INPUT, ARENA } in;\n"
+    "    long at;\n"
+    "} ts_place;\n"
+    "typedef struct ts_call {\n"
+    "    void (*kernel)(void *const *at, char *scratch, int *fault, const ts_share *share); /* NULL: the process's */\n"
+    "    int first, n, meets; /* its operands' places; whether all parts wait for one another before it */\n"
+    "} ts_call;\n\n";
+
+static const char walk[] =
+    "static void call(const ts_run *r, long k, long part, long parts)\n"
+    "{\n"
+    "    void *at[MOST_OPERANDS];\n"
+    "    const ts_place *p = place + kernel[k].first;\n"
+    "    for (int i = 0; i < kernel[k].n; i++)\n"
+    "        at[i] = p[i].in == ARENA ? r->arena + p[i].at : (p[i].in == LEAF ? r->leaf : r->input)[p[i].at];\n"
+    "    if (!kernel[k].kernel) {\n"
+    "        r->custom->call(r->custom, (int)k, at, part, parts);\n"
+    "        return;\n"
+    "    }\n"
+    "    const ts_share share = {part, parts, r->scratch + CLAIM * k, r->scratch_bytes};\n"
+    "    int fault = 0;\n"
+    "    kernel[k].kernel(at, r->scratch + part * r->scratch_bytes + CLAIMS, &fault, &share);\n"
+    "    if (fault && !*r->fault) *r->fault = (int)k + 1;\n"
+    "}\n\n"
+    "void run(const ts_run *r, long part, long parts)\n"
+    "{\n"
+    "    memset(r->scratch + part * r->scratch_bytes, 0, CLAIMS);\n"
+    "    if (parts > 1) r->wait(r->team);\n"
+    "    for (long k = 0; k < KERNELS; k++) {\n"
+    "        if (parts > 1 && kernel[k].meets) r->wait(r->team);\n"
+    "        call(r, k, part, parts);\n"
+    "    }\n"
+    "}\n\n"
+    "void step(const ts_run *r, long k, long part, long parts)\n"
+    "{\n"
+    "    memset(r->scratch + part * r->scratch_bytes + CLAIM * k, 0, CLAIM);\n"
+    "    if (parts > 1) r->wait(r->team);\n"
+    "    call(r, k, part, parts);\n"
+    "}\n";
+
+static void write_place(const plan *p, text *t, const operand *o)
 {
     const buffer *h = &p->buffer[o->node->id];
     if (o->leaf >= 0)
-        text_add(t, "r->leaf[%d]", o->leaf);
+        text_add(t, "{LEAF, %d}, ", o->leaf);
     else if (h->where == IN_ARENA)
-        text_add(t, "r->arena + %lld", (long long)h->offset);
+        text_add(t, "{ARENA, %lld}, ", (long long)h->offset);
     else
-        text_add(t, "r->input[%d]", input_of(p, o->node));
-}
-
-/* m without a name: a function of the process. */
-static void write_call(const plan *p, text *t, int k, const kernel_text *m)
-{
-    text_add(t, "static void call%d(const ts_run *r, long part, long parts)\n{\n    void *const at[] = {", k);
-    for (int i = 0; i < m->n_operand; i++)
-        text_add(t, "%s", i ? ", " : ""), write_pointer(p, t, &m->operand[i]);
-    text_add(t, "%s};\n", m->n_operand ? "" : "0");
-    if (!*m->name) {
-        text_add(t, "    r->custom->call(r->custom, %d, at, part, parts);\n}\n", k);
-        return;
-    }
-    text_add(t, "    const ts_share share = {part, parts, r->scratch + %d, r->scratch_bytes};\n", CLAIM * k);
-    text_add(t, "    int fault = 0;\n    %s(at, r->scratch + part * r->scratch_bytes + %lld, &fault, &share);\n",
-             m->name, claim_bytes(p));
-    text_add(t, "    if (fault && !*r->fault) *r->fault = %d;\n}\n", k + 1);
+        text_add(t, "{INPUT, %d}, ", input_of(p, o->node));
 }
 
 static bool take_unit(c_program *c, const kernel_text *k) /* false: there is one like it */
@@ -67,10 +93,25 @@ static bool take_unit(c_program *c, const kernel_text *k) /* false: there is one
 typedef struct writing {
     const plan *p;
     c_program *c;
-    text protos, calls, run;
+    text protos, places, calls;
+    int n_place, most; /* operands of all kernels; of one */
     hazards hazards;
     int met; /* the first kernel behind the last barrier */
 } writing;
+
+static void write_call(writing *w, int k, const kernel_text *m)
+{
+    hazards_add_kernel(&w->hazards, w->p, m->n_operand, m->operand);
+    const bool meets = hazards_last(&w->hazards, k) >= w->met;
+    if (meets)
+        w->met = k;
+    text_add(&w->calls, "    {%s, %d, %d, %d},\n", *m->name ? m->name : "0", w->n_place, m->n_operand, meets);
+    text_add(&w->places, "    ");
+    for (int i = 0; i < m->n_operand; i++)
+        write_place(w->p, &w->places, &m->operand[i]);
+    text_add(&w->places, "/* %d */\n", k);
+    w->n_place += m->n_operand, w->most = m->n_operand > w->most ? m->n_operand : w->most;
+}
 
 static bool write_kernel(writing *w, int k, err *e)
 {
@@ -79,13 +120,7 @@ static bool write_kernel(writing *w, int k, err *e)
         custom_operands(w->p, &w->p->kernel[k], &one);
     else if (!kernel_write(&c_dialect, w->p, &w->p->kernel[k], &one, e))
         return false;
-    write_call(w->p, &w->calls, k, &one);
-    hazards_add_kernel(&w->hazards, w->p, one.n_operand, one.operand);
-    if (hazards_last(&w->hazards, k) >= w->met) {
-        text_add(&w->run, "    if (parts > 1) r->wait(r->team);\n");
-        w->met = k;
-    }
-    text_add(&w->run, "    call%d(r, part, parts);\n", k);
+    write_call(w, k, &one);
     if (one.scratch > w->c->scratch_most)
         w->c->scratch_most = one.scratch;
     if (*one.name && take_unit(w->c, &one))
@@ -95,6 +130,18 @@ static bool write_kernel(writing *w, int k, err *e)
     return true;
 }
 
+static char *write_calls(const writing *w)
+{
+    text t = {0};
+    text_add(&t, "#include <string.h>\n\n%s%s\n%s\n%s", runtime_file("run.h"), c_share_type, text_str(&w->protos),
+             types);
+    text_add(&t, "enum { KERNELS = %d, MOST_OPERANDS = %d, CLAIM = %d, CLAIMS = %lld };\n\n", w->p->n_kernel,
+             w->most ? w->most : 1, CLAIM, claim_bytes(w->p));
+    text_add(&t, "static const ts_place place[] = {\n%s    {LEAF, 0}};\n\n", text_str(&w->places));
+    text_add(&t, "static const ts_call kernel[] = {\n%s    {0, 0, 0, 0}};\n\n%s", text_str(&w->calls), walk);
+    return text_take(&t);
+}
+
 bool c_program_write(const plan *p, c_program *out, err *e)
 {
     writing w = {.p = p, .c = out};
@@ -102,21 +149,9 @@ bool c_program_write(const plan *p, c_program *out, err *e)
     *out = (c_program){0};
     for (int k = 0; ok && k < p->n_kernel; k++)
         ok = write_kernel(&w, k, e);
-    text t = {0};
-    text_add(&t, "#include <string.h>\n\n%s%s\n%s\n%s\n", runtime_file("run.h"), c_share_type, text_str(&w.protos),
-             text_str(&w.calls));
-    text_add(&t, "void run(const ts_run *r, long part, long parts)\n{\n");
-    text_add(&t, "    memset(r->scratch + part * r->scratch_bytes, 0, %lld);\n", claim_bytes(p));
-    text_add(&t, "    if (parts > 1) r->wait(r->team);\n%s}\n\n", text_str(&w.run));
-    text_add(&t, "void step(const ts_run *r, long kernel, long part, long parts)\n{\n    static void (*const "
-                 "call[])(const ts_run *, long, long) = {");
-    for (int k = 0; k < p->n_kernel; k++)
-        text_add(&t, "call%d, ", k);
-    text_add(&t, "0};\n    memset(r->scratch + part * r->scratch_bytes + %d * kernel, 0, %d);\n", CLAIM, CLAIM);
-    text_add(&t, "    if (parts > 1) r->wait(r->team);\n    call[kernel](r, part, parts);\n}\n");
-    out->calls = text_take(&t);
+    out->calls = write_calls(&w);
     out->scratch_most += claim_bytes(p);
-    text_free(&w.protos), text_free(&w.calls), text_free(&w.run);
+    text_free(&w.protos), text_free(&w.places), text_free(&w.calls);
     hazards_free(&w.hazards);
     if (!ok)
         c_program_free(out);
