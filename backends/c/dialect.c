@@ -146,13 +146,12 @@ static void prelude(text *t, const unit_facts *u)
     text_add(t, "%s%s%s", head, c_share_type, !u->chains ? "" : u->sums ? mixed_tile : mixed_unit);
 }
 
-enum { MANY_OPERANDS = 8 };
+enum { MANY_LOADS = 8 };
 
-/* What gcc does about restrict pointers of calls that it inlines takes minutes where tiles of many operands are many:
- * kernels of vae-decoder that turn tiles for Winograd (latents of 8 x 8) were stopped by the limit on compilers. */
+/* Tiles that read much are many where borders have some of their own: in one function gcc takes longer over them. */
 static void tile(text *t, const tile_head *h)
 {
-    if (h->operands > MANY_OPERANDS)
+    if (h->loads > MANY_LOADS)
         text_add(t, "#ifdef __GNUC__\n__attribute__((noinline))\n#endif\n");
     text_add(t, "%sstatic void %s(%s)\n", h->interleave ? "MIXED " : "", h->name, h->parameters);
 }

@@ -57,7 +57,7 @@ typedef struct kernel_head {
 } kernel_head;
 typedef struct tile_head {
     const char *name, *parameters;
-    int operands;    /* pointers that it reads through */
+    int loads;       /* places of operands that it reads, for each of its elements */
     bool interleave; /* chains of instructions without sums, in a kernel that has sums elsewhere */
 } tile_head;
 typedef struct unit_facts {

@@ -36,7 +36,8 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
     int stage, number;
     int64_t cur[MAX_AXIS];
     int64_t low[MAX_AXIS], high[MAX_AXIS]; /* where it may start, along axes whose borders have tiles of their own */
-    bool loads[MAX_LOADS];                 /* those it takes pointers of */
+    bool loads[MAX_LOADS];                 /* those it reads */
+    int via[MAX_LOADS];                    /* of each: the first that starts where it does, whose pointer both take */
     uint32_t passed;                       /* axes it takes as numbers */
     bool prefetch, masked;                 /* takes pointers to fetch from; takes how far it walks */
     bool shrouds;                          /* conditions mention `unknown` */
@@ -183,7 +184,9 @@ reach slice_reach(const emitter *m, int stage);
 void emit_element(emitter *m, text *t, int load); /* in a tile: the operand's element, as memory has it */
 reach load_reach(const emitter *m, int load);     /* of the pointer to it */
 void emit_pointer(emitter *m, text *t, const tile_made *f, int load); /* outside: the pointer that tile f is given */
-void emit_result(emitter *m, text *t);                                /* in a tile: the element y[...] */
+bool emit_takes(const tile_made *f, int load);                        /* a pointer, of this load */
+void emit_starts(emitter *m, tile_made *f); /* in a tile, its start being set up: which loads share a pointer */
+void emit_result(emitter *m, text *t);      /* in a tile: the element y[...] */
 void emit_acc(emitter *m, text *t, const char *lane); /* acc[m_3][lane]; NULL: where the folded vector loop stands */
 void emit_combine(emitter *m, text *t, const char *a, const char *b); /* a (+) b of the stage's fold */
 const char *acc_type(const emitter *m);
@@ -238,7 +241,7 @@ void bounds_find(emitter *m);              /* of the stage */
 void bounds_tile(emitter *m); /* in the tile, its start being set up: what settles each comparison, and m->term */
 /* At loop l of the tile: narrows the constants, and gives the bounds as text; true when that says more than numbers. */
 bool bounds_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, text *to);
-bool bounds_open(emitter *m); /* opens a test around the tile's folds where one is needed */
+bool bounds_open(emitter *m);                    /* opens a test around the tile's folds where one is needed */
 /* mask.c: what a mask leaves of a block of rows. */
 void mask_open(emitter *m);                                   /* before the first stage */
 void mask_check(emitter *m);                                  /* behind each stage */

@@ -134,6 +134,34 @@ static void write_place(emitter *m, text *t, int load) /* [index] of a load, or 
     text_add(t, "]");
 }
 
+static bool same_start(emitter *m, const tile_made *f, int i, int k)
+{
+    const source *a = &m->data.source[m->stage.at][i], *b = &m->data.source[m->stage.at][k];
+    if (a->from != b->from || f->whole[i] != f->whole[k] || emit_single(m, i))
+        return false;
+    if (!(a->from == FROM_MEMORY && a->operand == b->operand) && !(a->from == FROM_STAGE && a->stage == b->stage))
+        return false;
+    const lin *apart = lin_add(&m->sp, offset_of(m, i, m->tile.origin), offset_of(m, k, m->tile.origin), -1);
+    return f->whole[i] || (!apart->n && apart->c == f->c[i] - f->c[k]);
+}
+
+void emit_starts(emitter *m, tile_made *f)
+{
+    for (int i = 0; i < m->s->n_load; i++) {
+        f->via[i] = 0;
+        while (f->via[i] < i && !same_start(m, f, i, f->via[i]))
+            f->via[i]++;
+    }
+}
+
+bool emit_takes(const tile_made *f, int load)
+{
+    for (int i = load; i < MAX_LOADS; i++)
+        if (f->loads[i] && f->via[i] == load)
+            return true;
+    return false;
+}
+
 void emit_result(emitter *m, text *t)
 {
     text_add(t, "y");
@@ -211,7 +239,7 @@ void emit_element(emitter *m, text *t, int load)
     }
     const bool inside = is_inside(m, load);
     m->tile.made->loads[load] |= !inside;
-    text_add(t, inside ? "c%d" : "x%d", load);
+    text_add(t, inside ? "c%d" : "x%d", inside ? load : m->tile.made->via[load]);
     write_place(m, t, load);
 }
 

@@ -335,7 +335,7 @@ static const char *parameters(emitter *m, const tile_made *f)
     text all = {0};
     add_pointer(m, &all, RESULT, true);
     for (int i = 0; i < m->s->n_load; i++)
-        if (f->loads[i])
+        if (emit_takes(f, i))
             text_add(&all, ", "), add_pointer(m, &all, i, false);
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->passed >> a & 1)
@@ -378,10 +378,10 @@ static void close_tile(emitter *m, tile_made *f) /* what is known once its state
 
 void print_tile(const emitter *m, const tile_made *f, text *out)
 {
-    int operands = 0;
+    int loads = 0;
     for (int i = 0; i < MAX_LOADS; i++)
-        operands += f->loads[i];
-    m->d->tile(out, &(tile_head){arena_format(m->mem, "tile%d", f->number), f->parameters, operands, f->interleave});
+        loads += f->loads[i];
+    m->d->tile(out, &(tile_head){arena_format(m->mem, "tile%d", f->number), f->parameters, loads, f->interleave});
     text_add(out, "{\n%s", f->shrouds ? m->d->unknown : "");
     out->depth = 1;
     stmt_print(out, m->d, f->body);
@@ -396,6 +396,7 @@ static void write_body(emitter *m, tile_made *f)
     for (int i = 0; i < m->s->n_load; i++)
         f->c[i] = source_offset(m, i, m->tile.inner)->c;
     f->c[RESULT] = store_offset(m, m->tile.inner)->c;
+    emit_starts(m, f);
     if (m->stage.fold) {
         declare_acc(m);
         register_loops(m, nest_unrolled(m->s), CLEAR);
@@ -433,7 +434,7 @@ static tile_made *make_tile(emitter *m)
     m->tile.made = f, m->out.uses = &f->uses;
     do { /* again when a load turned out to be indexed from its start: everywhere, then */
         memcpy(whole, f->whole, sizeof whole), m->sp.n = n_var;
-        m->out.code = code_begin(m->mem), f->uses = (callees){0};
+        m->out.code = code_begin(m->mem), f->uses = (callees){0}, memset(f->loads, 0, sizeof f->loads);
         restore(m, &outer);
         write_body(m, f);
     } while (memcmp(f->whole, whole, sizeof whole) != 0);
@@ -469,7 +470,7 @@ void emit_tile(emitter *m)
     text_add(&call, "tile%d(", f->number);
     emit_pointer(m, &call, f, RESULT);
     for (int i = 0; i < m->s->n_load; i++)
-        if (f->loads[i])
+        if (emit_takes(f, i))
             text_add(&call, ", "), emit_pointer(m, &call, f, i);
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->passed >> a & 1)
