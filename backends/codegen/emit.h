@@ -241,6 +241,7 @@ void bounds_find(emitter *m);              /* of the stage */
 void bounds_tile(emitter *m); /* in the tile, its start being set up: what settles each comparison, and m->term */
 /* At loop l of the tile: narrows the constants, and gives the bounds as text; true when that says more than numbers. */
 bool bounds_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, text *to);
+bool bounds_alike(emitter *m, int l, int64_t i); /* trips i and i + 1 of a loop written apart leave the same bounds */
 bool bounds_open(emitter *m);                    /* opens a test around the tile's folds where one is needed */
 /* mask.c: what a mask leaves of a block of rows. */
 void mask_open(emitter *m);                                   /* before the first stage */

@@ -210,30 +210,76 @@ static void print_bound(emitter *m, text *t, const lin *bound, bool low)
     text_free(&one), text_free(&all);
 }
 
+static int64_t clamped(int64_t v, int64_t low, int64_t high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+
+/* The bound that c is of its last loop, where the tile's axes are at `at`. */
+static const lin *bound_at(emitter *m, const split *c, const lin *const *at, bool *low)
+{
+    const int axis = m->s->nest.loop[c->last].axis;
+    const lin *one[MAX_AXIS], *place = lin_of(&m->sp, c->place, at);
+    memcpy(one, at, sizeof one);
+    one[axis] = lin_add(&m->sp, one[axis], lin_const(&m->sp, 1), 1);
+    return bound_of(m, c, place, lin_add(&m->sp, lin_of(&m->sp, c->place, one), place, -1)->c, low);
+}
+
+/* Whether it is one number of first...end, wherever the loops around stand: that number */
+static bool is_number(emitter *m, const lin *bound, int64_t first, int64_t end, int64_t *number)
+{
+    int64_t low, high;
+    lin_range(&m->sp, bound, &low, &high);
+    *number = clamped(low, first, end);
+    return clamped(high, first, end) == *number;
+}
+
+bool bounds_alike(emitter *m, int l, int64_t i)
+{
+    for (int n = 0; n < m->bounds.n; n++) {
+        const split *c = &m->bounds.split[n];
+        int64_t number[2], end;
+        if (!c->done || c->last <= l || c->last == MAX_LOOP || !depends(m, c, l))
+            continue;
+        end = m->here.cur[m->s->nest.loop[c->last].axis];
+        for (int k = l + 1; k < c->last; k++)
+            if (depends(m, c, k))
+                return false;
+        for (int k = 0; k < 2; k++) {
+            const lin *at[MAX_AXIS];
+            const loop *q = &m->s->nest.loop[l];
+            bool low;
+            memcpy(at, m->tile.plain, sizeof at);
+            at[q->axis] = lin_add(&m->sp, at[q->axis], lin_const(&m->sp, (i + k) * q->step), 1);
+            if (!is_number(m, bound_at(m, c, at, &low), 0, end, &number[k]))
+                return false;
+        }
+        if (number[0] != number[1])
+            return false;
+    }
+    return true;
+}
+
 bool bounds_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, text *to)
 {
     bool moves = false;
-    const int axis = m->s->nest.loop[l].axis;
     text_add(from, "%lld", (long long)*first), text_add(to, "%lld", (long long)*end);
     for (int pass = 0; pass < 2; pass++) /* constants first */
         for (int i = 0; i < m->bounds.n; i++) {
             const split *c = &m->bounds.split[i];
+            int64_t number;
             bool low;
             if (!c->done || c->last != l)
                 continue;
-            const lin *one[MAX_AXIS];
-            memcpy(one, m->tile.plain, sizeof one);
-            const lin *place = lin_of(&m->sp, c->place, one);
-            one[axis] = lin_add(&m->sp, one[axis], lin_const(&m->sp, 1), 1);
-            const int64_t coef = lin_add(&m->sp, lin_of(&m->sp, c->place, one), place, -1)->c;
-            const lin *bound = bound_of(m, c, place, coef, &low);
-            if (!pass && !bound->n) {
-                int64_t *which = low ? first : end;
-                *which = low ? (bound->c > *which ? bound->c : *which) : bound->c < *which ? bound->c : *which;
-                text *t = low ? from : to;
-                t->len = 0, text_add(t, "%lld", (long long)*which);
-            } else if (pass && bound->n)
-                print_bound(m, low ? from : to, bound, low), moves = true;
+            const lin *bound = bound_at(m, c, m->tile.plain, &low);
+            const bool constant = is_number(m, bound, *first, *end, &number);
+            int64_t *limit = low ? first : end;
+            text *t = low ? from : to;
+            if (!pass && constant) {
+                *limit = number;
+                t->len = 0, text_add(t, "%lld", (long long)number);
+            } else if (pass && !(constant && number == *limit))
+                print_bound(m, t, bound, low), moves = true;
         }
     return moves;
 }

@@ -129,16 +129,20 @@ typedef struct span { /* trips of a loop that are written with the same constant
     int64_t first, end, left;
 } span;
 
-static int spans_of(const emitter *m, int l, phase ph, span out[MAX_APART + 1])
+/* Full trips, together or apart, and one for the rest. */
+static int spans_of(emitter *m, int l, phase ph, span out[MAX_APART + 1])
 {
     const loop *q = &m->s->nest.loop[l];
     const int64_t left = m->here.cur[q->axis], full = left / q->step, rest = left % q->step;
+    const bool cut = ph == BODY && m->tile.apart >> l & 1, known = ph != BODY && m->stage.known >> l & 1;
     int n = 0;
-    if (ph == BODY ? m->tile.apart >> l & 1 : m->stage.known >> l & 1)
-        for (int64_t i = 0; i < full; i++)
-            out[n++] = (span){i, i + 1, q->step};
-    else if (full)
+    if (full && !cut && !known)
         out[n++] = (span){0, full, q->step};
+    for (int64_t i = 0; (cut || known) && i < full; i++)
+        if (i && cut && bounds_alike(m, l, i - 1))
+            out[n - 1].end = i + 1;
+        else
+            out[n++] = (span){i, i + 1, q->step};
     if (rest)
         out[n++] = (span){full, full + 1, rest};
     return n;
