@@ -22,6 +22,7 @@ typedef struct build_options {
 typedef struct machine_options { /* which machine a plan is for; as in ts_options */
     const char *machine, *isa;
     int threads;
+    int device; /* its number, of a back end that numbers them */
 } machine_options;
 
 typedef struct emit_options { /* of a stand-alone program; tessera.h says what each is */
@@ -43,7 +44,9 @@ typedef struct keeper {
 
 typedef struct backend {
     const char *name, *doc;
-    const char *kinds; /* of machines that it plans for, with blanks between: "cpu gpu" (target.kind) */
+    const char *kinds;  /* of machines that it plans for, with blanks between: "cpu gpu" (target.kind) */
+    const char *device; /* what places call what it runs on: "cpu"; NULL: its name */
+    bool numbered;      /* there may be several of it: "NAME:0", "NAME:1", ... */
     bool as_written; /* it is to run the graph as it is: no operation is replaced by a cheaper way to the same value */
     const char *described; /* a machine to ask it about where none is needed here; NULL: this one */
     /* What plans are made for: this machine, or the one that is described; in m. */
@@ -52,6 +55,8 @@ typedef struct backend {
     bool (*runs)(const target *t, err *e);      /* whether what is made for t can run here; NULL: it can */
     bool (*usable)(text *why);                  /* here, now; why not, or with what */
     bool (*takes)(const plan *p, err *e);       /* whether build could make a program of it; NULL: of every plan */
+    /* The same for one kernel, which has no loops yet; what it does not take is done elsewhere. NULL: every kernel */
+    bool (*takes_kernel)(const target *on, const kernel *k, err *e);
     program *(*build)(const plan *p, const build_options *w, text *facts, err *e); /* facts: members of a JSON object */
     /* input[i]: the value of plan input i. Results stay in the program until the next run, save those whose buffer is
      * an input: they are written there. */
@@ -64,6 +69,16 @@ typedef struct backend {
     /* Row-major, in the root's own dtype, out's memory; for roots that are no inputs and have no buffer there */
     bool (*get)(program *g, int root, ts_array *out, err *e);
     bool (*emit)(const plan *p, const emit_options *w, err *e); /* a stand-alone program */
+    /* For a plan that is a part of one over several devices. A run is spans, from kernel 0 to the last one in order,
+     * with values that come (put) and go (fetch) between them: plain bytes of nodes in the arena, in rows. What a call
+     * starts may still be under way when it returns, if it is done before what later calls start, or read; wait waits
+     * for all of it, and tells what went wrong. Inputs are read from the first span on, and those that are written hold
+     * the new value after the last span and wait. */
+    bool (*span)(program *g, void *const *input, int first, int end, err *e); /* kernels first..end-1 */
+    bool in_host; /* values are in this process's memory: at says where, of all nodes of the arena at all times */
+    bool (*put)(program *g, const node *n, const void *from, err *e); /* NULL where in_host; from is free after it */
+    bool (*fetch)(program *g, const node *n, void *to, err *e);       /* the same; it is there when fetch returns */
+    bool (*wait)(program *g, err *e);                                 /* NULL: nothing is under way after a call */
     void (*drop)(program *g);
     const keeper *kept;
 } backend;

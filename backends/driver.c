@@ -1,6 +1,5 @@
 /* driver.c - the plans of tessera.h: a model, a schedule, a back end, and the values that go in and out. */
 #include "backends/driver.h"
-#include "backends/host_memory.h"
 #include "backends/interrupt.h"
 #include "schedule/explain.h"
 
@@ -53,23 +52,6 @@ static const char *const *all_targets(arena *m)
     return list;
 }
 
-static bool fits(const plan *p, int64_t limit, err *e)
-{
-    int64_t need = p->arena_bytes;
-    const int64_t have = limit ? limit : host_memory_free();
-    for (int i = 0; i < p->n_leaf; i++) {
-        int64_t bytes;
-        if (!int_mul(p->leaf[i].layout.size, ts_dtype_bytes(p->leaf[i].node->type.dtype), &bytes) ||
-            !int_add(need, bytes, &need))
-            need = INT64_MAX;
-    }
-    if (need <= have)
-        return true;
-    err_set(e, TS_MEMORY, "the plan needs %lld bytes (%lld of them for values, the rest for weights), %lld are %s",
-            (long long)need, (long long)p->arena_bytes, (long long)have, limit ? "allowed" : "free");
-    return err_hint(e, "bind smaller dimensions, or raise the limit with --mem-limit");
-}
-
 typedef struct wanted {
     int n_root, n_state; /* the last roots are what state[] becomes */
     const node *const *root, *const *state;
@@ -80,13 +62,17 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
     const ts_options none = {0};
     if (!o)
         o = &none;
-    if (!(p->target = backend_find(o->target ? o->target : "c", e)))
+    site named[MAX_SITE];
+    places_search(&p->places, &p->mem, &(machine_options){.machine = o->machine, .isa = o->isa, .threads = o->threads});
+    const int n_site = places_read(&p->places, o->target ? o->target : "c", named, e);
+    if (!n_site)
         return false;
-    p->on = p->target->target(&p->mem, &(machine_options){o->machine, o->isa, o->threads}, e);
-    if (!p->on)
-        return false;
+    p->by = p->target = places_backend(named), p->on = named->on;
     plan_options w = {.on = p->on,
                       .target = p->target->name,
+                      .finder = &p->places.finder,
+                      .n_site = n_site,
+                      .site = named,
                       .schema = o->schema,
                       .targets = all_targets(&p->mem),
                       .reference = o->reference,
@@ -97,13 +83,14 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
     if (o->cache_dir)
         p->asked.cache_dir = p->cache_dir = strdup(o->cache_dir);
     p->plan = plan_make(g, want->n_root, want->root, &w, e);
-    if (p->plan && !w.as_written && !fits(p->plan, o->mem_limit, NULL)) { /* alternatives take more memory */
+    if (p->plan && !w.as_written && !driver_fits(p->plan, o->mem_limit, NULL)) { /* alternatives take more memory */
         plan_free(p->plan);
         w.as_written = true;
         p->plan = plan_make(g, want->n_root, want->root, &w, e);
     }
-    if (!p->plan || !fits(p->plan, o->mem_limit, e))
+    if (!p->plan || !driver_fits(p->plan, o->mem_limit, e))
         return false;
+    p->by = p->plan->n_site ? &several : p->target;
     p->given = calloc((size_t)p->plan->n_input + 1, sizeof *p->given);
     p->old = calloc((size_t)p->plan->n_root + 1, sizeof *p->old);
     MUST(p->given && p->old);
@@ -170,7 +157,7 @@ void ts_plan_free(ts_plan *p)
     if (!p)
         return;
     if (p->program)
-        p->target->drop(p->program);
+        p->by->drop(p->program);
     for (int i = 0; p->given && i < p->plan->n_input; i++)
         ts_array_free(&p->given[i]);
     for (int i = 0; p->old && i < p->plan->n_root; i++)
@@ -185,13 +172,13 @@ bool ts_plan_build(ts_plan *p, ts_error *e)
 {
     if (p->program)
         return true;
-    if (!p->target->build)
+    if (!p->by->build)
         return err_set(e, TS_UNSUPPORTED, "target %s plans and emits, but does not run", p->target->name);
-    if (p->target->runs && !p->target->runs(p->on, e))
+    if (p->by->runs && !p->by->runs(p->on, e))
         return false;
     p->facts.len = 0;
     interrupt_open();
-    p->program = p->target->build(p->plan, &p->asked, &p->facts, e);
+    p->program = p->by->build(p->plan, &p->asked, &p->facts, e);
     if (interrupt_close() && !p->program && e) { /* what its end broke is not the cause */
         *e = (err){0};
         err_set(e, TS_INTERRUPTED, "stopped while it was built: nothing half made is kept");
@@ -288,7 +275,7 @@ static bool value_of(ts_plan *p, int root, ts_array *out, err *e)
 {
     const int k = input_number(p->plan, p->plan->root[root]);
     const ts_array *have = p->old[root].data ? &p->old[root] : k >= 0 ? &p->given[k] : NULL;
-    return have ? driver_copy(out, have, e) : p->target->get(p->program, root, out, e);
+    return have ? driver_copy(out, have, e) : p->by->get(p->program, root, out, e);
 }
 
 static bool carry_over(ts_plan *p, err *e)
@@ -320,7 +307,7 @@ bool driver_run(ts_plan *p, driver_way *go, void *user, err *e)
 static bool go_through(ts_plan *p, void *const *input, void *user, err *e)
 {
     (void)user;
-    return p->target->run(p->program, input, e);
+    return p->by->run(p->program, input, e);
 }
 
 bool ts_plan_run(ts_plan *p, ts_error *e)

@@ -1,14 +1,16 @@
 /* driver.h - what the files of the driver share: a plan with its values, and ways to run it. */
 #ifndef TS_DRIVER_H
 #define TS_DRIVER_H
-#include "backends/backend.h"
+#include "backends/places.h"
 
 struct ts_plan {
     arena mem; /* of on */
     const target *on;
     char *cache_dir, *schema;
     build_options asked;
-    const backend *target;
+    const backend *target; /* that the command names, the first one */
+    const backend *by;     /* what runs the plan: the target, or several together */
+    place_search places;
     plan *plan;
     program *program;
     text facts;
@@ -21,6 +23,8 @@ struct ts_plan {
     ts_array *old;         /* per root: what an input that is a root, and becomes something else, was before the run */
 };
 
+/* limit: bytes of this process's memory that it may take; 0: what is free */
+bool driver_fits(const plan *p, int64_t limit, err *e);
 /* The value of each plan input, in p->given; an error names one that has none. */
 bool driver_gather(const ts_plan *p, void **input, err *e);
 bool driver_copy(ts_array *to, const ts_array *from, err *e); /* makes `to` if it holds nothing */

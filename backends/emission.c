@@ -8,6 +8,10 @@ bool ts_plan_emit(ts_plan *p, const char *dir, const ts_emission *how, ts_error 
     static const ts_emission none = {0};
     const plan *q = p->plan;
     how = how ? how : &none;
+    if (q->n_site) {
+        err_set(e, TS_UNSUPPORTED, "a plan over several devices is not written as one program");
+        return err_hint(e, "name one target, and leave \"place\" out of the schema");
+    }
     if (!p->target->emit)
         return err_set(e, TS_UNSUPPORTED, "target %s does not write stand-alone programs", p->target->name);
     const void **state = calloc((size_t)q->n_carried + 1, sizeof *state);

@@ -28,14 +28,14 @@ static void stop_at(void *user, int k)
 static bool time_through(ts_plan *p, void *const *input, void *user, err *e)
 {
     stopwatch w = {user, now()};
-    return p->target->each(p->program, input, stop_at, &w, e);
+    return p->by->each(p->program, input, stop_at, &w, e);
 }
 
 static bool can_time(const ts_plan *p, int n, err *e)
 {
     if (n < p->plan->n_kernel)
         return err_set(e, TS_USAGE, "room for %d kernels, the plan has %d", n, p->plan->n_kernel);
-    return p->target->each || err_set(e, TS_UNSUPPORTED, "target %s does not time kernels", p->target->name);
+    return p->by->each || err_set(e, TS_UNSUPPORTED, "target %s does not time kernels", p->target->name);
 }
 
 bool ts_plan_run_timed(ts_plan *p, double *seconds, int n, ts_error *e)
@@ -133,13 +133,13 @@ static void look_at_kernel(void *user, int k)
     const search *s = user;
     const plan *q = s->p->plan;
     const kernel *own = &q->kernel[k];
-    for (int i = 0; i < own->n_stage; i++) {
+    for (int i = 0; i < own->n_stage && !own->moves; i++) {
         const node *n = own->stage[i].node;
         const buffer *h = &q->buffer[n->id];
         value v = {.type = &n->type, .layout = layout_is_rows(&h->layout, &n->type) ? NULL : &h->layout};
         if (own->stage[i].scratch || h->where != IN_ARENA)
             continue;
-        v.at = s->p->target->at(s->p->program, n, &v.stored);
+        v.at = s->p->by->at(s->p->program, n, &v.stored);
         if (v.at)
             look_at(s, &v, (ts_stray){.kernel = k, .op = own->op, .label = own->label});
     }
@@ -153,14 +153,14 @@ static bool look_through(ts_plan *p, void *const *input, void *user, err *e)
         const value v = {.type = &n->type, .stored = n->type.dtype, .at = input[i]};
         look_at(s, &v, (ts_stray){.kernel = -1, .op = "input", .label = n->label});
     }
-    return p->target->each(p->program, input, look_at_kernel, user, e);
+    return p->by->each(p->program, input, look_at_kernel, user, e);
 }
 
 bool ts_plan_strays(ts_plan *p, ts_stray *nan, ts_stray *infinite, ts_error *e)
 {
     search s = {p, nan, infinite};
     *nan = *infinite = (ts_stray){.kernel = -1};
-    if (!p->target->each || !p->target->at)
+    if (!p->by->each || !p->by->at)
         return err_set(e, TS_UNSUPPORTED, "target %s does not show what its kernels write", p->target->name);
     return driver_run(p, look_through, &s, e);
 }

@@ -3,8 +3,9 @@
  * read, and so are the values that it reads: bounds of subscripts over the readers' own boxes say which. It keeps its
  * place and layout in memory; elements outside the box are never written.
  *
- * Left whole: results; what scatters, walks and routines make; dimensions of which a box would leave out little (steps
- * that divide an extent are worth more); those along which a product's weights lie (they would lose their layout). */
+ * Left whole: results; what is sent to another device; what scatters, walks and routines make; dimensions of which a
+ * box would leave out little (steps that divide an extent are worth more); those along which a product's weights lie
+ * (they would lose their layout). */
 #include "graph/affine/interval.h"
 #include "schedule/fuse.h"
 
@@ -80,7 +81,8 @@ void demand_items(fuser *f)
         item *it = f->item[f->need[i]->id];
         if (!it || it->inlined)
             continue;
-        restrict_item(it, &all[it->node->id]);
+        if (!item_crosses(f, it))
+            restrict_item(it, &all[it->node->id]);
         read_operands(f, it, all);
     }
     arena_free(&m);

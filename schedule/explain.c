@@ -1,6 +1,7 @@
 /* explain.c - a plan as JSON: kernels with their loops, what fits where, and what is worth knowing about them. */
 #include "schedule/explain.h"
 #include "schedule/explain_fit.h"
+#include "schedule/explain_places.h"
 #include "schedule/explain_tile.h"
 #include "schedule/resident.h"
 #include "schedule/nest.h"
@@ -322,14 +323,10 @@ static double waste_of(const plan *p, const kernel *k) /* of all stages, by thei
     return real > 0 ? full / real - 1 : 0;
 }
 
-static void put_kernel(text *t, const plan *p, int i)
+static void put_walked(text *t, const plan *p, const kernel *k)
 {
-    const kernel *k = &p->kernel[i];
     const stage *s = &k->stage[k->main];
-    text name = {0}, loops = {0}, derived = {0};
-    open_one(t);
-    text_add(&name, "k%d", i);
-    put_taken(t, "name", &name);
+    text loops = {0}, derived = {0};
     put_text(t, "op", k->op);
     put_text(t, "label", k->label);
     put_text(t, "rule", k->rule);
@@ -359,6 +356,21 @@ static void put_kernel(text *t, const plan *p, int i)
         p->on->explain(p, k, t);
     put_share(t, "tail_waste", waste_of(p, k));
     put_notes(t, p, k);
+}
+
+static void put_kernel(text *t, const plan *p, int i)
+{
+    const kernel *k = &p->kernel[i];
+    text name = {0};
+    open_one(t);
+    text_add(&name, "k%d", i);
+    put_taken(t, "name", &name);
+    if (k->moves)
+        places_explain_transfer(t, p, k);
+    else
+        put_walked(t, places_plan(p, k), k);
+    if (p->n_site)
+        put_text(t, "place", p->site[k->site].name);
     text_add(t, "}");
 }
 
@@ -397,17 +409,19 @@ static void put_state(text *t, const plan *p)
     text_add(t, "]");
 }
 
+static double resident_bytes(const plan *p)
+{
+    return (double)resident_weights(p);
+}
+
 static void put_memory(text *t, const plan *p)
 {
-    double weights = 0;
-    for (int i = 0; i < p->n_leaf; i++)
-        weights += (double)p->leaf[i].layout.size * ts_dtype_bytes(p->leaf[i].node->type.dtype);
     key(t, "memory");
     text_add(t, "{");
     put_whole(t, "arena_bytes", (double)p->arena_bytes);
     put_whole(t, "lower_bound_bytes", (double)p->lower_bound);
-    put_whole(t, "weights_bytes", weights);
-    put_whole(t, "resident_weights_bytes", (double)resident_weights(p));
+    put_whole(t, "weights_bytes", places_sum(p, places_weights));
+    put_whole(t, "resident_weights_bytes", places_sum(p, resident_bytes));
     key(t, "buffers");
     text_add(t, "[");
     for (int id = 0; id < p->g->n; id++) {
@@ -472,6 +486,7 @@ void plan_explain(const plan *p, const char *by, const char *facts, text *out)
     for (int i = 0; i < p->n_kernel; i++)
         put_kernel(out, p, i);
     text_add(out, "]");
+    places_explain(out, p);
     put_memory(out, p);
     put_recompute(out, p);
     key(out, "notes");
@@ -479,6 +494,7 @@ void plan_explain(const plan *p, const char *by, const char *facts, text *out)
     if (p->threads > p->on->places)
         text_add(&lines, "%d threads take turns on %d core%s: one per core is quicker\n", p->threads, p->on->places,
                  p->on->places == 1 ? "" : "s");
+    places_notes(p, &lines);
     if (p->schema)
         schema_refused(p, &lines), schema_unused(p->schema, p, p->rule_used, &lines), checkpointing_unused(p, &lines);
     put_lines(out, text_str(&lines));

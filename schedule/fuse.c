@@ -135,6 +135,47 @@ static int part_of(const fuser *f, const item *it) /* that rules make kernels of
     return f->p->apart && it && !item_is_view(it) ? f->p->apart[it->node->id] : 0;
 }
 
+int item_site(const fuser *f, const item *it)
+{
+    while (f->p->placed && it && item_is_view(it)) {
+        const expr *x = it->raw->kind == X_CAST ? it->raw->arg[0] : it->raw;
+        const item *from = f->item[x->from->id];
+        if (!from)
+            break;
+        it = from;
+    }
+    const int placed = f->p->placed && it ? f->p->placed[it->node->id] : 0;
+    return placed ? placed - 1 : 0;
+}
+
+bool item_crosses(const fuser *f, const item *it)
+{
+    bool any = false;
+    for (int i = 0; f->p->placed && i < it->n_reader && !any; i++) {
+        const item *r = f->item[it->reader[i]];
+        any = item_is_view(r) ? item_crosses(f, r) : item_site(f, r) != item_site(f, it);
+    }
+    return any;
+}
+
+static bool together(const fuser *f, const item *a, const item *b) /* as far as rules and sites go */
+{
+    return part_of(f, a) == part_of(f, b) && item_site(f, a) == item_site(f, b);
+}
+
+static bool all_at_home(const fuser *f, const item *it) /* who reads it; movement may end up anywhere */
+{
+    bool all = !item_crosses(f, it);
+    for (int i = 0; f->p->placed && i < it->n_reader && all; i++)
+        all = f->item[it->reader[i]]->owner != NULL;
+    return all;
+}
+
+static bool may_join(const fuser *f, const item *it, const item *owner) /* as far as rules and sites go */
+{
+    return part_of(f, it) == part_of(f, owner) && all_at_home(f, it);
+}
+
 typedef struct readers { /* how the readers of a node read it, all taken together */
     item *owner;         /* the one they all end up in; NULL: several, or none */
     bool along;          /* each element by one step of the reader's loops */
@@ -163,7 +204,7 @@ static bool stays(const fuser *f, const item *it, const item *owner)
     for (int i = 0; i < it->n_reader; i++)
         if (f->item[it->reader[i]]->whole)
             return true;
-    if (it->root || it->alone || (!item_is_view(it) && part_of(f, it) != part_of(f, owner)))
+    if (it->root || it->alone || (!item_is_view(it) && !may_join(f, it, owner)))
         return true;
     return !item_is_view(it) && owner && owner->takes_fold && checkpointing_solid(f->p, it->node);
 }
@@ -331,6 +372,7 @@ static bool rows_are_cheap(const fuser *f, const item *it, int shared)
 {
     const expr *load[MAX_LOADS];
     int dim[MAX_RANK];
+    const target *on = plan_on(f->p, item_site(f, it));
     uint32_t rows = 0;
     int folded = 0, whole = 0; /* operands under the fold, and those of them that have all the rows' axes */
     const int n = x_loads(it->value, load, MAX_LOADS);
@@ -358,7 +400,7 @@ static bool rows_are_cheap(const fuser *f, const item *it, int shared)
             return false; /* nothing would be left for a register tile */
         if (slice <= 4096)
             continue; /* a vector */
-        if (!(axes & rows) || slice > target_bytes(f->p->on, f->p->on->near) / 2)
+        if (!(axes & rows) || slice > target_bytes(on, on->near) / 2)
             return false;
     }
     return folded < 2 || whole || item_volume(it) / results(it) < 8;
@@ -470,7 +512,7 @@ static bool join(fuser *f, item *b, int to)
 {
     cluster *c = &f->kernel[to];
     int shared = c->n == 1 ? MAX_RANK : c->shared;
-    if (c->n == MAX_STAGES || b->alone || c->member[0]->alone || part_of(f, b) != part_of(f, c->member[0]) ||
+    if (c->n == MAX_STAGES || b->alone || c->member[0]->alone || !together(f, b, c->member[0]) ||
         !checkpointing_joins(f->p, b->node, c->member[0]->node))
         return false;
     for (int i = 0; i < c->n; i++) {

@@ -64,6 +64,10 @@ bool item_is_view(const item *it);   /* pure movement */
 const expr *item_only_load(const item *reader, const node *n); /* of n; NULL when it reads n at several places */
 /* The load reads every element exactly once, at the reader's own axes in some order. */
 bool item_walks_along(const expr *load, const item *reader);
+/* The site where it is computed; movement goes with what it moves. */
+int item_site(const fuser *f, const item *it);
+/* Kernels of other sites read it. */
+bool item_crosses(const fuser *f, const item *it);
 /* Several kernels compute it rather than read it from memory; true when that was decided. */
 bool rematerialize_take(fuser *f, item *it);
 /* it may be put into its readers, which are decided, and is counted there. owner: NULL for several kernels. */

@@ -4,6 +4,7 @@
  * the entry of plan.leaf whose layout it expects. */
 #include "schedule/choose.h"
 #include "schedule/mask.h"
+#include "schedule/place.h"
 #include "schedule/resident.h"
 
 #include <string.h>
@@ -182,6 +183,8 @@ static bool lay_out(plan *p, kernel *k, int which, const rule *const *used, err 
 
 bool pass_loops(plan *p, err *e)
 {
+    if (p->n_site)
+        return place_each_part(p, pass_loops, e);
     p->streamed = resident_as_given(p) > target_bytes(p->on, target_last(p->on));
     for (int i = 0; i < p->n_kernel; i++) {
         kernel *k = &p->kernel[i];

@@ -4,6 +4,7 @@
  * Requires: kernels in order, with their loops. Guarantees: every value read from memory has a buffer; two that are
  * alive at the same time do not overlap, save a result and what it lies over, in the kernel of both. The lower bound
  * reported is the largest set of values alive at once. */
+#include "schedule/place.h"
 #include "schedule/reuse.h"
 
 #include <stdlib.h>
@@ -27,6 +28,12 @@ static void find_lifetimes(plan *p)
             for (int j = 0; j < st->n_load; j++)
                 touch(p, st->load[j]->from, i);
         }
+    for (int i = 0; i < p->n_crossing; i++) {
+        const crossing *c = &p->crossing[i];
+        if (c->received)
+            p->buffer[c->node->id].where = IN_ARENA, p->buffer[c->node->id].first = c->at;
+        touch(p, c->node, c->at);
+    }
 }
 
 static int by_size(const void *a, const void *b)
@@ -261,8 +268,11 @@ static void find_roots(plan *p)
 bool pass_memory(plan *p, err *e)
 {
     int n = 0;
+    if (p->n_site)
+        return place_each_part(p, pass_memory, e);
     buffer **all = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *all);
-    carry_order(p);
+    if (!p->part) /* the order of parts is the plan's, with transfers in between */
+        carry_order(p);
     find_lifetimes(p);
     find_roots(p);
     carry_in_place(p);

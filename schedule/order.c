@@ -143,10 +143,10 @@ static void order_by(layout *y, const type *t, const expr *const *sub) /* dimens
     MUST(layout_seal(y, t));
 }
 
-static bool taken_whole(const fuser *f, const node *n) /* made or read by a routine: in rows */
+static bool taken_whole(const fuser *f, const node *n) /* made or read by a routine, or sent: in rows */
 {
     const item *it = f->item[n->id];
-    if (it->whole)
+    if (it->whole || item_crosses(f, it))
         return true;
     for (int i = 0; i < it->n_reader; i++)
         if (f->item[it->reader[i]]->whole)
@@ -197,7 +197,8 @@ static bool order_as_read(const fuser *f, const node *n, bool last_stays) /* by 
 
 static void choose_order(const fuser *f, const node *n)
 {
-    if (as_before(f, n, &f->p->buffer[n->id].layout) || all_readers(f, n, along_axes) || taken_whole(f, n))
+    if (item_crosses(f, f->item[n->id]) || as_before(f, n, &f->p->buffer[n->id].layout) ||
+        all_readers(f, n, along_axes) || taken_whole(f, n))
         return;
     if (!order_as_read(f, n, true)) /* who makes the value has its last dimension in vectors */
         order_as_read(f, n, false);
@@ -285,10 +286,10 @@ static void choose_block(const fuser *f, const kernel *k)
         axis = kept_axis(p, s);
     if (axis < 0)
         axis = apart_axis(s);
-    const int dim = axis < 0 ? -1 : dim_along(s, axis);
-    if (dim < 0 || !type_count(t) || taken_whole(f, s->node) || !layout_is_rows(y, t) || p->on->lanes[TS_F32] < 4)
+    const int dim = axis < 0 ? -1 : dim_along(s, axis), *lanes = plan_on(p, k->site)->lanes;
+    if (dim < 0 || !type_count(t) || taken_whole(f, s->node) || !layout_is_rows(y, t) || lanes[TS_F32] < 4)
         return;
-    int64_t block = p->on->lanes[t->dtype];
+    int64_t block = lanes[t->dtype];
     block = block < t->dim[dim] ? block : t->dim[dim];
     y->n = 0;
     for (int d = 0; d < t->rank; d++)

@@ -19,6 +19,11 @@ static void find_inputs(plan *p)
             p->input[p->n_input++] = need[i];
 }
 
+const target *plan_on(const plan *p, int which)
+{
+    return p->n_site ? p->site[which].on : p->on;
+}
+
 /* ---- state ---- */
 static bool carry(plan *p, int root, const node *into, int which, err *e)
 {
@@ -75,6 +80,9 @@ const pass_record plan_passes[N_PASS] = {
                     "no kernel whose first rule says so computes more than one node; an operation, group or stage "
                     "within one, of which a rule says so, is a kernel of its own",
                     pass_apart},
+    [PASS_PLACE] = {"placement", "gives kernels to devices where a schema or the command names several", "kernels",
+                    "kernels of one device each, in order, with transfers between them; a part for each device",
+                    pass_place},
     [PASS_LOOPS] = {"loops", "makes nests of schema and guess; layouts of weights follow", "kernels",
                     "nests that walk all axes and that the target can do; a layout for each weight", pass_loops},
     [PASS_MEMORY] = {"memory", "makes buffers of lifetimes, in one arena", "kernels in order, with their loops",
@@ -111,12 +119,18 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_option
                 .own_places = asked->own_places,
                 .as_written = asked->as_written || asked->reference,
                 .g = g,
+                .finder = asked->finder,
                 .n_root = n_root};
     const node **all = arena_array(&p->mem, (size_t)n_root + 1, sizeof *all);
     for (int i = 0; i < n_root; i++)
         all[i] = root[i];
     p->root = all;
     find_inputs(p);
+    p->site = arena_array(&p->mem, MAX_SITE, sizeof *p->site);
+    MUST(asked->n_site <= MAX_SITE);
+    for (int i = 0; i < asked->n_site; i++)
+        p->site[i] = asked->site[i];
+    p->n_given = asked->n_site;
     bool ok = carry_all(p, asked, e);
     if (ok && asked->schema && !asked->reference) {
         schema *s = arena_get(&p->mem, sizeof *s);
@@ -168,6 +182,9 @@ bool plan_check(const plan *p, err *e)
     bool ok = true;
     for (int i = 0; i < p->g->n; i++)
         made[i] = UNMADE;
+    for (int i = 0; i < p->n_crossing; i++)
+        if (p->crossing[i].received)
+            made[p->crossing[i].node->id] = IN_MEMORY;
     for (int k = 0; ok && k < p->n_kernel; k++)
         for (int s = 0; ok && s < p->kernel[k].n_stage; s++) {
             const stage *st = &p->kernel[k].stage[s];

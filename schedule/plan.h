@@ -6,12 +6,13 @@
  * borrows the graph.
  *
  * The room:  plan (the passes) -> alternatives, known -> fuse, inline_budget, rematerialize, demand, stages, names
- *            -> checkpointing* -> schema_fuse -> loops: schema*, choose, nest, legal, layout, order, mask -> memory
- *            (reuse)     target: what all of them ask        explain*: what people and reports read of a plan */
+ *            -> checkpointing* -> schema_fuse -> place* (site) -> loops: schema*, choose, nest, legal, layout, order,
+ *            mask -> memory (reuse)     target: what all of them ask
+ *            explain*: what people and reports read of a plan */
 #ifndef TS_PLAN_H
 #define TS_PLAN_H
 #include "schedule/layout.h"
-#include "schedule/target.h"
+#include "schedule/site.h"
 
 enum { MAX_LOOP = 24, MAX_LETTER = 8, MAX_STAGING = 8 };
 enum { MAX_LOADS = 64, MAX_STAGES = 12 }; /* loads of a stage, stages of a kernel: at most */
@@ -97,6 +98,9 @@ typedef struct kernel {
     char lost[40];         /* a loop as written that is walked once here, and of which more was said; "" */
     const char *notes;     /* lines: refused candidates, clipped steps, misfits; "" when there are none */
     double flops, bytes;   /* derived from the definitions, without what is not walked; compulsory traffic */
+    int site;              /* of the plan's, if it has any; of a transfer: where the value goes */
+    int within;            /* which kernel it is of that site's part */
+    const transfer *moves; /* it is a transfer: its one stage has no axes, and names the value; NULL: it computes */
 } kernel;
 
 typedef enum where { NOWHERE, IN_ARENA, IN_INPUT, IN_LEAF, IN_OUTPUT } where; /* NOWHERE: also what no result needs */
@@ -167,6 +171,15 @@ typedef struct plan {
     int *apart;       /* by node id: fused with those of the same number only; 0: with any; NULL: all are 0 */
     const char **was; /* by node id: see kernel; NULL: nothing was taken apart */
     struct checkpointing *checkpointing; /* what is computed again in the backward pass; NULL: no rule asks for it */
+    const site_finder *finder;           /* NULL: everything is done on one device */
+    int n_given;                         /* devices that the command names */
+    int n_site;                          /* devices that kernels may be on, the command's first; 0: there is only one */
+    site *site;
+    int *placed; /* by node id: one more than the site of those that rules, or what a device takes, decide; or NULL */
+    const char *spread; /* what the guess says of kernels over several devices; NULL: there was none to make */
+    bool part;          /* of a plan over several devices: what one of them does */
+    int n_crossing;     /* of such a part */
+    crossing *crossing;
 } plan;
 
 typedef struct plan_options {
@@ -178,6 +191,9 @@ typedef struct plan_options {
     bool as_written; /* no operation is replaced by a cheaper way to the same value */
     int n_state;     /* the last roots: state[i], an input, is to hold what root n_root - n_state + i was */
     const node *const *state;
+    const site_finder *finder; /* borrowed for the plan's life; NULL: rules for other devices are refused */
+    int n_site;                /* devices that the command names; more than one: the guess spreads kernels over them */
+    const site *site;          /* [0]: on, target */
 } plan_options;
 plan *plan_make(graph *g, int n_root, const node *const *root, const plan_options *asked, err *e); /* NULL with e set */
 void plan_free(plan *p);
@@ -188,6 +204,8 @@ uint32_t x_axes_of(const expr *load);   /* axes that any of its subscripts walks
 /* A contraction: something under the fold is read again for every step of an axis that it does not have. Products of
  * rows by rows, one number for each pair, are none: a register tile would have to turn both. */
 bool stage_contracts(const stage *s);
+/* What kernels of that site are for */
+const target *plan_on(const plan *p, int which);
 /* Nests walk it. Scatters and scans have loops that follow from their definition, routines their own; each is a kernel
  * by itself. */
 bool stage_nested(const stage *s);
@@ -214,6 +232,7 @@ typedef enum pass_number {
     PASS_FUSE,
     PASS_CHECKPOINTING,
     PASS_APART,
+    PASS_PLACE,
     PASS_LOOPS,
     PASS_MEMORY,
     N_PASS
@@ -229,6 +248,7 @@ bool pass_alternatives(plan *p, err *e);
 bool pass_fuse(plan *p, err *e); /* nothing where the plan is fused */
 bool pass_checkpointing(plan *p, err *e);
 bool pass_apart(plan *p, err *e);
+bool pass_place(plan *p, err *e);
 bool pass_loops(plan *p, err *e);
 bool pass_memory(plan *p, err *e);
 bool plan_check(const plan *p, err *e);

@@ -35,6 +35,7 @@ typedef struct rule {
     bool whole;                      /* masked: "compute"; else "skip" */
     bool tells_recompute, recompute; /* of operations, not of kernels: recompute.h */
     const char *compute;             /* NULL or "f32"; others are refused by name */
+    const char *site, *site_place;   /* the device that "place" names, NULL: none; where that stands */
 } rule;
 typedef struct schema {
     const char *name;   /* as it calls itself, else its file's name */
@@ -64,7 +65,12 @@ int schema_match_part(const schema *s, const char *name, const node *result);
 bool schema_fits(const rule *r, const kernel *k);
 bool schema_fits_stage(const rule *r, const kernel *k, int which); /* op, dims and dtype do, whatever its name */
 bool schema_fits_part(const rule *r, const char *name, const node *result);
-bool schema_about_kernels(const rule *r);          /* it says more than "recompute" */
+bool schema_about_kernels(const rule *r); /* it says more than "place" or "recompute" */
+/* The first rule with a "place" that fits kernel k, or stage `which` of it, or an operation or group so called within a
+ * kernel; or -1. It need say nothing else, and then decides no loops. */
+int schema_place(const schema *s, const kernel *k);
+int schema_place_stage(const schema *s, const kernel *k, int which);
+int schema_place_part(const schema *s, const char *name, const node *result);
 int schema_misses(const rule *r, const kernel *k); /* conditions that k fails; -1: it is another operation */
 /* Kernel k, or a stage of it (-1: the whole), cannot have the loops that rule `at` gives it. */
 void schema_refuse(plan *p, int at, const kernel *k, int which, const char *why);

@@ -41,7 +41,7 @@ static bool fits_values(const rule *r, const stage *s) /* extents and data type 
 
 bool schema_about_kernels(const rule *r)
 {
-    return !r->tells_recompute || r->n_loops || r->n_layout || !r->fuse || r->whole || r->compute;
+    return (!r->tells_recompute && !r->site) || r->n_loops || r->n_layout || !r->fuse || r->whole || r->compute;
 }
 
 /* ---- names ---- */
@@ -77,22 +77,27 @@ static bool names_any(const rule *r, const kernel *k)
 }
 
 /* ---- what fits ---- */
+static bool fits_kernel(const rule *r, const kernel *k)
+{
+    return !k->moves && !r->stage && has_op(r, k->op) && (!r->glob || names_kernel(r, k) || names_any(r, k)) &&
+           fits_values(r, &k->stage[k->main]);
+}
+
 bool schema_fits(const rule *r, const kernel *k)
 {
-    return schema_about_kernels(r) && !r->stage && has_op(r, k->op) &&
-           (!r->glob || names_kernel(r, k) || names_any(r, k)) && fits_values(r, &k->stage[k->main]);
+    return schema_about_kernels(r) && fits_kernel(r, k);
 }
 
 static bool fits_stage(const rule *r, const kernel *k, int which)
 {
     const stage *s = &k->stage[which];
     const bool own = s->whole && has_op(r, s->whole->op->name);
-    if (k->n_stage == 1 || !schema_about_kernels(r) || !fits_values(r, s))
+    if (k->n_stage == 1 || !fits_values(r, s))
         return false;
     if (r->stage)
         return !fnmatch(r->stage, s->name, 0) && (own || has_op(r, k->op)) &&
                (!r->glob || names_stage(r, s) || names_kernel(r, k));
-    return r->glob && own && names_stage(r, s) && !schema_fits(r, k);
+    return r->glob && own && names_stage(r, s) && !fits_kernel(r, k);
 }
 
 bool schema_fits_stage(const rule *r, const kernel *k, int which)
@@ -101,13 +106,17 @@ bool schema_fits_stage(const rule *r, const kernel *k, int which)
     return r->n_op && s->whole && has_op(r, s->whole->op->name) && fits_values(r, s);
 }
 
-bool schema_fits_part(const rule *r, const char *name, const node *result)
+static bool fits_part(const rule *r, const char *name, const node *result)
 {
     bool named = !r->glob || is_named(r, result->label);
     for (int i = 0; !named && i < result->n_in; i++)
         named = result->in[i]->leaf && is_named(r, result->in[i]->label);
-    return schema_about_kernels(r) && !r->stage && !r->n_dim && (r->n_op || r->glob) && named && has_op(r, name) &&
-           fits_dtype(r, result);
+    return !r->stage && !r->n_dim && (r->n_op || r->glob) && named && has_op(r, name) && fits_dtype(r, result);
+}
+
+bool schema_fits_part(const rule *r, const char *name, const node *result)
+{
+    return schema_about_kernels(r) && fits_part(r, name, result);
 }
 
 static bool is_here(const schema *s, int i)
@@ -126,7 +135,7 @@ int schema_match(const schema *s, const kernel *k, int start)
 int schema_match_stage(const schema *s, const kernel *k, int which, int start)
 {
     for (int i = start; i < s->n_rule; i++)
-        if (is_here(s, i) && fits_stage(&s->rule[i], k, which))
+        if (is_here(s, i) && schema_about_kernels(&s->rule[i]) && fits_stage(&s->rule[i], k, which))
             return i;
     return -1;
 }
@@ -139,9 +148,35 @@ int schema_match_part(const schema *s, const char *name, const node *result)
     return -1;
 }
 
+int schema_place(const schema *s, const kernel *k)
+{
+    int i = 0;
+    while (i < s->n_rule && !(s->rule[i].site && is_here(s, i) && fits_kernel(&s->rule[i], k)))
+        i++;
+    return i < s->n_rule ? i : -1;
+}
+
+int schema_place_stage(const schema *s, const kernel *k, int which)
+{
+    int i = 0;
+    while (i < s->n_rule && !(s->rule[i].site && is_here(s, i) && fits_stage(&s->rule[i], k, which)))
+        i++;
+    return i < s->n_rule ? i : -1;
+}
+
+int schema_place_part(const schema *s, const char *name, const node *result)
+{
+    int i = 0;
+    while (i < s->n_rule && !(s->rule[i].site && is_here(s, i) && fits_part(&s->rule[i], name, result)))
+        i++;
+    return i < s->n_rule ? i : -1;
+}
+
 int schema_misses(const rule *r, const kernel *k)
 {
     const stage *s = &k->stage[k->main];
+    if (k->moves)
+        return -1;
     int n = (r->glob && !names_kernel(r, k) && !names_any(r, k)) + !fits_dtype(r, s->node);
     for (int i = 0; i < r->n_dim; i++)
         n += !fits_dim(&r->dim[i], s);

@@ -202,9 +202,29 @@ static bool read_recompute(const json *v, rule *r, err *e)
     return err_hint(e, "match \"op\", \"name\" or \"dtype\", and put loops for %s in a rule of their own", what);
 }
 
+/* "NAME" or "NAME:3" of a device, which whoever plans has to know; "auto" is what is said by saying nothing. */
+static bool read_place(arena *m, const json *v, rule *r, err *e)
+{
+    static const char small[] = "abcdefghijklmnopqrstuvwxyz0123456789_-", digits[] = "0123456789";
+    const json *part = json_get(v, "place");
+    const char *name = NULL;
+    if (!read_text(v, "place", &name, e))
+        return false;
+    if (!name || !strcmp(name, "auto"))
+        return true;
+    const size_t n = strspn(name, small), number_at = name[n] == ':' ? n + 1 : n,
+                 more = strspn(name + number_at, digits);
+    if (!n || name[number_at + more] || (name[n] == ':' && (!more || more > 3))) {
+        json_refuse(e, part, TS_BAD_INPUT, "place \"%.60s\" is no name of a device", name);
+        return err_hint(e, "names look like \"cpu\" or \"gpu:0\"; \"auto\" leaves it to the plan");
+    }
+    r->site = name, r->site_place = json_where(m, part);
+    return true;
+}
+
 bool rule_read(arena *m, const graph *g, const json *v, int number_of_it, rule *r, err *e)
 {
-    const char *fuse, *place, *masked;
+    const char *fuse, *masked;
     const json *part;
     if (!json_want(v, JSON_OBJECT, e) ||
         !json_known(v, "name match loops layout fuse masked place compute recompute optional", e))
@@ -214,7 +234,7 @@ bool rule_read(arena *m, const graph *g, const json *v, int number_of_it, rule *
     r->loops_place = part ? json_where(m, part) : r->place;
     if (!read_text(v, "name", &r->name, e) || !read_texts(v, "loops", r->loops, MAX_RULE_LOOPS, &r->n_loops, e) ||
         !read_choice(v, "fuse auto none", &fuse, e) || !read_choice(v, "masked skip compute", &masked, e) ||
-        !read_choice(v, "place auto cpu", &place, e) || !read_choice(v, "compute f32", &r->compute, e))
+        !read_place(m, v, r, e) || !read_choice(v, "compute f32", &r->compute, e))
         return false;
     r->fuse = !fuse || strcmp(fuse, "none");
     r->whole = masked && !strcmp(masked, "compute");

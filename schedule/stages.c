@@ -361,6 +361,7 @@ bool form_kernels(fuser *f, err *e)
         const cluster *c = &f->kernel[f->order[i]];
         kernel *k = &p->kernel[p->n_kernel++];
         *k = (kernel){.n_stage = c->n, .n_shared = c->n > 1 ? c->shared : 0, .notes = "", .rule = ""};
+        k->site = item_site(f, c->member[0]);
         k->stage = arena_array(&p->mem, (size_t)c->n, sizeof *k->stage);
         for (int s = 0; s < c->n; s++) {
             const expr *load[MAX_LOADS];

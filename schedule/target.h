@@ -58,9 +58,13 @@ typedef struct matrix_unit {
     dtype operand, sum;
 } matrix_unit;
 
-typedef struct costs {    /* of one worker, in cycles */
+/* Of one worker, in cycles; seconds compare devices with each other. */
+typedef struct costs {
     double fma_latency;   /* until a multiply-add can be added to */
     double fma_per_cycle; /* vectors multiplied and added */
+    double cycles_per_second;
+    double start_seconds;                       /* until a kernel begins */
+    double link_seconds, link_bytes_per_second; /* to bring a value to the host's memory, or from there */
 } costs;
 
 typedef struct plan plan;

@@ -3,7 +3,7 @@
 #   operations  a string "name" or "name attr=...", or the record op_name, anywhere else in the engine; in the command
 #               and the bench, whose words for people often are such names too, and where tokenizers are read, only where a string is compared with one
 #               or called. Scalar functions (graph/ir/fn.c) share some names, and the leaves belong to the graph itself:
-#               both may be named.
+#               both may be named; so may "place", a key of tiling/1 and plan/1.
 #   targets     their word in graph, import or autodiff; a string "target" in schedule or another target's folder;
 #               compared elsewhere (a target of one letter, which is an axis too, only there); and no #if asks for one.
 #   machines    an instruction set, a level of memory by its name or number, or a language, in schedule or in
@@ -40,7 +40,7 @@ misplaced=$(awk -v order="$order" '
     }' graph/ops/*.c)
 [ -z "$misplaced" ] || { echo "$misplaced"; exit 1; }
 git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests' ':!graph/ops' ':!models' ':!train' | xargs awk -f tests/source.awk |
-    awk -v ops="$ops" -v spared="$leaves $fns" -v targets="$targets" '
+    awk -v ops="$ops" -v spared="$leaves $fns place" -v targets="$targets" '
 function complain(what) { print where ": " what; bad++ }
 function compared(before) { return before ~ /(strcmp|strncmp|ts_call[0-9]?|ts_parse|equal|same|[a-z_]*eq)\([^()]*$/ }
 BEGIN {

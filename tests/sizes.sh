@@ -9,13 +9,13 @@ include              540  the public header; one for all, to stay readable in on
 graph              24500  half of it is the table of operations, which ONNX makes long; 500 are custom operations
 import              8900  ONNX, JSON, safetensors and tokenizers, all of it distrusted
 autodiff            2050  the chain rule, derived gradients, optimizers
-schedule            8250  passes, notation, schemas, explain; how copies lie
-backends            2250  driver, runner, weights: what back ends share; figures in descriptions of machines
+schedule            9500  passes, notation, schemas, explain; how copies lie; plans over several devices
+backends            2600  driver, runner, weights, several devices: what back ends share; figures of machines
 backends/codegen    5150  nests to text, for every C-like language; groups of lanes among them
 backends/cpu        2050  processors as a target, with the guess of their loops
 backends/store      1250  the compile cache
 backends/c          3250  compiler, loader, team, emitted programs, functions of the process
-backends/interp      200  evaluates definitions
+backends/interp      300  evaluates definitions, of a whole plan or of a part
 backends/null         20
 backends/gpu        3000  graphics processors as a target: cards, guess, what explain says of them
 backends/opencl     2500  a dialect and a device

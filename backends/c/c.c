@@ -18,13 +18,15 @@ struct program {
     team *team;
     void (*run)(const ts_run *r, long part, long parts);
     void (*step)(const ts_run *r, long kernel, long part, long parts);
+    void (*span)(const ts_run *r, long first, long end, long part, long parts); /* of a part of a plan */
     ts_run args;
     custom_calls custom;
     weights weights;
     void **input;      /* of the last run, for results that are inputs */
     char *mapped;      /* values, then scratch of all parts; NULL: memory of another's */
     size_t bytes;      /* of it */
-    int fault, kernel; /* kernel: the one that runs alone */
+    int fault, kernel; /* kernel: the one that runs alone, or the first one of a span */
+    int end;           /* of the span */
 };
 
 static void drop(program *g)
@@ -65,7 +67,7 @@ static void tell(const c_program *c, const cc_report *r, text *facts)
 
 static bool compile(program *g, c_program *c, const build_options *w, text *facts, err *e)
 {
-    static const char *const symbols[] = {"run", "step", NULL};
+    static const char *const symbols[] = {"run", "step", "span", NULL};
     cc_unit *all = calloc((size_t)c->n_unit + 1, sizeof *all);
     cc_report report = {0};
     MUST(all);
@@ -84,6 +86,7 @@ static bool compile(program *g, c_program *c, const build_options *w, text *fact
     if (g->code) {
         *(void **)&g->run = cc_symbol(g->code, "run");
         *(void **)&g->step = cc_symbol(g->code, "step");
+        *(void **)&g->span = cc_symbol(g->code, "span");
         tell(c, &report, facts);
     }
     cc_report_free(&report);
@@ -163,6 +166,12 @@ static void work_one(void *arg, int part, int parts)
     g->step(&g->args, g->kernel, part, parts);
 }
 
+static void work_span(void *arg, int part, int parts)
+{
+    const program *g = arg;
+    g->span(&g->args, g->kernel, g->end, part, parts);
+}
+
 static bool check_fault(program *g, err *e)
 {
     if (!custom_check(&g->custom, e))
@@ -178,6 +187,13 @@ static bool run(program *g, void *const *input, err *e)
 {
     memcpy(g->input, input, (size_t)g->p->n_input * sizeof *input);
     return team_run(g->team, work_all, g, e) && check_fault(g, e);
+}
+
+static bool span(program *g, void *const *input, int first, int end, err *e)
+{
+    memcpy(g->input, input, (size_t)g->p->n_input * sizeof *input);
+    g->kernel = first, g->end = end;
+    return team_run(g->team, work_span, g, e) && check_fault(g, e);
 }
 
 static bool run_each(program *g, void *const *input, void (*after)(void *user, int kernel), void *user, err *e)
@@ -230,6 +246,7 @@ static bool usable(text *why)
 const backend backend_c = {
     .name = "c",
     .kinds = "cpu",
+    .device = "cpu",
     .doc = "C text, one function per kernel, built by the system's compiler and run on pinned threads.",
     .target = cpu_target,
     .here = cpu_here,
@@ -242,6 +259,8 @@ const backend backend_c = {
     .at = at,
     .get = get,
     .emit = c_standalone,
+    .span = span,
+    .in_host = true,
     .drop = drop,
     .kept = &c_cache,
 };

@@ -51,23 +51,28 @@ static void add_levels(target *t, const machine *on, int vector)
 
 void cpu_target_of(target *t, const machine *on, const isa *best, int threads)
 {
-    *t = (target){
-        .kind = "cpu",
-        .model = best->name,
-        .n_role = COUNT(roles),
-        .role = roles,
-        .n_space = COUNT(cpu_space),
-        .space = cpu_space,
-        .near = L2,
-        .workers = threads,
-        .places = on->n_core,
-        .line = on->line,
-        .align = best->vector_bytes,
-        .n_register = best->n_register,
-        .passes_last = on->nta,
-        .cost = {.fma_latency = 4, .fma_per_cycle = 2}, /* Zen 2 and later, Skylake and later: two units, four cycles */
-        .guess = &guess,
-        .own = on};
+    *t = (target){.kind = "cpu",
+                  .model = best->name,
+                  .n_role = COUNT(roles),
+                  .role = roles,
+                  .n_space = COUNT(cpu_space),
+                  .space = cpu_space,
+                  .near = L2,
+                  .workers = threads,
+                  .places = on->n_core,
+                  .line = on->line,
+                  .align = best->vector_bytes,
+                  .n_register = best->n_register,
+                  .passes_last = on->nta,
+                  /* Zen 2 and later, Skylake and later: two units, four cycles */
+                  .cost = {.fma_latency = 4,
+                           .fma_per_cycle = 2,
+                           .cycles_per_second = 3e9, /* whatever the clock: what other devices are held against */
+                           .start_seconds = 1e-6,
+                           .link_seconds = 1e-6,
+                           .link_bytes_per_second = 10e9}, /* a copy in memory */
+                  .guess = &guess,
+                  .own = on};
     for (int d = 0; d < TS_N_DTYPE; d++) /* what is smaller is computed in 4 bytes */
         t->lanes[d] = best->vector_bytes / (ts_dtype_bytes((dtype)d) == 8 ? 8 : 4);
     while (t->align < on->line)

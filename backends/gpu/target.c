@@ -35,6 +35,9 @@ static const guesser guess = {.shared = gpu_guess_shared, .stage = gpu_guess_sta
 /* Bytes that a processor reads in a cycle: of its first cache and shared memory 32 banks of 4 (CUDA programming guide,
  * 5.x to 9.0); of the second 28, as an H100 PCIe gives its 114 at 1755 MHz 5.57 TB/s (Chips and Cheese, 2023). */
 enum { L1_RATE = 128, L2_RATE = 28 };
+/* To and from the host: what is left of 32 GB/s of sixteen lanes of the fourth generation, and what a driver takes to
+ * begin a kernel, or a copy that is waited for. Only plans over several devices ask. */
+static const double LINK_RATE = 25e9, LINK_START = 10e-6, START = 4e-6;
 
 static void add_levels(target *t, const gpu_facts *f)
 {
@@ -42,7 +45,8 @@ static void add_levels(target *t, const gpu_facts *f)
     t->level[GPU_L1] = (memory_level){.name = "L1", .bytes = f->l1, .bytes_per_cycle = L1_RATE};
     t->level[GPU_L2] = (memory_level){
         .name = "L2", .bytes = f->l2, .shared = true, .bytes_per_cycle = rate > L2_RATE ? rate : L2_RATE};
-    t->level[GPU_MEMORY] = (memory_level){.name = "memory", .shared = true, .bytes_per_cycle = rate};
+    t->level[GPU_MEMORY] = (memory_level){
+        .name = "memory", .bytes = f->memory, .shared = true, .bytes_per_cycle = rate};
     t->n_level = GPU_MEMORY + 1;
     t->near = GPU_L2; /* where groups find what another one has read */
 }
@@ -91,7 +95,12 @@ const target *gpu_target(arena *m, const gpu_facts *f, err *e)
                   .n_register = f->lane_registers,
                   /* Four cycles from one multiply-add to the next that needs it (Jia and others, "Dissecting the NVIDIA
                    * Volta GPU architecture via microbenchmarking", 2018) */
-                  .cost = {.fma_latency = 4, .fma_per_cycle = (double)f->f32 / 2 / (double)f->clock / f->processors},
+                  .cost = {.fma_latency = 4,
+                           .fma_per_cycle = (double)f->f32 / 2 / (double)f->clock / f->processors,
+                           .cycles_per_second = (double)f->clock,
+                           .start_seconds = START,
+                           .link_seconds = LINK_START,
+                           .link_bytes_per_second = LINK_RATE},
                   .guess = &guess,
                   .explain = gpu_explain,
                   .own = f};

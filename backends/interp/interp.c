@@ -12,7 +12,8 @@ struct program {
     const node **need; /* by id */
     ts_array *value;   /* as many */
     bool *own;
-    int *last; /* which of them reads it last; n where it is a result */
+    int *last;  /* which of them reads it last; n where it is a result */
+    bool *done; /* within the kernel at hand, of a part of a plan */
 };
 
 static void drop(program *g)
@@ -21,7 +22,7 @@ static void drop(program *g)
         if (g->own[i])
             ts_array_free(&g->value[i]);
     if (g)
-        free(g->need), free(g->value), free(g->own), free(g->last);
+        free(g->need), free(g->value), free(g->own), free(g->last), free(g->done);
     free(g);
 }
 
@@ -77,18 +78,57 @@ static void forget(program *g, int i)
     }
 }
 
+/* n and what it is computed from, down to what is in memory */
+static void want(const plan *p, const node *n, bool *wanted)
+{
+    wanted[n->id] = true;
+    for (int i = 0; i < n->n_in; i++) {
+        const node *x = n->in[i];
+        const bool ends = node_is_leaf(x) || p->buffer[x->id].where != NOWHERE;
+        if (!wanted[x->id] && !ends)
+            want(p, x, wanted);
+        wanted[x->id] = true;
+    }
+}
+
+static void reach_kernels(program *g) /* of a part of a plan: its roots are not all that it computes */
+{
+    const plan *p = g->p;
+    bool *wanted = calloc((size_t)p->g->n + 1, sizeof *wanted);
+    g->need = calloc((size_t)p->g->n + 1, sizeof *g->need);
+    MUST(wanted && g->need);
+    for (int k = 0; k < p->n_kernel; k++)
+        for (int i = 0; i < p->kernel[k].n_stage; i++)
+            want(p, p->kernel[k].stage[i].node, wanted);
+    for (int i = 0; i < p->g->n; i++)
+        if (wanted[i])
+            g->need[g->n++] = p->g->node[i];
+    free(wanted);
+}
+
+static void reach_roots(program *g)
+{
+    g->n = g_reach(g->p->n_root, g->p->root, NULL);
+    g->need = calloc((size_t)g->n + 1, sizeof *g->need);
+    MUST(g->need);
+    g_reach(g->p->n_root, g->p->root, g->need);
+}
+
 static program *build(const plan *p, const build_options *w, text *facts, err *e)
 {
     program *g = calloc(1, sizeof *g);
     (void)w, (void)facts;
     MUST(g);
-    g->p = p, g->n = g_reach(p->n_root, p->root, NULL);
-    g->need = calloc((size_t)g->n + 1, sizeof *g->need), g->value = calloc((size_t)g->n + 1, sizeof *g->value);
-    g->own = calloc((size_t)g->n + 1, sizeof *g->own);
-    g->last = calloc((size_t)g->n + 1, sizeof *g->last);
-    MUST(g->need && g->value && g->own && g->last);
-    g_reach(p->n_root, p->root, g->need);
-    find_last(g);
+    g->p = p;
+    if (p->part)
+        reach_kernels(g);
+    else
+        reach_roots(g);
+    g->value = calloc((size_t)g->n + 1, sizeof *g->value), g->own = calloc((size_t)g->n + 1, sizeof *g->own);
+    g->last = calloc((size_t)g->n + 1, sizeof *g->last), g->done = calloc((size_t)g->n + 1, sizeof *g->done);
+    MUST(g->value && g->own && g->last && g->done);
+    if (!p->part)
+        find_last(g);
     bool ok = true;
     for (int i = 0; ok && i < g->n; i++)
         if (node_is_leaf(g->need[i]))
@@ -100,7 +140,7 @@ static program *build(const plan *p, const build_options *w, text *facts, err *e
 }
 
 /* An index outside is told of the input that holds it, where that is known; anything else as it was found. */
-static bool evaluate(program *g, int i, const ts_array *const *in, void *const *input, err *e)
+static bool compute(program *g, int i, const ts_array *const *in, void *const *input, err *e)
 {
     err found = {0};
     if (node_eval(g->need[i], in, &g->value[i], &found))
@@ -109,33 +149,93 @@ static bool evaluate(program *g, int i, const ts_array *const *in, void *const *
                                      : err_set(e, found.code, "%s", found.text);
 }
 
-static bool run(program *g, void *const *input, err *e)
+static bool evaluate(program *g, int i, void *const *input, err *e)
+{
+    const node *n = g->need[i];
+    const ts_array **in = calloc((size_t)n->n_in + 1, sizeof *in);
+    MUST(in);
+    for (int k = 0; k < n->n_in; k++)
+        in[k] = &g->value[place(g, n->in[k])];
+    if (g->own[i])
+        ts_array_free(&g->value[i]);
+    g->own[i] = compute(g, i, in, input, e);
+    free(in);
+    return g->own[i];
+}
+
+static void take_inputs(program *g, void *const *input)
 {
     for (int i = 0; i < g->p->n_input; i++)
         g->value[place(g, g->p->input[i])].data = input[i];
-    for (int i = 0; i < g->n; i++) {
-        const node *n = g->need[i];
-        if (node_is_leaf(n))
-            continue;
-        const ts_array **in = calloc((size_t)n->n_in + 1, sizeof *in);
-        MUST(in);
-        for (int k = 0; k < n->n_in; k++)
-            in[k] = &g->value[place(g, n->in[k])];
-        if (g->own[i])
-            ts_array_free(&g->value[i]);
-        g->own[i] = evaluate(g, i, in, input, e);
-        free(in);
-        if (!g->own[i])
-            return false;
-        forget(g, i);
-    }
-    for (int i = 0; i < g->p->n_root; i++) { /* when all is read */
+}
+
+static void write_inputs(program *g, void *const *input) /* when all is read */
+{
+    for (int i = 0; i < g->p->n_root; i++) {
         const node *n = g->p->root[i];
         const buffer *h = &g->p->buffer[n->id];
         if (!node_is_leaf(n) && h->where == IN_INPUT)
             memcpy(input[h->index], g->value[place(g, n)].data, (size_t)type_bytes(&n->type));
     }
+}
+
+static bool run(program *g, void *const *input, err *e)
+{
+    take_inputs(g, input);
+    for (int i = 0; i < g->n; i++) {
+        if (node_is_leaf(g->need[i]))
+            continue;
+        if (!evaluate(g, i, input, e))
+            return false;
+        forget(g, i);
+    }
+    write_inputs(g, input);
     return true;
+}
+
+/* ---- parts of plans ---- */
+static bool passing(const program *g, int i) /* a value within a kernel */
+{
+    return !node_is_leaf(g->need[i]) && g->p->buffer[g->need[i]->id].where == NOWHERE;
+}
+
+static bool evaluate_down(program *g, int i, void *const *input,
+                          err *e) /* with what it is computed from within its kernel */
+{
+    const node *n = g->need[i];
+    for (int k = 0; k < n->n_in; k++) {
+        const int at = place(g, n->in[k]);
+        if (passing(g, at) && !g->done[at] && !evaluate_down(g, at, input, e))
+            return false;
+    }
+    return g->done[i] = evaluate(g, i, input, e);
+}
+
+static bool span(program *g, void *const *input, int first, int end, err *e)
+{
+    const plan *p = g->p;
+    take_inputs(g, input);
+    for (int k = first; k < end; k++) {
+        for (int s = 0; s < p->kernel[k].n_stage; s++)
+            if (!p->kernel[k].stage[s].scratch && !evaluate_down(g, place(g, p->kernel[k].stage[s].node), input, e))
+                return false;
+        for (int i = 0; i < g->n; i++)
+            if (g->done[i] && passing(g, i))
+                ts_array_free(&g->value[i]), g->own[i] = g->done[i] = false;
+    }
+    if (end == p->n_kernel)
+        write_inputs(g, input);
+    return true;
+}
+
+static const void *at(const program *g, const node *n, dtype *stored)
+{
+    const int i = place(g, n);
+    err e = {0};
+    *stored = n->type.dtype;
+    if (!g->own[i])
+        g->own[i] = ts_array_make(&g->value[i], n->type.dtype, n->type.rank, n->type.dim, &e);
+    return g->value[i].data;
 }
 
 static bool get(program *g, int root, ts_array *out, err *e)
@@ -146,17 +246,29 @@ static bool get(program *g, int root, ts_array *out, err *e)
     return true;
 }
 
+static const target *interp_target(arena *m, const machine_options *asked, err *e)
+{
+    const target *t = cpu_target(m, asked, e);
+    target *slow = t ? arena_get(m, sizeof *slow) : NULL;
+    if (t)
+        *slow = *t, slow->cost.cycles_per_second /= 1000; /* it reads expressions, element by element */
+    return slow;
+}
+
 const backend backend_interp = {
     .name = "interp",
     .kinds = "cpu",
     .doc =
         "The interpreter: every definition as it is written, in double precision; slow, and the judge of the others.",
     .as_written = true,
-    .target = cpu_target,
+    .target = interp_target,
     .here = cpu_here,
     .runs = cpu_runs,
     .build = build,
     .run = run,
+    .at = at,
     .get = get,
     .drop = drop,
+    .span = span,
+    .in_host = true,
 };

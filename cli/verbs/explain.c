@@ -19,7 +19,8 @@ typedef struct family {
 
 static char *walk_of(const cJSON *kernel) /* for free() */
 {
-    static const char *const keys[] = {"op", "rule", "dtype", "dims", "loops", "derived", "levels", "notes"};
+    static const char *const keys[] = {"op",      "rule",   "dtype", "dims",  "loops",
+                                       "derived", "levels", "notes", "place", "transfer"};
     char *all = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&all, &size);
@@ -123,9 +124,27 @@ static void put_title(const view *v, const family *m)
     put_safe(v->f, label);
     if (m->count > 1)
         fprintf(v->f, "%sand %d alike", *label ? " " : "  ", m->count - 1);
+    if (js_get(m->first, "place"))
+        fprintf(v->f, "  on %s", js_get_text(m->first, "place"));
     fputs("  (rule ", v->f);
     put_safe(v->f, js_get_text(m->first, "rule"));
     fputs(js_get(m->first, "guessed") ? " is refused: guess)\n" : ")\n", v->f);
+}
+
+/* "k2  transfer f32  encoder.layer.0.query and 5 alike  cpu to cuda:0, 64.0 KiB each" */
+static void put_transfer(const view *v, const family *m)
+{
+    const cJSON *t = js_get(m->first, "transfer");
+    const char *label = js_get_text(m->first, "label");
+    char bytes[64];
+    outline_value(bytes, sizeof bytes, "bytes", js_get(t, "bytes"));
+    put_toned(v, BOLD, js_get_text(m->first, "name"));
+    fprintf(v->f, "  %s %s%s", js_get_text(m->first, "op"), js_get_text(m->first, "dtype"), *label ? "  " : "");
+    put_safe(v->f, label);
+    if (m->count > 1)
+        fprintf(v->f, "%sand %d alike", *label ? " " : "  ", m->count - 1);
+    fprintf(v->f, "  %s to %s, %s%s\n\n", js_get_text(t, "from"), js_get_text(t, "to"), bytes,
+            m->count > 1 ? " each" : "");
 }
 
 static void put_fact(const view *v, const char *before, const cJSON *kernel, const char *name, const char *after)
@@ -264,6 +283,10 @@ static void put_notes(const view *v, const char *indent, const cJSON *notes)
 static void put_kernel(const view *v, const family *m)
 {
     const cJSON *k = m->first;
+    if (js_get(k, "transfer")) {
+        put_transfer(v, m);
+        return;
+    }
     put_title(v, m);
     put_facts(v, k);
     put_group(v, js_get(k, "group"));
@@ -303,6 +326,13 @@ static void put_all(const args *a, const cJSON *root)
     for (int i = 0; i < n; i++)
         put_kernel(&v, &list[i]);
     families_free(list, n);
+    if (js_get(root, "places")) {
+        outline_table(js_get(root, "places"),
+                      "name|target|model|>kernels|>flops|>transfers|>received_bytes|>sent_bytes|>arena_bytes|"
+                      ">weights_bytes",
+                      v.f, "", v.color);
+        putchar('\n');
+    }
     const cJSON *memory = js_get(root, "memory");
     put_fact(&v, "memory: ", memory, "arena_bytes", "");
     put_fact(&v, " of values (at least ", memory, "lower_bound_bytes", ")");

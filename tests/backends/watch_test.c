@@ -54,9 +54,9 @@ int main(void)
         const backend *own = p->target;
         backend paused = *own;
         paused.each = each;
-        p->target = &paused;
+        p->by = &paused;
         test_times(p);
-        p->target = own;
+        p->by = own;
     }
     ts_plan_free(p);
     ts_graph_free(g);

@@ -52,7 +52,7 @@ static void test_schemas(const char *doc)
             printf("  %s\n", e.text);
         arena_free(&m);
     }
-    CHECK(n == 4);
+    CHECK(n == 5);
     scratch_remove(&folder);
 }
 

@@ -160,8 +160,12 @@ static void test_rules(void)
                  "@/x.json:2:20 (/rules/0/layout/y): layouts of results are not available; operands a, b, ... are");
     rule_refused(TS_UNSUPPORTED, "\"compute\": \"bf16x6\"",
                  "@/x.json:2:15 (/rules/0/compute): compute \"bf16x6\" is not available\n  hint: available: f32");
-    rule_refused(TS_UNSUPPORTED, "\"place\": \"gpu:0\"",
-                 "@/x.json:2:13 (/rules/0/place): place \"gpu:0\" is not available\n  hint: available: auto cpu");
+    rule_refused(TS_BAD_INPUT, "\"place\": \"gpu:\"",
+                 "@/x.json:2:13 (/rules/0/place): place \"gpu:\" is no name of a device\n  hint: names look like "
+                 "\"cpu\" or \"gpu:0\"; \"auto\" leaves it to the plan");
+    rule_refused(TS_BAD_INPUT, "\"place\": \"GPU 0\"",
+                 "@/x.json:2:13 (/rules/0/place): place \"GPU 0\" is no name of a device\n  hint: names look like "
+                 "\"cpu\" or \"gpu:0\"; \"auto\" leaves it to the plan");
     rule_refused(TS_UNSUPPORTED, "\"fuse\": \"all\"",
                  "@/x.json:2:12 (/rules/0/fuse): fuse \"all\" is not available\n  hint: available: auto none");
 }
@@ -194,8 +198,8 @@ static void print_rule(text *t, const rule *r)
         text_add(t, " | %s", r->loops[i]);
     for (int i = 0; i < r->n_layout; i++)
         text_add(t, " %s: %s", r->layout[i].operand, r->layout[i].text);
-    text_add(t, "%s%s %s\n", r->fuse ? "" : " unfused", r->optional ? " optional" : "",
-             r->compute ? r->compute : "any");
+    text_add(t, "%s%s%s%s %s\n", r->fuse ? "" : " unfused", r->optional ? " optional" : "", r->site ? " on " : "",
+             r->site ? r->site : "", r->compute ? r->compute : "any");
 }
 
 static char *printed(const schema *s)
@@ -246,7 +250,7 @@ static void test_reading(void)
           "      \"fuse\": \"none\", \"compute\": \"f32\", \"place\": \"cpu\", \"optional\": true },\n"
           "    {} ] }",
           "projections: matmul conv name=*query* dtype=f32 n=[768,-1]%0 k=[0,64]%0 m=[64,512]%0 b=[12,12]%0 h=[0,-1]%48"
-          " s=[2,-1]%0 q=[0,8]%0 | n/48 m/8 k m@unroll n@vector | guess b: n/48 k n unfused optional f32\n"
+          " s=[2,-1]%0 q=[0,8]%0 | n/48 m/8 k m@unroll n@vector | guess b: n/48 k n unfused optional on cpu f32\n"
           "rule 1: name=* dtype=* any\n");
 }
 

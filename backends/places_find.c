@@ -1,0 +1,93 @@
+/* places_find.c - devices by their names, as commands and rules have them: NAME, or NAME:NUMBER of a back end that
+ * numbers them. */
+#include "backends/places.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *device_of(const backend *b)
+{
+    return b->device ? b->device : b->name;
+}
+
+static bool same(const char *name, const char *s, size_t n)
+{
+    return strlen(name) == n && !strncmp(name, s, n);
+}
+
+static bool unknown(const char *what, err *e)
+{
+    text have = {0};
+    for (const backend *const *b = backends; *b; b++)
+        if ((*b)->span)
+            text_add(&have, "%s%s%s", have.len ? ", " : "", device_of(*b), (*b)->numbered ? ":0" : "");
+    err_set(e, TS_BAD_INPUT, "no device \"%.60s\"", what);
+    err_hint(e, "devices of plans over several are: %s", text_str(&have));
+    text_free(&have);
+    return false;
+}
+
+/* by: that back end, of which the machine is asked for; NULL: the one whose device has the name. */
+static bool find_device(place_search *s, const backend *by, const char *name, const machine_options *asked, site *out,
+                        err *e)
+{
+    const char *colon = strchr(name, ':');
+    const size_t n = colon ? (size_t)(colon - name) : strlen(name);
+    for (const backend *const *b = backends; !by && *b; b++)
+        by = same(device_of(*b), name, n) ? *b : NULL;
+    if (!by || (colon && !by->numbered))
+        return unknown(name, e);
+    machine_options own = *asked;
+    own.device = colon ? (int)strtol(colon + 1, NULL, 10) : 0;
+    *out = (site){.name = by->numbered ? arena_format(s->mem, "%s:%d", device_of(by), own.device) : device_of(by),
+                  .by = by->name,
+                  .own = by,
+                  .later = by->wait != NULL,
+                  .on = by->target(s->mem, &own, e)};
+    return out->on != NULL;
+}
+
+static bool find(void *user, const char *name, site *out, err *e)
+{
+    place_search *s = user;
+    return find_device(s, NULL, name, &(machine_options){.isa = s->asked.isa, .threads = s->asked.threads}, out, e);
+}
+
+static bool takes(void *user, const site *s, const kernel *k, err *e)
+{
+    const backend *by = places_backend(s);
+    (void)user;
+    return !by->takes_kernel || by->takes_kernel(s->on, k, e);
+}
+
+void places_search(place_search *s, arena *mem, const machine_options *asked)
+{
+    *s = (place_search){
+        .mem = mem, .asked = *asked, .finder = {.find = find, .takes = takes, .otherwise = "cpu", .user = s}};
+}
+
+static bool read_one(place_search *s, const char *name, site *out, int n, err *e)
+{
+    const machine_options plain = {.isa = s->asked.isa, .threads = s->asked.threads};
+    const backend *by = backend_find(arena_format(s->mem, "%.*s", (int)strcspn(name, ":"), name), e);
+    if (!by || (n == MAX_SITE && !err_set(e, TS_USAGE, "more than %d devices in one plan", MAX_SITE)) ||
+        !find_device(s, by, name, n ? &plain : &s->asked, &out[n], e))
+        return false;
+    for (int i = 0; i < n; i++)
+        if (!strcmp(out[i].name, out[n].name))
+            return err_set(e, TS_USAGE, "device %s is named twice", out[n].name);
+    return true;
+}
+
+int places_read(place_search *s, const char *targets, site *out, err *e)
+{
+    int n = 0;
+    for (const char *at = targets;; at++) {
+        const size_t length = strcspn(at, ",");
+        if (!read_one(s, arena_format(s->mem, "%.*s", (int)length, at), out, n, e))
+            return 0;
+        n++, at += length;
+        if (!*at)
+            return n;
+    }
+}

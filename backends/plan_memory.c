@@ -1,0 +1,47 @@
+/* plan_memory.c - whether the memory that a plan needs is there. */
+#include "backends/driver.h"
+#include "backends/host_memory.h"
+
+static int64_t bytes_needed(const plan *p) /* values and weights */
+{
+    int64_t need = p->arena_bytes;
+    for (int i = 0; i < p->n_leaf; i++) {
+        int64_t bytes;
+        if (!int_mul(p->leaf[i].layout.size, ts_dtype_bytes(p->leaf[i].node->type.dtype), &bytes) ||
+            !int_add(need, bytes, &need))
+            need = INT64_MAX;
+    }
+    return need;
+}
+
+static bool fits_memory(int64_t need, int64_t values, int64_t have, const char *how, err *e)
+{
+    if (need <= have)
+        return true;
+    err_set(e, TS_MEMORY, "the plan needs %lld bytes (%lld of them for values, the rest for weights), %lld are %s",
+            (long long)need, (long long)values, (long long)have, how);
+    return err_hint(e, "bind smaller dimensions, or raise the limit with --mem-limit");
+}
+
+/* Of a plan over several devices: what is in this process's memory; the others' targets know what these have. */
+static bool parts_fit(const plan *p, int64_t have, const char *how, err *e)
+{
+    int64_t need = 0, values = 0;
+    for (int i = 0; i < p->n_site; i++) {
+        const plan *q = p->site[i].part;
+        const target *on = p->site[i].on;
+        const int64_t own = q ? bytes_needed(q) : 0, most = on->level[on->n_level - 1].bytes;
+        if (q && places_backend(&p->site[i])->in_host)
+            need = int_add(need, own, &need) ? need : INT64_MAX, values += q->arena_bytes;
+        else if (q && most && !fits_memory(own, q->arena_bytes, most, "there", e))
+            return err_in(e, "place %s", p->site[i].name);
+    }
+    return fits_memory(need, values, have, how, e);
+}
+
+bool driver_fits(const plan *p, int64_t limit, err *e)
+{
+    const int64_t have = limit ? limit : host_memory_free();
+    const char *how = limit ? "allowed" : "free";
+    return p->n_site ? parts_fit(p, have, how, e) : fits_memory(bytes_needed(p), p->arena_bytes, have, how, e);
+}

@@ -1,0 +1,12 @@
+/* explain_places.h - what explain says of a plan over several devices: who has what, and what goes between them. */
+#ifndef TS_EXPLAIN_PLACES_H
+#define TS_EXPLAIN_PLACES_H
+#include "schedule/plan.h"
+
+const plan *places_plan(const plan *p, const kernel *k);               /* with k's target, loops and buffers */
+void places_explain_transfer(text *t, const plan *p, const kernel *k); /* the members of a kernel, after its name */
+void places_explain(text *t, const plan *p);                           /* "places"; nothing for one device */
+void places_notes(const plan *p, text *out);                           /* lines */
+double places_weights(const plan *p);                                  /* bytes, in their layouts */
+double places_sum(const plan *p, double (*of)(const plan *part));      /* over the parts; of one device, of itself */
+#endif
