@@ -1,34 +1,11 @@
+#include "tests/backends/random_chain.h"
 #include "tests/backends/random_loops.h"
 #include "schedule/nest.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_UNROLLED = 48, MAX_CHAIN = 4 };
-
-typedef struct chain { /* the loops of one axis, from outside in: steps fall to 1 */
-    int n, used;
-    int64_t step[MAX_CHAIN], left;
-    bool tile; /* the last one belongs to the register tile */
-} chain;
-
-static void split(dice *d, chain *c, int64_t left)
-{
-    static const int64_t steps[] = {2, 3, 4, 5, 7, 8, 16, 24, 32, 48, 100};
-    *c = (chain){.left = left};
-    for (int64_t i = roll(d, 3); i > 0; i--) {
-        const int64_t step = steps[roll(d, COUNT(steps))];
-        if (c->n && step >= c->step[c->n - 1])
-            continue;
-        c->step[c->n++] = step;
-    }
-    c->step[c->n++] = 1;
-}
-
-static int64_t last_trips(const chain *c)
-{
-    return c->n > 1 && c->step[c->n - 2] < c->left ? c->step[c->n - 2] : c->left;
-}
+enum { MOST_UNROLLED = 48 };
 
 static void put_staging(dice *d, const stage *s, const char *prefix, text *t)
 {
@@ -42,14 +19,6 @@ static void put_staging(dice *d, const stage *s, const char *prefix, text *t)
         text_add(t, "+%sy%s", prefix, spaces[roll(d, 3)]);
 }
 
-static void put_loop(const stage *s, int a, int64_t step, const char *how, text *t)
-{
-    text_add(t, "%s%s", t->len && t->s[t->len - 1] != ' ' ? " " : "", s->letter[a]);
-    if (step > 1)
-        text_add(t, "/%lld", (long long)step);
-    text_add(t, "%s", how);
-}
-
 /* Loops outside the register tile, in any order that keeps each axis's own. */
 static void put_outer(dice *d, const stage *s, chain *c, bool cores, text *t)
 {
@@ -61,7 +30,7 @@ static void put_outer(dice *d, const stage *s, chain *c, bool cores, text *t)
         if (c[a].used >= c[a].n - c[a].tile)
             continue;
         const bool core = cores && !(s->folds >> a & 1) && roll(d, 3) == 0;
-        put_loop(s, a, c[a].step[c[a].used++], core ? "@core" : "", t);
+        chain_put(s, a, c[a].step[c[a].used++], core ? "@core" : "", t);
         put_staging(d, s, "", t);
         cores = cores && !core;
         left--;
@@ -84,15 +53,15 @@ static void put_stage(dice *d, const plan *p, const stage *s, const int64_t *ext
     int tile[MAX_AXIS], n = 0;
     int vector = s->n_axis && roll(d, 4) ? (int)roll(d, s->n_axis) : -1;
     for (int a = 0; a < s->n_axis; a++)
-        split(d, &c[a], extent[a]);
-    if (vector >= 0 && (sums = in_registers(p, s, vector, last_trips(&c[vector]), true)) > most)
+        chain_split(d, &c[a], extent[a]);
+    if (vector >= 0 && (sums = in_registers(p, s, vector, chain_trips(&c[vector]), true)) > most)
         vector = -1, sums = 1;
     for (int a = 0; a < s->n_axis; a++) {
         if (extent[a] == 1 && a < s->n_shared)
             c[a].n = 0;
         if (!c[a].n && a == vector)
             vector = -1;
-        const int64_t trips = last_trips(&c[a]), more = in_registers(p, s, a, trips, false);
+        const int64_t trips = chain_trips(&c[a]), more = in_registers(p, s, a, trips, false);
         c[a].tile = c[a].n &&
                     (a == vector || (roll(d, 3) == 0 && trips * unrolled <= MOST_UNROLLED && more * sums <= most));
         if (!c[a].tile || a == vector)
@@ -103,9 +72,9 @@ static void put_stage(dice *d, const plan *p, const stage *s, const int64_t *ext
     }
     put_outer(d, s, c, cores, t);
     for (int i = 0; i < n; i++)
-        put_loop(s, tile[i], 1, "@unroll", t);
+        chain_put(s, tile[i], 1, "@unroll", t);
     if (vector >= 0)
-        put_loop(s, vector, 1, "@vector", t);
+        chain_put(s, vector, 1, "@vector", t);
 }
 
 static void put_shared(dice *d, const kernel *k, int64_t *left, text *t)
@@ -114,10 +83,10 @@ static void put_shared(dice *d, const kernel *k, int64_t *left, text *t)
     bool core = roll(d, 2);
     for (int a = 0; a < k->n_shared; a++) {
         chain c;
-        split(d, &c, left[a]);
+        chain_split(d, &c, left[a]);
         c.n -= c.n > 1 && roll(d, 2); /* the stages walk what is left */
         for (int i = 0; i < c.n; i++) {
-            put_loop(s, a, c.step[i], core && roll(d, 2) ? (core = false, "@core") : "", t);
+            chain_put(s, a, c.step[i], core && roll(d, 2) ? (core = false, "@core") : "", t);
             char prefix[40];
             const stage *o = &k->stage[roll(d, k->n_stage)];
             snprintf(prefix, sizeof prefix, "%s.", o->name);
@@ -125,13 +94,6 @@ static void put_shared(dice *d, const kernel *k, int64_t *left, text *t)
         }
         left[a] = c.step[c.n - 1] < left[a] ? c.step[c.n - 1] : left[a];
     }
-}
-
-static void spoil(dice *d, text *t) /* one character of it */
-{
-    static const char some[] = "abkmn/@+*:; 10-,";
-    if (t->len > 1 && roll(d, 25) == 0) /* a blank line is no alternative: the whole file is refused */
-        t->s[roll(d, (int64_t)t->len)] = some[roll(d, sizeof some - 1)];
 }
 
 void random_loops(dice *d, const plan *p, const kernel *k, text *out)
@@ -152,7 +114,7 @@ void random_loops(dice *d, const plan *p, const kernel *k, text *out)
             put_stage(d, p, &k->stage[i], own, false, out);
         }
     }
-    spoil(d, out);
+    chain_spoil(d, out);
 }
 
 void random_layout(dice *d, const stage *s, const expr *load, text *out)
@@ -163,14 +125,14 @@ void random_layout(dice *d, const stage *s, const expr *load, text *out)
         if (load->arg[i]->kind != X_AXIS)
             return;
         axis[i] = load->arg[i]->axis;
-        split(d, &c[i], load->from->type.dim[i]);
+        chain_split(d, &c[i], load->from->type.dim[i]);
         left += c[i].n;
     }
     while (left > 0) {
         const int i = (int)roll(d, load->n);
         if (c[i].used == c[i].n)
             continue;
-        put_loop(s, axis[i], c[i].step[c[i].used++], "", out);
+        chain_put(s, axis[i], c[i].step[c[i].used++], "", out);
         left--;
     }
 }

@@ -4,6 +4,7 @@
 #include "schedule/plan.h"
 #include "tests/backends/random_row.h"
 
-void random_loops(dice *d, const plan *p, const kernel *k, text *out);
-void random_layout(dice *d, const stage *s, const expr *load, text *out); /* of an operand; empty when it has none */
+void random_loops(dice *d, const plan *p, const kernel *k, text *out);       /* for a processor's cores and vectors */
+void random_group_loops(dice *d, const plan *p, const kernel *k, text *out); /* for groups of lanes */
+void random_layout(dice *d, const stage *s, const expr *load, text *out);    /* of an operand; empty when it has none */
 #endif
