@@ -286,14 +286,11 @@ static void add_stage(const figuring *c)
 }
 
 /* ---- what a group takes ---- */
-static int64_t merged(const plan *p, const kernel *k) /* bytes for sums that lanes merge */
+static int64_t merged(const plan *p, const kernel *k, const stage *s) /* bytes for sums that lanes merge */
 {
-    for (int i = 0; i < k->n_stage; i++) {
-        const stage *s = &k->stage[i];
-        for (int l = nest_unrolled(s); l < s->nest.n; l++)
-            if (s->nest.loop[l].role->group && s->folds >> s->nest.loop[l].axis & 1 && loop_trips(&s->nest.loop[l]) > 1)
-                return target_aligned(p->on, nest_group_lanes(p, k) * ts_dtype_bytes(TS_F64));
-    }
+    for (int l = nest_unrolled(s); l < s->nest.n; l++)
+        if (s->nest.loop[l].role->group && s->folds >> s->nest.loop[l].axis & 1 && loop_trips(&s->nest.loop[l]) > 1)
+            return target_aligned(p->on, nest_group_lanes(p, k) * ts_dtype_bytes(TS_F64));
     return 0;
 }
 
@@ -310,36 +307,68 @@ int64_t gpu_shared_bytes(const plan *p, const kernel *k)
             slice_find(p, k, s, &s->staging[j], &y);
             slices += target_aligned(p->on, y.size * ts_dtype_bytes(value_of(s, s->staging[j].load)->type.dtype));
         }
+        slices = merged(p, k, s) > slices ? merged(p, k, s) : slices; /* when the slices are no longer read */
         most = slices > most ? slices : most;
         for (int a = 0; a < s->n_result; a++)
             bytes *= nest_left(k, s, a, -1);
         kept += s->scratch ? target_aligned(p->on, bytes) : 0;
     }
-    most += merged(p, k);
     return kept + most > p->on->space->bytes ? most : kept + most; /* else what stages hand on lies in global memory */
 }
 
+/* Values of one step of the tile that a lane holds: of a product all of them, else as many as are under way. */
+static int64_t values_held(const stage *s, int64_t words, bool product)
+{
+    enum { UNDER_WAY = 4 };
+    const expr *fold = stage_fold(s), *load[MAX_LOADS];
+    const int n = x_loads(fold ? fold : s->value, load, MAX_LOADS);
+    int64_t all = 0, most = 1;
+    for (int j = 0; j < n && j < MAX_LOADS; j++) {
+        int64_t each = words;
+        for (int l = nest_unrolled(s); l < s->nest.n; l++)
+            if (!s->nest.loop[l].role->group && x_axes_of(load[j]) >> s->nest.loop[l].axis & 1)
+                each *= loop_trips(&s->nest.loop[l]);
+        all += each, most = each > most ? each : most;
+    }
+    return product ? all : least(all, UNDER_WAY * most);
+}
+
+static int64_t operands_of(const stage *s)
+{
+    int64_t n = 1; /* the result */
+    for (int i = 0; i < s->n_load; i++) {
+        bool had = false;
+        for (int j = 0; j < i; j++)
+            had = had || s->load[j]->from == s->load[i]->from;
+        n += !had;
+    }
+    return n;
+}
+
+/* What the assembler takes of kernels that are held to so many (tests/backends/cuda): it fills what it is given with
+ * steps of a product written out. */
 int64_t gpu_registers(const plan *p, const kernel *k)
 {
-    enum { PLACES = 16, ADDRESS = 2 }; /* of a kernel without operands; an address */
+    enum { PLACES = 16, OF_PRODUCT = 40, ADDRESS = 2, AT_ONCE = 8 };
     int64_t most = 0;
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
-        const expr *fold = stage_fold(s), *load[MAX_LOADS];
+        const bool product = stage_contracts(s);
+        const expr *fold = stage_fold(s);
         const int64_t words = divided(ts_dtype_bytes((fold ? fold->dtype : s->node->type.dtype)), 4);
-        int64_t now = nest_sums(p, s) * words, values = 0;
-        const int n = x_loads(fold ? fold : s->value, load, MAX_LOADS);
-        for (int j = 0; j < n && j < MAX_LOADS; j++) {
-            int64_t each = words;
-            for (int l = nest_unrolled(s); l < s->nest.n; l++)
-                if (!s->nest.loop[l].role->group && x_axes_of(load[j]) >> s->nest.loop[l].axis & 1)
-                    each *= loop_trips(&s->nest.loop[l]);
-            values += each;
-        }
-        now += values + ADDRESS * (s->n_load + 1);
+        const int64_t now = nest_sums(p, s) * words + values_held(s, words, product) + ADDRESS * operands_of(s) +
+                            (product ? OF_PRODUCT : PLACES);
         most = now > most ? now : most;
     }
-    return least(PLACES + most, gpu_facts_of(p->on)->lane_registers);
+    return least(divided(most, AT_ONCE) * AT_ONCE, gpu_facts_of(p->on)->lane_registers);
+}
+
+int64_t gpu_at_once(const plan *p, const kernel *k)
+{
+    gpu_room room = {
+        .lanes = nest_group_lanes(p, k), .registers = gpu_registers(p, k), .shared = gpu_shared_bytes(p, k)};
+    gpu_resident(gpu_facts_of(p->on), &room);
+    return room.resident > 0 ? room.resident : 1;
 }
 
 /* ---- the time ---- */

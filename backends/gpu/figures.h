@@ -36,5 +36,7 @@ typedef struct gpu_figures {
 void gpu_figures_find(const plan *p, const kernel *k, gpu_figures *f);
 int64_t gpu_shared_bytes(const plan *p, const kernel *k); /* of a group: slices, what stages hand on, sums that merge */
 int64_t gpu_registers(const plan *p, const kernel *k);    /* of a lane: sums, what they are made of, addresses */
+/* Groups that a processor is to run at the same time: what keeps to this has the registers that are foretold. */
+int64_t gpu_at_once(const plan *p, const kernel *k);
 void gpu_explain(const plan *p, const kernel *k, text *out); /* target.explain */
 #endif

@@ -28,7 +28,7 @@ typedef struct candidate {
 /* Instructions of warps that a processor begins in a cycle, one of which reads or writes shared memory; those that move
  * an element there: a load and a store, and what finds their places by two divisions. Registers for addresses and
  * counters. */
-enum { ISSUED = 4, MOVES = 12, OVERHEAD = 28 };
+enum { ISSUED = 4, MOVES = 12, OVERHEAD = 52 };
 enum { IDLE = 2 };               /* times as long, if need be, so that no lanes of a group of other stages stand by */
 enum { MEET = 30, BEGIN = 100 }; /* cycles until all lanes have met; until a group has begun */
 

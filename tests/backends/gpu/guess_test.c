@@ -82,7 +82,7 @@ int main(void)
     guessed(rows, "gpu:h100",
             "r@block ; max: c/4@lane c@vector ; exp: e/4@lane e@vector ; sum: c/4@lane c@vector ; divide: e/4@lane "
             "e@vector");
-    guessed(square, "gpu:h100", "m/128@block n/128@block k/8+a@shared+b@shared k m/8@lane n/16@unroll n@lane m@unroll");
+    guessed(square, "gpu:h100", "m/64@block n/128@block k/8+a@shared+b@shared k m/4@lane n/16@unroll n@lane m@unroll");
     guessed(product, "gpu:h100",
             "m/8@block n/16@block k/32+a@shared+b@shared k/8 k@lane m/2@lane n/4@unroll n@lane m@unroll");
     guessed(deep, "gpu:h100", "m@block n@block k/32+a@shared+b@shared k/8 k@lane");
