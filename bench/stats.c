@@ -79,41 +79,73 @@ static int resamples_for(int n)
     return affordable < FEWEST_RESAMPLES ? FEWEST_RESAMPLES : affordable < RESAMPLES ? (int)affordable : RESAMPLES;
 }
 
+/* The median of m numbers of which sorted[k] occurs count[k] times: what sorting or selecting them would give. */
+static double counted_median(const int *count, const double *sorted, int m)
+{
+    int k = 0, seen = count[0];
+    while (seen <= (m - 1) / 2)
+        seen += count[++k];
+    const double lower = sorted[k];
+    while (seen <= m / 2)
+        seen += count[++k];
+    return lower + 0.5 * (sorted[k] - lower);
+}
+
+/* The first place in sorted[0 ... n) that holds v. */
+static int place_of(const double *sorted, int n, double v)
+{
+    int low = 0, high = n - 1;
+    while (low < high) {
+        const int mid = (low + high) / 2;
+        if (sorted[mid] < v)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
 /* medians[b] of resampled sets: launches are drawn, then samples within each. Draws are numbered, so that anyone can
- * repeat them (tests/bench/stats_oracle.py does). Launches without samples are not drawn. */
+ * repeat them (tests/bench/stats_oracle.py does). Launches without samples are not drawn. All that is drawn are numbers
+ * of the set, so they are counted, not sorted. */
 static void resample_medians(const sample_set *s, uint64_t seed, int resamples, double *medians)
 {
-    int *start = calloc((size_t)s->launches + 1, sizeof *start);
-    if (start == NULL)
+    const int n = total(s);
+    int *start = calloc((size_t)s->launches + 1, sizeof *start), *place = calloc((size_t)n + 1, sizeof *place),
+        *count = calloc((size_t)n + 1, sizeof *count), launches = 0;
+    if (start == NULL || place == NULL || count == NULL)
         abort();
-    int launches = 0, longest = 0;
-    for (int l = 0; l < s->launches; l++) {
-        int count = s->start[l + 1] - s->start[l];
-        longest = count > longest ? count : longest;
-        if (count > 0)
+    for (int l = 0; l < s->launches; l++)
+        if (s->start[l + 1] > s->start[l])
             start[++launches] = s->start[l + 1];
-    }
-    double *drawn = room((size_t)longest * (size_t)launches);
+    double *sorted = room((size_t)n);
+    memcpy(sorted, s->v, sizeof *sorted * (size_t)n);
+    stats_sort(sorted, n);
+    for (int i = 0; i < n; i++)
+        place[i] = place_of(sorted, n, s->v[i]);
     uint64_t draw = 0;
     for (int b = 0; b < resamples; b++) {
         int m = 0;
+        memset(count, 0, sizeof *count * (size_t)n);
         for (int l = 0; l < launches; l++) {
-            int launch = stats_below(seed, draw++, launches);
-            int first = start[launch], count = start[launch + 1] - first;
-            for (int i = 0; i < count; i++)
-                drawn[m++] = s->v[first + stats_below(seed, draw++, count)];
+            const int launch = stats_below(seed, draw++, launches), first = start[launch],
+                      samples = start[launch + 1] - first;
+            for (int i = 0; i < samples; i++)
+                count[place[first + stats_below(seed, draw++, samples)]]++;
+            m += samples;
         }
-        medians[b] = stats_median_take(drawn, m);
+        medians[b] = counted_median(count, sorted, m);
     }
-    free(drawn);
+    free(sorted);
     free(start);
+    free(place);
+    free(count);
 }
 
 static interval central(double *v, int n, double confidence)
 {
-    stats_sort(v, n);
-    double tail = 0.5 * (1 - confidence);
-    return (interval){stats_sorted_quantile(v, n, tail), stats_sorted_quantile(v, n, 1 - tail)};
+    const double tail = 0.5 * (1 - confidence), low = stats_quantile_take(v, n, tail);
+    return (interval){low, stats_quantile_take(v, n, 1 - tail)};
 }
 
 interval stats_median_interval(const sample_set *s, double confidence, uint64_t seed)

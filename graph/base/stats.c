@@ -75,6 +75,21 @@ static double select_kth(double *v, int n, int k)
     return v[k];
 }
 
+double stats_quantile_take(double *v, int n, double q)
+{
+    if (n == 0)
+        return NAN;
+    const double at = q * (n - 1);
+    const int below = (int)floor(at);
+    if (below + 1 >= n)
+        return select_kth(v, n, n - 1);
+    const double lower = select_kth(v, n, below);
+    double upper = v[below + 1];
+    for (int i = below + 2; i < n; i++)
+        upper = v[i] < upper ? v[i] : upper;
+    return lower + (at - below) * (upper - lower);
+}
+
 double stats_median_take(double *v, int n)
 {
     if (n == 0)
