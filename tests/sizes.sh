@@ -1,7 +1,7 @@
 #!/bin/sh
 # sizes.sh - files of at most 800 lines, functions of at most 80, lines of at most 120 columns; says what is wanted
-# (500, 40). And each room keeps within its budget, in lines of C and Python: it grows by a reason that is written
-# beside it.
+# (500, 40); a machine in software (tests/gpusim) has functions of up to 150: one is a case for each instruction. And
+# each room keeps within its budget, in lines of C and Python: it grows by a reason that is written beside it.
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
@@ -27,7 +27,7 @@ train               7700  fine-tuning, generation, export
 models               750  on the public header alone
 cli                 9250  20 verbs, help, completion, drawing
 tests              31500  about half of what they test
-tests/gpusim        5000  a stand-in for a driver: machines without a card test what runs on one
+tests/gpusim        8800  a stand-in for a driver, a machine for PTX and its tests: without a card all of it is run
 '
 git ls-files -co --exclude-standard -- '*.c' '*.h' | LC_ALL=C xargs awk -v columns=120 '
 function complain(what) { print FILENAME ":" FNR ": " what; bad++ }
@@ -52,8 +52,9 @@ FNR == 1 { end_of_file(); name = FILENAME; start = 0 }
     start = 0
     count[n]++; functions++
     sub(/\(.*/, "", head); sub(/.*[ *]/, "", head)
-    if (n > 80) complain(head " has " n " lines; 80 is the most")
-    if (n > 40) long = long "\n  " n " lines: " head " (" FILENAME ")"
+    most = FILENAME ~ /^tests\/gpusim\// ? 150 : 80
+    if (n > most) complain(head " has " n " lines; " most " is the most")
+    if (n > 40 && most == 80) long = long "\n  " n " lines: " head " (" FILENAME ")"
 }
 END {
     end_of_file()

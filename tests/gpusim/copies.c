@@ -1,0 +1,281 @@
+/* copies.c - device memory and pinned memory, copies between them. */
+#include "tests/gpusim/driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    void *p;
+    size_t size;
+    bool owned;
+} * pinned;
+static int npinned, cap_pinned;
+
+API cuMemAlloc_v2(CUdeviceptr *p, size_t n)
+{
+    ENTER;
+    NEED(p && n);
+    if (anything_capturing())
+        return E_CAPTURE_UNSUPPORTED;
+    *p = mem_alloc(n);
+    return *p ? OK : E_MEMORY;
+}
+API cuMemFree_v2(CUdeviceptr p)
+{
+    ENTER;
+    if (!p)
+        return OK;
+    drain_all();
+    if (sticky)
+        return sticky;
+    if (mem_free(p)) {
+        sim_note("cuMemFree of 0x%llx, which is not the start of a live allocation", p);
+        return E_VALUE;
+    }
+    return OK;
+}
+API cuMemAllocAsync(CUdeviceptr *p, size_t n, CUstream s)
+{
+    ENTER;
+    NEED(p && n);
+    if (resolve(s)->capture)
+        return E_NOT_SUPPORTED;
+    *p = mem_alloc(n);
+    return *p ? OK : E_MEMORY;
+}
+API cuMemFreeAsync(CUdeviceptr p, CUstream s)
+{
+    ENTER;
+    if (!p)
+        return OK;
+    const Alloc *a = mem_find(p);
+    if (!a || a->base != p || !a->live)
+        return E_VALUE;
+    Op *op = new_op(OP_FREE);
+    op->dst = p;
+    return submit(s, op);
+}
+API cuMemGetInfo_v2(size_t *f, size_t *t)
+{
+    ENTER;
+    uint64_t used, total;
+    mem_usage(&used, &total);
+    if (f)
+        *f = total - used;
+    if (t)
+        *t = total;
+    return OK;
+}
+API cuMemGetAddressRange_v2(CUdeviceptr *b, size_t *n, CUdeviceptr p)
+{
+    ENTER;
+    const Alloc *a = mem_find(p);
+    if (!a || !a->live || p >= a->base + a->size)
+        return E_NOT_FOUND;
+    if (b)
+        *b = a->base;
+    if (n)
+        *n = a->size;
+    return OK;
+}
+API cuPointerGetAttribute(void *v, int attr, CUdeviceptr p)
+{
+    ENTER;
+    const Alloc *a = mem_find(p);
+    NEED(v);
+    if (attr != 2)
+        return E_NOT_SUPPORTED;
+    if (!a || !a->live)
+        return E_VALUE;
+    *(unsigned *)v = 2;
+    return OK;
+}
+
+static int find_pinned(const void *p)
+{
+    for (int i = 0; i < npinned; i++)
+        if ((const char *)p >= (char *)pinned[i].p && (const char *)p < (char *)pinned[i].p + pinned[i].size)
+            return i;
+    return -1;
+}
+static void add_pinned(void *p, size_t n, bool owned)
+{
+    if (npinned == cap_pinned) {
+        cap_pinned = cap_pinned ? 2 * cap_pinned : 16;
+        pinned = reallocarray(pinned, (size_t)cap_pinned, sizeof *pinned);
+    }
+    pinned[npinned].p = p;
+    pinned[npinned].size = n;
+    pinned[npinned++].owned = owned;
+}
+API cuMemHostAlloc(void **p, size_t n, unsigned flags)
+{
+    ENTER;
+    (void)flags;
+    NEED(p && n);
+    *p = aligned_alloc(4096, (n + 4095) & ~(size_t)4095);
+    if (!*p)
+        return E_MEMORY;
+    memset(*p, 0xcd, n);
+    add_pinned(*p, n, true);
+    return OK;
+}
+API cuMemAllocHost_v2(void **p, size_t n)
+{
+    return cuMemHostAlloc(p, n, 0);
+}
+API cuMemFreeHost(void *p)
+{
+    ENTER;
+    int i = find_pinned(p);
+    if (i < 0 || pinned[i].p != p || !pinned[i].owned)
+        return E_VALUE;
+    drain_all();
+    free(p);
+    pinned[i] = pinned[--npinned];
+    return sticky;
+}
+API cuMemHostRegister_v2(void *p, size_t n, unsigned f)
+{
+    ENTER;
+    (void)f;
+    NEED(p && n);
+    if (find_pinned(p) >= 0)
+        return E_HOST_REGISTERED;
+    add_pinned(p, n, false);
+    return OK;
+}
+API cuMemHostUnregister(void *p)
+{
+    ENTER;
+    int i = find_pinned(p);
+    if (i < 0 || pinned[i].owned)
+        return E_HOST_NOT_REGISTERED;
+    drain_all();
+    pinned[i] = pinned[--npinned];
+    return OK;
+}
+
+enum { TO_DEVICE, TO_HOST, ON_DEVICE };
+static CUresult copy(int dir, uint64_t dst, uint64_t src, size_t n, CUstream s, bool async)
+{
+    ENTER_AS("cuMemcpy");
+    if (n == 0)
+        return OK;
+    if ((dir != TO_HOST && !mem_host(dst, n)) || (dir != TO_DEVICE && !mem_host(src, n))) {
+        sim_note("copy of %zu bytes %s device address 0x%llx is outside every live allocation", n,
+                 dir == TO_HOST ? "from" : "to", (unsigned long long)(dir == TO_HOST ? src : dst));
+        return E_VALUE;
+    }
+    NEED(dst && src);
+    Op *op = new_op(OP_COPY);
+    *op = (Op){
+        .kind = OP_COPY, .dst = dst, .src = src, .bytes = n, .dst_host = dir == TO_HOST, .src_host = dir == TO_DEVICE};
+    s = resolve(s);
+    if (!async) {
+        CUresult r = forbid_capture(s);
+        if (r) {
+            free_op(op);
+            return r;
+        }
+        r = submit(s, op);
+        drain(s, ~0ull);
+        return r ? r : sticky;
+    }
+    const void *host = (const void *)(uintptr_t)(dir == TO_DEVICE ? src : dst);
+    bool pageable = dir != ON_DEVICE && find_pinned(host) < 0;
+    if (pageable && dir == TO_DEVICE && !s->capture) {
+        op->staged = malloc(n);
+        memcpy(op->staged, host, n);
+    }
+    CUresult r = submit(s, op);
+    if (!r && pageable && dir == TO_HOST && !s->capture) {
+        drain(s, ~0ull);
+        r = sticky;
+    }
+    return r;
+}
+API cuMemcpyHtoD_v2(CUdeviceptr d, const void *s, size_t n)
+{
+    return copy(TO_DEVICE, d, PTR(s), n, NULL, false);
+}
+API cuMemcpyDtoH_v2(void *d, CUdeviceptr s, size_t n)
+{
+    return copy(TO_HOST, PTR(d), s, n, NULL, false);
+}
+API cuMemcpyDtoD_v2(CUdeviceptr d, CUdeviceptr s, size_t n)
+{
+    return copy(ON_DEVICE, d, s, n, NULL, false);
+}
+API cuMemcpyHtoDAsync_v2(CUdeviceptr d, const void *s, size_t n, CUstream st)
+{
+    return copy(TO_DEVICE, d, PTR(s), n, st, true);
+}
+API cuMemcpyDtoHAsync_v2(void *d, CUdeviceptr s, size_t n, CUstream st)
+{
+    return copy(TO_HOST, PTR(d), s, n, st, true);
+}
+API cuMemcpyDtoDAsync_v2(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream st)
+{
+    return copy(ON_DEVICE, d, s, n, st, true);
+}
+static bool on_device(uint64_t p)
+{
+    return p >= mem_base && p < mem_limit;
+}
+static CUresult copy_any(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream st, bool async)
+{
+    if (!on_device(d) && !on_device(s))
+        return E_VALUE;
+    return copy(on_device(d) ? on_device(s) ? ON_DEVICE : TO_DEVICE : TO_HOST, d, s, n, st, async);
+}
+API cuMemcpy(CUdeviceptr d, CUdeviceptr s, size_t n)
+{
+    return copy_any(d, s, n, NULL, false);
+}
+API cuMemcpyAsync(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream st)
+{
+    return copy_any(d, s, n, st, true);
+}
+
+static CUresult set(CUdeviceptr d, unsigned value, unsigned element, size_t n, CUstream s)
+{
+    ENTER_AS("cuMemset");
+    if (n == 0)
+        return OK;
+    NEED(n <= SIZE_MAX / element && d % element == 0);
+    if (!mem_host(d, n * element)) {
+        sim_note("memset of %zu bytes at 0x%llx is outside every live allocation", n * element, d);
+        return E_VALUE;
+    }
+    Op *op = new_op(OP_SET);
+    op->dst = d;
+    op->value = value;
+    op->element = element;
+    op->bytes = n * element;
+    return submit(s, op);
+}
+API cuMemsetD8_v2(CUdeviceptr d, unsigned char v, size_t n)
+{
+    return set(d, v, 1, n, NULL);
+}
+API cuMemsetD16_v2(CUdeviceptr d, unsigned short v, size_t n)
+{
+    return set(d, v, 2, n, NULL);
+}
+API cuMemsetD32_v2(CUdeviceptr d, unsigned v, size_t n)
+{
+    return set(d, v, 4, n, NULL);
+}
+API cuMemsetD8Async(CUdeviceptr d, unsigned char v, size_t n, CUstream s)
+{
+    return set(d, v, 1, n, s);
+}
+API cuMemsetD16Async(CUdeviceptr d, unsigned short v, size_t n, CUstream s)
+{
+    return set(d, v, 2, n, s);
+}
+API cuMemsetD32Async(CUdeviceptr d, unsigned v, size_t n, CUstream s)
+{
+    return set(d, v, 4, n, s);
+}

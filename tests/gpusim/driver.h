@@ -1,0 +1,125 @@
+/* driver.h - what the files of the driver API share: queued work, streams, events, graphs, and the one lock around all.
+ *
+ * Work given to a stream is queued and carried out as late as the API allows: when something waits for it. A missing
+ * synchronisation therefore shows as stale data.
+ *
+ *   device.c, module.c, copies.c, stream.c, launch.c: the API    queue.c: what is queued, and when it is done */
+#ifndef SIM_DRIVER_H
+#define SIM_DRIVER_H
+#include "tests/gpusim/cuda_abi.h"
+#include "tests/gpusim/sim.h"
+
+#include <pthread.h>
+
+#define API __attribute__((visibility("default"))) CUresult
+
+typedef enum { OP_LAUNCH, OP_COPY, OP_SET, OP_RECORD, OP_WAIT, OP_HOST, OP_FREE, OP_EMPTY } OpKind;
+
+struct SimNode { /* one piece of queued work, or a graph node */
+    OpKind kind;
+    uint64_t seq;
+    struct SimNode *next;
+    Launch launch;
+    CUfunction func;
+    uint64_t dst, src, bytes;
+    bool dst_host, src_host;
+    void *staged;
+    unsigned value, element;
+    CUevent event;
+    CUstream on;
+    uint64_t on_seq;
+    CUhostFn fn;
+    CUstreamCallback callback;
+    void *arg;
+    CUstream stream;
+    int *deps, ndeps, index;
+};
+typedef struct SimNode Op;
+
+struct SimStream {
+    unsigned flags;
+    int priority;
+    Op *head, *tail;
+    CUgraph capture;
+    bool origin, invalid;
+    int *deps, ndeps;
+    struct SimStream *next;
+};
+struct SimEvent {
+    unsigned flags;
+    bool recorded;
+    CUstream on;
+    uint64_t seq, done;
+    double time;
+    CUgraph capture;
+    int *deps, ndeps;
+};
+struct SimGraph {
+    Op **nodes;
+    int n;
+};
+struct SimContext {
+    int refs;
+    bool primary;
+};
+struct SimFunction {
+    Func *f;
+    CUmodule module;
+};
+struct SimModule {
+    Module *m;
+    struct SimFunction **fns;
+    int nfns;
+};
+
+extern pthread_mutex_t driver_lock;
+extern bool initialised;
+extern CUresult sticky; /* the error of a kernel: every call gives it until the context is reset */
+extern struct SimContext primary;
+extern __thread CUcontext stack[16];
+extern __thread int depth;
+extern struct SimStream null_stream, *streams;
+extern uint64_t seq_counter;
+extern int compute_major, compute_minor, sm_count;
+
+void driver_unlock(pthread_mutex_t **m);
+
+void free_op(Op *op);
+Op *clone_op(const Op *op);
+Op *new_op(OpKind k);
+CUstream resolve(CUstream s);
+void drain(CUstream s, uint64_t upto); /* carries out the stream's work up to that number */
+void drain_all(void);
+void add_node(CUgraph g, Op *op, const int *deps, int ndeps);
+bool anything_capturing(void);
+CUresult submit(CUstream s, Op *op); /* queues work, or adds it to the graph that the stream is capturing */
+CUresult forbid_capture(CUstream s);
+/* What SIMCUDA_FAIL asks of a call: the error that it is to give; OK: none */
+CUresult fail_call(const char *function);
+int max_optin(void); /* bytes of shared memory that a block may ask for */
+
+#define LOCK                                                                                \
+    pthread_mutex_t *guard_ __attribute__((cleanup(driver_unlock), unused)) = &driver_lock; \
+    pthread_mutex_lock(&driver_lock)
+#define ENTER_INIT_AS(name)                 \
+    LOCK;                                   \
+    if (!initialised)                       \
+        return E_NOT_INITIALIZED;           \
+    const CUresult fail_ = fail_call(name); \
+    if (fail_)                              \
+    return fail_
+#define ENTER_AS(name)   \
+    ENTER_INIT_AS(name); \
+    if (sticky)          \
+        return sticky;   \
+    if (!depth)          \
+    return E_CONTEXT
+#define ENTER_INIT ENTER_INIT_AS(__func__)
+#define ENTER ENTER_AS(__func__)
+#define NEED(p)             \
+    do {                    \
+        if (!(p))           \
+            return E_VALUE; \
+    } while (0)
+#define PTR(p) ((uint64_t)(uintptr_t)(p))
+#endif

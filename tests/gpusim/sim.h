@@ -1,0 +1,357 @@
+/* sim.h - shared declarations of the CUDA stand-in.
+ *
+ * The stand-in executes PTX on the host one warp at a time: every virtual
+ * register is a row of 32 lanes, and one interpreter step performs one PTX
+ * instruction for all active lanes of a warp.
+ */
+#ifndef SIM_H
+#define SIM_H
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { LANES = 32, MAX_BARRIERS = 16, MAX_THREADS_PER_BLOCK = 1024, MAX_REPORTS = 16 };
+
+/* Generic-address windows.  Device memory uses the addresses handed out by
+ * mem_alloc(), which are below both windows. */
+#define SHARED_WINDOW 0x0010000000000000ull
+#define LOCAL_WINDOW 0x0020000000000000ull
+#define PARAM_WINDOW 0x0030000000000000ull
+#define WINDOW_MASK 0xffffffff00000000ull
+
+typedef enum {
+    T_NONE,
+    T_PRED,
+    T_B8,
+    T_B16,
+    T_B32,
+    T_B64,
+    T_U8,
+    T_U16,
+    T_U32,
+    T_U64,
+    T_S8,
+    T_S16,
+    T_S32,
+    T_S64,
+    T_F16,
+    T_BF16,
+    T_F32,
+    T_F64,
+    T_TF32,
+    T_F16X2,
+    T_BF16X2,
+    T_B128
+} Type;
+
+typedef enum { SP_GENERIC, SP_GLOBAL, SP_SHARED, SP_LOCAL, SP_PARAM, SP_CONST } Space;
+
+typedef struct Warp Warp;
+typedef struct Block Block;
+typedef struct Insn Insn;
+typedef struct Func Func;
+typedef struct Module Module;
+
+typedef void (*Handler)(Warp *w, const Insn *in, uint32_t mask);
+typedef uint32_t (*Compare)(const void *a, const void *b);
+
+/* How the main loop treats an instruction. */
+typedef enum { K_PLAIN, K_BRANCH, K_SWITCH, K_CALL, K_RET, K_EXIT, K_BARRIER, K_WARPSYNC } Kind;
+
+enum { /* Insn.flags */
+       F_FTZ = 1,
+       F_SAT = 2,
+       F_RELU = 4,
+       F_SIGNED = 8,
+       F_TRANS = 16,
+       F_ALL_LANES = 32,
+       F_CC_OUT = 64,
+       F_CC_IN = 128,
+       F_SUB = 256,
+       F_ARRIVE = 512,
+       F_RED = 1024,
+       F_VOLATILE = 2048,
+       F_MASKED = 4096,
+       F_ADDR64 = 8192,
+       F_WAIT_ALL = 16384
+};
+
+struct Insn {
+    Handler op;
+    union {
+        Handler inner;
+        Compare cmp;
+    };
+    int32_t d, a, b, c, e; /* register-file byte offsets, or predicate operands */
+    int32_t guard;         /* predicate operand; 0 is "always" */
+    int32_t target;        /* branch target, callee index or table index */
+    uint16_t flags;
+    uint8_t kind, space, size, count, mode, type, type2, rounding;
+    int32_t *list; /* vector operands (offsets) */
+    int32_t nlist;
+    int64_t imm;
+    int32_t line, file; /* source position from .loc */
+    int32_t ptx_line;
+};
+
+/* Predicate operands: index*2 + negated.  Predicate 0 is always true. */
+#define PRED_TRUE 0
+#define PRED_FALSE 1
+
+typedef struct {
+    uint32_t offset;
+    uint64_t value;
+    uint8_t width;
+    int8_t sreg;
+} Preset;
+
+typedef struct {
+    char name[256];
+    uint32_t size, align, offset;
+} Param;
+
+typedef struct {
+    char *name;
+    uint32_t offset, size;
+} SharedVar;
+
+struct Func {
+    char *name;
+    Module *module;
+    bool entry, defined;
+    Param *params;
+    int nparams;
+    uint32_t param_size;
+    Param ret;
+    Insn *code;
+    int ncode;
+    int32_t **tables;
+    int *table_len;
+    int ntables;
+    Preset *presets;
+    int npresets;
+    uint32_t reg_base, reg_end; /* byte range in the register file */
+    uint32_t npred;
+    uint32_t local_base, local_end;
+    SharedVar *shared;
+    int nshared;
+    uint32_t shared_static; /* what the real device would use */
+    uint32_t shared_end;    /* with red zones between variables */
+    int32_t dynamic_shared; /* offset where dynamic memory starts */
+    uint32_t granule;       /* smallest memory access in bytes */
+    int32_t return_slot;    /* register row holding the return index */
+    int max_regs_live;
+    int reqntid[3], maxntid[3];
+    int dynamic_shared_limit;
+};
+
+typedef struct Symbol Symbol;
+struct Module {
+    Func **funcs;
+    int nfuncs;
+    Symbol *globals;
+    int nglobals;
+    char **files;
+    int nfiles;
+    uint32_t callee_reg_end, callee_local_end, callee_npred;
+    int target_sm;
+};
+
+/* One shadow entry per granule of shared (and, on request, global) memory. */
+typedef struct {
+    uint32_t wr_epoch;
+    uint16_t wr_tid, wr_sync;
+    uint32_t rd_epoch;
+    uint16_t rd_tid, rd_sync;
+} Shadow;
+enum { SH_TID = 0x3ff, SH_ATOMIC = 0x8000, SH_PENDING = 0x4000, SH_MANY_WARPS = 0x8000, SH_MANY_LANES = 0x4000 };
+
+typedef struct {
+    uint8_t lane, size, src_size;
+    uint32_t dst;
+    uint64_t src;
+    uint32_t group;
+    const Insn *in;
+} AsyncCopy;
+
+typedef struct {
+    int pc;
+    uint32_t mask;
+    bool blocked;
+    uint64_t since;
+} Split; /* since: steps when it blocked */
+
+enum { W_RUN, W_BARRIER, W_DONE };
+
+struct Warp {
+    uint8_t *R;
+    uint32_t *pred;
+    uint32_t active, live, cc;
+    int pc, stop;
+    Split split[LANES];
+    int nsplit;
+    Block *blk;
+    const Func *fn;
+    int index, state, bar_id, bar_pc;
+    uint16_t sync;
+    uint8_t *local;
+    uint32_t local_size;
+    AsyncCopy *copies;
+    int ncopies, cap_copies;
+    uint32_t group[LANES];
+    uint64_t steps;
+    uint32_t turns; /* choices between splits so far */
+};
+
+typedef struct {
+    uint32_t expected, arrived, red_and, red_or, red_count;
+    int pc;
+    bool used;
+} Barrier;
+
+typedef struct Launch {
+    const Func *fn;
+    unsigned grid[3], block[3];
+    uint32_t shared_dynamic;
+    uint8_t *params;
+    uint32_t first_epoch;
+    int reports, status;
+    struct {
+        const Insn *in;
+        const char *fmt;
+    } seen[MAX_REPORTS];
+    int nseen;
+    volatile int stop;
+} Launch;
+
+struct Block {
+    Launch *launch;
+    unsigned ctaid[3];
+    Warp *warps;
+    int nwarps, nthreads;
+    uint8_t *shared;
+    uint32_t shared_size;
+    Shadow *shadow;
+    uint32_t epoch, first_epoch;
+    Barrier bars[MAX_BARRIERS];
+    bool acquired; /* has synchronised with other blocks by an atomic */
+    jmp_buf escape;
+    int worker;
+};
+
+/* ---- options (environment variable SIMCUDA_CHECK etc.; see README) ---- */
+typedef struct {
+    bool races, uninit_shared, uninit_global, global_races, bounds, barriers, keep_going;
+    int workers, order, verbose;
+    bool eager, perturb;
+    uint64_t memory, max_steps;
+} Options;
+extern Options sim_opt;
+void sim_options_init(void);
+int sim_whole(const char *s); /* the number that it begins with, or 0 */
+
+/* ---- report.c ---- */
+typedef enum { CK_BOUNDS = 700, CK_ALIGN = 716, CK_LAUNCH = 719, CK_UNSUPPORTED = 715, CK_ASSERT = 710 } CheckCode;
+void sim_report(Warp *w, const Insn *in, int lane, CheckCode code, bool fatal, const char *fmt, ...)
+    __attribute__((format(printf, 6, 7)));
+__attribute__((visibility("default"))) const char *simcuda_reports(void);
+__attribute__((visibility("default"))) void simcuda_clear_reports(void);
+void sim_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+extern int simcuda_report_count;
+
+/* ---- memory.c: device memory ---- */
+typedef struct {
+    uint64_t base, size;
+    bool live;
+} Alloc;
+bool mem_init(void);
+uint64_t mem_alloc(uint64_t size);
+int mem_free(uint64_t base);
+const Alloc *mem_find(uint64_t addr);            /* live or freed allocation holding addr */
+uint8_t *mem_host(uint64_t addr, uint64_t size); /* NULL unless inside one live allocation */
+void mem_mark_valid(uint64_t addr, uint64_t size, int valid);
+void mem_copy_valid(uint64_t dst, uint64_t src, uint64_t size);
+void mem_usage(uint64_t *used, uint64_t *total);
+int mem_live_count(void);
+extern uint64_t mem_base, mem_limit;
+extern uint8_t *mem_backing, *mem_valid;
+extern Shadow *mem_shadow;
+
+/* ---- ptx.c ---- */
+Module *ptx_load(const char *text, char *log, size_t log_size);
+void ptx_free(Module *m);
+Func *ptx_find(Module *m, const char *name);
+bool ptx_global(Module *m, const char *name, uint64_t *addr, uint64_t *size);
+
+/* ---- alu.c ---- */
+Handler alu_find(const char *key);
+Compare cmp_find(const char *key);
+void op_wrapped(Warp *, const Insn *, uint32_t);
+void op_setp(Warp *, const Insn *, uint32_t);
+void op_set(Warp *, const Insn *, uint32_t);
+void op_cvt(Warp *, const Insn *, uint32_t);
+void op_carry(Warp *, const Insn *, uint32_t);
+void op_pred(Warp *, const Insn *, uint32_t);
+void op_pack(Warp *, const Insn *, uint32_t);
+void op_clock(Warp *, const Insn *, uint32_t);
+void op_testp(Warp *, const Insn *, uint32_t);
+
+/* ---- access.c: loads, stores, atomics, asynchronous copies, matrices ---- */
+void op_ld(Warp *, const Insn *, uint32_t);
+void op_st(Warp *, const Insn *, uint32_t);
+void op_ld_kernel_param(Warp *, const Insn *, uint32_t);
+void op_atom(Warp *, const Insn *, uint32_t);
+void op_cp_async(Warp *, const Insn *, uint32_t);
+void op_cp_commit(Warp *, const Insn *, uint32_t);
+void op_cp_wait(Warp *, const Insn *, uint32_t);
+void op_isspace(Warp *, const Insn *, uint32_t);
+void op_prefetch(Warp *, const Insn *, uint32_t);
+uint32_t access_pointers(Warp *w, const Insn *in, uint32_t m, const uint64_t *addr, int space, unsigned bytes, int kind,
+                         uint8_t **ptr);
+enum { A_READ, A_WRITE, A_ATOMIC };
+
+/* ---- warpops.c ---- */
+void op_shfl(Warp *, const Insn *, uint32_t);
+void op_vote(Warp *, const Insn *, uint32_t);
+void op_match(Warp *, const Insn *, uint32_t);
+void op_redux(Warp *, const Insn *, uint32_t);
+void op_warpsync(Warp *, const Insn *, uint32_t);
+void op_ldmatrix(Warp *, const Insn *, uint32_t);
+void op_mma(Warp *, const Insn *, uint32_t);
+void op_print(Warp *, const Insn *, uint32_t);
+void op_assert(Warp *, const Insn *, uint32_t);
+void op_trap(Warp *, const Insn *, uint32_t);
+
+/* ---- warp.c ---- */
+int launch_run(Launch *l);
+uint32_t next_epoch(void);
+
+static inline uint32_t pred_value(const Warp *w, int operand)
+{
+    return w->pred[operand >> 1] ^ -(uint32_t)(operand & 1);
+}
+
+static inline int lane_tid(const Warp *w, int lane)
+{
+    return w->index * LANES + lane;
+}
+
+/* Body runs once for each active lane l; the all-lanes loop vectorises. */
+#define EACH_LANE(m, BODY)                                          \
+    do {                                                            \
+        if ((m) == ~0u) {                                           \
+            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++)    \
+            {                                                       \
+                BODY                                                \
+            }                                                       \
+        } else {                                                    \
+            for (uint32_t rest_ = (m); rest_; rest_ &= rest_ - 1) { \
+                int l = __builtin_ctz(rest_);                       \
+                BODY                                                \
+            }                                                       \
+        }                                                           \
+    } while (0)
+
+#endif
