@@ -3,6 +3,7 @@
 #include "graph/base/base.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The XDG rules say to ignore a relative folder, which would mean another place in every working directory. */
 static const char *folder(const char *variable)
@@ -11,12 +12,21 @@ static const char *folder(const char *variable)
     return s && s[0] == '/' ? s : NULL;
 }
 
+static const char *given(const char *variable) /* NULL: unset, or empty */
+{
+    const char *s = getenv(variable);
+    return s && *s ? s : NULL;
+}
+
 settings settings_read(void)
 {
-    const char *compiler = getenv("TESSERA_CC"), *opencl = getenv("TESSERA_OPENCL"), *path = getenv("PATH");
+    const char *path = getenv("PATH"), *temp = folder("TMPDIR"), *ptx = given("TESSERA_CUDA_PTX");
     return (settings){
-        .compiler = compiler && *compiler ? compiler : NULL,
-        .opencl = opencl && *opencl ? opencl : NULL,
+        .compiler = given("TESSERA_CC"),
+        .opencl = given("TESSERA_OPENCL"),
+        .cuda = given("TESSERA_CUDA_DRIVER"),
+        .nvrtc = given("TESSERA_NVRTC"),
+        .ptx = ptx && !strcmp(ptx, "1"),
         .path = path ? path : "",
         .cache = folder("XDG_CACHE_HOME"),
         .home = folder("HOME"),

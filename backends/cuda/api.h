@@ -1,0 +1,138 @@
+/* api.h - the part of CUDA's driver interface and of NVRTC's that is used here: types, numbers, functions. Both
+ * libraries are opened when a device is asked for and closed with it: a program that never asks needs neither, and
+ * nothing is linked to them. Names and numbers are those of the interfaces' documentation; versions of functions are
+ * those of CUDA 12.0. */
+#ifndef TS_CUDA_API_H
+#define TS_CUDA_API_H
+#include "graph/base/base.h"
+
+typedef int cu_status;
+enum {
+    CU_OK = 0,
+    CU_OUT_OF_MEMORY = 2,
+    CU_NO_DEVICE = 100,
+    CU_INVALID_DEVICE = 101,
+    CU_NO_BINARY = 209,       /* machine code for another kind of device */
+    CU_OUT_OF_RESOURCES = 701 /* a launch asks for more registers than a block may have */
+};
+typedef enum cu_attribute {                     /* of a device */
+                            CU_GROUP_LANES = 1, /* threads of a block, at most */
+                            CU_GRID = 5,        /* blocks along x, at most */
+                            CU_GROUP_SHARED =
+                                8, /* bytes of shared memory that a block may have without asking for more */
+                            CU_WARP = 10,
+                            CU_GROUP_REGISTERS = 12,
+                            CU_CLOCK = 13, /* kHz */
+                            CU_UNITS = 16, /* multiprocessors */
+                            CU_MEMORY_CLOCK = 36,
+                            CU_BUS_BITS = 37,
+                            CU_L2_BYTES = 38,
+                            CU_UNIT_LANES = 39, /* threads that a multiprocessor holds */
+                            CU_MAJOR = 75,
+                            CU_MINOR = 76,
+                            CU_UNIT_SHARED = 81,
+                            CU_UNIT_REGISTERS = 82,
+                            CU_GROUP_SHARED_MOST = 97, /* bytes of shared memory that a block may ask for */
+                            CU_UNIT_GROUPS = 106
+} cu_attribute;
+typedef enum cu_function_attribute {
+    CU_FN_LANES = 0, /* threads of a block, at most, with the registers that it takes */
+    CU_FN_SHARED = 1,
+    CU_FN_LOCAL = 3, /* bytes of local memory of a thread: spilled registers, and arrays */
+    CU_FN_REGISTERS = 4,
+    CU_FN_DYNAMIC_SHARED = 8
+} cu_function_attribute;
+enum { CU_JIT_LOG = 5, CU_JIT_LOG_BYTES = 6, CU_STREAM_APART = 1 };
+
+typedef unsigned long long cu_address;
+typedef struct CUctx_st *cu_context;
+typedef struct CUmod_st *cu_module;
+typedef struct CUfunc_st *cu_function;
+typedef struct CUstream_st *cu_stream;
+typedef struct CUgraph_st *cu_graph;
+typedef struct CUgraphNode_st *cu_node;
+typedef struct CUgraphExec_st *cu_exec;
+typedef struct CUevent_st *cu_event;
+
+typedef struct cu_kernel_node {
+    cu_function function;
+    unsigned grid[3], block[3], shared;
+    void **parameter, **extra;
+    void *kernel;
+    cu_context context;
+} cu_kernel_node;
+typedef struct cu_memset_node {
+    cu_address to;
+    size_t pitch;
+    unsigned value, element;
+    size_t width, height;
+} cu_memset_node;
+
+typedef struct cu_api {
+    void *library;
+    int version; /* 12020 is 12.2 */
+    cu_status (*init)(unsigned flags);
+    cu_status (*driver_version)(int *version);
+    cu_status (*error_name)(cu_status s, const char **name);
+    cu_status (*error_text)(cu_status s, const char **what);
+    cu_status (*device_count)(int *n);
+    cu_status (*device_get)(int *device, int number);
+    cu_status (*device_name)(char *name, int size, int device);
+    cu_status (*device_memory)(size_t *bytes, int device);
+    cu_status (*device_attribute)(int *value, int attribute, int device);
+    cu_status (*context_retain)(cu_context *c, int device);
+    cu_status (*context_release)(int device);
+    cu_status (*context_use)(cu_context c);
+    cu_status (*module_load)(cu_module *m, const void *image, unsigned n, int *option, void **value);
+    cu_status (*module_unload)(cu_module m);
+    cu_status (*module_function)(cu_function *f, cu_module m, const char *name);
+    cu_status (*function_attribute)(int *value, int attribute, cu_function f);
+    cu_status (*function_set)(cu_function f, int attribute, int value);
+    cu_status (*memory_free_bytes)(size_t *unused, size_t *all);
+    cu_status (*alloc)(cu_address *at, size_t bytes);
+    cu_status (*release)(cu_address at);
+    cu_status (*pinned_alloc)(void **at, size_t bytes, unsigned flags);
+    cu_status (*pinned_release)(void *at);
+    cu_status (*to_device)(cu_address to, const void *from, size_t bytes, cu_stream s);
+    cu_status (*to_host)(void *to, cu_address from, size_t bytes, cu_stream s);
+    cu_status (*set)(cu_address to, unsigned value, size_t words, cu_stream s);
+    cu_status (*stream_make)(cu_stream *s, unsigned flags);
+    cu_status (*stream_free)(cu_stream s);
+    cu_status (*stream_wait)(cu_stream s);
+    cu_status (*launch)(cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                        unsigned shared, cu_stream s, void **parameter, void **extra);
+    cu_status (*graph_make)(cu_graph *g, unsigned flags);
+    cu_status (*graph_free)(cu_graph g);
+    cu_status (*graph_kernel)(cu_node *out, cu_graph g, const cu_node *after, size_t n, const cu_kernel_node *k);
+    cu_status (*graph_set)(cu_node *out, cu_graph g, const cu_node *after, size_t n, const cu_memset_node *k,
+                           cu_context c);
+    cu_status (*graph_build)(cu_exec *out, cu_graph g, unsigned long long flags);
+    cu_status (*graph_launch)(cu_exec x, cu_stream s);
+    cu_status (*exec_free)(cu_exec x);
+} cu_api;
+
+typedef struct nvrtc_api {
+    void *library;
+    int version; /* as above */
+    int (*version_of)(int *major, int *minor);
+    int (*n_arch)(int *n);
+    int (*archs)(int *arch);
+    const char *(*error_text)(int status);
+    int (*program_make)(void **p, const char *text, const char *name, int n, const char *const *header,
+                        const char *const *include);
+    int (*program_free)(void **p);
+    int (*compile)(void *p, int n, const char *const *option);
+    int (*ptx_size)(void *p, size_t *n);
+    int (*ptx)(void *p, char *out);
+    int (*cubin_size)(void *p, size_t *n);
+    int (*cubin)(void *p, char *out);
+    int (*log_size)(void *p, size_t *n);
+    int (*log)(void *p, char *out);
+} nvrtc_api;
+
+/* path NULL: where systems have them. False: TS_DEVICE, and nothing to close. */
+bool cu_open(cu_api *a, const char *path, err *e);
+void cu_close(cu_api *a);
+bool nvrtc_open(nvrtc_api *a, const char *path, err *e);
+void nvrtc_close(nvrtc_api *a);
+#endif

@@ -1,0 +1,297 @@
+/* images.c - compiling, keeping and loading kernels. */
+#include "backends/cuda/images.h"
+#include "backends/interrupt.h"
+#include "backends/store/cache.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST_ARCH = 64, MOST_WORKER = 16, LOG_BYTES = 4096 };
+
+typedef struct build {
+    const image_request *r;
+    image_report *report;
+    images *m;
+    nvrtc_api rtc;
+    cache *cache;
+    char arch[64]; /* the option */
+    digest *key;
+    text *image;  /* by unit; empty: not there yet */
+    text *failed; /* by unit: what the compiler said when it refused it */
+    atomic_int next, done;
+} build;
+
+static const char *const options[] = {"--std=c++17", "--fmad=false", "--generate-line-info"};
+
+void image_report_free(image_report *r)
+{
+    text_free(&r->notes);
+    *r = (image_report){0};
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- for which device ---- */
+void image_arch(char out[32], int major, int minor, const int *arch, int n, bool ptx)
+{
+    const int have = 10 * major + minor;
+    int best = 0;
+    for (int i = 0; i < n; i++)
+        best = arch[i] <= have && arch[i] > best ? arch[i] : best;
+    const bool exact = best == have && !ptx;
+    if (best) /* from 9.0 on devices have instructions that no other kind has: "a" */
+        snprintf(out, 32, "%s_%d%s", exact ? "sm" : "compute", best, exact && major >= 9 ? "a" : "");
+    else
+        out[0] = 0;
+}
+
+static bool find_arch(build *b, bool ptx, err *e)
+{
+    int n = 0, arch[MOST_ARCH];
+    const device *d = b->r->on;
+    if (b->rtc.n_arch(&n) || n > MOST_ARCH || b->rtc.archs(arch))
+        return err_set(e, TS_DEVICE, "NVRTC, the compiler of CUDA, does not say which devices it knows");
+    image_arch(b->report->arch, d->major, d->minor, arch, n, ptx);
+    if (!b->report->arch[0]) {
+        err_set(e, TS_DEVICE, "NVRTC %d.%d does not compile for cuda:%d (%s), whose compute capability is %d.%d",
+                b->rtc.version / 1000, b->rtc.version % 1000 / 10, d->number, d->name, d->major, d->minor);
+        return err_hint(e, "name an older one: TESSERA_NVRTC=/path/to/libnvrtc.so.12");
+    }
+    snprintf(b->arch, sizeof b->arch, "--gpu-architecture=%s", b->report->arch);
+    return true;
+}
+
+/* ---- keys ---- */
+static void make_keys(build *b)
+{
+    for (int i = 0; i < b->r->n; i++) {
+        hasher *h = hash_begin();
+        hash_text(h, "tessera " TS_VERSION " cuda 1");
+        hash_bytes(h, &b->rtc.version, sizeof b->rtc.version);
+        hash_text(h, b->arch);
+        for (int k = 0; k < COUNT(options); k++)
+            hash_text(h, options[k]);
+        hash_text(h, b->r->text[i]);
+        b->key[i] = hash_end(h);
+    }
+}
+
+/* ---- compiling ---- */
+static void tell(const build *b, const char *what, int done)
+{
+    if (b->r->progress)
+        b->r->progress(b->r->user, what, done, b->r->n);
+}
+
+/* The first lines of what the compiler said, indented and made harmless. */
+static void add_lines(text *out, const char *said)
+{
+    enum { LINES = 8, WIDTH = 200 };
+    char cut[WIDTH + 1];
+    const char *at = said;
+    for (int i = 0; i < LINES && line_next(&at, cut, sizeof cut); i++) {
+        text_add(out, "\n    ");
+        text_safe(out, cut);
+    }
+}
+
+static void explain(const build *b, void *program, int status, text *out)
+{
+    size_t n = 0;
+    char *log = !program || b->rtc.log_size(program, &n) ? NULL : calloc(n + 1, 1);
+    const char *what = b->rtc.error_text(status);
+    text_add(out, "%s", what ? what : "unknown error");
+    if (log && !b->rtc.log(program, log))
+        add_lines(out, log);
+    free(log);
+}
+
+static int take_image(const build *b, void *program, text *out)
+{
+    const bool ptx = !strncmp(b->report->arch, "compute", 7);
+    size_t n = 0;
+    int s = ptx ? b->rtc.ptx_size(program, &n) : b->rtc.cubin_size(program, &n);
+    char *image = s ? NULL : calloc(n + 1, 1);
+    if (!s) {
+        MUST(image);
+        s = ptx ? b->rtc.ptx(program, image) : b->rtc.cubin(program, image);
+    }
+    if (!s)
+        text_bytes(out, image, n);
+    free(image);
+    return s;
+}
+
+static void compile_one(build *b, int i)
+{
+    void *program = NULL;
+    const char *all[COUNT(options) + 1] = {b->arch};
+    char name[64];
+    memcpy(all + 1, options, sizeof options);
+    snprintf(name, sizeof name, "%.48s.cu", b->r->name[i]);
+    int s = b->rtc.program_make(&program, b->r->text[i], name, 0, NULL, NULL);
+    s = s ? s : b->rtc.compile(program, COUNT(all), all);
+    s = s ? s : take_image(b, program, &b->image[i]);
+    if (s)
+        explain(b, program, s, &b->failed[i]);
+    if (program)
+        b->rtc.program_free(&program);
+}
+
+static void *work(void *arg)
+{
+    build *b = arg;
+    for (int i; (i = atomic_fetch_add(&b->next, 1)) < b->r->n && !interrupted();) {
+        if (!b->image[i].len)
+            compile_one(b, i);
+        atomic_fetch_add(&b->done, 1);
+    }
+    return NULL;
+}
+
+static int workers(int n)
+{
+    cpu_set_t set;
+    const int have = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    n = n < have ? n : have;
+    return n < MOST_WORKER ? n : MOST_WORKER;
+}
+
+static bool compile_all(build *b, err *e)
+{
+    pthread_t thread[MOST_WORKER];
+    int missing = 0, n = 0;
+    for (int i = 0; i < b->r->n; i++)
+        missing += !b->image[i].len;
+    atomic_store(&b->next, 0);
+    for (int most = workers(missing) - 1; n < most && pthread_create(&thread[n], NULL, work, b) == 0;)
+        n++;
+    if (missing)
+        tell(b, "compiling", b->r->n - missing), work(b);
+    while (n > 0)
+        pthread_join(thread[--n], NULL);
+    for (int i = 0; i < b->r->n; i++)
+        if (b->failed[i].len)
+            return err_set(e, TS_DEVICE, "NVRTC refuses kernel %s: %s", b->r->name[i], text_str(&b->failed[i]));
+    if (interrupted())
+        return err_set(e, TS_INTERRUPTED, "stopped while kernels were compiled");
+    return b->report->compiled += missing, true;
+}
+
+/* ---- loading ---- */
+static cu_status load_one(build *b, int i, text *log)
+{
+    const cu_api *cu = &b->r->on->cu;
+    char said[LOG_BYTES] = "";
+    int option[] = {CU_JIT_LOG, CU_JIT_LOG_BYTES};
+    void *value[] = {said, (void *)(uintptr_t)sizeof said};
+    cu_status s = cu->module_load(&b->m->module[i], text_str(&b->image[i]), COUNT(option), option, value);
+    if (s == CU_OK)
+        return cu->module_function(&b->m->function[i], b->m->module[i], b->r->name[i]);
+    b->m->module[i] = NULL;
+    said[sizeof said - 1] = 0;
+    add_lines(log, said);
+    return s;
+}
+
+/* *other: the device takes no machine code of this kind. */
+static bool load_all(build *b, bool *other, err *e)
+{
+    for (int i = 0; i < b->r->n; i++) {
+        text log = {0};
+        const cu_status s = load_one(b, i, &log);
+        *other = i == 0 && s == CU_NO_BINARY;
+        if (s && !*other)
+            device_did(b->r->on, s, "loading a kernel", e), err_in(e, "%s", b->r->name[i]);
+        if (s && !*other && log.len)
+            err_hint(e, "the driver says:%s", text_str(&log));
+        text_free(&log);
+        if (s)
+            return false;
+    }
+    return true;
+}
+
+/* ---- all of it ---- */
+static bool make(build *b, bool ptx, bool *other, err *e)
+{
+    *other = false;
+    if (!find_arch(b, ptx, e))
+        return false;
+    make_keys(b);
+    for (int i = 0; i < b->r->n; i++) {
+        b->image[i].len = 0;
+        b->report->cached += cache_get(b->cache, &b->key[i], &b->image[i]);
+    }
+    const int before = b->report->compiled;
+    bool *had = calloc((size_t)b->r->n + 1, sizeof *had);
+    MUST(had);
+    for (int i = 0; i < b->r->n; i++)
+        had[i] = b->image[i].len > 0;
+    const bool ok = compile_all(b, e);
+    for (int i = 0; i < b->r->n && ok; i++)
+        if (!had[i])
+            cache_put(b->cache, &b->key[i], b->image[i].s, b->image[i].len);
+    free(had);
+    if (b->report->compiled > before)
+        cache_tend(b->cache);
+    return ok && load_all(b, other, e);
+}
+
+static bool run_build(build *b, err *e)
+{
+    bool other = false;
+    if (!cache_open(&b->cache, b->r->cache_dir, b->r->env, &b->report->notes, e) ||
+        !nvrtc_open(&b->rtc, b->r->env->nvrtc, e))
+        return false;
+    b->report->nvrtc = b->rtc.version;
+    if (make(b, b->r->env->ptx, &other, e))
+        return true;
+    if (other && b->report->arch[0] == 's') {
+        b->report->cached = 0;
+        return make(b, true, &other, e);
+    }
+    if (other)
+        device_did(b->r->on, CU_NO_BINARY, "loading a kernel", e);
+    return false;
+}
+
+bool images_load(images *m, const image_request *r, image_report *report, err *e)
+{
+    const double start = now();
+    build b = {.r = r, .report = report, .m = m};
+    const size_t n = (size_t)r->n + 1;
+    *report = (image_report){0};
+    *m = (images){.n = r->n, .module = calloc(n, sizeof *m->module), .function = calloc(n, sizeof *m->function)};
+    b.key = calloc(n, sizeof *b.key), b.image = calloc(n, sizeof *b.image), b.failed = calloc(n, sizeof *b.failed);
+    MUST(m->module && m->function && b.key && b.image && b.failed);
+    const bool ok = run_build(&b, e);
+    for (int i = 0; i < r->n; i++)
+        text_free(&b.image[i]), text_free(&b.failed[i]);
+    nvrtc_close(&b.rtc);
+    cache_close(b.cache);
+    free(b.key), free(b.image), free(b.failed);
+    if (!ok)
+        images_free(m, r->on);
+    report->seconds = now() - start;
+    return ok;
+}
+
+void images_free(images *m, const device *on)
+{
+    for (int i = 0; i < m->n; i++)
+        if (m->module[i])
+            on->cu.module_unload(m->module[i]);
+    free(m->module), free(m->function);
+    *m = (images){0};
+}

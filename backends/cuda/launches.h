@@ -1,0 +1,22 @@
+/* launches.h - kernels as the device is to run them: one by one, or as one graph, in which a kernel waits for those
+ * whose results it needs, and no others. */
+#ifndef TS_CUDA_LAUNCHES_H
+#define TS_CUDA_LAUNCHES_H
+#include "backends/cuda/device.h"
+
+typedef struct launch {
+    cu_function function;
+    unsigned groups, lanes, shared; /* blocks; threads of a block; bytes that it asks for beside those it declares */
+    int n;                          /* of argument: all are addresses */
+    cu_address *argument;
+    int n_wait;
+    const int *wait; /* launches before it that it waits for */
+} launch;
+
+bool launch_one(const device *d, const launch *l, err *e);
+/* The graph of all, to be launched as often as wanted: arguments are those of now. NULL with e set. */
+cu_exec launch_graph(const device *d, int n, const launch *l, err *e);
+bool launch_all(const device *d, cu_exec graph, err *e);
+/* Whether a block of it fits on the device; grants shared memory over what every kernel has. name: for the error. */
+bool launch_fits(const device *d, const launch *l, const char *name, err *e);
+#endif

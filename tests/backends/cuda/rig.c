@@ -1,0 +1,36 @@
+#include "tests/backends/cuda/rig.h"
+#include "tests/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int rig_begin(void)
+{
+    char path[4096];
+    nvrtc_api rtc;
+    err e = {0};
+    const char *build = getenv("BUILD");
+    snprintf(path, sizeof path, "%s/tests/gpusim/libcuda.so.1", build ? build : "build");
+    if (access(path, R_OK))
+        return check_skip("no stand-in for the driver of CUDA: it is built for x86-64");
+    setenv("TESSERA_CUDA_DRIVER", path, 1);
+    setenv("TESSERA_CUDA_PTX", "1", 1);
+    setenv("SIMCUDA_CHECK", "all", 0);
+    setenv("SIMCUDA_VERBOSE", "0", 0);
+    const settings env = settings_read();
+    if (!nvrtc_open(&rtc, env.nvrtc, &e))
+        return check_skip("no NVRTC");
+    nvrtc_close(&rtc);
+    return 0;
+}
+
+bool rig_load(const device *d, const char *name, const char *source, images *out, err *e)
+{
+    const settings env = settings_read();
+    const image_request r = {.on = d, .env = &env, .n = 1, .text = &source, .name = &name, .cache_dir = "none"};
+    image_report report;
+    const bool ok = images_load(out, &r, &report, e);
+    image_report_free(&report);
+    return ok;
+}
