@@ -26,7 +26,7 @@ typedef struct build {
     atomic_int next, done;
 } build;
 
-static const char *const options[] = {"--std=c++17", "--fmad=false", "--generate-line-info"};
+static const char *const options[] = {"--std=c++17", "--fmad=false", "--generate-line-info", "--disable-warnings"};
 
 void image_report_free(image_report *r)
 {

@@ -20,7 +20,7 @@ static const char *given(const char *variable) /* NULL: unset, or empty */
 
 settings settings_read(void)
 {
-    const char *path = getenv("PATH"), *temp = folder("TMPDIR"), *ptx = given("TESSERA_CUDA_PTX");
+    const char *path = getenv("PATH"), *ptx = given("TESSERA_CUDA_PTX");
     return (settings){
         .compiler = given("TESSERA_CC"),
         .opencl = given("TESSERA_OPENCL"),

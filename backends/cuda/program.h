@@ -1,0 +1,34 @@
+/* program.h - a plan on one device: its kernels compiled and loaded, its values, weights and inputs in the device's
+ * memory, its launches one graph. What the kernels are is theirs; what they wait for is hazard.h's. */
+#ifndef TS_CUDA_PROGRAM_H
+#define TS_CUDA_PROGRAM_H
+#include "backends/backend.h"
+#include "backends/codegen/codegen.h"
+#include "backends/codegen/hazard.h"
+#include "backends/cuda/images.h"
+#include "backends/cuda/launches.h"
+#include "backends/weights.h"
+
+/* ---- texts.c: a plan as units of CUDA C, one for each distinct kernel ---- */
+typedef struct cuda_texts {
+    int n_unit;
+    kernel_text *unit;   /* whose operands are those of its first kernel */
+    int *unit_of;        /* by kernel of the plan */
+    kernel_text *kernel; /* by kernel of the plan: operands, lanes, parts and bytes; no text */
+    hazards hazards;     /* kernels that share what does not fit into their groups' memory wait for each other, too */
+} cuda_texts;
+bool cuda_write(const plan *p, cuda_texts *out, err *e);
+void cuda_texts_free(cuda_texts *t);
+unsigned cuda_groups(const plan *p, const kernel_text *k); /* that a launch of it has */
+enum { SHARED_DECLARED = 48 << 10 }; /* bytes of shared memory that a kernel declares; above it asks at the launch */
+
+/* ---- program.c ---- */
+program *cuda_build(const plan *p, const build_options *w, text *facts, err *e);
+bool cuda_run(program *g, void *const *input, err *e);
+bool cuda_each(program *g, void *const *input, void (*after)(void *user, int kernel), void *user, err *e);
+const void *cuda_at(const program *g, const node *n, dtype *stored);
+bool cuda_get(program *g, int root, ts_array *out, err *e);
+void cuda_drop(program *g);
+
+extern const backend backend_cuda;
+#endif

@@ -1,0 +1,106 @@
+/* target.c - what a device says of itself. */
+#include "backends/cuda/target.h"
+#include "backends/store/settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LANE_REGISTERS = 255, KILO = 1000, BYTE_BITS = 8, TRANSFERS = 2 /* a cycle of its clock */ };
+
+/* Operations of a cycle and multiprocessor by capability, of f32 and of bf16 with sums in f32 (CUDA programming guide,
+ * "Arithmetic Instructions"; architecture white papers) */
+static const struct {
+    int capability, f32, bf16;
+} rates[] = {{120, 256, 1024}, {100, 256, 8192}, {90, 256, 4096}, {86, 256, 1024}, {80, 128, 2048}};
+
+static bool open_device(device *d, int number, err *e)
+{
+    const settings env = settings_read();
+    return device_open(d, env.cuda, number, e);
+}
+
+bool cuda_device(device *d, err *e)
+{
+    return open_device(d, 0, e);
+}
+
+static int64_t rate_of(const gpu_facts *f, bool bf16)
+{
+    int i = 0;
+    while (i < COUNT(rates) - 1 && rates[i].capability > f->capability)
+        i++;
+    return f->clock * f->processors * (bf16 ? rates[i].bf16 : rates[i].f32);
+}
+
+void cuda_facts(const device *d, gpu_facts *f)
+{
+    text name = {0};
+    text_safe(&name, d->name);
+    *f = (gpu_facts){.capability = 10 * d->major + d->minor,
+                     .processors = device_fact(d, CU_UNITS),
+                     .warp = device_fact(d, CU_WARP),
+                     .group = device_fact(d, CU_GROUP_LANES),
+                     .lanes = device_fact(d, CU_UNIT_LANES),
+                     .groups = device_fact(d, CU_UNIT_GROUPS),
+                     .registers = device_fact(d, CU_UNIT_REGISTERS),
+                     .lane_registers = LANE_REGISTERS,
+                     .shared = device_fact(d, CU_GROUP_SHARED),
+                     .shared_all = device_fact(d, CU_UNIT_SHARED),
+                     .l1 = device_fact(d, CU_UNIT_SHARED),
+                     .l2 = device_fact(d, CU_L2_BYTES),
+                     .memory = device_bytes(d),
+                     .clock = (int64_t)device_fact(d, CU_CLOCK) * KILO,
+                     .bandwidth = (int64_t)device_fact(d, CU_MEMORY_CLOCK) * KILO * TRANSFERS *
+                                  device_fact(d, CU_BUS_BITS) / BYTE_BITS};
+    f->f32 = rate_of(f, false), f->bf16 = rate_of(f, true);
+    snprintf(f->name, sizeof f->name, "%s", text_str(&name));
+    text_free(&name);
+}
+
+const target *cuda_target(arena *m, const machine_options *asked, err *e)
+{
+    gpu_facts *f = arena_get(m, sizeof *f);
+    device d;
+    err none = {0};
+    if (asked->machine)
+        return gpu_read(f, asked->machine, e) ? gpu_target(m, f, e) : NULL;
+    if (!cuda_device(&d, &none))
+        return gpu_read(f, CUDA_USUAL, e) ? gpu_target(m, f, e) : NULL;
+    cuda_facts(&d, f);
+    device_close(&d);
+    return gpu_target(m, f, e);
+}
+
+bool cuda_runs(const target *t, err *e)
+{
+    device d;
+    gpu_facts here;
+    const gpu_facts *f = gpu_facts_of(t);
+    if (!cuda_device(&d, e))
+        return false;
+    cuda_facts(&d, &here);
+    device_close(&d);
+    if (f->shared <= here.shared && f->group <= here.group && f->warp == here.warp)
+        return true;
+    return err_set(e, TS_UNSUPPORTED, "the plan is for %s, whose groups have more than those of %s", f->name,
+                   here.name);
+}
+
+bool cuda_usable(text *why)
+{
+    device d;
+    nvrtc_api rtc;
+    err e = {0};
+    const settings env = settings_read();
+    const bool ok = cuda_device(&d, &e) && nvrtc_open(&rtc, env.nvrtc, &e);
+    if (ok)
+        text_safe(why, d.name),
+            text_add(why, ", driver %d.%d, NVRTC %d.%d", d.cu.version / KILO, d.cu.version % KILO / 10,
+                     rtc.version / KILO, rtc.version % KILO / 10),
+            nvrtc_close(&rtc);
+    else
+        text_add(why, "%.*s", (int)strcspn(e.text, "\n"), e.text);
+    if (d.context)
+        device_close(&d);
+    return ok;
+}

@@ -1,0 +1,14 @@
+/* target.h - the device at hand as a target, or one that a text describes. */
+#ifndef TS_CUDA_TARGET_H
+#define TS_CUDA_TARGET_H
+#include "backends/cuda/device.h"
+#include "backends/gpu/gpu.h"
+
+bool cuda_device(device *d, err *e); /* the device that plans without a text are for, opened */
+/* Without a text and without a device it is a card of this name, for which plans are made and explained. */
+#define CUDA_USUAL "gpu:a100"
+const target *cuda_target(arena *m, const machine_options *asked, err *e);
+bool cuda_runs(const target *t, err *e);
+bool cuda_usable(text *why);
+void cuda_facts(const device *d, gpu_facts *f);
+#endif

@@ -1,0 +1,158 @@
+/* ctest: large timeout=1800
+ * operations_test [NAME]: every problem that an operation states, on the stand-in for the driver with all its checks,
+ * against the interpreter: whole numbers to the bit, reals within a few roundings. No finding is allowed. What calls a
+ * routine is refused as that. */
+#include "backends/backend.h"
+#include "graph/ir/problem.h"
+#include "tests/backends/cuda/rig.h"
+#include "tests/backends/row.h"
+#include "tests/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 64, LANES = 3 };
+static int compared, refused;
+
+typedef struct batch { /* problems of one operation, in one graph */
+    ts_graph *g;
+    int n, n_given;
+    ts_tensor root[MOST];
+    ts_given given[MOST * PROBLEM_OPERANDS];
+} batch;
+
+static void give(batch *b, const node *n)
+{
+    ts_array a;
+    if (!n->leaf || n->leaf->kind != LEAF_INPUT)
+        return;
+    for (int i = 0; i < b->n_given; i++)
+        if (!strcmp(b->given[i].name, n->label))
+            return;
+    MUST(ts_array_make(&a, n->type.dtype, n->type.rank, n->type.dim, NULL));
+    ts_array_random(&a, (uint64_t)n->id + 1, LANES);
+    b->given[b->n_given++] = (ts_given){n->label, a};
+}
+
+static void fill(batch *b, const op *o, const char *only, size_t n_only)
+{
+    const char *at = o->cases, *line;
+    size_t n;
+    *b = (batch){.g = ts_graph_make()};
+    while (at && b->n < MOST && (line = problem_next(&at, &n))) {
+        problem p;
+        if (only && (only != line || n != n_only))
+            continue;
+        problem_build(b->g, o, line, n, TS_N_DTYPE, &p);
+        if (!p.y)
+            continue;
+        for (int i = 0; i < p.n; i++)
+            give(b, p.in[i]);
+        b->root[b->n++] = p.y;
+    }
+}
+
+static void empty(batch *b)
+{
+    for (int i = 0; i < b->n_given; i++)
+        ts_array_free(&b->given[i].value);
+    ts_graph_free(b->g);
+}
+
+static double tolerance_of(const type *t)
+{
+    static const double least[TS_N_DTYPE] = {[TS_F32] = 4e-6, [TS_F64] = 1e-12, [TS_F16] = 2e-3, [TS_BF16] = 2e-2};
+    return least[t->dtype];
+}
+
+/* The first element that differs, or -1; not-a-numbers are alike. */
+static int64_t differs(const ts_array *want, const ts_array *got, double tolerance)
+{
+    const int64_t n = ts_array_count(want);
+    if (dtype_class(want->dtype) != D_REAL)
+        return row_differs(want, got, 0);
+    for (int64_t i = 0; i < n; i++) {
+        const double w = ts_array_at(want, i), g = ts_array_at(got, i);
+        const bool alike = isnan(w) ? isnan(g) : w == g || fabs(w - g) <= tolerance * (1 + fabs(w));
+        if (!alike)
+            return i;
+    }
+    return -1;
+}
+
+static bool same(const batch *b, const ts_array *want, const ts_array *got, const char *name)
+{
+    bool all = true;
+    for (int i = 0; i < b->n; i++) {
+        const int64_t at = differs(&want[i], &got[i], tolerance_of(&b->root[i]->type));
+        compared++;
+        if (CHECK(at < 0))
+            continue;
+        printf("  %s, problem %d: element %lld is %.9g, not %.9g\n", name, i, (long long)at, ts_array_at(&got[i], at),
+               ts_array_at(&want[i], at));
+        all = false;
+    }
+    return all;
+}
+
+/* False: the target does not take it, as e says. */
+static bool try_batch(const batch *b, const char *name, err *e)
+{
+    ts_array want[MOST], got[MOST];
+    err own = {0};
+    const bool there = ts_eval(b->n, b->root, b->n_given, b->given, &(ts_options){.target = "interp"}, want, &own);
+    if (!there) /* values of operands that make no sense: what it does then is asked elsewhere */
+        return true;
+    const bool ok = ts_eval(b->n, b->root, b->n_given, b->given, &(ts_options){.target = "cuda"}, got, e);
+    if (ok)
+        same(b, want, got, name);
+    for (int i = 0; i < b->n; i++) {
+        ts_array_free(&want[i]);
+        if (ok)
+            ts_array_free(&got[i]);
+    }
+    return ok;
+}
+
+static void try_each(const op *o)
+{
+    const char *at = o->cases, *line;
+    size_t n;
+    while ((line = problem_next(&at, &n))) {
+        batch b;
+        err e = {0};
+        fill(&b, o, line, n);
+        if (b.n && !try_batch(&b, o->name, &e)) {
+            refused++;
+            if (!CHECK(e.code == TS_UNSUPPORTED && strstr(e.text, "routine")))
+                printf("  %s %.*s: %s\n", o->name, (int)n, line, e.text);
+        }
+        empty(&b);
+    }
+}
+
+static void try_op(const op *o)
+{
+    batch b;
+    err e = {0};
+    fill(&b, o, NULL, 0);
+    if (b.n && !try_batch(&b, o->name, &e))
+        try_each(o);
+    empty(&b);
+}
+
+int main(int argc, char **argv)
+{
+    const int skipped = rig_begin();
+    if (skipped)
+        return skipped;
+    for (const op *const *const *table = op_tables; *table; table++)
+        for (const op *const *o = *table; *o; o++)
+            if (argc < 2 || !strcmp((*o)->name, argv[1]))
+                try_op(*o);
+    printf("%d results compared, %d problems refused\n", compared, refused);
+    CHECK(argc > 1 || (compared > 1000 && refused > 0));
+    return check_done();
+}
