@@ -1,0 +1,50 @@
+#!/bin/sh
+# faults_test.sh - devices that fail: each is a clear error with exit code 9 that names the cause, and none hangs.
+set -eu
+sim=$BUILD/tests/gpusim/libcuda.so.1
+[ -e "$sim" ] || { echo "skipped: no stand-in for the driver of CUDA: it is built for x86-64"; exit 77; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export TESSERA_CUDA_DRIVER="$sim" TESSERA_CUDA_PTX=1 SIMCUDA_CHECK=all SIMCUDA_VERBOSE=0
+cd "$dir"
+run() { timeout 120 "$TESSERA" run products --dim m=16 --dim k=24 --dim n=16 --dim layers=2 --seed 1 --target cuda -q --out out; }
+rm -rf out
+run >said 2>&1 || { grep -q 'no NVRTC' said && echo "skipped: no NVRTC" && exit 77; cat said; exit 1; }
+
+# fails SENTENCE SETTING...: under these settings it ends with 9 and that sentence
+fails() {
+    want=$1
+    shift
+    rm -rf out
+    status=0
+    (export "$@"; run) >said 2>&1 || status=$?
+    [ $status = 9 ] || { echo "$*: exit code $status"; cat said; exit 1; }
+    grep -qF -- "$want" said || { echo "$*: not said: $want"; cat said; exit 1; }
+}
+name='cuda:0 (simcuda (PTX on the CPU, sm_80))'
+fails 'there is no driver of CUDA: /nowhere/libcuda.so.1: cannot open shared object file' \
+    TESSERA_CUDA_DRIVER=/nowhere/libcuda.so.1
+fails 'the driver of CUDA is too old: it serves version 11.8, needed is 12.0' SIMCUDA_VERSION=11080
+fails 'the driver of CUDA finds no device' SIMCUDA_DEVICES=0
+fails 'the driver of CUDA finds no device' SIMCUDA_FAIL=cuInit=100
+fails 'cuda:0: the start of the driver failed: CUDA_ERROR_SYSTEM_NOT_READY' SIMCUDA_FAIL=cuInit=802
+fails "$name is out of memory: the weights would take" SIMCUDA_FAIL=cuMemAlloc=2
+fails "$name is out of memory: the values would take" SIMCUDA_FAIL=cuMemAlloc:2=2
+fails "$name is out of memory: the weights would take" SIMCUDA_MEMORY=1024
+fails "$name: taking pinned memory of the host failed: CUDA_ERROR_OUT_OF_MEMORY, out of memory (2)" \
+    SIMCUDA_FAIL=cuMemHostAlloc=2
+fails "$name: opening the device failed: CUDA_ERROR_INVALID_DEVICE" SIMCUDA_FAIL=cuDevicePrimaryCtxRetain:2=101
+fails "$name: loading a kernel failed: CUDA_ERROR_INVALID_PTX" SIMCUDA_FAIL=cuModuleLoad=218
+fails "$name: building the graph failed: CUDA_ERROR_NOT_SUPPORTED" SIMCUDA_FAIL=cuGraphInstantiateWithFlags=801
+fails "$name: launching the graph failed: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES" SIMCUDA_FAIL=cuGraphLaunch=701
+# Lost in the middle: at a copy, at the launch, at the wait
+fails "$name: a copy to the device failed: CUDA_ERROR_LAUNCH_FAILED" SIMCUDA_FAIL=cuMemcpy:2=719
+fails "$name: launching the graph failed: CUDA_ERROR_LAUNCH_FAILED" SIMCUDA_FAIL=cuGraphLaunch=719
+fails "$name: a run failed: CUDA_ERROR_LAUNCH_FAILED, unspecified launch failure (719)" \
+    SIMCUDA_FAIL=cuStreamSynchronize:3=719
+fails 'there is no NVRTC, the compiler of CUDA: /nowhere/libnvrtc.so: cannot open shared object file' \
+    TESSERA_NVRTC=/nowhere/libnvrtc.so
+fails "NVRTC, the compiler of CUDA, has no function nvrtcVersion: it is too old" "TESSERA_NVRTC=$sim"
+# A machine that is only described plans and explains, without any driver
+TESSERA_CUDA_DRIVER=/nowhere/libcuda.so.1 "$TESSERA" explain products --target cuda --machine gpu:h100 >said
+grep -q 'target cuda  h100' said
