@@ -68,9 +68,10 @@ static void tile_opens(text *t, const tile_head *h)
     text_add(t, "static __device__ __forceinline__ void %s(%s)\n", h->name, h->parameters);
 }
 
+/* One group on a processor is enough: asked for no number, the assembler spills registers to have room for more. */
 static void kernel_opens(text *t, const kernel_head *h)
 {
-    text_add(t, "extern \"C\" __global__ void __launch_bounds__(%d) %s(", h->lanes, h->name);
+    text_add(t, "extern \"C\" __global__ void __launch_bounds__(%d, 1) %s(", h->lanes, h->name);
     for (int i = 0; i < h->n; i++)
         text_add(t, "%s%s *%s, ", h->parameter[i].written ? "" : "const ", h->parameter[i].type, h->parameter[i].name);
     text_add(t, "char *spills, int *fault)\n{\n");

@@ -1,0 +1,98 @@
+/* ctest: large
+ * The assembler takes every kernel of models for 8.0 and for 9.0 with its own instructions, and products and attention
+ * spill no register: NVRTC says so in its log. Needs neither a device nor the stand-in. */
+#include "backends/cuda/dialect.h"
+#include "backends/cuda/program.h"
+#include "backends/cuda/target.h"
+#include "tests/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compiled, products;
+
+static bool multiplies(const kernel *k)
+{
+    bool any = false;
+    for (int i = 0; i < k->n_stage; i++)
+        any = any || stage_contracts(&k->stage[i]);
+    return any;
+}
+
+static int number_before(const char *log, const char *words) /* "16 bytes spill stores": 16; -1: not said */
+{
+    const char *at = log ? strstr(log, words) : NULL;
+    while (at && at > log && at[-1] == ' ')
+        at--;
+    while (at && at > log && at[-1] >= '0' && at[-1] <= '9')
+        at--;
+    return at ? (int)strtol(at, NULL, 10) : -1;
+}
+
+static void compile(const nvrtc_api *rtc, const kernel_text *t, const char *arch, const char *what, bool no_spill)
+{
+    const char *options[] = {arch, "--std=c++17", "--fmad=false", "--disable-warnings", "--ptxas-options=-v"};
+    void *made = NULL;
+    size_t n = 0;
+    CHECK(rtc->program_make(&made, t->text, "kernel.cu", 0, NULL, NULL) == 0);
+    const bool ok = rtc->compile(made, COUNT(options), options) == 0;
+    char *log = rtc->log_size(made, &n) ? NULL : calloc(n + 1, 1);
+    MUST(log && rtc->log(made, log) == 0);
+    const int spilled = number_before(log, "bytes spill stores");
+    compiled++, products += no_spill;
+    if (!CHECK(ok && spilled >= 0 && (!no_spill || spilled == 0)))
+        printf("  %s, %s, %s: %d bytes are spilled\n%s\n%s\n", what, arch, t->name, spilled, t->header, log);
+    free(log);
+    rtc->program_free(&made);
+}
+
+static void try_model(const nvrtc_api *rtc, const char *model, int n, const char *const *dim, const char *card,
+                      const char *arch)
+{
+    arena mem = {0};
+    err e = {0};
+    cuda_texts t = {0};
+    ts_model *m = ts_model_open(model, &e);
+    const target *on = cuda_target(&mem, &(machine_options){.machine = card}, &e);
+    plan *p = NULL;
+    if (m && on && ts_model_bind(m, n, dim, NULL, &e)) {
+        const node *root[] = {ts_model_tensor(m, 0)};
+        p = plan_make(ts_model_graph(m), 1, root, &(plan_options){.on = on, .target = "cuda"}, &e);
+    }
+    if (CHECK(p && cuda_write(p, &t, &e)))
+        for (int u = 0; u < t.n_unit; u++) {
+            int k = 0;
+            while (t.unit_of[k] != u)
+                k++;
+            compile(rtc, &t.unit[u], arch, p->kernel[k].op, multiplies(&p->kernel[k]));
+        }
+    else
+        printf("  %s: %s\n", model, e.text);
+    cuda_texts_free(&t), plan_free(p), ts_model_free(m), arena_free(&mem);
+}
+
+int main(void)
+{
+    static const struct {
+        const char *model, *dim[3];
+        int n;
+    } rows[] = {{"bert-base", {"batch=2", "seq=128"}, 2},
+                {"gpt2", {"batch=1", "seq=64", "past=0"}, 3},
+                {"gpt2", {"batch=1", "seq=1", "past=127"}, 3},
+                {"resnet-50", {"batch=1"}, 1},
+                {"products", {"layers=2"}, 1}};
+    nvrtc_api rtc;
+    err e = {0};
+    const settings env = settings_read();
+    if (!nvrtc_open(&rtc, env.nvrtc, &e))
+        return check_skip("no NVRTC");
+    for (int i = 0; i < COUNT(rows); i++) {
+        try_model(&rtc, rows[i].model, rows[i].n, rows[i].dim, "gpu:a100", "--gpu-architecture=sm_80");
+        try_model(&rtc, rows[i].model, rows[i].n, rows[i].dim, "gpu:h100", "--gpu-architecture=sm_90a");
+    }
+    printf("%d kernels, %d of them products\n", compiled, products);
+    CHECK(compiled > 40 && products > 20);
+    nvrtc_close(&rtc);
+    return check_done();
+}
