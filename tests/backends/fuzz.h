@@ -1,5 +1,5 @@
-/* fuzz.h - random graphs under random schedules on one target. A schedule is refused with a reason, or computes what the
- * interpreter computes, to the bit: values are small integers. Graphs go through the compiler several at a time. */
+/* fuzz.h - random graphs under random schedules on one target. A schedule is refused with a reason, or computes what
+ * the interpreter computes, to the bit: values are small integers. Graphs go through the compiler several at a time. */
 #ifndef TS_TESTS_FUZZ_H
 #define TS_TESTS_FUZZ_H
 #include "tests/backends/random_loops.h"

@@ -48,7 +48,8 @@ static void reads(const char *text_of, const schema_use *by, const char *want) /
 int main(void)
 {
     static const char *const known[] = {"c", "null", "cpu", "gpu", NULL};
-    const schema_use threads = {"c", "cpu", known}, groups = {"null", "gpu", known};
+    const schema_use threads = {.by = "c", .kind = "cpu", .known = known},
+                     groups = {.by = "null", .kind = "gpu", .known = known};
     follows(two_cores, "threads", "m/4@core n/16 k m@unroll n@vector");
     follows("gpu:h100", "groups", "m@block n/32@block k n@lane");
     reads(
