@@ -224,7 +224,7 @@ bool ocl_units_build(ocl_units *u, const ocl_host *h, const build_options *w, er
     arena m = {0};
     building b = {.h = h};
     bool ok = true;
-    b.options = arena_format(&m, "-cl-std=CL1.2%s%s%s",
+    b.options = arena_format(&m, "-w -cl-std=CL1.2%s%s%s",
                              h->device->exact ? " -cl-fp32-correctly-rounded-divide-sqrt" : "", env.opencl ? " " : "",
                              env.opencl ? env.opencl : "");
     u->n_program = (u->n_unit + TOGETHER - 1) / TOGETHER;

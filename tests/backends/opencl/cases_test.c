@@ -1,0 +1,15 @@
+/* ctest: large timeout=1800
+ * cases_test SHARE FIRST: one problem in SHARE. The long run: cases_test 1 0. */
+#include "tests/backends/cases.h"
+#include "tests/check.h"
+
+#include <stdlib.h>
+
+enum { DEFAULT_SHARE = 4 };
+
+int main(int argc, char **argv)
+{
+    setenv("TESSERA_OPENCL", "-cl-opt-disable", 0); /* many kernels, each run once */
+    cases_check("opencl", argc > 1 ? atoi(argv[1]) : DEFAULT_SHARE, argc > 2 ? atoi(argv[2]) : 0);
+    return check_done();
+}
