@@ -156,9 +156,12 @@ static void place_within(placing *a, const node *n, const bool *kept, int to)
             place_within(a, n->in[i], kept, to);
 }
 
-static bool is_asked(const placing *a, const kernel *k) /* a rule put it where it is */
+/* A rule for it put it where it is; one for everything says no more than the command does. */
+static bool is_asked(const placing *a, const kernel *k)
 {
-    return a->p->schema && a->by[k->whole->id] != INT_MAX;
+    const int at = a->p->schema ? a->by[k->whole->id] : INT_MAX;
+    const rule *r = at == INT_MAX ? NULL : &a->p->schema->rule[at];
+    return r && (r->n_op || r->glob || r->stage || r->n_dim || r->dtype);
 }
 
 static bool refuse(const placing *a, int which, const char *why, err *e)

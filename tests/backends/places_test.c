@@ -1,144 +1,15 @@
 /* ctest: large
- * One model on several devices: whatever the rules say of places, the results are those of one device, to the bit where
- * values are small integers. places_test N SEED: N random graphs. Both devices run in this process; each has memory of
- * its own, and what crosses is copied. */
-#include "backends/driver.h"
-#include "tests/backends/random_row.h"
-#include "tests/backends/row.h"
+ * places_test N SEED: N random graphs on the processor and the interpreter. The long run: places_test 2000 1. */
+#include "tests/backends/placed.h"
 #include "tests/check.h"
-#include "tests/scratch.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { AT_ONCE = 6, MOST_ROOTS = 40, DEFAULT_CASES = 36, MOST_OPS = 64 };
-
-typedef struct trial {
-    dice d;
-    ts_graph *g;
-    row_inputs in;
-    text row[AT_ONCE], rules;
-    int n_root, n_op;
-    ts_tensor root[MOST_ROOTS];
-    const char *op[MOST_OPS];
-} trial;
-static struct {
-    int several, transfers, wrong;
-} total;
-
-static void note_ops(trial *t, ts_tensor y)
-{
-    int k = 0;
-    while (k < t->n_op && strcmp(t->op[k], y->op->name))
-        k++;
-    if (!y->leaf && k == t->n_op && k < MOST_OPS)
-        t->op[t->n_op++] = y->op->name;
-    for (int i = 0; i < y->n_in; i++)
-        note_ops(t, y->in[i]);
-}
-
-static bool make_graphs(trial *t)
-{
-    t->g = ts_graph_make();
-    for (int i = 0; i < AT_ONCE; i++) {
-        random_row(&t->d, &t->row[i]);
-        int k = t->in.n_also;
-        const ts_tensor last = row_build(t->g, text_str(&t->row[i]), i, &t->in);
-        if (!last)
-            return false;
-        t->root[t->n_root++] = last;
-        while (k < t->in.n_also && t->n_root < MOST_ROOTS)
-            t->root[t->n_root++] = t->in.also[k++];
-    }
-    for (int i = 0; i < t->n_root; i++)
-        note_ops(t, t->root[i]);
-    return true;
-}
-
-/* A third of the operations elsewhere, by a rule each; sometimes the rest there and these at home. */
-static void make_rules(trial *t, const char *path)
-{
-    static const char *const place[] = {"cpu", "interp"};
-    const int other = roll(&t->d, 4) != 0;
-    err e = {0};
-    text_add(&t->rules, "{\"format\":\"tiling/1\",\"rules\":[");
-    for (int i = 0; i < t->n_op; i++)
-        if (roll(&t->d, 3) == 0)
-            text_add(&t->rules, "\n{\"match\":{\"op\":[\"%s\"]},\"place\":\"%s\"},", t->op[i], place[other]);
-    text_add(&t->rules, "\n{\"place\":\"%s\"}]}\n", place[!other]);
-    CHECK(file_save(path, text_str(&t->rules), t->rules.len, &e));
-}
-
-static void show(const trial *t)
-{
-    printf("  seed %llu\n", (unsigned long long)t->d.seed);
-    for (int i = 0; i < AT_ONCE; i++)
-        printf("  %s\n", text_str(&t->row[i]));
-    printf("%s", text_str(&t->rules));
-}
-
-static bool give_all(const trial *t, ts_plan *p, err *e)
-{
-    bool ok = true;
-    for (int i = 0; i < t->in.n && ok; i++) {
-        const int at = ts_plan_find(p, t->in.given[i].name);
-        ok = at < 0 || ts_plan_set(p, at, &t->in.given[i].value, e);
-    }
-    return ok;
-}
-
-static void compare(const trial *t, const ts_options *o, const ts_array *want)
-{
-    err e = {0};
-    ts_plan *p = ts_plan_of(t->g, t->n_root, t->root, 0, NULL, o, &e);
-    bool ok = p && give_all(t, p, &e) && ts_plan_run(p, &e) && ts_plan_run(p, &e); /* twice: memory is used again */
-    if (!CHECK(ok))
-        printf("  %s\n", e.text), show(t);
-    for (int k = 0; ok && k < p->plan->n_kernel; k++)
-        total.transfers += p->plan->kernel[k].moves != NULL;
-    total.several += ok && p->plan->n_site > 1;
-    for (int i = 0; ok && i < t->n_root; i++) {
-        ts_array got = {0};
-        const int64_t at = ts_plan_get(p, i, &got, &e) ? row_differs(&want[i], &got, 0) : 0;
-        if (!CHECK(at < 0) && !total.wrong++) {
-            printf("  element %lld of result %d is %.9g, not %.9g\n", (long long)at, i, ts_array_at(&got, at),
-                   ts_array_at(&want[i], at));
-            show(t);
-        }
-        ts_array_free(&got);
-    }
-    ts_plan_free(p);
-}
-
-static void try_once(const char *path, uint64_t seed)
-{
-    trial t = {.d = {seed, 0}};
-    ts_array want[MOST_ROOTS];
-    err e = {0};
-    if (make_graphs(&t) &&
-        CHECK(ts_eval(t.n_root, t.root, t.in.n, t.in.given, &(ts_options){.target = "interp"}, want, &e))) {
-        make_rules(&t, path);
-        compare(&t, &(ts_options){.schema = path, .cache_dir = "none", .threads = 1 + (int)roll(&t.d, 3)}, want);
-        for (int i = 0; i < t.n_root; i++)
-            ts_array_free(&want[i]);
-    }
-    for (int i = 0; i < AT_ONCE; i++)
-        text_free(&t.row[i]);
-    row_inputs_free(&t.in), text_free(&t.rules), ts_graph_free(t.g);
-}
+enum { DEFAULT_CASES = 36 };
 
 int main(int argc, char **argv)
 {
-    const long cases = argc > 1 ? strtol(argv[1], NULL, 10) : DEFAULT_CASES;
-    const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    scratch s = scratch_make();
-    char path[160];
-    snprintf(path, sizeof path, "%s/places.json", s.path);
-    for (long i = 0; i < cases; i += AT_ONCE)
-        try_once(path, seed + (uint64_t)(i / AT_ONCE));
-    printf("%d plans over several devices, %d transfers\n", total.several, total.transfers);
-    CHECK(total.several * AT_ONCE * 2 >= cases && total.transfers >= cases);
-    scratch_remove(&s);
+    placed_check(argc > 1 ? strtol(argv[1], NULL, 10) : DEFAULT_CASES, argc > 2 ? strtoull(argv[2], NULL, 10) : 1,
+                 "interp");
     return check_done();
 }

@@ -279,8 +279,8 @@ static void test_refusals(void)
     check_refused("{\"place\":\"moon\"}", "test.json:2:10 (/rules/0/place): no device \"moon\"");
     untaken = "softmax";
     check_refused(
-        "{\"name\":\"all\",\"place\":\"far\"}",
-        "test.json:2:23 (/rules/0/place): rule \"all\" puts k3 softmax head on far:0, which cannot take it: it is "
+        "{\"name\":\"s\",\"match\":{\"op\":\"softmax\"},\"place\":\"far\"}",
+        "test.json:2:46 (/rules/0/place): rule \"s\" puts k3 softmax head on far:0, which cannot take it: it is "
         "beyond it\n  hint: leave it out of the rule's match, or put a rule for it with \"place\": \"near\" "
         "before");
     untaken = NULL;
@@ -288,11 +288,11 @@ static void test_refusals(void)
     plan_is_refused(&s, TS_UNSUPPORTED, "test.json:2:10 (/rules/0/place): place \"far\": this plan is for one device");
 }
 
-/* Nobody asked for the device by a rule: what it cannot take is done elsewhere, and said. */
-static void test_unfit(void)
+/* Nobody asked for the device by a rule for that kernel: what it cannot take is done elsewhere, and said. */
+static void check_unfit(const char *rules, const char *by)
 {
     untaken = "softmax";
-    made m = make(network, "", 1, (const char *const[]){"far"});
+    made m = make(network, rules, 1, (const char *const[]){by});
     text t = {0}, json = {0};
     if (CHECK(m.p != NULL)) {
         print_cut(&t, m.p), plan_explain(m.p, "made up", "", &json);
@@ -302,6 +302,12 @@ static void test_unfit(void)
     CHECK_TEXT(text_str(&t), "far:0: matmul; far:0: matmul; far:0: matmul; far:0 to near; near: softmax");
     untaken = NULL;
     text_free(&t), text_free(&json), drop(&m);
+}
+
+static void test_unfit(void)
+{
+    check_unfit("", "far");
+    check_unfit("{\"place\":\"far\"}", "near");
 }
 
 /* ---- the guess ---- */
