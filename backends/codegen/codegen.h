@@ -41,6 +41,8 @@ typedef struct kernel_text {
 /* False with e set; then there is nothing to free. */
 bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e);
 void kernel_text_free(kernel_text *k);
+/* Whether the language has what a kernel calls: asked before it has loops. */
+bool kernel_callable(const dialect *d, const kernel *k, err *e);
 
 dtype stored_as(const plan *p, const node *n); /* how an activation lies in memory */
 int input_of(const plan *p, const node *n);    /* the input that it is, or is written into; or -1 */

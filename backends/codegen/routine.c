@@ -20,21 +20,31 @@ static void add_form(emitter *m, const char *form, const char *a, const char *b)
     text_free(&t);
 }
 
+/* Whether the language can call it. */
+static bool callable(const dialect *d, const expr *x, err *e)
+{
+    if (x->run->host) {
+        err_set(e, TS_UNSUPPORTED, "%s is a function of this process, which cannot be called from %s", x->run->name,
+                d->name);
+        return err_hint(e, "define it by text in place of a kernel, or choose another target");
+    }
+    return d->routine.before ||
+           err_set(e, TS_UNSUPPORTED, "%s is a routine of C, which cannot be written in %s", x->run->name, d->name);
+}
+
+bool kernel_callable(const dialect *d, const kernel *k, err *e)
+{
+    const expr *x = k->stage->value;
+    return x->kind != X_ROUTINE || callable(d, x, e);
+}
+
 void emit_routine(emitter *m)
 {
     const expr *x = m->s->value;
     const routine_form *form = &m->d->routine;
     text types = {0}, at = {0}, param = {0};
-    if (x->run->host) {
-        err_set(m->e, TS_UNSUPPORTED, "%s is a function of this process, which cannot be called from %s", x->run->name,
-                m->d->name);
-        err_hint(m->e, "define it by text in place of a kernel, or choose another target");
+    if (!callable(m->d, x, m->e))
         return;
-    }
-    if (!form->before) {
-        err_set(m->e, TS_UNSUPPORTED, "%s is a routine of C, which cannot be written in %s", x->run->name, m->d->name);
-        return;
-    }
     for (int i = 0; i < x->n; i++) {
         int load = 0;
         while (!x_same(m->s->load[load], x->arg[i]))

@@ -144,7 +144,7 @@ static bool asked_number(const machine_options *asked, int *out, err *e)
 {
     static const char own[] = "opencl:";
     char *end = NULL;
-    *out = 0;
+    *out = asked->device;
     if (!asked->machine)
         return true;
     if (!strncmp(asked->machine, own, strlen(own)))

@@ -25,6 +25,7 @@ struct program {
     bool faults;
     size_t spill_bytes;
     mirror *seen;
+    void *const *given; /* inputs of the run under way */
 };
 
 /* ---- the device ---- */
@@ -305,6 +306,33 @@ static bool run_each(program *g, void *const *input, void (*after)(void *user, i
     return ok && check_faults(g, input, e) && take_inputs(g, input, e);
 }
 
+/* ---- parts of plans over several devices ---- */
+static bool wait(program *g, err *e)
+{
+    return settle(g, e) && (!g->given || (check_faults(g, g->given, e) && take_inputs(g, g->given, e)));
+}
+
+static bool span(program *g, void *const *input, int first, int end, err *e)
+{
+    bool ok = first || send_inputs(g, input, e);
+    g->given = input;
+    for (int k = first; ok && k < end; k++)
+        ok = launch(g, k, e);
+    return ok;
+}
+
+static bool put(program *g, const node *n, const void *from, err *e)
+{
+    const int32_t answer = g->host.cl.write(g->host.queue, g->arena, CL_TRUE, (size_t)g->p->buffer[n->id].offset,
+                                            (size_t)type_bytes(&n->type), from, 0, NULL, NULL);
+    return answer == CL_SUCCESS || opencl_fail(answer, "sending a value", e);
+}
+
+static bool fetch(program *g, const node *n, void *to, err *e)
+{
+    return receive(g, g->arena, (size_t)g->p->buffer[n->id].offset, to, (size_t)type_bytes(&n->type), e);
+}
+
 static const void *at(const program *g, const node *n, dtype *stored)
 {
     err e = {0};
@@ -372,10 +400,16 @@ const backend backend_opencl = {
     .runs = runs,
     .usable = ocl_usable,
     .takes = takes,
+    .takes_kernel = ocl_takes_kernel,
     .build = build,
     .run = run,
     .each = run_each,
     .at = at,
     .get = get,
     .drop = drop,
+    .numbered = true,
+    .span = span,
+    .put = put,
+    .fetch = fetch,
+    .wait = wait,
 };

@@ -12,9 +12,9 @@ enum { PER_OPERAND = 16, BESIDES = 24 }; /* bytes of parameters */
 enum { TOGETHER = 24 };                  /* kernels of a program */
 
 /* ---- texts ---- */
-static bool wide_kernel(const plan *p, const kernel *k) /* it computes in reals of 8 bytes */
+static bool wide_kernel(bool reference, const kernel *k) /* it computes in reals of 8 bytes */
 {
-    bool wide = p->reference;
+    bool wide = reference;
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
         wide = wide || s->node->type.dtype == TS_F64;
@@ -24,10 +24,18 @@ static bool wide_kernel(const plan *p, const kernel *k) /* it computes in reals 
     return wide;
 }
 
+bool ocl_takes_kernel(const target *on, const kernel *k, err *e)
+{
+    const ocl_device *d = ocl_device_of(on);
+    if (!d->wide && wide_kernel(false, k))
+        return err_set(e, TS_UNSUPPORTED, "%s: %s has no reals of 64 bits", k->op, d->facts.name);
+    return kernel_callable(&opencl_dialect, k, e);
+}
+
 bool ocl_kernel_write(const plan *p, const kernel *k, kernel_text *out, err *e)
 {
     const ocl_device *d = ocl_device_of(p->on);
-    if (!d->wide && wide_kernel(p, k))
+    if (!d->wide && wide_kernel(p->reference, k))
         return err_set(e, TS_UNSUPPORTED, "%s: %s has no reals of 64 bits", k->op, d->facts.name);
     if (!kernel_write(&opencl_dialect, p, k, out, e))
         return false;

@@ -28,6 +28,7 @@ extern const backend backend_opencl;
 
 /* Texts alone; a kernel that the device cannot run is refused with its reason. */
 bool ocl_units_write(ocl_units *u, const plan *p, err *e);
+bool ocl_takes_kernel(const target *on, const kernel *k, err *e); /* backend.takes_kernel */
 bool ocl_kernel_write(const plan *p, const kernel *k, kernel_text *out, err *e);
 bool ocl_units_build(ocl_units *u, const ocl_host *h, const build_options *w, err *e);
 void ocl_units_free(ocl_units *u, const opencl *cl);
