@@ -20,6 +20,7 @@ bool nest_parse_shared(const target *on, kernel *k, const char *source, err *e);
 void nest_print(text *t, const kernel *k, bool derived); /* derived: staging nobody wrote is shown, in brackets */
 void nest_print_stage(text *t, const kernel *k, int which, bool derived); /* its own loops alone */
 void loop_print(text *t, const stage *s, const loop *l);                  /* "n/48@core" */
+extern const char nest_nowhere[]; /* "none", in place of a space: the guess shall not fetch */
 /* What an axis has left under the shared loops, and under loop l of the stage (l = -1: under none of its own). */
 int64_t nest_left(const kernel *k, const stage *s, int axis, int l);
 int64_t nest_left_shared(const kernel *k, const stage *s, int axis,
