@@ -1,138 +1,9 @@
 /* resize.c - a tensor at other extents: every element of the result is a weighted mean of its neighbours. Places and
  * weights follow from extents alone, so they are tables, one pair for each axis that changes. */
-#include "graph/ir/rule.h"
+#include "graph/ops/taps.h"
 
 #include <math.h>
 #include <string.h>
-
-typedef struct way { /* how coordinates and weights come about: the attributes of `resize` */
-    const char *mode, *coordinates, *nearest;
-    double cubic;
-    bool exclude, antialias;
-} way;
-typedef struct line { /* one axis */
-    int64_t in, out;
-    double up, down;          /* the scale is up / down: the extents themselves where it is their ratio */
-    double scale, start, end; /* start, end: the region of interest, in parts of the axis */
-} line;
-typedef struct taps { /* what each of `out` places reads */
-    int n;
-    int64_t *place;  /* [out, n], clamped to the axis */
-    double *weight;  /* [out, n] */
-    bool *beyond;    /* [out]: the coordinate lies outside of the axis and extrapolates */
-} taps;
-
-/* ---- helpers: coordinates ---- */
-/* The coordinate in the operand of place i. The resized length is that of the result, as the specification says; but
- * linear and cubic take in * scale, even where that is no integer, as its cases do. A coordinate that is a whole
- * number, or half of one, is so to the bit: all that is rounded is the last quotient. */
-static double coordinate(const way *w, const line *l, int64_t i)
-{
-    const double wide = l->up * (double)l->in / l->down, last = (double)(l->in - 1);
-    const double length = strcmp(w->mode, "nearest") ? wide : (double)l->out;
-    const double half = ((double)i + 0.5) * l->down / l->up;
-    if (!strcmp(w->coordinates, "align_corners"))
-        return length == 1 ? 0 : (double)i * last / (length - 1);
-    if (!strcmp(w->coordinates, "asymmetric"))
-        return (double)i * l->down / l->up;
-    if (!strcmp(w->coordinates, "tf_half_pixel_for_nn"))
-        return half;
-    if (!strcmp(w->coordinates, "pytorch_half_pixel"))
-        return l->out > 1 ? half - 0.5 : 0;
-    if (!strcmp(w->coordinates, "half_pixel_symmetric"))
-        return (double)l->in / 2 * (1 - (double)l->out / wide) + half - 0.5;
-    if (!strcmp(w->coordinates, "tf_crop_and_resize")) {
-        const double width = (l->end - l->start) * last;
-        return l->start * last + (length == 1 ? width / 2 : (double)i * width / (length - 1));
-    }
-    return half - 0.5;
-}
-
-static bool known_coordinates(const char *s)
-{
-    static const char *const all[] = {"half_pixel",           "align_corners",        "asymmetric",
-                                      "tf_half_pixel_for_nn", "pytorch_half_pixel",   "half_pixel_symmetric",
-                                      "tf_crop_and_resize"};
-    for (int i = 0; i < COUNT(all); i++)
-        if (!strcmp(s, all[i]))
-            return true;
-    return false;
-}
-
-/* floor_up: as before version 11, down where the axis grows, up where it shrinks. */
-static int64_t nearest(const way *w, double scale, double x)
-{
-    if (!strcmp(w->nearest, "floor_up"))
-        return (int64_t)(scale < 1 ? ceil(x) : floor(x));
-    if (!strcmp(w->nearest, "floor"))
-        return (int64_t)floor(x);
-    if (!strcmp(w->nearest, "ceil"))
-        return (int64_t)ceil(x);
-    return (int64_t)(!strcmp(w->nearest, "round_prefer_ceil") ? floor(x + 0.5) : ceil(x - 0.5));
-}
-
-/* ---- helpers: weights ---- */
-/* The filter at distance x: a triangle, or the cubic convolution of Keys with its parameter. */
-static double filter(const way *w, double x)
-{
-    const double a = w->cubic;
-    x = fabs(x);
-    if (!strcmp(w->mode, "linear"))
-        return x < 1 ? 1 - x : 0;
-    return x <= 1 ? ((a + 2) * x - (a + 3)) * x * x + 1 : x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
-}
-
-static int64_t clamped(int64_t i, int64_t n)
-{
-    return i < 0 ? 0 : i >= n ? n - 1 : i;
-}
-
-/* Row `row` of the table for coordinate x. Antialiasing stretches the filter when the axis shrinks. */
-static void fill_row(const way *w, const line *l, double x, int64_t row, taps *t)
-{
-    int64_t *place = t->place + row * t->n;
-    double *weight = t->weight + row * t->n, sum = 0;
-    if (t->n == 1) {
-        place[0] = clamped(nearest(w, l->scale, x), l->in), weight[0] = 1;
-        return;
-    }
-    const double pace = w->antialias && l->scale < 1 ? l->scale : 1;
-    const int64_t first = (int64_t)ceil(x) - t->n / 2;
-    for (int k = 0; k < t->n; k++) {
-        const int64_t at = first + k;
-        place[k] = clamped(at, l->in);
-        weight[k] = w->exclude && at != place[k] ? 0 : filter(w, ((double)at - x) * pace);
-        sum += weight[k];
-    }
-    if (w->exclude || w->antialias)
-        for (int k = 0; k < t->n; k++)
-            weight[k] /= sum;
-}
-
-static bool fill(arena *m, const way *w, const line *l, taps *t, err *e)
-{
-    const double reach = !strcmp(w->mode, "linear") ? 1 : 2;
-    const double pace = w->antialias && l->scale < 1 ? l->scale : 1;
-    const double wide = ceil(reach / pace);
-    int64_t count;
-    if (!strcmp(w->mode, "nearest"))
-        t->n = 1;
-    else if (!(wide < 1 << 16))
-        return err_set(e, TS_BAD_INPUT, "scale %g: a filter over that many elements", l->scale);
-    else
-        t->n = 2 * (int)wide;
-    if (!int_mul(l->out, t->n, &count) || count > 1 << 26)
-        return err_set(e, TS_BAD_INPUT, "an axis of %lld elements with %d neighbours each", (long long)l->out, t->n);
-    t->place = arena_array(m, (size_t)count + 1, sizeof *t->place);
-    t->weight = arena_array(m, (size_t)count + 1, sizeof *t->weight);
-    t->beyond = arena_array(m, (size_t)l->out + 1, sizeof *t->beyond);
-    for (int64_t i = 0; i < l->out; i++) {
-        const double x = coordinate(w, l, i);
-        t->beyond[i] = !strcmp(w->coordinates, "tf_crop_and_resize") && !(x >= 0 && x <= (double)(l->in - 1));
-        fill_row(w, l, t->beyond[i] ? 0 : x, i, t);
-    }
-    return true;
-}
 
 /* ---- ONNX ---- */
 typedef struct listed { /* the axes that scales, sizes and regions speak of */
@@ -399,7 +270,7 @@ static const node *along(graph *g, const node *x, int axis, const way *w, const 
     taps t;
     if (l->in < 1)
         return g_fail(g, TS_BAD_INPUT, "axis %d is empty: nothing to resize", axis), NULL;
-    if (!fill(&g->mem, w, l, &t, &g->err))
+    if (!taps_fill(&g->mem, w, l, &t, &g->err))
         return NULL;
     if (is_stretch(l, &t))
         return extrapolated(g, g_callf(g, 1, &x, "stretch axis=%d size=%lld", axis, (long long)l->out), axis, l, &t,
@@ -424,7 +295,7 @@ static bool read_way(graph *g, const node *n, way *w)
                node_real(n, "cubic"),         node_int(n, "exclude"),         node_int(n, "antialias")};
     if (strcmp(w->mode, "nearest") && strcmp(w->mode, "linear") && strcmp(w->mode, "cubic"))
         g_fail(g, TS_BAD_INPUT, "mode: \"%s\" is none of nearest, linear, cubic", w->mode);
-    if (!known_coordinates(w->coordinates))
+    if (!taps_know(w->coordinates))
         g_fail(g, TS_BAD_INPUT, "coordinates: \"%s\" is not known", w->coordinates);
     return !err_is(&g->err);
 }
