@@ -3,7 +3,7 @@
 # tree is told here, too: nothing else belongs there.
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
-top='.ci .clang-format .gitignore CMakeLists.txt DESIGN.md LICENSE README.md STYLE.md autodiff backends bench cli dev docs
+top='.ci .clang-format .gitignore CMakeLists.txt DESIGN.md LICENSE README.md STYLE.md autodiff backends bench cli cmake dev docs
 graph import include models schedule tests train'
 stray=$(git ls-files | sed 's|/.*||' | sort -u | grep -vxF "$(printf '%s\n' $top)" || true)
 [ -z "$stray" ] || { echo "at the top of the tree:" $stray; exit 1; }

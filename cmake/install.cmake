@@ -1,0 +1,29 @@
+# ---- installation: all of it or, where something is not built yet, nothing ----
+set(installed ${CMAKE_BINARY_DIR}/tessera ${CMAKE_BINARY_DIR}/libtessera.a ${CMAKE_BINARY_DIR}/libtessera.so)
+install(CODE "foreach(file ${installed})
+    if(NOT EXISTS \"\${file}\")
+        message(FATAL_ERROR \"\${file} is not built, so nothing was installed. \"
+            \"First: cmake --build ${CMAKE_BINARY_DIR} --target command shared\")
+    endif()
+endforeach()")
+if(TARGET command)
+    install(TARGETS command)
+endif()
+file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /) # the package may be moved as a whole
+file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/tessera.pc CONTENT "prefix=\${pcfiledir}/${up}
+libdir=\${prefix}/${CMAKE_INSTALL_LIBDIR}
+includedir=\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}
+
+Name: tessera
+Description: ${PROJECT_DESCRIPTION}
+Version: ${PROJECT_VERSION}
+Requires.private: libprotobuf-c libcjson hwloc libcrypto libutf8proc
+Libs: -L\${libdir} -ltessera
+Libs.private: -lm -ldl -pthread
+Cflags: -I\${includedir}
+")
+install(TARGETS tessera shared)
+install(FILES include/tessera.h TYPE INCLUDE)
+install(FILES ${CMAKE_BINARY_DIR}/tessera.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(DIRECTORY schedule/schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera OPTIONAL)
+install(DIRECTORY bench/peers DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera OPTIONAL FILES_MATCHING PATTERN "*.py")
