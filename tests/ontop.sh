@@ -44,7 +44,7 @@ fi
 exec "$@"
 SH
 chmod +x .git/compile
-NEWEST=$SOURCE/$(cd "$SOURCE" && git ls-files -co --exclude-standard -z '*.h' 'CMakeLists.txt' 'cmake/*' | xargs -0 ls -t | head -1)
+NEWEST=$SOURCE/$(cd "$SOURCE" && git ls-files -co --exclude-standard -z '*.h' 'CMakeLists.txt' 'cmake/*' | xargs -0 ls -t | sed -n 1p)
 COPY=$copy
 export COPY NEWEST
 launcher=$copy/.git/compile
