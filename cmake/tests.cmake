@@ -1,5 +1,6 @@
 # ---- tests: path = name, folder = label (tests/*.sh: architecture). A line "ctest: ..." in the file may say
 #   long (only with --all), large (not under sanitizers), serial (alone on the machine), timeout=SECONDS,
+#   Og (kernels are compiled with -Og, in half the time: the test is of other things than fast code),
 #   counts (of a C test: linked with sources that count what they do) ----
 enable_testing()
 file(GLOB_RECURSE helpers CONFIGURE_DEPENDS tests/*.c)
@@ -34,6 +35,10 @@ if(helpers)
     endif()
     set(parts helpers ${parts})
 endif()
+find_program(KERNEL_COMPILER NAMES gcc cc clang REQUIRED)
+set(hasty ${CMAKE_BINARY_DIR}/tests/cc-Og)
+file(CONFIGURE OUTPUT ${hasty} CONTENT "#!/bin/sh\nexec @KERNEL_COMPILER@ \"$@\" -Og\n" @ONLY)
+file(CHMOD ${hasty} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 foreach(file IN LISTS tests scripts architecture)
     cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/tests OUTPUT_VARIABLE name)
     string(REGEX REPLACE "(_test)?\\.(c|sh)$" "" name ${name})
@@ -81,6 +86,9 @@ foreach(file IN LISTS tests scripts architecture)
     set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${seconds} SKIP_RETURN_CODE 77
         ENVIRONMENT "TESSERA=${CMAKE_BINARY_DIR}/tessera;SOURCE=${CMAKE_SOURCE_DIR};BUILD=${CMAKE_BINARY_DIR};\
 XDG_CACHE_HOME=${TESSERA_TEST_CACHE};ASAN_OPTIONS=allocator_may_return_null=1;UBSAN_OPTIONS=print_stacktrace=1")
+    if(says MATCHES "Og")
+        set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "TESSERA_CC=${hasty}")
+    endif()
     if(says MATCHES "serial")
         set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
     endif()

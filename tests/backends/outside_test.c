@@ -1,5 +1,6 @@
 /* A place outside of its axis is an error of the run wherever places come from: given, known, counted, computed, or one
- * number that a plan writes into the kernel. Places inside come out alike on all targets. */
+ * number that a plan writes into the kernel. Places inside come out alike on all targets.
+ * ctest: Og */
 #include "graph/ir/type.h"
 #include "tests/check.h"
 

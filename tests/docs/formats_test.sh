@@ -1,7 +1,7 @@
 #!/bin/sh
 # docs/formats holds a JSON Schema for everything that is written or read as JSON: what commands print with --json, what
 # they leave in files, what people write. Here all of it is made and held against these.
-# ctest: serial
+# ctest: Og
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" "$SOURCE/tests/train/fixture.py" . || exit 77

@@ -1,5 +1,6 @@
 /* numbers_test.c - small built-in models, run by the interpreter and as generated C: both agree; a decoder with a cache
- * gives what a prefill gives; padding changes nothing before it. */
+ * gives what a prefill gives; padding changes nothing before it.
+ * ctest: Og */
 #include "tests/check.h"
 #include "tests/models/outcome.h"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # A network of blocks called as one operation trains as the same network with every part written out does: the same
 # losses, the same statistics of batch norm, the same weights.
+# ctest: Og
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" - <<'PY' || exit 77

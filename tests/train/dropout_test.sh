@@ -1,6 +1,7 @@
 #!/bin/sh
 # Dropout inside a model: operations of the file, and layers that are named. The forward pass tells which elements stay,
 # as x holds powers of two; the gradient of what was added to x must be that mask.
+# ctest: Og
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" - <<'PY' || exit 77

@@ -1,6 +1,7 @@
 #!/bin/sh
 # A disk that fills up at every write, damage to every file of a run, files that shrink, formats of the future, folders that
 # cannot be written: each ends with its code and a message that names place and remedy, and the run goes on to the same bits.
+# ctest: Og
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" "$SOURCE/tests/train/fixture.py" . || exit 77

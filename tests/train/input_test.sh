@@ -1,6 +1,7 @@
 #!/bin/sh
 # Bad data, options and folders of training: each ends with its exit code and one message that names the value, the place and
 # the remedy, and nothing is lost.
+# ctest: Og
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" "$SOURCE/tests/train/fixture.py" . || exit 77

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Numbers that are none: a run that diverges, data and weights that hold NaN. The step, the parameters and the first kernel are
 # named, the code is 10, and no state that is not finite is ever saved.
+# ctest: Og
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" "$SOURCE/tests/train/fixture.py" . || exit 77

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Options of a training step, each against what it must do to the numbers of a tiny model.
+# ctest: Og
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" "$SOURCE/tests/train/fixture.py" . || exit 77

@@ -1,5 +1,6 @@
 /* Convolutions whose weights change, both their gradients, and transposed ones without their strides: the same integers
- * from the C target on any number of threads as from the definitions in the interpreter. */
+ * from the C target on any number of threads as from the definitions in the interpreter.
+ * ctest: Og */
 #include "graph/ir/rule.h"
 #include "tests/check.h"
 #include "tests/graph/ops/way.h"

@@ -1,5 +1,6 @@
 /* Mixed precision: which values become halves, and what they cost in digits, forwards and in gradients, on every
- * target. Tests of graph/ see no autodiff; this one goes through the public interface. */
+ * target. Tests of graph/ see no autodiff; this one goes through the public interface.
+ * ctest: Og */
 #include "graph/ir/graph.h"
 #include "tests/check.h"
 
