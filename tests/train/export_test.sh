@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs of built-in models become ONNX files: batch and length are free in them, the official checker accepts them, and
 # they say what the run says, in ONNX Runtime too where it is installed.
+# ctest: Og
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 python=${PYTHON:-python3}
