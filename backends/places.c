@@ -38,7 +38,7 @@ static void drop(program *g)
     free(g);
 }
 
-static bool usable(const site *s, err *e)
+static bool check_site(const site *s, err *e)
 {
     const backend *by = places_backend(s);
     text why = {0};
@@ -46,9 +46,20 @@ static bool usable(const site *s, err *e)
         return err_set(e, TS_UNSUPPORTED, "target %s cannot be one of several in a plan", by->name);
     const bool ok = !by->usable || by->usable(&why);
     if (!ok)
-        err_set(e, TS_DEVICE, "place %s cannot be used here: %s", s->name, text_str(&why));
+        err_set(e, TS_DEVICE, "device %s cannot be used here: %.*s", s->name, (int)strcspn(text_str(&why), "\n"),
+                text_str(&why));
     text_free(&why);
-    return ok && (!by->runs || by->runs(s->on, e) || err_in(e, "place %s", s->name));
+    return ok && (!by->runs || by->runs(s->on, e) || err_in(e, "device %s", s->name));
+}
+
+static bool usable(const site *s, err *e)
+{
+    if (check_site(s, e))
+        return true;
+    if (!s->asked_at || !e)
+        return false;
+    err_in(e, "%s", s->asked_at);
+    return strstr(e->text, "\n  hint: ") ? false : err_hint(e, "name another place there, or leave it out");
 }
 
 static bool build_one(program *g, int which, const build_options *w, text *facts, err *e)
@@ -69,7 +80,7 @@ static bool build_one(program *g, int which, const build_options *w, text *facts
     h->program = h->by->build(h->part, w, &own, e);
     text_add(facts, "%s\"%s\":{%s}", facts->s[facts->len - 1] == '{' ? "" : ",", s->name, text_str(&own));
     text_free(&own);
-    return h->program || err_in(e, "place %s", s->name);
+    return h->program || err_in(e, "device %s", s->name);
 }
 
 static program *build(const plan *p, const build_options *w, text *facts, err *e)

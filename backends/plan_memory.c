@@ -34,7 +34,7 @@ static bool parts_fit(const plan *p, int64_t have, const char *how, err *e)
         if (q && places_backend(&p->site[i])->in_host)
             need = int_add(need, own, &need) ? need : INT64_MAX, values += q->arena_bytes;
         else if (q && most && !fits_memory(own, q->arena_bytes, most, "there", e))
-            return err_in(e, "place %s", p->site[i].name);
+            return err_in(e, "device %s", p->site[i].name);
     }
     return fits_memory(need, values, have, how, e);
 }

@@ -46,6 +46,8 @@ static bool find_sites(placing *a, err *e) /* those that rules name */
         const int at = add_site(p, r->site, e);
         if (at < 0)
             return err_in(e, "%s", r->site_place);
+        if (at >= p->n_given && !p->site[at].asked_at)
+            p->site[at].asked_at = r->site_place;
         a->of_rule[i] = at + 1;
     }
     return true;
@@ -238,7 +240,10 @@ bool pass_place(plan *p, err *e)
     placing a = {.p = p, .of_rule = arena_array(&p->mem, (size_t)(p->schema ? p->schema->n_rule : 0) + 1, sizeof(int))};
     site *given = p->site;
     p->site = arena_array(&p->mem, MAX_SITE, sizeof *p->site);
-    memcpy(p->site, given, (size_t)p->n_given * sizeof *given);
+    for (int i = 0; i < p->n_given; i++) { /* a plan may be made again, to be compared */
+        p->site[i] = given[i];
+        p->site[i].part = NULL, p->site[i].unfit = 0;
+    }
     p->n_site = p->n_given;
     if (p->reference || !find_sites(&a, e) || !p->n_given)
         return p->n_site = 0, !err_is(e);

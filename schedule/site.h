@@ -22,11 +22,11 @@ typedef struct site {
     const target *on;       /* borrowed for the plan's life */
     bool later;             /* what it is told may still be under way when it is told the next thing */
     const void *own;        /* the asker's */
+    const char *asked_at;   /* where a schema names it first; NULL: the command does, or nobody */
     struct plan *part;      /* its kernels as a plan; NULL: none is there */
     int *number;            /* of the part's kernels: which they are in the whole plan */
     int unfit;              /* kernels that are elsewhere because it cannot take them */
     const char *unfit_note; /* the first of these, and why */
-    double seconds;         /* that its kernels take by the costs of its target */
 } site;
 
 typedef struct transfer { /* what a kernel does that brings a value, in rows, from one site to another */

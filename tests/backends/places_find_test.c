@@ -66,7 +66,8 @@ static void test_refusals(const subject *s)
     refused(s, "c", "{\"place\":\"moon:0\"}", TS_BAD_INPUT,
             "s.json:1:40 (/rules/0/place): no device \"moon:0\"\n  hint: devices of plans over several are: ");
     refused(s, "c", "{\"match\":{\"op\":\"softmax\"},\"place\":\"null\"}", TS_UNSUPPORTED,
-            "target null cannot be one of several in a plan");
+            "s.json:1:65 (/rules/0/place): target null cannot be one of several in a plan\n  hint: name another place "
+            "there, or leave it out");
 }
 
 static void check_sites(const subject *s, const char *by, const char *rules, const char *want)

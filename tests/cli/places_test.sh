@@ -43,6 +43,10 @@ expect 3 'moon.json:2:88 (/rules/0/place): no device "moon:1"' explain bert-tiny
 expect 0 'rule "norms" decides no kernel: the plan has none of its operations' explain bert-tiny -s none.json $small
 expect 0 'the guess spreads kernels over devices by their costs' explain bert-tiny --target c,interp $small
 expect 0 'last_hidden_state  f32    [1, 8, 128]' run bert-tiny --seed 1 --target c,interp $small
+export OCL_ICD_VENDORS=/nonexistent # a device that is not here
+sed 's/"interp"/"opencl:0"/' cut.json >gone.json
+expect 9 'gone.json:2:88 (/rules/0/place): ' explain bert-tiny -s gone.json $small
+unset OCL_ICD_VENDORS
 expect 2 'device cpu is named twice' explain bert-tiny --target c,c $small
 }
 finish
