@@ -143,7 +143,8 @@ static void name_trip(emitter *m, const char *name, const cut *c)
 /* Trips that are units, all or some: the loop itself is around all. Whether that opened a block. */
 static bool enter_chunk(emitter *m, int l, const char *name, const cut *c)
 {
-    const bool some = c->trips < c->all;
+    const bool some = c->trips <
+                      loop_trips(&nest_outer(m->k)->loop[l]); /* fewer under a clipped trip of a loop around */
     text trip = {0};
     chunks_trip(m, l, &trip);
     if (some)

@@ -40,6 +40,7 @@ static const struct {
     {"x f32[71,333]; y max axes=[1] x", "max", "\"r\":71", "r@block c/50@lane c@unroll"},
     {"x i8[30,700]; y max axes=[0] x", "max", "\"r\":700", "r/64@block c/10@lane r@lane c@unroll"},
     {"a f32[200,101]; b f32[101]; y add a b", "add", "\"b\":200", "b/3@block e/4@lane b@unroll e@vector"},
+    {"a f32[203,33]; b f32[33]; y add a b", "add", "\"b\":203", "e/24@block b@block e@block"},
     /* rows of 1.2 MB between stages: no group has that much */
     {"a f32[3,300000]; m max axes=[1] keepdims=1 a; d subtract a m; r relu d; s sum axes=[1] keepdims=1 r; y subtract "
      "d s",
