@@ -89,14 +89,14 @@ const struct routine_text routine_texts[] = {\n${routine_rows}    {0},\n};\n")
 list(APPEND library ${gen}/routine_texts.c)
 
 # Emitted programs carry these as text; one that trains has a main of its own.
-file(GLOB runtime CONFIGURE_DEPENDS backends/c/runtime/*.[ch])
+file(GLOB runtime CONFIGURE_DEPENDS backends/c/runtime/*.[ch] backends/cuda/runtime/*.[ch])
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${runtime} ${CMAKE_SOURCE_DIR}/train/emitted/main.c)
 foreach(source IN LISTS runtime)
     cmake_path(GET source FILENAME name)
     c_string(text ${source})
     string(APPEND runtime_rows "    {\"${name}\",\n     \"${text}\"},\n")
 endforeach()
-file(GENERATE OUTPUT ${gen}/runtime_files.c CONTENT "/* Written by the build. */\n#include \"backends/c/emitdir.h\"\n\
+file(GENERATE OUTPUT ${gen}/runtime_files.c CONTENT "/* Written by the build. */\n#include \"backends/emit/emitdir.h\"\n\
 const carried_file runtime_files[] = {\n${runtime_rows}    {0},\n};\n")
 list(APPEND library ${gen}/runtime_files.c)
 c_string(text ${CMAKE_SOURCE_DIR}/train/emitted/main.c)

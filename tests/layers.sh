@@ -24,7 +24,8 @@ backends  api base ir schedule
 codegen   api base ir affine schedule backends
 cpu       api base ir affine schedule backends
 gpu       api base ir affine schedule backends
-target    api base ir affine eval schedule backends cpu gpu store codegen runtime
+emit      api base ir affine schedule backends store codegen runtime
+target    api base ir affine eval schedule backends cpu gpu store codegen emit runtime
 runtime
 emitted   runtime
 models    api
@@ -39,9 +40,9 @@ function layer(path,   room) {
     if (path ~ /^include\// || path == "tessera.h") return "api"
     if (path ~ /^graph\/[^\/]+\//) { split(path, room, "/"); return room[2] }
     if (path ~ /^bench\/(report|machine)\//) { split(path, room, "/"); return room[2] }
-    if (path ~ /^backends\/c\/runtime\//) return "runtime"
+    if (path ~ /^backends\/(c|cuda)\/runtime\//) return "runtime"
     if (path ~ /^train\/emitted\//) return "emitted"
-    if (path ~ /^backends\/(store|cpu|gpu|codegen)\//) { split(path, room, "/"); return room[2] }
+    if (path ~ /^backends\/(store|cpu|gpu|codegen|emit)\//) { split(path, room, "/"); return room[2] }
     if (path ~ /^backends\/[^\/]+\//) { sub(/\/[^\/]*$/, "", path); return path } # one target never sees another
     sub(/\/.*/, "", path)
     return path

@@ -14,7 +14,8 @@ backends            2600  driver, runner, weights, several devices: what back en
 backends/codegen    5150  nests to text, for every C-like language; groups of lanes among them
 backends/cpu        2050  processors as a target, with the guess of their loops
 backends/store      1250  the compile cache
-backends/c          3250  compiler, loader, team, emitted programs, functions of the process
+backends/c          2550  compiler, loader, team, functions of the process
+backends/emit        800  programs of their own: what they share in every language
 backends/interp      300  evaluates definitions, of a whole plan or of a part
 backends/null         20
 backends/gpu        3000  graphics processors as a target: cards, guess, what explain says of them

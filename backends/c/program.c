@@ -3,7 +3,7 @@
 #include "backends/c/program.h"
 #include "backends/c/custom.h"
 #include "backends/c/dialect.h"
-#include "backends/c/emitdir.h"
+#include "backends/emit/emitdir.h"
 #include "backends/codegen/hazard.h"
 
 #include <stdlib.h>

@@ -16,7 +16,7 @@ typedef struct c_program {
 bool c_program_write(const plan *p, c_program *out, err *e);
 void c_program_free(c_program *c);
 const char *const *c_flags(const isa *i); /* of the compiler, NULL at the end */
-/* standalone.c: a folder that builds into the same program without Tessera. */
-bool c_standalone(const plan *p, const emit_options *w, err *e);
+/* emission.c: a folder that builds into the same program without Tessera. */
+bool c_emit(const plan *p, const emit_options *w, err *e);
 extern const backend backend_c;
 #endif

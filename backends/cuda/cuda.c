@@ -15,6 +15,7 @@ static bool takes(const plan *p, err *e)
 const backend backend_cuda = {
     .name = "cuda",
     .doc = "CUDA C, one kernel for each of the plan's, compiled by NVRTC and run as one graph on a device of NVIDIA.",
+    .as_written = true, /* what alternatives cost is known of processors alone */
     .target = cuda_target,
     .runs = cuda_runs,
     .usable = cuda_usable,
@@ -24,5 +25,6 @@ const backend backend_cuda = {
     .each = cuda_each,
     .at = cuda_at,
     .get = cuda_get,
+    .emit = cuda_emit,
     .drop = cuda_drop,
 };

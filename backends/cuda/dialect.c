@@ -5,22 +5,29 @@
 
 /* A line is a line of the program.
  *
- * max, min: functions of the library have these names, and so have others in the language. */
+ * max, min: functions of the library have these names, and so have others in the language. Types are no typedefs: where
+ * nvcc compiles the text, the system's are there, too. */
 /* clang-format off */
 static const char head[] =
-    "typedef signed char int8_t;\n"
-    "typedef short int16_t;\n"
-    "typedef int int32_t;\n"
-    "typedef long long int64_t;\n"
-    "typedef unsigned char uint8_t;\n"
-    "typedef unsigned short uint16_t;\n"
-    "typedef unsigned uint32_t;\n"
-    "typedef unsigned long long uint64_t;\n"
+    "#define int8_t signed char\n"
+    "#define int16_t short\n"
+    "#define int32_t int\n"
+    "#define int64_t long long\n"
+    "#define uint8_t unsigned char\n"
+    "#define uint16_t unsigned short\n"
+    "#define uint32_t unsigned\n"
+    "#define uint64_t unsigned long long\n"
+    "#undef INT64_C\n"
     "#define INT64_C(x) x##LL\n"
+    "#undef UINT64_C\n"
     "#define UINT64_C(x) x##ULL\n"
+    "#undef INT64_MIN\n"
     "#define INT64_MIN (-9223372036854775807LL - 1)\n"
+    "#undef UINT64_MAX\n"
     "#define UINT64_MAX 18446744073709551615ULL\n"
+    "#undef NAN\n"
     "#define NAN __int_as_float(0x7fffffff)\n"
+    "#undef INFINITY\n"
     "#define INFINITY __int_as_float(0x7f800000)\n"
     "#define FMA(a, b, c) __fmaf_rn(a, b, c)\n"
     "#define FMA64(a, b, c) __fma_rn(a, b, c)\n"

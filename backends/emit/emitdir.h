@@ -9,8 +9,8 @@
  *   Makefile, ports.json
  *
  * The folder appears whole or not at all. No text of a model gets in, except into ports.json. */
-#ifndef TS_C_EMITDIR_H
-#define TS_C_EMITDIR_H
+#ifndef TS_EMITDIR_H
+#define TS_EMITDIR_H
 #include "graph/base/base.h"
 
 /* space: a block of memory that the program's code is given a pointer to, aligned to 64 bytes. State is what a run
@@ -30,9 +30,26 @@ typedef struct emit_unit {
     const char *name, *text; /* a C identifier, and C */
 } emit_unit;
 
+/* Files that programs carry as they are, from where the build finds them; ends with NULL. */
+typedef struct carried_file {
+    const char *name, *text;
+} carried_file;
+extern const carried_file runtime_files[];
+const char *runtime_file(const char *name); /* the text of one */
+
+typedef struct
+    emit_device { /* what a program has beside C: sources of kernels, built and loaded by rules of their own */
+    int n_file;
+    const carried_file *file;
+    const char *libraries; /* for the linker, as " -lm" */
+    const char *made;      /* files that make builds of them, with blanks in front */
+    const char *rules;     /* of the Makefile, for those */
+} emit_device;
+
 typedef struct emit_parts {
     int n_unit;
     const emit_unit *unit;
+    const emit_device *device; /* NULL: there is none */
     /* One unit defines: void ENTRY(void *const *space, int *fault, int part, int parts, void (*wait)(void *), void
      * *team). Every thread calls it with its part; wait is the barrier, and *fault, 0 before, is set when an index read
      * from the inputs lies outside its axis. */
@@ -53,11 +70,4 @@ typedef struct emit_parts {
 } emit_parts;
 
 bool emit_dir(const char *dir, const emit_parts *p, err *e);
-
-/* Files that programs carry as they are, from where the build finds them; ends with NULL. */
-typedef struct carried_file {
-    const char *name, *text;
-} carried_file;
-extern const carried_file runtime_files[];
-const char *runtime_file(const char *name); /* the text of one */
 #endif

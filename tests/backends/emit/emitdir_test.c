@@ -1,6 +1,6 @@
 /* A program written to a folder builds without a warning, and gives what the same units give here; what stands in the
  * way is said, and nothing half-written stays. */
-#include "backends/c/emitdir.h"
+#include "backends/emit/emitdir.h"
 #include "tests/backends/c/rig.h"
 #include "tests/check.h"
 

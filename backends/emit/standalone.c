@@ -1,10 +1,7 @@
 /* standalone.c - a plan as a program of its own: the units that a run here would build, and one function between them
  * and the spaces of emitdir.h, which lie in this order: arena, scratch, weights, inputs (some of them state), outputs,
  * then constants that are results and what state was before a run. */
-#include "backends/backend.h"
-#include "backends/c/custom.h"
-#include "backends/c/emitdir.h"
-#include "backends/c/program.h"
+#include "backends/emit/standalone.h"
 #include "backends/weights.h"
 
 #include <stdlib.h>
@@ -20,7 +17,7 @@ typedef struct place {
 typedef struct standalone {
     const plan *p;
     const emit_options *asked;
-    c_program code;
+    const emit_code *code;
     emit_space *space;
     int n_space;
     place *from; /* of each root: where its value is after a run */
@@ -138,9 +135,9 @@ static bool make_spaces(standalone *s, err *e)
     s->space = calloc((size_t)output_space(p, 2 * p->n_root), sizeof *s->space);
     s->from = calloc((size_t)p->n_root + 1, sizeof *s->from), s->old = calloc((size_t)p->n_root + 1, sizeof *s->old);
     MUST(s->space && s->from && s->old);
-    s->scratch = (s->code.scratch_most + PAGE - 1) / PAGE * PAGE; /* parts on pages of their own */
-    if (!size_mul((size_t)s->scratch, (size_t)p->threads, &scratch))
-        return err_set(e, TS_MEMORY, "scratch memory for %d threads has too many bytes", p->threads);
+    s->scratch = (s->code->scratch + PAGE - 1) / PAGE * PAGE; /* parts on pages of their own */
+    if (!size_mul((size_t)s->scratch, (size_t)s->code->threads, &scratch))
+        return err_set(e, TS_MEMORY, "scratch memory for %d threads has too many bytes", s->code->threads);
     add_space(s, EMIT_SCRATCH, (size_t)p->arena_bytes);
     add_space(s, EMIT_SCRATCH, scratch);
     if (!add_leaves(s, e))
@@ -223,7 +220,7 @@ static char *program_text(const standalone *s)
 {
     const plan *p = s->p;
     text t = {0};
-    text_add(&t, "%s\n", s->code.calls);
+    text_add(&t, "%s\n", s->code->calls);
     text_line(
         &t, "void program(void *const *space, int *fault, int part, int parts, void (*wait)(void *team), void *team)");
     text_line(&t, "{");
@@ -278,7 +275,36 @@ static char *ports_text(const plan *p, const char *const *output)
     return text_take(&t);
 }
 
-static char *whole_unit(const kernel_text *u) /* with its header */
+static bool write_folder(standalone *s, err *e)
+{
+    const emit_code *c = s->code;
+    emit_unit *units = calloc((size_t)c->n_unit + 1, sizeof *units);
+    char *whole = program_text(s), *ports = ports_text(s->p, s->asked->output);
+    MUST(units);
+    for (int i = 0; i < c->n_unit; i++)
+        units[i] = c->unit[i];
+    units[c->n_unit] = (emit_unit){"program", whole};
+    const emit_parts parts = {.n_unit = c->n_unit + 1,
+                              .unit = units,
+                              .device = c->device,
+                              .entry = "program",
+                              .n_space = s->n_space,
+                              .space = s->space,
+                              .weight = weight,
+                              .arg = s,
+                              .threads = c->threads,
+                              .cpu = c->cpu,
+                              .flags = c->flags,
+                              .ports = ports,
+                              .program = s->asked->program,
+                              .add = s->asked->add,
+                              .user = s->asked->user};
+    const bool ok = emit_dir(s->asked->dir, &parts, e);
+    free(units), free(whole), free(ports);
+    return ok;
+}
+
+char *emit_unit_text(const kernel_text *u)
 {
     text t = {0};
     text_bytes(&t, u->text, u->begins);
@@ -286,62 +312,19 @@ static char *whole_unit(const kernel_text *u) /* with its header */
     return text_take(&t);
 }
 
-static bool write_folder(standalone *s, err *e)
+bool emit_allowed(const plan *p, err *e)
 {
-    const int n = s->code.n_unit;
-    emit_unit *units = calloc((size_t)n + 1, sizeof *units);
-    char *whole = program_text(s), *ports = ports_text(s->p, s->asked->output);
-    MUST(units);
-    for (int i = 0; i < n; i++)
-        units[i] = (emit_unit){s->code.unit[i].name, whole_unit(&s->code.unit[i])};
-    units[n] = (emit_unit){"program", whole};
-    const emit_parts parts = {.n_unit = n + 1,
-                              .unit = units,
-                              .entry = "program",
-                              .n_space = s->n_space,
-                              .space = s->space,
-                              .weight = weight,
-                              .arg = s,
-                              .threads = s->p->threads,
-                              .cpu = s->p->threads <= s->p->on->places ? cpu_machine(s->p->on)->os : NULL,
-                              .flags = c_flags(cpu_isa(s->p->on)),
-                              .ports = ports,
-                              .program = s->asked->program,
-                              .add = s->asked->add,
-                              .user = s->asked->user};
-    const bool ok = emit_dir(s->asked->dir, &parts, e);
-    for (int i = 0; i < n; i++)
-        free((char *)(uintptr_t)units[i].text);
-    free(units), free(whole), free(ports);
-    return ok;
-}
-
-/* Programs of their own have none of this one's functions. */
-static bool check_custom(const plan *p, err *e)
-{
-    const node *n = NULL;
-    for (int k = 0; k < p->n_kernel && !n; k++)
-        n = custom_kernel(&p->kernel[k]);
-    if (!n)
+    if (!p->reference)
         return true;
-    err_set(e, TS_UNSUPPORTED, "%s%s%s%s is a function of this process, which a stand-alone program does not have",
-            n->op->name, *n->label ? " \"" : "", n->label, *n->label ? "\"" : "");
-    return err_hint(e, "define it by text in place of a kernel, or compute it outside of what is emitted");
+    err_set(e, TS_UNSUPPORTED, "a reference plan is for comparisons and does not become a program");
+    return err_hint(e, "make the plan without it");
 }
 
-bool c_standalone(const plan *p, const emit_options *w, err *e)
+bool emit_standalone(const plan *p, const emit_options *w, const emit_code *code, err *e)
 {
     const build_options plain = {0};
-    standalone s = {.p = p, .asked = w};
-    if (p->reference) {
-        err_set(e, TS_UNSUPPORTED, "a reference plan is for comparisons and does not become a program");
-        return err_hint(e, "make the plan without it");
-    }
-    if (!check_custom(p, e) || !c_program_write(p, &s.code, e))
-        return false;
-    s.deriver = deriver_make(p, &backend_c, &plain);
+    standalone s = {.p = p, .asked = w, .code = code, .deriver = deriver_make(p, code->by, &plain)};
     const bool ok = make_spaces(&s, e) && write_folder(&s, e);
-    c_program_free(&s.code);
     deriver_free(s.deriver);
     free(s.space), free(s.from), free(s.old);
     return ok;

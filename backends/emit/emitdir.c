@@ -1,5 +1,5 @@
 /* emitdir.c - the folder of a stand-alone program, written under another name and renamed when it is complete. */
-#include "backends/c/emitdir.h"
+#include "backends/emit/emitdir.h"
 #include "backends/store/folder.h"
 
 #include <dirent.h>
@@ -144,19 +144,21 @@ static void make_tables(const emit_parts *p, text *t)
 
 static void make_makefile(const emit_parts *p, text *t)
 {
+    const char *made = p->device ? p->device->made : "";
     text_line(t, "# Written by Tessera " TS_VERSION ". make builds ./%s; the flags are those that it was tested with.",
               p->program);
     text_add(t, "CFLAGS =");
     for (const char *const *f = p->flags; f && *f; f++)
         text_add(t, " %s", *f);
-    text_line(t, "\nLDLIBS = -lm -lpthread");
+    text_line(t, "\nLDLIBS = -lm -lpthread%s", p->device ? p->device->libraries : "");
     text_add(t, "OBJECTS = main.o model.o tables.o team.o");
     for (int i = 0; i < p->n_unit; i++)
         text_add(t, " %s.o", p->unit[i].name);
-    text_line(t, "\n\n%s: $(OBJECTS)\n\t$(CC) $(CFLAGS) -o $@ $(OBJECTS) $(LDLIBS)\n", p->program);
+    text_line(t, "\n\n%s: $(OBJECTS)%s\n\t$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(OBJECTS) $(LDLIBS)\n", p->program, made);
     text_line(t, "main.o model.o tables.o: model.h\nmain.o model.o tables.o: counts.h\nmodel.o tables.o: "
                  "tables.h\nmodel.o team.o: team.h");
-    text_line(t, "\nclean:\n\trm -f %s $(OBJECTS)\n\n.PHONY: clean", p->program);
+    text_add(t, "%s", p->device ? p->device->rules : "");
+    text_line(t, "\nclean:\n\trm -f %s $(OBJECTS)%s\n\n.PHONY: clean", p->program, made);
 }
 
 /* ---- writing ---- */
@@ -210,6 +212,14 @@ static bool write_units(output *o, const emit_parts *p, err *e)
     return true;
 }
 
+static bool write_files(output *o, const emit_device *d, err *e)
+{
+    for (int i = 0; d && i < d->n_file; i++)
+        if (!folder_write(o->fd, d->file[i].name, d->file[i].text, strlen(d->file[i].text), true))
+            return fail(o, d->file[i].name, e);
+    return true;
+}
+
 /* One weight and the padding behind it. */
 static bool write_weight(const emit_parts *p, int i, int fd)
 {
@@ -247,10 +257,10 @@ static bool write_all(output *o, const emit_parts *p, err *e)
     make_tables(p, &tables);
     make_makefile(p, &makefile);
     text_add(&ports, "%s", p->ports ? p->ports : "");
-    bool ok = write_units(o, p, e) && write_runtime(o, e) && write_text(o, "counts.h", &counts, e) &&
-              write_text(o, "tables.c", &tables, e) && write_text(o, "Makefile", &makefile, e) &&
-              (!p->ports || write_text(o, "ports.json", &ports, e)) && write_weights(o, p, e) &&
-              (!p->add || p->add(p->user, o->temp, e));
+    bool ok = write_units(o, p, e) && write_runtime(o, e) && write_files(o, p->device, e) &&
+              write_text(o, "counts.h", &counts, e) && write_text(o, "tables.c", &tables, e) &&
+              write_text(o, "Makefile", &makefile, e) && (!p->ports || write_text(o, "ports.json", &ports, e)) &&
+              write_weights(o, p, e) && (!p->add || p->add(p->user, o->temp, e));
     text_free(&counts);
     text_free(&tables);
     text_free(&makefile);

@@ -1,0 +1,33 @@
+/* device_run.h - the kernels of an emitted program on the first CUDA device, by the driver's interface. The program's
+ * tables say what they are; memory of the host is where run.h has it. */
+#ifndef DEVICE_RUN_H
+#define DEVICE_RUN_H
+#include "backends/c/runtime/run.h"
+
+typedef enum device_space { DEVICE_ARENA, DEVICE_LEAF, DEVICE_INPUT } device_space;
+typedef struct device_place { /* of an operand: bytes from the start of the arena, or the number of a leaf or input */
+    device_space space;
+    long at;
+} device_place;
+typedef struct device_kernel {
+    const char *name; /* of the function, in the file NAME.image */
+    int operands;
+    const device_place *operand;
+    unsigned groups, lanes, shared; /* blocks; threads of one; bytes of shared memory that it asks for */
+    int waits;
+    const int *wait; /* kernels before it that it waits for */
+} device_kernel;
+typedef struct device_port {
+    long at, bytes;
+    int written; /* of an input: kernels write it */
+} device_port;
+typedef struct device_program {
+    int kernels, leaves, inputs, values;
+    const device_kernel *kernel;
+    const device_port *leaf, *input, *value; /* value: of the arena, that is wanted after a run */
+    long arena, spill;                       /* bytes */
+} device_program;
+
+/* *r->fault becomes 1 when an index led outside, or when the device failed, which standard error then says. */
+void device_run(const device_program *p, const ts_run *r);
+#endif

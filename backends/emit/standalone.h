@@ -1,0 +1,25 @@
+/* standalone.h - a plan as a program of its own: what is the same for every language. The kernels are called by C: a
+ * function `void run(const ts_run *r, long part, long parts)` over the memory that backends/c/runtime/run.h describes.
+ *
+ * The room:  standalone -> emitdir: the folder, its tables, weights and Makefile */
+#ifndef TS_STANDALONE_H
+#define TS_STANDALONE_H
+#include "backends/backend.h"
+#include "backends/codegen/codegen.h"
+#include "backends/emit/emitdir.h"
+
+typedef struct emit_code {
+    int n_unit;
+    const emit_unit *unit;     /* in C */
+    const char *calls;         /* C that defines `run`, with all that stands in front of it */
+    const emit_device *device; /* NULL: C is all there is */
+    int64_t scratch;           /* bytes that each part needs */
+    int threads;
+    const int *cpu;           /* the processor of each thread; NULL: any */
+    const char *const *flags; /* of the C compiler, NULL at the end */
+    const backend *by;        /* computes weights from others */
+} emit_code;
+bool emit_allowed(const plan *p, err *e); /* asked first */
+bool emit_standalone(const plan *p, const emit_options *w, const emit_code *code, err *e);
+char *emit_unit_text(const kernel_text *u); /* with its header; to be freed */
+#endif
