@@ -12,19 +12,37 @@ static bool takes(const plan *p, err *e)
     return ok;
 }
 
+/* What calls a function of C is done elsewhere. */
+static bool takes_kernel(const target *on, const kernel *k, err *e)
+{
+    (void)on;
+    for (int i = 0; i < k->n_stage; i++)
+        if (k->stage[i].value->kind == X_ROUTINE)
+            return err_set(e, TS_UNSUPPORTED, "%s is a routine of C, which cannot be written in cuda", k->op);
+    return true;
+}
+
 const backend backend_cuda = {
     .name = "cuda",
     .doc = "CUDA C, one kernel for each of the plan's, compiled by NVRTC and run as one graph on a device of NVIDIA.",
+    .kinds = "gpu",
+    .numbered = true,
+    .described = "gpu:h100",
     .as_written = true, /* what alternatives cost is known of processors alone */
     .target = cuda_target,
     .runs = cuda_runs,
     .usable = cuda_usable,
     .takes = takes,
+    .takes_kernel = takes_kernel,
     .build = cuda_build,
     .run = cuda_run,
     .each = cuda_each,
     .at = cuda_at,
     .get = cuda_get,
     .emit = cuda_emit,
+    .span = cuda_span,
+    .put = cuda_put,
+    .fetch = cuda_fetch,
+    .wait = cuda_wait,
     .drop = cuda_drop,
 };

@@ -20,11 +20,12 @@ struct program {
     int64_t *input_at;   /* by input: where it lies among all of them */
     int64_t input_bytes; /* of all */
     cu_address arena, leaves, inputs, spill, fault;
-    char *staging;      /* pinned: all inputs as the device has them */
-    int *faults;        /* pinned: by kernel, what it wrote there */
-    char *mirror;       /* the arena, as far as it was looked at */
-    bool *written;      /* by input: kernels write it */
-    void *const *input; /* of the last run */
+    char *staging; /* pinned: all inputs as the device has them */
+    int *faults;   /* pinned: by kernel, what it wrote there */
+    char *mirror;  /* the arena, as far as it was looked at */
+    bool ended;    /* the last kernel was launched: what it wrote is to be taken back */
+    bool *written; /* by input: kernels write it */
+    void **input;  /* of the last run */
 };
 
 void cuda_drop(program *g)
@@ -45,7 +46,7 @@ void cuda_drop(program *g)
         free(g->launch[k].argument);
     weights_free(&g->weights);
     cuda_texts_free(&g->texts);
-    free(g->launch), free(g->leaf), free(g->input_at), free(g->mirror), free(g->written);
+    free(g->launch), free(g->leaf), free(g->input_at), free(g->mirror), free(g->written), free(g->input);
     free(g);
 }
 
@@ -197,8 +198,8 @@ static void tell(const program *g, const image_report *r, text *facts)
 static bool make(program *g, const build_options *w, text *facts, err *e)
 {
     image_report report = {0};
-    const bool ok = cuda_device(&g->on, e) && cuda_write(g->p, &g->texts, e) && load_code(g, w, &report, e) &&
-                    find_memory(g, e) && load_weights(g, w, e) && set_launches(g, e);
+    const bool ok = cuda_device(&g->on, cuda_number(g->p->on), e) && cuda_write(g->p, &g->texts, e) &&
+                    load_code(g, w, &report, e) && find_memory(g, e) && load_weights(g, w, e) && set_launches(g, e);
     if (ok)
         tell(g, &report, facts);
     image_report_free(&report);
@@ -214,8 +215,9 @@ program *cuda_build(const plan *p, const build_options *w, text *facts, err *e)
     g->input_at = calloc((size_t)p->n_input + 1, sizeof *g->input_at);
     g->written = calloc((size_t)p->n_input + 1, sizeof *g->written);
     g->launch = calloc((size_t)p->n_kernel + 1, sizeof *g->launch);
+    g->input = calloc((size_t)p->n_input + 1, sizeof *g->input);
     g->mirror = calloc((size_t)p->arena_bytes + 1, 1);
-    MUST(g->leaf && g->input_at && g->written && g->launch);
+    MUST(g->leaf && g->input_at && g->written && g->launch && g->input);
     if (!g->mirror)
         return err_set(e, TS_MEMORY, "no memory to look at %lld bytes of values", (long long)p->arena_bytes),
                cuda_drop(g), NULL;
@@ -231,7 +233,7 @@ static bool send(program *g, void *const *input, err *e)
     const plan *p = g->p;
     if (!device_enter(&g->on, e))
         return false;
-    g->input = input;
+    memcpy(g->input, input, (size_t)p->n_input * sizeof *input);
     for (int i = 0; i < p->n_input; i++)
         memcpy(g->staging + g->input_at[i], input[i], (size_t)type_bytes(&p->input[i]->type));
     return device_write(&g->on, g->inputs, g->staging, g->input_bytes, e) &&
@@ -284,6 +286,46 @@ bool cuda_each(program *g, void *const *input, void (*after)(void *user, int ker
         after(user, k);
     }
     return receive(g, input, e);
+}
+
+/* ---- as a part of a plan over several devices ---- */
+bool cuda_span(program *g, void *const *input, int first, int end, err *e)
+{
+    if (!device_enter(&g->on, e) || (first == 0 && !send(g, input, e)))
+        return false;
+    for (int k = first; k < end; k++)
+        if (!launch_one(&g->on, &g->launch[k], e))
+            return false;
+    g->ended = end == g->p->n_kernel;
+    return true;
+}
+
+bool cuda_wait(program *g, err *e)
+{
+    if (!device_enter(&g->on, e))
+        return false;
+    return g->ended ? receive(g, g->input, e) : device_wait(&g->on, "a part of a run", e);
+}
+
+static int64_t plain_bytes(const program *g, const node *n)
+{
+    return type_count(&n->type) * ts_dtype_bytes(stored_as(g->p, n));
+}
+
+static cu_address place_of(const program *g, const node *n)
+{
+    return g->arena + (cu_address)g->p->buffer[n->id].offset;
+}
+
+bool cuda_put(program *g, const node *n, const void *from, err *e)
+{
+    return device_enter(&g->on, e) && device_write(&g->on, place_of(g, n), from, plain_bytes(g, n), e);
+}
+
+bool cuda_fetch(program *g, const node *n, void *to, err *e)
+{
+    return device_enter(&g->on, e) && device_read(&g->on, to, place_of(g, n), plain_bytes(g, n), e) &&
+           device_wait(&g->on, "a copy of a value", e);
 }
 
 /* ---- values ---- */

@@ -13,15 +13,20 @@ static const struct {
     int capability, f32, bf16;
 } rates[] = {{120, 256, 1024}, {100, 256, 8192}, {90, 256, 4096}, {86, 256, 1024}, {80, 128, 2048}};
 
-static bool open_device(device *d, int number, err *e)
+typedef struct card { /* what a target has of its own: facts first, so that one is the other */
+    gpu_facts facts;
+    int number;
+} card;
+
+bool cuda_device(device *d, int number, err *e)
 {
     const settings env = settings_read();
     return device_open(d, env.cuda, number, e);
 }
 
-bool cuda_device(device *d, err *e)
+int cuda_number(const target *t)
 {
-    return open_device(d, 0, e);
+    return ((const card *)gpu_facts_of(t))->number;
 }
 
 static int64_t rate_of(const gpu_facts *f, bool bf16)
@@ -59,13 +64,15 @@ void cuda_facts(const device *d, gpu_facts *f)
 
 const target *cuda_target(arena *m, const machine_options *asked, err *e)
 {
-    gpu_facts *f = arena_get(m, sizeof *f);
+    card *own = arena_get(m, sizeof *own);
+    gpu_facts *f = &own->facts;
     device d;
     err none = {0};
+    own->number = asked->device;
     if (asked->machine)
         return gpu_read(f, asked->machine, e) ? gpu_target(m, f, e) : NULL;
-    if (!cuda_device(&d, &none))
-        return gpu_read(f, CUDA_USUAL, e) ? gpu_target(m, f, e) : NULL;
+    if (!cuda_device(&d, asked->device, asked->device ? e : &none))
+        return asked->device ? NULL : gpu_read(f, CUDA_USUAL, e) ? gpu_target(m, f, e) : NULL;
     cuda_facts(&d, f);
     device_close(&d);
     return gpu_target(m, f, e);
@@ -76,7 +83,7 @@ bool cuda_runs(const target *t, err *e)
     device d;
     gpu_facts here;
     const gpu_facts *f = gpu_facts_of(t);
-    if (!cuda_device(&d, e))
+    if (!cuda_device(&d, cuda_number(t), e))
         return false;
     cuda_facts(&d, &here);
     device_close(&d);
@@ -92,7 +99,7 @@ bool cuda_usable(text *why)
     nvrtc_api rtc;
     err e = {0};
     const settings env = settings_read();
-    const bool ok = cuda_device(&d, &e) && nvrtc_open(&rtc, env.nvrtc, &e);
+    const bool ok = cuda_device(&d, 0, &e) && nvrtc_open(&rtc, env.nvrtc, &e);
     if (ok)
         text_safe(why, d.name),
             text_add(why, ", driver %d.%d, NVRTC %d.%d", d.cu.version / KILO, d.cu.version % KILO / 10,

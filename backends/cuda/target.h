@@ -4,7 +4,8 @@
 #include "backends/cuda/device.h"
 #include "backends/gpu/gpu.h"
 
-bool cuda_device(device *d, err *e); /* the device that plans without a text are for, opened */
+bool cuda_device(device *d, int number, err *e); /* opened, with the settings of the environment */
+int cuda_number(const target *t);                /* of the device that plans for it run on */
 /* Without a text and without a device it is a card of this name, for which plans are made and explained. */
 #define CUDA_USUAL "gpu:a100"
 const target *cuda_target(arena *m, const machine_options *asked, err *e);

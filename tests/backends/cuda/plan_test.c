@@ -1,10 +1,11 @@
 /* Plans on the stand-in for the driver: state that runs leave for the next one, kernels one by one with their values
- * looked at, an index that leads outside, a second build that compiles nothing. */
+ * looked at, an index that leads outside, a second build that compiles nothing, one plan over two devices. */
 #include "backends/backend.h"
 #include "graph/ir/graph.h"
 #include "tests/backends/cuda/rig.h"
 #include "tests/backends/row.h"
 #include "tests/check.h"
+#include "tests/scratch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,6 +150,51 @@ static void check_each(void)
     ts_graph_free(g);
 }
 
+/* ---- several devices ---- */
+
+/* Products here or there, the rest elsewhere; an order is no device's but the processor's. */
+static void try_places(const char *rules, const ts_array *want, int n, const ts_tensor *y, const ts_given *given)
+{
+    char path[256];
+    err e = {0};
+    ts_array got[3] = {0};
+    scratch dir = scratch_make();
+    snprintf(path, sizeof path, "%s/rules.json", dir.path);
+    CHECK(file_save(path, rules, strlen(rules), &e));
+    if (!CHECK(ts_eval(n, y, 2, given, &(ts_options){.target = "c,cuda:0", .schema = path}, got, &e)))
+        printf("  %s: %s\n", rules, e.text);
+    for (int i = 0; i < n; i++)
+        CHECK(row_differs(&want[i], &got[i], 0) < 0), ts_array_free(&got[i]);
+    scratch_remove(&dir);
+}
+
+static void check_places(void)
+{
+    const int64_t left[] = {8, 6}, right[] = {6, 5};
+    ts_graph *g = ts_graph_make();
+    ts_tensor a = ts_input(g, "a", TS_F32, 2, left), b = ts_input(g, "b", TS_F32, 2, right),
+              p = ts_call2(g, "matmul", a, b), r = ts_call1(g, "relu", p),
+              y[] = {ts_call1(g, "sum axes=[0]", r), ts_call1(g, "argsort", r), ts_call2(g, "matmul", a, b)};
+    ts_array x, z, want[3] = {0};
+    err e = {0};
+    CHECK(ts_array_make(&x, TS_F32, 2, left, &e) && ts_array_make(&z, TS_F32, 2, right, &e));
+    for (int i = 0; i < 48; i++)
+        ((float *)x.data)[i] = (float)(5 * i % 7 - 3);
+    for (int i = 0; i < 30; i++)
+        ((float *)z.data)[i] = (float)(3 * i % 5 - 2);
+    const ts_given given[] = {{"a", x}, {"b", z}};
+    CHECK(ts_eval(COUNT(y), y, 2, given, &(ts_options){.target = "interp"}, want, &e));
+    try_places("{\"format\":\"tiling/1\",\"rules\":[{\"match\":{\"op\":[\"matmul\"]},\"place\":\"cuda:0\"},"
+               "{\"place\":\"cpu\"}]}",
+               want, COUNT(y), y, given);
+    try_places("{\"format\":\"tiling/1\",\"rules\":[{\"match\":{\"op\":[\"matmul\",\"order\"]},\"place\":\"cpu\"},"
+               "{\"place\":\"cuda:0\"}]}",
+               want, COUNT(y), y, given);
+    for (int i = 0; i < COUNT(want); i++)
+        ts_array_free(&want[i]);
+    ts_array_free(&x), ts_array_free(&z), ts_graph_free(g);
+}
+
 int main(void)
 {
     const int skipped = rig_begin();
@@ -157,5 +203,6 @@ int main(void)
     check_state();
     check_outside();
     check_each();
+    check_places();
     return check_done();
 }
