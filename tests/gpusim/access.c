@@ -210,6 +210,8 @@ static uint32_t global_pointers(Warp *w, const Insn *in, uint32_t m, const uint6
                                 uint8_t **ptr)
 {
     check_alignment(w, in, m, addr, bytes, kind, "global");
+    if (sim_opt.counts)
+        count_global(w, m, addr, bytes, kind);
     uint64_t lo, hi;
     lane_range(m, addr, &lo, &hi);
     const Alloc *a = mem_find(lo);
@@ -289,6 +291,8 @@ static uint32_t shared_pointers(Warp *w, const Insn *in, uint32_t m, const uint6
     uint64_t dyn = f->dynamic_shared >= 0 ? (uint64_t)f->dynamic_shared : ~0ull >> 1,
              dyn_end = dyn + b->launch->shared_dynamic, lo, hi;
     check_alignment(w, in, m, addr, bytes, kind, "shared");
+    if (sim_opt.counts)
+        count_shared(w, m, addr, bytes);
     lane_range(m, addr, &lo, &hi);
     if (!(hi + bytes <= f->shared_end || (lo >= dyn && hi + bytes <= dyn_end)))
         for (uint32_t r = m; r; r &= r - 1) {
@@ -585,10 +589,14 @@ void op_cp_async(Warp *w, const Insn *in, uint32_t m)
     }
     if (reading) {
         check_alignment(w, in, reading, src, in->size, A_READ, "global");
+        if (sim_opt.counts)
+            count_global(w, reading, src, in->size, A_READ);
+        b->uncounted = true;
         for (uint32_t r = reading; r; r &= r - 1) /* partial copies may end inside the vector */
             access_pointers(w, in, r & -r, src, SP_GLOBAL,
                             count[__builtin_ctz(r)] & (count[__builtin_ctz(r)] - 1) ? 1 : count[__builtin_ctz(r)],
                             A_READ, ptr);
+        b->uncounted = false;
     }
     uint32_t conflicts = access_pointers(w, in, m, dst, SP_SHARED, in->size, A_WRITE, ptr);
     if (conflicts)

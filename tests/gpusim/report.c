@@ -55,6 +55,8 @@ void sim_options_init(void)
     sim_opt.eager = s && !strcmp(s, "eager");
     s = getenv("SIMCUDA_APPROX");
     sim_opt.perturb = s && !strcmp(s, "coarse");
+    s = getenv("SIMCUDA_COUNTS");
+    sim_opt.counts = s && *s;
     sim_opt.memory = number("SIMCUDA_MEMORY", 8ull << 30);
     sim_opt.max_steps = number("SIMCUDA_MAX_STEPS", 2000000000ull);
     sim_opt.verbose = (int)number("SIMCUDA_VERBOSE", 1);

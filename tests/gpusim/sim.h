@@ -226,6 +226,15 @@ typedef struct Launch {
     volatile int stop;
 } Launch;
 
+/* What a kernel did; a request is one instruction of a warp. */
+typedef struct Counts {
+    uint64_t blocks, instructions, tensor, barriers;
+    uint64_t reads, writes;               /* requests to global memory */
+    uint64_t read_sectors, write_sectors; /* of 32 bytes, that these touched */
+    uint64_t read_bytes, write_bytes;     /* that lanes asked for */
+    uint64_t shared, passes, conflicts;   /* requests; passes over the banks; those beyond what so many bytes take */
+} Counts;
+
 struct Block {
     Launch *launch;
     unsigned ctaid[3];
@@ -239,13 +248,15 @@ struct Block {
     bool acquired; /* has synchronised with other blocks by an atomic */
     jmp_buf escape;
     int worker;
+    Counts counts;
+    bool uncounted; /* lanes are looked at one by one */
 };
 
 /* ---- options (environment variable SIMCUDA_CHECK etc.; see README) ---- */
 typedef struct {
     bool races, uninit_shared, uninit_global, global_races, bounds, barriers, keep_going;
     int workers, order, verbose;
-    bool eager, perturb;
+    bool eager, perturb, counts;
     uint64_t memory, max_steps;
 } Options;
 extern Options sim_opt;
@@ -260,6 +271,11 @@ __attribute__((visibility("default"))) const char *simcuda_reports(void);
 __attribute__((visibility("default"))) void simcuda_clear_reports(void);
 void sim_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 extern int simcuda_report_count;
+
+/* ---- counts.c: what kernels did, with SIMCUDA_COUNTS ---- */
+void count_global(Warp *w, uint32_t m, const uint64_t *addr, unsigned bytes, int kind);
+void count_shared(Warp *w, uint32_t m, const uint64_t *addr, unsigned bytes);
+void counts_take(Block *b); /* at the end of each block */
 
 /* ---- memory.c: device memory ---- */
 typedef struct {

@@ -259,6 +259,7 @@ static void arrive(Block *b, Warp *w)
                    "divergent barrier: warps of the block wait at different barriers (PTX lines %d and %d)",
                    w->fn->code[bar->pc].ptx_line, in->ptx_line);
     bar->arrived += LANES;
+    b->counts.barriers++;
     if (in->flags & F_RED) {
         uint32_t p = pred_value(w, in->e) & w->live;
         bar->red_count += (uint32_t)__builtin_popcount(p);
@@ -450,7 +451,8 @@ static void start_block(Block *b, uint64_t n)
     b->ctaid[1] = (unsigned)(n / L->grid[0] % L->grid[1]);
     b->ctaid[2] = (unsigned)(n / L->grid[0] / L->grid[1]);
     b->epoch = b->first_epoch = next_epoch();
-    b->acquired = false;
+    b->acquired = b->uncounted = false;
+    b->counts = (Counts){.blocks = 1};
     memset(b->bars, 0, sizeof b->bars);
     for (int i = 0; i < b->nwarps; i++) {
         Warp *w = &b->warps[i];
@@ -490,9 +492,11 @@ static void *worker_main(void *arg)
                      : sim_opt.order < 0 ? j->total - 1 - i
                                          : (uint64_t)((unsigned __int128)i * j->step % j->total);
         start_block(b, n);
-        if (setjmp(b->escape) == 0)
+        if (setjmp(b->escape) == 0) {
             run_block(b);
-        else {
+            if (sim_opt.counts)
+                counts_take(b);
+        } else {
             L->stop = 1;
             break;
         }

@@ -196,6 +196,7 @@ static float element(uint32_t reg, int e, int type)
 void op_mma(Warp *w, const Insn *in, uint32_t m)
 {
     const int K = in->size, nd = in->d, na = in->a, nb = in->b;
+    w->blk->counts.tensor++;
     const int32_t *D = in->list, *A = D + nd, *B = A + na, *C = B + nb;
     (void)m;
     if (in->type == T_F64) { /* m8n8k4 */

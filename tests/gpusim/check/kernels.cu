@@ -352,3 +352,14 @@ extern "C" __global__ void symbols(const float *x, float *y)
     const float4 v = *(const float4 *)(s + 40);
     y[threadIdx.x] = s[3] + 10 * s[17] + 100 * v.z;
 }
+
+// what it does is known: 2 warps, rows read as they lie and written across; columns of a square in 32 banks
+extern "C" __global__ void counted(const float *x, float *y)
+{
+    __shared__ float s[64 * 32];
+    s[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    y[16 * threadIdx.x] = s[threadIdx.x];
+    __syncthreads();
+    s[32 * threadIdx.x] = 1;
+}
