@@ -413,13 +413,43 @@ uint32_t access_pointers(Warp *w, const Insn *in, uint32_t m, const uint64_t *ad
 }
 
 /* ---- loads and stores ---- */
+
+/* Element by element: those that nothing reads are held to the alignment of the whole alone. */
+static void used_pointers(Warp *w, const Insn *in, uint32_t m, const uint64_t *addr, uint8_t **ptr)
+{
+    const unsigned size = in->size;
+    uint64_t at[LANES];
+    uint8_t *part[LANES];
+    bool any = false;
+    check_alignment(w, in, m, addr, size * in->count, A_READ, "vector");
+    if (sim_opt.counts && in->space == SP_SHARED)
+        count_shared(w, m, addr, size * in->count);
+    else if (sim_opt.counts)
+        count_global(w, m, addr, size * in->count, A_READ);
+    w->blk->uncounted = true;
+    for (unsigned k = 0; k < in->count; k++) {
+        if (in->unused >> k & 1)
+            continue;
+        for (int l = 0; l < LANES; l++)
+            at[l] = addr[l] + k * size;
+        access_pointers(w, in, m, at, in->space, size, A_READ, part);
+        for (int l = 0; l < LANES && !any; l++)
+            ptr[l] = m >> l & 1 ? part[l] - k * size : NULL;
+        any = true;
+    }
+    w->blk->uncounted = false;
+}
+
 void op_ld(Warp *w, const Insn *in, uint32_t m)
 {
     uint64_t addr[LANES];
     uint8_t *ptr[LANES];
     unsigned size = in->size, bytes = size * in->count;
     compute_addresses(w, in, addr);
-    access_pointers(w, in, m, addr, in->space, bytes, A_READ, ptr);
+    if (in->unused && in->unused + 1 < 1 << in->count)
+        used_pointers(w, in, m, addr, ptr);
+    else
+        access_pointers(w, in, m, addr, in->space, bytes, A_READ, ptr);
     for (int k = 0; k < in->count; k++) {
         uint8_t *row = w->R + in->list[k];
         unsigned off = (unsigned)k * size;

@@ -71,6 +71,8 @@ void count_shared(Warp *w, uint32_t m, const uint64_t *addr, unsigned bytes)
 {
     Counts *c = &w->blk->counts;
     const int lanes = bytes <= WORD ? LANES : (int)(LANES * WORD / bytes);
+    if (w->blk->uncounted)
+        return;
     c->shared++;
     for (int l = 0; l < LANES; l += lanes) {
         const unsigned passes = passes_of(m, addr, bytes, l, l + lanes);

@@ -443,6 +443,21 @@ static void resolve_labels(Parser *P)
     P->nfixups = P->nlabels = 0;
 }
 
+/* Compilers load whole vectors of which they need a part: nobody sees what the other elements hold. */
+static void mark_unused(Parser *P, int first_ref)
+{
+    bool *used = calloc((size_t)P->nvregs + 1, sizeof *used);
+    for (int i = first_ref; i < P->nrefs; i++)
+        used[P->refs[i].vreg] |= !P->refs[i].def;
+    for (int i = first_ref; i < P->nrefs; i++) {
+        const Ref *r = &P->refs[i];
+        Insn *in = &P->code[r->insn];
+        if (in->op == op_ld && in->count > 1 && r->def && r->list >= 0 && !used[r->vreg])
+            in->unused |= (uint8_t)(1 << r->list);
+    }
+    free(used);
+}
+
 static void parse_function(Parser *P, bool entry)
 {
     Param ret = {0};
@@ -544,6 +559,7 @@ static void parse_function(Parser *P, bool entry)
     P->cur = (Insn){.kind = entry ? K_EXIT : K_RET, .d = -1, .a = -1, .b = -1, .c = -1, .e = -1};
     emit(P); /* falling off the end returns */
     resolve_labels(P);
+    mark_unused(P, first_ref);
     allocate_registers(P, f, first_insn, first_ref, first_vreg);
     P->fn = NULL;
     P->scope = P->scope->up;

@@ -89,7 +89,8 @@ struct Insn {
     int32_t target;        /* branch target, callee index or table index */
     uint16_t flags;
     uint8_t kind, space, size, count, mode, type, type2, rounding;
-    int32_t *list; /* vector operands (offsets) */
+    uint8_t unused; /* of a vector that is loaded: elements that nothing reads, a bit each */
+    int32_t *list;  /* vector operands (offsets) */
     int32_t nlist;
     int64_t imm;
     int32_t line, file; /* source position from .loc */

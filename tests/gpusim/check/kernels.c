@@ -255,6 +255,17 @@ static void test_symbols(void)
     cuMemFree(b);
 }
 
+static void test_three(void)
+{
+    float x[64] = {1, 2, 4}, y[64];
+    CUdeviceptr a = upload(x, sizeof x), b = upload(NULL, sizeof y);
+    const CUresult r = go(fn(good, "three"), 1, 1, 64, 1, 0, ARGS(&a, &b));
+    CHECK(cuMemcpyDtoH(y, b, sizeof y));
+    result("elements of a vector that nothing reads", r == CUDA_SUCCESS && y[0] == 7 && y[63] == 7, "");
+    cuMemFree(a);
+    cuMemFree(b);
+}
+
 static void test_counted(void)
 {
     float x[64] = {0};
@@ -271,6 +282,7 @@ void test_kernels(void)
     if (!getenv("SIMCUDA_CHECK") || !strstr(getenv("SIMCUDA_CHECK"), "all")) /* its blocks write the same places */
         test_counted();
     test_symbols();
+    test_three();
     test_vadd();
     test_gemm("gemm_tiled", 33, 50, 70);
     test_gemm("gemm_blocked", 64, 128, 64);

@@ -363,3 +363,15 @@ extern "C" __global__ void counted(const float *x, float *y)
     __syncthreads();
     s[32 * threadIdx.x] = 1;
 }
+
+// three of four neighbours, which compilers load as a vector: the fourth was never written
+extern "C" __global__ void three(const float *x, float *y)
+{
+    __shared__ __align__(16) float s[64];
+    if (threadIdx.x < 3) s[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    float4 v;
+    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "r"((unsigned)__cvta_generic_to_shared(s)));
+    y[threadIdx.x] = v.x + v.y + v.z;
+}

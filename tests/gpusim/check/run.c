@@ -113,6 +113,7 @@ static void test_bugs(void)
     bug("shared_overrun", 1, 32, 0, ARGS(&x), IA, "out-of-bounds read of shared");
     bug("dynamic_overrun", 1, 33, 128, ARGS(&x), IA, "out-of-bounds shared write");
     bug("uninit_shared", 1, 64, 0, ARGS(&x), LF, "read of uninitialised shared memory");
+    bug("uninit_vector", 1, 64, 0, ARGS(&x), LF, "read of uninitialised shared memory");
     bug("uninit_global", 1, 64, 0, ARGS(&raw, &y), LF, "read of uninitialised global memory");
     bug("misaligned", 1, 32, 0, ARGS(&x, &y), MA, "misaligned read of 8 bytes");
     bug("unaligned_shared", 1, 32, 0, ARGS(&y), MA, "misaligned");
