@@ -68,6 +68,7 @@ typedef struct output { /* where what is written goes */
     text front;    /* what stands in front of tile functions */
     bool shrouds;  /* conditions outside tiles mention `unknown` */
     bool lanes;    /* what is outside tiles mentions the lane that it is */
+    bool conditions; /* of unit_facts */
 } output;
 
 typedef struct data_used { /* what the kernel reads and writes, and what it holds in scratch */
