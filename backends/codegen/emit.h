@@ -39,6 +39,7 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
     bool loads[MAX_LOADS];                 /* those it reads */
     int via[MAX_LOADS];                    /* of each: the first that starts where it does, whose pointer both take */
     uint32_t passed;                       /* axes it takes as numbers */
+    uint32_t counted;                      /* folded axes of which it takes how many trips it makes */
     bool prefetch, masked;                 /* takes pointers to fetch from; takes how far it walks */
     bool shrouds;                          /* conditions mention `unknown` */
     bool lanes, scratch;                   /* mentions the lane that it is; takes the pointer to scratch */
@@ -63,11 +64,11 @@ typedef struct prefetch { /* the next slice of an operand, or of the result */
 /* ---- what is known while a kernel is written, each part for those files that are about it ---- */
 typedef struct output { /* where what is written goes */
     code code;
-    callees *uses; /* of the function that is being written */
-    callees all;   /* of the kernel with its tiles */
-    text front;    /* what stands in front of tile functions */
-    bool shrouds;  /* conditions outside tiles mention `unknown` */
-    bool lanes;    /* what is outside tiles mentions the lane that it is */
+    callees *uses;   /* of the function that is being written */
+    callees all;     /* of the kernel with its tiles */
+    text front;      /* what stands in front of tile functions */
+    bool shrouds;    /* conditions outside tiles mention `unknown` */
+    bool lanes;      /* what is outside tiles mentions the lane that it is */
     bool conditions; /* of unit_facts */
 } output;
 

@@ -156,6 +156,34 @@ static int64_t written_out(const emitter *m, int64_t trips)
     return most && trips > most ? most : trips;
 }
 
+/* The first loop over axis a in the tile, if it is serial: what loops outside clip makes fewer trips of it. */
+static const loop *counting(const emitter *m, int a)
+{
+    for (int l = nest_tile(m->s); l < m->s->nest.n; l++)
+        if (m->s->nest.loop[l].axis == a)
+            return m->s->nest.loop[l].role->serial && !mask_bounds(m, l) ? &m->s->nest.loop[l] : NULL;
+    return NULL;
+}
+
+/* Folded axes of which some trips of the loops outside have less, in whole trips of the tile's loop: that is the same
+ * tile, told how many. */
+static uint32_t counted_axes(const emitter *m)
+{
+    uint32_t axes = 0;
+    for (int l = 0; l < nest_tile(m->s); l++) {
+        const loop *q = &m->s->nest.loop[l], *in = counting(m, q->axis);
+        const int64_t rest = nest_left(m->k, m->s, q->axis, l - 1) % q->step;
+        if (m->s->folds >> q->axis & 1 && in && rest && rest % in->step == 0 && q->step % in->step == 0)
+            axes |= 1u << q->axis;
+    }
+    for (int i = 0; i < m->bounds.n; i++)
+        axes &= ~(m->bounds.split[i].place ? x_axes(m->bounds.split[i].place) : 0);
+    for (int a = 0; a < m->s->n_axis; a++)
+        if (axes >> a & 1 && m->here.cur[a] % counting(m, a)->step)
+            axes &= ~(1u << a);
+    return axes;
+}
+
 /* Opens loop l over some of its trips; false when none of them counts. */
 static bool enter(emitter *m, int l, const span *s, phase ph)
 {
@@ -168,6 +196,10 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
     if (mask_bounds(m, l)) {
         from.len = to.len = 0, moves = m->tile.made->masked = true;
         text_add(&from, "%lld", (long long)first), mask_end(m, &to, l, end);
+    }
+    if (m->tile.made->counted >> q->axis & 1 && q == counting(m, q->axis)) {
+        from.len = to.len = 0, moves = true;
+        text_add(&from, "0"), text_add(&to, "%s_trips", m->s->letter[q->axis]);
     }
     if (first < end && q->role->group) {
         lanes_enter(m, l, first, end, moves ? to.s : NULL);
@@ -345,6 +377,9 @@ static const char *parameters(emitter *m, const tile_made *f)
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->passed >> a & 1)
             text_add(&all, ", const %s %s_at", m->d->index, m->s->letter[a]);
+    for (int a = 0; a < m->s->n_axis; a++)
+        if (f->counted >> a & 1)
+            text_add(&all, ", const %s %s_trips", m->d->index, m->s->letter[a]);
     if (m->stage.outer_fold)
         text_add(&all, ", const %s first, const %s last", m->d->truth, m->d->truth);
     if (f->prefetch)
@@ -433,7 +468,7 @@ static tile_made *make_tile(emitter *m)
                 MAX_TILE);
         return NULL;
     }
-    *f = (tile_made){.stage = m->stage.at, .number = m->tiles.n++};
+    *f = (tile_made){.stage = m->stage.at, .number = m->tiles.n++, .counted = counted_axes(m)};
     memcpy(f->cur, m->here.cur, sizeof f->cur);
     save(m, &outer);
     m->tile.made = f, m->out.uses = &f->uses;
@@ -452,13 +487,15 @@ static tile_made *make_tile(emitter *m)
 
 static bool serves(emitter *m, const tile_made *f) /* the extents and, at borders, the place are those it is for */
 {
-    bool same = f->stage == m->stage.at && !memcmp(f->cur, m->here.cur, (size_t)m->s->n_axis * sizeof *m->here.cur);
+    bool same = f->stage == m->stage.at;
     for (int a = 0; same && a < m->s->n_axis; a++) {
         int64_t low, high;
+        same = m->here.cur[a] == f->cur[a] ||
+               (f->counted >> a & 1 && m->here.cur[a] < f->cur[a] && m->here.cur[a] % counting(m, a)->step == 0);
         if (!(m->stage.peeled >> a & 1))
             continue;
         lin_range(&m->sp, m->here.axis[a], &low, &high);
-        same = low == f->low[a] && high == f->high[a];
+        same = same && low == f->low[a] && high == f->high[a];
     }
     return same;
 }
@@ -480,6 +517,9 @@ void emit_tile(emitter *m)
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->passed >> a & 1)
             text_add(&call, ", "), emit_lin(m, &call, m->here.axis[a]);
+    for (int a = 0; a < m->s->n_axis; a++)
+        if (f->counted >> a & 1)
+            text_add(&call, ", %lld", (long long)(m->here.cur[a] / counting(m, a)->step));
     if (m->stage.outer_fold)
         text_add(&call, ", first, last");
     if (f->prefetch)
