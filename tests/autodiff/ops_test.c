@@ -1,8 +1,8 @@
 /* Gradients of every operation over every case of its record, in f64: against central differences, forward against
  * reverse products, and second derivatives against differences of first ones. A new operation is tested by existing.
  * An operation without a tested gradient must be one whose results are no reals. With a name, only that operation, and
- * the gradient is printed. Under sanitizers gradients are computed, each once, and held against nothing: the differences
- * are other values of the same graphs, twenty of each. */
+ * the gradient is printed. Under sanitizers gradients are computed, each once, and held against nothing: the
+ * differences are other values of the same graphs, twenty of each. */
 #include "tests/autodiff/rows.h"
 #include "tests/check.h"
 
