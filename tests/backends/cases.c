@@ -130,6 +130,7 @@ static void add(batch *b, const op *o, const char *line, size_t n)
     if (!builds(b, o, line, n))
         return;
     problem_build(b->g, o, line, n, TS_N_DTYPE, &p);
+    const int n_before = b->n_given;
     give(b, p.y);
     ts_given need[MOST_INPUTS];
     int n_need = 0;
@@ -139,8 +140,11 @@ static void add(batch *b, const op *o, const char *line, size_t n)
                 need[n_need++] = b->given[i];
                 break;
             }
-    if (!ts_eval(1, &p.y, n_need, need, &interp, &b->want[b->n], &e))
-        return; /* indices that are outside */
+    if (!ts_eval(1, &p.y, n_need, need, &interp, &b->want[b->n], &e)) { /* indices that are outside */
+        while (b->n_given > n_before)
+            ts_array_free(&b->given[--b->n_given].value);
+        return;
+    }
     b->root[b->n++] = p.y;
     text_line(&b->what, "%s %.*s", o->name, (int)n, line);
     if (b->n == TOGETHER)
