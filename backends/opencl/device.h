@@ -9,6 +9,7 @@ typedef struct ocl_device {
     gpu_facts facts;    /* first: what the target's own is */
     int number;         /* -1: it is described, and not here */
     bool wide, exact;   /* has reals of 8 bytes; can round quotients and roots correctly */
+    bool plain;         /* its compiler is right only where it does not optimise */
     int64_t most;       /* bytes of one memory object */
     int64_t parameters; /* bytes of a kernel's parameters */
     char identity[384]; /* platform, device and driver with their versions */

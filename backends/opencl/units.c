@@ -232,9 +232,11 @@ bool ocl_units_build(ocl_units *u, const ocl_host *h, const build_options *w, er
     arena m = {0};
     building b = {.h = h};
     bool ok = true;
-    b.options = arena_format(&m, "-w -cl-std=CL1.2%s%s%s",
-                             h->device->exact ? " -cl-fp32-correctly-rounded-divide-sqrt" : "", env.opencl ? " " : "",
-                             env.opencl ? env.opencl : "");
+    b.options = arena_format(&m, "-w -cl-std=CL1.2%s %s",
+                             h->device->exact ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
+                             env.opencl         ? env.opencl
+                             : h->device->plain ? "-cl-opt-disable"
+                                                : "");
     u->n_program = (u->n_unit + TOGETHER - 1) / TOGETHER;
     u->program = calloc((size_t)u->n_program + 1, sizeof *u->program);
     MUST(u->program);

@@ -9,7 +9,6 @@ enum { DEFAULT_SHARE = 4 };
 
 int main(int argc, char **argv)
 {
-    setenv("TESSERA_OPENCL", "-cl-opt-disable", 0); /* many kernels, each run once */
     cases_check("opencl", argc > 1 ? (int)strtol(argv[1], NULL, 10) : DEFAULT_SHARE,
                 argc > 2 ? (int)strtol(argv[2], NULL, 10) : 0);
     return check_done();

@@ -32,7 +32,6 @@ int main(void)
     const ts_options o = {.target = "opencl", .cache_dir = "none"};
     ts_error e = {0};
     ts_graph *g = ts_graph_make();
-    setenv("TESSERA_OPENCL", "-cl-opt-disable", 0);
     const ts_tensor y = ts_call2(g, "gather axis=0", ts_input(g, "x", TS_F32, 1, (int64_t[]){4}),
                                  ts_input(g, "i", TS_I64, 1, (int64_t[]){2}));
     asked q = {.p = ts_plan_of(g, 1, &y, 0, NULL, &o, &e)};

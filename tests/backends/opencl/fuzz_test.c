@@ -18,7 +18,6 @@ static const target *settle(dice *d, arena *m, ts_options *o)
 int main(int argc, char **argv)
 {
     const fuzz_of opencl = {"opencl", settle, random_group_loops};
-    setenv("TESSERA_OPENCL", "-cl-opt-disable", 0); /* many kernels, each run once */
     return fuzz_run(&opencl, argc > 1 ? strtol(argv[1], NULL, 10) : DEFAULT_CASES,
                     argc > 2 ? strtoull(argv[2], NULL, 10) : 1);
 }

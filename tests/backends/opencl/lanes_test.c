@@ -103,7 +103,6 @@ int main(void)
     scratch own = scratch_make();
     static trial t;
     char path[160];
-    setenv("TESSERA_OPENCL", "-cl-opt-disable", 0); /* many kernels, each run once */
     snprintf(path, sizeof path, "%s/lanes.json", own.path);
     run(&t, path);
     for (int i = 0; i < COUNT(cases); i++)
