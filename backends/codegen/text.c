@@ -134,10 +134,31 @@ static void write_place(emitter *m, text *t, int load) /* [index] of a load, or 
     text_add(t, "]");
 }
 
+/* What is side by side in a vector is not so in the operand. Several such loads through one pointer look to gcc like
+ * pieces of one wide row, and it takes minutes over a hundred of them. */
+static bool lies_apart(emitter *m, int load)
+{
+    const int n = m->sp.n;
+    bool any = false;
+    for (int l = nest_unrolled(m->s); l < m->s->nest.n && !any; l++) {
+        const loop *q = &m->s->nest.loop[l];
+        const lin *axis[MAX_AXIS];
+        if (!q->role->lanes)
+            continue;
+        memcpy(axis, m->tile.inner, sizeof axis);
+        const int v = var_add(&m->sp, "beside", 0, loop_trips(q) - 1);
+        axis[q->axis] = lin_add(&m->sp, axis[q->axis], lin_var(&m->sp, v), q->step);
+        const int64_t stride = lin_coef(source_offset(m, load, axis), v);
+        any = stride != 0 && stride != 1;
+    }
+    m->sp.n = n;
+    return any;
+}
+
 static bool same_start(emitter *m, const tile_made *f, int i, int k)
 {
     const source *a = &m->data.source[m->stage.at][i], *b = &m->data.source[m->stage.at][k];
-    if (a->from != b->from || f->whole[i] != f->whole[k] || emit_single(m, i))
+    if (a->from != b->from || f->whole[i] != f->whole[k] || emit_single(m, i) || lies_apart(m, i))
         return false;
     if (!(a->from == FROM_MEMORY && a->operand == b->operand) && !(a->from == FROM_STAGE && a->stage == b->stage))
         return false;
