@@ -1,7 +1,7 @@
 /* cases.h - conformance cases in the layout of the ONNX project: a folder with model.onnx and test_data_set_N, each
  * with input_K.pb and output_K.pb. A set of them is a folder, or an archive of one, in whose index.tsv (if it has one)
  * the first columns are tier, case and operator.
- * The room:  archive -> find -> pool: processes -> run: one case */
+ * The room:  archive -> find -> ready -> pool: processes -> run: one case */
 #ifndef TS_CASES_H
 #define TS_CASES_H
 #include "tessera.h"
@@ -62,6 +62,8 @@ typedef struct outcome {
     char reason[700]; /* why it failed */
 } outcome;
 
+/* Whether the target computes anything: what every case would fail of is said once. */
+bool cases_ready(const ts_options *o, ts_error *e);
 void case_run(const test_case *t, const case_options *w, outcome *out);
 /* Each in a process of its own, w->jobs at a time; out[i] for all[i]. done is called after each. */
 bool cases_run(const cases *c, const case_options *w, outcome *out, void (*done)(void *user, int n, const char *name),

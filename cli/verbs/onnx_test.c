@@ -170,24 +170,12 @@ static bool find(report *r, const args *a, ts_error *e)
     return r->out || err_set(e, TS_MEMORY, "no memory for %d cases", r->cases.n);
 }
 
-/* What every case would fail of is said once: a target that there is not, no compiler. */
-static bool target_runs(const ts_options *o, ts_error *e)
-{
-    ts_graph *g = ts_graph_make();
-    const ts_tensor one = ts_weight(g, "one", TS_F32, 0, NULL, 1, 0, 0);
-    ts_array y = {0};
-    const bool good = ts_eval(1, &one, 0, NULL, o, &y, e);
-    ts_array_free(&y);
-    ts_graph_free(g);
-    return good;
-}
-
 static int run(const args *a, ts_error *e)
 {
     report r = {.progress = progress_begin(&a->console)};
     const case_options w = option_of(a);
     const char *json = args_text(a, "json", NULL);
-    const bool good = (!json || outfile_check(json, e)) && target_runs(&w.options, e) && find(&r, a, e) &&
+    const bool good = (!json || outfile_check(json, e)) && cases_ready(&w.options, e) && find(&r, a, e) &&
                       cases_run(&r.cases, &w, r.out, step, &r, e);
     const bool passed = good && count_passed(&r) == r.cases.n;
     progress_end(&r.progress);
