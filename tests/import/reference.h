@@ -13,4 +13,5 @@ typedef struct reference {
  * each: nodes in the file and in the graph, the largest relative error and the seconds on each target. What is not
  * prepared on this machine is named. Returns how many models were there. */
 int references_check(int n, const reference *row);
+int references_small(const char *targets); /* of the small ones all that there are */
 #endif
