@@ -163,6 +163,12 @@ static bool together(const fuser *f, const item *a, const item *b) /* as far as 
     return part_of(f, a) == part_of(f, b) && item_site(f, a) == item_site(f, b);
 }
 
+static int most_operands(const fuser *f, const item *it) /* of a kernel where it is computed */
+{
+    const int most = plan_on(f->p, item_site(f, it))->operands;
+    return most ? most : INT_MAX;
+}
+
 static bool all_at_home(const fuser *f, const item *it) /* who reads it; movement may end up anywhere */
 {
     bool all = !item_crosses(f, it);
@@ -230,7 +236,7 @@ static void inline_work(fuser *f, item *it, const readers *q)
     if (it->fold && (q->moved || !q->along || owner->takes_fold))
         return;
     const int reads = owner->reads + it->reads - 1; /* instead of the load of this one, its own */
-    if (reads > MAX_LOADS || !inline_take(f, it, owner))
+    if (reads > MAX_LOADS || reads >= most_operands(f, owner) || !inline_take(f, it, owner))
         return;
     it->inlined = true, it->owner = owner, owner->reads = reads;
     owner->takes_fold = owner->takes_fold || it->fold, owner->contracts = owner->contracts || it->contracts;
@@ -508,6 +514,32 @@ static int axes_after(const fuser *f, const item *b)
     return rows && !b->root ? least : 0;
 }
 
+static int add_value(const node **seen, int n, const node *v)
+{
+    for (int i = 0; i < n; i++)
+        if (seen[i] == v)
+            return n;
+    seen[n] = v;
+    return n + 1;
+}
+
+/* Whether the kernel would read and write no more values with b in it than the target takes. */
+static bool operands_fit(const fuser *f, const cluster *c, const item *b)
+{
+    const int most = most_operands(f, b);
+    const node *seen[(MAX_STAGES + 1) * (MAX_LOADS + 1)];
+    int n = 0;
+    for (int i = 0; i <= c->n && n <= most && most < INT_MAX; i++) {
+        const item *it = i < c->n ? c->member[i] : b;
+        const expr *load[MAX_LOADS];
+        const int loads = x_loads(it->value, load, MAX_LOADS);
+        n = add_value(seen, n, it->node);
+        for (int k = 0; k < loads && k < MAX_LOADS; k++)
+            n = add_value(seen, n, load[k]->from);
+    }
+    return n <= most;
+}
+
 static bool join(fuser *f, item *b, int to)
 {
     cluster *c = &f->kernel[to];
@@ -533,7 +565,7 @@ static bool join(fuser *f, item *b, int to)
     bool folds = b->fold;
     for (int i = 0; i < c->n; i++)
         folds = folds || c->member[i]->fold;
-    if ((!folds && !all_pointwise(c, b, shared)) || cycle(f, b, to, ++f->visit))
+    if ((!folds && !all_pointwise(c, b, shared)) || !operands_fit(f, c, b) || cycle(f, b, to, ++f->visit))
         return false;
     c->member[c->n++] = b, c->shared = shared, b->kernel = to;
     kernel_joined(f, to, b->node->id);

@@ -15,11 +15,10 @@ static bool takes(const plan *p, err *e)
 /* What calls a function of C is done elsewhere. */
 static bool takes_kernel(const target *on, const kernel *k, err *e)
 {
-    (void)on;
     for (int i = 0; i < k->n_stage; i++)
         if (k->stage[i].value->kind == X_ROUTINE)
             return err_set(e, TS_UNSUPPORTED, "%s is a routine of C, which cannot be written in cuda", k->op);
-    return true;
+    return kernel_operands_fit(on, k, e);
 }
 
 const backend backend_cuda = {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { LANE_REGISTERS = 255, KILO = 1000, BYTE_BITS = 8, TRANSFERS = 2 /* a cycle of its clock */ };
+enum { OPERANDS = (4096 - 2 * 8) / 8 }; /* addresses that a kernel takes, before CUDA 12.1, but spill and fault */
 
 /* Operations of a cycle and multiprocessor by capability, of f32 and of bf16 with sums in f32 (CUDA programming guide,
  * "Arithmetic Instructions"; architecture white papers) */
@@ -62,6 +63,11 @@ void cuda_facts(const device *d, gpu_facts *f)
     text_free(&name);
 }
 
+static const target *described(arena *m, gpu_facts *f, const char *machine, err *e)
+{
+    return gpu_read(f, machine, e) ? gpu_target_for(m, f, OPERANDS, e) : NULL;
+}
+
 const target *cuda_target(arena *m, const machine_options *asked, err *e)
 {
     card *own = arena_get(m, sizeof *own);
@@ -70,12 +76,12 @@ const target *cuda_target(arena *m, const machine_options *asked, err *e)
     err none = {0};
     own->number = asked->device;
     if (asked->machine)
-        return gpu_read(f, asked->machine, e) ? gpu_target(m, f, e) : NULL;
+        return described(m, f, asked->machine, e);
     if (!cuda_device(&d, asked->device, asked->device ? e : &none))
-        return asked->device ? NULL : gpu_read(f, CUDA_USUAL, e) ? gpu_target(m, f, e) : NULL;
+        return asked->device ? NULL : described(m, f, CUDA_USUAL, e);
     cuda_facts(&d, f);
     device_close(&d);
-    return gpu_target(m, f, e);
+    return gpu_target_for(m, f, OPERANDS, e);
 }
 
 bool cuda_runs(const target *t, err *e)

@@ -72,7 +72,7 @@ static bool plausible(const gpu_facts *f, err *e)
     return true;
 }
 
-const target *gpu_target(arena *m, const gpu_facts *f, err *e)
+const target *gpu_target_for(arena *m, const gpu_facts *f, int operands, err *e)
 {
     memory_space *shared = arena_get(m, sizeof *shared);
     target *t = arena_get(m, sizeof *t);
@@ -90,6 +90,7 @@ const target *gpu_target(arena *m, const gpu_facts *f, err *e)
                   .places = f->processors,
                   .group = f->group,
                   .warp = f->warp,
+                  .operands = operands,
                   .line = 128,
                   .align = 256,
                   .n_register = f->lane_registers,
@@ -108,6 +109,11 @@ const target *gpu_target(arena *m, const gpu_facts *f, err *e)
         t->lanes[d] = 1;
     add_levels(t, f);
     return t;
+}
+
+const target *gpu_target(arena *m, const gpu_facts *f, err *e)
+{
+    return gpu_target_for(m, f, 0, e);
 }
 
 const gpu_facts *gpu_facts_of(const target *t)

@@ -171,13 +171,18 @@ static bool ask_device(ocl_device *d, const machine_options *asked, err *e)
     return ok;
 }
 
+static int operands_of(const ocl_device *d) /* that its parameters are bytes enough for; every device has 1024 */
+{
+    return (at_least(d->parameters, 1024) - OCL_BESIDES) / OCL_PER_OPERAND;
+}
+
 const target *ocl_target(arena *m, const machine_options *asked, err *e)
 {
     ocl_device *d = arena_get(m, sizeof *d);
     if (!gpu_is_text(asked->machine))
-        return ask_device(d, asked, e) ? gpu_target(m, &d->facts, e) : NULL;
+        return ask_device(d, asked, e) ? gpu_target_for(m, &d->facts, operands_of(d), e) : NULL;
     *d = (ocl_device){.number = -1, .wide = true, .most = INT64_MAX, .parameters = 1024};
-    return gpu_read(&d->facts, asked->machine, e) ? gpu_target(m, &d->facts, e) : NULL;
+    return gpu_read(&d->facts, asked->machine, e) ? gpu_target_for(m, &d->facts, operands_of(d), e) : NULL;
 }
 
 bool ocl_usable(text *why)

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PER_OPERAND = 16, BESIDES = 24 }; /* bytes of parameters */
-enum { TOGETHER = 24 };                  /* kernels of a program */
+enum { TOGETHER = 24 }; /* kernels of a program */
 
 /* ---- texts ---- */
 static bool wide_kernel(bool reference, const kernel *k) /* it computes in reals of 8 bytes */
@@ -29,7 +28,7 @@ bool ocl_takes_kernel(const target *on, const kernel *k, err *e)
     const ocl_device *d = ocl_device_of(on);
     if (!d->wide && wide_kernel(false, k))
         return err_set(e, TS_UNSUPPORTED, "%s: %s has no reals of 64 bits", k->op, d->facts.name);
-    return kernel_callable(&opencl_dialect, k, e);
+    return kernel_callable(&opencl_dialect, k, e) && kernel_operands_fit(on, k, e);
 }
 
 bool ocl_kernel_write(const plan *p, const kernel *k, kernel_text *out, err *e)
@@ -39,7 +38,7 @@ bool ocl_kernel_write(const plan *p, const kernel *k, kernel_text *out, err *e)
         return err_set(e, TS_UNSUPPORTED, "%s: %s has no reals of 64 bits", k->op, d->facts.name);
     if (!kernel_write(&opencl_dialect, p, k, out, e))
         return false;
-    const int64_t bytes = BESIDES + PER_OPERAND * (int64_t)out->n_operand;
+    const int64_t bytes = OCL_BESIDES + OCL_PER_OPERAND * (int64_t)out->n_operand;
     if (bytes <= d->parameters)
         return true;
     err_set(e, TS_UNSUPPORTED, "%s: a kernel of %d operands takes %lld bytes of parameters, %s has %lld for one", k->op,

@@ -1,6 +1,8 @@
 /* ptx.c - reads PTX text: declarations, statements, functions, modules. */
 #include "tests/gpusim/ptx.h"
 
+enum { MAX_PARAM = 512 }; /* 4096 bytes of addresses: what kernels take before CUDA 12.1 */
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -490,10 +492,10 @@ static void parse_function(Parser *P, bool entry)
     }
     int n = 0;
     uint32_t offset = 0;
-    Param list[256];
+    Param list[MAX_PARAM];
     if (token_accept(P, '(')) {
         while (P->tk != ')') {
-            if (n == 256)
+            if (n == MAX_PARAM)
                 parse_fail(P, "too many parameters");
             parse_param(P, &list[n]);
             if (entry) {

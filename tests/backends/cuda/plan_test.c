@@ -1,8 +1,10 @@
 /* Plans on the stand-in for the driver: state that runs leave for the next one, kernels one by one with their values
- * looked at, an index that leads outside, a second build that compiles nothing, one plan over two devices. */
+ * looked at, an index that leads outside, a second build that compiles nothing, more operands than a kernel takes, one
+ * plan over two devices. */
 #include "backends/backend.h"
 #include "graph/ir/graph.h"
 #include "tests/backends/cuda/rig.h"
+#include "tests/backends/many.h"
 #include "tests/backends/row.h"
 #include "tests/check.h"
 #include "tests/scratch.h"
@@ -203,6 +205,7 @@ int main(void)
     check_state();
     check_outside();
     check_each();
+    many_check("cuda", 600);
     check_places();
     return check_done();
 }
