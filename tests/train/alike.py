@@ -11,8 +11,9 @@ types = {"F32": "<f4", "F64": "<f8", "I64": "<i8", "I32": "<i4"}
 def tensors(path):
     data = open(path, "rb").read()
     n = int.from_bytes(data[:8], "little")
-    return {k: np.frombuffer(data[8 + n + v["data_offsets"][0]:8 + n + v["data_offsets"][1]], types[v["dtype"]]).astype(float)
-            for k, v in json.loads(data[8:8 + n]).items() if k != "__metadata__"}
+    def values(dtype, data_offsets, **_):
+        return np.frombuffer(data[8 + n:][slice(*data_offsets)], types[dtype]).astype(float)
+    return {k: values(**v) for k, v in json.loads(data[8:8 + n]).items() if k != "__metadata__"}
 
 
 def saved(folder, what, which=-1):

@@ -97,7 +97,7 @@ whole() {
     alike bert-f16 0.05 bert-tiny --tokenizer vocab.txt --data train.tsv --labels 2 --length 12 --batch 4 --lr 1e-3 --eps 1e-3 \
         --precision f16 --dropout 0.1
     alike words 1e-3 $words
-    alike words-bf16 0.05 $words --precision bf16 --dropout 0.1
+    alike words-bf16 0.05 $words --precision bf16 --dropout 0.1 --dropout-on '*c_attn*'
     alike images 1e-3 resnet-tiny --data x=x.npy --data label=y.npy --head none --batch 2 --lr 1e-2 --optimizer sgd --momentum 0.9
 }
 [ "$part" = all ] && whole || slice
