@@ -1,6 +1,6 @@
-"""Two runs that computed the same on different devices: alike.py RUN OTHER SHARE. Every step's loss, gradient norm and rate
-differ by less than that share of theirs, what the optimizer keeps by less than that share of its size, and weights by that
-share of the way they went."""
+"""Two runs that computed the same on different devices: alike.py RUN OTHER SHARE. Every step's loss, gradient norm and
+rate differ by less than that share of theirs, what the optimizer keeps by less than that share of its size, and weights
+by that share of the way they went."""
 import glob, json, math, sys
 import numpy as np
 
