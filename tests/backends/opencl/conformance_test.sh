@@ -3,7 +3,6 @@
 # the processor computes within the plan. conformance_all_test.sh has all of the common ones.
 # ctest: large timeout=1800
 set -eu
-export TESSERA_OPENCL=-cl-opt-disable # each kernel runs once
 . "$SOURCE/tests/import/conformance.sh"
 cases opencl stored P0,P1 19 'test_gr[iou]*'
 cases opencl stored P0,P1 6 'test_top_k*'

@@ -3,13 +3,13 @@
  * over vectors, stages with fewer lanes than their group, values that do not fit a group's memory. All give the
  * interpreter's bits. */
 #include "tests/backends/row.h"
+#include "tests/backends/opencl/rig.h"
 #include "tests/check.h"
 #include "tests/scratch.h"
 
 #include "graph/base/base.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* One plan of all; dim tells a row's kernel from the others. */
@@ -103,6 +103,7 @@ int main(void)
     scratch own = scratch_make();
     static trial t;
     char path[160];
+    rig_hurry();
     snprintf(path, sizeof path, "%s/lanes.json", own.path);
     run(&t, path);
     for (int i = 0; i < COUNT(cases); i++)

@@ -1,6 +1,5 @@
 #!/bin/sh
 # Training on an OpenCL device (tests/train/device.sh says what): every optimizer, every precision, the built-in models.
 # ctest: long large timeout=3600
-export TESSERA_OPENCL=-cl-opt-disable # many kernels, each run a few times
 target=opencl part=all
 . "$SOURCE/tests/train/device.sh"

@@ -1,0 +1,7 @@
+#!/bin/sh
+# Every problem of every operation on an OpenCL device, and a thousand random graphs under random schedules; cases_test.c
+# and fuzz_test.c have slices.
+# ctest: long large timeout=7200
+set -e
+"$BUILD/tests/backends-opencl-cases-test" 1 0
+"$BUILD/tests/backends-opencl-fuzz-test" 1000 1
