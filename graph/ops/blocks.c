@@ -1,0 +1,232 @@
+/* blocks.c - softmax and the mean that it weighs, block by block. What is known of the blocks so far are the largest
+ * score m, the sum l of exp(score - m) and the sum o of exp(score - m) times the values. Another block has m', l' and
+ * o', with exponentials lowered by max(m, m'); both together have
+ *
+ *     max(m, m'), exp(m - max(m, m')) l + l', exp(m - max(m, m')) o + o'
+ *
+ * (Milakov and Gimelshein, Online normalizer calculation for softmax, 2018; Dao and others, FlashAttention, 2022). */
+#include "graph/ops/blocks.h"
+#include "graph/ir/rule.h"
+
+#include <float.h>
+#include <string.h>
+
+/* ---- helpers ---- */
+typedef struct cut {
+    int axis;
+    int64_t extent, size, n, again; /* again: elements of the last block that are in the one before it, too */
+} cut;
+
+static bool read_cut(const node *n, cut *c, err *e)
+{
+    const type *t = &n->in[0]->type;
+    c->size = node_int(n, "size");
+    if (!attr_axis(n, "axis", t->rank, &c->axis, e))
+        return false;
+    c->extent = t->dim[c->axis];
+    if (t->rank == MAX_RANK)
+        return err_set(e, TS_BAD_INPUT, "rank %d, at most %d wanted", t->rank, MAX_RANK - 1);
+    if (c->size < 1 || c->size > c->extent)
+        return err_set(e, TS_BAD_INPUT, "size: blocks of %lld along an axis of %lld", (long long)c->size,
+                       (long long)c->extent);
+    c->n = c->extent / c->size + (c->extent % c->size > 0);
+    c->again = c->n * c->size - c->extent;
+    return true;
+}
+
+/* ---- shape ---- */
+static bool cut_shape(const node *n, type *out, err *e)
+{
+    cut c;
+    if (!read_cut(n, &c, e))
+        return false;
+    *out = n->in[0]->type;
+    memmove(out->dim + c.axis + 1, out->dim + c.axis, (size_t)(out->rank - c.axis) * sizeof *out->dim);
+    out->dim[c.axis] = c.n, out->dim[c.axis + 1] = c.size;
+    out->rank++;
+    return true;
+}
+
+static bool mean_shape(const node *n, type *out, err *e)
+{
+    const type *x = &n->in[2]->type;
+    *out = *x;
+    bool fit = x->rank > 1 && dtype_class(x->dtype) == D_REAL;
+    for (int i = 0; fit && i < 2; i++) {
+        const type *t = &n->in[i]->type;
+        fit = t->dtype == x->dtype && t->rank == x->rank - 1 &&
+              !memcmp(t->dim, x->dim, (size_t)t->rank * sizeof *t->dim);
+    }
+    if (!fit)
+        return err_set(e, TS_BAD_INPUT, "factors and sums [..., blocks] and values [..., blocks, width] expected");
+    out->dim[out->rank - 2] = out->dim[out->rank - 1], out->rank--;
+    return true;
+}
+
+/* ---- body ---- */
+/* The last block ends where the axis does: block b starts at b * size - again * (b / (n - 1)). */
+static bool cut_body(defn *d, err *e)
+{
+    const int rank = d->node->in[0]->type.rank;
+    const attr *once = node_attr(d->node, "once");
+    arena *m = d->mem;
+    const expr *sub[MAX_RANK];
+    cut c;
+    if (!read_cut(d->node, &c, e))
+        return false;
+    const expr *b = x_axis(m, c.axis), *first = x_offset(m, b, c.size, 0), *start = first;
+    if (c.again)
+        start = x2(m, "add", first, x_offset(m, x2(m, "floordiv", b, x_whole(m, c.n - 1)), -c.again, 0));
+    for (int i = 0; i < rank; i++)
+        sub[i] = x_axis(m, i < c.axis ? i : i + 1);
+    sub[c.axis] = x2(m, "add", start, sub[c.axis]);
+    d->value = defn_at(d, 0, sub);
+    if (c.again && once->kind == 'f')
+        d->value = x3(m, "select", x2(m, "le", first, sub[c.axis]), d->value,
+                      x_literal(m, d->node->type.dtype, once->f));
+    return true;
+}
+
+/* l = f[b] l + w[b], o = f[b] o + x[b], block by block; then o / l */
+static bool mean_body(defn *d, err *e)
+{
+    const type *t = &d->node->type;
+    const dtype own = ts_dtype_bytes(t->dtype) < 4 ? TS_F32 : t->dtype;
+    arena *m = d->mem;
+    const expr *sub[MAX_RANK], *in[3], *state[2], *step[2], *zero = x_cast(m, own, x_real(m, 0));
+    const int rank = t->rank, b = defn_fold(d, d->node->in[2]->type.dim[rank - 1]);
+    (void)e;
+    for (int i = 0; i + 1 < rank; i++)
+        sub[i] = x_axis(m, i);
+    sub[rank - 1] = x_axis(m, b), sub[rank] = x_axis(m, rank - 1);
+    for (int i = 0; i < 3; i++)
+        in[i] = x_cast(m, own, defn_at(d, i, sub));
+    for (int i = 0; i < 2; i++) {
+        state[i] = x_state(m, own, i);
+        step[i] = x2(m, "add", x2(m, "mul", in[0], state[i]), in[1 + i]);
+    }
+    const expr *mean = x2(m, "div", state[1], state[0]);
+    if (node_int(d->node, "empty") == ZEROS)
+        mean = x3(m, "select", x2(m, "eq", state[0], zero), state[1], mean);
+    else if (node_int(d->node, "empty") == NO_NAN)
+        mean = x3(m, "select", x2(m, "lt", zero, state[0]), mean, zero);
+    d->value = x_scan(m, 1u << b, 0, 2, (const expr *const[]){zero, zero}, step, x_cast(m, t->dtype, mean));
+    return true;
+}
+
+/* ---- recipes ---- */
+const node *g_blocked_softmax(graph *g, const node *scores, const node *values, int64_t size, empty_rows empty)
+{
+    const node *s = g_callf(g, 1, &scores, "in_blocks axis=-1 size=%lld once=-inf", (long long)size);
+    const node *v = g_callf(g, 1, &values, "in_blocks axis=-2 size=%lld", (long long)size);
+    /* where all is masked, no -inf less -inf */
+    const node *most = g_call2(g, "maximum", g_call1(g, "max axes=[-1]", s),
+                               g_scalar_like(g, scores, scores->type.dtype == TS_F64 ? -DBL_MAX : -FLT_MAX));
+    const node *now = g_call1(g, "scan axis=-1 fn=max", most),
+               *before = g_call1(g, "scan axis=-1 fn=max exclusive=1", most),
+               *factor = g_call1(g, "exp", g_call2(g, "subtract", before, now));
+    const node *z = g_call1(g, "exp", g_call2(g, "subtract", s, g_call1(g, "expand_dims axes=[-1]", now))),
+               *sum = g_call1(g, "sum axes=[-1]", z);
+    const node *o = g_call2(g, "matmul", g_call1(g, "expand_dims axes=[-2]", z),
+                            g_call1(g, "expand_dims axes=[-4]", v)); /* [..., rows, blocks, 1, width] */
+    const node *in[] = {factor, sum, g_call1(g, "squeeze axes=[-2]", o)};
+    return g_callf(g, 3, in, "block_mean empty=%d", (int)empty);
+}
+
+/* ---- grad ---- */
+static const node *along(graph *g, const node *x, int axis, int64_t from, int64_t n) /* n places of an axis */
+{
+    int64_t start[MAX_RANK] = {0}, size[MAX_RANK];
+    if (!x)
+        return NULL;
+    memcpy(size, x->type.dim, sizeof size);
+    start[axis] = from, size[axis] = n;
+    return g_apply(g, "slice", x, 2, (attr[]){attr_ints("starts", x->type.rank, start),
+                                               attr_ints("sizes", x->type.rank, size)});
+}
+
+static const node *padded(graph *g, const node *x, int axis, int64_t before, int64_t behind)
+{
+    int64_t pads[2 * MAX_RANK] = {0};
+    if (!x)
+        return NULL;
+    pads[axis] = before, pads[axis + x->type.rank] = behind;
+    return g_apply(g, "pad", x, 1, (attr[]){attr_ints("pads", 2 * x->type.rank, pads)});
+}
+
+/* All blocks but the last lie behind one another; the last one ends at the end. */
+static const node *cut_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    const type *t = &call->in[0]->type;
+    const bool once = node_attr(call, "once")->kind == 'f';
+    cut c;
+    (void)k;
+    dy = g_fitted(g, dy, &y->type);
+    if (!read_cut(call, &c, &g->err) || !dy)
+        return NULL;
+    if (!c.again)
+        return g_reshape(g, dy, t->rank, t->dim);
+    int64_t shape[MAX_RANK];
+    memcpy(shape, t->dim, sizeof shape);
+    shape[c.axis] = (c.n - 1) * c.size;
+    const node *most = g_reshape(g, along(g, dy, c.axis, 0, c.n - 1), t->rank, shape);
+    shape[c.axis] = c.size;
+    const node *last = g_reshape(g, along(g, dy, c.axis, c.n - 1, 1), t->rank, shape);
+    const int64_t from = once ? c.again : 0;
+    last = padded(g, along(g, last, c.axis, from, c.size - from), c.axis, c.extent - c.size + from, 0);
+    return g_call2(g, "add", padded(g, most, c.axis, 0, c.size - c.again), last);
+}
+
+/* What block b adds is multiplied by the factors of all later ones, s[b]; l[b] and o[b] are what there is before it.
+ * With dl = -sum over width of dy y / l and do = dy / l:
+ * dw = dl s, dx = do s, df = s (dl l + sum over width of do o). */
+static const node *mean_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    const node *f = call->in[0], *x = call->in[2];
+    const int b = f->type.rank - 1;
+    dy = g_fitted(g, dy, &y->type);
+    const node *s = g_callf(g, 1, &f, "cumprod axis=-1 exclusive=1 reverse=1"),
+               *l = g_call2(g, "linear_scan axis=-1", f, call->in[1]),
+               *wide = g_fitted(g, g_call1(g, "expand_dims axes=[-1]", f), &x->type),
+               *o = g_callf(g, 2, (const node *[]){wide, x}, "linear_scan axis=%d", b);
+    const node *all = l ? along(g, l, b, f->type.dim[b] - 1, 1) : NULL; /* [..., 1] */
+    if (all && node_int(call, "empty"))
+        all = g_formula(g, 1, &all, node_int(call, "empty") == ZEROS ? "a==0?1:a" : "0<a?a:1/0");
+    const node *dout = g_call2(g, "divide", dy, all), *dsum = g_call1(g, "negative", g_call2(g, "multiply", dout, y));
+    dsum = g_call1(g, "sum axes=[-1] keepdims=1", dsum);
+    const node *dx = g_call2(g, "multiply", g_call1(g, "expand_dims axes=[-2]", dout),
+                             g_call1(g, "expand_dims axes=[-1]", s));
+    if (k == 2)
+        return dx;
+    if (k == 1)
+        return g_call2(g, "multiply", dsum, s);
+    const node *ways = g_call2(g, "multiply", g_call2(g, "multiply", dsum, s), padded(g, l, b, 1, -1));
+    const node *moved = g_call1(g, "sum axes=[-1]", g_call2(g, "multiply", dx, padded(g, o, b, 1, -1)));
+    return g_call2(g, "add", ways, moved);
+}
+
+/* ---- records ---- */
+static const op cut_op = {
+    .name = "in_blocks",
+    .doc = "An axis as blocks of so many elements: two axes. The last block ends where the axis does; elements of it "
+           "that are in the one before, too, are `once` there, where that is given.",
+    .numpy = "in_blocks(a, axis, size, once)",
+    .arity = 1, .axes = "e",
+    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {"size", 'i', NULL}, {"once", 'f', ""}, {0}},
+    .shape = cut_shape, .body = cut_body, .grad = cut_grad,
+    .cases = "f32[6] size=3\nf32[2,7] axis=-1 size=3\nf32[2,7] axis=1 size=3 once=-inf\ni64[5,2] size=2 once=0\n"
+             "f64[7,3] axis=0 size=7\nf32[2,9,3] axis=-2 size=4 once=0"};
+
+static const op mean_op = {
+    .name = "block_mean",
+    .doc = "The sums of blocks c divided by the sums b of their weights, added block by block, each time times a. "
+           "Where weights come to 0: empty=1 the sum of c, empty=2 0, as where they come to NaN.",
+    .numpy = "block_mean(a, b, c, empty)",
+    .arity = 3, .axes = "q d | s",
+    .attr = (const attr_spec[]){{"empty", 'i', "0"}, {0}},
+    .shape = mean_shape, .body = mean_body, .grad = mean_grad,
+    .cases = "f32[3]+ f32[3]+ f32[3,4]\nf32[2,5]+ f32[2,5]+ f32[2,5,7]\nf64[2,3,2]+ f64[2,3,2]+ f64[2,3,2,9] empty=1\n"
+             "f32[2]=0 f32[2]=0 f32[2,3]=0 empty=1\nf32[2]=0 f32[2]=0 f32[2,3]=0 empty=2\n"
+             "f32[1]+ f32[1]+ f32[1,1]\nf16[2]+ f16[2]+ f16[2,3]"};
+
+const op *const ops_blocks[] = {&cut_op, &mean_op, NULL};
