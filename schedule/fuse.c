@@ -8,7 +8,8 @@
  *    fold under the pointwise work that follows it (its epilogue).
  *  - sharing loops: what is left materialised joins the kernel of a value it reads when both walk the same leading axes
  *    element by element: softmax, layer norm and attention become one kernel each, their rows held in scratch.
- * A scatter, a routine and a scan are kernels of their own. A scan takes in what it reads once, a scatter movement
+ * A scatter, a routine and a scan are kernels of their own, but for scans and folds of several values in a stream
+ * (stream.c). A scan takes in what it reads once, a scatter movement
  * only, a routine nothing. */
 #include "schedule/fuse.h"
 #include "schedule/checkpointing.h"
@@ -195,12 +196,14 @@ static readers readers_of(const fuser *f, const item *it)
     for (int i = 0; i < it->n_reader; i++) {
         item *r = f->item[it->reader[i]];
         const expr *load = item_only_load(r, it->node);
+        const bool taken = stream_takes(r, it, load);
         if (!r->owner || (q.owner && q.owner != r->owner))
             q.fits = false;
         q.owner = r->owner;
-        q.along = q.along && load && item_walks_along(load, r);
-        q.fits = q.fits && load && item_volume(r) <= type_count(&it->node->type) && (!item_is_view(r) || r->once);
-        q.moved = q.moved || item_is_view(r) || (r->inlined && r->strayed);
+        q.along = q.along && load && (taken || item_walks_along(load, r));
+        q.fits = q.fits && load &&
+                 (taken || (item_volume(r) <= type_count(&it->node->type) && (!item_is_view(r) || r->once)));
+        q.moved = q.moved || (item_is_view(r) && !taken) || (r->inlined && r->strayed);
     }
     return q;
 }
@@ -210,7 +213,7 @@ static bool stays(const fuser *f, const item *it, const item *owner)
     for (int i = 0; i < it->n_reader; i++)
         if (f->item[it->reader[i]]->whole)
             return true;
-    if (it->root || it->alone || (!item_is_view(it) && !may_join(f, it, owner)))
+    if (it->root || it->alone || stream_stays(f, it) || (!item_is_view(it) && !may_join(f, it, owner)))
         return true;
     return !item_is_view(it) && owner && owner->takes_fold && checkpointing_solid(f->p, it->node);
 }
@@ -246,6 +249,7 @@ static void inline_work(fuser *f, item *it, const readers *q)
  * up in (its owner), if nothing is computed more often for it. Pure movement always goes. */
 static void decide_inline(fuser *f, item *it)
 {
+    stream_find(f, it);
     const readers q = readers_of(f, it);
     it->owner = it, it->once = q.fits, it->strayed = q.moved || !q.along;
     if (stays(f, it, q.owner))
@@ -312,14 +316,6 @@ static bool make_items(fuser *f, err *e)
 }
 
 /* ---- sharing loops ---- */
-static int real_dims(const item *it, int *dim) /* the dimensions of which more than one element is computed */
-{
-    int n = 0;
-    for (int i = 0; i < it->node->type.rank; i++)
-        if (it->extent[i] != 1)
-            dim[n++] = i;
-    return n;
-}
 
 static bool chooses(const item *it, int axis) /* to be unrolled: its trips share what they load */
 {
@@ -337,10 +333,10 @@ static int64_t results(const item *it)
 }
 
 /* How many leading axes reader b walks in step with producer a: a[i0, i1, ...] read at b's own leading axes. */
-static int common_axes(const item *a, const item *b)
+static int common_axes(const fuser *f, const item *a, const item *b)
 {
     const expr *load[MAX_LOADS];
-    int da[MAX_RANK], db[MAX_RANK], most = real_dims(a, da), nb = real_dims(b, db);
+    int da[MAX_AXIS], db[MAX_AXIS], most = stream_axes(f, a, da), nb = stream_axes(f, b, db);
     const int n = x_loads(b->value, load, MAX_LOADS);
     if (n > MAX_LOADS)
         return 0;
@@ -360,13 +356,18 @@ static int common_axes(const item *a, const item *b)
     return most;
 }
 
-static bool same_rows(const item *a, const item *b, int shared)
+static int64_t low_of(const item *it, int axis)
 {
-    int da[MAX_RANK], db[MAX_RANK];
-    if (real_dims(a, da) < shared || real_dims(b, db) < shared)
+    return axis < it->node->type.rank ? it->low[axis] : 0;
+}
+
+static bool same_rows(const fuser *f, const item *a, const item *b, int shared)
+{
+    int da[MAX_AXIS], db[MAX_AXIS];
+    if (stream_axes(f, a, da) < shared || stream_axes(f, b, db) < shared)
         return false;
     for (int i = 0; i < shared; i++)
-        if (a->extent[da[i]] != b->extent[db[i]] || a->low[da[i]] != b->low[db[i]])
+        if (a->extent[da[i]] != b->extent[db[i]] || low_of(a, da[i]) != low_of(b, db[i]))
             return false;
     return true;
 }
@@ -377,25 +378,26 @@ static bool same_rows(const item *a, const item *b, int shared)
 static bool rows_are_cheap(const fuser *f, const item *it, int shared)
 {
     const expr *load[MAX_LOADS];
-    int dim[MAX_RANK];
+    int dim[MAX_AXIS];
     const target *on = plan_on(f->p, item_site(f, it));
     uint32_t rows = 0;
     int folded = 0, whole = 0; /* operands under the fold, and those of them that have all the rows' axes */
     const int n = x_loads(it->value, load, MAX_LOADS);
-    real_dims(it, dim);
+    stream_axes(f, it, dim);
     int64_t own = results(it);
     if (own == 0)
         return true; /* nothing is computed */
     for (int i = 0; i < shared; i++)
         rows |= 1u << dim[i], own /= it->extent[dim[i]];
+    const uint32_t kept = it->stream < 0 ? rows : rows & ~(1u << it->stream); /* along a stream everything passes by */
     for (int i = 0; i < n && i < MAX_LOADS; i++) {
         uint32_t axes = 0;
         int64_t slice = ts_dtype_bytes(load[i]->from->type.dtype);
         for (int k = 0; k < load[i]->n; k++)
             axes |= x_axes(load[i]->arg[k]);
         if (axes >> it->node->type.rank)
-            folded++, whole += (axes & rows) == rows;
-        if (!(axes & ~rows) || (axes & rows) == rows)
+            folded++, whole += (axes & kept) == kept;
+        if (!(axes & ~rows) || (axes & kept) == kept)
             continue;
         for (int a = 0; a < it->n_axis; a++)
             if ((axes & ~rows) >> a & 1)
@@ -473,12 +475,12 @@ static bool cycle(fuser *f, const item *b, int to, int from)
 }
 
 /* Pointwise work over the same elements: walked in blocks together, what one stage gives the next is still near. */
-static bool all_pointwise(const cluster *c, const item *b, int shared)
+static bool all_pointwise(const fuser *f, const cluster *c, const item *b, int shared)
 {
-    int dim[MAX_RANK];
-    bool all = !b->fold && !item_is_view(b) && real_dims(b, dim) == shared;
+    int dim[MAX_AXIS];
+    bool all = !b->fold && !item_is_view(b) && stream_axes(f, b, dim) == shared;
     for (int i = 0; all && i < c->n; i++)
-        all = !c->member[i]->fold && !item_is_view(c->member[i]) && real_dims(c->member[i], dim) == shared;
+        all = !c->member[i]->fold && !item_is_view(c->member[i]) && stream_axes(f, c->member[i], dim) == shared;
     return all;
 }
 
@@ -507,7 +509,7 @@ static int axes_after(const fuser *f, const item *b)
     bool rows = false;
     for (int i = 0; i < b->n_reader && least; i++) {
         const item *r = reader_at(f, b, i);
-        const int n = !r || r->alone ? 0 : common_axes(b, r);
+        const int n = !r || r->alone ? 0 : common_axes(f, b, r);
         least = n < least ? n : least;
         rows = rows || (r && sums_up(r, b->node));
     }
@@ -544,28 +546,33 @@ static bool join(fuser *f, item *b, int to)
 {
     cluster *c = &f->kernel[to];
     int shared = c->n == 1 ? MAX_RANK : c->shared;
-    if (c->n == MAX_STAGES || b->alone || c->member[0]->alone || !together(f, b, c->member[0]) ||
+    const int depth = stream_depth(f, b);
+    if (c->n == MAX_STAGES || !depth != !stream_depth(f, c->member[0]) ||
+        (!depth && (b->alone || c->member[0]->alone)) || !together(f, b, c->member[0]) ||
         !checkpointing_joins(f->p, b->node, c->member[0]->node))
         return false;
     for (int i = 0; i < c->n; i++) {
-        const int n = common_axes(c->member[i], b);
+        const int n = common_axes(f, c->member[i], b);
         shared = n < shared ? n : shared;
     }
+    if (depth && shared < depth)
+        return false;
+    shared = depth ? depth : shared;
     /* A mere copy is stored anyway; its reader shares more loops with those that read the reader. */
-    if (shared < 1 || (c->n == 1 && item_is_view(c->member[0]) && b->fold))
+    if (shared < 1 || (c->n == 1 && item_is_view(c->member[0]) && !c->member[0]->fold && b->fold))
         return false;
     /* Attention that shares the batch alone with the mask it reads would keep the scores of all heads and rows. */
     if (b->contracts && shared < axes_after(f, b))
         return false;
     for (int i = 0; i < c->n; i++)
-        if (!same_rows(c->member[i], b, shared) || !rows_are_cheap(f, c->member[i], shared))
+        if (!same_rows(f, c->member[i], b, shared) || !rows_are_cheap(f, c->member[i], shared))
             return false;
     if (!rows_are_cheap(f, b, shared))
         return false;
     bool folds = b->fold;
     for (int i = 0; i < c->n; i++)
         folds = folds || c->member[i]->fold;
-    if ((!folds && !all_pointwise(c, b, shared)) || !operands_fit(f, c, b) || cycle(f, b, to, ++f->visit))
+    if ((!folds && !all_pointwise(f, c, b, shared)) || !operands_fit(f, c, b) || cycle(f, b, to, ++f->visit))
         return false;
     c->member[c->n++] = b, c->shared = shared, b->kernel = to;
     kernel_joined(f, to, b->node->id);
@@ -576,9 +583,9 @@ static bool join(fuser *f, item *b, int to)
 static bool join_beside(fuser *f, item *b, item *from)
 {
     enum { TRIES = 64 };
-    int dim[MAX_RANK];
-    const int all = real_dims(b, dim);
-    if (b->fold || common_axes(from, b) < all)
+    int dim[MAX_AXIS];
+    const int all = stream_axes(f, b, dim);
+    if (b->fold || common_axes(f, from, b) < all)
         return false;
     for (; from->beside < from->n_reader; from->beside++) {
         const item *r = reader_at(f, from, from->beside);
@@ -588,7 +595,7 @@ static bool join_beside(fuser *f, item *b, item *from)
     for (int i = from->beside; i < from->n_reader && i < from->beside + TRIES; i++) {
         const item *r = reader_at(f, from, i);
         if (r && r->node->id < b->node->id && !r->fold && r->kernel >= 0 && !f->kernel[r->kernel].member[0]->fold &&
-            common_axes(from, r) == all && join(f, b, r->kernel))
+            common_axes(f, from, r) == all && join(f, b, r->kernel))
             return true;
     }
     return false;

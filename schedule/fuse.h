@@ -35,6 +35,7 @@ typedef struct item { /* a node that is not a leaf, on its way into a kernel */
     inlining inlining;
     int kernel, mark;
     bool outside; /* read by another kernel than its own */
+    int stream;   /* the axis along which it streams (stream.c): of its result, or folded away; or -1 */
     int beside;   /* readers before this one are in kernels that nothing joins any more */
 } item;
 typedef struct cluster {
@@ -68,6 +69,16 @@ bool item_walks_along(const expr *load, const item *reader);
 int item_site(const fuser *f, const item *it);
 /* Kernels of other sites read it. */
 bool item_crosses(const fuser *f, const item *it);
+/* stream.c: whether it streams, from what is known of its readers, which are decided. */
+void stream_find(const fuser *f, item *it);
+/* Reader r has `it` as its own elements in blocks, each of them about once: that is no movement away from them. */
+bool stream_takes(const item *r, const item *it, const expr *load);
+bool stream_stays(const fuser *f, const item *it); /* a view that several stages of a stream read */
+/* The axes that have more than one element, of its result and the one along which it streams, in the order in which
+ * loops are shared. */
+int stream_axes(const fuser *f, const item *it, int *axis);
+int stream_depth(const fuser *f,
+                 const item *it); /* how many of them there are down to that one; 0: it does not stream */
 /* Several kernels compute it rather than read it from memory; true when that was decided. */
 bool rematerialize_take(fuser *f, item *it);
 /* it may be put into its readers, which are decided, and is counted there. owner: NULL for several kernels. */

@@ -155,8 +155,28 @@ static bool check_unit(const plan *p, const stage *s, err *e)
     return found;
 }
 
+/* ---- states ---- */
+/* They are one trip's, for what the loops around stand at: nothing comes between one trip and the next. */
+static bool check_carried(const kernel *k, err *e)
+{
+    const int axis = kernel_carried(k);
+    const nest *t = &k->shared;
+    bool good = true;
+    for (int l = 0; l < t->n && axis >= 0; l++) {
+        const loop *q = &t->loop[l];
+        good = good && (q->axis == axis ? l == t->n - 1 && q->role->serial && q->step == 1 : l < t->n - 1);
+    }
+    const char *name = axis < 0 ? "" : k->stage[k->main].letter[axis];
+    return good || err_set(e, TS_BAD_INPUT,
+                           "stages carry sums along %s from trip to trip: its loop is \"%s\", the last of those that "
+                           "stages share, without a step or a role",
+                           name, name);
+}
+
 bool nest_fits(const plan *p, const kernel *k, const char *loops, err *e)
 {
+    if (!check_carried(k, e))
+        return err_in(e, "loops \"%s\"", loops);
     for (int i = 0; i < k->n_stage; i++)
         if (!check_partial(&k->stage[i], e) || !check_registers(p, &k->stage[i], e) ||
             !check_group(p, &k->stage[i], e) || !check_unit(p, &k->stage[i], e))

@@ -202,7 +202,7 @@ static bool starts_at(search *f, int i)
 void mask_find(plan *p, kernel *k)
 {
     mask_skip *y = NULL;
-    if (k->n_stage < 2 || !k->n_shared || p->reference)
+    if (k->n_stage < 2 || !k->n_shared || p->reference || kernel_carried(k) >= 0)
         return;
     for (int i = 0; i + 1 < k->n_stage && !k->mask; i++) {
         y = y ? y : arena_get(&p->mem, sizeof *y);

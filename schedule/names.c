@@ -151,18 +151,22 @@ static void name_stage(kernel *k, int i, const char *name) /* unique among the k
     snprintf(k->stage[i].name, sizeof k->stage[i].name, same ? "%.20s%d" : "%.20s", name, same + 1);
 }
 
-/* An axis that stages share goes by the letter that the group gives the last dimension of its result that it walks,
- * else by r. */
+/* An axis that stages share goes by the letter that the group gives the last dimension of its result that it walks, or
+ * the axis that it sums up, where states are carried along that; else by r. */
 static void name_shared(const kernel *k, const group *q, int a, char out[MAX_LETTER])
 {
     char letter[MAX_AXIS][MAX_LETTER];
-    int n = q && q->op->axes ? words(q->op->axes, letter, MAX_AXIS) : 0;
+    int n = q && q->op->axes ? words(q->op->axes, letter, MAX_AXIS) : 0, bar = 0;
     if (k->n_stage == 1)
         return;
-    for (int i = 0; i < n; i++)
-        if (*letter[i] == '|')
-            n = i;
+    while (bar < n && *letter[bar] != '|')
+        bar++;
     memcpy(out, "r", sizeof "r");
+    if (a == kernel_carried(k)) {
+        snprintf(out, MAX_LETTER, "%s", bar + 1 < n ? letter[bar + 1] : "s");
+        return;
+    }
+    n = bar;
     for (int i = 0; i < k->n_stage && n; i++)
         for (int d = 0; q->result == k->stage[i].node && d < q->result->type.rank; d++) {
             const int at = n - q->result->type.rank + d;

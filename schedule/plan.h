@@ -5,7 +5,8 @@
  * are those of the kernel's shared loops. A plan is read-only once made; it lives in its own arena and
  * borrows the graph.
  *
- * The room:  plan (the passes) -> alternatives, known -> fuse, inline_budget, rematerialize, demand, stages, names
+ * The room:  plan (the passes) -> alternatives, known -> fuse, stream, inline_budget, rematerialize, demand, stages,
+ *            names
  *            -> checkpointing* -> schema_fuse -> place* (site) -> loops: schema*, choose, nest, legal, layout, order,
  *            mask -> memory (reuse)     target: what all of them ask
  *            explain*: what people and reports read of a plan */
@@ -141,10 +142,10 @@ typedef struct denial { /* loops that a rule gives a kernel, and that it cannot 
 typedef struct plan {
     arena mem;
     const target *on;
-    int threads;                 /* on->workers */
-    bool reference;              /* plain loops, reals in f64 */
-    bool own_places, as_written; /* as wished */
-    bool trial;                  /* made to be compared with another one, and never run */
+    int threads;                             /* on->workers */
+    bool reference;                          /* plain loops, reals in f64 */
+    bool own_places, as_written, whole_sums; /* as wished */
+    bool trial;                              /* made to be compared with another one, and never run */
     graph *g;
     int n_root;
     const node *const *root;
@@ -189,6 +190,7 @@ typedef struct plan_options {
     bool reference;
     bool own_places; /* no result lies over an operand in the arena */
     bool as_written; /* no operation is replaced by a cheaper way to the same value */
+    bool whole_sums; /* what a group sums up is not taken in blocks */
     int n_state;     /* the last roots: state[i], an input, is to hold what root n_root - n_state + i was */
     const node *const *state;
     const site_finder *finder; /* borrowed for the plan's life; NULL: rules for other devices are refused */
@@ -207,8 +209,13 @@ bool stage_contracts(const stage *s);
 /* What kernels of that site are for */
 const target *plan_on(const plan *p, int which);
 /* Nests walk it. Scatters and scans have loops that follow from their definition, routines their own; each is a kernel
- * by itself. */
+ * by itself, but for scans that stages around them share. */
 bool stage_nested(const stage *s);
+/* A scan that is a stage among others: along the last axis that they share, of which trips are made in order. Its
+ * states wait in scratch from trip to trip. */
+bool stage_carries(const stage *s);
+bool stage_keeps_last(const stage *s); /* of which the value of the last trip is stored: a fold of several values */
+int kernel_carried(const kernel *k);   /* the shared axis along which stages carry states; -1: none do */
 /* "inside ? x[...] : 0" around a load, where the condition depends on nothing but the load's axes: padding. NULL: none,
  * or the same is read without it too. */
 const expr *stage_guard(const stage *s, int load);

@@ -6,39 +6,83 @@
 #include <string.h>
 
 /* ---- stages ---- */
+/* A fold of several values in a stream is walked along with the other stages, and then is a scan whose last value
+ * stays. */
+static const expr *as_scan(arena *m, const expr *x, int axis)
+{
+    const int n = x->n / 2;
+    return x_scan(m, 0, axis, n, x->arg, x->arg + n, x->arg[2 * n]);
+}
+
+static void add_axis(stage *s, const item *it, int i, bool folded)
+{
+    if (folded)
+        s->folds |= 1u << s->n_axis;
+    else
+        s->n_result = s->n_axis + 1, s->dim[s->n_axis] = i < it->node->type.rank ? i : 0;
+    s->extent[s->n_axis++] = it->extent[i];
+}
+
 static void make_stage(fuser *f, const item *it, int shared, stage *s)
 {
     arena *m = &f->p->mem;
     const expr *axis[MAX_AXIS];
     const type *t = &it->node->type;
+    const bool streams = shared && it->stream >= t->rank;
+    int walked[MAX_AXIS];
+    const int n_walked = stream_axes(f, it, walked);
     *s = (stage){.node = it->node, .scratch = !it->root};
     for (int i = 0; i < t->rank; i++)
         s->low[i] = it->low[i], s->count[i] = it->extent[i];
-    for (int i = 0; i < it->n_axis; i++) {
+    for (int i = 0, next = 0; i < it->n_axis; i++) {
         const bool folded = i >= t->rank;
         const expr *low = x_cast(m, TS_I64, x_whole(m, folded ? 0 : it->low[i]));
-        axis[i] = low;
         const bool scanned = it->value->kind == X_SCAN && !it->value->folds && it->value->axis == i;
+        if (streams && next < n_walked && walked[next] == it->stream)
+            axis[it->stream] = x_axis(m, s->n_axis), add_axis(s, it, it->stream, false), next++;
+        if (streams && i == it->stream)
+            continue;
+        axis[i] = low;
         if (it->extent[i] == 1 && !folded && !scanned)
             continue;
         axis[i] = folded || !it->low[i] ? x_axis(m, s->n_axis) : x2(m, "add", x_axis(m, s->n_axis), low);
-        if (folded)
-            s->folds |= 1u << s->n_axis;
-        else
-            s->n_result = s->n_axis + 1, s->dim[s->n_axis] = i;
-        s->extent[s->n_axis++] = it->extent[i];
+        add_axis(s, it, i, folded), next++;
     }
     s->n_shared = shared;
     for (int i = 0; i < t->rank; i++)
         s->store[i] = axis[i];
-    s->value = x_share(m, x_rename(m, it->value, it->n_axis, axis));
+    s->value = x_rename(m, it->value, it->n_axis, axis);
+    if (streams)
+        s->value = as_scan(m, s->value, axis[it->stream]->axis);
+    s->value = x_share(m, s->value);
     if (stage_nested(s) && !stage_fold(s)) /* a choice by an axis of one element may leave nothing to fold */
         s->n_axis = s->n_result, s->folds = 0;
 }
 
 bool stage_nested(const stage *s)
 {
-    return !x_alone(s->value);
+    return !x_alone(s->value) || stage_carries(s);
+}
+
+bool stage_carries(const stage *s)
+{
+    return s->value->kind == X_SCAN && s->n_shared > 0;
+}
+
+int kernel_carried(const kernel *k)
+{
+    for (int i = 0; i < k->n_stage; i++)
+        if (stage_carries(&k->stage[i]))
+            return k->n_shared - 1;
+    return -1;
+}
+
+bool stage_keeps_last(const stage *s)
+{
+    uint32_t walked = 0;
+    for (int i = 0; i < s->node->type.rank; i++)
+        walked |= x_axes(s->store[i]);
+    return stage_carries(s) && !(walked >> s->value->axis & 1);
 }
 
 static const expr *find_fold(const expr *x)
@@ -224,6 +268,8 @@ static bool try_merge(fuser *f, kernel *k, int from, int to, int a) /* in stages
     stage trial[MAX_STAGES];
     for (int i = from; i < to; i++) {
         trial[i] = k->stage[i];
+        if (stage_carries(&trial[i]) && (trial[i].value->axis == a || trial[i].value->axis == a + 1))
+            return false;
         if (bare_axes(trial[i].value) & 3u << a || stage_block(f->p, &trial[i], a) > 1 ||
             stage_block(f->p, &trial[i], a + 1) > 1)
             return false;
@@ -305,7 +351,8 @@ static void count_work(kernel *k)
         const double results = stage_points(s, 0, s->n_result), folded = stage_points(s, s->n_result, s->n_axis);
         k->flops += stage_flops(s);
         if (!s->scratch)
-            k->bytes += results * ts_dtype_bytes(s->node->type.dtype);
+            k->bytes += results * ts_dtype_bytes(s->node->type.dtype) /
+                        (stage_keeps_last(s) ? (double)s->extent[s->value->axis] : 1);
         const int n = x_loads(s->value, load, MAX_LOADS);
         for (int j = 0; j < n && j < MAX_LOADS; j++) {
             bool inside = false;

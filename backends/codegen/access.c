@@ -130,6 +130,14 @@ const lin *source_offset(emitter *m, int load, const lin *const *axis)
     return layout_offset(&m->sp, m->data.operand[q->operand].layout, sub);
 }
 
+const lin *state_offset(emitter *m, const lin *const *axis)
+{
+    const lin *sub[MAX_RANK];
+    for (int i = 0; i < m->s->node->type.rank; i++)
+        sub[i] = lin_of(&m->sp, m->s->store[i], axis);
+    return slice_offset(m, m->s, sub, axis);
+}
+
 const lin *store_offset(emitter *m, const lin *const *axis)
 {
     const lin *sub[MAX_RANK];

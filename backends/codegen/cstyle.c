@@ -190,7 +190,7 @@ void cstyle_expr(writer *w, text *t, const expr *x)
     case X_FOLD: w->fold(w->user, t, x); break;
     case X_CALL: write_call(w, t, x); break;
     case X_CAST: write_cast(w, t, x); break;
-    case X_STATE: text_add(t, "s%d%s", x->axis, w->state); break;
+    case X_STATE: text_add(t, "%s%d%s", w->states, x->axis, w->state); break;
     case X_SCATTER:
     case X_SCAN:
     case X_ROUTINE: MUST(!"part of an expression"); break;

@@ -11,7 +11,7 @@ typedef struct writer {
     void (*load)(void *user, text *t, const expr *x);
     void (*axis)(void *user, text *t, int axis);
     void (*fold)(void *user, text *t, const expr *x);
-    const char *state; /* follows the name of a state, s0, s1, ... */
+    const char *states, *state; /* before and behind the number of a state: "s", "" for s0, s1, ... */
     void *user;
     int n_temp; /* numbers of temporaries, t0, t1, ... */
     struct {

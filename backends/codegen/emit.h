@@ -10,7 +10,9 @@ enum {
     MAX_TILE = 96,
     MAX_SPLIT = 16,
     MAX_APART = 32,
-    RESULT = MAX_LOADS /* stands for the result where a load's number is asked */
+    /* Stand where a load's number is asked: for the result, and for what is carried from trip to trip */
+    RESULT = MAX_LOADS,
+    STATES
 };
 
 typedef struct source {                                            /* where a load of a stage finds its element */
@@ -47,9 +49,9 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
     bool interleave; /* its instructions, which are chains */
     const char *parameters;
     stmt *body;
-    /* of each load and of the result */
-    int64_t c[RESULT + 1];  /* constant that stays inside the tile */
-    bool whole[RESULT + 1]; /* indexed from its start, not from where the tile starts */
+    /* of each load, of the result and of states */
+    int64_t c[STATES + 1];  /* constant that stays inside the tile */
+    bool whole[STATES + 1]; /* indexed from its start, not from where the tile starts */
 } tile_made;
 
 typedef struct prefetch { /* the next slice of an operand, or of the result */
@@ -72,14 +74,19 @@ typedef struct output { /* where what is written goes */
     bool conditions; /* of unit_facts */
 } output;
 
+typedef struct held { /* where values wait within the kernel */
+    int64_t at;
+    bool spilled; /* elsewhere than in scratch */
+} held;
+
 typedef struct data_used { /* what the kernel reads and writes, and what it holds in scratch */
     int n_operand;
     operand operand[MAX_OPERAND];
     source source[MAX_STAGES][MAX_LOADS];
-    int64_t slice[MAX_STAGES];     /* offset of each scratch stage's slice */
-    bool spilled[MAX_STAGES];      /* which lies elsewhere */
-    int64_t scratch, scratch_most; /* bytes in use, and the most */
-    int64_t spill;                 /* bytes in use elsewhere */
+    held slice[MAX_STAGES];            /* of each scratch stage */
+    held state[MAX_STAGES][MAX_STATE]; /* of each one that carries some */
+    int64_t scratch, scratch_most;     /* bytes in use, and the most */
+    int64_t spill;                     /* bytes in use elsewhere */
     int64_t room, besides; /* bytes of scratch that there are, 0: no limit; of these those that are not for slices */
 } data_used;
 
@@ -95,6 +102,7 @@ typedef struct stage_state { /* of the stage that is being written */
     int result;                /* the operand it writes, when not to scratch */
     const lin *base[MAX_AXIS]; /* the part of each axis that the shared loops give */
     bool outer_fold;           /* a folded loop outside the tile: partial sums wait in the result */
+    bool carries;              /* states wait for the next trip of the shared loops */
     int lane;                  /* the tile's vector loop over a folded axis, or -1 */
     uint32_t peeled;           /* axes whose loops outside the tile write first and last trips apart */
     uint32_t known;            /* loops of a tile without a fold that are written out trip by trip */
@@ -171,6 +179,7 @@ typedef struct emitter {
 /* access.c: offsets in elements within a load's source, and within the result's place. */
 const lin *source_offset(emitter *m, int load, const lin *const *axis);
 const lin *store_offset(emitter *m, const lin *const *axis);
+const lin *state_offset(emitter *m, const lin *const *axis); /* within the slice of each state */
 const expr *checked_place(emitter *m, const expr *at,
                           int64_t extent); /* a subscript that the data says, checked once */
 dtype source_dtype(const emitter *m, int load);
@@ -182,13 +191,17 @@ const char *number_text(const emitter *m, int64_t n);
 const char *pointer_type(const emitter *m, reach who, dtype d, bool written); /* "const float *" */
 const char *scratch_at(const emitter *m, const char *of, int64_t offset);
 const char *slice_at(const emitter *m, int stage, bool written); /* where a stage's values wait for later ones */
+const char *held_at(const emitter *m, const held *h, dtype d, bool written);
 reach slice_reach(const emitter *m, int stage);
+reach held_reach(const held *h);
 void emit_element(emitter *m, text *t, int load); /* in a tile: the operand's element, as memory has it */
 reach load_reach(const emitter *m, int load);     /* of the pointer to it */
 void emit_pointer(emitter *m, text *t, const tile_made *f, int load); /* outside: the pointer that tile f is given */
 bool emit_takes(const tile_made *f, int load);                        /* a pointer, of this load */
-void emit_starts(emitter *m, tile_made *f); /* in a tile, its start being set up: which loads share a pointer */
-void emit_result(emitter *m, text *t);      /* in a tile: the element y[...] */
+void emit_starts(emitter *m, tile_made *f);     /* in a tile, its start being set up: which loads share a pointer */
+void emit_result(emitter *m, text *t);          /* in a tile: the element y[...] */
+void emit_place(emitter *m, text *t, int load); /* in a tile: [index] of a load, of the result or of states */
+void emit_start(emitter *m, text *t, const tile_made *f, int load); /* outside: " + n", where tile f starts in that */
 void emit_acc(emitter *m, text *t, const char *lane); /* acc[m_3][lane]; NULL: where the folded vector loop stands */
 void emit_combine(emitter *m, text *t, const char *a, const char *b); /* a (+) b of the stage's fold */
 const char *acc_type(const emitter *m);
@@ -212,6 +225,12 @@ void lanes_merge(emitter *m, const char *acc);      /* their sums, in a fixed or
 void lanes_declare(emitter *m, const tile_made *f); /* at the tile's head: which trips are this lane's */
 void lanes_head(emitter *m);                        /* behind all statements outside of tiles: the same at their head */
 void lanes_copy(emitter *m, const copying *c);      /* by all lanes of the group together */
+/* carry.c: states that are carried along a shared loop. */
+void carry_open(emitter *m);                      /* around the stage: which trips are the first and the last */
+void carry_one(emitter *m);                       /* in a tile: one element's states make a step */
+void carry_result(emitter *m, const char *y);     /* and what its value is then */
+void carry_parameters(const emitter *m, text *t); /* of a tile: the states' pointers */
+void carry_arguments(emitter *m, text *t, const tile_made *f);
 /* role.c */
 bool role_unrolled(const role *r);                 /* in registers, and its trips are not the elements of one */
 opening role_opening(const role *r, bool vectors); /* vectors: a loop over lanes becomes vectors */

@@ -52,11 +52,12 @@ static void find_sources(emitter *m)
             operand_of(m, k->stage[i].node, &m->p->buffer[k->stage[i].node->id].layout, -1, true);
 }
 
-static void place_slice(emitter *m, int i, int64_t bytes) /* elsewhere, where scratch has no room for it */
+static void place_slice(emitter *m, held *h, int64_t bytes) /* elsewhere, where scratch has no room for it */
 {
+    bytes = target_aligned(m->p->on, bytes);
     const bool fits = !m->data.room || m->data.scratch + bytes <= m->data.room - m->data.besides;
     int64_t *in = fits ? &m->data.scratch : &m->data.spill;
-    m->data.spilled[i] = !fits, m->data.slice[i] = *in;
+    *h = (held){*in, !fits};
     *in += bytes;
 }
 
@@ -64,12 +65,14 @@ static void give_slices(emitter *m)
 {
     for (int i = 0; i < m->k->n_stage; i++) {
         const stage *s = &m->k->stage[i];
-        int64_t n = ts_dtype_bytes(stored_as(m->p, s->node));
-        if (!s->scratch)
-            continue;
+        const int states = stage_carries(s) ? s->value->n / 2 : 0;
+        int64_t n = 1;
         for (int a = 0; a < s->n_result; a++)
             n *= nest_left(m->k, s, a, -1);
-        place_slice(m, i, target_aligned(m->p->on, n));
+        for (int k = 0; k < states; k++)
+            place_slice(m, &m->data.state[i][k], n * ts_dtype_bytes(s->value->arg[k]->dtype));
+        if (s->scratch)
+            place_slice(m, &m->data.slice[i], n * ts_dtype_bytes(stored_as(m->p, s->node)));
     }
     m->data.scratch_most = m->data.scratch;
 }
@@ -282,7 +285,7 @@ static void write_stage(emitter *m, int i)
     const stage *s = &m->k->stage[i];
     m->stage.at = i, m->s = s, m->stage.value = copy_value(m, s),
     m->stage.fold = stage_fold(&(stage){.value = m->stage.value});
-    m->stage.outer_fold = false, m->stage.lane = -1;
+    m->stage.outer_fold = false, m->stage.carries = stage_carries(s), m->stage.lane = -1;
     m->stage.guarded = reads_on_condition(m->stage.value);
     bounds_find(m);
     partial_find(m);
@@ -309,6 +312,8 @@ static void write_stage(emitter *m, int i)
         code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->truth), "first", "1");
         code_also(&m->out.code, "last", "1");
     }
+    if (m->stage.carries)
+        carry_open(m);
     if (m->k->n_stage == 1)
         chunks_open(m);
     walk(m, 0);

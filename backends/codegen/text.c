@@ -91,7 +91,9 @@ static bool is_moved(void *user, const atom *a)
 
 static const lin *offset_of(emitter *m, int load, const lin *const *axis)
 {
-    return load == RESULT ? store_offset(m, axis) : source_offset(m, load, axis);
+    return load == RESULT   ? store_offset(m, axis)
+           : load == STATES ? state_offset(m, axis)
+                            : source_offset(m, load, axis);
 }
 
 static bool is_gathered(void *user, const atom *a)
@@ -109,17 +111,17 @@ static const lin *rest_of(emitter *m, int load)
               *rest = lin_add(&m->sp, all, start, -1);
     if (lin_uses(all, is_moved, m) || lin_uses(rest, is_start, m))
         return NULL;
-    if (load != RESULT && lin_uses(all, is_gathered, m) && !expr_reads(m->stage.value, m->s->load[load]))
+    if (load < RESULT && lin_uses(all, is_gathered, m) && !expr_reads(m->stage.value, m->s->load[load]))
         return NULL; /* the index is read under the condition, as its element is */
     return lin_add(&m->sp, rest, lin_const(&m->sp, 1), start->c);
 }
 
 static bool is_inside(const emitter *m, int load) /* copied within the tile, from where the copy starts */
 {
-    return load != RESULT && m->data.source[m->stage.at][load].inside;
+    return load < RESULT && m->data.source[m->stage.at][load].inside;
 }
 
-static void write_place(emitter *m, text *t, int load) /* [index] of a load, or of the result */
+void emit_place(emitter *m, text *t, int load)
 {
     const lin *at = is_inside(m, load)          ? offset_of(m, load, m->tile.inner)
                     : m->tile.made->whole[load] ? NULL
@@ -186,7 +188,7 @@ bool emit_takes(const tile_made *f, int load)
 void emit_result(emitter *m, text *t)
 {
     text_add(t, "y");
-    write_place(m, t, RESULT);
+    emit_place(m, t, RESULT);
 }
 
 static int number_of(const emitter *m, const expr *x)
@@ -213,16 +215,25 @@ const char *scratch_at(const emitter *m, const char *of, int64_t offset)
     return arena_format(m->mem, "(%s)(scratch + %lld)", of, (long long)offset);
 }
 
+reach held_reach(const held *h)
+{
+    return h->spilled ? ALL : GROUP;
+}
+
 reach slice_reach(const emitter *m, int i)
 {
-    return m->data.spilled[i] ? ALL : GROUP;
+    return held_reach(&m->data.slice[i]);
+}
+
+const char *held_at(const emitter *m, const held *h, dtype d, bool written)
+{
+    const char *of = pointer_type(m, held_reach(h), d, written);
+    return h->spilled ? arena_format(m->mem, "(%s)(spill + %lld)", of, (long long)h->at) : scratch_at(m, of, h->at);
 }
 
 const char *slice_at(const emitter *m, int i, bool written)
 {
-    const char *of = pointer_type(m, slice_reach(m, i), stored_as(m->p, m->k->stage[i].node), written);
-    return m->data.spilled[i] ? arena_format(m->mem, "(%s)(spill + %lld)", of, (long long)m->data.slice[i])
-                              : scratch_at(m, of, m->data.slice[i]);
+    return held_at(m, &m->data.slice[i], stored_as(m->p, m->k->stage[i].node), written);
 }
 
 reach load_reach(const emitter *m, int load)
@@ -261,7 +272,7 @@ void emit_element(emitter *m, text *t, int load)
     const bool inside = is_inside(m, load);
     m->tile.made->loads[load] |= !inside;
     text_add(t, inside ? "c%d" : "x%d", inside ? load : m->tile.made->via[load]);
-    write_place(m, t, load);
+    emit_place(m, t, load);
 }
 
 static void write_load(void *user, text *t, const expr *x)
@@ -319,6 +330,11 @@ void emit_pointer(emitter *m, text *t, const tile_made *f, int load) /* where ti
         text_add(t, "%s", slice_at(m, m->stage.at, true));
     else
         text_add(t, "%s", m->data.operand[m->stage.result].name);
+    emit_start(m, t, f, load);
+}
+
+void emit_start(emitter *m, text *t, const tile_made *f, int load)
+{
     if (f->whole[load]) {
         add_offset(m, t, start_of_all(m, load));
         return;
@@ -341,6 +357,7 @@ writer emit_writer(emitter *m)
                     .load = write_load,
                     .axis = write_axis,
                     .fold = write_fold,
+                    .states = "s",
                     .state = "",
                     .user = m};
 }

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef enum phase { CLEAR, BODY, MERGE, GATHER, FINISH } phase; /* MERGE: of a vector; GATHER: of lanes of a group */
+/* MERGE: of a vector; GATHER: of lanes of a group; CARRY: states make a step */
+typedef enum phase { CLEAR, BODY, MERGE, GATHER, CARRY, FINISH } phase;
 
 /* ---- one element of each phase ---- */
 static void clear_one(emitter *m)
@@ -93,6 +94,11 @@ static void finish_one(emitter *m)
     text value = {0}, y = {0}, acc = {0};
     const char *wrap = cstyle_store(m->d, m->out.uses, stored_as(m->p, m->s->node));
     emit_result(m, &y);
+    if (m->stage.carries) {
+        carry_result(m, y.s);
+        text_free(&y);
+        return;
+    }
     if (m->stage.outer_fold) {
         emit_acc(m, &acc, "0");
         combine_before(m, y.s, acc.s);
@@ -246,14 +252,14 @@ static void lane_loop(emitter *m, int l, phase ph)
 
 static void register_loops(emitter *m, int l, phase ph)
 {
-    static void (*const one[])(emitter *) = {clear_one, body_one, merge_one, gather_one, finish_one};
+    static void (*const one[])(emitter *) = {clear_one, body_one, merge_one, gather_one, carry_one, finish_one};
     if (l == m->s->nest.n) {
         one[ph](m);
         return;
     }
     const loop *q = &m->s->nest.loop[l];
     const bool folded = m->s->folds >> q->axis & 1;
-    if (q->role->group && ph != BODY && !(ph == FINISH && !folded)) {
+    if (q->role->group && ph != BODY && !(ph >= CARRY && !folded)) {
         lane_loop(m, l, ph);
         return;
     }
@@ -380,7 +386,9 @@ static const char *parameters(emitter *m, const tile_made *f)
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->counted >> a & 1)
             text_add(&all, ", const %s %s_trips", m->d->index, m->s->letter[a]);
-    if (m->stage.outer_fold)
+    if (m->stage.carries)
+        carry_parameters(m, &all);
+    if (m->stage.outer_fold || m->stage.carries)
         text_add(&all, ", const %s first, const %s last", m->d->truth, m->d->truth);
     if (f->prefetch)
         emit_prefetch_parameters(m, &all);
@@ -436,6 +444,7 @@ static void write_body(emitter *m, tile_made *f)
     for (int i = 0; i < m->s->n_load; i++)
         f->c[i] = source_offset(m, i, m->tile.inner)->c;
     f->c[RESULT] = store_offset(m, m->tile.inner)->c;
+    f->c[STATES] = m->stage.carries ? state_offset(m, m->tile.inner)->c : 0;
     emit_starts(m, f);
     if (m->stage.fold) {
         declare_acc(m);
@@ -452,7 +461,14 @@ static void write_body(emitter *m, tile_made *f)
             register_loops(m, nest_unrolled(m->s), GATHER);
     } else
         emit_fetch(m);
+    if (m->stage.carries)
+        apart_loops(m, CARRY);
+    const bool waits = stage_keeps_last(m->s);
+    if (waits)
+        code_if(&m->out.code, "last");
     apart_loops(m, FINISH);
+    if (waits)
+        code_close(&m->out.code);
 }
 
 static tile_made *make_tile(emitter *m)
@@ -520,7 +536,9 @@ void emit_tile(emitter *m)
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->counted >> a & 1)
             text_add(&call, ", %lld", (long long)(m->here.cur[a] / counting(m, a)->step));
-    if (m->stage.outer_fold)
+    if (m->stage.carries)
+        carry_arguments(m, &call, f);
+    if (m->stage.outer_fold || m->stage.carries)
         text_add(&call, ", first, last");
     if (f->prefetch)
         emit_prefetch_arguments(m, &call);

@@ -299,7 +299,8 @@ int64_t gpu_shared_bytes(const plan *p, const kernel *k)
     int64_t kept = 0, most = 0;
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
-        int64_t slices = 0, bytes = ts_dtype_bytes(s->node->type.dtype);
+        const int states = stage_carries(s) ? s->value->n / 2 : 0;
+        int64_t slices = 0, elements = 1;
         for (int j = 0; j < s->n_staging; j++) {
             slice y;
             if (!staging_copies(&s->staging[j]))
@@ -310,8 +311,10 @@ int64_t gpu_shared_bytes(const plan *p, const kernel *k)
         slices = merged(p, k, s) > slices ? merged(p, k, s) : slices; /* when the slices are no longer read */
         most = slices > most ? slices : most;
         for (int a = 0; a < s->n_result; a++)
-            bytes *= nest_left(k, s, a, -1);
-        kept += s->scratch ? target_aligned(p->on, bytes) : 0;
+            elements *= nest_left(k, s, a, -1);
+        kept += s->scratch ? target_aligned(p->on, elements * ts_dtype_bytes(s->node->type.dtype)) : 0;
+        for (int j = 0; j < states; j++)
+            kept += target_aligned(p->on, elements * ts_dtype_bytes(s->value->arg[j]->dtype));
     }
     return kept + most > p->on->space->bytes ? most : kept + most; /* else what stages hand on lies in global memory */
 }

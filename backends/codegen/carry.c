@@ -1,0 +1,102 @@
+/* carry.c - states that stages carry along a loop they share. Each state has a slice of scratch, laid out as the slice
+ * of what the stage computes: a tile takes pointers to them, makes the step of its elements, and writes their value
+ * once all have made it. Of a fold of several values the last trip's value is the result. */
+#include "backends/codegen/emit.h"
+
+static int states(const emitter *m)
+{
+    return m->s->value->n / 2;
+}
+
+static dtype state_dtype(const emitter *m, int k)
+{
+    return m->s->value->arg[k]->dtype;
+}
+
+void carry_open(emitter *m)
+{
+    const int axis = m->s->value->axis;
+    text at = {0};
+    emit_lin(m, &at, m->shared.axis[axis]);
+    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->truth), "first",
+             arena_format(m->mem, "%s == 0", text_str(&at)));
+    code_also(&m->out.code, "last",
+              arena_format(m->mem, "%s == %lld", text_str(&at), (long long)m->s->extent[axis] - 1));
+    text_free(&at);
+}
+
+void carry_parameters(const emitter *m, text *t)
+{
+    for (int k = 0; k < states(m); k++)
+        text_add(t, ", %s%sstate%d",
+                 pointer_type(m, held_reach(&m->data.state[m->stage.at][k]), state_dtype(m, k), true), m->d->restricted,
+                 k);
+}
+
+void carry_arguments(emitter *m, text *t, const tile_made *f)
+{
+    for (int k = 0; k < states(m); k++) {
+        text_add(t, ", %s", held_at(m, &m->data.state[m->stage.at][k], state_dtype(m, k), true));
+        emit_start(m, t, f, STATES);
+    }
+}
+
+static const char *state_at(emitter *m, int k) /* its element, as memory has it */
+{
+    text t = {0};
+    text_add(&t, "state%d", k);
+    emit_place(m, &t, STATES);
+    return code_keep(&m->out.code, &t);
+}
+
+static const char *state_value(emitter *m, int k)
+{
+    const char *load = cstyle_load(m->d, m->out.uses, state_dtype(m, k));
+    return arena_format(m->mem, "%s%s%s", load, state_at(m, k), *load ? ")" : "");
+}
+
+/* Names prefix0, prefix1, ... */
+static void name_state(emitter *m, const char *prefix, int k, const char *value)
+{
+    code_let(&m->out.code, arena_format(m->mem, "const %s", value_type(m->d, state_dtype(m, k), m->p->reference)),
+             arena_format(m->mem, "%s%d", prefix, k), value);
+}
+
+static const char *written(emitter *m, writer *w, const expr *x)
+{
+    text t = {0};
+    x = with_idioms(m, x);
+    cstyle_temporaries(w, &m->out.code, x);
+    cstyle_expr(w, &t, x);
+    return code_keep(&m->out.code, &t);
+}
+
+void carry_one(emitter *m)
+{
+    const expr *x = m->stage.value;
+    writer w = emit_writer(m);
+    const int n = states(m);
+    w.states = "was";
+    for (int k = 0; k < n; k++) {
+        const char *start = written(m, &w, x->arg[k]);
+        name_state(m, "was", k, arena_format(m->mem, "first ? %s : %s", start, state_value(m, k)));
+    }
+    for (int k = 0; k < n; k++)
+        name_state(m, "next", k, written(m, &w, x->arg[n + k]));
+    for (int k = 0; k < n; k++) {
+        const char *store = cstyle_store(m->d, m->out.uses, state_dtype(m, k));
+        code_store(&m->out.code, state_at(m, k), arena_format(m->mem, "%snext%d%s", store, k, *store ? ")" : ""));
+    }
+}
+
+void carry_result(emitter *m, const char *y)
+{
+    const expr *x = m->stage.value;
+    writer w = emit_writer(m);
+    const char *store = cstyle_store(m->d, m->out.uses, stored_as(m->p, m->s->node));
+    w.states = "now";
+    for (int k = 0; k < states(m); k++)
+        name_state(m, "now", k, state_value(m, k));
+    code_store(&m->out.code, y,
+               arena_format(m->mem, "%s%s%s", store, written(m, &w, x->arg[x->n - 1]), *store ? ")" : ""));
+}
