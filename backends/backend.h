@@ -48,6 +48,7 @@ typedef struct backend {
     const char *device; /* what places call what it runs on: "cpu"; NULL: its name */
     bool numbered;      /* there may be several of it: "NAME:0", "NAME:1", ... */
     bool as_written; /* it is to run the graph as it is: no operation is replaced by a cheaper way to the same value */
+    bool in_blocks;  /* then: but for long sums in blocks, which its target's guess proposes */
     const char *described; /* a machine to ask it about where none is needed here; NULL: this one */
     /* What plans are made for: this machine, or the one that is described; in m. */
     const target *(*target)(arena *m, const machine_options *asked, err *e);

@@ -102,7 +102,7 @@ int deriver_kind(deriver *d, const node *weight, err *e)
 
 static bool build(deriver *d, made *m, err *e)
 {
-    const plan_options asked = {.on = &d->here, .target = d->by->name, .as_written = true};
+    const plan_options asked = {.on = &d->here, .target = d->by->name, .as_written = true, .whole_sums = true};
     text facts = {0};
     m->plan = plan_make(d->g, 1, &m->root, &asked, e);
     m->program = m->plan ? d->by->build(m->plan, d->asked, &facts, e) : NULL;

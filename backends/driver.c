@@ -77,6 +77,7 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
                       .targets = all_targets(&p->mem),
                       .reference = o->reference,
                       .as_written = p->target->as_written || o->as_written,
+                      .whole_sums = (p->target->as_written && !p->target->in_blocks) || o->as_written,
                       .n_state = want->n_state,
                       .state = want->state};
     p->asked = (build_options){.progress = o->progress, .user = o->user};

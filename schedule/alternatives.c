@@ -1,9 +1,11 @@
 /* alternatives.c - the pass that takes an algebraic alternative where an operation offers one: convolutions of 3 x 3
- * by Winograd, products with weights by Strassen. What those add to the weights is bounded.
+ * by Winograd, products with weights by Strassen; before them, long sums in blocks (blocks.c). What those add to the
+ * weights is bounded.
  *
  * Requires: a graph. Guarantees: kernels from the fusion pass, of a graph in which what an operation offers stands in
  * its place; all else is as it was. A kernel is left alone where its first fitting rule has wishes, which are meant for
  * what the model says; and where the plan is to run the graph as written. */
+#include "schedule/blocks.h"
 #include "schedule/resident.h"
 #include "schedule/schema.h"
 
@@ -226,6 +228,8 @@ static bool find_alternatives(plan *p, plan *into, bool *found, err *e)
 bool pass_alternatives(plan *p, err *e)
 {
     bool found = false;
+    if (!blocks_take(p, e))
+        return false;
     plan trial = *p;
     trial.mem = (arena){0};
     const bool good = plan_pass(&trial, PASS_FUSE, e) && find_alternatives(&trial, p, &found, e);

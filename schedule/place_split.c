@@ -181,6 +181,7 @@ static plan *new_part(plan *p, int to)
                 .threads = p->site[to].on->workers,
                 .own_places = p->own_places,
                 .as_written = p->as_written,
+                .whole_sums = p->whole_sums,
                 .trial = p->trial,
                 .fused = true,
                 .part = true,

@@ -68,9 +68,10 @@ const pass_record plan_passes[N_PASS] = {
                         "more groups; nothing that is computed changes", pass_recognise},
     [PASS_KNOWN] = {"known", "makes weights of what depends on weights alone, computed once at load", "a graph",
                     "the same values; what weights alone give is a leaf", pass_known},
-    [PASS_ALTERNATIVES] = {"alternatives", "takes Winograd or Strassen where operations offer it and costs favour it",
-                           "a graph", "roots of the same values up to rounding, or the same roots and their kernels",
-                           pass_alternatives},
+    [PASS_ALTERNATIVES] =
+        {"alternatives",
+         "takes Winograd or Strassen where operations offer it and costs favour it; long sums in blocks", "a graph",
+         "roots of the same values up to rounding, or the same roots and their kernels", pass_alternatives},
     [PASS_FUSE] = {"fuse", "makes kernels of stages; letters, merged axes", "a graph and its roots",
                    "stages compute all that is read from memory, and before it is read", pass_fuse},
     [PASS_CHECKPOINTING] = {"checkpointing", "lets the backward pass compute again what rules give up",
@@ -118,6 +119,7 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_option
                 .reference = asked->reference,
                 .own_places = asked->own_places,
                 .as_written = asked->as_written || asked->reference,
+                .whole_sums = asked->whole_sums || asked->reference,
                 .g = g,
                 .finder = asked->finder,
                 .n_root = n_root};

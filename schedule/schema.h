@@ -34,6 +34,8 @@ typedef struct rule {
     bool fuse, optional;             /* fuse: "auto"; else "none" */
     bool whole;                      /* masked: "compute"; else "skip" */
     bool tells_recompute, recompute; /* of operations, not of kernels: recompute.h */
+    bool tells_blocks;               /* of operations, too */
+    int64_t blocks;                  /* elements of a block; 0: the axis is walked whole */
     const char *compute;             /* NULL or "f32"; others are refused by name */
     const char *site, *site_place;   /* the device that "place" names, NULL: none; where that stands */
 } rule;
@@ -71,6 +73,11 @@ bool schema_about_kernels(const rule *r); /* it says more than "place" or "recom
 int schema_place(const schema *s, const kernel *k);
 int schema_place_stage(const schema *s, const kernel *k, int which);
 int schema_place_part(const schema *s, const char *name, const node *result);
+/* The first rule with "blocks" that fits an operation or group so called; else the first that has loops for it, which
+ * are meant for all of it, or -1. */
+int schema_blocks(const schema *s, const char *name, const node *result);
+/* A rule makes a kernel of an operation or group so called, or places it. */
+bool schema_parts(const schema *s, const char *name, const node *result);
 int schema_misses(const rule *r, const kernel *k); /* conditions that k fails; -1: it is another operation */
 /* Kernel k, or a stage of it (-1: the whole), cannot have the loops that rule `at` gives it. */
 void schema_refuse(plan *p, int at, const kernel *k, int which, const char *why);

@@ -41,7 +41,8 @@ static bool fits_values(const rule *r, const stage *s) /* extents and data type 
 
 bool schema_about_kernels(const rule *r)
 {
-    return (!r->tells_recompute && !r->site) || r->n_loops || r->n_layout || !r->fuse || r->whole || r->compute;
+    return (!r->tells_recompute && !r->tells_blocks && !r->site) || r->n_loops || r->n_layout || !r->fuse || r->whole ||
+           r->compute;
 }
 
 /* ---- names ---- */
@@ -170,6 +171,27 @@ int schema_place_part(const schema *s, const char *name, const node *result)
     while (i < s->n_rule && !(s->rule[i].site && is_here(s, i) && fits_part(&s->rule[i], name, result)))
         i++;
     return i < s->n_rule ? i : -1;
+}
+
+int schema_blocks(const schema *s, const char *name, const node *result)
+{
+    int loops = -1;
+    for (int i = 0; i < s->n_rule; i++) {
+        const rule *r = &s->rule[i];
+        if (is_here(s, i) && r->tells_blocks && fits_part(r, name, result))
+            return i;
+        if (is_here(s, i) && loops < 0 && r->n_loops && r->n_op && has_op(r, name))
+            loops = i;
+    }
+    return loops;
+}
+
+bool schema_parts(const schema *s, const char *name, const node *result)
+{
+    bool any = schema_place_part(s, name, result) >= 0;
+    for (int i = 0; i < s->n_rule && !any; i++)
+        any = is_here(s, i) && !s->rule[i].fuse && fits_part(&s->rule[i], name, result);
+    return any;
 }
 
 int schema_misses(const rule *r, const kernel *k)

@@ -202,6 +202,22 @@ static bool read_recompute(const json *v, rule *r, err *e)
     return err_hint(e, "match \"op\", \"name\" or \"dtype\", and put loops for %s in a rule of their own", what);
 }
 
+static bool read_blocks(const json *v, rule *r, err *e)
+{
+    if (!json_want(v, JSON_NUMBER, e))
+        return err_hint(e, "so many are in a block of the axis that is summed up; 0: no blocks");
+    if (v->number < 0 || v->number > 1 << 30 || v->number != (double)(int64_t)v->number) {
+        json_refuse(e, v, TS_BAD_INPUT, "\"blocks\": %.9g is no number of elements", v->number);
+        return err_hint(e, "so many are in a block of the axis that is summed up; 0: no blocks");
+    }
+    r->tells_blocks = true, r->blocks = (int64_t)v->number;
+    if (!r->n_dim && !r->stage)
+        return true;
+    const char *what = r->n_dim ? "dims" : "stage";
+    return json_refuse(e, v, TS_UNSUPPORTED, "\"blocks\" with \"%s\": it is said of operations, %s of kernels", what,
+                       r->n_dim ? "dims are those" : "stages are those");
+}
+
 /* "NAME" or "NAME:3" of a device, which whoever plans has to know; "auto" is what is said by saying nothing. */
 static bool read_place(arena *m, const json *v, rule *r, err *e)
 {
@@ -227,7 +243,7 @@ bool rule_read(arena *m, const graph *g, const json *v, int number_of_it, rule *
     const char *fuse, *masked;
     const json *part;
     if (!json_want(v, JSON_OBJECT, e) ||
-        !json_known(v, "name match loops layout fuse masked place compute recompute optional", e))
+        !json_known(v, "name match loops layout fuse masked blocks place compute recompute optional", e))
         return false;
     part = json_get(v, "loops");
     *r = (rule){.name = arena_format(m, "rule %d", number_of_it), .place = json_where(m, v)};
@@ -245,5 +261,6 @@ bool rule_read(arena *m, const graph *g, const json *v, int number_of_it, rule *
     }
     return (!(part = json_get(v, "match")) || read_match(m, g, part, r, e)) &&
            (!(part = json_get(v, "layout")) || read_layout(part, r, e)) &&
+           (!(part = json_get(v, "blocks")) || read_blocks(part, r, e)) &&
            (!(part = json_get(v, "recompute")) || read_recompute(part, r, e));
 }

@@ -69,6 +69,7 @@ typedef struct costs {
 
 typedef struct plan plan;
 typedef struct kernel kernel;
+typedef struct streaming streaming;
 typedef struct
     guesser { /* loops where nobody said otherwise: text in the notation, which a person may take and change */
     /* The loops that stages share; empty for one stage */
@@ -77,6 +78,8 @@ typedef struct
     void (*stage)(const plan *p, const kernel *k, int which, text *out);
     /* Fetches slices a trip ahead, where nothing else was written; marks them derived */
     void (*prefetch)(const plan *p, kernel *k);
+    /* In blocks of how many the axis is walked that a group sums up; 0: whole, as where this is NULL. */
+    int64_t (*block)(const plan *p, const streaming *s);
 } guesser;
 
 typedef struct target {

@@ -359,6 +359,16 @@ static int64_t heavy_step(const plan *p, const kernel *k, int64_t extent, bool c
     return step;
 }
 
+static void stage_operands(const plan *p, const kernel *k, text *out)
+{
+    for (int i = 0; i < k->n_stage; i++) {
+        text staged = {0};
+        if (stage_contracts(&k->stage[i]) && stage_operand(p, k, &k->stage[i], k->stage[i].n_result - 1, 1, &staged))
+            text_add(out, "+%s.%s", k->stage[i].name, staged.s + 1);
+        text_free(&staged);
+    }
+}
+
 void guess_shared(const plan *p, const kernel *k, text *out)
 {
     const stage *s = &k->stage[k->main];
@@ -366,6 +376,7 @@ void guess_shared(const plan *p, const kernel *k, text *out)
      * long that memory waits for it. (Measured on steps of AdamW: 64 to 256 read twice as fast as 4096.) */
     enum { BLOCK = 128 };
     bool heavy = false, core = p->threads > 1, pointwise = k->n_shared == s->n_result;
+    const int along = kernel_carried(k), dealt = along >= 0 ? along : k->n_shared;
     for (int i = 0; i < k->n_stage; i++) {
         heavy = heavy || stage_contracts(&k->stage[i]);
         pointwise = pointwise && !stage_fold(&k->stage[i]) && k->stage[i].n_result == s->n_result;
@@ -374,8 +385,8 @@ void guess_shared(const plan *p, const kernel *k, text *out)
     for (int i = 0; i < k->n_stage; i++)
         work += total_work(&k->stage[i]);
     core = core && work >= SMALL_WORK;
-    for (int a = 0; a < k->n_shared; a++) {
-        const bool last = a == k->n_shared - 1;
+    for (int a = 0; a < dealt; a++) {
+        const bool last = a == dealt - 1;
         int64_t step = 1;
         if (last && heavy)
             step = heavy_step(p, k, s->extent[a], core);
@@ -388,12 +399,18 @@ void guess_shared(const plan *p, const kernel *k, text *out)
         const bool spread = core && (trips >= p->threads || last);
         guess_put(out, s, a, step, spread ? "core" : "");
         core = core && !spread;
-        for (int i = 0; heavy && a == (k->n_shared > 1 ? k->n_shared - 2 : 0) && i < k->n_stage; i++) {
-            text staged = {0};
-            if (stage_contracts(&k->stage[i]) &&
-                stage_operand(p, k, &k->stage[i], k->stage[i].n_result - 1, 1, &staged))
-                text_add(out, "+%s.%s", k->stage[i].name, staged.s + 1);
-            text_free(&staged);
-        }
+        if (heavy && a == (dealt > 1 ? dealt - 2 : 0))
+            stage_operands(p, k, out);
     }
+    if (along >= 0)
+        guess_put(out, s, along, 1, "");
+}
+
+/* A row's scores are walked in blocks where what they are made of does not stay in the second cache, so that products
+ * and softmax could not share a row's loops (docs/notes/kernels.md). */
+int64_t guess_block(const plan *p, const streaming *s)
+{
+    enum { BLOCK = 256 };
+    const double slice = (double)s->length * (double)s->width * ts_dtype_bytes(s->dtype);
+    return slice > (double)target_bytes(p->on, p->on->near) / 2 && s->length >= 2 * BLOCK ? BLOCK : 0;
 }

@@ -11,4 +11,5 @@ extern const memory_space cpu_space[];
 void guess_shared(const plan *p, const kernel *k, text *out);
 void guess_stage(const plan *p, const kernel *k, int which, text *out);
 void guess_prefetch(const plan *p, kernel *k);
+int64_t guess_block(const plan *p, const streaming *s);
 #endif

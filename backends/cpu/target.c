@@ -21,7 +21,8 @@ const memory_space cpu_space[] = {[CPU_COPY] = {.copied = true, .least = 1, .mos
                                   [CPU_L2] = {.name = "l2", .least = 2, .most = 8, .level = L2, .number = 2},
                                   [CPU_NTA] = {.name = "nta", .least = 2, .most = 8, .level = L1, .number = 3}};
 
-static const guesser guess = {.shared = guess_shared, .stage = guess_stage, .prefetch = guess_prefetch};
+static const guesser guess = {
+    .shared = guess_shared, .stage = guess_stage, .prefetch = guess_prefetch, .block = guess_block};
 
 /* Rates of the third cache and of memory: `tessera doctor` on two cores of Zen 3 reads 67 to 73 and 32 to 38 GB/s where
  * it multiplies and adds 205 GFLOP/s of f32, which are 32 a cycle and core: 10.5 to 11.4 and 5 to 6 bytes a cycle, for

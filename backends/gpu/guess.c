@@ -317,7 +317,13 @@ void gpu_guess_stage(const plan *p, const kernel *k, int which, text *out)
 }
 
 /* ---- loops that stages share ---- */
-/* Bytes that the stages hand on within a group, for one trip in such steps of the last shared axis */
+/* The last shared axis that is dealt to groups; behind it may be one along which states are carried. */
+static int last_dealt(const kernel *k)
+{
+    return k->n_shared - (kernel_carried(k) < 0 ? 1 : 2);
+}
+
+/* Bytes that the stages hand on within a group, or to its next trip, for one in such steps of the last axis dealt */
 static double handed_on(const kernel *k, int64_t step)
 {
     double sum = 0;
@@ -326,7 +332,7 @@ static double handed_on(const kernel *k, int64_t step)
         double bytes = (double)step * ts_dtype_bytes(s->node->type.dtype);
         for (int a = k->n_shared; a < s->n_result; a++)
             bytes *= (double)s->extent[a];
-        sum += s->scratch ? bytes : 0;
+        sum += (s->scratch ? bytes : 0) + (stage_carries(s) ? s->value->n / 2 * bytes : 0);
     }
     return sum;
 }
@@ -336,7 +342,7 @@ static double handed_on(const kernel *k, int64_t step)
 static int64_t rows_of_products(const plan *p, const kernel *k, int64_t others)
 {
     enum { AGAIN = 4, MOST = 64 };
-    const int64_t extent = k->stage[k->main].extent[k->n_shared - 1];
+    const int64_t extent = k->stage[k->main].extent[last_dealt(k)];
     int64_t best = 1, fewest = INT64_MAX;
     for (int64_t rows = 1; rows <= MOST && rows < 2 * extent; rows *= 2) {
         const int64_t time = divided(others * divided(extent, rows), p->on->workers) * (rows + AGAIN);
@@ -352,7 +358,7 @@ static int64_t rows_of_products(const plan *p, const kernel *k, int64_t others)
 static int64_t rows_at_once(const plan *p, const kernel *k)
 {
     const stage *s = &k->stage[k->main];
-    const int last = k->n_shared - 1;
+    const int last = last_dealt(k);
     int64_t own = 1, others = 1;
     bool heavy = false;
     for (int i = 0; i < k->n_stage; i++) {
@@ -392,7 +398,15 @@ void gpu_guess_shared(const plan *p, const kernel *k, text *out)
     if (pointwise(k))
         deal_points(&d, whole_warps(p, LANES), true);
     else
-        d.lanes[k->n_shared - 1] = rows_at_once(p, k);
+        d.lanes[most(0, last_dealt(k))] = last_dealt(k) < 0 ? 1 : rows_at_once(p, k);
     for (int a = 0; a < k->n_shared; a++)
-        put(&d, a, most(1, least(d.lanes[a] * d.each[a], s->extent[a])), "block", out);
+        put(&d, a, most(1, least(d.lanes[a] * d.each[a], s->extent[a])), a == kernel_carried(k) ? "" : "block", out);
+}
+
+/* Always where there are two blocks: a group's scores of a whole row would not stay in shared memory. */
+int64_t gpu_guess_block(const plan *p, const streaming *s)
+{
+    enum { BLOCK = 64 };
+    (void)p;
+    return s->length >= 2 * BLOCK ? BLOCK : 0;
 }

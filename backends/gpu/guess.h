@@ -12,4 +12,5 @@ enum { GPU_LATENCY = 500 };
 
 void gpu_guess_shared(const plan *p, const kernel *k, text *out);
 void gpu_guess_stage(const plan *p, const kernel *k, int which, text *out);
+int64_t gpu_guess_block(const plan *p, const streaming *s);
 #endif

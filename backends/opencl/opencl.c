@@ -394,7 +394,8 @@ static bool make(program *g, const build_options *w, text *facts, err *e)
 const backend backend_opencl = {
     .name = "opencl",
     .doc = "OpenCL C, built by the device's driver; opened when it is used, on any device that has one.",
-    .as_written = true, /* what alternatives cost is known of processors alone */
+    .as_written = true, /* what algebraic alternatives cost is known of processors alone */
+    .in_blocks = true,
     .described = "gpu:h100",
     .target = ocl_target,
     .runs = runs,

@@ -6,6 +6,7 @@
 #include "graph/ir/expr.h"
 
 typedef struct ts_graph graph;
+typedef struct group group;
 
 /* An attribute's value; the kind says which field. */
 typedef struct attr {
@@ -110,6 +111,14 @@ typedef struct prices {
     double cached, fetched; /* from the last cache; from memory */
 } prices;
 
+/* A sum along an axis that may be walked in blocks. */
+typedef struct streaming {
+    int64_t rows, length, width; /* rows in all; the axis; values that each of its places is summed into */
+    dtype dtype;
+} streaming;
+/* How long blocks are to be; 0: the axis is walked whole. */
+typedef int64_t block_size(void *user, const streaming *s);
+
 typedef struct op {
     const char *name;      /* identity everywhere: dumps, schemas, cache keys, tests */
     const char *doc;       /* one sentence */
@@ -146,6 +155,9 @@ typedef struct op {
     bool (*grad_for)(const node *call, int k);
     /* The same value for fewer operations, up to rounding, where that is worth what else it costs; NULL: not for n. */
     const node *(*alternative)(graph *g, const node *n, const prices *at);
+    /* The value of a group of this operation, up to rounding, from blocks of an axis that it sums up, so that no value
+     * is as long as rows times that axis; NULL: not of this one, or size says 0. */
+    const node *(*in_blocks)(graph *g, const group *q, block_size *size, void *user);
     /* Problems as operators of ONNX have them, lines "MatMulInteger u8[2,3] i8[3,4]", for those that take other
      * operands or attributes than cases has; "-": an operand left out, "*" behind a bracket: the values. The table of
      * what is supported is made from both. */

@@ -1,7 +1,9 @@
 /* attention.c - scaled dot-product attention as a recipe, and the triangles that mask it. */
 #include "graph/ir/rule.h"
+#include "graph/ops/blocks.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- ONNX ---- */
 /* Keeps the upper triangle (j - i >= k) or the lower one (j - i <= k). */
@@ -64,6 +66,64 @@ static const node *attention_lower(graph *g, const node *n)
     return g_call2(g, "matmul", g_call1(g, "softmax", s), n->in[2]);
 }
 
+/* ---- in blocks ---- */
+static const group *made_by(const graph *g, const node *n, const char *name)
+{
+    for (int i = g->n_group; i-- > 0;)
+        if (g->group[i].result == n && !strcmp(g->group[i].op->name, name))
+            return &g->group[i];
+    return NULL;
+}
+
+/* Heads in groups that share keys: a reshape that leaves rows and keys as they are. */
+static bool keeps_rows(const node *n)
+{
+    const type *a = &n->type, *b = n->n_in ? &n->in[0]->type : a;
+    return !strcmp(n->op->name, "reshape") && a->rank > 1 && b->rank > 1 &&
+           !memcmp(a->dim + a->rank - 2, b->dim + b->rank - 2, 2 * sizeof *a->dim);
+}
+
+/* n where it is a number, else 0: what that is said of; NULL: something else. */
+static const node *numbers_of(graph *g, const node *n)
+{
+    const bool is = !strcmp(n->op->name, "where") && !strcmp(n->in[0]->op->name, "isnan") &&
+                    n->in[0]->in[0] == n->in[2] && type_count(&n->in[1]->type) == 1;
+    const ts_array *other = is ? g_constant(g, n->in[1], 1) : NULL;
+    return other && ts_array_at(other, 0) == 0 ? n->in[2] : NULL;
+}
+
+/* Softmax of what, where n is that along its last axis; NULL: it is not. empty: what becomes of rows of -inf alone. */
+static const node *softmax_of(graph *g, const node *n, empty_rows *empty)
+{
+    const node *all = numbers_of(g, n);
+    n = all ? all : n;
+    const group *plain = made_by(g, n, "softmax"), *q = plain ? plain : made_by(g, n, "masked_softmax");
+    *empty = all ? NO_NAN : q && !plain ? ZEROS : AS_THEY_ARE;
+    return q && (!plain || q->attr->i == -1 || q->attr->i == n->type.rank - 1) ? q->in[0] : NULL;
+}
+
+/* The result is softmax(scores) @ v, whatever the scores are made of; v has no more batches than they. */
+static const node *attention_in_blocks(graph *g, const group *q, block_size *size, void *user)
+{
+    const node *y = q->result, *seen = y->n_in == 2 ? y->in[0] : NULL, *v = seen ? y->in[1] : NULL, *weights = seen;
+    const int rank = seen ? seen->type.rank : 0;
+    empty_rows empty;
+    while (weights && keeps_rows(weights))
+        weights = weights->in[0];
+    const node *scores = weights ? softmax_of(g, weights, &empty) : NULL;
+    if (!scores || strcmp(y->op->name, "matmul") || rank < 2 || rank > MAX_RANK - 2 || v->type.rank < 2 ||
+        v->type.rank > rank || y->type.rank != rank || scores->type.dtype != y->type.dtype ||
+        v->type.dtype != y->type.dtype || (y->type.dtype != TS_F32 && y->type.dtype != TS_F64) ||
+        memcmp(y->type.dim, seen->type.dim, (size_t)(rank - 1) * sizeof *y->type.dim))
+        return NULL;
+    const int64_t n = seen->type.dim[rank - 1], width = v->type.dim[v->type.rank - 1];
+    const streaming s = {n ? type_count(&seen->type) / n : 0, n, width, y->type.dtype};
+    const int64_t block = n > 1 && s.rows && width ? size(user, &s) : 0;
+    if (block < 1 || block >= n)
+        return NULL;
+    return g_blocked_softmax(g, weights == seen ? scores : g_reshape(g, scores, rank, seen->type.dim), v, block, empty);
+}
+
 /* ---- records ---- */
 static const op trilu_op = {
     .name = "trilu",
@@ -86,7 +146,7 @@ static const op attention_op = {
     .numpy = "attention(a, b, c, d, scale, causal)",
     .arity = -1, .axes = "b h q d | s",
     .attr = (const attr_spec[]){{"scale", 'f', ""}, {"causal", 'i', "0"}, {0}},
-    .lower = attention_lower,
+    .lower = attention_lower, .in_blocks = attention_in_blocks,
     .cases = "f32[2,3,5,8] f32[2,3,7,8] f32[2,3,7,4]\nf32[1,2,4,8] f32[1,2,4,8] f32[1,2,4,8] causal=1\n"
              "f32[2,2,3,4] f32[2,2,5,4] f32[2,2,5,4] f32[2,1,1,5] scale=0.25\nf64[5,8] f64[7,8] f64[7,3]\n"
              "f32[1,2,1,4] f32[1,2,6,4] f32[1,2,6,4] causal=1"};

@@ -42,7 +42,7 @@ static void fetch(const plan *p, kernel *k)
     (void)p, (void)k;
 }
 
-static const guesser guess = {shared, each, fetch};
+static const guesser guess = {.shared = shared, .stage = each, .prefetch = fetch};
 static target toy = {.kind = "toy",
                      .model = "mk1",
                      .n_role = COUNT(roles),

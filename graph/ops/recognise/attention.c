@@ -8,7 +8,7 @@
 
 static bool is_softmax(const seeker *s, const node *n)
 {
-    return group_at(s, n, "softmax");
+    return group_at(s, n, "softmax") || group_at(s, n, "masked_softmax");
 }
 
 static bool is_product(const seeker *s, const node *n)
@@ -29,7 +29,9 @@ static bool find_attention(const seeker *s, const node *y, group *out)
         return false;
     for (int side = 0; side < 2; side++) {
         const node *weights = seen_through(s, y->in[side], is_softmax);
-        const node *scores = weights ? seen_through(s, group_at(s, weights, "softmax")->in[0], is_product) : NULL;
+        const group *of = weights ? group_at(s, weights, "softmax") : NULL;
+        of = weights && !of ? group_at(s, weights, "masked_softmax") : of;
+        const node *scores = of ? seen_through(s, of->in[0], is_product) : NULL;
         if (!scores || !of_values(scores))
             continue;
         const node **in = arena_array(&s->g->mem, 3, sizeof *in);

@@ -1,0 +1,8 @@
+/* blocks.h - long sums in blocks, a part of the alternatives pass. */
+#ifndef TS_SCHEDULE_BLOCKS_H
+#define TS_SCHEDULE_BLOCKS_H
+#include "schedule/plan.h"
+
+/* p->root becomes roots of the same values up to rounding. */
+bool blocks_take(plan *p, err *e);
+#endif

@@ -1,0 +1,8 @@
+#include "tests/backends/blocks.h"
+#include "tests/check.h"
+
+int main(void)
+{
+    blocks_check("c", true);
+    return check_done();
+}
