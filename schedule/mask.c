@@ -202,8 +202,12 @@ static bool starts_at(search *f, int i)
 void mask_find(plan *p, kernel *k)
 {
     mask_skip *y = NULL;
-    if (k->n_stage < 2 || !k->n_shared || p->reference || kernel_carried(k) >= 0)
+    if (k->n_stage < 2 || !k->n_shared || p->reference)
         return;
+    if (kernel_carried(k) >= 0) {
+        mask_stream(p, k);
+        return;
+    }
     for (int i = 0; i + 1 < k->n_stage && !k->mask; i++) {
         y = y ? y : arena_get(&p->mem, sizeof *y);
         if (starts_at(&(search){.p = p, .k = k, .y = y}, i))

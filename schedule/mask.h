@@ -11,5 +11,6 @@
 #define TS_LIVE_H
 #include "schedule/plan.h"
 
-void mask_find(plan *p, kernel *k); /* sets k->mask where there is something to leave out, with a note */
+void mask_find(plan *p, kernel *k);   /* sets k->mask where there is something to leave out, with a note */
+void mask_stream(plan *p, kernel *k); /* the same for kernels that carry states along keys (mask_stream.c) */
 #endif

@@ -79,6 +79,7 @@ typedef struct mask_skip { /* how far each block of rows is walked, where a mask
     int check;
     double least;
     double share; /* of all elements that is walked */
+    bool carried; /* grains are trips of the loop along which states are carried; the others are walked after those */
 } mask_skip;
 
 typedef struct kernel {

@@ -20,8 +20,8 @@ void carry_open(emitter *m)
     emit_lin(m, &at, m->shared.axis[axis]);
     code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->truth), "first",
              arena_format(m->mem, "%s == 0", text_str(&at)));
-    code_also(&m->out.code, "last",
-              arena_format(m->mem, "%s == %lld", text_str(&at), (long long)m->s->extent[axis] - 1));
+    const char *end = m->k->mask ? "limit - 1" : number_text(m, m->s->extent[axis] - 1);
+    code_also(&m->out.code, "last", arena_format(m->mem, "%s == %s", text_str(&at), end));
     text_free(&at);
 }
 

@@ -265,8 +265,9 @@ bool bounds_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, te
 bool bounds_alike(emitter *m, int l, int64_t i); /* trips i and i + 1 of a loop written apart leave the same bounds */
 bool bounds_open(emitter *m);                    /* opens a test around the tile's folds where one is needed */
 /* mask.c: what a mask leaves of a block of rows. */
-void mask_open(emitter *m);                                   /* before the first stage */
-void mask_check(emitter *m);                                  /* behind each stage */
+void mask_open(emitter *m);          /* before the first stage */
+void mask_check(emitter *m);         /* behind each stage */
+bool mask_shared(emitter *m, int l); /* before shared loop l: whether it ends where that ends; opens a block, then */
 bool mask_bounds(const emitter *m, int l);                    /* whether loop l of the stage ends where that ends */
 void mask_end(const emitter *m, text *t, int l, int64_t end); /* where, of trips up to `end` */
 /* partial.c: choices that are known in a tile. */

@@ -356,12 +356,14 @@ static void walk_shared(emitter *m, int l)
     cut cuts[4];
     memcpy(m->here.cur, m->shared.cur, sizeof m->here.cur);
     const int n = cuts_of(m, q, false, cuts);
+    const bool masked = mask_shared(m, l);
     for (int i = 0; i < n; i++) {
         const lin *axis = m->shared.axis[q->axis];
         const int64_t cur = m->shared.cur[q->axis], scratch = m->data.scratch;
         const int n_var = m->sp.n;
         memcpy(m->here.axis, m->shared.axis, sizeof m->here.axis),
             memcpy(m->here.cur, m->shared.cur, sizeof m->here.cur);
+        cuts[i].masked = masked;
         const bool opened = enter(m, &m->k->shared, l, &cuts[i]);
         m->shared.axis[q->axis] = m->here.axis[q->axis], m->shared.cur[q->axis] = m->here.cur[q->axis];
         staged_at(m, l);
@@ -372,6 +374,8 @@ static void walk_shared(emitter *m, int l)
         m->shared.axis[q->axis] = axis, m->shared.cur[q->axis] = cur, m->data.scratch = scratch;
         m->sp.n = n_var;
     }
+    if (masked)
+        code_close(&m->out.code);
 }
 
 void kernel_statements(emitter *m)

@@ -3,32 +3,48 @@
  * row a block in which one is too small begins again, and is walked whole. */
 #include "backends/codegen/emit.h"
 
-void mask_open(emitter *m)
+static void name_limit(emitter *m, const mask_skip *y, int rows)
 {
-    const mask_skip *y = m->k->mask;
     text line = {0};
-    if (!y)
-        return;
     for (int i = 0; i < y->n; i++)
         text_add(&line, "%s%d", i ? ", " : "", y->count[i]);
     code_add(&m->out.code, (stmt){.kind = S_TABLE, .name = "count", .value = text_str(&line)});
     text_free(&line);
     text_add(&line, "count[");
-    emit_lin(m, &line, lin_div(&m->sp, m->shared.axis[m->k->n_shared - 1], y->rows));
+    emit_lin(m, &line, lin_div(&m->sp, m->shared.axis[rows], y->rows));
     text_add(&line, "]");
     code_let(&m->out.code, m->d->index, "limit", line.s);
     text_free(&line);
+}
+
+void mask_open(emitter *m)
+{
+    const mask_skip *y = m->k->mask;
+    text line = {0};
+    if (!y || y->carried)
+        return;
+    name_limit(m, y, m->k->n_shared - 1);
     text_add(&line, "limit = %lld", (long long)y->grains);
     code_open(&m->out.code, (stmt){.kind = S_REPEAT, .value = line.s});
     text_free(&line);
 }
 
-void mask_check(emitter *m)
+bool mask_shared(emitter *m, int l)
 {
     const mask_skip *y = m->k->mask;
+    const bool is = y && y->carried && m->k->shared.loop[l].axis == kernel_carried(m->k);
+    if (is) {
+        code_open(&m->out.code, (stmt){.kind = S_BLOCK});
+        name_limit(m, y, kernel_carried(m->k) - 1);
+    }
+    return is;
+}
+
+/* Of the rows of the block: how many have a largest value that is too small. */
+static void count_low(emitter *m, const mask_skip *y)
+{
     int64_t rows = 1;
-    if (!y || m->stage.at != y->check)
-        return;
+    const char *suffix = y->carried && m->s->node->type.dtype != TS_F64 ? m->d->suffix : "";
     for (int a = 0; a < m->s->n_result; a++)
         rows *= m->shared.cur[a];
     code_let(&m->out.code, pointer_type(m, slice_reach(m, m->stage.at), stored_as(m->p, m->s->node), false), "most",
@@ -39,8 +55,34 @@ void mask_check(emitter *m)
     code_add(&m->out.code, (stmt){.kind = S_STORE,
                                   .name = "low",
                                   .by = "+",
-                                  .value = arena_format(m->mem, "!(most[i] >= %.9e)", y->least)});
+                                  .value = arena_format(m->mem, "!(most[i] >= %.9e%s)", y->least, suffix)});
     code_close(&m->out.code);
+}
+
+/* In the last trip that counts: whether the others do after all. */
+static void check_carried(emitter *m, const mask_skip *y)
+{
+    text at = {0};
+    emit_lin(m, &at, m->shared.axis[kernel_carried(m->k)]);
+    code_if(&m->out.code, arena_format(m->mem, "%s == limit - 1", text_str(&at)));
+    count_low(m, y);
+    code_open(&m->out.code, (stmt){.kind = S_IF, .tight = true, .value = "low"});
+    code_store(&m->out.code, "limit", number_text(m, y->grains));
+    code_close(&m->out.code);
+    code_close(&m->out.code);
+    text_free(&at);
+}
+
+void mask_check(emitter *m)
+{
+    const mask_skip *y = m->k->mask;
+    if (!y || m->stage.at != y->check)
+        return;
+    if (y->carried) {
+        check_carried(m, y);
+        return;
+    }
+    count_low(m, y);
     code_open(&m->out.code, (stmt){.kind = S_IF,
                                    .tight = true,
                                    .value = arena_format(m->mem, "!low || limit == %lld", (long long)y->grains)});
@@ -63,6 +105,10 @@ bool mask_bounds(const emitter *m, int l)
 void mask_end(const emitter *m, text *t, int l, int64_t end)
 {
     const mask_skip *y = m->k->mask;
+    if (y->carried) {
+        text_add(t, "limit");
+        return;
+    }
     const loop *q = &m->s->nest.loop[l];
     const long long each = y->grain / q->step;
     if (end * q->step == y->grain * y->grains) /* what says more to a compiler */

@@ -296,7 +296,7 @@ static void guess_reduction(const plan *p, const kernel *k, const stage *s, text
 
 static void guess_rows(const plan *p, const kernel *k, const stage *s, text *t)
 {
-    const int column = s->n_result - 1;
+    const int last = s->n_result - 1, column = last > 0 && last == kernel_carried(k) ? last - 1 : last;
     const bool core = guess_cores(p, k, s);
     if (column < 0)
         return;
@@ -344,8 +344,11 @@ void guess_stage(const plan *p, const kernel *k, int which, text *out)
  * register tile, some trips for every thread, and no more than what the stages hand on stays in the second cache. */
 static int64_t heavy_step(const plan *p, const kernel *k, int64_t extent, bool core)
 {
-    const int64_t part = core ? (extent + p->threads - 1) / p->threads : extent;
-    int64_t step = part < 32 ? part : 32;
+    /* What is carried along a loop comes by once for every step: many rows for it, in whole tiles of 4, 6 or 8. */
+    enum { ROWS = 32, STREAMED = 96 };
+    const int64_t part = core ? (extent + p->threads - 1) / p->threads : extent,
+                  most_rows = kernel_carried(k) < 0 ? ROWS : STREAMED;
+    int64_t step = part < most_rows ? part : most_rows;
     double most = 0;
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
@@ -410,7 +413,7 @@ void guess_shared(const plan *p, const kernel *k, text *out)
  * and softmax could not share a row's loops (docs/notes/kernels.md). */
 int64_t guess_block(const plan *p, const streaming *s)
 {
-    enum { BLOCK = 256 };
+    enum { BLOCK = 128 };
     const double slice = (double)s->length * (double)s->width * ts_dtype_bytes(s->dtype);
-    return slice > (double)target_bytes(p->on, p->on->near) / 2 && s->length >= 2 * BLOCK ? BLOCK : 0;
+    return slice >= (double)target_bytes(p->on, p->on->near) / 2 && s->length >= 2 * BLOCK ? BLOCK : 0;
 }

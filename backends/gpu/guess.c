@@ -10,7 +10,7 @@
 
 /* Lanes of a group: eight warps of 32 hide one another's waits, and divide what every card runs at once. A lane is
  * worth having for four elements. */
-enum { LANES = 256, WORTH = 4, MOVED = 16, SQUARE = 32 };
+enum { LANES = 256, WORTH = 4, MOVED = 16, SQUARE = 32, AGAIN = 4 };
 
 int64_t gpu_power(int64_t n)
 {
@@ -341,7 +341,7 @@ static double handed_on(const kernel *k, int64_t step)
  * be a full one. */
 static int64_t rows_of_products(const plan *p, const kernel *k, int64_t others)
 {
-    enum { AGAIN = 4, MOST = 64 };
+    enum { MOST = 64 };
     const int64_t extent = k->stage[k->main].extent[last_dealt(k)];
     int64_t best = 1, fewest = INT64_MAX;
     for (int64_t rows = 1; rows <= MOST && rows < 2 * extent; rows *= 2) {
@@ -403,10 +403,11 @@ void gpu_guess_shared(const plan *p, const kernel *k, text *out)
         put(&d, a, most(1, least(d.lanes[a] * d.each[a], s->extent[a])), a == kernel_carried(k) ? "" : "block", out);
 }
 
-/* Always where there are two blocks: a group's scores of a whole row would not stay in shared memory. */
+/* Where fewer than four rows at once would hand on their scores, and what softmax makes of them, in shared memory:
+ * what rows read again is worth four of them (above). */
 int64_t gpu_guess_block(const plan *p, const streaming *s)
 {
-    enum { BLOCK = 64 };
-    (void)p;
-    return s->length >= 2 * BLOCK ? BLOCK : 0;
+    enum { BLOCK = 128, HANDED_ON = 3 };
+    const double rows = (double)AGAIN * HANDED_ON * (double)s->length * ts_dtype_bytes(s->dtype);
+    return rows >= (double)p->on->space->bytes / 2 && s->length > BLOCK ? BLOCK : 0;
 }
