@@ -3,6 +3,16 @@
  * that axis is the last, walked in order; what is carried from trip to trip waits in scratch. */
 #include "schedule/fuse.h"
 
+/* From literals alone: states begin before the loop that carries them. */
+static bool starts_alike(const expr *x)
+{
+    const expr *load;
+    bool alike = true;
+    for (int i = 0; i < x->n / 2; i++)
+        alike = alike && !x_axes(x->arg[i]) && !x_loads(x->arg[i], &load, 1);
+    return alike;
+}
+
 /* The one axis that a fold of several values folds away, or -1 */
 static int folded_axis(const item *it)
 {
@@ -13,7 +23,7 @@ static int folded_axis(const item *it)
     for (int a = 0; a < it->n_axis; a++)
         if (x->folds >> a & 1)
             axis = axis < 0 ? a : MAX_AXIS;
-    return axis < MAX_AXIS && it->extent[axis] > 1 ? axis : -1;
+    return axis < MAX_AXIS && it->extent[axis] > 1 && starts_alike(x) ? axis : -1;
 }
 
 /* The dimension of n along which all that r reads of it streams with r; -1: there is none. */
@@ -51,7 +61,7 @@ void stream_find(const fuser *f, item *it)
         }
         it->stream = dim;
     }
-    if (it->alone && !(it->raw->kind == X_SCAN && it->raw->axis == it->stream))
+    if (it->alone && !(it->raw->kind == X_SCAN && it->raw->axis == it->stream && starts_alike(it->raw)))
         it->stream = -1;
 }
 

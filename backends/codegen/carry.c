@@ -13,15 +13,51 @@ static dtype state_dtype(const emitter *m, int k)
     return m->s->value->arg[k]->dtype;
 }
 
+/* Before the loop: what states are, one after the other; lanes of a group share that. */
+static void start_one(emitter *m, int at, int k)
+{
+    const stage *s = &m->k->stage[at];
+    const expr *start = s->value->arg[k];
+    const held *in = &m->data.state[at][k];
+    const char *store = cstyle_store(m->d, m->out.uses, start->dtype);
+    writer w = emit_writer(m);
+    text value = {0};
+    int64_t n = 1;
+    for (int a = 0; a < s->n_result; a++)
+        n *= nest_left(m->k, s, a, -1);
+    cstyle_expr(&w, &value, start);
+    code_open(&m->out.code, (stmt){.kind = S_BLOCK});
+    code_let(&m->out.code, pointer_type(m, held_reach(in), start->dtype, true), "state",
+             held_at(m, in, start->dtype, true));
+    code_open(&m->out.code, (stmt){.kind = S_LOOP,
+                                   .how = IN_LANES,
+                                   .name = "i",
+                                   .from = lanes_lane(m),
+                                   .to = number_text(m, n),
+                                   .step = m->group,
+                                   .tight = true});
+    code_store(&m->out.code, "state[i]", arena_format(m->mem, "%s%s%s", store, text_str(&value), *store ? ")" : ""));
+    code_close(&m->out.code);
+    code_close(&m->out.code);
+    text_free(&value);
+}
+
+void carry_start(emitter *m)
+{
+    for (int i = 0; i < m->k->n_stage; i++)
+        for (int k = 0; stage_carries(&m->k->stage[i]) && k < m->k->stage[i].value->n / 2; k++)
+            start_one(m, i, k);
+    emit_meet(m);
+}
+
 void carry_open(emitter *m)
 {
-    const int axis = m->s->value->axis;
     text at = {0};
-    emit_lin(m, &at, m->shared.axis[axis]);
-    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->truth), "first",
-             arena_format(m->mem, "%s == 0", text_str(&at)));
-    const char *end = m->k->mask ? "limit - 1" : number_text(m, m->s->extent[axis] - 1);
-    code_also(&m->out.code, "last", arena_format(m->mem, "%s == %s", text_str(&at), end));
+    emit_lin(m, &at, m->shared.axis[m->s->value->axis]);
+    const char *end = m->k->mask ? "limit - 1" : number_text(m, m->s->extent[m->s->value->axis] - 1);
+    if (stage_keeps_last(m->s))
+        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->truth), "last",
+                 arena_format(m->mem, "%s == %s", text_str(&at), end));
     text_free(&at);
 }
 
@@ -31,6 +67,8 @@ void carry_parameters(const emitter *m, text *t)
         text_add(t, ", %s%sstate%d",
                  pointer_type(m, held_reach(&m->data.state[m->stage.at][k]), state_dtype(m, k), true), m->d->restricted,
                  k);
+    if (stage_keeps_last(m->s))
+        text_add(t, ", const %s last", m->d->truth);
 }
 
 void carry_arguments(emitter *m, text *t, const tile_made *f)
@@ -39,6 +77,7 @@ void carry_arguments(emitter *m, text *t, const tile_made *f)
         text_add(t, ", %s", held_at(m, &m->data.state[m->stage.at][k], state_dtype(m, k), true));
         emit_start(m, t, f, STATES);
     }
+    text_add(t, "%s", stage_keeps_last(m->s) ? ", last" : "");
 }
 
 static const char *state_at(emitter *m, int k) /* its element, as memory has it */
@@ -77,10 +116,8 @@ void carry_one(emitter *m)
     writer w = emit_writer(m);
     const int n = states(m);
     w.states = "was";
-    for (int k = 0; k < n; k++) {
-        const char *start = written(m, &w, x->arg[k]);
-        name_state(m, "was", k, arena_format(m->mem, "first ? %s : %s", start, state_value(m, k)));
-    }
+    for (int k = 0; k < n; k++)
+        name_state(m, "was", k, state_value(m, k));
     for (int k = 0; k < n; k++)
         name_state(m, "next", k, written(m, &w, x->arg[n + k]));
     for (int k = 0; k < n; k++) {

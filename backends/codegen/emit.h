@@ -226,7 +226,8 @@ void lanes_declare(emitter *m, const tile_made *f); /* at the tile's head: which
 void lanes_head(emitter *m);                        /* behind all statements outside of tiles: the same at their head */
 void lanes_copy(emitter *m, const copying *c);      /* by all lanes of the group together */
 /* carry.c: states that are carried along a shared loop. */
-void carry_open(emitter *m);                      /* around the stage: which trips are the first and the last */
+void carry_start(emitter *m);                     /* before the loop */
+void carry_open(emitter *m);                      /* around a stage: which trip is the last */
 void carry_one(emitter *m);                       /* in a tile: one element's states make a step */
 void carry_result(emitter *m, const char *y);     /* and what its value is then */
 void carry_parameters(const emitter *m, text *t); /* of a tile: the states' pointers */

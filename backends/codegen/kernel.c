@@ -357,6 +357,8 @@ static void walk_shared(emitter *m, int l)
     memcpy(m->here.cur, m->shared.cur, sizeof m->here.cur);
     const int n = cuts_of(m, q, false, cuts);
     const bool masked = mask_shared(m, l);
+    if (q->axis == kernel_carried(m->k))
+        carry_start(m);
     for (int i = 0; i < n; i++) {
         const lin *axis = m->shared.axis[q->axis];
         const int64_t cur = m->shared.cur[q->axis], scratch = m->data.scratch;

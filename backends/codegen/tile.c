@@ -388,7 +388,7 @@ static const char *parameters(emitter *m, const tile_made *f)
             text_add(&all, ", const %s %s_trips", m->d->index, m->s->letter[a]);
     if (m->stage.carries)
         carry_parameters(m, &all);
-    if (m->stage.outer_fold || m->stage.carries)
+    if (m->stage.outer_fold)
         text_add(&all, ", const %s first, const %s last", m->d->truth, m->d->truth);
     if (f->prefetch)
         emit_prefetch_parameters(m, &all);
@@ -538,7 +538,7 @@ void emit_tile(emitter *m)
             text_add(&call, ", %lld", (long long)(m->here.cur[a] / counting(m, a)->step));
     if (m->stage.carries)
         carry_arguments(m, &call, f);
-    if (m->stage.outer_fold || m->stage.carries)
+    if (m->stage.outer_fold)
         text_add(&call, ", first, last");
     if (f->prefetch)
         emit_prefetch_arguments(m, &call);

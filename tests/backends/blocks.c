@@ -106,7 +106,8 @@ static void compare(const rig *r, const problem *p, const ts_options *o, const t
     ts_array got;
     ts_error e = {0};
     if (!CHECK(ts_eval(1, &r->y, r->n, r->given, o, &got, &e))) {
-        printf("  %s\n", e.text);
+        printf("  %s %s q=%lld k=%lld in blocks of %lld: %s\n", p->how, ts_dtype_name(p->dtype), (long long)p->queries,
+               (long long)p->keys, (long long)p->block, e.text);
         return;
     }
     const int64_t off = row_differs(want, &got, p->dtype == TS_F64 ? 1e-13 : 2e-6);
