@@ -1,7 +1,7 @@
 /* mask_stream.c - the same where keys come block by block, and states are carried from one to the next: the blocks
  * behind the last that a block of rows sees are not walked. That they leave the states as they are is derived from the
- * stages' expressions: masked scores are very low numbers, the largest score so far is a number far above them (which is tested
- * when the kernel runs), and what is then equal to a state, 0 or 1 follows. */
+ * stages' expressions: masked scores are very low numbers, the largest score so far is a number far above them (which
+ * is tested when the kernel runs), and what is then equal to a state, 0 or 1 follows. */
 #include "schedule/mask.h"
 
 #include "graph/affine/interval.h"

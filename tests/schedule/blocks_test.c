@@ -34,6 +34,16 @@ static const node *attend_and_weights(graph *g) /* what softmax gives is asked f
     return g_call2(g, "add", g_call2(g, "matmul", p, q), g_call1(g, "sum axes=[-1] keepdims=1", g_call1(g, "tanh", p)));
 }
 
+static const node *slope(graph *g) /* the way back reads the weights that softmax gave on the way there */
+{
+    const node *y = attend(g, 2048), *q = y, *loss = g_call1(g, "sum", g_call2(g, "multiply", y, y)), *out = NULL;
+    for (int i = 0; i < g->n; i++)
+        if (!strcmp(g->node[i]->label, "q"))
+            q = g->node[i];
+    CHECK(ts_chain_rule(g, 1, &loss, NULL, 1, &q, &out));
+    return out;
+}
+
 static bool has_blocks(const plan *p)
 {
     bool any = false;
@@ -76,6 +86,7 @@ static void test_who_decides(void)
         {attend_512, "{\"match\": {\"op\": \"attention\"}, \"blocks\": 128}", true},
         {attend_512, "{\"match\": {\"op\": \"attention\"}, \"blocks\": 512}", false},
         {attend_and_weights, NULL, false},
+        {slope, NULL, false},
     };
     for (int i = 0; i < COUNT(row); i++) {
         planned b;
