@@ -3,7 +3,8 @@
  * read, and so are the values that it reads: bounds of subscripts over the readers' own boxes say which. It keeps its
  * place and layout in memory; elements outside the box are never written.
  *
- * Left whole: results; what is sent to another device; what scatters, walks and routines make; dimensions of which a
+ * Left whole: results; what is sent to another device; what scatters, walks and routines make, but for streams of
+ * rows; dimensions of which a
  * box would leave out little (steps that divide an extent are worth more); those along which a product's weights lie
  * (they would lose their layout). */
 #include "graph/affine/interval.h"
@@ -36,9 +37,10 @@ static bool weighs_along(const item *it, int axis)
 
 static void restrict_item(item *it, const box *b)
 {
-    for (int d = 0; d < it->node->type.rank && b->read && !it->root && !it->alone; d++) {
+    const bool streams = it->alone && it->stream >= 0;
+    for (int d = 0; d < it->node->type.rank && b->read && !it->root && (!it->alone || streams); d++) {
         const double count = b->dim[d].high - b->dim[d].low + 1;
-        if (count < 1 || count > 0.75 * (double)it->extent[d] || weighs_along(it, d))
+        if ((streams && d == it->stream) || count < 1 || count > 0.75 * (double)it->extent[d] || weighs_along(it, d))
             continue;
         it->low[d] = (int64_t)b->dim[d].low, it->extent[d] = (int64_t)count;
     }

@@ -338,7 +338,7 @@ static int common_axes(const fuser *f, const item *a, const item *b)
     const expr *load[MAX_LOADS];
     int da[MAX_AXIS], db[MAX_AXIS], most = stream_axes(f, a, da), nb = stream_axes(f, b, db);
     const int n = x_loads(b->value, load, MAX_LOADS);
-    if (n > MAX_LOADS)
+    if (n > MAX_LOADS || a->stream >= a->node->type.rank) /* there once its stream has passed by */
         return 0;
     if (most > nb)
         most = nb;

@@ -34,6 +34,11 @@ static const node *attend_and_weights(graph *g) /* what softmax gives is asked f
     return g_call2(g, "add", g_call2(g, "matmul", p, q), g_call1(g, "sum axes=[-1] keepdims=1", g_call1(g, "tanh", p)));
 }
 
+static const node *last_row(graph *g)
+{
+    return g_call1(g, "exp", g_call1(g, "slice starts=[0,0,4095,0] sizes=[1,2,1,64]", attend(g, 4096)));
+}
+
 static const node *slope(graph *g) /* the way back reads the weights that softmax gave on the way there */
 {
     const node *y = attend(g, 2048), *q = y, *loss = g_call1(g, "sum", g_call2(g, "multiply", y, y)), *out = NULL;
@@ -67,6 +72,18 @@ static void test_no_scores(void)
         nest_print(&t, k, false);
         CHECK(!strncmp(text_str(&t), "h@core+matmul.b q/96 s ; ", 25));
         text_free(&t);
+    }
+    free_plan(&b);
+}
+
+/* Of the last row alone: one row's products, not all rows'. */
+static void test_what_is_read(void)
+{
+    planned b;
+    if (make_plan(&b, &(setting){last_row, two_cores, "avx512", NULL, 2}) && CHECK(b.p->n_kernel == 2)) {
+        const kernel *k = b.p->kernel;
+        CHECK(kernel_carried(k) == 1 && k->n_shared == 2); /* head, block */
+        CHECK(k->flops < 2 * HEADS * 4096.0 * (4 * WIDTH + 16));
     }
     free_plan(&b);
 }
@@ -130,6 +147,7 @@ static void test_refused(void)
 int main(void)
 {
     test_no_scores();
+    test_what_is_read();
     test_who_decides();
     test_refused();
     return check_done();
