@@ -131,8 +131,9 @@ static void describe(const opencl *cl, const found *f, ocl_device *out)
     word(cl, d, CL_DRIVER_VERSION, driver, sizeof driver), word(cl, d, CL_DEVICE_VERSION, version, sizeof version);
     if (cl->platform_info(f->platform, CL_PLATFORM_VERSION, sizeof platform, platform, &have) != CL_SUCCESS)
         *platform = 0;
-    /* PoCL makes loops of lanes behind the compiler. What it then takes for decided by all lanes alike is not, where the
-     * compiler moved tests: lanes' stores are lost, or the process ends (3.1: products of 35 by 5 by 7, 40 by 64 by 7). */
+    /* PoCL makes loops of lanes behind the compiler. What it then takes for decided by all lanes alike is not, where
+     * the compiler moved tests: stores of lanes are lost, or the process ends (3.1: products of 35 by 5 by 7 and of 40 by
+     * 64 by 7). */
     out->plain = strstr(version, "PoCL") || strstr(version, "pocl");
     snprintf(out->identity, sizeof out->identity, "%s, %s, driver %s, %s", g->name, version, driver, platform);
 }
