@@ -80,6 +80,29 @@ static double slice_bytes(const plan *p, const kernel *k, const stage *s, const 
     return bytes * g->stages;
 }
 
+/* Slices of later trips come while one is summed: there must be such trips, and all copies go along with them. */
+static bool check_rings(const stage *s, err *e)
+{
+    for (int i = 0; i < s->n_staging; i++) {
+        const staging *g = &s->staging[i];
+        if (!staging_copies(g) || !g->space->shared)
+            continue;
+        if (g->stages > 1 && (g->shared || g->loop < nest_tile(s) || g->loop >= nest_unrolled(s)))
+            return err_set(e, TS_BAD_INPUT,
+                           "%d slices of operand %c are held where a sum goes from one to the next: at a serial loop "
+                           "of a folded axis, with none but such loops between it and those in registers",
+                           g->stages, 'a' + g->load);
+        for (int j = 0; j < i; j++) {
+            const staging *o = &s->staging[j];
+            if (staging_copies(o) && o->shared == g->shared && o->loop == g->loop && o->stages != g->stages)
+                return err_set(e, TS_BAD_INPUT,
+                               "operands copied at one loop come together: operand %c has %d slice%s, operand %c %d",
+                               'a' + o->load, o->stages, o->stages == 1 ? "" : "s", 'a' + g->load, g->stages);
+        }
+    }
+    return true;
+}
+
 static bool check_space(const plan *p, const kernel *k, const memory_space *in, err *e)
 {
     double taken = 0;
@@ -102,57 +125,75 @@ static bool check_space(const plan *p, const kernel *k, const memory_space *in, 
 }
 
 /* ---- matrix units ---- */
-typedef struct units { /* what a stage's loops in the role of a matrix unit ask of it */
-    matrix_unit of;
-    int rows, folds;
-} units;
-
 static void print_unit(text *t, const matrix_unit *u)
 {
     text_add(t, "%d x %d x %d of %s into %s", u->m, u->n, u->k, ts_dtype_name(u->operand), ts_dtype_name(u->sum));
 }
 
-static units units_of(const stage *s)
+static bool has_unit(const stage *s)
 {
-    units u = {.of = {.m = 1, .n = 1, .k = 1}};
-    for (int l = 0; l < s->nest.n; l++) {
-        const loop *q = &s->nest.loop[l];
-        const int trips = (int)loop_trips(q);
-        if (!q->role->unit)
-            continue;
-        if (s->folds >> q->axis & 1)
-            u.of.k = trips, u.folds++;
-        else
-            u.of.m = u.of.n, u.of.n = trips, u.rows++;
+    bool any = false;
+    for (int l = 0; l < s->nest.n; l++)
+        any = any || s->nest.loop[l].role->unit;
+    return any;
+}
+
+/* Trips of a unit that lanes form together come from slices that the group shares, whole ones at a time. */
+static bool check_slices(const stage *s, const unit_loops *u, err *e)
+{
+    for (int i = 0; i < 2; i++) {
+        bool found = false;
+        for (int j = 0; j < s->n_staging; j++) {
+            const staging *g = &s->staging[j];
+            found = found || (g->load == u->load[i] && staging_copies(g) && g->space->shared && !g->shared &&
+                              g->loop >= nest_tile(s));
+        }
+        if (!found)
+            return err_set(e, TS_BAD_INPUT,
+                           "a matrix unit takes operand %c from slices that a group copies: +%c at a serial loop of a "
+                           "folded axis, next to the loops in registers",
+                           'a' + u->load[i], 'a' + u->load[i]);
     }
-    return u;
+    for (int i = 0; i < 3; i++)
+        for (int l = nest_tile(s); l < u->loop[i]; l++) {
+            const loop *q = &s->nest.loop[l];
+            if (q->axis == s->nest.loop[u->loop[i]].axis && q->step % u->trips[i])
+                return err_set(e, TS_BAD_INPUT,
+                               "loop %s/%lld cuts trips of the matrix unit, which takes %lld of %s at once: use a "
+                               "multiple of that",
+                               s->letter[q->axis], (long long)q->step, (long long)u->trips[i], s->letter[q->axis]);
+        }
+    return true;
 }
 
 static bool check_unit(const plan *p, const stage *s, err *e)
 {
     const expr *load[MAX_LOADS], *fold = stage_fold(s);
-    units u = units_of(s);
+    unit_loops u;
     text asked = {0}, have = {0};
-    if (!u.rows && !u.folds)
+    if (!has_unit(s))
         return true;
     const int n = fold ? x_loads(fold, load, MAX_LOADS) : 0;
-    if (u.rows != 2 || u.folds != 1 || n != 2 || load[0]->from->type.dtype != load[1]->from->type.dtype)
+    if (!nest_unit(s, &u) || n != 2 || load[0]->from->type.dtype != load[1]->from->type.dtype ||
+        !nest_product(s, u.load[0], u.load[1]))
         return err_set(e, TS_BAD_INPUT, "a matrix unit takes two loops of a product's result and one that is folded");
-    u.of.operand = load[0]->from->type.dtype, u.of.sum = fold->dtype;
-    bool found = false;
+    const bool half = dtype_class(fold->dtype) == D_REAL && dtype_bits(fold->dtype) < 32; /* summed in f32 */
+    const matrix_unit of = {
+        (int)u.trips[0], (int)u.trips[1], (int)u.trips[2], load[0]->from->type.dtype, half ? TS_F32 : fold->dtype, 0};
+    bool found = false, together = false;
     for (int i = 0; i < p->on->n_unit; i++) {
         const matrix_unit *v = &p->on->unit[i];
-        found = found || (v->m == u.of.m && v->n == u.of.n && v->k == u.of.k && v->operand == u.of.operand &&
-                          v->sum == u.of.sum);
+        const bool same = v->m == of.m && v->n == of.n && v->k == of.k && v->operand == of.operand && v->sum == of.sum;
+        found = found || same, together = together || (same && v->sums);
         text_add(&have, "%s", i ? ", " : "");
         print_unit(&have, v);
     }
-    print_unit(&asked, &u.of);
+    print_unit(&asked, &of);
     if (!found)
-        err_set(e, TS_BAD_INPUT, "%s has no matrix unit for %s; those it has: %s", p->on->model, text_str(&asked),
-                text_str(&have));
+        err_set(e, TS_BAD_INPUT, "%s has no matrix unit for %s; %s%s", p->on->model, text_str(&asked),
+                have.len ? "those it has: " : "it has none", text_str(&have));
     text_free(&asked), text_free(&have);
-    return found;
+    return found && (!together || check_slices(s, &u, e));
 }
 
 /* ---- states ---- */
@@ -179,7 +220,7 @@ bool nest_fits(const plan *p, const kernel *k, const char *loops, err *e)
         return err_in(e, "loops \"%s\"", loops);
     for (int i = 0; i < k->n_stage; i++)
         if (!check_partial(&k->stage[i], e) || !check_registers(p, &k->stage[i], e) ||
-            !check_group(p, &k->stage[i], e) || !check_unit(p, &k->stage[i], e))
+            !check_group(p, &k->stage[i], e) || !check_unit(p, &k->stage[i], e) || !check_rings(&k->stage[i], e))
             return err_in(e, "loops \"%s\"", loops);
     for (int i = 0; i < p->on->n_space; i++)
         if (p->on->space[i].bytes && !check_space(p, k, &p->on->space[i], e))

@@ -1,6 +1,8 @@
 /* nest.c - what nests come to, and their notation, printed. */
 #include "schedule/nest.h"
 
+#include <string.h>
+
 const char nest_nowhere[] = "none";
 
 int64_t loop_trips(const loop *l)
@@ -100,13 +102,98 @@ int nest_tile(const stage *s)
     return l;
 }
 
-int64_t nest_group(const stage *s)
+int64_t nest_lanes_under(const stage *s, int l)
 {
     int64_t lanes = 1;
-    for (int l = nest_unrolled(s); l < s->nest.n; l++)
-        if (s->nest.loop[l].role->group && !int_mul(lanes, loop_trips(&s->nest.loop[l]), &lanes))
+    for (int i = s->nest.n; i-- > (l < nest_unrolled(s) ? nest_unrolled(s) : l);) {
+        const loop *q = &s->nest.loop[i];
+        const int64_t warp = q->role->warp;
+        if (warp && lanes <= INT64_MAX - warp)
+            lanes = (lanes + warp - 1) / warp * warp;
+        if (i > l && q->role->group && !int_mul(lanes, loop_trips(q), &lanes))
             return INT64_MAX;
+    }
     return lanes;
+}
+
+int64_t nest_group(const stage *s)
+{
+    return nest_lanes_under(s, -1);
+}
+
+/* ---- matrix units ---- */
+static int64_t around(const stage *s, int l) /* what the loops around leave of its axis, its end not counted */
+{
+    for (int i = l; i-- > 0;)
+        if (s->nest.loop[i].axis == s->nest.loop[l].axis)
+            return s->nest.loop[i].step;
+    return s->nest.loop[l].range;
+}
+
+static int load_along(const stage *s, int axis, int not ) /* the only one under the fold that has the axis; or -1 */
+{
+    const expr *load[MAX_LOADS], *fold = stage_fold(s);
+    const int n = fold ? x_loads(fold, load, MAX_LOADS) : 0;
+    int found = -1;
+    for (int i = 0; i < n && i < MAX_LOADS; i++)
+        if (x_axes_of(load[i]) >> axis & 1 && !(x_axes_of(load[i]) >> not &1))
+            for (int j = 0; j < s->n_load; j++)
+                if (x_same(s->load[j], load[i]))
+                    found = found < 0 ? j : MAX_LOADS;
+    return found == MAX_LOADS ? -1 : found;
+}
+
+bool nest_unit(const stage *s, unit_loops *out)
+{
+    int rows = 0, folds = 0;
+    *out = (unit_loops){.loop = {-1, -1, -1}};
+    for (int l = 0; l < s->nest.n; l++) {
+        const loop *q = &s->nest.loop[l];
+        if (!q->role->unit)
+            continue;
+        const int at = s->folds >> q->axis & 1 ? (folds++, 2) : rows++;
+        if (at > 2 || (at == 2 && out->loop[2] >= 0))
+            return false;
+        out->loop[at] = l, out->trips[at] = around(s, l);
+    }
+    if (rows != 2 || folds != 1)
+        return false;
+    const int m = s->nest.loop[out->loop[0]].axis, n = s->nest.loop[out->loop[1]].axis;
+    out->load[0] = load_along(s, m, n), out->load[1] = load_along(s, n, m);
+    return true;
+}
+
+static const expr *uncast(const expr *x)
+{
+    while (x->kind == X_CAST)
+        x = x->arg[0];
+    return x;
+}
+
+bool nest_product(const stage *s, int a, int b)
+{
+    const expr *fold = stage_fold(s), *x = fold ? uncast(fold->arg[0]) : NULL;
+    const int load[] = {a, b};
+    bool found[2] = {false, false};
+    if (!x || x->kind != X_CALL || strcmp(x->fn->name, "mul") || strcmp(fold->fn->name, "add") || a < 0 || b < 0)
+        return false;
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++) {
+            const expr *arg = uncast(x->arg[i]), *guard = stage_guard(s, load[j]);
+            found[j] = found[j] || x_same(arg, s->load[load[j]]) || (guard && x_same(arg, guard));
+        }
+    return found[0] && found[1];
+}
+
+int64_t nest_cover(const stage *s, int axis, int l)
+{
+    int64_t size = 1;
+    for (int i = s->nest.n; i-- > l + 1;) {
+        const loop *q = &s->nest.loop[i];
+        if (q->axis == axis)
+            size = q->role->unit ? around(s, i) : (loop_trips(q) - 1) * q->step + size;
+    }
+    return size;
 }
 
 int64_t nest_group_lanes(const plan *p, const kernel *k)
@@ -131,6 +218,19 @@ int64_t nest_vectors(const plan *p, const stage *s, const loop *l)
     return (loop_trips(l) + lane - 1) / lane;
 }
 
+static int64_t unit_sums(const plan *p, const stage *s) /* in registers of a lane, for one trip of a matrix unit */
+{
+    unit_loops u;
+    if (!nest_unit(s, &u))
+        return 1;
+    for (int i = 0; i < p->on->n_unit; i++) {
+        const matrix_unit *v = &p->on->unit[i];
+        if (v->sums && v->m == u.trips[0] && v->n == u.trips[1])
+            return v->sums;
+    }
+    return 1;
+}
+
 int64_t nest_sums(const plan *p, const stage *s)
 {
     int64_t sums = stage_fold(s) != NULL;
@@ -138,11 +238,10 @@ int64_t nest_sums(const plan *p, const stage *s)
         const loop *q = &s->nest.loop[l];
         if (q->role->lanes)
             sums *= nest_vectors(p, s, q);
-        else if (!(s->folds >> q->axis & 1) && !q->role->unit &&
-                 !q->role->group) /* which have registers of their own */
+        else if (!(s->folds >> q->axis & 1) && !q->role->unit && !q->role->group) /* which have sums of their own */
             sums *= loop_trips(q);
     }
-    return sums;
+    return sums * unit_sums(p, s);
 }
 
 /* ---- printing ---- */

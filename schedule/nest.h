@@ -48,6 +48,17 @@ int64_t nest_vectors(const plan *p, const stage *s, const loop *l); /* that the 
 /* Lanes that the loops of a stage, or of the stage of the kernel that has most, are given to; 1: it has no such loops.
  * A worker has so many, rounded up to whole warps. */
 int64_t nest_group(const stage *s);
+int64_t nest_lanes_under(const stage *s, int l); /* of one trip of loop l */
 int64_t nest_group_lanes(const plan *p, const kernel *k);
-int64_t nest_sums(const plan *p, const stage *s); /* vector registers that the tile's sums take; 0 without a fold */
+/* Loops that a matrix unit takes: rows, columns and folded, and the loads that have the rows and the columns. */
+typedef struct unit_loops {
+    int loop[3];      /* of the stage's nest */
+    int load[2];      /* of the stage; -1: there is no such load, or more than one */
+    int64_t trips[3]; /* as the loops around leave it: where the axis has less, the rest are zeros */
+} unit_loops;
+bool nest_unit(const stage *s, unit_loops *out); /* false: it has no such loops, or others than these three */
+/* Whether what is folded is the sum of products of these two loads alone, padding of either left aside */
+bool nest_product(const stage *s, int a, int b);
+int64_t nest_cover(const stage *s, int axis, int l); /* of an axis of the unit's, under loop l: whole trips of its */
+int64_t nest_sums(const plan *p, const stage *s);    /* vector registers that the tile's sums take; 0 without a fold */
 #endif

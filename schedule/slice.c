@@ -40,6 +40,52 @@ static int in_memory(const plan *p, const stage *s, const staging *g, const slic
     return axis;
 }
 
+/* ---- slices of which a matrix unit takes whole trips ---- */
+static bool of_unit(const stage *s, const staging *g, unit_loops *u)
+{
+    return g->space->shared && !g->shared && nest_unit(s, u) && s->nest.loop[u->loop[0]].role->warp &&
+           (g->load == u->load[0] || g->load == u->load[1]);
+}
+
+/* The axis along which its pieces lie: of the two that the unit walks the one that memory has together, where elements
+ * are of a size that units turn as they load them; weights are laid out for the folded one. */
+enum { TURNED = 2 };
+static int along_pieces(const plan *p, const kernel *k, const stage *s, const staging *g, const unit_loops *u)
+{
+    const int own = s->nest.loop[u->loop[g->load == u->load[1]]].axis, folded = s->nest.loop[u->loop[2]].axis;
+    const node *from = s->load[g->load]->from;
+    const bool laid = from->leaf && from->leaf->kind != LEAF_INPUT && k->n_stage == 1 && !p->reference;
+    const int bytes = ts_dtype_bytes(from->type.dtype);
+    return !laid && bytes == TURNED && fit_stride(p, s, g->load, own) == bytes ? own : folded;
+}
+
+static void find_whole(const plan *p, const kernel *k, const stage *s, const staging *g, const unit_loops *u, slice *y)
+{
+    enum { PIECE = 16, BANKS = 128 };
+    const int64_t size = ts_dtype_bytes(s->load[g->load]->from->type.dtype), piece = PIECE / size;
+    const int inner = along_pieces(p, k, s, g, u);
+    int n = 0;
+    y->whole = true;
+    for (int i = 0; i < 3; i++) {
+        const int a = s->nest.loop[u->loop[i]].axis;
+        y->extent[a] = nest_cover(s, a, g->loop);
+    }
+    for (int i = 0; i < y->n; i++)
+        if (y->order[i] != inner)
+            y->order[n++] = y->order[i];
+    y->order[n++] = inner, y->n = n;
+    int64_t row = y->extent[inner];
+    const bool even = !(row & (row - 1));
+    for (y->shift = 0; even && INT64_C(1) << y->shift < (row * size > BANKS ? row : BANKS / size);)
+        y->shift++;
+    y->piece = (int)piece;
+    y->mask = even ? (int)(row / piece < BANKS / PIECE ? row / piece : BANKS / PIECE) - 1 : 0;
+    row = even ? row : (row / piece | 1) * piece;
+    y->stride[inner] = 1, y->size = row;
+    for (int i = n - 1; i-- > 0;)
+        y->stride[y->order[i]] = y->size, y->size *= y->extent[y->order[i]] > 1 ? y->extent[y->order[i]] : 1;
+}
+
 void slice_find(const plan *p, const kernel *k, const stage *s, const staging *g, slice *y)
 {
     enum { MOVED = 16 }; /* bytes that a lane reads at once, at most: gaps keep to these */
@@ -47,6 +93,11 @@ void slice_find(const plan *p, const kernel *k, const stage *s, const staging *g
     for (int a = 0; a < s->n_axis; a++)
         y->extent[a] = g->shared ? nest_left_shared(k, s, a, g->loop) : nest_left(k, s, a, g->loop);
     find_order(s, g, x_axes_of(s->load[g->load]), y);
+    unit_loops u;
+    if (of_unit(s, g, &u)) {
+        find_whole(p, k, s, g, &u, y);
+        return;
+    }
     const int inner = y->n ? y->order[y->n - 1] : -1, memory = g->space->shared ? in_memory(p, s, g, y) : -1;
     for (int i = y->n; i-- > 0;) {
         const int a = y->order[i];

@@ -8,6 +8,10 @@ typedef struct slice {
     int n, order[MAX_AXIS];                     /* axes that it has, from outside in: as the loops within walk them */
     int64_t extent[MAX_AXIS], stride[MAX_AXIS]; /* by axis: what is left of it there; neighbours in elements */
     int64_t size;                               /* elements, gaps included */
+    bool whole; /* it has whole trips of a matrix unit: zeros are what the axes do not have of them */
+    /* Element p lies at p ^ ((p >> shift & mask) * piece): pieces of 16 bytes change places, so that those of
+     * neighbouring rows, which are read at once, lie in different banks. mask 0: where p says */
+    int shift, mask, piece;
 } slice;
 /* g copies. A vector's axis comes last. Where a group copies together what lies the other way round in memory, rows
  * have a gap behind them: neighbouring lanes then write to different banks. */

@@ -21,6 +21,7 @@ typedef struct role {
     bool lanes;        /* in registers, of which trips are the elements */
     bool unit;         /* in registers of a matrix unit, which takes all such loops of a nest at once */
     bool group;        /* in registers, of which each of the lanes that make a worker has one trip */
+    int warp;          /* lanes that do each of its trips together; 0: one */
     /* Where it is legal */
     bool shared, own; /* among the loops that stages share; among one stage's own in a kernel of several */
     bool folded;      /* on an axis that is folded away */
@@ -56,6 +57,7 @@ enum { MAX_LEVEL = 6 };
 typedef struct matrix_unit {
     int m, n, k;
     dtype operand, sum;
+    int sums; /* of these in registers of one lane, where lanes of a group form them together; 0: one worker does */
 } matrix_unit;
 
 /* Of one worker, in cycles; seconds compare devices with each other. */

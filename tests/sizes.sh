@@ -9,9 +9,9 @@ include              540  the public header; one for all, to stay readable in on
 graph              24900  half of it is the table of operations, which ONNX makes long; 500 are custom operations
 import              8900  ONNX, JSON, safetensors and tokenizers, all of it distrusted
 autodiff            2050  the chain rule, derived gradients, optimizers
-schedule           10000  passes, notation, schemas, explain; how copies lie; plans over several devices; sums in blocks
+schedule           10400  passes, notation, schemas, explain; how copies lie, slices of matrix units; plans over several devices; sums in blocks
 backends            2600  driver, runner, weights, several devices: what back ends share; figures of machines
-backends/codegen    5400  nests to text, for every C-like language; groups of lanes, states carried along loops among them
+backends/codegen    6300  nests to text, for every C-like language; groups of lanes, rings of slices, matrix units, states carried along loops
 backends/cpu        2050  processors as a target, with the guess of their loops
 backends/store      1250  the compile cache
 backends/c          2550  compiler, loader, team, functions of the process

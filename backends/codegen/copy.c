@@ -1,7 +1,6 @@
 /* copy.c - staging into scratch: what the inner loops read of an operand is copied once, in the order in which they
  * walk it, so that a transposed operand is read in rows by the tile. */
-#include "backends/codegen/emit.h"
-#include "schedule/slice.h"
+#include "backends/codegen/ring.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,35 +38,62 @@ static void add_source(emitter *m, const copying *c, text *t) /* where the opera
     m->copy.on = false;
 }
 
-void copy_one(emitter *m, const copying *c, const lin *at)
+void copy_index(emitter *m, const source *q, const lin *at, text *t)
 {
-    text to = {0}, value = {0};
-    if (c->to->inside)
+    text place = {0};
+    if (!q->mask) {
+        emit_lin(m, t, at);
+        return;
+    }
+    emit_lin(m, &place, at);
+    form_write(t, m->out.uses, m->d, "swizzled($0, $1, $2, $3)",
+               (const char *[]){place.s, number_text(m, q->shift), number_text(m, q->mask), number_text(m, q->piece)});
+    text_free(&place);
+}
+
+const char *copy_into(emitter *m, const copying *c, const lin *at)
+{
+    text to = {0};
+    if (c->into)
+        text_add(&to, "%s[", c->into);
+    else if (c->to->inside)
         text_add(&to, "c%d[", c->load);
     else
         text_add(&to, "(%s)[", copy_at(m, c));
-    emit_lin(m, &to, at);
+    copy_index(m, c->to, at, &to);
     text_add(&to, "]");
-    const expr *guard = stage_guard(m->s, c->load);
+    return code_keep(&m->out.code, &to);
+}
+
+void copy_element(emitter *m, const copying *c, text *value)
+{
+    const expr *guard = stage_guard(m->s, c->load), *limits = m->copy.under;
     if (guard) { /* zeros where the condition does not hold */
         const char *wrap = cstyle_store(m->d, m->out.uses, source_dtype(m, c->load));
         writer w = emit_writer(m);
-        text_add(&value, "%s", wrap);
-        m->copy.on = true, m->copy.under = guard->arg[0];
-        cstyle_expr(&w, &value, guard);
-        m->copy.on = false, m->copy.under = NULL;
-        text_add(&value, "%s", *wrap ? ")" : "");
+        text_add(value, "%s", wrap);
+        m->copy.on = true, m->copy.under = limits ? x2(m->mem, "and", limits, guard->arg[0]) : guard->arg[0];
+        cstyle_expr(&w, value, guard);
+        m->copy.on = false, m->copy.under = limits;
+        text_add(value, "%s", *wrap ? ")" : "");
     } else if (m->tile.made) {
         m->copy.on = true;
-        emit_element(m, &value, c->load);
+        emit_element(m, value, c->load);
         m->copy.on = false;
     } else {
-        text_add(&value, "(");
-        add_source(m, c, &value);
-        text_add(&value, ")[0]");
+        text_add(value, "(");
+        add_source(m, c, value);
+        text_add(value, ")[0]");
     }
-    code_store(&m->out.code, to.s, value.s);
-    text_free(&to), text_free(&value);
+}
+
+void copy_one(emitter *m, const copying *c, const lin *at)
+{
+    text value = {0};
+    const char *to = copy_into(m, c, at);
+    copy_element(m, c, &value);
+    code_store(&m->out.code, to, value.s);
+    text_free(&value);
 }
 
 /* A loop of the copy along axis a, from 0 or from where its block begins. */
@@ -192,8 +218,12 @@ const expr *copy_value(emitter *m, const stage *s)
     return t.n ? x_map(m->mem, s->value, without_guard, &t) : s->value;
 }
 
-/* Where the copy of an operand goes: room in scratch. */
-static source place_copy(emitter *m, const stage *s, const staging *g, slice *y)
+const int64_t *copy_filled(const slice *y)
+{
+    return y->whole ? y->extent : NULL;
+}
+
+source copy_place(emitter *m, const stage *s, const staging *g, slice *y)
 {
     source copy = {.from = FROM_COPY, .offset = m->data.scratch, .inside = m->tile.made != NULL};
     slice_find(m->p, m->k, s, g, y);
@@ -201,8 +231,9 @@ static source place_copy(emitter *m, const stage *s, const staging *g, slice *y)
         copy.stride[y->order[k]] = y->stride[y->order[k]];
     for (int a = 0; a < s->n_axis; a++)
         copy.base[a] = copy.inside ? m->tile.inner[a] : m->here.axis[a];
-    const dtype d = stored_as(m->p, s->load[g->load]->from);
-    m->data.scratch += target_aligned(m->p->on, y->size * ts_dtype_bytes(d));
+    copy.shift = y->shift, copy.mask = y->mask, copy.piece = y->piece;
+    copy.bytes = target_aligned(m->p->on, y->size * ts_dtype_bytes(stored_as(m->p, s->load[g->load]->from)));
+    m->data.scratch += copy.bytes * (copy_follows(m, g, g->loop) ? g->stages : 1);
     m->data.scratch_most = m->data.scratch > m->data.scratch_most ? m->data.scratch : m->data.scratch_most;
     return copy;
 }
@@ -223,6 +254,12 @@ static void write_copy(emitter *m, copying *c)
     code_close(&m->out.code);
 }
 
+bool copy_follows(const emitter *m, const staging *g, int l)
+{
+    return m->tile.made && staging_copies(g) && g->space->shared && g->stages > 1 && !g->shared && g->loop == l &&
+           m->data.source[m->stage.at][g->load].from != FROM_STAGE;
+}
+
 void copy_enter(emitter *m, int which, bool shared, int l)
 {
     const stage *s = &m->k->stage[which];
@@ -234,11 +271,11 @@ void copy_enter(emitter *m, int which, bool shared, int l)
         source *q = &m->data.source[which][g->load];
         if (q->from == FROM_STAGE)
             continue;
-        source copy = place_copy(m, s, g, &y);
+        source copy = copy_place(m, s, g, &y);
         copy.operand = q->operand;
         *q = (source){.from = FROM_MEMORY, .operand = q->operand};
         emit_meet(m); /* who still reads what lay there */
-        write_copy(m, &(copying){.to = &copy, .load = g->load, .n = y.n, .order = y.order});
+        write_copy(m, &(copying){.to = &copy, .load = g->load, .n = y.n, .order = y.order, .extent = copy_filled(&y)});
         emit_meet(m);
         *q = copy;
     }

@@ -31,11 +31,30 @@ typedef struct turning { /* a square block of words turned at once: rows become 
     const char *call;    /* $0 with rows $1 apart from $2 with rows $3 apart */
 } turning;
 
+typedef struct fragment_form { /* of an operand: what each lane of a warp holds of it for one such statement */
+    int words;                 /* of 32 bits */
+    struct {                   /* [0]: folded elements are neighbours in the slice; [1]: those of the other axis are */
+        const char *take;      /* a statement: to words $0 what the lanes find; $1 is where the lane's own row begins */
+        const char *line, *deep; /* which that is of the other axis and of the folded one; $0: the lane's number */
+    } along[2];
+} fragment_form;
 typedef struct matrix_form { /* y[m,n] += sum over k of a[m,k] b[k,n] in one statement */
     int m, n, k;
     dtype operand, sum;
     const char *text; /* $0 y, $1 a, $2 b */
+    /* Where the lanes of a warp form it together; sums 0: a worker does so alone */
+    int sums;                 /* of y in each lane */
+    const char *row, *column; /* of number $1 of them; $0: the lane's number */
+    fragment_form a, b;
 } matrix_form;
+
+typedef struct move_form { /* neighbours in memory that a lane of a group moves at once, from memory into a slice */
+    int bytes;
+    const char *type; /* of a register that holds them */
+    const char *take; /* what lies at $0, zeros where not $1 */
+    const char *put;  /* a statement: $1, which was taken, goes to $0 */
+    const char *send; /* a statement: what lies at $1, zeros where not $2, will have come to $0; NULL: none */
+} move_form;
 
 typedef struct routine_form {                 /* a call of a routine, whose text (graph/routines) is C */
     const char *before;                       /* that text; NULL: the language does not take it */
@@ -86,6 +105,10 @@ struct dialect {
         *lanes;            /* a line in front of a loop of $0 trips: written out; elements of vectors; NULL: none */
     const char *fetch;     /* a line from $0 on into space number $1; NULL: none */
     const char *barrier;   /* of the workers of a group; NULL: a group is one worker */
+    const move_form *move; /* from wide to narrow; ends with {0}; NULL: none */
+    /* What a lane sent since it said so last is one sending; waits until all but its last $0 sendings have come. NULL:
+     * nothing is sent */
+    const char *sent, *arrived;
     const role_form *role; /* of roles whose loops open otherwise; ends with {0} */
     turning turn;
     const matrix_form *matrix; /* ends with {0}; NULL: none */

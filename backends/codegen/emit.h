@@ -22,7 +22,10 @@ typedef struct source {                                            /* where a lo
     int64_t stride[MAX_AXIS];  /* FROM_COPY: scratch strides by axis of this stage; 0: not part of it */
     const lin *base[MAX_AXIS]; /* FROM_COPY: the axes' values where the copy was made */
     int64_t offset;            /* bytes in scratch, of a stage's slice or of a copy */
+    const char *slot;          /* FROM_COPY: the variable that says which of several slices it is; NULL: the only one */
+    int64_t bytes;             /* of one of them */
     bool inside;               /* FROM_COPY: made within the tile */
+    int shift, mask, piece;    /* FROM_COPY: of slice */
 } source;
 
 typedef struct split {     /* one comparison of a guard: place >= bound, or place < bound */
@@ -121,10 +124,22 @@ typedef struct chunking { /* chunks.c */
     char name[24];        /* the variable that counts them */
 } chunking;
 
+typedef struct later { /* a trip of a loop of the tile that is still to come */
+    int axis;
+    int64_t step, left; /* elements of all trips, where the last one has fewer than step; 0: all have step */
+    const lin *at;      /* its number */
+} later;
+typedef enum moving { AT_ONCE, SENT, TAKEN, PUT } moving; /* TAKEN: into registers, from which they are PUT later */
+
 typedef struct copying { /* of an operand's slice into scratch */
     source *to;
     int load, n;
     const int *order;
+    const char *into; /* the pointer to where it begins; NULL: what is known of `to` */
+    const int64_t
+        *extent;        /* by axis: elements it has; what is not there of them becomes zeros. NULL: those there are */
+    const later *later; /* it is of a later trip; NULL: of where loops stand */
+    moving how;
     int64_t stride[MAX_AXIS]; /* in the operand */
     int fast, slow;           /* turn: rows along fast, a block at a time, become columns along slow */
     int side;                 /* of a block that is turned */
@@ -203,6 +218,7 @@ void emit_result(emitter *m, text *t);          /* in a tile: the element y[...]
 void emit_place(emitter *m, text *t, int load); /* in a tile: [index] of a load, of the result or of states */
 void emit_start(emitter *m, text *t, const tile_made *f, int load); /* outside: " + n", where tile f starts in that */
 void emit_acc(emitter *m, text *t, const char *lane); /* acc[m_3][lane]; NULL: where the folded vector loop stands */
+void emit_sums(emitter *m, text *t); /* of a matrix unit: those of a lane for one trip of it, acc[m_3] */
 void emit_combine(emitter *m, text *t, const char *a, const char *b); /* a (+) b of the stage's fold */
 const char *acc_type(const emitter *m);
 bool reads_on_condition(const expr *x);
@@ -224,7 +240,6 @@ bool lanes_fold(const emitter *m);                  /* several lanes sum up one 
 void lanes_merge(emitter *m, const char *acc);      /* their sums, in a fixed order: to the first of them */
 void lanes_declare(emitter *m, const tile_made *f); /* at the tile's head: which trips are this lane's */
 void lanes_head(emitter *m);                        /* behind all statements outside of tiles: the same at their head */
-void lanes_copy(emitter *m, const copying *c);      /* by all lanes of the group together */
 /* carry.c: states that are carried along a shared loop. */
 void carry_start(emitter *m);                     /* before the loop */
 void carry_open(emitter *m);                      /* around a stage: which trip is the last */
@@ -232,6 +247,17 @@ void carry_one(emitter *m);                       /* in a tile: one element's st
 void carry_result(emitter *m, const char *y);     /* and what its value is then */
 void carry_parameters(const emitter *m, text *t); /* of a tile: the states' pointers */
 void carry_arguments(emitter *m, text *t, const tile_made *f);
+/* move.c: copies by all lanes of the group together. */
+void lanes_copy(emitter *m, const copying *c);
+void lanes_held(emitter *m, const copying *c); /* declares what a lane holds of it when it is TAKEN */
+bool lanes_send(emitter *m, const copying *c); /* whether it can be SENT */
+/* matrix.c: products that a matrix unit forms, where lanes of a group do so together. */
+bool matrix_of(const emitter *m, unit_loops *u, const matrix_form **form); /* whether the stage has such loops */
+bool matrix_check(emitter *m);                                             /* that the language has the unit */
+void matrix_body(emitter *m);                                              /* in the innermost serial loop */
+const char *matrix_sum(const emitter *m); /* of the sums of a lane: the one at hand; NULL: there is no unit */
+/* Opens what is done with each of them: by loop l of the unit, under which nothing else is. */
+void matrix_enter(emitter *m, bool placed);
 /* role.c */
 bool role_unrolled(const role *r);                 /* in registers, and its trips are not the elements of one */
 opening role_opening(const role *r, bool vectors); /* vectors: a loop over lanes becomes vectors */
@@ -276,8 +302,11 @@ void partial_find(emitter *m);         /* of the stage */
 const expr *partial_value(emitter *m); /* in the tile: what it computes here */
 /* copy.c: copies what the inner loops read of an operand into scratch. */
 void copy_enter(emitter *m, int stage, bool shared, int loop);
-void copy_one(emitter *m, const copying *c, const lin *at); /* an element: to place `at` of the copy */
-const expr *copy_value(emitter *m, const stage *s);         /* a padded operand that is copied has its zeros there */
+void copy_one(emitter *m, const copying *c, const lin *at);           /* an element: to place `at` of the copy */
+void copy_element(emitter *m, const copying *c, text *value);         /* the operand's, as memory has it */
+void copy_index(emitter *m, const source *q, const lin *at, text *t); /* where element `at` of the copy lies */
+const char *copy_into(emitter *m, const copying *c, const lin *at);
+const expr *copy_value(emitter *m, const stage *s); /* a padded operand that is copied has its zeros there */
 /* idiom.c: with functions that stand for several of x's. To be written as it is: they are in no table. */
 const expr *with_idioms(emitter *m, const expr *x);
 /* kernel.c: the loops around tiles */

@@ -302,6 +302,8 @@ static void write_stage(emitter *m, int i)
             m->stage.lane = l;
     }
     m->stage.result = written_by(m, s);
+    if (!matrix_check(m))
+        return;
     if (!stage_nested(s)) {
         (s->value->kind == X_ROUTINE ? emit_routine : s->value->kind == X_SCAN ? emit_scan : emit_scatter)(m);
         return;

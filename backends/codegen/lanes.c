@@ -45,7 +45,8 @@ static int64_t besides(const emitter *m)
             if (!staging_copies(g))
                 continue;
             slice_find(m->p, m->k, s, g, &y);
-            bytes += target_aligned(m->p->on, y.size * ts_dtype_bytes(stored_as(m->p, s->load[g->load]->from)));
+            bytes += target_aligned(m->p->on, y.size * ts_dtype_bytes(stored_as(m->p, s->load[g->load]->from))) *
+                     g->stages;
         }
         for (int l = 0; l < s->nest.n; l++)
             if (over_lanes(&s->nest.loop[l]) && s->folds >> s->nest.loop[l].axis & 1)
@@ -72,21 +73,20 @@ bool lanes_check(emitter *m)
 }
 
 /* ---- digits ---- */
-static int64_t inner_lanes(const emitter *m, int l) /* of the loops within loop l */
+static int64_t inner_lanes(const emitter *m, int l) /* of one trip of loop l */
 {
-    int64_t n = 1;
-    while (++l < m->s->nest.n)
-        if (over_lanes(&m->s->nest.loop[l]))
-            n *= trips_of(&m->s->nest.loop[l]);
-    return n;
+    return nest_lanes_under(m->s, l);
 }
 
-static bool is_first(const emitter *m, int l) /* the outermost of them */
+/* Numbers that the digit of loop l has: of the outermost such loop as many as the group has lanes for. */
+static int64_t numbers_of(const emitter *m, int l, bool *first)
 {
-    bool first = true;
-    for (int i = nest_unrolled(m->s); i < l; i++)
-        first = first && !over_lanes(&m->s->nest.loop[i]);
-    return first;
+    const int64_t inner = inner_lanes(m, l);
+    int outer = l - 1;
+    while (outer >= nest_unrolled(m->s) && !over_lanes(&m->s->nest.loop[outer]))
+        outer--;
+    *first = outer < nest_unrolled(m->s);
+    return ((*first ? m->group : inner_lanes(m, outer)) + inner - 1) / inner;
 }
 
 static const char *digit_name(const emitter *m, int l)
@@ -111,12 +111,14 @@ void lanes_declare(emitter *m, const tile_made *f)
     for (int l = nest_unrolled(m->s); f && l < m->s->nest.n; l++) {
         const loop *q = &m->s->nest.loop[l];
         const int64_t inner = inner_lanes(m, l);
+        bool first;
         text value = {0};
         if (!over_lanes(q))
             continue;
         text_add(&value, inner > 1 ? "lane / %lld" : "lane", (long long)inner);
-        if (!is_first(m, l)) /* those beyond the stage's lanes have no trip of the outermost one */
-            text_add(&value, " %% %lld", (long long)trips_of(q));
+        const int64_t all = numbers_of(m, l, &first);
+        if (!first) /* those beyond the stage's lanes have no trip of the outermost one */
+            text_add(&value, " %% %lld", (long long)all);
         code_let(&m->out.code, of, digit_name(m, l), value.s);
         text_free(&value);
     }
@@ -138,8 +140,8 @@ static void open_test(emitter *m, const char *value)
 
 void lanes_enter(emitter *m, int l, int64_t first, int64_t end, const char *to)
 {
-    const int64_t inner = inner_lanes(m, l),
-                  all = is_first(m, l) ? (m->group + inner - 1) / inner : trips_of(&m->s->nest.loop[l]);
+    bool outermost;
+    const int64_t all = numbers_of(m, l, &outermost);
     const char *name = digit_name(m, l);
     text test = {0};
     lanes_lane(m);
@@ -157,12 +159,14 @@ void lanes_enter(emitter *m, int l, int64_t first, int64_t end, const char *to)
 
 bool lanes_one(emitter *m)
 {
+    const int64_t lanes = nest_group(m->s);
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++)
         if (over_lanes(&m->s->nest.loop[l]))
             return false;
-    if (m->group == 1)
+    if (m->group == lanes)
         return false;
-    open_test(m, arena_format(m->mem, "%s == 0", lanes_lane(m)));
+    open_test(m, lanes == 1 ? arena_format(m->mem, "%s == 0", lanes_lane(m))
+                            : arena_format(m->mem, "%s < %lld", lanes_lane(m), (long long)lanes));
     return true;
 }
 
@@ -216,73 +220,4 @@ void lanes_merge(emitter *m, const char *acc)
     for (int l = m->s->nest.n; l-- > nest_unrolled(m->s);)
         if (over_lanes(&m->s->nest.loop[l]) && m->s->folds >> m->s->nest.loop[l].axis & 1)
             merge_loop(m, l, acc, "sums");
-}
-
-/* ---- copies ---- */
-typedef struct standing_axes {
-    const lin *here[MAX_AXIS], *inner[MAX_AXIS], *plain[MAX_AXIS];
-} standing_axes;
-
-static void save(const emitter *m, standing_axes *s)
-{
-    memcpy(s->here, m->here.axis, sizeof s->here), memcpy(s->inner, m->tile.inner, sizeof s->inner),
-        memcpy(s->plain, m->tile.plain, sizeof s->plain);
-}
-
-static void restore(emitter *m, const standing_axes *s)
-{
-    memcpy(m->here.axis, s->here, sizeof s->here), memcpy(m->tile.inner, s->inner, sizeof s->inner),
-        memcpy(m->tile.plain, s->plain, sizeof s->plain);
-}
-
-static void advance(emitter *m, int a, const lin *by)
-{
-    if (m->tile.made) {
-        m->tile.inner[a] = lin_add(&m->sp, m->tile.inner[a], by, 1);
-        m->tile.plain[a] = lin_add(&m->sp, m->tile.plain[a], by, 1);
-    } else
-        m->here.axis[a] = lin_add(&m->sp, m->here.axis[a], by, 1);
-}
-
-/* The copy's axes as the operand has them in memory, from far apart to neighbours; as the copy has them, where no
- * strides say it. */
-static void memory_order(const copying *c, int *order)
-{
-    memcpy(order, c->order, (size_t)c->n * sizeof *order);
-    for (int i = 1; i < c->n && c->even; i++)
-        for (int k = i; k > 0 && c->stride[order[k]] > c->stride[order[k - 1]]; k--) {
-            const int a = order[k];
-            order[k] = order[k - 1], order[k - 1] = a;
-        }
-}
-
-void lanes_copy(emitter *m, const copying *c)
-{
-    standing_axes was;
-    int order[MAX_AXIS];
-    int64_t all = 1;
-    const int n_var = m->sp.n;
-    memory_order(c, order);
-    for (int i = 0; i < c->n; i++)
-        all *= m->here.cur[order[i]];
-    const lin *at = lin_const(&m->sp, 0), *left = lin_var(&m->sp, var_add(&m->sp, "copy", 0, most(all - 1, 0)));
-    save(m, &was);
-    for (int i = c->n; i-- > 0;) {
-        const int a = order[i];
-        const int64_t extent = most(m->here.cur[a], 1);
-        const lin *trip = i ? lin_mod(&m->sp, left, extent) : left;
-        left = lin_div(&m->sp, left, extent);
-        advance(m, a, trip);
-        at = lin_add(&m->sp, at, trip, c->to->stride[a]);
-    }
-    code_open(&m->out.code, (stmt){.kind = S_LOOP,
-                                   .name = "copy",
-                                   .from = lanes_lane(m),
-                                   .to = number_text(m, all),
-                                   .step = m->group,
-                                   .tight = true});
-    copy_one(m, c, at);
-    code_close(&m->out.code);
-    restore(m, &was);
-    m->sp.n = n_var;
 }

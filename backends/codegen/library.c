@@ -229,6 +229,8 @@ const function library[] = { /* each uses only those above it */
     {"floor_modf", "", PLAIN,
      "FUNCTION float floor_modf(float a, float b) { const float r = fmodf(a, b); "
      "return r == 0 ? copysignf(0.0f, b) : (r < 0) != (b < 0) ? r + b : r; }\n"},
+    {"swizzled", "", PLAIN, /* where element p of a slice lies */
+     "FUNCTION int swizzled(int p, int shift, int mask, int piece) { return p ^ (p >> shift & mask) * piece; }\n"},
     {"floor_div", "", PLAIN,
      "FUNCTION double floor_div(double a, double b)\n"
      "{\n"

@@ -368,8 +368,23 @@ const char *acc_type(const emitter *m)
     return value_type(m->d, m->stage.fold->dtype, m->p->reference);
 }
 
+void emit_sums(emitter *m, text *t)
+{
+    text_add(t, "acc");
+    for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
+        const loop *q = &m->s->nest.loop[l];
+        if (!(m->s->folds >> q->axis & 1) && !q->role->group && !q->role->unit)
+            text_add(t, "[%s_%d]", m->s->letter[q->axis], l);
+    }
+}
+
 void emit_acc(emitter *m, text *t, const char *lane)
 {
+    if (matrix_sum(m)) {
+        emit_sums(m, t);
+        text_add(t, "%s", matrix_sum(m));
+        return;
+    }
     text_add(t, "acc");
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
         const int a = m->s->nest.loop[l].axis;

@@ -3,7 +3,7 @@
  * They are scalar loops with constant bounds; loops marked @unroll and @vector carry pragmas, and the compiler turns
  * the array of accumulators into registers. (Measured: the same speed as named vector registers, and the
  * text stays readable.) */
-#include "backends/codegen/emit.h"
+#include "backends/codegen/ring.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -259,6 +259,15 @@ static void register_loops(emitter *m, int l, phase ph)
     }
     const loop *q = &m->s->nest.loop[l];
     const bool folded = m->s->folds >> q->axis & 1;
+    if (q->role->unit && q->role->warp) { /* nothing else is inside */
+        saved was;
+        save(m, &was);
+        matrix_enter(m, ph >= CARRY);
+        one[ph](m);
+        code_close(&m->out.code), code_close(&m->out.code);
+        restore(m, &was);
+        return;
+    }
     if (q->role->group && ph != BODY && !(ph >= CARRY && !folded)) {
         lane_loop(m, l, ph);
         return;
@@ -270,7 +279,7 @@ static void register_loops(emitter *m, int l, phase ph)
     saved all;
     span spans[MAX_APART + 1];
     save(m, &all);
-    if (folded && ph == CLEAR) /* all lanes, clipped trips too */
+    if (ph == CLEAR && (folded || matrix_sum(m))) /* all lanes, clipped trips too */
         m->here.cur[q->axis] = nest_left(m->k, m->s, q->axis, l - 1);
     const int n = spans_of(m, l, ph, spans);
     for (int i = 0; i < n; i++) {
@@ -287,10 +296,33 @@ static void register_loops(emitter *m, int l, phase ph)
 
 static void apart_loops(emitter *m, phase ph) /* what lanes do apart */
 {
+    unit_loops u;
+    const matrix_form *form;
+    if (ph == BODY && matrix_of(m, &u, &form)) {
+        matrix_body(m);
+        return;
+    }
     const bool one = lanes_one(m);
     register_loops(m, nest_unrolled(m->s), ph);
     if (one)
         code_close(&m->out.code);
+}
+
+static bool turns_alike(const emitter *m, int l) /* one trip of it after the other, none of them left out */
+{
+    bool alike = !(m->tile.apart >> l & 1) && !mask_bounds(m, l);
+    for (int i = 0; i < m->bounds.n; i++)
+        alike = alike && !(m->bounds.split[i].done && m->bounds.split[i].last == l);
+    return alike;
+}
+
+static bool begin_ring(emitter *m, int l, ring *r)
+{
+    const loop *q = &m->s->nest.loop[l];
+    const bool counted = m->tile.made->counted >> q->axis & 1 && q == counting(m, q->axis);
+    const int64_t left = m->here.cur[q->axis];
+    return turns_alike(m, l) && ring_open(m, l, (left + q->step - 1) / q->step,
+                                          counted ? arena_format(m->mem, "%s_trips", m->s->letter[q->axis]) : NULL, r);
 }
 
 static void fold_loops(emitter *m, int l, int unrolled)
@@ -302,34 +334,50 @@ static void fold_loops(emitter *m, int l, int unrolled)
     }
     span spans[MAX_APART + 1];
     source *sources = m->data.source[m->stage.at], outside[MAX_LOADS];
+    ring r;
+    saved all;
+    save(m, &all);
     memcpy(outside, sources, sizeof outside);
+    const bool rings = begin_ring(m, l, &r);
     const int n = spans_of(m, l, BODY, spans);
     for (int i = 0; i < n; i++) {
         saved was;
         save(m, &was);
         if (enter(m, l, &spans[i], BODY)) {
-            copy_enter(m, m->stage.at, false, l);
+            if (rings)
+                ring_trip(m, &r, arena_format(m->mem, "%s_%d", m->s->letter[m->s->nest.loop[l].axis], l),
+                          !r.count && spans[i].first == r.trips - 1);
+            else
+                copy_enter(m, m->stage.at, false, l);
             fold_loops(m, l + 1, unrolled);
+            if (rings)
+                ring_turn(m, &r);
             code_close(&m->out.code);
         }
         restore(m, &was);
         memcpy(sources, outside, sizeof outside);
     }
+    restore(m, &all);
 }
 
 static void declare_acc(emitter *m)
 {
     text dims = {0};
+    unit_loops u;
+    const matrix_form *form;
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
         const loop *q = &m->s->nest.loop[l];
         const bool folded = m->s->folds >> q->axis & 1;
-        if ((folded && l != m->stage.lane) || q->role->group)
+        if ((folded && l != m->stage.lane) || q->role->group || (q->role->unit && q->role->warp))
             continue;
-        int64_t have = folded                            ? nest_left(m->k, m->s, q->axis, l - 1)
+        int64_t have = matrix_sum(m)                     ? q->range
+                       : folded                          ? nest_left(m->k, m->s, q->axis, l - 1)
                        : m->here.cur[q->axis] < q->range ? m->here.cur[q->axis]
                                                          : q->range;
         text_add(&dims, "[%lld]", (long long)((have + q->step - 1) / q->step));
     }
+    if (matrix_of(m, &u, &form))
+        text_add(&dims, "[%d]", form ? form->sums : 1);
     code_let(&m->out.code, acc_type(m), arena_format(m->mem, "acc%s", text_str(&dims)), NULL);
     text_free(&dims);
 }

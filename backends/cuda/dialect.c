@@ -37,6 +37,39 @@ static const char head[] =
     "#define min min_f64\n"
     "#define FUNCTION static __device__ __forceinline__\n";
 
+#define SEND(bytes, cache, otherwise)                                                                                  \
+    "FUNCTION void send" bytes "(void *to, const void *from, int inside)\n"                                            \
+    "{\n"                                                                                                              \
+    "#if __CUDA_ARCH__ >= 800\n"                                                                                       \
+    "    asm volatile(\"cp.async." cache ".shared.global [%0], [%1], " bytes                                           \
+    ", %2;\" ::\"r\"(shared_at(to)),\n"                                                                               \
+    "                 \"l\"(__cvta_generic_to_global(from)), \"r\"(inside ? " bytes " : 0) : \"memory\");\n"           \
+    "#else\n"                                                                                                          \
+    "    " otherwise ";\n"                                                                                             \
+    "#endif\n"                                                                                                         \
+    "}\n"
+#define FRAGMENT4(name, how)                                                                                           \
+    "FUNCTION void " name "(uint32_t *to, const void *from)\n"                                                         \
+    "{\n"                                                                                                              \
+    "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4" how ".shared.b16 {%0, %1, %2, %3}, [%4];\"\n"                   \
+    "                 : \"=r\"(to[0]), \"=r\"(to[1]), \"=r\"(to[2]), \"=r\"(to[3]) : \"r\"(shared_at(from)) : "       \
+    "\"memory\");\n"                                                                                                   \
+    "}\n"
+#define FRAGMENT2(name, how)                                                                                           \
+    "FUNCTION void " name "(uint32_t *to, const void *from)\n"                                                         \
+    "{\n"                                                                                                              \
+    "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x2" how ".shared.b16 {%0, %1}, [%2];\"\n"                           \
+    "                 : \"=r\"(to[0]), \"=r\"(to[1]) : \"r\"(shared_at(from)) : \"memory\");\n"                        \
+    "}\n"
+#define MMA(name, how)                                                                                                 \
+    "FUNCTION void " name "(float *y, const uint32_t *a, const uint32_t *b)\n"                                         \
+    "{\n"                                                                                                              \
+    "    asm(\"mma.sync.aligned." how " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"           \
+    "        : \"+f\"(y[0]), \"+f\"(y[1]), \"+f\"(y[2]), \"+f\"(y[3])\n"                                               \
+    "        : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]),\n"                                                  \
+    "          \"r\"(b[0]), \"r\"(b[1]));\n"                                                                          \
+    "}\n"
+
 static const function functions[] = {
     {"bits_float", "", PLAIN,
      "FUNCTION float bits_float(uint32_t u) { return __uint_as_float(u); }\n"},
@@ -59,7 +92,79 @@ static const function functions[] = {
      "    *fault = 1;\n"
      "    return 0;\n"
      "}\n"},
+    {"take4", "", PLAIN,
+     "FUNCTION uint32_t take4(const void *from, int inside) { return inside ? *(const uint32_t *)from : 0; }\n"},
+    {"take8", "", PLAIN,
+     "FUNCTION uint2 take8(const void *from, int inside)\n"
+     "{\n"
+     "    return inside ? *(const uint2 *)from : make_uint2(0, 0);\n"
+     "}\n"},
+    {"take16", "", PLAIN,
+     "FUNCTION uint4 take16(const void *from, int inside)\n"
+     "{\n"
+     "    return inside ? *(const uint4 *)from : make_uint4(0, 0, 0, 0);\n"
+     "}\n"},
+    {"shared_at", "", PLAIN,
+     "FUNCTION uint32_t shared_at(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }\n"},
+    {"send4", "shared_at", PLAIN, SEND("4", "ca", "*(uint32_t *)to = inside ? *(const uint32_t *)from : 0")},
+    {"send8", "shared_at take8", PLAIN, SEND("8", "ca", "*(uint2 *)to = take8(from, inside)")},
+    {"send16", "shared_at take16", PLAIN, SEND("16", "cg", "*(uint4 *)to = take16(from, inside)")},
+    {"sent", "", PLAIN,
+     "#if __CUDA_ARCH__ >= 800\n"
+     "#define sent() asm volatile(\"cp.async.commit_group;\" ::: \"memory\")\n"
+     "#define arrived(n) asm volatile(\"cp.async.wait_group \" #n \";\" ::: \"memory\")\n"
+     "#else\n"
+     "#define sent()\n"
+     "#define arrived(n)\n"
+     "#endif\n"},
+    {"rows4", "shared_at", PLAIN, FRAGMENT4("rows4", "")},
+    {"columns4", "shared_at", PLAIN, FRAGMENT4("columns4", ".trans")},
+    {"rows2", "shared_at", PLAIN, FRAGMENT2("rows2", "")},
+    {"columns2", "shared_at", PLAIN, FRAGMENT2("columns2", ".trans")},
+    {"round_tf32", "", PLAIN,
+     "FUNCTION uint32_t round_tf32(uint32_t x)\n"
+     "{\n"
+     "    uint32_t y;\n"
+     "    asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(y) : \"f\"(__uint_as_float(x)));\n"
+     "    return y;\n"
+     "}\n"},
+    {"rows4_tf32", "rows4 round_tf32", PLAIN,
+     "FUNCTION void rows4_tf32(uint32_t *to, const void *from)\n"
+     "{\n"
+     "    rows4(to, from);\n"
+     "    to[0] = round_tf32(to[0]), to[1] = round_tf32(to[1]), to[2] = round_tf32(to[2]), to[3] = round_tf32(to[3]);\n"
+     "}\n"},
+    {"rows2_tf32", "rows2 round_tf32", PLAIN,
+     "FUNCTION void rows2_tf32(uint32_t *to, const void *from)\n"
+     "{\n"
+     "    rows2(to, from);\n"
+     "    to[0] = round_tf32(to[0]), to[1] = round_tf32(to[1]);\n"
+     "}\n"},
+    {"mma_f16", "", PLAIN, MMA("mma_f16", "m16n8k16.row.col.f32.f16.f16.f32")},
+    {"mma_bf16", "", PLAIN, MMA("mma_bf16", "m16n8k16.row.col.f32.bf16.bf16.f32")},
+    {"mma_tf32", "", PLAIN, MMA("mma_tf32", "m16n8k8.row.col.f32.tf32.tf32.f32")},
     {0},
+};
+
+static const move_form moves[] = {
+    {16, "uint4", "take16($0, $1)", "*(uint4 *)($0) = $1", "send16($0, $1, $2)"},
+    {8, "uint2", "take8($0, $1)", "*(uint2 *)($0) = $1", "send8($0, $1, $2)"},
+    {4, "uint32_t", "take4($0, $1)", "*(uint32_t *)($0) = $1", "send4($0, $1, $2)"},
+    {0}};
+
+/* How lanes hold fragments: PTX ISA, "Matrix Fragments for mma.m16n8k16" and ".m16n8k8"; ldmatrix takes rows of 16
+ * bytes, whose places the lanes give. */
+#define SUMS 4, "$0 / 4 + $1 / 2 * 8", "$0 % 4 * 2 + $1 % 2"
+#define HALVES                                                                                                         \
+    {4,                                                                                                                \
+     {{"rows4($0, $1)", "$0 % 16", "$0 / 16 * 8"}, {"columns4($0, $1)", "$0 / 8 % 2 * 8", "$0 % 8 + $0 / 16 * 8"}}},   \
+        {2, {{"rows2($0, $1)", "$0 % 8", "$0 / 8 % 2 * 8"}, {"columns2($0, $1)", "0", "$0 % 16"}}}
+static const matrix_form matrices[] = {
+    {16, 8, 16, TS_F16, TS_F32, "mma_f16($0, $1, $2)", SUMS, HALVES},
+    {16, 8, 16, TS_BF16, TS_F32, "mma_bf16($0, $1, $2)", SUMS, HALVES},
+    {16, 8, 8, TS_F32, TS_F32, "mma_tf32($0, $1, $2)", SUMS,
+     {4, {{"rows4_tf32($0, $1)", "$0 % 16", "$0 / 16 * 4"}, {NULL, NULL, NULL}}},
+     {2, {{"rows2_tf32($0, $1)", "$0 % 8", "$0 / 8 % 2 * 4"}, {NULL, NULL, NULL}}}},
 };
 
 static const spelling spellings[] = {{0}};
@@ -113,6 +218,11 @@ const dialect cuda_dialect = {
     .table = "constexpr int $0[] = {$1};",
     .unroll = "#pragma unroll $0",
     .barrier = "__syncthreads()",
+    .move = moves,
+    .sent = "sent()",
+    .arrived = "arrived($0)",
+    .matrix = matrices,
+    .n_matrix = COUNT(matrices),
     .part = "(trip)blockIdx.x",
     .parts = "(trip)gridDim.x",
     .chunks = (const char *const[]){"for (trip $0 = blockIdx.x; $0 < $1; $0 += gridDim.x) {", NULL},

@@ -65,7 +65,7 @@ void cuda_facts(const device *d, gpu_facts *f)
 
 static const target *described(arena *m, gpu_facts *f, const char *machine, err *e)
 {
-    return gpu_read(f, machine, e) ? gpu_target_for(m, f, OPERANDS, e) : NULL;
+    return gpu_read(f, machine, e) ? gpu_target_with_units(m, f, OPERANDS, e) : NULL;
 }
 
 const target *cuda_target(arena *m, const machine_options *asked, err *e)
@@ -81,7 +81,7 @@ const target *cuda_target(arena *m, const machine_options *asked, err *e)
         return asked->device ? NULL : described(m, f, CUDA_USUAL, e);
     cuda_facts(&d, f);
     device_close(&d);
-    return gpu_target_for(m, f, OPERANDS, e);
+    return gpu_target_with_units(m, f, OPERANDS, e);
 }
 
 bool cuda_runs(const target *t, err *e)

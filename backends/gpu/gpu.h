@@ -37,6 +37,8 @@ const gpu_facts *gpu_card(int i);      /* known ones; NULL past the end */
 const target *gpu_target(arena *m, const gpu_facts *f, err *e);
 /* The same through a driver whose kernels take so many operands at most. */
 const target *gpu_target_for(arena *m, const gpu_facts *f, int operands, err *e);
+/* The same with matrix units, for languages that have forms of them */
+const target *gpu_target_with_units(arena *m, const gpu_facts *f, int operands, err *e);
 const gpu_facts *gpu_facts_of(const target *t);
 
 /* gpu_room: what groups of a kernel take, and how many of them a processor runs at the same time. */

@@ -15,6 +15,20 @@ static const role roles[] = {
      .group = true,
      .own = true,
      .folded = true},
+    {.name = "warp",
+     .done = "dealt to the warps of a group",
+     .in_registers = true,
+     .group = true,
+     .warp = true,
+     .own = true,
+     .folded = true},
+    {.name = "mma",
+     .done = "taken by a matrix unit",
+     .in_registers = true,
+     .unit = true,
+     .warp = true,
+     .own = true,
+     .folded = true},
     {.name = "unroll", .done = "unrolled", .in_registers = true, .own = true, .folded = true, .trips = 64},
     {.name = "vector",
      .done = "moved in vectors",
@@ -24,6 +38,8 @@ static const role roles[] = {
      .folded = true,
      .last = true,
      .trips = 16}};
+
+enum { SLICES = 8 }; /* of an operand, at most */
 
 static void prefetch(const plan *p, kernel *k) /* none: slices in shared memory are what comes ahead of its use */
 {
@@ -73,18 +89,55 @@ static bool plausible(const gpu_facts *f, err *e)
     return true;
 }
 
+/* Warps have as many lanes as the card's. */
+static const role *roles_of(arena *m, const gpu_facts *f)
+{
+    role *all = arena_array(m, COUNT(roles), sizeof *all);
+    memcpy(all, roles, sizeof roles);
+    for (int i = 0; i < COUNT(roles); i++)
+        all[i].warp = all[i].warp ? f->warp : 0;
+    return all;
+}
+
+/* Matrix units of warps, by the capability from which on they are there (PTX ISA, "mma"). Numbers of f32 lose all but
+ * ten bits of their fraction in one: nothing takes it that does not say so. */
+static const struct {
+    int capability;
+    matrix_unit unit;
+} units[] = {
+    {80, {16, 8, 16, TS_BF16, TS_F32, 4}}, {80, {16, 8, 16, TS_F16, TS_F32, 4}}, {80, {16, 8, 8, TS_F32, TS_F32, 4}}};
+
+const target *gpu_target_with_units(arena *m, const gpu_facts *f, int operands, err *e)
+{
+    const target *plain = gpu_target_for(m, f, operands, e);
+    matrix_unit *have = arena_array(m, COUNT(units), sizeof *have);
+    target *t = plain ? arena_get(m, sizeof *t) : NULL;
+    if (!t)
+        return NULL;
+    *t = *plain, t->unit = have;
+    for (int i = 0; i < COUNT(units); i++)
+        if (f->capability >= units[i].capability)
+            have[t->n_unit++] = units[i].unit;
+    return t;
+}
+
 const target *gpu_target_for(arena *m, const gpu_facts *f, int operands, err *e)
 {
     memory_space *shared = arena_get(m, sizeof *shared);
     target *t = arena_get(m, sizeof *t);
     if (!plausible(f, e))
         return NULL;
-    *shared = (memory_space){
-        .name = "shared", .copied = true, .shared = true, .least = 1, .most = 1, .bytes = f->shared, .level = GPU_L1};
+    *shared = (memory_space){.name = "shared",
+                             .copied = true,
+                             .shared = true,
+                             .least = 1,
+                             .most = SLICES,
+                             .bytes = f->shared,
+                             .level = GPU_L1};
     *t = (target){.kind = "gpu",
                   .model = f->name,
                   .n_role = COUNT(roles),
-                  .role = roles,
+                  .role = roles_of(m, f),
                   .n_space = 1,
                   .space = shared,
                   .workers = f->processors,

@@ -70,8 +70,28 @@ static const function functions[] = {
      "    *fault = 1;\n"
      "    return 0;\n"
      "}\n"},
+    {"take4", "", PLAIN,
+     "FUNCTION uint take4(const __global void *from, int inside)\n"
+     "{\n"
+     "    return inside ? *(const __global uint *)from : 0;\n"
+     "}\n"},
+    {"take8", "", PLAIN,
+     "FUNCTION uint2 take8(const __global void *from, int inside)\n"
+     "{\n"
+     "    return inside ? *(const __global uint2 *)from : (uint2)(0);\n"
+     "}\n"},
+    {"take16", "", PLAIN,
+     "FUNCTION uint4 take16(const __global void *from, int inside)\n"
+     "{\n"
+     "    return inside ? *(const __global uint4 *)from : (uint4)(0);\n"
+     "}\n"},
     {0},
 };
+
+static const move_form moves[] = {{16, "uint4", "take16($0, $1)", "*(__local uint4 *)($0) = $1", NULL},
+                                  {8, "uint2", "take8($0, $1)", "*(__local uint2 *)($0) = $1", NULL},
+                                  {4, "uint", "take4($0, $1)", "*(__local uint *)($0) = $1", NULL},
+                                  {0}};
 
 static const spelling spellings[] = {
     {"exp", true, "fast_exp($0)"},     {"erf", true, "fast_erf($0)"},     {"tanh", true, "fast_tanh($0)"},
@@ -136,6 +156,7 @@ const dialect opencl_dialect = {
     .part = "get_group_id(0)",
     .parts = "get_num_groups(0)",
     .chunks = (const char *const[]){"for (ts_index $0 = get_group_id(0); $0 < $1; $0 += get_num_groups(0)) {", NULL},
+    .move = moves,
     .lane = "get_local_id(0)",
     .lane_of_all = "get_global_id(0)",
     .lanes_in_all = "get_global_size(0)",

@@ -8,19 +8,20 @@
 
 static const role_form roles[] = {{"lane", "EACH($0, $1, $2, $3)", true}, {"row", "ROWS($0, $1, $2)", false}, {0}};
 static const function functions[] = {{0}};
-static const dialect made_up = {.name = "made up",
-                                .index = "index",
-                                .function = functions,
-                                .constant = "CONST($0, $1);",
-                                .table = "TABLE($0: $1);",
-                                .unroll = "WRITE_OUT $0",
-                                .lanes = "VECTORS",
-                                .fetch = "FETCH($0, $1);",
-                                .barrier = "MEET()",
-                                .role = roles,
-                                .matrix = (const matrix_form[]){{4, 4, 4, TS_F16, TS_F32, "MMA444($0, $1, $2);"}},
-                                .n_matrix = 1,
-                                .chunks = (const char *const[]){"WHILE (take($1)) {", "FOR $0 {", NULL}};
+static const dialect made_up = {
+    .name = "made up",
+    .index = "index",
+    .function = functions,
+    .constant = "CONST($0, $1);",
+    .table = "TABLE($0: $1);",
+    .unroll = "WRITE_OUT $0",
+    .lanes = "VECTORS",
+    .fetch = "FETCH($0, $1);",
+    .barrier = "MEET()",
+    .role = roles,
+    .matrix = (const matrix_form[]){{.m = 4, .n = 4, .k = 4, .text = "MMA444($0, $1, $2);"}},
+    .n_matrix = 1,
+    .chunks = (const char *const[]){"WHILE (take($1)) {", "FOR $0 {", NULL}};
 
 static void expect(const stmt *in, const char *want)
 {

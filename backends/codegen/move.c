@@ -1,0 +1,283 @@
+/* move.c - copies of slices that the lanes of a group make together. Neighbours in memory go to neighbouring lanes, as
+ * many bytes at once as their places allow; a lane has the same part of each slice. It may hold its part in registers,
+ * or send it on its way, until the slice is due. */
+#include "backends/codegen/emit.h"
+
+#include <string.h>
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+typedef struct standing_axes {
+    const lin *here[MAX_AXIS], *inner[MAX_AXIS], *plain[MAX_AXIS];
+} standing_axes;
+
+static void save(const emitter *m, standing_axes *s)
+{
+    memcpy(s->here, m->here.axis, sizeof s->here), memcpy(s->inner, m->tile.inner, sizeof s->inner),
+        memcpy(s->plain, m->tile.plain, sizeof s->plain);
+}
+
+static void restore(emitter *m, const standing_axes *s)
+{
+    memcpy(m->here.axis, s->here, sizeof s->here), memcpy(m->tile.inner, s->inner, sizeof s->inner),
+        memcpy(m->tile.plain, s->plain, sizeof s->plain);
+}
+
+static void advance(emitter *m, int a, const lin *by)
+{
+    if (m->tile.made) {
+        m->tile.inner[a] = lin_add(&m->sp, m->tile.inner[a], by, 1);
+        m->tile.plain[a] = lin_add(&m->sp, m->tile.plain[a], by, 1);
+    } else
+        m->here.axis[a] = lin_add(&m->sp, m->here.axis[a], by, 1);
+}
+
+/* ---- what it moves ---- */
+static int64_t there(const emitter *m, int a) /* elements along axis a */
+{
+    return most(m->here.cur[a], 1);
+}
+
+static int64_t along(const emitter *m, const copying *c, int a) /* that the copy has */
+{
+    return c->extent ? most(c->extent[a], 1) : there(m, a);
+}
+
+/* What holds of all elements that are moved: they are inside, which ranges of where tiles start do not say. */
+static const expr *limits(emitter *m, const copying *c)
+{
+    const expr *all = NULL;
+    for (int i = 0; i < c->n; i++) {
+        const int a = c->order[i];
+        const expr *one = x2(m->mem, "lt", x_axis(m->mem, a), x_whole(m->mem, m->s->extent[a]));
+        all = all ? x2(m->mem, "and", all, one) : one;
+    }
+    return all;
+}
+
+typedef struct owned { /* variables of the copy, and its axes */
+    int first, last;
+    uint32_t axes;
+} owned;
+
+static bool is_own(void *user, const atom *a)
+{
+    const owned *o = user;
+    return a->kind == A_VAR ? a->var >= o->first && a->var < o->last : a->kind == A_EXPR && x_axes(a->x) & o->axes;
+}
+
+/* How far apart in memory neighbours along each axis are; false where that is not all there is to it. grain: what all
+ * places have in common beside them: multiples of so many elements. */
+static bool find_strides(emitter *m, const copying *c, int64_t *stride, int64_t *grain)
+{
+    standing_axes was;
+    owned own = {.first = m->sp.n};
+    int v[MAX_AXIS];
+    bool even = true;
+    save(m, &was);
+    for (int i = 0; i < c->n; i++) {
+        const int a = c->order[i];
+        advance(m, a, lin_var(&m->sp, v[a] = var_add(&m->sp, "", 0, along(m, c, a) - 1)));
+        own.axes |= 1u << a;
+    }
+    own.last = m->sp.n;
+    m->copy.on = true;
+    const lin *at = source_offset(m, c->load, m->tile.made ? m->tile.inner : m->here.axis);
+    m->copy.on = false;
+    *grain = at->c;
+    for (int i = 0; i < c->n; i++)
+        stride[c->order[i]] = lin_coef(at, v[c->order[i]]);
+    for (int i = 0; i < at->n; i++) {
+        const atom *q = at->t[i].a;
+        const lin one = {.n = 1, .t = &at->t[i]};
+        if (q->kind != A_VAR)
+            even = even && !lin_uses(&one, is_own, &own);
+        if (q->kind != A_VAR || !is_own(&own, q))
+            *grain = int_gcd(*grain, at->t[i].coef);
+    }
+    restore(m, &was);
+    m->sp.n = own.first;
+    return even;
+}
+
+/* The copy's axes as the operand has them in memory, from far apart to neighbours; as the copy has them, where no
+ * strides say it. */
+static void memory_order(const copying *c, bool even, const int64_t *stride, int *order)
+{
+    memcpy(order, c->order, (size_t)c->n * sizeof *order);
+    for (int i = 1; i < c->n && even; i++)
+        for (int k = i; k > 0 && stride[order[k]] > stride[order[k - 1]]; k--) {
+            const int a = order[k];
+            order[k] = order[k - 1], order[k - 1] = a;
+        }
+}
+
+typedef struct moved { /* how lanes go about it */
+    int order[MAX_AXIS];
+    const move_form *form;     /* several elements at once, or one that may be sent; NULL: one */
+    int64_t width, all, turns; /* elements at once; of these in the slice; for each lane */
+} moved;
+
+static bool multiple(int64_t of, const int64_t *n, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (n[i] % of)
+            return false;
+    return true;
+}
+
+/* Whether all pieces of so many elements lie in one piece, here and there, at places of which each is a multiple. */
+static bool pieces(const emitter *m, const copying *c, const int *order, const int64_t *stride, int64_t width)
+{
+    const int inner = order[c->n - 1];
+    const int64_t ends[] = {along(m, c, inner), there(m, inner),
+                            c->later && c->later->axis == inner ? c->later->left : 0};
+    if (stride[inner] != 1 || c->to->stride[inner] != 1 || !multiple(width, ends, COUNT(ends)))
+        return false;
+    for (int i = 0; i < c->n - 1; i++)
+        if (along(m, c, order[i]) > 1 && !multiple(width, (int64_t[]){stride[order[i]], c->to->stride[order[i]]}, 2))
+            return false;
+    return true;
+}
+
+static void find_moved(emitter *m, const copying *c, moved *out)
+{
+    int64_t stride[MAX_AXIS], grain;
+    const int64_t size = ts_dtype_bytes(source_dtype(m, c->load));
+    const expr *was = m->copy.under;
+    m->copy.under = limits(m, c);
+    const bool even = find_strides(m, c, stride, &grain), plain = !stage_guard(m->s, c->load);
+    m->copy.under = was;
+    *out = (moved){.width = 1, .all = 1};
+    memory_order(c, even, stride, out->order);
+    for (const move_form *f = m->d->move; f && f->bytes && plain && !out->form; f++) {
+        const int64_t width = f->bytes / size;
+        if (width == 1 && f->bytes == size)
+            out->form = f;
+        else if (width > 1 && even && c->n && m->tile.made && grain % width == 0 &&
+                 pieces(m, c, out->order, stride, width))
+            out->form = f, out->width = width;
+    }
+    for (int i = 0; i < c->n; i++)
+        out->all *= along(m, c, c->order[i]);
+    out->all /= out->width;
+    out->turns = (out->all + m->group - 1) / m->group;
+}
+
+/* ---- one piece ---- */
+static void put_limits(emitter *m, const copying *c, const lin *const *trip, text *t)
+{
+    for (int i = 0; i < c->n; i++) {
+        const int a = c->order[i];
+        const bool more = c->later && c->later->axis == a && c->later->left;
+        if (!more && along(m, c, a) <= there(m, a))
+            continue;
+        text_add(t, "%s", t->len ? " && " : "");
+        emit_lin(m, t, more ? lin_add(&m->sp, trip[a], c->later->at, c->later->step) : trip[a]);
+        text_add(t, " < %lld", (long long)(more ? c->later->left : there(m, a)));
+    }
+}
+
+static const char *held_name(const emitter *m, const copying *c)
+{
+    return arena_format(m->mem, "held%d", c->load);
+}
+
+static void move_piece(emitter *m, const copying *c, const moved *how, const char *to, const char *inside)
+{
+    text from = {0}, value = {0}, line = {0};
+    const char *held = arena_format(m->mem, "%s[%s]", held_name(m, c), how->turns > 1 ? "turn" : "0");
+    const bool wide = how->width > 1;
+    if (c->how != PUT)
+        copy_element(m, c, &from);
+    const char *at = arena_format(m->mem, "&%s", text_str(&from)), *all = *inside ? inside : "1";
+    if (wide && c->how != PUT)
+        form_write(&value, m->out.uses, m->d, how->form->take, (const char *[]){at, all});
+    else if (c->how != PUT)
+        text_add(&value, *inside ? "%s ? %s : 0" : "%s%s", inside, from.s);
+    if (c->how == SENT)
+        form_write(&line, m->out.uses, m->d, how->form->send,
+                   (const char *[]){arena_format(m->mem, "&%s", to), at, all});
+    else if (wide && c->how != TAKEN)
+        form_write(&line, m->out.uses, m->d, how->form->put,
+                   (const char *[]){arena_format(m->mem, "&%s", to), c->how == PUT ? held : value.s});
+    if (line.len)
+        code_add(&m->out.code, (stmt){.kind = S_CALL, .value = line.s});
+    else
+        code_store(&m->out.code, c->how == TAKEN ? held : to, c->how == PUT ? held : value.s);
+    text_free(&from), text_free(&value), text_free(&line);
+}
+
+static void put_piece(emitter *m, const copying *c, const moved *how, const lin *left)
+{
+    const lin *at = lin_const(&m->sp, 0), *trip[MAX_AXIS];
+    text inside = {0};
+    for (int i = c->n; i-- > 0;) {
+        const int a = how->order[i];
+        const int64_t width = i == c->n - 1 ? how->width : 1, extent = along(m, c, a) / width;
+        trip[a] = lin_scale(&m->sp, i ? lin_mod(&m->sp, left, extent) : left, width);
+        left = lin_div(&m->sp, left, extent);
+        advance(m, a, trip[a]);
+        at = lin_add(&m->sp, at, trip[a], c->to->stride[a]);
+    }
+    put_limits(m, c, trip, &inside);
+    move_piece(m, c, how, copy_into(m, c, at), text_str(&inside));
+    text_free(&inside);
+}
+
+/* Pieces of all lanes, one after another from turn to turn */
+void lanes_copy(emitter *m, const copying *c)
+{
+    enum { WRITTEN = 16 };
+    standing_axes was;
+    moved how;
+    const int n_var = m->sp.n;
+    const expr *under = m->copy.under;
+    find_moved(m, c, &how);
+    save(m, &was);
+    m->copy.under = limits(m, c);
+    const lin *lane = lin_var(&m->sp, var_add(&m->sp, lanes_lane(m), 0, m->group - 1)),
+              *turn = lin_var(&m->sp, var_add(&m->sp, "turn", 0, how.turns - 1)),
+              *left = lin_add(&m->sp, lane, turn, m->group);
+    if (how.turns > 1)
+        code_open(&m->out.code, (stmt){.kind = S_LOOP,
+                                       .how = c->how != AT_ONCE || how.turns <= WRITTEN ? WRITTEN_OUT : AS_IT_IS,
+                                       .name = "turn",
+                                       .from = "0",
+                                       .to = number_text(m, how.turns),
+                                       .trips = how.turns});
+    const bool some = how.all % m->group != 0;
+    if (some) {
+        text test = {0};
+        emit_lin(m, &test, left);
+        code_open(&m->out.code, (stmt){.kind = S_IF,
+                                       .divergent = true,
+                                       .value = arena_format(m->mem, "%s < %lld", test.s, (long long)how.all)});
+        text_free(&test);
+    }
+    put_piece(m, c, &how, left);
+    if (some)
+        code_close(&m->out.code);
+    if (how.turns > 1)
+        code_close(&m->out.code);
+    restore(m, &was);
+    m->copy.under = under, m->sp.n = n_var;
+}
+
+void lanes_held(emitter *m, const copying *c)
+{
+    moved how;
+    find_moved(m, c, &how);
+    code_let(&m->out.code, how.width > 1 ? how.form->type : memory_type(m->d, source_dtype(m, c->load)),
+             arena_format(m->mem, "%s[%lld]", held_name(m, c), (long long)how.turns), NULL);
+}
+
+bool lanes_send(emitter *m, const copying *c)
+{
+    moved how;
+    find_moved(m, c, &how);
+    return how.form && how.form->send;
+}

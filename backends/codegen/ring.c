@@ -1,0 +1,200 @@
+/* ring.c - slices of several trips in a ring. Where a loop of the tile holds N slices of what it copies, those of the
+ * next N - 1 trips are on their way while one is summed:
+ *
+ *   the first N - 1 slices                      each a sending
+ *   for each trip: its slice has arrived        all but the last N - 2 sendings
+ *                  the lanes meet               all parts of it are there, and nobody reads the slice before it
+ *                  the slice N - 1 trips ahead  in that one's place
+ *                  sums
+ *
+ * What cannot be sent, or where nothing is, is taken into registers in front of the sums and put behind them. The last
+ * slice may have less than a step of the axis: what is not there of it becomes zeros, which the sums leave out. */
+#include "backends/codegen/ring.h"
+
+#include <string.h>
+
+static const char *numbered(const emitter *m, const char *what, const ring *r)
+{
+    return arena_format(m->mem, "%s_%d", what, r->loop);
+}
+
+static void add_sent(emitter *m)
+{
+    if (m->d->sent)
+        code_add(&m->out.code, (stmt){.kind = S_CALL, .value = m->d->sent});
+    if (m->d->sent)
+        callees_form(m->out.uses, m->d, m->d->sent, "");
+}
+
+static void add_arrived(emitter *m, const ring *r)
+{
+    text wait = {0};
+    if (!m->d->arrived)
+        return;
+    form_write(&wait, m->out.uses, m->d, m->d->arrived, (const char *[]){number_text(m, r->slots - 2)});
+    code_add(&m->out.code, (stmt){.kind = S_CALL, .value = wait.s});
+    text_free(&wait);
+}
+
+/* Where the slice in that place of the ring begins */
+static const char *place_of(emitter *m, const ring *r, int i, const char *slot, bool written)
+{
+    const char *of = pointer_type(m, GROUP, source_dtype(m, r->copy[i].load), written);
+    return arena_format(m->mem, "(%s)(scratch + %lld + %s * %lld)", of, (long long)r->to[i].offset, slot,
+                        (long long)r->to[i].bytes);
+}
+
+/* Copies of a later trip, whose number is `trip`, into a place of the ring; how: instead of what each would be. */
+static void add_copies(emitter *m, ring *r, const char *trip, const char *slot, bool put)
+{
+    const int axis = r->next.axis, n_var = m->sp.n;
+    const lin *inner = m->tile.inner[axis], *plain = m->tile.plain[axis];
+    source *sources = m->data.source[m->stage.at], was[MAX_LOADS];
+    r->next.at = lin_var(&m->sp, var_add(&m->sp, trip, 0, r->trips - 1));
+    m->tile.inner[axis] = lin_add(&m->sp, r->inner, r->next.at, r->next.step);
+    m->tile.plain[axis] = lin_add(&m->sp, r->plain, r->next.at, r->next.step);
+    memcpy(was, sources, sizeof was);
+    for (int i = 0; i < r->n; i++) {
+        copying *c = &r->copy[i], own = *c;
+        const bool held = c->how == TAKEN;
+        sources[c->load] = (source){.from = FROM_MEMORY, .operand = r->to[i].operand};
+        if (put && !held)
+            continue;
+        own.how = put ? PUT : held && !strcmp(slot, trip) ? AT_ONCE : c->how;
+        code_open(&m->out.code, (stmt){.kind = S_STAGE, .offset = r->to[i].offset, .bytes = r->to[i].bytes * r->slots});
+        if (own.how != TAKEN) {
+            own.into = arena_format(m->mem, "into%d", c->load);
+            code_let(&m->out.code, pointer_type(m, GROUP, source_dtype(m, c->load), true), own.into,
+                     place_of(m, r, i, slot, true));
+        }
+        lanes_copy(m, &own);
+        code_close(&m->out.code);
+    }
+    memcpy(sources, was, sizeof was);
+    m->tile.inner[axis] = inner, m->tile.plain[axis] = plain, m->sp.n = n_var;
+}
+
+/* What is found out once, where the loop begins: m->here has the extents of a full trip then. */
+static void choose_moving(emitter *m, ring *r)
+{
+    const int axis = r->next.axis, n_var = m->sp.n;
+    const lin *inner = m->tile.inner[axis];
+    r->next.at = lin_var(&m->sp, var_add(&m->sp, "", 0, r->trips - 1));
+    m->tile.inner[axis] = lin_add(&m->sp, r->inner, r->next.at, r->next.step);
+    for (int i = 0; i < r->n; i++) {
+        source *q = &m->data.source[m->stage.at][r->copy[i].load], was = *q;
+        *q = (source){.from = FROM_MEMORY, .operand = r->to[i].operand};
+        r->copy[i].how = m->d->sent && lanes_send(m, &r->copy[i]) ? SENT : TAKEN;
+        *q = was;
+    }
+    m->tile.inner[axis] = inner, m->sp.n = n_var;
+}
+
+static void first_slices(emitter *m, ring *r)
+{
+    const char *coming = numbered(m, "coming", r);
+    const bool all = r->trips >= r->slots - 1 && !r->count;
+    emit_meet(m); /* who still reads what lay there */
+    code_let(&m->out.code, m->d->index, numbered(m, "slot", r), "0");
+    code_open(&m->out.code, (stmt){.kind = S_LOOP,
+                                   .how = WRITTEN_OUT,
+                                   .name = coming,
+                                   .from = "0",
+                                   .to = number_text(m, r->slots - 1),
+                                   .trips = r->slots - 1});
+    if (!all)
+        code_if(&m->out.code, arena_format(m->mem, "%s < %s", coming, r->count ? r->count : number_text(m, r->trips)));
+    add_copies(m, r, coming, coming, false);
+    if (!all)
+        code_close(&m->out.code);
+    add_sent(m);
+    code_close(&m->out.code);
+}
+
+bool ring_open(emitter *m, int l, int64_t trips, const char *count, ring *r)
+{
+    const loop *q = &m->s->nest.loop[l];
+    const int64_t left = m->here.cur[q->axis];
+    *r = (ring){.loop = l, .trips = trips, .count = count};
+    r->next = (later){.axis = q->axis, .step = q->step, .left = left > q->step && left % q->step ? left : 0};
+    r->inner = m->tile.inner[q->axis], r->plain = m->tile.plain[q->axis];
+    for (int i = 0; i < m->s->n_staging; i++) {
+        const staging *g = &m->s->staging[i];
+        if (!copy_follows(m, g, l))
+            continue;
+        r->slots = g->stages;
+        r->to[r->n] = copy_place(m, m->s, g, &r->lies[r->n]);
+        r->to[r->n].operand = m->data.source[m->stage.at][g->load].operand;
+        r->copy[r->n] = (copying){.to = &r->to[r->n],
+                                  .load = g->load,
+                                  .n = r->lies[r->n].n,
+                                  .order = r->lies[r->n].order,
+                                  .extent = copy_filled(&r->lies[r->n]),
+                                  .later = &r->next};
+        r->n++;
+    }
+    if (!r->n)
+        return false;
+    m->tile.made->scratch = true;
+    m->here.cur[q->axis] = q->step < left ? q->step : left;
+    choose_moving(m, r);
+    first_slices(m, r);
+    m->here.cur[q->axis] = left;
+    return true;
+}
+
+static void open_next(emitter *m, const ring *r) /* what is done where there is such a trip */
+{
+    code_if(&m->out.code,
+            arena_format(m->mem, "%s < %s", numbered(m, "coming", r), r->count ? r->count : number_text(m, r->trips)));
+}
+
+void ring_trip(emitter *m, ring *r, const char *trip, bool last)
+{
+    const char *of = arena_format(m->mem, "const %s", m->d->index), *slot = numbered(m, "slot", r);
+    const int axis = r->next.axis;
+    const int64_t left = m->here.cur[axis];
+    r->last = last;
+    add_arrived(m, r);
+    emit_meet(m);
+    if (!last) {
+        m->here.cur[axis] = r->next.step; /* a later one, which may have less */
+        code_let(&m->out.code, of, numbered(m, "coming", r), arena_format(m->mem, "%s + %d", trip, r->slots - 1));
+        code_let(&m->out.code, of, numbered(m, "next", r),
+                 arena_format(m->mem, "%s ? %s - 1 : %d", slot, slot, r->slots - 1));
+        for (int i = 0; i < r->n; i++)
+            if (r->copy[i].how == TAKEN)
+                lanes_held(m, &r->copy[i]);
+        open_next(m, r);
+        add_copies(m, r, numbered(m, "coming", r), numbered(m, "next", r), false);
+        code_close(&m->out.code);
+        add_sent(m);
+        m->here.cur[axis] = left;
+    }
+    for (int i = 0; i < r->n; i++) {
+        source *q = &m->data.source[m->stage.at][r->copy[i].load];
+        code_let(&m->out.code, pointer_type(m, GROUP, source_dtype(m, r->copy[i].load), false),
+                 arena_format(m->mem, "c%d", r->copy[i].load), place_of(m, r, i, slot, false));
+        *q = r->to[i], q->base[axis] = m->tile.inner[axis];
+    }
+}
+
+void ring_turn(emitter *m, ring *r)
+{
+    const char *slot = numbered(m, "slot", r);
+    const int axis = r->next.axis;
+    const int64_t left = m->here.cur[axis];
+    bool held = false;
+    if (r->last)
+        return;
+    for (int i = 0; i < r->n; i++)
+        held = held || r->copy[i].how == TAKEN;
+    if (held) {
+        m->here.cur[axis] = r->next.step;
+        open_next(m, r);
+        add_copies(m, r, numbered(m, "coming", r), numbered(m, "next", r), true);
+        code_close(&m->out.code);
+        m->here.cur[axis] = left;
+    }
+    code_store(&m->out.code, slot, arena_format(m->mem, "%s == %d ? 0 : %s + 1", slot, r->slots - 1, slot));
+}

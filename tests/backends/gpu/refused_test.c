@@ -1,0 +1,83 @@
+/* Loops that a card cannot have, and why: rings of slices and matrix units. What it can prints as it was written. */
+#include "backends/gpu/gpu.h"
+#include "schedule/nest.h"
+#include "tests/check.h"
+#include "tests/scratch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* y[m,n] = sum over k of a[m,k] b[k,n]: the loops as they are used, or the refusal */
+static void planned_so(dtype d, bool units, const char *loops, text *got)
+{
+    err e = {0};
+    arena mem = {0};
+    gpu_facts card;
+    text schema = {0};
+    scratch folder = scratch_make();
+    char path[200];
+    graph *g = ts_graph_make();
+    const node *a = g_input(g, "a", &(type){.dtype = d, .rank = 2, .dim = {100, 70}}, NULL),
+               *b = g_input(g, "b", &(type){.dtype = d, .rank = 2, .dim = {70, 90}}, NULL),
+               *y = g_call2(g, "matmul", a, b);
+    snprintf(path, sizeof path, "%s/test.json", folder.path);
+    text_add(&schema, "{\"format\":\"tiling/1\",\"target\":\"cuda\",\"rules\":[{\"loops\":\"%s\"}]}", loops);
+    CHECK(file_save(path, schema.s, schema.len, &e) && gpu_read(&card, "gpu:h100", &e));
+    const target *on = (units ? gpu_target_with_units : gpu_target)(&mem, &card, &e);
+    plan *p = plan_make(g, 1, &y, &(plan_options){.on = on, .target = "cuda", .schema = path}, &e);
+    const char *why = strstr(e.text, "loops \"");
+    if (p)
+        nest_print(got, p->kernel, true);
+    else
+        text_add(got, "%.*s", (int)strcspn(why ? why : e.text, "\n"), why ? why : e.text);
+    CHECK(p || e.code == TS_BAD_INPUT);
+    plan_free(p), ts_graph_free(g), text_free(&schema), scratch_remove(&folder), arena_free(&mem);
+}
+
+static void reads(dtype d, const char *loops)
+{
+    text got = {0};
+    planned_so(d, true, loops, &got);
+    CHECK_TEXT(text_str(&got), loops);
+    text_free(&got);
+}
+
+static void is_refused(dtype d, bool units, const char *loops, const char *why)
+{
+    text got = {0}, want = {0};
+    text_add(&want, "loops \"%s\"%s", loops, why);
+    planned_so(d, units, loops, &got);
+    CHECK_TEXT(text_str(&got), want.s);
+    text_free(&got), text_free(&want);
+}
+
+int main(void)
+{
+    reads(TS_F32, "m/32@block n/64@block k/8+a@shared*3+b@shared*3 k m/16@warp m/2@lane n/16@lane m@unroll n@unroll");
+    reads(TS_BF16, "m/64@block n/64@block k/32+a@shared*3+b@shared*3 k/16 m/32@warp n/32@warp m/16@unroll n/8@unroll "
+                   "m@mma n@mma k@mma");
+    reads(TS_F32, "m/16@block n/8@block k/8+a@shared+b@shared m@mma n@mma k@mma");
+    is_refused(TS_F32, true, "m/32@block n/16+a@shared*2 k m@lane n@lane",
+               ": 2 slices of operand a are held where a sum goes from one to the next: at a serial loop of a folded "
+               "axis, with none but such loops between it and those in registers");
+    is_refused(TS_F32, true, "m/32@block n/64@block k/8+a*2+b*3 k m@lane n/4@lane n@unroll",
+               ": operands copied at one loop come together: operand a has 2 slices, operand b 3");
+    is_refused(TS_F32, true, "m/32@block n/64@block k/8+a*9 k m@lane n@lane",
+               ", column 30: @shared holds 1 to 8 slices");
+    is_refused(TS_F32, true, "m/100@block n/64@block k/64+a*2 k m/4@lane n/4@lane m@unroll n@unroll",
+               ": with 2 slices of operand a there are 51712 bytes in @shared, which has 49152: copy at a loop further "
+               "inside, or in smaller steps");
+    is_refused(TS_BF16, true, "m/16@block n/8@block k/16 m@mma n@mma k@mma",
+               ": a matrix unit takes operand a from slices that a group copies: +a at a serial loop of a folded axis, "
+               "next to the loops in registers");
+    is_refused(TS_BF16, true, "m/16@block n/16@block k/16+a+b m@mma n@mma k@mma",
+               ": h100 has no matrix unit for 16 x 16 x 16 of bf16 into f32; those it has: 16 x 8 x 16 of bf16 into "
+               "f32, 16 x 8 x 16 of f16 into f32, 16 x 8 x 8 of f32 into f32");
+    is_refused(TS_BF16, false, "m/16@block n/8@block k/16+a+b m@mma n@mma k@mma",
+               ": h100 has no matrix unit for 16 x 8 x 16 of bf16 into f32; it has none");
+    is_refused(TS_BF16, true, "m/16@block n/16@block k/24+a+b k/16 n/8@warp m@mma n@mma k@mma",
+               ": loop k/24 cuts trips of the matrix unit, which takes 16 of k at once: use a multiple of that");
+    is_refused(TS_BF16, true, "m/16@block n/8@block k/16+a+b m@mma k@mma n",
+               ", column 43: serial loop n inside an unrolled one");
+    return check_done();
+}
