@@ -2,6 +2,7 @@
 #include "backends/gpu/figures.h"
 #include "backends/gpu/guess.h"
 #include "schedule/explain_fit.h"
+#include "schedule/nest.h"
 #include "schedule/slice.h"
 
 #include <math.h>
@@ -32,9 +33,22 @@ static int64_t least(int64_t a, int64_t b)
 }
 
 /* ---- one warp ---- */
-/* Where the lanes of the stage's first warp are, from strides of its axes in bytes; how many there are. */
+static bool by_unit(const stage *s, unit_loops *u) /* the lanes of a warp form its products together */
+{
+    return nest_unit(s, u) && s->nest.loop[u->loop[0]].role->warp;
+}
+
+/* Where the lanes of the stage's first warp are, from strides of its axes in bytes; how many there are. Sums of matrix
+ * units lie four lanes to a row, two neighbours in each (PTX ISA, "Matrix Fragments"). */
 static int warp_of_stage(const figuring *c, const int64_t *stride, int64_t *at)
 {
+    unit_loops u;
+    if (by_unit(c->s, &u)) {
+        for (int i = 0; i < c->p->on->warp; i++)
+            at[i] = i / 4 * stride[c->s->nest.loop[u.loop[0]].axis] +
+                    i % 4 * 2 * stride[c->s->nest.loop[u.loop[1]].axis];
+        return c->p->on->warp;
+    }
     const int n = (int)least(least(c->p->on->warp, WARP), nest_group(c->s));
     for (int i = 0; i < n; i++) {
         int64_t rest = i;
@@ -146,7 +160,7 @@ static double times_of(const figuring *c, uint32_t axes, const loop **vector)
         last--;
     for (int l = nest_unrolled(s); l < s->nest.n; l++) {
         const loop *q = &s->nest.loop[l];
-        if (q->role->group || !(axes >> q->axis & 1))
+        if (q->role->group || q->role->unit || !(axes >> q->axis & 1))
             continue;
         if (q->role->lanes)
             *vector = q;
@@ -208,11 +222,40 @@ static void add_plain(const figuring *c, int load) /* where it lies, or in the g
         a.bytes = least(run, WIDE), a.times *= (double)divided(run, a.bytes);
     } else if (vector)
         a.times *= (double)loop_trips(vector);
+    unit_loops u;
+    if (by_unit(s, &u)) { /* of four sums two are neighbours */
+        const int across = s->nest.loop[u.loop[1]].axis;
+        const bool both = stride[across] == size;
+        a.times *= axes >> across & 1 && !both ? 4 : 2;
+        a.bytes = both ? 2 * size : size;
+    }
     const int lanes = warp_of_stage(c, stride, at);
     add_access(c, a, at, lanes);
 }
 
 /* ---- slices ---- */
+/* Bytes that a lane moves at once: neighbours, of whose number all places of operand and slice are multiples */
+static int64_t moved_at_once(const figuring *c, const staging *g, const slice *y, int inner, const int64_t *stride)
+{
+    const int64_t size = ts_dtype_bytes(value_of(c->s, g->load)->type.dtype);
+    for (int64_t bytes = WIDE; bytes > size && bytes >= BANK; bytes /= 2) {
+        const int64_t width = bytes / size;
+        bool fits = stride[inner] == size && y->stride[inner] == 1 && c->s->extent[inner] % width == 0 &&
+                    y->extent[inner] % width == 0 && !stage_guard(c->s, g->load);
+        for (int i = 0; i < y->n && fits; i++)
+            fits = y->order[i] == inner || y->extent[y->order[i]] <= 1 ||
+                   (stride[y->order[i]] % bytes == 0 && y->stride[y->order[i]] % width == 0);
+        if (fits)
+            return bytes;
+    }
+    return size;
+}
+
+static int64_t swizzled(const slice *y, int64_t p)
+{
+    return p ^ ((p >> y->shift & y->mask) * y->piece);
+}
+
 /* All lanes copy together, in the order in which the operand lies in memory. */
 static void add_copy(const figuring *c, const staging *g)
 {
@@ -229,17 +272,20 @@ static void add_copy(const figuring *c, const staging *g)
             const int a = order[j];
             order[j] = order[j - 1], order[j - 1] = a;
         }
+    const int64_t bytes = y.n ? moved_at_once(c, g, &y, order[y.n - 1], stride) : size, width = bytes / size;
+    all /= width;
     const int n = (int)least(least(c->p->on->warp, WARP), all);
     for (int i = 0; i < n; i++) {
-        int64_t rest = i;
-        from[i] = to[i] = 0;
+        int64_t rest = i * width, place = 0;
+        from[i] = 0;
         for (int j = y.n; j-- > 0;) {
             const int64_t left = y.extent[order[j]] > 1 ? y.extent[order[j]] : 1;
-            from[i] += rest % left * stride[order[j]], to[i] += rest % left * y.stride[order[j]] * size;
+            from[i] += rest % left * stride[order[j]], place += rest % left * y.stride[order[j]];
             rest /= left;
         }
+        to[i] = swizzled(&y, place) * size;
     }
-    gpu_access a = {.load = g->load, .copy = true, .bytes = size};
+    gpu_access a = {.load = g->load, .copy = true, .bytes = bytes};
     a.times = (double)divided(all, c->f->lanes) * (double)(c->f->lanes / c->p->on->warp);
     a.times *= g->shared ? shared_trips(c->k, g->loop + 1)
                          : shared_trips(c->k, c->k->shared.n) * own_trips(c->s, g->loop + 1);
@@ -248,8 +294,35 @@ static void add_copy(const figuring *c, const staging *g)
     add_access(c, a, to, n);
 }
 
+/* Fragments of a matrix unit: eight rows of 16 bytes at a time */
+static void add_fragments(const figuring *c, const staging *g, const unit_loops *u)
+{
+    enum { ROWS = 8 };
+    const stage *s = c->s;
+    const int own = s->nest.loop[u->loop[g->load == u->load[1]]].axis, folded = s->nest.loop[u->loop[2]].axis;
+    const int64_t size = ts_dtype_bytes(value_of(s, g->load)->type.dtype);
+    const uint32_t axes = axes_of(s, g->load);
+    slice y;
+    int64_t at[ROWS];
+    const loop *vector = NULL;
+    slice_find(c->p, c->k, s, g, &y);
+    for (int i = 0; i < ROWS; i++)
+        at[i] = swizzled(&y, i * y.stride[y.stride[folded] == 1 ? own : folded]) * size;
+    gpu_access a = {.s = s, .load = g->load, .shared = true, .bytes = WIDE, .times = times_of(c, axes, &vector)};
+    a.least = u->trips[g->load == u->load[1]] * u->trips[2] * size / (ROWS * WIDE);
+    a.parts = a.least * bank_cycles(at, ROWS, WIDE);
+    c->f->banks += a.times * (double)a.parts, c->f->banks_least += a.times * (double)a.least;
+    if (c->f->n_access < MAX_ACCESS)
+        c->f->access[c->f->n_access++] = a;
+}
+
 static void add_slice(const figuring *c, const staging *g) /* what lanes read of it */
 {
+    unit_loops u;
+    if (by_unit(c->s, &u) && (g->load == u.load[0] || g->load == u.load[1])) {
+        add_fragments(c, g, &u);
+        return;
+    }
     slice y;
     int64_t at[WARP], stride[MAX_AXIS];
     const loop *vector = NULL;
@@ -306,7 +379,8 @@ int64_t gpu_shared_bytes(const plan *p, const kernel *k)
             if (!staging_copies(&s->staging[j]))
                 continue;
             slice_find(p, k, s, &s->staging[j], &y);
-            slices += target_aligned(p->on, y.size * ts_dtype_bytes(value_of(s, s->staging[j].load)->type.dtype));
+            slices += target_aligned(p->on, y.size * ts_dtype_bytes(value_of(s, s->staging[j].load)->type.dtype)) *
+                      s->staging[j].stages;
         }
         slices = merged(p, k, s) > slices ? merged(p, k, s) : slices; /* when the slices are no longer read */
         most = slices > most ? slices : most;
@@ -323,6 +397,21 @@ int64_t gpu_shared_bytes(const plan *p, const kernel *k)
 static int64_t values_held(const stage *s, int64_t words, bool product)
 {
     enum { UNDER_WAY = 4 };
+    unit_loops u;
+    if (by_unit(s, &u)) { /* fragments, a word of which is two elements of 16 bits or one of 32 */
+        const int64_t size = ts_dtype_bytes(value_of(s, u.load[0])->type.dtype);
+        int64_t all = 0;
+        for (int i = 0; i < 2; i++) {
+            int64_t own = u.trips[i] * u.trips[2] * size / (32 * BANK);
+            for (int l = nest_unrolled(s); l < s->nest.n; l++)
+                own *= s->nest.loop[l].axis == s->nest.loop[u.loop[i]].axis && !s->nest.loop[l].role->group &&
+                               !s->nest.loop[l].role->unit
+                           ? loop_trips(&s->nest.loop[l])
+                           : 1;
+            all += own;
+        }
+        return all;
+    }
     const expr *fold = stage_fold(s), *load[MAX_LOADS];
     const int n = x_loads(fold ? fold : s->value, load, MAX_LOADS);
     int64_t all = 0, most = 1;
@@ -393,13 +482,27 @@ static double waits(const plan *p, const kernel *k)
     return sum;
 }
 
+/* Multiply-adds of a processor in a cycle: where matrix units do them, theirs. */
+static double products_of(const figuring *c)
+{
+    const gpu_facts *card = gpu_facts_of(c->p->on);
+    bool unit = card->bf16 > 0;
+    unit_loops u;
+    for (int i = 0; i < c->k->n_stage; i++)
+        if (stage_contracts(&c->k->stage[i]))
+            unit = unit && by_unit(&c->k->stage[i], &u);
+    const bool half = unit && by_unit(&c->k->stage[c->k->main], &u) &&
+                      ts_dtype_bytes(value_of(&c->k->stage[c->k->main], u.load[0])->type.dtype) == 2;
+    return half ? (double)card->bf16 / 2 / (double)card->clock / card->processors : c->p->on->cost.fma_per_cycle;
+}
+
 static void find_time(const figuring *c)
 {
     gpu_figures *f = c->f;
     const target *t = c->p->on;
     const gpu_facts *card = gpu_facts_of(t);
     const double each = ceil(f->groups / card->processors), resident = f->room.resident ? (double)f->room.resident : 1;
-    f->products = each * c->k->flops / f->groups / 2 / t->cost.fma_per_cycle;
+    f->products = each * c->k->flops / f->groups / 2 / products_of(c);
     f->shared = each * f->banks;
     f->cache = each * f->moved / t->level[GPU_L2].bytes_per_cycle;
     f->memory = fmax(fit_traffic(c->p, c->k, GPU_L2), c->k->bytes) / t->level[GPU_MEMORY].bytes_per_cycle /

@@ -30,6 +30,20 @@ int64_t gpu_lanes(const plan *p, const kernel *k); /* that the groups of a kerne
 int64_t gpu_vector(const plan *p, const stage *s, int axis, int64_t left);
 int64_t gpu_power(int64_t n); /* the next power of two */
 
+/* product: y[m,n] = sum over k of a[m,k] b[k,n], m, n and k being several axes each. */
+typedef struct product {
+    const plan *p;
+    const kernel *k;
+    const stage *s;
+    int load[2];            /* of the stage: a, whose axes give rows, and b, which has the columns */
+    uint32_t rows, columns; /* axes that one of them has and the other has not */
+    int column;             /* the innermost of columns */
+    dealt none;             /* nothing dealt yet */
+    bool staged[2];         /* whether slices of it wait in shared memory */
+    int64_t bytes,
+        lanes; /* of shared memory, for slices; lanes of the group, at most; in a kernel of several exactly */
+} product;
+bool gpu_guess_matrix(const product *c, text *out); /* guess_matrix.c: by a matrix unit, where there is one for it */
 /* guess_product.c: true where a register tile of rows and columns serves the stage; its loops are then in out. */
 bool gpu_guess_product(const plan *p, const kernel *k, const stage *s, text *out);
 #endif

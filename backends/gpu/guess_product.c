@@ -8,19 +8,6 @@
 
 #include <math.h>
 
-typedef struct product {
-    const plan *p;
-    const kernel *k;
-    const stage *s;
-    int load[2];            /* of the stage: a, whose axes give rows, and b, which has the columns */
-    uint32_t rows, columns; /* axes that one of them has and the other has not */
-    int column;             /* the innermost of columns */
-    dealt none;             /* nothing dealt yet */
-    bool staged[2];         /* whether slices of it wait in shared memory */
-    int64_t bytes,
-        lanes; /* of shared memory, for slices; lanes of the group, at most; in a kernel of several exactly */
-} product;
-
 typedef struct candidate {
     int64_t row_lanes, column_lanes, fold_lanes, row_each, column_each, depth;
 } candidate;
@@ -271,6 +258,8 @@ bool gpu_guess_product(const plan *p, const kernel *k, const stage *s, text *out
         return false;
     find_staged(&c);
     gpu_deal_begin(&c.none, p, k, s);
+    if (gpu_guess_matrix(&c, out))
+        return true;
     if (!choose(&c, &best))
         return false;
     deal(&c, &best, &d);

@@ -1,0 +1,188 @@
+/* guess_matrix.c - loops of contractions that matrix units form: a group takes a block of rows and columns, each of its
+ * warps a part of that, for all of the sum; slices of both operands come while others are multiplied. Block, warps,
+ * depth of a slice and number of slices are those that take least time by a small model of one processor: the unit,
+ * shared memory, what slices cost to come, and how far that is hidden. */
+#include "backends/gpu/guess_parts.h"
+
+#include <math.h>
+
+typedef struct shape {
+    int64_t rows, columns, depth;    /* of a group */
+    int64_t warp_rows, warp_columns; /* of one of its warps */
+    int slices;
+} shape;
+
+enum {
+    OVERHEAD = 40, /* registers for addresses and counters */
+    LANES_MOST = 512,
+    SHARED_RATE = 128, /* bytes that a processor reads of its shared memory in a cycle */
+    ISSUED = 4,        /* instructions of warps that it begins in a cycle */
+    MOVES = 6,         /* of them to send 16 bytes */
+    BEGIN = 100        /* cycles until a group has begun */
+};
+static const double REACHED =
+    0.62; /* of the unit's rate, by instructions of one warp (Luo and others, as in guess.h) */
+
+static int64_t divided(int64_t n, int64_t by)
+{
+    return (n + by - 1) / by;
+}
+
+typedef struct choice {
+    const product *c;
+    const matrix_unit *unit;
+    int row, deep; /* axes: the rows', beside the column's; the folded one that is cut */
+    int64_t size;  /* bytes of an element */
+    double rate;   /* multiply-adds of a processor in a cycle */
+} choice;
+
+static double groups_of(const choice *q, const shape *s)
+{
+    const dealt *d = &q->c->none;
+    double n = 1;
+    for (int a = 0; a < d->s->n_result; a++)
+        n *= (double)divided(d->left[a] > 1 ? d->left[a] : 1, a == q->row         ? s->rows
+                                                              : a == q->c->column ? s->columns
+                                                                                  : 1);
+    return n;
+}
+
+static double slices_of(const choice *q, const shape *s) /* of the whole sum */
+{
+    const dealt *d = &q->c->none;
+    double n = 1;
+    for (int a = d->s->n_result; a < d->s->n_axis; a++)
+        n *= (double)divided(d->left[a] > 1 ? d->left[a] : 1, a == q->deep ? s->depth : 1);
+    return n;
+}
+
+/* Cycles of the kernel, or more than any where it does not fit */
+static double cycles(const choice *q, const shape *s)
+{
+    const target *t = q->c->p->on;
+    const int64_t warps = s->rows / s->warp_rows * (s->columns / s->warp_columns);
+    const int64_t m = s->warp_rows / q->unit->m, n = s->warp_columns / q->unit->n;
+    gpu_room room = {.lanes = warps * t->warp,
+                     .registers = m * n * q->unit->sums + (m + n) * q->unit->sums + OVERHEAD,
+                     .shared = s->slices * (s->rows + s->columns) * s->depth * q->size};
+    gpu_resident(gpu_facts_of(t), &room);
+    if (!room.resident || room.shared > q->c->bytes || room.lanes > LANES_MOST)
+        return INFINITY;
+    const double each = ceil(groups_of(q, s) / t->workers), at_once = fmin(each, (double)room.resident),
+                 steps = (double)s->depth / q->unit->k,
+                 bytes = (double)(s->rows + s->columns) * (double)(s->depth * q->size);
+    const double unit = (double)s->rows * (double)s->columns * (double)s->depth / q->rate,
+                 shared = ((double)(warps * (s->warp_rows + s->warp_columns) * s->depth * q->size) + bytes) /
+                          SHARED_RATE,
+                 issued = ((double)warps * steps * (double)(m * n + 2 * (m + n)) + MOVES * bytes / 16 / t->warp) /
+                          ISSUED,
+                 brought = bytes / t->level[GPU_L2].bytes_per_cycle, wait = (GPU_LATENCY + brought) / (s->slices - 1);
+    const double once = fmax(fmax(unit, issued), fmax(shared, brought)),
+                 result = (double)(s->rows * s->columns * q->size) / t->level[GPU_L2].bytes_per_cycle;
+    return each * BEGIN +
+           ceil(each / at_once) * (slices_of(q, s) * fmax(at_once * once, wait) + 2 * GPU_LATENCY + at_once * result);
+}
+
+static bool too_large(int64_t tile, int64_t left, int64_t least)
+{
+    return tile > least && tile >= 2 * gpu_power(left);
+}
+
+static void choose_warps(const choice *q, shape s, shape *best, double *fewest)
+{
+    for (s.warp_rows = q->unit->m; s.warp_rows <= s.rows && s.warp_rows <= 64; s.warp_rows *= 2)
+        for (s.warp_columns = q->unit->n; s.warp_columns <= s.columns && s.warp_columns <= 64; s.warp_columns *= 2)
+            for (s.slices = 2; s.slices <= 4; s.slices++) {
+                const double now = cycles(q, &s);
+                if (now < *fewest * 0.999)
+                    *fewest = now, *best = s;
+            }
+}
+
+static bool choose(const choice *q, shape *best)
+{
+    const int64_t rows = q->c->none.left[q->row], columns = q->c->none.left[q->c->column];
+    double fewest = INFINITY;
+    shape s;
+    for (s.rows = q->unit->m; s.rows <= 256 && !too_large(s.rows, rows, q->unit->m); s.rows *= 2)
+        for (s.columns = q->unit->n; s.columns <= 256 && !too_large(s.columns, columns, q->unit->n); s.columns *= 2)
+            for (s.depth = q->unit->k; s.depth <= 4 * q->unit->k; s.depth *= 2)
+                choose_warps(q, s, best, &fewest);
+    return fewest < INFINITY;
+}
+
+/* ---- the loops ---- */
+static void put(const choice *q, int a, int64_t step, const char *how, text *t)
+{
+    text_add(t, "%s%s", t->len ? " " : "", q->c->s->letter[a]);
+    if (step > 1)
+        text_add(t, "/%lld", (long long)step);
+    if (*how)
+        text_add(t, "@%s", how);
+}
+
+static void put_all(const choice *q, const shape *s, text *t)
+{
+    const product *c = q->c;
+    const matrix_unit *u = q->unit;
+    for (int a = 0; a < c->s->n_result; a++)
+        if (a == q->row || a == c->column || c->none.left[a] != 1)
+            put(q, a, a == q->row ? s->rows : a == c->column ? s->columns : 1, "block", t);
+    for (int a = c->s->n_result; a < c->s->n_axis; a++)
+        if (a != q->deep && c->none.left[a] != 1)
+            put(q, a, 1, "", t);
+    put(q, q->deep, s->depth, "", t);
+    for (int i = 0; i < 2; i++)
+        text_add(t, "+%c*%d", 'a' + c->load[i], s->slices);
+    if (s->depth > u->k)
+        put(q, q->deep, u->k, "unroll", t);
+    if (s->rows > s->warp_rows)
+        put(q, q->row, s->warp_rows, "warp", t);
+    if (s->columns > s->warp_columns)
+        put(q, c->column, s->warp_columns, "warp", t);
+    if (s->warp_rows > u->m)
+        put(q, q->row, u->m, "unroll", t);
+    if (s->warp_columns > u->n)
+        put(q, c->column, u->n, "unroll", t);
+    put(q, q->row, 1, "mma", t), put(q, c->column, 1, "mma", t), put(q, q->deep, 1, "mma", t);
+}
+
+/* Nothing takes f32 in fewer bits that does not say so. */
+static const matrix_unit *unit_for(const product *c)
+{
+    const dtype d = c->s->load[c->load[0]]->from->type.dtype;
+    const target *t = c->p->on;
+    for (int i = 0; i < t->n_unit; i++)
+        if (t->unit[i].sums && t->unit[i].operand == d && d != TS_F32 && c->s->load[c->load[1]]->from->type.dtype == d)
+            return &t->unit[i];
+    return NULL;
+}
+
+/* Of the axes that only one load has, the longest one that both the unit and the load walk. */
+static int inner_of(const product *c, uint32_t axes)
+{
+    int found = -1;
+    for (int a = 0; a < c->s->n_axis; a++)
+        if (axes >> a & 1 && (found < 0 || c->none.left[a] >= c->none.left[found]))
+            found = a;
+    return found;
+}
+
+bool gpu_guess_matrix(const product *c, text *out)
+{
+    const gpu_facts *card = gpu_facts_of(c->p->on);
+    const stage *s = c->s;
+    choice q = {.c = c, .unit = unit_for(c)};
+    shape best = {0};
+    if (!q.unit || c->k->n_stage > 1 || c->p->reference || !card->bf16 || !c->staged[0] || !c->staged[1] ||
+        !nest_product(s, c->load[0], c->load[1]))
+        return false;
+    q.row = inner_of(c, c->rows);
+    q.deep = inner_of(c, s->folds & x_axes_of(s->load[c->load[0]]) & x_axes_of(s->load[c->load[1]]));
+    q.size = ts_dtype_bytes(q.unit->operand);
+    q.rate = REACHED * (double)card->bf16 / 2 / (double)card->clock / card->processors;
+    if (q.row < 0 || q.deep < 0 || c->none.left[q.row] < 2 || c->none.left[q.deep] < 2 || !choose(&q, &best))
+        return false;
+    put_all(&q, &best, out);
+    return true;
+}
