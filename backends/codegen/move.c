@@ -189,7 +189,7 @@ static const char *held_name(const emitter *m, const copying *c)
 static void move_piece(emitter *m, const copying *c, const moved *how, const char *to, const char *inside)
 {
     text from = {0}, value = {0}, line = {0};
-    const char *held = arena_format(m->mem, "%s[%s]", held_name(m, c), how->turns > 1 ? "turn" : "0");
+    const char *mine = arena_format(m->mem, "%s[%s]", held_name(m, c), how->turns > 1 ? "turn" : "0");
     const bool wide = how->width > 1;
     if (c->how != PUT)
         copy_element(m, c, &from);
@@ -203,11 +203,11 @@ static void move_piece(emitter *m, const copying *c, const moved *how, const cha
                    (const char *[]){arena_format(m->mem, "&%s", to), at, all});
     else if (wide && c->how != TAKEN)
         form_write(&line, m->out.uses, m->d, how->form->put,
-                   (const char *[]){arena_format(m->mem, "&%s", to), c->how == PUT ? held : value.s});
+                   (const char *[]){arena_format(m->mem, "&%s", to), c->how == PUT ? mine : value.s});
     if (line.len)
         code_add(&m->out.code, (stmt){.kind = S_CALL, .value = line.s});
     else
-        code_store(&m->out.code, c->how == TAKEN ? held : to, c->how == PUT ? held : value.s);
+        code_store(&m->out.code, c->how == TAKEN ? mine : to, c->how == PUT ? mine : value.s);
     text_free(&from), text_free(&value), text_free(&line);
 }
 

@@ -56,11 +56,11 @@ static void add_copies(emitter *m, ring *r, const char *trip, const char *slot, 
     memcpy(was, sources, sizeof was);
     for (int i = 0; i < r->n; i++) {
         copying *c = &r->copy[i], own = *c;
-        const bool held = c->how == TAKEN;
+        const bool taken = c->how == TAKEN;
         sources[c->load] = (source){.from = FROM_MEMORY, .operand = r->to[i].operand};
-        if (put && !held)
+        if (put && !taken)
             continue;
-        own.how = put ? PUT : held && !strcmp(slot, trip) ? AT_ONCE : c->how;
+        own.how = put ? PUT : taken && !strcmp(slot, trip) ? AT_ONCE : c->how;
         code_open(&m->out.code, (stmt){.kind = S_STAGE, .offset = r->to[i].offset, .bytes = r->to[i].bytes * r->slots});
         if (own.how != TAKEN) {
             own.into = arena_format(m->mem, "into%d", c->load);
@@ -184,12 +184,12 @@ void ring_turn(emitter *m, ring *r)
     const char *slot = numbered(m, "slot", r);
     const int axis = r->next.axis;
     const int64_t left = m->here.cur[axis];
-    bool held = false;
+    bool taken = false;
     if (r->last)
         return;
     for (int i = 0; i < r->n; i++)
-        held = held || r->copy[i].how == TAKEN;
-    if (held) {
+        taken = taken || r->copy[i].how == TAKEN;
+    if (taken) {
         m->here.cur[axis] = r->next.step;
         open_next(m, r);
         add_copies(m, r, numbered(m, "coming", r), numbered(m, "next", r), true);
