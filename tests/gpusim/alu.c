@@ -123,6 +123,12 @@ static inline float approx(float v, int ulps)
     return u2f(u + (uint32_t)step);
 }
 
+/* Of whole numbers it is exact: NVIDIA's library of functions scales reals of 64 bits by it. */
+static inline float power_of_2(float a)
+{
+    return a == rintf(a) ? exp2f(a) : approx(exp2f(a), 2);
+}
+
 /* ---- handlers from alu.def ---- */
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
