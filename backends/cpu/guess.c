@@ -413,7 +413,7 @@ void guess_shared(const plan *p, const kernel *k, text *out)
  * and softmax could not share a row's loops (docs/notes/kernels.md). */
 int64_t guess_block(const plan *p, const streaming *s)
 {
-    enum { BLOCK = 128 };
+    enum { BLOCK = 64 };
     const double slice = (double)s->length * (double)s->width * ts_dtype_bytes(s->dtype);
     return slice >= (double)target_bytes(p->on, p->on->near) / 2 && s->length >= 2 * BLOCK ? BLOCK : 0;
 }

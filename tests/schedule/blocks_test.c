@@ -68,7 +68,7 @@ static void test_no_scores(void)
         CHECK(k->n_shared == 3 && kernel_carried(k) == 2);
         CHECK_TEXT(k->stage[k->main].letter[2], "s");
         const stage *last = &k->stage[k->n_stage - 1];
-        CHECK(stage_carries(last) && stage_keeps_last(last) && last->extent[2] == 32);
+        CHECK(stage_carries(last) && stage_keeps_last(last) && last->extent[2] == 64);
         nest_print(&t, k, false);
         CHECK(!strncmp(text_str(&t), "h@core+matmul.b q/96 s ; ", 25));
         text_free(&t);
