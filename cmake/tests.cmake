@@ -117,9 +117,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT TESSERA_FUZZ)
         target_compile_options(gpusim-run PRIVATE ${gpusim_options} -O2)
         target_link_options(gpusim-run PRIVATE -fno-sanitize=all)
         target_link_libraries(gpusim-run PRIVATE gpusim m ${CMAKE_DL_LIBS})
-        add_library(device-run OBJECT backends/cuda/runtime/device_run.c) # as emitted programs compile it
-        target_include_directories(device-run SYSTEM PRIVATE ${CUDA_HEADERS})
-        target_compile_options(device-run PRIVATE ${warnings})
+        add_library(cuda-run OBJECT backends/cuda/runtime/cuda_run.c) # as emitted programs compile it
+        target_include_directories(cuda-run SYSTEM PRIVATE ${CUDA_HEADERS})
+        target_compile_options(cuda-run PRIVATE ${warnings})
         add_executable(gpusim-compile tests/gpusim/check/compile.c)
         target_compile_options(gpusim-compile PRIVATE ${warnings})
         target_link_libraries(gpusim-compile PRIVATE ${CMAKE_DL_LIBS})

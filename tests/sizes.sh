@@ -15,15 +15,15 @@ backends/codegen    6300  nests to text, for every C-like language; groups of la
 backends/cpu        2050  processors as a target, with the guess of their loops
 backends/store      1250  the compile cache
 backends/c          2550  compiler, loader, team, functions of the process
-backends/emit        800  programs of their own: what they share in every language
+backends/emit       1050  programs of their own: what they share in every language, and on every device
 backends/interp      300  evaluates definitions, of a whole plan or of a part
 backends/null         20
 backends/gpu        3000  graphics processors as a target: cards, guess, what explain says of them
 backends/opencl     2500  a dialect and a device
 backends/cuda       3500  a dialect and a device
-bench               4700  race, statistics, peers
+bench               5000  race, statistics, peers, on devices too
 bench/report        5700  a page of nine sections
-bench/machine       1200  clock, processors, ceilings, environment
+bench/machine       1250  clock, processors, ceilings, environment
 train               7700  fine-tuning, generation, export
 models               750  on the public header alone
 cli                 9250  20 verbs, help, completion, drawing

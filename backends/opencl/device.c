@@ -5,23 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PLATFORMS = 16, MOST_DEVICES = 64 };
-
-typedef struct found {
-    cl_device device;
-    cl_platform platform;
-} found;
-
-typedef struct devices {
-    int n;
-    found at[MOST_DEVICES];
-} devices;
+enum { MOST_DEVICES = 64 };
 
 static int64_t number(const opencl *cl, cl_device d, enum cl_question what) /* 0: it does not say */
 {
-    uint64_t v = 0;
-    size_t have = 0;
-    return cl->device_info(d, what, sizeof v, &v, &have) == CL_SUCCESS && v <= INT64_MAX ? (int64_t)v : 0;
+    const uint64_t v = opencl_number(cl, d, what);
+    return v <= INT64_MAX ? (int64_t)v : 0;
 }
 
 static void word(const opencl *cl, cl_device d, enum cl_question what, char *out, size_t room)
@@ -36,46 +25,21 @@ static void word(const opencl *cl, cl_device d, enum cl_question what, char *out
     text_free(&safe);
 }
 
-static void add_devices(const opencl *cl, cl_platform p, bool graphics, devices *all)
+static bool find_one(const opencl *cl, int which, opencl_device *out, err *e)
 {
-    cl_device some[MOST_DEVICES];
-    uint32_t n = 0;
-    if (cl->devices(p, CL_TYPE_ALL, MOST_DEVICES, some, &n) != CL_SUCCESS)
-        return;
-    for (uint32_t i = 0; i < n && i < MOST_DEVICES && all->n < MOST_DEVICES; i++)
-        if (!!(number(cl, some[i], CL_DEVICE_TYPE) & CL_TYPE_GPU) == graphics)
-            all->at[all->n++] = (found){some[i], p};
-}
-
-static bool find_all(const opencl *cl, devices *all, err *e)
-{
-    cl_platform platform[MOST_PLATFORMS];
-    uint32_t n = 0;
-    *all = (devices){0};
-    if (cl->platforms(MOST_PLATFORMS, platform, &n) != CL_SUCCESS)
-        n = 0;
-    for (int graphics = 1; graphics >= 0; graphics--)
-        for (uint32_t i = 0; i < n && i < MOST_PLATFORMS; i++)
-            add_devices(cl, platform[i], graphics, all);
-    if (all->n)
-        return true;
-    err_set(e, TS_DEVICE, n ? "OpenCL has drivers here, but no device" : "OpenCL has no driver here");
-    return err_hint(e,
-                    "install the device's driver, or pocl-opencl-icd to run on the processor; plans alone need none: "
-                    "--machine gpu:h100");
-}
-
-static bool find_one(const opencl *cl, int which, found *out, err *e)
-{
-    devices all;
+    opencl_device all[MOST_DEVICES];
+    const int n = opencl_devices(cl, all, MOST_DEVICES);
     text have = {0};
-    if (!find_all(cl, &all, e))
-        return false;
-    if (which >= 0 && which < all.n)
-        return *out = all.at[which], true;
-    for (int i = 0; i < all.n; i++) {
+    if (n < 1) {
+        err_set(e, TS_DEVICE, n ? "OpenCL has no driver here" : "OpenCL has drivers here, but no device");
+        return err_hint(e, "install the device's driver, or pocl-opencl-icd to run on the processor; plans alone need "
+                           "none: --machine gpu:h100");
+    }
+    if (which >= 0 && which < n)
+        return *out = all[which], true;
+    for (int i = 0; i < n; i++) {
         char name[64];
-        word(cl, all.at[i].device, CL_DEVICE_NAME, name, sizeof name);
+        word(cl, all[i].device, CL_DEVICE_NAME, name, sizeof name);
         text_add(&have, "%s%d (%s)", i ? ", " : "", i, name);
     }
     err_set(e, TS_DEVICE, "there is no OpenCL device %d", which);
@@ -86,7 +50,7 @@ static bool find_one(const opencl *cl, int which, found *out, err *e)
 
 cl_device ocl_find(const opencl *cl, int which, err *e)
 {
-    found f;
+    opencl_device f;
     return find_one(cl, which, &f, e) ? f.device : NULL;
 }
 
@@ -108,7 +72,7 @@ static int warp_of(const opencl *cl, cl_device d)
 
 /* What no question of OpenCL 1.2 is about is as of a description that says nothing of it; rates follow from units and
  * clock: 128 lanes of a graphics processor's unit multiply and add in a cycle, or two vectors of a processor's core. */
-static void describe(const opencl *cl, const found *f, ocl_device *out)
+static void describe(const opencl *cl, const opencl_device *f, ocl_device *out)
 {
     const cl_device d = f->device;
     const bool cpu = number(cl, d, CL_DEVICE_TYPE) & CL_TYPE_CPU;
@@ -131,10 +95,7 @@ static void describe(const opencl *cl, const found *f, ocl_device *out)
     word(cl, d, CL_DRIVER_VERSION, driver, sizeof driver), word(cl, d, CL_DEVICE_VERSION, version, sizeof version);
     if (cl->platform_info(f->platform, CL_PLATFORM_VERSION, sizeof platform, platform, &have) != CL_SUCCESS)
         *platform = 0;
-    /* PoCL makes loops of lanes behind the compiler. What it then takes for decided by all lanes alike is not, where
-     * the compiler moved tests: stores of lanes are lost, or the process ends (3.1: products of 35 by 5 by 7 and of 40 by
-     * 64 by 7). */
-    out->plain = strstr(version, "PoCL") || strstr(version, "pocl");
+    out->plain = opencl_is_plain(cl, d);
     snprintf(out->identity, sizeof out->identity, "%s, %s, driver %s, %s", g->name, version, driver, platform);
 }
 
@@ -162,7 +123,7 @@ static bool asked_number(const machine_options *asked, int *out, err *e)
 static bool ask_device(ocl_device *d, const machine_options *asked, err *e)
 {
     opencl cl;
-    found f;
+    opencl_device f;
     if (!asked_number(asked, &d->number, e) || !opencl_open(&cl, e))
         return false;
     const bool ok = find_one(&cl, d->number, &f, e);

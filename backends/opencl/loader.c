@@ -2,38 +2,8 @@
 #include "backends/opencl/abi.h"
 
 #include <dlfcn.h>
-#include <stddef.h>
 
-static const char library[] = "libOpenCL.so.1";
-
-static const struct {
-    const char *name;
-    size_t at;
-} functions[] = {
-    {"clGetPlatformIDs", offsetof(opencl, platforms)},
-    {"clGetPlatformInfo", offsetof(opencl, platform_info)},
-    {"clGetDeviceIDs", offsetof(opencl, devices)},
-    {"clGetDeviceInfo", offsetof(opencl, device_info)},
-    {"clCreateContext", offsetof(opencl, context)},
-    {"clReleaseContext", offsetof(opencl, drop_context)},
-    {"clCreateCommandQueue", offsetof(opencl, queue)},
-    {"clReleaseCommandQueue", offsetof(opencl, drop_queue)},
-    {"clCreateBuffer", offsetof(opencl, memory)},
-    {"clReleaseMemObject", offsetof(opencl, drop_memory)},
-    {"clCreateProgramWithSource", offsetof(opencl, program)},
-    {"clCreateProgramWithBinary", offsetof(opencl, program_of)},
-    {"clBuildProgram", offsetof(opencl, build)},
-    {"clGetProgramInfo", offsetof(opencl, program_info)},
-    {"clGetProgramBuildInfo", offsetof(opencl, build_info)},
-    {"clReleaseProgram", offsetof(opencl, drop_program)},
-    {"clCreateKernel", offsetof(opencl, kernel)},
-    {"clSetKernelArg", offsetof(opencl, argument)},
-    {"clReleaseKernel", offsetof(opencl, drop_kernel)},
-    {"clEnqueueNDRangeKernel", offsetof(opencl, launch)},
-    {"clEnqueueReadBuffer", offsetof(opencl, read)},
-    {"clEnqueueWriteBuffer", offsetof(opencl, write)},
-    {"clFinish", offsetof(opencl, finish)},
-};
+static const char library[] = OPENCL_LIBRARY;
 
 bool opencl_open(opencl *cl, err *e)
 {
@@ -43,13 +13,10 @@ bool opencl_open(opencl *cl, err *e)
         return err_hint(e, "install a loader and a driver for the device: ocl-icd-libopencl1 and, to run on the "
                            "processor, pocl-opencl-icd; plans alone need none: --machine gpu:h100");
     }
-    for (int i = 0; i < COUNT(functions); i++) {
-        void *f = dlsym(cl->library, functions[i].name);
-        if (!f) {
-            err_set(e, TS_DEVICE, "%s has no function %s: OpenCL 1.2 is needed", library, functions[i].name);
-            return opencl_close(cl), false;
-        }
-        *(void **)((char *)cl + functions[i].at) = f;
+    const char *missing = opencl_functions(cl, cl->library);
+    if (missing) {
+        err_set(e, TS_DEVICE, "%s has no function %s: OpenCL 1.2 is needed", library, missing);
+        return opencl_close(cl), false;
     }
     return true;
 }

@@ -126,14 +126,9 @@ static bool upload(void *user, int which, const void *from, size_t bytes, err *e
            send(g, g->leaf[which], from, bytes, "sending a weight", e) && settle(g, e);
 }
 
-/* Groups of a kernel that are launched: as many as there are parts; of those that hold values elsewhere as many as keep
- * the device busy. */
 static size_t groups_of(const program *g, int k)
 {
-    enum { AT_ONCE = 8 }; /* of a processor */
-    const kernel_text *u = &g->units.text[k];
-    const int64_t most = AT_ONCE * (int64_t)g->host.device->facts.processors;
-    return (size_t)(u->spill && u->parts > most ? most : u->parts);
+    return ocl_groups(g->host.device, &g->units.text[k]);
 }
 
 static bool find_memory(program *g, err *e)
@@ -407,6 +402,7 @@ const backend backend_opencl = {
     .each = run_each,
     .at = at,
     .get = get,
+    .emit = ocl_emit,
     .drop = drop,
     .numbered = true,
     .span = span,

@@ -47,6 +47,13 @@ bool ocl_kernel_write(const plan *p, const kernel *k, kernel_text *out, err *e)
     return false;
 }
 
+size_t ocl_groups(const ocl_device *d, const kernel_text *k)
+{
+    enum { AT_ONCE = 8 }; /* of a processor */
+    const int64_t most = AT_ONCE * (int64_t)d->facts.processors;
+    return (size_t)(k->spill && k->parts > most ? most : k->parts);
+}
+
 static int unit_of(const ocl_units *u, int k) /* of the first kernel with that text */
 {
     for (int i = 0; i < k; i++)
@@ -86,11 +93,11 @@ void ocl_units_free(ocl_units *u, const opencl *cl)
 
 cl_program ocl_program_of(const ocl_units *u, int k)
 {
-    return u->program[u->unit[k] / TOGETHER];
+    return u->program[ocl_program_number(u, k)];
 }
 
 /* ---- programs ---- */
-static bool is_new(const ocl_units *u, int k, int which) /* the first kernel of its unit, which is in that program */
+bool ocl_begins_unit(const ocl_units *u, int k, int which)
 {
     bool new = u->unit[k] / TOGETHER == which;
     for (int i = 0; i < k && new; i++)
@@ -98,8 +105,28 @@ static bool is_new(const ocl_units *u, int k, int which) /* the first kernel of 
     return new;
 }
 
-/* Each kernel with tile functions of names of its own. */
-static void add_kernel(text *t, const kernel_text *k)
+int ocl_program_number(const ocl_units *u, int k)
+{
+    return u->unit[k] / TOGETHER;
+}
+
+int ocl_programs(const ocl_units *u)
+{
+    return (u->n_unit + TOGETHER - 1) / TOGETHER;
+}
+
+void ocl_write_head(const ocl_units *u, int which, text *out)
+{
+    callees uses = {0};
+    bool far = false;
+    for (int k = 0; k < u->n_kernel; k++)
+        if (ocl_begins_unit(u, k, which))
+            callees_add(&uses, &u->text[k].uses), far = far || u->text[k].far;
+    opencl_dialect.prelude(out, &(unit_facts){.far = far});
+    library_write(out, &opencl_dialect, &uses);
+}
+
+void ocl_write_kernel(const kernel_text *k, text *t)
 {
     for (int i = 0; i < k->tiles; i++)
         text_add(t, "#define tile%d %s_%d\n", i, k->name, i);
@@ -110,16 +137,10 @@ static void add_kernel(text *t, const kernel_text *k)
 
 static void write_program(const ocl_units *u, int which, text *out)
 {
-    callees uses = {0};
-    bool far = false;
+    ocl_write_head(u, which, out);
     for (int k = 0; k < u->n_kernel; k++)
-        if (is_new(u, k, which))
-            callees_add(&uses, &u->text[k].uses), far = far || u->text[k].far;
-    opencl_dialect.prelude(out, &(unit_facts){.far = far});
-    library_write(out, &opencl_dialect, &uses);
-    for (int k = 0; k < u->n_kernel; k++)
-        if (is_new(u, k, which))
-            text_add(out, "\n"), add_kernel(out, &u->text[k]);
+        if (ocl_begins_unit(u, k, which))
+            text_add(out, "\n"), ocl_write_kernel(&u->text[k], out);
 }
 
 /* ---- binaries ---- */
@@ -184,7 +205,7 @@ static bool fail_build(const building *b, cl_program p, const ocl_units *u, int 
         text_safe(&said, cut);
     }
     for (int k = 0, n = 0; k < u->n_kernel && n < LINES; k++)
-        if (is_new(u, k, which))
+        if (ocl_begins_unit(u, k, which))
             text_add(&which_ones, "%s%s", n++ ? ", " : "", u->text[k].name);
     err_set(e, TS_TOOLCHAIN, "the OpenCL driver of %s does not build %s%s", b->h->device->facts.name,
             text_str(&which_ones), text_str(&said));
@@ -231,12 +252,11 @@ bool ocl_units_build(ocl_units *u, const ocl_host *h, const build_options *w, er
     arena m = {0};
     building b = {.h = h};
     bool ok = true;
-    b.options = arena_format(&m, "-w -cl-std=CL1.2%s %s",
-                             h->device->exact ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
+    b.options = arena_format(&m, OPENCL_OPTIONS "%s%s", h->device->exact ? OPENCL_EXACT : "",
                              env.opencl         ? env.opencl
-                             : h->device->plain ? "-cl-opt-disable"
+                             : h->device->plain ? OPENCL_PLAIN
                                                 : "");
-    u->n_program = (u->n_unit + TOGETHER - 1) / TOGETHER;
+    u->n_program = ocl_programs(u);
     u->program = calloc((size_t)u->n_program + 1, sizeof *u->program);
     MUST(u->program);
     ok = cache_open(&b.cache, w->cache_dir, &env, &u->notes, e);

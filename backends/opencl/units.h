@@ -30,6 +30,17 @@ extern const backend backend_opencl;
 bool ocl_units_write(ocl_units *u, const plan *p, err *e);
 bool ocl_takes_kernel(const target *on, const kernel *k, err *e); /* backend.takes_kernel */
 bool ocl_kernel_write(const plan *p, const kernel *k, kernel_text *out, err *e);
+bool ocl_emit(const plan *p, const emit_options *w, err *e); /* emission.c: backend.emit */
 bool ocl_units_build(ocl_units *u, const ocl_host *h, const build_options *w, err *e);
+/* Groups of a kernel that are launched: as many as there are parts; of those that hold values elsewhere as many as keep
+ * the device busy. */
+size_t ocl_groups(const ocl_device *d, const kernel_text *k);
+/* The text of program `which`: what all its kernels use, then each distinct one, with tile functions of names of its
+ * own. */
+int ocl_programs(const ocl_units *u);
+int ocl_program_number(const ocl_units *u, int kernel);
+bool ocl_begins_unit(const ocl_units *u, int kernel, int which); /* it is the first of its unit, which is in there */
+void ocl_write_head(const ocl_units *u, int which, text *out);
+void ocl_write_kernel(const kernel_text *k, text *out);
 void ocl_units_free(ocl_units *u, const opencl *cl);
 #endif

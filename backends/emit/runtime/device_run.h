@@ -1,4 +1,4 @@
-/* device_run.h - the kernels of an emitted program on the first CUDA device, by the driver's interface. The program's
+/* device_run.h - the kernels of an emitted program on a device of its own memory, by the device's driver. The program's
  * tables say what they are; memory of the host is where run.h has it. */
 #ifndef DEVICE_RUN_H
 #define DEVICE_RUN_H
@@ -10,10 +10,10 @@ typedef struct device_place { /* of an operand: bytes from the start of the aren
     long at;
 } device_place;
 typedef struct device_kernel {
-    const char *name; /* of the function, in the file NAME.image */
+    const char *name, *file; /* of the function; where it is, as source or built */
     int operands;
     const device_place *operand;
-    unsigned groups, lanes, shared; /* blocks; threads of one; bytes of shared memory that it asks for */
+    unsigned groups, lanes, shared; /* lanes of a group; bytes of shared memory that it asks for at its launch */
     int waits;
     const int *wait; /* kernels before it that it waits for */
 } device_kernel;
@@ -22,6 +22,7 @@ typedef struct device_port {
     int written; /* of an input: kernels write it */
 } device_port;
 typedef struct device_program {
+    int device; /* its number */
     int kernels, leaves, inputs, values;
     const device_kernel *kernel;
     const device_port *leaf, *input, *value; /* value: of the arena, that is wanted after a run */
@@ -30,4 +31,7 @@ typedef struct device_program {
 
 /* *r->fault becomes 1 when an index led outside, or when the device failed, which standard error then says. */
 void device_run(const device_program *p, const ts_run *r);
+
+/* The bytes of a file beside the program, with a zero behind them; NULL, and standard error says why. To be freed. */
+char *device_file(const char *name);
 #endif

@@ -1,10 +1,9 @@
-/* device_run.c - opens the device at the first run, keeps weights there, and launches the kernels as one graph. */
-#include "backends/cuda/runtime/device_run.h"
+/* cuda_run.c - opens the CUDA device at the first run, keeps weights there, and launches the kernels as one graph. */
+#include "backends/emit/runtime/device_run.h"
 
 #include <cuda.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST_OPERANDS = 1024 };
 
@@ -27,12 +26,13 @@ static int did(CUresult s, const char *doing, const char *name)
     return 0;
 }
 
-static int begin(void)
+static int begin(int number)
 {
-    CUdevice first;
+    CUdevice which;
     CUcontext context;
-    return did(cuInit(0), "the start of CUDA's driver", "") && did(cuDeviceGet(&first, 0), "finding a device", "") &&
-           did(cuDevicePrimaryCtxRetain(&context, first), "opening the device", "") &&
+    return did(cuInit(0), "the start of CUDA's driver", "") &&
+           did(cuDeviceGet(&which, number), "finding a device", "") &&
+           did(cuDevicePrimaryCtxRetain(&context, which), "opening the device", "") &&
            did(cuCtxSetCurrent(context), "turning to the device", "") &&
            did(cuStreamCreate(&device.stream, CU_STREAM_NON_BLOCKING), "making a stream", "");
 }
@@ -60,29 +60,10 @@ static int find_memory(const device_program *p, const ts_run *r)
 }
 
 /* ---- kernels ---- */
-static char *read_image(const char *name)
-{
-    char file[64];
-    long n = 0;
-    snprintf(file, sizeof file, "%.48s.image", name);
-    FILE *f = fopen(file, "rb");
-    char *image = f && !fseek(f, 0, SEEK_END) && (n = ftell(f)) >= 0 ? calloc((size_t)n + 1, 1) : NULL;
-    if (image) {
-        rewind(f);
-        if (fread(image, 1, (size_t)n, f) != (size_t)n)
-            free(image), image = NULL;
-    }
-    if (f)
-        fclose(f);
-    if (!image)
-        fprintf(stderr, "%s: cannot be read: make builds it\n", file);
-    return image;
-}
-
 static int load(const device_kernel *k, CUfunction *out)
 {
     CUmodule module;
-    char *image = read_image(k->name);
+    char *image = device_file(k->file);
     const int ok = image && did(cuModuleLoadData(&module, image), "loading", k->name) &&
                    did(cuModuleGetFunction(out, module, k->name), "finding", k->name) &&
                    (!k->shared ||
@@ -171,7 +152,7 @@ static int run(const device_program *p, const ts_run *r)
 void device_run(const device_program *p, const ts_run *r)
 {
     if (!device.open)
-        device.open = begin() && find_memory(p, r) && make_graph(p) ? 1 : -1;
+        device.open = begin(p->device) && find_memory(p, r) && make_graph(p) ? 1 : -1;
     if (device.open < 0 || !run(p, r))
         *r->fault = 1;
 }

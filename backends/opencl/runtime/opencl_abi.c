@@ -1,0 +1,93 @@
+/* opencl_abi.c - the functions of OpenCL's loader, and the devices that it knows. */
+#include "backends/opencl/runtime/opencl_abi.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+enum { MOST_PLATFORMS = 16, MOST_DEVICES = 64 };
+
+static const struct {
+    const char *name;
+    size_t at;
+} functions[] = {
+    {"clGetPlatformIDs", offsetof(opencl, platforms)},
+    {"clGetPlatformInfo", offsetof(opencl, platform_info)},
+    {"clGetDeviceIDs", offsetof(opencl, devices)},
+    {"clGetDeviceInfo", offsetof(opencl, device_info)},
+    {"clCreateContext", offsetof(opencl, context)},
+    {"clReleaseContext", offsetof(opencl, drop_context)},
+    {"clCreateCommandQueue", offsetof(opencl, queue)},
+    {"clReleaseCommandQueue", offsetof(opencl, drop_queue)},
+    {"clCreateBuffer", offsetof(opencl, memory)},
+    {"clReleaseMemObject", offsetof(opencl, drop_memory)},
+    {"clCreateProgramWithSource", offsetof(opencl, program)},
+    {"clCreateProgramWithBinary", offsetof(opencl, program_of)},
+    {"clBuildProgram", offsetof(opencl, build)},
+    {"clGetProgramInfo", offsetof(opencl, program_info)},
+    {"clGetProgramBuildInfo", offsetof(opencl, build_info)},
+    {"clReleaseProgram", offsetof(opencl, drop_program)},
+    {"clCreateKernel", offsetof(opencl, kernel)},
+    {"clSetKernelArg", offsetof(opencl, argument)},
+    {"clReleaseKernel", offsetof(opencl, drop_kernel)},
+    {"clEnqueueNDRangeKernel", offsetof(opencl, launch)},
+    {"clEnqueueReadBuffer", offsetof(opencl, read)},
+    {"clEnqueueWriteBuffer", offsetof(opencl, write)},
+    {"clFinish", offsetof(opencl, finish)},
+    {"clGetEventProfilingInfo", offsetof(opencl, event_time)},
+    {"clReleaseEvent", offsetof(opencl, drop_event)},
+};
+
+const char *opencl_functions(opencl *cl, void *library)
+{
+    cl->library = library;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        void *f = dlsym(library, functions[i].name);
+        if (!f)
+            return functions[i].name;
+        *(void **)((char *)cl + functions[i].at) = f;
+    }
+    return NULL;
+}
+
+uint64_t opencl_number(const opencl *cl, cl_device d, enum cl_question what)
+{
+    uint64_t v = 0;
+    size_t have = 0;
+    return cl->device_info(d, what, sizeof v, &v, &have) == CL_SUCCESS ? v : 0;
+}
+
+/* PoCL makes loops of lanes behind the compiler. What it then takes for decided by all lanes alike is not, where the
+ * compiler moved tests: lanes' stores are lost, or the process ends (3.1: products of 35 by 5 by 7, 40 by 64 by 7). */
+int opencl_is_plain(const opencl *cl, cl_device d)
+{
+    char version[256] = "";
+    size_t have = 0;
+    return cl->device_info(d, CL_DEVICE_VERSION, sizeof version - 1, version, &have) == CL_SUCCESS &&
+           (strstr(version, "PoCL") || strstr(version, "pocl"));
+}
+
+static int add_devices(const opencl *cl, cl_platform p, int graphics, opencl_device *out, int most)
+{
+    cl_device some[MOST_DEVICES];
+    uint32_t n = 0;
+    int added = 0;
+    if (cl->devices(p, CL_TYPE_ALL, MOST_DEVICES, some, &n) != CL_SUCCESS)
+        return 0;
+    for (uint32_t i = 0; i < n && i < MOST_DEVICES && added < most; i++)
+        if (!!(opencl_number(cl, some[i], CL_DEVICE_TYPE) & CL_TYPE_GPU) == graphics)
+            out[added++] = (opencl_device){some[i], p};
+    return added;
+}
+
+int opencl_devices(const opencl *cl, opencl_device *out, int most)
+{
+    cl_platform platform[MOST_PLATFORMS];
+    uint32_t n = 0;
+    int found = 0;
+    if (cl->platforms(MOST_PLATFORMS, platform, &n) != CL_SUCCESS || !n)
+        return -1;
+    for (int graphics = 1; graphics >= 0; graphics--)
+        for (uint32_t i = 0; i < n && i < MOST_PLATFORMS; i++)
+            found += add_devices(cl, platform[i], graphics, out + found, most - found);
+    return found;
+}

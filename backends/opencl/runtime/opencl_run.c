@@ -1,0 +1,219 @@
+/* opencl_run.c - opens the OpenCL device at the first run, keeps weights there, builds the kernels, and launches them
+ * one after another in one queue, which keeps their order. */
+#include "backends/emit/runtime/device_run.h"
+#include "backends/opencl/runtime/opencl_abi.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DEVICES = 64, LOG_BYTES = 1 << 14 };
+
+static struct {
+    int open;
+    opencl cl;
+    cl_device id;
+    cl_context context;
+    cl_queue queue;
+    cl_memory arena, spill, fault, *leaf, *input;
+    cl_program *program; /* of each kernel: that of the first kernel of its file */
+    cl_kernel *kernel;
+    int *faults;
+} device;
+
+static int did(int32_t answer, const char *doing, const char *name)
+{
+    if (answer == CL_SUCCESS)
+        return 1;
+    fprintf(stderr, "%s%s%s failed: OpenCL error %d\n", doing, *name ? " " : "", name, (int)answer);
+    return 0;
+}
+
+/* ---- the device ---- */
+static int find_device(int number)
+{
+    opencl_device all[MOST_DEVICES];
+    void *library = dlopen(OPENCL_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    const char *missing = library ? opencl_functions(&device.cl, library) : dlerror();
+    if (missing) {
+        fprintf(stderr, "no OpenCL 1.2 here: %s\n", missing);
+        return 0;
+    }
+    const int n = opencl_devices(&device.cl, all, MOST_DEVICES);
+    if (number >= n) {
+        fprintf(stderr, "there is no OpenCL device %d: the drivers here have %d\n", number, n < 0 ? 0 : n);
+        return 0;
+    }
+    device.id = all[number].device;
+    return 1;
+}
+
+static int begin(int number)
+{
+    int32_t answer = CL_SUCCESS;
+    if (!find_device(number))
+        return 0;
+    device.context = device.cl.context(NULL, 1, &device.id, NULL, NULL, &answer);
+    if (!did(answer, "opening the device", ""))
+        return 0;
+    device.queue = device.cl.queue(device.context, device.id, 0, &answer);
+    return did(answer, "opening a queue", "");
+}
+
+/* ---- memory ---- */
+static int allocate(cl_memory *out, long bytes)
+{
+    int32_t answer = CL_SUCCESS;
+    *out = device.cl.memory(device.context, CL_READ_WRITE, bytes ? (size_t)bytes : 1, NULL, &answer);
+    return did(answer, "taking memory of the device", "");
+}
+
+static int to_device(cl_memory to, const void *from, long bytes, const char *what)
+{
+    return !bytes || did(device.cl.write(device.queue, to, CL_FALSE, 0, (size_t)bytes, from, 0, NULL, NULL), what, "");
+}
+
+static int to_host(void *to, cl_memory from, long at, long bytes)
+{
+    return !bytes || did(device.cl.read(device.queue, from, CL_FALSE, (size_t)at, (size_t)bytes, to, 0, NULL, NULL),
+                         "a copy from the device", "");
+}
+
+static int find_memory(const device_program *p, const ts_run *r)
+{
+    const long marks = (long)sizeof *device.faults * p->kernels;
+    device.leaf = calloc((size_t)p->leaves + 1, sizeof(cl_memory));
+    device.input = calloc((size_t)p->inputs + 1, sizeof(cl_memory));
+    device.faults = calloc((size_t)p->kernels + 1, sizeof *device.faults);
+    int ok = device.leaf && device.input && device.faults && allocate(&device.arena, p->arena) &&
+             allocate(&device.spill, p->spill) && allocate(&device.fault, marks) &&
+             to_device(device.fault, device.faults, marks, "clearing memory");
+    for (int i = 0; i < p->leaves && ok; i++)
+        ok = allocate(&device.leaf[i], p->leaf[i].bytes) &&
+             to_device(device.leaf[i], r->leaf[i], p->leaf[i].bytes, "a copy of a weight");
+    for (int i = 0; i < p->inputs && ok; i++)
+        ok = allocate(&device.input[i], p->input[i].bytes);
+    return ok && did(device.cl.finish(device.queue), "a copy of the weights", "");
+}
+
+/* ---- kernels ---- */
+static void say_log(cl_program made, const char *file)
+{
+    static char log[LOG_BYTES + 1];
+    size_t have = 0;
+    if (device.cl.build_info(made, device.id, CL_BUILD_LOG, LOG_BYTES, log, &have) == CL_SUCCESS)
+        fprintf(stderr, "%s: %s\n", file, log);
+}
+
+static cl_program build(const char *file)
+{
+    const int exact = (opencl_number(&device.cl, device.id, CL_NARROW_CONFIG) & CL_ROUNDS_DIVISION) != 0;
+    const char *const optimized = exact ? OPENCL_OPTIONS OPENCL_EXACT : OPENCL_OPTIONS;
+    const char *const plain = exact ? OPENCL_OPTIONS OPENCL_EXACT OPENCL_PLAIN : OPENCL_OPTIONS OPENCL_PLAIN;
+    const char *options = opencl_is_plain(&device.cl, device.id) ? plain : optimized;
+    char *all = device_file(file);
+    const char *source = all;
+    const size_t bytes = all ? strlen(all) : 0;
+    int32_t answer = CL_SUCCESS;
+    cl_program made = all ? device.cl.program(device.context, 1, &source, &bytes, &answer) : NULL;
+    int ok = made && did(answer, "reading", file);
+    if (ok && !did(device.cl.build(made, 1, &device.id, options, NULL, NULL), "building", file))
+        say_log(made, file), ok = 0;
+    free(all);
+    return ok ? made : NULL;
+}
+
+static cl_program program_of(const device_program *p, int k)
+{
+    for (int i = 0; i < k; i++)
+        if (!strcmp(p->kernel[i].file, p->kernel[k].file))
+            return device.program[i];
+    return build(p->kernel[k].file);
+}
+
+static int give(cl_kernel f, uint32_t *n, const void *value, size_t bytes)
+{
+    return device.cl.argument(f, (*n)++, bytes, value) == CL_SUCCESS;
+}
+
+static int give_arguments(const device_kernel *k, int number, cl_kernel f)
+{
+    const int32_t at = number;
+    uint32_t n = 0;
+    int ok = 1;
+    for (int i = 0; i < k->operands && ok; i++) {
+        const device_place *o = &k->operand[i];
+        const cl_memory m = o->space == DEVICE_ARENA  ? device.arena
+                            : o->space == DEVICE_LEAF ? device.leaf[o->at]
+                                                      : device.input[o->at];
+        const uint64_t offset = o->space == DEVICE_ARENA ? (uint64_t)o->at : 0;
+        ok = give(f, &n, &m, sizeof m) && give(f, &n, &offset, sizeof offset);
+    }
+    ok = ok && give(f, &n, &device.spill, sizeof device.spill) && give(f, &n, &device.fault, sizeof device.fault) &&
+         give(f, &n, &at, sizeof at);
+    if (!ok)
+        fprintf(stderr, "%s: the driver does not take its arguments\n", k->name);
+    return ok;
+}
+
+static int make_kernels(const device_program *p)
+{
+    device.program = calloc((size_t)p->kernels + 1, sizeof(cl_program));
+    device.kernel = calloc((size_t)p->kernels + 1, sizeof(cl_kernel));
+    int ok = device.program && device.kernel;
+    for (int k = 0; k < p->kernels && ok; k++) {
+        int32_t answer = CL_SUCCESS;
+        device.program[k] = program_of(p, k);
+        if (!device.program[k])
+            return 0;
+        device.kernel[k] = device.cl.kernel(device.program[k], p->kernel[k].name, &answer);
+        ok = did(answer, "finding", p->kernel[k].name) && give_arguments(&p->kernel[k], k, device.kernel[k]);
+    }
+    return ok;
+}
+
+/* ---- runs ---- */
+static int launch(const device_kernel *k, cl_kernel f)
+{
+    const size_t lanes = k->lanes, items = lanes * k->groups;
+    return !items ||
+           did(device.cl.launch(device.queue, f, 1, NULL, &items, &lanes, 0, NULL, NULL), "launching", k->name);
+}
+
+static int check_faults(const device_program *p)
+{
+    const long marks = (long)sizeof *device.faults * p->kernels;
+    int any = 0;
+    for (int k = 0; k < p->kernels; k++)
+        any = any || device.faults[k];
+    if (!any)
+        return 1;
+    memset(device.faults, 0, (size_t)marks);
+    to_device(device.fault, device.faults, marks, "clearing memory");
+    did(device.cl.finish(device.queue), "clearing memory", "");
+    return 0;
+}
+
+static int run(const device_program *p, const ts_run *r)
+{
+    int ok = 1;
+    for (int i = 0; i < p->inputs && ok; i++)
+        ok = to_device(device.input[i], r->input[i], p->input[i].bytes, "a copy to the device");
+    for (int k = 0; k < p->kernels && ok; k++)
+        ok = launch(&p->kernel[k], device.kernel[k]);
+    ok = ok && to_host(device.faults, device.fault, 0, (long)sizeof *device.faults * p->kernels);
+    for (int i = 0; i < p->values && ok; i++)
+        ok = to_host(r->arena + p->value[i].at, device.arena, p->value[i].at, p->value[i].bytes);
+    for (int i = 0; i < p->inputs && ok; i++)
+        ok = !p->input[i].written || to_host(r->input[i], device.input[i], 0, p->input[i].bytes);
+    return did(device.cl.finish(device.queue), "a run", "") && ok && check_faults(p);
+}
+
+void device_run(const device_program *p, const ts_run *r)
+{
+    if (!device.open)
+        device.open = begin(p->device) && find_memory(p, r) && make_kernels(p) ? 1 : -1;
+    if (device.open < 0 || !run(p, r))
+        *r->fault = 1;
+}

@@ -1,0 +1,34 @@
+#!/bin/sh
+# ctest: large
+# emission_test.sh - a plan as a program of its own for OpenCL: it builds without a warning, needs no header of OpenCL,
+# runs by the driver that is here, and gives the bits of a run here; what is missing when it starts is said.
+set -eu
+. "$SOURCE/tests/backends/emitted.sh"
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+"$TESSERA" run products --dim m=1 --dim k=1 --dim n=1 --dim layers=1 --seed 1 --target opencl -q --out try 2>why ||
+    { echo "skipped: $(head -n 1 why)"; exit 77; }
+
+build() { # FOLDER
+    make -s -C "$1" CFLAGS="-O2 -std=c11 -Wall -Wextra -Werror"
+}
+products_agree opencl
+language_agrees opencl
+
+# What is missing
+! (cd there && OCL_ICD_VENDORS=/nonexistent ./model ../x.npy) 2>said.txt
+grep -q 'there is no OpenCL device 0: the drivers here have 0' said.txt
+: >libOpenCL.so.1
+! (cd there && LD_LIBRARY_PATH="$dir" ./model ../x.npy) 2>said.txt
+grep -q "no OpenCL 1.2 here: $dir/libOpenCL.so.1: file too short" said.txt
+mv there/kernels0.cl there/moved.cl
+! (cd there && ./model ../x.npy) 2>said.txt
+grep -q 'kernels0.cl: cannot be read; run the program in the folder where make built it' said.txt
+echo 'this is no kernel' >there/kernels0.cl
+! (cd there && ./model ../x.npy) 2>said.txt
+grep -q 'building kernels0.cl failed: OpenCL error -11' said.txt
+
+# On a described card nothing need be there to emit for it
+OCL_ICD_VENDORS=/nonexistent "$TESSERA" emit products $products --target opencl --machine gpu:h100 -q -o h100
+grep -q '__kernel' h100/kernels0.cl
