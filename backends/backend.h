@@ -64,6 +64,9 @@ typedef struct backend {
     bool (*run)(program *g, void *const *input, err *e);
     /* The same, kernel by kernel, with after(user, k) behind each. */
     bool (*each)(program *g, void *const *input, void (*after)(void *user, int kernel), void *user, err *e);
+    /* The same, with the seconds that each kernel took by the device's own clock, one behind the other as in a run;
+     * NULL: `each`, by the clock of the host. */
+    bool (*time)(program *g, void *const *input, double *seconds, err *e);
     /* Where a value of the arena lies in its buffer's layout, and its dtype there; until the run goes on, or the next
      * call. NULL: it cannot be had from the device. */
     const void *(*at)(const program *g, const node *n, dtype *stored);

@@ -28,6 +28,8 @@ static void stop_at(void *user, int k)
 static bool time_through(ts_plan *p, void *const *input, void *user, err *e)
 {
     stopwatch w = {user, now()};
+    if (p->by->time)
+        return p->by->time(p->program, input, user, e);
     return p->by->each(p->program, input, stop_at, &w, e);
 }
 

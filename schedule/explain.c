@@ -472,6 +472,23 @@ static void put_recompute(text *t, const plan *p)
     text_add(t, "]");
 }
 
+/* What a device states that it can do at most; processors of hosts are measured instead (bench). */
+static void put_peak(text *out, const target *t)
+{
+    const double all = t->cost.cycles_per_second * t->workers;
+    if (!t->group)
+        return;
+    key(out, "peak");
+    text_add(out, "{\"f32_gflops\":%.6g,\"levels\":[", 2e-9 * all * t->cost.fma_per_cycle);
+    for (int l = 0; l < t->n_level; l++) {
+        const memory_level *m = &t->level[l];
+        const int64_t times = m->shared ? 1 : t->workers; /* each has one of its own */
+        text_add(out, "%s{\"name\":\"%s\",\"bytes\":%lld,\"gbs\":%.6g}", l ? "," : "", m->name,
+                 (long long)(m->bytes * times), 1e-9 * all * m->bytes_per_cycle);
+    }
+    text_add(out, "]}");
+}
+
 void plan_explain(const plan *p, const char *by, const char *facts, text *out)
 {
     text lines = {0};
@@ -480,6 +497,7 @@ void plan_explain(const plan *p, const char *by, const char *facts, text *out)
     put_text(out, "target", by);
     put_text(out, "isa", p->on->model);
     put_whole(out, "threads", p->threads);
+    put_peak(out, p->on);
     put_schema(out, p, by);
     key(out, "kernels");
     text_add(out, "[");

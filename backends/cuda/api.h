@@ -99,6 +99,10 @@ typedef struct cu_api {
     cu_status (*stream_make)(cu_stream *s, unsigned flags);
     cu_status (*stream_free)(cu_stream s);
     cu_status (*stream_wait)(cu_stream s);
+    cu_status (*event_make)(cu_event *v, unsigned flags);
+    cu_status (*event_free)(cu_event v);
+    cu_status (*event_record)(cu_event v, cu_stream s);
+    cu_status (*event_between)(float *milliseconds, cu_event from, cu_event to);
     cu_status (*launch)(cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                         unsigned shared, cu_stream s, void **parameter, void **extra);
     cu_status (*graph_make)(cu_graph *g, unsigned flags);

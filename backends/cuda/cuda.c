@@ -37,6 +37,7 @@ const backend backend_cuda = {
     .build = cuda_build,
     .run = cuda_run,
     .each = cuda_each,
+    .time = cuda_time,
     .at = cuda_at,
     .get = cuda_get,
     .emit = cuda_emit,

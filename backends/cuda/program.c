@@ -288,6 +288,39 @@ bool cuda_each(program *g, void *const *input, void (*after)(void *user, int ker
     return receive(g, input, e);
 }
 
+/* An event before the first kernel and one behind each, all under way before the host waits. */
+static bool record_all(const program *g, cu_event *event, err *e)
+{
+    const device *d = &g->on;
+    const int n = g->p->n_kernel;
+    bool ok = true;
+    for (int k = 0; k <= n && ok; k++)
+        ok = device_did(d, d->cu.event_make(&event[k], 0), "making an event", e);
+    for (int k = 0; k <= n && ok; k++)
+        ok = (!k || launch_one(d, &g->launch[k - 1], e)) &&
+             device_did(d, d->cu.event_record(event[k], d->stream), "marking the time of a kernel", e);
+    return ok;
+}
+
+bool cuda_time(program *g, void *const *input, double *seconds, err *e)
+{
+    const device *d = &g->on;
+    const int n = g->p->n_kernel;
+    cu_event *event = calloc((size_t)n + 1, sizeof *event);
+    float ms = 0;
+    MUST(event);
+    bool ok = send(g, input, e) && record_all(g, event, e) && receive(g, input, e);
+    for (int k = 0; k < n && ok; k++) {
+        ok = device_did(d, d->cu.event_between(&ms, event[k], event[k + 1]), "reading the time of a kernel", e);
+        seconds[k] = 1e-3 * (double)ms;
+    }
+    for (int k = 0; k <= n; k++)
+        if (event[k])
+            d->cu.event_free(event[k]);
+    free(event);
+    return ok;
+}
+
 /* ---- as a part of a plan over several devices ---- */
 bool cuda_span(program *g, void *const *input, int first, int end, err *e)
 {

@@ -25,6 +25,7 @@ enum { SHARED_DECLARED = 48 << 10 }; /* bytes of shared memory that a kernel dec
 /* ---- program.c ---- */
 program *cuda_build(const plan *p, const build_options *w, text *facts, err *e);
 /* As in backend.h */
+bool cuda_time(program *g, void *const *input, double *seconds, err *e);
 bool cuda_span(program *g, void *const *input, int first, int end, err *e);
 bool cuda_put(program *g, const node *n, const void *from, err *e);
 bool cuda_fetch(program *g, const node *n, void *to, err *e);

@@ -232,17 +232,22 @@ static program *build(const plan *p, const build_options *w, text *facts, err *e
 }
 
 /* ---- running ---- */
-static bool launch(const program *g, int k, err *e)
+static bool launch_in(const program *g, cl_queue queue, int k, cl_event *done, err *e)
 {
     const kernel_text *u = &g->units.text[k];
     const size_t lanes = (size_t)u->lanes, items = lanes * groups_of(g, k);
     if (!items)
         return true;
-    const int32_t answer = g->host.cl.launch(g->host.queue, g->kernel[k], 1, NULL, &items, &lanes, 0, NULL, NULL);
+    const int32_t answer = g->host.cl.launch(queue, g->kernel[k], 1, NULL, &items, &lanes, 0, NULL, done);
     if (answer == CL_SUCCESS)
         return true;
     opencl_fail(answer, "launching a kernel", e);
     return err_in(e, "kernel %d (%s)", k, g->p->kernel[k].op);
+}
+
+static bool launch(const program *g, int k, err *e)
+{
+    return launch_in(g, g->host.queue, k, NULL, e);
 }
 
 static bool send_inputs(const program *g, void *const *input, err *e)
@@ -298,6 +303,53 @@ static bool run_each(program *g, void *const *input, void (*after)(void *user, i
         if (ok)
             after(user, k);
     }
+    return ok && check_faults(g, input, e) && take_inputs(g, input, e);
+}
+
+/* ---- times ---- */
+static bool seconds_of(const program *g, cl_event done, double *seconds, err *e)
+{
+    uint64_t from = 0, to = 0;
+    size_t have;
+    int32_t answer = CL_SUCCESS;
+    if (done)
+        answer = g->host.cl.event_time(done, CL_KERNEL_START, sizeof from, &from, &have);
+    if (done && answer == CL_SUCCESS)
+        answer = g->host.cl.event_time(done, CL_KERNEL_END, sizeof to, &to, &have);
+    *seconds = to > from ? 1e-9 * (double)(to - from) : 0;
+    return answer == CL_SUCCESS || opencl_fail(answer, "reading the time of a kernel", e);
+}
+
+/* In a queue of its own, which keeps times; all kernels are under way before the host waits. */
+static bool time_in(const program *g, cl_queue queue, double *seconds, err *e)
+{
+    const opencl *cl = &g->host.cl;
+    const int n = g->p->n_kernel;
+    cl_event *done = calloc((size_t)n + 1, sizeof(cl_event));
+    bool ok = true;
+    MUST(done);
+    for (int k = 0; ok && k < n; k++)
+        ok = launch_in(g, queue, k, &done[k], e);
+    const int32_t answer = cl->finish(queue);
+    ok = ok && (answer == CL_SUCCESS || opencl_fail(answer, "running kernels", e));
+    for (int k = 0; ok && k < n; k++)
+        ok = seconds_of(g, done[k], &seconds[k], e);
+    for (int k = 0; k < n; k++)
+        if (done[k])
+            cl->drop_event(done[k]);
+    free(done);
+    return ok;
+}
+
+static bool run_timed(program *g, void *const *input, double *seconds, err *e)
+{
+    const opencl *cl = &g->host.cl;
+    int32_t answer = CL_SUCCESS;
+    const cl_queue queue = cl->queue(g->host.context, g->host.id, CL_QUEUE_TIMES, &answer);
+    if (!queue)
+        return opencl_fail(answer, "opening a queue that keeps times", e);
+    const bool ok = send_inputs(g, input, e) && settle(g, e) && time_in(g, queue, seconds, e);
+    cl->drop_queue(queue);
     return ok && check_faults(g, input, e) && take_inputs(g, input, e);
 }
 
@@ -388,6 +440,7 @@ static bool make(program *g, const build_options *w, text *facts, err *e)
 
 const backend backend_opencl = {
     .name = "opencl",
+    .kinds = "gpu",
     .doc = "OpenCL C, built by the device's driver; opened when it is used, on any device that has one.",
     .as_written = true, /* what algebraic alternatives cost is known of processors alone */
     .in_blocks = true,
@@ -400,6 +453,7 @@ const backend backend_opencl = {
     .build = build,
     .run = run,
     .each = run_each,
+    .time = run_timed,
     .at = at,
     .get = get,
     .emit = ocl_emit,

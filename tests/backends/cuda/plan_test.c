@@ -144,6 +144,8 @@ static void check_each(void)
             input[0] = three, input[1] = one;
         CHECK(by->each(made, input, look, &s, &e));
         CHECK(s.n == 2 && s.right == 2);
+        double took[2] = {-1, -1};
+        CHECK(by->time(made, input, took, &e) && took[0] > 0 && took[1] > 0 && took[0] + took[1] < 60);
         CHECK(!again || strstr(text_str(&facts), "\"compiled\":0") != NULL);
         by->drop(made);
     }
