@@ -32,6 +32,7 @@ typedef struct bench_options {
     /* A training step in place of a pass: what the run is told (train/options.h), its data drawn; NULL: a pass */
     const struct train_options *train;
     const char *target, *isa, *cache_dir; /* as in ts_options */
+    const char *judge;                    /* the target that says what is right; NULL: plain loops in f64 */
     int threads;                          /* 0: one per core of the affinity mask */
     bool as_written;                      /* as in ts_options */
     int64_t mem_limit;                    /* as in ts_options */

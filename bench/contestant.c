@@ -1,5 +1,6 @@
 /* contestant.c - one contestant through one launch: started, opened, verified, warmed up, sampled, profiled, closed. */
 #include "bench/machine/clock.h"
+#include "bench/machine/shares.h"
 #include "graph/base/err.h"
 #include "bench/protocol.h"
 #include "bench/race.h"
@@ -146,11 +147,12 @@ static char *task_line(const race *r, const contestant *c, const char *command)
     js_number(task, "threads", o->threads);
     js_number(task, "mem_limit", (double)o->mem_limit);
     js_flag(task, "as_written", o->as_written);
-    js_flag(task, "reference", c->reference);
+    js_flag(task, "reference", c->reference && o->judge == NULL);
     if (c->reference)
         js_text(task, "input_dir", r->dir);
-    if (!c->reference && o->target != NULL)
-        js_text(task, "target", o->target);
+    const char *target = c->reference ? o->judge : o->target;
+    if (target != NULL)
+        js_text(task, "target", target);
     if (!c->reference && o->isa != NULL)
         js_text(task, "isa", o->isa);
     if (c->schema != NULL)
@@ -190,6 +192,11 @@ static bool open_model(race *r, contestant *c, ts_error *e)
         c->n_kernels = n;
         if (c->facts == NULL)
             out_of_race(c, INVALID, "what it says about itself is not JSON");
+        cJSON *stated = c->peer == NULL ? ceilings_stated(js_get(c->facts, "plan")) : NULL;
+        if (stated != NULL) {
+            cJSON_Delete(r->ceilings);
+            r->ceilings = stated;
+        }
     }
     return go_on;
 }
@@ -314,7 +321,7 @@ bool contestant_turn(race *r, contestant *c, sample *s, ts_error *e)
 
 bool contestant_profile(race *r, contestant *c, ts_error *e)
 {
-    if (c->standing != IN_RACE || c->peer != NULL || c->n_kernels == 0)
+    if (c->standing != IN_RACE || c->n_kernels == 0)
         return true;
     double repeats = fmin(PROFILE_REPEATS, fmax(1, PROFILE_SECONDS * 1e9 / fmax(c->pass_ns, 1)));
     char command[64];

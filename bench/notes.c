@@ -83,6 +83,9 @@ void notes_add(cJSON *out, const measured *m)
              r->launches, r->o.launches);
     note_state(list, m);
     note_amount(list, m);
+    if (r->o.judge != NULL)
+        note(list, "results are held against target %.40s, which rounds as the model does, and not against f64",
+             r->o.judge);
     for (int i = 0; i < r->n; i++)
         if (r->of[i].standing == IN_RACE && *r->of[i].unverified != 0)
             note(list, "%.60s is timed, its outputs are not compared: %s", r->of[i].name, r->of[i].unverified);

@@ -122,6 +122,17 @@ static double median_of_kernel(const contestant *c, int k)
     return median;
 }
 
+/* Of devices: what kernels take by their clock, transfers to and from the host apart. */
+static void add_device_time(cJSON *row, const race *r, const contestant *c)
+{
+    double ns = 0;
+    if (c->profiles == 0 || (c->peer == NULL && !js_get_flag(r->ceilings, "stated")))
+        return;
+    for (int k = 0; k < c->n_kernels; k++)
+        ns += median_of_kernel(c, k);
+    js_number(row, "device_ns", ns);
+}
+
 static void add_kernels(cJSON *row, const race *r, const contestant *c)
 {
     cJSON *list = js_array(row, "kernels");
@@ -229,6 +240,7 @@ static void add_contestant(cJSON *list, const measured *m, const contestant *c)
         js_number(row, "warm_passes", c->warm);
         js_number(row, "passes_per_sample", c->passes);
     }
+    add_device_time(row, r, c);
     if (c->peer == NULL) {
         js_number(row, "flops", total_flops(c));
         add_kernels(row, r, c);
@@ -327,6 +339,8 @@ cJSON *race_config(const race *r)
     cJSON *v = cJSON_CreateObject();
     js_text(v, "model", r->o.model);
     js_text(v, "target", r->o.target);
+    if (r->o.judge != NULL)
+        js_text(v, "judge", r->o.judge);
     js_text(v, "isa", r->o.isa);
     js_number(v, "threads", r->o.threads);
     js_flag(v, "as_written", r->o.as_written);

@@ -55,9 +55,10 @@ static void put_heading(const table *t, const cJSON *v)
     put_name(t, js_get_text(v, "environment/cpu"));
     fputs(", ", t->f);
     put_name(t, js_get_text(v, "environment/isa"));
-    fprintf(t->f, ")   peak %s GFLOP/s f32, %s GB/s (probed)\n",
+    fprintf(t->f, ")   peak %s GFLOP/s f32, %s GB/s (%s)\n",
             cell_number(js_get_number(v, "ceilings/fma_f32_gflops", NAN)).s,
-            cell_number(js_get_number(v, "ceilings/read_gbs", NAN)).s);
+            cell_number(js_get_number(v, "ceilings/read_gbs", NAN)).s,
+            js_get_flag(v, "ceilings/stated") ? "as the device states" : "probed");
 }
 
 /* ---- rows ---- */

@@ -102,6 +102,9 @@ static void add_step(cJSON *list, const breakdown *b, const cJSON *plan, const c
 static cJSON *ceilings_of(const cJSON *plan, int threads)
 {
     ts_error none = {0};
+    cJSON *stated = ceilings_stated(plan);
+    if (stated != NULL)
+        return stated;
     char *text = probe_json(js_get_text(plan, "isa"), threads, &none);
     cJSON *ceilings = text ? cJSON_Parse(text) : NULL;
     free(text);

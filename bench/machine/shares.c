@@ -10,8 +10,9 @@
 static double bandwidth_for(const cJSON *ceilings, int cores, double bytes, const char **level)
 {
     cache_sizes c = cpus_caches();
-    const double threads = cores;
-    const double holds[] = {(double)c.l2 * threads, (double)c.l3, INFINITY};
+    const double threads = cores, stated = js_get_number(ceilings, "l2_bytes", NAN);
+    const double holds[] = {isnan(stated) ? (double)c.l2 * threads : stated, isnan(stated) ? (double)c.l3 : 0,
+                            INFINITY};
     const char *const key[] = {"l2_gbs", "l3_gbs", "read_gbs"};
     double rate = NAN;
     for (int i = 0; i < 3 && isnan(rate); i++) {
@@ -20,6 +21,37 @@ static double bandwidth_for(const cJSON *ceilings, int cores, double bytes, cons
             rate = js_get_number(ceilings, key[i], NAN);
     }
     return rate;
+}
+
+cJSON *ceilings_stated(const cJSON *plan)
+{
+    const cJSON *peak = js_get(plan, "peak"), *level;
+    const double gflops = js_get_number(peak, "f32_gflops", NAN);
+    if (peak == NULL)
+        return NULL;
+    cJSON *out = cJSON_CreateObject(), *levels, *unit;
+    js_text(out, "isa", js_get_text(plan, "isa"));
+    js_number(out, "threads", js_get_number(plan, "threads", NAN));
+    js_flag(out, "stated", true);
+    js_number(out, "fma_f32_gflops", gflops);
+    levels = js_array(out, "levels");
+    cJSON_ArrayForEach(level, js_get(peak, "levels"))
+    {
+        const char *name = js_get_text(level, "name");
+        const bool last = level->next == NULL;
+        const char *const key = last ? "read_gbs" : strcmp(name, "L2") == 0 ? "l2_gbs" : "l1_gbs";
+        cJSON *one = js_object(levels, NULL);
+        js_text(one, "name", key);
+        js_number(one, "bytes_per_thread", NAN);
+        js_number(one, "gbs", js_get_number(level, "gbs", NAN));
+        js_number(out, key, js_get_number(level, "gbs", NAN));
+        if (strcmp(key, "l2_gbs") == 0)
+            js_number(out, "l2_bytes", js_get_number(level, "bytes", NAN));
+    }
+    unit = js_object(js_array(out, "units"), NULL);
+    js_text(unit, "isa", js_get_text(plan, "isa")), js_text(unit, "dtype", "f32");
+    js_number(unit, "gflops", gflops), js_number(unit, "one_thread_gflops", NAN);
+    return out;
 }
 
 void kernel_share(cJSON *row, const cJSON *ceilings, int threads, const char *isa, double ns)

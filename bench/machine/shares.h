@@ -5,5 +5,8 @@
 
 /* Adds "peak_share" and "bound" to a kernel of plan/1 that took ns, by the ceilings of probe_json; null where those are
  * not known. */
+/* Ceilings that a device states, from a plan/1 that has them ("peak"), in the form of probe_json; NULL: they are to be
+ * measured. */
+cJSON *ceilings_stated(const cJSON *plan);
 void kernel_share(cJSON *row, const cJSON *ceilings, int threads, const char *isa, double ns);
 #endif

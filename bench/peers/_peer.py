@@ -5,6 +5,8 @@ A peer is a class with
     open(model, inputs, threads) -> facts    model: path of an ONNX file; inputs: {name: array}
     run()                                    one pass, results complete when it returns
     outputs() -> arrays                      of the last pass, in the model's order
+    seconds() -> number                      where it runs on a device: what that takes for a pass, without transfers;
+                                             the facts then have "plan": {"kernels": [{"op": "device"}]}
     step() -> peer                           where it can train: open(model, inputs, threads, train), run() and
                                              unverified, why its loss and norm are not the candidates'
 It raises Absent where there is nothing to run with. Importing this file takes the scripts' folder off the module path,
@@ -106,7 +108,8 @@ class Contestant:
         self.say("TIME", f"{ns} {taken} {max(waited() - lost, 0)}" if lost else f"{ns} {taken}")
 
     def profile(self, _):
-        self.say("PROFILE", {"seconds": None})
+        seconds = self.peer.seconds() if hasattr(self.peer, "seconds") else None
+        self.say("PROFILE", {"seconds": None if seconds is None else [seconds]})
 
     def serve(self):
         commands = {"check": self.check, "open": self.open, "save": self.save, "run": self.run, "profile": self.profile}

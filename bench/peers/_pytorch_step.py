@@ -111,44 +111,59 @@ def resnet(torch, blocks, bottleneck, classes):
 
 
 class Step:
-    def open(self, model, inputs, threads, train):
-        self.torch = torch = package("torch")
-        is_images, known = architecture(model)
-        causal = not is_images and known[-1]
-        told = {name: train[name] for name in ("task", "optimizer", "precision", "accumulate", "freeze")}
-        if told != {"task": "lm" if causal else "classify", "optimizer": "adamw", "precision": "f32", "accumulate": 1,
-                    "freeze": []}:
-            raise Absent("its training step is spelled for AdamW in f32 on all weights, "
+    precisions = ("f32",)
+    settings = {"mode": "eager", "optimizer": "AdamW"}
+
+    def check(self, train, causal):
+        told = {name: train[name] for name in ("task", "optimizer", "accumulate", "freeze")}
+        if told != {"task": "lm" if causal else "classify", "optimizer": "adamw", "accumulate": 1, "freeze": []} or \
+                train["precision"] not in self.precisions:
+            raise Absent(f"its training step is spelled for AdamW in {' or '.join(self.precisions)} on all weights, "
                          "of classes or, with GPT-2, tokens")
-        torch.set_num_threads(threads)
-        torch.set_flush_denormal(True)
-        torch.manual_seed(1)
-        self.label = torch.from_numpy(inputs["train.label"]).reshape(-1)
-        self.clip = train["clip"]
-        classes = int(self.label.max()) + 1
+
+    def make(self, model, inputs, train):
+        """self.label, self.weights, self.forward() -> scores, on torch's default device"""
+        torch = self.torch
+        is_images, known = architecture(model)
+        self.check(train, not is_images and known[-1])
+        self.label = torch.as_tensor(inputs["train.label"]).reshape(-1)
+        classes = max(int(self.label.max()) + 1, 2)
         if is_images:
-            images = torch.from_numpy(next(v for v in inputs.values() if v.ndim == 4))
-            w, call = resnet(torch, *known, max(classes, 2))
+            images = torch.as_tensor(next(v for v in inputs.values() if v.ndim == 4))
+            self.weights, call = resnet(torch, *known, classes)
             self.forward = lambda: call(images)
             self.forward()
         else:
             vocabulary, width, layers, heads, positions, causal = known
             ids = next(v for k, v in inputs.items() if "ids" in k and "type" not in k and "position" not in k)
-            ids = torch.from_numpy(ids).long()
-            w = make(torch, vocabulary, width, layers, positions, causal, max(classes, 2))
+            ids = torch.as_tensor(ids).long()
+            self.weights = w = make(torch, vocabulary, width, layers, positions, causal, classes)
             self.forward = lambda: forward(torch.nn.functional, w, ids, layers, width, heads, causal)
-        self.weights = w
-        self.optimizer = torch.optim.AdamW(w.values(), lr=train["lr"])
-        return {"version": torch.__version__, "settings": {"threads": threads, "mode": "eager", "optimizer": "AdamW"}}
 
-    def run(self):
+    def open(self, model, inputs, threads, train):
+        self.torch = torch = package("torch")
+        torch.set_num_threads(threads)
+        torch.set_flush_denormal(True)
+        torch.manual_seed(1)
+        self.clip = train["clip"]
+        self.make(model, inputs, train)
+        self.optimizer = torch.optim.AdamW(self.weights.values(), lr=train["lr"])
+        return {"version": torch.__version__, "settings": {"threads": threads} | self.settings}
+
+    def loss(self):
         y = self.forward()
-        loss = self.torch.nn.functional.cross_entropy(y.reshape(-1, y.shape[-1]), self.label)
-        loss.backward()
+        return self.torch.nn.functional.cross_entropy(y.reshape(-1, y.shape[-1]), self.label)
+
+    def update(self):
         if self.clip > 0:
             self.torch.nn.utils.clip_grad_norm_(self.weights.values(), self.clip)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
+
+    def run(self):
+        loss = self.loss()
+        loss.backward()
+        self.update()
         return loss.item()
 
     unverified = "its weights are its own, of the same shapes"

@@ -107,6 +107,7 @@ static bench_options options_of(const args *a, progress *p)
     bench_options o = {
         .model = args_noun(a, 0),
         .target = machine.target,
+        .judge = args_text(a, "judge", NULL),
         .isa = machine.isa,
         .cache_dir = machine.cache_dir,
         .threads = machine.threads,
@@ -241,6 +242,7 @@ static const option options[] = {
     {"min-time", 0, SECONDS, "TIME", "samples per contestant, all launches (default: 3s)", false, 0, 0},
     {"launches", 0, INTEGER, "N", "processes per contestant (default: 5)", false, 1, 1000},
     {"threshold", 0, PERCENT, "PERCENT", "least difference that matters (default: 1%)", false, 0, 0},
+    {"judge", 0, A_TARGET, "NAME", "target whose results are right (default: plain f64 loops, slow)", false, 0, 0},
     {"fail-on", 0, CHOICE, "slower|faster|undecided|invalid", "exit 1 on such a verdict; repeats", true, 0, 0},
     {"timeout", 0, SECONDS, "TIME", "for one answer of a contestant (default: 10m)", false, 0, 0},
     {"seed", 0, INTEGER, "N", "seed of inputs, orders and resampling (default: 0)", false, 0, INT64_MAX},
