@@ -34,8 +34,9 @@ typedef struct turning { /* a square block of words turned at once: rows become 
 typedef struct fragment_form { /* of an operand: what each lane of a warp holds of it for one such statement */
     int words;                 /* of 32 bits */
     struct {                   /* [0]: folded elements are neighbours in the slice; [1]: those of the other axis are */
-        const char *take;      /* a statement: to words $0 what the lanes find; $1 is where the lane's own row begins */
+        const char *take; /* a statement: to words $0 what the lanes find in slice $1, where $2 is the lane's place */
         const char *line, *deep; /* which that is of the other axis and of the folded one; $0: the lane's number */
+        int piece;               /* neighbours are counted in pieces of so many */
     } along[2];
 } fragment_form;
 typedef struct matrix_form { /* y[m,n] += sum over k of a[m,k] b[k,n] in one statement */
@@ -43,6 +44,7 @@ typedef struct matrix_form { /* y[m,n] += sum over k of a[m,k] b[k,n] in one sta
     dtype operand, sum;
     const char *text; /* $0 y, $1 a, $2 b */
     /* Where the lanes of a warp form it together; sums 0: a worker does so alone */
+    int run;                  /* so many one after another of them are neighbours in a row */
     int sums;                 /* of y in each lane */
     const char *row, *column; /* of number $1 of them; $0: the lane's number */
     fragment_form a, b;

@@ -168,6 +168,7 @@ typedef struct tile_state {      /* inside a tile function */
     const lin *plain[MAX_AXIS];  /* the same with the axis passed in as a number: for guards and what is not linear */
     uint32_t apart;              /* loops that are written out trip by trip */
     const expr *term;            /* what it folds: without what the loops' bounds settle */
+    const move_form *run;        /* neighbours of the result that are stored at once; NULL: each by itself */
 } tile_state;
 
 typedef struct emitter {
@@ -256,8 +257,9 @@ bool matrix_of(const emitter *m, unit_loops *u, const matrix_form **form); /* wh
 bool matrix_check(emitter *m);                                             /* that the language has the unit */
 void matrix_body(emitter *m);                                              /* in the innermost serial loop */
 const char *matrix_sum(const emitter *m); /* of the sums of a lane: the one at hand; NULL: there is no unit */
-/* Opens what is done with each of them: by loop l of the unit, under which nothing else is. */
-void matrix_enter(emitter *m, bool placed);
+/* Opens what is done with each of them, as many blocks as it says. placed: where the result has it. */
+int matrix_enter(emitter *m, bool placed);
+void matrix_store(emitter *m, const char *y, const char *value); /* of a run of neighbours: the last one stores all */
 /* role.c */
 bool role_unrolled(const role *r);                 /* in registers, and its trips are not the elements of one */
 opening role_opening(const role *r, bool vectors); /* vectors: a loop over lanes becomes vectors */

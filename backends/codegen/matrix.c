@@ -87,22 +87,65 @@ static void place_sum(emitter *m, const unit_loops *u, const matrix_form *f)
     text_free(&test);
 }
 
-void matrix_enter(emitter *m, bool placed)
+/* Whether the run that the sums of a lane are, in columns, lies in one piece at multiples of its length: how it is
+ * stored then. */
+static const move_form *find_run(emitter *m, const unit_loops *u, const matrix_form *f)
+{
+    const int axis = m->s->nest.loop[u->loop[1]].axis, bytes = f->run * ts_dtype_bytes(stored_as(m->p, m->s->node));
+    const lin *at = store_offset(m, m->tile.inner), *inner = m->tile.inner[axis];
+    m->tile.inner[axis] = lin_add(&m->sp, inner, lin_const(&m->sp, 1), 1);
+    const lin *apart = lin_add(&m->sp, store_offset(m, m->tile.inner), at, -1);
+    m->tile.inner[axis] = inner;
+    bool whole = f->run > 1 && !m->stage.outer_fold && m->here.cur[axis] >= u->trips[1] && !apart->n && apart->c == 1 &&
+                 at->c % f->run == 0;
+    for (int i = 0; i < at->n && whole; i++)
+        whole = at->t[i].a->kind == A_VAR && at->t[i].coef % f->run == 0;
+    for (const move_form *q = m->d->move; whole && q && q->bytes; q++)
+        if (q->bytes == bytes)
+            return q;
+    return NULL;
+}
+
+static void open_parts(emitter *m, const char *name, int64_t n)
+{
+    code_open(
+        &m->out.code,
+        (stmt){.kind = S_LOOP, .how = WRITTEN_OUT, .name = name, .from = "0", .to = number_text(m, n), .trips = n});
+}
+
+int matrix_enter(emitter *m, bool placed)
 {
     unit_loops u;
     const matrix_form *f;
     MUST(matrix_of(m, &u, &f));
-    const int64_t sums = f ? f->sums : 1;
-    code_open(&m->out.code, (stmt){.kind = S_LOOP,
-                                   .how = WRITTEN_OUT,
-                                   .name = "part",
-                                   .from = "0",
-                                   .to = number_text(m, sums),
-                                   .trips = sums});
+    m->tile.run = placed && f ? find_run(m, &u, f) : NULL;
+    if (m->tile.run) {
+        open_parts(m, "run", f->sums / f->run);
+        code_let(&m->out.code, m->tile.run->type, "both", NULL);
+        open_parts(m, "one", f->run);
+        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), "part",
+                 arena_format(m->mem, "%d * run + one", f->run));
+    } else
+        open_parts(m, "part", f ? f->sums : 1);
     if (placed && f)
         place_sum(m, &u, f);
     else
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
+    return m->tile.run ? 3 : 2;
+}
+
+void matrix_store(emitter *m, const char *y, const char *value)
+{
+    const dtype d = stored_as(m->p, m->s->node);
+    const int last = m->tile.run->bytes / ts_dtype_bytes(d) - 1;
+    text line = {0};
+    code_store(&m->out.code, arena_format(m->mem, "((%s *)&both)[one]", memory_type(m->d, d)), value);
+    form_write(&line, m->out.uses, m->d, m->tile.run->put,
+               (const char *[]){arena_format(m->mem, "&%s - %d", y, last), "both"});
+    code_open(&m->out.code, (stmt){.kind = S_IF, .tight = true, .value = arena_format(m->mem, "one == %d", last)});
+    code_add(&m->out.code, (stmt){.kind = S_CALL, .value = line.s});
+    code_close(&m->out.code);
+    text_free(&line);
 }
 
 /* ---- what is summed ---- */
@@ -110,7 +153,9 @@ typedef struct fragment { /* of an operand */
     const fragment_form *form;
     int load, axis, folded; /* the axis of its own that the unit walks, and the folded one */
     char name[16];
-    bool across; /* pieces of the slice lie along its own axis */
+    bool across;            /* pieces of the slice lie along its own axis */
+    const lin *line, *deep; /* the lane's own row of it, in pieces where these lie along it */
+    const lin *start;       /* the lane's place for the first of them; at0, ... is where that lies */
 } fragment;
 
 static bool is_trip(const loop *q, uint32_t axes) /* written out over one of the axes */
@@ -148,20 +193,76 @@ static void subscripts_of(const emitter *m, const fragment *q, bool counts, text
     }
 }
 
-static void take_one(emitter *m, const fragment *q)
+/* Where the lane's row is, its loops of the tile as they stand */
+static const lin *place_of(emitter *m, const fragment *q)
+{
+    const lin *axis[MAX_AXIS];
+    const int piece = q->form->along[q->across].piece;
+    for (int i = 0; i < 2; i++) {
+        const int a = i ? q->folded : q->axis;
+        if (!i)
+            memcpy(axis, m->tile.inner, sizeof axis);
+        axis[a] = lin_add(&m->sp, axis[a], i ? q->deep : q->line, q->across == !i ? piece : 1);
+    }
+    return source_offset(m, q->load, axis);
+}
+
+/* Bits within a row of the slice that a sum of terms, none below 0, can have; -1: not known */
+static int64_t bits_of(const emitter *m, const lin *a, int64_t row)
+{
+    int64_t bits = a->c % row;
+    for (int i = 0; i < a->n; i++) {
+        const int64_t coef = a->t[i].coef;
+        int64_t low, high, all = 1;
+        if (coef % row == 0)
+            continue;
+        lin_range(&m->sp, &(lin){.n = 1, .t = &a->t[i]}, &low, &high);
+        if (a->t[i].a->kind != A_VAR || coef & (coef - 1) || low < 0)
+            return -1;
+        while (all <= high / coef)
+            all *= 2;
+        all = coef * (all - 1) & (row - 1);
+        if (bits & all)
+            return -1;
+        bits |= all;
+    }
+    return bits;
+}
+
+/* A place is what the lane starts from and what loops written out add. Whole periods of the swizzle pass through it,
+ * and bits of a row that the start does not have go in by themselves: then only the start need be swizzled. */
+static bool put_place(emitter *m, const fragment *q, const lin *at, text *t)
 {
     const source *from = &m->data.source[m->stage.at][q->load];
-    const lin *axis[MAX_AXIS];
+    const int64_t row = INT64_C(1) << from->shift, period = row * (from->mask + 1);
+    const lin *more = lin_add(&m->sp, at, q->start, -1), *low = lin_const(&m->sp, 0), *high = low;
+    for (int i = 0; i < more->n; i++) {
+        const lin *one = &(lin){.n = 1, .t = &more->t[i]};
+        const lin **part = more->t[i].coef % period ? &low : &high;
+        *part = lin_add(&m->sp, *part, one, 1);
+    }
+    const int64_t own = bits_of(m, q->start, row), added = bits_of(m, low, row);
+    int64_t least, most;
+    lin_range(&m->sp, low, &least, &most);
+    if (!from->mask || more->c || own < 0 || added < 0 || own & added || least < 0 || most >= row)
+        return false;
+    text_add(t, low->n ? "(at%d ^ (" : "at%d", q->load);
+    if (low->n)
+        emit_lin(m, t, low), text_add(t, "))");
+    if (high->n)
+        text_add(t, " + "), emit_lin(m, t, high);
+    return true;
+}
+
+static void take_one(emitter *m, const fragment *q)
+{
     text words = {0}, at = {0}, line = {0};
-    char name[24];
-    memcpy(axis, m->tile.inner, sizeof axis);
-    snprintf(name, sizeof name, "line%d", q->load);
-    axis[q->axis] = lin_add(&m->sp, axis[q->axis], lin_var(&m->sp, var_add(&m->sp, name, 0, 255)), 1);
-    snprintf(name, sizeof name, "deep%d", q->load);
-    axis[q->folded] = lin_add(&m->sp, axis[q->folded], lin_var(&m->sp, var_add(&m->sp, name, 0, 255)), 1);
+    const lin *place = place_of(m, q);
     text_add(&words, "%s", q->name), subscripts_of(m, q, false, &words);
-    text_add(&at, "&c%d[", q->load), copy_index(m, from, source_offset(m, q->load, axis), &at), text_add(&at, "]");
-    form_write(&line, m->out.uses, m->d, q->form->along[q->across].take, (const char *[]){words.s, at.s});
+    if (!put_place(m, q, place, &at))
+        copy_index(m, &m->data.source[m->stage.at][q->load], place, &at);
+    form_write(&line, m->out.uses, m->d, q->form->along[q->across].take,
+               (const char *[]){words.s, arena_format(m->mem, "c%d", q->load), at.s});
     code_add(&m->out.code, (stmt){.kind = S_CALL, .value = line.s});
     text_free(&words), text_free(&at), text_free(&line);
 }
@@ -237,10 +338,26 @@ void matrix_body(emitter *m)
                           .folded = m->s->nest.loop[u.loop[2]].axis};
         snprintf(q[i].name, sizeof q[i].name, "f%d", u.load[i]);
         q[i].across = m->data.source[m->stage.at][u.load[i]].stride[q[i].folded] != 1;
-        name_form(m, arena_format(m->mem, "line%d", u.load[i]), q[i].form->along[q[i].across].line, "0");
+        if (strcmp(q[i].form->along[q[i].across].line, "0"))
+            name_form(m, arena_format(m->mem, "line%d", u.load[i]), q[i].form->along[q[i].across].line, "0");
         name_form(m, arena_format(m->mem, "deep%d", u.load[i]), q[i].form->along[q[i].across].deep, "0");
     }
     take_lanes(m);
+    for (int i = 0; i < 2; i++) {
+        text at = {0};
+        char name[16];
+        snprintf(name, sizeof name, "line%d", u.load[i]);
+        q[i].line = strcmp(q[i].form->along[q[i].across].line, "0")
+                        ? lin_var(&m->sp, var_add(&m->sp, name, 0, q[i].across ? 1 : 15))
+                        : lin_const(&m->sp, 0);
+        snprintf(name, sizeof name, "deep%d", u.load[i]);
+        q[i].deep = lin_var(&m->sp, var_add(&m->sp, name, 0, q[i].across ? 15 : 1));
+        q[i].start = place_of(m, &q[i]);
+        copy_index(m, &m->data.source[m->stage.at][u.load[i]], q[i].start, &at);
+        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), arena_format(m->mem, "at%d", u.load[i]),
+                 at.s);
+        text_free(&at);
+    }
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) /* folded ones around all of it */
         if (is_trip(&m->s->nest.loop[l], m->s->folds)) {
             const loop *p = &m->s->nest.loop[l];

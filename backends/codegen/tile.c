@@ -106,9 +106,13 @@ static void finish_one(emitter *m)
     const expr *x = with_idioms(m, partial_value(m));
     cstyle_temporaries(&w, &m->out.code, x);
     cstyle_expr(&w, &value, x);
-    code_store(&m->out.code, y.s,
-               m->stage.outer_fold ? arena_format(m->mem, "last ? %s : %s", value.s, acc.s)
-                                   : arena_format(m->mem, "%s%s%s", wrap, value.s, *wrap ? ")" : ""));
+    if (m->tile.run) {
+        const char *all = arena_format(m->mem, "%s%s%s", wrap, value.s, *wrap ? ")" : "");
+        matrix_store(m, y.s, all);
+    } else
+        code_store(&m->out.code, y.s,
+                   m->stage.outer_fold ? arena_format(m->mem, "last ? %s : %s", value.s, acc.s)
+                                       : arena_format(m->mem, "%s%s%s", wrap, value.s, *wrap ? ")" : ""));
     text_free(&value), text_free(&y), text_free(&acc);
 }
 
@@ -262,9 +266,11 @@ static void register_loops(emitter *m, int l, phase ph)
     if (q->role->unit && q->role->warp) { /* nothing else is inside */
         saved was;
         save(m, &was);
-        matrix_enter(m, ph >= CARRY);
+        int opened = matrix_enter(m, ph >= CARRY);
         one[ph](m);
-        code_close(&m->out.code), code_close(&m->out.code);
+        while (opened-- > 0)
+            code_close(&m->out.code);
+        m->tile.run = NULL;
         restore(m, &was);
         return;
     }

@@ -1,0 +1,40 @@
+#!/bin/sh
+# ctest: large timeout=300
+# What a product of 1024 x 1024 x 1024 in bf16 costs on a card of capability 9.0, as the stand-in counts it: no bank of
+# shared memory is asked twice, nothing but the tiling's own bytes comes from memory, and matrix units do the work.
+. "$SOURCE/tests/cli/expect.sh"
+driver=$BUILD/tests/gpusim/libcuda.so.1
+[ -r "$driver" ] || { echo "no stand-in for the driver of CUDA"; exit 77; }
+export TESSERA_CUDA_DRIVER="$driver" TESSERA_CUDA_PTX=1 SIMCUDA_SM=90 SIMCUDA_SM_COUNT=132 SIMCUDA_VERBOSE=0
+cd "$dir" || exit 1
+cat >product.json <<'JSON'
+{"format": "graph/1", "opset": {"": 17}, "outputs": [{"name": "y"}],
+ "inputs": [{"name": "a", "dtype": "bf16", "shape": [1024, 1024]}, {"name": "b", "dtype": "bf16", "shape": [1024, 1024]}],
+ "nodes": [{"op": "MatMul", "in": ["a", "b"], "out": ["y"]}]}
+JSON
+tile='m/128@block n/128@block k/32+a@shared*3+b@shared*3 k/16@unroll m/64@warp n/32@warp m/16@unroll n/8@unroll m@mma n@mma k@mma'
+echo "{\"format\": \"tiling/1\", \"rules\": [{\"loops\": \"$tile\"}]}" >tile.json
+
+# counts LEAST ROWS COLUMNS ARGUMENT...: of blocks of that size; tensor instructions of all at least LEAST
+counts() {
+    least=$1 rows=$2 columns=$3
+    shift 3
+    checked=$((checked + 1))
+    SIMCUDA_COUNTS=counts.json "$TESSERA" run product.json --target cuda --seed 1 --threads 1 -q -o out "$@" >said 2>&1 ||
+        { grep -q NVRTC said && { echo "no NVRTC"; exit 77; }; wrong "the product fails: $(cat said)"; return; }
+    "${PYTHON:-python3}" - "$least" "$rows" "$columns" <<'PY' || wrong "$*: counts are too high"
+import json, sys
+least, rows, columns = float(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+c = json.loads(open("counts.json").readline())
+n = 1024
+read = 2 * n * n * (n // rows + n // columns)
+conflicts, tensor = c["conflicts"] / c["passes"], c["tensor"] / c["instructions"]
+brought = (c["read_sectors"] + c["write_sectors"]) * 32 / (read + 2 * n * n)
+print(f"{rows} x {columns}: bank conflicts {conflicts:.2%}, bytes {brought:.3f} of the tiling's "
+      f"(read {c['read_sectors'] * 32 / read:.3f}), tensor instructions {tensor:.1%}")
+sys.exit(not (conflicts == 0 and c["read_sectors"] * 32 == read and brought <= 1.06 and tensor >= least))
+PY
+}
+counts 0.17 128 128 -s ./tile.json
+counts 0.14 64 128
+finish
