@@ -11,7 +11,7 @@ import              8900  ONNX, JSON, safetensors and tokenizers, all of it dist
 autodiff            2050  the chain rule, derived gradients, optimizers
 schedule           10400  passes, notation, schemas, explain; how copies lie, slices of matrix units; plans over several devices; sums in blocks
 backends            2600  driver, runner, weights, several devices: what back ends share; figures of machines
-backends/codegen    6300  nests to text, for every C-like language; groups of lanes, rings of slices, matrix units, states carried along loops
+backends/codegen    6400  nests to text, for every C-like language; groups of lanes, rings of slices, matrix units, states carried along loops
 backends/cpu        2050  processors as a target, with the guess of their loops
 backends/store      1250  the compile cache
 backends/c          2550  compiler, loader, team, functions of the process
