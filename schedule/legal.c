@@ -168,18 +168,20 @@ static bool check_slices(const stage *s, const unit_loops *u, err *e)
 
 static bool check_unit(const plan *p, const stage *s, err *e)
 {
-    const expr *load[MAX_LOADS], *fold = stage_fold(s);
+    const expr *fold = stage_fold(s);
     unit_loops u;
     text asked = {0}, have = {0};
     if (!has_unit(s))
         return true;
-    const int n = fold ? x_loads(fold, load, MAX_LOADS) : 0;
-    if (!nest_unit(s, &u) || n != 2 || load[0]->from->type.dtype != load[1]->from->type.dtype ||
-        !nest_product(s, u.load[0], u.load[1]))
+    if (!nest_unit(s, &u) || !nest_unit_fits(s, s->nest.loop[u.loop[0]].axis, s->nest.loop[u.loop[1]].axis, u.load))
         return err_set(e, TS_BAD_INPUT, "a matrix unit takes two loops of a product's result and one that is folded");
     const bool half = dtype_class(fold->dtype) == D_REAL && dtype_bits(fold->dtype) < 32; /* summed in f32 */
-    const matrix_unit of = {
-        (int)u.trips[0], (int)u.trips[1], (int)u.trips[2], load[0]->from->type.dtype, half ? TS_F32 : fold->dtype, 0};
+    const matrix_unit of = {(int)u.trips[0],
+                            (int)u.trips[1],
+                            (int)u.trips[2],
+                            s->load[u.load[0]]->from->type.dtype,
+                            half ? TS_F32 : fold->dtype,
+                            0};
     bool found = false, together = false;
     for (int i = 0; i < p->on->n_unit; i++) {
         const matrix_unit *v = &p->on->unit[i];

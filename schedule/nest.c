@@ -185,6 +185,14 @@ bool nest_product(const stage *s, int a, int b)
     return found[0] && found[1];
 }
 
+bool nest_unit_fits(const stage *s, int m, int n, int load[2])
+{
+    const expr *all[MAX_LOADS], *fold = stage_fold(s);
+    load[0] = load_along(s, m, n), load[1] = load_along(s, n, m);
+    return fold && x_loads(fold, all, MAX_LOADS) == 2 && all[0]->from->type.dtype == all[1]->from->type.dtype &&
+           nest_product(s, load[0], load[1]);
+}
+
 int64_t nest_cover(const stage *s, int axis, int l)
 {
     int64_t size = 1;

@@ -174,14 +174,16 @@ bool gpu_guess_matrix(const product *c, text *out)
     const stage *s = c->s;
     choice q = {.c = c, .unit = unit_for(c)};
     shape best = {0};
-    if (!q.unit || c->k->n_stage > 1 || c->p->reference || !card->bf16 || !c->staged[0] || !c->staged[1] ||
-        !nest_product(s, c->load[0], c->load[1]))
+    int load[2];
+    if (!q.unit || c->k->n_stage > 1 || c->p->reference || !card->bf16 || !c->staged[0] || !c->staged[1])
         return false;
     q.row = inner_of(c, c->rows);
+    if (q.row < 0 || !nest_unit_fits(s, q.row, c->column, load) || load[0] != c->load[0] || load[1] != c->load[1])
+        return false;
     q.deep = inner_of(c, s->folds & x_axes_of(s->load[c->load[0]]) & x_axes_of(s->load[c->load[1]]));
     q.size = ts_dtype_bytes(q.unit->operand);
     q.rate = REACHED * (double)card->bf16 / 2 / (double)card->clock / card->processors;
-    if (q.row < 0 || q.deep < 0 || c->none.left[q.row] < 2 || c->none.left[q.deep] < 2 || !choose(&q, &best))
+    if (q.deep < 0 || c->none.left[q.row] < 2 || c->none.left[q.deep] < 2 || !choose(&q, &best))
         return false;
     put_all(&q, &best, out);
     return true;
