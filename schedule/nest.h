@@ -59,8 +59,8 @@ typedef struct unit_loops {
 bool nest_unit(const stage *s, unit_loops *out); /* false: it has no such loops, or others than these three */
 /* Whether what is folded is the sum of products of these two loads alone, padding of either left aside */
 bool nest_product(const stage *s, int a, int b);
-/* Whether a matrix unit can form the stage over axes m and n of its result: it multiplies two operands of one dtype, and
- * nothing else is read. load: the operand along m and that along n. */
+/* Whether a matrix unit can form the stage over axes m and n of its result: it multiplies two operands of one dtype,
+ * and nothing else is read. load: the operand along m and that along n. */
 bool nest_unit_fits(const stage *s, int m, int n, int load[2]);
 int64_t nest_cover(const stage *s, int axis, int l); /* of an axis of the unit's, under loop l: whole trips of its */
 int64_t nest_sums(const plan *p, const stage *s);    /* vector registers that the tile's sums take; 0 without a fold */
