@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RULES = 8, CORRUPTS = 700 }; /* errors from there on leave the context useless */
+enum { MOST_RULES = 8, CORRUPTS = 700, REFUSES = 800 }; /* errors between these leave the context useless */
 
 /* "cuMemAlloc" is cuMemAlloc_v2, "cuMemcpy" every copy */
 static bool is_for(const char *rule, size_t n, const char *function)
@@ -23,7 +23,7 @@ CUresult fail_call(const char *function)
         const int from = s[n] == ':' ? sim_whole(s + n + 1) : 1;
         if (code && is_for(s, n, function) && ++calls[i] >= from) {
             const CUresult r = sim_whole(code + 1);
-            if (r >= CORRUPTS && !sticky)
+            if (r >= CORRUPTS && r < REFUSES && !sticky)
                 sticky = r;
             return r;
         }

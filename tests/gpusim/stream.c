@@ -5,6 +5,13 @@
 #include <string.h>
 
 /* ---- streams ---- */
+static CUstream ended; /* events may still name them: shells are kept until the library goes */
+__attribute__((destructor)) static void free_shells(void)
+{
+    for (CUstream s = ended, next; s; s = next)
+        next = s->next, free(s);
+    ended = NULL;
+}
 API cuStreamCreateWithPriority(CUstream *s, unsigned flags, int priority)
 {
     ENTER;
@@ -33,7 +40,7 @@ API cuStreamDestroy_v2(CUstream s)
         }
     free(s->deps);
     s->capture = NULL;
-    s->deps = NULL; /* events may still name it: the shell is kept */
+    s->deps = NULL, s->next = ended, ended = s;
     return sticky;
 }
 API cuStreamSynchronize(CUstream s)
