@@ -1,5 +1,6 @@
 #!/bin/sh
 # The scripts load, and in bash the words offered are those of the tables.
+# ctest: drivers
 . "$SOURCE/tests/cli/expect.sh"
 for shell in bash zsh fish; do
     "$TESSERA" completion $shell >"$dir/$shell" || wrong "no script for $shell"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Verbs that work, on a model of two layers: what they print, what they write, what --json says.
+# ctest: drivers
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 python3 -c 'import numpy' 2>/dev/null || { echo "skipped: python3 has no numpy"; exit 77; }
@@ -147,7 +148,7 @@ expect 3 'tessera schema init MODEL prints' schema show guess
 json doctor 'd["ceilings"]["fma_f32_gflops"] > 1 and d["machine"]["cores"] >= 1 and "noise" in d' doctor
 expect 0 'GFLOP/s' doctor
 # without a compiler there is still the interpreter, and doctor says what is missing
-without() { env -i PATH=/nonexistent "$TESSERA" "$@" >out 2>err; }
+without() { env -i ASAN_OPTIONS="${ASAN_OPTIONS-}" PATH=/nonexistent "$TESSERA" "$@" >out 2>err; }
 checked=$((checked + 3))
 without run bert-tiny --seed 1 $small --cache-dir none
 [ $? = 5 ] || wrong "run without a compiler: not exit code 5" "$(cat err)"
