@@ -1,7 +1,7 @@
 # ---- tests: path = name, folder = label (tests/*.sh: architecture). A line "ctest: ..." in the file may say
 #   long (only with --all), large (not under sanitizers), serial (alone on the machine), timeout=SECONDS,
 #   Og (kernels are compiled with -Og, in half the time: the test is of other things than fast code),
-#   drivers (programs open OpenCL's drivers, which leak: PoCL and LLVM do; all under an opencl/ do),
+#   drivers (drivers leak: PoCL and LLVM, which all under an opencl/ open; the stand-in after a fault),
 #   counts (of a C test: linked with sources that count what they do) ----
 enable_testing()
 file(GLOB_RECURSE helpers CONFIGURE_DEPENDS tests/*.c)

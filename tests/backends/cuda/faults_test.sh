@@ -1,4 +1,5 @@
 #!/bin/sh
+# ctest: drivers
 # faults_test.sh - devices that fail: each is a clear error with exit code 9 that names the cause, and none hangs.
 set -eu
 sim=$BUILD/tests/gpusim/libcuda.so.1
