@@ -2,20 +2,12 @@
  * Loops over lanes, run: blocks that do not divide, slices that lanes copy together at any place, folds over lanes and
  * over vectors, stages with fewer lanes than their group, values that do not fit a group's memory. All give the
  * interpreter's bits. */
-#include "tests/backends/row.h"
 #include "tests/backends/opencl/rig.h"
+#include "tests/backends/ruled.h"
 #include "tests/check.h"
-#include "tests/scratch.h"
-
-#include "graph/base/base.h"
-
-#include <stdio.h>
-#include <string.h>
 
 /* One plan of all; dim tells a row's kernel from the others. */
-static const struct {
-    const char *row, *op, *dim, *loops;
-} cases[] = {
+static const ruled cases[] = {
     {"a f32[100,70]; b f32[70,90]; y matmul a b", "matmul", "\"m\":100",
      "m/32@block n/64@block k/16+a@shared+b@shared k m/4@lane n/4@lane m@unroll n@unroll"},
     {"a f32[101,70]; b f32[70,90]; y matmul a b", "matmul", "\"m\":101",
@@ -58,67 +50,9 @@ static const struct {
      NULL, NULL, NULL},
 };
 
-typedef struct trial {
-    ts_graph *g;
-    row_inputs in;
-    ts_tensor y[COUNT(cases)];
-    ts_array want[COUNT(cases)], got[COUNT(cases)];
-    text schema;
-} trial;
-
-static bool make(trial *t, const char *path, err *e)
-{
-    bool ok = true;
-    t->g = ts_graph_make();
-    text_add(&t->schema, "{\"format\":\"tiling/1\",\"rules\":[");
-    for (int i = 0; ok && i < COUNT(cases); i++) {
-        ok = (t->y[i] = row_build(t->g, cases[i].row, i, &t->in)) != NULL;
-        if (cases[i].op)
-            text_add(&t->schema, "%s{\"match\":{\"op\":[\"%s\"],\"dims\":{%s}},\"loops\":[\"%s\"]}", i ? ",\n" : "\n",
-                     cases[i].op, cases[i].dim, cases[i].loops);
-    }
-    text_add(&t->schema, "]}\n");
-    return ok && file_save(path, t->schema.s, t->schema.len, e);
-}
-
-static void check_rules(trial *t, const ts_options *o) /* each decides a kernel */
-{
-    err e = {0};
-    ts_plan *p = ts_plan_of(t->g, COUNT(cases), t->y, 0, NULL, o, &e);
-    char *json = p ? ts_plan_json(p, &e) : NULL, name[24];
-    for (int i = 0; CHECK(json) && i < COUNT(cases) && cases[i].op; i++) {
-        snprintf(name, sizeof name, "\"rule\":\"rule %d\"", i);
-        if (!CHECK(strstr(json, name)))
-            printf("  no kernel goes by %s: %s\n", name, cases[i].loops);
-    }
-    ts_free(json), ts_plan_free(p);
-}
-
-static void run(trial *t, const char *path)
-{
-    const ts_options interp = {.target = "interp"}, own = {.target = "opencl", .schema = path, .cache_dir = "none"};
-    err e = {0};
-    if (!CHECK(make(t, path, &e) && ts_eval(COUNT(cases), t->y, t->in.n, t->in.given, &interp, t->want, &e) &&
-               ts_eval(COUNT(cases), t->y, t->in.n, t->in.given, &own, t->got, &e)))
-        printf("  %s\n", e.text);
-    check_rules(t, &own);
-    for (int i = 0; i < COUNT(cases) && !err_is(&e); i++) {
-        const int64_t at = row_differs(&t->want[i], &t->got[i], 0);
-        if (!CHECK(at < 0))
-            printf("  %s\n  %s\n  element %lld\n", cases[i].row, cases[i].loops, (long long)at);
-    }
-}
-
 int main(void)
 {
-    scratch own = scratch_make();
-    static trial t;
-    char path[160];
     rig_hurry();
-    snprintf(path, sizeof path, "%s/lanes.json", own.path);
-    run(&t, path);
-    for (int i = 0; i < COUNT(cases); i++)
-        ts_array_free(&t.want[i]), ts_array_free(&t.got[i]);
-    row_inputs_free(&t.in), text_free(&t.schema), ts_graph_free(t.g), scratch_remove(&own);
+    ruled_check(COUNT(cases), cases, "opencl");
     return check_done();
 }
