@@ -316,7 +316,6 @@ static bool make_items(fuser *f, err *e)
 }
 
 /* ---- sharing loops ---- */
-
 static bool chooses(const item *it, int axis) /* to be unrolled: its trips share what they load */
 {
     stage s = {.value = it->value};

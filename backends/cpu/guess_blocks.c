@@ -27,14 +27,9 @@ static bool any_blocks(const plan *p, const stage *s)
     return false;
 }
 
-static int64_t divided(int64_t n, int64_t by)
-{
-    return (n + by - 1) / by;
-}
-
 double guess_evenly(int64_t trips, int threads)
 {
-    return (double)trips / (double)(divided(trips, threads) * threads);
+    return (double)trips / (double)(int_ceil_div(trips, threads) * threads);
 }
 
 /* ---- contractions ---- */
@@ -94,7 +89,7 @@ static const lin *walked(const around *c, space *sp, int a, int64_t width, int64
         const int64_t step = i + 1 == n ? 1 : all[i];
         if (step >= left)
             continue;
-        sum = lin_add(sp, sum, lin_var(sp, var_add(sp, "", 0, divided(left, step) - 1)), step);
+        sum = lin_add(sp, sum, lin_var(sp, var_add(sp, "", 0, int_ceil_div(left, step) - 1)), step);
         left = step;
     }
     return sum;
@@ -136,7 +131,7 @@ static void choose_tile(around *c)
     while (lane % 2 == 0 && !walks_evenly(c, t.vectors * lane, lane))
         lane /= 2, t = guess_tile(c->p, rows, lane, lane);
     /* A block of what is kept in fewer bytes than it is summed in takes several registers. */
-    while (t.rows > 1 && (t.rows + 1) * t.vectors * divided(lane, nest_lanes(c->p, s)) >= c->p->on->n_register)
+    while (t.rows > 1 && (t.rows + 1) * t.vectors * int_ceil_div(lane, nest_lanes(c->p, s)) >= c->p->on->n_register)
         t.rows--;
     c->lane = lane, c->rows = t.rows, c->width = t.vectors * lane;
 }
@@ -155,8 +150,8 @@ static void choose_cut(around *c)
     c->cut = 0;
     if (slice * s->extent[c->deep] <= most || s->node->type.dtype != fold->dtype || pixels <= 2 * c->rows)
         return;
-    const int64_t pieces = divided(slice * s->extent[c->deep], most), unit = step > 1 ? step : 4;
-    const int64_t length = divided(divided(s->extent[c->deep], pieces), unit) * unit;
+    const int64_t pieces = int_ceil_div(slice * s->extent[c->deep], most), unit = step > 1 ? step : 4;
+    const int64_t length = int_ceil_div(int_ceil_div(s->extent[c->deep], pieces), unit) * unit;
     c->cut = length < s->extent[c->deep] ? length : 0;
 }
 
@@ -168,8 +163,8 @@ static void choose_block(around *c, uint32_t outer, bool cores)
     const int a = c->line >= 0 ? c->line : c->row;
     c->block = 0, c->core = -1;
     const int threads = cores ? c->p->threads : 1;
-    const int64_t panels = divided(s->extent[c->column], c->width), unit = a == c->row ? c->rows : 1;
-    const int64_t units = a < 0 ? 1 : divided(s->extent[a], unit);
+    const int64_t panels = int_ceil_div(s->extent[c->column], c->width), unit = a == c->row ? c->rows : 1;
+    const int64_t units = a < 0 ? 1 : int_ceil_div(s->extent[a], unit);
     const double image = bytes_of(s, false, outer), weights = bytes_of(s, true, outer),
                  cache = (double)target_bytes(c->p->on, L2);
     int64_t blocks = (int64_t)(image / (cache / 4)) + 1;
@@ -178,12 +173,12 @@ static void choose_block(around *c, uint32_t outer, bool cores)
     const bool by_pixels = units >= threads && guess_evenly(panels, threads) < EVEN;
     const bool large = units >= 4 * threads && image > weights;
     if (threads > 1 && a >= 0 && (by_pixels || large))
-        c->core = a, blocks = divided(blocks, threads) * threads;
+        c->core = a, blocks = int_ceil_div(blocks, threads) * threads;
     else if (threads > 1 && panels > 1)
         c->core = c->column;
     blocks = blocks < units ? blocks : units;
     if (blocks > 1)
-        c->block = divided(units, blocks) * unit;
+        c->block = int_ceil_div(units, blocks) * unit;
 }
 
 /* Places of the kernel outside, so that one place's long run of products needs no other bounds at an image's border */
@@ -273,7 +268,7 @@ static void guess_rows(const plan *p, const kernel *k, const stage *s, text *t)
 {
     enum { RUN = 8 };
     const int kept = block_axis(p, s, 0, s->n_result), column = kept >= 0 ? kept : block_axis(p, s, 0, s->n_axis);
-    const int64_t block = stage_block(p, s, column), trips = divided(s->extent[column], block);
+    const int64_t block = stage_block(p, s, column), trips = int_ceil_div(s->extent[column], block);
     const bool folded = s->folds >> column & 1;
     bool core = guess_cores(p, k, s);
     int row = -1;
@@ -289,7 +284,7 @@ static void guess_rows(const plan *p, const kernel *k, const stage *s, text *t)
         const int64_t step = a == row ? RUN : 1;
         if (a == column || s->extent[a] <= step)
             continue;
-        const bool spread = core && divided(s->extent[a], step) >= p->threads;
+        const bool spread = core && int_ceil_div(s->extent[a], step) >= p->threads;
         guess_put(t, s, a, step, spread ? "core" : "");
         core = core && !spread;
     }

@@ -20,11 +20,6 @@ typedef struct windowed { /* one contraction */
     int64_t part;
 } windowed;
 
-static int64_t divided(int64_t n, int64_t by)
-{
-    return (n + by - 1) / by;
-}
-
 /* The subscript with axis a has folded axes too, where a is of the result, or the other way round. */
 static bool meets(const stage *s, const expr *load, int a)
 {
@@ -119,10 +114,10 @@ static void choose_cores(windowed *c, bool cores)
     c->core = -1;
     for (int a = 0; cores && a < s->n_result; a++) {
         const int64_t unit = a == c->column ? c->width : a == c->row ? c->tile.rows : 1;
-        const int64_t units = divided(s->extent[a], unit);
+        const int64_t units = int_ceil_div(s->extent[a], unit);
         const double even = guess_evenly(units, threads) + (a == c->column ? 0.05 : 0);
         if (units >= threads && even > most)
-            most = even, c->core = a, c->part = a == c->column ? unit : divided(units, threads) * unit;
+            most = even, c->core = a, c->part = a == c->column ? unit : int_ceil_div(units, threads) * unit;
     }
 }
 
@@ -140,7 +135,7 @@ static void put_pieces(const windowed *c, int64_t *left, text *t)
         return;
     for (int a = s->n_result; a < s->n_axis && row * steps > cache / 2; a++) {
         const int64_t inner = steps / left[a], most = cache / 2 / (row * inner);
-        int64_t step = most < 1 ? 1 : divided(left[a], divided(left[a], most));
+        int64_t step = most < 1 ? 1 : int_ceil_div(left[a], int_ceil_div(left[a], most));
         if (step * inner < SHORT_RUN)
             return;
         guess_put(t, s, a, step, "");

@@ -22,11 +22,6 @@ typedef struct figuring {
     gpu_figures *f;
 } figuring;
 
-static int64_t divided(int64_t n, int64_t by)
-{
-    return (n + by - 1) / by;
-}
-
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -111,7 +106,7 @@ static void add_access(const figuring *c, gpu_access a, const int64_t *at, int n
     a.parts = a.shared ? bank_cycles(at, n, a.bytes) : sectors(at, n, a.bytes);
     if (a.shared) {
         const int together = (int)(BANKS * BANK / (a.bytes > BANK ? a.bytes : BANK));
-        a.least = divided(n, together);
+        a.least = int_ceil_div(n, together);
         f->banks += a.times * (double)a.parts, f->banks_least += a.times * (double)a.least;
     } else {
         int64_t seen[WARP];
@@ -119,7 +114,7 @@ static void add_access(const figuring *c, gpu_access a, const int64_t *at, int n
         for (int i = 0; i < n; i++)
             if (is_new(seen, count, at[i]))
                 seen[count++] = at[i];
-        a.least = divided(count * a.bytes, SECTOR);
+        a.least = int_ceil_div(count * a.bytes, SECTOR);
         f->moved += a.times * (double)(a.parts * SECTOR);
         f->asked += a.times * (double)(a.least * SECTOR);
     }
@@ -167,7 +162,7 @@ static double times_of(const figuring *c, uint32_t axes, const loop **vector)
         else
             each *= (double)loop_trips(q);
     }
-    const double warps = (double)divided(nest_group(s), c->p->on->warp);
+    const double warps = (double)int_ceil_div(nest_group(s), c->p->on->warp);
     return shared_trips(c->k, c->k->shared.n) * own_trips(s, last) * each * warps;
 }
 
@@ -219,7 +214,7 @@ static void add_plain(const figuring *c, int load) /* where it lies, or in the g
         strides_of_rows(order, n, left, size, stride);
     if (vector && stride[vector->axis] == size) {
         const int64_t run = loop_trips(vector) * size;
-        a.bytes = least(run, WIDE), a.times *= (double)divided(run, a.bytes);
+        a.bytes = least(run, WIDE), a.times *= (double)int_ceil_div(run, a.bytes);
     } else if (vector)
         a.times *= (double)loop_trips(vector);
     unit_loops u;
@@ -286,7 +281,7 @@ static void add_copy(const figuring *c, const staging *g)
         to[i] = swizzled(&y, place) * size;
     }
     gpu_access a = {.load = g->load, .copy = true, .bytes = bytes};
-    a.times = (double)divided(all, c->f->lanes) * (double)(c->f->lanes / c->p->on->warp);
+    a.times = (double)int_ceil_div(all, c->f->lanes) * (double)(c->f->lanes / c->p->on->warp);
     a.times *= g->shared ? shared_trips(c->k, g->loop + 1)
                          : shared_trips(c->k, c->k->shared.n) * own_trips(c->s, g->loop + 1);
     add_access(c, a, from, n);
@@ -334,7 +329,7 @@ static void add_slice(const figuring *c, const staging *g) /* what lanes read of
     a.times = times_of(c, axes_of(c->s, g->load), &vector);
     if (vector && stride[vector->axis] == size) {
         const int64_t run = loop_trips(vector) * size;
-        a.bytes = least(run, WIDE), a.times *= (double)divided(run, a.bytes);
+        a.bytes = least(run, WIDE), a.times *= (double)int_ceil_div(run, a.bytes);
     } else if (vector)
         a.times *= (double)loop_trips(vector);
     const int n = warp_of_stage(c, stride, at);
@@ -447,12 +442,12 @@ int64_t gpu_registers(const plan *p, const kernel *k)
         const stage *s = &k->stage[i];
         const bool product = stage_contracts(s);
         const expr *fold = stage_fold(s);
-        const int64_t words = divided(ts_dtype_bytes((fold ? fold->dtype : s->node->type.dtype)), 4);
+        const int64_t words = int_ceil_div(ts_dtype_bytes((fold ? fold->dtype : s->node->type.dtype)), 4);
         const int64_t now = nest_sums(p, s) * words + values_held(s, words, product) + ADDRESS * operands_of(s) +
                             (product ? OF_PRODUCT : PLACES);
         most = now > most ? now : most;
     }
-    return least(divided(most, AT_ONCE) * AT_ONCE, gpu_facts_of(p->on)->lane_registers);
+    return least(int_ceil_div(most, AT_ONCE) * AT_ONCE, gpu_facts_of(p->on)->lane_registers);
 }
 
 int64_t gpu_at_once(const plan *p, const kernel *k)

@@ -30,11 +30,6 @@ static int64_t most(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static int64_t divided(int64_t n, int64_t by)
-{
-    return (n + by - 1) / by;
-}
-
 /* ---- what a group does at once ---- */
 void gpu_deal_begin(dealt *d, const plan *p, const kernel *k, const stage *s)
 {
@@ -47,7 +42,7 @@ int64_t gpu_deal(dealt *d, uint32_t axes, int64_t lanes)
 {
     for (int a = d->s->n_axis; a-- > 0;)
         if (axes >> a & 1 && d->left[a] > 1) {
-            d->lanes[a] = least(lanes, divided(d->left[a], d->each[a]));
+            d->lanes[a] = least(lanes, int_ceil_div(d->left[a], d->each[a]));
             lanes /= d->lanes[a];
         }
     return lanes;
@@ -153,7 +148,7 @@ static int64_t work_of(const kernel *k, const stage *s) /* elements under one tr
 static int64_t whole_warps(const plan *p, int64_t lanes)
 {
     const int64_t fit = least(LANES, p->on->group), warp = p->on->warp;
-    return least(divided(lanes, warp) * warp, fit / warp * warp);
+    return least(int_ceil_div(lanes, warp) * warp, fit / warp * warp);
 }
 
 int64_t gpu_lanes(const plan *p, const kernel *k)
@@ -161,7 +156,7 @@ int64_t gpu_lanes(const plan *p, const kernel *k)
     int64_t work = 1;
     for (int i = 0; i < k->n_stage && k->n_stage > 1; i++)
         work = most(work, work_of(k, &k->stage[i]));
-    return whole_warps(p, k->n_stage == 1 ? LANES : gpu_power(least(LANES, divided(work, WORTH))));
+    return whole_warps(p, k->n_stage == 1 ? LANES : gpu_power(least(LANES, int_ceil_div(work, WORTH))));
 }
 
 static uint32_t results(const stage *s)
@@ -228,7 +223,7 @@ static bool deal_turned(dealt *d, int64_t lanes, text *staged)
         return false;
     d->fast = column, d->lanes[column] = least(least(SQUARE, lanes), d->left[column]);
     const int64_t rows = least(SQUARE, d->left[row]), side = most(1, lanes / d->lanes[column]);
-    d->each[row] = divided(rows, side), d->lanes[row] = divided(rows, d->each[row]);
+    d->each[row] = int_ceil_div(rows, side), d->lanes[row] = int_ceil_div(rows, d->each[row]);
     text_add(staged, "+%c", 'a' + load);
     return d->staged = text_str(staged), true;
 }
@@ -264,7 +259,7 @@ static void deal_across(dealt *d, int a, int64_t lanes)
 {
     const int64_t processors = d->p->on->workers, rows = gpu_steps(d, results(d->s)),
                   each = gpu_vector(d->p, d->s, a, d->left[a]),
-                  pieces = gpu_power(divided(gpu_steps(d, folds(d->s)), each));
+                  pieces = gpu_power(int_ceil_div(gpu_steps(d, folds(d->s)), each));
     int64_t own = least(lanes, most(pieces / WORTH, least(pieces, d->p->on->warp)));
     int64_t side = least(lanes / most(own, 1), gpu_power(rows));
     while (d->k->n_stage == 1 && side > 1 && rows / side < processors)
@@ -345,7 +340,7 @@ static int64_t rows_of_products(const plan *p, const kernel *k, int64_t others)
     const int64_t extent = k->stage[k->main].extent[last_dealt(k)];
     int64_t best = 1, fewest = INT64_MAX;
     for (int64_t rows = 1; rows <= MOST && rows < 2 * extent; rows *= 2) {
-        const int64_t time = divided(others * divided(extent, rows), p->on->workers) * (rows + AGAIN);
+        const int64_t time = int_ceil_div(others * int_ceil_div(extent, rows), p->on->workers) * (rows + AGAIN);
         if (time >= fewest || handed_on(k, rows) > (double)p->on->space->bytes / 2)
             continue;
         fewest = time, best = rows;
@@ -374,7 +369,7 @@ static int64_t rows_at_once(const plan *p, const kernel *k)
         return rows_of_products(p, k, others);
     int64_t rows = most(1, whole_warps(p, LANES) * WORTH / gpu_power(own));
     while (rows > 1 && ((rows > s->extent[last] && rows / 2 >= s->extent[last]) ||
-                        others * divided(s->extent[last], rows) < p->on->workers ||
+                        others * int_ceil_div(s->extent[last], rows) < p->on->workers ||
                         handed_on(k, rows) > (double)p->on->space->bytes / 2))
         rows /= 2;
     return rows;

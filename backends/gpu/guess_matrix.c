@@ -23,11 +23,6 @@ enum {
 static const double REACHED =
     0.62; /* of the unit's rate, by instructions of one warp (Luo and others, as in guess.h) */
 
-static int64_t divided(int64_t n, int64_t by)
-{
-    return (n + by - 1) / by;
-}
-
 typedef struct choice {
     const product *c;
     const matrix_unit *unit;
@@ -41,9 +36,9 @@ static double groups_of(const choice *q, const shape *s)
     const dealt *d = &q->c->none;
     double n = 1;
     for (int a = 0; a < d->s->n_result; a++)
-        n *= (double)divided(d->left[a] > 1 ? d->left[a] : 1, a == q->row         ? s->rows
-                                                              : a == q->c->column ? s->columns
-                                                                                  : 1);
+        n *= (double)int_ceil_div(d->left[a] > 1 ? d->left[a] : 1, a == q->row         ? s->rows
+                                                                   : a == q->c->column ? s->columns
+                                                                                       : 1);
     return n;
 }
 
@@ -52,7 +47,7 @@ static double slices_of(const choice *q, const shape *s) /* of the whole sum */
     const dealt *d = &q->c->none;
     double n = 1;
     for (int a = d->s->n_result; a < d->s->n_axis; a++)
-        n *= (double)divided(d->left[a] > 1 ? d->left[a] : 1, a == q->deep ? s->depth : 1);
+        n *= (double)int_ceil_div(d->left[a] > 1 ? d->left[a] : 1, a == q->deep ? s->depth : 1);
     return n;
 }
 

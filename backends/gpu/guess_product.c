@@ -19,11 +19,6 @@ enum { ISSUED = 4, MOVES = 12, OVERHEAD = 52 };
 enum { IDLE = 2 };               /* times as long, if need be, so that no lanes of a group of other stages stand by */
 enum { MEET = 30, BEGIN = 100 }; /* cycles until all lanes have met; until a group has begun */
 
-static int64_t divided(int64_t n, int64_t by)
-{
-    return (n + by - 1) / by;
-}
-
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -113,7 +108,7 @@ static double groups_of(const dealt *d)
 {
     double n = 1;
     for (int a = 0; a < d->s->n_result; a++)
-        n *= (double)divided(d->left[a], d->lanes[a] * d->each[a]);
+        n *= (double)int_ceil_div(d->left[a], d->lanes[a] * d->each[a]);
     return n;
 }
 

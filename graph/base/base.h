@@ -60,6 +60,7 @@ bool size_mul(size_t a, size_t b, size_t *out);
 bool int_add(int64_t a, int64_t b, int64_t *out);
 bool int_mul(int64_t a, int64_t b, int64_t *out);
 int64_t int_floor_div(int64_t a, int64_t b); /* b > 0; rounds down, as numpy */
+int64_t int_ceil_div(int64_t a, int64_t b);  /* both positive; rounds up */
 int64_t int_floor_mod(int64_t a, int64_t b);
 int64_t int_gcd(int64_t a, int64_t b); /* greatest common divisor; of 0 and b it is b */
 
