@@ -73,14 +73,6 @@ static const char mixed_tile[] =
     "#define MIXED\n"
     "#endif\n";
 
-/* What looks for the same value on several ways takes gcc a third of its time over tiles, whose ways are all one. It
- * finds something where reading depends on conditions, and in polynomials (measured: a third of a first convolution,
- * a twelfth of MiniLM). */
-static const char one_way[] =
-    "#if defined(__GNUC__) && !defined(__clang__)\n"
-    "#pragma GCC optimize(\"no-tree-pre\", \"no-code-hoisting\")\n"
-    "#endif\n";
-
 static const function functions[] = {
     {"turn16", "", PLAIN,
      "/* Rows of 16 words, from_row apart, become columns, whose 16 rows lie to_row apart. */\n"
@@ -151,10 +143,7 @@ static const spelling spellings[] = {
 
 static void prelude(text *t, const unit_facts *u)
 {
-    text_add(t, "%s%s%s%s", u->conditions || u->chains ? "" : one_way, head, c_share_type,
-             !u->chains ? ""
-             : u->sums  ? mixed_tile
-                        : mixed_unit);
+    text_add(t, "%s%s%s", head, c_share_type, !u->chains ? "" : u->sums ? mixed_tile : mixed_unit);
 }
 
 enum { MANY_LOADS = 8 };

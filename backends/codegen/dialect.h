@@ -84,7 +84,6 @@ typedef struct tile_head {
 typedef struct unit_facts {
     bool chains, sums; /* it calls functions that are chains of instructions; some stage folds */
     bool far;          /* some operand has more elements than 32 bits count */
-    bool conditions;   /* some term of a sum is read on conditions that no bound of a loop settles */
 } unit_facts;
 
 struct dialect {

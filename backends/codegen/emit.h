@@ -69,12 +69,11 @@ typedef struct prefetch { /* the next slice of an operand, or of the result */
 /* ---- what is known while a kernel is written, each part for those files that are about it ---- */
 typedef struct output { /* where what is written goes */
     code code;
-    callees *uses;   /* of the function that is being written */
-    callees all;     /* of the kernel with its tiles */
-    text front;      /* what stands in front of tile functions */
-    bool shrouds;    /* conditions outside tiles mention `unknown` */
-    bool lanes;      /* what is outside tiles mentions the lane that it is */
-    bool conditions; /* of unit_facts */
+    callees *uses; /* of the function that is being written */
+    callees all;   /* of the kernel with its tiles */
+    text front;    /* what stands in front of tile functions */
+    bool shrouds;  /* conditions outside tiles mention `unknown` */
+    bool lanes;    /* what is outside tiles mentions the lane that it is */
 } output;
 
 typedef struct held { /* where values wait within the kernel */

@@ -26,7 +26,6 @@ static void body_one(emitter *m)
     writer w = emit_writer(m);
     text acc = {0}, value = {0}, sum = {0};
     const expr *x = with_idioms(m, m->tile.term);
-    m->out.conditions |= reads_on_condition(m->tile.term);
     emit_acc(m, &acc, NULL);
     cstyle_temporaries(&w, &m->out.code, x);
     const bool product = dtype_class(x->dtype) == D_REAL && x->kind == X_CALL && !strcmp(x->fn->name, "mul") &&

@@ -55,7 +55,7 @@ static bool is_far(const emitter *m)
 
 static void write_prelude(const emitter *m, text *t)
 {
-    m->d->prelude(t, &(unit_facts){callees_chain(&m->out.all, m->d), kernel_sums(m->k), is_far(m), m->out.conditions});
+    m->d->prelude(t, &(unit_facts){callees_chain(&m->out.all, m->d), kernel_sums(m->k), is_far(m)});
     library_write(t, m->d, &m->out.all);
     text_add(t, "\n");
 }
