@@ -125,6 +125,8 @@ static bool bind(ts_model *m, const args *a, const ts_array *value, ts_error *e)
         dims[i] = args_at(a, "dim", i);
     bool good = ts_model_bind(m, n, dims, value, e);
     free(dims);
+    if (good && *ts_model_notes(m))
+        console_note(&a->console, "%s", ts_model_notes(m));
     return good;
 }
 

@@ -115,6 +115,7 @@ static bool bind_input(parts *p, int i, const ts_port *from, const ts_binding *b
 static bool bind_dims(ts_model *m, const ts_binding *b, const ports *p, ts_port *input, err *e)
 {
     dims_reset(&m->dims);
+    m->dims.labels = !m->builder; /* a recipe computes with its dimensions */
     for (int i = 0; i < b->n_dim; i++)
         if (!dims_set(&m->dims, b->dim[i], e))
             return false;
@@ -311,7 +312,13 @@ bool ts_model_bind_values(ts_model *m, const ts_binding *b, ts_error *e)
     }
     m->waits = m->graph->waits;
     model_unbind(m);
-    return err_set(e, err_is(&own) ? own.code : unbound.code, "%s", err_is(&own) ? own.text : unbound.text);
+    err_set(e, err_is(&own) ? own.code : unbound.code, "%s", err_is(&own) ? own.text : unbound.text);
+    return m->dims.notes ? err_hint(e, "%s", m->dims.notes) : false;
+}
+
+const char *ts_model_notes(const ts_model *m)
+{
+    return m->dims.notes ? m->dims.notes : "";
 }
 
 bool ts_model_waits(const ts_model *m)

@@ -20,6 +20,7 @@ void dims_reset(dims *d)
 {
     for (int i = 0; i < d->n; i++)
         d->all[i].extent = d->all[i].high = -1, d->all[i].named = false;
+    d->notes = NULL;
 }
 
 static bool unknown(const dims *d, const char *assignment, int length, err *e)
@@ -44,8 +45,9 @@ static bool bind(dimension *d, int64_t n, const char *by, err *e)
     if (d->high >= 0 && (n < d->low || n > d->high))
         return err_set(e, TS_BAD_INPUT, "dimension \"%s\" is %lld by %s, outside of %s", d->symbol, (ll)n, by,
                        d->range);
+    if (d->extent < 0)
+        d->by = by;
     d->extent = n;
-    d->by = by;
     return true;
 }
 
@@ -98,6 +100,17 @@ bool dims_set(dims *d, const char *assignment, err *e)
                    : bind(found, low, by, e);
 }
 
+/* Files name one dimension where their model has two, as "seq" of a mask over what was kept and what is new. */
+static bool contradicts(dims *d, const dimension *named, const ts_port *p, int i, int64_t n)
+{
+    if (!d->labels || named->named || named->high >= 0 || named->extent < 0 || named->extent == n)
+        return false;
+    d->notes = arena_format(
+        d->mem, "%s%sdimension \"%s\" is %lld by %s; dimension %d of input \"%s\", of the same name, is %lld",
+        d->notes ? d->notes : "", d->notes ? "\n" : "", named->symbol, (ll)named->extent, named->by, i, p->name, (ll)n);
+    return true;
+}
+
 bool dims_match(dims *d, ts_port *p, const ts_array *shape, err *e)
 {
     const bool single = p->rank == 0 && shape->rank == 1 && shape->dim[0] == 1; /* exporters mix them up */
@@ -111,7 +124,7 @@ bool dims_match(dims *d, ts_port *p, const ts_array *shape, err *e)
             return err_set(e, TS_BAD_INPUT, "input \"%s\": dimension %d is %lld in the value given, %lld in the model",
                            p->name, i, (ll)shape->dim[i], (ll)p->dim[i]);
         dimension *named = stated && p->symbol[i] ? dims_find(d, p->symbol[i]) : NULL;
-        if (named && !bind(named, shape->dim[i], by, e))
+        if (named && !contradicts(d, named, p, i, shape->dim[i]) && !bind(named, shape->dim[i], by, e))
             return false;
         p->dim[i] = shape->dim[i];
     }

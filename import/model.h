@@ -40,6 +40,8 @@ typedef struct dims {
     arena *mem;
     int n;
     dimension *all;
+    bool labels;       /* names are labels: values that contradict each other are taken as they are */
+    const char *notes; /* which were, a line each; NULL: none */
 } dims;
 dimension *dims_find(const dims *d, const char *symbol);
 void dims_reset(dims *d); /* as before anything was bound */

@@ -327,6 +327,9 @@ typedef struct ts_binding {
     bool free;              /* extents that the model states for inputs count for nothing, those of values do */
 } ts_binding;
 TS_API bool ts_model_bind_values(ts_model *m, const ts_binding *b, ts_error *e);
+/* What the last bind took otherwise than the file says: a line for each dimension that is one by its name and has two
+ * extents by the values given. "": nothing. The text is the model's, until the next bind. */
+TS_API const char *ts_model_notes(const ts_model *m);
 /* Whether the last bind failed for want of values alone, on which shapes or the flow depend. */
 TS_API bool ts_model_waits(const ts_model *m);
 /* Takes what was bound out of the model, which is unbound then: the graph, and plans over it, last until it is freed;

@@ -46,6 +46,17 @@ expect 2 'the range is empty' run bert-tiny --dim seq=7..1 --random
 expect 0 'last_hidden_state' run bert-tiny --in input_ids=ids.npy --dim seq=1..16 --random
 expect 3 'dimension "seq" is 0' run bert-tiny --dim seq=0 --random
 
+# names of a file are labels where values say otherwise
+python3 -c 'import numpy as np; np.save("three.npy", np.ones((1, 3), np.float32)); np.save("seven.npy", np.ones((1, 7), np.float32))'
+echo '{"format": "graph/1", "opset": {"": 20}, "inputs": [{"name": "ids", "dtype": "f32", "shape": ["batch", "seq"]},
+ {"name": "mask", "dtype": "f32", "shape": ["batch", "seq"]}], "outputs": [{"name": "y"}],
+ "nodes": [{"op": "Concat", "in": ["ids", "mask"], "out": ["y"], "attr": {"axis": 1}}]}' >labels.json
+expect 0 'note: dimension "seq" is 3 by the value of input "ids"; dimension 1 of input "mask", of the same name, is 7' \
+    run labels.json --in ids=three.npy --in mask=seven.npy --target interp
+expect 3 'dimension "seq" is 3 by --dim seq=3 and 7 by the value of input "mask"' \
+    run labels.json --in ids=three.npy --in mask=seven.npy --dim seq=3
+rm labels.json three.npy seven.npy
+
 # inputs
 expect 2 'no value for inputs: input_ids, attention_mask, token_type_ids' run bert-tiny
 expect 2 '--seed 1 makes random values' run bert-tiny

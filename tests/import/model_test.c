@@ -163,6 +163,43 @@ static void refuse_shapes(const ts_array *shapes, ts_code code, const char *part
     ts_model_free(opened);
 }
 
+/* "seq" of a mask that spans what was kept and what is new: two extents under one name. */
+static void test_labels(void)
+{
+    const ts_array ids = {.dtype = TS_F32, .rank = 2, .dim = {2, 3}},
+                   mask = {.dtype = TS_F32, .rank = 2, .dim = {2, 7}};
+    wire_model m;
+    err e = {0};
+    ts_port p;
+    wire_begin(&m);
+    wire_input(&m, "ids f32 batch,seq");
+    wire_input(&m, "mask f32 batch,seq");
+    wire_output(&m, "y f32 batch,seq");
+    wire_node(&m, "joined", "Concat ids,mask y axis=1");
+    ts_model *opened = open_model(&m, &e);
+    if (!CHECK(opened && ts_model_bind(opened, 0, NULL, (const ts_array[]){ids, mask}, &e))) {
+        ts_model_free(opened);
+        return;
+    }
+    CHECK(ts_model_output(opened, 0, &p) && p.dim[1] == 10);
+    static const char note[] =
+        "dimension \"seq\" is 3 by the value of input \"ids\"; dimension 1 of input \"mask\", of the "
+        "same name, is 7";
+    CHECK(!strcmp(ts_model_notes(opened), note));
+    CHECK(ts_model_bind(opened, 0, NULL, (const ts_array[]){ids, ids}, &e) && !*ts_model_notes(opened));
+    /* whoever says how long it is means it */
+    CHECK(!ts_model_bind(opened, 1, (const char *const[]){"seq=3"}, (const ts_array[]){ids, mask}, &e));
+    said(&e, TS_BAD_INPUT, "dimension \"seq\" is 3 by --dim seq=3 and 7 by the value of input \"mask\"");
+    ts_model_free(opened);
+    /* where it was meant, an operation refuses them, and the note says why */
+    two_inputs(&m);
+    opened = open_model(&m, &e);
+    e = (err){0};
+    CHECK(opened && !ts_model_bind(opened, 0, NULL, (const ts_array[]){ids, mask}, &e));
+    CHECK(e.code == TS_BAD_INPUT && strstr(e.text, "Add") && strstr(e.text, "hint: dimension \"seq\" is 3 by"));
+    ts_model_free(opened);
+}
+
 static void test_dims(void)
 {
     wire_model m;
@@ -444,6 +481,7 @@ int main(void)
     snprintf(path, sizeof path, "%s/model.onnx", folder.path);
     test_links();
     test_long();
+    test_labels();
     test_dims();
     test_shapeless();
     test_folding();
