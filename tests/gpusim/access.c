@@ -414,7 +414,16 @@ uint32_t access_pointers(Warp *w, const Insn *in, uint32_t m, const uint64_t *ad
 
 /* ---- loads and stores ---- */
 
-/* Element by element: those that nothing reads are held to the alignment of the whole alone. */
+/* What something reads of element k, bytes first on; 0: nothing */
+static unsigned used_run(const Insn *in, unsigned k, unsigned *first)
+{
+    const unsigned all = (1u << in->size) - 1,
+                   used = in->unused >> k & 1 ? 0 : in->used_bytes ? in->used_bytes >> k * in->size & all : all;
+    *first = used ? (unsigned)__builtin_ctz(used) : 0;
+    return used ? (unsigned)(32 - __builtin_clz(used)) - *first : 0;
+}
+
+/* Element by element: bytes that nothing reads are held to the alignment of the whole alone. */
 static void used_pointers(Warp *w, const Insn *in, uint32_t m, const uint64_t *addr, uint8_t **ptr)
 {
     const unsigned size = in->size;
@@ -427,15 +436,20 @@ static void used_pointers(Warp *w, const Insn *in, uint32_t m, const uint64_t *a
     else if (sim_opt.counts)
         count_global(w, m, addr, size * in->count, A_READ);
     w->blk->uncounted = true;
-    for (unsigned k = 0; k < in->count; k++) {
-        if (in->unused >> k & 1)
+    for (unsigned k = 0, first, bytes; k < in->count; k++) {
+        if (!(bytes = used_run(in, k, &first)))
             continue;
         for (int l = 0; l < LANES; l++)
-            at[l] = addr[l] + k * size;
-        access_pointers(w, in, m, at, in->space, size, A_READ, part);
-        for (int l = 0; l < LANES && !any; l++)
-            ptr[l] = m >> l & 1 ? part[l] - k * size : NULL;
-        any = true;
+            at[l] = addr[l] + k * size + first;
+        for (unsigned i = 0; i < bytes; i += bytes == size ? size : 1) {
+            access_pointers(w, in, m, at, in->space, bytes == size ? size : 1, A_READ, part);
+            for (int l = 0; l < LANES; l++) {
+                at[l]++;
+                if (!any)
+                    ptr[l] = m >> l & 1 ? part[l] - k * size - first : NULL;
+            }
+            any = true;
+        }
     }
     w->blk->uncounted = false;
 }
@@ -446,7 +460,7 @@ void op_ld(Warp *w, const Insn *in, uint32_t m)
     uint8_t *ptr[LANES];
     unsigned size = in->size, bytes = size * in->count;
     compute_addresses(w, in, addr);
-    if (in->unused && in->unused + 1 < 1 << in->count)
+    if ((in->unused && in->unused + 1 < 1 << in->count) || in->used_bytes)
         used_pointers(w, in, m, addr, ptr);
     else
         access_pointers(w, in, m, addr, in->space, bytes, A_READ, ptr);

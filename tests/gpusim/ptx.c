@@ -362,6 +362,7 @@ static void parse_statement(Parser *P)
         return;
     }
     if (token_word(P, ".pragma")) {
+        sscanf(P->tok, "used_bytes_mask %u", &P->used_bytes);
         token_skip(P, ';');
         return;
     }
@@ -405,6 +406,7 @@ static void parse_statement(Parser *P)
     P->cur.d = P->cur.a = P->cur.b = P->cur.c = P->cur.e = -1;
     P->nelems = P->npending = P->nlist = 0;
     P->cur.guard = guard;
+    P->cur.used_bytes = P->used_bytes, P->used_bytes = 0;
     if (strncmp(word, "call", 4) == 0 && (word[4] == 0 || word[4] == '.')) {
         parse_call(P, guard);
         return;

@@ -92,6 +92,7 @@ typedef struct Parser {
     int32_t list[96];
     int nlist;
     Insn cur;
+    uint32_t used_bytes; /* that a pragma tells of the next instruction; 0: all */
     uint32_t local_end, npred;
     int first_vreg, first_insn, first_ref;
     jmp_buf fail;

@@ -90,6 +90,7 @@ struct Insn {
     uint16_t flags;
     uint8_t kind, space, size, count, mode, type, type2, rounding;
     uint8_t unused; /* of a vector that is loaded: elements that nothing reads, a bit each */
+    uint32_t used_bytes; /* of all of it: bytes that something reads, a bit each; 0: all */
     int32_t *list;  /* vector operands (offsets) */
     int32_t nlist;
     int64_t imm;

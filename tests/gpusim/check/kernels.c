@@ -255,13 +255,13 @@ static void test_symbols(void)
     cuMemFree(b);
 }
 
-static void test_three(void)
+static void test_unread(const char *kernel, const char *what, float sum)
 {
-    float x[64] = {1, 2, 4}, y[64];
+    float x[64] = {1, 2, 4, 8, 16, 32, 64}, y[64];
     CUdeviceptr a = upload(x, sizeof x), b = upload(NULL, sizeof y);
-    const CUresult r = go(fn(good, "three"), 1, 1, 64, 1, 0, ARGS(&a, &b));
+    const CUresult r = go(fn(good, kernel), 1, 1, 64, 1, 0, ARGS(&a, &b));
     CHECK(cuMemcpyDtoH(y, b, sizeof y));
-    result("elements of a vector that nothing reads", r == CUDA_SUCCESS && y[0] == 7 && y[63] == 7, "");
+    result(what, r == CUDA_SUCCESS && y[0] == sum && y[63] == sum, "");
     cuMemFree(a);
     cuMemFree(b);
 }
@@ -282,7 +282,8 @@ void test_kernels(void)
     if (!getenv("SIMCUDA_CHECK") || !strstr(getenv("SIMCUDA_CHECK"), "all")) /* its blocks write the same places */
         test_counted();
     test_symbols();
-    test_three();
+    test_unread("three", "elements of a vector that nothing reads", 7);
+    test_unread("seven", "half of a word that nothing reads", 127);
     test_vadd();
     test_gemm("gemm_tiled", 33, 50, 70);
     test_gemm("gemm_blocked", 64, 128, 64);

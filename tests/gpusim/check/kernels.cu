@@ -375,3 +375,14 @@ extern "C" __global__ void three(const float *x, float *y)
                  : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "r"((unsigned)__cvta_generic_to_shared(s)));
     y[threadIdx.x] = v.x + v.y + v.z;
 }
+
+// seven of eight neighbours of two bytes: of the last word loaded one half was never written
+extern "C" __global__ void seven(const float *x, float *y)
+{
+    __shared__ __align__(16) unsigned short s[128];
+    if (threadIdx.x < 7) s[threadIdx.x] = (unsigned short)x[threadIdx.x];
+    __syncthreads();
+    float sum = 0;
+    for (int i = 0; i < 7; i++) sum += s[i];
+    y[threadIdx.x] = sum;
+}
