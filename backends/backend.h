@@ -46,6 +46,7 @@ typedef struct backend {
     const char *name, *doc;
     const char *kinds;  /* of machines that it plans for, with blanks between: "cpu gpu" (target.kind) */
     const char *device; /* what places call what it runs on: "cpu"; NULL: its name */
+    bool usual;         /* plans are for it where nobody says for which one */
     bool numbered;      /* there may be several of it: "NAME:0", "NAME:1", ... */
     bool as_written; /* it is to run the graph as it is: no operation is replaced by a cheaper way to the same value */
     bool in_blocks;  /* then: but for long sums in blocks, which its target's guess proposes */
@@ -88,6 +89,7 @@ typedef struct backend {
 } backend;
 extern const backend *const backends[];                /* ends with NULL */
 const backend *backend_find(const char *name, err *e); /* NULL with the list of those there are */
+const backend *backend_usual(void); /* the one that is marked so, else the first that computes in this process */
 /* Calls f(arg, i) for weights: what a seeded or borrowed leaf holds, row-major, into `to`, elements [first, end). */
 void leaf_read(const node *n, void *to, int64_t first, int64_t end);
 #endif

@@ -3,7 +3,7 @@
 
 static const keeper *keeper_of(const ts_options *o, err *e)
 {
-    const backend *b = backend_find(o->target ? o->target : "c", e);
+    const backend *b = o->target ? backend_find(o->target, e) : backend_usual();
     if (b && !b->kept)
         err_set(e, TS_UNSUPPORTED, "target %s keeps nothing on disk", b->name);
     return b ? b->kept : NULL;

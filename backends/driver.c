@@ -2,6 +2,7 @@
 #include "backends/driver.h"
 #include "backends/interrupt.h"
 #include "schedule/explain.h"
+#include "schedule/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,15 @@ const backend *backend_find(const char *name, err *e)
     err_hint(e, "the targets are: %s", text_str(&have));
     text_free(&have);
     return NULL;
+}
+
+const backend *backend_usual(void)
+{
+    const backend *found = backends[0];
+    for (const backend *const *b = backends; *b; b++)
+        if (!found->usual && ((*b)->usual || ((*b)->in_host && !found->in_host)))
+            found = *b;
+    return found;
 }
 
 /* ---- making ---- */
@@ -64,7 +74,7 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
         o = &none;
     site named[MAX_SITE];
     places_search(&p->places, &p->mem, &(machine_options){.machine = o->machine, .isa = o->isa, .threads = o->threads});
-    const int n_site = places_read(&p->places, o->target ? o->target : "c", named, e);
+    const int n_site = places_read(&p->places, o->target ? o->target : backend_usual()->name, named, e);
     if (!n_site)
         return false;
     p->by = p->target = places_backend(named), p->on = named->on;
@@ -184,6 +194,8 @@ bool ts_plan_build(ts_plan *p, ts_error *e)
         *e = (err){0};
         err_set(e, TS_INTERRUPTED, "stopped while it was built: nothing half made is kept");
     }
+    if (p->program)
+        text_add(&p->facts, "%s\"times_kernels\":%s", p->facts.len ? "," : "", p->by->each ? "true" : "false");
     return p->program != NULL;
 }
 
@@ -420,6 +432,11 @@ char *ts_plan_json(ts_plan *p, ts_error *e)
     text t = {0};
     plan_explain(p->plan, p->target->name, text_str(&p->facts), &t);
     return text_take(&t);
+}
+
+char *ts_schema_text(const char *name, const ts_options *o, ts_error *e)
+{
+    return schema_text(name, o->target ? o->target : backend_usual()->name, e);
 }
 
 char *ts_schema_guess(ts_model *m, const ts_options *o, ts_error *e)

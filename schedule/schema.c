@@ -288,9 +288,9 @@ bool schema_load(arena *m, const char *what, const schema_use *by, schema *out, 
     return check_targets(out, by, e);
 }
 
-char *ts_schema_text(const char *name, const ts_options *o, ts_error *e)
+char *schema_text(const char *name, const char *by, err *e)
 {
-    loading l = {.target = o->target ? o->target : "c", .e = e};
+    loading l = {.target = by, .e = e};
     const builtin_schema *b = builtin(l.target, name);
     text t = {0};
     if (b)

@@ -5,7 +5,8 @@
 #               or called. Scalar functions (graph/ir/fn.c) share some names, and the leaves belong to the graph itself:
 #               both may be named; so may "place", a key of tiling/1 and plan/1.
 #   targets     their word in graph, import or autodiff; a string "target" in schedule or another target's folder;
-#               compared elsewhere (a target of one letter, which is an axis too, only there); and no #if asks for one.
+#               compared, or taken where none is asked for, elsewhere (a target of one letter, which is an axis
+#               too, only there); and no #if asks for one.
 #   machines    an instruction set, a level of memory by its name or number, or a language, in schedule or in
 #               backends/codegen: these ask the tables of a target (schedule/target.h). "isa" is a key of plan/1.
 #   words       names that the glossary of STYLE.md refuses, as identifiers of the code.
@@ -39,10 +40,11 @@ misplaced=$(awk -v order="$order" '
         if (name in at) { if (at[name] < last) print FILENAME ":" FNR ": \"" name "\" comes too late: " order; last = at[name] }
     }' graph/ops/*.c)
 [ -z "$misplaced" ] || { echo "$misplaced"; exit 1; }
-git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests' ':!graph/ops' ':!models' ':!train' | xargs awk -f tests/source.awk |
+git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests' ':!graph/ops' ':!models' | xargs awk -f tests/source.awk |
     awk -v ops="$ops" -v spared="$leaves $fns place" -v targets="$targets" '
 function complain(what) { print where ": " what; bad++ }
-function compared(before) { return before ~ /(strcmp|strncmp|ts_call[0-9]?|ts_parse|equal|same|[a-z_]*eq)\([^()]*$/ }
+function compared(before) { while (gsub(/\([^()]*\)/, "", before)); return before ~ /(strcmp|strncmp|ts_call[0-9]?|ts_parse|equal|same|[a-z_]*eq)\([^()]*$/ }
+function chosen(before) { return before ~ /target.*[?:=] *$/ } # "target ? target : ", "target = ", "target == "
 BEGIN {
     for (n = split(ops, w, /[ \n]+/); n > 0; n--) if (w[n] != "") { op[w[n]] = 1; n_op++ }
     for (n = split(spared, w, /[ \n]+/); n > 0; n--) delete op[w[n]]
@@ -60,9 +62,9 @@ BEGIN {
         before = before substr(rest, 1, RSTART - 1)
         rest = substr(rest, RSTART + RLENGTH)
         word = s; sub(/ [a-z_]+=.*/, "", word)
-        if (word in op && (!people || compared(before))) complain("operation \"" word "\" named outside graph/ops")
+        if (word in op && folder != "train" && (!people || compared(before))) complain("operation \"" word "\" named outside graph/ops")
         planning = length(s) > 1 && (folder == "schedule" || folder == "backends")
-        if (s in target && file !~ "^backends/" s "/" && (planning || compared(before)))
+        if (s in target && file !~ "^backends/" s "/" && (planning || compared(before) || chosen(before)))
             complain("target \"" s "\" named outside backends/" s)
     }
     if (folder == "schedule" || file ~ /^backends\/codegen\//) {

@@ -20,7 +20,7 @@ bool breakdown_make(breakdown *b, ts_plan *p, const ts_options *o, ts_error *e)
     cJSON *plan = js_parse(b->plan, "the plan", e);
     b->n_kernel = cJSON_GetArraySize(js_get(plan, "kernels"));
     b->threads = (int)js_get_number(plan, "threads", o->threads);
-    const bool times = strcmp(js_get_text(plan, "target"), "c") == 0;
+    const bool times = cJSON_IsTrue(js_get(js_get(plan, "build"), "times_kernels"));
     cJSON_Delete(plan);
     b->seconds = times ? calloc((size_t)BREAKDOWN_MOST * (size_t)b->n_kernel + 1, sizeof *b->seconds) : NULL;
     return !e->code && (b->seconds || !times || err_set(e, TS_MEMORY, "no memory for the times of kernels"));

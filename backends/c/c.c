@@ -247,6 +247,7 @@ const backend backend_c = {
     .name = "c",
     .kinds = "cpu",
     .device = "cpu",
+    .usual = true,
     .doc = "C text, one function per kernel, built by the system's compiler and run on pinned threads.",
     .target = cpu_target,
     .here = cpu_here,

@@ -1,6 +1,8 @@
 /* Plans for a machine that is described in text instead of the host, and evaluation of no tensor at all. */
+#include "backends/backend.h"
 #include "backends/cpu/machine.h"
 #include "tests/check.h"
+#include "tests/scratch.h"
 
 #include <string.h>
 
@@ -20,18 +22,39 @@ static void test_nothing(void)
     CHECK(!ts_eval(0, NULL, 1, &(ts_given){"x", one}, &o, NULL, &f) && f.code == TS_USAGE);
 }
 
+/* Where nobody names a target it is the one that says so; and what it kept is found, and its schemas, too. */
+static void test_usual(void)
+{
+    err e = {0};
+    const backend *usual = backend_usual();
+    int marked = 0;
+    for (const backend *const *b = backends; *b; b++)
+        marked += (*b)->usual;
+    CHECK(marked == 1 && usual->usual && usual->in_host);
+    scratch s = scratch_make();
+    const ts_options named = {.target = usual->name, .cache_dir = s.path}, none = {.cache_dir = s.path};
+    char *a = ts_cache_json(&none, &e), *b = ts_cache_json(&named, &e);
+    CHECK(a && b && !strcmp(a, b));
+    ts_free(a), ts_free(b);
+    a = ts_schema_text("panels", &none, &e), b = ts_schema_text("panels", &named, &e);
+    CHECK(a && b && !strcmp(a, b));
+    ts_free(a), ts_free(b);
+    scratch_remove(&s);
+}
+
 int main(void)
 {
     test_nothing();
+    test_usual();
     err e = {0};
     ts_graph *g = ts_graph_make();
     ts_plan *p = planned(g, "l3:1(32MB) core:8 isa:avx2", &e);
     if (CHECK(p)) {
-        char *plan = ts_plan_json(p, &e);
-        CHECK(strstr(plan, "\"threads\":8") && strstr(plan, "\"isa\":\"avx2\""));
+        char *json = ts_plan_json(p, &e);
+        CHECK(strstr(json, "\"threads\":8") && strstr(json, "\"isa\":\"avx2\""));
         const bool able = ts_plan_build(p, &e); /* runs only where the host has what was described */
         CHECK(able == (isa_find("avx2") <= isa_of_host()) && (able || e.code == TS_UNSUPPORTED));
-        ts_free(plan);
+        ts_free(json);
     }
     ts_plan_free(p);
     CHECK(!planned(g, "cores:8", &e) && e.code == TS_BAD_INPUT);

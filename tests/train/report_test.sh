@@ -63,4 +63,12 @@ holds "m = json.load(open('real/misjudged.json'))
 far = [abs(x['predicted'] - x['label']) for x in m['worst']]
 assert len(far) == m['examples'] == 40 and far == sorted(far, reverse=True)
 assert 'Largest errors' in open('real/report.html').read()" "numbers are not judged by their distance"
+# every back end that can time its kernels is asked to, and no other
+for target in interp $("$TESSERA" doctor --json -q | "${PYTHON:-python3}" -c "import json, sys
+print(*[t['name'] for t in json.load(sys.stdin)['targets'] if t['usable'] and t['name'] == 'opencl'])"); do
+    expect 0 '' train "$@" --steps 3 --target $target -o on-$target
+done
+[ -e on-interp/step.json ] && wrong "kernels of a target that does not time them have times"
+[ ! -d on-opencl ] || holds "s = json.load(open('on-opencl/step.json'))
+assert all(k['median_ns'] > 0 for k in s['candidates'][0]['kernels']), s" "a target that times kernels was not asked"
 finish
