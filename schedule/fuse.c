@@ -75,7 +75,7 @@ static void define(fuser *f, item *it)
     substitution s = {f, it, it->n_axis, it->extent, -1};
     it->value = it->whole ? it->raw : x_map(&f->p->mem, it->raw, put_in, &s);
     it->n_axis = s.n_axis;
-    it->fold = x_count(it->value, X_FOLD) > 0;
+    it->fold = x_find_fold(it->value) != NULL;
     if (!it->fold && !x_alone(it->value))
         it->n_axis = it->node->type.rank; /* times 0, or modulo 1, nothing is left of what was folded */
     if (!it->main)
@@ -293,9 +293,9 @@ static bool make_items(fuser *f, err *e)
         if (!g_defn(n, &p->mem, &d, e))
             return false;
         it->raw = it->value = d.value, it->n_axis = d.n_axis;
-        it->fold = x_count(d.value, X_FOLD) > 0;
+        it->fold = x_find_fold(d.value) != NULL;
         it->whole = d.value->kind == X_ROUTINE;
-        it->alone = x_alone(d.value);
+        it->alone = x_alone(d.value) && !it->fold;
         it->takes_fold = it->fold || it->alone;
         it->reads = x_loads(d.value, load, MAX_LOADS);
         it->contracts = it->fold && it->reads > 1;

@@ -61,7 +61,7 @@ static void add_sources(search *s, sources *from, const node *n)
         return;
     }
     from->out = ++from->steps > MOST_KNOWN_STEPS || n->index || n->n_in > MOST_SOURCES ||
-                !g_defn(n, &s->p->mem, &d, &e) || x_alone(d.value) || may_fail(d.value);
+                !g_defn(n, &s->p->mem, &d, &e) || (x_alone(d.value) && !x_folds(d.value)) || may_fail(d.value);
     for (int i = 0; i < n->n_in; i++)
         add_sources(s, from, n->in[i]);
 }

@@ -12,6 +12,12 @@ static bool check_partial(const stage *s, err *e)
     const bool half = dtype_class(fold->dtype) == D_REAL && dtype_bits(fold->dtype) < 32;
     const dtype sum = half ? TS_F32 : fold->dtype;
     for (int l = 0; l < nest_tile(s); l++)
+        if (s->folds >> s->nest.loop[l].axis & 1 && fold->kind == X_SCAN)
+            return err_set(e, TS_BAD_INPUT,
+                           "loop %s folds %d values outside the register tile, where the result has room for one: let "
+                           "no loop of the result, and no copy, stand inside it",
+                           s->letter[s->nest.loop[l].axis], fold->n_state);
+    for (int l = 0; l < nest_tile(s); l++)
         if (s->folds >> s->nest.loop[l].axis & 1 && s->node->type.dtype != sum)
             return err_set(e, TS_BAD_INPUT,
                            "loop %s folds outside the register tile, but partial sums (%s) do not fit the result (%s)",

@@ -89,6 +89,8 @@ static bool follows(search *f, int i)
         return s->scratch;
     }
     const node *scores = f->k->stage[f->from].node;
+    if (fold->kind != X_FOLD)
+        return false;
     if (!strcmp(fold->fn->name, "max") && is_load_of(fold->arg[0], scores)) {
         const bool rows = s->scratch && s->n_result == f->k->n_shared && s->folds == 1u << axis;
         if (f->y->check >= 0 || !rows || s->value != fold || s->node->type.dtype != fold->dtype)

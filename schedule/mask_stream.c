@@ -107,8 +107,8 @@ static int number_of(const search *f, int at, int state)
     const expr *x = f->k->stage[at].value;
     for (int i = 0; i < at && !state; i++) {
         const expr *y = f->k->stage[i].value;
-        const bool alone = stage_carries(&f->k->stage[i]) && x_count(y->arg[y->n / 2], X_STATE) == 1;
-        if (alone && x_same(x->arg[0], y->arg[0]) && x_same(x->arg[x->n / 2], y->arg[y->n / 2]))
+        const bool alone = stage_carries(&f->k->stage[i]) && x_count(y->arg[y->n_state], X_STATE) == 1;
+        if (alone && x_same(x->arg[0], y->arg[0]) && x_same(x->arg[x->n_state], y->arg[y->n_state]))
             return i * MAX_STATE;
     }
     return at * MAX_STATE + state;
@@ -119,7 +119,7 @@ static bool carries_on(search *f, int at)
 {
     const stage *s = &f->k->stage[at];
     const expr *x = s->value;
-    const int n = x->n / 2;
+    const int n = x->n_state;
     known was[MAX_STATE], next[MAX_STATE];
     bool kept = true;
     for (int i = 0; i < n; i++) {

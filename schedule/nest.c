@@ -175,7 +175,8 @@ bool nest_product(const stage *s, int a, int b)
     const expr *fold = stage_fold(s), *x = fold ? uncast(fold->arg[0]) : NULL;
     const int load[] = {a, b};
     bool found[2] = {false, false};
-    if (!x || x->kind != X_CALL || strcmp(x->fn->name, "mul") || strcmp(fold->fn->name, "add") || a < 0 || b < 0)
+    if (!x || fold->kind != X_FOLD || x->kind != X_CALL || strcmp(x->fn->name, "mul") ||
+        strcmp(fold->fn->name, "add") || a < 0 || b < 0)
         return false;
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
@@ -216,7 +217,10 @@ int64_t nest_group_lanes(const plan *p, const kernel *k)
 int64_t nest_lanes(const plan *p, const stage *s)
 {
     const expr *fold = stage_fold(s);
-    const dtype d = fold ? fold->dtype : s->node->type.dtype;
+    dtype d = fold ? fold->dtype : s->node->type.dtype;
+    for (int k = 0; fold && fold->kind == X_SCAN && k < fold->n_state; k++) /* the widest of its values */
+        if (!k || ts_dtype_bytes(fold->arg[k]->dtype) > ts_dtype_bytes(d))
+            d = fold->arg[k]->dtype;
     return p->on->lanes[p->reference ? TS_F64 : d];
 }
 
@@ -241,7 +245,7 @@ static int64_t unit_sums(const plan *p, const stage *s) /* in registers of a lan
 
 int64_t nest_sums(const plan *p, const stage *s)
 {
-    int64_t sums = stage_fold(s) != NULL;
+    int64_t sums = stage_states(s);
     for (int l = nest_unrolled(s); l < s->nest.n; l++) {
         const loop *q = &s->nest.loop[l];
         if (q->role->lanes)

@@ -202,6 +202,7 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_option
 void plan_free(plan *p);
 
 const expr *stage_fold(const stage *s); /* the fold in its value, or NULL */
+int stage_states(const stage *s);       /* values that it folds at once; 0 without one */
 double stage_flops(const stage *s);     /* operations on reals, over all its axes */
 uint32_t x_axes_of(const expr *load);   /* axes that any of its subscripts walks */
 /* A contraction: something under the fold is read again for every step of an axis that it does not have. Products of

@@ -10,8 +10,8 @@
  * stays. */
 static const expr *as_scan(arena *m, const expr *x, int axis)
 {
-    const int n = x->n / 2;
-    return x_scan(m, 0, axis, n, x->arg, x->arg + n, x->arg[2 * n]);
+    const int n = x->n_state;
+    return x_scan(m, 0, axis, n, x->arg, x->arg + n, x_result(x));
 }
 
 static void add_axis(stage *s, const item *it, int i, bool folded)
@@ -61,12 +61,12 @@ static void make_stage(fuser *f, const item *it, int shared, stage *s)
 
 bool stage_nested(const stage *s)
 {
-    return !x_alone(s->value) || stage_carries(s);
+    return !x_alone(s->value) || x_folds(s->value) || stage_carries(s);
 }
 
 bool stage_carries(const stage *s)
 {
-    return s->value->kind == X_SCAN && s->n_shared > 0;
+    return s->value->kind == X_SCAN && s->n_shared > 0 && !x_folds(s->value);
 }
 
 int kernel_carried(const kernel *k)
@@ -85,17 +85,15 @@ bool stage_keeps_last(const stage *s)
     return stage_carries(s) && !(walked >> s->value->axis & 1);
 }
 
-static const expr *find_fold(const expr *x)
-{
-    const expr *found = x->kind == X_FOLD ? x : NULL;
-    for (int i = x->kind == X_LOAD ? 0 : x->n; !found && i-- > 0;)
-        found = find_fold(x->arg[i]);
-    return found;
-}
-
 const expr *stage_fold(const stage *s)
 {
-    return find_fold(s->value);
+    return x_find_fold(s->value);
+}
+
+int stage_states(const stage *s)
+{
+    const expr *fold = stage_fold(s);
+    return !fold ? 0 : fold->kind == X_SCAN ? fold->n_state : 1;
 }
 
 uint32_t x_axes_of(const expr *load)
@@ -313,8 +311,9 @@ static double count_flops(const expr *x, seen *s) /* shared parts are computed o
             return 0;
     if (s->n < MAX_SEEN)
         s->x[s->n++] = x;
+    const int parts = x->kind == X_SCAN ? 2 * x->n_state + 1 : x->kind == X_LOAD ? 0 : x->n; /* few merges are made */
     double n = x->kind == X_CALL && dtype_class(x->dtype) == D_REAL ? x->fn->cost : x->kind == X_FOLD ? x->fn->cost : 0;
-    for (int i = 0; x->kind != X_LOAD && i < x->n; i++)
+    for (int i = 0; i < parts; i++)
         n += count_flops(x->arg[i], s);
     return n;
 }

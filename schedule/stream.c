@@ -8,7 +8,7 @@ static bool starts_alike(const expr *x)
 {
     const expr *load;
     bool alike = true;
-    for (int i = 0; i < x->n / 2; i++)
+    for (int i = 0; i < x->n_state; i++)
         alike = alike && !x_axes(x->arg[i]) && !x_loads(x->arg[i], &load, 1);
     return alike;
 }
@@ -18,7 +18,7 @@ static int folded_axis(const item *it)
 {
     const expr *x = it->raw;
     int axis = -1;
-    if (x->kind != X_SCAN || !x->folds)
+    if (x->kind != X_SCAN || !x->folds || x_folds(x)) /* what has a merge is summed up as one value is */
         return -1;
     for (int a = 0; a < it->n_axis; a++)
         if (x->folds >> a & 1)

@@ -5,7 +5,7 @@
 
 static int states(const emitter *m)
 {
-    return m->s->value->n / 2;
+    return m->s->value->n_state;
 }
 
 static dtype state_dtype(const emitter *m, int k)
@@ -45,7 +45,7 @@ static void start_one(emitter *m, int at, int k)
 void carry_start(emitter *m)
 {
     for (int i = 0; i < m->k->n_stage; i++)
-        for (int k = 0; stage_carries(&m->k->stage[i]) && k < m->k->stage[i].value->n / 2; k++)
+        for (int k = 0; stage_carries(&m->k->stage[i]) && k < m->k->stage[i].value->n_state; k++)
             start_one(m, i, k);
     emit_meet(m);
 }
@@ -101,15 +101,6 @@ static void name_state(emitter *m, const char *prefix, int k, const char *value)
              arena_format(m->mem, "%s%d", prefix, k), value);
 }
 
-static const char *written(emitter *m, writer *w, const expr *x)
-{
-    text t = {0};
-    x = with_idioms(m, x);
-    cstyle_temporaries(w, &m->out.code, x);
-    cstyle_expr(w, &t, x);
-    return code_keep(&m->out.code, &t);
-}
-
 void carry_one(emitter *m)
 {
     const expr *x = m->stage.value;
@@ -119,7 +110,7 @@ void carry_one(emitter *m)
     for (int k = 0; k < n; k++)
         name_state(m, "was", k, state_value(m, k));
     for (int k = 0; k < n; k++)
-        name_state(m, "next", k, written(m, &w, x->arg[n + k]));
+        name_state(m, "next", k, emit_value(m, &w, x->arg[n + k]));
     for (int k = 0; k < n; k++) {
         const char *store = cstyle_store(m->d, m->out.uses, state_dtype(m, k));
         code_store(&m->out.code, state_at(m, k), arena_format(m->mem, "%snext%d%s", store, k, *store ? ")" : ""));
@@ -135,5 +126,5 @@ void carry_result(emitter *m, const char *y)
     for (int k = 0; k < states(m); k++)
         name_state(m, "now", k, state_value(m, k));
     code_store(&m->out.code, y,
-               arena_format(m->mem, "%s%s%s", store, written(m, &w, x->arg[x->n - 1]), *store ? ")" : ""));
+               arena_format(m->mem, "%s%s%s", store, emit_value(m, &w, x_result(x)), *store ? ")" : ""));
 }

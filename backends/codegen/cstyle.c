@@ -191,8 +191,11 @@ void cstyle_expr(writer *w, text *t, const expr *x)
     case X_CALL: write_call(w, t, x); break;
     case X_CAST: write_cast(w, t, x); break;
     case X_STATE: text_add(t, "%s%d%s", w->states, x->axis, w->state); break;
-    case X_SCATTER:
     case X_SCAN:
+        MUST(x_folds(x));
+        w->fold(w->user, t, x);
+        break;
+    case X_SCATTER:
     case X_ROUTINE: MUST(!"part of an expression"); break;
     }
 }
@@ -221,7 +224,7 @@ static void count_uses(writer *w, const expr *x, int times, bool lazy)
     }
     if (!lazy)
         w->known[i].temp -= times; /* below -2: used at least twice where it is always computed */
-    if (again || x->kind == X_LOAD || x->kind == X_FOLD)
+    if (again || x->kind == X_LOAD || x_folds(x))
         return;
     for (int k = 0; k < x->n; k++) {
         const bool select = x->kind == X_CALL && x->fn->result == R_SECOND && k > 0;
@@ -234,7 +237,7 @@ static void name_uses(writer *w, code *out, const expr *x)
     int i = 0;
     while (i < w->n_known && w->known[i].x != x)
         i++;
-    if (i == w->n_known || w->known[i].temp >= 0 || x->kind == X_FOLD)
+    if (i == w->n_known || w->known[i].temp >= 0 || x_folds(x))
         return;
     if (x->kind != X_LOAD)
         for (int k = 0; k < x->n; k++)

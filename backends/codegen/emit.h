@@ -218,9 +218,11 @@ void emit_result(emitter *m, text *t);          /* in a tile: the element y[...]
 void emit_place(emitter *m, text *t, int load); /* in a tile: [index] of a load, of the result or of states */
 void emit_start(emitter *m, text *t, const tile_made *f, int load); /* outside: " + n", where tile f starts in that */
 void emit_acc(emitter *m, text *t, const char *lane); /* acc[m_3][lane]; NULL: where the folded vector loop stands */
+void emit_acc_place(emitter *m, text *t, const char *lane); /* behind the name of what is an accumulator */
 void emit_sums(emitter *m, text *t); /* of a matrix unit: those of a lane for one trip of it, acc[m_3] */
 void emit_combine(emitter *m, text *t, const char *a, const char *b); /* a (+) b of the stage's fold */
 const char *acc_type(const emitter *m);
+const char *emit_value(emitter *m, writer *w, const expr *x); /* x, what it uses more than once named before */
 bool reads_on_condition(const expr *x);
 /* In a tile: a number on its own. It is read before all loops, where no condition stands in front of it: what is read
  * on a condition keeps a loop from becoming vectors. */
@@ -237,9 +239,20 @@ const char *lanes_lane(emitter *m); /* the number of the lane, where it is asked
 void lanes_enter(emitter *m, int l, int64_t first, int64_t end, const char *to);
 bool lanes_one(emitter *m); /* the stage has no such loops, but the group has lanes: opens what one of them does */
 bool lanes_fold(const emitter *m);                  /* several lanes sum up one element of the stage */
-void lanes_merge(emitter *m, const char *acc);      /* their sums, in a fixed order: to the first of them */
+void lanes_merge(emitter *m);                       /* their sums, in a fixed order: to the first of them */
 void lanes_declare(emitter *m, const tile_made *f); /* at the tile's head: which trips are this lane's */
 void lanes_head(emitter *m);                        /* behind all statements outside of tiles: the same at their head */
+/* tuple.c: folds of several values, in a tile: acc0, acc1, ... in place of acc. */
+bool tuple_fold(const emitter *m);               /* the stage's fold is one */
+const char *tuple_type(const emitter *m, int k); /* of accumulator k */
+const char *tuple_acc(emitter *m, int k, const char *lane);
+void tuple_clear(emitter *m);                /* each state is its start */
+void tuple_step(emitter *m);                 /* they make a step */
+void tuple_lanes(emitter *m, int64_t lanes); /* those of a folded vector loop become those of its first lane */
+/* Those at hand become what they are together with others: with(k) of state k */
+void tuple_merge(emitter *m, const char *(*mine)(emitter *m, int k, const char *at),
+                 const char *(*with)(emitter *m, int k, const char *at), const char *at);
+void tuple_result(emitter *m); /* names what comes of them `folded` */
 /* carry.c: states that are carried along a shared loop. */
 void carry_start(emitter *m);                     /* before the loop */
 void carry_open(emitter *m);                      /* around a stage: which trip is the last */

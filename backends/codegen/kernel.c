@@ -65,7 +65,7 @@ static void give_slices(emitter *m)
 {
     for (int i = 0; i < m->k->n_stage; i++) {
         const stage *s = &m->k->stage[i];
-        const int states = stage_carries(s) ? s->value->n / 2 : 0;
+        const int states = stage_carries(s) ? s->value->n_state : 0;
         int64_t n = 1;
         for (int a = 0; a < s->n_result; a++)
             n *= nest_left(m->k, s, a, -1);

@@ -33,6 +33,11 @@ static const memory_space *group_space(const target *on)
     return NULL;
 }
 
+static int64_t sums_bytes(const emitter *m) /* of one value of each lane, as wide as any */
+{
+    return target_aligned(m->p->on, m->group * ts_dtype_bytes(TS_F64));
+}
+
 /* Bytes of scratch that the kernel takes beside values that stages keep for one another, at most. */
 static int64_t besides(const emitter *m)
 {
@@ -50,9 +55,9 @@ static int64_t besides(const emitter *m)
         }
         for (int l = 0; l < s->nest.n; l++)
             if (over_lanes(&s->nest.loop[l]) && s->folds >> s->nest.loop[l].axis & 1)
-                lanes = m->group;
+                lanes = most(lanes, stage_states(s) * sums_bytes(m));
     }
-    return bytes + target_aligned(m->p->on, lanes * ts_dtype_bytes(TS_F64));
+    return bytes + lanes;
 }
 
 void lanes_fit(emitter *m)
@@ -185,39 +190,69 @@ static void meet(emitter *m)
     code_add(&m->out.code, (stmt){.kind = S_BARRIER});
 }
 
+static const char *sums_at(emitter *m, int k, const char *place) /* sums[place], or sums0[place], ... of several */
+{
+    return tuple_fold(m) ? arena_format(m->mem, "sums%d[%s]", k, place) : arena_format(m->mem, "sums[%s]", place);
+}
+
+static const char *acc_at(emitter *m, int k, const char *place)
+{
+    (void)place;
+    return tuple_acc(m, k, "0");
+}
+
+/* The lane's own sums become what they are together with those of the lane `far` behind it. */
+static void take_in(emitter *m, int64_t far)
+{
+    const char *lane = lanes_lane(m), *other = arena_format(m->mem, "%s + %lld", lane, (long long)far);
+    if (tuple_fold(m)) {
+        tuple_merge(m, acc_at, sums_at, other);
+    } else {
+        text sum = {0};
+        const char *acc = tuple_acc(m, 0, "0");
+        emit_combine(m, &sum, acc, sums_at(m, 0, other));
+        code_store(&m->out.code, acc, sum.s);
+        text_free(&sum);
+    }
+    for (int k = 0; k < stage_states(m->s); k++)
+        code_store(&m->out.code, sums_at(m, k, lane), tuple_acc(m, k, "0"));
+}
+
 /* Of n lanes that differ in the digit of loop l alone the lower half takes the upper half's sums, down to one. */
-static void merge_loop(emitter *m, int l, const char *acc, const char *sums)
+static void merge_loop(emitter *m, int l)
 {
     const int64_t apart = inner_lanes(m, l);
-    const char *lane = lanes_lane(m), *own = arena_format(m->mem, "%s[%s]", sums, lane);
+    const char *lane = lanes_lane(m);
     for (int64_t half, n = trips_of(&m->s->nest.loop[l]); n > 1; n = half) {
-        text sum = {0}, test = {0};
+        text test = {0};
         half = (n + 1) / 2;
         text_add(&test, "%s < %lld", digit_name(m, l), (long long)(n - half));
         if (nest_group(m->s) < m->group)
             text_add(&test, " && %s < %lld", lane, (long long)nest_group(m->s));
-        emit_combine(m, &sum, acc, arena_format(m->mem, "%s[%s + %lld]", sums, lane, (long long)(half * apart)));
         open_test(m, test.s);
-        code_store(&m->out.code, acc, sum.s);
-        code_store(&m->out.code, own, acc);
+        take_in(m, half * apart);
         code_close(&m->out.code);
         meet(m);
-        text_free(&sum), text_free(&test);
+        text_free(&test);
     }
 }
 
-void lanes_merge(emitter *m, const char *acc)
+void lanes_merge(emitter *m)
 {
-    const char *of = arena_format(m->mem, "%s%s *", m->d->space[GROUP], acc_type(m));
-    const int64_t bytes = target_aligned(m->p->on, m->group * ts_dtype_bytes(TS_F64));
-    const int64_t end = m->data.scratch + bytes;
+    const int n = stage_states(m->s);
+    const int64_t end = m->data.scratch + n * sums_bytes(m);
     m->tile.made->scratch = true;
     m->data.scratch_most = most(m->data.scratch_most, end);
-    code_let(&m->out.code, of, "sums", scratch_at(m, of, m->data.scratch));
+    for (int k = 0; k < n; k++) {
+        const char *of = arena_format(m->mem, "%s%s *", m->d->space[GROUP], tuple_type(m, k));
+        code_let(&m->out.code, of, tuple_fold(m) ? arena_format(m->mem, "sums%d", k) : "sums",
+                 scratch_at(m, of, m->data.scratch + k * sums_bytes(m)));
+    }
     meet(m); /* who still reads what lay there */
-    code_store(&m->out.code, arena_format(m->mem, "sums[%s]", lanes_lane(m)), acc);
+    for (int k = 0; k < n; k++)
+        code_store(&m->out.code, sums_at(m, k, lanes_lane(m)), tuple_acc(m, k, "0"));
     meet(m);
     for (int l = m->s->nest.n; l-- > nest_unrolled(m->s);)
         if (over_lanes(&m->s->nest.loop[l]) && m->s->folds >> m->s->nest.loop[l].axis & 1)
-            merge_loop(m, l, acc, "sums");
+            merge_loop(m, l);
 }

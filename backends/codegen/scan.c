@@ -52,7 +52,7 @@ static void set_states(walking *k, int first, bool together)
 
 static void put_result(walking *k)
 {
-    plain_put(k->m, &k->w, store_offset(k->m, k->m->here.axis), k->x->arg[2 * k->n], false);
+    plain_put(k->m, &k->w, store_offset(k->m, k->m->here.axis), x_result(k->x), false);
 }
 
 static int scan_axes(walking *k) /* opens the loops that are walked; their number */
@@ -103,7 +103,7 @@ static void choose_axes(walking *k)
 void emit_scan(emitter *m)
 {
     const stage *s = m->s;
-    walking k = {.m = m, .x = s->value, .w = emit_writer(m), .n = s->value->n / 2};
+    walking k = {.m = m, .x = s->value, .w = emit_writer(m), .n = s->value->n_state};
     char state[40];
     int loops = 0;
     choose_axes(&k);

@@ -65,10 +65,15 @@ static void add_bounds(emitter *m, const expr *x)
         *c = (split){.x = x};
 }
 
+static bool is_sum(const emitter *m) /* of one value */
+{
+    return m->stage.fold && m->stage.fold->kind == X_FOLD;
+}
+
 void bounds_find(emitter *m)
 {
     const stage *s = m->s;
-    m->bounds.n = 0, m->bounds.guard = m->stage.fold ? find_guard(m->stage.fold) : NULL, m->stage.peeled = 0;
+    m->bounds.n = 0, m->bounds.guard = is_sum(m) ? find_guard(m->stage.fold) : NULL, m->stage.peeled = 0;
     if (!m->bounds.guard || m->p->reference || x_count(m->bounds.guard->arg[0], X_CALL) >= MAX_SPLIT) {
         m->bounds.guard = NULL;
         return;
@@ -166,7 +171,7 @@ static const expr *reduced(void *user, const expr *x)
 
 void bounds_tile(emitter *m)
 {
-    m->tile.apart = 0, m->tile.term = m->stage.fold ? m->stage.fold->arg[0] : NULL;
+    m->tile.apart = 0, m->tile.term = is_sum(m) ? m->stage.fold->arg[0] : NULL;
     for (int i = 0; i < m->bounds.n; i++) {
         split *c = &m->bounds.split[i];
         uint32_t apart;

@@ -345,8 +345,10 @@ void emit_start(emitter *m, text *t, const tile_made *f, int load)
 
 static void write_fold(void *user, text *t, const expr *x)
 {
-    (void)x;
-    emit_acc(user, t, "0");
+    if (x->kind == X_SCAN)
+        text_add(t, "folded"); /* see tuple_result */
+    else
+        emit_acc(user, t, "0");
 }
 
 writer emit_writer(emitter *m)
@@ -360,6 +362,15 @@ writer emit_writer(emitter *m)
                     .states = "s",
                     .state = "",
                     .user = m};
+}
+
+const char *emit_value(emitter *m, writer *w, const expr *x)
+{
+    text t = {0};
+    x = with_idioms(m, x);
+    cstyle_temporaries(w, &m->out.code, x);
+    cstyle_expr(w, &t, x);
+    return code_keep(&m->out.code, &t);
 }
 
 /* ---- accumulators ---- */
@@ -386,6 +397,11 @@ void emit_acc(emitter *m, text *t, const char *lane)
         return;
     }
     text_add(t, "acc");
+    emit_acc_place(m, t, lane);
+}
+
+void emit_acc_place(emitter *m, text *t, const char *lane)
+{
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
         const int a = m->s->nest.loop[l].axis;
         const bool folded = m->s->folds >> a & 1;

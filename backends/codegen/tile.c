@@ -14,6 +14,10 @@ typedef enum phase { CLEAR, BODY, MERGE, GATHER, CARRY, FINISH } phase;
 /* ---- one element of each phase ---- */
 static void clear_one(emitter *m)
 {
+    if (tuple_fold(m)) {
+        tuple_clear(m);
+        return;
+    }
     text acc = {0}, unit = {0};
     emit_acc(m, &acc, NULL);
     cstyle_literal(&unit, m->d, x_unit(m->mem, m->stage.fold->fn, m->stage.fold->dtype), m->p->reference);
@@ -23,6 +27,10 @@ static void clear_one(emitter *m)
 
 static void body_one(emitter *m)
 {
+    if (tuple_fold(m)) {
+        tuple_step(m);
+        return;
+    }
     writer w = emit_writer(m);
     text acc = {0}, value = {0}, sum = {0};
     const expr *x = with_idioms(m, m->tile.term);
@@ -49,9 +57,14 @@ static void body_one(emitter *m)
 static void merge_one(emitter *m)
 {
     const int a = m->s->nest.loop[m->stage.lane].axis;
+    const int64_t all = nest_left(m->k, m->s, a, m->stage.lane - 1);
+    if (tuple_fold(m)) {
+        tuple_lanes(m, all);
+        return;
+    }
     text low = {0};
     emit_acc(m, &low, "i");
-    for (int64_t half, lanes = nest_left(m->k, m->s, a, m->stage.lane - 1); lanes > 1; lanes = half) {
+    for (int64_t half, lanes = all; lanes > 1; lanes = half) {
         text high = {0}, sum = {0};
         half = (lanes + 1) / 2;
         emit_acc(m, &high, arena_format(m->mem, "i + %lld", (long long)half));
@@ -71,10 +84,7 @@ static void merge_one(emitter *m)
 
 static void gather_one(emitter *m)
 {
-    text acc = {0};
-    emit_acc(m, &acc, "0");
-    lanes_merge(m, acc.s);
-    text_free(&acc);
+    lanes_merge(m);
 }
 
 static void combine_before(emitter *m, const char *y, const char *acc) /* partial sums wait in the result */
@@ -102,6 +112,8 @@ static void finish_one(emitter *m)
         emit_acc(m, &acc, "0");
         combine_before(m, y.s, acc.s);
     }
+    if (tuple_fold(m))
+        tuple_result(m);
     const expr *x = with_idioms(m, partial_value(m));
     cstyle_temporaries(&w, &m->out.code, x);
     cstyle_expr(&w, &value, x);
@@ -383,7 +395,11 @@ static void declare_acc(emitter *m)
     }
     if (matrix_of(m, &u, &form))
         text_add(&dims, "[%d]", form ? form->sums : 1);
-    code_let(&m->out.code, acc_type(m), arena_format(m->mem, "acc%s", text_str(&dims)), NULL);
+    for (int k = 0; k < stage_states(m->s); k++)
+        code_let(&m->out.code, tuple_type(m, k),
+                 tuple_fold(m) ? arena_format(m->mem, "acc%d%s", k, text_str(&dims))
+                               : arena_format(m->mem, "acc%s", text_str(&dims)),
+                 NULL);
     text_free(&dims);
 }
 

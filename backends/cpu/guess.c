@@ -325,6 +325,10 @@ void guess_stage(const plan *p, const kernel *k, int which, text *out)
 {
     const stage *s = &k->stage[which];
     const int column = s->n_result - 1;
+    if (stage_states(s) > 1) {
+        guess_reduction(p, k, s, out);
+        return;
+    }
     if (guess_choice(p, k, s, out) || guess_blocks(p, k, s, out) || guess_window(p, k, s, out))
         return;
     if (k->n_stage > 1 && column >= 0 && column < s->n_shared && left_of(k, s, column) == 1 && stage_fold(s) &&

@@ -367,7 +367,7 @@ int64_t gpu_shared_bytes(const plan *p, const kernel *k)
     int64_t kept = 0, most = 0;
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
-        const int states = stage_carries(s) ? s->value->n / 2 : 0;
+        const int states = stage_carries(s) ? s->value->n_state : 0;
         int64_t slices = 0, elements = 1;
         for (int j = 0; j < s->n_staging; j++) {
             slice y;

@@ -327,7 +327,7 @@ static double handed_on(const kernel *k, int64_t step)
         double bytes = (double)step * ts_dtype_bytes(s->node->type.dtype);
         for (int a = k->n_shared; a < s->n_result; a++)
             bytes *= (double)s->extent[a];
-        sum += (s->scratch ? bytes : 0) + (stage_carries(s) ? s->value->n / 2 * bytes : 0);
+        sum += (s->scratch ? bytes : 0) + (stage_carries(s) ? s->value->n_state * bytes : 0);
     }
     return sum;
 }

@@ -249,7 +249,7 @@ bool gpu_guess_product(const plan *p, const kernel *k, const stage *s, text *out
     candidate best = {1, 1, 1, 1, 1, 1};
     dealt d;
     text staged = {0};
-    if (!stage_fold(s) || !stage_contracts(s) || !find_operands(&c))
+    if (stage_states(s) != 1 || !stage_contracts(s) || !find_operands(&c))
         return false;
     find_staged(&c);
     gpu_deal_begin(&c.none, p, k, s);

@@ -20,14 +20,15 @@ typedef struct block {
     const node *n;
     const ts_array *const *in;
     const int64_t *extent;
-    err *e;                    /* the first failure */
-    int64_t axis[MAX_AXIS];    /* where lane 0 is */
-    value state[MAX_STATE];    /* of a scan */
-    int lanes;                 /* in use */
-    uint32_t varying;          /* axes that differ between lanes */
-    vec *lane[MAX_AXIS];       /* their values; owned */
-    vec *spare;                /* owned */
-    struct contraction *inner; /* owned; of the definition's fold, when it is one */
+    const eval_parts *parts;    /* NULL: folds go through their points in order */
+    err *e;                     /* the first failure */
+    int64_t axis[MAX_AXIS];     /* where lane 0 is */
+    value state[2 * MAX_STATE]; /* of a scan; of a merge, those of both parts */
+    int lanes;                  /* in use */
+    uint32_t varying;           /* axes that differ between lanes */
+    vec *lane[MAX_AXIS];        /* their values; owned */
+    vec *spare;                 /* owned */
+    struct contraction *inner;  /* owned; of the definition's fold, when it is one */
 } block;
 
 void block_fini(block *b);

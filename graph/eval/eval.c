@@ -46,10 +46,16 @@ static void put_in(block *b, const expr *x, int axis, value *result)
 }
 
 /* ---- states carried along axes ---- */
+static void begin(block *b, const expr *x)
+{
+    for (int k = 0; k < x->n_state; k++)
+        b->state[k] = block_value(b, x->arg[k]);
+}
+
 static void step(block *b, const expr *x)
 {
     value next[MAX_STATE];
-    const int n = x->n / 2;
+    const int n = x->n_state;
     for (int k = 0; k < n; k++)
         next[k] = block_value(b, x->arg[n + k]);
     memcpy(b->state, next, (size_t)n * sizeof *next);
@@ -65,6 +71,50 @@ static void fold_states(block *b, const expr *x, int axis)
         step(b, x);
 }
 
+/* As fold_states, of those points alone that lie in this part. */
+static void fold_part(block *b, const expr *x, int axis, int part, int64_t *at)
+{
+    while (axis < MAX_AXIS && !(x->folds >> axis & 1))
+        axis++;
+    for (int64_t i = 0; axis < MAX_AXIS && i < b->extent[axis] && !err_is(b->e); i++)
+        b->axis[axis] = i, fold_part(b, x, axis + 1, part, at);
+    if (axis == MAX_AXIS && b->parts->of[(*at)++ % b->parts->period] == part)
+        step(b, x);
+}
+
+/* Halves of the parts into one another, down to one: as lanes do. */
+static void merge_parts(block *b, const expr *x, value all[][MAX_STATE])
+{
+    const int n = x->n_state;
+    for (int half, parts = b->parts->n; parts > 1; parts = half) {
+        half = (parts + 1) / 2;
+        for (int i = 0; i + half < parts; i++) {
+            memcpy(b->state, all[i], (size_t)n * sizeof **all);
+            memcpy(b->state + n, all[i + half], (size_t)n * sizeof **all);
+            for (int k = 0; k < n; k++)
+                all[i][k] = block_value(b, x_merge(x, k));
+        }
+    }
+    memcpy(b->state, all[0], (size_t)n * sizeof **all);
+}
+
+static void fold_all(block *b, const expr *x)
+{
+    value all[EVAL_PARTS][MAX_STATE];
+    const bool whole = !b->parts || !x_merge(x, 0);
+    for (int i = 0; i < (whole ? 1 : b->parts->n); i++) {
+        int64_t at = 0;
+        begin(b, x);
+        if (!folds_nothing(b, x) && whole)
+            fold_states(b, x, 0);
+        else if (!folds_nothing(b, x))
+            fold_part(b, x, 0, i, &at);
+        memcpy(all[i], b->state, sizeof all[i]);
+    }
+    if (!whole)
+        merge_parts(b, x, all);
+}
+
 /* All points of the result's axes from `axis` on; those along a scan at once. */
 static void scan_states(block *b, const expr *x, int axis, int64_t at, value *result)
 {
@@ -76,20 +126,18 @@ static void scan_states(block *b, const expr *x, int axis, int64_t at, value *re
             b->axis[axis] = i, scan_states(b, x, axis + 1, at * t->dim[axis] + i, result);
         return;
     }
-    for (int k = 0; k < x->n / 2; k++)
-        b->state[k] = block_value(b, x->arg[k]);
     if (!scan) {
-        if (!folds_nothing(b, x))
-            fold_states(b, x, 0);
-        result[at] = block_value(b, x->arg[x->n - 1]);
+        fold_all(b, x);
+        result[at] = block_value(b, x_result(x));
         return;
     }
+    begin(b, x);
     int64_t stride = 1;
     for (int i = x->axis + 1; i < t->rank; i++)
         stride *= t->dim[i];
     for (int64_t i = 0; i < t->dim[x->axis] && !err_is(b->e); i++) {
         b->axis[x->axis] = i, step(b, x);
-        result[at + i * stride] = block_value(b, x->arg[x->n - 1]);
+        result[at + i * stride] = block_value(b, x_result(x));
     }
 }
 
@@ -118,9 +166,10 @@ static void take(block_sink *s, int64_t at, const value *v, int n)
         store(to->x, v, at, n, to->out);
 }
 
-static bool eval_expression(const node *n, const ts_array *const *in, const defn *d, ts_array *out, err *e)
+static bool eval_expression(const node *n, const ts_array *const *in, const defn *d, const eval_parts *parts,
+                            ts_array *out, err *e)
 {
-    block b = {.n = n, .in = in, .extent = d->extent, .e = e};
+    block b = {.n = n, .in = in, .extent = d->extent, .parts = parts, .e = e};
     const expr *x = d->value;
     const int64_t count = type_count(&n->type);
     sink to = {{take}, x, out, NULL};
@@ -172,7 +221,7 @@ static bool run_routine(const node *n, const ts_array *const *in, const expr *x,
     return true;
 }
 
-bool node_eval(const node *n, const ts_array *const *in, ts_array *out, err *e)
+bool node_eval_parts(const node *n, const ts_array *const *in, const eval_parts *parts, ts_array *out, err *e)
 {
     arena mem = {0};
     defn d;
@@ -180,12 +229,17 @@ bool node_eval(const node *n, const ts_array *const *in, ts_array *out, err *e)
     bool ok = g_defn(n, &mem, &d, &own) && ts_array_make(out, n->type.dtype, n->type.rank, n->type.dim, &own);
     if (ok) {
         ok = d.value->kind == X_ROUTINE ? run_routine(n, in, d.value, out, &own)
-                                        : eval_expression(n, in, &d, out, &own);
+                                        : eval_expression(n, in, &d, parts, out, &own);
         if (!ok)
             ts_array_free(out);
     }
     arena_free(&mem);
     return ok || err_set(e, own.code, "%s", own.text);
+}
+
+bool node_eval(const node *n, const ts_array *const *in, ts_array *out, err *e)
+{
+    return node_eval_parts(n, in, NULL, out, e);
 }
 
 /* ---- constants ---- */

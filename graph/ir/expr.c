@@ -1,6 +1,7 @@
 /* expr.c - building, folding and rewriting element expressions. */
 #include "graph/ir/expr.h"
 #include "graph/ir/graph.h"
+#include "graph/ir/merge.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -259,13 +260,44 @@ const expr *x_scan(arena *m, uint32_t folds, int axis, int n, const expr *const 
     expr *x = make(m, X_SCAN, result->dtype);
     MUST(n >= 1 && n <= MAX_STATE && !weak(result));
     const expr **arg = parts(m, x, 2 * n + 1);
-    x->folds = folds, x->axis = folds ? 0 : axis;
+    x->folds = folds, x->axis = folds ? 0 : axis, x->n_state = n;
     for (int k = 0; k < n; k++) {
         MUST(!weak(start[k]));
         arg[k] = start[k], arg[n + k] = retype(m, start[k]->dtype, step[k]);
     }
     arg[2 * n] = result;
     return x;
+}
+
+const expr *x_merged(arena *m, const expr *x, const expr *const *merge)
+{
+    const expr *found[MAX_STATE];
+    const int n = x->n_state;
+    MUST(x->kind == X_SCAN && x->folds && x->n == 2 * n + 1);
+    if (!merge && !merge_derive(m, x, found))
+        return x;
+    expr *y = make(m, X_SCAN, x->dtype);
+    *y = *x;
+    const expr **arg = parts(m, y, 3 * n + 1);
+    memcpy(arg, x->arg, (size_t)x->n * sizeof *arg);
+    for (int k = 0; k < n; k++)
+        arg[2 * n + 1 + k] = retype(m, x->arg[k]->dtype, (merge ? merge : found)[k]);
+    return y;
+}
+
+const expr *x_merge(const expr *x, int k)
+{
+    return x->kind == X_SCAN && x->n > 2 * x->n_state + 1 ? x->arg[2 * x->n_state + 1 + k] : NULL;
+}
+
+const expr *x_result(const expr *x)
+{
+    return x->arg[2 * x->n_state];
+}
+
+bool x_folds(const expr *x)
+{
+    return x->kind == X_FOLD || x_merge(x, 0);
 }
 
 bool x_alone(const expr *x)
@@ -335,7 +367,7 @@ static const expr *map(mapper *p, const expr *x)
     memo *known = slot_of(p, x);
     if (known->key)
         return known->value;
-    const expr *arg[MAX_PART], *y = x;
+    const expr *arg[MAX_SCAN], *y = x;
     bool changed = false;
     for (int i = 0; i < x->n; i++)
         arg[i] = map(p, x->arg[i]), changed = changed || arg[i] != x->arg[i];

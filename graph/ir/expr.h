@@ -6,7 +6,7 @@
 #include "graph/ir/type.h"
 
 typedef struct ts_node node;
-enum { MAX_AXIS = 20, MAX_ARG = 4, MAX_PART = MAX_RANK + 2, MAX_STATE = 4 };
+enum { MAX_AXIS = 20, MAX_ARG = 4, MAX_PART = MAX_RANK + 2, MAX_STATE = 4, MAX_SCAN = 3 * MAX_STATE + 1 };
 
 /* Dtype of a call: promoted arguments, bool, or of arguments 2.. */
 typedef enum fresult { R_SAME, R_BOOL, R_SECOND } fresult;
@@ -65,9 +65,12 @@ extern const struct routine_text { /* written by the build; ends with {0} */
  * in its place when fn is NULL.
  * Routine: arg[...] are loads of its operands, over axes that stand for all of each.
  * Scan, a fold that carries several states and may keep each: state k starts as arg[k] and becomes arg[n_state + k],
- * over the states before the step, in index order: at every point of the axes `folds`, the value being the last arg
- * when all is done; or, where there are none, along the result's axis `axis`, the value at each point being the last
- * arg after its step. */
+ * over the states before the step, in index order: at every point of the axes `folds`, the value being arg[2 n_state]
+ * when all is done; or, where there are none, along the result's axis `axis`, the value at each point being that after
+ * its step. A fold of several values may have a merge in arg[2 n_state + 1...]: state k after the points of two sets,
+ * whichever these are, over the states after the one (0, 1, ...) and those after the other (n_state, ...), each of
+ * which began at the start. What follows such
+ * a fold may be fused behind it, as behind one of one value. */
 typedef enum xkind { X_LIT, X_AXIS, X_LOAD, X_CALL, X_CAST, X_FOLD, X_STATE, X_SCATTER, X_ROUTINE, X_SCAN } xkind;
 typedef struct expr expr;
 struct expr {
@@ -77,6 +80,7 @@ struct expr {
     int64_t whole;      /* X_LIT, exact integer value when is_whole */
     bool is_whole;      /* X_LIT */
     int axis;           /* X_AXIS; X_STATE: which one; X_SCAN: of a scan */
+    int n_state;        /* X_SCAN */
     uint32_t folds;     /* set of axes folded away, 1u << axis; else 0 */
     const node *from;   /* X_LOAD: the node read, never an operand number */
     const fn *fn;       /* X_CALL, X_FOLD, X_SCATTER */
@@ -103,7 +107,13 @@ const expr *x_state(arena *m, dtype d, int k);
 /* States have the dtypes of start, the value that of result. folds: of a fold; axis: of a scan, when folds is 0. */
 const expr *x_scan(arena *m, uint32_t folds, int axis, int n, const expr *const *start, const expr *const *step,
                    const expr *result);
-bool x_alone(const expr *x); /* the whole of a definition: scatter, routine, scan */
+/* With that merge; merge NULL: as it follows from the steps, or x itself where none does (merge.c). */
+const expr *x_merged(arena *m, const expr *x, const expr *const *merge);
+const expr *x_merge(const expr *x, int k); /* of state k; NULL: x has none */
+const expr *x_result(const expr *x);       /* of a scan */
+bool x_folds(const expr *x);               /* a fold of one value, or of several with a merge */
+const expr *x_find_fold(const expr *x);    /* the one in x, or NULL */
+bool x_alone(const expr *x);               /* the whole of a definition: scatter, routine, scan */
 const expr *x1(arena *m, const char *fn, const expr *a);
 /* Folds literals and x+0, x*1, ... of integers */
 const expr *x2(arena *m, const char *fn, const expr *a, const expr *b);

@@ -6,8 +6,8 @@
 static bool same_but_parts(const expr *a, const expr *b)
 {
     return a->kind == b->kind && a->dtype == b->dtype && a->n == b->n && a->from == b->from && a->fn == b->fn &&
-           a->axis == b->axis && a->folds == b->folds && a->is_whole == b->is_whole && a->whole == b->whole &&
-           a->run == b->run && !memcmp(&a->lit, &b->lit, sizeof a->lit);
+           a->axis == b->axis && a->n_state == b->n_state && a->folds == b->folds && a->is_whole == b->is_whole &&
+           a->whole == b->whole && a->run == b->run && !memcmp(&a->lit, &b->lit, sizeof a->lit);
 }
 
 /* ---- sharing ---- */
@@ -88,6 +88,14 @@ int x_loads(const expr *x, const expr **out, int max)
     int n = 0;
     collect(x, out, max, &n);
     return n;
+}
+
+const expr *x_find_fold(const expr *x)
+{
+    const expr *found = x_folds(x) ? x : NULL;
+    for (int i = x->kind == X_LOAD ? 0 : x->n; !found && i-- > 0;)
+        found = x_find_fold(x->arg[i]);
+    return found;
 }
 
 int x_count(const expr *x, xkind kind)

@@ -140,4 +140,13 @@ bool g_check(const graph *g, err *e); /* every invariant stated here */
 /* The interpreter: evaluates one node that is no leaf from its inputs' arrays into out, a new array. Reals
  * in double. */
 bool node_eval(const node *n, const ts_array *const *in, ts_array *out, err *e);
+/* The same, where the points of a fold of several values that has a merge are parts, which are then merged: point i is
+ * of part of[i % period]. For who judges merges. */
+enum { EVAL_PARTS = 16 };
+typedef struct eval_parts {
+    int n; /* at most EVAL_PARTS */
+    int64_t period;
+    const int *of;
+} eval_parts;
+bool node_eval_parts(const node *n, const ts_array *const *in, const eval_parts *parts, ts_array *out, err *e);
 #endif

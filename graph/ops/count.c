@@ -98,6 +98,21 @@ static bool place_shape(const node *n, type *out, err *e)
     return true;
 }
 
+static bool best_shape(const node *n, type *out, err *e)
+{
+    const type *t = &n->in[0]->type;
+    int axis;
+    if (!attr_axis(n, "axis", t->rank, &axis, e))
+        return false;
+    if (t->dim[axis] == 0)
+        return err_set(e, TS_BAD_INPUT, "axis %d is empty and has no places", axis);
+    *out = (type){.dtype = TS_I64};
+    for (int i = 0; i < t->rank; i++)
+        if (i != axis || node_int(n, "keepdims"))
+            out->dim[out->rank++] = i == axis ? 1 : t->dim[i];
+    return true;
+}
+
 /* ---- body ---- */
 static bool iota_body(defn *d, err *e)
 {
@@ -131,26 +146,62 @@ static bool place_body(defn *d, err *e)
     return true;
 }
 
-/* ---- recipes ---- */
-static const node *place_of(graph *g, const node *n, const char *extreme)
+/* Whether `is` takes the place of `was`, the best so far: it is better, or the first NaN; of the last of several, as
+ * good will do. */
+static const expr *takes(arena *m, const expr *was, const expr *is, bool least, bool last)
 {
-    const node *x = n->in[0];
+    const expr *low = least ? is : was, *high = least ? was : is, *better = x2(m, last ? "le" : "lt", low, high);
+    if (dtype_class(was->dtype) != D_REAL)
+        return better;
+    const expr *nan = x1(m, "isnan", is);
+    return x2(m, "or", better, last ? nan : x2(m, "and", nan, x1(m, "not", x1(m, "isnan", was))));
+}
+
+/* Of two parts the better one; where neither is, the place decides. */
+static const expr *chosen_part(arena *m, const expr *const *was, const expr *const *with, bool least, bool last)
+{
+    const expr *better = takes(m, was[0], with[0], least, last),
+               *worse = x1(m, "not", takes(m, with[0], was[0], least, last));
+    return last ? x2(m, "and", better, x2(m, "or", worse, x2(m, "lt", was[1], with[1])))
+                : x2(m, "or", better, x2(m, "and", worse, x2(m, "lt", with[1], was[1])));
+}
+
+/* The best of a[..., i, ...] and its place, folded together. */
+static bool best_body(defn *d, bool least)
+{
+    arena *m = d->mem;
+    const type *t = &d->node->in[0]->type;
+    const bool last = node_int(d->node, "last"), keep = node_int(d->node, "keepdims");
+    const expr *sub[MAX_RANK];
     int axis;
-    if (!attr_axis(n, "axis", x->type.rank, &axis, &g->err))
-        return NULL;
-    const node *y = g_callf(g, 1, &x, "%s axes=[%d] keepdims=1", extreme, axis);
-    y = g_callf(g, 2, (const node *const[]){x, y}, "place axis=%d last=%d", axis, node_int(n, "last") != 0);
-    return node_int(n, "keepdims") ? g_callf(g, 1, &y, "expand_dims axes=[%d]", axis) : y;
+    MUST(attr_axis(d->node, "axis", t->rank, &axis, &(err){0})); /* the shape has read it */
+    const int fold = defn_fold(d, t->dim[axis]);
+    for (int i = 0, k = 0; i < t->rank; i++) {
+        sub[i] = x_axis(m, i == axis ? fold : k);
+        k += i != axis || keep;
+    }
+    const dtype of[] = {t->dtype, t->dim[axis] <= INT32_MAX ? TS_I32 : TS_I64};
+    const expr *was[2], *with[2], *e[] = {defn_at(d, 0, sub), x_cast(m, of[1], sub[axis])}, *step[2], *merge[2];
+    const expr *start[] = {x_unit(m, fn_find(least ? "min" : "max"), of[0]), x_cast(m, of[1], x_whole(m, 0))};
+    for (int k = 0; k < 2; k++)
+        was[k] = x_state(m, of[k], k), with[k] = x_state(m, of[k], 2 + k);
+    const expr *test = takes(m, was[0], e[0], least, last), *part = chosen_part(m, was, with, least, last);
+    for (int k = 0; k < 2; k++)
+        step[k] = x3(m, "select", test, e[k], was[k]), merge[k] = x3(m, "select", part, with[k], was[k]);
+    d->value = x_merged(m, x_scan(m, 1u << fold, 0, 2, start, step, x_cast(m, TS_I64, was[1])), merge);
+    return true;
 }
 
-static const node *argmax_lower(graph *g, const node *n)
+static bool argmax_body(defn *d, err *e)
 {
-    return place_of(g, n, "max");
+    (void)e;
+    return best_body(d, false);
 }
 
-static const node *argmin_lower(graph *g, const node *n)
+static bool argmin_body(defn *d, err *e)
 {
-    return place_of(g, n, "min");
+    (void)e;
+    return best_body(d, true);
 }
 
 /* ---- records ---- */
@@ -185,7 +236,7 @@ static const op argmax_op = {
     .onnx = (const onnx_rule[]){{"ArgMax", 1, adapt_argmax}, {0}},
     .onnx_takes = "ArgMax:1,1,axis,keepdims,select_last_index",
     .onnx_types = "ArgMax:n",
-    .arity = 1, .axes = "r | c", .attr = along, .lower = argmax_lower, .cases = cases};
+    .arity = 1, .axes = "r | c", .attr = along, .shape = best_shape, .body = argmax_body, .cases = cases};
 
 static const op argmin_op = {
     .name = "argmin", .doc = "Place of the smallest element along an axis; the first or last of several, or of NaN.",
@@ -193,6 +244,6 @@ static const op argmin_op = {
     .onnx = (const onnx_rule[]){{"ArgMin", 1, adapt_argmin}, {0}},
     .onnx_takes = "ArgMin:1,1,axis,keepdims,select_last_index",
     .onnx_types = "ArgMin:n",
-    .arity = 1, .axes = "r | c", .attr = along, .lower = argmin_lower, .cases = cases};
+    .arity = 1, .axes = "r | c", .attr = along, .shape = best_shape, .body = argmin_body, .cases = cases};
 
 const op *const ops_count[] = {&iota_op, &place_op, &argmax_op, &argmin_op, NULL};

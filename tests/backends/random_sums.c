@@ -52,6 +52,20 @@ static bool fold(growing *w, int a)
     return true;
 }
 
+static bool best(growing *w, int a) /* the place of the largest or smallest, first or last: two values folded at once */
+{
+    value y = w->v[a];
+    const int at = (int)roll(w->d, y.rank);
+    const int64_t folded = y.dim[at];
+    y.dtype = TS_I64, y.bound = (double)folded, y.dim[at] = 1;
+    if (!fits(&y, folded))
+        return false;
+    text_add(&w->call, "%s axis=%d last=%d keepdims=1 v%d", roll(w->d, 2) ? "argmax" : "argmin", at, (int)roll(w->d, 2),
+             a);
+    add_result(w, &y);
+    return true;
+}
+
 typedef struct windows {
     int n; /* spatial axes */
     int64_t kernel[2], stride[2], dilation[2], pad[4];
@@ -175,8 +189,14 @@ static bool along(growing *w, int a) /* running totals; elements in order, the l
     return true;
 }
 
-const growth sum_growths[] = {{matmul, true, false, 2},         {matmul, true, false, 2},
-                              {conv, true, false, 3},           {conv, true, false, 3},
-                              {max_pool, true, false, 3},       {fold, true, true, 0},
-                              {conv_transpose, true, false, 3}, {scatter, true, false, 1},
-                              {along, true, false, 1},          {0}};
+const growth sum_growths[] = {{matmul, true, false, 2},
+                              {matmul, true, false, 2},
+                              {conv, true, false, 3},
+                              {conv, true, false, 3},
+                              {max_pool, true, false, 3},
+                              {fold, true, true, 0},
+                              {conv_transpose, true, false, 3},
+                              {scatter, true, false, 1},
+                              {along, true, false, 1},
+                              {best, true, false, 1},
+                              {0}};

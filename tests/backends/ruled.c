@@ -1,4 +1,5 @@
 #include "tests/backends/ruled.h"
+#include "graph/ir/graph.h"
 #include "tests/backends/row.h"
 #include "tests/check.h"
 #include "tests/scratch.h"
@@ -23,9 +24,11 @@ static bool make(trial *t, int n, const ruled *c, const char *path, err *e)
     text_add(&schema, "{\"format\":\"tiling/1\",\"rules\":[");
     for (int i = 0; ok && i < n; i++) {
         ok = (t->y[i] = row_build(t->g, c[i].row, i, &t->in)) != NULL;
+        if (ok && c[i].then)
+            ok = (t->y[i] = g_make(t->g, c[i].then, 1, &t->y[i], NULL, 0)) != NULL;
         if (c[i].op)
-            text_add(&schema, "%s{\"match\":{\"op\":[\"%s\"],\"dims\":{%s}},\"loops\":[\"%s\"]}", i ? ",\n" : "\n",
-                     c[i].op, c[i].dim, c[i].loops);
+            text_add(&schema, "%s{\"match\":{%s%s%s\"dims\":{%s}},\"loops\":[\"%s\"]}", i ? ",\n" : "\n",
+                     *c[i].op ? "\"op\":[\"" : "", c[i].op, *c[i].op ? "\"]," : "", c[i].dim, c[i].loops);
     }
     text_add(&schema, "]}\n");
     ok = ok && file_save(path, schema.s, schema.len, e);

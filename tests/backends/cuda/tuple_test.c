@@ -1,0 +1,14 @@
+/* ctest: large
+ * Folds of several values whose parts lie in different lanes, on the stand-in for the driver, with all its checks. */
+#include "tests/backends/cuda/rig.h"
+#include "tests/backends/tuple_cases.h"
+#include "tests/check.h"
+
+int main(void)
+{
+    const int skipped = rig_begin();
+    if (skipped)
+        return skipped;
+    ruled_check(TUPLE_CASES, tuple_cases, "cuda");
+    return check_done();
+}

@@ -1,0 +1,12 @@
+/* ctest: large
+ * Folds of several values whose parts lie in different lanes: the interpreter's bits. */
+#include "tests/backends/opencl/rig.h"
+#include "tests/backends/tuple_cases.h"
+#include "tests/check.h"
+
+int main(void)
+{
+    rig_hurry();
+    ruled_check(TUPLE_CASES, tuple_cases, "opencl");
+    return check_done();
+}

@@ -1,0 +1,8 @@
+/* tuple_cases.h - folds of several values over lanes of groups, for every device that has them: whole numbers. */
+#ifndef TS_TESTS_TUPLE_CASES_H
+#define TS_TESTS_TUPLE_CASES_H
+#include "tests/backends/ruled.h"
+
+enum { TUPLE_CASES = 14 };
+extern const ruled tuple_cases[TUPLE_CASES];
+#endif
