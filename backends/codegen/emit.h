@@ -160,6 +160,12 @@ typedef struct tile_list { /* tile.c: those of the kernel */
     tile_made made[MAX_TILE];
 } tile_list;
 
+typedef struct vector_access { /* vector.c: of the loop over neighbours that is being written */
+    int64_t trips;
+    const char *trip;                  /* its variable */
+    const move_form *form[RESULT + 1]; /* of each load and of the result; NULL: element by element */
+} vector_access;
+
 typedef struct tile_state {      /* inside a tile function */
     tile_made *made;             /* NULL outside */
     const lin *origin[MAX_AXIS]; /* symbol of where the tile starts */
@@ -168,6 +174,7 @@ typedef struct tile_state {      /* inside a tile function */
     uint32_t apart;              /* loops that are written out trip by trip */
     const expr *term;            /* what it folds: without what the loops' bounds settle */
     const move_form *run;        /* neighbours of the result that are stored at once; NULL: each by itself */
+    vector_access vector;
 } tile_state;
 
 typedef struct emitter {
@@ -264,6 +271,12 @@ void carry_arguments(emitter *m, text *t, const tile_made *f);
 void lanes_copy(emitter *m, const copying *c);
 void lanes_held(emitter *m, const copying *c); /* declares what a lane holds of it when it is TAKEN */
 bool lanes_send(emitter *m, const copying *c); /* whether it can be SENT */
+/* vector.c: neighbours that a lane moves at once, around loop q of the tile, which makes all its trips, one for each
+ * element. x: what is computed in it. stores: into the result. Whether there are any; then there is something to
+ * close. */
+bool vector_open(emitter *m, const loop *q, const char *trip, const expr *x, bool stores);
+void vector_close(emitter *m);
+bool vector_element(const emitter *m, text *t, int load); /* within: a load's, or the result's, if it is one of them */
 /* matrix.c: products that a matrix unit forms, where lanes of a group do so together. */
 bool matrix_of(const emitter *m, unit_loops *u, const matrix_form **form); /* whether the stage has such loops */
 bool matrix_check(emitter *m);                                             /* that the language has the unit */

@@ -187,6 +187,8 @@ bool emit_takes(const tile_made *f, int load)
 
 void emit_result(emitter *m, text *t)
 {
+    if (vector_element(m, t, RESULT))
+        return;
     text_add(t, "y");
     emit_place(m, t, RESULT);
 }
@@ -265,6 +267,8 @@ bool emit_single(const emitter *m, int load)
 
 void emit_element(emitter *m, text *t, int load)
 {
+    if (vector_element(m, t, load))
+        return;
     if (m->data.source[m->stage.at][load].from == FROM_RESULT) {
         emit_result(m, t);
         return;

@@ -248,6 +248,24 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
 
 static void register_loops(emitter *m, int l, phase ph);
 
+static bool turns_alike(const emitter *m, int l) /* one trip of it after the other, none of them left out */
+{
+    bool alike = !(m->tile.apart >> l & 1) && !mask_bounds(m, l);
+    for (int i = 0; i < m->bounds.n; i++)
+        alike = alike && !(m->bounds.split[i].done && m->bounds.split[i].last == l);
+    return alike;
+}
+
+static bool open_vector(emitter *m, int l, phase ph)
+{
+    const loop *q = &m->s->nest.loop[l];
+    const bool all = ph == BODY ? turns_alike(m, l) : ph == FINISH && !mask_bounds(m, l);
+    if (!q->role->lanes || q->step > 1 || !all)
+        return false;
+    const char *trip = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], l);
+    return vector_open(m, q, trip, ph == BODY ? m->tile.term : partial_value(m), ph == FINISH && !m->stage.outer_fold);
+}
+
 /* A loop whose trips lie in different lanes. What all of them do to their sums alike takes no test. */
 static void lane_loop(emitter *m, int l, phase ph)
 {
@@ -298,6 +316,7 @@ static void register_loops(emitter *m, int l, phase ph)
     save(m, &all);
     if (ph == CLEAR && (folded || matrix_sum(m))) /* all lanes, clipped trips too */
         m->here.cur[q->axis] = nest_left(m->k, m->s, q->axis, l - 1);
+    const bool vector = open_vector(m, l, ph);
     const int n = spans_of(m, l, ph, spans);
     for (int i = 0; i < n; i++) {
         saved was;
@@ -308,6 +327,8 @@ static void register_loops(emitter *m, int l, phase ph)
         }
         restore(m, &was);
     }
+    if (vector)
+        vector_close(m);
     restore(m, &all);
 }
 
@@ -323,14 +344,6 @@ static void apart_loops(emitter *m, phase ph) /* what lanes do apart */
     register_loops(m, nest_unrolled(m->s), ph);
     if (one)
         code_close(&m->out.code);
-}
-
-static bool turns_alike(const emitter *m, int l) /* one trip of it after the other, none of them left out */
-{
-    bool alike = !(m->tile.apart >> l & 1) && !mask_bounds(m, l);
-    for (int i = 0; i < m->bounds.n; i++)
-        alike = alike && !(m->bounds.split[i].done && m->bounds.split[i].last == l);
-    return alike;
 }
 
 static bool begin_ring(emitter *m, int l, ring *r)

@@ -218,6 +218,7 @@ const dialect cuda_dialect = {
     .constant = "constexpr trip $0 = $1;",
     .table = "constexpr int $0[] = {$1};",
     .unroll = "#pragma unroll $0",
+    .lanes = "#pragma unroll",
     .barrier = "__syncthreads()",
     .move = moves,
     .sent = "sent()",

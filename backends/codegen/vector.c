@@ -1,0 +1,145 @@
+/* vector.c - vector accesses: what a loop over neighbours reads and writes of memory, a lane of a group moves as many
+ * bytes at once as the places allow. Reads come before the loop and writes behind it; between them elements are
+ *
+ *   union { uint4 at[1]; float one[4]; } v0;          v0 of load 0, vy of the result
+ *   v0.at[0] = ((const uint4 *)&x0[4 * n_0])[0];
+ *   for (n_1 ...) vy.one[n_1] = f(v0.one[n_1]);
+ *
+ * Only what is read whatever the data say is read before the loop, and only whole runs: what is left of them at a
+ * border is shorter, and moved in fewer bytes. */
+#include "backends/codegen/emit.h"
+
+#include <string.h>
+
+static bool reads(const expr *x, const expr *load) /* whatever conditions say, outside the fold */
+{
+    const int n = x->kind == X_FOLD ? 0 : x->kind == X_CALL && x->fn->result == R_SECOND ? 1 : x->n;
+    for (int i = 0; i < n; i++)
+        if (reads(x->arg[i], load))
+            return true;
+    return x_same(x, load);
+}
+
+static bool moves_along(void *user, const atom *a)
+{
+    const int *own = user; /* the variable, and the axis */
+    return a->kind == A_VAR ? a->var == own[0] : a->kind == A_EXPR && x_axes(a->x) >> own[1] & 1;
+}
+
+/* What all places have in common where element 0 of the run lies: multiples of so many elements. 0: elements of the run
+ * are no neighbours. */
+static int64_t grain_of(emitter *m, int load, int axis, int64_t trips)
+{
+    const lin *inner = m->tile.inner[axis];
+    int own[] = {var_add(&m->sp, "", 0, trips - 1), axis};
+    m->tile.inner[axis] = lin_add(&m->sp, inner, lin_var(&m->sp, own[0]), 1);
+    const lin *at = load == RESULT ? store_offset(m, m->tile.inner) : source_offset(m, load, m->tile.inner);
+    m->tile.inner[axis] = inner;
+    const bool neighbours = lin_coef(at, own[0]) == 1;
+    int64_t grain = int_gcd(at->c, m->p->on->align); /* all buffers and slices begin at such */
+    for (int i = 0; i < at->n && neighbours; i++) {
+        const lin one = {.n = 1, .t = &at->t[i]};
+        if (at->t[i].a->kind != A_VAR && lin_uses(&one, moves_along, own))
+            grain = 1;
+        else if (at->t[i].a->kind != A_VAR || at->t[i].a->var != own[0])
+            grain = int_gcd(grain, at->t[i].coef);
+    }
+    m->sp.n--;
+    return neighbours ? grain : 0;
+}
+
+static dtype dtype_of(const emitter *m, int load)
+{
+    return load == RESULT ? stored_as(m->p, m->s->node) : source_dtype(m, load);
+}
+
+static const move_form *form_of(emitter *m, int load, const loop *q)
+{
+    const int64_t trips = m->here.cur[q->axis], size = ts_dtype_bytes(dtype_of(m, load));
+    const bool near = load_reach(m, load) != ALL; /* counted from where the loops around stand */
+    if (load != RESULT && (emit_single(m, load) || m->data.source[m->stage.at][load].mask))
+        return NULL;
+    const int64_t grain = near && m->stage.peeled ? 0 : grain_of(m, load, q->axis, trips);
+    const move_form *f = m->d->move;
+    while (grain && f->bytes > size && (trips * size % f->bytes || grain * size % f->bytes))
+        f++;
+    return grain && f->bytes > size ? f : NULL;
+}
+
+static void declare(emitter *m, int load, const char *name)
+{
+    const move_form *f = m->tile.vector.form[load];
+    const int64_t size = ts_dtype_bytes(dtype_of(m, load)), trips = m->tile.vector.trips;
+    code_let(&m->out.code,
+             arena_format(m->mem, "union { %s at[%lld]; %s one[%lld]; }", f->type, (long long)(trips * size / f->bytes),
+                          memory_type(m->d, dtype_of(m, load)), (long long)trips),
+             name, NULL);
+}
+
+/* All pieces: from memory, or to it */
+static void move(emitter *m, int load, const char *name, const char *place)
+{
+    const move_form *f = m->tile.vector.form[load];
+    const bool result = load == RESULT;
+    const int64_t pieces = m->tile.vector.trips * ts_dtype_bytes(dtype_of(m, load)) / f->bytes;
+    for (int64_t i = 0; i < pieces; i++) {
+        const char *here = arena_format(m->mem, "%s.at[%lld]", name, (long long)i),
+                   *there = arena_format(m->mem, "((%s%s%s *)&%s)[%lld]", m->d->space[load_reach(m, load)],
+                                         result ? "" : "const ", f->type, place, (long long)i);
+        code_store(&m->out.code, result ? there : here, result ? here : there);
+    }
+}
+
+static const char *name_of(const emitter *m, int load)
+{
+    return load == RESULT ? "vy" : arena_format(m->mem, "v%d", load);
+}
+
+bool vector_open(emitter *m, const loop *q, const char *trip, const expr *x, bool stores)
+{
+    vector_access v = {.trips = m->here.cur[q->axis], .trip = trip};
+    const char *place[MAX_LOADS];
+    bool any = false;
+    if (!m->d->move)
+        return false;
+    for (int i = 0; i < m->s->n_load; i++)
+        if (reads(x, m->s->load[i]) && (v.form[i] = form_of(m, i, q))) {
+            text t = {0};
+            emit_element(m, &t, i);
+            place[i] = code_keep(&m->out.code, &t), any = true;
+        }
+    v.form[RESULT] = stores ? form_of(m, RESULT, q) : NULL;
+    if (!any && !v.form[RESULT])
+        return false;
+    code_open(&m->out.code, (stmt){.kind = S_BLOCK});
+    m->tile.vector = v;
+    for (int i = 0; i <= RESULT; i++)
+        if (v.form[i])
+            declare(m, i, name_of(m, i));
+    for (int i = 0; i < m->s->n_load; i++)
+        if (v.form[i])
+            move(m, i, name_of(m, i), place[i]);
+    return true;
+}
+
+bool vector_element(const emitter *m, text *t, int load)
+{
+    if (!m->tile.vector.form[load])
+        return false;
+    text_add(t, "%s.one[%s]", name_of(m, load), m->tile.vector.trip);
+    return true;
+}
+
+void vector_close(emitter *m)
+{
+    const vector_access v = m->tile.vector;
+    if (v.form[RESULT]) {
+        text y = {0};
+        m->tile.vector.form[RESULT] = NULL;
+        emit_result(m, &y);
+        m->tile.vector = v;
+        move(m, RESULT, name_of(m, RESULT), code_keep(&m->out.code, &y));
+    }
+    code_close(&m->out.code);
+    m->tile.vector = (vector_access){0};
+}
