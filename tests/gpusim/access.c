@@ -417,8 +417,9 @@ uint32_t access_pointers(Warp *w, const Insn *in, uint32_t m, const uint64_t *ad
 /* What something reads of element k, bytes first on; 0: nothing */
 static unsigned used_run(const Insn *in, unsigned k, unsigned *first)
 {
-    const unsigned all = (1u << in->size) - 1,
-                   used = in->unused >> k & 1 ? 0 : in->used_bytes ? in->used_bytes >> k * in->size & all : all;
+    const unsigned all = (1u << in->size) - 1, used = in->unused >> k & 1 ? 0
+                                                      : in->used_bytes    ? in->used_bytes >> k * in->size & all
+                                                                          : all;
     *first = used ? (unsigned)__builtin_ctz(used) : 0;
     return used ? (unsigned)(32 - __builtin_clz(used)) - *first : 0;
 }

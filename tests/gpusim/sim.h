@@ -89,9 +89,9 @@ struct Insn {
     int32_t target;        /* branch target, callee index or table index */
     uint16_t flags;
     uint8_t kind, space, size, count, mode, type, type2, rounding;
-    uint8_t unused; /* of a vector that is loaded: elements that nothing reads, a bit each */
+    uint8_t unused;      /* of a vector that is loaded: elements that nothing reads, a bit each */
     uint32_t used_bytes; /* of all of it: bytes that something reads, a bit each; 0: all */
-    int32_t *list;  /* vector operands (offsets) */
+    int32_t *list;       /* vector operands (offsets) */
     int32_t nlist;
     int64_t imm;
     int32_t line, file; /* source position from .loc */
