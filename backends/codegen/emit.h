@@ -272,9 +272,9 @@ void lanes_copy(emitter *m, const copying *c);
 void lanes_held(emitter *m, const copying *c); /* declares what a lane holds of it when it is TAKEN */
 bool lanes_send(emitter *m, const copying *c); /* whether it can be SENT */
 /* vector.c: neighbours that a lane moves at once, around loop q of the tile, which makes all its trips, one for each
- * element. x: what is computed in it. stores: into the result. Whether there are any; then there is something to
+ * element. x: the n that are computed in it. stores: into the result. Whether there are any; then there is something to
  * close. */
-bool vector_open(emitter *m, const loop *q, const char *trip, const expr *x, bool stores);
+bool vector_open(emitter *m, const loop *q, const char *trip, int n, const expr *const *x, bool stores);
 void vector_close(emitter *m);
 bool vector_element(const emitter *m, text *t, int load); /* within: a load's, or the result's, if it is one of them */
 /* matrix.c: products that a matrix unit forms, where lanes of a group do so together. */

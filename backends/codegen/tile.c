@@ -263,7 +263,10 @@ static bool open_vector(emitter *m, int l, phase ph)
     if (!q->role->lanes || q->step > 1 || !all)
         return false;
     const char *trip = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], l);
-    return vector_open(m, q, trip, ph == BODY ? m->tile.term : partial_value(m), ph == FINISH && !m->stage.outer_fold);
+    if (ph == BODY && tuple_fold(m))
+        return vector_open(m, q, trip, m->stage.fold->n_state, m->stage.fold->arg + m->stage.fold->n_state, false);
+    const expr *x = ph == BODY ? m->tile.term : partial_value(m);
+    return vector_open(m, q, trip, 1, &x, ph == FINISH && !m->stage.outer_fold);
 }
 
 /* A loop whose trips lie in different lanes. What all of them do to their sums alike takes no test. */

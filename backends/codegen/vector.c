@@ -11,9 +11,9 @@
 
 #include <string.h>
 
-static bool reads(const expr *x, const expr *load) /* whatever conditions say, outside the fold */
+static bool reads(const expr *x, const expr *load) /* whatever conditions say, outside folds */
 {
-    const int n = x->kind == X_FOLD ? 0 : x->kind == X_CALL && x->fn->result == R_SECOND ? 1 : x->n;
+    const int n = x_folds(x) ? 0 : x->kind == X_CALL && x->fn->result == R_SECOND ? 1 : x->n;
     for (int i = 0; i < n; i++)
         if (reads(x->arg[i], load))
             return true;
@@ -95,7 +95,15 @@ static const char *name_of(const emitter *m, int load)
     return load == RESULT ? "vy" : arena_format(m->mem, "v%d", load);
 }
 
-bool vector_open(emitter *m, const loop *q, const char *trip, const expr *x, bool stores)
+static bool any_reads(int n, const expr *const *x, const expr *load)
+{
+    bool any = false;
+    for (int k = 0; k < n; k++)
+        any = any || reads(x[k], load);
+    return any;
+}
+
+bool vector_open(emitter *m, const loop *q, const char *trip, int n, const expr *const *x, bool stores)
 {
     vector_access v = {.trips = m->here.cur[q->axis], .trip = trip};
     const char *place[MAX_LOADS];
@@ -103,7 +111,7 @@ bool vector_open(emitter *m, const loop *q, const char *trip, const expr *x, boo
     if (!m->d->move)
         return false;
     for (int i = 0; i < m->s->n_load; i++)
-        if (reads(x, m->s->load[i]) && (v.form[i] = form_of(m, i, q))) {
+        if (any_reads(n, x, m->s->load[i]) && (v.form[i] = form_of(m, i, q))) {
             text t = {0};
             emit_element(m, &t, i);
             place[i] = code_keep(&m->out.code, &t), any = true;
