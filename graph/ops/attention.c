@@ -102,18 +102,30 @@ static const node *softmax_of(graph *g, const node *n, empty_rows *empty)
     return q && (!plain || q->attr->i == -1 || q->attr->i == n->type.rank - 1) ? q->in[0] : NULL;
 }
 
-/* The result is softmax(scores) @ v, whatever the scores are made of; v has no more batches than they. */
+static bool is_half(const node *n)
+{
+    return n->type.dtype == TS_F16 || n->type.dtype == TS_BF16;
+}
+
+/* Weights on their way to the product: heads in groups, and f32 that become halves. */
+static bool passes(const node *n)
+{
+    return keeps_rows(n) || (is_half(n) && !strcmp(n->op->name, "cast") && n->in[0]->type.dtype == TS_F32);
+}
+
+/* The result is softmax(scores) @ v, whatever the scores are made of; v has no more batches than they. Of halves the
+ * products alone are formed: what is known of the blocks is f32. */
 static const node *attention_in_blocks(graph *g, const group *q, block_size *size, void *user)
 {
     const node *y = q->result, *seen = y->n_in == 2 ? y->in[0] : NULL, *v = seen ? y->in[1] : NULL, *weights = seen;
     const int rank = seen ? seen->type.rank : 0;
     empty_rows empty;
-    while (weights && keeps_rows(weights))
+    while (weights && passes(weights))
         weights = weights->in[0];
     const node *scores = weights ? softmax_of(g, weights, &empty) : NULL;
     if (!scores || strcmp(y->op->name, "matmul") || rank < 2 || rank > MAX_RANK - 2 || v->type.rank < 2 ||
-        v->type.rank > rank || y->type.rank != rank || scores->type.dtype != y->type.dtype ||
-        v->type.dtype != y->type.dtype || (y->type.dtype != TS_F32 && y->type.dtype != TS_F64) ||
+        v->type.rank > rank || y->type.rank != rank || v->type.dtype != y->type.dtype ||
+        seen->type.dtype != y->type.dtype || dtype_class(y->type.dtype) != D_REAL || ts_dtype_bytes(y->type.dtype) < 2 ||
         memcmp(y->type.dim, seen->type.dim, (size_t)(rank - 1) * sizeof *y->type.dim))
         return NULL;
     const int64_t n = seen->type.dim[rank - 1], width = v->type.dim[v->type.rank - 1];
@@ -121,7 +133,10 @@ static const node *attention_in_blocks(graph *g, const group *q, block_size *siz
     const int64_t block = n > 1 && s.rows && width ? size(user, &s) : 0;
     if (block < 1 || block >= n)
         return NULL;
-    return g_blocked_softmax(g, weights == seen ? scores : g_reshape(g, scores, rank, seen->type.dim), v, block, empty);
+    scores = is_half(scores) ? g_cast(g, scores, TS_F32) : scores;
+    if (scores->type.rank != rank || memcmp(scores->type.dim, seen->type.dim, (size_t)rank * sizeof *seen->type.dim))
+        scores = g_reshape(g, scores, rank, seen->type.dim);
+    return g_blocked_softmax(g, scores, v, block, empty);
 }
 
 /* ---- records ---- */

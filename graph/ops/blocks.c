@@ -47,6 +47,12 @@ static bool cut_shape(const node *n, type *out, err *e)
     return true;
 }
 
+static bool is_half(dtype d)
+{
+    return dtype_class(d) == D_REAL && ts_dtype_bytes(d) == 2;
+}
+
+/* Of values in halves the factors and sums may be f32. */
 static bool mean_shape(const node *n, type *out, err *e)
 {
     const type *x = &n->in[2]->type;
@@ -54,8 +60,8 @@ static bool mean_shape(const node *n, type *out, err *e)
     bool fit = x->rank > 1 && dtype_class(x->dtype) == D_REAL;
     for (int i = 0; fit && i < 2; i++) {
         const type *t = &n->in[i]->type;
-        fit = t->dtype == x->dtype && t->rank == x->rank - 1 &&
-              !memcmp(t->dim, x->dim, (size_t)t->rank * sizeof *t->dim);
+        fit = t->dtype == n->in[0]->type.dtype && (t->dtype == x->dtype || (t->dtype == TS_F32 && is_half(x->dtype))) &&
+              t->rank == x->rank - 1 && !memcmp(t->dim, x->dim, (size_t)t->rank * sizeof *t->dim);
     }
     if (!fit)
         return err_set(e, TS_BAD_INPUT, "factors and sums [..., blocks] and values [..., blocks, width] expected");
@@ -127,7 +133,7 @@ const node *g_blocked_softmax(graph *g, const node *scores, const node *values, 
                *factor = g_call1(g, "exp", g_call2(g, "subtract", before, now));
     const node *z = g_call1(g, "exp", g_call2(g, "subtract", s, g_call1(g, "expand_dims axes=[-1]", now))),
                *sum = g_call1(g, "sum axes=[-1]", z);
-    const node *o = g_call2(g, "matmul", g_call1(g, "expand_dims axes=[-2]", z),
+    const node *o = g_call2(g, "matmul", g_call1(g, "expand_dims axes=[-2]", g_cast(g, z, values->type.dtype)),
                             g_call1(g, "expand_dims axes=[-4]", v)); /* [..., rows, blocks, 1, width] */
     const node *in[] = {factor, sum, g_call1(g, "squeeze axes=[-2]", o)};
     return g_callf(g, 3, in, "block_mean empty=%d", (int)empty);
@@ -179,12 +185,12 @@ static const node *cut_grad(graph *g, const node *call, const node *y, const nod
 
 /* What block b adds is multiplied by the factors of all later ones, s[b]; l[b] and o[b] are what there is before it.
  * With dl = -sum over width of dy y / l and do = dy / l:
- * dw = dl s, dx = do s, df = s (dl l + sum over width of do o). */
-static const node *mean_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+ * dw = dl s, dx = do s, df = s (dl l + sum over width of do o). All in the factors' dtype. */
+static const node *grad_of_mean(graph *g, const node *call, const node *y, const node *dy, int k)
 {
-    const node *f = call->in[0], *x = call->in[2];
+    const node *f = call->in[0], *x = g_cast(g, call->in[2], f->type.dtype);
     const int b = f->type.rank - 1;
-    dy = g_fitted(g, dy, &y->type);
+    dy = g_cast(g, g_fitted(g, dy, &y->type), f->type.dtype), y = g_cast(g, y, f->type.dtype);
     const node *s = g_callf(g, 1, &f, "cumprod axis=-1 exclusive=1 reverse=1"),
                *l = g_call2(g, "linear_scan axis=-1", f, call->in[1]),
                *wide = g_fitted(g, g_call1(g, "expand_dims axes=[-1]", f), &x->type),
@@ -203,6 +209,12 @@ static const node *mean_grad(graph *g, const node *call, const node *y, const no
     const node *ways = g_call2(g, "multiply", g_call2(g, "multiply", dsum, s), padded(g, l, b, 1, -1));
     const node *moved = g_call1(g, "sum axes=[-1]", g_call2(g, "multiply", dx, padded(g, o, b, 1, -1)));
     return g_call2(g, "add", ways, moved);
+}
+
+static const node *mean_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    const node *d = grad_of_mean(g, call, y, dy, k);
+    return d ? g_cast(g, d, call->in[k]->type.dtype) : NULL;
 }
 
 /* ---- records ---- */
@@ -227,6 +239,7 @@ static const op mean_op = {
     .shape = mean_shape, .body = mean_body, .grad = mean_grad,
     .cases = "f32[3]+ f32[3]+ f32[3,4]\nf32[2,5]+ f32[2,5]+ f32[2,5,7]\nf64[2,3,2]+ f64[2,3,2]+ f64[2,3,2,9] empty=1\n"
              "f32[2]=0 f32[2]=0 f32[2,3]=0 empty=1\nf32[2]=0 f32[2]=0 f32[2,3]=0 empty=2\n"
-             "f32[1]+ f32[1]+ f32[1,1]\nf16[2]+ f16[2]+ f16[2,3]"};
+             "f32[1]+ f32[1]+ f32[1,1]\nf16[2]+ f16[2]+ f16[2,3]\n"
+             "f32[2,3]+ f32[2,3]+ f16[2,3,4]"};
 
 const op *const ops_blocks[] = {&cut_op, &mean_op, NULL};

@@ -199,7 +199,7 @@ static void carry_group(narrowing *w, const group *q)
     const node **in = arena_array(&g->mem, (size_t)q->n_in + 1, sizeof *in);
     int first = result->id, last = result->id;
     for (int i = 0; i < q->n_in; i++)
-        if (q->in[i]->id >= w->n || !w->fact[q->in[i]->id].raw || !(in[i] = wide_of(w, q->in[i])))
+        if (q->in[i]->id >= w->n || !(in[i] = w->fact[q->in[i]->id].raw)) /* from which all is made that reads it */
             return;
     for (int id = q->first; id <= q->last && id < w->n; id++) {
         const node *n = w->fact[id].raw;
