@@ -78,6 +78,14 @@ static const node *in_blocks(plan *p, asking *a, const group *q)
     return y;
 }
 
+/* By result: what stands for one may be an operand of another. */
+static void add_pair(const node **from, const node **to, int n, const node *old, const node *now)
+{
+    while (n > 0 && from[n - 1]->id > old->id)
+        from[n] = from[n - 1], to[n] = to[n - 1], n--;
+    from[n] = old, to[n] = now;
+}
+
 bool blocks_take(plan *p, err *e)
 {
     graph *g = p->g;
@@ -99,8 +107,10 @@ bool blocks_take(plan *p, err *e)
         needed[q.result->id] = false; /* once */
         const node *y = in_blocks(p, &a, &q);
         if (y)
-            from[n] = q.result, to[n++] = y;
+            add_pair(from, to, n++, q.result, y);
     }
+    for (int i = 1; i < n && !err_is(&g->err); i++)
+        g_replace(g, 1, &to[i], i, from, to, &to[i]);
     if (n && !err_is(&g->err) && g_replace(g, p->n_root, p->root, n, from, to, root))
         p->root = root;
     return !err_is(&g->err) || err_set(e, g->err.code, "%s", g->err.text);

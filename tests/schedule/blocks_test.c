@@ -49,6 +49,19 @@ static const node *slope(graph *g) /* the way back reads the weights that softma
     return out;
 }
 
+static const node *two_layers(graph *g)
+{
+    const node *y = attend(g, 2048), *x = g_call1(g, "tanh", y);
+    return g_call3(g, "attention", x, x, g_call1(g, "exp", x));
+}
+
+static const node *halves(graph *g) /* products of halves, between sums of f32 */
+{
+    const node *y = two_layers(g);
+    CHECK(ts_mixed_precision(g, 1, &y, TS_BF16, &y));
+    return y;
+}
+
 static bool has_blocks(const plan *p)
 {
     bool any = false;
@@ -114,6 +127,24 @@ static void test_who_decides(void)
     }
 }
 
+/* Attention over what attention gives: both in blocks, and nothing computed twice. */
+static void test_layers(maker *make)
+{
+    planned b;
+    if (make_plan(&b,
+                  &(setting){make, two_cores, "avx512", "{\"match\": {\"op\": \"attention\"}, \"blocks\": 128}", 2})) {
+        int in_blocks = 0, products = 0;
+        for (int i = 0; i < b.p->n_kernel; i++) {
+            const kernel *k = &b.p->kernel[i];
+            in_blocks += kernel_carried(k) >= 0;
+            for (int s = 0; s < k->n_stage; s++)
+                products += stage_contracts(&k->stage[s]);
+        }
+        CHECK(in_blocks == 2 && products == 4);
+    }
+    free_plan(&b);
+}
+
 static void test_refused(void)
 {
     static const char *const loops[][2] = {
@@ -149,6 +180,8 @@ int main(void)
     test_no_scores();
     test_what_is_read();
     test_who_decides();
+    test_layers(two_layers);
+    test_layers(halves);
     test_refused();
     return check_done();
 }
