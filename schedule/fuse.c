@@ -190,6 +190,12 @@ typedef struct readers { /* how the readers of a node read it, all taken togethe
     bool moved;          /* through movement */
 } readers;
 
+/* Halves become f32 where they are: a view that moves nothing. */
+static bool widens(const item *r, const expr *load)
+{
+    return r->raw->kind == X_CAST && load && item_walks_along(load, r);
+}
+
 static readers readers_of(const fuser *f, const item *it)
 {
     readers q = {.along = true, .fits = true};
@@ -203,7 +209,7 @@ static readers readers_of(const fuser *f, const item *it)
         q.along = q.along && load && (taken || item_walks_along(load, r));
         q.fits = q.fits && load &&
                  (taken || (item_volume(r) <= type_count(&it->node->type) && (!item_is_view(r) || r->once)));
-        q.moved = q.moved || (item_is_view(r) && !taken) || (r->inlined && r->strayed);
+        q.moved = q.moved || (item_is_view(r) && !taken && !widens(r, load)) || (r->inlined && r->strayed);
     }
     return q;
 }
