@@ -436,7 +436,7 @@ static void start_symbols(emitter *m, tile_made *f)
         m->tile.origin[a] = m->tile.inner[a] = m->tile.plain[a] = lin_const(&m->sp, 0);
         if (!step)
             continue;
-        f->low[a] = 0, f->high[a] = m->s->extent[a];
+        f->low[a] = 0, f->high[a] = m->s->extent[a] > 0 ? m->s->extent[a] - 1 : 0;
         if (m->stage.peeled >> a & 1)
             lin_range(&m->sp, m->here.axis[a], &f->low[a], &f->high[a]);
         if (f->low[a] == f->high[a]) {
@@ -445,7 +445,7 @@ static void start_symbols(emitter *m, tile_made *f)
         }
         snprintf(name, sizeof name, "@%s", m->s->letter[a]);
         m->tile.origin[a] = m->tile.inner[a] = lin_scale(
-            &m->sp, lin_var(&m->sp, var_add(&m->sp, name, 0, m->s->extent[a] / step)), step);
+            &m->sp, lin_var(&m->sp, var_add(&m->sp, name, 0, m->s->extent[a] > 0 ? (m->s->extent[a] - 1) / step : 0)), step);
         snprintf(name, sizeof name, "%s_at", m->s->letter[a]);
         m->tile.plain[a] = lin_var(&m->sp, var_add(&m->sp, name, f->low[a], f->high[a]));
     }
