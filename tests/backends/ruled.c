@@ -16,7 +16,7 @@ typedef struct trial {
     ts_array want[MOST], got[MOST];
 } trial;
 
-static bool make(trial *t, int n, const ruled *c, const char *path, err *e)
+static bool make(trial *t, int n, const ruled *c, const op *const *then, const char *path, err *e)
 {
     text schema = {0};
     bool ok = n <= MOST;
@@ -24,8 +24,8 @@ static bool make(trial *t, int n, const ruled *c, const char *path, err *e)
     text_add(&schema, "{\"format\":\"tiling/1\",\"rules\":[");
     for (int i = 0; ok && i < n; i++) {
         ok = (t->y[i] = row_build(t->g, c[i].row, i, &t->in)) != NULL;
-        if (ok && c[i].then)
-            ok = (t->y[i] = g_make(t->g, c[i].then, 1, &t->y[i], NULL, 0)) != NULL;
+        if (ok && then && then[i])
+            ok = (t->y[i] = g_make(t->g, then[i], 1, &t->y[i], NULL, 0)) != NULL;
         if (c[i].op)
             text_add(&schema, "%s{\"match\":{%s%s%s\"dims\":{%s}},\"loops\":[\"%s\"]}", i ? ",\n" : "\n",
                      *c[i].op ? "\"op\":[\"" : "", c[i].op, *c[i].op ? "\"]," : "", c[i].dim, c[i].loops);
@@ -51,13 +51,18 @@ static void check_rules(const trial *t, int n, const ruled *c, const ts_options 
 
 void ruled_check(int n, const ruled *c, const char *target)
 {
+    ruled_check_then(n, c, NULL, target);
+}
+
+void ruled_check_then(int n, const ruled *c, const op *const *then, const char *target)
+{
     static trial t;
     scratch own = scratch_make();
     char path[160];
     err e = {0};
     snprintf(path, sizeof path, "%s/ruled.json", own.path);
     const ts_options interp = {.target = "interp"}, o = {.target = target, .schema = path, .cache_dir = "none"};
-    if (!CHECK(make(&t, n, c, path, &e) && ts_eval(n, t.y, t.in.n, t.in.given, &interp, t.want, &e)))
+    if (!CHECK(make(&t, n, c, then, path, &e) && ts_eval(n, t.y, t.in.n, t.in.given, &interp, t.want, &e)))
         printf("  %s\n", e.text);
     check_rules(&t, n, c, &o);
     if (!CHECK(ts_eval(n, t.y, t.in.n, t.in.given, &o, t.got, &e)))

@@ -6,9 +6,10 @@
 struct op;
 typedef struct ruled {
     const char *row, *op, *dim, *loops; /* op and dim tell its kernel from others; op NULL: no rule; such come last */
-    const struct op *then;              /* of the row's result, where that is in no table; op is "" */
 } ruled;
 
 /* With each case's loops for target, by a rule that some kernel must go by. */
 void ruled_check(int n, const ruled *c, const char *target);
+/* The same, then[i] being of row i's result: operations that are in no table, which op "" is for; NULL: none. */
+void ruled_check_then(int n, const ruled *c, const struct op *const *then, const char *target);
 #endif

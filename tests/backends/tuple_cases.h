@@ -5,4 +5,5 @@
 
 enum { TUPLE_CASES = 14 };
 extern const ruled tuple_cases[TUPLE_CASES];
+extern const struct op *const tuple_then[TUPLE_CASES];
 #endif

@@ -9,6 +9,6 @@ int main(void)
     const int skipped = rig_begin();
     if (skipped)
         return skipped;
-    ruled_check(TUPLE_CASES, tuple_cases, "cuda");
+    ruled_check_then(TUPLE_CASES, tuple_cases, tuple_then, "cuda");
     return check_done();
 }

@@ -7,6 +7,6 @@
 int main(void)
 {
     rig_hurry();
-    ruled_check(TUPLE_CASES, tuple_cases, "opencl");
+    ruled_check_then(TUPLE_CASES, tuple_cases, tuple_then, "opencl");
     return check_done();
 }
