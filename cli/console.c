@@ -16,15 +16,15 @@ static bool wants_color(int fd, const char *color)
         return true;
     if (color && strcmp(color, "never") == 0)
         return false;
-    const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
-    if (none && *none)
+    const char *term = env_text("TERM");
+    if (env_text("NO_COLOR"))
         return false;
     return term && strcmp(term, "dumb") != 0 && isatty(fd);
 }
 
 console console_make(const char *color, bool quiet, bool json)
 {
-    const char *term = getenv("TERM");
+    const char *term = env_text("TERM");
     bool smart = term && strcmp(term, "dumb") != 0;
     return (console){
         .quiet = quiet,

@@ -58,8 +58,9 @@ bool compiler_find(compiler *c, const settings *env, err *e)
     static const char *const names[] = {"gcc", "cc", "clang"};
     arena a = {0};
     *c = (compiler){0};
-    const char *found = env->compiler ? find_program(&a, env->compiler, env->path) : NULL;
-    for (int i = 0; i < COUNT(names) && !env->compiler && !found; i++)
+    const char *asked = env_text("TESSERA_CC"); /* name or path of the C compiler */
+    const char *found = asked ? find_program(&a, asked, env->path) : NULL;
+    for (int i = 0; i < COUNT(names) && !asked && !found; i++)
         found = find_program(&a, names[i], env->path);
     if (found) {
         c->path = copy(found);
@@ -67,8 +68,8 @@ bool compiler_find(compiler *c, const settings *env, err *e)
         c->env[0] = c->env_path;
         c->env[1] = "LC_ALL=C";
         compiler_temp(c, env->temp);
-    } else if (env->compiler) {
-        err_set(e, TS_TOOLCHAIN, "T001 no C compiler: TESSERA_CC names '%s', which is not a program", env->compiler);
+    } else if (asked) {
+        err_set(e, TS_TOOLCHAIN, "T001 no C compiler: TESSERA_CC names '%s', which is not a program", asked);
         err_hint(e, "unset TESSERA_CC, or set it to the path of gcc or clang");
     } else {
         err_set(e, TS_TOOLCHAIN, "T001 no C compiler found (looked for gcc, cc, clang in PATH)");

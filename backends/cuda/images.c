@@ -251,11 +251,12 @@ static bool make(build *b, bool ptx, bool *other, err *e)
 static bool run_build(build *b, err *e)
 {
     bool other = false;
+    const char *ptx = env_text("TESSERA_CUDA_PTX"); /* "1": kernels are left to the driver as PTX */
     if (!cache_open(&b->cache, b->r->cache_dir, b->r->env, &b->report->notes, e) ||
-        !nvrtc_open(&b->rtc, b->r->env->nvrtc, e))
+        !nvrtc_open(&b->rtc, env_text("TESSERA_NVRTC"), e))
         return false;
     b->report->nvrtc = b->rtc.version;
-    if (make(b, b->r->env->ptx, &other, e))
+    if (make(b, ptx && !strcmp(ptx, "1"), &other, e))
         return true;
     if (other && b->report->arch[0] == 's') {
         b->report->cached = 0;

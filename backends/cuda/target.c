@@ -1,6 +1,5 @@
 /* target.c - what a device says of itself. */
 #include "backends/cuda/target.h"
-#include "backends/store/settings.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,8 +20,7 @@ typedef struct card { /* what a target has of its own: facts first, so that one 
 
 bool cuda_device(device *d, int number, err *e)
 {
-    const settings env = settings_read();
-    return device_open(d, env.cuda, number, e);
+    return device_open(d, env_text("TESSERA_CUDA_DRIVER"), number, e);
 }
 
 int cuda_number(const target *t)
@@ -104,8 +102,7 @@ bool cuda_usable(text *why)
     device d;
     nvrtc_api rtc;
     err e = {0};
-    const settings env = settings_read();
-    const bool ok = cuda_device(&d, 0, &e) && nvrtc_open(&rtc, env.nvrtc, &e);
+    const bool ok = cuda_device(&d, 0, &e) && nvrtc_open(&rtc, env_text("TESSERA_NVRTC"), &e);
     if (ok)
         text_safe(why, d.name),
             text_add(why, ", driver %d.%d, NVRTC %d.%d", d.cu.version / KILO, d.cu.version % KILO / 10,

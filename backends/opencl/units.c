@@ -249,11 +249,12 @@ static bool build_one(const building *b, ocl_units *u, int i, err *e)
 bool ocl_units_build(ocl_units *u, const ocl_host *h, const build_options *w, err *e)
 {
     const settings env = settings_read();
+    const char *more = env_text("TESSERA_OPENCL"); /* options for OpenCL's compilers beside the usual */
     arena m = {0};
     building b = {.h = h};
     bool ok = true;
     b.options = arena_format(&m, OPENCL_OPTIONS "%s%s", h->device->exact ? OPENCL_EXACT : "",
-                             env.opencl         ? env.opencl
+                             more               ? more
                              : h->device->plain ? OPENCL_PLAIN
                                                 : "");
     u->n_program = ocl_programs(u);

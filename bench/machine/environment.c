@@ -2,6 +2,7 @@
 #include "bench/machine/clock.h"
 #include "bench/machine/cpus.h"
 #include "bench/machine/probe.h"
+#include "graph/base/base.h"
 #include "graph/base/stats.h"
 #include "bench/machine/units.h"
 
@@ -197,9 +198,9 @@ static void add_software(cJSON *out, const char *isa, int threads)
 {
     struct utsname os;
     if (uname(&os) == 0) {
-        char text[256];
-        snprintf(text, sizeof text, "%.60s %.120s %.60s", os.sysname, os.release, os.machine);
-        js_text(out, "os", text);
+        char name[256];
+        snprintf(name, sizeof name, "%.60s %.120s %.60s", os.sysname, os.release, os.machine);
+        js_text(out, "os", name);
     }
     js_text(out, "libc", gnu_get_libc_version());
     cJSON *tool = js_object(out, "tool");
@@ -228,8 +229,8 @@ static void add_variables(cJSON *out)
                                        "MKL_NUM_THREADS", "LD_PRELOAD",      "MALLOC_ARENA_MAX"};
     cJSON *list = js_object(out, "variables");
     for (size_t i = 0; i < sizeof name / sizeof *name; i++)
-        if (secure_getenv(name[i]) != NULL)
-            js_text(list, name[i], secure_getenv(name[i]));
+        if (env_text(name[i]) != NULL)
+            js_text(list, name[i], env_text(name[i]));
 }
 
 cJSON *environment_read(const char *isa, int threads, uint64_t seed)
@@ -255,9 +256,9 @@ char *environment_json(const char *isa, int threads, uint64_t seed, ts_error *e)
 {
     (void)e;
     cJSON *out = environment_read(isa, threads, seed);
-    char *text = js_print(out, true);
+    char *all = js_print(out, true);
     cJSON_Delete(out);
-    return text;
+    return all;
 }
 
 /* ---- noise ---- */
@@ -286,7 +287,7 @@ char *noise_json(ts_error *e)
     char line[LINE];
     js_number(out, "load", first_line("/proc/loadavg", line) ? strtod(line, NULL) : NAN);
     free(v);
-    char *text = js_print(out, true);
+    char *all = js_print(out, true);
     cJSON_Delete(out);
-    return text;
+    return all;
 }

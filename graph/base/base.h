@@ -104,5 +104,7 @@ bool file_write(int fd, const void *p, size_t n);
 /* "cannot DOING 'PATH': WHY", with what can be done about it; false. */
 bool file_failed(err *e, const char *doing, const char *path, int why);
 bool file_make_dir(const char *path, err *e); /* with parents; an existing folder is fine */
+const char *env_text(const char *name);       /* an environment variable; NULL when unset or empty */
+const char *env_folder(const char *name);     /* the same; NULL, too, when it is not absolute */
 const char *file_temporary(void);             /* the folder for temporary files: TMPDIR if absolute, else "/tmp" */
 #endif

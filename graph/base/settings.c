@@ -1,10 +1,22 @@
-/* settings.c - what every folder asks of the environment. */
+/* settings.c - what every folder asks of the environment: no other file reads it. */
 #include "graph/base/base.h"
 
 #include <stdlib.h>
 
+const char *env_text(const char *name)
+{
+    const char *s = secure_getenv(name);
+    return s && *s ? s : NULL;
+}
+
+const char *env_folder(const char *name)
+{
+    const char *s = env_text(name);
+    return s && s[0] == '/' ? s : NULL;
+}
+
 const char *file_temporary(void)
 {
-    const char *s = secure_getenv("TMPDIR");
-    return s && s[0] == '/' ? s : "/tmp";
+    const char *s = env_folder("TMPDIR");
+    return s ? s : "/tmp";
 }

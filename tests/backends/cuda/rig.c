@@ -18,8 +18,7 @@ int rig_begin(void)
     setenv("TESSERA_CUDA_PTX", "1", 1);
     setenv("SIMCUDA_CHECK", "all", 0);
     setenv("SIMCUDA_VERBOSE", "0", 0);
-    const settings env = settings_read();
-    if (!nvrtc_open(&rtc, env.nvrtc, &e))
+    if (!nvrtc_open(&rtc, env_text("TESSERA_NVRTC"), &e))
         return check_skip("no NVRTC");
     nvrtc_close(&rtc);
     return 0;

@@ -84,8 +84,7 @@ int main(void)
                 {"products", {"layers=2"}, 1}};
     nvrtc_api rtc;
     err e = {0};
-    const settings env = settings_read();
-    if (!nvrtc_open(&rtc, env.nvrtc, &e))
+    if (!nvrtc_open(&rtc, env_text("TESSERA_NVRTC"), &e))
         return check_skip("no NVRTC");
     for (int i = 0; i < COUNT(rows); i++) {
         try_model(&rtc, rows[i].model, rows[i].n, rows[i].dim, "gpu:a100", "--gpu-architecture=sm_80");

@@ -1,4 +1,5 @@
-/* The folder for temporary files: TMPDIR where it is the same place in every working directory. */
+/* Variables of the environment: an empty one is as good as none, and a folder is the same place in every working
+ * directory. */
 #include "graph/base/base.h"
 #include "tests/check.h"
 
@@ -12,5 +13,14 @@ int main(void)
     CHECK_TEXT(file_temporary(), "/tmp");
     CHECK(unsetenv("TMPDIR") == 0);
     CHECK_TEXT(file_temporary(), "/tmp");
+    CHECK(setenv("TESSERA_SOMETHING", "", 1) == 0);
+    CHECK(!env_text("TESSERA_SOMETHING"));
+    CHECK(setenv("TESSERA_SOMETHING", "here", 1) == 0);
+    CHECK_TEXT(env_text("TESSERA_SOMETHING"), "here");
+    CHECK(!env_folder("TESSERA_SOMETHING"));
+    CHECK(setenv("TESSERA_SOMETHING", "/there", 1) == 0);
+    CHECK_TEXT(env_folder("TESSERA_SOMETHING"), "/there");
+    CHECK(unsetenv("TESSERA_SOMETHING") == 0);
+    CHECK(!env_text("TESSERA_SOMETHING") && !env_folder("TESSERA_SOMETHING"));
     return check_done();
 }
