@@ -64,7 +64,6 @@ static const node *stand_in(graph *g, int k, const type *y)
 static const node *apart(graph *g, const node *n, const node **at, int *count)
 {
     const node *in[MOST_SOURCES];
-    int n_attr = 0;
     if (n->leaf && n->leaf->of)
         return apart(g, n->leaf->of, at, count);
     if (n->leaf) {
@@ -78,9 +77,7 @@ static const node *apart(graph *g, const node *n, const node **at, int *count)
     MUST(n->n_in <= MOST_SOURCES);
     for (int i = 0; i < n->n_in; i++)
         in[i] = apart(g, n->in[i], at, count);
-    while (n->op->attr && n->op->attr[n_attr].name)
-        n_attr++;
-    return g_make(g, n->op, n->n_in, in, n->attr, n_attr);
+    return g_again(g, n, n->n_in, in);
 }
 
 int deriver_kind(deriver *d, const node *weight, err *e)

@@ -222,6 +222,28 @@ typedef struct ts_operation {
 /* False, with the reason in the graph, unless the name is free or stands for the same already. */
 TS_API bool ts_define(ts_graph *g, const ts_operation *o);
 
+/* ---- scans ---- */
+/* A loop as one operation: nothing but its work grows with the number of trips. What a trip computes is built once,
+ * between begin and end, of tensors that stand for what it has at hand: a state (first before the first trip, then what
+ * the trip before made it), a slice (one row of a tensor that has one for each trip, along its first axis), the trip's
+ * number (i64). Whatever else it reads is the same in all trips. A state keeps its shape and dtype; one without a step
+ * keeps its value. Gathered rows become a tensor with a new first axis. `until` makes a trip the last one: later ones
+ * are not done, and their rows are 0. Scans may stand within scans. Functions that fail give NULL or false, with the
+ * reason in the graph. */
+typedef struct ts_scan ts_scan; /* lives as long as the graph */
+TS_API ts_scan *ts_scan_begin(ts_graph *g, int64_t trips);
+TS_API ts_tensor ts_scan_state(ts_scan *s, ts_tensor first);
+TS_API ts_tensor ts_scan_slice(ts_scan *s, ts_tensor of, bool backwards); /* backwards: from the last row on */
+TS_API ts_tensor ts_scan_trip(ts_scan *s);
+TS_API bool ts_scan_step(ts_scan *s, ts_tensor state, ts_tensor next);
+TS_API bool ts_scan_gather(ts_scan *s, ts_tensor row, bool backwards);
+TS_API bool ts_scan_until(ts_scan *s, ts_tensor last); /* a truth value */
+/* For gradients states are kept of every so many trips, and computed again between: 1 all, 0 about as many as the root
+ * of trips. The bits are the same. */
+TS_API bool ts_scan_keep(ts_scan *s, int64_t every);
+/* out: the last value of each state, then what was gathered, in the order of the calls. */
+TS_API bool ts_scan_end(ts_scan *s, ts_tensor *out);
+
 /* ---- training steps ---- */
 /* The learning rate at step 1, 2, ... (a tensor without axes, of dtype f64): peak * step / warmup up to step `warmup`,
  * then constant, or falling to low * peak at step total + 1: in a line, or as half a cosine. */

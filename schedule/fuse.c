@@ -13,6 +13,7 @@
  * only, a routine nothing. */
 #include "schedule/fuse.h"
 #include "schedule/checkpointing.h"
+#include "schedule/scan_plan.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -298,6 +299,8 @@ static bool make_items(fuser *f, err *e)
         it->node = n;
         if (!g_defn(n, &p->mem, &d, e))
             return false;
+        if (scan_planned(p, n))
+            d.value = scan_reads(p, n, d.value);
         it->raw = it->value = d.value, it->n_axis = d.n_axis;
         it->fold = x_find_fold(d.value) != NULL;
         it->whole = d.value->kind == X_ROUTINE;

@@ -6,6 +6,7 @@
 #include "schedule/mask.h"
 #include "schedule/place.h"
 #include "schedule/resident.h"
+#include "schedule/scan_plan.h"
 
 #include <string.h>
 
@@ -77,7 +78,7 @@ static bool walked(const stage *s, const expr *x, const int *axis, layout *y)
     return layout_seal(y, &x->from->type);
 }
 
-static int leaf_entry(plan *p, const node *n, const layout *y)
+int plan_leaf(plan *p, const node *n, const layout *y)
 {
     for (int i = 0; i < p->n_leaf; i++)
         if (p->leaf[i].node == n && layout_same(&p->leaf[i].layout, y))
@@ -176,7 +177,7 @@ static bool lay_out(plan *p, kernel *k, int which, const rule *const *used, err 
             if (!walked(s, s->load[i], axis, &y))
                 layout_rows(&y, &n->type);
         }
-        s->leaf[i] = leaf_entry(p, n, &y);
+        s->leaf[i] = plan_leaf(p, n, &y);
     }
     return true;
 }

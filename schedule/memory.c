@@ -230,9 +230,9 @@ static bool find_bytes(plan *p, err *e)
 static int64_t place_all(plan *p, buffer **all, int n) /* all: by id, so operands first */
 {
     buffer **placed = arena_array(&p->mem, (size_t)n + 1, sizeof *placed);
-    buffer **head = arena_array(&p->mem, (size_t)p->g->n + 1,
-                                sizeof *head); /* by node id: the first of those over it */
-    int *last = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *last), m = 0;
+    const size_t most = (size_t)p->g->n + (size_t)p->n_kernel + 1;
+    buffer **head = arena_array(&p->mem, most, sizeof *head); /* by node id: the first of those over it */
+    int *last = arena_array(&p->mem, most, sizeof *last), m = 0;
     int64_t size = 0;
     for (int i = 0; i < n; i++) {
         const int id = all[i]->index;
@@ -265,12 +265,23 @@ static void find_roots(plan *p)
     }
 }
 
+static int add_rooms(plan *p, buffer **all) /* of the trips of scans, while these are done */
+{
+    int n = 0;
+    for (int k = 0; k < p->n_kernel; k++) {
+        buffer *room = p->kernel[k].scan ? p->kernel[k].scan->room : NULL;
+        if (room)
+            room->where = IN_ARENA, room->first = room->last = k, room->index = p->g->n + k, all[n++] = room;
+    }
+    return n;
+}
+
 bool pass_memory(plan *p, err *e)
 {
     int n = 0;
     if (p->n_site)
         return place_each_part(p, pass_memory, e);
-    buffer **all = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *all);
+    buffer **all = arena_array(&p->mem, (size_t)p->g->n + (size_t)p->n_kernel + 1, sizeof *all);
     if (!p->part) /* the order of parts is the plan's, with transfers in between */
         carry_order(p);
     find_lifetimes(p);
@@ -281,6 +292,7 @@ bool pass_memory(plan *p, err *e)
     for (int id = 0; id < p->g->n; id++)
         if (p->buffer[id].where == IN_ARENA)
             all[n++] = &p->buffer[id];
+    n += add_rooms(p, all + n);
     if (!p->own_places)
         find_reuse(p);
     p->arena_bytes = place_all(p, all, n);

@@ -2,6 +2,7 @@
 #include "schedule/plan.h"
 #include "graph/passes/recognise.h"
 #include "schedule/nest.h"
+#include "schedule/scan_plan.h"
 #include "schedule/schema.h"
 
 #include <limits.h>
@@ -86,6 +87,8 @@ const pass_record plan_passes[N_PASS] = {
                     pass_place},
     [PASS_LOOPS] = {"loops", "makes nests of schema and guess; layouts of weights follow", "kernels",
                     "nests that walk all axes and that the target can do; a layout for each weight", pass_loops},
+    [PASS_SCANS] = {"scans", "makes a plan of one trip of each scan", "kernels, with their loops",
+                    "a plan for each scan, of which the weights are among those of the plan around it", pass_scans},
     [PASS_MEMORY] = {"memory", "makes buffers of lifetimes, in one arena", "kernels in order, with their loops",
                      "a buffer for every value in memory; two that are alive at once lie apart", pass_memory}};
 
@@ -153,6 +156,8 @@ void plan_free(plan *p)
 {
     if (!p)
         return;
+    for (int k = 0; k < p->n_kernel; k++)
+        scan_plan_free(p->kernel[k].scan);
     arena own = p->mem;
     arena_free(&own);
     free(p);

@@ -82,6 +82,42 @@ typedef struct mask_skip { /* how far each block of rows is walked, where a mask
     bool carried; /* grains are trips of the loop along which states are carried; the others are walked after those */
 } mask_skip;
 
+typedef enum where { NOWHERE, IN_ARENA, IN_INPUT, IN_LEAF, IN_OUTPUT } where; /* NOWHERE: also what no result needs */
+typedef struct buffer {                                                       /* where a node's value lives */
+    where where;
+    int index;        /* of the input, leaf or output */
+    const node *over; /* in the arena: the value whose place it takes; the offset is the same */
+    int64_t offset;   /* bytes in the arena */
+    int64_t bytes;
+    int first, last; /* kernels between which it is alive */
+    layout layout;
+} buffer;
+
+/* Where an input of a trip's plan lies: in the value of load `load` of the scan's stage, in the scan's own value behind
+ * those, or, -1, it is the number of the trip. So many bytes on, and step more in every trip. */
+typedef struct trip_address {
+    int load;
+    int64_t at, step;
+    bool row; /* gathered: of trips that an early end leaves out it is cleared */
+} trip_address;
+typedef struct trip_copy { /* of so many bytes: a first value of a state, or a result that is not made where it goes */
+    int load;              /* that has the first value */
+    int root;              /* of the trip's plan: what is copied behind its last kernel */
+    int input;             /* of the trip's plan: where to */
+    int64_t bytes;
+} trip_copy;
+typedef struct scan_plan { /* a scan's kernel: the plan of one trip, in a graph of its own (scan_plan.c) */
+    struct plan *plan;
+    graph *g;
+    int64_t trips;
+    int *leaf;             /* by leaf of that plan: which one it is of the plan around it */
+    trip_address *address; /* by input of that plan */
+    int n_first, n_copy;
+    trip_copy *first, *copy; /* before the first trip; behind each one */
+    int until;               /* the root that ends it when true; -1: none does */
+    buffer *room;            /* of the trips' values, in the arena of the plan around it; all trips have the same */
+} scan_plan;
+
 typedef struct kernel {
     char name[16];     /* k0, k1, ... in order of first appearance; equal kernels share code, not this */
     const char *op;    /* what rules match: the main operation or group */
@@ -102,19 +138,9 @@ typedef struct kernel {
     double flops, bytes;   /* derived from the definitions, without what is not walked; compulsory traffic */
     int site;              /* of the plan's, if it has any; of a transfer: where the value goes */
     int within;            /* which kernel it is of that site's part */
+    scan_plan *scan;       /* NULL: it is no loop over a plan of its own */
     const transfer *moves; /* it is a transfer: its one stage has no axes, and names the value; NULL: it computes */
 } kernel;
-
-typedef enum where { NOWHERE, IN_ARENA, IN_INPUT, IN_LEAF, IN_OUTPUT } where; /* NOWHERE: also what no result needs */
-typedef struct buffer {                                                       /* where a node's value lives */
-    where where;
-    int index;        /* of the input, leaf or output */
-    const node *over; /* in the arena: the value whose place it takes; the offset is the same */
-    int64_t offset;   /* bytes in the arena */
-    int64_t bytes;
-    int first, last; /* kernels between which it is alive */
-    layout layout;
-} buffer;
 
 typedef struct packed { /* a weight or constant in one layout */
     const node *node;
@@ -243,6 +269,7 @@ typedef enum pass_number {
     PASS_APART,
     PASS_PLACE,
     PASS_LOOPS,
+    PASS_SCANS,
     PASS_MEMORY,
     N_PASS
 } pass_number;
@@ -259,6 +286,7 @@ bool pass_checkpointing(plan *p, err *e);
 bool pass_apart(plan *p, err *e);
 bool pass_place(plan *p, err *e);
 bool pass_loops(plan *p, err *e);
+bool pass_scans(plan *p, err *e);
 bool pass_memory(plan *p, err *e);
 bool plan_check(const plan *p, err *e);
 #endif

@@ -401,6 +401,8 @@ bool form_kernels(fuser *f, err *e)
     p->buffer = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *p->buffer);
     for (int i = 0; i < f->n; i++)
         p->buffer[f->need[i]->id].where = NOWHERE, layout_rows(&p->buffer[f->need[i]->id].layout, &f->need[i]->type);
+    for (int i = 0; i < p->n_input; i++) /* of those that nothing reads, too */
+        layout_rows(&p->buffer[p->input[i]->id].layout, &p->input[i]->type);
     mark_outside(f);
     names_index(f);
     for (int i = 0; i < f->n_order; i++) {

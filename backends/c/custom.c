@@ -7,20 +7,21 @@
 const node *custom_kernel(const kernel *k)
 {
     const expr *x = k->stage->value;
-    return x->kind == X_ROUTINE && x->run->host ? k->stage->node : NULL;
+    return x->kind == X_ROUTINE && x->run->host && !k->scan ? k->stage->node : NULL;
 }
 
 void custom_operands(const plan *p, const kernel *k, kernel_text *out)
 {
     const stage *s = k->stage;
     const expr *x = s->value;
-    *out = (kernel_text){.operand = calloc((size_t)x->n + 1, sizeof *out->operand)};
+    const int n_in = k->scan ? s->n_load : x->n; /* a scan's are told by load */
+    *out = (kernel_text){.operand = calloc((size_t)n_in + 1, sizeof *out->operand)};
     MUST(out->operand);
-    for (int i = 0; i < x->n; i++) {
-        const node *n = x->arg[i]->from;
-        int load = 0;
-        while (!x_same(s->load[load], x->arg[i]))
+    for (int i = 0; i < n_in; i++) {
+        int load = k->scan ? i : 0;
+        while (!k->scan && !x_same(s->load[load], x->arg[i]))
             load++;
+        const node *n = s->load[load]->from;
         const int entry = s->leaf ? s->leaf[load] : -1;
         const layout *y = entry >= 0 ? &p->leaf[entry].layout : &p->buffer[n->id].layout;
         MUST(layout_is_rows(y, &n->type));
@@ -81,17 +82,18 @@ static bool run_wide(const plan *p, const host_call *c, host_code *run, err *e)
 static void call(const ts_custom *base, int k, void *const *at, long part, long parts)
 {
     custom_calls *c = (custom_calls *)(uintptr_t)base;
-    const stage *s = c->p->kernel[k].stage;
+    const plan *p;
+    const stage *s = levels_kernel(&c->levels, k, &p)->stage;
     const node *n = s->node;
     ts_array in[MAX_PART], out = array_of(n, at[n->n_in]);
     err e = {0};
-    if (atomic_load(&c->failed) || !type_count(&n->type) || (c->p->reference && part))
+    if (atomic_load(&c->failed) || !type_count(&n->type) || (p->reference && part))
         return;
     for (int i = 0; i < n->n_in; i++)
         in[i] = array_of(n->in[i], at[i]);
     const host_call one = {n, in, &out, (int)part, (int)parts};
     host_code *run = s->value->run->host;
-    if (c->p->reference ? run_wide(c->p, &one, run, &e) : run(&one, &e))
+    if (p->reference ? run_wide(p, &one, run, &e) : run(&one, &e))
         return;
     pthread_mutex_lock(&c->lock);
     err_set(&c->e, e.code, "%s", e.text);
@@ -102,7 +104,8 @@ static void call(const ts_custom *base, int k, void *const *at, long part, long 
 /* ---- a program's own ---- */
 void custom_init(custom_calls *c, const plan *p)
 {
-    c->base.call = call, c->p = p;
+    c->base.call = call;
+    levels_make(&c->levels, p);
     atomic_init(&c->failed, false);
     MUST(!pthread_mutex_init(&c->lock, NULL));
 }
@@ -110,6 +113,7 @@ void custom_init(custom_calls *c, const plan *p)
 void custom_fini(custom_calls *c)
 {
     pthread_mutex_destroy(&c->lock);
+    levels_free(&c->levels);
 }
 
 bool custom_check(custom_calls *c, err *e)

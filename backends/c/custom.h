@@ -3,6 +3,7 @@
  * one name may share it. */
 #ifndef TS_C_CUSTOM_H
 #define TS_C_CUSTOM_H
+#include "backends/c/levels.h"
 #include "backends/c/runtime/run.h"
 #include "backends/codegen/codegen.h"
 
@@ -10,8 +11,8 @@
 #include <stdatomic.h>
 
 typedef struct custom_calls {
-    ts_custom base; /* what the program has: first, so that one is the other */
-    const plan *p;
+    ts_custom base;     /* what the program has: first, so that one is the other */
+    levels levels;      /* by whose numbers it calls them */
     atomic_bool failed; /* in this run: nothing more is called */
     pthread_mutex_t lock;
     err e; /* why; under the lock */
@@ -20,7 +21,7 @@ typedef struct custom_calls {
 void custom_init(custom_calls *c, const plan *p);
 void custom_fini(custom_calls *c);
 bool custom_check(custom_calls *c, err *e); /* after a run: false, and forgotten, when one failed */
-const node *custom_kernel(const kernel *k); /* whose function it is; NULL: of text */
-void custom_operands(const plan *p, const kernel *k,
-                     kernel_text *out); /* those of the call, in order, then the value */
+const node *custom_kernel(const kernel *k); /* whose function it is; NULL: of text, or of a plan */
+/* Those of the call, in order, then the value; of a scan as its stage loads them */
+void custom_operands(const plan *p, const kernel *k, kernel_text *out);
 #endif

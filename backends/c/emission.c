@@ -30,8 +30,12 @@ static bool emit(const plan *p, const emit_options *w, const c_program *c, err *
 static bool check_custom(const plan *p, err *e)
 {
     const node *n = NULL;
-    for (int k = 0; k < p->n_kernel && !n; k++)
-        n = custom_kernel(&p->kernel[k]);
+    const plan *of;
+    levels all;
+    levels_make(&all, p);
+    for (int k = 0; k < all.n_kernel && !n; k++)
+        n = custom_kernel(levels_kernel(&all, k, &of));
+    levels_free(&all);
     if (!n)
         return true;
     err_set(e, TS_UNSUPPORTED, "%s%s%s%s is a function of this process, which a stand-alone program does not have",

@@ -3,6 +3,7 @@
 #include "backends/c/program.h"
 #include "backends/c/custom.h"
 #include "backends/c/dialect.h"
+#include "backends/c/trips.h"
 #include "backends/emit/emitdir.h"
 #include "backends/codegen/hazard.h"
 
@@ -20,9 +21,14 @@ void c_program_free(c_program *c)
 /* ---- text ---- */
 enum { CLAIM = 8 }; /* bytes: how much of a part's share of a kernel is claimed, in front of the part's scratch */
 
-static long long claim_bytes(const plan *p)
+static bool has_trips(const levels *l)
 {
-    return target_aligned(p->on, (int64_t)CLAIM * p->n_kernel);
+    return l->n > 1;
+}
+
+static long long claim_bytes(const levels *l) /* with trips there are two sets: see trips.c */
+{
+    return target_aligned(l->of->plan->on, (int64_t)CLAIM * l->n_kernel * (has_trips(l) ? 2 : 1));
 }
 
 /* The program is tables and a loop over them: compilers take seconds over the same calls written one after another. */
@@ -70,17 +76,6 @@ static const char walk[] =
     "    span(r, k, k + 1, part, parts);\n"
     "}\n";
 
-static void write_place(const plan *p, text *t, const operand *o)
-{
-    const buffer *h = &p->buffer[o->node->id];
-    if (o->leaf >= 0)
-        text_add(t, "{LEAF, %d}, ", o->leaf);
-    else if (h->where == IN_ARENA)
-        text_add(t, "{ARENA, %lld}, ", (long long)h->offset);
-    else
-        text_add(t, "{INPUT, %d}, ", input_of(p, o->node));
-}
-
 static bool take_unit(c_program *c, const kernel_text *k) /* false: there is one like it */
 {
     for (int i = 0; i < c->n_unit; i++)
@@ -93,7 +88,9 @@ static bool take_unit(c_program *c, const kernel_text *k) /* false: there is one
 }
 
 typedef struct writing {
-    const plan *p;
+    levels levels;
+    int level;     /* the one at hand */
+    const plan *p; /* of it */
     c_program *c;
     text protos, places, calls;
     int n_place, most; /* operands of all kernels; of one */
@@ -101,26 +98,46 @@ typedef struct writing {
     int met; /* the first kernel behind the last barrier */
 } writing;
 
+static void write_place(writing *w, const operand *o)
+{
+    const buffer *h = &w->p->buffer[o->node->id];
+    if (o->leaf >= 0)
+        text_add(&w->places, "{LEAF, %d}, ", levels_leaf(&w->levels, w->level, o->leaf));
+    else if (h->where == IN_ARENA)
+        text_add(&w->places, "{ARENA, %lld}, ", (long long)h->offset);
+    else
+        text_add(&w->places, "{INPUT, %d}, ", input_of(w->p, o->node));
+}
+
 static void write_call(writing *w, int k, const kernel_text *m)
 {
-    hazards_add_kernel(&w->hazards, w->p, m->n_operand, m->operand);
+    const level *at = &w->levels.of[w->level];
+    const buffer *room = w->p->kernel[k].scan ? w->p->kernel[k].scan->room : NULL;
+    const int n = m->n_operand + (room != NULL);
+    hazards_add_scan(&w->hazards, w->p, m->n_operand, m->operand, room);
     const bool meets = hazards_last(&w->hazards, k) >= w->met;
     if (meets)
         w->met = k;
-    text_add(&w->calls, "    {%s, %d, %d, %d},\n", *m->name ? m->name : "0", w->n_place, m->n_operand, meets);
+    text_add(&w->calls, "    {%s, %d, %d, %d", *m->name ? m->name : "0", w->n_place, n, meets);
+    if (has_trips(&w->levels))
+        text_add(&w->calls, ", %d", room ? levels_of_scan(&w->levels, at->first + k) : 0);
+    text_add(&w->calls, "},\n");
     text_add(&w->places, "    ");
     for (int i = 0; i < m->n_operand; i++)
-        write_place(w->p, &w->places, &m->operand[i]);
-    text_add(&w->places, "/* %d */\n", k);
-    w->n_place += m->n_operand, w->most = m->n_operand > w->most ? m->n_operand : w->most;
+        write_place(w, &m->operand[i]);
+    if (room)
+        text_add(&w->places, "{ARENA, %lld}, ", (long long)room->offset);
+    text_add(&w->places, "/* %d */\n", at->first + k);
+    w->n_place += n, w->most = n > w->most ? n : w->most;
 }
 
 static bool write_kernel(writing *w, int k, err *e)
 {
     kernel_text one;
-    if (custom_kernel(&w->p->kernel[k]))
-        custom_operands(w->p, &w->p->kernel[k], &one);
-    else if (!kernel_write(&c_dialect, w->p, &w->p->kernel[k], &one, e))
+    const kernel *own = &w->p->kernel[k];
+    if (own->scan || custom_kernel(own))
+        custom_operands(w->p, own, &one);
+    else if (!kernel_write(&c_dialect, w->p, own, &one, e))
         return false;
     write_call(w, k, &one);
     if (one.scratch > w->c->scratch_most)
@@ -132,29 +149,49 @@ static bool write_kernel(writing *w, int k, err *e)
     return true;
 }
 
+static bool write_level(writing *w, int which, err *e)
+{
+    bool ok = true;
+    w->level = which, w->p = w->levels.of[which].plan, w->met = 0;
+    for (int k = 0; ok && k < w->p->n_kernel; k++)
+        ok = write_kernel(w, k, e);
+    hazards_free(&w->hazards);
+    return ok;
+}
+
 static char *write_calls(const writing *w)
 {
+    const bool trips = has_trips(&w->levels);
     text t = {0};
-    text_add(&t, "#include <string.h>\n\n%s%s\n%s\n%s", runtime_file("run.h"), c_share_type, text_str(&w->protos),
-             types);
-    text_add(&t, "enum { KERNELS = %d, MOST_OPERANDS = %d, CLAIM = %d, CLAIMS = %lld };\n\n", w->p->n_kernel,
-             w->most ? w->most : 1, CLAIM, claim_bytes(w->p));
+    text_add(&t, "#include <string.h>\n\n%s%s\n%s\n", runtime_file("run.h"), c_share_type, text_str(&w->protos));
+    if (trips)
+        trips_types(&t);
+    else
+        text_add(&t, "%s", types);
+    text_add(&t, "enum { KERNELS = %d, MOST_OPERANDS = %d, CLAIM = %d, CLAIMS = %lld };\n\n",
+             w->levels.of->plan->n_kernel, w->most ? w->most : 1, CLAIM, claim_bytes(&w->levels));
     text_add(&t, "static const ts_place place[] = {\n%s    {LEAF, 0}};\n\n", text_str(&w->places));
-    text_add(&t, "static const ts_call kernel[] = {\n%s    {0, 0, 0, 0}};\n\n%s", text_str(&w->calls), walk);
+    text_add(&t, "static const ts_call kernel[] = {\n%s    {0, 0, 0, 0%s}};\n\n", text_str(&w->calls),
+             trips ? ", 0" : "");
+    if (trips)
+        trips_tables(&w->levels, &t), trips_walk(&t);
+    else
+        text_add(&t, "%s", walk);
     return text_take(&t);
 }
 
 bool c_program_write(const plan *p, c_program *out, err *e)
 {
-    writing w = {.p = p, .c = out};
+    writing w = {.c = out};
     bool ok = true;
     *out = (c_program){0};
-    for (int k = 0; ok && k < p->n_kernel; k++)
-        ok = write_kernel(&w, k, e);
+    levels_make(&w.levels, p);
+    for (int i = 0; ok && i < w.levels.n; i++)
+        ok = write_level(&w, i, e);
     out->calls = write_calls(&w);
-    out->scratch_most += claim_bytes(p);
+    out->scratch_most += claim_bytes(&w.levels);
     text_free(&w.protos), text_free(&w.places), text_free(&w.calls);
-    hazards_free(&w.hazards);
+    levels_free(&w.levels);
     if (!ok)
         c_program_free(out);
     return ok;

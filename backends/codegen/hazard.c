@@ -75,14 +75,21 @@ static access access_of(const plan *p, const operand *o) /* inputs are behind th
                      : (access){p->arena_bytes + input, p->arena_bytes + input + 1, o->written};
 }
 
-void hazards_add_kernel(hazards *h, const plan *p, int n, const operand *o)
+void hazards_add_scan(hazards *h, const plan *p, int n, const operand *o, const buffer *room)
 {
-    access *a = calloc((size_t)n + 1, sizeof *a);
+    access *a = calloc((size_t)n + 2, sizeof *a);
     MUST(a);
     for (int i = 0; i < n; i++)
         a[i] = access_of(p, &o[i]);
+    if (room)
+        a[n++] = (access){room->offset, room->offset + room->bytes, true};
     hazards_add(h, n, a);
     free(a);
+}
+
+void hazards_add_kernel(hazards *h, const plan *p, int n, const operand *o)
+{
+    hazards_add_scan(h, p, n, o, NULL);
 }
 
 int hazards_last(const hazards *h, int k)

@@ -1,5 +1,6 @@
 /* custom.c - operations that a program defines: calls of their functions, and outputs that share one value. */
 #include "graph/ir/custom.h"
+#include "graph/ir/trip.h"
 
 #include <string.h>
 
@@ -8,7 +9,7 @@ enum { ALIGN = 64 };
 /* ---- calls of functions ---- */
 typedef struct use { /* what a ts_use points to */
     ts_use of;
-    ts_array in[MAX_PART], out[MAX_OUTPUT];
+    ts_array in[MAX_IN], out[MAX_OUTPUT];
     double number[MAX_NUMBER];
 } use;
 
@@ -51,10 +52,10 @@ const type *custom_type(const node *n, int index)
 
 int custom_outputs(const node *n)
 {
-    return n->output ? n->op->custom->n_out : 1;
+    return n->output ? n->n_output : 1;
 }
 
-static bool is_mixed(int n, const type *t)
+bool custom_mixed(int n, const type *t)
 {
     bool mixed = false;
     for (int i = 1; i < n; i++)
@@ -67,9 +68,15 @@ static int64_t room(const type *t, bool bytes) /* that it takes: elements, or by
     return bytes ? (type_bytes(t) + ALIGN - 1) / ALIGN * ALIGN : type_count(t);
 }
 
-static bool pack(int n, const type *t, type *out, err *e)
+bool custom_pack(graph *g, node *draft, int n, const type *t, err *e)
 {
-    const bool bytes = is_mixed(n, t);
+    const bool bytes = custom_mixed(n, t);
+    type *out = &draft->type, *own = arena_array(&g->mem, (size_t)n + 1, sizeof *own);
+    for (int i = 0; i < n; i++)
+        own[i] = t[i];
+    *out = t[0], draft->n_output = n, draft->output = n > 1 ? own : NULL;
+    if (n == 1)
+        return true;
     *out = (type){.dtype = bytes ? TS_U8 : t[0].dtype, .rank = 1};
     for (int i = 0; i < n; i++)
         if (!int_add(out->dim[0], room(&t[i], bytes), &out->dim[0]))
@@ -81,8 +88,13 @@ static int64_t place_of(const node *n, int index)
 {
     int64_t at = 0;
     for (int i = 0; i < index; i++)
-        at += room(&n->output[i], is_mixed(custom_outputs(n), n->output));
+        at += room(&n->output[i], custom_mixed(custom_outputs(n), n->output));
     return at;
+}
+
+int64_t custom_place(const node *n, int index)
+{
+    return n->output ? place_of(n, index) : 0;
 }
 
 static bool result_shape(const node *n, type *out, err *e)
@@ -204,19 +216,17 @@ static bool output_types(graph *g, node *draft, err *e)
         u.out[k] = o->shape ? (ts_array){.rank = -1} : u.in[0];
     if (o->shape && !o->shape(&u.of, &own))
         return failed(&own, "shape", e);
-    type *t = arena_array(&g->mem, (size_t)o->n_out, sizeof *t);
+    type t[MAX_OUTPUT];
     for (int k = 0; k < o->n_out; k++)
         if (!output_type(&u.out[k], k, &t[k], e))
             return false;
-    draft->output = o->n_out > 1 ? t : NULL;
-    draft->type = t[0];
-    return o->n_out == 1 || pack(o->n_out, t, &draft->type, e);
+    return custom_pack(g, draft, o->n_out, t, e);
 }
 
 bool custom_infer(graph *g, node *draft, err *e)
 {
-    if (draft->n_in > MAX_PART)
-        return err_set(e, TS_BAD_INPUT, "%d operands given, takes at most %d", draft->n_in, MAX_PART);
+    if (draft->n_in > MAX_IN)
+        return err_set(e, TS_BAD_INPUT, "%d operands given, takes at most %d", draft->n_in, MAX_IN);
     return draft->op->custom->text ? text_type(draft, e) : output_types(g, draft, e);
 }
 
@@ -296,5 +306,7 @@ const op *g_op(const graph *g, const char *name)
     for (int i = 0; g && i < g->n_custom; i++)
         if (!strcmp(g->custom[i]->name, name))
             return g->custom[i];
-    return g && !strcmp(name, result_op.name) ? &result_op : op_find(name);
+    if (g && !strcmp(name, result_op.name))
+        return &result_op;
+    return g && !strcmp(name, scan_op.name) ? &scan_op : op_find(name);
 }

@@ -1,18 +1,23 @@
 /* custom.h - operations that a program defines for one graph (ts_define): records like those of the table, which die
- * with the graph. A call of one with several outputs has one value that holds them all: their elements one after
- * another or, where dtypes differ, their bytes, each output from a multiple of 64 on. The operation "result" takes one
- * out. Kernels stay in the process: nothing that is written down has the address of one. */
+ * with the graph. A call of one, or a scan (trip.h), with several outputs has one value that holds them all: their
+ * elements one after another or, where dtypes differ, their bytes, each output from a multiple of 64 on. The operation
+ * "result" takes one out. Kernels stay in the process: nothing that is written down has the address of one. */
 #ifndef TS_CUSTOM_H
 #define TS_CUSTOM_H
 #include "graph/ir/graph.h"
 
-enum { MAX_OUTPUT = 8, MAX_NUMBER = 16 };
+enum { MAX_OUTPUT = 8, MAX_NUMBER = 16, MAX_IN = MAX_RANK + 2 };
 /* The operation of that name, the graph's own or the table's; NULL: there is none. g may be NULL. */
 const op *g_op(const graph *g, const char *name);
 bool custom_infer(graph *g, node *draft, err *e); /* its type, and those of several outputs */
 bool custom_body(defn *d, err *e);                /* of a record with a kernel */
 bool custom_impure(const node *n);
 
+/* Gives the draft of a call n outputs of these types, and the type of the value that holds them. */
+bool custom_pack(graph *g, node *draft, int n, const type *t, err *e);
+bool custom_mixed(int n, const type *t); /* of several dtypes: the value is bytes */
+/* Where an output begins in the value: in its elements */
+int64_t custom_place(const node *n, int index);
 int custom_outputs(const node *n); /* 1 of all other operations */
 const type *custom_type(const node *n, int index);
 const node *custom_output(graph *g, const node *n, int index); /* n itself where it has one */

@@ -48,8 +48,8 @@ static bool read_numbers(graph *g, op *o, const char *numbers, err *e)
 /* ---- checks ---- */
 static bool check_counts(const ts_operation *o, err *e)
 {
-    if (o->n_in < -1 || o->n_in > MAX_PART)
-        return err_set(e, TS_BAD_INPUT, "n_in is %d, expected 0 to %d, or -1 for any number", o->n_in, MAX_PART);
+    if (o->n_in < -1 || o->n_in > MAX_IN)
+        return err_set(e, TS_BAD_INPUT, "n_in is %d, expected 0 to %d, or -1 for any number", o->n_in, MAX_IN);
     if (o->n_out < 0 || o->n_out > MAX_OUTPUT)
         return err_set(e, TS_BAD_INPUT, "n_out is %d, expected 1 to %d", o->n_out, MAX_OUTPUT);
     if (!o->text == !o->kernel)

@@ -2,6 +2,7 @@
 #include "graph/ir/graph.h"
 #include "graph/ir/attr.h"
 #include "graph/ir/custom.h"
+#include "graph/ir/trip.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +88,7 @@ static bool node_same(const node *a, const node *b)
     for (const attr_spec *s = a->op->attr; s && s->name; s++, k++)
         if (!attr_same(&a->attr[k], &b->attr[k]))
             return false;
-    return leaf_same(a, b);
+    return leaf_same(a, b) && trip_same(a->trip, b->trip);
 }
 
 static uint64_t node_hash(const node *n)
@@ -99,6 +100,8 @@ static uint64_t node_hash(const node *n)
     int k = 0;
     for (const attr_spec *s = n->op->attr; s && s->name; s++, k++)
         h = attr_hash(&n->attr[k], h);
+    for (int i = 0; n->trip && i < n->trip->n_root; i++)
+        h = quick_hash(&n->trip->root[i], sizeof n->trip->root[i], h);
     if (n->leaf)
         h = quick_hash(n->label, strlen(n->label), h + n->leaf->seed);
     if (n->leaf && n->leaf->kind == LEAF_CONST && type_bytes(&n->type) <= SMALL_CONST)
@@ -174,7 +177,7 @@ static bool input_is_one(graph *g, const char *label, const type *t)
 
 const node *g_leaf(graph *g, const op *kind, const char *label, const type *t, const leaf *l)
 {
-    const bool named = l->kind == LEAF_INPUT && label && *label;
+    const bool named = l->kind == LEAF_INPUT && !l->bound && label && *label;
     if (err_is(&g->err) || !type_valid(t, &g->err) || (named && !input_is_one(g, label, t)))
         return NULL;
     leaf *own = arena_get(&g->mem, sizeof *own);
@@ -311,6 +314,15 @@ static bool infer(const node *n, type *out, err *e)
     return type_broadcast(n->n_in, in, out, e);
 }
 
+typedef struct request {
+    const op *op;
+    int n;
+    const node *const *in;
+    const attr *attr;
+    int n_attr;
+    const scan_trip *trip;
+} request;
+
 /* Neighbours first, so that all operands come to lie equally deep. */
 static const node *tree(graph *g, const node *draft)
 {
@@ -326,41 +338,76 @@ static const node *tree(graph *g, const node *draft)
     return g_make(g, o, made, part, draft->attr, n_attr);
 }
 
-const node *g_make(graph *g, const op *o, int n, const node *const *in, const attr *a, int n_attr)
+/* Whether o can be called with these at all */
+static bool callable(graph *g, const op *o, int n, const node *const *in)
 {
     if (err_is(&g->err))
-        return NULL;
+        return false;
     for (int i = 0; i < n; i++)
         if (!in[i])
-            return g_fail(g, TS_BAD_INPUT, "%s: operand %d is missing", o->name, i), NULL;
+            return g_fail(g, TS_BAD_INPUT, "%s: operand %d is missing", o->name, i), false;
     if (op_is_bare(o))
-        return g_fail(g, TS_BAD_INPUT, "%s: cannot be called: no value follows from operands", o->name), NULL;
+        return g_fail(g, TS_BAD_INPUT, "%s: cannot be called: no value follows from operands", o->name), false;
     if (!g_holds(g, o->name, n, in))
-        return NULL;
+        return false;
     if (o->arity >= 0 && n != o->arity)
-        return g_fail(g, TS_BAD_INPUT, "%s: %d operands given, takes %d", o->name, n, o->arity), NULL;
-    node draft = {.op = o, .label = "", .n_in = n};
-    attr *filled = attr_fill(&g->mem, o, n_attr, a, &g->err);
+        return g_fail(g, TS_BAD_INPUT, "%s: %d operands given, takes %d", o->name, n, o->arity), false;
+    return true;
+}
+
+static bool find_type(graph *g, node *draft, err *e)
+{
+    return (draft->op->custom ? custom_infer(g, draft, e)
+            : draft->trip     ? trip_infer(g, draft, e)
+                              : infer(draft, &draft->type, e)) &&
+           type_valid(&draft->type, e);
+}
+
+static const node *make(graph *g, const request *c)
+{
+    const op *o = c->op;
+    if (!callable(g, o, c->n, c->in))
+        return NULL;
+    node draft = {.op = o, .label = "", .n_in = c->n, .trip = c->trip};
+    attr *filled = attr_fill(&g->mem, o, c->n_attr, c->attr, &g->err);
     if (!filled)
         return NULL;
     for (const attr_spec *s = o->attr; s && s->name; s++)
         if (s->fallback && !strcmp(s->fallback, "own") && filled[s - o->attr].kind == '-')
             filled[s - o->attr] = (attr){.name = s->name, .kind = 'i', .i = g_own(g)};
     draft.attr = filled;
-    const node **own = arena_array(&g->mem, (size_t)n + 1, sizeof *own);
-    if (n)
-        memcpy(own, in, (size_t)n * sizeof *own);
+    const node **own = arena_array(&g->mem, (size_t)c->n + 1, sizeof *own);
+    if (c->n)
+        memcpy(own, c->in, (size_t)c->n * sizeof *own);
     draft.in = own;
     if (o->lower)
         return expand(g, &draft);
-    if (!(o->custom ? custom_infer(g, &draft, &g->err) : infer(&draft, &draft.type, &g->err)) ||
-        !type_valid(&draft.type, &g->err)) {
+    if (!find_type(g, &draft, &g->err)) {
         err_in(&g->err, "%s", o->name);
         return NULL;
     }
-    if (o->fan_in && n > o->fan_in)
+    if (o->fan_in && c->n > o->fan_in)
         return tree(g, &draft);
     return intern(g, &draft);
+}
+
+const node *g_make(graph *g, const op *o, int n, const node *const *in, const attr *a, int n_attr)
+{
+    return make(g, &(request){o, n, in, a, n_attr, NULL});
+}
+
+const node *g_make_scan(graph *g, const op *o, int n, const node *const *in, const attr *a, int n_attr,
+                        const scan_trip *t)
+{
+    return make(g, &(request){o, n, in, a, n_attr, t});
+}
+
+const node *g_again(graph *g, const node *old, int n, const node *const *in)
+{
+    int n_attr = 0;
+    for (const attr_spec *s = old->op->attr; s && s->name; s++)
+        n_attr++;
+    return make(g, &(request){old->op, n, in, old->attr, n_attr, old->trip});
 }
 
 const node *g_call(graph *g, const char *call, int n, const node *const *in)
@@ -470,6 +517,9 @@ bool g_check(const graph *g, err *e)
                 return err_set(e, TS_BUG, "node %d: operand %d is not older", i, k);
         if (node_is_leaf(n) != op_is_bare(n->op))
             return err_set(e, TS_BUG, "node %d: leaf and op disagree", i);
+        for (int k = 0; n->trip && k < n->trip->n_root; k++)
+            if (n->trip->root[k]->id >= i || g->node[n->trip->root[k]->id] != n->trip->root[k])
+                return err_set(e, TS_BUG, "node %d: result %d of its trip is not older", i, k);
         for (int k = 0; k < i && g->n < 2000; k++)
             if (node_same(g->node[k], n))
                 return err_set(e, TS_BUG, "nodes %d and %d are equal", k, i);

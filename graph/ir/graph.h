@@ -2,7 +2,7 @@
  * is topological.
  * The room:  fn -> expr (_same, _text) -> op (attr, rule) -> graph (api, cost) -> print  element, small, array, npy
  *         scalars  one element           a record           nodes              text      types and values
- *            find, ops_json, problem: the table of operations, asked by name, as JSON, and for its test problems
+ *            trip, scan: loops as nodes; find, ops_json, problem: the table of operations, asked by name, as JSON, and for its test problems
  *            define, custom: operations that a program adds to a graph */
 #ifndef TS_GRAPH_H
 #define TS_GRAPH_H
@@ -25,20 +25,28 @@ typedef struct leaf {
     uint64_t seed;
     const node *of; /* its value is that of this node, computed when it is read; or NULL */
     int64_t below;  /* inputs of integers: valid values are [0, below); 0: unknown */
+    bool bound;     /* inputs: of one trip of a scan, which gives the value */
     preset *preset; /* inputs; NULL: nothing is. No part of any identity */
 } leaf;
+
+typedef struct scan_trip { /* what one trip of a scan computes: see trip.h */
+    int n_root;
+    const node *const *root;
+} scan_trip;
 
 struct ts_node {
     const op *op;
     type type;
-    int id;             /* index in the graph, hence a topological order */
-    int index;          /* which output of its operation */
-    bool back;          /* made by the chain rule, or in the place of what was. No part of its identity */
-    const node *origin; /* output 0 of that operation; NULL: this node itself. No part of its identity */
-    const char *label;  /* leaves and named results; "" otherwise */
-    const attr *attr;   /* one per entry of op->attr, in that order, defaults filled in */
-    const leaf *leaf;   /* leaves only */
-    const type *output; /* of a custom operation with several outputs: what they are (custom.h); else NULL */
+    int id;                /* index in the graph, hence a topological order */
+    int index;             /* which output of its operation */
+    bool back;             /* made by the chain rule, or in the place of what was. No part of its identity */
+    const node *origin;    /* output 0 of that operation; NULL: this node itself. No part of its identity */
+    const char *label;     /* leaves and named results; "" otherwise */
+    const attr *attr;      /* one per entry of op->attr, in that order, defaults filled in */
+    const leaf *leaf;      /* leaves only */
+    const type *output;    /* of an operation with several outputs: what they are (custom.h); else NULL */
+    int n_output;          /* how many these are */
+    const scan_trip *trip; /* of a scan; NULL: all others */
     int n_in;
     const node *const *in;
 };
@@ -66,6 +74,7 @@ struct ts_graph {
     int cap_value, depth;
     const op **custom; /* defined by the program */
     int n_custom, cap_custom;
+    int n_scan; /* begun so far */
     int n_own;  /* numbers that calls without one were given: the same for the same calls in the same order */
     bool waits; /* what was refused last waits for a value: see onnx_wait */
     err err;
@@ -85,6 +94,8 @@ const node *g_ints(graph *g, int n, const int64_t *v);                          
 const node *g_call(graph *g, const char *call, int n, const node *const *in);      /* "conv strides=[2,2]" */
 /* Attributes by name */
 const node *g_make(graph *g, const op *o, int n, const node *const *in, const attr *a, int n_attr);
+/* The call of old, of which all else stays, over other operands */
+const node *g_again(graph *g, const node *old, int n, const node *const *in);
 const node *g_call1(graph *g, const char *call, const node *a);
 const node *g_call2(graph *g, const char *call, const node *a, const node *b);
 const node *g_call3(graph *g, const char *call, const node *a, const node *b, const node *c);
@@ -110,6 +121,9 @@ bool g_remake(graph *g, int n, const node *const *root, const node **now);
  * gives, of the same type, stands for it; NULL: with the reason in g. */
 typedef const node *rewriting(void *user, const node *old, const node *now);
 bool g_rewrite(graph *g, int n, const node *const *root, rewriting *f, void *user, const node **out);
+/* The roots in another graph, which then borrows what leaves and attributes of the first one have. now: by id of it,
+ * NULL or what stands for a node there already; then what stands for each that the roots need. */
+bool g_copy(graph *to, const graph *from, int n, const node *const *root, const node **now);
 /* A number that no other call of this graph has, 0 and small ones aside, which people write. */
 int64_t g_own(graph *g);
 /* Whether all are nodes of g; NULL counts as one. False: g->err says which is not, and what was to be done with it. */

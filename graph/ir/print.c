@@ -5,9 +5,16 @@
  * name
  *   n2 = weight "w" mean=0 scale=0.1 seed=7 : f32[3]
  *   n3 = add(n0, n1) : f32[2,3]
- *   return n3 */
+ *   n4 = iterate(n1, n0) trips=2 states=1 slices=[0] : f32[3] {    its trip, numbered by itself (trip.h)
+ *     n0 = trip_operand "0" : f32[3]
+ *     n1 = trip_operand "1" : f32[3]
+ *     n2 = add(n0, n1) : f32[3]
+ *     return n2
+ *   }
+ *   return n3, n4 */
 #include "graph/ir/attr.h"
 #include "graph/ir/custom.h"
+#include "graph/ir/trip.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -42,9 +49,11 @@ static void print_leaf(text *t, const node *n)
         text_add(t, " below=%lld", (long long)l->below);
 }
 
-static void print_node(text *t, const node *n, const int *number)
+static void print_all(text *t, int depth, int n, const node *const *root);
+
+static void print_node(text *t, int depth, const node *n, const int *number)
 {
-    text_add(t, "n%d = ", number[n->id]);
+    text_add(t, "%*sn%d = ", 2 * depth, "", number[n->id]);
     if (n->leaf)
         print_leaf(t, n);
     else {
@@ -60,10 +69,15 @@ static void print_node(text *t, const node *n, const int *number)
     }
     text_add(t, " : ");
     type_print(t, &n->type);
+    if (n->trip) {
+        text_add(t, " {\n");
+        print_all(t, depth + 1, n->trip->n_root, n->trip->root);
+        text_add(t, "%*s}", 2 * depth, "");
+    }
     text_add(t, "\n");
 }
 
-void g_print(text *t, int n, const node *const *root)
+static void print_all(text *t, int depth, int n, const node *const *root)
 {
     const int count = g_reach(n, root, NULL);
     const node **all = calloc((size_t)count + 1, sizeof *all);
@@ -72,12 +86,17 @@ void g_print(text *t, int n, const node *const *root)
     int *number = calloc(count ? (size_t)all[count - 1]->id + 1 : 1, sizeof *number);
     MUST(number);
     for (int i = 0; i < count; i++)
-        number[all[i]->id] = i, print_node(t, all[i], number);
-    text_add(t, "return");
+        number[all[i]->id] = i, print_node(t, depth, all[i], number);
+    text_add(t, "%*sreturn", 2 * depth, "");
     for (int i = 0; i < n; i++)
         text_add(t, "%s n%d", i ? "," : "", number[root[i]->id]);
     text_add(t, "\n");
     free(number), free(all);
+}
+
+void g_print(text *t, int n, const node *const *root)
+{
+    print_all(t, 0, n, root);
 }
 
 void g_hash(int n, const node *const *root, char hex[65])
@@ -99,7 +118,7 @@ typedef struct reader {
     int line;
     err *e;
     const node **node;
-    int n, cap;
+    int n, cap, depth;
 } reader;
 
 static bool fail(reader *r, const char *what)
@@ -251,6 +270,13 @@ static bool read_leaf(reader *r, const op *o, const node **out)
     }
     if (!eat(r, ":") || !read_type(r, &t))
         return fail(r, "': type' expected");
+    l.bound = l.kind == LEAF_CONST && strcmp(o->name, "const");
+    if (l.bound)
+        l.kind = LEAF_INPUT;
+    if (l.bound && !r->depth)
+        return fail(r, "an operand of a trip outside of one");
+    if (l.bound)
+        return *out = g_leaf(r->g, o, label, &t, &l), *out != NULL;
     if (l.kind != LEAF_CONST)
         return *out = g_leaf(r->g, l.kind == LEAF_INPUT ? op_find("input") : o, label, &t, &l), *out != NULL;
     if (n < 0)
@@ -277,41 +303,81 @@ static size_t attributes(const char *s)
     return n;
 }
 
-static bool read_call(reader *r, const op *o, const node **out)
+enum { MAX_RESULTS = 2 * MAX_PART + 1, MAX_DEPTH = 16 };
+static bool read_all(reader *r, int max, const node **root, int *n);
+
+/* The trip of a scan, behind its type; NULL: there is none. */
+static bool read_trip(reader *r, const node **root, scan_trip *out)
 {
+    reader own = {.g = r->g, .at = r->at, .line = r->line, .e = r->e, .depth = r->depth + 1};
+    out->root = root;
+    if (own.depth == MAX_DEPTH)
+        return fail(r, "trips within trips, too many");
+    if (!eat(&own, "\n"))
+        return fail(r, "a line of its own for each node of a trip expected");
+    own.line++;
+    const bool ok = read_all(&own, MAX_RESULTS, root, &out->n_root);
+    free(own.node);
+    r->at = own.at, r->line = own.line;
+    return ok && ((eat(r, "\n") && eat(r, "}")) || fail(r, "the end of a trip expected"));
+}
+
+typedef struct calling { /* what a line says of a call */
+    const op *op;
+    int n, n_given;
     const node *in[MAX_OPERANDS];
-    int n = 0;
     attr given[MAX_ATTR];
-    int n_given = 0;
-    type t;
+    int64_t index;
+    type type;
+} calling;
+
+static bool read_operands(reader *r, calling *c)
+{
     while (!eat(r, ")")) {
-        if (n && !eat(r, ","))
+        if (c->n && !eat(r, ","))
             return fail(r, "',' expected");
-        if (n == MAX_OPERANDS)
+        if (c->n == MAX_OPERANDS)
             return fail(r, "too many operands");
-        if (!read_ref(r, &in[n++]))
+        if (!read_ref(r, &c->in[c->n++]))
             return false;
     }
+    return true;
+}
+
+static const node *make_call(reader *r, const calling *c)
+{
+    const node *root[MAX_RESULTS];
+    scan_trip t = {0};
+    if (!eat(r, "{"))
+        return g_make(r->g, c->op, c->n, c->in, c->given, c->n_given);
+    return read_trip(r, root, &t) ? g_make_scan(r->g, c->op, c->n, c->in, c->given, c->n_given, &t) : NULL;
+}
+
+static bool read_call(reader *r, const op *o, const node **out)
+{
+    calling c = {.op = o};
+    const int line = r->line; /* a trip has lines of its own */
+    if (!read_operands(r, &c))
+        return false;
     const size_t stop = attributes(r->at);
     char *words = strndup(r->at, stop);
     MUST(words);
-    const bool ok = attr_parse(&r->g->mem, o, words, given, &n_given, r->e);
+    const bool ok = attr_parse(&r->g->mem, o, words, c.given, &c.n_given, r->e);
     free(words);
     if (!ok)
         return false;
     r->at += stop;
-    int64_t index = 0;
-    if (eat(r, "#") && !read_int(r, &index))
+    if (eat(r, "#") && !read_int(r, &c.index))
         return false;
-    if (!eat(r, ":") || !read_type(r, &t))
+    if (!eat(r, ":") || !read_type(r, &c.type))
         return fail(r, "': type' expected");
-    *out = g_make(r->g, o, n, in, given, n_given);
+    *out = make_call(r, &c);
     /* Outputs follow each other */
-    if (*out && index)
-        *out = g_output(r->g, *out, r->n ? r->node[r->n - 1] : *out, (int)index);
+    if (*out && c.index)
+        *out = g_output(r->g, *out, r->n ? r->node[r->n - 1] : *out, (int)c.index);
     if (!*out)
-        return err_set(r->e, r->g->err.code, "graph text, line %d: %s", r->line, r->g->err.text);
-    return type_equal(&t, &(*out)->type) || fail(r, "the type does not follow from the operands");
+        return err_set(r->e, r->g->err.code, "graph text, line %d: %s", line, r->g->err.text);
+    return type_equal(&c.type, &(*out)->type) || fail(r, "the type does not follow from the operands");
 }
 
 static bool read_line(reader *r)
@@ -337,20 +403,26 @@ static bool read_line(reader *r)
     return eat(r, "\n") || fail(r, "end of line expected");
 }
 
+static bool read_all(reader *r, int max, const node **root, int *n) /* up to the end of the line of results */
+{
+    bool ok = true;
+    for (; ok && !eat(r, "return"); r->line++)
+        ok = read_line(r);
+    for (*n = 0; ok && *r->at && *r->at != '\n';) {
+        if (*n && !eat(r, ","))
+            ok = fail(r, "',' expected");
+        else if (*n == max)
+            ok = fail(r, "more results than the caller takes");
+        else
+            ok = read_ref(r, &root[*n]) && ++*n;
+    }
+    return ok;
+}
+
 bool g_parse(graph *g, const char *source, int max, const node **root, int *n, err *e)
 {
     reader r = {.g = g, .at = source, .line = 1, .e = e};
-    bool ok = true;
-    for (; ok && !eat(&r, "return"); r.line++)
-        ok = read_line(&r);
-    for (*n = 0; ok && *r.at && *r.at != '\n';) {
-        if (*n && !eat(&r, ","))
-            ok = fail(&r, "',' expected");
-        else if (*n == max)
-            ok = fail(&r, "more results than the caller takes");
-        else
-            ok = read_ref(&r, &root[*n]) && ++*n;
-    }
+    const bool ok = read_all(&r, max, root, n);
     free(r.node);
     return ok;
 }

@@ -1,5 +1,6 @@
-/* leaf.c - what a graph starts from: inputs, weights and constants. They have a type but no definition; ONNX
- * operators whose result is known once shapes are (Constant, Shape, Size) become constants here. */
+/* leaf.c - what a graph starts from: inputs, weights and constants, and in a trip of a scan its operands. They have a
+ * type but no definition; ONNX operators whose result is known once shapes are (Constant, Shape, Size) become constants
+ * here. */
 #include "graph/ir/rule.h"
 
 static bool constant_tensor(const onnx_call *c, const ts_array *a, const node **out, err *e)
@@ -73,4 +74,8 @@ static const op const_op = {
                   "Shape f32[2,3]\n"
                   "Size f32[2,3]"};
 
-const op *const ops_leaf[] = {&input_op, &weight_op, &const_op, NULL};
+static const op operand_op = {.name = "trip_operand",
+                              .doc = "In a trip of a scan: an operand, or the state or row at hand of one; or, behind "
+                                     "the last one, the trip's number."};
+
+const op *const ops_leaf[] = {&input_op, &weight_op, &const_op, &operand_op, NULL};

@@ -131,16 +131,13 @@ static const node *remade(narrowing *w, const node *old, bool narrow)
     const fact *f = &w->fact[old->id];
     const node *in[MAX_ARG], **operand = old->n_in > MAX_ARG ? calloc((size_t)old->n_in, sizeof *operand) : in;
     MUST(operand);
-    int n_attr = 0;
     bool same = true;
     for (int i = 0; i < old->n_in; i++) {
         const bool half = narrow && old->in[i]->type.dtype == TS_F32 && (!f->from || f->from == old->in[i]);
         operand[i] = half ? narrow_of(w, old->in[i]) : wide_of(w, old->in[i]);
         same = same && operand[i] == old->in[i];
     }
-    for (const attr_spec *s = old->op->attr; s && s->name; s++)
-        n_attr++;
-    const node *made = same ? old : g_make(w->g, old->op, old->n_in, operand, old->attr, n_attr);
+    const node *made = same ? old : g_again(w->g, old, old->n_in, operand);
     if (operand != in)
         free(operand);
     if (!same && made && old->origin && w->fact[old->origin->id].raw)

@@ -22,11 +22,8 @@ static const node *remake(replacing *r, const node *old)
         operand[i] = r->now[old->in[i]->id];
         same = same && operand[i] == old->in[i];
     }
-    int n_attr = 0;
-    for (const attr_spec *s = old->op->attr; s && s->name; s++)
-        n_attr++;
     const int before = r->g->n;
-    const node *made = same ? old : g_make(r->g, old->op, old->n_in, operand, old->attr, n_attr);
+    const node *made = same ? old : g_again(r->g, old, old->n_in, operand);
     if (operand != in)
         free(operand);
     if (!same && made && old->origin)

@@ -1,0 +1,306 @@
+/* trip.c - scans: what their parts are, whether they fit, and all trips one after the other. */
+#include "graph/ir/trip.h"
+#include "graph/ir/custom.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+scan_form scan_form_of(const node *n)
+{
+    const attr *slice = node_attr(n, "slices"), *row = node_attr(n, "rows");
+    return (scan_form){.trips = node_int(n, "trips"),
+                       .n_state = (int)node_int(n, "states"),
+                       .n_slice = slice->n,
+                       .n_row = row->n,
+                       .slice = slice->ints,
+                       .row = row->ints,
+                       .until = node_int(n, "until") != 0,
+                       .keep = node_int(n, "keep")};
+}
+
+bool trip_same(const scan_trip *a, const scan_trip *b)
+{
+    bool same = a && b ? a->n_root == b->n_root : a == b;
+    for (int i = 0; a && same && i < a->n_root; i++)
+        same = a->root[i] == b->root[i];
+    return same;
+}
+
+const node *trip_bound(graph *g, int64_t k, const type *t)
+{
+    char name[24];
+    snprintf(name, sizeof name, "%lld", (long long)k);
+    return g_leaf(g, op_find("trip_operand"), name, t, &(leaf){.kind = LEAF_INPUT, .bound = true});
+}
+
+int64_t trip_operand(const node *bound)
+{
+    return strtoll(bound->label, NULL, 10);
+}
+
+/* ---- types ---- */
+static bool differ(err *e, const char *what, int i, const type *is, const char *but, const type *wanted)
+{
+    text a = {0}, b = {0};
+    type_print(&a, is), type_print(&b, wanted);
+    err_set(e, TS_BAD_INPUT, "%s %d is %s%s%s", what, i, text_str(&a), but, text_str(&b));
+    text_free(&a), text_free(&b);
+    return false;
+}
+
+static type row_type(const type *t)
+{
+    type row = {.dtype = t->dtype, .rank = t->rank - 1};
+    memcpy(row.dim, t->dim + 1, (size_t)row.rank * sizeof *row.dim);
+    return row;
+}
+
+/* What stands for operand k within a trip */
+static type bound_type(const node *n, const scan_form *f, int64_t k)
+{
+    if (k == n->n_in)
+        return (type){.dtype = TS_I64};
+    const bool sliced = k >= f->n_state && k < f->n_state + f->n_slice;
+    return sliced ? row_type(&n->in[k]->type) : n->in[k]->type;
+}
+
+static bool check_counts(const node *n, const scan_form *f, err *e)
+{
+    if (f->trips < 0)
+        return err_set(e, TS_BAD_INPUT, "%lld trips", (long long)f->trips);
+    if (n->n_in > MAX_PART)
+        return err_set(e, TS_BAD_INPUT, "%d operands, takes at most %d", n->n_in, MAX_PART);
+    if (f->n_state < 0 || f->n_state + f->n_slice > n->n_in)
+        return err_set(e, TS_BAD_INPUT, "%d operands for %d states and %d slices", n->n_in, f->n_state, f->n_slice);
+    if (n->trip->n_root != f->n_state + f->n_row + f->until)
+        return err_set(e, TS_BAD_INPUT, "its trip has %d results, not %d", n->trip->n_root,
+                       f->n_state + f->n_row + f->until);
+    if (f->n_state + f->n_row == 0)
+        return err_set(e, TS_BAD_INPUT, "nothing comes out of it: it has no state and gathers no row");
+    return f->keep >= 0 || err_set(e, TS_BAD_INPUT, "keep is %lld, expected 0 or more", (long long)f->keep);
+}
+
+static bool check_slices(const node *n, const scan_form *f, err *e)
+{
+    for (int i = 0; i < f->n_slice; i++) {
+        const type *t = &n->in[f->n_state + i]->type;
+        if (t->rank < 1 || t->dim[0] != f->trips)
+            return err_set(e, TS_BAD_INPUT, "slice %d has %lld rows for %lld trips", i,
+                           t->rank < 1 ? 0LL : (long long)t->dim[0], (long long)f->trips);
+    }
+    return true;
+}
+
+static bool check_bound(const node *n, const scan_form *f, const node *x, err *e)
+{
+    const int64_t k = trip_operand(x);
+    if (!x->leaf->bound)
+        return x->leaf->kind == LEAF_CONST ||
+               err_set(e, TS_BAD_INPUT, "its trip reads \"%s\", which is not one of its operands", x->label);
+    if (k < 0 || k > n->n_in)
+        return err_set(e, TS_BAD_INPUT, "its trip reads operand %s of %d", x->label, n->n_in);
+    const type t = bound_type(n, f, k);
+    return type_equal(&t, &x->type) || differ(e, "operand", (int)k, &t, ", and its trip takes ", &x->type);
+}
+
+static bool check_trip(const node *n, const scan_form *f, err *e)
+{
+    const scan_trip *t = n->trip;
+    const int count = g_reach(t->n_root, t->root, NULL);
+    const node **need = calloc((size_t)count + 1, sizeof *need);
+    bool ok = true;
+    MUST(need);
+    g_reach(t->n_root, t->root, need);
+    for (int i = 0; ok && i < count; i++)
+        ok = !need[i]->leaf || check_bound(n, f, need[i], e);
+    free(need);
+    for (int i = 0; ok && i < f->n_state; i++)
+        ok = type_equal(&t->root[i]->type, &n->in[i]->type) ||
+             differ(e, "state", i, &n->in[i]->type, ", and a trip makes it ", &t->root[i]->type);
+    const type *last = &t->root[t->n_root - 1]->type;
+    if (ok && f->until && (last->rank || last->dtype != TS_BOOL))
+        return err_set(e, TS_BAD_INPUT, "until takes one truth value, not %s of rank %d", ts_dtype_name(last->dtype),
+                       last->rank);
+    return ok;
+}
+
+static bool output_types(graph *g, node *draft, const scan_form *f, err *e)
+{
+    const int count = f->n_state + f->n_row;
+    type *t = calloc((size_t)count, sizeof *t);
+    bool ok = true;
+    MUST(t);
+    for (int i = 0; ok && i < count; i++) {
+        t[i] = draft->trip->root[i]->type;
+        if (i < f->n_state)
+            continue;
+        ok = t[i].rank < MAX_RANK || err_set(e, TS_BAD_INPUT, "row %d has rank %d, gathered at most %d", i - f->n_state,
+                                             t[i].rank, MAX_RANK - 1);
+        if (ok) {
+            memmove(t[i].dim + 1, t[i].dim, (size_t)t[i].rank * sizeof *t[i].dim);
+            t[i].dim[0] = f->trips, t[i].rank++;
+            ok = type_valid(&t[i], e);
+        }
+    }
+    ok = ok && custom_pack(g, draft, count, t, e);
+    free(t);
+    return ok;
+}
+
+bool trip_infer(graph *g, node *draft, err *e)
+{
+    const scan_form f = scan_form_of(draft);
+    if (!check_counts(draft, &f, e) || !check_slices(draft, &f, e) || !check_trip(draft, &f, e))
+        return false;
+    const node **own = arena_array(&g->mem, (size_t)draft->trip->n_root + 1, sizeof *own);
+    scan_trip *t = arena_get(&g->mem, sizeof *t);
+    memcpy(own, draft->trip->root, (size_t)draft->trip->n_root * sizeof *own);
+    *t = (scan_trip){draft->trip->n_root, own}, draft->trip = t;
+    return output_types(g, draft, &f, e);
+}
+
+/* ---- all trips ---- */
+typedef struct walking {
+    const host_call *c;
+    scan_form f;
+    int n;
+    const node **need; /* by id */
+    int *at;           /* by id: which of them */
+    ts_array *value;
+    bool *own;  /* made here */
+    bool *once; /* the same in every trip */
+    char **state, **next;
+    int64_t trip;
+} walking;
+
+static ts_array array_of(const type *t, void *data)
+{
+    ts_array a = {.dtype = t->dtype, .rank = t->rank, .data = data};
+    memcpy(a.dim, t->dim, (size_t)t->rank * sizeof *t->dim);
+    return a;
+}
+
+static bool stays(const walking *w, int64_t k) /* the same in every trip */
+{
+    return k >= w->f.n_state + w->f.n_slice && k < w->c->node->n_in;
+}
+
+static void begin(walking *w, const host_call *c)
+{
+    const scan_trip *t = c->node->trip;
+    *w = (walking){.c = c, .f = scan_form_of(c->node), .n = g_reach(t->n_root, t->root, NULL)};
+    const size_t n = (size_t)w->n + 1, states = (size_t)w->f.n_state + 1;
+    w->need = calloc(n, sizeof *w->need), w->value = calloc(n, sizeof *w->value);
+    w->own = calloc(n, 1), w->once = calloc(n, 1);
+    w->state = calloc(states, sizeof *w->state), w->next = calloc(states, sizeof *w->next);
+    MUST(w->need && w->value && w->own && w->once && w->state && w->next);
+    g_reach(t->n_root, t->root, w->need);
+    w->at = calloc(w->n ? (size_t)w->need[w->n - 1]->id + 1 : 1, sizeof *w->at);
+    MUST(w->at);
+    for (int i = 0; i < w->n; i++) {
+        const node *x = w->need[i];
+        w->at[x->id] = i, w->once[i] = !x->leaf || !x->leaf->bound || stays(w, trip_operand(x));
+        for (int k = 0; k < x->n_in; k++)
+            w->once[i] = w->once[i] && w->once[w->at[x->in[k]->id]];
+        w->value[i] = array_of(&x->type, x->leaf ? (void *)(uintptr_t)x->leaf->data : NULL);
+    }
+    for (int i = 0; i < w->f.n_state; i++) {
+        const size_t bytes = (size_t)type_bytes(&c->node->in[i]->type);
+        w->state[i] = malloc(bytes + 1), w->next[i] = malloc(bytes + 1);
+        MUST(w->state[i] && w->next[i]);
+        memcpy(w->state[i], c->in[i].data, bytes);
+    }
+}
+
+static void end(walking *w)
+{
+    for (int i = 0; i < w->n; i++)
+        if (w->own[i])
+            ts_array_free(&w->value[i]);
+    for (int i = 0; i < w->f.n_state; i++)
+        free(w->state[i]), free(w->next[i]);
+    free(w->need), free(w->value), free(w->own), free(w->once), free(w->state), free(w->next), free(w->at);
+}
+
+static void *bound_data(walking *w, const node *x)
+{
+    const scan_form *f = &w->f;
+    const int64_t k = trip_operand(x);
+    if (k == w->c->node->n_in)
+        return &w->trip;
+    if (k < f->n_state)
+        return w->state[k];
+    if (k >= f->n_state + f->n_slice)
+        return w->c->in[k].data;
+    const int64_t row = f->slice[k - f->n_state] ? f->trips - 1 - w->trip : w->trip;
+    return (char *)w->c->in[k].data + row * type_bytes(&x->type);
+}
+
+static bool evaluate(walking *w, int i, err *e)
+{
+    const node *x = w->need[i];
+    const ts_array **in = calloc((size_t)x->n_in + 1, sizeof *in);
+    MUST(in);
+    for (int k = 0; k < x->n_in; k++)
+        in[k] = &w->value[w->at[x->in[k]->id]];
+    if (w->own[i])
+        ts_array_free(&w->value[i]);
+    w->own[i] = node_eval(x, in, &w->value[i], e);
+    free(in);
+    return w->own[i];
+}
+
+static char *output_at(const walking *w, int k, int64_t row)
+{
+    const node *n = w->c->node;
+    const type *t = &n->trip->root[k]->type;
+    return (char *)w->c->out->data + custom_place(n, k) * ts_dtype_bytes(n->type.dtype) + row * type_bytes(t);
+}
+
+static const void *root_data(const walking *w, int k)
+{
+    return w->value[w->at[w->c->node->trip->root[k]->id]].data;
+}
+
+static bool one_trip(walking *w, bool *last, err *e)
+{
+    const scan_trip *t = w->c->node->trip;
+    const scan_form *f = &w->f;
+    for (int i = 0; i < w->n; i++) {
+        const node *x = w->need[i];
+        if (x->leaf && x->leaf->bound)
+            w->value[i].data = bound_data(w, x);
+        else if (!x->leaf && !(w->own[i] && w->once[i]) && !evaluate(w, i, e))
+            return err_in(e, "trip %lld", (long long)w->trip);
+    }
+    for (int i = 0; i < f->n_row; i++) {
+        const int64_t row = f->row[i] ? f->trips - 1 - w->trip : w->trip;
+        memcpy(output_at(w, f->n_state + i, row), root_data(w, f->n_state + i),
+               (size_t)type_bytes(&t->root[f->n_state + i]->type));
+    }
+    for (int i = 0; i < f->n_state; i++)
+        memcpy(w->next[i], root_data(w, i), (size_t)type_bytes(&t->root[i]->type));
+    *last = f->until && *(const unsigned char *)root_data(w, t->n_root - 1);
+    for (int i = 0; i < f->n_state; i++) {
+        char *was = w->state[i];
+        w->state[i] = w->next[i], w->next[i] = was;
+    }
+    return true;
+}
+
+bool trip_run(const host_call *c, err *e)
+{
+    walking w;
+    bool ok = true, last = false;
+    if (c->part)
+        return true;
+    begin(&w, c);
+    memset(c->out->data, 0, (size_t)type_bytes(&c->node->type));
+    for (; ok && !last && w.trip < w.f.trips; w.trip++)
+        ok = one_trip(&w, &last, e);
+    for (int i = 0; ok && i < w.f.n_state; i++)
+        memcpy(output_at(&w, i, 0), w.state[i], (size_t)type_bytes(&c->node->in[i]->type));
+    end(&w);
+    return ok;
+}

@@ -1,0 +1,33 @@
+/* trip.h - scans: loops as nodes. A scan has operands (first values of its states, tensors of which each trip takes one
+ * row, and what every trip reads), and a trip: what one of them computes, as nodes of the same graph over bound inputs,
+ * which stand for nothing outside. Bound input k is operand k: the state as it is, the row at hand, or the whole
+ * tensor; the one behind the last operand is the trip's number, i64. The trip's results are the states' next values,
+ * then rows to be gathered, then, where the scan has `until`, a truth value that makes this trip the last one.
+ *
+ * A trip is closed: it reads bound inputs and constants, so whoever rewrites what is around it need not look inside;
+ * equal trips are the same nodes, and what does not change from trip to trip stands outside. Outputs of the node are
+ * the states' last values, then each gathered row along a new first axis; after an early end these are zero. They share
+ * one value as those of custom operations do (custom.h). */
+#ifndef TS_TRIP_H
+#define TS_TRIP_H
+#include "graph/ir/graph.h"
+
+typedef struct scan_form { /* what a scan's attributes say */
+    int64_t trips;
+    int n_state, n_slice, n_row;
+    const int64_t *slice, *row; /* of each: 1: from the last one backwards; else 0 */
+    bool until;
+    int64_t keep; /* states kept for a gradient: every so many, 1 all, 0 about as many as the root of trips */
+} scan_form;
+scan_form scan_form_of(const node *n);
+extern const op scan_op; /* of no table: a call alone does not say what a trip is */
+
+bool trip_same(const scan_trip *a, const scan_trip *b); /* either may be NULL */
+bool trip_infer(graph *g, node *draft, err *e);
+int64_t trip_operand(const node *bound); /* which operand it stands for; n_in of the scan: the number of the trip */
+const node *trip_bound(graph *g, int64_t k, const type *t);
+host_code trip_run; /* all trips, by the interpreter */
+
+const node *g_make_scan(graph *g, const op *o, int n, const node *const *in, const attr *a, int n_attr,
+                        const scan_trip *t);
+#endif

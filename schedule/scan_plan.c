@@ -1,0 +1,290 @@
+/* scan_plan.c - the pass that plans scans: a plan of one trip for each. */
+#include "schedule/scan_plan.h"
+#include "graph/ir/custom.h"
+#include "graph/ir/rule.h"
+#include "graph/ir/trip.h"
+#include "schedule/place.h"
+#include "schedule/schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what the kernel reads ---- */
+bool scan_planned(const plan *p, const node *n)
+{
+    return n->trip && !p->reference;
+}
+
+static bool is_weight(const node *n)
+{
+    return n->leaf && n->leaf->kind != LEAF_INPUT;
+}
+
+static bool read_whole(const scan_form *f, int operand) /* the same in every trip */
+{
+    return operand >= f->n_state + f->n_slice;
+}
+
+const expr *scan_reads(plan *p, const node *n, const expr *x)
+{
+    const expr *kept[MAX_PART];
+    const scan_form f = scan_form_of(n);
+    int count = 0;
+    for (int i = 0; i < x->n; i++)
+        if (!read_whole(&f, i) || !is_weight(n->in[i]))
+            kept[count++] = x->arg[i];
+    return x_routine(&p->mem, x->dtype, x->run, x->folds, count, kept);
+}
+
+/* ---- making ---- */
+typedef struct making {
+    plan *around;
+    const kernel *k;
+    const stage *stage;
+    const node *n; /* the scan */
+    scan_form form;
+    scan_plan *s;
+    const node **row; /* inputs that stand for where rows go */
+} making;
+
+static int load_of(const making *m, int operand)
+{
+    int i = 0;
+    while (m->stage->load[i]->from != m->n->in[operand])
+        i++;
+    return i;
+}
+
+static bool copy_trip(making *m, const node **root, err *e)
+{
+    const scan_trip *t = m->n->trip;
+    graph *from = m->around->g, *to = m->s->g;
+    const node **now = calloc((size_t)from->n + 1, sizeof *now), **need;
+    const int n = g_reach(t->n_root, t->root, NULL);
+    need = calloc((size_t)n + 1, sizeof *need);
+    MUST(now && need);
+    g_reach(t->n_root, t->root, need);
+    for (int i = 0; i < n; i++) {
+        const int64_t k = need[i]->leaf && need[i]->leaf->bound ? trip_operand(need[i]) : -1;
+        if (k >= 0 && k < m->n->n_in && read_whole(&m->form, (int)k) && is_weight(m->n->in[k])) {
+            const node *w = m->n->in[k];
+            now[need[i]->id] = g_leaf(to, w->op, w->label, &w->type, w->leaf);
+        }
+    }
+    const bool ok = g_copy(to, from, t->n_root, t->root, now);
+    for (int i = 0; ok && i < t->n_root; i++)
+        root[i] = now[t->root[i]->id];
+    free(now), free(need);
+    return ok || err_set(e, to->err.code, "%s", to->err.text);
+}
+
+/* Each result is computed, and by a node of its own, so that it can be written where it goes. */
+static bool part_roots(making *m, int n, const node **root, err *e)
+{
+    for (int i = 0; i < n; i++)
+        for (int k = -1; k < i; k++)
+            if (k < 0 ? root[i]->leaf != NULL : root[k] == root[i]) {
+                root[i] = g_rematerialized(m->s->g, root[i]), k = -1;
+                if (!root[i])
+                    return err_set(e, m->s->g->err.code, "%s", m->s->g->err.text);
+            }
+    return true;
+}
+
+static plan *new_plan(const making *m, const target *on, int n, const node *const *root)
+{
+    const plan *p = m->around;
+    plan *q = calloc(1, sizeof *q);
+    MUST(q);
+    *q = (plan){.on = on,
+                .threads = on->workers,
+                .reference = p->reference,
+                .own_places = p->own_places,
+                .as_written = p->as_written,
+                .whole_sums = p->whole_sums,
+                .g = m->s->g,
+                .n_root = n};
+    const node **own = arena_array(&q->mem, (size_t)n + 1, sizeof *own);
+    memcpy(own, root, (size_t)n * sizeof *own);
+    q->root = own;
+    q->site = arena_array(&q->mem, MAX_SITE, sizeof *q->site);
+    bool sites = false;
+    for (int i = 0; p->schema && i < p->schema->n_rule; i++)
+        sites = sites || p->schema->rule[i].site;
+    if (!sites)
+        q->schema = p->schema, q->rule_used = p->rule_used;
+    return q;
+}
+
+static int add_input(plan *q, const node *n)
+{
+    int i = 0;
+    while (i < q->n_input && q->input[i] != n)
+        i++;
+    q->input[i] = n, q->n_input += i == q->n_input;
+    return i;
+}
+
+/* Its inputs: what stands for operands and is read, all states, and where rows go. */
+static void find_inputs(const making *m, plan *q)
+{
+    graph *g = m->s->g;
+    const scan_form *f = &m->form;
+    const int n = g_reach(q->n_root, q->root, NULL);
+    const node **need = arena_array(&q->mem, (size_t)n + 1, sizeof *need);
+    g_reach(q->n_root, q->root, need);
+    q->input = arena_array(&q->mem, (size_t)(n + f->n_state + f->n_row) + 1, sizeof *q->input);
+    q->carried = arena_array(&q->mem, (size_t)(f->n_state + f->n_row) + 1, sizeof *q->carried);
+    for (int i = 0; i < n; i++)
+        if (need[i]->leaf && need[i]->leaf->kind == LEAF_INPUT)
+            q->input[q->n_input++] = need[i];
+    for (int i = 0; i < f->n_state; i++) {
+        const node *state = trip_bound(g, i, &q->root[i]->type);
+        q->carried[q->n_carried++] = (carried){i, add_input(q, state)};
+    }
+    for (int i = 0; i < f->n_row; i++) {
+        const node *row = trip_bound(g, m->n->n_in + 1 + i, &q->root[f->n_state + i]->type);
+        q->carried[q->n_carried++] = (carried){f->n_state + i, add_input(q, row)};
+    }
+}
+
+static plan *try_plan(const making *m, const target *on, int n, const node *const *root, err *e)
+{
+    plan *q = new_plan(m, on, n, root);
+    bool ok = true;
+    find_inputs(m, q);
+    for (int i = 0; i < N_PASS && ok; i++)
+        ok = plan_pass(q, (pass_number)i, e);
+    if (ok)
+        return q;
+    plan_free(q);
+    return NULL;
+}
+
+/* Whether several workers would be waiting for each other rather than working: a barrier takes about as long as it
+ * takes to begin a kernel. */
+static bool is_small(const plan *q)
+{
+    const target *on = q->on;
+    const double flops = 2 * on->cost.fma_per_cycle * on->lanes[TS_F32] * on->cost.cycles_per_second,
+                 bytes = on->level[target_last(on)].bytes_per_cycle * on->cost.cycles_per_second;
+    double seconds = 0;
+    for (int k = 0; k < q->n_kernel; k++) {
+        const double a = flops > 0 ? q->kernel[k].flops / flops : 0, b = bytes > 0 ? q->kernel[k].bytes / bytes : 0;
+        seconds += a > b ? a : b;
+    }
+    enum { WORTH = 4 }; /* times what the barriers take */
+    return seconds < WORTH * on->cost.start_seconds * (q->n_kernel + 1);
+}
+
+static bool plan_trip(making *m, err *e)
+{
+    plan *p = m->around;
+    const int n = m->n->trip->n_root;
+    const node **root = calloc((size_t)n + 1, sizeof *root);
+    MUST(root);
+    target *one = arena_get(&p->mem, sizeof *one);
+    *one = *p->on, one->workers = 1;
+    bool ok = copy_trip(m, root, e) && part_roots(m, n, root, e);
+    m->s->plan = ok ? try_plan(m, one, n, root, e) : NULL;
+    if (m->s->plan && p->on->workers > 1 && !is_small(m->s->plan)) {
+        plan_free(m->s->plan);
+        m->s->plan = try_plan(m, p->on, n, root, e);
+    }
+    free(root);
+    return m->s->plan != NULL;
+}
+
+/* ---- where everything is ---- */
+static int64_t place_of(const making *m, int output)
+{
+    return custom_place(m->n, output) * ts_dtype_bytes(m->n->type.dtype);
+}
+
+static trip_address address_of(const making *m, const node *input)
+{
+    const scan_form *f = &m->form;
+    const int64_t k = trip_operand(input), bytes = type_bytes(&input->type);
+    const int value = m->stage->n_load;
+    if (k == m->n->n_in)
+        return (trip_address){.load = -1};
+    if (k < f->n_state)
+        return (trip_address){.load = value, .at = place_of(m, (int)k)};
+    const bool row = k > m->n->n_in;
+    if (!row && read_whole(f, (int)k))
+        return (trip_address){.load = load_of(m, (int)k)};
+    const int i = (int)(row ? k - m->n->n_in - 1 : k - f->n_state);
+    const bool back = row ? f->row[i] : f->slice[i];
+    const int64_t first = row ? place_of(m, f->n_state + i) : 0;
+    return (trip_address){.load = row ? value : load_of(m, (int)k),
+                          .at = first + (back ? (f->trips - 1) * bytes : 0),
+                          .step = back ? -bytes : bytes,
+                          .row = row};
+}
+
+static void find_places(making *m)
+{
+    scan_plan *s = m->s;
+    const plan *q = s->plan;
+    arena *mem = &m->around->mem;
+    s->address = arena_array(mem, (size_t)q->n_input + 1, sizeof *s->address);
+    s->first = arena_array(mem, (size_t)q->n_carried + 1, sizeof *s->first);
+    s->copy = arena_array(mem, (size_t)q->n_carried + 1, sizeof *s->copy);
+    for (int i = 0; i < q->n_input; i++)
+        s->address[i] = address_of(m, q->input[i]);
+    for (int i = 0; i < q->n_carried; i++) {
+        const carried *c = &q->carried[i];
+        const node *n = q->root[c->root];
+        const trip_copy one = {.root = c->root, .input = c->input, .bytes = type_bytes(&n->type)};
+        if (q->buffer[n->id].where != IN_INPUT)
+            s->copy[s->n_copy++] = one;
+        if (c->root < m->form.n_state)
+            s->first[s->n_first] = one, s->first[s->n_first++].load = load_of(m, c->root);
+    }
+    s->until = m->form.until ? q->n_root - 1 : -1;
+    s->leaf = arena_array(mem, (size_t)q->n_leaf + 1, sizeof *s->leaf);
+    for (int i = 0; i < q->n_leaf; i++)
+        s->leaf[i] = plan_leaf(m->around, q->leaf[i].node, &q->leaf[i].layout);
+    s->room = arena_get(mem, sizeof *s->room);
+    s->room->bytes = target_aligned(m->around->on, q->arena_bytes);
+}
+
+static void count_work(kernel *k, const scan_plan *s)
+{
+    k->flops = k->bytes = 0;
+    for (int i = 0; i < s->plan->n_kernel; i++) {
+        k->flops += s->plan->kernel[i].flops * (double)s->trips;
+        k->bytes += s->plan->kernel[i].bytes * (double)s->trips;
+    }
+}
+
+void scan_plan_free(scan_plan *s)
+{
+    if (!s)
+        return;
+    plan_free(s->plan), ts_graph_free(s->g);
+}
+
+static bool plan_scan(plan *p, kernel *k, err *e)
+{
+    const node *n = k->stage->node;
+    making m = {.around = p, .k = k, .stage = k->stage, .n = n, .form = scan_form_of(n)};
+    k->scan = m.s = arena_get(&p->mem, sizeof *m.s);
+    m.s->g = ts_graph_make(), m.s->trips = m.form.trips;
+    if (!plan_trip(&m, e))
+        return err_in(e, "a trip of %s%s%s%s", k->op, *k->label ? " \"" : "", k->label, *k->label ? "\"" : "");
+    find_places(&m);
+    count_work(k, m.s);
+    return true;
+}
+
+bool pass_scans(plan *p, err *e)
+{
+    bool ok = true;
+    if (p->n_site)
+        return place_each_part(p, pass_scans, e);
+    for (int k = 0; k < p->n_kernel && ok; k++)
+        if (scan_planned(p, p->kernel[k].stage->node))
+            ok = plan_scan(p, &p->kernel[k], e);
+    return ok;
+}

@@ -1,0 +1,18 @@
+/* scan_plan.h - scans in a plan. What one trip computes is planned by itself, as parts of a plan over several devices
+ * are: with fusion, loops, layouts and an arena, which all trips share. Its inputs are the states, the rows at hand,
+ * the rows to be gathered, and what is read from outside; weights are laid out as its kernels walk them, once, among
+ * those of the plan around it. States are rewritten in place where that is harmless, and gathered rows are written
+ * where they go; else they are copied behind the trip. A trip of little work is planned for one worker: no barrier
+ * stands in it. */
+#ifndef TS_SCAN_PLAN_H
+#define TS_SCAN_PLAN_H
+#include "schedule/plan.h"
+
+/* Whether its kernel walks a plan; else, where reals are to be f64, the interpreter does all trips. */
+bool scan_planned(const plan *p, const node *n);
+/* What such a kernel reads of the routine's operands x: weights that a trip reads are among its plan's own. */
+const expr *scan_reads(plan *p, const node *n, const expr *x);
+void scan_plan_free(scan_plan *s); /* may be NULL */
+/* The entry for a leaf in a layout among the plan's, added where it is new. */
+int plan_leaf(plan *p, const node *n, const layout *y);
+#endif
