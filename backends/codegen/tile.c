@@ -419,6 +419,13 @@ static void declare_acc(emitter *m)
     text_free(&dims);
 }
 
+/* Where along an axis it starts at most: all that is left of that is inside, or some where it is told how much. */
+static int64_t last_start(const emitter *m, const tile_made *f, int a)
+{
+    const int64_t own = f->counted >> a & 1 ? 1 : m->here.cur[a], last = m->s->extent[a] - own;
+    return last > 0 ? last : 0;
+}
+
 /* Where the tile starts: a symbol for each axis, times what every loop outside advances it by a multiple of; a number
  * where a border has a tile of its own. */
 static void start_symbols(emitter *m, tile_made *f)
@@ -436,7 +443,7 @@ static void start_symbols(emitter *m, tile_made *f)
         m->tile.origin[a] = m->tile.inner[a] = m->tile.plain[a] = lin_const(&m->sp, 0);
         if (!step)
             continue;
-        f->low[a] = 0, f->high[a] = m->s->extent[a] > 0 ? m->s->extent[a] - 1 : 0;
+        f->low[a] = 0, f->high[a] = last_start(m, f, a);
         if (m->stage.peeled >> a & 1)
             lin_range(&m->sp, m->here.axis[a], &f->low[a], &f->high[a]);
         if (f->low[a] == f->high[a]) {
@@ -445,7 +452,7 @@ static void start_symbols(emitter *m, tile_made *f)
         }
         snprintf(name, sizeof name, "@%s", m->s->letter[a]);
         m->tile.origin[a] = m->tile.inner[a] = lin_scale(
-            &m->sp, lin_var(&m->sp, var_add(&m->sp, name, 0, m->s->extent[a] > 0 ? (m->s->extent[a] - 1) / step : 0)), step);
+            &m->sp, lin_var(&m->sp, var_add(&m->sp, name, 0, last_start(m, f, a) / step)), step);
         snprintf(name, sizeof name, "%s_at", m->s->letter[a]);
         m->tile.plain[a] = lin_var(&m->sp, var_add(&m->sp, name, f->low[a], f->high[a]));
     }

@@ -33,9 +33,10 @@ static bool by_unit(const stage *s, unit_loops *u) /* the lanes of a warp form i
     return nest_unit(s, u) && s->nest.loop[u->loop[0]].role->warp;
 }
 
-/* Where the lanes of the stage's first warp are, from strides of its axes in bytes; how many there are. Sums of matrix
- * units lie four lanes to a row, two neighbours in each (PTX ISA, "Matrix Fragments"). */
-static int warp_of_stage(const figuring *c, const int64_t *stride, int64_t *at)
+/* Where the lanes of a warp of the stage are, from strides of its axes in bytes; how many there are: of those that sum
+ * up one element together the first one writes it. Sums of matrix units lie four lanes to a row, two neighbours in each
+ * (PTX ISA, "Matrix Fragments"), alike in all warps. */
+static int warp_of_stage(const figuring *c, const int64_t *stride, int64_t warp, bool writes, int64_t *at)
 {
     unit_loops u;
     if (by_unit(c->s, &u)) {
@@ -44,17 +45,21 @@ static int warp_of_stage(const figuring *c, const int64_t *stride, int64_t *at)
                     i % 4 * 2 * stride[c->s->nest.loop[u.loop[1]].axis];
         return c->p->on->warp;
     }
-    const int n = (int)least(least(c->p->on->warp, WARP), nest_group(c->s));
-    for (int i = 0; i < n; i++) {
+    const int64_t all = least(c->p->on->warp, WARP), first = warp * c->p->on->warp;
+    int n = 0;
+    for (int64_t i = first; i < least(first + all, nest_group(c->s)); i++) {
         int64_t rest = i;
-        at[i] = 0;
+        bool one = true;
+        at[n] = 0;
         for (int l = c->s->nest.n; l-- > nest_unrolled(c->s);) {
             const loop *q = &c->s->nest.loop[l];
             if (!q->role->group || !loop_trips(q))
                 continue;
-            at[i] += rest % loop_trips(q) * q->step * stride[q->axis];
+            one = one && !(writes && c->s->folds >> q->axis & 1 && rest % loop_trips(q));
+            at[n] += rest % loop_trips(q) * q->step * stride[q->axis];
             rest /= loop_trips(q);
         }
+        n += one;
     }
     return n;
 }
@@ -99,27 +104,62 @@ static int64_t bank_cycles(const int64_t *at, int n, int64_t bytes)
     return cycles;
 }
 
-static void add_access(const figuring *c, gpu_access a, const int64_t *at, int n)
+static int64_t least_cycles(int n, int64_t bytes)
+{
+    return int_ceil_div(n, BANKS * BANK / (bytes > BANK ? bytes : BANK));
+}
+
+static int64_t least_sectors(const int64_t *at, int n, int64_t bytes)
+{
+    int64_t seen[WARP];
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        if (is_new(seen, count, at[i]))
+            seen[count++] = at[i];
+    return int_ceil_div(count * bytes, SECTOR);
+}
+
+/* What one warp does so many times; a is what is told of it, of the first one alone. */
+static void add_warp(const figuring *c, gpu_access *a, double times, const int64_t *at, int n)
 {
     gpu_figures *f = c->f;
-    a.s = c->s;
-    a.parts = a.shared ? bank_cycles(at, n, a.bytes) : sectors(at, n, a.bytes);
-    if (a.shared) {
-        const int together = (int)(BANKS * BANK / (a.bytes > BANK ? a.bytes : BANK));
-        a.least = int_ceil_div(n, together);
-        f->banks += a.times * (double)a.parts, f->banks_least += a.times * (double)a.least;
-    } else {
-        int64_t seen[WARP];
-        int count = 0;
-        for (int i = 0; i < n; i++)
-            if (is_new(seen, count, at[i]))
-                seen[count++] = at[i];
-        a.least = int_ceil_div(count * a.bytes, SECTOR);
-        f->moved += a.times * (double)(a.parts * SECTOR);
-        f->asked += a.times * (double)(a.least * SECTOR);
+    const int64_t parts = a->shared ? bank_cycles(at, n, a->bytes) : sectors(at, n, a->bytes),
+                  fewest = a->shared ? least_cycles(n, a->bytes) : least_sectors(at, n, a->bytes);
+    if (!n)
+        return;
+    if (a->shared)
+        f->banks += times * (double)parts, f->banks_least += times * (double)fewest;
+    else
+        f->moved += times * (double)(parts * SECTOR), f->asked += times * (double)(fewest * SECTOR);
+    if (!a->parts)
+        a->parts = parts, a->least = fewest;
+    a->times += times;
+}
+
+static void add_access(const figuring *c, const gpu_access *a)
+{
+    gpu_figures *f = c->f;
+    if (f->n_access < MAX_ACCESS && a->parts)
+        f->access[f->n_access] = *a, f->access[f->n_access++].s = c->s;
+}
+
+static int64_t warps_of(const figuring *c, int64_t lanes)
+{
+    return int_ceil_div(lanes, c->p->on->warp);
+}
+
+/* All warps of the stage, each so many times */
+static void add_warps(const figuring *c, gpu_access *a, double times, const int64_t *stride)
+{
+    int64_t at[WARP];
+    unit_loops u;
+    const int64_t warps = warps_of(c, nest_group(c->s));
+    const bool alike = by_unit(c->s, &u);
+    for (int64_t w = 0; w < (alike ? 1 : warps); w++) {
+        const int n = warp_of_stage(c, stride, w, a->load == MAX_LOADS, at);
+        add_warp(c, a, alike ? times * (double)warps : times, at, n);
     }
-    if (f->n_access < MAX_ACCESS)
-        f->access[f->n_access++] = a;
+    add_access(c, a);
 }
 
 /* ---- how often ---- */
@@ -145,7 +185,7 @@ static double own_trips(const stage *s, int upto)
     return n;
 }
 
-/* A value is loaded within the last serial loop that moves it, once for every unrolled trip that does. */
+/* A value is loaded by each warp within the last serial loop that moves it, once for every unrolled trip that does. */
 static double times_of(const figuring *c, uint32_t axes, const loop **vector)
 {
     const stage *s = c->s;
@@ -162,8 +202,7 @@ static double times_of(const figuring *c, uint32_t axes, const loop **vector)
         else
             each *= (double)loop_trips(q);
     }
-    const double warps = (double)int_ceil_div(nest_group(s), c->p->on->warp);
-    return shared_trips(c->k, c->k->shared.n) * own_trips(s, last) * each * warps;
+    return shared_trips(c->k, c->k->shared.n) * own_trips(s, last) * each;
 }
 
 /* ---- operands ---- */
@@ -195,16 +234,33 @@ static void strides_of_rows(const int *order, int n, const int64_t *left, int64_
         out[order[i]] = size, size *= left[order[i]] > 1 ? left[order[i]] : 1;
 }
 
+/* Bytes that a lane moves at once of a run of neighbours: as many as divide it and all places where it can begin. */
+static int64_t vector_bytes(const figuring *c, int load, const loop *vector, const int64_t *stride)
+{
+    const stage *s = c->s;
+    const int64_t size = ts_dtype_bytes(value_of(s, load)->type.dtype);
+    int64_t grain = stride[vector->axis] == size ? loop_trips(vector) * size : size, bytes = WIDE;
+    for (int d = 1; d <= fit_depth(c->k, s); d++) {
+        const loop *q = fit_loop(c->k, s, d);
+        if (q != vector && (d > c->k->shared.n || q->axis < s->n_shared))
+            grain = int_gcd(stride[q->axis] * q->step, grain);
+    }
+    while (bytes > size && (grain % bytes || (load < MAX_LOADS && stage_guard(s, load))))
+        bytes /= 2;
+    return bytes;
+}
+
 static void add_plain(const figuring *c, int load) /* where it lies, or in the group's scratch */
 {
     const stage *s = c->s;
     const uint32_t axes = axes_of(s, load);
     const int64_t size = ts_dtype_bytes(value_of(s, load)->type.dtype);
     const bool own = load == MAX_LOADS ? s->scratch : made_by(c->k, value_of(s, load)) != NULL;
-    int64_t stride[MAX_AXIS] = {0}, left[MAX_AXIS], at[WARP];
+    int64_t stride[MAX_AXIS] = {0}, left[MAX_AXIS];
     int order[MAX_AXIS], n = 0;
     const loop *vector = NULL;
-    gpu_access a = {.load = load, .bytes = size, .times = times_of(c, axes, &vector), .shared = own};
+    gpu_access a = {.load = load, .bytes = size, .shared = own};
+    double times = times_of(c, axes, &vector);
     for (int x = 0; x < s->n_axis; x++) {
         left[x] = nest_left(c->k, s, x, -1);
         if (axes >> x & 1)
@@ -212,20 +268,16 @@ static void add_plain(const figuring *c, int load) /* where it lies, or in the g
     }
     if (own)
         strides_of_rows(order, n, left, size, stride);
-    if (vector && stride[vector->axis] == size) {
-        const int64_t run = loop_trips(vector) * size;
-        a.bytes = least(run, WIDE), a.times *= (double)int_ceil_div(run, a.bytes);
-    } else if (vector)
-        a.times *= (double)loop_trips(vector);
+    if (vector)
+        a.bytes = vector_bytes(c, load, vector, stride), times *= (double)(loop_trips(vector) * size / a.bytes);
     unit_loops u;
     if (by_unit(s, &u)) { /* of four sums two are neighbours */
         const int across = s->nest.loop[u.loop[1]].axis;
         const bool both = stride[across] == size;
-        a.times *= axes >> across & 1 && !both ? 4 : 2;
+        times *= axes >> across & 1 && !both ? 4 : 2;
         a.bytes = both ? 2 * size : size;
     }
-    const int lanes = warp_of_stage(c, stride, at);
-    add_access(c, a, at, lanes);
+    add_warps(c, &a, times, stride);
 }
 
 /* ---- slices ---- */
@@ -269,24 +321,26 @@ static void add_copy(const figuring *c, const staging *g)
         }
     const int64_t bytes = y.n ? moved_at_once(c, g, &y, order[y.n - 1], stride) : size, width = bytes / size;
     all /= width;
-    const int n = (int)least(least(c->p->on->warp, WARP), all);
-    for (int i = 0; i < n; i++) {
-        int64_t rest = i * width, place = 0;
-        from[i] = 0;
-        for (int j = y.n; j-- > 0;) {
-            const int64_t left = y.extent[order[j]] > 1 ? y.extent[order[j]] : 1;
-            from[i] += rest % left * stride[order[j]], place += rest % left * y.stride[order[j]];
-            rest /= left;
+    gpu_access one = {.load = g->load, .copy = true, .bytes = bytes}, two = one;
+    const double times = g->shared ? shared_trips(c->k, g->loop + 1)
+                                   : shared_trips(c->k, c->k->shared.n) * own_trips(c->s, g->loop + 1);
+    const int64_t lanes = least(c->p->on->warp, WARP);
+    two.shared = true;
+    for (int64_t first = 0; first < all; first += lanes) {
+        int n = 0;
+        for (int64_t i = first; i < least(first + lanes, all); i++, n++) {
+            int64_t rest = i * width, place = 0;
+            from[n] = 0;
+            for (int j = y.n; j-- > 0;) {
+                const int64_t left = y.extent[order[j]] > 1 ? y.extent[order[j]] : 1;
+                from[n] += rest % left * stride[order[j]], place += rest % left * y.stride[order[j]];
+                rest /= left;
+            }
+            to[n] = swizzled(&y, place) * size;
         }
-        to[i] = swizzled(&y, place) * size;
+        add_warp(c, &one, times, from, n), add_warp(c, &two, times, to, n);
     }
-    gpu_access a = {.load = g->load, .copy = true, .bytes = bytes};
-    a.times = (double)int_ceil_div(all, c->f->lanes) * (double)(c->f->lanes / c->p->on->warp);
-    a.times *= g->shared ? shared_trips(c->k, g->loop + 1)
-                         : shared_trips(c->k, c->k->shared.n) * own_trips(c->s, g->loop + 1);
-    add_access(c, a, from, n);
-    a.shared = true;
-    add_access(c, a, to, n);
+    add_access(c, &one), add_access(c, &two);
 }
 
 /* Fragments of a matrix unit: eight rows of 16 bytes at a time */
@@ -303,12 +357,12 @@ static void add_fragments(const figuring *c, const staging *g, const unit_loops 
     slice_find(c->p, c->k, s, g, &y);
     for (int i = 0; i < ROWS; i++)
         at[i] = swizzled(&y, i * y.stride[y.stride[folded] == 1 ? own : folded]) * size;
-    gpu_access a = {.s = s, .load = g->load, .shared = true, .bytes = WIDE, .times = times_of(c, axes, &vector)};
+    const double warps = (double)warps_of(c, nest_group(s));
+    gpu_access a = {.load = g->load, .shared = true, .bytes = WIDE, .times = times_of(c, axes, &vector) * warps};
     a.least = u->trips[g->load == u->load[1]] * u->trips[2] * size / (ROWS * WIDE);
     a.parts = a.least * bank_cycles(at, ROWS, WIDE);
     c->f->banks += a.times * (double)a.parts, c->f->banks_least += a.times * (double)a.least;
-    if (c->f->n_access < MAX_ACCESS)
-        c->f->access[c->f->n_access++] = a;
+    add_access(c, &a);
 }
 
 static void add_slice(const figuring *c, const staging *g) /* what lanes read of it */
@@ -319,25 +373,60 @@ static void add_slice(const figuring *c, const staging *g) /* what lanes read of
         return;
     }
     slice y;
-    int64_t at[WARP], stride[MAX_AXIS];
+    int64_t stride[MAX_AXIS];
     const loop *vector = NULL;
     const int64_t size = ts_dtype_bytes(value_of(c->s, g->load)->type.dtype);
     slice_find(c->p, c->k, c->s, g, &y);
     for (int x = 0; x < c->s->n_axis; x++)
         stride[x] = y.stride[x] * size;
     gpu_access a = {.load = g->load, .shared = true, .bytes = size};
-    a.times = times_of(c, axes_of(c->s, g->load), &vector);
-    if (vector && stride[vector->axis] == size) {
-        const int64_t run = loop_trips(vector) * size;
-        a.bytes = least(run, WIDE), a.times *= (double)int_ceil_div(run, a.bytes);
-    } else if (vector)
-        a.times *= (double)loop_trips(vector);
-    const int n = warp_of_stage(c, stride, at);
-    add_access(c, a, at, n);
+    double times = times_of(c, axes_of(c->s, g->load), &vector);
+    if (vector)
+        a.bytes = vector_bytes(c, g->load, vector, stride), times *= (double)(loop_trips(vector) * size / a.bytes);
+    add_warps(c, &a, times, stride);
+}
+
+static dtype sum_dtype(const stage *s)
+{
+    const expr *fold = stage_fold(s);
+    const dtype d = fold ? fold->dtype : s->node->type.dtype;
+    return dtype_class(d) == D_REAL && ts_dtype_bytes(d) < 4 ? TS_F32 : d;
+}
+
+static int64_t warps_where(const figuring *c, int l, int64_t end) /* some lane's digit of loop l is below end */
+{
+    const int64_t under = nest_lanes_under(c->s, l), trips = loop_trips(&c->s->nest.loop[l]);
+    int64_t warps = 0, last = -1;
+    for (int64_t i = 0; i < nest_group(c->s); i++)
+        if (i / under % trips < end && i / c->p->on->warp != last)
+            last = i / c->p->on->warp, warps++;
+    return warps;
+}
+
+/* Sums that lanes merge: each lane writes its own, and in each step the lower half of those that are left adds what
+ * lies in the upper half. */
+static void add_merges(const figuring *c)
+{
+    const stage *s = c->s;
+    double times = shared_trips(c->k, c->k->shared.n) * own_trips(s, nest_tile(s)), warps = 0;
+    for (int l = nest_unrolled(s); l < s->nest.n; l++) {
+        const loop *q = &s->nest.loop[l];
+        const bool folded = s->folds >> q->axis & 1;
+        times *= folded || q->role->group ? 1 : (double)loop_trips(q);
+        for (int64_t half, n = folded && q->role->group ? loop_trips(q) : 1; n > 1; n = half) {
+            half = (n + 1) / 2;
+            warps += 2 * (double)warps_where(c, l, n - half);
+        }
+    }
+    if (warps > 0)
+        warps += (double)warps_of(c, c->f->lanes);
+    const double passes = times * warps * (double)int_ceil_div(ts_dtype_bytes(sum_dtype(s)), BANK);
+    c->f->banks += passes, c->f->banks_least += passes;
 }
 
 static void add_stage(const figuring *c)
 {
+    add_merges(c);
     const stage *s = c->s;
     bool staged[MAX_LOADS] = {false};
     for (int i = 0; i < s->n_staging; i++) {

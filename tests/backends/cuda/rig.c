@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int rig_begin(void)
@@ -32,4 +33,14 @@ bool rig_load(const device *d, const char *name, const char *source, images *out
     const bool ok = images_load(out, &r, &report, e);
     image_report_free(&report);
     return ok;
+}
+
+bool rig_apart(bool (*f)(void *user), void *user)
+{
+    int status = -1;
+    fflush(stdout);
+    const pid_t child = fork();
+    if (!child)
+        exit(!f(user));
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }

@@ -9,4 +9,6 @@
 int rig_begin(void);
 /* One kernel of that name, compiled and loaded. */
 bool rig_load(const device *d, const char *name, const char *source, images *out, err *e);
+/* What f gives in a process of its own: the stand-in writes its counts (SIMCUDA_COUNTS) when one ends. */
+bool rig_apart(bool (*f)(void *user), void *user);
 #endif
