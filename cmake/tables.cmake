@@ -89,7 +89,7 @@ const struct routine_text routine_texts[] = {\n${routine_rows}    {0},\n};\n")
 list(APPEND library ${gen}/routine_texts.c)
 
 # Emitted programs carry these as text; one that trains has a main of its own.
-file(GLOB runtime CONFIGURE_DEPENDS backends/*/runtime/*.[ch])
+file(GLOB_RECURSE runtime CONFIGURE_DEPENDS backends/*/runtime/*.[ch])
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${runtime} ${CMAKE_SOURCE_DIR}/train/emitted/main.c)
 foreach(source IN LISTS runtime)
     cmake_path(GET source FILENAME name)

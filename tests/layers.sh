@@ -40,7 +40,7 @@ function layer(path,   room) {
     if (path ~ /^include\// || path == "tessera.h") return "api"
     if (path ~ /^graph\/[^\/]+\//) { split(path, room, "/"); return room[2] }
     if (path ~ /^bench\/(report|machine)\//) { split(path, room, "/"); return room[2] }
-    if (path ~ /^backends\/(c|cuda|opencl|emit)\/runtime\//) return "runtime"
+    if (path ~ /^backends\/[^\/]+\/runtime\//) return "runtime"
     if (path ~ /^train\/emitted\//) return "emitted"
     if (path ~ /^backends\/(store|cpu|gpu|codegen|emit)\//) { split(path, room, "/"); return room[2] }
     if (path ~ /^backends\/[^\/]+\//) { sub(/\/[^\/]*$/, "", path); return path } # one target never sees another

@@ -1,0 +1,33 @@
+# A stand-in for the driver library of CUDA, which runs PTX on the CPU: for tests that name it, never installed.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT TESSERA_FUZZ)
+    file(GLOB gpusim CONFIGURE_DEPENDS tests/gpusim/*.c)
+    set(gpusim_options -O3 -march=x86-64-v3 -frounding-math -fno-strict-aliasing -Wall -Wextra
+        -Wno-unknown-pragmas -fno-sanitize=all)
+    if(TESSERA_WERROR)
+        list(APPEND gpusim_options -Werror)
+    endif()
+    add_library(gpusim SHARED ${gpusim})
+    target_compile_options(gpusim PRIVATE ${gpusim_options})
+    target_link_options(gpusim PRIVATE -fno-sanitize=all)
+    target_link_libraries(gpusim PRIVATE Threads::Threads m ${CMAKE_DL_LIBS})
+    set_target_properties(gpusim PROPERTIES C_EXTENSIONS ON OUTPUT_NAME cuda SOVERSION 1
+        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/gpusim)
+    # Its own tests are compiled against the toolkit's header, where that is.
+    find_path(CUDA_HEADERS cuda.h PATHS $ENV{CUDA_HOME}/include /usr/local/cuda/include)
+    if(CUDA_HEADERS)
+        add_executable(gpusim-run tests/gpusim/check/run.c tests/gpusim/check/kernels.c tests/gpusim/check/numbers.c
+            tests/gpusim/check/host.c)
+        target_include_directories(gpusim-run SYSTEM PRIVATE ${CUDA_HEADERS})
+        target_compile_options(gpusim-run PRIVATE ${gpusim_options} -O2)
+        target_link_options(gpusim-run PRIVATE -fno-sanitize=all)
+        target_link_libraries(gpusim-run PRIVATE gpusim m ${CMAKE_DL_LIBS})
+        add_library(cuda-run OBJECT backends/cuda/runtime/toolkit/cuda_run.c) # as emitted programs compile it
+        target_include_directories(cuda-run SYSTEM PRIVATE ${CUDA_HEADERS})
+        target_compile_options(cuda-run PRIVATE ${warnings})
+        add_executable(gpusim-compile tests/gpusim/check/compile.c)
+        target_compile_options(gpusim-compile PRIVATE ${warnings})
+        target_link_libraries(gpusim-compile PRIVATE ${CMAKE_DL_LIBS})
+        set_target_properties(gpusim-run gpusim-compile PROPERTIES C_EXTENSIONS ON
+            RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/gpusim)
+    endif()
+endif()
