@@ -3,6 +3,7 @@
 #include "autodiff/autodiff.h"
 #include "graph/ir/custom.h"
 #include "graph/ir/rule.h"
+#include "graph/ir/trip.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -144,10 +145,34 @@ static void hand_on_custom(pass *p, const node *call)
     }
 }
 
+static void hand_on_scan(pass *p, const node *call)
+{
+    graph *g = p->g;
+    const node *dy[2 * MAX_PART], *dx[MAX_PART] = {0};
+    bool active[MAX_PART];
+    const int first = g->n;
+    MUST(custom_outputs(call) <= COUNT(dy) && call->n_in <= MAX_PART);
+    for (int k = 0; k < custom_outputs(call); k++)
+        dy[k] = p->received[call->id] || p->outputs[call->id][k] ? arrived(p, call, k) : NULL;
+    for (int i = 0; i < call->n_in; i++)
+        active[i] = p->active[call->in[i]->id];
+    if (!trip_gradient(g, call, dy, active, dx)) {
+        err_in(&g->err, "gradient of %s", call->op->name);
+        return;
+    }
+    for (int i = 0; i < call->n_in; i++)
+        if (dx[i] && active[i])
+            receive(p, call->in[i], dx[i]), name_new(p, call, call->in[i], first);
+}
+
 static void hand_on(pass *p, const node *y)
 {
     if (wait(p, y))
         return;
+    if (y->trip) {
+        hand_on_scan(p, y);
+        return;
+    }
     if (y->op->custom && (y->op->custom->gradient || y->op->custom->kernel)) {
         hand_on_custom(p, y);
         return;

@@ -2,7 +2,8 @@
  * is topological.
  * The room:  fn -> expr (_same, _text) -> op (attr, rule) -> graph (api, cost) -> print  element, small, array, npy
  *         scalars  one element           a record           nodes              text      types and values
- *            trip, scan: loops as nodes; find, ops_json, problem: the table of operations, asked by name, as JSON, and for its test problems
+ *            trip, scan: loops as nodes
+ *            find, ops_json, problem: the table of operations, asked by name, as JSON, and for its test problems
  *            define, custom: operations that a program adds to a graph */
 #ifndef TS_GRAPH_H
 #define TS_GRAPH_H

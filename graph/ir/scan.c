@@ -83,7 +83,7 @@ ts_tensor ts_scan_slice(ts_scan *s, ts_tensor of, bool backwards)
                NULL;
     type t = {.dtype = of->type.dtype, .rank = of->type.rank - 1};
     memcpy(t.dim, of->type.dim + 1, (size_t)t.rank * sizeof *t.dim);
-    const node *now = stand_in(s, "slice", s->n_slice, &t);
+    const node *now = stand_in(s, "row", s->n_slice, &t);
     s->slice[s->n_slice].of = of, s->slice[s->n_slice].back = backwards, s->slice[s->n_slice++].now = now;
     return now;
 }

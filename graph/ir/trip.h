@@ -28,6 +28,10 @@ int64_t trip_operand(const node *bound); /* which operand it stands for; n_in of
 const node *trip_bound(graph *g, int64_t k, const type *t);
 host_code trip_run; /* all trips, by the interpreter */
 
+/* What the operands of scan n receive from dy of its outputs: another scan, backwards over states that the first one
+ * keeps. dy: NULL where nothing arrives; active: the operands that are asked for; dx: NULL where nothing does. */
+bool trip_gradient(graph *g, const node *n, const node *const *dy, const bool *active, const node **dx);
+
 const node *g_make_scan(graph *g, const op *o, int n, const node *const *in, const attr *a, int n_attr,
                         const scan_trip *t);
 #endif

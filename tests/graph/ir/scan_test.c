@@ -140,12 +140,11 @@ static void make_until(ts_graph *g, made *m)
     m->flat[0] = flat, m->flat[1] = ts_scalar(g, TS_I64, 4), m->flat[2] = stacked(g, TRIPS, rows), m->n = 3;
 }
 
-static void give(ts_graph *g, ts_given *given, int *n, int n_root, const ts_tensor *root)
+static void give(ts_given *given, int *n, int n_root, const ts_tensor *root)
 {
     ts_tensor all[32];
     ts_error e = {0};
     const int count = ts_leaves(n_root, root, all);
-    (void)g;
     for (int i = *n = 0; i < count; i++) {
         if (strcmp(ts_op_name(all[i]), "input"))
             continue;
@@ -155,13 +154,16 @@ static void give(ts_graph *g, ts_given *given, int *n, int n_root, const ts_tens
     }
 }
 
-/* With reals in f64 a state is rounded from trip to trip, and what is written out is not: near is an error of f32. */
+/* As near as sums in another order, of values as large as the largest, bring them; and, with reals in f64, as states
+ * that are rounded from trip to trip. */
 static bool near(const ts_array *a, const ts_array *b)
 {
-    double most = 0;
-    for (int64_t i = 0; i < ts_array_count(a); i++)
-        most = fmax(most, fabs(ts_array_at(a, i) - ts_array_at(b, i)) / fmax(1, fabs(ts_array_at(b, i))));
-    return most <= TRIPS * FLT_EPSILON;
+    double most = 0, scale = 1;
+    for (int64_t i = 0; i < ts_array_count(a); i++) {
+        most = fmax(most, fabs(ts_array_at(a, i) - ts_array_at(b, i)));
+        scale = fmax(scale, fabs(ts_array_at(b, i)));
+    }
+    return most <= 16 * TRIPS * FLT_EPSILON * scale;
 }
 
 static bool same_bits(const ts_array *a, const ts_array *b)
@@ -170,7 +172,7 @@ static bool same_bits(const ts_array *a, const ts_array *b)
     return a->dtype == b->dtype && ts_array_count(a) == ts_array_count(b) && !memcmp(a->data, b->data, bytes);
 }
 
-static void compare(const char *name, ts_graph *g, const made *m, const ts_options *o)
+static void compare(const char *name, const made *m, const ts_options *o, bool bits)
 {
     ts_tensor all[2 * MOST];
     ts_array out[2 * MOST] = {{0}};
@@ -179,12 +181,12 @@ static void compare(const char *name, ts_graph *g, const made *m, const ts_optio
     int n;
     for (int i = 0; i < m->n; i++)
         all[i] = m->scan[i], all[m->n + i] = m->flat[i];
-    give(g, given, &n, 2 * m->n, all);
+    give(given, &n, 2 * m->n, all);
     if (!CHECK(ts_eval(2 * m->n, all, n, given, o, out, &e)))
         fprintf(stderr, "%s on %s: %s\n", name, o->target, e.text);
     else
         for (int i = 0; i < m->n; i++)
-            if (!CHECK(o->reference ? near(&out[i], &out[m->n + i]) : same_bits(&out[i], &out[m->n + i]))) {
+            if (!CHECK(bits ? same_bits(&out[i], &out[m->n + i]) : near(&out[i], &out[m->n + i]))) {
                 fprintf(stderr, "%s on %s, %d threads, output %d:\n", name, o->target, o->threads, i);
                 for (int64_t k = 0; k < ts_array_count(&out[i]) && k < 64; k++)
                     fprintf(stderr, " %g/%g", ts_array_at(&out[i], k), ts_array_at(&out[m->n + i], k));
@@ -216,7 +218,30 @@ static void check_printed(const char *name, const made *m)
     ts_graph_free(g);
 }
 
-static void check_made(const char *name, maker *f)
+/* Of the sum of all squares, with respect to all inputs of reals */
+static void slopes(ts_graph *g, int n, const ts_tensor *out, int n_in, const ts_tensor *in, ts_tensor *grad)
+{
+    ts_tensor sum = ts_scalar(g, TS_F32, 0);
+    for (int i = 0; i < n; i++)
+        if (ts_type(out[i]) == TS_F32)
+            sum = ts_call2(g, "add", sum, ts_call1(g, "sum", ts_call2(g, "multiply", out[i], out[i])));
+    ts_chain_rule(g, 1, &sum, NULL, n_in, in, grad);
+}
+
+static made gradients(ts_graph *g, const made *m)
+{
+    ts_tensor all[32], in[MOST];
+    made d = {0};
+    const int n = ts_leaves(m->n, m->flat, all);
+    for (int i = 0; i < n && d.n < MOST; i++)
+        if (ts_type(all[i]) == TS_F32)
+            in[d.n++] = all[i];
+    slopes(g, m->n, m->scan, d.n, in, d.scan);
+    slopes(g, m->n, m->flat, d.n, in, d.flat);
+    return d;
+}
+
+static void check_made(const char *name, maker *f, int orders)
 {
     static const ts_options on[] = {{.target = "interp"},
                                     {.target = "c", .threads = 1},
@@ -231,7 +256,16 @@ static void check_made(const char *name, maker *f)
     else {
         check_printed(name, &m);
         for (int i = 0; i < COUNT(on); i++)
-            compare(name, g, &m, &on[i]);
+            compare(name, &m, &on[i], !on[i].reference);
+    }
+    for (int k = 0; k < orders && ts_graph_ok(g, &e); k++) {
+        char call[64];
+        snprintf(call, sizeof call, "%s, gradient %d", name, k + 1);
+        m = gradients(g, &m);
+        if (!CHECK(ts_graph_ok(g, &e)))
+            fprintf(stderr, "%s: %s\n", call, e.text);
+        for (int i = 0; i < COUNT(on) && ts_graph_ok(g, &e); i += 2)
+            compare(call, &m, &on[i], false);
     }
     ts_graph_free(g);
 }
@@ -304,11 +338,11 @@ static void refuse_texts(void)
 
 int main(void)
 {
-    check_made("forward", make_forward);
-    check_made("backward", make_backward);
-    check_made("swap", make_swap);
-    check_made("nested", make_nested);
-    check_made("until", make_until);
+    check_made("forward", make_forward, 2);
+    check_made("backward", make_backward, 1);
+    check_made("swap", make_swap, 1);
+    check_made("nested", make_nested, 1);
+    check_made("until", make_until, 1);
     refuse_shape(), refuse_rows(), refuse_nothing(), refuse_call(), refuse_texts();
     return check_done();
 }
