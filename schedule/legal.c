@@ -1,5 +1,6 @@
 /* legal.c - loops against the tables of the target. */
 #include "schedule/legal.h"
+#include "schedule/kept.h"
 #include "schedule/nest.h"
 #include "schedule/slice.h"
 
@@ -109,16 +110,19 @@ static bool check_rings(const stage *s, err *e)
     return true;
 }
 
+/* Slices of a stage's own loops make room for those of the next one. */
 static bool check_space(const plan *p, const kernel *k, const memory_space *in, err *e)
 {
-    double taken = 0;
+    double all = 0;
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
+        double own = 0;
         for (int j = 0; j < s->n_staging; j++) {
             const staging *g = &s->staging[j];
             if (g->space != in)
                 continue;
-            taken += slice_bytes(p, k, s, g);
+            *(g->shared ? &all : &own) += slice_bytes(p, k, s, g);
+            const double taken = all + own;
             if (taken > (double)in->bytes)
                 return err_set(e, TS_BAD_INPUT,
                                "with %d slice%s of operand %c there are %.0f bytes in @%s, which has %lld: copy at a "
@@ -144,11 +148,29 @@ static bool has_unit(const stage *s)
     return any;
 }
 
+/* What an earlier stage hands on is taken from where it lies, if that is in the group's space. */
+static bool check_kept(const plan *p, const kernel *k, const stage *s, const unit_loops *u, int i, err *e)
+{
+    const memory_space *in = target_group_space(p->on);
+    const int load = u->load[i], which = kept_by(k, s, load);
+    const char *why = kept_no_unit(k, s, load, s->nest.loop[u->loop[i]].axis, s->nest.loop[u->loop[2]].axis);
+    if (why)
+        return err_set(e, TS_BAD_INPUT, "a matrix unit does not take operand %c: it %s", 'a' + load, why);
+    const long long bytes = kept_bytes(p, k), most = in->bytes;
+    return !most || bytes <= most ||
+           err_set(e, TS_BAD_INPUT,
+                   "a matrix unit takes operand %c from @%s, where stage %s leaves it; with what else is there that "
+                   "takes %lld bytes of %lld: walk fewer steps in a group, or copy smaller slices",
+                   'a' + load, in->name, k->stage[which].name, bytes, most);
+}
+
 /* Trips of a unit that lanes form together come from slices that the group shares, whole ones at a time. */
-static bool check_slices(const stage *s, const unit_loops *u, err *e)
+static bool check_slices(const plan *p, const kernel *k, const stage *s, const unit_loops *u, err *e)
 {
     for (int i = 0; i < 2; i++) {
-        bool found = false;
+        bool found = kept_by(k, s, u->load[i]) >= 0;
+        if (found && !check_kept(p, k, s, u, i, e))
+            return false;
         for (int j = 0; j < s->n_staging; j++) {
             const staging *g = &s->staging[j];
             found = found || (g->load == u->load[i] && staging_copies(g) && g->space->shared && !g->shared &&
@@ -172,7 +194,7 @@ static bool check_slices(const stage *s, const unit_loops *u, err *e)
     return true;
 }
 
-static bool check_unit(const plan *p, const stage *s, err *e)
+static bool check_unit(const plan *p, const kernel *k, const stage *s, err *e)
 {
     const expr *fold = stage_fold(s);
     unit_loops u;
@@ -201,7 +223,7 @@ static bool check_unit(const plan *p, const stage *s, err *e)
         err_set(e, TS_BAD_INPUT, "%s has no matrix unit for %s; %s%s", p->on->model, text_str(&asked),
                 have.len ? "those it has: " : "it has none", text_str(&have));
     text_free(&asked), text_free(&have);
-    return found && (!together || check_slices(s, &u, e));
+    return found && (!together || check_slices(p, k, s, &u, e));
 }
 
 /* ---- states ---- */
@@ -228,7 +250,7 @@ bool nest_fits(const plan *p, const kernel *k, const char *loops, err *e)
         return err_in(e, "loops \"%s\"", loops);
     for (int i = 0; i < k->n_stage; i++)
         if (!check_partial(&k->stage[i], e) || !check_registers(p, &k->stage[i], e) ||
-            !check_group(p, &k->stage[i], e) || !check_unit(p, &k->stage[i], e) || !check_rings(&k->stage[i], e))
+            !check_group(p, &k->stage[i], e) || !check_unit(p, k, &k->stage[i], e) || !check_rings(&k->stage[i], e))
             return err_in(e, "loops \"%s\"", loops);
     for (int i = 0; i < p->on->n_space; i++)
         if (p->on->space[i].bytes && !check_space(p, k, &p->on->space[i], e))

@@ -227,6 +227,7 @@ typedef struct plan_options {
 plan *plan_make(graph *g, int n_root, const node *const *root, const plan_options *asked, err *e); /* NULL with e set */
 void plan_free(plan *p);
 
+dtype stored_as(const plan *p, const node *n); /* how an activation lies in memory */
 const expr *stage_fold(const stage *s); /* the fold in its value, or NULL */
 int stage_states(const stage *s);       /* values that it folds at once; 0 without one */
 double stage_flops(const stage *s);     /* operations on reals, over all its axes */

@@ -85,6 +85,12 @@ bool stage_keeps_last(const stage *s)
     return stage_carries(s) && !(walked >> s->value->axis & 1);
 }
 
+dtype stored_as(const plan *p, const node *n)
+{
+    const bool real = dtype_class(n->type.dtype) == D_REAL;
+    return p->reference && real && !node_is_leaf(n) ? TS_F64 : n->type.dtype;
+}
+
 const expr *stage_fold(const stage *s)
 {
     return x_find_fold(s->value);

@@ -41,3 +41,11 @@ int64_t target_bytes(const target *t, int level)
 {
     return level < 0 ? 0 : level <= target_last(t) ? t->level[level].bytes : INT64_MAX;
 }
+
+const memory_space *target_group_space(const target *t)
+{
+    for (int i = 0; i < t->n_space; i++)
+        if (t->space[i].copied && t->space[i].shared)
+            return &t->space[i];
+    return NULL;
+}

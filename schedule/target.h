@@ -113,6 +113,8 @@ typedef struct target {
 const role *target_role(const target *t, const char *name, size_t n); /* NULL: there is none */
 /* name[0..n): NULL with n == 0 is the first one */
 const memory_space *target_space(const target *t, const char *name, size_t n);
+/* Where slices wait that the workers of a group copy together; NULL: there is none */
+const memory_space *target_group_space(const target *t);
 int64_t target_bytes(const target *t, int level);       /* INT64_MAX of the last, which is memory */
 int64_t target_aligned(const target *t, int64_t bytes); /* up to the next multiple of align */
 /* Operations on f32 that a worker does while a byte of a level comes to it; 0 where nothing is known of it */

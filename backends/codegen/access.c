@@ -1,13 +1,8 @@
 /* access.c - where a stage's loads and results are: offsets as forms of its axes. */
 #include "backends/codegen/emit.h"
+#include "schedule/kept.h"
 
 #include <string.h>
-
-dtype stored_as(const plan *p, const node *n)
-{
-    const bool real = dtype_class(n->type.dtype) == D_REAL;
-    return p->reference && real && !node_is_leaf(n) ? TS_F64 : n->type.dtype;
-}
 
 int input_of(const plan *p, const node *n)
 {
@@ -93,19 +88,13 @@ static const lin *relative(emitter *m, const lin *axis, const lin *base)
 static const lin *slice_offset(emitter *m, const stage *from, const lin *const *sub, const lin *const *axis)
 {
     const lin *sum = lin_const(&m->sp, 0);
-    int64_t stride = 1;
-    const type *t = &from->node->type;
-    const uint32_t shared = (1u << from->n_shared) - 1;
-    for (int d = t->rank; d-- > 0;) {
-        if (x_axes(from->store[d]) & shared)
-            continue;
-        sum = lin_add(&m->sp, sum, lin_add(&m->sp, sub[d], lin_const(&m->sp, -from->low[d]), 1), stride);
-        stride *= from->count[d];
-    }
-    for (int a = from->n_shared; a-- > 0;) {
-        sum = lin_add(&m->sp, sum, relative(m, axis[a], m->stage.base[a]), stride);
-        stride *= nest_left(m->k, from, a, -1);
-    }
+    kept y;
+    kept_find(m->k, (int)(from - m->k->stage), &y);
+    for (int d = from->node->type.rank; d-- > 0;)
+        if (y.dim[d])
+            sum = lin_add(&m->sp, sum, lin_add(&m->sp, sub[d], lin_const(&m->sp, -from->low[d]), 1), y.dim[d]);
+    for (int a = from->n_shared; a-- > 0;)
+        sum = lin_add(&m->sp, sum, relative(m, axis[a], m->stage.base[a]), y.axis[a]);
     return sum;
 }
 

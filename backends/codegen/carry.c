@@ -2,6 +2,7 @@
  * of what the stage computes: a tile takes pointers to them, makes the step of its elements, and writes their value
  * once all have made it. Of a fold of several values the last trip's value is the result. */
 #include "backends/codegen/emit.h"
+#include "schedule/kept.h"
 
 static int states(const emitter *m)
 {
@@ -22,9 +23,8 @@ static void start_one(emitter *m, int at, int k)
     const char *store = cstyle_store(m->d, m->out.uses, start->dtype);
     writer w = emit_writer(m);
     text value = {0};
-    int64_t n = 1;
-    for (int a = 0; a < s->n_result; a++)
-        n *= nest_left(m->k, s, a, -1);
+    kept y;
+    kept_find(m->k, at, &y);
     cstyle_expr(&w, &value, start);
     code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     code_let(&m->out.code, pointer_type(m, held_reach(in), start->dtype, true), "state",
@@ -33,7 +33,7 @@ static void start_one(emitter *m, int at, int k)
                                    .how = IN_LANES,
                                    .name = "i",
                                    .from = lanes_lane(m),
-                                   .to = number_text(m, n),
+                                   .to = number_text(m, y.size),
                                    .step = m->group,
                                    .tight = true});
     code_store(&m->out.code, "state[i]", arena_format(m->mem, "%s%s%s", store, text_str(&value), *store ? ")" : ""));

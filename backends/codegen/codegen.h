@@ -46,6 +46,5 @@ bool kernel_callable(const dialect *d, const kernel *k, err *e);
 /* Whether it has no more operands than the target takes. */
 bool kernel_operands_fit(const target *on, const kernel *k, err *e);
 
-dtype stored_as(const plan *p, const node *n); /* how an activation lies in memory */
-int input_of(const plan *p, const node *n);    /* the input that it is, or is written into; or -1 */
+int input_of(const plan *p, const node *n); /* the input that it is, or is written into; or -1 */
 #endif

@@ -285,6 +285,9 @@ const char *matrix_sum(const emitter *m); /* of the sums of a lane: the one at h
 /* Opens what is done with each of them, as many blocks as it says. placed: where the result has it. */
 int matrix_enter(emitter *m, bool placed);
 void matrix_store(emitter *m, const char *y, const char *value); /* of a run of neighbours: the last one stores all */
+/* held.c: what stages hand on, and carry */
+void held_give(emitter *m);  /* gives it places */
+void held_clear(emitter *m); /* before all loops: zeros where matrix units read what no stage writes */
 /* role.c */
 bool role_unrolled(const role *r);                 /* in registers, and its trips are not the elements of one */
 opening role_opening(const role *r, bool vectors); /* vectors: a loop over lanes becomes vectors */

@@ -52,31 +52,6 @@ static void find_sources(emitter *m)
             operand_of(m, k->stage[i].node, &m->p->buffer[k->stage[i].node->id].layout, -1, true);
 }
 
-static void place_slice(emitter *m, held *h, int64_t bytes) /* elsewhere, where scratch has no room for it */
-{
-    bytes = target_aligned(m->p->on, bytes);
-    const bool fits = !m->data.room || m->data.scratch + bytes <= m->data.room - m->data.besides;
-    int64_t *in = fits ? &m->data.scratch : &m->data.spill;
-    *h = (held){*in, !fits};
-    *in += bytes;
-}
-
-static void give_slices(emitter *m)
-{
-    for (int i = 0; i < m->k->n_stage; i++) {
-        const stage *s = &m->k->stage[i];
-        const int states = stage_carries(s) ? s->value->n_state : 0;
-        int64_t n = 1;
-        for (int a = 0; a < s->n_result; a++)
-            n *= nest_left(m->k, s, a, -1);
-        for (int k = 0; k < states; k++)
-            place_slice(m, &m->data.state[i][k], n * ts_dtype_bytes(s->value->arg[k]->dtype));
-        if (s->scratch)
-            place_slice(m, &m->data.slice[i], n * ts_dtype_bytes(stored_as(m->p, s->node)));
-    }
-    m->data.scratch_most = m->data.scratch;
-}
-
 /* ---- loops outside the tile ---- */
 typedef struct place {
     const lin *axis[MAX_AXIS];
@@ -388,13 +363,14 @@ void kernel_statements(emitter *m)
     MUST(k->n_stage <= COUNT(m->data.source));
     find_sources(m);
     lanes_fit(m);
-    give_slices(m);
+    held_give(m);
     for (int a = 0; a < MAX_AXIS; a++) {
         m->shared.axis[a] = lin_const(&m->sp, 0);
         m->shared.cur[a] = a < k->n_shared ? k->stage[k->main].extent[a] : 1;
     }
     m->out.code = code_begin(m->mem);
     m->chunks.core = -1, m->chunks.parts = 1;
+    held_clear(m);
     if (k->n_stage > 1)
         chunks_open(m), walk_shared(m, 0), chunks_close(m);
     else

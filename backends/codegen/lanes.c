@@ -4,7 +4,7 @@
  * lanes do apart stands under tests of these digits, and no barrier stands under such a test. What is folded along such
  * a loop is summed by each lane for itself, and then in halves, through scratch: always in the same order. */
 #include "backends/codegen/emit.h"
-#include "schedule/slice.h"
+#include "schedule/kept.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,47 +25,17 @@ static int64_t trips_of(const loop *q) /* an axis of no elements has none, and n
 }
 
 /* ---- the group ---- */
-static const memory_space *group_space(const target *on)
-{
-    for (int i = 0; i < on->n_space; i++)
-        if (on->space[i].copied && on->space[i].shared)
-            return &on->space[i];
-    return NULL;
-}
-
 static int64_t sums_bytes(const emitter *m) /* of one value of each lane, as wide as any */
 {
     return target_aligned(m->p->on, m->group * ts_dtype_bytes(TS_F64));
 }
 
-/* Bytes of scratch that the kernel takes beside values that stages keep for one another, at most. */
-static int64_t besides(const emitter *m)
-{
-    int64_t bytes = 0, lanes = 0;
-    for (int i = 0; i < m->k->n_stage; i++) {
-        const stage *s = &m->k->stage[i];
-        for (int j = 0; j < s->n_staging; j++) {
-            const staging *g = &s->staging[j];
-            slice y;
-            if (!staging_copies(g))
-                continue;
-            slice_find(m->p, m->k, s, g, &y);
-            bytes += target_aligned(m->p->on, y.size * ts_dtype_bytes(stored_as(m->p, s->load[g->load]->from))) *
-                     g->stages;
-        }
-        for (int l = 0; l < s->nest.n; l++)
-            if (over_lanes(&s->nest.loop[l]) && s->folds >> s->nest.loop[l].axis & 1)
-                lanes = most(lanes, stage_states(s) * sums_bytes(m));
-    }
-    return bytes + lanes;
-}
-
 void lanes_fit(emitter *m)
 {
-    const memory_space *in = group_space(m->p->on);
+    const memory_space *in = target_group_space(m->p->on);
     m->group = m->d->lane ? nest_group_lanes(m->p, m->k) : 1;
     m->data.room = m->d->lane && in && in->bytes ? in->bytes : 0;
-    m->data.besides = m->data.room ? besides(m) : 0;
+    m->data.besides = m->data.room ? kept_besides(m->p, m->k) : 0;
 }
 
 bool lanes_check(emitter *m)

@@ -3,6 +3,7 @@
  * memory into fragments, once for all sums that need them. Slices are whole trips of the unit, zeros where operands
  * end, so that nothing here is tested; what is written is. */
 #include "backends/codegen/emit.h"
+#include "schedule/kept.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -91,15 +92,19 @@ static void place_sum(emitter *m, const unit_loops *u, const matrix_form *f)
  * stored then. */
 static const move_form *find_run(emitter *m, const unit_loops *u, const matrix_form *f)
 {
-    const int axis = m->s->nest.loop[u->loop[1]].axis, bytes = f->run * ts_dtype_bytes(stored_as(m->p, m->s->node));
-    const lin *at = store_offset(m, m->tile.inner), *inner = m->tile.inner[axis];
-    m->tile.inner[axis] = lin_add(&m->sp, inner, lin_const(&m->sp, 1), 1);
-    const lin *apart = lin_add(&m->sp, store_offset(m, m->tile.inner), at, -1);
-    m->tile.inner[axis] = inner;
+    const int row = m->s->nest.loop[u->loop[0]].axis, axis = m->s->nest.loop[u->loop[1]].axis,
+              bytes = f->run * ts_dtype_bytes(stored_as(m->p, m->s->node)), n_var = m->sp.n;
+    const lin *place[MAX_AXIS];
+    memcpy(place, m->tile.inner, sizeof place);
+    place[row] = lin_add(&m->sp, place[row], lin_var(&m->sp, var_add(&m->sp, "row", 0, u->trips[0] - 1)), 1);
+    const lin *at = store_offset(m, place);
+    place[axis] = lin_add(&m->sp, place[axis], lin_const(&m->sp, 1), 1);
+    const lin *apart = lin_add(&m->sp, store_offset(m, place), at, -1);
     bool whole = f->run > 1 && !m->stage.outer_fold && m->here.cur[axis] >= u->trips[1] && !apart->n && apart->c == 1 &&
                  at->c % f->run == 0;
     for (int i = 0; i < at->n && whole; i++)
         whole = at->t[i].a->kind == A_VAR && at->t[i].coef % f->run == 0;
+    m->sp.n = n_var;
     for (const move_form *q = m->d->move; whole && q && q->bytes; q++)
         if (q->bytes == bytes)
             return q;
@@ -153,7 +158,9 @@ typedef struct fragment { /* of an operand */
     const fragment_form *form;
     int load, axis, folded; /* the axis of its own that the unit walks, and the folded one */
     char name[16];
-    bool across;            /* pieces of the slice lie along its own axis */
+    bool across;            /* pieces lie along its own axis */
+    bool handed;            /* an earlier stage computed it: it lies where the tile's pointer says; else in a slice */
+    const char *from;       /* that pointer, or the slice's */
     const lin *line, *deep; /* the lane's own row of it, in pieces where these lie along it */
     const lin *start;       /* the lane's place for the first of them; at0, ... is where that lies */
 } fragment;
@@ -204,7 +211,25 @@ static const lin *place_of(emitter *m, const fragment *q)
             memcpy(axis, m->tile.inner, sizeof axis);
         axis[a] = lin_add(&m->sp, axis[a], i ? q->deep : q->line, q->across == !i ? piece : 1);
     }
-    return source_offset(m, q->load, axis);
+    const lin *at = source_offset(m, q->load, axis);
+    if (!q->handed)
+        return at;
+    const lin *start = source_offset(m, q->load, m->tile.origin);
+    return lin_add(&m->sp, lin_add(&m->sp, at, start, -1), lin_const(&m->sp, 1), start->c);
+}
+
+static int64_t along(emitter *m, const fragment *q, int axis) /* from one element to the next */
+{
+    return q->handed ? kept_stride(m->k, m->s, q->load, axis) : m->data.source[m->stage.at][q->load].stride[axis];
+}
+
+/* From where an earlier stage left it; the tile is given a pointer to that. */
+static void find_handed(emitter *m, fragment *q)
+{
+    q->handed = m->data.source[m->stage.at][q->load].from == FROM_STAGE;
+    if (q->handed)
+        m->tile.made->loads[q->load] = true;
+    q->from = arena_format(m->mem, q->handed ? "x%d" : "c%d", q->handed ? m->tile.made->via[q->load] : q->load);
 }
 
 /* Bits within a row of the slice that a sum of terms, none below 0, can have; -1: not known */
@@ -236,6 +261,10 @@ static bool put_place(emitter *m, const fragment *q, const lin *at, text *t)
     const source *from = &m->data.source[m->stage.at][q->load];
     const int64_t row = INT64_C(1) << from->shift, period = row * (from->mask + 1);
     const lin *more = lin_add(&m->sp, at, q->start, -1), *low = lin_const(&m->sp, 0), *high = low;
+    if (!from->mask) {
+        text_add(t, "at%d + ", q->load), emit_lin(m, t, more);
+        return true;
+    }
     for (int i = 0; i < more->n; i++) {
         const lin *one = &(lin){.n = 1, .t = &more->t[i]};
         const lin **part = more->t[i].coef % period ? &low : &high;
@@ -244,7 +273,7 @@ static bool put_place(emitter *m, const fragment *q, const lin *at, text *t)
     const int64_t own = bits_of(m, q->start, row), added = bits_of(m, low, row);
     int64_t least, most;
     lin_range(&m->sp, low, &least, &most);
-    if (!from->mask || more->c || own < 0 || added < 0 || own & added || least < 0 || most >= row)
+    if (more->c || own < 0 || added < 0 || own & added || least < 0 || most >= row)
         return false;
     text_add(t, low->n ? "(at%d ^ (" : "at%d", q->load);
     if (low->n)
@@ -261,8 +290,7 @@ static void take_one(emitter *m, const fragment *q)
     text_add(&words, "%s", q->name), subscripts_of(m, q, false, &words);
     if (!put_place(m, q, place, &at))
         copy_index(m, &m->data.source[m->stage.at][q->load], place, &at);
-    form_write(&line, m->out.uses, m->d, q->form->along[q->across].take,
-               (const char *[]){words.s, arena_format(m->mem, "c%d", q->load), at.s});
+    form_write(&line, m->out.uses, m->d, q->form->along[q->across].take, (const char *[]){words.s, q->from, at.s});
     code_add(&m->out.code, (stmt){.kind = S_CALL, .value = line.s});
     text_free(&words), text_free(&at), text_free(&line);
 }
@@ -337,7 +365,8 @@ void matrix_body(emitter *m)
                           .axis = m->s->nest.loop[u.loop[i]].axis,
                           .folded = m->s->nest.loop[u.loop[2]].axis};
         snprintf(q[i].name, sizeof q[i].name, "f%d", u.load[i]);
-        q[i].across = m->data.source[m->stage.at][u.load[i]].stride[q[i].folded] != 1;
+        find_handed(m, &q[i]);
+        q[i].across = along(m, &q[i], q[i].folded) != 1;
         if (strcmp(q[i].form->along[q[i].across].line, "0"))
             name_form(m, arena_format(m->mem, "line%d", u.load[i]), q[i].form->along[q[i].across].line, "0");
         name_form(m, arena_format(m->mem, "deep%d", u.load[i]), q[i].form->along[q[i].across].deep, "0");

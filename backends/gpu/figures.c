@@ -2,6 +2,7 @@
 #include "backends/gpu/figures.h"
 #include "backends/gpu/guess.h"
 #include "schedule/explain_fit.h"
+#include "schedule/kept.h"
 #include "schedule/nest.h"
 #include "schedule/slice.h"
 
@@ -28,7 +29,7 @@ static int64_t least(int64_t a, int64_t b)
 }
 
 /* ---- one warp ---- */
-static bool by_unit(const stage *s, unit_loops *u) /* the lanes of a warp form its products together */
+bool gpu_by_unit(const stage *s, unit_loops *u)
 {
     return nest_unit(s, u) && s->nest.loop[u->loop[0]].role->warp;
 }
@@ -39,7 +40,7 @@ static bool by_unit(const stage *s, unit_loops *u) /* the lanes of a warp form i
 static int warp_of_stage(const figuring *c, const int64_t *stride, int64_t warp, bool writes, int64_t *at)
 {
     unit_loops u;
-    if (by_unit(c->s, &u)) {
+    if (gpu_by_unit(c->s, &u)) {
         for (int i = 0; i < c->p->on->warp; i++)
             at[i] = i / 4 * stride[c->s->nest.loop[u.loop[0]].axis] +
                     i % 4 * 2 * stride[c->s->nest.loop[u.loop[1]].axis];
@@ -154,7 +155,7 @@ static void add_warps(const figuring *c, gpu_access *a, double times, const int6
     int64_t at[WARP];
     unit_loops u;
     const int64_t warps = warps_of(c, nest_group(c->s));
-    const bool alike = by_unit(c->s, &u);
+    const bool alike = gpu_by_unit(c->s, &u);
     for (int64_t w = 0; w < (alike ? 1 : warps); w++) {
         const int n = warp_of_stage(c, stride, w, a->load == MAX_LOADS, at);
         add_warp(c, a, alike ? times * (double)warps : times, at, n);
@@ -219,21 +220,6 @@ static uint32_t axes_of(const stage *s, int load)
     return axes;
 }
 
-static const stage *made_by(const kernel *k, const node *n) /* the stage that hands it on, or NULL */
-{
-    for (int i = 0; i < k->n_stage; i++)
-        if (k->stage[i].scratch && k->stage[i].node == n)
-            return &k->stage[i];
-    return NULL;
-}
-
-/* Rows of what is left of each axis, the last one fastest, in bytes */
-static void strides_of_rows(const int *order, int n, const int64_t *left, int64_t size, int64_t *out)
-{
-    for (int i = n; i-- > 0;)
-        out[order[i]] = size, size *= left[order[i]] > 1 ? left[order[i]] : 1;
-}
-
 /* Bytes that a lane moves at once of a run of neighbours: as many as divide it and all places where it can begin. */
 static int64_t vector_bytes(const figuring *c, int load, const loop *vector, const int64_t *stride)
 {
@@ -255,23 +241,18 @@ static void add_plain(const figuring *c, int load) /* where it lies, or in the g
     const stage *s = c->s;
     const uint32_t axes = axes_of(s, load);
     const int64_t size = ts_dtype_bytes(value_of(s, load)->type.dtype);
-    const bool own = load == MAX_LOADS ? s->scratch : made_by(c->k, value_of(s, load)) != NULL;
-    int64_t stride[MAX_AXIS] = {0}, left[MAX_AXIS];
-    int order[MAX_AXIS], n = 0;
+    const bool own = load == MAX_LOADS ? s->scratch : kept_by(c->k, s, load) >= 0;
+    int64_t stride[MAX_AXIS] = {0};
     const loop *vector = NULL;
     gpu_access a = {.load = load, .bytes = size, .shared = own};
     double times = times_of(c, axes, &vector);
-    for (int x = 0; x < s->n_axis; x++) {
-        left[x] = nest_left(c->k, s, x, -1);
+    for (int x = 0; x < s->n_axis; x++)
         if (axes >> x & 1)
-            order[n++] = x, stride[x] = own ? 0 : fit_stride(c->p, s, load, x);
-    }
-    if (own)
-        strides_of_rows(order, n, left, size, stride);
+            stride[x] = own ? kept_stride(c->k, s, load, x) * size : fit_stride(c->p, s, load, x);
     if (vector)
         a.bytes = vector_bytes(c, load, vector, stride), times *= (double)(loop_trips(vector) * size / a.bytes);
     unit_loops u;
-    if (by_unit(s, &u)) { /* of four sums two are neighbours */
+    if (gpu_by_unit(s, &u)) { /* of four sums two are neighbours */
         const int across = s->nest.loop[u.loop[1]].axis;
         const bool both = stride[across] == size;
         times *= axes >> across & 1 && !both ? 4 : 2;
@@ -343,23 +324,26 @@ static void add_copy(const figuring *c, const staging *g)
     add_access(c, &one), add_access(c, &two);
 }
 
-/* Fragments of a matrix unit: eight rows of 16 bytes at a time */
-static void add_fragments(const figuring *c, const staging *g, const unit_loops *u)
+/* Fragments of a matrix unit: eight rows of 16 bytes at a time, of a slice or of what an earlier stage left (g NULL) */
+static void add_fragments(const figuring *c, int load, const staging *g, const unit_loops *u)
 {
     enum { ROWS = 8 };
     const stage *s = c->s;
-    const int own = s->nest.loop[u->loop[g->load == u->load[1]]].axis, folded = s->nest.loop[u->loop[2]].axis;
-    const int64_t size = ts_dtype_bytes(value_of(s, g->load)->type.dtype);
-    const uint32_t axes = axes_of(s, g->load);
-    slice y;
+    const int own = s->nest.loop[u->loop[load == u->load[1]]].axis, folded = s->nest.loop[u->loop[2]].axis;
+    const int64_t size = ts_dtype_bytes(value_of(s, load)->type.dtype);
+    const uint32_t axes = axes_of(s, load);
+    slice y = {.size = 1};
     int64_t at[ROWS];
     const loop *vector = NULL;
-    slice_find(c->p, c->k, s, g, &y);
+    if (g)
+        slice_find(c->p, c->k, s, g, &y);
+    else
+        y.stride[own] = kept_stride(c->k, s, load, own), y.stride[folded] = kept_stride(c->k, s, load, folded);
     for (int i = 0; i < ROWS; i++)
         at[i] = swizzled(&y, i * y.stride[y.stride[folded] == 1 ? own : folded]) * size;
     const double warps = (double)warps_of(c, nest_group(s));
-    gpu_access a = {.load = g->load, .shared = true, .bytes = WIDE, .times = times_of(c, axes, &vector) * warps};
-    a.least = u->trips[g->load == u->load[1]] * u->trips[2] * size / (ROWS * WIDE);
+    gpu_access a = {.load = load, .shared = true, .bytes = WIDE, .times = times_of(c, axes, &vector) * warps};
+    a.least = u->trips[load == u->load[1]] * u->trips[2] * size / (ROWS * WIDE);
     a.parts = a.least * bank_cycles(at, ROWS, WIDE);
     c->f->banks += a.times * (double)a.parts, c->f->banks_least += a.times * (double)a.least;
     add_access(c, &a);
@@ -368,8 +352,8 @@ static void add_fragments(const figuring *c, const staging *g, const unit_loops 
 static void add_slice(const figuring *c, const staging *g) /* what lanes read of it */
 {
     unit_loops u;
-    if (by_unit(c->s, &u) && (g->load == u.load[0] || g->load == u.load[1])) {
-        add_fragments(c, g, &u);
+    if (gpu_by_unit(c->s, &u) && (g->load == u.load[0] || g->load == u.load[1])) {
+        add_fragments(c, g->load, g, &u);
         return;
     }
     slice y;
@@ -429,6 +413,10 @@ static void add_stage(const figuring *c)
     add_merges(c);
     const stage *s = c->s;
     bool staged[MAX_LOADS] = {false};
+    unit_loops u;
+    for (int i = 0; i < 2 && gpu_by_unit(s, &u); i++)
+        if (u.load[i] >= 0 && kept_by(c->k, s, u.load[i]) >= 0)
+            staged[u.load[i]] = true, add_fragments(c, u.load[i], NULL, &u);
     for (int i = 0; i < s->n_staging; i++) {
         if (!staging_copies(&s->staging[i]))
             continue;
@@ -453,11 +441,13 @@ static int64_t merged(const plan *p, const kernel *k, const stage *s) /* bytes f
 
 int64_t gpu_shared_bytes(const plan *p, const kernel *k)
 {
-    int64_t kept = 0, most = 0;
+    int64_t handed = 0, most = 0;
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
         const int states = stage_carries(s) ? s->value->n_state : 0;
-        int64_t slices = 0, elements = 1;
+        int64_t slices = 0;
+        kept own;
+        kept_find(k, i, &own);
         for (int j = 0; j < s->n_staging; j++) {
             slice y;
             if (!staging_copies(&s->staging[j]))
@@ -468,13 +458,12 @@ int64_t gpu_shared_bytes(const plan *p, const kernel *k)
         }
         slices = merged(p, k, s) > slices ? merged(p, k, s) : slices; /* when the slices are no longer read */
         most = slices > most ? slices : most;
-        for (int a = 0; a < s->n_result; a++)
-            elements *= nest_left(k, s, a, -1);
-        kept += s->scratch ? target_aligned(p->on, elements * ts_dtype_bytes(s->node->type.dtype)) : 0;
+        handed += s->scratch ? target_aligned(p->on, own.size * ts_dtype_bytes(s->node->type.dtype)) : 0;
         for (int j = 0; j < states; j++)
-            kept += target_aligned(p->on, elements * ts_dtype_bytes(s->value->arg[j]->dtype));
+            handed += target_aligned(p->on, own.size * ts_dtype_bytes(s->value->arg[j]->dtype));
     }
-    return kept + most > p->on->space->bytes ? most : kept + most; /* else what stages hand on lies in global memory */
+    return handed + most > p->on->space->bytes ? most
+                                               : handed + most; /* else what stages hand on lies in global memory */
 }
 
 /* Values of one step of the tile that a lane holds: of a product all of them, else as many as are under way. */
@@ -482,7 +471,7 @@ static int64_t values_held(const stage *s, int64_t words, bool product)
 {
     enum { UNDER_WAY = 4 };
     unit_loops u;
-    if (by_unit(s, &u)) { /* fragments, a word of which is two elements of 16 bits or one of 32 */
+    if (gpu_by_unit(s, &u)) { /* fragments, a word of which is two elements of 16 bits or one of 32 */
         const int64_t size = ts_dtype_bytes(value_of(s, u.load[0])->type.dtype);
         int64_t all = 0;
         for (int i = 0; i < 2; i++) {
@@ -574,8 +563,8 @@ static double products_of(const figuring *c)
     unit_loops u;
     for (int i = 0; i < c->k->n_stage; i++)
         if (stage_contracts(&c->k->stage[i]))
-            unit = unit && by_unit(&c->k->stage[i], &u);
-    const bool half = unit && by_unit(&c->k->stage[c->k->main], &u) &&
+            unit = unit && gpu_by_unit(&c->k->stage[i], &u);
+    const bool half = unit && gpu_by_unit(&c->k->stage[c->k->main], &u) &&
                       ts_dtype_bytes(value_of(&c->k->stage[c->k->main], u.load[0])->type.dtype) == 2;
     return half ? (double)card->bf16 / 2 / (double)card->clock / card->processors : c->p->on->cost.fma_per_cycle;
 }

@@ -3,7 +3,7 @@
 #ifndef TS_GPU_FIGURES_H
 #define TS_GPU_FIGURES_H
 #include "backends/gpu/gpu.h"
-#include "schedule/plan.h"
+#include "schedule/nest.h"
 
 enum { SECTOR = 32, MAX_ACCESS = 96 }; /* bytes of global memory that come together */
 
@@ -33,6 +33,7 @@ typedef struct gpu_figures {
     int n_access;
     gpu_access access[MAX_ACCESS];
 } gpu_figures;
+bool gpu_by_unit(const stage *s, unit_loops *u); /* the lanes of a warp form its products together */
 void gpu_figures_find(const plan *p, const kernel *k, gpu_figures *f);
 int64_t gpu_shared_bytes(const plan *p, const kernel *k); /* of a group: slices, what stages hand on, sums that merge */
 int64_t gpu_registers(const plan *p, const kernel *k);    /* of a lane: sums, what they are made of, addresses */

@@ -332,16 +332,29 @@ static double handed_on(const kernel *k, int64_t step)
     return sum;
 }
 
-/* Of products: a group reads again what rows share, which is worth about four of them; the last round of groups should
- * be a full one. */
+static bool all_by_units(const plan *p, const kernel *k)
+{
+    bool all = true;
+    for (int i = 0; i < k->n_stage; i++) {
+        product c;
+        all = all && (!stage_contracts(&k->stage[i]) || (gpu_product_find(&c, p, k, &k->stage[i]) && !gpu_no_unit(&c)));
+    }
+    return all;
+}
+
+/* Of products: a group reads again what rows share, which is worth about four of them, or two trips of a matrix unit;
+ * the last round of groups should be a full one. */
 static int64_t rows_of_products(const plan *p, const kernel *k, int64_t others)
 {
     enum { MOST = 64 };
-    const int64_t extent = k->stage[k->main].extent[last_dealt(k)];
+    const bool units = all_by_units(p, k);
+    const int64_t extent = k->stage[k->main].extent[last_dealt(k)], least = units && extent > 1 ? p->on->unit->m : 1,
+                  again = units ? 2 * p->on->unit->m : AGAIN;
+    const double share = units ? 0.75 : 0.5; /* of shared memory: a unit's slices are smaller */
     int64_t best = 1, fewest = INT64_MAX;
-    for (int64_t rows = 1; rows <= MOST && rows < 2 * extent; rows *= 2) {
-        const int64_t time = int_ceil_div(others * int_ceil_div(extent, rows), p->on->workers) * (rows + AGAIN);
-        if (time >= fewest || handed_on(k, rows) > (double)p->on->space->bytes / 2)
+    for (int64_t rows = least; rows <= MOST && (rows < 2 * extent || rows == least); rows *= 2) {
+        const int64_t time = int_ceil_div(others * int_ceil_div(extent, rows), p->on->workers) * (rows + again);
+        if (time >= fewest || handed_on(k, rows) > share * (double)p->on->space->bytes)
             continue;
         fewest = time, best = rows;
     }
@@ -398,11 +411,15 @@ void gpu_guess_shared(const plan *p, const kernel *k, text *out)
         put(&d, a, most(1, least(d.lanes[a] * d.each[a], s->extent[a])), a == kernel_carried(k) ? "" : "block", out);
 }
 
-/* Where fewer than four rows at once would hand on their scores, and what softmax makes of them, in shared memory:
- * what rows read again is worth four of them (above). */
+/* Where fewer than four rows at once, or one trip of a matrix unit, would hand on their scores, and what softmax makes
+ * of them, in shared memory: what rows read again is worth four of them (above). */
 int64_t gpu_guess_block(const plan *p, const streaming *s)
 {
     enum { BLOCK = 128, HANDED_ON = 3 };
-    const double rows = (double)AGAIN * HANDED_ON * (double)s->length * ts_dtype_bytes(s->dtype);
+    int64_t least = AGAIN;
+    for (int i = 0; i < p->on->n_unit; i++)
+        if (p->on->unit[i].operand == s->dtype && s->dtype != TS_F32)
+            least = most(least, p->on->unit[i].m);
+    const double rows = (double)least * HANDED_ON * (double)s->length * ts_dtype_bytes(s->dtype);
     return rows >= (double)p->on->space->bytes / 2 && s->length > BLOCK ? BLOCK : 0;
 }

@@ -3,6 +3,7 @@
  * depth of a slice and number of slices are those that take least time by a small model of one processor: the unit,
  * shared memory, what slices cost to come, and how far that is hidden. */
 #include "backends/gpu/guess_parts.h"
+#include "schedule/kept.h"
 
 #include <math.h>
 
@@ -18,7 +19,9 @@ enum {
     SHARED_RATE = 128, /* bytes that a processor reads of its shared memory in a cycle */
     ISSUED = 4,        /* instructions of warps that it begins in a cycle */
     MOVES = 6,         /* of them to send 16 bytes */
-    BEGIN = 100        /* cycles until a group has begun */
+    BEGIN = 100,       /* cycles until a group has begun */
+    DEEPEST = 4,       /* trips of the unit in a slice */
+    PIECE = 16         /* bytes that units load at once */
 };
 static const double REACHED =
     0.62; /* of the unit's rate, by instructions of one warp (Luo and others, as in guess.h) */
@@ -26,9 +29,12 @@ static const double REACHED =
 typedef struct choice {
     const product *c;
     const matrix_unit *unit;
-    int row, deep; /* axes: the rows', beside the column's; the folded one that is cut */
-    int64_t size;  /* bytes of an element */
-    double rate;   /* multiply-adds of a processor in a cycle */
+    int row, deep;      /* axes: the rows', beside the column's; the folded one that is cut */
+    bool copied[2];     /* operands of which slices come; of the others an earlier stage leaves all */
+    bool shared;        /* the group has other stages, too: it goes through its trips one after the other */
+    int64_t size;       /* bytes of an element */
+    int64_t room, most; /* bytes for slices; lanes */
+    double rate;        /* multiply-adds of a processor in a cycle */
 } choice;
 
 static double groups_of(const choice *q, const shape *s)
@@ -51,28 +57,35 @@ static double slices_of(const choice *q, const shape *s) /* of the whole sum */
     return n;
 }
 
+static bool one_slice(const choice *q, const shape *s) /* is all that there is: nothing comes meanwhile */
+{
+    return slices_of(q, s) < 2 || !(q->copied[0] || q->copied[1]);
+}
+
 /* Cycles of the kernel, or more than any where it does not fit */
 static double cycles(const choice *q, const shape *s)
 {
     const target *t = q->c->p->on;
     const int64_t warps = s->rows / s->warp_rows * (s->columns / s->warp_columns);
     const int64_t m = s->warp_rows / q->unit->m, n = s->warp_columns / q->unit->n;
+    const int64_t across = (q->copied[0] ? s->rows : 0) + (q->copied[1] ? s->columns : 0);
     gpu_room room = {.lanes = warps * t->warp,
                      .registers = m * n * q->unit->sums + (m + n) * q->unit->sums + OVERHEAD,
-                     .shared = s->slices * (s->rows + s->columns) * s->depth * q->size};
+                     .shared = s->slices * across * s->depth * q->size};
     gpu_resident(gpu_facts_of(t), &room);
-    if (!room.resident || room.shared > q->c->bytes || room.lanes > LANES_MOST)
+    if (!room.resident || room.shared > q->room || room.lanes > q->most)
         return INFINITY;
-    const double each = ceil(groups_of(q, s) / t->workers), at_once = fmin(each, (double)room.resident),
-                 steps = (double)s->depth / q->unit->k,
-                 bytes = (double)(s->rows + s->columns) * (double)(s->depth * q->size);
+    const double each = q->shared ? groups_of(q, s) : ceil(groups_of(q, s) / t->workers),
+                 at_once = q->shared ? 1 : fmin(each, (double)room.resident), steps = (double)s->depth / q->unit->k,
+                 bytes = (double)across * (double)(s->depth * q->size);
     const double unit = (double)s->rows * (double)s->columns * (double)s->depth / q->rate,
                  shared = ((double)(warps * (s->warp_rows + s->warp_columns) * s->depth * q->size) + bytes) /
                           SHARED_RATE,
                  issued = ((double)warps * steps * (double)(m * n + 2 * (m + n)) + MOVES * bytes / 16 / t->warp) /
-                          ISSUED,
-                 brought = bytes / t->level[GPU_L2].bytes_per_cycle, wait = (GPU_LATENCY + brought) / (s->slices - 1);
-    const double once = fmax(fmax(unit, issued), fmax(shared, brought)),
+                          fmin(ISSUED, at_once * (double)warps),
+                 brought = bytes / t->level[GPU_L2].bytes_per_cycle;
+    const double once = fmax(fmax(unit, issued), fmax(shared, brought)), come = across ? GPU_LATENCY + brought : 0,
+                 wait = s->slices > 1 ? come / (s->slices - 1) : come + once,
                  result = (double)(s->rows * s->columns * q->size) / t->level[GPU_L2].bytes_per_cycle;
     return each * BEGIN +
            ceil(each / at_once) * (slices_of(q, s) * fmax(at_once * once, wait) + 2 * GPU_LATENCY + at_once * result);
@@ -85,9 +98,10 @@ static bool too_large(int64_t tile, int64_t left, int64_t least)
 
 static void choose_warps(const choice *q, shape s, shape *best, double *fewest)
 {
+    const int least = one_slice(q, &s) ? 1 : 2, most = one_slice(q, &s) ? 1 : 4;
     for (s.warp_rows = q->unit->m; s.warp_rows <= s.rows && s.warp_rows <= 64; s.warp_rows *= 2)
         for (s.warp_columns = q->unit->n; s.warp_columns <= s.columns && s.warp_columns <= 64; s.warp_columns *= 2)
-            for (s.slices = 2; s.slices <= 4; s.slices++) {
+            for (s.slices = least; s.slices <= most; s.slices++) {
                 const double now = cycles(q, &s);
                 if (now < *fewest * 0.999)
                     *fewest = now, *best = s;
@@ -96,12 +110,14 @@ static void choose_warps(const choice *q, shape s, shape *best, double *fewest)
 
 static bool choose(const choice *q, shape *best)
 {
-    const int64_t rows = q->c->none.left[q->row], columns = q->c->none.left[q->c->column];
+    const int64_t rows = q->c->none.left[q->row], columns = q->c->none.left[q->c->column],
+                  deep = q->c->none.left[q->deep];
     double fewest = INFINITY;
     shape s;
     for (s.rows = q->unit->m; s.rows <= 256 && !too_large(s.rows, rows, q->unit->m); s.rows *= 2)
         for (s.columns = q->unit->n; s.columns <= 256 && !too_large(s.columns, columns, q->unit->n); s.columns *= 2)
-            for (s.depth = q->unit->k; s.depth <= 4 * q->unit->k; s.depth *= 2)
+            for (s.depth = q->unit->k; s.depth <= DEEPEST * q->unit->k && !too_large(s.depth, deep, q->unit->k);
+                 s.depth *= 2)
                 choose_warps(q, s, best, &fewest);
     return fewest < INFINITY;
 }
@@ -116,19 +132,30 @@ static void put(const choice *q, int a, int64_t step, const char *how, text *t)
         text_add(t, "@%s", how);
 }
 
+/* Of the result: dealt to groups, or one after the other where the loops around leave more than a block, or less */
+static void put_blocks(const choice *q, const shape *s, text *t)
+{
+    const product *c = q->c;
+    for (int a = 0; a < c->s->n_result; a++) {
+        const bool own = a == q->row || a == c->column;
+        const int64_t step = a == q->row ? s->rows : a == c->column ? s->columns : 1;
+        if (q->shared ? c->none.left[a] != step : own || c->none.left[a] != 1)
+            put(q, a, step, q->shared ? "" : "block", t);
+    }
+}
+
 static void put_all(const choice *q, const shape *s, text *t)
 {
     const product *c = q->c;
     const matrix_unit *u = q->unit;
-    for (int a = 0; a < c->s->n_result; a++)
-        if (a == q->row || a == c->column || c->none.left[a] != 1)
-            put(q, a, a == q->row ? s->rows : a == c->column ? s->columns : 1, "block", t);
+    put_blocks(q, s, t);
     for (int a = c->s->n_result; a < c->s->n_axis; a++)
         if (a != q->deep && c->none.left[a] != 1)
             put(q, a, 1, "", t);
     put(q, q->deep, s->depth, "", t);
     for (int i = 0; i < 2; i++)
-        text_add(t, "+%c*%d", 'a' + c->load[i], s->slices);
+        if (q->copied[i])
+            text_add(t, s->slices > 1 ? "+%c*%d" : "+%c", 'a' + c->load[i], s->slices);
     if (s->depth > u->k)
         put(q, q->deep, u->k, "unroll", t);
     if (s->rows > s->warp_rows)
@@ -142,6 +169,7 @@ static void put_all(const choice *q, const shape *s, text *t)
     put(q, q->row, 1, "mma", t), put(q, c->column, 1, "mma", t), put(q, q->deep, 1, "mma", t);
 }
 
+/* ---- whether there is one ---- */
 /* Nothing takes f32 in fewer bits that does not say so. */
 static const matrix_unit *unit_for(const product *c)
 {
@@ -163,22 +191,81 @@ static int inner_of(const product *c, uint32_t axes)
     return found;
 }
 
-bool gpu_guess_matrix(const product *c, text *out)
+static int64_t up(int64_t n, int64_t to)
+{
+    return int_ceil_div(n, to) * to;
+}
+
+static bool product_reads(const kernel *k, const node *n)
+{
+    bool any = false;
+    for (int i = 0; i < k->n_stage; i++)
+        for (int j = 0; j < k->stage[i].n_load && stage_contracts(&k->stage[i]); j++)
+            any = any || k->stage[i].load[j]->from == n;
+    return any;
+}
+
+/* Bytes of shared memory for slices of a product: beside what stages hand on and carry, as units would have it. */
+static int64_t room_for(const product *c)
+{
+    const kernel *k = c->k;
+    const matrix_unit *u = c->p->on->unit;
+    int64_t bytes = c->p->on->space->bytes;
+    for (int i = 0; i < k->n_stage && k->n_stage > 1; i++) {
+        const stage *s = &k->stage[i];
+        int64_t rows = 1, row = 1;
+        for (int a = 0; a < s->n_result; a++)
+            *(a < k->n_shared ? &rows : &row) *= nest_left(k, s, a, -1);
+        const int64_t all = product_reads(k, s->node) ? up(rows, u->m) * (up(row, DEEPEST * u->k) + PIECE) : rows * row;
+        for (int j = 0; stage_carries(s) && j < s->value->n_state; j++)
+            bytes -= target_aligned(c->p->on, all * ts_dtype_bytes(s->value->arg[j]->dtype));
+        bytes -= s->scratch ? target_aligned(c->p->on, all * ts_dtype_bytes(s->node->type.dtype)) : 0;
+    }
+    return bytes;
+}
+
+/* Fills in what there is to choose for; or says why there is nothing. */
+static const char *find_choice(const product *c, choice *q)
 {
     const gpu_facts *card = gpu_facts_of(c->p->on);
     const stage *s = c->s;
-    choice q = {.c = c, .unit = unit_for(c)};
-    shape best = {0};
     int load[2];
-    if (!q.unit || c->k->n_stage > 1 || c->p->reference || !card->bf16 || !c->staged[0] || !c->staged[1])
-        return false;
-    q.row = inner_of(c, c->rows);
-    if (q.row < 0 || !nest_unit_fits(s, q.row, c->column, load) || load[0] != c->load[0] || load[1] != c->load[1])
-        return false;
-    q.deep = inner_of(c, s->folds & x_axes_of(s->load[c->load[0]]) & x_axes_of(s->load[c->load[1]]));
-    q.size = ts_dtype_bytes(q.unit->operand);
-    q.rate = REACHED * (double)card->bf16 / 2 / (double)card->clock / card->processors;
-    if (q.deep < 0 || c->none.left[q.row] < 2 || c->none.left[q.deep] < 2 || !choose(&q, &best))
+    *q = (choice){.c = c, .unit = unit_for(c), .shared = c->k->n_stage > 1, .most = LANES_MOST};
+    if (!q->unit || !card->bf16)
+        return "there is no matrix unit for its operands";
+    if (c->p->reference)
+        return "it is computed in f64";
+    q->row = inner_of(c, c->rows);
+    if (q->row < 0 || !nest_unit_fits(s, q->row, c->column, load) || load[0] != c->load[0] || load[1] != c->load[1])
+        return "it is not a sum of products of two operands alone";
+    q->deep = inner_of(c, s->folds & x_axes_of(s->load[c->load[0]]) & x_axes_of(s->load[c->load[1]]));
+    if (q->deep < 0 || c->none.left[q->row] < 2 || c->none.left[q->deep] < 2)
+        return "it has one row, or one product";
+    for (int i = 0; i < 2; i++) {
+        const bool handed = kept_by(c->k, s, load[i]) >= 0;
+        const char *why = handed ? kept_no_unit(c->k, s, load[i], i ? c->column : q->row, q->deep)
+                                 : nest_no_copy(c->k, s, load[i], false);
+        q->copied[i] = !handed;
+        if (why)
+            return why;
+    }
+    q->size = ts_dtype_bytes(q->unit->operand), q->room = room_for(c);
+    q->most = q->shared ? c->lanes : LANES_MOST;
+    q->rate = REACHED * (double)card->bf16 / 2 / (double)card->clock / card->processors;
+    return NULL;
+}
+
+const char *gpu_no_unit(const product *c)
+{
+    choice q;
+    return find_choice(c, &q);
+}
+
+bool gpu_guess_matrix(const product *c, text *out)
+{
+    choice q;
+    shape best = {0};
+    if (find_choice(c, &q) || !choose(&q, &best))
         return false;
     put_all(&q, &best, out);
     return true;

@@ -243,16 +243,24 @@ static bool choose(const product *c, candidate *best)
     return fewest < INFINITY;
 }
 
+bool gpu_product_find(product *c, const plan *p, const kernel *k, const stage *s)
+{
+    *c = (product){.p = p, .k = k, .s = s, .lanes = gpu_lanes(p, k)};
+    if (stage_states(s) != 1 || !stage_contracts(s) || !find_operands(c))
+        return false;
+    find_staged(c);
+    gpu_deal_begin(&c->none, p, k, s);
+    return true;
+}
+
 bool gpu_guess_product(const plan *p, const kernel *k, const stage *s, text *out)
 {
-    product c = {.p = p, .k = k, .s = s, .lanes = gpu_lanes(p, k)};
+    product c;
     candidate best = {1, 1, 1, 1, 1, 1};
     dealt d;
     text staged = {0};
-    if (stage_states(s) != 1 || !stage_contracts(s) || !find_operands(&c))
+    if (!gpu_product_find(&c, p, k, s))
         return false;
-    find_staged(&c);
-    gpu_deal_begin(&c.none, p, k, s);
     if (gpu_guess_matrix(&c, out))
         return true;
     if (!choose(&c, &best))

@@ -173,6 +173,7 @@ static void put_facts(const view *v, const cJSON *kernel)
  * (2 groups a processor: registers)  1 wave", and how lanes touch memory. */
 static void put_group(const view *v, const cJSON *g)
 {
+    const cJSON *one = NULL;
     if (!g)
         return;
     const double waves = js_get_number(g, "waves", 0), conflicts = js_get_number(g, "bank_conflicts", -1);
@@ -187,6 +188,12 @@ static void put_group(const view *v, const cJSON *g)
         fprintf(v->f, "  %.3g bank conflicts an access", conflicts);
     put_fact(v, "  ", g, "predicted_ns", " predicted");
     fprintf(v->f, ", bound by %s\n", js_get_text(g, "bound"));
+    cJSON_ArrayForEach(one, js_get(g, "products"))
+    {
+        const bool unit = js_get(one, "unit") != NULL;
+        fprintf(v->f, "    %s: %s %s\n", js_get_text(one, "stage"),
+                unit ? "by matrix units," : "not by matrix units:", js_get_text(one, unit ? "unit" : "why"));
+    }
 }
 
 /* Shared loops, then those of each stage: "r/4 ; mean: r c@vector ; add: r e@vector", one a line. */

@@ -125,7 +125,8 @@ static const node *attention_in_blocks(graph *g, const group *q, block_size *siz
     const node *scores = weights ? softmax_of(g, weights, &empty) : NULL;
     if (!scores || strcmp(y->op->name, "matmul") || rank < 2 || rank > MAX_RANK - 2 || v->type.rank < 2 ||
         v->type.rank > rank || y->type.rank != rank || v->type.dtype != y->type.dtype ||
-        seen->type.dtype != y->type.dtype || dtype_class(y->type.dtype) != D_REAL || ts_dtype_bytes(y->type.dtype) < 2 ||
+        seen->type.dtype != y->type.dtype || dtype_class(y->type.dtype) != D_REAL ||
+        ts_dtype_bytes(y->type.dtype) < 2 ||
         memcmp(y->type.dim, seen->type.dim, (size_t)(rank - 1) * sizeof *y->type.dim))
         return NULL;
     const int64_t n = seen->type.dim[rank - 1], width = v->type.dim[v->type.rank - 1];

@@ -1,7 +1,7 @@
 /* ctest: large timeout=900
  * Products formed by matrix units on the stand-in for the driver, with all its checks: ragged extents, rows and columns
- * that lie either way round, slices in rings and alone, epilogues, batches, images, warps that share a sum. Sums of
- * small whole numbers give the interpreter's bits. */
+ * that lie either way round, slices in rings and alone, epilogues, batches, images, warps that share a sum, and what an
+ * earlier stage of the kernel left. Sums of small whole numbers give the interpreter's bits. */
 #include "tests/backends/cuda/rig.h"
 #include "tests/backends/ruled.h"
 #include "tests/check.h"
@@ -32,6 +32,33 @@ static const ruled cases[] = {
      "m/32@block n/64@block k/16+a*3+b*3 k m/4@lane n/4@lane m@unroll n@unroll"},
     {"a f32[107,72]; b f32[72,96]; y matmul a b", "matmul", "\"m\":107",
      "m/32@block n/64@block k/8+a*2+b*2 k m/16@warp m/2@lane n/16@lane m@unroll n@unroll"},
+    {"a bf16[47,32]; b bf16[32,35]; y matmul a b", "matmul", "\"m\":47",
+     "m/16@block n/32@block k/16+a*2+b*2 n/16@warp n/8@unroll m@mma n@mma k@mma"},
+    {"a bf16[3,39,16]; b bf16[3,16,48]; v bf16[3,48,32]; p matmul a b; m max axes=[-1] keepdims=1 p; s subtract p m; "
+     "y matmul s v",
+     "matmul", "\"r1\":39",
+     "r@block r1/16@block ; matmul: k/16+a+b n/16@warp n/8@unroll r1@mma n@mma k@mma ; matmul2: k/16+b n/16@warp "
+     "n/8@unroll r1@mma n@mma k@mma"},
+    {"a bf16[3,41,18]; b bf16[3,18,50]; v bf16[3,50,35]; p matmul a b; m max axes=[-1] keepdims=1 p; s subtract p m; "
+     "y matmul s v",
+     "matmul", "\"r1\":41",
+     "r@block r1/32@block ; matmul: k/32+a+b k/16 n/32@warp r1/16@unroll n/8@unroll r1@mma n@mma k@mma ; matmul2: "
+     "k/32+b*2 k/16 r1/16@warp n/16@warp n/8@unroll r1@mma n@mma k@mma"},
+    {"a bf16[2,42,18]; b bf16[2,18,50]; v bf16[2,50,35]; p matmul a b; m max axes=[-1] keepdims=1 p; s subtract p m; "
+     "y matmul s v",
+     "matmul", "\"r1\":42",
+     "r@block r1/48@block ; matmul: k/16+a+b n/32@warp r1/16@unroll n/8@unroll r1@mma n@mma k@mma ; matmul2: "
+     "k/64+b k/16@unroll r1/32@warp n/16@warp r1/16@unroll n/8@unroll r1@mma n@mma k@mma"},
+    {"a f16[2,43,18]; b f16[2,18,50]; v f16[2,50,35]; p matmul a b; m max axes=[-1] keepdims=1 p; s subtract p m; "
+     "y matmul s v",
+     "matmul", "\"r1\":43",
+     "r@block ; matmul: r1/16 k/16+a+b n/32@warp n/8@unroll r1@mma n@mma k@mma ; matmul2: "
+     "n/16 k/32+b*2 k/16@unroll r1/16@warp n/8@unroll r1@mma n@mma k@mma"},
+    {"a f32[2,44,18]; b f32[2,18,50]; v f32[2,50,35]; p matmul a b; m max axes=[-1] keepdims=1 p; s subtract p m; "
+     "y matmul s v",
+     "matmul", "\"r1\":44",
+     "r@block r1/16@block ; matmul: k/16+a+b k/8 n/32@warp n/8@unroll r1@mma n@mma k@mma ; matmul2: "
+     "k/16+b*2 k/8@unroll n/16@warp n/8@unroll r1@mma n@mma k@mma"},
 };
 
 int main(void)

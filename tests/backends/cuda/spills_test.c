@@ -1,9 +1,11 @@
 /* ctest: large
  * The assembler takes every kernel of models for 8.0 and for 9.0 with its own instructions, and products and attention
- * spill no register: NVRTC says so in its log. Needs neither a device nor the stand-in. */
+ * spill no register: NVRTC says so in its log. In halves matrix units form every product. Needs neither a device nor
+ * the stand-in. */
 #include "backends/cuda/dialect.h"
 #include "backends/cuda/program.h"
 #include "backends/cuda/target.h"
+#include "backends/gpu/figures.h"
 #include "tests/check.h"
 
 #include <stdio.h>
@@ -18,6 +20,15 @@ static bool multiplies(const kernel *k)
     for (int i = 0; i < k->n_stage; i++)
         any = any || stage_contracts(&k->stage[i]);
     return any;
+}
+
+static void check_units(const kernel *k, const char *code)
+{
+    for (int i = 0; i < k->n_stage; i++) {
+        unit_loops u;
+        if (stage_contracts(&k->stage[i]) && !CHECK(gpu_by_unit(&k->stage[i], &u) && strstr(code, "mma_")))
+            printf("  %s: no matrix unit forms %s\n", k->op, k->stage[i].name);
+    }
 }
 
 static int number_before(const char *log, const char *words) /* "16 bytes spill stores": 16; -1: not said */
@@ -47,17 +58,24 @@ static void compile(const nvrtc_api *rtc, const kernel_text *t, const char *arch
     rtc->program_free(&made);
 }
 
-static void try_model(const nvrtc_api *rtc, const char *model, int n, const char *const *dim, const char *card,
-                      const char *arch)
+typedef struct row {
+    const char *model, *dim[3];
+    int n;
+    dtype products;
+} row;
+
+static void try_model(const nvrtc_api *rtc, const row *r, const char *card, const char *arch)
 {
+    const bool halves = r->products == TS_BF16 || r->products == TS_F16;
     arena mem = {0};
     err e = {0};
     cuda_texts t = {0};
-    ts_model *m = ts_model_open(model, &e);
+    ts_model *m = ts_model_open(r->model, &e);
     const target *on = cuda_target(&mem, &(machine_options){.machine = card}, &e);
     plan *p = NULL;
-    if (m && on && ts_model_bind(m, n, dim, NULL, &e)) {
+    if (m && on && ts_model_bind(m, r->n, r->dim, NULL, &e)) {
         const node *root[] = {ts_model_tensor(m, 0)};
+        CHECK(!halves || ts_mixed_precision(ts_model_graph(m), 1, root, r->products, root));
         p = plan_make(ts_model_graph(m), 1, root, &(plan_options){.on = on, .target = "cuda"}, &e);
     }
     if (CHECK(p && cuda_write(p, &t, &e)))
@@ -66,29 +84,30 @@ static void try_model(const nvrtc_api *rtc, const char *model, int n, const char
             while (t.unit_of[k] != u)
                 k++;
             compile(rtc, &t.unit[u], arch, p->kernel[k].op, multiplies(&p->kernel[k]));
+            if (halves)
+                check_units(&p->kernel[k], t.unit[u].text);
         }
     else
-        printf("  %s: %s\n", model, e.text);
+        printf("  %s: %s\n", r->model, e.text);
     cuda_texts_free(&t), plan_free(p), ts_model_free(m), arena_free(&mem);
 }
 
 int main(void)
 {
-    static const struct {
-        const char *model, *dim[3];
-        int n;
-    } rows[] = {{"bert-base", {"batch=2", "seq=128"}, 2},
-                {"gpt2", {"batch=1", "seq=64", "past=0"}, 3},
-                {"gpt2", {"batch=1", "seq=1", "past=127"}, 3},
-                {"resnet-50", {"batch=1"}, 1},
-                {"products", {"layers=2"}, 1}};
+    static const row rows[] = {{"bert-base", {"batch=2", "seq=128"}, 2, TS_F32},
+                               {"gpt2", {"batch=1", "seq=64", "past=0"}, 3, TS_F32},
+                               {"gpt2", {"batch=1", "seq=1", "past=127"}, 3, TS_F32},
+                               {"resnet-50", {"batch=1"}, 1, TS_F32},
+                               {"products", {"layers=2"}, 1, TS_F32},
+                               {"bert-base", {"batch=1", "seq=128"}, 2, TS_BF16},
+                               {"bert-base", {"batch=1", "seq=384"}, 2, TS_F16}};
     nvrtc_api rtc;
     err e = {0};
     if (!nvrtc_open(&rtc, env_text("TESSERA_NVRTC"), &e))
         return check_skip("no NVRTC");
     for (int i = 0; i < COUNT(rows); i++) {
-        try_model(&rtc, rows[i].model, rows[i].n, rows[i].dim, "gpu:a100", "--gpu-architecture=sm_80");
-        try_model(&rtc, rows[i].model, rows[i].n, rows[i].dim, "gpu:h100", "--gpu-architecture=sm_90a");
+        try_model(&rtc, &rows[i], "gpu:a100", "--gpu-architecture=sm_80");
+        try_model(&rtc, &rows[i], "gpu:h100", "--gpu-architecture=sm_90a");
     }
     printf("%d kernels, %d of them products\n", compiled, products);
     CHECK(compiled > 40 && products > 20);
