@@ -267,10 +267,9 @@ double fit_waste(const plan *p, const kernel *k, const stage *s)
     return real > 0 ? full / real - 1 : 0;
 }
 
-int64_t fit_stride(const plan *p, const stage *s, int load, int axis)
+/* The place in memory as an affine index of variables 0, 1, ...: the stage's axes */
+static const lin *place_of(space *sp, const plan *p, const stage *s, int load)
 {
-    arena m = {0};
-    space sp = {.mem = &m};
     const bool result = load == MAX_LOADS;
     const node *from = result ? s->node : s->load[load]->from;
     const expr *const *arg = result ? s->store : s->load[load]->arg;
@@ -279,10 +278,29 @@ int64_t fit_stride(const plan *p, const stage *s, int load, int axis)
     if (!result && s->leaf && s->leaf[load] >= 0)
         y = &p->leaf[s->leaf[load]].layout;
     for (int a = 0; a < s->n_axis; a++)
-        at[a] = lin_var(&sp, var_add(&sp, "", 0, s->extent[a] > 1 ? s->extent[a] - 1 : 1));
+        at[a] = lin_var(sp, var_add(sp, "", 0, s->extent[a] > 1 ? s->extent[a] - 1 : 1));
     for (int i = 0; i < from->type.rank; i++)
-        sub[i] = lin_of(&sp, arg[i], at);
-    const int64_t n = lin_coef(layout_offset(&sp, y, sub), axis) * ts_dtype_bytes(from->type.dtype);
+        sub[i] = lin_of(sp, arg[i], at);
+    return layout_offset(sp, y, sub);
+}
+
+static int64_t element_of(const stage *s, int load)
+{
+    return ts_dtype_bytes((load == MAX_LOADS ? s->node : s->load[load]->from)->type.dtype);
+}
+
+int64_t fit_stride(const plan *p, const stage *s, int load, int axis)
+{
+    arena m = {0};
+    const int64_t n = lin_coef(place_of(&(space){.mem = &m}, p, s, load), axis) * element_of(s, load);
+    arena_free(&m);
+    return n;
+}
+
+int64_t fit_first(const plan *p, const stage *s, int load)
+{
+    arena m = {0};
+    const int64_t n = place_of(&(space){.mem = &m}, p, s, load)->c * element_of(s, load);
     arena_free(&m);
     return n;
 }

@@ -26,4 +26,5 @@ double fit_waste(const plan *p, const kernel *k,
 /* How far apart neighbours along an axis lie in memory, in bytes, of a load or of the result (MAX_LOADS); 0 when it
  * does not move or not by one number. */
 int64_t fit_stride(const plan *p, const stage *s, int load, int axis);
+int64_t fit_first(const plan *p, const stage *s, int load); /* where it lies when all axes are 0, in bytes */
 #endif

@@ -21,6 +21,7 @@ typedef struct figuring {
     const kernel *k;
     const stage *s;
     gpu_figures *f;
+    double begin[SECTOR]; /* gpu_begin of the access at hand */
 } figuring;
 
 static int64_t least(int64_t a, int64_t b)
@@ -84,6 +85,19 @@ static int64_t sectors(const int64_t *at, int n, int64_t bytes)
     return count;
 }
 
+/* The same on average, wherever in a sector such a warp begins */
+static double sectors_usual(const double *begin, const int64_t *at, int n, int64_t bytes)
+{
+    double sum = 0;
+    for (int b = 0; b < SECTOR; b++) {
+        int64_t moved[WARP];
+        for (int i = 0; i < n; i++)
+            moved[i] = at[i] + b;
+        sum += begin[b] > 0 ? begin[b] * (double)sectors(moved, n, bytes) : 0;
+    }
+    return sum;
+}
+
 /* Cycles in which banks of four bytes give a warp its words: each bank one word at a time, the same to all who ask for
  * it. Lanes that move more than four bytes go by as many at a time as fill the banks. */
 static int64_t bank_cycles(const int64_t *at, int n, int64_t bytes)
@@ -131,7 +145,8 @@ static void add_warp(const figuring *c, gpu_access *a, double times, const int64
     if (a->shared)
         f->banks += times * (double)parts, f->banks_least += times * (double)fewest;
     else
-        f->moved += times * (double)(parts * SECTOR), f->asked += times * (double)(fewest * SECTOR);
+        f->moved += times * sectors_usual(c->begin, at, n, a->bytes) * SECTOR,
+            f->asked += times * (double)(fewest * SECTOR);
     if (!a->parts)
         a->parts = parts, a->least = fewest;
     a->times += times;
@@ -177,12 +192,26 @@ static double shared_trips(const kernel *k, int upto) /* of loops that stages sh
     return n;
 }
 
-static double own_trips(const stage *s, int upto)
+/* Of loops of the stage itself up to that one: axis by axis, as those within end where those around do; of an axis that
+ * a mask ends, the part that is walked. */
+static double own_trips(const kernel *k, const stage *s, int upto)
 {
     double n = 1;
-    for (int l = 0; l < upto; l++)
-        n *= s->nest.loop[l].role->in_registers || is_dealt(&s->nest.loop[l]) ? 1
-                                                                              : (double)loop_trips(&s->nest.loop[l]);
+    for (int l = 0; l < upto; l++) {
+        const loop *q = &s->nest.loop[l], *last = NULL;
+        bool first = true;
+        for (int i = 0; i < upto; i++) {
+            const loop *r = &s->nest.loop[i];
+            if (r->axis != q->axis || r->role->in_registers || is_dealt(r))
+                continue;
+            first = first && i >= l, last = r;
+        }
+        if (!last || !first || q->role->in_registers || is_dealt(q))
+            continue;
+        const bool masked = k->mask && k->mask->along[s - k->stage] == q->axis;
+        const int64_t left = nest_left(k, s, q->axis, l - 1);
+        n *= (double)int_ceil_div(left, last->step) * (masked ? k->mask->share : 1);
+    }
     return n;
 }
 
@@ -203,7 +232,7 @@ static double times_of(const figuring *c, uint32_t axes, const loop **vector)
         else
             each *= (double)loop_trips(q);
     }
-    return shared_trips(c->k, c->k->shared.n) * own_trips(s, last) * each;
+    return shared_trips(c->k, c->k->shared.n) * own_trips(c->k, s, last) * each;
 }
 
 /* ---- operands ---- */
@@ -236,7 +265,7 @@ static int64_t vector_bytes(const figuring *c, int load, const loop *vector, con
     return bytes;
 }
 
-static void add_plain(const figuring *c, int load) /* where it lies, or in the group's scratch */
+static void add_plain(figuring *c, int load) /* where it lies, or in the group's scratch */
 {
     const stage *s = c->s;
     const uint32_t axes = axes_of(s, load);
@@ -257,6 +286,10 @@ static void add_plain(const figuring *c, int load) /* where it lies, or in the g
         const bool both = stride[across] == size;
         times *= axes >> across & 1 && !both ? 4 : 2;
         a.bytes = both ? 2 * size : size;
+    }
+    if (!own) {
+        gpu_begin(c->p, c->k, s, load, fit_depth(c->k, s), stride, c->begin);
+        times *= gpu_there(s, load, stride) * gpu_whole(c->k, s, axes);
     }
     add_warps(c, &a, times, stride);
 }
@@ -285,7 +318,7 @@ static int64_t swizzled(const slice *y, int64_t p)
 }
 
 /* All lanes copy together, in the order in which the operand lies in memory. */
-static void add_copy(const figuring *c, const staging *g)
+static void add_copy(figuring *c, const staging *g)
 {
     slice y;
     int order[MAX_AXIS];
@@ -293,8 +326,10 @@ static void add_copy(const figuring *c, const staging *g)
     const int64_t size = ts_dtype_bytes(value_of(c->s, g->load)->type.dtype);
     slice_find(c->p, c->k, c->s, g, &y);
     memcpy(order, y.order, sizeof order);
+    for (int x = 0; x < c->s->n_axis; x++)
+        stride[x] = fit_stride(c->p, c->s, g->load, x);
     for (int i = 0; i < y.n; i++)
-        stride[order[i]] = fit_stride(c->p, c->s, g->load, order[i]), all *= y.extent[order[i]];
+        all *= y.extent[order[i]];
     for (int i = 1; i < y.n; i++)
         for (int j = i; j > 0 && stride[order[j]] > stride[order[j - 1]]; j--) {
             const int a = order[j];
@@ -304,9 +339,11 @@ static void add_copy(const figuring *c, const staging *g)
     all /= width;
     gpu_access one = {.load = g->load, .copy = true, .bytes = bytes}, two = one;
     const double times = g->shared ? shared_trips(c->k, g->loop + 1)
-                                   : shared_trips(c->k, c->k->shared.n) * own_trips(c->s, g->loop + 1);
+                                   : shared_trips(c->k, c->k->shared.n) * own_trips(c->k, c->s, g->loop + 1);
     const int64_t lanes = least(c->p->on->warp, WARP);
     two.shared = true;
+    gpu_begin(c->p, c->k, c->s, g->load, g->shared ? g->loop + 1 : c->k->shared.n + g->loop + 1, stride, c->begin);
+    const double there = gpu_there(c->s, g->load, stride), whole = gpu_whole(c->k, c->s, axes_of(c->s, g->load));
     for (int64_t first = 0; first < all; first += lanes) {
         int n = 0;
         for (int64_t i = first; i < least(first + lanes, all); i++, n++) {
@@ -319,7 +356,7 @@ static void add_copy(const figuring *c, const staging *g)
             }
             to[n] = swizzled(&y, place) * size;
         }
-        add_warp(c, &one, times, from, n), add_warp(c, &two, times, to, n);
+        add_warp(c, &one, times * there * whole, from, n), add_warp(c, &two, times * whole, to, n);
     }
     add_access(c, &one), add_access(c, &two);
 }
@@ -392,7 +429,7 @@ static int64_t warps_where(const figuring *c, int l, int64_t end) /* some lane's
 static void add_merges(const figuring *c)
 {
     const stage *s = c->s;
-    double times = shared_trips(c->k, c->k->shared.n) * own_trips(s, nest_tile(s)), warps = 0;
+    double times = shared_trips(c->k, c->k->shared.n) * own_trips(c->k, s, nest_tile(s)), warps = 0;
     for (int l = nest_unrolled(s); l < s->nest.n; l++) {
         const loop *q = &s->nest.loop[l];
         const bool folded = s->folds >> q->axis & 1;
@@ -408,7 +445,7 @@ static void add_merges(const figuring *c)
     c->f->banks += passes, c->f->banks_least += passes;
 }
 
-static void add_stage(const figuring *c)
+static void add_stage(figuring *c)
 {
     add_merges(c);
     const stage *s = c->s;
@@ -548,8 +585,8 @@ static double waits(const plan *p, const kernel *k)
         double copies = 0;
         for (int j = 0; j < s->n_staging; j++)
             if (staging_copies(&s->staging[j]))
-                copies = fmax(copies, s->staging[j].shared ? 1 : own_trips(s, s->staging[j].loop + 1));
-        sum += shared_trips(k, k->shared.n) * (copies > 0 ? copies : ceil(own_trips(s, nest_unrolled(s)) / AT_ONCE));
+                copies = fmax(copies, s->staging[j].shared ? 1 : own_trips(k, s, s->staging[j].loop + 1));
+        sum += shared_trips(k, k->shared.n) * (copies > 0 ? copies : ceil(own_trips(k, s, nest_unrolled(s)) / AT_ONCE));
     }
     (void)p;
     return sum;
@@ -611,6 +648,6 @@ void gpu_figures_find(const plan *p, const kernel *k, gpu_figures *f)
     f->waves = at_once > 0 ? ceil(f->groups / at_once) : 0;
     f->last = at_once > 0 ? (f->groups - (f->waves - 1) * at_once) / at_once : 0;
     for (int i = 0; i < k->n_stage; i++)
-        add_stage(&(figuring){p, k, &k->stage[i], f});
+        add_stage(&(figuring){.p = p, .k = k, .s = &k->stage[i], .f = f});
     find_time(&(figuring){.p = p, .k = k, .f = f});
 }
