@@ -43,7 +43,8 @@ int64_t gpu_at_once(const plan *p, const kernel *k);
  * byte of a sector. stride: by axis, in bytes */
 void gpu_begin(const plan *p, const kernel *k, const stage *s, int load, int upto, const int64_t *stride,
                double share[SECTOR]);
-double gpu_whole(const kernel *k, const stage *s, uint32_t axes); /* the part of whole trips along them that is there */
+/* The part of whole trips along such axes that is there. */
+double gpu_whole(const kernel *k, const stage *s, uint32_t axes);
 /* The part of that in which this operand is read. What depends on where in a sector it is read takes no sector away. */
 double gpu_there(const stage *s, int load, const int64_t *stride);
 void gpu_explain(const plan *p, const kernel *k, text *out); /* target.explain */
