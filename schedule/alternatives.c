@@ -5,6 +5,7 @@
  * Requires: a graph. Guarantees: kernels from the fusion pass, of a graph in which what an operation offers stands in
  * its place; all else is as it was. A kernel is left alone where its first fitting rule has wishes, which are meant for
  * what the model says; and where the plan is to run the graph as written. */
+#include "schedule/alternatives.h"
 #include "schedule/blocks.h"
 #include "schedule/resident.h"
 #include "schedule/schema.h"
@@ -48,7 +49,6 @@ typedef struct search {
     int n, *kind_of; /* by node id, that of the whole of a kernel: the number of its kind + 1, or 0 */
     int *rank;       /* by the same: which of its kind it is */
     int *readers;    /* by node id: see kind */
-    prices at;
 } search;
 
 /* By how many bytes weights grow with the nodes from the first on: what is computed, less what that is for. */
@@ -86,13 +86,23 @@ static bool mostly_read(const kernel *k)
     return read > 0.5;
 }
 
+bool alternative_pays(const target *on, const node *n)
+{
+    const double cached = target_flops_per_byte(on, target_last(on)),
+                 fetched = target_flops_per_byte(on, on->n_level - 1);
+    way_cost c;
+    return n->op->way && n->op->way(n, &c) && c.plain - c.other >= fetched * c.weight_bytes &&
+           c.other + cached * c.passed < (1 - c.least) * c.plain;
+}
+
 static bool find_others(search *s, const node **other, err *e) /* by kernel: what it offers, or NULL */
 {
     graph *g = s->p->g;
     for (int i = 0; i < s->p->n_kernel; i++) {
         const node *whole = s->p->kernel[i].whole;
-        const bool open = whole->op->alternative && mostly_read(&s->p->kernel[i]) && !ruled(s->p, &s->p->kernel[i]);
-        other[i] = open ? whole->op->alternative(g, whole, &s->at) : NULL;
+        const bool open = alternative_pays(s->p->on, whole) && mostly_read(&s->p->kernel[i]) &&
+                          !ruled(s->p, &s->p->kernel[i]);
+        other[i] = open ? whole->op->alternative(g, whole) : NULL;
         if (!other[i] && err_is(&g->err))
             return err_set(e, g->err.code, "%s", g->err.text);
         if (other[i])
@@ -160,8 +170,8 @@ static const node *cheaper(void *user, const node *old, const node *now)
 {
     const search *s = user;
     graph *g = s->p->g;
-    const kind *k = now->op->alternative && s->kind_of[old->id] ? &s->kind[s->kind_of[old->id] - 1] : NULL;
-    const node *other = k && s->rank[old->id] < k->taken ? now->op->alternative(g, now, &s->at) : NULL;
+    const kind *k = s->kind_of[old->id] && alternative_pays(s->p->on, now) ? &s->kind[s->kind_of[old->id] - 1] : NULL;
+    const node *other = k && s->rank[old->id] < k->taken ? now->op->alternative(g, now) : NULL;
     if (!other)
         return err_is(&g->err) ? NULL : now;
     MUST(type_equal(&other->type, &now->type));
@@ -205,13 +215,11 @@ static int64_t allowed(plan *p)
 static bool find_alternatives(plan *p, plan *into, bool *found, err *e)
 {
     const node **root = arena_array(&into->mem, (size_t)p->n_root + 1, sizeof *root);
-    search s = {
-        .p = p,
-        .at = {target_flops_per_byte(p->on, target_last(p->on)), target_flops_per_byte(p->on, p->on->n_level - 1)},
-        .kind = arena_array(&p->mem, (size_t)p->n_kernel + 1, sizeof *s.kind),
-        .kind_of = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.kind_of),
-        .rank = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.rank),
-        .readers = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.readers)};
+    search s = {.p = p,
+                .kind = arena_array(&p->mem, (size_t)p->n_kernel + 1, sizeof *s.kind),
+                .kind_of = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.kind_of),
+                .rank = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.rank),
+                .readers = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.readers)};
     if (p->as_written)
         return true;
     if (!find_kinds(&s, e))

@@ -8,7 +8,7 @@
 #               compared, or taken where none is asked for, elsewhere (a target of one letter, which is an axis
 #               too, only there); and no #if asks for one.
 #   machines    an instruction set, a level of memory by its name or number, or a language, in schedule or in
-#               backends/codegen: these ask the tables of a target (schedule/target.h). "isa" is a key of plan/1.
+#               backends/codegen, and caches in graph or autodiff: these ask the tables of a target (schedule/target.h). "isa" is a key of plan/1.
 #   words       names that the glossary of STYLE.md refuses, as identifiers of the code.
 #   sections    of the files of operations, which have one order (STYLE.md, "Files").
 set -eu
@@ -66,6 +66,11 @@ BEGIN {
         planning = length(s) > 1 && (folder == "schedule" || folder == "backends")
         if (s in target && file !~ "^backends/" s "/" && (planning || compared(before) || chosen(before)))
             complain("target \"" s "\" named outside backends/" s)
+    }
+    if (folder ~ /^(graph|autodiff)$/) { # what is computed, not how: that is weighed in schedule
+        n = split(code, w, /[^A-Za-z0-9]+/)
+        for (i = 1; i <= n; i++)
+            if (w[i] ~ /^(caches?|cached|fetched|prices?|avx[0-9a-z]*|AVX[0-9A-Z]*|simd|gpu|GPU)$/) complain("machine " w[i] " named in " folder)
     }
     if (folder == "schedule" || file ~ /^backends\/codegen\//) {
         rest = code

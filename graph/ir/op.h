@@ -100,16 +100,18 @@ typedef struct onnx_form {
     bool (*make)(const onnx_call *c, onnx_value *out, err *e);
 } onnx_form;
 
-/* What the specification leaves undefined of an operator, and what comes out here: on every target, and where constants
- * are folded. */
+/* What the specification leaves undefined of an operator, and what comes out here: wherever it is computed, and where
+ * constants are folded. */
 typedef struct onnx_note {
     const char *type, *says;
 } onnx_note;
 
-/* Operations on f32 that a worker does while a byte comes to it: what fewer products have to pay for. */
-typedef struct prices {
-    double cached, fetched; /* from the last cache; from memory */
-} prices;
+/* What another way to the same value takes. Whether that is less where it is computed, the schedule weighs. */
+typedef struct way_cost {
+    double plain, other;         /* operations: of the definition as it stands, and of the other way */
+    double least;                /* share of plain that has to be saved: for digits, and for kernels between */
+    double passed, weight_bytes; /* bytes of values that are gone through beside; of weights, by how many they grow */
+} way_cost;
 
 /* A sum along an axis that may be walked in blocks. */
 typedef struct streaming {
@@ -153,8 +155,9 @@ typedef struct op {
     const node *(*grad)(graph *g, const node *call, const node *y, const node *dy, int k);
     /* Whether it is written for operand k of this call; otherwise that one's is derived. NULL: for all. */
     bool (*grad_for)(const node *call, int k);
-    /* The same value for fewer operations, up to rounding, where that is worth what else it costs; NULL: not for n. */
-    const node *(*alternative)(graph *g, const node *n, const prices *at);
+    /* The same value in another way, up to rounding, and what that takes; false: not of n. NULL: of none. */
+    bool (*way)(const node *n, way_cost *c);
+    const node *(*alternative)(graph *g, const node *n); /* of what `way` holds for */
     /* The value of a group of this operation, up to rounding, from blocks of an axis that it sums up, so that no value
      * is as long as rows times that axis; NULL: not of this one, or size says 0. */
     const node *(*in_blocks)(graph *g, const group *q, block_size *size, void *user);

@@ -162,7 +162,7 @@ static const op matmul_op = {
     .onnx_types = "MatMul:N Gemm:N",
     .back = "MatMul a^ b^",
     .arity = 2, .axes = "b m n | k", .shape = matmul_shape, .body = matmul_body,
-    .grad = matmul_grad, .alternative = strassen_matmul,
+    .grad = matmul_grad, .way = strassen_way, .alternative = strassen_matmul,
     .cases = "f32[2,3] f32[3,4]\nf32[5,7] f32[7]\nf32[7] f32[7,5]\nf32[7] f32[7]\nf32[2,3,4] f32[4,5]\n"
              "f32[2,3,4] f32[2,4,5]\nf32[6,1,3,4] f32[2,4,5]\nf32[4] f32[2,4,5]\nf32[2,3,4] f32[4]\n"
              "f64[9,8] f64[8,7]\ni32[3,4] i32[4,2]\ni64[2,2] u8[2,2]\nf32[2,3] f64[3,2]\nbool[3,4] bool[4,3]\n"

@@ -150,7 +150,7 @@ static const op conv2d_op = {
     .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
     .arity = 2, .axes = "n oc oh ow | ic kh kw", .attr = attributes, .shape = conv_shape, .body = conv_body,
     .grad = conv_grad, .grad_for = conv_grad_for,
-    .alternative = winograd_conv,
+    .way = winograd_way, .alternative = winograd_conv,
     .cases = "f32[1,3,14,19] f32[8,3,5,5]\nf32[1,3,14,19] f32[8,3,5,5] strides=[2,2] pads=[3,3,3,3]\n"
              "f32[2,8,7,7] f32[4,8,1,1]\nf32[2,8,7,7] f32[4,8,1,1] strides=[2,2]\n"
              "f32[1,6,8,8] f32[6,1,3,3] group=6 pads=[1,1,1,1]\n"

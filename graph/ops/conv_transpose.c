@@ -303,16 +303,31 @@ static const expr *any_phase(phases *p, arena *m, int s)
     return zeros ? of[0] : x_chosen(m, x2(m, "mod", x_axis(m, s + 2), x_whole(m, stride)), (int)stride, of);
 }
 
-static const node *without_strides(graph *g, const node *n, const prices *at)
+static int64_t count_phases(const node *n, phases *p) /* 1: none apart from the others, or too many */
+{
+    int64_t count = 1;
+    if (!type_count(&n->type) || !type_count(&n->in[0]->type) || !read_reverse(n, &p->w, NULL))
+        return 1;
+    for (int s = 0; s < p->w.n; s++)
+        count = p->w.stride[s] > MAX_PHASES ? MAX_PHASES + 1 : count * p->w.stride[s];
+    return count > MAX_PHASES ? 1 : count;
+}
+
+/* The definition goes through the whole kernel for each place of the result. That meets one part of it in as many as
+ * there are phases. */
+static bool phases_way(const node *n, way_cost *c)
+{
+    phases p = {.n = n};
+    const int64_t count = count_phases(n, &p);
+    const double plain = node_flops(n);
+    *c = (way_cost){.plain = plain, .other = plain / (double)count};
+    return count > 1;
+}
+
+static const node *without_strides(graph *g, const node *n)
 {
     phases p = {.g = g, .n = n};
-    int64_t count = 1;
-    (void)at; /* nothing is added to what it saves */
-    if (!type_count(&n->type) || !type_count(&n->in[0]->type) || !read_reverse(n, &p.w, NULL))
-        return NULL;
-    for (int s = 0; s < p.w.n; s++)
-        count = p.w.stride[s] > MAX_PHASES ? MAX_PHASES + 1 : count * p.w.stride[s];
-    if (count == 1 || count > MAX_PHASES)
+    if (count_phases(n, &p) == 1)
         return NULL;
     arena m = {0};
     const expr *value = any_phase(&p, &m, 0);
@@ -337,7 +352,7 @@ static const op conv_transpose_op = {
         {"strides", 'I', ""}, {"dilations", 'I', ""}, {"pads", 'I', ""}, {"group", 'i', "1"},
         {"output_padding", 'I', ""}, {0}},
     .shape = transpose_shape, .body = transpose_body,
-    .grad = transpose_grad, .grad_for = transpose_grad_for, .alternative = without_strides,
+    .grad = transpose_grad, .grad_for = transpose_grad_for, .way = phases_way, .alternative = without_strides,
     .cases = "f32[1,3,9] f32[3,4,3]\nf32[2,4,5,6] f32[4,3,3,3] pads=[1,1,1,1] group=2\n"
              "f32[1,2,4,5] f32[2,3,3,2] strides=[2,3] output_padding=[1,2]\n"
              "f32[1,2,3,4,3] f32[2,2,2,2,2] strides=[2,1,1]\nf64[1,2,5] f64[2,1,3] dilations=[2] pads=[1,0]\n"

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-enum { PRODUCTS = 7, RUN = 16 }; /* RUN: columns, as many f32 as a cache line of 64 bytes and the widest vectors hold */
+enum { PRODUCTS = 7, RUN = 16 }; /* RUN: columns that stay neighbours */
 
 /* Which elements of an axis make the first of two blocks, and which the second: every other, the first half, every
  * other run. */
@@ -166,25 +166,6 @@ static bool sums_body(defn *d, err *e)
 }
 
 /* ---- the product ---- */
-/* What it costs, in operations: those of the products, and passes over a, y, and b where it is not known, each of
- * which reads 4 bytes of an element and writes 7/4 times as many, or the other way round. Weights, of which there are
- * 7/4, come from memory: with few rows the eighth of the products that is saved does not pay for 3 bytes more of each.
- * Known weights keep the digits that cancelling costs (below); of others, in training, more is wanted: measured,
- * BERT-base's square products (7 % saved by this count) and GPT-2's at 256 rows (4 %) were no faster. */
-static bool gains(const node *a, int64_t k, int64_t n, bool known, const prices *at)
-{
-    static const double PASS = 4 + 7, WORTH_KNOWN = 1.0 / 25, WORTH_FRESH = 1.0 / 12;
-    const int64_t rows = a->type.dim[a->type.rank - 2],
-                  lead = type_count(&a->type) / rows / a->type.dim[a->type.rank - 1];
-    const double m = (double)(lead * rows), plain = 2 * m * (double)k * (double)n,
-                 fewer = 2.0 * PRODUCTS * (double)(lead * half(NEIGHBOURS, rows)) * (double)half(HALVES, k) *
-                         (double)half(RUNS, n),
-                 summed = m * (double)(k + n) + (known ? 0 : (double)k * (double)n);
-    const bool many = m / 4 >= 3 * at->fetched; /* of each weight: operations saved, bytes more */
-    return k % 2 == 0 && many &&
-           fewer + PASS * at->cached * summed < (1 - (known ? WORTH_KNOWN : WORTH_FRESH)) * plain;
-}
-
 /* Weights, or what one operation after another makes of one: a transpose, a cast */
 static bool is_weight(const node *b)
 {
@@ -302,34 +283,69 @@ static const node *steadied(graph *g, const node *y, const node *a, const steady
 }
 
 /* a b = y; y b' = a, where b' is what the product names; a' y = b */
-const node *strassen_matmul(graph *g, const node *product, const prices *at)
+typedef struct factors {
+    const node *a, *b;       /* a [..., rows, k], b [k, n]; as what they are a transpose of, where left or right */
+    bool known, left, right; /* b is a weight; a, or b, is a transpose, and y what the product names a or b */
+    int64_t k, n;
+} factors;
+
+static bool factors_of(const node *product, factors *f)
 {
     const node *a = product->in[0], *b = product->in[1];
     const int r = a->type.rank;
     if (product->type.dtype != TS_F32 || a->type.dtype != TS_F32 || b->type.dtype != TS_F32 || r < 2 || r >= MAX_RANK ||
         b->type.rank != 2 || !type_count(&product->type) || !type_count(&a->type))
-        return NULL;
+        return false;
     const bool known = is_weight(b);
     const node *left = known ? NULL : turned(a), *right = known || left ? NULL : turned(b);
     a = left ? left : a, b = right ? right : b;
     if (left)
         spread(&a, &b);
-    const int64_t k = left ? a->type.dim[a->type.rank - 1] : b->type.dim[0], n = b->type.dim[b->type.rank - 1];
-    if (!gains(a, k, n, known, at) || !in_rows(a) || !(known || in_rows(b)))
-        return NULL;
+    *f = (factors){.a = a, .b = b, .known = known, .left = left, .right = right};
+    f->k = left ? a->type.dim[a->type.rank - 1] : b->type.dim[0], f->n = b->type.dim[b->type.rank - 1];
+    return f->k % 2 == 0 && in_rows(a) && (known || in_rows(b));
+}
+
+/* Operations are those of the products. Beside them a, y, and b where it is not known, are gone through: each pass
+ * reads 4 bytes of an element and writes 7/4 times as many, or the other way round. Of weights there are 7/4.
+ * Known weights keep the digits that cancelling costs (above); of others, in training, more is wanted: measured,
+ * BERT-base's square products (7 % saved by this count) and GPT-2's at 256 rows (4 %) were no faster. */
+bool strassen_way(const node *product, way_cost *c)
+{
+    static const double PASS = 4 + 7, WORTH_KNOWN = 1.0 / 25, WORTH_FRESH = 1.0 / 12, GROWTH = 3;
+    factors f;
+    if (!factors_of(product, &f))
+        return false;
+    const type *a = &f.a->type;
+    const int64_t rows = a->dim[a->rank - 2], lead = type_count(a) / rows / a->dim[a->rank - 1];
+    const double m = (double)(lead * rows), k = (double)f.k, n = (double)f.n;
+    *c = (way_cost){.plain = 2 * m * k * n,
+                    .other = 2.0 * PRODUCTS * (double)(lead * half(NEIGHBOURS, rows)) * (double)half(HALVES, f.k) *
+                             (double)half(RUNS, f.n),
+                    .least = f.known ? WORTH_KNOWN : WORTH_FRESH,
+                    .passed = PASS * (m * (k + n) + (f.known ? 0 : k * n)),
+                    .weight_bytes = GROWTH * k * n};
+    return true;
+}
+
+const node *strassen_matmul(graph *g, const node *product)
+{
+    factors f;
     steady s = {0};
-    const bool uneven = known && k > n; /* a is what an activation function made of more, not what a norm evened */
-    if (uneven && !make_steady(g, b, &s))
+    if (!factors_of(product, &f))
+        return NULL;
+    const bool uneven = f.known && f.k > f.n; /* a: what an activation function made of more, not what a norm evened */
+    if (uneven && !make_steady(g, f.b, &s))
         return NULL;
     /* Sums of weights that change are large, and are not kept from the way there for the way back. */
-    b = blocks(g, uneven ? s.rest : right ? g_rematerialized(g, b) : b, left ? 'y' : 'b');
-    const node *sum[] = {blocks(g, a, right ? 'y' : 'a'), known ? g_known(g, b, product->in[1]->label) : b};
+    const node *b = blocks(g, uneven ? s.rest : f.right ? g_rematerialized(g, f.b) : f.b, f.left ? 'y' : 'b');
+    const node *sum[] = {blocks(g, f.a, f.right ? 'y' : 'a'), f.known ? g_known(g, b, product->in[1]->label) : b};
     const node *y = g_callf(g, 2, sum, "einsum equation=%s",
-                            left    ? "amy,amz->ayz"
-                            : right ? "amz,ayz->amy"
-                                    : "amy,ayz->amz");
-    y = y ? sums(g, y, left ? 'b' : right ? 'a' : 'y', &product->type) : NULL;
-    return y && uneven ? steadied(g, y, a, &s) : y;
+                            f.left    ? "amy,amz->ayz"
+                            : f.right ? "amz,ayz->amy"
+                                      : "amy,ayz->amz");
+    y = y ? sums(g, y, f.left ? 'b' : f.right ? 'a' : 'y', &product->type) : NULL;
+    return y && uneven ? steadied(g, y, f.a, &s) : y;
 }
 
 /* ---- records ---- */

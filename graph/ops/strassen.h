@@ -3,6 +3,7 @@
 #define TS_STRASSEN_H
 #include "graph/ir/graph.h"
 
-/* matmul by a matrix that is known, in fewer products; NULL: it is none, or would not gain. */
-const node *strassen_matmul(graph *g, const node *product, const prices *at);
+/* matmul of f32 in fewer products */
+bool strassen_way(const node *product, way_cost *c);
+const node *strassen_matmul(graph *g, const node *product);
 #endif

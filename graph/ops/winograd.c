@@ -174,27 +174,41 @@ static double operations(const winograd *w, double ic, double oc)
     return places * ic * oc + 2 * in * in * ic + (places + 2 * out * out + pixels) * oc;
 }
 
-static bool gains(const winograd *w, const window *win, double ic, double oc)
+static bool takes(const node *conv, window *win)
 {
-    /* A fifth less, or the work of other kernels between eats it up. */
-    const double tiles = (double)((win->out[0] + w->m - 1) / w->m) * (double)((win->out[1] + w->m - 1) / w->m);
-    return tiles >= 16 && 5 * tiles * operations(w, ic, oc) < 4 * 9 * (double)(win->out[0] * win->out[1]) * ic * oc;
+    const node *x = conv->in[0], *weight = conv->in[1];
+    if (!window_read(conv, weight->type.dim + 2, win, NULL) || node_int(conv, "group") != 1 ||
+        conv->type.dtype != TS_F32 || x->type.dtype != TS_F32 || weight->type.dtype != TS_F32 ||
+        !node_is_leaf(weight) || weight->leaf->kind == LEAF_INPUT || !type_count(&conv->type))
+        return false;
+    for (int s = 0; s < 2; s++)
+        if (win->kernel[s] != 3 || win->stride[s] != 1 || win->dilation[s] != 1)
+            return false;
+    return true;
 }
 
-const node *winograd_conv(graph *g, const node *conv, const prices *at)
+/* A fifth is to be saved, or the work of other kernels between eats it up. Sums, loads and stores are counted with the
+ * operations, and 16 tiles read each weight, so that nothing is to be paid for these. */
+bool winograd_way(const node *conv, way_cost *c)
 {
-    (void)at; /* tiles of few channels stay in the caches */
+    const winograd *w = tiling;
+    const double ic = (double)conv->in[0]->type.dim[1], oc = (double)conv->type.dim[1];
+    window win;
+    if (!takes(conv, &win))
+        return false;
+    const double tiles = (double)((win.out[0] + w->m - 1) / w->m) * (double)((win.out[1] + w->m - 1) / w->m);
+    *c = (way_cost){.plain = 9 * (double)(win.out[0] * win.out[1]) * ic * oc,
+                    .other = tiles * operations(w, ic, oc),
+                    .least = 1.0 / 5};
+    return tiles >= 16;
+}
+
+const node *winograd_conv(graph *g, const node *conv)
+{
     const node *x = conv->in[0], *weight = conv->in[1];
     const winograd *w = tiling;
     window win;
-    if (!window_read(conv, weight->type.dim + 2, &win, NULL) || node_int(conv, "group") != 1 ||
-        conv->type.dtype != TS_F32 || x->type.dtype != TS_F32 || weight->type.dtype != TS_F32 ||
-        !node_is_leaf(weight) || weight->leaf->kind == LEAF_INPUT || !type_count(&conv->type))
-        return NULL;
-    for (int s = 0; s < 2; s++)
-        if (win.kernel[s] != 3 || win.stride[s] != 1 || win.dilation[s] != 1)
-            return NULL;
-    if (!gains(w, &win, (double)x->type.dim[1], (double)conv->type.dim[1]))
+    if (!takes(conv, &win))
         return NULL;
     const int64_t pads[] = {win.before[0], win.before[1], win.after[0], win.after[1]};
     const node *tiles = g_make(g, op_find("winograd_tiles"), 1, &x, (attr[]){attr_ints("pads", 4, pads)}, 1);

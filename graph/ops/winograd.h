@@ -3,7 +3,7 @@
 #define TS_WINOGRAD_H
 #include "graph/ir/graph.h"
 
-/* conv2d of 3 x 3, in steps of 1, with weights that are known, in fewer products; NULL: it is none, or would
- * not gain. */
-const node *winograd_conv(graph *g, const node *conv, const prices *at);
+/* conv2d of 3 x 3, in steps of 1, with weights that are known, in fewer products */
+bool winograd_way(const node *conv, way_cost *c);
+const node *winograd_conv(graph *g, const node *conv);
 #endif

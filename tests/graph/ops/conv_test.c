@@ -107,7 +107,7 @@ static void test_phases(void)
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         graph *g = ts_graph_make();
-        way_is_none(g, known(g, &others[i]));
+        way_is_none(known(g, &others[i]));
         ts_graph_free(g);
     }
 }

@@ -28,7 +28,7 @@ static void is_same(const shape *s, const char *target, int threads)
 static void is_none(const shape *s, bool known)
 {
     graph *g = ts_graph_make();
-    way_is_none(g, convolution(g, s, known));
+    way_is_none(convolution(g, s, known));
     ts_graph_free(g);
 }
 

@@ -1,0 +1,10 @@
+/* alternatives.h - another way to a value that an operation offers, weighed against what the model says. */
+#ifndef TS_ALTERNATIVES_H
+#define TS_ALTERNATIVES_H
+#include "graph/ir/graph.h"
+#include "schedule/target.h"
+
+/* Fewer operations, with what is gone through beside them, by the share that the operation asks for; and what is saved
+ * is not spent on waiting for more weights. False where n offers none. */
+bool alternative_pays(const target *on, const node *n);
+#endif
