@@ -10,8 +10,8 @@ typedef struct place_search { /* how devices are found: what the command asks of
     site_finder finder; /* user: this */
 } place_search;
 void places_search(place_search *s, arena *mem, const machine_options *asked);
-/* "c" or "c,cuda:1": targets, with the numbers of their devices; the first one is what the command asks the machine of.
- * How many, into out[0..MAX_SITE); 0 with e set. */
+/* "one" or "one,other:1": targets, with the numbers of their devices; the first one is what the command asks the
+ * machine of. How many, into out[0..MAX_SITE); 0 with e set. */
 int places_read(place_search *s, const char *targets, site *out, err *e);
 const backend *places_backend(const site *s);
 /* Runs a plan that has sites. Its programs borrow the plan. */

@@ -20,8 +20,8 @@
 #define MEGA INT64_C(1000000)
 #define GIGA (1000 * MEGA)
 
-/* Lanes, groups, registers and shared memory by capability: CUDA C programming guide, "Technical Specifications per
- * Compute Capability". A group's shared memory is what a kernel has without asking for more. The rest from white papers
+/* Lanes, groups, registers and shared memory by capability: programming guide, "Technical Specifications per Compute
+ * Capability". A group's shared memory is what a kernel has without asking for more. The rest from white papers
  * and data sheets: a100 "A100 Tensor Core GPU Architecture", table 4; h100 (SXM5) "H100 Tensor Core GPU Architecture",
  * table 3; h200 its data sheet, all else as h100; rtx3090 and a10 "Ampere GA102 GPU Architecture" and the data sheet;
  * rtx4090, l4 and l40s "Ada GPU Architecture" and data sheets; mi300x "CDNA 3 Architecture" and its data sheet.

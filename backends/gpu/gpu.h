@@ -1,7 +1,7 @@
 /* gpu.h - graphics processors as a target: groups of lanes that share memory, on processors that share caches. What
  * every back end that runs on one plans for; languages and drivers are theirs.
  *
- * A group is what OpenCL calls a work-group and CUDA a block; a lane is a work-item or a thread. Groups are dealt to
+ * A group is what languages call a work-group or a block; a lane is a work-item or a thread. Groups are dealt to
  * processors (compute units, multiprocessors), which run as many at the same time as they have room for.
  *
  * The room:  card (figures of known ones, texts of all) -> target (tables) -> guess*: loops where nobody said

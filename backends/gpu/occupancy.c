@@ -1,7 +1,7 @@
 /* occupancy.c - how many groups of a kernel a processor runs at the same time. */
 #include "backends/gpu/gpu.h"
 
-/* How devices with a capability hand out what they have (CUDA occupancy calculator, 8.0 to 9.0): registers to warps,
+/* How devices with a capability hand out what they have ("Occupancy calculator", 8.0 to 9.0): registers to warps,
  * 256 at a time, to four warps at a time; shared memory 128 bytes at a time, and 1024 for each group itself. */
 enum { REGISTERS_AT_ONCE = 256, WARPS_AT_ONCE = 4, SHARED_AT_ONCE = 128, SHARED_TAKEN = 1024 };
 

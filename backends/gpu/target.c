@@ -49,7 +49,7 @@ static void prefetch(const plan *p, kernel *k) /* none: slices in shared memory 
 static const guesser guess = {
     .shared = gpu_guess_shared, .stage = gpu_guess_stage, .prefetch = prefetch, .block = gpu_guess_block};
 
-/* Bytes that a processor reads in a cycle: of its first cache and shared memory 32 banks of 4 (CUDA programming guide,
+/* Bytes that a processor reads in a cycle: of its first cache and shared memory 32 banks of 4 (programming guide,
  * 5.x to 9.0); of the second 28, as an H100 PCIe gives its 114 at 1755 MHz 5.57 TB/s (Chips and Cheese, 2023). */
 enum { L1_RATE = 128, L2_RATE = 28 };
 /* To and from the host: what is left of 32 GB/s of sixteen lanes of the fourth generation, and what a driver takes to

@@ -131,7 +131,7 @@ static void put_title(const view *v, const family *m)
     fputs(js_get(m->first, "guessed") ? " is refused: guess)\n" : ")\n", v->f);
 }
 
-/* "k2  transfer f32  encoder.layer.0.query and 5 alike  cpu to cuda:0, 64.0 KiB each" */
+/* "k2  transfer f32  encoder.layer.0.query and 5 alike  cpu to device:0, 64.0 KiB each" */
 static void put_transfer(const view *v, const family *m)
 {
     const cJSON *t = js_get(m->first, "transfer");
