@@ -132,12 +132,149 @@ static const function functions[] = {
      "    }\n"
      "    return 0;\n"
      "}\n"},
+    /* Sines of large arguments, which are seldom: functions over lanes look once whether there are any, and each
+     * function alone gives what they give. */
+    {"far_rest", "bits_double double_bits", PLAIN,
+     "__extension__ typedef unsigned __int128 whole128;\n"
+     "/* x - n pi/2, no farther than pi/4, in two parts, and n: 192 bits of 2/pi from those on that count */\n"
+     "FUNCTION double far_rest(double x, double *low, uint64_t *turns)\n"
+     "{\n"
+     "    static const uint64_t over_pi[] = { /* 1/pi, behind the point */\n"
+     "        0, 0x517cc1b727220a94, 0xfe13abe8fa9a6ee0, 0x6db14acc9e21c820, 0xff28b1d5ef5de2b0, 0xdb92371d2126e970,\n"
+     "        0x0324977504e8c90e, 0x7f0ef58e5894d39f, 0x74411afa975da242, 0x74ce38135a2fbf20, 0x9cc8eb1cc1a99cfa,\n"
+     "        0x4e422fc5defc941d, 0x8ffc4bffef02cc07, 0xf79788c5ad05368f, 0xb69b3f6793e584db, 0xa7a31fb34f2ff516,\n"
+     "        0xba93dd63f5f2f8bd, 0x9e839cfbc5294975, 0x35fdafd88fc6ae84, 0x2b0198237e3db5d5};\n"
+     "    const uint64_t u = double_bits(fabs(x)), m = (u & 0xfffffffffffffu) | 0x10000000000000u;\n"
+     "    const int from = (int)(u >> 52) - 1012, shift = from % 64;\n"
+     "    const uint64_t *w = over_pi + from / 64;\n"
+     "    const uint64_t a = w[0] << shift | w[1] >> 1 >> (63 - shift);\n"
+     "    const uint64_t b = w[1] << shift | w[2] >> 1 >> (63 - shift);\n"
+     "    const uint64_t c = w[2] << shift | w[3] >> 1 >> (63 - shift);\n"
+     "    const whole128 third = (whole128)m * c, second = (whole128)m * b + (third >> 64);\n"
+     "    const uint64_t first = m * a + (uint64_t)(second >> 64);\n"
+     "    whole128 f = ((whole128)first << 64 | (uint64_t)second) << 2; /* of pi/2, behind the point */\n"
+     "    const int up = (int)(f >> 127);\n"
+     "    const uint64_t n = (first >> 62) + (uint64_t)up;\n"
+     "    f = up ? -f : f;\n"
+     "    const int zeros = f >> 64 ? __builtin_clzll((uint64_t)(f >> 64)) : 64 + __builtin_clzll((uint64_t)f | 1);\n"
+     "    const whole128 scaled = (whole128)(uint64_t)(f << zeros >> 64) * 0xc90fdaa22168c235u; /* pi / 4 */\n"
+     "    const uint64_t r = (uint64_t)(scaled >> 64);\n"
+     "    const double unit = bits_double((uint64_t)(960 - zeros) << 52), sign = up != (x < 0.0) ? -unit : unit;\n"
+     "    *low = (double)(r & 0x7ffu) * sign, *turns = x < 0.0 ? 0 - n : n;\n"
+     "    return (double)(r & ~UINT64_C(0x7ff)) * sign;\n"
+     "}\n"},
+    {"far_turned", "far_rest sin_near", PLAIN,
+     "FUNCTION double far_turned(float x, uint64_t turns) /* sin(x + turns pi/2) */\n"
+     "{\n"
+     "    double low;\n"
+     "    uint64_t n;\n"
+     "    if (!(fabsf(x) < INFINITY)) return NAN;\n"
+     "    const double r = far_rest(x, &low, &n);\n"
+     "    const double y = sin_near((n + turns) & 1u ? 1.5707963267948966 - fabs(r) : r);\n"
+     "    return (n + turns) & 2u ? -y : y;\n"
+     "}\n"},
+    {"fast_sin", "near_sin far_turned", PLAIN,
+     "FUNCTION float fast_sin(float x)\n"
+     "{\n"
+     "    return fabsf(x) < 3e7f ? near_sin(x) : (float)far_turned(x, 0);\n"
+     "}\n"},
+    {"fast_cos", "near_cos far_turned", PLAIN,
+     "FUNCTION float fast_cos(float x)\n"
+     "{\n"
+     "    return fabsf(x) < 3e7f ? near_cos(x) : (float)far_turned(x, 1);\n"
+     "}\n"},
+    {"fast_tan", "near_tan far_turned", PLAIN,
+     "FUNCTION float fast_tan(float x)\n"
+     "{\n"
+     "    return fabsf(x) < 3e7f ? near_tan(x) : (float)(far_turned(x, 0) / far_turned(x, 1));\n"
+     "}\n"},
+    {"lanes_sin", "near_sin fast_sin", PLAIN,
+     "FUNCTION void lanes_sin(float *restrict y, const float *restrict x, long n) /* each as if alone */\n"
+     "{\n"
+     "    int far = 0;\n"
+     "    SIMD\n"
+     "    for (long i = 0; i < n; i++) y[i] = near_sin(x[i]);\n"
+     "    SIMD\n"
+     "    for (long i = 0; i < n; i++) far |= !(fabsf(x[i]) < 3e7f);\n"
+     "    for (long i = 0; far && i < n; i++) y[i] = fast_sin(x[i]);\n"
+     "}\n"},
+    {"lanes_cos", "near_cos fast_cos", PLAIN,
+     "FUNCTION void lanes_cos(float *restrict y, const float *restrict x, long n)\n"
+     "{\n"
+     "    int far = 0;\n"
+     "    SIMD\n"
+     "    for (long i = 0; i < n; i++) y[i] = near_cos(x[i]);\n"
+     "    SIMD\n"
+     "    for (long i = 0; i < n; i++) far |= !(fabsf(x[i]) < 3e7f);\n"
+     "    for (long i = 0; far && i < n; i++) y[i] = fast_cos(x[i]);\n"
+     "}\n"},
+    {"lanes_tan", "near_tan fast_tan", PLAIN,
+     "FUNCTION void lanes_tan(float *restrict y, const float *restrict x, long n)\n"
+     "{\n"
+     "    int far = 0;\n"
+     "    SIMD\n"
+     "    for (long i = 0; i < n; i++) y[i] = near_tan(x[i]);\n"
+     "    SIMD\n"
+     "    for (long i = 0; i < n; i++) far |= !(fabsf(x[i]) < 3e7f);\n"
+     "    for (long i = 0; far && i < n; i++) y[i] = fast_tan(x[i]);\n"
+     "}\n"},
+    {"fast_turned64", "near_turned64 far_rest turned64", PLAIN,
+     "FUNCTION double fast_turned64(double x, uint64_t turns)\n"
+     "{\n"
+     "    double low;\n"
+     "    uint64_t n;\n"
+     "    if (fabs(x) < 1e5) return near_turned64(x, turns);\n"
+     "    if (!(fabs(x) < INFINITY)) return NAN;\n"
+     "    const double r = far_rest(x, &low, &n);\n"
+     "    return turned64(r, low, n + turns);\n"
+     "}\n"},
+    {"lanes_turned64", "near_turned64 fast_turned64", PLAIN,
+     "FUNCTION void lanes_turned64(double *restrict y, const double *restrict x, long n, uint64_t turns)\n"
+     "{\n"
+     "    int64_t far = 0;\n"
+     "    SIMD\n"
+     "    for (long i = 0; i < n; i++) y[i] = near_turned64(x[i], turns);\n"
+     "    SIMD\n"
+     "    for (long i = 0; i < n; i++) far |= !(fabs(x[i]) < 1e5);\n"
+     "    for (long i = 0; far && i < n; i++) y[i] = fast_turned64(x[i], turns);\n"
+     "}\n"},
+    {"fast_sin64", "fast_turned64", PLAIN,
+     "FUNCTION double fast_sin64(double x) { return fast_turned64(x, 0); }\n"},
+    {"lanes_sin64", "lanes_turned64", PLAIN,
+     "FUNCTION void lanes_sin64(double *restrict y, const double *restrict x, long n)\n"
+     "{\n"
+     "    lanes_turned64(y, x, n, 0);\n"
+     "}\n"},
+    {"fast_cos64", "fast_turned64", PLAIN,
+     "FUNCTION double fast_cos64(double x) { return fast_turned64(x, 1); }\n"},
+    {"lanes_cos64", "lanes_turned64", PLAIN,
+     "FUNCTION void lanes_cos64(double *restrict y, const double *restrict x, long n)\n"
+     "{\n"
+     "    lanes_turned64(y, x, n, 1);\n"
+     "}\n"},
     {0},
 };
 
 static const spelling spellings[] = {
-    {"exp", true, "fast_exp($0)"},     {"erf", true, "fast_erf($0)"},     {"tanh", true, "fast_tanh($0)"},
-    {"max", true, "fast_max($0, $1)"}, {"min", true, "fast_min($0, $1)"}, {0},
+    {"exp", true, "fast_exp($0)", NULL},
+    {"expm1", true, "fast_expm1($0)", NULL},
+    {"log", true, "fast_log($0)", NULL},
+    {"log1p", true, "fast_log1p($0)", NULL},
+    {"pow", true, "fast_pow($0, $1)", NULL},
+    {"tanh", true, "fast_tanh($0)", NULL},
+    {"erf", true, "fast_erf($0)", NULL},
+    {"sin", true, "fast_sin($0)", "lanes_sin"},
+    {"cos", true, "fast_cos($0)", "lanes_cos"},
+    {"tan", true, "fast_tan($0)", "lanes_tan"},
+    {"max", true, "fast_max($0, $1)", NULL},
+    {"min", true, "fast_min($0, $1)", NULL},
+    {"exp", false, "fast_exp64($0)", NULL},
+    {"log", false, "fast_log64($0)", NULL},
+    {"tanh", false, "fast_tanh64($0)", NULL},
+    {"erf", false, "fast_erf64($0)", NULL},
+    {"sin", false, "fast_sin64($0)", "lanes_sin64"},
+    {"cos", false, "fast_cos64($0)", "lanes_cos64"},
+    {0},
 };
 /* clang-format on */
 

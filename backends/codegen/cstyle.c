@@ -99,13 +99,34 @@ static dtype argument(const expr *x) /* whose dtype chooses the function */
     return x->arg[x->fn->result == R_SECOND ? 1 : 0]->dtype;
 }
 
-static const char *spelled(const writer *w, const expr *x)
+/* What judges others computes by the language's own functions. */
+static const spelling *spelling_of(const writer *w, const expr *x)
 {
     const dtype d = argument(x);
-    for (const spelling *s = w->d->spelling; dtype_class(d) == D_REAL && s->fn; s++)
+    for (const spelling *s = w->d->spelling; dtype_class(d) == D_REAL && !w->wide && s->fn; s++)
         if (!strcmp(s->fn, x->fn->name) && s->narrow == is_narrow(d, w->wide))
-            return s->text;
-    return fn_spelled(x->fn, d);
+            return s;
+    return NULL;
+}
+
+static const char *spelled(const writer *w, const expr *x)
+{
+    const spelling *s = spelling_of(w, x);
+    return s ? s->text : fn_spelled(x->fn, argument(x));
+}
+
+const char *cstyle_lanes(const writer *w, const expr *x)
+{
+    const spelling *s = x->kind == X_CALL ? spelling_of(w, x) : NULL;
+    return s ? s->lanes : NULL;
+}
+
+static const char *given(const writer *w, const expr *x)
+{
+    for (int i = 0; i < w->n_given; i++)
+        if (x_same(w->given[i].x, x))
+            return w->given[i].name;
+    return NULL;
 }
 
 static void write_call(writer *w, text *t, const expr *x)
@@ -178,6 +199,11 @@ static void write_cast(writer *w, text *t, const expr *x)
 
 void cstyle_expr(writer *w, text *t, const expr *x)
 {
+    const char *name = given(w, x);
+    if (name) {
+        text_add(t, "%s", name);
+        return;
+    }
     for (int i = 0; i < w->n_known; i++)
         if (w->known[i].x == x && w->known[i].temp >= 0) {
             text_add(t, "t%d", w->known[i].temp);
@@ -212,7 +238,7 @@ static int uses_in(const char *s, int arg) /* how often a spelling repeats an ar
 static void count_uses(writer *w, const expr *x, int times, bool lazy)
 {
     int i = 0;
-    if (x->kind == X_LIT || x->kind == X_AXIS || x->kind == X_STATE)
+    if (x->kind == X_LIT || x->kind == X_AXIS || x->kind == X_STATE || given(w, x))
         return;
     while (i < w->n_known && w->known[i].x != x)
         i++;
@@ -237,7 +263,7 @@ static void name_uses(writer *w, code *out, const expr *x)
     int i = 0;
     while (i < w->n_known && w->known[i].x != x)
         i++;
-    if (i == w->n_known || w->known[i].temp >= 0 || x_folds(x))
+    if (i == w->n_known || w->known[i].temp >= 0 || x_folds(x) || given(w, x))
         return;
     if (x->kind != X_LOAD)
         for (int k = 0; k < x->n; k++)

@@ -4,6 +4,8 @@
 #define TS_CSTYLE_H
 #include "backends/codegen/stmt.h"
 
+enum { MAX_GIVEN = 16 };
+
 typedef struct writer {
     const dialect *d;
     callees *uses; /* what is called is noted there */
@@ -19,12 +21,18 @@ typedef struct writer {
         int temp;
     } known[128];
     int n_known;
+    struct {
+        const expr *x;
+        const char *name; /* as which it is there already */
+    } given[MAX_GIVEN];
+    int n_given;
 } writer;
 
 void cstyle_literal(text *t, const dialect *d, const expr *x, bool wide);
 void cstyle_expr(writer *w, text *t, const expr *x);
 /* Statements that name what x uses more than once; cstyle_expr(x) then refers to them. */
 void cstyle_temporaries(writer *w, code *out, const expr *x);
+const char *cstyle_lanes(const writer *w, const expr *x); /* the function over lanes that stands for call x, or NULL */
 /* f of a and b, both text */
 void cstyle_combine(const writer *w, text *t, const fn *f, dtype d, const char *a, const char *b);
 /* What opens a call that turns an element of memory into a value, and back: "half_to_float("; "" where it is one. */

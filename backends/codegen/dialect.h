@@ -16,6 +16,7 @@ typedef struct spelling { /* a scalar function spelled otherwise; for reals of 4
     const char *fn;
     bool narrow;
     const char *text;
+    const char *lanes; /* of it for many arguments at once: (results, arguments, their number); NULL: there is none */
 } spelling;
 
 typedef enum reach { ALL, GROUP, OWN, N_REACH } reach; /* who sees it: everybody, a group of workers, one worker */

@@ -235,6 +235,9 @@ bool reads_on_condition(const expr *x);
  * on a condition keeps a loop from becoming vectors. */
 bool emit_single(const emitter *m, int load);
 void emit_passed(emitter *m, const lin *a); /* in a tile: the axes whose numbers the text of a form will mention */
+/* calls.c: in a tile, where one element of a loop over lanes is about to be written. What of x are functions that the
+ * dialect has over lanes is computed for all of the loop first. */
+void calls_over_lanes(emitter *m, writer *w, const expr *x);
 /* tile.c */
 void emit_tile(emitter *m);
 void print_tile(const emitter *m, const tile_made *f, text *out);

@@ -11,10 +11,10 @@ typedef struct function {
     enum { PLAIN, CHAIN, FAULTS } kind; /* a polynomial: instructions that wait for one another; takes the fault flag */
     const char *text;
 } function;
-extern const function library[]; /* ends with {0} */
+extern const function library[], library_real[]; /* each ends with {0} */
 
 typedef struct dialect dialect;
-enum { MAX_FUNCTION = 96 };
+enum { MAX_FUNCTION = 128 };
 typedef struct callees { /* by number: rows of the library, then those of the dialect */
     bool used[MAX_FUNCTION];
 } callees;

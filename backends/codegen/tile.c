@@ -35,6 +35,7 @@ static void body_one(emitter *m)
     text acc = {0}, value = {0}, sum = {0};
     const expr *x = with_idioms(m, m->tile.term);
     emit_acc(m, &acc, NULL);
+    calls_over_lanes(m, &w, x);
     cstyle_temporaries(&w, &m->out.code, x);
     const bool product = dtype_class(x->dtype) == D_REAL && x->kind == X_CALL && !strcmp(x->fn->name, "mul") &&
                          !strcmp(m->stage.fold->fn->name, "add");
@@ -108,13 +109,15 @@ static void finish_one(emitter *m)
         text_free(&y);
         return;
     }
+    const expr *x = with_idioms(m, partial_value(m));
+    if (!tuple_fold(m)) /* whose value has a name in each element's loop alone */
+        calls_over_lanes(m, &w, x);
     if (m->stage.outer_fold) {
         emit_acc(m, &acc, "0");
         combine_before(m, y.s, acc.s);
     }
     if (tuple_fold(m))
         tuple_result(m);
-    const expr *x = with_idioms(m, partial_value(m));
     cstyle_temporaries(&w, &m->out.code, x);
     cstyle_expr(&w, &value, x);
     if (m->tile.run) {
