@@ -2,18 +2,11 @@
  * operands: a written one if the operation has it, else one derived from its definition (derive.c: what one element
  * depends on; adjoint.c: where its parts go; emit.c: as nodes). Nothing here knows an operation by its meaning.
  *
- * The room:  chain -> derive -> adjoint -> emit      diff (scalars), factors     lora, learning_rate, optimizer, table
+ * The room:  chain -> derive -> adjoint -> emit      factors     lora, learning_rate, optimizer, table
  *            who    of what    where to    as nodes */
 #ifndef TS_AUTODIFF_H
 #define TS_AUTODIFF_H
 #include "graph/ir/graph.h"
-
-/* The derivative of x by the load `by` (every part of x that is the same load), without simplifying reals beyond 0, 1
- * and -1. NULL with *e unset: it is 0. Folds count as constants. */
-const expr *d_expr(arena *m, const expr *x, const expr *by, err *e);
-/* A product where NULL is 0; a selection that may give 0 stays outside, so that 0 * inf is not met. */
-const expr *d_mul(arena *m, const expr *a, const expr *b);
-const expr *x_replace(arena *m, const expr *x, const expr *from, const expr *to); /* every part that is the same */
 
 /* sum: one element over axes, `n_axis` of them, of which those from `rank` on are folded with fold. */
 typedef struct sum {

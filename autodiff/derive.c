@@ -227,7 +227,7 @@ const node *derive(graph *g, const node *y, const arriving *at, const node *of, 
     const node *total = NULL;
     if (!type_count(&y->type) || !type_count(&of->type))
         return NULL;
-    if (g_defn(y, &mem, &v.d, &v.e)) {
+    if (g_defn_calls(y, &mem, &v.d, &v.e)) {
         const int n = x_loads(v.d.value, load, MAX_READ);
         if (x_alone(v.d.value))
             err_set(&v.e, TS_UNSUPPORTED, "routines, states and what is put into places have no derived gradient");

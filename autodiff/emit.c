@@ -83,7 +83,7 @@ static const expr *shortened(graph *g, arena *m, const type *shape, const expr *
             sub[k] = part->type.dim[k] == shape->dim[k + skip] ? x_axis(m, k + skip) : x_whole(m, 0);
         arg[i] = x_load(m, part, sub);
     }
-    return x_call(m, x->fn->name, x->n, arg);
+    return x_apply(m, x->fn, x->n, arg);
 }
 
 static const node *call_of(graph *g, const op *o, const expr *x)

@@ -2,6 +2,7 @@
  * holds, and there the derivative of f may be anything: 0 * inf would be NaN. So the condition is carried along with
  * the gradient: read off the definition of its node, and put outside of what it is multiplied by. */
 #include "autodiff/autodiff.h"
+#include "graph/ir/scalar.h"
 
 #include <string.h>
 
@@ -147,7 +148,7 @@ static const expr *shortened(graph *g, arena *m, const type *t, const expr *x)
     for (int i = 0; i < x->n && joins; i++)
         if (!(arg[i] = shortened(g, m, t, x->arg[i])))
             return NULL;
-    const node *n = emit_over(g, t, joins ? x_call(m, x->fn->name, x->n, arg) : x);
+    const node *n = emit_over(g, t, joins ? x_apply(m, x->fn, x->n, arg) : x);
     return n && type_count(&n->type) == type_count(t) ? load_at(m, n) : NULL;
 }
 
@@ -163,7 +164,7 @@ const expr *guard_of(graph *g, arena *m, const arriving *at)
 
 bool has_choice(const expr *x)
 {
-    if (x->kind == X_CALL && x->fn->result == R_SECOND && x_count(x->arg[0], X_LOAD))
+    if (x->kind == X_CALL && (fn_is_own(x->fn) || (x->fn->result == R_SECOND && x_count(x->arg[0], X_LOAD))))
         return true;
     for (int i = 0; i < x->n; i++)
         if (has_choice(x->arg[i]))

@@ -222,6 +222,17 @@ typedef struct ts_operation {
 /* False, with the reason in the graph, unless the name is free or stands for the same already. */
 TS_API bool ts_define(ts_graph *g, const ts_operation *o);
 
+/* ---- functions ---- */
+/* A scalar function of one graph, "relu3(x)", of 1 to 4 parameters, by its text: "x < 0 ? 0.0 : x < 1 ? x*x*x/3 : x -
+ * 2/3.0". The text may bind names ("let t = x * x; t + 1"), call functions of the table and of the graph, itself too
+ * where numbers in the call decide when that ends, take a bounded number of steps ("while (x > 1, 20) x = x / 2; x"),
+ * and give several results ("sqrt(x*x + y*y), atan2(y, x)"), of which "let r, p = polar(x, y);" names all, and
+ * "polar.1" is the second. Texts of operations call it as any other (formula text="a * relu3(b)"), and it is an
+ * operation itself (ts_call1(g, "relu3", x); ts_output for further results): it fuses and runs on every target. Its
+ * derivative follows from the text; or `derivative` says it, over the parameters and y, the value: for each result one
+ * by each parameter, between commas. False, with the reason in the graph. */
+TS_API bool ts_function(ts_graph *g, const char *head, const char *text, const char *derivative);
+
 /* ---- scans ---- */
 /* A loop as one operation: nothing but its work grows with the number of trips. What a trip computes is built once,
  * between begin and end, of tensors that stand for what it has at hand: a state (first before the first trip, then what

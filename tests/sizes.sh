@@ -5,10 +5,10 @@
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
-include              575  the public header; one for all, to stay readable in one sitting; 30 are custom operations, 27 scans
-graph              26300  half of it is the table of operations, which ONNX makes long; 500 are custom operations, 800 scans; merges of folds
+include              640  the public header; one for all, to stay readable in one sitting; 30 are custom operations, 27 scans, 60 functions and derivatives
+graph              27300  half of it is the table of operations, which ONNX makes long; 500 are custom operations, 800 scans, 900 functions; merges of folds
 import              8900  ONNX, JSON, safetensors and tokenizers, all of it distrusted
-autodiff            2400  the chain rule, derived gradients, optimizers
+autodiff            3500  the chain rule, derived gradients, forward mode, batches, Jacobians, optimizers
 schedule           10800  passes, plans of trips, notation, schemas, explain; how copies lie, slices of matrix units; plans over several devices; sums in blocks
 backends            2600  driver, runner, weights, several devices: what back ends share; figures of machines
 backends/codegen    6700  nests to text, for every C-like language; groups of lanes, rings of slices, matrix units, states carried along loops, folds of several values

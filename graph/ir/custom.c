@@ -1,5 +1,6 @@
 /* custom.c - operations that a program defines: calls of their functions, and outputs that share one value. */
 #include "graph/ir/custom.h"
+#include "graph/ir/scalar.h"
 #include "graph/ir/trip.h"
 
 #include <string.h>
@@ -188,7 +189,8 @@ static bool text_type(node *draft, err *e)
     for (int i = 0; i < draft->n_in; i++)
         in[i] = &draft->in[i]->type;
     const expr *x = type_broadcast(draft->n_in, in, &draft->type, e) ? defn_text(&d, e) : NULL;
-    const bool ok = x && (x->dtype != TS_N_DTYPE || err_set(e, TS_BAD_INPUT, "its text uses no operand"));
+    const bool ok = x && x_expand(&mem, draft->scalars, x, e) &&
+                    (x->dtype != TS_N_DTYPE || err_set(e, TS_BAD_INPUT, "its text uses no operand"));
     if (ok)
         draft->type.dtype = x->dtype;
     arena_free(&mem);

@@ -9,6 +9,10 @@
 enum { MAX_OUTPUT = 8, MAX_NUMBER = 16, MAX_IN = MAX_RANK + 2 };
 /* The operation of that name, the graph's own or the table's; NULL: there is none. g may be NULL. */
 const op *g_op(const graph *g, const char *name);
+/* Adds an operation of that text under a name that is free. */
+bool define_text(graph *g, const char *name, int n_in, const char *source, err *e);
+/* Another result of the function (scalar.h) that t is a result of; NULL: it is none, or has no such result. */
+const node *scalar_output(graph *g, const node *t, int index);
 bool custom_infer(graph *g, node *draft, err *e); /* its type, and those of several outputs */
 bool custom_body(defn *d, err *e);                /* of a record with a kernel */
 bool custom_impure(const node *n);

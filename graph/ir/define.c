@@ -65,13 +65,13 @@ static bool check_counts(const ts_operation *o, err *e)
 }
 
 /* The text over operands of one element each. */
-static bool check_text(const op *o, err *e)
+static bool check_text(graph *g, const op *o, err *e)
 {
     static const node one = {.type = {.dtype = TS_F32}, .label = ""};
     const node *in[MAX_ARG];
     attr number[MAX_NUMBER];
     arena mem = {0};
-    node draft = {.op = o, .label = "", .n_in = o->arity, .in = in, .attr = number};
+    node draft = {.op = o, .label = "", .n_in = o->arity, .in = in, .attr = number, .scalars = g->scalars};
     int k = 0;
     for (int i = 0; i < o->arity; i++)
         in[i] = &one;
@@ -112,7 +112,7 @@ static op *make(graph *g, const ts_operation *o, err *e)
                  .text = own->text,
                  .body = own->text ? NULL : custom_body,
                  .custom = own};
-    return read_numbers(g, made, o->numbers, e) && (!own->text || check_text(made, e)) ? made : NULL;
+    return read_numbers(g, made, o->numbers, e) && (!own->text || check_text(g, made, e)) ? made : NULL;
 }
 
 static void add(graph *g, const op *o)
@@ -125,6 +125,14 @@ static void add(graph *g, const op *o)
         g->custom = more, g->cap_custom = cap;
     }
     g->custom[g->n_custom++] = o;
+}
+
+bool define_text(graph *g, const char *name, int n_in, const char *source, err *e)
+{
+    const op *made = make(g, &(ts_operation){.name = name, .n_in = n_in, .n_out = 1, .text = source}, e);
+    if (made)
+        add(g, made);
+    return made != NULL;
 }
 
 bool ts_define(ts_graph *g, const ts_operation *o)
@@ -160,8 +168,9 @@ ts_tensor ts_output(ts_graph *g, ts_tensor t, int index)
         return NULL;
     if (!t)
         return g_fail(g, TS_BAD_INPUT, "output %d of a tensor that is missing", index), NULL;
-    if (index >= 0 && index < n)
-        return call ? custom_output(g, call, index) : t;
+    const node *result = call ? NULL : scalar_output(g, t, index);
+    if (result || (index >= 0 && index < n))
+        return result ? result : call ? custom_output(g, call, index) : t;
     g_fail(g, TS_BAD_INPUT, "output %d of %s, which has %d", index, (call ? call : t)->op->name, n);
     return NULL;
 }

@@ -2,6 +2,7 @@
 #include "graph/ir/expr.h"
 #include "graph/ir/graph.h"
 #include "graph/ir/merge.h"
+#include "graph/ir/scalar.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -164,11 +165,31 @@ static const expr *tidy(arena *m, const char *f, const expr *const *a)
     return NULL;
 }
 
+/* Of a graph: its arguments are reals, of one dtype. */
+static const expr *apply_own(arena *m, const fn *f, const expr *const *in)
+{
+    const dtype met = meet(f->arity, in), d = dtype_class(met) == D_REAL ? met : dtype_float(met);
+    expr *x = make(m, X_CALL, f->result == R_BOOL ? TS_BOOL : d);
+    const expr **arg = parts(m, x, f->arity);
+    x->fn = f;
+    for (int i = 0; i < f->arity; i++)
+        arg[i] = retype(m, d, in[i]);
+    return x;
+}
+
 const expr *x_call(arena *m, const char *name, int n, const expr *const *in)
 {
     const fn *f = fn_find(name);
+    MUST(f);
+    return x_apply(m, f, n, in);
+}
+
+const expr *x_apply(arena *m, const fn *f, int n, const expr *const *in)
+{
     const expr *arg[MAX_ARG];
-    MUST(f && f->arity == n);
+    MUST(f->arity == n);
+    if (fn_is_own(f))
+        return apply_own(m, f, in);
     const int first = f->result == R_SECOND ? 1 : 0;
     dtype d = meet(n - first, in + first);
     if (f->result == R_BOOL)
@@ -183,7 +204,7 @@ const expr *x_call(arena *m, const char *name, int n, const expr *const *in)
         return arg[0]->whole ? arg[1] : arg[2];
     const expr *known = fold_call(m, f, arg, d, out);
     if (!known && n == 2 && dtype_class(d) == D_WHOLE)
-        known = tidy(m, name, arg);
+        known = tidy(m, f->name, arg);
     if (known && all_weak && f->result != R_BOOL)
         return dtype_class(d) == D_REAL ? x_real(m, known->lit) : x_whole(m, known->whole);
     if (known)
@@ -374,7 +395,7 @@ static const expr *map(mapper *p, const expr *x)
     if (changed)
         switch (x->kind) {
         case X_LOAD: y = x_load(p->m, x->from, arg); break;
-        case X_CALL: y = x_call(p->m, x->fn->name, x->n, arg); break;
+        case X_CALL: y = x_apply(p->m, x->fn, x->n, arg); break;
         case X_CAST: y = x_cast(p->m, x->dtype, arg[0]); break;
         case X_FOLD: y = x_fold(p->m, x->fn->name, x->folds, arg[0]); break;
         case X_SCATTER:

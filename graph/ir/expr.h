@@ -27,6 +27,7 @@ typedef struct fn {
     int64_t (*natural)(const int64_t *x); /* on u64, the bits of which x holds; NULL: as whole */
     const char *c_natural;                /* NULL: as c_whole */
 } fn;
+typedef struct scalars scalars; /* the functions of one graph (scalar.h): each an fn without any spelling */
 const fn *fn_find(const char *name);
 int64_t fn_whole(const fn *f, dtype d, const int64_t *x); /* d: of the arguments, a dtype of whole or truth values */
 const char *fn_spelled(const fn *f, dtype d);             /* as c_real and c_whole, for such arguments */
@@ -96,7 +97,8 @@ int64_t x_unit_whole(const fn *f, dtype d);         /* the same of integers and 
 const expr *x_axis(arena *m, int axis);
 const expr *x_load(arena *m, const node *from, const expr *const *subscript); /* as many subscripts as from has dims */
 const expr *x_call(arena *m, const char *fn, int n, const expr *const *arg);
-const expr *x_cast(arena *m, dtype to, const expr *a); /* no-op when a has that dtype */
+const expr *x_apply(arena *m, const fn *f, int n, const expr *const *arg); /* one of a graph stays a call */
+const expr *x_cast(arena *m, dtype to, const expr *a);                     /* no-op when a has that dtype */
 const expr *x_fold(arena *m, const char *fn, uint32_t axes, const expr *body);
 /* at: as many subscripts as the result has dims; fn NULL: the last one stays. Over all axes in `axes`. */
 const expr *x_scatter(arena *m, dtype d, const char *fn, uint32_t axes, const expr *start, const expr *update, int rank,
@@ -123,9 +125,13 @@ typedef struct names {
     int n;
     const char *name[MAX_RANK + MAX_AXIS];
     const expr *value[MAX_RANK + MAX_AXIS];
+    scalars *own; /* functions of the graph; NULL: those of the table alone */
 } names;
-/* "max(a, 0)", "x < 0 ? 0 : x*x": + - * / % < <= > >= == != ! && || ?: unary minus, calls of the table, casts
- * "f32(a)", numbers, names; "a[i, j+1]" where a's value is a load: the element of that tensor. */
+/* "max(a, 0)", "x < 0 ? 0 : x*x": + - * / % < <= > >= == != ! && || ?: unary minus, calls of the table and of
+ * known->own, casts "f32(a)", numbers, names; "a[i, j+1]" where a's value is a load: the element of that tensor. In
+ * front of a value, also in brackets: "let t = x * x; ", "let r, p = polar(x, y); " for several results, and
+ * "while (c, 20) x = e, y = f; ", at most 20 steps. Calls of own functions stay calls (x_expand), unless all arguments
+ * are numbers. */
 const expr *x_parse(arena *m, const char *source, const names *known, err *e);
 /* Loads as label[...] */
 void x_print(text *t, const expr *x, const char *(*axis_name)(void *user, int axis), void *user);
@@ -142,4 +148,12 @@ uint32_t x_axes(const expr *x);                        /* free axes */
 int x_loads(const expr *x, const expr **out, int max); /* distinct loads, in order of appearance; the number found */
 int x_count(const expr *x, xkind kind);                /* occurrences, shared parts counted each time */
 bool x_same(const expr *a, const expr *b);             /* structural */
+const expr *x_replace(arena *m, const expr *x, const expr *from, const expr *to); /* every part that is the same */
+
+/* The derivative of x by `by`, a load or a state (every part of x that is the same), without simplifying reals beyond
+ * 0, 1 and -1. NULL with *e unset: it is 0. Folds count as constants. */
+const expr *d_expr(arena *m, const expr *x, const expr *by, err *e);
+/* A product where NULL is 0; a selection that may give 0 stays outside, so that 0 * inf is not met. */
+const expr *d_mul(arena *m, const expr *a, const expr *b);
+const expr *d_add(arena *m, const expr *a, const expr *b); /* a sum where NULL is 0 */
 #endif

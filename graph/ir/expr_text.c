@@ -1,22 +1,32 @@
 /* expr_text.c - expressions as text: the definition language of pointwise operations, and the printer. */
 #include "graph/ir/expr.h"
 #include "graph/ir/graph.h"
+#include "graph/ir/scalar.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DEPTH = 64 };
+enum { MAX_DEPTH = 64, MAX_STEPS = 1000 };
+typedef struct binding { /* of let and while, the newest first */
+    const char *name;
+    const expr *value;
+    const struct binding *next;
+} binding;
 typedef struct parser {
     arena *m;
     const char *from, *at;
     const names *known;
     err *e;
     int depth;
+    int skipped; /* inside of so many choices that numbers decide otherwise: no function is expanded there */
+    const binding *local;
+    reading *r;
 } parser;
 
 static const expr *choice(parser *p);
+static const expr *sequence(parser *p, int result, int *n_result);
 
 static const expr *fail(parser *p, const char *what)
 {
@@ -64,10 +74,25 @@ static int arguments(parser *p, const char *close, int max, const expr **arg)
     return eat(p, close) ? k : (fail(p, "a closing bracket expected"), -1);
 }
 
+/* A call of a graph's own; of numbers alone it is a number. */
+static const expr *apply_own(parser *p, const fn *f, const expr *const *arg)
+{
+    bool numbers = true;
+    for (int i = 0; i < f->arity; i++)
+        numbers = numbers && arg[i]->kind == X_LIT && arg[i]->dtype == TS_N_DTYPE;
+    if (p->skipped)
+        return x_whole(p->m, 0);
+    const expr *x = x_apply(p->m, f, f->arity, arg);
+    if (!p->r->expand && !numbers)
+        return x;
+    const expr *y = scalar_value(p->m, (const own_fn *)f, x->arg, true, p->r->depth + 1, p->e);
+    return !y || !numbers ? y : y->kind == X_LIT ? x_real(p->m, y->lit) : y;
+}
+
 static const expr *called(parser *p, const char *name, const char *start)
 {
     const expr *arg[MAX_ARG];
-    const fn *f = fn_find(name);
+    const fn *table = fn_find(name), *f = table ? table : scalar_fn(p->known->own, name);
     dtype d;
     const bool cast = dtype_parse(name, &d);
     if (!f && !cast)
@@ -77,7 +102,7 @@ static const expr *called(parser *p, const char *name, const char *start)
         return NULL;
     if (k != (cast ? 1 : f->arity))
         return p->at = start, fail(p, "wrong number of arguments");
-    return cast ? x_cast(p->m, d, arg[0]) : x_call(p->m, name, k, arg);
+    return cast ? x_cast(p->m, d, arg[0]) : table ? x_apply(p->m, f, k, arg) : apply_own(p, f, arg);
 }
 
 /* A name; with subscripts, the element of the tensor that the name's value is loaded from. */
@@ -99,22 +124,48 @@ static const expr *known_value(parser *p, const expr *value)
     return x_load(p->m, value->from, sub);
 }
 
-static const expr *named(parser *p)
+enum { MAX_NAME = 64 };
+static bool in_name(char c)
 {
-    char name[32];
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* A name, with what says which result or derivative of a function: "polar.1.d0". */
+static void read_name(parser *p, char *name)
+{
     size_t n = 0;
-    const char *start = p->at;
-    while (isalnum((unsigned char)*p->at) || *p->at == '_') {
-        if (n + 1 < sizeof name)
-            name[n++] = *p->at;
+    while (isspace((unsigned char)*p->at))
         p->at++;
-    }
+    for (; in_name(*p->at) ||
+           (n && *p->at == '.' &&
+            (isdigit((unsigned char)p->at[1]) || (p->at[1] == 'd' && isdigit((unsigned char)p->at[2]))));
+         p->at++)
+        if (n + 1 < MAX_NAME)
+            name[n++] = *p->at;
     name[n] = 0;
-    if (eat(p, "("))
-        return called(p, name, start);
+}
+
+static const expr *value_named(const parser *p, const char *name)
+{
+    for (const binding *b = p->local; b; b = b->next)
+        if (!strcmp(b->name, name))
+            return b->value;
     for (int i = 0; i < p->known->n; i++)
         if (!strcmp(p->known->name[i], name))
-            return known_value(p, p->known->value[i]);
+            return p->known->value[i];
+    return NULL;
+}
+
+static const expr *named(parser *p)
+{
+    char name[MAX_NAME];
+    const char *start = p->at;
+    read_name(p, name);
+    if (eat(p, "("))
+        return called(p, name, start);
+    const expr *known = value_named(p, name);
+    if (known)
+        return known_value(p, known);
     if (!strcmp(name, "inf"))
         return x_real(p->m, INFINITY);
     if (!strcmp(name, "nan"))
@@ -133,7 +184,7 @@ static const expr *unary(parser *p)
     else if (eat(p, "!"))
         x = (x = unary(p)) ? x1(p->m, "not", x) : NULL;
     else if (eat(p, "("))
-        x = (x = choice(p)) && !eat(p, ")") ? fail(p, "')' expected") : x;
+        x = (x = sequence(p, 0, &(int){1})) && !eat(p, ")") ? fail(p, "')' expected") : x;
     else if (isdigit((unsigned char)*p->at) || *p->at == '.')
         x = number(p);
     else if (isalpha((unsigned char)*p->at) || *p->at == '_')
@@ -178,20 +229,179 @@ static const expr *choice(parser *p)
     const expr *c = level(p, 5), *a, *b;
     if (!c || !eat(p, "?"))
         return c;
-    if (!(a = choice(p)))
-        return NULL;
-    if (!eat(p, ":"))
-        return fail(p, "':' expected");
-    return (b = choice(p)) ? x3(p->m, "select", c, a, b) : NULL;
+    const bool number = c->kind == X_LIT, yes = number && (c->is_whole ? c->whole != 0 : c->lit != 0);
+    p->skipped += number && !yes;
+    a = choice(p);
+    p->skipped += (number && yes) - (number && !yes);
+    b = !a ? NULL : eat(p, ":") ? choice(p) : fail(p, "':' expected");
+    p->skipped -= number && yes;
+    return b ? x3(p->m, "select", c, a, b) : NULL;
+}
+
+/* ---- let, while ---- */
+static bool eat_word(parser *p, const char *word)
+{
+    const char *start = p->at;
+    if (eat(p, word) && !in_name(*p->at))
+        return true;
+    return p->at = start, false;
+}
+
+static void bind(parser *p, const char *name, const expr *value)
+{
+    binding *b = arena_get(p->m, sizeof *b);
+    *b = (binding){arena_string(p->m, name), value, p->local};
+    p->local = b;
+}
+
+/* Names, up to "="; how many, or -1. */
+static int targets(parser *p, char name[][MAX_NAME], int max)
+{
+    int n = 0;
+    do {
+        if (n == max)
+            return fail(p, "too many names"), -1;
+        read_name(p, name[n]);
+        if (!*name[n] || isdigit((unsigned char)*name[n]) || strchr(name[n], '.'))
+            return fail(p, "a name expected"), -1;
+        n++;
+    } while (eat(p, ","));
+    return eat(p, "=") ? n : (fail(p, "'=' expected"), -1);
+}
+
+/* let r, t = polar(x, y); */
+static bool let_several(parser *p, int n, char name[][MAX_NAME])
+{
+    char call[MAX_NAME];
+    const expr *arg[MAX_ARG], *value[SCALAR_RESULT];
+    read_name(p, call);
+    const scalar *of = scalar_find(p->known->own, call, strlen(call));
+    if (!of || of->n_result != n || !eat(p, "("))
+        return fail(p, "a call of a function with as many results as there are names expected"), false;
+    const int k = arguments(p, ")", MAX_ARG, arg);
+    if (k >= 0 && k != of->n_param)
+        return fail(p, "wrong number of arguments"), false;
+    for (int i = 0; k >= 0 && i < n; i++) {
+        const fn *f = scalar_fn(p->known->own, i ? arena_format(p->m, "%s.%d", call, i) : call);
+        if (!f || !(value[i] = apply_own(p, f, arg)))
+            return false;
+    }
+    for (int i = 0; k >= 0 && i < n; i++)
+        bind(p, name[i], value[i]);
+    return k >= 0;
+}
+
+static bool let(parser *p)
+{
+    char name[SCALAR_RESULT][MAX_NAME];
+    const int n = targets(p, name, SCALAR_RESULT);
+    if (n > 1)
+        return let_several(p, n, name) && (eat(p, ";") || (fail(p, "';' expected"), false));
+    const expr *x = n == 1 ? choice(p) : NULL;
+    if (x && !eat(p, ";"))
+        return fail(p, "';' expected"), false;
+    if (x)
+        bind(p, name[0], x);
+    return x != NULL;
+}
+
+/* x = e, y = f; at once, where c holds. */
+static bool assign(parser *p, const expr *c)
+{
+    char name[SCALAR_RESULT][MAX_NAME];
+    const expr *value[SCALAR_RESULT];
+    int n = 0;
+    do {
+        if (n == SCALAR_RESULT)
+            return fail(p, "too many names"), false;
+        if (targets(p, name + n, 1) < 0)
+            return false;
+        const expr *was = value_named(p, name[n]);
+        if (!was)
+            return fail(p, "a name that stands for a value already expected"), false;
+        const expr *x = choice(p);
+        if (!x)
+            return false;
+        value[n++] = c ? x3(p->m, "select", c, x, was) : NULL;
+    } while (eat(p, ","));
+    for (int i = 0; i < n && c; i++)
+        bind(p, name[i], value[i]);
+    return eat(p, ";") || (fail(p, "';' expected"), false);
+}
+
+static bool read_bound(parser *p, int64_t *out)
+{
+    const expr *x = eat(p, ",") ? choice(p) : NULL;
+    *out = x && x->kind == X_LIT && x->is_whole ? x->whole : 0;
+    if (*out < 1 || *out > MAX_STEPS)
+        return fail(p, "a number of steps from 1 to 1000 expected, as in while (x < 1, 20)"), false;
+    return eat(p, ")") || (fail(p, "')' expected"), false);
+}
+
+/* while (c, 20) x = e, y = f; behind "while": as many choices as there are steps, fewer where numbers decide. */
+static bool loop(parser *p)
+{
+    const char *start = p->at;
+    int64_t most = 1;
+    for (int64_t k = 0;; k++) {
+        p->at = start;
+        const expr *c = eat(p, "(") ? choice(p) : NULL;
+        if (!c || !read_bound(p, &most))
+            return err_is(p->e) ? false : (fail(p, "a condition in brackets expected"), false);
+        const bool known = c->kind == X_LIT, holds = known && (c->is_whole ? c->whole != 0 : c->lit != 0);
+        const bool ends = p->skipped || k == most || (known && !holds);
+        if (k == most && holds && !p->skipped)
+            return fail(p, "the condition still holds after the last step"), false;
+        p->skipped += ends;
+        const bool good = assign(p, ends ? NULL : c);
+        p->skipped -= ends;
+        if (!good || ends)
+            return good;
+    }
+}
+
+static const expr *sequence(parser *p, int result, int *n_result)
+{
+    const binding *outer = p->local;
+    const expr *x = NULL, *y;
+    int n = 0;
+    for (bool more = true; more;) {
+        if (eat_word(p, "let")) {
+            if (!let(p))
+                return NULL;
+        } else if (eat_word(p, "while")) {
+            if (!loop(p))
+                return NULL;
+        } else
+            more = false;
+    }
+    do {
+        if (!(y = choice(p)))
+            return NULL;
+        x = n++ == result ? y : x;
+    } while (*n_result != 1 && eat(p, ","));
+    p->local = outer;
+    if (*n_result && n != *n_result)
+        return err_set(p->e, TS_BAD_INPUT, "expression \"%s\": %d results, expected %d", p->from, n, *n_result), NULL;
+    *n_result = n;
+    return x;
+}
+
+const expr *x_read(arena *m, const char *source, reading *r, err *e)
+{
+    err own = {0};
+    parser p = {.m = m, .from = source, .at = source, .known = r->known, .e = e ? e : &own, .r = r};
+    const expr *x = sequence(&p, r->result, &r->n_result);
+    while (x && isspace((unsigned char)*p.at))
+        p.at++;
+    return x && *p.at ? fail(&p, "end expected") : x;
 }
 
 const expr *x_parse(arena *m, const char *source, const names *known, err *e)
 {
-    parser p = {m, source, source, known, e, 0};
-    const expr *x = choice(&p);
-    while (x && isspace((unsigned char)*p.at))
-        p.at++;
-    return x && *p.at ? fail(&p, "end expected") : x;
+    if (known->own)
+        known->own->calls = 0;
+    return x_read(m, source, &(reading){.known = known, .n_result = 1}, e);
 }
 
 /* ---- printing ---- */

@@ -14,6 +14,7 @@ static double r_add(const double *x) { return x[0] + x[1]; }
 static double r_sub(const double *x) { return x[0] - x[1]; }
 static double r_mul(const double *x) { return x[0] * x[1]; }
 static double r_div(const double *x) { return x[0] / x[1]; }
+static double r_same(const double *x) { return x[0]; }
 static double r_neg(const double *x) { return -x[0]; }
 static double r_abs(const double *x) { return fabs(x[0]); }
 static double r_max(const double *x) { return x[0] >= x[1] || x[0] != x[0] ? x[0] : x[1]; }
@@ -181,6 +182,7 @@ static const fn table[] = {
     {"bitnot", 1, R_SAME, NULL, w_bitnot, NULL, "(~$0)", {"0"}, NAN, 1, 0, NULL, NULL},
     {"shl", 2, R_SAME, NULL, w_shl, NULL, "whole_shl($0, $1)", {"0", "0"}, NAN, 1, 0, NULL, NULL},
     {"shr", 2, R_SAME, NULL, w_shr, NULL, "whole_shr($0, $1)", {"0", "0"}, NAN, 1, 0, NULL, NULL},
+    {"stop", 1, R_SAME, r_same, w_same, "$0", "$0", {"0"}, NAN, 0, 1, NULL, NULL},
     /* a subscript, checked against 0 <= a < b */
     {"at", 2, R_SAME, NULL, w_same, NULL, "checked($0, $1, fault)", {"0", "0"}, NAN, 0, 1, NULL, NULL},
     {"select", 3, R_SECOND, r_select, w_select, "($0 ? $1 : $2)", "($0 ? $1 : $2)",

@@ -368,7 +368,7 @@ static const node *make(graph *g, const request *c)
     const op *o = c->op;
     if (!callable(g, o, c->n, c->in))
         return NULL;
-    node draft = {.op = o, .label = "", .n_in = c->n, .trip = c->trip};
+    node draft = {.op = o, .label = "", .n_in = c->n, .trip = c->trip, .scalars = g->scalars};
     attr *filled = attr_fill(&g->mem, o, c->n_attr, c->attr, &g->err);
     if (!filled)
         return NULL;

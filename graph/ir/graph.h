@@ -4,7 +4,8 @@
  *         scalars  one element           a record           nodes              text      types and values
  *            trip, scan: loops as nodes
  *            find, ops_json, problem: the table of operations, asked by name, as JSON, and for its test problems
- *            define, custom: operations that a program adds to a graph */
+ *            define, custom: operations that a program adds to a graph
+ *            function, scalar, diff: scalar functions that one adds, expanded and differentiated */
 #ifndef TS_GRAPH_H
 #define TS_GRAPH_H
 #include "graph/ir/op.h"
@@ -48,6 +49,7 @@ struct ts_node {
     const type *output;    /* of an operation with several outputs: what they are (custom.h); else NULL */
     int n_output;          /* how many these are */
     const scan_trip *trip; /* of a scan; NULL: all others */
+    scalars *scalars;      /* functions of the graph that its text may call, or NULL. No part of its identity */
     int n_in;
     const node *const *in;
 };
@@ -75,7 +77,8 @@ struct ts_graph {
     int cap_value, depth;
     const op **custom; /* defined by the program */
     int n_custom, cap_custom;
-    int n_scan; /* begun so far */
+    scalars *scalars; /* functions; NULL: none yet */
+    int n_scan;       /* begun so far */
     int n_own;  /* numbers that calls without one were given: the same for the same calls in the same order */
     bool waits; /* what was refused last waits for a value: see onnx_wait */
     err err;
@@ -136,6 +139,8 @@ int64_t node_int(const node *n, const char *name);
 double node_real(const node *n, const char *name);
 bool node_is_leaf(const node *n);
 bool g_defn(const node *n, arena *mem, defn *out, err *e); /* not for leaves */
+/* The same with calls of functions of the graph as such, for derivatives: nothing can be computed from it. */
+bool g_defn_calls(const node *n, arena *mem, defn *out, err *e);
 
 /* Operations on reals that computing n takes; a multiplication with its addition counts as two. */
 double node_flops(const node *n);

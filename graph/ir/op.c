@@ -1,6 +1,7 @@
 /* op.c - definitions of operations, and the rules that every record must keep. */
 #include "graph/ir/op.h"
 #include "graph/ir/graph.h"
+#include "graph/ir/scalar.h"
 
 #include <string.h>
 
@@ -59,7 +60,7 @@ const expr *defn_text(defn *d, err *e)
 {
     static const char *const letter[] = {"a", "b", "c", "d"};
     const op *o = d->node->op;
-    names known = {0};
+    names known = {.own = d->node->scalars};
     for (int i = 0; i < d->node->n_in; i++)
         known.name[i] = letter[i], known.value[i] = defn_in(d, i);
     known.n = d->node->n_in;
@@ -83,7 +84,7 @@ static const expr *without_empty(void *user, const expr *x)
     return x;
 }
 
-bool g_defn(const node *n, arena *mem, defn *out, err *e)
+bool g_defn_calls(const node *n, arena *mem, defn *out, err *e)
 {
     *out = (defn){.mem = mem, .node = n, .n_axis = n->type.rank};
     memcpy(out->extent, n->type.dim, sizeof n->type.dim);
@@ -102,6 +103,14 @@ bool g_defn(const node *n, arena *mem, defn *out, err *e)
     }
     out->value = x_cast(mem, n->type.dtype, out->value);
     return true;
+}
+
+bool g_defn(const node *n, arena *mem, defn *out, err *e)
+{
+    if (!g_defn_calls(n, mem, out, e))
+        return false;
+    const expr *x = x_expand(mem, n->scalars, out->value, e);
+    return (x && (out->value = x)) || err_in(e, "%s", n->op->name);
 }
 
 static bool bad(err *e, const op *o, const char *what)

@@ -11,9 +11,12 @@
  *     n2 = add(n0, n1) : f32[3]
  *     return n2
  *   }
- *   return n3, n4 */
+ *   return n3, n4
+ *
+ * Functions of the graph that texts call stand in front: function relu3(x) = "x < 0 ? 0.0 : x*x*x/3" */
 #include "graph/ir/attr.h"
 #include "graph/ir/custom.h"
+#include "graph/ir/scalar.h"
 #include "graph/ir/trip.h"
 
 #include <ctype.h>
@@ -77,6 +80,57 @@ static void print_node(text *t, int depth, const node *n, const int *number)
     text_add(t, "\n");
 }
 
+/* ---- functions that texts call ---- */
+static bool calls(const char *s, const char *name)
+{
+    const size_t n = strlen(name);
+    for (const char *at = s; at && (at = strstr(at, name)); at++)
+        if ((at == s || !(isalnum((unsigned char)at[-1]) || at[-1] == '_')) &&
+            strspn(at + n, " .d0123456789") < strlen(at + n) && at[n + strspn(at + n, " .d0123456789")] == '(')
+            return true;
+    return false;
+}
+
+static bool is_called(const node *n, const char *name)
+{
+    bool found = n->trip || (n->op->custom && n->op->text && calls(n->op->text, name)); /* a trip may */
+    int k = 0;
+    for (const attr_spec *s = n->op->attr; s && s->name && !found; s++, k++)
+        found = n->attr[k].kind == 's' && calls(n->attr[k].s, name);
+    return found;
+}
+
+static void print_function(text *t, const scalar *f)
+{
+    text_add(t, "function %s(", f->name);
+    for (int i = 0; i < f->n_param; i++)
+        text_add(t, "%s%s", i ? ", " : "", f->param[i]);
+    text_add(t, ") = "), text_json(t, f->text);
+    if (f->derivative)
+        text_add(t, " by "), text_json(t, f->derivative);
+    text_add(t, "\n");
+}
+
+static void print_functions(text *t, int count, const node *const *all)
+{
+    const scalars *own = NULL;
+    for (int i = 0; i < count; i++)
+        own = all[i]->scalars ? all[i]->scalars : own;
+    bool *used = calloc(own ? (size_t)own->n + 1 : 1, sizeof *used);
+    MUST(used);
+    for (int k = own ? own->n - 1 : -1; k >= 0; k--) { /* later ones call earlier ones */
+        const char *name = own->all[k]->name;
+        for (int i = 0; i < count && !used[k]; i++)
+            used[k] = is_called(all[i], name);
+        for (int i = k + 1; i < own->n && !used[k]; i++)
+            used[k] = used[i] && (calls(own->all[i]->text, name) || calls(own->all[i]->derivative, name));
+    }
+    for (int k = 0; own && k < own->n; k++)
+        if (used[k])
+            print_function(t, own->all[k]);
+    free(used);
+}
+
 static void print_all(text *t, int depth, int n, const node *const *root)
 {
     const int count = g_reach(n, root, NULL);
@@ -85,6 +139,8 @@ static void print_all(text *t, int depth, int n, const node *const *root)
     g_reach(n, root, all);
     int *number = calloc(count ? (size_t)all[count - 1]->id + 1 : 1, sizeof *number);
     MUST(number);
+    if (!depth)
+        print_functions(t, count, all);
     for (int i = 0; i < count; i++)
         number[all[i]->id] = i, print_node(t, depth, all[i], number);
     text_add(t, "%*sreturn", 2 * depth, "");
@@ -148,7 +204,7 @@ static bool read_word(reader *r, char *out, size_t max)
     size_t n = 0;
     while (*r->at == ' ')
         r->at++;
-    while (isalnum((unsigned char)*r->at) || *r->at == '_') {
+    while (isalnum((unsigned char)*r->at) || *r->at == '_' || (n && *r->at == '.')) {
         if (n + 1 == max)
             return fail(r, "word too long");
         out[n++] = *r->at++;
@@ -380,6 +436,22 @@ static bool read_call(reader *r, const op *o, const node **out)
     return type_equal(&c.type, &(*out)->type) || fail(r, "the type does not follow from the operands");
 }
 
+static bool read_function(reader *r)
+{
+    const size_t size = strcspn(r->at, "\n") + 1;
+    char *head = calloc(3, size), *source = head + size, *derivative = source + size;
+    MUST(head);
+    const char *equals = memchr(r->at, '=', size);
+    if (equals)
+        memcpy(head, r->at, (size_t)(equals - r->at)), r->at = equals + 1;
+    bool ok = equals ? read_label(r, source, size) : fail(r, "'=' expected");
+    ok = ok && (!eat(r, "by") || read_label(r, derivative, size));
+    if (ok && !ts_function(r->g, head, source, derivative))
+        ok = err_set(r->e, r->g->err.code, "graph text, line %d: %s", r->line, r->g->err.text);
+    free(head);
+    return ok && (eat(r, "\n") || fail(r, "end of line expected"));
+}
+
 static bool read_line(reader *r)
 {
     char word[64];
@@ -407,7 +479,7 @@ static bool read_all(reader *r, int max, const node **root, int *n) /* up to the
 {
     bool ok = true;
     for (; ok && !eat(r, "return"); r->line++)
-        ok = read_line(r);
+        ok = !r->depth && eat(r, "function ") ? read_function(r) : read_line(r);
     for (*n = 0; ok && *r->at && *r->at != '\n';) {
         if (*n && !eat(r, ","))
             ok = fail(r, "',' expected");

@@ -128,4 +128,9 @@ static const op rematerialize_op = {
     .back = "Identity a",
     .arity = 1, .axes = "e", .text = "a", .cases = "f32[2,3]\ni64[]\nbool[0,2]"};
 
-const op *const ops_cast[] = {&cast_op, &identity_op, &rematerialize_op, NULL};
+static const op stop_op = {
+    .name = "stop", .doc = "The value itself; no gradient goes through it.", .numpy = "a",
+    .back = "Identity a",
+    .arity = 1, .axes = "e", .text = "stop(a)", .cases = "f32[2,3]\nf64[4]\ni64[3]\nf32[0,2]"};
+
+const op *const ops_cast[] = {&cast_op, &identity_op, &stop_op, &rematerialize_op, NULL};

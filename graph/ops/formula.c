@@ -2,6 +2,7 @@
  * Operands are a, b, c, ... in order. */
 #include "graph/affine/linear.h"
 #include "graph/ir/rule.h"
+#include "graph/ir/scalar.h"
 
 #include <string.h>
 
@@ -29,7 +30,7 @@ static const expr *at_zero(arena *m, const node *a)
 static bool dtype_of(const node *n, const names *known, arena *m, dtype *out, err *e)
 {
     const expr *x = x_parse(m, node_attr(n, "text")->s, known, e);
-    if (!x)
+    if (!x || !x_expand(m, n->scalars, x, e))
         return false;
     if (x->dtype == TS_N_DTYPE)
         return err_set(e, TS_BAD_INPUT, "text: \"%s\" uses no operand", node_attr(n, "text")->s);
@@ -41,7 +42,7 @@ static bool formula_shape(const node *n, type *out, err *e)
 {
     arena mem = {0};
     const type *in[MAX_OPERAND];
-    names known = {.n = n->n_in};
+    names known = {.n = n->n_in, .own = n->scalars};
     if (!operands(n, e))
         return false;
     for (int i = 0; i < n->n_in; i++)
@@ -53,7 +54,7 @@ static bool formula_shape(const node *n, type *out, err *e)
 
 static bool formula_body(defn *d, err *e)
 {
-    names known = {.n = d->node->n_in};
+    names known = {.n = d->node->n_in, .own = d->node->scalars};
     for (int i = 0; i < known.n; i++)
         known.name[i] = letters[i], known.value[i] = defn_in(d, i);
     d->value = x_parse(d->mem, node_attr(d->node, "text")->s, &known, e);
@@ -79,7 +80,7 @@ static int64_t extents(const node *n, int64_t *extent, err *e)
 
 static const expr *spelled(const node *n, arena *m, int n_axis, err *e)
 {
-    names known = {.n = n->n_in + n_axis};
+    names known = {.n = n->n_in + n_axis, .own = n->scalars};
     for (int i = 0; i < n->n_in; i++)
         known.name[i] = letters[i], known.value[i] = at_zero(m, n->in[i]);
     for (int i = 0; i < n_axis; i++)
@@ -168,7 +169,7 @@ static bool element_shape(const node *n, type *out, err *e)
     for (int i = 0; i < total; i++)
         empty = empty || extent[i] == 0;
     const expr *x = spelled(n, &mem, total, e);
-    bool ok = x && (empty || inside(x, &(scope){.extent = extent}, e));
+    bool ok = x && x_expand(&mem, n->scalars, x, e) && (empty || inside(x, &(scope){.extent = extent}, e));
     if (ok && x->dtype == TS_N_DTYPE)
         ok = err_set(e, TS_BAD_INPUT, "text: \"%s\" uses no operand", node_attr(n, "text")->s);
     if (ok)

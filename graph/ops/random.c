@@ -160,7 +160,8 @@ static bool normal_body(defn *d, err *e)
 {
     const int64_t seed = node_int(d->node, "seed");
     const expr *at = number(d);
-    const names known = {2, {"u", "v"}, {unit(d->mem, seed, 0, at, TS_F64), unit(d->mem, seed, 1, at, TS_F64)}};
+    const expr *u = unit(d->mem, seed, 0, at, TS_F64), *v = unit(d->mem, seed, 1, at, TS_F64);
+    const names known = {.n = 2, .name = {"u", "v"}, .value = {u, v}};
     d->value = x_parse(d->mem, "sqrt(-2 * log1p(-u)) * cos(6.283185307179586 * v)", &known, e);
     return d->value != NULL;
 }

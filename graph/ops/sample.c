@@ -71,7 +71,7 @@ static const expr *weight(arena *m, const grid *q, const expr *k, const expr *re
     if (q->taps == 2)
         return x3(m, "select", x2(m, "eq", k, x_whole(m, 0)), x2(m, "sub", x_real(m, 1), rest), rest);
     const expr *t = x1(m, "abs", x2(m, "sub", x2(m, "sub", x_cast(m, rest->dtype, k), x_real(m, 1)), rest));
-    const names known = {2, {"t", "a"}, {t, x_real(m, a)}};
+    const names known = {.n = 2, .name = {"t", "a"}, .value = {t, x_real(m, a)}};
     const expr *near = x_parse(m, "((a + 2) * t - (a + 3)) * t * t + 1", &known, NULL);
     const expr *far = x_parse(m, "((a * t - 5 * a) * t + 8 * a) * t - 4 * a", &known, NULL);
     return x3(m, "select", x2(m, "le", t, x_real(m, 1)), near, far);

@@ -110,9 +110,9 @@ static bool cosine_body(defn *d, err *e)
     arena *m = d->mem;
     const int64_t count = node_int(d->node, "count"), n = node_int(d->node, "periodic") ? count : count - 1;
     const expr *at = x2(m, "mul", x_cast(m, TS_F64, x_axis(m, 0)), x_real(m, turn / (double)(n > 0 ? n : 1)));
-    const names known = {4,
-                         {"at", "a", "b", "c"},
-                         {at, x_real(m, node_real(d->node, "a")), x_real(m, node_real(d->node, "b")),
+    const names known = {.n = 4,
+                         .name = {"at", "a", "b", "c"},
+                         .value = {at, x_real(m, node_real(d->node, "a")), x_real(m, node_real(d->node, "b")),
                           x_real(m, node_real(d->node, "c"))}};
     d->value = x_parse(m, "a - b * cos(at) + c * cos(2 * at)", &known, e);
     return d->value != NULL;
@@ -210,7 +210,7 @@ static bool fourier_body(defn *d, err *e)
         x[i] = i && p.real ? x_real(m, 0) : x_cast(m, to, defn_at(d, 0, sub));
         w[i] = defn_at(d, 1, (const expr *const[]){at, x_whole(m, i)});
     }
-    const names known = {4, {"p", "q", "c", "s"}, {x[0], x[1], w[0], w[1]}};
+    const names known = {.n = 4, .name = {"p", "q", "c", "s"}, .value = {x[0], x[1], w[0], w[1]}};
     const expr *real = x_parse(m, p.inverse ? "p * c - q * s" : "p * c + q * s", &known, e);
     const expr *other = x_parse(m, p.inverse ? "q * c + p * s" : "q * c - p * s", &known, e);
     const expr *sum = p.real_out ? real : x3(m, "select", x2(m, "eq", x_axis(m, last), x_whole(m, 0)), real, other);

@@ -45,9 +45,7 @@ static const expr *plain(const defn *d, const expr *x)
         return x;
     for (int i = 0; i < x->n; i++)
         arg[i] = plain(d, x->arg[i]);
-    return x->n == 1   ? x1(d->mem, x->fn->name, arg[0])
-           : x->n == 2 ? x2(d->mem, x->fn->name, arg[0], arg[1])
-                       : x3(d->mem, x->fn->name, arg[0], arg[1], arg[2]);
+    return x_apply(d->mem, x->fn, x->n, arg);
 }
 
 static void find_scans(advancing *a, const defn *d, const expr *x)
@@ -133,7 +131,7 @@ static const expr *rewritten(rowing *r, const expr *x)
             return NULL;
     if (x->kind == X_FOLD)
         return load_row(r, spell(r, arg[0], x->fn->name));
-    return x->kind == X_CAST ? x_cast(m, x->dtype, arg[0]) : x_call(m, x->fn->name, x->n, arg);
+    return x->kind == X_CAST ? x_cast(m, x->dtype, arg[0]) : x_apply(m, x->fn, x->n, arg);
 }
 
 static bool refuse(advancing *a, const node *n, const char *why)
