@@ -193,6 +193,12 @@ TS_API void ts_hash(int n, const ts_tensor *t, char hex[65]);
 TS_API bool ts_chain_rule(ts_graph *g, int n_out, const ts_tensor *out, const ts_tensor *seed, int n_in,
                           const ts_tensor *in, ts_tensor *grad);
 
+/* Forward mode. tangent[i] = the sum over j of (d out[i] / d in[j]) along[j]: how out[i] changes as each in[j] moves
+ * along along[j], of its shape and dtype. Lazy like any other, with gradients and tangents of its own; choices and ties
+ * as ts_chain_rule has them. An output that nothing moves gets zeros. False, with the reason in the graph. */
+TS_API bool ts_pushforward(ts_graph *g, int n_in, const ts_tensor *in, const ts_tensor *along, int n_out,
+                           const ts_tensor *out, ts_tensor *tangent);
+
 /* ---- custom operations ---- */
 typedef struct ts_use {           /* a call of one, as its functions see it */
     int n_in, n_out, part, parts; /* part: kernel's share of the work; each one writes elements of its own */

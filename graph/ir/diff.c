@@ -1,4 +1,5 @@
 /* diff.c - derivatives of element expressions, from the table of scalar functions and those of the graph. */
+#include "graph/ir/diff.h"
 #include "graph/ir/scalar.h"
 
 #include <stdlib.h>
@@ -61,7 +62,8 @@ typedef struct derived {
 } derived;
 typedef struct differ {
     arena *m;
-    const expr *by;
+    motion *moved;
+    void *user;
     err *e;
     derived *slot; /* open hash table */
     size_t n, cap;
@@ -145,8 +147,8 @@ static const expr *of(differ *p, const expr *x)
 {
     if (dtype_class(x->dtype == TS_N_DTYPE ? TS_F64 : x->dtype) != D_REAL)
         return NULL;
-    if (x_same(x, p->by))
-        return x_real(p->m, 1);
+    if (x->kind == X_LOAD || x->kind == X_FOLD || x->kind == X_STATE)
+        return p->moved(p->user, x);
     if (x->kind != X_CALL && x->kind != X_CAST)
         return NULL;
     const derived *known = p->cap ? slot_of(p, x) : NULL;
@@ -158,12 +160,28 @@ static const expr *of(differ *p, const expr *x)
     return d;
 }
 
-const expr *d_expr(arena *m, const expr *x, const expr *by, err *e)
+const expr *d_along(arena *m, const expr *x, motion *moved, void *user, err *e)
 {
-    differ p = {.m = m, .by = by, .e = e};
+    differ p = {.m = m, .moved = moved, .user = user, .e = e};
     const expr *d = of(&p, x);
     free(p.slot);
     return d;
+}
+
+typedef struct alone {
+    arena *m;
+    const expr *by;
+} alone;
+
+static const expr *is_that(void *user, const expr *x)
+{
+    const alone *a = user;
+    return x_same(x, a->by) ? x_real(a->m, 1) : NULL;
+}
+
+const expr *d_expr(arena *m, const expr *x, const expr *by, err *e)
+{
+    return d_along(m, x, is_that, &(alone){m, by}, e);
 }
 
 typedef struct replacing {

@@ -178,20 +178,6 @@ static void check_higher(probe *p, const node *grad)
     }
 }
 
-static bool add_value(probe *p, const node *n, uint64_t seed)
-{
-    if (n->id >= p->v.n) {
-        p->v.of = reallocarray(p->v.of, (size_t)n->id + 1, sizeof *p->v.of);
-        MUST(p->v.of);
-        memset(p->v.of + p->v.n, 0, (size_t)(n->id + 1 - p->v.n) * sizeof *p->v.of);
-        p->v.n = n->id + 1;
-    }
-    if (!ts_array_make(&p->v.of[n->id], n->type.dtype, n->type.rank, n->type.dim, NULL))
-        return false;
-    ts_array_random(&p->v.of[n->id], seed, 0);
-    return true;
-}
-
 /* True when the gradient was held against a difference. */
 static bool check_operand(const op *o, const char *line, int k, const double range[2], double scale)
 {
@@ -207,7 +193,7 @@ static bool check_operand(const op *o, const char *line, int k, const double ran
     for (int64_t i = 0; i < ts_array_count(&p.v.of[p.x->id]); i++)
         ((double *)p.v.of[p.x->id].data)[i] *= scale;
     p.seed = g_input(g, "seed", &y->type, NULL), p.along = g_input(g, "along", &p.x->type, NULL);
-    if (add_value(&p, p.seed, 11) && add_value(&p, p.along, 13) && values_of(&p.v, p.along, &p.u, NULL)) {
+    if (values_add(&p.v, p.seed, 11) && values_add(&p.v, p.along, 13) && values_of(&p.v, p.along, &p.u, NULL)) {
         if (!ts_chain_rule(g, 1, &y, &p.seed, 1, &p.x, &grad)) {
             if (!CHECK(g->err.code == TS_UNSUPPORTED && strstr(g->err.text, o->name)))
                 printf("  %s: %s\n", p.where, g->err.text);

@@ -65,6 +65,21 @@ values values_make(const row *r, double low, double high, uint64_t seed)
     return v;
 }
 
+bool values_add(values *v, const node *n, uint64_t seed)
+{
+    if (n->id >= v->n) {
+        v->of = reallocarray(v->of, (size_t)n->id + 1, sizeof *v->of);
+        MUST(v->of);
+        memset(v->of + v->n, 0, (size_t)(n->id + 1 - v->n) * sizeof *v->of);
+        v->n = n->id + 1;
+    }
+    ts_array *a = &v->of[n->id];
+    if (!ts_array_make(a, n->type.dtype, n->type.rank, n->type.dim, NULL))
+        return false;
+    ts_array_random(a, seed, 0);
+    return true;
+}
+
 void values_free(values *v)
 {
     for (int i = 0; i < v->n; i++)

@@ -23,6 +23,7 @@ typedef struct values {
     ts_array *of;
 } values;
 values values_make(const row *r, double low, double high, uint64_t seed);
+bool values_add(values *v, const node *n, uint64_t seed); /* in [-1, 1), for one made later */
 void values_free(values *v);
 /* Value of a node; the caller frees it. False: some place was out of range, or the like. */
 bool values_of(const values *v, const node *n, ts_array *out, err *e);

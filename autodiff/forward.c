@@ -1,0 +1,359 @@
+/* forward.c - forward mode. From the inputs on, every node's tangent follows from those of its operands: where its
+ * element is linear in them, it is the same operation over tangents; else the element's derivative times how what it
+ * loads moves, over the axes of its definition. What has neither (orders of elements, states, kernels) is the transpose
+ * of its gradient: v -> J' v is linear, so its own gradient with respect to v, seeded by the tangents, is J u. */
+#include "autodiff/autodiff.h"
+#include "graph/ir/custom.h"
+#include "graph/ir/diff.h"
+#include "graph/ir/rule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct forward {
+    graph *g;
+    int n;                /* nodes that were there before */
+    const node **tangent; /* by id; NULL: nothing moves it */
+} forward;
+
+static bool is_real(const node *n)
+{
+    return dtype_class(n->type.dtype) == D_REAL;
+}
+
+static const node *moved(const forward *f, const node *n)
+{
+    return n->id < f->n ? f->tangent[n->id] : NULL;
+}
+
+/* ---- linear in what is loaded ---- */
+typedef enum degree { CONSTANT, LINEAR, OTHER } degree;
+typedef struct asking { /* in which loads: those of `only`, or else of all reals, or of what moves */
+    const forward *f;
+    const node *only;
+    bool all;
+} asking;
+
+static bool counts(const asking *a, const node *n)
+{
+    return a->only ? n == a->only : is_real(n) && (a->all || moved(a->f, n));
+}
+
+static bool is_zero(const expr *x)
+{
+    while (x->kind == X_CAST)
+        x = x->arg[0];
+    return x->kind == X_LIT && x->lit == 0;
+}
+
+/* Of parts that are added, or of which one is taken. */
+static degree joined(int n, const expr *const *part, const degree *of)
+{
+    bool any[3] = {false};
+    for (int i = 0; i < n; i++)
+        any[is_zero(part[i]) ? LINEAR : of[i]] = true;
+    return any[OTHER] || (any[CONSTANT] && any[LINEAR]) ? OTHER : any[LINEAR] ? LINEAR : CONSTANT;
+}
+
+static degree of_call(const expr *x, const degree *of)
+{
+    const char *name = x->fn->name;
+    degree most = CONSTANT;
+    for (int i = 0; i < x->n; i++)
+        most = of[i] > most ? of[i] : most;
+    if (most == CONSTANT || most == OTHER)
+        return most;
+    if (x->fn->result == R_SECOND)
+        return of[0] ? OTHER : joined(2, x->arg + 1, of + 1);
+    if (!strcmp(name, "add") || !strcmp(name, "sub"))
+        return joined(2, x->arg, of);
+    if (!strcmp(name, "mul"))
+        return of[0] && of[1] ? OTHER : LINEAR;
+    return !strcmp(name, "neg") || (!strcmp(name, "div") && !of[1]) ? LINEAR : OTHER;
+}
+
+static degree degree_of(const asking *a, const expr *x)
+{
+    degree of[MAX_PART + MAX_STATE] = {CONSTANT}, most = CONSTANT;
+    for (int i = 0; i < x->n && most != OTHER; i++)
+        of[i] = degree_of(a, x->arg[i]), most = of[i] > most ? of[i] : most;
+    switch (x->kind) {
+    case X_LIT:
+    case X_AXIS: return CONSTANT;
+    case X_STATE: return LINEAR;
+    case X_LOAD: return most ? OTHER : counts(a, x->from) ? LINEAR : CONSTANT;
+    case X_CALL: return most == OTHER ? OTHER : of_call(x, of);
+    case X_CAST: return most && dtype_class(x->dtype) != D_REAL ? OTHER : most;
+    case X_FOLD: return most && strcmp(x->fn->name, "add") ? OTHER : most;
+    case X_SCATTER: return most == OTHER || (x->fn && strcmp(x->fn->name, "add")) ? OTHER : joined(2, x->arg, of);
+    case X_SCAN: return most == OTHER ? OTHER : joined(x->n, x->arg, of);
+    default: return OTHER;
+    }
+}
+
+/* The same operation over tangents: in place of `only`, or of all that move; where `all`, with zeros for the rest. */
+static const node *over_tangents(const asking *a, const node *y)
+{
+    graph *g = a->f->g;
+    const node **in = arena_array(&g->mem, (size_t)y->n_in + 1, sizeof *in);
+    int n_attr = 0;
+    for (const attr_spec *s = y->op->attr; s && s->name; s++)
+        n_attr++;
+    for (int i = 0; i < y->n_in; i++) {
+        in[i] = y->in[i];
+        if (counts(a, in[i]))
+            in[i] = moved(a->f, in[i]) ? moved(a->f, in[i]) : g_filled(g, &in[i]->type, 0);
+    }
+    const node *made = g_make(g, y->op, y->n_in, in, y->attr, n_attr);
+    return made && type_equal(&made->type, &y->type) ? made : NULL;
+}
+
+static bool is_before(const node *y, int k)
+{
+    for (int i = 0; i < k; i++)
+        if (y->in[i] == y->in[k])
+            return true;
+    return false;
+}
+
+static const node *linear(forward *f, const node *y, const expr *value)
+{
+    const node *total = NULL;
+    asking ask = {.f = f};
+    for (int all = 0; all < 2; all++) {
+        ask.all = all;
+        if (degree_of(&ask, value) == LINEAR)
+            return over_tangents(&ask, y);
+    }
+    for (int i = 0; i < y->n_in; i++) {
+        ask.only = y->in[i];
+        if (moved(f, y->in[i]) && !is_before(y, i) && degree_of(&ask, value) == OTHER)
+            return NULL;
+    }
+    for (int i = 0; i < y->n_in; i++) {
+        ask.only = y->in[i];
+        if (!moved(f, y->in[i]) || is_before(y, i) || degree_of(&ask, value) != LINEAR)
+            continue;
+        const node *part = over_tangents(&ask, y);
+        if (!part)
+            return NULL;
+        total = total ? g_added(f->g, total, part) : part;
+    }
+    return total;
+}
+
+/* ---- by the element's derivative ---- */
+static const expr *load_at(arena *m, const node *n)
+{
+    const expr *sub[MAX_RANK];
+    for (int i = 0; i < n->type.rank; i++)
+        sub[i] = x_axis(m, i);
+    return x_load(m, n, sub);
+}
+
+static const expr *find_fold(const expr *x)
+{
+    const expr *found = x->kind == X_FOLD ? x : NULL;
+    for (int i = 0; i < x->n && !found; i++)
+        found = find_fold(x->arg[i]);
+    return found;
+}
+
+typedef struct moving {
+    const forward *f;
+    arena *m;
+    const expr *fold, *to; /* how the fold moves */
+} moving;
+
+static const expr *motion_of(void *user, const expr *x)
+{
+    const moving *v = user;
+    if (x->kind == X_FOLD)
+        return v->fold && x_same(x, v->fold) ? v->to : NULL;
+    const node *t = x->kind == X_LOAD ? moved(v->f, x->from) : NULL;
+    return t ? x_load(v->m, t, x->arg) : NULL;
+}
+
+static const node *folded(forward *f, const defn *d, const expr *fold, const expr *body)
+{
+    sum s = {.rank = d->node->type.rank, .n_axis = d->n_axis, .fold = fold->fn->name, .value = body};
+    memcpy(s.extent, d->extent, sizeof s.extent);
+    return emit_sum(f->g, &s);
+}
+
+/* y = h(fold of b, loads): the fold moves as the fold of what b does. */
+static const expr *through_fold(forward *f, const defn *d, const expr *fold, err *e)
+{
+    arena *m = d->mem;
+    moving v = {.f = f, .m = m};
+    const expr *inner = d_along(m, fold->arg[0], motion_of, &v, e);
+    if (inner && strcmp(fold->fn->name, "add"))
+        return err_set(e, TS_UNSUPPORTED, "folds with %s", fold->fn->name), NULL;
+    const node *part = inner && !err_is(e) ? folded(f, d, fold, inner) : NULL;
+    if (inner && !part)
+        return err_set(e, TS_UNSUPPORTED, "it cannot be spelled out"), NULL;
+    v.fold = part ? fold : NULL, v.to = part ? load_at(m, part) : NULL;
+    const expr *total = d_along(m, d->value, motion_of, &v, e);
+    if (!total || !x_count(total, X_FOLD))
+        return total;
+    const node *whole = x_same(d->value, fold) ? d->node : folded(f, d, fold, fold->arg[0]);
+    return whole ? x_replace(m, total, fold, load_at(m, whole)) : NULL;
+}
+
+static const node *by_element(forward *f, const node *y, const defn *d, bool *none)
+{
+    err e = {0};
+    const expr *fold = find_fold(d->value), *x = d->value;
+    moving v = {.f = f, .m = d->mem};
+    const expr *t = fold ? through_fold(f, d, fold, &e) : d_along(d->mem, x, motion_of, &v, &e);
+    *none = !t && !err_is(&e) && !err_is(&f->g->err);
+    if (!t || err_is(&e))
+        return NULL;
+    if (!fold && x->kind == X_CALL && x->fn->cost >= 10) /* read instead of computed again */
+        t = x_replace(d->mem, t, x, load_at(d->mem, y));
+    const node *made = emit_over(f->g, &y->type, t);
+    return made ? g_fitted(f->g, made, &y->type) : NULL;
+}
+
+/* ---- the transpose of the gradient ---- */
+static const node *stand_in(graph *g, const type *t, const char *what, int i)
+{
+    return g_input(g, arena_format(&g->mem, "pushforward.%s%d.%d", what, i, g->n), t, NULL);
+}
+
+/* One call over operands that stand for y's, so that no way leads from one to another. */
+static const node *apart(forward *f, const node *y, const node **in)
+{
+    graph *g = f->g;
+    int n_attr = 0, index;
+    for (const attr_spec *s = y->op->attr; s && s->name; s++)
+        n_attr++;
+    const node *call = custom_call(y, &index);
+    const node *of = call ? call : y;
+    for (int i = 0; i < of->n_in; i++) {
+        in[i] = of->in[i];
+        for (int k = 0; k < i && in[i] == of->in[i]; k++)
+            in[i] = of->in[k] == of->in[i] ? in[k] : in[i];
+        if (in[i] == of->in[i] && is_real(in[i]))
+            in[i] = stand_in(g, &in[i]->type, "x", i);
+    }
+    if (!call)
+        return g_make(g, y->op, y->n_in, in, y->attr, n_attr);
+    n_attr = 0;
+    for (const attr_spec *s = call->op->attr; s && s->name; s++)
+        n_attr++;
+    return custom_output(g, g_make(g, call->op, call->n_in, in, call->attr, n_attr), index);
+}
+
+static const node *transposed(forward *f, const node *y)
+{
+    graph *g = f->g;
+    int index, n = 0, n_from = 0;
+    const node *call = custom_call(y, &index), *of = call ? call : y, *result = NULL, *v = NULL;
+    const size_t size = 2 * (size_t)of->n_in + 2;
+    const node **in = arena_array(&g->mem, size, sizeof *in), **x = arena_array(&g->mem, size, sizeof *x);
+    const node **u = arena_array(&g->mem, size, sizeof *u), **dx = arena_array(&g->mem, size, sizeof *dx);
+    const node **from = arena_array(&g->mem, size, sizeof *from), **to = arena_array(&g->mem, size, sizeof *to);
+    const node *own = apart(f, y, in);
+    if (own)
+        v = stand_in(g, &y->type, "v", 0);
+    for (int i = 0; v && i < of->n_in; i++) {
+        if (in[i] == of->in[i] || is_before(of, i))
+            continue;
+        from[n_from] = in[i], to[n_from++] = of->in[i];
+        if (moved(f, of->in[i]))
+            x[n] = in[i], u[n++] = moved(f, of->in[i]);
+    }
+    if (!v || !ts_chain_rule(g, 1, &own, &v, n, x, dx) || !ts_chain_rule(g, n, dx, u, 1, &v, &result))
+        return NULL;
+    from[n_from] = v, to[n_from++] = g_filled(g, &v->type, 0); /* it does not depend on v */
+    return to[n_from - 1] && g_replace(g, 1, &result, n_from, from, to, &result) ? result : NULL;
+}
+
+/* ---- the pass ---- */
+static bool is_moved(const forward *f, const node *y)
+{
+    int index;
+    const node *call = custom_call(y, &index), *of = call ? call : y;
+    for (int i = 0; i < of->n_in; i++)
+        if (moved(f, of->in[i]))
+            return true;
+    return false;
+}
+
+static const node *tangent_of(forward *f, const node *y)
+{
+    arena mem = {0};
+    defn d;
+    err e = {0};
+    int index;
+    bool none = false;
+    const bool custom = custom_call(y, &index) || (y->op->custom && (y->op->custom->kernel || y->op->custom->gradient));
+    const node *t = NULL;
+    if (!custom && g_defn_calls(y, &mem, &d, &e)) {
+        t = linear(f, y, d.value);
+        if (!t && !x_alone(d.value))
+            t = by_element(f, y, &d, &none);
+    }
+    arena_free(&mem);
+    if (t || none)
+        return t;
+    f->g->err = (err){0}; /* of what was tried */
+    t = transposed(f, y);
+    if (!t)
+        err_in(&f->g->err, "tangent of %s", y->op->name);
+    return t;
+}
+
+static void move(forward *f, const node *y)
+{
+    if (!is_real(y) || y->leaf || y->output || !type_count(&y->type) || !is_moved(f, y))
+        return;
+    const node *t = tangent_of(f, y), **to = &f->tangent[y->id];
+    if (t)
+        *to = *to ? g_added(f->g, *to, t) : t;
+}
+
+static bool begin(forward *f, int n_in, const node *const *in, const node *const *direction)
+{
+    graph *g = f->g;
+    if (!g_holds(g, "tangent", n_in, in) || !g_holds(g, "tangent", n_in, direction))
+        return false;
+    for (int j = 0; j < n_in; j++) {
+        if (!in[j] || !direction[j])
+            return false;
+        if (!is_real(in[j]))
+            return g_fail(g, TS_BAD_INPUT, "tangent along \"%s\": values of dtype %s have none", in[j]->label,
+                          ts_dtype_name(in[j]->type.dtype)),
+                   false;
+        if (!type_equal(&in[j]->type, &direction[j]->type))
+            return g_fail(g, TS_BAD_INPUT, "tangent along \"%s\": the direction's shape or dtype is another",
+                          in[j]->label),
+                   false;
+        const node **to = &f->tangent[in[j]->id];
+        *to = *to ? g_added(g, *to, direction[j]) : direction[j];
+    }
+    return true;
+}
+
+bool ts_pushforward(ts_graph *g, int n_in, const ts_tensor *in, const ts_tensor *direction, int n_out,
+                    const ts_tensor *out, ts_tensor *tangent)
+{
+    forward f = {.g = g, .n = g->n, .tangent = calloc((size_t)g->n + 1, sizeof *f.tangent)};
+    const node **need = calloc((size_t)g->n + 1, sizeof *need);
+    MUST(f.tangent && need);
+    bool good = !err_is(&g->err) && g_holds(g, "tangent", n_out, out);
+    for (int i = 0; good && i < n_out; i++)
+        good = out[i] != NULL;
+    if (good && begin(&f, n_in, in, direction)) {
+        const int count = g_reach(n_out, out, need);
+        for (int i = 0; i < count && !err_is(&g->err); i++)
+            move(&f, need[i]);
+    }
+    for (int i = 0; i < n_out; i++) {
+        const node *t = good && !err_is(&g->err) ? f.tangent[out[i]->id] : NULL;
+        tangent[i] = t || !good || err_is(&g->err) ? t : g_filled(g, &out[i]->type, 0);
+    }
+    free(f.tangent), free(need);
+    return good && !err_is(&g->err);
+}

@@ -1,0 +1,10 @@
+/* diff.h - derivatives of expressions along any direction: d_expr (expr.h) is the one by one part. */
+#ifndef TS_DIFF_H
+#define TS_DIFF_H
+#include "graph/ir/expr.h"
+
+/* How a load, fold or state moves; NULL: it does not. */
+typedef const expr *motion(void *user, const expr *x);
+/* How x then moves; NULL with *e unset: it does not. Parts that are shared stay so. */
+const expr *d_along(arena *m, const expr *x, motion *of, void *user, err *e);
+#endif
