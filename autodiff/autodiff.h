@@ -2,8 +2,8 @@
  * operands: a written one if the operation has it, else one derived from its definition (derive.c: what one element
  * depends on; adjoint.c: where its parts go; emit.c: as nodes). Nothing here knows an operation by its meaning.
  *
- * The room:  chain -> derive -> adjoint -> emit      factors     lora, learning_rate, optimizer, table
- *            who    of what    where to    as nodes */
+ * The room:  chain -> derive -> adjoint, places -> emit      forward, batch, jacobian
+ *            who    of what    where to            as nodes  factors, lora, learning_rate, optimizer, table */
 #ifndef TS_AUTODIFF_H
 #define TS_AUTODIFF_H
 #include "graph/ir/graph.h"
@@ -27,6 +27,17 @@ const node *emit_sum(graph *g, const sum *s);
 const node *emit_pointwise(graph *g, const type *shape, const expr *value);
 bool is_pointwise(const type *shape, const expr *value);
 const node *emit_over(graph *g, const type *shape, const expr *value); /* one or the other; nothing is folded */
+
+/* value, over all axes (summed over those that no place depends on), put into `start` at places that are computed. */
+typedef struct putting {
+    const node *start;
+    const char *reduce;
+    int n_axis;
+    const int64_t *extent;
+    const expr *value, *const *sub; /* one for each dimension of start */
+} putting;
+bool is_computed(int n, const expr *const *sub);                    /* a place among them is read from a tensor */
+const node *emit_put(graph *g, arena *m, const putting *p, err *e); /* NULL: e or g->err says why */
 
 /* What reaches a node in the pass that made the nodes from id `first` on. chosen: perhaps by way of a choice, so that
  * some of it is 0 because what it belongs to was not taken. */

@@ -74,9 +74,48 @@ static bool is_zero(const expr *x)
     return x->kind == X_LIT && x->lit == 0;
 }
 
+/* Behind a choice: where it is not taken, its place may be anywhere. */
+static bool is_guarded(const expr *x, const expr *load, bool guarded)
+{
+    if (x_same(x, load))
+        return guarded;
+    bool found = false;
+    for (int i = 0; i < x->n && !found; i++)
+        found = is_guarded(x->arg[i], load, guarded || (x->kind == X_CALL && x->fn->result == R_SECOND && i));
+    return found;
+}
+
+/* Whether to put what is sent into its places: comparing so few pairs of elements costs less than a kernel. */
+enum { FEW_PAIRS = 256 };
+static bool is_scattered(const deriving *v, const expr *load)
+{
+    int64_t pairs = type_count(&load->from->type);
+    if (is_guarded(v->d.value, load, false))
+        return false;
+    for (int a = 0; a < v->d.n_axis && pairs < FEW_PAIRS; a++)
+        pairs *= v->d.extent[a];
+    return pairs >= FEW_PAIRS && is_computed(load->n, load->arg);
+}
+
+static const node *put(deriving *v, const expr *load, const expr *term)
+{
+    type zeros = load->from->type;
+    zeros.dtype = term->dtype == TS_N_DTYPE ? zeros.dtype : term->dtype;
+    return emit_put(v->g, v->d.mem,
+                    &(putting){.start = g_filled(v->g, &zeros, 0),
+                               .reduce = "add",
+                               .n_axis = v->d.n_axis,
+                               .extent = v->d.extent,
+                               .value = term,
+                               .sub = load->arg},
+                    &v->e);
+}
+
 static const node *send(deriving *v, const expr *load, const expr *term)
 {
     sum s;
+    if (term && is_scattered(v, load))
+        return put(v, load, term);
     if (!term || !adjoint(&v->d, load, term, &s, &v->e) || is_zero(s.value))
         return NULL;
     return emit_sum(v->g, &s);

@@ -52,6 +52,8 @@ const node *g_fitted(graph *g, const node *a, const type *t);
 /* a + b, of one type. Of what is put into places of zeros the places alone are added to the other. */
 const node *g_added(graph *g, const node *a, const node *b);
 const node *g_formula(graph *g, int n, const node *const *in, const char *text); /* of a, b, ...: "a*exp(b)" */
+/* start with values at the places that the last axis of `places` spells out: reduce as "set", "add", "mul", ... */
+const node *g_put(graph *g, const node *start, const node *places, const node *values, const char *reduce);
 typedef struct spelling { /* over rank axes of the result, then n_fold folded ones: "a[i0,i2]*b[i2,i1]" */
     int rank, n_fold;
     const int64_t *extent;

@@ -286,6 +286,12 @@ const node *g_added(graph *g, const node *a, const node *b)
     return g_call2(g, "add", a, b);
 }
 
+const node *g_put(graph *g, const node *start, const node *places, const node *values, const char *reduce)
+{
+    const attr how = attr_word("reduce", reduce);
+    return g_make(g, op_find("scatter_nd"), 3, (const node *const[]){start, places, values}, &how, 1);
+}
+
 /* ---- records ---- */
 static const attr_spec along_axis[] = {{"axis", 'i', "0"}, {"reduce", 's', "set"}, {0}};
 
