@@ -198,6 +198,17 @@ TS_API bool ts_chain_rule(ts_graph *g, int n_out, const ts_tensor *out, const ts
  * as ts_chain_rule has them. An output that nothing moves gets zeros. False, with the reason in the graph. */
 TS_API bool ts_pushforward(ts_graph *g, int n_in, const ts_tensor *in, const ts_tensor *along, int n_out,
                            const ts_tensor *out, ts_tensor *tangent);
+/* Batching. to[k], of from[k]'s dtype and of its shape behind one more axis, stands for a batch of values of from[k];
+ * out[i]: the batch of values that t[i] then has, along its first axis. Derived from the definitions of operations, so
+ * there is no loop over the batch; what depends on no from[k] is shared. False, with the reason in the graph, for an
+ * operation that cannot be spelled out with one more axis. */
+TS_API bool ts_batch(ts_graph *g, int n, const ts_tensor *t, int n_pair, const ts_tensor *from, const ts_tensor *to,
+                     ts_tensor *out);
+/* The Jacobian of out with respect to in, by a batch of tangents or of gradients, whichever are fewer: the axes of out,
+ * then those of in. n_pair NULL: dense. Else compressed: pair[k] is an axis of out and one of in along which out's
+ * elements depend on in's at the same place alone; of such a pair one axis is left, that of out, and no seed is spent
+ * on it. */
+TS_API ts_tensor ts_jacobian(ts_graph *g, ts_tensor out, ts_tensor in, int *n_pair, int (*pair)[2]);
 
 /* ---- custom operations ---- */
 typedef struct ts_use {           /* a call of one, as its functions see it */

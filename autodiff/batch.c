@@ -1,0 +1,323 @@
+/* batch.c - a computation over a batch of values at once. Every node that depends on what is batched is defined once
+ * more, with one more axis in front: of its result, and of every operand that has it. Where the same operation over
+ * such operands has that very definition, it is taken; where not, the definition is spelled out. Nothing loops. */
+#include "autodiff/autodiff.h"
+#include "graph/affine/linear.h"
+#include "graph/ir/custom.h"
+#include "graph/ir/rule.h"
+#include "graph/ir/scalar.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct batching {
+    graph *g;
+    int n;            /* nodes that were there before */
+    int64_t size;     /* of the batch */
+    const node **now; /* by id: with the axis in front; NULL: it does not depend on the batch */
+} batching;
+
+static const node *batched(const batching *b, const node *n)
+{
+    return n->id < b->n ? b->now[n->id] : NULL;
+}
+
+/* With axes of one element behind that of the batch, so that others broadcast against it. */
+static const node *aligned(const batching *b, const node *n, int rank)
+{
+    const node *now = batched(b, n);
+    int64_t shape[MAX_RANK] = {b->size};
+    const int own = n->type.rank, skip = rank - own;
+    if (!now || skip <= 0 || rank >= MAX_RANK)
+        return now ? now : n;
+    for (int i = 0; i < rank; i++)
+        shape[1 + i] = i < skip ? 1 : n->type.dim[i - skip];
+    return g_reshape(b->g, now, rank + 1, shape);
+}
+
+/* ---- the definition with one more axis ---- */
+typedef struct widening {
+    const batching *b;
+    const defn *d;    /* what is made: axis 0 is the batch's */
+    const node *like; /* operands aligned as for its call; NULL: as they are */
+    const expr *const *axis;
+} widening;
+
+static const expr *widen_one(void *user, const expr *x)
+{
+    const widening *w = user;
+    const node *now = x->kind == X_LOAD ? batched(w->b, x->from) : NULL;
+    const expr *sub[MAX_RANK + 1];
+    if (!now)
+        return x;
+    if (w->like)
+        now = aligned(w->b, x->from, w->like->type.rank);
+    const int skip = now->type.rank - x->n;
+    for (int i = 0; i < now->type.rank; i++)
+        sub[i] = i >= skip ? x->arg[i - skip] : i ? x_whole(w->d->mem, 0) : x_axis(w->d->mem, 0);
+    return x_load(w->d->mem, now, sub);
+}
+
+/* Axes move up by one; those of a scatter's places have the batch's among them, in front. */
+static void widen_axes(const defn *old, int64_t size, defn *d, const expr **axis)
+{
+    const int rank = old->node->type.rank, extra = old->value->kind == X_SCATTER ? 2 : 1;
+    *d = (defn){.mem = old->mem, .node = old->node, .n_axis = old->n_axis + extra};
+    d->extent[0] = size;
+    for (int a = 0; a < old->n_axis; a++) {
+        const int to = a + (a < rank ? 1 : extra);
+        axis[a] = x_axis(old->mem, to), d->extent[to] = old->extent[a];
+    }
+    if (extra == 2)
+        d->extent[rank + 1] = size;
+}
+
+/* The batch's axis of a scatter's updates is not that of its result. */
+static const expr *widened_scatter(const widening *w, const expr *x)
+{
+    arena *m = w->d->mem;
+    const int rank = x->n - 2, own = rank + 1;
+    const expr *at[MAX_RANK + 1], *map[MAX_AXIS] = {x_axis(m, own)}, *part[MAX_PART];
+    uint32_t axes = 1u << own;
+    for (int i = 0; i < x->n; i++) {
+        part[i] = x_map(m, x_rename(m, x->arg[i], MAX_AXIS, w->axis), widen_one, (void *)(uintptr_t)w);
+        part[i] = i ? x_rename(m, part[i], 1, map) : part[i];
+    }
+    for (int a = 0; a < MAX_AXIS; a++)
+        if (x->folds >> a & 1)
+            axes |= 1u << w->axis[a]->axis;
+    at[0] = x_axis(m, own);
+    for (int i = 0; i < rank; i++)
+        at[i + 1] = part[i + 2];
+    return x_scatter(m, x->dtype, x->fn ? x->fn->name : NULL, axes, part[0], part[1], rank + 1, at);
+}
+
+static const expr *widened(const widening *w, const expr *x)
+{
+    if (x->kind == X_SCATTER)
+        return widened_scatter(w, x);
+    return x_map(w->d->mem, x_rename(w->d->mem, x, MAX_AXIS, w->axis), widen_one, (void *)(uintptr_t)w);
+}
+
+/* ---- the same operation ---- */
+static const attr *shifted(graph *g, const node *y, bool by_one)
+{
+    int n = 0;
+    while (y->op->attr && y->op->attr[n].name)
+        n++;
+    attr *list = arena_array(&g->mem, (size_t)n + 1, sizeof *list);
+    for (int k = 0; k < n; k++) {
+        attr *a = &list[k];
+        *a = y->attr[k];
+        if (!by_one || (strcmp(a->name, "axis") && strcmp(a->name, "axes")))
+            continue;
+        a->i += a->kind == 'i' && a->i >= 0;
+        int64_t *ints = arena_array(&g->mem, (size_t)a->n + 1, sizeof *ints);
+        for (int i = 0; a->kind == 'I' && i < a->n; i++)
+            ints[i] = a->ints[i] + (a->ints[i] >= 0);
+        if (a->kind == 'I')
+            a->ints = ints;
+    }
+    return list;
+}
+
+static bool has_definition(const node *made, arena *m, const defn *want, const expr *value)
+{
+    defn d;
+    err e = {0};
+    if (node_is_leaf(made) || made->type.rank != want->node->type.rank + 1 || !g_defn_calls(made, m, &d, &e) ||
+        d.n_axis != want->n_axis || memcmp(d.extent, want->extent, (size_t)d.n_axis * sizeof *d.extent))
+        return false;
+    if (x_alone(value)) /* no sum of terms: x_tidy is for what is one element */
+        return x_same(x_share(m, d.value), x_share(m, value));
+    return x_same(x_tidy(m, d.value, d.extent), x_tidy(m, value, d.extent));
+}
+
+static const node *same_operation(const batching *b, const node *y, const defn *old)
+{
+    graph *g = b->g;
+    const expr *axis[MAX_AXIS] = {0};
+    defn d;
+    int n_attr = 0;
+    if (y->type.rank + 1 > MAX_RANK)
+        return NULL;
+    widen_axes(old, b->size, &d, axis);
+    const widening w = {b, &d, y, axis};
+    const expr *value = widened(&w, old->value);
+    const node **in = arena_array(&g->mem, (size_t)y->n_in + 1, sizeof *in);
+    for (const attr_spec *s = y->op->attr; s && s->name; s++)
+        n_attr++;
+    for (int i = 0; i < y->n_in; i++)
+        in[i] = aligned(b, y->in[i], y->type.rank);
+    for (int by_one = 0; by_one < 2 && !err_is(&g->err); by_one++) {
+        const node *made = g_make(g, y->op, y->n_in, in, shifted(g, y, by_one), n_attr);
+        if (made && has_definition(made, old->mem, &d, value))
+            return made;
+        g->err = (err){0}; /* it was an attempt */
+    }
+    return NULL;
+}
+
+/* ---- spelled out ---- */
+static const node *spelled(const batching *b, const node *y, const defn *old)
+{
+    const expr *axis[MAX_AXIS] = {0};
+    defn d;
+    if (old->n_axis + 1 > MAX_AXIS || y->type.rank + 1 > MAX_RANK) {
+        g_fail(b->g, TS_UNSUPPORTED, "with the batch's it has more than %d axes", MAX_RANK);
+        return NULL;
+    }
+    widen_axes(old, b->size, &d, axis);
+    const widening w = {b, &d, NULL, axis};
+    const expr *x = widened(&w, old->value);
+    type shape = {.dtype = y->type.dtype, .rank = y->type.rank + 1};
+    memcpy(shape.dim, d.extent, (size_t)shape.rank * sizeof *shape.dim);
+    if (x->kind != X_FOLD && x_count(x, X_FOLD)) { /* what follows the fold reads it */
+        const expr *fold = x;
+        while (fold->kind != X_FOLD)
+            for (int i = 0; i < fold->n; i++)
+                if (x_count(fold->arg[i], X_FOLD)) {
+                    fold = fold->arg[i];
+                    break;
+                }
+        sum s = {.rank = shape.rank, .n_axis = d.n_axis, .fold = fold->fn->name, .value = fold->arg[0]};
+        memcpy(s.extent, d.extent, sizeof s.extent);
+        const node *n = emit_sum(b->g, &s);
+        const expr *sub[MAX_RANK];
+        for (int i = 0; i < shape.rank; i++)
+            sub[i] = x_axis(d.mem, i);
+        x = n ? x_replace(d.mem, x, fold, x_load(d.mem, n, sub)) : NULL;
+        return x ? g_fitted(b->g, emit_over(b->g, &shape, x), &shape) : NULL;
+    }
+    if (x->kind == X_FOLD || (x->kind == X_CAST && x->arg[0]->kind == X_FOLD)) {
+        const expr *fold = x->kind == X_FOLD ? x : x->arg[0];
+        sum s = {.rank = shape.rank, .n_axis = d.n_axis, .fold = fold->fn->name, .value = fold->arg[0]};
+        memcpy(s.extent, d.extent, sizeof s.extent);
+        return g_fitted(b->g, emit_sum(b->g, &s), &shape);
+    }
+    return g_fitted(b->g, emit_over(b->g, &shape, x), &shape);
+}
+
+/* A scatter over places that are spelled out, the batch's first. */
+static const node *scattered(const batching *b, const node *y, const defn *old)
+{
+    const expr *axis[MAX_AXIS] = {0}, *sub[MAX_RANK + 1], *map[MAX_AXIS] = {0};
+    arena *m = old->mem;
+    defn d;
+    err e = {0};
+    widen_axes(old, b->size, &d, axis);
+    const widening w = {b, &d, NULL, axis};
+    const expr *x = widened_scatter(&w, old->value);
+    type shape = {.dtype = y->type.dtype, .rank = y->type.rank + 1};
+    memcpy(shape.dim, d.extent, (size_t)shape.rank * sizeof *shape.dim);
+    const node *start = g_fitted(b->g, emit_over(b->g, &shape, x->arg[0]), &shape);
+    const int n = d.n_axis - shape.rank; /* over the updates' axes alone */
+    for (int a = 0; a < n; a++)
+        map[shape.rank + a] = x_axis(m, a);
+    for (int i = 0; i < shape.rank; i++)
+        sub[i] = x_rename(m, x->arg[2 + i], MAX_AXIS, map);
+    const node *made = start ? emit_put(b->g, m,
+                                        &(putting){.start = start,
+                                                   .reduce = x->fn ? x->fn->name : "set",
+                                                   .n_axis = n,
+                                                   .extent = d.extent + shape.rank,
+                                                   .value = x_rename(m, x->arg[1], MAX_AXIS, map),
+                                                   .sub = sub},
+                                        &e)
+                             : NULL;
+    if (err_is(&e))
+        g_fail(b->g, e.code, "%s", e.text);
+    return made;
+}
+
+/* ---- the pass ---- */
+static const node *made_of(const batching *b, const node *y)
+{
+    arena mem = {0};
+    defn d;
+    int index;
+    const node *made = NULL;
+    graph *g = b->g;
+    if (y->op->custom && y->op->custom->kernel)
+        g_fail(g, TS_UNSUPPORTED, "a kernel has no elements that could be spelled out");
+    else if (custom_call(y, &index))
+        g_fail(g, TS_UNSUPPORTED, "an output of a kernel has no elements that could be spelled out");
+    else if (g_defn_calls(y, &mem, &d, &g->err)) {
+        made = same_operation(b, y, &d);
+        if (!made && d.value->kind == X_SCATTER)
+            made = scattered(b, y, &d);
+        else if (!made && x_alone(d.value))
+            g_fail(g, TS_UNSUPPORTED, "it goes through all places in order");
+        else if (!made)
+            made = spelled(b, y, &d);
+    }
+    arena_free(&mem);
+    if (!made)
+        err_in(&g->err, "batch of %s", y->op->name);
+    return made;
+}
+
+static void make(batching *b, const node *y)
+{
+    bool any = false;
+    for (int i = 0; i < y->n_in; i++)
+        any = any || batched(b, y->in[i]);
+    if (!any || b->now[y->id])
+        return;
+    const node *made = made_of(b, y);
+    if (made && *y->label)
+        g_label(b->g, made, y->label);
+    b->now[y->id] = made;
+}
+
+static bool begin(batching *b, int n_pair, const node *const *from, const node *const *to)
+{
+    graph *g = b->g;
+    if (!g_holds(g, "batch", n_pair, from) || !g_holds(g, "batch", n_pair, to))
+        return false;
+    for (int k = 0; k < n_pair; k++) {
+        if (!from[k] || !to[k])
+            return false;
+        type want = to[k]->type;
+        if (want.rank)
+            memmove(want.dim, want.dim + 1, (size_t)--want.rank * sizeof *want.dim), want.dim[want.rank] = 0;
+        if (!to[k]->type.rank || !type_equal(&want, &from[k]->type))
+            return g_fail(g, TS_BAD_INPUT, "batch for \"%s\": expected its dtype, and its shape behind one more axis",
+                          from[k]->label),
+                   false;
+        if (k && to[k]->type.dim[0] != b->size)
+            return g_fail(g, TS_BAD_INPUT, "batch for \"%s\" has %lld values, the first one %lld", from[k]->label,
+                          (long long)to[k]->type.dim[0], (long long)b->size),
+                   false;
+        b->size = to[k]->type.dim[0], b->now[from[k]->id] = to[k];
+    }
+    return n_pair > 0 || (g_fail(g, TS_BAD_INPUT, "batch: nothing is batched"), false);
+}
+
+static const node *repeated(const batching *b, const node *n)
+{
+    int64_t shape[MAX_RANK + 1] = {b->size};
+    memcpy(shape + 1, n->type.dim, (size_t)n->type.rank * sizeof *shape);
+    return g_broadcast(b->g, n, n->type.rank + 1, shape);
+}
+
+bool ts_batch(ts_graph *g, int n, const ts_tensor *t, int n_pair, const ts_tensor *from, const ts_tensor *to,
+              ts_tensor *out)
+{
+    batching b = {.g = g, .n = g->n, .now = calloc((size_t)g->n + 1, sizeof *b.now)};
+    const node **need = calloc((size_t)g->n + 1, sizeof *need);
+    MUST(b.now && need);
+    bool good = !err_is(&g->err) && g_holds(g, "batch", n, t);
+    for (int i = 0; good && i < n; i++)
+        good = t[i] != NULL;
+    if (good && begin(&b, n_pair, from, to)) {
+        const int count = g_reach(n, t, need);
+        for (int i = 0; i < count && !err_is(&g->err); i++)
+            make(&b, need[i]);
+    }
+    good = good && !err_is(&g->err);
+    for (int i = 0; i < n; i++)
+        out[i] = !good ? NULL : b.now[t[i]->id] ? b.now[t[i]->id] : repeated(&b, t[i]);
+    free(b.now), free(need);
+    return good && !err_is(&g->err);
+}
