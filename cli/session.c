@@ -24,13 +24,15 @@ static const option model_options[] = {
 const option_group session_model_options = {"Model", model_options};
 
 static const option limit_options[] = {
-    {"limit", 0, PAIR, "NAME=N", "steps, folded, elements or description of a file, at most; repeats", true, 0, 0},
+    {"limit", 0, PAIR, "NAME=N", "raise or lower a reading limit: steps, folded, elements or description; repeats",
+     true, 0, 0},
     {0},
 };
 const option_group session_limit_options = {"Limits", limit_options};
 
 static const option plan_options[] = {
-    {"target", 0, A_TARGET, "NAME", "back end, as in c or interp; c,interp: both (default: c)", false, 0, 0},
+    {"target", 0, A_TARGET, "NAME", "back end, e.g. c or interp; c,opencl splits the model over both (default: c)",
+     false, 0, 0},
     {"threads", 0, INTEGER, "N", "threads (default: one per core)", false, 1, MOST_THREADS},
     {"isa", 0, AN_ISA, "NAME", "instruction set (default: the best one here)", false, 0, 0},
     {"machine", 0, WORD, "TEXT",
