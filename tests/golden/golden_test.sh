@@ -1,7 +1,8 @@
 # Every stage of small models as text, for people to read: a change of a pass shows here as a difference that can be
-# judged. Each folder holds a model's graph, its plan (per kernel: extents, loops, layouts) and, where asked for, the C
-# text of its kernels; `./dev bless` rewrites them. Instruction set and threads are fixed; what depends on the machine's
-# caches is left out.
+# judged. Each folder holds a model's graph, its plan (per kernel: extents, loops, layouts) and, of one model, the text of
+# its kernels for each back end that emits, and the plan of a training step; `./dev bless` rewrites them. Instruction set
+# and threads, or the card, are fixed; what depends on the machine's caches is left out.
+# ctest: Og
 set -eu
 failed=0
 out=$(mktemp -d)
@@ -32,6 +33,35 @@ for i, name in enumerate(order):
 PY
 }
 
+# device_kernels FOLDER: the same of a program for a device, whose kernels begin with a comment that has their loops
+device_kernels() {
+    python3 - "$1" <<'PY'
+import glob, re, sys
+names = list(dict.fromkeys(re.findall(r'"(k_[0-9a-f]{12})"', open(sys.argv[1] + "/program.c").read())))
+head = re.compile(r"^/\* \S+\n(?: \*.*\n)*? \* loops:", re.M)
+body = {}
+for path in glob.glob(sys.argv[1] + "/*.cu") + glob.glob(sys.argv[1] + "/*.cl"):
+    text = open(path).read()
+    at = [m.start() for m in head.finditer(text)] + [len(text)]
+    for first, end in zip(at, at[1:]):
+        body[re.search(r"\bk_[0-9a-f]{12}\b", text[first:end])[0]] = text[first:end]
+assert sorted(body) == sorted(names), "program.c names other kernels than there are"
+for i, name in enumerate(names):
+    print("/* ---- distinct kernel %d ---- */\n%s" % (i, body[name].strip().replace(name, "k_%d" % i)))
+PY
+}
+
+# step_plan FOLDER ARGUMENT...: the plan of one training step on a few bytes of text
+step_plan() {
+    data=$1
+    shift
+    mkdir "$data"
+    printf 'good\t1\nbad\t0\nfine\t1\nodd\t0\n' >"$data/data.tsv"
+    "$TESSERA" train "$@" --tokenizer bytes --data "$data/data.tsv" --labels 2 --length 8 --batch 2 --steps 1 \
+        -o "$data/run" -q
+    "$TESSERA" explain "$data/run" --json $how | plan
+}
+
 golden() { # golden NAME ARGUMENT...: the stages of a model
     name=$1 want=$SOURCE/tests/golden/$1 got=$out/$1
     shift
@@ -41,6 +71,11 @@ golden() { # golden NAME ARGUMENT...: the stages of a model
     if [ "$name" = bert-tiny ]; then
         "$TESSERA" emit "$@" $how -o "$out/emitted" -q
         kernels "$out/emitted" >"$got/kernels.txt"
+        for device in cuda opencl; do # none need be here
+            "$TESSERA" emit "$@" --target $device --machine gpu:h100 -o "$out/$device" -q
+            device_kernels "$out/$device" >"$got/$device.txt"
+        done
+        step_plan "$out/step" "$name" $how >"$got/step.txt"
     fi
     [ -z "${BLESS:-}" ] || { rm -rf "$want" && cp -R "$got" "$want"; }
     diff -ru "$want" "$got" || { echo "$name: not as in $want; if that is right: ./dev bless"; failed=1; }
