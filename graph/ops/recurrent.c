@@ -1,4 +1,4 @@
-/* recurrent.c - cells that run along time: a step for each time, written out. What does not wait for the step before,
+/* recurrent.c - cells that run along time: few steps written out, many as a scan. What does not wait for the step before,
  * the product of all inputs with their weights, is one product. Texts of activations are formulas over a.
  * x [time, batch, in], w [gates * hidden, in], r [gates * hidden, hidden], b [2 * gates * hidden] (of w, then of r),
  * h0 and c0 [batch, hidden], p [3 * hidden] (peepholes, of i o f), and last, where sequences end early, their lengths
@@ -99,8 +99,6 @@ static bool start(cell *k, graph *g, const node *n, int gates, int fixed)
                false;
     if (k->time < 1)
         return g_fail(g, TS_BAD_INPUT, "x has no steps"), false;
-    if (!g_may_write_out(g, k->time))
-        return false;
     k->r = g_call1(g, "transpose", in[2]), k->rb = part(g, in[3], 0, rows, rows);
     const node *flat = shaped(g, in[0], 2, (int64_t[]){k->time * k->batch, inputs});
     k->x = g_call2(g, "matmul", flat, g_call1(g, "transpose", in[1]));
@@ -112,8 +110,30 @@ static bool start(cell *k, graph *g, const node *n, int gates, int fixed)
     return k->x != NULL;
 }
 
-/* Runs all steps: next gives k's new state from its old one and the step's inputs [batch, gates * hidden]. */
-static const node *run(cell *k, void (*next)(const cell *k, const node *x, const node **h, const node **c))
+/* next gives k's new state from its old one and the step's inputs [batch, gates * hidden]. */
+typedef void next_state(const cell *k, const node *x, const node **h, const node **c);
+
+typedef struct stepped { /* what a step gives */
+    const node *out, *h, *c;
+} stepped;
+
+/* t: the step, as a scalar of the lengths' dtype; after its end a sequence keeps its state. */
+static stepped step(const cell *k, next_state *next, const node *x, const node *t)
+{
+    graph *g = k->g;
+    stepped s = {.h = k->h, .c = k->c};
+    next(k, x, &s.h, &s.c);
+    s.out = s.h;
+    if (!k->lengths)
+        return s;
+    const node *on = g_call2(g, "less", t, k->lengths);
+    s.h = g_call3(g, "where", on, s.h, k->h), s.c = s.c ? g_call3(g, "where", on, s.c, k->c) : NULL;
+    s.out = g_call3(g, "where", on, s.h, g_scalar_like(g, s.h, 0));
+    return s;
+}
+
+/* Step after step; all outputs [time, batch, hidden], and k has the last state. */
+static const node *write_out(cell *k, next_state *next)
 {
     graph *g = k->g;
     const node **y = arena_array(&g->mem, (size_t)k->time + 1, sizeof *y);
@@ -121,18 +141,43 @@ static const node *run(cell *k, void (*next)(const cell *k, const node *x, const
     for (int64_t i = 0; i < k->time && !err_is(&g->err); i++) {
         const int64_t t = reverse ? k->time - 1 - i : i;
         const node *x = shaped(g, part(g, k->x, 0, t, 1), 2, (int64_t[]){k->batch, k->gates * k->hidden});
-        const node *h = k->h, *c = k->c, *on = NULL, *out;
-        next(k, x, &h, &c);
-        if (k->lengths) {
-            on = g_call2(g, "less", g_scalar_like(g, k->lengths, (double)t), k->lengths);
-            out = h = g_call3(g, "where", on, h, k->h), c = c ? g_call3(g, "where", on, c, k->c) : NULL;
-            out = g_call3(g, "where", on, h, g_scalar_like(g, h, 0));
-        } else
-            out = h;
-        k->h = h, k->c = c;
-        y[t] = shaped(g, out, 3, (int64_t[]){1, k->batch, k->hidden});
+        const stepped s = step(k, next, x, k->lengths ? g_scalar_like(g, k->lengths, (double)t) : NULL);
+        k->h = s.h, k->c = s.c;
+        y[t] = shaped(g, s.out, 3, (int64_t[]){1, k->batch, k->hidden});
     }
-    const node *all = err_is(&g->err) ? NULL : g_joined(g, k->time, y, 0);
+    return err_is(&g->err) ? NULL : g_joined(g, k->time, y, 0);
+}
+
+/* The same as a scan. */
+static const node *scan(cell *k, next_state *next)
+{
+    graph *g = k->g;
+    const bool reverse = node_int(k->n, "reverse");
+    ts_scan *by = ts_scan_begin(g, k->time);
+    cell in = *k;
+    in.h = ts_scan_state(by, k->h), in.c = k->c ? ts_scan_state(by, k->c) : NULL;
+    const node *x = ts_scan_slice(by, k->x, reverse), *t = ts_scan_trip(by), *out[3] = {0};
+    if (reverse)
+        t = g_call2(g, "subtract", g_scalar(g, TS_I64, (double)(k->time - 1)), t);
+    const stepped s = step(&in, next, x, k->lengths ? g_cast(g, t, k->lengths->type.dtype) : NULL);
+    ts_scan_step(by, in.h, s.h);
+    if (k->c)
+        ts_scan_step(by, in.c, s.c);
+    ts_scan_gather(by, s.out, reverse);
+    if (!ts_scan_end(by, out))
+        return NULL;
+    k->h = out[0], k->c = k->c ? out[1] : NULL;
+    return out[k->c ? 2 : 1];
+}
+
+/* Few steps are written out: what one waits for in another then needs no loop, and they fuse with what is around them.
+ * Many would be planned and compiled one by one, about a tenth of a second each. */
+enum { FEW_STEPS = 16 };
+
+static const node *run(cell *k, next_state *next)
+{
+    graph *g = k->g;
+    const node *all = k->time <= FEW_STEPS ? write_out(k, next) : scan(k, next);
     const node *end[3] = {all, shaped(g, k->h, 3, (int64_t[]){1, k->batch, k->hidden})};
     if (k->c)
         end[2] = shaped(g, k->c, 3, (int64_t[]){1, k->batch, k->hidden});
@@ -403,7 +448,8 @@ static const op rnn_op = {
     .attr = (const attr_spec[]){{"reverse", 'i', "0"}, {"clip", 'f', "0"}, {"f", 's', "tanh(a)"}, {0}},
     .lower = rnn_lower,
     .cases = "f32[4,3,5] f32[6,5] f32[6,6] f32[12] f32[3,6]\nf64[3,1,2] f64[4,2] f64[4,4] f64[8] f64[1,4] reverse=1 "
-             "f=max(a,0)\nf32[5,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<5 clip=0.5"};
+             "f=max(a,0)\nf32[5,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<5 clip=0.5\n"
+             "f32[20,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<20 reverse=1"};
 
 static const op gru_op = {
     .name = "gru",
@@ -420,7 +466,8 @@ static const op gru_op = {
                                 {"g", 's', "tanh(a)"}, {"linear_before_reset", 'i', "0"}, {0}},
     .lower = gru_lower,
     .cases = "f32[4,3,5] f32[18,5] f32[18,6] f32[36] f32[3,6]\nf64[3,1,2] f64[12,2] f64[12,4] f64[24] f64[1,4] "
-             "reverse=1 linear_before_reset=1\nf32[5,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<5 clip=1"};
+             "reverse=1 linear_before_reset=1\nf32[5,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<5 clip=1\n"
+             "f32[20,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<20 clip=1"};
 
 static const op lstm_op = {
     .name = "lstm",
@@ -439,6 +486,6 @@ static const op lstm_op = {
     .lower = lstm_lower,
     .cases = "f32[4,3,5] f32[24,5] f32[24,6] f32[48] f32[3,6] f32[3,6] f32[18]\nf64[3,1,2] f64[16,2] f64[16,4] f64[32] "
              "f64[1,4] f64[1,4] f64[12] reverse=1 couple=1\nf32[5,3,2] f32[8,2] f32[8,2] f32[16] f32[3,2] f32[3,2] "
-             "f32[6] i64[3]<5 clip=1\nf32[70,1,2] f32[8,2] f32[8,2] f32[16] f32[1,2] f32[1,2] f32[6]"};
+             "f32[6] i64[3]<5 clip=1\nf32[70,1,2] f32[8,2] f32[8,2] f32[16] f32[1,2] f32[1,2] f32[6] reverse=1"};
 
 const op *const ops_recurrent[] = {&rnn_op, &gru_op, &lstm_op, NULL};
