@@ -32,13 +32,16 @@ typedef struct turning { /* a square block of words turned at once: rows become 
     const char *call;    /* $0 with rows $1 apart from $2 with rows $3 apart */
 } turning;
 
+typedef struct fragment_lanes {  /* how the lanes of a warp load one */
+    const char *take;        /* a statement: to words $0 what the lanes find at address $1, $2 bytes behind it */
+    const char *line, *deep; /* which that is of its own axis and of the folded one; $0: the lane's number */
+    int piece;               /* neighbours are counted in pieces of so many */
+} fragment_lanes;
 typedef struct fragment_form { /* of an operand: what each lane of a warp holds of it for one such statement */
     int words;                 /* of 32 bits */
-    struct {                   /* [0]: folded elements are neighbours in the slice; [1]: those of the other axis are */
-        const char *take; /* a statement: to words $0 what the lanes find in slice $1, where $2 is the lane's place */
-        const char *line, *deep; /* which that is of the other axis and of the folded one; $0: the lane's number */
-        int piece;               /* neighbours are counted in pieces of so many */
-    } along[2];
+    /* [0]: folded elements are neighbours where it lies; [1]: those of its own axis are. pair: two of them, the second
+     * behind the first along its own axis; take NULL: not so */
+    fragment_lanes along[2], pair[2];
 } fragment_form;
 typedef struct matrix_form { /* y[m,n] += sum over k of a[m,k] b[k,n] in one statement */
     int m, n, k;
@@ -48,6 +51,7 @@ typedef struct matrix_form { /* y[m,n] += sum over k of a[m,k] b[k,n] in one sta
     int run;                  /* so many one after another of them are neighbours in a row */
     int sums;                 /* of y in each lane */
     const char *row, *column; /* of number $1 of them; $0: the lane's number */
+    const char *address;      /* of pointer $0 into the group's memory, as fragments are loaded from: 32 bits */
     fragment_form a, b;
 } matrix_form;
 

@@ -322,7 +322,7 @@ void callees_form(callees *f, const dialect *d, const char *form, const char *su
         else if (in_name(*form) && n < sizeof name)
             name[n++] = *form;
         else if (n) {
-            if (*form == '(')
+            if (*form == '(' || *form == '<') /* a function, or one that is told numbers first */
                 callees_call(f, d, name, n);
             n = 0;
         }

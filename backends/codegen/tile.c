@@ -231,13 +231,14 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
         code_add(&m->out.code, (stmt){.kind = S_CONSTANT, .name = name, .value = number_text(m, first)});
     } else if (first < end) {
+        const bool one = q->role->serial && matrix_sum(m); /* written out as far as the nest says */
         code_open(&m->out.code, (stmt){.kind = S_LOOP,
-                                       .how = role_opening(q->role, ph != MERGE),
+                                       .how = one ? WRITTEN_OUT : role_opening(q->role, ph != MERGE),
                                        .role = q->role->name,
                                        .name = name,
                                        .from = moves ? from.s : number_text(m, first),
                                        .to = moves ? to.s : number_text(m, end),
-                                       .trips = written_out(m, end - first)});
+                                       .trips = one ? 1 : written_out(m, end - first)});
     }
     text_free(&from), text_free(&to);
     if (first >= end)

@@ -49,18 +49,16 @@ static const char head[] =
     "#endif\n"                                                                                                         \
     "}\n"
 #define FRAGMENT4(name, how)                                                                                           \
-    "template <typename T> FUNCTION void " name "(uint32_t *to, const T *from, int at)\n"                              \
+    "template <int far> FUNCTION void " name "(uint32_t *to, uint32_t at)\n"                                           \
     "{\n"                                                                                                              \
-    "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4" how ".shared.b16 {%0, %1, %2, %3}, [%4];\"\n"                   \
-    "                 : \"=r\"(to[0]), \"=r\"(to[1]), \"=r\"(to[2]), \"=r\"(to[3])\n"                                  \
-    "                 : \"r\"(shared_at(from) + at * (int)sizeof(T)) : \"memory\");\n"                                 \
+    "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4" how ".shared.b16 {%0, %1, %2, %3}, [%4 + %5];\"\n"              \
+    "                 : \"=r\"(to[0]), \"=r\"(to[1]), \"=r\"(to[2]), \"=r\"(to[3]) : \"r\"(at), \"n\"(far) : \"memory\");\n"\
     "}\n"
 #define FRAGMENT2(name, how)                                                                                           \
-    "template <typename T> FUNCTION void " name "(uint32_t *to, const T *from, int at)\n"                              \
+    "template <int far> FUNCTION void " name "(uint32_t *to, uint32_t at)\n"                                           \
     "{\n"                                                                                                              \
-    "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x2" how ".shared.b16 {%0, %1}, [%2];\"\n"                           \
-    "                 : \"=r\"(to[0]), \"=r\"(to[1])\n"                                                                \
-    "                 : \"r\"(shared_at(from) + at * (int)sizeof(T)) : \"memory\");\n"                                 \
+    "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x2" how ".shared.b16 {%0, %1}, [%2 + %3];\"\n"                      \
+    "                 : \"=r\"(to[0]), \"=r\"(to[1]) : \"r\"(at), \"n\"(far) : \"memory\");\n"                         \
     "}\n"
 #define MMA(name, how)                                                                                                 \
     "FUNCTION void " name "(float *y, const uint32_t *a, const uint32_t *b)\n"                                         \
@@ -118,10 +116,10 @@ static const function functions[] = {
      "#define sent()\n"
      "#define arrived(n)\n"
      "#endif\n"},
-    {"rows4", "shared_at", PLAIN, FRAGMENT4("rows4", "")},
-    {"columns4", "shared_at", PLAIN, FRAGMENT4("columns4", ".trans")},
-    {"rows2", "shared_at", PLAIN, FRAGMENT2("rows2", "")},
-    {"columns2", "shared_at", PLAIN, FRAGMENT2("columns2", ".trans")},
+    {"rows4", "", PLAIN, FRAGMENT4("rows4", "")},
+    {"columns4", "", PLAIN, FRAGMENT4("columns4", ".trans")},
+    {"rows2", "", PLAIN, FRAGMENT2("rows2", "")},
+    {"columns2", "", PLAIN, FRAGMENT2("columns2", ".trans")},
     {"round_tf32", "", PLAIN,
      "FUNCTION uint32_t round_tf32(uint32_t x)\n"
      "{\n"
@@ -130,15 +128,15 @@ static const function functions[] = {
      "    return y;\n"
      "}\n"},
     {"rows4_tf32", "rows4 round_tf32", PLAIN,
-     "FUNCTION void rows4_tf32(uint32_t *to, const float *from, int at)\n"
+     "template <int far> FUNCTION void rows4_tf32(uint32_t *to, uint32_t at)\n"
      "{\n"
-     "    rows4(to, from, at);\n"
+     "    rows4<far>(to, at);\n"
      "    to[0] = round_tf32(to[0]), to[1] = round_tf32(to[1]), to[2] = round_tf32(to[2]), to[3] = round_tf32(to[3]);\n"
      "}\n"},
     {"rows2_tf32", "rows2 round_tf32", PLAIN,
-     "FUNCTION void rows2_tf32(uint32_t *to, const float *from, int at)\n"
+     "template <int far> FUNCTION void rows2_tf32(uint32_t *to, uint32_t at)\n"
      "{\n"
-     "    rows2(to, from, at);\n"
+     "    rows2<far>(to, at);\n"
      "    to[0] = round_tf32(to[0]), to[1] = round_tf32(to[1]);\n"
      "}\n"},
     {"mma_f16", "", PLAIN, MMA("mma_f16", "m16n8k16.row.col.f32.f16.f16.f32")},
@@ -155,17 +153,22 @@ static const move_form moves[] = {
 
 /* How lanes hold fragments: PTX ISA, "Matrix Fragments for mma.m16n8k16" and ".m16n8k8"; ldmatrix takes rows of 16
  * bytes, whose places the lanes give. */
-#define SUMS 2, 4, "$0 / 4 + $1 / 2 * 8", "$0 % 4 * 2 + $1 % 2"
+#define SUMS 2, 4, "$0 / 4 + $1 / 2 * 8", "$0 % 4 * 2 + $1 % 2", "shared_at($0)"
 #define HALVES                                                                                                         \
-    {4, {{"rows4($0, $1, $2)", "$0 % 16", "$0 / 16", 8},                                                               \
-         {"columns4($0, $1, $2)", "$0 / 8 % 2", "$0 % 8 + $0 / 16 * 8", 8}}},                                          \
-    {2, {{"rows2($0, $1, $2)", "$0 % 8", "$0 / 8 % 2", 8}, {"columns2($0, $1, $2)", "0", "$0 % 16", 8}}}
+    {4,                                                                                                                \
+     {{"rows4<$2>($0, $1)", "$0 % 16", "$0 / 16", 8}, {"columns4<$2>($0, $1)", "$0 / 8 % 2", "$0 % 8 + $0 / 16 * 8", 8}}, \
+     {{NULL, NULL, NULL, 0}, {NULL, NULL, NULL, 0}}},                                                                  \
+    {2,                                                                                                                \
+     {{"rows2<$2>($0, $1)", "$0 % 8", "$0 / 8 % 2", 8}, {"columns2<$2>($0, $1)", "0", "$0 % 16", 8}},                   \
+     {{"rows4<$2>($0, $1)", "$0 % 8 + $0 / 16 * 8", "$0 / 8 % 2", 8}, {"columns4<$2>($0, $1)", "$0 / 16", "$0 % 16", 8}}}
 static const matrix_form matrices[] = {
     {16, 8, 16, TS_F16, TS_F32, "mma_f16($0, $1, $2)", SUMS, HALVES},
     {16, 8, 16, TS_BF16, TS_F32, "mma_bf16($0, $1, $2)", SUMS, HALVES},
     {16, 8, 8, TS_F32, TS_F32, "mma_tf32($0, $1, $2)", SUMS,
-     {4, {{"rows4_tf32($0, $1, $2)", "$0 % 16", "$0 / 16", 4}, {NULL, NULL, NULL, 0}}},
-     {2, {{"rows2_tf32($0, $1, $2)", "$0 % 8", "$0 / 8 % 2", 4}, {NULL, NULL, NULL, 0}}}},
+     {4, {{"rows4_tf32<$2>($0, $1)", "$0 % 16", "$0 / 16", 4}, {NULL, NULL, NULL, 0}},
+      {{NULL, NULL, NULL, 0}, {NULL, NULL, NULL, 0}}},
+     {2, {{"rows2_tf32<$2>($0, $1)", "$0 % 8", "$0 / 8 % 2", 4}, {NULL, NULL, NULL, 0}},
+      {{"rows4_tf32<$2>($0, $1)", "$0 % 8 + $0 / 16 * 8", "$0 / 8 % 2", 4}, {NULL, NULL, NULL, 0}}}},
 };
 
 static const spelling spellings[] = {{0}};

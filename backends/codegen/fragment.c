@@ -1,0 +1,207 @@
+#include "backends/codegen/fragment.h"
+#include "schedule/kept.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool fragment_trips(const emitter *m, int l, uint32_t axes)
+{
+    const loop *q = &m->s->nest.loop[l];
+    return !q->role->group && !q->role->unit && axes >> q->axis & 1;
+}
+
+static uint32_t own_axes(const emitter *m, const fragment *q)
+{
+    return x_axes_of(m->s->load[q->load]) & ~m->s->folds;
+}
+
+void fragment_subscripts(const emitter *m, const fragment *q, bool counts, text *t)
+{
+    for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
+        const loop *p = &m->s->nest.loop[l];
+        if (!fragment_trips(m, l, own_axes(m, q)))
+            continue;
+        if (counts)
+            text_add(t, "[%lld]", (long long)loop_trips(p));
+        else
+            text_add(t, "[%s_%d]", m->s->letter[p->axis], l);
+    }
+}
+
+static const source *source_of(const emitter *m, const fragment *q)
+{
+    return &m->data.source[m->stage.at][q->load];
+}
+
+static int64_t size_of(const emitter *m, const fragment *q)
+{
+    return ts_dtype_bytes(source_dtype(m, q->load));
+}
+
+/* ---- which lane takes what ---- */
+static const fragment_lanes *lanes_of(const fragment *q)
+{
+    return q->pair >= 0 ? &q->form->pair[q->across] : &q->form->along[q->across];
+}
+
+/* The last of its loops, where two neighbours of it are taken at once */
+static int pair_of(const emitter *m, const fragment *q, int64_t trips)
+{
+    int last = -1;
+    for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++)
+        last = fragment_trips(m, l, own_axes(m, q)) ? l : last;
+    const loop *p = last < 0 ? NULL : &m->s->nest.loop[last];
+    return p && p->axis == q->axis && p->step == trips && loop_trips(p) % 2 == 0 && q->form->pair[q->across].take ? last
+                                                                                                                : -1;
+}
+
+static int64_t apart(emitter *m, const fragment *q, int axis) /* from one element to the next */
+{
+    return q->handed ? kept_stride(m->k, m->s, q->load, axis) : source_of(m, q)->stride[axis];
+}
+
+static const char *numbered(const emitter *m, const char *what, const fragment *q)
+{
+    return arena_format(m->mem, "%s%d", what, q->load);
+}
+
+void fragment_find(emitter *m, const matrix_form *f, const unit_loops *u, int i, fragment *q)
+{
+    *q = (fragment){.form = i ? &f->b : &f->a,
+                    .load = u->load[i],
+                    .axis = m->s->nest.loop[u->loop[i]].axis,
+                    .folded = m->s->nest.loop[u->loop[2]].axis};
+    snprintf(q->name, sizeof q->name, "f%d", q->load);
+    q->handed = source_of(m, q)->from == FROM_STAGE;
+    if (q->handed)
+        m->tile.made->loads[q->load] = true;
+    q->across = apart(m, q, q->folded) != 1;
+    q->pair = pair_of(m, q, u->trips[i]);
+    if (strcmp(lanes_of(q)->line, "0"))
+        matrix_name(m, numbered(m, "line", q), lanes_of(q)->line, "0");
+    matrix_name(m, numbered(m, "deep", q), lanes_of(q)->deep, "0");
+}
+
+/* Where the lane's row is, its loops of the tile as they stand */
+static const lin *place_of(emitter *m, const fragment *q)
+{
+    const lin *axis[MAX_AXIS];
+    const int piece = lanes_of(q)->piece;
+    memcpy(axis, m->tile.inner, sizeof axis);
+    axis[q->axis] = lin_add(&m->sp, axis[q->axis], q->line, q->across ? piece : 1);
+    axis[q->folded] = lin_add(&m->sp, axis[q->folded], q->deep, q->across ? 1 : piece);
+    const lin *at = source_offset(m, q->load, axis);
+    if (!q->handed)
+        return at;
+    const lin *start = source_offset(m, q->load, m->tile.origin);
+    return lin_add(&m->sp, lin_add(&m->sp, at, start, -1), lin_const(&m->sp, 1), start->c);
+}
+
+void fragment_start(emitter *m, const matrix_form *f, fragment *q)
+{
+    enum { LINES = 16 };
+    const char *natural = arena_format(m->mem, "const %s", m->d->natural[2]);
+    text at = {0}, from = {0};
+    const fragment_lanes *lanes = lanes_of(q);
+    const int lines = LINES / (q->across ? lanes->piece : 1), deep = LINES / (q->across ? 1 : lanes->piece);
+    q->line = strcmp(lanes->line, "0") ? lin_var(&m->sp, var_add(&m->sp, numbered(m, "line", q), 0, lines - 1))
+                                       : lin_const(&m->sp, 0);
+    q->deep = lin_var(&m->sp, var_add(&m->sp, numbered(m, "deep", q), 0, deep - 1));
+    q->start = place_of(m, q);
+    text_add(&at, "%lld * ", (long long)size_of(m, q));
+    if (source_of(m, q)->mask)
+        copy_index(m, source_of(m, q), q->start, &at);
+    else
+        text_add(&at, "("), emit_lin(m, &at, q->start), text_add(&at, ")");
+    code_let(&m->out.code, natural, numbered(m, "at", q), at.s);
+    form_write(&from, m->out.uses, m->d, f->address,
+               (const char *[]){q->handed ? arena_format(m->mem, "x%d", m->tile.made->via[q->load])
+                                          : numbered(m, "c", q)});
+    code_let(&m->out.code, natural, numbered(m, "from", q), from.s);
+    text_free(&at), text_free(&from);
+}
+
+/* ---- its places ---- */
+/* Bits below `most`, a power of two, that a sum of terms, none below 0, can have; -1: not known */
+static int64_t bits_of(const emitter *m, const lin *a, int64_t most)
+{
+    int64_t bits = a->c % most;
+    for (int i = 0; i < a->n; i++) {
+        const int64_t coef = a->t[i].coef;
+        int64_t low, high, all = 1;
+        if (coef % most == 0)
+            continue;
+        lin_range(&m->sp, &(lin){.n = 1, .t = &a->t[i]}, &low, &high);
+        if (a->t[i].a->kind != A_VAR || coef & (coef - 1) || low < 0)
+            return -1;
+        while (all <= high / coef)
+            all *= 2;
+        all = coef * (all - 1) & (most - 1);
+        if (bits & all)
+            return -1;
+        bits |= all;
+    }
+    return bits;
+}
+
+/* A place is what the lane starts from and what loops add. In a slice that is swizzled, whole periods of that pass
+ * through, and bits that the start does not have go in by themselves: then only the start need be swizzled. The address,
+ * and how many bytes behind it that is. */
+static int64_t put_address(emitter *m, const fragment *q, text *t)
+{
+    const source *from = source_of(m, q);
+    const int64_t period = (INT64_C(1) << from->shift) * (from->mask + 1), size = size_of(m, q);
+    const lin *place = place_of(m, q), *more = lin_add(&m->sp, place, q->start, -1),
+              *rest = lin_add(&m->sp, more, lin_const(&m->sp, 1), -more->c);
+    const int64_t low = from->mask ? more->c % period : 0, own = bits_of(m, q->start, period);
+    bool whole = more->c >= 0 && (!from->mask || (own >= 0 && !(own & low)));
+    for (int i = 0; i < rest->n; i++)
+        whole = whole && (!from->mask || rest->t[i].coef % period == 0);
+    text_add(t, "from%d + ", q->load);
+    if (!whole) {
+        text_add(t, "%lld * ", (long long)size), copy_index(m, from, place, t);
+        return 0;
+    }
+    const long long mixed = size * (low ^ (low >> from->shift & from->mask) * from->piece);
+    text_add(t, mixed ? "(at%d ^ %lld)" : "at%d", q->load, mixed);
+    if (rest->n)
+        text_add(t, " + "), emit_lin(m, t, lin_scale(&m->sp, rest, size));
+    return (more->c - low) * size;
+}
+
+static void take_one(emitter *m, const fragment *q, const char *subscripts)
+{
+    text at = {0}, line = {0};
+    const int64_t far = put_address(m, q, &at);
+    form_write(&line, m->out.uses, m->d, lanes_of(q)->take,
+               (const char *[]){arena_format(m->mem, "%s%s", q->name, subscripts), at.s, number_text(m, far)});
+    code_add(&m->out.code, (stmt){.kind = S_CALL, .value = line.s});
+    text_free(&at), text_free(&line);
+}
+
+static void take_trips(emitter *m, const fragment *q, int l, const char *subscripts)
+{
+    while (l < m->s->nest.n && !fragment_trips(m, l, own_axes(m, q)))
+        l++;
+    if (l == m->s->nest.n) {
+        take_one(m, q, subscripts);
+        return;
+    }
+    const loop *p = &m->s->nest.loop[l];
+    const lin *inner = m->tile.inner[p->axis], *plain = m->tile.plain[p->axis];
+    for (int64_t i = 0; i < loop_trips(p); i += l == q->pair ? 2 : 1) {
+        matrix_step(m, p->axis, lin_const(&m->sp, i), p->step);
+        take_trips(m, q, l + 1, arena_format(m->mem, "%s[%lld]", subscripts, (long long)i));
+        m->tile.inner[p->axis] = inner, m->tile.plain[p->axis] = plain;
+    }
+}
+
+void fragment_take(emitter *m, const fragment *q)
+{
+    text counts = {0};
+    fragment_subscripts(m, q, true, &counts);
+    code_let(&m->out.code, m->d->natural[2],
+             arena_format(m->mem, "%s%s[%d]", q->name, text_str(&counts), q->form->words), NULL);
+    take_trips(m, q, nest_unrolled(m->s), "");
+    text_free(&counts);
+}

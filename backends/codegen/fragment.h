@@ -1,0 +1,29 @@
+/* fragment.h - what each lane of a warp holds of an operand for one statement of a matrix unit. Lanes find it in a slice
+ * of the group's, or where an earlier stage of the kernel left it: from a place of their own on, at numbers that the text
+ * says, so that little is computed. */
+#ifndef TS_FRAGMENT_H
+#define TS_FRAGMENT_H
+#include "backends/codegen/emit.h"
+
+typedef struct fragment { /* of an operand */
+    const fragment_form *form;
+    int load, axis, folded;  /* the axis of its own that the unit walks, and the folded one */
+    int pair;                /* the loop of which two trips are taken at once, or -1 */
+    bool across;             /* pieces lie along its own axis */
+    bool handed;             /* an earlier stage computed it: it lies where the tile's pointer says; else in a slice */
+    char name[16];
+    const lin *line, *deep;  /* the lane's own row of it, in pieces where these lie along it */
+    const lin *start;        /* the lane's place for the first of them */
+} fragment;
+/* Fills in operand i; names the lane's row. Then, where the lane's place is known, names that and where the slice is. */
+void fragment_find(emitter *m, const matrix_form *f, const unit_loops *u, int i, fragment *q);
+void fragment_start(emitter *m, const matrix_form *f, fragment *q);
+void fragment_take(emitter *m, const fragment *q); /* declares it, for the trip of folded loops at hand */
+bool fragment_trips(const emitter *m, int l, uint32_t axes); /* loop l is written out over one of the axes */
+/* Which it is of those that are held, or how many there are of each */
+void fragment_subscripts(const emitter *m, const fragment *q, bool counts, text *t);
+/* matrix.c */
+const char *matrix_lane(emitter *m); /* of a warp */
+void matrix_name(emitter *m, const char *name, const char *form, const char *number);
+void matrix_step(emitter *m, int axis, const lin *by, int64_t times);
+#endif
