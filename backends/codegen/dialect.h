@@ -51,7 +51,6 @@ typedef struct matrix_form { /* y[m,n] += sum over k of a[m,k] b[k,n] in one sta
     int run;                  /* so many one after another of them are neighbours in a row */
     int sums;                 /* of y in each lane */
     const char *row, *column; /* of number $1 of them; $0: the lane's number */
-    const char *address;      /* of pointer $0 into the group's memory, as fragments are loaded from: 32 bits */
     fragment_form a, b;
 } matrix_form;
 
@@ -60,7 +59,8 @@ typedef struct move_form { /* neighbours in memory that a lane of a group moves 
     const char *type; /* of a register that holds them */
     const char *take; /* what lies at $0, zeros where not $1 */
     const char *put;  /* a statement: $1, which was taken, goes to $0 */
-    const char *send; /* a statement: what lies at $1, zeros where not $2, will have come to $0; NULL: none */
+    /* A statement: what lies at $1, zeros where not $2, will have come to address $0, $3 bytes behind it; NULL: none */
+    const char *send;
 } move_form;
 
 typedef struct routine_form {                 /* a call of a routine, whose text (graph/routines) is C */
@@ -112,6 +112,7 @@ struct dialect {
     const char *fetch;     /* a line from $0 on into space number $1; NULL: none */
     const char *barrier;   /* of the workers of a group; NULL: a group is one worker */
     const move_form *move; /* from wide to narrow; ends with {0}; NULL: none */
+    const char *address;   /* of 32 bits, of pointer $0 into a group's memory; NULL: there are none */
     /* What a lane sent since it said so last is one sending; waits until all but its last $0 sendings have come. NULL:
      * nothing is sent */
     const char *sent, *arrived;

@@ -134,10 +134,11 @@ typedef struct copying { /* of an operand's slice into scratch */
     source *to;
     int load, n;
     const int *order;
-    const char *into; /* the pointer to where it begins; NULL: what is known of `to` */
+    const char *into; /* the pointer to where it begins, or the address if it is SENT; NULL: what is known of `to` */
     const int64_t
         *extent;        /* by axis: elements it has; what is not there of them becomes zeros. NULL: those there are */
     const later *later; /* it is of a later trip; NULL: of where loops stand */
+    const char *when;   /* then alone what is SENT is there; NULL: always */
     moving how;
     int64_t stride[MAX_AXIS]; /* in the operand */
     int fast, slow;           /* turn: rows along fast, a block at a time, become columns along slow */

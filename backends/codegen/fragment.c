@@ -97,7 +97,7 @@ static const lin *place_of(emitter *m, const fragment *q)
     return lin_add(&m->sp, lin_add(&m->sp, at, start, -1), lin_const(&m->sp, 1), start->c);
 }
 
-void fragment_start(emitter *m, const matrix_form *f, fragment *q)
+void fragment_start(emitter *m, fragment *q)
 {
     enum { LINES = 16 };
     const char *natural = arena_format(m->mem, "const %s", m->d->natural[2]);
@@ -114,7 +114,7 @@ void fragment_start(emitter *m, const matrix_form *f, fragment *q)
     else
         text_add(&at, "("), emit_lin(m, &at, q->start), text_add(&at, ")");
     code_let(&m->out.code, natural, numbered(m, "at", q), at.s);
-    form_write(&from, m->out.uses, m->d, f->address,
+    form_write(&from, m->out.uses, m->d, m->d->address,
                (const char *[]){q->handed ? arena_format(m->mem, "x%d", m->tile.made->via[q->load])
                                           : numbered(m, "c", q)});
     code_let(&m->out.code, natural, numbered(m, "from", q), from.s);

@@ -17,7 +17,7 @@ typedef struct fragment { /* of an operand */
 } fragment;
 /* Fills in operand i; names the lane's row. Then, where the lane's place is known, names that and where the slice is. */
 void fragment_find(emitter *m, const matrix_form *f, const unit_loops *u, int i, fragment *q);
-void fragment_start(emitter *m, const matrix_form *f, fragment *q);
+void fragment_start(emitter *m, fragment *q);
 void fragment_take(emitter *m, const fragment *q); /* declares it, for the trip of folded loops at hand */
 bool fragment_trips(const emitter *m, int l, uint32_t axes); /* loop l is written out over one of the axes */
 /* Which it is of those that are held, or how many there are of each */

@@ -237,7 +237,7 @@ void matrix_body(emitter *m)
         fragment_find(m, f, &u, i, &q[i]);
     take_lanes(m);
     for (int i = 0; i < 2; i++)
-        fragment_start(m, f, &q[i]);
+        fragment_start(m, &q[i]);
     fold_trips(m, f, q, nest_unrolled(m->s));
     code_close(&m->out.code);
     memcpy(m->tile.inner, inner, sizeof inner), memcpy(m->tile.plain, plain, sizeof plain);

@@ -170,6 +170,7 @@ static void find_moved(emitter *m, const copying *c, moved *out)
 /* ---- one piece ---- */
 static void put_limits(emitter *m, const copying *c, const lin *const *trip, text *t)
 {
+    text_add(t, "%s", c->how == SENT && c->when ? c->when : "");
     for (int i = 0; i < c->n; i++) {
         const int a = c->order[i];
         const bool more = c->later && c->later->axis == a && c->later->left;
@@ -186,6 +187,23 @@ static const char *held_name(const emitter *m, const copying *c)
     return arena_format(m->mem, "held%d", c->load);
 }
 
+/* Whole periods of a swizzle pass through it. */
+static void send_piece(emitter *m, const copying *c, const moved *how, const lin *at, const char *inside)
+{
+    const int64_t size = ts_dtype_bytes(source_dtype(m, c->load)),
+                  period = (INT64_C(1) << c->to->shift) * (c->to->mask + 1), far = at->c / period * period;
+    text from = {0}, to = {0}, line = {0};
+    copy_element(m, c, &from);
+    text_add(&to, "%s + %lld * (", c->into, (long long)size);
+    copy_index(m, c->to, lin_add(&m->sp, at, lin_const(&m->sp, -far), 1), &to);
+    text_add(&to, ")");
+    form_write(&line, m->out.uses, m->d, how->form->send,
+               (const char *[]){to.s, arena_format(m->mem, "&%s", from.s), *inside ? inside : "1",
+                                number_text(m, far * size)});
+    code_add(&m->out.code, (stmt){.kind = S_CALL, .value = line.s});
+    text_free(&from), text_free(&to), text_free(&line);
+}
+
 static void move_piece(emitter *m, const copying *c, const moved *how, const char *to, const char *inside)
 {
     text from = {0}, value = {0}, line = {0};
@@ -198,10 +216,7 @@ static void move_piece(emitter *m, const copying *c, const moved *how, const cha
         form_write(&value, m->out.uses, m->d, how->form->take, (const char *[]){at, all});
     else if (c->how != PUT)
         text_add(&value, *inside ? "%s ? %s : 0" : "%s%s", inside, from.s);
-    if (c->how == SENT)
-        form_write(&line, m->out.uses, m->d, how->form->send,
-                   (const char *[]){arena_format(m->mem, "&%s", to), at, all});
-    else if (wide && c->how != TAKEN)
+    if (wide && c->how != TAKEN)
         form_write(&line, m->out.uses, m->d, how->form->put,
                    (const char *[]){arena_format(m->mem, "&%s", to), c->how == PUT ? mine : value.s});
     if (line.len)
@@ -224,46 +239,65 @@ static void put_piece(emitter *m, const copying *c, const moved *how, const lin 
         at = lin_add(&m->sp, at, trip[a], c->to->stride[a]);
     }
     put_limits(m, c, trip, &inside);
-    move_piece(m, c, how, copy_into(m, c, at), text_str(&inside));
+    if (c->how == SENT)
+        send_piece(m, c, how, at, text_str(&inside));
+    else
+        move_piece(m, c, how, copy_into(m, c, at), text_str(&inside));
     text_free(&inside);
+}
+
+/* Turn by turn, of which those that all lanes have a piece for take no test */
+static void put_turn(emitter *m, const copying *c, const moved *how, const lin *turn, bool all)
+{
+    const lin *lane = lin_var(&m->sp, var_add(&m->sp, lanes_lane(m), 0, m->group - 1)),
+              *left = lin_add(&m->sp, lane, turn, m->group);
+    if (!all) {
+        text test = {0};
+        emit_lin(m, &test, left);
+        code_open(&m->out.code, (stmt){.kind = S_IF,
+                                       .divergent = true,
+                                       .value = arena_format(m->mem, "%s < %lld", test.s, (long long)how->all)});
+        text_free(&test);
+    }
+    put_piece(m, c, how, left);
+    if (!all)
+        code_close(&m->out.code);
+}
+
+static void put_turns(emitter *m, const copying *c, const moved *how)
+{
+    enum { WRITTEN = 16 };
+    const bool numbers = c->how == SENT && how->turns <= WRITTEN; /* places are */
+    standing_axes was;
+    save(m, &was);
+    for (int64_t i = 0; numbers && i < how->turns; i++) {
+        put_turn(m, c, how, lin_const(&m->sp, i), (i + 1) * m->group <= how->all);
+        restore(m, &was);
+    }
+    if (numbers)
+        return;
+    if (how->turns > 1)
+        code_open(&m->out.code, (stmt){.kind = S_LOOP,
+                                       .how = c->how != AT_ONCE || how->turns <= WRITTEN ? WRITTEN_OUT : AS_IT_IS,
+                                       .name = "turn",
+                                       .from = "0",
+                                       .to = number_text(m, how->turns),
+                                       .trips = how->turns});
+    put_turn(m, c, how, lin_var(&m->sp, var_add(&m->sp, "turn", 0, how->turns - 1)), how->all % m->group == 0);
+    if (how->turns > 1)
+        code_close(&m->out.code);
+    restore(m, &was);
 }
 
 /* Pieces of all lanes, one after another from turn to turn */
 void lanes_copy(emitter *m, const copying *c)
 {
-    enum { WRITTEN = 16 };
-    standing_axes was;
     moved how;
     const int n_var = m->sp.n;
     const expr *under = m->copy.under;
     find_moved(m, c, &how);
-    save(m, &was);
     m->copy.under = limits(m, c);
-    const lin *lane = lin_var(&m->sp, var_add(&m->sp, lanes_lane(m), 0, m->group - 1)),
-              *turn = lin_var(&m->sp, var_add(&m->sp, "turn", 0, how.turns - 1)),
-              *left = lin_add(&m->sp, lane, turn, m->group);
-    if (how.turns > 1)
-        code_open(&m->out.code, (stmt){.kind = S_LOOP,
-                                       .how = c->how != AT_ONCE || how.turns <= WRITTEN ? WRITTEN_OUT : AS_IT_IS,
-                                       .name = "turn",
-                                       .from = "0",
-                                       .to = number_text(m, how.turns),
-                                       .trips = how.turns});
-    const bool some = how.all % m->group != 0;
-    if (some) {
-        text test = {0};
-        emit_lin(m, &test, left);
-        code_open(&m->out.code, (stmt){.kind = S_IF,
-                                       .divergent = true,
-                                       .value = arena_format(m->mem, "%s < %lld", test.s, (long long)how.all)});
-        text_free(&test);
-    }
-    put_piece(m, c, &how, left);
-    if (some)
-        code_close(&m->out.code);
-    if (how.turns > 1)
-        code_close(&m->out.code);
-    restore(m, &was);
+    put_turns(m, c, &how);
     m->copy.under = under, m->sp.n = n_var;
 }
 

@@ -26,12 +26,12 @@ static void add_sent(emitter *m)
         callees_form(m->out.uses, m->d, m->d->sent, "");
 }
 
-static void add_arrived(emitter *m, const ring *r)
+static void add_arrived(emitter *m, int but) /* all but the last so many sendings */
 {
     text wait = {0};
     if (!m->d->arrived)
         return;
-    form_write(&wait, m->out.uses, m->d, m->d->arrived, (const char *[]){number_text(m, r->slots - 2)});
+    form_write(&wait, m->out.uses, m->d, m->d->arrived, (const char *[]){number_text(m, but)});
     code_add(&m->out.code, (stmt){.kind = S_CALL, .value = wait.s});
     text_free(&wait);
 }
@@ -42,6 +42,19 @@ static const char *place_of(emitter *m, const ring *r, int i, const char *slot, 
     const char *of = pointer_type(m, GROUP, source_dtype(m, r->copy[i].load), written);
     return arena_format(m->mem, "(%s)(scratch + %lld + %s * %lld)", of, (long long)r->to[i].offset, slot,
                         (long long)r->to[i].bytes);
+}
+
+/* What is sent goes to an address, all else through a pointer. */
+static void name_place(emitter *m, const copying *c, const char *place)
+{
+    text at = {0};
+    if (c->how != SENT) {
+        code_let(&m->out.code, pointer_type(m, GROUP, source_dtype(m, c->load), true), c->into, place);
+        return;
+    }
+    form_write(&at, m->out.uses, m->d, m->d->address, (const char *[]){place});
+    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->natural[2]), c->into, at.s);
+    text_free(&at);
 }
 
 /* Copies of a later trip, whose number is `trip`, into a place of the ring; how: instead of what each would be. */
@@ -64,8 +77,7 @@ static void add_copies(emitter *m, ring *r, const char *trip, const char *slot, 
         code_open(&m->out.code, (stmt){.kind = S_STAGE, .offset = r->to[i].offset, .bytes = r->to[i].bytes * r->slots});
         if (own.how != TAKEN) {
             own.into = arena_format(m->mem, "into%d", c->load);
-            code_let(&m->out.code, pointer_type(m, GROUP, source_dtype(m, c->load), true), own.into,
-                     place_of(m, r, i, slot, true));
+            name_place(m, &own, place_of(m, r, i, slot, true));
         }
         lanes_copy(m, &own);
         code_close(&m->out.code);
@@ -143,10 +155,19 @@ bool ring_open(emitter *m, int l, int64_t trips, const char *count, ring *r)
     return true;
 }
 
-static void open_next(emitter *m, const ring *r) /* what is done where there is such a trip */
+static const char *is_next(const emitter *m, const ring *r) /* there is such a trip */
 {
-    code_if(&m->out.code,
-            arena_format(m->mem, "%s < %s", numbered(m, "coming", r), r->count ? r->count : number_text(m, r->trips)));
+    return arena_format(m->mem, "%s < %s", numbered(m, "coming", r), r->count ? r->count : number_text(m, r->trips));
+}
+
+/* What is sent alone takes no test around it, into which compilers would move what is the same in all trips: of a trip
+ * that is not there zeros come. */
+static bool all_sent(const ring *r)
+{
+    bool all = true;
+    for (int i = 0; i < r->n; i++)
+        all = all && r->copy[i].how == SENT;
+    return all;
 }
 
 void ring_trip(emitter *m, ring *r, const char *trip, bool last)
@@ -155,7 +176,7 @@ void ring_trip(emitter *m, ring *r, const char *trip, bool last)
     const int axis = r->next.axis;
     const int64_t left = m->here.cur[axis];
     r->last = last;
-    add_arrived(m, r);
+    add_arrived(m, r->slots - 2);
     emit_meet(m);
     if (!last) {
         m->here.cur[axis] = r->next.step; /* a later one, which may have less */
@@ -165,9 +186,14 @@ void ring_trip(emitter *m, ring *r, const char *trip, bool last)
         for (int i = 0; i < r->n; i++)
             if (r->copy[i].how == TAKEN)
                 lanes_held(m, &r->copy[i]);
-        open_next(m, r);
+        const bool sent = all_sent(r);
+        if (!sent)
+            code_if(&m->out.code, is_next(m, r));
+        for (int i = 0; i < r->n; i++)
+            r->copy[i].when = sent ? is_next(m, r) : NULL;
         add_copies(m, r, numbered(m, "coming", r), numbered(m, "next", r), false);
-        code_close(&m->out.code);
+        if (!sent)
+            code_close(&m->out.code);
         add_sent(m);
         m->here.cur[axis] = left;
     }
@@ -191,10 +217,16 @@ void ring_turn(emitter *m, ring *r)
         taken = taken || r->copy[i].how == TAKEN;
     if (taken) {
         m->here.cur[axis] = r->next.step;
-        open_next(m, r);
+        code_if(&m->out.code, is_next(m, r));
         add_copies(m, r, numbered(m, "coming", r), numbered(m, "next", r), true);
         code_close(&m->out.code);
         m->here.cur[axis] = left;
     }
     code_store(&m->out.code, slot, arena_format(m->mem, "%s == %d ? 0 : %s + 1", slot, r->slots - 1, slot));
+}
+
+void ring_close(emitter *m, const ring *r)
+{
+    if (all_sent(r))
+        add_arrived(m, 0);
 }

@@ -18,6 +18,7 @@ typedef struct ring {
 bool ring_open(emitter *m, int l, int64_t trips, const char *count, ring *r); /* at loop l of the tile; false: none */
 void ring_trip(emitter *m, ring *r, const char *trip, bool last);             /* at the head of each trip */
 void ring_turn(emitter *m, ring *r);                                          /* at its end */
+void ring_close(emitter *m, const ring *r); /* behind the loop: nothing is on its way any more */
 /* copy.c */
 bool copy_follows(const emitter *m, const staging *g, int l); /* it is copied at that loop of the tile, in a ring */
 /* Of a slice of the stage, how much is to be there along each axis where zeros stand for what is not; or NULL */

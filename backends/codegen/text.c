@@ -260,6 +260,30 @@ static void write_pointer(emitter *m, text *t, int load)
                      : scratch_at(m, pointer_type(m, GROUP, source_dtype(m, load), false), q->offset));
 }
 
+static bool is_lane_part(void *user, const atom *a)
+{
+    const emitter *m = user;
+    return a->kind == A_VAR && !strcmp(m->sp.var[a->var].name, "lane");
+}
+
+/* Of a copy in a tile: "(x0 + what the lane says)[all else]", so that the first is worked out once. */
+static bool put_lane_place(emitter *m, text *t, int load)
+{
+    const lin *at = m->tile.made->whole[load] ? NULL : rest_of(m, load), *own = lin_const(&m->sp, 0);
+    for (int i = 0; at && i < at->n; i++) {
+        const lin one = {.n = 1, .t = &at->t[i]};
+        own = lin_uses(&one, is_lane_part, m) ? lin_add(&m->sp, own, &one, 1) : own;
+    }
+    if (!at || !own->n || own->n == at->n)
+        return false;
+    text_add(t, "(x%d + ", m->tile.made->via[load]);
+    emit_lin(m, t, own);
+    text_add(t, ")[");
+    emit_lin(m, t, lin_add(&m->sp, at, own, -1));
+    text_add(t, "]");
+    return true;
+}
+
 bool emit_single(const emitter *m, int load)
 {
     return type_count(&m->s->load[load]->from->type) == 1 && m->data.source[m->stage.at][load].from == FROM_MEMORY;
@@ -275,6 +299,8 @@ void emit_element(emitter *m, text *t, int load)
     }
     const bool inside = is_inside(m, load);
     m->tile.made->loads[load] |= !inside;
+    if (!inside && m->copy.on && put_lane_place(m, t, load))
+        return;
     text_add(t, inside ? "c%d" : "x%d", inside ? load : m->tile.made->via[load]);
     emit_place(m, t, load);
 }

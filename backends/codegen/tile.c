@@ -394,6 +394,8 @@ static void fold_loops(emitter *m, int l, int unrolled)
         restore(m, &was);
         memcpy(sources, outside, sizeof outside);
     }
+    if (rings)
+        ring_close(m, &r);
     restore(m, &all);
 }
 

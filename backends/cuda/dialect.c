@@ -38,13 +38,13 @@ static const char head[] =
     "#define FUNCTION static __device__ __forceinline__\n";
 
 #define SEND(bytes, cache, otherwise)                                                                                  \
-    "FUNCTION void send" bytes "(void *to, const void *from, int inside)\n"                                            \
+    "template <int far> FUNCTION void send" bytes "(uint32_t to, const void *from, int inside)\n"                      \
     "{\n"                                                                                                              \
     "#if __CUDA_ARCH__ >= 800\n"                                                                                       \
-    "    asm volatile(\"cp.async." cache ".shared.global [%0], [%1], " bytes                                           \
-    ", %2;\" ::\"r\"(shared_at(to)),\n"                                                                               \
-    "                 \"l\"(__cvta_generic_to_global(from)), \"r\"(inside ? " bytes " : 0) : \"memory\");\n"           \
+    "    asm volatile(\"cp.async." cache ".shared.global [%0 + %3], [%1], " bytes ", %2;\" ::\"r\"(to),\n"              \
+    "                 \"l\"(__cvta_generic_to_global(from)), \"r\"(inside ? " bytes " : 0), \"n\"(far) : \"memory\");\n"  \
     "#else\n"                                                                                                          \
+    "    void *const at = __cvta_shared_to_generic(to + far);\n"                                                       \
     "    " otherwise ";\n"                                                                                             \
     "#endif\n"                                                                                                         \
     "}\n"
@@ -105,9 +105,9 @@ static const function functions[] = {
      "}\n"},
     {"shared_at", "", PLAIN,
      "FUNCTION uint32_t shared_at(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }\n"},
-    {"send4", "shared_at", PLAIN, SEND("4", "ca", "*(uint32_t *)to = inside ? *(const uint32_t *)from : 0")},
-    {"send8", "shared_at take8", PLAIN, SEND("8", "ca", "*(uint2 *)to = take8(from, inside)")},
-    {"send16", "shared_at take16", PLAIN, SEND("16", "cg", "*(uint4 *)to = take16(from, inside)")},
+    {"send4", "", PLAIN, SEND("4", "ca", "*(uint32_t *)at = inside ? *(const uint32_t *)from : 0")},
+    {"send8", "take8", PLAIN, SEND("8", "ca", "*(uint2 *)at = take8(from, inside)")},
+    {"send16", "take16", PLAIN, SEND("16", "cg", "*(uint4 *)at = take16(from, inside)")},
     {"sent", "", PLAIN,
      "#if __CUDA_ARCH__ >= 800\n"
      "#define sent() asm volatile(\"cp.async.commit_group;\" ::: \"memory\")\n"
@@ -146,14 +146,14 @@ static const function functions[] = {
 };
 
 static const move_form moves[] = {
-    {16, "uint4", "take16($0, $1)", "*(uint4 *)($0) = $1", "send16($0, $1, $2)"},
-    {8, "uint2", "take8($0, $1)", "*(uint2 *)($0) = $1", "send8($0, $1, $2)"},
-    {4, "uint32_t", "take4($0, $1)", "*(uint32_t *)($0) = $1", "send4($0, $1, $2)"},
+    {16, "uint4", "take16($0, $1)", "*(uint4 *)($0) = $1", "send16<$3>($0, $1, $2)"},
+    {8, "uint2", "take8($0, $1)", "*(uint2 *)($0) = $1", "send8<$3>($0, $1, $2)"},
+    {4, "uint32_t", "take4($0, $1)", "*(uint32_t *)($0) = $1", "send4<$3>($0, $1, $2)"},
     {0}};
 
 /* How lanes hold fragments: PTX ISA, "Matrix Fragments for mma.m16n8k16" and ".m16n8k8"; ldmatrix takes rows of 16
  * bytes, whose places the lanes give. */
-#define SUMS 2, 4, "$0 / 4 + $1 / 2 * 8", "$0 % 4 * 2 + $1 % 2", "shared_at($0)"
+#define SUMS 2, 4, "$0 / 4 + $1 / 2 * 8", "$0 % 4 * 2 + $1 % 2"
 #define HALVES                                                                                                         \
     {4,                                                                                                                \
      {{"rows4<$2>($0, $1)", "$0 % 16", "$0 / 16", 8}, {"columns4<$2>($0, $1)", "$0 / 8 % 2", "$0 % 8 + $0 / 16 * 8", 8}}, \
@@ -224,6 +224,7 @@ const dialect cuda_dialect = {
     .lanes = "#pragma unroll",
     .barrier = "__syncthreads()",
     .move = moves,
+    .address = "shared_at($0)",
     .sent = "sent()",
     .arrived = "arrived($0)",
     .matrix = matrices,
