@@ -51,6 +51,10 @@ typedef struct matrix_form { /* y[m,n] += sum over k of a[m,k] b[k,n] in one sta
     int run;                  /* so many one after another of them are neighbours in a row */
     int sums;                 /* of y in each lane */
     const char *row, *column; /* of number $1 of them; $0: the lane's number */
+    /* Of words $0 and $1, runs of one trip of the unit and of the next one along its rows: two words that are one
+     * behind the other in a row, by exchange with a lane beside lane $2, so that a row is written in fewer pieces. They
+     * begin so many elements before the second run. NULL: runs are written as they are */
+    const char *paired, *before;
     fragment_form a, b;
 } matrix_form;
 

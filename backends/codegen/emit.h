@@ -175,6 +175,8 @@ typedef struct tile_state {      /* inside a tile function */
     uint32_t apart;              /* loops that are written out trip by trip */
     const expr *term;            /* what it folds: without what the loops' bounds settle */
     const move_form *run;        /* neighbours of the result that are stored at once; NULL: each by itself */
+    const move_form *pair;       /* two runs of them, of two trips of the innermost loop; NULL: one by one */
+    int64_t trips;               /* of the loop that was opened last */
     vector_access vector;
 } tile_state;
 
@@ -288,6 +290,7 @@ void matrix_body(emitter *m);                                              /* in
 const char *matrix_sum(const emitter *m); /* of the sums of a lane: the one at hand; NULL: there is no unit */
 /* Opens what is done with each of them, as many blocks as it says. placed: where the result has it. */
 int matrix_enter(emitter *m, bool placed);
+void matrix_finish(emitter *m); /* before all of them: what runs wait in for the next ones */
 void matrix_store(emitter *m, const char *y, const char *value); /* of a run of neighbours: the last one stores all */
 /* held.c: what stages hand on, and carry */
 void held_give(emitter *m);  /* gives it places */

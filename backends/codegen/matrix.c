@@ -87,27 +87,66 @@ static void place_sum(emitter *m, const unit_loops *u, const matrix_form *f)
     text_free(&test);
 }
 
-/* Whether the run that the sums of a lane are, in columns, lies in one piece at multiples of its length: how it is
- * stored then. */
-static const move_form *find_run(emitter *m, const unit_loops *u, const matrix_form *f)
+static const move_form *move_of(const emitter *m, int bytes)
 {
-    const int row = m->s->nest.loop[u->loop[0]].axis, axis = m->s->nest.loop[u->loop[1]].axis,
-              bytes = f->run * ts_dtype_bytes(stored_as(m->p, m->s->node)), n_var = m->sp.n;
+    const move_form *q = m->d->move;
+    while (q && q->bytes && q->bytes != bytes)
+        q++;
+    return q && q->bytes ? q : NULL;
+}
+
+/* Where the first sum of a lane is in the result, if the second one is its neighbour; else NULL. */
+static const lin *first_of_run(emitter *m, const unit_loops *u)
+{
+    const int row = m->s->nest.loop[u->loop[0]].axis, axis = m->s->nest.loop[u->loop[1]].axis;
     const lin *place[MAX_AXIS];
     memcpy(place, m->tile.inner, sizeof place);
     place[row] = lin_add(&m->sp, place[row], lin_var(&m->sp, var_add(&m->sp, "row", 0, u->trips[0] - 1)), 1);
     const lin *at = store_offset(m, place);
     place[axis] = lin_add(&m->sp, place[axis], lin_const(&m->sp, 1), 1);
     const lin *apart = lin_add(&m->sp, store_offset(m, place), at, -1);
-    bool whole = f->run > 1 && !m->stage.outer_fold && m->here.cur[axis] >= u->trips[1] && !apart->n && apart->c == 1 &&
-                 at->c % f->run == 0;
-    for (int i = 0; i < at->n && whole; i++)
-        whole = at->t[i].a->kind == A_VAR && at->t[i].coef % f->run == 0;
+    return apart->n || apart->c != 1 ? NULL : at;
+}
+
+static bool multiple_of(const lin *at, int64_t n)
+{
+    bool all = at->c % n == 0;
+    for (int i = 0; i < at->n && all; i++)
+        all = at->t[i].a->kind == A_VAR && at->t[i].coef % n == 0;
+    return all;
+}
+
+/* The innermost loop around the unit's, if its trips are neighbours in rows of the result; or -1 */
+static int beside(const emitter *m, const unit_loops *u)
+{
+    const int axis = m->s->nest.loop[u->loop[1]].axis;
+    int last = -1;
+    for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++)
+        last = fragment_trips(m, l, ~m->s->folds) ? l : last;
+    return last >= 0 && m->s->nest.loop[last].axis == axis && m->s->nest.loop[last].step == u->trips[1] ? last : -1;
+}
+
+/* Whether the run that the sums of a lane are, in columns, lies in one piece at multiples of its length: how it is
+ * stored then; and two of them, which lanes exchange parts of. */
+static void find_run(emitter *m, const unit_loops *u, const matrix_form *f)
+{
+    const int bytes = f->run * ts_dtype_bytes(stored_as(m->p, m->s->node)), n_var = m->sp.n;
+    const bool whole = f->run > 1 && !m->stage.outer_fold && m->here.cur[m->s->nest.loop[u->loop[1]].axis] >= u->trips[1];
+    const lin *at = whole ? first_of_run(m, u) : NULL;
+    m->tile.run = at && multiple_of(at, f->run) ? move_of(m, bytes) : NULL;
+    const bool rows = m->here.cur[m->s->nest.loop[u->loop[0]].axis] >= u->trips[0]; /* all lanes of a warp come there */
+    if (m->tile.run && f->paired && rows && bytes == 4 && beside(m, u) >= 0 && m->tile.trips % 2 == 0 &&
+        multiple_of(at, 2 * f->run))
+        m->tile.pair = move_of(m, 2 * bytes);
     m->sp.n = n_var;
-    for (const move_form *q = m->d->move; whole && q && q->bytes; q++)
-        if (q->bytes == bytes)
-            return q;
-    return NULL;
+}
+
+void matrix_finish(emitter *m)
+{
+    unit_loops u;
+    const matrix_form *f;
+    if (matrix_of(m, &u, &f) && f && f->paired && f->run * ts_dtype_bytes(stored_as(m->p, m->s->node)) == 4)
+        code_let(&m->out.code, m->d->natural[2], arena_format(m->mem, "kept[%d]", f->sums / f->run), NULL);
 }
 
 static void open_parts(emitter *m, const char *name, int64_t n)
@@ -122,7 +161,9 @@ int matrix_enter(emitter *m, bool placed)
     unit_loops u;
     const matrix_form *f;
     MUST(matrix_of(m, &u, &f));
-    m->tile.run = placed && f ? find_run(m, &u, f) : NULL;
+    m->tile.run = m->tile.pair = NULL;
+    if (placed && f)
+        find_run(m, &u, f);
     if (m->tile.run) {
         open_parts(m, "run", f->sums / f->run);
         code_let(&m->out.code, m->tile.run->type, "both", NULL);
@@ -138,18 +179,47 @@ int matrix_enter(emitter *m, bool placed)
     return m->tile.run ? 3 : 2;
 }
 
+static void store_run(emitter *m, const move_form *form, const char *at, const char *value)
+{
+    text line = {0};
+    form_write(&line, m->out.uses, m->d, form->put, (const char *[]){at, value});
+    code_add(&m->out.code, (stmt){.kind = S_CALL, .value = line.s});
+    text_free(&line);
+}
+
+/* The first of two runs is kept until the second is there. */
+static void store_pair(emitter *m, const char *at)
+{
+    unit_loops u;
+    const matrix_form *f;
+    text value = {0}, before = {0};
+    MUST(matrix_of(m, &u, &f));
+    const int l = beside(m, &u);
+    form_write(&value, m->out.uses, m->d, f->paired, (const char *[]){"kept[run]", "both", matrix_lane(m)});
+    form_write(&before, m->out.uses, m->d, f->before, (const char *[]){matrix_lane(m)});
+    stmt *first = code_open(
+        &m->out.code, (stmt){.kind = S_IF,
+                             .value = arena_format(m->mem, "%s_%d %% 2 == 0", m->s->letter[m->s->nest.loop[l].axis], l)});
+    code_store(&m->out.code, "kept[run]", "both");
+    code_close(&m->out.code);
+    code_else(&m->out.code, first);
+    store_run(m, m->tile.pair, arena_format(m->mem, "%s - (%s)", at, before.s), value.s);
+    code_close(&m->out.code);
+    text_free(&value), text_free(&before);
+}
+
 void matrix_store(emitter *m, const char *y, const char *value)
 {
     const dtype d = stored_as(m->p, m->s->node);
     const int last = m->tile.run->bytes / ts_dtype_bytes(d) - 1;
-    text line = {0};
+    const char *at = arena_format(m->mem, "&%s - %d", y, last);
     code_store(&m->out.code, arena_format(m->mem, "((%s *)&both)[one]", memory_type(m->d, d)), value);
-    form_write(&line, m->out.uses, m->d, m->tile.run->put,
-               (const char *[]){arena_format(m->mem, "&%s - %d", y, last), "both"});
-    code_open(&m->out.code, (stmt){.kind = S_IF, .tight = true, .value = arena_format(m->mem, "one == %d", last)});
-    code_add(&m->out.code, (stmt){.kind = S_CALL, .value = line.s});
+    code_open(&m->out.code, (stmt){.kind = S_IF, .value = arena_format(m->mem, "one == %d", last)});
+    if (m->tile.pair)
+        store_pair(m, at);
+    else
+        store_run(m, m->tile.run, at, "both");
     code_close(&m->out.code);
-    text_free(&line);
 }
 
 /* ---- what is summed ---- */

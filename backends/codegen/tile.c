@@ -241,6 +241,7 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
                                        .trips = one ? 1 : written_out(m, end - first)});
     }
     text_free(&from), text_free(&to);
+    m->tile.trips = end - first;
     if (first >= end)
         return false;
     const lin *at = lin_var(&m->sp, var_add(&m->sp, name, first, end - 1));
@@ -306,7 +307,7 @@ static void register_loops(emitter *m, int l, phase ph)
         one[ph](m);
         while (opened-- > 0)
             code_close(&m->out.code);
-        m->tile.run = NULL;
+        m->tile.run = m->tile.pair = NULL;
         restore(m, &was);
         return;
     }
@@ -348,6 +349,8 @@ static void apart_loops(emitter *m, phase ph) /* what lanes do apart */
         return;
     }
     const bool one = lanes_one(m);
+    if (ph == FINISH)
+        matrix_finish(m);
     register_loops(m, nest_unrolled(m->s), ph);
     if (one)
         code_close(&m->out.code);

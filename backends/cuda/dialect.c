@@ -120,6 +120,38 @@ static const function functions[] = {
     {"columns4", "", PLAIN, FRAGMENT4("columns4", ".trans")},
     {"rows2", "", PLAIN, FRAGMENT2("rows2", "")},
     {"columns2", "", PLAIN, FRAGMENT2("columns2", ".trans")},
+    {"paired", "", PLAIN, /* of lanes 2i and 2i + 1 the first takes both low ones, the second both high ones */
+     "FUNCTION uint2 paired(uint32_t low, uint32_t high, int lane)\n"
+     "{\n"
+     "    const uint32_t other = __shfl_xor_sync(0xffffffffu, lane & 1 ? low : high, 1);\n"
+     "    return lane & 1 ? make_uint2(other, high) : make_uint2(low, other);\n"
+     "}\n"},
+    {"half_to_float", "", PLAIN,
+     "FUNCTION float half_to_float(uint16_t h)\n"
+     "{\n"
+     "    float y;\n"
+     "    asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(y) : \"h\"(h));\n"
+     "    return y;\n"
+     "}\n"},
+    {"float_to_half", "", PLAIN,
+     "FUNCTION uint16_t float_to_half(float f)\n"
+     "{\n"
+     "    uint16_t y;\n"
+     "    asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(y) : \"f\"(f));\n"
+     "    return y;\n"
+     "}\n"},
+    {"float_to_bfloat", "float_bits", PLAIN,
+     "FUNCTION uint16_t float_to_bfloat(float f)\n"
+     "{\n"
+     "#if __CUDA_ARCH__ >= 800\n"
+     "    uint16_t y;\n"
+     "    asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(y) : \"f\"(f));\n"
+     "    return y;\n"
+     "#else\n"
+     "    const uint32_t u = float_bits(f);\n"
+     "    return (uint16_t)(f != f ? (u >> 16 | 0x40) : (u + 0x7fff + (u >> 16 & 1)) >> 16);\n"
+     "#endif\n"
+     "}\n"},
     {"round_tf32", "", PLAIN,
      "FUNCTION uint32_t round_tf32(uint32_t x)\n"
      "{\n"
@@ -153,7 +185,7 @@ static const move_form moves[] = {
 
 /* How lanes hold fragments: PTX ISA, "Matrix Fragments for mma.m16n8k16" and ".m16n8k8"; ldmatrix takes rows of 16
  * bytes, whose places the lanes give. */
-#define SUMS 2, 4, "$0 / 4 + $1 / 2 * 8", "$0 % 4 * 2 + $1 % 2"
+#define SUMS 2, 4, "$0 / 4 + $1 / 2 * 8", "$0 % 4 * 2 + $1 % 2", "paired($0, $1, $2)", "$0 % 2 ? 2 : 8"
 #define HALVES                                                                                                         \
     {4,                                                                                                                \
      {{"rows4<$2>($0, $1)", "$0 % 16", "$0 / 16", 8}, {"columns4<$2>($0, $1)", "$0 / 8 % 2", "$0 % 8 + $0 / 16 * 8", 8}}, \
