@@ -228,10 +228,10 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_option
 void plan_free(plan *p);
 
 dtype stored_as(const plan *p, const node *n); /* how an activation lies in memory */
-const expr *stage_fold(const stage *s); /* the fold in its value, or NULL */
-int stage_states(const stage *s);       /* values that it folds at once; 0 without one */
-double stage_flops(const stage *s);     /* operations on reals, over all its axes */
-uint32_t x_axes_of(const expr *load);   /* axes that any of its subscripts walks */
+const expr *stage_fold(const stage *s);        /* the fold in its value, or NULL */
+int stage_states(const stage *s);              /* values that it folds at once; 0 without one */
+double stage_flops(const stage *s);            /* operations on reals, over all its axes */
+uint32_t x_axes_of(const expr *load);          /* axes that any of its subscripts walks */
 /* A contraction: something under the fold is read again for every step of an axis that it does not have. Products of
  * rows by rows, one number for each pair, are none: a register tile would have to turn both. */
 bool stage_contracts(const stage *s);

@@ -32,10 +32,10 @@ typedef struct turning { /* a square block of words turned at once: rows become 
     const char *call;    /* $0 with rows $1 apart from $2 with rows $3 apart */
 } turning;
 
-typedef struct fragment_lanes {  /* how the lanes of a warp load one */
-    const char *take;        /* a statement: to words $0 what the lanes find at address $1, $2 bytes behind it */
-    const char *line, *deep; /* which that is of its own axis and of the folded one; $0: the lane's number */
-    int piece;               /* neighbours are counted in pieces of so many */
+typedef struct fragment_lanes { /* how the lanes of a warp load one */
+    const char *take;           /* a statement: to words $0 what the lanes find at address $1, $2 bytes behind it */
+    const char *line, *deep;    /* which that is of its own axis and of the folded one; $0: the lane's number */
+    int piece;                  /* neighbours are counted in pieces of so many */
 } fragment_lanes;
 typedef struct fragment_form { /* of an operand: what each lane of a warp holds of it for one such statement */
     int words;                 /* of 32 bits */

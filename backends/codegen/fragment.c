@@ -52,7 +52,7 @@ static int pair_of(const emitter *m, const fragment *q, int64_t trips)
         last = fragment_trips(m, l, own_axes(m, q)) ? l : last;
     const loop *p = last < 0 ? NULL : &m->s->nest.loop[last];
     return p && p->axis == q->axis && p->step == trips && loop_trips(p) % 2 == 0 && q->form->pair[q->across].take ? last
-                                                                                                                : -1;
+                                                                                                                  : -1;
 }
 
 static int64_t apart(emitter *m, const fragment *q, int axis) /* from one element to the next */
@@ -114,9 +114,9 @@ void fragment_start(emitter *m, fragment *q)
     else
         text_add(&at, "("), emit_lin(m, &at, q->start), text_add(&at, ")");
     code_let(&m->out.code, natural, numbered(m, "at", q), at.s);
-    form_write(&from, m->out.uses, m->d, m->d->address,
-               (const char *[]){q->handed ? arena_format(m->mem, "x%d", m->tile.made->via[q->load])
-                                          : numbered(m, "c", q)});
+    form_write(
+        &from, m->out.uses, m->d, m->d->address,
+        (const char *[]){q->handed ? arena_format(m->mem, "x%d", m->tile.made->via[q->load]) : numbered(m, "c", q)});
     code_let(&m->out.code, natural, numbered(m, "from", q), from.s);
     text_free(&at), text_free(&from);
 }

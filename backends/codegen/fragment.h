@@ -7,18 +7,18 @@
 
 typedef struct fragment { /* of an operand */
     const fragment_form *form;
-    int load, axis, folded;  /* the axis of its own that the unit walks, and the folded one */
-    int pair;                /* the loop of which two trips are taken at once, or -1 */
-    bool across;             /* pieces lie along its own axis */
-    bool handed;             /* an earlier stage computed it: it lies where the tile's pointer says; else in a slice */
+    int load, axis, folded; /* the axis of its own that the unit walks, and the folded one */
+    int pair;               /* the loop of which two trips are taken at once, or -1 */
+    bool across;            /* pieces lie along its own axis */
+    bool handed;            /* an earlier stage computed it: it lies where the tile's pointer says; else in a slice */
     char name[16];
-    const lin *line, *deep;  /* the lane's own row of it, in pieces where these lie along it */
-    const lin *start;        /* the lane's place for the first of them */
+    const lin *line, *deep; /* the lane's own row of it, in pieces where these lie along it */
+    const lin *start;       /* the lane's place for the first of them */
 } fragment;
 /* Fills in operand i; names the lane's row. Then, where the lane's place is known, names that and where the slice is. */
 void fragment_find(emitter *m, const matrix_form *f, const unit_loops *u, int i, fragment *q);
 void fragment_start(emitter *m, fragment *q);
-void fragment_take(emitter *m, const fragment *q); /* declares it, for the trip of folded loops at hand */
+void fragment_take(emitter *m, const fragment *q);           /* declares it, for the trip of folded loops at hand */
 bool fragment_trips(const emitter *m, int l, uint32_t axes); /* loop l is written out over one of the axes */
 /* Which it is of those that are held, or how many there are of each */
 void fragment_subscripts(const emitter *m, const fragment *q, bool counts, text *t);

@@ -75,7 +75,8 @@ static void place_sum(emitter *m, const unit_loops *u, const matrix_form *f)
         const char *name = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], u->loop[i]);
         const int64_t have = m->here.cur[q->axis];
         matrix_name(m, name, i ? f->column : f->row, "part");
-        matrix_step(m, q->axis, lin_var(&m->sp, var_add(&m->sp, name, 0, (have < u->trips[i] ? have : u->trips[i]) - 1)), 1);
+        matrix_step(m, q->axis,
+                    lin_var(&m->sp, var_add(&m->sp, name, 0, (have < u->trips[i] ? have : u->trips[i]) - 1)), 1);
         if (have < u->trips[i])
             text_add(&test, "%s%s < %lld", test.len ? " && " : "", name, (long long)have);
         m->here.cur[q->axis] = 1;
@@ -131,7 +132,8 @@ static int beside(const emitter *m, const unit_loops *u)
 static void find_run(emitter *m, const unit_loops *u, const matrix_form *f)
 {
     const int bytes = f->run * ts_dtype_bytes(stored_as(m->p, m->s->node)), n_var = m->sp.n;
-    const bool whole = f->run > 1 && !m->stage.outer_fold && m->here.cur[m->s->nest.loop[u->loop[1]].axis] >= u->trips[1];
+    const bool whole = f->run > 1 && !m->stage.outer_fold &&
+                       m->here.cur[m->s->nest.loop[u->loop[1]].axis] >= u->trips[1];
     const lin *at = whole ? first_of_run(m, u) : NULL;
     m->tile.run = at && multiple_of(at, f->run) ? move_of(m, bytes) : NULL;
     const bool rows = m->here.cur[m->s->nest.loop[u->loop[0]].axis] >= u->trips[0]; /* all lanes of a warp come there */
@@ -197,9 +199,9 @@ static void store_pair(emitter *m, const char *at)
     const int l = beside(m, &u);
     form_write(&value, m->out.uses, m->d, f->paired, (const char *[]){"kept[run]", "both", matrix_lane(m)});
     form_write(&before, m->out.uses, m->d, f->before, (const char *[]){matrix_lane(m)});
-    stmt *first = code_open(
-        &m->out.code, (stmt){.kind = S_IF,
-                             .value = arena_format(m->mem, "%s_%d %% 2 == 0", m->s->letter[m->s->nest.loop[l].axis], l)});
+    stmt *first = code_open(&m->out.code, (stmt){.kind = S_IF,
+                                                 .value = arena_format(m->mem, "%s_%d %% 2 == 0",
+                                                                       m->s->letter[m->s->nest.loop[l].axis], l)});
     code_store(&m->out.code, "kept[run]", "both");
     code_close(&m->out.code);
     code_else(&m->out.code, first);

@@ -18,7 +18,10 @@ enum {
     LANES_MOST = 512,
     SHARED_RATE = 128, /* bytes that a processor reads of its shared memory in a cycle */
     ISSUED = 4,        /* instructions of warps that it begins in a cycle */
-    MOVES = 6,         /* of them to send 16 bytes */
+    MOVES = 4,         /* of them to send 16 bytes */
+    ROUND = 30,        /* of them for a slice: waiting, meeting, which one it is */
+    PLACES = 4,        /* of them for a trip of the unit: where fragments are */
+    BESIDE = 8,        /* part of what is not the longest that is not hidden by it */
     BEGIN = 100,       /* cycles until a group has begun */
     DEEPEST = 4,       /* trips of the unit in a slice */
     PIECE = 16         /* bytes that units load at once */
@@ -81,11 +84,13 @@ static double cycles(const choice *q, const shape *s)
     const double unit = (double)s->rows * (double)s->columns * (double)s->depth / q->rate,
                  shared = ((double)(warps * (s->warp_rows + s->warp_columns) * s->depth * q->size) + bytes) /
                           SHARED_RATE,
-                 issued = ((double)warps * steps * (double)(m * n + 2 * (m + n)) + MOVES * bytes / 16 / t->warp) /
+                 issued = ((double)warps * (ROUND + steps * (double)(m * n + m + int_ceil_div(n, 2) + PLACES)) +
+                           MOVES * bytes / 16 / t->warp) /
                           fmin(ISSUED, at_once * (double)warps),
                  brought = bytes / t->level[GPU_L2].bytes_per_cycle;
-    const double once = fmax(fmax(unit, issued), fmax(shared, brought)), come = across ? GPU_LATENCY + brought : 0,
-                 wait = s->slices > 1 ? come / (s->slices - 1) : come + once,
+    const double longest = fmax(fmax(unit, issued), fmax(shared, brought)),
+                 once = longest + (unit + issued + shared + brought - longest) / BESIDE,
+                 come = across ? GPU_LATENCY + brought : 0, wait = s->slices > 1 ? come / (s->slices - 1) : come + once,
                  result = (double)(s->rows * s->columns * q->size) / t->level[GPU_L2].bytes_per_cycle;
     return each * BEGIN +
            ceil(each / at_once) * (slices_of(q, s) * fmax(at_once * once, wait) + 2 * GPU_LATENCY + at_once * result);

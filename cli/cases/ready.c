@@ -60,8 +60,8 @@ bool cases_ready(const ts_options *o, ts_error *e)
         return err_set(e, TS_MEMORY, "cannot start another process");
     waitpid(child, &status, 0);
     if (!whole)
-        return err_set(e, TS_BUG, "the target%s%s ended a process by signal %d over one number",
-                       o->target ? " " : "", o->target ? o->target : "", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+        return err_set(e, TS_BUG, "the target%s%s ended a process by signal %d over one number", o->target ? " " : "",
+                       o->target ? o->target : "", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
     if (said.code != TS_OK)
         *e = said;
     return said.code == TS_OK;
