@@ -79,8 +79,8 @@ struct ts_graph {
     int n_custom, cap_custom;
     scalars *scalars; /* functions; NULL: none yet */
     int n_scan;       /* begun so far */
-    int n_own;  /* numbers that calls without one were given: the same for the same calls in the same order */
-    bool waits; /* what was refused last waits for a value: see onnx_wait */
+    int n_own;        /* numbers that calls without one were given: the same for the same calls in the same order */
+    bool waits;       /* what was refused last waits for a value: see onnx_wait */
     err err;
 };
 
