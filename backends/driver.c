@@ -426,6 +426,23 @@ bool ts_leaf_value(ts_tensor t, ts_array *out, ts_error *e)
     return true;
 }
 
+void ts_plan_assemble(ts_plan *p)
+{
+    text own = {0};
+    err e = {0};
+    if (!p->by->assemble || strstr(text_str(&p->facts), "\"assembler\":"))
+        return;
+    if (!p->by->assemble(p->plan, &p->asked, &own, &e)) {
+        own.len = 0;
+        text_add(&own, "\"assembler\":{\"reason\":");
+        e.text[strcspn(e.text, "\n")] = 0; /* without the hint */
+        text_json(&own, e.text);
+        text_add(&own, "}");
+    }
+    text_add(&p->facts, "%s%s", p->facts.len ? "," : "", text_str(&own));
+    text_free(&own);
+}
+
 char *ts_plan_json(ts_plan *p, ts_error *e)
 {
     (void)e;

@@ -35,6 +35,7 @@ const backend backend_cuda = {
     .takes = takes,
     .takes_kernel = takes_kernel,
     .build = cuda_build,
+    .assemble = cuda_assemble,
     .run = cuda_run,
     .each = cuda_each,
     .time = cuda_time,

@@ -39,8 +39,8 @@ int64_t gpu_shared_bytes(const plan *p, const kernel *k); /* of a group: slices,
 int64_t gpu_registers(const plan *p, const kernel *k);    /* of a lane: sums, what they are made of, addresses */
 /* Groups that a processor is to run at the same time: what keeps to this has the registers that are foretold. */
 int64_t gpu_at_once(const plan *p, const kernel *k);
-/* touched.c: of all times that a stage's access is made within the loops up to that depth, the shares that begin at each
- * byte of a sector. stride: by axis, in bytes */
+/* touched.c: of all times that a stage's access is made within the loops up to that depth, the shares that begin at
+ * each byte of a sector. stride: by axis, in bytes */
 void gpu_begin(const plan *p, const kernel *k, const stage *s, int load, int upto, const int64_t *stride,
                double share[SECTOR]);
 /* The part of whole trips along such axes that is there. */

@@ -196,6 +196,18 @@ static void put_group(const view *v, const cJSON *g)
     }
 }
 
+/* "assembled to 40 registers  0 B spilled  8 KiB shared  occupancy 75 % (6 on a processor: registers)" */
+static void put_assembled(const view *v, const cJSON *a)
+{
+    if (!a)
+        return;
+    fprintf(v->f, "    assembled to %.0f registers", js_get_number(a, "registers", 0));
+    put_fact(v, "  ", a, "spilled_bytes", " spilled");
+    put_fact(v, "  ", a, "shared_bytes", " shared");
+    fprintf(v->f, "  occupancy %.3g %% (%.0f on a processor: %s)\n", 100 * js_get_number(a, "occupancy", 0),
+            js_get_number(a, "resident", 0), js_get_text(a, "limit"));
+}
+
 /* Shared loops, then those of each stage: "r/4 ; mean: r c@vector ; add: r e@vector", one a line. */
 static void put_loops(const view *v, const char *s, const cJSON *stages)
 {
@@ -297,6 +309,7 @@ static void put_kernel(const view *v, const family *m)
     put_title(v, m);
     put_facts(v, k);
     put_group(v, js_get(k, "group"));
+    put_assembled(v, js_get(k, "group/assembled"));
     /* with what was derived, where that adds anything */
     put_loops(v, js_get_text(k, js_get(k, "derived") ? "derived" : "loops"), js_get(k, "stages"));
     put_levels(v, js_get(k, "levels"));
@@ -318,6 +331,20 @@ static void put_savings(const view *v, const cJSON *list)
         fprintf(v->f, " in %.0f values recomputed instead of saved, ", js_get_number(s, "values", 0));
         put_fact(v, "", s, "flops", "");
         fprintf(v->f, " computed again, %.3g %% of all\n", 100 * js_get_number(s, "share", 0));
+    }
+}
+
+static void put_assembler(const view *v, const cJSON *a)
+{
+    const char *reason = js_get_text(a, "reason");
+    if (!a)
+        return;
+    if (!*reason)
+        fprintf(v->f, "assembler: %s for %s\n", js_get_text(a, "name"), js_get_text(a, "arch"));
+    else {
+        fputs("assembler: none, registers are estimated: ", v->f);
+        put_safe(v->f, reason);
+        fputc('\n', v->f);
     }
 }
 
@@ -346,12 +373,30 @@ static void put_all(const args *a, const cJSON *root)
     put_fact(&v, ", ", memory, "weights_bytes", " of weights");
     put_fact(&v, ", ", memory, "resident_weights_bytes", " of them resident\n");
     put_savings(&v, js_get(root, "recompute"));
+    put_assembler(&v, js_get(root, "build/assembler"));
     put_notes(&v, "", js_get(root, "notes"));
+}
+
+/* What the assembler says of each kernel goes to the others of its figures. */
+static void share_assembled(cJSON *root)
+{
+    cJSON *list = cJSON_DetachItemFromObject((cJSON *)js_get(root, "build/assembler"), "kernels"), *next;
+    cJSON *k = cJSON_GetObjectItemCaseSensitive(root, "kernels")->child;
+    for (cJSON *one = list ? list->child : NULL; one && k; one = next, k = k->next) {
+        cJSON *group = cJSON_GetObjectItemCaseSensitive(k, "group");
+        next = one->next;
+        if (group)
+            cJSON_AddItemToObject(group, "assembled", cJSON_DetachItemViaPointer(list, one));
+    }
+    cJSON_Delete(list);
 }
 
 static bool explain_plan(const args *a, ts_plan *plan, ts_error *e)
 {
+    ts_plan_assemble(plan);
     cJSON *root = reply_take(ts_plan_json(plan, e), e);
+    if (root)
+        share_assembled(root);
     bool good = root && keep(cJSON_GetObjectItemCaseSensitive(root, "kernels"), args_text(a, "op", NULL), e);
     if (good && a->console.json)
         reply_print(root);

@@ -1,0 +1,141 @@
+/* assembler.c - what the assembler makes of a plan's kernels: NVRTC has one for devices that it knows, and says in its log
+ * what it took. Kept in the cache by everything that it follows from. */
+#include "backends/cuda/program.h"
+#include "backends/cuda/target.h"
+#include "backends/store/cache.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct taken {              /* by one kernel */
+    int registers, spilled, shared; /* of a lane; bytes of a lane that are stored and loaded again; bytes of a group */
+} taken;
+
+enum { MOST_ARCH = 64, OPTIONS = 5 };
+static const char *const options[OPTIONS] = {NULL, "--std=c++17", "--fmad=false", "--disable-warnings",
+                                             "--ptxas-options=-v"};
+
+static int number_before(const char *log, const char *words) /* "16 bytes spill stores": 16; 0: not said */
+{
+    const char *at = strstr(log, words);
+    while (at && at > log && at[-1] >= '0' && at[-1] <= '9')
+        at--;
+    return at ? (int)strtol(at, NULL, 10) : 0;
+}
+
+static bool read_log(const char *log, taken *out)
+{
+    *out = (taken){.spilled = number_before(log, " bytes spill stores"), .shared = number_before(log, " bytes smem")};
+    out->registers = number_before(log, " registers");
+    return out->registers > 0;
+}
+
+static bool assemble(const nvrtc_api *rtc, const char *arch, const char *source, text *log)
+{
+    const char *all[OPTIONS];
+    void *made = NULL;
+    size_t n = 0;
+    memcpy(all, options, sizeof all);
+    all[0] = arch;
+    bool ok = rtc->program_make(&made, source, "kernel.cu", 0, NULL, NULL) == 0 &&
+              rtc->compile(made, OPTIONS, all) == 0 && rtc->log_size(made, &n) == 0;
+    char *said = calloc(n + 1, 1);
+    MUST(said);
+    ok = ok && rtc->log(made, said) == 0;
+    text_add(log, "%s", said);
+    free(said);
+    if (made)
+        rtc->program_free(&made);
+    return ok;
+}
+
+static digest key_of(const nvrtc_api *rtc, const char *arch, const char *source)
+{
+    hasher *h = hash_begin();
+    hash_text(h, "tessera " TS_VERSION " cuda assembler 1");
+    hash_bytes(h, &rtc->version, sizeof rtc->version);
+    hash_text(h, arch);
+    for (int i = 1; i < OPTIONS; i++)
+        hash_text(h, options[i]);
+    hash_text(h, source);
+    return hash_end(h);
+}
+
+static bool take(const nvrtc_api *rtc, cache *c, const char *arch, const char *source, taken *out)
+{
+    const digest key = key_of(rtc, arch, source);
+    text log = {0};
+    const bool had = cache_get(c, &key, &log);
+    const bool ok = (had || assemble(rtc, arch, source, &log)) && read_log(text_str(&log), out);
+    if (ok && !had)
+        cache_put(c, &key, log.s, log.len);
+    text_free(&log);
+    return ok;
+}
+
+static void add_kernel(const plan *p, const kernel_text *k, const taken *q, text *facts)
+{
+    const gpu_facts *card = gpu_facts_of(p->on);
+    gpu_room room = {.lanes = k->lanes,
+                     .registers = q->registers,
+                     .shared = k->scratch > SHARED_DECLARED ? q->shared + k->scratch : q->shared};
+    gpu_resident(card, &room);
+    text_add(facts, "{\"registers\":%d,\"spilled_bytes\":%d,\"shared_bytes\":%lld", q->registers, q->spilled,
+             (long long)room.shared);
+    text_add(facts, ",\"resident\":%lld,\"limit\":\"%s\",\"occupancy\":%.4g}", (long long)room.resident, room.limit,
+             card->lanes ? (double)(room.resident * room.lanes) / card->lanes : 0);
+}
+
+/* The option that names the device's machine code; false: this NVRTC has no assembler for it. */
+static bool find_arch(const nvrtc_api *rtc, int capability, char out[64], err *e)
+{
+    int n = 0, arch[MOST_ARCH];
+    char name[32] = "";
+    if (rtc->n_arch(&n) || n > MOST_ARCH || rtc->archs(arch))
+        n = 0;
+    image_arch(name, capability / 10, capability % 10, arch, n, false);
+    snprintf(out, 64, "--gpu-architecture=%s", name);
+    return !strncmp(name, "sm_", 3) ||
+           err_set(e, TS_DEVICE, "NVRTC %d.%d has no assembler for capability %d.%d", rtc->version / 1000,
+                   rtc->version % 1000 / 10, capability / 10, capability % 10);
+}
+
+static bool add_all(const plan *p, const cuda_texts *t, const nvrtc_api *rtc, cache *c, text *facts, err *e)
+{
+    char arch[64];
+    taken *of = calloc((size_t)t->n_unit + 1, sizeof *of);
+    MUST(of);
+    bool ok = find_arch(rtc, gpu_facts_of(p->on)->capability, arch, e);
+    for (int u = 0; u < t->n_unit && ok; u++)
+        ok = take(rtc, c, arch, t->unit[u].text, &of[u]) ||
+             err_set(e, TS_DEVICE, "NVRTC does not assemble kernel %s", t->unit[u].name);
+    if (ok)
+        text_add(facts, "\"assembler\":{\"name\":\"NVRTC %d.%d\",\"arch\":\"%s\",\"kernels\":[", rtc->version / 1000,
+                 rtc->version % 1000 / 10, strchr(arch, '=') + 1);
+    for (int k = 0; k < p->n_kernel && ok; k++) {
+        text_add(facts, "%s", k ? "," : "");
+        add_kernel(p, &t->kernel[k], &of[t->unit_of[k]], facts);
+    }
+    if (ok)
+        text_add(facts, "]}");
+    free(of);
+    return ok;
+}
+
+bool cuda_assemble(const plan *p, const build_options *w, text *facts, err *e)
+{
+    const settings env = settings_read();
+    cuda_texts t = {0};
+    nvrtc_api rtc = {0};
+    cache *c = NULL;
+    text notes = {0};
+    bool ok = cuda_write(p, &t, e);
+    if (ok && (ok = nvrtc_open(&rtc, env.nvrtc, e))) {
+        ok = cache_open(&c, w->cache_dir, &env, &notes, e) && add_all(p, &t, &rtc, c, facts, e);
+        nvrtc_close(&rtc);
+    }
+    cache_close(c);
+    text_free(&notes), cuda_texts_free(&t);
+    return ok;
+}
