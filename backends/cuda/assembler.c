@@ -1,5 +1,5 @@
-/* assembler.c - what the assembler makes of a plan's kernels: NVRTC has one for devices that it knows, and says in its log
- * what it took. Kept in the cache by everything that it follows from. */
+/* assembler.c - what the assembler makes of a plan's kernels: NVRTC has one for devices that it knows, and says in its
+ * log what it took. Kept in the cache by everything that it follows from. */
 #include "backends/cuda/program.h"
 #include "backends/cuda/target.h"
 #include "backends/store/cache.h"
