@@ -2,6 +2,7 @@
 #include "backends/cuda/target.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LANE_REGISTERS = 255, KILO = 1000, BYTE_BITS = 8, TRANSFERS = 2 /* a cycle of its clock */ };
@@ -61,6 +62,22 @@ void cuda_facts(const device *d, gpu_facts *f)
     text_free(&name);
 }
 
+/* "cuda:1": a device that is here */
+static bool asked_number(const machine_options *asked, int *out, err *e)
+{
+    static const char own[] = "cuda:";
+    char *end = NULL;
+    *out = asked->device;
+    if (!asked->machine || gpu_is_text(asked->machine))
+        return true;
+    if (!strncmp(asked->machine, own, strlen(own)))
+        *out = (int)strtol(asked->machine + strlen(own), &end, 10);
+    if (end && end > asked->machine + strlen(own) && !*end && *out >= 0)
+        return true;
+    err_set(e, TS_USAGE, "machine \"%.60s\" is no graphics processor", asked->machine);
+    return err_hint(e, "name a device that is here, cuda:0, or describe one: gpu:h100");
+}
+
 static const target *described(arena *m, gpu_facts *f, const char *machine, err *e)
 {
     return gpu_read(f, machine, e) ? gpu_target_with_units(m, f, OPERANDS, e) : NULL;
@@ -72,11 +89,13 @@ const target *cuda_target(arena *m, const machine_options *asked, err *e)
     gpu_facts *f = &own->facts;
     device d;
     err none = {0};
-    own->number = asked->device;
-    if (asked->machine)
+    if (!asked_number(asked, &own->number, e))
+        return NULL;
+    if (gpu_is_text(asked->machine))
         return described(m, f, asked->machine, e);
-    if (!cuda_device(&d, asked->device, asked->device ? e : &none))
-        return asked->device ? NULL : described(m, f, CUDA_USUAL, e);
+    const bool named = own->number || asked->machine; /* else a card that is not here will do */
+    if (!cuda_device(&d, own->number, named ? e : &none))
+        return named ? NULL : described(m, f, CUDA_USUAL, e);
     cuda_facts(&d, f);
     device_close(&d);
     return gpu_target_with_units(m, f, OPERANDS, e);

@@ -49,3 +49,13 @@ fails "NVRTC, the compiler of CUDA, has no function nvrtcVersion: it is too old"
 # A machine that is only described plans and explains, without any driver
 TESSERA_CUDA_DRIVER=/nowhere/libcuda.so.1 "$TESSERA" explain products --target cuda --machine gpu:h100 >said
 grep -q 'target cuda  h100' said
+# A device that is here is a machine, too; another word is none
+"$TESSERA" explain products --target cuda --machine cuda:0 >said
+grep -q 'target cuda  simcuda' said
+refused() { # SENTENCE MACHINE
+    ! "$TESSERA" explain products --target cuda --machine "$2" >said 2>&1 || { echo "$2 is taken"; exit 1; }
+    grep -qxF -- "error: $1" said || { echo "$2: not said: $1"; cat said; exit 1; }
+}
+refused 'there is no device cuda:7' cuda:7
+refused 'machine "cuda:x" is no graphics processor' cuda:x
+refused 'machine "core:8" is no graphics processor' core:8
