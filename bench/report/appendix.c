@@ -85,7 +85,8 @@ const char *part_appendix(text *t, const report *r)
     }
     block(t, "Model", cJSON_GetObjectItemCaseSensitive(r->root, "model"));
     block(t, "Settings", r->config);
-    block(t, "Ceilings, measured in this run", r->ceilings);
+    block(t, js_get_flag(r->ceilings, "stated") ? "Ceilings, as the device states" : "Ceilings, measured in this run",
+          r->ceilings);
     candidates(t, r);
     text_add(t, "<h3>What the words mean</h3>\n<div class=\"wide\"><table><tbody>\n");
     for (size_t i = 0; i < sizeof glossary / sizeof *glossary; i++)

@@ -339,6 +339,11 @@ double report_peak(const report *r)
     return result_number(r->ceilings, f64 ? "fma_f64_gflops" : "fma_f32_gflops");
 }
 
+const char *report_source(const report *r)
+{
+    return js_get_flag(r->ceilings, "stated") ? "stated" : "probed";
+}
+
 static int fastest(const report *r)
 {
     int best = -1;

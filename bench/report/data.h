@@ -139,6 +139,7 @@ void report_free(report *r);
 double result_number(const cJSON *object, const char *key); /* NAN where missing or not finite */
 
 bool kernel_same(const kernel *a, const kernel *b); /* loops and layouts, whatever their names */
+const char *report_source(const report *r);         /* of the ceilings: "stated" by the device, or "probed" here */
 double report_peak(const report *r);                /* GFLOP/s of multiply-adds in the dtype of the kernels; NAN */
 const char *report_model(const report *r);          /* the model's name, or "a model" */
 /* A file\'s name without its folders; of a name that says little, as model.onnx, with the folder it is in. */

@@ -158,8 +158,10 @@ void made_of(text *t, const report *r)
         return;
     const kernel *slow = a.main->of[r->slow].heaviest, *fast = a.main->of[r->fast].heaviest;
     const int near = level_of(r, slow);
-    text_add(t, "<h3>What the difference is made of</h3><p class=\"lead\">By estimate from the loops and the measured "
-                "ceilings, over all kernels whose loops differ. The figures beside are of ");
+    text_add(t,
+             "<h3>What the difference is made of</h3><p class=\"lead\">By estimate from the loops and the %s "
+             "ceilings, over all kernels whose loops differ. The figures beside are of ",
+             report_source(r));
     text_add(t, "<b class=\"name\">");
     html_name(t, *a.main->name ? a.main->name : "(no name)");
     text_add(t, "</b>, which gains most.</p>\n");
@@ -176,7 +178,9 @@ void made_of(text *t, const report *r)
         row(t, "time outside kernels", "", "", a.outside, a.total);
     sheet_close(t);
     text_add(
-        t, "<p class=\"soft\">A kernel's time is estimated as the larger of its arithmetic, as its innermost loops can "
-           "issue it, and its traffic at the probed speeds; each property counts for what it changes on average over "
-           "all orders of changing one nest into the other.</p>\n");
+        t,
+        "<p class=\"soft\">A kernel's time is estimated as the larger of its arithmetic, as its innermost loops can "
+        "issue it, and its traffic at the %s speeds; each property counts for what it changes on average over "
+        "all orders of changing one nest into the other.</p>\n",
+        report_source(r));
 }

@@ -158,9 +158,9 @@ static bool traffic(const report *r, reason *out)
              name[most.level]);
     mark_name(&out->html, r, r->fast);
     text_add(&out->html,
-             " %s (estimated): what was there has gone before it is walked again. At the probed speed of %s that takes "
+             " %s (estimated): what was there has gone before it is walked again. At the %s speed of %s that takes "
              "%s more. In all kernels like this that is at most %s of the difference.",
-             word_bytes(fast->traffic[most.level]).s, outside[most.level], word_time(most.time).s,
+             word_bytes(fast->traffic[most.level]).s, report_source(r), outside[most.level], word_time(most.time).s,
              word_share(time / difference(r)).s);
     out->weight = time;
     return true;
@@ -178,8 +178,8 @@ static bool peak_share(const report *r, reason *out)
     if (!best)
         return false;
     quoted(&out->html, best->name);
-    text_add(&out->html, " reaches %s of what the measured ceilings allow under ",
-             word_share(best->of[r->fast].peak_share).s);
+    text_add(&out->html, " reaches %s of what the %s ceilings allow under ", word_share(best->of[r->fast].peak_share).s,
+             report_source(r));
     mark_name(&out->html, r, r->fast);
     text_add(&out->html, " and %s under ", word_share(best->of[r->slow].peak_share).s);
     mark_name(&out->html, r, r->slow);
@@ -305,7 +305,7 @@ static bool what_is_left(const report *r, reason *out)
     double median = r->of[best].stats.median;
     if (!(floor_ns > 0) || floor_ns > 1.2 * median)
         return false;
-    text_add(&out->html, "What is left: all of this arithmetic at the probed FMA peak would take %s; ",
+    text_add(&out->html, "What is left: all of this arithmetic at the %s FMA peak would take %s; ", report_source(r),
              word_time(floor_ns).s);
     mark_name(&out->html, r, best);
     text_add(&out->html, " takes %s, so it runs at %s of that peak as a whole.", word_time(median).s,

@@ -19,6 +19,7 @@ typedef struct bubble {
 } bubble;
 
 typedef struct roofs {
+    const char *source;
     double peak; /* GFLOP/s, NAN if unknown */
     int n;
     struct {
@@ -35,7 +36,7 @@ static bool is_roof(const char *key)
 
 static roofs roofs_read(const report *r)
 {
-    roofs out = {.peak = report_peak(r)};
+    roofs out = {.source = report_source(r), .peak = report_peak(r)};
     const cJSON *v;
     cJSON_ArrayForEach(v, r->ceilings)
     {
@@ -140,10 +141,10 @@ static void roofs_draw(text *t, const roofs *roof, const axis *x, const axis *y)
     double from = roof->n ? fmax(x->lo, roof->peak / roof->of[roof->n - 1].gbs) : x->lo;
     text_add(t,
              "<path class=\"axis\" stroke-width=\"1.6\" d=\"M%.1f %.1fH%d\"/><text class=\"soft small\" x=\"%.1f\" "
-             "y=\"%.1f\">FMA peak, probed: %s "
+             "y=\"%.1f\">FMA peak, %s: %s "
              "GFLOP/s</text>\n",
              axis_at(x, from), axis_at(y, roof->peak), RIGHT, axis_at(x, from) + 6, axis_at(y, roof->peak) - 7,
-             word_number(roof->peak).s);
+             roof->source, word_number(roof->peak).s);
 }
 
 static void arrow(text *t, const report *r, const bubble *from, const bubble *to, const axis *x, const axis *y)

@@ -414,6 +414,23 @@ static void test_large(void)
     unmake(&m);
 }
 
+/* Ceilings that a device states are nowhere said to be measured. */
+static void test_stated(void)
+{
+    char *given = fixture_make("bert");
+    cJSON *root = cJSON_Parse(given);
+    ts_error e = {0};
+    char *html = NULL;
+    cJSON_AddTrueToObject(cJSON_GetObjectItem(root, "ceilings"), "stated");
+    char *json = cJSON_PrintUnformatted(root);
+    CHECK(report_write(json, &html, &e));
+    CHECK(has(html, ">FMA peak, stated: ") && has(html, "At the stated speed of L3") &&
+          has(html, "loops and the stated ceilings") && has(html, "traffic at the stated speeds") &&
+          has(html, "Ceilings, as the device states"));
+    CHECK(!strstr(html, "probed") && !strstr(html, "Ceilings, measured"));
+    free(given), free(json), free(html), cJSON_Delete(root);
+}
+
 static void test_guessed(void)
 {
     char *naive = fixture_make("naive"), *out = NULL;
@@ -523,6 +540,7 @@ int main(void)
     test_hostile();
     test_large();
     test_guessed();
+    test_stated();
     test_short_forms();
     test_refusals();
     test_tolerance();
