@@ -169,6 +169,15 @@ static void put_facts(const view *v, const cJSON *kernel)
     fputc('\n', v->f);
 }
 
+/* A device need not say how many lanes its processors run: then there is no share of them. */
+static void put_occupancy(const view *v, const cJSON *g)
+{
+    const double share = js_get_number(g, "occupancy", 0);
+    if (share > 0)
+        fprintf(v->f, "  occupancy %.3g %% (%.0f on a processor: %s)", 100 * share, js_get_number(g, "resident", 0),
+                js_get_text(g, "limit"));
+}
+
 /* On machines whose workers are groups of lanes: "96 groups of 256 lanes  104 registers  8 KiB shared  occupancy 25 %
  * (2 groups a processor: registers)  1 wave", and how lanes touch memory. */
 static void put_group(const view *v, const cJSON *g)
@@ -180,9 +189,9 @@ static void put_group(const view *v, const cJSON *g)
     fprintf(v->f, "    %.0f groups of %.0f lanes  %.0f registers", js_get_number(g, "groups", 0),
             js_get_number(g, "lanes", 0), js_get_number(g, "registers", 0));
     put_fact(v, "  ", g, "shared_bytes", " shared");
-    fprintf(v->f, "  occupancy %.3g %% (%.0f on a processor: %s)  %.0f wave%s, the last %.3g %% full\n",
-            100 * js_get_number(g, "occupancy", 0), js_get_number(g, "resident", 0), js_get_text(g, "limit"), waves,
-            waves == 1 ? "" : "s", 100 * js_get_number(g, "last_wave", 0));
+    put_occupancy(v, g);
+    fprintf(v->f, "  %.0f wave%s, the last %.3g %% full\n", waves, waves == 1 ? "" : "s",
+            100 * js_get_number(g, "last_wave", 0));
     fprintf(v->f, "    %.3g %% coalesced", 100 * js_get_number(g, "coalesced", 0));
     if (conflicts >= 0)
         fprintf(v->f, "  %.3g bank conflicts an access", conflicts);
@@ -204,8 +213,8 @@ static void put_assembled(const view *v, const cJSON *a)
     fprintf(v->f, "    assembled to %.0f registers", js_get_number(a, "registers", 0));
     put_fact(v, "  ", a, "spilled_bytes", " spilled");
     put_fact(v, "  ", a, "shared_bytes", " shared");
-    fprintf(v->f, "  occupancy %.3g %% (%.0f on a processor: %s)\n", 100 * js_get_number(a, "occupancy", 0),
-            js_get_number(a, "resident", 0), js_get_text(a, "limit"));
+    put_occupancy(v, a);
+    fputc('\n', v->f);
 }
 
 /* Shared loops, then those of each stage: "r/4 ; mean: r c@vector ; add: r e@vector", one a line. */

@@ -23,4 +23,7 @@ set_run="run bert-tiny --dim seq=4 --seed 1 --target opencl --cache-dir none"
 }
 with OCL_ICD_VENDORS=/nonexistent 0 "h100" explain bert-tiny --target opencl --machine gpu:h100
 with OCL_ICD_VENDORS=/nonexistent 0 "OpenCL has no driver here" doctor
+checked=$((checked + 1))
+"$TESSERA" explain bert-tiny --dim seq=4 --target opencl 2>/dev/null | grep 'occupancy 0 %' &&
+    wrong "a device that does not state its lanes is said to run none"
 finish
