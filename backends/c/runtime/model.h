@@ -18,6 +18,7 @@ model *model_open(const char *weights); /* the file weights.bin; NULL: it cannot
 /* Pointers to the values of each input and output, aligned to 64 bytes. One run at a time. 0: an index in the inputs is
  * outside its axis, or the process is not the one that opened the model. */
 int model_run(model *m, const void *const *input, void *const *output);
+int model_said(const model *m); /* why the last run gave 0 is on standard error already */
 /* The values of a state, model_state[i].bytes of them, to be read and changed between runs; they live as long as m. */
 void *model_state_of(model *m, int i);
 void model_close(model *m);

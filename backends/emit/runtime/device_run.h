@@ -29,7 +29,8 @@ typedef struct device_program {
     long arena, spill;                       /* bytes */
 } device_program;
 
-/* *r->fault becomes 1 when an index led outside, or when the device failed, which standard error then says. */
+enum { RUN_SAID = 2 };
+/* *r->fault becomes 1 when an index led outside, and RUN_SAID when the device failed, as standard error then says. */
 void device_run(const device_program *p, const ts_run *r);
 
 /* The bytes of a file beside the program, with a zero behind them; NULL, and standard error says why. To be freed. */

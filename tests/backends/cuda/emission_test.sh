@@ -25,6 +25,9 @@ grep -q 'NVCCFLAGS ?= -cubin -arch=sm_90a' h100/Makefile
 grep -q '__global__' h100/k_*.cu
 
 language_agrees cuda
+! (cd there && SIMCUDA_FAIL=cuGraphLaunch=719 ./model ../x.npy) 2>said.txt
+grep -qx 'launching the kernels failed: CUDA_ERROR_LAUNCH_FAILED' said.txt
+grep -q 'outside its axis' said.txt && exit 1 # that alone is the reason
 mv there/k_*.image .
 ! (cd there && ./model ../x.npy) 2>said.txt
 grep -q '\.image: cannot be read; run the program in the folder where make built it' said.txt

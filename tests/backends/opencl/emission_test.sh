@@ -19,6 +19,10 @@ language_agrees opencl
 # What is missing
 ! (cd there && OCL_ICD_VENDORS=/nonexistent ./model ../x.npy) 2>said.txt
 grep -q 'there is no OpenCL device 0: the drivers here have 0' said.txt
+grep -q 'outside its axis' said.txt && exit 1 # that alone is the reason
+! (cd there && OCL_ICD_VENDORS=/nonexistent ./model) >said.txt 2>&1
+grep -q 'there is no OpenCL device 0' said.txt
+grep -q 'median' said.txt && exit 1 # nothing ran
 : >libOpenCL.so.1
 ! (cd there && LD_LIBRARY_PATH="$dir" ./model ../x.npy) 2>said.txt
 grep -q "no OpenCL 1.2 here: $dir/libOpenCL.so.1: file too short" said.txt

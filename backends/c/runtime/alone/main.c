@@ -69,20 +69,28 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void measure(model *m, const void *const *in, void *const *out)
+static int run(model *m, const void *const *in, void *const *out)
+{
+    return model_run(m, in, out) || (!model_said(m) && fail("the inputs", "an index lies outside its axis", ""));
+}
+
+static int measure(model *m, const void *const *in, void *const *out)
 {
     enum { MOST = 10000 };
     static double took[MOST];
     int n = 0;
-    model_run(m, in, out);
+    if (!run(m, in, out))
+        return 0;
     for (double begin = now(), last = begin; n < MOST && (n < 3 || last < begin + 1); n++) {
-        model_run(m, in, out);
+        if (!run(m, in, out))
+            return 0;
         double t = now();
         took[n] = t - last;
         last = t;
     }
     qsort(took, (size_t)n, sizeof *took, ascending);
     printf("%d runs: median %.3f ms, least %.3f ms\n", n, 1e3 * took[n / 2], 1e3 * took[0]);
+    return 1;
 }
 
 static void *zeros(size_t bytes)
@@ -142,10 +150,9 @@ int main(int argc, char **argv)
     for (int i = 0; i + 1 < argc && ok; i++)
         ok = read_npy(argv[1 + i], &model_input[i], in[i]);
     if (ok && argc == 1 && MODEL_INPUTS > 0)
-        measure(m, given, out);
+        ok = measure(m, given, out);
     else if (ok)
-        ok = (model_run(m, given, out) || fail("the inputs", "an index lies outside its axis", "")) &&
-             write_outputs(out);
+        ok = run(m, given, out) && write_outputs(out);
     free_room(in), free_room(out);
     model_close(m);
     return ok ? 0 : 1;

@@ -145,7 +145,8 @@ static int run(const device_program *p, const ts_run *r)
                  "a copy from the device", "");
     ok = ok && did(cuStreamSynchronize(device.stream), "a run", "");
     for (int i = 0; i < p->kernels && ok; i++)
-        ok = !device.faults[i];
+        if (device.faults[i])
+            *r->fault = 1;
     return ok;
 }
 
@@ -154,5 +155,5 @@ void device_run(const device_program *p, const ts_run *r)
     if (!device.open)
         device.open = begin(p->device) && find_memory(p, r) && make_graph(p) ? 1 : -1;
     if (device.open < 0 || !run(p, r))
-        *r->fault = 1;
+        *r->fault = RUN_SAID;
 }

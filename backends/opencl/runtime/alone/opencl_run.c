@@ -181,7 +181,7 @@ static int launch(const device_kernel *k, cl_kernel f)
            did(device.cl.launch(device.queue, f, 1, NULL, &items, &lanes, 0, NULL, NULL), "launching", k->name);
 }
 
-static int check_faults(const device_program *p)
+static int check_faults(const device_program *p, int *fault)
 {
     const long marks = (long)sizeof *device.faults * p->kernels;
     int any = 0;
@@ -189,10 +189,10 @@ static int check_faults(const device_program *p)
         any = any || device.faults[k];
     if (!any)
         return 1;
+    *fault = 1;
     memset(device.faults, 0, (size_t)marks);
-    to_device(device.fault, device.faults, marks, "clearing memory");
-    did(device.cl.finish(device.queue), "clearing memory", "");
-    return 0;
+    return to_device(device.fault, device.faults, marks, "clearing memory") &&
+           did(device.cl.finish(device.queue), "clearing memory", "");
 }
 
 static int run(const device_program *p, const ts_run *r)
@@ -207,7 +207,7 @@ static int run(const device_program *p, const ts_run *r)
         ok = to_host(r->arena + p->value[i].at, device.arena, p->value[i].at, p->value[i].bytes);
     for (int i = 0; i < p->inputs && ok; i++)
         ok = !p->input[i].written || to_host(r->input[i], device.input[i], 0, p->input[i].bytes);
-    return did(device.cl.finish(device.queue), "a run", "") && ok && check_faults(p);
+    return did(device.cl.finish(device.queue), "a run", "") && ok && check_faults(p, r->fault);
 }
 
 void device_run(const device_program *p, const ts_run *r)
@@ -215,5 +215,5 @@ void device_run(const device_program *p, const ts_run *r)
     if (!device.open)
         device.open = begin(p->device) && find_memory(p, r) && make_kernels(p) ? 1 : -1;
     if (device.open < 0 || !run(p, r))
-        *r->fault = 1;
+        *r->fault = RUN_SAID;
 }
