@@ -27,7 +27,7 @@ bench/machine       1250  clock, processors, ceilings, environment
 train               7700  fine-tuning, generation, export
 models               750  on the public header alone
 cli                 9250  20 verbs, help, completion, drawing
-tests              35600  about half of what they test; groups of lanes and two devices came with 2000
+tests              35600  about half of what they test; groups of lanes and two devices came with 2000, what is foretold of them 150
 tests/gpusim        8800  a stand-in for a driver, a machine for PTX and its tests: without a card all of it is run
 '
 git ls-files -co --exclude-standard -- '*.c' '*.h' | LC_ALL=C xargs awk -v columns=120 '
