@@ -155,6 +155,20 @@ bool ring_open(emitter *m, int l, int64_t trips, const char *count, ring *r)
     return true;
 }
 
+/* As the copies will be made: where that is decides how wide pieces are. */
+static void declare_held(emitter *m, ring *r)
+{
+    const int axis = r->next.axis, n_var = m->sp.n;
+    const lin *inner = m->tile.inner[axis], *plain = m->tile.plain[axis];
+    r->next.at = lin_var(&m->sp, var_add(&m->sp, numbered(m, "coming", r), 0, r->trips - 1));
+    m->tile.inner[axis] = lin_add(&m->sp, r->inner, r->next.at, r->next.step);
+    m->tile.plain[axis] = lin_add(&m->sp, r->plain, r->next.at, r->next.step);
+    for (int i = 0; i < r->n; i++)
+        if (r->copy[i].how == TAKEN)
+            lanes_held(m, &r->copy[i]);
+    m->tile.inner[axis] = inner, m->tile.plain[axis] = plain, m->sp.n = n_var;
+}
+
 static const char *is_next(const emitter *m, const ring *r) /* there is such a trip */
 {
     return arena_format(m->mem, "%s < %s", numbered(m, "coming", r), r->count ? r->count : number_text(m, r->trips));
@@ -183,9 +197,7 @@ void ring_trip(emitter *m, ring *r, const char *trip, bool last)
         code_let(&m->out.code, of, numbered(m, "coming", r), arena_format(m->mem, "%s + %d", trip, r->slots - 1));
         code_let(&m->out.code, of, numbered(m, "next", r),
                  arena_format(m->mem, "%s ? %s - 1 : %d", slot, slot, r->slots - 1));
-        for (int i = 0; i < r->n; i++)
-            if (r->copy[i].how == TAKEN)
-                lanes_held(m, &r->copy[i]);
+        declare_held(m, r);
         const bool sent = all_sent(r);
         if (!sent)
             code_if(&m->out.code, is_next(m, r));
