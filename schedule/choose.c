@@ -186,10 +186,13 @@ static bool choose_kernel(plan *p, kernel *k, int *used, err *e)
 {
     for (int at = 0; p->schema && (at = schema_match(p->schema, k, at)) >= 0; at++) {
         const rule *r = &p->schema->rule[at];
+        k->compute = r->compute;
         if (r->n_loops && !by_rule(p, k, at, -1, &k->asked, e))
             return false;
-        if (!k->asked && r->n_loops)
+        if (!k->asked && r->n_loops) {
+            k->compute = NULL;
             continue;
+        }
         *used = at, p->rule_used[at] = true;
         k->rule = r->name, k->guessed = is_late_guess(r, k->asked);
         break;

@@ -131,6 +131,7 @@ typedef struct kernel {
     int main;              /* index of the stage that names the axes */
     const mask_skip *mask; /* of several stages; NULL: everything is walked */
     const char *rule;      /* the schema rule that chose the loops */
+    const char *compute;   /* what that says of products; NULL: nothing */
     const char *asked;     /* the text of that rule which the loops follow; NULL: it has none */
     bool guessed;          /* it is "guess", after other loops of the rule were refused */
     char lost[40];         /* a loop as written that is walked once here, and of which more was said; "" */

@@ -36,7 +36,7 @@ typedef struct rule {
     bool tells_recompute, recompute; /* of operations, not of kernels: recompute.h */
     bool tells_blocks;               /* of operations, too */
     int64_t blocks;                  /* elements of a block; 0: the axis is walked whole */
-    const char *compute;             /* NULL or "f32"; others are refused by name */
+    const char *compute;             /* NULL, "f32" or "tf32"; others are refused by name */
     const char *site, *site_place;   /* the device that "place" names, NULL: none; where that stands */
 } rule;
 typedef struct schema {

@@ -250,7 +250,7 @@ bool rule_read(arena *m, const graph *g, const json *v, int number_of_it, rule *
     r->loops_place = part ? json_where(m, part) : r->place;
     if (!read_text(v, "name", &r->name, e) || !read_texts(v, "loops", r->loops, MAX_RULE_LOOPS, &r->n_loops, e) ||
         !read_choice(v, "fuse auto none", &fuse, e) || !read_choice(v, "masked skip compute", &masked, e) ||
-        !read_place(m, v, r, e) || !read_choice(v, "compute f32", &r->compute, e))
+        !read_place(m, v, r, e) || !read_choice(v, "compute f32 tf32", &r->compute, e))
         return false;
     r->fuse = !fuse || strcmp(fuse, "none");
     r->whole = masked && !strcmp(masked, "compute");

@@ -37,7 +37,7 @@ static void put_products(text *t, const plan *p, const kernel *k)
             text_add(t, ",\"unit\":\"%lld x %lld x %lld of %s\"}", (long long)u.trips[0], (long long)u.trips[1],
                      (long long)u.trips[2], ts_dtype_name(s->load[u.load[0]]->from->type.dtype));
         else {
-            const char *why = gpu_product_find(&c, p, k, s) ? gpu_no_unit(&c) : "no loops turn its operands both";
+            const char *why = gpu_product_find(&c, p, k, s) ? gpu_no_unit(&c) : "it has one row, or one column";
             text_add(t, ",\"why\":\"%s\"}", why ? why : other);
         }
     }

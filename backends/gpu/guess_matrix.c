@@ -6,6 +6,7 @@
 #include "schedule/kept.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct shape {
     int64_t rows, columns, depth;    /* of a group */
@@ -178,10 +179,11 @@ static void put_all(const choice *q, const shape *s, text *t)
 /* Nothing takes f32 in fewer bits that does not say so. */
 static const matrix_unit *unit_for(const product *c)
 {
+    const bool fewer = c->k->compute && !strcmp(c->k->compute, "tf32");
     const dtype d = c->s->load[c->load[0]]->from->type.dtype;
     const target *t = c->p->on;
     for (int i = 0; i < t->n_unit; i++)
-        if (t->unit[i].sums && t->unit[i].operand == d && d != TS_F32 && c->s->load[c->load[1]]->from->type.dtype == d)
+        if (t->unit[i].sums && t->unit[i].operand == d && (fewer || d != TS_F32) && c->s->load[c->load[1]]->from->type.dtype == d)
             return &t->unit[i];
     return NULL;
 }
@@ -237,7 +239,9 @@ static const char *find_choice(const product *c, choice *q)
     int load[2];
     *q = (choice){.c = c, .unit = unit_for(c), .shared = c->k->n_stage > 1, .most = LANES_MOST};
     if (!q->unit || !card->bf16)
-        return "there is no matrix unit for its operands";
+        return s->load[c->load[0]]->from->type.dtype == TS_F32 && card->bf16
+                   ? "f32 is taken in fewer bits only where a rule computes in tf32"
+                   : "there is no matrix unit for its operands";
     if (c->p->reference)
         return "it is computed in f64";
     q->row = inner_of(c, c->rows);
@@ -256,7 +260,7 @@ static const char *find_choice(const product *c, choice *q)
     }
     q->size = ts_dtype_bytes(q->unit->operand), q->room = room_for(c);
     q->most = q->shared ? c->lanes : LANES_MOST;
-    q->rate = REACHED * (double)card->bf16 / 2 / (double)card->clock / card->processors;
+    q->rate = REACHED * (double)card->bf16 / (double)q->size / (double)card->clock / card->processors;
     return NULL;
 }
 

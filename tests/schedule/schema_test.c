@@ -159,7 +159,7 @@ static void test_rules(void)
     rule_refused(TS_UNSUPPORTED, "\"layout\": {\"y\": \"n k\"}",
                  "@/x.json:2:20 (/rules/0/layout/y): layouts of results are not available; operands a, b, ... are");
     rule_refused(TS_UNSUPPORTED, "\"compute\": \"bf16x6\"",
-                 "@/x.json:2:15 (/rules/0/compute): compute \"bf16x6\" is not available\n  hint: available: f32");
+                 "@/x.json:2:15 (/rules/0/compute): compute \"bf16x6\" is not available\n  hint: available: f32 tf32");
     rule_refused(TS_BAD_INPUT, "\"place\": \"gpu:\"",
                  "@/x.json:2:13 (/rules/0/place): place \"gpu:\" is no name of a device\n  hint: names look like "
                  "\"cpu\" or \"gpu:0\"; \"auto\" leaves it to the plan");
@@ -317,7 +317,7 @@ static void test_names(void)
         CHECK_TEXT(b.source, "built in");
     }
     char *all = ts_schemas_json();
-    CHECK_TEXT(all, "{\"c\":[\"naive\",\"panels\",\"rows\"]}\n");
+    CHECK_TEXT(all, "{\"c\":[\"naive\",\"panels\",\"rows\"],\n \"cuda\":[\"tf32\"]}\n");
     ts_free(all);
     arena_free(&m);
 }
