@@ -61,7 +61,9 @@ static int64_t size_of(void *user, const streaming *s)
         size = rules->rule[at].blocks, a->p->rule_used[at] = true;
     else if (at >= 0 || (size && rules && has_parts(a)))
         size = 0;
-    return size && !read_outside(a, (double)s->rows * (double)s->length) ? size : 0;
+    size = size && !read_outside(a, (double)s->rows * (double)s->length) ? size : 0;
+    a->p->blocked[a->p->n_blocked - 1].size = size;
+    return size;
 }
 
 /* What stands for the group's result, or NULL. */
@@ -70,6 +72,7 @@ static const node *in_blocks(plan *p, asking *a, const group *q)
     graph *g = p->g;
     const int first = g->n;
     a->q = q, a->n = group_nodes(g, q, &p->mem, &a->inside);
+    p->blocked[p->n_blocked++] = (block_choice){.op = q->op->name, .label = q->result->label};
     const node *y = q->op->in_blocks(g, q, size_of, a);
     if (!y)
         return NULL;
@@ -94,6 +97,7 @@ bool blocks_take(plan *p, err *e)
     const node **from = arena_array(&p->mem, (size_t)n_group + 1, sizeof *from),
                **to = arena_array(&p->mem, (size_t)n_group + 1, sizeof *to),
                **root = arena_array(&p->mem, (size_t)p->n_root + 1, sizeof *root);
+    p->blocked = arena_array(&p->mem, (size_t)n_group + 1, sizeof *p->blocked);
     bool *needed = arena_array(&p->mem, (size_t)g->n + 1, sizeof *needed);
     int n = 0;
     a.need = arena_array(&p->mem, (size_t)a.n_need + 1, sizeof *a.need);

@@ -148,12 +148,32 @@ static int add_rules(text *t, const plan *p, const family *f, int written) /* fo
     return written;
 }
 
+/* The lengths of blocks: a rule for each operation where they are all alike, else for each label. */
+static int add_blocks(text *t, const plan *p)
+{
+    int written = 0;
+    for (int i = 0; i < p->n_blocked; i++) {
+        const block_choice *b = &p->blocked[i];
+        bool alike = true, first = true;
+        for (int k = 0; k < p->n_blocked; k++)
+            if (!strcmp(p->blocked[k].op, b->op))
+                alike = alike && p->blocked[k].size == b->size, first = first && k >= i;
+        if (alike ? !first || !b->size : !*b->label)
+            continue;
+        text_add(t, "%s    {\n      \"name\": \"%s in blocks\",\n      \"match\": { \"op\": [\"%s\"]",
+                 written++ ? ",\n" : "", b->op, b->op);
+        if (!alike)
+            text_add(t, ", \"name\": "), add_glob(t, b->label);
+        text_add(t, " },\n      \"blocks\": %lld\n    }", (long long)b->size);
+    }
+    return written;
+}
+
 void plan_schema(const plan *p, const char *by, text *out)
 {
     family *all = calloc((size_t)p->n_kernel + 1, sizeof *all);
     MUST(all);
     const int n = find_families(p, all);
-    int written = 0;
     qsort(all, (size_t)n, sizeof *all, by_reach);
     text_add(out, "{\n  \"format\": \"tiling/1\",\n  \"name\": \"guess for %s, %d threads\",\n", p->on->model,
              p->threads);
@@ -164,6 +184,7 @@ void plan_schema(const plan *p, const char *by, text *out)
     text_add(out, "  \"target\": ");
     text_json(out, by);
     text_add(out, ",\n  \"extends\": \"guess\",\n  \"rules\": [\n");
+    int written = add_blocks(out, p);
     for (int i = 0; i < n; i++) {
         if (*all[i].loops) /* a kernel of one element has none */
             written = add_rules(out, p, &all[i], written);

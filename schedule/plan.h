@@ -160,6 +160,11 @@ typedef struct replaced { /* kernels that are done in a cheaper way: one of each
     char letter[MAX_AXIS][MAX_LETTER];
 } replaced;
 
+typedef struct block_choice { /* a group that could be walked in blocks: how long they are; 0: it is walked whole */
+    const char *op, *label;
+    int64_t size;
+} block_choice;
+
 typedef struct denial { /* loops that a rule gives a kernel, and that it cannot have */
     int rule, kernel;
     int stage; /* that the rule is for; -1: the kernel */
@@ -180,6 +185,8 @@ typedef struct plan {
     int n_kernel;
     kernel *kernel;
     bool fused; /* kernels are those of the graph, its roots and what is to be apart, as these are now */
+    int n_blocked;
+    block_choice *blocked;
     int n_replaced;
     replaced *replaced;
     buffer *buffer; /* by node id */
