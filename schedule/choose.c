@@ -235,6 +235,10 @@ bool choose_loops(plan *p, kernel *k, const rule **used, err *e)
     int at[1 + MAX_STAGES];
     for (int i = 0; i <= MAX_STAGES; i++)
         at[i] = -1;
+    if (k->merges) { /* rules are for what it is a part of */
+        memset(used, 0, (1 + MAX_STAGES) * sizeof *used);
+        return try_loops(p, k, "guess", e) || err_in(e, "kernel %d (%s)", (int)(k - p->kernel), k->op);
+    }
     if (is_ruled(p, k))
         find_tiles(p, k);
     if (!choose_kernel(p, k, at, e))

@@ -86,7 +86,6 @@ bool inline_take(fuser *f, item *it, item *owner);
 /* Restricts what is computed of each value to what is read of it. */
 void demand_items(fuser *f);
 bool form_kernels(fuser *f, err *e);
-double stage_points(const stage *s, int from, int to); /* of its axes from ... to - 1 */
 /* Letters of axes, names of stages and kernels (names.c); what they are looked up in, once for all kernels. */
 void names_index(fuser *f);
 void names_give(fuser *f, const cluster *c, kernel *k);

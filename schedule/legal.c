@@ -3,12 +3,13 @@
 #include "schedule/kept.h"
 #include "schedule/nest.h"
 #include "schedule/slice.h"
+#include "schedule/split.h"
 
 /* Partial sums wait in the result, which must hold them exactly as the accumulator does: one of halves is an f32. */
 static bool check_partial(const stage *s, err *e)
 {
     const expr *fold = stage_fold(s);
-    if (!fold)
+    if (!fold || nest_split(s) >= 0) /* whose parts are as wide as the sum */
         return true;
     const bool half = dtype_class(fold->dtype) == D_REAL && dtype_bits(fold->dtype) < 32;
     const dtype sum = half ? TS_F32 : fold->dtype;
@@ -19,7 +20,7 @@ static bool check_partial(const stage *s, err *e)
                            "no loop of the result, and no copy, stand inside it",
                            s->letter[s->nest.loop[l].axis], fold->n_state);
     for (int l = 0; l < nest_tile(s); l++)
-        if (s->folds >> s->nest.loop[l].axis & 1 && s->node->type.dtype != sum)
+        if (s->folds >> s->nest.loop[l].axis & 1 && !s->nest.loop[l].role->parallel && s->node->type.dtype != sum)
             return err_set(e, TS_BAD_INPUT,
                            "loop %s folds outside the register tile, but partial sums (%s) do not fit the result (%s)",
                            s->letter[s->nest.loop[l].axis], ts_dtype_name(sum), ts_dtype_name(s->node->type.dtype));
@@ -246,7 +247,7 @@ static bool check_carried(const kernel *k, err *e)
 
 bool nest_fits(const plan *p, const kernel *k, const char *loops, err *e)
 {
-    if (!check_carried(k, e))
+    if (!check_carried(k, e) || !split_check(p, k, e))
         return err_in(e, "loops \"%s\"", loops);
     for (int i = 0; i < k->n_stage; i++)
         if (!check_partial(&k->stage[i], e) || !check_registers(p, &k->stage[i], e) ||

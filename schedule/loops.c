@@ -6,6 +6,7 @@
 #include "schedule/mask.h"
 #include "schedule/place.h"
 #include "schedule/resident.h"
+#include "schedule/split.h"
 #include "schedule/scan_plan.h"
 
 #include <string.h>
@@ -188,10 +189,10 @@ bool pass_loops(plan *p, err *e)
         return place_each_part(p, pass_loops, e);
     p->streamed = resident_as_given(p) > target_bytes(p->on, target_last(p->on));
     for (int i = 0; i < p->n_kernel; i++) {
-        kernel *k = &p->kernel[i];
         const rule *used[1 + MAX_STAGES];
-        if (!choose_loops(p, k, used, e))
+        if (!choose_loops(p, &p->kernel[i], used, e) || !split_kernel(p, i, e))
             return false;
+        kernel *k = &p->kernel[i];
         for (int s = 0; s < k->n_stage; s++)
             if (!lay_out(p, k, s, used, e))
                 return false;

@@ -23,6 +23,7 @@ void loop_print(text *t, const stage *s, const loop *l);                  /* "n/
 extern const char nest_nowhere[]; /* "none", in place of a space: the guess shall not fetch */
 /* What an axis has left under the shared loops, and under loop l of the stage (l = -1: under none of its own). */
 int64_t nest_left(const kernel *k, const stage *s, int axis, int l);
+int nest_split(const stage *s); /* the loop over a folded axis whose trips go to different workers; or -1 */
 int64_t nest_left_shared(const kernel *k, const stage *s, int axis,
                          int l); /* under shared loop l and those before it */
 /* First loop of the tile: serial folds under the last loop that copies, then unrolled and vector loops. What the lanes

@@ -262,7 +262,7 @@ static bool refuse_shared(reader *r)
 static bool check_role(reader *r, const loop *l)
 {
     const char *letter = r->s->letter[l->axis];
-    if (!l->role->folded && r->s->folds >> l->axis & 1)
+    if (!l->role->folded && !l->role->parts && r->s->folds >> l->axis & 1)
         return refuse(r, "axis %s folds: it cannot be %s", letter, l->role->done);
     if (l->role->last && l->step != 1)
         return refuse(r, "the %s loop of %s must be its last, without a step", l->role->name, letter);

@@ -137,6 +137,7 @@ typedef struct kernel {
     char lost[40];         /* a loop as written that is walked once here, and of which more was said; "" */
     const char *notes;     /* lines: refused candidates, clipped steps, misfits; "" when there are none */
     double flops, bytes;   /* derived from the definitions, without what is not walked; compulsory traffic */
+    bool merges;           /* it adds up what the kernel before it summed in parts (split.c) */
     int site;              /* of the plan's, if it has any; of a transfer: where the value goes */
     int within;            /* which kernel it is of that site's part */
     scan_plan *scan;       /* NULL: it is no loop over a plan of its own */
@@ -235,11 +236,14 @@ typedef struct plan_options {
 plan *plan_make(graph *g, int n_root, const node *const *root, const plan_options *asked, err *e); /* NULL with e set */
 void plan_free(plan *p);
 
-dtype stored_as(const plan *p, const node *n); /* how an activation lies in memory */
-const expr *stage_fold(const stage *s);        /* the fold in its value, or NULL */
-int stage_states(const stage *s);              /* values that it folds at once; 0 without one */
-double stage_flops(const stage *s);            /* operations on reals, over all its axes */
-uint32_t x_axes_of(const expr *load);          /* axes that any of its subscripts walks */
+dtype stored_as(const plan *p, const node *n);         /* how an activation lies in memory */
+void stage_finish(plan *p, stage *s);                  /* of which all but its loads is known */
+double stage_points(const stage *s, int from, int to); /* of its axes from ... to - 1 */
+void kernel_measure(kernel *k);                        /* its flops and bytes */
+const expr *stage_fold(const stage *s);                /* the fold in its value, or NULL */
+int stage_states(const stage *s);                      /* values that it folds at once; 0 without one */
+double stage_flops(const stage *s);                    /* operations on reals, over all its axes */
+uint32_t x_axes_of(const expr *load);                  /* axes that any of its subscripts walks */
 /* A contraction: something under the fold is read again for every step of an axis that it does not have. Products of
  * rows by rows, one number for each pair, are none: a register tile would have to turn both. */
 bool stage_contracts(const stage *s);

@@ -231,6 +231,12 @@ static void find_loads(arena *m, stage *s) /* those under the fold first */
     memcpy(s->load, load, (size_t)n * sizeof *load);
 }
 
+void stage_finish(plan *p, stage *s)
+{
+    s->value = x_share(&p->mem, s->value);
+    find_loads(&p->mem, s);
+}
+
 /* ---- merging neighbouring axes ---- */
 static void merge_in(arena *m, stage *s, int a) /* axes a and a + 1 become one */
 {
@@ -348,8 +354,9 @@ double stage_flops(const stage *s)
     return results * (flops_of(s->value) + (fold ? flops_of(fold) * (folded - 1) : 0));
 }
 
-static void count_work(kernel *k)
+void kernel_measure(kernel *k)
 {
+    k->flops = k->bytes = 0;
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
         const expr *fold = stage_fold(s), *load[MAX_LOADS];
@@ -430,13 +437,10 @@ bool form_kernels(fuser *f, err *e)
     order_values(f);
     for (int i = 0; i < p->n_kernel; i++) {
         merge_axes(f, &p->kernel[i]);
-        for (int s = 0; s < p->kernel[i].n_stage; s++) {
-            stage *st = &p->kernel[i].stage[s];
-            st->value = x_share(&p->mem, st->value);
-            find_loads(&p->mem, st);
-        }
+        for (int s = 0; s < p->kernel[i].n_stage; s++)
+            stage_finish(p, &p->kernel[i].stage[s]);
         names_give(f, &f->kernel[f->order[i]], &p->kernel[i]);
-        count_work(&p->kernel[i]);
+        kernel_measure(&p->kernel[i]);
         note_narrowed(p, &p->kernel[i]);
     }
     return true;

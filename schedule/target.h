@@ -25,6 +25,7 @@ typedef struct role {
     /* Where it is legal */
     bool shared, own; /* among the loops that stages share; among one stage's own in a kernel of several */
     bool folded;      /* on an axis that is folded away */
+    bool parts;       /* there too, its trips being parts of the sum that another kernel adds up */
     bool last;        /* only as the innermost loop of its nest, in steps of one */
     bool outer;       /* only outside of all loops that have another role: who does its trips meets no other worker */
     int64_t most;     /* loops of a nest that have it, at most; 0: any number */

@@ -9,7 +9,7 @@ include              640  the public header; one for all, to stay readable in on
 graph              27300  half of it is the table of operations, which ONNX makes long; 500 are custom operations, 800 scans, 900 functions; merges of folds
 import              8900  ONNX, JSON, safetensors and tokenizers, all of it distrusted
 autodiff            3500  the chain rule, derived gradients, forward mode, batches, Jacobians, optimizers
-schedule           10800  passes, plans of trips, notation, schemas, explain; how copies lie, slices of matrix units; plans over several devices; sums in blocks
+schedule           12000  passes, plans of trips, notation, schemas, explain; how copies lie, slices of matrix units; plans over several devices; sums in blocks and in parts
 backends            2600  driver, runner, weights, several devices: what back ends share; figures of machines
 backends/codegen    6700  nests to text, for every C-like language; groups of lanes, rings of slices, matrix units, states carried along loops, folds of several values
 backends/cpu        2050  processors as a target, with the guess of their loops
@@ -18,7 +18,7 @@ backends/c          2900  compiler, trips of scans, loader, team, functions of t
 backends/emit       1050  programs of their own: what they share in every language, and on every device
 backends/interp      300  evaluates definitions, of a whole plan or of a part
 backends/null         20
-backends/gpu        3000  graphics processors as a target: cards, guess, what explain says of them
+backends/gpu        3300  graphics processors as a target: cards, guess, what explain says of them
 backends/opencl     2500  a dialect and a device
 backends/cuda       3500  a dialect and a device
 bench               5000  race, statistics, peers, on devices too
@@ -27,7 +27,7 @@ bench/machine       1250  clock, processors, ceilings, environment
 train               7700  fine-tuning, generation, export
 models               750  on the public header alone
 cli                 9250  20 verbs, help, completion, drawing
-tests              35600  about half of what they test; groups of lanes and two devices came with 2000, what is foretold of them 150
+tests              37200  about half of what they test; groups of lanes and two devices came with 2000, what is foretold of them 150
 tests/gpusim        8800  a stand-in for a driver, a machine for PTX and its tests: without a card all of it is run
 '
 git ls-files -co --exclude-standard -- '*.c' '*.h' | LC_ALL=C xargs awk -v columns=120 '

@@ -217,7 +217,7 @@ static void walk(emitter *m, int l)
     const loop *q = &m->s->nest.loop[l];
     char name[24];
     loop_name(m, &m->s->nest, l, name);
-    const bool folds = m->s->folds >> q->axis & 1;
+    const bool folds = m->s->folds >> q->axis & 1 && !q->role->parallel; /* whose trips have sums of their own */
     cut cuts[4];
     const int n = cuts_of(m, q, m->stage.peeled >> q->axis & 1, cuts);
     for (int i = 0; i < n && !err_is(m->e); i++) {
@@ -271,7 +271,7 @@ static void write_stage(emitter *m, int i)
     }
     for (int l = 0; l < s->nest.n; l++) {
         const bool folded = s->folds >> s->nest.loop[l].axis & 1;
-        if (folded && l < nest_tile(s))
+        if (folded && l < nest_tile(s) && !s->nest.loop[l].role->parallel)
             m->stage.outer_fold = true;
         if (folded && s->nest.loop[l].role->lanes)
             m->stage.lane = l;

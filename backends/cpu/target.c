@@ -6,7 +6,7 @@
  * the compiler takes minutes over them. */
 static const role roles[] = {
     {.name = "serial", .implied = true, .done = "walked", .serial = true, .shared = true, .own = true, .folded = true},
-    {.name = "core", .done = "spread over the cores", .parallel = true, .shared = true, .most = 1},
+    {.name = "core", .done = "spread over the cores", .parallel = true, .shared = true, .parts = true, .most = 1},
     {.name = "unroll", .done = "unrolled", .in_registers = true, .own = true, .folded = true, .trips = 64},
     {.name = "vector",
      .done = "walked in vectors",

@@ -472,7 +472,7 @@ static int64_t merged(const plan *p, const kernel *k, const stage *s) /* bytes f
 {
     for (int l = nest_unrolled(s); l < s->nest.n; l++)
         if (s->nest.loop[l].role->group && s->folds >> s->nest.loop[l].axis & 1 && loop_trips(&s->nest.loop[l]) > 1)
-            return target_aligned(p->on, nest_group_lanes(p, k) * ts_dtype_bytes(TS_F64));
+            return stage_states(s) * target_aligned(p->on, nest_group_lanes(p, k) * ts_dtype_bytes(TS_F64));
     return 0;
 }
 

@@ -76,6 +76,9 @@ static void put_around(const dealt *d, text *t)
         if (d->left[a] > step || d->left[a] == 0)
             put(d, a, step, d->k->n_stage == 1 ? "block" : "", t);
     }
+    for (int a = s->n_result; a < s->n_axis; a++)
+        if (d->part[a])
+            put(d, a, d->part[a], "block", t);
     if (d->staged_at == GPU_AROUND && t->len)
         text_add(t, "%s", d->staged);
     for (int i = s->n_result; i < s->n_axis; i++) {
@@ -85,7 +88,8 @@ static void put_around(const dealt *d, text *t)
             put(d, a, d->cut[a], "", t);
             text_add(t, "%s", d->staged_at == a ? d->staged : "");
         }
-        if ((d->cut[a] ? d->cut[a] : d->left[a]) > step || (step == 1 && d->left[a] != 1 && !d->cut[a]))
+        const int64_t left = d->part[a] ? d->part[a] : d->left[a];
+        if ((d->cut[a] ? d->cut[a] : left) > step || (step == 1 && d->left[a] != 1 && !d->cut[a]))
             put(d, a, step, "", t);
     }
 }
@@ -300,6 +304,8 @@ static void guess_other(const plan *p, const kernel *k, const stage *s, text *ou
         deal_across(&d, a, lanes);
     else
         deal_down(&d, lanes);
+    if (stage_fold(s))
+        gpu_split(&d);
     gpu_put(&d, out);
     text_free(&staged);
 }

@@ -10,12 +10,13 @@ typedef struct dealt {
     const kernel *k;
     const stage *s;
     int64_t left[MAX_AXIS], lanes[MAX_AXIS], each[MAX_AXIS];
-    int64_t cut[MAX_AXIS]; /* of a folded axis, 0 or steps in which it is walked around the lanes' */
-    int order[MAX_AXIS];   /* of folded axes, from outside in: order[n_result] .. order[n_axis - 1] */
-    int fast;              /* the axis along which neighbouring lanes have neighbours in memory, or -1 */
-    bool vector;           /* each lane has a run of the fast axis, moved at once; else its elements lie lanes apart */
-    int staged_at;         /* the folded axis at whose cut slices are copied, or GPU_AROUND: all of them */
-    const char *staged;    /* "+a+b" */
+    int64_t cut[MAX_AXIS];  /* of a folded axis, 0 or steps in which it is walked around the lanes' */
+    int64_t part[MAX_AXIS]; /* of a folded axis, 0 or steps that go to different groups */
+    int order[MAX_AXIS];    /* of folded axes, from outside in: order[n_result] .. order[n_axis - 1] */
+    int fast;               /* the axis along which neighbouring lanes have neighbours in memory, or -1 */
+    bool vector;            /* each lane has a run of the fast axis, moved at once; else its elements lie lanes apart */
+    int staged_at;          /* the folded axis at whose cut slices are copied, or GPU_AROUND: all of them */
+    const char *staged;     /* "+a+b" */
 } dealt;
 enum { GPU_AROUND = -1 };
 void gpu_deal_begin(dealt *d, const plan *p, const kernel *k,
@@ -29,6 +30,12 @@ int64_t gpu_lanes(const plan *p, const kernel *k); /* that the groups of a kerne
 /* Elements of 16 bytes that a stage reads and writes in one piece along its axis; 1: it does not. */
 int64_t gpu_vector(const plan *p, const stage *s, int axis, int64_t left);
 int64_t gpu_power(int64_t n); /* the next power of two */
+/* guess_split.c: what it costs, in cycles, that so many parts of a sum wait in memory for a kernel that adds them up;
+ * results: how many there are, bytes: of one. */
+double gpu_merge_cycles(const plan *p, double results, int64_t bytes, int64_t parts);
+bool gpu_may_split(const plan *p, const kernel *k, const stage *s); /* whether a sum may be in parts at all */
+/* Of a fold that reads everything once: cuts its longest axis into parts where groups are few. */
+void gpu_split(dealt *d);
 
 /* product: y[m,n] = sum over k of a[m,k] b[k,n], m, n and k being several axes each. */
 typedef struct product {

@@ -10,6 +10,7 @@
 
 typedef struct candidate {
     int64_t row_lanes, column_lanes, fold_lanes, row_each, column_each, depth;
+    int64_t parts; /* of the sum, that go to different groups */
 } candidate;
 
 /* Instructions of warps that a processor begins in a cycle, one of which reads or writes shared memory; those that move
@@ -112,6 +113,14 @@ static double groups_of(const dealt *d)
     return n;
 }
 
+static double results_of(const dealt *d)
+{
+    double n = 1;
+    for (int a = 0; a < d->s->n_result; a++)
+        n *= (double)d->left[a];
+    return n;
+}
+
 /* Folded axes from outside in: the longest innermost; cut where a slice is `depth` deep. Gives how deep it is. */
 static int64_t cut_folds(dealt *d, int64_t depth)
 {
@@ -201,14 +210,16 @@ static double cycles(const product *c, const candidate *q)
     if (!room.resident || room.shared > c->bytes || depth < q->fold_lanes)
         return INFINITY;
     const bool alone = c->k->n_stage > 1; /* a group goes through its trips one after the other */
-    const double each = alone ? groups_of(&d) : ceil(groups_of(&d) / t->workers),
+    const double each = alone ? groups_of(&d) : ceil(groups_of(&d) * (double)q->parts / t->workers),
                  at_once = alone ? 1 : fmin(each, (double)room.resident);
     const round_cost r = round_of(c, q, &d, (double)depth);
     const double waits = busy(&r, 1) + r.brought + GPU_LATENCY + 2 * MEET,
                  merge = q->fold_lanes > 1 ? (double)tile * (2 + log2((double)q->fold_lanes)) * MEET : 0;
-    return each * BEGIN + ceil(each / at_once) * (ceil(steps_deep(&d) / (double)depth) *
-                                                      fmax(fmax(busy(&r, at_once), at_once * r.brought), waits) +
-                                                  merge);
+    const double parts = q->parts > 1 ? gpu_merge_cycles(c->p, results_of(&d), size, q->parts) : 0;
+    return parts + each * BEGIN +
+           ceil(each / at_once) * (ceil(steps_deep(&d) / (double)(depth * q->parts)) *
+                                       fmax(fmax(busy(&r, at_once), at_once * r.brought), waits) +
+                                   merge);
 }
 
 /* Less than half of the tile would be work. */
@@ -231,16 +242,35 @@ static void choose_lanes(const product *c, candidate q, candidate *best, double 
         }
 }
 
-static bool choose(const product *c, candidate *best)
+static double choose_tile(const product *c, candidate q, candidate *best, double fewest)
 {
-    double fewest = INFINITY;
-    candidate q;
     for (q.row_each = 1; q.row_each <= 8; q.row_each *= 2)
         for (q.column_each = 1; q.column_each <= 8; q.column_each *= 2)
             for (q.depth = 8; q.depth <= 32; q.depth *= 2)
                 for (q.fold_lanes = 1; q.fold_lanes <= 8 && q.fold_lanes <= c->lanes; q.fold_lanes *= 2)
                     choose_lanes(c, q, best, &fewest);
+    return fewest;
+}
+
+/* Where results are fewer than a block for every processor, the sum may be in parts, of so many steps at least that a
+ * group is worth its beginning. */
+static bool choose(const product *c, candidate *best)
+{
+    enum { PARTS_MOST = 128, STEPS = 128, BLOCK = 32 * 32 };
+    const bool few = results_of(&c->none) <= (double)(BLOCK * c->p->on->workers) && gpu_may_split(c->p, c->k, c->s);
+    double fewest = choose_tile(c, (candidate){.parts = 1}, best, INFINITY);
+    for (int64_t parts = 2; few && parts <= PARTS_MOST && (double)(parts * STEPS) <= steps_deep(&c->none); parts *= 2)
+        fewest = choose_tile(c, (candidate){.parts = parts}, best, fewest);
     return fewest < INFINITY;
+}
+
+/* The innermost folded axis, which is the longest, in whole slices */
+static void cut_parts(const candidate *q, dealt *d)
+{
+    const int a = d->order[d->s->n_axis - 1];
+    const int64_t slice = d->cut[a] ? d->cut[a] : d->lanes[a] * d->each[a];
+    const int64_t step = int_ceil_div(int_ceil_div(d->left[a], q->parts), slice) * slice;
+    d->part[a] = q->parts > 1 && step < d->left[a] ? step : 0;
 }
 
 bool gpu_product_find(product *c, const plan *p, const kernel *k, const stage *s)
@@ -256,7 +286,7 @@ bool gpu_product_find(product *c, const plan *p, const kernel *k, const stage *s
 bool gpu_guess_product(const plan *p, const kernel *k, const stage *s, text *out)
 {
     product c;
-    candidate best = {1, 1, 1, 1, 1, 1};
+    candidate best = {1, 1, 1, 1, 1, 1, 1};
     dealt d;
     text staged = {0};
     if (!gpu_product_find(&c, p, k, s))
@@ -268,6 +298,7 @@ bool gpu_guess_product(const plan *p, const kernel *k, const stage *s, text *out
     deal(&c, &best, &d);
     cut_folds(&d, best.depth);
     d.lanes[d.order[s->n_axis - 1]] = least(best.fold_lanes, d.left[d.order[s->n_axis - 1]]);
+    cut_parts(&best, &d);
     for (int i = 0; i < 2; i++)
         if (c.staged[i])
             text_add(&staged, "+%c", 'a' + c.load[i]);

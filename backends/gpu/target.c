@@ -8,7 +8,7 @@
  * its own trips sum. A lane moves 16 bytes at once, of the smallest numbers 16 of them. */
 static const role roles[] = {
     {.name = "serial", .implied = true, .done = "walked", .serial = true, .shared = true, .own = true, .folded = true},
-    {.name = "block", .done = "dealt to the groups", .parallel = true, .shared = true, .outer = true},
+    {.name = "block", .done = "dealt to the groups", .parallel = true, .shared = true, .parts = true, .outer = true},
     {.name = "lane",
      .done = "dealt to the lanes of a group",
      .in_registers = true,

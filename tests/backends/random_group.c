@@ -69,8 +69,9 @@ static int count_left(const dealing *g, bool inside)
 
 static void put_outside(dealing *g, bool blocks)
 {
-    for (int a = 0; blocks && a < g->s->n_result; a++)
-        if (g->axis[a].c.n > g->axis[a].inside && roll(g->d, 2)) {
+    const int parts = roll(g->d, 3) ? -1 : g->s->n_result; /* of a sum: its first axis */
+    for (int a = 0; blocks && a < g->s->n_axis; a++)
+        if (g->axis[a].c.n > g->axis[a].inside && (a == parts || (a < g->s->n_result && roll(g->d, 2)))) {
             put_next(g, a, "@block");
             put_copy(g, "");
         }

@@ -29,7 +29,8 @@ static void put_outer(dice *d, const stage *s, chain *c, bool cores, text *t)
         const int a = (int)roll(d, s->n_axis);
         if (c[a].used >= c[a].n - c[a].tile)
             continue;
-        const bool core = cores && !(s->folds >> a & 1) && roll(d, 3) == 0;
+        const bool parts = s->folds >> a & 1 && c[a].used == 0 && roll(d, 2), /* of a sum: its first loop */
+            core = cores && (parts || !(s->folds >> a & 1)) && roll(d, 3) == 0;
         chain_put(s, a, c[a].step[c[a].used++], core ? "@core" : "", t);
         put_staging(d, s, "", t);
         cores = cores && !core;

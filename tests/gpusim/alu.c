@@ -97,6 +97,17 @@ static inline uint32_t dp4(uint32_t a, uint32_t b, int sa, int sb)
     }
     return (uint32_t)r;
 }
+/* Halves of a times the two bytes of b from bit `from` on. */
+static inline uint32_t dp2(uint32_t a, uint32_t b, int sa, int sb, int from)
+{
+    uint32_t r = 0;
+    for (int i = 0; i < 2; i++) {
+        int32_t x = sa ? (int16_t)(a >> 16 * i) : (uint16_t)(a >> 16 * i);
+        int32_t y = sb ? (int8_t)(b >> (from + 8 * i)) : (uint8_t)(b >> (from + 8 * i));
+        r += (uint32_t)(x * y);
+    }
+    return r;
+}
 static inline uint32_t prmt(uint32_t a, uint32_t b, uint32_t c)
 {
     uint64_t ab = ((uint64_t)b << 32) | a;

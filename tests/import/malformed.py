@@ -406,7 +406,7 @@ def schema_files():
     yield "schema-axis", schema({"loops": ["q m n k"]})
     yield "schema-twice", schema({"loops": ["m m n k"]})
     yield "schema-role", schema({"loops": ["m@gpu n k"]})
-    yield "schema-fold", schema({"loops": ["k@core m n"]})
+    yield "schema-fold", schema({"loops": ["k/64 k/8@core m n k"]})
     yield "schema-base", schema(extends="nowhere")
     yield "schema-escape", schema(extends="../../etc/passwd")
     yield "schema-operator", json.dumps({"format": "tiling/1", "name": "s", "rules": [

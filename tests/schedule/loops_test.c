@@ -131,7 +131,9 @@ static void test_refused(void)
     } one[] = {
         {"[\"m n\",\"m n k k\"]",
          "loops \"m n\", column 4: axis k never reaches step 1\n  loops \"m n k k\", column 7: axis k is walked twice"},
-        {"\"m n k@core\"", "loops \"m n k@core\", column 5: axis k folds: it cannot be spread over the cores"},
+        {"\"k/64 m k/8@core n k\"",
+         "loops \"k/64 m k/8@core n k\": loop k, whose parts are spread over the cores, is inside "
+         "another of that axis"},
         {"\"m/64 n/64 k m@unroll n@vector\"", "loops \"m/64 n/64 k m@unroll n@vector\": the sums of the register tile "
                                               "(m 64, n 64) take 256 vector registers, "
                                               "avx512 has 32: unroll less, or write m/tile n/tile, here m/8 n/48"},

@@ -211,7 +211,7 @@ static const refusal refusals[] = {
     {product, "m/tile m n k", "the guess has no register tile here; a number of at least 1 expected", 3},
     {product, "m/tiles m n k", "a number of at least 1 expected", 3},
     {product, "m/99999999999 m n k", "a number of at most 1073741824 expected", 3},
-    {product, "m n k@core", "axis k folds: it cannot be spread over the cores", 5},
+    {product, "k@core m@core n", "a second @core loop: one loop is spread over the cores", 8},
     {product, "m@cores n k", "no role \"cores\"; the roles are: core, unroll, vector (or none)", 3},
     {product, "m n/4@vector n k", "the vector loop of n must be its last, without a step", 3},
     {product, "m n@vector k", "the vector loop must be the last", 3},

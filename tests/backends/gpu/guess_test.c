@@ -11,7 +11,8 @@ static void guessed(maker *make, const char *card, const char *loops)
     planned b;
     text t = {0};
     if (make_plan(&b, &(setting){.make = make, .machine = card, .rules = as_written})) {
-        nest_print(&t, &b.p->kernel[b.p->n_kernel - 1], false);
+        const kernel *last = &b.p->kernel[b.p->n_kernel - 1];
+        nest_print(&t, last->merges ? last - 1 : last, false); /* of sums in parts, what makes the parts */
         CHECK_TEXT(text_str(&t), loops);
     }
     text_free(&t);
@@ -76,7 +77,7 @@ int main(void)
     guessed(odd_points, "gpu:h100", "e/1024@block e/4@lane e@vector");
     guessed(few_points, "gpu:h100", "e/32@block e@lane");
     guessed(row_sums, "gpu:h100", "r/4@block c/256 r@lane c/4@lane c@vector");
-    guessed(column_sums, "gpu:h100", "r/32@block c/8 c@lane r@lane");
+    guessed(column_sums, "gpu:h100", "r/32@block c/1024@block c/8 c@lane r@lane");
     guessed(turned, "gpu:h100", "r/32@block c/32@block+a@shared r/4@lane c@lane r@unroll");
     guessed(pool, "gpu:h100", "c@block oh/4@block kh kw oh@lane ow@lane");
     guessed(rows, "gpu:h100",
@@ -85,7 +86,7 @@ int main(void)
     guessed(square, "gpu:h100", "m/64@block n/128@block k/8+a@shared+b@shared k m/4@lane n/16@unroll n@lane m@unroll");
     guessed(product, "gpu:h100",
             "m/8@block n/16@block k/32+a@shared+b@shared k/8 k@lane m/2@lane n/4@unroll n@lane m@unroll");
-    guessed(deep, "gpu:h100", "m@block n@block k/32+a@shared+b@shared k/8 k@lane");
+    guessed(deep, "gpu:h100", "m/32@block k/128@block k/32+a@shared+b@shared k m/4@lane n/16@unroll n@lane m@unroll");
     guessed(convolution, "gpu:h100",
             "oc/2@block oh@block ow/4@block kh/2+b@shared+a@shared kh kw ic@lane oc@lane ow@lane");
     guessed(normalized, "gpu:h100",

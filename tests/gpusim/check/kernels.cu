@@ -269,7 +269,7 @@ extern "C" __global__ void ints(const unsigned *x, const unsigned *y, unsigned *
     asm("lop3.b32 %0, %1, %2, %3, 0x96;" : "=r"(q[6]) : "r"(a), "r"(b), "r"(i));
     asm("lop3.b32 %0, %1, %2, %3, 0xca;" : "=r"(q[7]) : "r"(a), "r"(b), "r"(i));
     asm("bfind.u32 %0, %1;" : "=r"(q[8]) : "r"(a));
-    q[9] = __dp4a((int)a, (int)b, i);
+    q[9] = (unsigned)__dp4a((int)a, (int)b, i) + 3 * (unsigned)__dp2a_lo((int)a, (int)b, 7) + 5 * __dp2a_hi(a, b, 9u);
     q[10] = __mulhi((int)a, (int)b); q[11] = __umulhi(a, b);
     v = w * 0x123456789abcdefull + __umul64hi(w, ~w); q[12] = (unsigned)(v >> 32); q[13] = (unsigned)v;
     q[14] = (unsigned)(w / (b | 1)) + (unsigned)(w % (a | 3)); q[15] = (unsigned)((long long)w / ((int)b | 1));

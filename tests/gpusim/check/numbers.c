@@ -261,6 +261,10 @@ static void test_ints(void)
         w[9] = u;
         for (int k = 0; k < 32; k += 8)
             w[9] += (uint32_t)((int8_t)(a >> k) * (int8_t)(b >> k));
+        w[9] += 3 * 7 + 5 * 9;
+        for (int k = 0; k < 2; k++)
+            w[9] += 3 * (uint32_t)((int16_t)(a >> 16 * k) * (int8_t)(b >> 8 * k)) +
+                    5 * (uint32_t)((uint16_t)(a >> 16 * k) * (uint8_t)(b >> (16 + 8 * k)));
         w[10] = (uint32_t)(((int64_t)(int32_t)a * (int32_t)b) >> 32);
         w[11] = (uint32_t)(((uint64_t)a * b) >> 32);
         uint64_t v = W * 0x123456789abcdefull + (uint64_t)(((unsigned __int128)W * ~W) >> 64);
