@@ -380,6 +380,18 @@ static bool same_rows(const fuser *f, const item *a, const item *b, int shared)
     return true;
 }
 
+/* Of the shared loops the last one is taken several trips at a time. Where a slice is used again by trips of others
+ * alone, no register tile has its rows: it would be read once for each multiplication. */
+static bool has_rows(const item *it, int last, uint32_t lacks)
+{
+    enum { ROWS = 4 };
+    int64_t again = 1;
+    for (int a = 0; a < it->n_axis; a++)
+        again *= lacks >> a & 1 ? it->extent[a] : 1;
+    const int64_t near = lacks >> last & 1 ? it->extent[last] : 1;
+    return near >= ROWS || again == near;
+}
+
 /* A contraction reads its operands many times. Walking only rows of it is free when each operand has the rows' axes, or
  * at least a batch axis and a slice that stays in the cache; weights have neither, and would be streamed again for
  * every row. Where none has all the rows' axes (images and channels), both would be. */
@@ -414,6 +426,9 @@ static bool rows_are_cheap(const fuser *f, const item *it, int shared)
             continue; /* little reuse */
         if (own < 4)
             return false; /* nothing would be left for a register tile */
+        const uint32_t own_axes = axes & ~rows;
+        if (own_axes & (own_axes - 1) && axes & rows && !has_rows(it, dim[shared - 1], kept & ~axes))
+            return false; /* of a matrix */
         if (slice <= 4096)
             continue; /* a vector */
         if (!(axes & rows) || slice > target_bytes(on, on->near) / 2)

@@ -206,8 +206,29 @@ static void test_sums_are_early(void)
     ts_graph_free(g);
 }
 
+/* y[n,k,i] = sum over j of q[k,i,j] x[n,k,j], squares of which are summed up: in the loops over n and k that both could
+ * share, q's slices would be used by one row at a time, small as they may be. With rows last they share. */
+static void test_rows_stay_together(int64_t n, int64_t k, int64_t i, int64_t j)
+{
+    graph *g = ts_graph_make();
+    const type q = {.dtype = TS_F64, .rank = 3, .dim = {k, i, j}}, x = {.dtype = TS_F64, .rank = 3, .dim = {n, k, j}};
+    const node *in[] = {g_input(g, "q", &q, NULL), g_input(g, "x", &x, NULL)},
+               *apart = g_callf(g, 2, in, "einsum equation=\"kij,nkj->nki\""),
+               *near = g_callf(g, 2, in, "einsum equation=\"kij,nkj->kni\"");
+    const node *root[] = {g_call1(g, "sum_square axes=[2]", apart), g_call1(g, "sum_square axes=[2]", near)};
+    for (int r = 0; r < 2; r++) {
+        plan *p = made(g, 1, &root[r]);
+        if (p && !CHECK(p->n_kernel == (r ? 1 : 2)))
+            printf("  %d kernels\n", p->n_kernel);
+        plan_free(p);
+    }
+    ts_graph_free(g);
+}
+
 int main(void)
 {
+    test_rows_stay_together(1000, 25, 64, 64);
+    test_rows_stay_together(200, 20, 30, 16);
     test_mask_of_a_batch();
     test_inputs_wait();
     test_sums_are_early();
