@@ -10,11 +10,11 @@ graph              27300  half of it is the table of operations, which ONNX make
 import              8900  ONNX, JSON, safetensors and tokenizers, all of it distrusted
 autodiff            3500  the chain rule, derived gradients, forward mode, batches, Jacobians, optimizers
 schedule           12000  passes, plans of trips, notation, schemas, explain; how copies lie, slices of matrix units; plans over several devices; sums in blocks and in parts
-backends            2600  driver, runner, weights, several devices: what back ends share; figures of machines
-backends/codegen    6700  nests to text, for every C-like language; groups of lanes, rings of slices, matrix units, states carried along loops, folds of several values
+backends            2650  driver, runner, weights, several devices: what back ends share; figures of machines
+backends/codegen    7600  nests to text, for every C-like language; groups of lanes, rings of slices, matrix units, states carried along loops, folds of several values, accesses of whole vectors, functions of reals
 backends/cpu        2050  processors as a target, with the guess of their loops
 backends/store      1250  the compile cache
-backends/c          2900  compiler, trips of scans, loader, team, functions of the process
+backends/c          3050  compiler, trips of scans, real functions as vectors, loader, team, functions of the process
 backends/emit       1050  programs of their own: what they share in every language, and on every device
 backends/interp      300  evaluates definitions, of a whole plan or of a part
 backends/null         20
@@ -26,7 +26,7 @@ bench/report        5700  a page of nine sections
 bench/machine       1250  clock, processors, ceilings, environment
 train               7700  fine-tuning, generation, export
 models               750  on the public header alone
-cli                 9250  20 verbs, help, completion, drawing
+cli                 9350  20 verbs, help, completion, drawing
 tests              37200  about half of what they test; groups of lanes and two devices came with 2000, what is foretold of them 150
 tests/gpusim        8800  a stand-in for a driver, a machine for PTX and its tests: without a card all of it is run
 '

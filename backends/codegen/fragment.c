@@ -145,8 +145,8 @@ static int64_t bits_of(const emitter *m, const lin *a, int64_t most)
 }
 
 /* A place is what the lane starts from and what loops add. In a slice that is swizzled, whole periods of that pass
- * through, and bits that the start does not have go in by themselves: then only the start need be swizzled. The address,
- * and how many bytes behind it that is. */
+ * through, and bits that the start does not have go in by themselves: then only the start need be swizzled. The
+ * address, and how many bytes behind it that is. */
 static int64_t put_address(emitter *m, const fragment *q, text *t)
 {
     const source *from = source_of(m, q);

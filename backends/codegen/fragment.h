@@ -1,6 +1,6 @@
-/* fragment.h - what each lane of a warp holds of an operand for one statement of a matrix unit. Lanes find it in a slice
- * of the group's, or where an earlier stage of the kernel left it: from a place of their own on, at numbers that the text
- * says, so that little is computed. */
+/* fragment.h - what each lane of a warp holds of an operand for one statement of a matrix unit. Lanes find it in a
+ * slice of the group's, or where an earlier stage of the kernel left it: from a place of their own on, at numbers that
+ * the text says, so that little is computed. */
 #ifndef TS_FRAGMENT_H
 #define TS_FRAGMENT_H
 #include "backends/codegen/emit.h"
@@ -15,7 +15,7 @@ typedef struct fragment { /* of an operand */
     const lin *line, *deep; /* the lane's own row of it, in pieces where these lie along it */
     const lin *start;       /* the lane's place for the first of them */
 } fragment;
-/* Fills in operand i; names the lane's row. Then, where the lane's place is known, names that and where the slice is. */
+/* Fills in operand i; names the lane's row. Then, where the lane's place is known, names that and the slice's. */
 void fragment_find(emitter *m, const matrix_form *f, const unit_loops *u, int i, fragment *q);
 void fragment_start(emitter *m, fragment *q);
 void fragment_take(emitter *m, const fragment *q);           /* declares it, for the trip of folded loops at hand */

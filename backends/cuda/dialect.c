@@ -41,8 +41,9 @@ static const char head[] =
     "template <int far> FUNCTION void send" bytes "(uint32_t to, const void *from, int inside)\n"                      \
     "{\n"                                                                                                              \
     "#if __CUDA_ARCH__ >= 800\n"                                                                                       \
-    "    asm volatile(\"cp.async." cache ".shared.global [%0 + %3], [%1], " bytes ", %2;\" ::\"r\"(to),\n"              \
-    "                 \"l\"(__cvta_generic_to_global(from)), \"r\"(inside ? " bytes " : 0), \"n\"(far) : \"memory\");\n"  \
+    "    asm volatile(\"cp.async." cache ".shared.global [%0 + %3], [%1], " bytes ", %2;\"\n"                          \
+    "                 ::\"r\"(to), \"l\"(__cvta_generic_to_global(from)), \"r\"(inside ? " bytes " : 0), \"n\"(far)\n" \
+    "                 : \"memory\");\n"                                                                                \
     "#else\n"                                                                                                          \
     "    void *const at = __cvta_shared_to_generic(to + far);\n"                                                       \
     "    " otherwise ";\n"                                                                                             \
@@ -52,7 +53,8 @@ static const char head[] =
     "template <int far> FUNCTION void " name "(uint32_t *to, uint32_t at)\n"                                           \
     "{\n"                                                                                                              \
     "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4" how ".shared.b16 {%0, %1, %2, %3}, [%4 + %5];\"\n"              \
-    "                 : \"=r\"(to[0]), \"=r\"(to[1]), \"=r\"(to[2]), \"=r\"(to[3]) : \"r\"(at), \"n\"(far) : \"memory\");\n"\
+    "                 : \"=r\"(to[0]), \"=r\"(to[1]), \"=r\"(to[2]), \"=r\"(to[3])\n"                                  \
+    "                 : \"r\"(at), \"n\"(far) : \"memory\");\n"                                                        \
     "}\n"
 #define FRAGMENT2(name, how)                                                                                           \
     "template <int far> FUNCTION void " name "(uint32_t *to, uint32_t at)\n"                                           \
@@ -66,7 +68,7 @@ static const char head[] =
     "    asm(\"mma.sync.aligned." how " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"           \
     "        : \"+f\"(y[0]), \"+f\"(y[1]), \"+f\"(y[2]), \"+f\"(y[3])\n"                                               \
     "        : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]),\n"                                                  \
-    "          \"r\"(b[0]), \"r\"(b[1]));\n"                                                                          \
+    "          \"r\"(b[0]), \"r\"(b[1]));\n"                                                                           \
     "}\n"
 
 static const function functions[] = {
@@ -188,11 +190,13 @@ static const move_form moves[] = {
 #define SUMS 2, 4, "$0 / 4 + $1 / 2 * 8", "$0 % 4 * 2 + $1 % 2", "paired($0, $1, $2)", "$0 % 2 ? 2 : 8"
 #define HALVES                                                                                                         \
     {4,                                                                                                                \
-     {{"rows4<$2>($0, $1)", "$0 % 16", "$0 / 16", 8}, {"columns4<$2>($0, $1)", "$0 / 8 % 2", "$0 % 8 + $0 / 16 * 8", 8}}, \
+     {{"rows4<$2>($0, $1)", "$0 % 16", "$0 / 16", 8},                                                                  \
+      {"columns4<$2>($0, $1)", "$0 / 8 % 2", "$0 % 8 + $0 / 16 * 8", 8}},                                              \
      {{NULL, NULL, NULL, 0}, {NULL, NULL, NULL, 0}}},                                                                  \
     {2,                                                                                                                \
-     {{"rows2<$2>($0, $1)", "$0 % 8", "$0 / 8 % 2", 8}, {"columns2<$2>($0, $1)", "0", "$0 % 16", 8}},                   \
-     {{"rows4<$2>($0, $1)", "$0 % 8 + $0 / 16 * 8", "$0 / 8 % 2", 8}, {"columns4<$2>($0, $1)", "$0 / 16", "$0 % 16", 8}}}
+     {{"rows2<$2>($0, $1)", "$0 % 8", "$0 / 8 % 2", 8}, {"columns2<$2>($0, $1)", "0", "$0 % 16", 8}},                  \
+     {{"rows4<$2>($0, $1)", "$0 % 8 + $0 / 16 * 8", "$0 / 8 % 2", 8},                                                  \
+      {"columns4<$2>($0, $1)", "$0 / 16", "$0 % 16", 8}}}
 static const matrix_form matrices[] = {
     {16, 8, 16, TS_F16, TS_F32, "mma_f16($0, $1, $2)", SUMS, HALVES},
     {16, 8, 16, TS_BF16, TS_F32, "mma_bf16($0, $1, $2)", SUMS, HALVES},

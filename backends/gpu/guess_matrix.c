@@ -180,10 +180,10 @@ static void put_all(const choice *q, const shape *s, text *t)
 static const matrix_unit *unit_for(const product *c)
 {
     const bool fewer = c->k->compute && !strcmp(c->k->compute, "tf32");
-    const dtype d = c->s->load[c->load[0]]->from->type.dtype;
+    const dtype d = c->s->load[c->load[0]]->from->type.dtype, other = c->s->load[c->load[1]]->from->type.dtype;
     const target *t = c->p->on;
     for (int i = 0; i < t->n_unit; i++)
-        if (t->unit[i].sums && t->unit[i].operand == d && (fewer || d != TS_F32) && c->s->load[c->load[1]]->from->type.dtype == d)
+        if (t->unit[i].sums && t->unit[i].operand == d && other == d && (fewer || d != TS_F32))
             return &t->unit[i];
     return NULL;
 }

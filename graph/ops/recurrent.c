@@ -1,5 +1,5 @@
-/* recurrent.c - cells that run along time: few steps written out, many as a scan. What does not wait for the step before,
- * the product of all inputs with their weights, is one product. Texts of activations are formulas over a.
+/* recurrent.c - cells that run along time: few steps written out, many as a scan. What does not wait for the step
+ * before, the product of all inputs with their weights, is one product. Texts of activations are formulas over a.
  * x [time, batch, in], w [gates * hidden, in], r [gates * hidden, hidden], b [2 * gates * hidden] (of w, then of r),
  * h0 and c0 [batch, hidden], p [3 * hidden] (peepholes, of i o f), and last, where sequences end early, their lengths
  * [batch]: after its end a sequence keeps its state, and its outputs are 0. */
