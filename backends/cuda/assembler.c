@@ -131,7 +131,7 @@ bool cuda_assemble(const plan *p, const build_options *w, text *facts, err *e)
     cache *c = NULL;
     text notes = {0};
     bool ok = cuda_write(p, &t, e);
-    if (ok && (ok = nvrtc_open(&rtc, env.nvrtc, e))) {
+    if (ok && (ok = nvrtc_open(&rtc, env_text("TESSERA_NVRTC"), e))) {
         ok = cache_open(&c, w->cache_dir, &env, &notes, e) && add_all(p, &t, &rtc, c, facts, e);
         nvrtc_close(&rtc);
     }
