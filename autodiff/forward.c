@@ -6,6 +6,7 @@
 #include "graph/ir/custom.h"
 #include "graph/ir/diff.h"
 #include "graph/ir/rule.h"
+#include "graph/ir/trip.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,20 +92,26 @@ static degree degree_of(const asking *a, const expr *x)
     }
 }
 
+static const node *again(graph *g, const node *of, const node *const *in)
+{
+    int n_attr = 0;
+    for (const attr_spec *s = of->op->attr; s && s->name; s++)
+        n_attr++;
+    return of->trip ? g_make_scan(g, of->op, of->n_in, in, of->attr, n_attr, of->trip)
+                    : g_make(g, of->op, of->n_in, in, of->attr, n_attr);
+}
+
 /* The same operation over tangents: in place of `only`, or of all that move; where `all`, with zeros for the rest. */
 static const node *over_tangents(const asking *a, const node *y)
 {
     graph *g = a->f->g;
     const node **in = arena_array(&g->mem, (size_t)y->n_in + 1, sizeof *in);
-    int n_attr = 0;
-    for (const attr_spec *s = y->op->attr; s && s->name; s++)
-        n_attr++;
     for (int i = 0; i < y->n_in; i++) {
         in[i] = y->in[i];
         if (counts(a, in[i]))
             in[i] = moved(a->f, in[i]) ? moved(a->f, in[i]) : g_filled(g, &in[i]->type, 0);
     }
-    const node *made = g_make(g, y->op, y->n_in, in, y->attr, n_attr);
+    const node *made = again(g, y, in);
     return made && type_equal(&made->type, &y->type) ? made : NULL;
 }
 
@@ -225,11 +232,8 @@ static const node *stand_in(graph *g, const type *t, const char *what, int i)
 static const node *apart(forward *f, const node *y, const node **in)
 {
     graph *g = f->g;
-    int n_attr = 0, index;
-    for (const attr_spec *s = y->op->attr; s && s->name; s++)
-        n_attr++;
-    const node *call = custom_call(y, &index);
-    const node *of = call ? call : y;
+    int index;
+    const node *call = custom_call(y, &index), *of = call ? call : y;
     for (int i = 0; i < of->n_in; i++) {
         in[i] = of->in[i];
         for (int k = 0; k < i && in[i] == of->in[i]; k++)
@@ -237,12 +241,8 @@ static const node *apart(forward *f, const node *y, const node **in)
         if (in[i] == of->in[i] && is_real(in[i]))
             in[i] = stand_in(g, &in[i]->type, "x", i);
     }
-    if (!call)
-        return g_make(g, y->op, y->n_in, in, y->attr, n_attr);
-    n_attr = 0;
-    for (const attr_spec *s = call->op->attr; s && s->name; s++)
-        n_attr++;
-    return custom_output(g, g_make(g, call->op, call->n_in, in, call->attr, n_attr), index);
+    const node *made = again(g, of, in);
+    return call ? custom_output(g, made, index) : made;
 }
 
 static const node *transposed(forward *f, const node *y)
@@ -288,7 +288,8 @@ static const node *tangent_of(forward *f, const node *y)
     err e = {0};
     int index;
     bool none = false;
-    const bool custom = custom_call(y, &index) || (y->op->custom && (y->op->custom->kernel || y->op->custom->gradient));
+    const bool custom = y->trip || custom_call(y, &index) ||
+                        (y->op->custom && (y->op->custom->kernel || y->op->custom->gradient));
     const node *t = NULL;
     if (!custom && g_defn_calls(y, &mem, &d, &e)) {
         t = linear(f, y, d.value);

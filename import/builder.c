@@ -511,7 +511,11 @@ bool builder_run(const model_file *file, const binding *with, graph *g, onnx_val
     builder b = {.f = file, .g = g, .mem = &mem, .bound = with != NULL};
     frame f = {&b, &file->main, file->main.links, .opset = file->opset, .n_opset = file->n_opset, .where = ""};
     f.value = arena_array(&mem, (size_t)f.l->n_value, sizeof *f.value);
-    const bool ok = build(&f, with, result, e);
+    bool ok = true;
+    for (int i = 0; i < file->n_scalar && ok; i++)
+        ok = ts_function(g, file->scalar[i].head, file->scalar[i].text, file->scalar[i].derivative) ||
+             err_set(e, g->err.code, "scalars[%d]: %s", i, g->err.text);
+    ok = ok && build(&f, with, result, e);
     g->waits = !ok && b.unsupported.n > 0 && !b.hard;
     unsupported_free(&b.unsupported);
     arena_free(&mem);

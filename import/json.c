@@ -8,6 +8,7 @@
  *     "weights": { "file": "tiny.safetensors", "sha256": "..." },
  *     "constants": { "one": { "dtype": "f32", "shape": [1], "data": [1.0] } },
  *     "functions": [ ... ],
+ *     "scalars": [ { "name": "relu3(x)", "text": "x < 0 ? 0.0 : x*x*x/3", "derivative": "x < 0 ? 0.0 : x*x" } ],
  *     "nodes":   [ { "name": "fc", "op": "Gemm", "in": ["x", "w", "b"], "out": ["y"], "attr": { "transB": 1 } } ] } */
 #include "import/json_parts.h"
 #include "import/safetensors.h"
@@ -88,6 +89,23 @@ static bool read_weights(model_file *f, const json *root, json_source *s, err *e
     return true;
 }
 
+/* ---- scalar functions: their texts are read when the graph is built ---- */
+static bool read_scalars(model_file *f, const json *root, err *e)
+{
+    const json *all, *name, *words, *derivative;
+    if (!json_member(root, "scalars", JSON_LIST, &all, e))
+        return false;
+    f->scalar = arena_array(&f->mem, json_length(all), sizeof *f->scalar);
+    for (const json *i = all ? all->first : NULL; i; i = i->next) {
+        if (!json_want(i, JSON_OBJECT, e) || !json_known(i, "name text derivative", e) ||
+            !json_need(i, "name", JSON_TEXT, &name, e) || !json_need(i, "text", JSON_TEXT, &words, e) ||
+            !json_member(i, "derivative", JSON_TEXT, &derivative, e))
+            return false;
+        f->scalar[f->n_scalar++] = (scalar_text){name->text, words->text, derivative ? derivative->text : NULL};
+    }
+    return true;
+}
+
 /* What nothing takes under another name is a value of the outermost graph, before its constants. */
 static void hold_weights(const json_source *s, body *b)
 {
@@ -140,7 +158,7 @@ static bool read_graph(model_file *f, const json *root, err *e)
     if (b->n_output == 0)
         return json_refuse(e, to, TS_BAD_INPUT, "a graph has at least one output");
     if (!read_weights(f, root, &s, e) || !json_constants(&s, root, b, e) || !json_steps(&s, root, b, e) ||
-        !json_functions(&s, root, f, e))
+        !json_functions(&s, root, f, e) || !read_scalars(f, root, e))
         return false;
     hold_weights(&s, b);
     return true;
@@ -153,7 +171,7 @@ static bool read_root(model_file *f, const json *root, err *e)
         return false;
     if (strcmp(format->text, "graph/1"))
         return json_refuse(e, format, TS_UNSUPPORTED, "format \"%s\" is not \"graph/1\"", format->text);
-    if (!json_known(root, "format name opset dims inputs outputs weights constants nodes functions meta", e) ||
+    if (!json_known(root, "format name opset dims inputs outputs weights constants nodes functions scalars meta", e) ||
         !json_member(root, "name", JSON_TEXT, &name, e))
         return false;
     f->name = name ? name->text : "";

@@ -443,6 +443,18 @@ static void add_head(text *t, const model_file *f)
     add_rules(t, f);
 }
 
+static void add_scalars(writing *w)
+{
+    for (int i = 0; i < w->f->n_scalar; i++) {
+        const scalar_text *s = &w->f->scalar[i];
+        text_add(w->t, i ? ",\n    { \"name\": " : ",\n  \"scalars\": [\n    { \"name\": "), text_json(w->t, s->head);
+        text_add(w->t, ", \"text\": "), text_json(w->t, s->text);
+        if (s->derivative)
+            text_add(w->t, ", \"derivative\": "), text_json(w->t, s->derivative);
+        text_add(w->t, " }%s", i + 1 < w->f->n_scalar ? "" : "\n  ]");
+    }
+}
+
 /* The weights' file first: a graph that names it by its hash never meets another one unnoticed. */
 static bool save_weights(const writing *w, const char *folder, text *t, err *e)
 {
@@ -464,8 +476,9 @@ static bool write_json(const model_file *f, const char *path, err *e)
     arena mem = {0};
     writing w = {.mem = &mem, .t = &rest, .f = f};
     add_head(&first, f);
-    bool good = add_body(&w, &f->main, e) && add_functions(&w, e) && file_make_dir(path, e) &&
-                save_weights(&w, path, &first, e);
+    bool good = add_body(&w, &f->main, e) && add_functions(&w, e);
+    add_scalars(&w);
+    good = good && file_make_dir(path, e) && save_weights(&w, path, &first, e);
     if (good) {
         text_bytes(&first, text_str(&rest), rest.len);
         text_add(&first, "\n}\n");

@@ -64,6 +64,11 @@ typedef struct dim_rule {
     int64_t least, most, fallback;
 } dim_rule;
 
+/* A scalar function, as ts_function takes it: texts of steps may call it. */
+typedef struct scalar_text {
+    const char *head, *text, *derivative; /* derivative: NULL where it follows from the text */
+} scalar_text;
+
 typedef struct model_file {
     arena mem;
     limits limits; /* what it may cost; there before the file is read */
@@ -74,6 +79,8 @@ typedef struct model_file {
     opset *opset;
     body main;
     function *function;
+    int n_scalar;
+    scalar_text *scalar;
     dim_rule *rule;
     /* Inputs and outputs of a kind that nothing here can be, a sentence each. What is refused is reported together with
      * operators that are not supported, if the outputs need it. */

@@ -5,6 +5,9 @@
 #include "cli/reply.h"
 #include "cli/session.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* The run as it began: what it is of was settled then. */
 static bool emit_training(const args *a, const char *folder, ts_error *e)
 {
@@ -28,11 +31,41 @@ static bool emit_training(const args *a, const char *folder, ts_error *e)
     return good;
 }
 
+/* "relu3(x) = x < 0 ? 0.0 : ..." */
+static bool emit_function(const args *a, const char *file, ts_error *e)
+{
+    const char *words = args_text(a, "fn", NULL), *close = strchr(words, ')'),
+               *equals = close ? strchr(close, '=') : NULL;
+    if (!equals) {
+        err_set(e, TS_USAGE, "emit: --fn \"%s\" has no text", words);
+        return err_hint(e, "--fn \"relu3(x) = x < 0 ? 0.0 : x\"");
+    }
+    char *head = strndup(words, (size_t)(close + 1 - words)), *name = strndup(words, strcspn(words, " ("));
+    ts_graph *g = ts_graph_make();
+    char *source = NULL;
+    if (!head || !name)
+        err_set(e, TS_MEMORY, "no memory for a function");
+    else if (!ts_function(g, head, equals + 1, args_text(a, "derivative", NULL)))
+        ts_graph_ok(g, e);
+    else
+        source = ts_function_source(g, name, args_text(a, "what", "value"), e);
+    const bool good = source && ts_file_write(file, source, strlen(source), e);
+    ts_graph_free(g);
+    ts_free(source), free(head), free(name);
+    return good;
+}
+
 static bool work(session *s, const args *a, const char *folder, ts_error *e)
 {
     if (!folder) {
         err_set(e, TS_USAGE, "emit: --out is missing");
         return err_hint(e, "-o DIR says where the sources go");
+    }
+    if (args_text(a, "fn", NULL))
+        return emit_function(a, folder, e);
+    if (!args_noun(a, 0)) {
+        err_set(e, TS_USAGE, "emit: MODEL is missing");
+        return err_hint(e, "tessera help emit");
     }
     if (args_flag(a, "train"))
         return emit_training(a, folder, e);
@@ -54,7 +87,10 @@ static int run(const args *a, ts_error *e)
     if (!good)
         return e->code;
     if (!a->console.json) {
-        console_note(&a->console, "wrote %s; build it with make -C %s", folder, folder);
+        if (args_text(a, "fn", NULL))
+            console_note(&a->console, "wrote %s", folder);
+        else
+            console_note(&a->console, "wrote %s; build it with make -C %s", folder, folder);
         return TS_OK;
     }
     cJSON *root = reply_make("emit/1");
@@ -67,6 +103,11 @@ static int run(const args *a, ts_error *e)
 static const option options[] = {
     {"out", 'o', A_FOLDER, "DIR", "where to write sources, weights and Makefile", false, 0, 0},
     {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
+    {"fn", 0, WORD, "TEXT", "in place of MODEL a scalar function, as one C file: \"sq(x) = x*x\"", false, 0, 0},
+    {"what", 0, CHOICE, "value|jvp|vjp", "of --fn: its value, or a derivative, forward or reverse (default: value)",
+     false, 0, 0},
+    {"derivative", 0, WORD, "TEXT", "of --fn: by each parameter, between commas (default: follows from the text)",
+     false, 0, 0},
     {"train", 0, FLAG, NULL, "MODEL is a run: the program that trains it, with its data", false, 0, 0},
     {0},
 };
@@ -77,13 +118,14 @@ static const char *const examples[] = {
     "tessera emit bert-base -o bert # C sources, weights, Makefile",
     "tessera emit model.onnx -s mine.json --dim batch=1 --target c -o generated",
     "tessera emit run --train -o trainer # then make -C trainer, and ./train there",
+    "tessera emit --fn \"relu3(x) = x < 0 ? 0.0 : x < 1 ? x*x*x/3 : x - 2/3.0\" --what vjp -o relu3.c",
     NULL,
 };
 
 const verb verb_emit = {
     .name = "emit",
     .brief = "Write a model, or its training, as a C program",
-    .usage = "MODEL",
+    .usage = "[MODEL]",
     .groups = groups,
     .examples = examples,
     .run = run,

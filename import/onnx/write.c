@@ -360,6 +360,10 @@ static bool make_functions(maker *w, Onnx__Model *m, err *e)
 static bool make_model(maker *w, Onnx__Model *m, err *e)
 {
     onnx__model__init(m);
+    if (w->f->n_scalar > 0) {
+        err_set(e, TS_UNSUPPORTED, "ONNX has no form for scalar functions, as %s", w->f->scalar[0].head);
+        return err_hint(e, "save the model as json");
+    }
     m->has_ir_version = true, m->ir_version = ir_version(w->f);
     m->producer_name = loose("tessera"), m->producer_version = loose(TS_VERSION);
     m->opset_import = make_opsets(w, w->f->n_opset, w->f->opset), m->n_opset_import = (size_t)w->f->n_opset;

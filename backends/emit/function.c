@@ -1,0 +1,250 @@
+/* function.c - a scalar function of a graph as C that stands alone, to be read and compiled anywhere. */
+#include "graph/ir/graph.h"
+#include "graph/ir/scalar.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ROWS = SCALAR_RESULT * MAX_ARG };
+typedef struct part { /* that is used more than once has a name of its own */
+    const expr *x;
+    int uses, number;
+} part;
+typedef struct source {
+    arena *m;
+    text *t;
+    const scalar *f;
+    const char *state[2 * MAX_ARG + SCALAR_RESULT];
+    part *part;
+    int n, cap, n_number;
+    bool failed;
+} source;
+
+/* What libm has no function for; as the table of functions has them. */
+static const struct {
+    const char *call, *text;
+} helpers[] = {
+    {"max@", "static double max(double a, double b)\n{\n    return a >= b || a != a ? a : b;\n}\n\n"},
+    {"min@", "static double min(double a, double b)\n{\n    return a <= b || a != a ? a : b;\n}\n\n"},
+    {"floor_mod@", "static double floor_mod(double a, double b)\n{\n    const double r = fmod(a, b);\n    return r == "
+                   "0 ? copysign(0, b) "
+                   ": (r < 0) != (b < 0) ? r + b : r;\n}\n\n"},
+    {"floor_div@", "static double floor_div(double a, double b)\n{\n    const double y = a / b, r = fmod(a, b);\n    "
+                   "const double q = (a - "
+                   "r) / b - (r != 0 && (r < 0) != (b < 0)), whole = floor(q);\n    return b == 0 ? y : q == 0 ? "
+                   "copysign(0, y) : q - "
+                   "whole > 0.5 ? whole + 1 : whole;\n}\n\n"},
+};
+
+/* ---- names ---- */
+static const char *spared(arena *m, const char *name) /* not a word of the language */
+{
+    static const char words[] =
+        " auto break case char const continue default do double else enum extern float for goto if "
+        "inline int long main register restrict return short signed sizeof static struct switch "
+        "typedef union unsigned void volatile while out seed ";
+    return strstr(words, arena_format(m, " %s ", name)) ? arena_format(m, "%s_", name) : name;
+}
+
+/* ---- parts ---- */
+static part *part_of(source *s, const expr *x)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->part[i].x == x)
+            return &s->part[i];
+    return NULL;
+}
+
+static void count(source *s, const expr *x)
+{
+    part *p = part_of(s, x);
+    if (p) {
+        p->uses++;
+        return;
+    }
+    for (int i = 0; i < x->n; i++)
+        count(s, x->arg[i]);
+    if (s->n == s->cap) {
+        s->cap = s->cap ? 2 * s->cap : 64;
+        s->part = reallocarray(s->part, (size_t)s->cap, sizeof *s->part);
+        MUST(s->part);
+    }
+    s->part[s->n++] = (part){x, 1, -1};
+}
+
+static void literal(source *s, const expr *x)
+{
+    const size_t at = s->t->len;
+    if (x->dtype == TS_BOOL)
+        text_add(s->t, "%d", (int)(x->whole != 0));
+    else if (isnan(x->lit) || isinf(x->lit))
+        text_add(s->t, isnan(x->lit) ? "NAN" : x->lit < 0 ? "(-INFINITY)" : "INFINITY");
+    else {
+        text_add(s->t, x->lit < 0 ? "(%.17g" : "%.17g", x->lit);
+        text_add(s->t, "%s%s", strpbrk(s->t->s + at, ".e") ? "" : ".0", x->lit < 0 ? ")" : "");
+    }
+}
+
+static void print(source *s, const expr *x);
+
+static void print_call(source *s, const expr *x)
+{
+    const dtype d = x->fn->result == R_SECOND ? x->dtype : x->arg[0]->dtype;
+    const char *c = fn_spelled(x->fn, d == TS_N_DTYPE ? TS_F64 : d);
+    s->failed = s->failed || !c || !strncmp(c, "whole_", 6) || !strncmp(c, "checked", 7);
+    for (; c && *c && !s->failed; c++)
+        if (*c == '$')
+            print(s, x->arg[*++c - '0']);
+        else if (*c != '@')
+            text_add(s->t, "%c", *c);
+}
+
+static void print(source *s, const expr *x)
+{
+    const part *p = part_of(s, x);
+    if (p && p->number >= 0)
+        text_add(s->t, "t%d", p->number);
+    else if (x->kind == X_LIT)
+        literal(s, x);
+    else if (x->kind == X_STATE)
+        text_add(s->t, "%s", s->state[x->axis]);
+    else if (x->kind == X_CAST) {
+        text_add(s->t, x->dtype == TS_BOOL ? "(" : "(double)");
+        print(s, x->arg[0]);
+        text_add(s->t, x->dtype == TS_BOOL ? " != 0)" : "");
+    } else if (x->kind == X_CALL)
+        print_call(s, x);
+    else
+        s->failed = true;
+}
+
+/* Parts that are used more than once, before what they are parts of. */
+static void name_parts(source *s)
+{
+    for (int i = 0; i < s->n; i++) {
+        part *p = &s->part[i];
+        if (p->uses < 2 || p->x->kind == X_LIT || p->x->kind == X_STATE)
+            continue;
+        const int number = s->n_number++;
+        text_add(s->t, "    const %s t%d = ", p->x->dtype == TS_BOOL ? "int" : "double", number);
+        print(s, p->x);
+        text_add(s->t, ";\n");
+        p->number = number;
+    }
+}
+
+/* ---- the function ---- */
+static const expr *result(source *s, int r, int by, const expr *const *arg, err *e)
+{
+    const scalar *f = s->f;
+    const char *name = r ? arena_format(s->m, "%s.%d", f->name, r) : f->name;
+    name = by < 0 ? name : arena_format(s->m, "%s.d%d", name, by);
+    const expr *x = scalar_value(s->m, (const own_fn *)scalar_fn(f->in, name), arg, true, 0, e);
+    return x ? x_cast(s->m, TS_F64, x) : NULL;
+}
+
+/* Rows of results: values; how they move; what parameters receive. */
+static int rows(source *s, char what, const expr **row, err *e)
+{
+    const scalar *f = s->f;
+    const expr *arg[MAX_ARG], *slope;
+    int n = 0;
+    for (int i = 0; i < f->n_param; i++)
+        arg[i] = x_state(s->m, TS_F64, i);
+    for (int r = 0; r < f->n_result && what == 'v'; r++)
+        if (!(row[n++] = result(s, r, -1, arg, e)))
+            return 0;
+    const int outer = what == 'v' ? 0 : what == 'j' ? f->n_result : f->n_param;
+    for (int i = 0; i < outer; i++, n++) {
+        row[n] = NULL;
+        for (int k = 0; k < (what == 'j' ? f->n_param : f->n_result); k++) {
+            if (!(slope = result(s, what == 'j' ? i : k, what == 'j' ? k : i, arg, e)))
+                return 0;
+            row[n] = d_add(s->m, row[n], d_mul(s->m, slope, x_state(s->m, TS_F64, MAX_ARG + k)));
+        }
+        row[n] = row[n] ? row[n] : x_cast(s->m, TS_F64, x_whole(s->m, 0));
+    }
+    return n;
+}
+
+static void print_head(source *s, char what, int n)
+{
+    const scalar *f = s->f;
+    static const char *const ends[] = {['v'] = "", ['j'] = "_jvp", ['r'] = "_vjp"};
+    text_add(s->t, "%s %s%s(", n > 1 ? "void" : "double", spared(s->m, f->name), ends[(int)what]);
+    for (int i = 0; i < f->n_param; i++)
+        s->state[i] = spared(s->m, f->param[i]), text_add(s->t, "%sdouble %s", i ? ", " : "", s->state[i]);
+    for (int i = 0; i < (what == 'j' ? f->n_param : 0); i++) {
+        s->state[MAX_ARG + i] = arena_format(s->m, "d_%s", f->param[i]);
+        text_add(s->t, ", double %s", s->state[MAX_ARG + i]);
+    }
+    for (int i = 0; i < (what == 'r' ? f->n_result : 0); i++)
+        s->state[MAX_ARG + i] = f->n_result > 1 ? arena_format(s->m, "seed[%d]", i) : "seed";
+    text_add(s->t, what != 'r' ? "" : f->n_result > 1 ? ", const double *seed" : ", double seed");
+    text_add(s->t, n > 1 ? ", double *out)" : ")");
+}
+
+static void print_all(source *s, char what, int n, const expr **row)
+{
+    text body = {0}, *whole = s->t, head = {0};
+    s->t = &head;
+    print_head(s, what, n);
+    s->t = &body;
+    for (int i = 0; i < n; i++)
+        count(s, row[i]);
+    name_parts(s);
+    for (int i = 0; i < n; i++) {
+        text_add(&body, n > 1 ? "    out[%d] = " : "    return ", i);
+        print(s, row[i]);
+        text_add(&body, ";\n");
+    }
+    text_add(whole, "/* %s. %s; written by tessera. */\n#include <math.h>\n\n", s->f->name,
+             what == 'v'   ? "Its value"
+             : what == 'j' ? "How its results change as the parameters move"
+                           : "What its parameters receive from its results");
+    for (int i = 0; i < COUNT(helpers); i++)
+        for (int k = 0; k < s->n; k++) {
+            const expr *x = s->part[k].x;
+            if (x->kind == X_CALL && x->fn->c_real &&
+                !strncmp(x->fn->c_real, helpers[i].call, strlen(helpers[i].call))) {
+                text_add(whole, "%s", helpers[i].text);
+                break;
+            }
+        }
+    text_add(whole, "%s;\n\n%s\n{\n%s}\n", text_str(&head), text_str(&head), text_str(&body));
+    text_free(&body), text_free(&head);
+    s->t = whole;
+}
+
+char *ts_function_source(ts_graph *g, const char *name, const char *what, ts_error *e)
+{
+    static const char *const kinds[] = {"value", "jvp", "vjp"};
+    arena mem = {0};
+    text t = {0};
+    const expr *row[MAX_ROWS];
+    char kind = 0;
+    source s = {.m = &mem, .t = &t, .f = scalar_find(g->scalars, name, strlen(name))};
+    for (int i = 0; i < 3; i++)
+        kind = !strcmp(what, kinds[i]) ? "vjr"[i] : kind;
+    if (!kind)
+        return err_set(e, TS_USAGE, "\"%s\" is none of value, jvp and vjp", what), NULL;
+    if (!s.f)
+        return err_set(e, TS_BAD_INPUT, "the graph has no function \"%s\"", name), NULL;
+    s.f->in->calls = 0;
+    const int n = rows(&s, kind, row, e);
+    for (int i = 0; i < n; i++)
+        row[i] = x_share(&mem, row[i]);
+    for (int i = 0; i < n; i++) /* rows share what is alike */
+        for (int k = 0; k < i; k++)
+            row[i] = x_same(row[i], row[k]) ? row[k] : row[i];
+    if (n)
+        print_all(&s, kind, n, row);
+    if (n && s.failed)
+        err_set(e, TS_UNSUPPORTED, "function %s: it computes with whole numbers, which has no form here", name);
+    free(s.part);
+    arena_free(&mem);
+    if (n && !s.failed)
+        return text_take(&t);
+    return text_free(&t), NULL;
+}

@@ -1,0 +1,275 @@
+/* check_grad.c - tessera check-grad: gradients of a model against differences of its values. */
+#include "graph/base/err.h"
+#include "cli/reply.h"
+#include "cli/session.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WAYS = 8 }; /* directions that each input is moved along */
+typedef struct checking {
+    session s;
+    ts_graph *g;
+    int n_in, n_out; /* real ones */
+    int *input;      /* by number of the model's */
+    ts_tensor *x, *grad, *out, *seed;
+    ts_array *weight, *slope; /* values of seeds and gradients */
+    ts_plan *plan;            /* of outputs, then gradients */
+    double *worst;            /* by input: relative error; -1: nothing to compare with */
+    double tolerance;
+} checking;
+
+static bool is_real(ts_dtype d)
+{
+    return d == TS_F32 || d == TS_F64 || d == TS_F16 || d == TS_BF16;
+}
+
+/* ---- what is asked ---- */
+/* Inputs by their names: a bound model's graph has them as leaves. */
+static void find_inputs(checking *c, int n_all, const ts_tensor *all)
+{
+    for (int i = 0; i < ts_model_inputs(c->s.model); i++) {
+        ts_port p;
+        if (!ts_model_input(c->s.model, i, &p) || !is_real(p.dtype))
+            continue;
+        for (int k = 0; k < n_all; k++)
+            if (!strcmp(ts_op_name(all[k]), "input") && !strcmp(ts_name(all[k]), p.name))
+                c->input[c->n_in] = i, c->x[c->n_in++] = all[k];
+    }
+}
+
+static bool ask(checking *c, ts_error *e)
+{
+    const int n = ts_model_outputs(c->s.model);
+    c->g = ts_model_graph(c->s.model);
+    c->out = calloc((size_t)n + 1, sizeof *c->out), c->seed = calloc((size_t)n + 1, sizeof *c->seed);
+    c->weight = calloc((size_t)n + 1, sizeof *c->weight);
+    if (!c->out || !c->seed || !c->weight)
+        return err_set(e, TS_MEMORY, "no memory for %d outputs", n);
+    for (int i = 0; i < n; i++) {
+        ts_tensor t = ts_model_tensor(c->s.model, i);
+        char name[64];
+        if (!is_real(ts_type(t)))
+            continue;
+        snprintf(name, sizeof name, "check-grad.seed%d", c->n_out);
+        c->seed[c->n_out] = ts_input(c->g, name, ts_type(t), ts_rank(t), ts_shape(t));
+        if (!ts_array_make(&c->weight[c->n_out], ts_type(t), ts_rank(t), ts_shape(t), e))
+            return false;
+        ts_array_random(&c->weight[c->n_out], 11 + (uint64_t)i, 0);
+        c->out[c->n_out++] = t;
+    }
+    const int n_all = ts_leaves(c->n_out, c->out, NULL);
+    ts_tensor *all = calloc((size_t)n_all + 1, sizeof *all);
+    const size_t most = (size_t)ts_model_inputs(c->s.model) + 1;
+    c->x = calloc(most, sizeof *c->x), c->grad = calloc(most, sizeof *c->grad);
+    c->input = calloc(most, sizeof *c->input), c->worst = calloc(most, sizeof *c->worst);
+    c->slope = calloc(most, sizeof *c->slope);
+    if (!all || !c->x || !c->grad || !c->input || !c->worst || !c->slope)
+        return free(all), err_set(e, TS_MEMORY, "no memory for the inputs");
+    ts_leaves(c->n_out, c->out, all);
+    find_inputs(c, n_all, all);
+    free(all);
+    if (!c->n_in || !c->n_out)
+        return err_set(e, TS_BAD_INPUT, "check-grad: no %s of the model is of real numbers",
+                       c->n_out ? "input" : "output");
+    return ts_chain_rule(c->g, c->n_out, c->out, c->seed, c->n_in, c->x, c->grad) || ts_graph_ok(c->g, e);
+}
+
+/* ---- values ---- */
+static bool set_all(checking *c, ts_error *e)
+{
+    for (int i = 0; i < c->s.n_inputs; i++) {
+        ts_port p;
+        ts_model_input(c->s.model, i, &p);
+        const int at = ts_plan_find(c->plan, p.name);
+        if (at >= 0 && !ts_plan_set(c->plan, at, &c->s.value[i], e))
+            return false;
+    }
+    for (int i = 0; i < c->n_out; i++) {
+        const int at = ts_plan_find(c->plan, ts_name(c->seed[i]));
+        if (at >= 0 && !ts_plan_set(c->plan, at, &c->weight[i], e))
+            return false;
+    }
+    return true;
+}
+
+/* The weighted sum of the outputs, and that of the magnitudes. */
+static bool sum(checking *c, double *out, double *scale, ts_error *e)
+{
+    *out = *scale = 0;
+    if (!ts_plan_run(c->plan, e))
+        return false;
+    for (int i = 0; i < c->n_out; i++) {
+        ts_array a;
+        if (!ts_plan_get(c->plan, i, &a, e))
+            return false;
+        for (int64_t k = 0; k < ts_array_count(&a); k++) {
+            const double p = ts_array_at(&a, k) * ts_array_at(&c->weight[i], k);
+            *out += p, *scale += fabs(p);
+        }
+        ts_array_free(&a);
+    }
+    return true;
+}
+
+static void put(ts_array *a, int64_t i, double v)
+{
+    if (a->dtype == TS_F64)
+        ((double *)a->data)[i] = v;
+    else
+        ((float *)a->data)[i] = (float)v;
+}
+
+/* The sum with input k moved by h along way; what storing rounds off is taken into *moved, the slope times the move. */
+static bool moved(checking *c, int k, const ts_array *way, double h, double *out, double *by, double *scale,
+                  ts_error *e)
+{
+    const ts_array *x = &c->s.value[c->input[k]];
+    ts_array to;
+    if (!ts_array_make(&to, x->dtype, x->rank, x->dim, e))
+        return false;
+    *by = 0;
+    for (int64_t i = 0; i < ts_array_count(x); i++) {
+        put(&to, i, ts_array_at(x, i) + h * ts_array_at(way, i));
+        *by += (ts_array_at(&to, i) - ts_array_at(x, i)) * ts_array_at(&c->slope[k], i);
+    }
+    const bool good = ts_plan_set(c->plan, ts_plan_find(c->plan, ts_name(c->x[k])), &to, e) && sum(c, out, scale, e);
+    ts_array_free(&to);
+    return good;
+}
+
+/* Two steps have to agree, or there is a jump or a corner, which says nothing. */
+static bool check_way(checking *c, int k, const ts_array *way, ts_error *e)
+{
+    const bool wide = c->s.value[c->input[k]].dtype == TS_F64;
+    double error[2], size[2];
+    for (int i = 0; i < 2; i++) {
+        const double h = (wide ? 1e-5 : 1e-2) / (i ? 2 : 1);
+        double more, less, up, down, scale;
+        if (!moved(c, k, way, h, &more, &up, &scale, e) || !moved(c, k, way, -h, &less, &down, &scale, e))
+            return false;
+        const double difference = more - less, want = up - down;
+        const double noise = (wide ? 1e-15 : 1e-7) * scale;
+        size[i] = fabs(difference) + fabs(want) + noise;
+        error[i] = fmax(0, fabs(difference - want) - 4 * noise) / (size[i] > 0 ? size[i] : 1);
+    }
+    if (isfinite(error[0]) && isfinite(error[1]) && (error[1] > 0.6 * error[0] || error[1] <= c->tolerance))
+        c->worst[k] = fmax(c->worst[k], error[1]);
+    return true;
+}
+
+static bool check_input(checking *c, int k, ts_error *e)
+{
+    const ts_array *x = &c->s.value[c->input[k]];
+    c->worst[k] = -1;
+    if (ts_plan_find(c->plan, ts_name(c->x[k])) < 0)
+        return c->worst[k] = 0, true;
+    for (int i = 0; i < WAYS; i++) {
+        ts_array way;
+        if (!ts_array_make(&way, TS_F64, x->rank, x->dim, e))
+            return false;
+        ts_array_random(&way, 101 + (uint64_t)i, 0);
+        for (int64_t j = 0; i && j < ts_array_count(&way); j++) /* each one after the first moves a share of all */
+            if (j % WAYS != i)
+                ((double *)way.data)[j] = 0;
+        const bool good = check_way(c, k, &way, e);
+        ts_array_free(&way);
+        if (!good)
+            return false;
+    }
+    return ts_plan_set(c->plan, ts_plan_find(c->plan, ts_name(c->x[k])), x, e);
+}
+
+static bool check(checking *c, ts_error *e)
+{
+    const int n = c->n_out + c->n_in;
+    ts_tensor *all = calloc((size_t)n, sizeof *all);
+    if (!all)
+        return err_set(e, TS_MEMORY, "no memory for %d tensors", n);
+    memcpy(all, c->out, (size_t)c->n_out * sizeof *all);
+    memcpy(all + c->n_out, c->grad, (size_t)c->n_in * sizeof *all);
+    c->s.options.reference = true;
+    c->plan = ts_plan_of(c->g, n, all, 0, NULL, &c->s.options, e);
+    free(all);
+    bool good = c->plan && ts_plan_build(c->plan, e) && set_all(c, e) && ts_plan_run(c->plan, e);
+    for (int k = 0; k < c->n_in && good; k++)
+        good = ts_plan_get(c->plan, c->n_out + k, &c->slope[k], e);
+    for (int k = 0; k < c->n_in && good; k++)
+        good = check_input(c, k, e);
+    return good;
+}
+
+/* ---- the verb ---- */
+static bool show(const checking *c, const args *a)
+{
+    bool good = true;
+    cJSON *root = reply_make("check-grad/1"), *list = js_array(root, "inputs");
+    for (int k = 0; k < c->n_in; k++) {
+        const bool ok = c->worst[k] <= c->tolerance;
+        good = good && ok;
+        cJSON *o = js_object(list, NULL);
+        js_text(o, "name", ts_name(c->x[k]));
+        js_number(o, "error", c->worst[k] < 0 ? NAN : c->worst[k]);
+        js_text(o, "verdict", c->worst[k] < 0 ? "unknown" : ok ? "good" : "wrong");
+        if (a->console.json)
+            continue;
+        put_safe(stdout, ts_name(c->x[k]));
+        if (c->worst[k] < 0)
+            printf("\tunknown: every difference met a jump or a corner\n");
+        else
+            printf("\t%.2g\t%s\n", c->worst[k], ok ? "good" : "wrong");
+    }
+    js_number(root, "tolerance", c->tolerance);
+    if (a->console.json)
+        reply_print(root);
+    cJSON_Delete(root);
+    return good;
+}
+
+static void finish(checking *c)
+{
+    for (int i = 0; i < c->n_out; i++)
+        ts_array_free(&c->weight[i]);
+    for (int k = 0; k < c->n_in; k++)
+        ts_array_free(&c->slope[k]);
+    ts_plan_free(c->plan);
+    free(c->out), free(c->seed), free(c->weight), free(c->x), free(c->grad), free(c->input), free(c->worst);
+    free(c->slope);
+    session_close(&c->s);
+}
+
+static int run(const args *a, ts_error *e)
+{
+    checking c = {.tolerance = args_number(a, "tolerance", 1e-3)};
+    int code = TS_OK;
+    if (session_open(&c.s, a, args_noun(a, 0), e) && session_fill(&c.s, 1, e) && ask(&c, e) && check(&c, e))
+        code = show(&c, a) ? TS_OK : TS_FAILED;
+    finish(&c);
+    return code;
+}
+
+static const option options[] = {
+    {"tolerance", 0, NUMBER, "X", "largest relative error that is good (default: 1e-3)", false, 0, 1},
+    {0},
+};
+static const option_group group = {"Options", options};
+static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
+                                             &session_plan_options, NULL};
+static const char *const examples[] = {
+    "tessera check-grad bert-tiny --dim seq=8",
+    "tessera check-grad mine.json --tolerance 1e-6 # exit 1 where a derivative is wrong",
+    NULL,
+};
+
+const verb verb_check_grad = {
+    .name = "check-grad",
+    .brief = "Hold gradients against differences of values",
+    .usage = "MODEL",
+    .groups = groups,
+    .examples = examples,
+    .details = "For each input of real numbers the worst relative error |d - g| / (|d| + |g|) over directions, d the "
+               "difference of a weighted sum of all outputs, g what its gradient says. Values are computed in f64.",
+    .run = run,
+};

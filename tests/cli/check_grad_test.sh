@@ -1,0 +1,62 @@
+#!/bin/sh
+# tessera check-grad: good gradients pass, a planted wrong one is found, with the input that it is of.
+set -eu
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+model() { # DERIVATIVE
+    cat <<END
+{ "format": "graph/1", "opset": { "": 17 },
+  "inputs": [ { "name": "x", "dtype": "f64", "shape": [5] }, { "name": "z", "dtype": "f64", "shape": [5] } ],
+  "outputs": [ { "name": "y" } ],
+  "scalars": [ { "name": "relu3(x)", "text": "x < 0 ? 0.0 : x < 1 ? x*x*x/3 : x - 2/3.0"$1 } ],
+  "nodes": [ { "op": "tessera.formula", "in": ["x", "z"], "out": ["y"], "attr": { "text": "relu3(a) + sin(b) * a" } } ] }
+END
+}
+model '' >right.json
+model ', "derivative": "x < 0 ? 0.0 : x < 1 ? x*x : 1"' >given.json
+model ', "derivative": "x < 0 ? 0.0 : x < 1 ? 2*x*x : 1"' >wrong.json
+for good in right given; do
+    $TESSERA check-grad $good.json --tolerance 1e-6 --json >out.json
+    python3 -c 'import json, sys
+d = json.load(open("out.json"))
+assert d["format"] == "check-grad/1" and [i["name"] for i in d["inputs"]] == ["x", "z"], d
+assert all(i["verdict"] == "good" and i["error"] < 1e-6 for i in d["inputs"]), d'
+done
+code=0
+$TESSERA check-grad wrong.json >out.txt || code=$?
+[ $code = 1 ] || { echo "a wrong derivative: exit $code, expected 1"; cat out.txt; exit 1; }
+grep -q '^x.*wrong$' out.txt && grep -q '^z.*good$' out.txt || { cat out.txt; exit 1; }
+
+# Functions stay with a model that is written again; ONNX has no form for them.
+$TESSERA import given.json -o again
+grep -q '"scalars"' again/graph.json
+$TESSERA check-grad again --tolerance 1e-6 >/dev/null
+code=0
+$TESSERA export given.json -o given.onnx 2>error.txt || code=$?
+[ $code != 0 ] && grep -q 'ONNX has no form for scalar functions, as relu3(x)' error.txt || { cat error.txt; exit 1; }
+
+# A function as C: compiles without a warning, and says what it is to say.
+text='relu3(x) = x < 0 ? 0.0 : x < 1 ? x*x*x/3 : x - 2/3.0'
+for what in value jvp vjp; do
+    $TESSERA emit --fn "$text" --what $what -o $what.c
+    ${CC:-cc} -std=c11 -Wall -Wextra -Werror -c $what.c -o $what.o
+done
+grep -q '?' value.c
+cat >main.c <<END
+#include <stdio.h>
+double relu3(double), relu3_jvp(double, double), relu3_vjp(double, double);
+int main(void)
+{
+    printf("%.17g %.17g %.17g %.17g\n", relu3(0.5), relu3_vjp(0.5, 1), relu3(2), relu3_jvp(2, 3));
+    return 0;
+}
+END
+${CC:-cc} -std=c11 main.c value.o jvp.o vjp.o -lm -o main
+[ "$(./main)" = "0.041666666666666664 0.25 1.3333333333333335 3" ] || { ./main; exit 1; }
+$TESSERA emit --fn 'polar(x, y) = let s = x*x + y*y; sqrt(s), atan2(y, x)' --what vjp -o polar.c
+${CC:-cc} -std=c11 -Wall -Wextra -Werror -c polar.c
+code=0
+$TESSERA emit --fn 'f(x) = g(x)' -o f.c 2>error.txt || code=$?
+[ $code = 3 ] && grep -q 'function f: expression " g(x)", column 2: no such function' error.txt || { cat error.txt; exit 1; }
+echo ok
