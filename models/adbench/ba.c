@@ -1,0 +1,72 @@
+/* ba.c - bundle adjustment as ADBench has it: p observations of m points by n cameras. A camera is a rotation vector, a
+ * centre, a focal length, a principal point and two radial terms; errors are in the picture, times a weight, and
+ * 1 - w^2 for each weight. In f64. What each observation reads, a row of its own, are results too, so that Jacobians
+ * with respect to them can be asked for: those of other observations are zeros. */
+#include "tessera.h"
+
+#include <stdio.h>
+
+static ts_tensor column(ts_graph *g, ts_tensor t, int i)
+{
+    char call[96];
+    snprintf(call, sizeof call, "element dims=[%lld] text=a[i0,%d]", (long long)ts_shape(t)[0], i);
+    return ts_call1(g, call, t);
+}
+
+static ts_tensor formula(ts_graph *g, const char *text, int n, const ts_tensor *in)
+{
+    char call[256];
+    snprintf(call, sizeof call, "formula text=\"%s\"", text);
+    return ts_call(g, call, n, in);
+}
+
+/* x turned by the rotation vector r, as Rodrigues has it: x cos t + (w cross x) sin t + w (w . x) (1 - cos t), where t
+ * is the length of r and w = r / t; x + r cross x where t is 0. */
+static void turn(ts_graph *g, const ts_tensor *r, const ts_tensor *x, ts_tensor *out)
+{
+    ts_tensor square = formula(g, "a*a + b*b + c*c", 3, r);
+    ts_tensor theta = formula(g, "a == 0 ? 1.0 : sqrt(a)", 1, &square), w[3], way, part;
+    ts_tensor cosine = formula(g, "a == 0 ? 1.0 : cos(b)", 2, (const ts_tensor[]){square, theta});
+    ts_tensor sine = formula(g, "a == 0 ? 1.0 : sin(b)", 2, (const ts_tensor[]){square, theta});
+    for (int i = 0; i < 3; i++)
+        w[i] = ts_call2(g, "divide", r[i], theta); /* r itself where its length is 0 */
+    part = formula(g, "(a*d + b*e + c*f) * (1 - g)", 7,
+                   (const ts_tensor[]){w[0], w[1], w[2], x[0], x[1], x[2], cosine});
+    for (int i = 0; i < 3; i++) {
+        const int k = (i + 1) % 3, l = (i + 2) % 3;
+        way = formula(g, "a*d - b*c", 4, (const ts_tensor[]){w[k], w[l], x[k], x[l]});
+        out[i] = formula(g, "a*b + c*d + e*f", 6, (const ts_tensor[]){x[i], cosine, way, sine, w[i], part});
+    }
+}
+
+static bool build(ts_model *m, ts_graph *g, ts_error *e)
+{
+    const int64_t n = ts_dim(m, "n"), points = ts_dim(m, "m"), p = ts_dim(m, "p");
+    ts_tensor cameras = ts_input(g, "cameras", TS_F64, 2, (const int64_t[]){n, 11});
+    ts_tensor x = ts_input(g, "points", TS_F64, 2, (const int64_t[]){points, 3});
+    ts_tensor w = ts_input(g, "weights", TS_F64, 1, &p),
+              feature = ts_input(g, "features", TS_F64, 2, (const int64_t[]){p, 2});
+    ts_tensor which[2] = {ts_input(g, "camera_of", TS_I64, 1, &p), ts_input(g, "point_of", TS_I64, 1, &p)};
+    ts_below(m, which[0], n), ts_below(m, which[1], points);
+    ts_tensor own = ts_named(g, ts_call2(g, "gather", cameras, which[0]), "camera");
+    ts_tensor at = ts_named(g, ts_call2(g, "gather", x, which[1]), "point");
+    ts_tensor c[11], away[3], seen[3], error[2];
+    for (int i = 0; i < 11; i++)
+        c[i] = column(g, own, i);
+    for (int i = 0; i < 3; i++)
+        away[i] = ts_call2(g, "subtract", column(g, at, i), c[3 + i]);
+    turn(g, c, away, seen);
+    ts_tensor u = ts_call2(g, "divide", seen[0], seen[2]), v = ts_call2(g, "divide", seen[1], seen[2]);
+    ts_tensor square = formula(g, "a*a + b*b", 2, (const ts_tensor[]){u, v});
+    ts_tensor scale = formula(g, "1 + b*a + c*a*a", 3, (const ts_tensor[]){square, c[9], c[10]});
+    for (int i = 0; i < 2; i++)
+        error[i] = formula(g, "f * (a*b*c + d - e)", 6,
+                           (const ts_tensor[]){i ? v : u, scale, c[6], c[7 + i], column(g, feature, i), w});
+    ts_result(m, "errors", ts_call2(g, "stack axis=1", error[0], error[1]));
+    ts_result(m, "weight_errors", formula(g, "1 - a*a", 1, &w));
+    ts_result(m, "camera", own);
+    ts_result(m, "point", at);
+    return ts_graph_ok(g, e);
+}
+
+const ts_builder builders_ba[] = {{"adbench-ba", "Bundle adjustment, of ADBench", "n=3 m=20 p=60", build}, {0}};

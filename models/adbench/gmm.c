@@ -1,0 +1,94 @@
+/* gmm.c - the mixture of Gaussians of ADBench (Srajer, Kukelova and Fitzgibbon 2018): the logarithm of the likelihood
+ * of n points x of d numbers under k Gaussians with weights softmax(alphas), means, and inverse covariances q' q, with
+ * a Wishart prior. q's diagonal is exp of the first d numbers of a row of icf, the rest is its strict lower part,
+ * column by column. In f64. */
+#include "tessera.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static ts_tensor table(ts_graph *g, ts_dtype dtype, int64_t d, double (*at)(int64_t d, int64_t row, int64_t column))
+{
+    ts_array a;
+    ts_error e = {0};
+    if (!ts_array_make(&a, dtype, 1, (const int64_t[]){d * d}, &e))
+        return NULL;
+    for (int64_t i = 0; i < d * d; i++) {
+        const double v = at(d, i / d, i % d);
+        if (dtype == TS_I64)
+            ((int64_t *)a.data)[i] = (int64_t)v;
+        else
+            ((double *)a.data)[i] = v;
+    }
+    ts_tensor t = ts_constant(g, NULL, &a);
+    ts_array_free(&a);
+    return t;
+}
+
+/* Where a row of icf has q's element; above the diagonal anything. */
+static double place(int64_t d, int64_t row, int64_t column)
+{
+    if (row <= column)
+        return row == column ? (double)row : 0;
+    return (double)(d + column * (d - 1) - column * (column - 1) / 2 + row - column - 1);
+}
+
+static double is_lower(int64_t d, int64_t row, int64_t column)
+{
+    return (void)d, row > column;
+}
+
+static double is_diagonal(int64_t d, int64_t row, int64_t column)
+{
+    return (void)d, row == column;
+}
+
+static ts_tensor reshaped(ts_graph *g, ts_tensor t, int64_t a, int64_t b, int64_t c)
+{
+    char call[96];
+    snprintf(call, sizeof call, c ? "reshape shape=[%lld,%lld,%lld]" : "reshape shape=[%lld,%lld]", (long long)a,
+             (long long)b, (long long)c);
+    return ts_call1(g, call, t);
+}
+
+static ts_tensor logsumexp(ts_graph *g, ts_tensor t)
+{
+    ts_tensor most = ts_call1(g, "stop", ts_call1(g, "max axes=[-1] keepdims=1", t));
+    ts_tensor sum = ts_call1(g, "sum axes=[-1] keepdims=1", ts_call1(g, "exp", ts_call2(g, "subtract", t, most)));
+    return ts_call1(g, "sum", ts_call2(g, "add", ts_call1(g, "log", sum), most));
+}
+
+static bool build(ts_model *m, ts_graph *g, ts_error *e)
+{
+    const int64_t n = ts_dim(m, "n"), d = ts_dim(m, "d"), k = ts_dim(m, "k");
+    char call[160];
+    ts_tensor alphas = ts_input(g, "alphas", TS_F64, 1, &k);
+    ts_tensor means = ts_input(g, "means", TS_F64, 2, (const int64_t[]){k, d});
+    ts_tensor icf = ts_input(g, "icf", TS_F64, 2, (const int64_t[]){k, d * (d + 1) / 2});
+    ts_tensor x = ts_input(g, "x", TS_F64, 2, (const int64_t[]){n, d});
+    ts_tensor prior = ts_input(g, "prior", TS_F64, 1, (const int64_t[]){3}); /* gamma, m, what does not depend on icf */
+    ts_tensor raw = ts_call2(g, "gather axis=1", icf, table(g, TS_I64, d, place));
+    ts_tensor q = ts_call(g, "formula text=\"c == 1 ? exp(a) : a * b\"", 3,
+                          (const ts_tensor[]){raw, table(g, TS_F64, d, is_lower), table(g, TS_F64, d, is_diagonal)});
+    snprintf(call, sizeof call, "element dims=[%lld] folds=[%lld] text=a[i0,i1]", (long long)k, (long long)d);
+    ts_tensor sums = ts_call1(g, call, icf); /* of the logarithms of q's diagonal */
+    ts_tensor square = reshaped(g, q, k, d, d);
+    ts_tensor flat = ts_call1(g, "transpose axes=[1,0]", reshaped(g, q, k * d, d, 0));
+    ts_tensor at_x = reshaped(g, ts_call2(g, "matmul", x, flat), n, k, d);
+    snprintf(call, sizeof call, "element dims=[%lld,%lld] folds=[%lld] text=a[i0,i1,i2]*b[i0,i2]", (long long)k,
+             (long long)d, (long long)d);
+    ts_tensor at_mean = ts_call2(g, call, square, means);
+    ts_tensor away = ts_call1(g, "sum axes=[-1]", ts_call1(g, "square", ts_call2(g, "subtract", at_x, at_mean)));
+    ts_tensor inner = ts_call(g, "formula text=\"a + b - 0.5 * c\"", 3, (const ts_tensor[]){alphas, sums, away});
+    ts_tensor squares = ts_call1(g, "sum", ts_call1(g, "square", q)), total = ts_call1(g, "sum", sums);
+    ts_tensor wishart = ts_call(g, "element dims=[] text=0.5*a[0]*a[0]*b-a[1]*c-a[2]", 3,
+                                (const ts_tensor[]){prior, squares, total});
+    /* -n d / 2 log(2 pi), pi as ADBench has it */
+    snprintf(call, sizeof call, "formula text=\"a - %lld * b + c + %.17g\"", (long long)n,
+             -0.5 * (double)(n * d) * 1.8378770664093453);
+    ts_result(m, "objective",
+              ts_call(g, call, 3, (const ts_tensor[]){logsumexp(g, inner), logsumexp(g, alphas), wishart}));
+    return ts_graph_ok(g, e);
+}
+
+const ts_builder builders_gmm[] = {{"adbench-gmm", "A mixture of Gaussians, of ADBench", "n=50 d=2 k=5", build}, {0}};
