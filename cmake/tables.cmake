@@ -96,9 +96,11 @@ foreach(source IN LISTS runtime)
     c_string(text ${source})
     string(APPEND runtime_rows "    {\"${name}\",\n     \"${text}\"},\n")
 endforeach()
-file(GENERATE OUTPUT ${gen}/runtime_files.c CONTENT "/* Written by the build. */\n#include \"backends/emit/emitdir.h\"\n\
-const carried_file runtime_files[] = {\n${runtime_rows}    {0},\n};\n")
-list(APPEND library ${gen}/runtime_files.c)
+if(runtime)
+    file(GENERATE OUTPUT ${gen}/runtime_files.c CONTENT "/* Written by the build. */\n\
+#include \"backends/emit/emitdir.h\"\nconst carried_file runtime_files[] = {\n${runtime_rows}    {0},\n};\n")
+    list(APPEND library ${gen}/runtime_files.c)
+endif()
 c_string(text ${CMAKE_SOURCE_DIR}/train/emitted/main.c)
 file(GENERATE OUTPUT ${gen}/program_main.c CONTENT "/* Written by the build. */\n#include \"train/program.h\"\n\
 const char program_main[] =\n     \"${text}\";\n")

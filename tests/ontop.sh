@@ -26,29 +26,8 @@ awk '
     out != "" { print >out }' docs/extending.md
 [ "$(wc -l <.git/shown)" -ge 6 ] || { echo "docs/extending.md shows no files"; exit 1; }
 cat .git/shown >>.git/fixtures
-# Most sources are those of the build that is tested: its objects are taken, where they are newer than what they include.
-cat >.git/compile <<'SH'
-#!/bin/sh
-for word in "$@"; do
-    [ "${source:-}" != -o ] || object=$word
-    source=$word
-done
-case $source in
-"$COPY/build/"*) same=$BUILD/${source#"$COPY/build/"} ;;
-*) same=$SOURCE/${source#"$COPY/"} ;;
-esac
-taken=$BUILD/${object:-none}
-if cmp -s "$source" "$same" && [ "$taken" -nt "$same" ] && [ "$taken" -nt "$NEWEST" ]; then
-    exec cp "$taken" "$object"
-fi
-exec "$@"
-SH
-chmod +x .git/compile
-NEWEST=$SOURCE/$(cd "$SOURCE" && git ls-files -co --exclude-standard -z '*.h' 'CMakeLists.txt' 'cmake/*' | xargs -0 ls -t | sed -n 1p)
-COPY=$copy
-export COPY NEWEST
-launcher=$copy/.git/compile
-! grep -q 'TESSERA_SANITIZE:BOOL=ON' "$BUILD/CMakeCache.txt" || launcher=
+# Most sources are those of the build that is tested: its objects are taken.
+. "$SOURCE/tests/backends/taken.sh"
 cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE='-O0 -DNDEBUG' -DCMAKE_C_COMPILER_LAUNCHER="$launcher" \
     >build.log || { cat build.log; exit 1; }
 cmake --build build -j 2 --target command added-test language-test >build.log || { grep -v '^\[' build.log; exit 1; }
