@@ -25,10 +25,7 @@ static int which(const train_options *w)
 
 bool precision_known(const train_options *w, ts_error *e)
 {
-    if (which(w) < N_KNOWN)
-        return true;
-    err_set(e, TS_USAGE, "--precision %s: there is none of that name", w->precision);
-    return err_hint(e, "f32, bf16 or f16");
+    return which(w) < N_KNOWN || err_set(e, TS_USAGE, "--precision %s: f32, bf16 or f16 expected", w->precision);
 }
 
 bool precision_scaled(const train_options *w)

@@ -82,7 +82,8 @@ static const node *bitcast_lower(graph *g, const node *n)
     if (!dtype_parse(name, &to))
         return g_fail(g, TS_BAD_INPUT, "to: \"%s\" is not a dtype", name), NULL;
     if (dtype_bits(from) != dtype_bits(to))
-        return g_fail(g, TS_BAD_INPUT, "%s and %s have different widths", ts_dtype_name(from), name), NULL;
+        return g_fail(g, TS_BAD_INPUT, "%s and %s have different widths, equal ones expected",
+                      ts_dtype_name(from), name), NULL;
     if (from == to)
         return x;
     if ((dtype_class(from) == D_REAL && dtype_small(from)) || (dtype_class(to) == D_REAL && dtype_small(to)))

@@ -39,7 +39,8 @@ static bool matmul_shape(const node *n, type *out, err *e)
         return err_set(e, TS_BAD_INPUT, "a scalar has no axis to sum over; multiply instead");
     const int64_t ka = a->dim[a->rank - 1], kb = b->dim[b->rank == 1 ? 0 : b->rank - 2];
     if (ka != kb)
-        return err_set(e, TS_BAD_INPUT, "inner extents %lld and %lld differ", (long long)ka, (long long)kb);
+        return err_set(e, TS_BAD_INPUT, "inner extents %lld and %lld differ, equal ones expected",
+                       (long long)ka, (long long)kb);
     type left = *a, right = *b;
     left.rank = a->rank < 2 ? 0 : a->rank - 2, right.rank = b->rank < 2 ? 0 : b->rank - 2;
     if (!type_broadcast(2, (const type *const[]){&left, &right}, out, e))

@@ -11,7 +11,7 @@ static bool adapt_conv(const onnx_call *c, const node **out, err *e)
         return false;
     const type *x = &c->in[0]->type, *w = &c->in[1]->type;
     if (x->rank != w->rank)
-        return err_set(e, TS_BAD_INPUT, "Conv: ranks %d and %d differ", x->rank, w->rank);
+        return err_set(e, TS_BAD_INPUT, "Conv: ranks %d and %d differ, equal ones expected", x->rank, w->rank);
     if (!window_adapt(c, w->dim + 2, list, e))
         return false;
     list[3] = attr_int("group", onnx_int(c, "group", 1));
@@ -32,7 +32,7 @@ static bool conv_shape(const node *n, type *out, err *e)
     const int64_t groups = node_int(n, "group");
     window win;
     if (x->rank != w->rank)
-        return err_set(e, TS_BAD_INPUT, "input of rank %d, weight of rank %d", x->rank, w->rank);
+        return err_set(e, TS_BAD_INPUT, "input of rank %d, weight of rank %d: equal ranks expected", x->rank, w->rank);
     if (!window_read(n, w->dim + 2, &win, e))
         return false;
     if (groups < 1 || w->dim[0] % groups || x->dim[1] % groups || x->dim[1] / groups != w->dim[1])

@@ -72,7 +72,8 @@ static bool choose_pads(const onnx_call *c, const int64_t *kernel, const attr *h
     if (!onnx_attr(c, "output_shape") && !same)
         return true;
     if (onnx_attr(c, "output_shape") && got != n && got != n + 2)
-        return err_set(e, TS_BAD_INPUT, "%s: output_shape has %d numbers for %d spatial axes", c->type, got, n);
+        return err_set(e, TS_BAD_INPUT, "%s: output_shape has %d numbers for %d spatial axes, one for each expected",
+                       c->type, got, n);
     for (int s = 0; s < n; s++) {
         const int64_t stride = have[0].ints[s], in = c->in[0]->type.dim[s + 2];
         int64_t want = onnx_attr(c, "output_shape") ? shape[s + got - n] : 0, total;

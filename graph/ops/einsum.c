@@ -116,7 +116,8 @@ static bool extents(const node *n, const equation *q, int64_t *dim, err *e)
             if (*have < 0 || *have == 1)
                 *have = new;
             else if (new != *have && new != 1)
-                return err_set(e, TS_BAD_INPUT, "axis %c has the extents %lld and %lld", q->in[k].label[i],
+                return err_set(e, TS_BAD_INPUT, "axis %c has the extents %lld and %lld, equal ones or 1 expected",
+                               q->in[k].label[i],
                                (long long)*have, (long long)new);
         }
     return true;

@@ -237,7 +237,8 @@ static bool begin_scan(scan *s, err *e)
     const onnx_call *c = s->c;
     const int64_t n = onnx_int(c, "num_scan_inputs", 0);
     if (n < 1 || n > c->n_in || n > MOST_SCANNED)
-        return err_set(e, TS_BAD_INPUT, "num_scan_inputs is %lld of %d inputs", (long long)n, c->n_in);
+        return err_set(e, TS_BAD_INPUT, "num_scan_inputs is %lld of %d inputs, 1 to all of them expected",
+                       (long long)n, c->n_in);
     s->n_in = (int)n, s->n_state = c->n_in - s->n_in, s->n_out = c->n_out - s->n_state;
     if (s->n_out > MOST_SCANNED)
         return err_set(e, TS_UNSUPPORTED, "more than %d gathered outputs", MOST_SCANNED);
@@ -254,7 +255,8 @@ static bool begin_scan(scan *s, err *e)
             return err_in(e, "scan_input_axes");
         s->axis_in[i] = axis;
         if (i > 0 && t->dim[axis] != s->trips)
-            return err_set(e, TS_BAD_INPUT, "scanned inputs have %lld and %lld entries", (long long)s->trips,
+            return err_set(e, TS_BAD_INPUT, "scanned inputs have %lld and %lld entries, equally many expected",
+                           (long long)s->trips,
                            (long long)t->dim[axis]);
         s->trips = t->dim[axis];
     }
@@ -326,7 +328,7 @@ static bool make_scan_8(const onnx_call *c, onnx_value *out, err *e)
         return err_set(e, TS_UNSUPPORTED, "sequences of several lengths");
     const int n = c->n_in - 1;
     if (n < 1 || !c->in[1] || c->in[1]->type.rank < 1)
-        return err_set(e, TS_BAD_INPUT, "Scan without an operand that has a batch");
+        return err_set(e, TS_BAD_INPUT, "Scan without an operand that has a batch, at least one expected");
     const int64_t batch = c->in[1]->type.dim[0];
     gathered all[MOST_SCANNED] = {{0}};
     if (c->n_out > MOST_SCANNED)
@@ -348,7 +350,7 @@ static bool make_scan_8(const onnx_call *c, onnx_value *out, err *e)
     }
     for (int i = 0; i < c->n_out; i++)
         out[i].node = batch ? joined(c->g, &all[i], NULL, 0, false) : NULL;
-    return batch > 0 || err_set(e, TS_UNSUPPORTED, "an empty batch");
+    return batch > 0 || err_set(e, TS_UNSUPPORTED, "an empty batch, one with an entry expected");
 }
 
 static const op flow_op = {

@@ -74,7 +74,7 @@ static int64_t extents(const node *n, int64_t *extent, err *e)
         extent[total++] = folds->ints[i];
     for (int i = 0; i < total; i++)
         if (extent[i] < 0)
-            return err_set(e, TS_BAD_INPUT, "extent %lld", (long long)extent[i]), -1;
+            return err_set(e, TS_BAD_INPUT, "extent %lld, 0 or more expected", (long long)extent[i]), -1;
     return total;
 }
 

@@ -78,16 +78,19 @@ static bool gather_nd_shape(const node *n, type *out, err *e)
     if (!whole_places(n, e))
         return false;
     if (places->rank < 1 || batch < 0 || batch >= places->rank || batch > t->rank)
-        return err_set(e, TS_BAD_INPUT, "batch_dims: %lld of places of rank %d", (long long)batch, places->rank);
+        return err_set(e, TS_BAD_INPUT, "batch_dims: %lld of places of rank %d, 0 to one less expected",
+                       (long long)batch, places->rank);
     const int64_t depth = batch + places->dim[places->rank - 1]; /* leading axes of the operand that are used up */
     if (depth > t->rank)
-        return err_set(e, TS_BAD_INPUT, "places of length %lld for rank %d", (long long)(depth - batch), t->rank);
+        return err_set(e, TS_BAD_INPUT, "places of length %lld for rank %d, at most the rank without batch axes "
+                       "expected", (long long)(depth - batch), t->rank);
     const int rank = places->rank - 1 + t->rank - (int)depth;
     if (rank > MAX_RANK)
         return err_set(e, TS_BAD_INPUT, "the result would have rank %d", rank);
     for (int i = 0; i < batch; i++)
         if (t->dim[i] != places->dim[i])
-            return err_set(e, TS_BAD_INPUT, "batch axis %d differs", i);
+            return err_set(e, TS_BAD_INPUT, "batch axis %d differs between operand and places, equal extents expected",
+                           i);
     *out = (type){.dtype = t->dtype, .rank = rank};
     for (int i = 0; i < rank; i++)
         out->dim[i] = i < places->rank - 1 ? places->dim[i] : t->dim[i - (places->rank - 1) + depth];
@@ -101,11 +104,13 @@ static bool along_shape(const node *n, type *out, err *e)
     if (!attr_axis(n, "axis", t->rank, &axis, e) || !whole_places(n, e))
         return false;
     if (places->rank != t->rank)
-        return err_set(e, TS_BAD_INPUT, "places have rank %d, the operand %d", places->rank, t->rank);
+        return err_set(e, TS_BAD_INPUT, "places have rank %d, the operand %d: equal ranks expected",
+                       places->rank, t->rank);
     *out = *places, out->dtype = t->dtype;
     for (int i = 0; i < t->rank; i++)
         if (i != axis && places->dim[i] > t->dim[i])
-            return err_set(e, TS_BAD_INPUT, "axis %d of the places is too long", i);
+            return err_set(e, TS_BAD_INPUT, "axis %d of the places is longer than that of the operand, at most as "
+                           "long expected", i);
     return true;
 }
 

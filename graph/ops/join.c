@@ -53,7 +53,7 @@ static bool adapt_pad(const onnx_call *c, const node **out, err *e)
     if (onnx_in(c, 3) && !onnx_ints(c, "", 3, axes, MAX_RANK, &n_axes, e))
         return false;
     if (n != 2 * n_axes)
-        return err_set(e, TS_BAD_INPUT, "Pad: %d numbers for %d axes", n, n_axes);
+        return err_set(e, TS_BAD_INPUT, "Pad: %d numbers for %d axes, two for each expected", n, n_axes);
     for (int i = 0, axis; i < n_axes; i++) {
         if (!axis_norm(axes[i], rank, &axis, e))
             return false;
@@ -91,7 +91,8 @@ static bool adapt_tile(const onnx_call *c, const node **out, err *e)
     if (!onnx_need(c, 2, e) || !onnx_ints(c, "", 1, reps, MAX_RANK, &n, e))
         return false;
     if (n != c->in[0]->type.rank)
-        return err_set(e, TS_BAD_INPUT, "Tile: %d numbers for rank %d", n, c->in[0]->type.rank);
+        return err_set(e, TS_BAD_INPUT, "Tile: %d numbers for rank %d, one for each axis expected",
+                       n, c->in[0]->type.rank);
     return onnx_give(c, out, g_apply(c->g, "tile", c->in[0], 1, (attr[]){attr_ints("reps", n, reps)}), e);
 }
 

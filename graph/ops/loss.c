@@ -44,7 +44,10 @@ static bool pick_axis(graph *g, const node *n, int *axis)
         return false;
     for (int i = 0; fits && i < a->rank; i++)
         fits = i == *axis || a->dim[i] == labels->dim[i < *axis ? i : i - 1];
-    return fits || (g_fail(g, TS_BAD_INPUT, "places need the first operand's shape without axis %d", *axis), false);
+    if (!fits)
+        g_fail(g, TS_BAD_INPUT, "places have another shape than the first operand without axis %d, that one expected",
+               *axis);
+    return fits;
 }
 
 /* a [..., class, ...] at places [..., ...], which have all axes but that one: [..., ...]. */

@@ -33,7 +33,8 @@ static bool one_hot_shape(const node *n, type *out, err *e)
     if (dtype_class(t->dtype) != D_WHOLE || values->rank != 1 || values->dim[0] != 2)
         return err_set(e, TS_BAD_INPUT, "places must be integers, and two values are wanted: elsewhere, there");
     if (t->rank == MAX_RANK || node_int(n, "depth") < 0 || !attr_axis(n, "axis", t->rank + 1, &axis, e))
-        return err_set(e, TS_BAD_INPUT, "depth: %lld", (long long)node_int(n, "depth"));
+        return err_set(e, TS_BAD_INPUT, "depth: %lld, 0 or more expected, and a place for one more axis",
+                       (long long)node_int(n, "depth"));
     *out = (type){.dtype = values->dtype, .rank = t->rank + 1};
     for (int i = 0, k = 0; i < out->rank; i++)
         out->dim[i] = i == axis ? node_int(n, "depth") : t->dim[k++];

@@ -10,7 +10,8 @@ static bool pooled(const onnx_call *c, const char *op_name, const node **out, er
     if (!onnx_need(c, 1, e) || !onnx_ints(c, "kernel_shape", -1, kernel, MAX_SPACE, &n, e))
         return false;
     if (n != c->in[0]->type.rank - 2)
-        return err_set(e, TS_BAD_INPUT, "%s: %d kernel extents for rank %d", c->type, n, c->in[0]->type.rank);
+        return err_set(e, TS_BAD_INPUT, "%s: %d kernel extents for rank %d, one for each axis behind the first two "
+                       "expected", c->type, n, c->in[0]->type.rank);
     if (!window_adapt(c, kernel, list, e))
         return false;
     list[3] = attr_ints("kernel", n, kernel), list[4] = window_ceil(c);
@@ -60,7 +61,8 @@ static bool read_window(const node *n, window *w, err *e)
 {
     const attr *kernel = node_attr(n, "kernel");
     if (kernel->n != n->in[0]->type.rank - 2)
-        return err_set(e, TS_BAD_INPUT, "kernel: %d extents for rank %d", kernel->n, n->in[0]->type.rank);
+        return err_set(e, TS_BAD_INPUT, "kernel: %d extents for rank %d, one for each axis behind the first two "
+                       "expected", kernel->n, n->in[0]->type.rank);
     if (!window_read(n, kernel->ints, w, e))
         return false;
     for (int s = 0; s < w->n; s++) /* a window of padding alone would have no largest element and no mean */

@@ -9,7 +9,8 @@ static bool read_kernel(const node *n, window *w, err *e)
 {
     const attr *kernel = node_attr(n, "kernel");
     if (kernel->n != n->in[0]->type.rank - 2)
-        return err_set(e, TS_BAD_INPUT, "kernel: %d extents for rank %d", kernel->n, n->in[0]->type.rank);
+        return err_set(e, TS_BAD_INPUT, "kernel: %d extents for rank %d, one for each axis behind the first two "
+                       "expected", kernel->n, n->in[0]->type.rank);
     return window_read(n, kernel->ints, w, e);
 }
 
@@ -34,7 +35,8 @@ static bool adapt_lp_pool(const onnx_call *c, const node **out, err *e)
     if (!onnx_need(c, 1, e) || !onnx_ints(c, "kernel_shape", -1, kernel, MAX_SPACE, &n, e))
         return false;
     if (n != c->in[0]->type.rank - 2)
-        return err_set(e, TS_BAD_INPUT, "LpPool: %d kernel extents for rank %d", n, c->in[0]->type.rank);
+        return err_set(e, TS_BAD_INPUT, "LpPool: %d kernel extents for rank %d, one for each axis behind the first "
+                       "two expected", n, c->in[0]->type.rank);
     if (!window_adapt(c, kernel, list, e))
         return false;
     list[3] = attr_ints("kernel", n, kernel), list[4] = window_ceil(c);
@@ -69,7 +71,8 @@ static bool unpooled(const onnx_call *c, int64_t *shape, err *e)
     if (!onnx_ints(c, "kernel_shape", -1, kernel, MAX_SPACE, &n, e))
         return false;
     if (n != t->rank - 2)
-        return err_set(e, TS_BAD_INPUT, "MaxUnpool: %d kernel extents for rank %d", n, t->rank);
+        return err_set(e, TS_BAD_INPUT, "MaxUnpool: %d kernel extents for rank %d, one for each axis behind the first "
+                       "two expected", n, t->rank);
     if (!window_adapt(c, kernel, list, e))
         return false;
     for (int i = 0; i < t->rank; i++) {
@@ -95,7 +98,8 @@ static bool adapt_max_unpool(const onnx_call *c, const node **out, err *e)
     const type *t = &c->in[0]->type;
     for (int i = 0; i < t->rank; i++)
         if (shape[i] < 0 || !int_mul(all, shape[i], &all))
-            return err_set(e, TS_BAD_INPUT, "MaxUnpool: axis %d would have the extent %lld", i, (long long)shape[i]);
+            return err_set(e, TS_BAD_INPUT, "MaxUnpool: axis %d would have the extent %lld, 0 or more expected, and "
+                           "fewer than 2^63 elements", i, (long long)shape[i]);
     const node *zeros = g_broadcast(g, g_scalar_like(g, c->in[0], 0), 1, &all);
     const node *in[] = {zeros, g_reshape(g, c->in[1], 1, (int64_t[]){-1}), g_reshape(g, c->in[0], 1, (int64_t[]){-1})};
     const node *y = g_reshape(g, g_callf(g, 3, in, "put_along_axis axis=0"), t->rank, shape);
@@ -104,7 +108,8 @@ static bool adapt_max_unpool(const onnx_call *c, const node **out, err *e)
     if (!onnx_ints(c, "", 2, want, MAX_RANK, &n, e))
         return false;
     if (n != t->rank)
-        return err_set(e, TS_BAD_INPUT, "MaxUnpool: output_shape has %d numbers for rank %d", n, t->rank);
+        return err_set(e, TS_BAD_INPUT, "MaxUnpool: output_shape has %d numbers for rank %d, one for each axis "
+                       "expected", n, t->rank);
     for (int i = 0; i < n; i++)
         pads[n + i] = want[i] - shape[i];
     return onnx_give(c, out, g_apply(g, "pad", y, 1, (attr[]){attr_ints("pads", 2 * n, pads)}), e);

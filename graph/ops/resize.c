@@ -346,7 +346,8 @@ static const node *resize_lower(graph *g, const node *n)
         if (roi->kind == 'F')
             l.start = roi->reals[i], l.end = roi->reals[i + rank];
         if (l.out < 0 || (l.out > 0 && !(l.scale > 0)))
-            return g_fail(g, TS_BAD_INPUT, "axis %d: size %lld, scale %g", i, (long long)l.out, l.scale), NULL;
+            return g_fail(g, TS_BAD_INPUT, "axis %d: size %lld and scale %g, a size from 0 and a scale above 0 "
+                          "expected", i, (long long)l.out, l.scale), NULL;
         if (l.in != l.out || l.scale != 1 || l.start != 0 || l.end != 1)
             y = along(g, y, i, &w, &l, node_real(n, "extrapolation"));
     }

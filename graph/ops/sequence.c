@@ -50,7 +50,7 @@ static bool place_in(int64_t at, int n, bool end, int *out, err *e)
     const int64_t i = at < 0 ? at + n : at;
     *out = (int)i;
     return (i >= 0 && i < n + end) ||
-           err_set(e, TS_BAD_INPUT, "position %lld in a sequence of %d", (long long)at, n);
+           err_set(e, TS_BAD_INPUT, "position %lld in a sequence of %d, expected to be within it", (long long)at, n);
 }
 
 /* ---- sequences ---- */
@@ -91,7 +91,7 @@ static bool make_insert(const onnx_call *c, onnx_value *out, err *e)
     if (!l || !whole_number(c, 2, l->n, &at, e) || !place_in(at, l->n, true, &i, e))
         return false;
     if (c->n_in < 2 || (!c->value[1].node && !c->value[1].list))
-        return err_set(e, TS_BAD_INPUT, "SequenceInsert without a tensor");
+        return err_set(e, TS_BAD_INPUT, "SequenceInsert without a tensor, expected as the second operand");
     onnx_list *own = list_make(c, false, l->n + 1);
     for (int k = 0; k < own->n; k++)
         items(own)[k] = k == i ? c->value[1] : l->item[k - (k > i)];
@@ -155,7 +155,8 @@ static bool part_sizes(const onnx_call *c, int64_t n, int64_t *size, int *parts,
             return false;
         for (int i = 0; i < *parts; i++)
             total += size[i];
-        return total == n || err_set(e, TS_BAD_INPUT, "parts of %lld together, the axis has %lld", (long long)total,
+        return total == n || err_set(e, TS_BAD_INPUT, "parts of %lld together, the axis has %lld: as much expected",
+                                     (long long)total,
                                      (long long)n);
     }
     if (!whole_number(c, 1, 1, &each, e))
@@ -208,7 +209,8 @@ static bool make_map(const onnx_call *c, onnx_value *out, err *e)
         for (int k = 0; k < c->n_in; k++) {
             const onnx_list *l = c->value[k].list;
             if (l && l->n != first->n)
-                return err_set(e, TS_BAD_INPUT, "sequences of %d and %d entries", first->n, l->n);
+                return err_set(e, TS_BAD_INPUT, "sequences of %d and %d entries, equally many expected",
+                               first->n, l->n);
             in[k] = l ? l->item[i] : c->value[k];
         }
         if (!c->pass(c, &(onnx_pass){"body", c->n_in, c->n_out, in, got}, e))

@@ -95,7 +95,7 @@ static bool adapt_expand(const onnx_call *c, const node **out, err *e)
         return false;
     for (int i = 0; i < want.rank; i++)
         if (want.dim[i] < 0)
-            return err_set(e, TS_BAD_INPUT, "Expand: extent %lld", (long long)want.dim[i]);
+            return err_set(e, TS_BAD_INPUT, "Expand: extent %lld, 0 or more expected", (long long)want.dim[i]);
     if (!type_broadcast(2, (const type *const[]){&c->in[0]->type, &want}, &both, e))
         return false;
     const attr shape = attr_ints("shape", both.rank, both.dim);
@@ -162,7 +162,7 @@ static bool transpose_shape(const node *n, type *out, err *e)
     uint32_t set;
     *out = *t;
     if (axes->kind != '-' && axes->n != t->rank)
-        return err_set(e, TS_BAD_INPUT, "axes: %d listed, the operand has %d", axes->n, t->rank);
+        return err_set(e, TS_BAD_INPUT, "axes: %d listed, the operand has %d: each of them expected", axes->n, t->rank);
     if (!axes_set(axes, t->rank, &set, e))
         return false;
     for (int i = 0; i < t->rank; i++)

@@ -98,7 +98,7 @@ static const Onnx__Model *unpack(model_file *f, err *e)
     if (onnx_scan(f->map.at, f->map.size, &onnx__model__descriptor, f->limits.description, &lean, e)) {
         m = onnx__model__unpack(&a, lean.len, (const uint8_t *)lean.s);
         if (!m)
-            err_set(e, TS_BAD_INPUT, "M003 bad wire data that the scan let pass");
+            err_set(e, TS_BAD_INPUT, "M003 its description cannot be unpacked, a model as protobuf writes it expected");
     }
     text_free(&lean);
     return m;

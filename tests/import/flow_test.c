@@ -340,7 +340,7 @@ static void test_sequences(void)
     wire_node(&m, "at", "SequenceAt s,two y");
     opened = open_model(&m, &e);
     CHECK(!ts_model_bind_values(opened, &(ts_binding){.value = in}, &e));
-    said(&e, TS_BAD_INPUT, "M024 node[1] \"at\" SequenceAt: position 2 in a sequence of 2");
+    said(&e, TS_BAD_INPUT, "M024 node[1] \"at\" SequenceAt: position 2 in a sequence of 2, expected to be within it");
     ts_model_free(opened);
 }
 

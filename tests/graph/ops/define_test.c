@@ -64,7 +64,7 @@ static const char *const rows[] = {
     "f32[2,3] ; reshape shape=[-1,-1] => !reshape: shape: more than one -1",
     "f32[2,3] ; reshape shape=[2,-3] => !reshape: shape: negative extent",
     "f32[2,3] ; reshape => !reshape: attribute shape is missing",
-    "f32[2,3] ; transpose axes=[0] => !transpose: axes: 1 listed, the operand has 2",
+    "f32[2,3] ; transpose axes=[0] => !transpose: axes: 1 listed, the operand has 2: each of them expected",
     "f32[2,3] ; transpose axes=[0,0] => !transpose: axes: axis 0 is listed twice",
     "f32[2,3] ; transpose axes=[0,2] => !transpose: axes: axis 2 is out of range for rank 2",
     "f32[2,3] ; broadcast_to shape=[3] => !broadcast_to: the operand is larger than the wanted shape",
@@ -83,7 +83,13 @@ static const char *const rows[] = {
     "f32[2,3] ; pad pads=[-2,0,-1,0] => !pad: pads: axis 0 gets a negative or too large extent",
     "f32[9,4] f32[2] ; gather => !gather: places are of dtype f32, not integers",
     "f32[2] i64[1] ; gather axis=1 => !gather: axis: axis 1 is out of range for rank 1",
-    "f32[2,3] f32[2,3] ; matmul => !matmul: inner extents 3 and 2 differ",
+    "f32[2,3] f32[2,3] ; matmul => !matmul: inner extents 3 and 2 differ, equal ones expected",
+    "i64[3] f32[2] ; one_hot depth=-1 => !one_hot: depth: -1, 0 or more expected, and a place for one more axis",
+    "f32[3,4] i64[3,4,1] ; take_along_axis => !take_along_axis: places have rank 3, the operand 2: equal ranks "
+    "expected",
+    "f32[3,4] f32[4,5] ; einsum equation=ij,ik->jk => !einsum: axis i has the extents 3 and 4, equal ones or 1 "
+    "expected",
+    "f32[1,2,5] f32[3,2,3,3] ; conv2d => !conv2d: input of rank 3, weight of rank 4: equal ranks expected",
     "f32[] f32[2,3] ; matmul => !matmul: a scalar has no axis to sum over; multiply instead",
     "f32[1,3,8,8] f32[4,2,3,3] ; conv => !conv: conv2d: 3 input channels in 1 groups, but the weight takes 2 and gives "
     "4",
