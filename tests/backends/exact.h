@@ -7,8 +7,9 @@
 #include <stdbool.h>
 
 /* Every instruction set that the host has; all: each number of threads under each schema, else a part of these in which
- * every row meets every instruction set and every schema. */
+ * every row meets every instruction set and one of the schemas, most of it compiled with -Og. */
 void exact_check(bool all);
-/* One target as it is, by its guess: all rows but those with routines, which it does not take. */
-void exact_check_on(const char *target);
+/* One target as it is, by its guess: of every `share` rows number `first`, but those with routines, which it does not
+ * take. */
+void exact_check_on(const char *target, int share, int first);
 #endif
