@@ -1,6 +1,7 @@
 #!/bin/sh
 # A run emitted as a program of its own builds without a warning and trains to the run's bits: the losses, norms and
 # rates of every step, all weights, and all that the optimizer keeps.
+# ctest: Og
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 command -v make >/dev/null || { echo "skipped: no make"; exit 77; }
@@ -25,7 +26,7 @@ follows() {
     run=$1
     shift
     expect 0 "wrote $run.c; build it" emit "$run" --train -o "$run.c" --threads 2
-    make -s -C "$run.c" CPPFLAGS="-Wall -Wextra -Werror" "$@" >log 2>&1 || wrong "$run: it does not build" "$(head -c 900 log)"
+    make -s -C "$run.c" CC="${TESSERA_CC:-gcc}" CPPFLAGS="-Wall -Wextra -Werror" "$@" >log 2>&1 || wrong "$run: it does not build" "$(head -c 900 log)"
     [ -s log ] && wrong "$run: make is not quiet" "$(head -c 300 log)"
     (cd "$run.c" && ./train >"../$run.tsv" 2>"../$run.err") || wrong "$run: the program fails"
     "${PYTHON:-python3}" compare.py "$run" || wrong "$run: the program trains to other bits"
@@ -34,7 +35,9 @@ train() { # RUN ARGUMENT...
     "$TESSERA" train "$@" -q || wrong "train $* fails"
 }
 
-# a classifier with all that a step can have
+# a classifier with all that a step can have, compiled as everywhere; the others with what the build names, program and run
+hasty=${TESSERA_CC:-gcc}
+unset TESSERA_CC
 set -- model.json --tokenizer vocab.txt --length 12 --batch 8 --lr 0.05 -q
 train "$@" --data train.tsv --labels 2 --steps 30 --dropout 0.3 --accumulate 2 --ema 0.9 --clip 0.5 --schedule cosine --warmup 5 --label-smoothing 0.1 \
     --weight-decay 0.1 -o all
@@ -43,6 +46,8 @@ if command -v clang >/dev/null; then
     make -s -C all.c clean && make -s -C all.c CC=clang CPPFLAGS="-Wall -Wextra -Werror" >log 2>&1 && [ ! -s log ] ||
         wrong "clang warns" "$(head -c 900 log)"
 fi
+TESSERA_CC=$hasty
+export TESSERA_CC
 # other data and tasks: pairs, a stream of tokens, arrays, a loss of the model's own
 sed 's/\(.*\)	.*/\1	\1/' train.tsv >pairs.tsv
 train "$@" --data pairs.tsv --task pairs --pool cls --steps 24 --precision f16 --loss-scale 1e9 -o pairs
