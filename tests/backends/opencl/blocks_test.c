@@ -1,3 +1,4 @@
+/* ctest: large */
 #include "tests/backends/blocks.h"
 #include "tests/check.h"
 
