@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 64, LANES = 3, DEFAULT_SHARE = 3 };
+enum { MOST = 64, LANES = 3, DEFAULT_SHARE = 5 };
 static int compared;
 
 typedef struct batch { /* problems of one operation, in one graph */
