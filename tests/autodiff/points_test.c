@@ -1,4 +1,5 @@
-/* Gradients against closed forms where definitions are likeliest to break: at 0, where corners have to cancel, and far
+/* ctest: Og
+ * Gradients against closed forms where definitions are likeliest to break: at 0, where corners have to cancel, and far
  * out, where exp overflows; in f64 by the interpreter and in f32 by generated code. */
 #include "tests/check.h"
 

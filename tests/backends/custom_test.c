@@ -1,4 +1,5 @@
-/* Operations that a program defines, run: kernels over one and several outputs of one dtype and two, on both targets,
+/* ctest: Og
+ * Operations that a program defines, run: kernels over one and several outputs of one dtype and two, on both targets,
  * with threads, and in plans of reference; text; what fails while it runs; what cannot leave the process. */
 #include "tests/check.h"
 #include "tests/scratch.h"

@@ -1,4 +1,4 @@
-/* ctest: large
+/* ctest: large Og
  * reuse_test N SEED: N random graphs whose results lie over operands and whose state is written in place compute the
  * bits that they compute with a place for every value, and nothing overlaps that is needed at once. */
 #include "backends/cpu/cpu.h"

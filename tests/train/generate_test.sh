@@ -1,5 +1,6 @@
 #!/bin/sh
 # A tiny language model learns a text by heart and goes on with it, token by token.
+# ctest: Og
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" "$SOURCE/tests/train/bigram.py" || exit 77

@@ -1,4 +1,5 @@
-/* A convolution in fewer products: the same integers, and only where that is fewer. */
+/* ctest: Og
+ * A convolution in fewer products: the same integers, and only where that is fewer. */
 #include "tests/check.h"
 #include "tests/graph/ops/way.h"
 
