@@ -1,5 +1,6 @@
 #!/bin/sh
 # Names from files that try to be something else, through everything that is printed and written: hostile.py.
+# ctest: Og
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 XDG_CACHE_HOME=$work/cache
