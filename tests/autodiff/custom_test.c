@@ -1,4 +1,5 @@
-/* Gradients of operations that a program defines: its own, of one and several outputs, asked for once a call; derived
+/* ctest: Og
+ * Gradients of operations that a program defines: its own, of one and several outputs, asked for once a call; derived
  * from text; and what is refused. */
 #include "tests/check.h"
 #include "tessera.h"

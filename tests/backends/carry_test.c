@@ -1,4 +1,5 @@
-/* carry_test.c - state: what the next run finds in its inputs, written in place or copied, is what the last one made of
+/* ctest: Og
+ * carry_test.c - state: what the next run finds in its inputs, written in place or copied, is what the last one made of
  * it; held against plans without state, whose outputs are handed on by hand. */
 #include "backends/driver.h"
 #include "tests/backends/row.h"

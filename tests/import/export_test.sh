@@ -2,7 +2,7 @@
 # Written as graph/1 and as ONNX and read again, models mean the same: the cases with sequences, optionals and control
 # flow, and small networks of real exporters with functions, loops and external data. What is exported, the official
 # checker accepts, and ONNX Runtime computes the same with, where these are installed.
-# ctest: large
+# ctest: large Og
 set -eu
 archive=${SHARED:-}/data/onnx/backend-cases.tar.xz models=${SHARED:-}/models/exports-small
 [ -r "$archive" ] || { echo "SHARED names no folder with data/onnx/backend-cases.tar.xz"; exit 77; }

@@ -2,6 +2,7 @@
 # Rules that say "recompute" take memory from a training step and leave its bits as they are: losses, norms, weights and what
 # the optimizer keeps, for a transformer and for a network of images, with dropout, halves, factors and several batches a
 # step, in a run that goes on with other rules, and as a program of its own. What they save is told.
+# ctest: large Og
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" -c 'import numpy' 2>/dev/null || { echo "skipped: no numpy"; exit 77; }
@@ -83,7 +84,7 @@ cmp text/checkpoints/step-00000003/weights.safetensors parts/checkpoints/step-00
 # as a program
 if command -v make >/dev/null; then
     "$TESSERA" emit parts --train -s all.json --threads 1 -o program -q || wrong "emit fails"
-    make -s -C program CPPFLAGS="-Wall -Wextra -Werror" >log 2>&1 || wrong "the program does not build" "$(head -c 900 log)"
+    make -s -C program CC="${TESSERA_CC:-gcc}" CPPFLAGS="-Wall -Wextra -Werror" >log 2>&1 || wrong "the program does not build" "$(head -c 900 log)"
     (cd program && ./train >/dev/null 2>&1) || wrong "the program fails"
     cmp program/trained.safetensors text/checkpoints/step-00000003/weights.safetensors || wrong "the program trains to other bits"
 fi

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Training a tiny model: it learns; the bits do not depend on threads; a killed, stopped or damaged run goes on to the same
 # bits as one left alone.
+# ctest: Og
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" "$SOURCE/tests/train/fixture.py" . || exit 77

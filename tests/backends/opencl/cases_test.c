@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { DEFAULT_SHARE = 4 };
+enum { DEFAULT_SHARE = 6 };
 
 int main(int argc, char **argv)
 {
