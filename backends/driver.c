@@ -203,7 +203,8 @@ bool ts_plan_build(ts_plan *p, ts_error *e)
 static bool give(ts_plan *p, int k, const ts_array *value, ts_error *e)
 {
     const node *n = p->plan->input[k];
-    const type t = {.dtype = value->dtype, .rank = value->rank};
+    const bool bits = value->dtype == dtype_in_npy(n->type.dtype);
+    const type t = {.dtype = bits ? n->type.dtype : value->dtype, .rank = value->rank};
     type have = t;
     memcpy(have.dim, value->dim, sizeof have.dim);
     for (int i = have.rank; i < MAX_RANK; i++)
@@ -215,7 +216,7 @@ static bool give(ts_plan *p, int k, const ts_array *value, ts_error *e)
         text_free(&a), text_free(&b);
         return false;
     }
-    if (!p->given[k].data && !ts_array_make(&p->given[k], value->dtype, value->rank, value->dim, e))
+    if (!p->given[k].data && !ts_array_make(&p->given[k], t.dtype, value->rank, value->dim, e))
         return false;
     memcpy(p->given[k].data, value->data, (size_t)type_bytes(&n->type));
     return true;

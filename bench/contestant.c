@@ -243,7 +243,8 @@ static bool verify(race *r, contestant *c, ts_error *e)
     snprintf(c->unverified, sizeof c->unverified, "%s", c->peer != NULL ? rest : "");
     if (*c->unverified != 0)
         return true;
-    verify_task t = {reference, dir, cJSON_GetArraySize(js_get(r->judge.facts, "outputs")), r->o.tolerance};
+    const cJSON *port = js_get(r->judge.facts, "outputs");
+    verify_task t = {reference, dir, cJSON_GetArraySize(port), r->o.tolerance, port};
     numerics n;
     ts_error wrong = {0};
     bool right = verify_outputs(&t, &n, &wrong);

@@ -1,6 +1,7 @@
 /* verify.h - is it right before it is timed: outputs in npy files against the reference's. */
 #ifndef BENCH_VERIFY_H
 #define BENCH_VERIFY_H
+#include "graph/base/js.h"
 #include "tessera.h"
 
 typedef struct numerics {
@@ -12,7 +13,8 @@ typedef struct numerics {
 typedef struct verify_task {
     const char *reference, *got; /* folders with 0.npy, 1.npy, ... */
     int outputs;
-    double tolerance; /* 0: by dtype; integers must always be equal */
+    double tolerance;  /* 0: by dtype; integers must always be equal */
+    const cJSON *port; /* of each output its dtype, which npy files need not say; NULL: they do */
 } verify_task;
 
 /* False with the reason when an output is missing, of another shape, or outside the tolerance (TS_NUMERICS). */

@@ -1,11 +1,21 @@
-"""Products of matrices by cuBLAS, as torch.matmul calls it, on the first CUDA device, in whole f32: models of products
-and transpositions alone, with the weights of the file, so that results are compared."""
+"""Products of matrices by cuBLAS, as torch.matmul calls it, on the first CUDA device, in whole f32, or in bf16 where the
+inputs are: models of products and transpositions alone, with the weights of the file, so that results are compared.
+Files of arrays hold bf16 as its bits."""
 from _torch_cuda import OnDevice
 from _peer import Absent, package, serve
 
 
 class Cublas(OnDevice):
     tf32 = False
+
+    def pinned(self, array):
+        if array.dtype != "uint16":
+            return super().pinned(array)
+        return super().pinned(array.view("int16")).view(self.torch.bfloat16)
+
+    def outputs(self):
+        y = self.result.cpu()
+        return [y.view(self.torch.int16).numpy().view("uint16") if y.dtype == self.torch.bfloat16 else y.numpy()]
 
     def network(self, model, named):
         onnx, torch = package("onnx"), self.torch

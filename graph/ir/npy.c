@@ -266,10 +266,16 @@ bool ts_npy_read(const char *path, ts_array *out, ts_error *e)
     return done;
 }
 
+dtype dtype_in_npy(dtype d)
+{
+    if (d != TS_BF16 && !(dtype_class(d) == D_REAL && dtype_small(d)))
+        return d;
+    return ts_dtype_bytes(d) == 2 ? TS_U16 : TS_U8;
+}
+
 static char kind_letter(dtype d)
 {
-    if (d == TS_BF16 || (dtype_class(d) == D_REAL && dtype_small(d))) /* numpy does not know these: as their bits */
-        return 'u';
+    d = dtype_in_npy(d);
     dclass c = dtype_class(d);
     return c == D_REAL ? 'f' : c == D_TRUTH ? 'b' : dtype_signed(d) ? 'i' : 'u';
 }

@@ -26,15 +26,21 @@ static bool passes(ts_dtype d, int n, void *want, void *got, double tolerance, n
     put(want_dir, 0, &w);
     put(got_dir, 0, &g);
     ts_error e = {0};
-    verify_task t = {want_dir, got_dir, 1, tolerance};
+    cJSON *port = cJSON_Parse("[{\"dtype\":\"bf16\"}]");
+    verify_task t = {want_dir, got_dir, 1, tolerance, d == TS_BF16 ? port : NULL};
     bool right = verify_outputs(&t, m, &e);
     CHECK(right == (e.code == TS_OK) && (right || e.code == TS_NUMERICS));
+    cJSON_Delete(port);
     return right;
 }
 
 static void test_tolerance(void)
 {
     numerics m;
+    uint16_t two[1] = {0x4000}, above[1] = {0x4002}, three[1] = {0x4040}; /* bf16: 2, 2.03125, 3 */
+    CHECK(passes(TS_BF16, 1, two, above, 0, &m) && m.tolerance == 5e-2 && m.max_rel == 0.015625);
+    CHECK(!passes(TS_BF16, 1, two, three, 0, &m));
+    CHECK(!passes(TS_U16, 1, two, above, 0, &m));
     float want[3] = {-8, 1, 0}, near[3] = {-8, 1.0007f, 0}, far[3] = {-8, 1.0009f, 0};
     CHECK(passes(TS_F32, 3, want, near, 0, &m)); /* 1e-4 of 8 */
     CHECK(fabs(m.max_abs - 7e-4) < 1e-6 && fabs(m.max_rel - 7e-4 / 8) < 1e-7 && m.tolerance == 1e-4);
@@ -64,7 +70,7 @@ static void test_shapes(void)
              b = {.dtype = TS_F32, .rank = 2, .dim = {2, 3}, .data = v};
     put(want_dir, 0, &a);
     put(got_dir, 0, &b);
-    verify_task t = {want_dir, got_dir, 1, 0};
+    verify_task t = {want_dir, got_dir, 1, 0, NULL};
     numerics m;
     ts_error e = {0}, f = {0};
     CHECK(!verify_outputs(&t, &m, &e));

@@ -1,4 +1,4 @@
-"""Graphs of one operation that memory bounds: graphs.py OP ROWS COLUMNS prints graph/1."""
+"""Graphs of one operation that memory bounds: graphs.py OP ROWS COLUMNS prints graph/1. And products of two inputs."""
 import json
 import sys
 
@@ -15,6 +15,12 @@ def graph(op, rows, columns):
     return {"format": "graph/1", "opset": {"": 20}, "outputs": [{"name": "z"}],
             "inputs": [{"name": n, "dtype": "f32", "shape": shape[of]} for n, of in inputs.items()],
             "nodes": [{"op": operator, "in": list(inputs), "out": ["z"], "attr": attributes}]}
+
+
+def product(m, k, n, dtype):
+    return {"format": "graph/1", "opset": {"": 20}, "outputs": [{"name": "y"}],
+            "inputs": [{"name": "a", "dtype": dtype, "shape": [m, k]}, {"name": "b", "dtype": dtype, "shape": [k, n]}],
+            "nodes": [{"op": "MatMul", "in": ["a", "b"], "out": ["y"]}]}
 
 
 if __name__ == "__main__":

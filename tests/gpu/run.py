@@ -112,20 +112,32 @@ def spelled(kind, words):
     return model, bound, bound + options
 
 
+def graph_of(kind, words):
+    """graph/1 of rows that are no built-in model; None: they are"""
+    if kind == "memory":
+        return graphs.graph(words[0], int(words[1]), int(words[2]))
+    dims = dict(w.split("=", 1) for w in words if "=" in w)
+    if kind == "product" and "dtype" in dims:
+        return graphs.product(*(int(dims[d]) for d in "mkn"), dims["dtype"])
+    return None
+
+
 def commands(run, name, kind, words, peers):
     """What makes the row: commands, one after the other."""
-    made = []
-    if kind == "memory":
+    made, bound = [], []
+    graph = graph_of(kind, words)
+    if graph:
         model, how = run.path(f"{name}.graph.json"), []
         with open(model, "w") as f:
-            f.write(graphs.json.dumps(graphs.graph(words[0], int(words[1]), int(words[2]))))
+            f.write(graphs.json.dumps(graph))
     else:
         model, bound, how = spelled(kind, words)
-    if peers and PEERS[kind]:
+    others = PEERS[kind][:1] if kind == "product" and graph else PEERS[kind]  # another width of f32 is no peer of bf16
+    if peers and others:
         file = run.path(f"{name}.onnx")
         made.append([run.tessera, "export", model, *bound, "-o", file, "-q"])
         model, how = file, how if kind == "step" else []
-        how += [w for peer in PEERS[kind] for w in ("--peer", peer)] + ["--peer-python", run.python]
+        how += [w for peer in others for w in ("--peer", peer)] + ["--peer-python", run.python]
     made.append([run.tessera, "bench", model, *how, "--target", "cuda", "--judge", "c", "--launches", "1",
                  "--min-time", "0.5s", "-q", "-o", run.path(f"{name}.json")])
     return made

@@ -34,7 +34,7 @@ says 'Make a folder with tests/gpu/pack.sh FOLDER on a machine where it builds'
 # Whole, with rows and tests that are small
 echo '# one that is not there' >"$dir/tests"
 echo 'no-such 10' >>"$dir/tests"
-printf 'add_8_16 60 memory add 8 16\nproduct_9_7_5 60 product m=9 k=7 n=5\nnever 0 memory gelu 8 8\n' >"$dir/rows"
+printf 'add_8_16 60 memory add 8 16\nproduct_9_7_5 60 product m=9 k=7 n=5\nbf16_16_24_8 60 product m=16 k=24 n=8 dtype=bf16\nnever 0 memory gelu 8 8\n' >"$dir/rows"
 export TESSERA_CUDA_DRIVER="$sim" TESSERA_CUDA_PTX=1
 ends 1 --build "$BUILD" --out "$dir/out" --rows "$dir/rows" --tests "$dir/tests" --seconds 200
 if grep -q 'no NVRTC' "$dir"/out/*.log; then echo "skipped: no NVRTC"; exit 77; fi
@@ -48,7 +48,7 @@ out = sys.argv[2]
 results = json.load(open(os.path.join(out, "results.json")))
 rows = {r["name"]: r for r in results["rows"]}
 assert results["format"] == "gpu/1" and results["device"].startswith("simcuda"), results["device"]
-for name in ("add_8_16", "product_9_7_5"):
+for name in ("add_8_16", "product_9_7_5", "bf16_16_24_8"):
     assert rows[name]["status"] in table.GOOD and rows[name]["device_ns"] > 0, rows[name]
 assert rows["add_8_16"]["copy_is"] == "stated" and rows["add_8_16"]["copy_share"] > 0
 assert rows["never"]["status"] == "missing" and rows["never"]["why"] == "no time was left"
@@ -57,6 +57,10 @@ assert rows["never"]["status"] == "missing" and rows["never"]["why"] == "no time
 dims = run.spelled("model", ["bert-base", "batch=1", "seq=128"])
 assert dims == ("bert-base", ["--dim", "batch=1", "--dim", "seq=128"], ["--dim", "batch=1", "--dim", "seq=128"]), dims
 step = run.spelled("step", ["gpt2", "batch=4", "seq=64", "--task", "lm"])
+made = run.commands(type("Run", (), {"tessera": "t", "python": "p", "path": lambda s, n: os.path.join(out, n)})(), "h",
+                    "product", ["m=4", "k=3", "n=2", "dtype=bf16"], True)
+assert [w for w in made[1] if w.startswith("cublas")] == ["cublas"] and made[0][:2] == ["t", "export"], made
+assert json.load(open(os.path.join(out, "h.graph.json")))["inputs"][1] == {"name": "b", "dtype": "bf16", "shape": [3, 2]}
 assert step == ("gpt2", ["--dim", "batch=4", "--dim", "seq=64"],
                 ["--train", "--batch", "4", "--length", "64", "--task", "lm"]), step
 
