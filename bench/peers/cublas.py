@@ -1,5 +1,5 @@
-"""Products of matrices by cuBLAS, as torch.matmul calls it, on the first CUDA device, in whole f32, or in bf16 where the
-inputs are: models of products and transpositions alone, with the weights of the file, so that results are compared.
+"""Products of matrices by cuBLAS, as torch.matmul calls it, on the first CUDA device, in whole f32, or in bf16 where
+the inputs are: models of products and transpositions alone, with the weights of the file, so that results are compared.
 Files of arrays hold bf16 as its bits."""
 from _torch_cuda import OnDevice
 from _peer import Absent, package, serve
