@@ -71,10 +71,54 @@ static const expr *put_in(void *user, const expr *x)
     return x_rename(&s->f->p->mem, from->value, from->n_axis, axis);
 }
 
+/* ---- padding around a product ---- */
+typedef struct padding {
+    arena *mem;
+    const expr *around, *inside; /* the product with the condition around it; the same with it around one operand */
+} padding;
+
+static const expr *moved_inside(void *user, const expr *x)
+{
+    const padding *q = user;
+    return x == q->around ? q->inside : x;
+}
+
+static bool units_take(const target *t, dtype d)
+{
+    bool any = false;
+    for (int i = 0; i < t->n_unit; i++)
+        any = any || (t->unit[i].sums && t->unit[i].operand == d);
+    return any;
+}
+
+/* A sum of "inside ? a b : 0" as one of "(inside ? a : 0) b", where the condition is about places of a alone: what
+ * units take comes from slices, which have zeros there. */
+static const expr *pad_operand(const fuser *f, const item *it, const expr *value)
+{
+    const expr *fold = x_find_fold(value), *x = fold && fold->kind == X_FOLD ? fold->arg[0] : NULL,
+               *product = x && x->kind == X_CALL && x->fn->result == R_SECOND && x->arg[2]->kind == X_LIT &&
+                                  x->arg[2]->lit == 0 && x->arg[2]->whole == 0
+                              ? x->arg[1]
+                              : NULL;
+    if (!product || product->kind != X_CALL || strcmp(product->fn->name, "mul"))
+        return value;
+    for (int i = 0; i < 2; i++) {
+        const expr *a = product->arg[i];
+        arena *m = &f->p->mem;
+        if (a->kind != X_LOAD || x_axes(x->arg[0]) & ~x_axes_of(a) ||
+            !units_take(plan_on(f->p, item_site(f, it)), a->from->type.dtype))
+            continue;
+        a = x3(m, "select", x->arg[0], a, x->arg[2]);
+        padding q = {m, x, x2(m, "mul", i ? product->arg[0] : a, i ? a : product->arg[1])};
+        return x_map(m, value, moved_inside, &q);
+    }
+    return value;
+}
+
 static void define(fuser *f, item *it)
 {
     substitution s = {f, it, it->n_axis, it->extent, -1};
-    it->value = it->whole ? it->raw : x_map(&f->p->mem, it->raw, put_in, &s);
+    it->value = it->whole ? it->raw : pad_operand(f, it, x_map(&f->p->mem, it->raw, put_in, &s));
     it->n_axis = s.n_axis;
     it->fold = x_find_fold(it->value) != NULL;
     if (!it->fold && !x_alone(it->value))

@@ -3,6 +3,7 @@
  * depth of a slice and number of slices are those that take least time by a small model of one processor: the unit,
  * shared memory, what slices cost to come, and how far that is hidden. */
 #include "backends/gpu/guess_parts.h"
+#include "schedule/explain_fit.h"
 #include "schedule/kept.h"
 
 #include <math.h>
@@ -33,12 +34,12 @@ static const double REACHED =
 typedef struct choice {
     const product *c;
     const matrix_unit *unit;
-    int row, deep;      /* axes: the rows', beside the column's; the folded one that is cut */
-    bool copied[2];     /* operands of which slices come; of the others an earlier stage leaves all */
-    bool shared;        /* the group has other stages, too: it goes through its trips one after the other */
-    int64_t size;       /* bytes of an element */
-    int64_t room, most; /* bytes for slices; lanes */
-    double rate;        /* multiply-adds of a processor in a cycle */
+    int row, column, deep; /* axes of the unit; the folded one is cut */
+    bool copied[2];        /* operands of which slices come; of the others an earlier stage leaves all */
+    bool shared;           /* the group has other stages, too: it goes through its trips one after the other */
+    int64_t size;          /* bytes of an element */
+    int64_t room, most;    /* bytes for slices; lanes */
+    double rate;           /* multiply-adds of a processor in a cycle */
 } choice;
 
 static double groups_of(const choice *q, const shape *s)
@@ -46,9 +47,9 @@ static double groups_of(const choice *q, const shape *s)
     const dealt *d = &q->c->none;
     double n = 1;
     for (int a = 0; a < d->s->n_result; a++)
-        n *= (double)int_ceil_div(d->left[a] > 1 ? d->left[a] : 1, a == q->row         ? s->rows
-                                                                   : a == q->c->column ? s->columns
-                                                                                       : 1);
+        n *= (double)int_ceil_div(d->left[a] > 1 ? d->left[a] : 1, a == q->row      ? s->rows
+                                                                   : a == q->column ? s->columns
+                                                                                    : 1);
     return n;
 }
 
@@ -116,8 +117,7 @@ static void choose_warps(const choice *q, shape s, shape *best, double *fewest)
 
 static bool choose(const choice *q, shape *best)
 {
-    const int64_t rows = q->c->none.left[q->row], columns = q->c->none.left[q->c->column],
-                  deep = q->c->none.left[q->deep];
+    const int64_t rows = q->c->none.left[q->row], columns = q->c->none.left[q->column], deep = q->c->none.left[q->deep];
     double fewest = INFINITY;
     shape s;
     for (s.rows = q->unit->m; s.rows <= 256 && !too_large(s.rows, rows, q->unit->m); s.rows *= 2)
@@ -143,8 +143,8 @@ static void put_blocks(const choice *q, const shape *s, text *t)
 {
     const product *c = q->c;
     for (int a = 0; a < c->s->n_result; a++) {
-        const bool own = a == q->row || a == c->column;
-        const int64_t step = a == q->row ? s->rows : a == c->column ? s->columns : 1;
+        const bool own = a == q->row || a == q->column;
+        const int64_t step = a == q->row ? s->rows : a == q->column ? s->columns : 1;
         if (q->shared ? c->none.left[a] != step : own || c->none.left[a] != 1)
             put(q, a, step, q->shared ? "" : "block", t);
     }
@@ -167,12 +167,12 @@ static void put_all(const choice *q, const shape *s, text *t)
     if (s->rows > s->warp_rows)
         put(q, q->row, s->warp_rows, "warp", t);
     if (s->columns > s->warp_columns)
-        put(q, c->column, s->warp_columns, "warp", t);
+        put(q, q->column, s->warp_columns, "warp", t);
     if (s->warp_rows > u->m)
         put(q, q->row, u->m, "unroll", t);
     if (s->warp_columns > u->n)
-        put(q, c->column, u->n, "unroll", t);
-    put(q, q->row, 1, "mma", t), put(q, c->column, 1, "mma", t), put(q, q->deep, 1, "mma", t);
+        put(q, q->column, u->n, "unroll", t);
+    put(q, q->row, 1, "mma", t), put(q, q->column, 1, "mma", t), put(q, q->deep, 1, "mma", t);
 }
 
 /* ---- whether there is one ---- */
@@ -231,6 +231,15 @@ static int64_t room_for(const product *c)
     return bytes;
 }
 
+/* The columns' axis: the one along which memory has them, where it is not much shorter than what the unit takes */
+static int column_of(const product *c, const matrix_unit *u)
+{
+    const int64_t size = ts_dtype_bytes(u->operand);
+    return fit_stride(c->p, c->s, c->load[1], c->column) == size && 2 * c->none.left[c->column] > u->n
+               ? c->column
+               : inner_of(c, c->columns);
+}
+
 /* Fills in what there is to choose for; or says why there is nothing. */
 static const char *find_choice(const product *c, choice *q)
 {
@@ -244,15 +253,15 @@ static const char *find_choice(const product *c, choice *q)
                    : "there is no matrix unit for its operands";
     if (c->p->reference)
         return "it is computed in f64";
-    q->row = inner_of(c, c->rows);
-    if (q->row < 0 || !nest_unit_fits(s, q->row, c->column, load) || load[0] != c->load[0] || load[1] != c->load[1])
+    q->row = inner_of(c, c->rows), q->column = column_of(c, q->unit);
+    if (q->row < 0 || !nest_unit_fits(s, q->row, q->column, load) || load[0] != c->load[0] || load[1] != c->load[1])
         return "it is not a sum of products of two operands alone";
     q->deep = inner_of(c, s->folds & x_axes_of(s->load[c->load[0]]) & x_axes_of(s->load[c->load[1]]));
     if (q->deep < 0 || c->none.left[q->row] < 2 || c->none.left[q->deep] < 2)
         return "it has one row, or one product";
     for (int i = 0; i < 2; i++) {
         const bool handed = kept_by(c->k, s, load[i]) >= 0;
-        const char *why = handed ? kept_no_unit(c->k, s, load[i], i ? c->column : q->row, q->deep)
+        const char *why = handed ? kept_no_unit(c->k, s, load[i], i ? q->column : q->row, q->deep)
                                  : nest_no_copy(c->k, s, load[i], false);
         q->copied[i] = !handed;
         if (why)

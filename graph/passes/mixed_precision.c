@@ -49,9 +49,18 @@ static const expr *fold_in(const expr *x)
     return found;
 }
 
+/* What is summed up, where a condition leaves the rest out: padding that an adjoint turned around */
+static const expr *summed(const expr *fold)
+{
+    const expr *x = fold->arg[0];
+    const bool padded = x->kind == X_CALL && x->fn->result == R_SECOND && x->arg[2]->kind == X_LIT &&
+                        x->arg[2]->lit == 0 && x->arg[2]->whole == 0;
+    return padded ? x->arg[1] : x;
+}
+
 static narrow_kind kind_of(const node *n, const expr *x, const node **from)
 {
-    const expr *fold = x_alone(x) ? NULL : fold_in(x), *body = fold ? fold->arg[0] : NULL;
+    const expr *fold = x_alone(x) ? NULL : fold_in(x), *body = fold ? summed(fold) : NULL;
     *from = x->kind == X_LOAD ? x->from : NULL;
     if (n->type.dtype != TS_F32 || x_alone(x))
         return OTHER;

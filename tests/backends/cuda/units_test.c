@@ -111,7 +111,8 @@ static void draw_case(dice *d, int64_t extent, ruled *out, text *row, text *dim,
         put_product(&w);
         break;
     case 1:
-        text_add(row, "a %s[%lld,%lld]; b %s[%lld,%lld]; c transpose axes=[1,0] a; e transpose axes=[1,0] b; y matmul c e",
+        text_add(row,
+                 "a %s[%lld,%lld]; b %s[%lld,%lld]; c transpose axes=[1,0] a; e transpose axes=[1,0] b; y matmul c e",
                  t, k, m, t, n, k);
         put_product(&w);
         break;
