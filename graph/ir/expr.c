@@ -388,7 +388,7 @@ static const expr *map(mapper *p, const expr *x)
     memo *known = slot_of(p, x);
     if (known->key)
         return known->value;
-    const expr *arg[MAX_SCAN], *y = x;
+    const expr *arg[MAX_PART], *y = x;
     bool changed = false;
     for (int i = 0; i < x->n; i++)
         arg[i] = map(p, x->arg[i]), changed = changed || arg[i] != x->arg[i];
