@@ -65,6 +65,8 @@ static bool pass_recognise(plan *p, err *e) /* groups of the graph -> more group
 
 /* ---- passes ---- */
 const pass_record plan_passes[N_PASS] = {
+    [PASS_JOIN] = {"join", "makes one scan of two of which one makes all that the other does", "a graph",
+                   "roots of the same values; trips that are the same are made once", pass_join},
     [PASS_RECOGNISE] = {"recognise", "names groups that somebody wrote out (attention, norms)", "a graph",
                         "more groups; nothing that is computed changes", pass_recognise},
     [PASS_KNOWN] = {"known", "makes weights of what depends on weights alone, computed once at load", "a graph",

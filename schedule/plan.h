@@ -98,7 +98,8 @@ typedef struct buffer {                                                       /*
 typedef struct trip_address {
     int load;
     int64_t at, step;
-    bool row; /* gathered: of trips that an early end leaves out it is cleared */
+    int64_t every; /* trips: the step is made when another so many begin */
+    bool row;      /* gathered: of trips that an early end leaves out it is cleared */
 } trip_address;
 typedef struct trip_copy { /* of so many bytes: a first value of a state, or a result that is not made where it goes */
     int load;              /* that has the first value */
@@ -274,6 +275,7 @@ int stage_given(const stage *s);
  * each. Passes that need kernels to decide what the graph is to be run that of fusion on a plan that is for this
  * alone. */
 typedef enum pass_number {
+    PASS_JOIN,
     PASS_RECOGNISE,
     PASS_KNOWN,
     PASS_ALTERNATIVES,
@@ -292,6 +294,7 @@ typedef struct pass_record {
 } pass_record;
 extern const pass_record plan_passes[N_PASS];
 bool plan_pass(plan *p, pass_number which, err *e); /* runs it and checks what it left */
+bool pass_join(plan *p, err *e);
 bool pass_known(plan *p, err *e);
 bool pass_alternatives(plan *p, err *e);
 bool pass_fuse(plan *p, err *e); /* nothing where the plan is fused */

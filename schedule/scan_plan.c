@@ -207,18 +207,19 @@ static trip_address address_of(const making *m, const node *input)
     const int64_t k = trip_operand(input), bytes = type_bytes(&input->type);
     const int value = m->stage->n_load;
     if (k == m->n->n_in)
-        return (trip_address){.load = -1};
+        return (trip_address){.load = -1, .every = 1};
     if (k < f->n_state)
-        return (trip_address){.load = value, .at = place_of(m, (int)k)};
+        return (trip_address){.load = value, .at = place_of(m, (int)k), .every = 1};
     const bool row = k > m->n->n_in;
     if (!row && read_whole(f, (int)k))
-        return (trip_address){.load = load_of(m, (int)k)};
+        return (trip_address){.load = load_of(m, (int)k), .every = 1};
     const int i = (int)(row ? k - m->n->n_in - 1 : k - f->n_state);
     const bool back = row ? f->row[i] : f->slice[i];
     const int64_t first = row ? place_of(m, f->n_state + i) : 0;
     return (trip_address){.load = row ? value : load_of(m, (int)k),
                           .at = first + (back ? (f->trips - 1) * bytes : 0),
                           .step = back ? -bytes : bytes,
+                          .every = row && f->every ? f->every[i] : 1,
                           .row = row};
 }
 

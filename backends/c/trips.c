@@ -15,7 +15,7 @@ static const char types[] =
     "} ts_call;\n"
     "typedef struct ts_address { /* of an input of a trip: from an operand of the loop on; -1: the trip's number */\n"
     "    int of, row;\n"
-    "    long at, step;\n"
+    "    long at, step, every; /* so many trips make a step */\n"
     "} ts_address;\n"
     "typedef struct ts_copy { /* from an operand, or a place of the trips' own, to an input of theirs */\n"
     "    int of, input;\n"
@@ -51,16 +51,21 @@ static const char helpers[] =
     "{\n"
     "    const ts_address *a = address + l->address;\n"
     "    for (int i = 0; i < l->n; i++)\n"
-    "        now[i] = a[i].of < 0 ? (void *)trip : (char *)at[a[i].of] + a[i].at + a[i].step * *trip;\n"
+    "        now[i] = a[i].of < 0 ? (void *)trip : (char *)at[a[i].of] + a[i].at +\n"
+    "                              a[i].step * ((*trip + a[i].every - 1) / a[i].every);\n"
+    "}\n\n"
+    "static long rows_of(long trips, long every)\n"
+    "{\n"
+    "    return trips ? (trips + every - 2) / every + 1 : 0;\n"
     "}\n\n"
     "static void clear_rows(const ts_walk *w, const ts_loop *l, void *const *at, long done)\n"
     "{\n"
     "    const ts_address *a = address + l->address;\n"
     "    for (int i = 0; i < l->n; i++) {\n"
     "        const long step = a[i].step < 0 ? -a[i].step : a[i].step;\n"
-    "        const long from = a[i].step < 0 ? a[i].at + a[i].step * (l->trips - 1) : a[i].at + a[i].step * done;\n"
-    "        if (a[i].row && !w->part && done < l->trips)\n"
-    "            memset((char *)at[a[i].of] + from, 0, (size_t)(step * (l->trips - done)));\n"
+    "        const long first = rows_of(done, a[i].every), end = rows_of(l->trips, a[i].every);\n"
+    "        const long from = a[i].at + a[i].step * (a[i].step < 0 ? end - 1 : first);\n"
+    "        if (a[i].row && !w->part) memset((char *)at[a[i].of] + from, 0, (size_t)(step * (end - first)));\n"
     "    }\n"
     "}\n\n";
 
@@ -154,7 +159,8 @@ static void write_addresses(tables *t, const scan_plan *s)
 {
     for (int i = 0; i < s->plan->n_input; i++) {
         const trip_address *a = &s->address[i];
-        text_add(&t->address, "    {%d, %d, %lld, %lld},\n", a->load, a->row, (long long)a->at, (long long)a->step);
+        text_add(&t->address, "    {%d, %d, %lld, %lld, %lld},\n", a->load, a->row, (long long)a->at,
+                 (long long)a->step, (long long)a->every);
     }
 }
 
@@ -201,7 +207,7 @@ void trips_tables(const levels *l, text *out)
         most = l->of[i].plan->n_input > most ? l->of[i].plan->n_input : most;
     }
     text_add(out, "enum { ALL = %d, MOST_INPUTS = %d };\n\n", l->n_kernel, most);
-    text_add(out, "static const ts_address address[] = {\n%s    {0, 0, 0, 0}};\n\n", text_str(&t.address));
+    text_add(out, "static const ts_address address[] = {\n%s    {0, 0, 0, 0, 1}};\n\n", text_str(&t.address));
     text_add(out, "static const ts_copy copies[] = {\n%s    {0, 0, 0, 0}};\n\n", text_str(&t.copy));
     text_add(out, "static const ts_loop loop[] = {\n    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},\n%s};\n\n",
              text_str(&t.loop));

@@ -22,7 +22,7 @@ struct ts_scan {
     } slice[MAX_PART];
     struct {
         const node *row;
-        int64_t back;
+        int64_t back, every;
     } row[MAX_PART];
     const node *trip, *until; /* stand-in of the number; NULL: nobody asked */
     bool ended;
@@ -116,14 +116,24 @@ bool ts_scan_step(ts_scan *s, ts_tensor state, ts_tensor next)
     return true;
 }
 
-bool ts_scan_gather(ts_scan *s, ts_tensor row, bool backwards)
+static bool gather(ts_scan *s, const node *row, bool back, int64_t every)
 {
     if (!usable(s, "a row") || !g_holds(s->g, "a trip", 1, &row) || !has_room(s, "rows", s->n_row))
         return false;
     if (!row)
         return g_fail(s->g, TS_BAD_INPUT, "scan: row %d is missing", s->n_row), false;
-    s->row[s->n_row].row = row, s->row[s->n_row++].back = backwards;
+    s->row[s->n_row].row = row, s->row[s->n_row].back = back, s->row[s->n_row++].every = every;
     return true;
+}
+
+bool ts_scan_gather(ts_scan *s, ts_tensor row, bool backwards)
+{
+    return gather(s, row, backwards, 1);
+}
+
+bool scan_gather_every(ts_scan *s, const node *row, int64_t every)
+{
+    return gather(s, row, false, every);
 }
 
 bool ts_scan_until(ts_scan *s, ts_tensor last)
@@ -252,7 +262,8 @@ static const node *close_trip(closing *c)
 {
     ts_scan *s = c->s;
     graph *g = s->g;
-    int64_t slice[MAX_PART], row[MAX_PART];
+    int64_t slice[MAX_PART], row[MAX_PART], every[MAX_PART];
+    bool sparse = false;
     const node *own[2 * MAX_PART + 1];
     if (!gather_parts(c))
         return NULL;
@@ -268,10 +279,14 @@ static const node *close_trip(closing *c)
     for (int i = 0; i < s->n_slice; i++)
         slice[i] = s->slice[i].back;
     for (int i = 0; i < s->n_row; i++)
-        row[i] = s->row[i].back;
-    const attr list[] = {
-        attr_int("trips", s->trips),      attr_int("states", s->n_state),      attr_ints("slices", s->n_slice, slice),
-        attr_ints("rows", s->n_row, row), attr_int("until", s->until != NULL), attr_int("keep", s->keep)};
+        row[i] = s->row[i].back, every[i] = s->row[i].every, sparse = sparse || every[i] > 1;
+    const attr list[] = {attr_int("trips", s->trips),
+                         attr_int("states", s->n_state),
+                         attr_ints("slices", s->n_slice, slice),
+                         attr_ints("rows", s->n_row, row),
+                         attr_int("until", s->until != NULL),
+                         attr_int("keep", s->keep),
+                         attr_ints("every", sparse ? s->n_row : 0, every)};
     return g_make_scan(g, &scan_op, c->n_in, c->in, list, COUNT(list), &(scan_trip){c->n_root, own});
 }
 
@@ -319,6 +334,7 @@ const op scan_op = {
                                 {"slices", 'I', "[]"},
                                 {"rows", 'I', "[]"},
                                 {"until", 'i', "0"},
+                                {"every", 'I', "[]"},
                                 {"keep", 'i', "1"},
                                 {0}},
     .shape = iterate_shape,

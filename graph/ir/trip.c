@@ -8,15 +8,33 @@
 
 scan_form scan_form_of(const node *n)
 {
-    const attr *slice = node_attr(n, "slices"), *row = node_attr(n, "rows");
+    const attr *slice = node_attr(n, "slices"), *row = node_attr(n, "rows"), *every = node_attr(n, "every");
     return (scan_form){.trips = node_int(n, "trips"),
                        .n_state = (int)node_int(n, "states"),
                        .n_slice = slice->n,
                        .n_row = row->n,
                        .slice = slice->ints,
                        .row = row->ints,
+                       .every = every->n == row->n && row->n ? every->ints : NULL,
                        .until = node_int(n, "until") != 0,
                        .keep = node_int(n, "keep")};
+}
+
+static int64_t every_of(const scan_form *f, int i)
+{
+    return f->every ? f->every[i] : 1;
+}
+
+int64_t scan_row(const scan_form *f, int i, int64_t t)
+{
+    const int64_t k = every_of(f, i);
+    return k > 1 ? (t + k - 1) / k : f->row[i] ? f->trips - 1 - t : t;
+}
+
+int64_t scan_rows(const scan_form *f, int i)
+{
+    const int64_t k = every_of(f, i);
+    return f->trips && k > 1 ? (f->trips - 1 + k - 1) / k + 1 : f->trips;
 }
 
 bool trip_same(const scan_trip *a, const scan_trip *b)
@@ -76,6 +94,10 @@ static bool check_counts(const node *n, const scan_form *f, err *e)
     if (n->trip->n_root != f->n_state + f->n_row + f->until)
         return err_set(e, TS_BAD_INPUT, "its trip has %d results, not %d", n->trip->n_root,
                        f->n_state + f->n_row + f->until);
+    for (int i = 0; i < f->n_row; i++)
+        if (every_of(f, i) < 1 || (every_of(f, i) > 1 && f->row[i]))
+            return err_set(e, TS_BAD_INPUT, "row %d is gathered every %lld trips, expected 1 or more, forwards", i,
+                           (long long)every_of(f, i));
     if (f->n_state + f->n_row == 0)
         return err_set(e, TS_BAD_INPUT, "nothing comes out of it: it has no state and gathers no row");
     return f->keep >= 0 || err_set(e, TS_BAD_INPUT, "keep is %lld, expected 0 or more", (long long)f->keep);
@@ -139,7 +161,7 @@ static bool output_types(graph *g, node *draft, const scan_form *f, err *e)
                                              t[i].rank, MAX_RANK - 1);
         if (ok) {
             memmove(t[i].dim + 1, t[i].dim, (size_t)t[i].rank * sizeof *t[i].dim);
-            t[i].dim[0] = f->trips, t[i].rank++;
+            t[i].dim[0] = scan_rows(f, i - f->n_state), t[i].rank++;
             ok = type_valid(&t[i], e);
         }
     }
@@ -275,8 +297,7 @@ static bool one_trip(walking *w, bool *last, err *e)
             return err_in(e, "trip %lld", (long long)w->trip);
     }
     for (int i = 0; i < f->n_row; i++) {
-        const int64_t row = f->row[i] ? f->trips - 1 - w->trip : w->trip;
-        memcpy(output_at(w, f->n_state + i, row), root_data(w, f->n_state + i),
+        memcpy(output_at(w, f->n_state + i, scan_row(f, i, w->trip)), root_data(w, f->n_state + i),
                (size_t)type_bytes(&t->root[f->n_state + i]->type));
     }
     for (int i = 0; i < f->n_state; i++)

@@ -16,10 +16,15 @@ typedef struct scan_form { /* what a scan's attributes say */
     int64_t trips;
     int n_state, n_slice, n_row;
     const int64_t *slice, *row; /* of each: 1: from the last one backwards; else 0 */
+    const int64_t *every;       /* of each row: see scan_row; NULL: 1 of all */
     bool until;
     int64_t keep; /* states kept for a gradient: every so many, 1 all, 0 about as many as the root of trips */
 } scan_form;
 scan_form scan_form_of(const node *n);
+/* Where trip t leaves gathered row i: row t, or, where it is gathered every k trips, the next multiple of k over k, so
+ * that what stays is of trips 0, k, 2 k, ...; and how many rows there are. */
+int64_t scan_row(const scan_form *f, int i, int64_t t);
+int64_t scan_rows(const scan_form *f, int i);
 extern const op scan_op; /* of no table: a call alone does not say what a trip is */
 
 bool trip_same(const scan_trip *a, const scan_trip *b); /* either may be NULL */
@@ -28,6 +33,8 @@ int64_t trip_operand(const node *bound); /* which operand it stands for; n_in of
 const node *trip_bound(graph *g, int64_t k, const type *t);
 host_code trip_run; /* all trips, by the interpreter */
 
+/* ts_scan_gather of every so many trips: forwards */
+bool scan_gather_every(ts_scan *s, const node *row, int64_t every);
 /* What the operands of scan n receive from dy of its outputs: another scan, backwards over states that the first one
  * keeps. dy: NULL where nothing arrives; active: the operands that are asked for; dx: NULL where nothing does. */
 bool trip_gradient(graph *g, const node *n, const node *const *dy, const bool *active, const node **dx);

@@ -1,7 +1,8 @@
 /* trips.c - the gradient of a scan: a scan backwards. The chain rule is applied to one trip, over what is bound in it
  * and what arrives for its results; states that the outcome reads are gathered on the way forth, and taken as rows on
  * the way back. The gradients of states are states there, those of slices are gathered, and those of what every trip
- * reads are summed in states. */
+ * reads are summed in states. Where states are kept of every so many trips only, the way back is a scan over stretches
+ * of these: the trips of each are made once more, then turned, in the same order of sums. */
 #include "graph/ir/custom.h"
 #include "graph/ir/rule.h"
 #include "graph/ir/trip.h"
@@ -106,15 +107,11 @@ static bool turn_trip(turning *t)
 
 /* ---- some of the trips ---- */
 typedef struct stretch {
-    int64_t trips;
+    int64_t trips, stretch; /* stretch: of all trips, how many make one */
     const node *in[MAX_PART];    /* operands; slices have as many rows */
     const node *row[2 * MAX_PART]; /* what arrives for gathered rows; NULL: nothing */
     const node *number;          /* of the first trip; NULL: 0 */
 } stretch;
-
-typedef struct standing { /* in a trip that is being built: what stands for what is bound */
-    const node *now[MAX_PART + 1];
-} standing;
 
 static const node *number_of(const turning *t, const stretch *s, ts_scan *by, bool back)
 {
@@ -125,31 +122,50 @@ static const node *number_of(const turning *t, const stretch *s, ts_scan *by, bo
     return s->number ? g_call2(g, "add", s->number, n) : n;
 }
 
-/* The trips once more, as they were, with the states that each begins with. kept: those that are asked for; on: where
- * there is an early end, 1 of trips that were made. */
-static bool keep_states(turning *t, const stretch *s, const node **kept, const node **on)
+typedef struct keeping { /* what is gathered on the way forth */
+    bool rows;          /* what the scan itself gathers: it is the same scan then, and more */
+    const bool *states; /* those that trips begin with */
+    int64_t every;
+} keeping;
+
+/* Within a trip that is being built, the trip's results over what stands for what is bound in it. */
+static bool made_over(turning *t, const stretch *s, ts_scan *by, const node **now, const node **root)
+{
+    graph *g = t->g;
+    const scan_trip *own = t->n->trip;
+    const scan_form *f = &t->f;
+    for (int i = 0; i < t->n->n_in; i++)
+        now[i] = i < f->n_state        ? ts_scan_state(by, s->in[i])
+                 : slice_of(t, i) >= 0 ? ts_scan_slice(by, s->in[i], f->slice[slice_of(t, i)])
+                                       : s->in[i];
+    now[t->n->n_in] = number_of(t, s, by, false);
+    if (err_is(&g->err) || !g_replace(g, own->n_root, own->root, t->n->n_in + 1, t->bound, now, root))
+        return false;
+    for (int i = 0; i < f->n_state; i++)
+        ts_scan_step(by, now[i], root[i]);
+    return true;
+}
+
+/* The trips as they were. kept: the states that are asked for; on: where there is an early end, 1 of trips that were
+ * made. */
+static bool keep_states(turning *t, const stretch *s, const keeping *what, const node **kept, const node **on)
 {
     graph *g = t->g;
     const scan_trip *own = t->n->trip;
     const scan_form *f = &t->f;
     ts_scan *by = ts_scan_begin(g, s->trips);
-    standing at;
-    const node *root[2 * MAX_PART + 1], *out[3 * MAX_PART + 1];
-    int n_row = f->n_state + f->n_row;
-    for (int i = 0; i < t->n->n_in; i++)
-        at.now[i] = i < f->n_state          ? ts_scan_state(by, s->in[i])
-                    : slice_of(t, i) >= 0 ? ts_scan_slice(by, s->in[i], f->slice[slice_of(t, i)])
-                                          : s->in[i];
-    at.now[t->n->n_in] = number_of(t, s, by, false);
-    if (err_is(&g->err) || !g_replace(g, own->n_root, own->root, t->n->n_in + 1, t->bound, at.now, root))
+    const node *now[MAX_PART + 1], *root[2 * MAX_PART + 1], *out[3 * MAX_PART + 1];
+    int n_row = f->n_state + (what->rows ? f->n_row : 0);
+    if (!made_over(t, s, by, now, root))
         return false;
+    for (int i = 0; what->rows && i < f->n_row; i++)
+        if (f->every && f->every[i] > 1)
+            scan_gather_every(by, root[f->n_state + i], f->every[i]);
+        else
+            ts_scan_gather(by, root[f->n_state + i], f->row[i]);
     for (int i = 0; i < f->n_state; i++)
-        ts_scan_step(by, at.now[i], root[i]);
-    for (int i = 0; i < f->n_row; i++)
-        ts_scan_gather(by, root[f->n_state + i], f->row[i]);
-    for (int i = 0; i < f->n_state; i++)
-        if (t->kept[i])
-            ts_scan_gather(by, at.now[i], false);
+        if (what->states[i])
+            scan_gather_every(by, now[i], what->every);
     if (f->until) {
         const dtype real = is_real(&own->root[0]->type) ? own->root[0]->type.dtype : TS_F32;
         ts_scan_until(by, root[own->n_root - 1]);
@@ -158,7 +174,7 @@ static bool keep_states(turning *t, const stretch *s, const node **kept, const n
     if (!ts_scan_end(by, out))
         return false;
     for (int i = 0; i < f->n_state; i++)
-        kept[i] = t->kept[i] ? out[n_row++] : NULL;
+        kept[i] = what->states[i] ? out[n_row++] : NULL;
     *on = f->until ? out[n_row] : NULL;
     return true;
 }
@@ -226,33 +242,179 @@ static bool turn_back(turning *t, const stretch *s, const node *const *kept, con
     return true;
 }
 
-/* ---- grad ---- */
-static bool needs_more(const turning *t) /* than the operands */
+/* What the stretch's operands receive, with its states kept between. */
+static bool turn(turning *t, const stretch *s, bool rows, const node **sum, const node **dx)
 {
-    bool any = t->f.until;
+    const node *kept[MAX_PART] = {0}, *on = NULL;
+    bool more = t->f.until;
     for (int i = 0; i < t->f.n_state; i++)
-        any = any || t->kept[i];
-    return any;
+        more = more || t->kept[i];
+    return (!more || keep_states(t, s, &(keeping){rows, t->kept, 1}, kept, &on)) && turn_back(t, s, kept, on, sum, dx);
+}
+
+/* ---- stretches of trips ---- */
+static const node *rows_of(graph *g, const node *x, int64_t first, int64_t n)
+{
+    int64_t starts[MAX_RANK] = {first}, sizes[MAX_RANK];
+    memcpy(sizes, x->type.dim, sizeof sizes);
+    sizes[0] = n;
+    const attr part[] = {attr_ints("starts", x->type.rank, starts), attr_ints("sizes", x->type.rank, sizes)};
+    return g_apply(g, "slice", x, COUNT(part), part);
+}
+
+static const node *forwards(graph *g, const node *x, bool back)
+{
+    return back ? g_call1(g, "flip axes=[0]", x) : x;
+}
+
+/* The first n * k rows as n times k, or back again. */
+static const node *in_stretches(graph *g, const node *x, int64_t n, int64_t k)
+{
+    type t = {.rank = x->type.rank + 1, .dim = {n, k}};
+    if (t.rank > MAX_RANK)
+        return g_fail(g, TS_UNSUPPORTED, "states kept of every so many trips, with a slice of rank %d", x->type.rank),
+               NULL;
+    memcpy(t.dim + 2, x->type.dim + 1, (size_t)(x->type.rank - 1) * sizeof *t.dim);
+    return g_reshape(g, rows_of(g, x, 0, n * k), t.rank, t.dim);
+}
+
+static const node *in_rows(graph *g, const node *x)
+{
+    int64_t dim[MAX_RANK] = {x->type.dim[0] * x->type.dim[1]};
+    memcpy(dim + 1, x->type.dim + 2, (size_t)(x->type.rank - 2) * sizeof *dim);
+    return g_reshape(g, x, x->type.rank - 1, dim);
+}
+
+/* The last trips, which make no whole stretch; then dx has what their slices receive. */
+static bool turn_rest(turning *t, const stretch *all, int64_t first, const node *const *kept, const node **sum,
+                      const node **dx)
+{
+    graph *g = t->g;
+    const int64_t which = all->trips / all->stretch; /* of the stretches, that these begin */
+    stretch s = {.trips = all->trips - first, .number = g_scalar(g, TS_I64, (double)first)};
+    for (int i = 0; i < t->n->n_in; i++)
+        s.in[i] = i < t->f.n_state      ? g_call1(g, "squeeze axes=[0]", rows_of(g, kept[i], which, 1))
+                  : slice_of(t, i) >= 0 ? rows_of(g, all->in[i], first, s.trips)
+                                        : all->in[i];
+    for (int i = t->f.n_state; i < t->f.n_state + t->f.n_row; i++)
+        s.row[i] = all->row[i] ? rows_of(g, all->row[i], first, s.trips) : NULL;
+    return !err_is(&g->err) && turn(t, &s, false, sum, dx);
+}
+
+/* n stretches of k trips, from the last one on. */
+static bool turn_stretches(turning *t, const stretch *all, int64_t n, int64_t k, const node *const *kept,
+                           const node **sum, const node **dx)
+{
+    graph *g = t->g;
+    ts_scan *by = ts_scan_begin(g, n);
+    stretch s = {.trips = k};
+    const node *now[MAX_PART] = {0}, *next[MAX_PART], *rows[MAX_PART] = {0}, *out[2 * MAX_PART];
+    int n_out = 0;
+    for (int i = 0; i < t->n->n_in; i++)
+        next[i] = now[i] = sum[i] ? ts_scan_state(by, sum[i]) : NULL;
+    for (int i = 0; i < t->n->n_in; i++)
+        s.in[i] = i < t->f.n_state      ? ts_scan_slice(by, rows_of(g, kept[i], 0, n), true)
+                  : slice_of(t, i) >= 0 ? ts_scan_slice(by, in_stretches(g, all->in[i], n, k), true)
+                                        : all->in[i];
+    for (int i = t->f.n_state; i < t->f.n_state + t->f.n_row; i++)
+        s.row[i] = all->row[i] ? ts_scan_slice(by, in_stretches(g, all->row[i], n, k), true) : NULL;
+    const node *left = g_call2(g, "subtract", g_scalar(g, TS_I64, (double)(n - 1)), ts_scan_trip(by));
+    s.number = g_call2(g, "multiply", left, g_scalar(g, TS_I64, (double)k));
+    if (err_is(&g->err) || !turn(t, &s, false, next, rows))
+        return false;
+    for (int i = 0; i < t->n->n_in; i++)
+        if (now[i])
+            ts_scan_step(by, now[i], next[i]);
+        else if (rows[i])
+            ts_scan_gather(by, rows[i], true);
+    if (!ts_scan_end(by, out))
+        return false;
+    for (int i = 0; i < t->n->n_in; i++)
+        if (now[i])
+            sum[i] = out[n_out++];
+    for (int i = 0; i < t->n->n_in; i++)
+        if (!now[i] && rows[i])
+            dx[i] = in_rows(g, out[n_out++]);
+    return true;
+}
+
+/* Slices and rows from here on go forwards. */
+static bool turn_by(turning *t, stretch *all, int64_t k, const node **sum, const node **dx)
+{
+    static const int64_t none[2 * MAX_PART];
+    graph *g = t->g;
+    const scan_form f = t->f;
+    const int64_t n = f.trips / k;
+    const node *kept[MAX_PART] = {0}, *on, *rest[MAX_PART] = {0};
+    bool every[MAX_PART];
+    for (int i = 0; i < MAX_PART; i++)
+        every[i] = true;
+    if (!keep_states(t, all, &(keeping){true, every, k}, kept, &on))
+        return false;
+    for (int i = 0; i < t->n->n_in; i++)
+        if (slice_of(t, i) >= 0)
+            all->in[i] = forwards(g, all->in[i], f.slice[slice_of(t, i)]);
+    for (int i = f.n_state; i < f.n_state + f.n_row; i++)
+        all->row[i] = all->row[i] ? forwards(g, all->row[i], f.row[i - f.n_state]) : NULL;
+    t->f.slice = t->f.row = none, t->f.every = NULL, all->stretch = k;
+    if (err_is(&g->err) || (f.trips > n * k && !turn_rest(t, all, n * k, kept, sum, rest)) ||
+        !turn_stretches(t, all, n, k, kept, sum, dx))
+        return false;
+    for (int i = 0; i < t->n->n_in; i++) {
+        if (dx[i] && rest[i])
+            dx[i] = g_call2(g, "concat axis=0", dx[i], rest[i]);
+        if (dx[i])
+            dx[i] = forwards(g, dx[i], f.slice[slice_of(t, i)]);
+    }
+    t->f = f;
+    return !err_is(&g->err);
+}
+
+/* What arrives for a row that is gathered every so many trips, with zeros for those between. */
+static const node *of_all_trips(const turning *t, int row, const node *dy)
+{
+    graph *g = t->g;
+    const int64_t k = t->f.every ? t->f.every[row] : 1;
+    type between = {.dtype = dy->type.dtype, .rank = dy->type.rank + 1, .dim = {dy->type.dim[0], k - 1}};
+    if (k == 1)
+        return dy;
+    if (between.rank > MAX_RANK)
+        return g_fail(g, TS_UNSUPPORTED, "of a row of rank %d that is gathered every %lld trips", dy->type.rank,
+                      (long long)k),
+               NULL;
+    memcpy(between.dim + 2, dy->type.dim + 1, (size_t)(dy->type.rank - 1) * sizeof *between.dim);
+    const node *both = g_call2(g, "concat axis=1", g_call1(g, "expand_dims axes=[1]", dy), g_filled(g, &between, 0));
+    return both ? rows_of(g, in_rows(g, both), 0, t->f.trips) : NULL;
+}
+
+/* ---- grad ---- */
+static int64_t kept_every(const scan_form *f) /* an early end is not known before it is come to: all are */
+{
+    int64_t k = f->keep;
+    while (!f->keep && k * k < f->trips)
+        k++;
+    return f->until || k >= f->trips ? 1 : k;
 }
 
 bool trip_gradient(graph *g, const node *n, const node *const *dy, const bool *active, const node **dx)
 {
     turning t = {.g = g, .n = n, .f = scan_form_of(n), .dy = dy};
     stretch all = {.trips = t.f.trips};
-    const node *kept[MAX_PART] = {0}, *on = NULL, *sum[MAX_PART] = {0};
+    const node *sum[MAX_PART] = {0};
     for (int i = 0; i < n->n_in; i++) {
         t.active[i] = active[i] && is_real(&n->in[i]->type);
         all.in[i] = n->in[i];
     }
     for (int i = t.f.n_state; i < t.f.n_state + t.f.n_row; i++)
-        all.row[i] = dy[i] && is_real(&dy[i]->type) ? dy[i] : NULL;
+        all.row[i] = dy[i] && is_real(&dy[i]->type) ? of_all_trips(&t, i - t.f.n_state, dy[i]) : NULL;
     find_bound(&t), find_active(&t);
-    if (!turn_trip(&t) || (needs_more(&t) && !keep_states(&t, &all, kept, &on)))
+    if (!turn_trip(&t))
         return false;
     for (int i = 0; i < n->n_in; i++)
         if (t.active[i] && slice_of(&t, i) < 0)
             sum[i] = i < t.f.n_state && dy[i] ? dy[i] : g_filled(g, &n->in[i]->type, 0);
-    if (!turn_back(&t, &all, kept, on, sum, dx))
+    const int64_t k = kept_every(&t.f);
+    if (k > 1 ? !turn_by(&t, &all, k, sum, dx) : !turn(&t, &all, true, sum, dx))
         return false;
     for (int i = 0; i < n->n_in; i++)
         if (sum[i])

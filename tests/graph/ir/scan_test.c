@@ -270,6 +270,47 @@ static void check_made(const char *name, maker *f, int orders)
     ts_graph_free(g);
 }
 
+/* ---- states kept of some trips ---- */
+static ts_tensor keeping(ts_graph *g, int64_t every, bool back)
+{
+    ts_tensor x = input(g, "x", 2, TRIPS, M), h0 = input(g, "h", 1, N, 0), out[2];
+    ts_tensor w = ts_input(g, "w", TS_F32, 2, (const int64_t[]){M, N}),
+              r = ts_input(g, "r", TS_F32, 2, (const int64_t[]){N, N});
+    ts_scan *s = ts_scan_begin(g, TRIPS);
+    ts_tensor h = ts_scan_state(s, h0), next = cell(g, ts_scan_slice(s, x, back), h, w, r);
+    ts_tensor t = ts_call1(g, "cast to=f32", ts_scan_trip(s));
+    ts_scan_step(s, h, next);
+    ts_scan_gather(s, ts_call2(g, "multiply", next, t), !back);
+    ts_scan_keep(s, every);
+    ts_scan_end(s, out);
+    ts_tensor sum = ts_call1(g, "sum", ts_call2(g, "multiply", out[1], out[1]));
+    return ts_call2(g, "add", sum, ts_call1(g, "sum", out[0]));
+}
+
+/* Gradients of the same bits, whatever is kept; of gradients, near. */
+static void check_keep(int64_t every, bool back, const ts_options *o)
+{
+    ts_graph *g = ts_graph_make();
+    made m = {.n = 4};
+    ts_tensor in[] = {input(g, "x", 2, TRIPS, M), input(g, "h", 1, N, 0),
+                      ts_input(g, "w", TS_F32, 2, (const int64_t[]){M, N}),
+                      ts_input(g, "r", TS_F32, 2, (const int64_t[]){N, N})};
+    ts_tensor one = keeping(g, every, back), all = keeping(g, 1, back);
+    ts_error e = {0};
+    if (!CHECK(ts_chain_rule(g, 1, &one, NULL, 4, in, m.scan) && ts_chain_rule(g, 1, &all, NULL, 4, in, m.flat))) {
+        ts_graph_ok(g, &e);
+        fprintf(stderr, "keep %lld: %s\n", (long long)every, e.text);
+    } else {
+        compare("keep", &m, o, true);
+        slopes(g, 4, m.scan, 4, in, m.scan), slopes(g, 4, m.flat, 4, in, m.flat);
+        if (CHECK(ts_graph_ok(g, &e)))
+            compare("keep, gradient 2", &m, o, false);
+        else
+            fprintf(stderr, "keep %lld: %s\n", (long long)every, e.text);
+    }
+    ts_graph_free(g);
+}
+
 /* ---- refusals ---- */
 static void check_refused(ts_graph *g, const char *why)
 {
@@ -343,6 +384,8 @@ int main(void)
     check_made("swap", make_swap, 1);
     check_made("nested", make_nested, 1);
     check_made("until", make_until, 1);
+    for (int every = 0; every <= 4; every += 1 + !every) /* 7 trips in stretches of 3, 2, 3, 4 */
+        check_keep(every, every % 3 == 0, &(ts_options){.target = every == 2 ? "c" : "interp", .threads = 2});
     refuse_shape(), refuse_rows(), refuse_nothing(), refuse_call(), refuse_texts();
     return check_done();
 }
