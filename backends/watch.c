@@ -1,16 +1,9 @@
 /* watch.c - plans run kernel by kernel: for the time of each, and for where a number stopped being one. */
 #include "backends/driver.h"
+#include "graph/base/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- times ---- */
 typedef struct stopwatch {
@@ -20,14 +13,14 @@ typedef struct stopwatch {
 static void stop_at(void *user, int k)
 {
     stopwatch *w = user;
-    const double end = now();
+    const double end = seconds_now();
     w->seconds[k] = end - w->start;
     w->start = end;
 }
 
 static bool time_through(ts_plan *p, void *const *input, void *user, err *e)
 {
-    stopwatch w = {user, now()};
+    stopwatch w = {user, seconds_now()};
     if (p->by->time)
         return p->by->time(p->program, input, user, e);
     return p->by->each(p->program, input, stop_at, &w, e);

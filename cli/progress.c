@@ -1,21 +1,13 @@
 /* progress.c - how far long work is: a line that rewrites itself in a terminal, a plain line every ten seconds
  * elsewhere. */
 #include "cli/console.h"
-
-#include <time.h>
+#include "graph/base/clock.h"
 
 static const double live_every = 0.1, plain_every = 10; /* seconds between lines */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 progress progress_begin(const console *c)
 {
-    double t = now();
+    double t = seconds_now();
     return (progress){.console = c, .begun = t, .shown = t};
 }
 
@@ -24,7 +16,7 @@ void progress_step(void *user, const char *what, int done, int total)
     progress *p = user;
     if (p->console->quiet)
         return;
-    double t = now();
+    double t = seconds_now();
     if (t - p->shown < (p->console->live ? live_every : plain_every))
         return;
     p->shown = t;

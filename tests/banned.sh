@@ -29,6 +29,8 @@ refuse 'keeps hidden state: use strtok_r or strcspn' \
     '(strtok|asctime|ctime|gmtime|localtime|rand|srand|setlocale) *\(' <"$all"
 refuse 'unchecked product: use arena_array, calloc, size_mul or int_mul' \
     '(malloc|realloc|arena_get) *\([^;]* \* [^;]*\)' <"$all"
+refuse 'one clock: use seconds_now' 'clock_gettime *\(CLOCK_MONOTONIC,' \
+    '^(graph/base/clock\.c|backends/[^/]+/runtime/.*|train/emitted/.*|tests/.*):' <"$all"
 refuse 'dead code: git remembers' '# *if +0' <"$all"
 refuse 'the library never prints' '(printf|puts|putchar|perror|vprintf|fputs|fprintf|dprintf) *\(' \
     '^graph/base/err\.c:' <"$library"

@@ -1,5 +1,6 @@
 /* generate.c - a trained language model continues a text. */
 #include "graph/base/err.h"
+#include "graph/base/clock.h"
 #include "train/ask.h"
 #include "train/decode.h"
 #include "train/order.h"
@@ -7,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct writer {
     const generating *how;
@@ -18,13 +18,6 @@ typedef struct writer {
     int64_t end;    /* the token that ends texts; -1: none */
     size_t told;    /* bytes */
 } writer;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static bool one_token(writer *w, decoder *d, ts_error *e)
 {
@@ -68,7 +61,7 @@ static bool check_prompt(const writer *w, const decoder *d, ts_error *e)
 
 static bool continue_text(writer *w, decoder *d, ts_error *e)
 {
-    double first = now();
+    double first = seconds_now();
     bool good = check_prompt(w, d, e);
     while (good && w->made->tokens < w->how->tokens && !w->made->ended) {
         if (w->n == d->length + 1 && d->step)
@@ -78,9 +71,9 @@ static bool continue_text(writer *w, decoder *d, ts_error *e)
                      (long long)d->length);
         good = one_token(w, d, e) && (w->made->ended || tell(w, e));
         if (w->made->tokens == 1)
-            first = now();
+            first = seconds_now();
     }
-    w->made->seconds = now() - first;
+    w->made->seconds = seconds_now() - first;
     if (*d->note)
         snprintf(w->made->note, sizeof w->made->note, "%s", d->note);
     return good;

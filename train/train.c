@@ -1,5 +1,6 @@
 /* train.c - one step after the other: saving, judging, what becomes of numbers that are not finite, the end. */
 #include "graph/base/err.h"
+#include "graph/base/clock.h"
 #include "train/blame.h"
 #include "train/checkpoint.h"
 #include "train/misjudged.h"
@@ -12,18 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 static const double PROBE_AFTER = 2; /* seconds of training that make a second of probing worth it */
 
 enum { MOST_SKIPPED = 10 }; /* steps in a row */
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- going on ---- */
 static void where_saved(const training *t, char out[200])
@@ -116,7 +109,7 @@ static bool log_step(training *t, const step_result *r, double seconds, bool ski
         js_flag(row, "skipped", true);
     if (!run_row(&t->folder, row, e))
         return false;
-    const double each = (now() - t->begun) / (double)(t->done - t->begun_at);
+    const double each = (seconds_now() - t->begun) / (double)(t->done - t->begun_at);
     tell(t, &(train_news){.kind = NEWS_STEP,
                           .step = t->done,
                           .steps = t->facts.steps,
@@ -213,7 +206,7 @@ static bool one_step(training *t, double *norms, ts_error *e)
 {
     double *const kernels = breakdown_row(&t->breakdown, t->done - t->begun_at + 1);
     step_result r = {.norms = norms, .kernels = kernels, .n_kernel = t->breakdown.n_kernel};
-    const double start = now();
+    const double start = seconds_now();
     bool good = true;
     for (int64_t part = 0; good && part < t->asked->accumulate && all_finite(&r); part++)
         good = one_batch(t, part, &r, e);
@@ -221,7 +214,7 @@ static bool one_step(training *t, double *norms, ts_error *e)
         return false;
     const bool bad = !all_finite(&r);
     t->done++;
-    const double seconds = now() - start;
+    const double seconds = seconds_now() - start;
     if (kernels && !bad)
         breakdown_add(&t->breakdown, seconds);
     if (!log_step(t, &r, seconds, bad, e) || (bad && !overflows(t, &r) && !diverged(t, &r, e)))
@@ -245,7 +238,7 @@ static int train(training *t, ts_error *e)
     bool good = ((norms && t->which && t->batch) || err_set(e, TS_MEMORY, "no memory for a batch")) &&
                 breakdown_make(&t->breakdown, t->step.plan, &t->job->options, e),
          stopped = false;
-    t->begun = now(), t->begun_at = t->done;
+    t->begun = seconds_now(), t->begun_at = t->done;
     while (good && !stopped && t->done < t->facts.steps) {
         const train_options *w = t->asked;
         good = one_step(t, norms, e);
@@ -273,7 +266,7 @@ static void tell_remedy(const training *t, ts_error *e)
 static int finish(training *t, int code, ts_error *e)
 {
     const bool kept = code == TS_OK || code == TRAIN_STOPPED || code == TS_DIVERGED;
-    const bool probe = code == TS_OK && now() - t->begun > PROBE_AFTER;
+    const bool probe = code == TS_OK && seconds_now() - t->begun > PROBE_AFTER;
     ts_error aside = {0}, *own = code == TS_DIVERGED ? &aside : e;
     if (!kept || !trains(t->job))
         return code;

@@ -7,12 +7,12 @@
 #include "backends/store/folder.h"
 #include "backends/c/loader.h"
 #include "backends/store/workdir.h"
+#include "graph/base/clock.h"
 
 #include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { IMAGE_MOST = 256 << 20, LOCK_WAIT = 30 };
 /* Work is counted in processor time: on a busy machine a compiler may wait for minutes. */
@@ -42,13 +42,6 @@ void cc_report_free(cc_report *r)
     text_free(&r->compiler);
     text_free(&r->notes);
     *r = (cc_report){0};
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* ---- keys ---- */
@@ -331,13 +324,13 @@ cc_program *cc_build(const cc_request *r, cc_report *report, err *e)
 {
     cc_report own = {0};
     cc_request q = *r;
-    double start = now();
+    double start = seconds_now();
     if (q.jobs < 1)
         q.jobs = processors();
     if (q.jobs > CHILD_MOST)
         q.jobs = CHILD_MOST;
     cc_program *p = run_build(&q, &own, e);
-    own.seconds = now() - start;
+    own.seconds = seconds_now() - start;
     if (report)
         *report = own;
     else

@@ -2,6 +2,7 @@
 #include "backends/cuda/images.h"
 #include "backends/interrupt.h"
 #include "backends/store/cache.h"
+#include "graph/base/clock.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MOST_ARCH = 64, MOST_WORKER = 16, LOG_BYTES = 4096 };
 
@@ -32,13 +32,6 @@ void image_report_free(image_report *r)
 {
     text_free(&r->notes);
     *r = (image_report){0};
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* ---- for which device ---- */
@@ -269,7 +262,7 @@ static bool run_build(build *b, err *e)
 
 bool images_load(images *m, const image_request *r, image_report *report, err *e)
 {
-    const double start = now();
+    const double start = seconds_now();
     build b = {.r = r, .report = report, .m = m};
     const size_t n = (size_t)r->n + 1;
     *report = (image_report){0};
@@ -284,7 +277,7 @@ bool images_load(images *m, const image_request *r, image_report *report, err *e
     free(b.key), free(b.image), free(b.failed);
     if (!ok)
         images_free(m, r->on);
-    report->seconds = now() - start;
+    report->seconds = seconds_now() - start;
     return ok;
 }
 

@@ -4,10 +4,10 @@
 #include "backends/opencl/units.h"
 #include "backends/outside.h"
 #include "backends/weights.h"
+#include "graph/base/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct mirror { /* what was read back of the arena last */
     char *at;
@@ -204,13 +204,6 @@ static void tell(const program *g, double seconds, text *facts)
              g->units.compiled, g->units.cached, seconds, g->units.compiled ? "false" : "true");
     text_json(facts, text_str(&g->units.notes));
     text_add(facts, ",\"scratch_bytes\":%zu", g->spill_bytes);
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static bool make(program *g, const build_options *w, text *facts, err *e);
@@ -429,12 +422,12 @@ static bool takes(const plan *p, err *e)
 
 static bool make(program *g, const build_options *w, text *facts, err *e)
 {
-    const double start = now();
+    const double start = seconds_now();
     const weight_host host = {.by = &backend_opencl, .asked = w, .spread = spread, .upload = upload, .user = g};
     if (!ocl_units_write(&g->units, g->p, e) || !open_host(&g->host, ocl_device_of(g->p->on), e) ||
         !ocl_units_build(&g->units, &g->host, w, e))
         return false;
-    tell(g, now() - start, facts);
+    tell(g, seconds_now() - start, facts);
     return weights_load(&g->weights, g->p, &host, e) && find_memory(g, e) && make_kernels(g, e);
 }
 

@@ -1,6 +1,7 @@
 /* child.c - posix_spawn, one poll loop for any number of children, and the clean-up. */
 #include "backends/store/child.h"
 #include "backends/interrupt.h"
+#include "graph/base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,15 +13,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Moves a descriptor out of the way of the three standard ones, which the host may have closed. */
 static int above_standard(int fd)
@@ -107,7 +100,7 @@ bool child_start(child *c, const child_job *job, err *e)
     set_limits(c->pid, job->limits);
     c->pipe = ends[0];
     c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0); /* Linux 5.3; older ones are asked every few milliseconds */
-    c->deadline = now() + job->limits->wall;
+    c->deadline = seconds_now() + job->limits->wall;
     return true;
 }
 
@@ -128,7 +121,7 @@ static void child_read(child *c)
         }
         size_t room = CHILD_TEXT - c->said.len;
         text_bytes(&c->said, piece, (size_t)n < room ? (size_t)n : room);
-        if (now() >= c->deadline)
+        if (seconds_now() >= c->deadline)
             return; /* a child that prints without end does not hold us here */
     }
 }
@@ -154,7 +147,7 @@ static void child_reap(child *c)
 static bool child_ended(child *c)
 {
     siginfo_t info = {0};
-    if (!c->late && (interrupted() || now() >= c->deadline)) {
+    if (!c->late && (interrupted() || seconds_now() >= c->deadline)) {
         c->late = true;
         kill(-c->pid, SIGKILL);
     }
@@ -168,20 +161,20 @@ static bool child_ended(child *c)
 static void watch(child *set, int n)
 {
     struct pollfd fd[2 * CHILD_MOST];
-    double until = now() + INTERRUPT_SEEN;
+    double until = seconds_now() + INTERRUPT_SEEN;
     int m = 0;
     for (int i = 0; i < n; i++) {
         const child *c = &set[i];
         if (!c->pid)
             continue;
-        double next = c->pidfd < 0 || c->late ? now() + 0.005 : c->deadline;
+        double next = c->pidfd < 0 || c->late ? seconds_now() + 0.005 : c->deadline;
         until = next < until ? next : until;
         if (c->pipe >= 0)
             fd[m++] = (struct pollfd){.fd = c->pipe, .events = POLLIN};
         if (c->pidfd >= 0)
             fd[m++] = (struct pollfd){.fd = c->pidfd, .events = POLLIN};
     }
-    double left = until - now();
+    double left = until - seconds_now();
     poll(fd, (nfds_t)m, left > 0 ? (int)(left * 1e3) + 1 : 0);
     for (int i = 0; i < n; i++)
         if (set[i].pid)

@@ -1,5 +1,6 @@
 /* pool.c - cases in processes of their own: what crashes or hangs ends alone. */
 #include "cli/cases/cases.h"
+#include "graph/base/clock.h"
 #include "graph/base/err.h"
 
 #include <fcntl.h>
@@ -11,7 +12,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MOST_JOBS = 64 };
@@ -32,13 +32,6 @@ typedef struct pool {
     slot slot[MOST_JOBS];
     int next, finished;
 } pool;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 _Noreturn static void work(const pool *p, const slot *s, int to)
 {
@@ -64,7 +57,7 @@ _Noreturn static void work(const pool *p, const slot *s, int to)
 static bool start(pool *p, slot *s, ts_error *e)
 {
     int ends[2];
-    *s = (slot){.which = p->next++, .begun = now(), .said = memfd_create("stderr", MFD_CLOEXEC)};
+    *s = (slot){.which = p->next++, .begun = seconds_now(), .said = memfd_create("stderr", MFD_CLOEXEC)};
     if (s->said < 0 || pipe2(ends, O_CLOEXEC) != 0)
         return err_set(e, TS_FILES, "no descriptor for another process");
     fflush(NULL);
@@ -113,7 +106,7 @@ static void finish(pool *p, slot *s, bool late, outcome *all)
         else
             snprintf(out->reason, sizeof out->reason, "ended with status %d: %s", WEXITSTATUS(status), words);
     }
-    out->seconds = now() - s->begun;
+    out->seconds = seconds_now() - s->begun;
     close(s->from);
     close(s->said);
     s->pid = 0;
@@ -138,7 +131,7 @@ static void wait_for_some(pool *p, int jobs, outcome *all)
     for (int i = 0; i < jobs; i++) {
         const slot *s = &p->slot[i];
         fd[i] = (struct pollfd){.fd = s->pid ? s->from : -1, .events = POLLIN};
-        const double left = s->begun + p->w->seconds - now();
+        const double left = s->begun + p->w->seconds - seconds_now();
         if (s->pid && left < nearest)
             nearest = left > 0 ? left : 0;
     }
@@ -146,7 +139,7 @@ static void wait_for_some(pool *p, int jobs, outcome *all)
         return;
     for (int i = 0; i < jobs; i++) {
         slot *s = &p->slot[i];
-        const bool late = s->pid && now() - s->begun > p->w->seconds;
+        const bool late = s->pid && seconds_now() - s->begun > p->w->seconds;
         if (late || (s->pid && fd[i].revents && receive(s)))
             finish(p, s, late, all);
     }

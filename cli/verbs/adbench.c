@@ -1,4 +1,5 @@
 /* adbench.c - tessera adbench: problems of ADBench, objective and derivative, timed by its rules. */
+#include "graph/base/clock.h"
 #include "graph/base/err.h"
 #include "cli/outfile.h"
 #include "cli/reply.h"
@@ -8,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { LONGEST = 1 << 30, MOST = 8, SAMPLES = 10, LIMIT = 10 };
 typedef struct problem {
@@ -170,20 +170,13 @@ static bool make_plans(problem *p, const ts_options *o, ts_error *e)
     return true;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool run_for(ts_plan *p, int64_t times, double *seconds, ts_error *e)
 {
-    const double begin = now();
+    const double begin = seconds_now();
     for (int64_t i = 0; i < times; i++)
         if (!ts_plan_run(p, e))
             return false;
-    return *seconds = now() - begin, true;
+    return *seconds = seconds_now() - begin, true;
 }
 
 /* Runs are repeated until that takes `least` seconds; the shortest of up to ten such samples counts. */

@@ -1,5 +1,6 @@
 /* train.c - tessera train: a model and data to a run. */
 #include "train/run_folder.h"
+#include "graph/base/clock.h"
 #include "train/train.h"
 #include "graph/base/err.h"
 #include "cli/outfile.h"
@@ -10,7 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MOST = 1 << 30 };
@@ -57,17 +57,10 @@ static void clear(screen *s)
     s->open = false;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* A live line as often as can be read, plain ones every ten steps. */
 static bool is_due(screen *s, const train_news *n)
 {
-    const double at = now();
+    const double at = seconds_now();
     if (s->console->quiet)
         return false;
     if (n->step == n->steps)

@@ -1,8 +1,8 @@
 /* base.h - what every folder may use: memory, errors, text, checked arithmetic, hashes, files. Depends on libc only.
  * Nothing here knows of graphs. Functions that can fail because of a user return false and set an err; a mistake of
  * ours aborts through MUST. Memory for descriptions comes from arenas and dies with them, all at once.
- * The room:  err | arena, pages | text, json (strict), js (cJSON) | check, stats | hash, random | file, save | settings
- */
+ * The room:  err | arena, pages | text, json (strict), js (cJSON) | check, stats | hash, random | file, save
+ *            settings, clock */
 #ifndef TS_BASE_H
 #define TS_BASE_H
 #include "graph/base/err.h"
