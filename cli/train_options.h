@@ -1,4 +1,4 @@
-/* wishes.h - options that are named as the wishes of a training run are, for every verb that has some of them. */
+/* train_options.h - options that are named as those of a training run are, for every verb that has some of them. */
 #ifndef TS_TRAIN_OPTIONS_H
 #define TS_TRAIN_OPTIONS_H
 #include "train/options.h"

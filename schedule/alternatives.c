@@ -3,8 +3,8 @@
  * weights is bounded.
  *
  * Requires: a graph. Guarantees: kernels from the fusion pass, of a graph in which what an operation offers stands in
- * its place; all else is as it was. A kernel is left alone where its first fitting rule has wishes, which are meant for
- * what the model says; and where the plan is to run the graph as written. */
+ * its place; all else is as it was. A kernel is left alone where its first fitting rule has options, which are meant
+ * for what the model says; and where the plan is to run the graph as written. */
 #include "schedule/alternatives.h"
 #include "schedule/blocks.h"
 #include "schedule/resident.h"

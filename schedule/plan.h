@@ -179,7 +179,7 @@ typedef struct plan {
     const target *on;
     int threads;                             /* on->workers */
     bool reference;                          /* plain loops, reals in f64 */
-    bool own_places, as_written, whole_sums; /* as wished */
+    bool own_places, as_written, whole_sums; /* as in plan_options */
     bool trial;                              /* made to be compared with another one, and never run */
     graph *g;
     int n_root;

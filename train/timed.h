@@ -1,5 +1,5 @@
 /* timed.h - the step of a training run as a thing to be timed: the plan that `tessera train` would run with the same
- * wishes, on one batch drawn from a seed: tokens, or arrays where text cannot fill the inputs, and labels. Zeroed
+ * options, on one batch drawn from a seed: tokens, or arrays where text cannot fill the inputs, and labels. Zeroed
  * before timed_open; timed_close always. */
 #ifndef TRAIN_TIMED_H
 #define TRAIN_TIMED_H
