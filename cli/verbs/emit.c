@@ -118,7 +118,7 @@ static const char *const examples[] = {
     "tessera emit bert-base -o bert # C sources, weights, Makefile",
     "tessera emit model.onnx -s mine.json --dim batch=1 --target c -o generated",
     "tessera emit run --train -o trainer # then make -C trainer, and ./train there",
-    "tessera emit --fn \"relu3(x) = x < 0 ? 0.0 : x < 1 ? x*x*x/3 : x - 2/3.0\" --what vjp -o relu3.c",
+    "tessera emit --fn \"relu3(x)=x<0?0.0:x<1?x*x*x/3:x-2/3.0\" --what vjp -o relu3.c",
     NULL,
 };
 

@@ -13,6 +13,8 @@ BASE = {  # verb: arguments of a command that is right
     "import": "m.json --out made",
     "export": "m.json --out made.onnx",
     "bench": "m.json -s guess -s naive --min-time 40ms --launches 2 --threads 1",
+    "check-grad": "m.json --dim rows=2",
+    "adbench": "gmm gmm.txt --min-time 1ms",
     "compare": "results.json results.json",
     "report": "results.json",
     "schema": "lint s.json m.json",

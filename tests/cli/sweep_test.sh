@@ -14,6 +14,7 @@ cat >m.json <<'TEXT'
   "nodes": [ { "op": "Softmax", "in": ["x"], "out": ["y"] } ] }
 TEXT
 echo '{ "format": "tiling/1", "rules": [ { "name": "all", "loops": "guess" } ] }' >s.json
+printf '1 2 2\n0.5\n-0.5\n1\n2\n0.1\n-0.2\n1.5\n0.5\n1.5 2\n' >gmm.txt
 "${PYTHON:-python3}" -c 'import numpy; numpy.save("x.npy", numpy.zeros((4, 8), numpy.float32))'
 "$TESSERA" bench m.json -s guess --min-time 40ms --launches 2 --threads 1 -o results.json -q >/dev/null || wrong "bench fails"
 "$TESSERA" train model.json --tokenizer vocab.txt --data train.tsv --length 12 --batch 8 --steps 1 -q -o run || wrong "train fails"

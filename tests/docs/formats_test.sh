@@ -72,6 +72,9 @@ made results bench bert-tiny -s panels -s rows $small $quick
 "$TESSERA" bench hostile.json -s guess $quick -o two.json -q
 kept results one.json
 made comparison compare one.json two.json
+made check-grad check-grad hostile.json
+printf '1 2 2\n0.5\n-0.5\n1\n2\n0.1\n-0.2\n1.5\n0.5\n1.5 2\n' >gmm.txt
+made adbench adbench gmm gmm.txt --min-time 1ms
 made import import hostile.json -o imported
 made export export imported -o again.onnx
 kept graph imported/graph.json
