@@ -38,6 +38,26 @@ static void test_same(const char *spaced, const char *tight)
     ts_graph_free(g);
 }
 
+/* A number is a place: "row.2, 1.2.out -> row.out" is the product of a column and a row. */
+static void test_fixed(void)
+{
+    ts_graph *g = ts_graph_make();
+    ts_array a = {0}, b = {0}, y = {0};
+    ts_error e = {0};
+    fill(&a, 2, (int64_t[]){3, 4}), fill(&b, 3, (int64_t[]){2, 4, 5});
+    const ts_tensor in[] = {ts_input(g, "a", TS_F64, 2, a.dim), ts_input(g, "b", TS_F64, 3, b.dim)};
+    const ts_tensor t = ts_call(g, "einsum equation=\"row.2, 1.3.out -> row.out\"", 2, in);
+    const ts_given given[] = {{"a", a}, {"b", b}};
+    if (CHECK(ts_graph_ok(g, &e) && ts_eval(1, &t, 2, given, &(ts_options){.target = "interp"}, &y, &e)))
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < 5; k++)
+                CHECK(ts_array_at(&y, i * 5 + k) == ts_array_at(&a, i * 4 + 2) * ts_array_at(&b, (4 + 3) * 5 + k));
+    else
+        printf("  %s\n", e.text);
+    ts_array_free(&a), ts_array_free(&b), ts_array_free(&y);
+    ts_graph_free(g);
+}
+
 static void test_refused(const char *equation, const char *want)
 {
     ts_graph *g = ts_graph_make();
@@ -56,6 +76,18 @@ int main(void)
     test_same("i j, g j k -> g i k", "ij,gjk->gik");
     test_same(" ij ,gjk", "ij,gjk");
     test_same("...j , b j k -> ... k b", "...j,bjk->...kb");
+    test_same("rows.in, batch.in.out -> batch.rows.out", "ij,gjk->gik");
+    test_same("n.i,b.i.k->k.n", "ij,gjk->ki");
+    test_fixed();
+    test_refused("row.in, in.out", "einsum: equation: -> expected behind the last operand's axes");
+    test_refused("row.in, in.out -> row.other",
+                 "einsum: einsum: equation: \"ab,bc->ad\" does not fit 2 operands of these "
+                 "ranks");
+    test_refused("row.in -> row", "einsum: equation: a term for each of 2 operands expected");
+    test_refused("row.in.x, in.out -> row", "einsum: equation: it names 3 axes of operand 0, which has 2");
+    test_refused("row.4, in.out -> row", "einsum: equation: place 4 along axis 1 of operand 0, which has 4");
+    test_refused("row.in, in.out -> 1.row", "einsum: equation: a result has no axis 1");
+    test_refused("row..in, in.out -> row", "einsum: equation: a name of an axis expected at \".in, in.out -> row\"");
     test_refused("ij jk", "einsum: equation: \"ij jk\" does not fit 2 operands of these ranks");
     test_refused("ij, jk - > ik", "einsum: equation: \"ij, jk - > ik\" does not fit 2 operands of these ranks");
     test_refused(". . . j, jk", "einsum: equation: \". . . j, jk\" does not fit 2 operands of these ranks");
