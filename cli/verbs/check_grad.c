@@ -267,7 +267,7 @@ static const option_group *const groups[] = {&group, &session_model_options, &se
                                              &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera check-grad resnet-tiny --dim batch=1",
-    "tessera check-grad mine.json --tolerance 1e-6 # exit 1 where a derivative is wrong",
+    "tessera check-grad mine.json --tolerance 1e-6 # exit 1: one is wrong",
     NULL,
 };
 
