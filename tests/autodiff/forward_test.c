@@ -171,6 +171,43 @@ static void test_ways(void)
     ts_graph_free(g);
 }
 
+/* ---- what derivatives cost ---- */
+static double flops(int n, const ts_tensor *t)
+{
+    const int count = g_reach(n, t, NULL);
+    const node **all = calloc((size_t)count, sizeof *all);
+    double sum = 0;
+    MUST(all);
+    g_reach(n, t, all);
+    for (int i = 0; i < count; i++)
+        sum += node_is_leaf(all[i]) ? 0 : node_flops(all[i]);
+    return free(all), sum;
+}
+
+/* With the function itself: a tangent at most 2.5 times its operations, a gradient 4 times. */
+static void test_cost(const char *name, int n_in)
+{
+    ts_error e = {0};
+    ts_model *m = ts_model_open(name, &e);
+    CHECK(m && ts_model_bind(m, 0, NULL, NULL, &e));
+    ts_graph *g = ts_model_graph(m);
+    ts_tensor y = ts_model_tensor(m, 0), x[8], all[9] = {y}, need[16];
+    int n = ts_leaves(1, &y, NULL), k = 0;
+    if (!CHECK(n <= COUNT(need)))
+        return;
+    ts_leaves(1, &y, need);
+    for (int i = 0; i < n && k < n_in; i++)
+        if (ts_type(need[i]) == TS_F64)
+            x[k++] = need[i];
+    CHECK(k == n_in && ts_pushforward(g, k, x, x, 1, &y, &all[1]));
+    const double own = flops(1, &y), jvp = flops(2, all) / own;
+    CHECK(ts_chain_rule(g, 1, &y, &y, k, x, all + 1));
+    const double vjp = flops(1 + k, all) / own;
+    printf("%s: tangent %.2f, gradient %.2f times the function\n", name, jvp, vjp);
+    CHECK(jvp <= 2.5 && vjp <= 4);
+    ts_model_free(m);
+}
+
 static void refused(ts_graph *g, bool done, const char *want)
 {
     ts_error e = {0};
@@ -210,6 +247,7 @@ int main(int argc, char **argv)
     CHECK(only || n_product > 1000);
     test_nested();
     test_ways();
+    test_cost("adbench-gmm", 3);
     test_refusals();
     return check_done();
 }
