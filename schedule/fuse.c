@@ -507,20 +507,27 @@ static int oldest_way(const fuser *f, int to)
     return oldest;
 }
 
+/* A search for ways from a value back to a kernel. It ends after so many nodes, with the answer that keeps kernels
+ * apart: in a recurrence and its gradient, most ways go through all steps between. */
+typedef struct search {
+    int to, oldest, from, left;
+} search;
+enum { SEARCHED = 512 };
+
 /* Does n depend on the kernel, from outside? What shares a kernel with n must be there too. */
-static bool reaches(fuser *f, const node *n, int to, int oldest, int from)
+static bool reaches(fuser *f, const node *n, search *s)
 {
     item *it = f->item[n->id];
-    if (!it || n->id < oldest || it->mark == from)
+    if (!it || n->id < s->oldest || it->mark == s->from)
         return false;
-    it->mark = from;
-    if (!it->inlined && it->kernel == to)
+    it->mark = s->from;
+    if ((!it->inlined && it->kernel == s->to) || --s->left < 0)
         return true;
     for (int i = 0; i < n->n_in; i++)
-        if (reaches(f, n->in[i], to, oldest, from))
+        if (reaches(f, n->in[i], s))
             return true;
     for (int i = 0; !it->inlined && i < f->kernel[it->kernel].n; i++)
-        if (reaches(f, f->kernel[it->kernel].member[i]->node, to, oldest, from))
+        if (reaches(f, f->kernel[it->kernel].member[i]->node, s))
             return true;
     return false;
 }
@@ -530,12 +537,13 @@ static bool reaches(fuser *f, const node *n, int to, int oldest, int from)
 static bool cycle(fuser *f, const item *b, int to, int from)
 {
     const expr *load[MAX_LOADS];
-    const int n = x_loads(b->value, load, MAX_LOADS), oldest = oldest_way(f, to);
+    const int n = x_loads(b->value, load, MAX_LOADS);
+    search s = {.to = to, .oldest = oldest_way(f, to), .from = from, .left = SEARCHED};
     for (int i = 0; i < n && i < MAX_LOADS; i++) {
         item *o = f->item[load[i]->from->id];
         if (!o || o->kernel == to)
             continue;
-        if (reaches(f, load[i]->from, to, oldest, from))
+        if (reaches(f, load[i]->from, &s))
             return true;
     }
     return n > MAX_LOADS;

@@ -55,11 +55,15 @@ typedef struct ranges { /* apart from each other, in order */
 /* Kernels 0..leaves-1 are the leaves of a binary tree whose nodes are numbered from 1. A value stands at the few nodes
  * that together cover its life: what overlaps a life in time is all that stands at or below the nodes that cover it,
  * and what stands above them. Neighbours in memory are one range, so that these are few where many values are alive. */
+typedef struct run { /* in order */
+    const range *at, *end;
+} run;
 typedef struct timeline {
     arena *mem;
     int leaves;
     ranges *at, *below; /* by node of the tree: of what stands at it; at it or below */
-    ranges found;
+    int n_run;          /* of ranges that overlap a life: a heap of what is left of each, the lowest range first */
+    run *run;
 } timeline;
 
 static timeline timeline_make(arena *mem, int kernels)
@@ -69,6 +73,7 @@ static timeline timeline_make(arena *mem, int kernels)
         t.leaves *= 2;
     t.at = arena_array(mem, 2 * (size_t)t.leaves, sizeof *t.at);
     t.below = arena_array(mem, 2 * (size_t)t.leaves, sizeof *t.below);
+    t.run = arena_array(mem, 65 * 65, sizeof *t.run); /* at each of the nodes that cover a life, those above it */
     return t;
 }
 
@@ -122,12 +127,31 @@ static void stand(timeline *t, int at, const buffer *h)
         ranges_add(t->mem, &t->below[at], x);
 }
 
+static void sink(timeline *t, int i) /* run i, which may be higher than those below it in the heap */
+{
+    for (int low; (low = 2 * i + 1) < t->n_run; i = low) {
+        if (low + 1 < t->n_run && t->run[low + 1].at->from < t->run[low].at->from)
+            low++;
+        if (t->run[i].at->from <= t->run[low].at->from)
+            return;
+        const run x = t->run[i];
+        t->run[i] = t->run[low], t->run[low] = x;
+    }
+}
+
 static void find(timeline *t, const ranges *r)
 {
-    make_room(t->mem, &t->found, r->n);
     if (r->n)
-        memcpy(t->found.of + t->found.n, r->of, (size_t)r->n * sizeof *r->of);
-    t->found.n += r->n;
+        t->run[t->n_run++] = (run){r->of, r->of + r->n};
+}
+
+static range next_of(timeline *t) /* the lowest that is left */
+{
+    const range x = *t->run[0].at++;
+    if (t->run[0].at == t->run[0].end)
+        t->run[0] = t->run[--t->n_run];
+    sink(t, 0);
+    return x;
 }
 
 static void find_around(timeline *t, int at, const buffer *h)
@@ -138,25 +162,20 @@ static void find_around(timeline *t, int at, const buffer *h)
         find(t, &t->at[at]);
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const range *x = a, *y = b;
-    return x->from != y->from ? x->from < y->from ? -1 : 1 : 0;
-}
-
 /* The lowest gap that fits among the values placed so far that are alive at the same time; the tightest one. */
 static int64_t best_fit(timeline *t, const buffer *h)
 {
     int64_t at = 0, best = -1, room = INT64_MAX;
-    t->found.n = 0;
+    t->n_run = 0;
     each_cover(t, h, find_around);
-    if (t->found.n)
-        qsort(t->found.of, (size_t)t->found.n, sizeof *t->found.of, by_place);
-    for (int i = 0; i < t->found.n; i++) {
-        const int64_t gap = t->found.of[i].from - at;
+    for (int i = t->n_run / 2; i-- > 0;)
+        sink(t, i);
+    while (t->n_run && room > h->bytes) { /* none is tighter than one that it fills */
+        const range x = next_of(t);
+        const int64_t gap = x.from - at;
         if (gap >= h->bytes && gap < room)
             best = at, room = gap;
-        at = t->found.of[i].to > at ? t->found.of[i].to : at;
+        at = x.to > at ? x.to : at;
     }
     return best < 0 ? at : best;
 }
