@@ -246,7 +246,7 @@ static uint32_t axes_of(const stage *s, int load)
     uint32_t axes = 0;
     for (int i = 0; i < value_of(s, load)->type.rank; i++)
         axes |= x_axes((load == MAX_LOADS ? s->store : s->load[load]->arg)[i]);
-    return axes;
+    return load == MAX_LOADS ? axes & ~s->folds : axes; /* parts of a sum are written once each */
 }
 
 /* Bytes that a lane moves at once of a run of neighbours: as many as divide it and all places where it can begin. */

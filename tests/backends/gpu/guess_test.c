@@ -2,6 +2,7 @@
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
 
+#include "backends/gpu/figures.h"
 #include "schedule/nest.h"
 
 static const char as_written[] = "{\"compute\":\"f32\"}"; /* not in fewer products */
@@ -71,6 +72,21 @@ static const node *square(graph *g)
     return g_call2(g, "matmul", input(g, "a", 2, 4096, 4096, 0), input(g, "b", 2, 4096, 4096, 0));
 }
 
+/* Of a sum in parts a group writes its block once, however often it goes around along the sum. */
+static void test_parts(void)
+{
+    planned b;
+    gpu_figures f;
+    double written = 0;
+    if (make_plan(&b, &(setting){.make = deep, .machine = "gpu:h100", .rules = as_written})) {
+        gpu_figures_find(b.p, b.p->kernel, &f);
+        for (int i = 0; i < f.n_access; i++)
+            written += f.access[i].load == MAX_LOADS ? f.access[i].times * 32 * (double)f.access[i].bytes : 0;
+        CHECK(written == 32 * 64 * 4 && f.groups == 2 * 128);
+    }
+    free_plan(&b);
+}
+
 int main(void)
 {
     guessed(large_points, "gpu:h100", "e/1024@block e/4@lane e@vector");
@@ -96,5 +112,6 @@ int main(void)
             "h@block q/2@block ; matmul: k/4 k@lane q@lane n@lane ; max: q@lane c/4@lane c@vector ; exp: q@lane "
             "e/4@lane e@vector ; sum: q@lane c/4@lane c@vector ; divide: q@lane e/4@lane e@vector ; matmul2: k/4 "
             "k@lane q@lane n@lane");
+    test_parts();
     return check_done();
 }
