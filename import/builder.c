@@ -231,13 +231,29 @@ static bool count_step(const frame *f, int i, err *e)
 /* ---- graphs in steps ---- */
 static bool run_frame(frame *f, const onnx_pass *p, err *e);
 
+/* There is another way where this one fails, or something in it is not supported. */
+static bool try_frame(frame *f, const onnx_pass *p, err *e)
+{
+    builder *b = f->b;
+    const bool hard = b->hard;
+    const int depth = b->depth;
+    if (b->unsupported.n > 0)
+        return err_set(e, TS_UNSUPPORTED, "something before is not supported");
+    const bool ok = run_frame(f, p, e) && b->unsupported.n == 0;
+    b->unsupported.n = b->unsupported.more = 0;
+    b->hard = hard, b->depth = depth;
+    return ok || err_is(e) ? ok : err_set(e, TS_UNSUPPORTED, "something inside is not supported");
+}
+
 typedef struct making {
     frame *f;
     int step;
     const step *own; /* its attributes resolved */
 } making;
 
-static bool pass_through(const onnx_call *c, const onnx_pass *p, err *e)
+typedef bool going(frame *f, const onnx_pass *p, err *e);
+
+static bool go_through(const onnx_call *c, const onnx_pass *p, going *go, err *e)
 {
     const making *m = c->user;
     frame *outer = m->f;
@@ -250,7 +266,17 @@ static bool pass_through(const onnx_call *c, const onnx_pass *p, err *e)
     if (p->n_in != inner.body->n_input || p->n_out > inner.body->n_output)
         return err_set(e, TS_BAD_INPUT, "the graph in %s has %d inputs and %d outputs, %d and %d are needed",
                        p->attribute, inner.body->n_input, inner.body->n_output, p->n_in, p->n_out);
-    return count_step(outer, m->step, e) && run_frame(&inner, p, e);
+    return count_step(outer, m->step, e) && go(&inner, p, e);
+}
+
+static bool pass_through(const onnx_call *c, const onnx_pass *p, err *e)
+{
+    return go_through(c, p, run_frame, e);
+}
+
+static bool attempt(const onnx_call *c, const onnx_pass *p, err *e)
+{
+    return go_through(c, p, try_frame, e);
 }
 
 static const function *function_for(const builder *b, const onnx_call *c)
@@ -403,6 +429,7 @@ static bool build_step(frame *f, int i, err *e)
                          .tensor = own.tensor,
                          .value = value,
                          .pass = pass_through,
+                         .attempt = attempt,
                          .user = &m};
     return make_step(f, i, &c, ready, e);
 }

@@ -6,7 +6,7 @@
 #include "graph/ir/type.h"
 
 typedef struct ts_node node;
-enum { MAX_AXIS = 20, MAX_ARG = 4, MAX_PART = 64, MAX_STATE = 4, MAX_SCAN = 3 * MAX_STATE + 1 };
+enum { MAX_AXIS = 20, MAX_ARG = 4, MAX_PART = 64, MAX_STATE = 4 };
 
 /* Dtype of a call: promoted arguments, bool, or of arguments 2.. */
 typedef enum fresult { R_SAME, R_BOOL, R_SECOND } fresult;

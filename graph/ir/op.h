@@ -76,6 +76,8 @@ struct onnx_call {
     const ts_array *const *tensor; /* of attribute i, when it is a tensor (its kind is 't'); else NULL */
     const onnx_value *value;       /* operands, lists among them */
     bool (*pass)(const onnx_call *c, const onnx_pass *p, err *e);
+    /* The same where there is another way: what cannot be done makes it fail, and is not told. */
+    bool (*attempt)(const onnx_call *c, const onnx_pass *p, err *e);
     void *user; /* whoever made the call */
 };
 const attr *onnx_attr(const onnx_call *c, const char *name); /* NULL when absent */

@@ -32,6 +32,9 @@ const node *g_widened(graph *g, const node *a);                   /* halves as f
 const node *g_by_channel(graph *g, const node *x, const node *v); /* v[channel] as it broadcasts over x; axis 1 */
 /* a's value as another node: what is computed from it is computed once more */
 const node *g_rematerialized(graph *g, const node *a);
+/* So many trips at most are written out rather than made a scan: then they fuse with what is around them, and their
+ * constants fold. More would be planned and compiled one by one, a tenth of a second each. */
+enum { FEW_TRIPS = 16 };
 /* Whether a recurrence of so many steps may be written out step by step, some 50 KB of graph each; else an error. */
 bool g_may_write_out(graph *g, int64_t steps);
 /* Tensors joined along an axis; one is itself. */

@@ -1,11 +1,12 @@
 /* flow.c - branches and loops, gone while a graph is built: a condition that is known picks its branch, a loop whose
- * end is known comes out unrolled. A condition known only at run time picks between the results of both branches, or
- * holds the state of a loop that has ended. */
+ * end is known comes out unrolled, or, where its trips are many and alike, as a scan. A condition known only at run
+ * time picks between the results of both branches, or holds the state of a loop that has ended. */
 #include "graph/ir/rule.h"
 
 #include <string.h>
 
 static const int64_t FOREVER = INT64_MAX;
+enum { MOST_TRIPS = 1 << 20 }; /* of a scan: what says more is counted step by step, up to the limit of a file */
 
 /* ---- helpers ---- */
 typedef enum truth { NO, YES, LATER } truth;
@@ -109,6 +110,56 @@ static const node *joined(graph *g, const gathered *all, const node *like, int64
     return g_callf(g, all->n, all->item, "stack axis=%lld", (long long)axis);
 }
 
+/* ---- as scans ---- */
+typedef struct turn { /* one pass through a body, over what stands for a trip's values */
+    const onnx_call *c;
+    ts_scan *by;
+    int n_state;
+    const node *state[MAX_PART];
+} turn;
+
+static bool begin_turn(turn *t, const onnx_call *c, int64_t trips, int n_state, const onnx_value *first)
+{
+    *t = (turn){.c = c, .by = ts_scan_begin(c->g, trips), .n_state = n_state};
+    bool ok = t->by && n_state <= MAX_PART;
+    for (int i = 0; ok && i < n_state; i++)
+        ok = first[i].node && (t->state[i] = ts_scan_state(t->by, first[i].node));
+    return ok;
+}
+
+static bool step_turn(turn *t, const onnx_value *next)
+{
+    bool ok = true;
+    for (int i = 0; ok && i < t->n_state; i++)
+        ok = next[i].node && type_equal(&next[i].node->type, &t->state[i]->type) &&
+             ts_scan_step(t->by, t->state[i], next[i].node);
+    return ok;
+}
+
+/* Whether it came about; else all is as before, and the trips are written out. */
+static bool end_turn(graph *g, bool ok)
+{
+    ok = ok && !err_is(&g->err);
+    if (!ok)
+        g->err = (err){0}, g->waits = false;
+    return ok;
+}
+
+/* The axis that is first behind, or the first one to `to`. */
+static const node *moved(graph *g, const node *x, int64_t from, int64_t to)
+{
+    int64_t axes[MAX_RANK];
+    int n = 0;
+    if (from == to || !x)
+        return x;
+    for (int i = 0; i < x->type.rank; i++)
+        if (i != from)
+            axes[n++] = i;
+    memmove(axes + to + 1, axes + to, (size_t)(n - to) * sizeof *axes);
+    axes[to] = from;
+    return g_transpose(g, x, x->type.rank, axes);
+}
+
 /* ---- Loop ---- */
 typedef struct loop {
     const onnx_call *c;
@@ -191,11 +242,48 @@ static bool like_items(loop *l, err *e)
     return true;
 }
 
+/* As a scan. A condition known only at run time ends it, where nothing is gathered that would have fewer rows. */
+static bool try_loop(const loop *l, const node **result)
+{
+    const onnx_call *c = l->c;
+    graph *g = c->g;
+    const unsigned char yes = 1;
+    turn t;
+    truth next = NO;
+    err e = {0};
+    onnx_value *in = values(c, 2 + l->n_state), *out = values(c, 1 + l->n_state + l->n_scan);
+    if (l->n_state + l->n_scan == 0 || !begin_turn(&t, c, l->trips, l->n_state, l->in + 2))
+        return false;
+    in[0].node = ts_scan_trip(t.by), in[1].node = g_const(g, "", &(type){.dtype = TS_BOOL}, &yes);
+    for (int i = 0; i < l->n_state; i++)
+        in[2 + i].node = t.state[i];
+    const onnx_pass once = {"body", 2 + l->n_state, 1 + l->n_state + l->n_scan, in, out};
+    if (!c->attempt(c, &once, &e) || !out[0].node || !known_truth(c, out[0].node, "condition", &next, &e) ||
+        !step_turn(&t, out + 1))
+        return false;
+    for (int i = 0; i < l->n_scan; i++)
+        if (!out[1 + l->n_state + i].node || !ts_scan_gather(t.by, out[1 + l->n_state + i].node, false))
+            return false;
+    if (next == LATER)
+        ts_scan_until(t.by, g_call1(g, "logical_not", as_scalar(g, out[0].node)));
+    if (next == NO || (l->n_scan && (next == LATER || l->active)) || !ts_scan_end(t.by, result))
+        return false;
+    for (int i = 0; l->active && i < l->n_state; i++) /* perhaps it makes no trip */
+        result[i] = g_call3(g, "where", l->active, result[i], l->in[2 + i].node);
+    return true;
+}
+
 static bool make_loop(const onnx_call *c, onnx_value *out, err *e)
 {
     loop l = {.c = c};
     if (!begin_loop(&l, e))
         return false;
+    const node **result = arena_array(&c->g->mem, (size_t)(l.n_state + l.n_scan) + 1, sizeof *result);
+    if (l.trips > FEW_TRIPS && l.trips <= MOST_TRIPS && l.go != NO && end_turn(c->g, try_loop(&l, result))) {
+        for (int i = 0; i < l.n_state + l.n_scan && i < c->n_out; i++)
+            out[i].node = result[i];
+        return true;
+    }
     for (int64_t trip = 0; trip < l.trips && l.go != NO; trip++) {
         if (l.go == LATER && (l.trips == FOREVER || l.n_scan > 0))
             return onnx_wait(c, e, "its end is known only at run time, and %s",
@@ -293,12 +381,51 @@ static bool pass_scan(const scan *s, int64_t trip, onnx_value *in, onnx_value *o
     return c->pass(c, &(onnx_pass){"body", c->n_in, s->n_state + s->n_out, in, out}, e);
 }
 
+static bool try_scan(const scan *s, const node **result)
+{
+    const onnx_call *c = s->c;
+    graph *g = c->g;
+    turn t;
+    err e = {0};
+    onnx_value *in = values(c, c->n_in), *out = values(c, s->n_state + s->n_out);
+    if (!begin_turn(&t, c, s->trips, s->n_state, c->value))
+        return false;
+    for (int i = 0; i < s->n_state; i++)
+        in[i].node = t.state[i];
+    for (int i = 0; i < s->n_in; i++) {
+        const node *x = moved(g, c->in[s->n_state + i], s->axis_in[i], 0);
+        in[s->n_state + i].node = ts_scan_slice(t.by, x, s->back_in[i] != 0);
+    }
+    const onnx_pass once = {"body", c->n_in, s->n_state + s->n_out, in, out};
+    if (err_is(&g->err) || !c->attempt(c, &once, &e) || !step_turn(&t, out))
+        return false;
+    for (int i = 0; i < s->n_out; i++)
+        if (!out[s->n_state + i].node || !ts_scan_gather(t.by, out[s->n_state + i].node, s->back_out[i] != 0))
+            return false;
+    if (!ts_scan_end(t.by, result))
+        return false;
+    for (int i = 0; i < s->n_out; i++) {
+        const node **x = &result[s->n_state + i];
+        int axis;
+        if (!axis_norm(s->axis_out[i], (*x)->type.rank, &axis, &e))
+            return false;
+        *x = moved(g, *x, 0, axis);
+    }
+    return true;
+}
+
 static bool make_scan(const onnx_call *c, onnx_value *out, err *e)
 {
     scan s = {.c = c};
     gathered all[MOST_SCANNED] = {{0}};
     if (!begin_scan(&s, e))
         return false;
+    const node **result = arena_array(&c->g->mem, (size_t)(s.n_state + s.n_out) + 1, sizeof *result);
+    if (s.trips > FEW_TRIPS && s.trips <= MOST_TRIPS && end_turn(c->g, try_scan(&s, result))) {
+        for (int i = 0; i < s.n_state + s.n_out && i < c->n_out; i++)
+            out[i].node = result[i];
+        return true;
+    }
     onnx_value *in = values(c, c->n_in), *got = values(c, s.n_state + s.n_out);
     for (int i = 0; i < s.n_state; i++)
         in[i] = c->value[i];

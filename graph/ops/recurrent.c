@@ -170,14 +170,10 @@ static const node *scan(cell *k, next_state *next)
     return out[k->c ? 2 : 1];
 }
 
-/* Few steps are written out: what one waits for in another then needs no loop, and they fuse with what is around them.
- * Many would be planned and compiled one by one, about a tenth of a second each. */
-enum { FEW_STEPS = 16 };
-
 static const node *run(cell *k, next_state *next)
 {
     graph *g = k->g;
-    const node *all = k->time <= FEW_STEPS ? write_out(k, next) : scan(k, next);
+    const node *all = k->time <= FEW_TRIPS ? write_out(k, next) : scan(k, next);
     const node *end[3] = {all, shaped(g, k->h, 3, (int64_t[]){1, k->batch, k->hidden})};
     if (k->c)
         end[2] = shaped(g, k->c, 3, (int64_t[]){1, k->batch, k->hidden});

@@ -5,6 +5,7 @@
 #include "tests/import/wire.h"
 #include "tests/scratch.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -206,6 +207,66 @@ static void test_masked(void)
     ts_model_free(opened);
 }
 
+/* Many trips: a scan, of which nothing in the graph grows with them. s' = s / 2 + x, perhaps up to some trip */
+static void make_many(wire_model *m, int64_t trips, const char *line, const char *condition)
+{
+    static wire_model inner;
+    static int64_t n;
+    n = trips;
+    wire_begin(m), wire_begin(&inner);
+    wire_input(m, "x f32 3");
+    wire_output(m, "last f32 *");
+    wire_tensor(m, "limit", 7, 0, NULL, (const int64_t[]){17}, 8);
+    wire_tensor(m, "n", 7, 0, NULL, &n, 8);
+    wire_tensor(m, "half", 1, 0, NULL, (const float[]){0.5F}, 4);
+    wire_input(&inner, "i i64");
+    wire_input(&inner, "go bool");
+    wire_input(&inner, "s f32 *");
+    wire_output(&inner, "on bool");
+    wire_output(&inner, "t f32 *");
+    wire_node(&inner, "less", "Mul s,half d");
+    wire_node(&inner, "plus", "Add d,x t");
+    wire_node(&inner, "below", condition);
+    wire_flow(m, "loop", line, 1, (const wire_graph[]){{"body", &inner}});
+}
+
+static double after(int trips, double x) /* s' = s / 2 + x, from x on */
+{
+    double s = x;
+    for (int i = 0; i < trips; i++)
+        s = s / 2 + x;
+    return s;
+}
+
+static void check_many(int64_t trips, const char *condition, int made)
+{
+    wire_model m;
+    err e;
+    ts_port p = {0};
+    ts_value shape = x_value();
+    shape.array.data = NULL;
+    make_many(&m, trips, "Loop n,-,x last", condition);
+    ts_model *opened = open_model(&m, &e);
+    CHECK(ts_model_bind_values(opened, &(ts_binding){.value = &shape}, &e));
+    const ts_tensor last = ts_model_tensor(opened, 0);
+    CHECK(ts_node_count(1, &last) < 12 && ts_model_output(opened, 0, &p));
+    ts_plan *plan = ts_plan_make(opened, &(ts_options){.target = "interp"}, &e);
+    ts_array got = {0};
+    CHECK(plan && ts_plan_set(plan, 0, &(ts_array){TS_F32, 1, {3}, x_data}, &e) && ts_plan_run(plan, &e));
+    CHECK(ts_plan_get(plan, 0, &got, &e));
+    for (int i = 0; i < 3; i++)
+        CHECK(fabs(ts_array_at(&got, i) - after(made, x_data[i])) < 1e-6);
+    ts_array_free(&got);
+    ts_plan_free(plan);
+    ts_model_free(opened);
+}
+
+static void test_many(void)
+{
+    check_many(40, "Identity go on", 40);
+    check_many(40, "Less i,limit on", 18); /* the trip of number 17 is the last one */
+}
+
 /* ---- Scan: running sums of rows, backwards ---- */
 typedef struct sums {
     int opset;                          /* 0: the usual one */
@@ -351,6 +412,7 @@ int main(void)
     test_if();
     test_loop();
     test_masked();
+    test_many();
     test_scan();
     test_functions();
     test_sequences();
