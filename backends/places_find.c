@@ -27,6 +27,22 @@ static bool unknown(const char *what, err *e)
     return false;
 }
 
+/* "cuda:1": 1; "cuda": 0 */
+static bool read_number(const char *name, int *out, err *e)
+{
+    const char *digits = strchr(name, ':');
+    *out = 0;
+    if (!digits)
+        return true;
+    const size_t n = strspn(++digits, "0123456789");
+    if (!n || digits[n] || n > 4) {
+        err_set(e, TS_BAD_INPUT, "device \"%.60s\": \"%.60s\" is no number of a device", name, digits);
+        return err_hint(e, "the first one is %.*s0", (int)(digits - name), name);
+    }
+    *out = (int)strtol(digits, NULL, 10);
+    return true;
+}
+
 /* by: that back end, of which the machine is asked for; NULL: the one whose device has the name. */
 static bool find_device(place_search *s, const backend *by, const char *name, const machine_options *asked, site *out,
                         err *e)
@@ -38,7 +54,8 @@ static bool find_device(place_search *s, const backend *by, const char *name, co
     if (!by || (colon && !by->numbered))
         return unknown(name, e);
     machine_options own = *asked;
-    own.device = colon ? (int)strtol(colon + 1, NULL, 10) : 0;
+    if (!read_number(name, &own.device, e))
+        return false;
     *out = (site){.name = by->numbered ? arena_format(s->mem, "%s:%d", device_of(by), own.device) : device_of(by),
                   .by = by->name,
                   .own = by,

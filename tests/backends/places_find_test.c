@@ -62,6 +62,10 @@ static void test_refusals(const subject *s)
     refused(s, "c,moon", NULL, TS_USAGE, "no target \"moon\"");
     refused(s, "c,c", NULL, TS_USAGE, "device cpu is named twice");
     refused(s, "c,interp:1", NULL, TS_BAD_INPUT, "no device \"interp:1\"\n  hint: devices of plans over several are: ");
+    refused(s, "opencl:x", NULL, TS_BAD_INPUT,
+            "device \"opencl:x\": \"x\" is no number of a device\n  hint: the first one is opencl:0");
+    refused(s, "c,opencl:", NULL, TS_BAD_INPUT, "device \"opencl:\": \"\" is no number of a device");
+    refused(s, "opencl:1x", NULL, TS_BAD_INPUT, "device \"opencl:1x\": \"1x\" is no number of a device");
     refused(s, "c,", NULL, TS_USAGE, "no target \"\"");
     refused(s, "c", "{\"place\":\"moon:0\"}", TS_BAD_INPUT,
             "s.json:1:40 (/rules/0/place): no device \"moon:0\"\n  hint: devices of plans over several are: ");
