@@ -453,7 +453,7 @@ static bool rows_are_cheap(const fuser *f, const item *it, int shared)
         return true; /* nothing is computed */
     for (int i = 0; i < shared; i++)
         rows |= 1u << dim[i], own /= it->extent[dim[i]];
-    const bool streams = shared > 1 && dim[shared - 1] == it->stream; /* the last loop is walked in order */
+    const bool streams = shared > 1 && dim[shared - 1] == it->stream;         /* the last loop is walked in order */
     const uint32_t kept = it->stream < 0 ? rows : rows & ~(1u << it->stream); /* along a stream everything passes by */
     for (int i = 0; i < n && i < MAX_LOADS; i++) {
         uint32_t axes = 0;

@@ -148,6 +148,7 @@ typedef struct copying { /* of an operand's slice into scratch */
 
 typedef struct copy_state { /* copy.c */
     bool on;                /* what is addressed is copied, whether it will be used or not */
+    bool sent;              /* it is sent: the lane's part of its place is worked out once */
     const expr *under;      /* then: the condition under which it is read; NULL: none */
 } copy_state;
 

@@ -193,7 +193,9 @@ static void send_piece(emitter *m, const copying *c, const moved *how, const lin
     const int64_t size = ts_dtype_bytes(source_dtype(m, c->load)),
                   period = (INT64_C(1) << c->to->shift) * (c->to->mask + 1), far = at->c / period * period;
     text from = {0}, to = {0}, line = {0};
+    m->copy.sent = true;
     copy_element(m, c, &from);
+    m->copy.sent = false;
     text_add(&to, "%s + %lld * (", c->into, (long long)size);
     copy_index(m, c->to, lin_add(&m->sp, at, lin_const(&m->sp, -far), 1), &to);
     text_add(&to, ")");

@@ -299,7 +299,7 @@ void emit_element(emitter *m, text *t, int load)
     }
     const bool inside = is_inside(m, load);
     m->tile.made->loads[load] |= !inside;
-    if (!inside && m->copy.on && put_lane_place(m, t, load))
+    if (!inside && m->copy.sent && put_lane_place(m, t, load))
         return;
     text_add(t, inside ? "c%d" : "x%d", inside ? load : m->tile.made->via[load]);
     emit_place(m, t, load);
