@@ -197,7 +197,15 @@ static bool pair(closing *c, const node *from, const node *to)
     return to != NULL;
 }
 
-/* What is made of weights alone stays with them, within the trip: a plan of it lays them out, once. */
+/* All elements of a weight in another order or shape */
+static bool turned(const node *n)
+{
+    while (!n->leaf && n->n_in == 1 && type_count(&n->type) == type_count(&n->in[0]->type))
+        n = n->in[0];
+    return n->leaf != NULL;
+}
+
+/* A weight that is turned stays one, within the trip: a plan of it lays it out, once. A part of one is taken outside. */
 static bool capture(closing *c, const node *n)
 {
     bool ok = true;
@@ -206,7 +214,7 @@ static bool capture(closing *c, const node *n)
             return true;
     if (c->inside[n->id] || (n->leaf && n->leaf->kind == LEAF_CONST && type_count(&n->type) <= 1))
         return true;
-    if (!n->leaf && c->fixed[n->id]) {
+    if (!n->leaf && c->fixed[n->id] && turned(n)) {
         for (int i = 0; ok && i < n->n_in; i++)
             ok = capture(c, n->in[i]);
         return ok;
