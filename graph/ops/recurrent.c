@@ -100,9 +100,14 @@ static bool start(cell *k, graph *g, const node *n, int gates, int fixed)
     if (k->time < 1)
         return g_fail(g, TS_BAD_INPUT, "x has no steps"), false;
     k->r = g_call1(g, "transpose", in[2]), k->rb = part(g, in[3], 0, rows, rows);
-    const node *flat = shaped(g, in[0], 2, (int64_t[]){k->time * k->batch, inputs});
-    k->x = g_call2(g, "matmul", flat, g_call1(g, "transpose", in[1]));
-    k->x = shaped(g, plus(k, k->x, part(g, in[3], 0, 0, rows)), 3, (int64_t[]){k->time, k->batch, rows});
+    const node *w = g_call1(g, "transpose", in[1]), *bias = part(g, in[3], 0, 0, rows);
+    if (k->time > FEW_TRIPS) /* a scan takes rows of it as they lie */
+        k->x = plus(k, g_call2(g, "matmul", in[0], w), bias);
+    else {
+        const node *flat = shaped(g, in[0], 2, (int64_t[]){k->time * k->batch, inputs});
+        k->x = plus(k, g_call2(g, "matmul", flat, w), bias);
+        k->x = shaped(g, k->x, 3, (int64_t[]){k->time, k->batch, rows});
+    }
     if (fixed >= 7)
         k->c = in[5], k->p = in[6];
     if (n->n_in > fixed)
