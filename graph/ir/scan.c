@@ -205,7 +205,7 @@ static bool turned(const node *n)
     return n->leaf != NULL;
 }
 
-/* A weight that is turned stays one, within the trip: a plan of it lays it out, once. A part of one is taken outside. */
+/* A weight that is turned stays one, within the trip: a plan of it lays it out, once. Parts are taken outside. */
 static bool capture(closing *c, const node *n)
 {
     bool ok = true;
