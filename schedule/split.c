@@ -29,11 +29,19 @@ static bool is_first(const stage *s, int l) /* of its axis */
     return first;
 }
 
+static bool mentions(const expr *x, const expr *load) /* on some condition, too */
+{
+    for (int i = 0; i < x->n; i++)
+        if (mentions(x->arg[i], load))
+            return true;
+    return x_same(x, load);
+}
+
 static const staging *staged_behind(const stage *s) /* an operand that is read behind the sum */
 {
     const expr *fold = stage_fold(s);
     for (int i = 0; i < s->n_staging; i++)
-        if (s->staging[i].load < MAX_LOADS && !expr_reads(fold, s->load[s->staging[i].load]))
+        if (s->staging[i].load < MAX_LOADS && !mentions(fold, s->load[s->staging[i].load]))
             return &s->staging[i];
     return NULL;
 }
