@@ -76,17 +76,15 @@ static void declare(emitter *m, int load, const char *name)
              name, NULL);
 }
 
-/* All pieces: from memory, or to it */
-static void move(emitter *m, int load, const char *name, const char *place)
+static void move(emitter *m, int load, const char *name, const char *place, bool store) /* all pieces */
 {
     const move_form *f = m->tile.vector.form[load];
-    const bool result = load == RESULT;
     const int64_t pieces = m->tile.vector.trips * ts_dtype_bytes(dtype_of(m, load)) / f->bytes;
     for (int64_t i = 0; i < pieces; i++) {
         const char *here = arena_format(m->mem, "%s.at[%lld]", name, (long long)i),
                    *there = arena_format(m->mem, "((%s%s%s *)&%s)[%lld]", m->d->space[load_reach(m, load)],
-                                         result ? "" : "const ", f->type, place, (long long)i);
-        code_store(&m->out.code, result ? there : here, result ? here : there);
+                                         store ? "" : "const ", f->type, place, (long long)i);
+        code_store(&m->out.code, store ? there : here, store ? here : there);
     }
 }
 
@@ -103,10 +101,19 @@ static bool any_reads(int n, const expr *const *x, const expr *load)
     return any;
 }
 
+/* Whether some element of the result is asked for what it was: an operand that it lies over, on a condition. */
+static bool keeps(const emitter *m, const vector_access *v)
+{
+    bool any = false;
+    for (int i = 0; i < m->s->n_load; i++)
+        any = any || (m->data.source[m->stage.at][i].from == FROM_RESULT && !v->form[i]);
+    return any && v->form[RESULT];
+}
+
 bool vector_open(emitter *m, const loop *q, const char *trip, int n, const expr *const *x, bool stores)
 {
     vector_access v = {.trips = m->here.cur[q->axis], .trip = trip};
-    const char *place[MAX_LOADS];
+    const char *place[RESULT + 1];
     bool any = false;
     if (!m->d->move)
         return false;
@@ -117,6 +124,12 @@ bool vector_open(emitter *m, const loop *q, const char *trip, int n, const expr 
             place[i] = code_keep(&m->out.code, &t), any = true;
         }
     v.form[RESULT] = stores ? form_of(m, RESULT, q) : NULL;
+    const bool kept = keeps(m, &v);
+    if (kept) {
+        text t = {0};
+        emit_result(m, &t);
+        place[RESULT] = code_keep(&m->out.code, &t);
+    }
     if (!any && !v.form[RESULT])
         return false;
     code_open(&m->out.code, (stmt){.kind = S_BLOCK});
@@ -126,7 +139,9 @@ bool vector_open(emitter *m, const loop *q, const char *trip, int n, const expr 
             declare(m, i, name_of(m, i));
     for (int i = 0; i < m->s->n_load; i++)
         if (v.form[i])
-            move(m, i, name_of(m, i), place[i]);
+            move(m, i, name_of(m, i), place[i], false);
+    if (kept)
+        move(m, RESULT, name_of(m, RESULT), place[RESULT], false);
     return true;
 }
 
@@ -146,7 +161,7 @@ void vector_close(emitter *m)
         m->tile.vector.form[RESULT] = NULL;
         emit_result(m, &y);
         m->tile.vector = v;
-        move(m, RESULT, name_of(m, RESULT), code_keep(&m->out.code, &y));
+        move(m, RESULT, name_of(m, RESULT), code_keep(&m->out.code, &y), true);
     }
     code_close(&m->out.code);
     m->tile.vector = (vector_access){0};
