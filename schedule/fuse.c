@@ -472,8 +472,9 @@ static bool rows_are_cheap(const fuser *f, const item *it, int shared)
         if (own < 4)
             return false; /* nothing would be left for a register tile */
         const uint32_t own_axes = axes & ~rows;
-        if (own_axes & (own_axes - 1) && axes & rows && !has_rows(it, dim[shared - 1 - streams], kept & ~axes))
-            return false; /* of a matrix */
+        const bool matrix = axes >> it->node->type.rank && own_axes & (own_axes - 1);
+        if (matrix && axes & rows && !has_rows(it, dim[shared - 1 - streams], kept & ~axes))
+            return false;
         if (slice <= 4096)
             continue; /* a vector */
         if (!(axes & rows) || slice > target_bytes(on, on->near) / 2)
