@@ -127,6 +127,15 @@ static int beside(const emitter *m, const unit_loops *u)
     return last >= 0 && m->s->nest.loop[last].axis == axis && m->s->nest.loop[last].step == u->trips[1] ? last : -1;
 }
 
+static bool in_place(
+    const emitter *m) /* the result lies over what the stage reads, where a lane alone reads its places */
+{
+    bool any = false;
+    for (int i = 0; i < m->s->n_load; i++)
+        any = any || m->data.source[m->stage.at][i].from == FROM_RESULT;
+    return any;
+}
+
 /* Whether the run that the sums of a lane are, in columns, lies in one piece at multiples of its length: how it is
  * stored then; and two of them, which lanes exchange parts of. */
 static void find_run(emitter *m, const unit_loops *u, const matrix_form *f)
@@ -137,7 +146,7 @@ static void find_run(emitter *m, const unit_loops *u, const matrix_form *f)
     const lin *at = whole ? first_of_run(m, u) : NULL;
     m->tile.run = at && multiple_of(at, f->run) ? move_of(m, bytes) : NULL;
     const bool rows = m->here.cur[m->s->nest.loop[u->loop[0]].axis] >= u->trips[0]; /* all lanes of a warp come there */
-    if (m->tile.run && f->paired && rows && bytes == 4 && beside(m, u) >= 0 && m->tile.trips % 2 == 0 &&
+    if (m->tile.run && f->paired && rows && !in_place(m) && bytes == 4 && beside(m, u) >= 0 && m->tile.trips % 2 == 0 &&
         multiple_of(at, 2 * f->run))
         m->tile.pair = move_of(m, 2 * bytes);
     m->sp.n = n_var;
