@@ -10,12 +10,12 @@ graph              27900  half of it is the table of operations, which ONNX make
 import              8900  ONNX, JSON, safetensors and tokenizers, all of it distrusted
 autodiff            3500  the chain rule, derived gradients, forward mode, batches, Jacobians, optimizers
 schedule           12000  passes, plans of trips, notation, schemas, explain; how copies lie, slices of matrix units; plans over several devices; sums in blocks and in parts
-backends            2650  driver, runner, weights, several devices: what back ends share; figures of machines
+backends            2900  driver, runner, weights, several devices: what back ends share; figures of machines; functions as C
 backends/codegen    7600  nests to text, for every C-like language; groups of lanes, rings of slices, matrix units, states carried along loops, folds of several values, accesses of whole vectors, functions of reals
 backends/cpu        2050  processors as a target, with the guess of their loops
 backends/store      1250  the compile cache
 backends/c          3050  compiler, trips of scans, real functions as vectors, loader, team, functions of the process
-backends/emit       1300  programs of their own: what they share in every language, and on every device; functions as C
+backends/emit       1050  programs of their own: what they share in every language, and on every device; functions as C
 backends/interp      300  evaluates definitions, of a whole plan or of a part
 backends/null         20
 backends/gpu        3300  graphics processors as a target: cards, guess, what explain says of them
