@@ -47,6 +47,11 @@ void guard_spread(const guard *g, plan *p)
         b->offset = (int64_t)(at + PAGE + (g->edge == AT_END ? whole(bytes) - bytes : 0));
         at += PAGE + whole(bytes);
     }
+    for (int k = 0; k < p->n_kernel; k++) { /* what trips of scans keep lies between such pages, too */
+        buffer *room = p->kernel[k].scan ? p->kernel[k].scan->room : NULL;
+        if (room && room->where == IN_ARENA)
+            room->offset = (int64_t)(at + PAGE), at += PAGE + whole((size_t)room->bytes);
+    }
     p->arena_bytes = (int64_t)at + PAGE;
 }
 
