@@ -1,8 +1,8 @@
 #!/bin/sh
 # ctest: large
 # counts_test.sh - what explain says of products against what the stand-in for CUDA's driver counts: sectors of global
-# memory, passes over the banks of shared memory, conflicts. Exact where steps divide the extents; where they do not, the
-# groups at the border are foretold as whole ones, and no access is counted that was not foretold.
+# memory, passes over the banks of shared memory, conflicts. Exact where steps divide the extents; where they do not, runs
+# begin at shares of places, so what is counted is near what was foretold.
 set -eu
 sim=$BUILD/tests/gpusim/libcuda.so.1
 [ -e "$sim" ] || { echo "skipped: no stand-in for the driver of CUDA: it is built for x86-64"; exit 77; }
@@ -40,7 +40,7 @@ if relation == "exact":
     passes, least = foretold("shared", "cycles"), foretold("shared", "least")
     pairs |= {"passes": (passes, counted["passes"]), "conflicts": (passes - least, counted["conflicts"])}
 for name, (said, found) in pairs.items():
-    good = found == said if relation == "exact" else 0.5 * said <= found <= said
+    good = found == said if relation == "exact" else 0.85 * said <= found <= 1.15 * said
     assert good, f"{what}: {name}: foretold {said:.0f}, counted {found}, {kernels[0]['loops']}"
 print(what, pairs)
 PY
@@ -48,4 +48,4 @@ PY
 try 64 64 64 exact
 try 128 96 128 exact
 try 256 32 64 exact
-try 37 70 50 most
+try 37 70 50 near
