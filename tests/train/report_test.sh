@@ -1,6 +1,6 @@
 #!/bin/sh
 # What a run leaves to be looked at: metrics, what was misjudged, the breakdown of a step, and the page of them.
-# ctest: Og
+# ctest: drivers Og
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" "$SOURCE/tests/train/fixture.py" . || exit 77
