@@ -66,7 +66,9 @@ static const char walk[] =
     "        if (kernel[k].meets && k > first && parts > 1) r->wait(r->team);\n"
     "        call(r, k, part, parts);\n"
     "    }\n"
-    "}\n\n"
+    "}\n\n";
+
+static const char ends[] = /* with trips or without */
     "void run(const ts_run *r, long part, long parts)\n"
     "{\n"
     "    span(r, 0, KERNELS, part, parts);\n"
@@ -177,6 +179,7 @@ static char *write_calls(const writing *w)
         trips_tables(&w->levels, &t), trips_walk(&t);
     else
         text_add(&t, "%s", walk);
+    text_add(&t, "%s", ends);
     return text_take(&t);
 }
 

@@ -133,15 +133,7 @@ static const char calls[] =
     "    clear(r, &w, first, end);\n"
     "    meet(r, &w);\n"
     "    kernels(r, &w, first, end);\n"
-    "}\n\n"
-    "void run(const ts_run *r, long part, long parts)\n"
-    "{\n"
-    "    span(r, 0, KERNELS, part, parts);\n"
-    "}\n\n"
-    "void step(const ts_run *r, long k, long part, long parts)\n"
-    "{\n"
-    "    span(r, k, k + 1, part, parts);\n"
-    "}\n";
+    "}\n\n";
 
 /* ---- tables ---- */
 typedef struct tables {
