@@ -10,7 +10,7 @@ bool ts_plan_emit(ts_plan *p, const char *dir, const ts_emission *how, ts_error 
     how = how ? how : &none;
     if (q->n_site) {
         err_set(e, TS_UNSUPPORTED, "a plan over several devices is not written as one program");
-        return err_hint(e, "name one target, and leave \"place\" out of the schema");
+        return err_hint(e, "name one target that can do all of it, and leave \"place\" out of the schema");
     }
     if (!p->target->emit)
         return err_set(e, TS_UNSUPPORTED, "target %s does not write stand-alone programs", p->target->name);

@@ -105,8 +105,8 @@ static void test_whole(const subject *s) /* what only a plan for one device can 
     write_rules(s, "{\"match\":{\"op\":\"softmax\"},\"place\":\"interp\"}");
     ts_plan *p = plan_of(s, "c", true, &e);
     CHECK(p && !ts_plan_emit(p, "/nonexistent/folder", NULL, &e) && e.code == TS_UNSUPPORTED);
-    CHECK_TEXT(e.text, "a plan over several devices is not written as one program\n  hint: name one target, and leave "
-                       "\"place\" out of the schema");
+    CHECK_TEXT(e.text, "a plan over several devices is not written as one program\n  hint: name one target that can do "
+                       "all of it, and leave \"place\" out of the schema");
     ts_plan_free(p);
 }
 
