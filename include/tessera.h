@@ -9,7 +9,10 @@
  * Threads: a graph or model is built by one thread; a plan is used by one thread at a time; different plans are
  * independent.
  * Ownership: tensors belong to their graph, a graph to its model if it has one; what a function returns as char* is
- * yours to free with ts_free. Shapes count elements, sizes are bytes, times are seconds. */
+ * yours to free with ts_free. Shapes count elements, sizes are bytes, times are seconds.
+ *
+ * Sections: errors and dtypes, arrays, graphs, gradients, custom operations, functions, scans, training steps, models,
+ * plans, text, files, tables and machine. */
 #ifndef TESSERA_H
 #define TESSERA_H
 #include <stdbool.h>
@@ -207,7 +210,7 @@ TS_API bool ts_batch(ts_graph *g, int n, const ts_tensor *t, int n_pair, const t
 /* The Jacobian of out with respect to in, by a batch of tangents or of gradients, whichever are fewer: the axes of out,
  * then those of in. n_pair NULL: dense. Else compressed: pair[k] is an axis of out and one of in along which out's
  * elements depend on in's at the same place alone; of such a pair one axis is left, that of out, and no seed is spent
- * on it. */
+ * on it. Of bands, as neighbours along an axis, either way takes as many seeds as they are wide. */
 TS_API ts_tensor ts_jacobian(ts_graph *g, ts_tensor out, ts_tensor in, int *n_pair, int (*pair)[2]);
 
 /* ---- custom operations ---- */
@@ -366,7 +369,8 @@ TS_API bool ts_model_input(const ts_model *m, int i, ts_port *out);
 TS_API int ts_model_outputs(const ts_model *m);
 TS_API bool ts_model_output(const ts_model *m, int i, ts_port *out); /* shape known after ts_model_bind */
 /* Binds dimensions ("seq=128"), then the shapes of given inputs, then defaults of built-in models, and builds the
- * graph. A range ("seq=1..128") holds the shapes to it, and stands for its largest extent where none is given.
+ * graph. A range ("seq=1..128", in steps "width=64..512/64") holds the shapes to it, and stands for its largest extent
+ * where none is given; a sum ("total=past+seq") ties a dimension to others.
  * shapes[i] belongs to input i; NULL, or dtype TS_N_DTYPE, where not given. Where its data is given too, and a
  * shape or the flow of the model depends on it, that value is the only one that plans of this binding take. */
 TS_API bool ts_model_bind(ts_model *m, int n, const char *const *dims, const ts_array *shapes, ts_error *e);
@@ -407,6 +411,8 @@ TS_API bool ts_model_put(ts_model *m, const char *weight, const ts_array *value,
 /* For training: exporters write tensors of equal numbers once and hand them on under other names (Identity). Where all
  * elements are one number, as of biases and statistics at the beginning, each name gets a weight of its own. */
 TS_API bool ts_model_separate(ts_model *m, ts_error *e);
+/* Of a bound model, for inference: its results by ts_mixed_precision. */
+TS_API bool ts_model_mixed(ts_model *m, ts_dtype to, ts_error *e);
 /* Operators of the file that are in training mode (batch norm, dropout) as they are after training. */
 TS_API bool ts_model_trained(ts_model *m, ts_error *e);
 /* SHA-256 of the bytes it was read from: of its file, and of those beside it whose numbers a bound model takes. "" for
@@ -449,6 +455,12 @@ typedef struct ts_options {
 
 /* Fuses, chooses loops and layouts, orders, places, plans memory. Compiles nothing. */
 TS_API ts_plan *ts_plan_make(ts_model *m, const ts_options *o, ts_error *e);
+/* One plan for all extents of dimensions within bounds ("seq=1..512", or "seq=..512"), of at most 4; dim: as for
+ * ts_model_bind. Values that are set may have any extent within; a run takes those of its inputs, and what ts_plan_get
+ * gives has them too. Binds m, several times, and leaves it bound at the largest. Loops and memory are for those; sums
+ * end where the extents do. Extents of the model may be sums of multiples of these ("past + seq"). TS_UNSUPPORTED names
+ * the first operation that is another one at another extent, or a target that cannot. */
+TS_API ts_plan *ts_plan_make_varying(ts_model *m, int n, const char *const *dim, const ts_options *o, ts_error *e);
 TS_API bool ts_plan_build(ts_plan *p, ts_error *e); /* compiles or finds the program in the cache, lays out weights */
 /* Ends all building under way in this process: its compilers are killed, their files removed, and ts_plan_build fails
  * with TS_INTERRUPTED within some tenths of a second. False: nothing is being built. For signal handlers, too. */
@@ -472,7 +484,7 @@ TS_API bool ts_plan_strays(ts_plan *p, ts_stray *nan, ts_stray *infinite, ts_err
 /* plan/1: target, isa, threads, kernels with nests, levels, notes and refusals; memory; build facts.
  * See docs/plan.md. */
 TS_API char *ts_plan_json(ts_plan *p, ts_error *e);
-TS_API void ts_plan_assemble(ts_plan *p); /* adds to that what the assembler of a CUDA device makes of the kernels */
+TS_API void ts_plan_assemble(ts_plan *p); /* adds to that what a device's assembler makes of the kernels */
 /* A stand-alone program: sources, weights, Makefile. State lives in it from run to run, beginning with what the plan's
  * inputs hold, or with zeros. The folder appears whole or not at all. */
 typedef struct ts_emission {
@@ -523,7 +535,8 @@ TS_API bool ts_leaf_value(ts_tensor t, ts_array *out, ts_error *e);
 /* A model for whatever extents its inputs come with: a plan for each of them, made when they are met first and kept
  * while there is room. m and the texts of o outlive the runner, which alone binds m meanwhile. dim: as for
  * ts_model_bind; with a range among them the plan for the largest extents is made at once, so that what never fits is
- * refused here. */
+ * refused here. Where the model can vary within the ranges (ts_plan_make_varying), that is one program for all of them,
+ * built here: no extent is waited for, and those that are met often get plans of their own, made by a thread. */
 typedef struct ts_runner ts_runner;
 TS_API ts_runner *ts_runner_make(ts_model *m, int n, const char *const *dim, const ts_options *o, ts_error *e);
 /* in: a value of every input of the unbound model; out: a new array for each of n outputs, yours. */

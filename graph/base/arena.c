@@ -30,10 +30,10 @@ struct chunk {
     alignas(ALIGN) unsigned char at[];
 };
 
-static struct chunk *chunk_make(const arena *a, size_t size)
+static struct chunk *chunk_make(const arena *mem, size_t size)
 {
     /* Chunks double, so that many small arenas stay small and a large one makes few calls. */
-    size_t want = a->head ? a->head->size * 2 : FIRST_CHUNK;
+    size_t want = mem->head ? mem->head->size * 2 : FIRST_CHUNK;
     if (want > LARGEST_CHUNK)
         want = LARGEST_CHUNK;
     if (want < size)
@@ -46,21 +46,21 @@ static struct chunk *chunk_make(const arena *a, size_t size)
     return c;
 }
 
-void *arena_get(arena *a, size_t size)
+void *arena_get(arena *mem, size_t size)
 {
     size_t rounded;
     MUST(size_add(size, ALIGN - 1 + RED_ZONE, &rounded));
     rounded -= rounded % ALIGN;
-    struct chunk *c = a->head;
+    struct chunk *c = mem->head;
     if (!c || c->size - c->used < rounded) {
-        c = chunk_make(a, rounded);
+        c = chunk_make(mem, rounded);
         /* A block too large for an ordinary chunk goes behind the head, which keeps its free rest. */
-        if (a->head && rounded > LARGEST_CHUNK / 2) {
-            c->next = a->head->next;
-            a->head->next = c;
+        if (mem->head && rounded > LARGEST_CHUNK / 2) {
+            c->next = mem->head->next;
+            mem->head->next = c;
         } else {
-            c->next = a->head;
-            a->head = c;
+            c->next = mem->head;
+            mem->head = c;
         }
     }
     void *p = c->at + c->used;
@@ -69,20 +69,20 @@ void *arena_get(arena *a, size_t size)
     return p;
 }
 
-void *arena_array(arena *a, size_t count, size_t size)
+void *arena_array(arena *mem, size_t count, size_t size)
 {
     size_t bytes;
     MUST(size_mul(count, size, &bytes));
-    return arena_get(a, bytes);
+    return arena_get(mem, bytes);
 }
 
-char *arena_string(arena *a, const char *s)
+char *arena_string(arena *mem, const char *s)
 {
     size_t n = strlen(s) + 1;
-    return memcpy(arena_get(a, n), s, n);
+    return memcpy(arena_get(mem, n), s, n);
 }
 
-char *arena_format(arena *a, const char *fmt, ...)
+char *arena_format(arena *mem, const char *fmt, ...)
 {
     char first[256]; /* most are short: formatted once, then copied */
     va_list args, again;
@@ -92,7 +92,7 @@ char *arena_format(arena *a, const char *fmt, ...)
     va_end(args);
     MUST(n >= 0);
     size_t size = (size_t)n + 1;
-    char *s = arena_get(a, size);
+    char *s = arena_get(mem, size);
     if (size <= sizeof first)
         memcpy(s, first, size);
     else
@@ -101,30 +101,30 @@ char *arena_format(arena *a, const char *fmt, ...)
     return s;
 }
 
-void arena_free(arena *a)
+void arena_free(arena *mem)
 {
-    for (struct chunk *c = a->head, *next; c; c = next) {
+    for (struct chunk *c = mem->head, *next; c; c = next) {
         next = c->next;
         free(c);
     }
-    a->head = NULL;
+    mem->head = NULL;
 }
 
-void arena_take(arena *a, arena *from)
+void arena_take(arena *mem, arena *from)
 {
     struct chunk **end = &from->head;
     while (*end)
         end = &(*end)->next;
-    *end = a->head;
+    *end = mem->head;
     if (from->head) /* the rest of its chunk is free */
-        a->head = from->head;
+        mem->head = from->head;
     from->head = NULL;
 }
 
-size_t arena_bytes(const arena *a)
+size_t arena_bytes(const arena *mem)
 {
     size_t n = 0;
-    for (const struct chunk *c = a->head; c; c = c->next)
+    for (const struct chunk *c = mem->head; c; c = c->next)
         n += c->used;
     return n;
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 
@@ -18,13 +19,13 @@
 typedef struct arena {
     struct chunk *head;
 } arena;
-void *arena_get(arena *a, size_t size);
-void *arena_array(arena *a, size_t count, size_t size); /* checked product */
-char *arena_string(arena *a, const char *s);            /* a copy */
-char *arena_format(arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void arena_free(arena *a);
-void arena_take(arena *a, arena *from); /* what came from the other, which is then empty, dies with this one */
-size_t arena_bytes(const arena *a);     /* handed out so far */
+void *arena_get(arena *mem, size_t size);
+void *arena_array(arena *mem, size_t count, size_t size); /* checked product */
+char *arena_string(arena *mem, const char *s);            /* a copy */
+char *arena_format(arena *mem, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void arena_free(arena *mem);
+void arena_take(arena *mem, arena *from); /* what came from the other, which is then empty, dies with this one */
+size_t arena_bytes(const arena *mem);     /* handed out so far */
 
 /* ---- pages: for much data ---- */
 /* Zeroed memory, on huge pages where the system gives them, first touched by who uses it. NULL with e set. */
@@ -62,17 +63,21 @@ bool int_mul(int64_t a, int64_t b, int64_t *out);
 int64_t int_floor_div(int64_t a, int64_t b); /* b > 0; rounds down, as numpy */
 int64_t int_ceil_div(int64_t a, int64_t b);  /* both positive; rounds up */
 int64_t int_floor_mod(int64_t a, int64_t b);
+int64_t int_min(int64_t a, int64_t b);
+int64_t int_max(int64_t a, int64_t b);
 int64_t int_gcd(int64_t a, int64_t b); /* greatest common divisor; of 0 and b it is b */
+
+bool dtype_has_gradient(ts_dtype d); /* a real that is computed with: small ones are only kept */
 
 /* ---- hashes: SHA-256 for content keys, a fast one for tables ---- */
 typedef struct digest {
     unsigned char b[32];
 } digest;
 typedef struct hasher hasher; /* opaque, heap */
-hasher *hash_begin(void);
+hasher *hash_open(void);
 void hash_bytes(hasher *h, const void *p, size_t n);
 void hash_text(hasher *h, const char *s); /* with its length, so that fields cannot run together */
-digest hash_end(hasher *h);               /* frees h */
+digest hash_close(hasher *h);             /* frees h */
 void digest_hex(const digest *d, char out[65]);
 uint64_t quick_hash(const void *p, size_t n, uint64_t seed);
 
@@ -96,15 +101,19 @@ bool file_read(const char *path, size_t limit, text *out, err *e); /* limit in b
 bool file_save(const char *path, const void *p, size_t n, err *e); /* atomic: temporary, fsync, rename */
 /* The same in pieces; failures are kept until the end. `expected` bytes are reserved first; 0: unknown. */
 typedef struct saver saver;
-saver *saver_begin(const char *path, size_t expected);
+saver *saver_open(const char *path, size_t expected);
 void saver_add(saver *s, const void *p, size_t n);
-bool saver_end(saver *s, err *e); /* frees s; on failure the old file stays */
+bool saver_close(saver *s, err *e); /* frees s; on failure the old file stays */
 /* All n bytes to an open file, with short writes and interruptions taken care of; errno says why not */
 bool file_write(int fd, const void *p, size_t n);
 /* "cannot DOING 'PATH': WHY", with what can be done about it; false. */
 bool file_failed(err *e, const char *doing, const char *path, int why);
-bool file_make_dir(const char *path, err *e); /* with parents; an existing folder is fine */
-const char *env_text(const char *name);       /* an environment variable; NULL when unset or empty */
-const char *env_folder(const char *name);     /* the same; NULL, too, when it is not absolute */
-const char *file_temporary(void);             /* the folder for temporary files: TMPDIR if absolute, else "/tmp" */
+bool file_exists(const char *path); /* links are followed */
+bool file_is_folder(const char *path);
+void file_remove_tree(const char *path); /* a folder with all that is in it; links go, not what they lead to */
+int file_open(const char *path, int flags, mode_t mode); /* as open, close-on-exec, again where a signal came */
+bool file_make_dir(const char *path, err *e);            /* with parents; an existing folder is fine */
+const char *env_text(const char *name);                  /* an environment variable; NULL when unset or empty */
+const char *env_folder(const char *name);                /* the same; NULL, too, when it is not absolute */
+const char *file_temporary(void); /* the folder for temporary files: TMPDIR if absolute, else "/tmp" */
 #endif

@@ -40,9 +40,24 @@ int64_t int_floor_mod(int64_t a, int64_t b)
     return r < 0 ? r + b : r;
 }
 
+int64_t int_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+int64_t int_max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 int64_t int_gcd(int64_t a, int64_t b)
 {
     for (int64_t r; b; a = b, b = r)
         r = a % b;
     return a;
+}
+
+bool dtype_has_gradient(ts_dtype d)
+{
+    return d == TS_F32 || d == TS_F64 || d == TS_F16 || d == TS_BF16;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,13 +33,37 @@ bool file_failed(err *e, const char *doing, const char *path, int why)
     return what_to_do ? err_hint(e, "%s", what_to_do) : false;
 }
 
-static int open_again(const char *path, int flags, mode_t mode)
+int file_open(const char *path, int flags, mode_t mode)
 {
     int fd;
     do
         fd = open(path, flags | O_CLOEXEC, mode);
     while (fd < 0 && errno == EINTR);
     return fd;
+}
+
+bool file_exists(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+bool file_is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st, (void)kind, (void)at;
+    return remove(path);
+}
+
+void file_remove_tree(const char *path)
+{
+    enum { OPEN_FOLDERS = 16 };
+    nftw(path, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
 }
 
 bool file_map_fd(int fd, const char *path, mapping *out, err *e)
@@ -65,7 +90,7 @@ bool file_map_fd(int fd, const char *path, mapping *out, err *e)
 bool file_map(const char *path, mapping *out, err *e)
 {
     *out = (mapping){0};
-    int fd = open_again(path, O_RDONLY | O_NONBLOCK, 0);
+    int fd = file_open(path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0)
         return file_failed(e, "open", path, errno);
     bool done = file_map_fd(fd, path, out, e);
@@ -89,7 +114,7 @@ void file_let_go(const mapping *m)
 /* Reads in pieces until the end: pipes have no size, and files may grow or shrink while they are read. */
 bool file_read(const char *path, size_t limit, text *out, err *e)
 {
-    int fd = open_again(path, O_RDONLY, 0);
+    int fd = file_open(path, O_RDONLY, 0);
     if (fd < 0)
         return file_failed(e, "open", path, errno);
     char piece[16384];
@@ -132,8 +157,8 @@ bool file_make_dir(const char *path, err *e)
 {
     if (!*path)
         return file_failed(e, "make folder", path, ENOENT);
-    arena a = {0};
-    char *prefix = arena_string(&a, path);
+    arena mem = {0};
+    char *prefix = arena_string(&mem, path);
     bool done = true;
     for (char *slash = strchr(prefix + 1, '/'); slash && done; slash = strchr(slash + 1, '/')) {
         *slash = 0;
@@ -142,6 +167,6 @@ bool file_make_dir(const char *path, err *e)
     }
     done = done && make_one(path);
     int why = errno;
-    arena_free(&a);
+    arena_free(&mem);
     return done || file_failed(e, "make folder", path, why);
 }

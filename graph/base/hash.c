@@ -10,7 +10,7 @@ struct hasher {
     EVP_MD_CTX *evp;
 };
 
-hasher *hash_begin(void)
+hasher *hash_open(void)
 {
     hasher *h = malloc(sizeof *h);
     MUST(h != NULL);
@@ -34,7 +34,7 @@ void hash_text(hasher *h, const char *s)
     hash_bytes(h, s, n);
 }
 
-digest hash_end(hasher *h)
+digest hash_close(hasher *h)
 {
     digest d;
     unsigned n = 0;

@@ -1,3 +1,5 @@
+/* js.c - cJSON with what it leaves open decided: numbers that are not finite, text that is not UTF-8, paths of
+ * members. */
 #include "graph/base/js.h"
 #include "graph/base/base.h"
 
@@ -15,7 +17,7 @@ cJSON *js_parse(const char *s, const char *what, ts_error *e)
     return v;
 }
 
-char *js_print(const cJSON *v, bool pretty)
+char *js_to_text(const cJSON *v, bool pretty)
 {
     return pretty ? cJSON_Print(v) : cJSON_PrintUnformatted(v);
 }
@@ -97,6 +99,17 @@ const cJSON *js_get(const cJSON *object, const char *path)
         if (path[n] == 0)
             return object;
         path += n + 1;
+    }
+    return NULL;
+}
+
+const cJSON *js_find(const cJSON *list, const char *key, const char *value)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list)
+    {
+        if (strcmp(js_get_text(item, key), value) == 0)
+            return item;
     }
     return NULL;
 }

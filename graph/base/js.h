@@ -8,7 +8,7 @@
 
 /* Depth and syntax are checked; what names s in an error. */
 cJSON *js_parse(const char *s, const char *what, ts_error *e);
-char *js_print(const cJSON *v, bool pretty); /* free() it */
+char *js_to_text(const cJSON *v, bool pretty);
 
 void js_text(cJSON *object, const char *key, const char *value); /* NULL gives null; bad UTF-8 becomes '?' */
 void js_number(cJSON *object, const char *key, double value);    /* not finite gives null */
@@ -20,6 +20,7 @@ cJSON *js_array(cJSON *parent, const char *key);
 void js_item(cJSON *array, const char *value);
 
 const cJSON *js_get(const cJSON *object, const char *path); /* "memory/peak_bytes"; NULL where missing */
+const cJSON *js_find(const cJSON *list, const char *key, const char *value); /* the first object with that text */
 double js_get_number(const cJSON *object, const char *path, double fallback);
 const char *js_get_text(const cJSON *object, const char *path); /* "" where missing or not text */
 bool js_get_flag(const cJSON *object, const char *path);

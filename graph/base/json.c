@@ -21,6 +21,7 @@ static void add_place(text *t, const json_file *f, size_t at)
     text_add(t, "%s:%zu:%zu", f->name, line, column);
 }
 
+/* RFC 6901: "/rules/0/match", from the root on. */
 static void add_pointer(text *t, const json *v)
 {
     if (!v->parent)
@@ -38,6 +39,7 @@ static void add_pointer(text *t, const json *v)
     text_add(t, pointer ? "\"%s\"" : "%s", v->key);
 }
 
+/* What was put in from elsewhere is told of where it was written. */
 static void add_where(text *t, const json *v)
 {
     const json *at = v->origin ? v->origin : v;
@@ -49,11 +51,12 @@ static void add_where(text *t, const json *v)
     text_add(t, ")");
 }
 
-const char *json_where(arena *m, const json *v)
+/* FILE:LINE:COLUMN (POINTER) */
+const char *json_where(arena *mem, const json *v)
 {
     text t = {0};
     add_where(&t, v);
-    const char *s = arena_string(m, text_str(&t));
+    const char *s = arena_string(mem, text_str(&t));
     text_free(&t);
     return s;
 }
@@ -89,6 +92,7 @@ static bool refuse_deep(err *e, const json_file *f, size_t at, int most)
     return refuse_at(e, f, at, what);
 }
 
+/* Depth is bounded before cJSON recurses. Texts are C strings here, so that none may hold a NUL. */
 static bool check_bytes(const json_file *f, size_t n, int most, err *e)
 {
     const char *s = f->text;
@@ -134,6 +138,7 @@ static const char *skip_string(const char *s) /* from its quote to behind its qu
     return *s ? s + 1 : s;
 }
 
+/* The most frequent mistakes have a hint of their own: comments, single quotes, a comma too many or too few. */
 static bool not_json(const json_file *f, size_t at, err *e)
 {
     const char *s = f->text;
@@ -170,6 +175,7 @@ static const char *skip_blanks(const char *s)
     return s;
 }
 
+/* In an order in which scalars come before texts, lists and objects. */
 static json_kind kind_of(const cJSON *c)
 {
     return cJSON_IsObject(c)   ? JSON_OBJECT
@@ -181,22 +187,23 @@ static json_kind kind_of(const cJSON *c)
 }
 
 typedef struct walk {
-    arena *m;
+    arena *mem;
     const json_file *file;
     const char *s; /* how far the text is read */
 } walk;
 
+/* cJSON has checked the text, so that the scan beside its tree need only count along. */
 static json *convert(walk *w, const cJSON *c, const json *parent)
 {
-    json *v = arena_get(w->m, sizeof *v);
+    json *v = arena_get(w->mem, sizeof *v);
     w->s = skip_blanks(w->s);
     *v = (json){
         .kind = kind_of(c), .truth = cJSON_IsTrue(c), .number = c->valuedouble, .file = w->file, .parent = parent};
     v->at = (size_t)(w->s - w->file->text);
     if (c->string)
-        v->key = arena_string(w->m, c->string);
+        v->key = arena_string(w->mem, c->string);
     if (v->kind == JSON_TEXT) {
-        v->text = arena_string(w->m, c->valuestring);
+        v->text = arena_string(w->mem, c->valuestring);
         w->s = skip_string(w->s);
     } else if (v->kind < JSON_TEXT)
         w->s += strcspn(w->s, ",]} \t\r\n");
@@ -220,6 +227,7 @@ static int by_key(const void *a, const void *b)
     return strcmp((*(const json *const *)a)->key, (*(const json *const *)b)->key);
 }
 
+/* Sorted, since a file may have 100,000 keys. The second one of two is at fault. */
 static bool check_keys(const json *v, err *e) /* comments may repeat */
 {
     size_t n = 0;
@@ -243,19 +251,20 @@ static bool check_keys(const json *v, err *e) /* comments may repeat */
     return ok;
 }
 
-json *json_read(arena *m, const char *name, const char *source, size_t n, int depth, err *e)
+/* The text is copied: places are worked out from it when a message asks for one. */
+json *json_read(arena *mem, const char *name, const char *source, size_t n, int depth, err *e)
 {
-    json_file *f = arena_get(m, sizeof *f);
-    char *own = arena_get(m, n + 1); /* zeroed: terminated */
+    json_file *f = arena_get(mem, sizeof *f);
+    char *own = arena_get(mem, n + 1); /* zeroed: terminated */
     memcpy(own, source, n);
-    *f = (json_file){arena_string(m, name), own};
+    *f = (json_file){arena_string(mem, name), own};
     if (!check_bytes(f, n, depth, e))
         return NULL;
     const char *end = own;
     cJSON *c = cJSON_ParseWithLengthOpts(own, n + 1, &end, true);
     if (!c)
         return not_json(f, (size_t)(end - own), e), NULL;
-    walk w = {m, f, strncmp(own, "\xEF\xBB\xBF", 3) ? own : own + 3};
+    walk w = {mem, f, strncmp(own, "\xEF\xBB\xBF", 3) ? own : own + 3};
     json *v = convert(&w, c, NULL);
     cJSON_Delete(c);
     return check_keys(v, e) ? v : NULL;
@@ -283,6 +292,7 @@ bool json_want(const json *v, json_kind kind, err *e)
     return json_refuse(e, v, TS_BAD_INPUT, "%s expected, not %s", json_kind_name(kind), json_kind_name(v->kind));
 }
 
+/* From the text, since cJSON's double would round beyond 2^53. */
 bool json_whole(const json *v, int64_t *out)
 {
     char *end;
@@ -294,12 +304,12 @@ bool json_whole(const json *v, int64_t *out)
 }
 
 /* One segment of a pointer, unescaped; NULL at the end. *bad: an escape that is none. */
-static char *segment(arena *m, const char **pointer, bool *bad)
+static char *segment(arena *mem, const char **pointer, bool *bad)
 {
     if (**pointer != '/')
         return *bad = *bad || **pointer, NULL;
     const size_t n = strcspn(++*pointer, "/");
-    char *out = arena_get(m, n + 1), *to = out;
+    char *out = arena_get(mem, n + 1), *to = out;
     for (const char *s = *pointer, *end = s + n; s < end; s++) {
         const bool escape = *s == '~';
         *bad = *bad || (escape && s[1] != '0' && s[1] != '1');
@@ -322,12 +332,12 @@ static json **child(json *v, const char *key) /* the link to it, or the one at t
     return link;
 }
 
-bool json_put(arena *m, json *root, const char *pointer, const json *value, err *e)
+bool json_put(arena *mem, json *root, const char *pointer, const json *value, err *e)
 {
     json *v = root, **link = NULL;
     const char *rest = pointer, *key = NULL;
     bool bad = false;
-    for (char *s; (s = segment(m, &rest, &bad)) && !bad; key = s) {
+    for (char *s; (s = segment(mem, &rest, &bad)) && !bad; key = s) {
         if (link && !*link)
             return json_refuse(e, value, TS_BAD_INPUT, "there is no \"%s\" to go through", key);
         v = link ? *link : v;
@@ -339,18 +349,13 @@ bool json_put(arena *m, json *root, const char *pointer, const json *value, err 
         return json_refuse(e, value, TS_BAD_INPUT, "\"%s\" is no JSON pointer, as \"/rules/0/loops\" is", pointer);
     if (!*link && v->kind == JSON_LIST)
         return json_refuse(e, value, TS_BAD_INPUT, "there is no element %s to put it in place of", key);
-    json *put = arena_get(m, sizeof *put);
+    json *put = arena_get(mem, sizeof *put);
     *put = *value;
     put->origin = value->origin ? value->origin : value;
     put->key = v->kind == JSON_OBJECT ? key : NULL;
     put->next = *link ? (*link)->next : NULL;
     *link = put;
     return true;
-}
-
-static int least(int a, int b)
-{
-    return a < b ? a : b;
 }
 
 enum { EDIT = 2 };
@@ -371,7 +376,7 @@ static int distance(const char *a, const char *b) /* edits from a to b, of case 
                                          : tolower((unsigned char)x) == tolower((unsigned char)y) ? 1
                                                                                                   : EDIT);
             corner = row[j];
-            row[j] = least(change, least(row[j], row[j - 1]) + EDIT);
+            row[j] = (int)int_min(change, int_min(row[j], row[j - 1]) + EDIT);
         }
     }
     return row[n];

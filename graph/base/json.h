@@ -23,16 +23,16 @@ struct json {
 };
 
 /* NULL with e set; depth: of lists and objects within each other, at most so many. */
-json *json_read(arena *m, const char *name, const char *source, size_t n, int depth, err *e);
+json *json_read(arena *mem, const char *name, const char *source, size_t n, int depth, err *e);
 json *json_get(const json *object, const char *key);   /* NULL when absent */
 const char *json_kind_name(json_kind k);               /* "a list" */
 bool json_want(const json *v, json_kind kind, err *e); /* refuses another kind by name */
 /* Whether v is a number written as an integer that fits; exact where `number` is not. */
 bool json_whole(const json *v, int64_t *out);
 /* Puts value where pointer (RFC 6901) leads, under root; the last member of the path may be new. */
-bool json_put(arena *m, json *root, const char *pointer, const json *value, err *e);
+bool json_put(arena *mem, json *root, const char *pointer, const json *value, err *e);
 /* "FILE:LINE:COLUMN (POINTER)" */
-const char *json_where(arena *m, const json *v);
+const char *json_where(arena *mem, const json *v);
 /* Sets e to "FILE:LINE:COLUMN (POINTER): ...". Returns false. */
 bool json_refuse(err *e, const json *v, ts_code code, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* Refuses keys that are not among the words of `keys`, "name rules"; "//" is a comment anywhere. */

@@ -24,15 +24,6 @@ struct saver {
     char *buffer; /* BUFFER bytes */
 };
 
-static int open_again(const char *path, int flags, mode_t mode)
-{
-    int fd;
-    do
-        fd = open(path, flags | O_CLOEXEC, mode);
-    while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
 bool file_write(int fd, const void *p, size_t n)
 {
     const char *at = p;
@@ -49,24 +40,24 @@ bool file_write(int fd, const void *p, size_t n)
 }
 
 /* The folder that holds path, without a slash at its end except for the root. */
-static char *folder_of(arena *a, const char *path)
+static char *folder_of(arena *mem, const char *path)
 {
     const char *slash = strrchr(path, '/');
     if (!slash)
-        return arena_string(a, ".");
+        return arena_string(mem, ".");
     int n = (int)(slash - path);
-    return arena_format(a, "%.*s", n > 0 ? n : 1, path);
+    return arena_format(mem, "%.*s", n > 0 ? n : 1, path);
 }
 
-static int open_temporary(arena *a, const char *folder, char **name)
+static int open_temporary(arena *mem, const char *folder, char **name)
 {
     /* The name is random, not derived from the target's: that may be as long as the system allows. */
     for (int attempt = 0; attempt < 16; attempt++) {
         uint64_t r;
         if (getrandom(&r, sizeof r, 0) != sizeof r)
             return -1;
-        *name = arena_format(a, "%s/.tessera-%016llx.tmp", folder, (unsigned long long)r);
-        int fd = open_again(*name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+        *name = arena_format(mem, "%s/.tessera-%016llx.tmp", folder, (unsigned long long)r);
+        int fd = file_open(*name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
         if (fd >= 0 || errno != EEXIST)
             return fd;
     }
@@ -75,7 +66,7 @@ static int open_temporary(arena *a, const char *folder, char **name)
 
 static bool sync_folder(const char *folder)
 {
-    int fd = open_again(folder, O_RDONLY | O_DIRECTORY, 0);
+    int fd = file_open(folder, O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0)
         return errno ==
                EACCES; /* a folder that may be written but not read: the rename stands, only later is it durable */
@@ -105,14 +96,14 @@ static void note(saver *s, bool done)
         s->why = errno ? errno : EIO;
 }
 
-saver *saver_begin(const char *path, size_t expected)
+saver *saver_open(const char *path, size_t expected)
 {
     saver *s = calloc(1, sizeof *s);
     MUST(s);
     s->path = arena_string(&s->mem, path);
     s->folder = folder_of(&s->mem, path);
     s->buffer = arena_get(&s->mem, BUFFER);
-    s->fd = is_special(path) ? open_again(path, O_WRONLY | O_APPEND, 0)
+    s->fd = is_special(path) ? file_open(path, O_WRONLY | O_APPEND, 0)
                              : open_temporary(&s->mem, s->folder, &s->temporary);
     note(s, s->fd >= 0);
     if (s->fd < 0)
@@ -155,7 +146,7 @@ static void done(saver *s)
 }
 
 /* A failed fsync is final: the kernel may have dropped the pages, so no second try. */
-bool saver_end(saver *s, err *e)
+bool saver_close(saver *s, err *e)
 {
     flush(s);
     if (s->why == 0 && s->temporary)
@@ -178,7 +169,7 @@ bool saver_end(saver *s, err *e)
 
 bool file_save(const char *path, const void *p, size_t n, err *e)
 {
-    saver *s = saver_begin(path, n);
+    saver *s = saver_open(path, n);
     saver_add(s, p, n);
-    return saver_end(s, e);
+    return saver_close(s, e);
 }

@@ -1,3 +1,4 @@
+/* stats.c - quantiles of type 7 (R's default) from a sorted copy, or by selection where the order may be lost. */
 #include "graph/base/stats.h"
 #include "graph/base/err.h"
 
@@ -16,7 +17,7 @@ void stats_sort(double *v, int n)
     qsort(v, (size_t)n, sizeof *v, by_value);
 }
 
-double stats_sorted_quantile(const double *sorted, int n, double q)
+static double stats_sorted_quantile(const double *sorted, int n, double q)
 {
     if (n == 0)
         return NAN;

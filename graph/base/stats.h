@@ -8,8 +8,7 @@ double stats_mad(const double *v, int n); /* median absolute deviation from the 
 double stats_mean(const double *v, int n);
 double stats_sd(const double *v, int n);
 
-void stats_sort(double *v, int n); /* ascending */
-double stats_sorted_quantile(const double *sorted, int n, double q);
+void stats_sort(double *v, int n);                      /* ascending */
 double stats_median_take(double *v, int n);             /* the same as stats_median, faster; reorders v */
 double stats_quantile_take(double *v, int n, double q); /* as stats_quantile */
 #endif
