@@ -13,6 +13,7 @@ int var_add(space *s, const char *name, int64_t low, int64_t high)
     return s->n++;
 }
 
+/* c + sum of coef * atom over n terms; the terms are copied into the arena. */
 static const lin *make(space *s, int64_t c, int n, const term *t)
 {
     lin *a = arena_get(s->mem, sizeof *a);
@@ -35,6 +36,7 @@ static const lin *single(space *s, const atom *a)
     return make(s, 0, 1, &(term){1, own});
 }
 
+/* An axis of one trip is a number: c = low. */
 const lin *lin_var(space *s, int v)
 {
     const var *r = &s->var[v];
@@ -54,6 +56,7 @@ static bool atom_same(const atom *a, const atom *b)
     return x_same(a->x, b->x);
 }
 
+/* Terms stand in no order, but no atom stands twice, so as many equal terms as there are make both the same. */
 bool lin_same(const lin *a, const lin *b)
 {
     if (a->c != b->c || a->n != b->n)
@@ -68,6 +71,7 @@ bool lin_same(const lin *a, const lin *b)
     return true;
 }
 
+/* a + times * b. Terms that cancel go: this is where (x / n) * n - ... of split and merged axes vanish. */
 const lin *lin_add(space *s, const lin *a, const lin *b, int64_t times)
 {
     if (!times || (!b->n && !b->c))
@@ -97,6 +101,7 @@ const lin *lin_scale(space *s, const lin *a, int64_t times)
 
 static range range_of_lin(const space *s, const lin *a);
 
+/* Of an expression that is not affine nothing is known. */
 static range range_of_atom(const space *s, const atom *a)
 {
     if (a->kind == A_VAR)
@@ -112,6 +117,7 @@ static range range_of_lin(const space *s, const lin *a)
     return sum;
 }
 
+/* Each term by itself, so x - x / 2 * 2 comes out wider than it is: lin_bounds is closer. */
 void lin_range(const space *s, const lin *a, int64_t *low, int64_t *high)
 {
     const range r = range_of_lin(s, a);
@@ -136,6 +142,7 @@ void lin_bounds(space *s, const lin *a, int64_t *low, int64_t *high)
     }
 }
 
+/* Of g and all coefficients, by Euclid. */
 static int64_t common_factor(const lin *a, int64_t g)
 {
     for (int i = 0; i < a->n; i++)
@@ -179,11 +186,13 @@ const lin *lin_div(space *s, const lin *a, int64_t by)
     return lin_add(s, out, floor_of(s, rest, by), 1);
 }
 
+/* x mod n = x - n floor(x / n): no atom of its own, so that it cancels against floors. */
 const lin *lin_mod(space *s, const lin *a, int64_t by)
 {
     return lin_add(s, a, lin_div(s, a, by), -by);
 }
 
+/* NULL where the call is not affine: a product of two variables, a divisor that is not a positive number. */
 static const lin *of_call(space *s, const expr *x, const lin *const *axis)
 {
     const lin *a = lin_of(s, x->arg[0], axis), *b = x->n == 2 ? lin_of(s, x->arg[1], axis) : NULL;
@@ -207,6 +216,7 @@ static const lin *of_call(space *s, const expr *x, const lin *const *axis)
     return NULL;
 }
 
+/* axis[k]: what stands for axis k of the expression. What is not affine becomes an atom, computed where it is read. */
 const lin *lin_of(space *s, const expr *x, const lin *const *axis)
 {
     const lin *a = NULL;
@@ -214,17 +224,42 @@ const lin *lin_of(space *s, const expr *x, const lin *const *axis)
         return lin_const(s, x->is_whole ? x->whole : (int64_t)x->lit);
     if (x->kind == X_AXIS)
         return axis[x->axis];
+    if (x->kind == X_SIZE && s->size[x->axis])
+        return s->size[x->axis];
     if (x->kind == X_CALL && x->dtype == TS_I64)
         a = of_call(s, x, axis);
     return a ? a : single(s, &(atom){.kind = A_EXPR, .x = x});
 }
 
+/* Leaves are variables and expressions, floors being looked through. */
 bool lin_uses(const lin *a, bool (*test)(void *user, const atom *leaf), void *user)
 {
     for (int i = 0; i < a->n; i++)
         if (a->t[i].a->kind == A_DIV ? lin_uses(a->t[i].a->of, test, user) : test(user, a->t[i].a))
             return true;
     return false;
+}
+
+static bool is_variable(void *user, const atom *a)
+{
+    (void)user;
+    return a->kind == A_VAR;
+}
+
+bool lin_has_axis(const lin *a)
+{
+    return lin_uses(a, is_variable, NULL);
+}
+
+static bool is_expression(void *user, const atom *a)
+{
+    (void)user;
+    return a->kind == A_EXPR;
+}
+
+bool lin_has_expr(const lin *a)
+{
+    return lin_uses(a, is_expression, NULL);
 }
 
 int64_t lin_coef(const lin *a, int v)
@@ -245,6 +280,7 @@ bool lin_pure(const lin *a)
 
 typedef void expr_printer(void *user, text *t, const expr *x);
 
+/* C rounds quotients towards zero: right where the dividend is never negative, else whole_div rounds down. */
 static void print_atom(const space *s, text *t, const atom *a, expr_printer *expr_text, void *user)
 {
     int64_t low, high;

@@ -17,6 +17,7 @@ typedef struct space {
     arena *mem;
     int n;
     var var[MAX_VAR];
+    const lin *size[MAX_SIZE]; /* of extents that a run says; NULL: they are no part of what is linear */
 } space;
 typedef struct atom {
     enum { A_VAR, A_DIV, A_EXPR } kind;
@@ -49,6 +50,8 @@ void lin_range(const space *s, const lin *a, int64_t *low, int64_t *high); /* IN
 void lin_bounds(space *s, const lin *a, int64_t *low, int64_t *high); /* the same; a remainder is below its divisor */
 /* Any variable or expression passing test */
 bool lin_uses(const lin *a, bool (*test)(void *user, const atom *leaf), void *user);
+bool lin_has_axis(const lin *a);       /* any variable at all */
+bool lin_has_expr(const lin *a);       /* any part that is not linear */
 int64_t lin_coef(const lin *a, int v); /* of variable v; 0 when it does not occur outside divisions */
 bool lin_pure(const lin *a);           /* variables only: linear */
 /* C text: expressions through the callback, variables by name. */

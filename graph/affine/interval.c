@@ -80,6 +80,8 @@ static const defn *definition(span_memo *m, const node *n)
     if (m->n == COUNT(m->seen) || type_count(&n->type) == 0 || !g_defn(n, m->mem, &m->seen[m->n].d, &ignored))
         return NULL;
     m->seen[m->n].of = n;
+    if (m->element)
+        m->seen[m->n].d.value = m->element(m->of, n, m->seen[m->n].d.value);
     return &m->seen[m->n++].d;
 }
 
@@ -180,6 +182,7 @@ static span of_expr(const span_box *b, const expr *x, int depth)
     case X_LOAD: return of_load(b, x, depth);
     case X_CALL: return of_call(b, x, depth + 1);
     case X_CAST: return of_cast(x->dtype, x->arg[0], of_expr(b, x->arg[0], depth + 1));
+    case X_SIZE:
     case X_FOLD:
     case X_STATE:
     case X_SCATTER:

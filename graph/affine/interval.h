@@ -12,6 +12,9 @@ typedef struct span { /* inclusive; of whole numbers and truth values too */
 
 typedef struct span_memo { /* definitions that were looked into; starts as {.mem = ...} */
     arena *mem;
+    /* What computes an element of n, of which x is the definition; NULL: x does */
+    const expr *(*element)(const void *of, const node *n, const expr *x);
+    const void *of;
     int64_t steps; /* parts of expressions that were looked at; there is an end to it */
     int n;
     struct {

@@ -8,11 +8,6 @@ static bool whole(const expr *x)
     return x->dtype == TS_I64 || (x->dtype == TS_N_DTYPE && x->is_whole);
 }
 
-static bool is_call(const expr *x, const char *name)
-{
-    return x->kind == X_CALL && !strcmp(x->fn->name, name);
-}
-
 bool linear_add(const linear *a, int64_t by, const linear *b, linear *out)
 {
     linear sum = *a;
@@ -47,12 +42,12 @@ bool linear_of(const expr *x, linear *out)
         return false;
     if (x->kind == X_LIT)
         return out->plus = x->whole, true;
-    if (is_call(x, "neg"))
+    if (x_is_call(x, "neg"))
         return linear_of(x->arg[0], &a) && linear_add(&none, -1, &a, out);
-    if (is_call(x, "add") || is_call(x, "sub"))
+    if (x_is_call(x, "add") || x_is_call(x, "sub"))
         return linear_of(x->arg[0], &a) && linear_of(x->arg[1], &b) &&
-               linear_add(&a, is_call(x, "add") ? 1 : -1, &b, out);
-    for (int i = 0; i < 2 && is_call(x, "mul"); i++)
+               linear_add(&a, x_is_call(x, "add") ? 1 : -1, &b, out);
+    for (int i = 0; i < 2 && x_is_call(x, "mul"); i++)
         if (x->arg[i]->kind == X_LIT)
             return linear_of(x->arg[1 - i], &a) && linear_add(&none, x->arg[i]->whole, &a, out);
     out->n = 1, out->by[0] = 1, out->atom[0] = x;
@@ -65,7 +60,7 @@ static int rank_of(const expr *atom)
     return atom->kind == X_AXIS ? atom->axis : MAX_AXIS;
 }
 
-const expr *linear_expr(arena *m, const linear *l)
+const expr *linear_expr(arena *mem, const linear *l)
 {
     const expr *sum = NULL;
     bool done[MAX_TERM] = {0};
@@ -75,11 +70,11 @@ const expr *linear_expr(arena *m, const linear *l)
             if (!done[k] && (best < 0 || rank_of(l->atom[k]) < rank_of(l->atom[best])))
                 best = k;
         done[best] = true;
-        const expr *term = x2(m, "mul", l->atom[best], x_whole(m, l->by[best]));
-        sum = sum ? x2(m, "add", sum, term) : term;
+        const expr *term = x2(mem, "mul", l->atom[best], x_whole(mem, l->by[best]));
+        sum = sum ? x2(mem, "add", sum, term) : term;
     }
-    const expr *plus = x_cast(m, TS_I64, x_whole(m, l->plus));
-    return sum ? x2(m, "add", sum, plus) : plus;
+    const expr *plus = x_cast(mem, TS_I64, x_whole(mem, l->plus));
+    return sum ? x2(mem, "add", sum, plus) : plus;
 }
 
 /* ---- ranges ---- */
@@ -95,19 +90,19 @@ static range range_of_call(const expr *x, const int64_t *extent)
 {
     const range none = {0};
     const bool positive = x->n > 1 && x->arg[1]->kind == X_LIT && x->arg[1]->whole > 0;
-    const int first = is_call(x, "select");
+    const int first = x_is_call(x, "select");
     const range a = x_range(x->arg[first], extent), b = x->n > first + 1 ? x_range(x->arg[first + 1], extent) : none;
-    if (is_call(x, "mod"))
+    if (x_is_call(x, "mod"))
         return positive ? range_rest(a, x->arg[1]->whole) : none;
-    if (is_call(x, "floordiv"))
+    if (x_is_call(x, "floordiv"))
         return positive ? range_floor(a, x->arg[1]->whole) : none;
-    if (is_call(x, "abs"))
+    if (x_is_call(x, "abs"))
         return range_size(a);
-    return first               ? range_either(a, b)
-           : is_call(x, "mul") ? range_product(a, b)
-           : is_call(x, "min") ? range_least(a, b)
-           : is_call(x, "max") ? range_most(a, b)
-                               : none;
+    return first                 ? range_either(a, b)
+           : x_is_call(x, "mul") ? range_product(a, b)
+           : x_is_call(x, "min") ? range_least(a, b)
+           : x_is_call(x, "max") ? range_most(a, b)
+                                 : none;
 }
 
 range x_range(const expr *x, const int64_t *extent)
@@ -124,7 +119,7 @@ range x_range(const expr *x, const int64_t *extent)
 
 /* ---- tidying ---- */
 typedef struct tidying {
-    arena *m;
+    arena *mem;
     const int64_t *extent;
 } tidying;
 
@@ -140,11 +135,6 @@ static bool divided(const tidying *t, const linear *l, int64_t n, linear *q, lin
     return rest.known && rest.low >= 0 && rest.high < n;
 }
 
-static const expr *truth(arena *m, bool v)
-{
-    return x_cast(m, TS_BOOL, x_whole(m, v));
-}
-
 /* A comparison is about the difference of its sides: settled by its range, else written with sums in order. */
 static const expr *compared(const tidying *t, const expr *x)
 {
@@ -154,16 +144,16 @@ static const expr *compared(const tidying *t, const expr *x)
     const range apart = linear_add(&b, -1, &a, &diff) ? range_of_linear(&diff, t->extent) : (range){0};
     if (apart.known) {
         const int64_t low = apart.low, high = apart.high;
-        if (is_call(x, "lt") && (low > 0 || high <= 0))
-            return truth(t->m, low > 0);
-        if (is_call(x, "le") && (low >= 0 || high < 0))
-            return truth(t->m, low >= 0);
-        if (is_call(x, "eq") && (low > 0 || high < 0 || (low == 0 && high == 0)))
-            return truth(t->m, low == 0 && high == 0);
-        if (is_call(x, "ne") && (low > 0 || high < 0 || (low == 0 && high == 0)))
-            return truth(t->m, !(low == 0 && high == 0));
+        if (x_is_call(x, "lt") && (low > 0 || high <= 0))
+            return x_truth(t->mem, low > 0);
+        if (x_is_call(x, "le") && (low >= 0 || high < 0))
+            return x_truth(t->mem, low >= 0);
+        if (x_is_call(x, "eq") && (low > 0 || high < 0 || (low == 0 && high == 0)))
+            return x_truth(t->mem, low == 0 && high == 0);
+        if (x_is_call(x, "ne") && (low > 0 || high < 0 || (low == 0 && high == 0)))
+            return x_truth(t->mem, !(low == 0 && high == 0));
     }
-    return x2(t->m, x->fn->name, linear_expr(t->m, &a), linear_expr(t->m, &b));
+    return x2(t->mem, x->fn->name, linear_expr(t->mem, &a), linear_expr(t->mem, &b));
 }
 
 bool x_settled(const expr *x, bool *holds)
@@ -179,21 +169,21 @@ static const expr *tidy_one(void *user, const expr *x)
     bool holds;
     if (x->kind != X_CALL)
         return x;
-    for (int i = 0; i < 2 && is_call(x, "and"); i++)
+    for (int i = 0; i < 2 && x_is_call(x, "and"); i++)
         if (x_settled(x->arg[i], &holds))
             return holds ? x->arg[1 - i] : x->arg[i];
-    if (is_call(x, "select") && x_settled(x->arg[0], &holds))
+    if (x_is_call(x, "select") && x_settled(x->arg[0], &holds))
         return x->arg[holds ? 1 : 2];
-    if (is_call(x, "lt") || is_call(x, "le") || is_call(x, "eq") || is_call(x, "ne"))
+    if (x_is_call(x, "lt") || x_is_call(x, "le") || x_is_call(x, "eq") || x_is_call(x, "ne"))
         return compared(t, x);
-    const bool rest = is_call(x, "mod");
-    if ((rest || is_call(x, "floordiv")) && x->arg[1]->kind == X_LIT && x->arg[1]->whole > 0 &&
+    const bool rest = x_is_call(x, "mod");
+    if ((rest || x_is_call(x, "floordiv")) && x->arg[1]->kind == X_LIT && x->arg[1]->whole > 0 &&
         linear_of(x->arg[0], &l) && divided(t, &l, x->arg[1]->whole, &q, &r))
-        return linear_expr(t->m, rest ? &r : &q);
-    return linear_of(x, &l) ? linear_expr(t->m, &l) : x;
+        return linear_expr(t->mem, rest ? &r : &q);
+    return linear_of(x, &l) ? linear_expr(t->mem, &l) : x;
 }
 
-const expr *x_tidy(arena *m, const expr *x, const int64_t *extent)
+const expr *x_tidy(arena *mem, const expr *x, const int64_t *extent)
 {
-    return x_map(m, x, tidy_one, &(tidying){m, extent});
+    return x_map(mem, x, tidy_one, &(tidying){mem, extent});
 }

@@ -14,7 +14,7 @@ typedef struct linear {
 } linear;
 
 bool linear_of(const expr *x, linear *out); /* false: not an integer, too many terms, or overflow */
-const expr *linear_expr(arena *m, const linear *l);
+const expr *linear_expr(arena *mem, const linear *l);
 /* out = a + by * b; false on overflow or too many terms */
 bool linear_add(const linear *a, int64_t by, const linear *b, linear *out);
 
@@ -23,6 +23,6 @@ range x_range(const expr *x, const int64_t *extent);
 
 /* The same expression with integers as sums in one order, comparisons and remainders of what the extents decide
  * settled, and selections among them taken. */
-const expr *x_tidy(arena *m, const expr *x, const int64_t *extent);
+const expr *x_tidy(arena *mem, const expr *x, const int64_t *extent);
 bool x_settled(const expr *x, bool *holds); /* a condition that is a constant, as x_tidy leaves it */
 #endif

@@ -1,16 +1,6 @@
 /* range.c - interval arithmetic on whole numbers. */
 #include "graph/affine/range.h"
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 range range_of(int64_t low, int64_t high)
 {
     return (range){low, high, true};
@@ -34,7 +24,8 @@ range range_product(range a, range b)
     if (!a.known || !b.known || !int_mul(a.low, b.low, &v[0]) || !int_mul(a.low, b.high, &v[1]) ||
         !int_mul(a.high, b.low, &v[2]) || !int_mul(a.high, b.high, &v[3]))
         return (range){0};
-    return range_of(least(least(v[0], v[1]), least(v[2], v[3])), most(most(v[0], v[1]), most(v[2], v[3])));
+    return range_of(int_min(int_min(v[0], v[1]), int_min(v[2], v[3])),
+                    int_max(int_max(v[0], v[1]), int_max(v[2], v[3])));
 }
 
 range range_floor(range a, int64_t by)
@@ -53,17 +44,17 @@ range range_rest(range a, int64_t by)
 
 range range_least(range a, range b)
 {
-    return (range){least(a.low, b.low), least(a.high, b.high), a.known && b.known};
+    return (range){int_min(a.low, b.low), int_min(a.high, b.high), a.known && b.known};
 }
 
 range range_most(range a, range b)
 {
-    return (range){most(a.low, b.low), most(a.high, b.high), a.known && b.known};
+    return (range){int_max(a.low, b.low), int_max(a.high, b.high), a.known && b.known};
 }
 
 range range_either(range a, range b)
 {
-    return (range){least(a.low, b.low), most(a.high, b.high), a.known && b.known};
+    return (range){int_min(a.low, b.low), int_max(a.high, b.high), a.known && b.known};
 }
 
 range range_size(range a)
@@ -72,5 +63,5 @@ range range_size(range a)
     const bool known = a.known && int_mul(a.low, -1, &high) && int_mul(a.high, -1, &low);
     if (!known || a.low >= 0)
         return a.low >= 0 ? a : (range){0};
-    return range_of(a.high < 0 ? low : 0, most(high, a.high));
+    return range_of(a.high < 0 ? low : 0, int_max(high, a.high));
 }
