@@ -6,11 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_real(const expr *x)
-{
-    return dtype_class(x->dtype) == D_REAL;
-}
-
+/* Reals are computed in double and rounded to what the dtype holds after each call, as kernels do. */
 value block_rounded(dtype d, value a)
 {
     unsigned char b[16];
@@ -21,6 +17,7 @@ value block_rounded(dtype d, value a)
     return store_whole(d, b, 0, d == TS_BOOL ? a.i != 0 : a.i), (value){.i = load_whole(d, b, 0)};
 }
 
+/* A vec has a value for each of 256 lanes, 2 KiB: they are kept and used again, not put on the stack of a recursion. */
 vec *block_borrow(block *b)
 {
     vec *v = b->spare;
@@ -52,12 +49,14 @@ static void spread(const block *b, vec *v)
     v->same = false;
 }
 
+/* How many of its values count. */
 static int width(const block *b, const vec *v)
 {
     return v->same ? 1 : b->lanes;
 }
 
 /* ---- loads ---- */
+/* With an error that says where; false inside. */
 bool block_outside(block *b, int64_t s, int64_t dim, int axis)
 {
     return (s < 0 || s >= dim) &&
@@ -73,6 +72,8 @@ const ts_array *block_array(const block *b, const expr *load)
     return b->in[k];
 }
 
+/* Row-major places of dimensions `dims` in each lane. Where active says no, a subscript may be anything and counts as
+ * 0. */
 void block_place(block *b, const expr *load, uint32_t dims, const vec *active, vec *out)
 {
     vec *s = block_borrow(b);
@@ -97,12 +98,13 @@ void block_place(block *b, const expr *load, uint32_t dims, const vec *active, v
     block_give(b, s);
 }
 
+/* Lanes that are not active read nothing: 0 stands there. */
 static void eval_load(block *b, const expr *x, const vec *active, vec *out)
 {
     const void *p = block_array(b, x)->data;
     block_place(b, x, UINT32_MAX, active, out);
     const int n = err_is(b->e) ? 0 : width(b, out);
-    const bool real = is_real(x), all = !active || out->same;
+    const bool real = dtype_real(x->dtype), all = !active || out->same;
     for (int l = 0; l < n; l++) {
         const int64_t at = out->v[l].i;
         if (!all && !active->v[l].i) /* there may be no element at all */
@@ -140,10 +142,11 @@ static void eval_choice(block *b, const expr *x, const vec *active, vec *out)
     block_give(b, c), block_give(b, mask), block_give(b, arm);
 }
 
+/* The result takes the place of the first argument. */
 static void apply(const expr *x, vec *const *a, int n)
 {
     const fn *f = x->fn;
-    const bool real = is_real(x->arg[0]), exact = is_real(x) || x->dtype == TS_I64;
+    const bool real = dtype_real(x->arg[0]->dtype), exact = dtype_real(x->dtype) || x->dtype == TS_I64;
     for (int l = 0; l < n; l++) {
         double r[MAX_ARG];
         int64_t w[MAX_ARG];
@@ -183,14 +186,15 @@ static void eval_call(block *b, const expr *x, const vec *active, vec *out)
         block_give(b, a[i]);
 }
 
+/* u64 above 2^63 is kept in the bits of an i64. */
 static value cast(const expr *x, value a)
 {
     const expr *from = x->arg[0];
-    if (is_real(x)) {
-        const double d = is_real(from) ? a.d : from->dtype == TS_U64 ? (double)(uint64_t)a.i : (double)a.i;
+    if (dtype_real(x->dtype)) {
+        const double d = dtype_real(from->dtype) ? a.d : from->dtype == TS_U64 ? (double)(uint64_t)a.i : (double)a.i;
         return block_rounded(x->dtype, (value){.d = x->dtype == TS_F32 ? (double)(float)d : d});
     }
-    if (!is_real(from))
+    if (!dtype_real(from->dtype))
         return block_rounded(x->dtype, a);
     if (x->dtype == TS_BOOL)
         return (value){.i = a.d != 0};
@@ -200,14 +204,16 @@ static value cast(const expr *x, value a)
 }
 
 /* ---- folds ---- */
+/* What the fold starts with: 0 of a sum, -inf of a maximum. */
 static value unit_of(const expr *x)
 {
-    return is_real(x) ? (value){.d = x->fn->unit} : (value){.i = x_unit_whole(x->fn, x->dtype)};
+    return dtype_real(x->dtype) ? (value){.d = x->fn->unit} : (value){.i = x_unit_whole(x->fn, x->dtype)};
 }
 
+/* acc (+) y in each lane. */
 static void combine(block *b, const expr *x, vec *acc, vec *y)
 {
-    const bool real = is_real(x);
+    const bool real = dtype_real(x->dtype);
     if (!y->same)
         spread(b, acc);
     for (int l = 0; l < width(b, acc); l++) {
@@ -227,6 +233,7 @@ typedef struct folding {
     vec *y, *acc;
 } folding;
 
+/* Folded axes in order, the last one innermost: sums have a fixed order. */
 static void fold_from(const folding *f, int axis)
 {
     block *b = f->b;
@@ -245,6 +252,7 @@ static void fold_from(const folding *f, int axis)
         b->axis[axis] = i, fold_from(f, axis + 1);
 }
 
+/* A sum of products over runs of lanes goes another way (contraction.c), with the same order of terms. */
 static void eval_fold(block *b, const expr *x, const vec *active, vec *out)
 {
     folding f = {b, x, active, NULL, block_borrow(b), out};
@@ -254,7 +262,7 @@ static void eval_fold(block *b, const expr *x, const vec *active, vec *out)
         spread(b, out);
     }
     fold_from(&f, 0);
-    for (int l = 0; l < width(b, out) && !is_real(x); l++)
+    for (int l = 0; l < width(b, out) && !dtype_real(x->dtype); l++)
         out->v[l] = block_rounded(x->dtype, out->v[l]);
     block_give(b, f.y);
 }
@@ -263,7 +271,7 @@ void block_eval(block *b, const expr *x, const vec *active, vec *out)
 {
     out->same = true;
     switch (x->kind) {
-    case X_LIT: out->v[0] = is_real(x) ? (value){.d = x->lit} : (value){.i = x->whole}; return;
+    case X_LIT: out->v[0] = dtype_real(x->dtype) ? (value){.d = x->lit} : (value){.i = x->whole}; return;
     case X_AXIS:
         out->v[0].i = b->axis[x->axis];
         if (b->varying >> x->axis & 1) {
@@ -280,6 +288,7 @@ void block_eval(block *b, const expr *x, const vec *active, vec *out)
         return;
     case X_FOLD: eval_fold(b, x, active, out); return;
     case X_STATE: out->v[0] = b->state[x->axis]; return;
+    case X_SIZE: break; /* of plans whose programs are told */
     case X_SCATTER:
     case X_ROUTINE:
     case X_SCAN: break; /* the whole of a definition */
@@ -288,6 +297,7 @@ void block_eval(block *b, const expr *x, const vec *active, vec *out)
 }
 
 /* ---- results ---- */
+/* Of one lane, where the axes stand. */
 value block_value(block *b, const expr *x)
 {
     vec *v = block_borrow(b);
@@ -298,6 +308,8 @@ value block_value(block *b, const expr *x)
     return y;
 }
 
+/* Axes of elements first..first + lanes - 1 of the result, row-major: one number where all lanes agree, else one a
+ * lane. */
 static void move_to(block *b, int64_t first, int lanes)
 {
     const type *t = &b->n->type;

@@ -6,7 +6,7 @@
 #define TS_BLOCK_H
 #include "graph/ir/graph.h"
 
-enum { LANES = 256 };
+enum { LANES = 256 }; /* elements at a time; their f64 fill 2 KiB */
 typedef union value {
     double d;
     int64_t i;

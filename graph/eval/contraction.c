@@ -11,6 +11,7 @@ typedef struct run { /* lanes [lane, lane + n) read elements at, at + step, ... 
     int lane, n;
     int64_t at, step;
 } run;
+/* Of a block: its lanes fall into runs that walk the operand in equal steps. */
 typedef struct runs {
     bool known;
     int n;
@@ -47,7 +48,7 @@ static bool is_zero(const expr *x)
 static bool read_operand(const block *b, const expr *x, operand *o)
 {
     x = without_cast(x);
-    if (x->kind == X_CALL && x->fn->result == R_SECOND && is_zero(x->arg[2]))
+    if (x_is_choice(x) && is_zero(x->arg[2]))
         o->guard = x->arg[0], o->guard_axes = x_axes(o->guard), x = without_cast(x->arg[1]);
     if (x->kind != X_LOAD || (x->dtype != TS_F32 && x->dtype != TS_F64))
         return false;
@@ -55,14 +56,6 @@ static bool read_operand(const block *b, const expr *x, operand *o)
     for (int i = 0; i < x->n; i++)
         o->axes[i] = x_axes(x->arg[i]);
     return true;
-}
-
-static const expr *find_fold(const expr *x)
-{
-    const expr *found = x->kind == X_FOLD ? x : NULL;
-    for (int i = 0; i < x->n && !found; i++)
-        found = find_fold(x->arg[i]);
-    return found;
 }
 
 static uint32_t all_axes(const operand *o)
@@ -91,11 +84,11 @@ static int64_t row_of(const contraction *c, int64_t count)
 
 contraction *contraction_make(block *b, const expr *x, int64_t *row)
 {
-    const expr *fold = find_fold(x);
-    if (!fold || strcmp(fold->fn->name, "add") || (fold->dtype != TS_F32 && fold->dtype != TS_F64))
+    const expr *fold = x_find(x, X_FOLD);
+    if (!fold || !x_folds_by(fold, "add") || (fold->dtype != TS_F32 && fold->dtype != TS_F64))
         return NULL;
     const expr *product = fold->arg[0];
-    if (product->kind != X_CALL || strcmp(product->fn->name, "mul"))
+    if (!x_is_call(product, "mul"))
         return NULL;
     contraction *c = calloc(1, sizeof *c);
     MUST(c);

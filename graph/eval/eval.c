@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_real(const expr *x)
-{
-    return dtype_class(x->dtype) == D_REAL;
-}
-
 static bool folds_nothing(const block *b, const expr *x) /* an empty axis inside a long one: no trip counts */
 {
     for (int a = 0; a < MAX_AXIS; a++)
@@ -39,7 +34,7 @@ static void put_in(block *b, const expr *x, int axis, value *result)
     value *to = &result[at];
     if (!x->fn)
         *to = y;
-    else if (is_real(x))
+    else if (dtype_real(x->dtype))
         to->d = x->fn->real((const double[]){to->d, y.d});
     else
         *to = block_rounded(x->dtype, (value){.i = fn_whole(x->fn, x->dtype, (const int64_t[]){to->i, y.i})});
@@ -144,7 +139,7 @@ static void scan_states(block *b, const expr *x, int axis, int64_t at, value *re
 static void store(const expr *x, const value *from, int64_t at, int64_t n, ts_array *out)
 {
     for (int64_t i = 0; i < n; i++)
-        if (is_real(x))
+        if (dtype_real(x->dtype))
             store_real(out->dtype, out->data, at + i, from[i].d);
         else
             store_whole(out->dtype, out->data, at + i, from[i].i);
@@ -189,10 +184,10 @@ static bool eval_expression(const node *n, const ts_array *const *in, const defn
 }
 
 /* Routines are C over arrays; what lies in a file as it came is copied. */
-static void *aligned(arena *m, const ts_array *a)
+static void *aligned(arena *mem, const ts_array *a)
 {
     const size_t width = (size_t)ts_dtype_bytes(a->dtype), bytes = (size_t)ts_array_count(a) * width;
-    return (uintptr_t)a->data % width ? memcpy(arena_get(m, bytes), a->data, bytes) : a->data;
+    return (uintptr_t)a->data % width ? memcpy(arena_get(mem, bytes), a->data, bytes) : a->data;
 }
 
 static bool run_host(const node *n, const ts_array *const *in, const routine *r, ts_array *out, err *e)

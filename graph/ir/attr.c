@@ -15,12 +15,12 @@ static bool read_integer(const char **at, int64_t *out) /* of 64 bits */
 }
 
 /* A word up to a blank, or in quotes: then with blanks, a quote and a backslash behind a backslash. */
-static bool read_text(arena *m, const char **at, attr *a)
+static bool read_text(arena *mem, const char **at, attr *a)
 {
     const char *s = *at;
     if (*s != '"') {
         const size_t n = strcspn(s, " ");
-        a->s = arena_format(m, "%.*s", (int)n, s);
+        a->s = arena_format(mem, "%.*s", (int)n, s);
         return *at += n, n > 0;
     }
     text t = {0};
@@ -29,12 +29,12 @@ static bool read_text(arena *m, const char **at, attr *a)
         text_bytes(&t, s, 1);
     }
     const bool closed = *s == '"';
-    a->s = arena_string(m, text_str(&t)), *at = s + closed;
+    a->s = arena_string(mem, text_str(&t)), *at = s + closed;
     return text_free(&t), closed;
 }
 
 /* One value of the wanted kind at *at, which moves behind it. */
-static bool read_value(arena *m, const char **at, attr *a)
+static bool read_value(arena *mem, const char **at, attr *a)
 {
     char *end;
     if (a->kind == 'i')
@@ -42,7 +42,7 @@ static bool read_value(arena *m, const char **at, attr *a)
     if (a->kind == 'f')
         return a->f = strtod(*at, &end), end != *at && (*at = end, true);
     if (a->kind == 's')
-        return read_text(m, at, a);
+        return read_text(mem, at, a);
     int64_t ints[256];
     double reals[256];
     const char *s = *at;
@@ -64,12 +64,13 @@ static bool read_value(arena *m, const char **at, attr *a)
     }
     *at = s + 1;
     if (a->kind == 'I')
-        a->ints = memcpy(arena_array(m, (size_t)a->n + 1, sizeof *ints), ints, (size_t)a->n * sizeof *ints);
+        a->ints = memcpy(arena_array(mem, (size_t)a->n + 1, sizeof *ints), ints, (size_t)a->n * sizeof *ints);
     else
-        a->reals = memcpy(arena_array(m, (size_t)a->n + 1, sizeof *reals), reals, (size_t)a->n * sizeof *reals);
+        a->reals = memcpy(arena_array(mem, (size_t)a->n + 1, sizeof *reals), reals, (size_t)a->n * sizeof *reals);
     return true;
 }
 
+/* name ends after n bytes, not with a 0: it is part of a call. */
 static const attr_spec *spec_named(const op *o, const char *name, size_t n)
 {
     for (const attr_spec *s = o->attr; s && s->name; s++)
@@ -105,7 +106,17 @@ static bool unquoted(const op *o, const attr *before, const char *rest, err *e)
     return err_hint(e, "a text with blanks stands in quotes: %s=\"%s %.*s\"", before->name, before->s, (int)n, rest);
 }
 
-bool attr_parse(arena *m, const op *o, const char *source, attr *out, int *n, err *e)
+/* What a specification asks for, in words. */
+static const char *kind_name(char kind)
+{
+    return kind == 'i'   ? "an integer"
+           : kind == 'f' ? "a number"
+           : kind == 's' ? "a word, or a text in quotes"
+                         : "a list like [1,2]";
+}
+
+/* out: room for MAX_ATTR; only those given are filled in, in the order of the text. */
+bool attr_parse(arena *mem, const op *o, const char *source, attr *out, int *n, err *e)
 {
     const char *at = source;
     for (*n = 0;;) {
@@ -124,52 +135,51 @@ bool attr_parse(arena *m, const op *o, const char *source, attr *out, int *n, er
         attr *a = &out[*n];
         *a = (attr){.name = s->name, .kind = s->kind};
         const char *value = at + len + 1;
-        if (at[len] != '=' || *n == MAX_ATTR || !read_value(m, &value, a) || (*value && *value != ' '))
+        if (at[len] != '=' || *n == MAX_ATTR || !read_value(mem, &value, a) || (*value && *value != ' '))
             return err_set(e, TS_BAD_INPUT, "%s: attribute %s: \"%.40s\" is not %s", o->name, s->name, at,
-                           s->kind == 'i'   ? "an integer"
-                           : s->kind == 'f' ? "a number"
-                           : s->kind == 's' ? "a word, or a text in quotes"
-                                            : "a list like [1,2]");
+                           kind_name(s->kind));
         ++*n, at = value;
     }
 }
 
 /* An integer serves where a real is wanted, one number where a list is, and a real one-valued integer where
  * an integer is. */
-static bool convert(arena *m, attr *a, char kind)
+static bool convert(arena *mem, attr *a, char kind)
 {
     if (a->kind == kind)
         return true;
     if (kind == 'f' && a->kind == 'i')
         return a->f = (double)a->i, a->kind = 'f', true;
     if (kind == 'I' && a->kind == 'i') {
-        int64_t *v = arena_array(m, 1, sizeof *v);
+        int64_t *v = arena_array(mem, 1, sizeof *v);
         return *v = a->i, a->ints = v, a->n = 1, a->kind = 'I', true;
     }
     return false;
 }
 
 /* What an attribute points to is the caller's: a copy lives as long as the node. */
-static void own(arena *m, attr *a)
+static void own(arena *mem, attr *a)
 {
     if (a->kind == 's')
-        a->s = arena_string(m, a->s);
+        a->s = arena_string(mem, a->s);
     if (a->kind != 'I' && a->kind != 'F')
         return;
     const void *from = a->kind == 'I' ? (const void *)a->ints : a->reals;
-    void *copy = arena_array(m, (size_t)a->n + 1, sizeof(double)); /* both kinds have eight bytes */
+    void *copy = arena_array(mem, (size_t)a->n + 1, sizeof(double)); /* both kinds have eight bytes */
     if (a->n)
         memcpy(copy, from, (size_t)a->n * sizeof(double));
     a->ints = a->kind == 'I' ? copy : NULL;
     a->reals = a->kind == 'F' ? copy : NULL;
 }
 
-attr *attr_fill(arena *m, const op *o, int n, const attr *given, err *e)
+/* One for each row of the specification, in its order; kind '-' where an optional one is left out. A fallback "own" is
+ * filled in by the graph (g_own). */
+attr *attr_fill(arena *mem, const op *o, int n, const attr *given, err *e)
 {
     int k = 0, total = 0;
     for (const attr_spec *s = o->attr; s && s->name; s++)
         total++;
-    attr *out = arena_array(m, (size_t)total + 1, sizeof *out);
+    attr *out = arena_array(mem, (size_t)total + 1, sizeof *out);
     for (int i = 0; i < n; i++)
         if (!spec_named(o, given[i].name, strlen(given[i].name)))
             return unknown(o, given[i].name, (int)strlen(given[i].name), e), NULL;
@@ -179,20 +189,22 @@ attr *attr_fill(arena *m, const op *o, int n, const attr *given, err *e)
             if (!strcmp(given[i].name, s->name))
                 out[k] = given[i], out[k].name = s->name;
         if (out[k].kind != '-') {
-            if (!convert(m, &out[k], s->kind))
-                return err_set(e, TS_BAD_INPUT, "%s: attribute %s has the wrong kind", o->name, s->name), NULL;
-            own(m, &out[k]);
+            if (!convert(mem, &out[k], s->kind))
+                return err_set(e, TS_BAD_INPUT, "%s: attribute %s is not %s", o->name, s->name, kind_name(s->kind)),
+                       NULL;
+            own(mem, &out[k]);
         } else if (!s->fallback) {
             return err_set(e, TS_BAD_INPUT, "%s: attribute %s is missing", o->name, s->name), NULL;
         } else if (*s->fallback && strcmp(s->fallback, "own")) {
             const char *at = s->fallback;
             out[k].kind = s->kind;
-            MUST(read_value(m, &at, &out[k]));
+            MUST(read_value(mem, &at, &out[k]));
         }
     }
     return out;
 }
 
+/* In quotes where a blank or a mark of the notation would end it early. */
 static void print_text(text *t, const char *s)
 {
     const bool plain = *s && !strpbrk(s, " :#\"\\\n");
@@ -202,6 +214,7 @@ static void print_text(text *t, const char *s)
     text_add(t, plain ? "" : "\"");
 }
 
+/* Read back by attr_parse to the same bits. */
 void attr_print(text *t, const attr *a)
 {
     if (a->kind == '-')
@@ -224,6 +237,7 @@ void attr_print(text *t, const attr *a)
     }
 }
 
+/* Reals by bits: 0 and -0 are two attributes, and NaN is itself. */
 bool attr_same(const attr *a, const attr *b)
 {
     if (a->kind != b->kind || a->n != b->n)

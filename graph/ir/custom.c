@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { ALIGN = 64 };
+enum { ALIGN = 64 }; /* bytes: outputs of several dtypes start on lines of their own */
 
 /* ---- calls of functions ---- */
 typedef struct use { /* what a ts_use points to */
@@ -14,13 +14,7 @@ typedef struct use { /* what a ts_use points to */
     double number[MAX_NUMBER];
 } use;
 
-static ts_array array_of(const type *t, void *data)
-{
-    ts_array a = {.dtype = t->dtype, .rank = t->rank, .data = data};
-    memcpy(a.dim, t->dim, (size_t)t->rank * sizeof *t->dim);
-    return a;
-}
-
+/* What a program's function sees of a node: types without data, numbers of its attributes, one part of one. */
 static void use_begin(use *u, const node *n)
 {
     const ts_operation *o = n->op->custom;
@@ -28,7 +22,7 @@ static void use_begin(use *u, const node *n)
     for (const attr_spec *s = n->op->attr; s && s->name && s->kind == 'f'; s++, k++)
         u->number[k] = n->attr[k].f;
     for (int i = 0; i < n->n_in; i++)
-        u->in[i] = array_of(&n->in[i]->type, NULL);
+        u->in[i] = type_array(&n->in[i]->type, NULL);
     u->of = (ts_use){.n_in = n->n_in,
                      .n_out = o->n_out,
                      .in = u->in,
@@ -38,6 +32,7 @@ static void use_begin(use *u, const node *n)
                      .user = o->user};
 }
 
+/* The text is the program's and may be without an end: no more of it is read than there can be. */
 static bool failed(const err *own, const char *function, err *e)
 {
     const ts_code code = own->code == TS_OK ? TS_FAILED : own->code;
@@ -56,7 +51,8 @@ int custom_outputs(const node *n)
     return n->output ? n->n_output : 1;
 }
 
-bool custom_mixed(int n, const type *t)
+/* Outputs of one dtype lie as elements of it, so that expressions read them; others lie as bytes. */
+static bool custom_mixed(int n, const type *t)
 {
     bool mixed = false;
     for (int i = 1; i < n; i++)
@@ -69,6 +65,7 @@ static int64_t room(const type *t, bool bytes) /* that it takes: elements, or by
     return bytes ? (type_bytes(t) + ALIGN - 1) / ALIGN * ALIGN : type_count(t);
 }
 
+/* Several outputs make one value, [sum of their rooms]; one output is the value itself. */
 bool custom_pack(graph *g, node *draft, int n, const type *t, err *e)
 {
     const bool bytes = custom_mixed(n, t);
@@ -85,6 +82,7 @@ bool custom_pack(graph *g, node *draft, int n, const type *t, err *e)
     return type_valid(out, e);
 }
 
+/* In elements, or bytes where dtypes differ. */
 static int64_t place_of(const node *n, int index)
 {
     int64_t at = 0;
@@ -98,6 +96,7 @@ int64_t custom_place(const node *n, int index)
     return n->output ? place_of(n, index) : 0;
 }
 
+/* Attributes may come from a file, so that even what custom_part wrote is checked. */
 static bool result_shape(const node *n, type *out, err *e)
 {
     const type *t = &n->in[0]->type;
@@ -120,6 +119,7 @@ static bool result_shape(const node *n, type *out, err *e)
                    (long long)at, (long long)t->dim[0]);
 }
 
+/* Part `part` of `parts`: ranges of bytes that together cover all, each once. */
 static bool copy_bytes(const host_call *c, err *e)
 {
     const int64_t n = type_bytes(&c->node->type), from = n * c->part / c->parts, to = n * (c->part + 1) / c->parts;
@@ -130,6 +130,8 @@ static bool copy_bytes(const host_call *c, err *e)
     return true;
 }
 
+/* y[i, j, ...] = x[at + i * stride0 + j * stride1 + ...]; bytes are copied by a routine, no expression reads them as
+ * another dtype. */
 static bool result_body(defn *d, err *e)
 {
     const type *t = &d->node->type;
@@ -137,7 +139,9 @@ static bool result_body(defn *d, err *e)
     int64_t stride = type_count(t);
     (void)e;
     if (d->node->in[0]->type.dtype != t->dtype) {
-        defn_routine(d, &(routine){.name = d->node->op->name, .host = copy_bytes});
+        const int64_t from = node_int(d->node, "at");
+        defn_routine(
+            d, &(routine){.name = d->node->op->name, .n_param = 1, .param = &from, .host = copy_bytes, .copies = true});
         return true;
     }
     for (int i = 0; i < t->rank && stride; i++) {
@@ -156,6 +160,7 @@ static const op result_op = {
     .shape = result_shape,
     .body = result_body};
 
+/* whole: the value of n, or what stands for it in another graph. */
 const node *custom_part(graph *g, const node *n, int index, const node *whole)
 {
     const type *t = custom_type(n, index);
@@ -181,6 +186,7 @@ const node *custom_call(const node *n, int *index)
 }
 
 /* ---- types ---- */
+/* In an arena of its own: the expression is made only to learn its dtype. */
 static bool text_type(node *draft, err *e)
 {
     arena mem = {0};
@@ -206,6 +212,7 @@ static bool output_type(const ts_array *a, int index, type *out, err *e)
     return type_valid(out, e) || err_in(e, "output %d", index);
 }
 
+/* A shape function that leaves an output alone is found by its rank, -1. */
 static bool output_types(graph *g, node *draft, err *e)
 {
     const ts_operation *o = draft->op->custom;
@@ -233,6 +240,7 @@ bool custom_infer(graph *g, node *draft, err *e)
 }
 
 /* ---- kernels ---- */
+/* A serial kernel runs on the first worker with all parts; others get a part each. */
 static bool run_kernel(const host_call *c, err *e)
 {
     const node *n = c->node;
@@ -246,7 +254,7 @@ static bool run_kernel(const host_call *c, err *e)
     u.of.part = o->serial ? 0 : c->part, u.of.parts = o->serial ? 1 : c->parts;
     for (int k = 0; k < o->n_out; k++) {
         const int64_t at = n->output ? place_of(n, k) * ts_dtype_bytes(n->type.dtype) : 0;
-        u.out[k] = array_of(custom_type(n, k), (char *)c->out->data + at);
+        u.out[k] = type_array(custom_type(n, k), (char *)c->out->data + at);
     }
     if (o->kernel(&u.of, &own))
         return true;
@@ -261,6 +269,7 @@ bool custom_body(defn *d, err *e)
     return true;
 }
 
+/* Such calls are neither shared nor computed at load: each of them happens, in every run. */
 bool custom_impure(const node *n)
 {
     return n->op->custom && n->op->custom->impure;
@@ -278,6 +287,7 @@ static bool check_gradient(graph *g, const node *x, const node *dx, int k)
     return false;
 }
 
+/* dy: one for each output, NULL where nothing arrives; dx: one for each operand, NULL where nothing goes. */
 bool custom_gradient(graph *g, const node *n, const node *const *dy, const node **dx)
 {
     const ts_operation *o = n->op->custom;
@@ -290,7 +300,7 @@ bool custom_gradient(graph *g, const node *n, const node *const *dy, const node 
     }
     use_begin(&u, n);
     for (int k = 0; k < o->n_out; k++)
-        y[k] = custom_output(g, n, k), u.out[k] = array_of(custom_type(n, k), NULL);
+        y[k] = custom_output(g, n, k), u.out[k] = type_array(custom_type(n, k), NULL);
     for (int i = 0; i < n->n_in; i++)
         dx[i] = NULL;
     u.of.x = n->in, u.of.y = y, u.of.dy = dy, u.of.dx = dx;
@@ -303,6 +313,7 @@ bool custom_gradient(graph *g, const node *n, const node *const *dy, const node 
 }
 
 /* ---- names ---- */
+/* A graph's own operations hide the table's. */
 const op *g_op(const graph *g, const char *name)
 {
     for (int i = 0; g && i < g->n_custom; i++)

@@ -19,7 +19,6 @@ bool custom_impure(const node *n);
 
 /* Gives the draft of a call n outputs of these types, and the type of the value that holds them. */
 bool custom_pack(graph *g, node *draft, int n, const type *t, err *e);
-bool custom_mixed(int n, const type *t); /* of several dtypes: the value is bytes */
 /* Where an output begins in the value: in its elements */
 int64_t custom_place(const node *n, int index);
 int custom_outputs(const node *n); /* 1 of all other operations */

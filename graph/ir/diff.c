@@ -5,53 +5,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_lit(const expr *x, double v)
+const expr *d_mul(arena *mem, const expr *a, const expr *b)
 {
-    return x->kind == X_LIT && x->lit == v;
-}
-
-static bool is_call(const expr *x, const char *name)
-{
-    return x->kind == X_CALL && !strcmp(x->fn->name, name);
-}
-
-const expr *d_mul(arena *m, const expr *a, const expr *b)
-{
-    if (!a || !b || is_lit(a, 0) || is_lit(b, 0))
+    if (!a || !b || x_is_lit(a, 0) || x_is_lit(b, 0))
         return NULL;
-    if (is_lit(a, 1))
+    if (x_is_lit(a, 1))
         return b;
-    if (is_lit(b, 1))
+    if (x_is_lit(b, 1))
         return a;
     for (int i = 0; i < 2; i++) {
         const expr *x = i ? b : a, *y = i ? a : b;
-        if (is_lit(x, -1))
-            return is_call(y, "neg") ? y->arg[0] : x1(m, "neg", y);
-        if (is_call(x, "neg"))
-            return d_mul(m, x_real(m, -1), d_mul(m, x->arg[0], y));
-        if (is_call(x, "select") && (is_lit(x->arg[1], 0) || is_lit(x->arg[2], 0))) {
-            const expr *yes = d_mul(m, x->arg[1], y), *no = d_mul(m, x->arg[2], y);
-            return x3(m, "select", x->arg[0], yes ? yes : x_whole(m, 0), no ? no : x_whole(m, 0));
+        if (x_is_lit(x, -1))
+            return x_is_call(y, "neg") ? y->arg[0] : x1(mem, "neg", y);
+        if (x_is_call(x, "neg"))
+            return d_mul(mem, x_real(mem, -1), d_mul(mem, x->arg[0], y));
+        if (x_is_call(x, "select") && (x_is_lit(x->arg[1], 0) || x_is_lit(x->arg[2], 0))) {
+            const expr *yes = d_mul(mem, x->arg[1], y), *no = d_mul(mem, x->arg[2], y);
+            return x3(mem, "select", x->arg[0], yes ? yes : x_whole(mem, 0), no ? no : x_whole(mem, 0));
         }
     }
-    return x2(m, "mul", a, b);
+    return x2(mem, "mul", a, b);
 }
 
-const expr *d_add(arena *m, const expr *a, const expr *b)
+const expr *d_add(arena *mem, const expr *a, const expr *b)
 {
     if (!a || !b)
         return a ? a : b;
-    if (is_call(b, "neg"))
-        return x2(m, "sub", a, b->arg[0]);
-    if (is_call(a, "neg"))
-        return x2(m, "sub", b, a->arg[0]);
-    return x2(m, "add", a, b);
+    if (x_is_call(b, "neg"))
+        return x2(mem, "sub", a, b->arg[0]);
+    if (x_is_call(a, "neg"))
+        return x2(mem, "sub", b, a->arg[0]);
+    return x2(mem, "add", a, b);
 }
 
 static const expr *exp_beside(const expr *x) /* exp(u), where x is c + exp(u) and c > 0; else NULL */
 {
-    for (int i = 0; i < 2 && is_call(x, "add"); i++)
-        if (is_call(x->arg[i], "exp") && x->arg[!i]->kind == X_LIT && x->arg[!i]->lit > 0)
+    for (int i = 0; i < 2 && x_is_call(x, "add"); i++)
+        if (x_is_call(x->arg[i], "exp") && x->arg[!i]->kind == X_LIT && x->arg[!i]->lit > 0)
             return x->arg[i];
     return NULL;
 }
@@ -61,7 +51,7 @@ typedef struct derived {
     const expr *of, *d;
 } derived;
 typedef struct differ {
-    arena *m;
+    arena *mem;
     motion *moved;
     void *user;
     err *e;
@@ -104,7 +94,7 @@ static const expr *outer(differ *p, const expr *x, int i, const expr *grown)
             return err_set(p->e, TS_UNSUPPORTED, "function %s: derivatives of an order above %d", x->fn->name,
                            SCALAR_ORDER),
                    NULL;
-        return x_apply(p->m, d, x->n, x->arg);
+        return x_apply(p->mem, d, x->n, x->arg);
     }
     if (!x->fn->diff[i])
         return err_set(p->e, TS_UNSUPPORTED, "the function %s has no derivative", x->fn->name), NULL;
@@ -112,7 +102,7 @@ static const expr *outer(differ *p, const expr *x, int i, const expr *grown)
         known.value[k] = x->arg[k];
     known.name[x->n] = "y", known.value[x->n] = x;
     known.name[x->n + 1] = "e", known.value[x->n + 1] = grown;
-    const expr *d = x_parse(p->m, grown ? "-(y * (e < b ? e / b : 1))" : x->fn->diff[i], &known, p->e);
+    const expr *d = x_parse(p->mem, grown ? "-(y * (e < b ? e / b : 1))" : x->fn->diff[i], &known, p->e);
     MUST(d);
     return d;
 }
@@ -121,10 +111,10 @@ static const expr *outer(differ *p, const expr *x, int i, const expr *grown)
  * exp(u) overflows: its share of b is taken instead, which is 1 from where c is lost in b. */
 static const expr *through(differ *p, const expr *x, int i)
 {
-    const expr *grown = i == 1 && is_call(x, "div") ? exp_beside(x->arg[1]) : NULL;
+    const expr *grown = i == 1 && x_is_call(x, "div") ? exp_beside(x->arg[1]) : NULL;
     const expr *inner = of(p, grown ? grown->arg[0] : x->arg[i]);
     const expr *d = inner ? outer(p, x, i, grown) : NULL;
-    return d ? d_mul(p->m, d, inner) : NULL;
+    return d ? d_mul(p->mem, d, inner) : NULL;
 }
 
 static const expr *of_call(differ *p, const expr *x)
@@ -136,10 +126,10 @@ static const expr *of_call(differ *p, const expr *x)
         const expr *yes = of(p, x->arg[1]), *no = of(p, x->arg[2]);
         if (!yes && !no)
             return NULL;
-        return x3(p->m, "select", x->arg[0], yes ? yes : x_whole(p->m, 0), no ? no : x_whole(p->m, 0));
+        return x3(p->mem, "select", x->arg[0], yes ? yes : x_whole(p->mem, 0), no ? no : x_whole(p->mem, 0));
     }
     for (int i = 0; i < x->n; i++)
-        total = d_add(p->m, total, through(p, x, i));
+        total = d_add(p->mem, total, through(p, x, i));
     return total;
 }
 
@@ -155,33 +145,33 @@ static const expr *of(differ *p, const expr *x)
     if (known && known->of)
         return known->d;
     const expr *inner = x->kind == X_CAST ? of(p, x->arg[0]) : of_call(p, x);
-    const expr *d = x->kind == X_CAST && inner ? x_cast(p->m, x->dtype, inner) : inner;
+    const expr *d = x->kind == X_CAST && inner ? x_cast(p->mem, x->dtype, inner) : inner;
     keep(p, x, d);
     return d;
 }
 
-const expr *d_along(arena *m, const expr *x, motion *moved, void *user, err *e)
+const expr *d_along(arena *mem, const expr *x, motion *moved, void *user, err *e)
 {
-    differ p = {.m = m, .moved = moved, .user = user, .e = e};
+    differ p = {.mem = mem, .moved = moved, .user = user, .e = e};
     const expr *d = of(&p, x);
     free(p.slot);
     return d;
 }
 
 typedef struct alone {
-    arena *m;
+    arena *mem;
     const expr *by;
 } alone;
 
 static const expr *is_that(void *user, const expr *x)
 {
     const alone *a = user;
-    return x_same(x, a->by) ? x_real(a->m, 1) : NULL;
+    return x_same(x, a->by) ? x_real(a->mem, 1) : NULL;
 }
 
-const expr *d_expr(arena *m, const expr *x, const expr *by, err *e)
+const expr *d_expr(arena *mem, const expr *x, const expr *by, err *e)
 {
-    return d_along(m, x, is_that, &(alone){m, by}, e);
+    return d_along(mem, x, is_that, &(alone){mem, by}, e);
 }
 
 typedef struct replacing {
@@ -194,7 +184,7 @@ static const expr *replace_one(void *user, const expr *x)
     return x_same(x, r->from) ? r->to : x;
 }
 
-const expr *x_replace(arena *m, const expr *x, const expr *from, const expr *to)
+const expr *x_replace(arena *mem, const expr *x, const expr *from, const expr *to)
 {
-    return x_map(m, x, replace_one, &(replacing){from, to});
+    return x_map(mem, x, replace_one, &(replacing){from, to});
 }

@@ -6,7 +6,7 @@
 #include "graph/ir/type.h"
 
 typedef struct ts_node node;
-enum { MAX_AXIS = 20, MAX_ARG = 4, MAX_PART = 64, MAX_STATE = 4 };
+enum { MAX_AXIS = 20, MAX_ARG = 4, MAX_PART = 64, MAX_STATE = 4, MAX_SIZE = 4 };
 
 /* Dtype of a call: promoted arguments, bool, or of arguments 2.. */
 typedef enum fresult { R_SAME, R_BOOL, R_SECOND } fresult;
@@ -29,6 +29,7 @@ typedef struct fn {
 } fn;
 typedef struct scalars scalars; /* the functions of one graph (scalar.h): each an fn without any spelling */
 const fn *fn_find(const char *name);
+double fn_steps(const fn *f); /* additions in the time of one call: divisions and roots count as one in flops alone */
 int64_t fn_whole(const fn *f, dtype d, const int64_t *x); /* d: of the arguments, a dtype of whole or truth values */
 const char *fn_spelled(const fn *f, dtype d);             /* as c_real and c_whole, for such arguments */
 
@@ -53,6 +54,8 @@ typedef struct routine { /* as one node calls it */
     const int64_t *param;
     int64_t scratch; /* bytes that a part needs */
     host_code *host; /* in place of run and its text; NULL: as said above */
+    bool copies;     /* then it makes the result of operand 0's bytes, from param[0] on, as they are */
+    bool sets; /* param[0] is how many sets, one behind the other in all operands and the result, are done apart */
 } routine;
 /* As a routine takes it; wide: reals are stored as f64. MUST be one of those above. */
 char routine_type(dtype d, bool wide);
@@ -72,7 +75,19 @@ extern const struct routine_text { /* written by the build; ends with {0} */
  * whichever these are, over the states after the one (0, 1, ...) and those after the other (n_state, ...), each of
  * which began at the start. What follows such
  * a fold may be fused behind it, as behind one of one value. */
-typedef enum xkind { X_LIT, X_AXIS, X_LOAD, X_CALL, X_CAST, X_FOLD, X_STATE, X_SCATTER, X_ROUTINE, X_SCAN } xkind;
+typedef enum xkind {
+    X_LIT,
+    X_AXIS,
+    X_SIZE, /* an extent that is known when a program runs, one of MAX_SIZE; plans alone have some (extents.h) */
+    X_LOAD,
+    X_CALL,
+    X_CAST,
+    X_FOLD,
+    X_STATE,
+    X_SCATTER,
+    X_ROUTINE,
+    X_SCAN
+} xkind;
 typedef struct expr expr;
 struct expr {
     xkind kind;
@@ -80,7 +95,7 @@ struct expr {
     double lit;         /* X_LIT, real */
     int64_t whole;      /* X_LIT, exact integer value when is_whole */
     bool is_whole;      /* X_LIT */
-    int axis;           /* X_AXIS; X_STATE: which one; X_SCAN: of a scan */
+    int axis;           /* X_AXIS; X_SIZE, X_STATE: which one; X_SCAN: of a scan */
     int n_state;        /* X_SCAN */
     uint32_t folds;     /* set of axes folded away, 1u << axis; else 0 */
     const node *from;   /* X_LOAD: the node read, never an operand number */
@@ -90,41 +105,50 @@ struct expr {
     const expr *const *arg; /* call: arguments; load: one subscript per dimension; cast, fold: the body */
 };
 
-const expr *x_real(arena *m, double v);
-const expr *x_whole(arena *m, int64_t v);
-const expr *x_unit(arena *m, const fn *f, dtype d); /* the literal that a fold of nothing is */
-int64_t x_unit_whole(const fn *f, dtype d);         /* the same of integers and truth values, as a number */
-const expr *x_axis(arena *m, int axis);
-const expr *x_load(arena *m, const node *from, const expr *const *subscript); /* as many subscripts as from has dims */
-const expr *x_call(arena *m, const char *fn, int n, const expr *const *arg);
-const expr *x_apply(arena *m, const fn *f, int n, const expr *const *arg); /* one of a graph stays a call */
-const expr *x_cast(arena *m, dtype to, const expr *a);                     /* no-op when a has that dtype */
-const expr *x_fold(arena *m, const char *fn, uint32_t axes, const expr *body);
+const expr *x_real(arena *mem, double v);
+const expr *x_whole(arena *mem, int64_t v);
+const expr *x_unit(arena *mem, const fn *f, dtype d); /* the literal that a fold of nothing is */
+int64_t x_unit_whole(const fn *f, dtype d);           /* the same of integers and truth values, as a number */
+const expr *x_truth(arena *mem, bool v);
+const expr *x_axis(arena *mem, int axis);
+const expr *x_size(arena *mem, int which);
+const expr *x_load(arena *mem, const node *from,
+                   const expr *const *subscript);                            /* as many subscripts as from has dims */
+const expr *x_element(arena *mem, const node *from);                         /* its element at axes 0, 1, ... */
+const expr *x_apply(arena *mem, const fn *f, int n, const expr *const *arg); /* one of a graph stays a call */
+const expr *x_cast(arena *mem, dtype to, const expr *a);                     /* no-op when a has that dtype */
+const expr *x_fold(arena *mem, const char *fn, uint32_t axes, const expr *body);
 /* at: as many subscripts as the result has dims; fn NULL: the last one stays. Over all axes in `axes`. */
-const expr *x_scatter(arena *m, dtype d, const char *fn, uint32_t axes, const expr *start, const expr *update, int rank,
-                      const expr *const *at);
+const expr *x_scatter(arena *mem, dtype d, const char *fn, uint32_t axes, const expr *start, const expr *update,
+                      int rank, const expr *const *at);
 /* Loads of the operands over all axes in `axes`. */
-const expr *x_routine(arena *m, dtype d, const routine *run, uint32_t axes, int n, const expr *const *operand);
-const expr *x_state(arena *m, dtype d, int k);
+const expr *x_routine(arena *mem, dtype d, const routine *run, uint32_t axes, int n, const expr *const *operand);
+const expr *x_state(arena *mem, dtype d, int k);
 /* States have the dtypes of start, the value that of result. folds: of a fold; axis: of a scan, when folds is 0. */
-const expr *x_scan(arena *m, uint32_t folds, int axis, int n, const expr *const *start, const expr *const *step,
+const expr *x_scan(arena *mem, uint32_t folds, int axis, int n, const expr *const *start, const expr *const *step,
                    const expr *result);
 /* With that merge; merge NULL: as it follows from the steps, or x itself where none does (merge.c). */
-const expr *x_merged(arena *m, const expr *x, const expr *const *merge);
-const expr *x_merge(const expr *x, int k); /* of state k; NULL: x has none */
-const expr *x_result(const expr *x);       /* of a scan */
-bool x_folds(const expr *x);               /* a fold of one value, or of several with a merge */
-const expr *x_find_fold(const expr *x);    /* the one in x, or NULL */
-bool x_alone(const expr *x);               /* the whole of a definition: scatter, routine, scan */
-const expr *x1(arena *m, const char *fn, const expr *a);
+const expr *x_merged(arena *mem, const expr *x, const expr *const *merge);
+const expr *x_merge(const expr *x, int k);     /* of state k; NULL: x has none */
+const expr *x_result(const expr *x);           /* of a scan */
+bool x_folds(const expr *x);                   /* a fold of one value, or of several with a merge */
+const expr *x_find_fold(const expr *x);        /* the one in x, or NULL */
+const expr *x_find(const expr *x, xkind kind); /* the first part of that kind, what a load's subscripts hold included */
+const expr *x_uncast(const expr *x);           /* without the casts around it */
+bool x_is_call(const expr *x, const char *name);
+bool x_is_choice(const expr *x);                  /* select(condition, then, else) */
+bool x_folds_by(const expr *x, const char *name); /* a fold of one value by that function */
+bool x_is_lit(const expr *x, double v);           /* a literal that is no whole number */
+bool x_alone(const expr *x);                      /* the whole of a definition: scatter, routine, scan */
+const expr *x1(arena *mem, const char *fn, const expr *a);
 /* Folds literals and x+0, x*1, ... of integers */
-const expr *x2(arena *m, const char *fn, const expr *a, const expr *b);
-const expr *x3(arena *m, const char *fn, const expr *a, const expr *b, const expr *c);
+const expr *x2(arena *mem, const char *fn, const expr *a, const expr *b);
+const expr *x3(arena *mem, const char *fn, const expr *a, const expr *b, const expr *c);
 
 typedef struct names {
     int n;
-    const char *name[MAX_RANK + MAX_AXIS];
-    const expr *value[MAX_RANK + MAX_AXIS];
+    const char *name[MAX_RANK + MAX_AXIS + 2 * MAX_STATE];
+    const expr *value[MAX_RANK + MAX_AXIS + 2 * MAX_STATE];
     scalars *own; /* functions of the graph; NULL: those of the table alone */
 } names;
 /* "max(a, 0)", "x < 0 ? 0 : x*x": + - * / % < <= > >= == != ! && || ?: unary minus, calls of the table and of
@@ -132,28 +156,31 @@ typedef struct names {
  * front of a value, also in brackets: "let t = x * x; ", "let r, p = polar(x, y); " for several results, and
  * "while (c, 20) x = e, y = f; ", at most 20 steps. Calls of own functions stay calls (x_expand), unless all arguments
  * are numbers. */
-const expr *x_parse(arena *m, const char *source, const names *known, err *e);
+const expr *x_parse(arena *mem, const char *source, const names *known, err *e);
 /* Loads as label[...] */
 void x_print(text *t, const expr *x, const char *(*axis_name)(void *user, int axis), void *user);
 
-/* The same without folds, as x_parse reads it back, without blanks; end writes axes and loads. */
+/* The same without folds, as x_parse reads it back, without blanks; end writes axes, loads and states. */
 void x_write(text *t, const expr *x, void (*end)(text *t, const expr *x, void *user), void *user);
 
+const expr *x_again(arena *mem, const expr *x, const expr *const *arg); /* the same over other parts */
 /* Rebuilds x bottom up, each part passed through f once its arguments have been: the tool of fusion. */
-const expr *x_map(arena *m, const expr *x, const expr *(*f)(void *user, const expr *x), void *user);
+const expr *x_map(arena *mem, const expr *x, const expr *(*f)(void *user, const expr *x), void *user);
 /* Replaces axis i by axis[i] (NULL: kept); an axis that is folded may only become another axis. */
-const expr *x_rename(arena *m, const expr *x, int n_axis, const expr *const *axis);
-const expr *x_share(arena *m, const expr *x);          /* equal parts become the same part */
+const expr *x_rename(arena *mem, const expr *x, int n_axis, const expr *const *axis);
+const expr *x_share(arena *mem, const expr *x);        /* equal parts become the same part */
 uint32_t x_axes(const expr *x);                        /* free axes */
 int x_loads(const expr *x, const expr **out, int max); /* distinct loads, in order of appearance; the number found */
+int x_parts(const expr *x);                            /* nodes of the tree, shared parts counted each time */
 int x_count(const expr *x, xkind kind);                /* occurrences, shared parts counted each time */
+bool x_checks(const expr *x);                          /* a place that data say is tested in it: a call of `at` */
 bool x_same(const expr *a, const expr *b);             /* structural */
-const expr *x_replace(arena *m, const expr *x, const expr *from, const expr *to); /* every part that is the same */
+const expr *x_replace(arena *mem, const expr *x, const expr *from, const expr *to); /* every part that is the same */
 
 /* The derivative of x by `by`, a load or a state (every part of x that is the same), without simplifying reals beyond
  * 0, 1 and -1. NULL with *e unset: it is 0. Folds count as constants. */
-const expr *d_expr(arena *m, const expr *x, const expr *by, err *e);
+const expr *d_expr(arena *mem, const expr *x, const expr *by, err *e);
 /* A product where NULL is 0; a selection that may give 0 stays outside, so that 0 * inf is not met. */
-const expr *d_mul(arena *m, const expr *a, const expr *b);
-const expr *d_add(arena *m, const expr *a, const expr *b); /* a sum where NULL is 0 */
+const expr *d_mul(arena *mem, const expr *a, const expr *b);
+const expr *d_add(arena *mem, const expr *a, const expr *b); /* a sum where NULL is 0 */
 #endif

@@ -14,7 +14,7 @@ static bool same_but_parts(const expr *a, const expr *b)
 typedef struct pool {
     const expr **all;
     size_t n, cap;
-    arena *m;
+    arena *mem;
 } pool;
 
 static bool alike(const expr *a, const expr *b) /* the same when their arguments are shared already */
@@ -35,7 +35,7 @@ static const expr *share_one(void *user, const expr *x)
             return p->all[i];
     if (p->n == p->cap) {
         const size_t cap = p->cap ? 2 * p->cap : 64;
-        const expr **more = arena_array(p->m, cap, sizeof *more);
+        const expr **more = arena_array(p->mem, cap, sizeof *more);
         if (p->n)
             memcpy(more, p->all, p->n * sizeof *more);
         p->all = more, p->cap = cap;
@@ -43,9 +43,9 @@ static const expr *share_one(void *user, const expr *x)
     return p->all[p->n++] = x;
 }
 
-const expr *x_share(arena *m, const expr *x)
+const expr *x_share(arena *mem, const expr *x)
 {
-    return x_map(m, x, share_one, &(pool){.m = m});
+    return x_map(mem, x, share_one, &(pool){.mem = mem});
 }
 
 /* ---- asking ---- */
@@ -96,6 +96,58 @@ const expr *x_find_fold(const expr *x)
     for (int i = x->kind == X_LOAD ? 0 : x->n; !found && i-- > 0;)
         found = x_find_fold(x->arg[i]);
     return found;
+}
+
+const expr *x_find(const expr *x, xkind kind)
+{
+    const expr *found = x->kind == kind ? x : NULL;
+    for (int i = 0; i < x->n && !found; i++)
+        found = x_find(x->arg[i], kind);
+    return found;
+}
+
+const expr *x_uncast(const expr *x)
+{
+    while (x->kind == X_CAST)
+        x = x->arg[0];
+    return x;
+}
+
+bool x_is_call(const expr *x, const char *name)
+{
+    return x->kind == X_CALL && !strcmp(x->fn->name, name);
+}
+
+bool x_is_choice(const expr *x)
+{
+    return x->kind == X_CALL && x->fn->result == R_SECOND;
+}
+
+bool x_folds_by(const expr *x, const char *name)
+{
+    return x->kind == X_FOLD && !strcmp(x->fn->name, name);
+}
+
+bool x_is_lit(const expr *x, double v)
+{
+    return x->kind == X_LIT && x->lit == v;
+}
+
+/* As long as its text would be. */
+int x_parts(const expr *x)
+{
+    int n = 1;
+    for (int i = 0; i < x->n; i++)
+        n += x_parts(x->arg[i]);
+    return n;
+}
+
+bool x_checks(const expr *x)
+{
+    bool any = x_is_call(x, "at");
+    for (int i = 0; i < x->n && !any; i++)
+        any = x_checks(x->arg[i]);
+    return any;
 }
 
 int x_count(const expr *x, xkind kind)

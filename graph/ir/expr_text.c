@@ -15,7 +15,7 @@ typedef struct binding { /* of let and while, the newest first */
     const struct binding *next;
 } binding;
 typedef struct parser {
-    arena *m;
+    arena *mem;
     const char *from, *at;
     const names *known;
     err *e;
@@ -34,6 +34,7 @@ static const expr *fail(parser *p, const char *what)
     return NULL;
 }
 
+/* Blanks before it are eaten in any case. */
 static bool eat(parser *p, const char *s)
 {
     while (isspace((unsigned char)*p->at))
@@ -47,6 +48,7 @@ static bool eat(parser *p, const char *s)
     return true;
 }
 
+/* Digits alone are a whole number, as in C; beyond 63 bits only a real can hold it. */
 static const expr *number(parser *p)
 {
     char *end;
@@ -56,7 +58,7 @@ static const expr *number(parser *p)
     for (const char *s = start; s < end; s++)
         whole = whole && isdigit((unsigned char)*s);
     p->at = end;
-    return whole && v < 0x1p63 ? x_whole(p->m, strtoll(start, NULL, 10)) : x_real(p->m, v);
+    return whole && v < 0x1p63 ? x_whole(p->mem, strtoll(start, NULL, 10)) : x_real(p->mem, v);
 }
 
 /* Arguments up to the closing bracket; how many, or -1. */
@@ -67,7 +69,7 @@ static int arguments(parser *p, const char *close, int max, const expr **arg)
         return 0;
     do {
         if (k == max)
-            return fail(p, "too many arguments"), -1;
+            return fail(p, arena_format(p->mem, "more than %d arguments", max)), -1;
         if (!(arg[k++] = choice(p)))
             return -1;
     } while (eat(p, ","));
@@ -81,14 +83,15 @@ static const expr *apply_own(parser *p, const fn *f, const expr *const *arg)
     for (int i = 0; i < f->arity; i++)
         numbers = numbers && arg[i]->kind == X_LIT && arg[i]->dtype == TS_N_DTYPE;
     if (p->skipped)
-        return x_whole(p->m, 0);
-    const expr *x = x_apply(p->m, f, f->arity, arg);
+        return x_whole(p->mem, 0);
+    const expr *x = x_apply(p->mem, f, f->arity, arg);
     if (!p->r->expand && !numbers)
         return x;
-    const expr *y = scalar_value(p->m, (const own_fn *)f, x->arg, true, p->r->depth + 1, p->e);
-    return !y || !numbers ? y : y->kind == X_LIT ? x_real(p->m, y->lit) : y;
+    const expr *y = scalar_value(p->mem, (const own_fn *)f, x->arg, true, p->r->depth + 1, p->e);
+    return !y || !numbers ? y : y->kind == X_LIT ? x_real(p->mem, y->lit) : y;
 }
 
+/* The table's functions hide a graph's own of the same name. A name of a dtype is a cast. */
 static const expr *called(parser *p, const char *name, const char *start)
 {
     const expr *arg[MAX_ARG];
@@ -101,8 +104,8 @@ static const expr *called(parser *p, const char *name, const char *start)
     if (k < 0)
         return NULL;
     if (k != (cast ? 1 : f->arity))
-        return p->at = start, fail(p, "wrong number of arguments");
-    return cast ? x_cast(p->m, d, arg[0]) : table ? x_apply(p->m, f, k, arg) : apply_own(p, f, arg);
+        return p->at = start, fail(p, arena_format(p->mem, "%d arguments, takes %d", k, cast ? 1 : f->arity));
+    return cast ? x_cast(p->mem, d, arg[0]) : table ? x_apply(p->mem, f, k, arg) : apply_own(p, f, arg);
 }
 
 /* A name; with subscripts, the element of the tensor that the name's value is loaded from. */
@@ -121,7 +124,7 @@ static const expr *known_value(parser *p, const expr *value)
     for (int i = 0; i < k; i++)
         if (sub[i]->dtype != TS_N_DTYPE ? sub[i]->dtype != TS_I64 : !sub[i]->is_whole)
             return fail(p, "subscripts are of dtype i64");
-    return x_load(p->m, value->from, sub);
+    return x_load(p->mem, value->from, sub);
 }
 
 enum { MAX_NAME = 64 };
@@ -145,6 +148,7 @@ static void read_name(parser *p, char *name)
     name[n] = 0;
 }
 
+/* Local names hide parameters, newer ones hide older ones: `let x = x + 1` is a new x. */
 static const expr *value_named(const parser *p, const char *name)
 {
     for (const binding *b = p->local; b; b = b->next)
@@ -156,6 +160,7 @@ static const expr *value_named(const parser *p, const char *name)
     return NULL;
 }
 
+/* inf and nan may be hidden by parameters of these names. */
 static const expr *named(parser *p)
 {
     char name[MAX_NAME];
@@ -167,22 +172,23 @@ static const expr *named(parser *p)
     if (known)
         return known_value(p, known);
     if (!strcmp(name, "inf"))
-        return x_real(p->m, INFINITY);
+        return x_real(p->mem, INFINITY);
     if (!strcmp(name, "nan"))
-        return x_real(p->m, NAN);
+        return x_real(p->mem, NAN);
     p->at = start;
     return fail(p, "unknown name");
 }
 
+/* Depth is bounded: texts come from files, and the stack is not theirs. */
 static const expr *unary(parser *p)
 {
     const expr *x;
     if (++p->depth > MAX_DEPTH)
         return fail(p, "nested too deeply");
     if (eat(p, "-"))
-        x = (x = unary(p)) ? x1(p->m, "neg", x) : NULL;
+        x = (x = unary(p)) ? x1(p->mem, "neg", x) : NULL;
     else if (eat(p, "!"))
-        x = (x = unary(p)) ? x1(p->m, "not", x) : NULL;
+        x = (x = unary(p)) ? x1(p->mem, "not", x) : NULL;
     else if (eat(p, "("))
         x = (x = sequence(p, 0, &(int){1})) && !eat(p, ")") ? fail(p, "')' expected") : x;
     else if (isdigit((unsigned char)*p->at) || *p->at == '.')
@@ -205,6 +211,7 @@ static const struct {
               {">", "lt", 2, true},   {"==", "eq", 3, false}, {"!=", "ne", 3, false}, {"&&", "and", 4, false},
               {"||", "or", 5, false}};
 
+/* All levels are left-associative: a - b - c is (a - b) - c. */
 static const expr *level(parser *p, int l)
 {
     if (l < 0)
@@ -218,7 +225,7 @@ static const expr *level(parser *p, int l)
         const expr *y = level(p, l - 1);
         if (!y)
             return NULL;
-        x = binary[i].swap ? x2(p->m, binary[i].fn, y, x) : x2(p->m, binary[i].fn, x, y);
+        x = binary[i].swap ? x2(p->mem, binary[i].fn, y, x) : x2(p->mem, binary[i].fn, x, y);
         i = 0;
     }
     return x;
@@ -235,7 +242,7 @@ static const expr *choice(parser *p)
     p->skipped += (number && yes) - (number && !yes);
     b = !a ? NULL : eat(p, ":") ? choice(p) : fail(p, "':' expected");
     p->skipped -= number && yes;
-    return b ? x3(p->m, "select", c, a, b) : NULL;
+    return b ? x3(p->mem, "select", c, a, b) : NULL;
 }
 
 /* ---- let, while ---- */
@@ -247,10 +254,11 @@ static bool eat_word(parser *p, const char *word)
     return p->at = start, false;
 }
 
+/* Bindings end with the brackets that they stand in (sequence). */
 static void bind(parser *p, const char *name, const expr *value)
 {
-    binding *b = arena_get(p->m, sizeof *b);
-    *b = (binding){arena_string(p->m, name), value, p->local};
+    binding *b = arena_get(p->mem, sizeof *b);
+    *b = (binding){arena_string(p->mem, name), value, p->local};
     p->local = b;
 }
 
@@ -280,9 +288,9 @@ static bool let_several(parser *p, int n, char name[][MAX_NAME])
         return fail(p, "a call of a function with as many results as there are names expected"), false;
     const int k = arguments(p, ")", MAX_ARG, arg);
     if (k >= 0 && k != of->n_param)
-        return fail(p, "wrong number of arguments"), false;
+        return fail(p, arena_format(p->mem, "%d arguments, takes %d", k, of->n_param)), false;
     for (int i = 0; k >= 0 && i < n; i++) {
-        const fn *f = scalar_fn(p->known->own, i ? arena_format(p->m, "%s.%d", call, i) : call);
+        const fn *f = scalar_fn(p->known->own, i ? arena_format(p->mem, "%s.%d", call, i) : call);
         if (!f || !(value[i] = apply_own(p, f, arg)))
             return false;
     }
@@ -291,6 +299,7 @@ static bool let_several(parser *p, int n, char name[][MAX_NAME])
     return k >= 0;
 }
 
+/* let x = e; or let r, t = polar(x, y); */
 static bool let(parser *p)
 {
     char name[SCALAR_RESULT][MAX_NAME];
@@ -322,13 +331,14 @@ static bool assign(parser *p, const expr *c)
         const expr *x = choice(p);
         if (!x)
             return false;
-        value[n++] = c ? x3(p->m, "select", c, x, was) : NULL;
+        value[n++] = c ? x3(p->mem, "select", c, x, was) : NULL;
     } while (eat(p, ","));
     for (int i = 0; i < n && c; i++)
         bind(p, name[i], value[i]);
     return eat(p, ";") || (fail(p, "';' expected"), false);
 }
 
+/* ", 20)": no loop without an end that can be read off the text. */
 static bool read_bound(parser *p, int64_t *out)
 {
     const expr *x = eat(p, ",") ? choice(p) : NULL;
@@ -387,21 +397,22 @@ static const expr *sequence(parser *p, int result, int *n_result)
     return x;
 }
 
-const expr *x_read(arena *m, const char *source, reading *r, err *e)
+/* Expressions of equal parts are not shared yet: x_share does that. */
+const expr *x_read(arena *mem, const char *source, reading *r, err *e)
 {
     err own = {0};
-    parser p = {.m = m, .from = source, .at = source, .known = r->known, .e = e ? e : &own, .r = r};
+    parser p = {.mem = mem, .from = source, .at = source, .known = r->known, .e = e ? e : &own, .r = r};
     const expr *x = sequence(&p, r->result, &r->n_result);
     while (x && isspace((unsigned char)*p.at))
         p.at++;
     return x && *p.at ? fail(&p, "end expected") : x;
 }
 
-const expr *x_parse(arena *m, const char *source, const names *known, err *e)
+const expr *x_parse(arena *mem, const char *source, const names *known, err *e)
 {
     if (known->own)
         known->own->calls = 0;
-    return x_read(m, source, &(reading){.known = known, .n_result = 1}, e);
+    return x_read(mem, source, &(reading){.known = known, .n_result = 1}, e);
 }
 
 /* ---- printing ---- */
@@ -429,12 +440,15 @@ static void print_axes(text *t, uint32_t axes, const char *(*axis_name)(void *us
     text_add(t, " (");
 }
 
+/* For people: explain, notes, golden files. Every operator in brackets, so that nothing about precedence need be known.
+ */
 void x_print(text *t, const expr *x, const char *(*axis_name)(void *user, int axis), void *user)
 {
     const char *sign = NULL;
     switch (x->kind) {
     case X_LIT: print_literal(t, x); return;
     case X_AXIS: text_add(t, "%s", axis_name(user, x->axis)); return;
+    case X_SIZE: text_add(t, "size%d", x->axis); return;
     case X_STATE: text_add(t, "s%d", x->axis); return;
     case X_LOAD: text_add(t, "n%d[", x->from->id); break;
     case X_CAST: text_add(t, "%s(", ts_dtype_name(x->dtype)); break;
@@ -466,14 +480,15 @@ void x_print(text *t, const expr *x, const char *(*axis_name)(void *user, int ax
     text_add(t, x->kind == X_LOAD ? "]" : ")");
 }
 
+/* To be read back by x_parse: calls by name alone, casts where dtypes change, leaves as the caller writes them. */
 void x_write(text *t, const expr *x, void (*end)(text *t, const expr *x, void *user), void *user)
 {
-    MUST(x->kind != X_FOLD && x->kind != X_STATE && !x_alone(x));
+    MUST(x->kind != X_FOLD && !x_alone(x));
     if (x->kind == X_LIT) {
         print_literal(t, x);
         return;
     }
-    if (x->kind == X_AXIS || x->kind == X_LOAD) {
+    if (x->kind == X_AXIS || x->kind == X_LOAD || x->kind == X_STATE) {
         end(t, x, user);
         return;
     }

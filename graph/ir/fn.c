@@ -198,6 +198,15 @@ const fn *fn_find(const char *name)
     return NULL;
 }
 
+double fn_steps(const fn *f)
+{
+    static const char *const slow[] = {"div", "sqrt", "floordiv", "mod", "fmod"};
+    for (int i = 0; i < COUNT(slow); i++)
+        if (!strcmp(f->name, slow[i]))
+            return 8;
+    return f->cost;
+}
+
 int64_t fn_whole(const fn *f, dtype d, const int64_t *x)
 {
     return d == TS_U64 && f->natural ? f->natural(x) : f->whole(x);

@@ -42,9 +42,9 @@ static bool read_params(scalar *f, char *list, err *e)
     return f->n_param || err_set(e, TS_BAD_INPUT, "it has no parameter");
 }
 
-static bool read_head(arena *m, const char *head, scalar *f, err *e)
+static bool read_head(arena *mem, const char *head, scalar *f, err *e)
 {
-    char *name = arena_string(m, head), *open = strchr(name, '('), *close = open ? strchr(open, ')') : NULL;
+    char *name = arena_string(mem, head), *open = strchr(name, '('), *close = open ? strchr(open, ')') : NULL;
     if (!close || close[1 + strspn(close + 1, " ")])
         return err_set(e, TS_BAD_INPUT, "function \"%s\": expected a name and its parameters, as in \"relu3(x)\"",
                        head);

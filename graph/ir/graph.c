@@ -20,18 +20,35 @@ void g_fail(graph *g, ts_code code, const char *fmt, ...)
     err_set(&g->err, code, "%s", what);
 }
 
+bool g_differs(graph *g, const char *what, const type *is, const type *wanted)
+{
+    text two[2] = {{0}, {0}};
+    type_print(&two[0], is), type_print(&two[1], wanted);
+    g_fail(g, TS_BAD_INPUT, "%s is %s, expected %s", what, text_str(&two[0]), text_str(&two[1]));
+    text_free(&two[0]), text_free(&two[1]);
+    return false;
+}
+
 bool node_is_leaf(const node *n)
 {
     return n->leaf != NULL;
 }
 
+bool node_is_weight(const node *n)
+{
+    return n->leaf && n->leaf->kind != LEAF_INPUT;
+}
+
 /* ---- what belongs to whom ---- */
+/* A whole number that no shape or count is likely to be: bit 62 is set, and the rest is a hash of how many were given
+ * out, so that the same program gives the same numbers every time. */
 int64_t g_own(graph *g)
 {
     const uint64_t count = (uint64_t)++g->n_own;
     return (int64_t)(quick_hash(&count, sizeof count, 1) >> 1 | INT64_C(1) << 62);
 }
 
+/* As messages name a tensor: operation, label if it has one, dtype and shape. */
 static void describe(text *t, const node *n)
 {
     text_add(t, "%s ", n->op->name);
@@ -62,6 +79,8 @@ bool g_holds(graph *g, const char *what, int n, const node *const *list)
 }
 
 /* ---- interning ---- */
+/* Weights are one only if they point to the same bytes: comparing 400 MB of a BERT by content would cost more than it
+ * saves. Small constants, which adapters make over and over, are compared by what is in them. */
 static bool leaf_same(const node *a, const node *b)
 {
     const leaf *p = a->leaf, *q = b->leaf;
@@ -77,6 +96,7 @@ static bool leaf_same(const node *a, const node *b)
            !memcmp(p->data, q->data, (size_t)bytes);
 }
 
+/* Attributes stand in the order of the operation's table, so the k-th of both is the same one. */
 static bool node_same(const node *a, const node *b)
 {
     if (a->op != b->op || a->n_in != b->n_in || a->index != b->index || !type_equal(&a->type, &b->type))
@@ -91,6 +111,7 @@ static bool node_same(const node *a, const node *b)
     return leaf_same(a, b) && trip_same(a->trip, b->trip);
 }
 
+/* Of all that node_same compares but what is dear or rare; two nodes of one hash are still compared. */
 static uint64_t node_hash(const node *n)
 {
     uint64_t h = quick_hash(&n->op, sizeof n->op, (uint64_t)n->index);
@@ -109,6 +130,8 @@ static uint64_t node_hash(const node *n)
     return h;
 }
 
+/* The slot of n in same[], which is open addressed and holds id + 1, 0 where it is empty. It is at most a quarter full
+ * (grow), so a search is short and always ends. */
 static int *place_of(graph *g, const node *n)
 {
     uint64_t i = node_hash(n) & (uint64_t)(g->cap_same - 1);
@@ -117,18 +140,24 @@ static int *place_of(graph *g, const node *n)
     return &g->same[i];
 }
 
+/* Arenas give nothing back: with doubling, all former arrays together are no longer than the last one. */
 static void grow(graph *g)
 {
     const int cap = g->cap ? g->cap * 2 : 256;
     const node **more = arena_array(&g->mem, (size_t)cap, sizeof *more);
+    node **made = arena_array(&g->mem, (size_t)cap, sizeof *made);
     if (g->n)
         memcpy(more, g->node, (size_t)g->n * sizeof *more);
+    if (g->made)
+        memcpy(made, g->made, (size_t)g->n * sizeof *made);
+    g->made = made;
     g->node = more, g->cap = cap, g->cap_same = 4 * cap;
     g->same = arena_array(&g->mem, (size_t)g->cap_same, sizeof *g->same);
     for (int i = 0; i < g->n; i++)
         *place_of(g, g->node[i]) = i + 1;
 }
 
+/* draft may live on the stack; what it points to lives in the graph's arena already. */
 static const node *intern(graph *g, const node *draft)
 {
     if (g->n == g->cap)
@@ -138,12 +167,13 @@ static const node *intern(graph *g, const node *draft)
         return g->node[*place - 1];
     node *n = arena_get(&g->mem, sizeof *n);
     *n = *draft, n->id = g->n;
-    g->node[g->n] = n;
+    g->node[g->n] = g->made[g->n] = n;
     *place = ++g->n;
     return n;
 }
 
 /* ---- leaves ---- */
+/* The slot of an input in a table by name, at most half full; made larger here, before a slot is handed out. */
 static const node **input_named(graph *g, const char *label)
 {
     if (2 * g->n_input >= g->cap_input) {
@@ -206,6 +236,7 @@ const node *g_weight(graph *g, const char *label, const type *t, const void *dat
     return g_leaf(g, leaf_op("weight"), label, t, &(leaf){.kind = LEAF_WEIGHT, .data = data});
 }
 
+/* Without a mark on what was seen: values known at load hang on few nodes. */
 static bool needs_no_input(const node *n)
 {
     for (int i = 0; i < n->n_in; i++)
@@ -241,11 +272,12 @@ const node *g_ints(graph *g, int n, const int64_t *v)
     return g_const(g, NULL, &(type){.dtype = TS_I64, .rank = 1, .dim = {n}}, v);
 }
 
+/* The first label stays: equal nodes are one, and who made it first named it. */
 void g_label(graph *g, const node *n, const char *label)
 {
-    /* Not yet named: nobody has read it */
-    if (n && !*n->label)
-        ((node *)(uintptr_t)n)->label = arena_string(&g->mem, label);
+    node *own = n && n->id < g->n && g->made ? g->made[n->id] : NULL;
+    if (own && own == n && !*own->label)
+        own->label = arena_string(&g->mem, label);
 }
 
 void g_label_new(graph *g, int first, const char *label)
@@ -258,10 +290,12 @@ void g_label_new(graph *g, int first, const char *label)
 void g_back(graph *g, int first)
 {
     for (int id = first; id < g->n; id++)
-        if (!node_is_leaf(g->node[id]))
-            ((node *)(uintptr_t)g->node[id])->back = true;
+        if (!node_is_leaf(g->node[id]) && g->made[id])
+            g->made[id]->back = true;
 }
 
+/* A node that was there before the chain rule ran, but reads what that made, counts as backward too: one step deep, as
+ * updates of weights are. */
 void g_is_back(const graph *g, bool *out)
 {
     for (int id = 0; id < g->n; id++) {
@@ -273,6 +307,8 @@ void g_is_back(const graph *g, bool *out)
 }
 
 /* ---- operations ---- */
+/* A recipe that is called again with the same operands gives the same node: its group is there already. Only the last
+ * 64 are looked at, so that making n groups costs n and not n squared. */
 void g_group(graph *g, const group *q)
 {
     for (int i = g->n_group - 1; i >= 0 && i >= g->n_group - 64; i--)
@@ -288,6 +324,8 @@ void g_group(graph *g, const group *q)
     g->group[g->n_group++] = *q;
 }
 
+/* Of an operation that is a recipe there is never a node: what it becomes is a group of the nodes first..g->n - 1, by
+ * which rules and explanations find it again. */
 static const node *expand(graph *g, const node *draft)
 {
     const int first = g->n;
@@ -302,6 +340,7 @@ static const node *expand(graph *g, const node *draft)
     return result;
 }
 
+/* An operation without a shape of its own is pointwise: operands broadcast as numpy's do, dtypes meet. */
 static bool infer(const node *n, type *out, err *e)
 {
     if (n->op->shape)
@@ -355,6 +394,7 @@ static bool callable(graph *g, const op *o, int n, const node *const *in)
     return true;
 }
 
+/* Custom operations and scans say their results themselves; all others by their row of the table. */
 static bool find_type(graph *g, node *draft, err *e)
 {
     return (draft->op->custom ? custom_infer(g, draft, e)
@@ -363,6 +403,8 @@ static bool find_type(graph *g, node *draft, err *e)
            type_valid(&draft->type, e);
 }
 
+/* Every node is made here, so what is checked here holds of all: operands of this graph, as many as the operation
+ * takes, attributes complete, a valid type. */
 static const node *make(graph *g, const request *c)
 {
     const op *o = c->op;
@@ -402,6 +444,7 @@ const node *g_make_scan(graph *g, const op *o, int n, const node *const *in, con
     return make(g, &(request){o, n, in, a, n_attr, t});
 }
 
+/* Attributes may lie in another graph's arena: attr_fill copies them. */
 const node *g_again(graph *g, const node *old, int n, const node *const *in)
 {
     int n_attr = 0;

@@ -66,6 +66,7 @@ typedef struct group { /* a recipe that was expanded here; no part of any node's
 struct ts_graph {
     arena mem;
     const node **node;
+    node **made; /* by id, to give names and marks, which are no part of identity; NULL: made in another graph */
     int n, cap;
     group *group;
     int n_group, cap_group;
@@ -133,11 +134,14 @@ int64_t g_own(graph *g);
 /* Whether all are nodes of g; NULL counts as one. False: g->err says which is not, and what was to be done with it. */
 bool g_holds(graph *g, const char *what, int n, const node *const *list);
 void g_fail(graph *g, ts_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Fails with "what is f32[2], expected f32[3]"; false */
+bool g_differs(graph *g, const char *what, const type *is, const type *wanted);
 
 const attr *node_attr(const node *n, const char *name); /* MUST exist in the op's specification */
 int64_t node_int(const node *n, const char *name);
 double node_real(const node *n, const char *name);
 bool node_is_leaf(const node *n);
+bool node_is_weight(const node *n);                        /* a leaf that no run brings: a weight or a constant */
 bool g_defn(const node *n, arena *mem, defn *out, err *e); /* not for leaves */
 /* The same with calls of functions of the graph as such, for derivatives: nothing can be computed from it. */
 bool g_defn_calls(const node *n, arena *mem, defn *out, err *e);
@@ -155,7 +159,7 @@ int g_reach(int n, const node *const *root, const node **out); /* all nodes need
 void g_print(text *t, int n, const node *const *root);
 bool g_parse(graph *g, const char *source, int max, const node **root, int *n, err *e);
 void g_hash(int n, const node *const *root, char hex[65]);
-bool g_check(const graph *g, err *e); /* every invariant stated here */
+bool g_check(const graph *g, err *e); /* every invariant stated here, for tests */
 
 /* The interpreter: evaluates one node that is no leaf from its inputs' arrays into out, a new array. Reals
  * in double. */

@@ -1,12 +1,13 @@
+/* group.c - from the result back, as far as the recipe's operands and no further than its first node. */
 #include "graph/ir/group.h"
 
-int group_nodes(const graph *g, const group *q, arena *m, const node ***out)
+int group_nodes(const graph *g, const group *q, arena *mem, const node ***out)
 {
     const int first = q->first < q->result->id ? q->first : q->result->id; /* the result may have been there before */
     const int span = q->result->id - first + 1;
-    bool *inside = arena_array(m, (size_t)span, sizeof *inside);
+    bool *inside = arena_array(mem, (size_t)span, sizeof *inside);
     int n = 0;
-    *out = arena_array(m, (size_t)span, sizeof **out);
+    *out = arena_array(mem, (size_t)span, sizeof **out);
     inside[span - 1] = true;
     for (int at = span; at-- > 0;) {
         const node *x = g->node[first + at];

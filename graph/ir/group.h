@@ -4,6 +4,6 @@
 #include "graph/ir/graph.h"
 
 /* What the result is made of down to the group's operands, which are older than its first node, or named; the result
- * first. Leaves are left out. How many; *out lives in m. */
-int group_nodes(const graph *g, const group *q, arena *m, const node ***out);
+ * first. Leaves are left out. How many; *out is of mem. */
+int group_nodes(const graph *g, const group *q, arena *mem, const node ***out);
 #endif

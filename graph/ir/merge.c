@@ -5,7 +5,7 @@
 #include <string.h>
 
 typedef struct deriving {
-    arena *m;
+    arena *mem;
     const expr *x; /* the fold */
     int n;
 } deriving;
@@ -22,20 +22,15 @@ static const expr *step_of(const deriving *d, int k)
 
 static const expr *left(const deriving *d, int k)
 {
-    return x_state(d->m, start_of(d, k)->dtype, k);
+    return x_state(d->mem, start_of(d, k)->dtype, k);
 }
 
 static const expr *right(const deriving *d, int k)
 {
-    return x_state(d->m, start_of(d, k)->dtype, d->n + k);
+    return x_state(d->mem, start_of(d, k)->dtype, d->n + k);
 }
 
 /* ---- forms of expressions ---- */
-static bool is_call(const expr *x, const char *name)
-{
-    return x->kind == X_CALL && !strcmp(x->fn->name, name);
-}
-
 static bool is_state(const expr *x, int k)
 {
     return x->kind == X_STATE && x->axis == k;
@@ -46,15 +41,10 @@ static bool is_free(const expr *x) /* of states */
     return !x_count(x, X_STATE);
 }
 
-static bool is_number(const expr *x, double v)
-{
-    return x->kind == X_LIT && x->lit == v;
-}
-
 /* The other argument of a call of two, of which one is x; NULL: neither is. */
 static const expr *beside(const expr *call, const char *name, const expr *x)
 {
-    for (int i = 0; i < 2 && is_call(call, name); i++)
+    for (int i = 0; i < 2 && x_is_call(call, name); i++)
         if (x_same(call->arg[i], x))
             return call->arg[1 - i];
     return NULL;
@@ -69,9 +59,9 @@ static const expr *of_function(const deriving *d, int k)
         return NULL;
     const bool first = is_state(x->arg[0], k) && is_free(x->arg[1]),
                second = is_state(x->arg[1], k) && is_free(x->arg[0]);
-    if (!(first || second) || !x_same(x2(d->m, x->fn->name, start, start), start))
+    if (!(first || second) || !x_same(x2(d->mem, x->fn->name, start, start), start))
         return NULL;
-    return x2(d->m, x->fn->name, left(d, k), right(d, k));
+    return x2(d->mem, x->fn->name, left(d, k), right(d, k));
 }
 
 /* ---- a key, and what is carried along with it ---- */
@@ -85,13 +75,13 @@ typedef struct choosing {
 static bool read_test(const deriving *d, const expr *test, choosing *c)
 {
     *c = (choosing){.test = test, .key = -1, .place = -1};
-    if (!is_call(test, "lt") && !is_call(test, "le"))
+    if (!x_is_call(test, "lt") && !x_is_call(test, "le"))
         return false;
-    c->later = is_call(test, "le");
+    c->later = x_is_call(test, "le");
     for (int i = 0; i < 2 && c->key < 0; i++)
         if (test->arg[i]->kind == X_STATE && is_free(test->arg[1 - i]))
             c->key = test->arg[i]->axis, c->e = test->arg[1 - i], c->swapped = i == 1;
-    return c->key >= 0 && x_same(step_of(d, c->key), x3(d->m, "select", test, c->e, left(d, c->key)));
+    return c->key >= 0 && x_same(step_of(d, c->key), x3(d->mem, "select", test, c->e, left(d, c->key)));
 }
 
 /* e is taken where the test says so, and it is the number of the one axis that is folded: of two parts, which of their
@@ -99,7 +89,7 @@ static bool read_test(const deriving *d, const expr *test, choosing *c)
 static bool is_place(const deriving *d, const choosing *c, int k)
 {
     const expr *x = step_of(d, k), *start = start_of(d, k);
-    if (!is_call(x, "select") || !x_same(x->arg[0], c->test) || !is_state(x->arg[2], k))
+    if (!x_is_call(x, "select") || !x_same(x->arg[0], c->test) || !is_state(x->arg[2], k))
         return false;
     const expr *e = x->arg[1]->kind == X_CAST ? x->arg[1]->arg[0] : x->arg[1];
     return e->kind == X_AXIS && d->x->folds == 1u << e->axis && dtype_class(x->dtype) == D_WHOLE &&
@@ -108,33 +98,33 @@ static bool is_place(const deriving *d, const choosing *c, int k)
 
 static const expr *test_of(const deriving *d, const choosing *c, const expr *key, const expr *e)
 {
-    return x2(d->m, c->test->fn->name, c->swapped ? e : key, c->swapped ? key : e);
+    return x2(d->mem, c->test->fn->name, c->swapped ? e : key, c->swapped ? key : e);
 }
 
 static const expr *of_choice(const deriving *d, int k)
 {
     const expr *x = step_of(d, k);
     choosing c;
-    if (!is_call(x, "select") || !is_free(x->arg[1]) || !is_state(x->arg[2], k) || !read_test(d, x->arg[0], &c))
+    if (!x_is_call(x, "select") || !is_free(x->arg[1]) || !is_state(x->arg[2], k) || !read_test(d, x->arg[0], &c))
         return NULL;
     for (int i = 0; i < d->n && c.place < 0; i++)
         c.place = is_place(d, &c, i) ? i : -1;
     if (c.place < 0)
         return NULL;
     const expr *l = left(d, c.key), *r = right(d, c.key), *p = left(d, c.place), *q = right(d, c.place),
-               *better = test_of(d, &c, l, r), *worse = x1(d->m, "not", test_of(d, &c, r, l));
-    const expr *pick = c.later ? x2(d->m, "and", better, x2(d->m, "or", worse, x2(d->m, "lt", p, q)))
-                               : x2(d->m, "or", better, x2(d->m, "and", worse, x2(d->m, "lt", q, p)));
-    return x3(d->m, "select", pick, right(d, k), left(d, k));
+               *better = test_of(d, &c, l, r), *worse = x1(d->mem, "not", test_of(d, &c, r, l));
+    const expr *pick = c.later ? x2(d->mem, "and", better, x2(d->mem, "or", worse, x2(d->mem, "lt", p, q)))
+                               : x2(d->mem, "or", better, x2(d->mem, "and", worse, x2(d->mem, "lt", q, p)));
+    return x3(d->mem, "select", pick, right(d, k), left(d, k));
 }
 
 /* ---- sums under a running maximum ---- */
 /* exp(from - most), as a factor of x or x itself; in the rest there is no state but in such factors. */
 static bool is_lowered(const expr *x, const expr *from, const expr *most)
 {
-    const bool whole = is_call(x, "exp") && is_call(x->arg[0], "sub") && x_same(x->arg[0]->arg[0], from) &&
+    const bool whole = x_is_call(x, "exp") && x_is_call(x->arg[0], "sub") && x_same(x->arg[0]->arg[0], from) &&
                        x_same(x->arg[0]->arg[1], most);
-    for (int i = 0; i < 2 && !whole && is_call(x, "mul"); i++)
+    for (int i = 0; i < 2 && !whole && x_is_call(x, "mul"); i++)
         if (is_lowered(x->arg[i], from, most) && is_free(x->arg[1 - i]))
             return true;
     return whole;
@@ -143,25 +133,25 @@ static bool is_lowered(const expr *x, const expr *from, const expr *most)
 /* exp(s - most); 1 where they are equal, infinite as they may be */
 static const expr *weight(const deriving *d, const expr *s, const expr *most)
 {
-    const expr *one = x_cast(d->m, s->dtype, x_real(d->m, 1));
-    return x3(d->m, "select", x2(d->m, "eq", s, most), one, x1(d->m, "exp", x2(d->m, "sub", s, most)));
+    const expr *one = x_cast(d->mem, s->dtype, x_real(d->mem, 1));
+    return x3(d->mem, "select", x2(d->mem, "eq", s, most), one, x1(d->mem, "exp", x2(d->mem, "sub", s, most)));
 }
 
 static const expr *of_lowered(const deriving *d, int k)
 {
     const expr *x = step_of(d, k), *s = left(d, k);
-    for (int j = 0; j < d->n && is_call(x, "add") && is_number(start_of(d, k), 0); j++) {
+    for (int j = 0; j < d->n && x_is_call(x, "add") && x_is_lit(start_of(d, k), 0); j++) {
         const expr *most = step_of(d, j), *e = j == k ? NULL : beside(most, "max", left(d, j));
         if (!e || !is_free(e) || !of_function(d, j))
             continue;
         for (int i = 0; i < 2; i++) {
             const expr *factor = beside(x->arg[i], "mul", s);
-            if (!factor || !is_call(factor, "exp") || !is_lowered(factor, left(d, j), most) ||
+            if (!factor || !x_is_call(factor, "exp") || !is_lowered(factor, left(d, j), most) ||
                 !is_lowered(x->arg[1 - i], e, most))
                 continue;
-            const expr *l = left(d, j), *r = right(d, j), *all = x2(d->m, "max", l, r);
-            return x2(d->m, "add", x2(d->m, "mul", s, weight(d, l, all)),
-                      x2(d->m, "mul", right(d, k), weight(d, r, all)));
+            const expr *l = left(d, j), *r = right(d, j), *all = x2(d->mem, "max", l, r);
+            return x2(d->mem, "add", x2(d->mem, "mul", s, weight(d, l, all)),
+                      x2(d->mem, "mul", right(d, k), weight(d, r, all)));
         }
     }
     return NULL;
@@ -172,26 +162,21 @@ typedef struct moments {
     int count, mean, squares;
 } moments;
 
-static const expr *uncast(const expr *x)
-{
-    return x->kind == X_CAST ? x->arg[0] : x;
-}
-
 static bool counts(const deriving *d, int k)
 {
     const expr *one = beside(step_of(d, k), "add", left(d, k));
-    return one && is_number(one, 1) && is_number(start_of(d, k), 0);
+    return one && x_is_lit(one, 1) && x_is_lit(start_of(d, k), 0);
 }
 
 /* a + (e - a) / n', by which e is told; or NULL */
 static const expr *averaged(const deriving *d, int k, int *count)
 {
     const expr *s = left(d, k), *by = beside(step_of(d, k), "add", s);
-    if (!by || !is_call(by, "div") || !is_call(by->arg[0], "sub") || !x_same(by->arg[0]->arg[1], s) ||
-        !is_free(by->arg[0]->arg[0]) || !is_number(start_of(d, k), 0))
+    if (!by || !x_is_call(by, "div") || !x_is_call(by->arg[0], "sub") || !x_same(by->arg[0]->arg[1], s) ||
+        !is_free(by->arg[0]->arg[0]) || !x_is_lit(start_of(d, k), 0))
         return NULL;
     for (*count = 0; *count < d->n; ++*count)
-        if (*count != k && counts(d, *count) && x_same(uncast(by->arg[1]), step_of(d, *count)))
+        if (*count != k && counts(d, *count) && x_same(x_uncast(by->arg[1]), step_of(d, *count)))
             return by->arg[0]->arg[0];
     return NULL;
 }
@@ -200,8 +185,8 @@ static const expr *averaged(const deriving *d, int k, int *count)
 static bool squares(const deriving *d, int k, int mean, const expr *e)
 {
     const expr *by = beside(step_of(d, k), "add", left(d, k));
-    const expr *rest = by ? beside(by, "mul", x2(d->m, "sub", e, left(d, mean))) : NULL;
-    return rest && is_number(start_of(d, k), 0) && x_same(rest, x2(d->m, "sub", e, step_of(d, mean)));
+    const expr *rest = by ? beside(by, "mul", x2(d->mem, "sub", e, left(d, mean))) : NULL;
+    return rest && x_is_lit(start_of(d, k), 0) && x_same(rest, x2(d->mem, "sub", e, step_of(d, mean)));
 }
 
 static bool find_moments(const deriving *d, int k, moments *f) /* of which k is the mean, or the sum of squares */
@@ -217,24 +202,24 @@ static bool find_moments(const deriving *d, int k, moments *f) /* of which k is 
 /* With d = b - a: a + d n_b / n, and q_a + q_b + d^2 n_a n_b / n (Chan, Golub and LeVeque, 1979) */
 static const expr *of_moments(const deriving *d, int k)
 {
-    arena *m = d->m;
+    arena *mem = d->mem;
     moments f;
     if (!find_moments(d, k, &f))
         return NULL;
     const dtype of = start_of(d, k)->dtype;
-    const expr *na = x_cast(m, of, left(d, f.count)), *nb = x_cast(m, of, right(d, f.count)), *a = left(d, f.mean),
-               *apart = x2(m, "sub", right(d, f.mean), a), *none = x_cast(m, of, x_real(m, 0)),
-               *share = x3(m, "select", x2(m, "eq", nb, none), none, x2(m, "div", nb, x2(m, "add", na, nb))),
-               *moved = x2(m, "mul", apart, share);
+    const expr *na = x_cast(mem, of, left(d, f.count)), *nb = x_cast(mem, of, right(d, f.count)), *a = left(d, f.mean),
+               *apart = x2(mem, "sub", right(d, f.mean), a), *none = x_cast(mem, of, x_real(mem, 0)),
+               *share = x3(mem, "select", x2(mem, "eq", nb, none), none, x2(mem, "div", nb, x2(mem, "add", na, nb))),
+               *moved = x2(mem, "mul", apart, share);
     if (k == f.mean)
-        return x2(m, "add", a, moved);
-    return x2(m, "add", x2(m, "add", left(d, k), right(d, k)), x2(m, "mul", x2(m, "mul", apart, moved), na));
+        return x2(mem, "add", a, moved);
+    return x2(mem, "add", x2(mem, "add", left(d, k), right(d, k)), x2(mem, "mul", x2(mem, "mul", apart, moved), na));
 }
 
-bool merge_derive(arena *m, const expr *x, const expr *merge[MAX_STATE])
+bool merge_derive(arena *mem, const expr *x, const expr *merge[MAX_STATE])
 {
     static const expr *(*const forms[])(const deriving *, int) = {of_function, of_choice, of_lowered, of_moments};
-    const deriving d = {m, x, x->n_state};
+    const deriving d = {mem, x, x->n_state};
     bool all = true;
     for (int k = 0; k < d.n && all; k++) {
         merge[k] = NULL;

@@ -1,4 +1,5 @@
-/* merge.h - how a fold of several values is put together from parts of its points. */
+/* merge.h - how a fold of several values is put together from parts of its points. A merge that is found holds for any
+ * cut into parts; who has none walks the fold in order. Expressions are of the arena given. */
 #ifndef TS_MERGE_H
 #define TS_MERGE_H
 #include "graph/ir/expr.h"
@@ -11,5 +12,5 @@
  *   k < e ? i : p        what is carried along with a largest or smallest key, where its place is, too
  *   exp(m - m') s + exp(x - m') e, m' = max(m, x)       sums under a running maximum
  *   n + 1, a + d / n', q + d (x - a'), d = x - a        count, mean and sum of squares (Welford) */
-bool merge_derive(arena *m, const expr *x, const expr *merge[MAX_STATE]);
+bool merge_derive(arena *mem, const expr *x, const expr *merge[MAX_STATE]);
 #endif

@@ -27,6 +27,7 @@ static bool bad(const cursor *c, const char *what)
     return err_set(c->e, TS_BAD_INPUT, "N002 bad header: %s", what);
 }
 
+/* 0 at the end, which no header holds. */
 static char peek(cursor *c)
 {
     while (c->at < c->end && (*c->at == ' ' || *c->at == '\n'))
@@ -34,6 +35,7 @@ static char peek(cursor *c)
     return c->at < c->end ? *c->at : 0;
 }
 
+/* Whether it is next; only then is it passed. */
 static bool take(cursor *c, char ch)
 {
     if (peek(c) != ch)
@@ -68,6 +70,7 @@ static bool read_string(cursor *c, char *out, size_t size)
     return take(c, quote) || bad(c, "a string does not end");
 }
 
+/* Digit by digit with a check: the number may have any length. */
 static bool read_extent(cursor *c, int64_t *out)
 {
     char ch = peek(c);
@@ -81,6 +84,7 @@ static bool read_extent(cursor *c, int64_t *out)
     return true;
 }
 
+/* "()", "(3,)", "(3, 4)". */
 static bool read_shape(cursor *c, type *t)
 {
     if (!take(c, '('))
@@ -99,6 +103,7 @@ static bool read_shape(cursor *c, type *t)
     return t->rank != 1 || comma || bad(c, "shape is a number, not a tuple");
 }
 
+/* Objects are pickles, programs that numpy would run: they are named apart, and never read. */
 static bool refuse_descr(cursor *c, const char *descr)
 {
     if (strchr(descr, 'O'))
@@ -135,6 +140,7 @@ static bool read_descr(cursor *c, header *h)
     return refuse_descr(c, descr);
 }
 
+/* 'key': value. Every key once, none that is not known. */
 static bool read_entry(cursor *c, header *h)
 {
     char key[16];
@@ -157,6 +163,7 @@ static bool read_entry(cursor *c, header *h)
     return h->fortran || take_word(c, "False") || bad(c, "fortran_order is neither True nor False");
 }
 
+/* A comma may stand behind the last entry, as numpy writes it. */
 static bool read_dict(cursor *c, header *h)
 {
     if (!take(c, '{'))
@@ -182,7 +189,8 @@ static bool read_header(const mapping *m, header *h, size_t *start, err *e)
     size_t length = m->at[8] | (size_t)m->at[9] << 8, from = START_V1;
     if (major > 1) {
         if (m->size < START_V2)
-            return err_set(e, TS_BAD_INPUT, "N002 bad header: truncated");
+            return err_set(e, TS_BAD_INPUT, "N002 bad header: the file has %zu bytes, expected %d or more", m->size,
+                           START_V2);
         length |= (size_t)m->at[10] << 16 | (size_t)m->at[11] << 24;
         from = START_V2;
     }
@@ -221,6 +229,7 @@ static void copy_values(ts_array *a, const unsigned char *from, bool fortran, bo
     }
 }
 
+/* The bytes must be exactly those of the shape: no memory is asked for before that is known. */
 static bool read_values(const mapping *m, ts_array *out, err *e)
 {
     header h = {0};
@@ -250,6 +259,7 @@ static bool read_values(const mapping *m, ts_array *out, err *e)
     return true;
 }
 
+/* On failure out is an empty array. */
 bool ts_npy_read(const char *path, ts_array *out, ts_error *e)
 {
     err own = {0};
@@ -266,6 +276,7 @@ bool ts_npy_read(const char *path, ts_array *out, ts_error *e)
     return done;
 }
 
+/* As which it is stored: bits, where the format has no name. */
 dtype dtype_in_npy(dtype d)
 {
     if (d != TS_BF16 && !(dtype_class(d) == D_REAL && dtype_small(d)))
@@ -299,6 +310,7 @@ static void print_start(text *t, const ts_array *a)
     text_free(&dict);
 }
 
+/* Whole or not at all: file_save goes by way of a rename. */
 bool ts_npy_write(const char *path, const ts_array *a, ts_error *e)
 {
     type y = {.dtype = a->dtype, .rank = a->rank};

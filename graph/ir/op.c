@@ -113,49 +113,7 @@ bool g_defn(const node *n, arena *mem, defn *out, err *e)
     return (x && (out->value = x)) || err_in(e, "%s", n->op->name);
 }
 
-static bool bad(err *e, const op *o, const char *what)
-{
-    return err_set(e, TS_BUG, "op %s: %s", o->name ? o->name : "?", what);
-}
-
 bool op_is_bare(const op *o)
 {
     return o->arity == 0 && !o->text && !o->body && !o->lower;
-}
-
-bool op_check(const op *o, err *e)
-{
-    if (!o->name || !*o->name)
-        return bad(e, o, "has no name");
-    for (const char *s = o->name; *s; s++)
-        if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789_", *s))
-            return bad(e, o, "name is not lower-case words");
-    if (op_find(o->name) != o)
-        return bad(e, o, "name is taken twice");
-    if (!o->doc || !*o->doc || o->doc[strlen(o->doc) - 1] != '.')
-        return bad(e, o, "doc is not a sentence");
-    if (op_is_bare(o))
-        return true;
-    if (!!o->text + !!o->body + !!o->lower != 1)
-        return bad(e, o, "needs exactly one of text, body, lower");
-    if (!o->numpy)
-        return bad(e, o, "has no numpy oracle");
-    if (!o->cases || !*o->cases)
-        return bad(e, o, "has no cases");
-    if (o->text && (o->arity < 1 || o->arity > 4))
-        return bad(e, o, "text takes 1 to 4 operands");
-    if (o->body && !o->shape)
-        return bad(e, o, "a body needs a shape rule");
-    for (const attr_spec *s = o->attr; s && s->name; s++)
-        if (!strchr("ifsIF", s->kind))
-            return bad(e, o, "attribute of unknown kind");
-    for (const onnx_rule *r = o->onnx; r && r->type; r++)
-        if (r->since < 1)
-            return bad(e, o, "ONNX rule without a version");
-        else if (r->adapt && !onnx_listed(o->onnx_takes, r->type))
-            return bad(e, o, "an adapter of an operator that onnx_takes does not list");
-    for (const onnx_form *f = o->form; f && f->type; f++)
-        if (!onnx_listed(o->onnx_takes, f->type))
-            return bad(e, o, "a form of an operator that onnx_takes does not list");
-    return true;
 }

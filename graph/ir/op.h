@@ -1,6 +1,6 @@
 /* op.h - one operation, declared once. Exactly one of text, body, lower is given; everything else about the operation
  * is derived: interpreter, C, fusion, cost, printing, and pointwise gradients. Files in graph/ops/ export ops_NAME[]
- * for NAME.c; the build writes the table. Inside such a file the order is: helpers, shape, body, grad, record, list. */
+ * for NAME.c; the build writes the table. The order inside such a file is in STYLE.md, "Files". */
 #ifndef TS_OP_H
 #define TS_OP_H
 #include "graph/ir/expr.h"
@@ -184,5 +184,4 @@ const char *onnx_listed(const char *list, const char *kind);
 /* One call through its rule: out[0..n_out) are nodes, NULL for outputs that the file does not use. */
 bool onnx_apply(const op *o, const onnx_rule *rule, const onnx_call *c, const node **out, err *e);
 bool onnx_make(const op *o, const onnx_form *form, const onnx_call *c, onnx_value *out, err *e);
-bool op_check(const op *o, err *e); /* every rule stated above; a test runs it over the table */
 #endif

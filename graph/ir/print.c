@@ -159,9 +159,9 @@ void g_hash(int n, const node *const *root, char hex[65])
 {
     text t = {0};
     g_print(&t, n, root);
-    hasher *h = hash_begin();
+    hasher *h = hash_open();
     hash_bytes(h, t.s, t.len);
-    const digest d = hash_end(h);
+    const digest d = hash_close(h);
     digest_hex(&d, hex);
     text_free(&t);
 }

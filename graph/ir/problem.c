@@ -10,6 +10,7 @@
 typedef struct operand {
     type type;
     bool absent, carries, known; /* known: the line states the value */
+    int64_t below;
     double value;
 } operand;
 
@@ -33,6 +34,7 @@ static bool read_operand(const char **at, const char *end, operand *out)
     const char *mark = *at + 1;
     out->carries = *mark == '*';
     mark += out->carries;
+    out->below = *mark == '<' ? strtoll(mark + 1, NULL, 10) : 0;
     out->known = *mark == '=';
     out->value = out->known ? strtod(mark + 1, NULL) : 0;
     *at += strcspn(*at, " \n"), *at += strspn(*at, " ");
@@ -80,12 +82,65 @@ static const char *read_line(graph *g, const char *line, size_t n, dtype values,
         char name[16];
         type *t = &list[i].type;
         t->dtype = values != TS_N_DTYPE && t->dtype == from ? values : t->dtype;
+        out->below[i] = list[i].below;
         snprintf(name, sizeof name, "x%d", g->n); /* problems share graphs */
         out->in[i] = list[i].absent                                                ? NULL
                      : list[i].known && (reals || dtype_class(t->dtype) != D_REAL) ? known_node(g, t, list[i].value)
                                                                                    : g_input(g, name, t, NULL);
     }
     return arena_format(&g->mem, "%.*s", (int)(end > line ? end - line : 0), line);
+}
+
+/* ---- lines that somebody wrote ---- */
+static bool is_operand(const char *word, size_t n)
+{
+    char name[16];
+    dtype d;
+    const size_t len = strcspn(word, "[ ");
+    snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : 0), word);
+    return len < n && word[len] == '[' && dtype_parse(name, &d);
+}
+
+bool problem_begins(const char *line)
+{
+    const char *word = line + (*line == ' ');
+    return word > line && is_operand(word, strcspn(word, " "));
+}
+
+/* "f32[2,3]", with "*", "=2" or "<5" behind it. */
+static bool operand_is_right(const char *word, size_t n)
+{
+    const char *at = memchr(word, '[', n), *end = word + n;
+    char *stop;
+    int rank = 0;
+    for (at++; at < end && *at != ']'; at = stop + (*stop == ',' && stop[1] != ']'), rank++) {
+        const int64_t extent = strtoll(at, &stop, 10);
+        if (stop == at || *at == '+' || *at == ' ' || extent < 0 || rank == MAX_RANK || (*stop != ',' && *stop != ']'))
+            return false;
+    }
+    at += at < end;
+    at += at < end && *at == '*';
+    if (at == end || (*at != '=' && *at != '<'))
+        return at == end && word[n - 1] != '[';
+    const double mark = strtod(at + 1, &stop);
+    return stop == end && stop > at + 1 && (*at == '=' || (mark >= 1 && mark <= 1e15));
+}
+
+bool problem_check(const char *line, err *e)
+{
+    int n = 0;
+    for (size_t len; *line; line += len, line += strspn(line, " "), n++) {
+        len = strcspn(line, " ");
+        if (!is_operand(line, len) && strncmp(line, "- ", 2) && strcmp(line, "-"))
+            return true; /* attributes are checked where they are read */
+        if (*line != '-' && !operand_is_right(line, len))
+            return err_set(e, TS_USAGE,
+                           "operand %d is \"%.*s\", expected a dtype with extents, as f32[2,3] or i64[4]<9", n,
+                           (int)len, line);
+        if (n == PROBLEM_OPERANDS)
+            return err_set(e, TS_USAGE, "more than %d operands", PROBLEM_OPERANDS);
+    }
+    return true;
 }
 
 void problem_build(graph *g, const op *o, const char *line, size_t n, dtype values, problem *out)

@@ -1,4 +1,6 @@
-/* problem.h - the problems that an operation's record states, built: what tables of support and gradients ask about. */
+/* problem.h - the problems that an operation's record states, built: what tables of support and gradients ask about,
+ * and what a line of the command is ("matmul f32[512,512] f32[512,512]"). A problem's nodes are the graph's, and live
+ * as long; one that is refused leaves its reason there. */
 #ifndef TS_PROBLEM_H
 #define TS_PROBLEM_H
 #include "graph/ir/graph.h"
@@ -7,9 +9,15 @@ enum { PROBLEM_OPERANDS = 64 };
 typedef struct problem {
     int n;
     const node *in[PROBLEM_OPERANDS];
-    const node *y; /* NULL: refused, the graph says why */
+    int64_t below[PROBLEM_OPERANDS]; /* "<5": of integers, values are in [0, 5); 0: not stated */
+    const node *y;                   /* NULL: refused, the graph says why */
 } problem;
 
+/* Whether what stands behind an operation's name, " f32[2,3] ...", begins with an operand: it is meant as a line. */
+bool problem_begins(const char *line);
+/* Whether a line that somebody wrote, without the operation's name, has operands as lines have them; problem_build
+ * takes what it is given. */
+bool problem_check(const char *line, err *e);
 /* line: of op->cases, n bytes without its end. Operands become inputs; integers whose value the line states, constants.
  * values: the dtype that operands which carry values get, all of one dtype: the one marked *, as in "u8[3]*", else that
  * of the first real, else of the first operand, whose value the line does not state; TS_N_DTYPE: as the line has it. */

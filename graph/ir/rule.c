@@ -6,6 +6,7 @@
 #include <string.h>
 
 /* ---- shape rules ---- */
+/* Shape and dtype as numpy's of a pointwise call. */
 static bool broadcast(const node *n, type *out, err *e)
 {
     const type *in[4];
@@ -27,6 +28,7 @@ bool shape_first(const node *n, type *out, err *e)
     return true;
 }
 
+/* For exp, sqrt and the like, which make reals of whole numbers. */
 bool shape_float(const node *n, type *out, err *e)
 {
     if (!broadcast(n, out, e))
@@ -43,7 +45,16 @@ bool shape_bool(const node *n, type *out, err *e)
     return true;
 }
 
+bool g_takes(graph *g, const node *n, int least, int most)
+{
+    if (n->n_in >= least && n->n_in <= most)
+        return true;
+    g_fail(g, TS_BAD_INPUT, "%d operands given, takes %d to %d", n->n_in, least, most);
+    return false;
+}
+
 /* ---- axes ---- */
+/* Left out means all axes, as numpy's axis=None. */
 bool axes_set(const attr *a, int rank, uint32_t *set, err *e)
 {
     *set = 0;
@@ -93,6 +104,7 @@ const node *g_apply(graph *g, const char *op_name, const node *a, int n_attr, co
     return g_make(g, o, 1, &a, list, n_attr);
 }
 
+/* A count that a file states must not decide how much memory its nodes take: each step has nodes of its own. */
 bool g_may_write_out(graph *g, int64_t steps)
 {
     enum { MOST = 1 << 16 };
@@ -108,17 +120,21 @@ const node *g_scalar_like(graph *g, const node *a, double v)
 }
 
 /* ---- expressions ---- */
-const expr *x_offset(arena *m, const expr *x, int64_t scale, int64_t offset)
+/* scale x + offset */
+const expr *x_offset(arena *mem, const expr *x, int64_t scale, int64_t offset)
 {
-    return x2(m, "add", x2(m, "mul", x, x_whole(m, scale)), x_whole(m, offset));
+    return x2(mem, "add", x2(mem, "mul", x, x_whole(mem, scale)), x_whole(mem, offset));
 }
 
-const expr *x_inside(arena *m, const expr *x, int64_t low, int64_t high)
+/* low <= x < high */
+const expr *x_inside(arena *mem, const expr *x, int64_t low, int64_t high)
 {
-    return x2(m, "and", x2(m, "le", x_whole(m, low), x), x2(m, "lt", x, x_whole(m, high)));
+    return x2(mem, "and", x2(mem, "le", x_whole(mem, low), x), x2(mem, "lt", x, x_whole(mem, high)));
 }
 
-const expr *x_weighted(arena *m, int n, const double *weight, const expr *const *part)
+/* sum of weight * part, positive weights first, so that it rarely starts with a negation; 0 is left out, 1 not
+ * multiplied. */
+const expr *x_weighted(arena *mem, int n, const double *weight, const expr *const *part)
 {
     const expr *sum = NULL;
     for (int pass = 0; pass < 2; pass++)
@@ -126,37 +142,40 @@ const expr *x_weighted(arena *m, int n, const double *weight, const expr *const 
             const double by = weight[i] < 0 ? -weight[i] : weight[i];
             if (by == 0 || (weight[i] < 0) != pass)
                 continue;
-            const expr *x = by == 1 ? part[i] : x2(m, "mul", part[i], x_real(m, by));
-            sum = sum ? x2(m, pass ? "sub" : "add", sum, x) : pass ? x1(m, "neg", x) : x;
+            const expr *x = by == 1 ? part[i] : x2(mem, "mul", part[i], x_real(mem, by));
+            sum = sum ? x2(mem, pass ? "sub" : "add", sum, x) : pass ? x1(mem, "neg", x) : x;
         }
     return sum;
 }
 
-const expr *x_chosen(arena *m, const expr *which, int n, const expr *const *of)
+const expr *x_chosen(arena *mem, const expr *which, int n, const expr *const *of)
 {
     const expr *x = of[n - 1];
     for (int i = n - 1; i-- > 0;) /* a choice between literals alone would have a dtype of its own */
-        x = x_same(of[i], x) ? x : x3(m, "select", x2(m, "lt", which, x_whole(m, i + 1)), of[i], x);
+        x = x_same(of[i], x) ? x : x3(mem, "select", x2(mem, "lt", which, x_whole(mem, i + 1)), of[i], x);
     return x;
 }
 
-const expr *x_place(arena *m, const expr *place, int64_t extent)
+/* Negative places count from the end, as in numpy; `at` tests the rest when it runs. */
+const expr *x_place(arena *mem, const expr *place, int64_t extent)
 {
-    const expr *i = x_cast(m, TS_I64, place);
+    const expr *i = x_cast(mem, TS_I64, place);
     if (dtype_signed(place->dtype))
-        i = x3(m, "select", x2(m, "lt", i, x_whole(m, 0)), x2(m, "add", i, x_whole(m, extent)), i);
-    return x2(m, "at", i, x_whole(m, extent));
+        i = x3(mem, "select", x2(mem, "lt", i, x_whole(mem, 0)), x2(mem, "add", i, x_whole(mem, extent)), i);
+    return x2(mem, "at", i, x_whole(mem, extent));
 }
 
-const expr *x_literal(arena *m, dtype d, double v)
+/* Rounded and bounded as a cast to d would. */
+const expr *x_literal(arena *mem, dtype d, double v)
 {
     if (dtype_class(d) == D_REAL)
-        return x_real(m, v);
+        return x_real(mem, v);
     unsigned char bytes[16];
     store_real(d, bytes, 0, v);
-    return x_whole(m, load_whole(d, bytes, 0));
+    return x_whole(mem, load_whole(d, bytes, 0));
 }
 
+/* What max starts with: -inf, -2^(bits - 1), 0. */
 double dtype_lowest(dtype d)
 {
     if (dtype_class(d) == D_REAL)
@@ -170,6 +189,7 @@ const node *onnx_in(const onnx_call *c, int i)
     return i < c->n_in ? c->in[i] : NULL;
 }
 
+/* Lengths that a run says are not seen here; their reads are tested as they happen. */
 bool onnx_lengths(const onnx_call *c, int i, int64_t least, int64_t time, err *e)
 {
     const node *n = onnx_in(c, i);
@@ -183,6 +203,7 @@ bool onnx_lengths(const onnx_call *c, int i, int64_t least, int64_t time, err *e
     return true;
 }
 
+/* An operand may be left out by an empty name: a count alone does not say that it is there. */
 bool onnx_need(const onnx_call *c, int n, err *e)
 {
     for (int i = 0; i < n; i++)
@@ -201,6 +222,7 @@ bool onnx_has(const onnx_call *c, const char *name, int i)
     return onnx_attr(c, name) || onnx_in(c, i);
 }
 
+/* Of Flatten and its like: between axes, so rank itself is allowed. */
 bool onnx_cut(const onnx_call *c, int64_t fallback, int rank, int64_t *out, err *e)
 {
     const int64_t axis = onnx_int(c, "axis", fallback);
@@ -234,6 +256,7 @@ bool onnx_dtype(int64_t code, dtype *out, err *e)
     return err_set(e, TS_UNSUPPORTED, "element type %lld of ONNX is not supported", (long long)code);
 }
 
+/* 0 (UNDEFINED) for what ONNX has no number for. */
 int onnx_code(dtype d)
 {
     for (int i = 0; i < COUNT(element_types); i++)
@@ -254,6 +277,7 @@ bool onnx_number(const onnx_call *c, int i, double *out, err *e)
     return true;
 }
 
+/* Before opset 7: `broadcast` and `axis` say where the second operand's dimensions stand in the first one's. */
 bool onnx_aligned(const onnx_call *c, const node *pair[2], err *e)
 {
     if (!onnx_need(c, 2, e))
@@ -266,8 +290,8 @@ bool onnx_aligned(const onnx_call *c, const node *pair[2], err *e)
     if (axis < 0)
         axis += a->rank;
     if (axis < 0 || axis + b->rank > a->rank)
-        return err_set(e, TS_BAD_INPUT, "%s: axis %lld for ranks %d and %d", c->type, (long long)axis, a->rank,
-                       b->rank);
+        return err_set(e, TS_BAD_INPUT, "%s: axis %lld for ranks %d and %d, expected 0 to %d", c->type, (long long)axis,
+                       a->rank, b->rank, a->rank - b->rank);
     for (int i = 0; i < a->rank; i++)
         shape[i] = i >= axis && i < axis + b->rank ? b->dim[i - axis] : 1;
     pair[1] = g_reshape(c->g, pair[1], a->rank, shape);
@@ -280,6 +304,7 @@ bool onnx_adapt_aligned(const onnx_call *c, const char *op_name, const node **ou
     return onnx_aligned(c, pair, e) && onnx_give(c, out, g_call(c->g, op_name, 2, pair), e);
 }
 
+/* The graph keeps the first error, which is the cause; this passes it on. */
 bool onnx_give(const onnx_call *c, const node **out, const node *result, err *e)
 {
     out[0] = result;

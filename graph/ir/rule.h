@@ -10,6 +10,9 @@ bool shape_first(const node *n, type *out, err *e); /* operand 0 as it is */
 bool shape_float(const node *n, type *out, err *e); /* what numpy's functions of real numbers give: sqrt, exp, ... */
 bool shape_bool(const node *n, type *out, err *e);
 
+/* Whether a recipe got so many operands; else an error. */
+bool g_takes(graph *g, const node *n, int least, int most);
+
 /* ---- axes ---- */
 /* The axes listed in attribute a, counted from the end where negative, as a set; absent means all of them. */
 bool axes_set(const attr *a, int rank, uint32_t *set, err *e);
@@ -63,22 +66,24 @@ typedef struct spelling { /* over rank axes of the result, then n_fold folded on
     const char *fold, *text;
 } spelling;
 const node *g_element(graph *g, int n, const node *const *in, const spelling *s);
+enum { MOST_SPELLED = 8 }; /* operands of a formula or an element */
 /* The same with what x says of the nodes that it loads as the text; pointwise, subscripts play no part. */
 const node *g_formula_of(graph *g, const expr *x);
 const node *g_element_of(graph *g, const spelling *s, const expr *x);
+const node *g_fold_of(graph *g, const spelling *s, const expr *x); /* of several values, all that the text says */
 
 /* ---- expressions ---- */
-const expr *x_offset(arena *m, const expr *x, int64_t scale, int64_t offset); /* x * scale + offset */
-const expr *x_inside(arena *m, const expr *x, int64_t low, int64_t high);     /* low <= x < high */
+const expr *x_offset(arena *mem, const expr *x, int64_t scale, int64_t offset); /* x * scale + offset */
+const expr *x_inside(arena *mem, const expr *x, int64_t low, int64_t high);     /* low <= x < high */
 /* A place along an axis of that extent, as an integer: negative ones count from the end. One outside is an error of
  * the run, also where it is known: what a value says passes through here, or through "at", before it is a subscript. */
-const expr *x_place(arena *m, const expr *place, int64_t extent);
+const expr *x_place(arena *mem, const expr *place, int64_t extent);
 /* The sum over i of weight[i] * part[i]: what is added first, so that nothing is negated; not all weights are 0. */
-const expr *x_weighted(arena *m, int n, const double *weight, const expr *const *part);
+const expr *x_weighted(arena *mem, int n, const double *weight, const expr *const *part);
 /* of[which], which being a number from 0 to n - 1 */
-const expr *x_chosen(arena *m, const expr *which, int n, const expr *const *of);
+const expr *x_chosen(arena *mem, const expr *which, int n, const expr *const *of);
 /* A literal for a value of dtype d: reals as they are, integers exactly. */
-const expr *x_literal(arena *m, dtype d, double v);
+const expr *x_literal(arena *mem, dtype d, double v);
 double dtype_lowest(dtype d); /* where a maximum starts */
 
 /* ---- ONNX ---- */

@@ -73,7 +73,7 @@ const fn *scalar_derivative(const fn *f, int by)
 }
 
 /* ---- values ---- */
-static const expr *parsed(arena *m, const own_fn *f, const expr *const *arg, bool expand, int depth, err *e)
+static const expr *parsed(arena *mem, const own_fn *f, const expr *const *arg, bool expand, int depth, err *e)
 {
     const scalar *of = f->of;
     names known = {.n = of->n_param, .own = of->in};
@@ -81,27 +81,27 @@ static const expr *parsed(arena *m, const own_fn *f, const expr *const *arg, boo
         known.name[i] = of->param[i], known.value[i] = arg[i];
     reading r = {&known, expand, depth, f->result, of->n_result};
     if (!f->order)
-        return x_read(m, of->text, &r, e);
-    const expr *y = x_apply(m, fn_of(of, f->result, 0, NULL), of->n_param, arg);
-    if (expand && !(y = scalar_value(m, (const own_fn *)y->fn, y->arg, true, depth + 1, e)))
+        return x_read(mem, of->text, &r, e);
+    const expr *y = x_apply(mem, fn_of(of, f->result, 0, NULL), of->n_param, arg);
+    if (expand && !(y = scalar_value(mem, (const own_fn *)y->fn, y->arg, true, depth + 1, e)))
         return NULL;
     known.name[known.n] = "y", known.value[known.n++] = y; /* behind the parameters, of which one may be y */
     r.result = f->result * of->n_param + f->by[0], r.n_result = of->n_result * of->n_param;
-    return x_read(m, of->derivative, &r, e);
+    return x_read(mem, of->derivative, &r, e);
 }
 
 /* Calls stay; arguments that are no numbers are states, so that derivatives by them can be taken. */
-static const expr *raw(arena *m, const own_fn *f, const expr *const *arg, int depth, err *e)
+static const expr *raw(arena *mem, const own_fn *f, const expr *const *arg, int depth, err *e)
 {
     if (!f->order || (f->order == 1 && f->of->derivative))
-        return parsed(m, f, arg, false, depth, e);
+        return parsed(mem, f, arg, false, depth, e);
     const own_fn *inner = (const own_fn *)fn_of(f->of, f->result, f->order - 1, f->by);
-    const expr *x = raw(m, inner, arg, depth, e), *by = arg[f->by[f->order - 1]];
+    const expr *x = raw(mem, inner, arg, depth, e), *by = arg[f->by[f->order - 1]];
     err own = {0};
-    const expr *d = x ? d_expr(m, x_cast(m, by->dtype, x), by, &own) : NULL;
+    const expr *d = x ? d_expr(mem, x_cast(mem, by->dtype, x), by, &own) : NULL;
     if (err_is(&own))
         return err_set(e, own.code, "%s", own.text), NULL;
-    return d || !x ? d : x_cast(m, by->dtype, x_whole(m, 0));
+    return d || !x ? d : x_cast(mem, by->dtype, x_whole(mem, 0));
 }
 
 typedef struct putting {
@@ -119,7 +119,7 @@ static const expr *put_one(void *user, const expr *x)
 }
 
 typedef struct expanding {
-    arena *m;
+    arena *mem;
     int depth;
     bool failed;
     err *e;
@@ -130,19 +130,19 @@ static const expr *expand_one(void *user, const expr *x)
     expanding *p = user;
     if (x->kind != X_CALL || !fn_is_own(x->fn) || p->failed)
         return x;
-    const expr *y = scalar_value(p->m, (const own_fn *)x->fn, x->arg, true, p->depth, p->e);
+    const expr *y = scalar_value(p->mem, (const own_fn *)x->fn, x->arg, true, p->depth, p->e);
     p->failed = !y;
-    return y ? x_cast(p->m, x->dtype, y) : x;
+    return y ? x_cast(p->mem, x->dtype, y) : x;
 }
 
-static const expr *expand(arena *m, const expr *x, int depth, err *e)
+static const expr *expand(arena *mem, const expr *x, int depth, err *e)
 {
-    expanding p = {m, depth, false, e};
-    const expr *y = x_map(m, x, expand_one, &p);
+    expanding p = {mem, depth, false, e};
+    const expr *y = x_map(mem, x, expand_one, &p);
     return p.failed ? NULL : y;
 }
 
-const expr *scalar_value(arena *m, const own_fn *f, const expr *const *arg, bool all, int depth, err *e)
+const expr *scalar_value(arena *mem, const own_fn *f, const expr *const *arg, bool all, int depth, err *e)
 {
     const expr *state[MAX_ARG];
     if (depth >= SCALAR_DEPTH || f->of->in->calls++ >= SCALAR_CALLS) {
@@ -155,16 +155,16 @@ const expr *scalar_value(arena *m, const own_fn *f, const expr *const *arg, bool
         return err_hint(e, "a recursion ends by a choice that numbers in the call decide: n == 0 ? ... : ..."), NULL;
     }
     if (!f->order || (f->order == 1 && f->of->derivative))
-        return parsed(m, f, arg, all, depth, e);
+        return parsed(mem, f, arg, all, depth, e);
     for (int i = 0; i < f->base.arity; i++) {
         bool number = arg[i]->kind == X_LIT;
         for (int k = 0; k < f->order; k++)
             number = number && f->by[k] != i;
-        state[i] = number ? arg[i] : x_state(m, arg[i]->dtype, i);
+        state[i] = number ? arg[i] : x_state(mem, arg[i]->dtype, i);
     }
-    const expr *x = raw(m, f, state, depth, e);
-    x = x && all ? expand(m, x, depth + 1, e) : x;
-    return x ? x_map(m, x, put_one, &(putting){f->base.arity, state, arg}) : NULL;
+    const expr *x = raw(mem, f, state, depth, e);
+    x = x && all ? expand(mem, x, depth + 1, e) : x;
+    return x ? x_map(mem, x, put_one, &(putting){f->base.arity, state, arg}) : NULL;
 }
 
 static int parts(const expr *x, int left)
@@ -175,11 +175,11 @@ static int parts(const expr *x, int left)
     return left;
 }
 
-const expr *x_expand(arena *m, scalars *s, const expr *x, err *e)
+const expr *x_expand(arena *mem, scalars *s, const expr *x, err *e)
 {
     if (s)
         s->calls = 0;
-    const expr *y = s ? expand(m, x, 0, e) : x;
+    const expr *y = s ? expand(mem, x, 0, e) : x;
     if (!y || y == x || parts(y, SCALAR_PARTS) > 0)
         return y;
     err_set(e, TS_UNSUPPORTED, "its functions, written out, have more than %d parts", SCALAR_PARTS);

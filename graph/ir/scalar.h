@@ -33,9 +33,9 @@ const fn *scalar_fn(const scalars *s, const char *name);
 const fn *scalar_derivative(const fn *f, int by); /* NULL: of higher order than SCALAR_ORDER */
 /* Calls of own functions as what they mean. s NULL: x has none. NULL: a recursion that does not end, or what is too
  * long. */
-const expr *x_expand(arena *m, scalars *s, const expr *x, err *e);
+const expr *x_expand(arena *mem, scalars *s, const expr *x, err *e);
 /* What a call of f is, of f's dtype; the calls in it stay unless `expand`. depth: calls around it. */
-const expr *scalar_value(arena *m, const own_fn *f, const expr *const *arg, bool expand, int depth, err *e);
+const expr *scalar_value(arena *mem, const own_fn *f, const expr *const *arg, bool expand, int depth, err *e);
 
 /* A text as x_parse takes it, of several results: the one asked for. */
 typedef struct reading {
@@ -45,5 +45,5 @@ typedef struct reading {
     int result;   /* which one */
     int n_result; /* filled in: how many there are; as asked where it is not 0 */
 } reading;
-const expr *x_read(arena *m, const char *source, reading *r, err *e);
+const expr *x_read(arena *mem, const char *source, reading *r, err *e);
 #endif

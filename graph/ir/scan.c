@@ -56,7 +56,7 @@ ts_scan *ts_scan_begin(ts_graph *g, int64_t trips)
     if (err_is(&g->err))
         return NULL;
     if (trips < 0)
-        return g_fail(g, TS_BAD_INPUT, "scan: %lld trips", (long long)trips), NULL;
+        return g_fail(g, TS_BAD_INPUT, "scan: %lld trips, expected 0 or more", (long long)trips), NULL;
     ts_scan *s = arena_get(&g->mem, sizeof *s);
     *s = (ts_scan){.g = g, .number = g->n_scan++, .trips = trips, .keep = 1};
     return s;
@@ -78,8 +78,8 @@ ts_tensor ts_scan_slice(ts_scan *s, ts_tensor of, bool backwards)
     if (!usable(s, "a slice") || !g_holds(s->g, "a trip", 1, &of) || !has_room(s, "slices", s->n_slice))
         return NULL;
     if (!of || of->type.rank < 1 || of->type.dim[0] != s->trips)
-        return g_fail(s->g, TS_BAD_INPUT, "scan: slice %d has %lld rows for %lld trips", s->n_slice,
-                      of && of->type.rank ? (long long)of->type.dim[0] : 0LL, (long long)s->trips),
+        return g_fail(s->g, TS_BAD_INPUT, "scan: slice %d has %lld rows for %lld trips, expected one a trip",
+                      s->n_slice, of && of->type.rank ? (long long)of->type.dim[0] : 0LL, (long long)s->trips),
                NULL;
     type t = {.dtype = of->type.dtype, .rank = of->type.rank - 1};
     memcpy(t.dim, of->type.dim + 1, (size_t)t.rank * sizeof *t.dim);

@@ -25,7 +25,9 @@ static int64_t every_of(const scan_form *f, int i)
     return f->every ? f->every[i] : 1;
 }
 
-int64_t scan_row(const scan_form *f, int i, int64_t t)
+/* Where trip t puts row i: row t, or of rows kept every k-th trip the place that the last trip of its run of k writes,
+ * so that what stays is of trips 0, k, 2 k, ... */
+static int64_t scan_row(const scan_form *f, int i, int64_t t)
 {
     const int64_t k = every_of(f, i);
     return k > 1 ? (t + k - 1) / k : f->row[i] ? f->trips - 1 - t : t;
@@ -52,12 +54,14 @@ const node *trip_bound(graph *g, int64_t k, const type *t)
     return g_leaf(g, op_find("trip_operand"), name, t, &(leaf){.kind = LEAF_INPUT, .bound = true});
 }
 
+/* The label of a bound leaf is its number. */
 int64_t trip_operand(const node *bound)
 {
     return strtoll(bound->label, NULL, 10);
 }
 
 /* ---- types ---- */
+/* Always false, so that a check can end with it. */
 static bool differ(err *e, const char *what, int i, const type *is, const char *but, const type *wanted)
 {
     text a = {0}, b = {0};
@@ -67,7 +71,8 @@ static bool differ(err *e, const char *what, int i, const type *is, const char *
     return false;
 }
 
-static type row_type(const type *t)
+/* [trips, ...] -> [...] */
+type trip_row(const type *t)
 {
     type row = {.dtype = t->dtype, .rank = t->rank - 1};
     memcpy(row.dim, t->dim + 1, (size_t)row.rank * sizeof *row.dim);
@@ -80,17 +85,18 @@ static type bound_type(const node *n, const scan_form *f, int64_t k)
     if (k == n->n_in)
         return (type){.dtype = TS_I64};
     const bool sliced = k >= f->n_state && k < f->n_state + f->n_slice;
-    return sliced ? row_type(&n->in[k]->type) : n->in[k]->type;
+    return sliced ? trip_row(&n->in[k]->type) : n->in[k]->type;
 }
 
 static bool check_counts(const node *n, const scan_form *f, err *e)
 {
     if (f->trips < 0)
-        return err_set(e, TS_BAD_INPUT, "%lld trips", (long long)f->trips);
+        return err_set(e, TS_BAD_INPUT, "%lld trips, expected 0 or more", (long long)f->trips);
     if (n->n_in > MAX_PART)
         return err_set(e, TS_BAD_INPUT, "%d operands, takes at most %d", n->n_in, MAX_PART);
     if (f->n_state < 0 || f->n_state + f->n_slice > n->n_in)
-        return err_set(e, TS_BAD_INPUT, "%d operands for %d states and %d slices", n->n_in, f->n_state, f->n_slice);
+        return err_set(e, TS_BAD_INPUT, "%d operands for %d states and %d slices, expected %d or more", n->n_in,
+                       f->n_state, f->n_slice, f->n_state + f->n_slice);
     if (n->trip->n_root != f->n_state + f->n_row + f->until)
         return err_set(e, TS_BAD_INPUT, "its trip has %d results, not %d", n->trip->n_root,
                        f->n_state + f->n_row + f->until);
@@ -108,12 +114,13 @@ static bool check_slices(const node *n, const scan_form *f, err *e)
     for (int i = 0; i < f->n_slice; i++) {
         const type *t = &n->in[f->n_state + i]->type;
         if (t->rank < 1 || t->dim[0] != f->trips)
-            return err_set(e, TS_BAD_INPUT, "slice %d has %lld rows for %lld trips", i,
+            return err_set(e, TS_BAD_INPUT, "slice %d has %lld rows for %lld trips, expected one a trip", i,
                            t->rank < 1 ? 0LL : (long long)t->dim[0], (long long)f->trips);
     }
     return true;
 }
 
+/* A trip is closed: its leaves are constants, its operands, and the number of the trip as operand n_in. */
 static bool check_bound(const node *n, const scan_form *f, const node *x, err *e)
 {
     const int64_t k = trip_operand(x);
@@ -121,7 +128,7 @@ static bool check_bound(const node *n, const scan_form *f, const node *x, err *e
         return x->leaf->kind == LEAF_CONST ||
                err_set(e, TS_BAD_INPUT, "its trip reads \"%s\", which is not one of its operands", x->label);
     if (k < 0 || k > n->n_in)
-        return err_set(e, TS_BAD_INPUT, "its trip reads operand %s of %d", x->label, n->n_in);
+        return err_set(e, TS_BAD_INPUT, "its trip reads operand %s, expected 0 to %d", x->label, n->n_in);
     const type t = bound_type(n, f, k);
     return type_equal(&t, &x->type) || differ(e, "operand", (int)k, &t, ", and its trip takes ", &x->type);
 }
@@ -147,6 +154,7 @@ static bool check_trip(const node *n, const scan_form *f, err *e)
     return ok;
 }
 
+/* States come out as they are after the last trip; rows get a first dimension, [rows, ...]. */
 static bool output_types(graph *g, node *draft, const scan_form *f, err *e)
 {
     const int count = f->n_state + f->n_row;
@@ -170,6 +178,7 @@ static bool output_types(graph *g, node *draft, const scan_form *f, err *e)
     return ok;
 }
 
+/* The caller's list of roots may live on its stack: the node gets a copy in the arena. */
 bool trip_infer(graph *g, node *draft, err *e)
 {
     const scan_form f = scan_form_of(draft);
@@ -196,18 +205,12 @@ typedef struct walking {
     int64_t trip;
 } walking;
 
-static ts_array array_of(const type *t, void *data)
-{
-    ts_array a = {.dtype = t->dtype, .rank = t->rank, .data = data};
-    memcpy(a.dim, t->dim, (size_t)t->rank * sizeof *t->dim);
-    return a;
-}
-
 static bool stays(const walking *w, int64_t k) /* the same in every trip */
 {
     return k >= w->f.n_state + w->f.n_slice && k < w->c->node->n_in;
 }
 
+/* Nodes are in the order of their ids, operands before what reads them. */
 static void begin(walking *w, const host_call *c)
 {
     const scan_trip *t = c->node->trip;
@@ -225,7 +228,7 @@ static void begin(walking *w, const host_call *c)
         w->at[x->id] = i, w->once[i] = !x->leaf || !x->leaf->bound || stays(w, trip_operand(x));
         for (int k = 0; k < x->n_in; k++)
             w->once[i] = w->once[i] && w->once[w->at[x->in[k]->id]];
-        w->value[i] = array_of(&x->type, x->leaf ? (void *)(uintptr_t)x->leaf->data : NULL);
+        w->value[i] = type_array(&x->type, x->leaf ? (void *)(uintptr_t)x->leaf->data : NULL);
     }
     for (int i = 0; i < w->f.n_state; i++) {
         const size_t bytes = (size_t)type_bytes(&c->node->in[i]->type);
@@ -245,6 +248,7 @@ static void end(walking *w)
     free(w->need), free(w->value), free(w->own), free(w->once), free(w->state), free(w->next), free(w->at);
 }
 
+/* Slices are rows of the operand itself: nothing is copied. */
 static void *bound_data(walking *w, const node *x)
 {
     const scan_form *f = &w->f;
@@ -259,6 +263,7 @@ static void *bound_data(walking *w, const node *x)
     return (char *)w->c->in[k].data + row * type_bytes(&x->type);
 }
 
+/* Nodes of a trip are evaluated one by one by the interpreter: this is what judges the programs of back ends. */
 static bool evaluate(walking *w, int i, err *e)
 {
     const node *x = w->need[i];
@@ -273,6 +278,7 @@ static bool evaluate(walking *w, int i, err *e)
     return w->own[i];
 }
 
+/* All outputs of a scan lie one after the other in one value (custom_pack). */
 static char *output_at(const walking *w, int k, int64_t row)
 {
     const node *n = w->c->node;
@@ -285,6 +291,7 @@ static const void *root_data(const walking *w, int k)
     return w->value[w->at[w->c->node->trip->root[k]->id]].data;
 }
 
+/* New states are copied before any is replaced: a state may be another one's former value. */
 static bool one_trip(walking *w, bool *last, err *e)
 {
     const scan_trip *t = w->c->node->trip;
@@ -310,6 +317,7 @@ static bool one_trip(walking *w, bool *last, err *e)
     return true;
 }
 
+/* Rows behind an early end are zero. */
 bool trip_run(const host_call *c, err *e)
 {
     walking w;

@@ -21,13 +21,11 @@ typedef struct scan_form { /* what a scan's attributes say */
     int64_t keep; /* states kept for a gradient: every so many, 1 all, 0 about as many as the root of trips */
 } scan_form;
 scan_form scan_form_of(const node *n);
-/* Where trip t leaves gathered row i: row t, or, where it is gathered every k trips, the next multiple of k over k, so
- * that what stays is of trips 0, k, 2 k, ...; and how many rows there are. */
-int64_t scan_row(const scan_form *f, int i, int64_t t);
-int64_t scan_rows(const scan_form *f, int i);
-extern const op scan_op; /* of no table: a call alone does not say what a trip is */
+int64_t scan_rows(const scan_form *f, int i); /* that all trips leave of gathered row i: every k-th stays */
+extern const op scan_op;                      /* of no table: a call alone does not say what a trip is */
 
 bool trip_same(const scan_trip *a, const scan_trip *b); /* either may be NULL */
+type trip_row(const type *t);                           /* of what is sliced, or gathered, along its first axis */
 bool trip_infer(graph *g, node *draft, err *e);
 int64_t trip_operand(const node *bound); /* which operand it stands for; n_in of the scan: the number of the trip */
 const node *trip_bound(graph *g, int64_t k, const type *t);
@@ -38,6 +36,10 @@ bool scan_gather_every(ts_scan *s, const node *row, int64_t every);
 /* What the operands of scan n receive from dy of its outputs: another scan, backwards over states that the first one
  * keeps. dy: NULL where nothing arrives; active: the operands that are asked for; dx: NULL where nothing does. */
 bool trip_gradient(graph *g, const node *n, const node *const *dy, const bool *active, const node **dx);
+
+/* Scan n over a batch of so many values: in: of each operand the one with the batch's axis in front; NULL: all have it
+ * as it is. out: each output with that axis in front. */
+bool trip_batch(graph *g, const node *n, int64_t size, const node *const *in, const node **out);
 
 const node *g_make_scan(graph *g, const op *o, int n, const node *const *in, const attr *a, int n_attr,
                         const scan_trip *t);

@@ -58,6 +58,7 @@ int dtype_bits(dtype d)
     return facts_of(d)->bits;
 }
 
+/* 8-bit reals and what is narrower than a byte: stored, computed with as f32 or whole numbers. */
 bool dtype_small(dtype d)
 {
     const facts *f = facts_of(d);
@@ -68,6 +69,11 @@ dclass dtype_class(dtype d)
 {
     int kind = facts_of(d)->kind;
     return kind == REAL ? D_REAL : kind == TRUTH ? D_TRUTH : D_WHOLE;
+}
+
+bool dtype_real(dtype d)
+{
+    return dtype_class(d) == D_REAL;
 }
 
 bool dtype_signed(dtype d)
@@ -137,6 +143,7 @@ dtype dtype_float(dtype d)
     return f->kind == REAL ? d : real_of(f->bytes);
 }
 
+/* No overflow: type_valid has bounded it. */
 int64_t type_count(const type *t)
 {
     int64_t n = 1;
@@ -196,6 +203,7 @@ static bool broadcast_fail(int n, const type *const *in, int from_last, err *e)
     return err_hint(e, "extents must be equal, or one of them 1, counted from the last axis");
 }
 
+/* The dtype is left as it is in out. */
 bool type_broadcast(int n, const type *const *in, type *out, err *e)
 {
     type y = {.dtype = out->dtype};
@@ -217,6 +225,7 @@ bool type_broadcast(int n, const type *const *in, type *out, err *e)
     return type_valid(out, e);
 }
 
+/* -rank <= axis < rank; negative ones count from the end. */
 bool axis_norm(int64_t axis, int rank, int *out, err *e)
 {
     if (axis < -rank || axis >= rank) {
@@ -227,6 +236,14 @@ bool axis_norm(int64_t axis, int rank, int *out, err *e)
     return true;
 }
 
+ts_array type_array(const type *t, void *data)
+{
+    ts_array a = {.dtype = t->dtype, .rank = t->rank, .data = data};
+    memcpy(a.dim, t->dim, (size_t)t->rank * sizeof *t->dim);
+    return a;
+}
+
+/* As a problem or a graph has it: f32[2,3]. */
 void type_print(text *t, const type *y)
 {
     text_add(t, "%s[", ts_dtype_name(y->dtype));

@@ -15,6 +15,7 @@ typedef struct type {
 
 typedef enum dclass { D_REAL, D_WHOLE, D_TRUTH } dclass; /* how values compute: double, int64_t (wrapping), 0 or 1 */
 dclass dtype_class(dtype d);
+bool dtype_real(dtype d); /* of class D_REAL */
 bool dtype_signed(dtype d);
 int dtype_bits(dtype d);     /* of a value; in memory an element has ts_dtype_bytes */
 bool dtype_small(dtype d);   /* reals of 8 bits and fewer, integers of fewer: kept, not computed with */
@@ -30,6 +31,7 @@ bool type_valid(const type *t, err *e); /* rank, negative extents, overflow of c
 /* Numpy's rule for the extents; dtype untouched */
 bool type_broadcast(int n, const type *const *in, type *out, err *e);
 bool axis_norm(int64_t axis, int rank, int *out, err *e); /* negative axes count from the end */
+ts_array type_array(const type *t, void *data);           /* over data, which stays the caller's */
 void type_print(text *t, const type *y);                  /* f32[2,3] */
 
 /* One element between memory and the two computing classes. Half types round to nearest even. */

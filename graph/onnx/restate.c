@@ -1,12 +1,12 @@
 /* restate.c - nodes as calls of ONNX. */
-#include "graph/onnx/restate.h"
+#include "graph/onnx/restate_scan.h"
 #include "graph/ir/rule.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *new_name(back *b, const char *stem)
+const char *back_new_name(back *b, const char *stem)
 {
     return arena_format(b->mem, "%s.%d", stem, b->next++);
 }
@@ -24,9 +24,18 @@ static const char *add_constant(back *b, dtype d, int rank, int64_t n, void *dat
 {
     b->constant = grown(b->mem, b->constant, b->n_constant, &b->cap_constant, sizeof *b->constant);
     back_constant *c = &b->constant[b->n_constant++];
-    *c = (back_constant){new_name(b, "value"), {.dtype = d, .rank = rank, .data = data}};
+    *c = (back_constant){back_new_name(b, "value"), {.dtype = d, .rank = rank, .data = data}};
     c->value.dim[0] = n;
     return c->name;
+}
+
+const char *back_add_value(back *b, const type *t, const void *data)
+{
+    void *own = arena_get(b->mem, (size_t)type_bytes(t) + 1);
+    memcpy(own, data, (size_t)type_bytes(t));
+    const char *name = add_constant(b, t->dtype, t->rank, 0, own);
+    memcpy(b->constant[b->n_constant - 1].value.dim, t->dim, sizeof t->dim);
+    return name;
 }
 
 static const char *add_ints(back *b, int rank, int n, const int64_t *v)
@@ -37,13 +46,16 @@ static const char *add_ints(back *b, int rank, int n, const int64_t *v)
     return add_constant(b, TS_I64, rank, n, own);
 }
 
-static const char *add_call(back *b, const back_call *from)
+const char *back_add_call(back *b, const back_call *from)
 {
     b->call = grown(b->mem, b->call, b->n_call, &b->cap_call, sizeof *b->call);
     back_call *c = &b->call[b->n_call++];
     *c = *from;
-    c->out = new_name(b, "step");
-    return c->out;
+    if (!c->n_out) {
+        c->n_out = 1, c->out = arena_array(b->mem, 1, sizeof *c->out);
+        c->out[0] = back_new_name(b, "step");
+    }
+    return c->out[0];
 }
 
 /* ---- words ---- */
@@ -126,7 +138,7 @@ static const char *operand(const writing *w, int i, bool cast)
     const char **in = arena_array(w->b->mem, 1, sizeof *in);
     attr *to = arena_array(w->b->mem, 1, sizeof *to);
     *in = name, *to = attr_int("to", onnx_code(w->n->type.dtype));
-    return add_call(w->b, &(back_call){.type = "Cast", .n_in = 1, .n_attr = 1, .in = in, .attr = to});
+    return back_add_call(w->b, &(back_call){.type = "Cast", .n_in = 1, .n_attr = 1, .in = in, .attr = to});
 }
 
 static void put_in(writing *w, const char *name)
@@ -197,7 +209,7 @@ static const char *put_call(writing *w, const char *s)
     }
     while (w->call.n_in > 0 && !*w->call.in[w->call.n_in - 1])
         w->call.n_in--;
-    w->last = add_call(w->b, &w->call);
+    w->last = back_add_call(w->b, &w->call);
     return s;
 }
 
@@ -251,6 +263,10 @@ static bool check_dtypes(const node *n, const char *words, err *e)
 bool back_node(back *b, const node *n, err *e)
 {
     const op *o = n->op;
+    if (n->trip)
+        return back_scan(b, n, e);
+    if (back_output(b, n))
+        return true;
     const char *words = o->back_of ? o->back_of(n) : o->back ? o->back : implied(b, n);
     if (!words || n->n_in > BACK_OPERANDS || !onnx_code(n->type.dtype)) {
         err_set(e, TS_UNSUPPORTED, "operation %s has no counterpart in ONNX", n->op->name);

@@ -8,20 +8,28 @@
  *   !x            an attribute as a scalar of the result's dtype             ?   the truth value true      -   left out
  *   name=x        an attribute of the operator from one of the operation, where it is there
  *   name:1        an attribute of the operator that is this integer         name'word   this word
- *   name~         an attribute of the operator that is the result's dtype */
+ *   name~         an attribute of the operator that is the result's dtype
+ * A scan is one call with a body: Loop where it may end early and gathers nothing, else Scan (restate_scan.c). */
 #ifndef TS_BACK_H
 #define TS_BACK_H
 #include "graph/ir/graph.h"
 
-enum { BACK_OPSET = 20, BACK_OPERANDS = 64 };
+enum { BACK_OPSET = 20, BACK_OPERANDS = 64 }; /* the operator set that is written; operands of a call */
 
 typedef struct back_call {
     const char *type;
-    int n_in, n_attr;
+    int n_in, n_out, n_attr;
     const char **in; /* "" where left out */
-    const char *out;
+    const char **out;
     attr *attr;
+    struct back_body *body; /* its attribute "body"; NULL: it has none */
 } back_call;
+
+typedef struct back_body { /* the values around it may be read, too */
+    int n_in, n_out, n_call;
+    ts_port *in, *out;
+    back_call *call;
+} back_body;
 
 typedef struct back_constant {
     const char *name;
@@ -35,6 +43,7 @@ typedef struct back {
     back_call *call;
     back_constant *constant;
     const char **name;
+    const struct back_outputs *outputs; /* of scans so far */
 } back;
 
 /* Appends the calls that make n's value, and sets its name. TS_UNSUPPORTED, naming the operation, if there are none. */

@@ -113,6 +113,15 @@ static bool divide_shape(const node *n, type *out, err *e) /* numpy: two integer
     return true;
 }
 
+static bool power_shape(const node *n, type *out, err *e)
+{
+    const dtype a = n->in[0]->type.dtype, b = n->in[1]->type.dtype;
+    if (!type_broadcast(2, (const type *const[]){&n->in[0]->type, &n->in[1]->type}, out, e))
+        return false;
+    out->dtype = a == TS_BOOL && b == TS_BOOL ? TS_I8 : dtype_promote(a, b);
+    return true;
+}
+
 /* ---- body ---- */
 static bool divide_body(defn *d, err *e)
 {
@@ -123,16 +132,16 @@ static bool divide_body(defn *d, err *e)
 }
 
 /* A constant exponent of 2, 3, 0.5 or -1 is products, a root or a quotient, not a call of pow. */
-static const expr *small_power(arena *m, const expr *a, double exponent)
+static const expr *small_power(arena *mem, const expr *a, double exponent)
 {
     if (exponent == 2)
-        return x2(m, "mul", a, a);
+        return x2(mem, "mul", a, a);
     if (exponent == 3)
-        return x2(m, "mul", x2(m, "mul", a, a), a);
+        return x2(mem, "mul", x2(mem, "mul", a, a), a);
     if (exponent == 0.5)
-        return x1(m, "sqrt", a);
+        return x1(mem, "sqrt", a);
     if (exponent == -1)
-        return x2(m, "div", x_real(m, 1), a);
+        return x2(mem, "div", x_real(mem, 1), a);
     return NULL;
 }
 
@@ -146,15 +155,6 @@ static bool power_body(defn *d, err *e)
         d->value = small_power(d->mem, base, load_real(b->type.dtype, b->leaf->data, 0));
     if (!d->value)
         d->value = x2(d->mem, "pow", base, defn_in(d, 1));
-    return true;
-}
-
-static bool power_shape(const node *n, type *out, err *e)
-{
-    const dtype a = n->in[0]->type.dtype, b = n->in[1]->type.dtype;
-    if (!type_broadcast(2, (const type *const[]){&n->in[0]->type, &n->in[1]->type}, out, e))
-        return false;
-    out->dtype = a == TS_BOOL && b == TS_BOOL ? TS_I8 : dtype_promote(a, b);
     return true;
 }
 

@@ -43,7 +43,7 @@ static const node *both(graph *g, const node *a, const node *b)
     return !a ? b : g_call2(g, "logical_and", a, b);
 }
 
-/* ---- operands ---- */
+/* ---- helpers: operands ---- */
 static bool read_operands(attend *a, err *e)
 {
     const onnx_call *c = a->c;
@@ -73,8 +73,10 @@ static bool read_operands(attend *a, err *e)
     a->batch = a->q->type.dim[0], a->heads = a->q->type.dim[1], a->queries = a->q->type.dim[2];
     a->few = a->k->type.dim[1], a->keys = a->k->type.dim[2];
     if (a->few < 1 || a->heads % a->few || a->v->type.dim[1] != a->few)
-        return err_set(e, TS_BAD_INPUT, "%s: %lld heads of queries, %lld of keys", c->type, (long long)a->heads,
-                       (long long)a->few);
+        return err_set(e, TS_BAD_INPUT,
+                       "%s: %lld heads of queries, %lld of keys, %lld of values; expected as many of both, which "
+                       "divide those of queries",
+                       c->type, (long long)a->heads, (long long)a->few, (long long)a->v->type.dim[1]);
     return true;
 }
 
@@ -114,7 +116,7 @@ static const node *whole_mask(attend *a, const node *mask)
     return g_apply(a->g, "pad", mask, COUNT(list), list);
 }
 
-/* ---- scores ---- */
+/* ---- helpers: scores ---- */
 /* x[batch, heads, ...] @ y[batch, few, ...]: query heads that share a key head stand behind it. */
 static const node *by_heads(attend *a, const node *x, const node *y)
 {
@@ -211,7 +213,7 @@ static bool adapt_attention(const onnx_call *c, const node **out, err *e)
     return (c->n_out < 2 || onnx_give(c, out + 1, a.k, e)) && (c->n_out < 3 || onnx_give(c, out + 2, a.v, e));
 }
 
-/* ---- recipe ---- */
+/* ---- recipes ---- */
 /* Softmax of rows whose elements may all be -inf: nothing is lowered by an infinite maximum, nor divided by 0. */
 static const node *masked_softmax_lower(graph *g, const node *n)
 {

@@ -38,7 +38,7 @@ static bool trilu_body(defn *d, err *e)
     return true;
 }
 
-/* ---- recipe ---- */
+/* ---- recipes ---- */
 /* softmax(scale * q k' + mask) v: q [..., queries, width], k [..., keys, width], v [..., keys, any], a mask that fits
  * the scores [..., queries, keys]. With causal=1 query i of the last q sees keys up to its own place. */
 static const node *attention_lower(graph *g, const node *n)
@@ -57,16 +57,17 @@ static const node *attention_lower(graph *g, const node *n)
     const attr *scale = node_attr(n, "scale");
     /* [..., queries, keys] */
     const node *s = g_call2(g, "matmul", q, g_apply(g, "transpose", k, 1, (attr[]){attr_ints("axes", rank, axes)}));
-    s = g_call2(g, "multiply", s,
+    s = g_call2(g, "multiply", s, /* [..., queries, keys], of variance 1 where q and k have it */
                 g_scalar_like(g, s, scale->kind == 'f' ? scale->f : 1 / sqrt((double)(width ? width : 1))));
     if (n->n_in > 3)
         s = g_call2(g, "add", s, n->in[3]);
     if (node_int(n, "causal") && s)
+        /* keys - queries: the last query sees all of them */
         s = g_callf(g, 1, &s, "trilu upper=0 k=%lld value=-inf", (long long)(keys - queries));
-    return g_call2(g, "matmul", g_call1(g, "softmax", s), n->in[2]);
+    return g_call2(g, "matmul", g_call1(g, "softmax", s), n->in[2]); /* [..., queries, any] */
 }
 
-/* ---- in blocks ---- */
+/* ---- recipes: in blocks ---- */
 static const group *made_by(const graph *g, const node *n, const char *name)
 {
     for (int i = g->n_group; i-- > 0;)
@@ -117,6 +118,7 @@ static bool passes(const node *n)
  * products alone are formed: what is known of the blocks is f32. */
 static const node *attention_in_blocks(graph *g, const group *q, block_size *size, void *user)
 {
+    /* y [..., queries, width] = seen [..., queries, keys] v [..., keys, width] */
     const node *y = q->result, *seen = y->n_in == 2 ? y->in[0] : NULL, *v = seen ? y->in[1] : NULL, *weights = seen;
     const int rank = seen ? seen->type.rank : 0;
     empty_rows empty;
@@ -129,13 +131,16 @@ static const node *attention_in_blocks(graph *g, const group *q, block_size *siz
         ts_dtype_bytes(y->type.dtype) < 2 ||
         memcmp(y->type.dim, seen->type.dim, (size_t)(rank - 1) * sizeof *y->type.dim))
         return NULL;
+    /* keys, and elements of a value */
     const int64_t n = seen->type.dim[rank - 1], width = v->type.dim[v->type.rank - 1];
+    /* rows: queries of all heads and batches together */
     const streaming s = {n ? type_count(&seen->type) / n : 0, n, width, y->type.dtype};
     const int64_t block = n > 1 && s.rows && width ? size(user, &s) : 0;
     if (block < 1 || block >= n)
         return NULL;
     scores = is_half(scores) ? g_cast(g, scores, TS_F32) : scores;
     if (scores->type.rank != rank || memcmp(scores->type.dim, seen->type.dim, (size_t)rank * sizeof *seen->type.dim))
+        /* [..., queries, keys] again, where heads were in groups */
         scores = g_reshape(g, scores, rank, seen->type.dim);
     return g_blocked_softmax(g, scores, v, block, empty);
 }

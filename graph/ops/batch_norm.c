@@ -69,7 +69,7 @@ static bool adapt_batch_norm(const onnx_call *c, const node **out, err *e)
            further_outputs(c, in, out, e);
 }
 
-/* ---- recipe ---- */
+/* ---- recipes ---- */
 /* Operands: x [batch, channel, ...]; scale, bias, mean, var [channel]. factor = scale / sqrt(var + epsilon). The
  * model's own statistics: x * factor + (bias - mean * factor), where a plan computes once what depends on weights only;
  * those of the batch: (x - mean) * factor + bias. */
@@ -89,7 +89,7 @@ static const node *batch_norm_lower(graph *g, const node *n)
     return g_call2(g, "add", g_call2(g, "multiply", x, factor), shift);
 }
 
-/* ---- the pass ---- */
+/* ---- passes ---- */
 typedef struct norms {
     graph *g;
     const ts_statistics *asked;
@@ -180,7 +180,7 @@ int ts_batch_statistics(ts_graph *g, int n, const ts_tensor *t, const ts_statist
     return good ? s.n : -1;
 }
 
-/* ---- record ---- */
+/* ---- records ---- */
 static const op batch_norm_op = {
     .name = "batch_norm",
     .doc = "Scale, bias, mean and variance of each channel (axis 1), as they stand after training; with training=1 "

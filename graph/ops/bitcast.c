@@ -52,8 +52,10 @@ static bool to_shape(const node *n, type *out, err *e)
 {
     dtype d;
     *out = n->in[0]->type, out->dtype = TS_I64;
-    return read_real(n, &d, e) && (n->in[0]->type.dtype == d || err_set(e, TS_BAD_INPUT, "the operand is of dtype %s",
-                                                                         ts_dtype_name(n->in[0]->type.dtype)));
+    if (!read_real(n, &d, e))
+        return false;
+    return n->in[0]->type.dtype == d || err_set(e, TS_BAD_INPUT, "the operand is of dtype %s, %s expected",
+                                                ts_dtype_name(n->in[0]->type.dtype), ts_dtype_name(d));
 }
 
 static bool from_shape(const node *n, type *out, err *e)
@@ -68,11 +70,11 @@ static bool bits_body(defn *d, err *e)
 {
     const int64_t param[] = {type_count(&d->node->type), node_int(d->node, "exponent"), node_int(d->node, "fraction")};
     (void)e;
-    defn_routine(d, &(routine){"bits", routine_bits, COUNT(param), param, 0, NULL});
+    defn_routine(d, &(routine){.name = "bits", .run = routine_bits, .n_param = COUNT(param), .param = param});
     return true;
 }
 
-/* ---- recipe ---- */
+/* ---- recipes ---- */
 static const node *bitcast_lower(graph *g, const node *n)
 {
     const node *x = n->in[0];
@@ -87,7 +89,9 @@ static const node *bitcast_lower(graph *g, const node *n)
     if (from == to)
         return x;
     if ((dtype_class(from) == D_REAL && dtype_small(from)) || (dtype_class(to) == D_REAL && dtype_small(to)))
-        return g_fail(g, TS_UNSUPPORTED, "the bits of %s as %s", ts_dtype_name(from), name), NULL;
+        return g_fail(g, TS_UNSUPPORTED, "the bits of %s as %s: reals of 16, 32 and 64 bits and integers expected",
+                      ts_dtype_name(from), name),
+               NULL;
     const int in = format_of(from), out = format_of(to);
     if (in >= 0)
         x = bits(g, "to_bits", g_cast(g, x, from == TS_F64 ? from : TS_F32), in, from);

@@ -53,15 +53,15 @@ static bool not_body(defn *d, err *e)
 /* 64 bits without a sign are computed as with one: the first step clears the bit that would be copied. */
 static bool right_body(defn *d, err *e)
 {
-    arena *m = d->mem;
+    arena *mem = d->mem;
     const dtype to = d->node->type.dtype;
-    const expr *a = x_cast(m, to, defn_in(d, 0)), *n = x_cast(m, to, defn_in(d, 1));
+    const expr *a = x_cast(mem, to, defn_in(d, 0)), *n = x_cast(mem, to, defn_in(d, 1));
     (void)e;
-    d->value = x2(m, "shr", a, n);
+    d->value = x2(mem, "shr", a, n);
     if (to == TS_U64) {
-        const expr *once = x2(m, "bitand", x2(m, "shr", a, x_whole(m, 1)), x_whole(m, INT64_MAX));
-        const expr *rest = x2(m, "shr", once, x2(m, "sub", n, x_whole(m, 1)));
-        d->value = x3(m, "select", x2(m, "eq", n, x_whole(m, 0)), a, rest);
+        const expr *once = x2(mem, "bitand", x2(mem, "shr", a, x_whole(mem, 1)), x_whole(mem, INT64_MAX));
+        const expr *rest = x2(mem, "shr", once, x2(mem, "sub", n, x_whole(mem, 1)));
+        d->value = x3(mem, "select", x2(mem, "eq", n, x_whole(mem, 0)), a, rest);
     }
     return true;
 }

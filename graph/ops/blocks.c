@@ -27,8 +27,8 @@ static bool read_cut(const node *n, cut *c, err *e)
     if (t->rank == MAX_RANK)
         return err_set(e, TS_BAD_INPUT, "rank %d, at most %d wanted", t->rank, MAX_RANK - 1);
     if (c->size < 1 || c->size > c->extent)
-        return err_set(e, TS_BAD_INPUT, "size: blocks of %lld along an axis of %lld", (long long)c->size,
-                       (long long)c->extent);
+        return err_set(e, TS_BAD_INPUT, "size: blocks of %lld along an axis of %lld, 1 to %lld expected",
+                       (long long)c->size, (long long)c->extent, (long long)c->extent);
     c->n = c->extent / c->size + (c->extent % c->size > 0);
     c->again = c->n * c->size - c->extent;
     return true;
@@ -75,21 +75,21 @@ static bool cut_body(defn *d, err *e)
 {
     const int rank = d->node->in[0]->type.rank;
     const attr *once = node_attr(d->node, "once");
-    arena *m = d->mem;
+    arena *mem = d->mem;
     const expr *sub[MAX_RANK];
     cut c;
     if (!read_cut(d->node, &c, e))
         return false;
-    const expr *b = x_axis(m, c.axis), *first = x_offset(m, b, c.size, 0), *start = first;
+    const expr *b = x_axis(mem, c.axis), *first = x_offset(mem, b, c.size, 0), *start = first;
     if (c.again)
-        start = x2(m, "add", first, x_offset(m, x2(m, "floordiv", b, x_whole(m, c.n - 1)), -c.again, 0));
+        start = x2(mem, "add", first, x_offset(mem, x2(mem, "floordiv", b, x_whole(mem, c.n - 1)), -c.again, 0));
     for (int i = 0; i < rank; i++)
-        sub[i] = x_axis(m, i < c.axis ? i : i + 1);
-    sub[c.axis] = x2(m, "add", start, sub[c.axis]);
+        sub[i] = x_axis(mem, i < c.axis ? i : i + 1);
+    sub[c.axis] = x2(mem, "add", start, sub[c.axis]);
     d->value = defn_at(d, 0, sub);
     if (c.again && once->kind == 'f')
-        d->value = x3(m, "select", x2(m, "le", first, sub[c.axis]), d->value,
-                      x_literal(m, d->node->type.dtype, once->f));
+        d->value = x3(mem, "select", x2(mem, "le", first, sub[c.axis]), d->value,
+                      x_literal(mem, d->node->type.dtype, once->f));
     return true;
 }
 
@@ -98,25 +98,25 @@ static bool mean_body(defn *d, err *e)
 {
     const type *t = &d->node->type;
     const dtype own = ts_dtype_bytes(t->dtype) < 4 ? TS_F32 : t->dtype;
-    arena *m = d->mem;
-    const expr *sub[MAX_RANK], *in[3], *state[2], *step[2], *zero = x_cast(m, own, x_real(m, 0));
+    arena *mem = d->mem;
+    const expr *sub[MAX_RANK], *in[3], *state[2], *step[2], *zero = x_cast(mem, own, x_real(mem, 0));
     const int rank = t->rank, b = defn_fold(d, d->node->in[2]->type.dim[rank - 1]);
     (void)e;
     for (int i = 0; i + 1 < rank; i++)
-        sub[i] = x_axis(m, i);
-    sub[rank - 1] = x_axis(m, b), sub[rank] = x_axis(m, rank - 1);
+        sub[i] = x_axis(mem, i);
+    sub[rank - 1] = x_axis(mem, b), sub[rank] = x_axis(mem, rank - 1);
     for (int i = 0; i < 3; i++)
-        in[i] = x_cast(m, own, defn_at(d, i, sub));
+        in[i] = x_cast(mem, own, defn_at(d, i, sub));
     for (int i = 0; i < 2; i++) {
-        state[i] = x_state(m, own, i);
-        step[i] = x2(m, "add", x2(m, "mul", in[0], state[i]), in[1 + i]);
+        state[i] = x_state(mem, own, i);
+        step[i] = x2(mem, "add", x2(mem, "mul", in[0], state[i]), in[1 + i]);
     }
-    const expr *mean = x2(m, "div", state[1], state[0]);
+    const expr *mean = x2(mem, "div", state[1], state[0]);
     if (node_int(d->node, "empty") == ZEROS)
-        mean = x3(m, "select", x2(m, "eq", state[0], zero), state[1], mean);
+        mean = x3(mem, "select", x2(mem, "eq", state[0], zero), state[1], mean);
     else if (node_int(d->node, "empty") == NO_NAN)
-        mean = x3(m, "select", x2(m, "lt", zero, state[0]), mean, zero);
-    d->value = x_scan(m, 1u << b, 0, 2, (const expr *const[]){zero, zero}, step, x_cast(m, t->dtype, mean));
+        mean = x3(mem, "select", x2(mem, "lt", zero, state[0]), mean, zero);
+    d->value = x_scan(mem, 1u << b, 0, 2, (const expr *const[]){zero, zero}, step, x_cast(mem, t->dtype, mean));
     return true;
 }
 

@@ -1,4 +1,5 @@
-/* blocks.h - sums along an axis that is walked in blocks. */
+/* blocks.h - sums along an axis that is walked in blocks: nodes like any others, with the same value up to rounding.
+ * Who puts them in place of whole sums, and how long blocks are, is the schedule's to say (schedule/blocks.c). */
 #ifndef TS_BLOCKS_H
 #define TS_BLOCKS_H
 #include "graph/ir/graph.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- calls, for recipes everywhere ---- */
+/* ---- helpers: calls, for recipes everywhere ---- */
 const node *g_cast(graph *g, const node *a, dtype to)
 {
     return a && a->type.dtype == to ? a : g_apply(g, "cast", a, 1, (attr[]){attr_word("to", ts_dtype_name(to))});

@@ -47,7 +47,7 @@ static bool adapt_causal_conv(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out + 1, all ? g_apply(g, "slice", all, COUNT(last), last) : NULL, e);
 }
 
-/* ---- recipe ---- */
+/* ---- recipes ---- */
 static const node *causal_lower(graph *g, const node *n)
 {
     const type *x = &n->in[0]->type, *w = &n->in[1]->type, *past = &n->in[2]->type;
@@ -60,7 +60,7 @@ static const node *causal_lower(graph *g, const node *n)
                    (long long)x->dim[1]);
 }
 
-/* ---- record ---- */
+/* ---- records ---- */
 static const op causal_op = {
     .name = "causal_conv", .doc = "Convolution along time, a kernel for each channel, over the past and x.",
     .numpy = "conv(np.concatenate([c, a], 2), b, None, None, None, a.shape[1])",

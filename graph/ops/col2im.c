@@ -20,7 +20,8 @@ static bool read_blocks(const node *n, window *w, err *e)
         for (int k = 0; k < count; k++) {
             value[i][k] = a->kind == '-' ? i != 4 : a->ints[k];
             if (value[i][k] < (i != 4) || value[i][k] > INT32_MAX)
-                return err_set(e, TS_BAD_INPUT, "%s: %lld", name[i], (long long)value[i][k]);
+                return err_set(e, TS_BAD_INPUT, "%s: %lld is not in %d...%d", name[i], (long long)value[i][k], i != 4,
+                               INT32_MAX);
         }
     }
     for (int s = 0; s < w->n; s++) {
@@ -69,30 +70,30 @@ static bool col2im_shape(const node *n, type *out, err *e)
  * leaves no rest and is a block */
 static bool col2im_body(defn *d, err *e)
 {
-    arena *m = d->mem;
-    const expr *row = x_axis(m, 1), *column = x_whole(m, 0), *real = NULL;
+    arena *mem = d->mem;
+    const expr *row = x_axis(mem, 1), *column = x_whole(mem, 0), *real = NULL;
     uint32_t folds = 0;
     window w;
     if (!read_blocks(d->node, &w, e))
         return false;
     for (int s = 0; s < w.n; s++) {
         const int fold = defn_fold(d, w.kernel[s]);
-        const expr *k = x_axis(m, fold), *stride = x_whole(m, w.stride[s]);
-        const expr *from = x2(m, "sub", x_offset(m, x_axis(m, s + 2), 1, w.before[s]),
-                              x_offset(m, k, w.dilation[s], 0));
-        const expr *block = x2(m, "floordiv", from, stride);
-        const expr *here = x2(m, "and", x2(m, "eq", x2(m, "mod", from, stride), x_whole(m, 0)),
-                              x_inside(m, block, 0, w.out[s]));
-        folds |= 1u << fold, real = real ? x2(m, "and", real, here) : here;
-        row = x2(m, "add", x_offset(m, row, w.kernel[s], 0), k);
-        column = x2(m, "add", x_offset(m, column, w.out[s], 0), block);
+        const expr *k = x_axis(mem, fold), *stride = x_whole(mem, w.stride[s]);
+        const expr *from = x2(mem, "sub", x_offset(mem, x_axis(mem, s + 2), 1, w.before[s]),
+                              x_offset(mem, k, w.dilation[s], 0));
+        const expr *block = x2(mem, "floordiv", from, stride);
+        const expr *here = x2(mem, "and", x2(mem, "eq", x2(mem, "mod", from, stride), x_whole(mem, 0)),
+                              x_inside(mem, block, 0, w.out[s]));
+        folds |= 1u << fold, real = real ? x2(mem, "and", real, here) : here;
+        row = x2(mem, "add", x_offset(mem, row, w.kernel[s], 0), k);
+        column = x2(mem, "add", x_offset(mem, column, w.out[s], 0), block);
     }
-    const expr *x = defn_at(d, 0, (const expr *const[]){x_axis(m, 0), row, column});
-    d->value = x_fold(m, "add", folds, x3(m, "select", real, x, x_whole(m, 0)));
+    const expr *x = defn_at(d, 0, (const expr *const[]){x_axis(mem, 0), row, column});
+    d->value = x_fold(mem, "add", folds, x3(mem, "select", real, x, x_whole(mem, 0)));
     return true;
 }
 
-/* ---- record ---- */
+/* ---- records ---- */
 static const op col2im_op = {
     .name = "col2im",
     .doc = "Columns of blocks [n, channel and point, block] laid back into [n, channel, space...].",

@@ -47,7 +47,8 @@ static bool matmul_shape(const node *n, type *out, err *e)
         return false;
     out->dtype = dtype_promote(a->dtype, b->dtype);
     if (out->rank + (a->rank > 1) + (b->rank > 1) > MAX_RANK)
-        return err_set(e, TS_BAD_INPUT, "the result would have too many axes");
+        return err_set(e, TS_BAD_INPUT, "the result would have %d axes, at most %d are possible",
+                       out->rank + (a->rank > 1) + (b->rank > 1), MAX_RANK);
     if (a->rank > 1)
         out->dim[out->rank++] = a->dim[a->rank - 2];
     if (b->rank > 1)

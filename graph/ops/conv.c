@@ -53,29 +53,31 @@ static bool conv_body(defn *d, err *e)
                   outputs = w->dim[0] / groups; /* of a group */
     const expr *at[MAX_RANK], *weight[MAX_RANK];
     window win;
-    arena *m = d->mem;
+    arena *mem = d->mem;
     if (!window_read(d->node, w->dim + 2, &win, e))
         return false;
     int axis = defn_fold(d, inputs);
     uint32_t folds = 1u << axis;
-    weight[0] = x_axis(m, 1), weight[1] = x_axis(m, axis);
-    const expr *first = x2(m, "mul", x2(m, "floordiv", x_axis(m, 1), x_whole(m, outputs ? outputs : 1)),
-                           x_whole(m, inputs));
-    at[0] = x_axis(m, 0), at[1] = groups == 1 ? weight[1] : x2(m, "add", first, weight[1]);
+    /* w [oc, ic / group, kernel...] at oc and the folded ic */
+    weight[0] = x_axis(mem, 1), weight[1] = x_axis(mem, axis);
+    /* the first input channel of the group that oc is in */
+    const expr *first = x2(mem, "mul", x2(mem, "floordiv", x_axis(mem, 1), x_whole(mem, outputs ? outputs : 1)),
+                           x_whole(mem, inputs));
+    at[0] = x_axis(mem, 0), at[1] = groups == 1 ? weight[1] : x2(mem, "add", first, weight[1]); /* x [n, ic, in...] */
     for (int s = 0; s < win.n; s++) {
         axis = defn_fold(d, win.kernel[s]), folds |= 1u << axis;
-        weight[s + 2] = x_axis(m, axis);
-        at[s + 2] = window_place(m, &win, s, x_axis(m, s + 2), weight[s + 2]);
+        weight[s + 2] = x_axis(mem, axis);
+        at[s + 2] = window_place(mem, &win, s, x_axis(mem, s + 2), weight[s + 2]); /* o * stride + k * dilation - pad */
     }
-    const expr *x = defn_at(d, 0, at), *inside = window_inside(m, &win, at + 2);
+    const expr *x = defn_at(d, 0, at), *inside = window_inside(mem, &win, at + 2);
     if (inside)
-        x = x3(m, "select", inside, x, x_whole(m, 0));
-    x = x2(m, "mul", x_cast(m, d->node->type.dtype, x), defn_at(d, 1, weight));
-    d->value = x_fold(m, "add", folds, x);
+        x = x3(mem, "select", inside, x, x_whole(mem, 0)); /* pads are zeros that are never read */
+    x = x2(mem, "mul", x_cast(mem, d->node->type.dtype, x), defn_at(d, 1, weight));
+    d->value = x_fold(mem, "add", folds, x); /* y [n, oc, out...] */
     return true;
 }
 
-/* ---- recipe ---- */
+/* ---- recipes ---- */
 static const node *conv_lower(graph *g, const node *n)
 {
     static const char *const by_space[] = {"conv1d", "conv2d", "conv3d"};
@@ -112,6 +114,7 @@ static const node *conv_grad(graph *g, const node *call, const node *y, const no
         if (node_attr(call, a->name)->kind != '-')
             list[n++] = *node_attr(call, a->name);
     for (int s = 0; s < win.n; s++)
+        /* places of x that no window begins at */
         extra[s] = win.in[s] + win.before[s] + win.after[s] - (win.out[s] - 1) * win.stride[s] -
                    (win.kernel[s] - 1) * win.dilation[s] - 1;
     list[n++] = attr_ints("output_padding", win.n, extra);

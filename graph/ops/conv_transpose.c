@@ -114,7 +114,8 @@ static bool adapt_conv_transpose(const onnx_call *c, const node **out, err *e)
     graph *g = c->g;
     const type *x = &c->in[0]->type, *w = &c->in[1]->type;
     if (x->rank != w->rank || x->rank < 3 || x->rank > 2 + MAX_SPACE)
-        return err_set(e, TS_BAD_INPUT, "ConvTranspose: ranks %d and %d", x->rank, w->rank);
+        return err_set(e, TS_BAD_INPUT, "ConvTranspose: ranks %d and %d, equal ones of 3 to %d expected",
+                       x->rank, w->rank, MAX_SPACE + 2);
     if (!window_adapt(c, w->dim + 2, list, e) || !padding_fits(c, list, e))
         return false;
     int64_t *pads = arena_array(&g->mem, 2 * MAX_SPACE, sizeof *pads);
@@ -157,28 +158,28 @@ static bool transpose_shape(const node *n, type *out, err *e)
 
 /* ---- body ---- */
 /* o + before - k * dilation along spatial axis s */
-static const expr *from(arena *m, const window *w, int s, const expr *k)
+static const expr *from(arena *mem, const window *w, int s, const expr *k)
 {
-    const expr *o = x_offset(m, x_axis(m, s + 2), 1, w->before[s]);
-    return w->kernel[s] == 1 ? o : x2(m, "sub", o, x_offset(m, k, w->dilation[s], 0));
+    const expr *o = x_offset(mem, x_axis(mem, s + 2), 1, w->before[s]);
+    return w->kernel[s] == 1 ? o : x2(mem, "sub", o, x_offset(mem, k, w->dilation[s], 0));
 }
 
-static const expr *source(arena *m, const window *w, int s, const expr *k) /* the place of x that it divides to */
+static const expr *source(arena *mem, const window *w, int s, const expr *k) /* the place of x that it divides to */
 {
-    return w->stride[s] == 1 ? from(m, w, s, k) : x2(m, "floordiv", from(m, w, s, k), x_whole(m, w->stride[s]));
+    return w->stride[s] == 1 ? from(mem, w, s, k) : x2(mem, "floordiv", from(mem, w, s, k), x_whole(mem, w->stride[s]));
 }
 
-static const expr *is_real(arena *m, const window *w, int s, const expr *k) /* NULL: always */
+static const expr *is_real(arena *mem, const window *w, int s, const expr *k) /* NULL: always */
 {
     const int64_t low = w->before[s] - (w->kernel[s] - 1) * w->dilation[s], high = w->out[s] - 1 + w->before[s];
-    const expr *x = source(m, w, s, k), *stride = x_whole(m, w->stride[s]);
-    const expr *first = low < 0 ? x2(m, "le", x_whole(m, 0), x) : NULL;
-    const expr *last = high >= w->in[s] * w->stride[s] ? x2(m, "lt", x, x_whole(m, w->in[s])) : NULL;
-    const expr *within = first && last ? x2(m, "and", first, last) : first ? first : last;
+    const expr *x = source(mem, w, s, k), *stride = x_whole(mem, w->stride[s]);
+    const expr *first = low < 0 ? x2(mem, "le", x_whole(mem, 0), x) : NULL;
+    const expr *last = high >= w->in[s] * w->stride[s] ? x2(mem, "lt", x, x_whole(mem, w->in[s])) : NULL;
+    const expr *within = first && last ? x2(mem, "and", first, last) : first ? first : last;
     if (w->stride[s] == 1)
         return within;
-    const expr *even = x2(m, "eq", x2(m, "mod", from(m, w, s, k), stride), x_whole(m, 0));
-    return within ? x2(m, "and", even, within) : even;
+    const expr *even = x2(mem, "eq", x2(mem, "mod", from(mem, w, s, k), stride), x_whole(mem, 0));
+    return within ? x2(mem, "and", even, within) : even;
 }
 
 /* y[n, oc, o...] = sum over ic, k... of x[n, first(oc) + ic, (o + before - k * dilation) / stride] * w[first(oc) + ic,
@@ -189,56 +190,30 @@ static bool transpose_body(defn *d, err *e)
     const int64_t groups = node_int(d->node, "group"), inputs = x->dim[1] / groups, outputs = w->dim[1];
     const expr *at[MAX_RANK], *weight[MAX_RANK], *real = NULL;
     window win;
-    arena *m = d->mem;
+    arena *mem = d->mem;
     if (!read_reverse(d->node, &win, e))
         return false;
     int axis = defn_fold(d, inputs);
     uint32_t folds = 1u << axis;
-    const expr *part = x2(m, "floordiv", x_axis(m, 1), x_whole(m, outputs ? outputs : 1));
-    const expr *channel = groups == 1 ? x_axis(m, axis)
-                                      : x2(m, "add", x2(m, "mul", part, x_whole(m, inputs)), x_axis(m, axis));
-    at[0] = x_axis(m, 0), at[1] = weight[0] = channel;
-    weight[1] = groups == 1 ? x_axis(m, 1) : x2(m, "mod", x_axis(m, 1), x_whole(m, outputs ? outputs : 1));
+    const expr *part = x2(mem, "floordiv", x_axis(mem, 1), x_whole(mem, outputs ? outputs : 1));
+    const expr *channel = groups == 1 ? x_axis(mem, axis)
+                                      : x2(mem, "add", x2(mem, "mul", part, x_whole(mem, inputs)), x_axis(mem, axis));
+    at[0] = x_axis(mem, 0), at[1] = weight[0] = channel;
+    weight[1] = groups == 1 ? x_axis(mem, 1) : x2(mem, "mod", x_axis(mem, 1), x_whole(mem, outputs ? outputs : 1));
     for (int s = 0; s < win.n; s++) {
         axis = defn_fold(d, win.kernel[s]), folds |= 1u << axis;
-        weight[s + 2] = x_axis(m, axis);
-        at[s + 2] = source(m, &win, s, weight[s + 2]);
-        const expr *here = is_real(m, &win, s, weight[s + 2]);
-        real = real && here ? x2(m, "and", real, here) : here ? here : real;
+        weight[s + 2] = x_axis(mem, axis);
+        at[s + 2] = source(mem, &win, s, weight[s + 2]);
+        const expr *here = is_real(mem, &win, s, weight[s + 2]);
+        real = real && here ? x2(mem, "and", real, here) : here ? here : real;
     }
     const expr *value = defn_at(d, 0, at);
-    value = x_cast(m, d->node->type.dtype, real ? x3(m, "select", real, value, x_whole(m, 0)) : value);
-    d->value = x_fold(m, "add", folds, x2(m, "mul", value, defn_at(d, 1, weight)));
+    value = x_cast(mem, d->node->type.dtype, real ? x3(mem, "select", real, value, x_whole(mem, 0)) : value);
+    d->value = x_fold(mem, "add", folds, x2(mem, "mul", value, defn_at(d, 1, weight)));
     return true;
 }
 
-/* ---- grad ---- */
-/* That of x, where a convolution has just its places. */
-static bool transpose_grad_for(const node *call, int k)
-{
-    window w;
-    bool fits = k == 0 && read_reverse(call, &w, NULL);
-    for (int s = 0; fits && s < w.n; s++)
-        fits = w.before[s] >= 0 && w.after[s] >= 0 &&
-               w.out[s] + w.before[s] + w.after[s] - (w.kernel[s] - 1) * w.dilation[s] - 1 < w.in[s] * w.stride[s];
-    return fits;
-}
-
-static const node *transpose_grad(graph *g, const node *call, const node *y, const node *dy, int k)
-{
-    static const char *const same[] = {"strides", "dilations", "pads", "group"};
-    attr list[COUNT(same)];
-    int n = 0;
-    (void)k;
-    if (!type_count(&y->type) || !type_count(&call->in[0]->type))
-        return NULL;
-    for (int i = 0; i < COUNT(same); i++)
-        if (node_attr(call, same[i])->kind != '-')
-            list[n++] = *node_attr(call, same[i]);
-    return g_make(g, op_find("conv"), 2, (const node *[]){dy, call->in[1]}, list, n);
-}
-
-/* ---- strides taken apart ---- */
+/* ---- recipes ---- */
 /* Results that are congruent modulo the strides receive from the same points of the kernel: they are a transposed
  * convolution without strides, of a part of w. */
 typedef struct phases {
@@ -285,23 +260,23 @@ static const node *one_phase(const phases *p) /* [n, oc, ceil(out / stride)...];
 }
 
 /* One element, where the remainders along the spatial axes before s are known */
-static const expr *any_phase(phases *p, arena *m, int s)
+static const expr *any_phase(phases *p, arena *mem, int s)
 {
-    const expr *of[MAX_PHASES], *sub[MAX_RANK] = {x_axis(m, 0), x_axis(m, 1)};
+    const expr *of[MAX_PHASES], *sub[MAX_RANK] = {x_axis(mem, 0), x_axis(mem, 1)};
     if (s == p->w.n) {
         const node *y = one_phase(p);
         for (int i = 0; i < s; i++)
-            sub[i + 2] = p->w.stride[i] == 1 ? x_axis(m, i + 2)
-                                             : x2(m, "floordiv", x_axis(m, i + 2), x_whole(m, p->w.stride[i]));
-        return y ? x_load(m, y, sub) : x_whole(m, 0);
+            sub[i + 2] = p->w.stride[i] == 1 ? x_axis(mem, i + 2)
+                                             : x2(mem, "floordiv", x_axis(mem, i + 2), x_whole(mem, p->w.stride[i]));
+        return y ? x_load(mem, y, sub) : x_whole(mem, 0);
     }
     const int64_t stride = p->w.stride[s];
     bool zeros = true;
     for (p->at[s] = 0; p->at[s] < stride; p->at[s]++) {
-        of[p->at[s]] = any_phase(p, m, s + 1);
+        of[p->at[s]] = any_phase(p, mem, s + 1);
         zeros = zeros && of[p->at[s]]->kind == X_LIT;
     }
-    return zeros ? of[0] : x_chosen(m, x2(m, "mod", x_axis(m, s + 2), x_whole(m, stride)), (int)stride, of);
+    return zeros ? of[0] : x_chosen(mem, x2(mem, "mod", x_axis(mem, s + 2), x_whole(mem, stride)), (int)stride, of);
 }
 
 static int64_t count_phases(const node *n, phases *p) /* 1: none apart from the others, or too many */
@@ -330,16 +305,42 @@ static const node *without_strides(graph *g, const node *n)
     phases p = {.g = g, .n = n};
     if (count_phases(n, &p) == 1)
         return NULL;
-    arena m = {0};
-    const expr *value = any_phase(&p, &m, 0);
+    arena mem = {0};
+    const expr *value = any_phase(&p, &mem, 0);
     const node *y = err_is(&g->err)
                         ? NULL
                         : g_element_of(g, &(spelling){n->type.rank, 0, n->type.dim, "add", NULL}, value);
-    arena_free(&m);
+    arena_free(&mem);
     return y;
 }
 
-/* ---- record ---- */
+/* ---- grad ---- */
+/* That of x, where a convolution has just its places. */
+static bool transpose_grad_for(const node *call, int k)
+{
+    window w;
+    bool fits = k == 0 && read_reverse(call, &w, NULL);
+    for (int s = 0; fits && s < w.n; s++)
+        fits = w.before[s] >= 0 && w.after[s] >= 0 &&
+               w.out[s] + w.before[s] + w.after[s] - (w.kernel[s] - 1) * w.dilation[s] - 1 < w.in[s] * w.stride[s];
+    return fits;
+}
+
+static const node *transpose_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    static const char *const same[] = {"strides", "dilations", "pads", "group"};
+    attr list[COUNT(same)];
+    int n = 0;
+    (void)k;
+    if (!type_count(&y->type) || !type_count(&call->in[0]->type))
+        return NULL;
+    for (int i = 0; i < COUNT(same); i++)
+        if (node_attr(call, same[i])->kind != '-')
+            list[n++] = *node_attr(call, same[i]);
+    return g_make(g, op_find("conv"), 2, (const node *[]){dy, call->in[1]}, list, n);
+}
+
+/* ---- records ---- */
 static const op conv_transpose_op = {
     .name = "conv_transpose",
     .doc = "Transposed convolution over the axes behind batch and channel; pads are all beginnings, then all ends.",

@@ -148,28 +148,28 @@ static bool place_body(defn *d, err *e)
 
 /* Whether `is` takes the place of `was`, the best so far: it is better, or the first NaN; of the last of several, as
  * good will do. */
-static const expr *takes(arena *m, const expr *was, const expr *is, bool least, bool last)
+static const expr *takes(arena *mem, const expr *was, const expr *is, bool least, bool last)
 {
-    const expr *low = least ? is : was, *high = least ? was : is, *better = x2(m, last ? "le" : "lt", low, high);
+    const expr *low = least ? is : was, *high = least ? was : is, *better = x2(mem, last ? "le" : "lt", low, high);
     if (dtype_class(was->dtype) != D_REAL)
         return better;
-    const expr *nan = x1(m, "isnan", is);
-    return x2(m, "or", better, last ? nan : x2(m, "and", nan, x1(m, "not", x1(m, "isnan", was))));
+    const expr *nan = x1(mem, "isnan", is);
+    return x2(mem, "or", better, last ? nan : x2(mem, "and", nan, x1(mem, "not", x1(mem, "isnan", was))));
 }
 
 /* Of two parts the better one; where neither is, the place decides. */
-static const expr *chosen_part(arena *m, const expr *const *was, const expr *const *with, bool least, bool last)
+static const expr *chosen_part(arena *mem, const expr *const *was, const expr *const *with, bool least, bool last)
 {
-    const expr *better = takes(m, was[0], with[0], least, last),
-               *worse = x1(m, "not", takes(m, with[0], was[0], least, last));
-    return last ? x2(m, "and", better, x2(m, "or", worse, x2(m, "lt", was[1], with[1])))
-                : x2(m, "or", better, x2(m, "and", worse, x2(m, "lt", with[1], was[1])));
+    const expr *better = takes(mem, was[0], with[0], least, last),
+               *worse = x1(mem, "not", takes(mem, with[0], was[0], least, last));
+    return last ? x2(mem, "and", better, x2(mem, "or", worse, x2(mem, "lt", was[1], with[1])))
+                : x2(mem, "or", better, x2(mem, "and", worse, x2(mem, "lt", with[1], was[1])));
 }
 
 /* The best of a[..., i, ...] and its place, folded together. */
 static bool best_body(defn *d, bool least)
 {
-    arena *m = d->mem;
+    arena *mem = d->mem;
     const type *t = &d->node->in[0]->type;
     const bool last = node_int(d->node, "last"), keep = node_int(d->node, "keepdims");
     const expr *sub[MAX_RANK];
@@ -177,18 +177,18 @@ static bool best_body(defn *d, bool least)
     MUST(attr_axis(d->node, "axis", t->rank, &axis, &(err){0})); /* the shape has read it */
     const int fold = defn_fold(d, t->dim[axis]);
     for (int i = 0, k = 0; i < t->rank; i++) {
-        sub[i] = x_axis(m, i == axis ? fold : k);
+        sub[i] = x_axis(mem, i == axis ? fold : k);
         k += i != axis || keep;
     }
     const dtype of[] = {t->dtype, t->dim[axis] <= INT32_MAX ? TS_I32 : TS_I64};
-    const expr *was[2], *with[2], *e[] = {defn_at(d, 0, sub), x_cast(m, of[1], sub[axis])}, *step[2], *merge[2];
-    const expr *start[] = {x_unit(m, fn_find(least ? "min" : "max"), of[0]), x_cast(m, of[1], x_whole(m, 0))};
+    const expr *was[2], *with[2], *e[] = {defn_at(d, 0, sub), x_cast(mem, of[1], sub[axis])}, *step[2], *merge[2];
+    const expr *start[] = {x_unit(mem, fn_find(least ? "min" : "max"), of[0]), x_cast(mem, of[1], x_whole(mem, 0))};
     for (int k = 0; k < 2; k++)
-        was[k] = x_state(m, of[k], k), with[k] = x_state(m, of[k], 2 + k);
-    const expr *test = takes(m, was[0], e[0], least, last), *part = chosen_part(m, was, with, least, last);
+        was[k] = x_state(mem, of[k], k), with[k] = x_state(mem, of[k], 2 + k);
+    const expr *test = takes(mem, was[0], e[0], least, last), *part = chosen_part(mem, was, with, least, last);
     for (int k = 0; k < 2; k++)
-        step[k] = x3(m, "select", test, e[k], was[k]), merge[k] = x3(m, "select", part, with[k], was[k]);
-    d->value = x_merged(m, x_scan(m, 1u << fold, 0, 2, start, step, x_cast(m, TS_I64, was[1])), merge);
+        step[k] = x3(mem, "select", test, e[k], was[k]), merge[k] = x3(mem, "select", part, with[k], was[k]);
+    d->value = x_merged(mem, x_scan(mem, 1u << fold, 0, 2, start, step, x_cast(mem, TS_I64, was[1])), merge);
     return true;
 }
 

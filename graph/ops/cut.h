@@ -1,4 +1,5 @@
-/* cut.h - part of a tensor, axis by axis: where it starts, how it steps, how much it takes (graph/ops/slice.c). */
+/* cut.h - part of a tensor, axis by axis: where it starts, how it steps, how much it takes (graph/ops/slice.c).
+ * A cut is a plain value; what cut_take left in it lies within the operand. */
 #ifndef TS_CUT_H
 #define TS_CUT_H
 #include "graph/ir/graph.h"

@@ -15,7 +15,7 @@ static bool read_deformed(const node *n, deformed *f, err *e)
     const type *x = &n->in[0]->type, *w = &n->in[1]->type;
     *f = (deformed){.groups = node_int(n, "group"), .offset_groups = node_int(n, "offset_group"), .points = 1};
     if (x->rank != w->rank)
-        return err_set(e, TS_BAD_INPUT, "input of rank %d, weight of rank %d", x->rank, w->rank);
+        return err_set(e, TS_BAD_INPUT, "input of rank %d, weight of rank %d, equal ones expected", x->rank, w->rank);
     if (!window_read(n, w->dim + 2, &f->w, e))
         return false;
     if (f->groups < 1 || w->dim[0] % f->groups || x->dim[1] % f->groups || x->dim[1] / f->groups != w->dim[1] ||
@@ -50,7 +50,8 @@ static bool adapt_deform_conv(const onnx_call *c, const node **out, err *e)
         return false;
     const type *x = &c->in[0]->type, *w = &c->in[1]->type, *offset = &c->in[2]->type;
     if (x->rank != w->rank || offset->rank != x->rank)
-        return err_set(e, TS_BAD_INPUT, "DeformConv: ranks %d, %d and %d differ", x->rank, w->rank, offset->rank);
+        return err_set(e, TS_BAD_INPUT, "DeformConv: ranks %d, %d and %d differ, equal ones expected", x->rank, w->rank,
+                       offset->rank);
     if (!window_adapt(c, w->dim + 2, list, e))
         return false;
     list[3] = attr_int("group", onnx_int(c, "group", 1));
@@ -67,7 +68,7 @@ static bool adapt_deform_conv(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, y, e);
 }
 
-/* ---- recipe ---- */
+/* ---- recipes ---- */
 /* numbers 0, 1, ... * scale + from along axis `at` of `rank`, others of extent 1 */
 static const node *counted(graph *g, dtype d, int rank, int at, int64_t count, int64_t scale, int64_t from)
 {
@@ -163,7 +164,7 @@ static const node *deform_lower(graph *g, const node *n)
     return g_reshape(g, g_call2(g, "matmul", g_reshape(g, g_cast(g, n->in[1], d), 3, left), read), x->rank, shape);
 }
 
-/* ---- record ---- */
+/* ---- records ---- */
 static const op deform_op = {
     .name = "deform_conv",
     .doc = "Convolution of x with w whose points are moved by offsets [n, group of offsets and point and axis, out...] "

@@ -65,7 +65,8 @@ static bool nms_body(defn *d, err *e)
     const int64_t param[] = {scores->dim[0], scores->dim[1], scores->dim[2], node_int(d->node, "most"),
                              node_int(d->node, "centred")};
     (void)e;
-    defn_routine(d, &(routine){"nms", routine_nms, COUNT(param), param, scores->dim[2], NULL});
+    defn_routine(d, &(routine){.name = "nms", .run = routine_nms, .n_param = COUNT(param), .param = param,
+                               .scratch = scores->dim[2]});
     return true;
 }
 

@@ -4,7 +4,7 @@
 
 enum { MOST = 128 }; /* each row is a step of the recipe */
 
-/* ---- recipe ---- */
+/* ---- recipes ---- */
 /* x[b, n, n] loses its first row and column: the result is what is left, times the pivot and the sign of the swap. */
 static const node *step(graph *g, const node *x, const node **det)
 {
@@ -56,7 +56,7 @@ static const node *det_lower(graph *g, const node *n)
     return g_reshape(g, det, t->rank - 2, t->dim);
 }
 
-/* ---- record ---- */
+/* ---- records ---- */
 static const op det_op = {
     .name = "det", .doc = "Determinants of square matrices, the last two axes.", .numpy = "np.linalg.det(a)",
     .onnx = (const onnx_rule[]){{"Det", 11, NULL}, {0}},

@@ -47,7 +47,7 @@ static bool adapt_dropout(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out + 1, c->version < 10 ? g_cast(g, kept, x->type.dtype) : kept, e);
 }
 
-/* ---- places by name ---- */
+/* ---- passes: places by name ---- */
 /* '/' as '.', without one in front: labels of nodes are paths like names of weights. */
 static void as_path(const char *name, char *out)
 {
@@ -137,7 +137,7 @@ static bool is_seeded(const node *n) /* dropout that the file has switched on */
     return !strcmp(n->op->name, "random_dropout") && n->in[1]->leaf && n->in[1]->leaf->kind == LEAF_CONST;
 }
 
-/* ---- the pass ---- */
+/* ---- passes ---- */
 static const node *with_dropout(void *user, const node *old, const node *now)
 {
     thinning *t = user;
@@ -193,7 +193,7 @@ int ts_dropout(ts_graph *g, int n, const ts_tensor *t, const ts_dropout_options 
     return good ? s.n_hit : -1;
 }
 
-/* ---- record ---- */
+/* ---- records ---- */
 static const op dropout_op = {
     .name = "dropout",
     .doc = "The value itself: a place where training leaves elements out with probability `rate`.",

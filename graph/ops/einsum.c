@@ -1,7 +1,9 @@
 /* einsum.c - sums of products as Einstein wrote them: "ij,jk->ik". Letters may repeat, "..." stands for the axes that a
  * term does not name, blanks mean nothing, and any number of operands is contracted from the left, two at a time. Axes
- * may have names instead, with points between them: "batch.in, in.out -> batch.out". */
+ * may have names instead, with points between them: "batch.in, in.out -> batch.out". Numbers, sums of axes, axes end to
+ * end and other folds: subscripts.c. */
 #include "graph/ir/rule.h"
+#include "graph/ops/subscripts.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -20,11 +22,6 @@ typedef struct equation {
 } equation;
 
 /* ---- helpers: reading ---- */
-static const char *past_blanks(const char *s)
-{
-    return s + strspn(s, " \t\n\v\f\r");
-}
-
 /* A term of an operand of `rank` axes, or of the result where rank is -1 and "..." means what it meant before. */
 static const char *read_term(const char *s, int rank, term *t, int *rest)
 {
@@ -118,9 +115,9 @@ static bool extents(const node *n, const equation *q, int64_t *dim, err *e)
             if (*have < 0 || *have == 1)
                 *have = new;
             else if (new != *have && new != 1)
-                return err_set(e, TS_BAD_INPUT, "axis %c has the extents %lld and %lld, equal ones or 1 expected",
-                               q->in[k].label[i],
-                               (long long)*have, (long long)new);
+                return err_set(e, TS_BAD_INPUT,
+                               "equation \"%s\": axis %c has the extents %lld and %lld, equal ones or 1 expected",
+                               node_attr(n, "equation")->s, q->in[k].label[i], (long long)*have, (long long)new);
         }
     return true;
 }
@@ -157,29 +154,29 @@ static bool contract_body(defn *d, err *e)
     int64_t dim[128];
     const expr *axis[128] = {0}, *product = NULL;
     uint32_t folds = 0;
-    arena *m = d->mem;
+    arena *mem = d->mem;
     if (!read_node(d->node, &q, dim, e))
         return false;
     for (int i = 0; i < q.out.n; i++)
-        axis[(unsigned char)q.out.label[i]] = x_axis(m, i);
+        axis[(unsigned char)q.out.label[i]] = x_axis(mem, i);
     for (int k = 0; k < q.n; k++) {
         const expr *sub[MAX_RANK];
         for (int i = 0; i < q.in[k].n; i++) {
             const unsigned char c = (unsigned char)q.in[k].label[i];
             if (!axis[c]) {
                 const int fold = defn_fold(d, dim[c]);
-                folds |= 1u << fold, axis[c] = x_axis(m, fold);
+                folds |= 1u << fold, axis[c] = x_axis(mem, fold);
             }
-            sub[i] = d->node->in[k]->type.dim[i] == 1 && dim[c] != 1 ? x_whole(m, 0) : axis[c];
+            sub[i] = d->node->in[k]->type.dim[i] == 1 && dim[c] != 1 ? x_whole(mem, 0) : axis[c];
         }
-        const expr *x = x_cast(m, d->node->type.dtype, defn_at(d, k, sub));
-        product = product ? x2(m, "mul", product, x) : x;
+        const expr *x = x_cast(mem, d->node->type.dtype, defn_at(d, k, sub));
+        product = product ? x2(mem, "mul", product, x) : x;
     }
-    d->value = folds ? x_fold(m, "add", folds, product) : product;
+    d->value = folds ? x_fold(mem, "add", folds, product) : product;
     return true;
 }
 
-/* ---- recipe ---- */
+/* ---- recipes ---- */
 /* a,b -> what later terms or the result still need of their labels. */
 static term kept(const equation *q, const term *a, const term *b, int next)
 {
@@ -197,7 +194,7 @@ static term kept(const equation *q, const term *a, const term *b, int next)
     return t;
 }
 
-/* ---- names in place of letters: "batch.in, in.out -> batch.out"; a number is a place along that axis ---- */
+/* ---- recipes: names in place of letters, "batch.in, in.out -> batch.out"; a number is a place ---- */
 enum { MAX_AXES = 52, MAX_WORD = 32 };
 typedef struct naming {
     int n;
@@ -320,14 +317,13 @@ static const node *einsum_lower(graph *g, const node *n)
     int64_t dim[128];
     char line[4 * MAX_RANK + 16];
     if (n->n_in < 1)
-        return g_fail(g, TS_BAD_INPUT, "no operands"), NULL;
-    if (is_named(node_attr(n, "equation")->s))
-        return by_names(g, n, node_attr(n, "equation")->s);
-    const char *digit = strpbrk(node_attr(n, "equation")->s, "0123456789"); /* names of what "..." stands for */
-    if (digit)
-        return g_fail(g, TS_BAD_INPUT, "equation: \"%s\": axes are named by letters, not by %c",
-                      node_attr(n, "equation")->s, *digit),
-               NULL;
+        return g_fail(g, TS_BAD_INPUT, "no operands, at least one expected"), NULL;
+    const char *words = node_attr(n, "equation")->s, *fold = node_attr(n, "fold")->s;
+    const bool named = is_named(words);
+    if (strcmp(fold, "add") || strpbrk(words, "+*^") || (subscripts_needed(words) && !named))
+        return g_subscripts(g, n, words, named, fold);
+    if (named)
+        return by_names(g, n, words);
     if (!read_node(n, &q, dim, &g->err))
         return NULL;
     const attr given = attr_word("equation", line);
@@ -357,12 +353,13 @@ static const op contract_op = {
              "f32[2,5,3] f32[5,4,3] equation=bij,ikj->bk\ni32[4] i32[5] equation=i,j->ji\nf32[0,3] equation=ij->j"};
 
 static const op einsum_op = {
-    .name = "einsum", .doc = "Sum of products of tensors whose axes are named by letters, as numpy's einsum.",
+    .name = "einsum",
+    .doc = "Sum, or another fold, of products of tensors whose axes have letters, as numpy's einsum, or names.",
     .numpy = "np.einsum(equation, *x)",
     .onnx = (const onnx_rule[]){{"Einsum", 12, adapt_einsum}, {0}},
     .onnx_takes = "Einsum:*,1,equation",
     .onnx_types = "Einsum:N",
-    .arity = -1, .attr = (const attr_spec[]){{"equation", 's', NULL}, {0}}, .lower = einsum_lower,
+    .arity = -1, .attr = (const attr_spec[]){{"equation", 's', NULL}, {"fold", 's', "add"}, {0}}, .lower = einsum_lower,
     .cases = "f32[2,3] f32[3,4] equation=ij,jk->ik\nf32[2,3] f32[3,4] equation=ij,jk\nf32[3,4] equation=ij->ji\n"
              "f32[2,3,4] f32[4,5] equation=...j,jk->...k\nf32[2,3,3] equation=...ii->...i\nf64[3] f64[3] equation=i,i\n"
              "f32[2,3] f32[3,4] f32[4,5] equation=ab,bc,cd->ad\nf32[2,3] f32[3] f32[2] f32[4,2] equation=ab,b,a,ca->c\n"

@@ -1,6 +1,14 @@
 /* elementary.c - functions of one real value, and rounding. Integers become reals first, as in numpy. */
 #include "graph/ir/rule.h"
 
+/* ---- ONNX ---- */
+static bool adapt_erf(const onnx_call *c, const node **out, err *e) /* integers stay integers */
+{
+    return onnx_need(c, 1, e) &&
+           onnx_give(c, out, g_cast(c->g, g_call1(c->g, "erf", c->in[0]), c->in[0]->type.dtype), e);
+}
+
+/* ---- records ---- */
 /* Ranges: any real value; values where the function is defined (!: with NaN, infinities, zeros of both signs). */
 static const char real[] = "f32[2,3]\nf32[16]!\nf64[3,1,2]\nf64[16]!\ni32[7]\ni64[]\nf32[0,3]\nf16[5]";
 
@@ -118,12 +126,6 @@ static const op atanh_op = {
     .onnx_types = "Atanh:f",
     .arity = 1, .axes = "e", .text = "atanh(a)", .shape = shape_float, .cases = real};
 
-static bool adapt_erf(const onnx_call *c, const node **out, err *e) /* integers stay integers */
-{
-    return onnx_need(c, 1, e) &&
-           onnx_give(c, out, g_cast(c->g, g_call1(c->g, "erf", c->in[0]), c->in[0]->type.dtype), e);
-}
-
 static const op erf_op = {
     .name = "erf", .doc = "Error function.", .numpy = "erf(a)", .back = "Erf a^",
     .onnx = (const onnx_rule[]){{"Erf", 9, adapt_erf}, {0}},
@@ -132,7 +134,7 @@ static const op erf_op = {
     .arity = 1, .axes = "e", .text = "erf(a)", .shape = shape_float,
     .cases = "f32[2,3]\nf32[16]!\nf64[16]!\nf32[0,3]\nf16[5]"};
 
-/* ---- rounding: integers stay as they are ---- */
+/* ---- records: rounding; integers stay as they are ---- */
 static const char rounded[] = "f32[2,3]\nf32[16]!\nf64[16]!\nf32[]\nf32[0,3]\nf16[5]";
 
 static const op floor_op = {

@@ -26,7 +26,7 @@ static bool make_binarize(const onnx_call *c, onnx_value *out, err *e)
     return onnx_give(c, &out[0].node, y ? g_cast(c->g, y, x->type.dtype) : NULL, e);
 }
 
-/* ---- record ---- */
+/* ---- records ---- */
 static const op feature_op = {
     .name = "features", .doc = "Columns and thresholds of older machine learning, as other operations.",
     .onnx_takes = "ai.onnx.ml.ArrayFeatureExtractor:2,1 ai.onnx.ml.Binarizer:1,1,threshold",

@@ -61,7 +61,7 @@ static bool make_flex(const onnx_call *c, onnx_value *out, err *e)
     return onnx_give(c, &out[0].node, g_cast(g, x, v->type.dtype), e);
 }
 
-/* ---- record ---- */
+/* ---- records ---- */
 static const op flex_op = {
     .name = "flex_attention", .doc = "Attention with graphs between its steps, resolved while a file's graph is built.",
     .onnx_takes = "ai.onnx.preview.FlexAttention:3,1,prob_mod,scale,score_mod,softmax_precision",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 static const int64_t FOREVER = INT64_MAX;
+static const int64_t UNBOUNDED = INT64_C(1) << 60; /* trips of a scan that something else ends */
 enum { MOST_TRIPS = 1 << 20 }; /* of a scan: what says more is counted step by step, up to the limit of a file */
 
 /* ---- helpers ---- */
@@ -15,7 +16,8 @@ typedef enum truth { NO, YES, LATER } truth;
 static bool known_truth(const onnx_call *c, const node *n, const char *what, truth *out, err *e)
 {
     if (n->type.dtype != TS_BOOL || type_count(&n->type) != 1)
-        return err_set(e, TS_BAD_INPUT, "the %s is not one truth value", what);
+        return err_set(e, TS_BAD_INPUT, "the %s is %s of %lld elements, one truth value expected", what,
+                       ts_dtype_name(n->type.dtype), (long long)type_count(&n->type));
     const ts_array *v = g_value(c->g, n, 1);
     *out = !v ? LATER : load_whole(TS_BOOL, v->data, 0) ? YES : NO;
     return true;
@@ -53,7 +55,7 @@ static onnx_value *values(const onnx_call *c, int n)
     return arena_array(&c->g->mem, (size_t)n + 1, sizeof(onnx_value));
 }
 
-/* ---- If ---- */
+/* ---- ONNX: If ---- */
 static bool make_if(const onnx_call *c, onnx_value *out, err *e)
 {
     truth t;
@@ -72,7 +74,7 @@ static bool make_if(const onnx_call *c, onnx_value *out, err *e)
     return true;
 }
 
-/* ---- what loops gather ---- */
+/* ---- ONNX: what loops gather ---- */
 typedef struct gathered {
     int n, cap;
     const node **item;
@@ -98,7 +100,8 @@ static const node *joined(graph *g, const gathered *all, const node *like, int64
         if (axis < 0)
             axis += t.rank + 1;
         if (axis < 0 || axis > t.rank || t.rank == MAX_RANK)
-            return g_fail(g, TS_BAD_INPUT, "axis %lld of a result of rank %d", (long long)axis, t.rank + 1), NULL;
+            return g_fail(g, TS_BAD_INPUT, "axis %lld of a result of rank %d, one from 0 to %d expected",
+                          (long long)axis, t.rank + 1, t.rank), NULL;
         memmove(t.dim + axis + 1, t.dim + axis, (size_t)(t.rank - axis) * sizeof *t.dim);
         t.dim[axis] = 0, t.rank++;
         return g_const(g, "", &t, NULL);
@@ -110,7 +113,7 @@ static const node *joined(graph *g, const gathered *all, const node *like, int64
     return g_callf(g, all->n, all->item, "stack axis=%lld", (long long)axis);
 }
 
-/* ---- as scans ---- */
+/* ---- ONNX: as scans ---- */
 typedef struct turn { /* one pass through a body, over what stands for a trip's values */
     const onnx_call *c;
     ts_scan *by;
@@ -160,11 +163,12 @@ static const node *moved(graph *g, const node *x, int64_t from, int64_t to)
     return g_transpose(g, x, x->type.rank, axes);
 }
 
-/* ---- Loop ---- */
+/* ---- ONNX: Loop ---- */
 typedef struct loop {
     const onnx_call *c;
     int n_state, n_scan;
     int64_t trips;
+    const node *count; /* of trips, where that is known only at run time: trips is FOREVER */
     truth go;
     const node *active; /* while go is LATER: whether the loop still runs */
     onnx_value *in;     /* number of the trip, condition, state */
@@ -179,9 +183,8 @@ static bool begin_loop(loop *l, err *e)
     l->trips = FOREVER, l->go = YES;
     if (most && type_count(&most->type) == 1 && dtype_class(most->type.dtype) == D_WHOLE) {
         const ts_array *v = g_value(c->g, most, 1);
-        if (!v)
-            return onnx_wait(c, e, "the number of trips is known only at run time");
-        l->trips = load_whole(v->dtype, v->data, 0);
+        l->trips = v ? load_whole(v->dtype, v->data, 0) : FOREVER;
+        l->count = v ? NULL : g_cast(c->g, as_scalar(c->g, most), TS_I64);
     } else if (most)
         return err_set(e, TS_BAD_INPUT, "the number of trips is not one integer");
     if (cond && !known_truth(c, cond, "condition", &l->go, e))
@@ -242,7 +245,22 @@ static bool like_items(loop *l, err *e)
     return true;
 }
 
-/* As a scan. A condition known only at run time ends it, where nothing is gathered that would have fewer rows. */
+static const node *both(graph *g, const node *a, const node *b) /* truth values, either of which may be NULL */
+{
+    return a && b ? g_call2(g, "logical_and", a, b) : a ? a : b;
+}
+
+/* Whether another trip follows, where something of run time says so; NULL: nothing does. */
+static const node *goes_on(const loop *l, const node *trip, const node *condition)
+{
+    graph *g = l->c->g;
+    const node *next = l->count ? g_call2(g, "add", trip, g_scalar(g, TS_I64, 1)) : NULL;
+    const node *more = both(g, next ? g_call2(g, "less", next, l->count) : NULL, condition);
+    return both(g, more, l->active);
+}
+
+/* As a scan. What is known only at run time ends it, where nothing is gathered that would have fewer rows: a count may
+ * then be any number. */
 static bool try_loop(const loop *l, const node **result)
 {
     const onnx_call *c = l->c;
@@ -252,7 +270,8 @@ static bool try_loop(const loop *l, const node **result)
     truth next = NO;
     err e = {0};
     onnx_value *in = values(c, 2 + l->n_state), *out = values(c, 1 + l->n_state + l->n_scan);
-    if (l->n_state + l->n_scan == 0 || !begin_turn(&t, c, l->trips, l->n_state, l->in + 2))
+    const int64_t trips = l->trips == FOREVER ? UNBOUNDED : l->trips;
+    if (l->n_state + l->n_scan == 0 || !begin_turn(&t, c, trips, l->n_state, l->in + 2))
         return false;
     in[0].node = ts_scan_trip(t.by), in[1].node = g_const(g, "", &(type){.dtype = TS_BOOL}, &yes);
     for (int i = 0; i < l->n_state; i++)
@@ -264,13 +283,20 @@ static bool try_loop(const loop *l, const node **result)
     for (int i = 0; i < l->n_scan; i++)
         if (!out[1 + l->n_state + i].node || !ts_scan_gather(t.by, out[1 + l->n_state + i].node, false))
             return false;
-    if (next == LATER)
-        ts_scan_until(t.by, g_call1(g, "logical_not", as_scalar(g, out[0].node)));
-    if (next == NO || (l->n_scan && (next == LATER || l->active)) || !ts_scan_end(t.by, result))
+    const node *more = goes_on(l, in[0].node, next == LATER ? as_scalar(g, out[0].node) : NULL);
+    if (more)
+        ts_scan_until(t.by, g_call1(g, "logical_not", more));
+    if (next == NO || (l->n_scan && more) || !ts_scan_end(t.by, result))
         return false;
-    for (int i = 0; l->active && i < l->n_state; i++) /* perhaps it makes no trip */
-        result[i] = g_call3(g, "where", l->active, result[i], l->in[2 + i].node);
+    const node *any = both(g, l->count ? g_call2(g, "greater", l->count, g_scalar(g, TS_I64, 0)) : NULL, l->active);
+    for (int i = 0; any && i < l->n_state; i++) /* perhaps it makes no trip */
+        result[i] = g_call3(g, "where", any, result[i], l->in[2 + i].node);
     return true;
+}
+
+static bool may_be_scan(const loop *l)
+{
+    return (l->count || (l->trips > FEW_TRIPS && l->trips <= MOST_TRIPS)) && l->go != NO;
 }
 
 static bool make_loop(const onnx_call *c, onnx_value *out, err *e)
@@ -279,11 +305,14 @@ static bool make_loop(const onnx_call *c, onnx_value *out, err *e)
     if (!begin_loop(&l, e))
         return false;
     const node **result = arena_array(&c->g->mem, (size_t)(l.n_state + l.n_scan) + 1, sizeof *result);
-    if (l.trips > FEW_TRIPS && l.trips <= MOST_TRIPS && l.go != NO && end_turn(c->g, try_loop(&l, result))) {
+    if (may_be_scan(&l) && end_turn(c->g, try_loop(&l, result))) {
         for (int i = 0; i < l.n_state + l.n_scan && i < c->n_out; i++)
             out[i].node = result[i];
         return true;
     }
+    if (l.count)
+        return onnx_wait(c, e, "the number of trips is known only at run time%s",
+                       l.n_scan ? ", and it gathers a result for every trip" : "");
     for (int64_t trip = 0; trip < l.trips && l.go != NO; trip++) {
         if (l.go == LATER && (l.trips == FOREVER || l.n_scan > 0))
             return onnx_wait(c, e, "its end is known only at run time, and %s",
@@ -300,7 +329,7 @@ static bool make_loop(const onnx_call *c, onnx_value *out, err *e)
     return true;
 }
 
-/* ---- Scan ---- */
+/* ---- ONNX: Scan ---- */
 enum { MOST_SCANNED = 64 };
 
 typedef struct scan {
@@ -344,8 +373,7 @@ static bool begin_scan(scan *s, err *e)
         s->axis_in[i] = axis;
         if (i > 0 && t->dim[axis] != s->trips)
             return err_set(e, TS_BAD_INPUT, "scanned inputs have %lld and %lld entries, equally many expected",
-                           (long long)s->trips,
-                           (long long)t->dim[axis]);
+                           (long long)s->trips, (long long)t->dim[axis]);
         s->trips = t->dim[axis];
     }
     return true;
@@ -480,6 +508,7 @@ static bool make_scan_8(const onnx_call *c, onnx_value *out, err *e)
     return batch > 0 || err_set(e, TS_UNSUPPORTED, "an empty batch, one with an entry expected");
 }
 
+/* ---- records ---- */
 static const op flow_op = {
     .name = "flow", .doc = "Branches and loops of a file, resolved while its graph is built.",
     .onnx_takes = "If:1,*,else_branch,then_branch Loop:*,*,body Scan:*,*,body,directions,num_scan_inputs,"

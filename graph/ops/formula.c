@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { MAX_OPERAND = 8 };
+enum { MAX_OPERAND = MOST_SPELLED };
 static const char letters[MAX_OPERAND][2] = {"a", "b", "c", "d", "e", "f", "g", "h"};
 static const char places[MAX_AXIS][4] = {"i0",  "i1",  "i2",  "i3",  "i4",  "i5",  "i6",  "i7",  "i8",  "i9",
                                          "i10", "i11", "i12", "i13", "i14", "i15", "i16", "i17", "i18", "i19"};
@@ -18,50 +18,25 @@ static bool operands(const node *n, err *e)
            err_set(e, TS_BAD_INPUT, "%d operands given, takes 1 to %d", n->n_in, MAX_OPERAND);
 }
 
-static const expr *at_zero(arena *m, const node *a)
+static const expr *at_zero(arena *mem, const node *a)
 {
     const expr *sub[MAX_RANK];
     for (int i = 0; i < a->type.rank; i++)
-        sub[i] = x_whole(m, 0);
-    return x_load(m, a, sub);
+        sub[i] = x_whole(mem, 0);
+    return x_load(mem, a, sub);
 }
 
 /* The dtype that a text gives; extents play no part in it. */
-static bool dtype_of(const node *n, const names *known, arena *m, dtype *out, err *e)
+static bool dtype_of(const node *n, const names *known, arena *mem, dtype *out, err *e)
 {
-    const expr *x = x_parse(m, node_attr(n, "text")->s, known, e);
-    if (!x || !x_expand(m, n->scalars, x, e))
+    const expr *x = x_parse(mem, node_attr(n, "text")->s, known, e);
+    if (!x || !x_expand(mem, n->scalars, x, e))
         return false;
     if (x->dtype == TS_N_DTYPE)
         return err_set(e, TS_BAD_INPUT, "text: \"%s\" uses no operand", node_attr(n, "text")->s);
     return *out = x->dtype, true;
 }
 
-/* ---- formula ---- */
-static bool formula_shape(const node *n, type *out, err *e)
-{
-    arena mem = {0};
-    const type *in[MAX_OPERAND];
-    names known = {.n = n->n_in, .own = n->scalars};
-    if (!operands(n, e))
-        return false;
-    for (int i = 0; i < n->n_in; i++)
-        in[i] = &n->in[i]->type, known.name[i] = letters[i], known.value[i] = at_zero(&mem, n->in[i]);
-    const bool ok = type_broadcast(n->n_in, in, out, e) && dtype_of(n, &known, &mem, &out->dtype, e);
-    arena_free(&mem);
-    return ok;
-}
-
-static bool formula_body(defn *d, err *e)
-{
-    names known = {.n = d->node->n_in, .own = d->node->scalars};
-    for (int i = 0; i < known.n; i++)
-        known.name[i] = letters[i], known.value[i] = defn_in(d, i);
-    d->value = x_parse(d->mem, node_attr(d->node, "text")->s, &known, e);
-    return d->value != NULL;
-}
-
-/* ---- element ---- */
 static int64_t extents(const node *n, int64_t *extent, err *e)
 {
     const attr *dims = node_attr(n, "dims"), *folds = node_attr(n, "folds");
@@ -78,14 +53,30 @@ static int64_t extents(const node *n, int64_t *extent, err *e)
     return total;
 }
 
-static const expr *spelled(const node *n, arena *m, int n_axis, err *e)
+static names known_to(const node *n, arena *mem, int n_axis)
 {
     names known = {.n = n->n_in + n_axis, .own = n->scalars};
     for (int i = 0; i < n->n_in; i++)
-        known.name[i] = letters[i], known.value[i] = at_zero(m, n->in[i]);
+        known.name[i] = letters[i], known.value[i] = at_zero(mem, n->in[i]);
     for (int i = 0; i < n_axis; i++)
-        known.name[n->n_in + i] = places[i], known.value[n->n_in + i] = x_axis(m, i);
-    return x_parse(m, node_attr(n, "text")->s, &known, e);
+        known.name[n->n_in + i] = places[i], known.value[n->n_in + i] = x_axis(mem, i);
+    return known;
+}
+
+static const expr *spelled(const node *n, arena *mem, int n_axis, err *e)
+{
+    const names known = known_to(n, mem, n_axis);
+    return x_parse(mem, node_attr(n, "text")->s, &known, e);
+}
+
+/* have >= 0 implies want >= 0, as some times the former and what is not negative. */
+static bool implied(const linear *have, linear want)
+{
+    int64_t times = 1;
+    for (int i = 0; i < want.n && have->n; i++)
+        if (x_same(want.atom[i], have->atom[0]) && have->by[0] && want.by[i] % have->by[0] == 0)
+            times = want.by[i] / have->by[0];
+    return times > 0 && linear_add(&want, -times, have, &want) && want.n == 0 && want.plus >= 0;
 }
 
 /* Whether the conditions that hold here say 0 <= x, or x < limit. */
@@ -102,7 +93,7 @@ static bool promised(int n, const expr *const *fact, const expr *x, bool low, in
         if (!linear_add(&b, -1, &a, &have) || !linear_add(&edge, low ? 1 : -1, &c, &want))
             continue;
         have.plus -= lt;
-        if (linear_add(&want, -1, &have, &want) && want.n == 0 && want.plus >= 0)
+        if (implied(&have, want))
             return true;
     }
     return false;
@@ -128,7 +119,7 @@ static void believe(scope *s, const expr *condition)
  * loaded are checked when they are met. */
 static bool inside(const expr *x, const scope *s, err *e)
 {
-    if (x->kind == X_CALL && x->fn->result == R_SECOND) {
+    if (x_is_choice(x)) {
         scope then = *s;
         believe(&then, x->arg[0]);
         return inside(x->arg[0], s, e) && inside(x->arg[1], &then, e) && inside(x->arg[2], s, e);
@@ -151,46 +142,6 @@ static bool inside(const expr *x, const scope *s, err *e)
     return true;
 }
 
-static bool element_shape(const node *n, type *out, err *e)
-{
-    arena mem = {0};
-    int64_t extent[MAX_AXIS];
-    bool empty = false;
-    if (!operands(n, e))
-        return false;
-    const int total = (int)extents(n, extent, e);
-    const fn *f = fn_find(node_attr(n, "fold")->s);
-    if (total < 0)
-        return false;
-    if (!f || f->unit != f->unit)
-        return err_set(e, TS_BAD_INPUT, "fold: \"%s\" is no function to fold with", node_attr(n, "fold")->s);
-    *out = (type){.rank = node_attr(n, "dims")->n};
-    memcpy(out->dim, extent, (size_t)out->rank * sizeof *extent);
-    for (int i = 0; i < total; i++)
-        empty = empty || extent[i] == 0;
-    const expr *x = spelled(n, &mem, total, e);
-    bool ok = x && x_expand(&mem, n->scalars, x, e) && (empty || inside(x, &(scope){.extent = extent}, e));
-    if (ok && x->dtype == TS_N_DTYPE)
-        ok = err_set(e, TS_BAD_INPUT, "text: \"%s\" uses no operand", node_attr(n, "text")->s);
-    if (ok)
-        out->dtype = f->result == R_BOOL && total > out->rank ? TS_BOOL : x->dtype;
-    arena_free(&mem);
-    return ok;
-}
-
-static bool element_body(defn *d, err *e)
-{
-    const attr *folds = node_attr(d->node, "folds");
-    uint32_t set = 0;
-    for (int i = 0; i < folds->n; i++)
-        set |= 1u << defn_fold(d, folds->ints[i]);
-    d->value = spelled(d->node, d->mem, d->n_axis, e);
-    if (d->value && set)
-        d->value = x_fold(d->mem, node_attr(d->node, "fold")->s, set, d->value);
-    return d->value != NULL;
-}
-
-/* ---- calls ---- */
 const node *g_formula(graph *g, int n, const node *const *in, const char *source)
 {
     return g_make(g, op_find("formula"), n, in, (attr[]){attr_word("text", source)}, 1);
@@ -203,7 +154,6 @@ const node *g_element(graph *g, int n, const node *const *in, const spelling *s)
     return g_make(g, op_find("element"), n, in, list, COUNT(list));
 }
 
-/* ---- calls from expressions ---- */
 typedef struct lettered {
     bool element; /* with subscripts; else pointwise */
     int n;
@@ -267,6 +217,230 @@ const node *g_element_of(graph *g, const spelling *s, const expr *x)
     return y;
 }
 
+/* Of a fold of several values: those it has, and those of another set of points */
+static const char states[2 * MAX_STATE][3] = {"s0", "s1", "s2", "s3", "t0", "t1", "t2", "t3"};
+
+typedef struct list { /* what stands between the commas outside brackets */
+    int n;
+    const char *part[MAX_STATE + 1];
+} list;
+
+static list parts_of(arena *mem, const char *source)
+{
+    list l = {0};
+    const char *from = source;
+    int depth = 0;
+    for (const char *c = source; *source && l.n <= MAX_STATE; c++) {
+        depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
+        if (*c && (*c != ',' || depth))
+            continue;
+        l.part[l.n++] = arena_format(mem, "%.*s", (int)(c - from), from), from = c + 1;
+        if (!*c)
+            break;
+    }
+    return l;
+}
+
+/* One for each state, in x, or an error that names the attribute. */
+static bool parse_each(const node *n, arena *mem, const char *name, int n_state, const names *known, const expr **x,
+                       err *e)
+{
+    const list l = parts_of(mem, node_attr(n, name)->s);
+    if (l.n != n_state)
+        return err_set(e, TS_BAD_INPUT, "%s: \"%s\" has %d part%s between commas, the states are %d", name,
+                       node_attr(n, name)->s, l.n, l.n == 1 ? "" : "s", n_state);
+    for (int k = 0; k < n_state; k++)
+        if (!(x[k] = x_parse(mem, l.part[k], known, e)))
+            return err_in(e, "%s", name);
+    return true;
+}
+
+/* A start that says no dtype has operand a's. */
+static bool starts(const node *n, arena *mem, int rank, int *n_state, const expr **start, err *e)
+{
+    const names known = known_to(n, mem, rank);
+    *n_state = parts_of(mem, node_attr(n, "start")->s).n;
+    if (*n_state < 1 || *n_state > MAX_STATE)
+        return err_set(e, TS_BAD_INPUT, "start: \"%s\", values of 1 to %d states between commas expected",
+                       node_attr(n, "start")->s, MAX_STATE);
+    if (!parse_each(n, mem, "start", *n_state, &known, start, e))
+        return false;
+    for (int k = 0; k < *n_state; k++)
+        if (start[k]->dtype == TS_N_DTYPE)
+            start[k] = x_cast(mem, n->in[0]->type.dtype, start[k]);
+    return true;
+}
+
+/* NULL with e: it says no fold. */
+static const expr *spelled_fold(const node *n, arena *mem, uint32_t axes, err *e)
+{
+    const int rank = node_attr(n, "dims")->n, total = rank + node_attr(n, "folds")->n;
+    const expr *start[MAX_STATE], *step[MAX_STATE], *merge[MAX_STATE], *y;
+    int k;
+    if (!starts(n, mem, rank, &k, start, e))
+        return NULL;
+    names inner = known_to(n, mem, total), outer = known_to(n, mem, rank);
+    names *const all[] = {&inner, &outer};
+    for (int i = 0; i < COUNT(all); i++)
+        for (int j = 0; j < (i + 1) * k; j++) {
+            const int which = j < k ? j : MAX_STATE + j - k;
+            all[i]->name[all[i]->n] = states[which];
+            all[i]->value[all[i]->n++] = x_state(mem, start[j % k]->dtype, j);
+        }
+    const char *said = node_attr(n, "merge")->s;
+    const bool merges = said && *said;
+    if (!parse_each(n, mem, "step", k, &inner, step, e) ||
+        (merges && !parse_each(n, mem, "merge", k, &outer, merge, e)))
+        return NULL;
+    outer.n -= k;
+    if (!(y = x_parse(mem, node_attr(n, "text")->s, &outer, e)))
+        return NULL;
+    if (y->dtype == TS_N_DTYPE)
+        return err_set(e, TS_BAD_INPUT, "text: \"%s\" uses no state", node_attr(n, "text")->s), NULL;
+    return x_merged(mem, x_scan(mem, axes, 0, k, start, step, y), merges ? merge : NULL);
+}
+
+static void write_states(text *t, const expr *x, void *user)
+{
+    if (x->kind == X_STATE)
+        text_add(t, "%s", states[x->axis]);
+    else
+        write_leaf(t, x, user);
+}
+
+static const char *write_each(arena *mem, int n, const expr *const *x, bool typed, lettered *o)
+{
+    text t = {0};
+    for (int k = 0; k < n; k++) {
+        text_add(&t, k ? "," : "");
+        if (typed)
+            text_add(&t, "%s(", ts_dtype_name(x[k]->dtype));
+        x_write(&t, x[k], write_states, o);
+        text_add(&t, typed ? ")" : "");
+    }
+    const char *said = arena_format(mem, "%s", text_str(&t));
+    text_free(&t);
+    return said;
+}
+
+const node *g_fold_of(graph *g, const spelling *s, const expr *x)
+{
+    lettered o = {.element = true};
+    const int k = x->n_state;
+    arena mem = {0};
+    const attr all[] = {attr_ints("dims", s->rank, s->extent),
+                        attr_ints("folds", s->n_fold, s->extent + s->rank),
+                        attr_word("start", write_each(&mem, k, x->arg, true, &o)),
+                        attr_word("step", write_each(&mem, k, x->arg + k, false, &o)),
+                        attr_word("text", write_each(&mem, 1, (const expr *const[]){x_result(x)}, true, &o))};
+    const node *y = NULL;
+    if (o.n >= 1 && o.n <= MAX_OPERAND)
+        y = g_make(g, op_find("fold"), o.n, o.in, all, COUNT(all));
+    else
+        g_fail(g, TS_UNSUPPORTED, "a fold that is spelled out reads 1 to %d tensors", MAX_OPERAND);
+    arena_free(&mem);
+    return y;
+}
+
+/* ---- shape ---- */
+static bool formula_shape(const node *n, type *out, err *e)
+{
+    arena mem = {0};
+    const type *in[MAX_OPERAND];
+    names known = {.n = n->n_in, .own = n->scalars};
+    if (!operands(n, e))
+        return false;
+    for (int i = 0; i < n->n_in; i++)
+        in[i] = &n->in[i]->type, known.name[i] = letters[i], known.value[i] = at_zero(&mem, n->in[i]);
+    const bool ok = type_broadcast(n->n_in, in, out, e) && dtype_of(n, &known, &mem, &out->dtype, e);
+    arena_free(&mem);
+    return ok;
+}
+
+static bool element_shape(const node *n, type *out, err *e)
+{
+    arena mem = {0};
+    int64_t extent[MAX_AXIS];
+    bool empty = false;
+    if (!operands(n, e))
+        return false;
+    const int total = (int)extents(n, extent, e);
+    const fn *f = fn_find(node_attr(n, "fold")->s);
+    if (total < 0)
+        return false;
+    if (!f || f->unit != f->unit)
+        return err_set(e, TS_BAD_INPUT, "fold: \"%s\" is no function to fold with", node_attr(n, "fold")->s);
+    *out = (type){.rank = node_attr(n, "dims")->n};
+    memcpy(out->dim, extent, (size_t)out->rank * sizeof *extent);
+    for (int i = 0; i < total; i++)
+        empty = empty || extent[i] == 0;
+    const expr *x = spelled(n, &mem, total, e);
+    bool ok = x && x_expand(&mem, n->scalars, x, e) && (empty || inside(x, &(scope){.extent = extent}, e));
+    if (ok && x->dtype == TS_N_DTYPE)
+        ok = err_set(e, TS_BAD_INPUT, "text: \"%s\" uses no operand", node_attr(n, "text")->s);
+    if (ok)
+        out->dtype = f->result == R_BOOL && total > out->rank ? TS_BOOL : x->dtype;
+    arena_free(&mem);
+    return ok;
+}
+
+static bool fold_shape(const node *n, type *out, err *e)
+{
+    arena mem = {0};
+    int64_t extent[MAX_AXIS];
+    bool empty = false;
+    const int total = operands(n, e) ? (int)extents(n, extent, e) : -1;
+    if (total < 0)
+        return false;
+    *out = (type){.rank = node_attr(n, "dims")->n};
+    memcpy(out->dim, extent, (size_t)out->rank * sizeof *extent);
+    for (int i = 0; i < total; i++)
+        empty = empty || extent[i] == 0;
+    if (total == out->rank)
+        return err_set(e, TS_BAD_INPUT, "folds: no axis is given");
+    const expr *x = spelled_fold(n, &mem, 1u << out->rank, e);
+    bool ok = x != NULL;
+    for (int i = 0; ok && i < x->n; i++)
+        ok = x_expand(&mem, n->scalars, x->arg[i], e) &&
+             (empty || inside(x->arg[i], &(scope){.extent = extent}, e));
+    if (ok)
+        out->dtype = x->dtype;
+    arena_free(&mem);
+    return ok;
+}
+
+/* ---- body ---- */
+static bool formula_body(defn *d, err *e)
+{
+    names known = {.n = d->node->n_in, .own = d->node->scalars};
+    for (int i = 0; i < known.n; i++)
+        known.name[i] = letters[i], known.value[i] = defn_in(d, i);
+    d->value = x_parse(d->mem, node_attr(d->node, "text")->s, &known, e);
+    return d->value != NULL;
+}
+
+static bool element_body(defn *d, err *e)
+{
+    const attr *folds = node_attr(d->node, "folds");
+    uint32_t set = 0;
+    for (int i = 0; i < folds->n; i++)
+        set |= 1u << defn_fold(d, folds->ints[i]);
+    d->value = spelled(d->node, d->mem, d->n_axis, e);
+    if (d->value && set)
+        d->value = x_fold(d->mem, node_attr(d->node, "fold")->s, set, d->value);
+    return d->value != NULL;
+}
+
+static bool fold_body(defn *d, err *e)
+{
+    const attr *folds = node_attr(d->node, "folds");
+    uint32_t set = 0;
+    for (int i = 0; i < folds->n; i++)
+        set |= 1u << defn_fold(d, folds->ints[i]);
+    d->value = spelled_fold(d->node, d->mem, set, e);
+    return d->value != NULL;
+}
+
 /* ---- records ---- */
 static const op formula_op = {
     .name = "formula",
@@ -292,4 +466,22 @@ static const op element_op = {
              "f32[6] i64[4]<6 dims=[4] text=a[abs(b[i0])]\nf32[3,2] dims=[2,0] text=a[i1,i0]\n"
              "f32[2,3] dims=[3] folds=[2] text=a[i1,i0]*f32(i0)\ni64[4] dims=[2] folds=[2] text=a[i0*2+i1]"};
 
-const op *const ops_formula[] = {&formula_op, &element_op, NULL};
+static const op fold_op = {
+    .name = "fold",
+    .doc = "Several values folded at once: states s0, s1, ... begin as `start` and become `step` at every point of the "
+           "axes `folds`; `text` is the element. `merge`: states after two sets of points, s and t; most follow.",
+    .numpy = "several(worth, x, dims, folds, start, step, text)",
+    .arity = -1,
+    .attr = (const attr_spec[]){{"dims", 'I', NULL}, {"folds", 'I', NULL}, {"start", 's', NULL}, {"step", 's', NULL},
+                                {"merge", 's', ""}, {"text", 's', NULL}, {0}},
+    .shape = fold_shape, .body = fold_body,
+    .cases = "f32[3,70] dims=[3] folds=[70] start=0,-9 step=s0+a[i0,i1],max(s1,a[i0,i1]) text=s0-8*s1\n"
+             "f32[40,3] dims=[3] folds=[40] start=-inf,i64(-1) "
+             "step=select(le(s0,a[i1,i0]),a[i1,i0],s0),select(le(s0,a[i1,i0]),i1,s1) text=s1\n"
+             "f64[60] dims=[] folds=[60] start=0,0,0 step=s0+1,s1+(a[i0]-s1)/(s0+1),"
+             "s2+(a[i0]-s1)*(a[i0]-(s1+(a[i0]-s1)/(s0+1))) text=s2/s0\n"
+             "i64[5,6] i64[6] dims=[5] folds=[6] start=1,0 step=select(lt(a[i0,i1],b[i1]),0-s0,s0),"
+             "select(lt(a[i0,i1],b[i1]),s1+1,s1) merge=s0*t0,s1+t1 text=s0*(s1+1)\n"
+             "f32[4] dims=[2] folds=[2,0] start=1,2 step=s0+a[i0],s1 text=s0+s1+f32(i0)"};
+
+const op *const ops_formula[] = {&formula_op, &element_op, &fold_op, NULL};

@@ -61,7 +61,8 @@ static bool gather_shape(const node *n, type *out, err *e)
         return false;
     *out = (type){.dtype = t->dtype};
     if (t->rank - 1 + places->rank > MAX_RANK)
-        return err_set(e, TS_BAD_INPUT, "the result would have rank %d", t->rank - 1 + places->rank);
+        return err_set(e, TS_BAD_INPUT, "the result would have rank %d, at most %d is possible",
+                       t->rank - 1 + places->rank, MAX_RANK);
     for (int i = 0; i < t->rank; i++) {
         for (int k = 0; i == axis && k < places->rank; k++)
             out->dim[out->rank++] = places->dim[k];
@@ -86,7 +87,7 @@ static bool gather_nd_shape(const node *n, type *out, err *e)
                        "expected", (long long)(depth - batch), t->rank);
     const int rank = places->rank - 1 + t->rank - (int)depth;
     if (rank > MAX_RANK)
-        return err_set(e, TS_BAD_INPUT, "the result would have rank %d", rank);
+        return err_set(e, TS_BAD_INPUT, "the result would have rank %d, at most %d is possible", rank, MAX_RANK);
     for (int i = 0; i < batch; i++)
         if (t->dim[i] != places->dim[i])
             return err_set(e, TS_BAD_INPUT, "batch axis %d differs between operand and places, equal extents expected",

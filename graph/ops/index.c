@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- keys ---- */
+/* ---- helpers ---- */
 /* One item of a key: an integer, start:stop:step with any of them left out, "..." or "None", or the letter of an
  * operand that lists places, b being the second. */
 typedef struct item {
@@ -139,10 +139,77 @@ static const node *slice_by(graph *g, const node *n, const item *list, int count
         axis += k->kind <= ITEM_LIST;
     }
     if (rank > MAX_RANK)
-        return g_fail(g, TS_BAD_INPUT, "the result would have rank %d", rank), NULL;
+        return g_fail(g, TS_BAD_INPUT, "the result would have rank %d, at most %d is possible", rank, MAX_RANK), NULL;
     return g_reshape(g, cut_made(g, n->in[0], &c), rank, shape);
 }
 
+/* The listed axes give way to those of the lists, broadcast to each other: where the first was if they are neighbours,
+ * else in front. Axes of the result that they take: [*first, *first + both->rank). */
+static bool taken(const node *n, type *both, int *first, uint32_t *set, err *e)
+{
+    const attr *axes = node_attr(n, "axes");
+    const type *list[MAX_RANK];
+    if (axes->n != n->n_in - 1 || axes->n < 1 || !axes_set(axes, n->in[0]->type.rank, set, e))
+        return err_set(e, TS_BAD_INPUT, "%d axes for %d lists", axes->n, n->n_in - 1);
+    for (int i = 0; i < axes->n; i++) {
+        list[i] = &n->in[i + 1]->type;
+        if (dtype_class(list[i]->dtype) != D_WHOLE)
+            return err_set(e, TS_BAD_INPUT, "places are of dtype %s, not integers", ts_dtype_name(list[i]->dtype));
+    }
+    const uint32_t low = *set & -*set, span = *set / low;
+    *first = (span & (span + 1)) ? 0 : __builtin_ctz(*set);
+    return type_broadcast(axes->n, list, both, e);
+}
+
+/* ---- shape ---- */
+static bool take_at_shape(const node *n, type *out, err *e)
+{
+    const type *t = &n->in[0]->type;
+    type both = {0};
+    uint32_t set;
+    int first, kept = 0;
+    if (!taken(n, &both, &first, &set, e))
+        return false;
+    *out = (type){.dtype = t->dtype};
+    if (t->rank - __builtin_popcount(set) + both.rank > MAX_RANK)
+        return err_set(e, TS_BAD_INPUT, "the result would have %d axes, at most %d are possible",
+                       t->rank - __builtin_popcount(set) + both.rank, MAX_RANK);
+    for (int i = 0; i <= t->rank; i++) {
+        for (int k = 0; kept == first && k < both.rank && out->rank < first + both.rank; k++)
+            out->dim[out->rank++] = both.dim[k];
+        if (i < t->rank && !(set >> i & 1))
+            out->dim[out->rank++] = t->dim[i], kept++;
+    }
+    return true;
+}
+
+/* ---- body ---- */
+static bool take_at_body(defn *d, err *e)
+{
+    arena *mem = d->mem;
+    const type *t = &d->node->in[0]->type;
+    const attr *axes = node_attr(d->node, "axes");
+    const expr *sub[MAX_RANK], *at[MAX_RANK];
+    type both = {0};
+    uint32_t set;
+    int first, kept = 0;
+    if (!taken(d->node, &both, &first, &set, e))
+        return false;
+    for (int i = 0; i < t->rank; i++)
+        if (!(set >> i & 1))
+            sub[i] = x_axis(mem, kept < first ? kept : kept + both.rank), kept++;
+    for (int i = 0; i < axes->n; i++) {
+        const type *list = &d->node->in[i + 1]->type;
+        const int axis = (int)(axes->ints[i] < 0 ? axes->ints[i] + t->rank : axes->ints[i]);
+        for (int k = 0; k < list->rank; k++)
+            at[k] = list->dim[k] == 1 ? x_whole(mem, 0) : x_axis(mem, first + both.rank - list->rank + k);
+        sub[axis] = x_place(mem, defn_at(d, i + 1, at), t->dim[axis]);
+    }
+    d->value = defn_at(d, 0, sub);
+    return true;
+}
+
+/* ---- recipes ---- */
 static const node *index_lower(graph *g, const node *n)
 {
     enum { MOST = 2 * MAX_RANK };
@@ -195,70 +262,6 @@ static const node *set_item_lower(graph *g, const node *n)
     if (type_count(&at->type) == 0)
         return n->in[0];
     return g_reshape(g, g_callf(g, 3, all, "put_along_axis axis=0"), t->rank, t->dim);
-}
-
-/* ---- lists of places ---- */
-/* The listed axes give way to those of the lists, broadcast to each other: where the first was if they are neighbours,
- * else in front. Axes of the result that they take: [*first, *first + both->rank). */
-static bool taken(const node *n, type *both, int *first, uint32_t *set, err *e)
-{
-    const attr *axes = node_attr(n, "axes");
-    const type *list[MAX_RANK];
-    if (axes->n != n->n_in - 1 || axes->n < 1 || !axes_set(axes, n->in[0]->type.rank, set, e))
-        return err_set(e, TS_BAD_INPUT, "%d axes for %d lists", axes->n, n->n_in - 1);
-    for (int i = 0; i < axes->n; i++) {
-        list[i] = &n->in[i + 1]->type;
-        if (dtype_class(list[i]->dtype) != D_WHOLE)
-            return err_set(e, TS_BAD_INPUT, "places are of dtype %s, not integers", ts_dtype_name(list[i]->dtype));
-    }
-    const uint32_t low = *set & -*set, span = *set / low;
-    *first = (span & (span + 1)) ? 0 : __builtin_ctz(*set);
-    return type_broadcast(axes->n, list, both, e);
-}
-
-static bool take_at_shape(const node *n, type *out, err *e)
-{
-    const type *t = &n->in[0]->type;
-    type both = {0};
-    uint32_t set;
-    int first, kept = 0;
-    if (!taken(n, &both, &first, &set, e))
-        return false;
-    *out = (type){.dtype = t->dtype};
-    if (t->rank - __builtin_popcount(set) + both.rank > MAX_RANK)
-        return err_set(e, TS_BAD_INPUT, "the result would have too many axes");
-    for (int i = 0; i <= t->rank; i++) {
-        for (int k = 0; kept == first && k < both.rank && out->rank < first + both.rank; k++)
-            out->dim[out->rank++] = both.dim[k];
-        if (i < t->rank && !(set >> i & 1))
-            out->dim[out->rank++] = t->dim[i], kept++;
-    }
-    return true;
-}
-
-static bool take_at_body(defn *d, err *e)
-{
-    arena *m = d->mem;
-    const type *t = &d->node->in[0]->type;
-    const attr *axes = node_attr(d->node, "axes");
-    const expr *sub[MAX_RANK], *at[MAX_RANK];
-    type both = {0};
-    uint32_t set;
-    int first, kept = 0;
-    if (!taken(d->node, &both, &first, &set, e))
-        return false;
-    for (int i = 0; i < t->rank; i++)
-        if (!(set >> i & 1))
-            sub[i] = x_axis(m, kept < first ? kept : kept + both.rank), kept++;
-    for (int i = 0; i < axes->n; i++) {
-        const type *list = &d->node->in[i + 1]->type;
-        const int axis = (int)(axes->ints[i] < 0 ? axes->ints[i] + t->rank : axes->ints[i]);
-        for (int k = 0; k < list->rank; k++)
-            at[k] = list->dim[k] == 1 ? x_whole(m, 0) : x_axis(m, first + both.rank - list->rank + k);
-        sub[axis] = x_place(m, defn_at(d, i + 1, at), t->dim[axis]);
-    }
-    d->value = defn_at(d, 0, sub);
-    return true;
 }
 
 /* ---- records ---- */

@@ -33,8 +33,7 @@ static const node *pad_with(graph *g, const node *x, const node *value, const at
                *padded = g_apply(g, "pad", x, 2, list);
     if (type_count(&value->type) != 1)
         return g_fail(g, TS_BAD_INPUT, "the value to pad with has %lld elements, expected one",
-                      (long long)type_count(&value->type)),
-               NULL;
+                      (long long)type_count(&value->type)), NULL;
     return g_call3(g, "where", inside, padded, g_cast(g, g_reshape(g, value, 0, &(int64_t){1}), x->type.dtype));
 }
 
@@ -110,7 +109,7 @@ static bool adapt_center(const onnx_call *c, const node **out, err *e)
     if (onnx_attr(c, "axes") && !onnx_ints(c, "axes", -1, axes, MAX_RANK, &n_axes, e))
         return false;
     if (n != n_axes)
-        return err_set(e, TS_BAD_INPUT, "CenterCropPad: %d extents for %d axes", n, n_axes);
+        return err_set(e, TS_BAD_INPUT, "CenterCropPad: %d extents for %d axes, one for each expected", n, n_axes);
     for (int i = 0, axis; i < n; i++) {
         if (!axis_norm(axes[i], t->rank, &axis, e))
             return false;
@@ -135,7 +134,7 @@ static bool concat_shape(const node *n, type *out, err *e)
 {
     int axis;
     if (n->n_in < 1)
-        return err_set(e, TS_BAD_INPUT, "nothing to join");
+        return err_set(e, TS_BAD_INPUT, "nothing to join, at least one operand expected");
     *out = n->in[0]->type;
     if (!attr_axis(n, "axis", out->rank, &axis, e))
         return false;
@@ -161,14 +160,15 @@ static bool pad_shape(const node *n, type *out, err *e)
     if (strcmp(mode, "constant") && strcmp(mode, "reflect") && strcmp(mode, "edge") && strcmp(mode, "wrap"))
         return err_set(e, TS_UNSUPPORTED, "mode: \"%s\" is none of constant, reflect, edge, wrap", mode);
     if (pads->n != 2 * out->rank)
-        return err_set(e, TS_BAD_INPUT, "pads: %d numbers for rank %d", pads->n, out->rank);
+        return err_set(e, TS_BAD_INPUT, "pads: %d numbers for rank %d, %d expected: all beginnings, then all ends",
+                       pads->n, out->rank, 2 * out->rank);
     for (int i = 0; i < out->rank; i++) {
         const int64_t dim = out->dim[i];
         int64_t *y = &out->dim[i];
         if (!int_add(*y, pads->ints[i], y) || !int_add(*y, pads->ints[i + out->rank], y) || *y < 0)
             return err_set(e, TS_BAD_INPUT, "pads: axis %d gets a negative or too large extent", i);
         if (dim == 0 && *y > 0 && strcmp(mode, "constant"))
-            return err_set(e, TS_BAD_INPUT, "axis %d is empty: nothing to repeat", i);
+            return err_set(e, TS_BAD_INPUT, "axis %d is empty: nothing to repeat, mode \"constant\" expected", i);
     }
     return true;
 }
@@ -220,17 +220,17 @@ static bool concat_body(defn *d, err *e)
 }
 
 /* Where place i of the padded axis reads, for i counted from the operand's first element. */
-static const expr *reflected(arena *m, const expr *i, int64_t dim)
+static const expr *reflected(arena *mem, const expr *i, int64_t dim)
 {
     if (dim == 1)
-        return x_whole(m, 0);
-    const expr *turn = x2(m, "mod", i, x_whole(m, 2 * (dim - 1))); /* there and back again */
-    return x2(m, "sub", x_whole(m, dim - 1), x1(m, "abs", x2(m, "sub", turn, x_whole(m, dim - 1))));
+        return x_whole(mem, 0);
+    const expr *turn = x2(mem, "mod", i, x_whole(mem, 2 * (dim - 1))); /* there and back again */
+    return x2(mem, "sub", x_whole(mem, dim - 1), x1(mem, "abs", x2(mem, "sub", turn, x_whole(mem, dim - 1))));
 }
 
-static const expr *clamped(arena *m, const expr *i, int64_t dim)
+static const expr *clamped(arena *mem, const expr *i, int64_t dim)
 {
-    return x2(m, "max", x2(m, "min", i, x_whole(m, dim - 1)), x_whole(m, 0));
+    return x2(mem, "max", x2(mem, "min", i, x_whole(mem, dim - 1)), x_whole(mem, 0));
 }
 
 static bool pad_body(defn *d, err *e)
@@ -277,7 +277,7 @@ static bool tile_body(defn *d, err *e)
     return true;
 }
 
-/* ---- recipe ---- */
+/* ---- recipes ---- */
 static const node *stack_lower(graph *g, const node *n)
 {
     const node **part = arena_array(&g->mem, (size_t)n->n_in + 1, sizeof *part);

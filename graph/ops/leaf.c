@@ -3,6 +3,7 @@
  * here. */
 #include "graph/ir/rule.h"
 
+/* ---- ONNX ---- */
 static bool constant_tensor(const onnx_call *c, const ts_array *a, const node **out, err *e)
 {
     type t = {.dtype = a->dtype, .rank = a->rank};
@@ -59,6 +60,7 @@ static bool adapt_size(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, g_const(c->g, "", &(type){.dtype = TS_I64}, &count), e);
 }
 
+/* ---- records ---- */
 static const op input_op = {.name = "input", .doc = "A tensor given at every run."};
 
 static const op weight_op = {.name = "weight", .doc = "A tensor that belongs to the model."};

@@ -59,7 +59,7 @@ static bool adapt_cross_entropy(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, nll(c, log_p), e) && (c->n_out < 2 || onnx_give(c, out + 1, log_p, e));
 }
 
-/* ---- recipe ---- */
+/* ---- recipes ---- */
 /* Operands: logarithms [batch, class, ...], labels [batch, ...], perhaps weights [class]. */
 static const node *nll_loss_lower(graph *g, const node *n)
 {
@@ -90,7 +90,7 @@ static const node *nll_loss_lower(graph *g, const node *n)
     return g_fail(g, TS_BAD_INPUT, "reduction: \"%s\" is none of none, sum, mean", how), NULL;
 }
 
-/* ---- record ---- */
+/* ---- records ---- */
 static const op nll_loss_op = {
     .name = "nll_loss",
     .doc = "What log-likelihoods say against the right classes, weighted by class; `ignore` is a label that does not "

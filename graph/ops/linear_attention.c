@@ -83,14 +83,18 @@ static bool adapt_linear(const onnx_call *c, const node **out, err *e)
         return false;
     const node *past = onnx_in(c, 3);
     const dtype kept = past ? past->type.dtype : own;
+    /* one matrix for each head: keys by values */
     const type state = {.dtype = d, .rank = 4, .dim = {h.batch, h.heads, h.key, h.value}};
     double scale = onnx_real(c, "scale", 0);
     scale = scale != 0 ? scale : 1 / sqrt((double)h.key);
+    /* [batch, time, heads, group, key], then heads before time */
     const node *q = g_reshape(g, g_cast(g, c->in[0], d), 5,
                               (int64_t[]){h.batch, h.time, h.heads, h.group, h.key});
     in[0] = g_call1(g, "transpose axes=[0,2,1,3,4]", g_call2(g, "multiply", q, g_scalar(g, d, scale)));
+    /* k [batch, heads, time, key], v [batch, heads, time, value] */
     in[1] = unpacked(g, c->in[1], h.heads, d), in[2] = unpacked(g, c->in[2], h.heads, d);
-    in[3] = past ? g_cast(g, past, d) : g_filled(g, &state, 0);
+    in[3] = past ? g_cast(g, past, d) : g_filled(g, &state, 0); /* [batch, heads, key, value] */
+    /* [batch, heads, time * group + key, value]: below the results the last state */
     const node *all = g_callf(g, n, in, "linear_attention decay=%d beta=%d", onnx_in(c, 4) != NULL,
                               onnx_in(c, 5) != NULL);
     if (!all)
@@ -98,6 +102,7 @@ static bool adapt_linear(const onnx_call *c, const node **out, err *e)
     const int64_t rows = h.time * h.group, none[4] = {0}, behind[] = {0, 0, rows, 0};
     const int64_t size[] = {h.batch, h.heads, rows, h.value};
     const node *y = g_apply(g, "slice", all, 2, (attr[]){attr_ints("starts", 4, none), attr_ints("sizes", 4, size)});
+    /* back to the layout of the operands */
     y = g_reshape(g, y, 5, (int64_t[]){h.batch, h.heads, h.time, h.group, h.value});
     y = g_reshape(g, g_call1(g, "transpose axes=[0,2,1,3,4]", y), 3,
                   (int64_t[]){h.batch, h.time, h.heads * h.group * h.value});
@@ -107,7 +112,7 @@ static bool adapt_linear(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out + 1, g_cast(g, g_apply(g, "slice", all, COUNT(last), last), kept), e);
 }
 
-/* ---- recipe ---- */
+/* ---- recipes ---- */
 static const node *linear_lower(graph *g, const node *n)
 {
     const bool has_decay = node_int(n, "decay"), has_beta = node_int(n, "beta");
@@ -127,22 +132,26 @@ static const node *linear_lower(graph *g, const node *n)
     const node *decay = has_decay ? g_call1(g, "exp", in[4]) : NULL, *beta = has_beta ? in[n->n_in - 1] : NULL;
     const node **y = arena_array(&g->mem, (size_t)time + 2, sizeof *y), *state = in[3];
     for (int64_t t = 0; t < time && !err_is(&g->err); t++) {
+        /* of this step: [batch, head, 1, key], [.., 1, value], [batch, head, 1, group, key] */
         const node *key = step_of(g, in[1], t), *value = step_of(g, in[2], t), *query = step_of(g, in[0], t);
-        const node *column = g_call1(g, "transpose axes=[0,1,3,2]", key);
+        const node *column = g_call1(g, "transpose axes=[0,1,3,2]", key); /* [batch, head, key, 1] */
         if (decay) /* along the keys, or one for all */
+            /* [batch, head, key, value], each key by its own decay */
             state = g_call2(g, "multiply", state, g_call1(g, "transpose axes=[0,1,3,2]", step_of(g, decay, t)));
         if (beta)
+            /* the delta rule: what the state does not say yet, [batch, head, 1, value] */
             value = g_call2(g, "multiply", step_of(g, beta, t),
                             g_call2(g, "subtract", value, g_call2(g, "matmul", key, state)));
-        state = g_call2(g, "add", state, g_call2(g, "multiply", column, value));
+        state = g_call2(g, "add", state, g_call2(g, "multiply", column, value)); /* outer product */
+        /* [batch, head, group, key] */
         query = query ? g_reshape(g, query, 4, (int64_t[]){q->dim[0], q->dim[1], per_key, k->dim[3]}) : NULL;
-        y[t] = g_call2(g, "matmul", query, state);
+        y[t] = g_call2(g, "matmul", query, state); /* [batch, head, group, value] */
     }
     y[time] = state;
     return err_is(&g->err) ? NULL : g_joined(g, time + 1, y, 2);
 }
 
-/* ---- record ---- */
+/* ---- records ---- */
 static const op linear_op = {
     .name = "linear_attention",
     .doc = "Results [batch, head, time * group, value] of queries, keys, values and a state, then, below them, the "

@@ -5,16 +5,8 @@
 #include <string.h>
 
 /* ---- helpers ---- */
-static bool operands(graph *g, const node *n, int least, int most)
-{
-    if (n->n_in >= least && n->n_in <= most)
-        return true;
-    g_fail(g, TS_BAD_INPUT, "%d operands given, takes %d to %d", n->n_in, least, most);
-    return false;
-}
-
 /* reduce=mean, sum or none of one loss for each item. */
-static const node *reduced(graph *g, const node *call, const node *loss)
+static const node *reduced(graph *g, const node *call, const node *loss) /* [items...] -> [] or as it is */
 {
     const char *how = node_attr(call, "reduce")->s;
     if (!strcmp(how, "none"))
@@ -35,7 +27,6 @@ static const node *beside(graph *g, const node *labels, int axis)
     return g_callf(g, 1, &labels, "expand_dims axes=[%d]", axis);
 }
 
-/* ---- pick ---- */
 static bool pick_axis(graph *g, const node *n, int *axis)
 {
     const type *a = &n->in[0]->type, *labels = &n->in[1]->type;
@@ -50,6 +41,31 @@ static bool pick_axis(graph *g, const node *n, int *axis)
     return fits;
 }
 
+/* The label beside its axis and the places along it, to be compared; as i32, where vectors of f32 are as long. Negative
+ * places count from the end. */
+static void places(graph *g, const node *call, int axis, const node **label, const node **place)
+{
+    const type *t = &call->in[0]->type;
+    const dtype to = t->dim[axis] <= INT32_MAX ? TS_I32 : TS_I64;
+    int64_t shape[MAX_RANK];
+    for (int i = 0; i < t->rank; i++)
+        shape[i] = i == axis ? t->dim[i] : 1;
+    *place = g_callf(g, 0, NULL, "iota count=%lld to=%s", (long long)t->dim[axis], ts_dtype_name(to));
+    /* [1, ..., classes, ..., 1] */
+    *place = g_apply(g, "reshape", *place, 1, (attr[]){attr_ints("shape", t->rank, shape)});
+    *label = g_callf(g, 1, (const node *const[]){beside(g, call->in[1], axis)}, "cast to=i64"); /* [..., 1, ...] */
+    *label = g_cast(g, g_call2(g, "mod", *label, g_scalar_like(g, *label, (double)t->dim[axis])), to);
+}
+
+/* The maximum m along the axis, and log(sum(exp(x - m))): all that is kept of softmax. */
+static void softmax_of(graph *g, const node *x, int axis, const node **top, const node **log_sum)
+{
+    *top = g_callf(g, 1, &x, "max axes=[%d] keepdims=1", axis); /* [..., 1, ...] */
+    const node *z = g_call1(g, "exp", g_call2(g, "subtract", x, *top));
+    *log_sum = g_call1(g, "log", g_callf(g, 1, &z, "sum axes=[%d] keepdims=1", axis)); /* [..., 1, ...] */
+}
+
+/* ---- recipes ---- */
 /* a [..., class, ...] at places [..., ...], which have all axes but that one: [..., ...]. */
 static const node *pick_lower(graph *g, const node *n)
 {
@@ -61,42 +77,6 @@ static const node *pick_lower(graph *g, const node *n)
     return g_callf(g, 1, &y, "squeeze axes=[%d]", axis);
 }
 
-/* The label beside its axis and the places along it, to be compared; as i32, where vectors of f32 are as long. Negative
- * places count from the end. */
-static void places(graph *g, const node *call, int axis, const node **label, const node **place)
-{
-    const type *t = &call->in[0]->type;
-    const dtype to = t->dim[axis] <= INT32_MAX ? TS_I32 : TS_I64;
-    int64_t shape[MAX_RANK];
-    for (int i = 0; i < t->rank; i++)
-        shape[i] = i == axis ? t->dim[i] : 1;
-    *place = g_callf(g, 0, NULL, "iota count=%lld to=%s", (long long)t->dim[axis], ts_dtype_name(to));
-    *place = g_apply(g, "reshape", *place, 1, (attr[]){attr_ints("shape", t->rank, shape)});
-    *label = g_callf(g, 1, (const node *const[]){beside(g, call->in[1], axis)}, "cast to=i64");
-    *label = g_cast(g, g_call2(g, "mod", *label, g_scalar_like(g, *label, (double)t->dim[axis])), to);
-}
-
-/* By comparing, element by element, so that it fuses with what follows; adding into places would not. */
-static const node *pick_grad(graph *g, const node *call, const node *y, const node *dy, int k)
-{
-    int axis;
-    const node *in[3];
-    (void)y;
-    if (k || !pick_axis(g, call, &axis))
-        return NULL;
-    places(g, call, axis, &in[0], &in[1]), in[2] = beside(g, dy, axis);
-    return g_formula(g, 3, in, "select(eq(a,b),c,0)");
-}
-
-/* ---- softmax_nll ---- */
-/* The maximum m along the axis, and log(sum(exp(x - m))): all that is kept of softmax. */
-static void softmax_of(graph *g, const node *x, int axis, const node **top, const node **log_sum)
-{
-    *top = g_callf(g, 1, &x, "max axes=[%d] keepdims=1", axis);
-    const node *z = g_call1(g, "exp", g_call2(g, "subtract", x, *top));
-    *log_sum = g_call1(g, "log", g_callf(g, 1, &z, "sum axes=[%d] keepdims=1", axis));
-}
-
 static const node *softmax_nll_lower(graph *g, const node *n)
 {
     const node *x = n->in[0], *top, *log_sum;
@@ -104,7 +84,7 @@ static const node *softmax_nll_lower(graph *g, const node *n)
     if (!pick_axis(g, n, &axis))
         return NULL;
     const node *in[] = {x, beside(g, n->in[1], axis)};
-    const node *at = g_callf(g, 2, in, "take_along_axis axis=%d", axis);
+    const node *at = g_callf(g, 2, in, "take_along_axis axis=%d", axis); /* [..., 1, ...]: the logit of the label */
     if (type_count(&x->type)) {
         softmax_of(g, x, axis, &top, &log_sum);
         at = g_call2(g, "subtract", log_sum, g_call2(g, "subtract", at, top));
@@ -112,20 +92,6 @@ static const node *softmax_nll_lower(graph *g, const node *n)
     return g_callf(g, 1, &at, "squeeze axes=[%d]", axis);
 }
 
-/* softmax less 1 at the label, in one pass: without the sum over it that log_softmax would take, which is 1. */
-static const node *softmax_nll_grad(graph *g, const node *call, const node *y, const node *dy, int k)
-{
-    int axis;
-    const node *in[6] = {call->in[0]};
-    (void)y;
-    if (k || !pick_axis(g, call, &axis))
-        return NULL;
-    softmax_of(g, in[0], axis, &in[1], &in[2]);
-    in[3] = beside(g, dy, axis), places(g, call, axis, &in[4], &in[5]);
-    return g_formula(g, 6, in, "exp(a-b-c)*d-select(eq(e,f),d,0)");
-}
-
-/* ---- cross-entropy ---- */
 typedef struct labelled { /* what the losses over classes share */
     int axis;
     const node *label, *kept; /* kept: 1 where the label counts, in the dtype of the loss; NULL: everywhere */
@@ -134,7 +100,7 @@ typedef struct labelled { /* what the losses over classes share */
 
 static bool read_labels(graph *g, const node *n, labelled *out)
 {
-    const node *x = n->in[0], *label = n->in[1];
+    const node *x = n->in[0], *label = n->in[1]; /* x [..., classes, ...], label [..., ...] */
     const attr *ignore = node_attr(n, "ignore");
     const char *to = ts_dtype_name(x->type.dtype);
     *out = (labelled){.label = label};
@@ -153,7 +119,7 @@ static bool read_labels(graph *g, const node *n, labelled *out)
         return g_fail(g, TS_BAD_INPUT, "weights need one number for each of %lld classes",
                       (long long)x->type.dim[out->axis]),
                false;
-    out->weight = g_call2(g, "gather", n->in[2], out->label);
+    out->weight = g_call2(g, "gather", n->in[2], out->label); /* [items...] of [classes] */
     if (out->kept)
         out->weight = g_call2(g, "multiply", out->weight, out->kept);
     return true;
@@ -175,29 +141,29 @@ static const node *cross_entropy_lower(graph *g, const node *n)
 {
     const double smooth = node_real(n, "smoothing");
     labelled l;
-    if (!operands(g, n, 2, 3) || !read_labels(g, n, &l))
+    if (!g_takes(g, n, 2, 3) || !read_labels(g, n, &l))
         return NULL;
     if (!(smooth >= 0 && smooth <= 1))
         return g_fail(g, TS_BAD_INPUT, "smoothing: %g is not in 0...1", smooth), NULL;
+    /* [items...] */
     const node *loss = g_callf(g, 2, (const node *const[]){n->in[0], l.label}, "softmax_nll axis=%d", l.axis);
     if (l.weight)
         loss = g_call2(g, "multiply", loss, l.weight);
     if (smooth > 0 && loss) {
         int64_t shape[MAX_RANK];
-        const node *log_p = g_callf(g, 1, &n->in[0], "log_softmax axis=%d", l.axis);
+        const node *log_p = g_callf(g, 1, &n->in[0], "log_softmax axis=%d", l.axis); /* [..., classes, ...] */
         for (int i = 0; i < log_p->type.rank; i++)
             shape[i] = i == l.axis ? log_p->type.dim[i] : 1;
         if (l.weight)
             log_p = g_call2(g, "multiply", log_p,
                             g_apply(g, "reshape", n->in[2], 1, (attr[]){attr_ints("shape", log_p->type.rank, shape)}));
-        const node *all = g_callf(g, 1, &log_p, "mean axes=[%d]", l.axis);
+        const node *all = g_callf(g, 1, &log_p, "mean axes=[%d]", l.axis); /* [items...] */
         loss = g_call2(g, "subtract", g_call2(g, "multiply", loss, g_scalar_like(g, loss, 1 - smooth)),
                        g_call2(g, "multiply", all, g_scalar_like(g, all, smooth)));
     }
     return weighed(g, n, &l, loss);
 }
 
-/* ---- distances ---- */
 /* max(x, 0) - x t + log(1 + exp(-|x|)); -|x| so that the corners at 0 cancel in the gradient too, as in softplus */
 static const node *bce_lower(graph *g, const node *n)
 {
@@ -228,6 +194,7 @@ static const node *huber_lower(graph *g, const node *n)
 /* The mean is over items (axis 0), as a divergence has it, not over their elements. */
 static const node *kl_lower(graph *g, const node *n)
 {
+    /* t (log t - x), 0 where t is 0; x are logarithms */
     const node *each = formula2(g, n->in[1], n->in[0], "select(0<a,a*(log(select(0<a,a,1))-b),0)");
     const bool mean = !strcmp(node_attr(n, "reduce")->s, "mean");
     if (!mean || !each)
@@ -242,12 +209,38 @@ static const node *cosine_lower(graph *g, const node *n)
 {
     char source[128];
     const node *a = n->in[0], *b = n->in[1];
-    const node *dot = g_call1(g, "sum axes=[-1]", g_call2(g, "multiply", a, b));
-    const node *size = g_call2(g, "multiply", g_call1(g, "sum_square axes=[-1]", a),
+    const node *dot = g_call1(g, "sum axes=[-1]", g_call2(g, "multiply", a, b)); /* [items] */
+    const node *size = g_call2(g, "multiply", g_call1(g, "sum_square axes=[-1]", a), /* [items]: |a|^2 |b|^2 */
                                g_call1(g, "sum_square axes=[-1]", b));
     const node *cos = formula2(g, dot, size, "a/sqrt(b+1e-12)");
     snprintf(source, sizeof source, "select(b>0,1-a,max(a-%.17g,0))", node_real(n, "margin"));
     return reduced(g, n, formula2(g, cos, n->in[2], source));
+}
+
+/* ---- grad ---- */
+/* By comparing, element by element, so that it fuses with what follows; adding into places would not. */
+static const node *pick_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    int axis;
+    const node *in[3];
+    (void)y;
+    if (k || !pick_axis(g, call, &axis))
+        return NULL;
+    places(g, call, axis, &in[0], &in[1]), in[2] = beside(g, dy, axis);
+    return g_formula(g, 3, in, "select(eq(a,b),c,0)");
+}
+
+/* softmax less 1 at the label, in one pass: without the sum over it that log_softmax would take, which is 1. */
+static const node *softmax_nll_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+{
+    int axis;
+    const node *in[6] = {call->in[0]};
+    (void)y;
+    if (k || !pick_axis(g, call, &axis))
+        return NULL;
+    softmax_of(g, in[0], axis, &in[1], &in[2]);
+    in[3] = beside(g, dy, axis), places(g, call, axis, &in[4], &in[5]);
+    return g_formula(g, 6, in, "exp(a-b-c)*d-select(eq(e,f),d,0)");
 }
 
 /* ---- records ---- */

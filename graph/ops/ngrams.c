@@ -87,24 +87,24 @@ static bool ngrams_shape(const node *n, type *out, err *e)
  * which is 0 from s = length on */
 static bool ngrams_body(defn *d, err *e)
 {
-    arena *m = d->mem;
+    arena *mem = d->mem;
     const int64_t length = d->node->in[0]->type.dim[1], size = d->node->in[1]->type.dim[1];
     const int64_t skips = node_int(d->node, "skips"), most = size > 1 && skips > length ? length : skips;
     const int skip = defn_fold(d, most + 1), start = defn_fold(d, length);
-    const expr *found = x_whole(m, 1), *place = x_axis(m, start);
+    const expr *found = x_whole(mem, 1), *place = x_axis(mem, start);
     (void)e;
     for (int64_t j = 0; j < size; j++) {
-        const expr *here = j ? place = x2(m, "add", place, x_offset(m, x_axis(m, skip), 1, 1)) : place;
-        const expr *x = defn_at(d, 0, (const expr *[]){x_axis(m, 0), here});
-        const expr *same = x2(m, "eq", x, defn_at(d, 1, (const expr *[]){x_axis(m, 1), x_whole(m, j)}));
-        found = j ? x2(m, "and", found, same) : same;
+        const expr *here = j ? place = x2(mem, "add", place, x_offset(mem, x_axis(mem, skip), 1, 1)) : place;
+        const expr *x = defn_at(d, 0, (const expr *[]){x_axis(mem, 0), here});
+        const expr *same = x2(mem, "eq", x, defn_at(d, 1, (const expr *[]){x_axis(mem, 1), x_whole(mem, j)}));
+        found = j ? x2(mem, "and", found, same) : same;
     }
-    found = x3(m, "select", x_inside(m, place, 0, length), x_cast(m, TS_F32, found), x_real(m, 0));
-    d->value = x_fold(m, "add", 1u << skip | 1u << start, found);
+    found = x3(mem, "select", x_inside(mem, place, 0, length), x_cast(mem, TS_F32, found), x_real(mem, 0));
+    d->value = x_fold(mem, "add", 1u << skip | 1u << start, found);
     return true;
 }
 
-/* ---- record ---- */
+/* ---- records ---- */
 static const op ngrams_op = {
     .name = "ngrams",
     .doc = "How often each of the sequences [m, k] occurs in each row of [n, elements], with the same number of "

@@ -44,14 +44,6 @@ static const node *scaled(graph *g, const node *y, const node *scale, const node
     return bias ? g_call2(g, "add", y, bias) : y;
 }
 
-static bool operands(graph *g, const node *n, int least, int most)
-{
-    if (n->n_in >= least && n->n_in <= most)
-        return true;
-    g_fail(g, TS_BAD_INPUT, "%d operands given, takes %d to %d", n->n_in, least, most);
-    return false;
-}
-
 /* ---- ONNX ---- */
 /* Before version 13 the axes from `axis` on (1 if absent) count as one; since then softmax runs along one axis
  * (the last if absent). */
@@ -164,7 +156,8 @@ static bool adapt_group_norm(const onnx_call *c, const node **out, err *e)
     const int64_t groups = onnx_int(c, "num_groups", 0);
     const type *t = &c->in[0]->type;
     if (groups < 1 || t->rank < 2 || t->dim[1] % groups)
-        return err_set(e, TS_BAD_INPUT, "GroupNormalization: num_groups %lld", (long long)groups);
+        return err_set(e, TS_BAD_INPUT, "GroupNormalization: num_groups %lld, a divisor of the channels expected",
+                       (long long)groups);
     for (int i = 0; i < 3; i++) {
         in[i] = c->in[i];
         if (i == 0 || c->version >= 21 || in[i]->type.rank != 1 || in[i]->type.dim[0] != groups)
@@ -222,7 +215,7 @@ static int trailing(graph *g, const node *n, int64_t *axes)
 static const node *layer_norm_lower(graph *g, const node *n)
 {
     int64_t axes[MAX_RANK];
-    if (!operands(g, n, 1, 3))
+    if (!g_takes(g, n, 1, 3))
         return NULL;
     const int count = trailing(g, n, axes);
     if (!count)
@@ -235,7 +228,7 @@ static const node *rms_norm_lower(graph *g, const node *n)
 {
     int64_t axes[MAX_RANK];
     const node *x = n->in[0];
-    if (!operands(g, n, 1, 3))
+    if (!g_takes(g, n, 1, 3))
         return NULL;
     const int count = trailing(g, n, axes);
     if (!count)
@@ -251,8 +244,8 @@ static const node *grouped(graph *g, const node *n, int64_t groups)
     if (!scale || !bias)
         return NULL;
     if (groups < 1 || x->type.dim[1] % groups)
-        return g_fail(g, TS_BAD_INPUT, "%lld channels in %lld groups", (long long)x->type.dim[1],
-                      (long long)groups),
+        return g_fail(g, TS_BAD_INPUT, "%lld channels in %lld groups, a divisor of the channels expected",
+                      (long long)x->type.dim[1], (long long)groups),
                NULL;
     int64_t part = x->type.dim[1] / groups;
     for (int i = 2; i < x->type.rank; i++)

@@ -59,23 +59,27 @@ static bool adapt_hardmax(const onnx_call *c, const node **out, err *e)
 /* y[n, c, ...] = x[n, c, ...] / (bias + alpha / size * sum over the channels around c of x^2)^beta */
 static bool lrn_body(defn *d, err *e)
 {
-    arena *m = d->mem;
+    arena *mem = d->mem;
     const type *t = &d->node->type;
     const int64_t size = node_int(d->node, "size"), farthest = t->dim[1] > 0 ? t->dim[1] - 1 : 0;
+    /* channels below and above, no more than there are */
     const int64_t before = (size - 1) / 2 < farthest ? (size - 1) / 2 : farthest;
     const int64_t after = size / 2 < farthest ? size / 2 : farthest;
     const expr *sub[MAX_RANK];
     (void)e;
     for (int i = 0; i < t->rank; i++)
-        sub[i] = x_axis(m, i);
+        sub[i] = x_axis(mem, i);
+    /* y[n,c,...] = x[n,c,...] / (bias + alpha / size * sum over k of x[n,c-before+k,...]^2)^beta */
     const int fold = defn_fold(d, before + 1 + after);
-    const expr *x = defn_at(d, 0, sub), *place = x2(m, "add", x_axis(m, 1), x_offset(m, x_axis(m, fold), 1, -before));
+    const expr *x = defn_at(d, 0, sub),
+        *place = x2(mem, "add", x_axis(mem, 1), x_offset(mem, x_axis(mem, fold), 1, -before));
     sub[1] = place;
-    const expr *near = x3(m, "select", x_inside(m, place, 0, t->dim[1]), defn_at(d, 0, sub), x_real(m, 0));
-    const expr *sum = x_fold(m, "add", 1u << fold, x2(m, "mul", near, near));
-    sum = x2(m, "mul", sum, x_real(m, node_real(d->node, "alpha") / (double)size));
-    sum = x2(m, "pow", x2(m, "add", x_real(m, node_real(d->node, "bias")), sum), x_real(m, node_real(d->node, "beta")));
-    d->value = x2(m, "div", x, sum);
+    const expr *near = x3(mem, "select", x_inside(mem, place, 0, t->dim[1]), defn_at(d, 0, sub), x_real(mem, 0));
+    const expr *sum = x_fold(mem, "add", 1u << fold, x2(mem, "mul", near, near));
+    sum = x2(mem, "mul", sum, x_real(mem, node_real(d->node, "alpha") / (double)size));
+    sum = x2(mem, "pow", x2(mem, "add", x_real(mem, node_real(d->node, "bias")), sum),
+        x_real(mem, node_real(d->node, "beta")));
+    d->value = x2(mem, "div", x, sum);
     return true;
 }
 
@@ -97,7 +101,7 @@ static const node *lp_norm_lower(graph *g, const node *n)
     const attr axes = attr_ints("axes", 1, &axis);
     if (p != 1 && p != 2)
         return g_fail(g, TS_BAD_INPUT, "p: %lld is neither 1 nor 2", (long long)p), NULL;
-    const node *size = over(g, p == 1 ? "norm1" : "norm2", x, &axes);
+    const node *size = over(g, p == 1 ? "norm1" : "norm2", x, &axes); /* x with 1 at the axis */
     const node *none = g_call2(g, "equal", size, g_scalar_like(g, size, 0));
     return g_call2(g, "divide", x, g_call3(g, "where", none, g_scalar_like(g, size, 1), size));
 }
@@ -106,7 +110,8 @@ static const node *lp_norm_lower(graph *g, const node *n)
 static const node *standardize_lower(graph *g, const node *n)
 {
     const attr *axes = node_attr(n, "axes");
-    const node *away = g_call2(g, "subtract", n->in[0], over(g, "mean", n->in[0], axes));
+    const node *away = g_call2(g, "subtract", n->in[0], over(g, "mean", n->in[0], axes)); /* x's shape */
+    /* with 1 at the axes */
     const node *spread = g_call1(g, "sqrt", over(g, "mean", g_call1(g, "square", away), axes));
     return g_call2(g, "divide", away, g_call2(g, "add", spread, g_scalar_like(g, spread, 1e-9)));
 }
@@ -122,7 +127,7 @@ static const node *hardmax_lower(graph *g, const node *n)
     if (type_count(&x->type) == 0)
         return x;
     for (int i = 0; i < x->type.rank; i++)
-        shape[i] = i == axis ? x->type.dim[i] : 1;
+        shape[i] = i == axis ? x->type.dim[i] : 1; /* [1, ..., extent, ..., 1] */
     const node *best = g_callf(g, 1, &x, "argmax axis=%d keepdims=1", axis);
     const node *place = g_reshape(g, g_callf(g, 0, NULL, "iota count=%lld", (long long)shape[axis]), x->type.rank,
                                   shape);

@@ -55,17 +55,17 @@ static bool one_hot_body(defn *d, err *e)
     const int rank = d->node->type.rank;
     const expr *sub[MAX_RANK];
     int axis;
-    arena *m = d->mem;
+    arena *mem = d->mem;
     if (!attr_axis(d->node, "axis", rank, &axis, e))
         return false;
     for (int i = 0, k = 0; i < rank; i++)
         if (i != axis)
-            sub[k++] = x_axis(m, i);
-    const expr *place = x_cast(m, TS_I64, defn_at(d, 0, sub)), *i = x_axis(m, axis);
-    const expr *back = x2(m, "sub", i, x_whole(m, node_int(d->node, "depth")));
-    const expr *here = x2(m, "or", x2(m, "eq", place, i), x2(m, "eq", place, back));
-    d->value = x3(m, "select", here, defn_at(d, 1, (const expr *const[]){x_whole(m, 1)}),
-                  defn_at(d, 1, (const expr *const[]){x_whole(m, 0)}));
+            sub[k++] = x_axis(mem, i);
+    const expr *place = x_cast(mem, TS_I64, defn_at(d, 0, sub)), *i = x_axis(mem, axis);
+    const expr *back = x2(mem, "sub", i, x_whole(mem, node_int(d->node, "depth")));
+    const expr *here = x2(mem, "or", x2(mem, "eq", place, i), x2(mem, "eq", place, back));
+    d->value = x3(mem, "select", here, defn_at(d, 1, (const expr *const[]){x_whole(mem, 1)}),
+                  defn_at(d, 1, (const expr *const[]){x_whole(mem, 0)}));
     return true;
 }
 

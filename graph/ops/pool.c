@@ -121,14 +121,14 @@ static bool max_body(defn *d, err *e)
 
 /* Kernel points of result o along spatial axis s that lie in [low, high): those k with low <= o * stride - before
  * + k * dilation < high. */
-static const expr *points(arena *m, const window *w, int s, int64_t low, int64_t high)
+static const expr *points(arena *mem, const window *w, int s, int64_t low, int64_t high)
 {
     const int64_t step = w->dilation[s];
-    const expr *start = x_offset(m, x_axis(m, s + 2), w->stride[s], -w->before[s]);
-    const expr *first = x2(m, "floordiv", x2(m, "sub", x_whole(m, low + step - 1), start),
-                           x_whole(m, step)); /* rounded up */
-    const expr *last = x2(m, "floordiv", x2(m, "sub", x_whole(m, high + step - 1), start), x_whole(m, step));
-    return x2(m, "sub", x2(m, "min", last, x_whole(m, w->kernel[s])), x2(m, "max", first, x_whole(m, 0)));
+    const expr *start = x_offset(mem, x_axis(mem, s + 2), w->stride[s], -w->before[s]);
+    const expr *first = x2(mem, "floordiv", x2(mem, "sub", x_whole(mem, low + step - 1), start),
+                           x_whole(mem, step)); /* rounded up */
+    const expr *last = x2(mem, "floordiv", x2(mem, "sub", x_whole(mem, high + step - 1), start), x_whole(mem, step));
+    return x2(mem, "sub", x2(mem, "min", last, x_whole(mem, w->kernel[s])), x2(mem, "max", first, x_whole(mem, 0)));
 }
 
 /* The divisor counts real elements, or with count_include_pad also padding, but nothing beyond it. */

@@ -123,7 +123,8 @@ static bool lp_shape(const node *n, type *out, err *e)
     if (!read_kernel(n, &w, e))
         return false;
     if (dtype_class(out->dtype) != D_REAL || !(node_real(n, "p") > 0))
-        return err_set(e, TS_BAD_INPUT, "p: %g, of dtype %s", node_real(n, "p"), ts_dtype_name(out->dtype));
+        return err_set(e, TS_BAD_INPUT, "p: %g of dtype %s, more than 0 of reals expected",
+                       node_real(n, "p"), ts_dtype_name(out->dtype));
     for (int s = 0; s < w.n; s++)
         out->dim[s + 2] = w.out[s];
     return true;
@@ -145,7 +146,7 @@ static bool places_shape(const node *n, type *out, err *e)
 /* y = (sum over the window of |x|^p)^(1/p) */
 static bool lp_body(defn *d, err *e)
 {
-    arena *m = d->mem;
+    arena *mem = d->mem;
     const double p = node_real(d->node, "p");
     const expr *at[MAX_RANK];
     uint32_t folds;
@@ -154,22 +155,22 @@ static bool lp_body(defn *d, err *e)
         return false;
     const expr *inside = read_at(d, &w, at, &folds), *x = defn_at(d, 0, at);
     if (inside)
-        x = x3(m, "select", inside, x, x_whole(m, 0));
-    x = p == 2 ? x2(m, "mul", x, x) : x1(m, "abs", x);
+        x = x3(mem, "select", inside, x, x_whole(mem, 0));
+    x = p == 2 ? x2(mem, "mul", x, x) : x1(mem, "abs", x);
     if (p != 1 && p != 2)
-        x = x2(m, "pow", x, x_real(m, p));
-    const expr *sum = x_fold(m, "add", folds, x);
-    d->value = p == 1 ? sum : p == 2 ? x1(m, "sqrt", sum) : x2(m, "pow", sum, x_real(m, 1 / p));
+        x = x2(mem, "pow", x, x_real(mem, p));
+    const expr *sum = x_fold(mem, "add", folds, x);
+    d->value = p == 1 ? sum : p == 2 ? x1(mem, "sqrt", sum) : x2(mem, "pow", sum, x_real(mem, 1 / p));
     return true;
 }
 
 /* Row by row, or with the first spatial axis running fastest */
-static const expr *number_of(arena *m, const type *t, const expr *const *at, bool columns)
+static const expr *number_of(arena *mem, const type *t, const expr *const *at, bool columns)
 {
-    const expr *number = x_whole(m, 0);
+    const expr *number = x_whole(mem, 0);
     for (int s = 2; s < t->rank; s++) {
         const int axis = columns ? t->rank + 1 - s : s;
-        number = x2(m, "add", x_offset(m, number, t->dim[axis], 0), at[axis]);
+        number = x2(mem, "add", x_offset(mem, number, t->dim[axis], 0), at[axis]);
     }
     return number;
 }
@@ -178,7 +179,7 @@ static const expr *number_of(arena *m, const type *t, const expr *const *at, boo
  * says how it is numbered, and not which one it is: each has both numbers, in one. */
 static bool places_body(defn *d, err *e)
 {
-    arena *m = d->mem;
+    arena *mem = d->mem;
     const type *t = &d->node->in[0]->type;
     const bool columns = node_int(d->node, "columns");
     const expr *at[MAX_RANK];
@@ -189,16 +190,17 @@ static bool places_body(defn *d, err *e)
         return false;
     for (int s = 2; s < t->rank; s++)
         area *= t->dim[s];
-    const expr *inside = read_at(d, &w, at, &folds), *x = defn_at(d, 0, at), *number = number_of(m, t, at, false);
-    const expr *found = x2(m, "eq", x, defn_in(d, 1)), *plane = x2(m, "add", x_offset(m, at[0], t->dim[1], 0), at[1]);
+    const expr *inside = read_at(d, &w, at, &folds), *x = defn_at(d, 0, at), *number = number_of(mem, t, at, false);
+    const expr *found = x2(mem, "eq", x, defn_in(d, 1)),
+        *plane = x2(mem, "add", x_offset(mem, at[0], t->dim[1], 0), at[1]);
     if (inside)
-        found = x3(m, "select", inside, found, x_whole(m, 0));
+        found = x3(mem, "select", inside, found, x_whole(mem, 0));
     if (columns)
-        number = x2(m, "add", x_offset(m, number, area, 0), number_of(m, t, at, true));
-    number = x_fold(m, "min", folds, x3(m, "select", found, number, x_whole(m, INT64_MAX)));
+        number = x2(mem, "add", x_offset(mem, number, area, 0), number_of(mem, t, at, true));
+    number = x_fold(mem, "min", folds, x3(mem, "select", found, number, x_whole(mem, INT64_MAX)));
     if (columns)
-        number = x2(m, "mod", number, x_whole(m, area ? area : 1));
-    d->value = x2(m, "add", x_offset(m, plane, area, 0), number);
+        number = x2(mem, "mod", number, x_whole(mem, area ? area : 1));
+    d->value = x2(mem, "add", x_offset(mem, plane, area, 0), number);
     return true;
 }
 

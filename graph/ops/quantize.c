@@ -29,8 +29,8 @@ static const node *beside(graph *g, const node *x, const node *v, int axis, int6
         if (block < 1 && n)
             block = (dim + n - 1) / n;
         if (!int_mul(n, block, &whole) || whole < dim)
-            return g_fail(g, TS_BAD_INPUT, "%lld blocks of %lld for %lld elements", (long long)n, (long long)block,
-                          (long long)dim),
+            return g_fail(g, TS_BAD_INPUT, "%lld blocks of %lld for %lld elements, which they have to cover",
+                          (long long)n, (long long)block, (long long)dim),
                    NULL;
         const node *all = g_callf(g, 1, &v, "stretch axis=%d size=%lld", axis, (long long)whole);
         int64_t start[MAX_RANK] = {0}, size[MAX_RANK];
@@ -182,7 +182,9 @@ static const node *integer_conv(const onnx_call *c, const node *x, const node *w
     if (!x || !w)
         return NULL;
     if (x->type.rank != w->type.rank)
-        return err_set(e, TS_BAD_INPUT, "%s: ranks %d and %d differ", c->type, x->type.rank, w->type.rank), NULL;
+        return err_set(e, TS_BAD_INPUT, "%s: ranks %d and %d differ, equal ones expected", c->type, x->type.rank,
+                       w->type.rank),
+               NULL;
     if (!window_adapt(c, w->type.dim + 2, list, e))
         return NULL;
     list[3] = attr_int("group", onnx_int(c, "group", 1));
@@ -231,20 +233,20 @@ static bool quantize_shape(const node *n, type *out, err *e)
 
 static bool quantize_body(defn *d, err *e)
 {
-    arena *m = d->mem;
+    arena *mem = d->mem;
     const dtype to = d->node->type.dtype, real = d->node->in[1]->type.dtype;
     (void)e;
-    const expr *q = x2(m, "div", x_cast(m, real, defn_in(d, 0)), defn_in(d, 1));
+    const expr *q = x2(mem, "div", x_cast(mem, real, defn_in(d, 0)), defn_in(d, 1));
     if (real != TS_F64) /* the quotient is rounded to its dtype before halves are told apart, by the interpreter too */
-        q = x_cast(m, real, x_cast(m, TS_F64, q));
-    q = x1(m, "round", q);
-    q = x2(m, "add", x_cast(m, TS_F32, q), x_cast(m, TS_F32, defn_in(d, 2)));
-    q = x2(m, "min", x2(m, "max", q, x_real(m, dtype_lowest(to))), x_real(m, highest(to)));
-    d->value = x_cast(m, to, q);
+        q = x_cast(mem, real, x_cast(mem, TS_F64, q));
+    q = x1(mem, "round", q);
+    q = x2(mem, "add", x_cast(mem, TS_F32, q), x_cast(mem, TS_F32, defn_in(d, 2)));
+    q = x2(mem, "min", x2(mem, "max", q, x_real(mem, dtype_lowest(to))), x_real(mem, highest(to)));
+    d->value = x_cast(mem, to, q);
     return true;
 }
 
-/* ---- record ---- */
+/* ---- records ---- */
 static const op quantize_op = {
     .name = "quantize",
     .doc = "round(a / b) + c, halves to even, limited to the integers of at most 16 bits that `to` names.",

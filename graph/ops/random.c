@@ -89,7 +89,9 @@ static bool adapt_multinomial(const onnx_call *c, const node **out, err *e)
     const node *x = c->in[0];
     const int64_t count = onnx_int(c, "sample_size", 1);
     if (x->type.rank != 2 || count < 1 || x->type.dim[1] < 1)
-        return err_set(e, TS_BAD_INPUT, "Multinomial: %lld samples of rank %d", (long long)count, x->type.rank);
+        return err_set(e, TS_BAD_INPUT,
+                       "Multinomial: %lld samples of weights of rank %d, at least 1 of [batch, class] expected",
+                       (long long)count, x->type.rank);
     const int64_t shape[] = {x->type.dim[0], count, x->type.dim[1]};
     const attr list[] = {attr_ints("shape", 3, shape), attr_int("seed", seed_of(c))};
     const node *u = g_make(g, op_find("random_uniform"), 0, NULL, list, COUNT(list));
@@ -105,38 +107,51 @@ static bool random_shape(const node *n, type *out, err *e)
     const attr *shape = node_attr(n, "shape");
     const char *to = node_attr(n, "to")->s;
     if (shape->n > MAX_RANK)
-        return err_set(e, TS_BAD_INPUT, "shape: rank %d", shape->n);
+        return err_set(e, TS_BAD_INPUT, "shape: rank %d is above %d", shape->n, MAX_RANK);
     *out = (type){.rank = shape->n};
     if (!dtype_parse(to, &out->dtype) || dtype_class(out->dtype) != D_REAL)
-        return err_set(e, TS_BAD_INPUT, "to: \"%s\" is no dtype of reals", to);
+        return err_set(e, TS_BAD_INPUT, "to: \"%s\" is no dtype of reals, f32 or another one expected", to);
     for (int i = 0; i < shape->n; i++)
         out->dim[i] = shape->ints[i];
     return true;
 }
 
+static bool dropout_shape(const node *n, type *out, err *e)
+{
+    const type *seed = &n->in[1]->type;
+    const double rate = node_real(n, "rate");
+    *out = n->in[0]->type;
+    if (dtype_class(out->dtype) != D_REAL)
+        return err_set(e, TS_BAD_INPUT, "values are of dtype %s, not real", ts_dtype_name(out->dtype));
+    if (seed->rank || dtype_class(seed->dtype) != D_WHOLE)
+        return err_set(e, TS_BAD_INPUT, "the seed is no integer without axes");
+    return (rate >= 0 && rate < 1) || err_set(e, TS_BAD_INPUT, "rate: %g is outside 0...1", rate);
+}
+
 /* ---- body ---- */
 /* x ^ (x >> n), the shift without sign */
-static const expr *fold_down(arena *m, const expr *x, int n)
+static const expr *fold_down(arena *mem, const expr *x, int n)
 {
-    const expr *shifted = x2(m, "shr", x, x_whole(m, n));
-    return x2(m, "bitxor", x, x2(m, "bitand", shifted, x_whole(m, (int64_t)(UINT64_MAX >> n))));
+    const expr *shifted = x2(mem, "shr", x, x_whole(mem, n));
+    return x2(mem, "bitxor", x, x2(mem, "bitand", shifted, x_whole(mem, (int64_t)(UINT64_MAX >> n))));
 }
 
 /* A number in [0, 1) from so many bits of splitmix64(place), from where its first addition is done. */
-static const expr *unit_at(arena *m, const expr *x, int bits)
+static const expr *unit_at(arena *mem, const expr *x, int bits)
 {
-    x = x2(m, "mul", fold_down(m, x, 30), x_whole(m, (int64_t)0xBF58476D1CE4E5B9u));
-    x = x2(m, "mul", fold_down(m, x, 27), x_whole(m, (int64_t)0x94D049BB133111EBu));
-    x = fold_down(m, x, 31);
-    x = x2(m, "bitand", x2(m, "shr", x, x_whole(m, 64 - bits)), x_whole(m, (int64_t)(UINT64_MAX >> (64 - bits))));
-    return x2(m, "mul", x_cast(m, TS_F64, x), x_real(m, ldexp(1, -bits)));
+    x = x2(mem, "mul", fold_down(mem, x, 30), x_whole(mem, (int64_t)0xBF58476D1CE4E5B9u));
+    x = x2(mem, "mul", fold_down(mem, x, 27), x_whole(mem, (int64_t)0x94D049BB133111EBu));
+    x = fold_down(mem, x, 31);
+    x = x2(mem, "bitand", x2(mem, "shr", x, x_whole(mem, 64 - bits)),
+        x_whole(mem, (int64_t)(UINT64_MAX >> (64 - bits))));
+    return x2(mem, "mul", x_cast(mem, TS_F64, x), x_real(mem, ldexp(1, -bits)));
 }
 
-static const expr *unit(arena *m, int64_t seed, int64_t stream, const expr *place, dtype d)
+static const expr *unit(arena *mem, int64_t seed, int64_t stream, const expr *place, dtype d)
 {
     const uint64_t start = ((uint64_t)seed * 2 + (uint64_t)stream) * 0x9E3779B97F4A7C15u;
-    const expr *x = x2(m, "add", place, x_whole(m, (int64_t)(start + 0x9E3779B97F4A7C15u)));
-    return unit_at(m, x, d == TS_F64 ? 53 : 24);
+    const expr *x = x2(mem, "add", place, x_whole(mem, (int64_t)(start + 0x9E3779B97F4A7C15u)));
+    return unit_at(mem, x, d == TS_F64 ? 53 : 24);
 }
 
 static const expr *number(const defn *d)
@@ -166,34 +181,22 @@ static bool normal_body(defn *d, err *e)
     return d->value != NULL;
 }
 
-/* ---- dropout ---- */
-static bool dropout_shape(const node *n, type *out, err *e)
-{
-    const type *seed = &n->in[1]->type;
-    const double rate = node_real(n, "rate");
-    *out = n->in[0]->type;
-    if (dtype_class(out->dtype) != D_REAL)
-        return err_set(e, TS_BAD_INPUT, "values are of dtype %s, not real", ts_dtype_name(out->dtype));
-    if (seed->rank || dtype_class(seed->dtype) != D_WHOLE)
-        return err_set(e, TS_BAD_INPUT, "the seed is no integer without axes");
-    return (rate >= 0 && rate < 1) || err_set(e, TS_BAD_INPUT, "rate: %g is outside 0...1", rate);
-}
-
 /* Element i stays where unit(seed + salt * odd number, i) >= rate. */
 static bool dropout_body(defn *d, err *e)
 {
-    arena *m = d->mem;
+    arena *mem = d->mem;
     const double rate = node_real(d->node, "rate");
     const uint64_t salt = (uint64_t)node_int(d->node, "salt") * 0xD1B54A32D192ED03u;
-    const expr *seed = x_cast(m, TS_I64, defn_at(d, 1, NULL)), *gold = x_whole(m, (int64_t)0x9E3779B97F4A7C15u);
-    const expr *start = x2(m, "mul", x2(m, "add", seed, x_whole(m, (int64_t)(salt + 1))), gold);
-    const expr *u = unit_at(m, x2(m, "add", number(d), start), 24), *x = defn_in(d, 0);
+    const expr *seed = x_cast(mem, TS_I64, defn_at(d, 1, NULL)), *gold = x_whole(mem, (int64_t)0x9E3779B97F4A7C15u);
+    const expr *start = x2(mem, "mul", x2(mem, "add", seed, x_whole(mem, (int64_t)(salt + 1))), gold);
+    const expr *u = unit_at(mem, x2(mem, "add", number(d), start), 24), *x = defn_in(d, 0);
     (void)e;
-    d->value = x3(m, "select", x2(m, "lt", u, x_real(m, rate)), x_whole(m, 0),
-                  x2(m, "mul", x, x_real(m, 1 / (1 - rate))));
+    d->value = x3(mem, "select", x2(mem, "lt", u, x_real(mem, rate)), x_whole(mem, 0),
+                  x2(mem, "mul", x, x_real(mem, 1 / (1 - rate))));
     return true;
 }
 
+/* ---- grad ---- */
 static const node *dropout_grad(graph *g, const node *call, const node *y, const node *dy, int k)
 {
     const attr list[] = {attr_real("rate", node_real(call, "rate")), attr_int("salt", node_int(call, "salt"))};

@@ -74,7 +74,9 @@ static bool read_blocks(graph *g, const node *n, int64_t *b, bool *before)
     const char *mode = node_attr(n, "mode")->s;
     *b = node_int(n, "block"), *before = !strcmp(mode, "DCR");
     if (t->rank != 4 || *b < 1 || (!*before && strcmp(mode, "CRD")))
-        return g_fail(g, TS_BAD_INPUT, "rank %d, block %lld, mode \"%s\"", t->rank, (long long)*b, mode), false;
+        return g_fail(g, TS_BAD_INPUT, "rank %d, block %lld, mode \"%s\"; rank 4, 1 or more, and DCR or CRD expected",
+                      t->rank, (long long)*b, mode),
+               false;
     return true;
 }
 

@@ -16,7 +16,7 @@ typedef struct cell {
     int64_t time, batch, hidden;
     int gates;
     const node *x, *r, *rb; /* x: [time, batch, gates * hidden] with both biases; r: transposed; rb: of r, alone */
-    const node *h, *c, *p;
+    const node *h, *c, *p; /* states [batch, hidden]; p: weights of peepholes [3 * hidden] */
     const node *lengths; /* [batch, 1], or NULL */
 } cell;
 
@@ -84,6 +84,7 @@ static bool start(cell *k, graph *g, const node *n, int gates, int fixed)
                false;
     *k = (cell){.g = g, .n = n, .gates = gates, .time = in[0]->type.dim[0], .batch = in[0]->type.dim[1],
                 .hidden = in[2]->type.dim[1], .h = in[4]};
+    /* w [rows, inputs], r [rows, hidden], b [2 * rows] */
     const int64_t rows = gates * k->hidden, inputs = in[0]->type.dim[2];
     const bool fits = is(in[1], 2, rows, inputs, 0) && is(in[2], 2, rows, k->hidden, 0) &&
                       is(in[3], 1, 2 * rows, 0, 0) && is(in[4], 2, k->batch, k->hidden, 0) &&
@@ -99,11 +100,13 @@ static bool start(cell *k, graph *g, const node *n, int gates, int fixed)
                false;
     if (k->time < 1)
         return g_fail(g, TS_BAD_INPUT, "x has no steps"), false;
-    k->r = g_call1(g, "transpose", in[2]), k->rb = part(g, in[3], 0, rows, rows);
+    k->r = g_call1(g, "transpose", in[2]), k->rb = part(g, in[3], 0, rows, rows); /* r [hidden, rows], rb [rows] */
+    /* w [inputs, rows], bias [rows] */
     const node *w = g_call1(g, "transpose", in[1]), *bias = part(g, in[3], 0, 0, rows);
     if (k->time > FEW_TRIPS) /* a scan takes rows of it as they lie */
-        k->x = plus(k, g_call2(g, "matmul", in[0], w), bias);
+        k->x = plus(k, g_call2(g, "matmul", in[0], w), bias); /* [time, batch, rows] */
     else {
+        /* one product of all steps: [time * batch, inputs] */
         const node *flat = shaped(g, in[0], 2, (int64_t[]){k->time * k->batch, inputs});
         k->x = plus(k, g_call2(g, "matmul", flat, w), bias);
         k->x = shaped(g, k->x, 3, (int64_t[]){k->time, k->batch, rows});
@@ -111,7 +114,7 @@ static bool start(cell *k, graph *g, const node *n, int gates, int fixed)
     if (fixed >= 7)
         k->c = in[5], k->p = in[6];
     if (n->n_in > fixed)
-        k->lengths = shaped(g, in[fixed], 2, (int64_t[]){k->batch, 1});
+        k->lengths = shaped(g, in[fixed], 2, (int64_t[]){k->batch, 1}); /* beside the states, [batch, 1] */
     return k->x != NULL;
 }
 
@@ -131,7 +134,7 @@ static stepped step(const cell *k, next_state *next, const node *x, const node *
     s.out = s.h;
     if (!k->lengths)
         return s;
-    const node *on = g_call2(g, "less", t, k->lengths);
+    const node *on = g_call2(g, "less", t, k->lengths); /* [batch, 1]: the sequence has not ended */
     s.h = g_call3(g, "where", on, s.h, k->h), s.c = s.c ? g_call3(g, "where", on, s.c, k->c) : NULL;
     s.out = g_call3(g, "where", on, s.h, g_scalar_like(g, s.h, 0));
     return s;
@@ -145,10 +148,11 @@ static const node *write_out(cell *k, next_state *next)
     const bool reverse = node_int(k->n, "reverse");
     for (int64_t i = 0; i < k->time && !err_is(&g->err); i++) {
         const int64_t t = reverse ? k->time - 1 - i : i;
+        /* [batch, gates * hidden] of this step */
         const node *x = shaped(g, part(g, k->x, 0, t, 1), 2, (int64_t[]){k->batch, k->gates * k->hidden});
         const stepped s = step(k, next, x, k->lengths ? g_scalar_like(g, k->lengths, (double)t) : NULL);
         k->h = s.h, k->c = s.c;
-        y[t] = shaped(g, s.out, 3, (int64_t[]){1, k->batch, k->hidden});
+        y[t] = shaped(g, s.out, 3, (int64_t[]){1, k->batch, k->hidden}); /* a row of the result */
     }
     return err_is(&g->err) ? NULL : g_joined(g, k->time, y, 0);
 }
@@ -161,6 +165,7 @@ static const node *scan(cell *k, next_state *next)
     ts_scan *by = ts_scan_begin(g, k->time);
     cell in = *k;
     in.h = ts_scan_state(by, k->h), in.c = k->c ? ts_scan_state(by, k->c) : NULL;
+    /* x [batch, gates * hidden] of the trip */
     const node *x = ts_scan_slice(by, k->x, reverse), *t = ts_scan_trip(by), *out[3] = {0};
     if (reverse)
         t = g_call2(g, "subtract", g_scalar(g, TS_I64, (double)(k->time - 1)), t);
@@ -168,20 +173,22 @@ static const node *scan(cell *k, next_state *next)
     ts_scan_step(by, in.h, s.h);
     if (k->c)
         ts_scan_step(by, in.c, s.c);
-    ts_scan_gather(by, s.out, reverse);
+    ts_scan_gather(by, s.out, reverse); /* [time, batch, hidden] */
     if (!ts_scan_end(by, out))
         return NULL;
     k->h = out[0], k->c = k->c ? out[1] : NULL;
-    return out[k->c ? 2 : 1];
+    return out[k->c ? 2 : 1]; /* states come first, then what was gathered */
 }
 
 static const node *run(cell *k, next_state *next)
 {
     graph *g = k->g;
     const node *all = k->time <= FEW_TRIPS ? write_out(k, next) : scan(k, next);
+    /* [time, batch, hidden], [1, batch, hidden] */
     const node *end[3] = {all, shaped(g, k->h, 3, (int64_t[]){1, k->batch, k->hidden})};
     if (k->c)
         end[2] = shaped(g, k->c, 3, (int64_t[]){1, k->batch, k->hidden});
+    /* [time + 1 or 2, batch, hidden]: all outputs, then the last states */
     return all ? g_call(g, "concat axis=0", k->c ? 3 : 2, end) : NULL;
 }
 
@@ -275,7 +282,9 @@ static const node *direction_of(const layer *l, int i, int d, int axis, int rank
     if (!x)
         return g_filled(l->c->g, &t, 0);
     if (x->type.rank != rank + 1 || d >= x->type.dim[axis])
-        return g_fail(l->c->g, TS_BAD_INPUT, "operand %d has rank %d", i + 1, x->type.rank), NULL;
+        return g_fail(l->c->g, TS_BAD_INPUT, "operand %d has rank %d, expected %d and a part for each direction", i + 1,
+                      x->type.rank, rank + 1),
+               NULL;
     return shaped(l->c->g, part(l->c->g, x, axis, d, 1), rank, t.dim);
 }
 
@@ -333,7 +342,8 @@ static bool adapt(const onnx_call *c, const char *op_name, int gates, int n_act,
     if (!onnx_need(c, 3, e))
         return false;
     if (!both && !reverse && strcmp(way, "forward"))
-        return err_set(e, TS_BAD_INPUT, "%s: direction \"%s\"", c->type, way);
+        return err_set(e, TS_BAD_INPUT, "%s: direction \"%s\" is none of forward, reverse, bidirectional", c->type,
+                       way);
     if (c->in[0]->type.rank != 3 || c->in[2]->type.rank != 3)
         return err_set(e, TS_BAD_INPUT, "%s: X and R have ranks %d and %d, not 3", c->type, c->in[0]->type.rank,
                        c->in[2]->type.rank);

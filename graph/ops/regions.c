@@ -12,7 +12,7 @@ static bool adapt_affine_grid(const onnx_call *c, const node **out, err *e)
     if (!onnx_need(c, 2, e) || !onnx_ints(c, "", 1, size, MAX_RANK, &n, e))
         return false;
     if (n < 3)
-        return err_set(e, TS_BAD_INPUT, "AffineGrid: a size of %d numbers", n);
+        return err_set(e, TS_BAD_INPUT, "AffineGrid: a size of %d numbers, at least 3 expected", n);
     const attr list[] = {attr_ints("size", n - 2, size + 2),
                          attr_int("align_corners", onnx_int(c, "align_corners", 0))};
     return onnx_give(c, out, g_apply(c->g, "affine_grid", c->in[0], COUNT(list), list), e);
@@ -55,7 +55,106 @@ static bool adapt_roi_align(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, g_make(c->g, op_find("roi_align"), 3, c->in, list, COUNT(list)), e);
 }
 
-/* ---- affine grid ---- */
+/* ---- shape ---- */
+static bool roi_shape(const node *n, type *out, err *e)
+{
+    const type *x = &n->in[0]->type, *box = &n->in[1]->type, *batch = &n->in[2]->type;
+    const attr *bins = node_attr(n, "bins");
+    const char *mode = node_attr(n, "mode")->s;
+    if (x->rank != 4 || x->dim[2] < 1 || x->dim[3] < 1 || box->rank != 2 || box->dim[1] != 4 || batch->rank != 1 ||
+        batch->dim[0] != box->dim[0] || dtype_class(batch->dtype) != D_WHOLE)
+        return err_set(e, TS_BAD_INPUT,
+                       "[batch, channel, height, width], boxes [n, 4] and their images [n] are wanted");
+    if (bins->n != 2 || bins->ints[0] < 1 || bins->ints[1] < 1 || node_int(n, "most") < 1 ||
+        (strcmp(mode, "avg") && strcmp(mode, "max")))
+        return err_set(e, TS_BAD_INPUT, "bins and points of 1 or more and mode avg or max are wanted, mode is \"%s\"",
+                       mode);
+    *out = (type){.dtype = x->dtype, .rank = 4, .dim = {box->dim[0], x->dim[1], bins->ints[0], bins->ints[1]}};
+    return true;
+}
+
+typedef struct side { /* one spatial axis of the points of a box */
+    const expr *near[2], *weight[2], *real; /* the two elements around a point; whether it counts */
+    const expr *count;                      /* points of a bin */
+} side;
+
+/* Point `p` of the bin that result axis 2 + s counts. */
+static side side_of(defn *d, int s, const expr *p)
+{
+    arena *mem = d->mem;
+    const node *n = d->node;
+    const dtype real = n->type.dtype;
+    const bool half = node_int(n, "half_pixel");
+    const int64_t dim = n->in[0]->type.dim[2 + s], bins = node_attr(n, "bins")->ints[s], fixed = node_int(n, "points");
+    const expr *edge[2];
+    for (int k = 0; k < 2; k++) {
+        const expr *at[] = {x_axis(mem, 0), x_whole(mem, 2 * k + 1 - s)};
+        edge[k] = x2(mem, "mul", x_cast(mem, real, defn_at(d, 1, at)), x_real(mem, node_real(n, "scale")));
+        edge[k] = x2(mem, "sub", edge[k], x_real(mem, half ? 0.5 : 0));
+    }
+    const expr *extent = x2(mem, "sub", edge[1], edge[0]);
+    if (!half)
+        extent = x2(mem, "max", extent, x_real(mem, 1));
+    const expr *bin = x2(mem, "div", extent, x_real(mem, (double)bins));
+    side y;
+    y.count = fixed ? x_whole(mem, fixed) : x_cast(mem, TS_I64, x1(mem, "ceil", bin));
+    const expr *step = x2(mem, "div", x2(mem, "add", x_cast(mem, real, p), x_real(mem, 0.5)),
+        x_cast(mem, real, y.count));
+    const expr *at = x2(mem, "add", x_cast(mem, real, x_axis(mem, 2 + s)), step);
+    at = x2(mem, "add", edge[0], x2(mem, "mul", at, bin));
+    y.real = x2(mem, "and", x2(mem, "lt", p, y.count),
+                x2(mem, "and", x2(mem, "le", x_real(mem, -1), at), x2(mem, "le", at, x_real(mem, (double)dim))));
+    at = x2(mem, "min", x2(mem, "max", at, x_real(mem, 0)), x_real(mem, (double)(dim - 1)));
+    const expr *low = x1(mem, "floor", at), *rest = x2(mem, "sub", at, low);
+    y.near[0] = x2(mem, "min", x_cast(mem, TS_I64, low), x_whole(mem, dim - 1));
+    y.near[1] = x2(mem, "min", x2(mem, "add", y.near[0], x_whole(mem, 1)), x_whole(mem, dim - 1));
+    y.weight[0] = x2(mem, "sub", x_real(mem, 1), rest), y.weight[1] = rest;
+    return y;
+}
+
+/* ---- body ---- */
+/* 0, which reads the box's image: one that is not there is an error, wherever the box's points are. */
+static const expr *image_is_there(defn *d, const expr *batch)
+{
+    arena *mem = d->mem;
+    const expr *corner = defn_at(d, 0, (const expr *const[]){batch, x_axis(mem, 1), x_whole(mem, 0), x_whole(mem, 0)});
+    const expr *zero = x_cast(mem, d->node->type.dtype, x_real(mem, 0));
+    return x3(mem, "select", x1(mem, "isnan", corner), zero, zero);
+}
+
+/* y[r, c, i, j] = mean, or maximum, over the points of the bin of the four elements around, weighted */
+static bool roi_body(defn *d, err *e)
+{
+    arena *mem = d->mem;
+    const node *n = d->node;
+    const bool mean = !strcmp(node_attr(n, "mode")->s, "avg");
+    const int p = defn_fold(d, node_int(n, "most")), q = defn_fold(d, node_int(n, "most"));
+    const side y = side_of(d, 0, x_axis(mem, p)), x = side_of(d, 1, x_axis(mem, q));
+    const expr *image = x_cast(mem, TS_I64, defn_at(d, 2, (const expr *const[]){x_axis(mem, 0)})), *all = NULL;
+    const expr *batch = x2(mem, "at", image, x_whole(mem, n->in[0]->type.dim[0]));
+    (void)e;
+    for (int i = 0; i < 4; i++) {
+        const expr *value = defn_at(d, 0, (const expr *const[]){batch, x_axis(mem, 1), y.near[i / 2], x.near[i % 2]});
+        value = x2(mem, "mul", x2(mem, "mul", y.weight[i / 2], x.weight[i % 2]), value);
+        all = all ? x2(mem, mean ? "add" : "max", all, value) : value;
+    }
+    const expr *real = x2(mem, "and", y.real, x.real);
+    if (!mean) { /* points outside of the image count as 0, those that the box does not have not at all */
+        const expr *here = x2(mem, "and", x2(mem, "lt", x_axis(mem, p), y.count),
+            x2(mem, "lt", x_axis(mem, q), x.count));
+        all = x3(mem, "select", here, x3(mem, "select", real, all, x_real(mem, 0)),
+            x_real(mem, dtype_lowest(n->type.dtype)));
+        d->value = x2(mem, "add", x_fold(mem, "max", 1u << p | 1u << q, all), image_is_there(d, batch));
+        return true;
+    }
+    const expr *sum = x_fold(mem, "add", 1u << p | 1u << q, x3(mem, "select", real, all, x_real(mem, 0)));
+    const expr *count = x2(mem, "max", x2(mem, "mul", y.count, x.count), x_whole(mem, 1));
+    d->value = x2(mem, "div", sum, x_cast(mem, n->type.dtype, count));
+    d->value = x2(mem, "add", d->value, image_is_there(d, batch));
+    return true;
+}
+
+/* ---- recipes ---- */
 /* y[n, o..., :] = theta[n] applied to the place of o between -1 and 1, last axis first, and 1 */
 static const node *affine_lower(graph *g, const node *n)
 {
@@ -87,100 +186,6 @@ static const node *affine_lower(graph *g, const node *n)
     for (int i = 0; i < size->n + 2; i++)
         shape[i] = i == 0 ? t->dim[0] : i == size->n + 1 ? size->n : size->ints[i - 1];
     return g_broadcast(g, y, size->n + 2, shape);
-}
-
-/* ---- boxes ---- */
-static bool roi_shape(const node *n, type *out, err *e)
-{
-    const type *x = &n->in[0]->type, *box = &n->in[1]->type, *batch = &n->in[2]->type;
-    const attr *bins = node_attr(n, "bins");
-    const char *mode = node_attr(n, "mode")->s;
-    if (x->rank != 4 || x->dim[2] < 1 || x->dim[3] < 1 || box->rank != 2 || box->dim[1] != 4 || batch->rank != 1 ||
-        batch->dim[0] != box->dim[0] || dtype_class(batch->dtype) != D_WHOLE)
-        return err_set(e, TS_BAD_INPUT,
-                       "[batch, channel, height, width], boxes [n, 4] and their images [n] are wanted");
-    if (bins->n != 2 || bins->ints[0] < 1 || bins->ints[1] < 1 || node_int(n, "most") < 1 ||
-        (strcmp(mode, "avg") && strcmp(mode, "max")))
-        return err_set(e, TS_BAD_INPUT, "bins, points, or mode \"%s\"", mode);
-    *out = (type){.dtype = x->dtype, .rank = 4, .dim = {box->dim[0], x->dim[1], bins->ints[0], bins->ints[1]}};
-    return true;
-}
-
-typedef struct side { /* one spatial axis of the points of a box */
-    const expr *near[2], *weight[2], *real; /* the two elements around a point; whether it counts */
-    const expr *count;                      /* points of a bin */
-} side;
-
-/* Point `p` of the bin that result axis 2 + s counts. */
-static side side_of(defn *d, int s, const expr *p)
-{
-    arena *m = d->mem;
-    const node *n = d->node;
-    const dtype real = n->type.dtype;
-    const bool half = node_int(n, "half_pixel");
-    const int64_t dim = n->in[0]->type.dim[2 + s], bins = node_attr(n, "bins")->ints[s], fixed = node_int(n, "points");
-    const expr *edge[2];
-    for (int k = 0; k < 2; k++) {
-        const expr *at[] = {x_axis(m, 0), x_whole(m, 2 * k + 1 - s)};
-        edge[k] = x2(m, "mul", x_cast(m, real, defn_at(d, 1, at)), x_real(m, node_real(n, "scale")));
-        edge[k] = x2(m, "sub", edge[k], x_real(m, half ? 0.5 : 0));
-    }
-    const expr *extent = x2(m, "sub", edge[1], edge[0]);
-    if (!half)
-        extent = x2(m, "max", extent, x_real(m, 1));
-    const expr *bin = x2(m, "div", extent, x_real(m, (double)bins));
-    side y;
-    y.count = fixed ? x_whole(m, fixed) : x_cast(m, TS_I64, x1(m, "ceil", bin));
-    const expr *step = x2(m, "div", x2(m, "add", x_cast(m, real, p), x_real(m, 0.5)), x_cast(m, real, y.count));
-    const expr *at = x2(m, "add", x_cast(m, real, x_axis(m, 2 + s)), step);
-    at = x2(m, "add", edge[0], x2(m, "mul", at, bin));
-    y.real = x2(m, "and", x2(m, "lt", p, y.count),
-                x2(m, "and", x2(m, "le", x_real(m, -1), at), x2(m, "le", at, x_real(m, (double)dim))));
-    at = x2(m, "min", x2(m, "max", at, x_real(m, 0)), x_real(m, (double)(dim - 1)));
-    const expr *low = x1(m, "floor", at), *rest = x2(m, "sub", at, low);
-    y.near[0] = x2(m, "min", x_cast(m, TS_I64, low), x_whole(m, dim - 1));
-    y.near[1] = x2(m, "min", x2(m, "add", y.near[0], x_whole(m, 1)), x_whole(m, dim - 1));
-    y.weight[0] = x2(m, "sub", x_real(m, 1), rest), y.weight[1] = rest;
-    return y;
-}
-
-/* 0, which reads the box's image: one that is not there is an error, wherever the box's points are. */
-static const expr *image_is_there(defn *d, const expr *batch)
-{
-    arena *m = d->mem;
-    const expr *corner = defn_at(d, 0, (const expr *const[]){batch, x_axis(m, 1), x_whole(m, 0), x_whole(m, 0)});
-    const expr *zero = x_cast(m, d->node->type.dtype, x_real(m, 0));
-    return x3(m, "select", x1(m, "isnan", corner), zero, zero);
-}
-
-/* y[r, c, i, j] = mean, or maximum, over the points of the bin of the four elements around, weighted */
-static bool roi_body(defn *d, err *e)
-{
-    arena *m = d->mem;
-    const node *n = d->node;
-    const bool mean = !strcmp(node_attr(n, "mode")->s, "avg");
-    const int p = defn_fold(d, node_int(n, "most")), q = defn_fold(d, node_int(n, "most"));
-    const side y = side_of(d, 0, x_axis(m, p)), x = side_of(d, 1, x_axis(m, q));
-    const expr *image = x_cast(m, TS_I64, defn_at(d, 2, (const expr *const[]){x_axis(m, 0)})), *all = NULL;
-    const expr *batch = x2(m, "at", image, x_whole(m, n->in[0]->type.dim[0]));
-    (void)e;
-    for (int i = 0; i < 4; i++) {
-        const expr *value = defn_at(d, 0, (const expr *const[]){batch, x_axis(m, 1), y.near[i / 2], x.near[i % 2]});
-        value = x2(m, "mul", x2(m, "mul", y.weight[i / 2], x.weight[i % 2]), value);
-        all = all ? x2(m, mean ? "add" : "max", all, value) : value;
-    }
-    const expr *real = x2(m, "and", y.real, x.real);
-    if (!mean) { /* points outside of the image count as 0, those that the box does not have not at all */
-        const expr *here = x2(m, "and", x2(m, "lt", x_axis(m, p), y.count), x2(m, "lt", x_axis(m, q), x.count));
-        all = x3(m, "select", here, x3(m, "select", real, all, x_real(m, 0)), x_real(m, dtype_lowest(n->type.dtype)));
-        d->value = x2(m, "add", x_fold(m, "max", 1u << p | 1u << q, all), image_is_there(d, batch));
-        return true;
-    }
-    const expr *sum = x_fold(m, "add", 1u << p | 1u << q, x3(m, "select", real, all, x_real(m, 0)));
-    const expr *count = x2(m, "max", x2(m, "mul", y.count, x.count), x_whole(m, 1));
-    d->value = x2(m, "div", sum, x_cast(m, n->type.dtype, count));
-    d->value = x2(m, "add", d->value, image_is_there(d, batch));
-    return true;
 }
 
 /* ---- records ---- */

@@ -64,7 +64,7 @@ static const node *unlike(graph *g, const node *past, const node *y, bool projec
     return NULL;
 }
 
-/* ---- recipe ---- */
+/* ---- recipes ---- */
 /* relu(norm(conv(... relu(norm(conv(x))))) + x), or + norm(conv(x)) of the last weights with project=1. */
 static const node *residual_lower(graph *g, const node *n)
 {
@@ -97,7 +97,7 @@ static const node *residual_lower(graph *g, const node *n)
     return g_call1(g, "relu", g_call2(g, "add", y, past));
 }
 
-/* ---- record ---- */
+/* ---- records ---- */
 static const op residual_op = {
     .name = "residual_block",
     .doc = "Convolutions, each followed by batch_norm, with relu between them and, once x is added, behind them: x, "

@@ -75,7 +75,8 @@ static bool extents(const onnx_call *c, const listed *l, int64_t *size, double *
     for (int i = 0; given && i < t->rank; i++) {
         const double s = floor((double)t->dim[i] * scale[i]);
         if (!(s >= 0 && s < 0x1p40))
-            return err_set(e, TS_BAD_INPUT, "%s: scale %g of axis %d", c->type, scale[i], i);
+            return err_set(e, TS_BAD_INPUT, "%s: scale %g of axis %d, which gives no extent below 2^40", c->type,
+                           scale[i], i);
         size[i] = (int64_t)s;
     }
     if (given)
@@ -152,7 +153,7 @@ static bool adapt_upsample_image(const onnx_call *c, const node **out, err *e)
     return adapt_resize(&as, out, e);
 }
 
-/* ---- the way back ---- */
+/* ---- ONNX: the way back ---- */
 /* Other runtimes divide in f32, whose floor is right where each element is repeated as often as the others. */
 static const char *stretch_back(const node *n)
 {
@@ -172,7 +173,8 @@ static bool stretch_shape(const node *n, type *out, err *e)
     if (!attr_axis(n, "axis", out->rank, &axis, e))
         return false;
     if (node_int(n, "size") < 0 || (out->dim[axis] == 0 && node_int(n, "size")))
-        return err_set(e, TS_BAD_INPUT, "size: %lld", (long long)node_int(n, "size"));
+        return err_set(e, TS_BAD_INPUT, "size: %lld, 0 or more expected, and 0 of an axis of extent 0",
+                       (long long)node_int(n, "size"));
     out->dim[axis] = node_int(n, "size");
     return true;
 }
@@ -228,7 +230,7 @@ static bool resample_body(defn *d, err *e)
     return true;
 }
 
-/* ---- recipe ---- */
+/* ---- recipes ---- */
 /* Whether place i is floor(i * in / out) throughout: then no table is needed. */
 static bool is_stretch(const line *l, const taps *t)
 {

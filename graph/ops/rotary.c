@@ -36,8 +36,8 @@ static bool adapt_rotary(const onnx_call *c, const node **out, err *e)
     const int64_t *dim = x->type.dim, heads = onnx_int(c, "num_heads", 0),
                   width = onnx_int(c, "rotary_embedding_dim", 0);
     if (flat && (heads < 1 || dim[2] % heads))
-        return err_set(e, TS_BAD_INPUT, "RotaryEmbedding: %lld heads of %lld numbers", (long long)heads,
-                       (long long)dim[2]);
+        return err_set(e, TS_BAD_INPUT, "RotaryEmbedding: %lld heads of %lld numbers, num_heads has to divide them",
+                       (long long)heads, (long long)dim[2]);
     if (flat)
         x = g_transpose(g, g_reshape(g, x, 4, (int64_t[]){dim[0], dim[1], heads, dim[2] / heads}), 4,
                         (int64_t[]){0, 2, 1, 3});
@@ -49,7 +49,7 @@ static bool adapt_rotary(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, y, e);
 }
 
-/* ---- recipe ---- */
+/* ---- recipes ---- */
 /* (p, q) -> (p cos - q sin, p sin + q cos), where p and q are halves of the turned part or neighbours in it. */
 static const node *rotary_lower(graph *g, const node *n)
 {
@@ -84,7 +84,7 @@ static const node *rotary_lower(graph *g, const node *n)
     return g_callf(g, 2, (const node *const[]){turned, part(g, x, width, all - width)}, "concat axis=-1");
 }
 
-/* ---- record ---- */
+/* ---- records ---- */
 static const op rotary_op = {
     .name = "rotary",
     .doc = "Pairs of the first `width` numbers of the last axis (0: all), halves or neighbours, turned by angles whose "

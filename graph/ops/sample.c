@@ -25,70 +25,70 @@ static bool read_grid(const node *n, grid *q, err *e)
     return true;
 }
 
-static const expr *limited(arena *m, const expr *x, double low, double high)
+static const expr *limited(arena *mem, const expr *x, double low, double high)
 {
-    return x2(m, "max", x2(m, "min", x, x_real(m, high)), x_real(m, low));
+    return x2(mem, "max", x2(mem, "min", x, x_real(mem, high)), x_real(mem, low));
 }
 
 /* There and back again between low and high. */
-static const expr *reflected(arena *m, const expr *x, double low, double high)
+static const expr *reflected(arena *mem, const expr *x, double low, double high)
 {
     if (high <= low)
-        return x_real(m, low);
+        return x_real(mem, low);
     const double width = high - low;
-    const expr *turn = x2(m, "mod", x2(m, "sub", x, x_real(m, low)), x_real(m, 2 * width));
-    return x2(m, "sub", x_real(m, high), x1(m, "abs", x2(m, "sub", turn, x_real(m, width))));
+    const expr *turn = x2(mem, "mod", x2(mem, "sub", x, x_real(mem, low)), x_real(mem, 2 * width));
+    return x2(mem, "sub", x_real(mem, high), x1(mem, "abs", x2(mem, "sub", turn, x_real(mem, width))));
 }
 
 /* The coordinate along axis s, in elements, moved inside as the padding wants it; the taps of a cubic are moved each
  * by itself. */
 static const expr *coordinate(defn *d, const grid *q, int s, int64_t dim)
 {
-    arena *m = d->mem;
+    arena *mem = d->mem;
     const expr *at[MAX_RANK];
     const double low = q->corners ? 0 : -0.5, high = (double)dim - (q->corners ? 1 : 0.5);
-    at[0] = x_axis(m, 0);
+    at[0] = x_axis(mem, 0);
     for (int i = 0; i < q->space; i++)
-        at[i + 1] = x_axis(m, i + 2);
-    at[q->space + 1] = x_whole(m, q->space - 1 - s); /* the grid names the last axis first */
-    const expr *x = x2(m, "add", defn_at(d, 1, at), x_real(m, 1));
+        at[i + 1] = x_axis(mem, i + 2);
+    at[q->space + 1] = x_whole(mem, q->space - 1 - s); /* the grid names the last axis first */
+    const expr *x = x2(mem, "add", defn_at(d, 1, at), x_real(mem, 1));
     if (q->corners)
-        x = x2(m, "mul", x, x_real(m, (double)(dim - 1) / 2));
+        x = x2(mem, "mul", x, x_real(mem, (double)(dim - 1) / 2));
     else
-        x = x2(m, "div", x2(m, "sub", x2(m, "mul", x, x_real(m, (double)dim)), x_real(m, 1)), x_real(m, 2));
+        x = x2(mem, "div", x2(mem, "sub", x2(mem, "mul", x, x_real(mem, (double)dim)), x_real(mem, 1)), x_real(mem, 2));
     if (q->taps == 1)
-        x = x1(m, "round", x);
+        x = x1(mem, "round", x);
     if (q->pad == BORDER && q->taps < 4)
-        return limited(m, x, 0, (double)(dim - 1));
-    return q->pad == REFLECTION ? reflected(m, x, low, high) : x;
+        return limited(mem, x, 0, (double)(dim - 1));
+    return q->pad == REFLECTION ? reflected(mem, x, low, high) : x;
 }
 
 /* Weight of tap k, the coordinate being `rest` behind the tap in the middle: linear, or the cubic convolution of
  * Keys. */
-static const expr *weight(arena *m, const grid *q, const expr *k, const expr *rest)
+static const expr *weight(arena *mem, const grid *q, const expr *k, const expr *rest)
 {
     const double a = -0.75;
     if (q->taps == 2)
-        return x3(m, "select", x2(m, "eq", k, x_whole(m, 0)), x2(m, "sub", x_real(m, 1), rest), rest);
-    const expr *t = x1(m, "abs", x2(m, "sub", x2(m, "sub", x_cast(m, rest->dtype, k), x_real(m, 1)), rest));
-    const names known = {.n = 2, .name = {"t", "a"}, .value = {t, x_real(m, a)}};
-    const expr *near = x_parse(m, "((a + 2) * t - (a + 3)) * t * t + 1", &known, NULL);
-    const expr *far = x_parse(m, "((a * t - 5 * a) * t + 8 * a) * t - 4 * a", &known, NULL);
-    return x3(m, "select", x2(m, "le", t, x_real(m, 1)), near, far);
+        return x3(mem, "select", x2(mem, "eq", k, x_whole(mem, 0)), x2(mem, "sub", x_real(mem, 1), rest), rest);
+    const expr *t = x1(mem, "abs", x2(mem, "sub", x2(mem, "sub", x_cast(mem, rest->dtype, k), x_real(mem, 1)), rest));
+    const names known = {.n = 2, .name = {"t", "a"}, .value = {t, x_real(mem, a)}};
+    const expr *near = x_parse(mem, "((a + 2) * t - (a + 3)) * t * t + 1", &known, NULL);
+    const expr *far = x_parse(mem, "((a * t - 5 * a) * t + 8 * a) * t - 4 * a", &known, NULL);
+    return x3(mem, "select", x2(mem, "le", t, x_real(mem, 1)), near, far);
 }
 
 /* A place as an integer inside the axis; *inside says whether it was there before, where that matters. */
-static const expr *element(arena *m, const grid *q, const expr *place, int64_t dim, const expr **inside)
+static const expr *element(arena *mem, const grid *q, const expr *place, int64_t dim, const expr **inside)
 {
     if (q->pad == ZEROS) {
-        const expr *here = x2(m, "and", x2(m, "le", x_real(m, 0), place),
-                              x2(m, "le", place, x_real(m, (double)(dim - 1))));
-        *inside = *inside ? x2(m, "and", *inside, here) : here;
-        return x_cast(m, TS_I64, place);
+        const expr *here = x2(mem, "and", x2(mem, "le", x_real(mem, 0), place),
+                              x2(mem, "le", place, x_real(mem, (double)(dim - 1))));
+        *inside = *inside ? x2(mem, "and", *inside, here) : here;
+        return x_cast(mem, TS_I64, place);
     }
     if (q->pad == REFLECTION)
-        place = x1(m, "trunc", reflected(m, place, q->corners ? 0 : -0.5, (double)dim - (q->corners ? 1 : 0.5)));
-    return x_cast(m, TS_I64, limited(m, place, 0, (double)(dim - 1)));
+        place = x1(mem, "trunc", reflected(mem, place, q->corners ? 0 : -0.5, (double)dim - (q->corners ? 1 : 0.5)));
+    return x_cast(mem, TS_I64, limited(mem, place, 0, (double)(dim - 1)));
 }
 
 /* ---- ONNX ---- */
@@ -122,9 +122,9 @@ static bool grid_shape(const node *n, type *out, err *e)
 /* y[n, c, o...] = sum over taps k... of the product of their weights * x[n, c, floor(coordinate) + k - before...] */
 static bool grid_body(defn *d, err *e)
 {
-    arena *m = d->mem;
+    arena *mem = d->mem;
     const type *t = &d->node->in[0]->type;
-    const expr *at[MAX_RANK] = {x_axis(m, 0), x_axis(m, 1)}, *inside = NULL, *product = NULL;
+    const expr *at[MAX_RANK] = {x_axis(mem, 0), x_axis(mem, 1)}, *inside = NULL, *product = NULL;
     uint32_t folds = 0;
     grid q;
     if (!read_grid(d->node, &q, e))
@@ -133,22 +133,22 @@ static bool grid_body(defn *d, err *e)
         const expr *x = coordinate(d, &q, s, t->dim[s + 2]), *place = x;
         if (q.taps > 1) {
             const int fold = defn_fold(d, q.taps);
-            const expr *k = x_axis(m, fold), *base = x1(m, "floor", x);
+            const expr *k = x_axis(mem, fold), *base = x1(mem, "floor", x);
             folds |= 1u << fold;
-            place = x2(m, "add", base, x_cast(m, base->dtype, x_offset(m, k, 1, q.taps == 4 ? -1 : 0)));
-            const expr *w = weight(m, &q, k, x2(m, "sub", x, base));
-            product = product ? x2(m, "mul", product, w) : w;
+            place = x2(mem, "add", base, x_cast(mem, base->dtype, x_offset(mem, k, 1, q.taps == 4 ? -1 : 0)));
+            const expr *w = weight(mem, &q, k, x2(mem, "sub", x, base));
+            product = product ? x2(mem, "mul", product, w) : w;
         }
-        at[s + 2] = element(m, &q, place, t->dim[s + 2], &inside);
+        at[s + 2] = element(mem, &q, place, t->dim[s + 2], &inside);
     }
     const expr *x = defn_at(d, 0, at);
     if (inside)
-        x = x3(m, "select", inside, x, x_whole(m, 0));
-    d->value = product ? x_fold(m, "add", folds, x2(m, "mul", product, x)) : x;
+        x = x3(mem, "select", inside, x, x_whole(mem, 0));
+    d->value = product ? x_fold(mem, "add", folds, x2(mem, "mul", product, x)) : x;
     return true;
 }
 
-/* ---- record ---- */
+/* ---- records ---- */
 static const op grid_sample_op = {
     .name = "grid_sample",
     .doc = "Elements of [batch, channel, space...] at the places between -1 and 1 that a grid lists, last axis first.",

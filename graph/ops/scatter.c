@@ -96,7 +96,8 @@ static bool scatter_shape(const node *n, type *out, err *e)
     if (!scatter_start(n, out, e) || !attr_axis(n, "axis", y->rank, &axis, e))
         return false;
     if (y->rank - 1 + places->rank > MAX_RANK)
-        return err_set(e, TS_BAD_INPUT, "the updates would have rank %d", y->rank - 1 + places->rank);
+        return err_set(e, TS_BAD_INPUT, "the updates would have rank %d, at most %d is possible",
+                       y->rank - 1 + places->rank, MAX_RANK);
     for (int i = 0; i < y->rank; i++) {
         for (int k = 0; i == axis && k < places->rank; k++)
             want.dim[want.rank++] = places->dim[k];
@@ -113,11 +114,13 @@ static bool scatter_nd_shape(const node *n, type *out, err *e)
     if (!scatter_start(n, out, e))
         return false;
     if (places->rank < 1 || places->dim[places->rank - 1] > y->rank)
-        return err_set(e, TS_BAD_INPUT, "places of rank %d and length %lld for rank %d", places->rank,
-                       places->rank ? (long long)places->dim[places->rank - 1] : 0, y->rank);
+        return err_set(e, TS_BAD_INPUT,
+                       "places of rank %d and length %lld for rank %d: rank 1 or more and that length at most expected",
+                       places->rank, places->rank ? (long long)places->dim[places->rank - 1] : 0, y->rank);
     const int depth = (int)places->dim[places->rank - 1];
     if (places->rank - 1 + y->rank - depth > MAX_RANK)
-        return err_set(e, TS_BAD_INPUT, "the updates would have rank %d", places->rank - 1 + y->rank - depth);
+        return err_set(e, TS_BAD_INPUT, "the updates would have rank %d, at most %d is possible",
+                       places->rank - 1 + y->rank - depth, MAX_RANK);
     want.dtype = y->dtype, want.rank = places->rank - 1;
     for (int i = depth; i < y->rank; i++)
         want.dim[want.rank++] = y->dim[i];
@@ -132,7 +135,8 @@ static bool along_shape(const node *n, type *out, err *e)
     if (!scatter_start(n, out, e) || !attr_axis(n, "axis", y->rank, &axis, e))
         return false;
     if (places->rank != y->rank)
-        return err_set(e, TS_BAD_INPUT, "places have rank %d, the operand %d", places->rank, y->rank);
+        return err_set(e, TS_BAD_INPUT, "places have rank %d, the operand %d, equal ones expected", places->rank,
+                       y->rank);
     for (int i = 0; i < y->rank; i++)
         if (i != axis && places->dim[i] > y->dim[i])
             return err_set(e, TS_BAD_INPUT, "axis %d of the places is too long", i);
@@ -274,7 +278,7 @@ static const node *scatter_grad(graph *g, const node *call, const node *y, const
     return when(g, stayed(g, call), read_back(g, call, dy), g_scalar_like(g, dy, 0));
 }
 
-/* ---- sums ---- */
+/* ---- grad: sums of gradients ---- */
 const node *g_added(graph *g, const node *a, const node *b)
 {
     for (int i = 0; i < 2; i++) {

@@ -53,7 +53,7 @@ static bool place_in(int64_t at, int n, bool end, int *out, err *e)
            err_set(e, TS_BAD_INPUT, "position %lld in a sequence of %d, expected to be within it", (long long)at, n);
 }
 
-/* ---- sequences ---- */
+/* ---- ONNX: sequences ---- */
 static bool make_construct(const onnx_call *c, onnx_value *out, err *e)
 {
     onnx_list *l = list_make(c, false, c->n_in);
@@ -134,15 +134,15 @@ static bool make_concat(const onnx_call *c, onnx_value *out, err *e)
     const node **in = arena_array(&c->g->mem, (size_t)l->n + 1, sizeof *in);
     for (int i = 0; i < l->n; i++)
         if (!(in[i] = l->item[i].node))
-            return err_set(e, TS_BAD_INPUT, "entry %d of the sequence is no tensor", i);
+            return err_set(e, TS_BAD_INPUT, "entry %d of the sequence is no tensor, tensors alone can be joined", i);
     if (l->n == 0)
-        return err_set(e, TS_BAD_INPUT, "nothing to join: the sequence is empty");
+        return err_set(e, TS_BAD_INPUT, "nothing to join: the sequence is empty, at least one tensor expected");
     out[0].node = g_callf(c->g, l->n, in, "%s axis=%lld", onnx_int(c, "new_axis", 0) ? "stack" : "concat",
                           (long long)onnx_int(c, "axis", 0));
     return true;
 }
 
-/* ---- splitting ---- */
+/* ---- ONNX: splitting ---- */
 enum { MOST_PARTS = 4096 };
 
 /* Sizes of the parts along an axis of n: as listed, of one size each (the last one smaller), or 1. */
@@ -162,7 +162,8 @@ static bool part_sizes(const onnx_call *c, int64_t n, int64_t *size, int *parts,
     if (!whole_number(c, 1, 1, &each, e))
         return false;
     if (each < 1 || (n + each - 1) / each > MOST_PARTS)
-        return err_set(e, TS_BAD_INPUT, "an axis of %lld in parts of %lld", (long long)n, (long long)each);
+        return err_set(e, TS_BAD_INPUT, "an axis of %lld in parts of %lld: 1 to %d parts of at least 1 expected",
+                       (long long)n, (long long)each, (int)MOST_PARTS);
     *parts = (int)((n + each - 1) / each);
     for (int i = 0; i < *parts; i++)
         size[i] = i + 1 < *parts ? each : n - (*parts - 1) * each;
@@ -194,7 +195,7 @@ static bool make_split(const onnx_call *c, onnx_value *out, err *e)
     return true;
 }
 
-/* ---- a graph for every entry ---- */
+/* ---- ONNX: a graph for every entry ---- */
 static bool make_map(const onnx_call *c, onnx_value *out, err *e)
 {
     const onnx_list *first = need_sequence(c, 0, e);
@@ -221,7 +222,7 @@ static bool make_map(const onnx_call *c, onnx_value *out, err *e)
     return true;
 }
 
-/* ---- optionals ---- */
+/* ---- ONNX: optionals ---- */
 static bool make_optional(const onnx_call *c, onnx_value *out, err *e)
 {
     (void)e;
@@ -258,6 +259,7 @@ static bool make_same(const onnx_call *c, onnx_value *out, err *e)
     return out[0].list || err_set(e, TS_BAD_INPUT, "no operand");
 }
 
+/* ---- records ---- */
 static const op sequence_op = {
     .name = "sequences", .doc = "Sequences and optionals of a file, resolved while its graph is built.",
     .onnx_takes = "SequenceConstruct:*,1 SequenceEmpty:0,1,dtype SequenceAt:2,1 SequenceInsert:3,1 "

@@ -6,119 +6,7 @@
 
 static const double turn = 6.283185307179586477;
 
-/* ---- ONNX ---- */
-static bool window_of(const onnx_call *c, const double a[3], const node **out, err *e)
-{
-    double size = 0;
-    dtype to;
-    if (!onnx_need(c, 1, e) || !onnx_number(c, 0, &size, e) || !onnx_dtype(onnx_int(c, "output_datatype", 1), &to, e))
-        return false;
-    if (!(size >= 0 && size < 0x1p31))
-        return err_set(e, TS_BAD_INPUT, "%s: size %g", c->type, size);
-    const attr list[] = {attr_int("count", (int64_t)size), attr_int("periodic", onnx_int(c, "periodic", 1)),
-                         attr_real("a", a[0]), attr_real("b", a[1]), attr_real("c", a[2]), attr_word("to", "f64")};
-    const node *y = g_make(c->g, op_find("cosine_window"), 0, NULL, list, COUNT(list));
-    return onnx_give(c, out, g_cast(c->g, y, to), e);
-}
-
-static bool adapt_hann(const onnx_call *c, const node **out, err *e)
-{
-    return window_of(c, (const double[]){0.5, 0.5, 0}, out, e);
-}
-
-static bool adapt_hamming(const onnx_call *c, const node **out, err *e)
-{
-    return window_of(c, (const double[]){25.0 / 46, 21.0 / 46, 0}, out, e);
-}
-
-static bool adapt_blackman(const onnx_call *c, const node **out, err *e)
-{
-    return window_of(c, (const double[]){0.42, 0.5, 0.08}, out, e);
-}
-
-/* The axis: an attribute before version 20 (1), since then operand 2 (-2). Its length: operand 1, or as it is. */
-static bool adapt_dft(const onnx_call *c, const node **out, err *e)
-{
-    double axis = (double)onnx_int(c, "axis", c->version < 20 ? 1 : -2), length = -1;
-    int at;
-    if (!onnx_need(c, 1, e) || !onnx_number(c, 1, &length, e) || !onnx_number(c, 2, &axis, e) ||
-        !axis_norm((int64_t)axis, c->in[0]->type.rank, &at, e))
-        return false;
-    const bool half = onnx_int(c, "onesided", 0), back = onnx_int(c, "inverse", 0);
-    const int64_t dim = c->in[0]->type.dim[at];
-    if (length < 0)
-        length = (double)(half && back ? 2 * (dim - 1) : dim);
-    if (!(length >= 1 && length < 0x1p31))
-        return err_set(e, TS_BAD_INPUT, "DFT: length %g", length);
-    const attr list[] = {attr_int("axis", at), attr_int("length", (int64_t)length), attr_int("inverse", back),
-                         attr_int("onesided", half)};
-    return onnx_give(c, out, g_apply(c->g, "dft", c->in[0], COUNT(list), list), e);
-}
-
-/* Frames of the signal [batch, time, 1 or 2], `step` apart, times the window, each transformed. */
-static bool adapt_stft(const onnx_call *c, const node **out, err *e)
-{
-    double step = 0, length = -1;
-    if (!onnx_need(c, 2, e) || !onnx_number(c, 1, &step, e) || !onnx_number(c, 3, &length, e))
-        return false;
-    graph *g = c->g;
-    const node *x = c->in[0], *window = onnx_in(c, 2);
-    if (length < 0)
-        length = window ? (double)type_count(&window->type) : x->type.rank > 1 ? (double)x->type.dim[1] : 0;
-    if (x->type.rank != 3 || !(step >= 1) || !(length >= 1) || (double)x->type.dim[1] < length)
-        return err_set(e, TS_BAD_INPUT, "STFT: frames of %g, %g apart, of a signal of rank %d", length, step,
-                       x->type.rank);
-    const int64_t n = (int64_t)length, pace = (int64_t)step, frames = (x->type.dim[1] - n) / pace + 1;
-    const node *start = g_call2(g, "multiply", g_callf(g, 0, NULL, "iota count=%lld", (long long)frames),
-                                g_scalar(g, TS_I64, (double)pace));
-    const node *place = g_call2(g, "add", g_reshape(g, start, 2, (int64_t[]){frames, 1}),
-                                g_callf(g, 0, NULL, "iota count=%lld", (long long)n));
-    const node *frame = g_callf(g, 2, (const node *const[]){x, place}, "gather axis=1");
-    if (window)
-        frame = g_call2(g, "multiply", frame, g_reshape(g, window, 2, (int64_t[]){type_count(&window->type), 1}));
-    const attr list[] = {attr_int("axis", 2), attr_int("length", n), attr_int("onesided", onnx_int(c, "onesided", 1))};
-    return onnx_give(c, out, g_apply(g, "dft", frame, COUNT(list), list), e);
-}
-
-static bool adapt_mel(const onnx_call *c, const node **out, err *e)
-{
-    double v[5] = {0};
-    dtype to;
-    if (!onnx_need(c, 5, e) || !onnx_dtype(onnx_int(c, "output_datatype", 1), &to, e))
-        return false;
-    for (int i = 0; i < 5; i++)
-        if (!onnx_number(c, i, &v[i], e))
-            return false;
-    const attr list[] = {attr_int("bins", (int64_t)v[0]), attr_int("length", (int64_t)v[1]),
-                         attr_int("rate", (int64_t)v[2]), attr_real("low", v[3]), attr_real("high", v[4])};
-    return onnx_give(c, out, g_cast(c->g, g_make(c->g, op_find("mel_weights"), 0, NULL, list, COUNT(list)), to), e);
-}
-
-/* ---- windows ---- */
-static bool cosine_shape(const node *n, type *out, err *e)
-{
-    const char *to = node_attr(n, "to")->s;
-    *out = (type){.rank = 1, .dim = {node_int(n, "count")}};
-    if (!dtype_parse(to, &out->dtype) || dtype_class(out->dtype) != D_REAL)
-        return err_set(e, TS_BAD_INPUT, "to: \"%s\" is no dtype of reals", to);
-    return true;
-}
-
-/* y[i] = a - b cos(2 pi i / n) + c cos(4 pi i / n), where n is the count, or one less if the ends are to be equal */
-static bool cosine_body(defn *d, err *e)
-{
-    arena *m = d->mem;
-    const int64_t count = node_int(d->node, "count"), n = node_int(d->node, "periodic") ? count : count - 1;
-    const expr *at = x2(m, "mul", x_cast(m, TS_F64, x_axis(m, 0)), x_real(m, turn / (double)(n > 0 ? n : 1)));
-    const names known = {.n = 4,
-                         .name = {"at", "a", "b", "c"},
-                         .value = {at, x_real(m, node_real(d->node, "a")), x_real(m, node_real(d->node, "b")),
-                          x_real(m, node_real(d->node, "c"))}};
-    d->value = x_parse(m, "a - b * cos(at) + c * cos(2 * at)", &known, e);
-    return d->value != NULL;
-}
-
-/* ---- transforms ---- */
+/* ---- helpers ---- */
 typedef struct plan_of_dft {
     int axis;
     int64_t length, in, out; /* of the transform; elements that are read, and that the result has */
@@ -158,20 +46,104 @@ static const node *turns(graph *g, dtype d, int64_t n)
     return g_const(g, NULL, &t, bytes);
 }
 
-static const node *dft_lower(graph *g, const node *n)
+/* ---- ONNX ---- */
+static bool window_of(const onnx_call *c, const double a[3], const node **out, err *e)
 {
-    plan_of_dft p;
-    attr list[4];
-    int k = 0;
-    if (n->in[0]->type.rank < 2)
-        return g_fail(g, TS_BAD_INPUT, "rank %d, at least 2 wanted", n->in[0]->type.rank), NULL;
-    if (!read_dft(n, &p, &g->err))
-        return NULL;
-    for (int i = 0; i < COUNT(list); i++)
-        if (n->attr[i].kind != '-')
-            list[k++] = n->attr[i];
-    const node *x = n->in[0], *in[] = {x, turns(g, x->type.dtype == TS_F64 ? TS_F64 : TS_F32, p.length)};
-    return g_cast(g, g_make(g, op_find("fourier_sum"), 2, in, list, k), x->type.dtype);
+    double size = 0;
+    dtype to;
+    if (!onnx_need(c, 1, e) || !onnx_number(c, 0, &size, e) || !onnx_dtype(onnx_int(c, "output_datatype", 1), &to, e))
+        return false;
+    if (!(size >= 0 && size < 0x1p31))
+        return err_set(e, TS_BAD_INPUT, "%s: size %g, expected 0 to 2^31 - 1", c->type, size);
+    const attr list[] = {attr_int("count", (int64_t)size), attr_int("periodic", onnx_int(c, "periodic", 1)),
+                         attr_real("a", a[0]), attr_real("b", a[1]), attr_real("c", a[2]), attr_word("to", "f64")};
+    const node *y = g_make(c->g, op_find("cosine_window"), 0, NULL, list, COUNT(list));
+    return onnx_give(c, out, g_cast(c->g, y, to), e);
+}
+
+static bool adapt_hann(const onnx_call *c, const node **out, err *e)
+{
+    return window_of(c, (const double[]){0.5, 0.5, 0}, out, e);
+}
+
+static bool adapt_hamming(const onnx_call *c, const node **out, err *e)
+{
+    return window_of(c, (const double[]){25.0 / 46, 21.0 / 46, 0}, out, e);
+}
+
+static bool adapt_blackman(const onnx_call *c, const node **out, err *e)
+{
+    return window_of(c, (const double[]){0.42, 0.5, 0.08}, out, e);
+}
+
+/* The axis: an attribute before version 20 (1), since then operand 2 (-2). Its length: operand 1, or as it is. */
+static bool adapt_dft(const onnx_call *c, const node **out, err *e)
+{
+    double axis = (double)onnx_int(c, "axis", c->version < 20 ? 1 : -2), length = -1;
+    int at;
+    if (!onnx_need(c, 1, e) || !onnx_number(c, 1, &length, e) || !onnx_number(c, 2, &axis, e) ||
+        !axis_norm((int64_t)axis, c->in[0]->type.rank, &at, e))
+        return false;
+    const bool half = onnx_int(c, "onesided", 0), back = onnx_int(c, "inverse", 0);
+    const int64_t dim = c->in[0]->type.dim[at];
+    if (length < 0)
+        length = (double)(half && back ? 2 * (dim - 1) : dim);
+    if (!(length >= 1 && length < 0x1p31))
+        return err_set(e, TS_BAD_INPUT, "DFT: length %g, expected 1 to 2^31 - 1", length);
+    const attr list[] = {attr_int("axis", at), attr_int("length", (int64_t)length), attr_int("inverse", back),
+                         attr_int("onesided", half)};
+    return onnx_give(c, out, g_apply(c->g, "dft", c->in[0], COUNT(list), list), e);
+}
+
+/* Frames of the signal [batch, time, 1 or 2], `step` apart, times the window, each transformed. */
+static bool adapt_stft(const onnx_call *c, const node **out, err *e)
+{
+    double step = 0, length = -1;
+    if (!onnx_need(c, 2, e) || !onnx_number(c, 1, &step, e) || !onnx_number(c, 3, &length, e))
+        return false;
+    graph *g = c->g;
+    const node *x = c->in[0], *window = onnx_in(c, 2);
+    if (length < 0)
+        length = window ? (double)type_count(&window->type) : x->type.rank > 1 ? (double)x->type.dim[1] : 0;
+    if (x->type.rank != 3 || !(step >= 1) || !(length >= 1) || (double)x->type.dim[1] < length)
+        return err_set(
+            e, TS_BAD_INPUT,
+            "STFT: frames of %g, %g apart, of a signal of rank %d: rank 3 and frames of 1 to its length expected",
+            length, step, x->type.rank);
+    const int64_t n = (int64_t)length, pace = (int64_t)step, frames = (x->type.dim[1] - n) / pace + 1;
+    const node *start = g_call2(g, "multiply", g_callf(g, 0, NULL, "iota count=%lld", (long long)frames),
+                                g_scalar(g, TS_I64, (double)pace));
+    const node *place = g_call2(g, "add", g_reshape(g, start, 2, (int64_t[]){frames, 1}),
+                                g_callf(g, 0, NULL, "iota count=%lld", (long long)n));
+    const node *frame = g_callf(g, 2, (const node *const[]){x, place}, "gather axis=1");
+    if (window)
+        frame = g_call2(g, "multiply", frame, g_reshape(g, window, 2, (int64_t[]){type_count(&window->type), 1}));
+    const attr list[] = {attr_int("axis", 2), attr_int("length", n), attr_int("onesided", onnx_int(c, "onesided", 1))};
+    return onnx_give(c, out, g_apply(g, "dft", frame, COUNT(list), list), e);
+}
+
+static bool adapt_mel(const onnx_call *c, const node **out, err *e)
+{
+    double v[5] = {0};
+    dtype to;
+    if (!onnx_need(c, 5, e) || !onnx_dtype(onnx_int(c, "output_datatype", 1), &to, e))
+        return false;
+    for (int i = 0; i < 5; i++)
+        if (!onnx_number(c, i, &v[i], e))
+            return false;
+    const attr list[] = {attr_int("bins", (int64_t)v[0]), attr_int("length", (int64_t)v[1]),
+                         attr_int("rate", (int64_t)v[2]), attr_real("low", v[3]), attr_real("high", v[4])};
+    return onnx_give(c, out, g_cast(c->g, g_make(c->g, op_find("mel_weights"), 0, NULL, list, COUNT(list)), to), e);
+}
+
+/* ---- shape ---- */
+static bool cosine_shape(const node *n, type *out, err *e)
+{
+    const char *to = node_attr(n, "to")->s;
+    *out = (type){.rank = 1, .dim = {node_int(n, "count")}};
+    if (!dtype_parse(to, &out->dtype) || dtype_class(out->dtype) != D_REAL)
+        return err_set(e, TS_BAD_INPUT, "to: \"%s\" is no dtype of reals", to);
+    return true;
 }
 
 static bool fourier_shape(const node *n, type *out, err *e)
@@ -188,11 +160,26 @@ static bool fourier_shape(const node *n, type *out, err *e)
     return true;
 }
 
+/* ---- body ---- */
+/* y[i] = a - b cos(2 pi i / n) + c cos(4 pi i / n), where n is the count, or one less if the ends are to be equal */
+static bool cosine_body(defn *d, err *e)
+{
+    arena *mem = d->mem;
+    const int64_t count = node_int(d->node, "count"), n = node_int(d->node, "periodic") ? count : count - 1;
+    const expr *at = x2(mem, "mul", x_cast(mem, TS_F64, x_axis(mem, 0)), x_real(mem, turn / (double)(n > 0 ? n : 1)));
+    const names known = {.n = 4,
+                         .name = {"at", "a", "b", "c"},
+                         .value = {at, x_real(mem, node_real(d->node, "a")), x_real(mem, node_real(d->node, "b")),
+                          x_real(mem, node_real(d->node, "c"))}};
+    d->value = x_parse(mem, "a - b * cos(at) + c * cos(2 * at)", &known, e);
+    return d->value != NULL;
+}
+
 /* y[k] = sum over n of x[n] * exp(-2 pi i k n / N), or with the other sign and divided by N. A half spectrum stands for
  * x[N - n] = conjugate of x[n] too: these are counted twice. */
 static bool fourier_body(defn *d, err *e)
 {
-    arena *m = d->mem;
+    arena *mem = d->mem;
     const int last = d->node->type.rank - 1;
     const dtype to = d->node->type.dtype;
     const expr *sub[MAX_RANK], *x[2], *w[2];
@@ -200,34 +187,51 @@ static bool fourier_body(defn *d, err *e)
     if (!read_dft(d->node, &p, e))
         return false;
     const int fold = defn_fold(d, p.in);
-    const expr *n = x_axis(m, fold), *length = x_whole(m, p.length);
-    const expr *at = x2(m, "mod", x2(m, "mul", x_axis(m, p.axis), n), length);
+    const expr *n = x_axis(mem, fold), *length = x_whole(mem, p.length);
+    const expr *at = x2(mem, "mod", x2(mem, "mul", x_axis(mem, p.axis), n), length);
     for (int i = 0; i <= last; i++)
-        sub[i] = x_axis(m, i);
+        sub[i] = x_axis(mem, i);
     sub[p.axis] = n;
     for (int i = 0; i < 2; i++) {
-        sub[last] = x_whole(m, i);
-        x[i] = i && p.real ? x_real(m, 0) : x_cast(m, to, defn_at(d, 0, sub));
-        w[i] = defn_at(d, 1, (const expr *const[]){at, x_whole(m, i)});
+        sub[last] = x_whole(mem, i);
+        x[i] = i && p.real ? x_real(mem, 0) : x_cast(mem, to, defn_at(d, 0, sub));
+        w[i] = defn_at(d, 1, (const expr *const[]){at, x_whole(mem, i)});
     }
     const names known = {.n = 4, .name = {"p", "q", "c", "s"}, .value = {x[0], x[1], w[0], w[1]}};
-    const expr *real = x_parse(m, p.inverse ? "p * c - q * s" : "p * c + q * s", &known, e);
-    const expr *other = x_parse(m, p.inverse ? "q * c + p * s" : "q * c - p * s", &known, e);
-    const expr *sum = p.real_out ? real : x3(m, "select", x2(m, "eq", x_axis(m, last), x_whole(m, 0)), real, other);
+    const expr *real = x_parse(mem, p.inverse ? "p * c - q * s" : "p * c + q * s", &known, e);
+    const expr *other = x_parse(mem, p.inverse ? "q * c + p * s" : "q * c - p * s", &known, e);
+    const expr *sum = p.real_out ? real : x3(mem, "select", x2(mem, "eq", x_axis(mem, last), x_whole(mem, 0)), real,
+        other);
     if (p.real_out) { /* only the first, and of an even length the one in the middle, have no partner */
-        const expr *lone = x2(m, "or", x2(m, "eq", n, x_whole(m, 0)),
-                              x2(m, "eq", x2(m, "mul", n, x_whole(m, 2)), length));
-        const expr *second = x2(m, "lt", length, x2(m, "mul", n, x_whole(m, 2)));
-        sum = x2(m, "mul", sum,
-                 x3(m, "select", second, x_real(m, 0), x3(m, "select", lone, x_real(m, 1), x_real(m, 2))));
+        const expr *lone = x2(mem, "or", x2(mem, "eq", n, x_whole(mem, 0)),
+                              x2(mem, "eq", x2(mem, "mul", n, x_whole(mem, 2)), length));
+        const expr *second = x2(mem, "lt", length, x2(mem, "mul", n, x_whole(mem, 2)));
+        sum = x2(mem, "mul", sum,
+                 x3(mem, "select", second, x_real(mem, 0), x3(mem, "select", lone, x_real(mem, 1), x_real(mem, 2))));
     }
-    d->value = x_fold(m, "add", 1u << fold, sum);
+    d->value = x_fold(mem, "add", 1u << fold, sum);
     if (p.inverse)
-        d->value = x2(m, "mul", d->value, x_real(m, 1 / (double)p.length));
+        d->value = x2(mem, "mul", d->value, x_real(mem, 1 / (double)p.length));
     return true;
 }
 
-/* ---- mel ---- */
+/* ---- recipes ---- */
+static const node *dft_lower(graph *g, const node *n)
+{
+    plan_of_dft p;
+    attr list[4];
+    int k = 0;
+    if (n->in[0]->type.rank < 2)
+        return g_fail(g, TS_BAD_INPUT, "rank %d, at least 2 wanted", n->in[0]->type.rank), NULL;
+    if (!read_dft(n, &p, &g->err))
+        return NULL;
+    for (int i = 0; i < COUNT(list); i++)
+        if (n->attr[i].kind != '-')
+            list[k++] = n->attr[i];
+    const node *x = n->in[0], *in[] = {x, turns(g, x->type.dtype == TS_F64 ? TS_F64 : TS_F32, p.length)};
+    return g_cast(g, g_make(g, op_find("fourier_sum"), 2, in, list, k), x->type.dtype);
+}
+
 enum { MOST_MEL = 1 << 24 }; /* weights, made while the graph is built */
 static double hertz(double mel)
 {

@@ -18,7 +18,7 @@ cut cut_whole(const type *t)
 bool cut_take(cut *c, int axis, int64_t dim, int64_t start, int64_t end, int64_t step, err *e)
 {
     if (step == 0 || step == INT64_MIN)
-        return err_set(e, TS_BAD_INPUT, "slice: step %lld along axis %d", (long long)step, axis);
+        return err_set(e, TS_BAD_INPUT, "slice: step %lld along axis %d, another one expected", (long long)step, axis);
     const int64_t low = step < 0 ? -1 : 0, high = step < 0 ? dim - 1 : dim;
     if (start < 0)
         start += dim;
@@ -55,7 +55,10 @@ static bool adapt_slice(const onnx_call *c, const node **out, err *e)
         return false;
     const type *t = &c->in[0]->type;
     if (m != n || (n_axes >= 0 && n_axes != n) || (n_steps >= 0 && n_steps != n) || n > t->rank)
-        return err_set(e, TS_BAD_INPUT, "Slice: %d starts, %d ends for rank %d", n, m, t->rank);
+        return err_set(
+            e, TS_BAD_INPUT,
+            "Slice: %d starts, %d ends for rank %d: as many of both, of axes and of steps expected, one for an axis", n,
+            m, t->rank);
     cut k = cut_whole(t);
     for (int i = 0; i < n; i++) {
         int axis = i;
@@ -92,7 +95,7 @@ static bool adapt_split(const onnx_call *c, const node **out, err *e)
     if (onnx_has(c, "split", 1) && !onnx_ints(c, "split", 1, size, MOST, &n, e))
         return false;
     if (n != c->n_out)
-        return err_set(e, TS_BAD_INPUT, "Split: %d sizes for %d outputs", n, c->n_out);
+        return err_set(e, TS_BAD_INPUT, "Split: %d sizes for %d outputs, as many expected", n, c->n_out);
     for (int i = 0; i < n; i++) {
         const attr list[] = {attr_int("axis", axis), attr_ints("sizes", n, size), attr_int("part", i)};
         if (!onnx_give(c, out + i, g_apply(c->g, "split", c->in[0], COUNT(list), list), e))

@@ -82,7 +82,8 @@ static bool order_shape(const node *n, type *out, err *e)
     if (d != TS_F32 && d != TS_F64 && d != TS_I64 && d != TS_U64 && d != TS_BOOL)
         return err_set(e, TS_BAD_INPUT, "%s is no dtype of keys: f32, f64, i64, u64, bool are", ts_dtype_name(d));
     if (count < -1 || count > out->dim[axis])
-        return err_set(e, TS_BAD_INPUT, "count: %lld of %lld elements", (long long)count, (long long)out->dim[axis]);
+        return err_set(e, TS_BAD_INPUT, "count: %lld of %lld elements, at most all of them expected, or -1 for all",
+                       (long long)count, (long long)out->dim[axis]);
     if (count >= 0)
         out->dim[axis] = count;
     return true;
@@ -99,7 +100,12 @@ static bool order_body(defn *d, err *e)
     for (int i = 0; i < t->rank; i++)
         outer *= i < axis ? t->dim[i] : 1, inner *= i > axis ? t->dim[i] : 1;
     const int64_t param[] = {outer, t->dim[axis], inner, d->node->type.dim[axis], node_int(d->node, "descending")};
-    defn_routine(d, &(routine){"argsort", routine_argsort, COUNT(param), param, 32 * t->dim[axis], NULL});
+    defn_routine(d, &(routine){.name = "argsort",
+                               .run = routine_argsort,
+                               .n_param = COUNT(param),
+                               .param = param,
+                               .scratch = 32 * t->dim[axis],
+                               .sets = true});
     return true;
 }
 

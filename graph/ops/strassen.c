@@ -49,17 +49,17 @@ static int64_t half(cut c, int64_t n)
 }
 
 /* Element x of block i as an element of the whole axis */
-static const expr *whole(arena *m, cut c, const expr *x, int64_t extent, int i)
+static const expr *whole(arena *mem, cut c, const expr *x, int64_t extent, int i)
 {
     if (c == NEIGHBOURS)
-        return x_offset(m, x, 2, i);
+        return x_offset(mem, x, 2, i);
     if (c == HALVES)
-        return x_offset(m, x, 1, i * extent);
-    const expr *pair = x2(m, "floordiv", x, x_whole(m, RUN));
-    return x2(m, "add", x_offset(m, pair, 2 * RUN, i * RUN), x2(m, "mod", x, x_whole(m, RUN)));
+        return x_offset(mem, x, 1, i * extent);
+    const expr *pair = x2(mem, "floordiv", x, x_whole(mem, RUN));
+    return x2(mem, "add", x_offset(mem, pair, 2 * RUN, i * RUN), x2(mem, "mod", x, x_whole(mem, RUN)));
 }
 
-/* ---- blocks ---- */
+/* ---- shape ---- */
 static bool blocks_shape(const node *n, type *out, err *e)
 {
     const type *x = &n->in[0]->type;
@@ -75,32 +75,6 @@ static bool blocks_shape(const node *n, type *out, err *e)
     return true;
 }
 
-/* y[p, ..., r, c] = sum over i, j of table[p, i, j] * x[..., r of i, c of j]; what is behind the last is 0 */
-static bool blocks_body(defn *d, err *e)
-{
-    const type *x = &d->node->in[0]->type;
-    const role *r = role_of(d->node, e);
-    const int rank = x->rank;
-    arena *m = d->mem;
-    const expr *sub[MAX_RANK], *part[4], *sum[PRODUCTS];
-    const cut cuts[] = {r->rows, r->columns};
-    for (int i = 0; i < rank - 2; i++)
-        sub[i] = x_axis(m, i + 1);
-    for (int b = 0; b < 4; b++) {
-        for (int i = 0; i < 2; i++)
-            sub[rank - 2 + i] = whole(m, cuts[i], x_axis(m, rank - 1 + i), d->extent[rank - 1 + i], i ? b % 2 : b / 2);
-        part[b] = defn_at(d, 0, sub);
-        for (int i = rank - 2; i < rank; i++)
-            if (2 * d->extent[i + 1] != x->dim[i])
-                part[b] = x3(m, "select", x2(m, "lt", sub[i], x_whole(m, x->dim[i])), part[b], x_whole(m, 0));
-    }
-    for (int p = 0; p < PRODUCTS; p++)
-        sum[p] = x_weighted(m, 4, r->table[p], part);
-    d->value = x_chosen(m, x_axis(m, 0), PRODUCTS, sum);
-    return true;
-}
-
-/* ---- sums ---- */
 /* Halves are an axis of their own, of 2, and then lie behind one another. */
 static bool sums_shape(const node *n, type *out, err *e)
 {
@@ -128,44 +102,71 @@ static bool sums_shape(const node *n, type *out, err *e)
     return true;
 }
 
+/* ---- body ---- */
+/* y[p, ..., r, c] = sum over i, j of table[p, i, j] * x[..., r of i, c of j]; what is behind the last is 0 */
+static bool blocks_body(defn *d, err *e)
+{
+    const type *x = &d->node->in[0]->type;
+    const role *r = role_of(d->node, e);
+    const int rank = x->rank;
+    arena *mem = d->mem;
+    const expr *sub[MAX_RANK], *part[4], *sum[PRODUCTS];
+    const cut cuts[] = {r->rows, r->columns};
+    for (int i = 0; i < rank - 2; i++)
+        sub[i] = x_axis(mem, i + 1);
+    for (int b = 0; b < 4; b++) {
+        for (int i = 0; i < 2; i++)
+            sub[rank - 2 + i] = whole(mem, cuts[i], x_axis(mem, rank - 1 + i), d->extent[rank - 1 + i],
+                i ? b % 2 : b / 2);
+        part[b] = defn_at(d, 0, sub);
+        for (int i = rank - 2; i < rank; i++)
+            if (2 * d->extent[i + 1] != x->dim[i])
+                part[b] = x3(mem, "select", x2(mem, "lt", sub[i], x_whole(mem, x->dim[i])), part[b], x_whole(mem, 0));
+    }
+    for (int p = 0; p < PRODUCTS; p++)
+        sum[p] = x_weighted(mem, 4, r->table[p], part);
+    d->value = x_chosen(mem, x_axis(mem, 0), PRODUCTS, sum);
+    return true;
+}
+
 /* y[..., r, c] = sum over p of table[p, block of r, block of c] * x[p, ..., r and c in the block] */
 static bool sums_body(defn *d, err *e)
 {
     const role *r = role_of(d->node, e);
     const int rank = d->node->in[0]->type.rank;
-    arena *m = d->mem;
+    arena *mem = d->mem;
     const expr *sub[MAX_RANK], *part[PRODUCTS], *block[2], *row[2], *of[2];
     const cut cuts[] = {r->rows, r->columns};
     int at = rank - 3;
     for (int i = 0; i < rank - 3; i++)
-        sub[i + 1] = x_axis(m, i);
+        sub[i + 1] = x_axis(mem, i);
     for (int i = 0; i < 2; i++) {
-        const expr *x = x_axis(m, at++), *run = x2(m, "floordiv", x, x_whole(m, RUN)),
-                   *pair = x2(m, "floordiv", x, x_whole(m, 2 * RUN)), *rest = x2(m, "mod", x, x_whole(m, RUN));
-        block[i] = cuts[i] == HALVES ? x : x2(m, "mod", cuts[i] == RUNS ? run : x, x_whole(m, 2));
+        const expr *x = x_axis(mem, at++), *run = x2(mem, "floordiv", x, x_whole(mem, RUN)),
+                   *pair = x2(mem, "floordiv", x, x_whole(mem, 2 * RUN)), *rest = x2(mem, "mod", x, x_whole(mem, RUN));
+        block[i] = cuts[i] == HALVES ? x : x2(mem, "mod", cuts[i] == RUNS ? run : x, x_whole(mem, 2));
         if (cuts[i] == HALVES)
-            sub[rank - 2 + i] = x_axis(m, at++);
+            sub[rank - 2 + i] = x_axis(mem, at++);
         else if (cuts[i] == RUNS)
-            sub[rank - 2 + i] = x2(m, "add", x_offset(m, pair, RUN, 0), rest);
+            sub[rank - 2 + i] = x2(mem, "add", x_offset(mem, pair, RUN, 0), rest);
         else
-            sub[rank - 2 + i] = x2(m, "floordiv", x, x_whole(m, 2));
+            sub[rank - 2 + i] = x2(mem, "floordiv", x, x_whole(mem, 2));
     }
     for (int p = 0; p < PRODUCTS; p++)
-        sub[0] = x_whole(m, p), part[p] = defn_at(d, 0, sub);
+        sub[0] = x_whole(mem, p), part[p] = defn_at(d, 0, sub);
     for (int i = 0; i < 2; i++) {
         for (int j = 0; j < 2; j++) {
             double weight[PRODUCTS];
             for (int p = 0; p < PRODUCTS; p++)
                 weight[p] = r->table[p][2 * i + j];
-            of[j] = x_weighted(m, PRODUCTS, weight, part);
+            of[j] = x_weighted(mem, PRODUCTS, weight, part);
         }
-        row[i] = x_chosen(m, block[1], 2, of);
+        row[i] = x_chosen(mem, block[1], 2, of);
     }
-    d->value = x_chosen(m, block[0], 2, row);
+    d->value = x_chosen(mem, block[0], 2, row);
     return true;
 }
 
-/* ---- the product ---- */
+/* ---- recipes ---- */
 /* Weights, or what one operation after another makes of one: a transpose, a cast */
 static bool is_weight(const node *b)
 {
@@ -238,7 +239,6 @@ static bool in_rows(const node *x)
     return true;
 }
 
-/* ---- digits ---- */
 /* Sums of blocks carry the rounding errors of large elements to their neighbours: in MiniLM, those of an activation of
  * 24 that meets a weight of 8, in a column whose others are 0.05, to values of 1. Weights that are known show where.
  * Their columns are brought to one norm, by powers of two, and their rows with the two largest elements stay out of the

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- coordinates ---- */
+/* ---- helpers: coordinates ---- */
 typedef struct point { /* of the result, whose coordinate in the operand is asked */
     const line *l;
     double i, length; /* its place; how long the result counts as */
@@ -87,7 +87,7 @@ static int64_t nearest(const way *w, double scale, double x)
     return (int64_t)(!strcmp(w->nearest, "round_prefer_ceil") ? floor(x + 0.5) : ceil(x - 0.5));
 }
 
-/* ---- weights ---- */
+/* ---- helpers: weights ---- */
 /* The filter at distance x: a triangle, or the cubic convolution of Keys with its parameter. */
 static double filter(const way *w, double x)
 {
@@ -125,7 +125,7 @@ static void fill_row(const way *w, const line *l, double x, int64_t row, taps *t
             weight[k] /= sum;
 }
 
-bool taps_fill(arena *m, const way *w, const line *l, taps *t, err *e)
+bool taps_fill(arena *mem, const way *w, const line *l, taps *t, err *e)
 {
     const double reach = !strcmp(w->mode, "linear") ? 1 : 2;
     const double pace = w->antialias && l->scale < 1 ? l->scale : 1;
@@ -139,14 +139,17 @@ bool taps_fill(arena *m, const way *w, const line *l, taps *t, err *e)
     if (!strcmp(w->mode, "nearest"))
         t->n = 1;
     else if (!(wide < 1 << 16))
-        return err_set(e, TS_BAD_INPUT, "scale %g: a filter over that many elements", l->scale);
+        return err_set(e, TS_BAD_INPUT, "scale %g: a filter over %g elements, at most 2^16 are possible", l->scale,
+                       wide);
     else
         t->n = 2 * (int)wide;
     if (!int_mul(l->out, t->n, &count) || count > 1 << 26)
-        return err_set(e, TS_BAD_INPUT, "an axis of %lld elements with %d neighbours each", (long long)l->out, t->n);
-    t->place = arena_array(m, (size_t)count + 1, sizeof *t->place);
-    t->weight = arena_array(m, (size_t)count + 1, sizeof *t->weight);
-    t->beyond = arena_array(m, (size_t)l->out + 1, sizeof *t->beyond);
+        return err_set(e, TS_BAD_INPUT,
+                       "an axis of %lld elements with %d neighbours each: at most 2^26 in all are possible",
+                       (long long)l->out, t->n);
+    t->place = arena_array(mem, (size_t)count + 1, sizeof *t->place);
+    t->weight = arena_array(mem, (size_t)count + 1, sizeof *t->weight);
+    t->beyond = arena_array(mem, (size_t)l->out + 1, sizeof *t->beyond);
     for (int64_t i = 0; i < l->out; i++) {
         const double x = rule(&(point){l, (double)i, length});
         t->beyond[i] = !strcmp(w->coordinates, "tf_crop_and_resize") && !(x >= 0 && x <= (double)(l->in - 1));

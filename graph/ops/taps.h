@@ -1,4 +1,5 @@
-/* taps.h - where an element of a resized axis reads, and with what weights: tables that follow from extents alone. */
+/* taps.h - where an element of a resized axis reads, and with what weights: tables that follow from extents alone.
+ * Tables are of the arena given. */
 #ifndef TS_TAPS_H
 #define TS_TAPS_H
 #include "graph/ir/rule.h"
@@ -21,5 +22,5 @@ typedef struct taps { /* what each of `out` places reads */
 } taps;
 
 bool taps_know(const char *coordinates); /* whether there are such */
-bool taps_fill(arena *m, const way *w, const line *l, taps *t, err *e);
+bool taps_fill(arena *mem, const way *w, const line *l, taps *t, err *e);
 #endif

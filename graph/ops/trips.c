@@ -2,7 +2,8 @@
  * and what arrives for its results; states that the outcome reads are gathered on the way forth, and taken as rows on
  * the way back. The gradients of states are states there, those of slices are gathered, and those of what every trip
  * reads are summed in states. Where states are kept of every so many trips only, the way back is a scan over stretches
- * of these: the trips of each are made once more, then turned, in the same order of sums. */
+ * of these: the trips of each are made once more, then turned, in the same order of sums. Costly values within
+ * a trip that its gradient reads (gates) are gathered as states are. */
 #include "graph/ir/custom.h"
 #include "graph/ir/rule.h"
 #include "graph/ir/trip.h"
@@ -11,6 +12,7 @@
 #include <string.h>
 
 /* ---- helpers ---- */
+enum { MAX_INNER = 16, COSTLY = 10 }; /* a function of that cost, as graph/ir/fn.c counts */
 typedef struct turning {
     graph *g;
     const node *n; /* the scan */
@@ -21,6 +23,8 @@ typedef struct turning {
     bool active[MAX_PART];           /* operands, states and slices that carry a gradient in a trip */
     const node *grad[MAX_PART];      /* of each operand, over all of these; NULL: none */
     bool kept[MAX_PART];             /* states that a gradient reads */
+    int n_inner;
+    const node *inner[MAX_INNER]; /* costly values of a trip that a gradient reads: kept, not computed again */
 } turning;
 
 static bool is_real(const type *t)
@@ -78,6 +82,33 @@ static void find_active(turning *t)
     }
 }
 
+static bool is_costly(const node *n)
+{
+    arena mem = {0};
+    defn d;
+    err e = {0};
+    bool is = !n->leaf && !n->trip && !n->output && is_real(&n->type) && g_defn_calls(n, &mem, &d, &e);
+    is = is && d.value->kind == X_CALL && d.value->fn->cost >= COSTLY;
+    return arena_free(&mem), is;
+}
+
+static void find_inner(turning *t, int n_grad, const node *const *grad)
+{
+    const scan_trip *own = t->n->trip;
+    const int n_own = g_reach(own->n_root, own->root, NULL), n_read = g_reach(n_grad, grad, NULL);
+    const node **all = calloc((size_t)(n_own > n_read ? n_own : n_read) + 1, sizeof *all);
+    bool *read = calloc((size_t)t->g->n + 1, sizeof *read);
+    MUST(all && read);
+    g_reach(n_grad, grad, all);
+    for (int i = 0; i < n_read; i++)
+        read[all[i]->id] = true;
+    g_reach(own->n_root, own->root, all);
+    for (int i = 0; i < n_own && t->n_inner < MAX_INNER; i++)
+        if (read[all[i]->id] && is_costly(all[i]))
+            t->inner[t->n_inner++] = all[i];
+    free(all), free(read);
+}
+
 /* The chain rule within a trip. */
 static bool turn_trip(turning *t)
 {
@@ -95,6 +126,7 @@ static bool turn_trip(turning *t)
             in[n_in++] = t->bound[i];
     if (!ts_chain_rule(g, n_out, out, seed, n_in, in, grad))
         return false;
+    find_inner(t, n_in, grad);
     for (int i = 0, k = 0; i < t->n->n_in; i++)
         t->grad[i] = t->active[i] ? grad[k++] : NULL;
     for (int s = 0; s < t->f.n_state; s++)
@@ -105,7 +137,7 @@ static bool turn_trip(turning *t)
     return true;
 }
 
-/* ---- some of the trips ---- */
+/* ---- helpers: some of the trips ---- */
 typedef struct stretch {
     int64_t trips, stretch; /* stretch: of all trips, how many make one */
     const node *in[MAX_PART];    /* operands; slices have as many rows */
@@ -126,6 +158,7 @@ typedef struct keeping { /* what is gathered on the way forth */
     bool rows;          /* what the scan itself gathers: it is the same scan then, and more */
     const bool *states; /* those that trips begin with */
     int64_t every;
+    const node **inner; /* what becomes of the values within a trip; NULL: they are not kept */
 } keeping;
 
 /* Within a trip that is being built, the trip's results over what stands for what is bound in it. */
@@ -134,12 +167,16 @@ static bool made_over(turning *t, const stretch *s, ts_scan *by, const node **no
     graph *g = t->g;
     const scan_trip *own = t->n->trip;
     const scan_form *f = &t->f;
+    const node *all[2 * MAX_PART + 1 + MAX_INNER];
+    MUST(own->n_root + t->n_inner <= COUNT(all));
+    memcpy(all, own->root, (size_t)own->n_root * sizeof *all);
+    memcpy(all + own->n_root, t->inner, (size_t)t->n_inner * sizeof *all);
     for (int i = 0; i < t->n->n_in; i++)
         now[i] = i < f->n_state        ? ts_scan_state(by, s->in[i])
                  : slice_of(t, i) >= 0 ? ts_scan_slice(by, s->in[i], f->slice[slice_of(t, i)])
                                        : s->in[i];
     now[t->n->n_in] = number_of(t, s, by, false);
-    if (err_is(&g->err) || !g_replace(g, own->n_root, own->root, t->n->n_in + 1, t->bound, now, root))
+    if (err_is(&g->err) || !g_replace(g, own->n_root + t->n_inner, all, t->n->n_in + 1, t->bound, now, root))
         return false;
     for (int i = 0; i < f->n_state; i++)
         ts_scan_step(by, now[i], root[i]);
@@ -154,7 +191,7 @@ static bool keep_states(turning *t, const stretch *s, const keeping *what, const
     const scan_trip *own = t->n->trip;
     const scan_form *f = &t->f;
     ts_scan *by = ts_scan_begin(g, s->trips);
-    const node *now[MAX_PART + 1], *root[2 * MAX_PART + 1], *out[3 * MAX_PART + 1];
+    const node *now[MAX_PART + 1], *root[2 * MAX_PART + 1 + MAX_INNER], *out[3 * MAX_PART + 1 + MAX_INNER];
     int n_row = f->n_state + (what->rows ? f->n_row : 0);
     if (!made_over(t, s, by, now, root))
         return false;
@@ -166,6 +203,8 @@ static bool keep_states(turning *t, const stretch *s, const keeping *what, const
     for (int i = 0; i < f->n_state; i++)
         if (what->states[i])
             scan_gather_every(by, now[i], what->every);
+    for (int i = 0; what->inner && i < t->n_inner; i++)
+        ts_scan_gather(by, root[own->n_root + i], false);
     if (f->until) {
         const dtype real = is_real(&own->root[0]->type) ? own->root[0]->type.dtype : TS_F32;
         ts_scan_until(by, root[own->n_root - 1]);
@@ -175,6 +214,8 @@ static bool keep_states(turning *t, const stretch *s, const keeping *what, const
         return false;
     for (int i = 0; i < f->n_state; i++)
         kept[i] = what->states[i] ? out[n_row++] : NULL;
+    for (int i = 0; what->inner && i < t->n_inner; i++)
+        what->inner[i] = out[n_row++];
     *on = f->until ? out[n_row] : NULL;
     return true;
 }
@@ -185,16 +226,20 @@ static const node *chosen(graph *g, const node *on, const node *then, const node
     return on ? g_call3(g, "where", on, then, otherwise) : then;
 }
 
+typedef struct gathered { /* what the trips left */
+    const node *const *state, *const *inner, *on;
+} gathered;
+
 /* The trips from the last one on. sum[i]: of active operand i that is no slice what it receives behind these trips,
  * then before them; dx[i]: of active slices. */
-static bool turn_back(turning *t, const stretch *s, const node *const *kept, const node *on, const node **sum,
-                      const node **dx)
+static bool turn_back(turning *t, const stretch *s, const gathered *kept, const node **sum, const node **dx)
 {
     graph *g = t->g;
     const scan_form *f = &t->f;
     const int n_in = t->n->n_in, n_root = f->n_state + f->n_row;
     ts_scan *by = ts_scan_begin(g, s->trips);
-    const node *from[3 * MAX_PART + 1], *to[3 * MAX_PART + 1], *state[MAX_PART] = {0}, *grad[MAX_PART], *out[MAX_PART];
+    const node *from[3 * MAX_PART + 1 + MAX_INNER], *to[COUNT(from)], *state[MAX_PART] = {0};
+    const node *grad[MAX_PART], *out[MAX_PART];
     const node *asked[MAX_PART], *mask = NULL;
     int n = 0, n_asked = 0, n_out = 0;
     for (int i = 0; i < n_in; i++)
@@ -205,7 +250,7 @@ static bool turn_back(turning *t, const stretch *s, const node *const *kept, con
         from[n] = t->bound[i];
         to[n++] = row >= 0         ? ts_scan_slice(by, s->in[i], !f->slice[row])
                   : i >= f->n_state ? s->in[i]
-                  : t->kept[i]      ? ts_scan_slice(by, kept[i], true)
+                  : t->kept[i]      ? ts_scan_slice(by, kept->state[i], true)
                                     : t->bound[i];
     }
     from[n] = t->bound[n_in], to[n++] = number_of(t, s, by, true);
@@ -215,8 +260,10 @@ static bool turn_back(turning *t, const stretch *s, const node *const *kept, con
                   : s->row[i]    ? ts_scan_slice(by, s->row[i], !f->row[i - f->n_state])
                                  : t->seed[i];
     }
-    if (on)
-        mask = ts_scan_slice(by, on, true), mask = g_call2(g, "not_equal", mask, g_scalar_like(g, mask, 0));
+    for (int i = 0; i < t->n_inner; i++)
+        from[n] = t->inner[i], to[n++] = ts_scan_slice(by, kept->inner[i], true);
+    if (kept->on)
+        mask = ts_scan_slice(by, kept->on, true), mask = g_call2(g, "not_equal", mask, g_scalar_like(g, mask, 0));
     for (int i = 0; i < n_in; i++)
         if (t->grad[i])
             asked[n_asked++] = t->grad[i];
@@ -245,14 +292,15 @@ static bool turn_back(turning *t, const stretch *s, const node *const *kept, con
 /* What the stretch's operands receive, with its states kept between. */
 static bool turn(turning *t, const stretch *s, bool rows, const node **sum, const node **dx)
 {
-    const node *kept[MAX_PART] = {0}, *on = NULL;
-    bool more = t->f.until;
+    const node *kept[MAX_PART] = {0}, *inner[MAX_INNER], *on = NULL;
+    bool more = t->f.until || t->n_inner;
     for (int i = 0; i < t->f.n_state; i++)
         more = more || t->kept[i];
-    return (!more || keep_states(t, s, &(keeping){rows, t->kept, 1}, kept, &on)) && turn_back(t, s, kept, on, sum, dx);
+    return (!more || keep_states(t, s, &(keeping){rows, t->kept, 1, inner}, kept, &on)) &&
+           turn_back(t, s, &(gathered){kept, inner, on}, sum, dx);
 }
 
-/* ---- stretches of trips ---- */
+/* ---- helpers: stretches of trips ---- */
 static const node *rows_of(graph *g, const node *x, int64_t first, int64_t n)
 {
     int64_t starts[MAX_RANK] = {first}, sizes[MAX_RANK];
@@ -349,7 +397,7 @@ static bool turn_by(turning *t, stretch *all, int64_t k, const node **sum, const
     bool every[MAX_PART];
     for (int i = 0; i < MAX_PART; i++)
         every[i] = true;
-    if (!keep_states(t, all, &(keeping){true, every, k}, kept, &on))
+    if (!keep_states(t, all, &(keeping){true, every, k, NULL}, kept, &on))
         return false;
     for (int i = 0; i < t->n->n_in; i++)
         if (slice_of(t, i) >= 0)

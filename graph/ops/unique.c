@@ -120,11 +120,12 @@ static bool order_body(defn *d, err *e)
     const type *t = &d->node->in[0]->type;
     const int64_t param[] = {t->dim[0], t->dim[1]};
     (void)e;
-    defn_routine(d, &(routine){"rows", routine_rows, COUNT(param), param, 16 * t->dim[0], NULL});
+    defn_routine(d, &(routine){.name = "rows", .run = routine_rows, .n_param = COUNT(param), .param = param,
+                               .scratch = 16 * t->dim[0]});
     return true;
 }
 
-/* ---- recipe ---- */
+/* ---- recipes ---- */
 static const node *unique_lower(graph *g, const node *n)
 {
     const attr *axis = node_attr(n, "axis");

@@ -123,7 +123,7 @@ static bool make_momentum(const onnx_call *c, onnx_value *out, err *e)
     return true;
 }
 
-/* ---- record ---- */
+/* ---- records ---- */
 static const op update_op = {
     .name = "update", .doc = "Steps of optimizers in a file, as formulas over parameters, gradients and states.",
     .onnx_takes = "ai.onnx.preview.training.Adagrad:*,*,decay_factor,epsilon,norm_coefficient "

@@ -2,7 +2,7 @@
  * is one load, so that a scheduler can make it a way of reading instead of a copy. */
 #include "graph/ir/rule.h"
 
-/* ---- calls, for recipes everywhere ---- */
+/* ---- helpers: calls, for recipes everywhere ---- */
 const node *g_reshape(graph *g, const node *a, int rank, const int64_t *shape)
 {
     return g_apply(g, "reshape", a, 1, (attr[]){attr_ints("shape", rank, shape)});

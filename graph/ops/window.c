@@ -57,22 +57,22 @@ bool window_read(const node *n, const int64_t *kernel, window *w, err *e)
     return true;
 }
 
-const expr *window_place(arena *m, const window *w, int s, const expr *o, const expr *k)
+const expr *window_place(arena *mem, const window *w, int s, const expr *o, const expr *k)
 {
-    const expr *start = x_offset(m, o, w->stride[s], -w->before[s]);
-    return w->kernel[s] == 1 ? start : x2(m, "add", start, x_offset(m, k, w->dilation[s], 0));
+    const expr *start = x_offset(mem, o, w->stride[s], -w->before[s]);
+    return w->kernel[s] == 1 ? start : x2(mem, "add", start, x_offset(mem, k, w->dilation[s], 0));
 }
 
-const expr *window_inside(arena *m, const window *w, const expr *const *place)
+const expr *window_inside(arena *mem, const window *w, const expr *const *place)
 {
     const expr *all = NULL;
     for (int s = 0; s < w->n; s++) {
         const int64_t last = (w->out[s] - 1) * w->stride[s] - w->before[s] + (w->kernel[s] - 1) * w->dilation[s];
-        const expr *low = w->before[s] ? x2(m, "le", x_whole(m, 0), place[s]) : NULL;
-        const expr *high = last >= w->in[s] ? x2(m, "lt", place[s], x_whole(m, w->in[s])) : NULL;
-        const expr *here = low && high ? x2(m, "and", low, high) : low ? low : high;
+        const expr *low = w->before[s] ? x2(mem, "le", x_whole(mem, 0), place[s]) : NULL;
+        const expr *high = last >= w->in[s] ? x2(mem, "lt", place[s], x_whole(mem, w->in[s])) : NULL;
+        const expr *here = low && high ? x2(mem, "and", low, high) : low ? low : high;
         if (here)
-            all = all ? x2(m, "and", all, here) : here;
+            all = all ? x2(mem, "and", all, here) : here;
     }
     return all;
 }
@@ -130,7 +130,8 @@ bool window_adapt(const onnx_call *c, const int64_t *kernel, attr out[3], err *e
     const char *how = onnx_word(c, "auto_pad", "NOTSET");
     int got = 2 * MAX_SPACE;
     if (n < 1 || n > MAX_SPACE)
-        return err_set(e, TS_UNSUPPORTED, "%s of rank %d", c->type, n + 2);
+        return err_set(e, TS_UNSUPPORTED, "%s of rank %d, 3 to %d expected: batch, channel and 1 to %d spatial axes",
+                       c->type, n + 2, MAX_SPACE + 2, MAX_SPACE);
     if (!kernel_agrees(c, n, kernel, e))
         return false;
     int64_t *strides = arena_array(&c->g->mem, 4 * MAX_SPACE, sizeof *strides);
@@ -141,11 +142,13 @@ bool window_adapt(const onnx_call *c, const int64_t *kernel, attr out[3], err *e
         if (onnx_attr(c, "pads") && !onnx_ints(c, "pads", -1, pads, 2 * MAX_SPACE, &got, e))
             return false;
         if (onnx_attr(c, "pads") && got != 2 * n)
-            return err_set(e, TS_BAD_INPUT, "%s: %d pads for %d spatial axes", c->type, got, n);
+            return err_set(e, TS_BAD_INPUT, "%s: %d pads for %d spatial axes, two for each expected", c->type, got, n);
     } else {
         for (int s = 0; s < n; s++)
             if (!automatic(how, c->in[0]->type.dim[s + 2], kernel[s], strides[s], dilations[s], &pads[s], &pads[s + n]))
-                return err_set(e, TS_BAD_INPUT, "%s: auto_pad \"%s\"", c->type, how);
+                return err_set(e, TS_BAD_INPUT,
+                               "%s: auto_pad \"%s\"; VALID, SAME_UPPER or SAME_LOWER and strides of 1 or more expected",
+                               c->type, how);
     }
     out[0] = attr_ints("strides", n, strides), out[1] = attr_ints("dilations", n, dilations),
     out[2] = attr_ints("pads", 2 * n, pads);

@@ -17,9 +17,9 @@ typedef struct window {
  * channel, space...]. */
 bool window_read(const node *n, const int64_t *kernel, window *w, err *e);
 /* The place that kernel point `k` of result `o` reads along spatial axis s. */
-const expr *window_place(arena *m, const window *w, int s, const expr *o, const expr *k);
+const expr *window_place(arena *mem, const window *w, int s, const expr *o, const expr *k);
 /* Whether that place is real, for all spatial axes whose windows can leave the tensor; NULL when none can. */
-const expr *window_inside(arena *m, const window *w, const expr *const *place);
+const expr *window_inside(arena *mem, const window *w, const expr *const *place);
 /* An ONNX node's kernel_shape (or `kernel` where absent), strides, dilations, and pads or auto_pad, as three
  * attributes in out. */
 bool window_adapt(const onnx_call *c, const int64_t *kernel, attr out[3], err *e);

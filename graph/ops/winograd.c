@@ -26,13 +26,13 @@ static const winograd tiles_of_2 = {.m = 2,
 
 /* ---- helpers ---- */
 /* The sum over i of row[i] * part[i], where row is that of `table` which the number `which` names, one of n_row. */
-static const expr *chosen_sum(arena *m, const double table[][MAX_TILE_SIDE], int n_row, int n, const expr *which,
+static const expr *chosen_sum(arena *mem, const double table[][MAX_TILE_SIDE], int n_row, int n, const expr *which,
                               const expr *const *part)
 {
     const expr *sum[MAX_TILE_SIDE];
     for (int r = 0; r < n_row; r++)
-        sum[r] = x_weighted(m, n, table[r], part);
-    return x_chosen(m, which, n_row, sum);
+        sum[r] = x_weighted(mem, n, table[r], part);
+    return x_chosen(mem, which, n_row, sum);
 }
 
 static const winograd *const tiling = &tiles_of_2;
@@ -43,9 +43,9 @@ static int64_t tiles_along(const node *n, int s) /* spatial axis s; below 1: the
     return (places + tiling->m - 1) / tiling->m;
 }
 
-static const expr *both(arena *m, const expr *a, const expr *b) /* a may be NULL */
+static const expr *both(arena *mem, const expr *a, const expr *b) /* a may be NULL */
 {
-    return a ? x2(m, "and", a, b) : b;
+    return a ? x2(mem, "and", a, b) : b;
 }
 
 /* ---- shape ---- */
@@ -58,8 +58,8 @@ static bool tiles_shape(const node *n, type *out, err *e)
         return err_set(e, TS_BAD_INPUT, "input of rank %d with %d pads, 4 and 4 wanted", x->rank, pads->n);
     for (int i = 0; i < 4; i++)
         if (pads->ints[i] < 0 || pads->ints[i] > MOST || x->dim[2 + i % 2] > INT64_MAX - 4 * MOST)
-            return err_set(e, TS_BAD_INPUT, "pads: %lld beside %lld pixels", (long long)pads->ints[i],
-                           (long long)x->dim[2 + i % 2]);
+            return err_set(e, TS_BAD_INPUT, "pads: %lld beside %lld pixels, 0 to %d expected", (long long)pads->ints[i],
+                           (long long)x->dim[2 + i % 2], (int)MOST);
     *out = (type){.dtype = x->dtype,
                   .rank = 6,
                   .dim = {tiling->t, tiling->t, x->dim[0], tiles_along(n, 0), tiles_along(n, 1), x->dim[1]}};
@@ -92,29 +92,29 @@ static bool pixels_shape(const node *n, type *out, err *e)
 static bool tiles_body(defn *d, err *e)
 {
     const winograd *w = tiling;
-    arena *m = d->mem;
+    arena *mem = d->mem;
     const expr *line[MAX_TILE_SIDE], *pixel[MAX_TILE_SIDE];
     const int64_t *before = node_attr(d->node, "pads")->ints, *in = d->node->in[0]->type.dim + 2;
     (void)e;
     for (int p = 0; p < w->t; p++) {
         for (int q = 0; q < w->t; q++) {
             const int64_t at[] = {p, q};
-            const expr *sub[4] = {x_axis(m, 2), x_axis(m, 5)}, *inside = NULL;
+            const expr *sub[4] = {x_axis(mem, 2), x_axis(mem, 5)}, *inside = NULL;
             for (int s = 0; s < 2; s++) {
                 const int64_t low = at[s] - before[s], high = low + (d->extent[3 + s] - 1) * w->m;
-                sub[2 + s] = x_offset(m, x_axis(m, 3 + s), w->m, low);
+                sub[2 + s] = x_offset(mem, x_axis(mem, 3 + s), w->m, low);
                 if (low < 0)
-                    inside = both(m, inside, x2(m, "le", x_whole(m, 0), sub[2 + s]));
+                    inside = both(mem, inside, x2(mem, "le", x_whole(mem, 0), sub[2 + s]));
                 if (high >= in[s])
-                    inside = both(m, inside, x2(m, "lt", sub[2 + s], x_whole(m, in[s])));
+                    inside = both(mem, inside, x2(mem, "lt", sub[2 + s], x_whole(mem, in[s])));
             }
             pixel[q] = defn_at(d, 0, sub);
             if (inside)
-                pixel[q] = x3(m, "select", inside, pixel[q], x_whole(m, 0));
+                pixel[q] = x3(mem, "select", inside, pixel[q], x_whole(mem, 0));
         }
-        line[p] = chosen_sum(m, w->b, w->t, w->t, x_axis(m, 1), pixel);
+        line[p] = chosen_sum(mem, w->b, w->t, w->t, x_axis(mem, 1), pixel);
     }
-    d->value = chosen_sum(m, w->b, w->t, w->t, x_axis(m, 0), line);
+    d->value = chosen_sum(mem, w->b, w->t, w->t, x_axis(mem, 0), line);
     return true;
 }
 
@@ -122,25 +122,25 @@ static bool tiles_body(defn *d, err *e)
 static bool pixels_body(defn *d, err *e)
 {
     const winograd *w = tiling;
-    arena *m = d->mem;
+    arena *mem = d->mem;
     const expr *tile[2], *place[2], *line[MAX_TILE_SIDE], *sum[MAX_TILE_SIDE];
     (void)e;
     for (int s = 0; s < 2; s++) {
-        tile[s] = x2(m, "floordiv", x_axis(m, 2 + s), x_whole(m, w->m));
-        place[s] = x2(m, "mod", x_axis(m, 2 + s), x_whole(m, w->m));
+        tile[s] = x2(mem, "floordiv", x_axis(mem, 2 + s), x_whole(mem, w->m));
+        place[s] = x2(mem, "mod", x_axis(mem, 2 + s), x_whole(mem, w->m));
     }
     for (int i = 0; i < w->t; i++) {
         for (int j = 0; j < w->t; j++)
             sum[j] = defn_at(d, 0,
-                             (const expr *[]){x_whole(m, i), x_whole(m, j), x_axis(m, 0), tile[0], tile[1],
-                                              x_axis(m, 1)});
-        line[i] = chosen_sum(m, w->a, w->m, w->t, place[1], sum);
+                             (const expr *[]){x_whole(mem, i), x_whole(mem, j), x_axis(mem, 0), tile[0], tile[1],
+                                              x_axis(mem, 1)});
+        line[i] = chosen_sum(mem, w->a, w->m, w->t, place[1], sum);
     }
-    d->value = chosen_sum(m, w->a, w->m, w->t, place[0], line);
+    d->value = chosen_sum(mem, w->a, w->m, w->t, place[0], line);
     return true;
 }
 
-/* ---- weights ---- */
+/* ---- recipes: weights ---- */
 /* [place, place, ic, oc]: sum over kernel points p, q of g[i, p] * g[j, q] * w[oc, ic, p, q]; computed when it
  * is needed. */
 static const node *weights(graph *g, const winograd *w, const node *weight)
@@ -162,7 +162,7 @@ static const node *weights(graph *g, const winograd *w, const node *weight)
     return g_known(g, made, weight->label);
 }
 
-/* ---- the convolution ---- */
+/* ---- recipes: the convolution ---- */
 /* Of one tile and all channels: products with their sums, other sums, loads and stores, each as one. */
 static double operations(const winograd *w, double ic, double oc)
 {

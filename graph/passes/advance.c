@@ -118,12 +118,12 @@ static const expr *read(rowing *r, const expr *x)
 
 static const expr *rewritten(rowing *r, const expr *x)
 {
-    arena *m = r->d.mem;
+    arena *mem = r->d.mem;
     const expr *arg[MAX_PART];
     if (x->kind == X_LIT || (x->kind == X_AXIS && x->axis != r->axis))
         return x;
     if (x->kind == X_AXIS)
-        return x_load(m, r->a->place, NULL);
+        return x_load(mem, r->a->place, NULL);
     if (x->kind == X_LOAD)
         return read(r, x);
     for (int i = 0; i < x->n; i++)
@@ -131,7 +131,7 @@ static const expr *rewritten(rowing *r, const expr *x)
             return NULL;
     if (x->kind == X_FOLD)
         return load_row(r, spell(r, arg[0], x->fn->name));
-    return x->kind == X_CAST ? x_cast(m, x->dtype, arg[0]) : x_apply(m, x->fn, x->n, arg);
+    return x->kind == X_CAST ? x_cast(mem, x->dtype, arg[0]) : x_apply(mem, x->fn, x->n, arg);
 }
 
 static bool refuse(advancing *a, const node *n, const char *why)

@@ -32,7 +32,7 @@ static const expr *bare(const expr *x) /* without casts, and without the conditi
 {
     while (x->kind == X_CAST)
         x = x->arg[0];
-    return x->kind == X_CALL && x->fn->result == R_SECOND && x->arg[2]->kind == X_LIT ? bare(x->arg[1]) : x;
+    return x_is_choice(x) && x->arg[2]->kind == X_LIT ? bare(x->arg[1]) : x;
 }
 
 static bool is_f32_load(const expr *x)
@@ -41,26 +41,17 @@ static bool is_f32_load(const expr *x)
     return x->kind == X_LOAD && x->dtype == TS_F32;
 }
 
-static const expr *fold_in(const expr *x)
-{
-    const expr *found = x->kind == X_FOLD ? x : NULL;
-    for (int i = 0; i < x->n && !found; i++)
-        found = fold_in(x->arg[i]);
-    return found;
-}
-
 /* What is summed up, where a condition leaves the rest out: padding that an adjoint turned around */
 static const expr *summed(const expr *fold)
 {
     const expr *x = fold->arg[0];
-    const bool padded = x->kind == X_CALL && x->fn->result == R_SECOND && x->arg[2]->kind == X_LIT &&
-                        x->arg[2]->lit == 0 && x->arg[2]->whole == 0;
+    const bool padded = x_is_choice(x) && x->arg[2]->kind == X_LIT && x->arg[2]->lit == 0 && x->arg[2]->whole == 0;
     return padded ? x->arg[1] : x;
 }
 
 static narrow_kind kind_of(const node *n, const expr *x, const node **from)
 {
-    const expr *fold = x_alone(x) ? NULL : fold_in(x), *body = fold ? summed(fold) : NULL;
+    const expr *fold = x_alone(x) ? NULL : x_find(x, X_FOLD), *body = fold ? summed(fold) : NULL;
     *from = x->kind == X_LOAD ? x->from : NULL;
     if (n->type.dtype != TS_F32 || x_alone(x))
         return OTHER;
@@ -68,8 +59,7 @@ static narrow_kind kind_of(const node *n, const expr *x, const node **from)
         return MOVES;
     if (!fold)
         return OTHER;
-    return !strcmp(fold->fn->name, "add") && body->kind == X_CALL && !strcmp(body->fn->name, "mul") &&
-                   is_f32_load(body->arg[0]) && is_f32_load(body->arg[1])
+    return x_folds_by(fold, "add") && x_is_call(body, "mul") && is_f32_load(body->arg[0]) && is_f32_load(body->arg[1])
                ? PRODUCT
                : SUM;
 }

@@ -35,11 +35,11 @@ static bool is_thin(const node *n) /* no fold, nothing that walks or stores by i
 {
     if (n->leaf || (!n->op->text && !n->op->body))
         return false;
-    arena m = {0};
+    arena mem = {0};
     defn d;
     err e = {0};
-    const bool thin = g_defn(n, &m, &d, &e) && !x_alone(d.value) && !x_count(d.value, X_FOLD);
-    arena_free(&m);
+    const bool thin = g_defn(n, &mem, &d, &e) && !x_alone(d.value) && !x_count(d.value, X_FOLD);
+    arena_free(&mem);
     return thin;
 }
 

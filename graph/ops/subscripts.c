@@ -1,0 +1,405 @@
+/* subscripts.c - einsum with more than letters:
+ *   3         a fixed place                            "bi3,ij->bj"
+ *   o+2*k     a sum of axes, each with a factor        "b o+k c, k c d -> b o d": windows; o is as long as fits
+ *   a^b       axes end to end; of each block those terms count that name it or none of the others
+ *             "na,nb -> na^b" joins, "n a^b, a, b -> n" is the sum of both products
+ *   any fold in place of the sum
+ * An equation with axes end to end becomes one for each block; what is left is an einsum of letters where all
+ * subscripts are axes, else one element spelled out. */
+#include "graph/ops/subscripts.h"
+#include "graph/ir/rule.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_AXES = 48, NAME = 32, PARTS = 4, MOST_TERMS = 8, NONE = -1 };
+typedef struct subscript { /* offset + the sum of scale[i] * axis[i]; or axes end to end */
+    bool joined;
+    int n;
+    int axis[PARTS];
+    int64_t scale[PARTS], offset;
+} subscript;
+typedef struct term {
+    int n;
+    subscript at[MAX_RANK];
+} term;
+typedef struct equation {
+    graph *g;
+    const char *words, *fold;
+    bool named;
+    int n_axis, n;
+    char name[MOST_AXES][NAME];
+    int64_t extent[MOST_AXES]; /* NONE: not known yet */
+    const node *in[MOST_TERMS];
+    term term[MOST_TERMS + 1]; /* of the operands, then of the result */
+} equation;
+
+static bool refuse(const equation *q, const char *what, const char *word)
+{
+    g_fail(q->g, TS_BAD_INPUT, "equation \"%s\": %s%s", q->words, what, word);
+    return false;
+}
+
+/* -- reading -- */
+const char *past_blanks(const char *s)
+{
+    return s + strspn(s, " \t\n\v\f\r");
+}
+
+static size_t word(const char *s) /* its length */
+{
+    return strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+}
+
+/* A name or a number: of letters each is one, and so is each digit that stands for a place. */
+static size_t length_of(const equation *q, const char *s)
+{
+    const size_t n = word(s);
+    if (q->named || !n)
+        return n;
+    const size_t digits = strspn(s, "0123456789");
+    return digits && *past_blanks(s + digits) == '*' ? digits : 1;
+}
+
+static int axis_of(equation *q, const char *s, size_t n)
+{
+    int i = 0;
+    while (i < q->n_axis && (strncmp(q->name[i], s, n) || q->name[i][n]))
+        i++;
+    if (i == q->n_axis && (n >= NAME || i == MOST_AXES))
+        return NONE;
+    if (i == q->n_axis)
+        memcpy(q->name[i], s, n), q->name[i][n] = 0, q->extent[q->n_axis++] = NONE;
+    return i;
+}
+
+/* One part: a name, a number, or a number times a name. */
+static bool read_part(equation *q, const char **at, subscript *t)
+{
+    int64_t scale = 1;
+    size_t n = length_of(q, *at);
+    if (n && isdigit((unsigned char)**at)) {
+        char digits[NAME] = "";
+        memcpy(digits, *at, n < NAME ? n : NAME - 1);
+        if (digits[strspn(digits, "0123456789")] || n > 9)
+            return refuse(q, "a number of up to nine digits, or a name, expected at ", *at);
+        scale = strtoll(digits, NULL, 10), *at = past_blanks(*at + n);
+        if (**at != '*')
+            return t->offset += scale, true;
+        *at = past_blanks(*at + 1), n = length_of(q, *at);
+    }
+    if (!n || isdigit((unsigned char)**at) || t->n == PARTS || scale < 1)
+        return refuse(q, "an axis expected at ", **at ? *at : "its end");
+    const int axis = axis_of(q, *at, n);
+    if (axis == NONE)
+        return refuse(q, "too many axes, or too long a name, at ", *at);
+    t->axis[t->n] = axis, t->scale[t->n++] = scale;
+    return *at = past_blanks(*at + n), true;
+}
+
+static bool read_subscript(equation *q, const char **at, subscript *t)
+{
+    *t = (subscript){0};
+    if (!read_part(q, at, t))
+        return false;
+    const char how = **at;
+    while ((how == '+' || how == '^') && **at == how) {
+        *at = past_blanks(*at + 1), t->joined = how == '^';
+        if (!read_part(q, at, t))
+            return false;
+    }
+    if (**at == '+' || **at == '^')
+        return refuse(q, "sums and axes end to end stand in one place at ", *at);
+    for (int i = 0; t->joined && i < t->n; i++)
+        if (t->scale[i] != 1 || t->offset)
+            return refuse(q, "axes end to end have no numbers: ", q->name[t->axis[i]]);
+    return true;
+}
+
+static bool read_term(equation *q, const char **at, term *t)
+{
+    for (*at = past_blanks(*at); word(*at); *at = past_blanks(*at)) {
+        if (t->n == MAX_RANK)
+            return refuse(q, "too many axes at ", *at);
+        if (!read_subscript(q, at, &t->at[t->n++]))
+            return false;
+        if (q->named && **at != '.')
+            break;
+        *at = q->named ? past_blanks(*at + 1) : *at;
+        if (q->named && !word(*at))
+            return refuse(q, "an axis expected at ", **at ? *at : "its end");
+    }
+    return true;
+}
+
+static bool read_all(equation *q)
+{
+    const char *at = q->words;
+    for (int k = 0; k < q->n; k++) {
+        if (!read_term(q, &at, &q->term[k]))
+            return false;
+        if (q->term[k].n != q->in[k]->type.rank) {
+            g_fail(q->g, TS_BAD_INPUT, "equation \"%s\": it names %d axes of operand %d, which has %d", q->words,
+                   q->term[k].n, k, q->in[k]->type.rank);
+            return false;
+        }
+        if (k + 1 < q->n && *at++ != ',')
+            return refuse(q, "a term for each operand expected, with commas between", "");
+    }
+    if (strncmp(at, "->", 2))
+        return refuse(q, "-> expected behind the last operand's axes", "");
+    at += 2;
+    return read_term(q, &at, &q->term[q->n]) && (!*at || refuse(q, "its end expected at ", at));
+}
+
+/* -- extents -- */
+static bool set_extent(equation *q, int axis, int64_t extent)
+{
+    if (q->extent[axis] == NONE)
+        q->extent[axis] = extent;
+    if (q->extent[axis] == extent)
+        return true;
+    g_fail(q->g, TS_BAD_INPUT, "equation \"%s\": axis %s has the extents %lld and %lld", q->words, q->name[axis],
+           (long long)q->extent[axis], (long long)extent);
+    return false;
+}
+
+/* Of one subscript along `dim` places: the one axis that is not known yet is as long as fits. */
+static bool solve(equation *q, const subscript *s, int64_t dim)
+{
+    int open = NONE, n_open = 0;
+    int64_t last = s->offset, rest = dim;
+    for (int i = 0; i < s->n; i++) {
+        const int64_t extent = q->extent[s->axis[i]];
+        if (extent == NONE)
+            open = i, n_open++;
+        else
+            last += s->scale[i] * (extent - 1), rest -= extent;
+    }
+    if (n_open > 1)
+        return true; /* later, or never */
+    if (!s->joined && last >= dim) {
+        g_fail(q->g, TS_BAD_INPUT, "equation \"%s\": a subscript reaches place %lld of an axis of %lld", q->words,
+               (long long)last, (long long)dim);
+        return false;
+    }
+    if (s->joined && (rest < 0 || (!n_open && rest))) {
+        g_fail(q->g, TS_BAD_INPUT, "equation \"%s\": axes end to end have not %lld places", q->words, (long long)dim);
+        return false;
+    }
+    return !n_open || set_extent(q, s->axis[open], s->joined ? rest : (dim - 1 - last) / s->scale[open] + 1);
+}
+
+static bool is_axis(const subscript *s)
+{
+    return s->n == 1 && !s->joined && s->scale[0] == 1 && !s->offset;
+}
+
+static bool find_extents(equation *q)
+{
+    for (int pass = 0; pass < 2 + q->n_axis; pass++) /* axes alone, then what follows from them */
+        for (int k = 0; k < q->n; k++)
+            for (int i = 0; i < q->term[k].n; i++) {
+                const subscript *s = &q->term[k].at[i];
+                const int64_t dim = q->in[k]->type.dim[i];
+                if (is_axis(s) ? !set_extent(q, s->axis[0], dim) : pass > 0 && !solve(q, s, dim))
+                    return false;
+            }
+    for (int a = 0; a < q->n_axis; a++)
+        if (q->extent[a] == NONE)
+            return refuse(q, "nothing says how long this axis is: ", q->name[a]);
+    return true;
+}
+
+/* -- spelled out -- */
+static bool has_axis(const term *t, int axis)
+{
+    for (int i = 0; i < t->n; i++)
+        for (int p = 0; p < t->at[i].n; p++)
+            if (!t->at[i].joined && t->at[i].axis[p] == axis)
+                return true;
+    return false;
+}
+
+static void write_subscript(text *t, const subscript *s, const int *place)
+{
+    text_add(t, "%lld", (long long)s->offset);
+    for (int i = 0; i < s->n; i++)
+        text_add(t, "+%lld*i%d", (long long)s->scale[i], place[s->axis[i]]);
+}
+
+static const node *element_of(const equation *q)
+{
+    const term *y = &q->term[q->n];
+    int place[MOST_AXES], n = 0;
+    int64_t extent[MAX_AXIS];
+    text t = {0};
+    for (int a = 0; a < q->n_axis; a++)
+        place[a] = NONE;
+    for (int i = 0; i < y->n; i++)
+        place[y->at[i].axis[0]] = n, extent[n++] = q->extent[y->at[i].axis[0]];
+    for (int k = 0; k < q->n; k++)
+        for (int i = 0; i < q->term[k].n; i++)
+            for (int p = 0; p < q->term[k].at[i].n; p++) {
+                const int a = q->term[k].at[i].axis[p];
+                if (place[a] == NONE && n == MAX_AXIS)
+                    return refuse(q, "too many axes", ""), NULL;
+                if (place[a] == NONE)
+                    place[a] = n, extent[n++] = q->extent[a];
+            }
+    for (int k = 0; k < q->n; k++) {
+        text_add(&t, k ? "*%c" : "%c", 'a' + k);
+        for (int i = 0; i < q->term[k].n; i++) {
+            text_add(&t, i ? "," : "[");
+            write_subscript(&t, &q->term[k].at[i], place);
+        }
+        text_add(&t, q->term[k].n ? "]" : "");
+    }
+    const node *made = g_element(q->g, q->n, q->in, &(spelling){y->n, n - y->n, extent, q->fold, text_str(&t)});
+    return text_free(&t), made;
+}
+
+/* All subscripts are axes, and what is folded is summed: products of matrices among them are known as such. */
+static const node *letters_of(const equation *q)
+{
+    text t = {0};
+    for (int k = 0; k <= q->n; k++) {
+        text_add(&t, k == q->n ? "->" : k ? "," : "");
+        for (int i = 0; i < q->term[k].n; i++) {
+            const int a = q->term[k].at[i].axis[0];
+            text_add(&t, "%c", a < 26 ? 'a' + a : 'A' + a - 26);
+        }
+    }
+    const node *y = g_make(q->g, op_find("einsum"), q->n, q->in,
+                           (attr[]){attr_word("equation", text_str(&t)), attr_word("fold", "add")}, 2);
+    return text_free(&t), y;
+}
+
+static const node *made_of(const equation *q)
+{
+    bool plain = !strcmp(q->fold, "add");
+    for (int k = 0; k <= q->n; k++)
+        for (int i = 0; i < q->term[k].n; i++) {
+            const subscript *s = &q->term[k].at[i];
+            plain = plain && is_axis(s);
+            if (k < q->n)
+                continue;
+            if (!is_axis(s))
+                return refuse(q, "a result has axes, no places or sums", ""), NULL;
+            bool read = false; /* else it is repeated along that axis */
+            for (int j = 0; j < k; j++)
+                read = read || has_axis(&q->term[j], s->axis[0]);
+            plain = plain && read;
+            for (int j = 0; j < i; j++)
+                if (q->term[k].at[j].axis[0] == s->axis[0])
+                    return refuse(q, "the result has an axis twice: ", q->name[s->axis[0]]), NULL;
+        }
+    return plain ? letters_of(q) : element_of(q);
+}
+
+/* -- axes end to end -- */
+static const subscript *first_joined(const equation *q)
+{
+    for (int k = q->n; k >= 0; k--)
+        for (int i = 0; i < q->term[k].n; i++)
+            if (q->term[k].at[i].joined)
+                return &q->term[k].at[i];
+    return NULL;
+}
+
+static bool same_axes(const subscript *a, const subscript *b)
+{
+    return a->joined && b->joined && a->n == b->n && !memcmp(a->axis, b->axis, (size_t)a->n * sizeof *a->axis);
+}
+
+static const node *cut(const equation *q, const node *x, int axis, int64_t from, int64_t extent)
+{
+    int64_t starts[MAX_RANK] = {0}, sizes[MAX_RANK];
+    memcpy(sizes, x->type.dim, sizeof sizes);
+    starts[axis] = from, sizes[axis] = extent;
+    const attr part[] = {attr_ints("starts", x->type.rank, starts), attr_ints("sizes", x->type.rank, sizes)};
+    return g_apply(q->g, "slice", x, COUNT(part), part);
+}
+
+static const node *value_of(const equation *q);
+
+/* The equation where of those axes only one, of[which], is there; *left: there is none. */
+static const node *block(const equation *q, const subscript *of, int which, bool *left)
+{
+    equation one = *q;
+    int64_t from = 0;
+    one.n = 0;
+    for (int i = 0; i < which; i++)
+        from += q->extent[of->axis[i]];
+    for (int k = 0; k <= q->n; k++) {
+        term t = q->term[k];
+        const node *x = k < q->n ? q->in[k] : NULL;
+        bool counts = true;
+        for (int i = 0; i < of->n; i++)
+            counts = counts && (i == which || !has_axis(&t, of->axis[i]));
+        for (int i = 0; i < t.n && counts; i++) {
+            if (!same_axes(&t.at[i], of))
+                continue;
+            t.at[i] = (subscript){.n = 1, .axis = {of->axis[which]}, .scale = {1}};
+            x = x ? cut(q, x, i, from, q->extent[of->axis[which]]) : NULL;
+        }
+        if (k == q->n && !counts)
+            return *left = true, NULL;
+        if (k == q->n)
+            one.term[one.n] = t;
+        else if (counts)
+            one.in[one.n] = x, one.term[one.n++] = t;
+    }
+    if (!one.n)
+        refuse(q, "no operand has ", q->name[of->axis[which]]);
+    return err_is(&q->g->err) ? NULL : value_of(&one);
+}
+
+static const node *value_of(const equation *q)
+{
+    const subscript *of = first_joined(q);
+    const node *part[PARTS], *total = NULL;
+    int along = NONE, n = 0;
+    if (!of)
+        return made_of(q);
+    for (int i = 0; i < q->term[q->n].n; i++)
+        if (same_axes(&q->term[q->n].at[i], of))
+            along = i;
+    for (int i = 0; i < of->n; i++) {
+        bool left = false;
+        const node *y = block(q, of, i, &left);
+        if (y)
+            part[n++] = y;
+        else if (!left)
+            return NULL;
+    }
+    if (along != NONE)
+        return g_joined(q->g, n, part, along);
+    for (int i = 0; i < n; i++)
+        total = !total ? part[i]
+                : !strcmp(q->fold, "add") ? g_added(q->g, total, part[i])
+                                          : g_formula(q->g, 2, (const node *const[]){total, part[i]},
+                                                      arena_format(&q->g->mem, "%s(a,b)", q->fold));
+    return total ? total : (refuse(q, "its result has none of the axes that stand end to end", ""), NULL);
+}
+
+/* -- the whole -- */
+bool subscripts_needed(const char *words)
+{
+    return strpbrk(words, "0123456789+*^") != NULL;
+}
+
+const node *g_subscripts(graph *g, const node *n, const char *words, bool named, const char *fold)
+{
+    equation q = {.g = g, .words = words, .fold = fold, .named = named, .n = n->n_in};
+    const fn *f = fn_find(fold);
+    if (n->n_in < 1 || n->n_in > MOST_TERMS)
+        return g_fail(g, TS_BAD_INPUT, "%d operands given, takes 1 to %d with such an equation", n->n_in, MOST_TERMS),
+               NULL;
+    if (!f || f->unit != f->unit)
+        return g_fail(g, TS_BAD_INPUT, "fold: \"%s\" is no function to fold with", fold), NULL;
+    for (int k = 0; k < n->n_in; k++)
+        q.in[k] = n->in[k];
+    return read_all(&q) && find_extents(&q) ? value_of(&q) : NULL;
+}

@@ -1,0 +1,11 @@
+/* subscripts.h - equations of einsum in full: numbers for fixed places, sums of axes, axes end to end, any fold. The
+ * first mistake stays in the graph, with its place in the equation. */
+#ifndef TS_SUBSCRIPTS_H
+#define TS_SUBSCRIPTS_H
+#include "graph/ir/graph.h"
+
+const char *past_blanks(const char *s);
+bool subscripts_needed(const char *words); /* more than letters, blanks and "..." are in it */
+/* named: axes have names with points between them, else each is a letter. fold: as fn.c has it, "add". */
+const node *g_subscripts(graph *g, const node *n, const char *equation, bool named, const char *fold);
+#endif
