@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct solver { /* axes 0..rank-1: x's; then those of y's definition, each in turn replaced or left to fold */
-    arena *m;
+    arena *mem;
     int rank, n_axis;
     int64_t extent[MAX_AXIS];
     bool gone[MAX_AXIS];
@@ -16,9 +16,9 @@ typedef struct solver { /* axes 0..rank-1: x's; then those of y's definition, ea
     err *e;
 } solver;
 
-static const expr *both(arena *m, const expr *a, const expr *b)
+static const expr *both(arena *mem, const expr *a, const expr *b)
 {
-    return a && b ? x2(m, "and", a, b) : a ? a : b;
+    return a && b ? x2(mem, "and", a, b) : a ? a : b;
 }
 
 static bool add_axis(solver *s, int64_t extent, int *axis)
@@ -33,7 +33,7 @@ static const expr *put(solver *s, const expr *x, int axis, const expr *to)
 {
     const expr *map[MAX_AXIS] = {0};
     map[axis] = to;
-    return x ? x_tidy(s->m, x_rename(s->m, x, MAX_AXIS, map), s->extent) : NULL;
+    return x ? x_tidy(s->mem, x_rename(s->mem, x, MAX_AXIS, map), s->extent) : NULL;
 }
 
 /* axis := to everywhere. */
@@ -48,17 +48,17 @@ static void bind(solver *s, int axis, const expr *to)
 
 static void require(solver *s, const expr *condition)
 {
-    condition = x_tidy(s->m, condition, s->extent);
+    condition = x_tidy(s->mem, condition, s->extent);
     const expr **to = x_count(condition, X_LOAD) ? &s->hit : &s->when;
     bool holds;
     if (!x_settled(condition, &holds) || !holds)
-        *to = both(s->m, *to, condition);
+        *to = both(s->mem, *to, condition);
 }
 
 static void require_within(solver *s, const expr *x, int64_t extent)
 {
-    require(s, x2(s->m, "le", x_whole(s->m, 0), x));
-    require(s, x2(s->m, "lt", x, x_whole(s->m, extent)));
+    require(s, x2(s->mem, "le", x_whole(s->mem, 0), x));
+    require(s, x2(s->mem, "lt", x, x_whole(s->mem, extent)));
 }
 
 static bool is_free(const solver *s, const expr *x) /* an axis of y that is not bound yet */
@@ -69,8 +69,8 @@ static bool is_free(const solver *s, const expr *x) /* an axis of y that is not 
 /* ---- floordiv(j, n) and mod(j, n): j becomes q * n + r ---- */
 static const expr *find_split(const solver *s, const expr *x)
 {
-    if (x->kind == X_CALL && (!strcmp(x->fn->name, "floordiv") || !strcmp(x->fn->name, "mod")) &&
-        is_free(s, x->arg[0]) && x->arg[1]->kind == X_LIT && x->arg[1]->whole > 0)
+    if ((x_is_call(x, "floordiv") || x_is_call(x, "mod")) && is_free(s, x->arg[0]) && x->arg[1]->kind == X_LIT &&
+        x->arg[1]->whole > 0)
         return x;
     for (int i = 0; i < x->n && x->kind != X_LOAD; i++) {
         const expr *found = find_split(s, x->arg[i]);
@@ -90,9 +90,10 @@ static bool split_axes(solver *s)
             int q = 0, r = 0;
             if (!add_axis(s, (extent + n - 1) / n, &q) || !add_axis(s, n, &r))
                 return false;
-            const expr *to = x2(s->m, "add", x2(s->m, "mul", x_axis(s->m, q), x_whole(s->m, n)), x_axis(s->m, r));
+            const expr *to = x2(s->mem, "add", x2(s->mem, "mul", x_axis(s->mem, q), x_whole(s->mem, n)),
+                                x_axis(s->mem, r));
             bind(s, axis, to);
-            require(s, x2(s->m, "lt", to, x_whole(s->m, extent)));
+            require(s, x2(s->mem, "lt", to, x_whole(s->mem, extent)));
         }
     }
     return true;
@@ -116,18 +117,18 @@ static bool bind_digits(solver *s, int dim, const linear *l)
     for (int i = 1; i < l->n; i++)
         if (l->by[order[i]] != l->by[order[i - 1]] * s->extent[l->atom[order[i - 1]]->axis])
             return false;
-    const expr *rest = x2(s->m, "sub", x_axis(s->m, dim), x_whole(s->m, l->plus));
+    const expr *rest = x2(s->mem, "sub", x_axis(s->mem, dim), x_whole(s->mem, l->plus));
     const int64_t unit = l->by[order[0]];
     if (unit > 1)
-        require(s, x2(s->m, "eq", x2(s->m, "mod", rest, x_whole(s->m, unit)), x_whole(s->m, 0)));
+        require(s, x2(s->mem, "eq", x2(s->mem, "mod", rest, x_whole(s->mem, unit)), x_whole(s->mem, 0)));
     for (int i = 0; i < l->n; i++) {
         const int axis = l->atom[order[i]]->axis;
-        const expr *v = x2(s->m, "floordiv", rest, x_whole(s->m, l->by[order[i]]));
+        const expr *v = x2(s->mem, "floordiv", rest, x_whole(s->mem, l->by[order[i]]));
         if (i + 1 < l->n)
-            v = x2(s->m, "mod", v, x_whole(s->m, s->extent[axis]));
+            v = x2(s->mem, "mod", v, x_whole(s->mem, s->extent[axis]));
         else
             require_within(s, v, s->extent[axis]);
-        bind(s, axis, x_tidy(s->m, v, s->extent));
+        bind(s, axis, x_tidy(s->mem, v, s->extent));
     }
     return true;
 }
@@ -148,7 +149,7 @@ static int longest(const solver *s, const linear *l)
 
 static void bind_longest(solver *s, int dim, const linear *l, int i)
 {
-    const linear place = {.n = 1, .by = {1}, .atom = {x_axis(s->m, dim)}};
+    const linear place = {.n = 1, .by = {1}, .atom = {x_axis(s->mem, dim)}};
     const int axis = l->atom[i]->axis;
     int64_t by = l->by[i];
     linear rest = *l;
@@ -158,26 +159,45 @@ static void bind_longest(solver *s, int dim, const linear *l, int i)
         MUST(linear_add(&(linear){0}, -1, &rest, &rest));
         by = -by;
     }
-    const expr *v = linear_expr(s->m, &rest);
+    const expr *v = linear_expr(s->mem, &rest);
     if (by > 1) {
-        require(s, x2(s->m, "eq", x2(s->m, "mod", v, x_whole(s->m, by)), x_whole(s->m, 0)));
-        v = x2(s->m, "floordiv", v, x_whole(s->m, by));
+        require(s, x2(s->mem, "eq", x2(s->mem, "mod", v, x_whole(s->mem, by)), x_whole(s->mem, 0)));
+        v = x2(s->mem, "floordiv", v, x_whole(s->mem, by));
     }
     require_within(s, v, s->extent[axis]);
     bind(s, axis, v);
 }
 
+/* All loads are still at places that are there, as far as extents say so. */
+static bool stays_inside(const solver *s, const expr *x)
+{
+    bool good = true;
+    for (int i = 0; i < x->n && good; i++) {
+        const range r = x->kind == X_LOAD ? x_range(x->arg[i], s->extent) : (range){0};
+        good = stays_inside(s, x->arg[i]) && (!r.known || (r.low >= 0 && r.high < x->from->type.dim[i]));
+    }
+    return good;
+}
+
+/* What else asks for this place, as a padding does, names it as the result does: but for neighbours of every other
+ * place, which the last one does not have. */
+static void name_place(solver *s, const expr *was, const expr *place)
+{
+    const expr *term = x_tidy(s->mem, x_replace(s->mem, s->term, was, place), s->extent);
+    if (stays_inside(s, term) || !stays_inside(s, s->term))
+        s->term = term;
+}
+
 static void solve(solver *s, int dim)
 {
     linear l;
-    const expr *place = x_axis(s->m, dim), *was = s->sub[dim];
+    const expr *place = x_axis(s->mem, dim), *was = s->sub[dim];
     if (linear_of(was, &l)) {
         if (l.n == 0 && s->extent[dim] == 1)
             return;
         const int i = longest(s, &l);
-        if (l.n && x_count(was, X_LOAD) == 0 &&
-            was->kind != X_AXIS) /* what else asks for this place, as a padding does */
-            s->term = x_tidy(s->m, x_replace(s->m, s->term, was, place), s->extent);
+        if (l.n && x_count(was, X_LOAD) == 0 && was->kind != X_AXIS)
+            name_place(s, was, place);
         if (bind_digits(s, dim, &l))
             return;
         if (i >= 0) {
@@ -185,7 +205,7 @@ static void solve(solver *s, int dim)
             return;
         }
     }
-    require(s, x2(s->m, "eq", place, was));
+    require(s, x2(s->mem, "eq", place, was));
 }
 
 /* ---- the whole ---- */
@@ -199,18 +219,18 @@ static bool begin(solver *s, const defn *d, const expr *load, const expr *term)
     s->n_axis = s->rank + d->n_axis;
     for (int i = 0; i < d->n_axis; i++) {
         s->extent[s->rank + i] = d->extent[i];
-        moved[i] = d->extent[i] == 1 ? x_cast(s->m, TS_I64, x_whole(s->m, 0)) : x_axis(s->m, s->rank + i);
+        moved[i] = d->extent[i] == 1 ? x_cast(s->mem, TS_I64, x_whole(s->mem, 0)) : x_axis(s->mem, s->rank + i);
         s->gone[s->rank + i] = d->extent[i] == 1;
     }
-    s->term = x_tidy(s->m, x_rename(s->m, term, d->n_axis, moved), s->extent);
+    s->term = x_tidy(s->mem, x_rename(s->mem, term, d->n_axis, moved), s->extent);
     for (int i = 0; i < s->rank; i++)
-        s->sub[i] = x_tidy(s->m, x_rename(s->m, load->arg[i], d->n_axis, moved), s->extent);
+        s->sub[i] = x_tidy(s->mem, x_rename(s->mem, load->arg[i], d->n_axis, moved), s->extent);
     return true;
 }
 
 bool adjoint(const defn *d, const expr *load, const expr *term, sum *out, err *e)
 {
-    solver s = {.m = d->mem, .rank = load->n, .e = e};
+    solver s = {.mem = d->mem, .rank = load->n, .e = e};
     const expr *map[MAX_AXIS] = {0};
     if (!begin(&s, d, load, term) || !split_axes(&s))
         return false;
@@ -223,11 +243,16 @@ bool adjoint(const defn *d, const expr *load, const expr *term, sum *out, err *e
     memcpy(out->extent, s.extent, (size_t)s.rank * sizeof *s.extent);
     for (int i = s.rank; i < s.n_axis; i++)
         if (!s.gone[i])
-            out->source[out->n_axis] = i < s.rank + d->n_axis ? i - s.rank : -1, map[i] = x_axis(s.m, out->n_axis),
+            out->source[out->n_axis] = i < s.rank + d->n_axis ? i - s.rank : -1, map[i] = x_axis(s.mem, out->n_axis),
             out->extent[out->n_axis++] = s.extent[i];
-    const expr *zero = x_whole(s.m, 0), *x = s.term;
-    x = s.hit ? x3(s.m, "select", s.hit, x, zero) : x;
-    x = s.when ? x_tidy(s.m, x3(s.m, "select", s.when, x, zero), s.extent) : x;
-    out->value = x_rename(s.m, x, MAX_AXIS, map);
+    const expr *zero = x_whole(s.mem, 0), *x = s.term;
+    x = s.hit ? x3(s.mem, "select", s.hit, x, zero) : x;
+    x = s.when ? x_tidy(s.mem, x3(s.mem, "select", s.when, x, zero), s.extent) : x;
+    out->value = x_rename(s.mem, x, MAX_AXIS, map);
     return true;
+}
+
+const node *emit_sum(graph *g, const sum *s)
+{
+    return emit_spelled(g, &(spelling){s->rank, s->n_axis - s->rank, s->extent, s->fold, NULL}, s->value);
 }

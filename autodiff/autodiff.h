@@ -1,12 +1,15 @@
 /* autodiff.h - gradients as nodes. The reverse pass (chain.c) asks every node on the way for the gradient of its
  * operands: a written one if the operation has it, else one derived from its definition (derive.c: what one element
- * depends on; adjoint.c: where its parts go; emit.c: as nodes). Nothing here knows an operation by its meaning.
+ * depends on; adjoint.c: where its parts go), as nodes (graph/passes/spell.c). Nothing here knows an operation by its
+ * meaning.
  *
- * The room:  chain -> derive -> adjoint, places -> emit      forward, batch, jacobian
- *            who    of what    where to            as nodes  factors, lora, learning_rate, optimizer, table */
+ * The room:  chain, columns -> derive -> adjoint, places -> spell
+ *            who               of what    where to            as nodes
+ *            forward; batch, turned; reach -> jacobian, jacobian_parts; factors, lora
+ *            learning_rate, optimizer, table */
 #ifndef TS_AUTODIFF_H
 #define TS_AUTODIFF_H
-#include "graph/ir/graph.h"
+#include "graph/passes/spell.h"
 
 /* sum: one element over axes, `n_axis` of them, of which those from `rank` on are folded with fold. */
 typedef struct sum {
@@ -21,12 +24,16 @@ typedef struct sum {
  * load's subscripts receives; out is what an element of x receives. */
 bool adjoint(const defn *d, const expr *load, const expr *term, sum *out, err *e);
 
+bool x_linear(const expr *x, const node *in); /* a sum of terms with one load of `in` each, as a factor */
+
 /* A node that has these elements; NULL and g->err where an operation cannot hold them. */
 const node *emit_sum(graph *g, const sum *s);
-/* Pointwise over shape (axes 0..rank-1, every load as numpy broadcasts): one named operation where there is one. */
-const node *emit_pointwise(graph *g, const type *shape, const expr *value);
-bool is_pointwise(const type *shape, const expr *value);
-const node *emit_over(graph *g, const type *shape, const expr *value); /* one or the other; nothing is folded */
+
+/* The same of a sum of products of two tensors, as products of matrices; NULL: it is none. */
+const node *emit_product(graph *g, const sum *s);
+
+/* n, made after node `first` of the graph, with axis i being order[i] of what it was */
+const node *turned(graph *g, const node *n, const int64_t *order, int first);
 
 /* value, over all axes (summed over those that no place depends on), put into `start` at places that are computed. */
 typedef struct putting {
@@ -36,8 +43,12 @@ typedef struct putting {
     const int64_t *extent;
     const expr *value, *const *sub; /* one for each dimension of start */
 } putting;
-bool is_computed(int n, const expr *const *sub);                    /* a place among them is read from a tensor */
-const node *emit_put(graph *g, arena *m, const putting *p, err *e); /* NULL: e or g->err says why */
+bool is_computed(int n, const expr *const *sub);                      /* a place among them is read from a tensor */
+const node *emit_put(graph *g, arena *mem, const putting *p, err *e); /* NULL: e or g->err says why */
+
+/* The sum of n parts of type t, in order; those that are zeros but at one place along an axis side by side. */
+const node *sum_of_parts(graph *g, const type *t, int n, const node *const *part);
+bool is_column_part(const node *part); /* such zeros */
 
 /* What reaches a node in the pass that made the nodes from id `first` on. chosen: perhaps by way of a choice, so that
  * some of it is 0 because what it belongs to was not taken. */
@@ -47,7 +58,7 @@ typedef struct arriving {
     int first;
 } arriving;
 /* Where dy is 0 because of a choice by values: a condition over dy's axes; NULL: nowhere that can be told. */
-const expr *guard_of(graph *g, arena *m, const arriving *at);
+const expr *guard_of(graph *g, arena *mem, const arriving *at);
 /* n, whose shape dy has or repeats, with 0 where guard_of holds. */
 const node *guarded(graph *g, const arriving *at, const node *n);
 bool has_choice(const expr *x); /* a choice by values is among its parts */

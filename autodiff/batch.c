@@ -1,25 +1,40 @@
 /* batch.c - a computation over a batch of values at once. Every node that depends on what is batched is defined once
  * more, with one more axis in front: of its result, and of every operand that has it. Where the same operation over
- * such operands has that very definition, it is taken; where not, the definition is spelled out. Nothing loops. */
+ * such operands has that very definition, it is taken; where not, the definition is spelled out. Scans make their trips
+ * over the batch (graph/ops/trips_batch.c). */
 #include "autodiff/autodiff.h"
 #include "graph/affine/linear.h"
 #include "graph/ir/custom.h"
 #include "graph/ir/rule.h"
 #include "graph/ir/scalar.h"
+#include "graph/ir/trip.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+typedef struct batched_scan { /* whose outputs have the axis in front */
+    const node *scan, **out;
+    const struct batched_scan *next;
+} batched_scan;
 
 typedef struct batching {
     graph *g;
     int n;            /* nodes that were there before */
     int64_t size;     /* of the batch */
     const node **now; /* by id: with the axis in front; NULL: it does not depend on the batch */
+    const batched_scan *scans;
 } batching;
 
 static const node *batched(const batching *b, const node *n)
 {
     return n->id < b->n ? b->now[n->id] : NULL;
+}
+
+static const node *repeated(const batching *b, const node *n)
+{
+    int64_t shape[MAX_RANK + 1] = {b->size};
+    memcpy(shape + 1, n->type.dim, (size_t)n->type.rank * sizeof *shape);
+    return g_broadcast(b->g, n, n->type.rank + 1, shape);
 }
 
 /* With axes of one element behind that of the batch, so that others broadcast against it. */
@@ -75,21 +90,21 @@ static void widen_axes(const defn *old, int64_t size, defn *d, const expr **axis
 /* The batch's axis of a scatter's updates is not that of its result. */
 static const expr *widened_scatter(const widening *w, const expr *x)
 {
-    arena *m = w->d->mem;
+    arena *mem = w->d->mem;
     const int rank = x->n - 2, own = rank + 1;
-    const expr *at[MAX_RANK + 1], *map[MAX_AXIS] = {x_axis(m, own)}, *part[MAX_PART];
+    const expr *at[MAX_RANK + 1], *map[MAX_AXIS] = {x_axis(mem, own)}, *part[MAX_PART];
     uint32_t axes = 1u << own;
     for (int i = 0; i < x->n; i++) {
-        part[i] = x_map(m, x_rename(m, x->arg[i], MAX_AXIS, w->axis), widen_one, (void *)(uintptr_t)w);
-        part[i] = i ? x_rename(m, part[i], 1, map) : part[i];
+        part[i] = x_map(mem, x_rename(mem, x->arg[i], MAX_AXIS, w->axis), widen_one, (void *)(uintptr_t)w);
+        part[i] = i ? x_rename(mem, part[i], 1, map) : part[i];
     }
     for (int a = 0; a < MAX_AXIS; a++)
         if (x->folds >> a & 1)
             axes |= 1u << w->axis[a]->axis;
-    at[0] = x_axis(m, own);
+    at[0] = x_axis(mem, own);
     for (int i = 0; i < rank; i++)
         at[i + 1] = part[i + 2];
-    return x_scatter(m, x->dtype, x->fn ? x->fn->name : NULL, axes, part[0], part[1], rank + 1, at);
+    return x_scatter(mem, x->dtype, x->fn ? x->fn->name : NULL, axes, part[0], part[1], rank + 1, at);
 }
 
 static const expr *widened(const widening *w, const expr *x)
@@ -121,16 +136,46 @@ static const attr *shifted(graph *g, const node *y, bool by_one)
     return list;
 }
 
-static bool has_definition(const node *made, arena *m, const defn *want, const expr *value)
+/* A routine that does each of several sets by itself does those of all values. */
+static bool is_routine(const expr *made, const batching *b, const expr *was)
+{
+    const routine *now = made->run, *old = was->run;
+    if (made->kind != X_ROUTINE || !old->sets || now->run != old->run || now->n_param != old->n_param ||
+        now->param[0] != b->size * old->param[0])
+        return false;
+    return !memcmp(now->param + 1, old->param + 1, (size_t)(old->n_param - 1) * sizeof *old->param);
+}
+
+static bool has_definition(const node *made, arena *mem, const defn *want, const expr *value)
 {
     defn d;
     err e = {0};
-    if (node_is_leaf(made) || made->type.rank != want->node->type.rank + 1 || !g_defn_calls(made, m, &d, &e) ||
+    if (node_is_leaf(made) || made->type.rank != want->node->type.rank + 1 || !g_defn_calls(made, mem, &d, &e) ||
         d.n_axis != want->n_axis || memcmp(d.extent, want->extent, (size_t)d.n_axis * sizeof *d.extent))
         return false;
     if (x_alone(value)) /* no sum of terms: x_tidy is for what is one element */
-        return x_same(x_share(m, d.value), x_share(m, value));
-    return x_same(x_tidy(m, d.value, d.extent), x_tidy(m, value, d.extent));
+        return x_same(x_share(mem, d.value), x_share(mem, value));
+    return x_same(x_tidy(mem, d.value, d.extent), x_tidy(mem, value, d.extent));
+}
+
+static const node *same_routine(const batching *b, const node *y, const defn *old)
+{
+    graph *g = b->g;
+    const node *in[MAX_PART];
+    int n_attr = 0;
+    for (const attr_spec *s = y->op->attr; s && s->name; s++)
+        n_attr++;
+    for (int i = 0; i < y->n_in; i++)
+        in[i] = batched(b, y->in[i]) ? batched(b, y->in[i]) : repeated(b, y->in[i]);
+    for (int by_one = 0; by_one < 2 && old->value->run->sets && !err_is(&g->err); by_one++) {
+        defn d;
+        err e = {0};
+        const node *made = g_make(g, y->op, y->n_in, in, shifted(g, y, by_one), n_attr);
+        if (made && g_defn_calls(made, old->mem, &d, &e) && is_routine(d.value, b, old->value))
+            return made;
+        g->err = (err){0}; /* it was an attempt */
+    }
+    return NULL;
 }
 
 static const node *same_operation(const batching *b, const node *y, const defn *old)
@@ -202,7 +247,7 @@ static const node *spelled(const batching *b, const node *y, const defn *old)
 static const node *scattered(const batching *b, const node *y, const defn *old)
 {
     const expr *axis[MAX_AXIS] = {0}, *sub[MAX_RANK + 1], *map[MAX_AXIS] = {0};
-    arena *m = old->mem;
+    arena *mem = old->mem;
     defn d;
     err e = {0};
     widen_axes(old, b->size, &d, axis);
@@ -213,15 +258,15 @@ static const node *scattered(const batching *b, const node *y, const defn *old)
     const node *start = g_fitted(b->g, emit_over(b->g, &shape, x->arg[0]), &shape);
     const int n = d.n_axis - shape.rank; /* over the updates' axes alone */
     for (int a = 0; a < n; a++)
-        map[shape.rank + a] = x_axis(m, a);
+        map[shape.rank + a] = x_axis(mem, a);
     for (int i = 0; i < shape.rank; i++)
-        sub[i] = x_rename(m, x->arg[2 + i], MAX_AXIS, map);
-    const node *made = start ? emit_put(b->g, m,
+        sub[i] = x_rename(mem, x->arg[2 + i], MAX_AXIS, map);
+    const node *made = start ? emit_put(b->g, mem,
                                         &(putting){.start = start,
                                                    .reduce = x->fn ? x->fn->name : "set",
                                                    .n_axis = n,
                                                    .extent = d.extent + shape.rank,
-                                                   .value = x_rename(m, x->arg[1], MAX_AXIS, map),
+                                                   .value = x_rename(mem, x->arg[1], MAX_AXIS, map),
                                                    .sub = sub},
                                         &e)
                              : NULL;
@@ -230,26 +275,127 @@ static const node *scattered(const batching *b, const node *y, const defn *old)
     return made;
 }
 
+/* ---- what does not depend on the batch ---- */
+static bool depends(const batching *b, const expr *x)
+{
+    bool any = x->kind == X_LOAD && batched(b, x->from);
+    for (int i = 0; i < x->n && !any; i++)
+        any = depends(b, x->arg[i]);
+    return any;
+}
+
+static int operations(const expr *x)
+{
+    int n = x->kind == X_CALL ? x->fn->cost : 0;
+    for (int i = 0; x->kind != X_LOAD && i < x->n; i++)
+        n += operations(x->arg[i]);
+    return n;
+}
+
+/* x over y's shape, with parts that are the same for all of the batch as nodes of their own: computed once. */
+static const expr *hoisted(const batching *b, const node *y, arena *mem, const expr *x, bool *any)
+{
+    const expr *arg[MAX_PART], *sub[MAX_RANK];
+    const type shape = y->type;
+    if (x->kind == X_CALL && x->dtype == shape.dtype && !depends(b, x) && x_count(x, X_LOAD) && operations(x) > 1) {
+        const node *once = g_fitted(b->g, emit_pointwise(b->g, &shape, x), &shape);
+        for (int i = 0; i < shape.rank; i++)
+            sub[i] = x_axis(mem, i);
+        *any = *any || once;
+        return once ? x_load(mem, once, sub) : x;
+    }
+    if (x->kind != X_CALL)
+        return x;
+    for (int i = 0; i < x->n; i++)
+        arg[i] = hoisted(b, y, mem, x->arg[i], any);
+    return x_apply(mem, x->fn, x->n, arg);
+}
+
+/* Pointwise, with such parts; NULL: it has none, or it cannot be. */
+static const node *with_shared(const batching *b, const node *y, const defn *old)
+{
+    bool any = false;
+    defn d = *old;
+    if (x_alone(d.value) || !is_pointwise(&y->type, d.value) || dtype_class(y->type.dtype) != D_REAL)
+        return NULL;
+    d.value = hoisted(b, y, old->mem, old->value, &any);
+    const node *made = any ? spelled(b, y, &d) : NULL;
+    b->g->err = (err){0}; /* it was an attempt */
+    return made;
+}
+
+/* ---- scans ---- */
+static const node *scan_made(batching *b, const node *y) /* its first output, and all of them into scans */
+{
+    arena *mem = &b->g->mem;
+    batched_scan *s = arena_get(mem, sizeof *s);
+    const node **in = arena_array(mem, (size_t)y->n_in + 1, sizeof *in);
+    *s = (batched_scan){y, arena_array(mem, (size_t)custom_outputs(y), sizeof *s->out), b->scans};
+    for (int i = 0; i < y->n_in; i++)
+        in[i] = batched(b, y->in[i]);
+    if (!trip_batch(b->g, y, b->size, in, s->out))
+        return NULL;
+    b->scans = s;
+    return s->out[0];
+}
+
+static const node *scan_output(const batching *b, const node *y) /* NULL: it is none of a batched scan */
+{
+    int index;
+    const node *of = custom_call(y, &index);
+    const batched_scan *s = of && of->trip ? b->scans : NULL;
+    while (s && s->scan != of)
+        s = s->next;
+    return s ? s->out[index] : NULL;
+}
+
 /* ---- the pass ---- */
-static const node *made_of(const batching *b, const node *y)
+/* The same operation where all operands have the batch's axis: what does not depend on it is repeated along it. */
+static const node *over_repeated(const batching *b, const node *y, const defn *old)
+{
+    bool *lent = arena_array(&b->g->mem, (size_t)y->n_in + 1, sizeof *lent);
+    const node *made = NULL;
+    bool good = true;
+    b->g->err = (err){0}; /* of what was tried */
+    for (int i = 0; i < y->n_in && good; i++)
+        if ((lent[i] = !batched(b, y->in[i])))
+            good = y->in[i]->type.rank < MAX_RANK && (b->now[y->in[i]->id] = repeated(b, y->in[i]));
+    if (good)
+        made = same_operation(b, y, old);
+    for (int i = 0; i < y->n_in; i++)
+        if (lent[i])
+            b->now[y->in[i]->id] = NULL;
+    return made;
+}
+
+static const node *made_of(batching *b, const node *y)
 {
     arena mem = {0};
     defn d;
     int index;
     const node *made = NULL;
     graph *g = b->g;
-    if (y->op->custom && y->op->custom->kernel)
+    if (y->trip)
+        made = scan_made(b, y);
+    else if ((made = scan_output(b, y)))
+        ; /* with it */
+    else if (y->op->custom && y->op->custom->kernel)
         g_fail(g, TS_UNSUPPORTED, "a kernel has no elements that could be spelled out");
     else if (custom_call(y, &index))
         g_fail(g, TS_UNSUPPORTED, "an output of a kernel has no elements that could be spelled out");
     else if (g_defn_calls(y, &mem, &d, &g->err)) {
-        made = same_operation(b, y, &d);
+        made = d.value->kind == X_ROUTINE ? same_routine(b, y, &d) : with_shared(b, y, &d);
+        if (!made && d.value->kind != X_ROUTINE)
+            made = same_operation(b, y, &d);
         if (!made && d.value->kind == X_SCATTER)
             made = scattered(b, y, &d);
         else if (!made && x_alone(d.value))
             g_fail(g, TS_UNSUPPORTED, "it goes through all places in order");
-        else if (!made)
-            made = spelled(b, y, &d);
+        else if (!made && !(made = spelled(b, y, &d))) {
+            const err why = g->err;
+            if (!(made = over_repeated(b, y, &d)))
+                g->err = why;
+        }
     }
     arena_free(&mem);
     if (!made)
@@ -286,19 +432,12 @@ static bool begin(batching *b, int n_pair, const node *const *from, const node *
                           from[k]->label),
                    false;
         if (k && to[k]->type.dim[0] != b->size)
-            return g_fail(g, TS_BAD_INPUT, "batch for \"%s\" has %lld values, the first one %lld", from[k]->label,
-                          (long long)to[k]->type.dim[0], (long long)b->size),
+            return g_fail(g, TS_BAD_INPUT, "batch for \"%s\" has %lld values, expected %lld as the first one",
+                          from[k]->label, (long long)to[k]->type.dim[0], (long long)b->size),
                    false;
         b->size = to[k]->type.dim[0], b->now[from[k]->id] = to[k];
     }
-    return n_pair > 0 || (g_fail(g, TS_BAD_INPUT, "batch: nothing is batched"), false);
-}
-
-static const node *repeated(const batching *b, const node *n)
-{
-    int64_t shape[MAX_RANK + 1] = {b->size};
-    memcpy(shape + 1, n->type.dim, (size_t)n->type.rank * sizeof *shape);
-    return g_broadcast(b->g, n, n->type.rank + 1, shape);
+    return n_pair > 0 || (g_fail(g, TS_BAD_INPUT, "batch: %d tensors given, at least 1 expected", n_pair), false);
 }
 
 bool ts_batch(ts_graph *g, int n, const ts_tensor *t, int n_pair, const ts_tensor *from, const ts_tensor *to,

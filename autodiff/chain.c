@@ -8,20 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct parts {
+    int n, room;
+    const node **of;
+} parts;
+
 typedef struct pass {
     graph *g;
     int n;                          /* nodes that were there before */
     bool *active, *wanted, *chosen; /* chosen: what is received came by way of a choice */
-    const node **received;
-    const node ***outputs; /* by id of a call with several outputs: what they received; NULL: nothing yet */
-    const group **group;   /* by id of its result: a recipe with a gradient of its own */
-    const char **name;     /* by id: of itself, or of what reads it */
+    const node **received;          /* by id, settled: of its parts */
+    struct parts *parts;            /* by id: what arrived, in order */
+    const node ***outputs;          /* by id of a call with several outputs: what they received; NULL: nothing yet */
+    const group **group;            /* by id of its result: a recipe with a gradient of its own */
+    const char **name;              /* by id: of itself, or of what reads it */
 } pass;
-
-static bool is_real(const node *n)
-{
-    return dtype_class(n->type.dtype) == D_REAL;
-}
 
 /* ---- recipes taken as one ---- */
 /* Whether an input lies strictly inside: then the way through the parts must be taken. */
@@ -60,11 +61,22 @@ static void find_groups(pass *p)
 /* ---- the pass ---- */
 static void receive(pass *p, const node *n, const node *part)
 {
-    const node **to = &p->received[n->id];
+    parts *to = &p->parts[n->id];
     if (!part)
         return;
     MUST(type_equal(&part->type, &n->type));
-    *to = *to ? g_added(p->g, *to, part) : part;
+    if (!is_column_part(part)) {
+        const node **all = &p->received[n->id];
+        *all = *all ? g_added(p->g, *all, part) : part;
+        return;
+    }
+    if (to->n == to->room) {
+        const node **of = arena_array(&p->g->mem, 2 * (size_t)to->room + 2, sizeof *of);
+        if (to->n)
+            memcpy(of, to->of, (size_t)to->n * sizeof *of);
+        to->of = of, to->room = 2 * to->room + 2;
+    }
+    to->of[to->n++] = part;
 }
 
 /* Kernels are told apart by what they are the gradient of: all nodes made for it say so. */
@@ -77,6 +89,20 @@ static void name_new(pass *p, const node *y, const node *x, int first)
         return;
     const char *label = arena_format(&p->g->mem, "gradient of %s", *of);
     g_label_new(p->g, first, label);
+}
+
+/* All of its readers have handed on what they had. */
+static const node *settle(pass *p, int id)
+{
+    parts *all = &p->parts[id];
+    const int first = p->g->n;
+    if (all->n) {
+        const node **own = &p->received[id], *more = sum_of_parts(p->g, &p->g->node[id]->type, all->n, all->of);
+        *own = *own && more ? g_added(p->g, *own, more) : more;
+        name_new(p, p->g->node[id], p->g->node[id], first);
+        all->n = 0;
+    }
+    return p->received[id];
 }
 
 /* A derived gradient is that of all places where x is read: where it is read twice, none of them has one written. */
@@ -118,7 +144,7 @@ static const node *arrived(const pass *p, const node *call, int k)
 {
     const type *t = custom_type(call, k);
     const node *own = p->outputs[call->id] ? p->outputs[call->id][k] : NULL, *whole = p->received[call->id];
-    const node *part = whole && is_real(call) ? custom_part(p->g, call, k, whole) : NULL;
+    const node *part = whole && dtype_real(call->type.dtype) ? custom_part(p->g, call, k, whole) : NULL;
     if (dtype_class(t->dtype) != D_REAL)
         return NULL;
     return own && part ? g_added(p->g, own, part) : own ? own : part ? part : g_filled(p->g, t, 0);
@@ -209,14 +235,15 @@ static bool begin(pass *p, int n_out, const node *const *out, int n_in, const no
     for (int i = 0; i < n_in; i++) {
         if (!in[i])
             return false;
-        if (!is_real(in[i]))
-            return g_fail(g, TS_BAD_INPUT, "gradient with respect to \"%s\": values of dtype %s have none",
-                          in[i]->label, ts_dtype_name(in[i]->type.dtype)),
+        if (!dtype_real(in[i]->type.dtype))
+            return g_fail(g, TS_BAD_INPUT,
+                          "gradient with respect to \"%s\": values of dtype %s have none, expected reals", in[i]->label,
+                          ts_dtype_name(in[i]->type.dtype)),
                    false;
         p->wanted[in[i]->id] = p->active[in[i]->id] = true;
     }
     for (int id = 0; id < p->n; id++)
-        for (int i = 0; i < g->node[id]->n_in && (is_real(g->node[id]) || g->node[id]->output); i++)
+        for (int i = 0; i < g->node[id]->n_in && (dtype_real(g->node[id]->type.dtype) || g->node[id]->output); i++)
             p->active[id] = p->active[id] || p->active[g->node[id]->in[i]->id];
     for (int i = 0; i < n_out; i++)
         if (!out[i])
@@ -233,8 +260,8 @@ static bool seed_outputs(pass *p, int n, const node *const *out, const node *con
     for (int i = 0; i < n; i++) {
         const node *s = seed ? seed[i] : NULL;
         const type *t = &out[i]->type;
-        if (!is_real(out[i]))
-            return g_fail(g, TS_BAD_INPUT, "gradient of output %d: values of dtype %s have none", i,
+        if (!dtype_real(out[i]->type.dtype))
+            return g_fail(g, TS_BAD_INPUT, "gradient of output %d: values of dtype %s have none, expected reals", i,
                           ts_dtype_name(t->dtype)),
                    false;
         if (!s && type_count(t) != 1)
@@ -246,7 +273,7 @@ static bool seed_outputs(pass *p, int n, const node *const *out, const node *con
         if (!s)
             s = g_filled(g, t, 1);
         if (s && !type_equal(&s->type, t))
-            return g_fail(g, TS_BAD_INPUT, "gradient of output %d: the seed's shape or dtype is another", i), false;
+            return g_differs(g, arena_format(&g->mem, "gradient of output %d: the seed", i), &s->type, t);
         if (s && p->active[out[i]->id])
             receive(p, out[i], s);
     }
@@ -260,14 +287,14 @@ bool ts_chain_rule(ts_graph *g, int n_out, const ts_tensor *out, const ts_tensor
     pass p = {.g = g, .n = g->n, .active = calloc(count, 1), .wanted = calloc(count, 1)};
     p.received = calloc(count, sizeof *p.received), p.group = calloc(count, sizeof *p.group);
     p.name = calloc(count, sizeof *p.name), p.chosen = calloc(count, 1);
-    p.outputs = calloc(count, sizeof *p.outputs);
-    MUST(p.active && p.wanted && p.chosen && p.received && p.group && p.name && p.outputs);
+    p.outputs = calloc(count, sizeof *p.outputs), p.parts = calloc(count, sizeof *p.parts);
+    MUST(p.active && p.wanted && p.chosen && p.received && p.parts && p.group && p.name && p.outputs);
     if (!err_is(&g->err) && begin(&p, n_out, out, n_in, in) && seed_outputs(&p, n_out, out, seed))
         for (int id = p.n - 1; id >= 0 && !err_is(&g->err); id--)
-            if ((p.received[id] || p.outputs[id]) && !node_is_leaf(g->node[id]))
+            if ((settle(&p, id) || p.outputs[id]) && !node_is_leaf(g->node[id]))
                 hand_on(&p, g->node[id]);
     for (int i = 0; i < n_in && !err_is(&g->err); i++) {
-        grad[i] = p.received[in[i]->id];
+        grad[i] = settle(&p, in[i]->id);
         if (!grad[i]) /* no way from it to an output */
             grad[i] = g_filled(g, &in[i]->type, 0);
     }
@@ -275,6 +302,6 @@ bool ts_chain_rule(ts_graph *g, int n_out, const ts_tensor *out, const ts_tensor
         grad[i] = NULL;
     g_back(g, p.n);
     free(p.active), free(p.wanted), free(p.chosen), free(p.received), free((void *)p.group), free(p.name);
-    free(p.outputs);
+    free(p.outputs), free(p.parts);
     return !err_is(&g->err);
 }

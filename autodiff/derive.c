@@ -18,22 +18,6 @@ typedef struct deriving {
     err e;
 } deriving;
 
-static const expr *find_fold(const expr *x)
-{
-    const expr *found = x->kind == X_FOLD ? x : NULL;
-    for (int i = 0; i < x->n && !found; i++)
-        found = find_fold(x->arg[i]);
-    return found;
-}
-
-static const expr *load_at(arena *m, const node *n) /* its element at axes 0, 1, ... */
-{
-    const expr *sub[MAX_RANK];
-    for (int i = 0; i < n->type.rank; i++)
-        sub[i] = x_axis(m, i);
-    return x_load(m, n, sub);
-}
-
 /* The value of the fold: y itself where nothing follows it. */
 static const expr *folded(deriving *v)
 {
@@ -44,7 +28,7 @@ static const expr *folded(deriving *v)
         memcpy(s.extent, v->d.extent, sizeof s.extent);
         v->folded = emit_sum(v->g, &s);
     }
-    return v->folded ? load_at(v->d.mem, v->folded) : NULL;
+    return v->folded ? x_element(v->d.mem, v->folded) : NULL;
 }
 
 static const expr *without_fold(deriving *v, const expr *x) /* its value loaded instead */
@@ -58,18 +42,18 @@ static const expr *without_fold(deriving *v, const expr *x) /* its value loaded 
 /* How many elements share the extreme value: each gets its part. */
 static const expr *ties(deriving *v, const expr *extreme)
 {
-    arena *m = v->d.mem;
+    arena *mem = v->d.mem;
     const expr *body = v->fold->arg[0];
     sum s = {.rank = v->y->type.rank, .n_axis = v->d.n_axis, .fold = "add"};
     memcpy(s.extent, v->d.extent, sizeof s.extent);
-    s.value = x_cast(m, body->dtype, x2(m, "eq", body, extreme));
+    s.value = x_cast(mem, body->dtype, x2(mem, "eq", body, extreme));
     const node *count = emit_sum(v->g, &s);
-    return count ? load_at(m, count) : NULL;
+    return count ? x_element(mem, count) : NULL;
 }
 
 static bool is_zero(const expr *x)
 {
-    if (x->kind == X_CALL && x->fn->result == R_SECOND) /* all of it fell into padding */
+    if (x_is_choice(x)) /* all of it fell into padding */
         return is_zero(x->arg[1]) && is_zero(x->arg[2]);
     return x->kind == X_LIT && x->lit == 0;
 }
@@ -81,7 +65,7 @@ static bool is_guarded(const expr *x, const expr *load, bool guarded)
         return guarded;
     bool found = false;
     for (int i = 0; i < x->n && !found; i++)
-        found = is_guarded(x->arg[i], load, guarded || (x->kind == X_CALL && x->fn->result == R_SECOND && i));
+        found = is_guarded(x->arg[i], load, guarded || (x_is_choice(x) && i));
     return found;
 }
 
@@ -122,24 +106,24 @@ static const node *send(deriving *v, const expr *load, const expr *term)
 }
 
 /* The axes that adjoint made from d's axes [first, ...) moved behind the others, which become axes of the result. */
-static void fold_only(arena *m, sum *s, int first)
+static void fold_only(arena *mem, sum *s, int first)
 {
     sum was = *s;
     const expr *map[MAX_AXIS] = {0};
     for (int pass = 0, n = s->rank; pass < 2; pass++)
         for (int i = was.rank; i < was.n_axis; i++)
             if ((was.source[i] >= first) == pass) {
-                map[i] = x_axis(m, n), s->extent[n++] = was.extent[i];
+                map[i] = x_axis(mem, n), s->extent[n++] = was.extent[i];
                 s->rank += !pass;
             }
-    s->value = x_rename(m, s->value, MAX_AXIS, map);
+    s->value = x_rename(mem, s->value, MAX_AXIS, map);
 }
 
 /* y = the product over k of b(k). The part of b(j) is the product of the others, so that zeros do no harm: a product
  * over l of b(l), where term stands in for b(j). */
 static const node *through_product(deriving *v, const expr *load, const expr *term)
 {
-    arena *m = v->d.mem;
+    arena *mem = v->d.mem;
     defn d = v->d;
     sum s;
     int64_t axes[MAX_AXIS];
@@ -150,14 +134,14 @@ static const node *through_product(deriving *v, const expr *load, const expr *te
             continue;
         if (d.n_axis + rank >= MAX_AXIS)
             return err_set(&v->e, TS_UNSUPPORTED, "its gradient needs more than %d axes", MAX_AXIS), NULL;
-        other[i] = x_axis(m, defn_fold(&d, d.extent[i]));
-        const expr *here = x2(m, "eq", other[i], x_axis(m, i));
-        same = same ? x2(m, "and", same, here) : here;
+        other[i] = x_axis(mem, defn_fold(&d, d.extent[i]));
+        const expr *here = x2(mem, "eq", other[i], x_axis(mem, i));
+        same = same ? x2(mem, "and", same, here) : here;
     }
-    term = x3(m, "select", same, term, x_rename(m, v->fold->arg[0], MAX_AXIS, other));
+    term = x3(mem, "select", same, term, x_rename(mem, v->fold->arg[0], MAX_AXIS, other));
     if (!adjoint(&d, load, term, &s, &v->e))
         return NULL;
-    fold_only(m, &s, v->d.n_axis);
+    fold_only(mem, &s, v->d.n_axis);
     if (s.rank > MAX_RANK)
         return err_set(&v->e, TS_UNSUPPORTED, "its gradient needs more than %d axes", MAX_RANK), NULL;
     s.fold = "mul";
@@ -199,24 +183,26 @@ static const expr *arrived(deriving *v, const expr *weight)
 /* The part of x that is read inside the fold. Sums of products stay such: what is multiplied by is taken as finite. */
 static const node *through_fold(deriving *v, const expr *load)
 {
-    arena *m = v->d.mem;
-    const expr *weight = without_fold(v, d_expr(m, v->d.value, v->fold, &v->e));
-    const expr *inner = d_expr(m, v->fold->arg[0], load, &v->e);
+    arena *mem = v->d.mem;
+    const expr *weight = without_fold(v, d_expr(mem, v->d.value, v->fold, &v->e));
+    const expr *inner = d_expr(mem, v->fold->arg[0], load, &v->e);
     const bool plain = inner && weight && weight->kind == X_LIT && inner->kind == X_LOAD;
-    const expr *term = d_mul(m, weight, d_mul(m, inner, plain ? v->dy : arrived(v, d_mul(m, weight, inner))));
+    const expr *term = d_mul(mem, weight, d_mul(mem, inner, plain ? v->dy : arrived(v, d_mul(mem, weight, inner))));
     if (!term)
         return NULL;
-    if (!strcmp(v->fold->fn->name, "add"))
+    if (x_folds_by(v->fold, "add"))
         return send(v, load, term);
-    if (!strcmp(v->fold->fn->name, "mul"))
+    if (x_folds_by(v->fold, "mul"))
         return through_product(v, load, term);
-    if (strcmp(v->fold->fn->name, "max") && strcmp(v->fold->fn->name, "min"))
-        return err_set(&v->e, TS_UNSUPPORTED, "folds with %s have no gradient", v->fold->fn->name), NULL;
+    if (!x_folds_by(v->fold, "max") && !x_folds_by(v->fold, "min"))
+        return err_set(&v->e, TS_UNSUPPORTED, "folds by %s have no gradient, those by add, mul, max and min have",
+                       v->fold->fn->name),
+               NULL;
     const expr *extreme = folded(v), *count = extreme ? ties(v, extreme) : NULL;
     if (!count)
         return NULL;
-    const expr *hit = x2(m, "eq", v->fold->arg[0], extreme);
-    return send(v, load, x3(m, "select", hit, x2(m, "div", term, count), x_whole(m, 0)));
+    const expr *hit = x2(mem, "eq", v->fold->arg[0], extreme);
+    return send(v, load, x3(mem, "select", hit, x2(mem, "div", term, count), x_whole(mem, 0)));
 }
 
 /* A part of y's own element that is costly is read instead of computed again. */
@@ -225,18 +211,18 @@ static const expr *reusing(deriving *v, const expr *term)
     const expr *x = v->d.value;
     if (!term || x->kind != X_CALL || x->fn->cost < 10 || v->fold)
         return term;
-    return x_replace(v->d.mem, term, x, load_at(v->d.mem, v->y));
+    return x_replace(v->d.mem, term, x, x_element(v->d.mem, v->y));
 }
 
 static const node *through_load(deriving *v, const expr *load)
 {
-    arena *m = v->d.mem;
-    const expr *weight = without_fold(v, d_expr(m, v->d.value, load, &v->e));
-    const expr *term = reusing(v, d_mul(m, weight, v->dy));
+    arena *mem = v->d.mem;
+    const expr *weight = without_fold(v, d_expr(mem, v->d.value, load, &v->e));
+    const expr *term = reusing(v, d_mul(mem, weight, v->dy));
     if (!term || err_is(&v->e))
         return NULL;
     if (!is_pointwise(&v->y->type, load) || !is_pointwise(&v->y->type, term))
-        return send(v, load, reusing(v, d_mul(m, weight, arrived(v, weight))));
+        return send(v, load, reusing(v, d_mul(mem, weight, arrived(v, weight))));
     const node *part = emit_pointwise(v->g, &v->y->type, term);
     if (is_open(v, weight))
         part = guarded(v->g, v->at, part);
@@ -270,10 +256,10 @@ const node *derive(graph *g, const node *y, const arriving *at, const node *of, 
         const int n = x_loads(v.d.value, load, MAX_READ);
         if (x_alone(v.d.value))
             err_set(&v.e, TS_UNSUPPORTED, "routines, states and what is put into places have no derived gradient");
-        v.fold = find_fold(v.d.value), v.dy = load_at(&mem, at->dy);
+        v.fold = x_find(v.d.value, X_FOLD), v.dy = x_element(&mem, at->dy);
         *chosen = *chosen || has_choice(v.d.value);
         if (n > MAX_READ)
-            err_set(&v.e, TS_UNSUPPORTED, "its element reads %d places", n);
+            err_set(&v.e, TS_UNSUPPORTED, "its element reads %d places, at most %d are possible", n, MAX_READ);
         for (int i = 0; i < n && i < MAX_READ && !err_is(&v.e); i++) {
             if (load[i]->from != of)
                 continue;

@@ -23,6 +23,7 @@ ts_tensor ts_lora(ts_graph *g, ts_tensor w, int rank, double alpha, ts_update fa
         return g_fail(g, TS_BAD_INPUT, "%s: factors of rank %d need a real matrix that is at least as large",
                       name_of(w), rank),
                NULL;
+    /* a [rows, rank], b [rank, columns] */
     const type side[2] = {{t->dtype, 2, {t->dim[0], rank}}, {t->dtype, 2, {rank, t->dim[1]}}};
     for (int i = 0; i < 2; i++) {
         const char *label = arena_format(&g->mem, "%s.lora_%c", name_of(w), "ab"[i]);
@@ -32,8 +33,9 @@ ts_tensor ts_lora(ts_graph *g, ts_tensor w, int rank, double alpha, ts_update fa
         factor[i] = (ts_update){n, n,
                                 i ? g_filled(g, &side[i], 0) : g_leaf(g, op_find("weight"), label, &side[i], &start)};
     }
-    const int64_t extent[] = {t->dim[0], t->dim[1], rank};
+    const int64_t extent[] = {t->dim[0], t->dim[1], rank}; /* rows, columns, and the rank that is summed over */
     const node *in[] = {factor[0].from, factor[1].from};
+    /* [rows, columns] */
     const node *more = g_element(g, 2, in, &(spelling){2, 1, extent, "add", "a[i0,i2]*b[i2,i1]"});
     snprintf(source, sizeof source, "a+%.17g*b", alpha / rank);
     return g_formula(g, 2, (const node *const[]){w, more}, source);
@@ -43,11 +45,12 @@ bool ts_accumulate(ts_graph *g, int n, const ts_tensor *grad, double steps, ts_u
 {
     char source[64];
     if (!(steps >= 1))
-        return g_fail(g, TS_BAD_INPUT, "gradients of %g batches", steps), false;
+        return g_fail(g, TS_BAD_INPUT, "gradients of %g batches, expected 1 or more", steps), false;
     snprintf(source, sizeof source, "(a+b)/%.17g", steps);
     for (int i = 0; i < n; i++) {
         if (!grad[i])
             return false;
+        /* of the batches so far */
         const node *sum = g_input(g, arena_format(&g->mem, "gradient%d.sum", i), &grad[i]->type, NULL);
         const node *in[] = {sum, grad[i]};
         sums[i] = (ts_update){sum, g_formula(g, 2, in, "a+b"), g_filled(g, &grad[i]->type, 0)};

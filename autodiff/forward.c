@@ -17,11 +17,6 @@ typedef struct forward {
     const node **tangent; /* by id; NULL: nothing moves it */
 } forward;
 
-static bool is_real(const node *n)
-{
-    return dtype_class(n->type.dtype) == D_REAL;
-}
-
 static const node *moved(const forward *f, const node *n)
 {
     return n->id < f->n ? f->tangent[n->id] : NULL;
@@ -37,7 +32,7 @@ typedef struct asking { /* in which loads: those of `only`, or else of all reals
 
 static bool counts(const asking *a, const node *n)
 {
-    return a->only ? n == a->only : is_real(n) && (a->all || moved(a->f, n));
+    return a->only ? n == a->only : dtype_real(n->type.dtype) && (a->all || moved(a->f, n));
 }
 
 static bool is_zero(const expr *x)
@@ -80,7 +75,8 @@ static degree degree_of(const asking *a, const expr *x)
         of[i] = degree_of(a, x->arg[i]), most = of[i] > most ? of[i] : most;
     switch (x->kind) {
     case X_LIT:
-    case X_AXIS: return CONSTANT;
+    case X_AXIS:
+    case X_SIZE: return CONSTANT;
     case X_STATE: return LINEAR;
     case X_LOAD: return most ? OTHER : counts(a, x->from) ? LINEAR : CONSTANT;
     case X_CALL: return most == OTHER ? OTHER : of_call(x, of);
@@ -90,6 +86,11 @@ static degree degree_of(const asking *a, const expr *x)
     case X_SCAN: return most == OTHER ? OTHER : joined(x->n, x->arg, of);
     default: return OTHER;
     }
+}
+
+bool x_linear(const expr *x, const node *in)
+{
+    return degree_of(&(asking){.only = in}, x) == LINEAR;
 }
 
 static const node *again(graph *g, const node *of, const node *const *in)
@@ -130,7 +131,7 @@ static const node *linear(forward *f, const node *y, const expr *value)
     for (int all = 0; all < 2; all++) {
         ask.all = all;
         if (degree_of(&ask, value) == LINEAR)
-            return over_tangents(&ask, y);
+            return all && is_pointwise(&y->type, value) ? NULL : over_tangents(&ask, y); /* no zeros to be added */
     }
     for (int i = 0; i < y->n_in; i++) {
         ask.only = y->in[i];
@@ -150,25 +151,9 @@ static const node *linear(forward *f, const node *y, const expr *value)
 }
 
 /* ---- by the element's derivative ---- */
-static const expr *load_at(arena *m, const node *n)
-{
-    const expr *sub[MAX_RANK];
-    for (int i = 0; i < n->type.rank; i++)
-        sub[i] = x_axis(m, i);
-    return x_load(m, n, sub);
-}
-
-static const expr *find_fold(const expr *x)
-{
-    const expr *found = x->kind == X_FOLD ? x : NULL;
-    for (int i = 0; i < x->n && !found; i++)
-        found = find_fold(x->arg[i]);
-    return found;
-}
-
 typedef struct moving {
     const forward *f;
-    arena *m;
+    arena *mem;
     const expr *fold, *to; /* how the fold moves */
 } moving;
 
@@ -178,7 +163,7 @@ static const expr *motion_of(void *user, const expr *x)
     if (x->kind == X_FOLD)
         return v->fold && x_same(x, v->fold) ? v->to : NULL;
     const node *t = x->kind == X_LOAD ? moved(v->f, x->from) : NULL;
-    return t ? x_load(v->m, t, x->arg) : NULL;
+    return t ? x_load(v->mem, t, x->arg) : NULL;
 }
 
 static const node *folded(forward *f, const defn *d, const expr *fold, const expr *body)
@@ -191,33 +176,34 @@ static const node *folded(forward *f, const defn *d, const expr *fold, const exp
 /* y = h(fold of b, loads): the fold moves as the fold of what b does. */
 static const expr *through_fold(forward *f, const defn *d, const expr *fold, err *e)
 {
-    arena *m = d->mem;
-    moving v = {.f = f, .m = m};
-    const expr *inner = d_along(m, fold->arg[0], motion_of, &v, e);
-    if (inner && strcmp(fold->fn->name, "add"))
-        return err_set(e, TS_UNSUPPORTED, "folds with %s", fold->fn->name), NULL;
+    arena *mem = d->mem;
+    moving v = {.f = f, .mem = mem};
+    const expr *inner = d_along(mem, fold->arg[0], motion_of, &v, e);
+    if (inner && !x_folds_by(fold, "add"))
+        return err_set(e, TS_UNSUPPORTED, "folds by %s, of which only those by add have a tangent", fold->fn->name),
+               NULL;
     const node *part = inner && !err_is(e) ? folded(f, d, fold, inner) : NULL;
     if (inner && !part)
         return err_set(e, TS_UNSUPPORTED, "it cannot be spelled out"), NULL;
-    v.fold = part ? fold : NULL, v.to = part ? load_at(m, part) : NULL;
-    const expr *total = d_along(m, d->value, motion_of, &v, e);
+    v.fold = part ? fold : NULL, v.to = part ? x_element(mem, part) : NULL;
+    const expr *total = d_along(mem, d->value, motion_of, &v, e);
     if (!total || !x_count(total, X_FOLD))
         return total;
     const node *whole = x_same(d->value, fold) ? d->node : folded(f, d, fold, fold->arg[0]);
-    return whole ? x_replace(m, total, fold, load_at(m, whole)) : NULL;
+    return whole ? x_replace(mem, total, fold, x_element(mem, whole)) : NULL;
 }
 
 static const node *by_element(forward *f, const node *y, const defn *d, bool *none)
 {
     err e = {0};
-    const expr *fold = find_fold(d->value), *x = d->value;
-    moving v = {.f = f, .m = d->mem};
+    const expr *fold = x_find(d->value, X_FOLD), *x = d->value;
+    moving v = {.f = f, .mem = d->mem};
     const expr *t = fold ? through_fold(f, d, fold, &e) : d_along(d->mem, x, motion_of, &v, &e);
     *none = !t && !err_is(&e) && !err_is(&f->g->err);
     if (!t || err_is(&e))
         return NULL;
     if (!fold && x->kind == X_CALL && x->fn->cost >= 10) /* read instead of computed again */
-        t = x_replace(d->mem, t, x, load_at(d->mem, y));
+        t = x_replace(d->mem, t, x, x_element(d->mem, y));
     const node *made = emit_over(f->g, &y->type, t);
     return made ? g_fitted(f->g, made, &y->type) : NULL;
 }
@@ -238,7 +224,7 @@ static const node *apart(forward *f, const node *y, const node **in)
         in[i] = of->in[i];
         for (int k = 0; k < i && in[i] == of->in[i]; k++)
             in[i] = of->in[k] == of->in[i] ? in[k] : in[i];
-        if (in[i] == of->in[i] && is_real(in[i]))
+        if (in[i] == of->in[i] && dtype_real(in[i]->type.dtype))
             in[i] = stand_in(g, &in[i]->type, "x", i);
     }
     const node *made = again(g, of, in);
@@ -308,7 +294,7 @@ static const node *tangent_of(forward *f, const node *y)
 
 static void move(forward *f, const node *y)
 {
-    if (!is_real(y) || y->leaf || y->output || !type_count(&y->type) || !is_moved(f, y))
+    if (!dtype_real(y->type.dtype) || y->leaf || y->output || !type_count(&y->type) || !is_moved(f, y))
         return;
     const node *t = tangent_of(f, y), **to = &f->tangent[y->id];
     if (t)
@@ -323,14 +309,13 @@ static bool begin(forward *f, int n_in, const node *const *in, const node *const
     for (int j = 0; j < n_in; j++) {
         if (!in[j] || !direction[j])
             return false;
-        if (!is_real(in[j]))
-            return g_fail(g, TS_BAD_INPUT, "tangent along \"%s\": values of dtype %s have none", in[j]->label,
-                          ts_dtype_name(in[j]->type.dtype)),
+        if (!dtype_real(in[j]->type.dtype))
+            return g_fail(g, TS_BAD_INPUT, "tangent along \"%s\": values of dtype %s have none, expected reals",
+                          in[j]->label, ts_dtype_name(in[j]->type.dtype)),
                    false;
         if (!type_equal(&in[j]->type, &direction[j]->type))
-            return g_fail(g, TS_BAD_INPUT, "tangent along \"%s\": the direction's shape or dtype is another",
-                          in[j]->label),
-                   false;
+            return g_differs(g, arena_format(&g->mem, "tangent along \"%s\": the direction", in[j]->label),
+                             &direction[j]->type, &in[j]->type);
         const node **to = &f->tangent[in[j]->id];
         *to = *to ? g_added(g, *to, direction[j]) : direction[j];
     }

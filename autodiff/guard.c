@@ -6,21 +6,12 @@
 
 #include <string.h>
 
+/* that are looked into; parts and loads of a condition that is written at every use */
 enum { MOST_NODES = 32, MOST_PARTS = 40, MOST_LOADS = 4 };
 typedef struct search {
-    arena *m;
+    arena *mem;
     int first, left; /* nodes from id first on are of this pass; how many more may be looked into */
 } search;
-
-static bool is_fn(const expr *x, const char *name)
-{
-    return x->kind == X_CALL && !strcmp(x->fn->name, name);
-}
-
-static const expr *truth(arena *m, bool v)
-{
-    return x_cast(m, TS_BOOL, x_whole(m, v));
-}
 
 static bool is_truth(const expr *x, bool v)
 {
@@ -40,28 +31,28 @@ static bool is_zero(const expr *x)
 
 static const expr *untaken(search *s, const expr *x);
 
-static const expr *both(arena *m, const expr *a, const expr *b)
+static const expr *both(arena *mem, const expr *a, const expr *b)
 {
-    return !a || !b ? NULL : x_same(a, b) ? a : x2(m, "and", a, b);
+    return !a || !b ? NULL : x_same(a, b) ? a : x2(mem, "and", a, b);
 }
 
-static const expr *either(arena *m, const expr *a, const expr *b)
+static const expr *either(arena *mem, const expr *a, const expr *b)
 {
-    return !a || !b ? (a ? a : b) : x_same(a, b) ? a : x2(m, "or", a, b);
+    return !a || !b ? (a ? a : b) : x_same(a, b) ? a : x2(mem, "or", a, b);
 }
 
 /* c ? yes : no over conditions. What a place decides stays a choice: it says where the rest may be read. */
-static const expr *choice(arena *m, const expr *c, const expr *yes, const expr *no)
+static const expr *choice(arena *mem, const expr *c, const expr *yes, const expr *no)
 {
     if (is_truth(yes, true) && is_truth(no, false))
-        return x_cast(m, TS_BOOL, c);
+        return x_cast(mem, TS_BOOL, c);
     if (is_truth(yes, false) && is_truth(no, true))
-        return x1(m, "not", c);
+        return x1(mem, "not", c);
     if (is_truth(yes, true) && x_count(c, X_LOAD))
-        return either(m, x_cast(m, TS_BOOL, c), no);
+        return either(mem, x_cast(mem, TS_BOOL, c), no);
     if (is_truth(no, true) && x_count(c, X_LOAD))
-        return either(m, x1(m, "not", c), yes);
-    return x_same(yes, no) ? yes : x3(m, "select", c, yes, no);
+        return either(mem, x1(mem, "not", c), yes);
+    return x_same(yes, no) ? yes : x3(mem, "select", c, yes, no);
 }
 
 /* A choice by the place alone (padding) is no guard: it is there for reading, and only carries those behind it. */
@@ -71,11 +62,11 @@ static const expr *of_select(search *s, const expr *x)
     bool found = false;
     for (int i = 0; i < 2; i++) {
         const bool zero = is_zero(x->arg[i + 1]);
-        part[i] = zero ? truth(s->m, true) : untaken(s, x->arg[i + 1]);
+        part[i] = zero ? x_truth(s->mem, true) : untaken(s, x->arg[i + 1]);
         found = found || (zero ? x_count(x->arg[0], X_LOAD) > 0 : part[i] != NULL);
-        part[i] = part[i] ? part[i] : truth(s->m, false);
+        part[i] = part[i] ? part[i] : x_truth(s->mem, false);
     }
-    return found ? choice(s->m, x->arg[0], part[0], part[1]) : NULL;
+    return found ? choice(s->mem, x->arg[0], part[0], part[1]) : NULL;
 }
 
 /* Of a product only what this pass made is a gradient: a factor of the model's own that is 0 leaves 0 * inf. */
@@ -94,10 +85,10 @@ static const expr *of_load(search *s, const expr *x)
 {
     defn d;
     err e = {0};
-    if (node_is_leaf(x->from) || s->left-- <= 0 || !g_defn(x->from, s->m, &d, &e))
+    if (node_is_leaf(x->from) || s->left-- <= 0 || !g_defn(x->from, s->mem, &d, &e))
         return NULL;
     const expr *found = untaken(s, d.value);
-    return found ? x_rename(s->m, found, x->from->type.rank, x->arg) : NULL;
+    return found ? x_rename(s->mem, found, x->from->type.rank, x->arg) : NULL;
 }
 
 /* Where x, a gradient, is 0 because of a choice by values: a condition over x's axes, or NULL. */
@@ -115,49 +106,33 @@ static const expr *untaken(search *s, const expr *x)
     }
     if (x->fn->result == R_SECOND)
         return of_select(s, x);
-    if (is_fn(x, "neg") || is_fn(x, "div"))
+    if (x_is_call(x, "neg") || x_is_call(x, "div"))
         return untaken(s, x->arg[0]);
-    if (is_fn(x, "add") || is_fn(x, "sub"))
-        return (inner = untaken(s, x->arg[0])) ? both(s->m, inner, untaken(s, x->arg[1])) : NULL;
-    return is_fn(x, "mul") ? of_product(s, x) : NULL;
-}
-
-static int parts(const expr *x)
-{
-    int n = 1;
-    for (int i = 0; i < x->n; i++)
-        n += parts(x->arg[i]);
-    return n;
-}
-
-static const expr *load_at(arena *m, const node *n)
-{
-    const expr *sub[MAX_RANK];
-    for (int i = 0; i < n->type.rank; i++)
-        sub[i] = x_axis(m, i);
-    return x_load(m, n, sub);
+    if (x_is_call(x, "add") || x_is_call(x, "sub"))
+        return (inner = untaken(s, x->arg[0])) ? both(s->mem, inner, untaken(s, x->arg[1])) : NULL;
+    return x_is_call(x, "mul") ? of_product(s, x) : NULL;
 }
 
 /* What is too long to be written at every use, or reads too much for that, as a node of its own. */
-static const expr *shortened(graph *g, arena *m, const type *t, const expr *x)
+static const expr *shortened(graph *g, arena *mem, const type *t, const expr *x)
 {
     const expr *arg[MAX_ARG], *load[MOST_LOADS + 1];
-    if (parts(x) <= MOST_PARTS && x_loads(x, load, MOST_LOADS + 1) <= MOST_LOADS)
+    if (x_parts(x) <= MOST_PARTS && x_loads(x, load, MOST_LOADS + 1) <= MOST_LOADS)
         return x;
-    const bool joins = is_fn(x, "and") || is_fn(x, "or") || is_fn(x, "not");
+    const bool joins = x_is_call(x, "and") || x_is_call(x, "or") || x_is_call(x, "not");
     for (int i = 0; i < x->n && joins; i++)
-        if (!(arg[i] = shortened(g, m, t, x->arg[i])))
+        if (!(arg[i] = shortened(g, mem, t, x->arg[i])))
             return NULL;
-    const node *n = emit_over(g, t, joins ? x_apply(m, x->fn, x->n, arg) : x);
-    return n && type_count(&n->type) == type_count(t) ? load_at(m, n) : NULL;
+    const node *n = emit_over(g, t, joins ? x_apply(mem, x->fn, x->n, arg) : x);
+    return n && type_count(&n->type) == type_count(t) ? x_element(mem, n) : NULL;
 }
 
-const expr *guard_of(graph *g, arena *m, const arriving *at)
+const expr *guard_of(graph *g, arena *mem, const arriving *at)
 {
-    search s = {.m = m, .first = at->first, .left = MOST_NODES};
-    const expr *found = at->chosen ? untaken(&s, load_at(m, at->dy)) : NULL;
+    search s = {.mem = mem, .first = at->first, .left = MOST_NODES};
+    const expr *found = at->chosen ? untaken(&s, x_element(mem, at->dy)) : NULL;
     const err before = g->err;
-    found = found ? shortened(g, m, &at->dy->type, found) : NULL;
+    found = found ? shortened(g, mem, &at->dy->type, found) : NULL;
     g->err = before; /* what cannot be written as a node is left to the arithmetic */
     return found;
 }

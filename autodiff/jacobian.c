@@ -1,115 +1,212 @@
 /* jacobian.c - the derivative of every element by every element: one pass of forward or reverse mode over a symbol, and
  * a batch of units in its place. Where elements along an axis depend on those at the same place alone, one unit serves
- * all places of that axis. */
+ * all places of that axis; where they depend on a band, places further apart than it is wide share one. */
+#include "autodiff/jacobian.h"
 #include "autodiff/autodiff.h"
-#include "graph/ir/rule.h"
+#include "graph/affine/linear.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { FREE = -1, MIXED = -2 }; /* does not depend on the input; depends on several places */
-
 /* ---- which axes go together ---- */
-typedef struct pairing {
-    const signed char *along; /* by id: the axis that goes with that of the input, or one of those above */
-    int found;
-} pairing;
-
-static void look(pairing *p, const expr *x, int rank)
+static void find_bands(task *j)
 {
-    const int at = x->kind == X_LOAD ? p->along[x->from->id] : FREE;
-    for (int i = 0; i < x->n; i++)
-        look(p, x->arg[i], rank);
-    if (at == FREE)
-        return;
-    const expr *s = at >= 0 ? x->arg[at] : NULL;
-    const int here = s && s->kind == X_AXIS && s->axis < rank ? s->axis : MIXED;
-    p->found = p->found == FREE || p->found == here ? here : MIXED;
+    for (int i = 0; i < j->in->type.rank; i++) {
+        reach *of = reach_make(j->out, j->in, i, j->from[i], j->size[i]);
+        j->band[i] = of[j->out->id];
+        free(of);
+    }
 }
 
-static signed char of_node(const node *y, const signed char *along)
+/* An axis of out along which only the same place of in's axis counts */
+static void find_pairs(task *j)
+{
+    for (int i = 0; i < j->in->type.rank; i++) {
+        const reach *r = &j->band[i];
+        const int to = r->along;
+        if (!r->any || to < 0 || r->by != 1 || r->low || r->high || j->out->type.dim[to] != j->in->type.dim[i] ||
+            j->out_set >> to & 1)
+            continue;
+        j->pair[j->n_pair][0] = to, j->pair[j->n_pair++][1] = i;
+        j->out_set |= 1u << to, j->in_set |= 1u << i;
+    }
+}
+
+/* ---- seeds ---- */
+static coloring all_places(const type *t, uint32_t whole, const int64_t *from, const int64_t *size)
+{
+    coloring c = {.color = {0}};
+    for (int i = 0; i < t->rank; i++)
+        c.from[i] = from ? from[i] : 0, c.size[i] = size ? size[i] : t->dim[i],
+        c.color[i] = whole >> i & 1 ? 0 : c.size[i];
+    return c;
+}
+
+coloring colors_of_in(const task *j)
+{
+    coloring c = all_places(&j->in->type, j->in_set, j->from, j->size);
+    for (int i = 0; i < j->in->type.rank; i++)
+        if (c.color[i] > 0 && j->band[i].any)
+            c.color[i] = int_min(c.color[i], reach_width(&j->band[i]));
+    return c;
+}
+
+/* Elements of out whose bands have no place in common share a seed. */
+static coloring colors_of_out(const task *j)
+{
+    coloring c = all_places(&j->out->type, j->out_set, NULL, NULL);
+    for (int i = 0; i < j->in->type.rank; i++) {
+        const reach *r = &j->band[i];
+        const int to = r->any ? r->along : -1;
+        if (to >= 0 && r->by && !(j->in_set >> i & 1) && c.color[to] == j->out->type.dim[to])
+            c.color[to] = int_min(c.color[to], int_ceil_div(reach_width(r), llabs(r->by)));
+    }
+    return c;
+}
+
+static int64_t coloring_seeds(const coloring *c, int rank)
+{
+    int64_t n = 1;
+    for (int i = 0; i < rank; i++)
+        n = c->color[i] > 0 ? n * c->color[i] : n;
+    return n;
+}
+
+static bool has_fewer(const coloring *c, int rank)
+{
+    for (int i = 0; i < rank; i++)
+        if (c->color[i] > 0 && c->color[i] < c->size[i])
+            return true;
+    return false;
+}
+
+/* The number of the seed of the places at[axis], over any axes */
+static const expr *seed_of(arena *mem, const coloring *c, int rank, const expr *const *at)
+{
+    const expr *seed = x_cast(mem, TS_I64, x_whole(mem, 0));
+    int64_t unit = 1;
+    for (int i = rank; i-- > 0;) {
+        if (c->color[i] < 1)
+            continue;
+        const expr *place = x2(mem, "sub", at[i], x_whole(mem, c->from[i]));
+        if (c->color[i] < c->size[i])
+            place = x2(mem, "mod", place, x_whole(mem, c->color[i]));
+        seed = x2(mem, "add", seed, x2(mem, "mul", place, x_whole(mem, unit)));
+        unit *= c->color[i];
+    }
+    return seed;
+}
+
+const node *coloring_units(graph *g, const type *t, const coloring *c)
+{
+    arena mem = {0};
+    type shape = {.dtype = t->dtype, .rank = t->rank + 1, .dim = {coloring_seeds(c, t->rank)}};
+    const expr *at[MAX_RANK];
+    for (int i = 0; i < t->rank; i++)
+        at[i] = x_axis(&mem, i + 1), shape.dim[i + 1] = t->dim[i];
+    const expr *here = x2(&mem, "eq", x_axis(&mem, 0), seed_of(&mem, c, t->rank, at));
+    for (int i = 0; i < t->rank; i++)
+        if (c->size[i] < t->dim[i])
+            here = x2(&mem, "and", here, x_inside(&mem, at[i], c->from[i], c->from[i] + c->size[i]));
+    const expr *one = x_load(&mem, g_scalar(g, t->dtype, 1), NULL);
+    const expr *x = x_tidy(&mem, x3(&mem, "select", here, one, x_whole(&mem, 0)), shape.dim);
+    const node *y = g_fitted(g, emit_over(g, &shape, x), &shape);
+    return arena_free(&mem), y;
+}
+
+const node *stand_in(graph *g, const type *t, const char *what)
+{
+    return g_input(g, arena_format(&g->mem, "jacobian.%s%d", what, g->n), t, NULL);
+}
+
+/* ---- the pass ---- */
+/* A batch of what a unit of `of` brings about, [seeds, ...]. */
+static const node *passed(const task *j, bool forward, const coloring *c, const reach *of)
+{
+    graph *g = j->g;
+    const node *from = forward ? j->in : j->out, *result = NULL;
+    const node *v = stand_in(g, &from->type, "seed");
+    const bool good = v && (forward ? push_part(j, of, v, 1, &j->out, &result)
+                                    : ts_chain_rule(g, 1, &j->out, &v, 1, &j->in, &result));
+    const node *all = good ? coloring_units(g, &from->type, c) : NULL;
+    return all && ts_batch(g, 1, &result, 1, &v, &all, &result) ? result : NULL;
+}
+
+/* ---- few rows, one by one ---- */
+enum { FEW = 4 }; /* then what a row has no part in is left out, and what rows share is computed once */
+
+/* out at place `row` of the axes that are in no pair: over the others */
+static const node *part_at(const task *j, int64_t row)
 {
     arena mem = {0};
     defn d;
     err e = {0};
-    pairing p = {along, FREE};
-    bool any = false, mixed = false;
-    for (int i = 0; i < y->n_in; i++)
-        any = any || along[y->in[i]->id] != FREE, mixed = mixed || along[y->in[i]->id] == MIXED;
-    if (any && !mixed && g_defn(y, &mem, &d, &e))
-        look(&p, d.value, y->type.rank);
-    const bool walked = any && !mixed && !err_is(&e) && d.value->kind == X_SCAN && p.found == d.value->axis;
-    const bool lost = mixed || err_is(&e) || walked ||
-                      (any && (d.value->kind == X_SCATTER || d.value->kind == X_ROUTINE));
-    arena_free(&mem);
-    return lost ? MIXED : (signed char)p.found;
-}
-
-/* The axis of out along which only the same place of in's axis counts, or one of the above. */
-static int partner(const node *out, const node *in, int axis)
-{
-    const int count = g_reach(1, &out, NULL);
-    const node **need = calloc((size_t)count + 1, sizeof *need);
-    signed char *along = calloc((size_t)out->id + 1, sizeof *along);
-    MUST(need && along);
-    memset(along, FREE, (size_t)out->id + 1);
-    g_reach(1, &out, need);
-    for (int i = 0; i < count; i++) {
-        const node *n = need[i];
-        along[n->id] = n == in ? (signed char)axis : n->leaf ? FREE : of_node(n, along);
-    }
-    const int found = along[out->id];
-    free(need), free(along);
-    return found >= 0 && out->type.dim[found] == in->type.dim[axis] ? found : MIXED;
-}
-
-/* ---- units ---- */
-/* [seeds, axes of t...]: for each place of the axes that are not in `whole`, 1 there; the same along the others. */
-static const node *units(graph *g, const type *t, uint32_t whole, int64_t seeds)
-{
-    text words = {0};
-    int64_t extent[MAX_RANK + 1] = {seeds}, unit = 1;
-    const node *one = g_scalar(g, t->dtype, 1);
-    text_add(&words, "select(eq(i0,0");
+    const type *t = &j->out->type;
+    type shape = {.dtype = t->dtype};
+    int64_t extent[MAX_AXIS] = {0};
+    const expr *at[MAX_AXIS] = {0};
     for (int i = t->rank; i-- > 0;) {
-        extent[i + 1] = t->dim[i];
-        if (whole >> i & 1)
+        if (j->out_set >> i & 1)
             continue;
-        text_add(&words, "+i%d*%lld", i + 1, (long long)unit);
-        unit *= t->dim[i];
+        at[i] = x_whole(&mem, row % t->dim[i]);
+        row /= t->dim[i];
     }
-    text_add(&words, "),a,0)");
-    const node *y = g_element(g, 1, &one, &(spelling){t->rank + 1, 0, extent, "add", text_str(&words)});
-    text_free(&words);
-    return y;
-}
-
-static int64_t seeds_of(const type *t, uint32_t whole)
-{
-    int64_t n = 1;
     for (int i = 0; i < t->rank; i++)
-        n = whole >> i & 1 ? n : n * t->dim[i];
-    return n;
+        if (!at[i])
+            extent[shape.rank] = t->dim[i], at[i] = x_axis(&mem, shape.rank), shape.dim[shape.rank++] = t->dim[i];
+    const bool open = !j->out->leaf && !j->out->trip && g_defn_calls(j->out, &mem, &d, &e) && d.n_axis == t->rank &&
+                      !x_alone(d.value);
+    const expr *x = open ? x_tidy(&mem, x_rename(&mem, d.value, MAX_AXIS, at), extent) : x_load(&mem, j->out, at);
+    const node *part = g_fitted(j->g, emit_over(j->g, &shape, x), &shape);
+    return arena_free(&mem), part;
 }
 
-/* ---- the pass ---- */
-typedef struct task {
-    graph *g;
-    const node *out, *in;
-    int n_pair, (*pair)[2];
-    uint32_t out_set, in_set; /* axes in pairs */
-} task;
+/* in's gradient at a row, [axes of in...], as that row of the Jacobian: axes of out in no pair have one place */
+static const node *as_row(const task *j, const node *n)
+{
+    int64_t order[MAX_RANK], shape[MAX_RANK];
+    int k = 0, rank = 0;
+    for (int i = 0; i < j->out->type.rank; i++) {
+        shape[rank++] = j->out_set >> i & 1 ? j->out->type.dim[i] : 1;
+        for (int p = 0; p < j->n_pair; p++)
+            if (j->pair[p][0] == i)
+                order[k++] = j->pair[p][1];
+    }
+    for (int i = 0; i < j->in->type.rank; i++)
+        if (!(j->in_set >> i & 1))
+            order[k++] = i, shape[rank++] = j->in->type.dim[i];
+    return g_reshape(j->g, g_transpose(j->g, n, k, order), rank, shape);
+}
 
-/* A batch of what a unit of `of` brings about, [seeds, ...]. */
-static const node *passed(const task *j, bool forward, int64_t seeds)
+/* The gradients of the sums along what is in pairs, row by row; of out's axes at most one is in no pair. */
+static const node *one_by_one(const task *j, int64_t rows)
 {
     graph *g = j->g;
-    const node *of = forward ? j->in : j->out, *result = NULL;
-    const node *v = g_input(g, arena_format(&g->mem, "jacobian.seed%d", g->n), &of->type, NULL);
-    const bool good = v && (forward ? ts_pushforward(g, 1, &j->in, &v, 1, &j->out, &result)
-                                    : ts_chain_rule(g, 1, &j->out, &v, 1, &j->in, &result));
-    const node *all = good ? units(g, &of->type, forward ? j->in_set : j->out_set, seeds) : NULL;
-    return all && ts_batch(g, 1, &result, 1, &v, &all, &result) ? result : NULL;
+    const node *part[FEW];
+    int along = 0;
+    while (j->out_set >> along & 1)
+        along++;
+    for (int64_t k = 0; k < rows; k++) {
+        const node *y = part_at(j, k), *one = y ? g_filled(g, &y->type, 1) : NULL;
+        if (!one || !ts_chain_rule(g, 1, &y, &one, 1, &j->in, &part[k]) || !(part[k] = as_row(j, part[k])))
+            return NULL;
+    }
+    return g_joined(g, rows, part, along);
+}
+
+/* Reverse mode, and no more than one axis of rows */
+static bool is_few(const task *j, int64_t rows)
+{
+    int open = 0;
+    for (int i = 0; i < j->out->type.rank; i++)
+        open += !(j->out_set >> i & 1);
+    return rows > 0 && rows <= FEW && open <= 1;
+}
+
+/* ---- results ---- */
+static bool same_shape(const node *n, int rank, const int64_t *shape)
+{
+    return n->type.rank == rank && !memcmp(n->type.dim, shape, (size_t)rank * sizeof *shape);
 }
 
 /* [axes of one side that are in no pair..., all axes of the other] as [axes of out..., those of in in no pair...] */
@@ -121,12 +218,10 @@ static const node *ordered(const task *j, const node *n, bool forward)
     int rank = 0, k = 0;
     for (int i = 0; i < from->rank; i++)
         if (!(set >> i & 1))
-            at[i] = rank, shape[rank++] = from->dim[i];
+            at[i] = rank, shape[rank++] = forward ? j->size[i] : from->dim[i];
     const int first = rank;
     for (int i = 0; i < other->rank; i++)
         shape[rank++] = other->dim[i];
-    if (rank > MAX_RANK)
-        return g_fail(j->g, TS_UNSUPPORTED, "jacobian: it has %d axes, at most %d are possible", rank, MAX_RANK), NULL;
     for (int i = 0; i < j->out->type.rank; i++) {
         int64_t place = forward ? first + i : at[i];
         for (int p = 0; p < j->n_pair && !forward; p++)
@@ -136,38 +231,100 @@ static const node *ordered(const task *j, const node *n, bool forward)
     for (int i = 0; i < j->in->type.rank; i++)
         if (!(j->in_set >> i & 1))
             order[k++] = forward ? at[i] : first + i;
-    return g_transpose(j->g, g_reshape(j->g, n, rank, shape), rank, order);
+    return turned(j->g, same_shape(n, rank, shape) ? n : g_reshape(j->g, n, rank, shape), order, j->first);
 }
 
-static void find_pairs(task *j)
+/* [colors, axes of the other side...] as [axes of out..., axes of in in no pair...]: zeros outside of the bands */
+static const node *spread(const task *j, const node *n, bool forward, const coloring *c)
 {
-    for (int i = 0; i < j->in->type.rank; i++) {
-        const int to = partner(j->out, j->in, i);
-        if (to < 0 || j->out_set >> to & 1)
+    arena mem = {0};
+    const type *in = &j->in->type, *out = &j->out->type;
+    const expr *of_out[MAX_RANK], *of_in[MAX_RANK], *sub[MAX_RANK + 1], *inside = NULL;
+    type shape = {.dtype = n->type.dtype, .rank = out->rank};
+    for (int i = 0; i < out->rank; i++)
+        of_out[i] = x_axis(&mem, i), shape.dim[i] = out->dim[i];
+    for (int i = 0; i < in->rank; i++) {
+        const reach *r = &j->band[i];
+        if (j->in_set >> i & 1)
             continue;
-        j->pair[j->n_pair][0] = to, j->pair[j->n_pair++][1] = i;
-        j->out_set |= 1u << to, j->in_set |= 1u << i;
+        of_in[i] = x2(&mem, "add", x_axis(&mem, shape.rank), x_whole(&mem, j->from[i]));
+        shape.dim[shape.rank++] = j->size[i];
+        const expr *start = x_cast(&mem, TS_I64, x_whole(&mem, 0));
+        if (r->along >= 0)
+            start = x2(&mem, "mul", of_out[r->along], x_whole(&mem, r->by));
+        const expr *here = x_inside(&mem, x2(&mem, "sub", of_in[i], start), r->low, r->high + 1);
+        inside = inside ? x2(&mem, "and", inside, here) : here;
     }
+    for (int p = 0; p < j->n_pair; p++)
+        of_in[j->pair[p][1]] = of_out[j->pair[p][0]];
+    const type *from = forward ? in : out, *to = forward ? out : in;
+    sub[0] = seed_of(&mem, c, from->rank, forward ? of_in : of_out);
+    for (int i = 0; i < to->rank; i++)
+        sub[i + 1] = (forward ? of_out : of_in)[i];
+    const expr *x = x_tidy(&mem, x3(&mem, "select", inside, x_load(&mem, n, sub), x_whole(&mem, 0)), shape.dim);
+    const node *y = g_fitted(j->g, emit_over(j->g, &shape, x), &shape);
+    return arena_free(&mem), y;
+}
+
+const node *by_tangents(const task *j, const coloring *c, const reach *of)
+{
+    const node *n = passed(j, true, c, of);
+    return !n ? NULL : has_fewer(c, j->in->type.rank) ? spread(j, n, true, c) : ordered(j, n, true);
+}
+
+static const node *by_gradients(const task *j, const coloring *c)
+{
+    const node *n = passed(j, false, c, NULL);
+    return !n ? NULL : has_fewer(c, j->out->type.rank) ? spread(j, n, false, c) : ordered(j, n, false);
+}
+
+static const node *made(const task *j)
+{
+    const coloring in = colors_of_in(j), out = colors_of_out(j);
+    const int64_t by_in = coloring_seeds(&in, j->in->type.rank), by_out = coloring_seeds(&out, j->out->type.rank);
+    if (by_in > by_out)
+        return !has_fewer(&out, j->out->type.rank) && is_few(j, by_out) ? one_by_one(j, by_out) : by_gradients(j, &out);
+    const node *n = by_parts(j);
+    return n || err_is(&j->g->err) ? n : by_tangents(j, &in, NULL);
+}
+
+static bool begin(task *j)
+{
+    for (int i = 0; i < 2; i++) {
+        const node *n = i ? j->in : j->out;
+        if (dtype_class(n->type.dtype) != D_REAL)
+            return g_fail(j->g, TS_BAD_INPUT, "jacobian: values of dtype %s have none, expected reals",
+                          ts_dtype_name(n->type.dtype)),
+                   false;
+        if (n->type.rank >= MAX_RANK)
+            return g_fail(j->g, TS_UNSUPPORTED, "jacobian: rank %d, at most %d is possible", n->type.rank,
+                          MAX_RANK - 1),
+                   false;
+    }
+    memcpy(j->size, j->in->type.dim, sizeof j->size);
+    find_bands(j);
+    if (j->pair)
+        find_pairs(j);
+    const int rank = j->out->type.rank + j->in->type.rank - j->n_pair;
+    if (rank > MAX_RANK)
+        g_fail(j->g, TS_UNSUPPORTED, "jacobian: it has %d axes, at most %d are possible", rank, MAX_RANK);
+    return rank <= MAX_RANK;
 }
 
 ts_tensor ts_jacobian(ts_graph *g, ts_tensor out, ts_tensor in, int *n_pair, int (*pair)[2])
 {
-    task j = {.g = g, .out = out, .in = in, .pair = pair};
-    if (!out || !in || err_is(&g->err) || !g_holds(g, "jacobian", 2, (const node *const[]){out, in}))
+    task j = {.g = g, .out = out, .in = in, .pair = n_pair ? pair : NULL, .first = g->n};
+    if (!out || !in || err_is(&g->err) || !g_holds(g, "jacobian", 2, (const node *const[]){out, in}) || !begin(&j))
         return NULL;
-    for (int i = 0; i < 2; i++) {
-        const node *n = i ? in : out;
-        if (dtype_class(n->type.dtype) != D_REAL)
-            return g_fail(g, TS_BAD_INPUT, "jacobian: values of dtype %s have none", ts_dtype_name(n->type.dtype)),
-                   NULL;
-        if (n->type.rank >= MAX_RANK)
-            return g_fail(g, TS_UNSUPPORTED, "jacobian: rank %d, at most %d is possible", n->type.rank, MAX_RANK - 1),
-                   NULL;
-    }
     if (n_pair)
-        find_pairs(&j), *n_pair = j.n_pair;
-    const int64_t by_in = seeds_of(&in->type, j.in_set), by_out = seeds_of(&out->type, j.out_set);
-    const bool forward = by_in <= by_out;
-    const node *n = passed(&j, forward, forward ? by_in : by_out);
-    return n ? ordered(&j, n, forward) : NULL;
+        *n_pair = j.n_pair;
+    for (int i = 0; i < in->type.rank; i++)
+        if (!j.band[i].any) {
+            type t = {.dtype = out->type.dtype, .rank = out->type.rank};
+            memcpy(t.dim, out->type.dim, sizeof t.dim);
+            for (int k = 0; k < in->type.rank; k++)
+                t.dim[t.rank++] = in->type.dim[k];
+            return g_filled(g, &t, 0);
+        }
+    return made(&j);
 }

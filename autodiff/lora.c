@@ -57,12 +57,11 @@ static product product_of(const beside *b, const node *n, const expr *x)
 {
     const product none = {.weight = -1};
     const int last = n->type.rank - 1;
-    if (last < 0 || x->kind != X_FOLD || strcmp(x->fn->name, "add") || x->folds & (x->folds - 1))
+    if (last < 0 || !x_folds_by(x, "add") || x->folds & (x->folds - 1))
         return none;
     const expr *body = x->arg[0];
     const int k = __builtin_ctz(x->folds);
-    if (body->kind != X_CALL || strcmp(body->fn->name, "mul") || body->arg[0]->kind != X_LOAD ||
-        body->arg[1]->kind != X_LOAD)
+    if (!x_is_call(body, "mul") || body->arg[0]->kind != X_LOAD || body->arg[1]->kind != X_LOAD)
         return none;
     const int w = b->view[body->arg[1]->from->id].weight >= 0;
     const expr *v = body->arg[w], *other = body->arg[!w];
@@ -104,7 +103,7 @@ static bool learn(beside *b, int count, const node *const *need)
 }
 
 /* ---- the pass ---- */
-static const node *add_beside(void *user, const node *old, const node *now)
+static const node *add_beside(void *user, const node *old, const node *now) /* y = x w becomes y + scale * (x a) b */
 {
     const beside *b = user;
     const product *is = &b->product[old->id];
@@ -115,11 +114,13 @@ static const node *add_beside(void *user, const node *old, const node *now)
     if (is->weight < 0 || b->summed[is->weight])
         return now;
     const ts_factors *f = &b->of[is->weight];
-    const node *first = f->a, *second = f->b;
+    const node *first = f->a, *second = f->b; /* a [k, rank], b [rank, n], where the weight is [k, n] */
     static const int64_t flip[] = {1, 0};
     char source[64];
     if (is->turned)
+        /* b' [n, rank] and a' [rank, k], of the weight turned */
         first = g_transpose(b->g, f->b, 2, flip), second = g_transpose(b->g, f->a, 2, flip);
+    /* [..., rank], then [..., n] */
     const node *low = g_product(b->g, now->in[is->x], first), *more = g_product(b->g, low, second);
     snprintf(source, sizeof source, "a+%.17g*b", f->scale);
     const node *y = f->scale == 1 ? g_call2(b->g, "add", now, more)

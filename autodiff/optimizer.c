@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* numbers and states that a formula knows; settings; bytes of a word; states */
 enum { MAX_NAMED = 32, MAX_SETTING = 12, MAX_WORD = 32, MAX_USED = 8 };
 
+/* A number of a recipe, as "beta1=0.9": it stands in formulas by its name. */
 typedef struct setting {
     char name[MAX_WORD];
     double value;
@@ -19,6 +21,7 @@ typedef struct named {
     char name[MAX_WORD];
     const node *value, *state; /* state: the input that it is the next value of; NULL: none */
 } named;
+/* What one parameter's update is made with: the names that its formulas may use, and the states that it asked for. */
 struct recipe {
     graph *g;
     const node *param;
@@ -51,6 +54,7 @@ static bool read_settings(recipe *r, const char *from, bool unknown, const char 
     return true;
 }
 
+/* Of a setting that the optimizer's own line declares, so that it is there. */
 double r_setting(const recipe *r, const char *name)
 {
     int i = 0;
@@ -66,6 +70,7 @@ const type *r_type(const recipe *r)
 }
 
 /* ---- names ---- */
+/* r->n where there is none: the place of the next one. */
 static int find(const recipe *r, const char *name)
 {
     int i = 0;
@@ -83,6 +88,7 @@ static void bind(recipe *r, const char *name, const node *value)
     r->named[i].value = value;
 }
 
+/* Labelled PARAMETER.NAME, which is what checkpoints know it by. */
 static void add_state(recipe *r, const char *name, const type *t)
 {
     char *label = arena_format(&r->g->mem, "%s.%s", r->label, name);
@@ -96,6 +102,7 @@ void r_state(recipe *r, const char *name)
     add_state(r, name, &r->param->type);
 }
 
+/* For states that are one number along some axes, as Adafactor's rows and columns of squares. */
 void r_state_over(recipe *r, const char *name, int n, const int64_t *axes)
 {
     type t = r->param->type;
@@ -105,6 +112,8 @@ void r_state_over(recipe *r, const char *name, int n, const int64_t *axes)
 }
 
 /* ---- formulas ---- */
+/* Learning rate and step are f64, so that 1 - beta^t keeps its digits; formulas over tensors take them in the
+ * parameter's dtype. */
 static bool scalar(const node *n)
 {
     return n && n->type.rank == 0 && n->type.dtype == TS_F64;
@@ -140,6 +149,7 @@ static bool spell(recipe *r, const char *formula, text *t, int *n, const node **
     return !err_is(&r->g->err);
 }
 
+/* Of numbers alone it stays a number in f64; else numbers are brought to the parameter's dtype first. */
 void r_let(recipe *r, const char *name, const char *formula)
 {
     const node *in[MAX_USED];
@@ -159,6 +169,7 @@ void r_let(recipe *r, const char *name, const char *formula)
     text_free(&t);
 }
 
+/* Over the axes named, which stay with extent 1; over all of them to a number where n is 0. */
 void r_mean(recipe *r, const char *name, const char *of, int n, const int64_t *axes)
 {
     const node *x = r->named[find(r, of)].value;
@@ -187,6 +198,7 @@ typedef struct optimizing {
     int cap;
 } optimizing;
 
+/* The first word of the call; settings follow. */
 static const optimizer *find_optimizer(graph *g, const char *call)
 {
     const size_t n = strcspn(call, " ");
@@ -200,6 +212,7 @@ static const optimizer *find_optimizer(graph *g, const char *call)
     return text_free(&known), NULL;
 }
 
+/* Any of several, as "*.bias,*norm*". */
 static bool matches(const char *globs, const char *name)
 {
     char one[256];
@@ -213,6 +226,7 @@ static bool matches(const char *globs, const char *name)
     return false;
 }
 
+/* The first that fits: special rules stand before general ones. */
 static const ts_rule *rule_of(const ts_optimizer *o, const char *name, int rank)
 {
     for (int i = 0; i < o->n_rule; i++)
@@ -221,6 +235,7 @@ static const ts_rule *rule_of(const ts_optimizer *o, const char *name, int rank)
     return NULL;
 }
 
+/* start: the state's first value; of a parameter NULL, since it has one. */
 static void add_update(optimizing *z, const node *from, const node *to, const node *start)
 {
     ts_updates *out = z->out;
@@ -261,6 +276,7 @@ static const node *update_one(optimizing *z, const node *param, const node *grad
     return r.named[find(&r, "p")].value;
 }
 
+/* average' = keep * average + (1 - keep) * next, from the parameter's first value on. */
 static void add_average(optimizing *z, const node *param, const node *next, const char *label)
 {
     char formula[96];
@@ -293,8 +309,12 @@ static bool measure(optimizing *z, int n, const ts_tensor *param, const ts_tenso
         const ts_rule *rule = rule_of(z->o, label[i], param[i] ? param[i]->type.rank : 0);
         if (rule && rule->frozen)
             continue;
-        if (!param[i] || !grad[i] || !type_equal(&param[i]->type, &grad[i]->type))
-            return g_fail(z->g, TS_BAD_INPUT, "%s: its gradient has another shape or dtype", label[i]), false;
+        if (!param[i] || !grad[i])
+            return g_fail(z->g, TS_BAD_INPUT, "%s: its %s is missing", label[i], param[i] ? "gradient" : "value"),
+                   false;
+        if (!type_equal(&param[i]->type, &grad[i]->type))
+            return g_differs(z->g, arena_format(&z->g->mem, "the gradient of %s", label[i]), &grad[i]->type,
+                             &param[i]->type);
         const int first = z->g->n;
         const node *one = z->out->square[i] = square_sum(z->g, grad[i]);
         g_label_new(z->g, first, arena_format(&z->g->mem, "norm of the gradient of %s", label[i]));
@@ -309,6 +329,7 @@ static bool measure(optimizing *z, int n, const ts_tensor *param, const ts_tenso
     return !err_is(&z->g->err);
 }
 
+/* An average of 1 would keep the first value for ever. */
 static bool check(graph *g, const ts_optimizer *o)
 {
     if (!scalar(o->rate) || !scalar(o->step))
@@ -320,6 +341,7 @@ static bool check(graph *g, const ts_optimizer *o)
            (g_fail(g, TS_BAD_INPUT, "average: %g is not in 0...1", o->average), false);
 }
 
+/* Updates 0..n-1 are the parameters', in order; those of states follow. */
 bool ts_optimize(ts_graph *g, const ts_optimizer *o, int n, const ts_tensor *param, const ts_tensor *grad,
                  ts_updates *out)
 {

@@ -15,7 +15,7 @@ bool is_computed(int n, const expr *const *sub)
 
 typedef struct placing {
     graph *g;
-    arena *m;
+    arena *mem;
     const putting *of;
     int rank, depth;            /* of what is put together; dimensions that are looked up, the others are whole rows */
     int n_kept;                 /* axes of the places, in front of those of rows */
@@ -55,17 +55,17 @@ static bool set_axes(placing *q, err *e)
         places |= x_axes(q->of->sub[i]);
     for (int a = 0; a < q->of->n_axis; a++)
         if (places >> a & 1)
-            q->axis[a] = x_axis(q->m, n), q->extent[n++] = q->of->extent[a], done |= 1u << a;
+            q->axis[a] = x_axis(q->mem, n), q->extent[n++] = q->of->extent[a], done |= 1u << a;
     q->n_kept = n;
     for (int i = q->depth; i < q->rank; i++) {
         const int a = q->of->sub[i]->axis;
-        q->axis[a] = x_axis(q->m, n), q->extent[n++] = q->of->extent[a], done |= 1u << a;
+        q->axis[a] = x_axis(q->mem, n), q->extent[n++] = q->of->extent[a], done |= 1u << a;
     }
     if (q->n_kept >= MAX_RANK || n > MAX_RANK)
         return err_set(e, TS_UNSUPPORTED, "what is put into computed places has more than %d axes", MAX_RANK);
     for (int a = 0; a < q->of->n_axis; a++)
         if (!(done >> a & 1))
-            q->axis[a] = x_axis(q->m, n), q->extent[n++] = q->of->extent[a];
+            q->axis[a] = x_axis(q->mem, n), q->extent[n++] = q->of->extent[a];
     return true;
 }
 
@@ -73,7 +73,7 @@ static const node *spelled(placing *q, const expr *x, int rank, int n_axis)
 {
     sum s = {.rank = rank, .n_axis = n_axis, .fold = "add"};
     memcpy(s.extent, q->extent, sizeof s.extent);
-    s.value = x_rename(q->m, x, MAX_AXIS, q->axis);
+    s.value = x_rename(q->mem, x, MAX_AXIS, q->axis);
     return emit_sum(q->g, &s);
 }
 
@@ -85,17 +85,17 @@ static const node *indices(placing *q)
     memcpy(shape, q->extent, (size_t)q->n_kept * sizeof *shape);
     shape[q->n_kept] = 1;
     for (int i = 0; i < q->depth && none; i++) {
-        const expr *s = x_cast(q->m, TS_I64, q->of->sub[i]), *zero = x_whole(q->m, 0);
+        const expr *s = x_cast(q->mem, TS_I64, q->of->sub[i]), *zero = x_whole(q->mem, 0);
         if (!x_count(s, X_LOAD)) /* an element reads something: a 0 */
-            s = x2(q->m, "add", s, x_load(q->m, none, &zero));
+            s = x2(q->mem, "add", s, x_load(q->mem, none, &zero));
         part[i] = g_reshape(q->g, spelled(q, s, q->n_kept, q->n_kept), q->n_kept + 1, shape);
     }
     return none ? g_joined(q->g, q->depth, part, q->n_kept) : NULL;
 }
 
-const node *emit_put(graph *g, arena *m, const putting *p, err *e)
+const node *emit_put(graph *g, arena *mem, const putting *p, err *e)
 {
-    placing q = {.g = g, .m = m, .of = p};
+    placing q = {.g = g, .mem = mem, .of = p};
     find_rows(&q);
     if (!set_axes(&q, e))
         return NULL;
