@@ -3,6 +3,7 @@
  * are gone through each time that somebody passes through them: loops come out unrolled, calls inlined. Steps that
  * nobody can do are gathered, and so are those behind them left out, until everything else was tried. */
 #include "import/model.h"
+#include "graph/ir/scalar.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -337,13 +338,26 @@ static bool keep(frame *f, int i, const onnx_call *c, int first, onnx_value *out
     return true;
 }
 
-/* Who makes a step: a function of the file, a rule of an operation, or a form. */
+/* Who makes a step: a function of the file, a rule of an operation, a form, or a scalar function. */
 typedef struct maker {
     const function *function;
+    const scalar_text *scalar;
     const op *op;
     const onnx_rule *rule;
     const onnx_form *form;
 } maker;
+
+/* "tessera.relu3", where the file has relu3(x) */
+static const scalar_text *scalar_for(const builder *b, const onnx_call *c)
+{
+    const size_t n = strlen(c->type);
+    for (int i = 0; !strcmp(c->domain, "tessera") && i < b->f->n_scalar; i++) {
+        const char *head = b->f->scalar[i].head + strspn(b->f->scalar[i].head, " ");
+        if (!strncmp(head, c->type, n) && head[n + strspn(head + n, " ")] == '(')
+            return &b->f->scalar[i];
+    }
+    return NULL;
+}
 
 static maker maker_of(const builder *b, const onnx_call *c)
 {
@@ -355,11 +369,30 @@ static maker maker_of(const builder *b, const onnx_call *c)
         m.op = op_for_onnx(c->domain, c->type, c->version, &m.rule);
     if (!m.function && !m.op)
         m.op = op_for_form(c->domain, c->type, c->version, &m.form);
+    if (!m.function && !m.op && !lists)
+        m.scalar = scalar_for(b, c);
     return m;
+}
+
+static bool apply_scalar(const onnx_call *c, onnx_value *out, err *e)
+{
+    if (c->n_attr)
+        return err_set(e, TS_BAD_INPUT, "it has no attribute \"%s\"", c->attr[0].name);
+    const scalar *f = scalar_find(c->g->scalars, c->type, strlen(c->type));
+    if (f && c->n_out > f->n_result)
+        return err_set(e, TS_BAD_INPUT, "its results are %d, and %d are used", f->n_result, c->n_out);
+    const node *y = ts_call(c->g, c->type, c->n_in, c->in);
+    for (int i = 0; y && i < c->n_out; i++)
+        out[i].node = i ? ts_output(c->g, y, i) : y;
+    if (err_is(&c->g->err))
+        *e = c->g->err;
+    return !err_is(e);
 }
 
 static bool apply(const maker *m, const onnx_call *c, onnx_value *out, err *e)
 {
+    if (m->scalar)
+        return apply_scalar(c, out, e);
     if (m->form)
         return onnx_make(m->op, m->form, c, out, e);
     const node **result = arena_array(&c->g->mem, (size_t)c->n_out + 1, sizeof *result);
@@ -378,7 +411,7 @@ static bool make_step(frame *f, int i, const onnx_call *c, bool ready, err *e)
     const node *subject = c->n_in > 0 ? c->in[0] : NULL;
     onnx_value *out = arena_array(b->mem, (size_t)s->n_out + 1, sizeof *out);
     const int lacking = b->unsupported.n + b->unsupported.more, first = b->g->n;
-    if ((!by.op && !by.function) || s->refused) {
+    if ((!by.op && !by.function && !by.scalar) || s->refused) {
         add_unsupported(f, i, subject, s->refused ? s->refused : "");
         return true;
     }

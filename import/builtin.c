@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_RESULTS = 256, MAX_DIMS = 64 };
+enum { MAX_RESULTS = 256, MAX_DIMS = 64 }; /* of one recipe */
 
 /* What a recipe said while it ran. */
 struct build {
@@ -124,7 +124,7 @@ static bool run(ts_model *m, err *e)
     if (!ts_graph_ok(m->graph, e) || !built || m->build->unknown_dim || m->build->n_result == 0) {
         err_set(e, TS_BUG,
                 m->build->unknown_dim ? "a dimension that the model does not declare" : "the recipe names no result");
-        return err_in(e, "built-in model %s", m->builder->name);
+        return err_in(e, m->builder->doc ? "built-in model %s" : "\"%s\"", m->builder->name);
     }
     collect_ports(m);
     m->result = m->build->result;
@@ -168,11 +168,6 @@ static void mark(const dimension *d, int64_t extent, int n, ts_port *port, const
             }
 }
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 static ts_port *own_ports(arena *mem, int n, const ts_port *from)
 {
     ts_port *to = arena_array(mem, (size_t)n + 1, sizeof *to);
@@ -202,8 +197,8 @@ const ports *builtin_ports(const ts_model *m)
             t = trial(m, i, extent = d->fallback - 1);
         if (!t)
             continue;
-        mark(d, extent, least(b->n_input, t->bound->n_input), p->input, b->input, t->bound->input);
-        mark(d, extent, least(b->n_output, t->bound->n_output), p->output, b->output, t->bound->output);
+        mark(d, extent, (int)int_min(b->n_input, t->bound->n_input), p->input, b->input, t->bound->input);
+        mark(d, extent, (int)int_min(b->n_output, t->bound->n_output), p->output, b->output, t->bound->output);
         ts_model_free(t);
     }
     ts_model_free(base);

@@ -3,10 +3,12 @@
 #include "import/model.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef long long ll;
+enum { LONGEST_NAME = 256 }; /* in a sum */
 
 dimension *dims_find(const dims *d, const char *symbol)
 {
@@ -19,7 +21,7 @@ dimension *dims_find(const dims *d, const char *symbol)
 void dims_reset(dims *d)
 {
     for (int i = 0; i < d->n; i++)
-        d->all[i].extent = d->all[i].high = -1, d->all[i].named = false;
+        d->all[i].extent = d->all[i].high = -1, d->all[i].named = false, d->all[i].sum = NULL;
     d->notes = NULL;
 }
 
@@ -42,7 +44,7 @@ static bool bind(dimension *d, int64_t n, const char *by, err *e)
     if (n < d->least || (d->most > 0 && n > d->most))
         return err_set(e, TS_BAD_INPUT, "dimension \"%s\" is %lld by %s, the model allows %lld to %lld", d->symbol,
                        (ll)n, by, (ll)d->least, (ll)d->most);
-    if (d->high >= 0 && (n < d->low || n > d->high))
+    if (d->high >= 0 && (n < d->low || n > d->high || n % d->step))
         return err_set(e, TS_BAD_INPUT, "dimension \"%s\" is %lld by %s, outside of %s", d->symbol, (ll)n, by,
                        d->range);
     if (d->extent < 0)
@@ -51,14 +53,14 @@ static bool bind(dimension *d, int64_t n, const char *by, err *e)
     return true;
 }
 
-static bool confine(dimension *d, int64_t low, int64_t high, const char *by, err *e)
+static bool confine(dimension *d, const dimension *to, err *e) /* to the range of `to` */
 {
-    if (d->high >= 0 && (d->low != low || d->high != high))
-        return err_set(e, TS_BAD_INPUT, "dimension \"%s\" has two ranges: %s and %s", d->symbol, d->range, by);
-    if (low < d->least || (d->most > 0 && high > d->most))
+    if (d->high >= 0 && (d->low != to->low || d->high != to->high || d->step != to->step))
+        return err_set(e, TS_BAD_INPUT, "dimension \"%s\" has two ranges: %s and %s", d->symbol, d->range, to->range);
+    if (to->low < d->least || (d->most > 0 && to->high > d->most))
         return err_set(e, TS_BAD_INPUT, "dimension \"%s\" is %lld to %lld by %s, the model allows %lld to %lld",
-                       d->symbol, (ll)low, (ll)high, by, (ll)d->least, (ll)d->most);
-    d->low = low, d->high = high, d->range = by;
+                       d->symbol, (ll)to->low, (ll)to->high, to->range, (ll)d->least, (ll)d->most);
+    d->low = to->low, d->high = to->high, d->step = to->step, d->range = to->range;
     return d->extent < 0 || bind(d, d->extent, d->by, e);
 }
 
@@ -73,30 +75,78 @@ static bool read_extent(const char **at, int64_t *out)
     return ok;
 }
 
+/* "past + 1", "past+seq": dimensions and whole numbers, put together. Of what is not bound yet *out is -1. */
+static bool read_sum(const dims *d, const char *at, int64_t *out)
+{
+    bool bound = true;
+    int64_t sum = 0;
+    for (int n = 0;; n++) {
+        char name[LONGEST_NAME];
+        at += strspn(at, " ");
+        const size_t length = strcspn(at, "+");
+        size_t used = length;
+        while (used && at[used - 1] == ' ')
+            used--;
+        if (!used || used >= sizeof name)
+            return false;
+        snprintf(name, sizeof name, "%.*s", (int)used, at);
+        const char *end = name;
+        int64_t number = 0;
+        const dimension *of = dims_find(d, name);
+        if (!of && !(read_extent(&end, &number) && !*end))
+            return false;
+        bound = bound && (!of || of->extent >= 0);
+        if (!int_add(sum, of ? of->extent : number, &sum))
+            return false;
+        at += length;
+        if (!*at)
+            return *out = bound ? sum : -1, n > 0 || of;
+        at++;
+    }
+}
+
+/* Its extent is what that sum comes to when all in it are bound. */
+static bool tie(dims *d, dimension *to, const char *sum, const char *by, err *e)
+{
+    if (to->sum && strcmp(to->sum, sum) != 0)
+        return err_set(e, TS_BAD_INPUT, "dimension \"%s\" has two sums: %s and %s", to->symbol, to->tied, by);
+    to->sum = arena_format(d->mem, "%s", sum), to->tied = by, to->named = true;
+    return true;
+}
+
 bool dims_set(dims *d, const char *assignment, err *e)
 {
     const char *equals = strrchr(assignment, '='); /* names may hold one themselves */
     if (!equals)
         return err_set(e, TS_USAGE, "--dim \"%s\" is not of the form NAME=EXTENT", assignment);
     const char *at = equals + 1;
-    int64_t low, high;
-    bool ok = read_extent(&at, &low);
+    int64_t low, high, every = 1, sum;
+    bool ok = !strncmp(at, "..", 2) ? (low = 1, true) : read_extent(&at, &low);
     const bool range = ok && !strncmp(at, "..", 2);
     if (range)
         at += 2, ok = read_extent(&at, &high);
-    if (!ok || *at)
-        return err_set(e, TS_USAGE,
-                       "--dim \"%s\": an extent is a whole number from 0 to 2^40, a range two of them: %.*s=1..128",
-                       assignment, (int)(equals - assignment), assignment);
-    if (range && low > high)
+    if (ok && range && *at == '/')
+        at++, ok = read_extent(&at, &every) && every > 0;
+    const bool tied = (!ok || *at) && read_sum(d, equals + 1, &sum);
+    if ((!ok || *at) && !tied)
+        return err_set(
+            e, TS_USAGE,
+            "--dim \"%s\": an extent is a whole number from 0 to 2^40, a range two of them: %.*s=1..128, a sum "
+            "of dimensions and numbers: %.*s=past+1",
+            assignment, (int)(equals - assignment), assignment, (int)(equals - assignment), assignment);
+    if (!tied && range && low > high)
         return err_set(e, TS_USAGE, "--dim \"%s\": the range is empty", assignment);
+    if (!tied && range && ((low % every && strncmp(equals + 1, "..", 2)) || high % every))
+        return err_set(e, TS_USAGE, "--dim \"%s\": a range in steps of %lld begins and ends at multiples of it",
+                       assignment, (ll)every);
     char *name = arena_format(d->mem, "%.*s", (int)(equals - assignment), assignment);
     const char *by = arena_format(d->mem, "--dim %s", assignment);
     dimension *found = dims_find(d, name);
     if (found)
         found->named = !range;
     return !found  ? unknown(d, assignment, (int)(equals - assignment), e)
-           : range ? confine(found, low, high, by, e)
+           : tied  ? tie(d, found, equals + 1, by, e)
+           : range ? confine(found, &(dimension){.low = low, .high = high, .step = every, .range = by}, e)
                    : bind(found, low, by, e);
 }
 
@@ -132,18 +182,40 @@ bool dims_match(dims *d, ts_port *p, const ts_array *shape, err *e)
     return true;
 }
 
+/* What is tied to others, as often as something was found: sums may be of sums. A name that is a sum, as exporters give
+ * ("past + seq"), is one where nothing else says the extent. */
+static bool add_up(dims *d, err *e)
+{
+    bool found = true;
+    while (found) {
+        found = false;
+        for (int i = 0; i < d->n; i++) {
+            dimension *one = &d->all[i];
+            const bool open = one->extent < 0, named = !one->sum && strchr(one->symbol, '+');
+            int64_t sum;
+            if (!(one->sum || (named && open && one->high < 0)) || !read_sum(d, named ? one->symbol : one->sum, &sum) ||
+                sum < 0)
+                continue;
+            if (!bind(one, sum, named ? "its name" : one->tied, e))
+                return false;
+            found = found || open;
+        }
+    }
+    return true;
+}
+
 bool dims_default(dims *d, err *e)
 {
     for (int i = 0; i < d->n; i++) {
         dimension *one = &d->all[i];
-        if (one->extent >= 0)
+        if (one->extent >= 0 || one->sum)
             continue;
         if (one->high >= 0 && !bind(one, one->high, one->range, e))
             return false;
         if (one->extent < 0 && one->fallback >= 0 && !bind(one, one->fallback, "the model's default", e))
             return false;
     }
-    return true;
+    return add_up(d, e);
 }
 
 /* All dimensions without an extent at once: nobody wants to be asked for one after the other. */

@@ -14,6 +14,8 @@ static bool relink(ts_model *m, err *e)
     return links_make(&m->file, &m->mem, e);
 }
 
+/* Graphs within steps are not searched: with one of them anything counts as read, so an input may stay that could go.
+ */
 static bool is_read(const body *b, const char *value)
 {
     for (int i = 0; i < b->n_step; i++)
@@ -62,6 +64,7 @@ static bool has_steps(ts_model *m, const char *doing, err *e)
     return good;
 }
 
+/* Steps are added behind those there are; links_make finds what they read. */
 bool ts_model_extend(ts_model *m, const char *json, ts_error *e)
 {
     return has_steps(m, "extend", e) && graph_json_add(&m->file, json, e) && relink(m, e);
@@ -72,6 +75,7 @@ static bool same_shape(const ts_array *a, const ts_array *b)
     return a->dtype == b->dtype && a->rank == b->rank && !memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim);
 }
 
+/* The caller's array may go: the model has bytes of its own. */
 static void *copy_data(model_file *f, const ts_array *a)
 {
     size_t n;
@@ -99,6 +103,7 @@ static void make_room(model_file *f, int more) /* behind the tensors of the file
     b->held = all;
 }
 
+/* What was bound was made with the old value, and goes. A name that is not there yet is a new tensor. */
 bool ts_model_put(ts_model *m, const char *weight, const ts_array *value, ts_error *e)
 {
     model_file *f = &m->file;
@@ -121,6 +126,7 @@ bool ts_model_put(ts_model *m, const char *weight, const ts_array *value, ts_err
 }
 
 /* ---- before training ---- */
+/* Every element is the one before it, bit by bit. */
 static bool is_uniform(const ts_array *a)
 {
     const int64_t n = ts_array_count(a);
@@ -163,9 +169,9 @@ bool ts_model_separate(ts_model *m, ts_error *e)
 }
 
 /* ---- after training ---- */
-static void set_attribute(arena *m, step *s, const char *name, size_t n, int64_t v)
+static void set_attribute(arena *mem, step *s, const char *name, size_t n, int64_t v)
 {
-    attr *all = arena_array(m, (size_t)s->n_attr + 1, sizeof *all);
+    attr *all = arena_array(mem, (size_t)s->n_attr + 1, sizeof *all);
     for (int i = 0; i < s->n_attr; i++) {
         all[i] = s->attr[i];
         if (strlen(all[i].name) == n && !memcmp(all[i].name, name, n) && all[i].kind == 'i')
@@ -175,7 +181,7 @@ static void set_attribute(arena *m, step *s, const char *name, size_t n, int64_t
 }
 
 /* What op.trained says, to one step. */
-static void train_no_more(arena *m, const body *b, step *s, const char *says)
+static void train_no_more(arena *mem, const body *b, step *s, const char *says)
 {
     for (const char *at = says; *at; at += strcspn(at, " "), at += strspn(at, " ")) {
         const size_t n = strcspn(at, "=");
@@ -186,7 +192,7 @@ static void train_no_more(arena *m, const body *b, step *s, const char *says)
             while (s->n_out > v && !is_read(b, s->out[s->n_out - 1]))
                 s->n_out--;
         } else
-            set_attribute(m, s, at, n, v);
+            set_attribute(mem, s, at, n, v);
     }
 }
 

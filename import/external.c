@@ -1,3 +1,5 @@
+/* external.c - openat2 with RESOLVE_BENEATH where the system has it, else one part of the path after the other
+ * without following links. */
 #include "import/external.h"
 
 #include <errno.h>

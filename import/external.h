@@ -6,7 +6,7 @@
 #define TS_EXTERNAL_H
 #include "graph/base/base.h"
 
-enum { EXTERNAL_FILES = 1024 };
+enum { EXTERNAL_FILES = 1024 }; /* beside one model */
 
 typedef struct external_file {
     const char *location;

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-enum { HEAD_BYTES = 64 };
+enum { HEAD_BYTES = 64 }; /* in which a file says that it is JSON */
 
 /* ---- dimensions, weights ---- */
 static bool read_rule(const json *v, dim_rule *out, err *e)
@@ -53,9 +53,9 @@ static bool read_rules(model_file *f, const json *root, err *e)
 static bool check_hash(const json *v, const mapping *m, err *e)
 {
     char hex[65];
-    hasher *h = hash_begin();
+    hasher *h = hash_open();
     hash_bytes(h, m->at, m->size);
-    const digest d = hash_end(h);
+    const digest d = hash_close(h);
     digest_hex(&d, hex);
     return !strcmp(hex, v->text) || json_refuse(e, v, TS_BAD_INPUT, "the weights' SHA-256 is %s", hex);
 }

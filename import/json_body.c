@@ -7,6 +7,7 @@
 
 enum { FORM_DEPTH = 8 };
 
+/* "" and "ai.onnx" are one domain: given twice, the second one is refused. */
 bool json_opsets(arena *mem, const json *root, opset **out, int *n, err *e)
 {
     const json *all;
@@ -58,12 +59,14 @@ static bool read_port_type(arena *mem, const json *v, bool typed, ts_port *out, 
            (!form || read_form(mem, form, &out->form, e));
 }
 
+/* typed: the dtype must be there, as of a model's inputs. */
 static bool read_port(arena *mem, const json *v, bool typed, ts_port *out, err *e)
 {
     return json_want(v, JSON_OBJECT, e) && json_known(v, "name dtype shape form", e) &&
            json_need_name(v, "name", &out->name, e) && read_port_type(mem, v, typed, out, e);
 }
 
+/* No list is an empty one. */
 bool json_ports(json_source *s, const json *list, bool typed, ts_port **out, int *n, err *e)
 {
     *out = arena_array(s->mem, json_length(list), sizeof **out);
@@ -73,6 +76,7 @@ bool json_ports(json_source *s, const json *list, bool typed, ts_port **out, int
     return true;
 }
 
+/* Behind those that the weights' file gave; names of both are compared where links are made. */
 bool json_constants(json_source *s, const json *root, body *out, err *e)
 {
     const json *all;
@@ -96,6 +100,7 @@ bool json_constants(json_source *s, const json *root, body *out, err *e)
 
 static const dtype attribute_real = TS_F32; /* as in ONNX */
 
+/* Whole numbers unless one of them has a point, or the list says that it is of reals. */
 static bool read_numbers(arena *mem, const json *v, attr *out, err *e)
 {
     const size_t n = json_length(v);
@@ -112,6 +117,7 @@ static bool read_numbers(arena *mem, const json *v, attr *out, err *e)
     return true;
 }
 
+/* Kept as one text of several lines, so that no text may hold a line feed. */
 static bool read_texts(arena *mem, const json *v, attr *out, err *e)
 {
     text all = {0};
@@ -181,6 +187,7 @@ static bool read_reference(const json_source *s, const json *v, attr *out, err *
     return s->in_function || json_refuse(e, v, TS_BAD_INPUT, "refers to a function's attribute outside of functions");
 }
 
+/* A reference, a kind that is said, else a tensor. */
 static bool read_object(json_source *s, const json *v, attr *out, const ts_array **tensor, err *e)
 {
     if (json_get(v, "ref"))

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { INLINE_ELEMENTS = 64 };
+enum { INLINE_ELEMENTS = 64 }; /* that a message or a file has in place; more are counted */
 
 size_t json_length(const json *list)
 {

@@ -41,6 +41,7 @@ static void add_float(text *t, double v)
     text_add(t, "%s%s", s, strpbrk(s, ".e") ? "" : ".0");
 }
 
+/* Whole numbers as such, never by way of a double: i64 has 63 bits, a double 53. */
 static void add_element(text *t, const ts_array *a, int64_t i)
 {
     if (dtype_class(a->dtype) == D_REAL)
@@ -51,6 +52,7 @@ static void add_element(text *t, const ts_array *a, int64_t i)
         text_add(t, "%lld", (long long)load_whole(a->dtype, a->data, i));
 }
 
+/* data: all elements in rows, whatever the rank. */
 static void add_tensor(text *t, const ts_array *a)
 {
     text_add(t, "{ \"dtype\": \"%s\", \"shape\": [", ts_dtype_name(a->dtype));
@@ -91,6 +93,7 @@ typedef struct writing {
     const held **weight; /* what the weights' file gets */
 } writing;
 
+/* Nothing is copied: the file is written from where the reader has it. */
 static bool add_weight(writing *w, const held *h, err *e)
 {
     if (h->refused || !safetensors_dtype(h->value.dtype))
@@ -107,6 +110,7 @@ static bool add_weight(writing *w, const held *h, err *e)
     return true;
 }
 
+/* By a value of the outermost graph, whose names weights have. */
 static bool is_taken(const writing *w, const char *key)
 {
     for (int i = 0; i < w->f->main.n_held; i++)
@@ -138,6 +142,7 @@ static void add_names(text *t, const char *key, int n, const char *const *name)
 }
 
 /* ---- attributes ---- */
+/* JSON is UTF-8; ONNX allows any bytes in a text. */
 static bool is_text(const char *s)
 {
     for (uint32_t code; *s;) {
@@ -149,6 +154,7 @@ static bool is_text(const char *s)
     return true;
 }
 
+/* JSON has no such numbers, so the reader takes these words for them. */
 static bool is_number_word(const char *s, size_t n)
 {
     static const char *const word[] = {"NaN", "Infinity", "-Infinity"};
@@ -158,6 +164,7 @@ static bool is_number_word(const char *s, size_t n)
     return false;
 }
 
+/* [] alone would be read as a list of whole numbers. */
 static void add_numbers(text *t, const attr *a)
 {
     text_add(t, a->kind == 'F' && a->n == 0 ? "{ \"floats\": [" : "[");
@@ -189,6 +196,7 @@ static void add_texts(writing *w, const attr *a)
 
 static bool add_graph(writing *w, const body *b, err *e);
 
+/* A rank below 0 is not known: then there is no shape at all, where [] is a single number. */
 static void add_type(text *t, const ts_port *p)
 {
     if (p->dtype != TS_N_DTYPE)
@@ -206,6 +214,7 @@ static void add_type(text *t, const ts_port *p)
     text_add(t, p->rank > 0 ? "]" : p->rank == 0 ? ", \"shape\": []" : "");
 }
 
+/* One case for each kind of docs/formats, so that nothing is left out silently. */
 static bool add_attribute(writing *w, const step *s, int i, err *e)
 {
     const attr *a = &s->attr[i];

@@ -1,3 +1,4 @@
+/* limits.c - defaults, one row each with the name that --limit takes. */
 #include "import/limits.h"
 
 #include <stddef.h>

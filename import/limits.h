@@ -1,4 +1,5 @@
-/* limits.h - what a model may cost before it runs: files may lie, and a small one may ask for much. */
+/* limits.h - what a model may cost before it runs: files may lie, and a small one may ask for much.
+ * A limit is asked before the memory or the work is spent, never after. Plain values, copied. */
 #ifndef TS_LIMITS_H
 #define TS_LIMITS_H
 #include "graph/base/base.h"

@@ -6,24 +6,12 @@
 #include <sys/stat.h>
 
 /* ---- opening ---- */
-static bool is_folder(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-static bool exists(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0;
-}
-
 static const char *in_folder(ts_model *m, const char *folder, err *e)
 {
     text tried = {0};
     for (const reader *const *r = readers; *r; r++) {
         const char *path = arena_format(&m->mem, "%s/%s", folder, (*r)->in_folder);
-        if (exists(path)) {
+        if (file_exists(path)) {
             text_free(&tried);
             return path;
         }
@@ -79,7 +67,7 @@ void dims_collect(ts_model *m)
 
 static bool open_file(ts_model *m, const char *what, err *e)
 {
-    m->path = is_folder(what) ? in_folder(m, what, e) : arena_string(&m->mem, what);
+    m->path = file_is_folder(what) ? in_folder(m, what, e) : arena_string(&m->mem, what);
     const reader *r = m->path ? reader_for(m->path, e) : NULL;
     if (!r || !r->read(m->path, &m->file, e))
         return false;
@@ -119,7 +107,10 @@ ts_model *ts_model_open_within(const char *what, int n_limit, const char *const 
     m->file.limits = own;
     m->declared = arena_get(&m->mem, sizeof *m->declared);
     m->builder = builtin_find(what);
-    const bool ok = m->builder ? builtin_open(m, e) : exists(what) ? open_file(m, what, e) : nothing_there(what, e);
+    const bool ok = m->builder          ? builtin_open(m, e)
+                    : file_exists(what) ? open_file(m, what, e)
+                    : line_is(what)     ? line_open(m, what, e)
+                                        : nothing_there(what, e);
     if (ok)
         return m;
     ts_model_free(m);
@@ -145,7 +136,7 @@ bool ts_model_hash(const ts_model *m, char sha256[65], ts_error *e)
         return true;
     if (!file_map(m->path, &own, e))
         return false;
-    hasher *h = hash_begin();
+    hasher *h = hash_open();
     hash_bytes(h, own.at, own.size);
     file_unmap(&own);
     for (int i = 0; i < m->file.external.n_file; i++) {
@@ -153,7 +144,7 @@ bool ts_model_hash(const ts_model *m, char sha256[65], ts_error *e)
         hash_bytes(h, beside->at, beside->size);
         file_let_go(beside);
     }
-    const digest d = hash_end(h);
+    const digest d = hash_close(h);
     digest_hex(&d, sha256);
     return true;
 }
@@ -195,6 +186,16 @@ bool ts_model_output(const ts_model *m, int i, ts_port *out)
 ts_graph *ts_model_graph(ts_model *m)
 {
     return m->graph;
+}
+
+bool ts_model_mixed(ts_model *m, ts_dtype to, err *e)
+{
+    if (!m->bound)
+        return err_set(e, TS_USAGE, "the model is not bound: which products it has depends on its extents");
+    if (ts_mixed_precision(m->graph, m->bound->n_output, m->result, to, m->result))
+        return true;
+    *e = m->graph->err;
+    return false;
 }
 
 ts_tensor ts_model_tensor(const ts_model *m, int output)

@@ -31,7 +31,10 @@ typedef struct dimension {
     int64_t extent;      /* -1: not bound */
     bool named;          /* bound by name, "seq=128" */
     int64_t low, high;   /* the range asked for; high -1: none */
+    int64_t step;        /* and within it multiples of this */
     const char *range;   /* who asked for it, for messages */
+    const char *sum;     /* "past+1": what it is of others; NULL: its own */
+    const char *tied;    /* who said so */
     int64_t least, most; /* bounds that the format states; most 0: none */
     int64_t fallback;    /* -1: none */
     const char *by;      /* who bound it, for messages */
@@ -47,7 +50,8 @@ dimension *dims_find(const dims *d, const char *symbol);
 void dims_reset(dims *d); /* as before anything was bound */
 /* Those that the inputs of m, declared, mention. */
 void dims_collect(ts_model *m);
-/* "seq=128", or the range "seq=1..128", as given on a command line. */
+/* "seq=128", the range "seq=1..128", in steps "width=64..512/64", or the sum "total=past+seq", as given on a command
+ * line. */
 bool dims_set(dims *d, const char *assignment, err *e);
 /* What the shape given for an input says about it and about the dimensions; p gets its extents. */
 bool dims_match(dims *d, ts_port *p, const ts_array *shape, err *e);
@@ -129,6 +133,9 @@ extern const ts_builder
     *const builder_tables[]; /* const ts_builder builders_NAME[] in models/, gathered by the build */
 const ts_builder *builtin_find(const char *name);
 bool builtin_open(ts_model *m, err *e);
+/* line.c: a model that is one operation, "matmul f32[512,512] f32[512,512]" */
+bool line_is(const char *what); /* no such operation need be there */
+bool line_open(ts_model *m, const char *what, err *e);
 /* Inputs and outputs at the default extents; an extent that follows a dimension is free and has its symbol. */
 const ports *builtin_ports(const ts_model *m);
 /* Builds at the extents bound, the defaults for the rest: m->bound and m->result. */

@@ -1,3 +1,4 @@
+/* name.c - one pass over the bytes of a name; the message says what has it and where it goes wrong. */
 #include "import/name.h"
 
 #include <string.h>

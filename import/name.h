@@ -4,7 +4,7 @@
 #define TS_NAME_H
 #include "graph/base/base.h"
 
-enum { NAME_MOST = 512, LOCATION_MOST = 4096 };
+enum { NAME_MOST = 512, LOCATION_MOST = 4096 }; /* bytes: of a name, of a path */
 
 /* s[0..n) need not be terminated. Sets "M014 <what>: ..." and returns false when it may not be a name. */
 bool name_check(const char *s, size_t n, size_t most, const char *what, err *e);

@@ -1,3 +1,4 @@
+/* names.c - open addressing, at most half full. */
 #include "import/names.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* names.h - numbers by name: the table behind every "which value is called that". Names are borrowed. */
+/* names.h - numbers by name: the table behind every "which value is called that".
+ * Names are borrowed and have to outlive the table, whose slots are of its arena. */
 #ifndef TS_NAMES_H
 #define TS_NAMES_H
 #include "graph/base/base.h"

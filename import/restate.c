@@ -57,6 +57,39 @@ static bool add_node(restating *r, const node *n, err *e)
     return n->leaf->kind == LEAF_INPUT || hold(r, n, name, e);
 }
 
+static void take_body(restating *r, const back_body *from, body *to);
+
+static step step_of(restating *r, const back_call *c)
+{
+    arena *mem = &r->to->mem;
+    step s = {.type = c->type,
+              .domain = "",
+              .name = c->out[0],
+              .n_in = c->n_in,
+              .in = c->in,
+              .n_out = c->n_out,
+              .out = c->out,
+              .n_attr = c->n_attr,
+              .attr = c->attr};
+    if (c->body) {
+        attr *all = arena_array(mem, (size_t)c->n_attr + 1, sizeof *all);
+        if (c->n_attr)
+            memcpy(all, c->attr, (size_t)c->n_attr * sizeof *all);
+        all[s.n_attr++] = (attr){.name = "body", .kind = 'g', .i = 0};
+        s.attr = all, s.n_body = 1, s.body = arena_get(mem, sizeof *s.body);
+        take_body(r, c->body, s.body);
+    }
+    return s;
+}
+
+static void take_body(restating *r, const back_body *from, body *to)
+{
+    *to = (body){.n_input = from->n_in, .input = from->in, .n_output = from->n_out, .output = from->out};
+    to->step = arena_array(&r->to->mem, (size_t)from->n_call + 1, sizeof *to->step);
+    for (int i = 0; i < from->n_call; i++)
+        to->step[to->n_step++] = step_of(r, &from->call[i]);
+}
+
 /* Names that the way back made must not meet those of leaves; a result gets the name that the model has for it. */
 static void take_calls(restating *r)
 {
@@ -64,20 +97,8 @@ static void take_calls(restating *r)
     body *b = &r->to->main;
     arena *mem = &r->to->mem;
     b->step = arena_array(mem, (size_t)r->back.n_call + (size_t)p->n_output, sizeof *b->step);
-    for (int i = 0; i < r->back.n_call; i++) {
-        const back_call *c = &r->back.call[i];
-        const char **out = arena_array(mem, 1, sizeof *out);
-        *out = c->out;
-        b->step[b->n_step++] = (step){.type = c->type,
-                                      .domain = "",
-                                      .name = c->out,
-                                      .n_in = c->n_in,
-                                      .in = c->in,
-                                      .n_out = 1,
-                                      .out = out,
-                                      .n_attr = c->n_attr,
-                                      .attr = c->attr};
-    }
+    for (int i = 0; i < r->back.n_call; i++)
+        b->step[b->n_step++] = step_of(r, &r->back.call[i]);
     for (int i = 0; i < p->n_output; i++) {
         const char **ends = arena_array(mem, 2, sizeof *ends);
         ends[0] = r->back.name[r->from->result[i]->id], ends[1] = p->output[i].name;

@@ -1,3 +1,5 @@
+/* safetensors.c - the header is held against the file before any entry is believed: entries sorted by place have to
+ * cover the data without gap or overlap. */
 #include "import/safetensors.h"
 
 #include "graph/base/json.h"
@@ -8,7 +10,7 @@
 #include <string.h>
 
 typedef unsigned long long ull;
-enum { LENGTH_BYTES = 8, HEADER_DEPTH = 4 };
+enum { LENGTH_BYTES = 8, HEADER_DEPTH = 4 }; /* before the header, little-endian; of objects in the header */
 
 /* One tensor and where its data lies behind the header. */
 typedef struct place {

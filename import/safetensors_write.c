@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 8 };
+enum { ALIGNMENT = 8 }; /* bytes, of the widest dtype */
 
 static int by_width(const void *a, const void *b)
 {
@@ -52,14 +52,14 @@ bool safetensors_write(const char *path, int n, const held *const *all, digest *
     while (header.len % ALIGNMENT)
         text_add(&header, " ");
     const uint64_t length = header.len;
-    saver *s = saver_begin(path, sizeof length + header.len + total);
-    hasher *sum = hash_begin();
+    saver *s = saver_open(path, sizeof length + header.len + total);
+    hasher *sum = hash_open();
     add(s, sum, &length, sizeof length);
     add(s, sum, header.s, header.len);
     for (int i = 0; i < n; i++)
         add(s, sum, order[i]->value.data, bytes_of(order[i]));
-    *out = hash_end(sum);
+    *out = hash_close(sum);
     text_free(&header);
     arena_free(&mem);
-    return saver_end(s, e);
+    return saver_close(s, e);
 }

@@ -79,9 +79,9 @@ bool ts_file_write(const char *path, const void *bytes, size_t n, ts_error *e)
 
 void ts_hash_bytes(const void *bytes, size_t n, char sha256[65])
 {
-    hasher *h = hash_begin();
+    hasher *h = hash_open();
     hash_bytes(h, bytes, n);
-    const digest d = hash_end(h);
+    const digest d = hash_close(h);
     digest_hex(&d, sha256);
 }
 

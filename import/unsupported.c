@@ -1,3 +1,5 @@
+/* unsupported.c - what cannot be imported is gathered, equal reasons once with a count, and told all at once: who
+ * converts a model wants the list. */
 #include "import/model.h"
 
 #include <string.h>
@@ -30,7 +32,7 @@ void unsupported_add(unsupported *l, const char *what, const char *reason, const
 /* One line for each, until the error is full; the number of those left out ends it. */
 bool unsupported_tell(const unsupported *l, err *e)
 {
-    enum { ROOM = 1200 };
+    enum { ROOM = 1200 }; /* bytes of the message: two screens */
     text t = {0};
     if (l->n == 0)
         return true;

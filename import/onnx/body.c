@@ -5,17 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 
+/* protobuf-c gives NULL for a text that is not there; ONNX does not tell that from an empty one. */
 const char *onnx_text(const char *s)
 {
     return s ? s : "";
 }
 
+/* Both names of the standard's own domain become "". */
 const char *onnx_domain(const char *s)
 {
     return s && strcmp(s, "ai.onnx") ? s : "";
 }
 
 /* ---- ports ---- */
+/* A free extent without a name gets one, by which --dim can bind it: "ids.0". */
 static bool read_extents(model_file *f, const Onnx__TensorShape *shape, ts_port *p, const char *what, err *e)
 {
     if (shape->n_dim > MAX_RANK)
@@ -36,7 +39,7 @@ static bool read_extents(model_file *f, const Onnx__TensorShape *shape, ts_port 
 /* "os" for an optional sequence; *t becomes the type within. */
 static const char *read_form(model_file *f, const Onnx__Type **t)
 {
-    enum { DEEP = 8 };
+    enum { DEEP = 8 }; /* sequences and optionals in each other */
     char form[DEEP + 1];
     int n = 0;
     for (; n < DEEP && *t && ((*t)->sequence_type || (*t)->optional_type); n++) {
@@ -72,6 +75,7 @@ static bool read_port(model_file *f, const Onnx__ValueInfo *v, const char *role,
     return !t->shape || read_extents(f, t->shape, p, what, e);
 }
 
+/* Files before IR version 4 list weights among the inputs: what an initializer gives is none. */
 bool onnx_ports(onnx_source *s, const Onnx__Graph *g, const name_table *given, body *out, err *e)
 {
     model_file *f = s->file;
@@ -114,6 +118,7 @@ Onnx__Attribute__Kind onnx_kind(char letter)
     return ONNX__ATTRIBUTE__KIND__UNDEFINED;
 }
 
+/* 0 where the file does not say, or a kind that steps do not have. */
 static char letter_of(const Onnx__Attribute *a)
 {
     for (int i = 0; a->has_type && i < COUNT(kinds); i++)
@@ -138,6 +143,7 @@ static Onnx__Attribute__Kind kind_of(const Onnx__Attribute *a)
                           : ONNX__ATTRIBUTE__KIND__UNDEFINED;
 }
 
+/* f32 in the file; attributes have f64. */
 static const double *reals_of(model_file *f, const Onnx__Attribute *a)
 {
     double *v = arena_array(&f->mem, a->n_floats, sizeof *v);
@@ -146,6 +152,7 @@ static const double *reals_of(model_file *f, const Onnx__Attribute *a)
     return v;
 }
 
+/* A text of ours ends with a NUL byte: one within it would cut it short unseen. */
 static bool read_word(model_file *f, const Onnx__Attribute *a, attr *out, err *e)
 {
     if (a->s.len > 0 && memchr(a->s.data, 0, a->s.len))
@@ -155,6 +162,7 @@ static bool read_word(model_file *f, const Onnx__Attribute *a, attr *out, err *e
     return true;
 }
 
+/* Several texts are one of several lines. */
 static bool read_words(model_file *f, const Onnx__Attribute *a, attr *out, err *e)
 {
     text all = {0};

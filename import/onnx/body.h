@@ -1,4 +1,5 @@
-/* body.h - the messages of an ONNX file that hold steps: its graph, graphs inside of nodes, functions. */
+/* body.h - the messages of an ONNX file that hold steps: its graph, graphs inside of nodes, functions.
+ * What comes out points into the message and the file's mapping, and lives in the file's arena. */
 #ifndef TS_ONNX_BODY_H
 #define TS_ONNX_BODY_H
 #include "import/names.h"

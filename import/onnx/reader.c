@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NEWEST_IR = 14, FIRST_IR_WITH_OPSETS = 3 };
+enum { NEWEST_IR = 14, FIRST_IR_WITH_OPSETS = 3 }; /* onnx.proto, Version */
 
 /* ---- versions ---- */
 static bool read_opsets(model_file *f, size_t n, Onnx__OperatorSetId *const *from, function *out, err *e)
@@ -79,20 +79,10 @@ static bool read_functions(onnx_source *s, const Onnx__Model *m, err *e)
 }
 
 /* ---- the file ---- */
-static void *from_arena(void *mem, size_t size)
-{
-    return arena_get(mem, size);
-}
-
-static void leave(void *mem, void *p)
-{
-    (void)mem, (void)p;
-}
-
 /* The scanned message, unpacked into the file's arena. */
 static const Onnx__Model *unpack(model_file *f, err *e)
 {
-    ProtobufCAllocator a = {.alloc = from_arena, .free = leave, .allocator_data = &f->mem};
+    ProtobufCAllocator a = onnx_allocator(&f->mem);
     text lean = {0};
     const Onnx__Model *m = NULL;
     if (onnx_scan(f->map.at, f->map.size, &onnx__model__descriptor, f->limits.description, &lean, e)) {

@@ -12,7 +12,9 @@ typedef ProtobufCMessageDescriptor message;
 typedef ProtobufCFieldDescriptor field;
 typedef unsigned long long ull;
 
+/* how a field is told apart on the wire: the low three bits of its tag */
 enum { WIRE_VARINT = 0, WIRE_8 = 1, WIRE_LENGTH = 2, WIRE_4 = 5 };
+/* of a message known here; bytes of 64 bits and of a length; the highest number of a field */
 enum { MAX_FIELDS = 24, MAX_VARINT = 10, LENGTH_BYTES = 5, MAX_NUMBER = (1 << 29) - 1 };
 
 typedef struct frame {

@@ -1,3 +1,5 @@
+/* tensor.c - a file states numbers raw, in one of six typed fields, packed or not, or in a file beside it; all are
+ * held against the count that the shape wants before one is read. */
 #include "import/onnx/tensor.h"
 #include "graph/ir/rule.h"
 #include "import/onnx/scan.h"
@@ -21,6 +23,21 @@ static const struct {
     int code;
     const char *name;
 } foreign[] = {{8, "string"}, {14, "complex64"}, {15, "complex128"}};
+
+static void *from_arena(void *mem, size_t size)
+{
+    return arena_get(mem, size);
+}
+
+static void leave(void *mem, void *p)
+{
+    (void)mem, (void)p;
+}
+
+ProtobufCAllocator onnx_allocator(arena *mem)
+{
+    return (ProtobufCAllocator){.alloc = from_arena, .free = leave, .allocator_data = mem};
+}
 
 bool onnx_element(int code, const char *what, dtype *out, err *e)
 {

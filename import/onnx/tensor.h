@@ -13,6 +13,7 @@ typedef struct onnx_source {
     bool in_function; /* attributes may refer to those of a function's caller */
 } onnx_source;
 
+ProtobufCAllocator onnx_allocator(arena *mem); /* what is unpacked dies with the arena */
 /* Both give TS_UNSUPPORTED for what is well-formed but has no dtype here. */
 bool onnx_element(int code, const char *what, dtype *out, err *e);
 bool onnx_tensor(onnx_source *s, const Onnx__Tensor *t, ts_array *out, err *e);

@@ -11,16 +11,6 @@ typedef struct source {
     const char *path;
 } source;
 
-static void *from_arena(void *mem, size_t size)
-{
-    return arena_get(mem, size);
-}
-
-static void leave(void *mem, void *p)
-{
-    (void)mem, (void)p;
-}
-
 static bool read_tensor(source *s, const Onnx__Tensor *t, ts_value *out, err *e)
 {
     ts_array a;
@@ -77,7 +67,7 @@ static bool read_message(source *s, char form, ts_value *out, err *e)
                                              : form == 'o' ? &onnx__optional__descriptor
                                                            : &onnx__tensor__descriptor;
     model_file *f = s->tensors.file;
-    ProtobufCAllocator a = {.alloc = from_arena, .free = leave, .allocator_data = &f->mem};
+    ProtobufCAllocator a = onnx_allocator(&f->mem);
     text lean = {0};
     const bool empty = f->map.size == 0; /* of an optional that holds nothing and has no name */
     const void *m = NULL;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* protobuf ends at 2 GiB; bytes, so that pages can be mapped; smaller tensors stay in the file */
 enum { INLINE_BYTES = 1 << 30, EXTERNAL_ALIGNMENT = 4096, SMALL_BYTES = 1024 };
 
 typedef struct maker {
@@ -374,7 +375,7 @@ static bool make_model(maker *w, Onnx__Model *m, err *e)
 static bool save_beside(const maker *w, const char *folder, err *e)
 {
     static const char zero[EXTERNAL_ALIGNMENT];
-    saver *s = saver_begin(arena_format(w->mem, "%s%s", folder, w->beside), (size_t)w->offset);
+    saver *s = saver_open(arena_format(w->mem, "%s%s", folder, w->beside), (size_t)w->offset);
     for (int i = 0; i < w->f->main.n_held; i++) {
         const ts_array *a = &w->f->main.held[i].value;
         if (!is_beside(w, a))
@@ -383,7 +384,7 @@ static bool save_beside(const maker *w, const char *folder, err *e)
         saver_add(s, a->data, n);
         saver_add(s, zero, rest ? EXTERNAL_ALIGNMENT - rest : 0);
     }
-    return saver_end(s, e);
+    return saver_close(s, e);
 }
 
 typedef struct stream {
@@ -410,9 +411,9 @@ static bool write_onnx(const model_file *f, const char *path, err *e)
     bool good = make_model(&w, &m, e) &&
                 (!w.beside || save_beside(&w, arena_format(&mem, "%.*s", (int)(base - path), path), e));
     if (good) {
-        stream to = {{append}, saver_begin(path, onnx__model__get_packed_size(&m))};
+        stream to = {{append}, saver_open(path, onnx__model__get_packed_size(&m))};
         onnx__model__pack_to_buffer(&m, &to.base);
-        good = saver_end(to.to, e);
+        good = saver_close(to.to, e);
     }
     arena_free(&mem);
     return good;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JSON_DEPTH = 32 };
+enum { JSON_DEPTH = 32 }; /* of objects in objects */
 
 bool json_truth(const json *object, const char *key, bool otherwise)
 {

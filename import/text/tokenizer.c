@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_FILE = 1 << 28 };
+enum { MOST_FILE = 1 << 28 }; /* bytes of a tokenizer.json */
 struct ts_tokenizer {
     tokenizer of;
 };
@@ -31,14 +31,14 @@ void tokenizer_special(tokenizer *t, special s)
 }
 
 /* ---- opening ---- */
-static const char *find_file(arena *m, const char *what)
+static const char *find_file(arena *mem, const char *what)
 {
     static const char *const inside[] = {"tokenizer.json", "vocab.txt"};
     struct stat st;
     if (stat(what, &st) || !S_ISDIR(st.st_mode))
         return what;
     for (int i = 0; i < COUNT(inside); i++) {
-        char *path = arena_format(m, "%s/%s", what, inside[i]);
+        char *path = arena_format(mem, "%s/%s", what, inside[i]);
         if (!stat(path, &st))
             return path;
     }

@@ -14,7 +14,7 @@ void ids_add(ids *l, int64_t id);
 void ids_free(ids *l);
 
 /* vocab: token bytes <-> id. Ids are dense enough: below MOST_TOKENS. */
-enum { MOST_TOKENS = 1 << 24, MOST_TOKEN_BYTES = 4096 };
+enum { MOST_TOKENS = 1 << 24, MOST_TOKEN_BYTES = 4096 }; /* of a vocabulary; bytes of one */
 typedef struct token {
     const char *s; /* NULL: an id that nothing has */
     int n;

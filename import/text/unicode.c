@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <utf8proc.h>
 
+/* code points: of what is no character; I with a dot, which becomes i and a dot */
 enum { REPLACEMENT = 0xFFFD, DOTTED_I = 0x130, DOT_ABOVE = 0x307 };
 
 /* base.h's utf8_next needs a terminated string; text here may hold NUL and end anywhere. */
