@@ -7,6 +7,7 @@
  * for what the model says; and where the plan is to run the graph as written. */
 #include "schedule/alternatives.h"
 #include "schedule/blocks.h"
+#include "schedule/extents.h"
 #include "schedule/resident.h"
 #include "schedule/schema.h"
 
@@ -86,13 +87,37 @@ static bool mostly_read(const kernel *k)
     return read > 0.5;
 }
 
+/* What is saved is not spent on waiting for weights */
+static bool pays_weights(const target *on, const way_cost *c)
+{
+    return c->plain - c->other >= target_flops_per_byte(on, on->n_level - 1) * c->weight_bytes;
+}
+
+/* Fewer operations, with what is gone through beside them */
+static bool pays_passes(const target *on, const way_cost *c)
+{
+    return c->other + target_flops_per_byte(on, target_last(on)) * c->passed < (1 - c->least) * c->plain;
+}
+
 bool alternative_pays(const target *on, const node *n)
 {
-    const double cached = target_flops_per_byte(on, target_last(on)),
-                 fetched = target_flops_per_byte(on, on->n_level - 1);
     way_cost c;
-    return n->op->way && n->op->way(n, &c) && c.plain - c.other >= fetched * c.weight_bytes &&
-           c.other + cached * c.passed < (1 - c.least) * c.plain;
+    return n->op->way && n->op->way(n, &c) && pays_weights(on, &c) && pays_passes(on, &c);
+}
+
+/* Of a plan for all extents in a range: at a small one, and where what is cut in two is odd, too, which computes half a
+ * pair more. What n is made of may have been replaced since it was `old`. */
+static bool pays(const plan *p, const node *old, const node *n)
+{
+    if (!p->n_variable)
+        return alternative_pays(p->on, n);
+    const node *asked = extents_small_node(p, old);
+    const double size = (double)extents_small_size(p);
+    way_cost c;
+    if (!asked || asked->op != n->op || !asked->op->way || !asked->op->way(asked, &c) || !pays_weights(p->on, &c))
+        return false;
+    c.other *= (size + 2) / (size + 1);
+    return pays_passes(p->on, &c);
 }
 
 static bool find_others(search *s, const node **other, err *e) /* by kernel: what it offers, or NULL */
@@ -100,8 +125,7 @@ static bool find_others(search *s, const node **other, err *e) /* by kernel: wha
     graph *g = s->p->g;
     for (int i = 0; i < s->p->n_kernel; i++) {
         const node *whole = s->p->kernel[i].whole;
-        const bool open = alternative_pays(s->p->on, whole) && mostly_read(&s->p->kernel[i]) &&
-                          !ruled(s->p, &s->p->kernel[i]);
+        const bool open = pays(s->p, whole, whole) && mostly_read(&s->p->kernel[i]) && !ruled(s->p, &s->p->kernel[i]);
         other[i] = open ? whole->op->alternative(g, whole) : NULL;
         if (!other[i] && err_is(&g->err))
             return err_set(e, g->err.code, "%s", g->err.text);
@@ -166,12 +190,23 @@ static void take(search *s, int64_t spare)
     }
 }
 
+static bool is_taken(const void *user, const node *old)
+{
+    const search *s = user;
+    const kind *k = s->kind_of[old->id] ? &s->kind[s->kind_of[old->id] - 1] : NULL;
+    return k && s->rank[old->id] < k->taken;
+}
+
+static const node *alternative_of(graph *g, const node *n)
+{
+    return n->op->alternative(g, n);
+}
+
 static const node *cheaper(void *user, const node *old, const node *now)
 {
     const search *s = user;
     graph *g = s->p->g;
-    const kind *k = s->kind_of[old->id] && alternative_pays(s->p->on, now) ? &s->kind[s->kind_of[old->id] - 1] : NULL;
-    const node *other = k && s->rank[old->id] < k->taken ? now->op->alternative(g, now) : NULL;
+    const node *other = is_taken(s, old) && pays(s->p, old, now) ? now->op->alternative(g, now) : NULL;
     if (!other)
         return err_is(&g->err) ? NULL : now;
     MUST(type_equal(&other->type, &now->type));
@@ -229,6 +264,8 @@ static bool find_alternatives(plan *p, plan *into, bool *found, err *e)
         return err_set(e, p->g->err.code, "%s", p->g->err.text);
     /* What was tried, taken or not, made nodes, and fusion counts them: places of values are by node. */
     *found = s.n || memcmp(root, p->root, (size_t)p->n_root * sizeof *root);
+    if (p->n_variable && !extents_rewrite(into, &(extents_rewriting){root, is_taken, alternative_of, &s}))
+        return true;
     into->root = root, note_taken(&s, into);
     return true;
 }
@@ -236,8 +273,8 @@ static bool find_alternatives(plan *p, plan *into, bool *found, err *e)
 bool pass_alternatives(plan *p, err *e)
 {
     bool found = false;
-    if (!blocks_take(p, e))
-        return false;
+    if (p->n_variable ? !p->small : !blocks_take(p, e)) /* long ones end at other blocks at other extents */
+        return !err_is(e);
     plan trial = *p;
     trial.mem = (arena){0};
     const bool good = plan_pass(&trial, PASS_FUSE, e) && find_alternatives(&trial, p, &found, e);

@@ -1,4 +1,5 @@
-/* blocks.h - long sums in blocks, a part of the alternatives pass. */
+/* blocks.h - long sums in blocks, a part of the alternatives pass.
+ * Lengths are of rules or of the target's guess; what cannot be cut stays whole, with a note. */
 #ifndef TS_SCHEDULE_BLOCKS_H
 #define TS_SCHEDULE_BLOCKS_H
 #include "schedule/plan.h"

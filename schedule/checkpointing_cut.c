@@ -79,16 +79,16 @@ static int64_t cut_within(line *l, int64_t bound)
 
 void retake_cut(retake *r)
 {
-    arena *m = &r->p->mem;
-    line l = {.node = arena_array(m, (size_t)r->n_need + 1, sizeof *l.node)};
-    int *place = arena_array(m, (size_t)r->p->g->n + 1, sizeof *place);
+    arena *mem = &r->p->mem;
+    line l = {.node = arena_array(mem, (size_t)r->n_need + 1, sizeof *l.node)};
+    int *place = arena_array(mem, (size_t)r->p->g->n + 1, sizeof *place);
     for (int k = 0; k < r->n_need; k++)
         if (r->copy[r->need[k]->id] >= 0)
             place[r->need[k]->id] = l.n, l.node[l.n++] = r->need[k];
     const size_t n = (size_t)l.n + 2;
-    l.sum = arena_array(m, n, sizeof *l.sum), l.cost = arena_array(m, n, sizeof *l.cost);
-    l.best = arena_array(m, n, sizeof *l.best), l.before = arena_array(m, n, sizeof *l.before);
-    l.queue = arena_array(m, n, sizeof *l.queue), l.end = arena_array(m, n, sizeof *l.end);
+    l.sum = arena_array(mem, n, sizeof *l.sum), l.cost = arena_array(mem, n, sizeof *l.cost);
+    l.best = arena_array(mem, n, sizeof *l.best), l.before = arena_array(mem, n, sizeof *l.before);
+    l.queue = arena_array(mem, n, sizeof *l.queue), l.end = arena_array(mem, n, sizeof *l.end);
     find_ends(r, &l, place);
     measure(r, &l);
     int64_t least = l.sum[l.n], bound = least;

@@ -98,10 +98,11 @@ static void add_forward(text *t, const plan *p)
 {
     enum { MOST = 80 };
     const char *had[MOST];
-    arena m = {0};
-    const node **need = arena_array(&m, (size_t)p->g->n + 1, sizeof *need);
+    arena mem = {0};
+    const node **need = arena_array(&mem, (size_t)p->g->n + 1, sizeof *need);
     const int count = g_reach(p->n_root, p->root, need);
-    bool *back = arena_array(&m, (size_t)p->g->n + 1, sizeof *back), *used = arena_array(&m, (size_t)p->g->n + 1, 1);
+    bool *back = arena_array(&mem, (size_t)p->g->n + 1, sizeof *back),
+         *used = arena_array(&mem, (size_t)p->g->n + 1, 1);
     int n = 0;
     g_is_back(p->g, back);
     for (int k = 0; k < count; k++) {
@@ -115,7 +116,7 @@ static void add_forward(text *t, const plan *p)
         if (used[x->id] && !back[x->id])
             add_name(t, p->g->group[i].op->name, had, &n, MOST);
     }
-    arena_free(&m);
+    arena_free(&mem);
 }
 
 void checkpointing_unused(const plan *p, text *out)

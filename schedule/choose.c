@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-static void note(plan *p, kernel *k, const char *what)
-{
-    k->notes = arena_format(&p->mem, "%s%s\n", k->notes, what);
-}
-
 static bool guess(const plan *p, kernel *k, bool shared, err *e)
 {
     text t = {0};
@@ -76,11 +71,12 @@ static bool try_loops(const plan *p, kernel *k, const char *loops, err *e)
 static void note_lost(plan *p, kernel *k, const char *loops)
 {
     if (*k->lost)
-        note(p, k,
-             arena_format(&p->mem,
-                          "loops \"%s\": %s is walked once, for its axis has one element or is part of another; what "
-                          "else it says is left aside",
-                          loops, k->lost));
+        kernel_note(
+            p, k,
+            arena_format(&p->mem,
+                         "loops \"%s\": %s is walked once, for its axis has one element or is part of another; what "
+                         "else it says is left aside",
+                         loops, k->lost));
 }
 
 /* ---- a stage's own loops ---- */
@@ -165,7 +161,7 @@ static bool by_rule(plan *p, kernel *k, int at, int which, const char **asked, e
             break;
         }
         text_add(&all, "\n  %s", why.text);
-        note(p, k, why.text);
+        kernel_note(p, k, why.text);
         schema_refuse(p, at, k, which, why.text);
     }
     if (!*asked && r->n_loops && !r->optional) {

@@ -1,4 +1,5 @@
-/* choose.h - the loops of one kernel, by rules or guessed. */
+/* choose.h - the loops of one kernel, by rules or guessed.
+ * Every candidate that was refused leaves its reason in the kernel's notes, so that explain can tell all of them. */
 #ifndef TS_CHOOSE_H
 #define TS_CHOOSE_H
 #include "schedule/schema.h"

@@ -42,7 +42,9 @@ static void restrict_item(item *it, const box *b)
         const double count = b->dim[d].high - b->dim[d].low + 1;
         if ((streams && d == it->stream) || count < 1 || count > 0.75 * (double)it->extent[d] || weighs_along(it, d))
             continue;
-        it->low[d] = (int64_t)b->dim[d].low, it->extent[d] = (int64_t)count;
+        if (it->varies[d].by && count > 1) /* where it ends at other extents is not known */
+            continue;
+        it->low[d] = (int64_t)b->dim[d].low, it->extent[d] = (int64_t)count, it->varies[d] = (varying){0};
     }
 }
 
@@ -77,8 +79,8 @@ static void read_operands(fuser *f, const item *it, box *all)
 
 void demand_items(fuser *f)
 {
-    arena m = {0};
-    box *all = arena_array(&m, (size_t)f->p->g->n + 1, sizeof *all);
+    arena mem = {0};
+    box *all = arena_array(&mem, (size_t)f->p->g->n + 1, sizeof *all);
     for (int i = f->n; i-- > 0 && !f->p->reference;) {
         item *it = f->item[f->need[i]->id];
         if (!it || it->inlined)
@@ -87,5 +89,5 @@ void demand_items(fuser *f)
             restrict_item(it, &all[it->node->id]);
         read_operands(f, it, all);
     }
-    arena_free(&m);
+    arena_free(&mem);
 }

@@ -3,6 +3,7 @@
 #include "schedule/explain_fit.h"
 #include "schedule/explain_places.h"
 #include "schedule/explain_tile.h"
+#include "schedule/extents.h"
 #include "schedule/resident.h"
 #include "schedule/nest.h"
 #include "schedule/checkpointing.h"
@@ -17,6 +18,7 @@ static void key(text *t, const char *name) /* with the comma that it needs */
     text_add(t, "%s\"%s\":", last == '{' || last == '[' ? "" : ",", name);
 }
 
+/* Values of the model (labels) come through text_json, so nothing in them can end the document. */
 static void put_text(text *t, const char *name, const char *s)
 {
     key(t, name);
@@ -29,6 +31,7 @@ static void put_whole(text *t, const char *name, double v)
     text_add(t, "%.0f", v);
 }
 
+/* Four digits: what is foretold is not known better. */
 static void put_share(text *t, const char *name, double v)
 {
     key(t, name);
@@ -55,6 +58,7 @@ static void put_line(text *t, const char *s, size_t n) /* a text of a list */
     text_free(&line);
 }
 
+/* One item of a list for each line that is not empty. */
 static void put_lines(text *t, const char *s)
 {
     for (size_t n; *s; s += n + (s[n] == '\n')) {
@@ -65,6 +69,7 @@ static void put_lines(text *t, const char *s)
 }
 
 /* ---- parts of a kernel ---- */
+/* Axis to extent, as {"m":512,"k":768}. */
 static void put_dims(text *t, const stage *s)
 {
     key(t, "dims");
@@ -159,6 +164,7 @@ static void put_operands(text *t, const plan *p, const kernel *k)
 }
 
 /* ---- levels: what a trip of each loop works on ---- */
+/* depth counts from the outermost loop of the kernel, shared ones first. Loops of the register tile have no level. */
 static void put_level(text *t, const plan *p, const kernel *k, const stage *s, int depth)
 {
     const bool shared = depth <= k->shared.n;
@@ -213,6 +219,7 @@ typedef struct notes {
     text *t;
 } notes;
 
+/* Of a kernel of several stages a note starts with the stage's name, by which a rule can reach it. */
 static void begin_note(const notes *n, text *line)
 {
     if (n->k->n_stage > 1)
@@ -225,6 +232,31 @@ static void end_note(const notes *n, text *line)
     text_free(line);
 }
 
+/* Loops that make as many trips as a run needs */
+static void note_varying(const notes *n)
+{
+    for (int a = 0; a < n->s->n_axis; a++) {
+        const varying *v = &n->s->varies[a];
+        text line = {0};
+        if (!v->by)
+            continue;
+        begin_note(n, &line);
+        text_add(&line, "%s is ", n->s->letter[a]);
+        extents_print(&line, n->p, v);
+        text_add(&line, ", which runs say, %lld at most", (long long)n->s->extent[a]);
+        int found = 0;
+        for (int shared = 1; shared >= 0; shared--) {
+            const nest *t = shared ? &n->k->shared : &n->s->nest;
+            for (int l = 0; l < t->n; l++)
+                if (t->loop[l].axis == a && !t->loop[l].role->in_registers && (!shared || n->k->n_stage > 1))
+                    text_add(&line, "%s", found++ ? ", " : ": loops "),
+                        loop_print(&line, shared ? &n->k->stage[n->k->main] : n->s, &t->loop[l]);
+        }
+        end_note(n, &line);
+    }
+}
+
+/* Right, but most likely not what was meant: steps of 64 where 12 are left. */
 static void note_clipped(const notes *n)
 {
     for (int l = 0; l < n->s->nest.n; l++) {
@@ -258,6 +290,7 @@ static void note_working_set(const notes *n)
     end_note(n, &line);
 }
 
+/* Allowed, since a processor has memory for what does not fit; slow. */
 static void note_registers(const notes *n)
 {
     const int64_t used = fit_registers(n->p, n->s);
@@ -302,6 +335,7 @@ static void put_notes(text *t, const plan *p, const kernel *k)
     put_lines(t, k->notes);
     for (int i = 0; i < k->n_stage; i++) {
         const notes n = {p, k, &k->stage[i], t};
+        note_varying(&n);
         note_clipped(&n);
         note_working_set(&n);
         note_registers(&n);
@@ -323,6 +357,7 @@ static double waste_of(const plan *p, const kernel *k) /* of all stages, by thei
     return real > 0 ? full / real - 1 : 0;
 }
 
+/* "loops" is what a schema may say; "derived" has the copies and prefetches, too, that were added to it. */
 static void put_walked(text *t, const plan *p, const kernel *k)
 {
     const stage *s = &k->stage[k->main];
@@ -375,13 +410,14 @@ static void put_kernel(text *t, const plan *p, int i)
 }
 
 /* ---- the plan ---- */
+/* Without a schema the hash is that of the guess, so that results can always be told apart by it. */
 static void put_schema(text *t, const plan *p, const char *by)
 {
-    arena m = {0};
+    arena mem = {0};
     schema guess;
     const schema *s = p->schema;
     if (!s)
-        MUST(schema_load(&m, NULL, &(schema_use){.by = by}, &guess, NULL));
+        MUST(schema_load(&mem, NULL, &(schema_use){.by = by}, &guess, NULL));
     s = s ? s : &guess;
     key(t, "schema");
     text_add(t, "{");
@@ -389,9 +425,10 @@ static void put_schema(text *t, const plan *p, const char *by)
     put_text(t, "source", s->source);
     put_text(t, "hash", s->hash);
     text_add(t, "}");
-    arena_free(&m);
+    arena_free(&mem);
 }
 
+/* in_place: the new value is written where the old one lies, so nothing is copied at the end of a run. */
 static void put_state(text *t, const plan *p)
 {
     if (!p->n_carried)
@@ -414,6 +451,7 @@ static double resident_bytes(const plan *p)
     return (double)resident_weights(p);
 }
 
+/* Bytes. A buffer lives from kernel `first` to kernel `last`, both included; `over`: whose place it takes. */
 static void put_memory(text *t, const plan *p)
 {
     key(t, "memory");
@@ -424,7 +462,7 @@ static void put_memory(text *t, const plan *p)
     put_whole(t, "resident_weights_bytes", places_sum(p, resident_bytes));
     key(t, "buffers");
     text_add(t, "[");
-    for (int id = 0; id < p->g->n; id++) {
+    for (int id = 0; id < p->n_buffer; id++) { /* the graph may have grown since */
         const buffer *h = &p->buffer[id];
         text name = {0};
         if (h->where != IN_ARENA)
@@ -447,6 +485,7 @@ static void put_memory(text *t, const plan *p)
     text_add(t, "}");
 }
 
+/* For each rule what it gives up (values, bytes), what the peak of memory falls by, and what it costs (flops). */
 static void put_recompute(text *t, const plan *p)
 {
     double flops = 0;
@@ -489,6 +528,14 @@ static void put_peak(text *out, const target *t)
     text_add(out, "]}");
 }
 
+static void put_machine(text *out, const target *t)
+{
+    text line = {0};
+    if (t->print)
+        t->print(t, &line), put_text(out, "machine", text_str(&line));
+    text_free(&line);
+}
+
 void plan_explain(const plan *p, const char *by, const char *facts, text *out)
 {
     text lines = {0};
@@ -497,6 +544,7 @@ void plan_explain(const plan *p, const char *by, const char *facts, text *out)
     put_text(out, "target", by);
     put_text(out, "isa", p->on->model);
     put_whole(out, "threads", p->threads);
+    put_machine(out, p->on);
     put_peak(out, p->on);
     put_schema(out, p, by);
     key(out, "kernels");

@@ -267,8 +267,7 @@ double fit_waste(const plan *p, const kernel *k, const stage *s)
     return real > 0 ? full / real - 1 : 0;
 }
 
-/* The place in memory as an affine index of variables 0, 1, ...: the stage's axes */
-static const lin *place_of(space *sp, const plan *p, const stage *s, int load)
+const lin *fit_place(space *sp, const plan *p, const stage *s, int load)
 {
     const bool result = load == MAX_LOADS;
     const node *from = result ? s->node : s->load[load]->from;
@@ -291,16 +290,8 @@ static int64_t element_of(const stage *s, int load)
 
 int64_t fit_stride(const plan *p, const stage *s, int load, int axis)
 {
-    arena m = {0};
-    const int64_t n = lin_coef(place_of(&(space){.mem = &m}, p, s, load), axis) * element_of(s, load);
-    arena_free(&m);
-    return n;
-}
-
-int64_t fit_first(const plan *p, const stage *s, int load)
-{
-    arena m = {0};
-    const int64_t n = place_of(&(space){.mem = &m}, p, s, load)->c * element_of(s, load);
-    arena_free(&m);
+    arena mem = {0};
+    const int64_t n = lin_coef(fit_place(&(space){.mem = &mem}, p, s, load), axis) * element_of(s, load);
+    arena_free(&mem);
     return n;
 }

@@ -5,6 +5,7 @@
  * depth counts loops entered, the shared ones of the kernel first, then the stage's own: 0 is the whole kernel. */
 #ifndef TS_EXPLAIN_FIT_H
 #define TS_EXPLAIN_FIT_H
+#include "graph/affine/index.h"
 #include "schedule/plan.h"
 
 int fit_depth(const kernel *k, const stage *s);                   /* of all loops entered */
@@ -23,8 +24,9 @@ double fit_traffic(const plan *p, const kernel *k, int level);
 int64_t fit_registers(const plan *p, const stage *s);
 double fit_waste(const plan *p, const kernel *k,
                  const stage *s); /* work of full tiles and vectors over real work, less 1 */
+/* Where elements of a load or of the result (MAX_LOADS) lie in memory, in elements: the stage's axes are variables. */
+const lin *fit_place(space *sp, const plan *p, const stage *s, int load);
 /* How far apart neighbours along an axis lie in memory, in bytes, of a load or of the result (MAX_LOADS); 0 when it
  * does not move or not by one number. */
 int64_t fit_stride(const plan *p, const stage *s, int load, int axis);
-int64_t fit_first(const plan *p, const stage *s, int load); /* where it lies when all axes are 0, in bytes */
 #endif

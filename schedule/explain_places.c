@@ -1,3 +1,4 @@
+/* explain_places.c - lines for people and members of plan/1 from the same sums over a plan's parts. */
 #include "schedule/explain_places.h"
 #include "schedule/place.h"
 #include "schedule/resident.h"

@@ -1,4 +1,5 @@
-/* explain_places.h - what explain says of a plan over several devices: who has what, and what goes between them. */
+/* explain_places.h - what explain says of a plan over several devices: who has what, and what goes between them. Of a
+ * plan for one device all of it is that plan, so that who explains need not ask. Nothing is changed or kept. */
 #ifndef TS_EXPLAIN_PLACES_H
 #define TS_EXPLAIN_PLACES_H
 #include "schedule/plan.h"

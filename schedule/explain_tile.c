@@ -1,3 +1,5 @@
+/* explain_tile.c - counted from the nest alone: how often each operand is read in a tile, how many sums wait for each
+ * other. */
 #include "schedule/explain_tile.h"
 #include "schedule/nest.h"
 
@@ -70,7 +72,8 @@ static int64_t cores_of(const plan *p, const kernel *k)
     return trips < p->threads ? trips : p->threads;
 }
 
-tile_facts tile_facts_of(const plan *p, const kernel *k)
+/* of the stage that does most of the work */
+static tile_facts tile_facts_of(const plan *p, const kernel *k)
 {
     const stage *s = &k->stage[k->main];
     const expr *fold = stage_fold(s);

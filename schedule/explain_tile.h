@@ -11,6 +11,5 @@ typedef struct tile_facts {
     double loads;            /* of operands and waiting sums, for each of them */
     int64_t cores;           /* that share the kernel */
 } tile_facts;
-tile_facts tile_facts_of(const plan *p, const kernel *k);   /* of the stage that does most of the work */
 void tile_explain(text *t, const plan *p, const kernel *k); /* "tile":{...} */
 #endif

@@ -1,5 +1,8 @@
-/* fuse.h - shared by the parts of the fusion pass: fuse.c decides, form.c writes kernels and stages down, names.c names
- * them, order.c lays their values out. */
+/* fuse.h - shared by the parts of the fusion pass: fuse.c inlines, share.c puts what is left into kernels, form.c
+ * writes kernels and stages down, names.c names them, order.c lays their values out.
+ *
+ * A fuser lives for one pass; its items and clusters are of the plan's arena. Items are in the order of their nodes, so
+ * that operands come before readers. */
 #ifndef TS_FUSE_H
 #define TS_FUSE_H
 #include "schedule/plan.h"
@@ -19,13 +22,15 @@ typedef struct item { /* a node that is not a leaf, on its way into a kernel */
     const expr *value; /* with what is inlined put in */
     int n_axis;
     int64_t extent[MAX_AXIS];
-    int64_t low[MAX_RANK]; /* by dimension: the first element computed; all, with extent: demand.c */
+    varying varies[MAX_AXIS]; /* of these */
+    int64_t low[MAX_RANK];    /* by dimension: the first element computed; all, with extent: demand.c */
     bool fold, inlined, root;
     bool alone, whole; /* a kernel of its own; a routine: takes its operands whole, in rows */
     const node *main;  /* the node that declared the fold, else the node itself: names the axes */
     int n_reader, cap_reader;
     int *reader;        /* ids of the nodes that read it */
     struct item *owner; /* the materialised node in whose kernel it is computed; NULL: several (movement only) */
+    bool gathered;      /* movement from places that data say, kept for the work that reads it */
     bool once;          /* movement: no element is read more than once through it */
     bool strayed; /* what it is inlined into reads it elsewhere than at that one's own axes, and perhaps not always */
     bool takes_fold; /* as an owner: has its fold */
@@ -60,13 +65,17 @@ typedef struct fuser {
         *next_group; /* by node id: one more than the first group of which it is the result; by group: the next */
     int *carried;    /* by node id: one more than the first state that it is, or becomes */
 } fuser;
-int64_t item_volume(const item *it); /* times the innermost expression of its own definition is evaluated */
-bool item_is_view(const item *it);   /* pure movement */
+int64_t item_results(const item *it); /* elements of its result */
+int64_t item_volume(const item *it);  /* times the innermost expression of its own definition is evaluated */
+bool item_is_view(const item *it);    /* pure movement */
 const expr *item_only_load(const item *reader, const node *n); /* of n; NULL when it reads n at several places */
 /* The load reads every element exactly once, at the reader's own axes in some order. */
 bool item_walks_along(const expr *load, const item *reader);
 /* The site where it is computed; movement goes with what it moves. */
 int item_site(const fuser *f, const item *it);
+/* Rules and sites let both be in one kernel. */
+bool item_together(const fuser *f, const item *a, const item *b);
+int item_operands(const fuser *f, const item *it); /* that a kernel where it is computed may have, at most */
 /* Kernels of other sites read it. */
 bool item_crosses(const fuser *f, const item *it);
 /* stream.c: whether it streams, from what is known of its readers, which are decided. */
@@ -83,6 +92,7 @@ int stream_depth(const fuser *f,
 bool rematerialize_take(fuser *f, item *it);
 /* it may be put into its readers, which are decided, and is counted there. owner: NULL for several kernels. */
 bool inline_take(fuser *f, item *it, item *owner);
+void share_loops(fuser *f); /* share.c: puts all items that are not inlined into kernels */
 /* Restricts what is computed of each value to what is read of it. */
 void demand_items(fuser *f);
 bool form_kernels(fuser *f, err *e);

@@ -1,4 +1,6 @@
+/* kept.c - what readers ask of a stage is a box for each; the box that covers them all lies in scratch. */
 #include "schedule/kept.h"
+#include "schedule/box.h"
 #include "schedule/nest.h"
 #include "schedule/slice.h"
 
@@ -39,11 +41,6 @@ static void find_cover(const kernel *k, const stage *s, cover *c)
     }
 }
 
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 void kept_find(const kernel *k, int which, kept *out)
 {
     const stage *s = &k->stage[which];
@@ -55,14 +52,14 @@ void kept_find(const kernel *k, int which, kept *out)
     for (int d = s->node->type.rank; d-- > 0;) {
         if (x_axes(s->store[d]) & ((1u << s->n_shared) - 1))
             continue;
-        int64_t n = most(s->count[d], c.dim[d]);
+        int64_t n = int_max(s->count[d], c.dim[d]);
         out->gaps |= n > s->count[d];
         if (c.units && inner)
             n = ((n + piece - 1) / piece | 1) * piece;
         inner = false, out->dim[d] = out->size, out->size *= n;
     }
     for (int a = s->n_shared; a-- > 0;) {
-        const int64_t left = nest_left(k, s, a, -1), n = most(left, c.axis[a]);
+        const int64_t left = nest_left(k, s, a, -1), n = int_max(left, c.axis[a]);
         out->gaps |= n > left || (c.axis[a] && s->extent[a] % n);
         out->axis[a] = out->size, out->size *= n;
     }
@@ -122,23 +119,26 @@ int64_t kept_besides(const plan *p, const kernel *k)
     int64_t shared = 0, own = 0, lanes = 0;
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
-        int64_t now = 0;
+        int64_t now = 0, multiple = 0;
         for (int j = 0; j < s->n_staging; j++) {
             const staging *g = &s->staging[j];
             slice y;
             if (!staging_copies(g))
                 continue;
             slice_find(p, k, s, g, &y);
+            multiple = int_max(multiple, y.multiple);
             *(g->shared ? &shared : &now) += target_aligned(
                                                  p->on, y.size * ts_dtype_bytes(stored_as(p, s->load[g->load]->from))) *
                                              g->stages;
         }
-        own = most(own, now);
+        for (int l = 0; l < s->nest.n && multiple; l++)
+            now += box_barriers(p, k, s, l);
+        own = int_max(own, now + (k->n_stage > 1 ? multiple : 0)); /* they may begin behind what is handed on */
         for (int l = 0; l < s->nest.n; l++)
             if (s->nest.loop[l].role->group && s->folds >> s->nest.loop[l].axis & 1)
-                lanes = most(lanes, stage_states(s));
+                lanes = int_max(lanes, stage_states(s));
     }
-    return shared + most(own, lanes * target_aligned(p->on, nest_group_lanes(p, k) * ts_dtype_bytes(TS_F64)));
+    return shared + int_max(own, lanes * target_aligned(p->on, nest_group_lanes(p, k) * ts_dtype_bytes(TS_F64)));
 }
 
 int64_t kept_bytes(const plan *p, const kernel *k)

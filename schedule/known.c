@@ -2,10 +2,10 @@
  * computed when a program is loaded.
  *
  * Requires: a graph. Nothing is done to one that is to run as written. Guarantees: values of the roots are the
- * same; what needs no input is a leaf where it is read with inputs, except what layouts take over (movement: packing
- * does it at no cost), what would take more memory than it is computed from (masks, weights stored in fewer bits),
- * what is so small that it stays in a cache, what may fail (places that data say), and, where its sources are read
- * otherwise too, what there is no room for. */
+ * same; what needs no input is a leaf where it is read with inputs, except what layouts take over (movement of all
+ * elements: packing does it at no cost; parts that are multiplied have layouts as leaves only), what would take more
+ * memory than it is computed from (masks, weights stored in fewer bits), what is so small that it stays in a cache,
+ * what may fail (places that data say), and, where its sources are read otherwise too, what there is no room for. */
 #include "schedule/known.h"
 #include "schedule/plan.h"
 
@@ -19,6 +19,7 @@ typedef struct search {
     const node **need;
     int n;
     bool *known, *read; /* by node id: it needs no input; it is a root, or read by what needs one */
+    bool *factor;       /* by node id: it is an operand of a sum of products, or of trips */
     const node **now;   /* by node id: the leaf in its place */
     int64_t room;
 } search;
@@ -30,13 +31,17 @@ typedef struct sources { /* of one node */
 } sources;
 
 /* ---- what a node is computed from ---- */
+static bool loads_by_data(const expr *x) /* a load in the subscripts of one */
+{
+    bool any = x->kind == X_LOAD && x_count(x, X_LOAD) > 1;
+    for (int i = 0; i < x->n && !any; i++)
+        any = loads_by_data(x->arg[i]);
+    return any;
+}
+
 static bool may_fail(const expr *x)
 {
-    bool any = x->kind == X_LOAD && x_count(x, X_LOAD) > 1; /* a load in its subscripts */
-    any = any || (x->kind == X_CALL && !strcmp(x->fn->name, "at"));
-    for (int i = 0; i < x->n && !any; i++)
-        any = may_fail(x->arg[i]);
-    return any;
+    return x_checks(x) || loads_by_data(x);
 }
 
 static void add_leaf(sources *from, const node *n)
@@ -67,15 +72,17 @@ static void add_sources(search *s, sources *from, const node *n)
 }
 
 /* ---- whether it is worth it ---- */
-static bool moves(search *s, const node *n) /* nothing else is done from its leaf on */
+static bool moves(search *s, const node *n) /* nothing else is done from its leaf on, and layouts say it */
 {
+    const int64_t count = type_count(&n->type);
+    const bool factor = s->factor[n->id];
     bool all = true;
     for (; all && !n->leaf; n = n->in[0]) {
         defn d;
         err e = {0};
         all = n->n_in == 1 && g_defn(n, &s->p->mem, &d, &e) && d.value->kind == X_LOAD;
     }
-    return all;
+    return all && !(factor && count < type_count(&n->type));
 }
 
 static bool gains(search *s, const node *n)
@@ -96,6 +103,15 @@ static bool gains(search *s, const node *n)
     return true;
 }
 
+static bool multiplies(search *s, const node *n)
+{
+    defn d;
+    err e = {0};
+    if (n->leaf || n->trip)
+        return n->trip != NULL;
+    return g_defn(n, &s->p->mem, &d, &e) && d.value->kind == X_FOLD && x_count(d.value, X_LOAD) > 1;
+}
+
 /* ---- the pass ---- */
 static void find_known(search *s)
 {
@@ -105,8 +121,9 @@ static void find_known(search *s)
         for (int k = 0; k < n->n_in; k++)
             known = known && s->known[n->in[k]->id];
         s->known[n->id] = known;
+        const bool factors = !known && multiplies(s, n);
         for (int k = 0; !known && k < n->n_in; k++)
-            s->read[n->in[k]->id] = true;
+            s->read[n->in[k]->id] = true, s->factor[n->in[k]->id] = s->factor[n->in[k]->id] || factors;
     }
 }
 
@@ -151,6 +168,7 @@ bool pass_known(plan *p, err *e)
     s.need = arena_array(&p->mem, most, sizeof *s.need), s.now = arena_array(&p->mem, most, sizeof *s.now);
     s.known = arena_array(&p->mem, most, sizeof *s.known), s.read = arena_array(&p->mem, most, sizeof *s.read);
     s.n = g_reach(p->n_root, p->root, s.need);
+    s.factor = arena_array(&p->mem, most, sizeof *s.factor);
     find_known(&s);
     for (int i = 0; i < s.n; i++) {
         const node *n = s.need[i];

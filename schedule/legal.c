@@ -1,5 +1,6 @@
 /* legal.c - loops against the tables of the target. */
 #include "schedule/legal.h"
+#include "schedule/extents.h"
 #include "schedule/kept.h"
 #include "schedule/nest.h"
 #include "schedule/slice.h"
@@ -9,12 +10,12 @@
 static bool check_partial(const stage *s, err *e)
 {
     const expr *fold = stage_fold(s);
-    if (!fold || nest_split(s) >= 0) /* whose parts are as wide as the sum */
+    if (!fold || (nest_split(s) >= 0 && fold->kind != X_SCAN)) /* whose parts are as wide as the sum */
         return true;
     const bool half = dtype_class(fold->dtype) == D_REAL && dtype_bits(fold->dtype) < 32;
     const dtype sum = half ? TS_F32 : fold->dtype;
     for (int l = 0; l < nest_tile(s); l++)
-        if (s->folds >> s->nest.loop[l].axis & 1 && fold->kind == X_SCAN)
+        if (s->folds >> s->nest.loop[l].axis & 1 && fold->kind == X_SCAN && !s->nest.loop[l].role->parallel)
             return err_set(e, TS_BAD_INPUT,
                            "loop %s folds %d values outside the register tile, where the result has room for one: let "
                            "no loop of the result, and no copy, stand inside it",
@@ -139,6 +140,8 @@ static bool check_space(const plan *p, const kernel *k, const memory_space *in, 
 static void print_unit(text *t, const matrix_unit *u)
 {
     text_add(t, "%d x %d x %d of %s into %s", u->m, u->n, u->k, ts_dtype_name(u->operand), ts_dtype_name(u->sum));
+    if (u->warps)
+        text_add(t, " in each of %d warps", u->warps);
 }
 
 static bool has_unit(const stage *s)
@@ -195,6 +198,52 @@ static bool check_slices(const plan *p, const kernel *k, const stage *s, const u
     return true;
 }
 
+/* Warps that a unit takes together have trips side by side: the innermost of the loops over warps walks the rows. */
+static bool check_warps(const stage *s, const matrix_unit *v, const unit_loops *u, err *e)
+{
+    const int row = s->nest.loop[u->loop[0]].axis;
+    const loop *last = NULL;
+    for (int l = 0; l < s->nest.n; l++)
+        last = s->nest.loop[l].role->group ? &s->nest.loop[l] : last;
+    if (last && last->role->warp && last->axis == row && last->step == v->m && loop_trips(last) % v->warps == 0)
+        return true;
+    return err_set(
+        e, TS_BAD_INPUT,
+        "%d warps form %d x %d x %d together: the innermost loop over warps is %s/%d@warp, and has a multiple "
+        "of %d trips",
+        v->warps, v->m, v->n, v->k, s->letter[row], v->m, v->warps);
+}
+
+/* It reads slices itself: of rows that it knows how to find, and nothing that lies elsewhere. */
+static bool check_read(const plan *p, const kernel *k, const stage *s, const unit_loops *u, err *e)
+{
+    enum { ROW = 128 };
+    for (int i = 0; i < 2; i++)
+        if (kept_by(k, s, u->load[i]) >= 0)
+            return err_set(e, TS_BAD_INPUT,
+                           "several warps form a product together of slices alone: operand %c is what stage %s leaves; "
+                           "let each warp form it by itself",
+                           'a' + u->load[i], k->stage[kept_by(k, s, u->load[i])].name);
+    for (int i = 0; i < s->n_staging; i++) {
+        const staging *g = &s->staging[i];
+        const int folded = s->nest.loop[u->loop[2]].axis;
+        slice y;
+        if (g->load != u->load[0] && g->load != u->load[1])
+            continue;
+        slice_find(p, k, s, g, &y);
+        const int inner = y.order[y.n - 1];
+        const int64_t size = ts_dtype_bytes(s->load[g->load]->from->type.dtype),
+                      row = y.block ? y.block : y.extent[inner];
+        if (y.n != 2 || row * size > ROW || row & (row - 1))
+            return err_set(
+                e, TS_BAD_INPUT,
+                "several warps form a product together of slices whose rows have 32, 64 or 128 bytes: operand "
+                "%c has %lld of %s; use a step of 16, 32 or 64 of %s",
+                'a' + g->load, (long long)(row * size), s->letter[inner], s->letter[folded]);
+    }
+    return true;
+}
+
 static bool check_unit(const plan *p, const kernel *k, const stage *s, err *e)
 {
     const expr *fold = stage_fold(s);
@@ -210,21 +259,29 @@ static bool check_unit(const plan *p, const kernel *k, const stage *s, err *e)
                             (int)u.trips[2],
                             s->load[u.load[0]]->from->type.dtype,
                             half ? TS_F32 : fold->dtype,
+                            0,
+                            0,
                             0};
     bool found = false, together = false;
     for (int i = 0; i < p->on->n_unit; i++) {
         const matrix_unit *v = &p->on->unit[i];
         const bool same = v->m == of.m && v->n == of.n && v->k == of.k && v->operand == of.operand && v->sum == of.sum;
         found = found || same, together = together || (same && v->sums);
-        text_add(&have, "%s", i ? ", " : "");
-        print_unit(&have, v);
+        if (v->operand == of.operand)
+            text_add(&have, "%s", have.len ? ", " : ""), print_unit(&have, v);
     }
     print_unit(&asked, &of);
     if (!found)
         err_set(e, TS_BAD_INPUT, "%s has no matrix unit for %s; %s%s", p->on->model, text_str(&asked),
                 have.len ? "those it has: " : "it has none", text_str(&have));
     text_free(&asked), text_free(&have);
-    return found && (!together || check_slices(p, k, s, &u, e));
+    const matrix_unit *v = found ? nest_unit_row(p, s, &u) : NULL;
+    const int folded = s->nest.loop[u.loop[2]].axis;
+    if (found && stage_exact(s) >> folded & 1)
+        return err_set(e, TS_BAD_INPUT, "a matrix unit takes whole steps of %s, and a run says where that ends",
+                       s->letter[folded]);
+    return found && (!together || check_slices(p, k, s, &u, e)) &&
+           (!v || !v->warps || (check_warps(s, v, &u, e) && check_read(p, k, s, &u, e)));
 }
 
 /* ---- states ---- */

@@ -1,4 +1,5 @@
-/* legal.h - whether loops that read well can be done by what the target has: registers, spaces, matrix units. */
+/* legal.h - whether loops that read well can be done by what the target has: registers, spaces, matrix units.
+ * A refusal is a sentence with both counts; it is asked of written and guessed loops alike. */
 #ifndef TS_LEGAL_H
 #define TS_LEGAL_H
 #include "schedule/plan.h"

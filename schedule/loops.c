@@ -3,6 +3,7 @@
  * Requires: kernels from the fusion pass. Guarantees: every stage's nest walks all its axes; a load of a weight names
  * the entry of plan.leaf whose layout it expects. */
 #include "schedule/choose.h"
+#include "schedule/extents.h"
 #include "schedule/mask.h"
 #include "schedule/place.h"
 #include "schedule/resident.h"
@@ -11,15 +12,9 @@
 
 #include <string.h>
 
-static void note(plan *p, kernel *k, const char *what)
-{
-    k->notes = arena_format(&p->mem, "%s%s\n", k->notes, what);
-}
-
 static bool is_part(const expr *x, const char *name, int64_t by, int *axis) /* an axis / by, or an axis % by */
 {
-    if (x->kind != X_CALL || strcmp(x->fn->name, name) || x->arg[0]->kind != X_AXIS || x->arg[1]->kind != X_LIT ||
-        x->arg[1]->whole != by)
+    if (!x_is_call(x, name) || x->arg[0]->kind != X_AXIS || x->arg[1]->kind != X_LIT || x->arg[1]->whole != by)
         return false;
     return *axis = x->arg[0]->axis, true;
 }
@@ -134,7 +129,8 @@ static void note_layouts(plan *p, kernel *k, const rule *r, int own)
                           : !plain_axes(s->load[load], axis)        ? "it is not read along its dimensions"
                                                                     : NULL;
         if (why)
-            note(p, k, arena_format(&p->mem, "layout of %s by rule \"%s\" left aside: %s", operand, r->name, why));
+            kernel_note(p, k,
+                        arena_format(&p->mem, "layout of %s by rule \"%s\" left aside: %s", operand, r->name, why));
     }
 }
 

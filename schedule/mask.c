@@ -1,6 +1,9 @@
+/* mask.c - bounds of the score's expression over a block of queries and one of keys: a block of which all is masked
+ * is not walked. */
 #include "schedule/mask.h"
 
 #include "graph/affine/interval.h"
+#include "schedule/extents.h"
 #include "schedule/nest.h"
 
 #include <float.h>
@@ -41,10 +44,20 @@ static bool where_masked(void *user, const expr *load, span *out)
     return i >= 0 || dtype_class(load->from->type.dtype) == D_REAL;
 }
 
+static const expr *element(const void *of, const node *n, const expr *x)
+{
+    return extents_element(of, n, x);
+}
+
+span_memo mask_memo(plan *p)
+{
+    return (span_memo){.mem = &p->mem, .element = element, .of = p};
+}
+
 static span masked(search *f, const stage *s, const expr *x)
 {
     span axis[MAX_AXIS];
-    span_memo memo = {.mem = &f->p->mem};
+    span_memo memo = mask_memo(f->p);
     for (int a = 0; a < s->n_axis; a++)
         axis[a] = (span){0, (double)s->extent[a] - 1};
     return span_of(&(span_box){.memo = &memo, .axis = axis, .known = where_masked, .user = f}, x);
@@ -91,7 +104,7 @@ static bool follows(search *f, int i)
     const node *scores = f->k->stage[f->from].node;
     if (fold->kind != X_FOLD)
         return false;
-    if (!strcmp(fold->fn->name, "max") && is_load_of(fold->arg[0], scores)) {
+    if (x_folds_by(fold, "max") && is_load_of(fold->arg[0], scores)) {
         const bool rows = s->scratch && s->n_result == f->k->n_shared && s->folds == 1u << axis;
         if (f->y->check >= 0 || !rows || s->value != fold || s->node->type.dtype != fold->dtype)
             return false;
@@ -102,13 +115,6 @@ static bool follows(search *f, int i)
 }
 
 /* ---- the loops ---- */
-static int64_t divisor(int64_t a, int64_t b)
-{
-    for (int64_t r; b; a = b, b = r)
-        r = a % b;
-    return a;
-}
-
 /* The outermost loop over the axis takes the bound: one of whole trips, or the lanes of plain elements. */
 static bool bounded(search *f, int i)
 {
@@ -121,7 +127,7 @@ static bool bounded(search *f, int i)
         return false;
     const loop *q = &s->nest.loop[l];
     const bool lanes = q->role->lanes && !stage_fold(s), trips = q->role->serial;
-    f->grain = f->grain / divisor(f->grain, q->step) * q->step;
+    f->grain = f->grain / int_gcd(f->grain, q->step) * q->step;
     return (lanes || trips) && f->grain < s->extent[axis];
 }
 
@@ -156,7 +162,7 @@ static bool count_blocks(search *f)
     const stage *s = &f->k->stage[f->from];
     const int rows = f->k->n_shared - 1;
     const int64_t extent = s->extent[y->along[f->from]];
-    span_memo memo = {.mem = &f->p->mem};
+    span_memo memo = mask_memo(f->p);
     y->rows = s->extent[rows];
     for (int i = 0; i < f->k->shared.n; i++)
         if (f->k->shared.loop[i].axis == rows && f->k->shared.loop[i].step < y->rows)

@@ -9,8 +9,10 @@
  * that a masked score beyond 1e30 counts as masked, and that a value that is no number is not read. */
 #ifndef TS_LIVE_H
 #define TS_LIVE_H
+#include "graph/affine/interval.h"
 #include "schedule/plan.h"
 
+span_memo mask_memo(plan *p);         /* definitions of its nodes, with extents that vary */
 void mask_find(plan *p, kernel *k);   /* sets k->mask where there is something to leave out, with a note */
 void mask_stream(plan *p, kernel *k); /* the same for kernels that carry states along keys (mask_stream.c) */
 #endif

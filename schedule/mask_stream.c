@@ -95,8 +95,7 @@ static known value_of(const search *f, const known *state, const expr *x)
     if (x->kind == X_CAST)
         return dtype_bits(x->dtype) >= dtype_bits(x->arg[0]->dtype) && dtype_class(x->dtype) == D_REAL ? arg[0]
                                                                                                        : anything;
-    const bool sum = x->kind == X_FOLD && !strcmp(x->fn->name, "add") && is(arg[0], 0),
-               most = x->kind == X_FOLD && !strcmp(x->fn->name, "max");
+    const bool sum = x_folds_by(x, "add") && is(arg[0], 0), most = x_folds_by(x, "max");
     return sum || most ? (known){arg[0].in, -1} : anything;
 }
 
@@ -139,8 +138,7 @@ static bool carries_on(search *f, int at)
 static bool is_largest(const stage *s)
 {
     const expr *x = s->value;
-    bool is = stage_carries(s) && x->n == 3 && s->scratch && x->arg[2]->kind == X_STATE && x->arg[1]->kind == X_CALL &&
-              !strcmp(x->arg[1]->fn->name, "max");
+    bool is = stage_carries(s) && x->n == 3 && s->scratch && x->arg[2]->kind == X_STATE && x_is_call(x->arg[1], "max");
     for (int i = 0, states = 0; is && i < 2; i++)
         states += x->arg[1]->arg[i]->kind == X_STATE, is = i == 0 || states == 1;
     return is;
@@ -190,7 +188,7 @@ static bool count_trips(search *f, mask_skip *y)
 {
     const stage *s = &f->k->stage[f->from];
     const nest *t = &f->k->shared;
-    span_memo memo = {.mem = &f->p->mem};
+    span_memo memo = mask_memo(f->p);
     y->rows = s->extent[f->rows];
     for (int l = 0; l < t->n; l++)
         if (t->loop[l].axis == f->rows && t->loop[l].step < y->rows)

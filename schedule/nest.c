@@ -163,24 +163,28 @@ bool nest_unit(const stage *s, unit_loops *out)
     return true;
 }
 
-static const expr *uncast(const expr *x)
+const matrix_unit *nest_unit_row(const plan *p, const stage *s, const unit_loops *u)
 {
-    while (x->kind == X_CAST)
-        x = x->arg[0];
-    return x;
+    for (int i = 0; i < p->on->n_unit && u->load[0] >= 0; i++) {
+        const matrix_unit *v = &p->on->unit[i];
+        if (v->m == u->trips[0] && v->n == u->trips[1] && v->k == u->trips[2] &&
+            v->operand == s->load[u->load[0]]->from->type.dtype)
+            return v;
+    }
+    return NULL;
 }
 
-bool nest_product(const stage *s, int a, int b)
+/* Whether what is folded is the sum of products of these two loads alone, padding of either left aside */
+static bool nest_product(const stage *s, int a, int b)
 {
-    const expr *fold = stage_fold(s), *x = fold ? uncast(fold->arg[0]) : NULL;
+    const expr *fold = stage_fold(s), *x = fold ? x_uncast(fold->arg[0]) : NULL;
     const int load[] = {a, b};
     bool found[2] = {false, false};
-    if (!x || fold->kind != X_FOLD || x->kind != X_CALL || strcmp(x->fn->name, "mul") ||
-        strcmp(fold->fn->name, "add") || a < 0 || b < 0)
+    if (!x || !x_folds_by(fold, "add") || !x_is_call(x, "mul") || a < 0 || b < 0)
         return false;
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
-            const expr *arg = uncast(x->arg[i]), *guard = stage_guard(s, load[j]);
+            const expr *arg = x_uncast(x->arg[i]), *guard = stage_guard(s, load[j]);
             found[j] = found[j] || x_same(arg, s->load[load[j]]) || (guard && x_same(arg, guard));
         }
     return found[0] && found[1];

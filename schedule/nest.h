@@ -58,8 +58,8 @@ typedef struct unit_loops {
     int64_t trips[3]; /* as the loops around leave it: where the axis has less, the rest are zeros */
 } unit_loops;
 bool nest_unit(const stage *s, unit_loops *out); /* false: it has no such loops, or others than these three */
-/* Whether what is folded is the sum of products of these two loads alone, padding of either left aside */
-bool nest_product(const stage *s, int a, int b);
+/* Which of the target's units takes them; NULL: none */
+const matrix_unit *nest_unit_row(const plan *p, const stage *s, const unit_loops *u);
 /* Whether a matrix unit can form the stage over axes m and n of its result: it multiplies two operands of one dtype,
  * and nothing else is read. load: the operand along m and that along n. */
 bool nest_unit_fits(const stage *s, int m, int n, int load[2]);

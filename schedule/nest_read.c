@@ -460,7 +460,7 @@ bool nest_parse(const target *on, kernel *k, const char *source, err *e)
         return nest_parse_stage(on, k, 0, source, e);
     if (!nest_parse_shared(on, k, source, e))
         return false;
-    uint32_t seen = 0;
+    bool seen[MAX_STAGES] = {false};
     for (const char *at = strchr(source, ';'); at; at = strchr(at + 1, ';')) {
         const char *name = at + 1 + strspn(at + 1, " ");
         const size_t n = word(name);
@@ -469,11 +469,11 @@ bool nest_parse(const target *on, kernel *k, const char *source, err *e)
             continue;
         if (name[n] != ':')
             return err_set(e, TS_BAD_INPUT, "loops \"%s\": a stage's name and ':' expected after ';'", source);
-        if (which < 0 || seen >> which & 1)
+        if (which < 0 || seen[which])
             return err_set(e, TS_BAD_INPUT, "loops \"%s\": %s \"%.*s\"%s", source,
                            which < 0 ? "the kernel has no stage" : "stage", (int)n, name,
                            which < 0 ? "" : " is given twice");
-        seen |= 1u << which;
+        seen[which] = true;
         if (!parse_part(on, k, which, source, name + n + 1, e))
             return false;
     }

@@ -10,12 +10,6 @@
 #include <string.h>
 
 /* ---- is an access linear in the axes? ---- */
-static bool counts_as_axis(void *user, const atom *a)
-{
-    (void)user;
-    return a->kind == A_VAR;
-}
-
 static const layout *layout_of(const plan *p, const node *n)
 {
     return &p->buffer[n->id].layout;
@@ -41,8 +35,8 @@ int64_t stage_block(const plan *p, const stage *s, int axis)
 
 static bool linear(const plan *p, const stage *s, const layout *y, const expr *const *sub, int rank)
 {
-    arena m = {0};
-    space sp = {.mem = &m};
+    arena mem = {0};
+    space sp = {.mem = &mem};
     const lin *axis[MAX_AXIS], *at[MAX_RANK];
     bool ok = true;
     for (int i = 0; i < s->n_axis; i++) {
@@ -55,8 +49,8 @@ static bool linear(const plan *p, const stage *s, const layout *y, const expr *c
         at[i] = lin_of(&sp, sub[i], axis);
     const lin *sum = layout_offset(&sp, y, at);
     for (int i = 0; ok && i < sum->n; i++)
-        ok = sum->t[i].a->kind != A_DIV || !lin_uses(sum->t[i].a->of, counts_as_axis, NULL);
-    arena_free(&m);
+        ok = sum->t[i].a->kind != A_DIV || !lin_has_axis(sum->t[i].a->of);
+    arena_free(&mem);
     return ok;
 }
 
@@ -213,14 +207,6 @@ static int dim_along(const stage *s, int axis) /* the dimension of the result th
     return -1;
 }
 
-static uint32_t axes_of(const expr *load)
-{
-    uint32_t axes = 0;
-    for (int i = 0; i < load->n; i++)
-        axes |= x_axes(load->arg[i]);
-    return axes;
-}
-
 static int last_of(uint32_t axes)
 {
     return axes ? 31 - __builtin_clz(axes) : -1;
@@ -233,7 +219,7 @@ int stage_given(const stage *s)
     const int n = fold ? x_loads(fold, load, MAX_LOADS) : 0;
     for (int i = 0; i < n && i < MAX_LOADS; i++) {
         const leaf *l = load[i]->from->leaf;
-        *(l && l->kind != LEAF_INPUT ? &weight : &other) |= axes_of(load[i]) & ~s->folds;
+        *(l && l->kind != LEAF_INPUT ? &weight : &other) |= x_axes_of(load[i]) & ~s->folds;
     }
     return last_of(other) > last_of(weight) ? last_of(weight) : -1;
 }

@@ -6,6 +6,7 @@
  * say is kept by node: fusion runs again, and joins nodes of one device only. */
 #include "graph/ir/group.h"
 #include "schedule/place.h"
+#include "schedule/scan_plan.h"
 #include "schedule/schema.h"
 
 #include <limits.h>
@@ -88,12 +89,12 @@ static void say_kernels(placing *a, const bool *kept)
     }
 }
 
-static void say_operations(placing *a, arena *m)
+static void say_operations(placing *a, arena *mem)
 {
     const plan *p = a->p;
     const int count = g_reach(p->n_root, p->root, NULL);
-    const node **need = arena_array(m, (size_t)count + 1, sizeof *need), **inside;
-    bool *needed = arena_array(m, (size_t)p->g->n + 1, sizeof *needed);
+    const node **need = arena_array(mem, (size_t)count + 1, sizeof *need), **inside;
+    bool *needed = arena_array(mem, (size_t)p->g->n + 1, sizeof *needed);
     g_reach(p->n_root, p->root, need);
     for (int i = 0; i < count; i++) {
         needed[need[i]->id] = true;
@@ -103,7 +104,7 @@ static void say_operations(placing *a, arena *m)
     for (int i = 0; i < p->g->n_group; i++) {
         const group *q = &p->g->group[i];
         const int which = needed[q->result->id] ? schema_place_part(p->schema, q->op->name, q->result) : -1;
-        const int n = which < 0 ? 0 : group_nodes(p->g, q, m, &inside);
+        const int n = which < 0 ? 0 : group_nodes(p->g, q, mem, &inside);
         for (int k = 0; k < n; k++)
             say(a, inside[k], which);
     }
@@ -116,9 +117,9 @@ static void place_node(placing *a, const node *n, int to)
     a->p->placed[n->id] = to + 1, a->more = a->more || to; /* on the first one it is anyway */
 }
 
-static bool *kept_nodes(const plan *p, arena *m) /* by node id: a stage has it as its value */
+static bool *kept_nodes(const plan *p, arena *mem) /* by node id: a stage has it as its value */
 {
-    bool *kept = arena_array(m, (size_t)p->g->n + 1, sizeof *kept);
+    bool *kept = arena_array(mem, (size_t)p->g->n + 1, sizeof *kept);
     for (int i = 0; i < p->n_kernel; i++)
         for (int s = 0; s < p->kernel[i].n_stage; s++)
             kept[p->kernel[i].stage[s].node->id] = true;
@@ -128,13 +129,13 @@ static bool *kept_nodes(const plan *p, arena *m) /* by node id: a stage has it a
 static void follow_rules(placing *a)
 {
     plan *p = a->p;
-    arena m = {0};
+    arena mem = {0};
     if (!p->schema)
         return;
     for (int i = 0; i < p->g->n; i++)
         a->by[i] = INT_MAX;
-    say_kernels(a, kept_nodes(p, &m));
-    say_operations(a, &m);
+    say_kernels(a, kept_nodes(p, &mem));
+    say_operations(a, &mem);
     for (int i = 0; i < p->g->n; i++) {
         const rule *r = a->by[i] == INT_MAX ? NULL : &p->schema->rule[a->by[i]];
         if (!r)
@@ -143,7 +144,7 @@ static void follow_rules(placing *a)
         if (!schema_about_kernels(r))
             p->rule_used[a->by[i]] = true;
     }
-    arena_free(&m);
+    arena_free(&mem);
 }
 
 /* ---- what devices take ---- */
@@ -179,17 +180,36 @@ static bool refuse(const placing *a, int which, const char *why, err *e)
                     p->finder->otherwise);
 }
 
+typedef struct asking {
+    const site_finder *finder;
+    const site *s;
+} asking;
+
+static bool takes(void *user, const kernel *k, err *e)
+{
+    const asking *a = user;
+    return a->finder->takes(a->finder->user, a->s, k, e);
+}
+
+/* Of a loop all that a trip computes, too */
+static bool is_taken(plan *p, const kernel *k, err *e)
+{
+    asking a = {p->finder, &p->site[k->site]};
+    return takes(&a, k, e) &&
+           (a.s->takes_all || !k->stage->node->trip || scan_taken(p, k, a.s->on, &(scan_asker){takes, &a}, e));
+}
+
 /* What its device cannot take goes to another by itself, if nobody asked for that one. */
 static bool check_taken(placing *a, err *e)
 {
     plan *p = a->p;
-    arena m = {0};
-    const bool *kept = kept_nodes(p, &m);
+    arena mem = {0};
+    const bool *kept = kept_nodes(p, &mem);
     bool ok = true;
     for (int i = 0; ok && i < p->n_kernel; i++) {
         kernel *k = &p->kernel[i];
         err why = {0};
-        if (p->finder->takes(p->finder->user, &p->site[k->site], k, &why))
+        if (is_taken(p, k, &why))
             continue;
         const int to = is_asked(a, k) ? -1 : add_site(p, p->finder->otherwise, e);
         if (to < 0 || to == k->site) {
@@ -203,7 +223,7 @@ static bool check_taken(placing *a, err *e)
             a->visit++, place_within(a, k->stage[j].node, kept, to);
         k->site = to;
     }
-    arena_free(&m);
+    arena_free(&mem);
     return ok;
 }
 

@@ -7,9 +7,8 @@
 /* Kernels that nothing was decided of go where the plan takes least time by the costs of the targets; into p->placed.
  * Whether any moved. */
 bool place_guess(plan *p);
-/* Seconds of one kernel on a to, and of so many bytes between two of them, by their targets' costs. */
+/* Seconds of one kernel, or transfer, on site `to`, by the costs of its target. */
 double place_kernel_seconds(const plan *p, const kernel *k, int to);
-double place_transfer_seconds(const plan *p, const transfer *t);
 /* Kernels have sites: orders them, puts transfers in between, makes the parts. */
 bool place_split(plan *p, err *e);
 /* Runs a pass on every part, and brings what it says of kernels, values and refusals into the whole plan. */

@@ -32,6 +32,17 @@ static double per_second(const target *t, double per_cycle) /* of all its worker
     return all > 0 ? all : INFINITY;
 }
 
+static double link_seconds(const costs *c, double bytes)
+{
+    return c->link_seconds + (c->link_bytes_per_second > 0 ? bytes / c->link_bytes_per_second : 0);
+}
+
+static double place_transfer_seconds(const plan *p, const transfer *t) /* by way of the host */
+{
+    const costs *from = &p->site[t->from].on->cost, *to = &p->site[t->to].on->cost;
+    return link_seconds(from, (double)t->bytes) + link_seconds(to, (double)t->bytes);
+}
+
 double place_kernel_seconds(const plan *p, const kernel *k, int to)
 {
     const target *t = p->site[to].on;
@@ -41,17 +52,6 @@ double place_kernel_seconds(const plan *p, const kernel *k, int to)
     const double flops = per_second(t, 2 * t->cost.fma_per_cycle * (t->lanes[d] ? t->lanes[d] : 1)),
                  bytes = per_second(t, t->level[t->n_level - 1].bytes_per_cycle);
     return t->cost.start_seconds + fmax(k->flops / flops, k->bytes / bytes);
-}
-
-static double link_seconds(const costs *c, double bytes)
-{
-    return c->link_seconds + (c->link_bytes_per_second > 0 ? bytes / c->link_bytes_per_second : 0);
-}
-
-double place_transfer_seconds(const plan *p, const transfer *t) /* by way of the host */
-{
-    const costs *from = &p->site[t->from].on->cost, *to = &p->site[t->to].on->cost;
-    return link_seconds(from, (double)t->bytes) + link_seconds(to, (double)t->bytes);
 }
 
 static double crossing_seconds(const guess *g, int from, int to, double bytes)

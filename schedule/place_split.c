@@ -83,11 +83,11 @@ static void put_kernel(splitting *s, const kernel *k)
 
 static void put_transfer(splitting *s, const kernel *by, const node *n, int to)
 {
-    arena *m = &s->p->mem;
-    transfer *t = arena_get(m, sizeof *t);
-    stage *only = arena_get(m, sizeof *only);
+    arena *mem = &s->p->mem;
+    transfer *t = arena_get(mem, sizeof *t);
+    stage *only = arena_get(mem, sizeof *only);
     *t = (transfer){n, by->site, to, type_bytes(&n->type)};
-    *only = (stage){.node = n, .name = "transfer", .value = x_whole(m, 0)};
+    *only = (stage){.node = n, .name = "transfer", .value = x_whole(mem, 0)};
     put_kernel(s, &(kernel){.op = "transfer",
                             .label = *n->label ? n->label : by->label,
                             .whole = n,
@@ -192,7 +192,7 @@ static plan *new_part(plan *p, int to)
     q->kernel = arena_array(&p->mem, most, sizeof *q->kernel);
     q->buffer = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *q->buffer);
     q->crossing = arena_array(&p->mem, 2 * most, sizeof *q->crossing);
-    memcpy(q->buffer, p->buffer, (size_t)p->g->n * sizeof *q->buffer);
+    memcpy(q->buffer, p->buffer, (size_t)p->g->n * sizeof *q->buffer), q->n_buffer = p->n_buffer;
     p->site[to].number = arena_array(&p->mem, most, sizeof(int));
     return q;
 }

@@ -71,6 +71,12 @@ const pass_record plan_passes[N_PASS] = {
                         "more groups; nothing that is computed changes", pass_recognise},
     [PASS_KNOWN] = {"known", "makes weights of what depends on weights alone, computed once at load", "a graph",
                     "the same values; what weights alone give is a leaf", pass_known},
+    [PASS_EXTENTS] = {"extents", "finds what follows dimensions of which a run says the extent",
+                      "the graph at the largest extents, and at others",
+                      "extents that vary; nothing else depends on them", pass_extents},
+    [PASS_COMMON] = {"common", "computes once what takes long and elements of several nodes have in common", "a graph",
+                     "roots of the same values, to the bit; what was lifted is kept in a kernel, or worth its memory",
+                     pass_common},
     [PASS_ALTERNATIVES] =
         {"alternatives",
          "takes Winograd or Strassen where operations offer it and costs favour it; long sums in blocks", "a graph",
@@ -125,6 +131,8 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_option
                 .own_places = asked->own_places,
                 .as_written = asked->as_written || asked->reference,
                 .whole_sums = asked->whole_sums || asked->reference,
+                .n_variable = asked->variables ? asked->variables->n : 0,
+                .variables = asked->variables,
                 .g = g,
                 .finder = asked->finder,
                 .n_root = n_root};
@@ -133,6 +141,10 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_option
         all[i] = root[i];
     p->root = all;
     find_inputs(p);
+    variable *own = arena_array(&p->mem, (size_t)p->n_variable + 1, sizeof *own);
+    for (int i = 0; i < p->n_variable; i++)
+        own[i] = asked->variables->of[i], own[i].name = arena_format(&p->mem, "%s", own[i].name);
+    p->variable = own;
     p->site = arena_array(&p->mem, MAX_SITE, sizeof *p->site);
     MUST(asked->n_site <= MAX_SITE);
     for (int i = 0; i < asked->n_site; i++)
@@ -186,8 +198,8 @@ static bool check_stage(const plan *p, int k, const stage *st, const int *made, 
 
 bool plan_check(const plan *p, err *e)
 {
-    arena m = {0};
-    int *made = arena_array(&m, (size_t)p->g->n + 1, sizeof *made);
+    arena mem = {0};
+    int *made = arena_array(&mem, (size_t)p->g->n + 1, sizeof *made);
     bool ok = true;
     for (int i = 0; i < p->g->n; i++)
         made[i] = UNMADE;
@@ -200,6 +212,6 @@ bool plan_check(const plan *p, err *e)
             ok = check_stage(p, k, st, made, e);
             made[st->node->id] = st->scratch ? k : IN_MEMORY;
         }
-    arena_free(&m);
+    arena_free(&mem);
     return ok;
 }

@@ -16,7 +16,33 @@
 #include "schedule/site.h"
 
 enum { MAX_LOOP = 24, MAX_LETTER = 8, MAX_STAGING = 8 };
-enum { MAX_LOADS = 64, MAX_STAGES = 12 }; /* loads of a stage, stages of a kernel: at most */
+enum { MOST_VARIABLES = MAX_SIZE };
+enum { MAX_LOADS = 64, MAX_STAGES = 128 }; /* loads of a stage, stages of a kernel: at most */
+/* An extent that is known when the program runs: (plus + the sum of times[v] * what variable v is) / per, rounded
+ * down. */
+typedef struct varying {
+    uint32_t by; /* the variables that it follows, 1u << v; 0: it is constant */
+    int64_t times[MOST_VARIABLES], plus, per;
+} varying;
+typedef struct other_extents { /* the same model's graph where variables are less; borrowed for plan_make */
+    int64_t size[MOST_VARIABLES];
+    graph *graph;
+    const node *const *root;
+} other_extents;
+typedef struct variable { /* a dimension of which a run says the extent: see extents.h */
+    const char *name;
+    int64_t low, high; /* its bounds, in steps; the plan is made at high */
+    int64_t step;      /* of the dimension: what a run says is a multiple of it */
+} variable;
+typedef struct variables {
+    int n; /* 0: all extents are constant */
+    const variable *of;
+    int n_other; /* for each variable one where it alone is less; all of them together, if there are several */
+    const other_extents *other;
+    /* The only variable's, where it is so small that seven of eight are larger, both this and its bound being even;
+     * NULL: there is none */
+    const other_extents *small;
+} variables;
 typedef struct loop {
     int axis;
     int64_t step, range; /* covers `range` (what its axis has left) in strides of step */
@@ -43,6 +69,7 @@ typedef struct stage {
     char name[24];
     int n_axis, n_shared, n_result; /* shared axes first, then the other result axes, then folded ones */
     int64_t extent[MAX_AXIS];
+    varying varies[MAX_AXIS]; /* which of these are bounds */
     char letter[MAX_AXIS][MAX_LETTER];
     char own[MAX_AXIS][MAX_LETTER]; /* of shared axes: as the stage's operation calls them by itself */
     const node *whole;              /* whose work it does, before what follows it; gives the letters */
@@ -50,6 +77,10 @@ typedef struct stage {
     uint32_t folds;
     const expr *value;           /* at most one fold, over `folds` */
     const expr *store[MAX_RANK]; /* the node's subscripts as functions of the axes */
+    /* Of parts of a fold of several values: what is stored in place of the value, over its states, where the first
+     * subscript is 0, 1, ... (split_states.c) */
+    int n_piece;
+    const expr *const *piece;
     /* What is computed of each dimension of the node: the part of it that is read (demand.c) */
     int64_t low[MAX_RANK], count[MAX_RANK];
     bool scratch;           /* lives only inside the kernel */
@@ -181,6 +212,14 @@ typedef struct plan {
     bool reference;                          /* plain loops, reals in f64 */
     bool own_places, as_written, whole_sums; /* as in plan_options */
     bool trial;                              /* made to be compared with another one, and never run */
+    bool ends;      /* of a trip, one of which may be the last: those launched after it do nothing */
+    int n_variable; /* extents that a run says; 0: none */
+    const variable *variable;
+    const variables *variables; /* the same while it is planned, with the graphs at other extents */
+    int n_varies;
+    varying **varies;    /* by id of the first n_varies nodes: of each axis of its definition; NULL: all are constant */
+    const expr **sized;  /* by id of these: its element, where extents are in the formula of it; or NULL */
+    struct small *small; /* the only variable's: the graph there, while it is planned; NULL: there is none */
     graph *g;
     int n_root;
     const node *const *root;
@@ -191,9 +230,12 @@ typedef struct plan {
     block_choice *blocked;
     int n_replaced;
     replaced *replaced;
-    buffer *buffer; /* by node id */
+    buffer *buffer; /* by id of the first n_buffer nodes */
+    int n_buffer;
     int n_input;
     const node **input; /* the inputs that the roots need, by id */
+    /* By input: multiples of so many bytes at which it begins, where it moves from run to run; NULL: the target's */
+    const int64_t *input_grain;
     int n_carried;
     carried
         *carried; /* root by root; one whose buffer is the input is written there, others are copied after the run */
@@ -225,10 +267,11 @@ typedef struct plan_options {
     const char *target, *schema; /* as in ts_options */
     const char *const *targets;  /* schema_use.known */
     bool reference;
-    bool own_places; /* no result lies over an operand in the arena */
-    bool as_written; /* no operation is replaced by a cheaper way to the same value */
-    bool whole_sums; /* what a group sums up is not taken in blocks */
-    int n_state;     /* the last roots: state[i], an input, is to hold what root n_root - n_state + i was */
+    bool own_places;            /* no result lies over an operand in the arena */
+    bool as_written;            /* no operation is replaced by a cheaper way to the same value */
+    bool whole_sums;            /* what a group sums up is not taken in blocks */
+    const variables *variables; /* NULL: all extents are constant */
+    int n_state;                /* the last roots: state[i], an input, is to hold what root n_root - n_state + i was */
     const node *const *state;
     const site_finder *finder; /* borrowed for the plan's life; NULL: rules for other devices are refused */
     int n_site;                /* devices that the command names; more than one: the guess spreads kernels over them */
@@ -237,14 +280,16 @@ typedef struct plan_options {
 plan *plan_make(graph *g, int n_root, const node *const *root, const plan_options *asked, err *e); /* NULL with e set */
 void plan_free(plan *p);
 
-dtype stored_as(const plan *p, const node *n);         /* how an activation lies in memory */
-void stage_finish(plan *p, stage *s);                  /* of which all but its loads is known */
-double stage_points(const stage *s, int from, int to); /* of its axes from ... to - 1 */
-void kernel_measure(kernel *k);                        /* its flops and bytes */
-const expr *stage_fold(const stage *s);                /* the fold in its value, or NULL */
-int stage_states(const stage *s);                      /* values that it folds at once; 0 without one */
-double stage_flops(const stage *s);                    /* operations on reals, over all its axes */
-uint32_t x_axes_of(const expr *load);                  /* axes that any of its subscripts walks */
+dtype stored_as(const plan *p, const node *n);          /* how an activation lies in memory */
+void stage_finish(plan *p, stage *s);                   /* of which all but its loads is known */
+double stage_points(const stage *s, int from, int to);  /* of its axes from ... to - 1 */
+void kernel_measure(kernel *k);                         /* its flops and bytes */
+const node *stage_value(const stage *s, int load);      /* which it reads; MAX_LOADS: which it writes */
+void kernel_note(plan *p, kernel *k, const char *line); /* adds to what is said of it */
+const expr *stage_fold(const stage *s);                 /* the fold in its value, or NULL */
+int stage_states(const stage *s);                       /* values that it folds at once; 0 without one */
+double stage_flops(const stage *s);                     /* operations on reals, over all its axes */
+uint32_t x_axes_of(const expr *load);                   /* axes that any of its subscripts walks */
 /* A contraction: something under the fold is read again for every step of an axis that it does not have. Products of
  * rows by rows, one number for each pair, are none: a register tile would have to turn both. */
 bool stage_contracts(const stage *s);
@@ -278,6 +323,8 @@ typedef enum pass_number {
     PASS_JOIN,
     PASS_RECOGNISE,
     PASS_KNOWN,
+    PASS_EXTENTS,
+    PASS_COMMON,
     PASS_ALTERNATIVES,
     PASS_FUSE,
     PASS_CHECKPOINTING,
@@ -296,6 +343,8 @@ extern const pass_record plan_passes[N_PASS];
 bool plan_pass(plan *p, pass_number which, err *e); /* runs it and checks what it left */
 bool pass_join(plan *p, err *e);
 bool pass_known(plan *p, err *e);
+bool pass_extents(plan *p, err *e); /* nothing where no dimension varies */
+bool pass_common(plan *p, err *e);  /* nothing in the judge's plan, nor where a dimension varies */
 bool pass_alternatives(plan *p, err *e);
 bool pass_fuse(plan *p, err *e); /* nothing where the plan is fused */
 bool pass_checkpointing(plan *p, err *e);

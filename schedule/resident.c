@@ -15,10 +15,10 @@ static bool in_place(const node *n) /* where it is in rows; from odd places it i
     return at && at % (uintptr_t)ts_dtype_bytes(n->type.dtype) == 0;
 }
 
-int *resident_times(const plan *p, arena *m)
+int *resident_times(const plan *p, arena *mem)
 {
-    bool *picked = arena_array(m, (size_t)p->g->n + 1, sizeof *picked);
-    int *times = arena_array(m, (size_t)p->g->n + 1, sizeof *times);
+    bool *picked = arena_array(mem, (size_t)p->g->n + 1, sizeof *picked);
+    int *times = arena_array(mem, (size_t)p->g->n + 1, sizeof *times);
     for (int k = 0; k < p->n_kernel; k++)
         for (int s = 0; s < p->kernel[k].n_stage; s++)
             for (int i = 0; i < p->kernel[k].stage[s].n_load; i++) {
@@ -36,19 +36,19 @@ int *resident_times(const plan *p, arena *m)
 
 int64_t resident_as_given(const plan *p)
 {
-    arena m = {0};
-    const int *times = resident_times(p, &m);
+    arena mem = {0};
+    const int *times = resident_times(p, &mem);
     int64_t bytes = 0;
     for (int id = 0; id < p->g->n; id++)
         bytes += p->g->node[id]->leaf && times[id] ? type_bytes(&p->g->node[id]->type) : 0;
-    arena_free(&m);
+    arena_free(&mem);
     return bytes;
 }
 
 int64_t resident_weights(const plan *p)
 {
-    arena m = {0};
-    bool *whole = arena_array(&m, (size_t)p->n_leaf + 1, sizeof *whole);
+    arena mem = {0};
+    bool *whole = arena_array(&mem, (size_t)p->n_leaf + 1, sizeof *whole);
     int64_t bytes = 0;
     for (int k = 0; k < p->n_kernel; k++)
         for (int s = 0; s < p->kernel[k].n_stage; s++) {
@@ -62,6 +62,6 @@ int64_t resident_weights(const plan *p)
         if (whole[i] || !in_place(w->node) || !layout_is_rows(&w->layout, &w->node->type))
             bytes += w->layout.size * ts_dtype_bytes(w->node->type.dtype);
     }
-    arena_free(&m);
+    arena_free(&mem);
     return bytes;
 }

@@ -6,7 +6,7 @@
 
 /* By node id, of a plan that has kernels: how often a leaf will be in memory as a whole. A table that is read by
  * indices and by a product too is laid out for each: made from a seed, it is there twice. */
-int *resident_times(const plan *p, arena *m);
+int *resident_times(const plan *p, arena *mem);
 int64_t resident_as_given(const plan *p); /* bytes of these leaves, each once and as the model has it */
 int64_t resident_weights(const plan *p);  /* bytes, of a plan that has layouts */
 #endif

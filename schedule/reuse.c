@@ -1,3 +1,5 @@
+/* reuse.c - a store may lie where an operand does if, at each point of the loops, the element stored is the one read
+ * there and nobody reads it later. */
 #include "schedule/reuse.h"
 #include "schedule/nest.h"
 
@@ -93,7 +95,8 @@ bool reuse_legal(const plan *p, const kernel *k, int which, const node *n)
 {
     const stage *s = &k->stage[which];
     const bool nested = stage_nested(s);
-    if (p->reference || s->scratch || (!nested && !starts_from(s, n)) || s->node->type.dtype != n->type.dtype)
+    if (p->reference || s->scratch || s->n_piece || (!nested && !starts_from(s, n)) ||
+        s->node->type.dtype != n->type.dtype)
         return false;
     for (int i = 0; i < k->n_stage; i++)
         for (int j = 0; j < k->stage[i].n_load; j++) {

@@ -15,11 +15,6 @@ bool scan_planned(const plan *p, const node *n)
     return n->trip && !p->reference;
 }
 
-static bool is_weight(const node *n)
-{
-    return n->leaf && n->leaf->kind != LEAF_INPUT;
-}
-
 static bool read_whole(const scan_form *f, int operand) /* the same in every trip */
 {
     return operand >= f->n_state + f->n_slice;
@@ -31,7 +26,7 @@ const expr *scan_reads(plan *p, const node *n, const expr *x)
     const scan_form f = scan_form_of(n);
     int count = 0;
     for (int i = 0; i < x->n; i++)
-        if (!read_whole(&f, i) || !is_weight(n->in[i]))
+        if (!read_whole(&f, i) || !node_is_weight(n->in[i]))
             kept[count++] = x->arg[i];
     return x_routine(&p->mem, x->dtype, x->run, x->folds, count, kept);
 }
@@ -66,7 +61,7 @@ static bool copy_trip(making *m, const node **root, err *e)
     g_reach(t->n_root, t->root, need);
     for (int i = 0; i < n; i++) {
         const int64_t k = need[i]->leaf && need[i]->leaf->bound ? trip_operand(need[i]) : -1;
-        if (k >= 0 && k < m->n->n_in && read_whole(&m->form, (int)k) && is_weight(m->n->in[k])) {
+        if (k >= 0 && k < m->n->n_in && read_whole(&m->form, (int)k) && node_is_weight(m->n->in[k])) {
             const node *w = m->n->in[k];
             now[need[i]->id] = g_leaf(to, w->op, w->label, &w->type, w->leaf);
         }
@@ -116,6 +111,59 @@ static plan *new_plan(const making *m, const target *on, int n, const node *cons
     return q;
 }
 
+/* ---- addresses ---- */
+static int64_t place_of(const making *m, int output)
+{
+    return custom_place(m->n, output) * ts_dtype_bytes(m->n->type.dtype);
+}
+
+static trip_address address_of(const making *m, const node *input)
+{
+    const scan_form *f = &m->form;
+    const int64_t k = trip_operand(input), bytes = type_bytes(&input->type);
+    const int value = m->stage->n_load;
+    if (k == m->n->n_in)
+        return (trip_address){.load = -1, .every = 1};
+    if (k < f->n_state)
+        return (trip_address){.load = value, .at = place_of(m, (int)k), .every = 1};
+    const bool row = k > m->n->n_in;
+    if (!row && read_whole(f, (int)k))
+        return (trip_address){.load = load_of(m, (int)k), .every = 1};
+    const int i = (int)(row ? k - m->n->n_in - 1 : k - f->n_state);
+    const bool back = row ? f->row[i] : f->slice[i];
+    const int64_t first = row ? place_of(m, f->n_state + i) : 0;
+    return (trip_address){.load = row ? value : load_of(m, (int)k),
+                          .at = first + (back ? (f->trips - 1) * bytes : 0),
+                          .step = back ? -bytes : bytes,
+                          .every = row && f->every ? f->every[i] : 1,
+                          .row = row};
+}
+
+/* Where operand `load` begins, or the scan's own value: of trips within trips these move, too. */
+static int64_t grain_around(const making *m, int load)
+{
+    const plan *p = m->around;
+    const bool own = load == m->stage->n_load;
+    const node *n = own ? m->stage->node : m->stage->load[load]->from;
+    for (int i = 0; own && i < p->n_carried; i++)
+        if (p->root[p->carried[i].root] == n)
+            n = p->input[p->carried[i].input];
+    for (int i = 0; p->input_grain && i < p->n_input; i++)
+        if (p->input[i] == n)
+            return p->input_grain[i];
+    return p->on->align;
+}
+
+/* Multiples of so many bytes at which an input begins in every trip */
+static int64_t grain_of(const making *m, const node *input)
+{
+    const trip_address a = address_of(m, input);
+    if (a.load < 0)
+        return type_bytes(&input->type);
+    return int_gcd(int_gcd(a.at, a.step < 0 ? -a.step : a.step), grain_around(m, a.load));
+}
+
+/* ---- a plan of one trip ---- */
 static int add_input(plan *q, const node *n)
 {
     int i = 0;
@@ -146,6 +194,10 @@ static void find_inputs(const making *m, plan *q)
         const node *row = trip_bound(g, m->n->n_in + 1 + i, &q->root[f->n_state + i]->type);
         q->carried[q->n_carried++] = (carried){f->n_state + i, add_input(q, row)};
     }
+    int64_t *grain = arena_array(&q->mem, (size_t)q->n_input + 1, sizeof *grain);
+    for (int i = 0; i < q->n_input; i++)
+        grain[i] = grain_of(m, q->input[i]);
+    q->input_grain = grain;
 }
 
 static plan *try_plan(const making *m, const target *on, int n, const node *const *root, err *e)
@@ -184,10 +236,10 @@ static bool plan_trip(making *m, err *e)
     const node **root = calloc((size_t)n + 1, sizeof *root);
     MUST(root);
     target *one = arena_get(&p->mem, sizeof *one);
-    *one = *p->on, one->workers = 1;
+    *one = *p->on, one->workers = p->on->group ? p->on->workers : 1; /* groups never wait for one another in a kernel */
     bool ok = copy_trip(m, root, e) && part_roots(m, n, root, e);
     m->s->plan = ok ? try_plan(m, one, n, root, e) : NULL;
-    if (m->s->plan && p->on->workers > 1 && !is_small(m->s->plan)) {
+    if (m->s->plan && p->on->workers > one->workers && !is_small(m->s->plan)) {
         plan_free(m->s->plan);
         m->s->plan = try_plan(m, p->on, n, root, e);
     }
@@ -195,34 +247,32 @@ static bool plan_trip(making *m, err *e)
     return m->s->plan != NULL;
 }
 
+/* ---- what a device takes ---- */
+bool scan_taken(plan *p, const kernel *k, const target *on, const scan_asker *ask, err *e)
+{
+    const node *n = k->stage->node;
+    scan_plan s = {.g = ts_graph_make()};
+    making m = {.around = p, .k = k, .stage = k->stage, .n = n, .form = scan_form_of(n), .s = &s};
+    const node **root = calloc((size_t)n->trip->n_root + 1, sizeof *root);
+    MUST(root);
+    bool ok = copy_trip(&m, root, e) && part_roots(&m, n->trip->n_root, root, e);
+    plan *q = ok ? new_plan(&m, on, n->trip->n_root, root) : NULL;
+    if (ok)
+        find_inputs(&m, q);
+    for (int i = 0; i < PASS_PLACE && ok; i++)
+        ok = plan_pass(q, (pass_number)i, e);
+    for (int i = 0; ok && i < q->n_kernel; i++) {
+        const kernel *own = &q->kernel[i];
+        ok = ask->takes(ask->user, own, e) && (!own->stage->node->trip || scan_taken(q, own, on, ask, e));
+    }
+    if (q)
+        plan_free(q);
+    ts_graph_free(s.g), free(root);
+    return ok || err_in(e, "a trip");
+}
+
 /* ---- where everything is ---- */
-static int64_t place_of(const making *m, int output)
-{
-    return custom_place(m->n, output) * ts_dtype_bytes(m->n->type.dtype);
-}
-
-static trip_address address_of(const making *m, const node *input)
-{
-    const scan_form *f = &m->form;
-    const int64_t k = trip_operand(input), bytes = type_bytes(&input->type);
-    const int value = m->stage->n_load;
-    if (k == m->n->n_in)
-        return (trip_address){.load = -1, .every = 1};
-    if (k < f->n_state)
-        return (trip_address){.load = value, .at = place_of(m, (int)k), .every = 1};
-    const bool row = k > m->n->n_in;
-    if (!row && read_whole(f, (int)k))
-        return (trip_address){.load = load_of(m, (int)k), .every = 1};
-    const int i = (int)(row ? k - m->n->n_in - 1 : k - f->n_state);
-    const bool back = row ? f->row[i] : f->slice[i];
-    const int64_t first = row ? place_of(m, f->n_state + i) : 0;
-    return (trip_address){.load = row ? value : load_of(m, (int)k),
-                          .at = first + (back ? (f->trips - 1) * bytes : 0),
-                          .step = back ? -bytes : bytes,
-                          .every = row && f->every ? f->every[i] : 1,
-                          .row = row};
-}
-
+enum { COUNTED = 1 << 30 }; /* trips: more than this bound no loop that ends by itself */
 static void find_places(making *m)
 {
     scan_plan *s = m->s;
@@ -243,6 +293,7 @@ static void find_places(making *m)
             s->first[s->n_first] = one, s->first[s->n_first++].load = load_of(m, c->root);
     }
     s->until = m->form.until ? q->n_root - 1 : -1;
+    s->plan->ends = m->form.until;
     s->leaf = arena_array(mem, (size_t)q->n_leaf + 1, sizeof *s->leaf);
     for (int i = 0; i < q->n_leaf; i++)
         s->leaf[i] = plan_leaf(m->around, q->leaf[i].node, &q->leaf[i].layout);
@@ -252,10 +303,11 @@ static void find_places(making *m)
 
 static void count_work(kernel *k, const scan_plan *s)
 {
+    const int64_t trips = s->until < 0 || s->trips < COUNTED ? s->trips : 1; /* nobody knows when it ends */
     k->flops = k->bytes = 0;
     for (int i = 0; i < s->plan->n_kernel; i++) {
-        k->flops += s->plan->kernel[i].flops * (double)s->trips;
-        k->bytes += s->plan->kernel[i].bytes * (double)s->trips;
+        k->flops += s->plan->kernel[i].flops * (double)trips;
+        k->bytes += s->plan->kernel[i].bytes * (double)trips;
     }
 }
 

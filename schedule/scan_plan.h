@@ -12,6 +12,13 @@
 bool scan_planned(const plan *p, const node *n);
 /* What such a kernel reads of the routine's operands x: weights that a trip reads are among its plan's own. */
 const expr *scan_reads(plan *p, const node *n, const expr *x);
+/* Whether a device takes all kernels of a trip of the scan that k is, before any of them has loops; the first that it
+ * does not take is told. */
+typedef struct scan_asker {
+    bool (*takes)(void *user, const kernel *k, err *e);
+    void *user;
+} scan_asker;
+bool scan_taken(plan *p, const kernel *k, const target *on, const scan_asker *ask, err *e);
 void scan_plan_free(scan_plan *s); /* may be NULL */
 /* The entry for a leaf in a layout among the plan's, added where it is new. */
 int plan_leaf(plan *p, const node *n, const layout *y);

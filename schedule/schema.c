@@ -14,7 +14,7 @@ enum { MAX_RULES = 1024, MAX_EXTENDS = 8, SCHEMA_DEPTH = 32, SCHEMA_BYTES = 1 <<
 static const char guess_name[] = "guess";
 
 typedef struct loading {
-    arena *m;
+    arena *mem;
     const char *target;
     const schema_use *use;
     int n;
@@ -28,6 +28,7 @@ static bool ends_in_json(const char *s)
     return n > 5 && !strcmp(s + n - 5, ".json");
 }
 
+/* Each target has its own: a schema says roles and spaces, which are the target's. */
 static const builtin_schema *builtin(const char *by, const char *name)
 {
     for (const builtin_schema *b = builtin_schemas; b->name; b++)
@@ -60,6 +61,7 @@ static bool no_schema(loading *l, const char *what, const json *from)
     return false;
 }
 
+/* from: the "extends" that leads there, which the message points at; NULL for the command line. */
 static json *read_source(loading *l, const char *what, bool file, const json *from)
 {
     text t = {0};
@@ -68,11 +70,12 @@ static json *read_source(loading *l, const char *what, bool file, const json *fr
         const builtin_schema *b = builtin(l->target, what);
         if (!b)
             return no_schema(l, what, from), NULL;
-        return json_read(l->m, arena_format(l->m, "%s (built in)", what), b->text, strlen(b->text), SCHEMA_DEPTH, l->e);
+        return json_read(l->mem, arena_format(l->mem, "%s (built in)", what), b->text, strlen(b->text), SCHEMA_DEPTH,
+                         l->e);
     }
     err own = {0};
     if (file_read(what, SCHEMA_BYTES, &t, &own))
-        root = json_read(l->m, what, t.s, t.len, SCHEMA_DEPTH, l->e);
+        root = json_read(l->mem, what, t.s, t.len, SCHEMA_DEPTH, l->e);
     else if (from)
         json_refuse(l->e, from, own.code, "%s", own.text);
     else
@@ -101,7 +104,7 @@ static bool load_base(loading *l, const json *v, const char *here, bool file, js
     if (!file)
         return json_refuse(l->e, v, TS_BAD_INPUT, "a built-in schema extends built-in ones only");
     const char *slash = strrchr(here, '/');
-    const char *path = arena_format(l->m, "%.*s%s", slash ? (int)(slash - here + 1) : 0, here, v->text);
+    const char *path = arena_format(l->mem, "%.*s%s", slash ? (int)(slash - here + 1) : 0, here, v->text);
     return load_rules(l, path, true, v, &top, rules);
 }
 
@@ -139,12 +142,13 @@ static bool override(loading *l, const json *v, const json *extends, json *base)
                                i->key);
         if (base && !has_rule(l, i, extends, base))
             return false;
-        if (!json_put(l->m, &root, i->key, i, l->e))
+        if (!json_put(l->mem, &root, i->key, i, l->e))
             return false;
     }
     return true;
 }
 
+/* A schema without "target" is for all of them. */
 static bool check_top(loading *l, const json *top)
 {
     const char *const format = "tiling/1";
@@ -174,9 +178,9 @@ static bool check_top(loading *l, const json *top)
 }
 
 /* Own rules in front of the others; where messages say they stand does not change. */
-static json *join(arena *m, json *own, json *base)
+static json *join(arena *mem, json *own, json *base)
 {
-    json *all = arena_get(m, sizeof *all), **end = &all->first;
+    json *all = arena_get(mem, sizeof *all), **end = &all->first;
     *all = own ? *own : (json){.kind = JSON_LIST};
     all->key = "rules", all->next = NULL;
     if (base) {
@@ -205,24 +209,26 @@ static bool load_rules(loading *l, const char *what, bool file, const json *from
         return false;
     if (!own && !extends)
         return json_refuse(l->e, *top, TS_BAD_INPUT, "neither \"rules\" nor \"extends\"");
-    base = join(l->m, base, NULL);
+    base = join(l->mem, base, NULL);
     if ((v = json_get(*top, "override")) && !override(l, v, extends, base))
         return false;
-    *rules = join(l->m, own, base);
+    *rules = join(l->mem, own, base);
     return true;
 }
 
+/* Of the rules that count, extended and overridden: two files with the same rules have one hash. */
 static void hash_rules(const json *rules, char hex[65])
 {
     text t = {0};
-    hasher *h = hash_begin();
+    hasher *h = hash_open();
     json_print(&t, rules);
     hash_bytes(h, t.s, t.len);
-    const digest d = hash_end(h);
+    const digest d = hash_close(h);
     digest_hex(&d, hex);
     text_free(&t);
 }
 
+/* known NULL: whoever asks knows no other targets, and takes any name. */
 static bool is_known(const schema_use *by, const char *name)
 {
     int i = 0;
@@ -231,6 +237,7 @@ static bool is_known(const schema_use *by, const char *name)
     return !by->known || by->known[i];
 }
 
+/* A rule for a target that does not exist would never be used, and nobody told. */
 static bool check_targets(const schema *s, const schema_use *by, err *e)
 {
     text all = {0};
@@ -248,9 +255,10 @@ static bool check_targets(const schema *s, const schema_use *by, err *e)
     return true;
 }
 
-void schema_set_aside(arena *m, schema *s, const schema_use *by)
+/* Rules that name targets count for these only. */
+void schema_set_aside(arena *mem, schema *s, const schema_use *by)
 {
-    bool *aside = arena_array(m, (size_t)s->n_rule + 1, sizeof *aside);
+    bool *aside = arena_array(mem, (size_t)s->n_rule + 1, sizeof *aside);
     for (int i = 0; i < s->n_rule; i++) {
         const rule *r = &s->rule[i];
         aside[i] = r->n_target > 0;
@@ -261,9 +269,10 @@ void schema_set_aside(arena *m, schema *s, const schema_use *by)
     s->aside = aside;
 }
 
-bool schema_load(arena *m, const char *what, const schema_use *by, schema *out, err *e)
+/* what: a built-in schema's name, a path, NULL for the guess, which has no rules. */
+bool schema_load(arena *mem, const char *what, const schema_use *by, schema *out, err *e)
 {
-    loading l = {.m = m, .target = by->by, .use = by, .e = e};
+    loading l = {.mem = mem, .target = by->by, .use = by, .e = e};
     json *top, *rules = &(json){.kind = JSON_LIST}, *name;
     *out = (schema){.name = guess_name, .source = "built in"};
     const bool guess = !what || !strcmp(what, guess_name);
@@ -272,22 +281,23 @@ bool schema_load(arena *m, const char *what, const schema_use *by, schema *out, 
         if (!load_rules(&l, what, file, NULL, &top, &rules))
             return false;
         const char *slash = strrchr(what, '/');
-        out->name = (name = json_get(top, "name")) ? name->text : arena_string(m, slash ? slash + 1 : what);
-        out->source = file ? arena_string(m, what) : out->source;
+        out->name = (name = json_get(top, "name")) ? name->text : arena_string(mem, slash ? slash + 1 : what);
+        out->source = file ? arena_string(mem, what) : out->source;
     }
     hash_rules(rules, out->hash);
     int n = 0;
     for (const json *i = rules->first; i; i = i->next)
         if (n++ == MAX_RULES)
             return json_refuse(e, i, TS_BAD_INPUT, "more than %d rules", MAX_RULES);
-    out->rule = arena_array(m, (size_t)n + 1, sizeof *out->rule);
+    out->rule = arena_array(mem, (size_t)n + 1, sizeof *out->rule);
     for (const json *i = rules->first; i; i = i->next, out->n_rule++)
-        if (!rule_read(m, by->g, i, out->n_rule, &out->rule[out->n_rule], e))
+        if (!rule_read(mem, by->g, i, out->n_rule, &out->rule[out->n_rule], e))
             return false;
-    schema_set_aside(m, out, by);
+    schema_set_aside(mem, out, by);
     return check_targets(out, by, e);
 }
 
+/* For free(). */
 char *schema_text(const char *name, const char *by, err *e)
 {
     loading l = {.target = by, .e = e};

@@ -55,9 +55,9 @@ typedef struct schema_use { /* who is to follow the rules: a back end, and the k
 } schema_use;
 /* what: a path (contains '/' or ends in .json), or the name of a built-in schema of the target; NULL or
  * "guess": no rules. */
-bool schema_load(arena *m, const char *what, const schema_use *by, schema *out, err *e);
-char *schema_text(const char *name, const char *by, err *e);      /* of a built-in one, as its file has it; yours */
-void schema_set_aside(arena *m, schema *s, const schema_use *by); /* finds schema.aside anew */
+bool schema_load(arena *mem, const char *what, const schema_use *by, schema *out, err *e);
+char *schema_text(const char *name, const char *by, err *e);        /* of a built-in one, as its file has it; yours */
+void schema_set_aside(arena *mem, schema *s, const schema_use *by); /* finds schema.aside anew */
 /* The first rule from `start` on that fits kernel k, or -1. dims are those of the main stage, shared axes included. */
 int schema_match(const schema *s, const kernel *k, int start);
 /* The same for a stage of a kernel of several: rules for that stage, or that name what it alone has. */

@@ -91,10 +91,10 @@ static void part_kernels(parting *a)
 static void part_operations(parting *a)
 {
     const plan *p = a->p;
-    arena m = {0};
+    arena mem = {0};
     const int count = g_reach(p->n_root, p->root, NULL);
-    const node **need = arena_array(&m, (size_t)count + 1, sizeof *need), **inside;
-    bool *needed = arena_array(&m, (size_t)p->g->n + 1, sizeof *needed);
+    const node **need = arena_array(&mem, (size_t)count + 1, sizeof *need), **inside;
+    bool *needed = arena_array(&mem, (size_t)p->g->n + 1, sizeof *needed);
     g_reach(p->n_root, p->root, need);
     for (int i = 0; i < count; i++) {
         needed[need[i]->id] = true;
@@ -105,11 +105,11 @@ static void part_operations(parting *a)
         const group *q = &p->g->group[i];
         if (!needed[q->result->id] || !says_none(p, schema_match_part(p->schema, q->op->name, q->result)))
             continue;
-        const int n = group_nodes(p->g, q, &m, &inside);
+        const int n = group_nodes(p->g, q, &mem, &inside);
         for (int k = 0; k < n; k++)
             put(a, inside[k], part_of_group(p, i));
     }
-    arena_free(&m);
+    arena_free(&mem);
 }
 
 static bool part_all(plan *p)

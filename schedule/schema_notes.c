@@ -55,7 +55,7 @@ typedef struct tally { /* kernels that were refused the same for the same reason
     struct tally *next;
 } tally;
 
-static tally *tallied(arena *m, const plan *p)
+static tally *tallied(arena *mem, const plan *p)
 {
     tally *first = NULL;
     for (const denial *r = p->refusal; r; r = r->next) {
@@ -63,7 +63,7 @@ static tally *tallied(arena *m, const plan *p)
         while (*at && !same_refusal(p, (*at)->first, r))
             at = &(*at)->next;
         if (!*at)
-            *at = arena_get(m, sizeof **at), (*at)->first = r;
+            *at = arena_get(mem, sizeof **at), (*at)->first = r;
         (*at)->n++;
     }
     return first;
@@ -71,8 +71,8 @@ static tally *tallied(arena *m, const plan *p)
 
 void schema_refused(const plan *p, text *out)
 {
-    arena m = {0};
-    for (const tally *y = tallied(&m, p); y; y = y->next) {
+    arena mem = {0};
+    for (const tally *y = tallied(&mem, p); y; y = y->next) {
         const denial *r = y->first;
         const rule *u = &p->schema->rule[r->rule];
         const kernel *k = &p->kernel[r->kernel];
@@ -81,7 +81,7 @@ void schema_refused(const plan *p, text *out)
         add_outcome(out, p, r);
         text_add(out, ": %s\n", r->why);
     }
-    arena_free(&m);
+    arena_free(&mem);
 }
 
 /* ---- rules without a kernel: what comes nearest ---- */

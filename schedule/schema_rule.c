@@ -39,6 +39,7 @@ static bool read_texts(const json *object, const char *key, const char **out, in
 }
 
 /* ---- match ---- */
+/* At most 15 digits: no extent is longer, and 64 bits hold them. */
 static bool number(const char **s, int64_t *out)
 {
     char *end;
@@ -50,6 +51,7 @@ static bool number(const char **s, int64_t *out)
     return true;
 }
 
+/* Passes it where it is next. */
 static bool after(const char **s, const char *start)
 {
     const size_t n = strlen(start);
@@ -112,6 +114,7 @@ static bool read_dims(const json *v, rule *r, err *e)
     return true;
 }
 
+/* Of the table, or of this graph's own; the nearest name is offered. */
 static bool known_op(const graph *g, const json *v, const char *name, err *e)
 {
     const char *near = NULL;
@@ -127,7 +130,8 @@ static bool known_op(const graph *g, const json *v, const char *name, err *e)
     return err_hint(e, "tessera ops lists them");
 }
 
-static bool read_match(arena *m, const graph *g, const json *v, rule *r, err *e)
+/* What is left out matches everything. */
+static bool read_match(arena *mem, const graph *g, const json *v, rule *r, err *e)
 {
     const json *dims;
     dtype d;
@@ -138,7 +142,7 @@ static bool read_match(arena *m, const graph *g, const json *v, rule *r, err *e)
         !read_texts(v, "target", r->target, MAX_RULE_TARGETS, &r->n_target, e))
         return false;
     if (r->n_target)
-        r->target_place = json_where(m, json_get(v, "target"));
+        r->target_place = json_where(mem, json_get(v, "target"));
     const json *ops = json_get(v, "op");
     for (int i = 0; i < r->n_op; i++)
         if (!known_op(g, ops, r->op[i], e))
@@ -149,6 +153,7 @@ static bool read_match(arena *m, const graph *g, const json *v, rule *r, err *e)
 }
 
 /* ---- the rest ---- */
+/* The text of a layout is read where the operand's dims are known (layout.c). */
 static bool read_layout(const json *v, rule *r, err *e)
 {
     if (!json_want(v, JSON_OBJECT, e))
@@ -189,6 +194,7 @@ static bool read_choice(const json *v, const char *choice, const char **out, err
     return err_hint(e, "available: %s", choice + strlen(list.word[0]) + 1);
 }
 
+/* It is said of nodes, before there are kernels, so what only kernels have cannot be matched with it. */
 static bool read_recompute(const json *v, rule *r, err *e)
 {
     if (!json_want(v, JSON_TRUTH, e))
@@ -202,6 +208,7 @@ static bool read_recompute(const json *v, rule *r, err *e)
     return err_hint(e, "match \"op\", \"name\" or \"dtype\", and put loops for %s in a rule of their own", what);
 }
 
+/* In elements; the last block of an axis may have fewer. */
 static bool read_blocks(const json *v, rule *r, err *e)
 {
     if (!json_want(v, JSON_NUMBER, e))
@@ -219,7 +226,7 @@ static bool read_blocks(const json *v, rule *r, err *e)
 }
 
 /* "NAME" or "NAME:3" of a device, which whoever plans has to know; "auto" is what is said by saying nothing. */
-static bool read_place(arena *m, const json *v, rule *r, err *e)
+static bool read_place(arena *mem, const json *v, rule *r, err *e)
 {
     static const char small[] = "abcdefghijklmnopqrstuvwxyz0123456789_-", digits[] = "0123456789";
     const json *part = json_get(v, "place");
@@ -234,11 +241,12 @@ static bool read_place(arena *m, const json *v, rule *r, err *e)
         json_refuse(e, part, TS_BAD_INPUT, "place \"%.60s\" is no name of a device", name);
         return err_hint(e, "names look like \"cpu\" or \"gpu:0\"; \"auto\" leaves it to the plan");
     }
-    r->site = name, r->site_place = json_where(m, part);
+    r->site = name, r->site_place = json_where(mem, part);
     return true;
 }
 
-bool rule_read(arena *m, const graph *g, const json *v, int number_of_it, rule *r, err *e)
+/* Unknown members are refused: a misspelt one would be ignored otherwise. */
+bool rule_read(arena *mem, const graph *g, const json *v, int number_of_it, rule *r, err *e)
 {
     const char *fuse, *masked;
     const json *part;
@@ -246,11 +254,11 @@ bool rule_read(arena *m, const graph *g, const json *v, int number_of_it, rule *
         !json_known(v, "name match loops layout fuse masked blocks place compute recompute optional", e))
         return false;
     part = json_get(v, "loops");
-    *r = (rule){.name = arena_format(m, "rule %d", number_of_it), .place = json_where(m, v)};
-    r->loops_place = part ? json_where(m, part) : r->place;
+    *r = (rule){.name = arena_format(mem, "rule %d", number_of_it), .place = json_where(mem, v)};
+    r->loops_place = part ? json_where(mem, part) : r->place;
     if (!read_text(v, "name", &r->name, e) || !read_texts(v, "loops", r->loops, MAX_RULE_LOOPS, &r->n_loops, e) ||
         !read_choice(v, "fuse auto none", &fuse, e) || !read_choice(v, "masked skip compute", &masked, e) ||
-        !read_place(m, v, r, e) || !read_choice(v, "compute f32 tf32", &r->compute, e))
+        !read_place(mem, v, r, e) || !read_choice(v, "compute f32 tf32", &r->compute, e))
         return false;
     r->fuse = !fuse || strcmp(fuse, "none");
     r->whole = masked && !strcmp(masked, "compute");
@@ -259,7 +267,7 @@ bool rule_read(arena *m, const graph *g, const json *v, int number_of_it, rule *
             return false;
         r->optional = part->truth;
     }
-    return (!(part = json_get(v, "match")) || read_match(m, g, part, r, e)) &&
+    return (!(part = json_get(v, "match")) || read_match(mem, g, part, r, e)) &&
            (!(part = json_get(v, "layout")) || read_layout(part, r, e)) &&
            (!(part = json_get(v, "blocks")) || read_blocks(part, r, e)) &&
            (!(part = json_get(v, "recompute")) || read_recompute(part, r, e));

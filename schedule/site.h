@@ -20,6 +20,7 @@ typedef struct site {
     const char *name;       /* of the device, as rules have it */
     const char *by;         /* the back end's name */
     const target *on;       /* borrowed for the plan's life */
+    bool takes_all;         /* there is no kernel that its back end cannot do */
     bool later;             /* what it is told may still be under way when it is told the next thing */
     const void *own;        /* the asker's */
     const char *asked_at;   /* where a schema names it first; NULL: the command does, or nobody */

@@ -1,3 +1,4 @@
+/* slice.c - axes of shared loops come first, then the others as the reader walks them, its vector axis last. */
 #include "schedule/slice.h"
 #include "schedule/explain_fit.h"
 #include "schedule/nest.h"
@@ -86,6 +87,31 @@ static void find_whole(const plan *p, const kernel *k, const stage *s, const sta
         y->stride[y->order[i]] = y->size, y->size *= y->extent[y->order[i]] > 1 ? y->extent[y->order[i]] : 1;
 }
 
+/* ---- slices that a unit of several warps reads itself ---- */
+/* Rows of 32, 64 or 128 bytes, of which eight after the other are swizzled (PTX ISA, "Shared Memory Matrix Layout" of
+ * wgmma). Longer ones are cut in columns, one behind the other. */
+static void cut_rows(const stage *s, const unit_loops *u, int64_t size, slice *y)
+{
+    enum { ROW = 128, ROWS = 8 };
+    const int inner = y->order[y->n - 1], folded = s->nest.loop[u->loop[2]].axis;
+    const int64_t all = y->extent[inner], most = ROW / size;
+    int64_t row = all < most ? all : most;
+    if (inner == folded || all % row || y->n != 2)
+        row = all;
+    y->mask = (int)(row / y->piece) - 1, y->shift = 0;
+    while (INT64_C(1) << y->shift < most)
+        y->shift++;
+    y->multiple = ROW * ROWS;
+    if (row == all)
+        return;
+    y->block = row, y->apart = row * y->extent[y->order[0]], y->stride[y->order[0]] = row;
+}
+
+int64_t slice_along(const slice *y, int64_t i)
+{
+    return y->block ? i / y->block * y->apart + i % y->block : i;
+}
+
 void slice_find(const plan *p, const kernel *k, const stage *s, const staging *g, slice *y)
 {
     enum { MOVED = 16 }; /* bytes that a lane reads at once, at most: gaps keep to these */
@@ -95,7 +121,10 @@ void slice_find(const plan *p, const kernel *k, const stage *s, const staging *g
     find_order(s, g, x_axes_of(s->load[g->load]), y);
     unit_loops u;
     if (of_unit(s, g, &u)) {
+        const matrix_unit *v = nest_unit_row(p, s, &u);
         find_whole(p, k, s, g, &u, y);
+        if (v && v->warps)
+            cut_rows(s, &u, ts_dtype_bytes(v->operand), y);
         return;
     }
     const int inner = y->n ? y->order[y->n - 1] : -1, memory = g->space->shared ? in_memory(p, s, g, y) : -1;

@@ -12,8 +12,14 @@ typedef struct slice {
     /* Element p lies at p ^ ((p >> shift & mask) * piece): pieces of 16 bytes change places, so that those of
      * neighbouring rows, which are read at once, lie in different banks. mask 0: where p says */
     int shift, mask, piece;
+    /* Along the innermost axis so many elements are neighbours; the next so many begin `apart` elements behind these;
+     * 0: all are neighbours */
+    int64_t block, apart;
+    int multiple; /* of so many bytes it begins; 0: the target's */
 } slice;
 /* g copies. A vector's axis comes last. Where a group copies together what lies the other way round in memory, rows
  * have a gap behind them: neighbouring lanes then write to different banks. */
 void slice_find(const plan *p, const kernel *k, const stage *s, const staging *g, slice *out);
+/* Where element i along the innermost axis lies, from the first on */
+int64_t slice_along(const slice *y, int64_t i);
 #endif

@@ -1,5 +1,6 @@
 /* stages.c - the second half of the fusion pass: clusters of items become kernels of stages; axes of one element go,
  * neighbours that every access walks as one are merged (batch and row of a product become m). */
+#include "schedule/extents.h"
 #include "schedule/fuse.h"
 
 #include <stdio.h>
@@ -8,24 +9,27 @@
 /* ---- stages ---- */
 /* A fold of several values in a stream is walked along with the other stages, and then is a scan whose last value
  * stays. */
-static const expr *as_scan(arena *m, const expr *x, int axis)
+static const expr *as_scan(arena *mem, const expr *x, int axis)
 {
     const int n = x->n_state;
-    return x_scan(m, 0, axis, n, x->arg, x->arg + n, x_result(x));
+    return x_scan(mem, 0, axis, n, x->arg, x->arg + n, x_result(x));
 }
 
+/* dim: the result's dimension that the axis walks. An axis that streams is none of these; it stands for dimension 0. */
 static void add_axis(stage *s, const item *it, int i, bool folded)
 {
     if (folded)
         s->folds |= 1u << s->n_axis;
     else
         s->n_result = s->n_axis + 1, s->dim[s->n_axis] = i < it->node->type.rank ? i : 0;
-    s->extent[s->n_axis++] = it->extent[i];
+    s->varies[s->n_axis] = it->varies[i], s->extent[s->n_axis++] = it->extent[i];
 }
 
+/* low, count: the box of the node's value that is read at all (demanded region); axes start at 0 and are shifted by low
+ * where values are loaded and stored. */
 static void make_stage(fuser *f, const item *it, int shared, stage *s)
 {
-    arena *m = &f->p->mem;
+    arena *mem = &f->p->mem;
     const expr *axis[MAX_AXIS];
     const type *t = &it->node->type;
     const bool streams = shared && it->stream >= t->rank;
@@ -36,34 +40,36 @@ static void make_stage(fuser *f, const item *it, int shared, stage *s)
         s->low[i] = it->low[i], s->count[i] = it->extent[i];
     for (int i = 0, next = 0; i < it->n_axis; i++) {
         const bool folded = i >= t->rank;
-        const expr *low = x_cast(m, TS_I64, x_whole(m, folded ? 0 : it->low[i]));
+        const expr *low = x_cast(mem, TS_I64, x_whole(mem, folded ? 0 : it->low[i]));
         const bool scanned = it->value->kind == X_SCAN && !it->value->folds && it->value->axis == i;
         if (streams && next < n_walked && walked[next] == it->stream)
-            axis[it->stream] = x_axis(m, s->n_axis), add_axis(s, it, it->stream, false), next++;
+            axis[it->stream] = x_axis(mem, s->n_axis), add_axis(s, it, it->stream, false), next++;
         if (streams && i == it->stream)
             continue;
         axis[i] = low;
         if (it->extent[i] == 1 && !folded && !scanned)
             continue;
-        axis[i] = folded || !it->low[i] ? x_axis(m, s->n_axis) : x2(m, "add", x_axis(m, s->n_axis), low);
+        axis[i] = folded || !it->low[i] ? x_axis(mem, s->n_axis) : x2(mem, "add", x_axis(mem, s->n_axis), low);
         add_axis(s, it, i, folded), next++;
     }
     s->n_shared = shared;
     for (int i = 0; i < t->rank; i++)
         s->store[i] = axis[i];
-    s->value = x_rename(m, it->value, it->n_axis, axis);
+    s->value = x_rename(mem, it->value, it->n_axis, axis);
     if (streams)
-        s->value = as_scan(m, s->value, axis[it->stream]->axis);
-    s->value = x_share(m, s->value);
+        s->value = as_scan(mem, s->value, axis[it->stream]->axis);
+    s->value = x_share(mem, s->value);
     if (stage_nested(s) && !stage_fold(s)) /* a choice by an axis of one element may leave nothing to fold */
         s->n_axis = s->n_result, s->folds = 0;
 }
 
+/* Whether loops of a schema's notation walk it; a scatter or routine walks itself. */
 bool stage_nested(const stage *s)
 {
     return !x_alone(s->value) || x_folds(s->value) || stage_carries(s);
 }
 
+/* A scan along an axis that stages share: its states wait in scratch from trip to trip. */
 bool stage_carries(const stage *s)
 {
     return s->value->kind == X_SCAN && s->n_shared > 0 && !x_folds(s->value);
@@ -77,6 +83,7 @@ int kernel_carried(const kernel *k)
     return -1;
 }
 
+/* The axis of the scan is in no subscript of the result: each trip writes over the one before. */
 bool stage_keeps_last(const stage *s)
 {
     uint32_t walked = 0;
@@ -85,6 +92,7 @@ bool stage_keeps_last(const stage *s)
     return stage_carries(s) && !(walked >> s->value->axis & 1);
 }
 
+/* Plans that judge others hold reals in f64. */
 dtype stored_as(const plan *p, const node *n)
 {
     const bool real = dtype_class(n->type.dtype) == D_REAL;
@@ -102,6 +110,16 @@ int stage_states(const stage *s)
     return !fold ? 0 : fold->kind == X_SCAN ? fold->n_state : 1;
 }
 
+const node *stage_value(const stage *s, int load)
+{
+    return load == MAX_LOADS ? s->node : s->load[load]->from;
+}
+
+void kernel_note(plan *p, kernel *k, const char *line)
+{
+    k->notes = arena_format(&p->mem, "%s%s\n", k->notes, line);
+}
+
 uint32_t x_axes_of(const expr *load)
 {
     uint32_t axes = 0;
@@ -110,6 +128,8 @@ uint32_t x_axes_of(const expr *load)
     return axes;
 }
 
+/* As products do: several operands under a fold, one of which has not all axes of the result and is therefore read
+ * again. */
 bool stage_contracts(const stage *s)
 {
     const expr *fold = stage_fold(s), *load[MAX_LOADS];
@@ -124,11 +144,11 @@ bool stage_contracts(const stage *s)
     return false;
 }
 
+/* A choice between the load and a number, as padding makes: inside the border the load, outside a constant. */
 static const expr *find_guard(const expr *x, const expr *load)
 {
-    const bool guard = x->kind == X_CALL && x->fn->result == R_SECOND &&
-                       ((x_same(x->arg[1], load) && x->arg[2]->kind == X_LIT) ||
-                        (x_same(x->arg[2], load) && x->arg[1]->kind == X_LIT));
+    const bool guard = x_is_choice(x) && ((x_same(x->arg[1], load) && x->arg[2]->kind == X_LIT) ||
+                                          (x_same(x->arg[2], load) && x->arg[1]->kind == X_LIT));
     if (guard)
         return x_axes(x) == x_axes(load) ? x : NULL;
     for (int i = 0; x->kind != X_LOAD && i < x->n; i++) {
@@ -139,6 +159,7 @@ static const expr *find_guard(const expr *x, const expr *load)
     return NULL;
 }
 
+/* Whether load is also read where nothing guards it. */
 static bool read_beside(const expr *x, const expr *guard, const expr *load)
 {
     if (x_same(x, guard))
@@ -157,33 +178,35 @@ const expr *stage_guard(const stage *s, int load)
 
 bool expr_reads(const expr *x, const expr *load)
 {
-    const int n = x->kind == X_CALL && x->fn->result == R_SECOND ? 1 : x->n;
+    const int n = x_is_choice(x) ? 1 : x->n;
     for (int i = 0; i < n; i++)
         if (expr_reads(x->arg[i], load))
             return true;
     return x_same(x, load);
 }
 
-/* Conditions x < 1, x < 2, ... between what is loaded, where x is the axis, axis % n or axis / run % n, whose numbers
- * are 0..n-1 */
+/* Conditions x < 1, x < 2, ... between what is loaded, or zeros among it, where x is the axis, axis % n or
+ * axis / run % n, whose numbers are 0..n-1 */
 typedef struct choices {
     int axis;
     int64_t extent, n, run;
     uint32_t bounds;
+    bool loaded; /* one is between values that are both loaded: only there a choice at every element costs */
 } choices;
 
 static const expr *divided(const expr *x, const char *how, int64_t *by) /* x itself and by as it was: it is not */
 {
-    if (x->kind != X_CALL || strcmp(x->fn->name, how) || x->arg[1]->kind != X_LIT)
+    if (!x_is_call(x, how) || x->arg[1]->kind != X_LIT)
         return x;
     *by = x->arg[1]->whole;
     return x->arg[0];
 }
 
+/* Choices of more than 16 would make as many copies of the loop's text; a choice between two halves is cheap. */
 static void note_choice(choices *c, const expr *x)
 {
-    enum { MOST = 8 };
-    const bool below = x->kind == X_CALL && !strcmp(x->fn->name, "lt") && x->arg[1]->kind == X_LIT;
+    enum { MOST = 16 };
+    const bool below = x_is_call(x, "lt") && x->arg[1]->kind == X_LIT;
     int64_t n = c->extent, run = 1, bound = below ? x->arg[1]->whole : 0;
     const expr *rest = below ? divided(x->arg[0], "mod", &n) : x, *a = below ? divided(rest, "floordiv", &run) : x;
     if (rest == a && a == (below ? x->arg[0] : NULL) && n > MOST && n == 2 * bound)
@@ -196,23 +219,27 @@ static void note_choice(choices *c, const expr *x)
 
 static void find_choices(choices *c, const expr *x)
 {
-    if (x->kind == X_CALL && x->fn->result == R_SECOND && x_count(x->arg[1], X_LOAD) && x_count(x->arg[2], X_LOAD))
+    const bool first = x_is_choice(x) && x_count(x->arg[1], X_LOAD),
+               second = x_is_choice(x) && x_count(x->arg[2], X_LOAD);
+    c->loaded = c->loaded || (first && second);
+    if (first || second)
         note_choice(c, x->arg[0]);
     for (int i = 0; x->kind != X_LOAD && i < x->n; i++)
         find_choices(c, x->arg[i]);
 }
 
+/* All bounds 1..n-1 must be there, so that every number of the axis takes exactly one branch: a concat of n. */
 int stage_choice(const stage *s, int axis, int64_t *run)
 {
     choices c = {.axis = axis, .extent = s->extent[axis]};
     find_choices(&c, s->value);
-    const bool is = c.n && c.bounds == (1u << c.n) - 2;
+    const bool is = c.n && c.loaded && c.bounds == (1u << c.n) - 2;
     if (run)
         *run = is ? c.run : 1;
     return is ? (int)c.n : 0;
 }
 
-static void find_loads(arena *m, stage *s) /* those under the fold first */
+static void find_loads(arena *mem, stage *s) /* those under the fold first */
 {
     const expr *load[MAX_LOADS], *fold = stage_fold(s);
     int n = fold ? x_loads(fold, load, MAX_LOADS) : 0;
@@ -227,7 +254,7 @@ static void find_loads(arena *m, stage *s) /* those under the fold first */
             load[n++] = all[i];
     }
     s->n_load = n;
-    s->load = arena_array(m, (size_t)n + 1, sizeof *s->load);
+    s->load = arena_array(mem, (size_t)n + 1, sizeof *s->load);
     memcpy(s->load, load, (size_t)n * sizeof *load);
 }
 
@@ -238,20 +265,20 @@ void stage_finish(plan *p, stage *s)
 }
 
 /* ---- merging neighbouring axes ---- */
-static void merge_in(arena *m, stage *s, int a) /* axes a and a + 1 become one */
+static void merge_in(arena *mem, stage *s, int a) /* axes a and a + 1 become one */
 {
     const int64_t inner = s->extent[a + 1];
-    const expr *axis[MAX_AXIS], *both = x_axis(m, a);
+    const expr *axis[MAX_AXIS], *both = x_axis(mem, a);
     for (int i = 0; i < s->n_axis; i++)
-        axis[i] = x_axis(m, i > a ? i - 1 : i);
-    axis[a] = x2(m, "floordiv", both, x_whole(m, inner));
-    axis[a + 1] = x2(m, "mod", both, x_whole(m, inner));
-    s->value = x_rename(m, s->value, s->n_axis, axis);
+        axis[i] = x_axis(mem, i > a ? i - 1 : i);
+    axis[a] = x2(mem, "floordiv", both, x_whole(mem, inner));
+    axis[a + 1] = x2(mem, "mod", both, x_whole(mem, inner));
+    s->value = x_rename(mem, s->value, s->n_axis, axis);
     for (int i = 0; i < s->node->type.rank; i++)
-        s->store[i] = x_rename(m, s->store[i], s->n_axis, axis);
-    s->extent[a] *= inner;
+        s->store[i] = x_rename(mem, s->store[i], s->n_axis, axis);
+    s->extent[a] *= inner, s->varies[a] = extents_scaled(&s->varies[a], inner);
     for (int i = a + 1; i + 1 < s->n_axis; i++)
-        s->extent[i] = s->extent[i + 1];
+        s->extent[i] = s->extent[i + 1], s->varies[i] = s->varies[i + 1];
     for (int i = a; i + 1 < s->n_result; i++)
         s->dim[i] = s->dim[i + 1];
     const uint32_t low = (1u << (a + 1)) - 1;
@@ -280,8 +307,8 @@ static bool try_merge(fuser *f, kernel *k, int from, int to, int a) /* in stages
         trial[i] = k->stage[i];
         if (stage_carries(&trial[i]) && (trial[i].value->axis == a || trial[i].value->axis == a + 1))
             return false;
-        if (bare_axes(trial[i].value) & 3u << a || stage_block(f->p, &trial[i], a) > 1 ||
-            stage_block(f->p, &trial[i], a + 1) > 1)
+        if (trial[i].varies[a + 1].by || trial[i].varies[a].per > 1 || bare_axes(trial[i].value) & 3u << a ||
+            stage_block(f->p, &trial[i], a) > 1 || stage_block(f->p, &trial[i], a + 1) > 1)
             return false;
         merge_in(&f->p->mem, &trial[i], a);
         if (!order_linear(f->p, &trial[i]))
@@ -330,12 +357,14 @@ static double count_flops(const expr *x, seen *s) /* shared parts are computed o
     return n;
 }
 
+/* For one element; a fold counts its function once, for one step. */
 static double flops_of(const expr *x)
 {
     seen s = {0};
     return count_flops(x, &s);
 }
 
+/* Product of the extents of axes [from, to); a double, since counts of large models pass 2^63. */
 double stage_points(const stage *s, int from, int to)
 {
     double n = 1;
@@ -344,6 +373,7 @@ double stage_points(const stage *s, int from, int to)
     return n;
 }
 
+/* A fold of m elements takes m - 1 further steps beside the one that flops_of counts. */
 double stage_flops(const stage *s)
 {
     const expr *fold = stage_fold(s);
@@ -354,6 +384,7 @@ double stage_flops(const stage *s)
     return results * (flops_of(s->value) + (fold ? flops_of(fold) * (folded - 1) : 0));
 }
 
+/* Bytes that cannot be avoided: each value once, and no more of it than is read. What stays in scratch is none. */
 void kernel_measure(kernel *k)
 {
     k->flops = k->bytes = 0;
@@ -363,7 +394,7 @@ void kernel_measure(kernel *k)
         const double results = stage_points(s, 0, s->n_result), folded = stage_points(s, s->n_result, s->n_axis);
         k->flops += stage_flops(s);
         if (!s->scratch)
-            k->bytes += results * ts_dtype_bytes(s->node->type.dtype) /
+            k->bytes += results * ts_dtype_bytes(s->node->type.dtype) * (s->n_piece ? s->n_piece : 1) /
                         (stage_keeps_last(s) ? (double)s->extent[s->value->axis] : 1);
         const int n = x_loads(s->value, load, MAX_LOADS);
         for (int j = 0; j < n && j < MAX_LOADS; j++) {
@@ -377,6 +408,7 @@ void kernel_measure(kernel *k)
     }
 }
 
+/* A value that another kernel reads must lie in memory, though it is also read in its own. */
 static void mark_outside(fuser *f)
 {
     for (int i = 0; i < f->n; i++) {
@@ -411,7 +443,7 @@ bool form_kernels(fuser *f, err *e)
 {
     plan *p = f->p;
     p->kernel = arena_array(&p->mem, (size_t)f->n_kernel + 1, sizeof *p->kernel);
-    p->buffer = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *p->buffer);
+    p->buffer = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *p->buffer), p->n_buffer = p->g->n;
     for (int i = 0; i < f->n; i++)
         p->buffer[f->need[i]->id].where = NOWHERE, layout_rows(&p->buffer[f->need[i]->id].layout, &f->need[i]->type);
     for (int i = 0; i < p->n_input; i++) /* of those that nothing reads, too */

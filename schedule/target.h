@@ -59,7 +59,19 @@ typedef struct matrix_unit {
     int m, n, k;
     dtype operand, sum;
     int sums; /* of these in registers of one lane, where lanes of a group form them together; 0: one worker does */
+    /* Warps that take trips side by side along the rows, all at once and each its own, from slices that the unit reads
+     * itself; 0: each warp for itself */
+    int warps;
+    double reached; /* of the machine's rate for such operands: the share that products were seen to come to */
 } matrix_unit;
+
+/* box_limits: of copies that a device makes by itself, of boxes of a tensor that lies in memory. */
+typedef struct box_limits {
+    int dims;    /* of the tensor, at most */
+    int count;   /* elements of a box along one of them, at most */
+    int grain;   /* bytes at multiples of which rows begin */
+    int barrier; /* bytes of what tells that they have come */
+} box_limits;
 
 /* Of one worker, in cycles; seconds compare devices with each other. */
 typedef struct costs {
@@ -92,6 +104,8 @@ typedef struct target {
     const role *role; /* [0]: of loops without one */
     const memory_space *space;
     const matrix_unit *unit;
+    const box_limits *boxes; /* NULL: it makes no such copies, */
+    const char *no_boxes;    /* for this reason, if it is known */
     memory_level level[MAX_LEVEL];
     int near;              /* the level in which what one worker reads again and again should stay */
     int workers;           /* that the parallel loop is spread over */
@@ -103,12 +117,15 @@ typedef struct target {
     int align;             /* bytes to whose multiples blocks are laid: whole lines, whole vectors; a power of two */
     int n_register;        /* vector registers of one worker */
     int lanes[TS_N_DTYPE]; /* elements that one register has of what is computed in a dtype */
+    bool named;            /* its instructions are those that were asked for by name, or the best ones */
     bool passes_last;      /* what is fetched in passing need not push out what the last cache holds */
     costs cost;
     const guesser *guess;
     /* Appends members of the kernel's JSON object that only such machines have, each after a comma; NULL: none */
     void (*explain)(const plan *p, const kernel *k, text *out);
-    const void *own; /* of the target's: what its guess and its back ends know of it beyond this */
+    void (*print)(const struct target *t,
+                  text *out); /* the machine in one line, as ts_options.machine takes it; NULL: none */
+    const void *own;          /* of the target's: what its guess and its back ends know of it beyond this */
 } target;
 
 const role *target_role(const target *t, const char *name, size_t n); /* NULL: there is none */
