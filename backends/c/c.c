@@ -14,19 +14,17 @@
 
 struct program {
     const plan *p;
-    cc_program *code;
+    c_program written;   /* without its texts */
+    walk_program tables; /* of it */
+    cc_program *code;    /* NULL: no kernel is one of text */
     team *team;
-    void (*run)(const ts_run *r, long part, long parts);
-    void (*step)(const ts_run *r, long kernel, long part, long parts);
-    void (*span)(const ts_run *r, long first, long end, long part, long parts); /* of a part of a plan */
     ts_run args;
     custom_calls custom;
     weights weights;
-    void **input;      /* of the last run, for results that are inputs */
-    char *mapped;      /* values, then scratch of all parts; NULL: memory of another's */
-    size_t bytes;      /* of it */
-    int fault, kernel; /* kernel: the one that runs alone, or the first one of a span */
-    int end;           /* of the span */
+    void **input;          /* of the last run, for results that are inputs */
+    char *mapped;          /* values, then scratch of all parts; NULL: memory of another's */
+    size_t bytes;          /* of it */
+    int fault, first, end; /* the kernels that run: from the first to before the end */
 };
 
 static void drop(program *g)
@@ -35,6 +33,7 @@ static void drop(program *g)
         return;
     team_close(g->team);
     cc_free(g->code);
+    c_program_free(&g->written);
     pages_unmap(g->mapped, g->bytes);
     weights_free(&g->weights);
     custom_fini(&g->custom);
@@ -55,26 +54,36 @@ static bool load_weights(program *g, const build_options *asked, err *e)
 }
 
 /* ---- building ---- */
-static void tell(const c_program *c, const cc_report *r, text *facts)
+static void tell(const cc_report *r, int units, text *facts)
 {
     text_add(facts, "\"compiler\":");
     text_json(facts, text_str(&r->compiler));
-    text_add(facts,
-             ",\"units\":%d,\"compiled\":%d,\"cached\":%d,\"seconds\":%.6f,\"found\":%s,\"notes\":", c->n_unit + 1,
+    text_add(facts, ",\"units\":%d,\"compiled\":%d,\"cached\":%d,\"seconds\":%.6f,\"found\":%s,\"notes\":", units,
              r->compiled, r->cached, r->seconds, r->found ? "true" : "false");
     text_json(facts, text_str(&r->notes));
 }
 
-static bool compile(program *g, c_program *c, const build_options *w, text *facts, err *e)
+/* The kernels, by their names in the program that was built. */
+static void find_kernels(program *g)
 {
-    static const char *const symbols[] = {"run", "step", "span", NULL};
+    const c_program *c = &g->written;
+    for (int k = 0; k < c->all; k++)
+        if (c->unit_of[k] >= 0)
+            *(void **)&c->call[k].kernel = cc_symbol(g->code, c->unit[c->unit_of[k]].name);
+}
+
+static bool compile(program *g, const build_options *w, text *facts, err *e)
+{
+    const c_program *c = &g->written;
+    if (!c->n_unit)
+        return tell(&(cc_report){0}, 0, facts), true;
+    const char **symbols = calloc((size_t)c->n_unit + 1, sizeof *symbols);
     cc_unit *all = calloc((size_t)c->n_unit + 1, sizeof *all);
     cc_report report = {0};
-    MUST(all);
+    MUST(all && symbols);
     for (int i = 0; i < c->n_unit; i++)
-        all[i].text = c->unit[i].text;
-    all[c->n_unit].text = c->calls;
-    const cc_request r = {.n = c->n_unit + 1,
+        all[i].text = c->unit[i].text, symbols[i] = c->unit[i].name;
+    const cc_request r = {.n = c->n_unit,
                           .unit = all,
                           .flags = c_flags(cpu_isa(g->p->on)),
                           .isa = g->p->on->model,
@@ -83,14 +92,10 @@ static bool compile(program *g, c_program *c, const build_options *w, text *fact
                           .progress = w->progress,
                           .user = w->user};
     g->code = cc_build(&r, &report, e);
-    if (g->code) {
-        *(void **)&g->run = cc_symbol(g->code, "run");
-        *(void **)&g->step = cc_symbol(g->code, "step");
-        *(void **)&g->span = cc_symbol(g->code, "span");
-        tell(c, &report, facts);
-    }
+    if (g->code)
+        find_kernels(g), tell(&report, c->n_unit, facts);
     cc_report_free(&report);
-    free(all);
+    free(all), free(symbols);
     return g->code != NULL;
 }
 
@@ -121,57 +126,44 @@ static bool find_memory(program *g, int64_t scratch_most, const memory *m, err *
     return g->mapped != NULL;
 }
 
-static bool make(program *g, c_program *c, const build_options *w, text *facts, err *e)
+static bool make(program *g, const build_options *w, text *facts, err *e)
 {
     const plan *p = g->p;
     const bool own = p->threads <= p->on->places;
-    if (!compile(g, c, w, facts, e) || !(g->team = team_make(p->threads, own ? cpu_machine(p->on)->os : NULL, e)) ||
-        !load_weights(g, w, e) || !find_memory(g, c->scratch_most, w->memory, e))
+    const int64_t scratch = g->written.scratch_most;
+    if (!compile(g, w, facts, e) || !(g->team = team_make(p->threads, own ? cpu_machine(p->on)->os : NULL, e)) ||
+        !load_weights(g, w, e) || !find_memory(g, scratch, w->memory, e))
         return false;
+    c_program_forget(&g->written), g->tables = c_program_tables(&g->written);
     g->args.leaf = g->weights.at, g->args.input = g->input, g->args.fault = &g->fault;
     g->args.wait = team_wait, g->args.team = g->team, g->args.custom = &g->custom.base;
-    text_add(facts, ",\"packed_bytes\":%zu,\"scratch_bytes\":%lld", g->weights.bytes, (long long)c->scratch_most);
+    text_add(facts, ",\"packed_bytes\":%zu,\"scratch_bytes\":%lld", g->weights.bytes, (long long)scratch);
     return true;
 }
 
 static program *build(const plan *p, const build_options *w, text *facts, err *e)
 {
-    c_program c;
     program *g = calloc(1, sizeof *g);
     MUST(g);
     g->p = p;
     custom_init(&g->custom, p);
     g->input = calloc((size_t)p->n_input + 1, sizeof *g->input);
     MUST(g->input);
-    if (!c_program_write(p, &c, e))
-        return drop(g), NULL;
-    const bool ok = make(g, &c, w, facts, e);
-    c_program_free(&c);
-    if (ok)
+    if (c_program_write(p, &g->written, e) && make(g, w, facts, e))
         return g;
     drop(g);
     return NULL;
 }
 
 /* ---- running ---- */
-static void work_all(void *arg, int part, int parts)
+/* Called by every thread of the team with its number. */
+static void work(void *arg, int part, int parts)
 {
     const program *g = arg;
-    g->run(&g->args, part, parts);
+    walk(&g->tables, &g->args, g->first, g->end, part, parts);
 }
 
-static void work_one(void *arg, int part, int parts)
-{
-    const program *g = arg;
-    g->step(&g->args, g->kernel, part, parts);
-}
-
-static void work_span(void *arg, int part, int parts)
-{
-    const program *g = arg;
-    g->span(&g->args, g->kernel, g->end, part, parts);
-}
-
+/* The program says which kernel, 1 + its number; the interpreter finds the place. */
 static bool check_fault(program *g, err *e)
 {
     if (!custom_check(&g->custom, e))
@@ -183,36 +175,44 @@ static bool check_fault(program *g, err *e)
     return outside_kernel(g->p, k, g->input, e);
 }
 
-static bool run(program *g, void *const *input, err *e)
+static void take_input(program *g,
+                       void *const *input) /* with the extents of the run behind them, if the plan has any */
 {
-    memcpy(g->input, input, (size_t)g->p->n_input * sizeof *input);
-    return team_run(g->team, work_all, g, e) && check_fault(g, e);
+    memcpy(g->input, input, (size_t)(g->p->n_input + (g->p->n_variable > 0)) * sizeof *input);
 }
 
 static bool span(program *g, void *const *input, int first, int end, err *e)
 {
-    memcpy(g->input, input, (size_t)g->p->n_input * sizeof *input);
-    g->kernel = first, g->end = end;
-    return team_run(g->team, work_span, g, e) && check_fault(g, e);
+    take_input(g, input);
+    g->first = first, g->end = end;
+    return team_run(g->team, work, g, e) && check_fault(g, e);
+}
+
+static bool run(program *g, void *const *input, err *e)
+{
+    return span(g, input, 0, g->p->n_kernel, e);
 }
 
 static bool run_each(program *g, void *const *input, void (*after)(void *user, int kernel), void *user, err *e)
 {
-    memcpy(g->input, input, (size_t)g->p->n_input * sizeof *input);
-    for (g->kernel = 0; g->kernel < g->p->n_kernel; g->kernel++) {
-        if (!team_run(g->team, work_one, g, e))
+    take_input(g, input);
+    for (g->first = 0; g->first < g->p->n_kernel; g->first++) {
+        g->end = g->first + 1;
+        if (!team_run(g->team, work, g, e))
             return false;
-        after(user, g->kernel);
+        after(user, g->first);
     }
     return check_fault(g, e);
 }
 
+/* No copy: the arena is this process's memory. */
 static const void *at(const program *g, const node *n, dtype *stored)
 {
     *stored = stored_as(g->p, n);
     return g->args.arena + g->p->buffer[n->id].offset;
 }
 
+/* Judging plans hold f64, rounded here to what the graph says. */
 static bool get(program *g, int root, ts_array *out, err *e)
 {
     const plan *p = g->p;
@@ -230,6 +230,7 @@ static bool get(program *g, int root, ts_array *out, err *e)
     return true;
 }
 
+/* Whether there is a compiler; which one, or what is missing. */
 static bool usable(text *why)
 {
     err e = {0};
@@ -243,24 +244,27 @@ static bool usable(text *why)
     return ok;
 }
 
+static const presence present = {.usable = usable, .runs = cpu_runs, .here = cpu_here};
+static const by_kernel kernels = {.each = run_each};
+static const by_span spans = {.span = span};
+
 const backend backend_c = {
     .name = "c",
     .kinds = "cpu",
     .device = "cpu",
     .usual = true,
+    .varies = true,
     .doc = "C text, one function per kernel, built by the system's compiler and run on pinned threads.",
     .target = cpu_target,
-    .here = cpu_here,
-    .runs = cpu_runs,
-    .usable = usable,
+    .present = &present,
     .takes = takes,
     .build = build,
     .run = run,
-    .each = run_each,
+    .kernels = &kernels,
     .at = at,
     .get = get,
     .emit = c_emit,
-    .span = span,
+    .spans = &spans,
     .in_host = true,
     .drop = drop,
     .kept = &c_cache,

@@ -17,13 +17,13 @@ static bool is_program(const char *path)
 }
 
 /* Absolute folders of PATH only: what lies in the working directory is not the system's compiler. NULL: not found. */
-static char *find_program(arena *a, const char *name, const char *path)
+static char *find_program(arena *mem, const char *name, const char *path)
 {
     if (strchr(name, '/'))
-        return is_program(name) ? arena_string(a, name) : NULL;
+        return is_program(name) ? arena_string(mem, name) : NULL;
     while (*path) {
         size_t n = strcspn(path, ":");
-        char *candidate = arena_format(a, "%.*s/%s", (int)n, path, name);
+        char *candidate = arena_format(mem, "%.*s/%s", (int)n, path, name);
         if (path[0] == '/' && is_program(candidate))
             return candidate;
         path += n + (path[n] == ':');
@@ -56,12 +56,12 @@ void compiler_temp(compiler *c, const char *temp)
 bool compiler_find(compiler *c, const settings *env, err *e)
 {
     static const char *const names[] = {"gcc", "cc", "clang"};
-    arena a = {0};
+    arena mem = {0};
     *c = (compiler){0};
     const char *asked = env_text("TESSERA_CC"); /* name or path of the C compiler */
-    const char *found = asked ? find_program(&a, asked, env->path) : NULL;
+    const char *found = asked ? find_program(&mem, asked, env->path) : NULL;
     for (int i = 0; i < COUNT(names) && !asked && !found; i++)
-        found = find_program(&a, names[i], env->path);
+        found = find_program(&mem, names[i], env->path);
     if (found) {
         c->path = copy(found);
         c->env_path = assignment("PATH", env->path);
@@ -75,7 +75,7 @@ bool compiler_find(compiler *c, const settings *env, err *e)
         err_set(e, TS_TOOLCHAIN, "T001 no C compiler found (looked for gcc, cc, clang in PATH)");
         err_hint(e, "install gcc, name a compiler with TESSERA_CC, or run with --target interp");
     }
-    arena_free(&a);
+    arena_free(&mem);
     return found;
 }
 
@@ -114,12 +114,12 @@ static bool ask(const compiler *c, const char *option, text *answer, err *e)
 }
 
 /* What tells one state of a file from another without reading it; "" when it is not there. */
-static char *state(arena *a, const char *path)
+static char *state(arena *mem, const char *path)
 {
     struct stat st;
     if (!*path || stat(path, &st) != 0)
-        return arena_string(a, "");
-    return arena_format(a, "%s %lld %lld.%09ld %llu", path, (long long)st.st_size, (long long)st.st_mtim.tv_sec,
+        return arena_string(mem, "");
+    return arena_format(mem, "%s %lld %lld.%09ld %llu", path, (long long)st.st_size, (long long)st.st_mtim.tv_sec,
                         st.st_mtim.tv_nsec, (unsigned long long)st.st_ino);
 }
 
@@ -134,33 +134,33 @@ static bool hash_file(hasher *h, const char *path, err *e)
 }
 
 /* gcc compiles in a program of its own; clang names no file here. */
-static char *find_proper(const compiler *c, arena *a)
+static char *find_proper(const compiler *c, arena *mem)
 {
     text answer = {0};
     ask(c, "-print-prog-name=cc1", &answer, NULL);
     size_t n = answer.len ? strcspn(answer.s, "\n") : 0;
-    char *path = arena_format(a, "%.*s", (int)n, text_str(&answer));
+    char *path = arena_format(mem, "%.*s", (int)n, text_str(&answer));
     text_free(&answer);
-    return path[0] == '/' && is_program(path) ? path : arena_string(a, "");
+    return path[0] == '/' && is_program(path) ? path : arena_string(mem, "");
 }
 
 /* Four lines: version, identity, path of the compiler proper, and its state. */
-static bool work_out(const compiler *c, arena *a, text *record, err *e)
+static bool work_out(const compiler *c, arena *mem, text *record, err *e)
 {
     text version = {0};
     if (!ask(c, "--version", &version, e)) {
         text_free(&version);
         return false;
     }
-    const char *proper = find_proper(c, a);
-    hasher *h = hash_begin();
+    const char *proper = find_proper(c, mem);
+    hasher *h = hash_open();
     hash_text(h, text_str(&version));
     bool ok = hash_file(h, c->path, e) && (!*proper || hash_file(h, proper, e));
-    digest d = hash_end(h);
+    digest d = hash_close(h);
     char hex[65];
     digest_hex(&d, hex);
     text_add(record, "%.*s\n%s\n", (int)strcspn(text_str(&version), "\n"), text_str(&version), hex);
-    text_add(record, "%s\n%s\n", proper, state(a, proper));
+    text_add(record, "%s\n%s\n", proper, state(mem, proper));
     text_free(&version);
     return ok;
 }
@@ -176,15 +176,15 @@ static char *line(char **rest)
 }
 
 /* False when the compiler proper is not the one that the record was made with. */
-static bool accept(compiler *c, arena *a, const char *record)
+static bool accept(compiler *c, arena *mem, const char *record)
 {
-    char *rest = arena_string(a, record);
+    char *rest = arena_string(mem, record);
     const char *version = line(&rest), *identity = line(&rest), *proper = line(&rest);
-    if (strcmp(state(a, proper), line(&rest)) != 0)
+    if (strcmp(state(mem, proper), line(&rest)) != 0)
         return false;
-    hasher *h = hash_begin();
+    hasher *h = hash_open();
     hash_text(h, identity);
-    c->identity = hash_end(h);
+    c->identity = hash_close(h);
     free(c->version);
     c->version = copy(version);
     return true;
@@ -192,23 +192,23 @@ static bool accept(compiler *c, arena *a, const char *record)
 
 bool compiler_identify(compiler *c, cache *known, err *e)
 {
-    arena a = {0};
+    arena mem = {0};
     text record = {0};
-    hasher *h = hash_begin();
+    hasher *h = hash_open();
     hash_text(h, "compiler 1");
-    hash_text(h, state(&a, c->path));
-    digest key = hash_end(h);
-    bool found = cache_get(known, &key, &record), ok = found && accept(c, &a, text_str(&record));
+    hash_text(h, state(&mem, c->path));
+    digest key = hash_close(h);
+    bool found = cache_get(known, &key, &record), ok = found && accept(c, &mem, text_str(&record));
     if (!ok) {
         record.len = 0;
-        ok = work_out(c, &a, &record, e) && accept(c, &a, text_str(&record));
+        ok = work_out(c, &mem, &record, e) && accept(c, &mem, text_str(&record));
         if (found)
-            cache_drop(known, &key);
+            cache_remove(known, &key);
         if (ok)
             cache_put(known, &key, record.s, record.len);
     }
     text_free(&record);
-    arena_free(&a);
+    arena_free(&mem);
     return ok;
 }
 

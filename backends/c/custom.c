@@ -10,47 +10,18 @@ const node *custom_kernel(const kernel *k)
     return x->kind == X_ROUTINE && x->run->host && !k->scan ? k->stage->node : NULL;
 }
 
-void custom_operands(const plan *p, const kernel *k, kernel_text *out)
-{
-    const stage *s = k->stage;
-    const expr *x = s->value;
-    const int n_in = k->scan ? s->n_load : x->n; /* a scan's are told by load */
-    *out = (kernel_text){.operand = calloc((size_t)n_in + 1, sizeof *out->operand)};
-    MUST(out->operand);
-    for (int i = 0; i < n_in; i++) {
-        int load = k->scan ? i : 0;
-        while (!k->scan && !x_same(s->load[load], x->arg[i]))
-            load++;
-        const node *n = s->load[load]->from;
-        const int entry = s->leaf ? s->leaf[load] : -1;
-        const layout *y = entry >= 0 ? &p->leaf[entry].layout : &p->buffer[n->id].layout;
-        MUST(layout_is_rows(y, &n->type));
-        out->operand[out->n_operand++] = (operand){.node = n, .layout = y, .leaf = entry};
-    }
-    const layout *y = &p->buffer[s->node->id].layout;
-    MUST(layout_is_rows(y, &s->node->type));
-    out->operand[out->n_operand++] = (operand){.node = s->node, .layout = y, .leaf = -1, .written = true};
-}
-
 /* ---- calls ---- */
-static ts_array array_of(const node *n, void *data)
-{
-    ts_array a = {.dtype = n->type.dtype, .rank = n->type.rank, .data = data};
-    memcpy(a.dim, n->type.dim, sizeof n->type.dim);
-    return a;
-}
-
 static bool is_wide(const plan *p, const node *n)
 {
     return stored_as(p, n) != n->type.dtype;
 }
 
 /* In its own dtype, where the plan keeps it as f64. */
-static void narrow(ts_array *a, arena *m)
+static void narrow(ts_array *a, arena *mem)
 {
     const double *from = a->data;
     const int64_t n = ts_array_count(a);
-    a->data = arena_array(m, (size_t)n + 1, (size_t)ts_dtype_bytes(a->dtype));
+    a->data = arena_array(mem, (size_t)n + 1, (size_t)ts_dtype_bytes(a->dtype));
     for (int64_t i = 0; i < n; i++)
         store_real(a->dtype, a->data, i, from[i]);
 }
@@ -85,12 +56,12 @@ static void call(const ts_custom *base, int k, void *const *at, long part, long 
     const plan *p;
     const stage *s = levels_kernel(&c->levels, k, &p)->stage;
     const node *n = s->node;
-    ts_array in[MAX_PART], out = array_of(n, at[n->n_in]);
+    ts_array in[MAX_PART], out = type_array(&n->type, at[n->n_in]);
     err e = {0};
     if (atomic_load(&c->failed) || !type_count(&n->type) || (p->reference && part))
         return;
     for (int i = 0; i < n->n_in; i++)
-        in[i] = array_of(n->in[i], at[i]);
+        in[i] = type_array(&n->in[i]->type, at[i]);
     const host_call one = {n, in, &out, (int)part, (int)parts};
     host_code *run = s->value->run->host;
     if (p->reference ? run_wide(p, &one, run, &e) : run(&one, &e))

@@ -3,7 +3,7 @@
  * one name may share it. */
 #ifndef TS_C_CUSTOM_H
 #define TS_C_CUSTOM_H
-#include "backends/c/levels.h"
+#include "backends/codegen/levels.h"
 #include "backends/c/runtime/run.h"
 #include "backends/codegen/codegen.h"
 
@@ -22,6 +22,4 @@ void custom_init(custom_calls *c, const plan *p);
 void custom_fini(custom_calls *c);
 bool custom_check(custom_calls *c, err *e); /* after a run: false, and forgotten, when one failed */
 const node *custom_kernel(const kernel *k); /* whose function it is; NULL: of text, or of a plan */
-/* Those of the call, in order, then the value; of a scan as its stage loads them */
-void custom_operands(const plan *p, const kernel *k, kernel_text *out);
 #endif

@@ -1,5 +1,6 @@
 /* dialect.c - the spellings of C: pragmas for the compiler at hand, types of stdint.h, shares of a team of threads. */
 #include "backends/c/dialect.h"
+#include "backends/emit/emitdir.h"
 
 /* A line is a line of the program.
  *
@@ -51,13 +52,6 @@ static const char head[] =
     "#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
     "#define FUNCTION static inline MAY_BE_UNUSED\n"
     "\n";
-
-const char c_share_type[] =
-    "typedef struct ts_share { /* of a kernel's work: which part of how many */\n"
-    "    long part, parts;\n"
-    "    char *claimed; /* how much of part i's, at i * apart */\n"
-    "    long apart;\n"
-    "} ts_share;\n";
 
 /* A polynomial is a chain, and its lanes lie one after another in the text: more are under way at once where the
  * compiler mixes their instructions. Sums keep the order in which they use their registers: beside them, tiles that
@@ -228,15 +222,15 @@ static const function functions[] = {
      "    const double r = far_rest(x, &low, &n);\n"
      "    return turned64(r, low, n + turns);\n"
      "}\n"},
-    {"lanes_turned64", "near_turned64 fast_turned64", PLAIN,
+    {"lanes_turned64", "double_bits near_turned64 fast_turned64", PLAIN,
      "FUNCTION void lanes_turned64(double *restrict y, const double *restrict x, long n, uint64_t turns)\n"
      "{\n"
-     "    int64_t far = 0;\n"
+     "    uint64_t near = ~UINT64_C(0); /* its first bit: of all numbers so far the bits are below those of 1e5 */\n"
      "    SIMD\n"
      "    for (long i = 0; i < n; i++) y[i] = near_turned64(x[i], turns);\n"
      "    SIMD\n"
-     "    for (long i = 0; i < n; i++) far |= !(fabs(x[i]) < 1e5);\n"
-     "    for (long i = 0; far && i < n; i++) y[i] = fast_turned64(x[i], turns);\n"
+     "    for (long i = 0; i < n; i++) near &= double_bits(fabs(x[i])) - 0x40f86a0000000000u;\n"
+     "    for (long i = 0; !(near >> 63) && i < n; i++) y[i] = fast_turned64(x[i], turns);\n"
      "}\n"},
     {"fast_sin64", "fast_turned64", PLAIN,
      "FUNCTION double fast_sin64(double x) { return fast_turned64(x, 0); }\n"},
@@ -280,7 +274,7 @@ static const spelling spellings[] = {
 
 static void prelude(text *t, const unit_facts *u)
 {
-    text_add(t, "%s%s%s", head, c_share_type, !u->chains ? "" : u->sums ? mixed_tile : mixed_unit);
+    text_add(t, "%s%s%s", head, runtime_file("share.h"), !u->chains ? "" : u->sums ? mixed_tile : mixed_unit);
 }
 
 enum { MANY_LOADS = 8 };
@@ -299,6 +293,9 @@ static void kernel(text *t, const kernel_head *h)
     for (int i = 0; !h->empty && i < h->n; i++)
         text_add(t, "    %s%s *%s = at[%d];\n", h->parameter[i].written ? "" : "const ", h->parameter[i].type,
                  h->parameter[i].name, i);
+    for (int v = 0; h->sizes >> v; v++)
+        if (h->sizes >> v & 1)
+            text_add(t, "    const long size%d = ((const int64_t *)at[%d])[%d];\n", v, h->n, v);
     text_add(t, "    %s(void)scratch, (void)fault, (void)share;\n", h->empty ? "(void)at, " : "");
     if (h->alone)
         text_add(t, "    if (share->part) return;\n");

@@ -4,5 +4,4 @@
 #include "backends/codegen/dialect.h"
 
 extern const dialect c_dialect;
-extern const char c_share_type[]; /* the declaration of how a kernel is told its part */
 #endif

@@ -5,15 +5,93 @@
 
 #include <stdlib.h>
 
+/* ---- tables ---- */
+
+static void add_calls(text *t, const c_program *c)
+{
+    text_add(t, "static const walk_call call[] = {\n");
+    for (int k = 0; k < c->all; k++) {
+        const walk_call *x = &c->call[k];
+        const char *unit = c->unit_of[k] < 0 ? "0" : c->unit[c->unit_of[k]].name;
+        text_line(t, "    {%s, %d, %d, %d, %d},", unit, x->first, x->n, x->meets, x->loop);
+    }
+    text_line(t, "    {0, 0, 0, 0, 0}};\n");
+}
+
+static void add_places(text *t, const c_program *c)
+{
+    static const char *const in[] = {[LEAF] = "LEAF", [INPUT] = "INPUT", [ARENA] = "ARENA"};
+    text_add(t, "static const walk_place place[] = {\n");
+    for (int k = 0; k < c->all; k++) {
+        text_add(t, "    ");
+        for (int i = 0; i < c->call[k].n; i++) {
+            const walk_place *x = &c->place[c->call[k].first + i];
+            text_add(t, "{%s, %ld}, ", in[x->in], x->at);
+        }
+        text_line(t, "/* %d */", k);
+    }
+    text_line(t, "    {LEAF, 0}};\n");
+}
+
+static void add_loops(text *t, const trip_tables *g)
+{
+    text_add(t, "static const walk_address address[] = {\n");
+    for (int i = 0; i < g->addresses; i++) {
+        const walk_address *x = &g->address[i];
+        text_line(t, "    {%d, %d, %ld, %ld, %ld},", x->of, x->row, x->at, x->step, x->every);
+    }
+    text_add(t, "    {0, 0, 0, 0, 1}};\n\nstatic const walk_copy copies[] = {\n");
+    for (int i = 0; i < g->copies; i++)
+        text_line(t, "    {%d, %d, %ld, %ld},", g->copy[i].of, g->copy[i].input, g->copy[i].at, g->copy[i].bytes);
+    text_add(t, "    {0, 0, 0, 0}};\n\nstatic const walk_loop loop[] = {\n");
+    for (int i = 0; i < g->loops; i++) {
+        const walk_loop *x = &g->loop[i];
+        text_line(t, "    {%d, %d, %d, %d, %d, %d, %d, %d, %d, %ld, %ld},", x->first, x->end, x->address, x->n,
+                  x->before, x->behind, x->last, x->room, x->alone, x->trips, x->until);
+    }
+    text_line(t, "};\n");
+}
+
+static char *tables_text(const c_program *c)
+{
+    const bool trips = c->trips.loops > 1;
+    text t = {0};
+    text_line(&t, "/* program.c - the kernels in their order, as tables that walk.c reads. */\n"
+                  "#include \"walk.h\"\n#include <string.h>\n");
+    for (int i = 0; i < c->n_unit; i++)
+        text_line(&t, "walk_kernel %s;", c->unit[i].name);
+    text_line(&t, "");
+    add_calls(&t, c), add_places(&t, c);
+    if (trips)
+        add_loops(&t, &c->trips);
+    text_line(&t, "static const walk_program all = {%d, %d, %d, %d, %lld, call, place, %s};\n", c->calls, c->all,
+              c->operands, c->trips.inputs, (long long)c->claims, trips ? "loop, address, copies" : "0, 0, 0");
+    text_line(&t, "static void run(const ts_run *r, long part, long parts)\n{\n"
+                  "    walk(&all, r, 0, all.calls, part, parts);\n}");
+    return text_take(&t);
+}
+
+/* ---- files ---- */
+
 static bool emit(const plan *p, const emit_options *w, const c_program *c, err *e)
 {
+    const carried_file beside[] = {
+        {"run.h", runtime_file("run.h")}, {"share.h", runtime_file("share.h")}, {"walk.h", runtime_file("walk.h")}};
+    const emit_extra extra = {.n_file = COUNT(beside),
+                              .file = beside,
+                              .libraries = "",
+                              .made = "",
+                              .rules = "program.o walk.o: run.h share.h walk.h\n"};
     emit_unit *units = calloc((size_t)c->n_unit + 1, sizeof *units);
+    char *calls = tables_text(c);
     MUST(units);
     for (int i = 0; i < c->n_unit; i++)
         units[i] = (emit_unit){c->unit[i].name, emit_unit_text(&c->unit[i])};
-    const emit_code code = {.n_unit = c->n_unit,
+    units[c->n_unit] = (emit_unit){"walk", runtime_file("walk.c")};
+    const emit_code code = {.n_unit = c->n_unit + 1,
                             .unit = units,
-                            .calls = c->calls,
+                            .calls = calls,
+                            .extra = &extra,
                             .scratch = c->scratch_most,
                             .threads = p->threads,
                             .cpu = p->threads <= p->on->places ? cpu_machine(p->on)->os : NULL,
@@ -22,7 +100,7 @@ static bool emit(const plan *p, const emit_options *w, const c_program *c, err *
     const bool ok = emit_standalone(p, w, &code, e);
     for (int i = 0; i < c->n_unit; i++)
         free((char *)(uintptr_t)units[i].text);
-    free(units);
+    free(units), free(calls);
     return ok;
 }
 

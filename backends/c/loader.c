@@ -34,16 +34,16 @@ static bool open_sealed(loaded *l, const void *image, size_t n)
 static bool open_file(loaded *l, const void *image, size_t n, const char *temp, err *e)
 {
     workdir dir;
-    arena a = {0};
+    arena mem = {0};
     if (!workdir_make(&dir, temp, e))
         return false;
     if (workdir_write(&dir, "program.so", image, n, e)) {
-        l->handle = dlopen(workdir_name(&dir, &a, "program.so"), RTLD_NOW | RTLD_LOCAL);
+        l->handle = dlopen(workdir_name(&dir, &mem, "program.so"), RTLD_NOW | RTLD_LOCAL);
         if (!l->handle)
             err_set(e, TS_TOOLCHAIN, "T007 the compiled program cannot be loaded: %s", dlerror());
     }
     workdir_remove(&dir);
-    arena_free(&a);
+    arena_free(&mem);
     return l->handle;
 }
 

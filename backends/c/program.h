@@ -1,20 +1,26 @@
-/* program.h - a plan as C text: one unit for each distinct kernel, and one that calls them in order. Deterministic
- * bytes: the same plan gives the same text.
- * The room:  program (dialect, flags) -> toolchain (compiler, cpu) -> loader (elf) -> c: weights, runs on team
- *            standalone, emitdir: programs of their own; runtime/: the team and the main that both kinds share */
+/* program.h - a plan as C text, one unit for each distinct kernel, and as the tables by which runtime/walk.h calls
+ * them. Deterministic: the same plan gives the same bytes.
+ * The room:  program (dialect, flags, trips) -> toolchain (compiler, cpu) -> loader (elf) -> c: weights, runs on team
+ *            emission: the same as a program of its own; runtime/: what both kinds share - walk, team, main */
 #ifndef TS_C_PROGRAM_H
 #define TS_C_PROGRAM_H
+#include "backends/c/trips.h"
 #include "backends/cpu/cpu.h"
 #include "backends/codegen/codegen.h"
 
 typedef struct c_program {
-    int n_unit;
-    kernel_text *unit;    /* whose operands are those of its first kernel */
-    char *calls;          /* the unit that calls kernels: run and step */
-    int64_t scratch_most; /* bytes for each part */
+    int n_unit, n_place, calls, all, operands; /* the last three as in walk_program */
+    kernel_text *unit;                         /* whose operands are those of its first kernel */
+    int *unit_of;                              /* of each call; -1: it has none */
+    walk_call *call;                           /* whose kernels are not known before they are built */
+    walk_place *place;
+    trip_tables trips;
+    int64_t claims, scratch_most; /* bytes: in front of each part's scratch, and of it all */
 } c_program;
 bool c_program_write(const plan *p, c_program *out, err *e);
 void c_program_free(c_program *c);
+void c_program_forget(c_program *c); /* the texts: once they are compiled */
+walk_program c_program_tables(const c_program *c);
 const char *const *c_flags(const isa *i); /* of the compiler, NULL at the end */
 /* emission.c: a folder that builds into the same program without Tessera. */
 bool c_emit(const plan *p, const emit_options *w, err *e);

@@ -1,4 +1,5 @@
-/* team.h - the team of backends/c/runtime with the library's errors. */
+/* team.h - the team of backends/c/runtime with the library's errors.
+ * A program has one team; who runs it is its first member. */
 #ifndef TS_C_TEAM_H
 #define TS_C_TEAM_H
 #include "backends/c/runtime/team.h"

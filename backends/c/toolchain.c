@@ -46,6 +46,7 @@ void cc_report_free(cc_report *r)
 
 /* ---- keys ---- */
 
+/* The list ends with NULL; no list is an empty one. */
 static int flag_count(const cc_request *r)
 {
     int n = 0;
@@ -54,6 +55,7 @@ static int flag_count(const cc_request *r)
     return n;
 }
 
+/* Before anything is started: an option could name a file to write, or a program to run. */
 static bool check_flags(const cc_request *r, err *e)
 {
     for (int i = 0; i < flag_count(r); i++) {
@@ -64,30 +66,32 @@ static bool check_flags(const cc_request *r, err *e)
     return true;
 }
 
+/* Everything that the object depends on: version, compiler, instruction set, processor, flags, text. What is not in the
+ * key must not change the object. */
 static void make_keys(build *b)
 {
     text cpu = {0};
     cpu_features(&cpu);
-    hasher *h = hash_begin();
+    hasher *h = hash_open();
     hash_text(h, "tessera " TS_VERSION " c 1");
     hash_bytes(h, b->cc.identity.b, sizeof b->cc.identity.b);
     hash_text(h, b->r->isa ? b->r->isa : "");
     hash_text(h, text_str(&cpu));
     for (int i = 0; i < flag_count(b->r); i++)
         hash_text(h, b->r->flags[i]);
-    digest common = hash_end(h);
+    digest common = hash_close(h);
     text_free(&cpu);
-    hasher *all = hash_begin();
+    hasher *all = hash_open();
     hash_text(all, "program");
     for (int i = 0; i < b->r->n; i++) {
-        h = hash_begin();
+        h = hash_open();
         hash_text(h, "unit");
         hash_bytes(h, common.b, sizeof common.b);
         hash_text(h, b->r->unit[i].text);
-        b->key[i] = hash_end(h);
+        b->key[i] = hash_close(h);
         hash_bytes(all, b->key[i].b, sizeof b->key[i].b);
     }
-    b->program = hash_end(all);
+    b->program = hash_close(all);
 }
 
 /* ---- what the compiler said ---- */
@@ -104,6 +108,7 @@ static void add_lines(text *out, const text *said)
     }
 }
 
+/* T004: too late; T003: ended by a signal; T002: it says itself that it failed. */
 static bool fail_child(const build *b, const child *c, const char *doing, err *e)
 {
     text fate = {0}, said = {0};
@@ -158,6 +163,7 @@ static bool start_unit(build *b, int i, child *c, err *e)
            child_start(c, &(child_job){argv, b->cc.env, unit_path(b, i, "c"), &b->limits}, e);
 }
 
+/* Into the cache at once: what is compiled is not lost if another unit fails. */
 static bool end_unit(build *b, int i, const child *c, err *e)
 {
     if (!child_succeeded(c))

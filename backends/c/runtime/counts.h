@@ -2,5 +2,5 @@
  * and has the files beside it compiled here as the rest is. */
 #ifndef COUNTS_H
 #define COUNTS_H
-enum { MODEL_INPUTS = 1, MODEL_OUTPUTS = 1, MODEL_STATES = 1, MODEL_THREADS = 2 };
+enum { MODEL_INPUTS = 1, MODEL_OUTPUTS = 1, MODEL_STATES = 1, MODEL_SIZES = 1, MODEL_THREADS = 2 };
 #endif

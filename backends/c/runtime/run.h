@@ -1,4 +1,5 @@
-/* run.h - what a program's function `run` takes: where everything lies, and how parts wait for each other. */
+/* run.h - what a program's function `run` takes: where everything lies, and how parts wait for each other.
+ * All that it points to is the caller's and outlives the call; *fault is the one place that several parts write. */
 #ifndef RUN_H
 #define RUN_H
 typedef struct ts_custom { /* kernels that are functions of the process that runs the program */

@@ -13,6 +13,7 @@ typedef struct model_space {
 extern const int model_spaces;
 extern const model_space model_table[];
 extern const int model_state_space[]; /* of each state, its row there */
+extern const int model_size_space;    /* the row of the sizes, each a long */
 extern const int *const model_cpu;    /* the processor of each thread, where the model was planned; NULL: any */
 /* Every thread calls it with its part; wait is the barrier, and *fault, 0 before, is set when an index read from the
  * inputs is outside its axis. */

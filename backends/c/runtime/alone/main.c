@@ -1,5 +1,6 @@
 /* main.c - runs the model. With one .npy file per input, in order, it writes output0.npy, output1.npy, ... into the
- * working directory; with none it runs on zeros for a second and prints the time. */
+ * working directory; with none it runs on zeros for a second and prints the time. Sizes that runs have come first, as
+ * -n 77 or -n 77,2. */
 #ifndef _GNU_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -122,37 +123,68 @@ static void free_room(void **p)
 
 static int usage(const char *program)
 {
-    fprintf(stderr, "usage: %s [%d .npy files]; the inputs are:\n", program, MODEL_INPUTS);
+    fprintf(stderr, "usage: %s%s [%d .npy files]; the inputs are:\n", program, MODEL_SIZES ? " [-n SIZE,...]" : "",
+            MODEL_INPUTS);
     for (int i = 0; i < MODEL_INPUTS; i++)
         fprintf(stderr, "  %s\n", model_input[i].npy);
+    for (int i = 0; i < MODEL_SIZES; i++)
+        fprintf(stderr, "size %d is from %ld to %ld, in steps of %ld\n", i, model_size[i].low, model_size[i].high,
+                model_size[i].step);
     return 2;
 }
 
-static int write_outputs(void *const *out)
+static int read_input(const model *m, const char *file, int i, void *data)
+{
+    char npy[MODEL_TEXT];
+    const model_port now = model_now(m, &model_input[i], npy);
+    return read_npy(file, &now, data);
+}
+
+static int write_outputs(const model *m, void *const *out)
 {
     int ok = 1;
     for (int i = 0; i < MODEL_OUTPUTS; i++) {
-        char file[32];
+        char file[32], npy[MODEL_TEXT];
+        const model_port now = model_now(m, &model_output[i], npy);
         snprintf(file, sizeof file, "output%d.npy", i);
-        ok = ok && write_npy(file, &model_output[i], out[i]);
+        ok = ok && write_npy(file, &now, out[i]);
     }
     return ok;
 }
 
+/* "77,2": of as many sizes as it has, from the first on */
+static int resize(model *m, const char *all)
+{
+    const char *at = all;
+    for (int i = 0; *at; i++) {
+        char *end;
+        const long n = strtol(at, &end, 10);
+        if (end == at || (*end && *end != ',') || !model_resize(m, i, n))
+            return fail(all, "is not a list of sizes within their ranges", "");
+        at = *end ? end + 1 : end;
+    }
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
+    const char *sizes = MODEL_SIZES && argc > 2 && strcmp(argv[1], "-n") == 0 ? argv[2] : NULL, *self = argv[0];
+    if (sizes)
+        argc -= 2, argv += 2;
     if (argc != 1 && argc != 1 + MODEL_INPUTS)
-        return usage(argv[0]);
+        return usage(self);
     void **in = make_room(MODEL_INPUTS, model_input), **out = make_room(MODEL_OUTPUTS, model_output);
     const void *const *given = (const void *const *)in;
     model *m = model_open("weights.bin");
     int ok = m || fail("weights.bin", "cannot be read, or too little memory", "");
+    if (ok && sizes)
+        ok = resize(m, sizes);
     for (int i = 0; i + 1 < argc && ok; i++)
-        ok = read_npy(argv[1 + i], &model_input[i], in[i]);
+        ok = read_input(m, argv[1 + i], i, in[i]);
     if (ok && argc == 1 && MODEL_INPUTS > 0)
         ok = measure(m, given, out);
     else if (ok)
-        ok = run(m, given, out) && write_outputs(out);
+        ok = run(m, given, out) && write_outputs(m, out);
     free_room(in), free_room(out);
     model_close(m);
     return ok ? 0 : 1;

@@ -51,6 +51,46 @@ static team *find_threads(void)
     return t ? t : team_open(MODEL_THREADS, NULL, &why);
 }
 
+static long *sizes(const model *m)
+{
+    return m->space[model_size_space];
+}
+
+int model_resize(model *m, int i, long n)
+{
+    if (i < 0 || i >= MODEL_SIZES || n < model_size[i].low || n > model_size[i].high || n % model_size[i].step)
+        return 0;
+    sizes(m)[i] = n / model_size[i].step;
+    return 1;
+}
+
+static long extent(const model *m, const model_axis *x)
+{
+    long sum = x->plus;
+    for (int i = 0; i < MODEL_SIZES; i++)
+        sum += x->times[i] * sizes(m)[i];
+    return sum / x->per;
+}
+
+model_port model_now(const model *m, const model_port *p, char npy[MODEL_TEXT])
+{
+    model_port now = *p;
+    int at = 0;
+    if (!p->axis)
+        return now;
+    const model_axis *x = p->axis;
+    for (const char *s = p->npy; *s && at < MODEL_TEXT - 24; s++)
+        if (*s == '#') {
+            const long n = extent(m, x);
+            at += snprintf(npy + at, 24, "%ld", n);
+            now.bytes = now.bytes / (size_t)x->most * (size_t)n;
+            x++;
+        } else
+            npy[at++] = *s;
+    npy[at] = 0;
+    return now.npy = npy, now.axis = NULL, now;
+}
+
 model *model_open(const char *weights)
 {
     model *m = calloc(1, sizeof *m);
@@ -58,6 +98,8 @@ model *model_open(const char *weights)
     int ok = m && f && allocate(m) && read_weights(m, f) && (m->team = find_threads()) != NULL;
     if (f)
         fclose(f);
+    for (int i = 0; ok && i < MODEL_SIZES; i++)
+        ok = model_resize(m, i, model_size[i].high);
     if (ok)
         return m;
     model_close(m);

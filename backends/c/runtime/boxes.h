@@ -1,0 +1,23 @@
+/* boxes.h - values of which a run says the extents: between where they lie at the largest and where they lie dense. */
+#ifndef BOXES_H
+#define BOXES_H
+#include <string.h>
+
+/* Of an array of extents all[], the elements within box[]; out: to dense, else from there. bytes: of an element. */
+static inline void box_copy(char *whole, char *dense, int rank, const long *all, const long *box, long bytes, int out)
+{
+    if (!rank) {
+        memcpy(out ? dense : whole, out ? whole : dense, (size_t)bytes);
+        return;
+    }
+    long rows = box[rank - 1] ? 1 : 0, run = box[rank - 1] * bytes;
+    for (int d = 0; d < rank - 1; d++)
+        rows *= box[d];
+    for (long row = 0; row < rows; row++, dense += run) {
+        long from = 0, rest = row, stride = all[rank - 1] * bytes;
+        for (int d = rank - 2; d >= 0; stride *= all[d--])
+            from += rest % box[d] * stride, rest /= box[d];
+        memcpy(out ? dense : whole + from, out ? whole + from : dense, (size_t)run);
+    }
+}
+#endif

@@ -1,0 +1,6 @@
+/* share.h - of a kernel's work: which part of how many. Every kernel's text has this in front. */
+typedef struct ts_share {
+    long part, parts;
+    char *claimed; /* how much of part i's, at i * apart */
+    long apart;
+} ts_share;

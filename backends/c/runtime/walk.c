@@ -1,0 +1,143 @@
+/* walk.c - calls of kernels, and the trips of scans: all parts go through them together, with a barrier before each, so
+ * that claims of chunks, which have two sets in turns, begin anew; where a trip is planned for one worker, one part
+ * makes all of them. */
+#include "backends/c/runtime/walk.h"
+
+#include <string.h>
+
+typedef struct walker {
+    const walk_program *g;
+    long part, parts, claims; /* claims: where the set of this trip begins */
+    int number;               /* of the kernel that faults are told of, or 0 */
+} walker;
+
+static void make_calls(const ts_run *r, const walker *w, long first, long end);
+
+static void meet(const ts_run *r, const walker *w)
+{
+    if (w->parts > 1)
+        r->wait(r->team);
+}
+
+static void clear(const ts_run *r, const walker *w, long first, long end)
+{
+    memset(r->scratch + w->part * r->scratch_bytes + w->claims + CLAIM * first, 0, (size_t)(CLAIM * (end - first)));
+}
+
+/* ---- trips ---- */
+
+static void copy_share(const walker *w, char *to, const char *from, long bytes)
+{
+    const long first = bytes * w->part / w->parts, last = bytes * (w->part + 1) / w->parts;
+    memcpy(to + first, from + first, (size_t)(last - first));
+}
+
+static void find_inputs(const walker *w, const walk_loop *l, void *const *at, const long *trip, void **now)
+{
+    const walk_address *a = w->g->address + l->address;
+    for (int i = 0; i < l->n; i++)
+        now[i] = a[i].of < 0 ? (void *)trip
+                             : (char *)at[a[i].of] + a[i].at + a[i].step * ((*trip + a[i].every - 1) / a[i].every);
+}
+
+static long rows_of(long trips, long every)
+{
+    return trips ? (trips + every - 2) / every + 1 : 0;
+}
+
+/* Rows of trips that were not made are zeros. */
+static void clear_rows(const walker *w, const walk_loop *l, void *const *at, long done)
+{
+    const walk_address *a = w->g->address + l->address;
+    for (int i = 0; i < l->n; i++) {
+        const long step = a[i].step < 0 ? -a[i].step : a[i].step;
+        const long first = rows_of(done, a[i].every), end = rows_of(l->trips, a[i].every);
+        const long from = a[i].at + a[i].step * (a[i].step < 0 ? end - 1 : first);
+        if (a[i].row && !w->part)
+            memset((char *)at[a[i].of] + from, 0, (size_t)(step * (end - first)));
+    }
+}
+
+/* One trip; 0: it was the last. r: the loop's own; w->claims: of this trip. */
+static int make_trip(const ts_run *own, const walker *w, const walk_loop *l, void **now)
+{
+    const walk_copy *c = w->g->copy;
+    make_calls(own, w, l->first, l->end);
+    if (l->behind < l->last || l->until >= 0)
+        meet(own, w);
+    for (int i = l->behind; i < l->last; i++)
+        copy_share(w, now[c[i].input], own->arena + c[i].at, c[i].bytes);
+    return l->until < 0 || !own->arena[l->until];
+}
+
+static void make_trips(const ts_run *r, const walker *by, long k, const walk_loop *l, void *const *at)
+{
+    const walk_copy *c = by->g->copy;
+    const long set = (long)CLAIM * by->g->all;
+    void *now[by->g->inputs];
+    ts_run own = *r;
+    walker w = {by->g, by->part, by->parts, 0, by->number ? by->number : (int)k + 1};
+    long trip = 0;
+    if (l->alone) {
+        if (w.part)
+            return;
+        w.parts = 1;
+    }
+    own.arena = at[l->room], own.input = now;
+    find_inputs(&w, l, at, &trip, now);
+    for (int i = l->before; i < l->behind; i++)
+        if (now[c[i].input] != at[c[i].of])
+            copy_share(&w, now[c[i].input], at[c[i].of], c[i].bytes);
+    clear(r, &w, l->first, l->end);
+    for (int more = 1; more && trip < l->trips; trip++) {
+        meet(r, &w);
+        w.claims = set * (~trip & 1);
+        clear(r, &w, l->first, l->end); /* for the next trip */
+        w.claims = set * (trip & 1);
+        find_inputs(&w, l, at, &trip, now);
+        more = make_trip(&own, &w, l, now);
+    }
+    if (trip < l->trips)
+        clear_rows(&w, l, at, trip);
+}
+
+/* ---- calls ---- */
+
+static void make_call(const ts_run *r, const walker *w, long k)
+{
+    const walk_call *c = w->g->call + k;
+    const walk_place *p = w->g->place + c->first;
+    void *at[w->g->operands];
+    for (int i = 0; i < c->n; i++)
+        at[i] = p[i].in == ARENA ? r->arena + p[i].at : (p[i].in == LEAF ? r->leaf : r->input)[p[i].at];
+    if (c->loop) {
+        make_trips(r, w, k, w->g->loop + c->loop, at);
+        return;
+    }
+    if (!c->kernel) {
+        r->custom->call(r->custom, (int)k, at, w->part, w->parts);
+        return;
+    }
+    const ts_share share = {w->part, w->parts, r->scratch + w->claims + CLAIM * k, r->scratch_bytes};
+    int fault = 0;
+    c->kernel(at, r->scratch + w->part * r->scratch_bytes + w->g->claims, &fault, &share);
+    if (fault && !*r->fault)
+        *r->fault = w->number ? w->number : (int)k + 1;
+}
+
+static void make_calls(const ts_run *r, const walker *w, long first, long end)
+{
+    for (long k = first; k < end; k++) {
+        if (w->g->call[k].meets && k > first)
+            meet(r, w);
+        make_call(r, w, k);
+    }
+}
+
+void walk(const walk_program *g, const ts_run *r, long first, long end, long part, long parts)
+{
+    const walker w = {g, part, parts, 0, 0};
+    clear(r, &w, first, end);
+    meet(r, &w);
+    make_calls(r, &w, first, end);
+}

@@ -1,0 +1,47 @@
+/* walk.h - a program as tables: kernels called in order, with a barrier only where one part may need, or overwrite,
+ * what another part works on, and at the start, when all have begun their counts of chunks anew. Tessera runs plans by
+ * it, and programs that it writes carry it as it is. */
+#ifndef WALK_H
+#define WALK_H
+#include "backends/c/runtime/run.h"
+#include "backends/c/runtime/share.h"
+
+typedef void walk_kernel(void *const *at, char *scratch, int *fault, const ts_share *share);
+typedef struct walk_place { /* of an operand: number of a leaf or an input, bytes from where the arena begins */
+    enum { LEAF, INPUT, ARENA } in;
+    long at;
+} walk_place;
+typedef struct walk_call {
+    walk_kernel *kernel; /* NULL: a function of the process, or trips */
+    int first, n, meets; /* its operands' places; whether all parts wait for one another before it */
+    int loop;            /* it is trips of other kernels: a row of loop; 0: it is not */
+} walk_call;
+typedef struct walk_address { /* of an input of a trip: from an operand of the loop on; -1: the trip's number */
+    int of, row;
+    long at, step, every; /* so many trips make a step */
+} walk_address;
+typedef struct walk_copy { /* from an operand, or a place of the trips' own, to an input of theirs */
+    int of, input;
+    long at, bytes;
+} walk_copy;
+typedef struct walk_loop { /* calls; inputs of a trip; copies before all trips, and behind each */
+    int first, end, address, n, before, behind, last;
+    int room, alone;   /* the operand where the trips' values are; whether one part makes them all */
+    long trips, until; /* where it says that a trip is the last one; -1: it does not */
+} walk_loop;
+
+enum { CLAIM = 8 }; /* bytes: how much of a part's share of a kernel is claimed, in front of the part's scratch */
+typedef struct walk_program {
+    int calls, all;       /* of the program itself, which come first; with those of trips */
+    int operands, inputs; /* the most that a kernel has, and a trip; not 0 */
+    long claims;          /* bytes in front of each part's scratch */
+    const walk_call *call;
+    const walk_place *place;
+    const walk_loop *loop; /* row 0 is none; with it, what trips read */
+    const walk_address *address;
+    const walk_copy *copy;
+} walk_program;
+
+/* Calls `first` to before `end`, by every part of `parts`. */
+void walk(const walk_program *g, const ts_run *r, long first, long end, long part, long parts);
+#endif
